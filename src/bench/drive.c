@@ -154,6 +154,10 @@ look_at_pods(const struct bench_drive *drive, const struct conf_pod *pods,
 	if (drive->mode != SESSION_RUN ||
 	    folder_size(drive->path, PREFLIGHT_FILE) > 0)
 		return 0;
+	/* A login node is not where it runs. */
+	for (size_t i = 0; i < plan->n_pods; i++)
+		if (pods[i].slurm.is_given)
+			return 0;
 	rows = xcalloc(plan->n_pods, sizeof(cJSON *));
 	telling.waits = xcalloc(plan->n_pods, sizeof(*telling.waits));
 	telling.begun_ms = clock_real.wall_ms(&clock_real);
@@ -250,6 +254,7 @@ resolve_pod(struct conf_pod *out, struct plan_pod *pod, const struct conf *conf,
 	out->proxy_jump = known->proxy_jump;
 	out->host_key_alias = known->host_key_alias;
 	out->command = known->command;
+	out->slurm = known->slurm;
 	out->transport = known->transport;
 	if (known->ssh != NULL)
 		out->transport =
@@ -297,6 +302,7 @@ drive_loop(struct driver *driver, const struct conf_pod *pods, struct err *err)
 			.loop = driver->loop,
 			.transport = fleet_transport(fleet),
 			.plan = drive->plan,
+			.pods = pods,
 			.formats = drive->context->formats,
 			.id = drive->id,
 			.path = drive->path,

@@ -13,10 +13,14 @@
 #include "base/quote.h"
 #include "bench/kernel.h"
 
-extern const struct embed_file launch_scripts[];
+extern const struct embed_file launch_scripts[], launch_slurm[];
 
 #define MAX_SHIPPED (8U * 1024 * 1024)
 #define MAX_SECONDS 1e11
+#define SCRIPT_CAP  (16U * 1024 * 1024)
+#define ROOT	    "~/.hgym-bench"
+/* A step that only looks waits so long for news. */
+#define AWAIT_S 8
 
 /* A path of the pod as a word: a leading "~/" is its home. */
 static void
@@ -66,7 +70,7 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 	AUTO_BUF command = buf_new(1024U * 1024);
 
 	buf_append_str(out, "HB_ROOT=");
-	add_path(out, pod->root != NULL ? pod->root : "~/.hgym-bench");
+	add_path(out, pod->root != NULL ? pod->root : ROOT);
 	buf_append_char(out, '\n');
 	add_var(out, "HB_BENCH", l->bench);
 	add_var(out, "HB_LOCK_DIR",
@@ -86,6 +90,8 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 		    plan->timeout_s, (unsigned long long)l->offset,
 		    LAUNCH_CHUNK);
 	buf_appendf(out, "HB_GRACE=%d\n", LAUNCH_GRACE_S);
+	if (l->slurm != NULL)
+		add_var(out, "HB_HOLD", "1");
 	add_paths(out, "HB_JUDGED", &plan->judge_files);
 	add_paths(out, "HB_DATA", &plan->data);
 	plan_command(plan, l->arm, l->pod, &command);
@@ -177,6 +183,51 @@ launch_check_files(const struct plan *plan, struct err *err)
 	return 0;
 }
 
+/* The function submit: sbatch with the pod's own options behind ours. */
+static void
+add_submit(struct buf *out, const struct conf_slurm *slurm)
+{
+	const struct {
+		const char *option, *value;
+	} options[] = { { "--partition=", slurm->partition },
+			{ "--gres=", slurm->gres },
+			{ "--time=", slurm->time },
+			{ "--account=", slurm->account } };
+
+	buf_append_str(out, "submit() { sbatch \"$@\"");
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (options[i].value == NULL)
+			continue;
+		buf_appendf(out, " %s", options[i].option);
+		quote_word(out, str_from(options[i].value));
+	}
+	for (size_t i = 0; i < slurm->extra.n; i++) {
+		buf_append_char(out, ' ');
+		quote_word(out, str_from(slurm->extra.v[i]));
+	}
+	buf_append_str(out, "; }\n");
+}
+
+/* The call of a text on the node of an allocation. */
+static void
+add_slurm(struct buf *out, const struct launch *l, bool ends, const char *text,
+	  const char *call)
+{
+	const struct plan_pod *pod = &l->plan->pods[l->pod];
+
+	buf_append_str(out, "HB_ROOT=");
+	add_path(out, pod->root != NULL ? pod->root : ROOT);
+	buf_append_char(out, '\n');
+	add_var(out, "HB_BENCH", l->bench);
+	add_var(out, "HB_POD", pod->id);
+	add_var(out, "HB_ASK", l->ask ? "1" : "0");
+	add_var(out, "HB_ENDS", ends ? "1" : "0");
+	add_var(out, "HB_CALL", call);
+	add_var(out, "HB_TEXT", text);
+	add_submit(out, l->slurm);
+	buf_append_str(out, launch_slurm[0].text);
+}
+
 int
 launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 	      struct err *err)
@@ -193,22 +244,37 @@ launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 		[LAUNCH_FINISH] = "op_finish",
 	};
 
-	if (op == LAUNCH_STOP || op == LAUNCH_LOCK) {
-		const struct plan_pod *pod = &l->plan->pods[l->pod];
+	const struct plan_pod *pod = &l->plan->pods[l->pod];
+	bool is_own = op == LAUNCH_STOP || op == LAUNCH_LOCK;
+	AUTO_BUF text = buf_new(SCRIPT_CAP);
+	AUTO_BUF call = buf_new(SCRIPT_CAP);
 
-		buf_appendf(out,
+	if (op == LAUNCH_STOP && l->slurm != NULL)
+		buf_append_str(&call, "op_release");
+	else if (is_own)
+		buf_appendf(&call,
 			    "(\n%s\n) >&2\nrc=$?\n"
-			    "echo HB1 finished\nexit $rc\n",
+			    "echo HB1 finished\n%s\nexit $rc",
 			    op == LAUNCH_STOP ? pod->stop_cmd
-					      : pod->lock_clocks);
-		return 0;
+					      : pod->lock_clocks,
+			    l->slurm != NULL ? "say_up" : "");
+	else if (op == LAUNCH_STATE && l->slurm != NULL)
+		buf_appendf(&call, "await %d\nop_state", AWAIT_S);
+	else
+		buf_append_str(&call, calls[op]);
+	if (!is_own || l->slurm != NULL) {
+		add_variables(&text, op, l);
+		for (size_t i = 0; launch_scripts[i].text != NULL; i++)
+			buf_append_str(&text, launch_scripts[i].text);
 	}
-	add_variables(out, op, l);
-	for (size_t i = 0; launch_scripts[i].text != NULL; i++)
-		buf_append_str(out, launch_scripts[i].text);
-	if (op == LAUNCH_SHIP && add_ship_files(out, l, err) != 0)
+	if (op == LAUNCH_SHIP && add_ship_files(&text, l, err) != 0)
 		return -1;
-	buf_appendf(out, "%s\nsay_up\n", calls[op]);
+	if (l->slurm != NULL)
+		add_slurm(out, l, op >= LAUNCH_ABORT && op <= LAUNCH_FINISH,
+			  text.data, call.data);
+	else
+		buf_appendf(out, "%s%s\n%s", text.data, call.data,
+			    is_own ? "" : "say_up\n");
 	return 0;
 }
 
@@ -352,6 +418,12 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 		take_left(reply, rest);
 	else if (str_eq_cstr(word, "held"))
 		copy_rest(reply->held, sizeof(reply->held), rest);
+	else if (str_eq_cstr(word, "queued"))
+		copy_rest(reply->queued, sizeof(reply->queued), rest);
+	else if (str_eq_cstr(word, "alloc"))
+		copy_rest(reply->alloc, sizeof(reply->alloc), rest);
+	else if (str_eq_cstr(word, "moved"))
+		copy_rest(reply->moved, sizeof(reply->moved), rest);
 }
 
 void

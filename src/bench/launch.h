@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "bench/plan.h"
+#include "conf/conf.h"
 
 /*
  * What a bench says to a pod, and what it hears: scripts for `sh -s` (made of
@@ -37,6 +38,9 @@ struct launch {
 	size_t pod, arm;
 	const char *job; /* name below the bench's folder; START, STATE, GPU */
 	uint64_t offset; /* of the log; STATE */
+	/* Its pod is a login node, all but STOP a step of an allocation. */
+	const struct conf_slurm *slurm; /* NULL: it is not */
+	bool ask; /* look for the allocation first: it may be gone */
 };
 
 /* -1 with err when a file that an arm ships cannot be read here. */
@@ -75,6 +79,9 @@ struct launch_reply {
 	long left;	    /* of ABORT: processes left; -1: not said */
 	char names[128];    /* of those: "12 (sh) 13 (python3)" */
 	char held[256];	    /* of ABORT: a lock file, and who has it open */
+	char queued[200];   /* why there is no allocation yet */
+	char alloc[128];    /* "17.0 node": job of Slurm, restarts, where */
+	char moved[128];    /* the same of now, where a lost run had another */
 	struct buf env;	    /* lines "key value" of PREFLIGHT */
 	struct str data;    /* borrowed of output: bytes of a log or gpu.csv */
 	struct str host;    /* the same: host.csv */

@@ -144,6 +144,53 @@ busy_gpu() {
 	done
 }
 
+# In the batch job of an allocation: hold its node, and begin the runs that
+# its steps order.  A run of a step would end with it.
+op_hold() {
+	exec >/dev/null
+	told="$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0} $(uname -n)"
+	orders=$HB_TOP/orders.$SLURM_JOB_ID
+	echo "$told" >"$HB_TOP/alloc.$SLURM_JOB_ID" && rm -f "$orders" &&
+		mkfifo -m 600 "$orders" && exec 3<>"$orders" || exit 1
+	while read -r name <&3; do
+		(
+			# shellcheck source=/dev/null
+			cd "$HB_TOP/$name" && . ./begin.sh || exit
+			echo "$told" >alloc
+			new_session sh -c "$chain" >err.txt 2>&1
+		) </dev/null 3>&- &
+	done
+}
+
+# Have the batch job begin this one.
+order_job() {
+	orders=$HB_TOP/orders.$SLURM_JOB_ID
+	tries=0
+	until test -p "$orders" || test $tries -ge 100; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	test -p "$orders" || {
+		say "error job $SLURM_JOB_ID holds no node"
+		return
+	}
+	{ export -p | grep ' HB_' && printf "chain='%s'\n" "$1"; } \
+		>"$HB_TOP/$HB_JOB/begin.sh"
+	echo "$HB_JOB" >"$orders"
+}
+
+# Let a step last while there is nothing to tell of its job, but not longer
+# than that: the next one costs the scheduler something.
+await() {
+	seconds=$1
+	until test -f "$HB_TOP/$HB_JOB/exit" || test "$seconds" -eq 0 ||
+		test "$(wc -c <"$HB_TOP/$HB_JOB/out.txt")" -gt \
+			$((HB_OFFSET + HB_MAX)); do
+		seconds=$((seconds - 1))
+		sleep 1
+	done
+}
+
 # Start a job, or say what became of the one of that name.
 op_start() {
 	job=$HB_TOP/$HB_JOB
@@ -203,10 +250,12 @@ HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
 		write_lock "$job"
 		chain=". ./locked.sh"
 	fi
-	(
+	if test -n "${HB_HOLD:-}"; then
+		order_job "$chain"
+	else (
 		cd "$job" || exit
 		new_session sh -c "$chain" </dev/null >err.txt 2>&1
-	) &
+	) & fi
 	tries=0
 	until test -f "$job/pid" || test -f "$job/busy" ||
 		test -f "$job/full" || test -f "$job/exit" ||
@@ -276,12 +325,19 @@ op_state() {
 	say "state $state"
 	case $state in
 	busy | full) rm -rf "$job" ;;
-	lost) kill_all "$(job_left)" ;; # they would keep the locks
+	lost)
+		kill_all "$(job_left)" # they would keep the locks
+		now=$(cat "$HB_TOP/alloc.${SLURM_JOB_ID:-}" 2>/dev/null)
+		test -z "$now" || test "$now" = "$(cat "$job/alloc")" ||
+			say "moved to $now"
+		;;
 	done*)
 		cmp -s "$job/hash.before" "$job/hash.after" ||
 			say "files changed"
 		test ! -s "$job/judged" ||
 			say "hash $(sha256sum <"$job/hash.before")"
+		test ! -s "$job/alloc" || say "alloc $(cat "$job/alloc")"
+		test ! -f "$job/evicted" || say "moved from $(cat "$job/alloc")"
 		test ! -s "$job/work" || say "work $(cat "$job/work")"
 		test ! -s "$job/runtime" || while read -r line; do
 			say "runtime $line"
@@ -301,6 +357,7 @@ op_state() {
 # End one job; its exit file comes as with any other end.
 op_cut() {
 	job=$HB_TOP/$HB_JOB
+	: >"$job/cut"
 	is_alive "$job" && kill -TERM "-$group"
 	tries=0
 	while is_alive "$job" && test $tries -lt "$((HB_GRACE * 5))"; do

@@ -162,6 +162,7 @@ HB_STAMP
 
 write_run() {
 	cat >"$1/run.sh" <<'HB_RUN'
+ended=
 trap 'ended=1' TERM INT
 trap '' HUP
 stat_rest=$(sed 's/.*) //' /proc/$$/stat)
@@ -376,6 +377,9 @@ until test -z "$stamper" || test -f stamps || test $tries -ge 100; do
 done
 test -z "$stamper" || kill -KILL "$stamper" 2>/dev/null
 test -f timedout && rc=124
+# Nobody of ours told it to end: Slurm takes the node, the run is no failure.
+test ! -f alloc || test -z "$ended" || test -f cut || test "$rc" -eq 124 ||
+	test "$rc" -eq 0 || : >evicted
 echo "$rc $t0 $t1 $up0 $up1" >exit.t && mv exit.t exit
 HB_RUN
 }

@@ -41,6 +41,7 @@ static const struct json_field record_fields[] = {
 	JSON_CHARS("judge_files_sha256", bench_run, hash),
 	JSON_CHARS("sources", bench_run, work),
 	JSON_CHARS("runtime", bench_run, runtime),
+	JSON_CHARS("allocation", bench_run, alloc),
 	JSON_CHARS("cut", bench_run, cut),
 	{ .name = NULL },
 };
@@ -247,14 +248,38 @@ is_of_pod(enum guard guard)
 	       guard == GUARD_CLOCK;
 }
 
+/* A run of its block that another allocation made, or the same one before it
+ * was requeued: the node may be another.  NULL: there is none. */
+static const struct bench_run *
+find_moved(const struct bench_runs *runs, const struct bench_run *run)
+{
+	for (size_t i = 0; run->alloc[0] != '\0' && i < runs->n; i++) {
+		const struct bench_run *other = &runs->v[i];
+
+		if (other->pod == run->pod && other->counted &&
+		    other->block == run->block && other->alloc[0] != '\0' &&
+		    strcmp(other->alloc, run->alloc) != 0)
+			return other;
+	}
+	return NULL;
+}
+
 bool
 bench_run_wants_repeat(const struct bench_runs *runs,
 		       const struct bench_run *run, char *out, size_t size)
 {
+	const struct bench_run *moved = find_moved(runs, run);
 	const struct guard_hit *why = NULL;
 
-	if (!run->counted || run->repeat >= MOST_REPEATS ||
-	    runs->n_repeats == MAX_REPEATED)
+	if (!run->counted || runs->n_repeats == MAX_REPEATED)
+		return false;
+	if (moved != NULL) {
+		(void)snprintf(out, size,
+			       "%s: its allocation was %.60s, now %s", run->id,
+			       moved->alloc, run->alloc);
+		return true;
+	}
+	if (run->repeat >= MOST_REPEATS)
 		return false;
 	for (size_t i = 0; i < run->hits.n; i++) {
 		const struct guard_hit *hit = &run->hits.hit[i];
@@ -275,6 +300,10 @@ int
 bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run,
 		  const char *reason, struct err *err)
 {
+	if (runs->n_repeats >= MAX_REPEATED)
+		return err_set(err, ERR_LIMIT,
+			       "blocks began again %d times, the last for: %s",
+			       MAX_REPEATED, reason);
 	add_repeat(runs, run->pod, run->block, reason);
 	if (write_repeats(runs, err) != 0) {
 		free(runs->repeats[--runs->n_repeats].reason);

@@ -34,6 +34,7 @@ struct bench_run {
 	char hash[65];	    /* of the judge's files */
 	char work[128];	    /* its sources; see launch_reply */
 	char runtime[512];  /* see launch_reply */
+	char alloc[128];    /* the same */
 	char cut[160];	    /* why it was ended early */
 	enum guard cut_by;  /* of cut */
 	/* What its files say, once they were read; see session_load_run. */

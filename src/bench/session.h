@@ -8,6 +8,7 @@
 #include "bench/judge.h"
 #include "bench/plan.h"
 #include "bench/verdict_json.h"
+#include "conf/conf.h"
 #include "loop/loop.h"
 #include "parsers/format.h"
 #include "transport.h"
@@ -45,6 +46,7 @@ struct session_setup {
 	struct loop *loop;
 	struct transport *transport; /* pod i is plan->pods[i] */
 	const struct plan *plan;
+	const struct conf_pod *pods; /* the same; NULL: none is driven */
 	const struct format_set *formats;
 	const char *id;	  /* of the bench */
 	const char *path; /* its results folder */

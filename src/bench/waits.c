@@ -95,6 +95,9 @@ add_text(struct buf *text, const struct pod_wait *wait, int64_t now_ms)
 	else if (wait->kind == WAIT_SILENT)
 		buf_appendf(text, "pod %s: no answer for %s (%s)", wait->pod,
 			    age, wait->why);
+	else if (wait->kind == WAIT_QUEUED)
+		buf_appendf(text, "pod %s: waits for its allocation for %s: %s",
+			    wait->pod, age, wait->why);
 	else if (wait->kind == WAIT_BUSY || wait->kind == WAIT_FULL)
 		buf_appendf(text, "pod %s: waits for %s: %s", wait->pod, age,
 			    wait->why);
@@ -132,9 +135,10 @@ wait_text_over(const struct pod_wait *wait, int64_t now_ms,
 	}
 	wait_age(wait, now_ms, age);
 	(void)snprintf(out, WAIT_TEXT_SIZE, "pod %s: %s, after %s", wait->pod,
-		       wait->kind == WAIT_BUSY	 ? "its GPUs are free"
-		       : wait->kind == WAIT_FULL ? "its disk has room again"
-						 : "answers again",
+		       wait->kind == WAIT_BUSY	   ? "its GPUs are free"
+		       : wait->kind == WAIT_FULL   ? "its disk has room again"
+		       : wait->kind == WAIT_QUEUED ? "has its allocation"
+						   : "answers again",
 		       age);
 }
 

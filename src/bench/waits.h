@@ -17,6 +17,7 @@
 	X(SILENT, "silent")                                                    \
 	X(BUSY, "busy")                                                        \
 	X(FULL, "disk full")                                                   \
+	X(QUEUED, "queued") /* it has no allocation yet */                     \
 	X(GIVEN_UP, "given up")                                                \
 	X(CONNECTING, "connecting") /* the three of a preflight */             \
 	X(CHECKING, "checking")                                                \

@@ -22,6 +22,9 @@
 #define POLL_LEAST_MS 200
 #define POLL_MOST_MS  2000
 #define BUSY_RETRY_MS 1000
+/* How often an allocation is asked for. */
+#define QUEUED_LEAST_MS 2000
+#define QUEUED_MOST_MS	30000
 /* A pod whose GPUs are taken is asked again for this long. */
 #define BUSY_TRIES 3600
 
@@ -46,6 +49,27 @@ static const char *
 worker_pod_id(const struct worker *worker)
 {
 	return worker->session->plan->pods[worker->pod].id;
+}
+
+/* The allocation that it needs, or NULL. */
+static const struct conf_slurm *
+worker_slurm(const struct worker *worker)
+{
+	const struct conf_pod *pods = worker->session->setup.pods;
+	const struct conf_slurm *slurm =
+		pods != NULL ? &pods[worker->pod].slurm : NULL;
+
+	return slurm != NULL && slurm->is_given ? slurm : NULL;
+}
+
+/* Is it stopped when its part is over? */
+static bool
+worker_stops(const struct worker *worker)
+{
+	const struct plan *plan = worker->session->plan;
+
+	return worker_slurm(worker) != NULL ||
+	       (plan->stop_pods && plan->pods[worker->pod].stop_cmd != NULL);
 }
 
 /* Our clock that stands against the pods': suspend counts. */
@@ -347,10 +371,8 @@ worker_give_up(struct worker *worker, const char *why)
 static void
 worker_fail(struct worker *worker, const char *why)
 {
-	const struct plan *plan = worker->session->plan;
-
-	if (!plan->stop_pods || !worker->begun ||
-	    plan->pods[worker->pod].stop_cmd == NULL ||
+	if (!worker_stops(worker) ||
+	    (!worker->begun && worker_slurm(worker) == NULL) ||
 	    worker->session->setup.mode != SESSION_RUN ||
 	    worker->step == WORKER_STOP || worker->step == WORKER_ABORT) {
 		worker_give_up(worker, why);
@@ -549,6 +571,25 @@ record_runs(struct session *s, struct bench_run *const *runs, size_t n)
 	return 0;
 }
 
+/* Make the run's block anew. */
+static void
+repeat_block(struct worker *worker, const struct bench_run *run,
+	     const char *why)
+{
+	struct session *s = worker->session;
+
+	worker->run = NULL;
+	session_note(s, "%s: block %zu begins again: %s", worker_pod_id(worker),
+		     run->block + 1, why);
+	worker->next -= run->rep * s->runs.n_arms + run->pos;
+	if (bench_runs_repeat(&s->runs, run, why, &s->why) != 0) {
+		worker_fail(worker, s->why.text);
+		return;
+	}
+	session_judge_now(s);
+	worker_go_on(worker, (int64_t)(s->plan->gap_s * 1000.0));
+}
+
 /*
  * The run is over: what the pod did to it may ask for its block again, else
  * it is kept as it is.  Then the gap and the next one.
@@ -571,15 +612,7 @@ finish_run(struct worker *worker)
 		}
 	session_load_run(s, run);
 	if (bench_run_wants_repeat(&s->runs, run, why, sizeof(why))) {
-		session_note(s, "%s: block %zu begins again: %s",
-			     worker_pod_id(worker), run->block + 1, why);
-		worker->next -= run->rep * s->runs.n_arms + run->pos;
-		if (bench_runs_repeat(&s->runs, run, why, &s->why) != 0) {
-			worker_fail(worker, s->why.text);
-			return;
-		}
-		session_judge_now(s);
-		worker_go_on(worker, gap_ms);
+		repeat_block(worker, run, why);
 		return;
 	}
 	worker->next++;
@@ -666,18 +699,25 @@ take_end(struct worker *worker, const struct launch_reply *reply)
 	(void)snprintf(run->work, sizeof(run->work), "%s", reply->work);
 	(void)snprintf(run->runtime, sizeof(run->runtime), "%s",
 		       reply->runtime);
+	(void)snprintf(run->alloc, sizeof(run->alloc), "%s", reply->alloc);
 }
 
 static void
 on_state(struct worker *worker, const struct launch_reply *reply)
 {
 	struct session *s = worker->session;
-	char log[FOLDER_PATH_SIZE];
+	char log[FOLDER_PATH_SIZE], why[RUN_ID_SIZE + 200];
 
 	bench_run_file(worker->run, plan_output(s->plan), log);
 	if (reply->data.len > 0 &&
 	    folder_append(s->setup.path, log, reply->data, &s->why) != 0) {
 		worker_fail(worker, s->why.text);
+	} else if (reply->moved[0] != '\0' && worker->run->counted &&
+		   worker_slurm(worker) != NULL) {
+		(void)snprintf(why, sizeof(why),
+			       "%s: Slurm ended its allocation; it moved %s",
+			       worker->run->id, reply->moved);
+		repeat_block(worker, worker->run, why);
 	} else if (reply->state == LAUNCH_LOST || reply->state == LAUNCH_NONE) {
 		on_lost(worker);
 	} else if (folder_size(s->setup.path, log) < reply->size) {
@@ -719,7 +759,10 @@ on_start(struct worker *worker, const struct launch_reply *reply)
 		(void)snprintf(why, sizeof(why),
 			       "something else computes on its GPUs (pids %s)",
 			       reply->foreign);
-		worker_give_up(worker, why);
+		if (worker_slurm(worker) != NULL)
+			worker_fail(worker, why);
+		else
+			worker_give_up(worker, why);
 	} else if (reply->state == LAUNCH_BUSY || reply->state == LAUNCH_FULL) {
 		on_busy(worker,
 			reply->state == LAUNCH_FULL ? WAIT_FULL : WAIT_BUSY);
@@ -786,10 +829,8 @@ on_abort(struct worker *worker, const struct launch_reply *reply)
 static void
 on_finish(struct worker *worker, const struct launch_reply *reply)
 {
-	const struct plan *plan = worker->session->plan;
-
 	(void)reply;
-	if (plan->stop_pods && plan->pods[worker->pod].stop_cmd != NULL)
+	if (worker_stops(worker))
 		worker_next(worker, WORKER_STOP, 0);
 	else
 		worker_end(worker);
@@ -798,11 +839,14 @@ on_finish(struct worker *worker, const struct launch_reply *reply)
 static void
 on_stop(struct worker *worker, const struct launch_reply *reply)
 {
-	char why[64];
+	char why[80];
 
-	(void)reply;
 	(void)snprintf(why, sizeof(why), "stop_cmd ended with %d",
 		       reply->exit_status);
+	if (worker_slurm(worker) != NULL)
+		(void)snprintf(why, sizeof(why),
+			       "nothing is allocated now: squeue has no job of "
+			       "it");
 	if (reply->exit_status != 0 &&
 	    worker->session->setup.mode == SESSION_STOP) {
 		worker_give_up(worker, why);
@@ -844,6 +888,38 @@ static const struct step steps[] = {
 	[WORKER_STOP] = { LAUNCH_STOP, on_stop },
 	[WORKER_CLEAN] = { LAUNCH_CLEAN, on_clean },
 };
+
+/* There is no allocation yet, or none any more: ask again, more seldom the
+ * longer it takes. */
+static void
+on_queued(struct worker *worker, const char *why)
+{
+	int64_t delay_ms;
+
+	if (worker->wait.kind != WAIT_QUEUED)
+		session_note(worker->session,
+			     "%s: waits for its allocation: %s",
+			     worker_pod_id(worker), why);
+	worker_wait_for(worker, WAIT_QUEUED, why, 0);
+	delay_ms = (wall_ms(worker) - worker->wait.since_ms) / 2;
+	worker_next(worker, worker->step,
+		    delay_ms < QUEUED_LEAST_MS	? QUEUED_LEAST_MS
+		    : delay_ms > QUEUED_MOST_MS ? QUEUED_MOST_MS
+						: delay_ms);
+	/* The next node has another clock. */
+	worker->clock = worker->all = any_clock;
+	worker->first_s = 0.0;
+}
+
+/* A step of an allocation that was not cut short ends with its clock. */
+static bool
+is_whole(const struct worker *worker, const struct launch_reply *reply)
+{
+	return reply->understood &&
+	       (worker_slurm(worker) == NULL || worker->step >= WORKER_ABORT ||
+		reply->error[0] != '\0' || reply->queued[0] != '\0' ||
+		!isnan(reply->pod_up_s));
+}
 
 /* The way to the pod failed, or what came was no answer: again, later. */
 static void
@@ -902,8 +978,12 @@ worker_on_close(void *user, const struct stream_exit *exit)
 		return;
 	launch_reply_init(&reply, buf_str(&worker->out));
 	clock_add(worker, reply.pod_up_s);
-	if (exit->err.code != ERR_NONE || !reply.understood) {
+	if (exit->err.code != ERR_NONE || !is_whole(worker, &reply)) {
 		on_no_answer(worker, exit);
+	} else if (reply.queued[0] != '\0' && worker_slurm(worker) != NULL) {
+		worker->reached = true;
+		worker->tries = 0;
+		on_queued(worker, reply.queued);
 	} else {
 		worker->reached = true;
 		reply.exit_status = exit->status;
@@ -927,7 +1007,10 @@ make_script(struct worker *worker, struct buf *script)
 	struct launch l = { .plan = s->plan,
 			    .bench = s->setup.id,
 			    .pod = worker->pod,
-			    .job = job };
+			    .job = job,
+			    .slurm = worker_slurm(worker),
+			    .ask = !worker->reached ||
+				   worker->wait.kind != WAIT_NONE };
 
 	if (run != NULL) {
 		(void)snprintf(job, sizeof(job), "%s%s", run->id,
@@ -997,7 +1080,8 @@ worker_begin(struct worker *worker)
 	buf_init(&worker->out, LAUNCH_REPLY_CAP);
 	worker->clock = worker->all = any_clock;
 	worker->timer = loop_timer_new(s->setup.loop, worker_on_timer, worker);
-	if (step == WORKER_STOP && s->plan->pods[worker->pod].stop_cmd == NULL)
+	if (step == WORKER_STOP && worker_slurm(worker) == NULL &&
+	    s->plan->pods[worker->pod].stop_cmd == NULL)
 		step = WORKER_FINISH;
 	worker_next(worker, step, 0);
 }

@@ -65,6 +65,27 @@ is_host(const char *text)
 	       text[strcspn(text, " \t\r\n/@\"'\\,")] == '\0';
 }
 
+static int
+take_slurm(const struct json_reader *r, const cJSON *object, const char *path,
+	   void *to)
+{
+	(void)r;
+	(void)object;
+	(void)path;
+	((struct conf_slurm *)to)->is_given = true;
+	return 0;
+}
+
+static const struct json_field slurm_fields[] = {
+	JSON_ROW("partition", TEXT, conf_slurm, partition),
+	JSON_ROW("gres", TEXT, conf_slurm, gres),
+	JSON_ROW("time", TEXT, conf_slurm, time),
+	JSON_ROW("account", TEXT, conf_slurm, account),
+	{ "extra", JSON_AS_TEXTS, JSON_LIST(conf_slurm, extra.v, extra.n),
+	  .most = MAX_WORDS },
+	{ .name = NULL },
+};
+
 static const struct json_field pod_fields[] = {
 	{ "name", JSON_AS_TEXT, JSON_AT(conf_pod, name),
 	  .types = JSON_REQUIRED },
@@ -89,6 +110,8 @@ static const struct json_field pod_fields[] = {
 	{ "stop_cmd", JSON_AS_TEXT, JSON_AT(conf_pod, stop_cmd) },
 	{ "gpus", JSON_AS_INDEXES, JSON_LIST(conf_pod, gpus, n_gpus),
 	  .what = "GPU", .most = MAX_GPUS, .high = MAX_GPUS - 1 },
+	{ "slurm", JSON_AS_OBJECT, JSON_AT(conf_pod, slurm),
+	  .fields = slurm_fields, .take = take_slurm },
 	{ "usd_per_hour", JSON_AS_NUMBER, JSON_AT(conf_pod, usd_per_hour),
 	  .high = 1e6 },
 	{ .name = NULL },

@@ -28,6 +28,13 @@ struct conf_strings {
 	size_t n;
 };
 
+/* The allocation that benches on a login node get; all as sbatch takes it. */
+struct conf_slurm {
+	bool is_given; /* the rest may be NULL */
+	char *partition, *gres, *time, *account;
+	struct conf_strings extra; /* more options */
+};
+
 struct conf_pod {
 	char *name; /* unique; no blanks, slashes or control characters */
 	enum conf_transport transport;
@@ -44,6 +51,7 @@ struct conf_pod {
 	int *gpus; /* owned; which GPUs may be used; n_gpus 0: all */
 	size_t n_gpus;
 	char *stop_cmd; /* run on it to stop it; or NULL */
+	struct conf_slurm slurm;
 	double usd_per_hour;
 };
 

@@ -4,6 +4,7 @@
 are found and followed, and what becomes of them is told.  Then the shapes
 that newer versions print, as files."""
 import getpass
+import glob
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
@@ -153,6 +155,9 @@ class Cluster:
             ["pgrep", "-f", f"slurmstepd: .{job}[.]"],
             stdout=subprocess.DEVNULL).returncode != 0)
 
+        # What it revoked in this second it does not start in the same.
+        time.sleep(2)
+
         def is_there():
             self.run("scontrol", "update", f"JobId={job}", "StartTime=now")
             return f"slurm: job {job} {text}" in self.said()
@@ -214,6 +219,139 @@ def test_jobs(cluster):
         child.wait()
 
 
+class Bench:
+    """A bench of three blocks on the pod "hpc"; B is 5.26 % faster."""
+
+    def __init__(self, cluster, name, env, **slurm):
+        self.cluster, self.name = cluster, name
+        self.root = f"{cluster.top}/root-{name}"
+        pod = {"name": "hpc", "transport": "local", "slurm": slurm}
+        with open(cluster.top + "/config/hgym-tui/config.json", "w") as file:
+            json.dump({"pods": [pod]}, file)
+        self.plan = f"{cluster.top}/{name}.json"
+        with open(self.plan, "w") as file:
+            json.dump({
+                "schema": "hgym.bench/1", "name": name, "seed": 7,
+                "workload": {"cwd": os.path.join(SRC, "tests/bench"),
+                             "command": "sh workload.sh", "timeout_s": 600,
+                             "env": dict({"STEP_MS": "2000"}, **env)},
+                "metric": {"key": "step_ms", "window": {
+                    "mode": "fixed", "lo": 20, "hi": 100}},
+                "variants": [{"tag": "A", "control": True},
+                             {"tag": "B", "env": {"STEP_MS": "1900"}}],
+                "pods": [{"id": "hpc", "root": self.root,
+                          "lock_dir": cluster.top}],
+                "design": {"blocks_per_pod": 3, "burn_in": 0, "gap_s": 0,
+                           "aa": False},
+                "decision": {"early": "none"}}, file)
+
+    def tui(self, *words):
+        return self.cluster.run(TUI, "bench", *words)
+
+    def start(self):
+        self.said = self.cluster.top + "/said-" + self.name
+        with open(self.said, "w") as said:
+            return subprocess.Popen(
+                [TUI, "bench", "run", "--yes", self.plan], stderr=said,
+                stdout=subprocess.DEVNULL, env=self.cluster.env,
+                stdin=subprocess.DEVNULL)
+
+    def has_said(self, text, name):
+        def read():
+            with open(self.said) as file:
+                return file.read()
+        ok(until(lambda: text in read()), name, read())
+
+    def files(self, pattern):
+        return glob.glob(f"{self.root}/*/{pattern}")
+
+    def is_given_back(self):
+        left = subprocess.run(["pgrep", "-fl", self.root],
+                              stdout=subprocess.PIPE, text=True).stdout
+        ok(self.cluster.run("squeue", "-h").stdout == "" and left == "",
+           "no job and no process is left",
+           (self.cluster.run("squeue").stdout, left))
+
+
+def test_bench(cluster):
+    """Killed, preempted, cancelled: it goes on, and no block is of two."""
+    cluster.run("scancel", "-u", USER)
+    until(lambda: cluster.run("squeue", "-h").stdout == "")
+    go = cluster.top + "/go"
+    bench = Bench(cluster, "on", {"WAIT_FOR": "case $job in */1_*) test -e "
+                                  f"{go};; esac"}, partition="main", time="9")
+    child = bench.start()
+    ok(until(lambda: bench.files("1_hpc_*/pid")), "the second block begins")
+    child.kill()
+    child.wait()
+    urgent = cluster.batch("-p", "high", "-c", "2", stay=False)
+    ok(until(lambda: cluster.run("squeue", "-hj", urgent).stdout == ""),
+       "the program is killed, then its job preempted")
+    child = subprocess.Popen(
+        [TUI, "bench", "attach", "--json", "on"], env=cluster.env,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+
+    def is_back():
+        job = cluster.run("squeue", "-ho", "%i").stdout.strip()
+        cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+        return bench.files("1_hpc_*.b1/pid")
+
+    ok(until(is_back), "attached, its block begins again")
+    job = cluster.run("squeue", "-ho", "%i").stdout.strip()
+    cluster.run("scancel", job)
+    ok(until(lambda: bench.files("1_hpc_*.b2/pid")),
+       "and once more in a job of its own when that one was cancelled")
+    open(go, "w").close()
+    out, said = child.communicate(timeout=240)
+    verdict = json.loads(out or "{}")
+    found = verdict.get("contrasts", [{}])[0]
+    ok(found.get("verdict") == "FASTER" and found.get("n_blocks") == 3,
+       "three whole blocks are faster", (out, said))
+    runs = {}
+    for name in glob.glob(cluster.top + "/state/hgym-tui/benches/on-*/runs/"
+                          "*/run.json"):
+        with open(name) as file:
+            run = json.load(file)
+        runs.setdefault(run["block"], set()).add(run["allocation"])
+    ok(len(runs) == 3 and all(len(of) == 1 for of in runs.values()) and
+       len(set.union(*runs.values())) == 2, "each of one allocation", runs)
+    ok("squeue has no job of it" in said, "which is given back", said)
+    bench.is_given_back()
+    ok(bench.tui("clean", "on").returncode == 0 and not bench.files("*"),
+       "bench clean")
+
+
+def test_abort(cluster):
+    bench = Bench(cluster, "hang", {"MODE": "hang",
+                                    "PIDS": cluster.top + "/pids"})
+    child = bench.start()
+    ok(until(lambda: os.path.exists(cluster.top + "/pids.3")), "one hangs")
+    pids = [open(f"{cluster.top}/pids.{i}").read().strip() for i in (1, 2, 3)]
+    done = bench.tui("abort", "hang")
+    ok(done.returncode == 0 and "no process left" in done.stderr and
+       "squeue has no job" in done.stderr, "abort proves its end", done)
+    child.wait(120)
+    ok(not any(os.path.exists("/proc/" + pid) for pid in pids),
+       "workers that left their session are gone", pids)
+    bench.is_given_back()
+    other = cluster.batch("-c", "2")
+    bench = Bench(cluster, "queue", {}, extra=["--comment=it's ours"])
+    child = bench.start()
+    bench.has_said("waits for its allocation: job ", "one waits in the queue")
+    done = bench.tui("abort", "queue")
+    cluster.run("scancel", other)
+    child.wait(120)
+    ok(done.returncode == 0 and "squeue has no job" in done.stderr,
+       "and leaves it when it is aborted", done)
+    until(lambda: cluster.run("squeue", "-h").stdout == "")
+    bench.is_given_back()
+    bench = Bench(cluster, "wrong", {}, partition="nowhere")
+    done = bench.tui("run", "--yes", bench.plan)
+    ok(done.returncode == 4 and "hpc: sbatch: Batch job submission failed: "
+       "Invalid partition" in done.stderr, "what sbatch refuses", done)
+
+
 USER = getpass.getuser()
 
 
@@ -272,11 +410,22 @@ def test_shapes(cluster):
     with open(cluster.top + "/bin/ssh", "w") as file:
         file.write('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
     os.chmod(file.name, 0o755)
-    words = example("hgym-tui-config.5", '"hpc"')["discover"][0]["command"]
+    manual = example("hgym-tui-config.5", '"hpc"')
+    words = manual["discover"][0]["command"]
     done = cluster.run(OURS, *words[1:])
     pod = json.loads(done.stdout or "[{}]")[0]
     ok(pod.get("host") == "login.hpc" and pod.get("name") == "hpc" and
        pod.get("logs") == ["/w/7%.out"], "the example of the manual", done)
+    for name, text in (("squeue", ""), ("sbatch", 'echo "$*" >&2; exit 1')):
+        with open(f"{cluster.top}/bin/{name}", "w") as file:
+            file.write(f"#!/bin/sh\n{text}\n")
+        os.chmod(file.name, 0o755)
+    bench = Bench(cluster, "manual", {}, **manual["pods"][0]["slurm"])
+    done = bench.tui("run", "--yes", bench.plan)
+    ok(" --partition=gpu --gres=gpu:1 --time=4:00:00 --account=ml --exclusive"
+       in done.stderr, "and what it asks of sbatch", done)
+    with open(cluster.top + "/bin/squeue", "w") as file:
+        file.write('#!/bin/sh\ncat "$HOME/shape"\n')
     with open(cluster.top + "/shape", "w") as file:
         json.dump({"jobs": [job(job_id=i, job_state="RUNNING", name="x" * 90)
                             for i in range(20000)]}, file)
@@ -297,6 +446,8 @@ try:
         else cluster.start()
     if why is None:
         test_jobs(cluster)
+        test_bench(cluster)
+        test_abort(cluster)
     else:
         skip("jobs of a real cluster", why)
     test_shapes(cluster)

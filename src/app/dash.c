@@ -51,7 +51,7 @@ bool
 dash_is_path(const char *word)
 {
 	return strcmp(word, "-") == 0 || strpbrk(word, "/*?[") != NULL ||
-	       access(word, F_OK) == 0;
+	       conf_place(word) > 0 || access(word, F_OK) == 0;
 }
 
 static bool
@@ -303,6 +303,7 @@ start_collect(struct dash *dash, struct err *err)
 		.formats = dash->context->formats,
 		.conf = &dash->context->conf,
 		.db_path = dash->context->db_path,
+		.spool_path = dash->context->folder.path,
 		.cb = { on_say, on_ask, on_writer, dash },
 		.keep_view = true,
 		.read_only = dash->context->conf.n_pods == 0,

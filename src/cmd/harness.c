@@ -3,9 +3,7 @@
 #include "config.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -14,7 +12,6 @@
 #include "base/xalloc.h"
 #include "bench/make.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
 #include "harness/dir.h"
 #include "harness/pod.h"
 #include "harness/print.h"
@@ -95,8 +92,8 @@ static void
 warn_of_arms(const struct harness_ab *ab)
 {
 	const struct harness_run *run = ab->run;
-	char *best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
-			       ab->workspace, run->dir);
+	AUTO_TEXT best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
+				   ab->workspace, run->dir);
 
 	if (!run->has_summary && run->life.state != HARNESS_STATE_ABORTED &&
 	    run->life.process != HARNESS_NO)
@@ -107,7 +104,6 @@ warn_of_arms(const struct harness_ab *ab)
 	if (ab->pod == NULL && harness_dir_same(best, ab->workspace))
 		say_error("the workspace is as the checkpoint: the bench would "
 			  "compare it with itself");
-	free(best);
 }
 
 /* The bench of a run's checkpoint; of one that is not its best: say so. */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/score_json.h"
@@ -38,11 +37,10 @@ size_t
 harness_view_add(struct harness_view *view, const char *title,
 		 const struct harness_files *files)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(4096);
 
 	if (view->n == HARNESS_MAX_PLACES)
 		return SIZE_MAX;
-	buf_init(&clean, 4096);
 	utf8_sanitize(&clean, str_from(title));
 	view->places =
 		xgrow(view->places, view->n, &view->cap, sizeof(*view->places));
@@ -75,12 +73,10 @@ void
 harness_view_trouble(struct harness_view *view, size_t place, const char *why)
 {
 	struct harness_place *p = &view->places[place];
-	struct buf clean;
+	AUTO_BUF clean = buf_new(sizeof(p->why) - 1);
 
-	buf_init(&clean, sizeof(p->why) - 1);
 	utf8_sanitize(&clean, str_from(why));
 	(void)snprintf(p->why, sizeof(p->why), "%s", clean.data);
-	buf_release(&clean);
 }
 
 void

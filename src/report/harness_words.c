@@ -4,7 +4,6 @@
 
 #include "report/harness_words.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define DASH	   "\xe2\x80\x94"
@@ -419,7 +418,7 @@ static void
 add_best(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
-	struct buf what;
+	AUTO_BUF what = buf_new(TEXT_MAX);
 
 	if (!run->best.present) {
 		s->style = FACT_HINT;
@@ -433,13 +432,11 @@ add_best(struct buf *text, struct subject *s)
 		add_gain(text, run->baseline_pct, "the baseline");
 	if (!run->previous.present || run->previous.iteration == 0)
 		return;
-	buf_init(&what, TEXT_MAX);
 	add_iteration(&what, &run->previous);
 	buf_append_str(&what, " (");
 	add_number(&what, run->previous.value);
 	buf_append_str(&what, ")");
 	add_gain(text, run->previous_pct, what.data);
-	buf_release(&what);
 }
 
 /* Of the best iteration, else of the baseline. */
@@ -777,9 +774,8 @@ harness_facts(struct facts *facts, const struct harness_workspace *ws,
 {
 	const struct fact_line *line =
 		run->table != NULL ? table_lines : run_lines;
-	struct buf text;
+	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	buf_init(&text, TEXT_BYTES);
 	for (; line->label != NULL; line++) {
 		struct subject subject = { ws, run, line->style };
 		bool is_old = line->add == add_state && as_of != NULL;
@@ -793,7 +789,6 @@ harness_facts(struct facts *facts, const struct harness_workspace *ws,
 				   is_old ? FACT_HINT : subject.style, "%s",
 				   text.data);
 	}
-	buf_release(&text);
 }
 
 void
@@ -888,9 +883,8 @@ void
 harness_compare_facts(struct facts *facts,
 		      const struct harness_compare *compare)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	buf_init(&text, TEXT_BYTES);
 	for (size_t i = 0; i < compare->n_groups; i++) {
 		const struct harness_group *group = &compare->groups[i];
 
@@ -903,5 +897,4 @@ harness_compare_facts(struct facts *facts,
 	buf_clear(&text);
 	add_verdict(&text, compare);
 	facts_text(facts, "verdict", FACT_HINT, "%s", text.data);
-	buf_release(&text);
 }

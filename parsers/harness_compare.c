@@ -227,6 +227,45 @@ sum_up(struct harness_compare *compare, const cJSON *report, size_t which)
 	take_best(compare, group, report);
 }
 
+/* The phase of the trial under way, by the file that it wrote last. */
+static void
+find_phase(struct harness_compare *compare, const struct harness_files *files)
+{
+	/* The beginning of its name; the first that fits. */
+	static const struct {
+		const char *name, *phase;
+	} phases[] = {
+		{ "attempt.prompt.", "attempt" },
+		{ "attempt.", "verifying" },
+		{ "reflection.prompt.", "reflection" },
+		{ "build.prompt.", "build" },
+		{ "", "between" },
+	};
+	const struct harness_file *last = NULL;
+	char folder[64];
+	const char *name;
+	size_t i = 0;
+
+	(void)snprintf(folder, sizeof(folder), "%s/trial_%u/",
+		       compare->live_group, compare->live_trial);
+	for (size_t k = 0; k < files->n; k++) {
+		const struct harness_file *file = files->all[k];
+
+		if ((file->kind == HARNESS_PLAIN_PHASE ||
+		     file->kind == HARNESS_HARNESSED_PHASE) &&
+		    strncmp(file->path, folder, strlen(folder)) == 0 &&
+		    (last == NULL || file->ctime_ms >= last->ctime_ms))
+			last = file;
+	}
+	if (last == NULL)
+		return;
+	name = strrchr(last->path, '/') + 1;
+	while (strncmp(name, phases[i].name, strlen(phases[i].name)) != 0)
+		i++;
+	compare->live_phase = phases[i].phase;
+	compare->live_iteration = last->number;
+}
+
 /* All plain trials come before the harnessed ones. */
 static void
 find_live(struct harness_compare *compare, const struct harness_files *files)
@@ -249,6 +288,8 @@ find_live(struct harness_compare *compare, const struct harness_files *files)
 			compare->live_group = group_names[k];
 			compare->live_trial = file->number;
 		}
+	if (compare->live_group != NULL)
+		find_phase(compare, files);
 }
 
 void

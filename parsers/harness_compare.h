@@ -41,6 +41,8 @@ struct harness_compare {
 	/* The newest trial that has begun and not ended; NULL: none. */
 	const char *live_group;
 	unsigned int live_trial;
+	const char *live_phase;	     /* static; NULL: not known */
+	unsigned int live_iteration; /* of that phase */
 	int64_t created_ms;
 	const char *score_key, *command;
 	enum harness_tri higher_is_better; /* as far as its numbers tell */

@@ -38,6 +38,7 @@ enum harness_form {
 #define HARNESS_RUN_   "runs/*/"
 #define HARNESS_IT_    "runs/*/iterations/[0-9]*/"
 #define HARNESS_BEGUN_ "workspace/.harnessgym/runs/*/run_config.json"
+#define HARNESS_PHASE_ "workspace/.harnessgym/runs/*/iterations/[0-9]*/*.txt"
 #define HARNESS_KIND_LIST(X)                                                   \
 	X(REGISTRY, "registry.json", JSON)                                     \
 	X(ACTIVATION, "activation.json", JSON)                                 \
@@ -49,6 +50,7 @@ enum harness_form {
 	X(BASELINE_OUT, HARNESS_RUN_ "baseline/baseline.stdout.txt", TEXT)     \
 	X(BASELINE_ERR, HARNESS_RUN_ "baseline/baseline.stderr.txt", TEXT)     \
 	X(MANIFEST, HARNESS_RUN_ "checkpoints/best_manifest.json", JSON)       \
+	X(BEST_DIFF, HARNESS_RUN_ "checkpoints/best.diff", TEXT)               \
 	X(RESTORED_OUT, HARNESS_RUN_ "checkpoints/restored_best.stdout.txt",   \
 	  TEXT)                                                                \
 	X(RESTORED_ERR, HARNESS_RUN_ "checkpoints/restored_best.stderr.txt",   \
@@ -83,6 +85,8 @@ enum harness_form {
 	X(HARNESSED_OUT, "harnessed/trial_[0-9]*/post.stdout.txt", TEXT)       \
 	X(PLAIN_BEGUN, "plain/trial_[0-9]*/" HARNESS_BEGUN_, MARK)             \
 	X(HARNESSED_BEGUN, "harnessed/trial_[0-9]*/" HARNESS_BEGUN_, MARK)     \
+	X(PLAIN_PHASE, "plain/trial_[0-9]*/" HARNESS_PHASE_, MARK)             \
+	X(HARNESSED_PHASE, "harnessed/trial_[0-9]*/" HARNESS_PHASE_, MARK)     \
 	X(RESULTS, "results.tsv", TABLE)                                       \
 	X(RUN_LOG, "run.log", END)
 

@@ -472,6 +472,10 @@ harness_compare_json(const struct harness_compare *compare)
 	if (summary != NULL) {
 		json_add_string(summary, "group", compare->live_group);
 		cJSON_AddNumberToObject(summary, "trial", compare->live_trial);
+		json_add_string(summary, "phase", compare->live_phase);
+		add_number(summary, "iteration",
+			   (struct harness_number){ compare->live_phase != NULL,
+						    compare->live_iteration });
 	}
 	json_add_time(object, "created_at", compare->created_ms);
 	json_add_string(object, "score_key", compare->score_key);

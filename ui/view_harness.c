@@ -967,11 +967,16 @@ scroll(struct harness *h, enum action action)
 	return false;
 }
 
-/* Of a log the end is shown first, of words their beginning. */
+/* Of a log the end is shown first, of words and a diff their beginning. */
 static void
 begin_detail(struct harness *h)
 {
-	h->up = h->detail == DETAIL_WORDS ? TO_TOP : 0;
+	struct harness_text texts[MAX_TEXTS];
+	size_t n = texts_of(&h->pick, texts), i = h->detail - DETAIL_TEXTS;
+	bool is_diff = h->detail >= DETAIL_TEXTS && i < n &&
+		       strcmp(texts[i].name, HARNESS_DIFF_NAME) == 0;
+
+	h->up = h->detail == DETAIL_WORDS || is_diff ? TO_TOP : 0;
 }
 
 static bool

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/say.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench/make.h"
 #include "cmd/cmd.h"
@@ -19,7 +21,7 @@
 struct harness_call {
 	enum out_format format;
 	const char *run;
-	bool all, ab;
+	bool all, ab, diff;
 	size_t printed; /* pages so far */
 };
 
@@ -32,6 +34,9 @@ static const struct cmd_option options[] = {
 	{ 0, "ab", NULL,
 	  "print a bench.json: its best checkpoint against the workspace",
 	  CMD_FLAG, CMD_AT(harness_call, ab) },
+	{ 0, "diff", NULL,
+	  "print what its best checkpoint changed of the task's files",
+	  CMD_FLAG, CMD_AT(harness_call, diff) },
 	CMD_OPTIONS_END,
 };
 
@@ -58,21 +63,28 @@ show_run(struct harness_call *call, const struct harness_workspace *ws,
 	return cmd_flush(err);
 }
 
+/* From the template to the best checkpoint: files, and then lines. */
 static int
-show_runs(struct harness_call *call, const struct harness_workspace *ws,
-	  const char *path, const char *id, struct err *err)
+show_diff(const struct harness_files *files, const struct harness_run *run,
+	  struct err *err)
 {
-	const struct harness_run *run = harness_workspace_run(ws, id);
-	int rc = 0;
+	const struct harness_file *file =
+		harness_files_find(files, HARNESS_BEST_DIFF, run->dir, 0, 0);
+	struct str rest, line;
+	AUTO_BUF text = buf_new(HARNESS_TEXT_KEEP * 4);
 
-	if (run == NULL)
-		return err_set(err, ERR_NODATA, "%s: there is no run %s", path,
-			       id != NULL ? id : "in it yet");
-	if (!call->all)
-		return show_run(call, ws, run, err);
-	for (size_t i = 0; rc == 0 && i < ws->n_runs; i++)
-		rc = show_run(call, ws, &ws->runs[i], err);
-	return rc;
+	if (file == NULL)
+		return err_set(err, ERR_NODATA,
+			       "run %s: no checkpoint and template to compare; "
+			       "an older run is named by its folder",
+			       run->id);
+	rest = (struct str){ file->text, file->len };
+	while (str_next(&rest, '\n', &line)) {
+		utf8_sanitize(&text, line);
+		buf_append_char(&text, '\n');
+	}
+	(void)fputs(text.data, stdout);
+	return cmd_flush(err);
 }
 
 /* What makes the bench of a run's checkpoint worth little, on stderr. */
@@ -96,17 +108,12 @@ warn_of_arms(const struct harness_ab *ab)
 
 /* The bench of a run's checkpoint; of one that is not its best: say so. */
 static int
-show_ab(const struct harness_workspace *ws, const struct place *place,
-	const char *id, struct err *err)
+show_ab(const struct harness_run *run, const struct place *place,
+	struct err *err)
 {
-	const struct harness_run *run = harness_workspace_run(ws, id);
 	const struct harness_ab ab = { run, place->workspace, place->pod };
-	cJSON *object;
+	cJSON *object = harness_ab_json(&ab, err);
 
-	if (run == NULL)
-		return err_set(err, ERR_NODATA, "%s: there is no run %s",
-			       place->name, id != NULL ? id : "in it yet");
-	object = harness_ab_json(&ab, err);
 	if (object == NULL)
 		return -1;
 	warn_of_arms(&ab);
@@ -118,11 +125,34 @@ show_ab(const struct harness_workspace *ws, const struct place *place,
 	return cmd_print_json(object, err);
 }
 
+/* What was asked for: of the run that was named, of the newest or of all. */
+static int
+show_asked(struct harness_call *call, const struct harness_files *files,
+	   const struct harness_workspace *ws, const struct place *place,
+	   struct err *err)
+{
+	const char *id = *place->run != '\0' ? place->run : call->run;
+	const struct harness_run *run = harness_workspace_run(ws, id);
+	int rc = 0;
+
+	if (run == NULL)
+		return err_set(err, ERR_NODATA, "%s: there is no run %s",
+			       place->name, id != NULL ? id : "in it yet");
+	if (call->ab)
+		return show_ab(run, place, err);
+	if (call->diff)
+		return show_diff(files, run, err);
+	if (!call->all)
+		return show_run(call, ws, run, err);
+	for (size_t i = 0; rc == 0 && i < ws->n_runs; i++)
+		rc = show_run(call, ws, &ws->runs[i], err);
+	return rc;
+}
+
 static int
 show_workspace(struct harness_call *call, const struct harness_files *files,
 	       const struct place *place, struct err *err)
 {
-	const char *id = *place->run != '\0' ? place->run : call->run;
 	struct harness_workspace ws;
 	int rc;
 
@@ -130,10 +160,7 @@ show_workspace(struct harness_call *call, const struct harness_files *files,
 	if (files->full)
 		say_error("more files than can be read; older runs are left "
 			  "out");
-	if (call->ab)
-		rc = show_ab(&ws, place, id, err);
-	else
-		rc = show_runs(call, &ws, place->name, id, err);
+	rc = show_asked(call, files, &ws, place, err);
 	harness_workspace_release(&ws);
 	return rc;
 }
@@ -164,10 +191,10 @@ show_files(struct harness_call *call, const struct harness_files *files,
 {
 	if (!place->is_compare)
 		return show_workspace(call, files, place, err);
-	if (call->ab)
+	if (call->ab || call->diff)
 		return err_set(err, ERR_USAGE,
-			       "--ab: %s is a comparison, not a run",
-			       place->name);
+			       "--%s: %s is a comparison, not a run",
+			       call->ab ? "ab" : "diff", place->name);
 	return show_compare(call, files, err);
 }
 

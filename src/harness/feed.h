@@ -8,8 +8,8 @@
 
 /*
  * HarnessGym directories, here and on pods, into the model: local ones are
- * looked at twice a second, those on a pod every 5 s while a run is alive
- * there and every minute else, by a command that waits there and is asked.
+ * looked at every second while a run is alive there and every 2 s else, those
+ * on a pod every 5 s and every minute, by a command that waits and is asked.
  * Only what has changed is read or sent.
  */
 struct harness_feed;

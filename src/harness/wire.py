@@ -5,7 +5,7 @@
 # usage: DIR WORDS LIBRARIES ALL: lists parted by blanks as src/harness/wire.c
 # has them; ALL: not "", the texts of older runs too.  Comment lines are left
 # out of what is sent.
-import base64, glob, hashlib, json, os, re, stat, sys, time
+import base64, difflib, glob, hashlib, json, os, re, stat, sys, time
 
 TEXT, LINES, JSON, JUDGE = 1 << 18, 1 << 23, (1 << 22) + 1, 1 << 20
 TABLE = "results.tsv", "run.log"
@@ -62,7 +62,8 @@ def stamp(ns):
 
 def part(f, path, st, newest):
 	name = path.rsplit("/", 1)[-1]
-	if name.endswith(".prompt.txt") or name.endswith(".txt") and not (
+	if name.endswith(".prompt.txt") or "/workspace/" in path or \
+			name.endswith(".txt") and not (
 			newest or name in OLD or name.startswith("post.")):
 		return b""
 	if name.endswith(".json"):
@@ -212,6 +213,67 @@ def send_judges(root, run, work):
 		told[run, name] = line
 
 
+# Every file below, by its path there; what a run makes of itself is none.
+def texts_of(root):
+	found, stack = {}, [("", 0)]
+	while stack:
+		below, depth = stack.pop()
+		for name in names_in(os.path.join(root, below)):
+			path = os.path.join(root, below, name)
+			if is_folder(path) and depth < 4 and name[0] != "." \
+					and name != "__pycache__":
+				stack.append((below + name + "/", depth + 1))
+			elif is_file(path) and len(found) < 1024:
+				with open(path, "rb") as f:
+					found[below + name] = f.read(JUDGE)
+	return found
+
+
+# What became of a file: how many lines are new and gone, and these.
+def change_of(name, old, new):
+	if new is None:
+		return name + ": removed", []
+	what = name + (": added" if old is None else ": changed")
+	old = old or b""
+	if b"\0" in old + new or len(old + new) > TEXT:
+		return what, []
+	old, new = (text.decode("utf-8", "replace").splitlines()
+		for text in (old, new))
+	if len(old) * len(new) > 10**7:
+		return what, []
+	lines = [*difflib.unified_diff(old, new, name, name, lineterm="", n=1)]
+	count = [sum(line[0] == sign for line in lines[2:]) for sign in "+-"]
+	return "%s, +%d -%d lines" % (what, *count), lines
+
+
+# From the template to the best checkpoint: the files, and then their lines.
+def send_change(root, run):
+	own = os.path.join(root, "runs", run)
+	best = os.path.join(own, "checkpoints", "best")
+	template = os.path.join(own, "qualification", "workspace_template")
+	st = look_at(os.path.join(own, "checkpoints", "best_manifest.json"))
+	if st is None or not is_folder(best) or not is_folder(template) or \
+			told.get((run,)) == key_of(st):
+		return
+	told[run,] = key_of(st)
+	try:
+		old, new = texts_of(template), texts_of(best)
+	except OSError:
+		return
+	changes = [change_of(name, old.get(name), new.get(name))
+		for name in sorted({*old, *new})
+		if old.get(name) != new.get(name)]
+	text = "\n".join([head for head, _ in changes] or ["nothing changed"])
+	text += "".join("\n\n" + "\n".join(lines)
+		for _, lines in changes if lines)
+	text = text.encode("utf-8", "replace")[:TEXT]
+	say("C " + stamp(st.st_ctime_ns))
+	say("F %s %d runs/%s/checkpoints/best.diff" %
+		(stamp(st.st_mtime_ns), len(text), run))
+	sys.stdout.buffer.write(base64.encodebytes(text))
+	say(".")
+
+
 # Whether a command line is of HarnessGym at work in that folder or above it.
 def is_of(pid, words, work):
 	at = [i for i, word in enumerate(words)
@@ -267,6 +329,17 @@ def kind_of(path):
 	return ("table" if has(path, TABLE[0]) else None), path, "", path
 
 
+# The files that tell in which phase a trial is.
+def phases_of(root, runs):
+	for run in names_in(os.path.join(root, runs)):
+		below = "%s/%s/iterations/" % (runs, run)
+		for number in names_in(os.path.join(root, below)):
+			own = below + number
+			for name in names_in(os.path.join(root, own)):
+				if name.endswith(".txt"):
+					yield own + "/" + name
+
+
 def send_compare(root, now):
 	paths = ["compare_report.json"]
 	for group in "plain", "harnessed":
@@ -277,6 +350,8 @@ def send_compare(root, now):
 			runs = own + "/workspace/.harnessgym/runs"
 			paths += [runs + "/%s/run_config.json" % run
 				for run in names_in(os.path.join(root, runs))]
+			if not has(root, own + "/trial.json"):
+				paths += phases_of(root, runs)
 	for path in paths:
 		send(root, path, True, now)
 
@@ -299,6 +374,8 @@ def send_workspace(root, run, work, now):
 			for path in files_of(root, name, newest):
 				send(root, path, newest, now)
 			send_judges(root, name, work)
+			if name == run or not run and i == 0:
+				send_change(root, name)
 
 
 def look():

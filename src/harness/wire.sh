@@ -39,7 +39,7 @@ send() {
 		echo "C ${s%% *}"
 		echo "F ${s#* } $f"
 		case $f in
-		*.prompt.txt) ;;
+		*.prompt.txt | */workspace/*) ;;
 		*.txt) tail -c 262144 "$f" | base64 ;;
 		*.jsonl) tail -c 8388608 "$f" | base64 ;;
 		*.tsv) head -c 1048576 "$f" | base64 ;;
@@ -92,7 +92,8 @@ elif [ -f "$d/compare_report.json" ] || [ -d "$d/plain/trial_1" ] ||
 	process .
 	find . -maxdepth 3 "(" -name trial.json -o -name compare_report.json \
 		-o -name "post.std*.txt" ")" -type f | send
-	for f in */trial_*/workspace/.harnessgym/runs/*/run_config.json; do
+	for f in */trial_*/workspace/.harnessgym/runs/*/run_config.json \
+		*/trial_*/workspace/.harnessgym/runs/*/iterations/*/*.txt; do
 		echo "$f"
 	done | send
 	echo END

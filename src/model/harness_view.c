@@ -167,6 +167,7 @@ harness_view_texts(const struct harness_place *place,
 		enum harness_kind kind;
 		const char *name;
 	} kinds[] = {
+		{ HARNESS_BEST_DIFF, HARNESS_DIFF_NAME },
 		{ HARNESS_BUILD_SCRIPT, "build transcript" },
 		{ HARNESS_BUILD_ERR, "build stderr" },
 		{ HARNESS_BUILD_OUT, "build stdout" },

@@ -75,6 +75,9 @@ struct harness_text {
 	struct str text;  /* borrowed, raw bytes: sanitise before drawing */
 };
 
+/* What the best checkpoint changed of the template; of the run, and first. */
+#define HARNESS_DIFF_NAME "diff from the template to the best checkpoint"
+
 /* Those that are there, newest phase first, at most max; returns how many. */
 size_t harness_view_texts(const struct harness_place *place,
 			  const struct harness_run *run, unsigned int iteration,

@@ -845,11 +845,16 @@ harness_add_compare_state(struct buf *text,
 	buf_append_str(text, compare->has_report	       ? "finished"
 			     : compare->process == HARNESS_YES ? "running"
 			     : compare->process == HARNESS_NO
-				     ? "aborted"
+				     ? (compare->live_group != NULL
+						? "killed"
+						: "aborted between trials")
 				     : "running or aborted");
 	if (compare->live_group != NULL)
 		buf_appendf(text, " in %s trial %u", compare->live_group,
 			    compare->live_trial);
+	if (compare->live_phase != NULL)
+		buf_appendf(text, ", %s of iteration %u", compare->live_phase,
+			    compare->live_iteration);
 	if (compare->process == HARNESS_NO)
 		buf_append_str(text, "; no process of it is on its machine");
 }

@@ -79,7 +79,28 @@ told "another verifier voids the run" $?
 "$HGYM_TUI" harness --ab "$dir" >"$dir/out" 2>&1
 [ $? = 5 ]
 told "no run: exit 5" $?
+
+# What the checkpoint changed of the template: files, and then lines.
+template="$work/.harnessgym/runs/r/qualification/workspace_template"
+mkdir -p "$template"
+cp "$best/verifier.py" "$template"
+printf '140\nkept\n' >"$template/kernel.txt"
+printf '99.5\nkept\n' >"$best/kernel.txt"
+: >"$template/gone.txt"
+printf 'x = "\033[31m"\n' >"$best/new.py"
+printf 'a\0b' >"$best/blob"
+echo 'nothing changed' >"$work/.harnessgym/runs/r/checkpoints/best.diff"
+"$HGYM_TUI" harness --diff "$work" >"$dir/out" 2>&1
+printf '%s\n' 'blob: added' 'gone.txt: removed' \
+    'kernel.txt: changed, +1 -1 lines' 'new.py: added, +1 -0 lines' '' \
+    '--- kernel.txt' '+++ kernel.txt' '@@ -1,2 +1,2 @@' -140 +99.5 ' kept' \
+    '' '--- new.py' '+++ new.py' '@@ -0,0 +1 @@' '+x = "·[31m"' >"$dir/want"
+cmp "$dir/out" "$dir/want"
+told "what the best checkpoint changed of the template" $?
 rm "$work/.harnessgym/runs/r/checkpoints/best_manifest.json"
+"$HGYM_TUI" harness --diff "$work" >"$dir/out" 2>&1
+[ $? = 5 ] && grep -q 'no checkpoint and template' "$dir/out"
+told "nothing to compare: exit 5" $?
 "$HGYM_TUI" harness --ab "$work" >"$dir/out" 2>&1
 [ $? = 5 ] && grep -q 'has no checkpoint' "$dir/out"
 told "no checkpoint: exit 5, in one sentence" $?

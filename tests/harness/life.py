@@ -126,10 +126,23 @@ def test_compare(folder, config):
     run = subprocess.Popen(
         [sys.executable, "-c", "import time; time.sleep(600)", "harnessgym",
          "compare", "--output-dir=" + out])
-    for words in "running in plain trial 2", "aborted in plain trial 2":
-        if words.startswith("aborted"):
+    its = os.path.join(out, "plain/trial_2/workspace/.harnessgym/runs"
+                       "/compare-plain-2/iterations/3/")
+    for words in ("running in plain trial 2\n", "attempt of iteration 3",
+                  "verifying of iteration 3", "build of iteration 3",
+                  "killed in plain trial 2, build of iteration 3",
+                  "aborted between trials"):
+        for name in {"at": ["attempt.prompt.txt"],
+                     "ve": ["attempt.stdout.txt"],
+                     "bu": ["reflection.stdout.txt", "build.prompt.txt"],
+                     }.get(words[:2], []):
+            harness_liar.write(its + name, "x")
+        if words.startswith("killed"):
             run.kill()
             run.wait()
+        if words.startswith("aborted"):
+            harness_liar.write(os.path.join(out, "plain/trial_2/trial.json"),
+                               {"trial": 2, "group": "plain"})
         for args in (out,), ("--config", config, "here:" + out):
             page = told(*args[:-1], "harness", args[-1])
             ok(words in page, words, page)

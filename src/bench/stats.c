@@ -47,14 +47,6 @@ stats_sd_population(const double *x, size_t n)
 	return n > 0 ? sqrt(squares(x, n) / (double)n) : (double)NAN;
 }
 
-/* The median of x, which is sorted on the way. */
-static double
-median_in_place(double *x, size_t n)
-{
-	sort_doubles(x, n);
-	return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2.0;
-}
-
 double
 stats_median(const double *x, size_t n)
 {
@@ -64,7 +56,7 @@ stats_median(const double *x, size_t n)
 		return (double)NAN;
 	copy = xmalloc(n * sizeof(*copy));
 	memcpy(copy, x, n * sizeof(*copy));
-	median = median_in_place(copy, n);
+	median = sort_median(copy, n);
 	free(copy);
 	return median;
 }
@@ -79,7 +71,7 @@ stats_mad(const double *x, size_t n)
 	away = xmalloc(n * sizeof(*away));
 	for (size_t i = 0; i < n; i++)
 		away[i] = fabs(x[i] - median);
-	mad = median_in_place(away, n);
+	mad = sort_median(away, n);
 	free(away);
 	return mad;
 }

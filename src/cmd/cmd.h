@@ -107,6 +107,9 @@ extern const struct cmd *const cmd_table[];
  * options are those that every command takes. */
 extern const struct cmd cmd_dash;
 
+/* Whether one of its words names logs on a pod: HOST:PATH. */
+bool cmd_has_place(const struct cmd_args *args);
+
 /* Logs of pods, and the files here that have their bytes. */
 struct fetched_logs {
 	char **names, **files; /* owned, path_list_free; "HOST:PATH" */

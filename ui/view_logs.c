@@ -837,32 +837,27 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 }
 
 /*
- * A filter, or several with " & " between them, each of which a line must pass:
- * to begin with !, it must not match.  One alone is looked for by blocks.
+ * A filter, or several with & between them, each of which a line must pass: one
+ * that begins with ! by not matching.  One alone is looked for by blocks.
  */
 static struct pattern *
 new_filter(const char *text, bool *out, struct err *err)
 {
 	struct str rest = str_from(text), part;
 	AUTO_BUF all = buf_new((size_t)8 * PROMPT_BYTES);
-	size_t end;
 
-	*out = text[0] == '!' && strstr(text, " & ") == NULL;
-	if (strstr(text, " & ") == NULL)
+	*out = text[0] == '!' && strchr(text, '&') == NULL;
+	if (strchr(text, '&') == NULL)
 		return pattern_new(text + *out, err);
 	buf_append_char(&all, '^');
-	do {
-		const char *and = str_find(rest, " & ");
+	while (str_next(&rest, '&', &part)) {
+		int skip;
 
-		end = and != NULL ? (size_t)(and-rest.p) : rest.len;
-		part = (struct str){ rest.p, end };
-		buf_appendf(&all, "(?%c.*?(?:", part.p[0] == '!' ? '!' : '=');
-		buf_append(&all, part.p + (part.p[0] == '!'),
-			   part.len - (part.p[0] == '!'));
-		buf_append_str(&all, "))");
-		end += and != NULL ? 3 : 0;
-		rest = (struct str){ rest.p + end, rest.len - end };
-	} while (rest.len > 0);
+		part = str_trim(part);
+		skip = part.len > 0 && part.p[0] == '!';
+		buf_appendf(&all, "(?%c.*?(?:%.*s))", skip ? '!' : '=',
+			    (int)part.len - skip, part.p + skip);
+	}
 	return pattern_new(all.data, err);
 }
 

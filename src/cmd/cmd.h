@@ -118,8 +118,8 @@ struct fetched_logs {
 
 /*
  * Fetch the logs that places (conf_place) mean, as they are now.  0; the exit
- * status of a signal, or of a pod that cannot be reached (the others' logs are
- * there, and what is wrong was said); or -1 with err.
+ * status of a signal, or of a pod that cannot be reached (which was said, and
+ * the logs of the others are there); or -1 with err.
  */
 int cmd_fetch(struct context *context, char *const *words, size_t n,
 	      bool accept_new, struct fetched_logs *logs, struct err *err)

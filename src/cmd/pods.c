@@ -27,7 +27,7 @@
 /* Pods in a loop, until a command has what it wants or a signal comes. */
 struct session {
 	struct ingest_options options; /* without loop and model */
-	/* Asked every LOOK_MS. */
+	/* Asked every LOOK_MS; NULL: when all is settled. */
 	bool (*is_over)(const struct session *session);
 	struct context *context; /* a hangup reads it again; NULL: it ends us */
 	const struct collect_call *call; /* of `collect` */
@@ -38,14 +38,15 @@ struct session {
 	int signum; /* that ended it; 0: none */
 };
 
-/* A sentence to stderr, made harmless. */
+/* A sentence to stderr, made harmless; for a user of news alone: no news is a
+ * link that comes up as it should. */
 static void
 follow_say(void *user, enum model_severity severity, const char *text)
 {
 	AUTO_BUF clean = buf_new(4096);
 
-	(void)user;
-	(void)severity;
+	if (user != NULL && severity == MODEL_INFO)
+		return;
 	buf_append_str(&clean, "hgym-tui: ");
 	utf8_sanitize(&clean, str_from(text));
 	say_line(clean.data);
@@ -110,7 +111,7 @@ session_on_timer(void *user)
 	struct session *s = user;
 
 	(void)say_send();
-	if (s->is_over(s))
+	if (s->is_over != NULL ? s->is_over(s) : ingest_is_settled(s->ingest))
 		loop_stop(s->options.loop);
 }
 
@@ -231,20 +232,6 @@ const struct cmd cmd_collect = {
 	.exec = exec_collect,
 };
 
-/* What is no news of a link that comes up as it should. */
-static void
-fetch_say(void *user, enum model_severity severity, const char *text)
-{
-	if (severity != MODEL_INFO)
-		follow_say(user, severity, text);
-}
-
-static bool
-fetch_is_over(const struct session *s)
-{
-	return ingest_is_settled(s->ingest);
-}
-
 static int
 compare_logs(const void *a, const void *b)
 {
@@ -294,7 +281,7 @@ int
 cmd_fetch(struct context *context, char *const *words, size_t n,
 	  bool accept_new, struct fetched_logs *logs, struct err *err)
 {
-	struct session s = { .is_over = fetch_is_over };
+	struct session s = { .is_over = NULL };
 	int rc;
 
 	if (context_open_places(context, words, n, err) != 0)
@@ -304,7 +291,7 @@ cmd_fetch(struct context *context, char *const *words, size_t n,
 		.conf = &context->conf,
 		.db_path = context->db_path,
 		.spool_path = context->folder.path,
-		.cb.on_say = fetch_say,
+		.cb = { .on_say = follow_say, .user = &s },
 		.keep_view = true,
 		.accept_new = accept_new,
 	};

@@ -146,7 +146,7 @@ context_open_places(struct context *context, char *const *words, size_t n,
 		if (conf_place(words[i]) == 0)
 			return err_set(err, ERR_USAGE,
 				       "%s: logs here and logs on pods cannot "
-				       "be shown together",
+				       "be read together",
 				       words[i]);
 	if (context_open(context, CONTEXT_CONF, err) != 0 ||
 	    scratch_make(&context->folder, "hgym-pods", err) != 0)

@@ -51,8 +51,7 @@ struct context {
 	struct conf before;	    /* replaced by context_reload */
 	char *const *places;	    /* borrowed; of context_open_places */
 	size_t n_places;
-	struct scratch folder; /* of their database and copies; path NULL: no
-				* places */
+	struct scratch folder; /* of their database and copies */
 };
 
 /* Nothing is opened yet; options are copied. */

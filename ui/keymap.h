@@ -155,7 +155,7 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(SEARCH, "search", "/", IN_ALL,                                       \
 	  "show the rows of a list that match; in a log search")               \
 	X(FILTER, "filter", "&", IN_TEXT,                                      \
-	  "one more: lines that match alone; ! before it: the others")         \
+	  "show lines that match a & b .. only; ! before it: the others")      \
 	X(SEARCH_NEXT, "search-next", "n", IN_TEXT, "next hit")                \
 	X(SEARCH_PREV, "search-prev", "N", IN_TEXT, "hit before")              \
 	X(ERROR_NEXT, "error-next", "e", IN_LOGS, "next error line")           \

@@ -1261,8 +1261,8 @@ search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	return prompt_draw(search_prompt(ui), canvas, last,
 			   ui->overlay == OVERLAY_SEARCH ? "search (PCRE2): "
 			   : ui->overlay == OVERLAY_FILTER
-				   ? "filter (PCRE2, ! inverts, again: off or "
-				     "on, empty: none): "
+				   ? "filter (PCRE2, ! inverts, a & b, empty: "
+				     "all): "
 				   : "baseline, name=v1,v2,v3 (empty: the "
 				     "configured): ");
 }

@@ -31,7 +31,6 @@
 #define HIT_BYTES	 512 /* before what is shown: hits may reach it */
 #define N_HUES		 (LOGSGR_BRIGHT_RED - LOGSGR_RED)
 #define LOGS_MAX_COLUMNS (1 << 21)
-#define MAX_FILTERS	 6
 #define MAX_BOOKMARKS	 100
 #define ERROR_PATTERN                                                          \
 	"(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
@@ -43,11 +42,6 @@
 struct logs_row {
 	uint64_t place;
 	uint64_t row; /* of a wrapped line */
-};
-
-struct logs_filter {
-	char text[PROMPT_BYTES + 1];
-	bool is_off;
 };
 
 /* A line that was marked. */
@@ -75,8 +69,7 @@ struct logs {
 	bool to_begin; /* as soon as the begin is known */
 	struct pattern *pattern; /* owned; of the search */
 	struct pattern *errors;	 /* owned */
-	struct logs_filter filters[MAX_FILTERS];
-	size_t n_filters;
+	char filter_text[PROMPT_BYTES + 1];
 	struct logs_bookmark bookmarks[MAX_BOOKMARKS];
 	size_t n_bookmarks;
 	/* A search that goes on in the background. */
@@ -722,12 +715,10 @@ add_filter(const struct logs *logs, struct buf *out)
 	uint64_t n = logsrc_filter_hits(src);
 	char hits[FMT_SIZE];
 
-	for (size_t i = 0; i < logs->n_filters; i++)
-		buf_appendf(out, " · & %.60s%s", logs->filters[i].text,
-			    logs->filters[i].is_off ? " (off)" : "");
 	if (src->filter == NULL)
 		return;
-	buf_appendf(out, ": %s%s line%s", src->is_cut ? "the newest " : "",
+	buf_appendf(out, " · & %.60s: %s%s line%s", logs->filter_text,
+		    src->is_cut ? "the newest " : "",
 		    fmt_grouped((double)n, hits), n == 1 ? "" : "s");
 	if (logsrc_is_filtering(src) && src->file == NULL)
 		buf_append_str(out, " so far");
@@ -845,63 +836,29 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		draw_lines(logs, canvas, in);
 }
 
-/* Show the lines that pass all filters which are on. */
-static int
-apply_filters(struct logs *logs, struct err *err)
+/*
+ * A filter, or several with & between them, each of which a line must pass: one
+ * that begins with ! by not matching.  One alone is looked for by blocks.
+ */
+static struct pattern *
+new_filter(const char *text, bool *out, struct err *err)
 {
-	struct buf text;
-	struct pattern *pattern = NULL;
-	const char *only = NULL;
-	size_t n = 0;
-	bool out;
+	struct str rest = str_from(text), part;
+	AUTO_BUF all = buf_new((size_t)8 * PROMPT_BYTES);
 
-	buf_init(&text, (size_t)MAX_FILTERS * 2 * PROMPT_BYTES);
-	for (size_t i = 0; i < logs->n_filters; i++) {
-		if (logs->filters[i].is_off)
-			continue;
-		only = logs->filters[i].text;
-		pattern_join(&text, only);
-		n++;
+	*out = text[0] == '!' && strchr(text, '&') == NULL;
+	if (strchr(text, '&') == NULL)
+		return pattern_new(text + *out, err);
+	buf_append_char(&all, '^');
+	while (str_next(&rest, '&', &part)) {
+		int skip;
+
+		part = str_trim(part);
+		skip = part.len > 0 && part.p[0] == '!';
+		buf_appendf(&all, "(?%c.*?(?:%.*s))", skip ? '!' : '=',
+			    (int)part.len - skip, part.p + skip);
 	}
-	/* One alone is looked for by blocks. */
-	out = n == 1 && only[0] == '!';
-	if (n > 0)
-		pattern = pattern_new(n == 1 ? only + out : text.data, err);
-	buf_release(&text);
-	if (n > 0 && pattern == NULL)
-		return -1;
-	logsrc_filter(&logs->src, pattern, out,
-		      logs->left_end ? logs->top.place : UINT64_MAX);
-	logs->top.row = 0;
-	return 0;
-}
-
-/* One filter more; the text of one that is there: off, or on again; none:
- * they all go. */
-static int
-take_filter(struct logs *logs, const char *text, struct err *err)
-{
-	size_t n = logs->n_filters, i = 0;
-
-	while (i < n && strcmp(logs->filters[i].text, text) != 0)
-		i++;
-	if (i < n) {
-		logs->filters[i].is_off = !logs->filters[i].is_off;
-	} else if (i == MAX_FILTERS) {
-		return err_set(err, ERR_USAGE, "there are %d filters already",
-			       MAX_FILTERS);
-	} else if (text[0] != '\0') {
-		(void)snprintf(logs->filters[i].text, PROMPT_BYTES + 1, "%s",
-			       text);
-		logs->filters[i].is_off = false;
-		logs->n_filters++;
-	} else {
-		logs->n_filters = 0;
-	}
-	if (apply_filters(logs, err) == 0)
-		return 0;
-	logs->n_filters = n;
-	return -1;
+	return pattern_new(all.data, err);
 }
 
 static int
@@ -910,27 +867,33 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 {
 	struct logs *logs = state;
 	struct pattern *pattern = NULL;
+	bool out = false;
 
 	if (!logs->is_open)
 		open_wanted(logs, shared);
 	if (text[0] != '\0') {
-		pattern = pattern_new(text + (filter && text[0] == '!'), err);
+		pattern = filter ? new_filter(text, &out, err)
+				 : pattern_new(text, err);
 		if (pattern == NULL)
 			return -1;
 	}
 	logs->searching = NULL;
-	if (filter) {
-		pattern_free(pattern);
-		return take_filter(logs, text, err);
-	}
-	if (pattern == NULL)
+	if (!filter) {
+		if (pattern == NULL)
+			return 0;
+		logs->marked = NULL;
+		pattern_free(logs->pattern);
+		logs->pattern = pattern;
+		logs->searched = NULL;
+		/* From the end, the newest hit is the one that is meant. */
+		begin_search(logs, shared, pattern, logs->left_end);
 		return 0;
-	logs->marked = NULL;
-	pattern_free(logs->pattern);
-	logs->pattern = pattern;
-	logs->searched = NULL;
-	/* From the end, the newest hit is the one that is meant. */
-	begin_search(logs, shared, pattern, logs->left_end);
+	}
+	logsrc_filter(&logs->src, pattern, out,
+		      logs->left_end ? logs->top.place : UINT64_MAX);
+	logs->top.row = 0;
+	(void)snprintf(logs->filter_text, sizeof(logs->filter_text), "%s",
+		       text);
 	return 0;
 }
 
@@ -999,44 +962,39 @@ bookmark(struct logs *logs, struct ui_shared *shared)
 	uint64_t here = logs_current(logs);
 	size_t i = 0, n = logs->n_bookmarks;
 
-	if (logs->src.log == NULL || here >= logsrc_end(&logs->src)) {
-		ui_say(shared, "a line of one log can be marked");
-		return;
-	}
 	while (i < n && !is_bookmark(logs, i, here))
 		i++;
 	if (i < n)
 		logs->bookmarks[i] = logs->bookmarks[--logs->n_bookmarks];
-	else if (n < MAX_BOOKMARKS)
+	else if (n == MAX_BOOKMARKS || logs->src.log == NULL)
+		ui_say(shared, "%d lines, each of one log, can be marked",
+		       MAX_BOOKMARKS);
+	else
 		logs->bookmarks[logs->n_bookmarks++] =
 			(struct logs_bookmark){ logs->src.log, here };
 	logs->hit = here;
 	logs->has_hit = true;
-	ui_say(shared,
-	       i < n		   ? "the line is not marked any more"
-	       : n < MAX_BOOKMARKS ? "the line is marked; ' goes to it"
-				   : "there are %d marks already",
-	       MAX_BOOKMARKS);
 }
 
 /* To the marked line below the current one, else to the first. */
 static void
 next_bookmark(struct logs *logs, struct ui_shared *shared)
 {
-	uint64_t here = logs_current(logs), first = UINT64_MAX, next = first;
+	uint64_t from = logs_current(logs) + 1, away = UINT64_MAX;
+	bool found = false;
 
+	/* What is above it is far away: the difference goes round. */
 	for (size_t i = 0; i < logs->n_bookmarks; i++) {
-		uint64_t place = logs->bookmarks[i].place;
-
-		if (!is_bookmark(logs, i, place))
+		if (logs->bookmarks[i].log != logs->src.log)
 			continue;
-		first = place < first ? place : first;
-		next = place > here && place < next ? place : next;
+		found = true;
+		if (logs->bookmarks[i].place - from < away)
+			away = logs->bookmarks[i].place - from;
 	}
-	if (first == UINT64_MAX)
-		ui_say(shared, "no line of this log is marked");
+	if (found)
+		logs_show_hit(logs, from + away, NULL);
 	else
-		logs_show_hit(logs, next != UINT64_MAX ? next : first, NULL);
+		ui_say(shared, "no line of this log is marked; Space marks");
 }
 
 /* The log next to the one that is shown, with its last run. */
@@ -1099,9 +1057,9 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 		return true;
 	}
 	if ((action == ACTION_BACK || action == ACTION_QUIT) &&
-	    logs->n_filters > 0) {
-		(void)take_filter(logs, "", NULL);
-		ui_say(shared, "all lines are shown again");
+	    logs->src.filter != NULL) {
+		(void)logs_search(logs, shared, "", true, NULL);
+		ui_say(shared, "all lines are shown; & and Up filter again");
 		return true;
 	}
 	if (action == ACTION_SEARCH_NEXT || action == ACTION_SEARCH_PREV)

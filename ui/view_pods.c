@@ -151,23 +151,17 @@ static bool
 is_odd(const struct ui_shared *shared, const struct model_pod *pod,
        size_t column, double value)
 {
-	const struct alerts *alerts = shared->alerts;
 	int64_t now_ms = shared->now_wall_ms;
+	const char *why;
 
 	if (column == PODS_CLOCK)
 		return value < 0.95 * model_pod_peers(shared->model, pod,
 						      METRIC_GPU_SM_MHZ,
 						      now_ms);
-	if (column == PODS_TEMP) {
-		const char *why = model_pod_throttle(pod, now_ms);
-
-		return why != NULL && strcmp(why, "thermal") == 0;
-	}
-	for (size_t i = 0; column == PODS_NAME && i < alerts->n; i++)
-		if (alerts->v[i].kind == ALERT_SLOW_POD &&
-		    alerts->v[i].pod == (size_t)(pod - shared->model->pods))
-			return true;
-	return false;
+	if (column != PODS_TEMP)
+		return false;
+	why = model_pod_throttle(pod, now_ms);
+	return why != NULL && strcmp(why, "thermal") == 0;
 }
 
 static void
@@ -181,10 +175,7 @@ pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	if (column == PODS_SYMBOL) {
 		symbol_cell(pods->shared, pod, cell);
 	} else if (column == PODS_NAME) {
-		list_cellf(cell,
-			   is_odd(pods->shared, pod, column, 0) ? STYLE_WARN
-								: STYLE_NORMAL,
-			   "%s", pod->name);
+		list_cellf(cell, STYLE_NORMAL, "%s", pod->name);
 	} else if (column == PODS_STATE) {
 		state_cell(pod, cell);
 	} else if (column == PODS_CHECK) {

@@ -92,15 +92,22 @@ static const struct cmd_option dash_options[] = {
 	CMD_OPTIONS_END,
 };
 
+bool
+cmd_has_place(const struct cmd_args *args)
+{
+	for (int i = 0; i < args->argc; i++)
+		if (conf_place(args->argv[i]) > 0)
+			return true;
+	return false;
+}
+
 static int
 exec_dash(struct cmd_args *args, void *opaque, struct err *err)
 {
 	size_t n = (size_t)args->argc;
 
 	(void)opaque;
-	for (size_t i = 0; i < n; i++) {
-		if (conf_place(args->argv[i]) == 0)
-			continue;
+	if (cmd_has_place(args)) {
 		if (context_open_places(args->context, args->argv, n, err) != 0)
 			return -1;
 		n = 0;

@@ -103,6 +103,9 @@ extern const struct cmd *const cmd_table[];
  * options are those that every command takes. */
 extern const struct cmd cmd_dash;
 
+/* Whether one of its words names logs on a pod: HOST:PATH. */
+bool cmd_has_place(const struct cmd_args *args);
+
 /* Logs of pods, and the files here that have their bytes. */
 struct fetched_logs {
 	char **names, **files; /* owned, path_list_free; "HOST:PATH" */
@@ -111,8 +114,8 @@ struct fetched_logs {
 
 /*
  * Fetch the logs that places (conf_place) mean, as they are now.  0; the exit
- * status of a signal, or of a pod that cannot be reached (the others' logs are
- * there, and what is wrong was said); or -1 with err.
+ * status of a signal, or of a pod that cannot be reached (which was said, and
+ * the logs of the others are there); or -1 with err.
  */
 int cmd_fetch(struct context *context, char *const *words, size_t n,
 	      bool accept_new, struct fetched_logs *logs, struct err *err)

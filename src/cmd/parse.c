@@ -161,70 +161,45 @@ print_file(void *user, struct parsed_file *file)
 }
 
 static int
-end_rows(struct parse_job *job, struct err *err)
-{
-	int status = 0;
-
-	if (job->rows == 0)
-		(void)runs_out(job);
-	if (job->out != NULL)
-		status = cmd_out_end(job->out, 0, err);
-	status = print_scores(job, status, err);
-	if (status == 0)
-		status = job->status;
-	return status == 0 && job->rows == 0 ? err_exit_status(ERR_NODATA)
-					     : status;
-}
-
-/* Logs on pods go behind those here; how many are here. */
-static size_t
-sort_words(char **words, size_t n)
-{
-	size_t here = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		char *word = words[i];
-
-		if (conf_place(word) > 0)
-			continue;
-		words[i] = words[here];
-		words[here++] = word;
-	}
-	return here;
-}
-
-static int
 exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct parse_call *call = opaque;
 	const struct parse_options how = { args->context->formats,
 					   (unsigned int)call->jobs, false };
-	size_t n = (size_t)args->argc, here = sort_words(args->argv, n);
+	size_t n = (size_t)args->argc;
 	struct fetched_logs there = { .n = 0 };
 	struct parse_job job = { .format = call->format };
 	char **paths;
-	bool *found;
+	bool *found = NULL;
+	int status = 0;
 
-	if (here < n)
-		job.status = cmd_fetch(args->context, args->argv + here,
-				       n - here, call->accept_new, &there, err);
-	if (job.status < 0 || job.status >= 128)
-		return job.status;
+	if (cmd_has_place(args)) {
+		job.status = cmd_fetch(args->context, args->argv, n,
+				       call->accept_new, &there, err);
+		if (job.status < 0 || job.status >= 128)
+			return job.status;
+		job.names = there.names;
+		paths = there.files;
+		n = there.n;
+	} else {
+		paths = path_list_logs(args->argv, n, &n, &found);
+		job.found = found;
+	}
 	job.scores = cJSON_CreateArray();
-	paths = path_list_logs(args->argv, here, &n, &found);
-	job.found = found;
 	parse_files(paths, n, &how, print_file, &job);
 	path_list_free(paths);
-	free(found);
-	job.found = NULL;
-	job.names = there.names;
-	job.next = 0;
-	parse_files(there.files, there.n, &how, print_file, &job);
 	path_list_free(there.names);
-	path_list_free(there.files);
-	job.status = end_rows(&job, err);
+	free(found);
+	if (job.rows == 0)
+		(void)runs_out(&job);
+	if (job.out != NULL)
+		status = cmd_out_end(job.out, 0, err);
+	status = print_scores(&job, status, err);
 	cJSON_Delete(job.scores);
-	return job.status;
+	if (status == 0)
+		status = job.status;
+	return status == 0 && job.rows == 0 ? err_exit_status(ERR_NODATA)
+					    : status;
 }
 
 const struct cmd cmd_parse = {

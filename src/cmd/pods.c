@@ -25,7 +25,7 @@
 /* Pods in a loop, until a command has what it wants or a signal comes. */
 struct session {
 	struct ingest_options options; /* without loop and model */
-	/* Asked every LOOK_MS. */
+	/* Asked every LOOK_MS; NULL: when all is settled. */
 	bool (*is_over)(const struct session *session);
 	struct context *context; /* a hangup reads it again; NULL: it ends us */
 	const struct collect_call *call; /* of `collect` */
@@ -36,14 +36,15 @@ struct session {
 	int signum; /* that ended it; 0: none */
 };
 
-/* A sentence to stderr, made harmless. */
+/* A sentence to stderr, made harmless; for a user of news alone: no news is a
+ * link that comes up as it should. */
 static void
 follow_say(void *user, enum model_severity severity, const char *text)
 {
 	AUTO_BUF clean = buf_new(4096);
 
-	(void)user;
-	(void)severity;
+	if (user != NULL && severity == MODEL_INFO)
+		return;
 	buf_append_str(&clean, "hgym-tui: ");
 	utf8_sanitize(&clean, str_from(text));
 	say_line(clean.data);
@@ -108,7 +109,7 @@ session_on_timer(void *user)
 	struct session *s = user;
 
 	(void)say_send();
-	if (s->is_over(s))
+	if (s->is_over != NULL ? s->is_over(s) : ingest_is_settled(s->ingest))
 		loop_stop(s->options.loop);
 }
 
@@ -229,39 +230,6 @@ const struct cmd cmd_collect = {
 	.exec = exec_collect,
 };
 
-/* What is no news of a link that comes up as it should. */
-static void
-fetch_say(void *user, enum model_severity severity, const char *text)
-{
-	if (severity != MODEL_INFO)
-		follow_say(user, severity, text);
-}
-
-static bool
-fetch_is_over(const struct session *s)
-{
-	return ingest_is_settled(s->ingest);
-}
-
-/* Say of a place that nothing lies there, when its pod could be asked. */
-static void
-check_place(const struct model *model, const char *word)
-{
-	size_t len = conf_place(word);
-	AUTO_TEXT host = xstrndup(word, len);
-	const char *path = word + len + 1 + (word[len + 1] == '~');
-	AUTO_TEXT glob =
-		xasprintf("%s%s*", word[len + 1] == '/' ? "" : "*", path);
-	size_t pod = model_pod_find(model, host);
-
-	for (size_t i = 0; i < model->n_logs; i++)
-		if (model->logs[i]->pod == pod &&
-		    fnmatch(glob, model->logs[i]->path, 0) == 0)
-			return;
-	if (model->pods[pod].state == POD_LIVE)
-		say_error("%s: there is no such log", word);
-}
-
 static int
 compare_logs(const void *a, const void *b)
 {
@@ -272,34 +240,46 @@ compare_logs(const void *a, const void *b)
 				: strverscmp(x->path, y->path);
 }
 
+/* What was fetched, sorted; the model is of no use any more. */
 static void
-take_logs(const struct model *model, struct fetched_logs *logs)
+take_logs(struct model *model, struct fetched_logs *logs)
 {
-	struct model_log **sorted = xcalloc(model->n_logs, sizeof(*sorted));
-	size_t n = 0;
+	logs->names = xcalloc(model->n_logs + 1, sizeof(*logs->names));
+	logs->files = xcalloc(model->n_logs + 1, sizeof(*logs->files));
+	if (model->n_logs > 0)
+		qsort((void *)model->logs, model->n_logs, sizeof(*model->logs),
+		      compare_logs);
+	for (size_t i = 0; i < model->n_logs; i++) {
+		const struct model_log *log = model->logs[i];
 
-	for (size_t i = 0; i < model->n_logs; i++)
-		if (model->logs[i]->file != NULL)
-			sorted[n++] = model->logs[i];
-	if (n > 0)
-		qsort((void *)sorted, n, sizeof(*sorted), compare_logs);
-	logs->names = xcalloc(n + 1, sizeof(*logs->names));
-	logs->files = xcalloc(n + 1, sizeof(*logs->files));
-	for (size_t i = 0; i < n; i++) {
-		logs->names[i] =
-			xasprintf("%s:%s", model->pods[sorted[i]->pod].name,
-				  sorted[i]->path);
-		logs->files[i] = xstrdup(sorted[i]->file);
+		if (log->file == NULL)
+			continue;
+		logs->names[logs->n] = xasprintf(
+			"%s:%s", model->pods[log->pod].name, log->path);
+		logs->files[logs->n++] = xstrdup(log->file);
 	}
-	logs->n = n;
-	free((void *)sorted);
+}
+
+/* Say of a place that nothing lies there. */
+static void
+check_place(const char *word, const struct fetched_logs *logs)
+{
+	size_t len = conf_place(word) + 1;
+	const char *path = word + len + (word[len] == '~');
+	AUTO_TEXT glob = xasprintf("%.*s%s%s*", (int)len, word,
+				   word[len] == '/' ? "" : "*", path);
+
+	for (size_t i = 0; i < logs->n; i++)
+		if (fnmatch(glob, logs->names[i], 0) == 0)
+			return;
+	say_error("%s: there is no such log", word);
 }
 
 int
 cmd_fetch(struct context *context, char *const *words, size_t n,
 	  bool accept_new, struct fetched_logs *logs, struct err *err)
 {
-	struct session s = { .is_over = fetch_is_over };
+	struct session s = { .is_over = NULL };
 	int rc;
 
 	if (context_open_places(context, words, n, err) != 0)
@@ -309,15 +289,15 @@ cmd_fetch(struct context *context, char *const *words, size_t n,
 		.conf = &context->conf,
 		.db_path = context->db_path,
 		.spool_path = context->folder.path,
-		.cb.on_say = fetch_say,
+		.cb = { .on_say = follow_say, .user = &s },
 		.keep_view = true,
 		.accept_new = accept_new,
 	};
 	rc = session_run(&s, err);
-	for (size_t i = 0; rc >= 0 && i < n; i++)
-		check_place(&s.model, words[i]);
 	if (rc >= 0 && s.signum == 0)
 		take_logs(&s.model, logs);
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		check_place(words[i], logs);
 	session_release(&s);
 	return rc;
 }

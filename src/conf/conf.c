@@ -1049,29 +1049,10 @@ add_place_logs(struct conf_strings *logs, const char *path)
 		logs->v[logs->n++] = xasprintf("%s%s%s", home, path, below[i]);
 }
 
-/* The pod of a place's host: one of before, or a new one; without logs. */
-static struct conf_pod
-place_pod(struct conf *before, const char *host)
-{
-	struct conf_pod pod = { .usd_per_hour = (double)NAN };
-	int i = conf_find_pod(before, host);
-
-	if (i < 0) {
-		pod.name = xstrdup(host);
-		pod.ssh = xstrdup(host);
-		return pod;
-	}
-	pod = before->pods[i];
-	before->pods[i] = before->pods[--before->n_pods];
-	free_strings(&pod.logs);
-	free_strings(&pod.harnessgym);
-	pod.logs = pod.harnessgym = (struct conf_strings){ NULL, 0 };
-	return pod;
-}
-
 void
 conf_follow_places(struct conf *conf, char *const *words, size_t n)
 {
+	const struct conf_strings none = { NULL, 0 };
 	struct conf before = *conf;
 
 	conf->pods = NULL;
@@ -1079,12 +1060,21 @@ conf_follow_places(struct conf *conf, char *const *words, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		size_t len = conf_place(words[i]);
 		AUTO_TEXT host = xstrndup(words[i], len);
-		struct conf_pod pod;
+		struct conf_pod pod = { .usd_per_hour = (double)NAN };
+		int was = conf_find_pod(&before, host);
 
-		if (conf_find_pod(conf, host) < 0) {
-			pod = place_pod(&before, host);
-			add_pod(conf, &pod);
+		if (was >= 0) {
+			pod = before.pods[was];
+			before.pods[was] = before.pods[--before.n_pods];
+			free_strings(&pod.logs);
+			free_strings(&pod.harnessgym);
+			pod.logs = pod.harnessgym = none;
+		} else if (conf_find_pod(conf, host) < 0) {
+			pod.name = xstrdup(host);
+			pod.ssh = xstrdup(host);
 		}
+		if (pod.name != NULL)
+			add_pod(conf, &pod);
 		add_place_logs(&conf->pods[conf_find_pod(conf, host)].logs,
 			       words[i] + len + 1);
 	}

@@ -198,11 +198,8 @@ int conf_find_pod(const struct conf *conf, const char *name);
  */
 size_t conf_place(const char *word);
 
-/*
- * Leave the pods of these n places alone, each with the logs of its PATHs (a
- * log, a glob, or a folder of logs), and no program that prints pods; a host
- * that is no pod becomes one.
- */
+/* The pods of these n places, each with the logs of its PATHs alone, instead of
+ * all that the configuration has and discovers. */
 void conf_follow_places(struct conf *conf, char *const *words, size_t n);
 
 /* What a person is told of its place: `ssh`, the program, or "local". */

@@ -374,6 +374,7 @@ add_since(const struct model_run *mr, double limit, struct buf *out)
 	const struct series *paces = mr->series[METRIC_MS_PER_STEP];
 	size_t n = paces != NULL ? series_count(paces) : 0, i = n;
 	const struct series_point *from, *last;
+	double took_ms;
 
 	/* One row at the pace of before is no end of it. */
 	while (i > 0 && (series_at(paces, i - 1)->value >= limit ||
@@ -383,10 +384,10 @@ add_since(const struct model_run *mr, double limit, struct buf *out)
 		return;
 	from = series_at(paces, i - 1);
 	last = series_last(paces);
-	if (run_has(from->train_ms) && last->step > from->step)
+	took_ms = last->train_ms - from->train_ms;
+	if (run_has(took_ms) && last->step > from->step)
 		buf_appendf(out, "; %.0f ms since %.0f s",
-			    (last->train_ms - from->train_ms) /
-				    (last->step - from->step),
+			    took_ms / (last->step - from->step),
 			    from->train_ms / 1000);
 }
 
@@ -405,7 +406,7 @@ add_clock(const struct round *round, size_t pod, struct buf *out)
 		return;
 	if (run_has(mhz))
 		buf_appendf(out, "; SM %.0f MHz", mhz);
-	if (run_has(mhz) && run_has(peers))
+	if (run_has(mhz + peers))
 		buf_appendf(out, " (others %.0f)", peers);
 	if (run_has(temp_c))
 		buf_appendf(out, ", %.0f °C", temp_c);

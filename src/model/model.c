@@ -717,22 +717,16 @@ model_pod_peers(const struct model *model, const struct model_pod *pod,
 const char *
 model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
 {
-	/* Bits of NVML's clocks throttle reasons. */
-	static const struct {
-		unsigned int bits;
-		const char *name;
-	} reasons[] = { { 0x60, "thermal" },
-			{ 0x80, "power brake" },
-			{ 0x08, "hardware slowdown" },
-			{ 0x04, "power cap" } };
-	double bits = model_last(pod->telemetry, METRIC_GPU_THROTTLE);
+	double told = model_last(pod->telemetry, METRIC_GPU_THROTTLE);
+	/* Of NVML's clocks throttle reasons. */
+	uint64_t bits =
+		told > 0 && is_busy(pod, now_wall_ms) ? (uint64_t)told : 0;
 
-	if (!run_has(bits) || !is_busy(pod, now_wall_ms))
-		return NULL;
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if ((uint64_t)bits & reasons[i].bits)
-			return reasons[i].name;
-	return NULL;
+	return bits & 0x60   ? "thermal"
+	       : bits & 0x80 ? "power brake"
+	       : bits & 0x08 ? "hardware slowdown"
+	       : bits & 0x04 ? "power cap"
+			     : NULL;
 }
 
 double

@@ -103,15 +103,12 @@ def test_big():
        "the thimble at" in p.screen.text() and
        "step:7/" not in p.screen.text(), "and shows its lines alone",
        p.screen.text())
-    p.send("&!the .*N\r")
-    is_seen(p, "thimble · & !the .*N: 2 lines ─",
-            "another with it; its capital is its own")
-    p.send("&!the .*n\r")
-    is_seen(p, "N · & !the .*n: 0 lines ─", "and one that leaves none")
-    p.send("&!the .*n\r")
-    is_seen(p, "n (off): 2 lines ─", "the same again is off")
+    p.send("&needle|thimble & !end$ & the\r")
+    is_seen(p, "& the: 1 line ─", "several at once")
+    p.send("&\x1b[A\x1b[A\r")
+    is_seen(p, "thimble: 2 lines ─", "and the one before")
     p.send("q")
-    is_seen(p, "all lines are shown again", "back ends the filters first")
+    is_seen(p, "all lines are shown; & and Up", "back ends the filters first")
     p.send("&!step:\r")
     is_seen(p, "& !step:: 2 lines ─", "what a filter leaves out")
     p.send("\x1b")

@@ -48,9 +48,8 @@ is_bare_token(struct str text, size_t i, size_t *len)
 {
 	static const char *const tokens[] = { "-Infinity", "Infinity", "NaN" };
 
-	for (size_t k = 0; k < sizeof(tokens) / sizeof(tokens[0]); k++) {
-		if (str_starts_with((struct str){ text.p + i, text.len - i },
-				    tokens[k])) {
+	for (size_t k = 0; k < LENGTH(tokens); k++) {
+		if (str_starts_with(str_skip(text, i), tokens[k])) {
 			*len = strlen(tokens[k]);
 			return true;
 		}
@@ -195,7 +194,7 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 	if ((shape.has_bare || shape.has_surrogate) &&
 	    bare != JSON_BARE_REFUSED) {
 		copy_lenient(&copy, text, bare);
-		text = (struct str){ copy.data, copy.len };
+		text = buf_str(&copy);
 	}
 	root = cJSON_ParseWithLengthOpts(text.p != NULL ? text.p : "", text.len,
 					 &end, 0);
@@ -220,8 +219,7 @@ json_parse_file(const char *path, struct buf *text, struct err *err)
 
 	if (file_read(path, text, err) != 0)
 		return NULL;
-	root = json_parse((struct str){ text->data, text->len },
-			  JSON_BARE_REFUSED, err);
+	root = json_parse(buf_str(text), JSON_BARE_REFUSED, err);
 	if (root == NULL)
 		err_prefix(err, "%s", path);
 	return root;

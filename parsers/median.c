@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 #define LOWEST	  1e-6
@@ -62,21 +63,13 @@ median_add(struct median *m, double value)
 	m->n++;
 }
 
-static int
-compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double
 exact_median(const struct median *m)
 {
 	double *sorted = xcalloc(m->n, sizeof(*sorted)), value;
 
 	memcpy(sorted, m->values, m->n * sizeof(*sorted));
-	qsort(sorted, m->n, sizeof(*sorted), compare_values);
+	sort_doubles(sorted, m->n);
 	value = (sorted[(m->n - 1) / 2] + sorted[m->n / 2]) / 2;
 	free(sorted);
 	return value;

@@ -5,7 +5,6 @@
 #include "parsers/pair_record.h"
 
 #include <math.h>
-#include <strings.h>
 
 #include "parsers/meaning.h"
 
@@ -24,21 +23,11 @@ find_name(const struct rule *rule, const struct pair *pair)
 int
 pair_counter_rank(struct str name)
 {
-	static const char word[] = "step";
-	size_t n = sizeof(word) - 1;
-
-	if (name.len == n && strncasecmp(name.p, word, n) == 0)
+	if (str_is_like(name, "step"))
 		return 2;
-	return name.len > n && strncasecmp(name.p + name.len - n, word, n) == 0
+	return name.len > 4 && str_is_like(str_skip(name, name.len - 4), "step")
 		       ? 3
 		       : 1;
-}
-
-/* Lightning's bars have the number of the log's folder among the figures. */
-static bool
-is_no_figure(struct str name)
-{
-	return str_eq_cstr(name, "v_num");
 }
 
 struct pair_fill {
@@ -107,7 +96,9 @@ pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 		struct record_pair row = { pair->name, pair->unit, pair->value,
 					   METRIC_COUNT, 1 };
 
-		if (name != NULL ? name->skip : is_no_figure(pair->name))
+		/* Of Lightning's bars "v_num" is the number of the folder. */
+		if (name != NULL ? name->skip
+				 : str_eq_cstr(pair->name, "v_num"))
 			continue;
 		row.metric = name != NULL ? name->metric
 					  : meaning_of(pair, &row.scale);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The row that a run is: life cycle, names, JSON. */
+/* The row that a run is: life cycle, names, JSON; the table of metrics. */
 #include "config.h"
 
 #include "parsers/run.h"
@@ -10,6 +10,34 @@
 #include "base/xalloc.h"
 #include "parsers/json.h"
 #include "parsers/run_series.h"
+
+static const struct metric_info infos[METRIC_COUNT] = {
+#define X(id, name, unit, what) [METRIC_##id] = { name, unit, what },
+	METRIC_LIST(X)
+#undef X
+};
+
+const struct metric_info *
+metric_info(enum metric m)
+{
+	return &infos[m];
+}
+
+const char *const metric_names[] = {
+#define X(id, name, unit, what) name,
+	METRIC_LIST(X)
+#undef X
+		NULL,
+};
+
+enum metric
+metric_by_name(struct str name)
+{
+	for (int m = 0; m < METRIC_COUNT; m++)
+		if (str_eq_cstr(name, infos[m].name))
+			return (enum metric)m;
+	return METRIC_COUNT;
+}
 
 const char *const run_status_names[] = {
 #define X(id, name) name,

@@ -698,7 +698,7 @@ score_name(struct run_state *s, const struct record *record,
 	int n;
 
 	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))
-		task = (struct str){ task.p + 1, task.len - 1 };
+		task = str_skip(task, 1);
 	if (task.len > 0)
 		(void)snprintf(s->task, sizeof(s->task), "%.*s", (int)task.len,
 			       task.p);

@@ -271,7 +271,7 @@ place_row(const struct run_reader *r, const struct record *record)
 static void
 note_format(struct run_reader *r, const char *name)
 {
-	struct str rest = { r->formats.data, r->formats.len }, piece;
+	struct str rest = buf_str(&r->formats), piece;
 
 	if (r->last_format == name)
 		return;

@@ -175,8 +175,7 @@ is_import(struct str s)
 		i++;
 	if (i == s.len || strchr(",;#", s.p[i]) != NULL)
 		return true;
-	s.p += i;
-	s.len -= i;
+	s = str_skip(s, i);
 	return str_starts_with(s, " as ") || str_starts_with(s, " #") ||
 	       str_starts_with(s, ", ") || str_trim(s).len == 0;
 }
@@ -191,8 +190,7 @@ is_from_import(struct str s)
 		return false;
 	while (i < s.len && is_name_byte(s.p[i]))
 		i++;
-	s.p += i;
-	s.len -= i;
+	s = str_skip(s, i);
 	return i > strlen("from ") && str_starts_with(s, " import ");
 }
 

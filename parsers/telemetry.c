@@ -188,7 +188,7 @@ telemetry_line(struct telemetry_reader *r, struct str line)
 	}
 	if (line.len < 3 || line.p[1] != ' ')
 		return false;
-	word = (struct str){ line.p + 2, line.len - 2 };
+	word = str_skip(line, 2);
 	if (line.p[0] == 'G') {
 		gpu_line(r, word);
 	} else if (line.p[0] == 'D') {

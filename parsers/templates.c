@@ -844,7 +844,7 @@ skip_logger(struct str text)
 	if (end == NULL)
 		return text;
 	n = (size_t)(end + 1 - text.p);
-	return str_trim((struct str){ text.p + n, text.len - n });
+	return str_trim(str_skip(text, n));
 }
 
 /* The line without what stands before its message. */
@@ -894,7 +894,7 @@ add_to_block(struct templates *ts, const struct row *row)
 		buf_append(&ts->block, text.p, text.len);
 		return;
 	}
-	text = (struct str){ text.p + 1, text.len - 1 };
+	text = str_skip(text, 1);
 	if (str_next(&text, '|', &cell)) {
 		cell = str_trim(cell);
 		buf_append(&ts->block, cell.p, cell.len);

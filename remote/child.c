@@ -111,7 +111,7 @@ is_lost(const struct child_run *run)
 		"Timeout, server ",  "mux_client_",
 		"packet_write_wait", "ssh_dispatch_run_fatal"
 	};
-	struct str text = { run->diag.data, run->diag.len };
+	struct str text = buf_str(&run->diag);
 
 	if (is_shell(run))
 		return !run->marks.over || run->marks.status < 0;
@@ -119,7 +119,7 @@ is_lost(const struct child_run *run)
 		return false;
 	if (!run->up || run->signum != 0)
 		return true;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < LENGTH(words); i++)
 		if (str_find(text, words[i]) != NULL)
 			return true;
 	return false;
@@ -130,7 +130,7 @@ static bool
 shell_error(const struct child_run *run, struct err *err)
 {
 	const char *name = run->link->pod.name;
-	struct str text = { run->diag.data, run->diag.len };
+	struct str text = buf_str(&run->diag);
 	char clean[256], how[40];
 
 	(void)snprintf(how, sizeof(how),
@@ -154,7 +154,7 @@ shell_error(const struct child_run *run, struct err *err)
 static void
 tell_lost(const struct child_run *run, struct stream_exit *exit)
 {
-	struct str text = { run->diag.data, run->diag.len };
+	struct str text = buf_str(&run->diag);
 	bool final = is_shell(run) ? shell_error(run, &exit->err)
 				   : openssh_error(&exit->err,
 						   run->link->pod.name, text);

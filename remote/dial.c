@@ -134,7 +134,7 @@ set_options(int fd)
 #endif
 	};
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+	for (size_t i = 0; i < LENGTH(options); i++)
 		setsockopt(fd, options[i].level, options[i].name,
 			   &options[i].value, sizeof(options[i].value));
 }

@@ -179,7 +179,7 @@ next_value(struct str *rest, const char *key, struct str *value)
 		if (line.len <= len || !str_starts_with(line, key) ||
 		    line.p[len] != ' ')
 			continue;
-		*value = str_trim((struct str){ line.p + len, line.len - len });
+		*value = str_trim(str_skip(line, len));
 		if (value->len > 0)
 			return true;
 	}

@@ -91,7 +91,7 @@ shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
 	while (!marks->over && whole) {
 		at = find_mark(marks, data, &whole);
 		*part = (struct str){ data.p, at };
-		data = (struct str){ data.p + at, data.len - at };
+		data = str_skip(data, at);
 		if (!whole)
 			break;
 		marks->over = marks->begun;
@@ -100,8 +100,7 @@ shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
 				 &status);
 		marks->status = status <= 255 ? (int)status : -1;
 		part = output;
-		data = (struct str){ data.p + SHELL_HELD_MAX,
-				     data.len - SHELL_HELD_MAX };
+		data = str_skip(data, SHELL_HELD_MAX);
 	}
 	if (!marks->over)
 		hold(marks, data);

@@ -54,7 +54,7 @@ sign_flags(struct str data)
 		if (*at == 's' ? !ssh_wire_string(&data, &part) : data.len < 1)
 			return 0;
 		if (*at == 'b')
-			data = (struct str){ data.p + 1, data.len - 1 };
+			data = str_skip(data, 1);
 	}
 	return str_eq_cstr(part, "rsa-sha2-256")   ? 2
 	       : str_eq_cstr(part, "rsa-sha2-512") ? 4

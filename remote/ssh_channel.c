@@ -281,7 +281,7 @@ channel_run(struct ssh_channel *c)
 							      read_output };
 	bool is_busy = false;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+	for (size_t i = 0; i < LENGTH(parts); i++) {
 		int rc = parts[i](c);
 
 		if (rc < 0)

@@ -28,7 +28,7 @@ ssh_wire_u32(struct str *rest, uint32_t *out)
 		return false;
 	memcpy(&wire, rest->p, sizeof(wire));
 	*out = ntohl(wire);
-	*rest = (struct str){ rest->p + 4, rest->len - 4 };
+	*rest = str_skip(*rest, 4);
 	return true;
 }
 
@@ -40,7 +40,7 @@ ssh_wire_string(struct str *rest, struct str *out)
 	if (!ssh_wire_u32(rest, &len) || len > rest->len)
 		return false;
 	*out = (struct str){ rest->p, len };
-	*rest = (struct str){ rest->p + len, rest->len - len };
+	*rest = str_skip(*rest, len);
 	return true;
 }
 
@@ -145,7 +145,7 @@ read_private(struct ssh_key *key, struct str text)
 
 	if (at != NULL && end != NULL && end > at) {
 		at += sizeof(begin) - 1;
-		read_openssh(key, (struct str){ at, (size_t)(end - at) });
+		read_openssh(key, str_between(at, end));
 		return;
 	}
 	key->encrypted =
@@ -193,8 +193,7 @@ static const char *const host_key_algorithms[] = {
 	"ssh-rsa",
 };
 
-#define N_ALGORITHMS                                                           \
-	(sizeof(host_key_algorithms) / sizeof(*host_key_algorithms))
+#define N_ALGORITHMS (LENGTH(host_key_algorithms))
 
 /* Cut the next word off *rest; blanks and tabs part words. */
 static struct str
@@ -206,7 +205,7 @@ next_word(struct str *rest)
 	while (word.len < rest->len && rest->p[word.len] != ' ' &&
 	       rest->p[word.len] != '\t')
 		word.len++;
-	*rest = (struct str){ rest->p + word.len, rest->len - word.len };
+	*rest = str_skip(*rest, word.len);
 	return word;
 }
 

@@ -110,7 +110,7 @@ str_next(struct str *rest, char sep, struct str *piece)
 		*rest = (struct str){ NULL, 0 };
 		return true;
 	}
-	*piece = (struct str){ rest->p, (size_t)(end - rest->p) };
+	*piece = str_between(rest->p, end);
 	rest->len -= piece->len + 1;
 	rest->p = end + 1;
 	return true;

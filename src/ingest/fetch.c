@@ -424,10 +424,9 @@ fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset,
 		return;
 	cut = offset != log->ahead_end;
 	while ((end = memchr(data.p, '\n', data.len)) != NULL) {
-		line = (struct str){ data.p, (size_t)(end + 1 - data.p) };
+		line = str_between(data.p, end + 1);
 		offset += line.len;
-		data.p += line.len;
-		data.len -= line.len;
+		data = str_skip(data, line.len);
 		if (!cut)
 			model_log_ahead(pod->ingest->o.model, log->log, line);
 		cut = false;

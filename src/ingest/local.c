@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cksum.h"
+#include "base/fd.h"
 #include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 
@@ -36,8 +37,7 @@ local_free(struct local *local)
 {
 	if (local == NULL)
 		return;
-	if (local->fd >= 0)
-		(void)close(local->fd);
+	fd_close(&local->fd);
 	free(local->path);
 	free(local);
 }
@@ -93,11 +93,9 @@ let_rest(struct ingest_log *log)
 	bool is_over = log->end != UINT64_MAX && log->parsed >= log->end;
 
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	if (local->fd < 0 ||
-	    (!is_over && (rlim_t)local->fd < limit.rlim_cur / OPEN_PART))
-		return;
-	(void)close(local->fd);
-	local->fd = -1;
+	if (is_over ||
+	    (local->fd >= 0 && (rlim_t)local->fd >= limit.rlim_cur / OPEN_PART))
+		fd_close(&local->fd);
 }
 
 /* It has that size; what is there when it is added is no news. */
@@ -162,14 +160,15 @@ static void
 say(struct ingest_log *log, enum model_severity severity, const char *what)
 {
 	struct model *model = log->ingest->o.model;
+	AUTO_TEXT text =
+		xasprintf("%s: %s %s", model->pods[log->model_pod].name,
+			  log->local->path, what);
 	struct model_event event = { .wall_ms = ingest_wall_ms(log->ingest),
 				     .severity = severity,
-				     .pod = log->model_pod };
+				     .pod = log->model_pod,
+				     .text = text };
 
-	event.text = xasprintf("%s: %s %s", model->pods[log->model_pod].name,
-			       log->local->path, what);
 	model_event_add(model, &event);
-	free(event.text);
 }
 
 static void

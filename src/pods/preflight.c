@@ -388,7 +388,7 @@ judge_link(const struct preflight *p, cJSON *row)
 		fail(row, PREFLIGHT_TIMEOUT, "the answer did not come in time");
 		return;
 	}
-	for (size_t i = 0; i < sizeof(of_codes) / sizeof(of_codes[0]); i++)
+	for (size_t i = 0; i < LENGTH(of_codes); i++)
 		if (p->exit->err.code == of_codes[i].code)
 			class = of_codes[i].class;
 	fail(row, class, "%s", p->exit->err.text);

@@ -81,29 +81,13 @@ read_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 static void
 read_series(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 {
-	struct series_row row;
+	struct run_series series = { .shared = NULL };
 	size_t cap = 0;
 
 	(void)sqlite3_bind_int64(stmt, 1, run_id);
 	while (run->n_series < RUN_MAX_SERIES &&
-	       row_next(stmt, &series_table, &row)) {
-		struct run_series series = { .metric = METRIC_COUNT,
-					     .points = row.points,
-					     .first = row.first,
-					     .last = row.last,
-					     .min = row.min,
-					     .max = row.max,
-					     .min_step = row.min_step,
-					     .scale = row.scale };
-
-		(void)snprintf(series.name, sizeof(series.name), "%s",
-			       row.name != NULL ? row.name : "");
-		(void)snprintf(series.unit, sizeof(series.unit), "%s",
-			       row.unit != NULL ? row.unit : "");
-		if (row.metric != NULL)
-			series.metric = metric_by_name(str_from(row.metric));
+	       row_next(stmt, &series_table, &series))
 		xpush(run->series, run->n_series, cap, series);
-	}
 	(void)sqlite3_reset(stmt);
 }
 

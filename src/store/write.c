@@ -79,12 +79,20 @@ static const struct column event_columns[] = {
 };
 const struct table event_table = TABLE("events", event_columns, 0);
 
-#define SERIES(member) COLUMN(struct series_row, member)
+#define SERIES(member) COLUMN(struct run_series, member)
 
 static const struct column series_columns[] = {
-	SERIES(name),	  SERIES(unit),	 SERIES(metric), SERIES(points),
-	SERIES(first),	  SERIES(last),	 SERIES(min),	 SERIES(max),
-	SERIES(min_step), SERIES(scale),
+	COLUMN_CHARS_OF(struct run_series, name),
+	COLUMN_CHARS_OF(struct run_series, unit),
+	COLUMN_NAMED("metric", COLUMN_ENUM, struct run_series, metric,
+		     METRIC_COUNT, metric_names),
+	SERIES(points),
+	SERIES(first),
+	SERIES(last),
+	SERIES(min),
+	SERIES(max),
+	SERIES(min_step),
+	SERIES(scale),
 };
 const struct table series_table = TABLE("series", series_columns, 0);
 
@@ -289,72 +297,53 @@ write_tail(struct writer *w, const struct store_tail *tail, struct err *err)
 	return 0;
 }
 
-static int
-write_events(struct writer *w, const struct run_row *row, struct err *err)
-{
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_EVENT];
-	sqlite3_stmt *end = w->stmts[STATEMENT_EVENTS_END];
-
-	(void)sqlite3_bind_int64(stmt, 1, row->id);
-	for (size_t i = 0; i < row->run.n_events; i++) {
-		(void)sqlite3_bind_int64(stmt, 2, (int64_t)i);
-		row_bind(stmt, 3, &event_table, &row->run.events[i]);
-		if (writer_run(w, STATEMENT_EVENT, err) != 0)
-			return -1;
-	}
-	(void)sqlite3_bind_int64(end, 1, row->id);
-	(void)sqlite3_bind_int64(end, 2, (int64_t)row->run.n_events);
-	return writer_run(w, STATEMENT_EVENTS_END, err);
-}
-
-static void
-bind_series(sqlite3_stmt *stmt, const struct run_series *s)
-{
-	const struct series_row row = {
-		.name = s->name,
-		.unit = s->unit[0] != '\0' ? s->unit : NULL,
-		.metric = s->metric < METRIC_COUNT
-				  ? metric_info(s->metric)->name
-				  : NULL,
-		.points = s->points,
-		.first = s->first,
-		.last = s->last,
-		.min = s->min,
-		.max = s->max,
-		.min_step = s->min_step,
-		.scale = s->scale,
-	};
-
-	row_bind(stmt, 3, &series_table, &row);
-}
+/* A list of a run's; it begins at rows, each so many bytes. */
+struct run_list {
+	enum statement put, end; /* puts a row; deletes what is beyond them */
+	const struct table *table;
+	const char *rows;
+	size_t n, size;
+};
 
 static int
-write_series(struct writer *w, const struct run_row *row, struct err *err)
+write_list(struct writer *w, int64_t run_id, const struct run_list *list,
+	   struct err *err)
 {
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_SERIES];
-	sqlite3_stmt *end = w->stmts[STATEMENT_SERIES_END];
+	sqlite3_stmt *put = w->stmts[list->put], *end = w->stmts[list->end];
 
-	(void)sqlite3_bind_int64(stmt, 1, row->id);
-	for (size_t i = 0; i < row->run.n_series; i++) {
-		(void)sqlite3_bind_int64(stmt, 2, (int64_t)i);
-		bind_series(stmt, &row->run.series[i]);
-		if (writer_run(w, STATEMENT_SERIES, err) != 0)
+	(void)sqlite3_bind_int64(put, 1, run_id);
+	for (size_t i = 0; i < list->n; i++) {
+		(void)sqlite3_bind_int64(put, 2, (int64_t)i);
+		row_bind(put, 3, list->table, list->rows + i * list->size);
+		if (writer_run(w, list->put, err) != 0)
 			return -1;
 	}
-	(void)sqlite3_bind_int64(end, 1, row->id);
-	(void)sqlite3_bind_int64(end, 2, (int64_t)row->run.n_series);
-	return writer_run(w, STATEMENT_SERIES_END, err);
+	(void)sqlite3_bind_int64(end, 1, run_id);
+	(void)sqlite3_bind_int64(end, 2, (int64_t)list->n);
+	return writer_run(w, list->end, err);
 }
 
 static int
 write_run(struct writer *w, struct run_row *row, struct err *err)
 {
+	const struct run *run = &row->run;
+	const struct run_list events = {
+		STATEMENT_EVENT, STATEMENT_EVENTS_END,
+		&event_table,	 (const char *)run->events,
+		run->n_events,	 sizeof(*run->events)
+	};
+	const struct run_list series = {
+		STATEMENT_SERIES, STATEMENT_SERIES_END,
+		&series_table,	  (const char *)run->series,
+		run->n_series,	  sizeof(*run->series)
+	};
+
 	row->rev = w->rev + 1;
 	row_bind(w->stmts[STATEMENT_RUN], 1, &run_table, row);
 	if (writer_run(w, STATEMENT_RUN, err) != 0 ||
-	    write_events(w, row, err) != 0)
+	    write_list(w, row->id, &events, err) != 0)
 		return -1;
-	return write_series(w, row, err);
+	return write_list(w, row->id, &series, err);
 }
 
 /* The id of a printed name, given out when it is new; 0: there is no room. */

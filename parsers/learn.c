@@ -11,7 +11,6 @@
 #include "base/xalloc.h"
 #include "parsers/json.h"
 #include "parsers/meaning.h"
-#include "parsers/pairs.h"
 
 #define MOST_LEARNED  32
 #define MOST_SAMPLES  3

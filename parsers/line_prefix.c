@@ -4,10 +4,6 @@
 
 #include "parsers/line_prefix.h"
 
-#include <stdbool.h>
-
-#include <string.h>
-
 #include "base/clock.h"
 
 /* No logger's head is longer. */

@@ -4,8 +4,6 @@
 
 #include "parsers/linebuf.h"
 
-#include <string.h>
-
 #include "parsers/bytes16.h"
 
 enum { ESC = 0x1b, BEL = 0x07 };

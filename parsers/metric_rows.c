@@ -4,10 +4,8 @@
 
 #include "parsers/metric_rows.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
 #include "parsers/linebuf.h"

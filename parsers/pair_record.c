@@ -4,8 +4,6 @@
 
 #include "parsers/pair_record.h"
 
-#include <math.h>
-
 #include "parsers/meaning.h"
 
 /* What the rule says of a name, else of the unit; NULL: nothing. */

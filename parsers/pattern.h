@@ -2,8 +2,6 @@
 #ifndef HGYM_PARSERS_PATTERN_H
 #define HGYM_PARSERS_PATTERN_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "base/str.h"
 

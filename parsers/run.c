@@ -5,7 +5,6 @@
 #include "parsers/run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "parsers/json.h"

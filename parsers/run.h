@@ -3,9 +3,6 @@
 #define HGYM_PARSERS_RUN_H
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <cjson/cJSON.h>
 

@@ -4,10 +4,8 @@
 
 #include "parsers/run_apply.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "parsers/run_series.h"

@@ -5,9 +5,7 @@
 #include "parsers/run_reader.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/line_prefix.h"
 #include "parsers/linebuf.h"
@@ -16,7 +14,6 @@
 #include "parsers/run_apply.h"
 #include "parsers/scan.h"
 #include "parsers/source_fold.h"
-#include "parsers/templates.h"
 
 struct run_reader {
 	struct scanner *scanner;

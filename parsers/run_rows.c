@@ -4,11 +4,8 @@
 
 #include "parsers/run_rows.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
 

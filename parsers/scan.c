@@ -4,9 +4,7 @@
 
 #include "parsers/scan.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/xalloc.h"

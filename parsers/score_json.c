@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/utf8.h"

@@ -5,7 +5,6 @@
 #include "parsers/source_fold.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "parsers/bytes16.h"

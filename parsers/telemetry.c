@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char telemetry_script[] =
 	"while read -r _; do\n"

@@ -4,7 +4,6 @@
 
 #include "parsers/templates.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <strings.h>
 

@@ -8,10 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "remote/follow_priv.h"

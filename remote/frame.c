@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The words of a header line, a letter each; frame_word reads them. */
 static const struct frame_form {

@@ -6,12 +6,9 @@
 
 #include <assert.h>
 #include <pwd.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"

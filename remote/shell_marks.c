@@ -5,7 +5,6 @@
 #include "remote/shell_marks.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "base/clock.h"

@@ -5,9 +5,7 @@
 #include "remote/ssh_priv.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "remote/ssh_agent.h"

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,7 +16,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "remote/dial.h"
-#include "remote/openssh.h"
 #include "remote/process.h"
 #include "remote/ssh_priv.h"
 

@@ -5,12 +5,8 @@
 #include "base/log.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/utf8.h"

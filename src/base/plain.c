@@ -5,9 +5,7 @@
 #include "base/plain.h"
 
 #include <langinfo.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/fd.h"

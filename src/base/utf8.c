@@ -4,8 +4,6 @@
 
 #include "base/utf8.h"
 
-#include <stdbool.h>
-
 #include "base/sort.h"
 
 size_t

@@ -7,7 +7,6 @@
 
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/xalloc.h"

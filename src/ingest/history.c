@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/xalloc.h"

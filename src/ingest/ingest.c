@@ -4,10 +4,8 @@
 
 #include "ingest/ingest.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "base/log.h"

@@ -9,12 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cksum.h"
 #include "base/fd.h"
 #include "base/xalloc.h"
 #include "ingest/ingest_priv.h"

@@ -15,15 +15,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/xalloc.h"
-#include "parsers/json.h"
 #include "parsers/linebuf.h"
 #include "parsers/metric_rows.h"
 #include "parsers/run_reader.h"

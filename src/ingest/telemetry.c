@@ -5,9 +5,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/log.h"
 #include "base/quote.h"
 #include "ingest/ingest_priv.h"

@@ -4,15 +4,12 @@
 
 #include "pods/preflight.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/embed.h"
 #include "base/quote.h"
 #include "base/utf8.h"
-#include "parsers/json.h"
 #include "parsers/run.h"
 #include "remote/frame.h"
 

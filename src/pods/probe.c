@@ -7,11 +7,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "base/xalloc.h"
-#include "loop/loop.h"
 #include "pods/pods.h"
 #include "pods/preflight.h"
 #include "remote/frame.h"

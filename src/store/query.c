@@ -7,9 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/run_series.h"
 #include "store/store_priv.h"

@@ -4,11 +4,9 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "parsers/run.h"
 #include "store/db.h"
 #include "store/pods.h"
 #include "store/query.h"
-#include "store/store.h"
 
 /* What the files of src/store share; nobody else includes it. */
 

@@ -10,7 +10,6 @@
 #include "store/store_priv.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 

@@ -175,8 +175,7 @@ learn_row(void *opaque, const struct record *record,
 static bool
 is_word_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
+	return str_is_word(c) || (c & 0x80) != 0;
 }
 
 /* The text as it stands, with any number of blanks where it has one. */

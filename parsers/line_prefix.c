@@ -11,18 +11,12 @@
 /* No node's name is longer. */
 #define HOST_BYTES 64
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static size_t
 count_digits(struct str s, size_t at)
 {
 	size_t n = 0;
 
-	while (at + n < s.len && is_digit(s.p[at + n]))
+	while (at + n < s.len && str_is_digit(s.p[at + n]))
 		n++;
 	return n;
 }
@@ -122,7 +116,8 @@ has_shape(struct str s, const char *shape)
 	if (s.len < n)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (shape[i] == '0' ? !is_digit(s.p[i]) : s.p[i] != shape[i])
+		if (shape[i] == '0' ? !str_is_digit(s.p[i])
+				    : s.p[i] != shape[i])
 			return false;
 	return true;
 }
@@ -255,9 +250,7 @@ take_tag(struct line_prefix *out)
 static bool
 is_name_byte(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '<' ||
-	       c == '>';
+	return str_is_word(c) || c == '.' || c == '<' || c == '>';
 }
 
 static size_t
@@ -352,7 +345,8 @@ skip_logger(struct str s)
 {
 	size_t n = name_length(s);
 
-	if (n == 0 || n + 1 >= s.len || s.p[n] != ':' || is_digit(s.p[n + 1]))
+	if (n == 0 || n + 1 >= s.len || s.p[n] != ':' ||
+	    str_is_digit(s.p[n + 1]))
 		return n == 4 && str_starts_with(s, "root:") ? str_skip(s, 5)
 							     : s;
 	return str_skip(s, n + 1);
@@ -388,7 +382,7 @@ take_logger(struct line_prefix *out, bool stamped)
 	size_t n;
 
 	stamped = stamped || s.p != out->rest.p;
-	if (s.len == 0 || (!stamped && is_digit(s.p[0])))
+	if (s.len == 0 || (!stamped && str_is_digit(s.p[0])))
 		return;
 	n = head_length(s, stamped);
 	if (n == 0)
@@ -405,10 +399,10 @@ take_logger(struct line_prefix *out, bool stamped)
 static bool
 may_begin_prefix(struct str s)
 {
-	if (s.len < 5 || !is_digit(s.p[0]))
+	if (s.len < 5 || !str_is_digit(s.p[0]))
 		return s.len >= 5 && line_prefix_may_begin(s.p[0]);
-	return s.p[2] == ':' || (is_digit(s.p[1]) && is_digit(s.p[2]) &&
-				 is_digit(s.p[3]) && s.p[4] != '/');
+	return s.p[2] == ':' || (str_is_digit(s.p[1]) && str_is_digit(s.p[2]) &&
+				 str_is_digit(s.p[3]) && s.p[4] != '/');
 }
 
 /*
@@ -445,7 +439,7 @@ host_length(struct str s)
 	    (colon[2] != ' ' && colon[2] != '['))
 		return 0;
 	for (; is_name_byte(s.p[n]) || s.p[n] == '-'; n++)
-		digit_count += is_digit(s.p[n]);
+		digit_count += str_is_digit(s.p[n]);
 	return s.p + n == colon && digit_count > 0 ? n + 2 : 0;
 }
 

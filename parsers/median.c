@@ -26,13 +26,6 @@ bin_of(double value)
 	return bin < N_BINS ? (size_t)bin : N_BINS - 1;
 }
 
-/* The value in the middle of a bin. */
-static double
-bin_middle(size_t bin)
-{
-	return LOWEST * pow(BIN_RATIO, (double)bin + 0.5);
-}
-
 static void
 make_bins(struct median *m)
 {
@@ -87,7 +80,7 @@ median_get(const struct median *m)
 		return exact_median(m);
 	while (bin < N_BINS - 1 && (seen += m->bins[bin]) <= (m->n - 1) / 2)
 		bin++;
-	return bin_middle(bin);
+	return LOWEST * pow(BIN_RATIO, (double)bin + 0.5); /* its middle */
 }
 
 void

@@ -241,16 +241,6 @@ take(const struct record *record, enum metric metric, double *member)
 		*member = record->values[metric];
 }
 
-/*
- * Time of a step from the cumulative rate: the trainers print
- * tok/s = step * batch / seconds so far.
- */
-static double
-rebuilt_ms(const struct run_state *s, double step, double tok_s)
-{
-	return step * s->run.train_batch_tokens / tok_s * 1000;
-}
-
 /* The interval since the row before, by times of the same kind. */
 static void
 take_interval(const struct apply *a, struct row_time *before,
@@ -302,9 +292,9 @@ take_row_time(const struct apply *a, double step)
 		s->exact.ms = fmax(ms, s->exact.ms);
 	} else if (run_has(tok_s) && tok_s > 0 && step > 0 &&
 		   run_has(s->run.train_batch_tokens)) {
-		take_interval(
-			a, &s->rebuilt,
-			(struct row_time){ step, rebuilt_ms(s, step, tok_s) });
+		/* Trainers print tok/s = step * batch / seconds so far. */
+		ms = step * s->run.train_batch_tokens / tok_s * 1000;
+		take_interval(a, &s->rebuilt, (struct row_time){ step, ms });
 	}
 }
 
@@ -757,10 +747,7 @@ is_exception(struct str text)
 					    "Failure", "Iteration", "Timeout" };
 	size_t n = 0, dots = 0;
 
-	while (n < text.len &&
-	       (text.p[n] == '_' || text.p[n] == '.' ||
-		(text.p[n] >= '0' && text.p[n] <= '9') ||
-		((text.p[n] | 0x20) >= 'a' && (text.p[n] | 0x20) <= 'z')))
+	while (n < text.len && (str_is_word(text.p[n]) || text.p[n] == '.'))
 		dots += text.p[n++] == '.';
 	if (n == 0 || text.p[0] <= '9' || text.p[n - 1] == '.' ||
 	    (n < text.len &&

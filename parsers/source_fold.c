@@ -156,8 +156,7 @@ source_fold_reset(struct source_fold *fold)
 static bool
 is_name_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || c == '.';
+	return str_is_word(c) || c == '.';
 }
 
 /* "import os, sys" or "import lzma as L;...": names, then , ; # or "as". */

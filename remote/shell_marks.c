@@ -67,15 +67,6 @@ find_mark(const struct shell_marks *marks, struct str text, bool *whole)
 	return at;
 }
 
-/* Keep what may be a part of a mark. */
-static void
-hold(struct shell_marks *marks, struct str rest)
-{
-	marks->n_held = rest.len;
-	if (rest.len > 0)
-		memcpy(marks->held, rest.p, rest.len);
-}
-
 void
 shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
 		 struct str *output)
@@ -101,6 +92,9 @@ shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
 		part = output;
 		data = str_skip(data, SHELL_HELD_MAX);
 	}
-	if (!marks->over)
-		hold(marks, data);
+	if (marks->over || data.len == 0)
+		return;
+	/* It may be a part of a mark. */
+	marks->n_held = data.len;
+	memcpy(marks->held, data.p, data.len);
 }

@@ -66,13 +66,6 @@ drop_bytes(struct ingest_log *log, struct buf *buf, size_t n)
 	}
 }
 
-static void
-forget_waiting(struct ingest_log *log)
-{
-	drop_bytes(log, &log->sending, log->sending.len);
-	drop_bytes(log, &log->inbox, log->inbox.len);
-}
-
 static size_t
 fetch_on_bytes(void *user, struct follow_file *ff, struct str data)
 {
@@ -115,7 +108,8 @@ fetch_again(struct ingest_log *log)
 
 	if (pod->follow == NULL)
 		return;
-	forget_waiting(log);
+	drop_bytes(log, &log->sending, log->sending.len);
+	drop_bytes(log, &log->inbox, log->inbox.len);
 	ingest_say(pod->ingest, pod, MODEL_WARNING,
 		   "%s: local copy of %s is not all here any more: it is "
 		   "fetched again from the pod",

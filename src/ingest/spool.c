@@ -179,13 +179,6 @@ spool_dir_free(struct spool_dir *dir)
 	free(dir);
 }
 
-static bool
-is_safe(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '.' || c == '_';
-}
-
 /*
  * "<hash>-<generation>-<end of the path>.log": the hash of pod and path tells
  * them apart, the rest is for people.
@@ -205,8 +198,11 @@ file_path(const struct spool_dir *dir, const char *pod, struct str path,
 	buf_clear(&text);
 	buf_appendf(&text, "%s/%016" PRIx64 "-%u-", dir->path, hash,
 		    generation);
-	for (size_t i = from; i < path.len; i++)
-		buf_append_char(&text, is_safe(path.p[i]) ? path.p[i] : '-');
+	for (size_t i = from; i < path.len; i++) {
+		char c = path.p[i];
+
+		buf_append_char(&text, str_is_word(c) || c == '.' ? c : '-');
+	}
 	if (!str_ends_with(buf_str(&text), ".log"))
 		buf_append_str(&text, ".log");
 	return buf_detach(&text);

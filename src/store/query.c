@@ -108,13 +108,6 @@ beside_open(struct store *store, struct beside *beside, struct err *err)
 	return beside->series != NULL;
 }
 
-static void
-beside_close(struct beside *beside)
-{
-	(void)sqlite3_finalize(beside->events);
-	(void)sqlite3_finalize(beside->series);
-}
-
 /* Walk over the runs that `rest` of the statement names; number is its ?1. */
 static int
 walk_runs(struct store *store, const char *rest, int64_t number,
@@ -137,7 +130,8 @@ walk_runs(struct store *store, const char *rest, int64_t number,
 		rc = fn(user, &row);
 		run_release(&row.run);
 	}
-	beside_close(&beside);
+	(void)sqlite3_finalize(beside.events);
+	(void)sqlite3_finalize(beside.series);
 	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
 }
 

@@ -486,13 +486,6 @@ write_samples(struct writer *w, struct batch *batch, struct err *err)
 }
 
 static int
-write_pod(struct writer *w, const struct store_pod *pod, struct err *err)
-{
-	row_bind(w->stmts[STATEMENT_POD], 1, &pod_table, pod);
-	return writer_run(w, STATEMENT_POD, err);
-}
-
-static int
 write_telemetry(struct writer *w, const struct batch_telemetry *telemetry,
 		struct err *err)
 {
@@ -530,8 +523,11 @@ write_rows(struct writer *w, struct batch *batch, struct err *err)
 		rc = write_run(w, &batch->runs[i], err);
 	if (rc == 0)
 		rc = write_samples(w, batch, err);
-	for (size_t i = 0; rc == 0 && i < batch->n_pods; i++)
-		rc = write_pod(w, &batch->pods[i], err);
+	for (size_t i = 0; rc == 0 && i < batch->n_pods; i++) {
+		row_bind(w->stmts[STATEMENT_POD], 1, &pod_table,
+			 &batch->pods[i]);
+		rc = writer_run(w, STATEMENT_POD, err);
+	}
 	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++)
 		rc = write_telemetry(w, &batch->telemetry[i], err);
 	return rc == 0 ? prune_telemetry(w, batch, err) : -1;

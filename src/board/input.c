@@ -234,18 +234,11 @@ take_score(struct board_input *input, const char *path,
 }
 
 /* One log that was read. */
-struct reading {
-	struct board_input *input;
-	const struct log_path *const *files; /* in the order of reading */
-	size_t next;
-};
-
 static void
 take_file(void *user, struct parsed_file *file)
 {
-	struct reading *reading = user;
-	struct board_input *input = reading->input;
-	const struct log_path *path = reading->files[reading->next++];
+	struct board_input *input = user;
+	const struct log_path *path = file->at;
 
 	input->n_files++;
 	for (size_t i = 0; i < file->n_runs; i++) {
@@ -423,22 +416,9 @@ read_stdin(struct board_input *input)
 static void
 read_logs(struct board_input *input, const struct log_paths *paths)
 {
-	const struct parse_options how = { input->formats, 0, true };
-	const struct log_path **files =
-		xcalloc(paths->n + 1, sizeof(struct log_path *));
-	char **names = xcalloc(paths->n + 1, sizeof(char *));
-	struct reading reading = { input, files, 0 };
-	size_t n = 0;
+	const struct parse_options how = { input->formats, 0, true, true };
 
-	for (size_t i = 0; i < paths->n; i++) {
-		if (paths->v[i].table || strcmp(paths->v[i].path, "-") == 0)
-			continue;
-		files[n] = &paths->v[i];
-		names[n++] = paths->v[i].path;
-	}
-	parse_files(names, n, &how, take_file, &reading);
-	free(names);
-	free(files);
+	parse_files(paths, &how, take_file, input);
 }
 
 /*

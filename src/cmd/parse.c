@@ -66,10 +66,8 @@ static const struct out_column score_columns[] = {
 
 struct parse_job {
 	enum out_format format;
-	const bool *found; /* of each file: below a directory */
-	size_t next;	   /* file that is printed */
-	struct out *out;   /* NULL until there is a run */
-	cJSON *scores;	   /* rows held for the table behind the runs */
+	struct out *out; /* NULL until there is a run */
+	cJSON *scores;	 /* rows held for the table behind the runs */
 	size_t rows;
 	int status;
 };
@@ -138,7 +136,6 @@ static void
 print_file(void *user, struct parsed_file *file)
 {
 	struct parse_job *job = user;
-	bool is_found = job->found[job->next++];
 
 	for (size_t i = 0; i < file->n_runs; i++)
 		print_run(job, file, &file->runs[i]);
@@ -147,7 +144,8 @@ print_file(void *user, struct parsed_file *file)
 	if (file->err.code != ERR_NONE) {
 		say_error("%s", file->err.text);
 		job->status = err_exit_status(file->err.code);
-	} else if (file->n_runs == 0 && file->score == NULL && !is_found) {
+	} else if (file->n_runs == 0 && file->score == NULL &&
+		   file->at->named) {
 		say_error("%s: %s", file->path,
 			  file->bytes == 0
 				  ? "empty"
@@ -160,19 +158,16 @@ exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct parse_call *call = opaque;
 	const struct parse_options how = { args->context->formats,
-					   (unsigned int)call->jobs, false };
+					   (unsigned int)call->jobs, false,
+					   false };
 	struct parse_job job = { .format = call->format,
 				 .scores = cJSON_CreateArray() };
-	size_t n;
+	struct log_paths paths;
 	int status = 0;
-	bool *found;
-	char **paths =
-		path_list_logs(args->argv, (size_t)args->argc, &n, &found);
 
-	job.found = found;
-	parse_files(paths, n, &how, print_file, &job);
-	path_list_free(paths);
-	free(found);
+	log_paths_list(&paths, args->argv, (size_t)args->argc);
+	parse_files(&paths, &how, print_file, &job);
+	log_paths_release(&paths);
 	if (job.rows == 0)
 		(void)runs_out(&job);
 	if (job.out != NULL)

@@ -43,8 +43,8 @@ fill_metric(struct pair_fill *f, enum metric metric, double value)
 
 	if ((f->groups & bit) != 0)
 		return;
-	if (record_has(record, metric) && record->values[metric] != value &&
-	    !(isnan(value) && isnan(record->values[metric])))
+	if (record_has(record, metric) &&
+	    !run_same(record->values[metric], value))
 		f->unsure |= bit;
 	record->present |= bit;
 	record->values[metric] = value;

@@ -48,12 +48,6 @@ is_letter(char c)
 	return (str_is_word(c) && !str_is_digit(c)) || (c & 0x80) != 0;
 }
 
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /* The byte at p; NUL behind the end, as a line has none. */
 static char
 byte_at(const struct pairs_reader *r, const char *p)
@@ -64,7 +58,7 @@ byte_at(const struct pairs_reader *r, const char *p)
 static const char *
 skip_blanks(const struct pairs_reader *r, const char *p)
 {
-	while (p < r->end && is_blank(*p))
+	while (p < r->end && str_is_blank(*p))
 		p++;
 	return p;
 }
@@ -135,7 +129,7 @@ first_word(struct str s)
 {
 	size_t n = 0;
 
-	while (n < s.len && !is_blank(s.p[n]))
+	while (n < s.len && !str_is_blank(s.p[n]))
 		n++;
 	return (struct str){ s.p, n };
 }
@@ -217,7 +211,7 @@ find_counter_word(struct pairs_reader *r)
 	if (!r->prose || r->told || r->words > MOST_PLAIN_WORDS)
 		return;
 	for (size_t i = 0; i < r->name.len; i++)
-		if (is_blank(r->name.p[i]))
+		if (str_is_blank(r->name.p[i]))
 			word = str_between(r->name.p + i + 1,
 					   r->name.p + r->name.len);
 	if (!str_is_like(word, "epoch step iteration"))
@@ -269,7 +263,8 @@ skip_value(struct pairs_reader *r, const char *behind)
 static const char *
 token_end(const struct pairs_reader *r, const char *p)
 {
-	while (p < r->end && !is_blank(*p) && strchr(",;|)]}'\"", *p) == NULL)
+	while (p < r->end && !str_is_blank(*p) &&
+	       strchr(",;|)]}'\"", *p) == NULL)
 		p++;
 	return p;
 }
@@ -554,7 +549,7 @@ take_number(struct pairs_reader *r)
 	if (!may_be_joined(str_between(unit, q)) ||
 	    str_is_digit(byte_at(r, q)) ||
 	    (byte_at(r, q) != '\0' && strchr("_-+.\\@#:=<>*", *q) != NULL &&
-	     !is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
+	     !str_is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
 		return skip_value(r, token_end(r, start));
 	r->p = skip_bar(r, q);
 	add_slot(r, SLOT_VALUE, start, behind);
@@ -815,7 +810,7 @@ take_dash(struct pairs_reader *r)
 		r->told = true;
 		return true;
 	}
-	if (q < r->end && !is_blank(*q) && strchr(",;|)]}", *q) == NULL)
+	if (q < r->end && !str_is_blank(*q) && strchr(",;|)]}", *q) == NULL)
 		return false;
 	if (r->told)
 		return skip_value(r, q);
@@ -884,7 +879,7 @@ static bool
 take_point(struct pairs_reader *r)
 {
 	r->p++;
-	return r->words > 0 && !r->told && is_blank(byte_at(r, r->p)) &&
+	return r->words > 0 && !r->told && str_is_blank(byte_at(r, r->p)) &&
 	       end_item(r);
 }
 
@@ -957,7 +952,7 @@ begins_number(const struct pairs_reader *r)
 static bool
 take_token(struct pairs_reader *r)
 {
-	if (is_blank(*r->p)) {
+	if (str_is_blank(*r->p)) {
 		r->p++;
 		return true;
 	}

@@ -22,12 +22,7 @@ metric_info(enum metric m)
 	return &infos[m];
 }
 
-const char *const metric_names[] = {
-#define X(id, name, unit, what) name,
-	METRIC_LIST(X)
-#undef X
-		NULL,
-};
+const char *const metric_names[] = { METRIC_LIST(LIST_NAME) NULL };
 
 enum metric
 metric_by_name(struct str name)
@@ -38,22 +33,12 @@ metric_by_name(struct str name)
 	return METRIC_COUNT;
 }
 
-const char *const run_status_names[] = {
-#define X(id, name) name,
-	RUN_STATUS_LIST(X)
-#undef X
-		NULL,
-};
+const char *const run_status_names[] = { RUN_STATUS_LIST(LIST_NAME) NULL };
 
 const char *const run_class_names[] = { "roundtrip", "sliding", "ttt",
 					"preq",	     "final",	NULL };
 
-const char *const run_event_names[] = {
-#define X(id, name) name,
-	RUN_EVENT_LIST(X)
-#undef X
-		NULL,
-};
+const char *const run_event_names[] = { RUN_EVENT_LIST(LIST_NAME) NULL };
 
 const char *
 run_status_name(enum run_status status)

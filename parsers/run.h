@@ -21,6 +21,13 @@ run_has(double value)
 	return !isnan(value);
 }
 
+/* Are they one number, or both absent? */
+static inline bool
+run_same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
 #define RUN_STATUS_LIST(X)                                                     \
 	X(RUNNING, "running")                                                  \
 	X(FINISHED, "finished")                                                \

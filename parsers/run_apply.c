@@ -99,12 +99,6 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 	a->sink->sample(a->sink->user, &sample);
 }
 
-static bool
-same_number(double a, double b)
-{
-	return a == b || (isnan(a) && isnan(b));
-}
-
 /* The first pair that is the record's value of that metric; NULL: none. */
 static const struct record_pair *
 pair_of(const struct record *record, enum metric metric)
@@ -113,8 +107,7 @@ pair_of(const struct record *record, enum metric metric)
 		const struct record_pair *pair = &record->pairs[i];
 
 		if (pair->metric == metric && record_has(record, metric) &&
-		    same_number(record->values[metric],
-				pair->value * pair->scale))
+		    run_same(record->values[metric], pair->value * pair->scale))
 			return pair;
 	}
 	return NULL;

@@ -469,9 +469,7 @@ learn_line(struct templates *ts, struct template *t, const struct row *row)
 			t->first[i] = value;
 		if (!is_figure(row, i))
 			continue;
-		t->changed =
-			t->changed || (value != t->first[i] &&
-				       !(isnan(value) && isnan(t->first[i])));
+		t->changed = t->changed || !run_same(value, t->first[i]);
 		t->fraction = t->fraction || value != floor(value);
 	}
 	t->counter = counter;

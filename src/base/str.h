@@ -41,10 +41,17 @@ str_starts_with(struct str s, const char *prefix)
 	return s.len >= n && memcmp(s.p, prefix, n) == 0;
 }
 
+/* The names of a list of X(id, name, ..): { SOME_LIST(LIST_NAME) NULL }. */
+#define LIST_NAME(id, ...)	LIST_NAME_OF(__VA_ARGS__, )
+#define LIST_NAME_OF(name, ...) name,
+
 /* How many elements an array has. */
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Of ASCII, in every locale; the second takes a letter, a digit and "_". */
+/*
+ * Of ASCII, in every locale; the second takes a letter, a digit and "_", the
+ * third a tab too.
+ */
 static inline bool
 str_is_digit(char c)
 {
@@ -56,6 +63,12 @@ str_is_word(char c)
 {
 	return str_is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') ||
 	       (c >= 'A' && c <= 'Z');
+}
+
+static inline bool
+str_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
 }
 
 /* s without its first n bytes (n <= s.len). */

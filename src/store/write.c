@@ -395,12 +395,6 @@ number_samples(struct writer *w, struct batch_sample *s, size_t n)
 					 : known_name_id(w, s[i].sample.name);
 }
 
-static bool
-same_number(double a, double b)
-{
-	return run_has(a) ? a == b : !run_has(b);
-}
-
 /* May b stand in one row behind a? */
 static bool
 fits_behind(const struct batch_sample *a, const struct batch_sample *b)
@@ -408,8 +402,8 @@ fits_behind(const struct batch_sample *a, const struct batch_sample *b)
 	return b->metric_id != 0 && b->run_id == a->run_id &&
 	       b->sample.line == a->sample.line && b->seq == a->seq + 1 &&
 	       b->sample.wall_ms == a->sample.wall_ms &&
-	       same_number(a->sample.step, b->sample.step) &&
-	       same_number(a->sample.train_ms, b->sample.train_ms);
+	       run_same(a->sample.step, b->sample.step) &&
+	       run_same(a->sample.train_ms, b->sample.train_ms);
 }
 
 /* How many of the n samples are the next row; at least one. */

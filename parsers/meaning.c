@@ -51,8 +51,8 @@ static const struct meaning {
 	  "tokens_per_second_per_device tokens_per_second_per_gpu "
 	  "tokens_s_device tokens_s_gpu tokens_sec_device tokens_sec_gpu" },
 	{ METRIC_TOK_S, UNIT_RATE,
-	  "tok_per_sec tok_per_second tok_s tok_sec tok_second "
-	  "tokens_per_sec tokens_per_second tokens_s tokens_sec tokens_second" },
+	  "tok_per_sec tok_per_second tok_s tok_sec tok_second tokens_per_sec "
+	  "tokens_per_second tokens_s tokens_sec tokens_second" },
 	{ METRIC_VAL_BPB, UNIT_NONE, "val_bpb validation_bpb" },
 };
 

@@ -165,20 +165,13 @@ copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 	}
 }
 
-static bool
-rest_is_blank(const char *p, const char *end)
-{
-	while (p < end && isspace((unsigned char)*p))
-		p++;
-	return p >= end;
-}
-
 cJSON *
 json_parse(struct str text, enum json_bare bare, struct err *err)
 {
 	struct shape shape;
 	const char *end = NULL;
 	AUTO_BUF copy = buf_new((size_t)JSON_MAX_BYTES * 2);
+	size_t at, rest;
 	cJSON *root;
 
 	if (text.len > JSON_MAX_BYTES) {
@@ -196,20 +189,19 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 		copy_lenient(&copy, text, bare);
 		text = buf_str(&copy);
 	}
-	root = cJSON_ParseWithLengthOpts(text.p != NULL ? text.p : "", text.len,
-					 &end, 0);
-	if (root == NULL || shape.bad != SIZE_MAX ||
-	    !rest_is_blank(end, text.p + text.len)) {
-		size_t at = end != NULL && text.p != NULL
-				    ? (size_t)(end - text.p)
-				    : 0;
-
-		cJSON_Delete(root);
-		root = NULL;
-		err_set(err, ERR_PARSE, "line %u: not valid JSON",
-			line_at(text, at < shape.bad ? at : shape.bad));
-	}
-	return root;
+	if (text.p == NULL)
+		text.p = "";
+	root = cJSON_ParseWithLengthOpts(text.p, text.len, &end, 0);
+	at = end != NULL ? (size_t)(end - text.p) : 0;
+	for (rest = at; rest < text.len; rest++)
+		if (!isspace((unsigned char)text.p[rest]))
+			break;
+	if (root != NULL && shape.bad == SIZE_MAX && rest >= text.len)
+		return root;
+	cJSON_Delete(root);
+	err_set(err, ERR_PARSE, "line %u: not valid JSON",
+		line_at(text, at < shape.bad ? at : shape.bad));
+	return NULL;
 }
 
 cJSON *

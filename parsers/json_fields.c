@@ -64,12 +64,12 @@ find_word(const struct json_reader *r, const struct json_field *f,
 	  const char *value, const char *path)
 {
 	const char *const *words = f->words, *glue = "";
+	int index = value[0] != '\0' ? str_index(words, value) : -1;
 	char list[200];
 	size_t used = 0;
 
-	for (int i = 0; words[i] != NULL; i++)
-		if (value[0] != '\0' && strcmp(value, words[i]) == 0)
-			return i;
+	if (index >= 0)
+		return index;
 	if (f->what != NULL)
 		return json_refuse(r, path, "there is no %s \"%s\"", f->what,
 				   value);

@@ -181,11 +181,17 @@ take_pairs(const struct apply *a)
 	}
 }
 
+static char *
+event_text(struct str text)
+{
+	return xstrndup(text.p, text.len < EVENT_TEXT_BYTES ? text.len
+							    : EVENT_TEXT_BYTES);
+}
+
 static void
 add_event(const struct apply *a, enum run_event_kind kind)
 {
 	struct run *run = &a->state->run;
-	struct str text = a->place->text;
 	struct run_event *event;
 
 	if (run->n_events == RUN_MAX_EVENTS) {
@@ -195,13 +201,11 @@ add_event(const struct apply *a, enum run_event_kind kind)
 	if (run->n_events % 8 == 0)
 		run->events = xreallocarray(run->events, run->n_events + 8,
 					    sizeof(*run->events));
-	if (text.len > EVENT_TEXT_BYTES)
-		text.len = EVENT_TEXT_BYTES;
 	event = &run->events[run->n_events++];
 	*event = (struct run_event){ .line = a->place->line,
 				     .kind = kind,
 				     .step = run->last_step,
-				     .text = xstrndup(text.p, text.len) };
+				     .text = event_text(a->place->text) };
 	if (a->sink != NULL && a->sink->event != NULL)
 		a->sink->event(a->sink->user, event);
 }
@@ -766,10 +770,8 @@ run_state_exception(struct run_state *s, uint64_t line, struct str text)
 		s->unnamed = 0;
 	if (s->unnamed == 0 || !is_exception(text))
 		return;
-	if (text.len > EVENT_TEXT_BYTES)
-		text.len = EVENT_TEXT_BYTES;
 	free(event->text);
-	event->text = xstrndup(text.p, text.len);
+	event->text = event_text(text);
 	s->unnamed = 0;
 }
 

@@ -555,10 +555,9 @@ add_clean(cJSON *object, const char *key, const char *text)
 {
 	char clean[256];
 
-	if (text != NULL && *text != '\0')
-		(void)utf8_clean(clean, sizeof(clean), str_from(text));
-	json_add_string(object, key,
-			text != NULL && *text != '\0' ? clean : NULL);
+	(void)utf8_clean(clean, sizeof(clean),
+			 str_from(text != NULL ? text : ""));
+	json_add_string(object, key, clean[0] != '\0' ? clean : NULL);
 }
 
 static cJSON *

@@ -13,9 +13,12 @@ static bool
 is_word_of(struct str s, const char *words,
 	   int (*compare)(const char *a, const char *b, size_t n))
 {
-	for (size_t n; *words != '\0'; words += n + (words[n] == ' ')) {
-		n = strcspn(words, " ");
-		if (n == s.len && compare(s.p, words, n) == 0)
+	const char *end = words;
+
+	for (; *end != '\0'; words = end + 1) {
+		end = strchrnul(words, ' ');
+		if ((size_t)(end - words) == s.len &&
+		    compare(s.p, words, s.len) == 0)
 			return true;
 	}
 	return false;

@@ -256,7 +256,6 @@ ask_passphrase(struct ssh_conn *conn)
 static void
 refuse_passphrase(struct ssh_conn *conn)
 {
-
 	err_set(&conn->why, ERR_AUTH,
 		conn->auth.wrong
 			? "the passphrase of the key %s is wrong (or libssh2 "
@@ -487,7 +486,6 @@ begin_login(struct ssh_conn *conn)
 static void
 handshake_failed(struct ssh_conn *conn, int rc)
 {
-
 	if (rc == LIBSSH2_ERROR_KEX_FAILURE ||
 	    rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
 	    rc == LIBSSH2_ERROR_METHOD_NONE) {
@@ -686,7 +684,6 @@ look_up_next(struct ssh_conn *conn)
 static void
 take_name(struct ssh_conn *conn, struct str text)
 {
-
 	if (ssh_target_parse(&conn->target, &conn->link->pod, text,
 			     &conn->why) != 0) {
 		end_conn(conn, link_refused);

@@ -2,8 +2,8 @@
 #ifndef HGYM_PARSERS_PATTERN_H
 #define HGYM_PARSERS_PATTERN_H
 
+#include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
 
 /*
  * A pattern that a user typed (PCRE2): letters match in any case unless the
@@ -13,6 +13,11 @@ struct pattern;
 
 struct pattern *pattern_new(const char *text, struct err *err)
 	__attribute__((warn_unused_result));
+/*
+ * Add a pattern that compiles to one that takes the lines which all match;
+ * those with a ! before them must not.
+ */
+void pattern_join(struct buf *out, const char *text);
 void pattern_free(struct pattern *pattern);
 /* Whether it is found in s; where: first byte and length. */
 bool pattern_find(const struct pattern *pattern, struct str s, size_t *at,

@@ -55,6 +55,7 @@ begin(struct telemetry_reader *r)
 	now->host_load = now->disk_free_bytes = RUN_ABSENT;
 	now->gpu_util = now->gpu_mem_mib = now->gpu_power_w = RUN_ABSENT;
 	now->gpu_temp_c = now->gpu_sm_mhz = now->gpu_throttle = RUN_ABSENT;
+	now->gpu_busiest = RUN_ABSENT;
 	now->n_gpus = 0;
 	now->gpu_name[0] = '\0';
 	r->util_sum = 0;
@@ -102,6 +103,7 @@ count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gpu)
 			(run_has(now->gpu_power_w) ? now->gpu_power_w : 0) +
 			gpu->power_w;
 	/* Of a number and one that is absent both give the number. */
+	now->gpu_busiest = fmax(now->gpu_busiest, gpu->util);
 	now->gpu_mem_mib = fmax(now->gpu_mem_mib, gpu->mem_mib);
 	now->gpu_temp_c = fmax(now->gpu_temp_c, gpu->temp_c);
 	now->gpu_sm_mhz = fmin(now->gpu_sm_mhz, gpu->sm_mhz);

@@ -7,15 +7,8 @@
  */
 #include "config.h"
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/say.h"
 #include "cmd/cmd.h"
-#include "parsers/metric.h"
-#include "parsers/rule.h"
 #include "ui/keymap.h"
 
 static void

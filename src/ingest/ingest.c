@@ -153,7 +153,9 @@ ingest_on_room(void *user)
 static int
 open_spools(struct ingest *ingest, struct err *err)
 {
-	AUTO_TEXT state = conf_dir_state();
+	AUTO_TEXT state = ingest->o.spool_path != NULL
+				  ? xstrdup(ingest->o.spool_path)
+				  : conf_dir_state();
 	AUTO_TEXT real = realpath(ingest->o.db_path, NULL);
 	const char *path = real != NULL ? real : ingest->o.db_path;
 	AUTO_TEXT folder =
@@ -313,6 +315,15 @@ raise_file_limit(void)
 }
 
 void
+ingest_watch_local(struct ingest *ingest)
+{
+	if (ingest->o.loop == NULL || ingest->local != NULL)
+		return;
+	ingest->local = loop_timer_new(ingest->o.loop, ingest_on_local, ingest);
+	loop_timer_start(ingest->local, 0, LOCAL_MS);
+}
+
+void
 ingest_use_loop(struct ingest *ingest, struct loop *loop)
 {
 	ingest->o.loop = loop;
@@ -320,8 +331,7 @@ ingest_use_loop(struct ingest *ingest, struct loop *loop)
 	loop_timer_start(ingest->tick, TICK_MS, TICK_MS);
 	if (list_is_empty(&ingest->logs))
 		return;
-	ingest->local = loop_timer_new(loop, ingest_on_local, ingest);
-	loop_timer_start(ingest->local, 0, LOCAL_MS);
+	ingest_watch_local(ingest);
 	/* They became due while nobody was there to read them. */
 	list_each (struct ingest_log, log, &ingest->logs, link) {
 		list_remove(&log->in_due);

@@ -296,7 +296,7 @@ work_thread(void *user)
 
 /* How many threads pay for what there is to read. */
 static unsigned int
-count_jobs(const struct parsed_file *files, size_t n, unsigned int asked)
+count_jobs(char *const *paths, size_t n, unsigned int asked)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t bytes = 0;
@@ -307,7 +307,7 @@ count_jobs(const struct parsed_file *files, size_t n, unsigned int asked)
 	for (size_t i = 0; i < n; i++) {
 		struct stat st;
 
-		if (stat(files[i].path, &st) == 0 && S_ISREG(st.st_mode))
+		if (stat(paths[i], &st) == 0 && S_ISREG(st.st_mode))
 			bytes += (uint64_t)st.st_size;
 	}
 	jobs = cores > 0 ? (unsigned int)cores : 1;
@@ -358,42 +358,25 @@ parse_threaded(struct work *work, unsigned int jobs, parsed_file_fn fn,
 }
 
 void
-parse_files(const struct log_paths *paths, const struct parse_options *options,
+parse_files(char *const *paths, size_t n, const struct parse_options *options,
 	    parsed_file_fn fn, void *user)
 {
-	struct work work = { .options = options };
+	unsigned int jobs = count_jobs(paths, n, options->jobs);
+	struct parsed_file *files = xcalloc(n, sizeof(*files));
+	struct work work = { .options = options,
+			     .files = files,
+			     .done = xcalloc(n, sizeof(bool)),
+			     .n = n };
 
-	work.files = xcalloc(paths->n, sizeof(*work.files));
-	work.done = xcalloc(paths->n, sizeof(bool));
-	for (size_t i = 0; i < paths->n; i++) {
-		const struct log_path *at = &paths->v[i];
-
-		if (!options->logs_only ||
-		    (!at->table && strcmp(at->path, "-") != 0))
-			work.files[work.n++] =
-				(struct parsed_file){ .at = at,
-						      .path = at->path };
-	}
-	parse_threaded(&work, count_jobs(work.files, work.n, options->jobs), fn,
-		       user);
+	for (size_t i = 0; i < n; i++)
+		files[i].path = paths[i];
+	parse_threaded(&work, jobs, fn, user);
 	free(work.done);
-	free(work.files);
+	free(files);
 }
 
-/* ---- which files */
-
-#define MAX_DEPTH 32
-
-struct finder {
-	struct log_paths *paths;
-	bool is_list;	 /* see log_paths_list */
-	size_t from;	 /* paths before this are of another call */
-	struct map seen; /* "device:inode" of each file */
-};
-
-/* The glob patterns among argv expanded, ended by NULL; owned. */
-static char **
-expand_globs(char *const *argv, size_t n)
+char **
+path_list_expand(char *const *argv, size_t n, size_t *n_out)
 {
 	char **paths = NULL;
 	size_t cap = 0, count = 0;
@@ -413,8 +396,68 @@ expand_globs(char *const *argv, size_t n)
 		globfree(&found);
 	}
 	xpush(paths, count, cap, NULL);
+	*n_out = count - 1;
 	return paths;
 }
+
+/* The logs of a directory behind the n paths that are there. */
+static size_t
+append_directory(char ***paths, size_t n, size_t *cap, char *path)
+{
+	struct log_paths found;
+
+	log_paths_find(&found, &path, 1);
+	for (size_t i = 0; i < found.n; i++)
+		xpush(*paths, n, *cap, xstrdup(found.v[i].path));
+	log_paths_release(&found);
+	return n;
+}
+
+char **
+path_list_logs(char *const *argv, size_t n, size_t *n_out, bool **found)
+{
+	size_t n_named, count = 0, cap = 0, before;
+	char **named = path_list_expand(argv, n, &n_named);
+	char **paths = NULL;
+	struct stat st;
+
+	*found = NULL;
+	for (size_t i = 0; i < n_named; i++) {
+		bool is_directory =
+			stat(named[i], &st) == 0 && S_ISDIR(st.st_mode);
+
+		before = count;
+		if (is_directory)
+			count = append_directory(&paths, count, &cap, named[i]);
+		/* Reading a directory without a log says so. */
+		if (count == before)
+			xpush(paths, count, cap, xstrdup(named[i]));
+		*found = xreallocarray(*found, count, sizeof(bool));
+		for (; before < count; before++)
+			(*found)[before] = is_directory;
+	}
+	xpush(paths, count, cap, NULL);
+	*n_out = count - 1;
+	path_list_free(named);
+	return paths;
+}
+
+void
+path_list_free(char **paths)
+{
+	for (size_t i = 0; paths != NULL && paths[i] != NULL; i++)
+		free(paths[i]);
+	free(paths);
+}
+
+/* ---- which files */
+
+#define MAX_DEPTH 32
+
+struct finder {
+	struct log_paths *paths;
+	struct map seen; /* "device:inode" of each file */
+};
 
 static const char *const table_ends[] = { ".csv", ".json", ".jsonl", ".ndjson",
 					  NULL };
@@ -539,12 +582,11 @@ add_file(struct finder *finder, const char *path, const struct stat *st,
 		if (map_set(&finder->seen, str_from(key), finder) != NULL)
 			return;
 	}
-	if (paths->n - finder->from >= LOG_PATHS_MAX)
+	if (paths->n >= LOG_PATHS_MAX)
 		return;
 	xpush(paths->v, paths->n, paths->cap,
 	      (struct log_path){ xstrdup(path), named,
-				 !finder->is_list &&
-					 ends_like(path, table_ends) &&
+				 ends_like(path, table_ends) &&
 					 !is_metric_file(path) });
 }
 
@@ -593,52 +635,27 @@ add_directory(struct finder *finder, const char *path, int depth)
 	free(entries);
 }
 
-static void
-add_named(struct finder *finder, const char *path)
-{
-	struct stat st;
-
-	if (strcmp(path, "-") == 0 || stat(path, &st) != 0)
-		add_file(finder, path, NULL, true);
-	else if (S_ISDIR(st.st_mode))
-		add_directory(finder, path, 0);
-	else
-		add_file(finder, path, &st, true);
-	if (!finder->is_list)
-		return;
-	if (finder->paths->n == finder->from)
-		add_file(finder, path, NULL, false);
-	/* The next one is another call. */
-	finder->from = finder->paths->n;
-	map_release(&finder->seen, NULL);
-}
-
-static void
-find_all(struct log_paths *paths, char *const *argv, size_t n, bool is_list)
-{
-	struct finder finder = { .paths = paths, .is_list = is_list };
-	char **named = expand_globs(argv, n);
-
-	*paths = (struct log_paths){ 0 };
-	map_init(&finder.seen);
-	for (size_t i = 0; named[i] != NULL; i++) {
-		add_named(&finder, named[i]);
-		free(named[i]);
-	}
-	map_release(&finder.seen, NULL);
-	free(named);
-}
-
 void
 log_paths_find(struct log_paths *paths, char *const *argv, size_t n)
 {
-	find_all(paths, argv, n, false);
-}
+	struct finder finder = { .paths = paths };
+	size_t n_named;
+	char **named = path_list_expand(argv, n, &n_named);
 
-void
-log_paths_list(struct log_paths *paths, char *const *argv, size_t n)
-{
-	find_all(paths, argv, n, true);
+	*paths = (struct log_paths){ 0 };
+	map_init(&finder.seen);
+	for (size_t i = 0; i < n_named; i++) {
+		struct stat st;
+
+		if (strcmp(named[i], "-") == 0 || stat(named[i], &st) != 0)
+			add_file(&finder, named[i], NULL, true);
+		else if (S_ISDIR(st.st_mode))
+			add_directory(&finder, named[i], 0);
+		else
+			add_file(&finder, named[i], &st, true);
+	}
+	map_release(&finder.seen, NULL);
+	path_list_free(named);
 }
 
 void

@@ -6,6 +6,51 @@
 #include "parsers/format.h"
 #include "parsers/score_json.h"
 
+/* Log files read whole, on several cores where that pays. */
+struct parsed_file {
+	char *path;	  /* as given; "-" is standard input */
+	struct run *runs; /* owned by it */
+	size_t n_runs, cap_runs;
+	uint64_t lines, bytes;
+	char sha256[SHA256_HEX_SIZE]; /* of its bytes; "" unless asked for */
+	/* Owned by it; what a verifier printed, where it holds no run. */
+	struct score_row *score;
+	struct err err; /* ERR_NONE, or why it could not be read */
+};
+
+struct parse_options {
+	const struct format_set *formats;
+	unsigned int jobs; /* threads; 0: as many as pay */
+	bool hash;	   /* fill sha256 */
+};
+
+/*
+ * Read each path and give the files to fn in the order of paths, each as soon
+ * as it and all before it are read.  A file that cannot be read is given with
+ * its err; the others are still read.  The file is borrowed for the call; fn
+ * may take runs over by setting n_runs to 0 and keeping the pointer.
+ */
+typedef void (*parsed_file_fn)(void *user, struct parsed_file *file);
+void parse_files(char *const *paths, size_t n,
+		 const struct parse_options *options, parsed_file_fn fn,
+		 void *user);
+
+/*
+ * Expand the glob patterns among argv (a name that exists is taken as it is,
+ * also when it holds pattern characters).  A pattern that matches nothing
+ * stays as it is, so that reading it names it.  Returns a NULL-ended array;
+ * free it and its strings with path_list_free.
+ */
+char **path_list_expand(char *const *argv, size_t n, size_t *n_out);
+void path_list_free(char **paths);
+
+/*
+ * The same, with the logs that are found below a directory (log_paths_find) in
+ * its place; one without any stays, so that reading it says so.  (*found)[i]
+ * tells whether path i was found so; free that too.
+ */
+char **path_list_logs(char *const *argv, size_t n, size_t *n_out, bool **found);
+
 /* Which files a command is to read, from what the user named. */
 struct log_path {
 	char *path; /* owned; as named, or as found below a directory */
@@ -21,8 +66,7 @@ struct log_paths {
 #define LOG_PATHS_MAX 100000U
 
 /*
- * Files and globs (a name that exists is taken as it is, also when it holds
- * pattern characters) as they are, directories with all that is below them and
+ * Files and globs as they are, directories with all that is below them and
  * ends like a log (.log, .txt, .out, .stdout), in natural order; hidden ones
  * and links to directories are left out.  Of a folder without any, its metrics
  * files (.csv and .jsonl with "metrics", "log" or "history" in the name and
@@ -30,42 +74,6 @@ struct log_paths {
  * once.  What does not exist is listed, so that reading it names it.
  */
 void log_paths_find(struct log_paths *paths, char *const *argv, size_t n);
-/*
- * The same, each file as often as it is named and whatever is in it; a
- * directory without any log stays, so that reading it says so.
- */
-void log_paths_list(struct log_paths *paths, char *const *argv, size_t n);
 void log_paths_release(struct log_paths *paths);
-
-/* Log files read whole, on several cores where that pays. */
-struct parsed_file {
-	const struct log_path *at;
-	const char *path; /* of at; "-" is standard input */
-	struct run *runs; /* owned by it */
-	size_t n_runs, cap_runs;
-	uint64_t lines, bytes;
-	char sha256[SHA256_HEX_SIZE]; /* of its bytes; "" unless asked for */
-	/* Owned by it; what a verifier printed, where it holds no run. */
-	struct score_row *score;
-	struct err err; /* ERR_NONE, or why it could not be read */
-};
-
-struct parse_options {
-	const struct format_set *formats;
-	unsigned int jobs; /* threads; 0: as many as pay */
-	bool hash;	   /* fill sha256 */
-	bool logs_only;	   /* pass over tables and standard input */
-};
-
-/*
- * Read each path and give the files to fn in the order of paths, each as soon
- * as it and all before it are read.  A file that cannot be read is given with
- * its err; the others are still read.  The file is borrowed for the call; fn
- * may take runs over by setting n_runs to 0 and keeping the pointer.
- */
-typedef void (*parsed_file_fn)(void *user, struct parsed_file *file);
-void parse_files(const struct log_paths *paths,
-		 const struct parse_options *options, parsed_file_fn fn,
-		 void *user);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/embed.h"
 #include "base/file.h"
@@ -214,7 +213,7 @@ load_text(struct format_set *set, const char *file, struct str text,
 	const struct json_reader r = { .at = { file, text, ERR_CONFIG },
 				       .err = err };
 	struct format format = { NULL, NULL, false, NULL, 0 };
-	cJSON *root = json_parse(text, JSON_BARE_REFUSED, err);
+	AUTO_JSON root = json_parse(text, JSON_BARE_REFUSED, err);
 	int rc;
 
 	if (root == NULL) {
@@ -229,7 +228,6 @@ load_text(struct format_set *set, const char *file, struct str text,
 		rc = add_format(set, &format, err);
 	if (rc != 0)
 		format_release(&format);
-	cJSON_Delete(root);
 	return rc;
 }
 

@@ -2,8 +2,6 @@
 #ifndef HGYM_PARSERS_FORMAT_H
 #define HGYM_PARSERS_FORMAT_H
 
-#include "base/err.h"
-#include "base/str.h"
 #include "parsers/rule.h"
 
 /*

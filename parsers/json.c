@@ -48,9 +48,8 @@ is_bare_token(struct str text, size_t i, size_t *len)
 {
 	static const char *const tokens[] = { "-Infinity", "Infinity", "NaN" };
 
-	for (size_t k = 0; k < sizeof(tokens) / sizeof(tokens[0]); k++) {
-		if (str_starts_with((struct str){ text.p + i, text.len - i },
-				    tokens[k])) {
+	for (size_t k = 0; k < LENGTH(tokens); k++) {
+		if (str_starts_with(str_skip(text, i), tokens[k])) {
 			*len = strlen(tokens[k]);
 			return true;
 		}
@@ -166,20 +165,13 @@ copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 	}
 }
 
-static bool
-rest_is_blank(const char *p, const char *end)
-{
-	while (p < end && isspace((unsigned char)*p))
-		p++;
-	return p >= end;
-}
-
 cJSON *
 json_parse(struct str text, enum json_bare bare, struct err *err)
 {
 	struct shape shape;
 	const char *end = NULL;
 	AUTO_BUF copy = buf_new((size_t)JSON_MAX_BYTES * 2);
+	size_t at, rest;
 	cJSON *root;
 
 	if (text.len > JSON_MAX_BYTES) {
@@ -195,22 +187,21 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 	if ((shape.has_bare || shape.has_surrogate) &&
 	    bare != JSON_BARE_REFUSED) {
 		copy_lenient(&copy, text, bare);
-		text = (struct str){ copy.data, copy.len };
+		text = buf_str(&copy);
 	}
-	root = cJSON_ParseWithLengthOpts(text.p != NULL ? text.p : "", text.len,
-					 &end, 0);
-	if (root == NULL || shape.bad != SIZE_MAX ||
-	    !rest_is_blank(end, text.p + text.len)) {
-		size_t at = end != NULL && text.p != NULL
-				    ? (size_t)(end - text.p)
-				    : 0;
-
-		cJSON_Delete(root);
-		root = NULL;
-		err_set(err, ERR_PARSE, "line %u: not valid JSON",
-			line_at(text, at < shape.bad ? at : shape.bad));
-	}
-	return root;
+	if (text.p == NULL)
+		text.p = "";
+	root = cJSON_ParseWithLengthOpts(text.p, text.len, &end, 0);
+	at = end != NULL ? (size_t)(end - text.p) : 0;
+	for (rest = at; rest < text.len; rest++)
+		if (!isspace((unsigned char)text.p[rest]))
+			break;
+	if (root != NULL && shape.bad == SIZE_MAX && rest >= text.len)
+		return root;
+	cJSON_Delete(root);
+	err_set(err, ERR_PARSE, "line %u: not valid JSON",
+		line_at(text, at < shape.bad ? at : shape.bad));
+	return NULL;
 }
 
 cJSON *
@@ -220,8 +211,7 @@ json_parse_file(const char *path, struct buf *text, struct err *err)
 
 	if (file_read(path, text, err) != 0)
 		return NULL;
-	root = json_parse((struct str){ text->data, text->len },
-			  JSON_BARE_REFUSED, err);
+	root = json_parse(buf_str(text), JSON_BARE_REFUSED, err);
 	if (root == NULL)
 		err_prefix(err, "%s", path);
 	return root;

@@ -3,15 +3,11 @@
 #define HGYM_PARSERS_JSON_H
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <cjson/cJSON.h>
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
 
 /*
  * cJSON with bounds.  All JSON of ours comes in through json_parse and goes

@@ -64,12 +64,12 @@ find_word(const struct json_reader *r, const struct json_field *f,
 	  const char *value, const char *path)
 {
 	const char *const *words = f->words, *glue = "";
+	int index = value[0] != '\0' ? str_index(words, value) : -1;
 	char list[200];
 	size_t used = 0;
 
-	for (int i = 0; words[i] != NULL; i++)
-		if (value[0] != '\0' && strcmp(value, words[i]) == 0)
-			return i;
+	if (index >= 0)
+		return index;
 	if (f->what != NULL)
 		return json_refuse(r, path, "there is no %s \"%s\"", f->what,
 				   value);
@@ -251,7 +251,7 @@ type_words(unsigned int types, char *out, size_t size)
 	size_t used = 0;
 
 	out[0] = '\0';
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < LENGTH(words); i++)
 		if ((types & words[i].type) && used < size)
 			used += (size_t)snprintf(out + used, size - used,
 						 "%s%s", used > 0 ? " or " : "",
@@ -344,8 +344,7 @@ json_take_text(struct json_reader *r, const char *file, struct str text,
 	       const struct json_field *fields, void *base)
 {
 	struct err bad = { ERR_NONE, "" };
-	cJSON *root = json_parse(text, JSON_BARE_REFUSED, &bad);
-	int rc;
+	AUTO_JSON root = json_parse(text, JSON_BARE_REFUSED, &bad);
 
 	r->at.file = file;
 	r->at.text = text;
@@ -357,10 +356,7 @@ json_take_text(struct json_reader *r, const char *file, struct str text,
 			       has_line ? "" : " ",
 			       bad.text + (has_line ? 5 : 0));
 	}
-	rc = cJSON_IsObject(root) ? json_take(r, fields, root, "", base)
-				  : json_refuse(r, "", "expected an object");
-	cJSON_Delete(root);
-	return rc;
+	return json_take(r, fields, root, "", base);
 }
 
 int
@@ -369,15 +365,10 @@ json_take_file(struct json_reader *r, const char *file,
 {
 	struct err bad = { ERR_NONE, "" };
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-	int rc;
 
-	if (file_read(file, &text, &bad) == 0)
-		rc = json_take_text(r, file,
-				    (struct str){ text.data, text.len }, fields,
-				    base);
-	else
-		rc = err_set(r->err, r->at.code, "%s", bad.text);
-	return rc;
+	if (file_read(file, &text, &bad) != 0)
+		return err_set(r->err, r->at.code, "%s", bad.text);
+	return json_take_text(r, file, buf_str(&text), fields, base);
 }
 
 void

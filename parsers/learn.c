@@ -11,7 +11,6 @@
 #include "base/xalloc.h"
 #include "parsers/json.h"
 #include "parsers/meaning.h"
-#include "parsers/pairs.h"
 
 #define MOST_LEARNED  32
 #define MOST_SAMPLES  3
@@ -176,8 +175,7 @@ learn_row(void *opaque, const struct record *record,
 static bool
 is_word_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
+	return str_is_word(c) || (c & 0x80) != 0;
 }
 
 /* The text as it stands, with any number of blanks where it has one. */
@@ -213,7 +211,7 @@ tail_marks(struct str s)
 	while (n > 0 && !is_word_byte(s.p[n - 1]) && s.p[n - 1] != '%' &&
 	       s.p[n - 1] != ')')
 		n--;
-	return (struct str){ s.p + n, s.len - n };
+	return str_skip(s, n);
 }
 
 /* Marks, and the unit "(ms)" that may stand among them: how many bytes. */
@@ -257,9 +255,9 @@ add_gap(struct buf *out, const struct learned *row, struct str gap)
 	struct str marks;
 
 	add_literal(out, (struct str){ gap.p, n });
-	gap = (struct str){ gap.p + n, gap.len - n };
+	gap = str_skip(gap, n);
 	n = number_length(gap);
-	gap = (struct str){ gap.p + n, gap.len - n };
+	gap = str_skip(gap, n);
 	if (row->lead && out->len < 20)
 		buf_append_str(out, "(?<step>\\d++)");
 	else
@@ -325,7 +323,8 @@ names_of(const struct learned *row)
 static void
 print_rule(struct buf *file, const struct learned *row, size_t number)
 {
-	cJSON *rule = cJSON_CreateObject(), *names = names_of(row);
+	AUTO_JSON rule = cJSON_CreateObject();
+	cJSON *names = names_of(row);
 	AUTO_BUF text = buf_new(PATTERN_BYTES);
 	char name[32];
 
@@ -339,7 +338,6 @@ print_rule(struct buf *file, const struct learned *row, size_t number)
 	json_add_string(rule, "match", text.data);
 	buf_append_str(file, number > 1 ? ",\n  " : "  ");
 	json_print(file, rule);
-	cJSON_Delete(rule);
 }
 
 static void
@@ -384,7 +382,7 @@ learn_print(const struct learn *learn, const char *name, struct buf *file,
 	    struct buf *report)
 {
 	const struct learned *rows[MOST_LEARNED] = { NULL };
-	cJSON *word = cJSON_CreateString(name);
+	AUTO_JSON word = cJSON_CreateString(name);
 	size_t n = 0;
 
 	for (size_t i = 0; i < learn->n; i++)
@@ -392,7 +390,6 @@ learn_print(const struct learn *learn, const char *name, struct buf *file,
 	qsort(rows, learn->n, sizeof(*rows), compare_names);
 	buf_append_str(file, "{\"schema\": \"hgym-tui.format/1\", \"name\": ");
 	json_print(file, word);
-	cJSON_Delete(word);
 	buf_append_str(file, ",\n \"rules\": [\n");
 	for (size_t i = 0; i < learn->n; i++) {
 		print_report(report, rows[i]);

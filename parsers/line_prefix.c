@@ -4,10 +4,6 @@
 
 #include "parsers/line_prefix.h"
 
-#include <stdbool.h>
-
-#include <string.h>
-
 #include "base/clock.h"
 
 /* No logger's head is longer. */
@@ -15,18 +11,12 @@
 /* No node's name is longer. */
 #define HOST_BYTES 64
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static size_t
 count_digits(struct str s, size_t at)
 {
 	size_t n = 0;
 
-	while (at + n < s.len && is_digit(s.p[at + n]))
+	while (at + n < s.len && str_is_digit(s.p[at + n]))
 		n++;
 	return n;
 }
@@ -43,16 +33,10 @@ digits(struct str s, size_t at, size_t n)
 }
 
 static struct str
-skip(struct str s, size_t n)
-{
-	return (struct str){ s.p + n, s.len - n };
-}
-
-static struct str
 skip_blanks(struct str s)
 {
 	while (s.len > 0 && (s.p[0] == ' ' || s.p[0] == '\t'))
-		s = skip(s, 1);
+		s = str_skip(s, 1);
 	return s;
 }
 
@@ -65,7 +49,7 @@ take_rank(struct line_prefix *out)
 
 	if (s.len == 0 || s.p[0] != '[')
 		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < LENGTH(words); i++) {
 		size_t at = strlen(words[i]), n;
 
 		if (!str_starts_with(s, words[i]))
@@ -75,9 +59,9 @@ take_rank(struct line_prefix *out)
 		    s.p[at + n] != ']' || s.p[at + n + 1] != ':')
 			return false;
 		out->rank = digits(s, at, n);
-		out->rest = skip(s, at + n + 2);
+		out->rest = str_skip(s, at + n + 2);
 		if (out->rest.len > 0 && out->rest.p[0] == ' ')
-			out->rest = skip(out->rest, 1);
+			out->rest = str_skip(out->rest, 1);
 		return true;
 	}
 	return false;
@@ -119,7 +103,7 @@ take_epoch(struct line_prefix *out)
 	for (size_t i = 0; i < 10; i++)
 		seconds = seconds * 10 + (s.p[i] - '0');
 	out->wall_ms = seconds * 1000 + ms;
-	out->rest = skip(s, 10 + frac + 1);
+	out->rest = str_skip(s, 10 + frac + 1);
 	return true;
 }
 
@@ -132,7 +116,8 @@ has_shape(struct str s, const char *shape)
 	if (s.len < n)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (shape[i] == '0' ? !is_digit(s.p[i]) : s.p[i] != shape[i])
+		if (shape[i] == '0' ? !str_is_digit(s.p[i])
+				    : s.p[i] != shape[i])
 			return false;
 	return true;
 }
@@ -141,7 +126,7 @@ has_shape(struct str s, const char *shape)
 static int
 zone_minutes(struct str s, size_t at, size_t *len)
 {
-	struct str z = at < s.len ? skip(s, at) : (struct str){ NULL, 0 };
+	struct str z = at < s.len ? str_skip(s, at) : (struct str){ NULL, 0 };
 	int minutes = 0;
 
 	*len = 0;
@@ -176,7 +161,7 @@ line_prefix_time(struct str s, size_t *len, bool *has_zone)
 	*len = 0;
 	*has_zone = false;
 	while (!has_shape(s, forms[i].shape))
-		if (++i == sizeof(forms) / sizeof(forms[0]))
+		if (++i == LENGTH(forms))
 			return 0;
 	year = digits(s, 0, 4);
 	month = digits(s, forms[i].month, 2);
@@ -203,7 +188,7 @@ static bool
 take_iso(struct line_prefix *out)
 {
 	bool bracket = out->rest.len > 0 && out->rest.p[0] == '[', has_zone;
-	struct str s = bracket ? skip(out->rest, 1) : out->rest;
+	struct str s = bracket ? str_skip(out->rest, 1) : out->rest;
 	size_t at = 0;
 	int64_t ms = 0;
 
@@ -217,7 +202,7 @@ take_iso(struct line_prefix *out)
 	    (s.p[at] != (bracket ? ']' : ' ') && (bracket || s.p[at] != '\t')))
 		return false;
 	out->wall_ms = ms;
-	out->rest = skip_blanks(skip(s, at + 1));
+	out->rest = skip_blanks(str_skip(s, at + 1));
 	return true;
 }
 
@@ -231,7 +216,7 @@ take_arrow(struct line_prefix *out)
 	static const char *const words[] = { "[INFO|", "[WARNING|", "[ERROR|" };
 	struct str s = out->rest;
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < LENGTH(words); i++) {
 		const char *arrow;
 
 		if (!str_starts_with(s, words[i]))
@@ -240,7 +225,7 @@ take_arrow(struct line_prefix *out)
 			       " >> ", 4);
 		if (arrow == NULL)
 			return false;
-		out->rest = skip(s, (size_t)(arrow + 4 - s.p));
+		out->rest = str_skip(s, (size_t)(arrow + 4 - s.p));
 		return true;
 	}
 	return false;
@@ -256,18 +241,16 @@ take_tag(struct line_prefix *out)
 	while (n < s.len && s.p[n] >= 'a' && s.p[n] <= 'z')
 		n++;
 	if (n == 1 || n + 1 >= s.len || s.p[0] != '[' || s.p[n] != ']' ||
-	    s.p[n + 1] != ' ' || !has_shape(skip(s, n + 2), "0000-00-00"))
+	    s.p[n + 1] != ' ' || !has_shape(str_skip(s, n + 2), "0000-00-00"))
 		return false;
-	out->rest = skip(s, n + 2);
+	out->rest = str_skip(s, n + 2);
 	return true;
 }
 
 static bool
 is_name_byte(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '<' ||
-	       c == '>';
+	return str_is_word(c) || c == '.' || c == '<' || c == '>';
 }
 
 static size_t
@@ -289,7 +272,7 @@ level_length(struct str s)
 
 	if (s.len == 0 || s.p[0] < 'C' || s.p[0] > 'W') /* nearly always */
 		return 0;
-	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+	for (size_t i = 0; i < LENGTH(levels); i++) {
 		size_t n = strlen(levels[i]);
 
 		if (str_starts_with(s, levels[i]) && n < s.len &&
@@ -306,7 +289,7 @@ skip_separator(struct str s)
 	s = skip_blanks(s);
 	if (s.len > 0 &&
 	    (s.p[0] == ']' || s.p[0] == '-' || s.p[0] == '|' || s.p[0] == ':'))
-		s = skip(s, 1);
+		s = str_skip(s, 1);
 	return skip_blanks(s);
 }
 
@@ -315,13 +298,13 @@ static struct str
 skip_time_of_day(struct str s)
 {
 	bool bracket = s.len > 0 && s.p[0] == '[';
-	struct str t = bracket ? skip(s, 1) : s;
+	struct str t = bracket ? str_skip(s, 1) : s;
 	size_t frac;
 
 	if (!has_shape(t, "00:00:00"))
 		return s;
 	(void)fraction_ms(t, 8, &frac);
-	t = skip(t, 8 + frac);
+	t = str_skip(t, 8 + frac);
 	if (t.len == 0 || t.p[0] != (bracket ? ']' : ' '))
 		return s;
 	return skip_separator(t);
@@ -335,11 +318,11 @@ skip_source_line(struct str s)
 	size_t colons = 0, n, d = 0;
 
 	if (at.len > 0 && (at.p[0] == '[' || at.p[0] == '('))
-		at = skip(at, 1);
+		at = str_skip(at, 1);
 	while ((n = name_length(at)) > 0 && n < at.len && at.p[n] == ':') {
 		bool script = n > 3 && memcmp(at.p + n - 3, ".py", 3) == 0;
 
-		at = skip(at, n + 1);
+		at = str_skip(at, n + 1);
 		d = count_digits(at, 0);
 		if (++colons > 2)
 			return s;
@@ -350,9 +333,9 @@ skip_source_line(struct str s)
 	}
 	if (d == 0)
 		return s;
-	at = skip(at, d);
+	at = str_skip(at, d);
 	if (at.p[0] == ')')
-		at = skip(at, 1);
+		at = str_skip(at, 1);
 	return skip_separator(skip_separator(at));
 }
 
@@ -362,9 +345,11 @@ skip_logger(struct str s)
 {
 	size_t n = name_length(s);
 
-	if (n == 0 || n + 1 >= s.len || s.p[n] != ':' || is_digit(s.p[n + 1]))
-		return n == 4 && str_starts_with(s, "root:") ? skip(s, 5) : s;
-	return skip(s, n + 1);
+	if (n == 0 || n + 1 >= s.len || s.p[n] != ':' ||
+	    str_is_digit(s.p[n + 1]))
+		return n == 4 && str_starts_with(s, "root:") ? str_skip(s, 5)
+							     : s;
+	return str_skip(s, n + 1);
 }
 
 /* A logger's level, behind "[" or not and behind its name or not; else 0. */
@@ -378,13 +363,13 @@ head_length(struct str s, bool stamped)
 		at = skip_separator(at);
 	for (int i = 0; i < 2; i++) {
 		if (at.len > 0 && at.p[0] == '[')
-			at = skip(at, 1);
+			at = str_skip(at, 1);
 		n = level_length(at);
 		if (n > 0)
 			return (size_t)(at.p + n - s.p);
 		if (!stamped)
 			break;
-		at = skip_separator(skip(at, name_length(at)));
+		at = skip_separator(str_skip(at, name_length(at)));
 	}
 	return 0;
 }
@@ -397,14 +382,14 @@ take_logger(struct line_prefix *out, bool stamped)
 	size_t n;
 
 	stamped = stamped || s.p != out->rest.p;
-	if (s.len == 0 || (!stamped && is_digit(s.p[0])))
+	if (s.len == 0 || (!stamped && str_is_digit(s.p[0])))
 		return;
 	n = head_length(s, stamped);
 	if (n == 0)
 		return;
-	s = skip(s, n);
+	s = str_skip(s, n);
 	if (!stamped && s.p[0] == ':' && s.len > 1 && s.p[1] != ' ')
-		s = skip_logger(skip(s, 1));
+		s = skip_logger(str_skip(s, 1));
 	else
 		s = skip_source_line(skip_separator(skip_separator(s)));
 	out->rest = s;
@@ -414,10 +399,10 @@ take_logger(struct line_prefix *out, bool stamped)
 static bool
 may_begin_prefix(struct str s)
 {
-	if (s.len < 5 || !is_digit(s.p[0]))
+	if (s.len < 5 || !str_is_digit(s.p[0]))
 		return s.len >= 5 && line_prefix_may_begin(s.p[0]);
-	return s.p[2] == ':' || (is_digit(s.p[1]) && is_digit(s.p[2]) &&
-				 is_digit(s.p[3]) && s.p[4] != '/');
+	return s.p[2] == ':' || (str_is_digit(s.p[1]) && str_is_digit(s.p[2]) &&
+				 str_is_digit(s.p[3]) && s.p[4] != '/');
 }
 
 /*
@@ -454,7 +439,7 @@ host_length(struct str s)
 	    (colon[2] != ' ' && colon[2] != '['))
 		return 0;
 	for (; is_name_byte(s.p[n]) || s.p[n] == '-'; n++)
-		digit_count += is_digit(s.p[n]);
+		digit_count += str_is_digit(s.p[n]);
 	return s.p + n == colon && digit_count > 0 ? n + 2 : 0;
 }
 
@@ -468,22 +453,22 @@ line_prefix_task(struct str line, struct line_prefix *out)
 	int rank;
 
 	if (is_mpi)
-		s = skip(s, 3);
+		s = str_skip(s, 3);
 	n = count_digits(s, 0);
 	if (n > 0 && n <= 5 && n < s.len &&
-	    str_starts_with(skip(s, n), is_mpi ? "]<std" : end)) {
+	    str_starts_with(str_skip(s, n), is_mpi ? "]<std" : end)) {
 		rank = digits(s, 0, n);
-		s = skip(s, n);
+		s = str_skip(s, n);
 		at = memmem(s.p, s.len, end, 2);
 		if (at == NULL || at + 2 == s.p + s.len)
 			return false;
-		line_prefix_split(skip(s, (size_t)(at + 2 - s.p)), out);
+		line_prefix_split(str_skip(s, (size_t)(at + 2 - s.p)), out);
 		out->rank = rank;
 		return true;
 	}
 	host = host_length(line);
 	if (host > 0)
-		line_prefix_split(skip(line, host), out);
+		line_prefix_split(str_skip(line, host), out);
 	return host > 0;
 }
 

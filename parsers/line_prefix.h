@@ -2,9 +2,6 @@
 #ifndef HGYM_PARSERS_LINE_PREFIX_H
 #define HGYM_PARSERS_LINE_PREFIX_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/str.h"
 
 /* What launchers and loggers put before a line. */

@@ -4,8 +4,6 @@
 
 #include "parsers/linebuf.h"
 
-#include <string.h>
-
 #include "parsers/bytes16.h"
 
 enum { ESC = 0x1b, BEL = 0x07 };
@@ -85,12 +83,12 @@ clean_text(struct linebuf *lb, struct str s)
 		buf_append(&lb->clean, s.p, n);
 		if (n == s.len)
 			break;
-		s = (struct str){ s.p + n, s.len - n };
+		s = str_skip(s, n);
 		n = s.p[0] == ESC ? escape_length(s) : 1;
-		s = (struct str){ s.p + n, s.len - n };
+		s = str_skip(s, n);
 		n = s.len > 0 ? plain_length(s) : 0;
 	}
-	return (struct str){ lb->clean.data, lb->clean.len };
+	return buf_str(&lb->clean);
 }
 
 static void
@@ -108,7 +106,7 @@ static void
 flush_held(struct linebuf *lb, bool ends_line)
 {
 	lb->has_held = false;
-	emit(lb, (struct str){ lb->held.data, lb->held.len }, ends_line);
+	emit(lb, buf_str(&lb->held), ends_line);
 }
 
 static void
@@ -152,8 +150,7 @@ take_segment(struct linebuf *lb, const char *p, size_t n)
 		return;
 	}
 	add_partial(lb, p, n);
-	end_segment(lb, (struct str){ lb->partial.data, lb->partial.len },
-		    p[n]);
+	end_segment(lb, buf_str(&lb->partial), p[n]);
 	buf_clear(&lb->partial);
 }
 
@@ -252,8 +249,7 @@ feed_crlf(struct linebuf *lb, const char *p, const char *end, uint64_t before)
 		buf_append_char(&lb->clean, '\n');
 		p = cr + 2;
 	}
-	feed_clean(lb, (struct str){ lb->clean.data, lb->clean.len }, before,
-		   1);
+	feed_clean(lb, buf_str(&lb->clean), before, 1);
 	return p;
 }
 
@@ -273,8 +269,7 @@ feed_piece(struct linebuf *lb, struct str piece, uint64_t before)
 		const char *lf = memrchr(p, '\n', (size_t)(stop - p));
 
 		if (lf != NULL) {
-			feed_clean(lb, (struct str){ p, (size_t)(lf + 1 - p) },
-				   at, 0);
+			feed_clean(lb, str_between(p, lf + 1), at, 0);
 			p = lf + 1;
 		} else if (fresh && is_crlf(stop, end)) {
 			p = feed_crlf(lb, p, end, at);

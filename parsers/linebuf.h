@@ -2,11 +2,7 @@
 #ifndef HGYM_PARSERS_LINEBUF_H
 #define HGYM_PARSERS_LINEBUF_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/buf.h"
-#include "base/str.h"
 
 /*
  * Bytes to lines.  A line ends at LF; CR splits it into segments (progress

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "base/map.h"
 

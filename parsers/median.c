@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 #define LOWEST	  1e-6
@@ -23,13 +24,6 @@ bin_of(double value)
 	if (!(bin > 0))
 		return 0;
 	return bin < N_BINS ? (size_t)bin : N_BINS - 1;
-}
-
-/* The value in the middle of a bin. */
-static double
-bin_middle(size_t bin)
-{
-	return LOWEST * pow(BIN_RATIO, (double)bin + 0.5);
 }
 
 static void
@@ -62,21 +56,13 @@ median_add(struct median *m, double value)
 	m->n++;
 }
 
-static int
-compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double
 exact_median(const struct median *m)
 {
 	double *sorted = xcalloc(m->n, sizeof(*sorted)), value;
 
 	memcpy(sorted, m->values, m->n * sizeof(*sorted));
-	qsort(sorted, m->n, sizeof(*sorted), compare_values);
+	sort_doubles(sorted, m->n);
 	value = (sorted[(m->n - 1) / 2] + sorted[m->n / 2]) / 2;
 	free(sorted);
 	return value;
@@ -94,7 +80,7 @@ median_get(const struct median *m)
 		return exact_median(m);
 	while (bin < N_BINS - 1 && (seen += m->bins[bin]) <= (m->n - 1) / 2)
 		bin++;
-	return bin_middle(bin);
+	return LOWEST * pow(BIN_RATIO, (double)bin + 0.5); /* its middle */
 }
 
 void

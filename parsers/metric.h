@@ -66,6 +66,9 @@ struct metric_info {
 	const char *name, *unit, *what;
 };
 
+/* Their names, ended by NULL. */
+extern const char *const metric_names[];
+
 /* The row of m in the list above; static. */
 const struct metric_info *metric_info(enum metric m);
 

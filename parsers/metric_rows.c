@@ -4,11 +4,8 @@
 
 #include "parsers/metric_rows.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <strings.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
 #include "parsers/linebuf.h"
@@ -80,26 +77,26 @@ counter_rank(struct str name)
 	const struct pair pair = { .name = name };
 	double scale;
 
-	if (name.len == 4 && strncasecmp(name.p, "step", 4) == 0)
+	if (str_is_like(name, "step"))
 		return 4;
 	if (str_eq_cstr(name, "_step"))
 		return 3;
 	if (meaning_of(&pair, &scale) == METRIC_STEP)
 		return 2;
-	return name.len == 5 && strncasecmp(name.p, "epoch", 5) == 0;
+	return str_is_like(name, "epoch");
 }
 
 /* Whether a counter can be named in it; this is asked of every line. */
 static bool
 may_name_counter(struct str text)
 {
-	static const char *const words[] = { "step", "Step", "epoch", "Epoch",
-					     "iter", "Iter", "update" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (str_find(text, words[i]) != NULL)
-			return true;
-	return false;
+	return str_find(text, "step") != NULL ||
+	       str_find(text, "Step") != NULL ||
+	       str_find(text, "epoch") != NULL ||
+	       str_find(text, "Epoch") != NULL ||
+	       str_find(text, "iter") != NULL ||
+	       str_find(text, "Iter") != NULL ||
+	       str_find(text, "update") != NULL;
 }
 
 static bool
@@ -215,7 +212,7 @@ split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
 		if (blanks < least)
 			end = text.len;
 		cells[n++] = (struct str){ text.p, end };
-		text = str_trim((struct str){ text.p + end, text.len - end });
+		text = str_trim(str_skip(text, end));
 	}
 	return text.len == 0 ? n : 0;
 }
@@ -385,9 +382,8 @@ json_number(const cJSON *node, double *value)
 		return true;
 	}
 	return cJSON_IsString(node) &&
-	       (strcmp(node->valuestring, "NaN") == 0 ||
-		strcmp(node->valuestring, "Infinity") == 0 ||
-		strcmp(node->valuestring, "-Infinity") == 0) &&
+	       str_is_among(str_from(node->valuestring),
+			    "NaN Infinity -Infinity") &&
 	       str_to_double(str_from(node->valuestring), value);
 }
 
@@ -462,7 +458,7 @@ read_object(struct metric_rows *rows, const struct metric_line *line,
 	    struct metric_row *row)
 {
 	struct object o = { row, 0, false };
-	cJSON *object = json_parse(line->text, JSON_BARE_TEXT, NULL);
+	AUTO_JSON object = json_parse(line->text, JSON_BARE_TEXT, NULL);
 
 	*row = row_of(line, METRIC_FILE_JSON);
 	if (object == NULL)
@@ -471,7 +467,6 @@ read_object(struct metric_rows *rows, const struct metric_line *line,
 		rows->paths = xmalloc(PATHS_BYTES);
 	rows->n_paths = 0;
 	walk_object(rows, &o, object, (struct str){ NULL, 0 }, 1);
-	cJSON_Delete(object);
 	row->is_epoch = o.best == 1;
 	return o.best > 0 && is_counter(row->step) && row->n > 0 &&
 	       (o.best > 2 || o.has_loss);

@@ -4,9 +4,6 @@
 
 #include "parsers/pair_record.h"
 
-#include <math.h>
-#include <strings.h>
-
 #include "parsers/meaning.h"
 
 /* What the rule says of a name, else of the unit; NULL: nothing. */
@@ -24,21 +21,11 @@ find_name(const struct rule *rule, const struct pair *pair)
 int
 pair_counter_rank(struct str name)
 {
-	static const char word[] = "step";
-	size_t n = sizeof(word) - 1;
-
-	if (name.len == n && strncasecmp(name.p, word, n) == 0)
+	if (str_is_like(name, "step"))
 		return 2;
-	return name.len > n && strncasecmp(name.p + name.len - n, word, n) == 0
+	return name.len > 4 && str_is_like(str_skip(name, name.len - 4), "step")
 		       ? 3
 		       : 1;
-}
-
-/* Lightning's bars have the number of the log's folder among the figures. */
-static bool
-is_no_figure(struct str name)
-{
-	return str_eq_cstr(name, "v_num");
 }
 
 struct pair_fill {
@@ -56,8 +43,8 @@ fill_metric(struct pair_fill *f, enum metric metric, double value)
 
 	if ((f->groups & bit) != 0)
 		return;
-	if (record_has(record, metric) && record->values[metric] != value &&
-	    !(isnan(value) && isnan(record->values[metric])))
+	if (record_has(record, metric) &&
+	    !run_same(record->values[metric], value))
 		f->unsure |= bit;
 	record->present |= bit;
 	record->values[metric] = value;
@@ -107,7 +94,9 @@ pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 		struct record_pair row = { pair->name, pair->unit, pair->value,
 					   METRIC_COUNT, 1 };
 
-		if (name != NULL ? name->skip : is_no_figure(pair->name))
+		/* Of Lightning's bars "v_num" is the number of the folder. */
+		if (name != NULL ? name->skip
+				 : str_eq_cstr(pair->name, "v_num"))
 			continue;
 		row.metric = name != NULL ? name->metric
 					  : meaning_of(pair, &row.scale);

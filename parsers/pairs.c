@@ -43,22 +43,9 @@ struct pairs_reader {
 };
 
 static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
 is_letter(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-	       (c & 0x80) != 0;
-}
-
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
+	return (str_is_word(c) && !str_is_digit(c)) || (c & 0x80) != 0;
 }
 
 /* The byte at p; NUL behind the end, as a line has none. */
@@ -71,7 +58,7 @@ byte_at(const struct pairs_reader *r, const char *p)
 static const char *
 skip_blanks(const struct pairs_reader *r, const char *p)
 {
-	while (p < r->end && is_blank(*p))
+	while (p < r->end && str_is_blank(*p))
 		p++;
 	return p;
 }
@@ -79,7 +66,7 @@ skip_blanks(const struct pairs_reader *r, const char *p)
 static const char *
 skip_digits(const struct pairs_reader *r, const char *p)
 {
-	while (p < r->end && is_digit(*p))
+	while (p < r->end && str_is_digit(*p))
 		p++;
 	return p;
 }
@@ -142,7 +129,7 @@ first_word(struct str s)
 {
 	size_t n = 0;
 
-	while (n < s.len && !is_blank(s.p[n]))
+	while (n < s.len && !str_is_blank(s.p[n]))
 		n++;
 	return (struct str){ s.p, n };
 }
@@ -224,7 +211,7 @@ find_counter_word(struct pairs_reader *r)
 	if (!r->prose || r->told || r->words > MOST_PLAIN_WORDS)
 		return;
 	for (size_t i = 0; i < r->name.len; i++)
-		if (is_blank(r->name.p[i]))
+		if (str_is_blank(r->name.p[i]))
 			word = str_between(r->name.p + i + 1,
 					   r->name.p + r->name.len);
 	if (!str_is_like(word, "epoch step iteration"))
@@ -276,7 +263,8 @@ skip_value(struct pairs_reader *r, const char *behind)
 static const char *
 token_end(const struct pairs_reader *r, const char *p)
 {
-	while (p < r->end && !is_blank(*p) && strchr(",;|)]}'\"", *p) == NULL)
+	while (p < r->end && !str_is_blank(*p) &&
+	       strchr(",;|)]}'\"", *p) == NULL)
 		p++;
 	return p;
 }
@@ -285,8 +273,9 @@ token_end(const struct pairs_reader *r, const char *p)
 static const char *
 take_groups(const char *p, const char *end, double *value)
 {
-	while (end - p >= 4 && *p == ',' && is_digit(p[1]) && is_digit(p[2]) &&
-	       is_digit(p[3]) && !(end - p > 4 && is_digit(p[4]))) {
+	while (end - p >= 4 && *p == ',' && str_is_digit(p[1]) &&
+	       str_is_digit(p[2]) && str_is_digit(p[3]) &&
+	       !(end - p > 4 && str_is_digit(p[4]))) {
 		*value = *value * 1000 + (p[1] - '0') * 100 +
 			 (p[2] - '0') * 10 + (p[3] - '0');
 		p += 4;
@@ -302,12 +291,12 @@ decimal_end(const char *p, const char *end, double *value)
 	double fraction;
 
 	if (q == p) /* more digits than are taken so */
-		while (q < end && (is_digit(*q) || *q == '.'))
+		while (q < end && (str_is_digit(*q) || *q == '.'))
 			q++;
 	if (q == p || q - p > 3 || q == end || *q != ',' || q[-1] == '.')
 		return q;
 	q = take_groups(q, end, value);
-	if (end - q < 2 || *q != '.' || !is_digit(q[1]))
+	if (end - q < 2 || *q != '.' || !str_is_digit(q[1]))
 		return q;
 	e = str_take_decimal(q, end, true, &fraction);
 	*value += e != q ? fraction : 0;
@@ -323,9 +312,9 @@ exponent_end(const char *p, const char *end)
 	if (p == end || (*p != 'e' && *p != 'E'))
 		return p;
 	q += q < end && (*q == '-' || *q == '+');
-	if (q >= end || !is_digit(*q))
+	if (q >= end || !str_is_digit(*q))
 		return p;
-	while (q < end && is_digit(*q))
+	while (q < end && str_is_digit(*q))
 		q++;
 	return q;
 }
@@ -338,10 +327,6 @@ static bool
 scale_number(const char *p, const char *mantissa_end, const char *end,
 	     double *value)
 {
-	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,	 1e4,  1e5,
-					 1e6,  1e7,  1e8,  1e9,	 1e10, 1e11,
-					 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-					 1e18, 1e19, 1e20, 1e21, 1e22 };
 	const char *e = mantissa_end + 1;
 	int64_t digits = 0;
 	int exponent = 0, shift = 0, n = 0;
@@ -352,7 +337,7 @@ scale_number(const char *p, const char *mantissa_end, const char *end,
 			shift = (int)(mantissa_end - p - 1);
 			continue;
 		}
-		if (++n > 15 || !is_digit(*p))
+		if (++n > 15 || !str_is_digit(*p))
 			return false;
 		digits = digits * 10 + (*p - '0');
 	}
@@ -363,8 +348,8 @@ scale_number(const char *p, const char *mantissa_end, const char *end,
 	exponent = (negative ? -exponent : exponent) - shift;
 	if (exponent < -22 || exponent > 22)
 		return false;
-	*value = exponent < 0 ? (double)digits / powers[-exponent]
-			      : (double)digits * powers[exponent];
+	*value = exponent < 0 ? (double)digits / str_pow10[-exponent]
+			      : (double)digits * str_pow10[exponent];
 	return true;
 }
 
@@ -394,7 +379,8 @@ time_end(const struct pairs_reader *r, const char *p, double *seconds)
 	double parts[3] = { 0, 0, 0 };
 	size_t n = 0;
 
-	if (q - p > 3 || byte_at(r, q) != ':' || !is_digit(byte_at(r, q + 1)))
+	if (q - p > 3 || byte_at(r, q) != ':' ||
+	    !str_is_digit(byte_at(r, q + 1)))
 		return p;
 	for (q = p; n < 3; q++) {
 		const char *e = str_take_decimal(q, r->end, n == 2, &parts[n]);
@@ -447,7 +433,7 @@ total_end(const struct pairs_reader *r, const char *p, double *total)
 	if (byte_at(r, slash) != '/')
 		return p;
 	q = skip_blanks(r, slash + 1);
-	if (!is_digit(byte_at(r, q)) || (slash > p && q == slash + 1))
+	if (!str_is_digit(byte_at(r, q)) || (slash > p && q == slash + 1))
 		return p;
 	end = pairs_number(q, r->end, total);
 	if (*total != floor(*total) || byte_at(r, end) == '/')
@@ -520,7 +506,7 @@ date_end(const struct pairs_reader *r, const char *p)
 static bool
 take_date(struct pairs_reader *r, const char *behind)
 {
-	if (byte_at(r, behind) == 'T' && is_digit(byte_at(r, behind + 1)))
+	if (byte_at(r, behind) == 'T' && str_is_digit(byte_at(r, behind + 1)))
 		behind++;
 	if (r->words > 0)
 		return skip_value(r, behind);
@@ -536,7 +522,7 @@ is_size_total(const struct pairs_reader *r, const char *p)
 	double total;
 	const char *q = p + 1;
 
-	if (byte_at(r, p) != '/' || !is_digit(byte_at(r, q)))
+	if (byte_at(r, p) != '/' || !str_is_digit(byte_at(r, q)))
 		return false;
 	q = pairs_number(q, r->end, &total);
 	return unit_end(r, q) == token_end(r, p);
@@ -560,9 +546,10 @@ take_number(struct pairs_reader *r)
 	if (value == floor(value) && value >= 0)
 		q = unit = total_end(r, q, &total);
 	q = unit_end(r, q);
-	if (!may_be_joined(str_between(unit, q)) || is_digit(byte_at(r, q)) ||
+	if (!may_be_joined(str_between(unit, q)) ||
+	    str_is_digit(byte_at(r, q)) ||
 	    (byte_at(r, q) != '\0' && strchr("_-+.\\@#:=<>*", *q) != NULL &&
-	     !is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
+	     !str_is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
 		return skip_value(r, token_end(r, start));
 	r->p = skip_bar(r, q);
 	add_slot(r, SLOT_VALUE, start, behind);
@@ -606,11 +593,12 @@ word_end(const struct pairs_reader *r, const char *p)
 	for (; p < r->end; p++) {
 		char next;
 
-		if (is_digit(*p) || (is_letter(*p) && symbol_bytes(r, p) == 0))
+		if (str_is_digit(*p) ||
+		    (is_letter(*p) && symbol_bytes(r, p) == 0))
 			continue;
 		next = byte_at(r, p + 1);
 		if (*p == '\0' || strchr("/.-@^", *p) == NULL ||
-		    !(is_letter(next) || is_digit(next)))
+		    !(is_letter(next) || str_is_digit(next)))
 			break;
 	}
 	return p;
@@ -623,7 +611,7 @@ take_of(struct pairs_reader *r, const char *behind)
 	const char *q = skip_blanks(r, behind);
 	struct pair *last = &r->pairs[r->n - 1];
 
-	if (!is_digit(byte_at(r, q)) || last->unit.len > 0)
+	if (!str_is_digit(byte_at(r, q)) || last->unit.len > 0)
 		return false;
 	r->p = pairs_number(q, r->end, &last->total);
 	return true;
@@ -728,7 +716,7 @@ take_quoted(struct pairs_reader *r)
 	}
 	if (!r->told)
 		return false;
-	if (start == end || (!is_digit(*start) && *start != '-') ||
+	if (start == end || (!str_is_digit(*start) && *start != '-') ||
 	    (quoted_end(r, start, &value, &total) != end &&
 	     (time_end(r, start, &value) != end || !isfinite(value))))
 		return skip_value(r, end + 1);
@@ -822,7 +810,7 @@ take_dash(struct pairs_reader *r)
 		r->told = true;
 		return true;
 	}
-	if (q < r->end && !is_blank(*q) && strchr(",;|)]}", *q) == NULL)
+	if (q < r->end && !str_is_blank(*q) && strchr(",;|)]}", *q) == NULL)
 		return false;
 	if (r->told)
 		return skip_value(r, q);
@@ -891,7 +879,7 @@ static bool
 take_point(struct pairs_reader *r)
 {
 	r->p++;
-	return r->words > 0 && !r->told && is_blank(byte_at(r, r->p)) &&
+	return r->words > 0 && !r->told && str_is_blank(byte_at(r, r->p)) &&
 	       end_item(r);
 }
 
@@ -952,19 +940,19 @@ begins_number(const struct pairs_reader *r)
 {
 	char c = *r->p, next = byte_at(r, r->p + 1);
 
-	if (is_digit(c))
+	if (str_is_digit(c))
 		return true;
 	if (c == '.')
-		return is_digit(next);
+		return str_is_digit(next);
 	return (c == '-' || c == '+') &&
-	       (is_digit(next) ||
-		(next == '.' && is_digit(byte_at(r, r->p + 2))));
+	       (str_is_digit(next) ||
+		(next == '.' && str_is_digit(byte_at(r, r->p + 2))));
 }
 
 static bool
 take_token(struct pairs_reader *r)
 {
-	if (is_blank(*r->p)) {
+	if (str_is_blank(*r->p)) {
 		r->p++;
 		return true;
 	}

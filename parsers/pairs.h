@@ -2,8 +2,6 @@
 #ifndef HGYM_PARSERS_PAIRS_H
 #define HGYM_PARSERS_PAIRS_H
 
-#include <stdbool.h>
-
 #include "base/str.h"
 
 /*

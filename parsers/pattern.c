@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

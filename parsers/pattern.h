@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
 
 /*
  * A pattern that a user typed (PCRE2): letters match in any case unless the

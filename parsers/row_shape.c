@@ -34,12 +34,6 @@ row_shape_free(struct row_shape *shape)
 	free(shape);
 }
 
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /*
  * Whether the text before a number stands at p too, with another number of
  * blanks at its end; returns where it ends, NULL where it does not.
@@ -49,7 +43,7 @@ skip_text(struct str text, const char *p, const char *end)
 {
 	size_t n = text.len;
 
-	while (n > 0 && is_blank(text.p[n - 1]))
+	while (n > 0 && str_is_blank(text.p[n - 1]))
 		n--;
 	if ((size_t)(end - p) < n)
 		return NULL;
@@ -57,9 +51,9 @@ skip_text(struct str text, const char *p, const char *end)
 		if (p[i] != text.p[i])
 			return NULL;
 	p += n;
-	if (n < text.len && (p == end || !is_blank(*p)))
+	if (n < text.len && (p == end || !str_is_blank(*p)))
 		return NULL;
-	while (p < end && is_blank(*p))
+	while (p < end && str_is_blank(*p))
 		p++;
 	return p;
 }

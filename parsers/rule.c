@@ -6,30 +6,14 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 
-const char *const rule_kind_names[] = {
-#define X(id, name, what) name,
-	RULE_KIND_LIST(X)
-#undef X
-		NULL,
-};
+const char *const rule_kind_names[] = { RULE_KIND_LIST(LIST_NAME) NULL };
 
-const char *const rule_stage_names[] = {
-#define X(id, name) name,
-	RULE_STAGE_LIST(X)
-#undef X
-		NULL,
-};
+const char *const rule_stage_names[] = { RULE_STAGE_LIST(LIST_NAME) NULL };
 
-const char *const rule_last_names[] = {
-#define X(id, name) name,
-	RULE_LAST_LIST(X)
-#undef X
-		NULL,
-};
+const char *const rule_last_names[] = { RULE_LAST_LIST(LIST_NAME) NULL };
 
 /* Groups that give a metric in another unit than the metric's own. */
 static const struct {

@@ -3,15 +3,11 @@
 #define HGYM_PARSERS_RULE_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 #include "base/err.h"
-#include "base/str.h"
-#include "parsers/metric.h"
 #include "parsers/run.h"
 #include "parsers/steps.h"
 

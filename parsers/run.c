@@ -1,32 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* The row that a run is: life cycle, names, JSON. */
+/* The row that a run is: life cycle, names, JSON; the table of metrics. */
 #include "config.h"
 
 #include "parsers/run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "parsers/json.h"
 #include "parsers/run_series.h"
 
-const char *const run_status_names[] = {
-#define X(id, name) name,
-	RUN_STATUS_LIST(X)
+static const struct metric_info infos[METRIC_COUNT] = {
+#define X(id, name, unit, what) [METRIC_##id] = { name, unit, what },
+	METRIC_LIST(X)
 #undef X
-		NULL,
 };
+
+const struct metric_info *
+metric_info(enum metric m)
+{
+	return &infos[m];
+}
+
+const char *const metric_names[] = { METRIC_LIST(LIST_NAME) NULL };
+
+enum metric
+metric_by_name(struct str name)
+{
+	for (int m = 0; m < METRIC_COUNT; m++)
+		if (str_eq_cstr(name, infos[m].name))
+			return (enum metric)m;
+	return METRIC_COUNT;
+}
+
+const char *const run_status_names[] = { RUN_STATUS_LIST(LIST_NAME) NULL };
 
 const char *const run_class_names[] = { "roundtrip", "sliding", "ttt",
 					"preq",	     "final",	NULL };
 
-const char *const run_event_names[] = {
-#define X(id, name) name,
-	RUN_EVENT_LIST(X)
-#undef X
-		NULL,
-};
+const char *const run_event_names[] = { RUN_EVENT_LIST(LIST_NAME) NULL };
 
 const char *
 run_status_name(enum run_status status)

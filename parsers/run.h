@@ -3,9 +3,6 @@
 #define HGYM_PARSERS_RUN_H
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <cjson/cJSON.h>
 
@@ -22,6 +19,13 @@ static inline bool
 run_has(double value)
 {
 	return !isnan(value);
+}
+
+/* Are they one number, or both absent? */
+static inline bool
+run_same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
 }
 
 #define RUN_STATUS_LIST(X)                                                     \

@@ -4,10 +4,8 @@
 
 #include "parsers/run_apply.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "parsers/run_series.h"
@@ -101,12 +99,6 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 	a->sink->sample(a->sink->user, &sample);
 }
 
-static bool
-same_number(double a, double b)
-{
-	return a == b || (isnan(a) && isnan(b));
-}
-
 /* The first pair that is the record's value of that metric; NULL: none. */
 static const struct record_pair *
 pair_of(const struct record *record, enum metric metric)
@@ -115,8 +107,7 @@ pair_of(const struct record *record, enum metric metric)
 		const struct record_pair *pair = &record->pairs[i];
 
 		if (pair->metric == metric && record_has(record, metric) &&
-		    same_number(record->values[metric],
-				pair->value * pair->scale))
+		    run_same(record->values[metric], pair->value * pair->scale))
 			return pair;
 	}
 	return NULL;
@@ -190,11 +181,17 @@ take_pairs(const struct apply *a)
 	}
 }
 
+static char *
+event_text(struct str text)
+{
+	return xstrndup(text.p, text.len < EVENT_TEXT_BYTES ? text.len
+							    : EVENT_TEXT_BYTES);
+}
+
 static void
 add_event(const struct apply *a, enum run_event_kind kind)
 {
 	struct run *run = &a->state->run;
-	struct str text = a->place->text;
 	struct run_event *event;
 
 	if (run->n_events == RUN_MAX_EVENTS) {
@@ -204,13 +201,11 @@ add_event(const struct apply *a, enum run_event_kind kind)
 	if (run->n_events % 8 == 0)
 		run->events = xreallocarray(run->events, run->n_events + 8,
 					    sizeof(*run->events));
-	if (text.len > EVENT_TEXT_BYTES)
-		text.len = EVENT_TEXT_BYTES;
 	event = &run->events[run->n_events++];
 	*event = (struct run_event){ .line = a->place->line,
 				     .kind = kind,
 				     .step = run->last_step,
-				     .text = xstrndup(text.p, text.len) };
+				     .text = event_text(a->place->text) };
 	if (a->sink != NULL && a->sink->event != NULL)
 		a->sink->event(a->sink->user, event);
 }
@@ -241,16 +236,6 @@ take(const struct record *record, enum metric metric, double *member)
 {
 	if (record_has(record, metric) && isfinite(record->values[metric]))
 		*member = record->values[metric];
-}
-
-/*
- * Time of a step from the cumulative rate: the trainers print
- * tok/s = step * batch / seconds so far.
- */
-static double
-rebuilt_ms(const struct run_state *s, double step, double tok_s)
-{
-	return step * s->run.train_batch_tokens / tok_s * 1000;
 }
 
 /* The interval since the row before, by times of the same kind. */
@@ -304,9 +289,9 @@ take_row_time(const struct apply *a, double step)
 		s->exact.ms = fmax(ms, s->exact.ms);
 	} else if (run_has(tok_s) && tok_s > 0 && step > 0 &&
 		   run_has(s->run.train_batch_tokens)) {
-		take_interval(
-			a, &s->rebuilt,
-			(struct row_time){ step, rebuilt_ms(s, step, tok_s) });
+		/* Trainers print tok/s = step * batch / seconds so far. */
+		ms = step * s->run.train_batch_tokens / tok_s * 1000;
+		take_interval(a, &s->rebuilt, (struct row_time){ step, ms });
 	}
 }
 
@@ -698,7 +683,7 @@ score_name(struct run_state *s, const struct record *record,
 	int n;
 
 	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))
-		task = (struct str){ task.p + 1, task.len - 1 };
+		task = str_skip(task, 1);
 	if (task.len > 0)
 		(void)snprintf(s->task, sizeof(s->task), "%.*s", (int)task.len,
 			       task.p);
@@ -759,10 +744,7 @@ is_exception(struct str text)
 					    "Failure", "Iteration", "Timeout" };
 	size_t n = 0, dots = 0;
 
-	while (n < text.len &&
-	       (text.p[n] == '_' || text.p[n] == '.' ||
-		(text.p[n] >= '0' && text.p[n] <= '9') ||
-		((text.p[n] | 0x20) >= 'a' && (text.p[n] | 0x20) <= 'z')))
+	while (n < text.len && (str_is_word(text.p[n]) || text.p[n] == '.'))
 		dots += text.p[n++] == '.';
 	if (n == 0 || text.p[0] <= '9' || text.p[n - 1] == '.' ||
 	    (n < text.len &&
@@ -788,10 +770,8 @@ run_state_exception(struct run_state *s, uint64_t line, struct str text)
 		s->unnamed = 0;
 	if (s->unnamed == 0 || !is_exception(text))
 		return;
-	if (text.len > EVENT_TEXT_BYTES)
-		text.len = EVENT_TEXT_BYTES;
 	free(event->text);
-	event->text = xstrndup(text.p, text.len);
+	event->text = event_text(text);
 	s->unnamed = 0;
 }
 

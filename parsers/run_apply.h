@@ -3,8 +3,6 @@
 #define HGYM_PARSERS_RUN_APPLY_H
 
 #include "parsers/median.h"
-#include "parsers/rule.h"
-#include "parsers/run.h"
 #include "parsers/run_score.h"
 
 /*

@@ -5,9 +5,7 @@
 #include "parsers/run_reader.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/line_prefix.h"
 #include "parsers/linebuf.h"
@@ -16,7 +14,6 @@
 #include "parsers/run_apply.h"
 #include "parsers/scan.h"
 #include "parsers/source_fold.h"
-#include "parsers/templates.h"
 
 struct run_reader {
 	struct scanner *scanner;
@@ -271,7 +268,7 @@ place_row(const struct run_reader *r, const struct record *record)
 static void
 note_format(struct run_reader *r, const char *name)
 {
-	struct str rest = { r->formats.data, r->formats.len }, piece;
+	struct str rest = buf_str(&r->formats), piece;
 
 	if (r->last_format == name)
 		return;

@@ -2,9 +2,7 @@
 #ifndef HGYM_PARSERS_RUN_READER_H
 #define HGYM_PARSERS_RUN_READER_H
 
-#include "base/str.h"
 #include "parsers/format.h"
-#include "parsers/run.h"
 #include "parsers/templates.h"
 
 /*

@@ -4,11 +4,8 @@
 
 #include "parsers/run_rows.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
 
@@ -393,7 +390,7 @@ next_cell(struct str *rest, struct buf *out, char *end)
 	}
 	*end = i < rest->len ? rest->p[i] : '\0';
 	i += i < rest->len;
-	*rest = (struct str){ rest->p + i, rest->len - i };
+	*rest = str_skip(*rest, i);
 	return quoted ? -1 : 0;
 }
 
@@ -479,7 +476,7 @@ run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb,
 	r.keys = run_to_json(&none);
 	run_release(&none);
 	if (str_starts_with(text, "\xEF\xBB\xBF")) /* a byte order mark */
-		text = (struct str){ text.p + 3, text.len - 3 };
+		text = str_skip(text, 3);
 	trimmed = str_trim(text);
 	if (trimmed.len > 0 && (trimmed.p[0] == '{' || trimmed.p[0] == '['))
 		status = read_json(&r, text);

@@ -3,7 +3,6 @@
 #define HGYM_PARSERS_RUN_ROWS_H
 
 #include "base/err.h"
-#include "base/str.h"
 #include "parsers/run.h"
 
 /*

@@ -4,9 +4,7 @@
 
 #include "parsers/run_score.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 

@@ -3,7 +3,6 @@
 #define HGYM_PARSERS_RUN_SCORE_H
 
 #include "parsers/rule.h"
-#include "parsers/run.h"
 
 /*
  * Which of the evaluations that a log prints is its score.  Derived from the

@@ -6,9 +6,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/map.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"

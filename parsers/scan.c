@@ -4,9 +4,7 @@
 
 #include "parsers/scan.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/xalloc.h"
@@ -255,8 +253,7 @@ take_named(struct scanner *scanner, struct str line, struct record *record)
 	size_t at =
 		record->rule->steps.end != STEPS_PART ? 0 : scanner->ovector[0];
 	struct pair pairs[PAIRS_MAX];
-	size_t n =
-		pairs_read((struct str){ line.p + at, line.len - at }, pairs);
+	size_t n = pairs_read(str_skip(line, at), pairs);
 
 	pair_record_fill(record, pairs, n, scanner->rows);
 }
@@ -387,14 +384,13 @@ decimals_before(const char *start, const char *end)
 static bool
 is_as_long_as_loss(struct str line)
 {
-	static const char key[] = "val_loss";
 	const char *end = line.p + line.len;
-	const char *at = memmem(line.p, line.len, key, sizeof(key) - 1);
+	const char *at = str_find(line, "val_loss");
 	size_t n = decimals_before(line.p, end);
 
 	if (at == NULL || n < 4)
 		return false;
-	at += sizeof(key) - 1;
+	at += strlen("val_loss");
 	while (at < end && strchr(":= .0123456789", *at) != NULL &&
 	       (*at != ' ' || at[-1] == ':' || at[-1] == '='))
 		at++;
@@ -415,22 +411,19 @@ is_complete(struct scanner *scanner, struct str line,
 	    const struct record *record)
 {
 	struct record longer;
-	struct buf text;
+	AUTO_BUF text = buf_new(line.len + 2);
 	bool same;
 
 	if (!ends_in_number(line))
 		return true;
-	buf_init(&text, line.len + 2);
 	buf_append(&text, line.p, line.len);
 	buf_append_char(&text, '7');
-	same = scanner_scan(scanner, (struct str){ text.data, text.len },
-			    &longer) &&
+	same = scanner_scan(scanner, buf_str(&text), &longer) &&
 	       longer.rule == record->rule && longer.present == record->present;
 	for (size_t m = 0; same && m < METRIC_COUNT; m++)
 		same = !record_has(record, (enum metric)m) ||
 		       longer.values[m] == record->values[m] ||
 		       isnan(record->values[m]);
-	buf_release(&text);
 	return same;
 }
 

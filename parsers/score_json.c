@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/utf8.h"
@@ -556,10 +555,9 @@ add_clean(cJSON *object, const char *key, const char *text)
 {
 	char clean[256];
 
-	if (text != NULL && *text != '\0')
-		(void)utf8_clean(clean, sizeof(clean), str_from(text));
-	json_add_string(object, key,
-			text != NULL && *text != '\0' ? clean : NULL);
+	(void)utf8_clean(clean, sizeof(clean),
+			 str_from(text != NULL ? text : ""));
+	json_add_string(object, key, clean[0] != '\0' ? clean : NULL);
 }
 
 static cJSON *

@@ -2,11 +2,6 @@
 #ifndef HGYM_PARSERS_SCORE_JSON_H
 #define HGYM_PARSERS_SCORE_JSON_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/err.h"
-#include "base/str.h"
 #include "parsers/json.h"
 
 /*

@@ -5,7 +5,6 @@
 #include "parsers/source_fold.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "parsers/bytes16.h"
@@ -157,8 +156,7 @@ source_fold_reset(struct source_fold *fold)
 static bool
 is_name_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || c == '.';
+	return str_is_word(c) || c == '.';
 }
 
 /* "import os, sys" or "import lzma as L;...": names, then , ; # or "as". */
@@ -175,8 +173,7 @@ is_import(struct str s)
 		i++;
 	if (i == s.len || strchr(",;#", s.p[i]) != NULL)
 		return true;
-	s.p += i;
-	s.len -= i;
+	s = str_skip(s, i);
 	return str_starts_with(s, " as ") || str_starts_with(s, " #") ||
 	       str_starts_with(s, ", ") || str_trim(s).len == 0;
 }
@@ -191,8 +188,7 @@ is_from_import(struct str s)
 		return false;
 	while (i < s.len && is_name_byte(s.p[i]))
 		i++;
-	s.p += i;
-	s.len -= i;
+	s = str_skip(s, i);
 	return i > strlen("from ") && str_starts_with(s, " import ");
 }
 

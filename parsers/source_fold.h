@@ -2,12 +2,8 @@
 #ifndef HGYM_PARSERS_SOURCE_FOLD_H
 #define HGYM_PARSERS_SOURCE_FOLD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/sha256.h"
-#include "base/str.h"
 
 /*
  * The SHA-256 of scripts that are printed into logs.  The seeds of a recipe

@@ -201,7 +201,7 @@ read_end(const char *p)
 		{ "(?= |$)", STEPS_BLANK_OR_END },
 	};
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (strcmp(p, ends[i].text) == 0)
 			return ends[i].end;
 	return STEPS_PART;
@@ -327,8 +327,7 @@ match_number(const struct rule_step *s, const char *p, const char *end,
 	if (q > p && (q == end || !set_has(s->rest, *q)))
 		return q;
 	q = match_span(s, p, end);
-	if (q == NULL ||
-	    !steps_number((struct str){ p, (size_t)(q - p) }, value))
+	if (q == NULL || !steps_number(str_between(p, q), value))
 		return NULL;
 	return q;
 }

@@ -2,11 +2,6 @@
 #ifndef HGYM_PARSERS_STEPS_H
 #define HGYM_PARSERS_STEPS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "base/str.h"
 
 /*

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char telemetry_script[] =
 	"while read -r _; do\n"
@@ -76,20 +75,6 @@ number(struct str cell)
 	return value;
 }
 
-static void
-keep_highest(double *kept, double value)
-{
-	if (run_has(value) && !(run_has(*kept) && *kept >= value))
-		*kept = value;
-}
-
-static void
-keep_lowest(double *kept, double value)
-{
-	if (run_has(value) && !(run_has(*kept) && *kept <= value))
-		*kept = value;
-}
-
 /* "0x0000000000000004"; false for all else. */
 static bool
 hex_bits(struct str cell, uint64_t *bits)
@@ -117,10 +102,11 @@ count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gpu)
 		now->gpu_power_w =
 			(run_has(now->gpu_power_w) ? now->gpu_power_w : 0) +
 			gpu->power_w;
-	keep_highest(&now->gpu_busiest, gpu->util);
-	keep_highest(&now->gpu_mem_mib, gpu->mem_mib);
-	keep_highest(&now->gpu_temp_c, gpu->temp_c);
-	keep_lowest(&now->gpu_sm_mhz, gpu->sm_mhz);
+	/* Of a number and one that is absent both give the number. */
+	now->gpu_busiest = fmax(now->gpu_busiest, gpu->util);
+	now->gpu_mem_mib = fmax(now->gpu_mem_mib, gpu->mem_mib);
+	now->gpu_temp_c = fmax(now->gpu_temp_c, gpu->temp_c);
+	now->gpu_sm_mhz = fmin(now->gpu_sm_mhz, gpu->sm_mhz);
 	if (run_has(gpu->throttle)) {
 		r->throttle |= (uint64_t)gpu->throttle;
 		now->gpu_throttle = (double)r->throttle;
@@ -190,7 +176,7 @@ telemetry_line(struct telemetry_reader *r, struct str line)
 	}
 	if (line.len < 3 || line.p[1] != ' ')
 		return false;
-	word = (struct str){ line.p + 2, line.len - 2 };
+	word = str_skip(line, 2);
 	if (line.p[0] == 'G') {
 		gpu_line(r, word);
 	} else if (line.p[0] == 'D') {

@@ -2,9 +2,6 @@
 #ifndef HGYM_PARSERS_TELEMETRY_H
 #define HGYM_PARSERS_TELEMETRY_H
 
-#include <stdbool.h>
-
-#include "base/str.h"
 #include "parsers/run.h"
 
 /*

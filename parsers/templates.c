@@ -4,7 +4,6 @@
 
 #include "parsers/templates.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -470,9 +469,7 @@ learn_line(struct templates *ts, struct template *t, const struct row *row)
 			t->first[i] = value;
 		if (!is_figure(row, i))
 			continue;
-		t->changed =
-			t->changed || (value != t->first[i] &&
-				       !(isnan(value) && isnan(t->first[i])));
+		t->changed = t->changed || !run_same(value, t->first[i]);
 		t->fraction = t->fraction || value != floor(value);
 	}
 	t->counter = counter;
@@ -526,14 +523,6 @@ is_adopted(const struct templates *ts, const struct row *row)
 	       row->pairs[row->counter].value >= ts->step;
 }
 
-static void
-set_step(struct templates *ts, double step)
-{
-	if (step > ts->step)
-		ts->stride = step - ts->step;
-	ts->step = step;
-}
-
 /* The step of the row: its own, or that of the rows it stands among. */
 static double
 row_step(struct templates *ts, struct template *t, enum counter_kind kind,
@@ -551,9 +540,11 @@ row_step(struct templates *ts, struct template *t, enum counter_kind kind,
 		ts->step_name = name;
 	if (ts->step_name == name && (t->inner || (t->late && !t->outer)))
 		ts->step = RUN_ABSENT;
-	else if (ts->step_name == name)
-		set_step(ts, counter->value);
-	else if (!t->apart && t->near >= TEMPLATES_LEAST_ROWS - 1)
+	else if (ts->step_name == name) {
+		if (counter->value > ts->step)
+			ts->stride = counter->value - ts->step;
+		ts->step = counter->value;
+	} else if (!t->apart && t->near >= TEMPLATES_LEAST_ROWS - 1)
 		ts->step = counter->value;
 	return ts->step;
 }
@@ -690,16 +681,6 @@ link_series(struct quick *quick, const struct row *row)
 		~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED)));
 }
 
-static size_t
-epoch_pair(const struct row *row)
-{
-	size_t i = 0;
-
-	while (i < row->n && !is_epoch(&row->pairs[i]))
-		i++;
-	return i;
-}
-
 /* Remember how a row of the template is read, where all are read alike. */
 static void
 make_quick(struct templates *ts, struct template *t, const struct row *like)
@@ -720,7 +701,9 @@ make_quick(struct templates *ts, struct template *t, const struct row *like)
 		if (link_series(quick, &row)) {
 			quick->counter = row.counter;
 			quick->kind = row.kind;
-			quick->epoch = epoch_pair(&row);
+			while (quick->epoch < row.n &&
+			       !is_epoch(&row.pairs[quick->epoch]))
+				quick->epoch++;
 			quick->inside = like->place.inside;
 			t->quick = quick;
 			return;
@@ -844,7 +827,7 @@ skip_logger(struct str text)
 	if (end == NULL)
 		return text;
 	n = (size_t)(end + 1 - text.p);
-	return str_trim((struct str){ text.p + n, text.len - n });
+	return str_trim(str_skip(text, n));
 }
 
 /* The line without what stands before its message. */
@@ -863,8 +846,8 @@ message_of(struct str text)
 	return text;
 }
 
-static void
-close_block(struct templates *ts)
+void
+templates_finish(struct templates *ts)
 {
 	struct templates_line place = ts->block_place;
 	struct row row;
@@ -894,7 +877,7 @@ add_to_block(struct templates *ts, const struct row *row)
 		buf_append(&ts->block, text.p, text.len);
 		return;
 	}
-	text = (struct str){ text.p + 1, text.len - 1 };
+	text = str_skip(text, 1);
 	if (str_next(&text, '|', &cell)) {
 		cell = str_trim(cell);
 		buf_append(&ts->block, cell.p, cell.len);
@@ -967,7 +950,7 @@ take_part(struct templates *ts, const struct row *row)
 	bool has_counter = row->counter < row->n;
 
 	if (!is_cell(row) && has_counter) {
-		close_block(ts);
+		templates_finish(ts);
 		if (row->pairs[row->counter].name.len > 0 && !row->about.is_bar)
 			add_to_block(ts, row); /* the head of a row */
 		return false;
@@ -1026,7 +1009,7 @@ templates_take(struct templates *ts, const struct templates_line *line)
 	place.inside = place.text.p != line->text.p;
 	if (!str_has_digit(place.text) || !read_row(&row, &place)) {
 		if (!is_within(ts, place.text))
-			close_block(ts);
+			templates_finish(ts);
 		return false;
 	}
 	read_task(&row);
@@ -1039,12 +1022,6 @@ templates_take(struct templates *ts, const struct templates_line *line)
 		return false;
 	if (row.counter == row.n || is_cell(&row) || !has_figures(&row))
 		return take_part(ts, &row);
-	close_block(ts);
+	templates_finish(ts);
 	return take_row(ts, &row);
-}
-
-void
-templates_finish(struct templates *ts)
-{
-	close_block(ts);
 }

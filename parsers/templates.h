@@ -50,7 +50,7 @@ bool templates_take(struct templates *templates,
  */
 bool templates_take_like(struct templates *templates,
 			 const struct templates_line *line);
-/* Give the row of several lines that may be open: the log ends here. */
+/* Give the row of several lines that may be open: nothing more is of it. */
 void templates_finish(struct templates *templates);
 
 /* The format that rows of all templates are of. */

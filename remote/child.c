@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -111,7 +110,6 @@ is_lost(const struct child_run *run)
 		"Timeout, server ",  "mux_client_",
 		"packet_write_wait", "ssh_dispatch_run_fatal"
 	};
-	struct str text = { run->diag.data, run->diag.len };
 
 	if (is_shell(run))
 		return !run->marks.over || run->marks.status < 0;
@@ -119,46 +117,46 @@ is_lost(const struct child_run *run)
 		return false;
 	if (!run->up || run->signum != 0)
 		return true;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (str_find(text, words[i]) != NULL)
+	for (size_t i = 0; i < LENGTH(words); i++)
+		if (str_find(buf_str(&run->diag), words[i]) != NULL)
 			return true;
 	return false;
 }
 
 /* The program that brings the shell ended before the command did. */
-static bool
+static void
 shell_error(const struct child_run *run, struct err *err)
 {
 	const char *name = run->link->pod.name;
-	struct str text = { run->diag.data, run->diag.len };
-	char clean[256], how[40];
+	char clean[256];
 
-	(void)snprintf(how, sizeof(how),
-		       run->signum != 0 ? "signal %d" : "exit status %d",
-		       run->signum != 0 ? run->signum : run->status);
-	utf8_clean(clean, sizeof(clean), openssh_last_line(text));
+	utf8_clean(clean, sizeof(clean),
+		   openssh_last_line(buf_str(&run->diag)));
 	if (run->n_before > BANNER_CAP)
 		err_set(err, ERR_NET,
 			"%s: it prints without an end, and no shell answers",
 			name);
 	else
-		err_set(err, ERR_NET, "%s: \"%s\" ended with %s %s%s%s", name,
-			run->link->pod.command[0], how,
+		err_set(err, ERR_NET, "%s: \"%s\" ended with %s %d %s%s%s",
+			name, run->link->pod.command[0],
+			run->signum != 0 ? "signal" : "exit status",
+			run->signum != 0 ? run->signum : run->status,
 			run->up ? "before the command did"
 				: "before a shell answered",
 			clean[0] != '\0' ? ": " : "", clean);
-	return false;
 }
 
 /* ssh could not connect, or lost the connection: its words tell why. */
 static void
 tell_lost(const struct child_run *run, struct stream_exit *exit)
 {
-	struct str text = { run->diag.data, run->diag.len };
-	bool final = is_shell(run) ? shell_error(run, &exit->err)
-				   : openssh_error(&exit->err,
-						   run->link->pod.name, text);
+	bool final = false;
 
+	if (is_shell(run))
+		shell_error(run, &exit->err);
+	else
+		final = openssh_error(&exit->err, run->link->pod.name,
+				      buf_str(&run->diag));
 	if (run->late)
 		err_set(&exit->err, ERR_TIMEOUT, "%s: no %s within %d s",
 			run->link->pod.name,

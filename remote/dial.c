@@ -12,7 +12,6 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/fd.h"
@@ -134,7 +133,7 @@ set_options(int fd)
 #endif
 	};
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+	for (size_t i = 0; i < LENGTH(options); i++)
 		setsockopt(fd, options[i].level, options[i].name,
 			   &options[i].value, sizeof(options[i].value));
 }

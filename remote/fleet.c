@@ -11,13 +11,10 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "remote/link_priv.h"
 #include "remote/ssh_priv.h"
 
 #define HEALTHY_MS 60000

@@ -2,10 +2,6 @@
 #ifndef HGYM_REMOTE_FLEET_H
 #define HGYM_REMOTE_FLEET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/err.h"
 #include "loop/loop.h"
 #include "transport.h"
 

@@ -8,10 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "remote/follow_priv.h"
@@ -192,9 +190,8 @@ follow_wire_start(struct buf *out, enum follow_variant variant,
 static bool
 is_plain(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') ||
-	       (c != '\0' && strchr("/._-+=,:@%^~", c) != NULL);
+	return str_is_word(c) ||
+	       (c != '\0' && strchr("/.-+=,:@%^~", c) != NULL);
 }
 
 void

@@ -2,14 +2,8 @@
 #ifndef HGYM_REMOTE_FOLLOW_H
 #define HGYM_REMOTE_FOLLOW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cksum.h"
-#include "base/err.h"
 #include "base/list.h"
-#include "base/str.h"
 #include "loop/loop.h"
 #include "transport.h"
 

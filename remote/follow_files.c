@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "remote/follow_priv.h"
@@ -765,8 +764,7 @@ follow_files_take(struct follow_session *session, const struct frame *frame,
 	*taken = frame->data.len;
 	if (frame->type == FRAME_DATA)
 		return on_data(session, frame, taken, err);
-	assert(frame->type < sizeof(takers) / sizeof(takers[0]) &&
-	       takers[frame->type] != NULL);
+	assert(frame->type < LENGTH(takers) && takers[frame->type] != NULL);
 	rc = takers[frame->type](session, frame, err);
 	if (follow->n_ended > FOLLOW_ENDED_MAX)
 		forget_ended(follow);

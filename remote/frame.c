@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The words of a header line, a letter each; frame_word reads them. */
 static const struct frame_form {
@@ -98,7 +97,7 @@ frame_word(struct frame *frame, char kind, struct str word)
 static const struct frame_form *
 find_form(struct str line)
 {
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+	for (size_t i = 0; i < LENGTH(forms); i++)
 		if (line.len >= 2 && line.p[0] == forms[i].letter &&
 		    line.p[1] == ' ')
 			return &forms[i];
@@ -118,8 +117,7 @@ frame_parse(struct frame_reader *reader, struct str line, struct err *err)
 			       "the follower on the pod sent a line that is "
 			       "no frame");
 	reader->frame.type = form->type;
-	line.p += 2;
-	line.len -= 2;
+	line = str_skip(line, 2);
 	for (const char *kind = form->words; *kind != '\0'; kind++)
 		if (!str_next(&line, ' ', &word) ||
 		    !frame_word(&reader->frame, *kind, word))
@@ -155,8 +153,7 @@ frame_collect(struct frame_reader *reader, struct str *in, size_t room)
 	reader->len += fits;
 	reader->overlong |= fits < n;
 	n += end != NULL;
-	in->p += n;
-	in->len -= n;
+	*in = str_skip(*in, n);
 	if (reader->state == FRAME_IN_NOISE)
 		reader->noise_bytes += n;
 	return end != NULL;
@@ -172,13 +169,12 @@ frame_take_noise(struct frame_reader *reader, struct frame *frame)
 			   : sizeof(reader->said) - 1;
 
 	if (!reader->overlong && str_starts_with(line, reader->sentinel)) {
-		line.p += strlen(reader->sentinel);
-		line.len -= strlen(reader->sentinel);
+		line = str_skip(line, strlen(reader->sentinel));
 		*frame = (struct frame){ .type = FRAME_HELLO };
 		frame->python = str_starts_with(line, "OK py");
 		if (str_starts_with(line, "LACKS ")) {
 			frame->type = FRAME_LACKS;
-			frame->data = (struct str){ line.p + 6, line.len - 6 };
+			frame->data = str_skip(line, 6);
 		}
 		reader->state = FRAME_IN_LINE;
 		return 1;
@@ -239,8 +235,7 @@ next_path(struct frame_reader *reader, struct str *in, struct frame *frame)
 	memcpy(reader->text + reader->len, in->p, n);
 	reader->len += n;
 	reader->want -= n;
-	in->p += n;
-	in->len -= n;
+	*in = str_skip(*in, n);
 	if (reader->want > 0)
 		return 0;
 	*frame = reader->frame;
@@ -266,8 +261,7 @@ frame_take(struct frame_reader *reader, struct str *in, size_t n)
 {
 	assert(reader->state == FRAME_IN_DATA && n <= reader->want &&
 	       n <= in->len);
-	in->p += n;
-	in->len -= n;
+	*in = str_skip(*in, n);
 	reader->want -= n;
 	reader->frame.offset += n;
 	if (reader->want == 0)

@@ -2,10 +2,6 @@
 #ifndef HGYM_REMOTE_FRAME_H
 #define HGYM_REMOTE_FRAME_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/str.h"
 

@@ -6,12 +6,9 @@
 
 #include <assert.h>
 #include <pwd.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
@@ -179,7 +176,7 @@ next_value(struct str *rest, const char *key, struct str *value)
 		if (line.len <= len || !str_starts_with(line, key) ||
 		    line.p[len] != ' ')
 			continue;
-		*value = str_trim((struct str){ line.p + len, line.len - len });
+		*value = str_trim(str_skip(line, len));
 		if (value->len > 0)
 			return true;
 	}

@@ -2,7 +2,6 @@
 #ifndef HGYM_REMOTE_OPENSSH_H
 #define HGYM_REMOTE_OPENSSH_H
 
-#include "base/str.h"
 #include "remote/fleet.h"
 
 /*

@@ -5,7 +5,6 @@
 #include "remote/shell_marks.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "base/clock.h"
@@ -68,15 +67,6 @@ find_mark(const struct shell_marks *marks, struct str text, bool *whole)
 	return at;
 }
 
-/* Keep what may be a part of a mark. */
-static void
-hold(struct shell_marks *marks, struct str rest)
-{
-	marks->n_held = rest.len;
-	if (rest.len > 0)
-		memcpy(marks->held, rest.p, rest.len);
-}
-
 void
 shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
 		 struct str *output)
@@ -91,7 +81,7 @@ shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
 	while (!marks->over && whole) {
 		at = find_mark(marks, data, &whole);
 		*part = (struct str){ data.p, at };
-		data = (struct str){ data.p + at, data.len - at };
+		data = str_skip(data, at);
 		if (!whole)
 			break;
 		marks->over = marks->begun;
@@ -100,9 +90,11 @@ shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
 				 &status);
 		marks->status = status <= 255 ? (int)status : -1;
 		part = output;
-		data = (struct str){ data.p + SHELL_HELD_MAX,
-				     data.len - SHELL_HELD_MAX };
+		data = str_skip(data, SHELL_HELD_MAX);
 	}
-	if (!marks->over)
-		hold(marks, data);
+	if (marks->over || data.len == 0)
+		return;
+	/* It may be a part of a mark. */
+	marks->n_held = data.len;
+	memcpy(marks->held, data.p, data.len);
 }

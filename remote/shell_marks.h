@@ -2,10 +2,7 @@
 #ifndef HGYM_REMOTE_SHELL_MARKS_H
 #define HGYM_REMOTE_SHELL_MARKS_H
 
-#include <stdbool.h>
-
 #include "base/buf.h"
-#include "base/str.h"
 
 /*
  * A command in a shell of which nothing is known but its stdin and stdout:

@@ -3,11 +3,8 @@
 #define HGYM_REMOTE_SSH_AGENT_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/buf.h"
-#include "base/str.h"
 
 /*
  * A client of ssh-agent (draft-miller-ssh-agent) for jobs: it blocks, but

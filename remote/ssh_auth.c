@@ -5,9 +5,7 @@
 #include "remote/ssh_priv.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "remote/ssh_agent.h"
@@ -54,7 +52,7 @@ sign_flags(struct str data)
 		if (*at == 's' ? !ssh_wire_string(&data, &part) : data.len < 1)
 			return 0;
 		if (*at == 'b')
-			data = (struct str){ data.p + 1, data.len - 1 };
+			data = str_skip(data, 1);
 	}
 	return str_eq_cstr(part, "rsa-sha2-256")   ? 2
 	       : str_eq_cstr(part, "rsa-sha2-512") ? 4

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/utf8.h"
@@ -281,7 +280,7 @@ channel_run(struct ssh_channel *c)
 							      read_output };
 	bool is_busy = false;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+	for (size_t i = 0; i < LENGTH(parts); i++) {
 		int rc = parts[i](c);
 
 		if (rc < 0)

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,7 +16,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "remote/dial.h"
-#include "remote/openssh.h"
 #include "remote/process.h"
 #include "remote/ssh_priv.h"
 
@@ -258,7 +256,6 @@ ask_passphrase(struct ssh_conn *conn)
 static void
 refuse_passphrase(struct ssh_conn *conn)
 {
-
 	err_set(&conn->why, ERR_AUTH,
 		conn->auth.wrong
 			? "the passphrase of the key %s is wrong (or libssh2 "
@@ -489,7 +486,6 @@ begin_login(struct ssh_conn *conn)
 static void
 handshake_failed(struct ssh_conn *conn, int rc)
 {
-
 	if (rc == LIBSSH2_ERROR_KEX_FAILURE ||
 	    rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
 	    rc == LIBSSH2_ERROR_METHOD_NONE) {
@@ -688,7 +684,6 @@ look_up_next(struct ssh_conn *conn)
 static void
 take_name(struct ssh_conn *conn, struct str text)
 {
-
 	if (ssh_target_parse(&conn->target, &conn->link->pod, text,
 			     &conn->why) != 0) {
 		end_conn(conn, link_refused);

@@ -28,7 +28,7 @@ ssh_wire_u32(struct str *rest, uint32_t *out)
 		return false;
 	memcpy(&wire, rest->p, sizeof(wire));
 	*out = ntohl(wire);
-	*rest = (struct str){ rest->p + 4, rest->len - 4 };
+	*rest = str_skip(*rest, 4);
 	return true;
 }
 
@@ -40,7 +40,7 @@ ssh_wire_string(struct str *rest, struct str *out)
 	if (!ssh_wire_u32(rest, &len) || len > rest->len)
 		return false;
 	*out = (struct str){ rest->p, len };
-	*rest = (struct str){ rest->p + len, rest->len - len };
+	*rest = str_skip(*rest, len);
 	return true;
 }
 
@@ -145,7 +145,7 @@ read_private(struct ssh_key *key, struct str text)
 
 	if (at != NULL && end != NULL && end > at) {
 		at += sizeof(begin) - 1;
-		read_openssh(key, (struct str){ at, (size_t)(end - at) });
+		read_openssh(key, str_between(at, end));
 		return;
 	}
 	key->encrypted =
@@ -183,18 +183,9 @@ ssh_key_read(struct ssh_key *key, const char *path)
 }
 
 /* All that some version of libssh2 can do; it drops what it cannot. */
-static const char *const host_key_algorithms[] = {
-	"ssh-ed25519",
-	"ecdsa-sha2-nistp256",
-	"ecdsa-sha2-nistp384",
-	"ecdsa-sha2-nistp521",
-	"rsa-sha2-512",
-	"rsa-sha2-256",
-	"ssh-rsa",
-};
-
-#define N_ALGORITHMS                                                           \
-	(sizeof(host_key_algorithms) / sizeof(*host_key_algorithms))
+static const char host_key_algorithms[] =
+	"ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,"
+	"ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256,ssh-rsa";
 
 /* Cut the next word off *rest; blanks and tabs part words. */
 static struct str
@@ -206,7 +197,7 @@ next_word(struct str *rest)
 	while (word.len < rest->len && rest->p[word.len] != ' ' &&
 	       rest->p[word.len] != '\t')
 		word.len++;
-	*rest = (struct str){ rest->p + word.len, rest->len - word.len };
+	*rest = str_skip(*rest, word.len);
 	return word;
 }
 
@@ -294,14 +285,13 @@ known_keys_clear(struct known_keys *known)
 
 /* A key of type ssh-rsa is shown under three names. */
 static bool
-is_known_type(const struct known_keys *known, const char *algorithm)
+is_known_type(const struct known_keys *known, struct str type)
 {
-	const char *type =
-		strncmp(algorithm, "rsa-", 4) == 0 ? "ssh-rsa" : algorithm;
-
+	if (str_starts_with(type, "rsa-"))
+		type = STR_LIT("ssh-rsa");
 	for (size_t i = 0; i < known->n; i++)
 		if (!known->keys[i].revoked &&
-		    strcmp(type, known->keys[i].type) == 0)
+		    str_eq_cstr(type, known->keys[i].type))
 			return true;
 	return false;
 }
@@ -309,13 +299,15 @@ is_known_type(const struct known_keys *known, const char *algorithm)
 void
 known_keys_preference(const struct known_keys *known, struct buf *out)
 {
-	for (int want = 1; want >= 0; want--)
-		for (size_t i = 0; i < N_ALGORITHMS; i++)
-			if (is_known_type(known, host_key_algorithms[i]) ==
-			    (want == 1))
-				buf_appendf(out, "%s%s",
+	for (int want = 1; want >= 0; want--) {
+		struct str rest = str_from(host_key_algorithms), name;
+
+		while (str_next(&rest, ',', &name))
+			if (is_known_type(known, name) == (want == 1))
+				buf_appendf(out, "%s%.*s",
 					    out->len > 0 ? "," : "",
-					    host_key_algorithms[i]);
+					    (int)name.len, name.p);
+	}
 }
 
 enum known_verdict
@@ -342,15 +334,6 @@ known_keys_judge(const struct known_keys *known, const char *type,
 	return verdict;
 }
 
-/* The directory of path, 0700, when it is missing. */
-static void
-make_directory(const char *path)
-{
-	AUTO_TEXT folder = file_folder(path);
-
-	mkdir(folder, 0700);
-}
-
 /* A last line without its end must not be joined with ours. */
 static bool
 ends_open(int fd)
@@ -366,9 +349,10 @@ known_keys_append(const char *path, const char *name, const char *type,
 		  const char *base64, struct err *err)
 {
 	AUTO_BUF line = buf_new(SSH_KEY_MAX_BYTES);
+	AUTO_TEXT folder = file_folder(path);
 	int fd, rc = 0;
 
-	make_directory(path);
+	mkdir(folder, 0700); /* where it is missing */
 	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY,
 		  0600);
 	if (fd < 0)

@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
 
 /*
  * What can be told of a key without its passphrase.  Formats: PROTOCOL.key

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/fd.h"
@@ -139,15 +138,6 @@ set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
 #endif
 }
 
-static bool
-is_one_of(struct str name, const char *const *names, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (str_eq_cstr(name, names[i]))
-			return true;
-	return false;
-}
-
 /*
  * Prefer the wanted methods in their order.  What this libssh2 does not know
  * is left out here: its own way to drop names copies overlapping memory.
@@ -161,9 +151,10 @@ prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
 	int n = libssh2_session_supported_algs(session, method, &names);
 
 	while (n > 0 && str_next(&rest, ',', &name))
-		if (is_one_of(name, names, n))
-			buf_appendf(&list, "%s%.*s", list.len > 0 ? "," : "",
-				    (int)name.len, name.p);
+		for (int i = 0; i < n; i++)
+			if (str_eq_cstr(name, names[i]))
+				buf_appendf(&list, "%s%s",
+					    list.len > 0 ? "," : "", names[i]);
 	if (list.len > 0)
 		libssh2_session_method_pref(session, method, list.data);
 	if (n > 0)

@@ -3,7 +3,6 @@
 #define HGYM_BASE_BASE64_H
 
 #include "base/buf.h"
-#include "base/str.h"
 
 /* Base64 of RFC 4648 by libcrypto. */
 

@@ -3,8 +3,6 @@
 #define HGYM_BASE_BUF_H
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/str.h"
 

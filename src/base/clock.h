@@ -2,9 +2,6 @@
 #ifndef HGYM_BASE_CLOCK_H
 #define HGYM_BASE_CLOCK_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/str.h"
 
 /*

@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
 
 /* The folder that a path is in, "." for a bare name; owned. */
 char *file_folder(const char *path);

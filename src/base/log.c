@@ -5,12 +5,8 @@
 #include "base/log.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/utf8.h"
@@ -33,17 +29,7 @@ log_open(const char *path, struct err *err)
 void
 log_close(void)
 {
-	if (log_fd >= 0)
-		(void)close(log_fd);
-	log_fd = -1;
-}
-
-/* Write all of it; a log that cannot be written is closed. */
-static void
-log_write(const char *p, size_t len)
-{
-	if (fd_write_all(log_fd, p, len) != 0)
-		log_close();
+	fd_close(&log_fd);
 }
 
 void
@@ -66,5 +52,6 @@ log_debug(const char *area, const char *fmt, ...)
 		    area);
 	utf8_sanitize(&line, buf_str(&raw));
 	buf_append_char(&line, '\n');
-	log_write(line.data, line.len);
+	if (fd_write_all(log_fd, line.data, line.len) != 0)
+		log_close();
 }

@@ -2,8 +2,6 @@
 #ifndef HGYM_BASE_MAP_H
 #define HGYM_BASE_MAP_H
 
-#include <stddef.h>
-
 #include "base/str.h"
 
 /* A hash from bytes to pointers; keys are copied, values are borrowed. */

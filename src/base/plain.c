@@ -5,9 +5,7 @@
 #include "base/plain.h"
 
 #include <langinfo.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -37,8 +35,7 @@ plain_char(uint32_t cp)
 {
 	if (cp >= 0x20 && cp < 0x7F)
 		return (char)cp;
-	for (size_t i = 0; i < sizeof(ascii_forms) / sizeof(ascii_forms[0]);
-	     i++)
+	for (size_t i = 0; i < LENGTH(ascii_forms); i++)
 		if (ascii_forms[i].cp == cp)
 			return ascii_forms[i].ascii;
 	if (cp >= 0x2500 && cp <= 0x257F)
@@ -73,8 +70,7 @@ append_ascii(struct buf *out, struct str s, bool is_json)
 			append_escape(out, cp);
 		else
 			buf_append_char(out, like);
-		s.p += n;
-		s.len -= n;
+		s = str_skip(s, n);
 	}
 }
 

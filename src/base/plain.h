@@ -2,11 +2,9 @@
 #ifndef HGYM_BASE_PLAIN_H
 #define HGYM_BASE_PLAIN_H
 
-#include <stdint.h>
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/str.h"
 
 /*
  * ASCII alone, for a locale without UTF-8: a character that has a likeness in

@@ -10,9 +10,7 @@
 static bool
 is_plain(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') ||
-	       (c != '\0' && strchr("_-./:,+@%", c) != NULL);
+	return str_is_word(c) || (c != '\0' && strchr("-./:,+@%", c) != NULL);
 }
 
 void

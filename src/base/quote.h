@@ -3,7 +3,6 @@
 #define HGYM_BASE_QUOTE_H
 
 #include "base/buf.h"
-#include "base/str.h"
 
 /*
  * argv to shell text: the one place where a command line for a pod's shell

@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/fd.h"
 #include "base/plain.h"
-#include "base/str.h"
 #include "base/utf8.h"
 
 #define WAITING_BYTES (64U << 10)

@@ -7,16 +7,18 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 static bool
 is_word_of(struct str s, const char *words,
 	   int (*compare)(const char *a, const char *b, size_t n))
 {
-	for (size_t n; *words != '\0'; words += n + (words[n] == ' ')) {
-		n = strcspn(words, " ");
-		if (n == s.len && compare(s.p, words, n) == 0)
+	const char *end = words;
+
+	for (; *end != '\0'; words = end + 1) {
+		end = strchrnul(words, ' ');
+		if ((size_t)(end - words) == s.len &&
+		    compare(s.p, words, s.len) == 0)
 			return true;
 	}
 	return false;
@@ -66,7 +68,7 @@ str_has_digit(struct str s)
 			return true;
 	}
 	for (; i < s.len; i++)
-		if (s.p[i] >= '0' && s.p[i] <= '9')
+		if (str_is_digit(s.p[i]))
 			return true;
 	return false;
 }
@@ -110,17 +112,15 @@ str_next(struct str *rest, char sep, struct str *piece)
 		*rest = (struct str){ NULL, 0 };
 		return true;
 	}
-	*piece = (struct str){ rest->p, (size_t)(end - rest->p) };
+	*piece = str_between(rest->p, end);
 	rest->len -= piece->len + 1;
 	rest->p = end + 1;
 	return true;
 }
 
-/* Powers of ten that a double holds exactly. */
-static const double exact_pow10[] = { 1e0,  1e1,  1e2,	1e3,  1e4,  1e5,
-				      1e6,  1e7,  1e8,	1e9,  1e10, 1e11,
-				      1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-				      1e18, 1e19, 1e20, 1e21, 1e22 };
+const double str_pow10[] = { 1e0,  1e1,	 1e2,  1e3,  1e4,  1e5,	 1e6,  1e7,
+			     1e8,  1e9,	 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+			     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 
 /*
  * With at most 15 digits the quotient of two exact doubles is correctly
@@ -148,7 +148,7 @@ str_take_decimal(const char *p, const char *end, bool point, double *out)
 		return start;
 	*out = (double)(int64_t)digits;
 	if (behind != NULL)
-		*out /= exact_pow10[p - behind];
+		*out /= str_pow10[p - behind];
 	return p;
 }
 

@@ -41,8 +41,35 @@ str_starts_with(struct str s, const char *prefix)
 	return s.len >= n && memcmp(s.p, prefix, n) == 0;
 }
 
+/* The names of a list of X(id, name, ..): { SOME_LIST(LIST_NAME) NULL }. */
+#define LIST_NAME(id, ...)	LIST_NAME_OF(__VA_ARGS__, )
+#define LIST_NAME_OF(name, ...) name,
+
 /* How many elements an array has. */
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/*
+ * Of ASCII, in every locale; the second takes a letter, a digit and "_", the
+ * third a tab too.
+ */
+static inline bool
+str_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool
+str_is_word(char c)
+{
+	return str_is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
+}
+
+static inline bool
+str_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
 
 /* s without its first n bytes (n <= s.len). */
 static inline struct str
@@ -82,6 +109,8 @@ bool str_next(struct str *rest, char sep, struct str *piece);
  * "nan", "inf", "infinity" with a sign, in any case.
  */
 bool str_to_double(struct str s, double *out);
+/* Powers of ten that a double holds exactly: up to 1e22. */
+extern const double str_pow10[23];
 /*
  * The number that stands at p: at most 15 digits and, with `point`, one point
  * among them.  Returns where it ends, or p (and *out untouched) for none.

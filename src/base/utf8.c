@@ -4,8 +4,6 @@
 
 #include "base/utf8.h"
 
-#include <stdbool.h>
-
 #include "base/sort.h"
 
 size_t
@@ -130,8 +128,7 @@ utf8_width(struct str s)
 		size_t n = utf8_decode(s, &cp);
 
 		columns += (size_t)utf8_cp_width(cp);
-		s.p += n;
-		s.len -= n;
+		s = str_skip(s, n);
 	}
 	return columns;
 }
@@ -143,8 +140,7 @@ utf8_prefix(struct str s, size_t columns)
 
 	while (taken < s.len) {
 		uint32_t cp;
-		size_t n = utf8_decode(
-			(struct str){ s.p + taken, s.len - taken }, &cp);
+		size_t n = utf8_decode(str_skip(s, taken), &cp);
 		size_t width = (size_t)utf8_cp_width(cp);
 
 		if (used + width > columns)
@@ -183,8 +179,7 @@ utf8_sanitize(struct buf *out, struct str s)
 			buf_append(out, bytes, utf8_encode(0xB7, bytes));
 		else
 			buf_append(out, bytes, utf8_encode(cp, bytes));
-		s.p += n;
-		s.len -= n;
+		s = str_skip(s, n);
 	}
 }
 

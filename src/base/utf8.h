@@ -2,11 +2,7 @@
 #ifndef HGYM_BASE_UTF8_H
 #define HGYM_BASE_UTF8_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
-#include "base/str.h"
 
 #define UTF8_REPLACEMENT 0xFFFDU
 

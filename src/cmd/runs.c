@@ -18,13 +18,6 @@ struct runs_call {
 	const char *pod, *group, *status; /* NULL: all */
 };
 
-static const char *const statuses[] = {
-#define X(id, name) name,
-	RUN_STATUS_LIST(X)
-#undef X
-		NULL,
-};
-
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS(runs_call),
 	{ 0, "pod", "NAME", "only the runs of this pod", CMD_TEXT,
@@ -32,7 +25,7 @@ static const struct cmd_option options[] = {
 	{ 0, "group", "NAME", "only the runs of this group", CMD_TEXT,
 	  CMD_AT(runs_call, group) },
 	{ 0, "status", "WORD", "only running, finished, truncated, .. ones",
-	  CMD_WORD, CMD_AT(runs_call, status), .words = statuses },
+	  CMD_WORD, CMD_AT(runs_call, status), .words = run_status_names },
 	CMD_OPTIONS_END,
 };
 

@@ -7,7 +7,6 @@
 
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -67,13 +66,6 @@ drop_bytes(struct ingest_log *log, struct buf *buf, size_t n)
 	}
 }
 
-static void
-forget_waiting(struct ingest_log *log)
-{
-	drop_bytes(log, &log->sending, log->sending.len);
-	drop_bytes(log, &log->inbox, log->inbox.len);
-}
-
 static size_t
 fetch_on_bytes(void *user, struct follow_file *ff, struct str data)
 {
@@ -116,7 +108,8 @@ fetch_again(struct ingest_log *log)
 
 	if (pod->follow == NULL)
 		return;
-	forget_waiting(log);
+	drop_bytes(log, &log->sending, log->sending.len);
+	drop_bytes(log, &log->inbox, log->inbox.len);
 	ingest_say(pod->ingest, pod, MODEL_WARNING,
 		   "%s: local copy of %s is not all here any more: it is "
 		   "fetched again from the pod",
@@ -424,10 +417,9 @@ fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset,
 		return;
 	cut = offset != log->ahead_end;
 	while ((end = memchr(data.p, '\n', data.len)) != NULL) {
-		line = (struct str){ data.p, (size_t)(end + 1 - data.p) };
+		line = str_between(data.p, end + 1);
 		offset += line.len;
-		data.p += line.len;
-		data.len -= line.len;
+		data = str_skip(data, line.len);
 		if (!cut)
 			model_log_ahead(pod->ingest->o.model, log->log, line);
 		cut = false;

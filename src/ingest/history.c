@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -140,12 +139,6 @@ fetch_pod(struct ingest *ingest, size_t pod)
 	history_read(ingest->fetch, &what);
 }
 
-static bool
-is_whole_live(const struct model_run *mr)
-{
-	return mr->live && mr->run_id != 0 && mr->history == MODEL_WHOLE;
-}
-
 /* The one under way that was looked at longest ago; NULL: they are few. */
 static struct model_run *
 oldest_live(const struct model *model)
@@ -156,7 +149,7 @@ oldest_live(const struct model *model)
 	for (size_t i = 0; i < model->n_runs; i++) {
 		struct model_run *mr = model->runs[i];
 
-		if (!is_whole_live(mr))
+		if (!mr->live || mr->run_id == 0 || mr->history != MODEL_WHOLE)
 			continue;
 		n++;
 		if (oldest == NULL || mr->wanted <= oldest->wanted)
@@ -548,15 +541,6 @@ renew_pods(struct ingest *ingest, struct err *err)
 	return rc;
 }
 
-static int
-renew_all(struct ingest *ingest, struct err *err)
-{
-	if (renew_pods(ingest, err) != 0)
-		return -1;
-	return store_each_changed_run(ingest->history, ingest->rev, renew_run,
-				      ingest, err);
-}
-
 /* ---- the second one */
 
 static void
@@ -569,7 +553,9 @@ look_at_rows(struct ingest *ingest)
 		return;
 	ingest->data_version = version;
 	ingest->last_news_ms = ingest_now_ms(ingest);
-	if (renew_all(ingest, &err) != 0)
+	if (renew_pods(ingest, &err) != 0 ||
+	    store_each_changed_run(ingest->history, ingest->rev, renew_run,
+				   ingest, &err) != 0)
 		log_debug("ingest", "%s", err.text);
 }
 

@@ -4,10 +4,8 @@
 
 #include "ingest/ingest.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "base/log.h"
@@ -155,22 +153,19 @@ ingest_on_room(void *user)
 static int
 open_spools(struct ingest *ingest, struct err *err)
 {
-	char *state = ingest->o.spool_path != NULL
-			      ? xstrdup(ingest->o.spool_path)
-			      : conf_dir_state();
-	char *real = realpath(ingest->o.db_path, NULL);
-	char *folder =
+	AUTO_TEXT state = ingest->o.spool_path != NULL
+				  ? xstrdup(ingest->o.spool_path)
+				  : conf_dir_state();
+	AUTO_TEXT real = realpath(ingest->o.db_path, NULL);
+	const char *path = real != NULL ? real : ingest->o.db_path;
+	AUTO_TEXT folder =
 		xasprintf("%s/mirror/%016llx", state,
-			  (unsigned long long)str_hash(str_from(
-				  real != NULL ? real : ingest->o.db_path)));
+			  (unsigned long long)str_hash(str_from(path)));
 
 	if (conf_make_dir(folder, err) == 0)
 		ingest->spools = spool_dir_open(
 			folder, (uint64_t)ingest->o.conf->mirror_cap_bytes,
 			err);
-	free(folder);
-	free(real);
-	free(state);
 	return ingest->spools != NULL ? 0 : -1;
 }
 
@@ -182,13 +177,12 @@ rules_text(const struct format_set *formats)
 
 	for (size_t i = 0; i < format_set_rules(formats); i++) {
 		const struct rule *rule = format_set_rule(formats, i);
-		char *text = xasprintf("%016llx %s %s %s %d %d",
-				       (unsigned long long)hash, rule->format,
-				       rule->name, rule->pattern,
-				       (int)rule->kind, (int)rule->stage);
+		AUTO_TEXT text = xasprintf(
+			"%016llx %s %s %s %d %d", (unsigned long long)hash,
+			rule->format, rule->name, rule->pattern,
+			(int)rule->kind, (int)rule->stage);
 
 		hash = str_hash(str_from(text));
-		free(text);
 	}
 	return xasprintf("%016llx", (unsigned long long)hash);
 }
@@ -196,7 +190,7 @@ rules_text(const struct format_set *formats)
 static int
 open_store(struct ingest *ingest, struct err *err)
 {
-	char *rules = rules_text(ingest->o.formats);
+	AUTO_TEXT rules = rules_text(ingest->o.formats);
 	const struct store_options options = {
 		.path = ingest->o.db_path,
 		.read_only = ingest->o.read_only,
@@ -208,7 +202,6 @@ open_store(struct ingest *ingest, struct err *err)
 
 	if (conf_make_dir_of(ingest->o.db_path, err) == 0)
 		ingest->store = store_open(&options, err);
-	free(rules);
 	if (ingest->store == NULL)
 		return -1;
 	ingest->history = ingest->store;

@@ -2,17 +2,9 @@
 #ifndef HGYM_INGEST_INGEST_H
 #define HGYM_INGEST_INGEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/err.h"
 #include "conf/conf.h"
-#include "loop/loop.h"
 #include "model/model.h"
-#include "parsers/format.h"
 #include "remote/fleet.h"
-#include "transport.h"
 
 /*
  * The way of a byte: logs of pods, and logs of this machine, through the

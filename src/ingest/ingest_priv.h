@@ -3,15 +3,12 @@
 #define HGYM_INGEST_INGEST_PRIV_H
 
 #include "base/buf.h"
-#include "base/list.h"
 #include "ingest/ingest.h"
 #include "ingest/spool.h"
 #include "model/pod_state.h"
 #include "parsers/run_reader.h"
-#include "parsers/telemetry.h"
 #include "remote/follow.h"
 #include "store/pods.h"
-#include "store/store.h"
 
 /*
  * Inside of the room: ingest.c owns all, pods.c has the links, fetch.c brings

@@ -9,12 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cksum.h"
+#include "base/fd.h"
 #include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 
@@ -36,8 +35,7 @@ local_free(struct local *local)
 {
 	if (local == NULL)
 		return;
-	if (local->fd >= 0)
-		(void)close(local->fd);
+	fd_close(&local->fd);
 	free(local->path);
 	free(local);
 }
@@ -93,11 +91,9 @@ let_rest(struct ingest_log *log)
 	bool is_over = log->end != UINT64_MAX && log->parsed >= log->end;
 
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	if (local->fd < 0 ||
-	    (!is_over && (rlim_t)local->fd < limit.rlim_cur / OPEN_PART))
-		return;
-	(void)close(local->fd);
-	local->fd = -1;
+	if (is_over ||
+	    (local->fd >= 0 && (rlim_t)local->fd >= limit.rlim_cur / OPEN_PART))
+		fd_close(&local->fd);
 }
 
 /* It has that size; what is there when it is added is no news. */
@@ -163,14 +159,15 @@ static void
 say(struct ingest_log *log, enum model_severity severity, const char *what)
 {
 	struct model *model = log->ingest->o.model;
+	AUTO_TEXT text =
+		xasprintf("%s: %s %s", model->pods[log->model_pod].name,
+			  log->local->path, what);
 	struct model_event event = { .wall_ms = ingest_wall_ms(log->ingest),
 				     .severity = severity,
-				     .pod = log->model_pod };
+				     .pod = log->model_pod,
+				     .text = text };
 
-	event.text = xasprintf("%s: %s %s", model->pods[log->model_pod].name,
-			       log->local->path, what);
 	model_event_add(model, &event);
-	free(event.text);
 }
 
 static void

@@ -15,15 +15,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/xalloc.h"
-#include "parsers/json.h"
 #include "parsers/linebuf.h"
 #include "parsers/metric_rows.h"
 #include "parsers/run_reader.h"
@@ -167,7 +164,7 @@ read_log(struct parsed_file *file, int fd, const struct stat *st,
 static bool
 read_state(struct parsed_file *file, struct str text, struct worker *worker)
 {
-	cJSON *state = json_parse(text, JSON_BARE_TEXT, NULL);
+	AUTO_JSON state = json_parse(text, JSON_BARE_TEXT, NULL);
 	double planned = json_get_number(state, "max_steps", 0);
 	const cJSON *history = json_get(state, "log_history");
 	cJSON *entry;
@@ -175,34 +172,29 @@ read_state(struct parsed_file *file, struct str text, struct worker *worker)
 	run_reader_reset(worker->reader, file);
 	cJSON_ArrayForEach(entry, history)
 	{
-		struct buf line;
+		AUTO_BUF line = buf_new(LINE_MAX_BYTES);
 
 		if (planned > 0 && json_get(entry, "max_steps") == NULL)
 			json_add_number(entry, "max_steps", planned);
-		buf_init(&line, LINE_MAX_BYTES);
 		json_print(&line, entry);
 		buf_append_char(&line, '\n');
 		run_reader_feed(worker->reader, line.data, line.len);
-		buf_release(&line);
 	}
 	run_reader_finish(worker->reader);
-	cJSON_Delete(state);
 	return file->n_runs > 0;
 }
 
 static bool
 is_state_file(struct parsed_file *file, struct worker *worker)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	bool is = false;
 
 	if (strcmp(file_name(file->path), "trainer_state.json") != 0)
 		return false;
-	buf_init(&text, JSON_MAX_BYTES);
 	if (file_read(file->path, &text, NULL) == 0)
 		is = read_state(file, buf_str(&text), worker);
 	file->bytes = text.len;
-	buf_release(&text);
 	return is;
 }
 
@@ -472,7 +464,6 @@ static const char *const table_ends[] = { ".csv", ".json", ".jsonl", ".ndjson",
 static const char *const log_ends[] = { ".log", ".txt", ".out", ".stdout",
 					NULL };
 static const char *const metric_ends[] = { ".csv", ".jsonl", NULL };
-static const char *const metric_words[] = { "metrics", "log", "history" };
 
 /* Of a metrics file this much tells that it is one. */
 #define SNIFF_BYTES 65536U
@@ -551,29 +542,25 @@ is_metric_file(const char *path)
 	int fd = ends_like(path, metric_ends)
 			 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 			 : -1;
+	AUTO_TEXT text = xmalloc(SNIFF_BYTES);
 	struct stat st;
-	char *text;
 	ssize_t n = 0;
-	bool is;
 
 	if (fd < 0)
 		return false;
-	text = xmalloc(SNIFF_BYTES);
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		n = read(fd, text, SNIFF_BYTES);
-	is = n > 0 && has_metric_rows((struct str){ text, (size_t)n });
-	free(text);
 	(void)close(fd);
-	return is;
+	return n > 0 && has_metric_rows((struct str){ text, (size_t)n });
 }
 
 static bool
 is_metric_name(const char *name)
 {
-	for (size_t i = 0; i < sizeof(metric_words) / sizeof(char *); i++)
-		if (strstr(name, metric_words[i]) != NULL)
-			return ends_like(name, metric_ends);
-	return false;
+	return (strstr(name, "metrics") != NULL ||
+		strstr(name, "log") != NULL ||
+		strstr(name, "history") != NULL) &&
+	       ends_like(name, metric_ends);
 }
 
 static int
@@ -611,15 +598,13 @@ add_entry(struct finder *finder, const char *dir, const char *name, int depth,
 	  bool metrics)
 {
 	size_t len = strlen(dir);
-	char *path = xasprintf("%s%s%s", dir,
-			       len > 0 && dir[len - 1] == '/' ? "" : "/", name);
+	AUTO_TEXT path = xasprintf(
+		"%s%s%s", dir, len > 0 && dir[len - 1] == '/' ? "" : "/", name);
 	struct stat link, st;
 	bool is_log = false;
 
-	if (lstat(path, &link) != 0 || stat(path, &st) != 0) {
-		free(path);
+	if (lstat(path, &link) != 0 || stat(path, &st) != 0)
 		return false;
-	}
 	if (S_ISDIR(link.st_mode) && depth < MAX_DEPTH && !metrics)
 		add_directory(finder, path, depth + 1);
 	else if (S_ISREG(st.st_mode))
@@ -627,7 +612,6 @@ add_entry(struct finder *finder, const char *dir, const char *name, int depth,
 				 : ends_like(name, log_ends);
 	if (is_log)
 		add_file(finder, path, &st, false);
-	free(path);
 	return is_log;
 }
 

@@ -2,14 +2,8 @@
 #ifndef HGYM_INGEST_PARSE_FILES_H
 #define HGYM_INGEST_PARSE_FILES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/err.h"
 #include "base/sha256.h"
 #include "parsers/format.h"
-#include "parsers/run.h"
 #include "parsers/score_json.h"
 
 /* Log files read whole, on several cores where that pays. */

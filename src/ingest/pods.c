@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "bench/record.h"
@@ -223,14 +222,14 @@ static int
 mark_pods(void *user, const struct stored_bench *bench)
 {
 	struct ingest *ingest = user;
-	cJSON *root, *pods, *node;
+	AUTO_JSON root = NULL;
+	const cJSON *node;
 
 	if (bench->definition == NULL || bench->dir == NULL ||
 	    !bench_is_driven(bench->dir))
 		return 0;
 	root = json_parse(str_from(bench->definition), false, NULL);
-	pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
-	cJSON_ArrayForEach(node, pods)
+	cJSON_ArrayForEach(node, json_get(root, "pods"))
 	{
 		const char *id = json_get_string(node, "id", NULL);
 		const char *ssh = json_get_string(node, "ssh", NULL);
@@ -244,7 +243,6 @@ mark_pods(void *user, const struct stored_bench *bench)
 			pod->has_bench = true;
 		}
 	}
-	cJSON_Delete(root);
 	return 0;
 }
 

@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
@@ -102,15 +101,12 @@ sink_model_log(struct ingest *ingest, size_t model_pod, const char *name,
 	       unsigned int gen)
 {
 	struct model *model = ingest->o.model;
-	char *path = log_path(name, gen);
+	AUTO_TEXT path = log_path(name, gen);
+	AUTO_TEXT before = gen > 0 ? log_path(name, gen - 1) : NULL;
 	struct model_log *log = model_log_get(model, model_pod, path);
 
-	free(path);
-	if (gen > 0) {
-		path = log_path(name, gen - 1);
-		model_log_after(model, log, path);
-		free(path);
-	}
+	if (before != NULL)
+		model_log_after(model, log, before);
 	return log;
 }
 
@@ -184,13 +180,12 @@ tell_of_run(struct ingest_log *log, unsigned int run_index,
 	struct model *model = log->ingest->o.model;
 	const struct model_run *mr = model_run_of(log, run_index);
 	const char *slash = strrchr(mr->group, '/');
-	struct buf text;
+	AUTO_BUF text = buf_new(1024);
 	struct model_event event = { .wall_ms = ingest_wall_ms(log->ingest),
 				     .severity = severity,
 				     .pod = log->model_pod,
 				     .mr = mr };
 
-	buf_init(&text, 1024);
 	buf_appendf(&text, "%s: %s ", model->pods[log->model_pod].name,
 		    slash != NULL ? slash + 1 : mr->group);
 	if (run_has(mr->run.seed))
@@ -198,7 +193,6 @@ tell_of_run(struct ingest_log *log, unsigned int run_index,
 	buf_append_str(&text, what);
 	event.text = text.data;
 	model_event_add(model, &event);
-	buf_release(&text);
 }
 
 /* Kinds of events that a person should look at. */
@@ -215,13 +209,11 @@ static void
 sink_event(struct ingest_log *log, unsigned int run_index,
 	   const struct run_event *event)
 {
-	char *what;
+	AUTO_TEXT what =
+		xasprintf("%s: %s", run_event_name(event->kind), event->text);
 
-	if (!is_news(log))
-		return;
-	what = xasprintf("%s: %s", run_event_name(event->kind), event->text);
-	tell_of_run(log, run_index, severity_of(event->kind), what);
-	free(what);
+	if (is_news(log))
+		tell_of_run(log, run_index, severity_of(event->kind), what);
 }
 
 /* It begins, or has another status than before: told when that is news. */
@@ -232,7 +224,7 @@ note_status(struct ingest_log *log, const struct run *run, bool news)
 		run->run_index < log->n_told && run->status == log->status;
 	bool is_good =
 		run->status == RUN_RUNNING || run->status == RUN_FINISHED;
-	char *what;
+	AUTO_TEXT what = NULL;
 
 	log->status = run->status;
 	log->n_told = run->run_index + 1;
@@ -246,7 +238,6 @@ note_status(struct ingest_log *log, const struct run *run, bool news)
 		what = xstrdup(run_status_name(run->status));
 	tell_of_run(log, run->run_index, is_good ? MODEL_INFO : MODEL_ALARM,
 		    what);
-	free(what);
 }
 
 static void

@@ -11,12 +11,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/xalloc.h"
 
 /* Descriptors that are kept open between appends: so many, or this part of
@@ -114,12 +114,11 @@ spool_prune_run(struct spool_prune *prune, const struct spool_dir *dir)
 		qsort(listing.ended, listing.n, sizeof(*listing.ended), by_age);
 	for (size_t i = 0; i < listing.n && prune->bytes > dir->cap_bytes;
 	     i++) {
-		char *path =
+		AUTO_TEXT path =
 			xasprintf("%s/%s", dir->path, listing.ended[i].name);
 
 		if (unlink(path) == 0)
 			prune->bytes -= listing.ended[i].bytes;
-		free(path);
 	}
 	listing_release(&listing);
 }
@@ -180,13 +179,6 @@ spool_dir_free(struct spool_dir *dir)
 	free(dir);
 }
 
-static bool
-is_safe(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '.' || c == '_';
-}
-
 /*
  * "<hash>-<generation>-<end of the path>.log": the hash of pod and path tells
  * them apart, the rest is for people.
@@ -195,19 +187,22 @@ static char *
 file_path(const struct spool_dir *dir, const char *pod, struct str path,
 	  unsigned int generation)
 {
-	struct buf text;
+	AUTO_BUF text =
+		buf_new(strlen(dir->path) + strlen(pod) + path.len + 128);
 	size_t from = path.len > NAME_TAIL_MAX ? path.len - NAME_TAIL_MAX : 0;
 	uint64_t hash;
 
-	buf_init(&text, strlen(dir->path) + strlen(pod) + path.len + 128);
 	buf_append(&text, pod, strlen(pod) + 1);
 	buf_append(&text, path.p, path.len);
 	hash = str_hash(buf_str(&text));
 	buf_clear(&text);
 	buf_appendf(&text, "%s/%016" PRIx64 "-%u-", dir->path, hash,
 		    generation);
-	for (size_t i = from; i < path.len; i++)
-		buf_append_char(&text, is_safe(path.p[i]) ? path.p[i] : '-');
+	for (size_t i = from; i < path.len; i++) {
+		char c = path.p[i];
+
+		buf_append_char(&text, str_is_word(c) || c == '.' ? c : '-');
+	}
 	if (!str_ends_with(buf_str(&text), ".log"))
 		buf_append_str(&text, ".log");
 	return buf_detach(&text);
@@ -226,20 +221,11 @@ spool_new(struct spool_dir *dir, const char *pod, struct str path,
 	return spool;
 }
 
-static void
-close_fd(struct spool *spool)
-{
-	if (spool->fd >= 0)
-		(void)close(spool->fd);
-	spool->fd = -1;
-}
-
 void
 spool_lend(struct spool *spool)
 {
 	if (!list_is_empty(&spool->in_dir)) {
 		list_remove(&spool->in_dir);
-		list_init(&spool->in_dir);
 		spool->dir->n_open--;
 	}
 }
@@ -261,7 +247,7 @@ spool_back(struct spool *spool)
 	while (dir->n_open > dir->most_open) {
 		oldest = list_entry(dir->open.next, struct spool, in_dir);
 		spool_lend(oldest);
-		close_fd(oldest);
+		fd_close(&oldest->fd);
 	}
 }
 
@@ -271,7 +257,7 @@ spool_free(struct spool *spool)
 	if (spool == NULL)
 		return;
 	spool_lend(spool);
-	close_fd(spool);
+	fd_close(&spool->fd);
 	free(spool->path);
 	free(spool);
 }
@@ -305,24 +291,22 @@ open_path(struct spool *spool, int create, struct err *err)
 static int
 open_nameless(struct spool *spool, struct err *err)
 {
-	char *path = xasprintf("%s.XXXXXX", spool->path);
+	AUTO_TEXT path = xasprintf("%s.XXXXXX", spool->path);
 
-	close_fd(spool);
+	fd_close(&spool->fd);
 	(void)mkdir(spool->dir->path, 0700);
 	spool->fd = mkostemp(path, O_CLOEXEC);
-	if (spool->fd >= 0)
-		(void)unlink(path);
-	else
-		err_set_errno(err, ERR_IO, "cannot make %s", path);
-	free(path);
-	return spool->fd >= 0 ? 0 : -1;
+	if (spool->fd < 0)
+		return err_set_errno(err, ERR_IO, "cannot make %s", path);
+	(void)unlink(path);
+	return 0;
 }
 
 /* Sum what lies behind the bytes that are known. */
 static int
 sum_rest(struct spool *spool, uint64_t size, struct err *err)
 {
-	char *block = xmalloc(BLOCK_BYTES);
+	AUTO_TEXT block = xmalloc(BLOCK_BYTES);
 	ssize_t n = 1;
 
 	while (n > 0 && spool->sum.len < size) {
@@ -330,7 +314,6 @@ sum_rest(struct spool *spool, uint64_t size, struct err *err)
 		if (n > 0)
 			cksum_add(&spool->sum, block, (size_t)n);
 	}
-	free(block);
 	if (n > 0 || spool->sum.len >= size)
 		return 0;
 	return err_set_errno(err, ERR_IO, "cannot read %s", spool->path);
@@ -359,7 +342,7 @@ spool_open(struct spool *spool, const struct cksum *known, struct err *err)
 		rc = sum_rest(spool, (uint64_t)st.st_size, err);
 	}
 	if (rc != 0)
-		close_fd(spool);
+		fd_close(&spool->fd);
 	spool->is_open = rc == 0;
 	spool->lost = NULL;
 	return rc;
@@ -437,5 +420,5 @@ spool_end(struct spool *spool)
 {
 	(void)chmod(spool->path, 0400);
 	spool_lend(spool);
-	close_fd(spool);
+	fd_close(&spool->fd);
 }

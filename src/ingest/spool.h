@@ -2,9 +2,6 @@
 #ifndef HGYM_INGEST_SPOOL_H
 #define HGYM_INGEST_SPOOL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/cksum.h"

@@ -7,7 +7,6 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
@@ -101,7 +100,7 @@ read_slice(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
 	size_t want = log->reader != NULL ? slice_bytes(log) : 0, n;
-	char *block;
+	AUTO_TEXT block = NULL;
 
 	if (want == 0)
 		return;
@@ -118,7 +117,6 @@ read_slice(struct ingest_log *log)
 		out->n_lines = run_reader_lines(log->reader);
 		note_run(log);
 	}
-	free(block);
 }
 
 static void

@@ -5,9 +5,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/log.h"
 #include "base/quote.h"
 #include "ingest/ingest_priv.h"
@@ -93,8 +90,7 @@ telemetry_on_data(void *user, const void *data, size_t len)
 				   buf_str(&pod->telemetry_line)))
 			take_block(pod);
 		buf_clear(&pod->telemetry_line);
-		rest.p += n + 1;
-		rest.len -= n + 1;
+		rest = str_skip(rest, n + 1);
 	}
 	buf_append(&pod->telemetry_line, rest.p, rest.len);
 	return len;
@@ -132,13 +128,12 @@ telemetry_start(struct ingest_pod *pod)
 	static const struct stream_cb cb = { telemetry_on_data, NULL,
 					     telemetry_on_close };
 	struct transport *t = fleet_transport(pod->fleet->fleet);
-	struct buf folder, command;
+	AUTO_BUF folder = buf_new(4096);
+	AUTO_BUF command = buf_new(16384);
 	const char *argv[] = { "exec", "sh", "-c", telemetry_script,
 			       "sh",   NULL, NULL };
 	struct err err = { ERR_NONE, "" };
 
-	buf_init(&folder, 4096);
-	buf_init(&command, 16384);
 	folder_of_logs(pod->conf, &folder);
 	argv[5] = folder.data;
 	quote_argv(&command, argv);
@@ -150,8 +145,6 @@ telemetry_start(struct ingest_pod *pod)
 		t->ops->exec(t, pod->index, command.data, &cb, pod, &err);
 	if (pod->telemetry == NULL)
 		log_debug("telemetry", "%s: %s", pod->name, err.text);
-	buf_release(&folder);
-	buf_release(&command);
 }
 
 void

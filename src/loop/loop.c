@@ -195,28 +195,21 @@ loop_new(struct err *err)
 	return loop;
 }
 
+/* all: the loop's own three too. */
 static void
-close_watch(uv_handle_t *handle, void *user)
+close_any(uv_handle_t *handle, void *all)
 {
-	(void)user;
-	if (handle->data != NULL)
+	if (all != NULL || handle->data != NULL)
 		close_handle(handle);
-}
-
-static void
-close_any(uv_handle_t *handle, void *user)
-{
-	(void)user;
-	close_handle(handle);
 }
 
 void
 loop_free(struct loop *loop)
 {
-	uv_walk(&loop->uv, close_watch, NULL);
+	uv_walk(&loop->uv, close_any, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	/* What the last callbacks opened, and the loop's own. */
-	uv_walk(&loop->uv, close_any, NULL);
+	uv_walk(&loop->uv, close_any, loop);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&loop->uv);
 	free(loop);

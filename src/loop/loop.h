@@ -2,8 +2,6 @@
 #ifndef HGYM_LOOP_LOOP_H
 #define HGYM_LOOP_LOOP_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/clock.h"

@@ -4,8 +4,6 @@
 
 #include "pods/pods.h"
 
-#include <string.h>
-
 #include "base/xalloc.h"
 
 /* Is the name one of the list?  All are, of an empty one. */

@@ -4,17 +4,15 @@
 
 #include "pods/preflight.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/embed.h"
 #include "base/quote.h"
 #include "base/utf8.h"
-#include "parsers/json.h"
 #include "parsers/run.h"
 #include "remote/frame.h"
+#include "remote/openssh.h"
 
 /* A GPU with less than this in use, and idle, is free. */
 #define IDLE_MIB     1024.0
@@ -52,12 +50,6 @@ static const struct {
 #undef X
 };
 
-static cJSON *
-list_of(const cJSON *row, const char *key)
-{
-	return cJSON_GetObjectItemCaseSensitive(row, key);
-}
-
 int
 preflight_status(const cJSON *row)
 {
@@ -68,12 +60,12 @@ preflight_status(const cJSON *row)
 	const cJSON *one;
 	int status = 0;
 
-	cJSON_ArrayForEach(one, list_of(row, "failures"))
+	cJSON_ArrayForEach(one, cJSON_GetObjectItem(row, "failures"))
 	{
 		const char *class = json_get_string(one, "class", "");
 
 		status = err_exit_status(ERR_CHECK);
-		for (size_t i = 0; i < sizeof(unreachable) / sizeof(int); i++)
+		for (size_t i = 0; i < LENGTH(unreachable); i++)
 			if (strcmp(classes[unreachable[i]].name, class) == 0)
 				return err_exit_status(ERR_NET);
 	}
@@ -94,7 +86,7 @@ fail(cJSON *row, enum preflight_class class, const char *fmt, ...)
 	json_add_string(one, "class", classes[class].name);
 	json_add_clean(one, "text", text);
 	json_add_string(one, "next", classes[class].next);
-	cJSON_AddItemToArray(list_of(row, "failures"), one);
+	cJSON_AddItemToArray(cJSON_GetObjectItem(row, "failures"), one);
 }
 
 /* Bytes of the pod, made harmless; nothing is null. */
@@ -223,8 +215,8 @@ take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
 	json_add_number(gpu, "memory_mib", number(cell[2]));
 	json_add_number(gpu, "used_mib", used);
 	json_add_number(gpu, "util", util);
-	cJSON_AddItemToArray(list_of(row, "gpus"), gpu);
-	if (list_of(row, "driver") == NULL)
+	cJSON_AddItemToArray(cJSON_GetObjectItem(row, "gpus"), gpu);
+	if (cJSON_GetObjectItem(row, "driver") == NULL)
 		add_clean(row, "driver", str_trim(cell[5]));
 	if (is_ours(p->pod, index) && !apps &&
 	    (used > IDLE_MIB || util > IDLE_PERCENT))
@@ -250,16 +242,17 @@ take_apps(cJSON *row, struct str facts)
 		if (!str_next(&line, ',', &pid) ||
 		    !str_next(&line, ',', &mib) || isnan(number(pid)))
 			continue;
+		line = str_trim(line);
+		pid = str_trim(pid);
+		mib = str_trim(mib);
 		app = cJSON_CreateObject();
 		json_add_number(app, "pid", number(pid));
 		json_add_number(app, "memory_mib", number(mib));
-		add_clean(app, "name", str_trim(line));
+		add_clean(app, "name", line);
 		cJSON_AddItemToArray(list, app);
 		buf_appendf(&names, "%s%.*s (pid %.*s, %.*s MiB)",
-			    n++ > 0 ? ", " : "", (int)str_trim(line).len,
-			    str_trim(line).p, (int)str_trim(pid).len,
-			    str_trim(pid).p, (int)str_trim(mib).len,
-			    str_trim(mib).p);
+			    n++ > 0 ? ", " : "", (int)line.len, line.p,
+			    (int)pid.len, pid.p, (int)mib.len, mib.p);
 	}
 	if (n > 0)
 		fail(row, PREFLIGHT_GPU, "the GPU is in use: %s", names.data);
@@ -270,7 +263,7 @@ take_apps(cJSON *row, struct str facts)
 static void
 add_gpu_names(cJSON *row)
 {
-	const cJSON *gpus = list_of(row, "gpus");
+	const cJSON *gpus = cJSON_GetObjectItem(row, "gpus");
 	const cJSON *first = cJSON_GetArrayItem(gpus, 0);
 	AUTO_BUF text = buf_new(400);
 
@@ -305,7 +298,7 @@ judge_gpu(const struct preflight *p, cJSON *row, struct str facts)
 		if (n == 0 && p->need_gpu)
 			fail(row, PREFLIGHT_GPU, "nvidia-smi shows no GPU");
 	}
-	if (list_of(row, "driver") == NULL)
+	if (cJSON_GetObjectItem(row, "driver") == NULL)
 		cJSON_AddNullToObject(row, "driver");
 	add_gpu_names(row);
 }
@@ -388,7 +381,7 @@ judge_link(const struct preflight *p, cJSON *row)
 		fail(row, PREFLIGHT_TIMEOUT, "the answer did not come in time");
 		return;
 	}
-	for (size_t i = 0; i < sizeof(of_codes) / sizeof(of_codes[0]); i++)
+	for (size_t i = 0; i < LENGTH(of_codes); i++)
 		if (p->exit->err.code == of_codes[i].code)
 			class = of_codes[i].class;
 	fail(row, class, "%s", p->exit->err.text);
@@ -398,11 +391,8 @@ judge_link(const struct preflight *p, cJSON *row)
 static void
 judge_broken(const struct preflight *p, cJSON *row, bool began)
 {
-	struct str words = { NULL, 0 }, rest = p->errors, line;
+	struct str words = openssh_last_line(p->errors);
 
-	while (str_next(&rest, '\n', &line))
-		if (str_trim(line).len > 0)
-			words = str_trim(line);
 	if (p->exit->signalled)
 		fail(row, PREFLIGHT_ENVIRONMENT,
 		     "the shell was ended by signal %s", p->exit->signal);
@@ -419,7 +409,7 @@ judge_broken(const struct preflight *p, cJSON *row, bool began)
 static void
 add_summary(cJSON *row)
 {
-	const cJSON *failures = list_of(row, "failures"), *one;
+	const cJSON *failures = cJSON_GetObjectItem(row, "failures"), *one;
 	AUTO_BUF names = buf_new(200);
 	AUTO_BUF texts = buf_new(4000);
 

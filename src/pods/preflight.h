@@ -2,8 +2,6 @@
 #ifndef HGYM_PODS_PREFLIGHT_H
 #define HGYM_PODS_PREFLIGHT_H
 
-#include "base/buf.h"
-#include "base/str.h"
 #include "conf/conf.h"
 #include "parsers/json.h"
 #include "transport.h"

@@ -7,14 +7,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
 
 #include "base/xalloc.h"
-#include "loop/loop.h"
 #include "pods/pods.h"
 #include "pods/preflight.h"
 #include "remote/frame.h"
+#include "remote/shell_marks.h"
 
 #define OUT_CAP	   (256U * 1024)
 #define ERRORS_CAP 4096U
@@ -41,7 +39,8 @@ struct check {
 	struct fleet *fleet;
 	struct probe *probes;
 	size_t left;
-	char nonce[32], mark[40]; /* the mark is the nonce as a line */
+	struct shell_marks nonce; /* of which only the mark counts */
+	char mark[40];		  /* the nonce as a line */
 	int signum;
 };
 
@@ -187,7 +186,7 @@ probe_start(struct check *check, size_t i)
 	probe->index = i;
 	probe->now = (struct preflight){
 		.pod = pod,
-		.nonce = check->nonce,
+		.nonce = check->nonce.mark,
 		.exit = &probe->exit,
 		.connect_ms = -1,
 		.host_key = probe->host_key,
@@ -200,7 +199,7 @@ probe_start(struct check *check, size_t i)
 	probe->begun_ms = clock->mono_ms(clock);
 	probe->timer = loop_timer_new(check->loop, probe_on_late, probe);
 	loop_timer_start(probe->timer, (int64_t)(ask->limit_s * 1e3), 0);
-	preflight_command(&command, check->nonce, pod);
+	preflight_command(&command, check->nonce.mark, pod);
 	probe->stream =
 		t->ops->exec(t, i, command.data, &cb, probe, &probe->exit.err);
 	if (probe->stream == NULL) {
@@ -211,16 +210,6 @@ probe_start(struct check *check, size_t i)
 	probe_tell(probe, PODS_PROBE_CONNECTING, NULL);
 	t->ops->write(probe->stream, preflight_script(),
 		      strlen(preflight_script()), NULL);
-}
-
-static void
-make_nonce(char *nonce, size_t size)
-{
-	unsigned long long random = 0;
-
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = (unsigned long long)clock_real.mono_ms(&clock_real);
-	snprintf(nonce, size, "hgym%016llx", random);
 }
 
 static void
@@ -235,8 +224,8 @@ probe_all(struct check *check, cJSON **rows)
 
 	check->probes = xcalloc(ask->n, sizeof(*check->probes));
 	check->left = ask->n;
-	make_nonce(check->nonce, sizeof(check->nonce));
-	snprintf(check->mark, sizeof(check->mark), "\n%s\n", check->nonce);
+	shell_marks_init(&check->nonce);
+	snprintf(check->mark, sizeof(check->mark), "\n%s\n", check->nonce.mark);
 	remotes = xcalloc(ask->n, sizeof(*remotes));
 	for (size_t i = 0; i < ask->n; i++)
 		remotes[i] = pods_remote(&ask->pods[i]);

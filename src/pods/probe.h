@@ -2,10 +2,6 @@
 #ifndef HGYM_PODS_PROBE_H
 #define HGYM_PODS_PROBE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/err.h"
 #include "conf/conf.h"
 #include "parsers/json.h"
 

@@ -2,10 +2,6 @@
 #ifndef HGYM_STORE_BENCHES_H
 #define HGYM_STORE_BENCHES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/err.h"
 #include "store/store.h"
 
 /* A bench as the database knows it; texts borrowed, NULL or 0: unknown. */

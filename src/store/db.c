@@ -4,9 +4,8 @@
 
 #include "store/db.h"
 
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -266,6 +265,10 @@ bind_column(sqlite3_stmt *stmt, int at, const struct column *column,
 		memcpy(&text, member, sizeof(text));
 		stmt_bind_text(stmt, at, text);
 		break;
+	case COLUMN_CHARS:
+		text = member;
+		stmt_bind_text(stmt, at, *text != '\0' ? text : NULL);
+		break;
 	case COLUMN_ENUM:
 		text = column->names[*(const unsigned int *)member];
 		stmt_bind_text(stmt, at, text);
@@ -318,6 +321,11 @@ read_column(sqlite3_stmt *stmt, int at, const struct column *column,
 	case COLUMN_TEXT:
 		text = stmt_text(stmt, at);
 		memcpy(member, &text, sizeof(text));
+		break;
+	case COLUMN_CHARS:
+		text = stmt_text(stmt, at);
+		(void)snprintf(member, (size_t)column->absent, "%s",
+			       text != NULL ? text : "");
 		break;
 	case COLUMN_WORD:
 		text = column->names[find_name(column, stmt_text(stmt, at))];

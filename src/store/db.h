@@ -60,6 +60,7 @@ int stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int said,
 /* How a member lies in its column. */
 enum column_type {
 	COLUMN_TEXT,	 /* char *; borrowed until the next step */
+	COLUMN_CHARS,	 /* char[`absent`]; "": NULL */
 	COLUMN_INT,	 /* 64 bits, signed or not */
 	COLUMN_SHORT,	 /* int or unsigned int */
 	COLUMN_BOOL,	 /* 0 or 1 */
@@ -91,6 +92,9 @@ struct column {
 	COLUMN_NAMED(name, COLUMN_TYPE(((type *)0)->member), type, member, 0,  \
 		     NULL)
 #define COLUMN(type, member) COLUMN_AS(#member, type, member)
+#define COLUMN_CHARS_OF(type, member)                                          \
+	COLUMN_NAMED(#member, COLUMN_CHARS, type, member,                      \
+		     sizeof(((type *)0)->member), NULL)
 #define COLUMN_OPT_AS(name, type, member, absent)                              \
 	COLUMN_NAMED(name, COLUMN_OPTIONAL, type, member, absent, NULL)
 #define COLUMN_OPT(type, member, absent)                                       \

@@ -5,10 +5,8 @@
 #include "store/history.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
-#include "parsers/run.h"
 #include "store/store_priv.h"
 
 struct history {

@@ -2,14 +2,8 @@
 #ifndef HGYM_STORE_HISTORY_H
 #define HGYM_STORE_HISTORY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/err.h"
 #include "loop/loop.h"
 #include "model/series.h"
-#include "parsers/metric.h"
 
 /*
  * Series of stored runs for the eye: read in jobs over a connection of their

@@ -5,7 +5,6 @@
 #include "store/pods.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "store/store_priv.h"

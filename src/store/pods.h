@@ -2,11 +2,6 @@
 #ifndef HGYM_STORE_PODS_H
 #define HGYM_STORE_PODS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/err.h"
-#include "parsers/metric.h"
 #include "store/store.h"
 
 /*

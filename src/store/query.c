@@ -7,9 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/run_series.h"
 #include "store/store_priv.h"
@@ -81,29 +79,13 @@ read_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 static void
 read_series(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 {
-	struct series_row row;
+	struct run_series series = { .shared = NULL };
 	size_t cap = 0;
 
 	(void)sqlite3_bind_int64(stmt, 1, run_id);
 	while (run->n_series < RUN_MAX_SERIES &&
-	       row_next(stmt, &series_table, &row)) {
-		struct run_series series = { .metric = METRIC_COUNT,
-					     .points = row.points,
-					     .first = row.first,
-					     .last = row.last,
-					     .min = row.min,
-					     .max = row.max,
-					     .min_step = row.min_step,
-					     .scale = row.scale };
-
-		(void)snprintf(series.name, sizeof(series.name), "%s",
-			       row.name != NULL ? row.name : "");
-		(void)snprintf(series.unit, sizeof(series.unit), "%s",
-			       row.unit != NULL ? row.unit : "");
-		if (row.metric != NULL)
-			series.metric = metric_by_name(str_from(row.metric));
+	       row_next(stmt, &series_table, &series))
 		xpush(run->series, run->n_series, cap, series);
-	}
 	(void)sqlite3_reset(stmt);
 }
 
@@ -124,13 +106,6 @@ beside_open(struct store *store, struct beside *beside, struct err *err)
 		beside->series = table_select(store->reader, store->path,
 					      &series_table, err, rest);
 	return beside->series != NULL;
-}
-
-static void
-beside_close(struct beside *beside)
-{
-	(void)sqlite3_finalize(beside->events);
-	(void)sqlite3_finalize(beside->series);
 }
 
 /* Walk over the runs that `rest` of the statement names; number is its ?1. */
@@ -155,7 +130,8 @@ walk_runs(struct store *store, const char *rest, int64_t number,
 		rc = fn(user, &row);
 		run_release(&row.run);
 	}
-	beside_close(&beside);
+	(void)sqlite3_finalize(beside.events);
+	(void)sqlite3_finalize(beside.series);
 	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
 }
 

@@ -2,10 +2,6 @@
 #ifndef HGYM_STORE_QUERY_H
 #define HGYM_STORE_QUERY_H
 
-#include <stdint.h>
-
-#include "base/err.h"
-#include "parsers/run.h"
 #include "store/store.h"
 
 /*

@@ -144,8 +144,7 @@ static const char *const steps[] = {
 	" PRIMARY KEY(run_id, idx)) WITHOUT ROWID;",
 };
 
-_Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,
-	       "a version for each step");
+_Static_assert(LENGTH(steps) == SCHEMA_VERSION, "a version for each step");
 
 #define WHAT "the database"
 
@@ -264,7 +263,7 @@ renew_views(sqlite3 *db, struct err *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(views) / sizeof(*views); i++)
+	for (size_t i = 0; rc == 0 && i < LENGTH(views); i++)
 		rc = db_exec(db, WHAT, err,
 			     "DROP VIEW IF EXISTS %s;CREATE VIEW %s AS %s",
 			     views[i].name, views[i].name, views[i].select);

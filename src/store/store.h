@@ -2,12 +2,7 @@
 #ifndef HGYM_STORE_STORE_H
 #define HGYM_STORE_STORE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cksum.h"
-#include "base/err.h"
 #include "loop/loop.h"
 #include "parsers/run.h"
 

@@ -4,11 +4,9 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "parsers/run.h"
 #include "store/db.h"
 #include "store/pods.h"
 #include "store/query.h"
-#include "store/store.h"
 
 /* What the files of src/store share; nobody else includes it. */
 
@@ -26,16 +24,9 @@ struct run_row {
 extern const struct table tail_table;	   /* struct store_tail */
 extern const struct table run_table;	   /* struct run_row */
 extern const struct table event_table;	   /* struct run_event */
-extern const struct table series_table;	   /* struct series_row */
+extern const struct table series_table;	   /* struct run_series */
 extern const struct table pod_table;	   /* struct store_pod */
 extern const struct table telemetry_table; /* struct store_telemetry */
-
-/* A row of `series`: a run_series in texts. */
-struct series_row {
-	const char *name, *unit, *metric; /* NULL: no unit, no metric */
-	uint64_t points;
-	double first, last, min, max, min_step, scale;
-};
 
 /*
  * Names that logs printed, in one database; samples of further ones are not

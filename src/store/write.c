@@ -10,7 +10,6 @@
 #include "store/store_priv.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 
@@ -79,12 +78,20 @@ static const struct column event_columns[] = {
 };
 const struct table event_table = TABLE("events", event_columns, 0);
 
-#define SERIES(member) COLUMN(struct series_row, member)
+#define SERIES(member) COLUMN(struct run_series, member)
 
 static const struct column series_columns[] = {
-	SERIES(name),	  SERIES(unit),	 SERIES(metric), SERIES(points),
-	SERIES(first),	  SERIES(last),	 SERIES(min),	 SERIES(max),
-	SERIES(min_step), SERIES(scale),
+	COLUMN_CHARS_OF(struct run_series, name),
+	COLUMN_CHARS_OF(struct run_series, unit),
+	COLUMN_NAMED("metric", COLUMN_ENUM, struct run_series, metric,
+		     METRIC_COUNT, metric_names),
+	SERIES(points),
+	SERIES(first),
+	SERIES(last),
+	SERIES(min),
+	SERIES(max),
+	SERIES(min_step),
+	SERIES(scale),
 };
 const struct table series_table = TABLE("series", series_columns, 0);
 
@@ -289,72 +296,53 @@ write_tail(struct writer *w, const struct store_tail *tail, struct err *err)
 	return 0;
 }
 
-static int
-write_events(struct writer *w, const struct run_row *row, struct err *err)
-{
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_EVENT];
-	sqlite3_stmt *end = w->stmts[STATEMENT_EVENTS_END];
-
-	(void)sqlite3_bind_int64(stmt, 1, row->id);
-	for (size_t i = 0; i < row->run.n_events; i++) {
-		(void)sqlite3_bind_int64(stmt, 2, (int64_t)i);
-		row_bind(stmt, 3, &event_table, &row->run.events[i]);
-		if (writer_run(w, STATEMENT_EVENT, err) != 0)
-			return -1;
-	}
-	(void)sqlite3_bind_int64(end, 1, row->id);
-	(void)sqlite3_bind_int64(end, 2, (int64_t)row->run.n_events);
-	return writer_run(w, STATEMENT_EVENTS_END, err);
-}
-
-static void
-bind_series(sqlite3_stmt *stmt, const struct run_series *s)
-{
-	const struct series_row row = {
-		.name = s->name,
-		.unit = s->unit[0] != '\0' ? s->unit : NULL,
-		.metric = s->metric < METRIC_COUNT
-				  ? metric_info(s->metric)->name
-				  : NULL,
-		.points = s->points,
-		.first = s->first,
-		.last = s->last,
-		.min = s->min,
-		.max = s->max,
-		.min_step = s->min_step,
-		.scale = s->scale,
-	};
-
-	row_bind(stmt, 3, &series_table, &row);
-}
+/* A list of a run's; it begins at rows, each so many bytes. */
+struct run_list {
+	enum statement put, end; /* puts a row; deletes what is beyond them */
+	const struct table *table;
+	const char *rows;
+	size_t n, size;
+};
 
 static int
-write_series(struct writer *w, const struct run_row *row, struct err *err)
+write_list(struct writer *w, int64_t run_id, const struct run_list *list,
+	   struct err *err)
 {
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_SERIES];
-	sqlite3_stmt *end = w->stmts[STATEMENT_SERIES_END];
+	sqlite3_stmt *put = w->stmts[list->put], *end = w->stmts[list->end];
 
-	(void)sqlite3_bind_int64(stmt, 1, row->id);
-	for (size_t i = 0; i < row->run.n_series; i++) {
-		(void)sqlite3_bind_int64(stmt, 2, (int64_t)i);
-		bind_series(stmt, &row->run.series[i]);
-		if (writer_run(w, STATEMENT_SERIES, err) != 0)
+	(void)sqlite3_bind_int64(put, 1, run_id);
+	for (size_t i = 0; i < list->n; i++) {
+		(void)sqlite3_bind_int64(put, 2, (int64_t)i);
+		row_bind(put, 3, list->table, list->rows + i * list->size);
+		if (writer_run(w, list->put, err) != 0)
 			return -1;
 	}
-	(void)sqlite3_bind_int64(end, 1, row->id);
-	(void)sqlite3_bind_int64(end, 2, (int64_t)row->run.n_series);
-	return writer_run(w, STATEMENT_SERIES_END, err);
+	(void)sqlite3_bind_int64(end, 1, run_id);
+	(void)sqlite3_bind_int64(end, 2, (int64_t)list->n);
+	return writer_run(w, list->end, err);
 }
 
 static int
 write_run(struct writer *w, struct run_row *row, struct err *err)
 {
+	const struct run *run = &row->run;
+	const struct run_list events = {
+		STATEMENT_EVENT, STATEMENT_EVENTS_END,
+		&event_table,	 (const char *)run->events,
+		run->n_events,	 sizeof(*run->events)
+	};
+	const struct run_list series = {
+		STATEMENT_SERIES, STATEMENT_SERIES_END,
+		&series_table,	  (const char *)run->series,
+		run->n_series,	  sizeof(*run->series)
+	};
+
 	row->rev = w->rev + 1;
 	row_bind(w->stmts[STATEMENT_RUN], 1, &run_table, row);
 	if (writer_run(w, STATEMENT_RUN, err) != 0 ||
-	    write_events(w, row, err) != 0)
+	    write_list(w, row->id, &events, err) != 0)
 		return -1;
-	return write_series(w, row, err);
+	return write_list(w, row->id, &series, err);
 }
 
 /* The id of a printed name, given out when it is new; 0: there is no room. */
@@ -407,12 +395,6 @@ number_samples(struct writer *w, struct batch_sample *s, size_t n)
 					 : known_name_id(w, s[i].sample.name);
 }
 
-static bool
-same_number(double a, double b)
-{
-	return run_has(a) ? a == b : !run_has(b);
-}
-
 /* May b stand in one row behind a? */
 static bool
 fits_behind(const struct batch_sample *a, const struct batch_sample *b)
@@ -420,8 +402,8 @@ fits_behind(const struct batch_sample *a, const struct batch_sample *b)
 	return b->metric_id != 0 && b->run_id == a->run_id &&
 	       b->sample.line == a->sample.line && b->seq == a->seq + 1 &&
 	       b->sample.wall_ms == a->sample.wall_ms &&
-	       same_number(a->sample.step, b->sample.step) &&
-	       same_number(a->sample.train_ms, b->sample.train_ms);
+	       run_same(a->sample.step, b->sample.step) &&
+	       run_same(a->sample.train_ms, b->sample.train_ms);
 }
 
 /* How many of the n samples are the next row; at least one. */
@@ -498,13 +480,6 @@ write_samples(struct writer *w, struct batch *batch, struct err *err)
 }
 
 static int
-write_pod(struct writer *w, const struct store_pod *pod, struct err *err)
-{
-	row_bind(w->stmts[STATEMENT_POD], 1, &pod_table, pod);
-	return writer_run(w, STATEMENT_POD, err);
-}
-
-static int
 write_telemetry(struct writer *w, const struct batch_telemetry *telemetry,
 		struct err *err)
 {
@@ -542,8 +517,11 @@ write_rows(struct writer *w, struct batch *batch, struct err *err)
 		rc = write_run(w, &batch->runs[i], err);
 	if (rc == 0)
 		rc = write_samples(w, batch, err);
-	for (size_t i = 0; rc == 0 && i < batch->n_pods; i++)
-		rc = write_pod(w, &batch->pods[i], err);
+	for (size_t i = 0; rc == 0 && i < batch->n_pods; i++) {
+		row_bind(w->stmts[STATEMENT_POD], 1, &pod_table,
+			 &batch->pods[i]);
+		rc = writer_run(w, STATEMENT_POD, err);
+	}
 	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++)
 		rc = write_telemetry(w, &batch->telemetry[i], err);
 	return rc == 0 ? prune_telemetry(w, batch, err) : -1;

@@ -427,7 +427,7 @@ say_plan(struct page *p)
 {
 	const struct board_group *group = p->group;
 	const struct board_verdict *v = &group->verdict;
-	unsigned int seeds = v->plan.seeds;
+	unsigned int seeds = v->seeds_planned;
 
 	if (seeds == 0)
 		return;
@@ -961,8 +961,7 @@ add_verdict(cJSON *object, const struct board *board,
 	json_add_number(object, "seeds_needed",
 			v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
 	json_add_number(object, "seeds_planned",
-			v->plan.seeds > 0 ? v->plan.seeds : RUN_ABSENT);
-	json_add_number(object, "power_planned", v->plan.power);
+			v->seeds_planned > 0 ? v->seeds_planned : RUN_ABSENT);
 	json_add_number(object, "usd_per_seed", v->usd_seed);
 	json_add_number(object, "usd_planned", v->usd_more);
 	json_add_number(object, "delta_train_ms", v->delta_train_ms);

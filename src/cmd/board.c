@@ -711,13 +711,7 @@ const struct cmd cmd_export = {
 	.exec = exec_export,
 };
 
-struct diff_call {
-	enum out_format format;
-};
-
 static const struct cmd_option diff_options[] = {
-	CMD_ROW("json", NULL, "print one JSON object", CMD_VALUE, diff_call,
-		format, .value = OUT_JSON),
 	CMD_FORMAT_OPTION,
 	CMD_OPTIONS_END,
 };
@@ -733,7 +727,7 @@ static void
 diff_on_run(void *user, const struct run *run)
 {
 	(void)run;
-	run_text_next_run(user);
+	((struct run_text *)user)->is_over = false;
 }
 
 static int
@@ -741,11 +735,11 @@ exec_diff(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const struct run_reader_cb cb = { .on_line = diff_on_line,
 						 .on_run = diff_on_run };
-	const struct diff_call *call = opaque;
 	AUTO_BUF out = buf_new(SIZE_MAX / 2);
 	struct run_text texts[2];
 	int status = 0;
 
+	(void)opaque;
 	for (int i = 0; i < 2; i++)
 		run_text_init(&texts[i]);
 	for (int i = 0; i < 2 && status == 0; i++) {
@@ -757,22 +751,10 @@ exec_diff(struct cmd_args *args, void *opaque, struct err *err)
 					 "a script",
 					 args->argv[i]);
 	}
-	if (status == 0) {
-		cJSON *diff = run_diff_json(&texts[0], &texts[1]);
-
-		run_diff_say(diff, &out);
-		buf_append_char(&out, '\n');
-		run_diff_print(diff, &out);
-		if (call->format == OUT_JSON) {
-			status = cmd_print_json(diff, err);
-		} else {
-			status = cmd_print(&out, err);
-			cJSON_Delete(diff);
-		}
-	}
+	run_diff_print(&texts[0], &texts[1], &out);
 	for (int i = 0; i < 2; i++)
 		run_text_release(&texts[i]);
-	return status;
+	return status != 0 ? status : cmd_print(&out, err);
 }
 
 const struct cmd cmd_diff = {
@@ -785,7 +767,6 @@ const struct cmd cmd_diff = {
 		"were printed into the logs, as a unified diff. In the\n"
 		"dashboard Compare shows the same by the key of `diff`.",
 	.options = diff_options,
-	.size = sizeof(struct diff_call),
 	.least = 2,
 	.most = 2,
 	.wants = "name two logs",

@@ -22,15 +22,16 @@ struct run_text {
 	size_t n;
 	struct buf source; /* of the script printed last; lines end with LF */
 	bool in_source;
-	bool is_over; /* the first row with a loss came: nothing more counts */
+	/* The first row with a loss came: nothing counts but of a next run,
+	 * for which whoever gives the lines sets it back. */
+	bool is_over;
 };
 
 void run_text_init(struct run_text *text);
 void run_text_release(struct run_text *text);
-/* The next line, without its end; a further run of the log begins. */
+/* The next line, without its end. */
 void run_text_line(struct run_text *text, struct str line,
 		   enum line_class class);
-void run_text_next_run(struct run_text *text);
 /*
  * All of that of a run whose log lies on this machine; false: it does not, or
  * the run is beyond RUN_TEXT_MAX_LINES of it.
@@ -38,14 +39,10 @@ void run_text_next_run(struct run_text *text);
 bool run_text_read(struct run_text *text, const struct model_run *mr);
 
 /*
- * {"settings": [{"name", "a", "b"}], "removed": lines, "added": lines,
- * "source": [lines of a unified diff]}: what differs, null where one does not
- * tell it; given.
+ * What differs, as lines: "source differs in 14 lines, 3 settings differ", the
+ * settings (name, of a, of b), the scripts as a unified diff.
  */
-cJSON *run_diff_json(const struct run_text *a, const struct run_text *b);
-/* "source differs in 14 lines, 3 settings differ", of that. */
-void run_diff_say(const cJSON *diff, struct buf *out);
-/* All of it as lines: the settings in three columns, then the script. */
-void run_diff_print(const cJSON *diff, struct buf *out);
+void run_diff_print(const struct run_text *a, const struct run_text *b,
+		    struct buf *out);
 
 #endif

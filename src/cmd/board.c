@@ -716,45 +716,65 @@ static const struct cmd_option diff_options[] = {
 	CMD_OPTIONS_END,
 };
 
+/* A log that is read twice: for where its last run begins, and for that. */
+struct diff_side {
+	struct run_text text;
+	uint64_t first_line;
+};
+
 static void
 diff_on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
-	(void)line;
-	run_text_line(user, text, class);
+	struct diff_side *side = user;
+
+	if (line == side->first_line)
+		run_text_next_run(&side->text);
+	run_text_line(&side->text, text, class);
 }
 
 static void
 diff_on_run(void *user, const struct run *run)
 {
-	(void)run;
-	((struct run_text *)user)->is_over = false;
+	((struct diff_side *)user)->first_line = run->first_line;
+}
+
+static int
+read_side(struct diff_side *side, const char *path,
+	  const struct format_set *formats, struct err *err)
+{
+	static const struct run_reader_cb where = { .on_run = diff_on_run };
+	static const struct run_reader_cb what = { .on_line = diff_on_line };
+
+	if (read_log(path, formats, &where, side, err) != 0 ||
+	    read_log(path, formats, &what, side, err) != 0)
+		return err_prefix(err, "diff");
+	if (side->text.n == 0 && side->text.source.len == 0)
+		return err_set(err, ERR_NODATA,
+			       "diff: %s prints neither settings nor a script",
+			       path);
+	return 0;
 }
 
 static int
 exec_diff(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct run_reader_cb cb = { .on_line = diff_on_line,
-						 .on_run = diff_on_run };
 	AUTO_BUF out = buf_new(SIZE_MAX / 2);
-	struct run_text texts[2];
+	struct diff_side sides[2] = { { .first_line = 0 } };
 	int status = 0;
 
 	(void)opaque;
 	for (int i = 0; i < 2; i++)
-		run_text_init(&texts[i]);
-	for (int i = 0; i < 2 && status == 0; i++) {
-		status = read_log(args->argv[i], args->context->formats, &cb,
-				  &texts[i], err);
-		if (status == 0 && texts[i].n == 0 && texts[i].source.len == 0)
-			status = err_set(err, ERR_NODATA,
-					 "diff: %s prints neither settings nor "
-					 "a script",
-					 args->argv[i]);
+		run_text_init(&sides[i].text);
+	for (int i = 0; i < 2 && status == 0; i++)
+		status = read_side(&sides[i], args->argv[i],
+				   args->context->formats, err);
+	if (status == 0) {
+		run_diff_print(&sides[0].text, &sides[1].text, &out);
+		status = cmd_print(&out, err);
 	}
-	run_diff_print(&texts[0], &texts[1], &out);
 	for (int i = 0; i < 2; i++)
-		run_text_release(&texts[i]);
-	return status != 0 ? status : cmd_print(&out, err);
+		run_text_release(&sides[i].text);
+	return status;
 }
 
 const struct cmd cmd_diff = {

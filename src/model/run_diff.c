@@ -40,12 +40,33 @@ run_text_release(struct run_text *text)
 	buf_release(&text->source);
 }
 
+void
+run_text_next_run(struct run_text *text)
+{
+	text->is_over = false;
+	text->is_next = true;
+}
+
+/* Something is told: what a run before told is no more. */
+static void
+begin_telling(struct run_text *text)
+{
+	if (!text->is_next)
+		return;
+	cJSON_Delete(text->settings);
+	text->settings = cJSON_CreateObject();
+	text->n = 0;
+	buf_clear(&text->source);
+	text->is_next = false;
+}
+
 static void
 add_setting(struct run_text *text, struct str name, struct str value)
 {
 	char key[NAME_BYTES + 1], clean[VALUE_BYTES + 1];
 	cJSON *node;
 
+	begin_telling(text);
 	(void)utf8_clean(key, sizeof(key), name);
 	node = cJSON_CreateString(utf8_clean(clean, sizeof(clean), value));
 	if (json_get(text->settings, key) != NULL)
@@ -87,6 +108,7 @@ void
 run_text_line(struct run_text *text, struct str line, enum line_class class)
 {
 	if (class == LINE_SOURCE && !text->is_over) {
+		begin_telling(text);
 		if (!text->in_source)
 			buf_clear(&text->source);
 		buf_append(&text->source, line.p, line.len);
@@ -115,7 +137,7 @@ run_text_read(struct run_text *text, const struct model_run *mr)
 	while (place < mr->log->read_bytes && number < first + mr->run.lines &&
 	       number < RUN_TEXT_MAX_LINES) {
 		if (number == first)
-			text->is_over = false;
+			run_text_next_run(text);
 		else if (number > first && text->is_over)
 			break;
 		logfile_read(file, place, &line);

@@ -9,8 +9,8 @@
 /*
  * What a run was set to do, as its log prints it: the settings before its
  * first row with a loss (`name: value`, `name=value`; told twice, the later
- * one), and the training script.  What a further run of the log does not tell
- * anew, as several runs of one process do not, stays as it was.
+ * one), and the training script.  A further run of the log that tells none of
+ * it, as several runs of one process do not, has that of the run before.
  */
 #define RUN_TEXT_MAX_SETTINGS 4096U
 #define RUN_TEXT_MAX_LINES    100000U
@@ -22,16 +22,16 @@ struct run_text {
 	size_t n;
 	struct buf source; /* of the script printed last; lines end with LF */
 	bool in_source;
-	/* The first row with a loss came: nothing counts but of a next run,
-	 * for which whoever gives the lines sets it back. */
-	bool is_over;
+	bool is_over; /* the first row with a loss came: nothing more counts */
+	bool is_next; /* nothing was told since run_text_next_run */
 };
 
 void run_text_init(struct run_text *text);
 void run_text_release(struct run_text *text);
-/* The next line, without its end. */
+/* The next line, without its end; before the first of a further run. */
 void run_text_line(struct run_text *text, struct str line,
 		   enum line_class class);
+void run_text_next_run(struct run_text *text);
 /*
  * All of that of a run whose log lies on this machine; false: it does not, or
  * the run is beyond RUN_TEXT_MAX_LINES of it.

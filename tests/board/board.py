@@ -160,6 +160,10 @@ def test_diff():
     status, out, err = board(one, bare, command="diff")
     ok(out.startswith("not both print their source, 1 setting differs"),
        "a setting told twice is the later; no source, no diff", out)
+    two_runs = write("d/f.log", open(bare).read() + open(two).read())
+    status, out, err = board(two_runs, two, command="diff")
+    ok(out == "the same source, 0 settings differ\n",
+       "of two runs of a log the last one is it", out)
     empty = write("d/e.log", "hello\n")
     status, out, err = board(one, empty, command="diff")
     ok(status != 0 and "neither settings nor a script" in err,

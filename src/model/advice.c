@@ -55,16 +55,18 @@ gather(const struct model *model, const char *group, const struct model_run *mr,
        enum metric metric, double step, struct ended out[ADVICE_MOST + 1])
 {
 	struct ended sum = { 0, 0 };
-	size_t n = 0;
+	size_t n = 0, looked = 0;
 
-	for (size_t i = model->n_runs; i-- > 0 && n < ADVICE_MOST;) {
+	for (size_t i = model->n_runs; i-- > 0 && looked < ADVICE_MOST;) {
 		const struct model_run *other = model->runs[i];
 		struct ended *e = &out[n];
 		bool is_new = true;
 
 		if (other == mr || other->run.status != RUN_FINISHED ||
-		    other->group == NULL || strcmp(other->group, group) != 0)
+		    other->group == NULL || strcmp(other->group, group) != 0 ||
+		    fabs(other->run.planned_steps - mr->run.planned_steps) > 0)
 			continue;
+		looked++;
 		model_run_want(model, other);
 		if (other->history != MODEL_WHOLE)
 			return 0;
@@ -114,6 +116,7 @@ advice_of(const struct model *model, const struct model_run *mr,
 		others = (double)n / (double)(n - 1);
 	*out = (struct advice){ .step = last->step,
 				.gap = last->value - mean.value,
+				.final = mean.final,
 				.unit = metric == METRIC_VAL_BPB ? "BPB"
 								 : "nats" };
 	for (size_t i = 0; i < n; i++) {

@@ -2,9 +2,6 @@
 #ifndef HGYM_BOARD_INPUT_H
 #define HGYM_BOARD_INPUT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "board/score_board.h"
 #include "conf/conf.h"

@@ -3,12 +3,9 @@
  * logs, on the screen, as a folder for a pull request and as files; `diff`. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "board/input.h"
@@ -455,8 +452,7 @@ put_sample(struct out *out, const char *file, unsigned int run_index,
 {
 	cJSON *row = cJSON_CreateObject();
 
-	json_add_clean(row, "file", file);
-	json_add_number(row, "run_index", run_index);
+	json_add(row, JCLEAN("file", file), JNUM("run_index", run_index));
 	board_add_sample(row, metric, s);
 	out_take(out, row);
 }

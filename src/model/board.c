@@ -7,16 +7,11 @@
 
 #include "model/board.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/dist.h"
 #include "base/file.h"
-#include "base/map.h"
 #include "base/xalloc.h"
 #include "model/model.h"
 #include "parsers/run_series.h"
@@ -110,7 +105,7 @@ board_release(struct board *board)
 static size_t
 group_get(struct board *board, const char *key, bool is_values)
 {
-	char *name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
+	AUTO_TEXT name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
 	size_t found = (size_t)map_get(&board->group_index, str_from(name));
 
 	if (found == 0) {
@@ -125,7 +120,6 @@ group_get(struct board *board, const char *key, bool is_values)
 		(void)map_set(&board->group_index, str_from(name),
 			      (void *)found);
 	}
-	free(name);
 	return found - 1;
 }
 
@@ -384,17 +378,15 @@ static void
 note_different(struct board_group *group, const char *what,
 	       const struct different *d)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(NOTE_MAX);
 
 	if (d->n < 2)
 		return;
-	buf_init(&text, NOTE_MAX);
 	for (size_t i = 0; i < d->n; i++)
 		buf_appendf(&text, "%s%s (%zu run%s)", i > 0 ? ", " : "",
 			    d->texts[i], d->runs[i],
 			    d->runs[i] == 1 ? "" : "s");
 	note(group, "%s of the runs differ: %s", what, text.data);
-	buf_release(&text);
 }
 
 /*
@@ -788,7 +780,7 @@ static size_t
 seed_values(const struct board *board, const struct board_group *group,
 	    double *values, double *seeds)
 {
-	size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
+	AUTO_FREE size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
 	const struct board_row *row;
 	struct map slots; /* of seeds, + 1 */
 	char key[32];
@@ -816,7 +808,6 @@ seed_values(const struct board *board, const struct board_group *group,
 			(row->score - values[k - 1]) / (double)runs[k - 1];
 	}
 	map_release(&slots, NULL);
-	free(runs);
 	return n;
 }
 
@@ -864,7 +855,7 @@ own_nats_per_bpb(const struct board *board, const struct board_group *group)
 static void
 count_group(struct board *board, struct board_group *group)
 {
-	double *values = xcalloc(group->n_rows + 1, sizeof(*values));
+	AUTO_FREE double *values = xcalloc(group->n_rows + 1, sizeof(*values));
 	size_t n;
 
 	mark_seeds(board, group);
@@ -890,7 +881,6 @@ count_group(struct board *board, struct board_group *group)
 	group->max_eval_s = fmax(group->max_eval_s, largest(values, n));
 	fill_means(board, group, values);
 	group->nats_per_bpb = own_nats_per_bpb(board, group);
-	free(values);
 }
 
 /* Which rows count, spreads and means of all groups. */
@@ -1008,8 +998,8 @@ static void
 compare_seeds(const struct board *board, struct board_group *group,
 	      const struct board_group *base)
 {
-	double *a = xcalloc(2 * group->n_counted + 1, sizeof(*a));
-	double *b = xcalloc(2 * base->n_counted + 1, sizeof(*b));
+	AUTO_FREE double *a = xcalloc(2 * group->n_counted + 1, sizeof(*a));
+	AUTO_FREE double *b = xcalloc(2 * base->n_counted + 1, sizeof(*b));
 	double *a_seeds = a + group->n_counted, *b_seeds = b + base->n_counted;
 	size_t n_a = seed_values(board, group, a, a_seeds);
 	size_t n_b = seed_values(board, base, b, b_seeds);
@@ -1036,8 +1026,6 @@ compare_seeds(const struct board *board, struct board_group *group,
 							    a[i] - *other };
 	}
 	map_release(&of_base, NULL);
-	free(a);
-	free(b);
 }
 
 /* Deltas and tests to the baseline; the bar where the rule has a margin. */
@@ -1348,7 +1336,8 @@ compare_places(const void *a, const void *b)
 static void
 rank_all(struct board *board)
 {
-	struct place *places = xcalloc(board->n_groups + 1, sizeof(*places));
+	AUTO_FREE struct place *places =
+		xcalloc(board->n_groups + 1, sizeof(*places));
 
 	board->rank = xcalloc(board->n_groups + 1, sizeof(*board->rank));
 	for (size_t i = 0; i < board->n_groups; i++) {
@@ -1362,7 +1351,6 @@ rank_all(struct board *board)
 	qsort(places, board->n_groups, sizeof(*places), compare_places);
 	for (size_t i = 0; i < board->n_groups; i++)
 		board->rank[i] = places[i].index;
-	free(places);
 }
 
 void

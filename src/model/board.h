@@ -2,9 +2,6 @@
 #ifndef HGYM_MODEL_BOARD_H
 #define HGYM_MODEL_BOARD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/map.h"
 #include "model/board_stats.h"
 #include "model/track.h"

@@ -123,6 +123,71 @@ test_stall(void)
 	model_release(&model);
 }
 
+/* A sample of two GPUs of the first pod; busiest: of one of them. */
+static void
+sample_pod(struct model *model, double busiest, int64_t wall_ms)
+{
+	const struct telemetry sample = { .gpu_util = 1,
+					  .gpu_busiest = busiest,
+					  .n_gpus = 2,
+					  .gpu_name = "H100" };
+
+	model_pod_telemetry(model, 0, &sample, wall_ms);
+}
+
+/* Minutes from *now on, with a sample every ten seconds. */
+static void
+pass_minutes(struct alerts *alerts, struct model *model, double busiest,
+	     int minutes, int64_t *now)
+{
+	for (int i = 0; i < minutes * 6; i++) {
+		*now += 10000;
+		sample_pod(model, busiest, *now);
+		alerts_update(alerts, model, NULL, *now);
+	}
+}
+
+/* What costs money and does nothing; what is not known to do so does not. */
+static void
+test_idle(void)
+{
+	struct model model;
+	struct alerts alerts;
+	const struct alert *alert;
+	struct model_log *log;
+	int64_t now = T0;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	model_pod_add(&model, "a", "local");
+	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
+	log = model_log_get(&model, 0, "/x/a.log");
+	pass_minutes(&alerts, &model, 2, 20, &now);
+	ok(!find(&alerts, ALERT_IDLE), "a pod without a price is never idle");
+	model.pods[0].usd_per_hour = 6;
+	pass_minutes(&alerts, &model, 40, 12, &now);
+	ok(!find(&alerts, ALERT_IDLE), "one GPU at work is enough");
+	pass_minutes(&alerts, &model, 5, 9, &now);
+	ok(!find(&alerts, ALERT_IDLE), "nine minutes are not enough");
+	model_log_read(&model, log, 100, now);
+	pass_minutes(&alerts, &model, 5, 9, &now);
+	ok(!find(&alerts, ALERT_IDLE), "nor after a new line");
+	pass_minutes(&alerts, &model, 0, 11, &now);
+	alert = find(&alerts, ALERT_IDLE);
+	ok(alert != NULL && strstr(alert->text, " 20 min, which cost 2.00 USD"),
+	   "twenty minutes at 6 USD an hour cost 2 USD");
+	now += 120000;
+	alerts_update(&alerts, &model, NULL, now);
+	ok(!find(&alerts, ALERT_IDLE), "what it does unseen is not known");
+	pass_minutes(&alerts, &model, RUN_ABSENT, 12, &now);
+	ok(!find(&alerts, ALERT_IDLE), "nor without a GPU's figure");
+	model.pods[0].bench_running = true;
+	pass_minutes(&alerts, &model, 0, 12, &now);
+	ok(!find(&alerts, ALERT_IDLE), "a bench is work");
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
 /* A log that goes away is of the last run in it, when that is not done. */
 static void
 test_gone(void)
@@ -230,6 +295,67 @@ test_failures(void)
 }
 
 static void
+tell_clock(struct model *model, size_t pod, double util, double mhz,
+	   double throttle)
+{
+	struct telemetry said = { .n_gpus = 1,
+				  .gpu_name = "H100",
+				  .gpu_util = util,
+				  .gpu_temp_c = 82,
+				  .gpu_sm_mhz = mhz,
+				  .gpu_throttle = throttle,
+				  .gpu_mem_mib = RUN_ABSENT,
+				  .gpu_power_w = RUN_ABSENT,
+				  .host_load = RUN_ABSENT,
+				  .disk_free_bytes = RUN_ABSENT };
+
+	model_pod_telemetry(model, pod, &said, T0);
+}
+
+/* Why a run is slow and since when; old telemetry and a pace that is good
+ * again explain nothing. */
+static void
+test_slow_why(struct model *model, struct alerts *alerts)
+{
+	struct series *paces = series_new(1024);
+	const struct alert *slow;
+	double ms = 0;
+
+	for (int step = 10; step <= 400; step += 10) {
+		double pace = step <= 200 || step == 300 ? 100 : 204;
+
+		ms += 10 * pace;
+		series_push(paces, &(struct series_point){ step, ms, 0, pace });
+	}
+	model->runs[2]->series[METRIC_MS_PER_STEP] = paces;
+	for (size_t i = 0; i < 3; i++)
+		tell_clock(model, i, 97, i == 2 ? 1122 : 1755,
+			   i == 2 ? 0x20 : 4);
+	alerts_update(alerts, model, NULL, T0);
+	slow = find(alerts, ALERT_SLOW_POD);
+	ok(slow != NULL &&
+		   strstr(slow->text, "; 199 ms since 20 s; SM 1122 MHz "
+				      "(others 1755), 82 °C (thermal)") != NULL,
+	   "it is explained: %s", slow->text);
+	ok(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ, T0) ==
+		   (1755 + 1122) / 2.0,
+	   "the others are all but itself");
+	for (int step = 410; step <= 430; step += 10) {
+		ms += 1000;
+		series_push(paces, &(struct series_point){ step, ms, 0, 100 });
+	}
+	alerts_update(alerts, model, NULL, T0 + 61000);
+	ok(strstr(slow->text, "since") == NULL &&
+		   strstr(slow->text, "SM") == NULL &&
+		   model_pod_throttle(&model->pods[2], T0 + 61000) == NULL,
+	   "or not: %s", slow->text);
+	tell_clock(model, 1, 0, 300, 1);
+	ok(isnan(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ,
+				 T0)),
+	   "one that idles is no peer, and one alone is none");
+}
+
+static void
 test_slow_pod(void)
 {
 	const struct alert *slow;
@@ -248,6 +374,7 @@ test_slow_pod(void)
 	slow = find(&alerts, ALERT_SLOW_POD);
 	ok(slow != NULL && slow->mr == model.runs[2], "26 %% more is: %s",
 	   slow != NULL ? slow->text : "");
+	test_slow_why(&model, &alerts);
 	model.runs[2]->run.n_gpus = 4;
 	alerts_update(&alerts, &model, NULL, T0);
 	is_int((long long)alerts.n, 0, "fewer GPUs are no fault of the pod");
@@ -728,6 +855,7 @@ main(void)
 	test_advice();
 	test_advice_corpus();
 	test_stall();
+	test_idle();
 	test_gone();
 	test_caps();
 	test_failures();

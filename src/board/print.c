@@ -836,8 +836,7 @@ board_row_json(const struct board *board, const struct board_row *row)
 				? board->rows[row->copy_of]->path
 				: NULL),
 		 JBOOL("seed_again", row->seed_again),
-		 JNUM("value", row->score),
-		 JNUM("cost_usd", row->usd));
+		 JNUM("value", row->score), JNUM("cost_usd", row->usd));
 	add_caps(object, row->caps);
 	json_add_clean(object, "note", row->note[0] ? row->note : NULL);
 	return object;

@@ -378,14 +378,15 @@ describe_verdict(const struct board *board, const struct board_group *group,
 		buf_appendf(out,
 			    "would pass with %u seeds, or with a mean of %s\n",
 			    v->seeds_needed, fmt_number(v->mean_needed, 5, a));
-	if (v->plan.seeds > 0)
-		buf_appendf(out, "with power %.0f %%: %u seeds in all",
-			    100 * BOARD_POWER, v->plan.seeds);
-	if (v->plan.seeds > 0 && run_has(v->usd_more))
-		buf_appendf(out, ", about $%.2f more ($%.2f a seed)",
+	if (v->seeds_planned > 0)
+		buf_appendf(out,
+			    "with power %.0f %%: %u seeds in all, if mean and "
+			    "spread stay",
+			    100 * BOARD_POWER, v->seeds_planned);
+	if (run_has(v->usd_more))
+		buf_appendf(out, "; about $%.2f more ($%.2f a seed)",
 			    v->usd_more, v->usd_seed);
-	if (v->plan.seeds > 0)
-		buf_append_str(out, ", if mean and spread stay\n");
+	buf_append_str(out, v->seeds_planned > 0 ? "\n" : "");
 	for (size_t i = 0; i < group->n_notes; i++)
 		buf_appendf(out, "%s\n", group->notes[i]);
 }

@@ -28,7 +28,7 @@ struct compare {
 	const struct model_run *of[2]; /* whose diff this is; NULL: none yet */
 	uint64_t generation;	       /* of the model, when it was made */
 	bool is_diff;		       /* it is what is shown */
-	struct buf diff;	       /* run_diff_say, run_diff_print */
+	struct buf diff;	       /* run_diff_print */
 	struct str *lines;	       /* owned; of it; NULL: not known */
 	size_t n_lines;
 	struct plot_request request; /* of the runs at the last fill */
@@ -435,14 +435,11 @@ compare_release(void *state)
 static void
 fill_diff(struct compare *compare, const struct run_text *texts)
 {
-	AUTO_JSON diff = run_diff_json(&texts[0], &texts[1]);
 	struct str rest, line;
 	size_t cap = 0;
 
 	buf_init(&compare->diff, DIFF_MAX);
-	run_diff_say(diff, &compare->diff);
-	buf_append_char(&compare->diff, '\n');
-	run_diff_print(diff, &compare->diff);
+	run_diff_print(&texts[0], &texts[1], &compare->diff);
 	rest = buf_str(&compare->diff);
 	while (rest.len > 0 && str_next(&rest, '\n', &line))
 		xpush(compare->lines, compare->n_lines, cap, line);

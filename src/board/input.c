@@ -482,17 +482,6 @@ board_input_key(const struct board_input *input,
 		       : key_of(input, stored->path, &stored->run);
 }
 
-/* What the configuration says of the pod, unless a price was given. */
-static void
-price_by_pod(const struct board_input *input, struct board_row *row,
-	     const char *name)
-{
-	int pod = input->conf != NULL ? conf_find_pod(input->conf, name) : -1;
-
-	if (pod >= 0 && !(input->usd_per_hour > 0))
-		board_row_price(row, input->conf->pods[pod].usd_per_hour);
-}
-
 /* One run of the database, named "pod:file". */
 static int
 take_stored(void *user, const struct stored_run *stored)
@@ -501,12 +490,15 @@ take_stored(void *user, const struct stored_run *stored)
 	AUTO_TEXT key = board_input_key(input, stored);
 	AUTO_TEXT path = xasprintf("%s:%s", stored->pod, stored->path);
 	struct board_row *row = add_run(input, path, key, NULL, &stored->run);
+	int pod = conf_find_pod(input->conf, stored->pod);
 
 	if (row != NULL) {
 		row->name = xasprintf("%s:%s", stored->pod,
 				      file_name(stored->path));
 		row->log = xstrdup_null(stored->mirror);
-		price_by_pod(input, row, stored->pod);
+		if (pod >= 0 && !(input->usd_per_hour > 0))
+			board_row_price(row,
+					input->conf->pods[pod].usd_per_hour);
 	}
 	return 0;
 }

@@ -28,7 +28,7 @@ struct board_input {
 	struct pattern *pattern;   /* owned; of BOARD_BY_PATTERN */
 	const char *forced_key;	   /* all runs into this group; NULL: by `by` */
 	struct score_board scores; /* owned; of verifiers, no runs */
-	const struct conf *conf;   /* borrowed; prices of pods; NULL: none */
+	const struct conf *conf;   /* borrowed; the prices of pods */
 	double usd_per_hour;	   /* of all runs; 0: as conf has it */
 	size_t n_runs;		   /* read so far */
 	size_t n_files;		   /* logs read so far */

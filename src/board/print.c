@@ -418,7 +418,7 @@ say_plan(struct page *p)
 {
 	const struct board_group *group = p->group;
 	const struct board_verdict *v = &group->verdict;
-	unsigned int seeds = v->plan.seeds;
+	unsigned int seeds = v->seeds_planned;
 
 	if (seeds == 0)
 		return;
@@ -938,8 +938,7 @@ add_verdict(cJSON *object, const struct board *board,
 		 JNUM("margin_root_n", v->margin_root_n));
 	add_in_unit(object, "mean_needed", unit, v->mean_needed);
 	json_add(object, JSOME("seeds_needed", v->seeds_needed),
-		 JSOME("seeds_planned", v->plan.seeds),
-		 JNUM("power_planned", v->plan.power),
+		 JSOME("seeds_planned", v->seeds_planned),
 		 JNUM("usd_per_seed", v->usd_seed),
 		 JNUM("usd_planned", v->usd_more),
 		 JNUM("delta_train_ms", v->delta_train_ms));

@@ -700,67 +700,69 @@ const struct cmd cmd_export = {
 	.exec = exec_export,
 };
 
-struct diff_call {
-	enum out_format format;
-};
-
 static const struct cmd_option diff_options[] = {
-	CMD_ROW("json", NULL, "print one JSON object", CMD_VALUE, diff_call,
-		format, .value = OUT_JSON),
 	CMD_FORMAT_OPTION,
 	CMD_OPTIONS_END,
+};
+
+/* A log that is read twice: for where its last run begins, and for that. */
+struct diff_side {
+	struct run_text text;
+	uint64_t first_line;
 };
 
 static void
 diff_on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
-	(void)line;
-	run_text_line(user, text, class);
+	struct diff_side *side = user;
+
+	if (line == side->first_line)
+		run_text_next_run(&side->text);
+	run_text_line(&side->text, text, class);
 }
 
 static void
 diff_on_run(void *user, const struct run *run)
 {
-	(void)run;
-	run_text_next_run(user);
+	((struct diff_side *)user)->first_line = run->first_line;
+}
+
+static int
+read_side(struct diff_side *side, const char *path,
+	  const struct format_set *formats, struct err *err)
+{
+	static const struct run_reader_cb where = { .on_run = diff_on_run };
+	static const struct run_reader_cb what = { .on_line = diff_on_line };
+
+	if (read_log(path, formats, &where, side, err) != 0 ||
+	    read_log(path, formats, &what, side, err) != 0)
+		return err_prefix(err, "diff");
+	if (side->text.n == 0 && side->text.source.len == 0)
+		return err_set(err, ERR_NODATA,
+			       "diff: %s prints neither settings nor a script",
+			       path);
+	return 0;
 }
 
 static int
 exec_diff(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct run_reader_cb cb = { .on_line = diff_on_line,
-						 .on_run = diff_on_run };
-	const struct diff_call *call = opaque;
 	AUTO_BUF out = buf_new(SIZE_MAX / 2);
-	struct run_text texts[2];
+	struct diff_side sides[2] = { { .first_line = 0 } };
 	int status = 0;
 
+	(void)opaque;
 	for (int i = 0; i < 2; i++)
-		run_text_init(&texts[i]);
-	for (int i = 0; i < 2 && status == 0; i++) {
-		status = read_log(args->argv[i], args->context->formats, &cb,
-				  &texts[i], err);
-		if (status == 0 && texts[i].n == 0 && texts[i].source.len == 0)
-			status = err_set(err, ERR_NODATA,
-					 "diff: %s prints neither settings nor "
-					 "a script",
-					 args->argv[i]);
-	}
+		run_text_init(&sides[i].text);
+	for (int i = 0; i < 2 && status == 0; i++)
+		status = read_side(&sides[i], args->argv[i],
+				   args->context->formats, err);
 	if (status == 0) {
-		cJSON *diff = run_diff_json(&texts[0], &texts[1]);
-
-		run_diff_say(diff, &out);
-		buf_append_char(&out, '\n');
-		run_diff_print(diff, &out);
-		if (call->format == OUT_JSON) {
-			status = cmd_print_json(diff, err);
-		} else {
-			status = cmd_print(&out, err);
-			cJSON_Delete(diff);
-		}
+		run_diff_print(&sides[0].text, &sides[1].text, &out);
+		status = cmd_print(&out, err);
 	}
 	for (int i = 0; i < 2; i++)
-		run_text_release(&texts[i]);
+		run_text_release(&sides[i].text);
 	return status;
 }
 
@@ -774,7 +776,6 @@ const struct cmd cmd_diff = {
 		"were printed into the logs, as a unified diff. In the\n"
 		"dashboard Compare shows the same by the key of `diff`.",
 	.options = diff_options,
-	.size = sizeof(struct diff_call),
 	.least = 2,
 	.most = 2,
 	.wants = "name two logs",

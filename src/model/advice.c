@@ -46,45 +46,44 @@ value_at(const struct series *series, double step)
 		       : RUN_ABSENT;
 }
 
-/* The finished runs of that group but mr; SIZE_MAX: one is on its way. */
+/*
+ * The finished runs of that group but mr, behind them their mean; 0 also where
+ * one is on its way.
+ */
 static size_t
 gather(const struct model *model, const char *group, const struct model_run *mr,
-       enum metric metric, double step, struct ended *out)
+       enum metric metric, double step, struct ended out[ADVICE_MOST + 1])
 {
-	size_t n = 0;
+	struct ended sum = { 0, 0 };
+	size_t n = 0, looked = 0;
 
-	for (size_t i = model->n_runs; i-- > 0 && n < ADVICE_MOST;) {
+	for (size_t i = model->n_runs; i-- > 0 && looked < ADVICE_MOST;) {
 		const struct model_run *other = model->runs[i];
 		struct ended *e = &out[n];
 		bool is_new = true;
 
 		if (other == mr || other->run.status != RUN_FINISHED ||
-		    other->group == NULL || strcmp(other->group, group) != 0)
+		    other->group == NULL || strcmp(other->group, group) != 0 ||
+		    fabs(other->run.planned_steps - mr->run.planned_steps) > 0)
 			continue;
+		looked++;
 		model_run_want(model, other);
 		if (other->history != MODEL_WHOLE)
-			return SIZE_MAX;
+			return 0;
 		e->value = value_at(other->series[metric], step);
 		e->final = metric == METRIC_VAL_BPB ? other->run.final_bpb
 						    : other->run.final_val_loss;
 		for (size_t k = 0; k < n; k++)
 			is_new &= out[k].value != e->value ||
 				  out[k].final != e->final;
-		n += is_new && run_has(e->value) && run_has(e->final);
+		if (!is_new || !run_has(e->value) || !run_has(e->final))
+			continue;
+		sum.value += e->value;
+		sum.final += e->final;
+		n++;
 	}
+	out[n] = (struct ended){ sum.value / (double)n, sum.final / (double)n };
 	return n;
-}
-
-static struct ended
-mean_of(const struct ended *v, size_t n)
-{
-	struct ended mean = { 0, 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		mean.value += v[i].value / (double)n;
-		mean.final += v[i].final / (double)n;
-	}
-	return mean;
 }
 
 bool
@@ -94,7 +93,7 @@ advice_of(const struct model *model, const struct model_run *mr,
 	enum metric metric = mr->series[METRIC_VAL_BPB] != NULL
 				     ? METRIC_VAL_BPB
 				     : METRIC_VAL_LOSS;
-	struct ended earlier[ADVICE_MOST], held[ADVICE_MOST], mean;
+	struct ended earlier[ADVICE_MOST + 1], held[ADVICE_MOST + 1], mean;
 	const char *against = mr->group;
 	const struct series_point *last;
 	double others = 1; /* of a mean of the others, in one of all */
@@ -110,14 +109,14 @@ advice_of(const struct model *model, const struct model_run *mr,
 		return false;
 	n = gather(model, mr->group, mr, metric, last->step, earlier);
 	n_held = gather(model, against, mr, metric, last->step, held);
-	if (n == SIZE_MAX || n < ADVICE_LEAST || n_held == SIZE_MAX ||
-	    n_held == 0)
+	if (n < ADVICE_LEAST || n_held == 0)
 		return false;
-	mean = mean_of(held, n_held);
+	mean = held[n_held];
 	if (strcmp(against, mr->group) == 0)
 		others = (double)n / (double)(n - 1);
 	*out = (struct advice){ .step = last->step,
 				.gap = last->value - mean.value,
+				.final = mean.final,
 				.unit = metric == METRIC_VAL_BPB ? "BPB"
 								 : "nats" };
 	for (size_t i = 0; i < n; i++) {

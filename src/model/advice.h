@@ -11,17 +11,21 @@
  * further behind would make it look worse than it is.
  *
  * Lower is better.  A finished run counts that has a validation at that step
- * and a final score; one that was told twice counts once.  Where the run is of
+ * and a final score, and that was not planned to be of another length; one that
+ * was told twice counts once.  Where the run is of
  * the reference's group, or there is no reference, each earlier run is held
  * against the mean of all others.
  */
-#define ADVICE_LEAST 5	/* earlier runs that were behind */
-#define ADVICE_MOST  64 /* earlier runs that are looked at, the newest */
+#define ADVICE_LEAST 5 /* earlier runs that were behind */
+/* Finished runs of a group that are looked at, the newest: the series of two
+ * such groups are held at once. */
+#define ADVICE_MOST 16
 
 struct advice {
 	double step; /* of that validation */
 	double gap;  /* above the mean of the reference's, > 0 */
 	const char *unit;
+	double final;	 /* mean of the reference's ends: ahead is below it */
 	size_t n_behind; /* earlier runs that were behind, by that or less */
 	size_t n_ahead;	 /* of these, those that ended ahead of the mean */
 	/* The part that ends ahead is no more than that: 95 of 100 times. */

@@ -903,7 +903,6 @@ verdict_init(struct board_verdict *v)
 		.margin_root_n = RUN_ABSENT,
 		.mean_needed = RUN_ABSENT,
 		.delta_train_ms = RUN_ABSENT,
-		.plan.power = RUN_ABSENT,
 		.usd_seed = RUN_ABSENT,
 		.usd_more = RUN_ABSENT,
 		.train_time = board_test_none(),
@@ -1267,9 +1266,9 @@ plan_seeds(const struct board *board, struct board_group *group)
 	     v->word != BOARD_WORD_NOT_JUDGED) ||
 	    !run_has(v->bar) || track->tests[0] != TRACK_TEST_A)
 		return;
-	v->plan =
-		board_plan_of(&a, lower_is_better(board, v->bar), track->alpha,
-			      BOARD_POWER, (unsigned int)track->min_seeds);
+	v->seeds_planned = board_seeds_planned(
+		&a, lower_is_better(board, v->bar), track->alpha, BOARD_POWER,
+		(unsigned int)track->min_seeds);
 	for (size_t at = 0;
 	     (row = board_next_counted(board, group, &at)) != NULL;) {
 		if (!run_has(row->usd))
@@ -1279,9 +1278,9 @@ plan_seeds(const struct board *board, struct board_group *group)
 	}
 	if (n > 0)
 		v->usd_seed = usd / n;
-	if (v->plan.seeds > group->n_seeds)
-		v->usd_more =
-			v->usd_seed * (double)(v->plan.seeds - group->n_seeds);
+	if (v->seeds_planned > group->n_seeds)
+		v->usd_more = v->usd_seed *
+			      (double)(v->seeds_planned - group->n_seeds);
 }
 
 /* Caps, tests, words and notes of all groups. */

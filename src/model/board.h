@@ -106,11 +106,11 @@ struct board_verdict {
 	double nats_per_unit;	  /* of the score; 1 for a loss */
 	const char *nats_source;  /* static; NULL: nats_per_unit unknown */
 	struct board_test tests[TRACK_TEST_COUNT];
-	double z, p_z;		   /* with the track's known_sd */
-	double margin_root_n;	   /* (target - mean) * sqrt(n) */
-	double mean_needed;	   /* the mean that test A would pass with */
-	unsigned int seeds_needed; /* for test A as things are; 0: unknown */
-	struct board_plan plan; /* of test A, if that decides; seeds 0: none */
+	double z, p_z;		    /* with the track's known_sd */
+	double margin_root_n;	    /* (target - mean) * sqrt(n) */
+	double mean_needed;	    /* the mean that test A would pass with */
+	unsigned int seeds_needed;  /* for test A as things are; 0: unknown */
+	unsigned int seeds_planned; /* of test A, if that decides; 0: none */
 	double usd_seed; /* mean of the runs with a price; absent: none */
 	double usd_more; /* of the seeds that the plan still asks for */
 	struct board_test train_time; /* Welch on train_ms to the baseline */

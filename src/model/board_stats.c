@@ -109,25 +109,19 @@ board_seeds_needed(const struct board_stats *a, double mu, double alpha,
 	return 0;
 }
 
-struct board_plan
-board_plan_of(const struct board_stats *a, double mu, double alpha,
-	      double power, unsigned int min_n)
+unsigned int
+board_seeds_planned(const struct board_stats *a, double mu, double alpha,
+		    double power, unsigned int min_n)
 {
 	double effect = (mu - a->mean) / a->sd_sample;
-	size_t low = min_n < 2 ? 2 : min_n;
-	struct board_plan plan = { 0, NAN };
+	size_t n = min_n < 2 ? 2 : min_n;
 
 	if (a->n < 2 || !(a->sd_sample > 0) || !(effect > 0))
-		return plan;
-	low += bisect(BOARD_MAX_NEEDED, i,
-		      dist_t_power(effect * sqrt((double)(low + i)),
-				   (double)(low + i) - 1, alpha) < power);
-	if (low > BOARD_MAX_NEEDED)
-		return plan;
-	plan.seeds = (unsigned int)low;
-	plan.power = dist_t_power(effect * sqrt((double)low), (double)low - 1,
-				  alpha);
-	return plan;
+		return 0;
+	n += bisect(BOARD_MAX_NEEDED, i,
+		    dist_t_power(effect * sqrt((double)(n + i)),
+				 (double)(n + i) - 1, alpha) < power);
+	return n <= BOARD_MAX_NEEDED ? (unsigned int)n : 0;
 }
 
 double

@@ -4,7 +4,6 @@
 
 #include "model/run_diff.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,12 +40,33 @@ run_text_release(struct run_text *text)
 	buf_release(&text->source);
 }
 
+void
+run_text_next_run(struct run_text *text)
+{
+	text->is_over = false;
+	text->is_next = true;
+}
+
+/* Something is told: what a run before told is no more. */
+static void
+begin_telling(struct run_text *text)
+{
+	if (!text->is_next)
+		return;
+	cJSON_Delete(text->settings);
+	text->settings = cJSON_CreateObject();
+	text->n = 0;
+	buf_clear(&text->source);
+	text->is_next = false;
+}
+
 static void
 add_setting(struct run_text *text, struct str name, struct str value)
 {
 	char key[NAME_BYTES + 1], clean[VALUE_BYTES + 1];
 	cJSON *node;
 
+	begin_telling(text);
 	(void)utf8_clean(key, sizeof(key), name);
 	node = cJSON_CreateString(utf8_clean(clean, sizeof(clean), value));
 	if (json_get(text->settings, key) != NULL)
@@ -88,6 +108,7 @@ void
 run_text_line(struct run_text *text, struct str line, enum line_class class)
 {
 	if (class == LINE_SOURCE && !text->is_over) {
+		begin_telling(text);
 		if (!text->in_source)
 			buf_clear(&text->source);
 		buf_append(&text->source, line.p, line.len);
@@ -100,12 +121,6 @@ run_text_line(struct run_text *text, struct str line, enum line_class class)
 			(void)take_settings(text, line, false);
 	}
 	text->in_source = class == LINE_SOURCE;
-}
-
-void
-run_text_next_run(struct run_text *text)
-{
-	text->is_over = false;
 }
 
 bool
@@ -135,25 +150,28 @@ run_text_read(struct run_text *text, const struct model_run *mr)
 	return number >= first && number < RUN_TEXT_MAX_LINES;
 }
 
-/* The settings of a that b tells otherwise, or (missing) not at all. */
-static void
-add_differing(cJSON *list, const struct run_text *a, const struct run_text *b,
-	      bool missing, bool turned)
+/*
+ * The settings of one that the other does not tell, or (both) otherwise, in
+ * three columns; how many.
+ */
+static size_t
+add_differing(struct buf *out, const struct run_text *of,
+	      const struct run_text *other, bool both)
 {
-	for (const cJSON *s = a->settings->child; s != NULL; s = s->next) {
-		const char *other =
-			json_get_string(b->settings, s->string, NULL);
-		cJSON *row;
+	size_t n = 0;
 
-		if ((other == NULL) != missing ||
-		    (other != NULL && strcmp(s->valuestring, other) == 0))
+	for (const cJSON *s = of->settings->child; s != NULL; s = s->next) {
+		const char *a = s->valuestring, *b;
+
+		b = json_get_string(other->settings, s->string, NULL);
+		if (b != NULL && (!both || strcmp(a, b) == 0))
 			continue;
-		row = cJSON_CreateObject();
-		json_add_string(row, "name", s->string);
-		json_add_string(row, "a", turned ? NULL : s->valuestring);
-		json_add_string(row, "b", turned ? s->valuestring : other);
-		cJSON_AddItemToArray(list, row);
+		b = b != NULL ? b : "-";
+		buf_appendf(out, "%-28s  %-28s  %s\n", s->string, both ? a : b,
+			    both ? b : a);
+		n++;
 	}
+	return n;
 }
 
 /* A line of one script or of both, and where it stands in them. */
@@ -202,7 +220,10 @@ count_common(const struct str *a, size_t n_a, const struct str *b, size_t n_b)
 	return common;
 }
 
-/* All lines in their order: with as few removed and added as there can be. */
+/*
+ * All lines in their order, ended by one that is not shown: with as few removed
+ * and added as there can be.
+ */
 static struct edit *
 find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 {
@@ -233,99 +254,64 @@ find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 
 /* "@@ -1,7 +1,6 @@" for the lines that are shown from there on. */
 static void
-add_place(cJSON *list, const struct edit *e, const struct edit *end)
+add_place(struct buf *out, const struct edit *e)
 {
 	size_t i = e->i, k = e->k, n_a = 0, n_b = 0;
-	char text[120];
 
-	for (; e < end && e->is_shown; e++) {
+	for (; e->is_shown; e++) {
 		n_a += e->sign != '+';
 		n_b += e->sign != '-';
 	}
-	(void)snprintf(text, sizeof(text), "@@ -%zu,%zu +%zu,%zu @@",
-		       i + (n_a > 0), n_a, k + (n_b > 0), n_b);
-	cJSON_AddItemToArray(list, cJSON_CreateString(text));
+	buf_appendf(out, "@@ -%zu,%zu +%zu,%zu @@\n", i + (n_a > 0), n_a,
+		    k + (n_b > 0), n_b);
 }
 
-static void
-diff_sources(cJSON *diff, const struct run_text *a, const struct run_text *b)
+/* A unified diff; the most lines that either script has for itself. */
+static size_t
+diff_sources(struct buf *out, const struct run_text *a,
+	     const struct run_text *b)
 {
-	cJSON *list = cJSON_AddArrayToObject(diff, "source");
 	size_t n, removed = 0, added = 0;
 	struct edit *edits = find_edits(&a->source, &b->source, &n);
-	AUTO_BUF line = buf_new(RUN_TEXT_MAX_SOURCE);
 
 	for (size_t i = 0; i < n; i++) {
-		size_t from = i < AROUND ? 0 : i - AROUND;
-
 		removed += edits[i].sign == '-';
 		added += edits[i].sign == '+';
-		for (size_t k = from; k <= i + AROUND && k < n; k++)
-			edits[k].is_shown |= edits[i].sign != ' ';
+		for (size_t k = i < AROUND ? 0 : i - AROUND;
+		     edits[i].sign != ' ' && k <= i + AROUND && k < n; k++)
+			edits[k].is_shown = true;
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (!edits[i].is_shown)
 			continue;
 		if (i == 0 || !edits[i - 1].is_shown)
-			add_place(list, &edits[i], edits + n);
-		buf_clear(&line);
-		buf_append_char(&line, edits[i].sign);
-		utf8_sanitize(&line, edits[i].line);
-		cJSON_AddItemToArray(list, cJSON_CreateString(line.data));
+			add_place(out, &edits[i]);
+		buf_append_char(out, edits[i].sign);
+		utf8_sanitize(out, edits[i].line);
+		buf_append_char(out, '\n');
 	}
-	json_add_number(diff, "removed", (double)removed);
-	json_add_number(diff, "added", (double)added);
 	free(edits);
-}
-
-cJSON *
-run_diff_json(const struct run_text *a, const struct run_text *b)
-{
-	cJSON *diff = cJSON_CreateObject();
-	cJSON *list = cJSON_AddArrayToObject(diff, "settings");
-
-	add_differing(list, a, b, false, false);
-	add_differing(list, a, b, true, false);
-	add_differing(list, b, a, true, true);
-	if (a->source.len > 0 && b->source.len > 0)
-		diff_sources(diff, a, b);
-	else
-		cJSON_AddNullToObject(diff, "source");
-	return diff;
+	return removed > added ? removed : added;
 }
 
 void
-run_diff_say(const cJSON *diff, struct buf *out)
+run_diff_print(const struct run_text *a, const struct run_text *b,
+	       struct buf *out)
 {
-	double removed = json_get_number(diff, "removed", 0);
-	double added = json_get_number(diff, "added", 0);
-	double lines = fmax(removed, added);
-	int settings = cJSON_GetArraySize(json_get(diff, "settings"));
+	bool both = a->source.len > 0 && b->source.len > 0;
+	AUTO_BUF body = buf_new(out->cap);
+	size_t settings = add_differing(&body, a, b, true) +
+			  add_differing(&body, b, a, false);
+	size_t lines = both ? diff_sources(&body, a, b) : 0;
 
-	if (!json_has_type(json_get(diff, "source"), JSON_ARRAY))
+	if (!both)
 		buf_append_str(out, "not both print their source");
-	else if (!(lines > 0))
+	else if (lines == 0)
 		buf_append_str(out, "the same source");
 	else
-		buf_appendf(out, "source differs in %.0f line%s", lines,
-			    lines > 1 ? "s" : "");
-	buf_appendf(out, ", %d setting%s", settings,
+		buf_appendf(out, "source differs in %zu line%s", lines,
+			    lines == 1 ? "" : "s");
+	buf_appendf(out, ", %zu setting%s\n", settings,
 		    settings == 1 ? " differs" : "s differ");
-}
-
-void
-run_diff_print(const cJSON *diff, struct buf *out)
-{
-	static const char form[] = "%-28s  %-28s  %s\n";
-	const cJSON *settings = json_get(diff, "settings")->child, *line;
-
-	if (settings != NULL)
-		buf_appendf(out, form, "setting", "first", "second");
-	for (; settings != NULL; settings = settings->next)
-		buf_appendf(out, form, json_get_string(settings, "name", ""),
-			    json_get_string(settings, "a", "-"),
-			    json_get_string(settings, "b", "-"));
-	for (line = json_get(diff, "source")->child; line != NULL;
-	     line = line->next)
-		buf_appendf(out, "%s\n", line->valuestring);
+	buf_append(out, body.data, body.len);
 }

@@ -9,8 +9,8 @@
 /*
  * What a run was set to do, as its log prints it: the settings before its
  * first row with a loss (`name: value`, `name=value`; told twice, the later
- * one), and the training script.  What a further run of the log does not tell
- * anew, as several runs of one process do not, stays as it was.
+ * one), and the training script.  A further run of the log that tells none of
+ * it, as several runs of one process do not, has that of the run before.
  */
 #define RUN_TEXT_MAX_SETTINGS 4096U
 #define RUN_TEXT_MAX_LINES    100000U
@@ -23,11 +23,12 @@ struct run_text {
 	struct buf source; /* of the script printed last; lines end with LF */
 	bool in_source;
 	bool is_over; /* the first row with a loss came: nothing more counts */
+	bool is_next; /* nothing was told since run_text_next_run */
 };
 
 void run_text_init(struct run_text *text);
 void run_text_release(struct run_text *text);
-/* The next line, without its end; a further run of the log begins. */
+/* The next line, without its end; before the first of a further run. */
 void run_text_line(struct run_text *text, struct str line,
 		   enum line_class class);
 void run_text_next_run(struct run_text *text);
@@ -38,14 +39,10 @@ void run_text_next_run(struct run_text *text);
 bool run_text_read(struct run_text *text, const struct model_run *mr);
 
 /*
- * {"settings": [{"name", "a", "b"}], "removed": lines, "added": lines,
- * "source": [lines of a unified diff]}: what differs, null where one does not
- * tell it; given.
+ * What differs, as lines: "source differs in 14 lines, 3 settings differ", the
+ * settings (name, of a, of b), the scripts as a unified diff.
  */
-cJSON *run_diff_json(const struct run_text *a, const struct run_text *b);
-/* "source differs in 14 lines, 3 settings differ", of that. */
-void run_diff_say(const cJSON *diff, struct buf *out);
-/* All of it as lines: the settings in three columns, then the script. */
-void run_diff_print(const cJSON *diff, struct buf *out);
+void run_diff_print(const struct run_text *a, const struct run_text *b,
+		    struct buf *out);
 
 #endif

@@ -147,24 +147,23 @@ def test_diff():
             b[at:at + dice.randrange(3)] = ["y"] * dice.randrange(3)
         a, b = a + rule, b + rule
         one, two = printed("d/a.log", a, 3), printed("d/b.log", b, 4)
-        status, out, err = board("--json", one, two, command="diff")
-        made = json.loads(out)
-        ok(patched(a, made["source"]) == b, "%d lines: a and the diff are b"
-           % n, out)
-        ok(made["removed"] + made["added"] == edits(a, b),
-           "%d lines: no diff has fewer" % n, made)
-        ok(made["settings"] == [
-            {"name": "seed", "a": "3", "b": "4"},
-            {"name": "matrix_lr", "a": "0.03", "b": "0.04"}],
-           "what differs", made)
-    status, out, err = board(one, two, command="diff")
-    ok("\n+y\n" in out and "\x1b" not in out and
-       "matrix_lr                     0.03  " in out,
-       "as text", out[:400])
+        status, out, err = board(one, two, command="diff")
+        made = out.splitlines()
+        ok(patched(a, made[3:]) == b, "%d lines: a and the diff are b" % n,
+           out)
+        ok(sum(line[0] in "+-" for line in made[3:]) == edits(a, b),
+           "%d lines: no diff has fewer" % n, out)
+        ok([line.split() for line in made[1:3]] == [
+            ["seed", "3", "4"], ["matrix_lr", "0.03", "0.04"]] and
+           "2 settings differ" in made[0], "what differs", out)
     bare = printed("d/c.log", [], 3, "betas: (0.9, 0.99) ")
     status, out, err = board(one, bare, command="diff")
     ok(out.startswith("not both print their source, 1 setting differs"),
        "a setting told twice is the later; no source, no diff", out)
+    two_runs = write("d/f.log", open(bare).read() + open(two).read())
+    status, out, err = board(two_runs, two, command="diff")
+    ok(out == "the same source, 0 settings differ\n",
+       "of two runs of a log the last one is it", out)
     empty = write("d/e.log", "hello\n")
     status, out, err = board(one, empty, command="diff")
     ok(status != 0 and "neither settings nor a script" in err,
@@ -181,8 +180,7 @@ def test_published():
     near(priced["rows"][1]["cost_usd"], 20 * hours[1], 1e-9, "cost of a run")
     near(priced["usd_planned"], 2 * 20 * sum(hours) / 3, 1e-9,
          "price of the seeds that are still wanted")
-    ok(priced["seeds_planned"] == 5 and priced["power_planned"] >= .8,
-       "seeds for power 80 %", priced)
+    ok(priced["seeds_planned"] == 5, "seeds for power 80 %", priced)
     plain = board("--usd-per-hour", "20", *against, table)[1]
     ok("5 seeds, if mean and spread stay; 2 more cost about $12.38 ($6.19 "
        "each)" in " ".join(plain.split()), "the plan is told", plain)

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "base/dist.h"
+
 #include "tests/support/tap.h"
 
 #define SHA_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -583,32 +585,33 @@ test_plan(void)
 		"a run costs what its log tells");
 	is_near(v->usd_seed, board.rows[0]->usd, 1e-12,
 		"a seed: the mean of those that have a price");
-	is_near(v->usd_more, v->usd_seed * (v->plan.seeds - 3), 1e-9,
+	is_near(v->usd_more, v->usd_seed * (v->seeds_planned - 3), 1e-9,
 		"the price of those to come");
-	ok(v->plan.seeds > v->seeds_needed,
+	ok(v->seeds_planned > v->seeds_needed,
 	   "power takes more seeds than a p that stays as it is");
-	is_near(v->plan.power, simulate(&g->seed_stats, v->bar, v->plan.seeds),
-		0.02, "the plan's power, as 20,000 tests have it");
-	ok(simulate(&g->seed_stats, v->bar, v->plan.seeds - 1) < 0.8,
+	ok(simulate(&g->seed_stats, v->bar, v->seeds_planned) > 0.8,
+	   "20,000 tests of so many seeds pass as often as the plan says");
+	ok(simulate(&g->seed_stats, v->bar, v->seeds_planned - 1) < 0.8,
 	   "with a seed less it would not do");
-	is_int(board.groups[1].verdict.plan.seeds, 0,
+	is_int(board.groups[1].verdict.seeds_planned, 0,
 	       "no plan for the baseline");
 	board_release(&board);
 	for (double effect = 0.4; effect < 3; effect *= 1.6) {
 		const struct board_stats a = { .n = 3,
 					       .mean = 1 - effect,
 					       .sd_sample = 1 };
-		struct board_plan plan = board_plan_of(&a, 1, 0.01, 0.8, 2);
+		unsigned int n = board_seeds_planned(&a, 1, 0.01, 0.8, 2);
+		double power = dist_t_power(effect * sqrt(n), n - 1.0, 0.01);
 
-		is_near(plan.power, simulate(&a, 1, plan.seeds), 0.02,
+		is_near(power, simulate(&a, 1, n), 0.02,
 			"power, as 20,000 tests have it");
-		ok(plan.power >= 0.8, "it is what was asked for");
+		ok(power >= 0.8 && simulate(&a, 1, n - 1) < 0.8,
+		   "as many seeds as were asked for, and no more");
 	}
-	is_int(board_plan_of(&(struct board_stats){ .n = 3,
-						    .mean = 1.001,
-						    .sd_sample = 1 },
-			     1, 0.01, 0.8, 2)
-		       .seeds,
+	is_int(board_seeds_planned(&(struct board_stats){ .n = 3,
+							  .mean = 1.001,
+							  .sd_sample = 1 },
+				   1, 0.01, 0.8, 2),
 	       0, "no seeds show what is not past the bar");
 }
 

@@ -311,6 +311,7 @@ add_contrast(cJSON *row, const struct judge *judge,
 	json_add_number(row, "between_pods_pct",
 			c->between_sd > 0.0 ? 100.0 * c->between_sd
 					    : (double)NAN);
+	json_add_number(row, "p_own", p->p_own);
 	json_add_number(row, "p_signflip", p->p_signflip);
 	json_add_number(row, "p_tost", p->p_tost);
 	json_add_number(row, "hl_d", p->hl);

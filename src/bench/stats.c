@@ -861,7 +861,7 @@ multi_interim(const struct paired *paired, size_t n, double level,
 		return INTERIM_LAST;
 	if (looks->kind == LOOKS_NONE || n < looks->first)
 		return INTERIM_GO_ON;
-	if (paired->p < level && !(paired->p_own >= level))
+	if (paired->p < level && !(paired->p_own >= rule->alpha))
 		return INTERIM_DIFFERENCE;
 	if (paired->p >= rule->alpha && half <= log1p(rule->margin) / 2.0)
 		return INTERIM_PRECISION;

@@ -219,10 +219,10 @@ enum interim {
 
 /*
  * After n complete blocks, with the level of that look.  A difference that the
- * variant's own spread does not bear waits for more.  A narrow interval
- * stops early only while no difference shows at alpha, since stopping at the
- * first narrow interval and then judging at alpha would favour runs of blocks
- * that look quiet by chance.
+ * variant's own spread does not show at alpha waits for more.  A narrow
+ * interval stops early only while no difference shows at alpha, since stopping
+ * at the first narrow interval and then judging at alpha would favour runs of
+ * blocks that look quiet by chance.
  */
 enum interim multi_interim(const struct paired *paired, size_t n, double level,
 			   const struct looks *looks,

@@ -474,6 +474,22 @@ draw_x_axis(const struct plot *plot)
 	}
 }
 
+/* The first row from the top where no line goes through those columns. */
+static int
+free_row(const struct plot *plot, int col, int width)
+{
+	for (int y = 0; y < plot->in.h; y++) {
+		int x = col;
+
+		while (x < col + width && x < plot->in.w &&
+		       plot->cells[y * plot->in.w + x].bits == 0)
+			x++;
+		if (x == col + width)
+			return y;
+	}
+	return 0;
+}
+
 /* Vertical lines behind the series: marks and the cursor. */
 static void
 draw_vertical(const struct plot *plot, const struct chart_mark *mark)
@@ -492,7 +508,8 @@ draw_vertical(const struct plot *plot, const struct chart_mark *mark)
 	width = text_width(mark->label);
 	if (col + 1 + width > plot->in.w)
 		col -= width + 1;
-	(void)canvas_text(plot->canvas, plot->in.x + col + 1, plot->in.y,
+	(void)canvas_text(plot->canvas, plot->in.x + col + 1,
+			  plot->in.y + free_row(plot, col + 1, width),
 			  mark->style, mark->label);
 }
 

@@ -183,19 +183,6 @@ find_series(const struct model *model, const struct model_run *mr,
 	return series_of(model, mr, own, of_pod);
 }
 
-/*
- * Whether its points are all of the rows that it was printed in: then they
- * are counted.
- */
-static bool
-has_all_rows(const struct model_run *mr, const struct series *series)
-{
-	for (size_t i = 0; i < mr->run.n_series; i++)
-		if (model_run_series(mr, &mr->run.series[i]) == series)
-			return mr->run.series[i].points == series_count(series);
-	return false;
-}
-
 /* x of a point on the axis; absent when the point has none. */
 static double
 point_x(const struct model_run *mr, const struct series_point *p,
@@ -223,7 +210,7 @@ has_axis(const struct model *model, const struct model_run *mr,
 	if (series == NULL || series_count(series) == 0)
 		return false;
 	return axis == AXIS_ROW
-		       ? has_all_rows(mr, series)
+		       ? model_run_has_all(mr, series)
 		       : run_has(point_x(mr, series_last(series), axis));
 }
 
@@ -257,7 +244,8 @@ plot_points_init(struct plot_points *points, const struct model *model,
 {
 	const struct series *series = find_series(model, mr, metric, points);
 	size_t count = series != NULL ? series_count(series) : 0;
-	bool by_row = axis == AXIS_ROW && count > 0 && has_all_rows(mr, series);
+	bool by_row =
+		axis == AXIS_ROW && count > 0 && model_run_has_all(mr, series);
 
 	points->n = 0;
 	points->x = xcalloc(count + 1, sizeof(*points->x));
@@ -503,6 +491,7 @@ struct work {
 	struct chart_series series[UI_MAX_MARKS + 3];
 	size_t n_series;
 	struct chart_mark marks[CHART_MAX_MARKS];
+	char paces[CHANGE_MOST][FMT_SIZE]; /* what changes are marked with */
 	size_t n_marks, n_drawn;
 	bool is_smooth; /* a line of them at least */
 	const char *what, *unit;
@@ -586,6 +575,30 @@ add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 					     event->kind == RUN_EVENT_EARLY_STOP
 						     ? STYLE_AXIS
 						     : STYLE_WARN };
+	}
+}
+
+/* Where the steps of a run became slower or faster, "105.2→108.4". */
+static void
+add_changes(struct work *work, const struct plot_request *request)
+{
+	const struct step_changes *changes = request->changes;
+
+	for (size_t i = 0; changes != NULL && i < changes->n &&
+			   work->n_marks < CHART_MAX_MARKS;
+	     i++) {
+		const struct step_change *change = &changes->v[i];
+		double x = point_x(changes->mr, &change->at, request->axis);
+		int decimals = chart_decimals(
+			fabs(change->after - change->before), 0.05, 3);
+
+		if (!run_has(x))
+			continue;
+		(void)snprintf(work->paces[i], sizeof(work->paces[i]),
+			       "%.*f→%.*f", decimals, change->before, decimals,
+			       change->after);
+		work->marks[work->n_marks++] =
+			(struct chart_mark){ x, work->paces[i], STYLE_HINT };
 	}
 }
 
@@ -753,6 +766,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	add_runs(work, &request, shared);
 	if (request.marks && request.n_runs > 0)
 		add_marks(work, request.runs[0], (enum chart_axis)chart.x_kind);
+	add_changes(work, &request);
 	chart.series = work->series;
 	chart.n_series = work->n_series;
 	chart.marks = work->marks;

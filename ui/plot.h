@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "model/model.h"
+#include "model/step_change.h"
 #include "parsers/run_series.h"
 #include "ui/chart.h"
 #include "ui/view.h"
@@ -127,6 +128,7 @@ struct plot_request {
 	bool legend;
 	bool plain; /* a title line instead of a box */
 	bool marks; /* stages and events of the first run */
+	const struct step_changes *changes; /* of the first; NULL: none */
 };
 
 /* The metric and the axis that its runs are drawn by. */

@@ -12,6 +12,7 @@
 
 struct view_run_state {
 	bool single; /* one large chart rather than a grid */
+	struct step_changes changes;
 };
 
 /* All that its log says of the run. */
@@ -99,8 +100,8 @@ draw_run_events(const struct run *run, struct canvas *canvas, struct rect r)
 }
 
 static void
-draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
-	   struct chart_metric metric)
+draw_chart(struct view_run_state *view, struct ui_shared *shared,
+	   struct canvas *canvas, struct rect rect, struct chart_metric metric)
 {
 	struct plot_request request = { .metric = metric,
 					.rect = rect,
@@ -108,6 +109,10 @@ draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
 					.marks = true };
 
 	request.runs[request.n_runs++] = shared->selected;
+	if (metric.id == PLOT_MS_STEP) {
+		step_changes_update(&view->changes, shared->selected);
+		request.changes = &view->changes;
+	}
 	plot_draw(&request, shared, canvas);
 }
 
@@ -116,8 +121,8 @@ draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
  * at most so many columns and rows.  Of a run without any, its log.
  */
 static void
-draw_grid(struct ui_shared *shared, struct canvas *canvas, struct rect r,
-	  int columns, int rows)
+draw_grid(struct view_run_state *view, struct ui_shared *shared,
+	  struct canvas *canvas, struct rect r, int columns, int rows)
 {
 	const struct model_run *mr = shared->selected;
 	const struct chart_metric now =
@@ -140,7 +145,7 @@ draw_grid(struct ui_shared *shared, struct canvas *canvas, struct rect r,
 		struct rect row = rect_take_top(&r, r.h / rows);
 
 		for (int i = (left + rows - 1) / rows; i > 0; i--, left--)
-			draw_chart(shared, canvas,
+			draw_chart(view, shared, canvas,
 				   rect_take_left(&row, row.w / i),
 				   choices[at++ % n]);
 	}
@@ -150,7 +155,7 @@ static void
 run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	 struct rect r)
 {
-	const struct view_run_state *view = state;
+	struct view_run_state *view = state;
 	int n_events, lines = r.w >= 160 ? 3 : 4, rows = r.h < 22 ? 1 : 2;
 	int columns = r.w >= 160 && rows == 2 ? 3 : 2;
 	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + lines }, events;
@@ -178,7 +183,7 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	add_facts(shared, &facts);
 	panel_facts_flow(canvas, head, &facts);
 	facts_release(&facts);
-	draw_grid(shared, canvas, r, view->single ? 1 : columns,
+	draw_grid(view, shared, canvas, r, view->single ? 1 : columns,
 		  view->single ? 1 : rows);
 	if (events.h > 0)
 		draw_run_events(

@@ -20,6 +20,14 @@ sort_doubles(double *x, size_t n)
 		qsort(x, n, sizeof(*x), sort_by_value);
 }
 
+/* The median of n > 0 values, which are sorted for it. */
+static inline double
+sort_median(double *x, size_t n)
+{
+	sort_doubles(x, n);
+	return (x[(n - 1) / 2] + x[n / 2]) / 2;
+}
+
 /*
  * Of 0 .. n - 1 the first i for which `before` does not hold, n when it holds
  * for all: an expression of i that is true for some and then for none.

@@ -2,9 +2,6 @@
 #ifndef HGYM_BENCH_GUARD_H
 #define HGYM_BENCH_GUARD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "bench/steps.h"
 
 /*

@@ -2,9 +2,6 @@
 #ifndef HGYM_BENCH_HEALTH_H
 #define HGYM_BENCH_HEALTH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/str.h"
 
 /*

@@ -5,15 +5,12 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
+#include "base/xalloc.h"
 #include "bench/judge_priv.h"
-#include "bench/stats.h"
-#include "parsers/json.h"
 
 /* A variant this much faster is held up to a person. */
 #define IMPLAUSIBLE 0.5
@@ -146,7 +143,8 @@ static void
 learn_losses(struct judge *judge)
 {
 	const struct judge_run *run = NULL;
-	double *val = judge_room(judge), seed = (double)NAN;
+	AUTO_FREE double *val = judge_room(judge);
+	double seed = (double)NAN;
 	size_t n = 0;
 	bool same = true;
 
@@ -159,7 +157,6 @@ learn_losses(struct judge *judge)
 	}
 	if (n >= 3 && same)
 		guard_loss_widen(&judge->rule.losses, stats_sd(val, n));
-	free(val);
 }
 
 /*
@@ -340,7 +337,7 @@ static double
 score_median(const struct judge *judge, size_t arm, const char *key)
 {
 	const struct judge_run *run = NULL;
-	double *v = judge_room(judge), median;
+	AUTO_FREE double *v = judge_room(judge);
 	size_t n = 0;
 
 	while ((run = judge_next(judge, arm, run)) != NULL) {
@@ -350,9 +347,7 @@ score_median(const struct judge *judge, size_t arm, const char *key)
 						 (double)NAN);
 		n += v[n] > 0.0 ? 1 : 0;
 	}
-	median = stats_median(v, n);
-	free(v);
-	return median;
+	return stats_median(v, n);
 }
 
 /* Least and median time of the same runs: do both say who is faster? */
@@ -662,14 +657,14 @@ static void
 compare_quality(const struct judge *judge, struct judge_contrast *c)
 {
 	struct judge_quality *q = &c->quality;
-	double *apart = judge_room(judge), margin = judge->rule.losses.margin;
+	AUTO_FREE double *apart = judge_room(judge);
+	double margin = judge->rule.losses.margin;
 	size_t n;
 
 	q->by_val = collect_apart(judge, c, true, apart, &n);
 	if (!q->by_val)
 		(void)collect_apart(judge, c, false, apart, &n);
 	q->nats = paired_compare(apart, n, &judge->rule.paired);
-	free(apart);
 	q->same = q->nats.tost_lo > -margin && q->nats.tost_hi < margin;
 	q->worse = !q->same && n >= VERDICT_MIN_BLOCKS && q->nats.mean > 0.0 &&
 		   q->nats.p < judge->rule.paired.alpha &&

@@ -2,9 +2,6 @@
 #ifndef HGYM_BENCH_NOISE_H
 #define HGYM_BENCH_NOISE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "bench/plan.h"
 #include "parsers/json.h"
 
@@ -90,8 +87,8 @@ struct noise_of_pod {
 
 /*
  * The A/A runs of a judged bench (the object of its verdict.json) on pod i;
- * env is the text of env.<pod>.txt, may be empty.  false: the bench has no
- * A/A arm, or no run of it on that pod was measured.
+ * without such an arm those of its control, in no block.  env is the text of
+ * env.<pod>.txt, may be empty.  false: none on that pod was measured.
  */
 bool noise_of_verdict(struct noise_of_pod *out, const struct plan *plan,
 		      size_t pod, const cJSON *verdict, struct str env);

@@ -4,16 +4,13 @@
 
 #include "bench/noise_register.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/change.h"
 #include "base/file.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
-#include "bench/stats.h"
 #include "store/benches.h"
 
 #define MAX_ENV_BYTES (256U * 1024)
@@ -52,12 +49,36 @@ text_or_empty(const char *text)
 	return xstrdup(text != NULL ? text : "");
 }
 
+/* Is it of a bench of that name ("name-20261121-061841"), or class? */
+static bool
+is_named(const struct stored_noise *row, const char *name)
+{
+	const char *rest = row->bench_id + strlen(name);
+
+	return same_text(row->class_name, name) ||
+	       (strncmp(row->bench_id, name, strlen(name)) == 0 &&
+		*rest == '-' && rest[strspn(rest, "-0123456789")] == '\0');
+}
+
+/* "2 x NVIDIA H100", or the pod's name where no GPU is known. */
+static void
+fill_kind(struct noise_entry *e, const struct stored_noise *row)
+{
+	size_t n = 1;
+
+	for (const char *c = row->gpu_id; c != NULL && *c != '\0'; c++)
+		n += *c == ',';
+	(void)snprintf(e->kind, sizeof(e->kind), "%.0zu%s%s", n > 1 ? n : 0,
+		       n > 1 ? " x " : "",
+		       row->gpu != NULL ? row->gpu : e->pod);
+}
+
 /* Rows come oldest first: what they say last is what holds. */
 static int
 take_row(void *user, const struct stored_noise *row)
 {
 	struct noise_register *reg = user;
-	struct noise_entry *e = entry_of(reg, row);
+	struct noise_entry *e = reg->is_history ? NULL : entry_of(reg, row);
 	const struct noise one = {
 		.n_runs = (size_t)row->n_runs,
 		.n_blocks = (size_t)row->n_blocks,
@@ -71,6 +92,10 @@ take_row(void *user, const struct stored_noise *row)
 		.run_s = row->run_s,
 	};
 
+	/* A control without an A/A arm has a level, and no noise. */
+	if (reg->is_history ? reg->name != NULL && !is_named(row, reg->name)
+			    : !(row->n_blocks > 0))
+		return 0;
 	if (e == NULL) {
 		reg->v = xreallocarray(reg->v, reg->n + 1, sizeof(*reg->v));
 		e = &reg->v[reg->n++];
@@ -81,7 +106,10 @@ take_row(void *user, const struct stored_noise *row)
 			.first_mean = row->mean,
 			.first_ms = row->when_ms,
 			.p_quietest = (double)NAN,
+			.bench = xstrdup_null(row->bench_id),
+			.before = (double)NAN,
 		};
+		fill_kind(e, row);
 	}
 	renew(&e->gpu, row->gpu);
 	renew(&e->gpu_id, row->gpu_id);
@@ -134,14 +162,14 @@ rank_all(struct noise_register *reg)
 	}
 }
 
-int
-noise_register_load(struct noise_register *reg, struct context *context,
-		    struct err *err)
+/* All rows of the database; one that is not there yet holds none. */
+static int
+load_rows(struct noise_register *reg, struct context *context,
+	  int (*compare)(const void *a, const void *b), struct err *err)
 {
 	struct err why = { ERR_NONE, "" };
 	int rc;
 
-	*reg = (struct noise_register){ 0 };
 	if (context_open(context, CONTEXT_DB, &why) != 0) {
 		if (why.code == ERR_NODATA)
 			return 0;
@@ -149,9 +177,115 @@ noise_register_load(struct noise_register *reg, struct context *context,
 	}
 	rc = store_each_noise(context->store, take_row, reg, err);
 	if (reg->n > 0)
-		qsort(reg->v, reg->n, sizeof(*reg->v), compare_entries);
+		qsort(reg->v, reg->n, sizeof(*reg->v), compare);
+	return rc;
+}
+
+int
+noise_register_load(struct noise_register *reg, struct context *context,
+		    struct err *err)
+{
+	int rc;
+
+	*reg = (struct noise_register){ 0 };
+	rc = load_rows(reg, context, compare_entries, err);
 	rank_all(reg);
 	return rc;
+}
+
+/* By class, kind of pod, time. */
+static int
+compare_history(const void *a, const void *b)
+{
+	const struct noise_entry *x = a, *y = b;
+	int by = strcmp(x->class_name, y->class_name);
+
+	by = by != 0 ? by : strcmp(x->kind, y->kind);
+	return by != 0 ? by
+		       : (x->when_ms > y->when_ms) - (x->when_ms < y->when_ms);
+}
+
+/* "570.1 -> 580.2" behind its label, where that is another than before. */
+static void
+add_new(struct noise_entry *e, const char *label, const char *before,
+	const char *now)
+{
+	size_t len = strlen(e->why);
+
+	if (before != NULL && now != NULL && strcmp(before, now) != 0)
+		(void)snprintf(e->why + len, sizeof(e->why) - len,
+			       "; %s%s -> %s", label, before, now);
+}
+
+/* Where the level of a series changes. */
+static void
+mark_changes(struct noise_entry *v, size_t n)
+{
+	double *mean = xcalloc(n, sizeof(*mean));
+	struct change found[CHANGE_MOST];
+	size_t n_found;
+
+	for (size_t i = 0; i < n; i++)
+		mean[i] = v[i].noise.mean;
+	n_found = change_find(mean, n, found);
+	for (size_t i = 0; i < n_found; i++) {
+		struct noise_entry *e = &v[found[i].at];
+
+		e->before = found[i].before;
+		e->after = found[i].after;
+		add_new(e, "driver ", e[-1].driver, e->driver);
+		add_new(e, "", e[-1].image, e->image);
+		add_new(e, "pod ", e[-1].pod, e->pod);
+	}
+	free(mean);
+}
+
+int
+noise_history_load(struct noise_register *reg, struct context *context,
+		   const char *name, struct err *err)
+{
+	size_t from = 0;
+
+	*reg = (struct noise_register){ .is_history = true, .name = name };
+	if (load_rows(reg, context, compare_history, err) != 0)
+		return -1;
+	for (size_t i = 1; i <= reg->n; i++)
+		if (i == reg->n ||
+		    strcmp(reg->v[i].class_name, reg->v[from].class_name) !=
+			    0 ||
+		    strcmp(reg->v[i].kind, reg->v[from].kind) != 0) {
+			mark_changes(reg->v + from, i - from);
+			from = i;
+		}
+	return 0;
+}
+
+cJSON *
+noise_history_json(const struct noise_entry *e)
+{
+	cJSON *row = cJSON_CreateObject();
+	double pct = stats_pct(e->after - e->before);
+	AUTO_BUF text = buf_new(512);
+
+	if (!isnan(pct))
+		buf_appendf(&text, "%+.2f%% from here%s", pct, e->why);
+	json_add_clean(row, "class", e->class_name);
+	json_add_clean(row, "what", e->what);
+	json_add_clean(row, "kind", e->kind);
+	json_add_clean(row, "bench", e->bench);
+	json_add_clean(row, "pod", e->pod);
+	json_add_time(row, "when", e->when_ms);
+	json_add_clean(row, "metric", e->metric);
+	json_add_number(row, "value", exp(e->noise.mean));
+	json_add_number(row, "sd_pct", 100.0 * e->noise.sd);
+	json_add_number(row, "n_runs", (double)e->noise.n_runs);
+	json_add_clean(row, "driver", e->driver);
+	json_add_clean(row, "image", e->image);
+	json_add_number(row, "before", exp(e->before));
+	json_add_number(row, "after", isnan(pct) ? pct : exp(e->after));
+	json_add_number(row, "change_pct", pct);
+	json_add_clean(row, "change", isnan(pct) ? NULL : text.data);
+	return row;
 }
 
 void
@@ -177,6 +311,7 @@ noise_register_release(struct noise_register *reg)
 		free(e->image);
 		free(e->what);
 		free(e->metric);
+		free(e->bench);
 	}
 	free(reg->v);
 	*reg = (struct noise_register){ 0 };
@@ -229,15 +364,12 @@ noise_register_rule(void *user, struct judge_rule *rule)
 	for (size_t i = 0; i < plan->n_pods; i++) {
 		const struct noise_entry *e;
 		struct noise_of_pod now;
-		struct buf env;
+		AUTO_BUF env = buf_new(MAX_ENV_BYTES);
 
-		buf_init(&env, MAX_ENV_BYTES);
 		if (lookup->path != NULL)
 			read_env(&env, lookup->path, plan->pods[i].id);
-		noise_read_env(&now, &plan->pods[i],
-			       (struct str){ env.data, env.len });
+		noise_read_env(&now, &plan->pods[i], buf_str(&env));
 		e = noise_register_find(lookup->reg, plan, 0, i, now.gpu_id);
-		buf_release(&env);
 		if (e == NULL)
 			return;
 		if (e->noise.sd > sd) {
@@ -283,9 +415,11 @@ static int
 note_pods(const char *db_path, const char *id, const char *path,
 	  const struct plan *plan, struct err *err)
 {
-	struct stored_noise *rows = xcalloc(plan->n_pods, sizeof(*rows));
-	struct noise_of_pod *all = xcalloc(plan->n_pods, sizeof(*all));
-	cJSON *verdict = folder_read_json(path, "verdict.json");
+	AUTO_FREE struct stored_noise *rows =
+		xcalloc(plan->n_pods, sizeof(*rows));
+	AUTO_FREE struct noise_of_pod *all =
+		xcalloc(plan->n_pods, sizeof(*all));
+	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
 	struct folder_state state = { .state = "" };
 	char class_name[NOISE_CLASS_SIZE];
 	size_t n = 0;
@@ -294,12 +428,11 @@ note_pods(const char *db_path, const char *id, const char *path,
 	noise_class(plan, 0, class_name);
 	(void)folder_read_state(path, &state);
 	for (size_t i = 0; verdict != NULL && i < plan->n_pods; i++) {
-		struct buf env;
+		AUTO_BUF env = buf_new(MAX_ENV_BYTES);
 
-		buf_init(&env, MAX_ENV_BYTES);
 		read_env(&env, path, plan->pods[i].id);
 		if (noise_of_verdict(&all[n], plan, i, verdict,
-				     (struct str){ env.data, env.len })) {
+				     buf_str(&env))) {
 			rows[n] = stored_of(&all[n], plan, class_name);
 			rows[n].bench_id = id;
 			rows[n].when_ms = state.ended_ms != 0
@@ -307,13 +440,9 @@ note_pods(const char *db_path, const char *id, const char *path,
 						  : state.started_ms;
 			n++;
 		}
-		buf_release(&env);
 	}
 	if (n > 0)
 		rc = store_put_noise(db_path, id, rows, n, err);
-	cJSON_Delete(verdict);
-	free(all);
-	free(rows);
 	return rc;
 }
 
@@ -322,12 +451,11 @@ noise_register_note(const char *db_path, const char *id, const char *path,
 		    struct err *err)
 {
 	struct plan plan;
-	int rc = 0;
+	int rc;
 
 	if (bench_load_plan(&plan, path, err) != 0)
 		return -1;
-	if (plan.aa)
-		rc = note_pods(db_path, id, path, &plan, err);
+	rc = note_pods(db_path, id, path, &plan, err);
 	plan_release(&plan);
 	return rc;
 }
@@ -343,123 +471,85 @@ noise_entry_json(const struct noise_entry *e)
 	if (e->rank > 0)
 		(void)snprintf(rank, sizeof(rank), "%zu of %zu", e->rank,
 			       e->n_ranked);
-	json_add_clean(row, "pod", e->pod);
-	json_add_clean(row, "gpus", e->gpus[0] != '\0' ? e->gpus : NULL);
-	json_add_clean(row, "gpu", e->gpu);
-	json_add_clean(row, "gpu_id", e->gpu_id);
-	json_add_clean(row, "class", e->class_name);
-	json_add_clean(row, "what", e->what);
-	json_add_clean(row, "metric", e->metric);
-	json_add_number(row, "n_runs", (double)noise->n_runs);
-	json_add_number(row, "n_blocks", (double)noise->n_blocks);
-	json_add_number(row, "n_benches", (double)e->n_benches);
-	json_add_number(row, "sd_pct", 100.0 * noise->sd);
-	json_add_number(row, "df", noise->df);
-	json_add_number(row, "sd_block_pct", 100.0 * noise->sd_block);
-	json_add_number(row, "drift_pct", stats_pct(noise->drift));
-	json_add_number(row, "drift_p", noise->drift_p);
-	json_add_number(row, "drift_s", noise->span_s);
-	json_add_number(row, "level_pct",
-			e->n_benches > 1
-				? stats_pct(noise->mean - e->first_mean)
-				: (double)NAN);
+	json_add(row, JCLEAN("pod", e->pod),
+		 JCLEAN("gpus", e->gpus[0] != '\0' ? e->gpus : NULL),
+		 JCLEAN("gpu", e->gpu), JCLEAN("gpu_id", e->gpu_id),
+		 JCLEAN("class", e->class_name), JCLEAN("what", e->what),
+		 JCLEAN("metric", e->metric), JNUM("n_runs", noise->n_runs),
+		 JNUM("n_blocks", noise->n_blocks),
+		 JNUM("n_benches", e->n_benches),
+		 JNUM("sd_pct", 100.0 * noise->sd), JNUM("df", noise->df),
+		 JNUM("sd_block_pct", 100.0 * noise->sd_block),
+		 JNUM("drift_pct", stats_pct(noise->drift)),
+		 JNUM("drift_p", noise->drift_p),
+		 JNUM("drift_s", noise->span_s),
+		 JNUM("level_pct",
+		      e->n_benches > 1 ? stats_pct(noise->mean - e->first_mean)
+				       : (double)NAN));
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
 		(void)snprintf(key, sizeof(key), "mde%zu_pct", blocks[i]);
 		json_add_number(row, key,
 				stats_pct(noise_mde(noise, blocks[i])));
 	}
-	json_add_number(row, "run_s", noise->run_s);
-	json_add_number(row, "rank",
-			e->rank > 0 ? (double)e->rank : (double)NAN);
-	json_add_number(row, "of",
-			e->rank > 0 ? (double)e->n_ranked : (double)NAN);
-	json_add_string(row, "rank_text", rank[0] != '\0' ? rank : NULL);
-	json_add_number(row, "p_quietest", e->p_quietest);
-	json_add_clean(row, "driver", e->driver);
-	json_add_clean(row, "image", e->image);
+	json_add(row, JNUM("run_s", noise->run_s), JSOME("rank", e->rank),
+		 JNUM("of", e->rank > 0 ? (double)e->n_ranked : (double)NAN),
+		 JTEXT("rank_text", rank[0] != '\0' ? rank : NULL),
+		 JNUM("p_quietest", e->p_quietest), JCLEAN("driver", e->driver),
+		 JCLEAN("image", e->image));
 	json_add_time(row, "first", e->first_ms);
 	json_add_time(row, "when", e->when_ms);
 	return row;
 }
 
-/* "0.31%" or a dash. */
-static void
-add_pct(struct buf *out, double share)
-{
-	if (isnan(share))
-		buf_append_str(out, "\342\200\224");
-	else
-		buf_appendf(out, "%.2f%%", stats_pct(share));
-}
-
-static void
-add_word(struct buf *out, const char *label, const char *text)
-{
-	if (text == NULL || text[0] == '\0')
-		return;
-	buf_appendf(out, "  %-12s", label);
-	utf8_sanitize(out, str_from(text));
-	buf_append_char(out, '\n');
-}
-
-static void
-add_drift(struct buf *out, const struct noise *noise)
-{
-	buf_appendf(out, "  %-12s", "drift");
-	if (isnan(noise->drift)) {
-		buf_append_str(out, "not known\n");
-		return;
-	}
-	buf_appendf(out, "%+.2f%% in %.1f minutes (p %.2f: %s)\n",
-		    stats_pct(noise->drift), noise->span_s / 60.0,
-		    noise->drift_p,
-		    noise->drift_p < 0.05 ? "it moved while it was measured"
-					  : "no drift shown");
-}
-
-static void
-add_rank(struct buf *out, const struct noise_entry *e)
-{
-	buf_appendf(out, "  %-12s", "rank");
-	if (e->n_ranked < 2) {
-		buf_append_str(out, "no other pod was measured with this\n");
-		return;
-	}
-	buf_appendf(out, "%zu of %zu pods, the quietest first", e->rank,
-		    e->n_ranked);
-	if (!isnan(e->p_quietest))
-		buf_appendf(out,
-			    e->p_quietest < 0.05
-				    ? "; noisier than the first (p %.3f)"
-				    : "; not told apart from the first (p "
-				      "%.2f)",
-			    e->p_quietest);
-	buf_append_char(out, '\n');
-}
-
 void
-noise_entry_text(struct buf *out, const struct noise_entry *e)
+noise_entry_facts(struct facts *facts, const struct noise_entry *e)
 {
 	const struct noise *noise = &e->noise;
+	const struct {
+		const char *label, *text;
+	} texts[] = { { "GPU", e->gpu },
+		      { "driver", e->driver },
+		      { "image", e->image } };
+	char in[3][FMT_SIZE];
 
-	utf8_sanitize(out, str_from(e->pod));
-	buf_appendf(out, ": noise of %s\n\n", e->class_name);
-	add_word(out, "GPU", e->gpu);
-	add_word(out, "driver", e->driver);
-	add_word(out, "image", e->image);
-	buf_appendf(out, "  %-12ssd %.3f%% from run to run (%zu A/A runs)\n",
-		    "spread", 100.0 * noise->sd, noise->n_runs);
-	buf_appendf(out,
-		    "  %-12ssd %.3f%% of a block's difference (%zu "
-		    "blocks)\n",
-		    "", 100.0 * noise->sd_block, noise->n_blocks);
-	add_drift(out, noise);
-	buf_appendf(out, "  %-12s", "would show");
-	add_pct(out, noise_mde(noise, 3));
-	buf_append_str(out, " in 3 blocks, ");
-	add_pct(out, noise_mde(noise, 6));
-	buf_append_str(out, " in 6, ");
-	add_pct(out, noise_mde(noise, 10));
-	buf_append_str(out, " in 10 (power 0.8)\n");
-	add_rank(out, e);
+	(void)facts_section(facts, facts_keep(facts, "%s: noise of %s", e->pod,
+					      e->class_name));
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].text != NULL)
+			facts_text(facts, texts[i].label, FACT_PLAIN, "%s",
+				   texts[i].text);
+	facts_text(facts, "spread", FACT_PLAIN,
+		   "sd %.3f%% from run to run (%zu A/A runs)",
+		   100.0 * noise->sd, noise->n_runs);
+	facts_text(facts, "", FACT_PLAIN,
+		   "sd %.3f%% of a block's difference (%zu blocks)",
+		   100.0 * noise->sd_block, noise->n_blocks);
+	if (isnan(noise->drift))
+		facts_text(facts, "drift", FACT_PLAIN, "not known");
+	else
+		facts_text(facts, "drift", FACT_PLAIN,
+			   "%+.2f%% in %.1f minutes (p %.2f: %s)",
+			   stats_pct(noise->drift), noise->span_s / 60.0,
+			   noise->drift_p,
+			   noise->drift_p < 0.05
+				   ? "it moved while it was measured"
+				   : "no drift shown");
+	facts_text(facts, "would show", FACT_PLAIN,
+		   "%s%% in 3 blocks, %s%% in 6, %s%% in 10 (power 0.8)",
+		   fmt_number(stats_pct(noise_mde(noise, 3)), 2, in[0]),
+		   fmt_number(stats_pct(noise_mde(noise, 6)), 2, in[1]),
+		   fmt_number(stats_pct(noise_mde(noise, 10)), 2, in[2]));
+	if (e->n_ranked < 2)
+		facts_text(facts, "rank", FACT_PLAIN,
+			   "no other pod was measured with this");
+	else
+		facts_text(facts, "rank", FACT_PLAIN,
+			   "%zu of %zu pods, the quietest first%s", e->rank,
+			   e->n_ranked,
+			   isnan(e->p_quietest)	  ? ""
+			   : e->p_quietest < 0.05 ? "; noisier than the first"
+						  : "; not told apart from "
+						    "the first");
+	if (!isnan(e->p_quietest))
+		facts_text(facts, "", FACT_PLAIN, "p %.3f", e->p_quietest);
 }

@@ -6,6 +6,7 @@
 #include "bench/noise.h"
 #include "context.h"
 #include "parsers/json.h"
+#include "report/facts.h"
 
 /*
  * The noise register: what benches with an A/A arm, and audits, have learnt
@@ -21,11 +22,19 @@ struct noise_entry {
 	int64_t first_ms, when_ms; /* the first and the newest of them */
 	size_t rank, n_ranked;	   /* 1: the quietest; 0: too few runs */
 	double p_quietest;	   /* told apart from rank 1? NAN: is rank 1 */
+	/* Of a history: the bench, and where the level of its series changes
+	 * with it, ln units; before is NAN where it does not. */
+	char *bench; /* owned */
+	double before, after;
+	char why[200]; /* what else is new: "; driver 570.1 -> 580.2" */
+	char kind[200];
 };
 
 struct noise_register {
 	struct noise_entry *v; /* owned; by class, then rank */
 	size_t n;
+	bool is_history;  /* each measurement is an entry */
+	const char *name; /* of those alone; NULL: all */
 };
 
 /*
@@ -38,6 +47,17 @@ int noise_register_load(struct noise_register *reg, struct context *context,
  * what follows may take hours, or fork. */
 void noise_register_peek(struct noise_register *reg, struct context *context);
 void noise_register_release(struct noise_register *reg);
+
+/*
+ * The control of benches that come again: a series for each class of runs and
+ * kind of pod (its GPUs; of a pod without, its name), in the order of time.
+ * name: of a bench, or a class; NULL: all.  See base/change.h for changes.
+ */
+int noise_history_load(struct noise_register *reg, struct context *context,
+		       const char *name, struct err *err)
+	__attribute__((warn_unused_result));
+/* The row of `bench history`; owned by the caller. */
+cJSON *noise_history_json(const struct noise_entry *entry);
 
 /*
  * The entry of an arm of a plan on its pod; gpu_id "": the newest.  NULL:
@@ -61,15 +81,13 @@ struct noise_lookup {
  */
 void noise_register_rule(void *lookup, struct judge_rule *rule);
 
-/*
- * Put what a results folder says of its pods' noise into the database; none
- * when the bench had no A/A arm.
- */
+/* Put what a results folder says of its pods' noise, or of their control
+ * alone, into the database. */
 int noise_register_note(const char *db_path, const char *id, const char *path,
 			struct err *err) __attribute__((warn_unused_result));
 
 /* The same for people: what an audit ends with. */
-void noise_entry_text(struct buf *out, const struct noise_entry *entry);
+void noise_entry_facts(struct facts *facts, const struct noise_entry *entry);
 
 /* The row of `bench noise`; owned by the caller. */
 cJSON *noise_entry_json(const struct noise_entry *entry);

@@ -2,8 +2,6 @@
 #ifndef HGYM_BENCH_RECORD_H
 #define HGYM_BENCH_RECORD_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "context.h"
 #include "model/model.h"

@@ -7,16 +7,6 @@
 #include <assert.h>
 
 uint64_t
-splitmix64_next(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15U);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-	return z ^ (z >> 31);
-}
-
-uint64_t
 schedule_pod_seed(uint64_t seed, size_t pod)
 {
 	uint64_t state = seed + pod;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/random.h"
+
 /*
  * In which order the arms of a bench run.  Rounds come in counter-balanced
  * pairs: an odd round is a random permutation, the even one after it is its
@@ -13,9 +15,6 @@
  */
 #define SCHEDULE_MAX_ARMS   26
 #define SCHEDULE_MAX_ROUNDS 1000
-
-/* The next number of Vigna's splitmix64; *state is advanced. */
-uint64_t splitmix64_next(uint64_t *state);
 
 /* The seed of one pod's own schedule. */
 uint64_t schedule_pod_seed(uint64_t seed, size_t pod);

@@ -5,17 +5,13 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "bench/kernel.h"
-#include "bench/run_log.h"
 #include "bench/session_priv.h"
 
 #define MAX_STEPS_BYTES (256U * 1024 * 1024)
@@ -145,8 +141,9 @@ check_buffered(const struct session *s, struct bench_run *run,
 	       const struct health *health)
 {
 	const struct run_log *log = &run->log;
-	double *ends = row_ends(log), most = 0.0;
-	double *late = find_late(s, log, ends, health);
+	AUTO_FREE double *ends = row_ends(log);
+	AUTO_FREE double *late = find_late(s, log, ends, health);
+	double most = 0.0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < log->n_rows; i++) {
@@ -162,8 +159,6 @@ check_buffered(const struct session *s, struct bench_run *run,
 		guard_add(&run->hits, GUARD_UNSTAMPED, false,
 			  "what stamps its rows was ended, or its log was "
 			  "written anew: they were looked at once a second");
-	free(late);
-	free(ends);
 }
 
 /*
@@ -335,7 +330,7 @@ session_write_steps(struct session *s, const struct judge_run *run,
 	const struct bench_run *kept = run_of(s, run);
 	char name[FOLDER_PATH_SIZE];
 	struct health health;
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_STEPS_BYTES);
 	double *ends, *late;
 	int result;
 
@@ -344,7 +339,6 @@ session_write_steps(struct session *s, const struct judge_run *run,
 	(void)read_health(s, kept, &health);
 	ends = row_ends(run->log);
 	late = find_late(s, run->log, ends, &health);
-	buf_init(&text, MAX_STEPS_BYTES);
 	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
 			      "interval_ms,in_window,sm_mhz,power_w,temp_c,"
 			      "reasons,pod_s\r\n");
@@ -354,9 +348,7 @@ session_write_steps(struct session *s, const struct judge_run *run,
 		buf_append_str(&text, "\r\n");
 	}
 	bench_run_file(kept, "steps.csv", name);
-	result = folder_write(s->setup.path, name,
-			      (struct str){ text.data, text.len }, err);
-	buf_release(&text);
+	result = folder_write(s->setup.path, name, buf_str(&text), err);
 	free(late);
 	free(ends);
 	health_release(&health);
@@ -393,16 +385,14 @@ check_markers(struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm);
 	const char *marker = s->plan->end_marker;
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_LOG_BYTES);
 
 	if (!run->has_log ||
 	    (marker == NULL && v->must.n == 0 && v->must_not.n == 0))
 		return;
-	buf_init(&text, MAX_LOG_BYTES);
 	if (file_read(run->log.path, &text, NULL) != 0)
 		buf_clear(&text);
-	if (marker != NULL &&
-	    str_find((struct str){ text.data, text.len }, marker) == NULL)
+	if (marker != NULL && str_find(buf_str(&text), marker) == NULL)
 		guard_add(&run->hits, GUARD_EXIT, true,
 			  "the end marker is not in its log");
 	for (size_t i = 0; i < v->must.n; i++)
@@ -414,7 +404,6 @@ check_markers(struct session *s, struct bench_run *run)
 			guard_add(&run->hits, GUARD_MARKER, true,
 				  "a line matches \"%.100s\"",
 				  v->must_not.v[i]);
-	buf_release(&text);
 }
 
 /*

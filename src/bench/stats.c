@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/dist.h"
@@ -47,14 +46,6 @@ stats_sd_population(const double *x, size_t n)
 	return n > 0 ? sqrt(squares(x, n) / (double)n) : (double)NAN;
 }
 
-/* The median of x, which is sorted on the way. */
-static double
-median_in_place(double *x, size_t n)
-{
-	sort_doubles(x, n);
-	return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2.0;
-}
-
 double
 stats_median(const double *x, size_t n)
 {
@@ -64,7 +55,7 @@ stats_median(const double *x, size_t n)
 		return (double)NAN;
 	copy = xmalloc(n * sizeof(*copy));
 	memcpy(copy, x, n * sizeof(*copy));
-	median = median_in_place(copy, n);
+	median = sort_median(copy, n);
 	free(copy);
 	return median;
 }
@@ -79,7 +70,7 @@ stats_mad(const double *x, size_t n)
 	away = xmalloc(n * sizeof(*away));
 	for (size_t i = 0; i < n; i++)
 		away[i] = fabs(x[i] - median);
-	mad = median_in_place(away, n);
+	mad = sort_median(away, n);
 	free(away);
 	return mad;
 }
@@ -228,7 +219,8 @@ interval(const double *sorted, size_t n, size_t k, double *lo, double *hi)
 static double
 tie_sum(const double *x, size_t n, const double *y, size_t m)
 {
-	double *all = xmalloc((n + m) * sizeof(*all)), sum = 0.0;
+	AUTO_FREE double *all = xmalloc((n + m) * sizeof(*all));
+	double sum = 0.0;
 
 	memcpy(all, x, n * sizeof(*all));
 	memcpy(all + n, y, m * sizeof(*all));
@@ -243,7 +235,6 @@ tie_sum(const double *x, size_t n, const double *y, size_t m)
 		sum += t * t * t - t;
 		i = j;
 	}
-	free(all);
 	return sum;
 }
 
@@ -547,7 +538,8 @@ paired_fit(struct paired_block *blocks, size_t n,
 	   const struct paired_rule *rule)
 {
 	struct paired p = paired_none;
-	double *d = xmalloc((n + 1) * sizeof(*d)), once = (double)n - 1.0;
+	AUTO_FREE double *d = xmalloc((n + 1) * sizeof(*d));
+	double once = (double)n - 1.0;
 	bool second = n > 1, places;
 	struct residuals r;
 
@@ -589,22 +581,18 @@ paired_fit(struct paired_block *blocks, size_t n,
 	}
 	if (p.rows == 2 && n > 2)
 		p.p_own = own_p(&p, r.d);
-	free(d);
 	return p;
 }
 
 struct paired
 paired_compare(const double *d, size_t n, const struct paired_rule *rule)
 {
-	struct paired_block *blocks = xcalloc(n + 1, sizeof(*blocks));
-	struct paired p;
+	AUTO_FREE struct paired_block *blocks = xcalloc(n + 1, sizeof(*blocks));
 
 	for (size_t i = 0; i < n; i++)
 		blocks[i] =
 			(struct paired_block){ .d = d[i], .aa = (double)NAN };
-	p = paired_fit(blocks, n, rule);
-	free(blocks);
-	return p;
+	return paired_fit(blocks, n, rule);
 }
 
 void

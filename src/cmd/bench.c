@@ -8,35 +8,23 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "bench/drive.h"
-#include "bench/folder.h"
-#include "bench/judge.h"
 #include "bench/line.h"
 #include "bench/make.h"
-#include "bench/noise.h"
-#include "bench/noise_register.h"
 #include "bench/page.h"
-#include "bench/run_log.h"
 #include "bench/runs.h"
 #include "bench/show.h"
 #include "bench/start.h"
-#include "bench/stats.h"
-#include "bench/verdict_json.h"
 #include "bench/waits.h"
 #include "cmd/cmd.h"
-#include "parsers/json.h"
 #include "report/facts_print.h"
 #include "store/benches.h"
 
@@ -149,10 +137,8 @@ print_rows(const cJSON *verdict, struct err *err)
 		{ NULL, NULL, 0, 0 },
 	};
 	struct out *out = cmd_out(OUT_CSV, columns);
-	const cJSON *c;
 
-	cJSON_ArrayForEach(c, verdict_list(verdict, "contrasts"))
-	{
+	json_each (c, verdict_list(verdict, "contrasts")) {
 		const cJSON *ci = verdict_list(c, "ci_pct");
 		cJSON *row = cJSON_Duplicate(c, true);
 
@@ -717,14 +703,11 @@ row_of(const struct stored_bench *bench, const char *path, const char *stopped,
 		path != NULL ? bench_waits_words(path, bench->id, state) : NULL;
 
 	clock_rfc3339(bench->started_ms, started);
-	json_add_clean(row, "id", bench->id);
-	json_add_clean(row, "name", bench->name);
-	json_add_clean(row, "state", bench->state);
-	json_add_string(row, "stopped", stopped);
-	json_add_string(row, "started",
-			bench->started_ms != 0 || path != NULL ? started
-							       : NULL);
-	json_add_number(row, "cost_usd", cost_usd);
+	json_add(row, JCLEAN("id", bench->id), JCLEAN("name", bench->name),
+		 JCLEAN("state", bench->state), JTEXT("stopped", stopped),
+		 JTEXT("started",
+		       bench->started_ms != 0 || path != NULL ? started : NULL),
+		 JNUM("cost_usd", cost_usd));
 	add_verdict(row, state, verdict);
 	json_add_string(row, "waits_for", waits);
 	bench_waits_json(row, path, state);
@@ -1062,6 +1045,7 @@ add_pod(struct buf *text, const struct noise_register *reg,
 	const struct noise_entry *e =
 		noise_register_find(reg, plan, 0, pod, "");
 	AUTO_JSON row = e != NULL ? noise_entry_json(e) : NULL;
+	struct facts facts;
 
 	if (e == NULL)
 		return -1;
@@ -1069,8 +1053,10 @@ add_pod(struct buf *text, const struct noise_register *reg,
 		json_print(text, row);
 		buf_append_char(text, '\n');
 	} else {
-		buf_append_str(text, pod > 0 ? "\n" : "");
-		noise_entry_text(text, e);
+		facts_init(&facts);
+		noise_entry_facts(&facts, e);
+		facts_print_text(text, &facts);
+		facts_release(&facts);
 	}
 	return 0;
 }
@@ -1185,6 +1171,14 @@ static const struct out_column noise_columns[] = {
 	{ "driver", NULL, -1, 0 },	{ NULL, NULL, 0, 0 },
 };
 
+static const struct out_column history_columns[] = {
+	{ "kind", "pods", -1, 0 },  { "class", NULL, -1, 0 },
+	{ "bench", NULL, -1, 0 },   { "pod", NULL, -1, 0 },
+	{ "when", NULL, -1, 0 },    { "value", "control", 3, 0 },
+	{ "sd_pct", "sd %", 2, 0 }, { "driver", NULL, -1, 0 },
+	{ "change", NULL, -1, 0 },  { NULL, NULL, 0, 0 },
+};
+
 /* Is the entry of one of the pods that were named, or were none? */
 static bool
 is_asked(const struct cmd_args *args, const struct noise_entry *entry)
@@ -1195,32 +1189,46 @@ is_asked(const struct cmd_args *args, const struct noise_entry *entry)
 	return args->argc == 0;
 }
 
+extern const struct cmd cmd_bench_history;
+
+/* The register, or the history: the entries of the pods that were named, or of
+ * the bench. */
 static int
 exec_noise(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct cmd_output *call = opaque;
+	bool is_history = args->cmd == &cmd_bench_history;
+	const char *last = NULL;
 	struct noise_register reg;
 	struct out *out;
-	size_t n = 0;
 	int status;
 
-	if (noise_register_load(&reg, args->context, err) != 0)
+	if (is_history
+		    ? noise_history_load(&reg, args->context,
+					 args->argc > 0 ? args->argv[0] : NULL,
+					 err) != 0
+		    : noise_register_load(&reg, args->context, err) != 0)
 		return -1;
-	out = cmd_out(call->format, noise_columns);
+	out = cmd_out(call->format,
+		      is_history ? history_columns : noise_columns);
 	for (size_t i = 0; i < reg.n; i++) {
-		if (!is_asked(args, &reg.v[i]))
+		const struct noise_entry *e = &reg.v[i];
+
+		if (!is_history && !is_asked(args, e))
 			continue;
-		if (n++ > 0 &&
-		    strcmp(reg.v[i].class_name, reg.v[i - 1].class_name) != 0)
+		if (last != NULL && strcmp(last, e->class_name) != 0)
 			out_gap(out);
-		out_take(out, noise_entry_json(&reg.v[i]));
+		last = e->class_name;
+		out_take(out, is_history ? noise_history_json(e)
+					 : noise_entry_json(e));
 	}
 	status = cmd_out_end(out, 0, err);
-	if (status == 0 && n == 0)
+	if (status == 0 && last == NULL)
 		status = err_set(err, ERR_NODATA,
-				 "nothing is known of that noise yet: a bench "
-				 "with an A/A arm, or bench audit, measures "
-				 "it");
+				 is_history ? "no such bench was measured yet"
+					    : "nothing is known of that noise "
+					      "yet: a bench with an A/A arm, "
+					      "or bench audit, measures it");
 	noise_register_release(&reg);
 	return status;
 }
@@ -1238,6 +1246,23 @@ const struct cmd cmd_bench_noise = {
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.most = CMD_ANY,
+	.needs = CONTEXT_CONF,
+	.exec = exec_noise,
+};
+
+const struct cmd cmd_bench_history = {
+	.name = "bench history",
+	.usage = "[OPTIONS] [NAME]",
+	.summary = "the control of benches that come again, and where it "
+		   "changed",
+	.help = "A series for each class of runs and kind of pod, a row a "
+		"bench: what its control took, and\nwhere the level of the "
+		"series changes (E-divisive) by how much, with what else is "
+		"new from\nthere on: driver, versions, pod. NAME is of a "
+		"bench or of a class.",
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
+	.most = 1,
 	.needs = CONTEXT_CONF,
 	.exec = exec_noise,
 };
@@ -1609,7 +1634,7 @@ print_verdict(const struct request *q, const struct judge *judge,
 static void
 learn_noise(struct request *q, const struct judge *judge)
 {
-	double *ln = xcalloc(q->n_runs + 1, sizeof(*ln));
+	AUTO_FREE double *ln = xcalloc(q->n_runs + 1, sizeof(*ln));
 	bool any = false;
 	size_t n = 0;
 
@@ -1627,14 +1652,13 @@ learn_noise(struct request *q, const struct judge *judge)
 		q->ask.rule.register_sd = stats_sd(ln, n);
 		q->ask.rule.register_df = (double)n - 1.0;
 	}
-	free(ln);
 }
 
 /* Judge; with A/A logs twice, since their noise is a rule of the judgement. */
 static void
 judge_all(struct request *q, const struct judge_arm *arms, struct judge *judge)
 {
-	struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
+	AUTO_FREE struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
 
 	memcpy(given, q->runs, q->n_runs * sizeof(*given));
 	judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs,
@@ -1646,7 +1670,6 @@ judge_all(struct request *q, const struct judge_arm *arms, struct judge *judge)
 		judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs,
 			   q->n_runs);
 	}
-	free(given);
 }
 
 /* Judge, print, and say whether --fail-on fired. */

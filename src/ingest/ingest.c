@@ -155,7 +155,9 @@ ingest_on_room(void *user)
 static int
 open_spools(struct ingest *ingest, struct err *err)
 {
-	char *state = conf_dir_state();
+	char *state = ingest->o.spool_path != NULL
+			      ? xstrdup(ingest->o.spool_path)
+			      : conf_dir_state();
 	char *real = realpath(ingest->o.db_path, NULL);
 	char *folder =
 		xasprintf("%s/mirror/%016llx", state,

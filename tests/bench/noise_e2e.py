@@ -144,10 +144,56 @@ def again(rig):
        "its verdict.json too", done)
     database = sqlite3.connect(os.path.join(rig.dir, "data", "hgym-tui",
                                             "history.db"))
-    rows = database.execute("SELECT count(*), sum(n_runs) FROM v_noise"
-                            ).fetchone()
+    rows = database.execute("SELECT count(*), sum(n_runs) FROM v_noise "
+                            "WHERE n_blocks > 0").fetchone()
     ok(rows == (3, 22), "v_noise has a row a measurement", rows)
+    history(rig, database)
     database.close()
+
+
+def history(rig, database):
+    """The control of a bench that comes again: where did its level change?"""
+    rows = rows_of(rig.tui("bench", "history", "--json"))
+    by = {r["bench"].rsplit("-", 2)[0]: r for r in rows}
+    ok(all(name in by for name in ("audit-w-p1", "aa", "one")) and
+       by["aa"]["class"] == by["one"]["class"] == "w" and
+       all(1900 < r["value"] < 2200 and r["change"] is None for r in rows),
+       "each bench that ran, with an A/A arm or without, has a row", rows)
+    put = ("INSERT INTO noise (bench_id, pod, gpus, gpu, gpu_id, driver, "
+           "class, metric, n_runs, n_blocks, mean, sd, when_ms) VALUES "
+           "(?, ?, '0', 'NVIDIA H100', ?, ?, 'w', 'step_ms', 6, 3, ?, .002, "
+           "?)")
+    noise = (3, -2, 0, 1, -1, 2, -3, 1, 0, -2, 2, -1, 1, 3)
+    for i, x in enumerate(noise):  # 3 % slower with the ninth, on two pods
+        database.execute(put, ("night-20261101-0000%02d" % i, "ab"[i % 2],
+                               "GPU-a", "570.1" if i < 8 else "580.2",
+                               5 + x / 1e4 + (.03 if i >= 8 else 0), i))
+        # Twice the GPUs: another series, as fast as ever.
+        database.execute(put, ("pair-20261101-0000%02d" % i, "c",
+                               "GPU-c,GPU-d", "570.1", 4 + x / 1e4, i))
+    database.commit()
+    rows = rows_of(rig.tui("bench", "history", "night", "--json"))
+    marked = [i for i, row in enumerate(rows) if row["change"] is not None]
+    ok(len(rows) == len(noise) and marked == [8] and
+       rows[8]["kind"] == "NVIDIA H100" and
+       abs(rows[8]["change_pct"] - 3.05) < .1 and
+       abs(rows[8]["before"] / 148.41 - 1) < .001 and
+       "from here" in rows[8]["change"] and
+       "driver 570.1 -> 580.2" in rows[8]["change"],
+       "the bench from which on all is slower, and what is new", rows)
+    rows = [r for r in rows_of(rig.tui("bench", "history", "w", "--json"))
+            if r["kind"] == "2 x NVIDIA H100"]
+    ok(len(rows) == len(noise) and all(r["change"] is None for r in rows),
+       "other GPUs are another series", rows)
+    done = rig.tui("bench", "history")
+    ok(done.returncode == 0 and b"570.1 -> 580.2" in done.stdout,
+       "as a table", done.stdout)
+    done = rig.tui("bench", "history", "nigh")
+    ok(done.returncode == 5 and b"no such bench" in done.stderr,
+       "a part of a name is none", done)
+    rows = rows_of(rig.tui("bench", "noise", "--json"))
+    ok({r["n_benches"] for r in rows if r["pod"] == "p1"} == {2},
+       "a control without an A/A arm is no noise", rows)
 
 
 def probe(rig):

@@ -278,8 +278,9 @@ test_verdict(void)
 	is_str(one.driver, "570.1", "the driver");
 	is_str(one.image, "kernel Linux 6.1, torch 2.9.1", "the image");
 	plan.aa = false;
-	ok(!noise_of_verdict(&one, &plan, 0, verdict, str_from("")),
-	   "no A/A arm, no noise");
+	ok(noise_of_verdict(&one, &plan, 0, verdict, str_from("")) &&
+		   one.noise.n_runs == 1 && one.noise.n_blocks == 0,
+	   "without an A/A arm the control alone, in no block");
 	cJSON_Delete(verdict);
 	plan_release(&plan);
 }

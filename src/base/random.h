@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BASE_RANDOM_H
+#define HGYM_BASE_RANDOM_H
+
+#include <stdint.h>
+
+/* The next number of Vigna's splitmix64; *state is advanced. */
+static inline uint64_t
+splitmix64_next(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15U);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+	return z ^ (z >> 31);
+}
+
+#endif

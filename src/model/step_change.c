@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Change points of the step time; for the charts of a run. */
+#include "config.h"
+
+#include "model/step_change.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+/* The series that knows the time of steps best; NULL: none does. */
+static const struct series *
+pace_series(const struct model_run *mr)
+{
+	static const enum metric sources[] = { METRIC_MS_PER_STEP,
+					       METRIC_STEP_MS };
+
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		const struct series *series = mr->series[sources[i]];
+
+		if (series != NULL && series_count(series) > 1 &&
+		    (run_has(series_last(series)->train_ms) ||
+		     model_run_has_all(mr, series)))
+			return series;
+	}
+	return NULL;
+}
+
+/*
+ * Step times, and the row that each begins behind; how many.  By the clock from
+ * row to row, or over so many rows as a stretch has: what was merged is no
+ * sample.  Where it stands or goes back, on from there.
+ */
+static size_t
+fill_paces(const struct series *series, double *ms,
+	   const struct series_point **at)
+{
+	bool clock = run_has(series_last(series)->train_ms);
+	size_t last = series_count(series) - 1, n = 0;
+	size_t parts = clock && last > CHANGE_POINTS ? CHANGE_POINTS : last;
+	const struct series_point *from = series_at(series, 0);
+
+	for (size_t i = 1; i <= parts; i++) {
+		const struct series_point *to =
+			series_at(series, i * last / parts);
+		bool stands = clock && to->train_ms == from->train_ms;
+
+		ms[n] = clock ? (to->train_ms - from->train_ms) /
+					(to->step - from->step)
+			      : to->value;
+		at[n] = from;
+		n += isfinite(ms[n]) && ms[n] > 0;
+		from = stands ? from : to;
+	}
+	return n;
+}
+
+static void
+find_changes(struct step_changes *changes, const struct series *series)
+{
+	size_t count = series_count(series), n;
+	const struct series_point **at = xcalloc(count, sizeof(*at));
+	double *ms = xcalloc(count, sizeof(*ms));
+	struct change found[CHANGE_MOST];
+
+	n = change_find(ms, fill_paces(series, ms, at), found);
+	for (size_t i = 0; i < n; i++)
+		if (fabs(found[i].after / found[i].before - 1) >=
+		    STEP_CHANGE_LEAST)
+			changes->v[changes->n++] =
+				(struct step_change){ *at[found[i].at],
+						      found[i].before,
+						      found[i].after };
+	free(ms);
+	free(at);
+}
+
+void
+step_changes_update(struct step_changes *changes, const struct model_run *mr)
+{
+	const struct series *series = pace_series(mr);
+	struct step_changes now = { .mr = mr };
+	size_t most = changes->count;
+
+	if (series != NULL) {
+		now.count = series_count(series);
+		now.last = *series_last(series);
+	}
+	if (mr->run.status == RUN_RUNNING)
+		most += changes->count / 32;
+	if (changes->mr == mr && now.count >= changes->count &&
+	    now.count <= most &&
+	    (now.count > changes->count ||
+	     memcmp(&now.last, &changes->last, sizeof(now.last)) == 0))
+		return;
+	*changes = now;
+	if (series != NULL)
+		find_changes(changes, series);
+}

@@ -1165,6 +1165,22 @@ refuse_coarse(const struct judge *judge, const struct judge_contrast *c,
 			       "under two ticks of its log's clock apart");
 }
 
+/*
+ * Two pods that may differ by what nobody knows can be the same together only
+ * by chance; on these two it is so where each shows it by its own blocks.
+ */
+static bool
+is_same_on_each(const struct judge *judge, const struct judge_contrast *c)
+{
+	bool same = c->n_pods == 2 && !c->across_pods;
+
+	for (size_t p = 0; same && p < c->n_pods; p++)
+		same = c->pods[p].paired.n >= VERDICT_MIN_BLOCKS &&
+		       paired_is_same(&c->pods[p].paired,
+				      judge->rule.paired.margin);
+	return same;
+}
+
 static void
 decide(const struct judge *judge, struct judge_contrast *c)
 {
@@ -1186,6 +1202,7 @@ decide(const struct judge *judge, struct judge_contrast *c)
 			rule->register_sd * (c->second != 0 ? sqrt(0.75) : 1.0),
 		.register_df = rule->register_df,
 		.suffixes = suffixes_of(judge, c),
+		.same_on_each = is_same_on_each(judge, c),
 		.worse_nats = c->quality.worse ? c->quality.nats.mean : 0.0,
 	};
 

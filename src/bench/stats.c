@@ -506,6 +506,7 @@ static const struct paired paired_none = {
 	.tost_lo = (double)NAN,
 	.tost_hi = (double)NAN,
 	.p_tost = (double)NAN,
+	.p_own = (double)NAN,
 	.p_signflip = (double)NAN,
 	.hl = (double)NAN,
 	.hl_lo = (double)NAN,
@@ -521,6 +522,16 @@ static const struct paired paired_none = {
  * 2, which is this at most.  An A/A arm keeps them apart.
  */
 #define MIRRORED 0.125
+
+/* The same by the squares of the variant's residuals alone. */
+static double
+own_p(const struct paired *p, double squares)
+{
+	double df = (double)p->n - (isnan(p->slope) ? 1.0 : 2.0);
+	double t = p->t * p->sd / sqrt(squares / df);
+
+	return isnan(t) ? p->p : dist_t_two_sided(t, df);
+}
 
 struct paired
 paired_fit(struct paired_block *blocks, size_t n,
@@ -568,6 +579,8 @@ paired_fit(struct paired_block *blocks, size_t n,
 		paired_finish(&p, rule);
 		paired_rank(&p, d, rule);
 	}
+	if (p.rows == 2 && n > 2)
+		p.p_own = own_p(&p, r.d);
 	return p;
 }
 
@@ -595,7 +608,7 @@ paired_add_variance(struct paired *p, double variance,
 		p->df *= (own + variance) / own * (own + variance) / own;
 	p->se = sqrt(own + variance);
 	paired_finish(p, rule);
-	p->p_signflip = p->hl_lo = p->hl_hi = (double)NAN;
+	p->p_own = p->p_signflip = p->hl_lo = p->hl_hi = (double)NAN;
 }
 
 void
@@ -836,7 +849,7 @@ multi_interim(const struct paired *paired, size_t n, double level,
 		return INTERIM_LAST;
 	if (looks->kind == LOOKS_NONE || n < looks->first)
 		return INTERIM_GO_ON;
-	if (paired->p < level)
+	if (paired->p < level && !(paired->p_own >= rule->alpha))
 		return INTERIM_DIFFERENCE;
 	if (paired->p >= rule->alpha && half <= log1p(rule->margin) / 2.0)
 		return INTERIM_PRECISION;

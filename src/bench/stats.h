@@ -72,6 +72,7 @@ struct paired {
 	double lo, hi;		 /* interval at 1 - alpha */
 	double tost_lo, tost_hi; /* interval at 1 - 2 * 0.05: 90 % */
 	double p_tost;		 /* against +-ln(1 + margin) */
+	double p_own; /* without the A/A arm's spread; NAN: that has no part */
 	double p_signflip;   /* exact; NAN above PAIRED_MAX_SIGNFLIP blocks */
 	double hl;	     /* Hodges-Lehmann: median of the Walsh averages */
 	double hl_lo, hl_hi; /* its exact Wilcoxon interval at 1 - alpha */
@@ -217,10 +218,11 @@ enum interim {
 };
 
 /*
- * After n complete blocks, with the level of that look.  A narrow interval
- * stops early only while no difference shows at alpha, since stopping at the
- * first narrow interval and then judging at alpha would favour runs of blocks
- * that look quiet by chance.
+ * After n complete blocks, with the level of that look.  A difference that the
+ * variant's own spread does not show at alpha waits for more.  A narrow
+ * interval stops early only while no difference shows at alpha, since stopping
+ * at the first narrow interval and then judging at alpha would favour runs of
+ * blocks that look quiet by chance.
  */
 enum interim multi_interim(const struct paired *paired, size_t n, double level,
 			   const struct looks *looks,

@@ -109,7 +109,7 @@ pick_word(const struct verdict_input *in)
 					    : VERDICT_FASTER;
 	if (p->p < in->level && p->mean < 0.0)
 		return VERDICT_SLOWER;
-	if (paired_is_same(p, in->margin))
+	if (paired_is_same(p, in->margin) || in->same_on_each)
 		return VERDICT_SAME;
 	return VERDICT_NO_DIFFERENCE;
 }
@@ -177,7 +177,8 @@ write_text(struct verdict *v, const struct verdict_input *in)
 		write_shown(v, in);
 		break;
 	case VERDICT_SAME:
-		append(v, " within \302\261%g%%", 100.0 * in->margin);
+		append(v, " within \302\261%g%%%s", 100.0 * in->margin,
+		       paired_is_same(p, in->margin) ? "" : " on each pod");
 		break;
 	case VERDICT_NO_DIFFERENCE:
 		append(v, " ");
@@ -191,19 +192,32 @@ write_text(struct verdict *v, const struct verdict_input *in)
 	}
 }
 
+/*
+ * Do two tests contradict each other, or does the difference rest on the
+ * spread of the control alone?  The variant's own is held to a bar between
+ * that of the look and alpha, on which early stops are held.
+ */
+static bool
+is_fragile(const struct verdict_input *in)
+{
+	const struct paired *p = in->paired;
+	bool shown = p->p < in->level;
+
+	return (shown && p->p_own >= sqrt(in->level * in->alpha)) ||
+	       (p->n >= FRAGILE_BLOCKS && !isnan(p->p_signflip) &&
+		shown != (p->p_signflip < in->alpha));
+}
+
 void
 verdict_judge(struct verdict *v, const struct verdict_input *in)
 {
-	const struct paired *p = in->paired;
 	const char *glue = ", ";
 
 	*v = (struct verdict){ .word = pick_word(in),
 			       .suffixes = in->suffixes };
 	if (v->word == VERDICT_INVALID)
 		v->suffixes = 0;
-	else if (v->word != VERDICT_NOT_JUDGED && p->n >= FRAGILE_BLOCKS &&
-		 !isnan(p->p_signflip) &&
-		 (p->p < in->level) != (p->p_signflip < in->alpha))
+	else if (v->word != VERDICT_NOT_JUDGED && is_fragile(in))
 		v->suffixes |= 1U << VERDICT_FRAGILE;
 	if (v->word != VERDICT_FASTER)
 		v->suffixes &= ~(1U << VERDICT_UNPROVEN);

@@ -67,7 +67,8 @@ struct verdict_input {
 	/* Spread between A/A runs of this class (sd of ln y) and its degrees
 	 * of freedom; NAN or below 2: none known. */
 	double register_sd, register_df;
-	double worse_nats;     /* its loss is shown to be worse; 0: it is not */
+	bool same_on_each; /* each of its two pods shows it within the margin */
+	double worse_nats; /* its loss is shown to be worse; 0: it is not */
 	unsigned int suffixes; /* 1 << enum verdict_suffix; fragile is added */
 };
 

@@ -74,6 +74,9 @@ static const struct row rows[] = {
 	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 0, OBRIEN, 0, 0, 0 },
 	{ "power, drift", DRIFT, 0, .010, 0, 1, 1, 6, 1, OBRIEN, 0, 0, 90 },
 	{ "power, 2 pods", NORMAL, 0, .010, 0, 1, 2, 3, 1, OBRIEN, 0, 0, 0 },
+	{ "noisier variant", NORMAL, 0, 0, 0, 2, 1, 3, 1, OBRIEN, 0, 0, 0 },
+	{ "pods agree", NORMAL, 0, 0, 0, 1, 2, 6, 1, OBRIEN, 5.5, 0, 0 },
+	{ "pods agree", NORMAL, 0, .00499, 0, 1, 2, 6, 1, OBRIEN, 0, 0, 0 },
 };
 
 struct sim {
@@ -83,6 +86,7 @@ struct sim {
 	struct run_log logs[MAX_RUNS];
 	struct judge_run runs[MAX_RUNS];
 	size_t n;
+	bool apart; /* on one of its pods by the margin or more */
 };
 
 /* Uniform on (0, 1). */
@@ -134,6 +138,8 @@ make_pod(struct sim *sim, size_t pod)
 	double before = normal(sim);
 	double effect = row->delta + row->pods_sd * normal(sim);
 
+	/* .00499 is ln 1.005. */
+	sim->apart |= fabs(effect) > .004985;
 	schedule_fill(order, arms, row->blocks, splitmix64_next(&sim->state));
 	for (size_t i = 0; i < total; i++) {
 		size_t block = i / arms, arm = order[i], k;
@@ -165,7 +171,7 @@ struct outcome {
 	enum verdict_word word;
 	double mean, lo, hi;
 	size_t blocks;
-	bool early;
+	bool early, fragile;
 };
 
 static struct outcome
@@ -182,6 +188,7 @@ run_bench(struct sim *sim)
 
 	rule.looks = (struct looks){ row->looks, 3, row->pods * row->blocks };
 	sim->n = 0;
+	sim->apart = false;
 	for (size_t pod = 0; pod < row->pods; pod++)
 		make_pod(sim, pod);
 	for (bool ends = rule.over = false; !rule.over; n += ends ? 0 : 1) {
@@ -201,7 +208,9 @@ run_bench(struct sim *sim)
 					c->paired.lo,
 					c->paired.hi,
 					n,
-					n < rule.looks.planned };
+					n < rule.looks.planned,
+					c->verdict.suffixes >> VERDICT_FRAGILE &
+						1U };
 		judge_release(&judge);
 	}
 	return out;
@@ -209,7 +218,7 @@ run_bench(struct sim *sim)
 
 /* Per cent of all benches; covered_early and bias of those stopped early. */
 struct tally {
-	double wrong, found, same, covered, blocks;
+	double wrong, firm, found, same, same_wrong, covered, blocks;
 	double early, covered_early, bias;
 };
 
@@ -230,7 +239,10 @@ run_row(const struct row *row, const struct run_log *log, size_t n)
 
 		t.found += shown && out.mean * row->delta > 0.0;
 		t.wrong += shown && !(out.mean * row->delta > 0.0);
+		t.firm +=
+			shown && !out.fragile && !(out.mean * row->delta > 0.0);
 		t.same += out.word == VERDICT_SAME;
+		t.same_wrong += out.word == VERDICT_SAME && sim.apart;
 		t.covered += held;
 		t.blocks += (double)out.blocks;
 		t.early += out.early;
@@ -240,6 +252,8 @@ run_row(const struct row *row, const struct run_log *log, size_t n)
 	t.covered_early *= 100.0 / t.early;
 	t.bias *= 100.0 / t.early;
 	t.wrong *= 100.0 / (double)n;
+	t.firm *= 100.0 / (double)n;
+	t.same_wrong *= 100.0 / (double)n;
 	t.found *= 100.0 / (double)n;
 	t.same *= 100.0 / (double)n;
 	t.covered *= 100.0 / (double)n;
@@ -263,16 +277,27 @@ check_row(const struct row *row, const struct run_log *log, size_t n)
 {
 	struct tally t = run_row(row, log, n);
 
-	printf("# | %s%s | %zu x %zu | %s | %.1f | %.1f | %.2f | %.1f | %.1f | "
-	       "%.1f | %.2f | %.0f | %.1f | %+.1f |\n",
+	printf("# | %s%s | %zu x %zu | %s | %.1f | %.1f | %.2f | %.2f | %.1f | "
+	       "%.1f | %.2f | %.1f | %.2f | %.0f | %.1f | %+.1f |\n",
 	       row->name, row->looks == LOOKS_HAYBITTLE ? " (H-P)" : "",
 	       row->pods, row->blocks, row->aa ? "yes" : "no",
-	       100.0 * row->delta, row->variant, t.wrong, t.found, t.same,
-	       t.covered, t.blocks, t.early, t.covered_early, t.bias);
+	       100.0 * row->delta, row->variant, t.wrong, t.firm, t.found,
+	       t.same, t.same_wrong, t.covered, t.blocks, t.early,
+	       t.covered_early, t.bias);
 	if (row->most_wrong > 0.0)
 		ok(is_within(t.wrong, row->most_wrong, -1.0, n),
 		   "%s, %s A/A arm: %.2f %% false verdicts", row->name,
 		   row->aa ? "with" : "without", t.wrong);
+	if (row->variant > 1.0)
+		ok(is_within(t.firm, 5.5, -1.0, n),
+		   "%s, spread %.0f: %.2f %% false and not fragile", row->name,
+		   row->variant, t.firm);
+	if (row->pods == 2)
+		ok(is_within(t.same_wrong, 5.5, -1.0, n),
+		   "%s: %.2f %% falsely the same", row->name, t.same_wrong);
+	if (row->pods == 2 && row->pods_sd + row->delta == 0.0)
+		ok(is_within(t.same, 45.0, 1.0, n), "%s: the same in %.1f %%",
+		   row->name, t.same);
 	if (row->least_covered > 0.0)
 		ok(is_within(t.covered, row->least_covered, 1.0, n),
 		   "%s at %.1f %%: the interval holds the truth in %.1f %%",
@@ -307,7 +332,8 @@ main(int argc, char **argv)
 			  &how, NULL) != 0)
 		return 1;
 	printf("# | noise | pods x blocks | A/A | true %% | spread of B | false"
-	       " %% | found %% | same %% | covered %% | blocks | early %% |"
+	       " %% | false, firm %% | found %% | same %% | falsely same %% |"
+	       " covered %% | blocks | early %% |"
 	       " covered, early %% | bias, early %% |\n");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (argc < 3 || strtoul(argv[2], NULL, 10) == i)

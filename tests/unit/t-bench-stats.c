@@ -505,6 +505,7 @@ test_fit(void)
 		{ .d = .014, .aa = .003 },
 	};
 	const struct paired_rule by = { 0.05, 0.005, 0.8 };
+	const double d[] = { .010, .012, .014 };
 	double ss = 2 * .002 * .002 +
 		    .75 * (.001 * .001 + .003 * .003 + .002 * .002);
 	struct paired p = paired_fit(b, 3, &by);
@@ -512,8 +513,12 @@ test_fit(void)
 	is_rel(p.mean, .012, TOL, "the mean of both controls");
 	is_rel(p.sd, sqrt(ss / 4), TOL, "residuals of both sides of a block");
 	is_rel(p.df, 4, TOL, "of 2 (n - 1) degrees of freedom");
+	is_rel(p.p_own, paired_compare(d, 3, &by).p, TOL,
+	       "and what the variant's own spread says");
 	b[1].aa = (double)NAN;
-	is_rel(paired_fit(b, 3, &by).df, 2, TOL, "an arm that lacks a block");
+	p = paired_fit(b, 3, &by);
+	is_rel(p.df, 2, TOL, "an arm that lacks a block");
+	ok(isnan(p.p_own), "says that already");
 	for (size_t i = 0; i < 6; i++)
 		b[i] = (struct paired_block){
 			.d = .01 + (i % 2 ? .05 : -.05) +
@@ -534,6 +539,22 @@ test_fit(void)
 	is_rel(paired_fit(b, 6, &by).df, 5, TOL, "nor one without any spread");
 	paired_add_variance(&p, .005 * .005, &by);
 	ok(isnan(p.p_signflip) && p.df > 5, "what pods differ by is added");
+}
+
+/* A look at a difference that only the control's spread shows. */
+static void
+test_interim_own(void)
+{
+	const struct paired_rule by = { 0.05, 0.005, 0.8 };
+	const struct looks looks = { LOOKS_OBRIEN, 3, 6 };
+	struct paired p =
+		paired_compare((const double[]){ .01, .011, .012 }, 3, &by);
+
+	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_DIFFERENCE,
+	   "a difference that is shown ends the bench");
+	p.p_own = 0.06;
+	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_GO_ON,
+	   "but not on the word of the control alone");
 }
 
 static void
@@ -570,6 +591,7 @@ main(void)
 	test_levels();
 	test_looks();
 	test_fit();
+	test_interim_own();
 	test_pct_text();
 	return tap_done();
 }

@@ -251,6 +251,25 @@ def broken(rig):
     rig.clean("audit-bad")
     done = rig.tui("bench", "noise")
     ok(done.returncode == 5, "and nothing is kept", done.stdout)
+    lacks = {"command": "nosuch --x", "files": {"new.sh": "new.sh"}}
+    with open(os.path.join(rig.dir, "new.sh"), "w") as stream:
+        stream.write("exit 0\n")
+    path = rig.bench("lacks", [rig.pod("p1")], lacks,
+                     workload={"command": "sh -e missing.sh 1"})
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(done.returncode == 4 and b"no file missing.sh in " in done.stderr and
+       b"no program nosuch here" in done.stderr and
+       b"began" not in done.stderr,
+       "all that a pod lacks is said before anything begins",
+       done.stderr.decode())
+    # What a patch or a file brings, or a PATH of its own, is not asked for.
+    path = rig.bench("brings", [rig.pod("p1")],
+                     {"command": "sh new.sh", "files": {"new.sh": "new.sh"}},
+                     workload={"command": "sh missing.sh",
+                               "env": {"PATH": "/bin:/usr/bin"}})
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(b"began" in done.stderr and b"no file" not in done.stderr,
+       "what the bench brings is not missing", done.stderr.decode())
 
 
 def over_ssh(rig):

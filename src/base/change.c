@@ -183,7 +183,7 @@ chance_of(struct search *s, struct split split)
 	double rho = correlation(s, split);
 	size_t as_far = 1, drawn = 1;
 
-	while (drawn <= SERIES && as_far <= MOST_P * (SERIES + 1)) {
+	while (drawn <= SERIES && (double)as_far <= MOST_P * (SERIES + 1)) {
 		draw_like(s, rho);
 		drawn++;
 		as_far += best_split(s, s->like).q >= split.q * (1 - 1e-9);

@@ -38,6 +38,8 @@ harness_kind_bytes(enum harness_kind kind)
 		[HARNESS_LINES] = HARNESS_LINES_MAX,
 		[HARNESS_TEXT] = HARNESS_TEXT_KEEP,
 		[HARNESS_MARK] = 0,
+		[HARNESS_TABLE] = HARNESS_TABLE_KEEP,
+		[HARNESS_END] = HARNESS_END_KEEP,
 	};
 
 	return bytes[kinds[kind].form];
@@ -145,6 +147,7 @@ file_free(struct harness_file *file)
 {
 	cJSON_Delete(file->json);
 	free(file->text);
+	free(file->seen);
 	free(file->run);
 	free(file->path);
 	free(file);
@@ -212,6 +215,22 @@ whole_object(struct str text)
 	return root;
 }
 
+/* A table of its head alone is a new one; else rows are only added. */
+static void
+keep_seen(struct harness_file *file)
+{
+	struct str rest = { file->text, file->len }, head;
+
+	if (file->seen != NULL && str_next(&rest, '\n', &head) &&
+	    rest.len > 0 &&
+	    (file->len < file->seen_len ||
+	     memcmp(file->text, file->seen, file->seen_len) != 0))
+		return;
+	free(file->seen);
+	file->seen = xstrndup(file->text, file->len);
+	file->seen_len = file->len;
+}
+
 /* Take a content that differs from the one before; false when it is torn. */
 static bool
 take(struct harness_file *file, struct str text, bool cut)
@@ -235,6 +254,8 @@ take(struct harness_file *file, struct str text, bool cut)
 	file->text = xstrndup(text.p != NULL ? text.p : "", text.len);
 	file->len = text.len;
 	file->cut = cut;
+	if (harness_kind_form(file->kind) == HARNESS_TABLE)
+		keep_seen(file);
 	return true;
 }
 

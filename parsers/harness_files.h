@@ -25,12 +25,15 @@ enum harness_form {
 	HARNESS_LINES, /* text, JSON a line, grows at its end */
 	HARNESS_TEXT,  /* the last HARNESS_TEXT_KEEP bytes of it */
 	HARNESS_MARK,  /* that it is there; its content is never read */
+	HARNESS_TABLE, /* the first HARNESS_TABLE_KEEP bytes, one row a line */
+	HARNESS_END,   /* the last HARNESS_END_KEEP bytes */
 };
 
 /*
  * Every file that counts:  id, path pattern (fnmatch, '*' within one name),
  * form.  All else, above all the copies of the workspace that carry a
- * .harnessgym of their own, is not looked at.
+ * .harnessgym of their own, is not looked at.  The last two are of a folder
+ * without HarnessGym, whose agent keeps a table of its experiments.
  */
 #define HARNESS_RUN_   "runs/*/"
 #define HARNESS_IT_    "runs/*/iterations/[0-9]*/"
@@ -79,7 +82,9 @@ enum harness_form {
 	X(PLAIN_OUT, "plain/trial_[0-9]*/post.stdout.txt", TEXT)               \
 	X(HARNESSED_OUT, "harnessed/trial_[0-9]*/post.stdout.txt", TEXT)       \
 	X(PLAIN_BEGUN, "plain/trial_[0-9]*/" HARNESS_BEGUN_, MARK)             \
-	X(HARNESSED_BEGUN, "harnessed/trial_[0-9]*/" HARNESS_BEGUN_, MARK)
+	X(HARNESSED_BEGUN, "harnessed/trial_[0-9]*/" HARNESS_BEGUN_, MARK)     \
+	X(RESULTS, "results.tsv", TABLE)                                       \
+	X(RUN_LOG, "run.log", END)
 
 enum harness_kind {
 #define X(id, pattern, form) HARNESS_##id,
@@ -91,6 +96,8 @@ enum harness_kind {
 #define HARNESS_TEXT_KEEP  (256U * 1024)
 #define HARNESS_JSON_MAX   (4U * 1024 * 1024)
 #define HARNESS_LINES_MAX  (8U * 1024 * 1024)
+#define HARNESS_TABLE_KEEP (1024U * 1024)
+#define HARNESS_END_KEEP   (64U * 1024)
 #define HARNESS_MAX_FILES  8192
 #define HARNESS_MAX_NUMBER 999999U
 
@@ -116,8 +123,11 @@ struct harness_file {
 	char *run; /* owned; "" when of no run */
 	unsigned int number, try;
 	cJSON *json; /* owned; of HARNESS_JSON, NULL: never whole yet */
-	char *text;  /* owned; of LINES and TEXT, never NULL */
+	char *text;  /* owned; never NULL, of JSON and MARK empty */
 	size_t len;
+	/* Of TABLE, owned: what was read as long as rows were only added. */
+	char *seen;
+	size_t seen_len;
 	uint64_t hash;	  /* of the last whole content */
 	int64_t mtime_ms; /* of the last put; 0: unknown */
 	int64_t ctime_ms; /* nobody can set that back; 0: unknown */

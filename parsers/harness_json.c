@@ -231,6 +231,7 @@ iteration_json(const struct harness_iteration *it)
 	add_texts(node, "active_tool_names", it->tools.v, it->tools.n);
 	add_texts(node, "called_tool_names", it->called.v, it->called.n);
 	add_texts(node, "blockers", it->blockers.v, it->blockers.n);
+	add_tri(node, "kept_within_noise", it->within_noise);
 	json_add_string(node, "note", it->note);
 	return node;
 }
@@ -366,6 +367,31 @@ add_artifacts(cJSON *object, const struct harness_workspace *ws)
 	}
 }
 
+/* The table that an agent keeps itself; null of a run of HarnessGym. */
+static void
+add_table(cJSON *object, const struct harness_run *run)
+{
+	static const char *const outcomes[] = { "kept", "discarded", "crashed",
+						"other" };
+	const struct harness_table *t = run->table;
+	cJSON *node = add_object(object, "table", t != NULL);
+
+	if (t == NULL)
+		return;
+	cJSON_AddNumberToObject(node, "rows", t->rows);
+	for (size_t i = 0; i < 4; i++)
+		cJSON_AddNumberToObject(node, outcomes[i], t->outcomes[i]);
+	cJSON_AddNumberToObject(node, "broken_lines", t->broken);
+	add_score(node, "baseline_claimed", &t->baseline);
+	add_score(node, "best_kept_claimed", &run->best_unverified);
+	add_rounded(node, "best_kept_pct", t->best_pct, 3);
+	cJSON_AddNumberToObject(node, "baselines", t->baselines);
+	add_number(node, "noise_floor", t->noise);
+	add_raw(node, "run_log_score", t->logged);
+	add_number(node, "run_log_row",
+		   (struct harness_number){ t->logged_row > 0, t->logged_row });
+}
+
 cJSON *
 harness_run_json(const struct harness_workspace *ws,
 		 const struct harness_run *run)
@@ -377,6 +403,7 @@ harness_run_json(const struct harness_workspace *ws,
 	add_usage(object, &run->usage);
 	add_wall(object, run);
 	add_best(object, run);
+	add_table(object, run);
 	array = cJSON_AddArrayToObject(object, "iterations");
 	for (size_t i = 0; i < run->n_iterations; i++)
 		cJSON_AddItemToArray(array,

@@ -204,7 +204,7 @@ state_of(const struct harness_build *b, const struct phase *phase)
 	if (!life->silent_s.present)
 		return HARNESS_STATE_STALE;
 	over_s = life->silent_s.value - limit_s;
-	if (over_s > ABORTED_S)
+	if (over_s > ABORTED_S && b->run->table == NULL)
 		return HARNESS_STATE_ABORTED;
 	return over_s > 0 || life->process == HARNESS_NO
 		       ? HARNESS_STATE_STALE
@@ -215,7 +215,7 @@ void
 harness_life_read(struct harness_build *b, const struct harness_calls *calls)
 {
 	struct harness_run *run = b->run;
-	bool mtimes = trusts_mtimes(b);
+	bool mtimes = run->table != NULL || trusts_mtimes(b);
 	struct phase phase;
 
 	run->life.seen_ms = last_sign(b, calls, mtimes);
@@ -224,7 +224,11 @@ harness_life_read(struct harness_build *b, const struct harness_calls *calls)
 		return;
 	if (b->until_ms == INT64_MAX)
 		run->life.process = b->files->process;
-	phase = phase_of(b);
+	phase = run->table == NULL
+			? phase_of(b)
+			: (struct phase){ .name = run->table->log_is_newer
+							  ? "experiment"
+							  : "between" };
 	run->life.phase = phase.name;
 	if (run->life.seen_ms > 0)
 		run->life.silent_s = harness_number(

@@ -36,6 +36,10 @@ void harness_proof_read(struct harness_build *b);
 void harness_proof_alone(struct harness_build *b,
 			 const struct harness_workspace *ws);
 
+/* Keep a sentence about sources that contradict each other. */
+void harness_dispute(struct harness_build *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* harness_post.c */
 /*
  * The score, the cases and the verdict are of out, what the command printed;
@@ -81,6 +85,11 @@ void harness_usage_read(struct harness_build *b, struct harness_usage *usage,
 			unsigned int number);
 void harness_usage_sum(struct harness_usage *sum,
 		       const struct harness_usage *more);
+
+/* harness_table.c */
+/* Whether the files are of an agent's own table, and that as a run. */
+bool harness_table_is(const struct harness_files *files);
+void harness_table_read(struct harness_build *b);
 
 /* harness_life.c */
 void harness_life_read(struct harness_build *b,

@@ -410,13 +410,16 @@ hold_judges(struct harness_build *b)
 	}
 }
 
-static void __attribute__((format(printf, 2, 3)))
-dispute(struct harness_build *b, const char *fmt, ...)
+void
+harness_dispute(struct harness_build *b, const char *fmt, ...)
 {
 	struct harness_run *run = b->run;
 	char text[WHY_MAX * 2];
 	va_list ap;
 
+	if (run->disputes == NULL)
+		run->disputes = harness_pool_alloc(b->pool, MAX_DISPUTES,
+						   sizeof(*run->disputes));
 	if (run->n_disputes == MAX_DISPUTES)
 		return;
 	va_start(ap, fmt);
@@ -452,87 +455,62 @@ is_worse(const struct harness_run *run, struct harness_number a,
  * than what is said to have been printed leaves nobody to believe.
  */
 static void
-hold_results(struct harness_build *b)
+hold_result(struct harness_build *b, struct harness_iteration *it)
 {
-	const struct harness_run *run = b->run;
+	struct harness_post *post = &it->post;
 	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		struct harness_iteration *it = &run->iterations[i];
-		struct harness_post *post = &it->post;
-
-		if (!post->has_output || !differ(post->said_score, post->score))
-			continue;
-		dispute(b,
+	if (!post->has_output || !differ(post->said_score, post->score))
+		return;
+	harness_dispute(b,
 			"iteration %u: result.json says %s, the verifier "
 			"printed %s",
 			it->number,
 			str_number(post->said_score.value, 10, said),
 			str_number(post->score.value, 10, printed));
-		if (is_worse(run, post->said_score, post->score))
-			harness_post_doubt(b, post, "result.json says another");
-	}
+	if (is_worse(b->run, post->said_score, post->score))
+		harness_post_doubt(b, post, "result.json says another");
 }
 
 /* Whether a part of the baseline's work was left out. */
 static void
-hold_cases(struct harness_build *b)
+hold_cases(struct harness_build *b, struct harness_iteration *it)
 {
-	const struct harness_run *run = b->run;
-	size_t n = run->baseline.n_cases;
+	size_t n = b->run->baseline.n_cases;
 	char why[WHY_MAX];
 
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		struct harness_post *post = &run->iterations[i].post;
-
-		if (!post->has_json || post->n_cases >= n ||
-		    run->baseline.passed != HARNESS_YES)
-			continue;
-		(void)snprintf(why, sizeof(why),
-			       "%zu of the baseline's %zu "
-			       "cases",
-			       post->n_cases, n);
-		harness_post_doubt(b, post, why);
-	}
+	if (!it->post.has_json || it->post.n_cases >= n ||
+	    b->run->baseline.passed != HARNESS_YES)
+		return;
+	(void)snprintf(why, sizeof(why), "%zu of the baseline's %zu cases",
+		       it->post.n_cases, n);
+	harness_post_doubt(b, &it->post, why);
 }
 
 /* The folder of an iteration holds what HarnessGym wrote of that one. */
 static void
-hold_numbers(struct harness_build *b)
+hold_number(struct harness_build *b, struct harness_iteration *it)
 {
-	const struct harness_run *run = b->run;
+	struct harness_number of = harness_number_at(
+		harness_json_file(b, HARNESS_RESULT, it->number), "iteration");
 
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		struct harness_number of = harness_number_at(
-			harness_json_file(b, HARNESS_RESULT,
-					  run->iterations[i].number),
-			"iteration");
-
-		if (of.present && of.value != run->iterations[i].number)
-			harness_post_doubt(b, &run->iterations[i].post,
-					   "result.json is of another "
-					   "iteration");
-	}
+	if (of.present && of.value != it->number)
+		harness_post_doubt(b, &it->post,
+				   "result.json is of another iteration");
 }
 
 /* The command of the configuration is the one that HarnessGym ran. */
 static void
-hold_commands(struct harness_build *b)
+hold_command(struct harness_build *b, struct harness_iteration *it)
 {
-	const struct harness_run *run = b->run;
-
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		struct harness_post *post = &run->iterations[i].post;
-
-		if (run->command == NULL || post->command == NULL ||
-		    strcmp(run->command, post->command) == 0)
-			continue;
-		dispute(b,
+	if (b->run->command == NULL || it->post.command == NULL ||
+	    strcmp(b->run->command, it->post.command) == 0)
+		return;
+	harness_dispute(b,
 			"iteration %u: another command was run than "
 			"run_config.json names",
-			run->iterations[i].number);
-		harness_post_doubt(b, post, "by another command");
-	}
+			it->number);
+	harness_post_doubt(b, &it->post, "by another command");
 }
 
 /* A number of HarnessGym's own list that kept it from taking this one. */
@@ -556,39 +534,35 @@ is_beaten(const struct harness_run *run, size_t i)
  * own was printed by somebody else.
  */
 static void
-hold_manifest(struct harness_build *b)
+hold_manifest(struct harness_build *b, struct harness_iteration *it)
 {
 	const struct harness_run *run = b->run;
 	const struct harness_checkpoint *point = &run->checkpoint;
 	bool keeps = json_get_bool(harness_json_file(b, HARNESS_CONFIG, 0),
 				   "restore_best", false) &&
 		     run->optimization == HARNESS_YES;
+	bool is_its = point->iteration.value == it->number;
 	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		struct harness_iteration *it = &run->iterations[i];
-		bool is_its = point->iteration.value == it->number;
-
-		if (is_its && it->post.has_output &&
-		    differ(point->score, it->post.score))
-			dispute(b,
+	if (is_its && it->post.has_output &&
+	    differ(point->score, it->post.score))
+		harness_dispute(b,
 				"iteration %u: best_manifest.json says %s, the "
 				"verifier printed %s",
 				it->number,
 				str_number(point->score.value, 10, said),
 				str_number(it->post.score.value, 10, printed));
-		if (it->proof != HARNESS_PROOF_PRINTED ||
-		    it->post.passed != HARNESS_YES)
-			continue;
-		if (keeps && !is_point_kept(b) && (is_its || !point->present))
-			harness_post_doubt(b, &it->post,
-					   "the checkpoint was changed");
-		else if (harness_is_finite(point->score) &&
-			 is_worse(run, point->score, it->post.score) &&
-			 (is_its || (keeps && !is_beaten(run, i))))
-			harness_post_doubt(b, &it->post,
-					   "the checkpoint is of another");
-	}
+	if (it->proof != HARNESS_PROOF_PRINTED ||
+	    it->post.passed != HARNESS_YES)
+		return;
+	if (keeps && !is_point_kept(b) && (is_its || !point->present))
+		harness_post_doubt(b, &it->post, "the checkpoint was changed");
+	else if (harness_is_finite(point->score) &&
+		 is_worse(run, point->score, it->post.score) &&
+		 (is_its ||
+		  (keeps && !is_beaten(run, (size_t)(it - run->iterations)))))
+		harness_post_doubt(b, &it->post,
+				   "the checkpoint is of another");
 }
 
 /*
@@ -596,32 +570,26 @@ hold_manifest(struct harness_build *b)
  * as good a one.
  */
 static void
-hold_restore(struct harness_build *b)
+hold_restore(struct harness_build *b, struct harness_iteration *it)
 {
 	const struct harness_run *run = b->run;
 	const struct harness_post *again = &run->restore.post;
 	bool higher = run->higher_is_better == HARNESS_YES;
 	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		struct harness_iteration *it = &run->iterations[i];
-		struct harness_post *post = &it->post;
-
-		if (run->checkpoint.iteration.value != it->number ||
-		    again->passed != HARNESS_YES || !again->has_output ||
-		    !harness_is_finite(again->score) ||
-		    !harness_is_finite(post->score) ||
-		    harness_gain_pct(post->score.value, again->score.value,
-				     higher)
-				    .value > -50)
-			continue;
-		dispute(b,
+	if (run->checkpoint.iteration.value != it->number ||
+	    again->passed != HARNESS_YES || !again->has_output ||
+	    !harness_is_finite(again->score) ||
+	    !harness_is_finite(it->post.score) ||
+	    harness_gain_pct(it->post.score.value, again->score.value, higher)
+			    .value > -50)
+		return;
+	harness_dispute(b,
 			"iteration %u: the verifier printed %s, and of what "
 			"was restored %s",
-			it->number, str_number(post->score.value, 10, said),
+			it->number, str_number(it->post.score.value, 10, said),
 			str_number(again->score.value, 10, printed));
-		harness_post_doubt(b, post, "restored, it measured another");
-	}
+	harness_post_doubt(b, &it->post, "restored, it measured another");
 }
 
 /* A baseline is printed before the first attempt; later it is the agent's. */
@@ -642,33 +610,34 @@ hold_baseline(struct harness_build *b)
 	if (b->ordered && out->ctime_ms > earliest(b, begins, N_OF(begins), 1))
 		harness_post_doubt(b, base, "changed after it was printed");
 	if (base->has_output && differ(base->said_score, base->score))
-		dispute(b,
-			"baseline: summary.json says %s, the verifier "
-			"printed %s",
-			str_number(base->said_score.value, 10, said),
-			str_number(base->score.value, 10, printed));
+		harness_dispute(b,
+				"baseline: summary.json says %s, the verifier "
+				"printed %s",
+				str_number(base->said_score.value, 10, said),
+				str_number(base->score.value, 10, printed));
 }
 
 void
 harness_proof_read(struct harness_build *b)
 {
+	static void (*const holds[])(struct harness_build * b,
+				     struct harness_iteration * it) = {
+		hold_command, hold_cases,    hold_number,
+		hold_result,  hold_manifest, hold_restore
+	};
 	struct harness_run *run = b->run;
 
-	run->disputes = harness_pool_alloc(b->pool, MAX_DISPUTES,
-					   sizeof(*run->disputes));
 	if (b->summary == NULL &&
 	    harness_json_file(b, HARNESS_SUMMARY, 0) != NULL)
-		dispute(b, "summary.json was there before the run's end");
+		harness_dispute(b,
+				"summary.json was there before the run's end");
 	hold_baseline(b);
 	for (size_t i = 0; i < run->n_iterations; i++)
 		run->iterations[i].proof = proof_of(b, i);
 	hold_judges(b);
-	hold_commands(b);
-	hold_cases(b);
-	hold_numbers(b);
-	hold_results(b);
-	hold_manifest(b);
-	hold_restore(b);
+	for (size_t i = 0; i < run->n_iterations; i++)
+		for (size_t k = 0; k < N_OF(holds); k++)
+			holds[k](b, &run->iterations[i]);
 }
 
 /*

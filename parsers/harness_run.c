@@ -625,6 +625,8 @@ find_runs(struct harness_workspace *ws, const struct harness_files *files)
 		memcpy(copy, dir, size);
 		ws->runs[ws->n_runs++].dir = copy;
 	}
+	if (ws->n_runs == 0 && harness_table_is(files))
+		ws->runs[ws->n_runs++].dir = "";
 }
 
 static bool
@@ -892,10 +894,15 @@ harness_workspace_read(struct harness_workspace *ws,
 		b.ordered = b.run->ordered;
 		b.until_ms = i + 1 < ws->n_runs ? ws->runs[i + 1].start_ms
 						: INT64_MAX;
-		harness_history_read(&b);
-		harness_proof_alone(&b, ws);
-		judge_run(b.run, harness_calls_before(files, b.run->start_ms));
-		look_back(ws, i);
+		if (*b.run->dir == '\0') {
+			harness_table_read(&b);
+		} else {
+			harness_history_read(&b);
+			harness_proof_alone(&b, ws);
+			judge_run(b.run,
+				  harness_calls_before(files, b.run->start_ms));
+			look_back(ws, i);
+		}
 		harness_life_read(&b, &ws->calls);
 	}
 }

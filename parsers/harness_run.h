@@ -116,6 +116,7 @@ struct harness_qualification {
 	X(NONE, "none")		    /* nothing was printed */                  \
 	X(NO_COMMAND, "no_command") /* the run has nothing that measures */    \
 	X(NO_OUTPUT, "no_output")   /* result.json tells it alone */           \
+	X(LOGGED, "run_log")	    /* the agent's log has printed it too */   \
 	X(EARLY, "early")	    /* older than the attempt's end */         \
 	X(DOUBT, "doubt")	    /* changed: see the doubt of the post */   \
 	X(COPIED, "copied")	    /* printed; a copy has no order in time */ \
@@ -128,6 +129,13 @@ enum harness_proof {
 };
 
 const char *harness_proof_name(enum harness_proof proof);
+
+struct harness_score {
+	bool present;
+	double value;
+	unsigned int iteration; /* 0: the baseline */
+	const char *source;	/* static; of an unverified one */
+};
 
 struct harness_iteration {
 	unsigned int number; /* 1.. */
@@ -151,13 +159,23 @@ struct harness_iteration {
 	struct harness_names skills, tools, called; /* active; used of them */
 	struct harness_names blockers;		    /* as it writes them */
 	const char *note; /* first line of what it says of itself, or NULL */
+	/* Of a row of a table: what the agent claims of it. */
+	bool kept;
+	struct harness_number claimed_pct; /* on the best kept before it */
+	enum harness_tri within_noise;	   /* UNKNOWN: not kept, or no floor */
 };
 
-struct harness_score {
-	bool present;
-	double value;
-	unsigned int iteration; /* 0: the baseline */
-	const char *source;	/* static; of an unverified one */
+/* The experiments that an agent tells of in a results.tsv of its own. */
+struct harness_table {
+	unsigned int rows, broken; /* broken: lines that are no rows */
+	unsigned int outcomes[4];  /* kept, discarded, crashed, none of it */
+	struct harness_score baseline;	/* the first with a score */
+	unsigned int baselines;		/* measurements of that one */
+	struct harness_number noise;	/* range of these; absent of one */
+	struct harness_number best_pct; /* of the best kept on the baseline */
+	struct harness_number logged;	/* what run.log printed last */
+	unsigned int logged_row; /* the row that says the same; 0: none */
+	bool log_is_newer; /* of an experiment that is not in the table yet */
 };
 
 struct harness_restore {
@@ -239,6 +257,7 @@ struct harness_run {
 	struct harness_usage usage; /* of all iterations */
 	int64_t start_ms, end_ms;   /* as recorded; 0: unknown */
 	struct harness_life life;
+	struct harness_table *table; /* NULL: HarnessGym's own run */
 	size_t torn;	       /* files of it whose last read was not whole */
 	const char *torn_path; /* one of them, below runs/; NULL: none */
 };

@@ -381,6 +381,39 @@ json_add_clean(cJSON *object, const char *key, const char *text)
 	json_add_string(object, key, text != NULL ? clean.data : NULL);
 }
 
+cJSON *
+json_add_all(cJSON *object, const struct json_member *m)
+{
+	for (; m->key != NULL; m++)
+		if (m->kind == JSON_PUT_NUMBER)
+			json_add_number(object, m->key, m->number);
+		else if (m->kind == JSON_PUT_CLEAN)
+			json_add_clean(object, m->key, m->text);
+		else if (m->kind == JSON_PUT_BOOL)
+			cJSON_AddBoolToObject(object, m->key, m->truth);
+		else if (m->node != NULL)
+			cJSON_AddItemToObject(object, m->key, m->node);
+		else
+			json_add_string(object, m->key, m->text);
+	return object;
+}
+
+cJSON *
+json_add_row(cJSON *array)
+{
+	cJSON *row = cJSON_CreateObject();
+
+	cJSON_AddItemToArray(array, row);
+	return row;
+}
+
+void
+json_push_number(cJSON *array, double value)
+{
+	cJSON_AddItemToArray(array, isfinite(value) ? cJSON_CreateNumber(value)
+						    : cJSON_CreateNull());
+}
+
 static bool
 is_integer(const cJSON *node)
 {

@@ -2,6 +2,7 @@
 #ifndef HGYM_PARSERS_JSON_H
 #define HGYM_PARSERS_JSON_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,6 +59,49 @@ void json_add_time(cJSON *object, const char *key, int64_t wall_ms);
 /* Text from outside (a log, a file name): made valid UTF-8 and harmless. */
 void json_add_clean(cJSON *object, const char *key, const char *text);
 
+/*
+ * Members for output in one call, which returns the object:
+ *	json_add(row, JTEXT("tag", tag), JNUM("n", n), JBOOL("aa", aa));
+ */
+enum json_put {
+	JSON_PUT_NUMBER,
+	JSON_PUT_TEXT,
+	JSON_PUT_CLEAN,
+	JSON_PUT_BOOL,
+	JSON_PUT_NODE,
+};
+
+struct json_member {
+	const char *key;
+	enum json_put kind;
+	double number;
+	const char *text;
+	bool truth;
+	cJSON *node; /* NULL: null */
+};
+
+cJSON *json_add_all(cJSON *object, const struct json_member *members);
+
+#define json_add(object, ...)                                                  \
+	json_add_all(object, (const struct json_member[]){ __VA_ARGS__,        \
+							   { .key = NULL } })
+#define JSON_MEMBER(key_, ...)                                                 \
+	{                                                                      \
+		.key = (key_), __VA_ARGS__                                     \
+	}
+#define JNUM(key, value) JSON_MEMBER(key, .number = (double)(value))
+/* Null where it is not above 0. */
+#define JSOME(key, n)	   JNUM(key, (n) > 0 ? (double)(n) : (double)NAN)
+#define JTEXT(key, value)  JSON_MEMBER(key, JSON_PUT_TEXT, .text = (value))
+#define JCLEAN(key, value) JSON_MEMBER(key, JSON_PUT_CLEAN, .text = (value))
+#define JBOOL(key, value)  JSON_MEMBER(key, JSON_PUT_BOOL, .truth = (value))
+#define JNODE(key, value)  JSON_MEMBER(key, JSON_PUT_NODE, .node = (value))
+
+/* A new object at the end of an array; borrowed of it. */
+cJSON *json_add_row(cJSON *array);
+/* A number at the end of an array, null where it is not finite. */
+void json_push_number(cJSON *array, double value);
+
 /* The line (1..) where the value at path ("pods[1].gpus") begins; 0: none. */
 unsigned int json_line_of(struct str text, const char *path);
 
@@ -86,6 +130,17 @@ static inline const cJSON *
 json_get(const cJSON *object, const char *key)
 {
 	return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+/* Each element of an array, or member of an object (NULL: none). */
+#define json_each(item, array)                                                 \
+	for (const cJSON *item = json_first(array); (item) != NULL;            \
+	     (item) = (item)->next)
+
+static inline const cJSON *
+json_first(const cJSON *array)
+{
+	return array != NULL ? array->child : NULL;
 }
 
 /* Getters for members of the right type, or the fallback. */

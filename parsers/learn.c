@@ -332,7 +332,7 @@ print_rule(struct buf *file, const struct learned *row, size_t number)
 	add_pattern(&text, row);
 	(void)snprintf(name, sizeof(name), "row-%zu", number);
 	json_add_string(rule, "name", name);
-	json_add_string(rule, "kind", rule_kind_name(row->kind));
+	json_add_string(rule, "kind", rule_kind_names[row->kind]);
 	cJSON_AddBoolToObject(rule, "pairs", true);
 	if (names != NULL)
 		cJSON_AddItemToObject(rule, "names", names);

@@ -5,8 +5,10 @@
 #include "parsers/meaning.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <pthread.h>
 #include <string.h>
+
+#include "base/map.h"
 
 /*
  * A name as it is compared: in lower case, with "_" for "/", "-", "." and
@@ -21,88 +23,38 @@ enum meaning_unit {
 	UNIT_RATE, /* none, or tokens a second */
 };
 
-struct meaning {
-	const char *name;
+/* The names that stand for a metric, one blank between them. */
+static const struct meaning {
 	enum metric metric;
 	enum meaning_unit unit;
-};
-
-/* In the order of strcmp: the table is searched by halves. */
-static const struct meaning meanings[] = {
-	{ "completed_step", METRIC_STEP, UNIT_NONE },
-	{ "cur_step", METRIC_STEP, UNIT_NONE },
-	{ "current_step", METRIC_STEP, UNIT_NONE },
-	{ "current_steps", METRIC_STEP, UNIT_NONE },
-	{ "dev_loss", METRIC_VAL_LOSS, UNIT_NONE },
-	{ "dt", METRIC_STEP_MS, UNIT_TIME },
-	{ "elapsed_time_per_iteration", METRIC_STEP_MS, UNIT_TIME },
-	{ "eval_loss", METRIC_VAL_LOSS, UNIT_NONE },
-	{ "evaluation_loss", METRIC_VAL_LOSS, UNIT_NONE },
-	{ "global_step", METRIC_STEP, UNIT_NONE },
-	{ "global_step_max_steps", METRIC_STEP, UNIT_NONE },
-	{ "globalstep", METRIC_STEP, UNIT_NONE },
-	{ "iter", METRIC_STEP, UNIT_NONE },
-	{ "iter_time", METRIC_STEP_MS, UNIT_TIME },
-	{ "iteration", METRIC_STEP, UNIT_NONE },
-	{ "iteration_time", METRIC_STEP_MS, UNIT_TIME },
-	{ "lm_loss", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "loss", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "loss_train", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "loss_train_total", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "loss_val", METRIC_VAL_LOSS, UNIT_NONE },
-	{ "num_updates", METRIC_STEP, UNIT_NONE },
-	{ "per_iter", METRIC_STEP_MS, UNIT_TIME },
-	{ "per_iteration", METRIC_STEP_MS, UNIT_TIME },
-	{ "per_step", METRIC_STEP_MS, UNIT_TIME },
-	{ "reduced_train_loss", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "step", METRIC_STEP, UNIT_NONE },
-	{ "step_time", METRIC_STEP_MS, UNIT_TIME },
-	{ "steps", METRIC_STEP, UNIT_NONE },
-	{ "throughput_device_tokens_per_second", METRIC_TOK_S_DEVICE,
-	  UNIT_RATE },
-	{ "time_per_iter", METRIC_STEP_MS, UNIT_TIME },
-	{ "time_per_iteration", METRIC_STEP_MS, UNIT_TIME },
-	{ "time_per_step", METRIC_STEP_MS, UNIT_TIME },
-	{ "tok_per_sec", METRIC_TOK_S, UNIT_RATE },
-	{ "tok_per_second", METRIC_TOK_S, UNIT_RATE },
-	{ "tok_s", METRIC_TOK_S, UNIT_RATE },
-	{ "tok_s_device", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tok_s_gpu", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tok_sec", METRIC_TOK_S, UNIT_RATE },
-	{ "tok_second", METRIC_TOK_S, UNIT_RATE },
-	{ "tokens_per_gpu_per_sec", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tokens_per_gpu_per_second", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tokens_per_sec", METRIC_TOK_S, UNIT_RATE },
-	{ "tokens_per_sec_per_device", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tokens_per_sec_per_gpu", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tokens_per_second", METRIC_TOK_S, UNIT_RATE },
-	{ "tokens_per_second_per_device", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tokens_per_second_per_gpu", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tokens_s", METRIC_TOK_S, UNIT_RATE },
-	{ "tokens_s_device", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tokens_s_gpu", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tokens_sec", METRIC_TOK_S, UNIT_RATE },
-	{ "tokens_sec_device", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tokens_sec_gpu", METRIC_TOK_S_DEVICE, UNIT_RATE },
-	{ "tokens_second", METRIC_TOK_S, UNIT_RATE },
-	{ "train_global_step", METRIC_STEP, UNIT_NONE },
-	{ "train_iter", METRIC_STEP, UNIT_NONE },
-	{ "train_iteration", METRIC_STEP, UNIT_NONE },
-	{ "train_lm_loss", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "train_loss", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "train_loss_train_total", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "train_step", METRIC_STEP, UNIT_NONE },
-	{ "trainer_global_step", METRIC_STEP, UNIT_NONE },
-	{ "training_iteration", METRIC_STEP, UNIT_NONE },
-	{ "training_loss", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "training_step", METRIC_STEP, UNIT_NONE },
-	{ "trn_loss", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "update", METRIC_STEP, UNIT_NONE },
-	{ "val_bpb", METRIC_VAL_BPB, UNIT_NONE },
-	{ "val_loss", METRIC_VAL_LOSS, UNIT_NONE },
-	{ "valid_loss", METRIC_VAL_LOSS, UNIT_NONE },
-	{ "validation_bpb", METRIC_VAL_BPB, UNIT_NONE },
-	{ "validation_loss", METRIC_VAL_LOSS, UNIT_NONE },
+	const char *names;
+} meanings[] = {
+	{ METRIC_STEP, UNIT_NONE,
+	  "completed_step cur_step current_step current_steps global_step "
+	  "global_step_max_steps globalstep iter iteration num_updates step "
+	  "steps train_global_step train_iter train_iteration train_step "
+	  "trainer_global_step training_iteration training_step update" },
+	{ METRIC_VAL_LOSS, UNIT_NONE,
+	  "dev_loss eval_loss evaluation_loss loss_val val_loss valid_loss "
+	  "validation_loss" },
+	{ METRIC_STEP_MS, UNIT_TIME,
+	  "dt elapsed_time_per_iteration iter_time iteration_time per_iter "
+	  "per_iteration per_step step_time time_per_iter time_per_iteration "
+	  "time_per_step" },
+	{ METRIC_TRAIN_LOSS, UNIT_NONE,
+	  "lm_loss loss loss_train loss_train_total reduced_train_loss "
+	  "train_lm_loss train_loss train_loss_train_total training_loss "
+	  "trn_loss" },
+	{ METRIC_TOK_S_DEVICE, UNIT_RATE,
+	  "throughput_device_tokens_per_second tok_s_device tok_s_gpu "
+	  "tokens_per_gpu_per_sec tokens_per_gpu_per_second "
+	  "tokens_per_sec_per_device tokens_per_sec_per_gpu "
+	  "tokens_per_second_per_device tokens_per_second_per_gpu "
+	  "tokens_s_device tokens_s_gpu tokens_sec_device tokens_sec_gpu" },
+	{ METRIC_TOK_S, UNIT_RATE,
+	  "tok_per_sec tok_per_second tok_s tok_sec tok_second "
+	  "tokens_per_sec tokens_per_second tokens_s tokens_sec tokens_second" },
+	{ METRIC_VAL_BPB, UNIT_NONE, "val_bpb validation_bpb" },
 };
 
 /* What one of these numbers is in the unit of the metric. */
@@ -136,20 +88,9 @@ static const struct unit_scale thousands[] = {
 };
 
 /* Units that stand in a name: "step_time_ms", "sec_per_iter". */
-static const struct unit_scale name_ends[] = {
-	{ "_ms", 1 },
-	{ "_s", 1e3 },
-	{ "_sec", 1e3 },
-	{ "_seconds", 1e3 },
+static const struct unit_scale name_units[] = {
+	{ "ms", 1 }, { "s", 1e3 }, { "sec", 1e3 }, { "seconds", 1e3 }
 };
-static const struct unit_scale name_starts[] = {
-	{ "ms_", 1 },
-	{ "s_", 1e3 },
-	{ "sec_", 1e3 },
-	{ "seconds_", 1e3 },
-};
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool
 find_unit(const struct unit_scale *units, size_t n, struct str unit,
@@ -183,12 +124,6 @@ plain_name(struct str name, char out[NAME_BYTES])
 	return true;
 }
 
-static int
-compare_name(const void *name, const void *row)
-{
-	return strcmp(name, ((const struct meaning *)row)->name);
-}
-
 /* "time 36ms" is of a step; of a "time" in seconds nobody can say. */
 static enum metric
 meaning_of_unit(const struct pair *pair, const char *name, double *scale)
@@ -197,24 +132,41 @@ meaning_of_unit(const struct pair *pair, const char *name, double *scale)
 
 	if (pair->unit.len == 0)
 		return METRIC_COUNT;
-	if (nameless && find_unit(rates, LENGTH(rates), pair->unit, scale))
+	if ((nameless || strcmp(name, "throughput") == 0) &&
+	    find_unit(rates, LENGTH(rates), pair->unit, scale))
 		return METRIC_TOK_S;
 	if ((nameless || strcmp(name, "time") == 0) &&
 	    find_unit(step_times, LENGTH(step_times), pair->unit, scale))
 		return METRIC_STEP_MS;
 	if (strcmp(name, "time") == 0 && str_eq_cstr(pair->unit, "ms"))
 		return METRIC_STEP_MS;
-	if (strcmp(name, "throughput") == 0 &&
-	    find_unit(rates, LENGTH(rates), pair->unit, scale))
-		return METRIC_TOK_S;
 	return METRIC_COUNT;
+}
+
+/* The names of the table, each with its row. */
+static struct map meanings_by_name;
+
+static void
+index_meanings(void)
+{
+	struct str rest, name;
+
+	for (size_t i = 0; i < LENGTH(meanings); i++)
+		for (rest = str_from(meanings[i].names);
+		     str_next(&rest, ' ', &name);)
+			(void)map_set(&meanings_by_name, name,
+				      (void *)(uintptr_t)(i + 1));
 }
 
 static const struct meaning *
 find_meaning(const char *name)
 {
-	return bsearch(name, meanings, LENGTH(meanings), sizeof(*meanings),
-		       compare_name);
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	uintptr_t number;
+
+	(void)pthread_once(&once, index_meanings);
+	number = (uintptr_t)map_get(&meanings_by_name, str_from(name));
+	return number > 0 ? &meanings[number - 1] : NULL;
 }
 
 /* A time of a step whose unit stands in its name; NULL: it is none. */
@@ -224,21 +176,21 @@ find_with_unit(char *name, double *scale)
 	size_t n = strlen(name);
 	const struct meaning *row = NULL;
 
-	for (size_t i = 0; row == NULL && i < LENGTH(name_starts); i++) {
-		size_t k = strlen(name_starts[i].unit);
+	for (size_t i = 0; row == NULL && i < LENGTH(name_units); i++) {
+		size_t k = strlen(name_units[i].unit);
 
-		if (strncmp(name, name_starts[i].unit, k) == 0) {
-			row = find_meaning(name + k);
-			*scale = name_starts[i].scale;
-		}
+		*scale = name_units[i].scale;
+		if (strncmp(name, name_units[i].unit, k) == 0 && name[k] == '_')
+			row = find_meaning(name + k + 1);
 	}
-	for (size_t i = 0; row == NULL && i < LENGTH(name_ends); i++) {
-		size_t k = strlen(name_ends[i].unit);
+	for (size_t i = 0; row == NULL && i < LENGTH(name_units); i++) {
+		size_t k = strlen(name_units[i].unit);
 
-		if (n > k && strcmp(name + n - k, name_ends[i].unit) == 0) {
-			name[n - k] = '\0';
+		*scale = name_units[i].scale;
+		if (n > k + 1 && name[n - k - 1] == '_' &&
+		    strcmp(name + n - k, name_units[i].unit) == 0) {
+			name[n - k - 1] = '\0';
 			row = find_meaning(name);
-			*scale = name_ends[i].scale;
 		}
 	}
 	return row != NULL && row->unit == UNIT_TIME ? row : NULL;
@@ -247,18 +199,12 @@ find_with_unit(char *name, double *scale)
 bool
 meaning_is_total_loss(struct str name)
 {
-	static const char *const names[] = {
-		"total_loss", "train_total_loss", "loss_total",
-		"step_loss",  "train_loss_step",  "loss_step",
-	};
 	char plain[NAME_BYTES];
 
-	if (!plain_name(name, plain))
-		return false;
-	for (size_t i = 0; i < LENGTH(names); i++)
-		if (strcmp(plain, names[i]) == 0)
-			return true;
-	return false;
+	return plain_name(name, plain) &&
+	       str_is_among(str_from(plain),
+			    "total_loss train_total_loss loss_total step_loss "
+			    "train_loss_step loss_step");
 }
 
 enum metric

@@ -68,12 +68,6 @@ byte_at(const struct pairs_reader *r, const char *p)
 	return p < r->end ? *p : '\0';
 }
 
-static struct str
-slice(const char *from, const char *to)
-{
-	return (struct str){ from, (size_t)(to - from) };
-}
-
 static const char *
 skip_blanks(const struct pairs_reader *r, const char *p)
 {
@@ -99,100 +93,39 @@ find_close(const struct pairs_reader *r, const char *p, char c)
 	return memchr(p, c, n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
 }
 
-static bool
-is_one_of(struct str word, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strncasecmp(word.p, words[i], word.len) == 0 &&
-		    words[i][word.len] == '\0')
-			return true;
-	return false;
-}
-
 /* Words that stand in sentences, and in a name only before ":". */
 static bool
 is_prose(struct str word)
 {
-	static const char *const words[] = {
-		"a",  "an",  "and", "are",  "as",   "by",   "for",  "from",
-		"in", "is",  "of",  "on",   "or",   "than", "that", "the",
-		"to", "was", "not", "with", "this", "will", "it's",
-	};
-
 	return word.len <= 4 && strchr("aAbBfFiIoOtTwWnN", word.p[0]) != NULL &&
-	       is_one_of(word, words, sizeof(words) / sizeof(words[0]));
+	       str_is_like(word,
+			   "a an and are as by for from in is of on or "
+			   "than that the to was not with this will it's");
 }
 
 static bool
 is_evaluation(struct str word)
 {
-	static const char *const words[] = {
-		"val",	     "valid",	   "validation", "validating",
-		"validate",  "eval",	   "evaluation", "evaluating",
-		"evaluate",  "dev",	   "test",	 "testing",
-		"inference", "predicting", "sanity",	 "predict",
-	};
-
 	return word.len >= 3 && strchr("vVeEdDtTiIpPsS", word.p[0]) != NULL &&
-	       is_one_of(word, words, sizeof(words) / sizeof(words[0]));
+	       str_is_like(word,
+			   "val valid validation validating validate eval "
+			   "evaluation evaluating evaluate dev test "
+			   "testing inference predicting sanity predict");
 }
 
 /* Units that may follow behind a blank: "3657.33 ms". */
 static bool
 is_unit(struct str word)
 {
-	static const char *const words[] = {
-		"ms",
-		"s",
-		"sec",
-		"secs",
-		"seconds",
-		"min",
-		"mins",
-		"minutes",
-		"h",
-		"hours",
-		"us",
-		"tok/s",
-		"tok/sec",
-		"tokens/s",
-		"tokens/sec",
-		"toks/s",
-		"it/s",
-		"s/it",
-		"it/sec",
-		"sec/it",
-		"ms/step",
-		"s/step",
-		"ms/it",
-		"steps/s",
-		"steps/sec",
-		"step/s",
-		"samples/s",
-		"samples/sec",
-		"img/s",
-		"images/s",
-		"images/sec",
-		"ex/s",
-		"TFLOPs",
-		"TFLOP/s",
-		"TFLOPS",
-		"GB",
-		"GiB",
-		"MB",
-		"MiB",
-		"KB",
-		"KiB",
-		"W",
-		"bpb",
-		"bpc",
-		"nats",
-		"bits",
-		"tokens/second",
-	};
+	static const char units[] =
+		"ms s sec secs seconds min mins minutes h hours us "
+		"tok/s tok/sec tokens/s tokens/sec toks/s tokens/second "
+		"it/s s/it it/sec sec/it ms/step s/step ms/it steps/s "
+		"steps/sec step/s samples/s samples/sec img/s images/s "
+		"images/sec ex/s TFLOPs TFLOP/s TFLOPS "
+		"GB GiB MB MiB KB KiB W bpb bpc nats bits";
 
-	return word.len <= 13 &&
-	       is_one_of(word, words, sizeof(words) / sizeof(words[0]));
+	return word.len <= 13 && str_is_like(word, units);
 }
 
 static void
@@ -279,23 +212,22 @@ add_slot(struct pairs_reader *r, enum pair_slot_kind kind, const char *from,
 		r->has_slots = false;
 	else
 		r->slots[r->n_slots++] =
-			(struct pair_slot){ slice(from, to), r->n, kind };
+			(struct pair_slot){ str_between(from, to), r->n, kind };
 }
 
 /* "End of epoch 3": the last word of prose may be a counter. */
 static void
 find_counter_word(struct pairs_reader *r)
 {
-	static const char *const words[] = { "epoch", "step", "iteration" };
 	struct str word = r->name;
 
 	if (!r->prose || r->told || r->words > MOST_PLAIN_WORDS)
 		return;
 	for (size_t i = 0; i < r->name.len; i++)
 		if (is_blank(r->name.p[i]))
-			word = slice(r->name.p + i + 1,
-				     r->name.p + r->name.len);
-	if (!is_one_of(word, words, sizeof(words) / sizeof(words[0])))
+			word = str_between(r->name.p + i + 1,
+					   r->name.p + r->name.len);
+	if (!str_is_like(word, "epoch step iteration"))
 		return;
 	r->heads += r->words - 1;
 	r->about->words = r->about->words * 31 + str_hash(r->name);
@@ -451,13 +383,7 @@ pairs_number(const char *p, const char *end, double *value)
 		*value = *p == '-' ? -*value : *value;
 		return q;
 	}
-	return str_to_double(slice(p, q), value) ? q : p;
-}
-
-static const char *
-number_end(const struct pairs_reader *r, const char *p, double *value)
-{
-	return pairs_number(p, r->end, value);
+	return str_to_double(str_between(p, q), value) ? q : p;
 }
 
 /* Behind the time "0:01:02", "12:30" or "01:02:03.5" at p; else p. */
@@ -523,7 +449,7 @@ total_end(const struct pairs_reader *r, const char *p, double *total)
 	q = skip_blanks(r, slash + 1);
 	if (!is_digit(byte_at(r, q)) || (slash > p && q == slash + 1))
 		return p;
-	end = number_end(r, q, total);
+	end = pairs_number(q, r->end, total);
 	if (*total != floor(*total) || byte_at(r, end) == '/')
 		*total = (double)NAN;
 	return end;
@@ -612,7 +538,7 @@ is_size_total(const struct pairs_reader *r, const char *p)
 
 	if (byte_at(r, p) != '/' || !is_digit(byte_at(r, q)))
 		return false;
-	q = number_end(r, q, &total);
+	q = pairs_number(q, r->end, &total);
 	return unit_end(r, q) == token_end(r, p);
 }
 
@@ -627,14 +553,14 @@ take_number(struct pairs_reader *r)
 		return take_date(r, behind);
 	if (q != start)
 		return take_time(r, q, value);
-	q = number_end(r, start, &value);
+	q = pairs_number(start, r->end, &value);
 	if (q == start)
 		return skip_value(r, token_end(r, start));
 	unit = behind = q;
 	if (value == floor(value) && value >= 0)
 		q = unit = total_end(r, q, &total);
 	q = unit_end(r, q);
-	if (!may_be_joined(slice(unit, q)) || is_digit(byte_at(r, q)) ||
+	if (!may_be_joined(str_between(unit, q)) || is_digit(byte_at(r, q)) ||
 	    (byte_at(r, q) != '\0' && strchr("_-+.\\@#:=<>*", *q) != NULL &&
 	     !is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
 		return skip_value(r, token_end(r, start));
@@ -646,17 +572,15 @@ take_number(struct pairs_reader *r)
 		r->p = token_end(r, q);
 		r->has_slots = false;
 	}
-	return add_pair(r, value, total, slice(unit, q));
+	return add_pair(r, value, total, str_between(unit, q));
 }
 
 /* "nan", "inf", "infinity", as they stand in the place of a number. */
 static bool
 is_no_number(struct str word, double *value)
 {
-	static const char *const words[] = { "nan", "inf", "infinity" };
-
 	return strchr("nNiI", word.p[0]) != NULL &&
-	       is_one_of(word, words, sizeof(words) / sizeof(words[0])) &&
+	       str_is_like(word, "nan inf infinity") &&
 	       str_to_double(word, value);
 }
 
@@ -701,7 +625,7 @@ take_of(struct pairs_reader *r, const char *behind)
 
 	if (!is_digit(byte_at(r, q)) || last->unit.len > 0)
 		return false;
-	r->p = number_end(r, q, &last->total);
+	r->p = pairs_number(q, r->end, &last->total);
 	return true;
 }
 
@@ -739,7 +663,7 @@ static bool
 take_word(struct pairs_reader *r)
 {
 	const char *end = word_end(r, r->p);
-	struct str word = slice(r->p, end);
+	struct str word = str_between(r->p, end);
 	double value;
 
 	if (r->after_number && str_eq_cstr(word, "out")) {
@@ -779,7 +703,7 @@ static const char *
 quoted_end(const struct pairs_reader *r, const char *p, double *value,
 	   double *total)
 {
-	const char *q = number_end(r, p, value);
+	const char *q = pairs_number(p, r->end, value);
 
 	return *value == floor(*value) ? total_end(r, q, total) : q;
 }
@@ -797,7 +721,7 @@ take_quoted(struct pairs_reader *r)
 	if (byte_at(r, q) == ':' && !r->told) {
 		if (r->words > 0 || end == start || has_control(start, end))
 			return false;
-		r->name = slice(start, end);
+		r->name = str_between(start, end);
 		r->words = 1;
 		r->p = end + 1;
 		return true;
@@ -861,7 +785,7 @@ take_round(struct pairs_reader *r)
 	if (close - r->p < 2 || close - r->p > MOST_UNIT_BYTES ||
 	    !is_letter(r->p[1]))
 		return false; /* "print(3" */
-	r->name_unit = slice(r->p + 1, close);
+	r->name_unit = str_between(r->p + 1, close);
 	r->p = close + 1;
 	return true;
 }
@@ -976,7 +900,7 @@ take_percent(struct pairs_reader *r)
 {
 	if (!r->after_number || r->pairs[r->n - 1].unit.len > 0)
 		return false;
-	r->pairs[r->n - 1].unit = slice(r->p, r->p + 1);
+	r->pairs[r->n - 1].unit = str_between(r->p, r->p + 1);
 	r->p++;
 	return true;
 }
@@ -1017,7 +941,7 @@ take_mark(struct pairs_reader *r)
 		{ '>', take_angle },	 { '.', take_point },
 	};
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+	for (size_t i = 0; i < LENGTH(marks); i++)
 		if (marks[i].mark == *r->p)
 			return marks[i].take(r);
 	return false;
@@ -1070,19 +994,6 @@ read_all(struct pairs_reader *r)
 }
 
 size_t
-pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
-		struct pairs_line *about)
-{
-	struct pairs_reader r = { .p = line.p,
-				  .start = line.p,
-				  .end = line.p + line.len,
-				  .pairs = pairs,
-				  .about = about };
-
-	return read_all(&r);
-}
-
-size_t
 pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
 		 struct pairs_line *about,
 		 struct pair_slot slots[PAIR_SLOTS_MAX], size_t *n_slots)
@@ -1096,6 +1007,8 @@ pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
 				  .has_slots = true };
 	size_t n = read_all(&r), with_slot = 0;
 
+	if (slots == NULL)
+		return n;
 	for (size_t i = 0; i < r.n_slots; i++)
 		with_slot += slots[i].kind == SLOT_VALUE;
 	*n_slots = r.n_slots;
@@ -1103,9 +1016,14 @@ pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
 }
 
 size_t
+pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
+		struct pairs_line *about)
+{
+	return pairs_read_slots(line, pairs, about, NULL, NULL);
+}
+
+size_t
 pairs_read(struct str line, struct pair pairs[PAIRS_MAX])
 {
-	struct pairs_line about;
-
-	return pairs_read_line(line, pairs, &about);
+	return pairs_read_line(line, pairs, &(struct pairs_line){ 0 });
 }

@@ -101,6 +101,16 @@ set_limits(struct pattern *pattern)
 	(void)pcre2_set_depth_limit(pattern->context, DEPTH_LIMIT);
 }
 
+void
+pattern_join(struct buf *out, const char *text)
+{
+	bool inverts = text[0] == '!';
+
+	buf_appendf(out, "%s(?%c.*?(?%s:%s\\E))", out->len == 0 ? "^" : "",
+		    inverts ? '!' : '=', has_capital(text) ? "" : "i",
+		    text + inverts);
+}
+
 struct pattern *
 pattern_new(const char *text, struct err *err)
 {

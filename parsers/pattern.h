@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -15,6 +16,11 @@ struct pattern;
 
 struct pattern *pattern_new(const char *text, struct err *err)
 	__attribute__((warn_unused_result));
+/*
+ * Add a pattern that compiles to one that takes the lines which all match;
+ * those with a ! before them must not.
+ */
+void pattern_join(struct buf *out, const char *text);
 void pattern_free(struct pattern *pattern);
 /* Whether it is found in s; where: first byte and length. */
 bool pattern_find(const struct pattern *pattern, struct str s, size_t *at,

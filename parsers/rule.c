@@ -31,18 +31,6 @@ const char *const rule_last_names[] = {
 		NULL,
 };
 
-const char *
-rule_kind_name(enum rule_kind kind)
-{
-	return rule_kind_names[kind];
-}
-
-const char *
-rule_stage_name(enum rule_stage stage)
-{
-	return rule_stage_names[stage];
-}
-
 /* Groups that give a metric in another unit than the metric's own. */
 static const struct {
 	const char *name;
@@ -56,15 +44,11 @@ static const struct {
 	{ "peak_mem_gib", METRIC_PEAK_MEM_MIB, 1024 },
 };
 
-#define N_SCALED (sizeof(scaled_groups) / sizeof(scaled_groups[0]))
-
-static const char *const text_groups[] = { "stage", "text", "mode" };
-
 enum metric
 rule_metric(const char *word, double *scale)
 {
 	*scale = 1;
-	for (size_t i = 0; i < N_SCALED; i++) {
+	for (size_t i = 0; i < LENGTH(scaled_groups); i++) {
 		if (strcmp(word, scaled_groups[i].name) == 0) {
 			*scale = scaled_groups[i].scale;
 			return scaled_groups[i].metric;
@@ -78,15 +62,15 @@ static int
 rule_add_group(struct rule *rule, const char *name, uint32_t number,
 	       struct err *err)
 {
+	static const char *const texts[] = { "stage", "text", "mode", NULL };
 	struct rule_group group = { .number = number };
 	uint32_t *text[] = { &rule->stage_group, &rule->text_group,
 			     &rule->mode_group };
+	int i = str_index(texts, name);
 
-	for (size_t i = 0; i < 3; i++) {
-		if (strcmp(name, text_groups[i]) == 0) {
-			*text[i] = number;
-			return 0;
-		}
+	if (i >= 0) {
+		*text[i] = number;
+		return 0;
 	}
 	group.metric = rule_metric(name, &group.scale);
 	if (group.metric == METRIC_COUNT)

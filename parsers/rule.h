@@ -71,8 +71,6 @@ enum rule_last {
 /* Their names, ended by NULL. */
 extern const char *const rule_kind_names[], *const rule_stage_names[],
 						    *const rule_last_names[];
-const char *rule_kind_name(enum rule_kind kind);
-const char *rule_stage_name(enum rule_stage stage);
 
 #define RULE_MAX_GROUPS STEPS_MAX_NUMBERS
 

@@ -11,11 +11,15 @@
 #include "parsers/json.h"
 #include "parsers/run_series.h"
 
-static const char *const status_names[] = {
+const char *const run_status_names[] = {
 #define X(id, name) name,
 	RUN_STATUS_LIST(X)
 #undef X
+		NULL,
 };
+
+const char *const run_class_names[] = { "roundtrip", "sliding", "ttt",
+					"preq",	     "final",	NULL };
 
 const char *const run_event_names[] = {
 #define X(id, name) name,
@@ -27,7 +31,7 @@ const char *const run_event_names[] = {
 const char *
 run_status_name(enum run_status status)
 {
-	return status_names[status];
+	return run_status_names[status];
 }
 
 const char *

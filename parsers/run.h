@@ -177,7 +177,10 @@ void run_copy(struct run *to, const struct run *from);
 
 const char *run_status_name(enum run_status status);
 const char *run_event_name(enum run_event_kind kind);
-extern const char *const run_event_names[]; /* ended by NULL */
+/* Ended by NULL; of final_class. */
+extern const char *const run_status_names[], *const run_event_names[],
+						     *const run_class_names[];
+#define RUN_CLASSES 5
 
 /* The object of contract's `parse --json`, without "file"; given (owned). */
 cJSON *run_to_json(const struct run *run);

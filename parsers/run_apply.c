@@ -12,7 +12,6 @@
 #include "base/xalloc.h"
 #include "parsers/run_series.h"
 
-#define TRACEBACK_LINES	 400 /* of one traceback */
 #define EVENT_TEXT_BYTES 240
 #define TRACEBACK_LINES	 400 /* of one traceback */
 /* A bar is at the latest so many lines before the row that is of it. */
@@ -64,12 +63,6 @@ struct apply {
 	const struct run_sink *sink;
 };
 
-static bool
-wants_samples(const struct apply *a)
-{
-	return a->sink != NULL && a->sink->sample != NULL;
-}
-
 /*
  * Training time at the last row: as the row prints it, or at the rate of the
  * last row that printed one.
@@ -94,7 +87,7 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 	struct run_state *s = a->state;
 	struct sample sample;
 
-	if (!wants_samples(a) || !isfinite(value) ||
+	if (a->sink == NULL || a->sink->sample == NULL || !isfinite(value) ||
 	    (metric == METRIC_COUNT && name == NULL))
 		return;
 	sample = (struct sample){ .step = s->run.last_step,
@@ -106,13 +99,6 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 				  .known = a->place->known };
 	sample.train_ms = row_ms(s);
 	a->sink->sample(a->sink->user, &sample);
-}
-
-/* A point that follows from the rows, and that none of them prints. */
-static void
-emit_derived(const struct apply *a, enum metric metric, double value)
-{
-	emit_point(a, metric, NULL, value);
 }
 
 static bool
@@ -281,10 +267,9 @@ take_interval(const struct apply *a, struct row_time *before,
 	if (!known)
 		return;
 	s->interval = passed;
-	if (!wants_samples(a))
-		return;
-	emit_derived(a, METRIC_MS_PER_STEP, passed.ms / passed.step);
-	emit_derived(a, METRIC_TOK_S_INTERVAL, interval_tok_s(s));
+	/* Follow from the rows, none of which prints them. */
+	emit_point(a, METRIC_MS_PER_STEP, NULL, passed.ms / passed.step);
+	emit_point(a, METRIC_TOK_S_INTERVAL, NULL, interval_tok_s(s));
 }
 
 /* A clock that goes back belongs to a run that was resumed. */
@@ -785,7 +770,7 @@ is_exception(struct str text)
 		return false;
 	if (dots > 0 && n < text.len)
 		return true;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (str_ends_with((struct str){ text.p, n }, ends[i]))
 			return true;
 	return false;
@@ -846,12 +831,6 @@ apply_end(const struct apply *a)
 	take(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 }
 
-static void
-apply_nothing(const struct apply *a)
-{
-	(void)a;
-}
-
 void
 run_state_apply(struct run_state *state, const struct record *record,
 		const struct record_place *place, const struct run_sink *sink)
@@ -869,11 +848,12 @@ run_state_apply(struct run_state *state, const struct record *record,
 		[RULE_END] = apply_end,
 		[RULE_STEP] = apply_step,
 		[RULE_SCORE] = apply_score,
-		[RULE_IGNORE] = apply_nothing,
+		[RULE_IGNORE] = NULL,
 	};
 	const struct apply a = { state, record, place, sink };
 
-	by_kind[record->rule->kind](&a);
+	if (by_kind[record->rule->kind] != NULL)
+		by_kind[record->rule->kind](&a);
 }
 
 /*

@@ -49,20 +49,15 @@ struct run_reader *
 run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 	       void *user)
 {
-	static const struct run_reader_cb no_cb = { NULL, NULL, NULL, NULL };
 	struct run_reader *r = xcalloc(1, sizeof(*r));
 
 	r->scanner = scanner_new(formats);
-	r->templates = templates_new(take_generic, r);
-	r->cb = cb != NULL ? *cb : no_cb;
-	r->user = user;
-	linebuf_init(&r->linebuf, take_segment, r);
+	if (cb != NULL)
+		r->cb = *cb;
 	source_fold_init(&r->fold, 0);
 	r->rows = metric_rows_new();
-	run_state_init(&r->state);
 	buf_init(&r->formats, 1024);
-	r->run_first_line = 1;
-	r->row_rank = -1;
+	run_reader_reset(r, user);
 	return r;
 }
 
@@ -100,6 +95,20 @@ run_reader_remember_scripts(struct run_reader *r, size_t n)
 	source_fold_init(&r->fold, n);
 }
 
+/* What is known of the run at hand, which begins there. */
+static void
+begin_run(struct run_reader *r, uint64_t line, uint64_t byte)
+{
+	run_state_release(&r->state);
+	run_state_init(&r->state);
+	buf_clear(&r->formats);
+	r->last_format = NULL;
+	r->has_generic = false;
+	r->matched = 0;
+	r->run_first_line = line;
+	r->run_first_byte = byte;
+}
+
 void
 run_reader_reset(struct run_reader *r, void *user)
 {
@@ -107,19 +116,13 @@ run_reader_reset(struct run_reader *r, void *user)
 	linebuf_init(&r->linebuf, take_segment, r);
 	source_fold_reset(&r->fold);
 	metric_rows_reset(r->rows);
-	run_state_release(&r->state);
-	run_state_init(&r->state);
-	buf_clear(&r->formats);
 	templates_free(r->templates);
 	r->templates = templates_new(take_generic, r);
-	r->has_generic = false;
 	r->user = user;
 	r->has_run = false;
 	r->n_runs = 0;
 	r->row_rank = -1;
-	r->run_first_line = 1;
-	r->run_first_byte = r->matched = 0;
-	r->last_format = NULL;
+	begin_run(r, 1, 0);
 }
 
 static void
@@ -199,14 +202,7 @@ next_run(struct run_reader *r, const struct segment *segment, bool carry)
 	uint64_t before = bytes_before(r, segment);
 
 	close_run(r, segment->line - 1, before);
-	run_state_release(&r->state);
-	run_state_init(&r->state);
-	buf_clear(&r->formats);
-	r->last_format = NULL;
-	r->has_generic = false;
-	r->matched = 0;
-	r->run_first_line = segment->line;
-	r->run_first_byte = before;
+	begin_run(r, segment->line, before);
 	if (carry) {
 		r->state.run.n_gpus = n_gpus;
 		r->state.run.train_batch_tokens = batch;
@@ -414,26 +410,9 @@ tell_rule(const struct run_reader *r, const struct segment *segment,
 static enum line_class
 class_of(const struct record *record)
 {
-	switch (record->rule->kind) {
-	case RULE_EVENT:
+	if (record->rule->kind == RULE_EVENT)
 		return record->rule->fatal ? LINE_ERROR : LINE_WARNING;
-	case RULE_IGNORE:
-		return LINE_PLAIN;
-	case RULE_TRAIN:
-	case RULE_VAL:
-	case RULE_WARMUP:
-	case RULE_STOP:
-	case RULE_RESULT:
-	case RULE_SIZE:
-	case RULE_SETTING:
-	case RULE_PROGRESS:
-	case RULE_END:
-	case RULE_STEP:
-	case RULE_SCORE:
-	case RULE_KIND_COUNT:
-		break;
-	}
-	return LINE_METRIC;
+	return record->rule->kind == RULE_IGNORE ? LINE_PLAIN : LINE_METRIC;
 }
 
 /* A row of training ends a script that was printed without a rule. */
@@ -480,12 +459,10 @@ take_source_line(struct run_reader *r, const struct segment *segment,
 static struct str
 skip_mark(const struct segment *segment)
 {
-	struct str text = segment->text;
-	size_t n = segment->line == 1 && str_starts_with(text, "\xef\xbb\xbf")
-			   ? 3
-			   : 0;
+	bool has_mark = segment->line == 1 &&
+			str_starts_with(segment->text, "\xef\xbb\xbf");
 
-	return (struct str){ text.p + n, text.len - n };
+	return str_skip(segment->text, has_mark ? 3 : 0);
 }
 
 /* Whether a script that is printed now can be of the next run only. */
@@ -499,13 +476,11 @@ is_begun(const struct run_state *s)
 static struct str
 behind(struct str s, const char *mark)
 {
-	size_t n = strlen(mark);
-	const char *at = s.len > 0 ? memmem(s.p, s.len, mark, n) : NULL;
+	const char *at = str_find(s, mark);
 
 	if (at == NULL)
 		return (struct str){ NULL, 0 };
-	at += n;
-	return (struct str){ at, s.len - (size_t)(at - s.p) };
+	return str_between(at + strlen(mark), s.p + s.len);
 }
 
 /* s behind its last "%|", with which a bar begins. */
@@ -517,7 +492,7 @@ last_bar(struct str s)
 	while (at < end && (at = memchr(at, '%', (size_t)(end - at))) != NULL)
 		if (++at < end && *at == '|')
 			bar = at;
-	return (struct str){ bar, (size_t)(end - bar) };
+	return str_between(bar, end);
 }
 
 /*
@@ -543,28 +518,20 @@ rest_behind_bar(struct str line)
 static void
 take_metric_row(void *user, const struct metric_row *row)
 {
-	static char csv[] = "csv", json[] = "jsonl",
-		    train_loss[] = "train_loss";
+	static char train_loss[] = "train_loss";
 	static struct rule_name mean = { train_loss, METRIC_COUNT, 1, false };
-	static const struct rule rules[] = {
-		[METRIC_FILE_CSV] = { .name = csv,
-				      .format = csv,
-				      .kind = RULE_TRAIN },
-		[METRIC_FILE_JSON] = { .name = json,
-				       .format = json,
-				       .kind = RULE_TRAIN },
-	};
-	static const struct rule summary = { .name = json,
-					     .format = json,
-					     .kind = RULE_TRAIN,
-					     .names = &mean,
-					     .n_names = 1 };
+	const struct rule rule = { .format = row->file == METRIC_FILE_CSV
+						     ? "csv"
+						     : "jsonl",
+				   .kind = RULE_TRAIN,
+				   .names = &mean,
+				   .n_names = row->is_summary };
 	const struct segment segment = { .text = row->text, .line = row->line };
 	struct run_reader *r = user;
 	const struct line_prefix prefix = { -1, row->wall_ms, row->text };
 	struct record_pair pairs[PAIRS_MAX];
 	struct record record = {
-		.rule = row->is_summary ? &summary : &rules[row->file],
+		.rule = &rule,
 		.present = row->is_epoch ? 0 : (uint64_t)1 << METRIC_STEP
 	};
 
@@ -600,18 +567,16 @@ scan_whole(struct run_reader *r, const struct segment *segment,
 	   struct str *line, struct record *record)
 {
 	/* "slurmstepd: " or, where a host has several, "slurmstepd-NODE: ". */
-	static const char message[] = ": error: ***", who[] = "slurmstepd";
 	const char *at;
 
 	if (!scan_line(r, segment, *line, record))
 		return false;
 	if (!record->rule->pairs)
 		return true;
-	at = memmem(line->p, line->len, who, sizeof(who) - 1);
-	if (at == NULL ||
-	    memmem(line->p, line->len, message, sizeof(message) - 1) == NULL)
+	at = str_find(*line, "slurmstepd");
+	if (at == NULL || str_find(*line, ": error: ***") == NULL)
 		return true;
-	*line = (struct str){ at, line->len - (size_t)(at - line->p) };
+	*line = str_between(at, line->p + line->len);
 	return scan_line(r, segment, *line, record);
 }
 
@@ -653,8 +618,7 @@ read_segment(struct run_reader *r, const struct segment *segment)
 
 	/* Megatron's time; in a script it is a part of a list. */
 	if (!r->fold.inside && str_starts_with(prefix.rest, " [2"))
-		prefix.rest =
-			(struct str){ prefix.rest.p + 1, prefix.rest.len - 1 };
+		prefix.rest = str_skip(prefix.rest, 1);
 	if (prefix.rest.len > 0 && line_prefix_may_begin(prefix.rest.p[0]))
 		line_prefix_split(prefix.rest, &prefix);
 	if (r->state.unnamed != 0)

@@ -16,20 +16,6 @@
 #define MAX_UNKNOWN 64
 #define CELL_MAX    65536U
 
-/* What a column or a key holds. */
-struct field {
-	char *name; /* owned */
-	bool known;
-	bool is_number;
-	size_t offset; /* of the number in struct run */
-};
-
-/* One cell: a text, or a number that came as one. */
-struct cell {
-	const char *text; /* NULL: absent, or a number */
-	double number;
-};
-
 struct reader {
 	const char *name;
 	size_t line;
@@ -43,25 +29,16 @@ struct reader {
 	int n_rows;
 };
 
-static const struct number_key {
+struct number_key {
 	const char *name;
-	size_t offset;
-} number_keys[] = {
+	size_t offset; /* in struct run */
+};
+
+static const struct number_key number_keys[] = {
 #define X(member, decimals) { #member, offsetof(struct run, member) },
 	RUN_NUMBER_LIST(X)
 #undef X
 };
-
-/* Keys of a row that are of no run, and what is under way of one. */
-static const char *const other_keys[] = { "file",	   "group", "sha256",
-					  "kind",	   "//",
-#define X(member) #member,
-					  RUN_LIVE_LIST(X)
-#undef X
-};
-
-static const char *const classes[] = { "roundtrip", "sliding", "ttt", "preq",
-				       "final" };
 
 static int
 fail(struct reader *r, const char *key, const char *what)
@@ -84,104 +61,107 @@ tell_unknown(struct reader *r, const char *key)
 		r->cb->on_unknown(r->user, key);
 }
 
-static struct field
-field_of(const struct reader *r, const char *name)
+/* The key of a number of a run; NULL: it is another one. */
+static const struct number_key *
+find_number(const char *name)
 {
-	struct field field = { .name = xstrdup(name) };
-
-	field.known = json_get(r->keys, name) != NULL;
-	for (size_t i = 0; i < sizeof(number_keys) / sizeof(number_keys[0]);
-	     i++) {
-		if (strcmp(number_keys[i].name, name) != 0)
-			continue;
-		field.is_number = true;
-		field.offset = number_keys[i].offset;
-	}
-	for (size_t i = 0; i < sizeof(other_keys) / sizeof(other_keys[0]); i++)
-		field.known |= strcmp(other_keys[i], name) == 0;
-	return field;
+	for (size_t i = 0; i < LENGTH(number_keys); i++)
+		if (strcmp(number_keys[i].name, name) == 0)
+			return &number_keys[i];
+	return NULL;
 }
 
+/* Of a run, of a row that is of no run, or of what is under way of one. */
 static bool
-is_bpb(const char *name)
+is_known(const struct reader *r, const char *name)
 {
-	static const char suffix[] = "_bpb";
-	size_t n = strlen(name), k = sizeof(suffix) - 1;
-
-	return n > k && strcmp(name + n - k, suffix) == 0;
+#define X(member) " " #member
+	return json_get(r->keys, name) != NULL ||
+	       str_is_among(str_from(name),
+			    "file group sha256 kind //" RUN_LIVE_LIST(X));
+#undef X
 }
 
 static int
-set_number(struct reader *r, struct run *run, const struct field *field,
-	   const struct cell *cell)
+set_number(struct reader *r, struct run *run, const struct number_key *key,
+	   const cJSON *item)
 {
-	double value = cell->number;
+	double value = item->valuedouble;
 
-	if (cell->text != NULL &&
-	    !str_to_double(str_trim(str_from(cell->text)), &value))
-		return fail(r, field->name, "not a number");
+	if (cJSON_IsString(item)
+		    ? !str_to_double(str_trim(str_from(item->valuestring)),
+				     &value)
+		    : !cJSON_IsNumber(item))
+		return fail(r, key->name, "not a number");
 	if (!isfinite(value))
-		return fail(r, field->name, "not a finite number");
-	if (value <= 0 && is_bpb(field->name))
-		return fail(r, field->name,
+		return fail(r, key->name, "not a finite number");
+	if (value <= 0 && str_ends_with(str_from(key->name), "_bpb"))
+		return fail(r, key->name,
 			    "not above 0 (a cell without a value is empty)");
-	memcpy((char *)run + field->offset, &value, sizeof(value));
+	memcpy((char *)run + key->offset, &value, sizeof(value));
 	return 0;
 }
 
 static int
-set_status(struct reader *r, struct run *run, const char *text)
+set_index(struct reader *r, struct run *run, const cJSON *item)
 {
-	for (int i = RUN_RUNNING; i <= RUN_UNKNOWN; i++) {
-		if (strcmp(run_status_name((enum run_status)i), text) == 0) {
-			run->status = (enum run_status)i;
-			return 0;
-		}
-	}
-	return fail(r, "status", "not a status of a run");
+	double index = item->valuedouble;
+
+	if ((cJSON_IsString(item) &&
+	     !str_to_double(str_from(item->valuestring), &index)) ||
+	    !(index >= 0 && index < 1e9))
+		return fail(r, "run_index", "not a number from 0");
+	run->run_index = (unsigned int)index;
+	return 0;
 }
 
-/* One cell into the row; what is not kept of a row is let pass. */
 static int
-set_cell(struct reader *r, struct run_row *row, const struct field *field,
-	 const struct cell *cell)
+set_text(struct reader *r, struct run_row *row, const char *key,
+	 const char *text)
 {
-	if (!field->known) {
-		tell_unknown(r, field->name);
-		return 0;
-	}
-	if (field->is_number)
-		return set_number(r, &row->run, field, cell);
-	if (strcmp(field->name, "run_index") == 0) {
-		double index = cell->number;
+	int i;
 
-		if ((cell->text != NULL &&
-		     !str_to_double(str_from(cell->text), &index)) ||
-		    !(index >= 0 && index < 1e9))
-			return fail(r, "run_index", "not a number from 0");
-		row->run.run_index = (unsigned int)index;
-	}
-	if (cell->text == NULL)
-		return 0;
-	if (strcmp(field->name, "kind") == 0)
-		r->is_other = strcmp(cell->text, "run") != 0;
-	else if (strcmp(field->name, "file") == 0)
-		row->file = cell->text;
-	else if (strcmp(field->name, "group") == 0)
-		row->group = cell->text;
-	else if (strcmp(field->name, "sha256") == 0)
-		row->sha256 = cell->text;
-	else if (strcmp(field->name, "status") == 0)
-		return set_status(r, &row->run, cell->text);
-	else if (strcmp(field->name, "final_stage") == 0) {
+	if (strcmp(key, "kind") == 0)
+		r->is_other = strcmp(text, "run") != 0;
+	else if (strcmp(key, "file") == 0)
+		row->file = text;
+	else if (strcmp(key, "group") == 0)
+		row->group = text;
+	else if (strcmp(key, "sha256") == 0)
+		row->sha256 = text;
+	else if (strcmp(key, "final_stage") == 0) {
 		free(row->run.final_stage);
-		row->run.final_stage = xstrdup(cell->text);
+		row->run.final_stage = xstrdup(text);
+	} else if (strcmp(key, "final_class") == 0) {
+		if ((i = str_index(run_class_names, text)) >= 0)
+			row->run.final_class = run_class_names[i];
+	} else if (strcmp(key, "status") == 0) {
+		if ((i = str_index(run_status_names, text)) < 0)
+			return fail(r, key, "not a status of a run");
+		row->run.status = (enum run_status)i;
 	}
-	for (size_t i = 0; strcmp(field->name, "final_class") == 0 &&
-			   i < sizeof(classes) / sizeof(classes[0]);
-	     i++)
-		if (strcmp(classes[i], cell->text) == 0)
-			row->run.final_class = classes[i];
+	return 0;
+}
+
+/* One member into the row; what is not kept of a row is let pass. */
+static int
+set_member(struct reader *r, struct run_row *row, const cJSON *item)
+{
+	const struct number_key *number = find_number(item->string);
+
+	/* A status that is there and empty: nobody knows how it ended. */
+	if (cJSON_IsNull(item) && strcmp(item->string, "status") == 0)
+		row->run.status = RUN_UNKNOWN;
+	if (cJSON_IsNull(item))
+		return 0;
+	if (number != NULL)
+		return set_number(r, &row->run, number, item);
+	if (!is_known(r, item->string))
+		tell_unknown(r, item->string);
+	else if (strcmp(item->string, "run_index") == 0)
+		return set_index(r, &row->run, item);
+	else if (cJSON_IsString(item))
+		return set_text(r, row, item->string, item->valuestring);
 	return 0;
 }
 
@@ -209,57 +189,39 @@ row_give(struct reader *r, struct run_row *row)
 	r->cb->on_row(r->user, row);
 }
 
-/* A status that is there and empty: nobody knows how the run ended. */
-static void
-set_absent(struct run_row *row, const char *key)
-{
-	if (strcmp(key, "status") == 0)
-		row->run.status = RUN_UNKNOWN;
-}
-
+/* A row as an object; wrong: what else is the matter with it, or NULL. */
 static int
-read_object(struct reader *r, const cJSON *object)
+read_members(struct reader *r, const cJSON *object, const char *wrong)
 {
 	struct run_row row;
 	const cJSON *item;
 	int status = 0;
 
-	if (!cJSON_IsObject(object))
-		return err_set(r->err, ERR_PARSE,
-			       "%s:%zu: a row must be an object", r->name,
-			       r->line);
 	row_init(&row);
 	cJSON_ArrayForEach(item, object)
 	{
-		struct field field;
-		struct cell cell = { NULL, item->valuedouble };
-
-		if (cJSON_IsNull(item)) {
-			set_absent(&row, item->string);
-			continue;
-		}
-		field = field_of(r, item->string);
-		if (cJSON_IsString(item))
-			cell.text = item->valuestring;
-		else if (field.is_number && !cJSON_IsNumber(item))
-			status = fail(r, field.name, "not a number");
 		if (status == 0)
-			status = set_cell(r, &row, &field, &cell);
-		free(field.name);
-		if (status != 0)
-			break;
+			status = set_member(r, &row, item);
 	}
+	if (status == 0 && wrong != NULL)
+		status = fail(r, "row", wrong);
 	if (status == 0)
 		row_give(r, &row);
 	run_release(&row.run);
 	return status;
 }
 
+static int
+read_object(struct reader *r, const cJSON *object)
+{
+	if (cJSON_IsObject(object))
+		return read_members(r, object, NULL);
+	return err_set(r->err, ERR_PARSE, "%s:%zu: a row must be an object",
+		       r->name, r->line);
+}
+
 /* Keys of a seed's object, and the number of a run that each is. */
-static const struct {
-	const char *name;
-	size_t offset;
-} seed_keys[] = {
+static const struct number_key seed_keys[] = {
 	{ "seed", offsetof(struct run, seed) },
 	{ "val_bpb", offsetof(struct run, final_bpb) },
 	{ "final_bpb", offsetof(struct run, final_bpb) },
@@ -298,19 +260,19 @@ is_told(const cJSON *item, size_t offset)
 
 /* One seed: its name in the file is its seed unless it tells another. */
 static int
-read_seed(const cJSON *root, const cJSON *seed, const struct run_rows_cb *cb,
-	  void *user, struct err *err)
+read_seed(struct reader *r, const cJSON *root, const cJSON *seed)
 {
 	struct run_row row;
 
 	if (!cJSON_IsObject(seed))
-		return err_set(err, ERR_PARSE,
-			       "seed_results: expected an object a seed");
+		return err_set(r->err, ERR_PARSE,
+			       "%s: seed_results: expected an object a seed",
+			       r->name);
 	row_init(&row);
 	row.group = json_get_string(root, "name", NULL);
 	if (seed->string != NULL)
 		(void)str_to_double(str_from(seed->string), &row.run.seed);
-	for (size_t i = 0; i < sizeof(seed_keys) / sizeof(seed_keys[0]); i++) {
+	for (size_t i = 0; i < LENGTH(seed_keys); i++) {
 		const cJSON *item = json_get(seed, seed_keys[i].name);
 
 		if (is_told(item, seed_keys[i].offset))
@@ -319,53 +281,47 @@ read_seed(const cJSON *root, const cJSON *seed, const struct run_rows_cb *cb,
 	}
 	if (!isfinite(row.run.seed))
 		row.run.seed = RUN_ABSENT;
-	cb->on_row(user, &row);
+	r->cb->on_row(r->user, &row);
+	r->n_rows++;
 	run_release(&row.run);
 	return 0;
 }
 
 static int
-read_values(const cJSON *root, const cJSON *values,
-	    const struct run_rows_cb *cb, void *user, struct err *err)
+read_value(struct reader *r, const cJSON *root, const cJSON *value)
 {
-	const cJSON *value;
-	int n = 0;
+	struct run_row row;
 
-	cJSON_ArrayForEach(value, values)
-	{
-		struct run_row row;
-
-		if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble) ||
-		    value->valuedouble <= 0)
-			return err_set(err, ERR_PARSE,
-				       "bpb[%d]: expected a number above 0", n);
-		row_init(&row);
-		row.group = json_get_string(root, "name", NULL);
-		row.run.final_bpb = value->valuedouble;
-		cb->on_row(user, &row);
-		run_release(&row.run);
-		n++;
-	}
-	return n;
+	if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble) ||
+	    value->valuedouble <= 0)
+		return err_set(r->err, ERR_PARSE,
+			       "%s: bpb[%d]: expected a number above 0",
+			       r->name, r->n_rows);
+	row_init(&row);
+	row.group = json_get_string(root, "name", NULL);
+	row.run.final_bpb = value->valuedouble;
+	r->cb->on_row(r->user, &row);
+	r->n_rows++;
+	return 0;
 }
 
-/* Give a finished run for each seed; how many, or -1 with err. */
+/* Give a finished run for each seed. */
 static int
-read_submission(const cJSON *root, const struct run_rows_cb *cb, void *user,
-		struct err *err)
+read_submission(struct reader *r, const cJSON *root)
 {
-	const cJSON *seeds = json_get(root, "seed_results"), *seed;
-	int n = 0;
+	const cJSON *list = json_get(root, "seed_results"), *item;
+	bool has_seeds = cJSON_IsObject(list) || cJSON_IsArray(list);
+	int status = 0;
 
-	if (!cJSON_IsObject(seeds) && !cJSON_IsArray(seeds))
-		return read_values(root, json_get(root, "bpb"), cb, user, err);
-	cJSON_ArrayForEach(seed, seeds)
+	if (!has_seeds)
+		list = json_get(root, "bpb");
+	cJSON_ArrayForEach(item, list)
 	{
-		if (read_seed(root, seed, cb, user, err) != 0)
-			return -1;
-		n++;
+		if (status == 0)
+			status = has_seeds ? read_seed(r, root, item)
+					   : read_value(r, root, item);
 	}
-	return n;
+	return status;
 }
 
 /* An array of rows, one row, or one row a line. */
@@ -385,8 +341,7 @@ read_json(struct reader *r, struct str text)
 				status = read_object(r, item);
 		}
 	} else if (is_submission(root)) {
-		r->n_rows = read_submission(root, r->cb, r->user, r->err);
-		status = r->n_rows < 0 ? err_prefix(r->err, "%s", r->name) : 0;
+		status = read_submission(r, root);
 	} else if (root != NULL) {
 		r->line++;
 		status = read_object(r, root);
@@ -442,9 +397,9 @@ next_cell(struct str *rest, struct buf *out, char *end)
 	return quoted ? -1 : 0;
 }
 
-/* The head: a field a column; how many, or -1. */
+/* The head: the names of the columns, owned; how many, or -1. */
 static int
-read_head(struct reader *r, struct str *rest, struct field *fields)
+read_head(struct reader *r, struct str *rest, char *names[MAX_COLUMNS])
 {
 	AUTO_BUF cell = buf_new(CELL_MAX);
 	char end = ',';
@@ -456,74 +411,58 @@ read_head(struct reader *r, struct str *rest, struct field *fields)
 
 		if (next_cell(rest, &cell, &end) != 0)
 			break;
-		name = str_trim((struct str){ cell.data, cell.len });
-		cell.data[name.p - cell.data + (ptrdiff_t)name.len] = '\0';
-		fields[n++] = field_of(r, name.p);
+		name = str_trim(buf_str(&cell));
+		names[n++] = xstrndup(name.p, name.len);
 	}
 	for (int i = 0; i < n; i++)
-		if (fields[i].is_number)
+		if (find_number(names[i]) != NULL)
 			return n;
 	err_set(r->err, ERR_PARSE,
 		"%s:1: no column is named like a number of a run (seed, "
 		"final_bpb, ..)",
 		r->name);
-	for (int i = 0; i < n; i++)
-		free(fields[i].name);
+	while (n > 0)
+		free(names[--n]);
 	return -1;
 }
 
-/* One line of CSV; its texts stay in keep until the row was given. */
+/* One line of CSV: an object of texts; what is empty is null. */
 static int
-read_line(struct reader *r, struct str *rest, const struct field *fields, int n)
+read_line(struct reader *r, struct str *rest, char *const *names, int n)
 {
-	char *keep[MAX_COLUMNS];
-	struct run_row row;
+	AUTO_JSON object = cJSON_CreateObject();
 	AUTO_BUF cell = buf_new(CELL_MAX);
+	const char *wrong = NULL;
+	bool is_filled = false;
 	char end = ',';
-	int i = 0, status = 0, filled = 0;
 
 	r->line++;
-	row_init(&row);
-	while (end == ',' && status == 0) {
-		if (next_cell(rest, &cell, &end) != 0) {
-			status = fail(r, "row", "a quote does not end");
-		} else if (i < n) {
-			struct cell c = { cell.data, 0 };
+	for (int i = 0; end == ',' && wrong == NULL; i++) {
+		bool is_null;
 
-			keep[i] = xstrdup(cell.data);
-			c.text = keep[i];
-			if (cell.len > 0 && strcmp(cell.data, "null") != 0) {
-				filled++;
-				status = set_cell(r, &row, &fields[i], &c);
-			} else {
-				set_absent(&row, fields[i].name);
-			}
-			i++;
-		} else {
-			status = fail(r, "row", "more cells than the head has");
-		}
+		if (next_cell(rest, &cell, &end) != 0)
+			wrong = "a quote does not end";
+		else if (i >= n)
+			wrong = "more cells than the head has";
+		if (wrong != NULL)
+			break;
+		is_null = cell.len == 0 || strcmp(cell.data, "null") == 0;
+		is_filled |= !is_null;
+		json_add_string(object, names[i], is_null ? NULL : cell.data);
 	}
-	if (status == 0 && filled > 0)
-		row_give(r, &row);
-	while (i > 0)
-		free(keep[--i]);
-	run_release(&row.run);
-	return status;
+	return is_filled || wrong != NULL ? read_members(r, object, wrong) : 0;
 }
 
 static int
-read_csv(struct reader *r, struct str text)
+read_csv(struct reader *r, struct str rest)
 {
-	struct field fields[MAX_COLUMNS];
-	struct str rest = text;
-	int n = read_head(r, &rest, fields), status = 0;
+	char *names[MAX_COLUMNS];
+	int n = read_head(r, &rest, names), status = n < 0 ? -1 : 0;
 
-	if (n < 0)
-		return -1;
 	while (status == 0 && rest.len > 0)
-		status = read_line(r, &rest, fields, n);
-	for (int i = 0; i < n; i++)
-		free(fields[i].name);
+		status = read_line(r, &rest, names, n);
+	while (n > 0)
+		free(names[--n]);
 	return status;
 }
 

@@ -262,7 +262,7 @@ run_results_apply(const struct run_results *results, struct run *run)
 	    is_unclear(results, best))
 		return;
 	run->final_stage = xstrdup(best->label);
-	run->final_class = rule_stage_name(best->stage);
+	run->final_class = rule_stage_names[best->stage];
 	run->final_bpb = best->bpb;
 	run->final_val_loss = best->val_loss;
 	run->final_line = (double)best->line;

@@ -28,45 +28,26 @@ score_is_measurable(double value)
 	return size <= MOST_SIZE && (size >= LEAST_SIZE || size == 0.0);
 }
 
-/* "step_ms" ends with ms. */
-static bool
-ends_with_word(const char *key, const char *word)
-{
-	size_t len = strlen(key), n = strlen(word);
-
-	return len >= n && strcmp(key + len - n, word) == 0 &&
-	       (len == n || key[len - n - 1] == '_');
-}
-
 bool
 score_is_possible(const char *key, double value)
 {
-	static const char *const units[] = {
-		"ns",	   "us",    "ms",   "s",      "sec",	 "seconds",
-		"minutes", "hours", "time", "cycles", "latency", "duration",
-		"bytes",   "kb",    "mb",   "gb",     "size",
-	};
+	const char *last;
 
 	if (!score_is_measurable(value))
 		return false;
 	if (value > 0 || key == NULL)
 		return true;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (ends_with_word(key, units[i]))
-			return false;
-	return strncmp(key, "best_", 5) != 0;
+	last = strrchr(key, '_'); /* "step_ms" ends with ms */
+	return !str_is_among(str_from(last != NULL ? last + 1 : key),
+			     "ns us ms s sec seconds minutes hours time cycles "
+			     "latency duration bytes kb mb gb size") &&
+	       strncmp(key, "best_", 5) != 0;
 }
 
 bool
 score_status_passes(const char *status)
 {
-	static const char *const words[] = { "passed", "pass", "ok", "success",
-					     "solved" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasecmp(status, words[i]) == 0)
-			return true;
-	return false;
+	return str_is_like(str_from(status), "passed pass ok success solved");
 }
 
 bool
@@ -174,12 +155,6 @@ is_contradicted(const struct score_json *score, struct str text)
 	return other;
 }
 
-static void
-copy_text(char *out, size_t size, const cJSON *root, const char *key)
-{
-	(void)snprintf(out, size, "%s", json_get_string(root, key, ""));
-}
-
 /* A text that begins with a word of failure: "failed", "errors", .. */
 static bool
 tells_failure(const cJSON *node)
@@ -187,8 +162,7 @@ tells_failure(const cJSON *node)
 	static const char *const words[] = { "fail", "error", "timeout",
 					     "invalid", "crash" };
 
-	for (size_t i = 0;
-	     cJSON_IsString(node) && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; cJSON_IsString(node) && i < LENGTH(words); i++)
 		if (strncasecmp(node->valuestring, words[i],
 				strlen(words[i])) == 0)
 			return true;
@@ -234,7 +208,7 @@ find_denial(const cJSON *root)
 					    "success", "ok" };
 	const cJSON *error = json_get(root, "error");
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < LENGTH(keys); i++) {
 		const cJSON *node = json_get(root, keys[i]);
 
 		if (cJSON_IsFalse(node))
@@ -337,8 +311,10 @@ score_json_read(struct score_json *score, struct str text, const char *key,
 	if (score->root == NULL)
 		return -1;
 	score->has_status = json_get(score->root, "status") != NULL;
-	copy_text(score->status, sizeof(score->status), score->root, "status");
-	copy_text(score->mode, sizeof(score->mode), score->root, "mode");
+	(void)snprintf(score->status, sizeof(score->status), "%s",
+		       json_get_string(score->root, "status", ""));
+	(void)snprintf(score->mode, sizeof(score->mode), "%s",
+		       json_get_string(score->root, "mode", ""));
 	verified = json_get(score->root, "verified");
 	score->verified = cJSON_IsTrue(verified);
 	score->denied = find_denial(score->root);
@@ -465,9 +441,7 @@ find_task(struct score_row *row)
 
 	(void)utf8_clean(row->task, sizeof(row->task),
 			 str_from(json_get_string(root, "task", "")));
-	for (size_t i = 0;
-	     row->task[0] == '\0' && i < sizeof(tasks) / sizeof(tasks[0]);
-	     i++) {
+	for (size_t i = 0; row->task[0] == '\0' && i < LENGTH(tasks); i++) {
 		const cJSON *part = tasks[i].part != NULL
 					    ? json_get(root, tasks[i].part)
 					    : root;
@@ -588,12 +562,6 @@ add_clean(cJSON *object, const char *key, const char *text)
 			text != NULL && *text != '\0' ? clean : NULL);
 }
 
-static double
-number_of(const cJSON *node)
-{
-	return cJSON_IsNumber(node) ? node->valuedouble : (double)NAN;
-}
-
 static cJSON *
 case_json(const cJSON *node, const char *score_key)
 {
@@ -605,8 +573,8 @@ case_json(const cJSON *node, const char *score_key)
 			json_get_number(node, "seed", (double)NAN));
 	add_clean(object, "status", json_get_string(node, "status", NULL));
 	best = score_case_best(node, score_key, &median);
-	json_add_number(object, "best", number_of(best));
-	json_add_number(object, "median", number_of(median));
+	json_add_number(object, "best", cJSON_GetNumberValue(best));
+	json_add_number(object, "median", cJSON_GetNumberValue(median));
 	json_add_number(object, "max_abs",
 			json_get_number(node, "max_abs", (double)NAN));
 	return object;

@@ -56,6 +56,7 @@ begin(struct telemetry_reader *r)
 	now->host_load = now->disk_free_bytes = RUN_ABSENT;
 	now->gpu_util = now->gpu_mem_mib = now->gpu_power_w = RUN_ABSENT;
 	now->gpu_temp_c = now->gpu_sm_mhz = now->gpu_throttle = RUN_ABSENT;
+	now->gpu_busiest = RUN_ABSENT;
 	now->n_gpus = 0;
 	now->gpu_name[0] = '\0';
 	r->util_sum = 0;
@@ -116,6 +117,7 @@ count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gpu)
 		now->gpu_power_w =
 			(run_has(now->gpu_power_w) ? now->gpu_power_w : 0) +
 			gpu->power_w;
+	keep_highest(&now->gpu_busiest, gpu->util);
 	keep_highest(&now->gpu_mem_mib, gpu->mem_mib);
 	keep_highest(&now->gpu_temp_c, gpu->temp_c);
 	keep_lowest(&now->gpu_sm_mhz, gpu->sm_mhz);

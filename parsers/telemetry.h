@@ -40,6 +40,7 @@ struct telemetry {
 	 * lowest, all. */
 	double gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c, gpu_sm_mhz;
 	double gpu_throttle; /* bits of NVML's clocks throttle reasons */
+	double gpu_busiest;  /* highest utilisation of one */
 	struct telemetry_gpu gpus[TELEMETRY_MAX_GPUS]; /* n_gpus of them */
 };
 

@@ -164,48 +164,36 @@ ends_with_word(struct str name, const char *word)
 	       strncasecmp(name.p + name.len - n, word, n) == 0;
 }
 
+/* Whether one of the words, which have a blank between them, is in it. */
 static bool
-has_word(struct str name, const char *const *words, size_t n)
+has_word(struct str name, const char *words)
 {
-	for (size_t i = 0; i < n; i++)
-		for (size_t at = 0, k = strlen(words[i]); at + k <= name.len;
-		     at++)
-			if (strncasecmp(name.p + at, words[i], k) == 0)
+	struct str rest = str_from(words), word;
+
+	while (str_next(&rest, ' ', &word))
+		for (size_t at = 0; at + word.len <= name.len; at++)
+			if (strncasecmp(name.p + at, word.p, word.len) == 0)
 				return true;
 	return false;
 }
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Names like these are printed by what trains, and by little else. */
 static bool
 is_of_training(struct str name)
 {
-	static const char *const words[] = { "loss", "rmse", "acc",  "reward",
-					     "ppl",  "perp", "nll",  "train",
-					     "val",  "auc",  "grad", "bpb" };
-
-	return has_word(name, words, LENGTH(words));
+	return has_word(name, "loss rmse acc reward ppl perp nll train val auc "
+			      "grad bpb");
 }
 
 /* Times, rates, sizes: any program prints them. */
 static bool
 is_of_anything(const struct pair *pair)
 {
-	static const char *const names[] = { "time", "eta",  "elapsed", "sec",
-					     "mem",  "load", "speed" };
-	static const char *const units[] = { "ms",  "s",  "sec", "secs", "m",
-					     "min", "h",  "B",	 "KB",	 "kB",
-					     "MB",  "GB", "KiB", "MiB",	 "GiB",
-					     "k",   "K",  "M",	 "G",	 "%" };
-
-	for (size_t i = 0; i < LENGTH(units); i++)
-		if (str_eq_cstr(pair->unit, units[i]))
-			return true;
-	return (pair->unit.len > 0 &&
-		memchr(pair->unit.p, '/', pair->unit.len) != NULL) ||
+	return str_is_among(pair->unit, "ms s sec secs m min h B KB kB MB GB "
+					"KiB MiB GiB k K M G %") ||
+	       str_find(pair->unit, "/") != NULL ||
 	       ends_with_word(pair->name, "/s") ||
-	       has_word(pair->name, names, LENGTH(names));
+	       has_word(pair->name, "time eta elapsed sec mem load speed");
 }
 
 static bool
@@ -220,16 +208,8 @@ is_epoch(const struct pair *pair)
 static bool
 is_unit_counter(const struct pair *pair)
 {
-	static const char *const names[] = {
-		"batch", "timesteps",	    "episode",
-		"round", "total_timesteps", "num_timesteps"
-	};
-
-	for (size_t i = 0; i < LENGTH(names); i++)
-		if (pair->name.len == strlen(names[i]) &&
-		    ends_with_word(pair->name, names[i]))
-			return true;
-	return false;
+	return str_is_like(pair->name, "batch timesteps episode round "
+				       "total_timesteps num_timesteps");
 }
 
 /* How well a number counts, as a kind; false: not at all. */

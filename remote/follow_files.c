@@ -233,7 +233,9 @@ find_candidate(const struct follow_session *session, uint32_t id, bool *waits)
 	*waits = false;
 	list_each (struct follow_file, file, &session->follow->files,
 		   in_follow) {
-		if (file->id > 0 || file->tried > 0 || file->not_id == id)
+		/* What ended without a byte may be any file: it is none. */
+		if (file->id > 0 || file->tried > 0 || file->not_id == id ||
+		    (file->ended && file->sum.len == 0))
 			continue;
 		if (file->dev == seen->dev && file->ino == seen->ino) {
 			if (file->sum.len <= seen->size &&

@@ -19,6 +19,7 @@ enum command_id {
 	COMMAND_RECONNECT,   /* the pod's link, now */
 	COMMAND_CHECK,	     /* the pod's preflight */
 	COMMAND_SHELL,	     /* a shell on the pod, after a yes */
+	COMMAND_POD_STOP,    /* the pod's stop_cmd, after a yes */
 	COMMAND_BENCH_START, /* the bench plan `name`, after a yes */
 	COMMAND_BENCH_STOP,  /* the bench `name`, after a yes */
 	COMMAND_BENCH_PICK,  /* which bench on the pods `text`; of the frame */

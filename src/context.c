@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "store/lock.h"
 
 #define SELF "/proc/self/exe"
@@ -31,6 +32,8 @@ context_close(struct context *context)
 	conf_release(&context->conf);
 	conf_release(&context->before);
 	free(context->db_path);
+	if (context->folder.path != NULL)
+		scratch_remove(&context->folder);
 	*context = (struct context){ 0 };
 }
 
@@ -136,6 +139,27 @@ context_open(struct context *context, unsigned int parts, struct err *err)
 }
 
 int
+context_open_places(struct context *context, char *const *words, size_t n,
+		    struct err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (conf_place(words[i]) == 0)
+			return err_set(err, ERR_USAGE,
+				       "%s: logs here and logs on pods cannot "
+				       "be shown together",
+				       words[i]);
+	if (context_open(context, CONTEXT_CONF, err) != 0 ||
+	    scratch_make(&context->folder, "hgym-pods", err) != 0)
+		return -1;
+	context->places = words;
+	context->n_places = n;
+	free(context->db_path);
+	context->db_path = xasprintf("%s/history.db", context->folder.path);
+	conf_follow_places(&context->conf, words, n);
+	return 0;
+}
+
+int
 context_add_format(struct context *context, const char *path, struct err *err)
 {
 	return format_set_load(context->formats, path, err);
@@ -182,6 +206,8 @@ context_reload(struct context *context, char said[200], struct err *err)
 	if (conf_load(&fresh, context->options.config, err) != 0)
 		return err_prefix(err, "the configuration stays as it was");
 	conf_keep_answers(&fresh, &context->conf);
+	if (context->n_places > 0)
+		conf_follow_places(&fresh, context->places, context->n_places);
 	conf_release(&context->before);
 	context->before = context->conf;
 	context->conf = fresh;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/scratch.h"
 #include "conf/conf.h"
 #include "model/track.h"
 #include "parsers/format.h"
@@ -48,6 +49,10 @@ struct context {
 	long writer;		    /* process that wrote to the database when
 				     * it was opened; 0: none */
 	struct conf before;	    /* replaced by context_reload */
+	char *const *places;	    /* borrowed; of context_open_places */
+	size_t n_places;
+	struct scratch folder; /* of their database and copies; path NULL: no
+				* places */
 };
 
 /* Nothing is opened yet; options are copied. */
@@ -63,6 +68,14 @@ void context_close(struct context *context);
  */
 int context_open(struct context *context, unsigned int parts, struct err *err)
 	__attribute__((warn_unused_result));
+
+/*
+ * The pods of these places (conf_place), instead of those of the configuration,
+ * and a database of their own that goes with the context.  -1 with err, also
+ * for a word that is no place.
+ */
+int context_open_places(struct context *context, char *const *words, size_t n,
+			struct err *err) __attribute__((warn_unused_result));
 
 /*
  * Close the database, until the next context_open: a process that forks must

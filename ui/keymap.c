@@ -181,8 +181,8 @@ action_by_name(struct str name)
 bool
 action_is_acting(enum action action)
 {
-	return action == ACTION_SHELL || action == ACTION_BENCH_START ||
-	       action == ACTION_BENCH_STOP;
+	return action == ACTION_SHELL || action == ACTION_POD_STOP ||
+	       action == ACTION_BENCH_START || action == ACTION_BENCH_STOP;
 }
 
 /* The codes of the key names in `names`; -1 with the wrong one in err. */

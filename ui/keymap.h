@@ -132,6 +132,8 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	  "type published scores to compare with: name=v1,v2,v3")              \
 	X(SORT, "sort", "s F6", IN_ALL, "sort the list by its next column")    \
 	X(SORT_REVERSE, "sort-reverse", "S", IN_ALL, "turn the order round")   \
+	X(DIFF, "diff", "d", IN_COMPARE,                                       \
+	  "settings and source that differ from the reference's")              \
 	X(NEXT_RUN, "next-run", "J", IN_ALL, "select the next run")            \
 	X(PREV_RUN, "prev-run", "K", IN_ALL, "select the run before")          \
 	X(METRIC_NEXT, "next-metric", "]", IN_CHARTS, "chart the next metric") \
@@ -153,11 +155,15 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(SEARCH, "search", "/", IN_ALL,                                       \
 	  "show the rows of a list that match; in a log search")               \
 	X(FILTER, "filter", "&", IN_TEXT,                                      \
-	  "show matching lines only; ! before it: the others")                 \
+	  "one more: lines that match alone; ! before it: the others")         \
 	X(SEARCH_NEXT, "search-next", "n", IN_TEXT, "next hit")                \
 	X(SEARCH_PREV, "search-prev", "N", IN_TEXT, "hit before")              \
 	X(ERROR_NEXT, "error-next", "e", IN_LOGS, "next error line")           \
 	X(ERROR_PREV, "error-prev", "E", IN_LOGS, "error line before")         \
+	X(BOOKMARK, "bookmark", "Space", IN_LOGS,                              \
+	  "mark the line, or not any more")                                    \
+	X(BOOKMARK_NEXT, "next-bookmark", "'", IN_LOGS,                        \
+	  "to the next line that is marked")                                   \
 	X(FOLLOW, "follow", "f F", IN_LOGS, "stay at the end")                 \
 	X(MERGE, "merge", "A", IN_LOGS, "all logs merged, or the selected")    \
 	X(FOLD, "fold", "o", IN_LOGS, "fold or show printed source code")      \
@@ -171,6 +177,8 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(CHECK, "check", "c", IN_PODS,                                        \
 	  "is the pod fit for a run? reads only")                              \
 	X(SHELL, "shell", "$", IN_PODS, "a shell on the pod; asks first")      \
+	X(POD_STOP, "stop-pod", "B", IN_PODS,                                  \
+	  "run the pod's stop_cmd; asks first")                                \
 	X(BENCH_START, "bench-start", "b", IN_BENCH | IN_PODS,                 \
 	  "start an A/B bench: the selected, another, a form; asks first")     \
 	X(AUDIT, "audit", "a", IN_AUDIT | IN_PODS,                             \
@@ -198,6 +206,7 @@ enum action_place {
 	IN_BENCH = 1 << 5,
 	IN_AUDIT = 1 << 6,  /* benches that an audit can be made of */
 	IN_EVENTS = 1 << 7, /* the list of alerts and events */
+	IN_COMPARE = 1 << 8,
 };
 
 enum action {

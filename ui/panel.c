@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/advice.h"
 #include "model/forecast.h"
 #include "model/logfile.h"
 #include "model/logtext.h"
@@ -454,25 +455,42 @@ draw_score(const struct ui_shared *shared, struct canvas *canvas,
 			     fmt_number(run->last_val_loss, 4, text));
 }
 
+/* What the run has cost, and whether its end is worth what it will. */
 static void
-draw_cost(const struct ui_shared *shared, struct canvas *canvas,
-	  struct rect line)
+draw_cost(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model_run *mr = shared->selected;
-	double usd, hours;
+	double usd = model_run_cost(shared->model, mr);
+	double cap_ms = 1000 * ui_caps(shared)->cap_train_s, part;
+	struct advice a;
+	struct buf text;
 
-	if (mr->pod >= shared->model->n_pods)
-		return;
-	usd = shared->model->pods[mr->pod].usd_per_hour;
-	hours = (double)(mr->last_byte_wall_ms - mr->first_byte_wall_ms) /
-		3600000;
+	buf_init(&text, 400);
 	if (run_has(usd))
-		canvas_print(canvas, line, STYLE_NORMAL,
-			     "cost  $%.2f while followed · $%.2f/h",
-			     usd * hours, usd);
+		buf_appendf(&text, "cost  $%.2f %s · $%.2f/h", usd,
+			    mr->live ? "so far"
+			    : run_has(model_paid_hours(&mr->run))
+				    ? "for training and evaluation"
+				    : "while followed",
+			    shared->model->pods[mr->pod].usd_per_hour);
 	else
-		canvas_print(canvas, line, STYLE_DIM,
-			     "cost  — (no usd_per_hour for this pod)");
+		buf_append_str(&text, "cost  — (no usd_per_hour for this pod)");
+	if (advice_of(shared->model, mr, shared->reference, &a)) {
+		part = run_has(cap_ms) ? model_run_train_ms(mr) / cap_ms
+				       : mr->run.steps / mr->run.planned_steps;
+		if (run_has(part))
+			buf_appendf(&text, " · at %.0f %% of the budget",
+				    100 * part);
+		buf_appendf(&text,
+			    " %.4f %s behind at step %.0f: of %zu earlier runs "
+			    "behind by that or less %zu ended ahead (error <= "
+			    "%.0f %%)",
+			    a.gap, a.unit, a.step, a.n_behind, a.n_ahead,
+			    ceil(100 * a.error));
+	}
+	(void)canvas_fold(canvas, r, run_has(usd) ? STYLE_NORMAL : STYLE_DIM,
+			  buf_str(&text), 0);
+	buf_release(&text);
 }
 
 void

@@ -1238,21 +1238,18 @@ search_key(struct ui *ui, const struct key *key)
 	struct prompt *prompt = search_prompt(ui);
 	enum prompt_result result = prompt_key(prompt, key->code);
 	struct err err = { ERR_NONE, "" };
+	int rc = 0;
 
-	if (result == PROMPT_DONE && ui->overlay == OVERLAY_BASELINE) {
-		/* A wrong one stays, to be put right. */
-		if (baseline_take(ui, prompt->text, &err))
-			ui_say(&ui->shared, "%s", err.text);
-		else
-			ui->overlay = OVERLAY_NONE;
-		return;
-	}
-	if (result == PROMPT_CANCEL || result == PROMPT_DONE)
-		ui->overlay = OVERLAY_NONE;
-	if (result == PROMPT_DONE &&
-	    ui_view(ui)->search(ui->states[ui->view], &ui->shared, prompt->text,
-				filter, &err))
+	if (result == PROMPT_DONE && ui->overlay == OVERLAY_BASELINE)
+		rc = baseline_take(ui, prompt->text, &err);
+	else if (result == PROMPT_DONE)
+		rc = ui_view(ui)->search(ui->states[ui->view], &ui->shared,
+					 prompt->text, filter, &err);
+	/* A wrong one stays, to be put right. */
+	if (rc != 0)
 		ui_say(&ui->shared, "%s", err.text);
+	else if (result == PROMPT_CANCEL || result == PROMPT_DONE)
+		ui->overlay = OVERLAY_NONE;
 }
 
 static int
@@ -1264,7 +1261,8 @@ search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	return prompt_draw(search_prompt(ui), canvas, last,
 			   ui->overlay == OVERLAY_SEARCH ? "search (PCRE2): "
 			   : ui->overlay == OVERLAY_FILTER
-				   ? "filter (PCRE2, ! inverts, empty: all): "
+				   ? "filter (PCRE2, ! inverts, again: off or "
+				     "on, empty: none): "
 				   : "baseline, name=v1,v2,v3 (empty: the "
 				     "configured): ");
 }

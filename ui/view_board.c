@@ -378,6 +378,14 @@ describe_verdict(const struct board *board, const struct board_group *group,
 		buf_appendf(out,
 			    "would pass with %u seeds, or with a mean of %s\n",
 			    v->seeds_needed, fmt_number(v->mean_needed, 5, a));
+	if (v->plan.seeds > 0)
+		buf_appendf(out, "with power %.0f %%: %u seeds in all",
+			    100 * BOARD_POWER, v->plan.seeds);
+	if (v->plan.seeds > 0 && run_has(v->usd_more))
+		buf_appendf(out, ", about $%.2f more ($%.2f a seed)",
+			    v->usd_more, v->usd_seed);
+	if (v->plan.seeds > 0)
+		buf_append_str(out, ", if mean and spread stay\n");
 	for (size_t i = 0; i < group->n_notes; i++)
 		buf_appendf(out, "%s\n", group->notes[i]);
 }
@@ -650,13 +658,16 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	}
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
+		struct board_row *row;
 		char *key;
 
 		if (!ui_shows_run(shared, mr))
 			continue;
 		key = ui_group_of(shared, mr);
-		(void)board_add(&view->board, mr->path, key, NULL, &mr->run);
+		row = board_add(&view->board, mr->path, key, NULL, &mr->run);
 		free(key);
+		if (row != NULL && mr->pod < model->n_pods)
+			board_row_price(row, model->pods[mr->pod].usd_per_hour);
 	}
 	if (baseline != NULL && baseline->n_bpb > 0) {
 		board_add_values(&view->board, baseline->name, baseline->bpb,

@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "base/xalloc.h"
 #include "model/forecast.h"
+#include "model/run_diff.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
@@ -20,8 +21,16 @@
 #define GAP_SAME_TIME 0.005
 #define CHART_BEGIN   0.1 /* of x: it does not make the axis of the gaps */
 
+#define DIFF_MAX (32U << 20) /* bytes of a diff */
+
 struct compare {
-	struct list list;
+	struct list list; /* of the runs, or of the lines of the diff */
+	const struct model_run *of[2]; /* whose diff this is; NULL: none yet */
+	uint64_t generation;	       /* of the model, when it was made */
+	bool is_diff;		       /* it is what is shown */
+	struct buf diff;	       /* run_diff_say, run_diff_print */
+	struct str *lines;	       /* owned; of it; NULL: not known */
+	size_t n_lines;
 	struct plot_request request; /* of the runs at the last fill */
 	struct ui_shared *shared;    /* of the last fill; borrowed */
 };
@@ -411,6 +420,98 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 		plot_points_release(&points[i]);
 }
 
+static void
+compare_release(void *state)
+{
+	struct compare *compare = state;
+
+	buf_release(&compare->diff);
+	free(compare->lines);
+	compare->lines = NULL;
+	compare->n_lines = 0;
+}
+
+/* The first line says it all in short. */
+static void
+fill_diff(struct compare *compare, const struct run_text *texts)
+{
+	AUTO_JSON diff = run_diff_json(&texts[0], &texts[1]);
+	struct str rest, line;
+	size_t cap = 0;
+
+	buf_init(&compare->diff, DIFF_MAX);
+	run_diff_say(diff, &compare->diff);
+	buf_append_char(&compare->diff, '\n');
+	run_diff_print(diff, &compare->diff);
+	rest = buf_str(&compare->diff);
+	while (rest.len > 0 && str_next(&rest, '\n', &line))
+		xpush(compare->lines, compare->n_lines, cap, line);
+}
+
+/*
+ * Settings and scripts of the reference and the selected run, else the first
+ * other; read anew while what they say may still come.
+ */
+static void
+update_diff(struct compare *compare)
+{
+	const struct model_run *base = base_run(compare->shared), *other;
+	uint64_t generation = compare->shared->model->generation;
+	struct run_text texts[2];
+	size_t row = list_row(&compare->list);
+	bool is_whole = true;
+
+	other = row < compare->request.n_runs ? compare->request.runs[row]
+					      : base;
+	if (other == base)
+		other = compare->request.runs[compare->request.runs[0] == base];
+	if (compare->of[0] == base && compare->of[1] == other &&
+	    (compare->n_lines > 0 || compare->generation == generation))
+		return;
+	compare_release(compare);
+	compare->of[0] = base;
+	compare->of[1] = other;
+	compare->generation = generation;
+	for (size_t i = 0; i < 2; i++) {
+		run_text_init(&texts[i]);
+		is_whole &= run_text_read(&texts[i], compare->of[i]) &&
+			    (texts[i].is_over ||
+			     compare->of[i]->run.status != RUN_RUNNING);
+	}
+	if (is_whole)
+		fill_diff(compare, texts);
+	run_text_release(&texts[0]);
+	run_text_release(&texts[1]);
+}
+
+static void
+diff_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+{
+	const struct compare *compare = user;
+	struct str line = compare->lines[row];
+	char sign = line.len > 0 ? line.p[0] : ' ';
+
+	(void)column;
+	list_cellf(cell,
+		   sign == '+'	 ? STYLE_BETTER
+		   : sign == '-' ? STYLE_WORSE
+		   : sign == '@' ? STYLE_HEAD
+				 : STYLE_NORMAL,
+		   "%.*s", (int)line.len, line.p);
+}
+
+/* The diff instead of the runs, or the runs again. */
+static void
+turn_diff(struct compare *compare, struct ui_shared *shared)
+{
+	if (compare->n_lines == 0) {
+		ui_say(shared, "the logs are not here, or have no row yet");
+		return;
+	}
+	list_release(&compare->list);
+	compare->is_diff = !compare->is_diff;
+}
+
 static struct list *
 compare_list(void *state, struct ui_shared *shared)
 {
@@ -418,6 +519,12 @@ compare_list(void *state, struct ui_shared *shared)
 					     .n_columns = COMPARE_COLUMNS,
 					     .cell = compare_cell,
 					     .swatch = true };
+	static const struct list_column diff_columns[] = {
+		{ "differences", 30, .grow = true },
+	};
+	static const struct list_ops diff_ops = { .columns = diff_columns,
+						  .n_columns = 1,
+						  .cell = diff_cell };
 	struct compare *compare = state;
 
 	compare->shared = shared;
@@ -429,7 +536,12 @@ compare_list(void *state, struct ui_shared *shared)
 		compare->request.metric =
 			plot_metric_of(base_run(shared), shared->chart.metric);
 	plot_request_settle(&compare->request, shared);
-	list_fill(&compare->list, &ops, compare, compare->request.n_runs);
+	compare->is_diff &= base_run(shared) == compare->of[0];
+	if (compare->is_diff)
+		list_fill(&compare->list, &diff_ops, compare, compare->n_lines);
+	else
+		list_fill(&compare->list, &ops, compare,
+			  compare->request.n_runs);
 	return &compare->list;
 }
 
@@ -440,8 +552,16 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct compare *compare = state;
 	struct list *list = compare_list(state, shared);
 	struct rect table, line;
-	char why[200];
+	char why[200], labels[2][FMT_LABEL];
 
+	if (compare->is_diff) {
+		list_draw(
+			list, canvas,
+			canvas_box(canvas, r, "%s → %s · Esc back",
+				   plot_run_label(compare->of[0], labels[0]),
+				   plot_run_label(compare->of[1], labels[1])));
+		return;
+	}
 	if (list->all < 2) {
 		panel_empty(canvas, r,
 			    "Nothing to compare yet.\n"
@@ -454,8 +574,14 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	table.x = ++line.x;
 	table.w = line.w -= 2;
 	list_draw(list, canvas, table);
+	update_diff(compare);
 	reason(compare, why, sizeof(why));
-	canvas_print(canvas, line, STYLE_HINT, "%s", why);
+	if (compare->n_lines > 0)
+		canvas_print(canvas, line, STYLE_HINT, "%.*s · %s",
+			     (int)compare->lines[0].len, compare->lines[0].p,
+			     why);
+	else
+		canvas_print(canvas, line, STYLE_HINT, "%s", why);
 	compare->request.rect = r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10)
 					   : rect_take_top(&r, r.h * 6 / 10);
 	draw_gaps(compare, canvas, r);
@@ -466,11 +592,20 @@ static bool
 compare_act(void *state, struct ui_shared *shared, enum action action,
 	    struct command *out)
 {
+	struct compare *compare = state;
 	size_t row = list_row(state);
+	bool closes = action == ACTION_BACK || action == ACTION_QUIT;
 
 	(void)out;
+	if (action == ACTION_DIFF ||
+	    (compare->is_diff && closes && compare->list.filter[0] == '\0')) {
+		turn_diff(compare, shared);
+		return true;
+	}
+	if (compare->is_diff)
+		return action == ACTION_OPEN;
 	if (action == ACTION_OPEN && row != SIZE_MAX) {
-		shared->selected = ((struct compare *)state)->request.runs[row];
+		shared->selected = compare->request.runs[row];
 		shared->go = ACTION_VIEW_RUN;
 		return true;
 	}
@@ -481,12 +616,14 @@ const struct view_ops view_compare = {
 	.name = "Compare",
 	.open = ACTION_VIEW_COMPARE,
 	.state_size = sizeof(struct compare),
-	.places = IN_RUNS | IN_CHARTS,
+	.places = IN_RUNS | IN_CHARTS | IN_COMPARE,
 	.watches = MODEL_RUNS | MODEL_SAMPLES,
-	.hints = (const enum action[]){ ACTION_MARK, ACTION_REFERENCE,
-					ACTION_METRIC_NEXT, ACTION_X_AXIS,
-					ACTION_ZOOM_IN, ACTION_NONE },
+	.hints = (const enum action[]){ ACTION_DIFF, ACTION_MARK,
+					ACTION_REFERENCE, ACTION_METRIC_NEXT,
+					ACTION_X_AXIS, ACTION_ZOOM_IN,
+					ACTION_NONE },
 	.draw = compare_draw,
 	.act = compare_act,
 	.list = compare_list,
+	.release = compare_release,
 };

@@ -43,6 +43,7 @@ enum fleet_column {
 	FLEET_DELTA,
 	FLEET_EVAL,
 	FLEET_SIZE,
+	FLEET_COST,
 	FLEET_STATE,
 	FLEET_COLUMNS
 };
@@ -66,6 +67,8 @@ static const struct list_column fleet_columns[FLEET_COLUMNS] = {
 	[FLEET_DELTA] = { "Δref", 7, 9, FMT_SIGNED, .decimals = 4 },
 	[FLEET_EVAL] = { "EVAL s", 7, 13, FMT_NUMBER, .decimals = 1 },
 	[FLEET_SIZE] = { "SIZE MB", 8, 14, FMT_NUMBER, .decimals = 3 },
+	[FLEET_COST] = { "COST $", 7, 15, FMT_NUMBER, .decimals = 2,
+			 .descending = true },
 	[FLEET_STATE] = { "STATE", 13, .drop = 2, .grow = true },
 };
 
@@ -218,6 +221,7 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		[FLEET_SIGMA] =
 			is_final ? RUN_ABSENT : row->forecast.final_bpb_sigma,
 		[FLEET_SIZE] = run->artifact_bytes / 1e6,
+		[FLEET_COST] = model_run_cost(model, mr),
 	};
 	struct run_state state;
 	char text[FMT_LABEL];
@@ -403,12 +407,22 @@ draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 static void
 draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r, int most)
 {
+	const struct model *model = fleet->shared->model;
 	int lines = int_min((int)fleet->list.all + 3, most);
+	char price[32] = "";
+	double usd = 0;
 
+	for (size_t i = 0; i < model->n_pods; i++)
+		if (model->pods[i].state != POD_GONE &&
+		    run_has(model->pods[i].usd_per_hour))
+			usd += model->pods[i].usd_per_hour;
+	if (usd > 0)
+		(void)snprintf(price, sizeof(price), " · $%.2f/h", usd);
 	list_draw(&fleet->list, canvas,
-		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu%s)",
+		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu%s)%s",
 			     fleet->list.n,
-			     fleet->list.n < fleet->list.all ? " shown" : ""));
+			     fleet->list.n < fleet->list.all ? " shown" : "",
+			     price));
 }
 
 /* A box named for what is in it, and the selected run. */

@@ -43,6 +43,7 @@ struct harness {
 	enum focus focus;
 	unsigned int detail; /* enum harness_detail, and texts */
 	int up;		     /* lines back in a text */
+	enum harness_x x;    /* of the chart */
 	size_t of_run;	 /* row whose iterations are shown, + 1; 0: none yet */
 	size_t followed; /* the iteration that was selected by itself */
 	struct harness_pick pick; /* of the last fill; borrowed */
@@ -371,11 +372,12 @@ add_facts(struct facts *facts, const struct harness_pick *pick)
 	buf_release(&age);
 }
 
-/* The scores of a run by iteration, and where they are drawn. */
+/* The scores of a run, what they stand over, and where they are drawn. */
 struct scores {
 	struct harness_point points[HARNESS_MAX_ITERATIONS];
-	size_t n, off;	   /* off: hollow ones far outside of the range */
-	unsigned int last; /* iteration */
+	size_t n, off; /* off: hollow ones far outside of the range */
+	enum harness_x by;
+	double last; /* of x, which begins with 0 */
 	struct rect plot;
 	struct scale scale; /* of the rows; its cells are not used */
 };
@@ -415,10 +417,9 @@ find_range(struct scores *s)
 }
 
 static int
-column_of(const struct scores *s, unsigned int iteration)
+column_of(const struct scores *s, double x)
 {
-	return s->plot.x + 1 +
-	       (int)((double)iteration * (s->plot.w - 3) / (double)s->last);
+	return s->plot.x + 1 + (int)(x * (s->plot.w - 3) / s->last);
 }
 
 static int
@@ -444,7 +445,7 @@ draw_best_line(const struct scores *s, struct canvas *canvas, bool higher)
 
 		if (i < s->n && !is_filled(p))
 			continue;
-		to = i < s->n ? column_of(s, p->iteration)
+		to = i < s->n ? column_of(s, p->x[s->by])
 			      : s->plot.x + s->plot.w;
 		for (; x < to; x++)
 			if (isfinite(best))
@@ -475,10 +476,21 @@ draw_points(const struct scores *s, struct canvas *canvas)
 		if (is_filled(p) != filled || p->value < s->scale.lo ||
 		    p->value > s->scale.hi)
 			continue;
-		canvas_put(canvas, column_of(s, p->iteration),
+		canvas_put(canvas, column_of(s, p->x[s->by]),
 			   row_of(s, p->value), styles[p->kind],
 			   filled ? 0x25C6 : 0x25CB);
 	}
+}
+
+static void
+x_text(enum harness_x by, double x, char out[FMT_SIZE])
+{
+	if (by == HARNESS_X_WALL)
+		(void)snprintf(out, FMT_SIZE, "%.*fm", x > 0 && x < 10, x);
+	else if (by == HARNESS_X_COST)
+		(void)snprintf(out, FMT_SIZE, "$%.2f", x);
+	else
+		(void)snprintf(out, FMT_SIZE, x > 0 ? "%.0f" : "base", x);
 }
 
 static void
@@ -488,6 +500,7 @@ draw_axes(const struct scores *s, struct canvas *canvas)
 	struct rect label = { plot->x - AXIS_WIDTH, plot->y, AXIS_WIDTH - 1,
 			      1 };
 	char text[FMT_SIZE];
+	double step = s->by == HARNESS_X_ITERATION ? 1 : s->last / 4;
 	int taken = 0;
 
 	(void)snprintf(text, sizeof(text), "%.7g", s->scale.hi);
@@ -495,35 +508,57 @@ draw_axes(const struct scores *s, struct canvas *canvas)
 	label.y = plot->y + plot->h - 1;
 	(void)snprintf(text, sizeof(text), "%.7g", s->scale.lo);
 	canvas_right(canvas, label, STYLE_AXIS, str_from(text));
-	for (unsigned int k = 0; k <= s->last; k++) {
-		int x = column_of(s, k);
+	for (int i = 0; i * step <= s->last; i++) {
+		int x = column_of(s, i * step), end = plot->x + plot->w;
 
-		if (x < taken)
-			continue;
-		(void)snprintf(text, sizeof(text), k == 0 ? "base" : "%u", k);
-		taken = x + 1 +
-			canvas_text(canvas, x, plot->y + plot->h, STYLE_AXIS,
-				    text);
+		x_text(s->by, i * step, text);
+		x = int_min(x, end - (int)strlen(text));
+		if (x >= taken)
+			taken = x + 1 +
+				canvas_text(canvas, x, plot->y + plot->h,
+					    STYLE_AXIS, text);
 	}
 }
 
-/* Scores by iteration: verified filled, all else hollow. */
+/* The points whose x is known, and where that ends. */
 static void
-draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run)
+find_points(struct scores *s, const struct harness_run *run)
 {
+	size_t all =
+		harness_view_points(run, s->points, HARNESS_MAX_ITERATIONS);
+
+	for (size_t i = 0; i < all; i++)
+		if (isfinite(s->points[i].x[s->by]))
+			s->points[s->n++] = s->points[i];
+	s->last = s->by == HARNESS_X_ITERATION && run->n_iterations > 0
+			  ? run->iterations[run->n_iterations - 1].number
+			  : 0;
+	for (size_t i = 0; i < s->n; i++)
+		s->last = fmax(s->last, s->points[i].x[s->by]);
+	/* Of time and cost the start alone tells nothing. */
+	if (s->last <= 0 && s->by != HARNESS_X_ITERATION)
+		s->n = 0;
+	s->last = s->last > 0 ? s->last : 1;
+}
+
+/* Scores by iteration, time or cost: verified filled, all else hollow. */
+static void
+draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run,
+	   enum harness_x by)
+{
+	static const char *const names[] = { "iteration", "wall time",
+					     "the agent's cost" };
 	struct rect inside;
 	struct scores s;
 
-	s.off = 0;
-	s.n = harness_view_points(run, s.points, HARNESS_MAX_ITERATIONS);
-	s.last = run->n_iterations > 0
-			 ? run->iterations[run->n_iterations - 1].number
-			 : 1;
+	s.off = s.n = 0;
+	s.by = by;
+	find_points(&s, run);
 	find_range(&s);
-	inside = canvas_box(
-		canvas, r, "%.40s by iteration: ◆ verified  ○ not%s",
-		run->post_score_key != NULL ? run->post_score_key : "score",
-		s.off > 0 ? " (some far off)" : "");
+	inside = canvas_box(canvas, r, "%.40s by %s: ◆ verified  ○ not%s",
+			    run->post_score_key != NULL ? run->post_score_key
+							: "score",
+			    names[by], s.off > 0 ? " (some far off)" : "");
 	s.plot = inside;
 	(void)rect_take_left(&s.plot, AXIS_WIDTH);
 	(void)rect_take_bottom(&s.plot, 1);
@@ -531,7 +566,9 @@ draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run)
 		return;
 	if (s.n == 0) {
 		canvas_say(canvas, &inside, STYLE_HINT,
-			   "nothing has been measured yet");
+			   by == HARNESS_X_ITERATION
+				   ? "nothing has been measured yet"
+				   : "no score of which that is known");
 		return;
 	}
 	draw_best_line(&s, canvas, run->higher_is_better == HARNESS_YES);
@@ -873,7 +910,8 @@ draw_run(struct harness *h, struct canvas *canvas, struct rect r)
 		return;
 	/* Side by side, or the details alone where it is narrow. */
 	if (r.w >= 90)
-		draw_chart(canvas, rect_take_left(&r, r.w / 2), h->pick.run);
+		draw_chart(canvas, rect_take_left(&r, r.w / 2), h->pick.run,
+			   h->x);
 	draw_detail(h, canvas, r);
 }
 
@@ -953,6 +991,8 @@ harness_act(void *state, struct ui_shared *shared, enum action action,
 			     (action == ACTION_METRIC_NEXT ? 1 : n - 1)) %
 			    n;
 		begin_detail(h);
+	} else if (action == ACTION_X_AXIS && has_run) {
+		h->x = (h->x + 1) % HARNESS_X_COUNT;
 	} else if (action == ACTION_BENCH_START && has_run) {
 		out->id = COMMAND_BENCH_RUN;
 		out->name = xstrdup(h->pick.place->title);
@@ -1000,8 +1040,8 @@ const struct view_ops view_harness = {
 	.places = IN_CHARTS | IN_BENCH,
 	.watches = MODEL_HARNESS,
 	.hints = (const enum action[]){ ACTION_OPEN, ACTION_METRIC_NEXT,
-					ACTION_BENCH_START, ACTION_BACK,
-					ACTION_NONE },
+					ACTION_X_AXIS, ACTION_BENCH_START,
+					ACTION_BACK, ACTION_NONE },
 	.draw = harness_draw,
 	.act = harness_act,
 	.list = harness_list,

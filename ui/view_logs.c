@@ -31,6 +31,8 @@
 #define HIT_BYTES	 512 /* before what is shown: hits may reach it */
 #define N_HUES		 (LOGSGR_BRIGHT_RED - LOGSGR_RED)
 #define LOGS_MAX_COLUMNS (1 << 21)
+#define MAX_FILTERS	 6
+#define MAX_BOOKMARKS	 100
 #define ERROR_PATTERN                                                          \
 	"(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
 
@@ -41,6 +43,17 @@
 struct logs_row {
 	uint64_t place;
 	uint64_t row; /* of a wrapped line */
+};
+
+struct logs_filter {
+	char text[PROMPT_BYTES + 1];
+	bool is_off;
+};
+
+/* A line that was marked. */
+struct logs_bookmark {
+	const struct model_log *log;
+	uint64_t place;
 };
 
 struct logs {
@@ -62,10 +75,13 @@ struct logs {
 	bool to_begin; /* as soon as the begin is known */
 	struct pattern *pattern; /* owned; of the search */
 	struct pattern *errors;	 /* owned */
-	char filter_text[PROMPT_BYTES + 1];
+	struct logs_filter filters[MAX_FILTERS];
+	size_t n_filters;
+	struct logs_bookmark bookmarks[MAX_BOOKMARKS];
+	size_t n_bookmarks;
 	/* A search that goes on in the background. */
 	const struct pattern *searching;
-	bool forward;
+	bool forward, wrapped;
 	uint64_t search_at;
 	const struct pattern *searched; /* last; to compare, not to use */
 };
@@ -228,7 +244,7 @@ hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
 	return found;
 }
 
-/* Bring a hit of `pattern` into view and keep it as the hit. */
+/* Bring a hit of `pattern` (NULL: of none) into view and keep it. */
 static void
 logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 {
@@ -242,7 +258,7 @@ logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 	if (logsrc_at(&logs->src, place) != place)
 		logs->src.fold = false;
 	logs->top = (struct logs_row){ place, 0 };
-	if (hit_columns(logs, place, pattern, &x, &w)) {
+	if (pattern != NULL && hit_columns(logs, place, pattern, &x, &w)) {
 		if (logs->wrap && logs->width > 0)
 			logs->top.row = (uint64_t)(x / logs->width);
 		else if (x < logs->left || x + w > logs->left + logs->width)
@@ -291,6 +307,13 @@ draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 		if (model->runs[i]->log == log)
 			(void)plot_run_label(model->runs[i], label);
 	canvas_print(canvas, r, STYLE_DIM, "%s", label);
+}
+
+static bool
+is_bookmark(const struct logs *logs, size_t i, uint64_t place)
+{
+	return logs->bookmarks[i].log == logs->src.log &&
+	       logs->bookmarks[i].place == place;
 }
 
 static void
@@ -455,6 +478,10 @@ draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
 	logsrc_read(&logs->src, place, columns, &line);
 	if (skip == 0)
 		draw_gutter(logs, canvas, left, &line);
+	for (size_t i = 0; i < logs->n_bookmarks && skip == 0; i++)
+		if (is_bookmark(logs, i, place))
+			canvas_put(canvas, left.x + left.w - 2, r->y, STYLE_KEY,
+				   0x25C6);
 	if (logs->has_hit && place == logs->hit)
 		canvas_put(canvas, left.x + left.w - 1, r->y, STYLE_KEY,
 			   0x25B8);
@@ -571,18 +598,31 @@ look_on(struct logs *logs)
 static bool
 search_slice(struct logs *logs, struct ui_shared *shared)
 {
-	int found = look_on(logs);
+	const char *way = logs->forward ? "below; this is the first"
+					: "above; this is the last";
+	int found;
 
+	/* It goes on at the begin as soon as that is known. */
+	if (logs->wrapped && logs->forward && logs->search_at == 0 &&
+	    logs->src.timed != NULL && logtimed_more(logs->src.timed))
+		return true;
+	found = look_on(logs);
+	if (found == 0 && !logs->wrapped) {
+		logs->wrapped = true;
+		logs->search_at = logs->forward ? 0 : logsrc_end(&logs->src);
+		return true;
+	}
 	if (found == 2)
 		return true;
 	if (found == 1) {
 		/* A g before it that is not done yet gives way to it. */
 		logs->to_begin = false;
 		logs_show_hit(logs, logs->search_at, logs->searching);
-	} else {
-		ui_say(shared, "no more hits %s",
-		       logs->forward ? "below" : "above");
 	}
+	if (found == 0)
+		ui_say(shared, "no line has it");
+	else if (logs->wrapped)
+		ui_say(shared, "no more hits %s", way);
 	logs->searching = NULL;
 	return false;
 }
@@ -598,6 +638,7 @@ begin_search(struct logs *logs, struct ui_shared *shared,
 	}
 	logs->searching = pattern;
 	logs->forward = forward;
+	logs->wrapped = false;
 	/* A new pattern may be in the line of the last hit. */
 	if (logs->has_hit && forward && pattern != logs->searched)
 		logs->search_at = logs->hit;
@@ -681,10 +722,12 @@ add_filter(const struct logs *logs, struct buf *out)
 	uint64_t n = logsrc_filter_hits(src);
 	char hits[FMT_SIZE];
 
+	for (size_t i = 0; i < logs->n_filters; i++)
+		buf_appendf(out, " · & %.60s%s", logs->filters[i].text,
+			    logs->filters[i].is_off ? " (off)" : "");
 	if (src->filter == NULL)
 		return;
-	buf_appendf(out, " · & %.60s: %s%s line%s", logs->filter_text,
-		    src->is_cut ? "the newest " : "",
+	buf_appendf(out, ": %s%s line%s", src->is_cut ? "the newest " : "",
 		    fmt_grouped((double)n, hits), n == 1 ? "" : "s");
 	if (logsrc_is_filtering(src) && src->file == NULL)
 		buf_append_str(out, " so far");
@@ -802,38 +845,92 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		draw_lines(logs, canvas, in);
 }
 
+/* Show the lines that pass all filters which are on. */
+static int
+apply_filters(struct logs *logs, struct err *err)
+{
+	struct buf text;
+	struct pattern *pattern = NULL;
+	const char *only = NULL;
+	size_t n = 0;
+	bool out;
+
+	buf_init(&text, (size_t)MAX_FILTERS * 2 * PROMPT_BYTES);
+	for (size_t i = 0; i < logs->n_filters; i++) {
+		if (logs->filters[i].is_off)
+			continue;
+		only = logs->filters[i].text;
+		pattern_join(&text, only);
+		n++;
+	}
+	/* One alone is looked for by blocks. */
+	out = n == 1 && only[0] == '!';
+	if (n > 0)
+		pattern = pattern_new(n == 1 ? only + out : text.data, err);
+	buf_release(&text);
+	if (n > 0 && pattern == NULL)
+		return -1;
+	logsrc_filter(&logs->src, pattern, out,
+		      logs->left_end ? logs->top.place : UINT64_MAX);
+	logs->top.row = 0;
+	return 0;
+}
+
+/* One filter more; the text of one that is there: off, or on again; none:
+ * they all go. */
+static int
+take_filter(struct logs *logs, const char *text, struct err *err)
+{
+	size_t n = logs->n_filters, i = 0;
+
+	while (i < n && strcmp(logs->filters[i].text, text) != 0)
+		i++;
+	if (i < n) {
+		logs->filters[i].is_off = !logs->filters[i].is_off;
+	} else if (i == MAX_FILTERS) {
+		return err_set(err, ERR_USAGE, "there are %d filters already",
+			       MAX_FILTERS);
+	} else if (text[0] != '\0') {
+		(void)snprintf(logs->filters[i].text, PROMPT_BYTES + 1, "%s",
+			       text);
+		logs->filters[i].is_off = false;
+		logs->n_filters++;
+	} else {
+		logs->n_filters = 0;
+	}
+	if (apply_filters(logs, err) == 0)
+		return 0;
+	logs->n_filters = n;
+	return -1;
+}
+
 static int
 logs_search(void *state, struct ui_shared *shared, const char *text,
 	    bool filter, struct err *err)
 {
 	struct logs *logs = state;
-	bool out = filter && text[0] == '!';
 	struct pattern *pattern = NULL;
 
 	if (!logs->is_open)
 		open_wanted(logs, shared);
 	if (text[0] != '\0') {
-		pattern = pattern_new(text + out, err);
+		pattern = pattern_new(text + (filter && text[0] == '!'), err);
 		if (pattern == NULL)
 			return -1;
 	}
 	logs->searching = NULL;
-	if (!filter) {
-		if (pattern == NULL)
-			return 0;
-		logs->marked = NULL;
-		pattern_free(logs->pattern);
-		logs->pattern = pattern;
-		logs->searched = NULL;
-		/* From the end, the newest hit is the one that is meant. */
-		begin_search(logs, shared, pattern, logs->left_end);
-		return 0;
+	if (filter) {
+		pattern_free(pattern);
+		return take_filter(logs, text, err);
 	}
-	logsrc_filter(&logs->src, pattern, out,
-		      logs->left_end ? logs->top.place : UINT64_MAX);
-	logs->top.row = 0;
-	(void)snprintf(logs->filter_text, sizeof(logs->filter_text), "%s",
-		       text);
+	if (pattern == NULL)
+		return 0;
+	logs->marked = NULL;
+	pattern_free(logs->pattern);
+	logs->pattern = pattern;
+	logs->searched = NULL;
+	/* From the end, the newest hit is the one that is meant. */
+	begin_search(logs, shared, pattern, logs->left_end);
 	return 0;
 }
 
@@ -872,6 +969,7 @@ move(struct logs *logs, enum action action)
 		return false;
 	if (action == ACTION_FOLLOW)
 		logs->stays = false;
+	logs->searching = NULL;
 	logs->has_hit = false;
 	logs->to_begin = action == ACTION_TOP;
 	return true;
@@ -892,6 +990,53 @@ copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
 	buf_release(&line.text);
+}
+
+/* Mark the current line, or not any more. */
+static void
+bookmark(struct logs *logs, struct ui_shared *shared)
+{
+	uint64_t here = logs_current(logs);
+	size_t i = 0, n = logs->n_bookmarks;
+
+	if (logs->src.log == NULL || here >= logsrc_end(&logs->src)) {
+		ui_say(shared, "a line of one log can be marked");
+		return;
+	}
+	while (i < n && !is_bookmark(logs, i, here))
+		i++;
+	if (i < n)
+		logs->bookmarks[i] = logs->bookmarks[--logs->n_bookmarks];
+	else if (n < MAX_BOOKMARKS)
+		logs->bookmarks[logs->n_bookmarks++] =
+			(struct logs_bookmark){ logs->src.log, here };
+	logs->hit = here;
+	logs->has_hit = true;
+	ui_say(shared,
+	       i < n		   ? "the line is not marked any more"
+	       : n < MAX_BOOKMARKS ? "the line is marked; ' goes to it"
+				   : "there are %d marks already",
+	       MAX_BOOKMARKS);
+}
+
+/* To the marked line below the current one, else to the first. */
+static void
+next_bookmark(struct logs *logs, struct ui_shared *shared)
+{
+	uint64_t here = logs_current(logs), first = UINT64_MAX, next = first;
+
+	for (size_t i = 0; i < logs->n_bookmarks; i++) {
+		uint64_t place = logs->bookmarks[i].place;
+
+		if (!is_bookmark(logs, i, place))
+			continue;
+		first = place < first ? place : first;
+		next = place > here && place < next ? place : next;
+	}
+	if (first == UINT64_MAX)
+		ui_say(shared, "no line of this log is marked");
+	else
+		logs_show_hit(logs, next != UINT64_MAX ? next : first, NULL);
 }
 
 /* The log next to the one that is shown, with its last run. */
@@ -953,6 +1098,12 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 		ui_say(shared, "the search was stopped");
 		return true;
 	}
+	if ((action == ACTION_BACK || action == ACTION_QUIT) &&
+	    logs->n_filters > 0) {
+		(void)take_filter(logs, "", NULL);
+		ui_say(shared, "all lines are shown again");
+		return true;
+	}
 	if (action == ACTION_SEARCH_NEXT || action == ACTION_SEARCH_PREV)
 		begin_search(logs, shared, logs->pattern,
 			     action == ACTION_SEARCH_NEXT);
@@ -966,6 +1117,10 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 		turn(logs, shared, action);
 	else if (action == ACTION_COPY)
 		copy_line(logs, shared, out);
+	else if (action == ACTION_BOOKMARK)
+		bookmark(logs, shared);
+	else if (action == ACTION_BOOKMARK_NEXT)
+		next_bookmark(logs, shared);
 	else
 		return move(logs, action);
 	return true;

@@ -146,6 +146,30 @@ pod_number(const struct model_pod *pod, size_t column, int64_t now_ms)
 	       (column == PODS_MEM ? 1024 : 1);
 }
 
+/* Out of line with the other pods that work on such GPUs. */
+static bool
+is_odd(const struct ui_shared *shared, const struct model_pod *pod,
+       size_t column, double value)
+{
+	const struct alerts *alerts = shared->alerts;
+	int64_t now_ms = shared->now_wall_ms;
+
+	if (column == PODS_CLOCK)
+		return value < 0.95 * model_pod_peers(shared->model, pod,
+						      METRIC_GPU_SM_MHZ,
+						      now_ms);
+	if (column == PODS_TEMP) {
+		const char *why = model_pod_throttle(pod, now_ms);
+
+		return why != NULL && strcmp(why, "thermal") == 0;
+	}
+	for (size_t i = 0; column == PODS_NAME && i < alerts->n; i++)
+		if (alerts->v[i].kind == ALERT_SLOW_POD &&
+		    alerts->v[i].pod == (size_t)(pod - shared->model->pods))
+			return true;
+	return false;
+}
+
 static void
 pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
@@ -157,7 +181,10 @@ pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	if (column == PODS_SYMBOL) {
 		symbol_cell(pods->shared, pod, cell);
 	} else if (column == PODS_NAME) {
-		list_cellf(cell, STYLE_NORMAL, "%s", pod->name);
+		list_cellf(cell,
+			   is_odd(pods->shared, pod, column, 0) ? STYLE_WARN
+								: STYLE_NORMAL,
+			   "%s", pod->name);
 	} else if (column == PODS_STATE) {
 		state_cell(pod, cell);
 	} else if (column == PODS_CHECK) {
@@ -172,6 +199,8 @@ pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		    (column >= PODS_AGE && column <= PODS_DISK &&
 		     model_pod_age_s(pod, now_ms) > MODEL_OLD_S))
 			cell->style = STYLE_DIM;
+		else if (is_odd(pods->shared, pod, column, cell->number))
+			list_cellf(cell, STYLE_WARN, "%.0f!", cell->number);
 	}
 }
 
@@ -469,6 +498,7 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 		{ ACTION_RECONNECT, COMMAND_RECONNECT },
 		{ ACTION_CHECK, COMMAND_CHECK },
 		{ ACTION_SHELL, COMMAND_SHELL },
+		{ ACTION_POD_STOP, COMMAND_POD_STOP },
 		{ ACTION_BENCH_START, COMMAND_BENCH_PICK },
 		{ ACTION_AUDIT, COMMAND_BENCH_AUDIT },
 		{ ACTION_COPY, COMMAND_COPY },

@@ -35,6 +35,7 @@ struct app {
 	struct loop_timer *poll, *frame, *tick, *resize, *away;
 	struct pod_shell shell; /* pid != 0: it has the terminal */
 	char *shell_pod;	/* owned; its name */
+	bool is_command;	/* it runs one command, no shell */
 	struct term_options options;
 	bool in_tmux;
 	bool works;  /* on_work is posted */
@@ -127,8 +128,8 @@ come_back(struct app *app, int status)
 	fit_canvas(app);
 	loop_timer_stop(app->away);
 	loop_fd_set(app->tty, LOOP_READ);
-	ui_say(ui_shared(app->parts.ui), "the shell on %s has ended (%d)",
-	       app->shell_pod, status);
+	ui_say(ui_shared(app->parts.ui), "the %s on %s has ended (%d)",
+	       app->is_command ? "stop_cmd" : "shell", app->shell_pod, status);
 	pod_shell_release(&app->shell);
 	ui_changed(app->parts.ui, UI_ALL);
 	schedule(app);
@@ -145,16 +146,18 @@ on_away(void *user)
 }
 
 static int
-open_shell(void *user, const struct conf_pod *pod, struct err *err)
+open_shell(void *user, const struct conf_pod *pod, const char *command,
+	   struct err *err)
 {
 	struct app *app = user;
 	char *line;
 
 	pod_shell_release(&app->shell);
-	if (pod_shell_init(&app->shell, pod, err))
+	if (pod_shell_init(&app->shell, pod, command, err))
 		return -1;
 	free(app->shell_pod);
 	app->shell_pod = xstrdup(pod->name);
+	app->is_command = command != NULL;
 	loop_fd_set(app->tty, 0);
 	term_leave(app->term);
 	line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);

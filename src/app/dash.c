@@ -51,7 +51,7 @@ bool
 dash_is_path(const char *word)
 {
 	return strcmp(word, "-") == 0 || strpbrk(word, "/*?[") != NULL ||
-	       access(word, F_OK) == 0;
+	       conf_place(word) > 0 || access(word, F_OK) == 0;
 }
 
 static bool
@@ -156,7 +156,7 @@ open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 		return -1;
 	model_pod_state(&dash->model, pod, POD_LIVE, NULL, 0);
 	for (size_t i = 0; i < n; i++)
-		n_harness += harness_dir_is(argv[i]);
+		n_harness += harness_dir_is(argv[i], true);
 	dash->named = argv;
 	dash->n_named = n;
 	log_paths_find(&paths, argv, n);
@@ -273,7 +273,7 @@ start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
 	ingest_use_loop(dash->ingest, loop);
 	dash->harness = harness_feed_new(loop, &dash->model);
 	for (size_t i = 0; i < dash->n_named; i++)
-		if (harness_dir_is(dash->named[i]))
+		if (harness_dir_is(dash->named[i], true))
 			harness_feed_local(dash->harness, dash->named[i]);
 	return 0;
 }
@@ -303,6 +303,7 @@ start_collect(struct dash *dash, struct err *err)
 		.formats = dash->context->formats,
 		.conf = &dash->context->conf,
 		.db_path = dash->context->db_path,
+		.spool_path = dash->context->folder.path,
 		.cb = { on_say, on_ask, on_writer, dash },
 		.keep_view = true,
 		.read_only = dash->context->conf.n_pods == 0,

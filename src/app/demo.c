@@ -14,7 +14,7 @@
 #include "base/scratch.h"
 #include "base/xalloc.h"
 #include "command.h"
-#include "harness/dir.h"
+#include "harness/pod.h"
 #include "model/harness_view.h"
 
 /* 15 January 2026, 13:20 UTC; it is shown from so many seconds later on. */
@@ -43,8 +43,9 @@ struct demo {
 	struct bench_feed *benches;
 
 	struct harness_view harness;
-	struct harness_dir harness_dir;
-	bool harness_is_open;
+	struct harness_files harness_files;
+	const struct demo_player *harness_player; /* one of players */
+	size_t harness_played;			  /* when it was read */
 	int64_t harness_shown_ms;
 
 	double speed;	 /* of its time to the real one; 0: it stands still */
@@ -70,22 +71,31 @@ demo_clock(const struct demo *demo)
 	return &demo->clock;
 }
 
+/* Read what the recording has written since the last time. */
+static bool
+read_harness(struct demo *demo)
+{
+	AUTO_TEXT path = xasprintf("%s/" HARNESS, demo->folder.path);
+	struct harness_wire wire;
+	bool done;
+
+	harness_wire_init(&wire, &demo->harness_files);
+	done = harness_pod_fetch(NULL, path, &wire, NULL) == 0;
+	harness_wire_release(&wire);
+	demo->harness_files.process = HARNESS_UNKNOWN; /* it is a recording */
+	return done;
+}
+
 static void
 poll_harness(struct demo *demo)
 {
-	if (!demo->harness_is_open) {
-		char *path = xasprintf("%s/" HARNESS, demo->folder.path);
+	size_t played = demo_player_played(demo->harness_player);
 
-		demo->harness_is_open =
-			harness_dir_open(&demo->harness_dir, path, NULL) == 0;
-		free(path);
-		if (!demo->harness_is_open)
-			return;
-		demo->harness.places[0].files = &demo->harness_dir.files;
-	}
 	if (demo->now_ms - demo->harness_shown_ms < HARNESS_MS)
 		return;
-	(void)harness_dir_poll(&demo->harness_dir);
+	if (played != demo->harness_played && !read_harness(demo))
+		return;
+	demo->harness_played = played;
 	demo->harness_shown_ms = demo->now_ms;
 	harness_view_read(&demo->harness, 0, false, BEGIN_MS + demo->now_ms);
 	model_note_change(demo->model, MODEL_HARNESS);
@@ -179,7 +189,9 @@ demo_new(struct model *model, struct context *context, struct err *err)
 		free(demo);
 		return NULL;
 	}
-	(void)harness_view_add(&demo->harness, "h100-a:/srv/" HARNESS, NULL);
+	harness_files_init(&demo->harness_files);
+	(void)harness_view_add(&demo->harness, "h100-a:/srv/" HARNESS,
+			       &demo->harness_files);
 	model->harness = &demo->harness;
 	if (settle_in(demo, err) != 0) {
 		demo_free(demo);
@@ -189,8 +201,11 @@ demo_new(struct model *model, struct context *context, struct err *err)
 	demo->ingest = ingest_new(&options, err);
 	demo->benches = bench_feed_new(model, context);
 	add_pods(demo);
-	for (size_t i = 1; demo_recordings[i].name != NULL; i++)
+	for (size_t i = 1; demo_recordings[i].name != NULL; i++) {
 		add_player(demo, demo_recordings[i].text);
+		if (strcmp(demo_recordings[i].name, "harness") == 0)
+			demo->harness_player = demo->players[i];
+	}
 	if (play_past(demo, err) != 0) {
 		demo_free(demo);
 		return NULL;
@@ -207,8 +222,7 @@ demo_free(struct demo *demo)
 	bench_feed_free(demo->benches);
 	demo->model->harness = NULL;
 	harness_view_release(&demo->harness);
-	if (demo->harness_is_open)
-		harness_dir_close(&demo->harness_dir);
+	harness_files_release(&demo->harness_files);
 	for (size_t i = 0; i < demo->n_players; i++)
 		demo_player_free(demo->players[i]);
 	free(demo->players);

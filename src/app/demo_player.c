@@ -21,10 +21,11 @@ struct demo_player {
 	char kind;	 /* of the next record; '\0': it is over */
 	struct str text;
 	int64_t due_ms;
-	size_t pod; /* MODEL_NONE: none was named */
-	char *path; /* owned; of the file */
-	FILE *file; /* owned; NULL: none was named */
-	bool wrote; /* since it was flushed; wrote_ms is when, last */
+	size_t played; /* records */
+	size_t pod;    /* MODEL_NONE: none was named */
+	char *path;    /* owned; of the file */
+	FILE *file;    /* owned; NULL: none was named */
+	bool wrote;    /* since it was flushed; wrote_ms is when, last */
 	int64_t wrote_ms;
 	bool failed; /* by err: it is over before its end */
 	struct err err;
@@ -245,6 +246,7 @@ demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err)
 			;
 		assert(i < KIND_COUNT);
 		kinds[i].play(p);
+		p->played++;
 		find_next(p);
 	}
 	flush_file(p);
@@ -254,4 +256,10 @@ demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err)
 	p->failed = false;
 	*err = p->err;
 	return -1;
+}
+
+size_t
+demo_player_played(const struct demo_player *player)
+{
+	return player->played;
 }

@@ -45,5 +45,7 @@ void demo_player_free(struct demo_player *player);
  */
 int demo_player_advance(struct demo_player *player, int64_t until_ms,
 			struct err *err) __attribute__((warn_unused_result));
+/* How many records were played. */
+size_t demo_player_played(const struct demo_player *player);
 
 #endif

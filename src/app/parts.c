@@ -62,18 +62,31 @@ pod_of(const struct app_parts *parts, size_t pod, struct err *err)
 	return &conf->pods[i];
 }
 
+/* What it runs on the pod instead of a shell: *text, or NULL. */
+static int
+command_text(const struct command *command, const struct conf_pod *pod,
+	     const char **text, struct err *err)
+{
+	*text = command->id == COMMAND_POD_STOP ? pod->stop_cmd : NULL;
+	if (command->id != COMMAND_POD_STOP || *text != NULL)
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "%s has no stop_cmd in the configuration", pod->name);
+}
+
 static int
 open_shell(struct app_parts *parts, const struct command *command,
 	   char said[200], struct err *err)
 {
 	const struct conf_pod *pod = pod_of(parts, command->pod, err);
+	const char *text;
 
 	(void)said;
-	if (pod == NULL)
+	if (pod == NULL || command_text(command, pod, &text, err) != 0)
 		return -1;
 	if (parts->shell == NULL)
 		return err_set(err, ERR_USAGE, "there is no terminal here");
-	return parts->shell(parts->user, pod, err);
+	return parts->shell(parts->user, pod, text, err);
 }
 
 /* The words that would be run. */
@@ -83,14 +96,18 @@ preview_shell(struct app_parts *parts, const struct command *command,
 {
 	const struct conf_pod *pod = pod_of(parts, command->pod, err);
 	struct pod_shell shell;
+	const char *what;
 	char *text = NULL;
 
-	if (pod == NULL)
+	if (pod == NULL || command_text(command, pod, &what, err) != 0)
 		return NULL;
-	if (pod_shell_init(&shell, pod, err) == 0)
+	if (pod_shell_init(&shell, pod, what, err) == 0)
 		text = xasprintf("$ %s\n\nin this terminal; the logs are read "
-				 "on meanwhile.\nLeave the shell to come back.",
-				 shell.text);
+				 "on meanwhile.\n%s",
+				 shell.text,
+				 what != NULL
+					 ? "This stops the pod."
+					 : "Leave the shell to come back.");
 	pod_shell_release(&shell);
 	return text;
 }
@@ -273,6 +290,7 @@ static const struct {
 	[COMMAND_RECONNECT] = { reconnect_pod, NULL },
 	[COMMAND_CHECK] = { check_pod, NULL },
 	[COMMAND_SHELL] = { open_shell, preview_shell },
+	[COMMAND_POD_STOP] = { open_shell, preview_shell },
 	[COMMAND_BENCH_START] = { start_bench, preview_plan },
 	[COMMAND_BENCH_STOP] = { stop_bench, preview_stop },
 	[COMMAND_BENCH_AUDIT] = { made_bench, preview_made },

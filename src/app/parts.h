@@ -21,8 +21,10 @@ struct app_parts {
 			 const char *text);
 	/* Takes a copy for the clipboard; NULL: there is none. */
 	int (*copy)(void *user, const char *text, struct err *err);
-	/* Opens a shell on a pod; NULL: there is no terminal. */
-	int (*shell)(void *user, const struct conf_pod *pod, struct err *err);
+	/* Opens a shell on a pod, or runs that command there where it is not
+	 * NULL; NULL: there is no terminal. */
+	int (*shell)(void *user, const struct conf_pod *pod,
+		     const char *command, struct err *err);
 	void *user;
 	struct app_bench *bench; /* borrowed; NULL: there is no terminal */
 	size_t track;		 /* which one a key chose; with track_chosen */

@@ -17,7 +17,8 @@
 #include "pods/pods.h"
 #include "remote/openssh.h"
 
-#define TEXT_BYTES 4000U
+#define TEXT_BYTES    4000U
+#define COMMAND_BYTES (256U << 10)
 
 static void
 take_words(struct pod_shell *shell, const char *const *argv, size_t n)
@@ -32,9 +33,29 @@ take_words(struct pod_shell *shell, const char *const *argv, size_t n)
 	shell->text = buf_detach(&text);
 }
 
+/* By a shell of ours: one that a program brings reads it on its stdin. */
+static void
+take_command(struct pod_shell *shell, const struct conf_pod *pod,
+	     const char *command)
+{
+	AUTO_BUF line = buf_new(COMMAND_BYTES);
+
+	if (pod->transport == CONF_COMMAND) {
+		buf_append_str(&line, "printf '%s\\n' ");
+		quote_word(&line, str_from(command));
+		buf_append_str(&line, " | ");
+		quote_argv(&line, (const char *const *)pod->command.v);
+	} else {
+		buf_append_str(&line, command);
+	}
+	take_words(shell,
+		   (const char *const[]){ "/bin/sh", "-c", line.data, NULL },
+		   3);
+}
+
 int
 pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
-	       struct err *err)
+	       const char *command, struct err *err)
 {
 	const struct remote_pod remote = pods_remote(pod);
 	const char *ours = getenv("SHELL");
@@ -47,15 +68,19 @@ pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
 	int failed;
 
 	memset(shell, 0, sizeof(*shell));
-	if (pod->transport == CONF_LOCAL) {
-		take_words(shell, local, 1);
-		return 0;
-	}
-	if (pod->transport == CONF_COMMAND) {
-		take_words(shell, (const char *const *)theirs->v, theirs->n);
+	if (pod->ssh == NULL) {
+		if (command != NULL)
+			take_command(shell, pod, command);
+		else if (pod->transport == CONF_LOCAL)
+			take_words(shell, local, 1);
+		else
+			take_words(shell, (const char *const *)theirs->v,
+				   theirs->n);
 		return 0;
 	}
 	failed = ssh_words_shell(&words, &remote, err);
+	if (!failed && command != NULL)
+		ssh_words_add(&words, "%s", command);
 	if (!failed)
 		take_words(shell, words.argv, words.n);
 	ssh_words_release(&words);

@@ -25,6 +25,12 @@ double dist_t_two_sided(double t, double df);
 /* The t with P(T <= t) = p; 0 < p < 1. */
 double dist_t_quantile(double p, double df);
 
+/*
+ * The power of a one-sided t test: how likely it passes at level alpha where
+ * the true t is delta > 0 (noncentral t).  Within 1e-8; df >= 1.
+ */
+double dist_t_power(double delta, double df, double alpha);
+
 /* P(X > f) of the F distribution; df_a, df_b > 0, f >= 0. */
 double dist_f_upper(double f, double df_a, double df_b);
 

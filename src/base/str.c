@@ -8,6 +8,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+static bool
+is_word_of(struct str s, const char *words,
+	   int (*compare)(const char *a, const char *b, size_t n))
+{
+	for (size_t n; *words != '\0'; words += n + (words[n] == ' ')) {
+		n = strcspn(words, " ");
+		if (n == s.len && compare(s.p, words, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+str_is_among(struct str s, const char *words)
+{
+	return is_word_of(s, words, strncmp);
+}
+
+bool
+str_is_like(struct str s, const char *words)
+{
+	return is_word_of(s, words, strncasecmp);
+}
+
+int
+str_index(const char *const *words, const char *word)
+{
+	for (int i = 0; words[i] != NULL; i++)
+		if (strcmp(words[i], word) == 0)
+			return i;
+	return -1;
+}
 
 bool
 str_ends_with(struct str s, const char *suffix)

@@ -41,6 +41,29 @@ str_starts_with(struct str s, const char *prefix)
 	return s.len >= n && memcmp(s.p, prefix, n) == 0;
 }
 
+/* How many elements an array has. */
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* s without its first n bytes (n <= s.len). */
+static inline struct str
+str_skip(struct str s, size_t n)
+{
+	return (struct str){ s.p + n, s.len - n };
+}
+
+/* The bytes from one place up to another. */
+static inline struct str
+str_between(const char *from, const char *to)
+{
+	return (struct str){ from, (size_t)(to - from) };
+}
+
+/* Is s one of these words, which have one blank between them? */
+bool str_is_among(struct str s, const char *words);
+/* The same in any case. */
+bool str_is_like(struct str s, const char *words);
+/* Which of the words, ended by NULL, it is; -1: none. */
+int str_index(const char *const *words, const char *word);
 bool str_ends_with(struct str s, const char *suffix);
 bool str_has_digit(struct str s);
 /* First place of needle in s, or NULL. */

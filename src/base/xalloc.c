@@ -112,6 +112,15 @@ xfree_text(char **text)
 	free(*text);
 }
 
+void
+xfree_local(void *at)
+{
+	void *p;
+
+	memcpy(&p, at, sizeof(p));
+	free(p);
+}
+
 void *
 xgrow(void *array, size_t n, size_t *cap, size_t size)
 {

@@ -32,6 +32,11 @@ char *xasprintf(const char *fmt, ...)
 void xfree_text(char **text);
 #define AUTO_TEXT __attribute__((cleanup(xfree_text))) char *
 
+/* A local array that is freed where its block ends:
+ *	AUTO_FREE double *x = xcalloc(n, sizeof(*x)); */
+void xfree_local(void *at);
+#define AUTO_FREE __attribute__((cleanup(xfree_local)))
+
 /* Called once before the abort for want of memory; NULL for none. */
 void xalloc_set_abort_hook(void (*hook)(void));
 

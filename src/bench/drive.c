@@ -8,17 +8,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
-#include "bench/folder.h"
 #include "bench/noise_register.h"
 #include "bench/record.h"
 #include "bench/waits.h"
-#include "parsers/json.h"
 #include "pods/pods.h"
 #include "pods/probe.h"
 
@@ -31,11 +26,7 @@
 static void
 note_failures(const struct bench_drive *drive, const cJSON *row)
 {
-	const cJSON *one,
-		*all = cJSON_GetObjectItemCaseSensitive(row, "failures");
-
-	cJSON_ArrayForEach(one, all)
-	{
+	json_each (one, json_get(row, "failures")) {
 		char line[1024];
 
 		(void)snprintf(line, sizeof(line), "%s: preflight: %s: %s; %s",
@@ -71,20 +62,18 @@ static void
 say_found(const cJSON *row, char *out, size_t size)
 {
 	const char *wrong = json_get_string(row, "text", NULL);
-	struct buf facts;
+	AUTO_BUF facts = buf_new(400);
 
 	if (wrong != NULL) {
 		(void)snprintf(out, size, "%.200s", wrong);
 		return;
 	}
-	buf_init(&facts, 400);
 	add_fact(&facts, row, "gpu", "");
 	add_fact(&facts, row, "driver", "driver ");
 	add_fact(&facts, row, "python", "Python ");
 	add_fact(&facts, row, "torch", "torch ");
 	(void)snprintf(out, size, "ready%s%s", facts.len > 0 ? ": " : "",
 		       facts.data);
-	buf_release(&facts);
 }
 
 /* One more step: into waits.json, and as a note. */
@@ -130,14 +119,11 @@ on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
 static int
 keep_preflight(const struct bench_drive *drive, cJSON **rows, struct err *err)
 {
-	cJSON *all = cJSON_CreateArray();
-	int result;
+	AUTO_JSON all = cJSON_CreateArray();
 
 	for (size_t i = 0; i < drive->plan->n_pods; i++)
 		cJSON_AddItemToArray(all, rows[i]);
-	result = folder_write_json(drive->path, PREFLIGHT_FILE, all, err);
-	cJSON_Delete(all);
-	return result;
+	return folder_write_json(drive->path, PREFLIGHT_FILE, all, err);
 }
 
 /*

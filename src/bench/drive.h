@@ -2,8 +2,6 @@
 #ifndef HGYM_BENCH_DRIVE_H
 #define HGYM_BENCH_DRIVE_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "bench/plan.h"
 #include "bench/session.h"

@@ -8,22 +8,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "conf/conf.h"
-#include "parsers/json_fields.h"
 
 #define MAX_SAME_SECOND 100
 #define MAX_BENCHES	10000
@@ -88,30 +83,21 @@ int
 folder_write_json(const char *path, const char *name, const cJSON *node,
 		  struct err *err)
 {
-	struct buf text;
-	int result;
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
-	buf_init(&text, JSON_MAX_BYTES);
 	json_print(&text, node);
 	buf_append_char(&text, '\n');
-	result = folder_write(path, name, (struct str){ text.data, text.len },
-			      err);
-	buf_release(&text);
-	return result;
+	return folder_write(path, name, buf_str(&text), err);
 }
 
 cJSON *
 folder_read_json(const char *path, const char *name)
 {
 	char file[FOLDER_PATH_SIZE];
-	struct buf text;
-	cJSON *root;
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
 	(void)snprintf(file, sizeof(file), "%.3800s/%s", path, name);
-	buf_init(&text, JSON_MAX_BYTES);
-	root = json_parse_file(file, &text, NULL);
-	buf_release(&text);
-	return root;
+	return json_parse_file(file, &text, NULL);
 }
 
 uint64_t
@@ -166,25 +152,21 @@ int
 folder_write_state(const char *path, const struct folder_state *state,
 		   struct err *err)
 {
-	cJSON *root = cJSON_CreateObject();
-	int result;
+	AUTO_JSON root = cJSON_CreateObject();
 
 	json_add_string(root, "schema", "hgym-tui.bench-state/1");
 	json_put(root, state_fields, state);
-	result = folder_write_json(path, "state.json", root, err);
-	cJSON_Delete(root);
-	return result;
+	return folder_write_json(path, "state.json", root, err);
 }
 
 bool
 folder_read_state(const char *path, struct folder_state *state)
 {
-	cJSON *root = folder_read_json(path, "state.json");
+	AUTO_JSON root = folder_read_json(path, "state.json");
 	bool is_there = root != NULL;
 
 	*state = (struct folder_state){ .cost_usd = (double)NAN };
 	json_take_known(state_fields, root, state);
-	cJSON_Delete(root);
 	return is_there;
 }
 
@@ -243,18 +225,16 @@ folder_list(const char *base, size_t *n)
 char *
 bench_base(void)
 {
-	char *state = conf_dir_state();
-	char *base = xasprintf("%s/benches", state);
+	AUTO_TEXT state = conf_dir_state();
 
-	free(state);
-	return base;
+	return xasprintf("%s/benches", state);
 }
 
 int
 bench_find(const char *word, char id[FOLDER_ID_SIZE],
 	   char path[FOLDER_PATH_SIZE], struct err *err)
 {
-	char *base = bench_base();
+	AUTO_TEXT base = bench_base();
 	size_t n, found = 0;
 	char **ids = folder_list(base, &n);
 
@@ -274,7 +254,6 @@ bench_find(const char *word, char id[FOLDER_ID_SIZE],
 		free(ids[i]);
 	free(ids);
 	(void)snprintf(path, FOLDER_PATH_SIZE, "%s/%s", base, id);
-	free(base);
 	if (found == 1)
 		return 0;
 	return err_set(err, ERR_NODATA,
@@ -315,13 +294,11 @@ is_running(const char *path)
 char *
 bench_still_up(const struct plan *plan, const char *path)
 {
-	struct buf out;
-	char *text = NULL;
+	AUTO_BUF out = buf_new(8192);
 
 	if (plan->stop_pods || is_running(path) ||
 	    folder_size(path, STOPPED_FILE) > 0)
 		return NULL;
-	buf_init(&out, 8192);
 	for (size_t i = 0; i < plan->n_pods; i++) {
 		const struct plan_pod *pod = &plan->pods[i];
 
@@ -332,10 +309,7 @@ bench_still_up(const struct plan *plan, const char *path)
 			buf_appendf(&out, " (%.2f USD an hour)",
 				    pod->usd_per_h);
 	}
-	if (out.len > 0)
-		text = buf_detach(&out);
-	buf_release(&out);
-	return text;
+	return out.len > 0 ? buf_detach(&out) : NULL;
 }
 
 int

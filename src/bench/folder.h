@@ -2,10 +2,6 @@
 #ifndef HGYM_BENCH_FOLDER_H
 #define HGYM_BENCH_FOLDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/str.h"
 #include "bench/plan.h"

@@ -2,9 +2,6 @@
 #ifndef HGYM_BENCH_GUARD_H
 #define HGYM_BENCH_GUARD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "bench/steps.h"
 
 /*
@@ -46,6 +43,7 @@
 	X(STEADY, "not steady", "a few intervals make its mean")               \
 	X(QUALITY, "quality", "its losses are worse over all blocks")          \
 	X(BUFFERED, "output came at the end", "its rows were seen late")       \
+	X(UNSTAMPED, "not stamped", "its rows were looked at once a second")   \
 	X(HOST_BOUND, "host-bound", "the GPU waits for the host")
 
 enum guard {

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
@@ -20,6 +19,9 @@
 #define NS_IN_S	    1e9
 #define US_IN_S	    1e6
 #define DAY_S	    86400.0
+/* Two looks of once a second; two stamps on a busy machine. */
+#define PACE_S	       2.5
+#define PACE_STAMPED_S 0.5
 
 /* Columns of gpu.csv. */
 enum { GPU_TIME, GPU_SM = 2, GPU_TEMP = 4, GPU_POWER, GPU_UTIL, GPU_REASONS };
@@ -97,16 +99,20 @@ take_head(struct health *health, struct str line, struct anchor *anchor)
 	}
 }
 
-/* "! foreign 4711": a program of somebody else was seen on the GPUs. */
+/* "! stamps": they are made.  "! foreign 4711": a program of somebody else was
+ * seen on the GPUs. */
 static void
-take_foreign(struct health *health, struct str line)
+take_remark(struct health *health, struct str line)
 {
 	size_t len = strlen(health->foreign);
 	struct str word;
 	uint64_t pid;
 
 	(void)str_next(&line, ' ', &word);
-	if (!str_next(&line, ' ', &word) || !str_eq_cstr(word, "foreign"))
+	if (!str_next(&line, ' ', &word))
+		return;
+	health->stamping |= str_eq_cstr(word, "stamps");
+	if (!str_eq_cstr(word, "foreign"))
 		return;
 	word = str_trim(line);
 	if (word.len < 10 && str_to_u64(word, &pid))
@@ -170,8 +176,65 @@ take_gpu(struct health *health, struct str line, const struct anchor *anchor)
 	};
 }
 
+/* "# up 123.45 ns 987654321": the same moment by both of the pod's clocks. */
+static bool
+take_stamps_head(struct str line, double *up_s, double *ns)
+{
+	struct str cells[MAX_CELLS], word;
+	size_t n = 0;
+
+	while (n < MAX_CELLS && str_next(&line, ' ', &word))
+		cells[n++] = word;
+	*up_s = number(cells, n, 2);
+	*ns = number(cells, n, 4);
+	return !isnan(*up_s + *ns) && str_eq_cstr(cells[0], "#");
+}
+
+/* "1234 987654321 987654000": bytes, when they were there, and when not. */
+static bool
+take_stamp(struct health *health, struct str line, double up_s, double ns)
+{
+	struct str cells[MAX_CELLS], word;
+	const struct health_stamp *before =
+		health->n_stamps > 0 ? &health->stamps[health->n_stamps - 1]
+				     : NULL;
+	struct health_stamp stamp;
+	size_t n = 0;
+
+	while (n < MAX_CELLS && str_next(&line, ' ', &word))
+		cells[n++] = word;
+	stamp.log_bytes = number(cells, n, 0);
+	stamp.up_s = up_s + (number(cells, n, 1) - ns) / NS_IN_S;
+	stamp.after_s = up_s + (number(cells, n, 2) - ns) / NS_IN_S;
+	if (isnan(stamp.log_bytes + stamp.up_s) ||
+	    !(stamp.after_s <= stamp.up_s) ||
+	    health->n_stamps == HEALTH_MAX_SAMPLES ||
+	    (before != NULL && (stamp.log_bytes <= before->log_bytes ||
+				stamp.after_s < before->after_s)))
+		return false;
+	health->stamps = xgrow(health->stamps, health->n_stamps,
+			       &health->cap_stamps, sizeof(*health->stamps));
+	health->stamps[health->n_stamps++] = stamp;
+	return true;
+}
+
+static void
+take_stamps(struct health *health, struct str stamps)
+{
+	double up_s, ns;
+	struct str line;
+	bool whole = str_next(&stamps, '\n', &line) &&
+		     take_stamps_head(line, &up_s, &ns);
+
+	while (whole && stamps.len > 0 && str_next(&stamps, '\n', &line))
+		whole = take_stamp(health, line, up_s, ns);
+	if (!whole)
+		health->n_stamps = 0;
+}
+
 void
-health_init(struct health *health, struct str host, struct str gpu)
+health_init(struct health *health, struct str host, struct str gpu,
+	    struct str stamps)
 {
 	struct anchor anchor = { (double)NAN, (double)NAN };
 	struct str line;
@@ -181,12 +244,13 @@ health_init(struct health *health, struct str host, struct str gpu)
 		if (line.len > 0 && line.p[0] == '#')
 			take_head(health, line, &anchor);
 		else if (line.len > 0 && line.p[0] == '!')
-			take_foreign(health, line);
+			take_remark(health, line);
 		else
 			take_host(health, line);
 	}
 	while (str_next(&gpu, '\n', &line))
 		take_gpu(health, line, &anchor);
+	take_stamps(health, stamps);
 }
 
 void
@@ -194,14 +258,43 @@ health_release(struct health *health)
 {
 	free(health->gpu);
 	free(health->host);
+	free(health->stamps);
 	*health = (struct health){ 0 };
+}
+
+double
+health_pace_s(const struct health *health)
+{
+	return health->n_stamps > 0 ? PACE_STAMPED_S : PACE_S;
+}
+
+/* The first stamp at which so much was there; NULL: they do not go so far. */
+static const struct health_stamp *
+find_stamp(const struct health *health, double log_bytes)
+{
+	size_t low = 0, high = health->n_stamps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (health->stamps[middle].log_bytes >= log_bytes)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < health->n_stamps ? &health->stamps[low] : NULL;
 }
 
 double
 health_time_of(const struct health *health, double log_bytes, double *after_s)
 {
+	const struct health_stamp *stamp = find_stamp(health, log_bytes);
 	size_t low = 0, high = health->n_host;
 
+	if (stamp != NULL) {
+		*after_s = stamp->after_s;
+		return stamp->up_s;
+	}
 	*after_s = (double)NAN;
 	if (high == 0 || isnan(log_bytes) ||
 	    isnan(health->host[high - 1].log_bytes))
@@ -300,6 +393,7 @@ health_sum(const struct health *health, double from_s, double to_s)
 	struct health_sum sum = {
 		.temp_c = (double)NAN,
 		.cores = health->cores,
+		.stamped = health->n_stamps > 0,
 		.load1 = (double)NAN,
 		.busy_cores = (double)NAN,
 		.steal_s = (double)NAN,

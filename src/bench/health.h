@@ -2,15 +2,13 @@
 #ifndef HGYM_BENCH_HEALTH_H
 #define HGYM_BENCH_HEALTH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/str.h"
 
 /*
  * What was seen of a pod while one run was under way: host.csv, which the
- * launcher samples once a second from /proc, and gpu.csv of nvidia-smi.  It
- * explains an odd run, and fires guards; it never changes a measurement.
+ * launcher samples once a second from /proc, gpu.csv of nvidia-smi, and stamps,
+ * when which bytes of the log were written.  It explains an odd run, and fires
+ * guards; it never changes a measurement.
  */
 
 /* Reason bits of nvidia-smi (NVML clocks event reasons). */
@@ -35,14 +33,23 @@ struct health_host {
 	double quota_s;		/* the container's CPU quota held it back */
 };
 
+/* So many bytes of the log were there at up_s, and not at after_s; by the
+ * pod's steady clock. */
+struct health_stamp {
+	double log_bytes, up_s, after_s;
+};
+
 #define HEALTH_FOREIGN_SIZE 64
 
-/* Both files of a run, read. */
+/* The files of a run, read. */
 struct health {
 	struct health_gpu *gpu; /* owned, in order of time */
 	size_t n_gpu, cap_gpu;
 	struct health_host *host; /* owned, in order of time */
 	size_t n_host, cap_host;
+	struct health_stamp *stamps; /* owned, in order of both */
+	size_t n_stamps, cap_stamps;
+	bool stamping;			   /* stamps were to be made */
 	double cores;			   /* NAN: not said */
 	char foreign[HEALTH_FOREIGN_SIZE]; /* pids of others on its GPUs */
 };
@@ -50,12 +57,15 @@ struct health {
 /* Samples beyond this many of either kind are not kept. */
 #define HEALTH_MAX_SAMPLES 500000
 
-/* Read both texts; lines that make no sense are passed over. */
-void health_init(struct health *health, struct str host, struct str gpu);
+/* Read the texts; lines that make no sense are passed over, but of stamps none
+ * is left then. */
+void health_init(struct health *health, struct str host, struct str gpu,
+		 struct str stamps);
 void health_release(struct health *health);
 
 /* When that many bytes of the log were written (s since boot); NAN: unknown.
- * The time lies between *after_s and the result. */
+ * The time lies between *after_s and the result: by the stamps where they go so
+ * far, else by the looks of host.csv. */
 double health_time_of(const struct health *health, double log_bytes,
 		      double *after_s);
 
@@ -79,14 +89,16 @@ struct health_sum {
 	 * clock says, and between how many seconds the pod's clock had its
 	 * first and last row appear.  NAN: not known. */
 	double printed_s, shown_least_s, shown_most_s;
-	/* No validation in it, and each row appeared when the log's clock says
-	 * that it was made, give or take HEALTH_PACE_S and a share. */
+	/* Validations left out, each row appeared when the log's clock says
+	 * that it was made, give or take health_pace_s and a share. */
 	bool paced;
+	bool stamped; /* its rows have stamps */
 };
 
-/* Two samples of the host, and how far a clock may be wrong and be told. */
-#define HEALTH_PACE_S	  2.5
+/* How far a clock may be wrong and be told. */
 #define HEALTH_PACE_SHARE 0.06
+/* Two looks at the log: what a row's time may be off by. */
+double health_pace_s(const struct health *health);
 
 /* Sum up; GPU samples of from_s..to_s, all where these are NAN. */
 struct health_sum health_sum(const struct health *health, double from_s,

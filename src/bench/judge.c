@@ -8,15 +8,11 @@
 #include "bench/judge.h"
 
 #include <assert.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "bench/judge_priv.h"
-#include "bench/stats.h"
 
 const char *const run_state_words[] = {
 #define X(id, name) name,
@@ -84,8 +80,8 @@ static void
 judge_summarize(struct judge *judge, size_t arm)
 {
 	struct judge_summary *s = &judge->summary[arm];
-	double *y = judge_room(judge), *legacy = judge_room(judge);
-	double *val = judge_room(judge);
+	AUTO_FREE double *y = judge_room(judge), *legacy = judge_room(judge);
+	AUTO_FREE double *val = judge_room(judge);
 	const struct judge_run *run = NULL;
 	size_t n_legacy = 0, n_val = 0;
 	bool higher = judge->rule.higher;
@@ -116,9 +112,6 @@ judge_summarize(struct judge *judge, size_t arm)
 	s->spread_pct = 100.0 * (s->max - s->min) / s->median;
 	s->legacy_mean = stats_mean(legacy, n_legacy);
 	s->val_loss = stats_mean(val, n_val);
-	free(val);
-	free(legacy);
-	free(y);
 }
 
 /* The y of all usable runs of an arm. */
@@ -140,7 +133,7 @@ judge_compare_unblocked(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_summary *a = &judge->summary[0];
 	const struct judge_summary *b = &judge->summary[c->arm];
-	double *x = judge_room(judge), *y = judge_room(judge);
+	AUTO_FREE double *x = judge_room(judge), *y = judge_room(judge);
 	double alpha = judge->rule.paired.alpha;
 	size_t n = collect_y(judge, 0, x), m = collect_y(judge, c->arm, y);
 
@@ -153,8 +146,6 @@ judge_compare_unblocked(const struct judge *judge, struct judge_contrast *c)
 	c->median_delta_pct = 100.0 * (b->median / a->median - 1.0);
 	c->min_delta_pct = 100.0 * (b->min / a->min - 1.0);
 	c->legacy_pct = 100.0 * (b->legacy_mean / a->legacy_mean - 1.0);
-	free(x);
-	free(y);
 }
 
 /* Is it the first of its arm's runs in its block?  (To go over blocks.) */
@@ -434,7 +425,8 @@ judge_collect_d(const struct judge_contrast *c, size_t pod, double *d)
 static struct paired
 fit_blocks(const struct judge *judge, struct judge_contrast *c, size_t pod)
 {
-	struct paired_block *fit = xcalloc(c->n_shown + 1, sizeof(*fit));
+	AUTO_FREE struct paired_block *fit =
+		xcalloc(c->n_shown + 1, sizeof(*fit));
 	struct paired paired;
 	size_t n = 0;
 
@@ -446,7 +438,6 @@ fit_blocks(const struct judge *judge, struct judge_contrast *c, size_t pod)
 	for (size_t i = 0, k = 0; pod == JUDGE_ANY && i < c->n_shown; i++)
 		if (c->blocks[i].counts)
 			c->blocks[i].fit.d = fit[k++].d;
-	free(fit);
 	return paired;
 }
 
@@ -506,8 +497,8 @@ judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
 		     bool fresh)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
-	double *means = judge_room(judge), *sds = judge_room(judge);
-	double *blocks = judge_room(judge);
+	AUTO_FREE double *means = judge_room(judge), *sds = judge_room(judge);
+	AUTO_FREE double *blocks = judge_room(judge);
 
 	c->second = find_second(judge, c);
 	collect_blocks(judge, c, fresh);
@@ -526,9 +517,6 @@ judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
 	if (c->across_pods)
 		c->paired = paired_compare(means, c->n_pods, rule);
 	allow_for_pods(judge, c);
-	free(blocks);
-	free(sds);
-	free(means);
 }
 
 #define MAX_PAIRS (SCHEDULE_MAX_ARMS * (SCHEDULE_MAX_ARMS - 1) / 2)

@@ -2,10 +2,6 @@
 #ifndef HGYM_BENCH_JUDGE_H
 #define HGYM_BENCH_JUDGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "bench/guard.h"
 #include "bench/health.h"
 #include "bench/run_log.h"

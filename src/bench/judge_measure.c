@@ -8,14 +8,10 @@
 
 #include "bench/judge_priv.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
-#include "bench/stats.h"
 
 #define DEFAULT_LO 20.0
 #define DEFAULT_HI 100.0
@@ -66,11 +62,10 @@ has_default_window(const struct judge *judge)
 static double
 steady_from(const struct judge_run *run)
 {
-	double *ms = xmalloc((run->times.n + 1) * sizeof(*ms));
+	AUTO_FREE double *ms = xmalloc((run->times.n + 1) * sizeof(*ms));
 	size_t n = step_intervals(&run->times, 0.0, (double)INFINITY, ms, NULL);
 	int cut = window_mser(ms, n, NULL);
 
-	free(ms);
 	return cut >= 0 ? run->times.step[cut] : (double)NAN;
 }
 
@@ -274,8 +269,9 @@ add_ratios(const struct judge *judge, const struct judge_run *control,
 {
 	size_t room = control->times.n > run->times.n ? control->times.n
 						      : run->times.n;
-	double *a = xmalloc((room + 1) * sizeof(*a));
-	double *b = xmalloc((room + 1) * sizeof(*b)), median = (double)NAN;
+	AUTO_FREE double *a = xmalloc((room + 1) * sizeof(*a));
+	AUTO_FREE double *b = xmalloc((room + 1) * sizeof(*b));
+	double median = (double)NAN;
 	size_t n =
 		step_intervals(&control->times, judge->lo, judge->hi, a, mid);
 	size_t m = step_intervals(&run->times, judge->lo, judge->hi, b, NULL);
@@ -286,8 +282,6 @@ add_ratios(const struct judge *judge, const struct judge_run *control,
 	}
 	if (n == m)
 		median = stats_median(b, n);
-	free(a);
-	free(b);
 	return median;
 }
 
@@ -313,7 +307,8 @@ void
 judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *control = NULL, *run, *last = NULL;
-	double *sum = NULL, *mid = NULL, *away = judge_room(judge);
+	AUTO_FREE double *away = judge_room(judge);
+	double *sum = NULL, *mid = NULL;
 	size_t n = 0, pairs = 0;
 
 	while ((control = judge_next(judge, c->base, control)) != NULL) {
@@ -344,7 +339,6 @@ judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 		find_odd(&c->steps, &last->times, judge->lo, sum, n);
 	}
 	c->steps.away = paired_compare(away, pairs, &judge->rule.paired);
-	free(away);
 	free(sum);
 	free(mid);
 }
@@ -399,7 +393,7 @@ others_median(const struct judge *judge, const struct judge_run *run,
 	      const struct trait *trait)
 {
 	const struct judge_run *other = NULL;
-	double *x = judge_room(judge), median;
+	AUTO_FREE double *x = judge_room(judge);
 	size_t n = 0;
 
 	while ((other = judge_next(judge, run->arm, other)) != NULL)
@@ -407,9 +401,7 @@ others_median(const struct judge *judge, const struct judge_run *run,
 		    judge_is_usable(other) &&
 		    !isnan(value_of(other->health, trait)))
 			x[n++] = value_of(other->health, trait);
-	median = stats_median(x, n);
-	free(x);
-	return median;
+	return stats_median(x, n);
 }
 
 static void __attribute__((format(printf, 2, 3)))
@@ -526,7 +518,7 @@ void
 judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
-	double *d = judge_room(judge);
+	AUTO_FREE double *d = judge_room(judge);
 	size_t n = collect_blocks(c, d);
 	struct paired whole = paired_compare(d, n, rule);
 
@@ -551,5 +543,4 @@ judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 	c->swollen = c->n_blowing > 0 && whole.sd > SWOLLEN * c->robust_sd;
 	c->blocks_to_hl = paired_blocks_needed(judge_noise(c), fabs(whole.hl),
 					       rule->alpha, rule->power);
-	free(d);
 }

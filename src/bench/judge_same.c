@@ -5,15 +5,12 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
+#include "base/xalloc.h"
 #include "bench/judge_priv.h"
-#include "bench/stats.h"
-#include "parsers/json.h"
 
 /* A variant this much faster is held up to a person. */
 #define IMPLAUSIBLE 0.5
@@ -25,11 +22,15 @@
 #define LEAST_AKIN 4
 /* Rows that appear faster than that were written in a heap. */
 #define TIMELY_SHARE 0.9
+/* Rows that came one by one, by their stamps, may have a clock that is wrong by
+ * more; but none that counts more time than the run took. */
+#define TIMELY_STAMPED_SHARE 0.5
 /* What a clock may be off before it is told of. */
 #define LOG_CLOCK_SHARE 0.05
 /* Where neither a pause nor a buffer can be in it. */
 #define LOG_CLOCK_PACED_SHARE 0.01
 #define LOG_CLOCK_PACED_S     1.0
+#define LOG_CLOCK_STAMPED_S   0.2
 /* Soft marks between arms: mean SM clock, share of power-capped samples. */
 #define SM_CLOCK_SHARE	0.01
 #define POWER_CAP_SHARE 0.10
@@ -142,7 +143,8 @@ static void
 learn_losses(struct judge *judge)
 {
 	const struct judge_run *run = NULL;
-	double *val = judge_room(judge), seed = (double)NAN;
+	AUTO_FREE double *val = judge_room(judge);
+	double seed = (double)NAN;
 	size_t n = 0;
 	bool same = true;
 
@@ -155,7 +157,6 @@ learn_losses(struct judge *judge)
 	}
 	if (n >= 3 && same)
 		guard_loss_widen(&judge->rule.losses, stats_sd(val, n));
-	free(val);
 }
 
 /*
@@ -336,7 +337,7 @@ static double
 score_median(const struct judge *judge, size_t arm, const char *key)
 {
 	const struct judge_run *run = NULL;
-	double *v = judge_room(judge), median;
+	AUTO_FREE double *v = judge_room(judge);
 	size_t n = 0;
 
 	while ((run = judge_next(judge, arm, run)) != NULL) {
@@ -346,9 +347,7 @@ score_median(const struct judge *judge, size_t arm, const char *key)
 						 (double)NAN);
 		n += v[n] > 0.0 ? 1 : 0;
 	}
-	median = stats_median(v, n);
-	free(v);
-	return median;
+	return stats_median(v, n);
 }
 
 /* Least and median time of the same runs: do both say who is faster? */
@@ -521,21 +520,32 @@ static bool
 is_timely(const struct health_sum *h)
 {
 	return h != NULL && h->printed_s > 0.0 &&
-	       h->shown_most_s > TIMELY_SHARE * h->printed_s;
+	       h->shown_most_s > h->printed_s * (h->stamped && h->paced
+							 ? TIMELY_STAMPED_SHARE
+							 : TIMELY_SHARE);
+}
+
+/* Between its rows so much more time passed than its log counts, more than of
+ * the other arm. */
+static bool
+counts_less(const struct judge *judge, size_t arm, size_t other, double margin)
+{
+	return MEAN(arm, shown_least_s) - MEAN(arm, printed_s) >
+	       MEAN(other, shown_most_s) - MEAN(other, printed_s) + margin;
 }
 
 /*
  * A log's clock that is slower or faster than the pod's in one arm alone: more
  * time passed between its rows than it says, by more than what passed between
- * the control's.  Pauses that both make (a validation) are in both; where rows
- * came one by one and nothing was between them, less is enough.
+ * the other's.  Pauses that both make are in both; where rows came one by one,
+ * less is enough, and where each has its stamp nothing is judged by that clock.
  */
 static void
 compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *run = NULL;
-	double a = MEAN(0, printed_s), b = MEAN(c->arm, printed_s), margin;
-	bool paced = true;
+	double a = MEAN(0, printed_s), margin = LOG_CLOCK_SHARE * a;
+	bool paced = true, stamped = true;
 
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
 		if ((run->arm != 0 && run->arm != c->arm) ||
@@ -544,17 +554,21 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 		if (!is_timely(run->health))
 			return;
 		paced &= run->health->paced;
+		stamped &= run->health->stamped;
 	}
-	margin = paced ? LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a
-		       : LOG_CLOCK_SHARE * a;
-	margin = fmin(margin, LOG_CLOCK_SHARE * a);
-	if (MEAN(c->arm, shown_least_s) - b >
-	    MEAN(0, shown_most_s) - a + margin)
-		guard_add(&c->hits, GUARD_LOG_CLOCK, false,
-			  "its window took %.1f s by its log, %.1f s or more "
+	if (paced && stamped)
+		margin = LOG_CLOCK_STAMPED_S + LOG_CLOCK_PACED_SHARE * a;
+	else if (paced)
+		margin = fmin(margin,
+			      LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a);
+	if (counts_less(judge, c->arm, 0, margin) ||
+	    counts_less(judge, 0, c->arm, margin))
+		guard_add(&c->hits, GUARD_LOG_CLOCK, paced && stamped,
+			  "its window took %.1f s by its log, %.1f to %.1f s "
 			  "by the pod's clock; the control's %.1f s, and %.1f "
-			  "s at most",
-			  b, MEAN(c->arm, shown_least_s), a,
+			  "to %.1f s",
+			  MEAN(c->arm, printed_s), MEAN(c->arm, shown_least_s),
+			  MEAN(c->arm, shown_most_s), a, MEAN(0, shown_least_s),
 			  MEAN(0, shown_most_s));
 }
 
@@ -643,14 +657,14 @@ static void
 compare_quality(const struct judge *judge, struct judge_contrast *c)
 {
 	struct judge_quality *q = &c->quality;
-	double *apart = judge_room(judge), margin = judge->rule.losses.margin;
+	AUTO_FREE double *apart = judge_room(judge);
+	double margin = judge->rule.losses.margin;
 	size_t n;
 
 	q->by_val = collect_apart(judge, c, true, apart, &n);
 	if (!q->by_val)
 		(void)collect_apart(judge, c, false, apart, &n);
 	q->nats = paired_compare(apart, n, &judge->rule.paired);
-	free(apart);
 	q->same = q->nats.tost_lo > -margin && q->nats.tost_hi < margin;
 	q->worse = !q->same && n >= VERDICT_MIN_BLOCKS && q->nats.mean > 0.0 &&
 		   q->nats.p < judge->rule.paired.alpha &&

@@ -7,7 +7,6 @@
 #include "base/embed.h"
 #include "base/quote.h"
 #include "base/xalloc.h"
-#include "parsers/json.h"
 
 extern const struct embed_file kernel_probe_files[];
 
@@ -29,8 +28,8 @@ kernel_arm(const struct plan *plan, size_t arm)
 	cJSON *node = cJSON_CreateObject(), *env;
 
 	plan_arm_tag(plan, arm, tag);
-	json_add_string(node, "tag", tag);
-	json_add_string(node, "folder", plan_needs_copies(plan) ? copy : ".");
+	json_add(node, JTEXT("tag", tag),
+		 JTEXT("folder", plan_needs_copies(plan) ? copy : "."));
 	if (v->env.n > 0) {
 		env = cJSON_AddObjectToObject(node, "env");
 		for (size_t i = 0; i < v->env.n; i++)
@@ -51,11 +50,10 @@ kernel_command(const struct plan *plan)
 	AUTO_BUF text = buf_new(MAX_COMMAND), command = buf_new(MAX_COMMAND);
 	cJSON *arms;
 
-	json_add_string(spec, "task", plan->task);
-	json_add_string(spec, "module", plan->module);
-	json_add_string(spec, "function", plan->function);
-	json_add_number(spec, "seconds", plan->seconds);
-	json_add_number(spec, "margin", plan->rule.paired.margin);
+	json_add(spec, JTEXT("task", plan->task), JTEXT("module", plan->module),
+		 JTEXT("function", plan->function),
+		 JNUM("seconds", plan->seconds),
+		 JNUM("margin", plan->rule.paired.margin));
 	arms = cJSON_AddArrayToObject(spec, "arms");
 	for (size_t i = 0; i < plan_n_arms(plan); i++)
 		cJSON_AddItemToArray(arms, kernel_arm(plan, i));

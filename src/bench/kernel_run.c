@@ -3,13 +3,8 @@
  * and the session. */
 #include "config.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "bench/kernel.h"
-#include "bench/verdict_json.h"
-#include "parsers/json.h"
 
 #define MAX_OUTPUT (16U * 1024 * 1024)
 
@@ -87,11 +82,10 @@ kernel_share(const struct bench_runs *runs, const struct bench_run *run,
 static double
 kernel_idle(const cJSON *root)
 {
-	const cJSON *one;
 	double idle = (double)NAN;
 
-	cJSON_ArrayForEach(one, verdict_list(root, "cases")) idle =
-		fmax(idle, verdict_number(one, "idle_share"));
+	json_each (one, verdict_list(root, "cases"))
+		idle = fmax(idle, verdict_number(one, "idle_share"));
 	return idle;
 }
 

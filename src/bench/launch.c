@@ -6,9 +6,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/embed.h"
@@ -53,13 +51,11 @@ add_gpus(struct buf *out, const struct plan_pod *pod)
 static void
 add_paths(struct buf *out, const char *name, const struct plan_texts *paths)
 {
-	struct buf list;
+	AUTO_BUF list = buf_new(65536);
 
-	buf_init(&list, 65536);
 	for (size_t i = 0; i < paths->n; i++)
 		buf_appendf(&list, "%s\n", paths->v[i]);
 	add_var(out, name, list.data);
-	buf_release(&list);
 }
 
 static bool
@@ -102,7 +98,7 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 {
 	const struct plan *plan = l->plan;
 	const struct plan_pod *pod = &plan->pods[l->pod];
-	struct buf command;
+	AUTO_BUF command = buf_new(1024U * 1024);
 
 	buf_append_str(out, "HB_ROOT=");
 	add_path(out, pod->root != NULL ? pod->root : "~/.hgym-bench");
@@ -129,12 +125,10 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 	add_paths(out, "HB_DATA", &plan->data);
 	if (op == LAUNCH_PREFLIGHT)
 		add_needs(out, plan);
-	buf_init(&command, 1024U * 1024);
 	plan_command(plan, l->arm, l->pod, &command);
 	add_var(out, "HB_CMD", command.data);
 	if (plan->kernel && op == LAUNCH_START)
 		add_var(out, "HB_PROBE", kernel_probe());
-	buf_release(&command);
 }
 
 /* A file here, named relative to the bench's own, as one quoted word. */
@@ -144,7 +138,7 @@ add_file(struct buf *out, const struct plan *plan, const char *name,
 {
 	const char *slash = strrchr(plan->file, '/');
 	char path[PATH_MAX], block[65536];
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_SHIPPED);
 	ssize_t n;
 	int fd;
 
@@ -156,19 +150,16 @@ add_file(struct buf *out, const struct plan *plan, const char *name,
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return err_set_errno(err, ERR_CONFIG, "cannot open %s", path);
-	buf_init(&text, MAX_SHIPPED);
 	while ((n = read(fd, block, sizeof(block))) > 0)
 		buf_append(&text, block, (size_t)n);
 	(void)close(fd);
 	if (n < 0 || text.truncated || strlen(text.data) != text.len) {
-		buf_release(&text);
 		return err_set(err, ERR_CONFIG,
 			       "%s cannot be shipped: it is unreadable, larger "
 			       "than %u bytes, or no text",
 			       path, MAX_SHIPPED);
 	}
 	quote_word(out, str_from(text.data));
-	buf_release(&text);
 	return 0;
 }
 
@@ -421,6 +412,9 @@ launch_reply_init(struct launch_reply *reply, struct str output)
 				return;
 		} else if (str_eq_cstr(word, "host")) {
 			if (!take_blob(&output, line, &reply->host))
+				return;
+		} else if (str_eq_cstr(word, "stamps")) {
+			if (!take_blob(&output, line, &reply->stamps))
 				return;
 		} else {
 			take_line(reply, word, line);

@@ -2,10 +2,6 @@
 #ifndef HGYM_BENCH_LAUNCH_H
 #define HGYM_BENCH_LAUNCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -82,6 +78,7 @@ struct launch_reply {
 	struct buf env;	    /* lines "key value" of PREFLIGHT */
 	struct str data;    /* borrowed of output: bytes of a log or gpu.csv */
 	struct str host;    /* the same: host.csv */
+	struct str stamps;  /* the same: stamps */
 };
 
 /* Parse all that the pod printed; output is borrowed by reply->data. */

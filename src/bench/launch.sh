@@ -5,8 +5,9 @@
 #
 # Nothing but $HB_ROOT/$HB_BENCH and the lock files is written.  A job is a
 # directory there: cmd.sh, run.sh, pid (pid, group, start time, boot id, pid
-# namespace), out.txt, host.csv and gpu.csv (telemetry), exit (status and
-# times).  Answers are lines "HB1 ...".
+# namespace), out.txt, host.csv and gpu.csv (telemetry), stamps (when which
+# bytes of out.txt were written), exit (status and times).  Answers are lines
+# "HB1 ...".
 LC_ALL=C
 export LC_ALL
 umask 077
@@ -184,6 +185,7 @@ op_start() {
 HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
 	write_run "$job"
+	write_stamp "$job"
 	{ write_work && write_marked; } >"$job/work.sh"
 	HB_MARK="$HB_BENCH/$HB_JOB;"
 	export HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN HB_LOCKS HB_LOCK_DIR
@@ -313,12 +315,14 @@ op_cut() {
 # The telemetry of a job that is over.
 op_gpu() {
 	job=$HB_TOP/$HB_JOB
-	for name in host gpu; do
-		size=$(wc -c <"$job/$name.csv" 2>/dev/null | tr -d ' ')
+	for name in host.csv stamps gpu.csv; do
+		size=$(wc -c <"$job/$name" 2>/dev/null | tr -d ' ')
 		test "${size:-0}" -le "$HB_MAX" || size=$HB_MAX
-		test "$name" = host && say "host ${size:-0}" ||
-			say "data ${size:-0}"
-		test "${size:-0}" -eq 0 || head -c "$size" "$job/$name.csv"
+		case $name in
+		gpu.csv) say "data ${size:-0}" ;;
+		*) say "${name%.csv} ${size:-0}" ;;
+		esac
+		test "${size:-0}" -eq 0 || head -c "$size" "$job/$name"
 		echo
 	done
 }
@@ -412,6 +416,9 @@ op_preflight() {
 		command -v perl >/dev/null 2>&1 ||
 		say "error no setsid, busybox, python3 or perl here"
 	test -r /proc/self/stat || say "error no /proc here"
+	command -v python3 >/dev/null 2>&1 ||
+		say "env stamps no python3 to stamp rows with: they are" \
+			"looked at once a second"
 	test -d "$HB_CWD" || say "error no folder $HB_CWD"
 	(cd "$HB_CWD" && echo "$HB_NEEDS" | sort -u |
 		while read -r kind words; do

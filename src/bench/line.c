@@ -5,15 +5,12 @@
 #include "bench/line.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"
 #include "bench/make.h"
 #include "bench/plan.h"
-#include "bench/run_log.h"
 
 #define MAX_COMMAND 65536U
 /* Processes of a kernel bench, which are its blocks. */
@@ -60,7 +57,7 @@ static cJSON *
 line_make_variant(const struct bench_line *line, const char *word)
 {
 	size_t n = strcspn(word, "=");
-	char *tag = xstrndup(word, n);
+	AUTO_TEXT tag = xstrndup(word, n);
 	cJSON *arm = cJSON_CreateObject();
 
 	json_add_string(arm, "tag", tag);
@@ -68,7 +65,6 @@ line_make_variant(const struct bench_line *line, const char *word)
 		line_add_file(arm, line, word + n + 1);
 	else if (word[n] == '=')
 		line_add_command(arm, line, word + n + 1);
-	free(tag);
 	return arm;
 }
 
@@ -168,8 +164,7 @@ line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
 	int status = 0;
 
 	cJSON_AddItemToArray(arms, control);
-	json_add_string(control, "tag", "control");
-	cJSON_AddBoolToObject(control, "control", true);
+	json_add(control, JTEXT("tag", "control"), JBOOL("control", true));
 	for (size_t i = 0; status == 0 && i < line->n_words; i++) {
 		const char *text = line->words[i].text;
 
@@ -245,8 +240,8 @@ line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 
 	if (getcwd(here, sizeof(here)) == NULL)
 		return err_set_errno(err, ERR_IO, "cannot name this folder");
-	json_add_string(root, "schema", PLAN_SCHEMA);
-	json_add_string(root, "name", line->name != NULL ? line->name : "line");
+	json_add(root, JTEXT("schema", PLAN_SCHEMA),
+		 JTEXT("name", line->name != NULL ? line->name : "line"));
 	workload = cJSON_AddObjectToObject(root, "workload");
 	json_add_string(workload, "cwd",
 			line->folder != NULL	    ? line->folder
@@ -257,8 +252,8 @@ line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 			  line, err) != 0)
 		return -1;
 	if (line->kernel != NULL) {
-		json_add_string(workload, "kind", "kernel");
-		json_add_string(workload, "module", line->kernel);
+		json_add(workload, JTEXT("kind", "kernel"),
+			 JTEXT("module", line->kernel));
 		if (line->function != NULL)
 			json_add_string(workload, "function", line->function);
 		if (line->task != NULL)

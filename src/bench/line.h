@@ -2,8 +2,6 @@
 #ifndef HGYM_BENCH_LINE_H
 #define HGYM_BENCH_LINE_H
 
-#include <stddef.h>
-
 #include "conf/conf.h"
 #include "parsers/json.h"
 

@@ -6,12 +6,9 @@
 #include "bench/make.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/quote.h"
 #include "base/xalloc.h"
 #include "bench/plan.h"
@@ -134,14 +131,12 @@ bench_make_pod(const struct conf *conf, const char *name, struct err *err)
 		AUTO_TEXT id = xstrndup(host, strcspn(host, ":"));
 
 		node = cJSON_CreateObject();
-		json_add_string(node, "id", id);
-		json_add_string(node, "ssh", name);
+		json_add(node, JTEXT("id", id), JTEXT("ssh", name));
 		return node;
 	}
 	if (pod == NULL && strcmp(name, MAKE_LOCAL) == 0) {
 		node = cJSON_CreateObject();
-		json_add_string(node, "id", name);
-		json_add_string(node, "transport", "local");
+		json_add(node, JTEXT("id", name), JTEXT("transport", "local"));
 		return node;
 	}
 	if (pod == NULL) {
@@ -172,11 +167,9 @@ static cJSON *
 find_pod(const cJSON *definition, const char *name, const struct conf *conf,
 	 struct err *err)
 {
-	const cJSON *all = cJSON_GetObjectItemCaseSensitive(definition, "pods");
-	const cJSON *pod;
+	const cJSON *all = json_get(definition, "pods");
 
-	cJSON_ArrayForEach(pod, all)
-	{
+	json_each (pod, all) {
 		if (strcmp(json_get_string(pod, "id", ""), name) == 0)
 			return cJSON_Duplicate(pod, true);
 	}
@@ -212,13 +205,12 @@ bench_make_pods(const cJSON *definition, const char *names,
 static void
 make_absolute(cJSON *text, const char *folder)
 {
-	char *path;
+	AUTO_TEXT path = NULL;
 
 	if (!cJSON_IsString(text) || text->valuestring[0] == '/')
 		return;
 	path = xasprintf("%s/%s", folder, text->valuestring);
 	(void)cJSON_SetValuestring(text, path);
-	free(path);
 }
 
 void
@@ -226,13 +218,11 @@ bench_make_absolute(cJSON *definition, const char *folder)
 {
 	cJSON *v, *file;
 
-	cJSON_ArrayForEach(
-		v, cJSON_GetObjectItemCaseSensitive(definition, "variants"))
+	cJSON_ArrayForEach(v, json_get(definition, "variants"))
 	{
 		make_absolute(cJSON_GetObjectItemCaseSensitive(v, "patch"),
 			      folder);
-		cJSON_ArrayForEach(file,
-				   cJSON_GetObjectItemCaseSensitive(v, "files"))
+		cJSON_ArrayForEach(file, json_get(v, "files"))
 			make_absolute(file, folder);
 	}
 }
@@ -241,12 +231,9 @@ bench_make_absolute(cJSON *definition, const char *folder)
 static cJSON *
 find_variant(const struct bench_audit *audit, struct err *err)
 {
-	const cJSON *v, *all = cJSON_GetObjectItemCaseSensitive(
-				audit->definition, "variants");
 	cJSON *copy;
 
-	cJSON_ArrayForEach(v, all)
-	{
+	json_each (v, json_get(audit->definition, "variants")) {
 		if (audit->variant != NULL
 			    ? strcmp(json_get_string(v, "tag", ""),
 				     audit->variant) != 0
@@ -267,23 +254,20 @@ make_probe(const struct bench_audit *audit)
 {
 	cJSON *root = cJSON_CreateObject(), *node, *array;
 
-	json_add_string(root, "schema", PLAN_SCHEMA);
-	json_add_string(root, "name", "audit");
+	json_add(root, JTEXT("schema", PLAN_SCHEMA), JTEXT("name", "audit"));
 	node = cJSON_AddObjectToObject(root, "workload");
-	json_add_string(node, "cwd", PROBE_FOLDER);
-	json_add_string(node, "command", probes[audit->probe].command);
-	json_add_string(node, "log", "probe.out");
-	json_add_number(node, "timeout_s", 300);
+	json_add(node, JTEXT("cwd", PROBE_FOLDER),
+		 JTEXT("command", probes[audit->probe].command),
+		 JTEXT("log", "probe.out"), JNUM("timeout_s", 300));
 	node = cJSON_AddObjectToObject(root, "metric");
-	json_add_string(node, "parser", "json");
-	json_add_string(node, "key", "probe_ms");
-	json_add_string(node, "direction", "lower");
+	json_add(node, JTEXT("parser", "json"), JTEXT("key", "probe_ms"),
+		 JTEXT("direction", "lower"));
 	array = cJSON_AddArrayToObject(root, "variants");
 	node = cJSON_CreateObject();
-	json_add_string(node, "tag", probes[audit->probe].name);
-	cJSON_AddBoolToObject(node, "control", true);
-	json_add_string(node, "noise_class",
-			audit->probe == PROBE_GPU ? "probe-gpu" : "probe-cpu");
+	json_add(node, JTEXT("tag", probes[audit->probe].name),
+		 JBOOL("control", true),
+		 JTEXT("noise_class",
+		       audit->probe == PROBE_GPU ? "probe-gpu" : "probe-cpu"));
 	cJSON_AddItemToArray(array, node);
 	node = cJSON_AddObjectToObject(root, "design");
 	cJSON_AddNumberToObject(node, "gap_s", 1);
@@ -376,9 +360,8 @@ text_of(const cJSON *form, const char *key)
 static char *
 next_word(struct str *rest)
 {
-	struct buf word;
+	AUTO_BUF word = buf_new(65536);
 	char quote = '\0';
-	char *result;
 
 	while (rest->len > 0 && isspace((unsigned char)rest->p[0])) {
 		rest->p++;
@@ -386,7 +369,6 @@ next_word(struct str *rest)
 	}
 	if (rest->len == 0)
 		return NULL;
-	buf_init(&word, 65536);
 	for (; rest->len > 0; rest->p++, rest->len--) {
 		char c = rest->p[0];
 
@@ -399,9 +381,7 @@ next_word(struct str *rest)
 		else
 			buf_append_char(&word, c);
 	}
-	result = word.len > 0 ? buf_detach(&word) : xstrdup("");
-	buf_release(&word);
-	return result;
+	return word.len > 0 ? buf_detach(&word) : xstrdup("");
 }
 
 /* "TAG NAME=value .. [-- command]" as a variant; NULL with err. */
@@ -420,12 +400,11 @@ make_variant(const char *text, bool control, struct err *err)
 		char *equals = strchr(word, '=');
 
 		if (strcmp(word, "--") == 0) {
-			char *command;
+			AUTO_TEXT command = NULL;
 
 			rest = str_trim(rest);
 			command = xstrndup(rest.p, rest.len);
 			json_add_string(v, "command", command);
-			free(command);
 			free(word);
 			return v;
 		}
@@ -482,9 +461,8 @@ bench_make_window(cJSON *metric, const char *text, struct err *err)
 	    !str_to_double(window, &high))
 		return err_set(err, ERR_USAGE,
 			       "window: expected first:last step, or auto");
-	json_add_string(node, "mode", "fixed");
-	json_add_number(node, "lo", low);
-	json_add_number(node, "hi", high);
+	json_add(node, JTEXT("mode", "fixed"), JNUM("lo", low),
+		 JNUM("hi", high));
 	return 0;
 }
 
@@ -495,13 +473,12 @@ add_metric(cJSON *root, const cJSON *form, struct err *err)
 	struct str rest = str_from(text_of(form, "metric"));
 	const char *window = text_of(form, "window");
 	cJSON *metric = cJSON_AddObjectToObject(root, "metric");
-	char *key = next_word(&rest), *way = next_word(&rest);
+	AUTO_TEXT key = next_word(&rest);
+	AUTO_TEXT way = next_word(&rest);
 
 	json_add_string(metric, "key", key != NULL ? key : "step_ms");
 	if (way != NULL)
 		json_add_string(metric, "direction", way);
-	free(key);
-	free(way);
 	return str_trim(str_from(window)).len > 0
 		       ? bench_make_window(metric, window, err)
 		       : 0;
@@ -528,11 +505,11 @@ fill(cJSON *root, const cJSON *form, const struct conf *conf, struct err *err)
 {
 	cJSON *node, *pods;
 
-	json_add_string(root, "schema", PLAN_SCHEMA);
-	json_add_string(root, "name", text_of(form, "name"));
+	json_add(root, JTEXT("schema", PLAN_SCHEMA),
+		 JTEXT("name", text_of(form, "name")));
 	node = cJSON_AddObjectToObject(root, "workload");
-	json_add_string(node, "cwd", text_of(form, "folder"));
-	json_add_string(node, "command", text_of(form, "command"));
+	json_add(node, JTEXT("cwd", text_of(form, "folder")),
+		 JTEXT("command", text_of(form, "command")));
 	if (text_of(form, "folder")[0] == '\0')
 		return err_set(err, ERR_USAGE,
 			       "folder: where the command runs on the pods");
@@ -610,9 +587,8 @@ add_measure(struct buf *out, const char *command)
 static void
 add_command(struct buf *out, const struct harness_ab *ab, const char *source)
 {
-	struct buf measure;
+	AUTO_BUF measure = buf_new(COMMAND_MAX);
 
-	buf_init(&measure, COMMAND_MAX);
 	add_measure(&measure, ab->run->command);
 	buf_append_str(out, "d=$(mktemp -d) && trap 'rm -rf \"$d\"' EXIT && "
 			    "trap 'exit 143' HUP INT TERM && "
@@ -625,7 +601,6 @@ add_command(struct buf *out, const struct harness_ab *ab, const char *source)
 			    "[ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$d/$f\" || "
 			    "exit 9; done && cd \"$d\" && sh -c ");
 	quote_word(out, str_from(measure.data));
-	buf_release(&measure);
 }
 
 static void
@@ -633,16 +608,14 @@ add_variant(cJSON *variants, const struct harness_ab *ab, const char *tag,
 	    const char *source)
 {
 	cJSON *variant = cJSON_CreateObject();
-	struct buf command;
+	AUTO_BUF command = buf_new(COMMAND_MAX);
 
-	buf_init(&command, COMMAND_MAX);
 	add_command(&command, ab, source);
 	json_add_string(variant, "tag", tag);
 	if (variants->child == NULL)
 		cJSON_AddBoolToObject(variant, "control", true);
 	json_add_string(variant, "command", command.data);
 	cJSON_AddItemToArray(variants, variant);
-	buf_release(&command);
 }
 
 static void
@@ -651,33 +624,31 @@ add_workload(cJSON *object, const struct harness_ab *ab)
 	cJSON *workload = cJSON_AddObjectToObject(object, "workload");
 	struct harness_number limit = ab->run->post_s;
 
-	json_add_string(workload, "cwd", ab->workspace);
-	json_add_string(workload, "command", ab->run->command);
-	json_add_string(workload, "log", "verifier.out");
-	json_add_number(workload, "timeout_s",
-			harness_is_finite(limit) && limit.value >= 1
-				? limit.value
-				: TIMEOUT_S);
+	json_add(workload, JTEXT("cwd", ab->workspace),
+		 JTEXT("command", ab->run->command),
+		 JTEXT("log", "verifier.out"),
+		 JNUM("timeout_s", harness_is_finite(limit) && limit.value >= 1
+					   ? limit.value
+					   : TIMEOUT_S));
 }
 
 static cJSON *
 make_plan(const struct harness_ab *ab)
 {
 	cJSON *object = cJSON_CreateObject(), *node;
-	struct buf text;
+	AUTO_BUF text = buf_new(COMMAND_MAX);
 
-	buf_init(&text, COMMAND_MAX);
 	json_add_string(object, "schema", PLAN_SCHEMA);
 	add_name(&text, ab->run->id);
 	buf_append_str(&text, "-ab");
 	json_add_string(object, "name", text.data);
 	add_workload(object, ab);
 	node = cJSON_AddObjectToObject(object, "metric");
-	json_add_string(node, "parser", "json");
-	json_add_string(node, "key", ab->run->post_score_key);
-	json_add_string(node, "direction",
-			ab->run->higher_is_better == HARNESS_YES ? "higher"
-								 : "lower");
+	json_add(node, JTEXT("parser", "json"),
+		 JTEXT("key", ab->run->post_score_key),
+		 JTEXT("direction", ab->run->higher_is_better == HARNESS_YES
+					    ? "higher"
+					    : "lower"));
 	node = cJSON_AddArrayToObject(object, "variants");
 	buf_clear(&text);
 	buf_appendf(&text, "%s/.harnessgym/runs/%s/checkpoints/best",
@@ -693,7 +664,6 @@ make_plan(const struct harness_ab *ab)
 	cJSON_AddNumberToObject(node, "blocks_per_pod", ROUNDS);
 	cJSON_AddNumberToObject(node, "burn_in", 1);
 	cJSON_AddBoolToObject(node, "aa", true);
-	buf_release(&text);
 	return object;
 }
 
@@ -721,21 +691,18 @@ cJSON *
 harness_ab_json(const struct harness_ab *ab, struct err *err)
 {
 	struct plan plan;
-	struct buf text;
+	AUTO_BUF text = buf_new(COMMAND_MAX * 4);
 	cJSON *object;
 
 	if (check(ab, err) != 0)
 		return NULL;
 	object = make_plan(ab);
-	buf_init(&text, COMMAND_MAX * 4);
 	json_print(&text, object);
-	if (plan_parse(&plan, "bench.json", (struct str){ text.data, text.len },
-		       err) != 0) {
+	if (plan_parse(&plan, "bench.json", buf_str(&text), err) != 0) {
 		cJSON_Delete(object);
 		object = NULL;
 	} else {
 		plan_release(&plan);
 	}
-	buf_release(&text);
 	return object;
 }

@@ -2,8 +2,6 @@
 #ifndef HGYM_BENCH_MAKE_H
 #define HGYM_BENCH_MAKE_H
 
-#include <stdbool.h>
-
 #include "conf/conf.h"
 #include "parsers/harness_run.h"
 #include "parsers/json.h"

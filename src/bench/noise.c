@@ -8,16 +8,12 @@
 
 #include "bench/noise.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/dist.h"
-#include "base/sha256.h"
 #include "base/xalloc.h"
-#include "bench/stats.h"
 
 #define ALPHA 0.05
 #define POWER 0.8
@@ -34,8 +30,8 @@ is_measured(const struct noise_run *run)
 static void
 measure_drift(struct noise *noise, const struct noise_run *runs, size_t n)
 {
-	double *t = xcalloc(n + 1, sizeof(*t)),
-	       *ln = xcalloc(n + 1, sizeof(*t));
+	AUTO_FREE double *t = xcalloc(n + 1, sizeof(*t)),
+			 *ln = xcalloc(n + 1, sizeof(*t));
 	struct stats_line line;
 	size_t k = 0;
 
@@ -56,8 +52,6 @@ measure_drift(struct noise *noise, const struct noise_run *runs, size_t n)
 		noise->drift = line.slope * noise->span_s;
 		noise->drift_p = line.p;
 	}
-	free(t);
-	free(ln);
 }
 
 /* What one kind of a block's runs lends to it: their median; how many. */
@@ -65,16 +59,14 @@ static double
 block_y(const struct noise_run *like, bool again, const struct noise_run *runs,
 	size_t n, size_t *count)
 {
-	double *y = xcalloc(n + 1, sizeof(*y)), median;
+	AUTO_FREE double *y = xcalloc(n + 1, sizeof(*y));
 
 	*count = 0;
 	for (size_t i = 0; i < n; i++)
 		if (runs[i].block == like->block && runs[i].again == again &&
 		    is_measured(&runs[i]))
 			y[(*count)++] = runs[i].y;
-	median = stats_median(y, *count);
-	free(y);
-	return median;
+	return stats_median(y, *count);
 }
 
 /* Is it the first run of its block? (To go over blocks.) */
@@ -91,7 +83,8 @@ is_first(const struct noise_run *run, const struct noise_run *runs)
 static size_t
 block_differences(const struct noise_run *runs, size_t n, double *d)
 {
-	size_t *least = xcalloc(n + 1, sizeof(*least)), most = 0, kept = 0;
+	AUTO_FREE size_t *least = xcalloc(n + 1, sizeof(*least));
+	size_t most = 0, kept = 0;
 	size_t n_d = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -113,16 +106,15 @@ block_differences(const struct noise_run *runs, size_t n, double *d)
 	for (size_t i = 0; i < n_d; i++)
 		if (least[i] == most)
 			d[kept++] = d[i];
-	free(least);
 	return kept;
 }
 
 void
 noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 {
-	double *ln = xcalloc(n + 1, sizeof(*ln)),
-	       *d = xcalloc(n + 1, sizeof(*d));
-	double *took = xcalloc(n + 1, sizeof(*took));
+	AUTO_FREE double *ln = xcalloc(n + 1, sizeof(*ln)),
+			 *d = xcalloc(n + 1, sizeof(*d));
+	AUTO_FREE double *took = xcalloc(n + 1, sizeof(*took));
 	size_t n_took = 0;
 
 	*noise = (struct noise){ .drift = (double)NAN, .drift_p = (double)NAN };
@@ -141,9 +133,6 @@ noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 	noise->sd_block = stats_sd(d, noise->n_blocks);
 	noise->run_s = stats_median(took, n_took);
 	measure_drift(noise, runs, n);
-	free(ln);
-	free(d);
-	free(took);
 }
 
 double
@@ -213,11 +202,9 @@ seconds_of(const cJSON *run, const char *key)
 static bool
 is_guarded(const cJSON *run)
 {
-	const cJSON *hit,
-		*all = cJSON_GetObjectItemCaseSensitive(run, "guards");
-
-	cJSON_ArrayForEach(
-		hit, all) if (json_get_bool(hit, "hard", false)) return true;
+	json_each (hit, json_get(run, "guards"))
+		if (json_get_bool(hit, "hard", false))
+			return true;
 	return false;
 }
 
@@ -304,13 +291,11 @@ noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
 {
 	static const char *const kept[] = { "torch ", "triton ", "kernel " };
 	struct str line;
-	struct buf gpus;
+	AUTO_BUF gpus = buf_new(sizeof(out->gpus) - 1);
 
 	*out = (struct noise_of_pod){ .pod = pod->id };
-	buf_init(&gpus, sizeof(out->gpus) - 1);
 	plan_gpus_text(&pod->gpus, ',', &gpus);
 	(void)snprintf(out->gpus, sizeof(out->gpus), "%s", gpus.data);
-	buf_release(&gpus);
 	while (str_next(&env, '\n', &line)) {
 		if (line.len > 4 && memcmp(line.p, "gpu ", 4) == 0)
 			take_gpu(out, pod,
@@ -356,8 +341,7 @@ bool
 noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 		 const cJSON *verdict, struct str env)
 {
-	const cJSON *run,
-		*all = cJSON_GetObjectItemCaseSensitive(verdict, "runs");
+	const cJSON *all = json_get(verdict, "runs");
 	int size = cJSON_GetArraySize(all);
 	struct noise_run *runs;
 	char again[PLAN_TAG_SIZE] = "";
@@ -369,8 +353,7 @@ noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 	runs = xcalloc((size_t)size, sizeof(*runs));
 	if (plan->aa)
 		plan_arm_tag(plan, plan->n_variants, again);
-	cJSON_ArrayForEach(run, all)
-	{
+	json_each (run, all) {
 		if (take_run(&runs[n], run, plan->pods[pod].id,
 			     plan->variants[0].tag, again))
 			n++;

@@ -2,9 +2,6 @@
 #ifndef HGYM_BENCH_NOISE_H
 #define HGYM_BENCH_NOISE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "bench/plan.h"
 #include "parsers/json.h"
 

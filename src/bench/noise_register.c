@@ -4,16 +4,13 @@
 
 #include "bench/noise_register.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/change.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
-#include "bench/stats.h"
 #include "store/benches.h"
 
 #define MAX_ENV_BYTES (256U * 1024)
@@ -339,15 +336,12 @@ noise_register_rule(void *user, struct judge_rule *rule)
 	for (size_t i = 0; i < plan->n_pods; i++) {
 		const struct noise_entry *e;
 		struct noise_of_pod now;
-		struct buf env;
+		AUTO_BUF env = buf_new(MAX_ENV_BYTES);
 
-		buf_init(&env, MAX_ENV_BYTES);
 		if (lookup->path != NULL)
 			read_env(&env, lookup->path, plan->pods[i].id);
-		noise_read_env(&now, &plan->pods[i],
-			       (struct str){ env.data, env.len });
+		noise_read_env(&now, &plan->pods[i], buf_str(&env));
 		e = noise_register_find(lookup->reg, plan, 0, i, now.gpu_id);
-		buf_release(&env);
 		if (e == NULL)
 			return;
 		if (e->noise.sd > sd) {
@@ -393,9 +387,11 @@ static int
 note_pods(const char *db_path, const char *id, const char *path,
 	  const struct plan *plan, struct err *err)
 {
-	struct stored_noise *rows = xcalloc(plan->n_pods, sizeof(*rows));
-	struct noise_of_pod *all = xcalloc(plan->n_pods, sizeof(*all));
-	cJSON *verdict = folder_read_json(path, "verdict.json");
+	AUTO_FREE struct stored_noise *rows =
+		xcalloc(plan->n_pods, sizeof(*rows));
+	AUTO_FREE struct noise_of_pod *all =
+		xcalloc(plan->n_pods, sizeof(*all));
+	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
 	struct folder_state state = { .state = "" };
 	char class_name[NOISE_CLASS_SIZE];
 	size_t n = 0;
@@ -404,12 +400,11 @@ note_pods(const char *db_path, const char *id, const char *path,
 	noise_class(plan, 0, class_name);
 	(void)folder_read_state(path, &state);
 	for (size_t i = 0; verdict != NULL && i < plan->n_pods; i++) {
-		struct buf env;
+		AUTO_BUF env = buf_new(MAX_ENV_BYTES);
 
-		buf_init(&env, MAX_ENV_BYTES);
 		read_env(&env, path, plan->pods[i].id);
 		if (noise_of_verdict(&all[n], plan, i, verdict,
-				     (struct str){ env.data, env.len })) {
+				     buf_str(&env))) {
 			rows[n] = stored_of(&all[n], plan, class_name);
 			rows[n].bench_id = id;
 			rows[n].when_ms = state.ended_ms != 0
@@ -417,13 +412,9 @@ note_pods(const char *db_path, const char *id, const char *path,
 						  : state.started_ms;
 			n++;
 		}
-		buf_release(&env);
 	}
 	if (n > 0)
 		rc = store_put_noise(db_path, id, rows, n, err);
-	cJSON_Delete(verdict);
-	free(all);
-	free(rows);
 	return rc;
 }
 
@@ -452,40 +443,31 @@ noise_entry_json(const struct noise_entry *e)
 	if (e->rank > 0)
 		(void)snprintf(rank, sizeof(rank), "%zu of %zu", e->rank,
 			       e->n_ranked);
-	json_add_clean(row, "pod", e->pod);
-	json_add_clean(row, "gpus", e->gpus[0] != '\0' ? e->gpus : NULL);
-	json_add_clean(row, "gpu", e->gpu);
-	json_add_clean(row, "gpu_id", e->gpu_id);
-	json_add_clean(row, "class", e->class_name);
-	json_add_clean(row, "what", e->what);
-	json_add_clean(row, "metric", e->metric);
-	json_add_number(row, "n_runs", (double)noise->n_runs);
-	json_add_number(row, "n_blocks", (double)noise->n_blocks);
-	json_add_number(row, "n_benches", (double)e->n_benches);
-	json_add_number(row, "sd_pct", 100.0 * noise->sd);
-	json_add_number(row, "df", noise->df);
-	json_add_number(row, "sd_block_pct", 100.0 * noise->sd_block);
-	json_add_number(row, "drift_pct", stats_pct(noise->drift));
-	json_add_number(row, "drift_p", noise->drift_p);
-	json_add_number(row, "drift_s", noise->span_s);
-	json_add_number(row, "level_pct",
-			e->n_benches > 1
-				? stats_pct(noise->mean - e->first_mean)
-				: (double)NAN);
+	json_add(row, JCLEAN("pod", e->pod),
+		 JCLEAN("gpus", e->gpus[0] != '\0' ? e->gpus : NULL),
+		 JCLEAN("gpu", e->gpu), JCLEAN("gpu_id", e->gpu_id),
+		 JCLEAN("class", e->class_name), JCLEAN("what", e->what),
+		 JCLEAN("metric", e->metric), JNUM("n_runs", noise->n_runs),
+		 JNUM("n_blocks", noise->n_blocks),
+		 JNUM("n_benches", e->n_benches),
+		 JNUM("sd_pct", 100.0 * noise->sd), JNUM("df", noise->df),
+		 JNUM("sd_block_pct", 100.0 * noise->sd_block),
+		 JNUM("drift_pct", stats_pct(noise->drift)),
+		 JNUM("drift_p", noise->drift_p),
+		 JNUM("drift_s", noise->span_s),
+		 JNUM("level_pct",
+		      e->n_benches > 1 ? stats_pct(noise->mean - e->first_mean)
+				       : (double)NAN));
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
 		(void)snprintf(key, sizeof(key), "mde%zu_pct", blocks[i]);
 		json_add_number(row, key,
 				stats_pct(noise_mde(noise, blocks[i])));
 	}
-	json_add_number(row, "run_s", noise->run_s);
-	json_add_number(row, "rank",
-			e->rank > 0 ? (double)e->rank : (double)NAN);
-	json_add_number(row, "of",
-			e->rank > 0 ? (double)e->n_ranked : (double)NAN);
-	json_add_string(row, "rank_text", rank[0] != '\0' ? rank : NULL);
-	json_add_number(row, "p_quietest", e->p_quietest);
-	json_add_clean(row, "driver", e->driver);
-	json_add_clean(row, "image", e->image);
+	json_add(row, JNUM("run_s", noise->run_s), JSOME("rank", e->rank),
+		 JNUM("of", e->rank > 0 ? (double)e->n_ranked : (double)NAN),
+		 JTEXT("rank_text", rank[0] != '\0' ? rank : NULL),
+		 JNUM("p_quietest", e->p_quietest), JCLEAN("driver", e->driver),
+		 JCLEAN("image", e->image));
 	json_add_time(row, "first", e->first_ms);
 	json_add_time(row, "when", e->when_ms);
 	return row;

@@ -5,15 +5,12 @@
 
 #include "bench/page.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "bench/folder.h"
-#include "bench/stats.h"
 #include "bench/verdict_json.h"
 #include "report/facts_print.h"
 
@@ -60,20 +57,17 @@ plot_of(const cJSON *verdict)
 {
 	struct plot plot = { .contrasts = verdict_list(verdict, "contrasts"),
 			     .margin = num(verdict, "margin_pct") };
-	const cJSON *c, *b;
 	double room;
 
 	plot_widen(&plot, plot.margin);
 	plot_widen(&plot, -plot.margin);
-	cJSON_ArrayForEach(c, plot.contrasts)
-	{
+	json_each (c, plot.contrasts) {
 		plot.n += cJSON_GetArraySize(verdict_list(c, "blocks")) > 0;
-		cJSON_ArrayForEach(b, verdict_list(c, "blocks"))
+		json_each (b, verdict_list(c, "blocks"))
 			plot_widen(&plot, num(b, "pct"));
 	}
 	room = MOST_WIDE * (plot.hi - plot.lo);
-	cJSON_ArrayForEach(c, plot.contrasts)
-	{
+	json_each (c, plot.contrasts) {
 		double low = plot_bound(c, 0), high = plot_bound(c, 1);
 
 		if (!isnan(low) && !isnan(high)) {
@@ -123,7 +117,6 @@ plot_row(struct buf *out, const struct plot *plot, const cJSON *c)
 {
 	char row[COLUMNS + 1];
 	double lo = plot_bound(c, 0), hi = plot_bound(c, 1);
-	const cJSON *b;
 
 	memset(row, ' ', COLUMNS);
 	row[COLUMNS] = '\0';
@@ -136,7 +129,7 @@ plot_row(struct buf *out, const struct plot *plot, const cJSON *c)
 	plot_put(plot, row, 0.0, '|');
 	plot_put(plot, row, lo, '[');
 	plot_put(plot, row, hi, ']');
-	cJSON_ArrayForEach(b, verdict_list(c, "blocks"))
+	json_each (b, verdict_list(c, "blocks"))
 		plot_put(plot, row, num(b, "pct"), 'o');
 	buf_appendf(out, "    %-*.*s %s ", LABEL, LABEL, txt(c, "variant"),
 		    row);
@@ -150,13 +143,11 @@ plot_text(struct buf *out, const cJSON *verdict)
 {
 	struct plot plot = plot_of(verdict);
 	char lo[STATS_PCT_SIZE], hi[STATS_PCT_SIZE];
-	const cJSON *c;
 
 	if (plot.n == 0)
 		return;
 	buf_append_char(out, '\n');
-	cJSON_ArrayForEach(c, plot.contrasts)
-	{
+	json_each (c, plot.contrasts) {
 		if (cJSON_GetArraySize(verdict_list(c, "blocks")) > 0)
 			plot_row(out, &plot, c);
 	}
@@ -213,7 +204,6 @@ svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)
 {
 	double lo = plot_bound(c, 0), hi = plot_bound(c, 1);
 	int y = row * ROW + ROW / 2 + 8;
-	const cJSON *b;
 
 	buf_appendf(out, "<text x=\"8\" y=\"%d\">", y + 4);
 	svg_text(out, txt(c, "variant"));
@@ -227,8 +217,7 @@ svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)
 			    "stroke-width=\"6\" opacity=\"0.5\"/>\n",
 			    LEFT + plot_at(plot, lo, WIDTH), y,
 			    LEFT + plot_at(plot, hi, WIDTH));
-	cJSON_ArrayForEach(b, verdict_list(c, "blocks"))
-	{
+	json_each (b, verdict_list(c, "blocks")) {
 		if (isfinite(num(b, "pct")))
 			buf_appendf(out,
 				    "<circle cx=\"%.1f\" cy=\"%d\" r=\"4\" "
@@ -245,7 +234,6 @@ page_svg(struct buf *out, const cJSON *verdict)
 	struct plot plot = plot_of(verdict);
 	AUTO_BUF title = buf_new(MAX_LINE);
 	int rows = (int)plot.n, row = 0;
-	const cJSON *c;
 
 	report_line(&title, verdict);
 	buf_appendf(out,
@@ -261,8 +249,7 @@ page_svg(struct buf *out, const cJSON *verdict)
 	svg_line(out, &plot, plot.margin, rows, "#ddd");
 	svg_label(out, &plot, plot.lo, rows);
 	svg_label(out, &plot, plot.hi, rows);
-	cJSON_ArrayForEach(c, plot.contrasts)
-	{
+	json_each (c, plot.contrasts) {
 		if (cJSON_GetArraySize(verdict_list(c, "blocks")) > 0)
 			svg_row(out, &plot, c, row++);
 	}
@@ -345,12 +332,10 @@ static void
 page_add_member(struct buf *out, const cJSON *node)
 {
 	AUTO_BUF text = buf_new(MAX_TEXT);
-	const cJSON *item;
 
 	if (cJSON_IsArray(node)) {
 		buf_append_char(&text, '[');
-		cJSON_ArrayForEach(item, node)
-		{
+		json_each (item, node) {
 			buf_append_str(&text, item != node->child ? ",\n      "
 								  : "\n      ");
 			json_print(&text, item);
@@ -383,7 +368,7 @@ page_hide_env(const cJSON *owner)
 {
 	cJSON *one;
 
-	cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(owner, "env"))
+	cJSON_ArrayForEach(one, json_get(owner, "env"))
 	{
 		if (page_is_secret(one->string))
 			(void)cJSON_SetValuestring(one, "...");
@@ -399,11 +384,10 @@ page_hide(cJSON *root)
 					    "proxy_jump", "stop_cmd" };
 	cJSON *node;
 
-	page_hide_env(cJSON_GetObjectItemCaseSensitive(root, "workload"));
-	cJSON_ArrayForEach(node,
-			   cJSON_GetObjectItemCaseSensitive(root, "variants"))
+	page_hide_env(json_get(root, "workload"));
+	cJSON_ArrayForEach(node, json_get(root, "variants"))
 		page_hide_env(node);
-	cJSON_ArrayForEach(node, cJSON_GetObjectItemCaseSensitive(root, "pods"))
+	cJSON_ArrayForEach(node, json_get(root, "pods"))
 	{
 		for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 			cJSON_DeleteItemFromObjectCaseSensitive(node, ways[i]);
@@ -414,14 +398,14 @@ static void
 page_add_definition(struct buf *out, const char *path)
 {
 	AUTO_JSON root = folder_read_json(path, "bench.json");
-	const cJSON *node;
 
 	if (!cJSON_IsObject(root))
 		return;
 	page_hide(root);
 	buf_append_str(out, "\n### to run it again\n\nhgym-tui bench run "
 			    "bench.json, which is\n\n");
-	cJSON_ArrayForEach(node, root) page_add_member(out, node);
+	json_each (node, root)
+		page_add_member(out, node);
 	buf_append_str(out, "}\n");
 }
 

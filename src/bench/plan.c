@@ -6,7 +6,6 @@
 #include "bench/plan.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 #include "base/quote.h"
 #include "base/xalloc.h"
 #include "bench/kernel.h"
-#include "bench/run_log.h"
 
 #define MAX_SEED 9007199254740991.0
 #define MAX_TEXT (1024U * 1024)
@@ -88,11 +86,9 @@ take_env(const struct json_reader *r, const cJSON *all, const char *path,
 {
 	struct plan_env *env = to;
 	char at[JSON_PATH_SIZE];
-	const cJSON *node;
 
 	env->v = xcalloc((size_t)cJSON_GetArraySize(all) + 1, sizeof(*env->v));
-	cJSON_ArrayForEach(node, all)
-	{
+	json_each (node, all) {
 		(void)json_join(at, path, node->string);
 		if (env->n == PLAN_MAX_ENV)
 			return json_refuse(r, at, "more than %d variables",
@@ -101,7 +97,7 @@ take_env(const struct json_reader *r, const cJSON *all, const char *path,
 			return json_refuse(r, at, "is no name of a variable");
 		if (!cJSON_IsString(node))
 			return json_refuse(r, at, "expected a string");
-		if (cJSON_GetObjectItemCaseSensitive(all, node->string) != node)
+		if (json_get(all, node->string) != node)
 			return json_refuse(r, at, "this key stands twice");
 		env->v[env->n++] =
 			(struct plan_variable){ xstrdup(node->string),
@@ -116,7 +112,7 @@ take_file(const struct json_reader *r, const cJSON *node, const char *path,
 	  struct plan_files *files, bool is_overlay)
 {
 	struct plan_file *file = &files->v[files->n];
-	struct buf text;
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
 	if (files->n == PLAN_MAX_FILES)
 		return json_refuse(r, path, "more than %d files",
@@ -131,13 +127,11 @@ take_file(const struct json_reader *r, const cJSON *node, const char *path,
 			is_overlay ? "expected an object to merge over "
 				     "the file"
 				   : "expected the path of a file here");
-	buf_init(&text, JSON_MAX_BYTES);
 	if (is_overlay)
 		json_print(&text, node);
 	file->path = xstrdup(node->string);
 	file->overlay = is_overlay ? buf_detach(&text) : NULL;
 	file->from = xstrdup_null(node->valuestring);
-	buf_release(&text);
 	files->n++;
 	return 0;
 }
@@ -148,15 +142,13 @@ take_files(const struct json_reader *r, const cJSON *all, const char *path,
 {
 	bool is_overlay = strcmp(all->string, "overlay") == 0;
 	const char *twin = json_duplicate_key(all);
-	const cJSON *node;
 
 	if (twin != NULL)
 		return json_refuse(r, path,
 				   "the key \"%.60s\" stands twice in one "
 				   "object",
 				   twin);
-	cJSON_ArrayForEach(node, all)
-	{
+	json_each (node, all) {
 		if (take_file(r, node, path, to, is_overlay) != 0)
 			return -1;
 	}
@@ -170,13 +162,11 @@ take_launch(const struct json_reader *r, const cJSON *all, const char *path,
 {
 	const char *twin = json_duplicate_key(all);
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-	const cJSON *node;
 
 	if (twin != NULL)
 		return json_refuse(r, path, "the key \"%.60s\" stands twice",
 				   twin);
-	cJSON_ArrayForEach(node, all)
-	{
+	json_each (node, all) {
 		if (!is_variable(node->string))
 			return json_refuse(r, path, "\"%.60s\" is no name",
 					   node->string);
@@ -470,9 +460,7 @@ check_decision(const struct json_reader *r, const cJSON *object,
 	char at[JSON_PATH_SIZE];
 
 	if (plan->min_blocks <= all ||
-	    !json_has_type(
-		    cJSON_GetObjectItemCaseSensitive(object, "min_blocks"),
-		    JSON_NUMBER))
+	    !json_has_type(json_get(object, "min_blocks"), JSON_NUMBER))
 		return 0;
 	return json_refuse(r, json_join(at, path, "min_blocks"),
 			   "the bench has %zu blocks in all and would never be "
@@ -495,11 +483,9 @@ static int
 take_items(const struct json_reader *r, const cJSON *array, const char *path,
 	   const struct items *items, size_t *n)
 {
-	const cJSON *node;
 	char at[64];
 
-	cJSON_ArrayForEach(node, array)
-	{
+	json_each (node, array) {
 		char *item = (char *)items->v + *n * items->size;
 		const char *name, *other;
 
@@ -712,17 +698,14 @@ plan_parse(struct plan *plan, const char *file, struct str text,
 int
 plan_load(struct plan *plan, const char *path, struct err *err)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_TEXT);
 	int result;
 
-	buf_init(&text, MAX_TEXT);
 	result = file_read(path, &text, err);
 	if (result == 0)
-		result = plan_parse(plan, path,
-				    (struct str){ text.data, text.len }, err);
+		result = plan_parse(plan, path, buf_str(&text), err);
 	else if (err != NULL)
 		err->code = ERR_CONFIG;
-	buf_release(&text);
 	return result;
 }
 

@@ -2,10 +2,6 @@
 #ifndef HGYM_BENCH_PLAN_H
 #define HGYM_BENCH_PLAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/sha256.h"

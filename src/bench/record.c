@@ -5,19 +5,13 @@
 
 #include "bench/record.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
+#include "bench/runs.h"
 #include "bench/verdict_json.h"
-#include "conf/conf.h"
-#include "parsers/json.h"
-#include "parsers/run.h"
 #include "report/facts_print.h"
 #include "store/benches.h"
 
@@ -37,16 +31,12 @@ time_of(const cJSON *object, const char *key)
 static char *
 text_of(const cJSON *node)
 {
-	struct buf text;
-	char *result;
+	AUTO_BUF text = buf_new(MAX_JSON);
 
 	if (node == NULL)
 		return NULL;
-	buf_init(&text, MAX_JSON);
 	json_print(&text, node);
-	result = text.truncated ? NULL : buf_detach(&text);
-	buf_release(&text);
-	return result;
+	return text.truncated ? NULL : buf_detach(&text);
 }
 
 static void
@@ -78,18 +68,17 @@ static int
 put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
     struct err *err)
 {
-	const cJSON *all = cJSON_GetObjectItemCaseSensitive(verdict, "runs");
+	const cJSON *all = json_get(verdict, "runs");
 	size_t n = all != NULL ? (size_t)cJSON_GetArraySize(all) : 0, i = 0;
-	struct stored_bench_run *runs = xcalloc(n + 1, sizeof(*runs));
-	const cJSON *node;
+	AUTO_FREE struct stored_bench_run *runs = xcalloc(n + 1, sizeof(*runs));
 	int rc;
 
-	cJSON_ArrayForEach(node, all) fill_run(&runs[i++], node);
+	json_each (node, all)
+		fill_run(&runs[i++], node);
 	bench->sha256 = json_get_string(verdict, "bench_sha256", NULL);
 	rc = store_put_bench(db_path, bench, runs, n, err);
 	for (i = 0; i < n; i++)
 		free_text(runs[i].detail);
-	free(runs);
 	return rc;
 }
 
@@ -97,11 +86,11 @@ int
 bench_record(const char *db_path, const char *id, const char *path,
 	     struct err *err)
 {
-	cJSON *definition = folder_read_json(path, "bench.json");
-	cJSON *verdict = folder_read_json(path, "verdict.json");
-	char *definition_text = text_of(definition);
-	char *verdict_text = text_of(verdict);
-	char *file = xasprintf("%s/bench.json", path);
+	AUTO_JSON definition = folder_read_json(path, "bench.json");
+	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
+	AUTO_TEXT definition_text = text_of(definition);
+	AUTO_TEXT verdict_text = text_of(verdict);
+	AUTO_TEXT file = xasprintf("%s/bench.json", path);
 	struct folder_state state = { .state = "unknown" };
 	struct stored_bench bench = {
 		.id = id,
@@ -120,11 +109,6 @@ bench_record(const char *db_path, const char *id, const char *path,
 	rc = conf_make_dir_of(db_path, err);
 	if (rc == 0)
 		rc = put(db_path, &bench, verdict, err);
-	free(file);
-	free(definition_text);
-	free(verdict_text);
-	cJSON_Delete(definition);
-	cJSON_Delete(verdict);
 	return rc;
 }
 
@@ -142,6 +126,30 @@ bench_is_driven(const char *path)
 	return false;
 }
 
+char *
+bench_running_log(const char *path, const char *pod)
+{
+	char file[FOLDER_PATH_SIZE], *found = NULL;
+	struct bench_runs runs;
+	struct plan plan;
+
+	if (bench_load_plan(&plan, path, NULL) != 0)
+		return NULL;
+	bench_runs_init(&runs, &plan, path);
+	for (size_t i = 0; found == NULL && i < runs.n; i++) {
+		const struct bench_run *run = &runs.v[i];
+
+		bench_run_path(&runs, run, plan_output(&plan), file);
+		if (run->end == RUN_END_NONE &&
+		    strcmp(plan.pods[run->pod].id, pod) == 0 &&
+		    access(file, R_OK) == 0)
+			found = xstrdup(file);
+	}
+	bench_runs_release(&runs);
+	plan_release(&plan);
+	return found;
+}
+
 #define REPORT_BYTES (64U << 10)
 
 struct listing {
@@ -155,26 +163,21 @@ struct listing {
 static char *
 report_of(const struct stored_bench *bench, double *cost_usd)
 {
-	cJSON *root = NULL;
+	AUTO_JSON root = NULL;
 	struct facts facts;
-	struct buf text;
-	char *report;
+	AUTO_BUF text = buf_new(REPORT_BYTES);
 
 	if (bench->verdict != NULL)
 		root = json_parse(str_from(bench->verdict), JSON_BARE_NULL,
 				  NULL);
 	*cost_usd = verdict_number(root, "cost_usd");
-	buf_init(&text, REPORT_BYTES);
 	facts_init(&facts);
 	report_facts(&facts, root);
 	facts_print_text(&text, &facts);
 	facts_release(&facts);
 	buf_append_str(&text, "\nIts results folder is gone: this is what the "
 			      "database remembers.\n");
-	report = buf_detach(&text);
-	buf_release(&text);
-	cJSON_Delete(root);
-	return report;
+	return buf_detach(&text);
 }
 
 /* Rows come oldest first: the oldest of a full list makes room. */

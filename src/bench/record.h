@@ -2,8 +2,6 @@
 #ifndef HGYM_BENCH_RECORD_H
 #define HGYM_BENCH_RECORD_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 #include "context.h"
 #include "model/model.h"
@@ -17,6 +15,9 @@ int bench_record(const char *db_path, const char *id, const char *path,
 
 /* Somebody drives the bench of this results folder just now. */
 bool bench_is_driven(const char *path);
+
+/* The log here of the run that it makes on that pod now; owned; NULL: none. */
+char *bench_running_log(const char *path, const char *pod);
 
 /*
  * Benches that only the database remembers, newest first: those of it whose

@@ -2,13 +2,6 @@
 /* A verdict.json as facts for people; for all commands and the dashboard. */
 #include "config.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "bench/stats.h"
-#include "bench/verdict.h"
 #include "bench/verdict_json.h"
 
 #define MAX_BLOCKS   64
@@ -133,10 +126,9 @@ style_of(const cJSON *c)
 static const cJSON *
 arm_of(const struct report *r, const char *tag)
 {
-	const cJSON *arm, *all = verdict_list(r->root, "arms");
-
-	cJSON_ArrayForEach(arm, all) if (strcmp(txt(arm, "tag"), tag) ==
-					 0) return arm;
+	json_each (arm, verdict_list(r->root, "arms"))
+		if (strcmp(txt(arm, "tag"), tag) == 0)
+			return arm;
 	return NULL;
 }
 
@@ -174,12 +166,10 @@ say_outlier(struct report *r, const cJSON *run)
 static void
 add_outliers(struct report *r, bool blowing)
 {
-	const cJSON *run, *all = verdict_list(r->c, "outliers");
 	bool swollen = verdict_is(r->c, "swollen");
 	size_t n = 0;
 
-	cJSON_ArrayForEach(run, all)
-	{
+	json_each (run, verdict_list(r->c, "outliers")) {
 		if ((swollen && verdict_is(run, "blows_up")) != blowing)
 			continue;
 		if (n++ >= MAX_OUTLIERS)
@@ -192,18 +182,18 @@ add_outliers(struct report *r, bool blowing)
 		    FACT_WARN);
 	}
 	if (n > MAX_OUTLIERS) {
-		say(r, "and %zu more", n - MAX_OUTLIERS);
-		add(r, "", FACT_WARN);
+		facts_text(r->facts, "", FACT_WARN, "and %zu more",
+			   n - MAX_OUTLIERS);
 	}
 }
 
 static size_t
 n_blowing(const struct report *r)
 {
-	const cJSON *run, *all = verdict_list(r->c, "outliers");
 	size_t n = 0;
 
-	cJSON_ArrayForEach(run, all) n += verdict_is(run, "blows_up") ? 1 : 0;
+	json_each (run, verdict_list(r->c, "outliers"))
+		n += verdict_is(run, "blows_up") ? 1 : 0;
 	return n;
 }
 
@@ -254,10 +244,11 @@ add_swollen(struct report *r)
 	say_p(r, ", sign-flip p", num(r->c, "p_signflip"));
 	say(r, ". ");
 	say_need(r);
-	say(r, "A block of several runs an arm (runs_per_block 3), declared "
-	       "beforehand, counts by their medians, which one such run does "
-	       "not move.");
-	add(r, "", FACT_HINT);
+	facts_text(
+		r->facts, "", FACT_HINT,
+		"A block of several runs an arm (runs_per_block 3), declared "
+		"beforehand, counts by their medians, which one such run does "
+		"not move.");
 }
 
 /* A row of the table of numbers: label, control, variant, speed-up, note. */
@@ -277,11 +268,9 @@ add_row(struct report *r, const char *label, double control, double variant,
 static void
 add_block_rows(struct report *r)
 {
-	const cJSON *b, *all = verdict_list(r->c, "blocks");
 	size_t n = 0;
 
-	cJSON_ArrayForEach(b, all)
-	{
+	json_each (b, verdict_list(r->c, "blocks")) {
 		const char *pod = txt(b, "pod"), *mark = txt(b, "mark");
 
 		if (++n > MAX_BLOCKS)
@@ -299,11 +288,9 @@ add_block_rows(struct report *r)
 static bool
 has_guard(const cJSON *c, enum guard guard)
 {
-	const cJSON *hit, *all = verdict_list(c, "guards");
-
-	cJSON_ArrayForEach(
-		hit, all) if (strcmp(txt(hit, "guard"), guard_words[guard]) ==
-			      0) return true;
+	json_each (hit, verdict_list(c, "guards"))
+		if (strcmp(txt(hit, "guard"), guard_words[guard]) == 0)
+			return true;
 	return false;
 }
 
@@ -393,8 +380,8 @@ add_tests(struct report *r)
 	if (isnan(p))
 		return;
 	if (num(r->c, "se_d") == 0.0) {
-		say(r, "all differ by the same, no test of chance");
-		add(r, label, FACT_WARN);
+		facts_text(r->facts, label, FACT_WARN,
+			   "all differ by the same, no test of chance");
 		return;
 	}
 	say(r, "t %.2f, df %.*f, ", num(r->c, "t"),
@@ -422,12 +409,11 @@ add_tests(struct report *r)
 static void
 add_pods(struct report *r)
 {
-	const cJSON *pod, *all = verdict_list(r->c, "pods");
+	const cJSON *all = verdict_list(r->c, "pods");
 
 	if (cJSON_GetArraySize(all) < 2)
 		return;
-	cJSON_ArrayForEach(pod, all)
-	{
+	json_each (pod, all) {
 		say_pct(r, num(pod, "pct"), true);
 		say_interval(r, pod, "ci_pct");
 		say(r, " in ");
@@ -473,9 +459,10 @@ add_ranks(struct report *r)
 	add(r, "blocks ignored", FACT_PLAIN);
 	if (num(rank, "p") < num(r->root, "alpha") &&
 	    is_word(r->c, VERDICT_NO_DIFFERENCE)) {
-		say(r, "the ranks differ though the block means do not: a few "
-		       "runs stand far out");
-		add(r, "", FACT_WARN);
+		facts_text(
+			r->facts, "", FACT_WARN,
+			"the ranks differ though the block means do not: a few "
+			"runs stand far out");
 	}
 }
 
@@ -503,17 +490,14 @@ add_quality(struct report *r)
 static void
 add_guards(struct report *r)
 {
-	const cJSON *hit, *all = verdict_list(r->c, "guards");
-
-	cJSON_ArrayForEach(hit, all)
-	{
+	json_each (hit, verdict_list(r->c, "guards")) {
 		bool hard = verdict_is(hit, "hard");
 
-		say(r, "%s", txt(hit, "text"));
-		add(r,
-		    facts_keep(r->facts, "%s%s", txt(hit, "guard"),
-			       hard ? "" : " (mark)"),
-		    hard ? FACT_ALARM : FACT_WARN);
+		facts_text(r->facts,
+			   facts_keep(r->facts, "%s%s", txt(hit, "guard"),
+				      hard ? "" : " (mark)"),
+			   hard ? FACT_ALARM : FACT_WARN, "%s",
+			   txt(hit, "text"));
 	}
 }
 
@@ -527,17 +511,15 @@ add_contrast(struct report *r)
 					   txt(r->c, "variant"),
 					   aa ? " (the control again)" : "",
 					   txt(r->c, "control")));
-	say(r, "%s", txt(r->c, "text"));
-	add(r, "", style_of(r->c));
+	facts_text(r->facts, "", style_of(r->c), "%s", txt(r->c, "text"));
 	if (aa &&
-	    (is_word(r->c, VERDICT_FASTER) || is_word(r->c, VERDICT_SLOWER))) {
-		say(r, "the same code ran twice: this is a false alarm, or the "
-		       "pod favours one of the two");
-		add(r, "", FACT_WARN);
-	}
+	    (is_word(r->c, VERDICT_FASTER) || is_word(r->c, VERDICT_SLOWER)))
+		facts_text(r->facts, "", FACT_WARN,
+			   "the same code ran twice: this is a false alarm, or "
+			   "the pod favours one of the two");
 	if (is_word(r->c, VERDICT_INVALID)) {
-		say(r, "%s", txt(r->c, "if_valid"));
-		add(r, "were it valid", FACT_DIM);
+		facts_text(r->facts, "were it valid", FACT_DIM, "%s",
+			   txt(r->c, "if_valid"));
 	}
 	add_swollen(r);
 	add_numbers(r);
@@ -546,8 +528,8 @@ add_contrast(struct report *r)
 	add_pods(r);
 	add_ranks(r);
 	if (trend[0] != '\0' && strcmp(trend, "steady") != 0) {
-		say(r, "%s against the control", trend);
-		add(r, "not steady", FACT_WARN);
+		facts_text(r->facts, "not steady", FACT_WARN,
+			   "%s against the control", trend);
 	}
 	add_outliers(r, false);
 	add_quality(r);
@@ -569,8 +551,8 @@ add_overview(struct report *r, const cJSON *contrasts)
 	};
 
 	facts_table(r->facts, metric_label(r), columns, 7);
-	cJSON_ArrayForEach(r->c, contrasts)
-	{
+	json_each (c, contrasts) {
+		r->c = c;
 		double x = num(r->c, "control_mean");
 		double holm = num(r->c, "p_holm");
 
@@ -615,19 +597,20 @@ add_arm(struct report *r, const cJSON *arm)
 static void
 add_dropped(struct report *r)
 {
-	const cJSON *row, *all = verdict_list(r->root, "dropped_blocks");
+	const cJSON *all = verdict_list(r->root, "dropped_blocks");
 
 	if (cJSON_GetArraySize(all) > 0)
 		facts_section(r->facts, "dropped");
-	cJSON_ArrayForEach(row, all)
-	{
+	json_each (row, all) {
 		const char *pod = txt(row, "pod");
 
-		say(r, "block %zu%s%s: %s%s", verdict_count(row, "block") + 1,
-		    pod[0] != '\0' ? " on " : "", pod, txt(row, "reason"),
-		    verdict_is(row, "repeated") ? " (the block was run again)"
-						: "");
-		add(r, "", FACT_WARN);
+		facts_text(r->facts, "", FACT_WARN, "block %zu%s%s: %s%s",
+			   verdict_count(row, "block") + 1,
+			   pod[0] != '\0' ? " on " : "", pod,
+			   txt(row, "reason"),
+			   verdict_is(row, "repeated")
+				   ? " (the block was run again)"
+				   : "");
 	}
 }
 
@@ -646,8 +629,8 @@ add_end(struct report *r)
 	}
 	if (txt(r->root, "stopped")[0] != '\0' &&
 	    strcmp(txt(r->root, "stopped"), "imported") != 0) {
-		say(r, "%s", txt(r->root, "stopped"));
-		add(r, "ended by", FACT_PLAIN);
+		facts_text(r->facts, "ended by", FACT_PLAIN, "%s",
+			   txt(r->root, "stopped"));
 	}
 }
 
@@ -686,13 +669,11 @@ add_kernel(struct facts *facts, const cJSON *arm, const cJSON *one)
 static void
 add_metrics(struct report *r)
 {
-	const cJSON *row,
-		*all = cJSON_GetObjectItemCaseSensitive(r->root, "metrics");
+	const cJSON *all = json_get(r->root, "metrics");
 
 	if (cJSON_GetArraySize(all) > 0)
 		facts_section(r->facts, "other metrics");
-	cJSON_ArrayForEach(row, all)
-	{
+	json_each (row, all) {
 		report_line(&r->line, row);
 		add(r, txt(row, "metric"), FACT_PLAIN);
 	}
@@ -713,30 +694,25 @@ add_kernels(struct facts *facts, const cJSON *verdict)
 		{ .label = "TFLOP/s", .kind = FMT_MEASURE, .decimals = 2 },
 		{ .label = "of peak", .kind = FMT_NUMBER },
 	};
-	const cJSON *all = cJSON_GetObjectItemCaseSensitive(verdict, "kernels");
-	const cJSON *arm, *one;
-	const char *mode = cJSON_GetArraySize(all) > 0
-				   ? txt(cJSON_GetArrayItem(all, 0), "mode")
-				   : "";
+	const cJSON *all = json_get(verdict, "kernels");
+	const cJSON *first = json_first(all);
+	const char *mode = first != NULL ? txt(first, "mode") : "";
 
 	if (mode[0] == '\0') /* none, or the control failed */
 		return;
 	facts_table(facts, "kernels, in the last process", columns, 9);
-	cJSON_ArrayForEach(arm, all)
-	{
-		cJSON_ArrayForEach(one, verdict_list(arm, "cases"))
+	json_each (arm, all)
+		json_each (one, verdict_list(arm, "cases"))
 			add_kernel(facts, arm, one);
-	}
 	facts_section(facts, "");
-	arm = cJSON_GetArrayItem(all, 0);
 	facts_text(facts, "timed by", FACT_PLAIN, "%s, on %s%s",
 		   strcmp(mode, "graph") == 0	? "CUDA graphs"
 		   : strcmp(mode, "eager") == 0 ? "CUDA events, launched one "
 						  "by one"
 						: "the host's clock",
-		   txt(arm, "device"),
-		   verdict_is(arm, "cold") ? ", inputs not in the L2 cache"
-					   : "");
+		   txt(first, "device"),
+		   verdict_is(first, "cold") ? ", inputs not in the L2 cache"
+					     : "");
 }
 
 /* A window that nobody named, and one that somebody might. */
@@ -765,12 +741,14 @@ report_facts(struct facts *facts, const cJSON *verdict)
 	struct report r = { .facts = facts, .root = verdict };
 	const cJSON *contrasts = verdict_list(verdict, "contrasts");
 	const cJSON *best = verdict_list(verdict, "best");
-	const cJSON *arm;
 
 	buf_init(&r.line, MAX_LINE);
 	if (cJSON_GetArraySize(contrasts) > 1)
 		add_overview(&r, contrasts);
-	cJSON_ArrayForEach(r.c, contrasts) add_contrast(&r);
+	json_each (c, contrasts) {
+		r.c = c;
+		add_contrast(&r);
+	}
 	if (cJSON_IsObject(best)) {
 		facts_section(facts, "the best");
 		facts_text(facts, "", FACT_STRONG, "%s", txt(best, "text"));
@@ -778,7 +756,8 @@ report_facts(struct facts *facts, const cJSON *verdict)
 	add_metrics(&r);
 	add_kernels(facts, verdict);
 	facts_section(facts, "runs");
-	cJSON_ArrayForEach(arm, verdict_list(verdict, "arms")) add_arm(&r, arm);
+	json_each (arm, verdict_list(verdict, "arms"))
+		add_arm(&r, arm);
 	add_window(&r);
 	add_end(&r);
 	add_dropped(&r);
@@ -788,10 +767,9 @@ report_facts(struct facts *facts, const cJSON *verdict)
 void
 report_line(struct buf *out, const cJSON *verdict)
 {
-	const cJSON *c, *all = verdict_list(verdict, "contrasts");
+	const cJSON *all = verdict_list(verdict, "contrasts");
 
-	cJSON_ArrayForEach(c, all)
-	{
+	json_each (c, all) {
 		if (!verdict_is(c, "aa"))
 			buf_appendf(out, "%s%s: %s", out->len > 0 ? "; " : "",
 				    txt(c, "variant"), txt(c, "text"));

@@ -7,16 +7,12 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/run_reader.h"
 

@@ -2,10 +2,6 @@
 #ifndef HGYM_BENCH_RUN_LOG_H
 #define HGYM_BENCH_RUN_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/sha256.h"
 #include "base/str.h"

@@ -4,13 +4,10 @@
 
 #include "bench/runs.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
-#include "parsers/json_fields.h"
 
 #define RECORD_SCHEMA "hgym-tui.bench-run/1"
 #define REPEATS_FILE  "repeats.json"
@@ -162,12 +159,10 @@ add_repeat(struct bench_runs *runs, size_t pod, size_t block,
 static void
 read_repeats(struct bench_runs *runs)
 {
-	cJSON *root = folder_read_json(runs->path, REPEATS_FILE);
+	AUTO_JSON root = folder_read_json(runs->path, REPEATS_FILE);
 	const struct plan *plan = runs->plan;
-	const cJSON *node;
 
-	cJSON_ArrayForEach(node, root)
-	{
+	json_each (node, root) {
 		const char *id = json_get_string(node, "pod", "");
 		double block = json_get_number(node, "block", -1);
 
@@ -181,78 +176,68 @@ read_repeats(struct bench_runs *runs)
 			begin_block_again(runs, pod, (size_t)block);
 		}
 	}
-	cJSON_Delete(root);
 }
 
 static int
 write_repeats(const struct bench_runs *runs, struct err *err)
 {
-	cJSON *root = cJSON_CreateArray();
-	int result;
+	AUTO_JSON root = cJSON_CreateArray();
 
 	for (size_t i = 0; i < runs->n_repeats; i++) {
 		const struct verdict_repeat *repeat = &runs->repeats[i];
 		cJSON *node = cJSON_CreateObject();
 
-		json_add_string(node, "pod", runs->plan->pods[repeat->pod].id);
-		json_add_number(node, "block", (double)repeat->block);
-		json_add_string(node, "reason", repeat->reason);
+		json_add(node, JTEXT("pod", runs->plan->pods[repeat->pod].id),
+			 JNUM("block", repeat->block),
+			 JTEXT("reason", repeat->reason));
 		cJSON_AddItemToArray(root, node);
 	}
-	result = folder_write_json(runs->path, REPEATS_FILE, root, err);
-	cJSON_Delete(root);
-	return result;
+	return folder_write_json(runs->path, REPEATS_FILE, root, err);
 }
 
 static void
 read_record(const struct bench_runs *runs, struct bench_run *run)
 {
 	char file[FOLDER_PATH_SIZE];
-	cJSON *root;
+	AUTO_JSON root = NULL;
 
 	bench_run_file(run, "run.json", file);
 	root = folder_read_json(runs->path, file);
 	json_take_known(record_fields, root, run);
 	json_take_known(cut_fields, root, run);
-	cJSON_Delete(root);
 }
 
 int
 bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
 		 struct err *err)
 {
-	cJSON *root = cJSON_CreateObject();
+	AUTO_JSON root = cJSON_CreateObject();
 	char file[FOLDER_PATH_SIZE];
-	int result;
 
-	json_add_string(root, "schema", RECORD_SCHEMA);
-	json_add_string(root, "pod", runs->plan->pods[run->pod].id);
-	json_add_string(root, "tag", runs->tags[run->arm]);
+	json_add(root, JTEXT("schema", RECORD_SCHEMA),
+		 JTEXT("pod", runs->plan->pods[run->pod].id),
+		 JTEXT("tag", runs->tags[run->arm]));
 	json_put(root, plan_fields, run);
 	json_put(root, record_fields, run);
 	if (run->cut[0] != '\0')
 		json_put(root, cut_fields, run);
 	bench_run_file(run, "run.json", file);
-	result = folder_write_json(runs->path, file, root, err);
-	cJSON_Delete(root);
-	return result;
+	return folder_write_json(runs->path, file, root, err);
 }
 
 size_t
 bench_run_place(const char *log)
 {
 	const char *slash = strrchr(log, '/');
-	char *dir = slash != NULL ? xstrndup(log, (size_t)(slash - log))
-				  : xstrdup(".");
-	cJSON *root = folder_read_json(dir, "run.json");
-	const cJSON *pos = cJSON_GetObjectItemCaseSensitive(root, "pos");
+	AUTO_TEXT dir = slash != NULL ? xstrndup(log, (size_t)(slash - log))
+				      : xstrdup(".");
+	AUTO_JSON root = folder_read_json(dir, "run.json");
+	const cJSON *pos = json_get(root, "pos");
 	size_t place = JUDGE_ANY;
 
 	if (cJSON_IsNumber(pos) && pos->valuedouble >= 0.0 &&
 	    pos->valuedouble < SCHEDULE_MAX_ARMS)
 		place = (size_t)pos->valuedouble;
-	cJSON_Delete(root);
-	free(dir);
 	return place;
 }
 

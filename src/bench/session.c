@@ -7,38 +7,31 @@
 
 #include "bench/session.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench/kernel.h"
 #include "bench/noise.h"
 #include "bench/session_priv.h"
-#include "bench/stats.h"
 
 #define TICK_MS 1000
 
 void
 session_note(struct session *s, const char *fmt, ...)
 {
-	struct buf raw, clean;
+	AUTO_BUF raw = buf_new(2048);
+	AUTO_BUF clean = buf_new(8192);
 	va_list ap;
 
 	if (s->cb.on_note == NULL)
 		return;
-	buf_init(&raw, 2048);
-	buf_init(&clean, 8192);
 	va_start(ap, fmt);
 	buf_vappendf(&raw, fmt, ap);
 	va_end(ap);
-	utf8_sanitize(&clean, (struct str){ raw.data, raw.len });
+	utf8_sanitize(&clean, buf_str(&raw));
 	s->cb.on_note(s->cb.user, clean.data);
-	buf_release(&raw);
-	buf_release(&clean);
 }
 
 static int64_t
@@ -284,8 +277,7 @@ log_of_number(const struct session *s, struct run_log *log,
 	AUTO_JSON root = cJSON_CreateObject();
 	AUTO_BUF text = buf_new(4096);
 
-	json_add_number(root, key, number_of(run, key));
-	json_add_string(root, "run", run->id);
+	json_add(root, JNUM(key, number_of(run, key)), JTEXT("run", run->id));
 	json_print(&text, root);
 	return run_log_parse(log, run->id, buf_str(&text), &rule, NULL);
 }
@@ -294,8 +286,8 @@ log_of_number(const struct session *s, struct run_log *log,
 static cJSON *
 judge_metric(const struct session *s, const char *key)
 {
-	struct run_log *logs = xcalloc(s->runs.n, sizeof(*logs));
-	struct judge_run *runs = xcalloc(s->runs.n, sizeof(*runs));
+	AUTO_FREE struct run_log *logs = xcalloc(s->runs.n, sizeof(*logs));
+	AUTO_FREE struct judge_run *runs = xcalloc(s->runs.n, sizeof(*runs));
 	struct judge_rule rule = s->judge.rule;
 	struct judge judge;
 	cJSON *root;
@@ -320,8 +312,6 @@ judge_metric(const struct session *s, const char *key)
 	judge_release(&judge);
 	for (size_t i = 0; i < n; i++)
 		run_log_release(&logs[i]);
-	free(logs);
-	free(runs);
 	return root;
 }
 

@@ -2,9 +2,6 @@
 #ifndef HGYM_BENCH_SESSION_H
 #define HGYM_BENCH_SESSION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/buf.h"
 #include "base/err.h"
 #include "bench/folder.h"

@@ -5,17 +5,13 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "bench/kernel.h"
-#include "bench/run_log.h"
 #include "bench/session_priv.h"
 
 #define MAX_STEPS_BYTES (256U * 1024 * 1024)
@@ -54,16 +50,16 @@ row_ends(const struct run_log *log)
 	return ends;
 }
 
-/* Both telemetry files of a run; false when there is neither. */
+/* The telemetry files of a run; false when there is none. */
 static bool
 read_health(struct session *s, const struct bench_run *run,
 	    struct health *health)
 {
-	static const char *const names[] = { "host.csv", "gpu.csv" };
-	struct buf text[2];
+	static const char *const names[] = { "host.csv", "gpu.csv", "stamps" };
+	struct buf text[3];
 	bool any = false;
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		char file[FOLDER_PATH_SIZE];
 
 		buf_init(&text[i], MAX_TELEMETRY);
@@ -71,8 +67,9 @@ read_health(struct session *s, const struct bench_run *run,
 		any |= file_read(file, &text[i], NULL) == 0;
 	}
 	health_init(health, (struct str){ text[0].data, text[0].len },
-		    (struct str){ text[1].data, text[1].len });
-	for (int i = 0; i < 2; i++)
+		    (struct str){ text[1].data, text[1].len },
+		    (struct str){ text[2].data, text[2].len });
+	for (int i = 0; i < 3; i++)
 		buf_release(&text[i]);
 	return any;
 }
@@ -87,14 +84,6 @@ row_from(const struct run_log *log, double step)
 		i++;
 	return i;
 }
-
-/* When the window of a training run was, as the pod's clock saw its rows. */
-struct window_times {
-	double from_s, from_seen_s; /* its first row was written between */
-	double to_unseen_s, to_s;   /* and its last */
-	double printed_s;	    /* by the log's own clock */
-	bool paced;		    /* see health.h */
-};
 
 /* Seconds from row a to row b by the log's own clock; NAN: not printed. */
 static double
@@ -112,25 +101,38 @@ printed_between(const struct session *s, const struct run_log *log, size_t a,
 }
 
 /*
- * How much later a row was seen than it was made, as long before the last one
- * as the log's clock says, or longer.  0: so little that it cannot be told, or
- * nothing is known, or that clock counts more time than the run took.
+ * How much later each row was seen than it was made: of it and a later one the
+ * log's clock says how long before that it was made, or longer.  0: so little
+ * that it cannot be told, or nothing is known, or that clock counts more time
+ * than the run took.  Caller frees.
  */
-static double
-late_by(const struct session *s, const struct run_log *log, const double *ends,
-	const struct health *health, size_t row)
+static double *
+find_late(const struct session *s, const struct run_log *log,
+	  const double *ends, const struct health *health)
 {
-	size_t last = log->n_rows - 1;
-	double printed = printed_between(s, log, row, last), after;
-	double made = health_time_of(health, ends[last], &after) - printed;
+	double *late = xcalloc(log->n_rows + 1, sizeof(*late));
+	double best = -(double)INFINITY, to_s = 0.0, after;
+	size_t to = 0;
 
-	(void)health_time_of(health, ends[row], &after);
-	return health->n_host > 0 && made >= health->host[0].up_s &&
-			       after - made >
-				       HEALTH_PACE_S +
-					       HEALTH_PACE_SHARE * printed
-		       ? after - made
-		       : 0.0;
+	for (size_t i = log->n_rows; health->n_host > 0 && i-- > 0;) {
+		double at = health_time_of(health, ends[i], &after);
+		double printed = printed_between(s, log, 0, i);
+		double ahead = (1.0 - HEALTH_PACE_SHARE) * printed - at;
+		double made;
+
+		/* A NaN is more than nothing. */
+		if (ahead > best) {
+			best = ahead;
+			to_s = at;
+			to = i;
+		}
+		made = to_s - printed_between(s, log, i, to);
+		if (made >= health->host[0].up_s &&
+		    best - (1.0 - HEALTH_PACE_SHARE) * printed + after >
+			    health_pace_s(health))
+			late[i] = after - made;
+	}
+	return late;
 }
 
 /* A program that kept its rows to itself, as one writes into a file. */
@@ -139,96 +141,126 @@ check_buffered(const struct session *s, struct bench_run *run,
 	       const struct health *health)
 {
 	const struct run_log *log = &run->log;
-	double *ends = row_ends(log), most = 0.0;
+	AUTO_FREE double *ends = row_ends(log);
+	AUTO_FREE double *late = find_late(s, log, ends, health);
+	double most = 0.0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < log->n_rows; i++) {
-		double late = late_by(s, log, ends, health, i);
-
-		most = fmax(most, late);
-		n += late > 0.0 ? 1 : 0;
+		most = fmax(most, late[i]);
+		n += late[i] > 0.0 ? 1 : 0;
 	}
 	if (n > 0)
 		guard_add(&run->hits, GUARD_BUFFERED, false,
-			  "%zu of its %zu rows were seen up to %.0f s after "
+			  "%zu of its %zu rows were seen up to %.*f s after "
 			  "they were made: no telemetry is theirs",
-			  n, log->n_rows, most);
-	free(ends);
+			  n, log->n_rows, most < 10.0 ? 1 : 0, most);
+	if (health->stamping && health->n_stamps == 0 && log->n_rows > 0)
+		guard_add(&run->hits, GUARD_UNSTAMPED, false,
+			  "what stamps its rows was ended, or its log was "
+			  "written anew: they were looked at once a second");
 }
 
-/* Did the rows a..b come one by one, as their clock says, and without a
- * validation between them?  Then no pause and no buffer is in their times. */
+/*
+ * Did the rows a..b come one by one, at the pace of their clock, however fast
+ * that goes?  Then neither a pause nor a buffer is in their times.
+ */
 static bool
 is_paced(const struct session *s, const struct run_log *log, const double *ends,
 	 const struct health *health, size_t a, size_t b)
 {
 	double unseen, from = health_time_of(health, ends[a], &unseen);
+	double pace = (health_time_of(health, ends[b], &unseen) - from) /
+		      printed_between(s, log, a, b);
 
-	for (size_t i = a + 1; i <= b; i++) {
-		double printed = printed_between(s, log, a, i);
+	for (size_t i = a + 1; i < b; i++) {
+		double due = pace * printed_between(s, log, a, i);
 		double seen = health_time_of(health, ends[i], &unseen) - from;
 
-		if (log->rows[i].after_val ||
-		    !(fabs(seen - printed) <=
-		      HEALTH_PACE_S + HEALTH_PACE_SHARE * printed))
+		if (!(fabs(seen - due) <=
+		      health_pace_s(health) + HEALTH_PACE_SHARE * due))
 			return false;
 	}
 	return true;
 }
 
 /*
- * NAN what cannot be told.  true: the rows came as the log's clock says, so
- * that from_s..to_s holds the window.
+ * The rows a..b, by the log's clock and by the pod's, without the ways to rows
+ * behind a validation; with what the looks at them leave open.
+ */
+static void
+add_window(const struct session *s, const struct run_log *log,
+	   const double *ends, const struct health *health, size_t a, size_t b,
+	   struct health_sum *sum)
+{
+	double seen, unseen;
+
+	sum->printed_s = sum->shown_least_s = sum->shown_most_s = 0.0;
+	sum->paced = true;
+	for (size_t i = a; i <= b; i++) {
+		if (i < b && !log->rows[i + 1].after_val)
+			continue;
+		seen = health_time_of(health, ends[a], &unseen);
+		sum->shown_most_s -= unseen;
+		sum->shown_least_s -= seen;
+		seen = health_time_of(health, ends[i], &unseen);
+		sum->shown_most_s += seen;
+		sum->shown_least_s += unseen;
+		sum->printed_s += printed_between(s, log, a, i);
+		sum->paced &= is_paced(s, log, ends, health, a, i);
+		a = i + 1;
+	}
+}
+
+/*
+ * The window of a training run by the pod's clock; NAN what cannot be told.
+ * true: the rows came as the log's clock says, so that *from_s..*to_s holds it.
  */
 static bool
 find_window(const struct session *s, const struct run_log *log,
-	    const struct health *health, struct window_times *w)
+	    const struct health *health, struct health_sum *sum, double *from_s,
+	    double *to_s)
 {
 	const struct judge_rule *rule = &s->plan->rule;
 	bool is_auto = rule->window == WINDOW_AUTO;
 	size_t a = is_auto ? 0 : row_from(log, rule->lo);
-	size_t b = is_auto ? log->n_rows : row_from(log, rule->hi), n;
-	double *ends, printed;
+	size_t b = is_auto ? log->n_rows : row_from(log, rule->hi);
+	double *ends, seen, printed;
 
 	if (b >= log->n_rows)
 		b = log->n_rows - 1;
 	if (log->n_rows == 0 || a >= b)
 		return false;
 	ends = row_ends(log);
-	w->to_s = health_time_of(health, ends[b], &w->to_unseen_s);
-	w->from_seen_s = health_time_of(health, ends[a], &w->from_s);
-	w->paced = is_paced(s, log, ends, health, a, b);
+	*to_s = health_time_of(health, ends[b], &seen);
+	(void)health_time_of(health, ends[a], from_s);
+	add_window(s, log, ends, health, a, b, sum);
 	free(ends);
-	n = b - a;
 	printed = printed_between(s, log, a, b);
-	w->printed_s = printed;
-	return n > 0 && !isnan(w->from_s) && !isnan(w->to_s) &&
-	       fabs(w->to_s - w->from_s - printed) <=
-		       HEAPED_S + HEAPED_SHARE * printed;
+	return fabs(*to_s - *from_s - printed) <=
+	       HEAPED_S + HEAPED_SHARE * printed;
 }
 
 /* The telemetry of a run, and when its window was by its pod's clock. */
 static void
 session_load_health(struct session *s, struct bench_run *run)
 {
-	struct window_times w = { (double)NAN, (double)NAN, (double)NAN,
-				  (double)NAN, (double)NAN, false };
+	struct health_sum window = { .printed_s = (double)NAN };
 	double from_s = (double)NAN, to_s = (double)NAN;
 	struct health health;
 
 	run->has_health = read_health(s, run, &health);
-	if (run->has_log && run->log.kind == RUN_LOG_TRAINING &&
-	    find_window(s, &run->log, &health, &w)) {
-		from_s = w.from_s;
-		to_s = w.to_s;
-	}
-	if (run->has_log && run->log.kind == RUN_LOG_TRAINING)
+	if (run->has_log && run->log.kind == RUN_LOG_TRAINING) {
+		if (!find_window(s, &run->log, &health, &window, &from_s,
+				 &to_s))
+			from_s = to_s = (double)NAN;
 		check_buffered(s, run, &health);
+	}
 	run->health = health_sum(&health, from_s, to_s);
-	run->health.printed_s = w.printed_s;
-	run->health.paced = w.paced;
-	run->health.shown_least_s = w.to_unseen_s - w.from_seen_s;
-	run->health.shown_most_s = w.to_s - w.from_s;
+	run->health.printed_s = window.printed_s;
+	run->health.paced = window.paced;
+	run->health.shown_least_s = window.shown_least_s;
+	run->health.shown_most_s = window.shown_most_s;
 	health_release(&health);
 }
 
@@ -250,13 +282,15 @@ add_cell(struct buf *text, const char *before, double value, int decimals)
 		buf_appendf(text, "%.*f", decimals, value);
 }
 
-/* What the GPU did when that row was written; empty where it is unknown. */
+/* What the GPU did when that row was made, and when that was; empty where it
+ * is unknown. */
 static void
-add_telemetry(struct buf *text, const struct health *health, double end_byte)
+add_telemetry(struct buf *text, const struct health *health, double end_byte,
+	      bool late)
 {
 	double after, up = health_time_of(health, end_byte, &after);
 	const struct health_gpu *gpu =
-		isnan(end_byte) || isnan(up) ? NULL : health_gpu_at(health, up);
+		late || isnan(up) ? NULL : health_gpu_at(health, up);
 
 	add_cell(text, ",", gpu != NULL ? gpu->sm_mhz : (double)NAN, 0);
 	add_cell(text, ",", gpu != NULL ? gpu->power_w : (double)NAN, 1);
@@ -264,6 +298,7 @@ add_telemetry(struct buf *text, const struct health *health, double end_byte)
 	buf_append_str(text, ",");
 	if (gpu != NULL)
 		buf_appendf(text, "0x%lx", gpu->reasons);
+	add_cell(text, ",", health->n_stamps > 0 ? up : (double)NAN, 3);
 }
 
 /* A row in the columns of older readers, without ours behind them. */
@@ -295,30 +330,26 @@ session_write_steps(struct session *s, const struct judge_run *run,
 	const struct bench_run *kept = run_of(s, run);
 	char name[FOLDER_PATH_SIZE];
 	struct health health;
-	struct buf text;
-	double *ends;
+	AUTO_BUF text = buf_new(MAX_STEPS_BYTES);
+	double *ends, *late;
 	int result;
 
 	if (kept == NULL || run->log->n_rows == 0 || run->times.n == 0)
 		return 0;
 	(void)read_health(s, kept, &health);
 	ends = row_ends(run->log);
-	buf_init(&text, MAX_STEPS_BYTES);
+	late = find_late(s, run->log, ends, &health);
 	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
 			      "interval_ms,in_window,sm_mhz,power_w,temp_c,"
-			      "reasons\r\n");
+			      "reasons,pod_s\r\n");
 	for (size_t i = 0; i < run->times.n; i++) {
 		add_row(&text, s, run, i);
-		add_telemetry(&text, &health,
-			      late_by(s, run->log, ends, &health, i) > 0.0
-				      ? (double)NAN
-				      : ends[i]);
+		add_telemetry(&text, &health, ends[i], late[i] > 0.0);
 		buf_append_str(&text, "\r\n");
 	}
 	bench_run_file(kept, "steps.csv", name);
-	result = folder_write(s->setup.path, name,
-			      (struct str){ text.data, text.len }, err);
-	buf_release(&text);
+	result = folder_write(s->setup.path, name, buf_str(&text), err);
+	free(late);
 	free(ends);
 	health_release(&health);
 	return result;
@@ -354,16 +385,14 @@ check_markers(struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm);
 	const char *marker = s->plan->end_marker;
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_LOG_BYTES);
 
 	if (!run->has_log ||
 	    (marker == NULL && v->must.n == 0 && v->must_not.n == 0))
 		return;
-	buf_init(&text, MAX_LOG_BYTES);
 	if (file_read(run->log.path, &text, NULL) != 0)
 		buf_clear(&text);
-	if (marker != NULL &&
-	    str_find((struct str){ text.data, text.len }, marker) == NULL)
+	if (marker != NULL && str_find(buf_str(&text), marker) == NULL)
 		guard_add(&run->hits, GUARD_EXIT, true,
 			  "the end marker is not in its log");
 	for (size_t i = 0; i < v->must.n; i++)
@@ -375,7 +404,6 @@ check_markers(struct session *s, struct bench_run *run)
 			guard_add(&run->hits, GUARD_MARKER, true,
 				  "a line matches \"%.100s\"",
 				  v->must_not.v[i]);
-	buf_release(&text);
 }
 
 /*

@@ -4,19 +4,13 @@
 
 #include "bench/show.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/dist.h"
 #include "base/xalloc.h"
 #include "bench/record.h"
 #include "bench/runs.h"
-#include "bench/stats.h"
-#include "bench/verdict_json.h"
 #include "bench/waits.h"
 
 _Static_assert(BENCH_LIVE_WAIT == WAIT_TEXT_SIZE, "a wait is one text");
@@ -25,19 +19,18 @@ _Static_assert(BENCH_LIVE_WAIT == WAIT_TEXT_SIZE, "a wait is one text");
 static const cJSON *
 find_row(const cJSON *root, const char *list, const char *key, const char *name)
 {
-	const cJSON *row, *all = verdict_list(root, list);
-
-	cJSON_ArrayForEach(row, all) if (strcmp(verdict_text(row, key), name) ==
-					 0) return row;
+	json_each (row, verdict_list(root, list))
+		if (strcmp(verdict_text(row, key), name) == 0)
+			return row;
 	return NULL;
 }
 
 static bool
 has_hard_guard(const cJSON *run)
 {
-	const cJSON *hit, *all = verdict_list(run, "guards");
-
-	cJSON_ArrayForEach(hit, all) if (verdict_is(hit, "hard")) return true;
+	json_each (hit, verdict_list(run, "guards"))
+		if (verdict_is(hit, "hard"))
+			return true;
 	return false;
 }
 
@@ -163,10 +156,7 @@ fill_next(const struct plan *plan, struct bench_live_contrast *out,
 static void
 add_guards(char *out, size_t size, const cJSON *c)
 {
-	const cJSON *hit, *all = verdict_list(c, "guards");
-
-	cJSON_ArrayForEach(hit, all)
-	{
+	json_each (hit, verdict_list(c, "guards")) {
 		size_t len = strlen(out);
 
 		(void)snprintf(out + len, size - len, "%s%s%s: %s",
@@ -180,30 +170,33 @@ static void
 fill_pods(struct bench_live *live, struct bench_live_contrast *out,
 	  const cJSON *c)
 {
-	const cJSON *row, *pods = verdict_list(c, "pods");
+	const cJSON *pods = verdict_list(c, "pods");
 
 	out->pods = xcalloc((size_t)cJSON_GetArraySize(pods) + 1,
 			    sizeof(*out->pods));
-	cJSON_ArrayForEach(
-		row, pods) for (size_t i = 0; i < live->n_pods;
-				i++) if (strcmp(live->pods[i],
-						verdict_text(row, "pod")) == 0)
-		out->pods[out->n_pods++] =
-		(struct bench_live_pod_span){ i, span_of(row) };
+	json_each (row, pods)
+		for (size_t i = 0; i < live->n_pods; i++)
+			if (strcmp(live->pods[i], verdict_text(row, "pod")) ==
+			    0)
+				out->pods[out->n_pods++] =
+					(struct bench_live_pod_span){
+						i, span_of(row)
+					};
 }
 
 static void
 fill_contrast(struct bench_live *live, struct bench_live_contrast *out,
 	      const cJSON *c)
 {
-	const cJSON *block, *blocks = verdict_list(c, "blocks");
+	const cJSON *blocks = verdict_list(c, "blocks");
 	size_t n = 0;
 
 	out->all = span_of(c);
 	out->d = xcalloc((size_t)cJSON_GetArraySize(blocks) + out->all.n + 1,
 			 sizeof(*out->d));
-	cJSON_ArrayForEach(block, blocks) if (verdict_is(block, "counts"))
-		out->d[n++] = verdict_number(block, "pct");
+	json_each (block, blocks)
+		if (verdict_is(block, "counts"))
+			out->d[n++] = verdict_number(block, "pct");
 	for (; n < out->all.n; n++)
 		out->d[n] = (double)NAN;
 	fill_pods(live, out, c);
@@ -243,7 +236,7 @@ struct bench_live *
 bench_show(const struct plan *plan, const char *path,
 	   const struct folder_state *state, const cJSON *verdict)
 {
-	const cJSON *row, *noise = verdict_list(verdict, "register");
+	const cJSON *noise = verdict_list(verdict, "register");
 	struct bench_live *live;
 	struct bench_runs runs;
 
@@ -251,7 +244,7 @@ bench_show(const struct plan *plan, const char *path,
 	live = bench_live_new(runs.n_arms, plan->n_pods, runs.n,
 			      runs.n_arms - 1);
 	fill_plan(live, plan);
-	cJSON_ArrayForEach(row, verdict_list(verdict, "dropped_blocks"))
+	json_each (row, verdict_list(verdict, "dropped_blocks"))
 		live->n_dropped += verdict_is(row, "repeated") ? 0 : 1;
 	live->running = strcmp(state->state, "running") == 0;
 	live->noise_sd = verdict_number(noise, "sd_pct");
@@ -259,8 +252,9 @@ bench_show(const struct plan *plan, const char *path,
 		live->noise_sd > 0.0 ? verdict_count(noise, "df") + 1 : 0;
 	fill_arms(live, plan, verdict);
 	for (size_t i = 0; i < live->n_contrasts; i++) {
-		row = find_row(verdict, "contrasts", "variant",
-			       live->arms[i + 1].tag);
+		const cJSON *row = find_row(verdict, "contrasts", "variant",
+					    live->arms[i + 1].tag);
+
 		live->contrasts[i].arm = i + 1;
 		fill_contrast(live, &live->contrasts[i], row);
 		fill_next(plan, &live->contrasts[i], row);
@@ -344,12 +338,10 @@ bench_waits_words(const char *path, const char *id, const char *state)
 {
 	int64_t now_ms = clock_real.wall_ms(&clock_real);
 	struct pod_wait waits[WAITS_MAX];
-	char *result = NULL;
-	struct buf words;
+	AUTO_BUF words = buf_new(WAITS_MAX * WAIT_TEXT_SIZE);
 	bool driven;
 	size_t n = read_waits(path, state, &driven, waits);
 
-	buf_init(&words, WAITS_MAX * WAIT_TEXT_SIZE);
 	if (strcmp(state, "running") == 0 && !driven)
 		buf_appendf(&words,
 			    "no process drives it: hgym-tui bench attach %s "
@@ -361,8 +353,5 @@ bench_waits_words(const char *path, const char *id, const char *state)
 		wait_text(&waits[i], now_ms, text);
 		buf_appendf(&words, "%s%s", words.len > 0 ? "; " : "", text);
 	}
-	if (words.len > 0)
-		result = buf_detach(&words);
-	buf_release(&words);
-	return result;
+	return words.len > 0 ? buf_detach(&words) : NULL;
 }

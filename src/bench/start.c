@@ -5,18 +5,13 @@
 #include "bench/start.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
-#include "bench/folder.h"
+#include "base/xalloc.h"
 #include "bench/launch.h"
-#include "bench/stats.h"
 
 #define MAX_TEXT (1024U * 1024)
 
@@ -62,18 +57,17 @@ static void
 add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 {
 	char tag[PLAN_TAG_SIZE];
-	struct buf command;
+	AUTO_BUF command = buf_new(65536);
 	struct str rest, line;
 	bool first = true;
 
-	buf_init(&command, 65536);
 	plan_arm_tag(plan, arm, tag);
 	buf_appendf(&command, "%s: ", tag);
 	if (plan->kernel && arm > 0)
 		buf_append_str(&command, "in the same process");
 	else
 		plan_command(plan, arm, pod, &command);
-	rest = (struct str){ command.data, command.len };
+	rest = buf_str(&command);
 	while (str_next(&rest, '\n', &line)) {
 		buf_append_str(out, first ? "            " : "              ");
 		utf8_sanitize(out, line);
@@ -81,7 +75,6 @@ add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 		first = false;
 	}
 	add_changes(out, plan_arm(plan, arm));
-	buf_release(&command);
 }
 
 /* What the plan shows in all its blocks where one run spreads by so much. */
@@ -258,27 +251,23 @@ keep_definition(const struct plan *plan, const char *given, const char *path,
 		.cost_usd = (double)NAN,
 	};
 	char real[PATH_MAX];
-	struct buf text;
-	cJSON *source;
+	AUTO_BUF text = buf_new(MAX_TEXT);
+	AUTO_JSON source = NULL;
 	int result = 0;
 
 	(void)snprintf(state.name, sizeof(state.name), "%s", plan->name);
-	buf_init(&text, MAX_TEXT);
 	if (given != NULL)
 		buf_append_str(&text, given);
 	else
 		result = file_read(plan->file, &text, err);
 	if (result == 0)
-		result = folder_write(path, "bench.json",
-				      (struct str){ text.data, text.len }, err);
-	buf_release(&text);
+		result = folder_write(path, "bench.json", buf_str(&text), err);
 	if (realpath(plan->file, real) == NULL)
 		(void)snprintf(real, sizeof(real), "%s", plan->file);
 	source = cJSON_CreateObject();
 	json_add_string(source, "file", real);
 	if (result == 0)
 		result = folder_write_json(path, "source.json", source, err);
-	cJSON_Delete(source);
 	if (result == 0)
 		result = folder_write_state(path, &state, err);
 	return result;
@@ -290,14 +279,13 @@ bench_create(const struct plan *plan, const char *given,
 	     struct err *err)
 {
 	int64_t now_ms = clock_real.wall_ms(&clock_real);
-	char *base = bench_base();
+	AUTO_TEXT base = bench_base();
 	int rc = folder_create(base, plan->name, now_ms, id, path, err);
 
 	if (rc == 0)
 		rc = keep_definition(plan, given, path, err);
 	if (rc == 0)
 		rc = folder_lock(path, lock, err);
-	free(base);
 	return rc;
 }
 
@@ -319,17 +307,15 @@ char *
 bench_preview(struct context *context, const char *file, struct err *err)
 {
 	struct plan plan;
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_TEXT);
 	char *result;
 
 	if (plan_load(&plan, file, err) != 0)
 		return NULL;
-	buf_init(&text, MAX_TEXT);
 	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", file);
 	result = bench_outline(&text, context, &plan, err) == 0
 			 ? buf_detach(&text)
 			 : NULL;
-	buf_release(&text);
 	plan_release(&plan);
 	return result;
 }

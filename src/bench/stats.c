@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/dist.h"
@@ -212,7 +211,8 @@ interval(const double *sorted, size_t n, size_t k, double *lo, double *hi)
 static double
 tie_sum(const double *x, size_t n, const double *y, size_t m)
 {
-	double *all = xmalloc((n + m) * sizeof(*all)), sum = 0.0;
+	AUTO_FREE double *all = xmalloc((n + m) * sizeof(*all));
+	double sum = 0.0;
 
 	memcpy(all, x, n * sizeof(*all));
 	memcpy(all + n, y, m * sizeof(*all));
@@ -227,7 +227,6 @@ tie_sum(const double *x, size_t n, const double *y, size_t m)
 		sum += t * t * t - t;
 		i = j;
 	}
-	free(all);
 	return sum;
 }
 
@@ -520,7 +519,8 @@ paired_fit(struct paired_block *blocks, size_t n,
 	   const struct paired_rule *rule)
 {
 	struct paired p = paired_none;
-	double *d = xmalloc((n + 1) * sizeof(*d)), once = (double)n - 1.0;
+	AUTO_FREE double *d = xmalloc((n + 1) * sizeof(*d));
+	double once = (double)n - 1.0;
 	bool second = n > 1, places;
 	struct residuals r;
 
@@ -560,22 +560,18 @@ paired_fit(struct paired_block *blocks, size_t n,
 		paired_finish(&p, rule);
 		paired_rank(&p, d, rule);
 	}
-	free(d);
 	return p;
 }
 
 struct paired
 paired_compare(const double *d, size_t n, const struct paired_rule *rule)
 {
-	struct paired_block *blocks = xcalloc(n + 1, sizeof(*blocks));
-	struct paired p;
+	AUTO_FREE struct paired_block *blocks = xcalloc(n + 1, sizeof(*blocks));
 
 	for (size_t i = 0; i < n; i++)
 		blocks[i] =
 			(struct paired_block){ .d = d[i], .aa = (double)NAN };
-	p = paired_fit(blocks, n, rule);
-	free(blocks);
-	return p;
+	return paired_fit(blocks, n, rule);
 }
 
 void

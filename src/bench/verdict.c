@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/dist.h"
-#include "bench/stats.h"
 
 const char *const verdict_words[] = {
 #define X(id, word) word,

@@ -2,9 +2,6 @@
 #ifndef HGYM_BENCH_VERDICT_H
 #define HGYM_BENCH_VERDICT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "bench/stats.h"
 
 /*

@@ -2,8 +2,6 @@
 #ifndef HGYM_BENCH_VERDICT_JSON_H
 #define HGYM_BENCH_VERDICT_JSON_H
 
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "bench/judge.h"
 #include "parsers/json.h"

@@ -4,14 +4,10 @@
 
 #include "bench/waits.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/utf8.h"
 #include "bench/folder.h"
-#include "parsers/json_fields.h"
 
 #define WAIT_AGE_SIZE 32
 
@@ -112,18 +108,15 @@ add_text(struct buf *text, const struct pod_wait *wait, int64_t now_ms)
 void
 wait_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE])
 {
-	struct buf raw, clean;
+	AUTO_BUF raw = buf_new(1024);
+	AUTO_BUF clean = buf_new(WAIT_TEXT_SIZE - 1);
 
 	out[0] = '\0';
 	if (wait->kind == WAIT_NONE)
 		return;
-	buf_init(&raw, 1024);
-	buf_init(&clean, WAIT_TEXT_SIZE - 1);
 	add_text(&raw, wait, now_ms);
-	utf8_sanitize(&clean, (struct str){ raw.data, raw.len });
+	utf8_sanitize(&clean, buf_str(&raw));
 	(void)snprintf(out, WAIT_TEXT_SIZE, "%s", clean.data);
-	buf_release(&raw);
-	buf_release(&clean);
 }
 
 void
@@ -158,7 +151,7 @@ int
 waits_write(const char *path, const struct pod_wait *waits, size_t n,
 	    struct err *err)
 {
-	cJSON *root = cJSON_CreateObject();
+	AUTO_JSON root = cJSON_CreateObject();
 	cJSON *pods = cJSON_AddArrayToObject(root, "pods");
 	int result = 0;
 
@@ -176,7 +169,6 @@ waits_write(const char *path, const struct pod_wait *waits, size_t n,
 		result = folder_write_json(path, WAITS_FILE, root, err);
 	else
 		folder_remove(path, WAITS_FILE);
-	cJSON_Delete(root);
 	return result;
 }
 
@@ -189,8 +181,8 @@ waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms)
 	for (size_t i = 0; i < n; i++) {
 		cJSON *row = cJSON_CreateObject();
 
-		json_add_clean(row, "pod", waits[i].pod);
-		json_add_string(row, "state", words[waits[i].kind]);
+		json_add(row, JCLEAN("pod", waits[i].pod),
+			 JTEXT("state", words[waits[i].kind]));
 		json_add_time(row, "since", waits[i].since_ms);
 		json_add_time(row, "retry_at", waits[i].retry_ms);
 		json_add_clean(row, "why", waits[i].why);
@@ -204,13 +196,11 @@ waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms)
 size_t
 waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX])
 {
-	cJSON *root = folder_read_json(path, WAITS_FILE);
-	const cJSON *row,
-		*pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
+	AUTO_JSON root = folder_read_json(path, WAITS_FILE);
+	const cJSON *pods = json_get(root, "pods");
 	size_t n = 0;
 
-	cJSON_ArrayForEach(row, pods)
-	{
+	json_each (row, pods) {
 		if (n == WAITS_MAX)
 			break;
 		waits[n] = (struct pod_wait){ .pod = "?", .why = "?" };
@@ -220,6 +210,5 @@ waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX])
 			     ? 1
 			     : 0;
 	}
-	cJSON_Delete(root);
 	return n;
 }

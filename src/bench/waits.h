@@ -2,10 +2,6 @@
 #ifndef HGYM_BENCH_WAITS_H
 #define HGYM_BENCH_WAITS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "parsers/json.h"
 

@@ -5,9 +5,7 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "bench/kernel.h"
@@ -485,10 +483,12 @@ on_preflight(struct worker *worker, const struct launch_reply *reply)
 		worker_fail(worker, reply->error);
 		return;
 	}
+	env_value(reply, "stamps", why, sizeof(why));
+	if (why[0] != '\0')
+		session_note(s, "%s: %s", worker_pod_id(worker), why);
 	(void)snprintf(name, sizeof(name), "env.%s.txt", worker_pod_id(worker));
-	if (folder_write(s->setup.path, name,
-			 (struct str){ reply->env.data, reply->env.len },
-			 &s->why) != 0)
+	if (folder_write(s->setup.path, name, buf_str(&reply->env), &s->why) !=
+	    0)
 		worker_fail(worker, s->why.text);
 	else if (!is_same_work(worker, reply, why, sizeof(why)))
 		worker_fail(worker, why);
@@ -598,7 +598,7 @@ static void
 on_lost(struct worker *worker)
 {
 	const char *const names[] = { plan_output(worker->session->plan),
-				      "gpu.csv", "host.csv" };
+				      "gpu.csv", "host.csv", "stamps" };
 	struct session *s = worker->session;
 	struct bench_run *run = worker->run;
 	char file[FOLDER_PATH_SIZE];
@@ -744,9 +744,11 @@ on_gpu(struct worker *worker, const struct launch_reply *reply)
 	const struct {
 		const char *name;
 		struct str text;
-	} files[] = { { "host.csv", reply->host }, { "gpu.csv", reply->data } };
+	} files[] = { { "host.csv", reply->host },
+		      { "gpu.csv", reply->data },
+		      { "stamps", reply->stamps } };
 
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		char file[FOLDER_PATH_SIZE];
 
 		bench_run_file(worker->run, files[i].name, file);
@@ -898,8 +900,7 @@ worker_on_close(void *user, const struct stream_exit *exit)
 	worker->stream = NULL;
 	if (worker->session->leaving || worker->step == WORKER_ENDED)
 		return;
-	launch_reply_init(&reply,
-			  (struct str){ worker->out.data, worker->out.len });
+	launch_reply_init(&reply, buf_str(&worker->out));
 	clock_add(worker, reply.pod_up_s);
 	if (exit->err.code != ERR_NONE || !reply.understood) {
 		on_no_answer(worker, exit);
@@ -949,10 +950,9 @@ worker_send(struct worker *worker)
 	};
 	struct session *s = worker->session;
 	struct transport *transport = s->setup.transport;
-	struct buf script;
+	AUTO_BUF script = buf_new(16U * 1024 * 1024);
 	int bad;
 
-	buf_init(&script, 16U * 1024 * 1024);
 	buf_clear(&worker->out);
 	worker->sent_ms = worker_boot_ms(worker);
 	bad = make_script(worker, &script);
@@ -964,7 +964,6 @@ worker_send(struct worker *worker)
 		      transport->ops->write(worker->stream, script.data,
 					    script.len, &s->why) != 0;
 	}
-	buf_release(&script);
 	if (!bad) {
 		transport->ops->close_stdin(worker->stream);
 		return;

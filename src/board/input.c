@@ -5,28 +5,20 @@
 
 #include "board/input.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "board/print.h"
 #include "harness/dir.h"
+#include "harness/pod.h"
 #include "ingest/parse_files.h"
 #include "parsers/harness_run.h"
-#include "parsers/json.h"
 #include "parsers/run_reader.h"
 #include "parsers/run_rows.h"
 #include "parsers/run_series.h"
-#include "store/query.h"
-
-#define SETTLE_MS 1000
 
 /* Where the scores of a run go. */
 struct adding {
@@ -103,24 +95,26 @@ add_harness_run(const struct adding *a)
 static void
 add_harness(struct score_board *board, const char *path)
 {
-	struct harness_dir dir;
+	struct harness_files files;
+	struct harness_wire wire;
 	struct harness_workspace ws;
 
-	if (harness_dir_open(&dir, path, NULL) != 0)
+	if (!harness_dir_is(path, false))
 		return;
-	if (dir.what != HARNESS_IS_COMPARE) {
-		harness_dir_settle(&dir, SETTLE_MS);
-		harness_workspace_read(&ws, &dir.files,
-				       clock_real.wall_ms(&clock_real));
+	harness_files_init(&files);
+	harness_wire_init(&wire, &files);
+	if (harness_pod_fetch(NULL, path, &wire, NULL) == 0 &&
+	    strcmp(wire.what, "compare") != 0) {
+		harness_workspace_read(&ws, &files, wire.now_ms);
 		for (size_t i = 0; i < ws.n_runs; i++) {
-			const struct adding a = { board, &dir.files,
-						  &ws.runs[i] };
+			const struct adding a = { board, &files, &ws.runs[i] };
 
 			add_harness_run(&a);
 		}
 		harness_workspace_release(&ws);
 	}
-	harness_dir_close(&dir);
+	harness_wire_release(&wire);
+	harness_files_release(&files);
 }
 
 #define MAX_VALUES 1000U
@@ -215,6 +209,8 @@ add_run(struct board_input *input, const char *path, const char *key,
 {
 	struct board_row *row = board_add(input->board, path, key, sha256, run);
 
+	if (row != NULL && input->usd_per_hour > 0)
+		board_row_price(row, input->usd_per_hour);
 	if (row != NULL)
 		input->n_runs++;
 	else if (input->n_dropped++ == 0)
@@ -486,6 +482,17 @@ board_input_key(const struct board_input *input,
 		       : key_of(input, stored->path, &stored->run);
 }
 
+/* What the configuration says of the pod, unless a price was given. */
+static void
+price_by_pod(const struct board_input *input, struct board_row *row,
+	     const char *name)
+{
+	int pod = input->conf != NULL ? conf_find_pod(input->conf, name) : -1;
+
+	if (pod >= 0 && !(input->usd_per_hour > 0))
+		board_row_price(row, input->conf->pods[pod].usd_per_hour);
+}
+
 /* One run of the database, named "pod:file". */
 static int
 take_stored(void *user, const struct stored_run *stored)
@@ -499,6 +506,7 @@ take_stored(void *user, const struct stored_run *stored)
 		row->name = xasprintf("%s:%s", stored->pod,
 				      file_name(stored->path));
 		row->log = xstrdup_null(stored->mirror);
+		price_by_pod(input, row, stored->pod);
 	}
 	return 0;
 }
@@ -799,6 +807,8 @@ board_build(struct context *context, char *const *paths, size_t n_paths,
 	board_init(&built->board, &built->no_track);
 	built->input.board = &built->board;
 	built->input.formats = context->formats;
+	built->input.conf = &context->conf;
+	built->input.usd_per_hour = ask->usd_per_hour;
 	if (build(&b, err) != 0) {
 		board_built_free(built);
 		return NULL;

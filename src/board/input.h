@@ -2,9 +2,6 @@
 #ifndef HGYM_BOARD_INPUT_H
 #define HGYM_BOARD_INPUT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "board/score_board.h"
 #include "conf/conf.h"
@@ -31,6 +28,8 @@ struct board_input {
 	struct pattern *pattern;   /* owned; of BOARD_BY_PATTERN */
 	const char *forced_key;	   /* all runs into this group; NULL: by `by` */
 	struct score_board scores; /* owned; of verifiers, no runs */
+	const struct conf *conf;   /* borrowed; prices of pods; NULL: none */
+	double usd_per_hour;	   /* of all runs; 0: as conf has it */
 	size_t n_runs;		   /* read so far */
 	size_t n_files;		   /* logs read so far */
 	size_t n_dropped;	   /* runs beyond what a board takes */
@@ -54,6 +53,7 @@ struct board_ask {
 	const char *const *values;			 /* borrowed */
 	size_t n_values;
 	double nats_per_bpb; /* 0: by configuration or logs */
+	double usd_per_hour; /* 0: by the configuration, for stored runs */
 	bool higher;	     /* a higher score is better */
 };
 

@@ -4,17 +4,8 @@
 
 #include "board/print.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/utf8.h"
-#include "parsers/json.h"
 #include "report/facts_print.h"
-#include "report/out.h"
-#include "store/query.h"
 
 #define SCORE_DECIMALS	   8
 #define SCORE_MIN_DECIMALS 4
@@ -421,6 +412,27 @@ say_bar(struct page *p)
 			    v->mean_needed);
 }
 
+/* "for p < 0.01 with power 80 %: 8 seeds, 5 more for about $15.20". */
+static void
+say_plan(struct page *p)
+{
+	const struct board_group *group = p->group;
+	const struct board_verdict *v = &group->verdict;
+	unsigned int seeds = v->plan.seeds;
+
+	if (seeds == 0)
+		return;
+	buf_appendf(&p->text,
+		    "for p < %g with power %.0f %%: %u seeds, if mean and "
+		    "spread stay",
+		    p->board->track->alpha, 100 * BOARD_POWER, seeds);
+	if (seeds > group->n_seeds)
+		buf_appendf(&p->text, "; %zu more", seeds - group->n_seeds);
+	if (run_has(v->usd_more))
+		buf_appendf(&p->text, " cost about $%.2f ($%.2f each)",
+			    v->usd_more, v->usd_seed);
+}
+
 /* The z test with the track's known spread. */
 static void
 say_z(struct page *p)
@@ -650,8 +662,8 @@ static void
 add_says(struct page *p)
 {
 	static void (*const says[])(struct page * p) = {
-		say_counts, say_caps, say_time,	  say_delta, say_bar,
-		say_tests,  say_z,    say_common, say_notes,
+		say_counts, say_caps,  say_time, say_delta,  say_bar,
+		say_plan,   say_tests, say_z,	 say_common, say_notes,
 	};
 
 	facts_section(p->facts, "")->is_list = true;
@@ -815,16 +827,17 @@ board_row_json(const struct board *board, const struct board_row *row)
 {
 	cJSON *object = run_to_json(&row->run);
 
-	json_add_clean(object, "file", row->path);
-	json_add_string(object, "sha256", row->sha256[0] ? row->sha256 : NULL);
-	json_add_string(object, "use", board_use_name(row->use));
-	cJSON_AddBoolToObject(object, "counted", row->use == BOARD_COUNTED);
-	json_add_clean(object, "copy_of",
-		       row->use == BOARD_COPY || row->use == BOARD_SAME_RUN
-			       ? board->rows[row->copy_of]->path
-			       : NULL);
-	cJSON_AddBoolToObject(object, "seed_again", row->seed_again);
-	json_add_number(object, "value", row->score);
+	json_add(object, JCLEAN("file", row->path),
+		 JTEXT("sha256", row->sha256[0] ? row->sha256 : NULL),
+		 JTEXT("use", board_use_name(row->use)),
+		 JBOOL("counted", row->use == BOARD_COUNTED),
+		 JCLEAN("copy_of",
+			row->use == BOARD_COPY || row->use == BOARD_SAME_RUN
+				? board->rows[row->copy_of]->path
+				: NULL),
+		 JBOOL("seed_again", row->seed_again),
+		 JNUM("value", row->score),
+		 JNUM("cost_usd", row->usd));
 	add_caps(object, row->caps);
 	json_add_clean(object, "note", row->note[0] ? row->note : NULL);
 	return object;
@@ -846,11 +859,9 @@ board_stored_json(const struct stored_run *run, long writer)
 						     : cJSON_CreateString(word);
 
 	cJSON_ReplaceItemInObjectCaseSensitive(keys, "status", status);
-	json_add_number(row, "run_id", (double)run->run_id);
-	json_add_string(row, "pod", run->pod);
-	json_add_clean(row, "path", run->path);
-	json_add_clean(row, "file", run->path);
-	json_add_number(row, "gen", run->gen);
+	json_add(row, JNUM("run_id", run->run_id), JTEXT("pod", run->pod),
+		 JCLEAN("path", run->path), JCLEAN("file", run->path),
+		 JNUM("gen", run->gen));
 	out_add_members(row, keys);
 	json_add_time(row, "first_seen", run->first_wall_ms);
 	json_add_time(row, "last_seen", run->last_wall_ms);
@@ -860,14 +871,11 @@ board_stored_json(const struct stored_run *run, long writer)
 void
 board_add_sample(cJSON *row, const char *metric, const struct sample *s)
 {
-	json_add_number(row, "step", s->step);
-	json_add_string(row, "metric", metric);
-	json_add_number(row, "value", s->value);
-	json_add_number(row, "wall_s",
-			s->wall_ms != 0 ? (double)s->wall_ms / 1e3
-					: RUN_ABSENT);
-	json_add_number(row, "train_ms", s->train_ms);
-	json_add_number(row, "line", (double)s->line);
+	json_add(row, JNUM("step", s->step), JTEXT("metric", metric),
+		 JNUM("value", s->value),
+		 JNUM("wall_s",
+		      s->wall_ms != 0 ? (double)s->wall_ms / 1e3 : RUN_ABSENT),
+		 JNUM("train_ms", s->train_ms), JNUM("line", s->line));
 }
 
 cJSON *
@@ -875,10 +883,9 @@ board_test_json(const struct board_test *test)
 {
 	cJSON *object = cJSON_CreateObject();
 
-	json_add_number(object, "t", test->t);
-	json_add_number(object, "df", test->df);
-	json_add_number(object, "p_one_sided", test->p);
-	json_add_number(object, "p_two_sided", test->p_two_sided);
+	json_add(object, JNUM("t", test->t), JNUM("df", test->df),
+		 JNUM("p_one_sided", test->p),
+		 JNUM("p_two_sided", test->p_two_sided));
 	return object;
 }
 
@@ -894,9 +901,8 @@ add_tests(cJSON *object, const struct track *track,
 		cJSON *test = board_test_json(&v->tests[i]);
 		enum track_test which = (enum track_test)i;
 
-		json_add_string(test, "what", test_words(track, which));
-		cJSON_AddBoolToObject(test, "decides",
-				      test_decides(track, which));
+		json_add(test, JTEXT("what", test_words(track, which)),
+			 JBOOL("decides", test_decides(track, which)));
 		if (run_has(v->tests[i].p))
 			cJSON_AddBoolToObject(test, "passes",
 					      v->tests[i].p < track->alpha);
@@ -915,30 +921,32 @@ add_verdict(cJSON *object, const struct board *board,
 	const char *unit = board_unit(board, group);
 	cJSON *common;
 
-	json_add_string(object, "verdict", v->text[0] ? v->text : NULL);
-	json_add_string(object, "word", board_word_name(v->word));
-	json_add_clean(object, "baseline", base != NULL ? base->key : NULL);
+	json_add(object, JTEXT("verdict", v->text[0] ? v->text : NULL),
+		 JTEXT("word", board_word_name(v->word)),
+		 JCLEAN("baseline", base != NULL ? base->key : NULL));
 	add_in_unit(object, "delta", unit, v->delta);
 	if (strcmp(unit, "bpb") == 0) {
-		json_add_number(object, "delta_nats", v->delta_nats);
-		json_add_number(object, "nats_per_bpb", v->nats_per_unit);
-		json_add_string(object, "nats_per_bpb_source", v->nats_source);
+		json_add(object, JNUM("delta_nats", v->delta_nats),
+			 JNUM("nats_per_bpb", v->nats_per_unit),
+			 JTEXT("nats_per_bpb_source", v->nats_source));
 	}
 	add_in_unit(object, "bar", unit, v->bar);
-	json_add_number(object, "margin_nats",
-			board->track->has_record ? board->track->margin_nats
-						 : RUN_ABSENT);
-	json_add_number(object, "alpha",
-			board->track->has_record ? board->track->alpha
-						 : RUN_ABSENT);
+	json_add(object,
+		 JNUM("margin_nats", board->track->has_record
+					     ? board->track->margin_nats
+					     : RUN_ABSENT),
+		 JNUM("alpha", board->track->has_record ? board->track->alpha
+							: RUN_ABSENT));
 	add_tests(object, board->track, v);
-	json_add_number(object, "z", v->z);
-	json_add_number(object, "p_z", v->p_z);
-	json_add_number(object, "margin_root_n", v->margin_root_n);
+	json_add(object, JNUM("z", v->z), JNUM("p_z", v->p_z),
+		 JNUM("margin_root_n", v->margin_root_n));
 	add_in_unit(object, "mean_needed", unit, v->mean_needed);
-	json_add_number(object, "seeds_needed",
-			v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
-	json_add_number(object, "delta_train_ms", v->delta_train_ms);
+	json_add(object, JSOME("seeds_needed", v->seeds_needed),
+		 JSOME("seeds_planned", v->plan.seeds),
+		 JNUM("power_planned", v->plan.power),
+		 JNUM("usd_per_seed", v->usd_seed),
+		 JNUM("usd_planned", v->usd_more),
+		 JNUM("delta_train_ms", v->delta_train_ms));
 	cJSON_AddItemToObject(object, "train_time_test",
 			      board_test_json(&v->train_time));
 	common = cJSON_AddArrayToObject(object, "common_seeds");
@@ -967,16 +975,12 @@ add_counts(cJSON *object, const struct board *board,
 					     ? cJSON_CreateNumber(row->run.seed)
 					     : cJSON_CreateNull());
 	}
-	json_add_number(object, "n", (double)group->n_counted);
-	json_add_number(object, "n_seeds", (double)group->n_seeds);
-	json_add_number(object, "n_rows", (double)group->n_rows);
-	json_add_number(object, "n_copies",
-			(double)(group->n_uncounted[BOARD_COPY] +
-				 group->n_uncounted[BOARD_SAME_RUN]));
-	json_add_number(object, "n_unfinished",
-			(double)group->n_uncounted[BOARD_UNFINISHED]);
-	json_add_number(object, "n_no_score",
-			(double)group->n_uncounted[BOARD_NO_SCORE]);
+	json_add(object, JNUM("n", group->n_counted),
+		 JNUM("n_seeds", group->n_seeds), JNUM("n_rows", group->n_rows),
+		 JNUM("n_copies", (double)(group->n_uncounted[BOARD_COPY] +
+					   group->n_uncounted[BOARD_SAME_RUN])),
+		 JNUM("n_unfinished", group->n_uncounted[BOARD_UNFINISHED]),
+		 JNUM("n_no_score", group->n_uncounted[BOARD_NO_SCORE]));
 }
 
 /* The numbers whose means are worth a look. */
@@ -1012,13 +1016,11 @@ group_json(const struct board *board, const struct board_group *group,
 	cJSON *object = cJSON_CreateObject(), *node;
 	const char *unit = board_unit(board, group);
 
-	json_add_clean(object, "group", group->key);
-	json_add_clean(object, "title", group->title);
-	json_add_number(object, "rank", (double)rank);
-	json_add_string(object, "track", board->track->name);
-	json_add_string(object, "score", group->score->name);
-	json_add_string(object, "unit", unit);
-	cJSON_AddBoolToObject(object, "is_baseline", group->is_baseline);
+	json_add(object, JCLEAN("group", group->key),
+		 JCLEAN("title", group->title), JNUM("rank", rank),
+		 JTEXT("track", board->track->name),
+		 JTEXT("score", group->score->name), JTEXT("unit", unit),
+		 JBOOL("is_baseline", group->is_baseline));
 	add_counts(object, board, group);
 	add_stats(object, unit, &group->stats);
 	node = cJSON_AddObjectToObject(object, "per_seed");
@@ -1028,10 +1030,9 @@ group_json(const struct board *board, const struct board_group *group,
 	node = cJSON_AddObjectToObject(object, "train_time");
 	json_add_number(node, "n", (double)group->train_ms.n);
 	add_stats(node, "ms", &group->train_ms);
-	json_add_number(object, "max_train_ms", group->max_train_ms);
-	json_add_number(object, "max_eval_s", group->max_eval_s);
-	json_add_number(object, "max_artifact_bytes",
-			group->max_artifact_bytes);
+	json_add(object, JNUM("max_train_ms", group->max_train_ms),
+		 JNUM("max_eval_s", group->max_eval_s),
+		 JNUM("max_artifact_bytes", group->max_artifact_bytes));
 	add_caps(object, group->caps);
 	add_verdict(object, board, group);
 	node = cJSON_AddArrayToObject(object, "notes");
@@ -1135,12 +1136,11 @@ csv_run(struct out *out, const struct board *board,
 {
 	cJSON *object = board_row_json(board, row);
 
-	json_add_string(object, "kind", "run");
-	json_add_number(object, "rank", (double)rank);
-	json_add_clean(object, "group", group->key);
+	json_add(object, JTEXT("kind", "run"), JNUM("rank", rank),
+		 JCLEAN("group", group->key));
 	add_cap_cells(object, row->caps);
-	json_add_string(object, "score", group->score->name);
-	json_add_string(object, "unit", board_unit(board, group));
+	json_add(object, JTEXT("score", group->score->name),
+		 JTEXT("unit", board_unit(board, group)));
 	out_take(out, object);
 }
 
@@ -1151,15 +1151,13 @@ group_row(const struct board_group *group, size_t rank)
 	const struct board_verdict *v = &group->verdict;
 	cJSON *row = cJSON_CreateObject();
 
-	json_add_number(row, "rank", (double)rank);
-	json_add_number(row, "n", (double)group->n_counted);
-	json_add_number(row, "n_seeds", (double)group->n_seeds);
-	json_add_number(row, "mean", group->stats.mean);
-	json_add_number(row, "sd_sample", group->stats.sd_sample);
-	json_add_number(row, "sd_population", group->stats.sd_population);
-	json_add_number(row, "delta", v->delta);
-	json_add_number(row, "delta_nats", v->delta_nats);
-	json_add_string(row, "verdict", v->text[0] ? v->text : NULL);
+	json_add(row, JNUM("rank", rank), JNUM("n", group->n_counted),
+		 JNUM("n_seeds", group->n_seeds),
+		 JNUM("mean", group->stats.mean),
+		 JNUM("sd_sample", group->stats.sd_sample),
+		 JNUM("sd_population", group->stats.sd_population),
+		 JNUM("delta", v->delta), JNUM("delta_nats", v->delta_nats),
+		 JTEXT("verdict", v->text[0] ? v->text : NULL));
 	return row;
 }
 
@@ -1171,15 +1169,13 @@ csv_group(const struct board *board, const struct board_group *group,
 	const struct board_verdict *v = &group->verdict;
 	cJSON *row = group_row(group, rank);
 
-	json_add_string(row, "kind", "group");
-	json_add_clean(row, "group", group->key);
+	json_add(row, JTEXT("kind", "group"), JCLEAN("group", group->key));
 	add_means(row, group);
 	add_cap_cells(row, group->caps);
-	json_add_string(row, "score", group->score->name);
-	json_add_string(row, "unit", board_unit(board, group));
-	json_add_number(row, "se", group->stats.se);
-	json_add_number(row, "nats_per_unit", v->nats_per_unit);
-	json_add_number(row, "bar", v->bar);
+	json_add(row, JTEXT("score", group->score->name),
+		 JTEXT("unit", board_unit(board, group)),
+		 JNUM("se", group->stats.se),
+		 JNUM("nats_per_unit", v->nats_per_unit), JNUM("bar", v->bar));
 	for (int i = TRACK_TEST_A; i <= TRACK_TEST_B; i++) {
 		const struct board_test *test = &v->tests[i];
 
@@ -1222,8 +1218,7 @@ board_is_key(const char *key)
 	bool is_one = false;
 
 	for (size_t i = 0; i < 2; i++) {
-		is_one |=
-			cJSON_GetObjectItemCaseSensitive(rows[i], key) != NULL;
+		is_one |= json_get(rows[i], key) != NULL;
 		cJSON_Delete(rows[i]);
 	}
 	for (const struct out_column *c = csv_columns; c->key != NULL; c++)
@@ -1269,10 +1264,10 @@ summary_row(const struct board_group *group, size_t rank)
 
 	if (group->n_counted > 0 && !group->is_values)
 		append_caps(&caps, group->caps);
-	json_add_clean(row, "group", group->title);
-	json_add_number(row, "p_a", shown_p(&v->tests[TRACK_TEST_A]));
-	json_add_number(row, "p_b", shown_p(&v->tests[TRACK_TEST_B]));
-	json_add_string(row, "caps", caps.len > 0 ? caps.data : NULL);
+	json_add(row, JCLEAN("group", group->title),
+		 JNUM("p_a", shown_p(&v->tests[TRACK_TEST_A])),
+		 JNUM("p_b", shown_p(&v->tests[TRACK_TEST_B])),
+		 JTEXT("caps", caps.len > 0 ? caps.data : NULL));
 	return row;
 }
 

@@ -2,9 +2,6 @@
 #ifndef HGYM_BOARD_PRINT_H
 #define HGYM_BOARD_PRINT_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "model/board.h"
 #include "parsers/json.h"
 #include "report/out.h"

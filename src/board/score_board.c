@@ -4,13 +4,7 @@
 
 #include "board/score_board.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/sort.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 
 static const struct out_column columns[] = {
@@ -82,18 +76,15 @@ print_group(struct out *out, const struct score_group *group)
 		low = group->values[0];
 		high = group->values[group->n - 1];
 	}
-	json_add_string(row, "kind", "scores");
-	json_add_clean(row, "group", group->key);
-	json_add_string(row, "work", group->work);
+	json_add(row, JTEXT("kind", "scores"), JCLEAN("group", group->key),
+		 JTEXT("work", group->work));
 	cJSON_AddNumberToObject(row, "n_valid", (double)group->n);
 	cJSON_AddNumberToObject(row, "n_invalid", group->invalid);
-	json_add_number(row, "median", median);
-	json_add_number(row, "min", low);
-	json_add_number(row, "max", high);
-	json_add_number(row, "spread_pct",
-			group->n > 1 && median != 0
-				? 100 * (high - low) / fabs(median)
-				: (double)NAN);
+	json_add(row, JNUM("median", median), JNUM("min", low),
+		 JNUM("max", high),
+		 JNUM("spread_pct", group->n > 1 && median != 0
+					    ? 100 * (high - low) / fabs(median)
+					    : (double)NAN));
 	out_take(out, row);
 }
 

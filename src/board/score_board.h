@@ -2,8 +2,6 @@
 #ifndef HGYM_BOARD_SCORE_BOARD_H
 #define HGYM_BOARD_SCORE_BOARD_H
 
-#include <stdio.h>
-
 #include "parsers/score_json.h"
 #include "report/out.h"
 

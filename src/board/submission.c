@@ -4,15 +4,11 @@
 
 #include "board/submission.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "board/print.h"
-#include "parsers/json.h"
 #include "report/new_folder.h"
 
 #define SENTENCE_MAX 512
@@ -37,19 +33,17 @@ seed_json(const struct submission *s, const struct board_row *row)
 	cJSON *seed = cJSON_CreateObject();
 	AUTO_TEXT name = log_name(s, row);
 
-	json_add_number(seed, "val_bpb", run->final_bpb);
-	json_add_number(seed, "val_loss", run->final_val_loss);
-	json_add_number(seed, "steps", run->steps);
-	json_add_number(seed, "ms_per_step", run->ms_per_step);
-	json_add_number(seed, "train_ms", run->train_ms);
-	json_add_number(seed, "prequant_bpb", run->prequant_bpb);
-	json_add_number(seed, "quant_bpb", run->quant_bpb);
-	json_add_number(seed, "eval_s", run->eval_s);
-	json_add_number(seed, "artifact_bytes", run->artifact_bytes);
-	json_add_number(seed, "code_bytes", run->code_bytes);
-	json_add_string(seed, "log", name);
-	json_add_string(seed, "log_sha256",
-			row->sha256[0] != '\0' ? row->sha256 : NULL);
+	json_add(seed, JNUM("val_bpb", run->final_bpb),
+		 JNUM("val_loss", run->final_val_loss),
+		 JNUM("steps", run->steps),
+		 JNUM("ms_per_step", run->ms_per_step),
+		 JNUM("train_ms", run->train_ms),
+		 JNUM("prequant_bpb", run->prequant_bpb),
+		 JNUM("quant_bpb", run->quant_bpb), JNUM("eval_s", run->eval_s),
+		 JNUM("artifact_bytes", run->artifact_bytes),
+		 JNUM("code_bytes", run->code_bytes), JTEXT("log", name),
+		 JTEXT("log_sha256",
+		       row->sha256[0] != '\0' ? row->sha256 : NULL));
 	return seed;
 }
 
@@ -71,7 +65,7 @@ add_seeds(cJSON *root, const struct submission *s)
 			(void)snprintf(key, sizeof(key), "%.0f", row->run.seed);
 		else
 			(void)snprintf(key, sizeof(key), "run %zu", n);
-		while (cJSON_GetObjectItemCaseSensitive(results, key) != NULL)
+		while (json_get(results, key) != NULL)
 			(void)snprintf(key, sizeof(key), "%.0f (%d)",
 				       row->run.seed, ++again);
 		cJSON_AddItemToArray(seeds,
@@ -98,13 +92,14 @@ add_comparison(cJSON *root, const struct submission *s)
 	object = cJSON_AddObjectToObject(root, "comparison");
 	if (base != NULL)
 		json_add_clean(object, "baseline", base->title);
-	json_add_number(object, bpb ? "baseline_val_bpb" : "baseline_val_loss",
-			base != NULL ? base->stats.mean : RUN_ABSENT);
-	json_add_number(object, bpb ? "delta_bpb" : "delta_nats", v->delta);
+	json_add(object,
+		 JNUM(bpb ? "baseline_val_bpb" : "baseline_val_loss",
+		      base != NULL ? base->stats.mean : RUN_ABSENT),
+		 JNUM(bpb ? "delta_bpb" : "delta_nats", v->delta));
 	if (bpb) {
-		json_add_number(object, "delta_nats", v->delta_nats);
-		json_add_number(object, "nats_per_bpb", v->nats_per_unit);
-		json_add_string(object, "nats_per_bpb_source", v->nats_source);
+		json_add(object, JNUM("delta_nats", v->delta_nats),
+			 JNUM("nats_per_bpb", v->nats_per_unit),
+			 JTEXT("nats_per_bpb_source", v->nats_source));
 	}
 	json_add_number(object, bpb ? "bar_bpb" : "bar_nats", v->bar);
 	cJSON_AddItemToObject(object, "test_a_one_sample_vs_bar",
@@ -138,19 +133,16 @@ add_score(cJSON *root, const struct submission *s)
 	const struct board_group *g = s->group;
 	bool bpb = strcmp(board_unit(s->board, g), "bpb") == 0;
 
-	json_add_number(root, "val_bpb", bpb ? g->stats.mean : RUN_ABSENT);
-	json_add_number(root, "val_loss",
-			bpb ? board_mean(g, "final_val_loss") : g->stats.mean);
-	json_add_number(root, bpb ? "val_bpb_std" : "val_loss_std",
-			g->stats.sd_sample);
-	json_add_string(root, bpb ? "val_bpb_std_kind" : "val_loss_std_kind",
-			"sample (n-1)");
-	json_add_number(root,
-			bpb ? "val_bpb_std_population"
-			    : "val_loss_std_population",
-			g->stats.sd_population);
-	json_add_number(root, "n_runs", (double)g->n_counted);
-	json_add_number(root, "n_seeds", (double)g->n_seeds);
+	json_add(
+		root, JNUM("val_bpb", bpb ? g->stats.mean : RUN_ABSENT),
+		JNUM("val_loss",
+		     bpb ? board_mean(g, "final_val_loss") : g->stats.mean),
+		JNUM(bpb ? "val_bpb_std" : "val_loss_std", g->stats.sd_sample),
+		JTEXT(bpb ? "val_bpb_std_kind" : "val_loss_std_kind",
+		      "sample (n-1)"),
+		JNUM(bpb ? "val_bpb_std_population" : "val_loss_std_population",
+		     g->stats.sd_population),
+		JNUM("n_runs", g->n_counted), JNUM("n_seeds", g->n_seeds));
 }
 
 char *
@@ -160,19 +152,18 @@ submission_text(const struct submission *s)
 	AUTO_TEXT text = NULL;
 	const struct board_group *g = s->group;
 
-	json_add_string(root, "author", s->author);
-	json_add_string(root, "github_id", s->github_id);
-	json_add_clean(root, "name", s->name != NULL ? s->name : g->title);
-	json_add_string(root, "blurb", s->blurb);
-	json_add_string(root, "date", s->date);
-	json_add_string(root, "track", s->board->track->name);
-	json_add_string(root, "hardware", s->hardware);
-	json_add_number(root, "n_gpus", common_gpus(s));
+	json_add(root, JTEXT("author", s->author),
+		 JTEXT("github_id", s->github_id),
+		 JCLEAN("name", s->name != NULL ? s->name : g->title),
+		 JTEXT("blurb", s->blurb), JTEXT("date", s->date),
+		 JTEXT("track", s->board->track->name),
+		 JTEXT("hardware", s->hardware),
+		 JNUM("n_gpus", common_gpus(s)));
 	add_score(root, s);
-	json_add_number(root, "bytes_total", g->max_artifact_bytes);
-	json_add_number(root, "bytes_code", board_mean(g, "code_bytes"));
-	json_add_number(root, "max_train_ms", g->max_train_ms);
-	json_add_number(root, "max_eval_s", g->max_eval_s);
+	json_add(root, JNUM("bytes_total", g->max_artifact_bytes),
+		 JNUM("bytes_code", board_mean(g, "code_bytes")),
+		 JNUM("max_train_ms", g->max_train_ms),
+		 JNUM("max_eval_s", g->max_eval_s));
 	add_seeds(root, s);
 	add_comparison(root, s);
 	text = cJSON_Print(root);

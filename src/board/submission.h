@@ -2,10 +2,6 @@
 #ifndef HGYM_BOARD_SUBMISSION_H
 #define HGYM_BOARD_SUBMISSION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
 #include "base/err.h"
 #include "model/board.h"
 #include "parsers/json.h"

@@ -8,35 +8,23 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "bench/drive.h"
-#include "bench/folder.h"
-#include "bench/judge.h"
 #include "bench/line.h"
 #include "bench/make.h"
-#include "bench/noise.h"
-#include "bench/noise_register.h"
 #include "bench/page.h"
-#include "bench/run_log.h"
 #include "bench/runs.h"
 #include "bench/show.h"
 #include "bench/start.h"
-#include "bench/stats.h"
-#include "bench/verdict_json.h"
 #include "bench/waits.h"
 #include "cmd/cmd.h"
-#include "parsers/json.h"
 #include "report/facts_print.h"
 #include "store/benches.h"
 
@@ -149,10 +137,8 @@ print_rows(const cJSON *verdict, struct err *err)
 		{ NULL, NULL, 0, 0 },
 	};
 	struct out *out = cmd_out(OUT_CSV, columns);
-	const cJSON *c;
 
-	cJSON_ArrayForEach(c, verdict_list(verdict, "contrasts"))
-	{
+	json_each (c, verdict_list(verdict, "contrasts")) {
 		const cJSON *ci = verdict_list(c, "ci_pct");
 		cJSON *row = cJSON_Duplicate(c, true);
 
@@ -717,14 +703,11 @@ row_of(const struct stored_bench *bench, const char *path, const char *stopped,
 		path != NULL ? bench_waits_words(path, bench->id, state) : NULL;
 
 	clock_rfc3339(bench->started_ms, started);
-	json_add_clean(row, "id", bench->id);
-	json_add_clean(row, "name", bench->name);
-	json_add_clean(row, "state", bench->state);
-	json_add_string(row, "stopped", stopped);
-	json_add_string(row, "started",
-			bench->started_ms != 0 || path != NULL ? started
-							       : NULL);
-	json_add_number(row, "cost_usd", cost_usd);
+	json_add(row, JCLEAN("id", bench->id), JCLEAN("name", bench->name),
+		 JCLEAN("state", bench->state), JTEXT("stopped", stopped),
+		 JTEXT("started",
+		       bench->started_ms != 0 || path != NULL ? started : NULL),
+		 JNUM("cost_usd", cost_usd));
 	add_verdict(row, state, verdict);
 	json_add_string(row, "waits_for", waits);
 	bench_waits_json(row, path, state);
@@ -1651,7 +1634,7 @@ print_verdict(const struct request *q, const struct judge *judge,
 static void
 learn_noise(struct request *q, const struct judge *judge)
 {
-	double *ln = xcalloc(q->n_runs + 1, sizeof(*ln));
+	AUTO_FREE double *ln = xcalloc(q->n_runs + 1, sizeof(*ln));
 	bool any = false;
 	size_t n = 0;
 
@@ -1669,14 +1652,13 @@ learn_noise(struct request *q, const struct judge *judge)
 		q->ask.rule.register_sd = stats_sd(ln, n);
 		q->ask.rule.register_df = (double)n - 1.0;
 	}
-	free(ln);
 }
 
 /* Judge; with A/A logs twice, since their noise is a rule of the judgement. */
 static void
 judge_all(struct request *q, const struct judge_arm *arms, struct judge *judge)
 {
-	struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
+	AUTO_FREE struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
 
 	memcpy(given, q->runs, q->n_runs * sizeof(*given));
 	judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs,
@@ -1688,7 +1670,6 @@ judge_all(struct request *q, const struct judge_arm *arms, struct judge *judge)
 		judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs,
 			   q->n_runs);
 	}
-	free(given);
 }
 
 /* Judge, print, and say whether --fail-on fired. */

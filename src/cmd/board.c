@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* `board`, `submission` and `export`: the leaderboard over seeds, of the given
- * logs, on the screen, as a folder for a pull request and as files. */
+ * logs, on the screen, as a folder for a pull request and as files; `diff`. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "board/input.h"
@@ -16,6 +13,7 @@
 #include "board/submission.h"
 #include "cmd/cmd.h"
 #include "ingest/parse_files.h"
+#include "model/run_diff.h"
 #include "parsers/json.h"
 #include "parsers/run_reader.h"
 #include "parsers/run_series.h"
@@ -49,6 +47,11 @@ struct board_call {
 		CMD_ROW("nats-per-bpb", "K",                                   \
 			"nats per BPB (default: from the logs)", CMD_POSITIVE, \
 			board_call, ask.nats_per_bpb, .high = 1000),           \
+		CMD_ROW("usd-per-hour", "X",                                   \
+			"what a run's pod costs (default: the "                \
+			"configuration's)",                                    \
+			CMD_POSITIVE, board_call, ask.usd_per_hour,            \
+			.high = 1e6),                                          \
 		CMD_ROW("track", "NAME", "the track, or a file with one",      \
 			CMD_TEXT, board_call, ask.track),                      \
 		CMD_ROW("score", "NAME",                                       \
@@ -449,8 +452,7 @@ put_sample(struct out *out, const char *file, unsigned int run_index,
 {
 	cJSON *row = cJSON_CreateObject();
 
-	json_add_clean(row, "file", file);
-	json_add_number(row, "run_index", run_index);
+	json_add(row, JCLEAN("file", file), JNUM("run_index", run_index));
 	board_add_sample(row, metric, s);
 	out_take(out, row);
 }
@@ -472,11 +474,9 @@ take_sample(void *user, const struct run *run, const struct sample *sample)
 }
 
 static int
-samples_of_file(struct out *out, const char *path,
-		const struct format_set *formats, struct err *err)
+read_log(const char *path, const struct format_set *formats,
+	 const struct run_reader_cb *cb, void *user, struct err *err)
 {
-	static const struct run_reader_cb cb = { .on_sample = take_sample };
-	struct series_of series = { out, path };
 	struct run_reader *reader;
 	bool is_stdin = strcmp(path, "-") == 0, failed;
 	FILE *from = is_stdin ? stdin : fopen(path, "rbe");
@@ -485,7 +485,7 @@ samples_of_file(struct out *out, const char *path,
 
 	if (from == NULL)
 		return err_set_errno(err, ERR_IO, "cannot open %s", path);
-	reader = run_reader_new(formats, &cb, &series);
+	reader = run_reader_new(formats, cb, user);
 	while ((n = fread(block, 1, sizeof(block), from)) > 0)
 		run_reader_feed(reader, block, n);
 	run_reader_finish(reader);
@@ -494,6 +494,16 @@ samples_of_file(struct out *out, const char *path,
 	if (!is_stdin)
 		(void)fclose(from);
 	return failed ? err_set(err, ERR_IO, "cannot read %s", path) : 0;
+}
+
+static int
+samples_of_file(struct out *out, const char *path,
+		const struct format_set *formats, struct err *err)
+{
+	static const struct run_reader_cb cb = { .on_sample = take_sample };
+	struct series_of series = { out, path };
+
+	return read_log(path, formats, &cb, &series, err);
 }
 
 static int
@@ -695,4 +705,86 @@ const struct cmd cmd_export = {
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_export,
+};
+
+struct diff_call {
+	enum out_format format;
+};
+
+static const struct cmd_option diff_options[] = {
+	CMD_ROW("json", NULL, "print one JSON object", CMD_VALUE, diff_call,
+		format, .value = OUT_JSON),
+	CMD_FORMAT_OPTION,
+	CMD_OPTIONS_END,
+};
+
+static void
+diff_on_line(void *user, uint64_t line, struct str text, enum line_class class)
+{
+	(void)line;
+	run_text_line(user, text, class);
+}
+
+static void
+diff_on_run(void *user, const struct run *run)
+{
+	(void)run;
+	run_text_next_run(user);
+}
+
+static int
+exec_diff(struct cmd_args *args, void *opaque, struct err *err)
+{
+	static const struct run_reader_cb cb = { .on_line = diff_on_line,
+						 .on_run = diff_on_run };
+	const struct diff_call *call = opaque;
+	AUTO_BUF out = buf_new(SIZE_MAX / 2);
+	struct run_text texts[2];
+	int status = 0;
+
+	for (int i = 0; i < 2; i++)
+		run_text_init(&texts[i]);
+	for (int i = 0; i < 2 && status == 0; i++) {
+		status = read_log(args->argv[i], args->context->formats, &cb,
+				  &texts[i], err);
+		if (status == 0 && texts[i].n == 0 && texts[i].source.len == 0)
+			status = err_set(err, ERR_NODATA,
+					 "diff: %s prints neither settings nor "
+					 "a script",
+					 args->argv[i]);
+	}
+	if (status == 0) {
+		cJSON *diff = run_diff_json(&texts[0], &texts[1]);
+
+		run_diff_say(diff, &out);
+		buf_append_char(&out, '\n');
+		run_diff_print(diff, &out);
+		if (call->format == OUT_JSON) {
+			status = cmd_print_json(diff, err);
+		} else {
+			status = cmd_print(&out, err);
+			cJSON_Delete(diff);
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		run_text_release(&texts[i]);
+	return status;
+}
+
+const struct cmd cmd_diff = {
+	.name = "diff",
+	.usage = "[OPTIONS] LOG LOG",
+	.summary = "settings and training scripts in which two runs differ",
+	.help = "Of each log the last run. Settings are what it prints as "
+		"`name: value` or\n`name=value` before its first row with a "
+		"loss; those that differ come first.\nThen the scripts that "
+		"were printed into the logs, as a unified diff. In the\n"
+		"dashboard Compare shows the same by the key of `diff`.",
+	.options = diff_options,
+	.size = sizeof(struct diff_call),
+	.least = 2,
+	.most = 2,
+	.wants = "name two logs",
+	.needs = CONTEXT_FORMATS,
+	.exec = exec_diff,
 };

@@ -4,9 +4,7 @@
 
 #include "cmd/cmd.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/param.h>
 #include <unistd.h>
@@ -14,7 +12,6 @@
 #include "app/dash.h"
 #include "base/log.h"
 #include "base/say.h"
-#include "base/str.h"
 #include "base/xalloc.h"
 #include "cmd/version.h"
 #include "parsers/json.h"
@@ -29,6 +26,7 @@
 #define CMD_LIST_OF(X)                                                         \
 	X(parse)                                                               \
 	X(board)                                                               \
+	X(diff)                                                                \
 	X(submission)                                                          \
 	X(export)                                                              \
 	X(formats_list)                                                        \
@@ -97,8 +95,17 @@ static const struct cmd_option dash_options[] = {
 static int
 exec_dash(struct cmd_args *args, void *opaque, struct err *err)
 {
+	size_t n = (size_t)args->argc;
+
 	(void)opaque;
-	return dash_run(args->context, args->argv, (size_t)args->argc, err);
+	for (size_t i = 0; i < n; i++) {
+		if (conf_place(args->argv[i]) == 0)
+			continue;
+		if (context_open_places(args->context, args->argv, n, err) != 0)
+			return -1;
+		n = 0;
+	}
+	return dash_run(args->context, args->argv, n, err);
 }
 
 const struct cmd cmd_dash = {

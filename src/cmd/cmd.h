@@ -2,10 +2,6 @@
 #ifndef HGYM_CMD_CMD_H
 #define HGYM_CMD_CMD_H
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/buf.h"
 #include "base/err.h"
 #include "context.h"
@@ -106,6 +102,21 @@ extern const struct cmd *const cmd_table[];
 /* What no command is named: the dashboard, over PATHs or all pods.  Its
  * options are those that every command takes. */
 extern const struct cmd cmd_dash;
+
+/* Logs of pods, and the files here that have their bytes. */
+struct fetched_logs {
+	char **names, **files; /* owned, path_list_free; "HOST:PATH" */
+	size_t n;
+};
+
+/*
+ * Fetch the logs that places (conf_place) mean, as they are now.  0; the exit
+ * status of a signal, or of a pod that cannot be reached (the others' logs are
+ * there, and what is wrong was said); or -1 with err.
+ */
+int cmd_fetch(struct context *context, char *const *words, size_t n,
+	      bool accept_new, struct fetched_logs *logs, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* Options that every command takes. */
 struct cmd_globals {

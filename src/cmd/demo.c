@@ -2,13 +2,9 @@
 /* `demo`: the dashboard over a fleet that is made up. */
 #include "config.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "app/app.h"
 #include "app/demo.h"
-#include "base/str.h"
 #include "cmd/cmd.h"
 
 struct demo_call {

@@ -5,16 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
@@ -51,10 +47,8 @@ doctor_say(struct doctor *d, const char *area, enum state state,
 	va_start(ap, fmt);
 	buf_vappendf(&text, fmt, ap);
 	va_end(ap);
-	json_add_string(row, "area", area);
-	json_add_string(row, "state", names[state]);
-	json_add_string(row, "what", text.data);
-	json_add_string(row, "next", next);
+	json_add(row, JTEXT("area", area), JTEXT("state", names[state]),
+		 JTEXT("what", text.data), JTEXT("next", next));
 	out_take(d->out, row);
 	if (state == STATE_FAIL)
 		d->failed = true;

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +14,6 @@
 #include "parsers/json.h"
 #include "parsers/learn.h"
 #include "parsers/run_reader.h"
-#include "report/out.h"
 
 static int
 exec_list(struct cmd_args *args, void *opaque, struct err *err)
@@ -33,11 +31,10 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 	for (size_t i = 0; (format = format_set_get(set, i)) != NULL; i++) {
 		cJSON *row = cJSON_CreateObject();
 
-		json_add_string(row, "name", format->name);
-		json_add_number(row, "rules", (double)format->n_rules);
-		json_add_string(row, "from",
-				format->builtin ? "built in" : "user");
-		json_add_string(row, "about", format->about);
+		json_add(row, JTEXT("name", format->name),
+			 JNUM("rules", format->n_rules),
+			 JTEXT("from", format->builtin ? "built in" : "user"),
+			 JTEXT("about", format->about));
 		out_take(out, row);
 	}
 	return cmd_out_end(out, 0, err);
@@ -58,14 +55,12 @@ rule_row(const struct rule *rule)
 {
 	cJSON *row = cJSON_CreateObject();
 
-	json_add_string(row, "format", rule->format);
-	json_add_string(row, "rule", rule->name);
-	json_add_string(row, "kind", rule_kind_name(rule->kind));
-	json_add_string(row, "stage",
-			rule->kind == RULE_RESULT ? rule_stage_name(rule->stage)
-						  : NULL);
-	json_add_string(row, "needs", rule->needs);
-	json_add_string(row, "match", rule->pattern);
+	json_add(row, JTEXT("format", rule->format), JTEXT("rule", rule->name),
+		 JTEXT("kind", rule_kind_names[rule->kind]),
+		 JTEXT("stage", rule->kind == RULE_RESULT
+					? rule_stage_names[rule->stage]
+					: NULL),
+		 JTEXT("needs", rule->needs), JTEXT("match", rule->pattern));
 	return row;
 }
 
@@ -241,9 +236,9 @@ print_rules_taken(const struct check *check, struct out *out, const char *name)
 		if (strcmp(rule->format, name) != 0 && check->taken[i] == 0)
 			continue;
 		row = rule_row(rule);
-		json_add_number(row, "lines", (double)check->taken[i]);
-		json_add_number(row, "gave_up", (double)hits);
-		json_add_string(row, "first", check->first[i]);
+		json_add(row, JNUM("lines", check->taken[i]),
+			 JNUM("gave_up", hits),
+			 JTEXT("first", check->first[i]));
 		out_take(out, row);
 	}
 }
@@ -349,17 +344,14 @@ static const struct cmd_option learn_options[] = {
 static int
 print_learned(const struct learn *learn, const char *name, struct err *err)
 {
-	struct buf file, report;
+	AUTO_BUF file = buf_new(LEARN_BYTES);
+	AUTO_BUF report = buf_new(LEARN_BYTES);
 	size_t n;
 
-	buf_init(&file, LEARN_BYTES);
-	buf_init(&report, LEARN_BYTES);
 	n = learn_print(learn, name, &file, &report);
 	(void)fputs(report.len > 0 ? report.data : "", stderr);
 	if (n > 0)
 		(void)fwrite(file.data, 1, file.len, stdout);
-	buf_release(&file);
-	buf_release(&report);
 	if (n > 0)
 		return 0;
 	return err_set(

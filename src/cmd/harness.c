@@ -2,23 +2,18 @@
 /* `harness`: HarnessGym runs and comparisons, judged anew. */
 #include "config.h"
 
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "bench/make.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
 #include "harness/dir.h"
 #include "harness/pod.h"
 #include "harness/print.h"
 #include "parsers/harness_json.h"
-
-#define SETTLE_MS 1000
 
 /* What was asked for. */
 struct harness_call {
@@ -85,8 +80,8 @@ static void
 warn_of_arms(const struct harness_ab *ab)
 {
 	const struct harness_run *run = ab->run;
-	char *best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
-			       ab->workspace, run->dir);
+	AUTO_TEXT best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
+				   ab->workspace, run->dir);
 
 	if (!run->has_summary && run->life.state != HARNESS_STATE_ABORTED &&
 	    run->life.process != HARNESS_NO)
@@ -97,7 +92,6 @@ warn_of_arms(const struct harness_ab *ab)
 	if (ab->pod == NULL && harness_dir_same(best, ab->workspace))
 		say_error("the workspace is as the checkpoint: the bench would "
 			  "compare it with itself");
-	free(best);
 }
 
 /* The bench of a run's checkpoint; of one that is not its best: say so. */
@@ -186,39 +180,19 @@ above_harnessgym(const char *path)
 	return at != NULL ? xstrndup(path, (size_t)(at - path)) : xstrdup(path);
 }
 
-static int
-show_local(struct harness_call *call, const char *path, struct err *err)
-{
-	struct harness_dir dir;
-	struct place place = { .name = path };
-	int rc;
-
-	if (harness_dir_open(&dir, path, err) != 0)
-		return -1;
-	harness_dir_find_process(&dir);
-	harness_dir_settle(&dir, SETTLE_MS);
-	place.now_ms = clock_real.wall_ms(&clock_real);
-	place.run = dir.run != NULL ? dir.run : "";
-	place.is_compare = dir.what == HARNESS_IS_COMPARE;
-	place.workspace = above_harnessgym(dir.root);
-	rc = show_files(call, &dir.files, &place, err);
-	free(place.workspace);
-	harness_dir_close(&dir);
-	return rc;
-}
-
-/* A directory on a pod of the configuration; times are by the pod's clock. */
+/* What was sent; times are by the clock there.  pod NULL: this machine. */
 static int
 show_fetched(struct harness_call *call, const struct conf_pod *pod,
-	     const char *path, const struct harness_wire *wire, struct err *err)
+	     const char *name, const char *dir, const struct harness_wire *wire,
+	     struct err *err)
 {
 	struct place place = {
-		.name = path,
+		.name = name,
 		.now_ms = wire->now_ms,
 		.run = wire->run,
 		.is_compare = strcmp(wire->what, "compare") == 0,
-		.pod = pod->name,
-		.workspace = above_harnessgym(strchr(path, ':') + 1),
+		.pod = pod != NULL ? pod->name : NULL,
+		.workspace = above_harnessgym(dir),
 	};
 	int rc = show_files(call, wire->files, &place, err);
 
@@ -226,13 +200,13 @@ show_fetched(struct harness_call *call, const struct conf_pod *pod,
 	return rc;
 }
 
-static int show_remote(struct harness_call *call, const struct conf_pod *pod,
-		       const char *path, struct err *err);
+static int show_dir(struct harness_call *call, const struct conf_pod *pod,
+		    const char *name, const char *dir, struct err *err);
 
 /* Every directory that a pattern matches on the pod. */
 static int
 show_matches(struct harness_call *call, const struct conf_pod *pod,
-	     const char *path, const struct harness_wire *wire, struct err *err)
+	     const char *name, const struct harness_wire *wire, struct err *err)
 {
 	int rc = 0;
 
@@ -240,19 +214,19 @@ show_matches(struct harness_call *call, const struct conf_pod *pod,
 		return err_set(err, ERR_NODATA,
 			       "%s: no HarnessGym run and no comparison "
 			       "matches",
-			       path);
+			       name);
 	for (size_t i = 0; rc == 0 && i < wire->n_dirs; i++) {
-		char *match = xasprintf("%s:%s", pod->name, wire->dirs[i]);
+		AUTO_TEXT match = xasprintf("%s:%s", pod->name, wire->dirs[i]);
 
-		rc = show_remote(call, pod, match, err);
-		free(match);
+		rc = show_dir(call, pod, match, wire->dirs[i], err);
 	}
 	return rc;
 }
 
+/* A directory as it was named, and its path there. */
 static int
-show_remote(struct harness_call *call, const struct conf_pod *pod,
-	    const char *path, struct err *err)
+show_dir(struct harness_call *call, const struct conf_pod *pod,
+	 const char *name, const char *dir, struct err *err)
 {
 	struct harness_files files;
 	struct harness_wire wire;
@@ -260,11 +234,11 @@ show_remote(struct harness_call *call, const struct conf_pod *pod,
 
 	harness_files_init(&files);
 	harness_wire_init(&wire, &files);
-	rc = harness_pod_fetch(pod, strchr(path, ':') + 1, &wire, err);
+	rc = harness_pod_fetch(pod, dir, &wire, err);
 	if (rc == 0 && wire.what[0] == '\0')
-		rc = show_matches(call, pod, path, &wire, err);
+		rc = show_matches(call, pod, name, &wire, err);
 	else if (rc == 0)
-		rc = show_fetched(call, pod, path, &wire, err);
+		rc = show_fetched(call, pod, name, dir, &wire, err);
 	harness_wire_release(&wire);
 	harness_files_release(&files);
 	return rc;
@@ -277,12 +251,17 @@ show_path(struct harness_call *call, struct context *context, const char *path,
 {
 	const struct conf *conf = &context->conf;
 	const char *colon = strchr(path, ':');
+	char full[PATH_MAX];
 	AUTO_TEXT name = NULL;
 	int pod;
 
 	if (colon == NULL || colon == path || colon[1] == '\0' ||
-	    access(path, F_OK) == 0)
-		return show_local(call, path, err);
+	    access(path, F_OK) == 0) {
+		if (realpath(path, full) == NULL)
+			return err_set_errno(err, ERR_IO, "cannot open %s",
+					     path);
+		return show_dir(call, NULL, path, full, err);
+	}
 	if (context_open(context, CONTEXT_CONF, err) != 0)
 		return -1;
 	name = xstrndup(path, (size_t)(colon - path));
@@ -292,7 +271,7 @@ show_path(struct harness_call *call, struct context *context, const char *path,
 			       "%s: no such directory here, and the "
 			       "configuration has no pod of that name",
 			       path);
-	return show_remote(call, &conf->pods[pod], path, err);
+	return show_dir(call, &conf->pods[pod], path, colon + 1, err);
 }
 
 /* Each path in turn; one that fails is told and the others still shown. */
@@ -318,19 +297,23 @@ const struct cmd cmd_harness = {
 	.usage = "[OPTIONS] DIR|POD:DIR...",
 	.summary = "show HarnessGym runs and comparisons, and what of them is "
 		   "verified",
-	.help = "DIR is a workspace, a run's folder below .harnessgym/runs, "
-		"or the output of a\ncomparison, here or on a pod of the "
-		"configuration; a run may still be going on. A\nscore is "
-		"verified when the run's own post-attempt command printed it "
-		"after the\nattempt's end and passed, and nobody changed what "
-		"it printed or the files that\njudge. Numbers of a failed "
-		"verifier or a changed judge are INVALID; numbers that\nthe "
-		"agent wrote or measured by itself are shown as \"? "
-		"unverified\" and never as the\nbest. MCP calls are "
-		"cumulative for a workspace; the number in brackets is the\n"
-		"iteration's own. --ab makes the definition of a bench that "
-		"`bench run` takes:\nthe run's best checkpoint against the "
-		"workspace as it is now, measured by the\nrun's own command.",
+	.help = "DIR is a workspace, a run's folder below "
+		".harnessgym/runs, or the output of a\ncomparison, here or "
+		"on a pod of the configuration; a run may still be "
+		"going\non. Or it holds the results.tsv that an agent "
+		"keeps of its experiments, as\nautoresearch does: all of "
+		"that is claimed, and held against its run.log. A\nscore "
+		"is verified when the run's own post-attempt command "
+		"printed it after the\nattempt's end and passed, and "
+		"nobody changed what it printed or the files that\njudge. "
+		"Numbers of a failed verifier or a changed judge are "
+		"INVALID; numbers\nthat the agent wrote or measured by "
+		"itself are shown as \"? unverified\" and\nnever as the "
+		"best. MCP calls are cumulative for a workspace; the "
+		"number in\nbrackets is the iteration's own. --ab makes "
+		"the definition of a bench that\n`bench run` takes: the "
+		"run's best checkpoint against the workspace as it "
+		"is\nnow, measured by the run's own command.",
 	.options = options,
 	.size = sizeof(struct harness_call),
 	.least = 1,

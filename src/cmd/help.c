@@ -7,15 +7,8 @@
  */
 #include "config.h"
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/say.h"
 #include "cmd/cmd.h"
-#include "parsers/metric.h"
-#include "parsers/rule.h"
 #include "ui/keymap.h"
 
 static void
@@ -419,7 +412,7 @@ print_names(const char *(*name_of)(int i), int count)
 static const char *
 stage_name(int i)
 {
-	return rule_stage_name((enum rule_stage)i);
+	return rule_stage_names[i];
 }
 
 static const char *

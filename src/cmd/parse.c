@@ -2,19 +2,18 @@
 /* `parse`: a row for each run that the given logs hold. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/say.h"
+#include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "ingest/parse_files.h"
-#include "parsers/json.h"
-#include "report/out.h"
 #include "report/run_columns.h"
 
 struct parse_call {
 	enum out_format format;
 	uint64_t jobs; /* 0: what pays */
+	bool accept_new;
 };
 
 static const struct cmd_option options[] = {
@@ -22,6 +21,8 @@ static const struct cmd_option options[] = {
 	CMD_FORMAT_OPTION,
 	{ 'j', "jobs", "N", "read N files at once (default: what pays)",
 	  CMD_COUNT, CMD_AT(parse_call, jobs), .low = 1, .high = 64 },
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known",
+	  CMD_FLAG, CMD_AT(parse_call, accept_new) },
 	CMD_OPTIONS_END,
 };
 
@@ -66,10 +67,11 @@ static const struct out_column score_columns[] = {
 
 struct parse_job {
 	enum out_format format;
-	const bool *found; /* of each file: below a directory */
-	size_t next;	   /* file that is printed */
-	struct out *out;   /* NULL until there is a run */
-	cJSON *scores;	   /* rows held for the table behind the runs */
+	const bool *found;  /* of each file: below a directory; NULL: none */
+	char *const *names; /* of files that were fetched; NULL: their own */
+	size_t next;	    /* file that is printed */
+	struct out *out;    /* NULL until there is a run */
+	cJSON *scores;	    /* rows held for the table behind the runs */
 	size_t rows;
 	int status;
 };
@@ -122,7 +124,6 @@ take_score(struct parse_job *job, const struct parsed_file *file)
 static int
 print_scores(struct parse_job *job, int status, struct err *err)
 {
-	const cJSON *row;
 	struct out *out;
 
 	if (job->scores->child == NULL)
@@ -130,7 +131,8 @@ print_scores(struct parse_job *job, int status, struct err *err)
 	if (job->out != NULL)
 		(void)putchar('\n');
 	out = cmd_out(job->format, score_columns);
-	cJSON_ArrayForEach(row, job->scores) out_row(out, row);
+	json_each (row, job->scores)
+		out_row(out, row);
 	return cmd_out_end(out, status, err);
 }
 
@@ -138,8 +140,11 @@ static void
 print_file(void *user, struct parsed_file *file)
 {
 	struct parse_job *job = user;
-	bool is_found = job->found[job->next++];
+	size_t next = job->next++;
+	bool is_found = job->found != NULL && job->found[next];
 
+	if (job->names != NULL)
+		file->path = job->names[next];
 	for (size_t i = 0; i < file->n_runs; i++)
 		print_run(job, file, &file->runs[i]);
 	if (file->score != NULL)
@@ -156,45 +161,84 @@ print_file(void *user, struct parsed_file *file)
 }
 
 static int
+end_rows(struct parse_job *job, struct err *err)
+{
+	int status = 0;
+
+	if (job->rows == 0)
+		(void)runs_out(job);
+	if (job->out != NULL)
+		status = cmd_out_end(job->out, 0, err);
+	status = print_scores(job, status, err);
+	if (status == 0)
+		status = job->status;
+	return status == 0 && job->rows == 0 ? err_exit_status(ERR_NODATA)
+					     : status;
+}
+
+/* Logs on pods go behind those here; how many are here. */
+static size_t
+sort_words(char **words, size_t n)
+{
+	size_t here = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		char *word = words[i];
+
+		if (conf_place(word) > 0)
+			continue;
+		words[i] = words[here];
+		words[here++] = word;
+	}
+	return here;
+}
+
+static int
 exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct parse_call *call = opaque;
 	const struct parse_options how = { args->context->formats,
 					   (unsigned int)call->jobs, false };
-	struct parse_job job = { .format = call->format,
-				 .scores = cJSON_CreateArray() };
-	size_t n;
-	int status = 0;
+	size_t n = (size_t)args->argc, here = sort_words(args->argv, n);
+	struct fetched_logs there = { .n = 0 };
+	struct parse_job job = { .format = call->format };
+	char **paths;
 	bool *found;
-	char **paths =
-		path_list_logs(args->argv, (size_t)args->argc, &n, &found);
 
+	if (here < n)
+		job.status = cmd_fetch(args->context, args->argv + here,
+				       n - here, call->accept_new, &there, err);
+	if (job.status < 0 || job.status >= 128)
+		return job.status;
+	job.scores = cJSON_CreateArray();
+	paths = path_list_logs(args->argv, here, &n, &found);
 	job.found = found;
 	parse_files(paths, n, &how, print_file, &job);
 	path_list_free(paths);
 	free(found);
-	if (job.rows == 0)
-		(void)runs_out(&job);
-	if (job.out != NULL)
-		status = cmd_out_end(job.out, 0, err);
-	status = print_scores(&job, status, err);
+	job.found = NULL;
+	job.names = there.names;
+	job.next = 0;
+	parse_files(there.files, there.n, &how, print_file, &job);
+	path_list_free(there.names);
+	path_list_free(there.files);
+	job.status = end_rows(&job, err);
 	cJSON_Delete(job.scores);
-	if (status == 0)
-		status = job.status;
-	return status == 0 && job.rows == 0 ? err_exit_status(ERR_NODATA)
-					    : status;
+	return job.status;
 }
 
 const struct cmd cmd_parse = {
 	.name = "parse",
 	.usage = "[OPTIONS] PATH...",
 	.summary = "read training logs, print a row for each run",
-	.help = "PATH is a file, a directory, a glob pattern or - for standard "
-		"input. Needs\nneither a configuration nor a database. A value "
-		"that a log does not hold is\nnull (a dash in the table), "
-		"never 0. The JSON that a verifier or benchmark\nprinted is "
-		"read too: its rows have the kind \"score\" and stand in a "
-		"table of\ntheir own.\n\n"
+	.help = "PATH is a file, a directory, a glob pattern, - for standard "
+		"input, or\nHOST:PATH for logs on a pod ([user@]host[:port], "
+		"an alias of ssh, or a name of\nthe configuration), which are "
+		"fetched first. Needs no database, and a\nconfiguration only "
+		"for pods. A value that a log does not hold is null (a dash\n"
+		"in the table), never 0. The JSON that a verifier or benchmark "
+		"printed is read\ntoo: its rows have the kind \"score\" and "
+		"stand in a table of their own.\n\n"
 		"Of a directory all logs below it are read, but for links to "
 		"directories:\n*.log, *.txt, *.out and *.stdout; where a "
 		"folder has none of these, .csv and\n.jsonl files with "

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* `collect`: follow all pods without a screen, into the database; `pods`:
  * connect to each once, a row on how it is; and `pods check`: is each fit for a
- * run?  The last two read only. */
+ * run?  The last two read only.  Logs of pods are fetched here for others. */
 #include "config.h"
 
+#include <fnmatch.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/say.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "ingest/ingest.h"
-#include "model/series.h"
-#include "parsers/json.h"
 #include "pods/discover.h"
 #include "pods/pods.h"
 #include "pods/preflight.h"
@@ -229,6 +229,99 @@ const struct cmd cmd_collect = {
 	.exec = exec_collect,
 };
 
+/* What is no news of a link that comes up as it should. */
+static void
+fetch_say(void *user, enum model_severity severity, const char *text)
+{
+	if (severity != MODEL_INFO)
+		follow_say(user, severity, text);
+}
+
+static bool
+fetch_is_over(const struct session *s)
+{
+	return ingest_is_settled(s->ingest);
+}
+
+/* Say of a place that nothing lies there, when its pod could be asked. */
+static void
+check_place(const struct model *model, const char *word)
+{
+	size_t len = conf_place(word);
+	AUTO_TEXT host = xstrndup(word, len);
+	const char *path = word + len + 1 + (word[len + 1] == '~');
+	AUTO_TEXT glob =
+		xasprintf("%s%s*", word[len + 1] == '/' ? "" : "*", path);
+	size_t pod = model_pod_find(model, host);
+
+	for (size_t i = 0; i < model->n_logs; i++)
+		if (model->logs[i]->pod == pod &&
+		    fnmatch(glob, model->logs[i]->path, 0) == 0)
+			return;
+	if (model->pods[pod].state == POD_LIVE)
+		say_error("%s: there is no such log", word);
+}
+
+static int
+compare_logs(const void *a, const void *b)
+{
+	const struct model_log *x = *(struct model_log *const *)a;
+	const struct model_log *y = *(struct model_log *const *)b;
+
+	return x->pod != y->pod ? (x->pod > y->pod) - (x->pod < y->pod)
+				: strverscmp(x->path, y->path);
+}
+
+static void
+take_logs(const struct model *model, struct fetched_logs *logs)
+{
+	struct model_log **sorted = xcalloc(model->n_logs, sizeof(*sorted));
+	size_t n = 0;
+
+	for (size_t i = 0; i < model->n_logs; i++)
+		if (model->logs[i]->file != NULL)
+			sorted[n++] = model->logs[i];
+	if (n > 0)
+		qsort((void *)sorted, n, sizeof(*sorted), compare_logs);
+	logs->names = xcalloc(n + 1, sizeof(*logs->names));
+	logs->files = xcalloc(n + 1, sizeof(*logs->files));
+	for (size_t i = 0; i < n; i++) {
+		logs->names[i] =
+			xasprintf("%s:%s", model->pods[sorted[i]->pod].name,
+				  sorted[i]->path);
+		logs->files[i] = xstrdup(sorted[i]->file);
+	}
+	logs->n = n;
+	free((void *)sorted);
+}
+
+int
+cmd_fetch(struct context *context, char *const *words, size_t n,
+	  bool accept_new, struct fetched_logs *logs, struct err *err)
+{
+	struct session s = { .is_over = fetch_is_over };
+	int rc;
+
+	if (context_open_places(context, words, n, err) != 0)
+		return -1;
+	s.options = (struct ingest_options){
+		.formats = context->formats,
+		.conf = &context->conf,
+		.db_path = context->db_path,
+		.spool_path = context->folder.path,
+		.cb.on_say = fetch_say,
+		.keep_view = true,
+		.accept_new = accept_new,
+	};
+	rc = session_run(&s, err);
+	for (size_t i = 0; rc >= 0 && i < n; i++)
+		check_place(&s.model, words[i]);
+	if (rc >= 0 && s.signum == 0)
+		take_logs(&s.model, logs);
+	session_release(&s);
+	return rc;
+}
+
 struct pods_call {
 	enum out_format format;
 	bool accept_new;
@@ -282,18 +375,17 @@ print_pod(struct out *out, const struct model_pod *pod,
 	};
 	cJSON *row = cJSON_CreateObject();
 
-	json_add_string(row, "pod", pod->name);
-	json_add_string(row, "state", pod_state_name(pod->state));
-	json_add_string(row, "why",
-			pod->why != NULL && pod->why[0] != '\0' ? pod->why
-								: NULL);
-	json_add_string(row, "target", pod->target);
-	json_add_string(row, "transport", conf_transport_name(conf->transport));
-	json_add_string(row, "gpu", pod->gpu_name);
+	json_add(row, JTEXT("pod", pod->name),
+		 JTEXT("state", pod_state_name(pod->state)),
+		 JTEXT("why", pod->why != NULL && pod->why[0] != '\0' ? pod->why
+								      : NULL),
+		 JTEXT("target", pod->target),
+		 JTEXT("transport", conf_transport_name(conf->transport)),
+		 JTEXT("gpu", pod->gpu_name));
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
 		add_last(row, pod, metrics[i]);
-	json_add_number(row, "disk_free_bytes", pod->disk_free_bytes);
-	json_add_number(row, "usd_per_hour", pod->usd_per_hour);
+	json_add(row, JNUM("disk_free_bytes", pod->disk_free_bytes),
+		 JNUM("usd_per_hour", pod->usd_per_hour));
 	out_take(out, row);
 }
 

@@ -3,20 +3,15 @@
  * one of them. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "board/input.h"
 #include "board/print.h"
 #include "cmd/cmd.h"
-#include "parsers/json.h"
 #include "parsers/run_series.h"
-#include "report/out.h"
 #include "report/run_columns.h"
 #include "store/pods.h"
-#include "store/query.h"
 
 struct runs_call {
 	enum out_format format;
@@ -296,11 +291,10 @@ print_value(struct samples_listing *list, const struct store_telemetry *at,
 				strcmp(list->call->metric, metric) != 0))
 		return;
 	row = cJSON_CreateObject();
-	json_add_string(row, "pod", list->call->pod);
-	json_add_number(row, "gpu", at->gpu >= 0 ? at->gpu : RUN_ABSENT);
-	json_add_string(row, "metric", metric);
-	json_add_number(row, "value", value);
-	json_add_number(row, "wall_s", (double)at->at_ms / 1e3);
+	json_add(row, JTEXT("pod", list->call->pod),
+		 JNUM("gpu", at->gpu >= 0 ? at->gpu : RUN_ABSENT),
+		 JTEXT("metric", metric), JNUM("value", value),
+		 JNUM("wall_s", (double)at->at_ms / 1e3));
 	out_take(list->out, row);
 	list->shown++;
 }

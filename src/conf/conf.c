@@ -7,10 +7,8 @@
 
 #include "conf/conf.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -88,6 +86,7 @@ static const struct json_field pod_fields[] = {
 	  JSON_LIST(conf_pod, harnessgym.v, harnessgym.n),
 	  .most = CONF_MAX_LIST },
 	{ "remote_root", JSON_AS_TEXT, JSON_AT(conf_pod, remote_root) },
+	{ "stop_cmd", JSON_AS_TEXT, JSON_AT(conf_pod, stop_cmd) },
 	{ "gpus", JSON_AS_INDEXES, JSON_LIST(conf_pod, gpus, n_gpus),
 	  .what = "GPU", .most = MAX_GPUS, .high = MAX_GPUS - 1 },
 	{ "usd_per_hour", JSON_AS_NUMBER, JSON_AT(conf_pod, usd_per_hour),
@@ -214,13 +213,11 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 	  void *base)
 {
 	struct conf *conf = base;
-	const cJSON *node;
 
 	if (cJSON_GetArraySize(array) > CONF_MAX_PODS)
 		return json_refuse(r, path, "more than %d entries",
 				   CONF_MAX_PODS);
-	cJSON_ArrayForEach(node, array)
-	{
+	json_each (node, array) {
 		struct conf_pod pod = { .usd_per_hour = (double)NAN };
 		char at[32];
 		bool is_good;
@@ -269,6 +266,7 @@ static const struct json_field discover_fields[] = {
 	LIKE("known_hosts", PATH, known_hosts),
 	LIKE("proxy_jump", TEXT, proxy_jump),
 	LIKE("remote_root", TEXT, remote_root),
+	LIKE("stop_cmd", TEXT, stop_cmd),
 	LIKE_LIST("logs", logs),
 	LIKE_LIST("harnessgym", harnessgym),
 	{ .name = NULL },
@@ -280,14 +278,12 @@ take_discover(const struct json_reader *r, const cJSON *array, const char *path,
 {
 	struct conf *conf = base;
 	size_t n = (size_t)cJSON_GetArraySize(array);
-	const cJSON *node;
 
 	if (n > CONF_MAX_PODS)
 		return json_refuse(r, path, "more than %d entries",
 				   CONF_MAX_PODS);
 	conf->discover = xcalloc(n + 1, sizeof(*conf->discover));
-	cJSON_ArrayForEach(node, array)
-	{
+	json_each (node, array) {
 		struct conf_discover *d = &conf->discover[conf->n_discover++];
 		char at[40];
 
@@ -364,7 +360,8 @@ fill_in(struct conf_pod *pod, const struct conf_pod *like)
 	} texts[] = { { &pod->identity, like->identity },
 		      { &pod->known_hosts, like->known_hosts },
 		      { &pod->proxy_jump, like->proxy_jump },
-		      { &pod->remote_root, like->remote_root } };
+		      { &pod->remote_root, like->remote_root },
+		      { &pod->stop_cmd, like->stop_cmd } };
 	const struct {
 		struct conf_strings *to;
 		const struct conf_strings *from;
@@ -372,7 +369,7 @@ fill_in(struct conf_pod *pod, const struct conf_pod *like)
 		      { &pod->harnessgym, &like->harnessgym } };
 	bool by_ssh = pod->transport != CONF_COMMAND;
 
-	for (size_t i = by_ssh ? 0 : 3; i < 4; i++)
+	for (size_t i = by_ssh ? 0 : 3; i < 5; i++)
 		if (*texts[i].to == NULL && texts[i].from != NULL)
 			*texts[i].to = xstrdup(texts[i].from);
 	for (size_t i = 0; i < 2; i++) {
@@ -468,12 +465,10 @@ take_all_found(const struct json_reader *r, const cJSON *array,
 	       const char *path, void *base)
 {
 	struct answer *answer = base;
-	const cJSON *node;
 	size_t n = 0;
 	int rc = 0;
 
-	cJSON_ArrayForEach(node, array)
-	{
+	json_each (node, array) {
 		struct found found = { .pod.usd_per_hour = (double)NAN };
 		char at[40];
 
@@ -520,8 +515,7 @@ check_groups(const struct json_reader *r, const cJSON *node, const char *path,
 	struct conf *conf = base;
 	struct pattern *pattern;
 
-	if (conf->group_pattern != NULL &&
-	    cJSON_GetObjectItemCaseSensitive(node, "by") == NULL)
+	if (conf->group_pattern != NULL && json_get(node, "by") == NULL)
 		conf->group_by = CONF_BY_PATTERN;
 	if (conf->group_by == CONF_BY_PATTERN && conf->group_pattern == NULL)
 		return json_refuse(r, path, "the key \"pattern\" is missing");
@@ -606,7 +600,6 @@ take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
 	     void *base)
 {
 	struct conf_alerts *a = base;
-	const cJSON *item;
 	char at[JSON_PATH_SIZE];
 
 	if (cJSON_GetArraySize(node) > CONF_MAX_LIST)
@@ -614,8 +607,7 @@ take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
 				   CONF_MAX_LIST);
 	a->metrics = xcalloc((size_t)cJSON_GetArraySize(node) + 1,
 			     sizeof(*a->metrics));
-	cJSON_ArrayForEach(item, node)
-	{
+	json_each (item, node) {
 		struct conf_alert_rule *rule = &a->metrics[a->n_metrics];
 
 		*rule = (struct conf_alert_rule){ NULL, (double)NAN,
@@ -652,14 +644,12 @@ take_keys(const struct json_reader *r, const cJSON *node, const char *path,
 {
 	struct conf *conf = base;
 	struct keymap keymap;
-	const cJSON *item;
 	char at[JSON_PATH_SIZE];
 
 	keymap_init(&keymap);
 	conf->keys = xcalloc((size_t)cJSON_GetArraySize(node) + 1,
 			     sizeof(*conf->keys));
-	cJSON_ArrayForEach(item, node)
-	{
+	json_each (item, node) {
 		const char *key = cJSON_IsString(item) ? item->valuestring : "";
 		struct err why = { ERR_NONE, "" };
 
@@ -668,8 +658,7 @@ take_keys(const struct json_reader *r, const cJSON *node, const char *path,
 		json_join(at, path, item->string);
 		if (!cJSON_IsNull(item) && key[0] == '\0')
 			return json_refuse(r, at, "expected a key or null");
-		if (cJSON_GetObjectItemCaseSensitive(node, item->string) !=
-		    item)
+		if (json_get(node, item->string) != item)
 			return json_refuse(r, at, "this key stands twice");
 		if (keymap_bind(&keymap, item->string, key, &why) != 0)
 			return json_refuse(r, at, "%s", why.text);
@@ -749,16 +738,24 @@ conf_init(struct conf *conf)
 	};
 }
 
+static void
+drop_discover(struct conf *conf)
+{
+	while (conf->n_discover > 0) {
+		struct conf_discover *d = &conf->discover[--conf->n_discover];
+
+		json_give_back(discover_fields, d);
+		free_strings(&d->notes);
+		free(d->answer);
+	}
+}
+
 void
 conf_release(struct conf *conf)
 {
 	for (size_t i = 0; i < conf->n_pods; i++)
 		json_give_back(pod_fields, &conf->pods[i]);
-	for (size_t i = 0; i < conf->n_discover; i++) {
-		json_give_back(discover_fields, &conf->discover[i]);
-		free_strings(&conf->discover[i].notes);
-		free(conf->discover[i].answer);
-	}
+	drop_discover(conf);
 	for (size_t i = 0; i < conf->n_keys; i++) {
 		free(conf->keys[i].action);
 		free(conf->keys[i].key);
@@ -997,6 +994,80 @@ conf_find_pod(const struct conf *conf, const char *name)
 		if (strcmp(conf->pods[i].name, name) == 0)
 			return (int)i;
 	return -1;
+}
+
+size_t
+conf_place(const char *word)
+{
+	size_t len = strcspn(word, ":/"), port;
+
+	if (len == 0 || word[0] == '-' || word[len] != ':' ||
+	    access(word, F_OK) == 0 || word[strcspn(word, " \t\r\n")] != '\0')
+		return 0;
+	port = strspn(word + len + 1, "0123456789");
+	if (port > 0 && word[len + 1 + port] == ':')
+		len += 1 + port;
+	return word[len + 1] != '\0' ? len : 0;
+}
+
+/* The logs that the path of a place may mean. */
+static void
+add_place_logs(struct conf_strings *logs, const char *path)
+{
+	static const char *const below[] = { "",       "/*.log",   "/*.txt",
+					     "/*.out", "/*/*.log", "/*/*.txt" };
+	const char *home = path[0] == '/' || path[0] == '~' ? "" : "~/";
+	size_t n = strpbrk(path, "*?[") != NULL
+			   ? 1
+			   : sizeof(below) / sizeof(below[0]);
+
+	logs->v = xreallocarray(logs->v, logs->n + n, sizeof(*logs->v));
+	for (size_t i = 0; i < n; i++)
+		logs->v[logs->n++] = xasprintf("%s%s%s", home, path, below[i]);
+}
+
+/* The pod of a place's host: one of before, or a new one; without logs. */
+static struct conf_pod
+place_pod(struct conf *before, const char *host)
+{
+	struct conf_pod pod = { .usd_per_hour = (double)NAN };
+	int i = conf_find_pod(before, host);
+
+	if (i < 0) {
+		pod.name = xstrdup(host);
+		pod.ssh = xstrdup(host);
+		return pod;
+	}
+	pod = before->pods[i];
+	before->pods[i] = before->pods[--before->n_pods];
+	free_strings(&pod.logs);
+	free_strings(&pod.harnessgym);
+	pod.logs = pod.harnessgym = (struct conf_strings){ NULL, 0 };
+	return pod;
+}
+
+void
+conf_follow_places(struct conf *conf, char *const *words, size_t n)
+{
+	struct conf before = *conf;
+
+	conf->pods = NULL;
+	conf->n_pods = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t len = conf_place(words[i]);
+		AUTO_TEXT host = xstrndup(words[i], len);
+		struct conf_pod pod;
+
+		if (conf_find_pod(conf, host) < 0) {
+			pod = place_pod(&before, host);
+			add_pod(conf, &pod);
+		}
+		add_place_logs(&conf->pods[conf_find_pod(conf, host)].logs,
+			       words[i] + len + 1);
+	}
+	drop_pods(&before, 0);
+	free(before.pods);
+	drop_discover(conf);
 }
 
 bool

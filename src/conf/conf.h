@@ -2,10 +2,6 @@
 #ifndef HGYM_CONF_CONF_H
 #define HGYM_CONF_CONF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/str.h"
 
@@ -47,6 +43,7 @@ struct conf_pod {
 	char *remote_root;		/* scratch of benches on the pod */
 	int *gpus; /* owned; which GPUs may be used; n_gpus 0: all */
 	size_t n_gpus;
+	char *stop_cmd; /* run on it to stop it; or NULL */
 	double usd_per_hour;
 };
 
@@ -186,6 +183,19 @@ void conf_keep_answers(struct conf *conf, const struct conf *old);
 
 /* The index of the pod of that name, or -1. */
 int conf_find_pod(const struct conf *conf, const char *name);
+
+/*
+ * HOST:PATH, no file here, where HOST is a pod's name or [user@]host[:port]:
+ * how long HOST is, 0 when the word is something else.
+ */
+size_t conf_place(const char *word);
+
+/*
+ * Leave the pods of these n places alone, each with the logs of its PATHs (a
+ * log, a glob, or a folder of logs), and no program that prints pods; a host
+ * that is no pod becomes one.
+ */
+void conf_follow_places(struct conf *conf, char *const *words, size_t n);
 
 /* What a person is told of its place: `ssh`, the program, or "local". */
 const char *conf_pod_target(const struct conf_pod *pod);

@@ -9,45 +9,47 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "harness/dir.h"
 #include "harness/wire.h"
 #include "model/harness_view.h"
+#include "remote/fleet.h"
 
 #define TICK_MS	  500
-#define LIVE_MS	  5000	/* of a pod with a run that is alive */
-#define IDLE_MS	  60000 /* of any other */
-#define REOPEN_MS 2000	/* of a local directory without a run */
 #define CLOCK_MS  1000	/* a countdown moves */
 #define ANSWER_MS 15000 /* a pod that is asked answers sooner */
 /* Commands that wait on one pod, which allows so many sessions a link. */
 #define MAX_WAITING 5
 
+/* How often one is looked at: with a run that is alive, and any other. */
+static const int64_t every_ms[2][2] = {
+	{ 60000, 5000 }, /* on a pod */
+	{ 2000, 1000 },	 /* here */
+};
+
 /* A directory that is followed. */
 struct source {
 	struct harness_feed *feed;
-	size_t place;		  /* in the view */
-	char *path;		  /* owned */
-	int64_t due_ms, shown_ms; /* mono clock */
-	/* Here: */
-	bool is_open;
-	struct harness_dir dir;
-	/* On a pod: */
-	bool remote;
-	size_t pod;		     /* in the model */
+	size_t place;		     /* in the view */
+	char *path;		     /* owned */
+	int64_t due_ms, shown_ms;    /* mono clock */
+	size_t pod;		     /* in the model; HERE: this machine */
 	struct transport *transport; /* borrowed */
 	size_t index;		     /* of the pod there */
 	struct stream *stream;	     /* NULL: no command is there */
 	bool has_all;		     /* all was sent, since then changes */
 	bool waits;		     /* it has answered, and can again */
 	int64_t asked_ms;	     /* mono clock */
+	uint64_t shown;		     /* the generation of files */
 	struct harness_files files;
 	struct harness_wire wire;
 };
+
+#define HERE SIZE_MAX
 
 struct harness_feed {
 	struct loop *loop;
 	struct model *model;
 	struct loop_timer *timer;
+	struct fleet *here; /* the way to this machine; NULL: not yet */
 	struct harness_view view;
 	struct source **sources; /* stable pointers */
 	size_t n, cap;
@@ -83,12 +85,8 @@ harness_feed_new(struct loop *loop, struct model *model)
 static void
 source_free(struct source *source)
 {
-	if (source->is_open)
-		harness_dir_close(&source->dir);
-	if (source->remote) {
-		harness_wire_release(&source->wire);
-		harness_files_release(&source->files);
-	}
+	harness_wire_release(&source->wire);
+	harness_files_release(&source->files);
 	free(source->path);
 	free(source);
 }
@@ -113,48 +111,51 @@ harness_feed_free(struct harness_feed *feed)
 	for (size_t i = 0; i < feed->n; i++)
 		source_end(feed->sources[i]);
 	free(feed->sources);
+	fleet_free(feed->here);
 	harness_view_release(&feed->view);
 	feed->model->harness = NULL;
 	free(feed);
 }
 
-static struct source *
-add_source(struct harness_feed *feed, const char *title, const char *path)
+/* The pod is that of the index in transport. */
+static void
+add_source(struct harness_feed *feed, const char *title, const char *path,
+	   struct transport *transport, size_t index, size_t pod)
 {
-	struct source *source = xcalloc(1, sizeof(*source));
+	struct source *source;
 
+	if (feed->n == HARNESS_MAX_PLACES)
+		return;
+	source = xcalloc(1, sizeof(*source));
 	source->feed = feed;
 	source->path = xstrdup(path);
-	source->place = harness_view_add(&feed->view, title, NULL);
+	source->pod = pod;
+	source->transport = transport;
+	source->index = index;
+	harness_files_init(&source->files);
+	harness_wire_init(&source->wire, &source->files);
+	source->place = harness_view_add(&feed->view, title, &source->files);
 	xpush(feed->sources, feed->n, feed->cap, source);
-	return source;
 }
 
 void
 harness_feed_local(struct harness_feed *feed, const char *path)
 {
-	if (feed->n < HARNESS_MAX_PLACES)
-		(void)add_source(feed, path, path);
+	static const struct remote_pod here = { .name = "here",
+						.transport = REMOTE_LOCAL };
+
+	if (feed->here == NULL)
+		feed->here = fleet_new(feed->loop, &here, 1, NULL);
+	add_source(feed, path, path, fleet_transport(feed->here), 0, HERE);
 }
 
 void
 harness_feed_pod(struct harness_feed *feed, size_t pod,
 		 struct transport *transport, size_t index, const char *dir)
 {
-	AUTO_TEXT title = NULL;
-	struct source *source;
+	AUTO_TEXT title = xasprintf("%s:%s", feed->model->pods[pod].name, dir);
 
-	if (feed->n == HARNESS_MAX_PLACES)
-		return;
-	title = xasprintf("%s:%s", feed->model->pods[pod].name, dir);
-	source = add_source(feed, title, dir);
-	source->remote = true;
-	source->pod = pod;
-	source->transport = transport;
-	source->index = index;
-	harness_files_init(&source->files);
-	harness_wire_init(&source->wire, &source->files);
-	feed->view.places[source->place].files = &source->files;
+	add_source(feed, title, dir, transport, index, pod);
 }
 
 /* Whether a run of the place is alive: its clock moves, it is asked often. */
@@ -174,14 +175,22 @@ is_alive(const struct source *source)
 	return false;
 }
 
+/* Judge anew what was sent, unless nothing of it has changed. */
 static void
-show(struct source *source, bool is_compare, int64_t wall_ms)
+show(struct source *source)
 {
 	struct harness_feed *feed = source->feed;
+	bool is_compare = strcmp(source->wire.what, "compare") == 0;
 
-	harness_view_read(&feed->view, source->place, is_compare, wall_ms);
+	if (source->shown_ms == 0 || is_alive(source) ||
+	    source->shown != source->files.generation ||
+	    feed->view.places[source->place].why[0] != '\0') {
+		harness_view_read(&feed->view, source->place, is_compare,
+				  source->wire.now_ms);
+		model_note_change(feed->model, MODEL_HARNESS);
+	}
+	source->shown = source->files.generation;
 	source->shown_ms = now_ms(feed);
-	model_note_change(feed->model, MODEL_HARNESS);
 }
 
 static void
@@ -189,39 +198,6 @@ trouble(struct source *source, const char *why)
 {
 	harness_view_trouble(&source->feed->view, source->place, why);
 	model_note_change(source->feed->model, MODEL_HARNESS);
-}
-
-static void
-open_local(struct source *source)
-{
-	struct err err = { ERR_NONE, "" };
-
-	if (harness_dir_open(&source->dir, source->path, &err) != 0) {
-		trouble(source, err.text);
-		source->due_ms = now_ms(source->feed) + REOPEN_MS;
-		return;
-	}
-	source->is_open = true;
-	source->feed->view.places[source->place].files = &source->dir.files;
-}
-
-static void
-poll_local(struct source *source)
-{
-	const struct clock *clock = loop_clock(source->feed->loop);
-	bool is_new;
-
-	if (!source->is_open)
-		open_local(source);
-	if (!source->is_open)
-		return;
-	harness_dir_find_process(&source->dir);
-	is_new = harness_dir_poll(&source->dir);
-	if (is_new || source->shown_ms == 0 ||
-	    (is_alive(source) &&
-	     now_ms(source->feed) - source->shown_ms >= CLOCK_MS))
-		show(source, source->dir.what == HARNESS_IS_COMPARE,
-		     clock->wall_ms(clock));
 }
 
 /* What a pattern matches is followed beside it, each in its own place. */
@@ -236,16 +212,25 @@ follow_matches(struct source *source)
 		bool known = false;
 
 		for (size_t k = 0; k < feed->n; k++)
-			known |= feed->sources[k]->remote &&
-				 feed->sources[k]->pod == source->pod &&
+			known |= feed->sources[k]->pod == source->pod &&
 				 strcmp(feed->sources[k]->path, dir) == 0;
-		if (!known)
+		if (!known && source->pod == HERE)
+			harness_feed_local(feed, dir);
+		else if (!known)
 			harness_feed_pod(feed, source->pod, source->transport,
 					 source->index, dir);
 	}
 	(void)snprintf(why, sizeof(why), "a pattern; what it matches: %zu",
 		       source->wire.n_dirs);
 	trouble(source, why);
+}
+
+/* It is looked at again after that. */
+static void
+set_due(struct source *source)
+{
+	source->due_ms = now_ms(source->feed) +
+			 every_ms[source->pod == HERE][is_alive(source)];
 }
 
 /* The pod has sent all that there was to send. */
@@ -260,13 +245,11 @@ take_answer(struct source *source)
 		if (!source->has_all)
 			harness_files_walked(&source->files);
 		source->has_all = true;
-		show(source, strcmp(source->wire.what, "compare") == 0,
-		     source->wire.now_ms);
+		show(source);
 	}
 	source->waits = true;
 	harness_wire_next(&source->wire);
-	source->due_ms =
-		now_ms(source->feed) + (is_alive(source) ? LIVE_MS : IDLE_MS);
+	set_due(source);
 }
 
 static size_t
@@ -299,8 +282,7 @@ on_close(void *user, const struct stream_exit *exit)
 	else if (!source->waits)
 		trouble(source, "the pod did not send all of it");
 	if (!source->waits || exit->err.code != ERR_NONE)
-		source->due_ms = now_ms(source->feed) +
-				 (is_alive(source) ? LIVE_MS : IDLE_MS);
+		set_due(source);
 }
 
 /* Whether one command more may wait on that pod. */
@@ -324,7 +306,7 @@ ask_pod(struct source *source)
 					     .on_close = on_close };
 	struct err err = { ERR_NONE, "" };
 
-	source->due_ms = now_ms(source->feed) + IDLE_MS;
+	set_due(source);
 	source->asked_ms = now_ms(source->feed);
 	source->waits = false;
 	if (source->stream != NULL) {
@@ -336,9 +318,9 @@ ask_pod(struct source *source)
 	harness_wire_next(&source->wire);
 	harness_files_walked(&source->files);
 	source->has_all = false;
-	source->stream = harness_wire_start(source->transport, source->index,
-					    source->path, !may_wait(source),
-					    &cb, source, &err);
+	source->stream = harness_wire_start(
+		source->transport, source->index, source->path,
+		!may_wait(source), source->pod == HERE, &cb, source, &err);
 	if (source->stream == NULL)
 		trouble(source, err.text);
 }
@@ -372,9 +354,8 @@ harness_feed_poll(struct harness_feed *feed)
 		if (source->due_ms > now ||
 		    (source->stream != NULL && !source->waits))
 			continue;
-		if (!source->remote)
-			poll_local(source);
-		else if (!feed->model->pods[source->pod].bench_running)
+		if (source->pod == HERE ||
+		    !feed->model->pods[source->pod].bench_running)
 			ask_pod(source);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A HarnessGym directory on a pod, once; called by `harness POD:DIR`. */
+/* A HarnessGym directory, here or on a pod, once. */
 #include "config.h"
 
 #include "harness/pod.h"
@@ -7,19 +7,23 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/xalloc.h"
 #include "loop/loop.h"
 #include "pods/pods.h"
 #include "remote/fleet.h"
 
 #define LIMIT_MS   (120 * 1000)
 #define ERRORS_MAX 4096U
+#define MAX_TRIES  10
+/* A file younger than this may be rewritten now. */
+#define YOUNG_MS 2000
 
 struct fetch {
 	struct loop *loop;
 	struct harness_wire *wire;
 	struct buf errors; /* stderr of the command, its start */
 	struct stream_exit exit;
-	bool closed, late;
+	bool late;
 };
 
 static size_t
@@ -45,7 +49,6 @@ on_close(void *user, const struct stream_exit *exit)
 	struct fetch *fetch = user;
 
 	fetch->exit = *exit;
-	fetch->closed = true;
 	loop_stop(fetch->loop);
 }
 
@@ -69,7 +72,8 @@ run_fetch(struct fetch *fetch, const struct remote_pod *pod, const char *dir,
 	struct fleet *fleet = fleet_new(fetch->loop, pod, 1, NULL);
 	struct loop_timer *timer = loop_timer_new(fetch->loop, on_late, fetch);
 	const struct stream *stream = harness_wire_start(
-		fleet_transport(fleet), 0, dir, true, &cb, fetch, err);
+		fleet_transport(fleet), 0, dir, true,
+		pod->transport == REMOTE_LOCAL, &cb, fetch, err);
 
 	if (stream != NULL) {
 		loop_timer_start(timer, LIMIT_MS, 0);
@@ -80,16 +84,16 @@ run_fetch(struct fetch *fetch, const struct remote_pod *pod, const char *dir,
 	return stream != NULL ? 0 : -1;
 }
 
-/* What the end of the command means for who asked. */
+/* What the end of the command means for who asked; where ends with ": ". */
 static int
-check_fetch(const struct fetch *fetch, const char *pod, const char *dir,
+check_fetch(const struct fetch *fetch, const char *where, const char *dir,
 	    struct err *err)
 {
 	const struct harness_wire *wire = fetch->wire;
 
 	if (fetch->late)
 		return err_set(err, ERR_TIMEOUT,
-			       "pod %s did not send %s within %d s", pod, dir,
+			       "%s%s was not sent within %d s", where, dir,
 			       LIMIT_MS / 1000);
 	if (fetch->exit.err.code != ERR_NONE) {
 		*err = fetch->exit.err; /* it names the pod */
@@ -97,31 +101,50 @@ check_fetch(const struct fetch *fetch, const char *pod, const char *dir,
 	}
 	if (wire->none)
 		return err_set(err, ERR_NODATA,
-			       "pod %s: %s holds no HarnessGym run and no "
-			       "comparison",
-			       pod, dir);
+			       "%s%s holds no HarnessGym run and no comparison",
+			       where, dir);
 	if (wire->ended)
 		return 0;
-	return err_set(err, ERR_REMOTE, "pod %s: cannot read %s: %.200s", pod,
-		       dir,
+	return err_set(err, ERR_REMOTE, "%scannot read %s: %.200s", where, dir,
 		       fetch->errors.len > 0 ? fetch->errors.data
 					     : "the command ended early");
+}
+
+/* Whether a file is being rewritten now; an old torn one stays so. */
+static bool
+is_torn(const struct harness_wire *wire)
+{
+	bool is_torn = wire->changed;
+
+	for (size_t i = 0; i < wire->files->n; i++)
+		is_torn |=
+			wire->files->all[i]->torn &&
+			wire->now_ms - wire->files->all[i]->mtime_ms < YOUNG_MS;
+	return is_torn;
 }
 
 int
 harness_pod_fetch(const struct conf_pod *pod, const char *dir,
 		  struct harness_wire *wire, struct err *err)
 {
-	struct remote_pod remote = pods_remote(pod);
+	static const struct remote_pod here = { .name = "here",
+						.transport = REMOTE_LOCAL };
+	struct remote_pod remote = pod != NULL ? pods_remote(pod) : here;
 	struct fetch fetch = { .wire = wire, .loop = loop_new(err) };
+	AUTO_TEXT where =
+		pod != NULL ? xasprintf("pod %s: ", pod->name) : xstrdup("");
+	unsigned int tries = 0;
 	int rc;
 
 	if (fetch.loop == NULL)
 		return -1;
 	buf_init(&fetch.errors, ERRORS_MAX);
-	rc = run_fetch(&fetch, &remote, dir, err);
-	if (rc == 0)
-		rc = check_fetch(&fetch, pod->name, dir, err);
+	do {
+		harness_wire_next(wire);
+		rc = run_fetch(&fetch, &remote, dir, err);
+		if (rc == 0)
+			rc = check_fetch(&fetch, where, dir, err);
+	} while (rc == 0 && is_torn(wire) && ++tries < MAX_TRIES);
 	buf_release(&fetch.errors);
 	loop_free(fetch.loop);
 	return rc;

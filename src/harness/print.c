@@ -76,6 +76,12 @@ static const struct out_column run_columns[] = {
 	{ NULL, NULL, 0, 0 },
 };
 
+static const struct out_column table_columns[] = {
+	{ "run_id", "run", -1, 0 },	{ "iteration", "row", 0, 0 },
+	{ "attempt", "status", -1, 0 }, { "result", NULL, -1, 0 },
+	{ "note", "notes", -1, 0 },	{ NULL, NULL, 0, 0 },
+};
+
 /* Move the page's text into a cell; nothing of it is null. */
 static void
 take_cell(struct page *page, cJSON *row, const char *key)
@@ -97,7 +103,10 @@ print_head(struct page *page, const struct harness_workspace *ws,
 {
 	struct facts facts;
 
-	buf_appendf(&page->text, "HarnessGym run %s", run->id);
+	buf_appendf(&page->text,
+		    run->table != NULL ? "Experiments of %s"
+				       : "HarnessGym run %s",
+		    run->id);
 	page_line(page, NULL);
 	facts_init(&facts);
 	harness_facts(&facts, ws, run, NULL);
@@ -140,6 +149,8 @@ harness_print_run(FILE *stream, enum out_format format,
 		  const struct harness_run *run)
 {
 	struct page page = page_init(stream, format);
+	const struct out_column *columns =
+		run->table != NULL ? table_columns : run_columns;
 	struct out *out;
 	int rc;
 
@@ -147,7 +158,7 @@ harness_print_run(FILE *stream, enum out_format format,
 		print_head(&page, ws, run);
 	/* The head names the run; only CSV repeats it in each row. */
 	out = out_new(stream, format,
-		      format == OUT_CSV ? run_columns : run_columns + 1);
+		      format == OUT_CSV ? columns : columns + 1);
 	for (size_t i = 0; i < run->n_iterations; i++)
 		out_take(out, iteration_row(&page, run, &run->iterations[i]));
 	rc = out_free(out);

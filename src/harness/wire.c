@@ -11,7 +11,6 @@
 #include "base/base64.h"
 #include "base/quote.h"
 #include "base/xalloc.h"
-#include "harness/judge.h"
 #include "harness/wire_priv.h"
 
 #define LINE_MAX_BYTES 4096U
@@ -25,12 +24,33 @@
  */
 static const char boot[] =
 	"if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; "
-	"then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$4\" \"$5\"; "
-	"fi; eval \"$(printf %b \"$3\")\"";
+	"then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$4\" \"$5\" "
+	"\"$6\"; fi; eval \"$(printf %b \"$3\")\"";
+
+/*
+ * The files that judge a run: those that its post-attempt command names, those
+ * whose name has one of these parts, and modules that stand in the way of what
+ * these import, themselves or by the standard library.  Each is held in three
+ * places, see struct harness_judge.
+ */
+static const char judge_words[] = "verif bench judge reference oracle timing "
+				  "timer evaluate grader score scoring golden "
+				  "expected measure";
+/* Modules of a verifier's world that a new file beside it can hide. */
+static const char judge_libraries[] =
+	" abc argparse ast base64 bisect calendar codecs collections contextlib"
+	" copy csv ctypes cupy dataclasses datetime decimal dis enum fractions"
+	" functools gc glob hashlib heapq importlib inspect io itertools json"
+	" keyword linecache locale logging math multiprocessing numbers numpy"
+	" opcode operator os pathlib pickle platform queue random re reprlib"
+	" resource scipy secrets select selectors shlex shutil signal socket"
+	" statistics string struct subprocess sys tempfile textwrap threading"
+	" time timeit token tokenize torch traceback triton types typing"
+	" unittest uuid warnings weakref zipfile ";
 
 struct stream *
 harness_wire_start(struct transport *transport, size_t index, const char *dir,
-		   bool once, const struct stream_cb *cb, void *user,
+		   bool once, bool all, const struct stream_cb *cb, void *user,
 		   struct err *err)
 {
 	const char *const argv[] = { "nice",
@@ -41,13 +61,14 @@ harness_wire_start(struct transport *transport, size_t index, const char *dir,
 				     dir,
 				     wire_script_py,
 				     wire_script_sh,
-				     harness_judge_words,
-				     harness_judge_libraries,
+				     judge_words,
+				     judge_libraries,
+				     all ? "all" : "",
 				     NULL };
 	AUTO_BUF command = buf_new(65536);
 	struct stream *stream;
 
-	quote_argv(&command, argv);
+	quote_argv(&command, all ? argv + 1 : argv); /* behind nice */
 	stream = transport->ops->exec(transport, index, command.data, cb, user,
 				      err);
 	if (stream != NULL && once)
@@ -239,6 +260,14 @@ read_fact(struct harness_wire *wire, struct str line)
 	}
 }
 
+/* It changed while it was read. */
+static void
+leave_out(struct harness_wire *wire)
+{
+	wire->path[0] = '\0';
+	wire->changed = true;
+}
+
 static void
 read_line(struct harness_wire *wire, struct str line)
 {
@@ -247,7 +276,7 @@ read_line(struct harness_wire *wire, struct str line)
 	else if (wire->path[0] != '\0' && str_eq_cstr(line, "."))
 		end_file(wire);
 	else if (wire->path[0] != '\0' && str_eq_cstr(line, ","))
-		wire->path[0] = '\0'; /* it changed while it was read */
+		leave_out(wire);
 	else if (wire->path[0] != '\0' && str_starts_with(line, "A "))
 		wire->added_to = number_of(line);
 	else if (wire->path[0] != '\0' && !base64_decode(&wire->text, line))

@@ -20,7 +20,7 @@
  *
  *	HGH1 <now>	the pod's clock, seconds; what came before is noise
  *	D <path>	of a pattern alone: each directory that it matches
- *	R <what> <run>	workspace, run or compare; the run's folder of a run
+ *	R <what> <run>	workspace, run, compare or table; the folder of a run
  *	P <0 or 1>			whether HarnessGym runs there
  *	C <ctime>			of the file that comes next
  *	F <mtime> <size> <path>		a file, then
@@ -42,9 +42,10 @@ struct harness_wire {
 	int64_t mtime_ms, ctime_ms;
 	uint64_t size, added_to;
 	int64_t now_ms; /* the pod's wall clock; 0: no head yet */
-	char what[16];	/* "workspace", "run", "compare" */
+	char what[16];	/* "workspace", "run", "compare", "table" */
 	char run[256];
 	bool ended, none;
+	bool changed; /* a file did so while it was read: it is left out */
 	char *dirs[HARNESS_WIRE_DIRS]; /* owned */
 	size_t n_dirs;
 };
@@ -53,11 +54,12 @@ struct harness_wire {
  * Start what sends a directory: on_data of cb hands its bytes to
  * harness_wire_feed.  "~/" is the home on the pod, which is that index of
  * transport.  It ends when stdin does: at once (`once`), or when the stream is
- * cancelled; on a pod without python3 always after the first time.  NULL with
- * err.
+ * cancelled; on a pod without python3 always after the first time.  Of older
+ * runs it sends no texts of phases, but `all` of them where the way is short.
+ * NULL with err.
  */
 struct stream *harness_wire_start(struct transport *transport, size_t index,
-				  const char *dir, bool once,
+				  const char *dir, bool once, bool all,
 				  const struct stream_cb *cb, void *user,
 				  struct err *err);
 

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: MIT
-# Sends a HarnessGym directory, run on the pod by python3: all of it once, and
-# what changed at each line of stdin; src/harness/wire.h tells the protocol.
+# Sends a HarnessGym directory, run where that lies by python3: all of it once,
+# and what changed at each line of stdin; src/harness/wire.h has the protocol.
 # It opens files for reading only and writes nowhere but to its stdout.
-# usage: DIR WORDS LIBRARIES, lists parted by blanks as src/harness/judge.c has
-# them.  Comment lines are left out of what is sent.
+# usage: DIR WORDS LIBRARIES ALL: lists parted by blanks as src/harness/wire.c
+# has them; ALL: not "", the texts of older runs too.  Comment lines are left
+# out of what is sent.
 import base64, glob, hashlib, json, os, re, stat, sys, time
 
 TEXT, LINES, JSON, JUDGE = 1 << 18, 1 << 23, (1 << 22) + 1, 1 << 20
-RUNS, ENTRIES, YOUNG = 33, 4096, 2
+TABLE = "results.tsv", "run.log"
+ENTRIES, YOUNG = 4096, 2
 HERE = sys.argv[1]
 if HERE[:2] == "~/":
 	HERE = os.path.expanduser(HERE)
 WORDS, LIBRARIES = sys.argv[2].split(), sys.argv[3].split()
+ALL = sys.argv[4] != ""
+RUNS = 64 if ALL else 33
 COPIES = "workspace", "best", "workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
 known, sent, sums, told = {}, {}, {}, {}
@@ -63,6 +67,11 @@ def part(f, path, st, newest):
 		return b""
 	if name.endswith(".json"):
 		return f.read(JSON)
+	if path == TABLE[0]:
+		return f.read(1 << 20)
+	if path == TABLE[1]:
+		f.seek(max(0, st.st_size - (1 << 16)))
+		return f.read(1 << 16)
 	if name.endswith(".txt"):
 		f.seek(max(0, st.st_size - TEXT))
 		return f.read(TEXT)
@@ -255,7 +264,7 @@ def kind_of(path):
 		return "run", root, name, os.path.dirname(root)
 	if name == ".harnessgym" and has(path, "runs"):
 		return "workspace", path, "", above
-	return None, path, "", path
+	return ("table" if has(path, TABLE[0]) else None), path, "", path
 
 
 def send_compare(root, now):
@@ -286,7 +295,7 @@ def send_workspace(root, run, work, now):
 		send(root, path, True, now)
 	for i, name in enumerate(names):
 		if i < RUNS or name == run:
-			newest = name == run or not run and i == 0
+			newest = ALL or name == run or not run and i == 0
 			for path in files_of(root, name, newest):
 				send(root, path, newest, now)
 			send_judges(root, name, work)
@@ -304,10 +313,14 @@ def look():
 	if what is None:
 		return say("NONE\nEND")
 	say("R %s %s" % (what, run))
-	send_process(work)
+	if what == "table":
+		for path in TABLE:
+			send(root, path, True, now)
+	else:
+		send_process(work)
 	if what == "compare":
 		send_compare(root, now)
-	else:
+	elif what != "table":
 		send_workspace(root, run, work, now)
 	for path in [path for path in sent
 			if not is_file(os.path.join(root, path))]:

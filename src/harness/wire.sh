@@ -18,7 +18,7 @@ case $d in
 		for x in $d; do
 			for f in .harnessgym/runs compare_report.json \
 				plain/trial_1 harnessed/trial_1 \
-				run_config.json; do
+				run_config.json results.tsv; do
 				[ ! -e "$x/$f" ] || {
 					echo "D $x"
 					break
@@ -42,6 +42,8 @@ send() {
 		*.prompt.txt) ;;
 		*.txt) tail -c 262144 "$f" | base64 ;;
 		*.jsonl) tail -c 8388608 "$f" | base64 ;;
+		*.tsv) head -c 1048576 "$f" | base64 ;;
+		*.log) tail -c 65536 "$f" | base64 ;;
 		*) head -c 4194305 "$f" | base64 ;;
 		esac
 		if [ "$s" = "$(look "$f")" ]; then echo .; else echo ,; fi
@@ -103,6 +105,11 @@ elif [ -f "$d/run_config.json" ] || [ -d "$d/iterations/1" ]; then
 elif [ -d "$d/runs" ] && [ "${d##*/}" = .harnessgym ]; then
 	cd "$d" && echo "R workspace"
 	process ..
+elif [ -f "$d/results.tsv" ]; then
+	cd "$d" && echo "R table"
+	printf "%s\n" results.tsv run.log | send
+	echo END
+	exit 0
 else
 	echo NONE
 	exit 0

@@ -155,7 +155,9 @@ ingest_on_room(void *user)
 static int
 open_spools(struct ingest *ingest, struct err *err)
 {
-	char *state = conf_dir_state();
+	char *state = ingest->o.spool_path != NULL
+			      ? xstrdup(ingest->o.spool_path)
+			      : conf_dir_state();
 	char *real = realpath(ingest->o.db_path, NULL);
 	char *folder =
 		xasprintf("%s/mirror/%016llx", state,
@@ -320,6 +322,15 @@ raise_file_limit(void)
 }
 
 void
+ingest_watch_local(struct ingest *ingest)
+{
+	if (ingest->o.loop == NULL || ingest->local != NULL)
+		return;
+	ingest->local = loop_timer_new(ingest->o.loop, ingest_on_local, ingest);
+	loop_timer_start(ingest->local, 0, LOCAL_MS);
+}
+
+void
 ingest_use_loop(struct ingest *ingest, struct loop *loop)
 {
 	ingest->o.loop = loop;
@@ -327,8 +338,7 @@ ingest_use_loop(struct ingest *ingest, struct loop *loop)
 	loop_timer_start(ingest->tick, TICK_MS, TICK_MS);
 	if (list_is_empty(&ingest->logs))
 		return;
-	ingest->local = loop_timer_new(loop, ingest_on_local, ingest);
-	loop_timer_start(ingest->local, 0, LOCAL_MS);
+	ingest_watch_local(ingest);
 	/* They became due while nobody was there to read them. */
 	list_each (struct ingest_log, log, &ingest->logs, link) {
 		list_remove(&log->in_due);

@@ -49,6 +49,7 @@ struct ingest_options {
 	const struct conf *conf; /* borrowed until ingest_reload; NULL: no pods
 				  */
 	const char *db_path;	 /* NULL: nothing is stored */
+	const char *spool_path;	 /* folder; NULL: the one of our state */
 	struct ingest_cb cb;
 	bool keep_view;	 /* log lines and series go to the model too */
 	bool accept_new; /* take unknown host keys */

@@ -111,9 +111,11 @@ struct ingest_pod {
 	unsigned int n_lost; /* spools that someone else removed */
 
 	/* pods.c */
-	bool is_settled;	    /* its logs were looked at once */
-	bool is_quiet;		    /* a bench runs there */
-	bool has_bench;		    /* in the database, at the last look */
+	bool is_settled; /* its logs were looked at once */
+	bool is_quiet;	 /* a bench runs there */
+	bool has_bench;	 /* in the database, at the last look */
+	char *arm; /* owned; the log here of the run that it makes; NULL: none
+		    */
 	struct pod_verdict verdict; /* as last said */
 	bool was_up;
 	int64_t said_ms; /* mono clock, a fill of sentences; see ingest_say */
@@ -290,6 +292,10 @@ uint64_t fetch_behind(const struct ingest_log *log);
 
 /* What the turn of a log of this machine has to know. */
 bool local_holds(struct local *local, uint64_t parsed);
+/* Look at them from now on, where there is a loop. */
+void ingest_watch_local(struct ingest *ingest);
+/* No more comes of the log of that path. */
+void local_end(struct ingest *ingest, const char *path);
 ssize_t local_read(struct local *local, uint64_t offset, void *data,
 		   size_t len);
 /* Look at all of them. */

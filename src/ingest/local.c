@@ -155,6 +155,7 @@ ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
 			     STILL_WRITTEN_MS)
 		log->end = log->fetched;
 	tail_wake(log);
+	ingest_watch_local(ingest);
 	return 0;
 }
 
@@ -265,6 +266,20 @@ local_look(struct ingest *ingest)
 	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
 		if (log->turn == NULL && log->end == UINT64_MAX)
 			look_at(log);
+	}
+}
+
+void
+local_end(struct ingest *ingest, const char *path)
+{
+	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
+		if (log->end != UINT64_MAX || strcmp(log->name, path) != 0)
+			continue;
+		if (log->turn == NULL)
+			look_at(log);
+		log->end = log->fetched;
+		if (log->turn == NULL && log->parsed >= log->end)
+			sink_finish(log);
 	}
 }
 

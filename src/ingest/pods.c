@@ -196,6 +196,28 @@ same_text(const char *a, const char *b)
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
+/* Show the run that a bench makes there now, by what it reads itself. */
+static void
+follow_arm(struct ingest_pod *pod, const char *dir, const char *id)
+{
+	struct ingest *ingest = pod->ingest;
+	char *arm = dir != NULL && id != NULL && ingest->o.keep_view
+			    ? bench_running_log(dir, id)
+			    : NULL;
+
+	if (!same_text(pod->arm, arm)) {
+		if (pod->arm != NULL)
+			local_end(ingest, pod->arm);
+		if (arm != NULL && ingest_add_file(ingest, pod->model_pod, arm,
+						   true, NULL) != 0) {
+			free(arm);
+			arm = NULL;
+		}
+	}
+	free(pod->arm);
+	pod->arm = arm;
+}
+
 /* Mark the pods that the bench's definition names. */
 static int
 mark_pods(void *user, const struct stored_bench *bench)
@@ -214,8 +236,12 @@ mark_pods(void *user, const struct stored_bench *bench)
 		const char *ssh = json_get_string(node, "ssh", NULL);
 
 		list_each (struct ingest_pod, pod, &ingest->pods, link) {
-			pod->has_bench |= same_text(pod->name, id) ||
-					  same_text(pod->conf->ssh, ssh);
+			if (pod->is_gone || (!same_text(pod->name, id) &&
+					     !same_text(pod->conf->ssh, ssh)))
+				continue;
+			if (!pod->has_bench)
+				follow_arm(pod, bench->dir, id);
+			pod->has_bench = true;
 		}
 	}
 	cJSON_Delete(root);
@@ -243,6 +269,8 @@ look_for_benches(struct ingest *ingest)
 	(void)store_each_bench(ingest->history, "running", mark_pods, ingest,
 			       NULL);
 	list_each (struct ingest_pod, pod, &ingest->pods, link) {
+		if (!pod->has_bench)
+			follow_arm(pod, NULL, NULL);
 		if (pod->is_gone || pod->has_bench == pod->is_quiet)
 			continue;
 		ingest_say(ingest, pod, MODEL_INFO, "%s: %s", pod->name,
@@ -427,6 +455,7 @@ pods_free(struct ingest *ingest)
 		free_fleet(fleet);
 	list_each_safe (struct ingest_pod, pod, &ingest->pods, link) {
 		buf_release(&pod->telemetry_line);
+		free(pod->arm);
 		list_remove(&pod->link);
 		free(pod->name);
 		free(pod);

@@ -4,21 +4,20 @@
 
 #include "model/alerts.h"
 
-#include <assert.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "base/xalloc.h"
 #include "parsers/run_series.h"
 
 /* A pod is slow when it takes 5 % longer a step than the median of peers. */
-#define SLOW_RATIO	1.05
-#define SLOW_MIN_PEERS	2
-#define DISK_LOW_BYTES	5e9
+#define SLOW_RATIO     1.05
+#define SLOW_MIN_PEERS 2
+#define DISK_LOW_BYTES 5e9
+/* A pod is idle without a new line, or a GPU above this, for so long. */
+#define IDLE_UTIL	5.0
+#define IDLE_S		600.0
 #define STALL_MIN_S	20.0
 #define STALL_UNKNOWN_S 120.0
 #define STALL_FACTOR	5.0
@@ -52,7 +51,7 @@ alerts_release(struct alerts *alerts)
 	free(alerts->rules);
 	free(alerts->v);
 	free(alerts->acknowledged_before);
-	free(alerts->down_ms);
+	free(alerts->pods);
 	memset(alerts, 0, sizeof(*alerts));
 }
 
@@ -140,11 +139,10 @@ add(struct round *round, struct alert *alert)
 		if (alert->mr->last_byte_wall_ms > 0)
 			alert->since_wall_ms = alert->mr->last_byte_wall_ms;
 	} else if (alerts->acknowledged_before != NULL) {
-		char *key = alert_key(alert, round->model);
+		AUTO_TEXT key = alert_key(alert, round->model);
 
 		alert->acknowledged =
 			has_line(alerts->acknowledged_before, key);
-		free(key);
 	}
 	xpush(alerts->v, alerts->n, alerts->cap, *alert);
 	if (alerts->on_new != NULL && !alert->acknowledged)
@@ -188,21 +186,44 @@ alerts_stall_limit_s(const struct model_run *mr)
 	return fmax(STALL_MIN_S, STALL_FACTOR * p99_s);
 }
 
-/* Which pods nothing can be heard of now. */
+/* Only what is known to be idle is: its GPUs told so just now. */
+static bool
+is_idle(const struct model_pod *pod, int64_t now_wall_ms)
+{
+	return !pod->bench_running && pod->gpu_busiest <= IDLE_UTIL &&
+	       model_pod_age_s(pod, now_wall_ms) <= MODEL_OLD_S;
+}
+
+/* Which pods nothing can be heard of now, and which may be at work. */
 static void
-note_down(struct round *round)
+note_pods(struct round *round)
 {
 	const struct model *model = round->model;
 	struct alerts *alerts = round->alerts;
+	int64_t now_ms = round->now_wall_ms;
 
-	alerts->down_ms = xreallocarray(alerts->down_ms, model->n_pods + 1,
-					sizeof(*alerts->down_ms));
-	while (alerts->n_down < model->n_pods)
-		alerts->down_ms[alerts->n_down++] = 0;
-	for (size_t i = 0; i < model->n_pods; i++)
-		if (model->pods[i].state >= POD_RECONNECTING ||
-		    model->pods[i].state == POD_CONNECTING)
-			alerts->down_ms[i] = round->now_wall_ms;
+	alerts->pods = xreallocarray(alerts->pods, model->n_pods + 1,
+				     sizeof(*alerts->pods));
+	while (alerts->n_pods < model->n_pods)
+		alerts->pods[alerts->n_pods++] =
+			(struct alert_pod){ .busy_ms = now_ms };
+	for (size_t i = 0; i < model->n_pods; i++) {
+		const struct model_pod *pod = &model->pods[i];
+
+		if (pod->state >= POD_RECONNECTING ||
+		    pod->state == POD_CONNECTING)
+			alerts->pods[i].down_ms = now_ms;
+		if (!is_idle(pod, now_ms))
+			alerts->pods[i].busy_ms = now_ms;
+	}
+	for (size_t i = 0; i < model->n_logs; i++) {
+		const struct model_log *log = model->logs[i];
+		int64_t *busy_ms = &alerts->pods[log->pod].busy_ms;
+
+		if (log->came.n > 0 &&
+		    log->came.v[log->came.n - 1].wall_ms > *busy_ms)
+			*busy_ms = log->came.v[log->came.n - 1].wall_ms;
+	}
 }
 
 /* Silence counts while the link is up: else the link is what is wrong. */
@@ -218,9 +239,9 @@ check_stall(struct round *round, const struct alert *alert)
 		return;
 	if (!run_has(limit_s))
 		limit_s = alerts_stall_limit_s(mr);
-	if (mr->pod < round->alerts->n_down &&
-	    round->alerts->down_ms[mr->pod] > from_ms)
-		from_ms = round->alerts->down_ms[mr->pod];
+	if (mr->pod < round->alerts->n_pods &&
+	    round->alerts->pods[mr->pod].down_ms > from_ms)
+		from_ms = round->alerts->pods[mr->pod].down_ms;
 	silent_s = (double)(round->now_wall_ms - from_ms) / 1000;
 	if (silent_s > limit_s)
 		hold(round, alert, ALERT_STALL,
@@ -343,8 +364,53 @@ peer_times(const struct model *model, const struct model_run *mr,
 			continue;
 		times[n++] = model_run_ms_per_step(peer);
 	}
-	sort_doubles(times, n);
 	return n;
+}
+
+/* Its pace since it fell behind, where that was not at its begin. */
+static void
+add_since(const struct model_run *mr, double limit, struct buf *out)
+{
+	const struct series *paces = mr->series[METRIC_MS_PER_STEP];
+	size_t n = paces != NULL ? series_count(paces) : 0, i = n;
+	const struct series_point *from, *last;
+
+	/* One row at the pace of before is no end of it. */
+	while (i > 0 && (series_at(paces, i - 1)->value >= limit ||
+			 (i > 1 && series_at(paces, i - 2)->value >= limit)))
+		i--;
+	if (i == 0 || i == n)
+		return;
+	from = series_at(paces, i - 1);
+	last = series_last(paces);
+	if (run_has(from->train_ms) && last->step > from->step)
+		buf_appendf(out, "; %.0f ms since %.0f s",
+			    (last->train_ms - from->train_ms) /
+				    (last->step - from->step),
+			    from->train_ms / 1000);
+}
+
+/* What the GPUs of its pod say of it. */
+static void
+add_clock(const struct round *round, size_t pod, struct buf *out)
+{
+	const struct model_pod *mp = &round->model->pods[pod];
+	double mhz = model_last(mp->telemetry, METRIC_GPU_SM_MHZ);
+	double temp_c = model_last(mp->telemetry, METRIC_GPU_TEMP_C);
+	double peers = model_pod_peers(round->model, mp, METRIC_GPU_SM_MHZ,
+				       round->now_wall_ms);
+	const char *why = model_pod_throttle(mp, round->now_wall_ms);
+
+	if (!(model_pod_age_s(mp, round->now_wall_ms) <= MODEL_OLD_S))
+		return;
+	if (run_has(mhz))
+		buf_appendf(out, "; SM %.0f MHz", mhz);
+	if (run_has(mhz) && run_has(peers))
+		buf_appendf(out, " (others %.0f)", peers);
+	if (run_has(temp_c))
+		buf_appendf(out, ", %.0f °C", temp_c);
+	if (why != NULL)
+		buf_appendf(out, " (%s)", why);
 }
 
 static void
@@ -352,6 +418,7 @@ check_slow(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
 	double times[64], median, own = model_run_ms_per_step(mr);
+	struct buf text;
 	size_t n;
 
 	if (mr->run.status != RUN_RUNNING || !run_has(own) ||
@@ -360,12 +427,17 @@ check_slow(struct round *round, const struct alert *alert)
 	n = peer_times(round->model, mr, times);
 	if (n < SLOW_MIN_PEERS)
 		return;
-	median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-	if (own >= median * SLOW_RATIO)
-		hold(round, alert, ALERT_SLOW_POD,
-		     "%.1f ms/step is %.0f %% above the median of %zu runs "
-		     "of its recipe",
-		     own, (own / median - 1) * 100, n);
+	median = sort_median(times, n);
+	if (own < median * SLOW_RATIO)
+		return;
+	buf_init(&text, sizeof(alert->text));
+	buf_appendf(&text,
+		    "%.1f ms/step, %.0f %% above the median of %zu peers", own,
+		    (own / median - 1) * 100, n);
+	add_since(mr, median * SLOW_RATIO, &text);
+	add_clock(round, mr->pod, &text);
+	hold(round, alert, ALERT_SLOW_POD, "%s", text.data);
+	buf_release(&text);
 }
 
 /* The last value of a metric, by whatever name the run has it. */
@@ -426,6 +498,8 @@ check_pod(struct round *round, size_t i)
 {
 	const struct model_pod *pod = &round->model->pods[i];
 	const struct alert alert = { .pod = i };
+	int64_t from_ms = round->alerts->pods[i].busy_ms;
+	double idle_s = (double)(round->now_wall_ms - from_ms) / 1000;
 
 	if (pod->state == POD_REFUSED || pod->state == POD_RECONNECTING)
 		hold(round, &alert, ALERT_LINK, "%s: %s",
@@ -434,6 +508,11 @@ check_pod(struct round *round, size_t i)
 	if (pod->disk_free_bytes < DISK_LOW_BYTES)
 		hold(round, &alert, ALERT_DISK, "%.1f GB of disk left",
 		     pod->disk_free_bytes / 1e9);
+	if (idle_s >= IDLE_S && pod->usd_per_hour > 0)
+		hold(round, &alert, ALERT_IDLE,
+		     "no GPU above %g %% and no new line for %.0f min, which "
+		     "cost %.2f USD",
+		     IDLE_UTIL, idle_s / 60, pod->usd_per_hour * idle_s / 3600);
 }
 
 /* A log that went away while its run was under way. */
@@ -470,7 +549,7 @@ alerts_update(struct alerts *alerts, const struct model *model,
 
 	for (size_t i = 0; i < alerts->n; i++)
 		alerts->v[i].seen = false;
-	note_down(&round);
+	note_pods(&round);
 	for (size_t i = 0; i < model->n_runs; i++)
 		check_run(&round, model->runs[i]);
 	for (size_t i = 0; i < model->n_logs; i++)
@@ -528,7 +607,7 @@ alerts_save(const struct alerts *alerts, const struct model *model,
 	if (alerts->muted)
 		buf_append_str(out, "muted\n");
 	for (size_t i = 0; i < alerts->n; i++) {
-		char *key;
+		AUTO_TEXT key = NULL;
 
 		if (!alerts->v[i].acknowledged)
 			continue;
@@ -536,7 +615,6 @@ alerts_save(const struct alerts *alerts, const struct model *model,
 		/* A name with a line end in it is not worth remembering. */
 		if (strchr(key, '\n') == NULL)
 			buf_appendf(out, "%s\n", key);
-		free(key);
 	}
 }
 

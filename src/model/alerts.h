@@ -2,10 +2,6 @@
 #ifndef HGYM_MODEL_ALERTS_H
 #define HGYM_MODEL_ALERTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "model/model.h"
 #include "model/track.h"
@@ -30,7 +26,8 @@
 	X(SLOW_POD, "slow-pod", WARNING) /* slower than its peers */           \
 	X(METRIC, "metric", WARNING)	 /* beyond what the user set for it */ \
 	X(DISK, "disk", WARNING)	 /* little space left */               \
-	X(LINK, "link", WARNING)	 /* a pod cannot be reached */
+	X(LINK, "link", WARNING)	 /* a pod cannot be reached */         \
+	X(IDLE, "idle", WARNING)	 /* a pod costs money, does nothing */
 
 enum alert_kind {
 #define X(id, name, severity) ALERT_##id,
@@ -60,14 +57,20 @@ struct alert {
 
 #define ALERTS_MAX 500
 
+/* What was seen of a pod; wall clock, 0: never. */
+struct alert_pod {
+	int64_t down_ms; /* its link was down last */
+	int64_t busy_ms; /* it was at work last, or nothing was known of it */
+};
+
 struct alerts {
 	struct alert *v; /* owned; oldest first */
 	size_t n, cap;
 	uint64_t last_number;
 	bool muted;
-	double stall_s;	  /* fixed; 0: off; absent: by the run's own pace */
-	int64_t *down_ms; /* owned; by pod: its link was seen down last */
-	size_t n_down;
+	double stall_s; /* fixed; 0: off; absent: by the run's own pace */
+	struct alert_pod *pods; /* owned; n_pods of the model's */
+	size_t n_pods;
 	struct alert_rule *rules; /* owned */
 	size_t n_rules, cap_rules;
 	/* NULL: nobody; new alerts that are muted are told too. */

@@ -7,17 +7,13 @@
 
 #include "model/board.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/dist.h"
 #include "base/file.h"
-#include "base/map.h"
 #include "base/xalloc.h"
+#include "model/model.h"
 #include "parsers/run_series.h"
 
 #define MAX_NOTES      64
@@ -109,7 +105,7 @@ board_release(struct board *board)
 static size_t
 group_get(struct board *board, const char *key, bool is_values)
 {
-	char *name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
+	AUTO_TEXT name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
 	size_t found = (size_t)map_get(&board->group_index, str_from(name));
 
 	if (found == 0) {
@@ -124,7 +120,6 @@ group_get(struct board *board, const char *key, bool is_values)
 		(void)map_set(&board->group_index, str_from(name),
 			      (void *)found);
 	}
-	free(name);
 	return found - 1;
 }
 
@@ -135,6 +130,7 @@ row_add(struct board *board, size_t index, const char *path)
 	struct board_row *row = xcalloc(1, sizeof(*row));
 
 	row->path = xstrdup(path);
+	row->usd = RUN_ABSENT;
 	row->group = index;
 	group->rows = xgrow(group->rows, group->n_rows, &group->cap_rows,
 			    sizeof(*group->rows));
@@ -158,6 +154,12 @@ board_add(struct board *board, const char *path, const char *key,
 	if (sha256 != NULL && strlen(sha256) < sizeof(row->sha256))
 		memcpy(row->sha256, sha256, strlen(sha256) + 1);
 	return row;
+}
+
+void
+board_row_price(struct board_row *row, double usd_per_hour)
+{
+	row->usd = usd_per_hour * model_paid_hours(&row->run);
 }
 
 void
@@ -376,17 +378,15 @@ static void
 note_different(struct board_group *group, const char *what,
 	       const struct different *d)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(NOTE_MAX);
 
 	if (d->n < 2)
 		return;
-	buf_init(&text, NOTE_MAX);
 	for (size_t i = 0; i < d->n; i++)
 		buf_appendf(&text, "%s%s (%zu run%s)", i > 0 ? ", " : "",
 			    d->texts[i], d->runs[i],
 			    d->runs[i] == 1 ? "" : "s");
 	note(group, "%s of the runs differ: %s", what, text.data);
-	buf_release(&text);
 }
 
 /*
@@ -780,7 +780,7 @@ static size_t
 seed_values(const struct board *board, const struct board_group *group,
 	    double *values, double *seeds)
 {
-	size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
+	AUTO_FREE size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
 	const struct board_row *row;
 	struct map slots; /* of seeds, + 1 */
 	char key[32];
@@ -808,7 +808,6 @@ seed_values(const struct board *board, const struct board_group *group,
 			(row->score - values[k - 1]) / (double)runs[k - 1];
 	}
 	map_release(&slots, NULL);
-	free(runs);
 	return n;
 }
 
@@ -856,7 +855,7 @@ own_nats_per_bpb(const struct board *board, const struct board_group *group)
 static void
 count_group(struct board *board, struct board_group *group)
 {
-	double *values = xcalloc(group->n_rows + 1, sizeof(*values));
+	AUTO_FREE double *values = xcalloc(group->n_rows + 1, sizeof(*values));
 	size_t n;
 
 	mark_seeds(board, group);
@@ -882,7 +881,6 @@ count_group(struct board *board, struct board_group *group)
 	group->max_eval_s = fmax(group->max_eval_s, largest(values, n));
 	fill_means(board, group, values);
 	group->nats_per_bpb = own_nats_per_bpb(board, group);
-	free(values);
 }
 
 /* Which rows count, spreads and means of all groups. */
@@ -915,6 +913,9 @@ verdict_init(struct board_verdict *v)
 		.margin_root_n = RUN_ABSENT,
 		.mean_needed = RUN_ABSENT,
 		.delta_train_ms = RUN_ABSENT,
+		.plan.power = RUN_ABSENT,
+		.usd_seed = RUN_ABSENT,
+		.usd_more = RUN_ABSENT,
 		.train_time = board_test_none(),
 	};
 	for (int i = 0; i < TRACK_TEST_COUNT; i++)
@@ -998,8 +999,8 @@ static void
 compare_seeds(const struct board *board, struct board_group *group,
 	      const struct board_group *base)
 {
-	double *a = xcalloc(2 * group->n_counted + 1, sizeof(*a));
-	double *b = xcalloc(2 * base->n_counted + 1, sizeof(*b));
+	AUTO_FREE double *a = xcalloc(2 * group->n_counted + 1, sizeof(*a));
+	AUTO_FREE double *b = xcalloc(2 * base->n_counted + 1, sizeof(*b));
 	double *a_seeds = a + group->n_counted, *b_seeds = b + base->n_counted;
 	size_t n_a = seed_values(board, group, a, a_seeds);
 	size_t n_b = seed_values(board, base, b, b_seeds);
@@ -1026,8 +1027,6 @@ compare_seeds(const struct board *board, struct board_group *group,
 							    a[i] - *other };
 	}
 	map_release(&of_base, NULL);
-	free(a);
-	free(b);
 }
 
 /* Deltas and tests to the baseline; the bar where the rule has a margin. */
@@ -1261,6 +1260,40 @@ word_group(const struct board *board, struct board_group *group,
 	}
 }
 
+/*
+ * How many seeds would show what those so far make likely, and their price: of
+ * a mean that is past the bar, where that is not shown and no cap is broken.
+ */
+static void
+plan_seeds(const struct board *board, struct board_group *group)
+{
+	struct board_verdict *v = &group->verdict;
+	const struct track *track = board->track;
+	const struct board_stats a = stats_to_test(board, group);
+	const struct board_row *row;
+	double usd = 0, n = 0;
+
+	if ((v->word != BOARD_WORD_NOT_SHOWN &&
+	     v->word != BOARD_WORD_NOT_JUDGED) ||
+	    !run_has(v->bar) || track->tests[0] != TRACK_TEST_A)
+		return;
+	v->plan =
+		board_plan_of(&a, lower_is_better(board, v->bar), track->alpha,
+			      BOARD_POWER, (unsigned int)track->min_seeds);
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		if (!run_has(row->usd))
+			continue;
+		usd += row->usd;
+		n++;
+	}
+	if (n > 0)
+		v->usd_seed = usd / n;
+	if (v->plan.seeds > group->n_seeds)
+		v->usd_more =
+			v->usd_seed * (double)(v->plan.seeds - group->n_seeds);
+}
+
 /* Caps, tests, words and notes of all groups. */
 static void
 judge_all(struct board *board)
@@ -1272,6 +1305,7 @@ judge_all(struct board *board)
 		verdict_init(&board->groups[i].verdict);
 		measure(board, &board->groups[i], base);
 		word_group(board, &board->groups[i], base);
+		plan_seeds(board, &board->groups[i]);
 	}
 }
 
@@ -1303,7 +1337,8 @@ compare_places(const void *a, const void *b)
 static void
 rank_all(struct board *board)
 {
-	struct place *places = xcalloc(board->n_groups + 1, sizeof(*places));
+	AUTO_FREE struct place *places =
+		xcalloc(board->n_groups + 1, sizeof(*places));
 
 	board->rank = xcalloc(board->n_groups + 1, sizeof(*board->rank));
 	for (size_t i = 0; i < board->n_groups; i++) {
@@ -1317,7 +1352,6 @@ rank_all(struct board *board)
 	qsort(places, board->n_groups, sizeof(*places), compare_places);
 	for (size_t i = 0; i < board->n_groups; i++)
 		board->rank[i] = places[i].index;
-	free(places);
 }
 
 void

@@ -2,9 +2,6 @@
 #ifndef HGYM_MODEL_BOARD_H
 #define HGYM_MODEL_BOARD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/map.h"
 #include "model/board_stats.h"
 #include "model/track.h"
@@ -71,6 +68,7 @@ struct board_row {
 	char sha256[65]; /* of the file's bytes; "" unknown */
 	struct run run;	 /* owned copy */
 	double score;	 /* in the group's unit; absent: none */
+	double usd;	 /* by board_row_price; absent: not known */
 	enum board_use use;
 	size_t copy_of;	 /* index of the row that counts; of COPY, SAME_RUN */
 	bool seed_again; /* a row before it of the group has this seed */
@@ -108,10 +106,13 @@ struct board_verdict {
 	double nats_per_unit;	  /* of the score; 1 for a loss */
 	const char *nats_source;  /* static; NULL: nats_per_unit unknown */
 	struct board_test tests[TRACK_TEST_COUNT];
-	double z, p_z;		      /* with the track's known_sd */
-	double margin_root_n;	      /* (target - mean) * sqrt(n) */
-	double mean_needed;	      /* the mean that test A would pass with */
-	unsigned int seeds_needed;    /* for test A as things are; 0: unknown */
+	double z, p_z;		   /* with the track's known_sd */
+	double margin_root_n;	   /* (target - mean) * sqrt(n) */
+	double mean_needed;	   /* the mean that test A would pass with */
+	unsigned int seeds_needed; /* for test A as things are; 0: unknown */
+	struct board_plan plan; /* of test A, if that decides; seeds 0: none */
+	double usd_seed; /* mean of the runs with a price; absent: none */
+	double usd_more; /* of the seeds that the plan still asks for */
 	struct board_test train_time; /* Welch on train_ms to the baseline */
 	double delta_train_ms;
 	struct board_common_seed *common; /* owned */
@@ -160,6 +161,7 @@ struct board {
 };
 
 #define BOARD_MAX_ROWS 100000U
+#define BOARD_POWER    0.8 /* that a plan of seeds is made for */
 
 /* The track must outlive the board. */
 void board_init(struct board *board, const struct track *track);
@@ -182,6 +184,12 @@ void board_choose_metric(struct board *board, const char *name);
 struct board_row *board_add(struct board *board, const char *path,
 			    const char *key, const char *sha256,
 			    const struct run *run);
+
+/*
+ * The price of an hour of where it ran, absent: not known; what the run cost
+ * is that of the training and evaluation that its log tells.
+ */
+void board_row_price(struct board_row *row, double usd_per_hour);
 
 /*
  * Add a group of bare scores, in the unit of the track's score; an auto

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/dist.h"
+#include "base/sort.h"
 
 void
 board_stats_of(struct board_stats *stats, const double *values, size_t n)
@@ -106,6 +107,27 @@ board_seeds_needed(const struct board_stats *a, double mu, double alpha,
 		if (dist_t_cdf(effect * sqrt(n), n - 1.0) < alpha)
 			return n;
 	return 0;
+}
+
+struct board_plan
+board_plan_of(const struct board_stats *a, double mu, double alpha,
+	      double power, unsigned int min_n)
+{
+	double effect = (mu - a->mean) / a->sd_sample;
+	size_t low = min_n < 2 ? 2 : min_n;
+	struct board_plan plan = { 0, NAN };
+
+	if (a->n < 2 || !(a->sd_sample > 0) || !(effect > 0))
+		return plan;
+	low += bisect(BOARD_MAX_NEEDED, i,
+		      dist_t_power(effect * sqrt((double)(low + i)),
+				   (double)(low + i) - 1, alpha) < power);
+	if (low > BOARD_MAX_NEEDED)
+		return plan;
+	plan.seeds = (unsigned int)low;
+	plan.power = dist_t_power(effect * sqrt((double)low), (double)low - 1,
+				  alpha);
+	return plan;
 }
 
 double

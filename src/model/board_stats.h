@@ -49,6 +49,19 @@ struct board_test board_test_pooled(const struct board_stats *a,
 unsigned int board_seeds_needed(const struct board_stats *a, double mu,
 				double alpha, unsigned int min_n);
 
+/*
+ * The fewest values (>= min_n) of a new one-sample test that passes at alpha
+ * with that power, if mean and spread stay as these; and its power.  seeds 0:
+ * it never would, or only beyond BOARD_MAX_NEEDED.
+ */
+struct board_plan {
+	unsigned int seeds;
+	double power;
+};
+
+struct board_plan board_plan_of(const struct board_stats *a, double mu,
+				double alpha, double power, unsigned int min_n);
+
 /* The mean below which the one-sample test passes, its spread as it is. */
 double board_mean_needed(const struct board_stats *a, double mu, double alpha);
 

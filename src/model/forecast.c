@@ -4,9 +4,6 @@
 
 #include "model/forecast.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/sort.h"
 
 #define REFERENCE_ERROR 0.0093

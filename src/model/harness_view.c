@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/score_json.h"
@@ -38,11 +37,10 @@ size_t
 harness_view_add(struct harness_view *view, const char *title,
 		 const struct harness_files *files)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(4096);
 
 	if (view->n == HARNESS_MAX_PLACES)
 		return SIZE_MAX;
-	buf_init(&clean, 4096);
 	utf8_sanitize(&clean, str_from(title));
 	view->places =
 		xgrow(view->places, view->n, &view->cap, sizeof(*view->places));
@@ -75,12 +73,10 @@ void
 harness_view_trouble(struct harness_view *view, size_t place, const char *why)
 {
 	struct harness_place *p = &view->places[place];
-	struct buf clean;
+	AUTO_BUF clean = buf_new(sizeof(p->why) - 1);
 
-	buf_init(&clean, sizeof(p->why) - 1);
 	utf8_sanitize(&clean, str_from(why));
 	(void)snprintf(p->why, sizeof(p->why), "%s", clean.data);
-	buf_release(&clean);
 }
 
 void
@@ -95,41 +91,69 @@ harness_view_age(struct harness_view *view, size_t place, int64_t age_ms)
 
 /* Points under way. */
 struct points {
-	struct harness_point *v;
+	struct harness_point *v, next;
 	size_t n, max;
 };
 
 static void
-add_point(struct points *points, unsigned int iteration,
-	  struct harness_number value, enum harness_point_kind kind)
+add_point(struct points *points, struct harness_number value,
+	  enum harness_point_kind kind)
 {
+	points->next.value = value.value;
+	points->next.kind = kind;
 	if (value.present && score_is_measurable(value.value) &&
 	    points->n < points->max)
-		points->v[points->n++] =
-			(struct harness_point){ iteration, value.value, kind };
+		points->v[points->n++] = points->next;
+}
+
+static double
+or_zero(struct harness_number number)
+{
+	return harness_is_finite(number) ? number.value : 0;
+}
+
+/* Where the scores of an iteration stand: when its verifier had ended. */
+static void
+set_x(struct points *points, const struct harness_run *run,
+      const struct harness_iteration *it)
+{
+	double *x = points->next.x;
+
+	x[HARNESS_X_ITERATION] = it->number;
+	x[HARNESS_X_WALL] = (double)NAN;
+	if (it->created_ms > 0 && it->created_ms >= run->start_ms &&
+	    it->attempt != NULL)
+		x[HARNESS_X_WALL] =
+			((double)(it->created_ms - run->start_ms) / 1e3 +
+			 or_zero(it->attempt->duration_s) +
+			 or_zero(it->post.duration_s)) /
+			60;
+	x[HARNESS_X_COST] += harness_is_finite(it->usage.cost_usd)
+				     ? it->usage.cost_usd.value
+				     : (double)NAN;
 }
 
 size_t
 harness_view_points(const struct harness_run *run, struct harness_point *points,
 		    size_t max)
 {
-	struct points all = { points, 0, max };
+	struct points all = { .v = points, .max = max };
 
 	if (run->has_baseline && run->baseline.passed == HARNESS_YES)
-		add_point(&all, 0, run->baseline.score, HARNESS_POINT_BASELINE);
+		add_point(&all, run->baseline.score, HARNESS_POINT_BASELINE);
 	else if (run->has_baseline)
-		add_point(&all, 0, run->baseline.score, HARNESS_POINT_INVALID);
+		add_point(&all, run->baseline.score, HARNESS_POINT_INVALID);
 	for (size_t i = 0; i < run->n_iterations; i++) {
 		const struct harness_iteration *it = &run->iterations[i];
 
-		add_point(&all, it->number, it->verified_score,
-			  HARNESS_POINT_VERIFIED);
-		add_point(&all, it->number, it->invalid_score,
-			  HARNESS_POINT_INVALID);
-		add_point(&all, it->number, it->claimed_score,
-			  HARNESS_POINT_CLAIMED);
-		add_point(&all, it->number, it->session_score,
-			  HARNESS_POINT_SESSION);
+		set_x(&all, run, it);
+		add_point(&all, it->verified_score, HARNESS_POINT_VERIFIED);
+		add_point(&all, it->invalid_score, HARNESS_POINT_INVALID);
+		add_point(&all, it->claimed_score,
+			  run->table == NULL || it->kept
+				  ? HARNESS_POINT_CLAIMED
+				  : HARNESS_POINT_SESSION);
+		add_point(&all, it->session_score, HARNESS_POINT_SESSION);
 	}
 	return all.n;
 }
@@ -154,6 +178,7 @@ harness_view_texts(const struct harness_place *place,
 		{ HARNESS_ATTEMPT_SCRIPT, "attempt transcript" },
 		{ HARNESS_ATTEMPT_ERR, "attempt stderr" },
 		{ HARNESS_ATTEMPT_OUT, "attempt stdout" },
+		{ HARNESS_RUN_LOG, "run.log of the last experiment" },
 	};
 	size_t n = 0;
 

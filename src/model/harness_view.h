@@ -51,8 +51,16 @@ enum harness_point_kind {
 	HARNESS_POINT_SESSION,
 };
 
+/* What a score may stand over: minutes, and USD that the agent has cost. */
+enum harness_x {
+	HARNESS_X_ITERATION,
+	HARNESS_X_WALL,
+	HARNESS_X_COST,
+	HARNESS_X_COUNT
+};
+
 struct harness_point {
-	unsigned int iteration;
+	double x[HARNESS_X_COUNT]; /* NAN: not known */
 	double value;
 	enum harness_point_kind kind;
 };

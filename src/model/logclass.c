@@ -5,7 +5,6 @@
 #include "model/logclass.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "base/xalloc.h"

@@ -2,9 +2,6 @@
 #ifndef HGYM_MODEL_LOGCLASS_H
 #define HGYM_MODEL_LOGCLASS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "parsers/format.h"
 
 /*

@@ -6,8 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -420,10 +418,9 @@ static bool
 find_visible(const struct pattern *pattern, struct str block, size_t from,
 	     size_t *line)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(LOGFILE_SCAN_BYTES);
 	bool found = false;
 
-	buf_init(&text, LOGFILE_SCAN_BYTES);
 	while (from < block.len && !found) {
 		const char *begin = block.p + from;
 		const char *end = memchr(begin, '\n', block.len - from);
@@ -433,13 +430,10 @@ find_visible(const struct pattern *pattern, struct str block, size_t from,
 
 		buf_clear(&text);
 		logtext_visible(&text, (struct str){ begin, len });
-		found = pattern_find(pattern,
-				     (struct str){ text.data, text.len }, &at,
-				     &hit_len);
+		found = pattern_find(pattern, buf_str(&text), &at, &hit_len);
 		*line = from;
 		from += len + 1;
 	}
-	buf_release(&text);
 	return found;
 }
 

@@ -2,9 +2,6 @@
 #ifndef HGYM_MODEL_LOGFILE_H
 #define HGYM_MODEL_LOGFILE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/err.h"
 #include "parsers/pattern.h"

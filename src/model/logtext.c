@@ -4,10 +4,6 @@
 
 #include "model/logtext.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/sort.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
@@ -435,10 +431,9 @@ logtext_show(struct buf *out, struct str raw, size_t columns,
 	size_t most = columns * CHARACTER_BYTES * MARKS_OF_A_COLUMN;
 	struct str last = last_segment(raw);
 	size_t begin = out->len;
-	struct buf plain;
+	AUTO_BUF plain = buf_new(most + 1);
 	uint8_t look = 0;
 
-	buf_init(&plain, most + 1);
 	if (runs != NULL) {
 		/* The look behind what is not shown. */
 		strip_escapes(&plain,
@@ -449,11 +444,10 @@ logtext_show(struct buf *out, struct str raw, size_t columns,
 		logsgr_runs_add(runs, 0, look);
 	}
 	strip_escapes(&plain, last, most, runs != NULL ? &look : NULL, runs);
-	show_plain(out, (struct str){ plain.data, plain.len }, columns);
+	show_plain(out, buf_str(&plain), columns);
 	if (runs != NULL)
-		move_runs(runs, (struct str){ plain.data, plain.len },
+		move_runs(runs, buf_str(&plain),
 			  (struct str){ out->data + begin, out->len - begin });
-	buf_release(&plain);
 }
 
 bool

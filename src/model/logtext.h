@@ -2,10 +2,6 @@
 #ifndef HGYM_MODEL_LOGTEXT_H
 #define HGYM_MODEL_LOGTEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/str.h"
 

@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "parsers/line_prefix.h"
@@ -65,16 +64,14 @@ static bool
 has_times(struct source *source)
 {
 	uint64_t at = source->to;
-	struct buf line;
+	AUTO_BUF line = buf_new(LINE_BYTES);
 	bool found = false;
 
-	buf_init(&line, LINE_BYTES);
 	for (unsigned int i = 0; i < LOOK_LINES && at > 0 && !found; i++) {
 		at = logfile_prev(source->file, at);
 		logfile_read(source->file, at, &line);
-		found = time_of((struct str){ line.data, line.len }) != NO_TIME;
+		found = time_of(buf_str(&line)) != NO_TIME;
 	}
-	buf_release(&line);
 	return found;
 }
 

@@ -6,15 +6,13 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/sort.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "model/logfile.h"
@@ -22,6 +20,8 @@
 #define EVENT_TEXT_BYTES 1024
 #define WHY_BYTES	 512
 #define LINE_BYTES	 2000U /* of what a check says */
+#define MAX_PEERS	 64
+#define BUSY_PERCENT	 50 /* GPUs that idle have low clocks */
 
 void
 model_init(struct model *model)
@@ -77,9 +77,8 @@ model_note_change(struct model *model, enum model_part part)
 static char *
 sanitised(const char *text, size_t cap_bytes)
 {
-	struct buf out;
+	AUTO_BUF out = buf_new(cap_bytes);
 
-	buf_init(&out, cap_bytes);
 	utf8_sanitize(&out, str_from(text));
 	return buf_detach(&out);
 }
@@ -112,10 +111,9 @@ log_key(size_t pod, const char *path)
 static struct model_log *
 find_log(const struct model *model, size_t pod, const char *path)
 {
-	char *key = log_key(pod, path);
+	AUTO_TEXT key = log_key(pod, path);
 	struct model_log *log = map_get(&model->log_index, str_from(key));
 
-	free(key);
 	return log;
 }
 
@@ -123,7 +121,7 @@ struct model_log *
 model_log_get(struct model *model, size_t pod, const char *path)
 {
 	struct model_log *log = find_log(model, pod, path);
-	char *key;
+	AUTO_TEXT key = NULL;
 
 	if (log != NULL)
 		return log;
@@ -134,7 +132,6 @@ model_log_get(struct model *model, size_t pod, const char *path)
 	xpush(model->logs, model->n_logs, model->cap_logs, log);
 	key = log_key(pod, path);
 	(void)map_set(&model->log_index, str_from(key), log);
-	free(key);
 	model_note_change(model, MODEL_LOGS);
 	return log;
 }
@@ -337,7 +334,8 @@ model_pod_add(struct model *model, const char *name, const char *target)
 				       .target = xstrdup(target),
 				       .lag_ms = -1,
 				       .usd_per_hour = RUN_ABSENT,
-				       .disk_free_bytes = RUN_ABSENT };
+				       .disk_free_bytes = RUN_ABSENT,
+				       .gpu_busiest = RUN_ABSENT };
 
 	xpush(model->pods, model->n_pods, model->cap_pods, pod);
 	model_note_change(model, MODEL_PODS);
@@ -407,6 +405,7 @@ model_pod_telemetry(struct model *model, size_t pod,
 		if (run_has(values[i].value))
 			model_pod_sample(model, pod, values[i].metric,
 					 values[i].value, wall_ms);
+	model->pods[pod].gpu_busiest = told->gpu_busiest;
 	model_pod_disk(model, pod, told->disk_free_bytes);
 	if (told->n_gpus > 0)
 		model_pod_gpu(model, pod, told->gpu_name);
@@ -467,11 +466,10 @@ model_check_release(struct model_check *check)
 void
 model_check_add(struct model_check *check, struct str line)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(LINE_BYTES);
 
 	if (check->n_lines == MODEL_CHECK_LINES)
 		return;
-	buf_init(&clean, LINE_BYTES);
 	utf8_sanitize(&clean, line);
 	check->lines[check->n_lines++] = buf_detach(&clean);
 }
@@ -522,7 +520,7 @@ struct model_run *
 model_run_get(struct model *model, size_t pod, const char *path,
 	      unsigned int run_index)
 {
-	char *key = run_key(pod, path, run_index);
+	AUTO_TEXT key = run_key(pod, path, run_index);
 	struct model_run *mr = map_get(&model->run_index, str_from(key));
 
 	if (mr == NULL && model->n_runs >= MODEL_MAX_RUNS)
@@ -541,7 +539,6 @@ model_run_get(struct model *model, size_t pod, const char *path,
 	}
 	if (mr->log == NULL)
 		mr->log = find_log(model, pod, path);
-	free(key);
 	return mr;
 }
 
@@ -687,6 +684,57 @@ model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms)
 	return age_s < 0 ? 0 : age_s;
 }
 
+/* What is told of its GPUs holds now, and they work. */
+static bool
+is_busy(const struct model_pod *pod, int64_t now_wall_ms)
+{
+	return model_pod_age_s(pod, now_wall_ms) <= MODEL_OLD_S &&
+	       model_last(pod->telemetry, METRIC_GPU_UTIL) >= BUSY_PERCENT;
+}
+
+double
+model_pod_peers(const struct model *model, const struct model_pod *pod,
+		enum metric metric, int64_t now_wall_ms)
+{
+	double values[MAX_PEERS];
+	size_t n = 0;
+
+	if (pod->gpu_name == NULL || !is_busy(pod, now_wall_ms))
+		return RUN_ABSENT;
+	for (size_t i = 0; i < model->n_pods && n < MAX_PEERS; i++) {
+		const struct model_pod *peer = &model->pods[i];
+
+		if (peer == pod || peer->gpu_name == NULL ||
+		    strcmp(peer->gpu_name, pod->gpu_name) != 0 ||
+		    !is_busy(peer, now_wall_ms))
+			continue;
+		values[n] = model_last(peer->telemetry, metric);
+		n += run_has(values[n]);
+	}
+	return n >= 2 ? sort_median(values, n) : RUN_ABSENT;
+}
+
+const char *
+model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
+{
+	/* Bits of NVML's clocks throttle reasons. */
+	static const struct {
+		unsigned int bits;
+		const char *name;
+	} reasons[] = { { 0x60, "thermal" },
+			{ 0x80, "power brake" },
+			{ 0x08, "hardware slowdown" },
+			{ 0x04, "power cap" } };
+	double bits = model_last(pod->telemetry, METRIC_GPU_THROTTLE);
+
+	if (!run_has(bits) || !is_busy(pod, now_wall_ms))
+		return NULL;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if ((uint64_t)bits & reasons[i].bits)
+			return reasons[i].name;
+	return NULL;
+}
+
 double
 model_last(struct series *const series[METRIC_COUNT], enum metric metric)
 {
@@ -725,18 +773,48 @@ model_run_tok_s(const struct model_run *mr)
 	return mr->run.tok_s_interval;
 }
 
+static double
+train_ms_of(const struct run *run)
+{
+	return run_has(run->train_ms) ? run->train_ms
+				      : run->steps * mean_ms_per_step(run);
+}
+
 double
 model_run_train_ms(const struct model_run *mr)
 {
-	if (run_has(mr->run.train_ms))
-		return mr->run.train_ms;
-	return mr->run.steps * mean_ms_per_step(&mr->run);
+	return train_ms_of(&mr->run);
 }
 
 double
 model_eval_s(const struct run *run)
 {
 	return run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
+}
+
+double
+model_paid_hours(const struct run *run)
+{
+	double eval_s = fmax(run->eval_s, run->eval_total_s);
+
+	return (train_ms_of(run) + (run_has(eval_s) ? 1000 * eval_s : 0)) /
+	       3600000;
+}
+
+double
+model_run_cost(const struct model *model, const struct model_run *mr)
+{
+	double hours = model_paid_hours(&mr->run);
+
+	if (mr->pod >= model->n_pods)
+		return RUN_ABSENT;
+	/* A log that was read late tells nothing of when its run ended. */
+	if (mr->live || (!mr->past && !run_has(hours)))
+		hours = fmax(hours, (double)(mr->last_byte_wall_ms -
+					     mr->first_byte_wall_ms) /
+					    3600000);
+	return hours > 0 ? hours * model->pods[mr->pod].usd_per_hour
+			 : RUN_ABSENT;
 }
 
 double

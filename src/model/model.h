@@ -2,10 +2,6 @@
 #ifndef HGYM_MODEL_MODEL_H
 #define HGYM_MODEL_MODEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/map.h"
 #include "parsers/format.h"
@@ -70,6 +66,7 @@ struct model_pod {
 	char *gpu_name;				/* owned or NULL */
 	struct series *telemetry[METRIC_COUNT]; /* NULL where none */
 	double disk_free_bytes;			/* absent: unknown */
+	double gpu_busiest; /* of one GPU, at the last sample; the same */
 	bool bench_running;
 	struct model_check check;
 };
@@ -268,6 +265,16 @@ bool model_run_has_points(const struct model_run *mr);
 #define MODEL_OLD_S 60.0
 /* Seconds since the pod last told of itself; absent: it never did. */
 double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms);
+/*
+ * The median of a metric over the other pods with such GPUs, as told last, of
+ * those that work now; absent where they are fewer than two or the pod itself
+ * does not work.
+ */
+double model_pod_peers(const struct model *model, const struct model_pod *pod,
+		       enum metric metric, int64_t now_wall_ms);
+/* Why GPUs that work now run slower than they could; NULL: no reason told. */
+const char *model_pod_throttle(const struct model_pod *pod,
+			       int64_t now_wall_ms);
 /* The last value of a metric of a run or a pod, or RUN_ABSENT. */
 double model_last(struct series *const series[METRIC_COUNT],
 		  enum metric metric);
@@ -291,6 +298,16 @@ double model_run_tok_s(const struct model_run *mr);
 double model_run_train_ms(const struct model_run *mr);
 /* Seconds of all its evaluations, else of the one that its log tells. */
 double model_eval_s(const struct run *run);
+/*
+ * Hours of training and evaluation so far, as its log tells them: what a pod
+ * was paid for at least.  Absent without a training time.
+ */
+double model_paid_hours(const struct run *run);
+/*
+ * What its pod cost for that long, or since its first byte where it is live or
+ * tells no time; absent without a price.
+ */
+double model_run_cost(const struct model *model, const struct model_run *mr);
 /*
  * The score of a run that is over; and of one that is not, that of its best
  * stage so far, which a later one may replace.  Absent else.

@@ -2,10 +2,6 @@
 #ifndef HGYM_MODEL_POD_STATE_H
 #define HGYM_MODEL_POD_STATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "model/model.h"
 
 /*

@@ -5,11 +5,8 @@
 #include "model/run_names.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/file.h"
-#include "base/str.h"
 #include "base/xalloc.h"
 
 #define NAME_BYTES   512
@@ -219,13 +216,12 @@ name_alike(const struct model *model, struct named *v, size_t n, bool is_folder)
 		enum alike with = ALIKE_NOT;
 		bool has_file = has_files || v[i].name.len == 0 ||
 				is_common_name(v[i].name);
-		struct buf name;
+		AUTO_BUF name = buf_new(NAME_BYTES);
 
 		if (i > 0)
 			with = alike(&v[i], &v[i - 1]);
 		if (i + 1 < n && alike(&v[i], &v[i + 1]) > with)
 			with = alike(&v[i], &v[i + 1]);
-		buf_init(&name, NAME_BYTES);
 		/* One that all have tells nothing beside the file. */
 		if (!has_file || (is_folder && !is_common_name(v[i].name)))
 			buf_append(&name, v[i].name.p, v[i].name.len);

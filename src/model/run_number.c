@@ -4,8 +4,6 @@
 
 #include "model/run_number.h"
 
-#include <string.h>
-
 const struct run_number run_numbers[] = {
 #define X(member, decimals) { #member, offsetof(struct run, member) },
 	RUN_NUMBER_LIST(X)

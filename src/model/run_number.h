@@ -2,8 +2,6 @@
 #ifndef HGYM_MODEL_RUN_NUMBER_H
 #define HGYM_MODEL_RUN_NUMBER_H
 
-#include <stddef.h>
-
 #include "base/str.h"
 #include "parsers/run.h"
 

@@ -2,9 +2,6 @@
 #ifndef HGYM_MODEL_SERIES_H
 #define HGYM_MODEL_SERIES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "parsers/run.h"
 
 /*

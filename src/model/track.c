@@ -5,7 +5,6 @@
 #include "model/track.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/embed.h"
 #include "base/xalloc.h"
@@ -57,12 +56,10 @@ take_tests(const struct json_reader *r, const cJSON *tests, const char *path,
 	   void *base)
 {
 	struct track *track = base;
-	const cJSON *item;
 	unsigned int seen = 0;
 
 	track->n_tests = 0;
-	cJSON_ArrayForEach(item, tests)
-	{
+	json_each (item, tests) {
 		const char *name =
 			cJSON_IsString(item) ? item->valuestring : "";
 		int letter = name[0] - 'A';
@@ -208,7 +205,7 @@ track_parse(struct track *track, const char *file, struct str text,
 int
 track_load(struct track *track, const char *name_or_path, struct err *err)
 {
-	struct buf known;
+	AUTO_BUF known = buf_new(256);
 
 	if (strchr(name_or_path, '/') != NULL ||
 	    str_ends_with(str_from(name_or_path), ".json"))
@@ -218,13 +215,11 @@ track_load(struct track *track, const char *name_or_path, struct err *err)
 			return track_parse(track, name_or_path,
 					   str_from(track_builtin[i].text),
 					   err);
-	buf_init(&known, 256);
 	for (size_t i = 0; track_name(i) != NULL; i++)
 		buf_appendf(&known, "%s%s", i > 0 ? ", " : "", track_name(i));
 	err_set(err, ERR_USAGE,
 		"there is no track \"%s\" (there are: %s; a file of your own "
 		"must end in .json)",
 		name_or_path, known.data);
-	buf_release(&known);
 	return -1;
 }

@@ -2,9 +2,6 @@
 #ifndef HGYM_MODEL_TRACK_H
 #define HGYM_MODEL_TRACK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/err.h"
 #include "base/str.h"
 #include "model/run_number.h"

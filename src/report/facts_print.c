@@ -4,12 +4,8 @@
 
 #include "report/facts_print.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/str.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 

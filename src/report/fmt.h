@@ -3,7 +3,6 @@
 #define HGYM_REPORT_FMT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Numbers for people: "—" for what is not known, never 0. */

@@ -4,7 +4,6 @@
 
 #include "report/harness_words.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define DASH	   "\xe2\x80\x94"
@@ -92,7 +91,9 @@ void
 harness_add_attempt(struct buf *text, const struct harness_run *run,
 		    const struct harness_iteration *it)
 {
-	if (it->attempt == NULL)
+	if (run->table != NULL)
+		buf_append_str(text, it->status);
+	else if (it->attempt == NULL)
 		buf_append_str(text, open_attempt(run, it));
 	else
 		add_phase(text, it->attempt);
@@ -143,6 +144,22 @@ add_claim(struct buf *text, struct harness_number number, const char *why)
 	buf_appendf(text, " (%s)", why);
 }
 
+/* ", 30.2 % better than WHAT", ", equal to WHAT". */
+static void
+add_gain(struct buf *text, struct harness_number pct, const char *what)
+{
+	char size[HARNESS_PCT_SIZE];
+
+	if (!pct.present)
+		return;
+	if (pct.value == 0)
+		buf_appendf(text, ", equal to %s", what);
+	else
+		buf_appendf(text, ", %s %s than %s",
+			    harness_pct(fabs(pct.value), false, size),
+			    pct.value > 0 ? "better" : "worse", what);
+}
+
 /* Whether the agent's own tool saw more than the verifier confirmed. */
 static bool
 beats(const struct harness_run *run, const struct harness_iteration *it)
@@ -169,11 +186,28 @@ no_score(const struct harness_post *post)
 					   : "verifier failed";
 }
 
+/* A row of a table: what the agent claims, and what it is worth. */
+static void
+add_row(struct buf *text, const struct harness_iteration *it)
+{
+	add_claim(text, it->claimed_score,
+		  it->proof == HARNESS_PROOF_LOGGED ? "run.log says so too"
+						    : "claimed");
+	add_gain(text, it->claimed_pct, "the best kept before");
+	if (it->within_noise == HARNESS_YES)
+		buf_append_str(text, ", within noise");
+	if (text->len == 0)
+		buf_append_str(text, "no score");
+}
+
 void
 harness_add_result(struct buf *text, const struct harness_run *run,
 		   const struct harness_iteration *it)
 {
-
+	if (run->table != NULL) {
+		add_row(text, it);
+		return;
+	}
 	if (it->verified_score.present) {
 		buf_append_str(text, "verified");
 	} else if (it->invalid_score.present) {
@@ -254,22 +288,6 @@ word(const char *text)
 	return text != NULL && *text != '\0' ? text : DASH;
 }
 
-/* ", 30.2 % better than WHAT", ", equal to WHAT". */
-static void
-add_gain(struct buf *text, struct harness_number pct, const char *what)
-{
-	char size[HARNESS_PCT_SIZE];
-
-	if (!pct.present)
-		return;
-	if (pct.value == 0)
-		buf_appendf(text, ", equal to %s", what);
-	else
-		buf_appendf(text, ", %s %s than %s",
-			    harness_pct(fabs(pct.value), false, size),
-			    pct.value > 0 ? "better" : "worse", what);
-}
-
 static void
 add_iteration(struct buf *text, const struct harness_score *score)
 {
@@ -307,6 +325,11 @@ add_score(struct buf *text, struct subject *s)
 								 : "lower");
 	if (run->mode != NULL)
 		buf_appendf(text, ", mode %s", run->mode);
+	if (run->table != NULL) {
+		buf_append_str(text, ", as the agent claims: nothing "
+				     "verifies it");
+		return;
+	}
 	if (run->warmup.present && run->repeats.present)
 		buf_appendf(text, ", warm-up %.0f, repeats %.0f",
 			    run->warmup.value, run->repeats.value);
@@ -345,9 +368,9 @@ add_state(struct buf *text, struct subject *s)
 	if (life->state != HARNESS_STATE_RUNNING)
 		s->style = FACT_ALARM;
 	buf_append_str(text, harness_state_name(life->state));
-	if (life->phase != NULL)
+	if (run->table == NULL && life->phase != NULL)
 		buf_appendf(text, " in %s", life->phase);
-	if (run->n_iterations > 0)
+	if (run->table == NULL && run->n_iterations > 0)
 		buf_appendf(text, " of iteration %u",
 			    run->iterations[run->n_iterations - 1].number);
 	add_time_left(text, life);
@@ -360,7 +383,8 @@ add_state(struct buf *text, struct subject *s)
 		buf_append_str(text, "; no process of it is on its machine");
 	if (run->torn > 0)
 		buf_appendf(text, "; %s is torn", run->torn_path);
-	buf_append_str(text, "; no summary, so no final status");
+	if (run->table == NULL)
+		buf_append_str(text, "; no summary, so no final status");
 }
 
 static void
@@ -394,7 +418,7 @@ static void
 add_best(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
-	struct buf what;
+	AUTO_BUF what = buf_new(TEXT_MAX);
 
 	if (!run->best.present) {
 		s->style = FACT_HINT;
@@ -408,13 +432,11 @@ add_best(struct buf *text, struct subject *s)
 		add_gain(text, run->baseline_pct, "the baseline");
 	if (!run->previous.present || run->previous.iteration == 0)
 		return;
-	buf_init(&what, TEXT_MAX);
 	add_iteration(&what, &run->previous);
 	buf_append_str(&what, " (");
 	add_number(&what, run->previous.value);
 	buf_append_str(&what, ")");
 	add_gain(text, run->previous_pct, what.data);
-	buf_release(&what);
 }
 
 /* Of the best iteration, else of the baseline. */
@@ -454,6 +476,8 @@ source_text(const char *source)
 {
 	if (strcmp(source, "failed_verifier") == 0)
 		return "INVALID: printed by a verifier that failed";
+	if (strcmp(source, "run_log") == 0)
+		return "claimed by the agent; its run.log says so too";
 	if (strcmp(source, "in_session") == 0)
 		return "measured in session by the agent's own tool";
 	return "claimed by the agent, measured by nobody";
@@ -640,49 +664,131 @@ harness_add_runs(struct buf *text, const struct harness_workspace *ws)
 		buf_appendf(text, " %s", ws->runs[i].id);
 }
 
+static void
+add_rows(struct buf *text, struct subject *s)
+{
+	static const char *const names[] = { "kept", "discarded", "crashed",
+					     "of another status" };
+	const struct harness_table *table = s->run->table;
+
+	buf_appendf(text, "%u in results.tsv", table->rows);
+	for (size_t i = 0; i < 4; i++)
+		if (table->outcomes[i] > 0)
+			buf_appendf(text, ", %u %s", table->outcomes[i],
+				    names[i]);
+	if (table->broken > 0)
+		buf_appendf(text, "; %u lines are no rows", table->broken);
+}
+
+/* ? 0.9834 of row 9: of an agent alone. */
+static void
+add_claimed(struct buf *text, const struct harness_score *score)
+{
+	if (!score->present)
+		return;
+	add_number(text, score->value);
+	buf_appendf(text, " of row %u, %s", score->iteration,
+		    source_text(score->source));
+}
+
+static void
+add_first(struct buf *text, struct subject *s)
+{
+	add_claimed(text, &s->run->table->baseline);
+}
+
+static void
+add_kept(struct buf *text, struct subject *s)
+{
+	add_claimed(text, &s->run->best_unverified);
+	add_gain(text, s->run->table->best_pct, "the baseline");
+}
+
+static void
+add_noise(struct buf *text, struct subject *s)
+{
+	const struct harness_table *table = s->run->table;
+
+	if (!table->noise.present) {
+		s->style = FACT_HINT;
+		buf_append_str(text, "not known: the baseline was not "
+				     "measured again");
+		return;
+	}
+	add_number(text, table->noise.value);
+	buf_appendf(text, ", the range of %u baselines", table->baselines);
+}
+
+static void
+add_log(struct buf *text, struct subject *s)
+{
+	const struct harness_table *table = s->run->table;
+
+	if (table->logged.present)
+		add_number(text, table->logged.value);
+	if (table->logged_row > 0)
+		buf_appendf(text, ", as row %u says", table->logged_row);
+	else if (table->log_is_newer)
+		buf_append_str(text, table->logged.present
+					     ? ", not in the table yet"
+					     : "no score yet");
+}
+
+static const struct fact_line {
+	const char *label;
+	void (*add)(struct buf *text, struct subject *s);
+	enum fact_style style;
+} table_lines[] = {
+	{ "experiments", add_rows, FACT_PLAIN },
+	{ "score", add_score, FACT_PLAIN },
+	{ "state", add_state, FACT_PLAIN },
+	{ "? baseline", add_first, FACT_WARN },
+	{ "? best kept", add_kept, FACT_WARN },
+	{ "noise floor", add_noise, FACT_PLAIN },
+	{ "run.log", add_log, FACT_PLAIN },
+	{ "contradiction", add_disputes, FACT_ALARM },
+	{ NULL, NULL, FACT_PLAIN },
+}, run_lines[] = {
+	{ "task", add_task, FACT_PLAIN },
+	{ "score", add_score, FACT_PLAIN },
+	{ "state", add_state, FACT_PLAIN },
+	{ "baseline", add_baseline, FACT_PLAIN },
+	{ "best VERIFIED", add_best, FACT_BETTER },
+	{ "measured on", add_verifier, FACT_PLAIN },
+	{ "earlier best", add_earlier, FACT_PLAIN },
+	{ "? unverified", add_unverified, FACT_WARN },
+	{ "stop score", add_stop, FACT_PLAIN },
+	{ "it says", add_says, FACT_WARN },
+	{ "contradiction", add_disputes, FACT_ALARM },
+	{ "checkpoint", add_checkpoint, FACT_PLAIN },
+	{ "restored", add_restored, FACT_PLAIN },
+	{ "agent used", add_usage, FACT_PLAIN },
+	{ "MCP calls", add_calls, FACT_PLAIN },
+	{ "QUARANTINED", add_quarantined, FACT_ALARM },
+	{ NULL, NULL, FACT_PLAIN },
+};
+
 void
 harness_facts(struct facts *facts, const struct harness_workspace *ws,
 	      const struct harness_run *run, const char *as_of)
 {
-	static const struct {
-		const char *label;
-		void (*add)(struct buf *text, struct subject *s);
-		enum fact_style style;
-	} lines[] = {
-		{ "task", add_task, FACT_PLAIN },
-		{ "score", add_score, FACT_PLAIN },
-		{ "state", add_state, FACT_PLAIN },
-		{ "baseline", add_baseline, FACT_PLAIN },
-		{ "best VERIFIED", add_best, FACT_BETTER },
-		{ "measured on", add_verifier, FACT_PLAIN },
-		{ "earlier best", add_earlier, FACT_PLAIN },
-		{ "? unverified", add_unverified, FACT_WARN },
-		{ "stop score", add_stop, FACT_PLAIN },
-		{ "it says", add_says, FACT_WARN },
-		{ "contradiction", add_disputes, FACT_ALARM },
-		{ "checkpoint", add_checkpoint, FACT_PLAIN },
-		{ "restored", add_restored, FACT_PLAIN },
-		{ "agent used", add_usage, FACT_PLAIN },
-		{ "MCP calls", add_calls, FACT_PLAIN },
-		{ "QUARANTINED", add_quarantined, FACT_ALARM },
-	};
-	struct buf text;
+	const struct fact_line *line =
+		run->table != NULL ? table_lines : run_lines;
+	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	buf_init(&text, TEXT_BYTES);
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		struct subject subject = { ws, run, lines[i].style };
-		bool is_old = lines[i].add == add_state && as_of != NULL;
+	for (; line->label != NULL; line++) {
+		struct subject subject = { ws, run, line->style };
+		bool is_old = line->add == add_state && as_of != NULL;
 
 		buf_clear(&text);
 		if (is_old)
 			buf_append_str(&text, as_of);
-		lines[i].add(&text, &subject);
+		line->add(&text, &subject);
 		if (text.len > 0)
-			facts_text(facts, lines[i].label,
+			facts_text(facts, line->label,
 				   is_old ? FACT_HINT : subject.style, "%s",
 				   text.data);
 	}
-	buf_release(&text);
 }
 
 void
@@ -772,9 +878,8 @@ void
 harness_compare_facts(struct facts *facts,
 		      const struct harness_compare *compare)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	buf_init(&text, TEXT_BYTES);
 	for (size_t i = 0; i < compare->n_groups; i++) {
 		const struct harness_group *group = &compare->groups[i];
 
@@ -787,5 +892,4 @@ harness_compare_facts(struct facts *facts,
 	buf_clear(&text);
 	add_verdict(&text, compare);
 	facts_text(facts, "verdict", FACT_HINT, "%s", text.data);
-	buf_release(&text);
 }

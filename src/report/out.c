@@ -4,12 +4,9 @@
 
 #include "report/out.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/plain.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
 #include "report/facts_print.h"
@@ -149,19 +146,16 @@ out_print(struct out *out)
 void
 out_row(struct out *out, const cJSON *row)
 {
-	struct buf line;
+	AUTO_BUF line = buf_new(JSON_MAX_BYTES);
 
 	if (out->format == OUT_JSON) {
-		buf_init(&line, JSON_MAX_BYTES);
 		json_print(&line, row);
 		(void)fprintf(out->stream, "%s\n", line.data);
-		buf_release(&line);
 		return;
 	}
 	for (size_t i = 0; i < out->n_columns; i++)
 		add_cell(out, &out->columns[i],
-			 cJSON_GetObjectItemCaseSensitive(row,
-							  out->columns[i].key));
+			 json_get(row, out->columns[i].key));
 	if (out->format != OUT_TABLE && out->rows.n > HELD_CELLS)
 		out_print(out);
 }

@@ -303,10 +303,9 @@ row_bind(sqlite3_stmt *stmt, int at, const struct table *table, const void *row)
 static unsigned int
 find_name(const struct column *column, const char *text)
 {
-	for (unsigned int i = 0; text != NULL && column->names[i] != NULL; i++)
-		if (strcmp(column->names[i], text) == 0)
-			return i;
-	return (unsigned int)column->absent;
+	int i = text != NULL ? str_index(column->names, text) : -1;
+
+	return (unsigned int)(i >= 0 ? i : column->absent);
 }
 
 static void

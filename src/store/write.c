@@ -35,18 +35,6 @@ static const struct column tail_columns[] = {
 };
 const struct table tail_table = TABLE("tails", tail_columns, 4);
 
-static const char *const status_names[] = {
-#define X(id, name) [RUN_##id] = name,
-	RUN_STATUS_LIST(X)
-#undef X
-		NULL,
-};
-
-#define N_CLASSES 5
-static const char *const class_names[N_CLASSES + 1] = { "roundtrip", "sliding",
-							"ttt", "preq",
-							"final" };
-
 #define ROW(member) COLUMN(struct run_row, member)
 #define RUN(member) COLUMN_AS(#member, struct run_row, run.member)
 
@@ -59,10 +47,10 @@ static const struct column run_columns[] = {
 	ROW(rev),
 	ROW(live),
 	COLUMN_NAMED("status", COLUMN_ENUM, struct run_row, run.status,
-		     RUN_TRUNCATED, status_names),
+		     RUN_TRUNCATED, run_status_names),
 	RUN(final_stage),
 	COLUMN_NAMED("final_class", COLUMN_WORD, struct run_row,
-		     run.final_class, N_CLASSES, class_names),
+		     run.final_class, RUN_CLASSES, run_class_names),
 	RUN(source_sha256),
 	RUN(source_lines),
 	RUN(first_line),
@@ -82,17 +70,10 @@ static const struct column run_columns[] = {
 /* When a run was first seen stays. */
 const struct table run_table = TABLE("runs", run_columns, 4);
 
-static const char *const event_names[] = {
-#define X(id, name) [RUN_EVENT_##id] = name,
-	RUN_EVENT_LIST(X)
-#undef X
-		NULL,
-};
-
 static const struct column event_columns[] = {
 	COLUMN(struct run_event, line),
 	COLUMN_NAMED("kind", COLUMN_ENUM, struct run_event, kind,
-		     RUN_EVENT_OTHER, event_names),
+		     RUN_EVENT_OTHER, run_event_names),
 	COLUMN(struct run_event, step),
 	COLUMN(struct run_event, text),
 };

@@ -133,8 +133,9 @@ def gpus(rig, sshd):
        "which is kept")
     steps = open(os.path.join(folder, "runs", "1_p1_A", "steps.csv"),
                  newline="").read()
-    ok(steps.split("\r\n")[0].endswith(",sm_mhz,power_w,temp_c,reasons") and
-       steps.split("\r\n")[-2].endswith(",1980,300.1,40,0x4"),
+    ok(steps.split("\r\n")[0].endswith(
+           ",sm_mhz,power_w,temp_c,reasons,pod_s") and
+       re.search(r",1980,300.1,40,0x4,\d+\.\d{3}$", steps.split("\r\n")[-2]),
        "and stands beside the steps", steps[-200:])
     ok("NVIDIA Test" in open(os.path.join(folder, "env.p1.txt")).read(),
        "the GPU is named")
@@ -168,12 +169,14 @@ def hot_before(rig, sshd):
     put(smi, open(smi).read().replace(
         "bits=$(cat %s/bits)\n" % rig.tools, "bits=20\n").replace(
         "sleep 1\n", "sleep 1\n        bits=4\n"), 0o755)
+    put(os.path.join(rig.dir, "work", "rows.py"), ROWS)
     path = rig.bench("before", [sshd.pod("p1", gpus=[0])],
-                     {"env": {"STEP_MS": "47"}},
-                     workload={"env": {"STEP_MS": "50", "MODE": "live"}})
+                     {"env": {"ROW_S": "0.15"}},
+                     workload={"command": "exec python3 rows.py", "env": {}},
+                     metric={"window": {"mode": "fixed", "lo": 5, "hi": 30}})
     done = rig.tui("bench", "run", "--yes", "--json", path)
     found = json.loads(done.stdout)
-    ok(found["contrasts"][0]["verdict"] == "FASTER" and
+    ok(found["contrasts"][0]["n_blocks"] == 3 and
        b"begins again" not in done.stderr,
        "throttled in the warm-up: not begun again", done.stderr.decode())
     folder = rig.folder("before")
@@ -417,19 +420,10 @@ def false_clock(rig):
         "env": {"STEP_MS": "200", "MODE": "live", "ROW_S": "1"}},
         design={"blocks_per_pod": 1})
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
-    ok([g for g in found.get("guards", []) if g["guard"] == "log clock" and
-        "by the pod's clock" in g["text"]],
-       "time that a log does not count is told of", found)
+    ok(found["text"] == "INVALID (log clock)" and "by the pod's clock" in
+       [g["text"] for g in found["guards"] if g["hard"]][0],
+       "time that a log does not count gives no verdict", found)
     rig.clean("clock")
-    path = rig.bench("true", pods, {"env": {"STEP_MS": "160",
-                                            "ROW_S": "0.8"}}, workload={
-        "env": {"STEP_MS": "200", "MODE": "live", "ROW_S": "1"}},
-        design={"blocks_per_pod": 1})
-    found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
-    ok(found.get("verdict") == "FASTER" and
-       "log clock" not in [g["guard"] for g in found["guards"]],
-       "and an arm that is faster by both clocks is not", found)
-    rig.clean("true")
 
 
 def hooks(rig):
@@ -517,8 +511,11 @@ def without_flock(rig):
     rig.env["PATH"] = tools
     path = rig.bench("few", [rig.pod("p1", gpus=[])],
                      {"env": {"STEP_MS": "1900"}})
-    check_faster(verdict_of(rig.tui("bench", "run", "--yes", "--json", path)),
-                 "locks by mkdir, sessions by perl: faster")
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    check_faster(verdict_of(done), "locks by mkdir, sessions by perl: faster")
+    ok(b"p1: no python3 to stamp rows with" in done.stderr and
+       b"not stamped" not in done.stdout, "no python3, no stamps: it is said",
+       done.stderr)
     rig.clean("few")
     # A lock whose owner lives is waited for; one whose owner is gone is not.
     lock = os.path.join(rig.dir, "locks", "hgym.gpu.host.lock.d")
@@ -629,7 +626,29 @@ def best(rig):
 
 
 ROWS = """\
-import os, signal, sys, time
+import glob, os, signal, sys, time
+job = os.path.dirname(os.readlink("/proc/self/fd/1"))
+row_s = float(os.environ.get("ROW_S", "0.2"))
+clock = float(os.environ.get("CLOCK", "1"))
+lie = os.environ.get("LIE", "")
+if lie == "kill":  # what stamps its rows, once it is there
+    found = []
+    while not found:
+        for path in glob.glob("/proc/[0-9]*/cwd"):
+            try:
+                pid = path.split("/")[2]
+                if (os.readlink(path) == job and
+                        b"stamp.py" in open("/proc/%s/cmdline" % pid,
+                                            "rb").read()):
+                    found.append(int(pid))
+            except OSError:
+                pass
+    for pid in found:
+        os.kill(pid, signal.SIGTERM)  # which it passes over
+        os.kill(pid, signal.SIGKILL)
+elif lie == "forge":  # its own stamps, and an end before its time
+    for name in ("stamps.t", "over"):
+        open(os.path.join(job, name), "w").close()
 if os.environ.get("KEEP"):  # rows until the end
     sys.stdout = open(1, "w", buffering=1 << 20)
 told = []  # to end; it comes to its own end all the same
@@ -638,13 +657,20 @@ print("train_batch_tokens:1024 iterations:30\\nworld_size:1 "
       "grad_accum_steps:1\\nseed:42")
 began = time.time()
 for step in range(1, 31):
-    time.sleep(0.02 if told else 0.2)
-    ms = 1000 * (time.time() - began)
+    time.sleep(0.02 if told else row_s)
+    ms = 1000 * (time.time() - began) * clock
     loss = 9 / step + (step > 1 and bool(os.environ.get("DIVERGE")))
     print("step:%d/30 train_loss:%.4f train_time:%.0fms step_avg:%.2fms" %
           (step, loss, ms, ms / step))
     while step == 5 and os.environ.get("DIVERGE") and not told:
         time.sleep(0.1)
+if lie == "forge":
+    open(os.path.join(job, "stamps"), "w").write(
+        "# up 1.0 ns 1\\n99999 2 1\\n")
+elif lie == "rewrite":  # rows that were there already
+    with open("/proc/self/fd/1", "r+b", buffering=0) as log:
+        log.seek(100)
+        log.write(b"x")
 print("step:30/30 val_loss:3.2000 val_bpb:2.0 train_time:%.0fms "
       "step_avg:%.2fms" % (ms, ms / 30))
 print("final_int8_zlib_roundtrip val_loss:3.2 val_bpb:2.0 eval_time:2ms")
@@ -671,8 +697,8 @@ def buffered(rig, sshd):
     late = {r["tag"]: [g["text"] for g in r["guards"] if g["guard"] ==
                        "output came at the end"] for r in found["runs"]}
     ok(late["A"] == [] and len(late["B"]) == 1 and
-       re.match(r"\d+ of its 30 rows were seen up to [3456] s after they were "
-                "made", late["B"][0]),
+       re.match(r"\d+ of its 30 rows were seen up to [3456]\.\d s after they "
+                "were made", late["B"][0]),
        "rows that came at the end are known as such", late)
     folder = rig.folder("rows")
     seen = {}
@@ -681,6 +707,11 @@ def buffered(rig, sshd):
         rows = open(os.path.join(folder, "runs", name, "steps.csv"),
                     newline="").read().split("\r\n")[1:-1]
         seen[tag] = [row.split(",")[7] for row in rows]
+    moments = [float(row.split(",")[-1]) for row in open(os.path.join(
+        folder, "runs", "0_p1_A", "steps.csv"),
+        newline="").read().split("\r\n")[1:-1]]
+    ok(len(moments) == 30 and moments == sorted(moments) and
+       moments[-1] - moments[0] > 5.7, "and the pod's clock", moments)
     ok(seen["A"] == ["1980"] * 30, "python's rows have their telemetry",
        seen["A"])
     ok(seen["B"][:10] == [""] * 10, "rows that came at the end have none",
@@ -701,7 +732,43 @@ def buffered(rig, sshd):
     rig.clean("rows")
 
 
-sys.exit(run_tests((buffered, gpus, idle, hot_before, always_hot, foreign,
-                    stalled, other_work, runtimes, false_clock, hooks,
+def clocks(rig):
+    """Clocks of logs that the pod's tells wrong, and who gets at that one."""
+    put(os.path.join(rig.dir, "work", "rows.py"), ROWS)
+    path = rig.bench("clocks", [rig.pod("p1")], {}, workload={
+        "command": "exec python3 rows.py", "env": {"ROW_S": "0.1"}},
+        metric={"window": {"mode": "fixed", "lo": 5, "hi": 30}},
+        design={"blocks_per_pod": 1})
+    text = json.load(open(path))
+    arms = {"B": {}, "quick": {"ROW_S": "0.06"}, "fast": {"CLOCK": "0.7"},
+            "slow": {"CLOCK": "1.4"}, "kill": {"LIE": "kill"},
+            "forge": {"LIE": "forge"}, "rewrite": {"LIE": "rewrite"}}
+    text["variants"] = [{"tag": "A", "control": True}] + [
+        {"tag": tag, "env": env} for tag, env in arms.items()]
+    put(path, json.dumps(text))
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = json.loads(done.stdout)
+    said = {c["variant"]: (c["text"], [g["guard"] for g in c["guards"]])
+            for c in found["contrasts"]}
+    for tag in ("B", "quick"):
+        ok(said[tag][0].startswith("NOT JUDGED (1 block") and
+           not {"log clock", "not stamped"} & set(said[tag][1]),
+           "a clock that is right is no guard's: " + tag, said)
+    for tag in ("fast", "slow"):
+        ok(said[tag][0] == "INVALID (log clock)",
+           "one that counts other time has no verdict: " + tag, said)
+    for tag in ("kill", "forge", "rewrite"):
+        ok("not stamped" in said[tag][1] and
+           said[tag][0].startswith("NOT JUDGED (1 block"),
+           "stamps that were got at are none, and that is told: " + tag,
+           (said, found["runs"]))
+    ok({r["tag"]: r["health"]["stamped"] for r in found["runs"]} ==
+       {"A": True, "B": True, "quick": True, "fast": True, "slow": True,
+        "kill": False, "forge": False, "rewrite": False}, "each run says so", found["runs"])
+    rig.clean("clocks")
+
+
+sys.exit(run_tests((buffered, clocks, gpus, idle, hot_before, always_hot,
+                    foreign, stalled, other_work, runtimes, false_clock, hooks,
                     at_the_end, foreign_link, without_flock, best),
                    ("flock",)))

@@ -7,6 +7,8 @@ import io
 import json
 import math
 import os
+import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -98,10 +100,94 @@ def check_published(made, name):
     ok(g["seeds_needed"] == 4, name + ": seeds needed", g["seeds_needed"])
 
 
+def edits(a, b):
+    """The fewest lines removed and added that make b of a."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        before, row = row, [i + 1]
+        for k, y in enumerate(b):
+            row.append(before[k] if x == y else
+                       1 + min(before[k + 1], row[k]))
+    return row[-1]
+
+
+def patched(a, lines):
+    """What a becomes by a unified diff, each of whose lines must fit."""
+    out, at = [], 0
+    for line in lines:
+        if line[0] == "@":
+            where, n = map(int, re.match(r"@@ -(\d+),(\d+)", line).groups())
+            where -= n > 0
+            out += a[at:where]
+            at = where
+        elif line[0] == "+":
+            out.append(line[1:])
+        elif a[at] != line[1:]:
+            return None
+        else:
+            out += [line[1:]] if line[0] == " " else []
+            at += 1
+    return out + a[at:]
+
+
+def test_diff():
+    dice = random.Random(7)
+    head, rule = ["import os", "import sys"], ["=" * 100]
+
+    def printed(name, script, seed, extra=""):
+        text = golf_log(seed, 1.06).split("\n")
+        text[1:1] = ["Hyperparameters:", "  matrix_lr: 0.0%d" % seed,
+                     "  betas: (0.9, 0.95)", extra + "\x1b[31m"]
+        return write(name, "\n".join(script + text))
+    for n in (0, 1, 30, 200):
+        a = head + ["x = %d" % dice.randrange(20) for _ in range(n)]
+        b = list(a)
+        for _ in range(n // 6 + 1):
+            at = dice.randrange(2, len(b) + 1)
+            b[at:at + dice.randrange(3)] = ["y"] * dice.randrange(3)
+        a, b = a + rule, b + rule
+        one, two = printed("d/a.log", a, 3), printed("d/b.log", b, 4)
+        status, out, err = board("--json", one, two, command="diff")
+        made = json.loads(out)
+        ok(patched(a, made["source"]) == b, "%d lines: a and the diff are b"
+           % n, out)
+        ok(made["removed"] + made["added"] == edits(a, b),
+           "%d lines: no diff has fewer" % n, made)
+        ok(made["settings"] == [
+            {"name": "seed", "a": "3", "b": "4"},
+            {"name": "matrix_lr", "a": "0.03", "b": "0.04"}],
+           "what differs", made)
+    status, out, err = board(one, two, command="diff")
+    ok("\n+y\n" in out and "\x1b" not in out and
+       "matrix_lr                     0.03  " in out,
+       "as text", out[:400])
+    bare = printed("d/c.log", [], 3, "betas: (0.9, 0.99) ")
+    status, out, err = board(one, bare, command="diff")
+    ok(out.startswith("not both print their source, 1 setting differs"),
+       "a setting told twice is the later; no source, no diff", out)
+    empty = write("d/e.log", "hello\n")
+    status, out, err = board(one, empty, command="diff")
+    ok(status != 0 and "neither settings nor a script" in err,
+       "nothing to compare is said", err)
+
+
 def test_published():
     table = write("pr2014.csv", PR2014)
     against = ["--baseline", PR1855, "--nats-per-bpb", K]
     check_published(groups(table, *against), "csv")
+    priced = groups(table, "--usd-per-hour", "20", *against)[0]
+    hours = [(t / 1e3 + e) / 3600 for t, e in
+             ((596025, 572.4), (595976, 489.9), (596022, 493.5))]
+    near(priced["rows"][1]["cost_usd"], 20 * hours[1], 1e-9, "cost of a run")
+    near(priced["usd_planned"], 2 * 20 * sum(hours) / 3, 1e-9,
+         "price of the seeds that are still wanted")
+    ok(priced["seeds_planned"] == 5 and priced["power_planned"] >= .8,
+       "seeds for power 80 %", priced)
+    plain = board("--usd-per-hour", "20", *against, table)[1]
+    ok("5 seeds, if mean and spread stay; 2 more cost about $12.38 ($6.19 "
+       "each)" in " ".join(plain.split()), "the plan is told", plain)
+    ok(groups(table, *against)[0]["usd_planned"] is None,
+       "no price, no cost")
     rows = list(csv.DictReader(io.StringIO(PR2014)))
     lines = "\n".join(json.dumps({k: float(v) for k, v in row.items()})
                       for row in rows)
@@ -480,6 +566,7 @@ def test_corpus():
 def main():
     try:
         test_published()
+        test_diff()
         test_logs()
         test_submission()
         test_export()

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The client of the follower with a real one behind it, over the local
 transport: a consumer that takes little, quiet times, new globs, a follower
-that is killed, a program that is killed, and nothing left at the end."""
+that is killed, a program that is killed, and nothing left at the end; then
+over a proxy that has terminals only."""
 import os
 import shutil
 import signal
@@ -15,10 +16,13 @@ SRC = os.environ.get("HGYM_SRC", ".")
 BUILD = os.environ.get("HGYM_BUILD", "build")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
-from tap import finish, note, ok  # noqa: E402
+from manual import example  # noqa: E402
+from tap import finish, note, ok, skip  # noqa: E402
 from wait import until  # noqa: E402
 
 TOOL = os.path.join(BUILD, "tests/follow/follow-mirror")
+SSHD = os.path.join(SRC, "tests/support/sshd.sh")
+PTY = os.path.join(SRC, "src/pods/pty-shell")
 WAIT = 120
 
 
@@ -30,12 +34,12 @@ def put(path, data, mode="ab"):
 class Tool:
     """follow-mirror on the logs of a folder."""
 
-    def __init__(self, box, variant, *args):
+    def __init__(self, box, variant, *args, way="local"):
         self.out, self.said = box + "/out", box + "/said"
         os.makedirs(self.out, exist_ok=True)
         self.log = open(self.said, "ab")
         self.child = subprocess.Popen(
-            [TOOL, "-v", variant, *args, "local", self.out,
+            [TOOL, "-v", variant, *args, way, self.out,
              box + "/logs/*.log"], stdin=subprocess.PIPE, stdout=self.log)
 
     def say(self, line):
@@ -140,7 +144,61 @@ def test(box, variant):
        name("its follower is gone"))
 
 
+def test_changed():
+    """A way that changes a letter."""
+    for sed, status, want in (("s/x/x/", 0, b"hey\n"), ("s/=/A/", 1, b"")):
+        done = subprocess.run([PTY, "sh", "-c", f"sh 2>&1 | sed -u {sed}"],
+                              input=b"echo hey\n", capture_output=True)
+        ok((done.returncode, done.stdout) == (status, want),
+           "pty: what is changed on its way is the end", done)
+
+
+def test_pty(box):
+    """A proxy that gives a terminal and nothing else, and falls 20 times."""
+    log, only, rig = box + "/logs/a.log", box + "/only-pty", box + "/rig"
+    os.mkdir(box + "/logs")
+    put(only, b"#!/bin/sh\ntest -t 0 || { echo no commands here >&2; exit 1; }"
+        b"\necho == welcome ==\nexec sh -i\n")
+    os.chmod(only, 0o755)
+
+    def sshd(mode, *args):
+        return subprocess.run(["sh", SSHD, mode, rig, *args], text=True,
+                              stdout=subprocess.PIPE)
+    if sshd("start", "ForceCommand " + only).returncode != 0:
+        return skip("a proxy with terminals only", "there is no sshd")
+    try:
+        ssh = ["ssh", "-F", rig + "/ssh_config"]
+        done = subprocess.run(ssh + ["pod", "true"], capture_output=True)
+        ok(done.returncode == 1 and b"no commands" in done.stderr,
+           "pty: a proxy takes no command", done)
+        text = os.urandom(1 << 20)
+        put(log, text)
+        tty = example("hgym-tui-config.5", '"pod-c"')["pods"][0]["command"][2]
+        t = Tool(box, "auto", "-r", way=" ".join(
+            ["command:" + PTY, *ssh, tty, "pod"]))
+        fallen = 0
+        for _ in range(20):
+            had = sum(map(len, t.mirrors()))
+            until(lambda: sum(map(len, t.mirrors())) > had)
+            pids = sshd("conns").stdout.split()
+            fallen += len(pids) > 0
+            for pid in pids:
+                os.kill(int(pid), signal.SIGKILL)
+            put(log, os.urandom(300000))
+        with open(log, "rb") as f:
+            ok(t.has(f.read()) and fallen == 20,
+               "pty: every byte is equal over 20 falls", fallen)
+        ok(t.stop() == 0, "pty: it ends")
+        ok(until(lambda: not sshd("conns").stdout), "pty: and so does its link")
+    finally:
+        sshd("stop")
+
+
 def main():
+    box = tempfile.mkdtemp(prefix="hgym-client-")
+    test_changed()
+    test_pty(box)
+    shutil.rmtree(box)
     for variant in ("py", "sh"):
         box = tempfile.mkdtemp(prefix="hgym-client-")
         test(box, variant)

@@ -205,17 +205,19 @@ try_folder(struct str text)
 	plan_release(&plan);
 }
 
-/* host.csv, a NUL, gpu.csv: what a pod says of itself during a run. */
+/* host.csv, a NUL, gpu.csv, a NUL, stamps: what a pod says of itself during a
+ * run. */
 static void
 try_health(struct str text)
 {
 	struct health health;
 	struct health_sum sum;
-	struct str host = { "", 0 };
+	struct str host = { "", 0 }, gpu = { "", 0 };
 	double after;
 
 	(void)str_next(&text, '\0', &host);
-	health_init(&health, host, text);
+	(void)str_next(&text, '\0', &gpu);
+	health_init(&health, host, gpu, text);
 	sum = health_sum(&health, (double)NAN, (double)NAN);
 	MUST(sum.n_gpu == health.n_gpu);
 	MUST(strlen(sum.foreign) < HEALTH_FOREIGN_SIZE);

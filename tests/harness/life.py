@@ -84,6 +84,36 @@ def test_old_date(folder):
        "a run with an old date in its name is the newest, and lives", states)
 
 
+# A file is emptied between the look at it and the end of its reading, once.
+TEAR = """import base64, sys
+code, path, encode = sys.argv[-1], sys.argv[-2], base64.encodebytes
+def tear(data):
+    base64.encodebytes = encode
+    open(path, "w").write('{"iterations": 7}')
+    return encode(data)
+base64.encodebytes = tear
+exec(compile(open(code).read(), code, "exec"))
+"""
+
+
+def test_torn(folder):
+    """What falls into a rewrite is not sent, and asked for again."""
+    work = os.path.join(folder, "torn")
+    config = os.path.join(work, ".harnessgym/runs/r/run_config.json")
+    os.makedirs(os.path.dirname(config))
+    with open(config, "w", encoding="utf-8") as out:
+        out.write('{"iterations": 2}')
+    done = subprocess.run(
+        [sys.executable, "-c", TEAR, work, "", "", "", config,
+         os.path.join(SRC, "src/harness/wire.py")], check=False, input="\n",
+        capture_output=True, text=True)
+    first, second = done.stdout.split("END\n")[:2]
+    ok("\n,\n" in first and "\n.\n" not in first and
+       "eyJpdGVyYXRpb25zIjogN30=" in second and "\n.\n" in second,
+       "a read that fell into a rewrite is made again", done.stdout +
+       done.stderr)
+
+
 def test_compare(folder, config):
     """A comparison: in which trial it is, and that it was killed there."""
     out = os.path.join(folder, "comparison")
@@ -155,6 +185,7 @@ def main():
            "a file that stays torn is named", page)
         test_again(folder)
         test_old_date(folder)
+        test_torn(folder)
         test_compare(folder, config)
     finally:
         run.kill()

@@ -57,6 +57,10 @@ wait 900
 size 120x38
 key ]
 save $dir/finished
+key X
+save $dir/wall
+key X
+save $dir/cost
 EOF
 "$HGYM_TUI" demo --script "$dir/script" || exit 1
 screen live "an attempt is under way, three scores are verified"
@@ -67,6 +71,9 @@ screen words-end "to its end, with the selected iteration"
 screen text "a text of a phase, as large as the screen"
 screen narrow "80 columns"
 screen finished "the pod was lost: no score, and that is no verdict"
+screen wall "the scores by wall time"
+grep -q 'no score of which that is known' "$dir/cost"
+check "by cost where nobody tells one: none" $? "$dir/cost"
 
 printf 'size 100x30\nkey 8\nsave %s\n' "$dir/ascii" >"$dir/script"
 LC_ALL=C "$HGYM_TUI" --charset ascii demo --script "$dir/script" || exit 1

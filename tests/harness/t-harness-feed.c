@@ -71,9 +71,23 @@ test_points(const struct harness_place *place)
 	struct harness_text texts[16];
 	size_t n = harness_view_points(run, points, 64);
 	unsigned int kinds[5] = { 0 };
+	struct harness_run paid = *run;
+	struct harness_iteration its[2] = { run->iterations[0],
+					    run->iterations[1] };
 
 	for (size_t i = 0; i < n; i++)
 		kinds[points[i].kind]++;
+	ok(fabs(points[1].x[HARNESS_X_WALL] - 501.4 / 60) < 1e-9,
+	   "the first score's wall time in minutes");
+	ok(isnan(points[1].x[HARNESS_X_COST]), "its cost is not known");
+	its[0].usage.cost_usd = harness_number(1.5);
+	its[1].usage.cost_usd = harness_number(0.25);
+	paid.iterations = its;
+	paid.n_iterations = 2;
+	n = harness_view_points(&paid, points, 64);
+	ok(fabs(points[n - 1].x[HARNESS_X_COST] - 1.75) < 1e-9,
+	   "where it is told, it adds up");
+	n = harness_view_points(run, points, 64);
 	is_int(kinds[HARNESS_POINT_BASELINE], 1, "a baseline");
 	is_int(kinds[HARNESS_POINT_VERIFIED], 3, "three verified points");
 	is_int(kinds[HARNESS_POINT_SESSION], 4, "four of the agent's tool");
@@ -106,6 +120,15 @@ test_clock(void)
 		harness_wire_release(&wire);
 		harness_files_release(&files);
 	}
+}
+
+static void
+on_none(void *user)
+{
+	struct test *test = user;
+
+	if (test->model.harness->places[0].why[0] != '\0')
+		loop_stop(test->loop);
 }
 
 /* What the pattern of a pod matches gets a place of its own. */
@@ -166,15 +189,18 @@ main(void)
 	feed = harness_feed_new(test.loop, &test.model);
 	harness_feed_local(feed, dir);
 	harness_feed_poll(feed);
-	ok(test.model.harness->n == 1 && !test.model.harness->places[0].read &&
-		   test.model.harness->places[0].why[0] != '\0',
+	late = loop_timer_new(test.loop, on_late, &test);
+	loop_timer_start(late, LIMIT_MS, 0);
+	stepper = loop_timer_new(test.loop, on_none, &test);
+	loop_timer_start(stepper, 50, 50);
+	loop_run(test.loop);
+	loop_timer_close(stepper);
+	ok(!test.late && !test.model.harness->places[0].read,
 	   "a directory without a run says so");
 	ok(harness_gen_write(dir, 6, &err) == 0, "a run begins");
 	test.step = 6;
 	harness_feed_pod(feed, 0, fleet_transport(fleet), 0, dir);
-	late = loop_timer_new(test.loop, on_late, &test);
 	stepper = loop_timer_new(test.loop, on_step, &test);
-	loop_timer_start(late, LIMIT_MS, 0);
 	loop_timer_start(stepper, 50, 50);
 	loop_run(test.loop);
 	loop_timer_close(stepper);

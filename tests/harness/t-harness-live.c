@@ -5,21 +5,17 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "harness/dir.h"
+#include "harness/pod.h"
 #include "parsers/harness_json.h"
 #include "tests/tools/harness_gen.h"
 
@@ -129,7 +125,8 @@ told(const struct harness_files *files, int64_t now_ms)
 
 /* What is watched, and how. */
 struct watched {
-	struct harness_dir *dir;
+	const char *path;
+	struct harness_files *files;
 	pid_t writer;
 	const int *looked; /* a pipe: the writer hears of a look */
 };
@@ -142,6 +139,21 @@ say_looked(const int *looked)
 
 	if (ioctl(looked[0], FIONREAD, &waits) == 0 && waits == 0)
 		(void)!write(looked[1], "", 1);
+}
+
+/* Read the directory anew into files; whether a value of them changed. */
+static bool
+look(const char *path, struct harness_files *files)
+{
+	uint64_t before = files->generation;
+	struct err err = { ERR_NONE, "" };
+	struct harness_wire wire;
+
+	harness_wire_init(&wire, files);
+	if (harness_pod_fetch(NULL, path, &wire, &err) != 0)
+		ok(false, "a look: %s", err.text);
+	harness_wire_release(&wire);
+	return files->generation != before;
 }
 
 /* Everything that is seen until the writer has ended. */
@@ -157,9 +169,9 @@ watch(const struct watched *w, unsigned int *looks, const char **lost)
 		struct known now;
 
 		ended = waitpid(w->writer, NULL, WNOHANG) == w->writer;
-		if (harness_dir_poll(w->dir)) {
+		if (look(w->path, w->files)) {
 			*looks += 1;
-			harness_workspace_read(&ws, &w->dir->files, 0);
+			harness_workspace_read(&ws, w->files, 0);
 			now = know(&ws);
 			if (*lost == NULL)
 				*lost = unlearned(&last, &now);
@@ -177,20 +189,22 @@ static void
 test_watch(const char *path)
 {
 	struct err err = { ERR_NONE, "" };
-	struct harness_dir live, after;
+	struct harness_files live, after;
 	unsigned int looks = 0;
 	const char *lost = NULL;
 	int64_t now_ms;
 	struct known end;
 	char *a, *b;
 	int looked[2];
-	struct watched w = { .dir = &live, .looked = looked };
+	struct watched w = { .path = path, .files = &live, .looked = looked };
 
 	if (pipe(looked) != 0)
 		exit(1);
 	/* The first step stands before the watch: the directory is known. */
 	ok(harness_gen_write(path, 1, &err) == 0, "a workspace");
-	ok(harness_dir_open(&live, path, &err) == 0, "is opened");
+	harness_files_init(&live);
+	harness_files_init(&after);
+	(void)look(path, &live);
 	(void)fflush(stdout);
 	w.writer = fork();
 	if (w.writer == 0)
@@ -203,66 +217,18 @@ test_watch(const char *path)
 	is_int(end.calls, 53, "53 calls");
 	is_int(end.scores, 3, "three verified scores");
 	is_near(end.best_value, 99.744, 1e-9, "the best");
-	(void)harness_dir_poll(&live);
-	ok(harness_dir_open(&after, path, &err) == 0, "read afterwards");
-	(void)harness_dir_poll(&after);
+	(void)look(path, &live);
+	(void)look(path, &after);
 	now_ms = clock_real.wall_ms(&clock_real);
-	a = told(&live.files, now_ms);
-	b = told(&after.files, now_ms);
+	a = told(&live, now_ms);
+	b = told(&after, now_ms);
 	is_str(a, b, "the same as what was watched");
 	free(a);
 	free(b);
-	harness_dir_close(&live);
-	harness_dir_close(&after);
+	harness_files_release(&live);
+	harness_files_release(&after);
 	close(looked[0]);
 	close(looked[1]);
-}
-
-/*
- * A read that falls into a rewrite: the file is emptied between the look at it
- * and the read, and whole again at the one after.
- */
-static const char *emptied; /* path of that file; NULL: let it be */
-
-ssize_t
-pread(int fd, void *to, size_t n, off_t offset)
-{
-	static const char whole[] = "{\"iterations\": 7}";
-	struct stat st, own;
-	int other;
-
-	if (emptied == NULL || stat(emptied, &st) != 0 ||
-	    fstat(fd, &own) != 0 || st.st_ino != own.st_ino)
-		return syscall(SYS_pread64, fd, to, n, offset);
-	other = open(emptied, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (st.st_size == 0 && write(other, whole, strlen(whole)) > 0)
-		emptied = NULL;
-	(void)close(other);
-	return syscall(SYS_pread64, fd, to, n, offset);
-}
-
-static void
-test_torn_read(const char *path)
-{
-	char *config = xasprintf(
-		"%s/.harnessgym/runs/rmsnorm-h100/run_config.json", path);
-	const struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
-	struct err err = { ERR_NONE, "" };
-	struct harness_workspace ws;
-	const struct harness_run *run;
-	struct harness_dir dir;
-
-	(void)utimensat(AT_FDCWD, config, old, 0);
-	ok(harness_dir_open(&dir, path, &err) == 0, "a run whose files rest");
-	emptied = config;
-	harness_dir_settle(&dir, LIMIT_MS);
-	harness_workspace_read(&ws, &dir.files, 0);
-	run = harness_workspace_run(&ws, "rmsnorm-h100");
-	ok(run != NULL && run->planned.present && run->planned.value == 7,
-	   "a read that fell into a rewrite is made again");
-	harness_workspace_release(&ws);
-	harness_dir_close(&dir);
-	free(config);
 }
 
 int
@@ -274,7 +240,6 @@ main(void)
 	if (mkdtemp(path) == NULL)
 		return 1;
 	test_watch(path);
-	test_torn_read(path);
 	if (asprintf(&command, "exec rm -rf %s", path) > 0) {
 		(void)fflush(stdout);
 		if (fork() == 0)

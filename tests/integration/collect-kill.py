@@ -190,18 +190,20 @@ def write_config(path, logs, ssh):
 
 def mirrors_equal(logs, state):
     """Each live log has a mirror with the same bytes."""
-    held = set()
-    for folder, _, names in os.walk(state):
+    held = {}
+    for folder, _, names in os.walk(os.fsencode(state)):
         for name in names:
             with open(os.path.join(folder, name), "rb") as file:
-                held.add(file.read())
+                held[name] = file.read()
     missing = []
     for name in os.listdir(os.fsencode(logs)):
         with open(os.path.join(os.fsencode(logs), name), "rb") as file:
-            if file.read() not in held:
-                missing.append(name)
-    if missing:
-        note(f"no mirror equals: {missing}")
+            data = file.read()
+        if data not in held.values():
+            missing.append(name)
+            note(f"no mirror equals {name!r}, {len(data)} bytes")
+    for name in sorted(held) if missing else []:
+        note(f"{name!r}: {len(held[name])} bytes")
     return not missing
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The Pods view over a real sshd on loopback, in a real pseudo-terminal: the
 link and why it is refused, the preflight by its key, a shell on the pod and
-the way back."""
+the way back; and logs on pods that the command line names."""
 import json
 import os
 import subprocess
@@ -20,6 +20,7 @@ from tap import finish, ok, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
 import wait  # noqa: E402
 
+STOP = 'test -n "$SSH_CONNECTION" && exit 3'
 home = None
 
 
@@ -139,6 +140,17 @@ def test_shell(p):
     is_seen(p, "DISK free", "keys work again")
 
 
+def test_stop(p):
+    p.send("B")
+    is_seen(p, "&& exit 3'", "B shows the stop_cmd")
+    p.send("no\r")
+    is_seen(p, "nothing was started", "it asks first")
+    p.send("B")
+    p.wait_for("type yes to go on", 120)
+    p.send("yes\r")
+    is_seen(p, "the stop_cmd on good has ended (3)", "yes runs it")
+
+
 def test_end(p):
     p.send("$")
     p.wait_for("type yes to go on", 120)
@@ -172,6 +184,8 @@ def test_local():
     p = start(write_config([{"name": "here", "transport": "local",
                              "logs": [os.path.join(home, "*.log")]}]))
     p.wait_for("DISK free", 120)
+    p.send("B")
+    is_seen(p, "here has no stop_cmd in the configuration", "no stop_cmd")
     p.send("$")
     is_seen(p, "$ /bin/sh", "a local pod's shell is this machine's")
     p.send("yes\r")
@@ -181,6 +195,66 @@ def test_local():
     p.send("Q")
     ok(p.end(120) == 0, "and it can be left")
     p.close()
+
+
+def parse(config, *args):
+    """The exit status, the rows without their host, and what was said."""
+    run = subprocess.run([TUI, "--config", config, "parse", "--json", *args],
+                         env=dict(os.environ, **home_dirs(home)), text=True,
+                         stdin=subprocess.DEVNULL, capture_output=True)
+    return run.returncode, run.stdout.replace('"good:', '"'), run.stderr
+
+
+def test_places(config):
+    """HOST:PATH: the logs of a pod as if they lay here, and nothing kept."""
+    runs, kept = os.path.join(home, "runs"), home_dirs(home)
+    row = "step:%d/99 train_loss:%.4f train_time:%dms step_avg:50.00ms\n"
+
+    def write(name, *steps):
+        with open(os.path.join(runs, name), "a") as log:
+            log.writelines(row % (i, 5 - i / 100, i * 50) for i in steps)
+    os.mkdir(runs)
+    for n in 2, 10:
+        write(f"a:{n}.txt", *range(n))
+    here = parse(config, runs)
+    ok(here[1].count("\n") == 2 and here[0] == 0 and
+       parse(config, "good:" + runs) == here == parse(
+           config, f"good:{runs}/*.txt") == parse(
+               config, f"good:{runs}/a:10.txt", f"good:{runs}/a:2.txt"),
+       "a pod's logs are parsed as those here", here)
+    ok(parse(config, f"{runs}/a:2.txt")[0] == 0 and
+       parse(config, f"bad:{runs}", f"{runs}/a:2.txt")[:2] ==
+       (4, here[1].splitlines(True)[0]),
+       "one that cannot be reached hides no other")
+    gone = parse(config, f"good:{runs}/*.tyt", f"good:{runs}/a:2.txt")
+    ok(gone[:2] == (0, here[1].splitlines(True)[0]) and
+       f"good:{runs}/*.tyt: there is no such log" in gone[2],
+       "a path without a log is named", gone)
+    new = "%s@127.0.0.1:%s:%s" % (read("user"), read("port"), runs)
+    code, out, said = parse(config, new)
+    ok(code == 4 and out == "" and "is not known" in said and
+       "--accept-new" in said, "a host that is not known is not trusted", said)
+    run = subprocess.run([TUI, f"good:{runs}/*.txt", runs], text=True,
+                         env=dict(os.environ, **kept), capture_output=True)
+    ok(run.returncode == 2 and "cannot be shown together" in run.stderr,
+       "logs here and there are not mixed", run.stderr)
+    p = Program([TUI, "--config", config, f"good:{runs}/*.txt"], 120, 36,
+                dict(kept), home)
+    is_seen(p, "a:10", "the dashboard follows such logs")
+    is_so(p, lambda: "bad" not in p.screen.text(), "and no other pod")
+    for _ in range(2):
+        p.send("\x12")
+        is_seen(p, "read again", "it reads the configuration again")
+    write("a:10.txt", 77)
+    is_seen(p, "4.2300", "and goes on to follow them")
+    p.send("Q")
+    ok(p.end(120) == 0, "it can be left")
+    p.close()
+    left = [f for f in os.listdir(home) if f.startswith("hgym-")]
+    ok(not left and not os.path.exists(kept["XDG_STATE_HOME"] +
+                                       "/hgym-tui/mirror") and
+       not os.path.exists(kept["XDG_DATA_HOME"] + "/hgym-tui/history.db"),
+       "nothing is kept of them", left)
 
 
 def main():
@@ -195,11 +269,14 @@ def main():
             other = os.path.join(home, "other_key")
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "",
                             "-f", other], check=True)
-            config = write_config([pod("good"), pod("bad", identity=other)])
+            config = write_config([pod("good", stop_cmd=STOP),
+                                   pod("bad", identity=other)])
+            test_places(config)
             p = start(config)
             test_links(p)
             test_check(p)
             test_shell(p)
+            test_stop(p)
             test_end(p)
             test_read_only(config)
             test_local()

@@ -38,7 +38,8 @@ def log(group, seed):
     end = 1.2 + group * 0.01 + seed % 10 * 0.001
     if (group, seed) == BEST:
         end = 1.1
-    lines = ["seed:%d" % seed]
+    lines = ["import os", "width = %d" % (1 << group), "=" * 100,
+             "seed:%d" % seed, "matrix_lr: 0.0%d" % group]
     for step in range(0, 2001, 50):
         if step == 1000 and (group, seed) == CRASHED:
             return lines + ["Traceback (most recent call last):",
@@ -127,6 +128,21 @@ def test_jobs():
           p.screen.text(), "the line of a crash, found by its word")
     p.job(" 1ssj 4", 8, lambda: "gap now" in p.screen.text(),
           "two runs compared")
+    ok(p.wait_for("source differs in 1 line, 2 settings differ"),
+       "their scripts and settings are", p.screen.text())
+    p.press("d")
+    ok(p.until(lambda: "+width = " in p.screen.text() and
+               "-width = " in p.screen.text() and
+               "matrix_lr" in p.screen.text()), "and what differs",
+       p.screen.text())
+    p.press("/matrix\r")
+    ok(p.until(lambda: "matrix_lr" in p.screen.text() and
+               "+width" not in p.screen.text()), "can be filtered",
+       p.screen.text())
+    p.send("\x1b")
+    ok(p.wait_for("+width = "), "Esc shows all of it again", p.screen.text())
+    p.send("\x1b")
+    ok(p.wait_for("gap now"), "and then the runs", p.screen.text())
     p.leave()
 
 
@@ -292,6 +308,28 @@ def test_lists():
     p.leave()
 
 
+def test_advice():
+    """A run that is behind, beside ten that ended."""
+    os.makedirs(os.path.join(home, "sweep"))
+    for seed in range(10, 21):
+        lines = log(0 if seed < 20 else 2, seed)
+        if seed == 20:
+            lines = lines[:lines.index(next(x for x in lines
+                                            if "step:1050/" in x))]
+        with open(os.path.join(home, "sweep", "%d.log" % seed), "w",
+                  encoding="utf-8") as out:
+            out.write("\n".join(lines) + "\n")
+    p = Desk("sweep", width=200, height=60)
+    p.until(lambda: "Runs (11)" in p.screen.text() and " 20 " in p.row(0))
+    p.press("g")
+    ok(p.until(lambda: "0.0155 BPB behind at step 1000: of 5 earlier runs "
+               "behind by that or less 0 ended ahead (error <= 46 %)" in
+               " ".join(p.screen.text().replace("│", " ").split())),
+       "a run that is behind is told what became of such ones",
+       p.screen.text())
+    p.leave()
+
+
 def main():
     global home
     with tempfile.TemporaryDirectory() as folder_:
@@ -299,7 +337,7 @@ def main():
         write_logs()
         for test in (test_jobs, test_board, test_chosen,
                      test_search_does_nothing,
-                     test_escape, test_lists):
+                     test_escape, test_lists, test_advice):
             for path in kept():
                 os.unlink(path)
             test()

@@ -507,7 +507,7 @@ def test_still_up():
         "workload": {"cwd": folder, "timeout_s": 60, "command":
                      "for i in 1 2 3 4 5 6 7 8; do echo step:$i/8 "
                      "train_loss:4.0 train_time:${i}00ms step_avg:100.00ms; "
-                     "done"},
+                     "done; until test -e go; do sleep 0.1; done"},
         "metric": {"key": "step_ms",
                    "window": {"mode": "fixed", "lo": 2, "hi": 8}},
         "variants": [{"tag": "old", "control": True}, {"tag": "new"}],
@@ -518,6 +518,7 @@ def test_still_up():
     config = os.path.join(home, "config", "hgym-tui", "config.json")
     for path, value in ((folder + "/bench.json", plan), (config, {
             "schema": "hgym-tui.config/1",
+            "pods": [{"name": "mine", "transport": "local", "logs": []}],
             "benches": [folder + "/bench.json"]})):
         with open(path, "w") as out:
             json.dump(value, out)
@@ -527,9 +528,16 @@ def test_still_up():
     p.wait_for("to start: bench.json")
     p.send("b")
     p.wait_for("type yes to go on")
-    p.send("yes\r")
+    p.send("yes\r1")
+    ok(p.wait_for("0_mine_"), "the run that it makes is in Fleet")
+    p.send("5")
+    ok(p.wait_for("step:8/8 train_loss:4.0"), "and its log in Logs")
+    open(folder + "/go", "w").close()
+    p.send("6!")
     ok(p.wait_for("bench leaver: still up: mine (2.50 USD an hour)"),
        "a bench that leaves its pod up is told")
+    p.send("\x1b")
+    p.wait_for("n 1, median")
     p.send("B")
     ok(p.wait_for(("type yes to go on", "bench stop leaver")) and
        not os.path.exists(said), "B asks")

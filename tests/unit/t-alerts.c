@@ -2,12 +2,17 @@
 /* Alerts and forecasts over models that are built here. */
 #include "config.h"
 
+#include <glob.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
+#include "model/advice.h"
 #include "model/alerts.h"
 #include "model/forecast.h"
+#include "parsers/run_reader.h"
 #include "parsers/run_series.h"
 
 #include "tests/support/tap.h"
@@ -114,6 +119,71 @@ test_stall(void)
 	alerts.stall_s = 0;
 	alerts_update(&alerts, &model, NULL, now + 900000);
 	is_int((long long)alerts.n, 0, "stalls can be off");
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
+/* A sample of two GPUs of the first pod; busiest: of one of them. */
+static void
+sample_pod(struct model *model, double busiest, int64_t wall_ms)
+{
+	const struct telemetry sample = { .gpu_util = 1,
+					  .gpu_busiest = busiest,
+					  .n_gpus = 2,
+					  .gpu_name = "H100" };
+
+	model_pod_telemetry(model, 0, &sample, wall_ms);
+}
+
+/* Minutes from *now on, with a sample every ten seconds. */
+static void
+pass_minutes(struct alerts *alerts, struct model *model, double busiest,
+	     int minutes, int64_t *now)
+{
+	for (int i = 0; i < minutes * 6; i++) {
+		*now += 10000;
+		sample_pod(model, busiest, *now);
+		alerts_update(alerts, model, NULL, *now);
+	}
+}
+
+/* What costs money and does nothing; what is not known to do so does not. */
+static void
+test_idle(void)
+{
+	struct model model;
+	struct alerts alerts;
+	const struct alert *alert;
+	struct model_log *log;
+	int64_t now = T0;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	model_pod_add(&model, "a", "local");
+	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
+	log = model_log_get(&model, 0, "/x/a.log");
+	pass_minutes(&alerts, &model, 2, 20, &now);
+	ok(!find(&alerts, ALERT_IDLE), "a pod without a price is never idle");
+	model.pods[0].usd_per_hour = 6;
+	pass_minutes(&alerts, &model, 40, 12, &now);
+	ok(!find(&alerts, ALERT_IDLE), "one GPU at work is enough");
+	pass_minutes(&alerts, &model, 5, 9, &now);
+	ok(!find(&alerts, ALERT_IDLE), "nine minutes are not enough");
+	model_log_read(&model, log, 100, now);
+	pass_minutes(&alerts, &model, 5, 9, &now);
+	ok(!find(&alerts, ALERT_IDLE), "nor after a new line");
+	pass_minutes(&alerts, &model, 0, 11, &now);
+	alert = find(&alerts, ALERT_IDLE);
+	ok(alert != NULL && strstr(alert->text, " 20 min, which cost 2.00 USD"),
+	   "twenty minutes at 6 USD an hour cost 2 USD");
+	now += 120000;
+	alerts_update(&alerts, &model, NULL, now);
+	ok(!find(&alerts, ALERT_IDLE), "what it does unseen is not known");
+	pass_minutes(&alerts, &model, RUN_ABSENT, 12, &now);
+	ok(!find(&alerts, ALERT_IDLE), "nor without a GPU's figure");
+	model.pods[0].bench_running = true;
+	pass_minutes(&alerts, &model, 0, 12, &now);
+	ok(!find(&alerts, ALERT_IDLE), "a bench is work");
 	alerts_release(&alerts);
 	model_release(&model);
 }
@@ -225,6 +295,67 @@ test_failures(void)
 }
 
 static void
+tell_clock(struct model *model, size_t pod, double util, double mhz,
+	   double throttle)
+{
+	struct telemetry said = { .n_gpus = 1,
+				  .gpu_name = "H100",
+				  .gpu_util = util,
+				  .gpu_temp_c = 82,
+				  .gpu_sm_mhz = mhz,
+				  .gpu_throttle = throttle,
+				  .gpu_mem_mib = RUN_ABSENT,
+				  .gpu_power_w = RUN_ABSENT,
+				  .host_load = RUN_ABSENT,
+				  .disk_free_bytes = RUN_ABSENT };
+
+	model_pod_telemetry(model, pod, &said, T0);
+}
+
+/* Why a run is slow and since when; old telemetry and a pace that is good
+ * again explain nothing. */
+static void
+test_slow_why(struct model *model, struct alerts *alerts)
+{
+	struct series *paces = series_new(1024);
+	const struct alert *slow;
+	double ms = 0;
+
+	for (int step = 10; step <= 400; step += 10) {
+		double pace = step <= 200 || step == 300 ? 100 : 204;
+
+		ms += 10 * pace;
+		series_push(paces, &(struct series_point){ step, ms, 0, pace });
+	}
+	model->runs[2]->series[METRIC_MS_PER_STEP] = paces;
+	for (size_t i = 0; i < 3; i++)
+		tell_clock(model, i, 97, i == 2 ? 1122 : 1755,
+			   i == 2 ? 0x20 : 4);
+	alerts_update(alerts, model, NULL, T0);
+	slow = find(alerts, ALERT_SLOW_POD);
+	ok(slow != NULL &&
+		   strstr(slow->text, "; 199 ms since 20 s; SM 1122 MHz "
+				      "(others 1755), 82 °C (thermal)") != NULL,
+	   "it is explained: %s", slow->text);
+	ok(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ, T0) ==
+		   (1755 + 1122) / 2.0,
+	   "the others are all but itself");
+	for (int step = 410; step <= 430; step += 10) {
+		ms += 1000;
+		series_push(paces, &(struct series_point){ step, ms, 0, 100 });
+	}
+	alerts_update(alerts, model, NULL, T0 + 61000);
+	ok(strstr(slow->text, "since") == NULL &&
+		   strstr(slow->text, "SM") == NULL &&
+		   model_pod_throttle(&model->pods[2], T0 + 61000) == NULL,
+	   "or not: %s", slow->text);
+	tell_clock(model, 1, 0, 300, 1);
+	ok(isnan(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ,
+				 T0)),
+	   "one that idles is no peer, and one alone is none");
+}
+
+static void
 test_slow_pod(void)
 {
 	const struct alert *slow;
@@ -243,6 +374,7 @@ test_slow_pod(void)
 	slow = find(&alerts, ALERT_SLOW_POD);
 	ok(slow != NULL && slow->mr == model.runs[2], "26 %% more is: %s",
 	   slow != NULL ? slow->text : "");
+	test_slow_why(&model, &alerts);
 	model.runs[2]->run.n_gpus = 4;
 	alerts_update(&alerts, &model, NULL, T0);
 	is_int((long long)alerts.n, 0, "fewer GPUs are no fault of the pod");
@@ -450,10 +582,304 @@ test_forecast_bpb(void)
 	model_release(&model);
 }
 
+/* How often advice was given, what it told, and how it came. */
+struct trial {
+	int given, ahead;
+	double told, share, bound_var, share_var;
+};
+
+/* Hold a run that has ended against what would have been said of it. */
+static void
+try_advice(const struct model *model, const struct model_run *mr, double final,
+	   double mean, struct trial *trial)
+{
+	struct advice a;
+
+	if (!advice_of(model, mr, NULL, &a))
+		return;
+	trial->given++;
+	trial->ahead += final < mean;
+	trial->told += a.error;
+	trial->bound_var += a.error * (1 - a.error);
+	trial->share += (double)a.n_ahead / (double)a.n_behind;
+}
+
+static void
+judge_trial(const struct trial *t, const char *name)
+{
+	double off = 2 * sqrt(t->bound_var);
+
+	printf("# %s: said %d times, ahead %d (%.1f as the shares have it, at "
+	       "most %.1f told)\n",
+	       name, t->given, t->ahead, t->share, t->told);
+	ok(t->ahead <= t->told + off, "%s: the told error rate holds", name);
+}
+
+static void
+add_validation(struct model *model, struct model_run *mr, double step,
+	       double value)
+{
+	const struct sample sample = { .step = step,
+				       .metric = METRIC_VAL_LOSS,
+				       .value = value,
+				       .train_ms = RUN_ABSENT };
+
+	model_run_sample(model, mr, &sample);
+}
+
+static double
+noise(uint64_t *state)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++) {
+		*state = *state * 6364136223846793005U + 1442695040888963407U;
+		sum += (double)(*state >> 11) / 9007199254740992.0;
+	}
+	return sum;
+}
+
+/* Groups of runs whose ends hang on a validation, by a known amount. */
+static void
+test_advice_drawn(double spread)
+{
+	struct trial trial = { 0 };
+	uint64_t state = 42;
+	char path[40];
+
+	for (int i = 0; i < 400; i++) {
+		struct model model;
+		struct model_run *mr;
+		double value = 3.3 + 0.01 * noise(&state), mean = 0;
+		double final = value + spread * noise(&state);
+
+		model_init(&model);
+		for (int k = 0; k < 15; k++) {
+			double own = 3.3 + 0.01 * noise(&state);
+
+			(void)snprintf(path, sizeof(path), "/g/%d.log", k);
+			mr = add_run(&model, "a", path);
+			add_validation(&model, mr, 100, own);
+			mr->run.status = RUN_FINISHED;
+			mr->run.final_val_loss = own + spread * noise(&state);
+			mean += mr->run.final_val_loss / 15;
+		}
+		mr = add_run(&model, "a", "/g/new.log");
+		add_validation(&model, mr, 100, value);
+		try_advice(&model, mr, final, mean, &trial);
+		model_release(&model);
+	}
+	ok(trial.given > 50, "spread %g: advice is given (%d)", spread,
+	   trial.given);
+	ok(trial.ahead <= trial.share && trial.share <= trial.ahead + 15,
+	   "few less end ahead than earlier runs did that were less behind");
+	judge_trial(&trial, "drawn runs");
+}
+
+static void
+test_advice(void)
+{
+	struct model model;
+	struct model_run *mr, *now;
+	struct advice a;
+	char path[40];
+
+	is_near(advice_at_most(0, 10), 1 - pow(0.05, 0.1), 1e-12,
+		"none of ten: the closed form of the interval");
+	is_near(advice_at_most(1, 20), 0.216106, 1e-5, "one of twenty");
+	is_near(advice_at_most(5, 5), 1, 0, "all of five say nothing");
+	model_init(&model);
+	now = add_run(&model, "a", "/g/now.log");
+	add_validation(&model, now, 100, 3.4);
+	for (int k = 0; k < 5; k++) {
+		ok(!advice_of(&model, now, NULL, &a),
+		   "silent with %d earlier runs", k);
+		(void)snprintf(path, sizeof(path), "/g/%d.log", k);
+		mr = add_run(&model, "a", path);
+		add_validation(&model, mr, 100, 3.31 + 0.01 * k);
+		mr->run.status = RUN_FINISHED;
+		mr->run.final_val_loss = 3.0 + k;
+	}
+	ok(!advice_of(&model, now, NULL, &a),
+	   "and where fewer than five of them were behind");
+	mr = add_run(&model, "a", "/ref/r.log");
+	add_validation(&model, mr, 100, 3.3);
+	mr->run.status = RUN_FINISHED;
+	mr->run.final_val_loss = 3.2;
+	ok(advice_of(&model, now, mr, &a), "behind a reference of elsewhere");
+	is_near(a.gap, 0.1, 1e-9, "by so much");
+	ok(a.n_behind == 5 && a.n_ahead == 1, "one of five ended ahead of it");
+	is_near(a.error, advice_at_most(1, 5), 0, "with its error");
+	add_validation(&model, now, 150, 3.4);
+	ok(!advice_of(&model, now, mr, &a),
+	   "silent at a step where the others have no validation");
+	model_release(&model);
+	test_advice_drawn(0.002);
+	test_advice_drawn(0.02);
+}
+
+static void
+on_sample(void *user, const struct run *run, const struct sample *sample)
+{
+	struct model *model = user;
+
+	model_run_sample(model, model_run_get(model, 0, "", run->run_index),
+			 sample);
+}
+
+static void
+on_run(void *user, const struct run *run)
+{
+	struct model *model = user;
+
+	model_run_update(model, model_run_get(model, 0, "", run->run_index),
+			 run);
+}
+
+/* All logs below a folder, a model's run each. */
+static void
+read_logs(struct model *model, const char *pattern,
+	  const struct format_set *formats)
+{
+	static const struct run_reader_cb cb = { .on_sample = on_sample,
+						 .on_run = on_run };
+	static char block[1 << 16];
+	glob_t found;
+
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		FILE *from = fopen(found.gl_pathv[i], "re");
+		struct run_reader *reader;
+		size_t n;
+		struct model one;
+
+		if (from == NULL)
+			continue;
+		model_init(&one);
+		(void)model_pod_add(&one, "a", "local");
+		reader = run_reader_new(formats, &cb, &one);
+		while ((n = fread(block, 1, sizeof(block), from)) > 0)
+			run_reader_feed(reader, block, n);
+		run_reader_finish(reader);
+		run_reader_free(reader);
+		(void)fclose(from);
+		for (size_t k = 0; k < one.n_runs; k++) {
+			struct model_run *mr = model_run_get(
+				model, 0, found.gl_pathv[i], (unsigned int)k);
+			model_run_update(model, mr, &one.runs[k]->run);
+			for (int m = 0; m < METRIC_COUNT; m++) {
+				mr->series[m] = one.runs[k]->series[m];
+				one.runs[k]->series[m] = NULL;
+			}
+		}
+		model_release(&one);
+	}
+	globfree(&found);
+}
+
+/* The mean of the ends of the others of its group that are told once. */
+static double
+mean_of_others(const struct model *model, const struct model_run *mr,
+	       bool is_bpb)
+{
+	double sum = 0, n = 0;
+
+	for (size_t i = 0; i < model->n_runs; i++) {
+		const struct model_run *other = model->runs[i];
+		double final = is_bpb ? other->run.final_bpb
+				      : other->run.final_val_loss;
+
+		if (other == mr || other->run.status != RUN_FINISHED ||
+		    strcmp(other->group, mr->group) != 0 || !run_has(final))
+			continue;
+		sum += final;
+		n++;
+	}
+	return sum / n;
+}
+
+/* Leave one run out at a time, at each of its validations. */
+static void
+leave_one_out(struct model *model, const char *name)
+{
+	struct trial trial = { 0 };
+
+	for (size_t i = 0; i < model->n_runs; i++) {
+		struct model_run *mr = model->runs[i];
+		bool is_bpb = mr->series[METRIC_VAL_BPB] != NULL;
+		enum metric metric = is_bpb ? METRIC_VAL_BPB : METRIC_VAL_LOSS;
+		struct series *whole = mr->series[metric];
+		double final =
+			is_bpb ? mr->run.final_bpb : mr->run.final_val_loss;
+
+		if (mr->run.status != RUN_FINISHED || !run_has(final) ||
+		    whole == NULL)
+			continue;
+		mr->run.status = RUN_RUNNING;
+		mr->series[metric] = series_new(SERIES_CAP_POINTS);
+		for (size_t k = 0; k < series_count(whole); k++) {
+			const struct series_point *p = series_at(whole, k);
+
+			series_push(mr->series[metric], p);
+			if (p->step >= 0.3 * mr->run.steps &&
+			    p->step <= 0.7 * mr->run.steps)
+				try_advice(model, mr, final,
+					   mean_of_others(model, mr, is_bpb),
+					   &trial);
+		}
+		series_free(mr->series[metric]);
+		mr->series[metric] = whole;
+		mr->run.status = RUN_FINISHED;
+	}
+	judge_trial(&trial, name);
+}
+
+static void
+test_advice_corpus(void)
+{
+	static const char *const corpora[] = { "logs", "nanogpt/logs" };
+	const char *src = getenv("HGYM_SRC"), *shared = getenv("HGYM_SHARED");
+	struct format_set *formats = format_set_new_builtin();
+	char pattern[1000];
+
+	for (size_t c = 0; c < 2; c++) {
+		struct model model;
+
+		model_init(&model);
+		(void)model_pod_add(&model, "a", "local");
+		for (int depth = 0; depth < 3; depth++) {
+			(void)snprintf(pattern, sizeof(pattern),
+				       "%s%s/corpus/%s/*/%s*[gt]",
+				       shared != NULL ? shared
+				       : src != NULL  ? src
+						      : ".",
+				       shared != NULL ? "" : "/../shared",
+				       corpora[c],
+				       depth == 0   ? ""
+				       : depth == 1 ? "*/"
+						    : "*/*/");
+			read_logs(&model, pattern, formats);
+		}
+		leave_one_out(&model, corpora[c]);
+		/* All of them as one group, as a pattern may have it. */
+		for (size_t i = 0; i < model.n_runs; i++) {
+			free(model.runs[i]->group);
+			model.runs[i]->group = xstrdup("all");
+		}
+		leave_one_out(&model, corpora[c]);
+		model_release(&model);
+	}
+	format_set_free(formats);
+}
+
 int
 main(void)
 {
+	test_advice();
+	test_advice_corpus();
 	test_stall();
+	test_idle();
 	test_gone();
 	test_caps();
 	test_failures();

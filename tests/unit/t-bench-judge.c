@@ -221,8 +221,8 @@ test_log_clock(void)
 		   !c->hits.hit[0].hard,
 	   "a log's clock that the pod's contradicts is a mark");
 	is_str(c->hits.hit[0].text,
-	       "its window took 38.0 s by its log, 45.0 s or more by the pod's "
-	       "clock; the control's 46.0 s, and 47.0 s at most",
+	       "its window took 38.0 s by its log, 45.0 to 47.0 s by the pod's "
+	       "clock; the control's 46.0 s, and 45.0 to 47.0 s",
 	       "with both clocks of both");
 	judge_release(&b->judge);
 	for (size_t i = 1; i < b->n; i += 2) {
@@ -256,6 +256,41 @@ test_log_clock(void)
 		b->health[i].shown_most_s = 393;
 	}
 	is_int((long long)judged(b)->hits.n, 0, "2 s in 400 are no lie");
+	done(b);
+}
+
+/* Stamps are a hundredth apart; one arm's clock is wrong by 3 %. */
+static void
+test_log_clock_stamped(void)
+{
+	struct bench *b = make(1, MAX);
+	const struct judge_contrast *c;
+
+	for (size_t i = 0; i < b->n; i++)
+		b->health[i].paced = true;
+	for (size_t k = 0; k < 4; k++) {
+		size_t arm = k & 1;
+
+		for (size_t i = 0; i < b->n; i++) {
+			b->health[i].printed_s = i % 2 == arm ? 19.4 : 20;
+			b->health[i].shown_least_s = 19.99;
+			b->health[i].shown_most_s = 20.01;
+			b->health[i].stamped = k < 2 || i % 2 == 1;
+		}
+		c = judged(b);
+		ok(c->hits.n == (k < 2 ? 1 : 0) &&
+			   (k >= 2 || (c->hits.hit[0].hard &&
+				       c->verdict.word == VERDICT_INVALID)),
+		   "a clock that runs 3 %% fast, %s arm, %s",
+		   arm == 0 ? "one" : "the other",
+		   k < 2 ? "has no verdict" : "is not told without stamps");
+		judge_release(&b->judge);
+	}
+	for (size_t i = 0; i < b->n; i++) {
+		b->health[i].stamped = true;
+		b->health[i].printed_s = i % 2 == 1 ? 19.7 : 20;
+	}
+	is_int((long long)judged(b)->hits.n, 0, "0.3 s in 20 are no lie");
 	done(b);
 }
 
@@ -703,13 +738,54 @@ static const char gpu[] =
 	"[N/A], 0, [N/A]\n";
 
 static void
+test_stamps(void)
+{
+	static const char whole[] = "# up 1000.00 ns 5000000000\n"
+				    "400 6000000000 5990000000\n"
+				    "500 7000000000 6990000000\n";
+	static const char *const broken[] = {
+		"",
+		"400 6000000000 5990000000\n",
+		"# up x ns 5000000000\n400 6000000000 5990000000\n",
+		"# up 1000.00 ns 5000000000\n400 6000000000\n",
+		"# up 1000.00 ns 5000000000\n400 6000000000 6990000000\n",
+		"# up 1000.00 ns 5000000000\n400 6000000000 5990000000\n"
+		"300 7000000000 6990000000\n",
+		"# up 1000.00 ns 5000000000\n400 6000000000 5990000000\n"
+		"500 7000000000 1990000000\n",
+	};
+	struct health h;
+	double after;
+
+	health_init(&h, str_from(host), str_from(""), str_from(whole));
+	ok(h.n_stamps == 2 && !h.stamping && health_pace_s(&h) < 1.0,
+	   "stamps are read");
+	is_near(health_time_of(&h, 300, &after), 1001.0, 1e-6,
+		"by the pod's clock");
+	is_near(after, 1000.99, 1e-6, "and when the bytes were not there");
+	is_near(health_time_of(&h, 401, &after), 1002.0, 1e-6, "each its own");
+	is_near(health_time_of(&h, 501, &after), 1003.6, 1e-9,
+		"what they do not reach has a sample of the host");
+	ok(health_sum(&h, NAN, NAN).stamped, "the run has stamps");
+	health_release(&h);
+	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		health_init(&h, str_from("! stamps\n"), str_from(""),
+			    str_from(broken[i]));
+		ok(h.stamping && h.n_stamps == 0 &&
+			   !health_sum(&h, NAN, NAN).stamped,
+		   "stamps that contradict themselves are none: %zu", i);
+		health_release(&h);
+	}
+}
+
+static void
 test_health(void)
 {
 	struct health h;
 	struct health_sum sum;
 	double after;
 
-	health_init(&h, str_from(host), str_from(gpu));
+	health_init(&h, str_from(host), str_from(gpu), str_from(""));
 	is_int((long long)h.n_host, 5, "samples of the host");
 	is_int((long long)h.n_gpu, 3, "samples of the GPU");
 	is_near(h.gpu[1].up_s, 1001.6, 1e-9, "on the pod's steady clock");
@@ -730,7 +806,7 @@ test_health(void)
 	sum = health_sum(&h, 1002.0, 1004.0);
 	ok(sum.n_gpu == 1 && sum.reasons == 0, "only those of the window");
 	health_release(&h);
-	health_init(&h, str_from(""), str_from(""));
+	health_init(&h, str_from(""), str_from(""), str_from(""));
 	sum = health_sum(&h, NAN, NAN);
 	ok(isnan(sum.sm_mhz) && isnan(sum.busy_cores) && isnan(sum.temp_c) &&
 		   isnan(sum.cores) && sum.n_gpu == 0,
@@ -746,6 +822,7 @@ main(void)
 	test_unexplained();
 	test_several();
 	test_log_clock();
+	test_log_clock_stamped();
 	test_arms_clocks();
 	test_best();
 	test_worse();
@@ -755,5 +832,6 @@ main(void)
 	test_pods_calibrated();
 	test_holm_intervals();
 	test_health();
+	test_stamps();
 	return tap_done();
 }

@@ -530,6 +530,88 @@ test_baseline_name(void)
 	board_release(&board);
 }
 
+/* A normal number by a generator of the test's own (Marsaglia, xorshift). */
+static double
+draw_normal(uint64_t *state)
+{
+	double u[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		*state ^= *state << 13;
+		*state ^= *state >> 7;
+		*state ^= *state << 17;
+		u[i] = ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
+	}
+	return sqrt(-2 * log(u[0])) * cos(2 * M_PI * u[1]);
+}
+
+/* How often 20,000 tests of n seeds of that group would pass. */
+static double
+simulate(const struct board_stats *group, double bar, unsigned int n)
+{
+	uint64_t state = 88172645463325252U;
+	int passed = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		double values[128];
+		struct board_stats stats;
+
+		for (unsigned int k = 0; k < n; k++)
+			values[k] = group->mean +
+				    group->sd_sample * draw_normal(&state);
+		board_stats_of(&stats, values, n);
+		passed += board_test_one_sample(&stats, bar).p < 0.01;
+	}
+	return passed / 20000.0;
+}
+
+static void
+test_plan(void)
+{
+	struct board board;
+	const struct board_group *g;
+	const struct board_verdict *v;
+
+	board_init(&board, &golf);
+	add_2014(&board);
+	board_row_price(board.rows[0], 20);
+	board_row_price(board.rows[2], RUN_ABSENT);
+	against_1855(&board);
+	g = &board.groups[0];
+	v = &g->verdict;
+	is_near(board.rows[0]->usd, 20 * (596.025 + 572.4) / 3600, 1e-9,
+		"a run costs what its log tells");
+	is_near(v->usd_seed, board.rows[0]->usd, 1e-12,
+		"a seed: the mean of those that have a price");
+	is_near(v->usd_more, v->usd_seed * (v->plan.seeds - 3), 1e-9,
+		"the price of those to come");
+	ok(v->plan.seeds > v->seeds_needed,
+	   "power takes more seeds than a p that stays as it is");
+	is_near(v->plan.power, simulate(&g->seed_stats, v->bar, v->plan.seeds),
+		0.02, "the plan's power, as 20,000 tests have it");
+	ok(simulate(&g->seed_stats, v->bar, v->plan.seeds - 1) < 0.8,
+	   "with a seed less it would not do");
+	is_int(board.groups[1].verdict.plan.seeds, 0,
+	       "no plan for the baseline");
+	board_release(&board);
+	for (double effect = 0.4; effect < 3; effect *= 1.6) {
+		const struct board_stats a = { .n = 3,
+					       .mean = 1 - effect,
+					       .sd_sample = 1 };
+		struct board_plan plan = board_plan_of(&a, 1, 0.01, 0.8, 2);
+
+		is_near(plan.power, simulate(&a, 1, plan.seeds), 0.02,
+			"power, as 20,000 tests have it");
+		ok(plan.power >= 0.8, "it is what was asked for");
+	}
+	is_int(board_plan_of(&(struct board_stats){ .n = 3,
+						    .mean = 1.001,
+						    .sd_sample = 1 },
+			     1, 0.01, 0.8, 2)
+		       .seeds,
+	       0, "no seeds show what is not past the bar");
+}
+
 int
 main(void)
 {
@@ -543,6 +625,7 @@ main(void)
 	}
 	test_published();
 	test_reproduction();
+	test_plan();
 	test_words();
 	test_targets();
 	test_nats();

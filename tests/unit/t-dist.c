@@ -98,6 +98,29 @@ test_beta_f(void)
 	   "F, from one end to the other");
 }
 
+/* The noncentral t by mpmath 1.3.0, integrated to 25 digits. */
+static void
+test_t_power(void)
+{
+	static const struct vector v[] = {
+		{ 4, 1, 0.05, 0.468514005969 },
+		{ 4.97, 2, 0.01, 0.399072225096 },
+		{ 6.5, 5, 0.01, 0.986431569832 },
+		{ 3.5, 9, 0.01, 0.737664079869 },
+		{ 2.6, 30, 0.05, 0.814817654925 },
+		{ 3.2, 399, 0.01, 0.805873940845 },
+		{ 0.5, 3, 0.01, 0.0230328710765 },
+		{ 1, 999, 0.1, 0.388986086379 },
+	};
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
+		is_close(dist_t_power(v[i].a, v[i].b, v[i].c), v[i].want, 1e-7,
+			 "power of a t test");
+	is_close(dist_t_power(0, 4, 0.01), 0.01, 1e-7, "no effect: alpha");
+	ok(isnan(dist_t_power(1, 0, 0.01)) && isnan(dist_t_power(NAN, 3, 0.01)),
+	   "no power of nothing");
+}
+
 static void
 test_normal(void)
 {
@@ -149,6 +172,7 @@ main(void)
 	test_t_quantile();
 	test_t_cdf();
 	test_beta_f();
+	test_t_power();
 	test_normal();
 	test_round_trips();
 	test_absent();

@@ -253,6 +253,8 @@ is_whole(const char *path)
 	bool whole;
 
 	see_all(path, &seen);
+	if (seen.tails == 0) /* killed before the first transaction */
+		seen.offset = seen.lines = 0;
 	whole = seen.samples == seen.lines && seen.offset == seen.lines * 10 &&
 		(seen.lines == 0 || (seen.last_line == seen.lines &&
 				     seen.run.steps == (double)seen.lines));

@@ -41,6 +41,7 @@ test_gpus(void)
 	is_int(reader.now.n_gpus, 2, "two GPUs");
 	is_str(reader.now.gpu_name, "NVIDIA H100 80GB HBM3", "their name");
 	is_near(reader.now.gpu_util, 74, 1e-12, "mean utilisation");
+	is_near(reader.now.gpu_busiest, 98, 0, "the highest of one");
 	is_near(reader.now.gpu_mem_mib, 71234, 0, "highest memory");
 	is_near(reader.now.gpu_power_w, 712.84, 1e-9, "all power");
 	is_near(reader.now.gpu_temp_c, 66, 0, "highest temperature");

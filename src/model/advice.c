@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* What became of earlier runs that were behind, as a run is now. */
+#include "config.h"
+
+#include "model/advice.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/dist.h"
+#include "base/sort.h"
+#include "model/series.h"
+
+/* A validation at the step in question, and the score at the end. */
+struct ended {
+	double value, final;
+};
+
+double
+advice_at_most(size_t k, size_t n)
+{
+	double lo = 0, hi = 1;
+
+	if (n == 0 || k >= n)
+		return 1;
+	for (int i = 0; i < 60; i++) {
+		double p = (lo + hi) / 2;
+
+		if (dist_beta_inc(p, (double)k + 1, (double)(n - k)) < 0.95)
+			lo = p;
+		else
+			hi = p;
+	}
+	return hi;
+}
+
+/* The validation at exactly that step, or absent. */
+static double
+value_at(const struct series *series, double step)
+{
+	size_t n = series != NULL ? series_count(series) : 0;
+	size_t i = bisect(n, k, series_at(series, k)->step < step);
+
+	return i < n && series_at(series, i)->step == step
+		       ? series_at(series, i)->value
+		       : RUN_ABSENT;
+}
+
+/* The finished runs of that group but mr; SIZE_MAX: one is on its way. */
+static size_t
+gather(const struct model *model, const char *group, const struct model_run *mr,
+       enum metric metric, double step, struct ended *out)
+{
+	size_t n = 0;
+
+	for (size_t i = model->n_runs; i-- > 0 && n < ADVICE_MOST;) {
+		const struct model_run *other = model->runs[i];
+		struct ended *e = &out[n];
+		bool is_new = true;
+
+		if (other == mr || other->run.status != RUN_FINISHED ||
+		    other->group == NULL || strcmp(other->group, group) != 0)
+			continue;
+		model_run_want(model, other);
+		if (other->history != MODEL_WHOLE)
+			return SIZE_MAX;
+		e->value = value_at(other->series[metric], step);
+		e->final = metric == METRIC_VAL_BPB ? other->run.final_bpb
+						    : other->run.final_val_loss;
+		for (size_t k = 0; k < n; k++)
+			is_new &= out[k].value != e->value ||
+				  out[k].final != e->final;
+		n += is_new && run_has(e->value) && run_has(e->final);
+	}
+	return n;
+}
+
+static struct ended
+mean_of(const struct ended *v, size_t n)
+{
+	struct ended mean = { 0, 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		mean.value += v[i].value / (double)n;
+		mean.final += v[i].final / (double)n;
+	}
+	return mean;
+}
+
+bool
+advice_of(const struct model *model, const struct model_run *mr,
+	  const struct model_run *reference, struct advice *out)
+{
+	enum metric metric = mr->series[METRIC_VAL_BPB] != NULL
+				     ? METRIC_VAL_BPB
+				     : METRIC_VAL_LOSS;
+	struct ended earlier[ADVICE_MOST], held[ADVICE_MOST], mean;
+	const char *against = mr->group;
+	const struct series_point *last;
+	double others = 1; /* of a mean of the others, in one of all */
+	size_t n, n_held;
+
+	if (reference != NULL && reference->group != NULL)
+		against = reference->group;
+	if (mr->group == NULL || mr->run.status == RUN_FINISHED ||
+	    mr->series[metric] == NULL)
+		return false;
+	last = series_last(mr->series[metric]);
+	if (last == NULL || !(last->step > 0))
+		return false;
+	n = gather(model, mr->group, mr, metric, last->step, earlier);
+	n_held = gather(model, against, mr, metric, last->step, held);
+	if (n == SIZE_MAX || n < ADVICE_LEAST || n_held == SIZE_MAX ||
+	    n_held == 0)
+		return false;
+	mean = mean_of(held, n_held);
+	if (strcmp(against, mr->group) == 0)
+		others = (double)n / (double)(n - 1);
+	*out = (struct advice){ .step = last->step,
+				.gap = last->value - mean.value,
+				.unit = metric == METRIC_VAL_BPB ? "BPB"
+								 : "nats" };
+	for (size_t i = 0; i < n; i++) {
+		double gap = (earlier[i].value - mean.value) * others;
+
+		if (!(gap > 0) || gap > out->gap)
+			continue;
+		out->n_behind++;
+		out->n_ahead += earlier[i].final < mean.final;
+	}
+	out->error = advice_at_most(out->n_ahead, out->n_behind);
+	return out->gap > 0 && out->n_behind >= ADVICE_LEAST;
+}

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The results.tsv that an agent keeps itself is told as its claim: counted,
+held against run.log and against what it said before, and never verified."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SRC = os.environ["HGYM_SRC"]
+TUI = os.path.abspath(os.environ["HGYM_TUI"])
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs  # noqa: E402
+from tap import finish, ok  # noqa: E402
+from vt import Program  # noqa: E402
+
+LIMIT_S = 60
+HEAD = "commit\tval_bpb\tmemory_gb\tstatus\tdescription\n"
+ROWS = ["a1b2c3d\t0.997900\t44.0\tkeep\tbaseline",
+        "a1b2c3d\t0.999100\t44.0\tdiscard\tbaseline again",
+        "b2c3d4e\t0.993200\t44.2\tkeep\tincrease LR to 0.04",
+        "c3d4e5f\t1.005000\t44.0\tdiscard\tswitch to GeLU",
+        "d4e5f6a\t0.000000\t0.0\tcrash\tdouble the width (OOM)",
+        "e5f6a7b\t0.992900\t44.0\tkeep\tsmaller head"]
+LOG = "step 953 loss 2.9\n---\nval_bpb:          %s\npeak_vram_mb: 45060.2\n"
+
+
+def put(folder, table, log=None, newer=False):
+    """Both files, at rest for an hour; of run.log its last line."""
+    os.makedirs(folder, exist_ok=True)
+    for name, text, age in (("results.tsv", table, 3600),
+                            ("run.log", log, 3000 if newer else 4000)):
+        path = os.path.join(folder, name)
+        if text is None:
+            if os.path.exists(path):
+                os.unlink(path)
+            continue
+        with open(path, "w", encoding="utf-8", newline="") as out:
+            out.write(text)
+        at = os.stat(path).st_mtime - age
+        os.utime(path, (at, at))
+
+
+def table_of(rows, head=HEAD, end="\n"):
+    return (head + "".join(row + "\n" for row in rows)).replace("\n", end)
+
+
+def told(*args):
+    done = subprocess.run([TUI, *args], check=False, capture_output=True,
+                          text=True)
+    return done
+
+
+def look(folder):
+    run = json.loads(told("harness", "--json", folder).stdout)
+    return run, run["table"]
+
+
+def test_honest(folder):
+    put(folder, table_of(ROWS), LOG % "0.992913")
+    run, table = look(folder)
+    ok([table[k] for k in ("rows", "kept", "discarded", "crashed")] ==
+       [6, 3, 2, 1], "rows by status", table)
+    ok(run["best_verified"] is None and table["best_kept_claimed"] ==
+       {"score": 0.9929, "iteration": 6, "source": "run_log"},
+       "the best is a claim, which run.log bears out", table)
+    ok(table["baselines"] == 2 and abs(table["noise_floor"] - 0.0012) < 1e-9,
+       "the noise floor of two baselines", table)
+    its = run["iterations"]
+    ok([it["kept_within_noise"] for it in its] ==
+       [None, None, False, None, None, True], "a gain below it is marked")
+    ok(its[4]["score_claimed_unverified"] is None,
+       "a crash has no score, and not 0")
+    ok([it["evidence"] for it in its] == ["none"] * 5 + ["run_log"] and
+       run["contradictions"] == [], "evidence is of the last row", run)
+    page = told("harness", folder).stdout
+    ok("within noise" in page and "nothing verifies it" in page and
+       "6 in results.tsv, 3 kept, 2 discarded, 1 crashed" in page,
+       "a page for people", page)
+    put(folder, table_of(ROWS[:5]), LOG % "0.992913", newer=True)
+    run, table = look(folder)
+    ok(run["live"]["phase"] == "experiment" and not run["contradictions"] and
+       table["run_log_row"] is None and table["run_log_score"] == 0.992913,
+       "a newer run.log is of an experiment that is not told yet", run)
+
+
+def says(folder, what, text):
+    run, _ = look(folder)
+    ok(any(text in line for line in run["contradictions"]),
+       what, run["contradictions"])
+
+
+def test_liars(folder):
+    """Each tries to get a better best, or a gain that is none."""
+    fake = ROWS + ["f6a7b8c\t0.500000\t44.0\tkeep\tmuch better"]
+    put(folder, table_of(fake), LOG % "0.992913")
+    run, table = look(folder)
+    ok(table["best_kept_claimed"]["source"] == "claimed" and
+       run["iterations"][6]["evidence"] == "none",
+       "a best without a run.log behind it is claimed alone", table)
+    put(folder, table_of(fake), LOG % "0.981200")
+    says(folder, "another number in run.log: both are said",
+         "row 7: results.tsv says 0.5, run.log printed 0.9812")
+    put(folder, table_of(fake), "Traceback (most recent call last):\n")
+    says(folder, "a run.log without a score",
+         "row 7: results.tsv says 0.5, run.log printed none")
+    put(folder, table_of(ROWS[:5]), LOG % "0.95")
+    says(folder, "a crash that was none",
+         "row 5: results.tsv says crash, run.log printed 0.95")
+    put(folder, table_of(ROWS + ["b2c3d4e\t0.98\t44\tkeep\tagain"]))
+    says(folder, "one commit with two scores",
+         "rows 3 and 7 are of one commit, b2c3d4e: 0.9932 and 0.98")
+    bad = [row % n for n, row in enumerate(
+        ("b%d\tnan\t0\tkeep\tx", "b%d\t-inf\t0\tkeep\tx",
+         "b%d\t0.0\t0\tkeep\tx", "b%d\t-3\t0\tkeep\tx", "b%d\t0,5\t0\tkeep\tx",
+         "b%d\t1e-30\t0\tkeep\tx", "b%d\t0.4\t0\tKEEP?no\tx",
+         "b%d\t0.4\t0\t\tx", "b%d 0.4 0 keep x"))]
+    put(folder, table_of(ROWS + bad[:6] + bad[7:]))
+    _, table = look(folder)
+    ok(table["best_kept_claimed"]["score"] == 0.9929 and
+       table["other"] == 1 and table["broken_lines"] == 1,
+       "what no loss can be is no score", table)
+    mixed = ROWS[:1] + ["b\t0.9\t44\tkeep\tbaseline + rope",
+                        "a1b2c3d\t0.8\t44\tkeep\tbaseline with rope"]
+    put(folder, table_of(mixed))
+    _, table = look(folder)
+    ok(table["noise_floor"] is None and table["baselines"] == 1,
+       "another experiment widens no noise floor", table)
+
+
+def test_forms(folder):
+    """Tables that other forks write."""
+    put(folder, table_of(ROWS, end="\r\n"), LOG % "0.992913")
+    run, table = look(folder)
+    ok(table["kept"] == 3 and run["iterations"][0]["note"] ==
+       "a1b2c3d  baseline", "lines that end with CR LF", table)
+    put(folder, table_of(ROWS).rstrip("\n"))
+    ok(look(folder)[1]["rows"] == 6, "a last line at rest without an end")
+    with open(folder + "/results.tsv", "a", encoding="utf-8") as out:
+        out.write("\nf\t0.9\t44\tkeep\thalf a l")
+    late = os.stat(out.name).st_mtime + 3600
+    os.utime(out.name, (late, late))
+    ok(look(folder)[1]["rows"] == 6, "one that is being written is none yet")
+    put(folder, "Status\tnotes\ttrain_seconds\tVal_Acc\n"
+        "keep\tbaseline\t300\t0.70\nkeep\twider\t301\t0.74\n"
+        "discard\tdeeper\t300\t0.72\n", "val_acc: 1\nVal_Acc = 0.72\n")
+    run, table = look(folder)
+    ok(run["higher_is_better"] is True and run["score_key"] == "Val_Acc" and
+       table["best_kept_claimed"]["iteration"] == 2 and
+       table["run_log_row"] == 3, "other columns, higher is better", run)
+    put(folder, "elo\tstatus\n1200\tkeep\n1230\tkeep\n")
+    ok(look(folder)[0]["higher_is_better"] is True,
+       "a score of no known name: as its keeps tell")
+    put(folder, "elo\tstatus\n1200\tkeep\n1230\tkeep\n1210\tkeep\n")
+    run, table = look(folder)
+    ok(run["higher_is_better"] is None and
+       table["best_kept_claimed"] is None, "which may tell nothing", run)
+    put(folder, HEAD)
+    ok(look(folder)[1]["rows"] == 0, "no row yet")
+    put(folder, "name\tvalue\nx\t1\n")
+    done = told("harness", folder)
+    ok(done.returncode == 5 and not done.stdout,
+       "another results.tsv is no run: exit 5", done.stderr)
+    put(folder, HEAD + "a\t0.9\t1\tdiscard\tnone\n" * 60000)
+    run, table = look(folder)
+    ok(table["rows"] > 40000 and len(run["iterations"]) == 1000 and
+       "longer than 1 MB" in run["contradictions"][0],
+       "a huge one is counted as far as it is read", table)
+
+
+def test_pod(folder):
+    """The same from a pod, with and without python3."""
+    put(folder, table_of(ROWS), "x" * 70000 + "\n" + LOG % "0.992913")
+    config = os.path.join(folder, "config.json")
+    with open(config, "w", encoding="utf-8") as out:
+        json.dump({"schema": "hgym-tui.config/1",
+                   "pods": [{"name": "here", "transport": "local"}]}, out)
+    here = json.loads(told("harness", "--json", folder).stdout)
+    tools = os.path.join(folder, "bin")
+    os.mkdir(tools)
+    for tool in ("base64 cat cut date find grep head ls nice sh stat tail "
+                 "tr").split():
+        os.symlink(shutil.which(tool), os.path.join(tools, tool))
+    for path in (os.environ["PATH"], tools):
+        there = json.loads(subprocess.run(
+            [TUI, "--config", config, "harness", "--json", "here:" + folder],
+            check=False, capture_output=True, text=True,
+            env={**os.environ, "PATH": path}).stdout)
+        for run in (here, there):
+            run["live"]["silent_s"] = 0
+        ok(there == here, "from a pod", there)
+
+
+def test_dash(folder):
+    """Rows that are edited while somebody looks."""
+    put(folder, table_of(ROWS), LOG % "0.992913")
+    screen = Program([TUI, folder], 150, 40, home_dirs(folder), folder)
+    screen.send("8")
+    ok(screen.wait_for("the range of 2 baselines", LIMIT_S), "the dashboard")
+    put(folder, table_of([ROWS[0].replace("0.9979", "1.0979")] + ROWS[1:]),
+        LOG % "0.992913")
+    ok(screen.wait_for('results.tsv said "a1b2c3d 0.997900', LIMIT_S) and
+       screen.wait_for('now "a1b2c3d 1.097900', LIMIT_S),
+       "a row that was edited: both figures", screen.screen.text())
+    screen.send("b")
+    ok(screen.wait_for("no checkpoint", LIMIT_S), "it has no arms to bench")
+    screen.send("Q")
+    ok(screen.end(LIMIT_S) == 0, "and left")
+    screen.close()
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    try:
+        for test in (test_honest, test_liars, test_forms, test_pod,
+                     test_dash):
+            test(os.path.join(folder, test.__name__))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return finish()
+
+
+sys.exit(main())

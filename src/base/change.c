@@ -183,23 +183,12 @@ chance_of(struct search *s, struct split split)
 	double rho = correlation(s, split);
 	size_t as_far = 1, drawn = 1;
 
-	while (drawn <= SERIES && as_far <= MOST_P * (SERIES + 1)) {
+	while (drawn <= SERIES && (double)as_far <= MOST_P * (SERIES + 1)) {
 		draw_like(s, rho);
 		drawn++;
 		as_far += best_split(s, s->like).q >= split.q * (1 - 1e-9);
 	}
 	return (double)as_far / (double)drawn;
-}
-
-static double
-median_of(const double *y, size_t n)
-{
-	double *copy = xmalloc(n * sizeof(*copy)), median;
-
-	memcpy(copy, y, n * sizeof(*copy));
-	median = sort_median(copy, n);
-	free(copy);
-	return median;
 }
 
 size_t
@@ -213,7 +202,7 @@ change_find(const double *y, size_t n, struct change out[CHANGE_MOST])
 	s->cuts = (struct cuts){ { 0, s->n }, 2 };
 #define PLACE(i) ((i)*n / s->n)
 	for (size_t i = 0; i < s->n; i++)
-		s->y[i] = median_of(y + PLACE(i), PLACE(i + 1) - PLACE(i));
+		s->y[i] = values_median(y + PLACE(i), PLACE(i + 1) - PLACE(i));
 	while (s->cuts.n < CHANGE_MOST + 2) {
 		struct split split = best_split(s, s->y);
 
@@ -227,8 +216,8 @@ change_find(const double *y, size_t n, struct change out[CHANGE_MOST])
 		size_t end = PLACE(s->cuts.at[c + 1]);
 
 		out[n_out++] =
-			(struct change){ at, median_of(y + from, at - from),
-					 median_of(y + at, end - at) };
+			(struct change){ at, values_median(y + from, at - from),
+					 values_median(y + at, end - at) };
 	}
 #undef PLACE
 	free(s);

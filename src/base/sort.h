@@ -2,7 +2,11 @@
 #ifndef HGYM_BASE_SORT_H
 #define HGYM_BASE_SORT_H
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
 
 static inline int
 sort_by_value(const void *a, const void *b)
@@ -20,12 +24,24 @@ sort_doubles(double *x, size_t n)
 		qsort(x, n, sizeof(*x), sort_by_value);
 }
 
-/* The median of n > 0 values, which are sorted for it. */
+/* The median of x, which is sorted on the way; NAN for n = 0. */
 static inline double
 sort_median(double *x, size_t n)
 {
 	sort_doubles(x, n);
-	return (x[(n - 1) / 2] + x[n / 2]) / 2;
+	return n == 0 ? (double)NAN : (x[(n - 1) / 2] + x[n / 2]) / 2.0;
+}
+
+/* The same, which leaves x as it is. */
+static inline double
+values_median(const double *x, size_t n)
+{
+	double *copy = xmalloc((n + 1) * sizeof(*copy)), median;
+
+	memcpy(copy, x, n * sizeof(*copy));
+	median = sort_median(copy, n);
+	free(copy);
+	return median;
 }
 
 /*

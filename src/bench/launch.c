@@ -62,6 +62,41 @@ add_paths(struct buf *out, const char *name, const struct plan_texts *paths)
 	add_var(out, name, list.data);
 }
 
+static bool
+has_path(const struct plan_env *env)
+{
+	for (size_t i = 0; i < env->n; i++)
+		if (strcmp(env->v[i].name, "PATH") == 0)
+			return true;
+	return false;
+}
+
+/*
+ * The words of the commands that a pod is asked for before they run: "own" or
+ * "made" (by a patch or files), then the command; those that need a shell to be
+ * understood, or bring a PATH of their own, are left out.
+ */
+static void
+add_needs(struct buf *out, const struct plan *plan)
+{
+	AUTO_BUF needs = buf_new(1024U * 1024);
+
+	for (size_t arm = 0; arm < plan->n_variants; arm++) {
+		const struct plan_variant *v = plan_arm(plan, arm);
+		const char *command =
+			v->command != NULL ? v->command : plan->command;
+
+		if (!plan->kernel && !has_path(&plan->env) &&
+		    !has_path(&v->env) &&
+		    strpbrk(command, "|&;<>()$`\\\"'*?[]#~={}!\n") == NULL)
+			buf_appendf(&needs, "%s %s\n",
+				    v->patch != NULL || v->files.n > 0 ? "made"
+								       : "own",
+				    command);
+	}
+	add_var(out, "HB_NEEDS", needs.data);
+}
+
 static void
 add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 {
@@ -94,6 +129,8 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 		add_var(out, "HB_HOLD", "1");
 	add_paths(out, "HB_JUDGED", &plan->judge_files);
 	add_paths(out, "HB_DATA", &plan->data);
+	if (op == LAUNCH_PREFLIGHT)
+		add_needs(out, plan);
 	plan_command(plan, l->arm, l->pod, &command);
 	add_var(out, "HB_CMD", command.data);
 	if (plan->kernel && op == LAUNCH_START)
@@ -354,13 +391,14 @@ take_env(struct launch_reply *reply, struct str rest)
 	buf_append_char(&reply->env, '\n');
 }
 
+/* One more of several, "; " between. */
 static void
-add_runtime(struct launch_reply *reply, struct str rest)
+add_rest(char *out, size_t size, struct str rest)
 {
-	size_t len = strlen(reply->runtime);
+	size_t len = strlen(out);
 
-	(void)snprintf(reply->runtime + len, sizeof(reply->runtime) - len,
-		       "%s%.*s", len > 0 ? "; " : "", (int)rest.len, rest.p);
+	(void)snprintf(out + len, size - len, "%s%.*s", len > 0 ? "; " : "",
+		       (int)rest.len, rest.p);
 }
 
 static void
@@ -398,8 +436,8 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 		(void)str_to_u64(rest, &reply->size);
 	else if (str_eq_cstr(word, "env"))
 		take_env(reply, rest);
-	else if (str_eq_cstr(word, "error") && reply->error[0] == '\0')
-		copy_rest(reply->error, sizeof(reply->error), rest);
+	else if (str_eq_cstr(word, "error"))
+		add_rest(reply->error, sizeof(reply->error), rest);
 	else if (str_eq_cstr(word, "foreign"))
 		copy_rest(reply->foreign, sizeof(reply->foreign), rest);
 	else if (str_eq_cstr(word, "running"))
@@ -407,7 +445,7 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 	else if (str_eq_cstr(word, "work"))
 		copy_rest(reply->work, sizeof(reply->work), rest);
 	else if (str_eq_cstr(word, "runtime"))
-		add_runtime(reply, rest);
+		add_rest(reply->runtime, sizeof(reply->runtime), rest);
 	else if (str_eq_cstr(word, "hash") && rest.len >= 64)
 		(void)snprintf(reply->hash, sizeof(reply->hash), "%.64s",
 			       rest.p);

@@ -446,6 +446,23 @@ op_finish() {
 }
 
 # What the pod is, and what it lacks.
+# What a command of plain words needs that is not here: its program, and the
+# script of an interpreter where nothing makes it first.
+say_missing() {
+	kind=$1 program=$2
+	shift 2
+	case $kind:$program in
+	own:*/*) test -x "$program" ;;
+	made:*/*) true ;;
+	*) command -v "$program" >/dev/null 2>&1 ;;
+	esac || say "error no program $program here"
+	while case ${1-} in -[uOBEsSxe]) true ;; *) false ;; esac do shift; done
+	case $kind:${program##*/}:${1-} in
+	own:python*:*.py | own:sh:*.sh | own:bash:*.sh)
+		test -e "$1" || say "error no file $1 in $HB_CWD" ;;
+	esac
+}
+
 op_preflight() {
 	for tool in sha256sum tail head cmp sed cut grep; do
 		command -v "$tool" >/dev/null 2>&1 || say "error no $tool here"
@@ -460,6 +477,11 @@ op_preflight() {
 		say "env stamps no python3 to stamp rows with: they are" \
 			"looked at once a second"
 	test -d "$HB_CWD" || say "error no folder $HB_CWD"
+	(cd "$HB_CWD" && echo "$HB_NEEDS" | sort -u |
+		while read -r kind words; do
+			# shellcheck disable=SC2086
+			test -z "$words" || say_missing "$kind" $words
+		done) 2>/dev/null
 	mkdir -p "$HB_TOP" || say "error cannot make $HB_TOP"
 	test -z "$HB_LOCKS" || test -w "$HB_LOCK_DIR" ||
 		say "error cannot write locks into $HB_LOCK_DIR"

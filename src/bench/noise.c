@@ -308,6 +308,35 @@ noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
 	}
 }
 
+/* What lies between two runs takes no longer, or somebody left the bench. */
+#define MOST_BETWEEN_S 10.0
+
+/* Seconds from one run of a pod to the next, less the gap: of all that ran
+ * there, since its times are whole seconds. */
+static double
+pace_of(const struct plan *plan, size_t pod, const cJSON *all, double took_s)
+{
+	double first = (double)NAN, last = (double)NAN, n = 0;
+	const cJSON *run;
+
+	cJSON_ArrayForEach(run, all)
+	{
+		double t0 = seconds_of(run, "t0");
+
+		if (isnan(t0) ||
+		    strcmp(json_get_string(run, "pod", ""),
+			   plan->pods[pod].id) != 0 ||
+		    (plan->kernel && strcmp(json_get_string(run, "tag", ""),
+					    plan->variants[0].tag) != 0))
+			continue;
+		first = fmin(first, t0);
+		last = fmax(last, seconds_of(run, "t1"));
+		n++;
+	}
+	return fmin((last - first - (n - 1) * plan->gap_s) / n,
+		    took_s + MOST_BETWEEN_S);
+}
+
 bool
 noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 		 const cJSON *verdict, struct str env)
@@ -330,6 +359,7 @@ noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 			n++;
 	}
 	noise_measure(&out->noise, runs, n);
+	out->noise.run_s = pace_of(plan, pod, all, out->noise.run_s);
 	free(runs);
 	return out->noise.n_runs > 0 && (!plan->aa || out->noise.n_blocks > 0);
 }

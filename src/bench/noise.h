@@ -34,7 +34,7 @@ struct noise {
 	double drift;	/* fitted change of ln y from first to last run */
 	double drift_p; /* of its slope against 0 */
 	double span_s;	/* from the first begin to the last */
-	double run_s;	/* median seconds that a run took */
+	double run_s;	/* seconds from a run to the next, less the gap */
 };
 
 /* Runs in any order. */

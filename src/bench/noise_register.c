@@ -260,34 +260,6 @@ noise_history_load(struct noise_register *reg, struct context *context,
 	return 0;
 }
 
-cJSON *
-noise_history_json(const struct noise_entry *e)
-{
-	cJSON *row = cJSON_CreateObject();
-	double pct = stats_pct(e->after - e->before);
-	AUTO_BUF text = buf_new(512);
-
-	if (!isnan(pct))
-		buf_appendf(&text, "%+.2f%% from here%s", pct, e->why);
-	json_add_clean(row, "class", e->class_name);
-	json_add_clean(row, "what", e->what);
-	json_add_clean(row, "kind", e->kind);
-	json_add_clean(row, "bench", e->bench);
-	json_add_clean(row, "pod", e->pod);
-	json_add_time(row, "when", e->when_ms);
-	json_add_clean(row, "metric", e->metric);
-	json_add_number(row, "value", exp(e->noise.mean));
-	json_add_number(row, "sd_pct", 100.0 * e->noise.sd);
-	json_add_number(row, "n_runs", (double)e->noise.n_runs);
-	json_add_clean(row, "driver", e->driver);
-	json_add_clean(row, "image", e->image);
-	json_add_number(row, "before", exp(e->before));
-	json_add_number(row, "after", isnan(pct) ? pct : exp(e->after));
-	json_add_number(row, "change_pct", pct);
-	json_add_clean(row, "change", isnan(pct) ? NULL : text.data);
-	return row;
-}
-
 void
 noise_register_peek(struct noise_register *reg, struct context *context)
 {
@@ -497,6 +469,25 @@ noise_entry_json(const struct noise_entry *e)
 		 JNUM("p_quietest", e->p_quietest), JCLEAN("driver", e->driver),
 		 JCLEAN("image", e->image), JTIME("first", e->first_ms),
 		 JTIME("when", e->when_ms));
+	return row;
+}
+
+cJSON *
+noise_history_json(const struct noise_entry *e)
+{
+	cJSON *row = noise_entry_json(e);
+	double pct = stats_pct(e->after - e->before);
+	AUTO_BUF text = buf_new(512);
+
+	if (!isnan(pct))
+		buf_appendf(&text, "%+.2f%% from here%s", pct, e->why);
+	json_add_clean(row, "kind", e->kind);
+	json_add_clean(row, "bench", e->bench);
+	json_add_number(row, "value", exp(e->noise.mean));
+	json_add_number(row, "before", exp(e->before));
+	json_add_number(row, "after", isnan(pct) ? pct : exp(e->after));
+	json_add_number(row, "change_pct", pct);
+	json_add_clean(row, "change", isnan(pct) ? NULL : text.data);
 	return row;
 }
 

@@ -56,7 +56,7 @@ void noise_register_release(struct noise_register *reg);
 int noise_history_load(struct noise_register *reg, struct context *context,
 		       const char *name, struct err *err)
 	__attribute__((warn_unused_result));
-/* The row of `bench history`; owned by the caller. */
+/* The row of `bench history`: that of `bench noise`, and more. */
 cJSON *noise_history_json(const struct noise_entry *entry);
 
 /*

@@ -459,7 +459,9 @@ static void
 add_left(const struct session *s, struct buf *text)
 {
 	const struct clock *clock = loop_clock(s->setup.loop);
-	double minutes = (double)(clock->boot_ms(clock) - s->boot0_ms) / 6e4;
+	/* The last run's gap is still to come. */
+	double minutes = (double)(clock->boot_ms(clock) - s->boot0_ms) / 6e4 +
+			 s->plan->gap_s / 60.0;
 	double usd_per_h = 0.0;
 	size_t left = 0, over = n_over(s);
 

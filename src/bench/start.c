@@ -152,10 +152,8 @@ add_power(struct buf *out, const struct plan *plan,
 		    100.0 * known->noise.sd, known->noise.n_runs);
 }
 
-/* What it takes to begin a run, to see its end and to fetch what it left; and
- * to look at a pod before the first. */
-#define BETWEEN_S   1.5
-#define PREFLIGHT_S 5.0
+/* What it takes to look at a pod before the first run. */
+#define PREFLIGHT_S 3.0
 
 /* Money and minutes: by what runs took when they were last seen. */
 static void
@@ -172,14 +170,14 @@ add_cost(struct buf *out, const struct plan *plan,
 		if (!isnan(plan->pods[i].usd_per_h))
 			rate += plan->pods[i].usd_per_h;
 	if (known != NULL && !isnan(known->noise.run_s))
-		minutes = (PREFLIGHT_S + runs * (fmax(known->noise.run_s, 1.0) +
-						 BETWEEN_S + plan->gap_s)) /
+		minutes = (PREFLIGHT_S +
+			   runs * (known->noise.run_s + plan->gap_s)) /
 			  60.0;
 	if (!isnan(minutes))
 		buf_appendf(out,
-			    "  takes     about %.1f minutes (a run took "
-			    "%.0f s last time)\n",
-			    minutes, fmax(known->noise.run_s, 1.0));
+			    "  takes     about %.1f minutes (a run with what "
+			    "is around it took %.1f s last time)\n",
+			    minutes, known->noise.run_s);
 	else
 		buf_appendf(out,
 			    "  takes     not known: %.0f runs one after "

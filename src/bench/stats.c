@@ -49,15 +49,7 @@ stats_sd_population(const double *x, size_t n)
 double
 stats_median(const double *x, size_t n)
 {
-	double *copy, median;
-
-	if (n == 0)
-		return (double)NAN;
-	copy = xmalloc(n * sizeof(*copy));
-	memcpy(copy, x, n * sizeof(*copy));
-	median = sort_median(copy, n);
-	free(copy);
-	return median;
+	return values_median(x, n);
 }
 
 double

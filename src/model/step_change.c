@@ -14,18 +14,15 @@
 static const struct series *
 pace_series(const struct model_run *mr)
 {
-	static const enum metric sources[] = { METRIC_MS_PER_STEP,
-					       METRIC_STEP_MS };
+	const struct series *series = mr->series[METRIC_MS_PER_STEP];
 
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-		const struct series *series = mr->series[sources[i]];
-
-		if (series != NULL && series_count(series) > 1 &&
-		    (run_has(series_last(series)->train_ms) ||
-		     model_run_has_all(mr, series)))
-			return series;
-	}
-	return NULL;
+	if (series == NULL)
+		series = mr->series[METRIC_STEP_MS];
+	return series != NULL && series_count(series) > 1 &&
+			       (run_has(series_last(series)->train_ms) ||
+				model_run_has_all(mr, series))
+		       ? series
+		       : NULL;
 }
 
 /*

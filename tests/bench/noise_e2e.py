@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from datetime import datetime
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(os.environ["HGYM_SRC"], "tests", name)
@@ -53,14 +54,21 @@ def register(rig):
            row["mde6_pct"] > row["mde10_pct"] > 0 and
            row["drift_pct"] is not None and row["when"],
            "spread, drift, and what 3, 6, 10 blocks show", row)
+        if pod == "p1":
+            runs = json.loads(rig.tui("bench", "show", "audit-w-p1", "--json")
+                              .stdout)["runs"]
         rig.clean("audit-w-" + pod)
-    took = 6 * (1 + 1.5) / 60 + 5 / 60  # runs of a second, and between them
+    stamps = [datetime.fromisoformat(run[key].replace("Z", "+00:00"))
+              for run in runs for key in ("t0", "t1")]
+    pace = (max(stamps) - min(stamps)).total_seconds() / len(runs)
+    took = (6 * pace + 3) / 60  # as it went there, and a look at the pod
     done = rig.tui("bench", "run", "--dry-run", rig.bench(
         "w-again", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
         workload={"noise_class": "w"}))
     told = re.search(rb"takes     about ([0-9.]+) minutes", done.stdout)
     ok(told and abs(float(told[1]) - took) < 0.06,
-       "what lies between runs is part of what a bench takes", done.stdout)
+       "what lies between runs is part of what a bench takes",
+       (done.stdout, took))
     rows = rows_of(rig.tui("bench", "noise", "--json"))
     ok([(r["pod"], r["rank"], r["of"]) for r in rows] ==
        [("p1", 1, 2), ("p2", 2, 2)], "the quiet one ranks first", rows)
@@ -251,6 +259,25 @@ def broken(rig):
     rig.clean("audit-bad")
     done = rig.tui("bench", "noise")
     ok(done.returncode == 5, "and nothing is kept", done.stdout)
+    lacks = {"command": "nosuch --x", "files": {"new.sh": "new.sh"}}
+    with open(os.path.join(rig.dir, "new.sh"), "w") as stream:
+        stream.write("exit 0\n")
+    path = rig.bench("lacks", [rig.pod("p1")], lacks,
+                     workload={"command": "sh -e missing.sh 1"})
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(done.returncode == 4 and b"no file missing.sh in " in done.stderr and
+       b"no program nosuch here" in done.stderr and
+       b"began" not in done.stderr,
+       "all that a pod lacks is said before anything begins",
+       done.stderr.decode())
+    # What a patch or a file brings, or a PATH of its own, is not asked for.
+    path = rig.bench("brings", [rig.pod("p1")],
+                     {"command": "sh new.sh", "files": {"new.sh": "new.sh"}},
+                     workload={"command": "sh missing.sh",
+                               "env": {"PATH": "/bin:/usr/bin"}})
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(b"began" in done.stderr and b"no file" not in done.stderr,
+       "what the bench brings is not missing", done.stderr.decode())
 
 
 def over_ssh(rig):

@@ -271,7 +271,10 @@ test_verdict(void)
 	   "a verdict's A/A runs");
 	is_int((long long)one.noise.n_runs, 2, "only those that count");
 	is_near(one.noise.sd_block, (double)NAN, 0, "one block");
-	is_near(one.noise.run_s, 65, 0, "how long they took");
+	is_near(one.noise.run_s, 75, 0, "a bench that was left is no pace");
+	plan.gap_s = 60;
+	(void)noise_of_verdict(&one, &plan, 0, verdict, str_from(env));
+	is_near(one.noise.run_s, 65, 0, "from a run to the next, no gap");
 	is_str(one.gpu, "NVIDIA H200", "on which GPUs");
 	is_str(one.gpus, "0,2", "by number");
 	is_str(one.gpu_id, "GPU-a,GPU-c", "and by identity");

@@ -445,7 +445,6 @@ op_finish() {
 	say finished
 }
 
-# What the pod is, and what it lacks.
 # What a command of plain words needs that is not here: its program, and the
 # script of an interpreter where nothing makes it first.
 say_missing() {
@@ -463,6 +462,7 @@ say_missing() {
 	esac
 }
 
+# What the pod is, and what it lacks.
 op_preflight() {
 	for tool in sha256sum tail head cmp sed cut grep; do
 		command -v "$tool" >/dev/null 2>&1 || say "error no $tool here"

@@ -100,7 +100,10 @@ session_on_answer(void *user, size_t i, struct str answer, struct err *err)
 static void
 session_on_say(void *user, bool is_trouble, const char *text)
 {
-	follow_say(user, is_trouble ? MODEL_WARNING : MODEL_INFO, text);
+	const struct session *s = user;
+
+	follow_say(s->options.cb.user, is_trouble ? MODEL_WARNING : MODEL_INFO,
+		   text);
 }
 
 static void

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 
@@ -90,7 +89,8 @@ step_changes_update(struct step_changes *changes, const struct model_run *mr)
 	if (changes->mr == mr && now.count >= changes->count &&
 	    now.count <= most &&
 	    (now.count > changes->count ||
-	     memcmp(&now.last, &changes->last, sizeof(now.last)) == 0))
+	     (now.last.step == changes->last.step &&
+	      now.last.value == changes->last.value)))
 		return;
 	*changes = now;
 	if (series != NULL)

@@ -174,6 +174,7 @@ def test_ended():
     for signum in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM,
                    signal.SIGKILL):
         demo = Demo()
+        demo.does("key 1")  # it plays: who sweeps up after it is there
         demo.process.send_signal(signum)
         ok(demo.process.wait(60) == -signum, "%s ends it" % signum.name,
            demo.process.returncode)

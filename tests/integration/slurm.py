@@ -275,8 +275,6 @@ class Bench:
 
 def test_bench(cluster):
     """Killed, preempted, cancelled: it goes on, and no block is of two."""
-    cluster.run("scancel", "-u", USER)
-    until(lambda: cluster.run("squeue", "-h").stdout == "")
     go = cluster.top + "/go"
     bench = Bench(cluster, "on", {"WAIT_FOR": "case $job in */1_*) test -e "
                                   f"{go};; esac"}, partition="main", time="9")
@@ -446,6 +444,8 @@ try:
         else cluster.start()
     if why is None:
         test_jobs(cluster)
+        cluster.run("scancel", "-u", USER)
+        until(lambda: cluster.run("squeue", "-h").stdout == "")
         if "HGYM_SLURM_BENCH" in os.environ:
             test_bench(cluster)
         else:

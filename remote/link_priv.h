@@ -15,9 +15,9 @@
 #define STREAM_STDIN_CAP (1U << 20)
 /* Connections to a pod beside the first. */
 #define LINK_SPARES 3
-/* Bytes a stream gets in one turn of the loop: few for fairness, many
- * because each block that is handed on costs a write to the mirror. */
-#define STREAM_BUDGET 262144U
+/* Bytes a stream gets in one turn of the loop: few for fairness, and so that
+ * a block is still in the processor's cache when it is taken. */
+#define STREAM_BUDGET 65536U
 
 /*
  * Who may shake hands now: at most GATE_PER_HOST at once with a host (the

@@ -13,7 +13,7 @@
 #include "ingest/ingest_priv.h"
 
 /* Bytes of all pods that wait for their spools. */
-#define ALL_WAITING_BYTES (8 * INGEST_WAITING_BYTES)
+#define ALL_WAITING_BYTES (4 * INGEST_WAITING_BYTES)
 #define BUF_KEEP_BYTES	  2048 /* a larger one is not kept while empty */
 /* So many spools that were removed, or logs that are gone, are named. */
 #define NAME_LOST 3

@@ -27,8 +27,9 @@
 #define INGEST_LOG_RUNS 1000
 #define INGEST_POD_RUNS 16384
 
-/* Bytes of a pod that wait for their spools. */
-#define INGEST_WAITING_BYTES ((size_t)1 << 20)
+/* Bytes of a pod that wait for their spools: enough for the pool to be busy
+ * while the link fills the next. */
+#define INGEST_WAITING_BYTES ((size_t)4 << 20)
 
 /* Sentences that a pod may cause: so many at once, then one in so long. */
 #define INGEST_SAY_MAX	    64

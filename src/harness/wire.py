@@ -62,7 +62,7 @@ def stamp(ns):
 
 def part(f, path, st, newest):
 	name = path.rsplit("/", 1)[-1]
-	if name.endswith(".prompt.txt") or "/workspace/" in path or \
+	if name.endswith((".prompt.txt", ".py")) or "/workspace/" in path or \
 			name.endswith(".txt") and not (
 			newest or name in OLD or name.startswith("post.")):
 		return b""
@@ -107,6 +107,12 @@ def send(root, path, newest, now):
 	sent[path] = (st.st_ino, st.st_size) if whole else (0, 0)
 
 
+# What the template and the checkpoint tell a kernel, and how to call it.
+SETTINGS = ("qualification", "workspace_template", "kernel_config.json"), \
+	("checkpoints", "best", "kernel_config.json"), \
+	("checkpoints", "best", "task.py")
+
+
 # Every file of a run; the checkpoint, which is written before what tells that
 # it stands, comes last.
 def files_of(root, run, newest):
@@ -120,6 +126,13 @@ def files_of(root, run, newest):
 					stack.append((own, depth + 1))
 			elif name.endswith((".json", ".txt")):
 				found.append(own)
+	for above, below, name in SETTINGS:
+		path = "runs/%s/%s" % (run, above)
+		own = path + "/" + below
+		if is_folder(os.path.join(root, path)) and \
+				is_folder(os.path.join(root, own)) and \
+				is_file(os.path.join(root, own, name)):
+			found.append(own + "/" + name)
 	return sorted(found, key=lambda path: "/checkpoints/" in path)
 
 

@@ -310,8 +310,8 @@ harness_post_read(struct harness_build *b, struct harness_post *post,
 					     NULL);
 		read_json(b, post, printed);
 		read_config(b, post, printed);
-		post->score =
-			harness_score_of(printed, key != NULL ? key : "score");
+		post->score = harness_score_of(
+			printed, key != NULL ? key : "score", false);
 	} else {
 		read_json(b, post, json_get(node, "json"));
 		post->score = post->said_score;

@@ -272,7 +272,7 @@ read_result(struct harness_build *b, struct harness_iteration *it,
 			  harness_run_file(b, HARNESS_POST_OUT, it->number),
 			  harness_text_file(b, HARNESS_POST_ERR, it->number));
 	if (!it->post.score.present)
-		it->claimed_score = harness_score_of(result, key);
+		it->claimed_score = harness_score_of(result, key, true);
 	it->note = note_of(b, result);
 }
 

@@ -17,6 +17,7 @@ WORDS, LIBRARIES = sys.argv[2].split(), sys.argv[3].split()
 ALL = sys.argv[4] != ""
 RUNS = 64 if ALL else 33
 COPIES = "workspace", "best", "workspace_template"
+TEMPLATE = "qualification/workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
 known, sent, sums, told = {}, {}, {}, {}
 
@@ -199,20 +200,50 @@ def shadows_of(work, template, imports):
 			yield name
 
 
+# When the template, which HarnessGym makes once, was changed as such: an entry
+# came or went, or all of it did; 0: there is no trace of one.
+def template_at(template):
+	if is_folder(template):
+		return changed_at(template)
+	above = os.path.dirname(template)
+	return changed_at(above) if is_folder(above) else 0
+
+
+# Byte code in the workspace that python runs whatever the source says.
+def stale_of(work, names):
+	for name in names_in(os.path.join(work, "__pycache__"))[:1024]:
+		path = os.path.join(work, "__pycache__", name)
+		if name.split(".")[0] + ".py" in names and is_file(path):
+			with open(path, "rb") as f:
+				if f.read(8)[4:5] == b"\1":
+					yield "__pycache__/" + name
+
+
 def send_judges(root, run, work):
 	own = os.path.join(root, "runs", run)
 	template = os.path.join(own, "qualification", "workspace_template")
 	best = os.path.join(own, "checkpoints", "best")
-	if not is_folder(template):
-		return
 	try:
 		with open(os.path.join(own, "run_config.json")) as f:
 			command = json.load(f)["post_attempt_command"] or ""
 	except (OSError, ValueError, LookupError, TypeError):
 		command = ""
-	found, imports = judges_of(template, command)
+	ns = template_at(template)
+	lines = [(TEMPLATE, "J %s %s 0.000 - 0.000 -" % (
+		stamp(ns), "-" if is_folder(template) else "none"))]
+	if is_folder(template):
+		found, imports = judges_of(template, command)
+		if work:
+			found += shadows_of(work, template, imports)
+	else:
+		template, found = None, []
+		if work and not ns:
+			# Without one it is known when they were written.
+			found = [n for n in judges_of(work, command)[0]
+				if n in command]
 	if work:
-		found += shadows_of(work, template, imports)
+		found += stale_of(work, {*found, *(n + ".py" for n in imports)}
+			if template else found)
 	for name in found:
 		line = []
 		for folder in template, best if is_folder(best) else None, work:
@@ -220,7 +251,9 @@ def send_judges(root, run, work):
 			if folder == best:
 				ns = max(ns, changed_at(best))
 			line += [stamp(ns), text]
-		line = "J %s %s/%s" % (" ".join(line), run, name)
+		lines.append((name, "J " + " ".join(line)))
+	for name, line in lines:
+		line = "%s %s/%s" % (line, run, name)
 		if told.get((run, name)) != line:
 			say(line)
 		told[run, name] = line

@@ -158,7 +158,7 @@ take_sample(struct harness_build *b, const cJSON *line)
 	struct harness_iteration *it = iteration_at(run, at_ms);
 	struct harness_number score = harness_score_of(
 		json_get(line, "json"),
-		run->score_key != NULL ? run->score_key : "score");
+		run->score_key != NULL ? run->score_key : "score", true);
 	bool higher = run->higher_is_better == HARNESS_YES;
 
 	if (it == NULL || !score.present || !score_is_measurable(score.value) ||

@@ -30,48 +30,10 @@ harness_kind_form(enum harness_kind kind)
 	return kinds[kind].form;
 }
 
-size_t
-harness_kind_bytes(enum harness_kind kind)
-{
-	static const size_t bytes[] = {
-		[HARNESS_JSON] = HARNESS_JSON_MAX,
-		[HARNESS_LINES] = HARNESS_LINES_MAX,
-		[HARNESS_TEXT] = HARNESS_TEXT_KEEP,
-		[HARNESS_MARK] = 0,
-		[HARNESS_TABLE] = HARNESS_TABLE_KEEP,
-		[HARNESS_END] = HARNESS_END_KEEP,
-	};
-
-	return bytes[kinds[kind].form];
-}
-
 static bool
 fits(const char *pattern, const char *path)
 {
 	return fnmatch(pattern, path, FNM_PATHNAME | FNM_PERIOD) == 0;
-}
-
-bool
-harness_path_enters(const char *path)
-{
-	size_t depth = *path != '\0';
-	char folder[PATH_SIZE];
-
-	for (const char *p = path; *p != '\0'; p++)
-		depth += *p == '/';
-	for (size_t i = 0; depth > 0 && i < HARNESS_KIND_COUNT; i++) {
-		const char *end = kinds[i].pattern;
-
-		for (size_t k = 0; k < depth && end != NULL; k++)
-			end = strchr(end + (k > 0), '/');
-		if (end == NULL)
-			continue;
-		(void)snprintf(folder, sizeof(folder), "%.*s",
-			       (int)(end - kinds[i].pattern), kinds[i].pattern);
-		if (fits(folder, path))
-			return true;
-	}
-	return depth == 0;
 }
 
 /*
@@ -335,15 +297,6 @@ harness_files_judge(struct harness_files *files, const char *run,
 				     strcmp(to->sum, copies[i].sum) != 0;
 		*to = copies[i];
 	}
-}
-
-void
-harness_files_seen(struct harness_files *files, const char *path)
-{
-	struct harness_file *file = map_get(&files->by_path, str_from(path));
-
-	if (file != NULL)
-		file->walk = files->walk;
 }
 
 /* Drop the files that no walk has seen since that one. */

@@ -35,10 +35,13 @@ enum harness_form {
  * .harnessgym of their own, is not looked at.  The last two are of a folder
  * without HarnessGym, whose agent keeps a table of its experiments.
  */
-#define HARNESS_RUN_   "runs/*/"
-#define HARNESS_IT_    "runs/*/iterations/[0-9]*/"
-#define HARNESS_BEGUN_ "workspace/.harnessgym/runs/*/run_config.json"
-#define HARNESS_PHASE_ "workspace/.harnessgym/runs/*/iterations/[0-9]*/*.txt"
+#define HARNESS_RUN_	 "runs/*/"
+#define HARNESS_IT_	 "runs/*/iterations/[0-9]*/"
+#define HARNESS_BEGUN_	 "workspace/.harnessgym/runs/*/run_config.json"
+#define HARNESS_PHASE_	 "workspace/.harnessgym/runs/*/iterations/[0-9]*/*.txt"
+#define HARNESS_BEST_	 "runs/*/checkpoints/best/"
+#define HARNESS_TASK_	 "runs/*/qualification/workspace_template/"
+#define HARNESS_SETTINGS "kernel_config.json"
 #define HARNESS_KIND_LIST(X)                                                   \
 	X(REGISTRY, "registry.json", JSON)                                     \
 	X(ACTIVATION, "activation.json", JSON)                                 \
@@ -51,6 +54,9 @@ enum harness_form {
 	X(BASELINE_ERR, HARNESS_RUN_ "baseline/baseline.stderr.txt", TEXT)     \
 	X(MANIFEST, HARNESS_RUN_ "checkpoints/best_manifest.json", JSON)       \
 	X(BEST_DIFF, HARNESS_RUN_ "checkpoints/best.diff", TEXT)               \
+	X(TEMPLATE_SETTINGS, HARNESS_TASK_ HARNESS_SETTINGS, END)              \
+	X(BEST_SETTINGS, HARNESS_BEST_ HARNESS_SETTINGS, END)                  \
+	X(BEST_TASK, HARNESS_BEST_ "task.py", MARK)                            \
 	X(RESTORED_OUT, HARNESS_RUN_ "checkpoints/restored_best.stdout.txt",   \
 	  TEXT)                                                                \
 	X(RESTORED_ERR, HARNESS_RUN_ "checkpoints/restored_best.stderr.txt",   \
@@ -115,11 +121,7 @@ struct harness_path {
 
 /* False when the file does not count.  The slices borrow path. */
 bool harness_path_read(const char *path, struct harness_path *out);
-/* Whether a directory may hold a file that counts ("" always may). */
-bool harness_path_enters(const char *path);
 enum harness_form harness_kind_form(enum harness_kind kind);
-/* How many bytes of a file are worth reading; of a TEXT the last ones. */
-size_t harness_kind_bytes(enum harness_kind kind);
 
 struct harness_file {
 	char *path; /* owned */
@@ -179,8 +181,8 @@ void harness_files_init(struct harness_files *files);
 void harness_files_release(struct harness_files *files);
 
 /*
- * Take over the content of a file: whole, or its last harness_kind_bytes()
- * with `cut`.  Returns whether a value changed.  An empty or torn content of
+ * Take over the content of a file: whole, or with `cut` the part of it
+ * that was sent.  Returns whether a value changed.  An empty or torn content of
  * a file that was whole before keeps the value and sets `torn`; a file that
  * does not count is ignored, as is all beyond HARNESS_MAX_FILES.
  */
@@ -196,8 +198,6 @@ void harness_files_changed(struct harness_files *files, const char *path,
 void harness_files_judge(struct harness_files *files, const char *run,
 			 const char *name,
 			 const struct harness_judge_copy copies[3]);
-/* Say in this walk that an unchanged file is still there. */
-void harness_files_seen(struct harness_files *files, const char *path);
 /* A file is not there any more. */
 void harness_files_gone(struct harness_files *files, struct str path);
 /* End a whole walk: what two walks in a row did not see is dropped. */

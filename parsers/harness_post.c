@@ -192,6 +192,21 @@ read_json(struct harness_build *b, struct harness_post *post, const cJSON *json)
 	read_cases(b, post, json);
 }
 
+/* What the kernel was told, as the verifier prints it. */
+static void
+read_config(struct harness_build *b, struct harness_post *post,
+	    const cJSON *printed)
+{
+	const cJSON *config = json_get(printed, "config");
+	AUTO_BUF text = buf_new(HARNESS_END_KEEP);
+
+	if (!cJSON_IsObject(config))
+		return;
+	json_print(&text, config);
+	post->config =
+		harness_pool_text(b->pool, buf_str(&text), HARNESS_END_KEEP);
+}
+
 /* A score among other text, which HarnessGym does not take. */
 static void
 look_for_stray(const struct harness_build *b, struct harness_post *post,
@@ -294,8 +309,9 @@ harness_post_read(struct harness_build *b, struct harness_post *post,
 			printed = json_parse(str_trim(text), JSON_BARE_TEXT,
 					     NULL);
 		read_json(b, post, printed);
-		post->score =
-			harness_score_of(printed, key != NULL ? key : "score");
+		read_config(b, post, printed);
+		post->score = harness_score_of(
+			printed, key != NULL ? key : "score", false);
 	} else {
 		read_json(b, post, json_get(node, "json"));
 		post->score = post->said_score;

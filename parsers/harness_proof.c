@@ -324,8 +324,8 @@ work_fault(const struct harness_build *b, const struct harness_judge *judge,
 	   const struct harness_iteration *it, const struct harness_file *out)
 {
 	const struct harness_judge_copy *work = &judge->copies[HARNESS_WORK];
-	bool differs =
-		strcmp(work->sum, judge->copies[HARNESS_TEMPLATE].sum) != 0;
+	const struct harness_judge_copy *own = &judge->copies[HARNESS_TEMPLATE];
+	bool differs = own->sum[0] != '\0' && strcmp(work->sum, own->sum) != 0;
 	const char *state = json_get_string(
 		harness_json_file(b, HARNESS_CONFIG, 0), "task_state", "");
 
@@ -347,6 +347,17 @@ work_fault(const struct harness_build *b, const struct harness_judge *judge,
 	return differs ? "judge changed" : "judge rewritten";
 }
 
+/* HarnessGym tells of a template at the end, and there is none. */
+static bool
+is_gone(const struct harness_build *b, const struct harness_judge *judge)
+{
+	const cJSON *told = json_get(b->summary, "artifact_qualification");
+
+	return strcmp(judge->copies[HARNESS_TEMPLATE].sum, "none") == 0 &&
+	       judge->copies[HARNESS_WORK].sum[0] == '\0' &&
+	       cJSON_IsObject(json_get(told, "template"));
+}
+
 /* How it is known that another judge measured; NULL: it is not. */
 static const char *
 judge_fault(const struct harness_build *b, const struct harness_judge *judge,
@@ -357,14 +368,16 @@ judge_fault(const struct harness_build *b, const struct harness_judge *judge,
 	const struct harness_judge_copy *best = &judge->copies[HARNESS_BEST];
 	int64_t point_ms = ctime_of(b, HARNESS_MANIFEST, 0);
 
-	if (b->ordered && own->ctime_ms > earliest(b, begins, N_OF(begins), 1))
+	if (b->ordered &&
+	    (own->ctime_ms > earliest(b, begins, N_OF(begins), 1) ||
+	     is_gone(b, judge)))
 		return "template changed"; /* it vouches for nothing */
 	if (best->ctime_ms > point_until(b))
 		return "checkpoint changed"; /* it hides something */
 	if (best->sum[0] == '\0' || !point->iteration.present ||
 	    point->iteration.value != it->number)
 		return work_fault(b, judge, it, out);
-	if (strcmp(best->sum, own->sum) != 0)
+	if (own->sum[0] != '\0' && strcmp(best->sum, own->sum) != 0)
 		return "judge changed";
 	/* The copy was made when it had measured, of what may be new then. */
 	if (!b->ordered || (is_point_kept(b) &&
@@ -398,16 +411,25 @@ static void
 hold_judges(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
+	bool has_point = true;
 
 	for (size_t k = 0; k < b->files->n_judges; k++) {
 		const struct harness_judge *judge = &b->files->judges[k];
 
 		if (strcmp(judge->run, run->dir) != 0)
 			continue;
-		run->has_judge = true;
+		if (strlen(judge->copies[HARNESS_TEMPLATE].sum) > 4) {
+			run->has_judge = true;
+			has_point = judge->copies[HARNESS_BEST].sum[0] != '\0';
+		}
 		for (size_t i = 0; i < run->n_iterations; i++)
 			hold_judge(b, judge, &run->iterations[i]);
 	}
+	/* While the run goes on they are written anew. */
+	if (run->checkpoint.present && !has_point && b->summary != NULL)
+		harness_dispute(b,
+				"the checkpoint of iteration %.0f has no files",
+				run->checkpoint.iteration.value);
 }
 
 void
@@ -660,7 +682,9 @@ harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws)
 	if (!is_beside)
 		return;
 	harness_post_doubt(b, &run->baseline, "another run was under way");
-	for (size_t i = 0; i < run->n_iterations; i++)
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		run->iterations[i].post.doubt = NULL; /* this says more */
 		harness_post_doubt(b, &run->iterations[i].post,
 				   "another run was under way");
+	}
 }

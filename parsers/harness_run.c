@@ -272,7 +272,7 @@ read_result(struct harness_build *b, struct harness_iteration *it,
 			  harness_run_file(b, HARNESS_POST_OUT, it->number),
 			  harness_text_file(b, HARNESS_POST_ERR, it->number));
 	if (!it->post.score.present)
-		it->claimed_score = harness_score_of(result, key);
+		it->claimed_score = harness_score_of(result, key, true);
 	it->note = note_of(b, result);
 }
 
@@ -415,6 +415,19 @@ read_baseline(struct harness_build *b)
 		run->baseline.passed = HARNESS_YES;
 }
 
+/* A file that tells a kernel something; "" where it is too long. */
+static const char *
+read_told(const struct harness_build *b, enum harness_kind kind)
+{
+	const struct harness_file *file = harness_run_file(b, kind, 0);
+
+	return file != NULL
+		       ? harness_pool_text(
+				 b->pool, str_from(file->cut ? "" : file->text),
+				 HARNESS_END_KEEP)
+		       : NULL;
+}
+
 static void
 read_checkpoint(struct harness_build *b)
 {
@@ -425,6 +438,9 @@ read_checkpoint(struct harness_build *b)
 	point->iteration = harness_number_at(manifest, "iteration");
 	point->score = harness_number_at(manifest, "score");
 	point->reason = text_at(b, manifest, "reason");
+	point->told = read_told(b, HARNESS_BEST_SETTINGS);
+	point->has_task = harness_run_file(b, HARNESS_BEST_TASK, 0) != NULL;
+	b->run->template_told = read_told(b, HARNESS_TEMPLATE_SETTINGS);
 }
 
 /* The last iteration's own word of a restore, before the summary stands. */

@@ -76,6 +76,7 @@ struct harness_post {
 	struct harness_number stray_score;
 	struct harness_case *cases;
 	size_t n_cases;
+	const char *config; /* what it printed as "config", JSON; or NULL */
 };
 
 struct harness_phase {
@@ -191,6 +192,8 @@ struct harness_checkpoint {
 	bool present;
 	struct harness_number iteration, score;
 	const char *reason;
+	const char *told; /* its kernel_config.json as it is; NULL: none */
+	bool has_task;	  /* it has a task.py */
 };
 
 #define HARNESS_STATE_LIST(X)                                                  \
@@ -247,6 +250,7 @@ struct harness_run {
 	struct harness_number baseline_pct, previous_pct, earlier_pct;
 	enum harness_tri stop_reached;
 	struct harness_checkpoint checkpoint;
+	const char *template_told; /* the template's, as the checkpoint's */
 	struct harness_restore restore;
 	/* Sources that say another thing than the verifier printed. */
 	const char **disputes;

@@ -175,6 +175,24 @@ table_read_row(const struct table *t, struct row *row, struct str line)
 	return true;
 }
 
+/* Another head, in the midst of the rows: no number, and a column's name. */
+static bool
+table_is_head(struct str line)
+{
+	bool is_named = false;
+	struct str cell;
+	double value;
+
+	while (str_next(&line, '\t', &cell)) {
+		cell = str_trim(cell);
+		if (str_to_double(cell, &value))
+			return false;
+		is_named |= memchr(cell.p, ' ', cell.len) == NULL &&
+			    table_is_named(cell, column_words[STATUS]);
+	}
+	return is_named;
+}
+
 #define REST_MS 2000
 
 /* Every row; a last line without an end may still be being written. */
@@ -191,6 +209,13 @@ table_read_rows(struct table *t)
 		if (str_trim(line).len == 0 ||
 		    (rest.p == NULL && (!at_rest || t->file->cut)))
 			continue;
+		if (table_is_head(line)) {
+			harness_dispute(t->b,
+					"another head stands below row "
+					"%zu: what follows is not counted",
+					t->n);
+			break;
+		}
 		if (!table_read_row(t, &row, line)) {
 			told->broken++;
 			continue;

@@ -98,8 +98,20 @@ harness_text_at(struct harness_pool *pool, const cJSON *object, const char *key,
 	return harness_text_of(pool, json_get(object, key), max);
 }
 
+/* In quotes it is no number, unless it is one that JSON cannot write. */
+static struct harness_number
+score_at(const cJSON *object, const char *key, bool quoted)
+{
+	const cJSON *node = json_get(object, key);
+	struct harness_number number = harness_number_of(node);
+
+	if (!quoted && cJSON_IsString(node) && isfinite(number.value))
+		number.value = (double)NAN;
+	return number;
+}
+
 struct harness_number
-harness_score_of(const cJSON *object, const char *key)
+harness_score_of(const cJSON *object, const char *key, bool quoted)
 {
 	static const char *const places[] = { NULL, "metrics", "objective",
 					      "verification" };
@@ -110,9 +122,9 @@ harness_score_of(const cJSON *object, const char *key)
 					     ? json_get(object, places[i])
 					     : object;
 
-		number = harness_number_at(place, key);
+		number = score_at(place, key, quoted);
 		if (!number.present)
-			number = harness_number_at(place, "score");
+			number = score_at(place, "score", quoted);
 		if (number.present)
 			break;
 	}

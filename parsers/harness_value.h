@@ -62,9 +62,11 @@ harness_number(double value)
 
 /*
  * A score as HarnessGym looks it up: key, then "score", at the top, then in
- * "metrics", "objective", "verification".
+ * "metrics", "objective", "verification"; NaN for a number in quotes, unless
+ * these count as well.
  */
-struct harness_number harness_score_of(const cJSON *object, const char *key);
+struct harness_number harness_score_of(const cJSON *object, const char *key,
+				       bool quoted);
 
 /*
  * Milliseconds since 1970 of "2026-11-20T16:09:36+00:00", of the same with

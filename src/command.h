@@ -23,11 +23,13 @@ enum command_id {
 	COMMAND_BENCH_START, /* the bench plan `name`, after a yes */
 	COMMAND_BENCH_STOP,  /* the bench `name`, after a yes */
 	COMMAND_BENCH_PICK,  /* which bench on the pods `text`; of the frame */
+	COMMAND_BENCH_ARMS,  /* which of the two last ones; of the frame */
 	/* Benches that the program defines itself, after a yes: */
 	COMMAND_BENCH_AUDIT, /* pods `text`, of the plan `name` or the probe */
 	COMMAND_BENCH_PODS,  /* the plan `name` on the pods `text` */
 	COMMAND_BENCH_FORM,  /* as the form `text` (JSON) says */
 	COMMAND_BENCH_RUN,   /* of a HarnessGym run `text` at place `name` */
+	COMMAND_BENCH_SETTINGS, /* the same, of what its kernels were told */
 };
 
 struct command {

@@ -29,7 +29,9 @@
 #define MAX_CHOICES 2000
 /* Ids of choices: an action, the form, from there on benches, then runs. */
 #define FORM_ID	     ACTION_COUNT
-#define BENCH_ID     (ACTION_COUNT + 1)
+#define POINT_ID     (ACTION_COUNT + 1)
+#define SETTINGS_ID  (ACTION_COUNT + 2)
+#define BENCH_ID     (ACTION_COUNT + 3)
 #define RUN_ID	     (1 << 20)
 #define BOX_WIDTH    110
 #define PICK_WIDTH   100
@@ -622,6 +624,12 @@ choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 
 		name = plot_run_label(mr, label);
 		help = model_pod_name(model, mr->pod);
+	} else if (id == POINT_ID) {
+		name = "checkpoint";
+		help = "the run's best checkpoint against its workspace";
+	} else if (id == SETTINGS_ID) {
+		name = "settings";
+		help = "what its kernels were told, as arms of a kernel bench";
 	} else if (id >= BENCH_ID) {
 		size_t i = (size_t)(id - BENCH_ID);
 
@@ -716,6 +724,28 @@ overlay_open_bench(struct ui *ui, const char *pods)
 		form_start(ui);
 }
 
+/* Which bench of a HarnessGym run; the command waits for that. */
+static void
+overlay_open_arms(struct ui *ui, struct command *command)
+{
+	command_release(&ui->pending);
+	ui->pending = *command;
+	choices_begin(ui, OVERLAY_BENCH);
+	choice_add(ui, POINT_ID);
+	choice_add(ui, SETTINGS_ID);
+	choices_fill(ui);
+}
+
+static void
+arms_picked(struct ui *ui, bool settings)
+{
+	struct command command = ui->pending;
+
+	ui->pending = (struct command){ .id = COMMAND_NONE };
+	command.id = settings ? COMMAND_BENCH_SETTINGS : COMMAND_BENCH_RUN;
+	overlay_ask(ui, &command);
+}
+
 /* The plan that was picked, on the pods that it was picked for. */
 static void
 bench_picked(struct ui *ui, size_t i)
@@ -745,6 +775,8 @@ choice_take(struct ui *ui)
 		form_start(ui);
 	} else if (id < ACTION_COUNT) {
 		ui_action(ui, (enum action)id);
+	} else if (id < BENCH_ID) {
+		arms_picked(ui, id == SETTINGS_ID);
 	} else if (id < RUN_ID) {
 		bench_picked(ui, (size_t)(id - BENCH_ID));
 	} else {
@@ -1671,6 +1703,8 @@ ui_action(struct ui *ui, enum action action)
 	if (command.id == COMMAND_BENCH_PICK) {
 		overlay_open_bench(ui, command.text);
 		command_release(&command);
+	} else if (command.id == COMMAND_BENCH_ARMS) {
+		overlay_open_arms(ui, &command);
 	} else if (command.id == COMMAND_COPY) {
 		ui_execute(ui, &command);
 	} else if (command.id != COMMAND_NONE) {

@@ -316,7 +316,8 @@ make_harness(const struct bench_compose *with, const struct command *command,
 {
 	const struct harness_view *view = with->model->harness;
 	const char *colon = strchr(command->name, ':');
-	struct harness_ab ab = { NULL, NULL, NULL };
+	struct harness_ab ab = { .settings = command->id ==
+					     COMMAND_BENCH_SETTINGS };
 	char *pod = NULL, *workspace;
 	cJSON *root = NULL;
 
@@ -412,6 +413,7 @@ bench_compose(const struct bench_compose *with, const struct command *command,
 		{ COMMAND_BENCH_PODS, make_on_pods },
 		{ COMMAND_BENCH_FORM, make_from_form },
 		{ COMMAND_BENCH_RUN, make_harness },
+		{ COMMAND_BENCH_SETTINGS, make_harness },
 	};
 	cJSON *root = NULL;
 	char *path = NULL;

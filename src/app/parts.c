@@ -297,6 +297,7 @@ static const struct {
 	[COMMAND_BENCH_PODS] = { made_bench, preview_made },
 	[COMMAND_BENCH_FORM] = { made_bench, preview_made },
 	[COMMAND_BENCH_RUN] = { made_bench, preview_made },
+	[COMMAND_BENCH_SETTINGS] = { made_bench, preview_made },
 };
 
 #define ACTION_COUNT (sizeof(actions) / sizeof(actions[0]))

@@ -272,11 +272,13 @@ put() {
 	mkdir -p "$(dirname "$1")" && printf '%s' "$2" >"$1"
 }
 
+# As a JSON merge patch: what is null there is left out.
 overlay() {
 	python3 -c 'import json, sys
 path, more = sys.argv[1:]
-base = json.load(open(path))
-base.update(json.loads(more))
+base, more = json.load(open(path)), json.loads(more)
+base = {k: v for k, v in {**base, **more}.items()
+        if more.get(k, 0) is not None}
 json.dump(base, open(path, "w"), indent=2, sort_keys=True)' "$1" "$2"
 }
 
@@ -289,8 +291,9 @@ hooks() {
 	test -f "$kernel" || return 0
 	python3 -c 'import json, re, sys
 text = open(sys.argv[1]).read()
-keys = [k for k in json.loads(sys.argv[2])
-        if k not in text and re.sub("[0-9]+$", "", k) not in text]
+keys = [k for k, v in json.loads(sys.argv[2]).items()
+        if v is not None and k not in text
+        and re.sub("[0-9]+$", "", k) not in text]
 if keys:
     sys.exit("kernel.py does not read " + ", ".join(keys) +
              ": this variant would be the control once more")

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/quote.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench/plan.h"
 
@@ -524,6 +525,11 @@ bench_make_form(const cJSON *form, const struct conf *conf, struct err *err)
 #define COMMAND_MAX 65536U
 #define NAME_MAX_   40U
 #define ROUNDS	    6
+#define MAX_TOLD    64
+#define WORD_BYTES  64
+#define MAX_ARMS    8
+#define LETTERS	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define FEW	    3 /* of fresh blocks, and of a kernel's processes */
 #define TIMEOUT_S   240.0
 /* HarnessGym's own sender clears its folder on the pod: take another one. */
 #define OWN_FOLDER "_hgym_ab"
@@ -532,7 +538,7 @@ bench_make_form(const cJSON *form, const struct conf *conf, struct err *err)
 static void
 add_name(struct buf *out, const char *text)
 {
-	for (size_t i = 0; text[i] != '\0' && out->len < NAME_MAX_ - 3; i++)
+	for (size_t i = 0; text[i] != '\0' && out->len < NAME_MAX_ - 4; i++)
 		buf_append_char(out, isalnum((unsigned char)text[i]) ||
 						     strchr("_.-", text[i])
 					     ? text[i]
@@ -563,24 +569,32 @@ add_measure(struct buf *out, const char *command)
 	buf_append_str(out, command + n);
 }
 
-/* Copy source, hold the judges against the workspace's, measure there. */
+/* In a copy of the run: hold its judges against those of that folder. */
 static void
-add_command(struct buf *out, const struct harness_ab *ab, const char *source)
+add_judged(struct buf *out, const struct harness_ab *ab, const char *judges)
 {
 	AUTO_BUF measure = buf_new(COMMAND_MAX);
 
 	add_measure(&measure, ab->run->command);
+	buf_append_str(out, "w=");
+	quote_word(out, str_from(judges));
+	buf_append_str(out, " && for f in benchmark.py verifier.py; do "
+			    "[ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$f\" || "
+			    "exit 9; done && sh -c ");
+	quote_word(out, str_from(measure.data));
+}
+
+/* Copy source, hold the judges against the workspace's, measure there. */
+static void
+add_command(struct buf *out, const struct harness_ab *ab, const char *source)
+{
 	buf_append_str(out, "d=$(mktemp -d) && trap 'rm -rf \"$d\"' EXIT && "
 			    "trap 'exit 143' HUP INT TERM && "
 			    "tar -C ");
 	quote_word(out, str_from(source));
 	buf_append_str(out, " --exclude=./.harnessgym --exclude=./.git -cf - . "
-			    "| tar -C \"$d\" -xf - && w=");
-	quote_word(out, str_from(ab->workspace));
-	buf_append_str(out, " && for f in benchmark.py verifier.py; do "
-			    "[ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$d/$f\" || "
-			    "exit 9; done && cd \"$d\" && sh -c ");
-	quote_word(out, str_from(measure.data));
+			    "| tar -C \"$d\" -xf - && cd \"$d\" && ");
+	add_judged(out, ab, ab->workspace);
 }
 
 static void
@@ -597,39 +611,284 @@ add_variant(cJSON *variants, const struct harness_ab *ab, const char *tag,
 	json_add_string(variant, "command", command.data);
 }
 
+/* Whether the program times functions itself, by the checkpoint's task.py. */
+static bool
+is_kernel(const struct harness_ab *ab)
+{
+	return ab->settings && ab->run->checkpoint.has_task;
+}
+
+/* What makes the one object of the other, laid over it; null: without it. */
 static cJSON *
-make_workload(const struct harness_ab *ab)
+make_overlay(const cJSON *from, const cJSON *to)
+{
+	cJSON *over = cJSON_CreateObject();
+
+	json_each (node, to) {
+		if (!cJSON_Compare(node, json_get(from, node->string), true))
+			cJSON_AddItemToObject(over, node->string,
+					      cJSON_Duplicate(node, true));
+	}
+	json_each (node, from) {
+		if (json_get(to, node->string) == NULL)
+			cJSON_AddNullToObject(over, node->string);
+	}
+	return over;
+}
+
+/* Whether a member is one that can be nothing but a setting. */
+static bool
+is_plain(const cJSON *node)
+{
+	static const char name[] = LETTERS "_0123456789";
+	static const char word[] = LETTERS "_0123456789.:+-";
+
+	if (strspn(node->string, LETTERS "_") == 0 ||
+	    node->string[strspn(node->string, name)] != '\0')
+		return false;
+	if (cJSON_IsString(node))
+		return strlen(node->valuestring) <= WORD_BYTES &&
+		       node->valuestring[strspn(node->valuestring, word)] ==
+			       '\0';
+	return cJSON_IsBool(node) ||
+	       (cJSON_IsNumber(node) && isfinite(node->valuedouble));
+}
+
+/* Settings of a kernel out of a text that an agent may have written. */
+static cJSON *
+read_settings(const char *text, const char *of, struct err *err)
+{
+	cJSON *root =
+		json_parse(str_trim(str_from(text)), JSON_BARE_REFUSED, NULL);
+	const char *twin = json_duplicate_key(root), *odd = NULL;
+	AUTO_BUF name = buf_new(COMMAND_MAX);
+
+	json_each (node, cJSON_IsObject(root) ? root : NULL)
+		odd = is_plain(node) ? odd : node->string;
+	utf8_sanitize(&name, str_from(odd != NULL    ? odd
+				      : twin != NULL ? twin
+						     : ""));
+	if (!cJSON_IsObject(root))
+		err_set(err, ERR_NODATA, "%s: no JSON object", of);
+	else if (cJSON_GetArraySize(root) > MAX_TOLD)
+		err_set(err, ERR_NODATA, "%s: more than %d settings", of,
+			MAX_TOLD);
+	else if (odd != NULL)
+		err_set(err, ERR_NODATA,
+			"%s: \"%.60s\" is no number, true, false or short word",
+			of, name.data);
+	else if (twin != NULL)
+		err_set(err, ERR_NODATA, "%s: \"%.60s\" stands twice", of,
+			name.data);
+	else
+		return root;
+	cJSON_Delete(root);
+	return NULL;
+}
+
+/* What kernels were told: the template's, then the checkpoint's. */
+struct told {
+	cJSON *trees[MAX_ARMS];
+	unsigned int iterations[MAX_ARMS];
+	size_t n;
+};
+
+/* One more, which is given; without one that is there already. */
+static void
+told_add(struct told *told, unsigned int iteration, cJSON *tree)
+{
+	bool is_new = tree != NULL && told->n < MAX_ARMS;
+
+	for (size_t i = 0; is_new && i < told->n; i++)
+		is_new = !cJSON_Compare(told->trees[i], tree, true);
+	if (!is_new) {
+		cJSON_Delete(tree);
+		return;
+	}
+	told->iterations[told->n] = iteration;
+	told->trees[told->n++] = tree;
+}
+
+/* Whether the checkpoint's own file says what was printed of it. */
+static int
+told_check(const char *file, const cJSON *printed, struct err *err)
+{
+	AUTO_JSON own =
+		read_settings(file, "the checkpoint's " HARNESS_SETTINGS, err);
+	AUTO_BUF said = buf_new(COMMAND_MAX);
+
+	json_each (node, own) {
+		const cJSON *other = json_get(printed, node->string);
+
+		if (other == NULL || cJSON_Compare(node, other, true))
+			continue;
+		json_print(&said, node);
+		buf_append_str(&said, ", the verifier printed ");
+		json_print(&said, other);
+		return err_set(err, ERR_NODATA,
+			       "the checkpoint's " HARNESS_SETTINGS
+			       " says %s %s",
+			       node->string, said.data);
+	}
+	return own != NULL ? 0 : -1;
+}
+
+/* What a verifier printed is evidence; files only where it printed none. */
+static int
+told_read(struct told *told, const struct harness_run *run, struct err *err)
+{
+	const struct harness_iteration *best = NULL;
+	const char *base = run->template_told, *own = run->checkpoint.told;
+
+	for (size_t i = 0; run->best.present && i < run->n_iterations; i++)
+		if (run->iterations[i].number == run->best.iteration &&
+		    run->checkpoint.iteration.value == run->best.iteration)
+			best = &run->iterations[i];
+	if (best != NULL && run->baseline.config != NULL &&
+	    best->post.config != NULL) {
+		base = run->baseline.config;
+		own = best->post.config;
+	}
+	if (best == NULL || base == NULL || own == NULL)
+		return err_set(err, ERR_NODATA,
+			       best == NULL
+				       ? "its checkpoint is not a verified best"
+				       : "its template has no settings");
+	told_add(told, 0, read_settings(base, "the template's settings", err));
+	if (told->n == 1)
+		told_add(told, best->number,
+			 read_settings(own, "the checkpoint's settings", err));
+	if (told->n < 2)
+		return err->code != ERR_NONE
+			       ? -1
+			       : err_set(err, ERR_NODATA,
+					 "its checkpoint has the template's "
+					 "settings");
+	if (own != run->checkpoint.told && run->checkpoint.told != NULL &&
+	    told_check(run->checkpoint.told, told->trees[1], err) != 0)
+		return -1;
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		const struct harness_iteration *it = &run->iterations[i];
+		struct err odd = { ERR_NONE, "" };
+
+		if (it->verified_score.present && it->post.config != NULL)
+			told_add(told, it->number,
+				 read_settings(it->post.config, "", &odd));
+	}
+	return 0;
+}
+
+/* An arm of settings: the checkpoint as it is, or told something else. */
+static void
+add_told(cJSON *variants, const struct told *told, size_t i, bool has_file)
+{
+	cJSON *v = json_add_row(variants);
+	AUTO_TEXT tag = i == 0 ? xstrdup("template")
+			       : xasprintf("iteration-%u", told->iterations[i]);
+
+	json_add_string(v, "tag", tag);
+	if (i == 0)
+		cJSON_AddBoolToObject(v, "control", true);
+	if (!has_file)
+		cJSON_AddItemToObject(v, "launch",
+				      cJSON_Duplicate(told->trees[i], true));
+	else if (i != 1)
+		json_add(v,
+			 JNODE("overlay",
+			       json_new(JNODE(HARNESS_SETTINGS,
+					      make_overlay(told->trees[1],
+							   told->trees[i])))));
+}
+
+/* The arms of settings; -1 with err: there are none. */
+static int
+add_settings(cJSON *variants, const struct harness_run *run, struct err *err)
+{
+	struct told told = { .n = 0 };
+	struct err why = { ERR_NONE, "" };
+	int rc = told_read(&told, run, &why);
+
+	for (size_t i = 0; rc == 0 && i < told.n; i++)
+		add_told(variants, &told, i, run->checkpoint.told != NULL);
+	for (size_t i = 0; i < told.n; i++)
+		cJSON_Delete(told.trees[i]);
+	return rc == 0 ? 0
+		       : err_set(err, why.code, "run %s: %s", run->id,
+				 why.text);
+}
+
+static cJSON *
+make_workload(const struct harness_ab *ab, const char *folder,
+	      const char *command)
 {
 	struct harness_number limit = ab->run->post_s;
 
 	return json_new(
-		JTEXT("cwd", ab->workspace), JTEXT("command", ab->run->command),
+		JTEXT("cwd", folder), JTEXT("command", command),
 		JTEXT("log", "verifier.out"),
 		JNUM("timeout_s", harness_is_finite(limit) && limit.value >= 1
 					  ? limit.value
 					  : TIMEOUT_S));
 }
 
+/* The arms and what runs them: settings of the checkpoint, or two folders. */
 static cJSON *
-make_plan(const struct harness_ab *ab)
+make_arms(const struct harness_ab *ab, cJSON *variants, struct err *err)
+{
+	const struct harness_run *run = ab->run;
+	AUTO_TEXT folder =
+		xasprintf("%s/.harnessgym/runs/%s", ab->workspace, run->dir);
+	AUTO_TEXT best = xasprintf("%s/checkpoints/best", folder);
+	AUTO_TEXT template =
+		xasprintf("%s/qualification/workspace_template", folder);
+	AUTO_BUF command = buf_new(COMMAND_MAX);
+
+	if (!ab->settings) {
+		add_variant(variants, ab, "checkpoint", best);
+		add_variant(variants, ab, "workspace", ab->workspace);
+		return make_workload(ab, ab->workspace, run->command);
+	}
+	if (add_settings(variants, run, err) != 0)
+		return NULL;
+	if (is_kernel(ab))
+		return json_new(JTEXT("cwd", best), JTEXT("kind", "kernel"));
+	add_judged(&command, ab, template);
+	return make_workload(ab, best, command.data);
+}
+
+static cJSON *
+make_metric(const struct harness_ab *ab)
 {
 	bool higher = ab->run->higher_is_better == HARNESS_YES;
-	cJSON *variants = cJSON_CreateArray();
-	AUTO_TEXT best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
-				   ab->workspace, ab->run->dir);
+
+	if (is_kernel(ab))
+		return json_new(JTEXT("key", "us"));
+	return json_new(JTEXT("parser", "json"),
+			JTEXT("key", ab->run->post_score_key),
+			JTEXT("direction", higher ? "higher" : "lower"));
+}
+
+static cJSON *
+make_plan(const struct harness_ab *ab, struct err *err)
+{
+	cJSON *variants = cJSON_CreateArray(), *design;
+	cJSON *workload = make_arms(ab, variants, err);
 	AUTO_BUF name = buf_new(COMMAND_MAX);
 
+	if (workload == NULL) {
+		cJSON_Delete(variants);
+		return NULL;
+	}
 	add_name(&name, ab->run->id);
-	buf_append_str(&name, "-ab");
-	add_variant(variants, ab, "checkpoint", best);
-	add_variant(variants, ab, "workspace", ab->workspace);
+	buf_append_str(&name, ab->settings ? "-set" : "-ab");
+	design = json_new(JNUM("blocks_per_pod", is_kernel(ab) ? FEW : ROUNDS),
+			  JNUM("burn_in", !is_kernel(ab)), JBOOL("aa", true));
+	/* The best of several looks better than it is. */
+	if (cJSON_GetArraySize(variants) > 2)
+		json_add_number(design, "confirm_blocks", FEW);
 	return json_new(
 		JTEXT("schema", PLAN_SCHEMA), JTEXT("name", name.data),
-		JNODE("workload", make_workload(ab)),
-		JNODE("metric", json_new(JTEXT("parser", "json"),
-					 JTEXT("key", ab->run->post_score_key),
-					 JTEXT("direction",
-					       higher ? "higher" : "lower"))),
+		JNODE("workload", workload), JNODE("metric", make_metric(ab)),
 		JNODE("variants", variants),
 		JNODE("pods",
 		      json_list_of(
@@ -637,9 +896,7 @@ make_plan(const struct harness_ab *ab)
 				      ? json_new(JTEXT("id", ab->pod))
 				      : json_new(JTEXT("id", "here"),
 						 JTEXT("transport", "local")))),
-		JNODE("design",
-		      json_new(JNUM("blocks_per_pod", ROUNDS),
-			       JNUM("burn_in", 1), JBOOL("aa", true))));
+		JNODE("design", design));
 }
 
 static int
@@ -656,6 +913,12 @@ check(const struct harness_ab *ab, struct err *err)
 		return err_set(err, ERR_NODATA,
 			       "run %s has no command that measures a score",
 			       run->id);
+	if (ab->settings && run->checkpoint.told == NULL &&
+	    !run->checkpoint.has_task)
+		return err_set(err, ERR_NODATA,
+			       "run %s: its checkpoint has no " HARNESS_SETTINGS
+			       " and no task.py that could take settings",
+			       run->id);
 	if (ab->workspace[0] != '/')
 		return err_set(err, ERR_USAGE,
 			       "--ab: name the workspace by its absolute path");
@@ -671,7 +934,9 @@ harness_ab_json(const struct harness_ab *ab, struct err *err)
 
 	if (check(ab, err) != 0)
 		return NULL;
-	object = make_plan(ab);
+	object = make_plan(ab, err);
+	if (object == NULL)
+		return NULL;
 	json_print(&text, object);
 	if (plan_parse(&plan, "bench.json", buf_str(&text), err) != 0) {
 		cJSON_Delete(object);

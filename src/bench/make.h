@@ -76,16 +76,21 @@ bool bench_probe_needs_torch(const char *command);
  * run of the bench copies its arm to a folder of its own and refuses when
  * benchmark.py or verifier.py are not those of the workspace; the checkpoint
  * and the workspace are only read.
+ * With `settings` it is of a kernel: the checkpoint told what the template
+ * tells it, against what it was told itself and in other verified iterations.
+ * Its functions are timed by the checkpoint's task.py; without one its runs
+ * are the run's own command.
  */
 struct harness_ab {
 	const struct harness_run *run;
 	const char *workspace; /* where it lies, absolute */
 	const char *pod;       /* of the configuration; NULL: this machine */
+	bool settings;
 };
 
 /*
- * Given (owned), or NULL with err: there is no checkpoint, or nothing that
- * measures.  The result has passed the reader of bench.json.
+ * Given (owned), or NULL with err: there is no checkpoint, nothing that
+ * measures, or no settings.  The result has passed the reader of bench.json.
  */
 cJSON *harness_ab_json(const struct harness_ab *ab, struct err *err)
 	__attribute__((warn_unused_result));

@@ -111,7 +111,9 @@ static int
 show_ab(const struct harness_run *run, const struct place *place,
 	struct err *err)
 {
-	const struct harness_ab ab = { run, place->workspace, place->pod };
+	const struct harness_ab ab = { .run = run,
+				       .workspace = place->workspace,
+				       .pod = place->pod };
 	cJSON *object = harness_ab_json(&ab, err);
 
 	if (object == NULL)

@@ -17,6 +17,7 @@ WORDS, LIBRARIES = sys.argv[2].split(), sys.argv[3].split()
 ALL = sys.argv[4] != ""
 RUNS = 64 if ALL else 33
 COPIES = "workspace", "best", "workspace_template"
+TEMPLATE = "qualification/workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
 known, sent, sums, told = {}, {}, {}, {}
 
@@ -62,7 +63,7 @@ def stamp(ns):
 
 def part(f, path, st, newest):
 	name = path.rsplit("/", 1)[-1]
-	if name.endswith(".prompt.txt") or "/workspace/" in path or \
+	if name.endswith((".prompt.txt", ".py")) or "/workspace/" in path or \
 			name.endswith(".txt") and not (
 			newest or name in OLD or name.startswith("post.")):
 		return b""
@@ -107,6 +108,12 @@ def send(root, path, newest, now):
 	sent[path] = (st.st_ino, st.st_size) if whole else (0, 0)
 
 
+# What the template and the checkpoint tell a kernel, and how to call it.
+SETTINGS = ("qualification", "workspace_template", "kernel_config.json"), \
+	("checkpoints", "best", "kernel_config.json"), \
+	("checkpoints", "best", "task.py")
+
+
 # Every file of a run; the checkpoint, which is written before what tells that
 # it stands, comes last.
 def files_of(root, run, newest):
@@ -120,6 +127,13 @@ def files_of(root, run, newest):
 					stack.append((own, depth + 1))
 			elif name.endswith((".json", ".txt")):
 				found.append(own)
+	for above, below, name in SETTINGS:
+		path = "runs/%s/%s" % (run, above)
+		own = path + "/" + below
+		if is_folder(os.path.join(root, path)) and \
+				is_folder(os.path.join(root, own)) and \
+				is_file(os.path.join(root, own, name)):
+			found.append(own + "/" + name)
 	return sorted(found, key=lambda path: "/checkpoints/" in path)
 
 
@@ -186,20 +200,50 @@ def shadows_of(work, template, imports):
 			yield name
 
 
+# When the template, which HarnessGym makes once, was changed as such: an entry
+# came or went, or all of it did; 0: there is no trace of one.
+def template_at(template):
+	if is_folder(template):
+		return changed_at(template)
+	above = os.path.dirname(template)
+	return changed_at(above) if is_folder(above) else 0
+
+
+# Byte code in the workspace that python runs whatever the source says.
+def stale_of(work, names):
+	for name in names_in(os.path.join(work, "__pycache__"))[:1024]:
+		path = os.path.join(work, "__pycache__", name)
+		if name.split(".")[0] + ".py" in names and is_file(path):
+			with open(path, "rb") as f:
+				if f.read(8)[4:5] == b"\1":
+					yield "__pycache__/" + name
+
+
 def send_judges(root, run, work):
 	own = os.path.join(root, "runs", run)
 	template = os.path.join(own, "qualification", "workspace_template")
 	best = os.path.join(own, "checkpoints", "best")
-	if not is_folder(template):
-		return
 	try:
 		with open(os.path.join(own, "run_config.json")) as f:
 			command = json.load(f)["post_attempt_command"] or ""
 	except (OSError, ValueError, LookupError, TypeError):
 		command = ""
-	found, imports = judges_of(template, command)
+	ns = template_at(template)
+	lines = [(TEMPLATE, "J %s %s 0.000 - 0.000 -" % (
+		stamp(ns), "-" if is_folder(template) else "none"))]
+	if is_folder(template):
+		found, imports = judges_of(template, command)
+		if work:
+			found += shadows_of(work, template, imports)
+	else:
+		template, found = None, []
+		if work and not ns:
+			# Without one it is known when they were written.
+			found = [n for n in judges_of(work, command)[0]
+				if n in command]
 	if work:
-		found += shadows_of(work, template, imports)
+		found += stale_of(work, {*found, *(n + ".py" for n in imports)}
+			if template else found)
 	for name in found:
 		line = []
 		for folder in template, best if is_folder(best) else None, work:
@@ -207,7 +251,9 @@ def send_judges(root, run, work):
 			if folder == best:
 				ns = max(ns, changed_at(best))
 			line += [stamp(ns), text]
-		line = "J %s %s/%s" % (" ".join(line), run, name)
+		lines.append((name, "J " + " ".join(line)))
+	for name, line in lines:
+		line = "%s %s/%s" % (line, run, name)
 		if told.get((run, name)) != line:
 			say(line)
 		told[run, name] = line

@@ -27,13 +27,17 @@ BEST = {
           "output edited at once", "output edited, then the result",
           "output pushed out", "verifier's sentence", "iteration linked",
           "score 1e999", "score nan", "score twice", "score true",
-          "score below 0"],
+          "score below 0", "score in quotes", "judge put back at once",
+          "judge moved", "printed over", "output piped",
+          "prompt again", "score of another task", "judge compiled"],
     140: ["judge linked", "judge put back", "judge and template swapped",
           "judge swapped twice", "manifest touched", "restore claimed",
           "module shadowed and gone", "iterations renumbered",
-          "iteration moved in", "old run newest"],
+          "iteration moved in", "old run newest", "output copied",
+          "template dropped", "template's judge dropped", "no template",
+          "template emptied"],
     None: ["run beside it", "direction turned", "post without a command",
-           "output without a command", "command added"],
+           "output without a command", "command added", "key changed"],
 }
 # The agent that acts at that moment made up all that there is to see, in the
 # right order; it is found out when HarnessGym goes on.
@@ -70,6 +74,15 @@ SAYS = {
     "output replaced": "changed after it was printed",
     "post without a command": "nothing measures it",
     "run beside it": "another run was under way",
+    "template dropped": "template changed: qualification/workspace_template",
+    "template emptied": "template changed: qualification",
+    "template's judge dropped": "template changed",
+    "no template": "judge rewritten: verifier.py",
+    "judge compiled": "judge changed: __pycache__/reference.",
+    "output copied": "iteration 1: result.json says 130, the verifier "
+                     "printed 110",
+    "checkpoint dropped": "the checkpoint of iteration 2 has no files",
+    "score in quotes": "it printed no finite number",
 }
 
 
@@ -138,7 +151,7 @@ def judge(name, folder, config, outcome):
     if name in SAYS:
         ok(SAYS[name] in text or SAYS[name] in page, "and it is said",
            text + page)
-    if name == "honest":
+    if name == "honest" or name == "judge divided":
         ok(run.get("contradictions") == [] and
            run.get("judge_unchanged") is True and
            [it.get("evidence") for it in run["iterations"]] == ["printed"] * 2,
@@ -176,7 +189,7 @@ def main():
         json.dump({"schema": "hgym-tui.config/1", "pods": [
             {"name": "here", "transport": "local"}]}, out)
     cases = [(name, os.path.join(folder, name.replace(" ", "-")))
-             for name in liar.LIES]
+             for name in sys.argv[1:] or liar.LIES]
     try:
         with ThreadPoolExecutor(8) as pool:
             for (name, path), outcome in zip(cases, pool.map(lie, cases)):

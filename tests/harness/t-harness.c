@@ -86,11 +86,11 @@ test_paths(void)
 				 ".harnessgym/registry.json",
 			      &path),
 	   "a registry of a copy does not count");
-	ok(!harness_path_enters(I1 "qualification/attempt_1/workspace"),
-	   "nor is the copy walked");
-	ok(!harness_path_enters(R "checkpoints/best") &&
-		   !harness_path_enters(R "qualification"),
-	   "nor the checkpoint, nor the template");
+	ok(!harness_path_read(R "checkpoints/best/kernel.py", &path) &&
+		   harness_path_read(R "checkpoints/best/kernel_config.json",
+				     &path) &&
+		   str_eq_cstr(path.run, "r1"),
+	   "of a checkpoint what it tells a kernel does, not its sources");
 	ok(!harness_path_read("runs/r1/iterations/1x/result.json", &path),
 	   "1x is no iteration");
 	ok(!harness_path_read("runs/r1/iterations/99999999999/result.json",

@@ -124,6 +124,13 @@ def test_liars(folder):
     ok(table["best_kept_claimed"]["score"] == 0.9929 and
        table["other"] == 1 and table["broken_lines"] == 1,
        "what no loss can be is no score", table)
+    other = HEAD.replace("val_bpb\tmemory_gb", "memory_gb\tval_bpb")
+    put(folder, table_of(ROWS[:3] + [other.strip(), "g\t0.1\t0.98\tkeep\tx"]))
+    says(folder, "another head half-way",
+         "another head stands below row 3: what follows is not counted")
+    _, table = look(folder)
+    ok(table["rows"] == 3 and table["best_kept_claimed"]["score"] == 0.9932,
+       "so that no other column is taken for the score", table)
     mixed = ROWS[:1] + ["b\t0.9\t44\tkeep\tbaseline + rope",
                         "a1b2c3d\t0.8\t44\tkeep\tbaseline with rope"]
     put(folder, table_of(mixed))

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`b` on a run whose kernel is told something offers that as the arms of a
+bench; whatever an agent writes into such a file, nothing of it is run."""
+import glob
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+SRC = os.environ["HGYM_SRC"]
+TUI = os.path.abspath(os.environ["HGYM_TUI"])
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support", "tools")]
+import harness_liar as liar  # noqa: E402
+from home import home_dirs  # noqa: E402
+from tap import finish, ok  # noqa: E402
+from vt import Program  # noqa: E402
+from wait import until  # noqa: E402
+
+LIMIT_S = 120
+TOLD = "kernel_config.json"
+# A verifier as the published tasks have it; SILENT: without its config.
+VERIFIER = """import json
+config = json.load(open("kernel_config.json"))
+told = {} if config.get("silent") else {"config": config}
+print(json.dumps({"best_us": 100.0 + 10 * config["num_warps"],
+                  "status": "passed", **told}))
+"""
+KERNEL = """import json, os, time
+HERE = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(HERE, "kernel_config.json")) as text:
+    config = json.load(text)
+def make(case):
+    def f(x):
+        time.sleep((2 + config["num_warps"] + config.get("more", 0)) / 1e3)
+        return [2.0 * v for v in x]
+    return f
+"""
+TASK = """DEVICE = "cpu"
+def inputs(case, seed):
+    return ([float(seed % 97)],)
+"""
+
+
+def play(folder, told, files=None):
+    """A real run: what its kernel is told, of the template and then of each
+    iteration (None: as before)."""
+    def begun(run):
+        for name, text in {"verifier.py": VERIFIER, "kernel.py": KERNEL,
+                           TOLD: json.dumps(told[0]), **(files or {})}.items():
+            liar.write(os.path.join(run.work, name), text)
+
+    def attempt(run):
+        if told[run.n] is not None:
+            liar.write(os.path.join(run.work, TOLD), json.dumps(told[run.n]))
+    liar.Run(folder, {"begun": begun, "attempt": attempt}, None,
+             iterations=len(told) - 1).play()
+    return os.path.join(folder, ".harnessgym/runs/liar")
+
+
+def start(folder, work):
+    screen = Program([TUI, work], 150, 50, home_dirs(folder), folder)
+    screen.send("8")
+    screen.wait_for("best VERIFIED", LIMIT_S)
+    return screen
+
+
+def leave(screen):
+    screen.send("Q")
+    ok(screen.end(LIMIT_S) == 0, "and left")
+    screen.close()
+
+
+def ask(screen):
+    """The second of both benches."""
+    screen.send("b")
+    ok(screen.wait_for("Which bench?", LIMIT_S) and
+       screen.wait_for("as arms of a kernel bench", LIMIT_S),
+       "the run offers two benches", screen.screen.text())
+    screen.send("settings\r")
+
+
+def plans(folder):
+    found = glob.glob(folder + "/**/plans/liar-set.json", recursive=True)
+    return [json.load(open(path, encoding="utf-8")) for path in found]
+
+
+def test_kernel(folder):
+    """With a task.py: a kernel bench, begun by a yes and judged."""
+    work = os.path.join(folder, "it's here")
+    play(work, [{"num_warps": 8}, {"num_warps": 4, "more": 1},
+                {"num_warps": 1}], {"task.py": TASK})
+    screen = start(folder, work)
+    ask(screen)
+    ok(screen.wait_for("type yes", LIMIT_S) and
+       screen.wait_for('overlay kernel_config.json {"num_warps":8}', LIMIT_S)
+       and screen.wait_for(
+           'overlay kernel_config.json {"num_warps":4,"more":1}', LIMIT_S) and
+       screen.wait_for("HGYM_PROBE", LIMIT_S),
+       "the exact command and what is laid over it", screen.screen.text())
+    plan = plans(folder)[0]
+    ok(plan["workload"]["kind"] == "kernel" and
+       [v["tag"] for v in plan["variants"]] ==
+       ["template", "iteration-2", "iteration-1"] and
+       plan["variants"][0]["control"] and
+       "overlay" not in plan["variants"][1],
+       "the template is the control, the best as it is, then the other", plan)
+    screen.send("no\r")
+    ok(screen.wait_for("nothing was started", LIMIT_S),
+       "another word than yes starts nothing")
+    ask(screen)
+    screen.wait_for("type yes", LIMIT_S)
+    screen.send("yes\r")
+
+    def verdict():
+        for path in glob.glob(folder + "/**/verdict.json", recursive=True):
+            for one in liar.read(path).get("contrasts", []):
+                if one["variant"] == "iteration-2":
+                    return one["verdict"]
+        return None
+    ok(until(lambda: verdict() == "FASTER", LIMIT_S),
+       "the bench finds 3 ms faster than 10", verdict())
+    leave(screen)
+
+
+def test_command(folder):
+    """Without a task.py the verifier measures, and is held against that of
+    the template; a key that the template has not is taken away."""
+    work = os.path.join(folder, "work")
+    run = play(work, [{"num_warps": 8, "silent": True},
+                      {"num_warps": 1, "num_warps_4096": 2, "silent": True}])
+    screen = start(folder, work)
+    ask(screen)
+    screen.wait_for("type yes", LIMIT_S)
+    plan = plans(folder)[0]
+    ok(plan["variants"][0]["overlay"] ==
+       {TOLD: {"num_warps": 8, "num_warps_4096": None}},
+       "from the two files", plan)
+    ok(run + "/qualification/workspace_template" in
+       plan["workload"]["command"] and "cmp" in plan["workload"]["command"],
+       "by the judge of the template", plan)
+    screen.send("\x1b")
+    # The other bench is still there.
+    screen.send("b")
+    screen.wait_for("Which bench?", LIMIT_S)
+    screen.send("\r")
+    ok(screen.wait_for("checkpoint once more in each block", LIMIT_S),
+       "the checkpoint against the workspace", screen.screen.text())
+    screen.send("\x1b")
+    leave(screen)
+
+
+HOSTILE = {
+    "no JSON": ("{", "no JSON object"),
+    "a list": ("[1, 2]", "no JSON object"),
+    "nested": ('{"num_warps": %s1%s}' % ("[" * 30, "]" * 30),
+               'is no number, true, false or short word'),
+    "deep": ("[" * 90000 + "]" * 90000, "no JSON object"),
+    "an object in it": ('{"num_warps": {"a": 1}}', '"num_warps" is no number'),
+    "huge": ('{"num_warps": 1, "pad": "%s"}' % ("x" * 5000000),
+             "no JSON object"),
+    "many": (json.dumps({"k%d" % n: n for n in range(99)}),
+             "more than 64 settings"),
+    "a shell": (json.dumps({"num_warps": "$(touch owned)"}),
+                '"num_warps" is no number'),
+    "a quote": (json.dumps({"num_warps": "'; touch owned; '"}),
+                '"num_warps" is no number'),
+    "a name for a shell": (json.dumps({"num_warps": 1, "a`touch owned`": 1}),
+                           '"a`touch owned`" is no number'),
+    "an escape in a name": ('{"\\u001b]0;owned\\u0007": 1}',
+                            "]0;owned\u00b7\" is no number"),
+    "an escape": ('{"num_warps": "\\u001b]0;owned\\u0007"}',
+                  '"num_warps" is no number'),
+    "a line": (json.dumps({"num_warps": "1\n2"}), '"num_warps" is no number'),
+    "no number": ('{"num_warps": NaN}', "no JSON object"),
+    "infinite": ('{"num_warps": 1e999}', '"num_warps" is no number'),
+    "twice": ('{"num_warps": 1, "num_warps": 8}', '"num_warps" stands twice'),
+    "another": ('{"num_warps": 2}', "says num_warps 2, the verifier "
+                "printed 1"),
+}
+
+
+def test_hostile(folder):
+    work = os.path.join(folder, "work")
+    path = play(work, [{"num_warps": 8}, {"num_warps": 1}]) + \
+        "/checkpoints/best/" + TOLD
+    screen = start(folder, work)
+    for name, (text, words) in HOSTILE.items():
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+
+        def refused():
+            screen.send("b")
+            screen.wait_for("Which bench?", LIMIT_S)
+            screen.send("settings\r")
+            screen.settle()
+            if "type yes" in screen.screen.text():
+                screen.send("\x1b")
+                screen.settle()
+            return words in screen.screen.text()
+        ok(until(refused, LIMIT_S), "%s is refused in a sentence" % name,
+           screen.screen.text())
+    ok(not glob.glob(folder + "/**/owned", recursive=True),
+       "and nothing of it was run")
+    leave(screen)
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    try:
+        for test in (test_kernel, test_command, test_hostile):
+            own = os.path.join(folder, test.__name__)
+            os.mkdir(own)
+            test(own)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return finish()
+
+
+sys.exit(main())

@@ -715,10 +715,11 @@ on_state(struct worker *worker, const struct launch_reply *reply)
 	} else if (reply->moved[0] != '\0' && worker->run->counted &&
 		   worker_slurm(worker) != NULL) {
 		(void)snprintf(why, sizeof(why),
-			       "%s: Slurm ended its allocation; it moved %s",
+			       "%s: Slurm ended its allocation (%s)",
 			       worker->run->id, reply->moved);
 		repeat_block(worker, worker->run, why);
-	} else if (reply->state == LAUNCH_LOST || reply->state == LAUNCH_NONE) {
+	} else if (reply->moved[0] != '\0' || reply->state == LAUNCH_LOST ||
+		   reply->state == LAUNCH_NONE) {
 		on_lost(worker);
 	} else if (folder_size(s->setup.path, log) < reply->size) {
 		worker_next(worker, WORKER_WATCH, 0);

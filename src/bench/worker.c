@@ -754,9 +754,7 @@ on_start(struct worker *worker, const struct launch_reply *reply)
 {
 	char why[200];
 
-	if (reply->error[0] != '\0') {
-		worker_fail(worker, reply->error);
-	} else if (reply->foreign[0] != '\0') {
+	if (reply->foreign[0] != '\0') {
 		(void)snprintf(why, sizeof(why),
 			       "something else computes on its GPUs (pids %s)",
 			       reply->foreign);
@@ -993,7 +991,11 @@ worker_on_close(void *user, const struct stream_exit *exit)
 			worker_wait_over(worker);
 		if (worker->step != WORKER_START)
 			worker->tries = 0;
-		steps[worker->step].on_reply(worker, &reply);
+		if (reply.error[0] != '\0' && worker->step >= WORKER_START &&
+		    worker->step < WORKER_ABORT)
+			worker_fail(worker, reply.error);
+		else
+			steps[worker->step].on_reply(worker, &reply);
 	}
 	launch_reply_release(&reply);
 }

@@ -152,8 +152,7 @@ def beat():
 
 # Folders that cannot be looked into hold no logs for us: say so.
 def unlistable():
-	for g in globs:
-		where = os.path.dirname(g)
+	for where in {os.path.dirname(g) for g in globs}:
 		for d in glob.glob(where) if glob.has_magic(where) else [where]:
 			try:
 				os.listdir(d or b'.')
@@ -275,11 +274,12 @@ def start(path, key, kind='N'):
 	if len(path) > 1000:
 		return trouble(0, errno.ENAMETOOLONG, path)
 	f = File()
-	f.path, f.grew = path, mono()
+	f.path = path
 	try:
 		open_file(f)
 		st = os.fstat(f.fd)
 		f.key, n, r, data = key, *where(f)
+		f.grew = mono() - time.time() + st.st_mtime
 		if (st.st_dev, st.st_ino) != key or key in by_key or (
 				r > 1000 or not stat.S_ISREG(st.st_mode)):
 			return let_rest(f)
@@ -400,7 +400,7 @@ def matches():
 	seen = {}
 	found = list(named)
 	for g in [] if quiet else globs:
-		found += sorted(glob.glob(g))
+		found += sorted(glob.glob(g)) if glob.has_magic(g) else [g]
 	for p in found:
 		try:
 			st = os.stat(p)
@@ -461,7 +461,7 @@ def look_for():
 def scan():
 	global going, scanned, scan_at
 	begun, seen = mono(), matches()
-	order = sorted(seen, key=lambda k: -seen[k][1].st_mtime)[:MAX_FILES]
+	order = sorted(seen, key=lambda k: -seen[k][1].st_mtime)
 	for f in list(files.values()):
 		if not quiet or f.path in named:
 			if f.key in seen:
@@ -470,15 +470,11 @@ def scan():
 				age(f)
 			if f.id in files:
 				safely(preview, f)
-	old = None
-	for key in order:
+	old = [k for k in order[MAX_FILES:] if k in by_key]
+	for key in order[:MAX_FILES]:
 		if key in by_key:
 			continue
 		if len(files) >= MAX_FILES:
-			if old is None:
-				old = set(by_key) & set(seen) - set(order)
-				old = sorted(old,
-					key=lambda k: -seen[k][1].st_mtime)
 			if not old or mono() - by_key[old[-1]].grew < 60:
 				break
 			drop(by_key[old.pop()])
@@ -488,7 +484,7 @@ def scan():
 		out(line('S', len(files), max(len(seen), len(files))))
 		going = False
 	scanned = mono()
-	scan_at = scanned + max(1, 50 * (scanned - begun))
+	scan_at = scanned + max(1, 99 * (scanned - begun))
 
 def turn():
 	global poll_at, hot

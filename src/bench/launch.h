@@ -81,7 +81,7 @@ struct launch_reply {
 	char held[256];	    /* of ABORT: a lock file, and who has it open */
 	char queued[200];   /* why there is no allocation yet */
 	char alloc[128];    /* "17.0 node": job of Slurm, restarts, where */
-	char moved[128];    /* the same of now, where a lost run had another */
+	char moved[128];    /* the same, where Slurm ended it with the run */
 	struct buf env;	    /* lines "key value" of PREFLIGHT */
 	struct str data;    /* borrowed of output: bytes of a log or gpu.csv */
 	struct str host;    /* the same: host.csv */

@@ -51,6 +51,8 @@ job_state() {
 		fi
 	elif test -f "$1/full"; then
 		echo full
+	elif test -d "$1" && test -n "$(job_left)"; then # it is beginning
+		echo running
 	elif test -d "$1"; then
 		echo lost
 	else
@@ -150,13 +152,14 @@ op_hold() {
 	exec >/dev/null
 	told="$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0} $(uname -n)"
 	orders=$HB_TOP/orders.$SLURM_JOB_ID
-	echo "$told" >"$HB_TOP/alloc.$SLURM_JOB_ID" && rm -f "$orders" &&
-		mkfifo -m 600 "$orders" && exec 3<>"$orders" || exit 1
+	rm -f "$orders" && mkfifo -m 600 "$orders" && exec 3<>"$orders" ||
+		exit 1
 	while read -r name <&3; do
 		(
 			# shellcheck source=/dev/null
 			cd "$HB_TOP/$name" && . ./begin.sh || exit
 			echo "$told" >alloc
+			export HB_HOLDER=$$
 			new_session sh -c "$chain" >err.txt 2>&1
 		) </dev/null 3>&- &
 	done
@@ -164,19 +167,13 @@ op_hold() {
 
 # Have the batch job begin this one.
 order_job() {
-	orders=$HB_TOP/orders.$SLURM_JOB_ID
-	tries=0
-	until test -p "$orders" || test $tries -ge 100; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-	test -p "$orders" || {
-		say "error job $SLURM_JOB_ID holds no node"
-		return
-	}
+	until is_held "$HB_TOP"; do sleep 0.1; done
 	{ export -p | grep ' HB_' && printf "chain='%s'\n" "$1"; } \
 		>"$HB_TOP/$HB_JOB/begin.sh"
-	echo "$HB_JOB" >"$orders"
+	echo "$HB_JOB" >"$HB_TOP/orders.$SLURM_JOB_ID"
+	until test -f "$HB_TOP/$HB_JOB/alloc" || ! is_held "$HB_TOP"; do
+		sleep 0.1
+	done
 }
 
 # Let a step last while there is nothing to tell of its job, but not longer
@@ -229,7 +226,7 @@ op_start() {
 	# shellcheck disable=SC2016
 	printf '%s\n%s\nexec %s\n' "$probe"'cd "$HB_CWD" || exit 126' \
 		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
-HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
+HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_CMD" >"$job/cmd.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
 	write_run "$job"
 	write_stamp "$job"
@@ -330,9 +327,9 @@ op_state() {
 	busy | full) rm -rf "$job" ;;
 	lost)
 		kill_all "$(job_left)" # they would keep the locks
-		now=$(cat "$HB_TOP/alloc.${SLURM_JOB_ID:-}" 2>/dev/null)
-		test -z "$now" || test "$now" = "$(cat "$job/alloc")" ||
-			say "moved to $now"
+		told=$(cat "$job/alloc" 2>/dev/null || echo none)
+		test -z "${HB_HOLD:-}" || ! is_over "$told" "$HB_TOP" ||
+			say "moved $told"
 		;;
 	done*)
 		cmp -s "$job/hash.before" "$job/hash.after" ||
@@ -340,7 +337,7 @@ op_state() {
 		test ! -s "$job/judged" ||
 			say "hash $(sha256sum <"$job/hash.before")"
 		test ! -s "$job/alloc" || say "alloc $(cat "$job/alloc")"
-		test ! -f "$job/evicted" || say "moved from $(cat "$job/alloc")"
+		case $state in *moved) say "moved $(cat "$job/alloc")" ;; esac
 		test ! -s "$job/work" || say "work $(cat "$job/work")"
 		test ! -s "$job/runtime" || while read -r line; do
 			say "runtime $line"
@@ -467,7 +464,8 @@ say_missing() {
 
 # What the pod is, and what it lacks.
 op_preflight() {
-	for tool in sha256sum tail head cmp sed cut grep; do
+	for tool in sha256sum tail head cmp sed cut grep \
+		${HB_HOLD:+mkfifo squeue}; do
 		command -v "$tool" >/dev/null 2>&1 || say "error no $tool here"
 	done
 	command -v setsid >/dev/null 2>&1 ||

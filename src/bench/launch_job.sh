@@ -101,6 +101,20 @@ marked() {
 		done
 	}
 }
+# Is the batch job there that holds our node, for a bench in that folder?
+is_held() {
+	test -n "$(holders '' "$(cd "$1" && pwd -P)/orders.$SLURM_JOB_ID" '')"
+}
+# Is an allocation "17.0 node" over, or being ended?  Slurm knows before it
+# ends a process; one whose batch job ended of itself is held no more.
+is_over() {
+	until row=$(squeue -h -j "$SLURM_JOB_ID" \
+		-O JobID:30,RestartCnt:30,State:30); do
+		sleep 1
+	done
+	of=${1%% *}
+	test "$(echo $row)" != "${of%.*} ${of#*.} RUNNING" || ! is_held "$2"
+}
 HB_MARKED
 }
 
@@ -162,8 +176,7 @@ HB_STAMP
 
 write_run() {
 	cat >"$1/run.sh" <<'HB_RUN'
-ended=
-trap 'ended=1' TERM INT
+trap : TERM INT
 trap '' HUP
 stat_rest=$(sed 's/.*) //' /proc/$$/stat)
 group=$(echo "$stat_rest" | cut -d' ' -f3)
@@ -335,14 +348,28 @@ child=$!
 	done
 ) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 watchers=$!
-(
-	sleep "$HB_TIMEOUT"
-	: >timedout
+# What the run is told it may pass over.
+end_run() {
+	trap : TERM
 	kill -TERM 0
 	sleep 10
-	kill -KILL 0
+	kill -KILL "$child"
+}
+(
+	# Whoever tells the whole job to end may reach it before this shell.
+	sleep "$HB_TIMEOUT" || exit
+	: >timedout
+	end_run
 ) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 watchers="$watchers $!"
+# It may not outlive the batch job that holds the node.
+test -z "${HB_HOLDER:-}" || {
+	(
+		while kill -0 "$HB_HOLDER" 2>/dev/null; do sleep 1; done
+		end_run
+	) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+	watchers="$watchers $!"
+}
 while :; do
 	wait "$child"
 	rc=$?
@@ -350,6 +377,10 @@ while :; do
 done
 t1=$(date +%s) up1=$(cut -d' ' -f1 /proc/uptime)
 sample_host >>host.csv
+# A run that Slurm takes the node from is no failure, and no number.
+moved=
+test ! -f alloc || test -f cut || test -f timedout ||
+	! is_over "$(cat alloc)" .. || moved=moved
 hashes >hash.after
 runtime >runtime
 trap '' TERM
@@ -377,10 +408,7 @@ until test -z "$stamper" || test -f stamps || test $tries -ge 100; do
 done
 test -z "$stamper" || kill -KILL "$stamper" 2>/dev/null
 test -f timedout && rc=124
-# Nobody of ours told it to end: Slurm takes the node, the run is no failure.
-test ! -f alloc || test -z "$ended" || test -f cut || test "$rc" -eq 124 ||
-	test "$rc" -eq 0 || : >evicted
-echo "$rc $t0 $t1 $up0 $up1" >exit.t && mv exit.t exit
+echo "$rc $t0 $t1 $up0 $up1 $moved" >exit.t && mv exit.t exit
 HB_RUN
 }
 

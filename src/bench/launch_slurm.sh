@@ -33,6 +33,14 @@ ROWS
 
 begin_job() {
 	mkdir -p "$HB_TOP" || { say "error cannot make $HB_TOP"; exit 0; }
+	# It ends when it is told to, or cannot hold a node at all.
+	last=$(cat "$HB_FILE.last" 2>/dev/null) && rm -f "$HB_FILE.last"
+	case $(scontrol show job -o "${last:-none}" 2>/dev/null) in
+	*" JobState=FAILED "*)
+		say "error job $last of Slurm failed, see $HB_FILE.out"
+		exit 0
+		;;
+	esac
 	id=$(printf '#!/bin/sh\n%s\nop_hold\n' "$HB_TEXT" |
 		submit --parsable --job-name="$HB_NAME" --nodes=1 --ntasks=1 \
 			--requeue --open-mode=append \
@@ -41,6 +49,7 @@ begin_job() {
 		say "error sbatch: ${why#sbatch: error: }"
 		exit 0
 	}
+	echo "${id%%;*}" >"$HB_FILE.last"
 	wait_for "job ${id%%;*} was submitted"
 }
 

@@ -13,7 +13,10 @@
 #define REPEATS_FILE  "repeats.json"
 /* How often a block is repeated for what its pod did to it. */
 #define MOST_REPEATS 2
-#define MAX_REPEATED (PLAN_MAX_PODS * PLAN_MAX_ROUNDS * MOST_REPEATS)
+/* And since Slurm takes its node: one that is longer than an allocation, or
+ * ends it, would begin again for ever. */
+#define MOST_MOVES   20
+#define MAX_REPEATED (PLAN_MAX_PODS * PLAN_MAX_ROUNDS * MOST_MOVES)
 
 static const char *const run_ends[] = { "", "exited", "lost", NULL };
 
@@ -271,7 +274,7 @@ bench_run_wants_repeat(const struct bench_runs *runs,
 	const struct bench_run *moved = find_moved(runs, run);
 	const struct guard_hit *why = NULL;
 
-	if (!run->counted || runs->n_repeats == MAX_REPEATED)
+	if (!run->counted)
 		return false;
 	if (moved != NULL) {
 		(void)snprintf(out, size,
@@ -300,10 +303,11 @@ int
 bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run,
 		  const char *reason, struct err *err)
 {
-	if (runs->n_repeats >= MAX_REPEATED)
+	if (run->repeat >= MOST_MOVES)
 		return err_set(err, ERR_LIMIT,
-			       "blocks began again %d times, the last for: %s",
-			       MAX_REPEATED, reason);
+			       "block %zu began again %d times, the last for: "
+			       "%s",
+			       run->block + 1, MOST_MOVES, reason);
 	add_repeat(runs, run->pod, run->block, reason);
 	if (write_repeats(runs, err) != 0) {
 		free(runs->repeats[--runs->n_repeats].reason);

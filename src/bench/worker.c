@@ -715,10 +715,11 @@ on_state(struct worker *worker, const struct launch_reply *reply)
 	} else if (reply->moved[0] != '\0' && worker->run->counted &&
 		   worker_slurm(worker) != NULL) {
 		(void)snprintf(why, sizeof(why),
-			       "%s: Slurm ended its allocation; it moved %s",
+			       "%s: Slurm ended its allocation (%s)",
 			       worker->run->id, reply->moved);
 		repeat_block(worker, worker->run, why);
-	} else if (reply->state == LAUNCH_LOST || reply->state == LAUNCH_NONE) {
+	} else if (reply->moved[0] != '\0' || reply->state == LAUNCH_LOST ||
+		   reply->state == LAUNCH_NONE) {
 		on_lost(worker);
 	} else if (folder_size(s->setup.path, log) < reply->size) {
 		worker_next(worker, WORKER_WATCH, 0);
@@ -753,9 +754,7 @@ on_start(struct worker *worker, const struct launch_reply *reply)
 {
 	char why[200];
 
-	if (reply->error[0] != '\0') {
-		worker_fail(worker, reply->error);
-	} else if (reply->foreign[0] != '\0') {
+	if (reply->foreign[0] != '\0') {
 		(void)snprintf(why, sizeof(why),
 			       "something else computes on its GPUs (pids %s)",
 			       reply->foreign);
@@ -992,7 +991,11 @@ worker_on_close(void *user, const struct stream_exit *exit)
 			worker_wait_over(worker);
 		if (worker->step != WORKER_START)
 			worker->tries = 0;
-		steps[worker->step].on_reply(worker, &reply);
+		if (reply.error[0] != '\0' && worker->step >= WORKER_START &&
+		    worker->step < WORKER_ABORT)
+			worker_fail(worker, reply.error);
+		else
+			steps[worker->step].on_reply(worker, &reply);
 	}
 	launch_reply_release(&reply);
 }

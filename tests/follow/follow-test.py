@@ -180,7 +180,9 @@ def test_pty(box):
         for _ in range(20):
             had = sum(map(len, t.mirrors()))
             until(lambda: sum(map(len, t.mirrors())) > had)
-            pids = sshd("conns").stdout.split()
+            # What grew may have come over the link that fell before.
+            pids = []
+            until(lambda: pids.extend(sshd("conns").stdout.split()) or pids)
             fallen += len(pids) > 0
             for pid in pids:
                 os.kill(int(pid), signal.SIGKILL)

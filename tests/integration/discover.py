@@ -338,6 +338,15 @@ def test_providers(box):
        {"train-me": "root@127.0.0.9:9", "vast-11": "root@127.0.0.8:9"} and
        all(r["failure"] == "ssh" for r in rows.values()),
        "the example of the manual", rows)
+    for said in "null", "[[]]", '[{"id": 1}, 2]', "[" * 9999, '{"jobs": 7}':
+        for name in "runpodctl", "vastai", "squeue":
+            box.put("bin/" + name, f"#!/bin/sh\necho '{said}'\n", 0o755)
+        odd = [subprocess.run([f"{OURS}/{name}"], env=env, text=True,
+                              capture_output=True)
+               for name in ("runpod", "vast", "slurm")]
+        ok(all(one.returncode == 1 and not one.stdout and
+               len(one.stderr.splitlines()) == 1 for one in odd),
+           f"{said[:20]} for an answer: one sentence", odd)
     env.update(LAMBDA_API_KEY="wrong", PATH="/usr/bin:/bin")
     bad = [subprocess.run([sys.executable, f"{OURS}/{name}"], env=env,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)

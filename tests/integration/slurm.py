@@ -74,11 +74,49 @@ def free_ports(n):
     return ports
 
 
+def pids_of(top):
+    """Processes with the folder in their environment, but zombies."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if os.fsencode(top) in file.read():
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def sweep(top, end):
+    """Wait for the end of the test, however it ends; then end all that it
+    started: daemons, steps and jobs alike."""
+    os.setsid()
+    for signum in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
+        signal.signal(signum, signal.SIG_IGN)
+    os.read(end, 1)
+    for pid in iter(lambda: next(iter(pids_of(top)), None), None):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        time.sleep(0.01)
+    shutil.rmtree(top, ignore_errors=True)
+
+
 class Cluster:
-    def __init__(self, top):
-        self.top, self.env = top, home_env(top, PATH=SBIN)
+    def __init__(self):
+        self.top = top = tempfile.mkdtemp(prefix="slurm.")
+        end, self.end = os.pipe()
+        self.sweeper = os.fork()
+        if self.sweeper == 0:
+            try:
+                os.close(self.end)
+                sweep(top, end)
+            finally:
+                os._exit(0)
+        os.close(end)
+        self.env = home_env(top, PATH=SBIN)
         self.env["SLURM_CONF"] = top + "/slurm.conf"
-        self.daemons = []
         for name in "state", "spool", "logs", "config/hgym-tui":
             os.makedirs(f"{top}/{name}")
         with open(top + "/slurm.conf", "w") as file:
@@ -96,9 +134,9 @@ class Cluster:
                 return f"{name} is not installed"
         for name in "slurmctld", "slurmd":
             with open(f"{self.top}/{name}.log", "w") as log:
-                self.daemons.append(subprocess.Popen(
+                subprocess.Popen(
                     [name, "-D"], env=self.env, stdout=log, stderr=log,
-                    stdin=subprocess.DEVNULL))
+                    stdin=subprocess.DEVNULL)
         if until(lambda: "idle" in self.run("sinfo", "-h", "-o", "%T")
                  .stdout, 60):
             return None
@@ -108,16 +146,8 @@ class Cluster:
         return "slurmctld and slurmd do not run here"
 
     def stop(self):
-        if self.daemons:
-            self.run("scancel", "-u", getpass.getuser())
-        for daemon in self.daemons:
-            daemon.terminate()
-        for daemon in self.daemons:
-            try:
-                daemon.wait(20)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
+        os.close(self.end)
+        os.waitpid(self.sweeper, 0)
 
     def run(self, *words):
         return subprocess.run(words, env=self.env, text=True, cwd=self.top,
@@ -130,6 +160,9 @@ class Cluster:
         done = self.run("sbatch", "--parsable", *words, "./job",
                         self.top + ("/stay" if stay else "/none"))
         return done.stdout.strip() or note(done.stderr)
+
+    def only_job(self):
+        return self.run("squeue", "-ho", "%i").stdout.strip()
 
     def rows(self):
         done = self.run(TUI, "runs", "--json")
@@ -148,21 +181,26 @@ class Cluster:
         ok(until(lambda: f"slurm: job {text}" in self.said()), name,
            self.said())
 
-    def is_told_again(self, job, text, name):
-        """The same of a job that Slurm lets wait for a while.  It begins
-        when its first processes are gone, or Slurm ends it with them."""
-        until(lambda: subprocess.run(
-            ["pgrep", "-f", f"slurmstepd: .{job}[.]"],
-            stdout=subprocess.DEVNULL).returncode != 0)
+    def begin_again(self, job):
+        """A job that Slurm lets wait for a while.  It begins when its first
+        processes are gone, or Slurm ends it with them."""
+        until(lambda: "RUNNING" not in self.run("squeue", "-hj", job, "-o",
+                                                "%T").stdout and
+              not glob.glob(f"{self.top}/spool/*_{job}.*"))
 
         # What it revoked in this second it does not start in the same.
         time.sleep(2)
 
         def is_there():
             self.run("scontrol", "update", f"JobId={job}", "StartTime=now")
-            return f"slurm: job {job} {text}" in self.said()
+            return self.run("squeue", "-hj", job, "-o", "%T"
+                            ).stdout.strip() == "RUNNING"
 
-        ok(until(is_there), name, self.said())
+        until(is_there)
+
+    def is_told_again(self, job, text, name):
+        self.begin_again(job)
+        self.is_told(f"{job} {text}", name)
 
 
 def test_jobs(cluster):
@@ -222,7 +260,7 @@ def test_jobs(cluster):
 class Bench:
     """A bench of three blocks on the pod "hpc"; B is 5.26 % faster."""
 
-    def __init__(self, cluster, name, env, **slurm):
+    def __init__(self, cluster, name, env, b=(), **slurm):
         self.cluster, self.name = cluster, name
         self.root = f"{cluster.top}/root-{name}"
         pod = {"name": "hpc", "transport": "local", "slurm": slurm}
@@ -238,7 +276,8 @@ class Bench:
                 "metric": {"key": "step_ms", "window": {
                     "mode": "fixed", "lo": 20, "hi": 100}},
                 "variants": [{"tag": "A", "control": True},
-                             {"tag": "B", "env": {"STEP_MS": "1900"}}],
+                             {"tag": "B",
+                              "env": dict({"STEP_MS": "1900"}, **dict(b))}],
                 "pods": [{"id": "hpc", "root": self.root,
                           "lock_dir": cluster.top}],
                 "design": {"blocks_per_pod": 3, "burn_in": 0, "gap_s": 0,
@@ -276,12 +315,15 @@ class Bench:
 def test_bench(cluster):
     """Killed, preempted, cancelled: it goes on, and no block is of two."""
     go = cluster.top + "/go"
-    bench = Bench(cluster, "on", {"WAIT_FOR": "case $job in */1_*) test -e "
-                                  f"{go};; esac"}, partition="main", time="9")
+    # The first ends as told, as well as if it had come to its end.
+    bench = Bench(cluster, "on", {
+        "WAIT_FOR": f"case $job in */1_*.b*) test -e {go};; */1_*) trap "
+        f"'exit 0' TERM; test -e {go};; esac"}, partition="main", time="9")
     child = bench.start()
     ok(until(lambda: bench.files("1_hpc_*/pid")), "the second block begins")
     child.kill()
     child.wait()
+    job = cluster.only_job()
     urgent = cluster.batch("-p", "high", "-c", "2", stay=False)
     ok(until(lambda: cluster.run("squeue", "-hj", urgent).stdout == ""),
        "the program is killed, then its job preempted")
@@ -290,16 +332,21 @@ def test_bench(cluster):
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
 
-    def is_back():
-        job = cluster.run("squeue", "-ho", "%i").stdout.strip()
-        cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now")
-        return bench.files("1_hpc_*.b1/pid")
-
-    ok(until(is_back), "attached, its block begins again")
-    job = cluster.run("squeue", "-ho", "%i").stdout.strip()
-    cluster.run("scancel", job)
+    cluster.begin_again(job)
+    ok(until(lambda: bench.files("1_hpc_*.b1/pid")),
+       "attached, its block begins again")
+    cluster.run("scancel", cluster.only_job())
     ok(until(lambda: bench.files("1_hpc_*.b2/pid")),
        "and once more in a job of its own when that one was cancelled")
+    # No trap of it is run, and its job is there.
+    with open(bench.files("1_hpc_*.b2/pid")[0]) as file:
+        group = int(file.read().split()[1])
+    job = cluster.only_job()
+    cluster.run("scontrol", "requeue", job)
+    os.killpg(group, signal.SIGKILL)
+    cluster.begin_again(job)
+    ok(until(lambda: bench.files("1_hpc_*.b3/pid")),
+       "and when all of it was killed at once")
     open(go, "w").close()
     out, said = child.communicate(timeout=240)
     verdict = json.loads(out or "{}")
@@ -314,10 +361,48 @@ def test_bench(cluster):
         runs.setdefault(run["block"], set()).add(run["allocation"])
     ok(len(runs) == 3 and all(len(of) == 1 for of in runs.values()) and
        len(set.union(*runs.values())) == 2, "each of one allocation", runs)
+    with open(glob.glob(cluster.top + "/state/hgym-tui/benches/on-*/"
+                        "repeats.json")[0]) as file:
+        why = [repeat["reason"] for repeat in json.load(file)]
+    ok(len(why) == 3 and all("Slurm ended its allocation (" in w for w in why),
+       "for what Slurm did alone", why)
     ok("squeue has no job of it" in said, "which is given back", said)
     bench.is_given_back()
     ok(bench.tui("clean", "on").returncode == 0 and not bench.files("*"),
        "bench clean")
+
+
+def test_liars(cluster):
+    """A variant that ends itself, its allocation, or what holds that."""
+    bench = Bench(cluster, "self", {}, {
+        "WAIT_FOR": "case $job in */0_*) kill -TERM $$;; *) kill -TERM 0;;"
+        " esac"})
+    done = bench.tui("run", "--yes", "--json", bench.plan)
+    ok("exit status 143" in done.stdout and "Slurm ended" not in done.stderr
+       and not glob.glob(cluster.top + "/state/hgym-tui/benches/self-*/"
+                         "repeats.json"),
+       "a TERM that Slurm did not send is the variant's own", done)
+    bench = Bench(cluster, "ends", {"WAIT_FOR": "scancel $SLURM_JOB_ID;false"})
+    child = bench.start()
+    ok(until(lambda: bench.files("0_hpc_*/pid")), "one ends its allocation")
+    child.kill()
+    child.wait()
+    folder, = glob.glob(cluster.top + "/state/hgym-tui/benches/ends-*")
+    with open(folder + "/repeats.json", "w") as file:
+        json.dump([{"pod": "hpc", "block": 0, "reason": "x"}] * 20, file)
+    done = bench.tui("attach", "ends")
+    ok(done.returncode == 4 and "hpc: block 1 began again 20 times, the last "
+       "for: 0_hpc_A.b20: Slurm ended its" in done.stderr,
+       "which is not begun for ever", done)
+    bench = Bench(cluster, "holds", {
+        "LAST_S": "900", "WAIT_FOR": "trap '' TERM; pkill -KILL -f "
+        f"{cluster.top}/spool/job"})
+    done = bench.tui("run", "--yes", bench.plan)
+    ok(done.returncode == 4 and " of Slurm failed, see " in done.stderr,
+       "nor is one whose batch job is killed", done)
+    mark = os.path.basename(glob.glob(bench.root + "/*")[0])
+    ok(until(lambda: not pids_of(mark)), "which leaves nothing",
+       pids_of(mark))
 
 
 def test_abort(cluster):
@@ -437,8 +522,31 @@ def test_shapes(cluster):
        "no JSON" in done.stderr, "no JSON is one sentence", done)
 
 
-top = tempfile.mkdtemp(prefix="slurm.")
-cluster = Cluster(top)
+def test_killed():
+    """A test that was killed leaves no daemon, no step and no job."""
+    told, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            other = Cluster()
+            if other.start() is None:
+                other.batch()
+                until(lambda: glob.glob(other.top + "/slurm-*.out"))
+            os.write(tell, other.top.encode())
+            time.sleep(600)
+        finally:
+            os._exit(1)
+    os.close(tell)
+    top = os.read(told, 4096).decode()
+    ran = len(pids_of(top))
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    ok(ran > 2 and until(lambda: not pids_of(top) and not
+                         os.path.exists(top)),
+       "a killed test leaves nothing", (ran, pids_of(top)))
+
+
+cluster = Cluster()
 try:
     why = "the daemons are not ours" if os.environ.get("ASAN_OPTIONS") \
         else cluster.start()
@@ -446,16 +554,13 @@ try:
         test_jobs(cluster)
         cluster.run("scancel", "-u", USER)
         until(lambda: cluster.run("squeue", "-h").stdout == "")
-        if "HGYM_SLURM_BENCH" in os.environ:
-            test_bench(cluster)
-        else:
-            skip("a bench that is killed, preempted, cancelled",
-                 "Slurm may take minutes: HGYM_SLURM_BENCH=1 runs it")
+        test_bench(cluster)
+        test_liars(cluster)
         test_abort(cluster)
+        test_killed()
     else:
         skip("jobs of a real cluster", why)
     test_shapes(cluster)
 finally:
     cluster.stop()
-    shutil.rmtree(top, ignore_errors=True)
 sys.exit(finish())

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -113,7 +114,8 @@ test_killed(int signum, bool whole_group)
 	(void)close(fds[1]);
 	/* To the end of the pipe: the child that sweeps does not hold it. */
 	n = read(fds[0], path, sizeof(path) - 1);
-	ok(n > 0 && is_there(path) && read(fds[0], &status, 1) == 0,
+	ok(n > 0 && (signum == 0 || is_there(path)) &&
+		   read(fds[0], &status, 1) == 0,
 	   "a process has a folder");
 	(void)close(fds[0]);
 	if (signum != 0)
@@ -123,6 +125,39 @@ test_killed(int signum, bool whole_group)
 	ok(goes(path), "the folder goes behind %s%s",
 	   signum != 0 ? strsignal(signum) : "_exit",
 	   whole_group ? " to its group" : "");
+}
+
+/* SIGKILL at one moment or another while the folder is made. */
+static void
+test_killed_early(void)
+{
+	bool is_empty = true;
+	glob_t found;
+	char *pattern = xasprintf("%s/t-x-*", top);
+
+	for (useconds_t us = 0; us < 2000; us += 10) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			struct scratch scratch;
+
+			while (scratch_make(&scratch, "t-x", NULL) == 0)
+				(void)pause();
+			_exit(1);
+		}
+		(void)usleep(us);
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+	}
+	for (int ms = 0; ms < PATIENCE_MS; ms += 10) {
+		is_empty = glob(pattern, 0, NULL, &found) == GLOB_NOMATCH;
+		globfree(&found);
+		if (is_empty)
+			break;
+		(void)usleep(10000);
+	}
+	ok(is_empty, "no moment of a SIGKILL leaves a folder");
+	free(pattern);
 }
 
 /* A job that is not over yet writes its last lines meanwhile. */
@@ -194,6 +229,7 @@ main(void)
 		if (signals[i] != 0)
 			test_killed(signals[i], true);
 	}
+	test_killed_early();
 	test_late_writer();
 	test_no_place();
 	ok(rmdir(name) == 0, "nothing is left");

@@ -12,6 +12,15 @@ def leave(text):
     sys.exit(f"{sys.argv[0].rsplit('/', 1)[-1]}: {text}")
 
 
+def say_odd(kind, why, _):
+    """One sentence of an answer that nobody thought of, and no traceback."""
+    print(f"{sys.argv[0].rsplit('/', 1)[-1]}: the answer has a shape that is"
+          f" not known: {kind.__name__}: {why}", file=sys.stderr)
+
+
+sys.excepthook = say_odd
+
+
 def ask(*command):
     """The JSON that a program prints."""
     try:

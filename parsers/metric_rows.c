@@ -217,6 +217,16 @@ split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
 	return text.len == 0 ? n : 0;
 }
 
+/* "| 5 | 2.1 |" without the first and the last mark. */
+static struct str
+without_frame(struct str text)
+{
+	text = str_trim(text);
+	if (text.len < 2 || text.p[0] != '|' || text.p[text.len - 1] != '|')
+		return text;
+	return (struct str){ text.p + 1, text.len - 2 };
+}
+
 /* The cells of a line; 0: it is no row of cells. */
 static size_t
 split_cells(struct str text, char mark, struct str cells[MAX_CELLS])
@@ -225,6 +235,7 @@ split_cells(struct str text, char mark, struct str cells[MAX_CELLS])
 
 	if (mark == ' ')
 		return split_blanks(text, 1, cells);
+	text = mark == '|' ? without_frame(text) : text;
 	while (n < MAX_CELLS && next_cell(&text, mark, &cells[n]))
 		n++;
 	return text.p == NULL ? n : 0;
@@ -280,6 +291,11 @@ header_mark(struct str text)
 		mark = is_behind_name(text, comma) ? ',' : '\0';
 	else if (memchr(text.p, '\t', text.len) != NULL)
 		mark = '\t';
+	else if (memchr(text.p, ';', text.len) != NULL)
+		mark = ';';
+	else if (text.len > 0 && text.p[0] == '|' &&
+		 str_find(text, "loss") != NULL)
+		mark = '|';
 	else if (str_find(text, "  ") != NULL &&
 		 (str_find(text, "loss") != NULL ||
 		  str_find(text, "Loss") != NULL))
@@ -294,11 +310,12 @@ begin_csv(struct metric_rows *rows, struct str text)
 	int best = 0;
 
 	rows->n_names = rows->csv.n = 0;
-	rows->mark = header_mark(text);
+	rows->mark = header_mark(str_trim(text));
 	if (rows->mark == '\0')
 		return;
 	if (rows->names == NULL)
 		rows->names = xcalloc(MAX_CELLS, sizeof(*rows->names));
+	text = str_trim(text);
 	buf_clear(&rows->header);
 	buf_append(&rows->header, text.p, text.len);
 	rows->n_names =
@@ -345,6 +362,16 @@ read_cells(const struct metric_rows *rows, const struct metric_line *line,
 	return true;
 }
 
+/* "-------  ------" or "|---|---|", between the names and the first row. */
+static bool
+is_ruler(struct str text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (strchr("-=:+| ", text.p[i]) == NULL)
+			return false;
+	return text.len > 0;
+}
+
 static bool
 take_csv(struct metric_rows *rows, const struct metric_line *line,
 	 metric_row_fn fn, void *user)
@@ -353,6 +380,8 @@ take_csv(struct metric_rows *rows, const struct metric_line *line,
 	struct metric_row row, first;
 	struct metric_line held;
 
+	if (rows->csv.n == 0 && rows->n_names > 0 && is_ruler(line->text))
+		return true;
 	if (rows->n_names == 0 || !read_cells(rows, line, &row)) {
 		begin_csv(rows, line->text);
 		return false;
@@ -444,6 +473,11 @@ walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
 
 		if (!is_number && !(cJSON_IsObject(node) && depth < MAX_DEPTH))
 			continue;
+		if (!is_number && str_is_among(str_from(node->string),
+					       "data fields metrics values")) {
+			walk_object(rows, o, node, above, depth + 1);
+			continue;
+		}
 		name = member_name(rows, above, node->string);
 		if (name.len > 0 && is_number)
 			take_member(o, name, value);

@@ -159,7 +159,7 @@ static const struct {
 	  "STEP=24/40|GLOBAL_STEP=64" },
 	{ "     | > loss: 2.5  (2.75)", "loss=2.5" },
 	{ "iter=  2 loss=2.5 eta=00:10:00 |--->", "iter=2|loss=2.5|eta=600 s" },
-	{ "DLL 2026-05-20 10:00:00.123 - Training Iteration: 5  step_loss : 2.5",
+	{ "DLL 2026-05-20 10:00:00 - Training Iteration: 5  step_loss : 2.5",
 	  "Training Iteration=5|step_loss=2.5" },
 	{ "Iter(train) [  50/800]  lr: 1e-3  loss: 2.5",
 	  "Iter=50/800|lr=0.001|loss=2.5" },

@@ -86,16 +86,14 @@ counter_rank(struct str name)
 	return str_is_like(name, "epoch");
 }
 
-/* Whether a counter can be named in it; this is asked of every line. */
+/* Whether a step, epoch, iteration or update can be named in it; this is asked
+ * of every line. */
 static bool
 may_name_counter(struct str text)
 {
-	return str_find(text, "step") != NULL ||
-	       str_find(text, "Step") != NULL ||
-	       str_find(text, "epoch") != NULL ||
-	       str_find(text, "Epoch") != NULL ||
-	       str_find(text, "iter") != NULL ||
-	       str_find(text, "Iter") != NULL ||
+	return str_find(text, "tep") != NULL ||
+	       str_find(text, "poch") != NULL ||
+	       str_find(text, "ter") != NULL ||
 	       str_find(text, "update") != NULL;
 }
 
@@ -291,14 +289,13 @@ header_mark(struct str text)
 		mark = is_behind_name(text, comma) ? ',' : '\0';
 	else if (memchr(text.p, '\t', text.len) != NULL)
 		mark = '\t';
-	else if (memchr(text.p, ';', text.len) != NULL)
-		mark = ';';
-	else if (text.len > 0 && text.p[0] == '|' &&
-		 str_find(text, "loss") != NULL)
+	else if ((comma = memchr(text.p, ';', text.len)) != NULL)
+		mark = is_behind_name(text, comma) ? ';' : '\0';
+	else if (str_find(text, "oss") == NULL) /* of "loss" or "Loss" */
+		return '\0';
+	else if (text.p[0] == '|')
 		mark = '|';
-	else if (str_find(text, "  ") != NULL &&
-		 (str_find(text, "loss") != NULL ||
-		  str_find(text, "Loss") != NULL))
+	else if (str_find(text, "  ") != NULL)
 		mark = ' ';
 	return mark != '\0' && may_name_counter(text) ? mark : '\0';
 }
@@ -310,12 +307,12 @@ begin_csv(struct metric_rows *rows, struct str text)
 	int best = 0;
 
 	rows->n_names = rows->csv.n = 0;
-	rows->mark = header_mark(str_trim(text));
+	text = str_trim(text);
+	rows->mark = header_mark(text);
 	if (rows->mark == '\0')
 		return;
 	if (rows->names == NULL)
 		rows->names = xcalloc(MAX_CELLS, sizeof(*rows->names));
-	text = str_trim(text);
 	buf_clear(&rows->header);
 	buf_append(&rows->header, text.p, text.len);
 	rows->n_names =

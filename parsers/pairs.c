@@ -711,7 +711,8 @@ take_word(struct pairs_reader *r)
 	if (r->words > 0 && (r->told || !r->prose) &&
 	    is_no_number(word, &value))
 		return add_pair(r, value, (double)NAN, (struct str){ NULL, 0 });
-	if (r->words > 0 && !r->told && str_is_among(word, "at after")) {
+	if (r->words > 0 && !r->told &&
+	    (str_eq_cstr(word, "at") || str_eq_cstr(word, "after"))) {
 		bool good = take_heading(r); /* "val loss at step 10 | .." */
 
 		r->late_name = r->name;

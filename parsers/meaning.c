@@ -10,8 +10,8 @@
 #include "base/map.h"
 
 /*
- * A name as it is compared: in lower case, with "_" for "/", "-", "." and
- * blanks.
+ * A name as it is compared: in lower case, with one "_" for "/", "-", ".", "("
+ * and blanks, and without ")".
  */
 #define NAME_BYTES 40
 
@@ -30,16 +30,17 @@ static const struct meaning {
 } meanings[] = {
 	{ METRIC_STEP, UNIT_NONE,
 	  "completed_step cur_step current_step current_steps global_step "
-	  "global_step_max_steps globalstep iter iteration num_updates step "
-	  "steps train_global_step train_iter train_iteration train_step "
-	  "trainer_global_step training_iteration training_step update" },
+	  "global_step_max_steps globalstep it iter iteration iters itr "
+	  "num_updates step step_i steps train_global_step train_iter "
+	  "train_iteration train_step trainer_global_step training_iteration "
+	  "training_step update" },
 	{ METRIC_VAL_LOSS, UNIT_NONE,
 	  "dev_loss eval_loss evaluation_loss loss_val val_loss valid_loss "
 	  "validation_loss" },
 	{ METRIC_STEP_MS, UNIT_TIME,
 	  "dt elapsed_time_per_iteration iter_time iteration_time per_iter "
-	  "per_iteration per_step step_time time_per_iter time_per_iteration "
-	  "time_per_step" },
+	  "per_iteration per_step per_step_time step_time time_per_iter "
+	  "time_per_iteration time_per_step" },
 	{ METRIC_TRAIN_LOSS, UNIT_NONE,
 	  "lm_loss loss loss_train loss_train_total reduced_train_loss "
 	  "train_lm_loss train_loss train_loss_train_total training_loss "
@@ -108,6 +109,8 @@ find_unit(const struct unit_scale *units, size_t n, struct str unit,
 static bool
 plain_name(struct str name, char out[NAME_BYTES])
 {
+	size_t n = 0;
+
 	if (name.len >= NAME_BYTES)
 		return false;
 	for (size_t i = 0; i < name.len; i++) {
@@ -115,11 +118,12 @@ plain_name(struct str name, char out[NAME_BYTES])
 
 		if (c >= 'A' && c <= 'Z')
 			c = (char)(c - 'A' + 'a');
-		else if (strchr("/-. ", c) != NULL)
+		else if (strchr("/-. (", c) != NULL)
 			c = '_';
-		out[i] = c;
+		if (c != ')' && (c != '_' || n == 0 || out[n - 1] != '_'))
+			out[n++] = c;
 	}
-	out[name.len] = '\0';
+	out[n] = '\0';
 	return true;
 }
 
@@ -195,15 +199,26 @@ find_with_unit(char *name, double *scale)
 	return row != NULL && row->unit == UNIT_TIME ? row : NULL;
 }
 
-bool
-meaning_is_total_loss(struct str name)
+static bool
+is_plainly(struct str name, const char *names)
 {
 	char plain[NAME_BYTES];
 
-	return plain_name(name, plain) &&
-	       str_is_among(str_from(plain),
-			    "total_loss train_total_loss loss_total step_loss "
-			    "train_loss_step loss_step");
+	return plain_name(name, plain) && str_is_among(str_from(plain), names);
+}
+
+bool
+meaning_is_mean_loss(struct str name)
+{
+	return is_plainly(name, "average_loss avg_loss mean_loss");
+}
+
+bool
+meaning_is_total_loss(struct str name)
+{
+	return is_plainly(name,
+			  "total_loss train_total_loss loss_total step_loss "
+			  "train_loss_step loss_step loss_total_loss");
 }
 
 enum metric

@@ -22,4 +22,7 @@ enum metric meaning_of(const struct pair *pair, double *scale);
  */
 bool meaning_is_total_loss(struct str name);
 
+/* The same of an evaluation, whose loss is one mean: "average loss". */
+bool meaning_is_mean_loss(struct str name);
+
 #endif

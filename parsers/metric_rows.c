@@ -86,16 +86,14 @@ counter_rank(struct str name)
 	return str_is_like(name, "epoch");
 }
 
-/* Whether a counter can be named in it; this is asked of every line. */
+/* Whether a step, epoch, iteration or update can be named in it; this is asked
+ * of every line. */
 static bool
 may_name_counter(struct str text)
 {
-	return str_find(text, "step") != NULL ||
-	       str_find(text, "Step") != NULL ||
-	       str_find(text, "epoch") != NULL ||
-	       str_find(text, "Epoch") != NULL ||
-	       str_find(text, "iter") != NULL ||
-	       str_find(text, "Iter") != NULL ||
+	return str_find(text, "tep") != NULL ||
+	       str_find(text, "poch") != NULL ||
+	       str_find(text, "ter") != NULL ||
 	       str_find(text, "update") != NULL;
 }
 
@@ -217,6 +215,16 @@ split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
 	return text.len == 0 ? n : 0;
 }
 
+/* "| 5 | 2.1 |" without the first and the last mark. */
+static struct str
+without_frame(struct str text)
+{
+	text = str_trim(text);
+	if (text.len < 2 || text.p[0] != '|' || text.p[text.len - 1] != '|')
+		return text;
+	return (struct str){ text.p + 1, text.len - 2 };
+}
+
 /* The cells of a line; 0: it is no row of cells. */
 static size_t
 split_cells(struct str text, char mark, struct str cells[MAX_CELLS])
@@ -225,6 +233,7 @@ split_cells(struct str text, char mark, struct str cells[MAX_CELLS])
 
 	if (mark == ' ')
 		return split_blanks(text, 1, cells);
+	text = mark == '|' ? without_frame(text) : text;
 	while (n < MAX_CELLS && next_cell(&text, mark, &cells[n]))
 		n++;
 	return text.p == NULL ? n : 0;
@@ -280,9 +289,13 @@ header_mark(struct str text)
 		mark = is_behind_name(text, comma) ? ',' : '\0';
 	else if (memchr(text.p, '\t', text.len) != NULL)
 		mark = '\t';
-	else if (str_find(text, "  ") != NULL &&
-		 (str_find(text, "loss") != NULL ||
-		  str_find(text, "Loss") != NULL))
+	else if ((comma = memchr(text.p, ';', text.len)) != NULL)
+		mark = is_behind_name(text, comma) ? ';' : '\0';
+	else if (str_find(text, "oss") == NULL) /* of "loss" or "Loss" */
+		return '\0';
+	else if (text.p[0] == '|')
+		mark = '|';
+	else if (str_find(text, "  ") != NULL)
 		mark = ' ';
 	return mark != '\0' && may_name_counter(text) ? mark : '\0';
 }
@@ -294,6 +307,7 @@ begin_csv(struct metric_rows *rows, struct str text)
 	int best = 0;
 
 	rows->n_names = rows->csv.n = 0;
+	text = str_trim(text);
 	rows->mark = header_mark(text);
 	if (rows->mark == '\0')
 		return;
@@ -345,6 +359,16 @@ read_cells(const struct metric_rows *rows, const struct metric_line *line,
 	return true;
 }
 
+/* "-------  ------" or "|---|---|", between the names and the first row. */
+static bool
+is_ruler(struct str text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (strchr("-=:+| ", text.p[i]) == NULL)
+			return false;
+	return text.len > 0;
+}
+
 static bool
 take_csv(struct metric_rows *rows, const struct metric_line *line,
 	 metric_row_fn fn, void *user)
@@ -353,6 +377,8 @@ take_csv(struct metric_rows *rows, const struct metric_line *line,
 	struct metric_row row, first;
 	struct metric_line held;
 
+	if (rows->csv.n == 0 && rows->n_names > 0 && is_ruler(line->text))
+		return true;
 	if (rows->n_names == 0 || !read_cells(rows, line, &row)) {
 		begin_csv(rows, line->text);
 		return false;
@@ -444,6 +470,11 @@ walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
 
 		if (!is_number && !(cJSON_IsObject(node) && depth < MAX_DEPTH))
 			continue;
+		if (!is_number && str_is_among(str_from(node->string),
+					       "data fields metrics values")) {
+			walk_object(rows, o, node, above, depth + 1);
+			continue;
+		}
 		name = member_name(rows, above, node->string);
 		if (name.len > 0 && is_number)
 			take_member(o, name, value);

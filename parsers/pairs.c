@@ -28,6 +28,7 @@ struct pairs_reader {
 	 * most between them, no mark. */
 	struct str name;
 	struct str name_unit; /* "ms" of "time (ms): 12" */
+	struct str late_name; /* "loss" of "loss at step 5: 2.1"; len 0: none */
 	size_t words, heads;
 	bool told;	   /* ":" or "=" follows the name */
 	bool is_answer;	   /* the words follow a name that was told .. */
@@ -90,8 +91,8 @@ is_prose(struct str word)
 			   "than that the to was not with this will it's");
 }
 
-static bool
-is_evaluation(struct str word)
+bool
+pairs_is_evaluation(struct str word)
 {
 	return word.len >= 3 && strchr("vVeEdDtTiIpPsS", word.p[0]) != NULL &&
 	       str_is_like(word,
@@ -141,7 +142,7 @@ take_heading(struct pairs_reader *r)
 	r->heads += r->words;
 	r->about->words = r->about->words * 31 + str_hash(r->name);
 	r->about->evaluates =
-		r->about->evaluates || is_evaluation(first_word(r->name));
+		r->about->evaluates || pairs_is_evaluation(first_word(r->name));
 	return r->heads <= MOST_HEAD_WORDS;
 }
 
@@ -202,22 +203,27 @@ add_slot(struct pairs_reader *r, enum pair_slot_kind kind, const char *from,
 			(struct pair_slot){ str_between(from, to), r->n, kind };
 }
 
-/* "End of epoch 3": the last word of prose may be a counter. */
+/* "End of epoch 3", "val step 5": the last of some words is a counter. */
 static void
 find_counter_word(struct pairs_reader *r)
 {
+	bool evaluates =
+		r->words == 2 && pairs_is_evaluation(first_word(r->name));
 	struct str word = r->name;
 
-	if (!r->prose || r->told || r->words > MOST_PLAIN_WORDS)
+	if (!evaluates && (!r->prose || r->told))
+		return;
+	if (r->words > MOST_PLAIN_WORDS + 1)
 		return;
 	for (size_t i = 0; i < r->name.len; i++)
 		if (str_is_blank(r->name.p[i]))
 			word = str_between(r->name.p + i + 1,
 					   r->name.p + r->name.len);
-	if (!str_is_like(word, "epoch step iteration"))
+	if (!str_is_like(word, "epoch step iteration iter"))
 		return;
 	r->heads += r->words - 1;
 	r->about->words = r->about->words * 31 + str_hash(r->name);
+	r->evaluates = r->evaluates || evaluates;
 	r->name = word;
 	r->words = 1;
 	r->prose = false;
@@ -508,11 +514,12 @@ take_date(struct pairs_reader *r, const char *behind)
 {
 	if (byte_at(r, behind) == 'T' && str_is_digit(byte_at(r, behind + 1)))
 		behind++;
-	if (r->words > 0)
+	if (r->told)
 		return skip_value(r, behind);
+	if (r->n > 0 && r->words > 0)
+		return false;
 	r->p = behind;
-	r->after_number = false;
-	return true;
+	return end_item(r); /* "DLL 2020-05-20 .." */
 }
 
 /* "/210.0B" of "417.9M/210.0B": of how many it is. */
@@ -546,6 +553,13 @@ take_number(struct pairs_reader *r)
 	if (value == floor(value) && value >= 0)
 		q = unit = total_end(r, q, &total);
 	q = unit_end(r, q);
+	if (r->words == 0 && str_eq_cstr(str_between(unit, q), "epoch")) {
+		r->name = str_between(unit, q); /* "3epoch:train: .." */
+		r->words = 1;
+		r->p = q;
+		add_slot(r, SLOT_VALUE, start, behind);
+		return add_pair(r, value, total, (struct str){ NULL, 0 });
+	}
 	if (!may_be_joined(str_between(unit, q)) ||
 	    str_is_digit(byte_at(r, q)) ||
 	    (byte_at(r, q) != '\0' && strchr("_-+.\\@#:=<>*", *q) != NULL &&
@@ -622,7 +636,7 @@ static bool
 add_word(struct pairs_reader *r, struct str word)
 {
 	if (r->told) { /* "phase: train", "Validation: loss 3.5" */
-		bool evaluates = is_evaluation(r->name);
+		bool evaluates = pairs_is_evaluation(r->name);
 
 		if (++r->heads > MOST_HEAD_WORDS)
 			return false;
@@ -647,6 +661,32 @@ is_told(const struct pairs_reader *r, const char *behind)
 	return c == ':' || c == '=';
 }
 
+/* "tensor(2.31, device='cuda:0')", "np.float64(2.31)": the number in it. */
+static bool
+take_wrapped(struct pairs_reader *r, struct str word)
+{
+	const char *from = word.p + word.len + 1, *to = from, *close;
+	double value;
+
+	if (!r->told || byte_at(r, from - 1) != '(' || from >= r->end ||
+	    !str_is_among(word, "tensor Array array np.float32 np.float64 "
+				"numpy.float32 numpy.float64 np.int64"))
+		return false;
+	to = pairs_number(from, r->end, &value);
+	if (to == from) {
+		to = word_end(r, from);
+		if (to == from || !is_no_number(str_between(from, to), &value))
+			return false;
+		r->has_slots = false;
+	}
+	close = find_close(r, to, ')');
+	if (close == NULL || (*to != ',' && *to != ')'))
+		return false;
+	add_slot(r, SLOT_VALUE, from, to);
+	r->p = close + 1;
+	return add_pair(r, value, (double)NAN, (struct str){ NULL, 0 });
+}
+
 static bool
 take_word(struct pairs_reader *r)
 {
@@ -660,6 +700,8 @@ take_word(struct pairs_reader *r)
 	}
 	if (r->after_number && str_eq_cstr(word, "of") && take_of(r, end))
 		return true;
+	if (take_wrapped(r, word))
+		return true;
 	r->p = end;
 	if (r->after_number && r->pairs[r->n - 1].unit.len == 0 &&
 	    is_unit(word) && !is_told(r, end)) {
@@ -669,9 +711,11 @@ take_word(struct pairs_reader *r)
 	if (r->words > 0 && (r->told || !r->prose) &&
 	    is_no_number(word, &value))
 		return add_pair(r, value, (double)NAN, (struct str){ NULL, 0 });
-	if (r->words > 0 && !r->told && str_eq_cstr(word, "at")) {
+	if (r->words > 0 && !r->told &&
+	    (str_eq_cstr(word, "at") || str_eq_cstr(word, "after"))) {
 		bool good = take_heading(r); /* "val loss at step 10 | .." */
 
+		r->late_name = r->name;
 		forget_words(r);
 		return good;
 	}
@@ -756,6 +800,7 @@ static bool
 take_round(struct pairs_reader *r)
 {
 	const char *close = find_close(r, r->p, ')');
+	struct str inside;
 
 	if (close == NULL)
 		return false;
@@ -770,11 +815,22 @@ take_round(struct pairs_reader *r)
 		r->p++;
 		return end_item(r);
 	}
-	if (close - r->p < 2 || close - r->p > MOST_UNIT_BYTES ||
-	    !is_letter(r->p[1]))
+	inside = str_between(r->p + 1, close);
+	if (inside.len == 0 || !is_letter(inside.p[0]))
 		return false; /* "print(3" */
-	r->name_unit = str_between(r->p + 1, close);
 	r->p = close + 1;
+	if (!str_has_digit(inside) && memchr(inside.p, ' ', inside.len) != NULL)
+		return true; /* "loss (for one batch)" */
+	if (inside.len >= MOST_UNIT_BYTES)
+		return false;
+	if (!pairs_is_evaluation(inside) &&
+	    !str_is_like(inside, "train training"))
+		r->name_unit = inside;
+	else if (byte_at(r, skip_blanks(r, r->p)) == '[')
+		r->evaluates =
+			pairs_is_evaluation(inside); /* "Epoch(val) [1]" */
+	else					     /* "loss (val): 3.5" */
+		r->name.len = (size_t)(r->p - r->name.p);
 	return true;
 }
 
@@ -797,7 +853,7 @@ take_square(struct pairs_reader *r)
 	return r->words > 0 || end_item(r);
 }
 
-/* A "-": between items, for what is absent, or of a ruler or an option. */
+/* A "-" or "--": between items, of an arrow, a ruler, an option, or absent. */
 static bool
 take_dash(struct pairs_reader *r)
 {
@@ -805,16 +861,16 @@ take_dash(struct pairs_reader *r)
 
 	while (byte_at(r, q) == '-')
 		q++;
-	if (byte_at(r, q) == '>' && r->words > 0 && !r->told) {
-		r->p = q + 1; /* "Loss --> 3.5" */
-		r->told = true;
-		return true;
+	if (byte_at(r, q) == '>' && !r->told) {
+		r->p = q + 1; /* "Loss --> 3.5", "--> step: 5", "|--->" */
+		r->told = r->words > 0;
+		return r->told || end_item(r);
 	}
 	if (q < r->end && !str_is_blank(*q) && strchr(",;|)]}", *q) == NULL)
 		return false;
 	if (r->told)
 		return skip_value(r, q);
-	if (q - r->p > 1)
+	if (q - r->p > 2)
 		return false;
 	r->p = q;
 	return end_item(r);
@@ -826,8 +882,13 @@ take_colon(struct pairs_reader *r)
 	if (byte_at(r, r->p + 1) == ':' || r->told)
 		return false;
 	r->p++;
-	if (r->words == 0)
+	if (r->words == 0 && (!r->after_number || r->late_name.len == 0))
 		return (r->n > 0 || r->heads > 0) && end_item(r);
+	if (r->words == 0) { /* "loss at step 5: 2.1" */
+		r->name = r->late_name;
+		r->words = 1;
+		r->late_name.len = 0;
+	}
 	r->told = true;
 	return true;
 }
@@ -856,11 +917,17 @@ take_brace(struct pairs_reader *r)
 	return end_item(r);
 }
 
-/* ">>" ends what a logger writes before the row. */
+/* ">>" ends what a logger writes before the row; ">" alone is a bullet. */
 static bool
 take_angle(struct pairs_reader *r)
 {
-	if (byte_at(r, r->p + 1) != '>' || r->n > 0)
+	char next = byte_at(r, r->p + 1);
+
+	if (r->words == 0 && (next == '\0' || next == ' ')) {
+		r->p++;
+		return true;
+	}
+	if (next != '>' || r->n > 0)
 		return false;
 	r->p += 2;
 	return end_item(r);
@@ -881,6 +948,15 @@ take_point(struct pairs_reader *r)
 	r->p++;
 	return r->words > 0 && !r->told && str_is_blank(byte_at(r, r->p)) &&
 	       end_item(r);
+}
+
+/* "step#5" */
+static bool
+take_hash(struct pairs_reader *r)
+{
+	r->p++;
+	return r->words > 0 && !r->told && !str_is_blank(r->p[-2]) &&
+	       str_is_digit(byte_at(r, r->p));
 }
 
 static bool
@@ -927,6 +1003,7 @@ take_mark(struct pairs_reader *r)
 		{ '}', take_brace },	 { ';', take_separator },
 		{ '%', take_percent },	 { '?', take_question },
 		{ '>', take_angle },	 { '.', take_point },
+		{ '#', take_hash },
 	};
 
 	for (size_t i = 0; i < LENGTH(marks); i++)
@@ -976,7 +1053,7 @@ read_all(struct pairs_reader *r)
 	if (!end_item(r) || r->in_braces)
 		return 0;
 	if (r->about->is_bar && r->n > 0 &&
-	    is_evaluation(first_word(r->pairs[0].name)))
+	    pairs_is_evaluation(first_word(r->pairs[0].name)))
 		r->about->evaluates = true;
 	return r->n;
 }

@@ -64,6 +64,8 @@ size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
  * where there is none.  p is before end.
  */
 const char *pairs_number(const char *p, const char *end, double *value);
+/* Whether a word is of an evaluation: "val", "Evaluating", "test". */
+bool pairs_is_evaluation(struct str word);
 /* Behind the aside that begins at p; p where there is none. */
 const char *pairs_aside(const char *p, const char *end);
 

@@ -538,6 +538,12 @@ take_metric_row(void *user, const struct metric_row *row)
 		record.values[METRIC_PLANNED] = row->planned;
 	}
 	pair_record_fill(&record, row->pairs, row->n, pairs);
+	/* Scores between the rows may count their steps in epochs. */
+	if (row->step < r->state.run.last_step &&
+	    run_has(r->state.run.last_train_loss) &&
+	    !record_has(&record, METRIC_TRAIN_LOSS) &&
+	    !record_has(&record, METRIC_VAL_LOSS))
+		return;
 	take_record(r, &record, &segment, &prefix);
 	/* The trainer writes it when it is done. */
 	r->state.ended |= row->is_summary;

@@ -63,6 +63,7 @@ struct template
 	double stride; /* of the counter; absent: not each time the same */
 	bool changed;  /* a figure */
 	bool fraction; /* one was no whole number */
+	bool bar;      /* its lines are bars */
 	bool inner;    /* the counter begins anew with each epoch */
 	bool outer;    /* it went on behind an epoch's end */
 	bool late;     /* the first epoch that was seen is not the first */
@@ -100,7 +101,10 @@ struct templates {
 	struct buf block; /* the lines of a row of several; empty: none */
 	struct templates_line block_place;
 	size_t block_lines;
+	struct buf dict; /* a dictionary of several lines; empty: none */
+	struct templates_line dict_place;
 	double epoch;	       /* printed last, on any line */
+	double total;	       /* of bars that are rows; absent: none yet */
 	double step;	       /* of the last row that had one */
 	double stride;	       /* from the one before to it */
 	uint64_t step_name;    /* of the counter it came from; 0: none yet */
@@ -135,8 +139,9 @@ templates_new(templates_row_fn fn, void *user)
 	ts->fn = fn;
 	ts->user = user;
 	buf_init(&ts->block, TEMPLATES_LINE_BYTES);
+	buf_init(&ts->dict, TEMPLATES_LINE_BYTES);
 	ts->rank = -1;
-	ts->epoch = ts->step = ts->stride = RUN_ABSENT;
+	ts->epoch = ts->total = ts->step = ts->stride = RUN_ABSENT;
 	return ts;
 }
 
@@ -151,6 +156,7 @@ templates_free(struct templates *ts)
 			free(ts->table[i]);
 		}
 	buf_release(&ts->block);
+	buf_release(&ts->dict);
 	free(ts);
 }
 
@@ -198,10 +204,15 @@ is_of_anything(const struct pair *pair)
 static bool
 is_epoch(const struct pair *pair)
 {
-	return pair->unit.len == 0 && pair->name.len >= 5 &&
-	       ends_with_word(pair->name, "epoch") &&
-	       (pair->name.len == 5 || str_eq_cstr(pair->name, "Train Epoch") ||
-		str_eq_cstr(pair->name, "train/epoch"));
+	struct str before = pair->name;
+
+	if (pair->unit.len > 0 || !ends_with_word(pair->name, "epoch"))
+		return false;
+	before.len -= strlen("epoch");
+	while (before.len > 0 &&
+	       strchr(" /_", before.p[before.len - 1]) != NULL)
+		before.len--;
+	return before.len == 0 || str_is_like(before, "train training");
 }
 
 static bool
@@ -225,7 +236,9 @@ counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
 	else if (is_epoch(pair))
 		*kind = COUNTS_EPOCHS;
 	else if (is_unit_counter(pair) ||
-		 (pair->name.len == 0 && isfinite(pair->total)))
+		 (isfinite(pair->total) &&
+		  (pair->name.len == 0 ||
+		   str_is_like(pair->name, "train training"))))
 		*kind = COUNTS_UNITS;
 	else if (i == 0 && pair->name.len == 0 && pair->unit.len == 0 &&
 		 pair->value == floor(pair->value))
@@ -352,7 +365,7 @@ find_template(struct templates *ts, uint64_t key)
 
 /* A new one, in the place of the one that was not seen for longest. */
 static struct template *
-add_template(struct templates *ts, uint64_t key)
+add_template(struct templates *ts, uint64_t key, bool bar)
 {
 	struct template **at = ts->table, *t;
 
@@ -365,7 +378,7 @@ add_template(struct templates *ts, uint64_t key)
 	forget_template(t);
 	if (ts->last == t)
 		ts->last = NULL;
-	*t = (struct template){ .key = key, .used = ++ts->clock };
+	*t = (struct template){ .key = key, .used = ++ts->clock, .bar = bar };
 	return t;
 }
 
@@ -424,6 +437,8 @@ watch_inner(const struct templates *ts, struct template *t, double counter)
 		t->inner = true;
 	else if (ts->epoch > t->epoch)
 		t->outer = true;
+	else if (t->bar && counter < t->counter)
+		t->inner = true;
 	t->epoch = ts->epoch;
 }
 
@@ -501,6 +516,10 @@ row_meanings(const struct row *row)
 
 		if (metric != METRIC_COUNT && metric != METRIC_STEP)
 			bits |= METRIC_BIT(metric);
+		if (row->about.evaluates &&
+		    (metric == METRIC_TRAIN_LOSS ||
+		     meaning_is_mean_loss(row->pairs[i].name)))
+			bits |= METRIC_BIT(METRIC_VAL_LOSS);
 	}
 	return bits;
 }
@@ -523,6 +542,17 @@ is_adopted(const struct templates *ts, const struct row *row)
 	       row->pairs[row->counter].value >= ts->step;
 }
 
+/* Whether the template's counter may be that of the run's steps. */
+static bool
+counts_steps(const struct templates *ts, const struct template *t,
+	     enum counter_kind kind)
+{
+	if (kind == COUNTS_STEPS || !isnan(ts->epoch))
+		return kind == COUNTS_STEPS;
+	return kind == COUNTS_LEAD ? t->stride > 1
+				   : kind == COUNTS_UNITS && t->bar;
+}
+
 /* The step of the row: its own, or that of the rows it stands among. */
 static double
 row_step(struct templates *ts, struct template *t, enum counter_kind kind,
@@ -532,10 +562,12 @@ row_step(struct templates *ts, struct template *t, enum counter_kind kind,
 
 	watch_inner(ts, t, counter->value);
 	t->counter = counter->value;
-	if (kind != COUNTS_STEPS &&
-	    !(kind == COUNTS_LEAD && t->stride > 1 && isnan(ts->epoch)))
-		return ts->step;
 	name = str_hash(counter->name);
+	if (!counts_steps(ts, t, kind)) {
+		if (ts->step_name == name) /* it was taken for one before */
+			ts->step = RUN_ABSENT;
+		return ts->step;
+	}
 	if (ts->step_name == 0)
 		ts->step_name = name;
 	if (ts->step_name == name && (t->inner || (t->late && !t->outer)))
@@ -551,14 +583,16 @@ row_step(struct templates *ts, struct template *t, enum counter_kind kind,
 
 /* Where there are epochs the total may be that of one of them. */
 static double
-planned_of(const struct template *t, const struct pair *counter)
+planned_of(const struct templates *ts, const struct template *t,
+	   enum counter_kind kind, const struct pair *counter)
 {
-	return isnan(t->epoch) || t->outer ? counter->total : RUN_ABSENT;
+	return counts_steps(ts, t, kind) && (isnan(t->epoch) || t->outer)
+		       ? counter->total
+		       : RUN_ABSENT;
 }
 
 static void
-put_step(struct record *record, double step, enum counter_kind kind,
-	 double planned)
+put_step(struct record *record, double step, double planned)
 {
 	record->present &=
 		~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED));
@@ -566,7 +600,7 @@ put_step(struct record *record, double step, enum counter_kind kind,
 		return;
 	record->present |= METRIC_BIT(METRIC_STEP);
 	record->values[METRIC_STEP] = step;
-	if (kind != COUNTS_STEPS || !isfinite(planned))
+	if (!isfinite(planned))
 		return;
 	record->present |= METRIC_BIT(METRIC_PLANNED);
 	record->values[METRIC_PLANNED] = planned;
@@ -597,11 +631,14 @@ keep_one_loss(struct templates *ts, struct record *record,
 static void
 turn_to_validation(struct record *record)
 {
-	if (record_has(record, METRIC_TRAIN_LOSS) &&
-	    !record_has(record, METRIC_VAL_LOSS)) {
+	double loss = record_get(record, METRIC_TRAIN_LOSS);
+
+	for (size_t i = 0; i < record->n_pairs && !run_has(loss); i++)
+		if (meaning_is_mean_loss(record->pairs[i].name))
+			loss = record->pairs[i].value;
+	if (run_has(loss) && !record_has(record, METRIC_VAL_LOSS)) {
 		record->present |= METRIC_BIT(METRIC_VAL_LOSS);
-		record->values[METRIC_VAL_LOSS] =
-			record->values[METRIC_TRAIN_LOSS];
+		record->values[METRIC_VAL_LOSS] = loss;
 	}
 	record->present &= VAL_BITS;
 	record->n_pairs = 0;
@@ -633,8 +670,8 @@ give_row(struct templates *ts, struct template *t, const struct row *row)
 	double step = counts ? row_step(ts, t, row->kind, counter) : ts->step;
 
 	fill_record(ts, row, &record, rows);
-	put_step(&record, step, row->kind,
-		 counts ? planned_of(t, counter) : RUN_ABSENT);
+	put_step(&record, step,
+		 counts ? planned_of(ts, t, row->kind, counter) : RUN_ABSENT);
 	ts->fn(ts->user, &record, &row->place);
 }
 
@@ -729,6 +766,7 @@ give_held(struct templates *ts, struct template *t)
 	struct row row;
 
 	qsort(t->held, t->n_held, sizeof(t->held[0]), compare_held);
+	t->counter = 0;
 	for (size_t i = 0; i < t->n_held; i++) {
 		t->held[i].place.late = true;
 		if (read_row(&row, &t->held[i].place))
@@ -742,8 +780,20 @@ note_epoch(struct templates *ts, const struct row *row)
 {
 	for (size_t i = 0; i < row->n; i++)
 		if (is_epoch(&row->pairs[i]) &&
-		    row->pairs[i].value == floor(row->pairs[i].value))
+		    row->pairs[i].value == floor(row->pairs[i].value)) {
+			if (row->pairs[i].value < ts->epoch)
+				ts->total = RUN_ABSENT;
 			ts->epoch = row->pairs[i].value;
+		}
+}
+
+/* A bar without a name that counts to another number than the rows before. */
+static bool
+is_other_bar(const struct templates *ts, const struct row *row)
+{
+	return row->about.is_bar && row->kind == COUNTS_UNITS &&
+	       run_has(ts->total) &&
+	       row->pairs[row->counter].total != ts->total;
 }
 
 /* A line with a counter and figures. */
@@ -757,8 +807,10 @@ take_row(struct templates *ts, struct row *row)
 	if (row->place.cut &&
 	    (t == NULL || !t->accepted || !drop_cut_pair(row)))
 		return false;
+	if (is_other_bar(ts, row))
+		return false;
 	if (t == NULL)
-		t = add_template(ts, key);
+		t = add_template(ts, key, row->about.is_bar);
 	if (t->accepted) {
 		compare_counter(ts, t, row->pairs[row->counter].value);
 	} else {
@@ -774,6 +826,8 @@ take_row(struct templates *ts, struct row *row)
 		t->lines = TEMPLATES_LEAST_ROWS;
 		forget_held(t);
 	}
+	if (t->bar && row->kind == COUNTS_UNITS)
+		ts->total = row->pairs[row->counter].total;
 	give_row(ts, t, row);
 	make_quick(ts, t, row);
 	ts->last = t;
@@ -787,6 +841,15 @@ find_near(struct str text, char c, size_t most)
 	return memchr(text.p, c, text.len < most ? text.len : most);
 }
 
+/* Whether a date is behind the end of "[node1] 2026-11-22 ..". */
+static bool
+is_stamped(struct str text, const char *end)
+{
+	struct str rest = str_between(end + 1, text.p + text.len);
+
+	return rest.len > 6 && str_starts_with(rest, " 2") && rest.p[5] == '-';
+}
+
 /* Where the "[..]" ends that text begins with; NULL: it has figures. */
 static const char *
 bracket_end(struct str text)
@@ -794,10 +857,49 @@ bracket_end(struct str text)
 	const char *end = find_near(text, ']', 40);
 	struct str in = { text.p, end != NULL ? (size_t)(end - text.p) : 0 };
 
-	return in.len > 0 && !str_has_digit(in) &&
-			       memchr(in.p, '=', in.len) == NULL
+	if (in.len == 0 || memchr(in.p, '=', in.len) != NULL ||
+	    pairs_is_evaluation(str_skip(in, 1)))
+		return NULL;
+	return !str_has_digit(in) || is_stamped(text, end) ? end : NULL;
+}
+
+static const char *
+worker_end(struct str text)
+{
+	const char *end = find_near(text, ')', 80);
+
+	return end != NULL &&
+			       !pairs_is_evaluation(
+				       str_between(text.p + 1, end)) &&
+			       memmem(text.p, (size_t)(end - text.p), ": ",
+				      2) == NULL
 		       ? end
 		       : NULL;
+}
+
+static const char *
+tag_end(struct str text)
+{
+	const char *end = find_near(text, '>', 60);
+
+	return end != NULL && end + 1 < text.p + text.len && end[1] == ':'
+		       ? end + 1
+		       : NULL;
+}
+
+/* The ":" of "10.0.0.12: "; else NULL. */
+static const char *
+address_end(struct str text)
+{
+	const char *end = find_near(text, ':', 16);
+	size_t points = 0;
+
+	for (const char *p = text.p; end != NULL && p < end; p++) {
+		if (*p != '.' && (*p < '0' || *p > '9'))
+			return NULL;
+		points += *p == '.';
+	}
+	return points == 3 ? end : NULL;
 }
 
 /* Where ends what some loggers write before the message; NULL: none. */
@@ -808,11 +910,18 @@ logger_end(struct str text)
 
 	if (text.p[0] == '[' && !(text.p[1] >= '0' && text.p[1] <= '9'))
 		return bracket_end(text);
-	if (text.p[0] == '(') /* "(worker pid=12) " */
-		return find_near(text, ')', 80);
+	if (text.p[0] == '(') /* "(worker pid=12) ", not "(epoch: 1, .." */
+		return worker_end(text);
 	if (strchr("IWED", text.p[0]) != NULL && text.len > 20 &&
-	    text.p[5] == ' ' && text.p[8] == ':') /* "I1122 12:.." */
+	    ((text.p[5] == ' ' && text.p[8] == ':') || /* "I1122 12:.." */
+	     (text.p[9] == ' ' && text.p[12] == ':'))) /* "I20261122 .." */
 		return find_near(text, ']', 100);
+	if (str_starts_with(text, "stdout F ")) /* of a container */
+		return text.p + 8;
+	if (str_starts_with(text, "[1,")) /* "[1,mpirank:0]<stdout>:" */
+		return tag_end(text);
+	if (text.p[0] >= '0' && text.p[0] <= '9')
+		return address_end(text);
 	arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
 	return arrow != NULL ? arrow + 1 : NULL;
 }
@@ -827,6 +936,7 @@ skip_logger(struct str text)
 	if (end == NULL)
 		return text;
 	n = (size_t)(end + 1 - text.p);
+	n += n < text.len && *end == ']' && end[1] == ':';
 	return str_trim(str_skip(text, n));
 }
 
@@ -878,7 +988,8 @@ add_to_block(struct templates *ts, const struct row *row)
 		return;
 	}
 	text = str_skip(text, 1);
-	if (str_next(&text, '|', &cell)) {
+	if (memchr(text.p, '|', text.len) != NULL &&
+	    str_next(&text, '|', &cell)) {
 		cell = str_trim(cell);
 		buf_append(&ts->block, cell.p, cell.len);
 		buf_append(&ts->block, ": ", 2);
@@ -918,7 +1029,7 @@ give_quickly(struct templates *ts, struct template *t,
 			quick->record.values[series->metric] =
 				series->value * series->scale;
 	}
-	put_step(&quick->record, step, quick->kind, planned_of(t, counter));
+	put_step(&quick->record, step, planned_of(ts, t, quick->kind, counter));
 	ts->fn(ts->user, &quick->record, place);
 }
 
@@ -996,14 +1107,13 @@ read_task(struct row *row)
 	(void)read_row(row, &place);
 }
 
-bool
-templates_take(struct templates *ts, const struct templates_line *line)
+/* A line that is no part of a dictionary. */
+static bool
+take_whole(struct templates *ts, const struct templates_line *line)
 {
 	struct templates_line place = *line;
 	struct row row;
 
-	if (line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
-		return false;
 	if (str_has_digit(line->text))
 		place.text = message_of(line->text);
 	place.inside = place.text.p != line->text.p;
@@ -1024,4 +1134,55 @@ templates_take(struct templates *ts, const struct templates_line *line)
 		return take_part(ts, &row);
 	templates_finish(ts);
 	return take_row(ts, &row);
+}
+
+/* Whether a dictionary begins in the text that goes on: "{'loss': 2.1,". */
+static bool
+opens_dict(struct str text)
+{
+	const char *end = text.p + text.len, *at;
+
+	at = end[-1] == ',' ? memchr(text.p, '{', text.len) : NULL;
+	return at != NULL && (at[1] == '\'' || at[1] == '"') &&
+	       memchr(at, '}', (size_t)(end - at)) == NULL;
+}
+
+/*
+ * Put the line to the dictionary that is open; true: it was of it.  What is
+ * whole is read as one line.
+ */
+static bool
+take_dict(struct templates *ts, const struct templates_line *line)
+{
+	struct str text = str_trim(line->text);
+	struct templates_line whole = ts->dict_place;
+
+	if (ts->dict.len == 0 && (text.len == 0 || !opens_dict(text)))
+		return false;
+	if (ts->dict.len == 0)
+		ts->dict_place = *line;
+	else if (text.len == 0 || strchr("'\"}", text.p[0]) == NULL) {
+		buf_clear(&ts->dict);
+		return false;
+	}
+	buf_append_str(&ts->dict, " ");
+	buf_append(&ts->dict, text.p, text.len);
+	if (memchr(text.p, '}', text.len) == NULL)
+		return true;
+	whole.text = buf_str(&ts->dict);
+	whole.joined = true;
+	if (!ts->dict.truncated)
+		(void)take_whole(ts, &whole);
+	buf_clear(&ts->dict);
+	return true;
+}
+
+bool
+templates_take(struct templates *ts, const struct templates_line *line)
+{
+	if (line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
+		return false;
+	if (take_dict(ts, line))
+		return ts->any;
+	return take_whole(ts, line);
 }

@@ -15,6 +15,8 @@ enum command_id {
 	COMMAND_NONE,
 	COMMAND_COPY,	     /* text to the clipboard */
 	COMMAND_EXPORT,	     /* write text to the file `name` */
+	COMMAND_LEARN,	     /* rules of a line and those around it: text;
+				of the log `name`; after a yes */
 	COMMAND_ANSWER,	     /* of a pod's question; text NULL: no */
 	COMMAND_RECONNECT,   /* the pod's link, now */
 	COMMAND_CHECK,	     /* the pod's preflight */

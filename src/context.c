@@ -4,6 +4,7 @@
 
 #include "context.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,22 +66,38 @@ open_conf(struct context *context, struct err *err)
 	return rc;
 }
 
+/* The rule files beside the configuration: those that were learned. */
+static int
+load_learned(struct format_set *formats, struct err *err)
+{
+	AUTO_TEXT folder = conf_dir_config();
+	AUTO_TEXT pattern = xasprintf("%s/formats/*.json", folder);
+	glob_t found;
+	int rc = 0;
+
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return 0;
+	for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
+		rc = format_set_load(formats, found.gl_pathv[i], err);
+	globfree(&found);
+	return rc;
+}
+
 static int
 open_formats(struct context *context, struct err *err)
 {
 	const struct conf *conf = &context->conf;
-	struct format_set *formats = format_set_new_builtin();
+	struct err why = { ERR_NONE, "" };
 
-	for (size_t i = 0; i < conf->formats.n; i++) {
-		struct err why = { ERR_NONE, "" };
-
-		if (format_set_load(formats, conf->formats.v[i], &why) == 0)
-			continue;
-		format_set_free(formats);
-		return err_set(err, ERR_CONFIG, "%s: formats: %s", conf->path,
-			       why.text);
-	}
-	context->formats = formats;
+	context->formats = format_set_new_builtin();
+	if ((context->opened & CONTEXT_CONF) != 0 &&
+	    load_learned(context->formats, err) != 0)
+		return -1;
+	for (size_t i = 0; i < conf->formats.n; i++)
+		if (format_set_load(context->formats, conf->formats.v[i],
+				    &why) != 0)
+			return err_set(err, ERR_CONFIG, "%s: formats: %s",
+				       conf->path, why.text);
 	return 0;
 }
 

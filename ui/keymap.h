@@ -165,6 +165,8 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(BOOKMARK_NEXT, "next-bookmark", "'", IN_LOGS,                        \
 	  "to the next line that is marked")                                   \
 	X(FOLLOW, "follow", "f F", IN_LOGS, "stay at the end")                 \
+	X(LEARN, "learn", "i", IN_LOGS,                                        \
+	  "write rules for rows like this line; asks first")                   \
 	X(MERGE, "merge", "A", IN_LOGS, "all logs merged, or the selected")    \
 	X(FOLD, "fold", "o", IN_LOGS, "fold or show printed source code")      \
 	X(WRAP, "wrap", "w", IN_LOGS, "wrap long lines, or scroll sideways")   \

@@ -562,8 +562,10 @@ ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	int lines = canvas_fold(NULL, inside, STYLE_NORMAL, text, 0), most;
 	struct rect last, hint;
 
-	inside =
-		overlay_box(canvas, BOX_WIDTH, lines + 4, "This acts on a pod");
+	inside = overlay_box(canvas, BOX_WIDTH, lines + 4,
+			     ui->pending.id == COMMAND_LEARN
+				     ? "This writes a file"
+				     : "This acts on a pod");
 	last = rect_take_bottom(&inside, 1);
 	hint = rect_take_bottom(&inside, 1);
 	most = int_max(lines - inside.h, 0);

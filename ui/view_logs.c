@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "base/xalloc.h"
 #include "report/fmt.h"
 #include "ui/logsrc.h"
 #include "ui/panel.h"
@@ -955,6 +956,44 @@ copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 	buf_release(&line.text);
 }
 
+/* So many lines above and below a line show what row it is of. */
+#define LEARN_LINES 400
+#define LEARN_BYTES ((size_t)4096)
+
+/* The current line, and those around it with it. */
+static void
+learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
+{
+	uint64_t here = logs_current(logs), place = here, above;
+	AUTO_BUF text = buf_new(LEARN_LINES * 2 * LEARN_BYTES);
+	struct logsrc_line line;
+
+	if (here >= logsrc_end(&logs->src)) {
+		ui_say(shared, "there is no line to learn from");
+		return;
+	}
+	logsrc_line_init(&line, LEARN_BYTES);
+	logsrc_read(&logs->src, here, LEARN_BYTES, &line);
+	buf_appendf(&text, "%s\n", line.text.data);
+	out->name = xstrdup(file_name(line.log->path));
+	for (char *p = out->name; *p != '\0'; p++)
+		if (!str_is_word(*p) && strchr(".-", *p) == NULL)
+			*p = '_';
+	for (int i = 0; i < LEARN_LINES; i++, place = above) {
+		above = logsrc_prev(&logs->src, place);
+		if (above == UINT64_MAX)
+			break;
+	}
+	for (int i = 0; i < 2 * LEARN_LINES && place < logsrc_end(&logs->src);
+	     i++, place = logsrc_next(&logs->src, place)) {
+		logsrc_read(&logs->src, place, LEARN_BYTES, &line);
+		buf_appendf(&text, "%s\n", line.text.data);
+	}
+	buf_release(&line.text);
+	out->id = COMMAND_LEARN;
+	out->text = buf_detach(&text);
+}
+
 /* Mark the current line, or not any more. */
 static void
 bookmark(struct logs *logs, struct ui_shared *shared)
@@ -1075,6 +1114,8 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 		turn(logs, shared, action);
 	else if (action == ACTION_COPY)
 		copy_line(logs, shared, out);
+	else if (action == ACTION_LEARN)
+		learn_line(logs, shared, out);
 	else if (action == ACTION_BOOKMARK)
 		bookmark(logs, shared);
 	else if (action == ACTION_BOOKMARK_NEXT)

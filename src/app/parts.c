@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/bench.h"
 #include "app/pod_shell.h"
@@ -18,6 +19,8 @@
 #include "bench/start.h"
 #include "model/run_names.h"
 #include "parsers/json.h"
+#include "parsers/learn.h"
+#include "parsers/run_reader.h"
 #include "report/fmt.h"
 #include "ui/plot.h"
 
@@ -277,6 +280,90 @@ preview_made(struct app_parts *parts, const struct command *command,
 	return NULL;
 }
 
+#define LEARN_MAX_BYTES ((size_t)1 << 20)
+
+/* A line that rules are to be made of, and what is learned around it. */
+struct lesson {
+	struct learn *learn;
+	struct str line;
+	bool is_row; /* the line is one */
+};
+
+static void
+lesson_row(void *user, const struct record *record,
+	   const struct templates_line *place)
+{
+	struct lesson *lesson = user;
+
+	learn_row(lesson->learn, record, place);
+	lesson->is_row |= memmem(lesson->line.p, lesson->line.len,
+				 place->text.p, place->text.len) != NULL;
+}
+
+/* Where the rules of a log go; owned. */
+static char *
+learned_path(const struct command *command)
+{
+	AUTO_TEXT folder = conf_dir_config();
+
+	return xasprintf("%s/formats/%s.json", folder, command->name);
+}
+
+/* The rule file that would be written. */
+static char *
+preview_learn(struct app_parts *parts, const struct command *command,
+	      struct err *err)
+{
+	struct str text = str_from(command->text);
+	struct lesson lesson = { .learn = learn_new() };
+	struct run_reader *reader =
+		run_reader_new(parts->setup->context->formats, NULL, &lesson);
+	AUTO_BUF file = buf_new(LEARN_MAX_BYTES);
+	AUTO_BUF report = buf_new(LEARN_MAX_BYTES);
+	AUTO_TEXT path = learned_path(command);
+	size_t n;
+
+	(void)str_next(&text, '\n', &lesson.line);
+	run_reader_tell_rows(reader, lesson_row);
+	run_reader_feed(reader, text.p, text.len);
+	run_reader_finish(reader);
+	n = learn_print(lesson.learn, command->name, &file, &report);
+	run_reader_free(reader);
+	learn_free(lesson.learn);
+	free(parts->made);
+	parts->made = NULL;
+	if (!lesson.is_row || n == 0)
+		err_set(err, ERR_NODATA,
+			"no rule can be made of this line: it is no row, one "
+			"of several lines, or a rule reads it");
+	else if (access(path, F_OK) == 0)
+		err_set(err, ERR_USAGE, "%s is there already", path);
+	else
+		parts->made = buf_detach(&file);
+	return parts->made != NULL ? xasprintf("writes %s\n\n%s\n%s", path,
+					       report.data, parts->made)
+				   : NULL;
+}
+
+static int
+learn_format(struct app_parts *parts, const struct command *command,
+	     char said[200], struct err *err)
+{
+	AUTO_TEXT path = learned_path(command);
+
+	if (parts->made == NULL)
+		return cannot_do(err);
+	if (conf_make_dir_of(path, err) != 0)
+		return -1;
+	AUTO_TEXT name = file_create(path, str_from(parts->made), err);
+
+	if (name == NULL)
+		return -1;
+	(void)snprintf(said, 200, "wrote %.120s; it counts from the next start",
+		       name);
+	return 0;
+}
+
 /* What each command does, and says before that; none: not done here. */
 static const struct {
 	int (*run)(struct app_parts *parts, const struct command *command,
@@ -286,6 +373,7 @@ static const struct {
 } actions[] = {
 	[COMMAND_COPY] = { copy_text, NULL },
 	[COMMAND_EXPORT] = { export_text, NULL },
+	[COMMAND_LEARN] = { learn_format, preview_learn },
 	[COMMAND_ANSWER] = { answer_pod, NULL },
 	[COMMAND_RECONNECT] = { reconnect_pod, NULL },
 	[COMMAND_CHECK] = { check_pod, NULL },

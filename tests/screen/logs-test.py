@@ -6,6 +6,7 @@ rotated or written anew while they are looked at."""
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -62,6 +63,13 @@ def write(name, data, mode="wb"):
         out.write(data if isinstance(data, bytes) else data.encode())
         out.flush()
     return path(name)
+
+
+def run(*words):
+    """What a command says, with the home of the others."""
+    return subprocess.run([TUI] + list(words), env=dict(
+        os.environ, **home_dirs(home)), stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, check=False).stdout.decode()
 
 
 def title(program):
@@ -511,6 +519,42 @@ def test_by_time():
     end(p, "by time")
 
 
+def test_learn():
+    """Rules of a line by a key: shown, asked for, written, never over."""
+    log = write("own.log", "setting up\n" + "".join(
+        "Step %d | loss %.4f | odd %.2f\n" % (i * 10, 9 - i / 7, i / 3)
+        for i in range(1, 30)) + "all done\n")
+    file = os.path.join(home, "config", "hgym-tui", "formats",
+                        "own.log.json")
+    p = start(log, ready="train loss")
+    p.wait_for("all done")
+    p.send("/all done\ri")
+    is_seen(p, "no rule can be made of this line", "a line that is no row")
+    p.send("/Step 100 \r")
+    is_seen(p, "▸Step 100 ", "a line that is one")
+    p.send("i")
+    is_seen(p, "This writes a file", "it is asked before rules are written")
+    is_seen(p, "29 rows of training: \"Step\" (step), \"loss\" (train_loss),",
+            "what they are made of is shown")
+    is_seen(p, "formats/own.log.json", "and where they go")
+    p.send("no\r")
+    is_seen(p, "nothing was started", "no is no")
+    ok(not os.path.exists(file), "and writes nothing")
+    p.send("iyes\r")
+    is_seen(p, "it counts from the next start", "yes writes them")
+    p.send("i")
+    is_seen(p, "own.log.json is there already", "once, and not over it")
+    end(p, "rules of a line")
+    told = run("formats", "check", "own.log", log)
+    ok("row-1  train     29" in told, "the next start reads by them", told)
+    with open(file, "w") as out:
+        out.write("no rules")
+    ok("own.log.json" in run("formats", "list"), "a broken one is named")
+    ok("own.log.json" not in run("parse", "--json", log),
+       "parse reads no configuration")
+    os.unlink(file)
+
+
 def test_piped():
     """Standard input is followed as it comes; its copy goes with us, also
     when the terminal does."""
@@ -538,7 +582,7 @@ def main():
         for test in (test_big, test_search_stops, test_long_lines,
                      test_growing, test_numbers, test_marks, test_title,
                      test_none, test_pod, test_fast, test_folds,
-                     test_merged, test_by_time, test_piped):
+                     test_merged, test_by_time, test_learn, test_piped):
             test()
     return finish()
 

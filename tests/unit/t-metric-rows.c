@@ -50,6 +50,30 @@
 	"[" METRIC("a, loss", "null", "2", "2.5", "1.5", "1.5", "2.5", "2") "]"
 
 static const struct run_case cases[] = {
+	{ "a table with a ruler and a frame",
+	  "| step | loss |\n|---|---|\n| 10 | 2.5 |\n| 20 | 1.5 |\n",
+	  1,
+	  { { "steps", "20" }, { "last_train_loss", "1.5" } } },
+	{ "columns with a ruler",
+	  "  epoch    train_loss    valid_loss\n-------  ------------  ----\n"
+	  "      1        2.5         2.75\n      2        1.5         1.75\n",
+	  1,
+	  { { "last_train_loss", "1.5" }, { "last_val_loss", "1.75" } } },
+	{ "semicolons, and blanks before the names",
+	  "  step; loss\n10; 2.5\n20; 1.5\n",
+	  1,
+	  { { "steps", "20" }, { "last_train_loss", "1.5" } } },
+	{ "members that only hold others",
+	  "{\"type\": \"train\", \"data\": {\"step\": 10, \"loss\": 2.5}}\n"
+	  "{\"type\": \"train\", \"data\": {\"step\": 20, \"loss\": 1.5}}\n",
+	  1,
+	  { { "steps", "20" }, { "last_train_loss", "1.5" } } },
+	{ "scores between the rows may count epochs",
+	  "{\"step\": 50, \"loss\": 2.5}\n{\"step\": 100, \"loss\": 1.5}\n"
+	  "{\"step\": 1, \"coco/bbox_mAP\": 0.5}\n"
+	  "{\"step\": 150, \"loss\": 1.25}\n",
+	  1,
+	  { { "steps", "150" }, { "last_train_loss", "1.25" } } },
 	{ "Lightning's CSV: what is empty is absent",
 	  LIGHTNING,
 	  1,

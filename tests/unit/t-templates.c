@@ -14,8 +14,8 @@ static const struct run_case cases[] = {
 	{ "three lines make rows, and the two before are given late",
 	  "it 10 loss 3.5 lr 0.1\nit 20 loss 3.25 lr 0.1\n"
 	  "it 30 loss 3.0 lr 0.1\n",
-	  0,
-	  { { NULL, NULL } } },
+	  1,
+	  { { "steps", "30" }, { "matched", "3" } } },
 	{ "a step, a loss",
 	  "Step 10 | loss 3.5 | lr 1e-4\nStep 20 | loss 3.25 | lr 1e-4\n"
 	  "Step 30 | loss 3.0 | lr 1e-4\n",
@@ -131,6 +131,79 @@ static const struct run_case cases[] = {
 	  { { "steps", "15" },
 	    { "planned_steps", "1000" },
 	    { "last_train_loss", "3.125" } } },
+	{ "a bar that counts once counts steps",
+	  " 5%|# | 1/9 [00:01<00:02, 3it/s, loss=3.5]\r"
+	  " 5%|# | 2/9 [00:01<00:02, 3it/s, loss=3.25]\r"
+	  " 5%|# | 3/9 [00:01<00:02, 3it/s, loss=3]\n",
+	  1,
+	  { { "steps", "3" },
+	    { "planned_steps", "9" },
+	    { "last_train_loss", "3" } } },
+	{ "of bars that begin anew nobody knows the step",
+	  " 5%|# | 1/3 [00:01<00:02, 3it/s, loss=3.5]\r"
+	  " 5%|# | 2/3 [00:01<00:02, 3it/s, loss=3.25]\r"
+	  " 5%|# | 3/3 [00:01<00:02, 3it/s, loss=3]\n"
+	  " 5%|# | 1/3 [00:01<00:02, 3it/s, loss=2.5]\r"
+	  " 5%|# | 2/3 [00:01<00:02, 3it/s, loss=2.25]\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "2.25" } } },
+	{ "nor of those that an epoch's end follows",
+	  " 5%|# | 1/3 [00:01<00:02, 3it/s, loss=3.5]\r"
+	  " 5%|# | 2/3 [00:01<00:02, 3it/s, loss=3.25]\r"
+	  " 5%|# | 3/3 [00:01<00:02, 3it/s, loss=3]\n"
+	  "Epoch 1 done\n"
+	  " 5%|# | 1/3 [00:01<00:02, 3it/s, loss=2.5]\r"
+	  " 5%|# | 2/3 [00:01<00:02, 3it/s, loss=2.25]\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "2.25" } } },
+	{ "a bar of another length is of an evaluation",
+	  " 5%|# | 1/9 [00:01<00:02, 3it/s, loss=3.5]\r"
+	  " 5%|# | 2/9 [00:01<00:02, 3it/s, loss=3.25]\r"
+	  " 5%|# | 3/9 [00:01<00:02, 3it/s, loss=3]\n"
+	  " 5%|# | 1/2 [00:01<00:02, 3it/s, loss=4.5]\r"
+	  " 5%|# | 2/2 [00:01<00:02, 3it/s, loss=4.25]\n",
+	  1,
+	  { { "last_train_loss", "3" } } },
+	{ "a dictionary of several lines",
+	  "{'accuracy': 0.5,\n 'loss': 3.5,\n 'step': 10}\n"
+	  "{'accuracy': 0.5,\n 'loss': 3.25,\n 'step': 20}\n"
+	  "{'accuracy': 0.5,\n 'loss': 3,\n 'step': 30}\n"
+	  "{'accuracy': 0.5,\n and more\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "behind a line with its step",
+	  "train | step: 10 | steps/sec: 1.5 | output: \n"
+	  "    {'lr': 0.1,\n     'training_loss': 3.5}\n"
+	  "train | step: 20 | steps/sec: 1.5 | output: \n"
+	  "    {'lr': 0.1,\n     'training_loss': 3.25}\n"
+	  "train | step: 30 | steps/sec: 1.5 | output: \n"
+	  "    {'lr': 0.1,\n     'training_loss': 3}\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "items of a list below their step",
+	  "--> STEP: 4/9 -- GLOBAL_STEP: 14\n  | > loss: 3.5  (4)\n\n"
+	  "--> STEP: 5/9 -- GLOBAL_STEP: 15\n  | > loss: 3.25  (4)\n\n"
+	  "--> STEP: 6/9 -- GLOBAL_STEP: 16\n  | > loss: 3  (4)\n\n",
+	  1,
+	  { { "steps", "16" }, { "last_train_loss", "3" } } },
+	{ "a heading in brackets is of a validation",
+	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
+	  "[VAL] step: 30, loss: 3.75\n",
+	  1,
+	  { { "last_train_loss", "3" }, { "last_val_loss", "3.75" } } },
+	{ "a validation without a step, by its mean",
+	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
+	  "Validation: avg loss: 3.75, accuracy: 0.5\n",
+	  1,
+	  { { "last_train_loss", "3" }, { "last_val_loss", "3.75" } } },
+	{ "a host's address, a container, a node's name",
+	  "10.0.0.12: step 10 loss 3.5\n10.0.0.12: step 20 loss 3.25\n"
+	  "2026-01-01T10:00:00Z stdout F step 30 loss 3\n"
+	  "[node1] 2026-01-01 10:00:01,123 (t:7) INFO: step 40 loss 2.5\n"
+	  "[1,mpirank:0]<stdout>:step 50 loss 2.25\n"
+	  "I20260101 10:00:02 123 t.py:7] step 60 loss 2.125\n",
+	  1,
+	  { { "steps", "60" }, { "last_train_loss", "2.125" } } },
 	{ "best and test losses are not the validation's",
 	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
 	  "best val loss: 3.75\ntest loss: 3\n",
@@ -233,7 +306,7 @@ static const struct run_case cases[] = {
 	  " 22%|##   | 2/9 [00:02<00:07, 1.0it/s, loss=2.25]\r"
 	  " 33%|###  | 3/9 [00:03<00:06, 1.0it/s, loss=2]\n",
 	  1,
-	  { { "steps", "null" }, { "last_train_loss", "2" } } },
+	  { { "steps", "3" }, { "last_train_loss", "2" } } },
 	{ "a bar of an evaluation",
 	  "eval:  11%|#    | 1/9 [00:01<00:08, 1.0it/s, loss=2.5]\r"
 	  "eval:  22%|##   | 2/9 [00:02<00:07, 1.0it/s, loss=2.25]\r"

@@ -206,6 +206,35 @@ def misbehaving(rig):
     rig.clean("mark")
 
 
+def few_looks(rig):
+    """A pod is asked seldom while it times a run: each command counted."""
+    shims, asked = (os.path.join(rig.dir, name) for name in ("shims", "asked"))
+    os.mkdir(shims)
+    with open(os.path.join(shims, "sh"), "w") as shim:
+        os.chmod(shim.fileno(), 0o755)
+        shim.write('#!/bin/sh\ntest "$1" = -s || exec /bin/sh "$@"\n'
+                   'cat >"$0.$$"\ngrep \'^op_state$\' "$0.$$" >>%s\n'
+                   'exec /bin/sh -s <"$0.$$"\n' % asked)
+    path = rig.bench("few", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+                     workload={"env": {"STEP_MS": "2000", "LAST_S": "5"}},
+                     design={"blocks_per_pod": 1})
+    env = dict(rig.env, PATH=shims + ":" + os.environ["PATH"])
+    done = subprocess.run([TUI, "bench", "run", "--yes", path], env=env,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=PATIENCE_S)
+    runs = [json.load(open(name)) for name in glob.glob(os.path.join(
+        rig.folder("few"), "runs", "*", "run.json"))]
+    most = sum(2 + run["up_s"] // 8 for run in runs)
+    count = len(open(asked).readlines())
+    ok(len(runs) == 2 and 2 <= count <= most,
+       "how a run goes is asked once in 8 s, and as it ends",
+       (count, most, runs, done.stderr.decode()))
+    ok(b"not known: 2 runs" in done.stderr and b"nan" not in done.stderr,
+       "one block shows nothing, and no number of it is told",
+       done.stderr.decode())
+    rig.clean("few")
+
+
 def killed(rig):
     path = rig.bench("kill", [rig.pod("p1", usd_per_h=3600)],
                      {"env": {"STEP_MS": "1900"}},
@@ -629,6 +658,7 @@ def run_tests(tests, tools=("flock", "setsid")):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests((two_pods, misbehaving, killed, aborted, wrapper, full,
+    sys.exit(run_tests((two_pods, misbehaving, few_looks, killed, aborted,
+                        wrapper, full,
                         detached, shipped, refused, one_line, unreachable,
                         over_ssh)))

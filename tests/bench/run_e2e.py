@@ -235,6 +235,44 @@ def few_looks(rig):
     rig.clean("few")
 
 
+def tricks(rig):
+    """Variants that slow down what runs after them, and one that prints an
+    old log."""
+    work, pid = os.path.join(rig.dir, "work"), os.path.join(rig.dir, "pid")
+    with open(os.path.join(work, "old.py"), "w") as script:
+        script.write("import os\nms = float(os.environ['STEP_MS'])\n"
+                     "if ms > 15: __import__('time').sleep(1.6)\n"
+                     "for i in range(101):\n"
+                     "    print('step:%d/100 train_loss:2.0 train_time:%.1fms"
+                     " step_avg:%.2fms' % (i, i * ms, ms))\n")
+    variants = [
+        # Out of sight at once: no mark, no descriptor, no parent.
+        {"tag": "daemon", "command": "env -i setsid -f sh -c 'exec <&- >&- "
+         "2>&- 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; echo $$ >%s; exec sleep "
+         "300'; sh workload.sh" % pid},
+        {"tag": "helper", "command": "mkdir -p lib; date +%s.%N >lib/slow.py; "
+         "sh workload.sh"}]
+    path = rig.bench("tricks", [rig.pod("p1")], {})
+    plan = json.load(open(path))
+    plan["variants"][1:] = variants
+    with open(path, "w") as stream:
+        json.dump(plan, stream)
+    found = json.loads(rig.tui("bench", "run", "--yes", "--json", path).stdout)
+    text = {c["variant"]: c["text"] for c in found["contrasts"]}
+    ok(text["helper"].startswith("INVALID (same work)"),
+       "a file that the control would read is seen to be made", text)
+    ok(not is_running(int(open(pid).read())),
+       "what leaves a run in any way ends with it", text)
+    rig.clean("tricks")
+    path = rig.bench("old", [rig.pod("p1")], {"env": {"STEP_MS": "14"}},
+                     workload={"command": "exec python3 old.py",
+                               "env": {"STEP_MS": "16"}})
+    found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    ok(found["text"] == "INVALID (log clock)",
+       "a log that counts more time than its run took", found)
+    rig.clean("old")
+
+
 def killed(rig):
     path = rig.bench("kill", [rig.pod("p1", usd_per_h=3600)],
                      {"env": {"STEP_MS": "1900"}},
@@ -658,7 +696,7 @@ def run_tests(tests, tools=("flock", "setsid")):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests((two_pods, misbehaving, few_looks, killed, aborted,
+    sys.exit(run_tests((two_pods, misbehaving, few_looks, tricks, killed, aborted,
                         wrapper, full,
                         detached, shipped, refused, one_line, unreachable,
                         over_ssh)))

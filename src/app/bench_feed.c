@@ -35,7 +35,7 @@ struct bench_feed {
 	char *base;		/* owned */
 	char *plans[MAX_PLANS]; /* owned paths */
 	size_t n_plans;
-	struct noise_register noise;
+	struct noise_register noise, history;
 	uint64_t db_mark;    /* of the database as looked at last */
 	uint64_t noise_mark; /* of what the register says */
 	uint64_t listed;     /* how many folders, and which register; 0: none */
@@ -76,6 +76,7 @@ bench_feed_free(struct bench_feed *feed)
 	for (size_t i = 0; i < feed->n_plans; i++)
 		free(feed->plans[i]);
 	noise_register_release(&feed->noise);
+	noise_register_release(&feed->history);
 	free(feed->base);
 	free(feed);
 }
@@ -106,7 +107,7 @@ folder_mark(const struct bench_feed *feed, const char *id)
 	mark = mark * 31 + mark_of(path, "/runs");
 	mark = mark * 31 + mark_of(path, "/pods-stopped");
 	free(path);
-	return mark;
+	return mark * 31 + feed->noise_mark;
 }
 
 static uint64_t
@@ -117,8 +118,9 @@ plan_mark(const struct bench_feed *feed, const char *path)
 
 /* The verdict of a folder: as text, and as the screen shows it. */
 static void
-show_verdict(struct model_bench *bench, const struct plan *plan,
-	     const char *path, const struct folder_state *state)
+show_verdict(const struct bench_feed *feed, struct model_bench *bench,
+	     const struct plan *plan, const char *path,
+	     const struct folder_state *state)
 {
 	cJSON *verdict = folder_read_json(path, "verdict.json");
 	struct facts facts;
@@ -127,6 +129,7 @@ show_verdict(struct model_bench *bench, const struct plan *plan,
 	facts_init(&facts);
 	buf_init(&text, REPORT_BYTES);
 	report_facts(&facts, verdict);
+	noise_history_facts(&facts, &feed->history, bench->id);
 	facts_print_text(&text, &facts);
 	bench->report = verdict != NULL ? buf_detach(&text) : NULL;
 	bench->live = bench_show(plan, path, state, verdict);
@@ -155,7 +158,7 @@ read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id)
 		bench->state = xstrdup("unknown");
 	}
 	if (bench_load_plan(&plan, path, NULL) == 0) {
-		show_verdict(bench, &plan, path, &state);
+		show_verdict(feed, bench, &plan, path, &state);
 		bench->still_up = bench_still_up(&plan, path);
 		if (bench->live != NULL)
 			bench->live->still_up = bench->still_up;
@@ -237,22 +240,25 @@ poll_noise(struct bench_feed *feed)
 {
 	const char *db_path = feed->context->db_path;
 	struct model_noise *noise;
-	struct noise_register fresh;
+	struct noise_register fresh, history;
 	uint64_t mark = mark_of(db_path, "") * 31 + mark_of(db_path, "-wal");
 
 	if (mark == feed->db_mark)
 		return;
-	if (noise_register_load(&fresh, feed->context, NULL) != 0)
+	if (noise_history_load(&history, feed->context, NULL, NULL) != 0)
 		return;
 	feed->db_mark = mark;
-	mark = noise_mark(&fresh);
-	if (mark == feed->noise_mark) {
-		noise_register_release(&fresh);
+	mark = noise_mark(&history);
+	if (mark == feed->noise_mark ||
+	    noise_register_load(&fresh, feed->context, NULL) != 0) {
+		noise_register_release(&history);
 		return;
 	}
 	feed->noise_mark = mark;
 	noise_register_release(&feed->noise);
+	noise_register_release(&feed->history);
 	feed->noise = fresh;
+	feed->history = history;
 	noise = xcalloc(fresh.n + 1, sizeof(*noise));
 	for (size_t i = 0; i < fresh.n; i++)
 		fill_noise(&noise[i], &fresh.v[i]);

@@ -400,6 +400,7 @@ health_sum(const struct health *health, double from_s, double to_s)
 		.wait_s = (double)NAN,
 		.quota_s = (double)NAN,
 		.printed_s = (double)NAN,
+		.took_s = (double)NAN,
 		.shown_least_s = (double)NAN,
 		.shown_most_s = (double)NAN,
 	};

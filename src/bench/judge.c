@@ -76,8 +76,7 @@ judge_room(const struct judge *judge)
 static struct paired_noise
 judge_noise(const struct judge_contrast *c)
 {
-	return (struct paired_noise){ c->paired.sd, c->between_sd,
-				      c->paired.rows };
+	return (struct paired_noise){ c->paired.sd, c->between_sd };
 }
 
 #define DEFAULT_LO 20.0
@@ -1268,7 +1267,7 @@ set_levels(struct judge *judge, const double *p, size_t m)
 
 		if (isnan(p[i]))
 			c->level = level_of(judge, c, rule->alpha);
-		paired_widen(&c->paired, c->level, rule->power);
+		paired_widen(&c->paired, c->level, rule);
 	}
 }
 

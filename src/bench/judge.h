@@ -107,8 +107,9 @@ struct judge_rule {
 
 #define JUDGE_RULE_DEFAULT                                                     \
 	{                                                                      \
-		.paired = { 0.05, 0.005, 0.8 }, .need = VERDICT_MIN_BLOCKS,    \
-		.over = true, .pods_sd = (double)NAN, .holm = true,            \
+		.paired = { 0.05, 0.005, 0.8, false },                         \
+		.need = VERDICT_MIN_BLOCKS, .over = true,                      \
+		.pods_sd = (double)NAN, .holm = true,                          \
 		.window = WINDOW_DEFAULT, .lo = 20, .hi = 100,                 \
 		.tok_kind = TOK_CUMULATIVE, .losses = GUARD_LOSS_DEFAULT,      \
 		.register_sd = (double)NAN, .register_df = (double)NAN,        \

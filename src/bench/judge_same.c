@@ -31,6 +31,10 @@
 #define LOG_CLOCK_PACED_SHARE 0.01
 #define LOG_CLOCK_PACED_S     1.0
 #define LOG_CLOCK_STAMPED_S   0.2
+/* That pairs of runs agree by chance on what only their logs say. */
+#define LOG_CLOCK_P 0.01
+/* Two readings of a run's length. */
+#define LOG_CLOCK_LENGTH_S 0.05
 /* Soft marks between arms: mean SM clock, share of power-capped samples. */
 #define SM_CLOCK_SHARE	0.01
 #define POWER_CAP_SHARE 0.10
@@ -534,6 +538,46 @@ counts_less(const struct judge *judge, size_t arm, size_t other, double margin)
 	       MEAN(other, shown_most_s) - MEAN(other, printed_s) + margin;
 }
 
+/* Does one arm count more time in its window than its whole runs took? */
+static bool
+counts_more(const struct judge *judge, size_t arm)
+{
+	return MEAN(arm, printed_s) > MEAN(arm, took_s) + LOG_CLOCK_LENGTH_S;
+}
+
+/* How much more of the control's window a run gained by the logs than by the
+ * pod's clock; what both pause for is in neither. */
+static double
+gained_by_log(const struct health_sum *control, const struct health_sum *run)
+{
+	double printed = control->printed_s - run->printed_s;
+	double seen = (control->shown_least_s + control->shown_most_s -
+		       run->shown_least_s - run->shown_most_s) /
+		      2.0;
+
+	return (printed - seen) / control->printed_s;
+}
+
+/* Is more than half of the difference in the logs alone, by their pairs? */
+static bool
+is_by_log_alone(const struct judge *judge, const struct judge_contrast *c)
+{
+	const struct judge_run *control = NULL, *run;
+	AUTO_FREE double *gained = judge_room(judge);
+	struct paired only;
+	size_t n = 0;
+
+	while ((control = judge_next(judge, 0, control)) != NULL) {
+		run = judge_beside(judge, c->arm, control);
+		if (run != NULL && judge_is_usable(run) &&
+		    judge_is_usable(control))
+			gained[n++] =
+				gained_by_log(control->health, run->health);
+	}
+	only = paired_compare(gained, n, &judge->rule.paired);
+	return only.p < LOG_CLOCK_P && only.mean / c->paired.mean > 0.5;
+}
+
 /*
  * A log's clock that is slower or faster than the pod's in one arm alone: more
  * time passed between its rows than it says, by more than what passed between
@@ -547,6 +591,13 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 	double a = MEAN(0, printed_s), margin = LOG_CLOCK_SHARE * a;
 	bool paced = true, stamped = true;
 
+	if (counts_more(judge, c->arm) && !counts_more(judge, 0)) {
+		guard_add(&c->hits, GUARD_LOG_CLOCK, true,
+			  "its window took %.1f s by its log, all of a run "
+			  "%.1f s",
+			  MEAN(c->arm, printed_s), MEAN(c->arm, took_s));
+		return;
+	}
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
 		if ((run->arm != 0 && run->arm != c->arm) ||
 		    !judge_is_usable(run))
@@ -562,11 +613,12 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 		margin = fmin(margin,
 			      LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a);
 	if (counts_less(judge, c->arm, 0, margin) ||
-	    counts_less(judge, 0, c->arm, margin))
+	    counts_less(judge, 0, c->arm, margin) ||
+	    (paced && stamped && is_by_log_alone(judge, c)))
 		guard_add(&c->hits, GUARD_LOG_CLOCK, paced && stamped,
-			  "its window took %.1f s by its log, %.1f to %.1f s "
-			  "by the pod's clock; the control's %.1f s, and %.1f "
-			  "to %.1f s",
+			  "its window took %.2f s by its log, %.2f to %.2f s "
+			  "by the pod's clock; the control's %.2f s, and %.2f "
+			  "to %.2f s",
 			  MEAN(c->arm, printed_s), MEAN(c->arm, shown_least_s),
 			  MEAN(c->arm, shown_most_s), a, MEAN(0, shown_least_s),
 			  MEAN(0, shown_most_s));

@@ -19,7 +19,7 @@ extern const struct embed_file launch_scripts[], launch_slurm[];
 #define MAX_SECONDS 1e11
 #define SCRIPT_CAP  (16U * 1024 * 1024)
 #define ROOT	    "~/.hgym-bench"
-/* A step that only looks waits so long for news. */
+/* Who only looks how a run goes waits so long for its end. */
 #define AWAIT_S 8
 
 /* A path of the pod as a word: a leading "~/" is its home. */
@@ -295,7 +295,7 @@ launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 			    op == LAUNCH_STOP ? pod->stop_cmd
 					      : pod->lock_clocks,
 			    l->slurm != NULL ? "say_up" : "");
-	else if (op == LAUNCH_STATE && l->slurm != NULL)
+	else if (op == LAUNCH_STATE)
 		buf_appendf(&call, "await %d\nop_state", AWAIT_S);
 	else
 		buf_append_str(&call, calls[op]);

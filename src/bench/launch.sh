@@ -176,15 +176,17 @@ order_job() {
 	done
 }
 
-# Let a step last while there is nothing to tell of its job, but not longer
-# than that: the next one costs the scheduler something.
+# Let a look last while a job runs and has little to tell, but not longer than
+# so many seconds: looks disturb what is timed.
 await() {
-	seconds=$1
-	until test -f "$HB_TOP/$HB_JOB/exit" || test "$seconds" -eq 0 ||
-		test "$(wc -c <"$HB_TOP/$HB_JOB/out.txt")" -gt \
-			$((HB_OFFSET + HB_MAX)); do
-		seconds=$((seconds - 1))
-		sleep 1
+	naps=$(($1 + 5))
+	read -r pid _ <"$HB_TOP/$HB_JOB/pid" 2>/dev/null || return
+	test "$(wc -c <"$HB_TOP/$HB_JOB/out.txt")" -le \
+		$((HB_OFFSET + HB_MAX)) || return
+	while test "$naps" -gt 0 && test ! -f "$HB_TOP/$HB_JOB/exit" &&
+		test -d "/proc/$pid"; do
+		test "$naps" -gt "$1" && sleep 0.2 || sleep 1
+		naps=$((naps - 1))
 	done
 }
 
@@ -225,7 +227,7 @@ op_start() {
 	fi
 	# shellcheck disable=SC2016
 	printf '%s\n%s\nexec %s\n' "$probe"'cd "$HB_CWD" || exit 126' \
-		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
+		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN HB_REAPER \
 HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_CMD" >"$job/cmd.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
 	write_run "$job"

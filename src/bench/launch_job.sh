@@ -2,16 +2,19 @@
 # shellcheck shell=sh disable=SC2016,SC2086
 # What a job of a bench is made of, written into its folder by op_start of
 # launch.sh, which this stands before: run.sh, and what it needs.
-# A session of its own, by what there is.
+# A session of its own, by what there is; by python3 one that no process leaves
+# unseen: whose parent ends becomes a child of this (PR_SET_CHILD_SUBREAPER).
 new_session() {
-	if command -v setsid >/dev/null 2>&1; then
+	if command -v python3 >/dev/null 2>&1; then
+		exec python3 -c 'import ctypes, os, sys
+os.setsid()
+if ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0:
+    os.environ["HB_REAPER"] = str(os.getpid())
+os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+	elif command -v setsid >/dev/null 2>&1; then
 		exec setsid "$@"
 	elif busybox setsid true 2>/dev/null; then
 		exec busybox setsid "$@"
-	elif command -v python3 >/dev/null 2>&1; then
-		exec python3 -c 'import os, sys
-os.setsid()
-os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 	fi
 	exec perl -e 'use POSIX; POSIX::setsid(); exec @ARGV' "$@"
 }
@@ -249,6 +252,16 @@ note_tree() {
 		echo "$pid ${20}" >>tree
 	done
 }
+# What left its parents, and is no part of the way from the session to here.
+note_orphans() {
+	read -r kids 2>/dev/null \
+		<"/proc/$HB_REAPER/task/$HB_REAPER/children" || return
+	tree=
+	for pid in $kids; do
+		case " $way " in *" $pid "*) ;; *) tree="$tree $pid" ;; esac
+	done
+	note_tree
+}
 # One line of the host, mostly by what the shell itself can read: steady
 # clock, bytes of the log, load, busy and stolen CPU time, time that the main
 # threads of the run waited for a CPU, time that the container's quota held it.
@@ -336,6 +349,8 @@ if command -v python3 >/dev/null 2>&1; then
 	) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 	stamper=$!
 fi
+noted=" " way=
+read -r way 2>/dev/null <"/proc/${HB_REAPER:-}/task/${HB_REAPER:-}/children"
 HGYM_JOB=$HB_MARK sh ./cmd.sh </dev/null >out.txt 2>&1 &
 child=$!
 (
@@ -376,6 +391,7 @@ while :; do
 	kill -0 "$child" 2>/dev/null || break
 done
 t1=$(date +%s) up1=$(cut -d' ' -f1 /proc/uptime)
+note_orphans
 sample_host >>host.csv
 # A run that Slurm takes the node from is no failure, and no number.
 moved=
@@ -390,6 +406,7 @@ kill -TERM 0
 # Workers that left the group still hold the GPU: they end with the run.
 tries=0
 while :; do
+	note_orphans
 	left=$(marked "$HB_MARK" . HGYM_JOB)
 	test -n "$left" || break
 	tries=$((tries + 1))
@@ -413,25 +430,29 @@ HB_RUN
 }
 
 # What the sources of a folder are: commit and the hash of what differs from
-# it; without git, the hash of the sources that lie right in it.  Nothing is
-# said of a folder that everybody writes to.
+# it and of what git does not know; without git, the hash of the sources.  Those
+# that lie in it or in a folder of it: others may be what a run writes.  Nothing
+# is said of a folder that everybody writes to.
 write_work() {
 	cat <<'HB_WORK'
+hash_sources() {
+	grep -E '^(\./)?([^/]+/)?[^/]+\.(py|sh|cu|cuh|c|cpp|h)$' |
+		LC_ALL=C sort | head -n 2000 | while IFS= read -r file; do
+		sha256sum "$file"
+	done
+}
 sources() {
 	cd "$1" 2>/dev/null || return
 	case $(pwd -P) in / | /tmp | /var/tmp | "$HOME") return ;; esac
 	if commit=$(git rev-parse HEAD 2>/dev/null); then
-		changed=$(GIT_OPTIONAL_LOCKS=0 git diff HEAD -- . 2>/dev/null |
-			sha256sum)
+		changed=$({
+			GIT_OPTIONAL_LOCKS=0 git diff HEAD -- .
+			git ls-files -o --exclude-standard | hash_sources
+		} 2>/dev/null | sha256sum)
 	else
 		commit=none
-		changed=$(find . -maxdepth 1 -type f \
-			-size -2000 \( -name '*.py' -o -name '*.sh' \
-			-o -name '*.cu' -o -name '*.cuh' -o -name '*.c' \
-			-o -name '*.cpp' -o -name '*.h' \) -print 2>/dev/null |
-			LC_ALL=C sort | head -n 2000 |
-			while IFS= read -r file; do sha256sum "$file"; done |
-			sha256sum)
+		changed=$(find . -maxdepth 2 -type f -size -2000 2>/dev/null |
+			hash_sources | sha256sum)
 	fi
 	echo "$commit $changed" | cut -d' ' -f1,2
 }

@@ -143,8 +143,8 @@ noise_mde(const struct noise *noise, size_t blocks)
 
 	if (noise->n_runs < NOISE_MIN_RUNS || isnan(sd))
 		return (double)NAN;
-	return paired_mde((struct paired_noise){ .sd = sd, .rows = 1 }, blocks,
-			  ALPHA, POWER);
+	return paired_mde((struct paired_noise){ .sd = sd }, blocks, ALPHA,
+			  POWER);
 }
 
 /* Two sample spreads as one; one that is not defined counts for nothing. */

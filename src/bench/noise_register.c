@@ -472,6 +472,16 @@ noise_entry_json(const struct noise_entry *e)
 	return row;
 }
 
+/* By how much the level of a series changes with it; "" where it does not. */
+static void
+change_text(const struct noise_entry *e, struct buf *text)
+{
+	double pct = stats_pct(e->after - e->before);
+
+	if (!isnan(pct))
+		buf_appendf(text, "%+.2f%% from here%s", pct, e->why);
+}
+
 cJSON *
 noise_history_json(const struct noise_entry *e)
 {
@@ -479,8 +489,7 @@ noise_history_json(const struct noise_entry *e)
 	double pct = stats_pct(e->after - e->before);
 	AUTO_BUF text = buf_new(512);
 
-	if (!isnan(pct))
-		buf_appendf(&text, "%+.2f%% from here%s", pct, e->why);
+	change_text(e, &text);
 	json_add_clean(row, "kind", e->kind);
 	json_add_clean(row, "bench", e->bench);
 	json_add_number(row, "value", exp(e->noise.mean));
@@ -489,6 +498,59 @@ noise_history_json(const struct noise_entry *e)
 	json_add_number(row, "change_pct", pct);
 	json_add_clean(row, "change", isnan(pct) ? NULL : text.data);
 	return row;
+}
+
+static bool
+is_of_series(const struct noise_entry *e, const struct noise_entry *like)
+{
+	return strcmp(e->class_name, like->class_name) == 0 &&
+	       strcmp(e->kind, like->kind) == 0;
+}
+
+/* The newest of a series that a report has room for. */
+#define SERIES_SHOWN 12
+
+static void
+add_series(struct facts *facts, const struct noise_entry *v, size_t n)
+{
+	char when[CLOCK_RFC3339_SIZE];
+
+	(void)facts_section(facts,
+			    facts_keep(facts, "history of the control: %s, %s",
+				       v->kind, v->class_name));
+	for (size_t i = n > SERIES_SHOWN ? n - SERIES_SHOWN : 0; i < n; i++) {
+		AUTO_BUF text = buf_new(512);
+
+		change_text(&v[i], &text);
+		clock_rfc3339(v[i].when_ms, when);
+		facts_text(facts, facts_keep(facts, "%.10s", when), FACT_PLAIN,
+			   "%.4g  %s on %s%s%s", exp(v[i].noise.mean),
+			   v[i].bench, v[i].pod, text.len > 0 ? ": " : "",
+			   text.data);
+	}
+}
+
+void
+noise_history_facts(struct facts *facts, const struct noise_register *history,
+		    const char *bench_id)
+{
+	const struct noise_entry *v = history->v;
+	size_t end;
+
+	for (size_t first = 0; first < history->n; first = end) {
+		bool is_in = false, other = false;
+
+		for (end = first;
+		     end < history->n && is_of_series(&v[end], &v[first]);
+		     end++) {
+			bool same = same_text(v[end].bench, bench_id);
+
+			is_in |= same;
+			other |= !same;
+		}
+		if (is_in && other)
+			add_series(facts, v + first, end - first);
+	}
 }
 
 void

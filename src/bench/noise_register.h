@@ -89,6 +89,12 @@ int noise_register_note(const char *db_path, const char *id, const char *path,
 /* The same for people: what an audit ends with. */
 void noise_entry_facts(struct facts *facts, const struct noise_entry *entry);
 
+/* The series of the bench's control, as `bench history` has it; none where no
+ * other bench is in it. */
+void noise_history_facts(struct facts *facts,
+			 const struct noise_register *history,
+			 const char *bench_id);
+
 /* The row of `bench noise`; owned by the caller. */
 cJSON *noise_entry_json(const struct noise_entry *entry);
 

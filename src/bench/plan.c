@@ -329,6 +329,7 @@ static const struct json_field decision_keys[] = {
 	KEY("power", NUMBER, rule.paired.power, RANGE(0.5, 0.999)),
 	KEY("early", CHOICE, early, .words = looks_words),
 	KEY("pods_sd_pct", NUMBER, rule.pods_sd, RANGE(0, 100), .scale = 0.01),
+	FLAG("same_noise", rule.paired.same_noise),
 	KEY("min_blocks", COUNT, min_blocks,
 	    RANGE(VERDICT_MIN_BLOCKS, PLAN_MAX_ROUNDS)),
 	KEY("multi", EITHER, rule.holm, WORDS("none", "holm")),

@@ -344,9 +344,12 @@ add_design(struct report *r)
 	if (level > 0.0 && level < num(r->root, "alpha"))
 		say(r, "p < %.2g decides here", level);
 	if (txt(r->c, "second_control")[0] != '\0')
-		say(r, "%sthe control is the mean of %s and %s",
+		say(r, "%sthe control is the mean of %s and %s%s",
 		    r->line.len > 0 ? "; " : "", txt(r->c, "control"),
-		    txt(r->c, "second_control"));
+		    txt(r->c, "second_control"),
+		    verdict_is(r->root, "same_noise")
+			    ? ", as noisy as the variant by declaration"
+			    : "");
 	if (!isnan(place)) {
 		say(r, "%sa place later in a block is ",
 		    r->line.len > 0 ? "; " : "");

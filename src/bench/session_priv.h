@@ -48,7 +48,6 @@ struct worker {
 	struct stream *stream; /* in flight, or NULL */
 	struct buf out;
 	struct loop_timer *timer;
-	int64_t started_ms;	 /* mono, of the run */
 	double first_s;		 /* boot clock, of the first answer; 0: none */
 	int64_t sent_ms;	 /* boot clock, of the command in flight */
 	struct worker_clock all; /* of the whole bench */

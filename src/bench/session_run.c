@@ -258,6 +258,7 @@ session_load_health(struct session *s, struct bench_run *run)
 	}
 	run->health = health_sum(&health, from_s, to_s);
 	run->health.printed_s = window.printed_s;
+	run->health.took_s = run->up_s;
 	run->health.paced = window.paced;
 	run->health.shown_least_s = window.shown_least_s;
 	run->health.shown_most_s = window.shown_most_s;

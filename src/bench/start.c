@@ -91,7 +91,6 @@ shows_pct(const struct plan *plan, double run_sd)
 		.between = plan->n_pods == 2 && plan->n_variants > 1
 				   ? pods * M_SQRT1_2
 				   : 0.0,
-		.rows = second ? 2 : 1,
 	};
 
 	return stats_pct(paired_mde(noise, plan->blocks * plan->n_pods,
@@ -137,6 +136,8 @@ add_power(struct buf *out, const struct plan *plan,
 {
 	size_t blocks = plan->blocks * plan->n_pods;
 
+	if (blocks < 2)
+		return;
 	if (known == NULL) {
 		add_guesses(out, plan);
 		return;

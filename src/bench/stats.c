@@ -349,15 +349,14 @@ signflip_p(const double *d, size_t n)
 
 /* The larger of the two one-sided p values against +-ln(1 + margin). */
 static double
-tost_p(const struct paired *paired, double margin)
+tost_p(double mean, const struct paired_error *error, double margin)
 {
-	double bound = log1p(margin), low, high;
+	double bound = log1p(margin);
 
-	if (!(paired->se > 0.0))
-		return fabs(paired->mean) < bound ? 0.0 : 1.0;
-	low = dist_t_upper((paired->mean + bound) / paired->se, paired->df);
-	high = dist_t_cdf((paired->mean - bound) / paired->se, paired->df);
-	return fmax(low, high);
+	if (!(error->se > 0.0))
+		return fabs(mean) < bound ? 0.0 : 1.0;
+	return fmax(dist_t_upper((mean + bound) / error->se, error->df),
+		    dist_t_cdf((mean - bound) / error->se, error->df));
 }
 
 double
@@ -365,7 +364,7 @@ paired_mde(struct paired_noise noise, size_t n, double alpha, double power)
 {
 	double var = noise.sd * noise.sd / (double)n;
 	double between = noise.between * noise.between;
-	double df = (double)(noise.rows * (n - 1));
+	double df = (double)n - 1.0;
 
 	if (n < 2)
 		return (double)NAN;
@@ -444,34 +443,78 @@ fit_places(const struct paired_block *b, size_t n, bool second, bool places)
 
 /*
  * Is the variant's spread larger than the control's, whose residuals then say
- * nothing of it?  Three blocks can hardly tell, and cannot afford to be wrong
- * often.
+ * nothing of it?  Where it was declared to be the same, that has to be shown
+ * the more.
  */
 static bool
-is_unequal(const struct residuals *r, size_t n)
+is_unequal(const struct residuals *r, size_t n, bool same_noise)
 {
 	double df = (double)n - 1.0;
 
 	if (!(r->aa > 0.0))
 		return r->d > 0.0;
-	return dist_f_upper(r->d / r->aa, df, df) < (n > 3 ? 0.2 : 0.04);
+	return dist_f_upper(r->d / r->aa, df, df) < (same_noise ? 0.04 : 0.2);
 }
 
-/* What all tests make of mean, standard error and degrees of freedom. */
+/* t of that mean; 0 of 0 is none. */
+static double
+t_of(double mean, double se)
+{
+	return se > 0.0	     ? mean / se
+	       : mean == 0.0 ? 0.0
+			     : copysign(INFINITY, mean);
+}
+
+/* The level of the variant's own spread at a look of that level. */
+static double
+own_level(double level, double alpha)
+{
+	return sqrt(level * alpha);
+}
+
+/* Half of the interval at 1 - level, widened by the quantile of `power`: of
+ * both errors that of the wider. */
+static double
+half_of(const struct paired *p, double level, double alpha, double power)
+{
+	const struct paired_error all = { p->se, p->df };
+	const struct paired_error *errors[] = { &all, &p->own };
+	double levels[] = { level, own_level(level, alpha) };
+	double half = (double)NAN;
+
+	for (int i = 0; i < 2; i++) {
+		double df = errors[i]->df;
+
+		half = fmax(half, errors[i]->se *
+					  (dist_t_quantile(
+						   1.0 - levels[i] / 2.0, df) +
+					   dist_t_quantile(power, df)));
+	}
+	return half;
+}
+
+/* What all tests make of mean, standard errors and degrees of freedom. */
 static void
 paired_finish(struct paired *p, const struct paired_rule *rule)
 {
+	const struct paired_error all = { p->se, p->df };
 	double half;
 
-	p->t = p->se > 0.0	? p->mean / p->se
-	       : p->mean == 0.0 ? 0.0
-				: copysign(INFINITY, p->mean);
+	p->t = t_of(p->mean, p->se);
 	p->p = dist_t_two_sided(p->t, p->df);
-	paired_widen(p, rule->alpha, rule->power);
-	half = dist_t_quantile(1.0 - TOST_ALPHA, p->df) * p->se;
+	p->p_tost = tost_p(p->mean, &all, rule->margin);
+	if (!isnan(p->own.se)) {
+		p->p_own =
+			dist_t_two_sided(t_of(p->mean, p->own.se), p->own.df);
+		/* Below a level where p_own is below own_level of it. */
+		p->p = fmax(p->p, fmin(1.0, p->p_own * p->p_own / rule->alpha));
+		p->p_tost =
+			fmax(p->p_tost, tost_p(p->mean, &p->own, rule->margin));
+	}
+	paired_widen(p, rule->alpha, rule);
+	half = half_of(p, 2.0 * TOST_ALPHA, 2.0 * TOST_ALPHA, 0.5);
 	p->tost_lo = p->mean - half;
 	p->tost_hi = p->mean + half;
-	p->p_tost = tost_p(p, rule->margin);
 }
 
 /* The tests of single blocks. */
@@ -499,13 +542,13 @@ static const struct paired paired_none = {
 	.tost_hi = (double)NAN,
 	.p_tost = (double)NAN,
 	.p_own = (double)NAN,
+	.own = { (double)NAN, (double)NAN },
 	.p_signflip = (double)NAN,
 	.hl = (double)NAN,
 	.hl_lo = (double)NAN,
 	.hl_hi = (double)NAN,
 	.mde = (double)NAN,
 	.slope = (double)NAN,
-	.rows = 1,
 };
 
 /*
@@ -514,16 +557,6 @@ static const struct paired paired_none = {
  * 2, which is this at most.  An A/A arm keeps them apart.
  */
 #define MIRRORED 0.125
-
-/* The same by the squares of the variant's residuals alone. */
-static double
-own_p(const struct paired *p, double squares)
-{
-	double df = (double)p->n - (isnan(p->slope) ? 1.0 : 2.0);
-	double t = p->t * p->sd / sqrt(squares / df);
-
-	return isnan(t) ? p->p : dist_t_two_sided(t, df);
-}
 
 struct paired
 paired_fit(struct paired_block *blocks, size_t n,
@@ -538,11 +571,10 @@ paired_fit(struct paired_block *blocks, size_t n,
 	for (size_t i = 0; i < n; i++)
 		second &= isfinite(blocks[i].aa);
 	do {
-		p.rows = second ? 2 : 1;
-		p.df = once * (double)p.rows;
+		p.df = second ? 2.0 * once : once;
 		places = p.df - 1.0 >= PAIRED_PLACE_DF;
 		r = fit_places(blocks, n, second, places);
-		if (!second || !is_unequal(&r, n))
+		if (!second || !is_unequal(&r, n, rule->same_noise))
 			break;
 		second = false;
 	} while (true);
@@ -566,13 +598,15 @@ paired_fit(struct paired_block *blocks, size_t n,
 		if (!isnan(p.slope))
 			p.se *= sqrt(1.0 + (double)n * r.mean_place *
 						   r.mean_place / r.moments);
-		if (p.rows == 1 && r.moments > 0.0)
+		if (!second && r.moments > 0.0)
 			p.se *= sqrt(1.0 + MIRRORED);
+		if (second && !rule->same_noise) {
+			p.own.df = p.df - once;
+			p.own.se = p.se / p.sd * sqrt(r.d / p.own.df);
+		}
 		paired_finish(&p, rule);
 		paired_rank(&p, d, rule);
 	}
-	if (p.rows == 2 && n > 2)
-		p.p_own = own_p(&p, r.d);
 	return p;
 }
 
@@ -587,30 +621,41 @@ paired_compare(const double *d, size_t n, const struct paired_rule *rule)
 	return paired_fit(blocks, n, rule);
 }
 
+/* Satterthwaite's: that of a known variance are without number. */
+static void
+error_add(struct paired_error *error, double variance)
+{
+	double own = error->se * error->se;
+
+	if (own > 0.0)
+		error->df *= (own + variance) / own * (own + variance) / own;
+	error->se = sqrt(own + variance);
+}
+
 void
 paired_add_variance(struct paired *p, double variance,
 		    const struct paired_rule *rule)
 {
-	double own = p->se * p->se;
+	struct paired_error all = { p->se, p->df };
 
-	if (isnan(own) || !(variance > 0.0))
+	if (isnan(p->se) || !(variance > 0.0))
 		return;
-	/* Satterthwaite's: that of a known variance are without number. */
-	if (own > 0.0)
-		p->df *= (own + variance) / own * (own + variance) / own;
-	p->se = sqrt(own + variance);
+	error_add(&all, variance);
+	error_add(&p->own, variance);
+	p->se = all.se;
+	p->df = all.df;
 	paired_finish(p, rule);
-	p->p_own = p->p_signflip = p->hl_lo = p->hl_hi = (double)NAN;
+	p->p_signflip = p->hl_lo = p->hl_hi = (double)NAN;
 }
 
 void
-paired_widen(struct paired *paired, double level, double power)
+paired_widen(struct paired *p, double level, const struct paired_rule *rule)
 {
-	double bar = dist_t_quantile(1.0 - level / 2.0, paired->df);
+	double half = half_of(p, level, rule->alpha, 0.5);
 
-	paired->lo = paired->mean - bar * paired->se;
-	paired->hi = paired->mean + bar * paired->se;
-	paired->mde = (bar + dist_t_quantile(power, paired->df)) * paired->se;
+	p->lo = p->mean - half;
+	p->hi = p->mean + half;
+	p->mde = half_of(p, level, rule->alpha, rule->power);
 }
 
 bool
@@ -834,14 +879,13 @@ enum interim
 multi_interim(const struct paired *paired, size_t n, double level,
 	      const struct looks *looks, const struct paired_rule *rule)
 {
-	double half = dist_t_quantile(1.0 - rule->alpha / 2.0, paired->df) *
-		      paired->se;
+	double half = half_of(paired, rule->alpha, rule->alpha, 0.5);
 
 	if (n >= looks->planned)
 		return INTERIM_LAST;
 	if (looks->kind == LOOKS_NONE || n < looks->first)
 		return INTERIM_GO_ON;
-	if (paired->p < level && !(paired->p_own >= rule->alpha))
+	if (paired->p < level)
 		return INTERIM_DIFFERENCE;
 	if (paired->p >= rule->alpha && half <= log1p(rule->margin) / 2.0)
 		return INTERIM_PRECISION;

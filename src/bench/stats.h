@@ -63,22 +63,32 @@ struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y,
  * y a time: d > 0 means that the variant is faster.  All fields are in ln
  * units; NAN where n is too small to define them (n < 2: all but mean).
  */
+struct paired_error {
+	double se, df;
+};
+
 struct paired {
 	size_t n;
 	double mean;
 	double sd; /* of one block's d, without what its place explains */
 	double se, t, df;
-	double p;		 /* two-sided */
-	double lo, hi;		 /* interval at 1 - alpha */
+	/* By the variant's own residuals; NAN: se and df are of no others. */
+	struct paired_error own;
+	double p_own;
+	/* Two-sided: that of t, or p_own squared by alpha where that is more,
+	 * which is below a level where p_own is below the geometric mean of the
+	 * level and alpha.  So at alpha both decide, and what is shown falsely
+	 * is no more than alpha however noisy the variant is. */
+	double p;
+	/* Interval at 1 - alpha, the wider of both. */
+	double lo, hi;
 	double tost_lo, tost_hi; /* interval at 1 - 2 * 0.05: 90 % */
 	double p_tost;		 /* against +-ln(1 + margin) */
-	double p_own; /* without the A/A arm's spread; NAN: that has no part */
 	double p_signflip;   /* exact; NAN above PAIRED_MAX_SIGNFLIP blocks */
 	double hl;	     /* Hodges-Lehmann: median of the Walsh averages */
 	double hl_lo, hl_hi; /* its exact Wilcoxon interval at 1 - alpha */
 	double mde;	     /* the smallest difference this would have shown */
 	double slope;	     /* of ln y from one place to the next; NAN: none */
-	size_t rows; /* values of each block: 2 with an A/A arm, else 1 */
 };
 
 #define PAIRED_MAX_SIGNFLIP 20
@@ -88,6 +98,9 @@ struct paired_rule {
 	double alpha;  /* 0.05 */
 	double margin; /* as a fraction: 0.005 is 0.5 % */
 	double power;  /* 0.8 */
+	/* Declared beforehand: the variant is as noisy as the control, so that
+	 * its own spread need not bear what both show. */
+	bool same_noise;
 };
 
 /* A spread of blocks (ln units) below this is rounding, and taken as 0. */
@@ -110,7 +123,8 @@ struct paired_block {
 /*
  * The same with all that a block tells.  An A/A arm in every block is the
  * control once more: its residuals count too, with n - 1 degrees of freedom,
- * but where the variant's are shown to be larger.  Places are a covariate
+ * but where the variant's are shown to be larger; what they make of it, the
+ * variant's own have to bear.  Places are a covariate
  * where that leaves PAIRED_PLACE_DF degrees of freedom.
  */
 #define PAIRED_PLACE_DF 4.0
@@ -123,7 +137,8 @@ void paired_add_variance(struct paired *paired, double variance,
 			 const struct paired_rule *rule);
 
 /* Recompute lo and hi at 1 - level, and what it would have shown. */
-void paired_widen(struct paired *paired, double level, double power);
+void paired_widen(struct paired *paired, double level,
+		  const struct paired_rule *rule);
 
 /* Is the 90 % interval inside +-ln(1 + margin)? */
 bool paired_is_same(const struct paired *paired, double margin);
@@ -132,7 +147,6 @@ bool paired_is_same(const struct paired *paired, double margin);
 struct paired_noise {
 	double sd;	/* of a block's d */
 	double between; /* sd of their mean, however many blocks there are */
-	size_t rows;	/* see struct paired */
 };
 
 /* The smallest difference shown with that power by n blocks; ln units. */
@@ -218,8 +232,7 @@ enum interim {
 };
 
 /*
- * After n complete blocks, with the level of that look.  A difference that the
- * variant's own spread does not show at alpha waits for more.  A narrow
+ * After n complete blocks, with the level of that look.  A narrow
  * interval stops early only while no difference shows at alpha, since stopping
  * at the first narrow interval and then judging at alpha would favour runs of
  * blocks that look quiet by chance.

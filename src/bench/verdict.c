@@ -192,20 +192,14 @@ write_text(struct verdict *v, const struct verdict_input *in)
 	}
 }
 
-/*
- * Do two tests contradict each other, or does the difference rest on the
- * spread of the control alone?  The variant's own is held to a bar between
- * that of the look and alpha, on which early stops are held.
- */
+/* Do two tests contradict each other? */
 static bool
 is_fragile(const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
-	bool shown = p->p < in->level;
 
-	return (shown && p->p_own >= sqrt(in->level * in->alpha)) ||
-	       (p->n >= FRAGILE_BLOCKS && !isnan(p->p_signflip) &&
-		shown != (p->p_signflip < in->alpha));
+	return p->n >= FRAGILE_BLOCKS && !isnan(p->p_signflip) &&
+	       (p->p < in->level) != (p->p_signflip < in->alpha);
 }
 
 void

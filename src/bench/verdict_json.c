@@ -416,6 +416,7 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 		 JNUM("steady_from", judge->steady_from),
 		 JNUM("alpha", judge->rule.paired.alpha),
 		 JNUM("margin_pct", 100.0 * judge->rule.paired.margin),
+		 JBOOL("same_noise", judge->rule.paired.same_noise),
 		 JNODE("register", register_json(&judge->rule)));
 	array = cJSON_AddArrayToObject(root, "schedule");
 	for (size_t i = 0; i < info->n_schedule; i++)

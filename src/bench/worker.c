@@ -18,9 +18,11 @@
 /* A pod that is gone when the bench ends is asked so often (a minute). */
 #define LAST_TRIES 10
 /* One that is told to stop may well be gone before it answers. */
-#define STOP_TRIES    3
-#define POLL_LEAST_MS 200
-#define POLL_MOST_MS  2000
+#define STOP_TRIES 3
+/* To the first look at a run, and between others, which last 8 s: a read in
+ * 10 s (AWAIT_S of launch.c) disturbs nothing that is timed. */
+#define POLL_FIRST_MS 200
+#define POLL_MS	      2000
 #define BUSY_RETRY_MS 1000
 /* How often an allocation is asked for. */
 #define QUEUED_LEAST_MS 2000
@@ -79,14 +81,6 @@ worker_boot_ms(const struct worker *worker)
 	const struct clock *clock = loop_clock(worker->session->setup.loop);
 
 	return clock->boot_ms(clock);
-}
-
-static int64_t
-mono_ms(const struct worker *worker)
-{
-	const struct clock *clock = loop_clock(worker->session->setup.loop);
-
-	return clock->mono_ms(clock);
 }
 
 static int64_t
@@ -660,7 +654,6 @@ on_running(struct worker *worker, const struct launch_reply *reply)
 {
 	struct session *s = worker->session;
 	struct bench_run *run = worker->run;
-	int64_t delay_ms = (mono_ms(worker) - worker->started_ms) / 10;
 
 	if (run->cut[0] == '\0' && reply->data.len > 0 &&
 	    session_should_cut(s, run)) {
@@ -671,9 +664,7 @@ on_running(struct worker *worker, const struct launch_reply *reply)
 		return;
 	}
 	worker_next(worker, WORKER_WATCH,
-		    delay_ms < POLL_LEAST_MS  ? POLL_LEAST_MS
-		    : delay_ms > POLL_MOST_MS ? POLL_MOST_MS
-					      : delay_ms);
+		    worker->step == WORKER_START ? POLL_FIRST_MS : POLL_MS);
 }
 
 /* What the pod keeps of a run that ended there. */
@@ -769,7 +760,6 @@ on_start(struct worker *worker, const struct launch_reply *reply)
 		worker_wait_over(worker);
 		worker->tries = 0;
 		worker->begun = true;
-		worker->started_ms = mono_ms(worker);
 		worker->clock = any_clock;
 		clock_add(worker, reply->pod_up_s);
 		session_note(worker->session, "%s: run %s %s",

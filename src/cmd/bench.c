@@ -1184,48 +1184,60 @@ is_asked(const struct cmd_args *args, const struct noise_entry *entry)
 	return args->argc == 0;
 }
 
-extern const struct cmd cmd_bench_history;
-
-/* The register, or the history: the entries of the pods that were named, or of
- * the bench. */
+/* Print what a register holds of the pods that were named, NULL: of all, with
+ * a gap between classes; `empty` says that it is nothing. */
 static int
-exec_noise(struct cmd_args *args, void *opaque, struct err *err)
+print_register(struct out *out, struct noise_register *reg,
+	       cJSON *(*to_json)(const struct noise_entry *entry),
+	       const struct cmd_args *pods, const char *empty, struct err *err)
 {
-	const struct cmd_output *call = opaque;
-	bool is_history = args->cmd == &cmd_bench_history;
 	const char *last = NULL;
-	struct noise_register reg;
-	struct out *out;
 	int status;
 
-	if (is_history
-		    ? noise_history_load(&reg, args->context,
-					 args->argc > 0 ? args->argv[0] : NULL,
-					 err) != 0
-		    : noise_register_load(&reg, args->context, err) != 0)
-		return -1;
-	out = cmd_out(call->format,
-		      is_history ? history_columns : noise_columns);
-	for (size_t i = 0; i < reg.n; i++) {
-		const struct noise_entry *e = &reg.v[i];
+	for (size_t i = 0; i < reg->n; i++) {
+		const struct noise_entry *e = &reg->v[i];
 
-		if (!is_history && !is_asked(args, e))
+		if (pods != NULL && !is_asked(pods, e))
 			continue;
 		if (last != NULL && strcmp(last, e->class_name) != 0)
 			out_gap(out);
 		last = e->class_name;
-		out_take(out, is_history ? noise_history_json(e)
-					 : noise_entry_json(e));
+		out_take(out, to_json(e));
 	}
 	status = cmd_out_end(out, 0, err);
 	if (status == 0 && last == NULL)
-		status = err_set(err, ERR_NODATA,
-				 is_history ? "no such bench was measured yet"
-					    : "nothing is known of that noise "
-					      "yet: a bench with an A/A arm, "
-					      "or bench audit, measures it");
-	noise_register_release(&reg);
+		status = err_set(err, ERR_NODATA, "%s", empty);
+	noise_register_release(reg);
 	return status;
+}
+
+static int
+exec_noise(struct cmd_args *args, void *opaque, struct err *err)
+{
+	const struct cmd_output *call = opaque;
+	struct noise_register reg;
+
+	if (noise_register_load(&reg, args->context, err) != 0)
+		return -1;
+	return print_register(cmd_out(call->format, noise_columns), &reg,
+			      noise_entry_json, args,
+			      "nothing is known of that noise yet: a bench "
+			      "with an A/A arm, or bench audit, measures it",
+			      err);
+}
+
+static int
+exec_history(struct cmd_args *args, void *opaque, struct err *err)
+{
+	const struct cmd_output *call = opaque;
+	struct noise_register reg;
+
+	if (noise_history_load(&reg, args->context,
+			       args->argc > 0 ? args->argv[0] : NULL, err) != 0)
+		return -1;
+	return print_register(cmd_out(call->format, history_columns), &reg,
+			      noise_history_json, NULL,
+			      "no such bench was measured yet", err);
 }
 
 const struct cmd cmd_bench_noise = {
@@ -1259,7 +1271,7 @@ const struct cmd cmd_bench_history = {
 	.size = sizeof(struct cmd_output),
 	.most = 1,
 	.needs = CONTEXT_CONF,
-	.exec = exec_noise,
+	.exec = exec_history,
 };
 
 #define MAX_RUNS  4096

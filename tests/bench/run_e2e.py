@@ -206,6 +206,73 @@ def misbehaving(rig):
     rig.clean("mark")
 
 
+def few_looks(rig):
+    """A pod is asked seldom while it times a run: each command counted."""
+    shims, asked = (os.path.join(rig.dir, name) for name in ("shims", "asked"))
+    os.mkdir(shims)
+    with open(os.path.join(shims, "sh"), "w") as shim:
+        os.chmod(shim.fileno(), 0o755)
+        shim.write('#!/bin/sh\ntest "$1" = -s || exec /bin/sh "$@"\n'
+                   'cat >"$0.$$"\ngrep \'^op_state$\' "$0.$$" >>%s\n'
+                   'exec /bin/sh -s <"$0.$$"\n' % asked)
+    path = rig.bench("few", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+                     workload={"env": {"STEP_MS": "2000", "LAST_S": "5"}},
+                     design={"blocks_per_pod": 1})
+    env = dict(rig.env, PATH=shims + ":" + os.environ["PATH"])
+    done = subprocess.run([TUI, "bench", "run", "--yes", path], env=env,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=PATIENCE_S)
+    runs = [json.load(open(name)) for name in glob.glob(os.path.join(
+        rig.folder("few"), "runs", "*", "run.json"))]
+    most = sum(2 + run["up_s"] // 8 for run in runs)
+    count = len(open(asked).readlines())
+    ok(len(runs) == 2 and 2 <= count <= most,
+       "how a run goes is asked once in 8 s, and as it ends",
+       (count, most, runs, done.stderr.decode()))
+    ok(b"not known: 2 runs" in done.stderr and b"nan" not in done.stderr,
+       "one block shows nothing, and no number of it is told",
+       done.stderr.decode())
+    rig.clean("few")
+
+
+def tricks(rig):
+    """Variants that slow down what runs after them, and one that prints an
+    old log."""
+    work, pid = os.path.join(rig.dir, "work"), os.path.join(rig.dir, "pid")
+    with open(os.path.join(work, "old.py"), "w") as script:
+        script.write("import os\nms = float(os.environ['STEP_MS'])\n"
+                     "if ms > 15: __import__('time').sleep(1.6)\n"
+                     "for i in range(101):\n"
+                     "    print('step:%d/100 train_loss:2.0 train_time:%.1fms"
+                     " step_avg:%.2fms' % (i, i * ms, ms))\n")
+    variants = [
+        # Out of sight at once: no mark, no descriptor, no parent.
+        {"tag": "daemon", "command": "env -i setsid -f sh -c 'exec <&- >&- "
+         "2>&- 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; echo $$ >%s; exec sleep "
+         "300'; sh workload.sh" % pid},
+        {"tag": "helper", "command": "mkdir -p lib; date +%s.%N >lib/slow.py; "
+         "sh workload.sh"}]
+    path = rig.bench("tricks", [rig.pod("p1")], {})
+    plan = json.load(open(path))
+    plan["variants"][1:] = variants
+    with open(path, "w") as stream:
+        json.dump(plan, stream)
+    found = json.loads(rig.tui("bench", "run", "--yes", "--json", path).stdout)
+    text = {c["variant"]: c["text"] for c in found["contrasts"]}
+    ok(text["helper"].startswith("INVALID (same work)"),
+       "a file that the control would read is seen to be made", text)
+    ok(not is_running(int(open(pid).read())),
+       "what leaves a run in any way ends with it", text)
+    rig.clean("tricks")
+    path = rig.bench("old", [rig.pod("p1")], {"env": {"STEP_MS": "14"}},
+                     workload={"command": "exec python3 old.py",
+                               "env": {"STEP_MS": "16"}})
+    found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    ok(found["text"] == "INVALID (log clock)",
+       "a log that counts more time than its run took", found)
+    rig.clean("old")
+
+
 def killed(rig):
     path = rig.bench("kill", [rig.pod("p1", usd_per_h=3600)],
                      {"env": {"STEP_MS": "1900"}},
@@ -629,6 +696,7 @@ def run_tests(tests, tools=("flock", "setsid")):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests((two_pods, misbehaving, killed, aborted, wrapper, full,
+    sys.exit(run_tests((two_pods, misbehaving, few_looks, tricks, killed, aborted,
+                        wrapper, full,
                         detached, shipped, refused, one_line, unreachable,
                         over_ssh)))

@@ -221,8 +221,8 @@ test_log_clock(void)
 		   !c->hits.hit[0].hard,
 	   "a log's clock that the pod's contradicts is a mark");
 	is_str(c->hits.hit[0].text,
-	       "its window took 38.0 s by its log, 45.0 to 47.0 s by the pod's "
-	       "clock; the control's 46.0 s, and 45.0 to 47.0 s",
+	       "its window took 38.00 s by its log, 45.00 to 47.00 s by the "
+	       "pod's clock; the control's 46.00 s, and 45.00 to 47.00 s",
 	       "with both clocks of both");
 	judge_release(&b->judge);
 	for (size_t i = 1; i < b->n; i += 2) {
@@ -291,6 +291,35 @@ test_log_clock_stamped(void)
 		b->health[i].printed_s = i % 2 == 1 ? 19.7 : 20;
 	}
 	is_int((long long)judged(b)->hits.n, 0, "0.3 s in 20 are no lie");
+	judge_release(&b->judge);
+	/* B gains 5 % by its log: of a window of 2 s that is little. */
+	for (size_t i = 0; i < b->n; i++) {
+		double z = 0.01 * (double)(i / 2 % 3);
+
+		b->health[i].printed_s = i % 2 == 1 ? 1.9 : 2;
+		b->health[i].shown_least_s = 1.99 + z;
+		b->health[i].shown_most_s = 2.03 + z;
+		b->logs[i].score.value = i % 2 == 1 ? 95 : 100 + z;
+	}
+	c = judged(b);
+	ok(c->verdict.word == VERDICT_INVALID && c->hits.hit[0].hard,
+	   "what only the logs say is no gain, however short the window is: "
+	   "%s",
+	   c->verdict.text);
+	judge_release(&b->judge);
+	for (size_t i = 1; i < b->n; i += 2) {
+		b->health[i].shown_least_s -= 0.09;
+		b->health[i].shown_most_s -= 0.09;
+	}
+	is_int((long long)judged(b)->hits.n, 0, "what both clocks say is");
+	judge_release(&b->judge);
+	for (size_t i = 0; i < b->n; i++) {
+		b->health[i].shown_least_s = b->health[i].shown_most_s = 0.1;
+		b->health[i].took_s = i % 2 == 1 ? 0.5 : 2.5;
+	}
+	c = judged(b);
+	ok(c->verdict.word == VERDICT_INVALID && c->hits.hit[0].hard,
+	   "nor does a window last longer than its run: %s", c->verdict.text);
 	done(b);
 }
 
@@ -502,7 +531,7 @@ test_aa(void)
 	c = judge_aa(&b, 1.0, 1e-3);
 	ok(!has_guard(c, GUARD_AA), "nor one that shows nothing: %s",
 	   b.judge.contrasts[1].verdict.text);
-	ok(c->second == 2 && c->paired.rows == 2 &&
+	ok(c->second == 2 && c->paired.own.df > 0 &&
 		   fabs(c->blocks[0].control - 100.0 * sqrt(1.0 - 3e-3)) < 1e-3,
 	   "it is the control once more: %g", c->blocks[0].control);
 	buf_init(&out, 1U << 16);

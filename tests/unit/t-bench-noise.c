@@ -2,11 +2,13 @@
 /* The noise of the same code: measured, pooled, compared, and its class. */
 #include "config.h"
 
-#include "bench/noise.h"
+#include "bench/noise_register.h"
 
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "bench/stats.h"
+#include "report/facts_print.h"
 #include "tests/support/tap.h"
 
 /* Three healthy public runs of one workload, and three made up. */
@@ -288,6 +290,44 @@ test_verdict(void)
 	plan_release(&plan);
 }
 
+/* The series that a bench is in, behind its report. */
+static void
+test_history_facts(void)
+{
+	struct noise_entry v[3] = { 0 };
+	const struct noise_register history = { .v = v, .n = 3 };
+	const char *ids[] = { "one-1", "one-2", "two-1" };
+	struct facts facts;
+	AUTO_BUF text = buf_new(4096);
+
+	for (size_t i = 0; i < 3; i++) {
+		v[i].pod = xstrdup("p1");
+		v[i].class_name = xstrdup(i < 2 ? "w" : "x");
+		v[i].bench = xstrdup(ids[i]);
+		v[i].noise.mean = log(100.0 + 3.0 * (double)i);
+		v[i].before = (double)NAN;
+	}
+	v[1].before = log(100.0);
+	v[1].after = log(103.0);
+	(void)snprintf(v[1].why, sizeof(v[1].why), "; driver 570 -> 580");
+	facts_init(&facts);
+	noise_history_facts(&facts, &history, "two-1");
+	is_int((long long)facts.n, 0, "one bench alone is no history");
+	noise_history_facts(&facts, &history, "one-1");
+	facts_print_text(&text, &facts);
+	ok(strstr(text.data, "100  one-1 on p1\n") != NULL &&
+		   strstr(text.data, "103  one-2 on p1: +3.00% from here; "
+				     "driver 570 -> 580") != NULL &&
+		   strstr(text.data, "two-1") == NULL,
+	   "two are, with what changed: %s", text.data);
+	facts_release(&facts);
+	for (size_t i = 0; i < 3; i++) {
+		free(v[i].pod);
+		free(v[i].class_name);
+		free(v[i].bench);
+	}
+}
+
 int
 main(void)
 {
@@ -299,5 +339,6 @@ main(void)
 	test_compare();
 	test_class();
 	test_verdict();
+	test_history_facts();
 	return tap_done();
 }

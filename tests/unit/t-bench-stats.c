@@ -18,7 +18,7 @@
 #define TOL   1e-9
 #define BATCH 786432.0
 
-static const struct paired_rule rule = { 0.05, 0.005, 0.8 };
+static const struct paired_rule rule = { 0.05, 0.005, 0.8, false };
 
 /* Relative to the wanted value, however small. */
 static void
@@ -410,34 +410,29 @@ test_schedule(void)
 
 /* The noise of blocks of that spread. */
 static struct paired_noise
-spread(double sd, double between, size_t rows)
+spread(double sd, double between)
 {
-	return (struct paired_noise){ sd, between, rows };
+	return (struct paired_noise){ sd, between };
 }
 
 static void
 test_power(void)
 {
-	is_rel(paired_mde(spread(1, 0, 1), 3, .05, .8), 3.0965, 1e-4,
+	is_rel(paired_mde(spread(1, 0), 3, .05, .8), 3.0965, 1e-4,
 	       "multiplier, 3");
-	is_rel(paired_mde(spread(1, 0, 1), 10, .05, .8), 0.9947, 1e-4,
+	is_rel(paired_mde(spread(1, 0), 10, .05, .8), 0.9947, 1e-4,
 	       "multiplier, 10");
-	is_int((long long)paired_blocks_needed(spread(.003, 0, 1), .005, .05,
-					       .8),
+	is_int((long long)paired_blocks_needed(spread(.003, 0), .005, .05, .8),
 	       5, "0.3 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(spread(.001, 0, 1), .005, .05,
-					       .8),
+	is_int((long long)paired_blocks_needed(spread(.001, 0), .005, .05, .8),
 	       3, "0.1 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(spread(.01, 0, 1), .005, .05,
-					       .8),
+	is_int((long long)paired_blocks_needed(spread(.01, 0), .005, .05, .8),
 	       34, "1 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(spread(1, 0, 1), .0001, .05, .8),
-	       0, "out of reach");
-	is_int((long long)paired_blocks_needed(spread(1e-9, .01, 1), .005, .05,
+	is_int((long long)paired_blocks_needed(spread(1, 0), .0001, .05, .8), 0,
+	       "out of reach");
+	is_int((long long)paired_blocks_needed(spread(1e-9, .01), .005, .05,
 					       .8),
 	       0, "what pods differ by no block takes away");
-	ok(paired_mde(spread(1, 0, 2), 3, .05, .8) < 2.2,
-	   "more residuals, sooner shown");
 }
 
 /* Five equal looks: the bounds that Lan and DeMets print. */
@@ -473,7 +468,7 @@ test_levels(void)
 static void
 test_looks(void)
 {
-	const struct paired_rule by = { 0.05, 0.005, 0.8 };
+	const struct paired_rule by = { 0.05, 0.005, 0.8, false };
 	struct looks looks = { LOOKS_OBRIEN, 3, 6 };
 	struct paired p = { .n = 3, .p = 0.004, .df = 2, .se = 1 };
 
@@ -504,7 +499,7 @@ test_fit(void)
 		{ .d = .012, .aa = -.002 },
 		{ .d = .014, .aa = .003 },
 	};
-	const struct paired_rule by = { 0.05, 0.005, 0.8 };
+	const struct paired_rule by = { 0.05, 0.005, 0.8, false };
 	const double d[] = { .010, .012, .014 };
 	double ss = 2 * .002 * .002 +
 		    .75 * (.001 * .001 + .003 * .003 + .002 * .002);
@@ -541,20 +536,36 @@ test_fit(void)
 	ok(isnan(p.p_signflip) && p.df > 5, "what pods differ by is added");
 }
 
-/* A look at a difference that only the control's spread shows. */
+/* A difference that the help of the control's spread shows, the variant's own
+ * does not. */
 static void
-test_interim_own(void)
+test_own(void)
 {
-	const struct paired_rule by = { 0.05, 0.005, 0.8 };
+	const struct paired_rule by = { 0.05, 0.005, 0.8, false };
 	const struct looks looks = { LOOKS_OBRIEN, 3, 6 };
-	struct paired p =
-		paired_compare((const double[]){ .01, .011, .012 }, 3, &by);
+	const double d[] = { .004, .012, .020 };
+	struct paired_block b[3] = {
+		{ .d = d[0], .aa = .006 },
+		{ .d = d[1], .aa = -.006 },
+		{ .d = d[2], .aa = 0 },
+	};
+	struct paired p = paired_fit(b, 3, &by), own;
 
-	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_DIFFERENCE,
-	   "a difference that is shown ends the bench");
-	p.p_own = 0.06;
+	own = paired_compare(d, 3, &by);
+	ok(p.df == 4 && dist_t_two_sided(p.t, p.df) < .05 && own.p > .05,
+	   "both spreads: p %.3f, its own alone: %.3f",
+	   dist_t_two_sided(p.t, p.df), own.p);
+	is_rel(p.p, own.p * own.p / .05, TOL, "is not shown");
+	is_rel(p.lo, own.lo, TOL, "and the interval is the wider");
+	is_rel(p.tost_hi, own.tost_hi, TOL, "that of the same too");
 	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_GO_ON,
-	   "but not on the word of the control alone");
+	   "nor does it end the bench");
+	paired_widen(&p, .01, &by);
+	is_rel(p.hi - p.mean,
+	       dist_t_quantile(1 - sqrt(.01 * .05) / 2, 2) * own.se, TOL,
+	       "a look holds it to less");
+	paired_add_variance(&p, .004 * .004, &by);
+	is_rel(p.own.se, hypot(own.se, .004), TOL, "what pods differ by adds");
 }
 
 static void
@@ -591,7 +602,7 @@ main(void)
 	test_levels();
 	test_looks();
 	test_fit();
-	test_interim_own();
+	test_own();
 	test_pct_text();
 	return tap_done();
 }

@@ -150,7 +150,10 @@ row_up(struct logs *logs, struct logs_row *at)
 static void
 row_down(struct logs *logs, struct logs_row *at)
 {
-	if (at->row + 1 < rows_of(logs, at->place)) {
+	/* What was opened since the last frame may have no line there. */
+	at->place = logsrc_at(&logs->src, at->place);
+	if (at->place < logsrc_end(&logs->src) &&
+	    at->row + 1 < rows_of(logs, at->place)) {
 		at->row++;
 		return;
 	}
@@ -942,7 +945,7 @@ move(struct logs *logs, enum action action)
 static void
 copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
-	uint64_t place = logs_current(logs);
+	uint64_t place = logsrc_at(&logs->src, logs_current(logs));
 	struct logsrc_line line;
 
 	if (place >= logsrc_end(&logs->src)) {

@@ -50,7 +50,7 @@ struct dash {
 bool
 dash_is_path(const char *word)
 {
-	return strcmp(word, "-") == 0 || strpbrk(word, "/*?[") != NULL ||
+	return strcmp(word, "-") == 0 || strpbrk(word, "./*?[") != NULL ||
 	       conf_place(word) > 0 || access(word, F_OK) == 0;
 }
 

@@ -103,8 +103,7 @@ in_ranges(uint32_t cp, const struct range *ranges, size_t n)
 	return at < n && ranges[at].lo <= cp;
 }
 
-#define IN_RANGES(cp, table)                                                   \
-	in_ranges((cp), (table), sizeof(table) / sizeof((table)[0]))
+#define IN_RANGES(cp, table) in_ranges((cp), (table), LENGTH(table))
 
 int
 utf8_cp_width(uint32_t cp)
@@ -151,19 +150,20 @@ utf8_prefix(struct str s, size_t columns)
 	return taken;
 }
 
-/* Whether a terminal could take cp for more than a visible character. */
-static bool
-is_harmful(uint32_t cp)
-{
-	/* Fillers of Hangul and a vowel separator look like nothing at all. */
-	return cp < 0x20 || (cp >= 0x7F && cp < 0xA0) || cp == 0xAD ||
-	       cp == 0x61C || cp == 0x115F || cp == 0x1160 || cp == 0x180E ||
-	       cp == 0x3164 || cp == 0xFFA0 || (cp >= 0x200B && cp <= 0x200F) ||
-	       (cp >= 0x2028 && cp <= 0x202E) ||
-	       (cp >= 0x2060 && cp <= 0x206F) || cp == 0xFEFF ||
-	       (cp >= 0xFFF9 && cp <= 0xFFFB) ||
-	       (cp >= 0xE0000 && cp <= 0xE0FFF);
-}
+/*
+ * What a terminal could take for more than a visible character: control and
+ * format characters, and fillers that look like nothing at all.
+ */
+static const struct range harmful[] = {
+	{ 0x0000, 0x001F },   { 0x007F, 0x009F },   { 0x00AD, 0x00AD },
+	{ 0x0600, 0x0605 },   { 0x061C, 0x061C },   { 0x06DD, 0x06DD },
+	{ 0x070F, 0x070F },   { 0x0890, 0x0891 },   { 0x08E2, 0x08E2 },
+	{ 0x115F, 0x1160 },   { 0x180E, 0x180E },   { 0x200B, 0x200F },
+	{ 0x2028, 0x202E },   { 0x2060, 0x206F },   { 0x3164, 0x3164 },
+	{ 0xFEFF, 0xFEFF },   { 0xFFA0, 0xFFA0 },   { 0xFFF9, 0xFFFB },
+	{ 0x110BD, 0x110BD }, { 0x110CD, 0x110CD }, { 0x13430, 0x1343F },
+	{ 0x1BCA0, 0x1BCA3 }, { 0x1D173, 0x1D17A }, { 0xE0000, 0xE0FFF },
+};
 
 void
 utf8_sanitize(struct buf *out, struct str s)
@@ -175,7 +175,7 @@ utf8_sanitize(struct buf *out, struct str s)
 
 		if (cp == '\t')
 			buf_append_char(out, ' ');
-		else if (is_harmful(cp))
+		else if (IN_RANGES(cp, harmful))
 			buf_append(out, bytes, utf8_encode(0xB7, bytes));
 		else
 			buf_append(out, bytes, utf8_encode(cp, bytes));

@@ -243,7 +243,7 @@ take_file(void *user, struct parsed_file *file)
 	struct board_input *input = reading->input;
 	const struct log_path *path = reading->files[reading->next++];
 
-	input->n_files++;
+	input->n_files += file->err.code == ERR_NONE;
 	for (size_t i = 0; i < file->n_runs; i++) {
 		AUTO_TEXT key = key_of(input, file->path, &file->runs[i]);
 

@@ -344,6 +344,17 @@ def test_none():
     write("none.log", ROW % (1, 5, 1), "ab")
     is_seen(p, "step:1/", "until one comes")
     end(p, "none")
+    # Keys that come together: nothing was drawn in between.
+    write("none.log", "")
+    write("none.json", json.dumps({"pods": [
+        {"name": "n", "transport": "local", "logs": [path("none.log")]}]}))
+    for keys in "5y", "5wjjy":
+        p = Program([TUI, "--config", path("none.json")], 120, 30,
+                    home_dirs(home), home)
+        p.wait_for("No runs yet.")
+        p.send(keys)
+        is_seen(p, "there is no line to copy", "nor has one of a pod")
+        end(p, "none of a pod")
 
 
 def test_pod():

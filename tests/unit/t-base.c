@@ -142,9 +142,11 @@ test_utf8(void)
 	       "controls and invalid bytes are made visible");
 	buf_clear(&buf);
 	utf8_sanitize(&buf, STR_LIT("\u061c\u115f\u1160\u180e\u3164\uffa0"
-				    "\u200b\u202e\u2066\ufeff"));
+				    "\u200b\u202e\u2066\ufeff"
+				    "\u0600\u070f\U00013430\U0001d17a"));
 	is_str(buf.data,
-	       "\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7",
+	       "\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7"
+	       "\u00b7\u00b7\u00b7\u00b7",
 	       "what looks like nothing, or turns the line, is made visible");
 	is_int((long long)utf8_width(str_from("a\xe4\xb8\xad\xcc\x81")), 3,
 	       "wide is 2, combining is 0");

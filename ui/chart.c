@@ -10,12 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
 /* Differences of numbers below it are still numbers. */
 #define HUGE_Y	     1e300
 #define LEGEND_LEAST 3 /* rows of a plot that gives one to it */
+/* Pixels of a picture's plot and of a line of text; numbers of an axis. */
+#define SVG_WIDTH  880
+#define SVG_HEIGHT 420
+#define SVG_LINE   20
+#define SVG_TICKS  7
 
 /* The dots of a cell, in what they are shown. */
 struct dots {
@@ -633,4 +639,145 @@ chart_draw(const struct chart *chart, struct canvas *canvas)
 		free(plot.cells);
 	}
 	canvas_unclip(canvas, before);
+}
+
+/* The colour of a series on white: those of Okabe and Ito, made darker. */
+static const char *
+svg_color(const struct chart_series *series)
+{
+	static const char *const colors[STYLE_SERIES_COUNT] = {
+		"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+		"#b8860b", "#7b3f00", "#56b4e9", "#555555",
+	};
+
+	return series->line == CHART_DOTS ? "#999999"
+	       : series->line == CHART_DASHED
+		       ? "#000000"
+		       : colors[(series->style - STYLE_SERIES_1) %
+				STYLE_SERIES_COUNT];
+}
+
+static void
+svg_text(struct buf *out, double x, double y, const char *anchor,
+	 const char *text)
+{
+	buf_appendf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x,
+		    y, anchor);
+	utf8_add_xml(out, text);
+	buf_append_str(out, "</text>\n");
+}
+
+/* A line down or across the plot, and what it stands for. */
+static void
+svg_line(struct buf *out, bool down, double at, const char *text)
+{
+	if (down)
+		buf_appendf(out, "<path d=\"M%.1f 0v420\"/>\n", at);
+	else
+		buf_appendf(out, "<path d=\"M0 %.1fh880\"/>\n", at);
+	svg_text(out, down ? at : -8, down ? SVG_HEIGHT + 18 : at + 4,
+		 down ? "middle" : "end", text);
+}
+
+/* A line across the plot at each number of an axis. */
+static void
+svg_axis(const struct plot *plot, bool is_x, struct buf *out)
+{
+	const struct chart *chart = plot->chart;
+	bool is_log = !is_x && chart->log_y;
+	double lo = is_x ? plot->x_lo : plot->y_lo;
+	double range = (is_x ? plot->x_hi : plot->y_hi) - lo;
+	double step = is_log ? range / SVG_TICKS
+			     : tick_step(lo, lo + range, SVG_TICKS,
+					 is_x && chart->x_is_time);
+	/* And no -0. */
+	double at = is_log ? lo : ceil(lo / step - 1e-9) * step + 0.0, part;
+	char text[400];
+
+	for (; (part = (at - lo) / range) <= 1 + 1e-9; at += step) {
+		if (is_x && chart->x_text != NULL)
+			chart->x_text(chart->x_kind, at, step, text,
+				      sizeof(text));
+		else
+			y_text(chart, is_log ? pow(10, at) : at,
+			       is_log ? chart->decimals
+				      : chart_decimals(step, 1e-6, 9),
+			       text, sizeof(text));
+		svg_line(out, is_x,
+			 is_x ? part * SVG_WIDTH : (1 - part) * SVG_HEIGHT,
+			 text);
+	}
+}
+
+/* Its line in the plot, and in the legend its sign and label. */
+static void
+svg_series(const struct plot *plot, const struct chart_series *series, double y,
+	   struct buf *out)
+{
+	static const char *const looks[] = {
+		[CHART_SOLID] = "2",
+		[CHART_DASHED] = "2\" stroke-dasharray=\"6 4",
+		[CHART_DOTS] = "3\" stroke-opacity=\"0.4",
+	};
+	bool joined = false;
+	double at[2];
+
+	buf_appendf(out,
+		    "<g fill=\"none\" stroke=\"%s\" stroke-width=\"%s\">"
+		    "\n<path clip-path=\"url(#plot)\" d=\"",
+		    svg_color(series), looks[series->line]);
+	for (size_t i = 0; i < series->n; i++) {
+		bool is_there = place(plot, series, i, at);
+
+		/* What nothing leads to is a dot. */
+		if (is_there)
+			buf_appendf(out, joined ? "L%.1f %.1f" : "M%.1f %.1fh0",
+				    at[0], at[1]);
+		joined = is_there && series->line != CHART_DOTS;
+	}
+	buf_append_str(out, "\"/>\n");
+	if (series->label != NULL)
+		buf_appendf(out, "<path d=\"M0 %.0fh24\"/>", y - 4);
+	buf_append_str(out, "</g>\n");
+	if (series->label != NULL)
+		svg_text(out, 32, y, "start", series->label);
+}
+
+void
+chart_svg(const struct chart *chart, const char *title, struct buf *out)
+{
+	struct plot plot = { .chart = chart, .w = SVG_WIDTH, .h = SVG_HEIGHT };
+	double y = SVG_HEIGHT + 2 * SVG_LINE;
+
+	chart_x_range(chart, &plot.x_lo, &plot.x_hi);
+	find_y_range(&plot);
+	buf_appendf(out,
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+		    "viewBox=\"-80 -44 1000 %zu\" font-family=\"sans-serif\" "
+		    "font-size=\"13\" stroke-linecap=\"round\">\n"
+		    "<rect x=\"-80\" y=\"-44\" width=\"1000\" "
+		    "height=\"100%%\" fill=\"#ffffff\"/>\n<clipPath "
+		    "id=\"plot\"><rect width=\"880\" height=\"420\"/>"
+		    "</clipPath>\n",
+		    SVG_HEIGHT + 100 + SVG_LINE * chart->n_series);
+	svg_text(out, 0, -24, "start", title);
+	buf_append_str(out,
+		       "<style>text{stroke:none}</style><g stroke=\"#bbb\">\n");
+	svg_axis(&plot, false, out);
+	svg_axis(&plot, true, out);
+	for (size_t i = 0; i < chart->n_marks; i++) {
+		double at = (chart->marks[i].x - plot.x_lo) /
+			    (plot.x_hi - plot.x_lo) * SVG_WIDTH;
+
+		if (at < 0 || at > SVG_WIDTH)
+			continue;
+		svg_line(out, true, at, "");
+		svg_text(out, at, -4, "middle", chart->marks[i].label);
+	}
+	buf_append_str(out, "</g>\n");
+	for (size_t i = 0; i < chart->n_series; i++) {
+		svg_series(&plot, &chart->series[i], y, out);
+		y += chart->series[i].label != NULL ? SVG_LINE : 0;
+	}
+	buf_append_str(out, "</svg>\n");
 }

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "model/forecast.h"
+#include "report/facts_print.h"
 #include "report/fmt.h"
 #include "ui/theme.h"
 
@@ -268,33 +269,6 @@ plot_points_init(struct plot_points *points, const struct model *model,
 		points->x[points->n] = x;
 		points->y[points->n++] = p->value * points->scale;
 	}
-}
-
-void
-plot_points_csv(const struct plot_points *points, enum chart_axis axis,
-		struct buf *out)
-{
-	static const struct {
-		const char *column;
-		double unit;
-	} axes[] = { [AXIS_TRAIN] = { "train_s", 1 },
-		     [AXIS_STEP] = { "step", 1 },
-		     [AXIS_WALL] = { "wall_s", 1 },
-		     [AXIS_TOKENS] = { "tokens", 1e-9 },
-		     [AXIS_ROW] = { "row", 1 } };
-	struct str rest = str_from(points->column), part;
-	bool is_quoted = strpbrk(points->column, ",\"") != NULL;
-
-	buf_appendf(out, "%s,%s", axes[axis].column, is_quoted ? "\"" : "");
-	for (bool first = true; str_next(&rest, '"', &part); first = false) {
-		buf_append_str(out, first ? "" : "\"\"");
-		buf_append(out, part.p, part.len);
-	}
-	buf_append_str(out, is_quoted ? "\"\n" : "\n");
-	for (size_t i = 0; i < points->n; i++)
-		buf_appendf(out, "%.13g,%.10g\n",
-			    points->x[i] / axes[axis].unit,
-			    points->y[i] / points->file_unit);
 }
 
 void
@@ -746,9 +720,24 @@ draw_title(const struct work *work, const struct chart *chart,
 	buf_release(&title);
 }
 
-void
-plot_draw(const struct plot_request *asked, struct ui_shared *shared,
-	  struct canvas *canvas)
+static void
+draw_svg(const struct work *work, struct chart *chart,
+	 const struct plot_request *request, struct ui_shared *shared,
+	 struct buf *out)
+{
+	AUTO_BUF title = buf_new(TITLE_BYTES);
+
+	chart->cursor = (double)NAN;
+	chart->legend = true;
+	shared->n_areas--; /* nothing is clicked here */
+	add_title(work, chart, request, shared, 0, &title);
+	chart_svg(chart, title.data, out);
+}
+
+/* Draw it on the canvas, or where there is none as SVG. */
+static void
+draw_chart(const struct plot_request *asked, struct ui_shared *shared,
+	   struct canvas *canvas, struct buf *svg)
 {
 	const struct chart_settings *settings = &shared->chart;
 	struct plot_request request = *asked;
@@ -779,10 +768,13 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	chart.y_ceiling = info->ceiling;
 	chart.legend = request.legend && work->n_drawn > 1;
 	plot_window(&chart, shared);
-	draw_title(work, &chart, &request, shared, canvas);
-	if (work->n_drawn > 0) {
+	if (canvas != NULL)
+		draw_title(work, &chart, &request, shared, canvas);
+	if (work->n_drawn > 0 && canvas == NULL) {
+		draw_svg(work, &chart, &request, shared, svg);
+	} else if (work->n_drawn > 0) {
 		chart_draw(&chart, canvas);
-	} else if (request.n_runs > 0) {
+	} else if (request.n_runs > 0 && canvas != NULL) {
 		/* Why there is no line. */
 		plot_why_none(request.runs[0], request.metric, request.axis,
 			      why, sizeof(why));
@@ -795,6 +787,75 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	     i++)
 		plot_points_release(&work->points[i]);
 	free(work);
+}
+
+void
+plot_draw(const struct plot_request *request, struct ui_shared *shared,
+	  struct canvas *canvas)
+{
+	draw_chart(request, shared, canvas, NULL);
+}
+
+void
+plot_export_svg(const struct plot_request *request, struct ui_shared *shared,
+		struct buf *out)
+{
+	draw_chart(request, shared, NULL, out);
+}
+
+static void
+add_csv(const struct model_run *mr, const struct plot_points *points,
+	enum chart_axis axis, bool several, struct buf *out)
+{
+	static const struct {
+		const char *column;
+		double unit;
+	} axes[] = { [AXIS_TRAIN] = { "train_s", 1 },
+		     [AXIS_STEP] = { "step", 1 },
+		     [AXIS_WALL] = { "wall_s", 1 },
+		     [AXIS_TOKENS] = { "tokens", 1e-9 },
+		     [AXIS_ROW] = { "row", 1 } };
+	char number[FMT_SIZE];
+	AUTO_BUF head = buf_new(4096);
+
+	if (out->len == 0) {
+		buf_appendf(out, "%s%s,",
+			    several ? "run,seed,file,series," : "",
+			    axes[axis].column);
+		facts_add_csv(out, several ? "value" : points->column, true);
+		buf_append_char(out, '\n');
+	}
+	if (several) {
+		facts_add_csv(&head, plot_run_name(mr), true);
+		buf_appendf(&head, ",%s,", fmt_raw(mr->run.seed, number));
+		facts_add_csv(&head, mr->path, true);
+		buf_append_char(&head, ',');
+		facts_add_csv(&head, points->column, true);
+		buf_append_char(&head, ',');
+	}
+	for (size_t i = 0; i < points->n; i++)
+		buf_appendf(out, "%s%.13g,%.10g\n", head.data,
+			    points->x[i] / axes[axis].unit,
+			    points->y[i] / points->file_unit);
+}
+
+void
+plot_export_csv(const struct plot_request *asked, struct ui_shared *shared,
+		struct buf *out)
+{
+	struct plot_request request = *asked;
+
+	plot_request_settle(&request, shared);
+	for (size_t i = 0; i < request.n_runs; i++) {
+		struct plot_points points;
+
+		plot_points_init(&points, shared->model, request.runs[i],
+				 request.metric, request.axis);
+		if (points.n > 0 && request.runs[i]->history != MODEL_ASKED)
+			add_csv(request.runs[i], &points, request.axis,
+				request.n_runs > 1, out);
+		plot_points_release(&points);
+	}
 }
 
 /* Keep the middle where all of what is shown lies inside. */

@@ -98,12 +98,6 @@ size_t plot_choices(const struct model *model,
 		    const struct model_run *const *runs, size_t n,
 		    struct chart_metric out[PLOT_CHOICES]);
 /*
- * Points as CSV in whole units (s, tok/s, tokens), with a header that names
- * them as `samples` does.
- */
-void plot_points_csv(const struct plot_points *points, enum chart_axis axis,
-		     struct buf *out);
-/*
  * What is drawn for a run in place of BPB, where it has none: its loss, else
  * the first series of its own that is named one, else the first.
  */
@@ -149,6 +143,17 @@ void plot_window(struct chart *chart, struct ui_shared *shared);
  */
 void plot_draw(const struct plot_request *request, struct ui_shared *shared,
 	       struct canvas *canvas);
+
+/*
+ * The same as a picture of its own (SVG), or the points of its runs as CSV in
+ * whole units (s, tok/s, tokens): of one run with a head that names them as
+ * `samples` does, of several each with its run, seed and file.  Nothing where
+ * there are no points.
+ */
+void plot_export_svg(const struct plot_request *request,
+		     struct ui_shared *shared, struct buf *out);
+void plot_export_csv(const struct plot_request *request,
+		     struct ui_shared *shared, struct buf *out);
 
 /* The runs of a chart: the selected, the marked, the reference. */
 void plot_request_runs(struct plot_request *request,

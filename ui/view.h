@@ -86,6 +86,8 @@ struct ui_shared {
 	int64_t said_at_ms;
 };
 
+struct plot_request; /* ui/plot.h */
+
 /* A screen.  state is zeroed at first and kept while the program runs. */
 struct view_ops {
 	const char *name; /* in the tabs */
@@ -119,12 +121,10 @@ struct view_ops {
 		      bool filter, struct err *err);
 	/* Work in small pieces; true: call again soon.  NULL: none. */
 	bool (*work)(void *state, struct ui_shared *shared);
-	/*
-	 * Text of the export and its file's suffix, or NULL once it has said
-	 * why there is none.  NULL: the list, as a table of Markdown.
-	 */
-	const char *(*export)(void *state, struct ui_shared *shared,
-			      struct buf *out);
+	/* For an export: its text, and what its chart shows.  NULL: none. */
+	void (*text)(void *state, struct ui_shared *shared, struct buf *out);
+	void (*charts)(void *state, struct ui_shared *shared,
+		       struct plot_request *out);
 	void (*release)(void *state); /* NULL: nothing to release */
 };
 

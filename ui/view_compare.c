@@ -609,6 +609,13 @@ compare_act(void *state, struct ui_shared *shared, enum action action,
 	return ui_chart_act(shared, action);
 }
 
+static void
+compare_charts(void *state, struct ui_shared *shared, struct plot_request *out)
+{
+	(void)compare_list(state, shared);
+	*out = ((struct compare *)state)->request;
+}
+
 const struct view_ops view_compare = {
 	.name = "Compare",
 	.open = ACTION_VIEW_COMPARE,
@@ -622,5 +629,6 @@ const struct view_ops view_compare = {
 	.draw = compare_draw,
 	.act = compare_act,
 	.list = compare_list,
+	.charts = compare_charts,
 	.release = compare_release,
 };

@@ -1115,8 +1115,8 @@ logs_work(void *state, struct ui_shared *shared)
 }
 
 /* What is shown from the top of the screen on, as text. */
-static const char *
-logs_export(void *state, struct ui_shared *shared, struct buf *out)
+static void
+logs_text(void *state, struct ui_shared *shared, struct buf *out)
 {
 	struct logs *logs = state;
 	uint64_t place = logsrc_at(&logs->src, logs->top.place);
@@ -1134,7 +1134,6 @@ logs_export(void *state, struct ui_shared *shared, struct buf *out)
 		place = logsrc_next(&logs->src, place);
 	}
 	buf_release(&line.text);
-	return "txt";
 }
 
 /* A click marks the line that a copy takes. */
@@ -1185,6 +1184,6 @@ const struct view_ops view_logs = {
 	.click = logs_click,
 	.search = logs_search,
 	.work = logs_work,
-	.export = logs_export,
+	.text = logs_text,
 	.release = logs_release,
 };

@@ -99,20 +99,30 @@ draw_run_events(const struct run *run, struct canvas *canvas, struct rect r)
 		canvas_say(canvas, &r, STYLE_DIM, "no events in this log");
 }
 
+/* The selected run, with what happened to it. */
+static void
+run_charts(void *state, struct ui_shared *shared, struct plot_request *out)
+{
+	struct view_run_state *view = state;
+
+	out->marks = true;
+	if (shared->selected != NULL)
+		out->runs[out->n_runs++] = shared->selected;
+	if (shared->selected != NULL && out->metric.id == PLOT_MS_STEP) {
+		step_changes_update(&view->changes, shared->selected);
+		out->changes = &view->changes;
+	}
+}
+
 static void
 draw_chart(struct view_run_state *view, struct ui_shared *shared,
 	   struct canvas *canvas, struct rect rect, struct chart_metric metric)
 {
 	struct plot_request request = { .metric = metric,
 					.rect = rect,
-					.plain = rect.w < 50,
-					.marks = true };
+					.plain = rect.w < 50 };
 
-	request.runs[request.n_runs++] = shared->selected;
-	if (metric.id == PLOT_MS_STEP) {
-		step_changes_update(&view->changes, shared->selected);
-		request.changes = &view->changes;
-	}
+	run_charts(view, shared, &request);
 	plot_draw(&request, shared, canvas);
 }
 
@@ -212,34 +222,6 @@ run_act(void *state, struct ui_shared *shared, enum action action,
 	return true;
 }
 
-/* The points of the chosen chart, of the metric that is drawn there. */
-static const char *
-run_export(void *state, struct ui_shared *shared, struct buf *out)
-{
-	const struct model_run *mr = shared->selected;
-	struct plot_points points;
-	struct chart_metric metric;
-	enum chart_axis axis;
-	char why[160];
-
-	(void)state;
-	if (mr == NULL) {
-		ui_say(shared, "there is no run to export");
-		return NULL;
-	}
-	metric = plot_metric_of(mr, shared->chart.metric);
-	axis = plot_axis_of(shared->model, &mr, 1, metric, shared->chart.axis);
-	plot_points_init(&points, shared->model, mr, metric, axis);
-	if (points.n > 0 && mr->history != MODEL_ASKED) {
-		plot_points_csv(&points, axis, out);
-	} else {
-		plot_why_none(mr, metric, axis, why, sizeof(why));
-		ui_say(shared, "nothing was written: %s", why);
-	}
-	plot_points_release(&points);
-	return out->len > 0 ? "csv" : NULL;
-}
-
 const struct view_ops view_run = {
 	.name = "Run",
 	.open = ACTION_VIEW_RUN,
@@ -252,5 +234,5 @@ const struct view_ops view_run = {
 					ACTION_LOG_AXIS, ACTION_NONE },
 	.draw = run_draw,
 	.act = run_act,
-	.export = run_export,
+	.charts = run_charts,
 };

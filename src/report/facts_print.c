@@ -534,9 +534,8 @@ facts_print_md(struct buf *out, const struct facts *facts)
 	}
 }
 
-/* A text that a spreadsheet would compute has a "'" before it. */
-static void
-put_csv(struct buf *out, const char *text, bool is_text)
+void
+facts_add_csv(struct buf *out, const char *text, bool is_text)
 {
 	const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
 	bool is_formula = is_text && text[0] != '\0' && text[1] != '\0' &&
@@ -565,15 +564,16 @@ facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 
 		buf_append_str(out, i % n > 0 ? "," : "");
 		if (fact == NULL) {
-			put_csv(out,
-				column->key != NULL ? column->key
-						    : column->label,
-				true);
+			facts_add_csv(out,
+				      column->key != NULL ? column->key
+							  : column->label,
+				      true);
 		} else if (column->kind != FMT_TEXT || fact->text == NULL) {
-			put_csv(out, fmt_raw(fact->number, number), false);
+			facts_add_csv(out, fmt_raw(fact->number, number),
+				      false);
 		} else {
 			value_text(&text, fact);
-			put_csv(out, text.data, fact->kind == FMT_TEXT);
+			facts_add_csv(out, text.data, fact->kind == FMT_TEXT);
 		}
 		buf_append_str(out, i % n + 1 == n ? "\n" : "");
 	}

@@ -106,6 +106,7 @@ def export(screen, least):
     text = ""
     for _ in range(40):
         screen.send("x")
+        screen.send("\x1b[B\r")
         until(lambda: glob.glob(pattern), 3, screen.pump)
         for path in glob.glob(pattern):
             with open(path) as file:

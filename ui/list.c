@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "report/facts_print.h"
 #include "ui/theme.h"
 
 #define NAMED_SCORE 1000 /* more than a row that matches elsewhere has */
@@ -720,7 +719,7 @@ list_export(const struct list *list, bool as_csv, struct buf *out)
 			    isfinite(cell.number))
 				text = fmt_raw(cell.number, number);
 			if (as_csv && strcmp(text, FMT_ABSENT) != 0)
-				facts_add_csv(out, text, text != number);
+				fmt_add_csv(out, text, text != number);
 			if (as_csv && c + 1 < ops->n_columns)
 				buf_append_char(out, ',');
 			if (!as_csv)

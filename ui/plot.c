@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "model/forecast.h"
-#include "report/facts_print.h"
 #include "report/fmt.h"
 #include "ui/theme.h"
 
@@ -822,15 +821,15 @@ add_csv(const struct model_run *mr, const struct plot_points *points,
 		buf_appendf(out, "%s%s,",
 			    several ? "run,seed,file,series," : "",
 			    axes[axis].column);
-		facts_add_csv(out, several ? "value" : points->column, true);
+		fmt_add_csv(out, several ? "value" : points->column, true);
 		buf_append_char(out, '\n');
 	}
 	if (several) {
-		facts_add_csv(&head, plot_run_name(mr), true);
+		fmt_add_csv(&head, plot_run_name(mr), true);
 		buf_appendf(&head, ",%s,", fmt_raw(mr->run.seed, number));
-		facts_add_csv(&head, mr->path, true);
+		fmt_add_csv(&head, mr->path, true);
 		buf_append_char(&head, ',');
-		facts_add_csv(&head, points->column, true);
+		fmt_add_csv(&head, points->column, true);
 		buf_append_char(&head, ',');
 	}
 	for (size_t i = 0; i < points->n; i++)

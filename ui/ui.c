@@ -1379,6 +1379,26 @@ export_key(struct ui *ui, const struct key *key)
 		export_write(ui, false);
 }
 
+/* Turn the part of a & b that the cursor is in on or off: "a & #b". */
+static void
+filter_switch(struct prompt *prompt)
+{
+	size_t at = prompt->cursor;
+	bool is_off;
+
+	while (at > 0 && prompt->text[at - 1] != '&')
+		at--;
+	at += strspn(prompt->text + at, " ");
+	is_off = prompt->text[at] == '#';
+	if (!is_off && prompt->len == PROMPT_BYTES)
+		return;
+	AUTO_TEXT text =
+		xasprintf("%.*s%s%s", (int)at, prompt->text, is_off ? "" : "#",
+			  prompt->text + at + is_off);
+	prompt_set(prompt, text);
+	prompt->cursor = prompt->len > 0 ? at : 0;
+}
+
 static void
 search_key(struct ui *ui, const struct key *key)
 {
@@ -1388,6 +1408,8 @@ search_key(struct ui *ui, const struct key *key)
 	struct err err = { ERR_NONE, "" };
 	int rc = 0;
 
+	if (filter && key->code == '\t' && !prompt->pasting)
+		filter_switch(prompt);
 	if (result == PROMPT_DONE && ui->overlay == OVERLAY_BASELINE)
 		rc = baseline_take(ui, prompt->text, &err);
 	else if (result == PROMPT_DONE)
@@ -1416,8 +1438,8 @@ search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 			   ui->overlay == OVERLAY_EXPORT   ? label
 			   : ui->overlay == OVERLAY_SEARCH ? "search (PCRE2): "
 			   : ui->overlay == OVERLAY_FILTER
-				   ? "filter (PCRE2, ! inverts, a & b, empty: "
-				     "all): "
+				   ? "filter (PCRE2, ! inverts, a & b, Tab: on "
+				     "or off, empty: all): "
 				   : "baseline, name=v1,v2,v3 (empty: the "
 				     "configured): ");
 }

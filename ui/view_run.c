@@ -168,7 +168,8 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct view_run_state *view = state;
 	int n_events, lines = r.w >= 160 ? 3 : 4, rows = r.h < 22 ? 1 : 2;
 	int columns = r.w >= 160 && rows == 2 ? 3 : 2;
-	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + lines }, events;
+	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + lines }, events, line,
+		    name;
 	char label[FMT_LABEL];
 	struct run_state now;
 	struct facts facts;
@@ -185,10 +186,12 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		&r, r.h >= 30 ? 2 + int_max(1, int_min(n_events, 4)) : 0);
 	(void)rect_take_top(&r, head.h);
 	now = run_state_of(shared, shared->selected);
-	(void)canvas_text(canvas, head.x, head.y, STYLE_TITLE,
-			  plot_run_label(shared->selected, label));
-	canvas_right(canvas, rect_take_top(&head, 1), theme_fact(now.style),
-		     str_from(now.text));
+	line = rect_take_top(&head, 1);
+	name = rect_take_left(
+		&line, int_max(line.w - 2 - text_width(now.text), line.w / 2));
+	canvas_middle(canvas, name, STYLE_TITLE,
+		      str_from(plot_run_label(shared->selected, label)));
+	canvas_right(canvas, line, theme_fact(now.style), str_from(now.text));
 	facts_init(&facts);
 	add_facts(shared, &facts);
 	panel_facts_flow(canvas, head, &facts);

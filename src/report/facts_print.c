@@ -535,20 +535,6 @@ facts_print_md(struct buf *out, const struct facts *facts)
 }
 
 void
-facts_add_csv(struct buf *out, const char *text, bool is_text)
-{
-	const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
-	bool is_formula = is_text && text[0] != '\0' && text[1] != '\0' &&
-			  strchr("=+-@", text[0]) != NULL;
-
-	buf_append_str(out, quote);
-	buf_append_str(out, is_formula ? "'" : "");
-	for (; *text != '\0'; text++)
-		buf_appendf(out, *text == '"' ? "\"%c" : "%c", *text);
-	buf_append_str(out, quote);
-}
-
-void
 facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 		bool head)
 {
@@ -564,16 +550,15 @@ facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 
 		buf_append_str(out, i % n > 0 ? "," : "");
 		if (fact == NULL) {
-			facts_add_csv(out,
-				      column->key != NULL ? column->key
-							  : column->label,
-				      true);
+			fmt_add_csv(out,
+				    column->key != NULL ? column->key
+							: column->label,
+				    true);
 		} else if (column->kind != FMT_TEXT || fact->text == NULL) {
-			facts_add_csv(out, fmt_raw(fact->number, number),
-				      false);
+			fmt_add_csv(out, fmt_raw(fact->number, number), false);
 		} else {
 			value_text(&text, fact);
-			facts_add_csv(out, text.data, fact->kind == FMT_TEXT);
+			fmt_add_csv(out, text.data, fact->kind == FMT_TEXT);
 		}
 		buf_append_str(out, i % n + 1 == n ? "\n" : "");
 	}

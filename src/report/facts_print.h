@@ -41,7 +41,5 @@ void facts_print_md_table(struct buf *out, const struct facts *facts,
 			  size_t section, bool head);
 void facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 		     bool head);
-/* A cell of that; is_text: what a spreadsheet would compute has the '. */
-void facts_add_csv(struct buf *out, const char *text, bool is_text);
 
 #endif

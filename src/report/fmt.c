@@ -223,3 +223,17 @@ fmt_clock(int64_t wall_ms, char out[FMT_SIZE])
 		return fmt_absent(out);
 	return out;
 }
+
+void
+fmt_add_csv(struct buf *out, const char *text, bool is_text)
+{
+	const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
+	bool is_formula = is_text && text[0] != '\0' && text[1] != '\0' &&
+			  strchr("=+-@", text[0]) != NULL;
+
+	buf_append_str(out, quote);
+	buf_append_str(out, is_formula ? "'" : "");
+	for (; *text != '\0'; text++)
+		buf_appendf(out, *text == '"' ? "\"%c" : "%c", *text);
+	buf_append_str(out, quote);
+}

@@ -123,6 +123,7 @@ struct plot_request {
 	bool plain; /* a title line instead of a box */
 	bool marks; /* stages and events of the first run */
 	const struct step_changes *changes; /* of the first; NULL: none */
+	struct buf *svg; /* where it is drawn; NULL: on the canvas */
 };
 
 /* The metric and the axis that its runs are drawn by. */
@@ -145,15 +146,12 @@ void plot_draw(const struct plot_request *request, struct ui_shared *shared,
 	       struct canvas *canvas);
 
 /*
- * The same as a picture of its own (SVG), or the points of its runs as CSV in
- * whole units (s, tok/s, tokens): of one run with a head that names them as
- * `samples` does, of several each with its run, seed and file.  Nothing where
- * there are no points.
+ * The same as a picture of its own (SVG), or its points as CSV in whole units
+ * (s, tok/s, tokens), each with its run, seed and file.  Nothing where there
+ * are no points.
  */
-void plot_export_svg(const struct plot_request *request,
-		     struct ui_shared *shared, struct buf *out);
-void plot_export_csv(const struct plot_request *request,
-		     struct ui_shared *shared, struct buf *out);
+void plot_export(const struct plot_request *request, struct ui_shared *shared,
+		 bool as_svg, struct buf *out);
 
 /* The runs of a chart: the selected, the marked, the reference. */
 void plot_request_runs(struct plot_request *request,

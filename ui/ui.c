@@ -124,6 +124,7 @@ struct ui {
 	bool finding; /* the filter of the list that has the keys is typed */
 	bool pasting; /* where no text is taken */
 	int escapes;  /* Esc, in a row */
+	const struct model_run *first; /* selected by no key; NULL: by one */
 	struct ui_drag drag;
 	struct list list; /* of choices or events */
 	int *choices;	  /* owned; ids of what the palette has */
@@ -330,14 +331,20 @@ ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
 	ui->shared.now_mono_ms = mono_ms;
 }
 
-/* The run to begin with: one that lives and spoke last, else the newest. */
+/*
+ * The run to begin with: one that lives and spoke last, else the newest, and
+ * while logs are read and no key was pressed the newest of those.
+ */
 static void
-ui_select_first(struct ui_shared *shared)
+ui_select_first(struct ui *ui)
 {
+	struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
 	const struct model_run *best = NULL;
 
-	if (shared->selected != NULL || model->n_runs == 0)
+	if (model->n_runs == 0 ||
+	    (shared->selected != NULL &&
+	     (shared->selected != ui->first || ui->first->live)))
 		return;
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
@@ -347,7 +354,8 @@ ui_select_first(struct ui_shared *shared)
 		     mr->last_byte_wall_ms > best->last_byte_wall_ms))
 			best = mr;
 	}
-	shared->selected = best != NULL ? best : model->runs[model->n_runs - 1];
+	ui->first = best != NULL ? best : model->runs[model->n_runs - 1];
+	shared->selected = ui->first;
 }
 
 /* What finds a run again at the next start. */
@@ -387,7 +395,7 @@ void
 ui_changed(struct ui *ui, unsigned int parts)
 {
 	ui_mark_again(ui);
-	ui_select_first(&ui->shared);
+	ui_select_first(ui);
 	if ((parts & (ui_view(ui)->watches | MODEL_EVENTS)) != 0 ||
 	    ui->overlay == OVERLAY_EVENTS)
 		ui->stale = true;
@@ -1268,7 +1276,7 @@ export_has(const struct view_ops *view, enum ui_export what)
 {
 	return what == EXPORT_TEXT ? view->text != NULL
 	       : what == EXPORT_CHART || what == EXPORT_CURVES
-		       ? view->charts != NULL
+		       ? view->curves > 0
 		       : view->list != NULL;
 }
 
@@ -1305,29 +1313,26 @@ act_export(struct ui *ui, enum action action)
 static void
 export_text(struct ui *ui, struct buf *out, char why[160])
 {
-	struct plot_request request = { .metric = ui->shared.chart.metric };
+	struct plot_request request = { .metric = ui->shared.chart.metric,
+					.marks = true };
 	const struct view_ops *view = ui_view(ui);
 	void *state = ui->states[ui->view];
 
-	if (ui->export == EXPORT_TEXT)
+	plot_request_runs(&request, &ui->shared);
+	if (request.n_runs > view->curves)
+		request.n_runs = view->curves;
+	if (ui->export == EXPORT_TEXT) {
 		view->text(state, &ui->shared, out);
-	else if (ui->export == EXPORT_TABLE || ui->export == EXPORT_MARKDOWN)
+	} else if (ui->export == EXPORT_TABLE ||
+		   ui->export == EXPORT_MARKDOWN) {
 		list_export(view->list(state, &ui->shared),
 			    ui->export == EXPORT_TABLE, out);
-	else
-		view->charts(state, &ui->shared, &request);
-	if (request.n_runs == 0)
-		return;
-	plot_request_settle(&request, &ui->shared);
-	plot_why_none(request.runs[0], request.metric, request.axis, why, 160);
-	if (ui->export == EXPORT_CURVES)
-		plot_export_csv(&request, &ui->shared, out);
-	else
-		plot_export_svg(&request, &ui->shared, out);
-	/* Half a picture is none. */
-	if (ui->export == EXPORT_CHART && out->truncated) {
-		buf_clear(out);
-		(void)snprintf(why, 160, "it is too large for a picture");
+	} else if (request.n_runs > 0) {
+		plot_request_settle(&request, &ui->shared);
+		plot_why_none(request.runs[0], request.metric, request.axis,
+			      why, 160);
+		plot_export(&request, &ui->shared, ui->export == EXPORT_CHART,
+			    out);
 	}
 }
 
@@ -2225,6 +2230,7 @@ void
 ui_key(struct ui *ui, const struct key *key)
 {
 	ui->stale = ui->asked = true;
+	ui->first = NULL;
 	if (ui_ignores_paste(ui, key))
 		return;
 	ui->escapes = key->code == 27 ? ui->escapes + 1 : 0;
@@ -2249,7 +2255,7 @@ ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	ui->shared.n_areas = 0;
 	ui->stale = ui->asked = false;
 	ui->drawn_at_ms = ui->shared.now_mono_ms;
-	ui_select_first(&ui->shared);
+	ui_select_first(ui);
 	if (canvas->width < 60 || canvas->height < 15) {
 		frame_draw_tiny(ui, canvas);
 		return;

@@ -86,15 +86,14 @@ struct ui_shared {
 	int64_t said_at_ms;
 };
 
-struct plot_request; /* ui/plot.h */
-
 /* A screen.  state is zeroed at first and kept while the program runs. */
 struct view_ops {
 	const char *name; /* in the tabs */
 	enum action open; /* the action that shows it */
 	size_t state_size;
-	unsigned int places;	  /* enum action_place bits */
-	bool copies;		  /* has a selected line to copy */
+	unsigned int places; /* enum action_place bits */
+	size_t curves; /* most runs of its chart, the selected one first */
+	bool copies;   /* has a selected line to copy */
 	unsigned int watches;	  /* enum model_part bits that make it stale */
 	const enum action *hints; /* for the last line; ends with NONE */
 	/* Draw into rect; never blocks. */
@@ -121,10 +120,8 @@ struct view_ops {
 		      bool filter, struct err *err);
 	/* Work in small pieces; true: call again soon.  NULL: none. */
 	bool (*work)(void *state, struct ui_shared *shared);
-	/* For an export: its text, and what its chart shows.  NULL: none. */
+	/* Text of an export.  NULL: none. */
 	void (*text)(void *state, struct ui_shared *shared, struct buf *out);
-	void (*charts)(void *state, struct ui_shared *shared,
-		       struct plot_request *out);
 	void (*release)(void *state); /* NULL: nothing to release */
 };
 

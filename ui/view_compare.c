@@ -609,18 +609,12 @@ compare_act(void *state, struct ui_shared *shared, enum action action,
 	return ui_chart_act(shared, action);
 }
 
-static void
-compare_charts(void *state, struct ui_shared *shared, struct plot_request *out)
-{
-	(void)compare_list(state, shared);
-	*out = ((struct compare *)state)->request;
-}
-
 const struct view_ops view_compare = {
 	.name = "Compare",
 	.open = ACTION_VIEW_COMPARE,
 	.state_size = sizeof(struct compare),
 	.places = IN_RUNS | IN_CHARTS | IN_COMPARE,
+	.curves = UI_MAX_MARKS + 2,
 	.watches = MODEL_RUNS | MODEL_SAMPLES,
 	.hints = (const enum action[]){ ACTION_DIFF, ACTION_MARK,
 					ACTION_REFERENCE, ACTION_METRIC_NEXT,
@@ -629,6 +623,5 @@ const struct view_ops view_compare = {
 	.draw = compare_draw,
 	.act = compare_act,
 	.list = compare_list,
-	.charts = compare_charts,
 	.release = compare_release,
 };

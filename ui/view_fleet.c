@@ -555,14 +555,6 @@ fleet_act(void *state, struct ui_shared *shared, enum action action,
 }
 
 static void
-fleet_charts(void *state, struct ui_shared *shared, struct plot_request *out)
-{
-	(void)state;
-	out->marks = true;
-	plot_request_runs(out, shared);
-}
-
-static void
 fleet_release(void *state)
 {
 	free(((struct fleet *)state)->rows);
@@ -573,6 +565,7 @@ const struct view_ops view_fleet = {
 	.open = ACTION_VIEW_FLEET,
 	.state_size = sizeof(struct fleet),
 	.places = IN_RUNS | IN_CHARTS,
+	.curves = UI_MAX_MARKS + 2,
 	.watches = MODEL_PODS | MODEL_RUNS | MODEL_SAMPLES | MODEL_LOGS,
 	.copies = true,
 	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK,
@@ -582,6 +575,5 @@ const struct view_ops view_fleet = {
 	.act = fleet_act,
 	.list = fleet_list,
 	.moved = fleet_moved,
-	.charts = fleet_charts,
 	.release = fleet_release,
 };

@@ -99,30 +99,20 @@ draw_run_events(const struct run *run, struct canvas *canvas, struct rect r)
 		canvas_say(canvas, &r, STYLE_DIM, "no events in this log");
 }
 
-/* The selected run, with what happened to it. */
-static void
-run_charts(void *state, struct ui_shared *shared, struct plot_request *out)
-{
-	struct view_run_state *view = state;
-
-	out->marks = true;
-	if (shared->selected != NULL)
-		out->runs[out->n_runs++] = shared->selected;
-	if (shared->selected != NULL && out->metric.id == PLOT_MS_STEP) {
-		step_changes_update(&view->changes, shared->selected);
-		out->changes = &view->changes;
-	}
-}
-
 static void
 draw_chart(struct view_run_state *view, struct ui_shared *shared,
 	   struct canvas *canvas, struct rect rect, struct chart_metric metric)
 {
 	struct plot_request request = { .metric = metric,
 					.rect = rect,
-					.plain = rect.w < 50 };
+					.plain = rect.w < 50,
+					.marks = true };
 
-	run_charts(view, shared, &request);
+	request.runs[request.n_runs++] = shared->selected;
+	if (metric.id == PLOT_MS_STEP) {
+		step_changes_update(&view->changes, shared->selected);
+		request.changes = &view->changes;
+	}
 	plot_draw(&request, shared, canvas);
 }
 
@@ -230,6 +220,7 @@ const struct view_ops view_run = {
 	.open = ACTION_VIEW_RUN,
 	.state_size = sizeof(struct view_run_state),
 	.places = IN_RUNS | IN_CHARTS,
+	.curves = 1,
 	.watches = MODEL_RUNS | MODEL_SAMPLES | MODEL_PODS,
 	.hints = (const enum action[]){ ACTION_OPEN, ACTION_LARGE,
 					ACTION_METRIC_NEXT, ACTION_X_AXIS,
@@ -237,5 +228,4 @@ const struct view_ops view_run = {
 					ACTION_LOG_AXIS, ACTION_NONE },
 	.draw = run_draw,
 	.act = run_act,
-	.charts = run_charts,
 };

@@ -685,16 +685,6 @@ list_filter(struct list *list, const char *words)
 		list_select_place(list, 0);
 }
 
-/* A cell of a table of Markdown. */
-static void
-add_md(struct buf *out, const char *text)
-{
-	buf_append_str(out, "| ");
-	for (; *text != '\0'; text++)
-		buf_appendf(out, *text == '|' ? "\\%c" : "%c", *text);
-	buf_append_char(out, ' ');
-}
-
 void
 list_export(const struct list *list, bool as_csv, struct buf *out)
 {
@@ -722,8 +712,11 @@ list_export(const struct list *list, bool as_csv, struct buf *out)
 				fmt_add_csv(out, text, text != number);
 			if (as_csv && c + 1 < ops->n_columns)
 				buf_append_char(out, ',');
-			if (!as_csv)
-				add_md(out, text);
+			if (as_csv)
+				continue;
+			buf_append_str(out, "| ");
+			fmt_add_md(out, text);
+			buf_append_char(out, ' ');
 		}
 		buf_append_str(out, as_csv ? "\n" : "|\n");
 		for (size_t c = 0; !as_csv && i == 0 && c < ops->n_columns; c++)

@@ -1313,8 +1313,7 @@ act_export(struct ui *ui, enum action action)
 static void
 export_text(struct ui *ui, struct buf *out, char why[160])
 {
-	struct plot_request request = { .metric = ui->shared.chart.metric,
-					.marks = true };
+	struct plot_request request = { .metric = ui->shared.chart.metric };
 	const struct view_ops *view = ui_view(ui);
 	void *state = ui->states[ui->view];
 

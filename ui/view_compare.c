@@ -220,7 +220,8 @@ gap_cell(const struct compare *compare, const struct model_run *mr,
 		   fabs(gap.at) > 2 * gap.error ? theme_delta(gap.at)
 						: STYLE_NORMAL,
 		   "%s ±%s", fmt_signed(gap.at, 4, at),
-		   fmt_number(gap.error, 4, error));
+		   /* Rounded up: none that is small is told as none. */
+		   fmt_number(ceil(gap.error * 1e4) / 1e4, 4, error));
 }
 
 enum compare_column {

@@ -10,6 +10,8 @@
 
 #include "base/str.h"
 
+#define MD_SPECIAL "|\\`*_<"
+
 static const char *
 fmt_absent(char out[FMT_SIZE])
 {
@@ -236,4 +238,16 @@ fmt_add_csv(struct buf *out, const char *text, bool is_text)
 	for (; *text != '\0'; text++)
 		buf_appendf(out, *text == '"' ? "\"%c" : "%c", *text);
 	buf_append_str(out, quote);
+}
+
+void
+fmt_add_md(struct buf *out, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		/* A bracket is special where a link would begin. */
+		if (strchr(MD_SPECIAL, *text) != NULL ||
+		    (*text == ']' && text[1] == '('))
+			buf_append_char(out, '\\');
+		buf_append_char(out, *text);
+	}
 }

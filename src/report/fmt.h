@@ -32,6 +32,8 @@ const char *fmt_raw(double value, char out[FMT_SIZE]);
 /* A cell of CSV (RFC 4180); is_text: what a spreadsheet would compute has a '
  * before it. */
 void fmt_add_csv(struct buf *out, const char *text, bool is_text);
+/* Text of Markdown, which takes no mark of it for its own. */
+void fmt_add_md(struct buf *out, const char *text);
 /* value with that many decimals. */
 const char *fmt_number(double value, int decimals, char out[FMT_SIZE]);
 /* With a sign, and "−" as a minus of the width of a digit. */

@@ -1335,7 +1335,7 @@ export_text(struct ui *ui, struct buf *out, char why[160])
 	}
 }
 
-/* Write it; what cannot be written stays, to be put right. */
+/* Write it; a file that cannot be written stays, to be put right. */
 static void
 export_write(struct ui *ui, bool over)
 {
@@ -1348,12 +1348,14 @@ export_write(struct ui *ui, bool over)
 	command.name = xstrdup(ui->file.text);
 	command.is_cut = text.truncated;
 	command.text = buf_detach(&text);
-	if (command.text[0] == '\0') {
+	if (command.text[0] != '\0') {
+		if (!ui_execute(ui, &command))
+			return;
+	} else {
 		ui_say(&ui->shared, "nothing was written: %s", why);
 		command_release(&command);
-	} else if (ui_execute(ui, &command)) {
-		ui->overlay = OVERLAY_NONE;
 	}
+	ui->overlay = OVERLAY_NONE;
 }
 
 static void

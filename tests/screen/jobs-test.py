@@ -242,7 +242,6 @@ def test_export():
     p.press("6x\x1b[A\r")
     ok(p.wait_for("nothing was written: there is none here yet"),
        "what there is none of is not written")
-    p.press("\x1b")
     p.leave()
 
 

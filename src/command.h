@@ -40,6 +40,7 @@ struct command {
 	char *text;  /* owned, pods a line each; command_release frees it */
 	char *name;  /* owned */
 	bool is_cut; /* text: there was more than fits */
+	bool over;   /* in place of the file that is there */
 };
 
 void command_release(struct command *command);

@@ -297,11 +297,21 @@ void
 canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
 	      struct str text)
 {
-	int columns = (int)utf8_width(text), over = columns - rect.w;
-	struct str end = text;
+	int columns = (int)utf8_width(text);
+	bool has_date = strspn(text.p, "0123456789") == 4 && text.len > 11 &&
+			text.p[4] == '-' && text.p[7] == '-' &&
+			text.p[10] == '_';
+	struct str end;
 	uint32_t cp;
 
-	if (over > 0 && rect.w > 2) {
+	/* "2026-04-06_": the date of a folder tells less than the rest. */
+	if (has_date && columns > rect.w) {
+		text = str_skip(text, 11);
+		columns -= 11;
+	}
+	end = text;
+
+	if (columns > rect.w && rect.w > 2) {
 		/* Its beginning and "…", then as much of its end. */
 		struct rect begin = rect_take_left(&rect, rect.w - rect.w / 2);
 

@@ -10,12 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
 /* Differences of numbers below it are still numbers. */
 #define HUGE_Y	     1e300
 #define LEGEND_LEAST 3 /* rows of a plot that gives one to it */
+/* Of a picture: pixels of its plot and of a line of text, numbers an axis. */
+#define SVG_WIDTH  880
+#define SVG_HEIGHT 420
+#define SVG_LINE   20
+#define SVG_TICKS  7
 
 /* The dots of a cell, in what they are shown. */
 struct dots {
@@ -474,11 +480,11 @@ draw_x_axis(const struct plot *plot)
 	}
 }
 
-/* The first row from the top where no line goes through those columns. */
+/* The first row from that one where no line goes through those columns. */
 static int
-free_row(const struct plot *plot, int col, int width)
+free_row(const struct plot *plot, int first, int col, int width)
 {
-	for (int y = 0; y < plot->in.h; y++) {
+	for (int y = first; y < plot->in.h; y++) {
 		int x = col;
 
 		while (x < col + width && x < plot->in.w &&
@@ -492,7 +498,7 @@ free_row(const struct plot *plot, int col, int width)
 
 /* Vertical lines behind the series: marks and the cursor. */
 static void
-draw_vertical(const struct plot *plot, const struct chart_mark *mark)
+draw_vertical(const struct plot *plot, const struct chart_mark *mark, int row)
 {
 	double part = (mark->x - plot->x_lo) / (plot->x_hi - plot->x_lo);
 	int col, width;
@@ -500,8 +506,8 @@ draw_vertical(const struct plot *plot, const struct chart_mark *mark)
 	if (!(part >= 0 && part <= 1))
 		return;
 	col = (int)lround(part * (plot->in.w - 1));
-	for (int row = 0; row < plot->in.h; row++)
-		canvas_put(plot->canvas, plot->in.x + col, plot->in.y + row,
+	for (int y = 0; y < plot->in.h; y++)
+		canvas_put(plot->canvas, plot->in.x + col, plot->in.y + y,
 			   mark->style, 0x2506);
 	if (mark->label == NULL)
 		return;
@@ -509,7 +515,7 @@ draw_vertical(const struct plot *plot, const struct chart_mark *mark)
 	if (col + 1 + width > plot->in.w)
 		col -= width + 1;
 	(void)canvas_text(plot->canvas, plot->in.x + col + 1,
-			  plot->in.y + free_row(plot, col + 1, width),
+			  plot->in.y + free_row(plot, row, col + 1, width),
 			  mark->style, mark->label);
 }
 
@@ -622,9 +628,10 @@ chart_draw(const struct chart *chart, struct canvas *canvas)
 		}
 		draw_y_axis(&plot);
 		draw_x_axis(&plot);
-		for (size_t i = 0; i < chart->n_marks; i++)
-			draw_vertical(&plot, &chart->marks[i]);
-		draw_vertical(&plot, &cursor);
+		/* The word of one stands over the line of the next. */
+		for (size_t i = chart->n_marks; i-- > 0;)
+			draw_vertical(&plot, &chart->marks[i], (int)i % 2);
+		draw_vertical(&plot, &cursor, 0);
 		show_plot(&plot);
 		if (over)
 			draw_legend_line(&plot);
@@ -633,4 +640,112 @@ chart_draw(const struct chart *chart, struct canvas *canvas)
 		free(plot.cells);
 	}
 	canvas_unclip(canvas, before);
+}
+
+static void
+svg_text(struct buf *out, double x, double y, const char *anchor,
+	 const char *text)
+{
+	buf_appendf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x,
+		    y, anchor);
+	utf8_add_xml(out, text);
+	buf_append_str(out, "</text>\n");
+}
+
+/* A line across the plot at each number of an axis. */
+static void
+svg_axis(const struct plot *plot, bool is_x, struct buf *out)
+{
+	const struct chart *chart = plot->chart;
+	bool is_log = !is_x && chart->log_y;
+	double lo = is_x ? plot->x_lo : plot->y_lo;
+	double range = (is_x ? plot->x_hi : plot->y_hi) - lo, part;
+	double step = is_log ? range / SVG_TICKS
+			     : tick_step(lo, lo + range, SVG_TICKS,
+					 is_x && chart->x_is_time);
+	double at = is_log ? lo : ceil(lo / step - 1e-9) * step + 0.0;
+	int decimals = is_log ? chart->decimals : chart_decimals(step, 1e-6, 9);
+	char text[400];
+
+	for (; (part = (at - lo) / range) <= 1 + 1e-9; at += step) {
+		if (is_x && chart->x_text != NULL)
+			chart->x_text(chart->x_kind, at, step, text,
+				      sizeof(text));
+		else
+			y_text(chart, is_log ? pow(10, at) : at, decimals, text,
+			       sizeof(text));
+		part *= is_x ? SVG_WIDTH : -SVG_HEIGHT;
+		part += is_x ? 0 : SVG_HEIGHT;
+		buf_appendf(out,
+			    is_x ? "<path d=\"M%.1f 0v420\"/>\n"
+				 : "<path d=\"M0 %.1fh880\"/>\n",
+			    part);
+		svg_text(out, is_x ? part : -8, is_x ? 438 : part + 4,
+			 is_x ? "middle" : "end", text);
+	}
+}
+
+/* Its line in the plot, and at y in the legend its sign and label. */
+static void
+svg_series(const struct plot *plot, const struct chart_series *series, double y,
+	   struct buf *out)
+{
+	/* Those of Okabe and Ito, for white; then dashes, and dots. */
+	static const char *const colors[STYLE_SERIES_COUNT] = {
+		"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+		"#b8860b", "#7b3f00", "#56b4e9", "#555555",
+	};
+	unsigned int i = (series->style - STYLE_SERIES_1) % STYLE_SERIES_COUNT;
+	bool joined = false;
+	double at[2];
+
+	buf_appendf(out, "<g stroke=\"%s\" stroke-%s\" stroke-width=\"2\">",
+		    series->line == CHART_SOLID ? colors[i] : "#222222",
+		    series->line == CHART_DASHED ? "dasharray=\"6 4"
+		    : series->line == CHART_DOTS ? "opacity=\"0.4"
+						 : "opacity=\"1");
+	buf_append_str(out, "<path clip-path=\"url(#plot)\" d=\"");
+	for (size_t k = 0; k < series->n; k++) {
+		bool is_there = place(plot, series, k, at);
+
+		/* What nothing leads to is a dot. */
+		if (is_there)
+			buf_appendf(out, joined ? "L%.1f %.1f" : "M%.1f %.1fh0",
+				    at[0], at[1]);
+		joined = is_there && series->line != CHART_DOTS;
+	}
+	buf_append_str(out, "\"/>");
+	if (series->label != NULL) {
+		buf_appendf(out, "<path d=\"M0 %.0fh24\"/>", y - 4);
+		svg_text(out, 32, y, "start", series->label);
+	}
+	buf_append_str(out, "</g>\n");
+}
+
+void
+chart_svg(const struct chart *chart, const char *title, struct buf *out)
+{
+	struct plot plot = { .chart = chart, .w = SVG_WIDTH, .h = SVG_HEIGHT };
+	double y = SVG_HEIGHT + 2 * SVG_LINE;
+
+	chart_x_range(chart, &plot.x_lo, &plot.x_hi);
+	find_y_range(&plot);
+	buf_appendf(out,
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+		    "viewBox=\"-80 -44 1000 %zu\" font-family=\"sans-serif\" "
+		    "font-size=\"13\" stroke-linecap=\"round\" "
+		    "stroke=\"#bbbbbb\">\n<style>text{stroke:none;fill:#000}"
+		    "path{fill:none}</style>\n<rect x=\"-80\" y=\"-44\" "
+		    "width=\"1000\" height=\"100%%\" fill=\"#ffffff\"/>\n"
+		    "<clipPath id=\"plot\"><rect width=\"880\" "
+		    "height=\"420\"/></clipPath>\n",
+		    SVG_HEIGHT + 100 + SVG_LINE * chart->n_series);
+	svg_text(out, 0, -24, "start", title);
+	svg_axis(&plot, false, out);
+	svg_axis(&plot, true, out);
+	for (size_t i = 0; i < chart->n_series; i++) {
+		svg_series(&plot, &chart->series[i], y, out);
+		y += chart->series[i].label != NULL ? SVG_LINE : 0;
+	}
+	buf_append_str(out, "</svg>\n");
 }

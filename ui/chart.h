@@ -72,6 +72,8 @@ int scale_cell(const struct scale *scale, double value);
 /* A chart with everything unset. */
 void chart_init(struct chart *chart, struct rect rect);
 void chart_draw(const struct chart *chart, struct canvas *canvas);
+/* The same as SVG, on white, its legend below. */
+void chart_svg(const struct chart *chart, const char *title, struct buf *out);
 /* The x range that it is drawn with. */
 void chart_x_range(const struct chart *chart, double *lo, double *hi);
 /* As many decimals as tell values that lie so far from each other, to a part

@@ -171,7 +171,8 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(FOLD, "fold", "o", IN_LOGS, "fold or show printed source code")      \
 	X(WRAP, "wrap", "w", IN_LOGS, "wrap long lines, or scroll sideways")   \
 	X(COPY, "copy", "y", IN_ALL, "copy the selected line (OSC 52)")        \
-	X(EXPORT, "export", "x", IN_ALL, "write what is shown to a file")      \
+	X(EXPORT, "export", "x", IN_ALL,                                       \
+	  "write the table, chart, curves or text to a file")                  \
 	X(ACKNOWLEDGE, "acknowledge", "a", IN_EVENTS,                          \
 	  "acknowledge all alerts")                                            \
 	X(MUTE, "mute", "u", IN_ALL, "mute or unmute bell and notices")        \

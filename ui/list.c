@@ -686,25 +686,41 @@ list_filter(struct list *list, const char *words)
 }
 
 void
-list_export_md(const struct list *list, struct buf *out)
+list_export(const struct list *list, bool as_csv, struct buf *out)
 {
 	const struct list_ops *ops = list->ops;
 	struct list_cell cell;
+	char number[FMT_SIZE];
 
-	for (size_t c = 0; c < ops->n_columns; c++)
-		buf_appendf(out, "| %s ", ops->columns[c].title);
-	buf_append_str(out, "|\n");
-	for (size_t c = 0; c < ops->n_columns; c++)
-		buf_append_str(out, "| --- ");
-	buf_append_str(out, "|\n");
-	for (size_t i = 0; i < list->n; i++) {
+	for (size_t i = 0; i <= list->n; i++) {
 		for (size_t c = 0; c < ops->n_columns; c++) {
-			list_cell_text(list, list->order[i], c, &cell);
+			const char *text = ops->columns[c].title;
+
+			if (i > 0 && as_csv)
+				list_cell(list, list->order[i - 1], c, &cell);
+			else if (i > 0)
+				list_cell_text(list, list->order[i - 1], c,
+					       &cell);
+			if (i > 0)
+				text = cell.text;
+			/* What is provisional keeps its mark. */
+			if (as_csv && i > 0 && text[0] != '~' &&
+			    ops->columns[c].kind != FMT_TEXT &&
+			    isfinite(cell.number))
+				text = fmt_raw(cell.number, number);
+			if (as_csv && strcmp(text, FMT_ABSENT) != 0)
+				fmt_add_csv(out, text, text != number);
+			if (as_csv && c + 1 < ops->n_columns)
+				buf_append_char(out, ',');
+			if (as_csv)
+				continue;
 			buf_append_str(out, "| ");
-			for (const char *p = cell.text; *p != '\0'; p++)
-				buf_appendf(out, *p == '|' ? "\\%c" : "%c", *p);
+			fmt_add_md(out, text);
 			buf_append_char(out, ' ');
 		}
-		buf_append_str(out, "|\n");
+		buf_append_str(out, as_csv ? "\n" : "|\n");
+		for (size_t c = 0; !as_csv && i == 0 && c < ops->n_columns; c++)
+			buf_append_str(out, "| --- ");
+		buf_append_str(out, as_csv || i > 0 ? "" : "|\n");
 	}
 }

@@ -119,8 +119,9 @@ const char *list_sorted_by(const struct list *list);
  */
 void list_filter(struct list *list, const char *words);
 
-/* Append all that is shown as a table of Markdown. */
-void list_export_md(const struct list *list, struct buf *out);
+/* Append all rows that are shown, and all columns, as a table of Markdown or
+ * as CSV with numbers in full. */
+void list_export(const struct list *list, bool as_csv, struct buf *out);
 
 /* Cell text by printf. */
 void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt,

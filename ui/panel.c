@@ -298,7 +298,8 @@ gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
 {
 	double part = gauge->value / gauge->cap;
 	bool over = part > 1;
-	int w = line.w / 4, x = line.x;
+	bool has_cap = run_has(gauge->cap);
+	int w = has_cap ? line.w / 4 : 0, x = line.x;
 	int full = run_has(part) ? (int)lround(fmin(fmax(part, 0), 1) * w) : 0;
 	char value[FMT_SIZE], cap[FMT_SIZE];
 
@@ -309,11 +310,12 @@ gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
 			   : over    ? STYLE_GAUGE_OVER
 				     : STYLE_GAUGE,
 			   i < full ? 0x2588 : 0x2591);
-	x += w + 1;
+	x += has_cap ? w + 1 : 0;
+	(void)fmt_value(gauge->kind, gauge->cap, 0, cap);
 	x += canvas_textf(
 		canvas, x, line.y, over ? STYLE_GAUGE_OVER : STYLE_NORMAL,
-		"%s / %s %s", fmt_value(gauge->kind, gauge->value, 1, value),
-		fmt_value(gauge->kind, gauge->cap, 0, cap), gauge->unit);
+		"%s%s%s %s", fmt_value(gauge->kind, gauge->value, 1, value),
+		has_cap ? " / " : "", has_cap ? cap : "", gauge->unit);
 	(void)rect_take_left(&line, x + 2 - line.x);
 	canvas_print(canvas, line, gauge->style, "%s", gauge->note.data);
 }
@@ -522,9 +524,10 @@ panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 		gauge.brief = r.w < 90;
 		gauges[i].fill(shared, &f, &gauge);
 		/* Caps say nothing of a trainer that counts no time. */
-		if (run_has(model_run_train_ms(shared->selected)) ||
-		    run_has(gauge.value) || run_has(run->last_val_bpb) ||
-		    !run_has(run->steps))
+		if (run_has(gauge.value) ||
+		    (run_has(gauge.cap) &&
+		     (run_has(model_run_train_ms(shared->selected)) ||
+		      run_has(run->last_val_bpb) || !run_has(run->steps))))
 			gauge_draw(canvas, rect_take_top(&r, 1), &gauge);
 		buf_release(&gauge.note);
 	}

@@ -4,6 +4,7 @@
 
 #include "ui/plot.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,33 +269,6 @@ plot_points_init(struct plot_points *points, const struct model *model,
 		points->x[points->n] = x;
 		points->y[points->n++] = p->value * points->scale;
 	}
-}
-
-void
-plot_points_csv(const struct plot_points *points, enum chart_axis axis,
-		struct buf *out)
-{
-	static const struct {
-		const char *column;
-		double unit;
-	} axes[] = { [AXIS_TRAIN] = { "train_s", 1 },
-		     [AXIS_STEP] = { "step", 1 },
-		     [AXIS_WALL] = { "wall_s", 1 },
-		     [AXIS_TOKENS] = { "tokens", 1e-9 },
-		     [AXIS_ROW] = { "row", 1 } };
-	struct str rest = str_from(points->column), part;
-	bool is_quoted = strpbrk(points->column, ",\"") != NULL;
-
-	buf_appendf(out, "%s,%s", axes[axis].column, is_quoted ? "\"" : "");
-	for (bool first = true; str_next(&rest, '"', &part); first = false) {
-		buf_append_str(out, first ? "" : "\"\"");
-		buf_append(out, part.p, part.len);
-	}
-	buf_append_str(out, is_quoted ? "\"\n" : "\n");
-	for (size_t i = 0; i < points->n; i++)
-		buf_appendf(out, "%.13g,%.10g\n",
-			    points->x[i] / axes[axis].unit,
-			    points->y[i] / points->file_unit);
 }
 
 void
@@ -756,6 +730,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	struct rect r = request.rect;
 	const struct plot_info *info;
 	struct chart chart;
+	AUTO_BUF title = buf_new(TITLE_BYTES);
 	char why[160];
 
 	plot_request_settle(&request, shared);
@@ -779,10 +754,15 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	chart.y_ceiling = info->ceiling;
 	chart.legend = request.legend && work->n_drawn > 1;
 	plot_window(&chart, shared);
-	draw_title(work, &chart, &request, shared, canvas);
-	if (work->n_drawn > 0) {
+	if (request.svg == NULL)
+		draw_title(work, &chart, &request, shared, canvas);
+	if (work->n_drawn > 0 && request.svg != NULL) {
+		chart.cursor = (double)NAN;
+		add_title(work, &chart, &request, shared, 0, &title);
+		chart_svg(&chart, title.data, request.svg);
+	} else if (work->n_drawn > 0) {
 		chart_draw(&chart, canvas);
-	} else if (request.n_runs > 0) {
+	} else if (request.n_runs > 0 && request.svg == NULL) {
 		/* Why there is no line. */
 		plot_why_none(request.runs[0], request.metric, request.axis,
 			      why, sizeof(why));
@@ -795,6 +775,56 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	     i++)
 		plot_points_release(&work->points[i]);
 	free(work);
+}
+
+/* A run's points, a row each. */
+static void
+add_csv(const struct model_run *mr, const struct plot_points *points,
+	enum chart_axis axis, struct buf *out)
+{
+	static const double units[AXIS_COUNT] = { 1, 1, 1, 1e-9, 1 };
+	AUTO_BUF head = buf_new(4 * FMT_LABEL + PATH_MAX);
+	char number[FMT_SIZE];
+
+	fmt_add_csv(&head, plot_run_name(mr), true);
+	buf_appendf(&head, ",%s,", fmt_raw(mr->run.seed, number));
+	fmt_add_csv(&head, mr->path, true);
+	buf_append_char(&head, ',');
+	fmt_add_csv(&head, points->column, true);
+	for (size_t i = 0; i < points->n; i++)
+		buf_appendf(out, "%s,%.13g,%.10g\n", head.data,
+			    points->x[i] / units[axis],
+			    points->y[i] / points->file_unit);
+}
+
+void
+plot_export(const struct plot_request *asked, struct ui_shared *shared,
+	    bool as_svg, struct buf *out)
+{
+	static const char *const columns[AXIS_COUNT] = { "train_s", "step",
+							 "wall_s", "tokens",
+							 "row" };
+	struct plot_request request = *asked;
+	size_t n_areas = shared->n_areas;
+
+	request.svg = out;
+	request.legend = true;
+	if (as_svg)
+		plot_draw(&request, shared, NULL);
+	shared->n_areas = n_areas;
+	for (size_t i = 0; i < request.n_runs && !as_svg; i++) {
+		struct plot_points points;
+
+		plot_points_init(&points, shared->model, request.runs[i],
+				 request.metric, request.axis);
+		if (request.runs[i]->history == MODEL_ASKED)
+			points.n = 0;
+		if (points.n > 0 && out->len == 0)
+			buf_appendf(out, "run,seed,file,series,%s,value\n",
+				    columns[request.axis]);
+		add_csv(request.runs[i], &points, request.axis, out);
+		plot_points_release(&points);
+	}
 }
 
 /* Keep the middle where all of what is shown lies inside. */

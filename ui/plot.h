@@ -98,12 +98,6 @@ size_t plot_choices(const struct model *model,
 		    const struct model_run *const *runs, size_t n,
 		    struct chart_metric out[PLOT_CHOICES]);
 /*
- * Points as CSV in whole units (s, tok/s, tokens), with a header that names
- * them as `samples` does.
- */
-void plot_points_csv(const struct plot_points *points, enum chart_axis axis,
-		     struct buf *out);
-/*
  * What is drawn for a run in place of BPB, where it has none: its loss, else
  * the first series of its own that is named one, else the first.
  */
@@ -129,6 +123,7 @@ struct plot_request {
 	bool plain; /* a title line instead of a box */
 	bool marks; /* stages and events of the first run */
 	const struct step_changes *changes; /* of the first; NULL: none */
+	struct buf *svg; /* where it is drawn; NULL: on the canvas */
 };
 
 /* The metric and the axis that its runs are drawn by. */
@@ -149,6 +144,14 @@ void plot_window(struct chart *chart, struct ui_shared *shared);
  */
 void plot_draw(const struct plot_request *request, struct ui_shared *shared,
 	       struct canvas *canvas);
+
+/*
+ * The same as a picture of its own (SVG), or its points as CSV in whole units
+ * (s, tok/s, tokens), each with its run, seed and file.  Nothing where there
+ * are no points.
+ */
+void plot_export(const struct plot_request *request, struct ui_shared *shared,
+		 bool as_svg, struct buf *out);
 
 /* The runs of a chart: the selected, the marked, the reference. */
 void plot_request_runs(struct plot_request *request,

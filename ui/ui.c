@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "report/fmt.h"
@@ -52,6 +54,7 @@ enum ui_overlay {
 	OVERLAY_SEARCH,
 	OVERLAY_FILTER,
 	OVERLAY_BASELINE,
+	OVERLAY_EXPORT,	  /* what of the view, and to which file */
 	OVERLAY_ASK,	  /* before something acts on a pod */
 	OVERLAY_QUESTION, /* of a pod */
 	OVERLAY_BENCH,	  /* which bench file, or the form */
@@ -85,6 +88,26 @@ struct ui_hint {
 	enum action action;
 };
 
+/* What an export can hold, in the order in which it is offered. */
+enum ui_export {
+	EXPORT_TABLE,
+	EXPORT_CHART,
+	EXPORT_CURVES,
+	EXPORT_MARKDOWN,
+	EXPORT_TEXT,
+	EXPORT_COUNT
+};
+
+static const struct {
+	const char *what, *suffix;
+} ui_exports[EXPORT_COUNT] = {
+	[EXPORT_TABLE] = { "table (CSV)", "csv" },
+	[EXPORT_CHART] = { "chart (SVG)", "svg" },
+	[EXPORT_CURVES] = { "curves (CSV)", "csv" },
+	[EXPORT_MARKDOWN] = { "table (Markdown)", "md" },
+	[EXPORT_TEXT] = { "text", "txt" },
+};
+
 struct ui_question {
 	size_t pod;
 	char *text; /* owned */
@@ -103,6 +126,7 @@ struct ui {
 	bool finding; /* the filter of the list that has the keys is typed */
 	bool pasting; /* where no text is taken */
 	int escapes;  /* Esc, in a row */
+	const struct model_run *first; /* selected by no key; NULL: by one */
 	struct ui_drag drag;
 	struct list list; /* of choices or events */
 	int *choices;	  /* owned; ids of what the palette has */
@@ -113,6 +137,9 @@ struct ui {
 	struct ui_baseline typed; /* what it says; no name: nothing */
 	char typed_name[FMT_LABEL];
 	double typed_scores[UI_MAX_SCORES];
+	struct prompt file;    /* that an export goes to */
+	enum ui_export export; /* what it is to hold */
+	bool is_there;	       /* a key says what becomes of the file */
 	struct form form;
 	char *bench_pods;	/* owned; what OVERLAY_BENCH is for */
 	struct command pending; /* what is asked for */
@@ -219,6 +246,7 @@ ui_free(struct ui *ui)
 	prompt_release(&ui->search);
 	prompt_release(&ui->filter);
 	prompt_release(&ui->scores);
+	prompt_release(&ui->file);
 	prompt_release(&ui->answer);
 	command_release(&ui->pending);
 	free(ui->question);
@@ -305,14 +333,20 @@ ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
 	ui->shared.now_mono_ms = mono_ms;
 }
 
-/* The run to begin with: one that lives and spoke last, else the newest. */
+/*
+ * The run to begin with: one that lives and spoke last, else the newest, and
+ * while logs are read and no key was pressed the newest of those.
+ */
 static void
-ui_select_first(struct ui_shared *shared)
+ui_select_first(struct ui *ui)
 {
+	struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
 	const struct model_run *best = NULL;
 
-	if (shared->selected != NULL || model->n_runs == 0)
+	if (model->n_runs == 0 ||
+	    (shared->selected != NULL &&
+	     (shared->selected != ui->first || ui->first->live)))
 		return;
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
@@ -322,7 +356,8 @@ ui_select_first(struct ui_shared *shared)
 		     mr->last_byte_wall_ms > best->last_byte_wall_ms))
 			best = mr;
 	}
-	shared->selected = best != NULL ? best : model->runs[model->n_runs - 1];
+	ui->first = best != NULL ? best : model->runs[model->n_runs - 1];
+	shared->selected = ui->first;
 }
 
 /* What finds a run again at the next start. */
@@ -362,7 +397,7 @@ void
 ui_changed(struct ui *ui, unsigned int parts)
 {
 	ui_mark_again(ui);
-	ui_select_first(&ui->shared);
+	ui_select_first(ui);
 	if ((parts & (ui_view(ui)->watches | MODEL_EVENTS)) != 0 ||
 	    ui->overlay == OVERLAY_EVENTS)
 		ui->stale = true;
@@ -414,22 +449,23 @@ ui_is_working(const struct ui *ui)
 	return ui->working;
 }
 
-/* Execute the command and release it. */
-static void
+/* Execute the command and release it; false: it failed, as is said. */
+static bool
 ui_execute(struct ui *ui, struct command *command)
 {
 	struct err err = { ERR_NONE, "" };
 	char said[200] = "";
 
-	if (ui->setup.sink.execute == NULL) {
-		ui_say(&ui->shared, "nothing here can do that");
-	} else if (ui->setup.sink.execute(ui->setup.sink.user, command, said,
-					  &err)) {
-		ui_say(&ui->shared, "%s", err.text);
-	} else if (said[0] != '\0') {
-		ui_say(&ui->shared, "%s", said);
-	}
+	if (ui->setup.sink.execute == NULL)
+		err_set(&err, ERR_USAGE, "nothing here can do that");
+	else
+		(void)ui->setup.sink.execute(ui->setup.sink.user, command, said,
+					     &err);
+	if (err.code != ERR_NONE || said[0] != '\0')
+		ui_say(&ui->shared, "%s",
+		       err.code != ERR_NONE ? err.text : said);
 	command_release(command);
+	return err.code == ERR_NONE;
 }
 
 void
@@ -1211,6 +1247,7 @@ search_prompt(struct ui *ui)
 {
 	return ui->overlay == OVERLAY_FILTER	 ? &ui->filter
 	       : ui->overlay == OVERLAY_BASELINE ? &ui->scores
+	       : ui->overlay == OVERLAY_EXPORT	 ? &ui->file
 						 : &ui->search;
 }
 
@@ -1265,6 +1302,143 @@ baseline_take(struct ui *ui, const char *text, struct err *err)
 	return 0;
 }
 
+/* What of the view goes to which file. */
+
+/* Whether the view has what an export could hold. */
+static bool
+export_has(const struct view_ops *view, enum ui_export what)
+{
+	return what == EXPORT_TEXT ? view->text != NULL
+	       : what == EXPORT_CHART || what == EXPORT_CURVES
+		       ? view->curves > 0
+		       : view->list != NULL;
+}
+
+/* The next of what the view has, `by` further; the file gets its suffix. */
+static void
+export_step(struct ui *ui, int by)
+{
+	const char *name = ui->file.text, *dot = strrchr(file_name(name), '.');
+	int stem = (int)(dot != NULL ? (size_t)(dot - name) : strlen(name));
+
+	do {
+		ui->export = (ui->export + (unsigned int)by) % EXPORT_COUNT;
+	} while (!export_has(ui_view(ui), ui->export));
+	AUTO_TEXT text =
+		xasprintf("%.*s.%s", stem, name, ui_exports[ui->export].suffix);
+	prompt_set(&ui->file, text);
+}
+
+static void
+act_export(struct ui *ui, enum action action)
+{
+	AUTO_TEXT name =
+		xasprintf("hgym-%s", action_info(ui_view(ui)->open)->name);
+
+	(void)action;
+	ui->overlay = OVERLAY_EXPORT;
+	ui->is_there = false;
+	ui->export = EXPORT_COUNT - 1;
+	prompt_set(&ui->file, name);
+	export_step(ui, 1);
+}
+
+/* Text of the export; without any, why holds why. */
+static void
+export_text(struct ui *ui, struct buf *out, char why[160])
+{
+	struct plot_request request = { .metric = ui->shared.chart.metric };
+	const struct view_ops *view = ui_view(ui);
+	void *state = ui->states[ui->view];
+
+	plot_request_runs(&request, &ui->shared);
+	if (request.n_runs > view->curves)
+		request.n_runs = view->curves;
+	if (ui->export == EXPORT_TEXT) {
+		view->text(state, &ui->shared, out);
+	} else if (ui->export == EXPORT_TABLE ||
+		   ui->export == EXPORT_MARKDOWN) {
+		list_export(view->list(state, &ui->shared),
+			    ui->export == EXPORT_TABLE, out);
+	} else if (request.n_runs > 0) {
+		plot_request_settle(&request, &ui->shared);
+		plot_why_none(request.runs[0], request.metric, request.axis,
+			      why, 160);
+		plot_export(&request, &ui->shared, ui->export == EXPORT_CHART,
+			    out);
+	}
+}
+
+/* Write it; a file that cannot be written stays, to be put right. */
+static void
+export_write(struct ui *ui, bool over)
+{
+	struct command command = { .id = COMMAND_EXPORT, .over = over };
+	char why[160] = "there is none here yet";
+	struct buf text;
+
+	buf_init(&text, EXPORT_BYTES);
+	export_text(ui, &text, why);
+	command.name = xstrdup(ui->file.text);
+	command.is_cut = text.truncated;
+	command.text = buf_detach(&text);
+	if (command.text[0] != '\0') {
+		if (!ui_execute(ui, &command))
+			return;
+	} else {
+		ui_say(&ui->shared, "nothing was written: %s", why);
+		command_release(&command);
+	}
+	ui->overlay = OVERLAY_NONE;
+}
+
+static void
+export_key(struct ui *ui, const struct key *key)
+{
+	AUTO_TEXT path = file_expand_home(ui->file.text);
+	enum action action =
+		ui->file.pasting ? ACTION_NONE : overlay_list_action(key->code);
+	enum prompt_result result;
+
+	if (ui->is_there) {
+		ui->is_there = false;
+		if (key->code == 'y' || key->code == 'n')
+			export_write(ui, key->code == 'y');
+		return;
+	}
+	if (action != ACTION_NONE) {
+		export_step(ui, action == ACTION_UP ? EXPORT_COUNT - 1 : 1);
+		return;
+	}
+	result = prompt_key(&ui->file, key->code);
+	if (result == PROMPT_CANCEL)
+		ui->overlay = OVERLAY_NONE;
+	else if (result == PROMPT_DONE && access(path, F_OK) == 0)
+		ui->is_there = true;
+	else if (result == PROMPT_DONE)
+		export_write(ui, false);
+}
+
+/* Turn the part of a & b that the cursor is in on or off: "a & #b". */
+static void
+filter_switch(struct prompt *prompt)
+{
+	size_t at = prompt->cursor;
+	bool is_off;
+
+	while (at > 0 && prompt->text[at - 1] != '&')
+		at--;
+	at += strspn(prompt->text + at, " ");
+	is_off = prompt->text[at] == '#';
+	if (!is_off && prompt->len == PROMPT_BYTES)
+		return;
+	AUTO_TEXT text =
+		xasprintf("%.*s%s%s", (int)at, prompt->text, is_off ? "" : "#",
+			  prompt->text + at + is_off);
+	prompt_set(prompt, text);
+	prompt->cursor = prompt->len > 0 ? at : 0;
+}
+
 static void
 search_key(struct ui *ui, const struct key *key)
 {
@@ -1274,6 +1448,8 @@ search_key(struct ui *ui, const struct key *key)
 	struct err err = { ERR_NONE, "" };
 	int rc = 0;
 
+	if (filter && key->code == '\t' && !prompt->pasting)
+		filter_switch(prompt);
 	if (result == PROMPT_DONE && ui->overlay == OVERLAY_BASELINE)
 		rc = baseline_take(ui, prompt->text, &err);
 	else if (result == PROMPT_DONE)
@@ -1290,13 +1466,20 @@ static int
 search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	struct rect last = { 1, canvas->height - 1, canvas->width - 2, 1 };
+	char label[160];
 
+	(void)snprintf(label, sizeof(label),
+		       ui->is_there ? "it is there: y writes over it, n beside "
+				      "it: "
+				    : "%s (Up, Down: another) to: ",
+		       ui_exports[ui->export].what);
 	*cursor_y = last.y;
 	return prompt_draw(search_prompt(ui), canvas, last,
-			   ui->overlay == OVERLAY_SEARCH ? "search (PCRE2): "
+			   ui->overlay == OVERLAY_EXPORT   ? label
+			   : ui->overlay == OVERLAY_SEARCH ? "search (PCRE2): "
 			   : ui->overlay == OVERLAY_FILTER
-				   ? "filter (PCRE2, ! inverts, a & b, empty: "
-				     "all): "
+				   ? "filter (PCRE2, ! inverts, a & b, Tab: on "
+				     "or off, empty: all): "
 				   : "baseline, name=v1,v2,v3 (empty: the "
 				     "configured): ");
 }
@@ -1390,6 +1573,7 @@ static const struct {
 	[OVERLAY_SEARCH] = { search_key, search_draw },
 	[OVERLAY_FILTER] = { search_key, search_draw },
 	[OVERLAY_BASELINE] = { search_key, search_draw },
+	[OVERLAY_EXPORT] = { export_key, search_draw },
 	[OVERLAY_ASK] = { ask_key, ask_draw },
 	[OVERLAY_QUESTION] = { question_key, question_draw },
 	[OVERLAY_BENCH] = { choices_key, choices_draw },
@@ -1429,37 +1613,6 @@ act_step_run(struct ui *ui, enum action action)
 		shared->selected = model->runs[i - 1];
 	if ((ui_view(ui)->places & shows) != shows)
 		ui_say_run(ui, "is selected");
-}
-
-/* Write what the view shows to a file, by the application. */
-static void
-act_export(struct ui *ui, enum action action)
-{
-	const struct view_ops *view = ui_view(ui);
-	struct command command = { .id = COMMAND_EXPORT };
-	const struct list *list = ui_list(ui);
-	const char *suffix = "md";
-	struct buf text;
-
-	(void)action;
-	if (view->export == NULL && list == NULL) {
-		ui_say(&ui->shared, "%s has nothing to export", view->name);
-		return;
-	}
-	buf_init(&text, EXPORT_BYTES);
-	if (view->export != NULL)
-		suffix = view->export(ui->states[ui->view], &ui->shared, &text);
-	else
-		list_export_md(list, &text);
-	if (suffix == NULL) {
-		buf_release(&text);
-		return;
-	}
-	command.name =
-		xasprintf("hgym-%s.%s", action_info(view->open)->name, suffix);
-	command.is_cut = text.truncated;
-	command.text = buf_detach(&text);
-	ui_execute(ui, &command);
 }
 
 static void
@@ -1827,8 +1980,6 @@ frame_hint_width(const struct ui *ui, enum action action)
 	keymap_key_name(&ui->keymap, action, key);
 	if (key[0] == '\0' || (action == ACTION_COPY && !view->copies) ||
 	    (action == ACTION_SORT && view->list == NULL) ||
-	    (action == ACTION_EXPORT && view->export == NULL &&
-	     view->list == NULL) ||
 	    (ui->shared.read_only && action_is_acting(action)))
 		return 0;
 	return text_width(key) + 1 + text_width(action_info(action)->name);
@@ -2116,6 +2267,7 @@ void
 ui_key(struct ui *ui, const struct key *key)
 {
 	ui->stale = ui->asked = true;
+	ui->first = NULL;
 	if (ui_ignores_paste(ui, key))
 		return;
 	ui->escapes = key->code == 27 ? ui->escapes + 1 : 0;
@@ -2140,7 +2292,7 @@ ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	ui->shared.n_areas = 0;
 	ui->stale = ui->asked = false;
 	ui->drawn_at_ms = ui->shared.now_mono_ms;
-	ui_select_first(&ui->shared);
+	ui_select_first(ui);
 	if (canvas->width < 60 || canvas->height < 15) {
 		frame_draw_tiny(ui, canvas);
 		return;

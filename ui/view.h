@@ -91,8 +91,9 @@ struct view_ops {
 	const char *name; /* in the tabs */
 	enum action open; /* the action that shows it */
 	size_t state_size;
-	unsigned int places;	  /* enum action_place bits */
-	bool copies;		  /* has a selected line to copy */
+	unsigned int places; /* enum action_place bits */
+	size_t curves; /* most runs of its chart, the selected one first */
+	bool copies;   /* has a selected line to copy */
 	unsigned int watches;	  /* enum model_part bits that make it stale */
 	const enum action *hints; /* for the last line; ends with NONE */
 	/* Draw into rect; never blocks. */
@@ -119,12 +120,8 @@ struct view_ops {
 		      bool filter, struct err *err);
 	/* Work in small pieces; true: call again soon.  NULL: none. */
 	bool (*work)(void *state, struct ui_shared *shared);
-	/*
-	 * Text of the export and its file's suffix, or NULL once it has said
-	 * why there is none.  NULL: the list, as a table of Markdown.
-	 */
-	const char *(*export)(void *state, struct ui_shared *shared,
-			      struct buf *out);
+	/* Text of an export.  NULL: none. */
+	void (*text)(void *state, struct ui_shared *shared, struct buf *out);
 	void (*release)(void *state); /* NULL: nothing to release */
 };
 

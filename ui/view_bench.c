@@ -295,19 +295,15 @@ bench_act(void *state, struct ui_shared *shared, enum action action,
 	return true;
 }
 
-static const char *
-bench_export(void *state, struct ui_shared *shared, struct buf *out)
+static void
+bench_text(void *state, struct ui_shared *shared, struct buf *out)
 {
 	const struct model_bench *bench;
 
 	(void)bench_list(state, shared);
 	bench = bench_of(state);
-	if (bench == NULL || bench->report == NULL) {
-		ui_say(shared, "nothing was written: no report here yet");
-		return NULL;
-	}
-	buf_append_str(out, bench->report);
-	return "txt";
+	if (bench != NULL && bench->report != NULL)
+		buf_append_str(out, bench->report);
 }
 
 const struct view_ops view_bench = {
@@ -322,5 +318,5 @@ const struct view_ops view_bench = {
 	.draw = bench_draw,
 	.act = bench_act,
 	.list = bench_list,
-	.export = bench_export,
+	.text = bench_text,
 };

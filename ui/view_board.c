@@ -512,16 +512,18 @@ draw_spread(const struct board_view *view, size_t selected,
 	const struct board *board = &view->board;
 	struct spread s;
 	struct rect axis;
+	int names;
 	char text[FMT_SIZE], name[FMT_LABEL];
 
 	r = canvas_box(canvas, r,
 		       "Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean "
 		       "· left is better",
 		       unit_of(board, &board->groups[selected]));
-	if (r.w - NAME_COLUMNS < 10)
+	names = int_max(NAME_COLUMNS, r.w / 5);
+	if (r.w - names < 10)
 		return;
-	s.scale = (struct scale){ r.x + NAME_COLUMNS, r.w - NAME_COLUMNS,
-				  (double)NAN, (double)NAN };
+	s.scale = (struct scale){ r.x + names, r.w - names, (double)NAN,
+				  (double)NAN };
 	spread_find_range(board, &s);
 	for (size_t i = 0; i < board->n_groups && r.h > 1; i++) {
 		size_t g = ranked_group(board, i);
@@ -532,14 +534,14 @@ draw_spread(const struct board_view *view, size_t selected,
 			continue;
 		line = rect_take_top(&r, 1);
 		spread_draw_group(board, group, &s, canvas, line.y);
-		line.w = NAME_COLUMNS - 1;
+		line.w = names - 1;
 		group_name(view, group, name);
 		canvas_middle(canvas, line,
 			      g == selected ? STYLE_STRONG : STYLE_HINT,
 			      str_from(name));
 	}
 	axis = rect_take_top(&r, 1);
-	(void)rect_take_left(&axis, NAME_COLUMNS);
+	(void)rect_take_left(&axis, names);
 	canvas_fill(canvas, axis, STYLE_AXIS, 0x2500);
 	canvas_right(canvas, axis, STYLE_DIM,
 		     str_from(fmt_number(s.scale.hi, 5, text)));

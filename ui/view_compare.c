@@ -220,7 +220,8 @@ gap_cell(const struct compare *compare, const struct model_run *mr,
 		   fabs(gap.at) > 2 * gap.error ? theme_delta(gap.at)
 						: STYLE_NORMAL,
 		   "%s ±%s", fmt_signed(gap.at, 4, at),
-		   fmt_number(gap.error, 4, error));
+		   /* Rounded up: none that is small is told as none. */
+		   fmt_number(ceil(gap.error * 1e4) / 1e4, 4, error));
 }
 
 enum compare_column {
@@ -614,6 +615,7 @@ const struct view_ops view_compare = {
 	.open = ACTION_VIEW_COMPARE,
 	.state_size = sizeof(struct compare),
 	.places = IN_RUNS | IN_CHARTS | IN_COMPARE,
+	.curves = UI_MAX_MARKS + 2,
 	.watches = MODEL_RUNS | MODEL_SAMPLES,
 	.hints = (const enum action[]){ ACTION_DIFF, ACTION_MARK,
 					ACTION_REFERENCE, ACTION_METRIC_NEXT,

@@ -45,6 +45,7 @@ enum fleet_column {
 	FLEET_SIZE,
 	FLEET_COST,
 	FLEET_STATE,
+	FLEET_FILE,
 	FLEET_COLUMNS
 };
 
@@ -70,6 +71,8 @@ static const struct list_column fleet_columns[FLEET_COLUMNS] = {
 	[FLEET_COST] = { "COST $", 7, 15, FMT_NUMBER, .decimals = 2,
 			 .descending = true },
 	[FLEET_STATE] = { "STATE", 13, .drop = 2, .grow = true },
+	/* For an export: no screen has the room. */
+	[FLEET_FILE] = { "FILE", CANVAS_MAX_SIDE, 16, FMT_NUMBER, 0 },
 };
 
 static const unsigned char fleet_sorts[] = { FLEET_FINAL, FLEET_BPB,
@@ -255,6 +258,8 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		if (mr != shared->reference)
 			cell->number =
 				final_score(row) - reference_score(shared);
+	} else if (column == FLEET_FILE) {
+		list_cellf(cell, STYLE_NORMAL, "%s", mr->path);
 	} else if (column == FLEET_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
@@ -549,61 +554,6 @@ fleet_act(void *state, struct ui_shared *shared, enum action action,
 	return true;
 }
 
-/* A name, as RFC 4180 has it where it could be taken for more cells. */
-static void
-add_csv_text(struct buf *out, const char *text)
-{
-	bool is_plain = strpbrk(text, ",\"\r\n") == NULL;
-
-	if (!is_plain)
-		buf_append_char(out, '"');
-	for (; *text != '\0'; text++)
-		buf_appendf(out, *text == '"' ? "\"%c" : "%c", *text);
-	if (!is_plain)
-		buf_append_char(out, '"');
-}
-
-/* The rows in their order as CSV, numbers in full. */
-static const char *
-fleet_export(void *state, struct ui_shared *shared, struct buf *out)
-{
-	const struct fleet *fleet = state;
-	const struct model *model = shared->model;
-
-	buf_append_str(out, "pod,run,seed,status,steps,ms_per_step,tok_s,"
-			    "last_val_bpb,final_bpb,train_s,eval_s,"
-			    "artifact_bytes,file\n");
-	for (size_t i = 0; i < fleet->list.n; i++) {
-		const struct model_run *mr = model->runs[fleet->list.order[i]];
-		const struct run *run = &mr->run;
-		const double numbers[] = { run->steps,
-					   model_run_ms_per_step(mr),
-					   model_run_tok_s(mr),
-					   run->last_val_bpb,
-					   model_run_final_bpb(mr),
-					   model_run_train_ms(mr) / 1000,
-					   run->eval_s,
-					   run->artifact_bytes };
-
-		buf_appendf(out, "%s,", model_pod_name(model, mr->pod));
-		add_csv_text(out, plot_run_name(mr));
-		buf_append_char(out, ',');
-		if (run_has(run->seed))
-			buf_appendf(out, "%.0f", run->seed);
-		buf_appendf(out, ",%s", run_status_name(run->status));
-		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers);
-		     k++) {
-			buf_append_char(out, ',');
-			if (run_has(numbers[k]))
-				buf_appendf(out, "%.10g", numbers[k]);
-		}
-		buf_append_char(out, ',');
-		add_csv_text(out, mr->path);
-		buf_append_char(out, '\n');
-	}
-	return "csv";
-}
-
 static void
 fleet_release(void *state)
 {
@@ -615,6 +565,7 @@ const struct view_ops view_fleet = {
 	.open = ACTION_VIEW_FLEET,
 	.state_size = sizeof(struct fleet),
 	.places = IN_RUNS | IN_CHARTS,
+	.curves = UI_MAX_MARKS + 2,
 	.watches = MODEL_PODS | MODEL_RUNS | MODEL_SAMPLES | MODEL_LOGS,
 	.copies = true,
 	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK,
@@ -624,6 +575,5 @@ const struct view_ops view_fleet = {
 	.act = fleet_act,
 	.list = fleet_list,
 	.moved = fleet_moved,
-	.export = fleet_export,
 	.release = fleet_release,
 };

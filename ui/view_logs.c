@@ -842,27 +842,36 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 
 /*
  * A filter, or several with & between them, each of which a line must pass: one
- * that begins with ! by not matching.  One alone is looked for by blocks.
+ * that begins with ! by not matching, one with # is off.  Of one alone *out is
+ * what its ! says: it is looked for by blocks.  NULL with err, or where all of
+ * them are off.
  */
 static struct pattern *
 new_filter(const char *text, bool *out, struct err *err)
 {
-	struct str rest = str_from(text), part;
+	struct str rest = str_from(text), part, last = rest;
 	AUTO_BUF all = buf_new((size_t)8 * PROMPT_BYTES);
+	size_t n = 0;
 
-	*out = text[0] == '!' && strchr(text, '&') == NULL;
-	if (strchr(text, '&') == NULL)
-		return pattern_new(text + *out, err);
 	buf_append_char(&all, '^');
 	while (str_next(&rest, '&', &part)) {
 		int skip;
 
 		part = str_trim(part);
-		skip = part.len > 0 && part.p[0] == '!';
+		if (part.len == 0 || part.p[0] == '#')
+			continue;
+		n++;
+		last = strchr(text, '&') != NULL ? part : str_from(text);
+		skip = part.p[0] == '!';
 		buf_appendf(&all, "(?%c.*?(?:%.*s))", skip ? '!' : '=',
 			    (int)part.len - skip, part.p + skip);
 	}
-	return pattern_new(all.data, err);
+	*out = n == 1 && last.p[0] == '!';
+	if (n == 1) {
+		buf_clear(&all);
+		buf_append(&all, last.p + *out, last.len - *out);
+	}
+	return n > 0 ? pattern_new(all.data, err) : NULL;
 }
 
 static int
@@ -878,7 +887,7 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 	if (text[0] != '\0') {
 		pattern = filter ? new_filter(text, &out, err)
 				 : pattern_new(text, err);
-		if (pattern == NULL)
+		if (pattern == NULL && err->code != ERR_NONE)
 			return -1;
 	}
 	logs->searching = NULL;
@@ -1159,8 +1168,8 @@ logs_work(void *state, struct ui_shared *shared)
 }
 
 /* What is shown from the top of the screen on, as text. */
-static const char *
-logs_export(void *state, struct ui_shared *shared, struct buf *out)
+static void
+logs_text(void *state, struct ui_shared *shared, struct buf *out)
 {
 	struct logs *logs = state;
 	uint64_t place = logsrc_at(&logs->src, logs->top.place);
@@ -1178,7 +1187,6 @@ logs_export(void *state, struct ui_shared *shared, struct buf *out)
 		place = logsrc_next(&logs->src, place);
 	}
 	buf_release(&line.text);
-	return "txt";
 }
 
 /* A click marks the line that a copy takes. */
@@ -1220,7 +1228,7 @@ const struct view_ops view_logs = {
 	.places = IN_LOGS | IN_TEXT,
 	.watches = MODEL_LOGS | MODEL_RUNS,
 	.copies = true,
-	.hints = (const enum action[]){ ACTION_SEARCH, ACTION_FILTER,
+	.hints = (const enum action[]){ ACTION_FILTER, ACTION_BOOKMARK,
 					ACTION_ERROR_PREV, ACTION_FOLLOW,
 					ACTION_MERGE, ACTION_FOLD, ACTION_WRAP,
 					ACTION_NEXT_RUN, ACTION_NONE },
@@ -1229,6 +1237,6 @@ const struct view_ops view_logs = {
 	.click = logs_click,
 	.search = logs_search,
 	.work = logs_work,
-	.export = logs_export,
+	.text = logs_text,
 	.release = logs_release,
 };

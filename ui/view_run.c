@@ -158,7 +158,8 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct view_run_state *view = state;
 	int n_events, lines = r.w >= 160 ? 3 : 4, rows = r.h < 22 ? 1 : 2;
 	int columns = r.w >= 160 && rows == 2 ? 3 : 2;
-	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + lines }, events;
+	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + lines }, events, line,
+		    name;
 	char label[FMT_LABEL];
 	struct run_state now;
 	struct facts facts;
@@ -175,10 +176,12 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		&r, r.h >= 30 ? 2 + int_max(1, int_min(n_events, 4)) : 0);
 	(void)rect_take_top(&r, head.h);
 	now = run_state_of(shared, shared->selected);
-	(void)canvas_text(canvas, head.x, head.y, STYLE_TITLE,
-			  plot_run_label(shared->selected, label));
-	canvas_right(canvas, rect_take_top(&head, 1), theme_fact(now.style),
-		     str_from(now.text));
+	line = rect_take_top(&head, 1);
+	name = rect_take_left(
+		&line, int_max(line.w - 2 - text_width(now.text), line.w / 2));
+	canvas_middle(canvas, name, STYLE_TITLE,
+		      str_from(plot_run_label(shared->selected, label)));
+	canvas_right(canvas, line, theme_fact(now.style), str_from(now.text));
 	facts_init(&facts);
 	add_facts(shared, &facts);
 	panel_facts_flow(canvas, head, &facts);
@@ -212,39 +215,12 @@ run_act(void *state, struct ui_shared *shared, enum action action,
 	return true;
 }
 
-/* The points of the chosen chart, of the metric that is drawn there. */
-static const char *
-run_export(void *state, struct ui_shared *shared, struct buf *out)
-{
-	const struct model_run *mr = shared->selected;
-	struct plot_points points;
-	struct chart_metric metric;
-	enum chart_axis axis;
-	char why[160];
-
-	(void)state;
-	if (mr == NULL) {
-		ui_say(shared, "there is no run to export");
-		return NULL;
-	}
-	metric = plot_metric_of(mr, shared->chart.metric);
-	axis = plot_axis_of(shared->model, &mr, 1, metric, shared->chart.axis);
-	plot_points_init(&points, shared->model, mr, metric, axis);
-	if (points.n > 0 && mr->history != MODEL_ASKED) {
-		plot_points_csv(&points, axis, out);
-	} else {
-		plot_why_none(mr, metric, axis, why, sizeof(why));
-		ui_say(shared, "nothing was written: %s", why);
-	}
-	plot_points_release(&points);
-	return out->len > 0 ? "csv" : NULL;
-}
-
 const struct view_ops view_run = {
 	.name = "Run",
 	.open = ACTION_VIEW_RUN,
 	.state_size = sizeof(struct view_run_state),
 	.places = IN_RUNS | IN_CHARTS,
+	.curves = 1,
 	.watches = MODEL_RUNS | MODEL_SAMPLES | MODEL_PODS,
 	.hints = (const enum action[]){ ACTION_OPEN, ACTION_LARGE,
 					ACTION_METRIC_NEXT, ACTION_X_AXIS,
@@ -252,5 +228,4 @@ const struct view_ops view_run = {
 					ACTION_LOG_AXIS, ACTION_NONE },
 	.draw = run_draw,
 	.act = run_act,
-	.export = run_export,
 };

@@ -134,7 +134,9 @@ static int
 export_text(struct app_parts *parts, const struct command *command,
 	    char said[200], struct err *err)
 {
-	char *name = file_create(command->name, str_from(command->text), err);
+	AUTO_TEXT path = file_expand_home(command->name);
+	char *name =
+		file_create(path, str_from(command->text), command->over, err);
 
 	(void)parts;
 	if (name == NULL)

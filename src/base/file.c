@@ -138,7 +138,7 @@ mode_of_new(void)
 }
 
 char *
-file_create(const char *path, struct str text, struct err *err)
+file_create(const char *path, struct str text, bool over, struct err *err)
 {
 	AUTO_TEXT temp = xasprintf("%s.XXXXXX", path);
 	char *given = NULL;
@@ -149,7 +149,7 @@ file_create(const char *path, struct str text, struct err *err)
 	}
 	for (int n = 0; n < MAX_NAMES; n++) {
 		given = name_of(path, n);
-		if (give_name(temp, given) == 0)
+		if ((over ? rename(temp, path) : give_name(temp, given)) == 0)
 			break;
 		free(given);
 		given = NULL;

@@ -29,11 +29,12 @@ int file_replace(const char *path, struct str text, struct err *err)
 	__attribute__((warn_unused_result));
 
 /*
- * Write text to a file that is not there yet: path, or path-1, path-2 and so
- * on before its suffix, with the mode of a file for others to read.  Returns
- * the path that it got, owned; NULL with err.
+ * Write text to a file, with the mode of one for others to read: to path in
+ * place of what is there (over), else to one that is not there yet: path, or
+ * path-1, path-2 and so on before its suffix.  Returns the path that it got,
+ * owned; NULL with err.
  */
-char *file_create(const char *path, struct str text, struct err *err)
+char *file_create(const char *path, struct str text, bool over, struct err *err)
 	__attribute__((warn_unused_result));
 
 /* $HOME, else what the password file says; static. */

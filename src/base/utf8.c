@@ -183,6 +183,21 @@ utf8_sanitize(struct buf *out, struct str s)
 	}
 }
 
+void
+utf8_add_xml(struct buf *out, const char *text)
+{
+	AUTO_BUF clean = buf_new(3 * strlen(text) + 1);
+
+	utf8_sanitize(&clean, str_from(text));
+	for (const char *at = clean.data; *at != '\0'; at++)
+		buf_appendf(out,
+			    *at == '&'	 ? "&amp;"
+			    : *at == '<' ? "&lt;"
+			    : *at == '>' ? "&gt;"
+					 : "%c",
+			    *at);
+}
+
 const char *
 utf8_clean(char *out, size_t size, struct str s)
 {

@@ -36,6 +36,8 @@ size_t utf8_prefix(struct str s, size_t columns);
  * characters other than combining marks, and line separators become U+00B7.
  */
 void utf8_sanitize(struct buf *out, struct str s);
+/* The same as text of XML, between tags. */
+void utf8_add_xml(struct buf *out, const char *text);
 /* The same into out, as far as it fits; returns out. */
 const char *utf8_clean(char *out, size_t size, struct str s);
 

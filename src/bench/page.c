@@ -152,29 +152,6 @@ plot_text(struct buf *out, const cJSON *verdict)
 			    "margin; above zero is faster\n");
 }
 
-/* Text between tags; what XML would take for its own is written out. */
-static void
-svg_text(struct buf *out, const char *text)
-{
-	static const struct {
-		char c;
-		const char *as;
-	} marks[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" } };
-	AUTO_BUF clean = buf_new(MAX_LINE);
-
-	utf8_sanitize(&clean, str_from(text));
-	for (const char *at = clean.data; *at != '\0'; at++) {
-		size_t i = 0;
-
-		while (i < 3 && marks[i].c != *at)
-			i++;
-		if (i < 3)
-			buf_append_str(out, marks[i].as);
-		else
-			buf_append_char(out, *at);
-	}
-}
-
 static void
 svg_line(struct buf *out, const struct plot *plot, double pct, int rows,
 	 const char *color)
@@ -201,7 +178,7 @@ svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)
 	int y = row * ROW + ROW / 2 + 8;
 
 	buf_appendf(out, "<text x=\"8\" y=\"%d\">", y + 4);
-	svg_text(out, txt(c, "variant"));
+	utf8_add_xml(out, txt(c, "variant"));
 	buf_appendf(out, "</text>\n<text x=\"%d\" y=\"%d\">", LEFT + WIDTH + 12,
 		    y + 4);
 	plot_value(out, c);
@@ -236,7 +213,7 @@ page_svg(struct buf *out, const cJSON *verdict)
 		    "height=\"%d\" font-family=\"sans-serif\" "
 		    "font-size=\"12\" role=\"img\">\n<title>",
 		    LEFT + WIDTH + RIGHT, rows * ROW + 40);
-	svg_text(out, title.data);
+	utf8_add_xml(out, title.data);
 	buf_append_str(out, "</title>\n<rect width=\"100%\" height=\"100%\" "
 			    "fill=\"#fff\"/>\n");
 	svg_line(out, &plot, -plot.margin, rows, "#ddd");

@@ -281,25 +281,27 @@ check_caps(struct round *round, const struct alert *alert)
 	const struct run *run = &alert->mr->run;
 	const struct track *track = round->track;
 	/* A step may end behind the cap where the track grants steps. */
-	double grace_ms = run_has(run->ms_per_step)
-				  ? run->ms_per_step * track->train_grace_steps
-				  : 0;
+	double grace_s =
+		run_has(run->ms_per_step)
+			? run->ms_per_step * track->train_grace_steps / 1000
+			: 0;
 	const struct {
 		enum alert_kind kind;
 		const char *what, *unit;
 		double value, cap; /* absent: unknown, or none */
+		double grace;
 	} caps[] = {
-		{ ALERT_CAP_TRAIN, "training", "s",
-		  (run->train_ms - grace_ms) / 1000, track->cap_train_s },
+		{ ALERT_CAP_TRAIN, "training", "s", run->train_ms / 1000,
+		  track->cap_train_s, grace_s },
 		{ ALERT_CAP_EVAL, "evaluation", "s", model_eval_s(run),
-		  track->cap_eval_s },
+		  track->cap_eval_s, 0 },
 		{ ALERT_CAP_BYTES, "artifact", "bytes", run->artifact_bytes,
-		  track->cap_artifact_bytes },
+		  track->cap_artifact_bytes, 0 },
 	};
 	char value[STR_NUMBER_SIZE], cap[STR_NUMBER_SIZE];
 
 	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
-		if (caps[i].value > caps[i].cap)
+		if (caps[i].value > caps[i].cap + caps[i].grace)
 			hold(round, alert, caps[i].kind,
 			     "%s of %s %s is over the cap of %s", caps[i].what,
 			     str_number(caps[i].value, 12, value), caps[i].unit,

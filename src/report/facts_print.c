@@ -15,7 +15,6 @@
 #define GAP	   2  /* between the columns of a table */
 #define LEAST_TEXT 16 /* columns of a text that is cut */
 #define MAX_VALUE  65536
-#define MD_SPECIAL "|\\`*_<"
 
 /* How a value looks where escape sequences are welcome. */
 static const char *const looks[FACT_STYLE_COUNT] = {
@@ -434,18 +433,6 @@ facts_print_text(struct buf *out, const struct facts *facts)
 	facts_print(out, facts, &page);
 }
 
-static void
-put_md(struct buf *out, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		/* A bracket is special where a link would begin. */
-		if (strchr(MD_SPECIAL, *text) != NULL ||
-		    (*text == ']' && text[1] == '('))
-			buf_append_char(out, '\\');
-		buf_append_char(out, *text);
-	}
-}
-
 /* What is loud and has no label is bold. */
 static const char *
 md_mark(const struct fact *fact)
@@ -466,11 +453,11 @@ print_md_fact(struct buf *out, const struct fact *fact, bool is_item)
 
 	utf8_sanitize(&text, str_from(fact->label));
 	buf_append_str(out, is_item || text.len > 0 ? "- " : "");
-	put_md(out, text.data);
+	fmt_add_md(out, text.data);
 	buf_append_str(out, text.len > 0 ? ": " : "");
 	value_text(&text, fact);
 	buf_append_str(out, md_mark(fact));
-	put_md(out, text.data);
+	fmt_add_md(out, text.data);
 	buf_appendf(out, "%s\n", md_mark(fact));
 }
 
@@ -492,7 +479,7 @@ facts_print_md_table(struct buf *out, const struct facts *facts, size_t section,
 		cell_text(&text, facts, s, i / n, i % n);
 		mark = text.len > 0 ? mark : "";
 		buf_appendf(out, "%s%s", i % n == 0 ? "| " : " ", mark);
-		put_md(out, text.data);
+		fmt_add_md(out, text.data);
 		buf_appendf(out, "%s%s", mark, i % n + 1 == n ? " |\n" : " |");
 		for (size_t k = 0; i + 1 == n && k < n; k++)
 			buf_append_str(out, s->columns[k].kind == FMT_TEXT
@@ -519,7 +506,7 @@ facts_print_md(struct buf *out, const struct facts *facts)
 		buf_clear(&title);
 		utf8_sanitize(&title, str_from(s->title));
 		buf_append_str(out, title.len > 0 ? "### " : "");
-		put_md(out, title.data);
+		fmt_add_md(out, title.data);
 		buf_append_str(out, title.len > 0 ? "\n\n" : "");
 		if (s->columns != NULL)
 			facts_print_md_table(out, facts, i, true);
@@ -532,21 +519,6 @@ facts_print_md(struct buf *out, const struct facts *facts)
 			print_md_fact(out, &fact[k], s->is_list);
 		}
 	}
-}
-
-/* A text that a spreadsheet would compute has a "'" before it. */
-static void
-put_csv(struct buf *out, const char *text, bool is_text)
-{
-	const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
-	bool is_formula = is_text && text[0] != '\0' && text[1] != '\0' &&
-			  strchr("=+-@", text[0]) != NULL;
-
-	buf_append_str(out, quote);
-	buf_append_str(out, is_formula ? "'" : "");
-	for (; *text != '\0'; text++)
-		buf_appendf(out, *text == '"' ? "\"%c" : "%c", *text);
-	buf_append_str(out, quote);
 }
 
 void
@@ -565,15 +537,15 @@ facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 
 		buf_append_str(out, i % n > 0 ? "," : "");
 		if (fact == NULL) {
-			put_csv(out,
-				column->key != NULL ? column->key
-						    : column->label,
-				true);
+			fmt_add_csv(out,
+				    column->key != NULL ? column->key
+							: column->label,
+				    true);
 		} else if (column->kind != FMT_TEXT || fact->text == NULL) {
-			put_csv(out, fmt_raw(fact->number, number), false);
+			fmt_add_csv(out, fmt_raw(fact->number, number), false);
 		} else {
 			value_text(&text, fact);
-			put_csv(out, text.data, fact->kind == FMT_TEXT);
+			fmt_add_csv(out, text.data, fact->kind == FMT_TEXT);
 		}
 		buf_append_str(out, i % n + 1 == n ? "\n" : "");
 	}

@@ -10,6 +10,8 @@
 
 #include "base/str.h"
 
+#define MD_SPECIAL "|\\`*_<"
+
 static const char *
 fmt_absent(char out[FMT_SIZE])
 {
@@ -222,4 +224,30 @@ fmt_clock(int64_t wall_ms, char out[FMT_SIZE])
 	    0)
 		return fmt_absent(out);
 	return out;
+}
+
+void
+fmt_add_csv(struct buf *out, const char *text, bool is_text)
+{
+	const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
+	bool is_formula = is_text && text[0] != '\0' && text[1] != '\0' &&
+			  strchr("=+-@", text[0]) != NULL;
+
+	buf_append_str(out, quote);
+	buf_append_str(out, is_formula ? "'" : "");
+	for (; *text != '\0'; text++)
+		buf_appendf(out, *text == '"' ? "\"%c" : "%c", *text);
+	buf_append_str(out, quote);
+}
+
+void
+fmt_add_md(struct buf *out, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		/* A bracket is special where a link would begin. */
+		if (strchr(MD_SPECIAL, *text) != NULL ||
+		    (*text == ']' && text[1] == '('))
+			buf_append_char(out, '\\');
+		buf_append_char(out, *text);
+	}
 }

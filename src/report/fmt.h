@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 /* Numbers for people: "—" for what is not known, never 0. */
 #define FMT_SIZE   48
 #define FMT_ABSENT "—"
@@ -27,6 +29,11 @@ const char *fmt_value(enum fmt_kind kind, double value, int decimals,
 		      char out[FMT_SIZE]);
 /* For machines: whole numbers with all digits, others with ten; "" for none. */
 const char *fmt_raw(double value, char out[FMT_SIZE]);
+/* A cell of CSV (RFC 4180); is_text: what a spreadsheet would compute has a '
+ * before it. */
+void fmt_add_csv(struct buf *out, const char *text, bool is_text);
+/* Text of Markdown, which takes no mark of it for its own. */
+void fmt_add_md(struct buf *out, const char *text);
 /* value with that many decimals. */
 const char *fmt_number(double value, int decimals, char out[FMT_SIZE]);
 /* With a sign, and "−" as a minus of the width of a digit. */

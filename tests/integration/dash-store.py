@@ -106,6 +106,7 @@ def export(screen, least):
     text = ""
     for _ in range(40):
         screen.send("x")
+        screen.send("\x1b[B\r")
         until(lambda: glob.glob(pattern), 3, screen.pump)
         for path in glob.glob(pattern):
             with open(path) as file:
@@ -299,14 +300,15 @@ def test_telemetry():
     shows(screen, "GPU utilisation (%)", "the pod's are among them")
     screen.send("K")
     shows(screen, "no GPU utilisation of its pod", "another run has none")
-    screen.send("x")
+    screen.send("x\r")
     shows(screen, "nothing was written: no GPU utilisation of its pod",
           "no file without a point")
     screen.send("J")
     text = export(screen, 3)
     head, *points = [line.split(",") for line in text.splitlines()] or [[]]
-    if not ok(head == ["wall_s", "gpu_util"] and len(points) >= 2 and
-              {float(p[1]) for p in points} == {94},
+    if not ok(head == ["run", "seed", "file", "series", "wall_s", "value"] and
+              len(points) >= 2 and
+              {(p[3], float(p[5])) for p in points} == {("gpu_util", 94)},
               "and the run its chart of it"):
         note(text)
     screen.close()

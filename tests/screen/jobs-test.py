@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """What people do with thirty runs of ten groups with long names, in so many
 keys; and that to look for a row of a list does nothing else."""
+import csv
 import glob
 import os
 import random
 import re
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
@@ -166,6 +168,80 @@ def test_board():
     p.press("g\rj jj ")
     ok(p.until(lambda: p.screen.text().count("+ seed") == 1),
        "seeds are marked on the board", p.screen.text())
+    p.leave()
+
+
+def exported(name):
+    with open(os.path.join(home, name), encoding="utf-8") as text:
+        return text.read()
+
+
+def test_export():
+    """What a view shows, as what, where, and over what is there or not."""
+    evil = "a<b>&c,d" + "\x1b[31m"
+    os.makedirs(os.path.join(home, "evil", evil))
+    for seed in (1, 2):
+        with open(os.path.join(home, "evil", evil, "=s%d.log" % seed), "w",
+                  encoding="utf-8") as out:
+            out.write("\n".join(log(seed, seed)) + "\n")
+    p = Desk("evil")
+    p.wait_for("Runs (2)")
+    p.job("x\x1b[B\r", 3, lambda: "wrote hgym-fleet.svg" in p.screen.text(),
+          "a curve exported as SVG")
+    svg = ElementTree.fromstring(exported("hgym-fleet.svg"))
+    ok(svg.tag.endswith("}svg") and any("BPB" in (t.text or "")
+                                        for t in svg.iter()),
+       "is a picture, whatever the run is called")
+    p.press("x\r")
+    ok(p.wait_for("wrote hgym-fleet.csv"), "a table")
+    rows = list(csv.reader(exported("hgym-fleet.csv").splitlines()))
+    at = {name: i for i, name in enumerate(rows[0])}
+    ok(len(rows) == 3 and sorted(r[at["SEED"]] for r in rows[1:]) ==
+       ["1", "2"] and all(r[at["FILE"]].endswith("=s%s.log" % r[at["SEED"]])
+                          for r in rows[1:]) and
+       "1.211" in [r[at["→FINAL"]] for r in rows[1:]],
+       "has seeds, files and numbers in full", rows)
+    p.press("g j 4x\x1b[B\x1b[B\r")
+    ok(p.wait_for("wrote hgym-compare.csv"), "the curves of a comparison")
+    rows = list(csv.reader(exported("hgym-compare.csv").splitlines()))
+    ok(rows[0] == ["run", "seed", "file", "series", "train_s", "value"] and
+       {r[1] for r in rows[1:]} == {"1", "2"} and
+       all(len(r) == 6 and float(r[5]) > 1 for r in rows[1:]) and
+       len(rows) > 80, "each point with its run, seed and file", rows[:3])
+    with open(os.path.join(home, "kept.csv"), "w", encoding="utf-8") as out:
+        out.write("mine")
+    to_mine = "\x15kept.csv\r"
+    p.press("x" + to_mine)
+    ok(p.wait_for("it is there: y writes over it, n beside it"),
+       "a file that is there is asked about")
+    p.press("\x1b[200~y\x1b[201~\x1b")
+    p.settle(0.1)
+    ok(exported("kept.csv") == "mine" and p.wait_gone("it is there"),
+       "nothing that is pasted answers", p.screen.text())
+    p.press("x" + to_mine + "n")
+    ok(p.wait_for("wrote kept-1.csv") and exported("kept.csv") == "mine",
+       "n leaves it as it is")
+    p.press("x" + to_mine + "y")
+    ok(p.wait_for("wrote kept.csv") and "gap now" in exported("kept.csv") and
+       len(glob.glob(os.path.join(home, "kept*"))) == 2, "y writes over it")
+    p.press("x\x15none/x.csv\r")
+    ok(p.wait_for("cannot write none/x.csv") and
+       p.wait_for("to: none/x.csv"), "what fails stays, to be put right")
+    p.press("\x1b")
+    ok(p.wait_gone("to: none/x.csv") and "gap now" in p.screen.text(),
+       "and Esc is one layer back")
+    for key, name in (("2", "run.svg"), ("3", "board.csv"),
+                      ("5", "logs.txt"), ("7", "pods.csv")):
+        p.press(key + "x\r")
+        ok(p.wait_for("wrote hgym-" + name) and exported("hgym-" + name),
+           "hgym-" + name)
+    p.press("8x\r")
+    ok(p.wait_for("wrote hgym-harness.csv") and
+       exported("hgym-harness.csv").count("\n") == 1,
+       "a list without rows is its head")
+    p.press("6x\x1b[A\r")
+    ok(p.wait_for("nothing was written: there is none here yet"),
+       "what there is none of is not written")
     p.leave()
 
 
@@ -335,9 +411,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder_:
         home = folder_
         write_logs()
-        for test in (test_jobs, test_board, test_chosen,
-                     test_search_does_nothing,
-                     test_escape, test_lists, test_advice):
+        tests = (test_jobs, test_board, test_export, test_chosen,
+                 test_search_does_nothing,
+                 test_escape, test_lists, test_advice)
+        for test in tests:
+            if sys.argv[1:] and test.__name__[5:] not in sys.argv[1:]:
+                continue
             for path in kept():
                 os.unlink(path)
             test()

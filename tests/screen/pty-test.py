@@ -77,12 +77,17 @@ def test_walk():
     p.send("1")
     p.wait_for("ms/step")
     p.send("x")
+    ok(p.wait_for("table (CSV) (Up, Down: another) to: hgym-fleet.csv"),
+       "x asks what to write, and where")
+    p.send("\r")
     ok(p.wait_for("wrote hgym-fleet.csv") and
        os.path.exists(os.path.join(home, "hgym-fleet.csv")),
-       "x writes a file")
+       "Enter writes the file")
     p.send("7")
     p.wait_for("DISK free")
-    p.send("x")
+    p.send("x\x1b[A")
+    p.wait_for("table (Markdown)")
+    p.send("\r")
     ok(p.wait_for("wrote hgym-pods.md"), "and of a list its table")
     with open(os.path.join(home, "hgym-pods.md"), encoding="utf-8") as table:
         lines = table.read().splitlines()

@@ -254,7 +254,14 @@ test_caps(void)
 	ok(find(&alerts, ALERT_CAP_TRAIN) && find(&alerts, ALERT_CAP_EVAL) &&
 		   find(&alerts, ALERT_CAP_BYTES),
 	   "what is over it is told, each cap");
+	mr->run.train_ms = 601050;
 	track.train_grace_steps = 1;
+	alerts_update(&alerts, &model, &track, T0);
+	ok(find(&alerts, ALERT_CAP_TRAIN) &&
+		   strcmp(find(&alerts, ALERT_CAP_TRAIN)->text,
+			  "training of 601.05 s is over the cap of 600") == 0,
+	   "by what was measured, whatever the track grants");
+	mr->run.train_ms = 600050;
 	alerts_update(&alerts, &model, &track, T0);
 	ok(!find(&alerts, ALERT_CAP_TRAIN),
 	   "a step that began in time may end behind the cap");

@@ -80,7 +80,7 @@ test_create(void)
 
 	(void)umask(027);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		path = file_create("a.csv", str_from(names[i]), &err);
+		path = file_create("a.csv", str_from(names[i]), false, &err);
 		ok(path != NULL && strcmp(path, names[i]) == 0 &&
 			   holds(path, names[i]),
 		   "%s", names[i]);
@@ -90,12 +90,12 @@ test_create(void)
 	ok(stat("a.csv", &st) == 0 && (st.st_mode & 0777) == 0640,
 	   "the umask is kept");
 	ok(umask(027) == 027, "and is as it was");
-	path = file_create("plain", str_from("1"), &err);
+	path = file_create("plain", str_from("1"), false, &err);
 	free(path);
-	path = file_create("plain", str_from("2"), &err);
+	path = file_create("plain", str_from("2"), false, &err);
 	ok(path != NULL && strcmp(path, "plain-1") == 0, "without a suffix");
 	free(path);
-	path = file_create("./b.c/d", str_from("1"), &err);
+	path = file_create("./b.c/d", str_from("1"), false, &err);
 	ok(path == NULL && err.code == ERR_IO &&
 		   strstr(err.text, "b.c/d") != NULL,
 	   "no such folder: %s", err.text);
@@ -125,7 +125,7 @@ test_full(void)
 
 	memset(big, 'x', BIG_BYTES);
 	limit_files(true);
-	path = file_create("big.csv", str_from(big), &err);
+	path = file_create("big.csv", str_from(big), false, &err);
 	ok(path == NULL && err.code == ERR_IO, "no room: %s", err.text);
 	free(path);
 	ok(file_replace("r", str_from(big), &err) != 0, "nor here");

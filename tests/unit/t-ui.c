@@ -244,7 +244,7 @@ test_order(void)
 	(void)list_act(&list, ACTION_SORT);
 	is_order(&list, &ops, "01234", "and round to their own order");
 	buf_init(&md, 4096);
-	list_export_md(&list, &md);
+	list_export(&list, false, &md);
 	ok(strstr(md.data, "| zoom\\|in | closer | — |\n") != NULL &&
 		   strstr(md.data, "| name | does | n |\n| --- ") == md.data,
 	   "as Markdown, bars escaped");

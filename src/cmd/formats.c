@@ -28,15 +28,13 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 	struct out *out = cmd_out(call->format, columns);
 	const struct format *format;
 
-	for (size_t i = 0; (format = format_set_get(set, i)) != NULL; i++) {
-
+	for (size_t i = 0; (format = format_set_get(set, i)) != NULL; i++)
 		out_take(out,
 			 json_new(JTEXT("name", format->name),
 				  JNUM("rules", format->n_rules),
 				  JTEXT("from",
 					format->builtin ? "built in" : "user"),
 				  JTEXT("about", format->about)));
-	}
 	return cmd_out_end(out, 0, err);
 }
 

@@ -36,18 +36,25 @@ struct session {
 	int signum; /* that ended it; 0: none */
 };
 
-/* A sentence to stderr, made harmless; for a user of news alone: no news is a
- * link that comes up as it should. */
+/* A sentence to stderr, made harmless. */
 static void
 follow_say(void *user, enum model_severity severity, const char *text)
 {
 	AUTO_BUF clean = buf_new(4096);
 
-	if (user != NULL && severity == MODEL_INFO)
-		return;
+	(void)user;
+	(void)severity;
 	buf_append_str(&clean, "hgym-tui: ");
 	utf8_sanitize(&clean, str_from(text));
 	say_line(clean.data);
+}
+
+/* Trouble alone: a link that comes up as it should is no news. */
+static void
+follow_say_trouble(void *user, enum model_severity severity, const char *text)
+{
+	if (severity != MODEL_INFO)
+		follow_say(user, severity, text);
 }
 
 static double
@@ -102,8 +109,8 @@ session_on_say(void *user, bool is_trouble, const char *text)
 {
 	const struct session *s = user;
 
-	follow_say(s->options.cb.user, is_trouble ? MODEL_WARNING : MODEL_INFO,
-		   text);
+	s->options.cb.on_say(s->options.cb.user,
+			     is_trouble ? MODEL_WARNING : MODEL_INFO, text);
 }
 
 static void
@@ -292,7 +299,7 @@ cmd_fetch(struct context *context, char *const *words, size_t n,
 		.conf = &context->conf,
 		.db_path = context->db_path,
 		.spool_path = context->folder.path,
-		.cb = { .on_say = follow_say, .user = &s },
+		.cb = { .on_say = follow_say_trouble },
 		.keep_view = true,
 		.accept_new = accept_new,
 	};

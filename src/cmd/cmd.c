@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/param.h>
@@ -634,7 +635,8 @@ cmd_main(int argc, char **argv)
 			status = run_line(&line, &err);
 	}
 	if (status < 0) {
-		say_error("%s", err.text);
+		if (err.code != ERR_PIPE)
+			say_error("%s", err.text);
 		status = err_exit_status(err.code);
 	}
 	free(line.options);
@@ -677,9 +679,14 @@ cmd_out(enum out_format format, const struct out_column *columns)
 int
 cmd_flush(struct err *err)
 {
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return err_set(err, ERR_IO, "cannot write to standard output");
-	return 0;
+	struct pollfd fd = { .fd = STDOUT_FILENO };
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	/* The end of a pipe that nobody reads is an error to poll. */
+	(void)poll(&fd, 1, 0);
+	return err_set(err, (fd.revents & POLLERR) != 0 ? ERR_PIPE : ERR_IO,
+		       "cannot write to standard output");
 }
 
 int
@@ -687,10 +694,7 @@ cmd_out_end(struct out *out, int status, struct err *err)
 {
 	bool failed = out_free(out) != 0;
 
-	if (status < 0)
-		return status;
-	return failed ? err_set(err, ERR_IO, "cannot write to standard output")
-		      : status;
+	return failed && status >= 0 ? cmd_flush(err) : status;
 }
 
 int

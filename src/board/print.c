@@ -5,6 +5,7 @@
 #include "board/print.h"
 
 #include "base/utf8.h"
+#include "base/xalloc.h"
 #include "report/facts_print.h"
 
 #define SCORE_DECIMALS	   8
@@ -1060,54 +1061,14 @@ print_json(FILE *stream, const struct board *board,
 	}
 }
 
-static const struct out_column csv_columns[] = {
-	{ "kind", NULL, -1, 0 },
-	{ "rank", NULL, 0, 0 },
-	{ "group", NULL, -1, 0 },
-	{ "file", NULL, -1, 0 },
-	{ "seed", NULL, 0, 0 },
-	{ "status", NULL, -1, 0 },
-	{ "use", NULL, -1, 0 },
-	{ "steps", NULL, -1, 0 },
-	{ "ms_per_step", NULL, -1, 0 },
-	{ "train_ms", NULL, -1, 0 },
-	{ "prequant_bpb", NULL, -1, 0 },
-	{ "quant_bpb", NULL, -1, 0 },
-	{ "sliding_bpb", NULL, -1, 0 },
-	{ "ttt_bpb", NULL, -1, 0 },
-	{ "final_bpb", NULL, -1, 0 },
-	{ "final_val_loss", NULL, -1, 0 },
-	{ "value", NULL, -1, 0 },
-	{ "eval_s", NULL, -1, 0 },
-	{ "eval_total_s", NULL, -1, 0 },
-	{ "artifact_bytes", NULL, -1, 0 },
-	{ "cap_bytes", NULL, -1, 0 },
-	{ "cap_train", NULL, -1, 0 },
-	{ "cap_eval", NULL, -1, 0 },
-	{ "cap_targets", NULL, -1, 0 },
-	{ "n", NULL, 0, 0 },
-	{ "n_seeds", NULL, 0, 0 },
-	{ "score", NULL, -1, 0 },
-	{ "unit", NULL, -1, 0 },
-	{ "mean", NULL, 10, 0 },
-	{ "sd_sample", NULL, 10, 0 },
-	{ "sd_population", NULL, 10, 0 },
-	{ "se", NULL, 10, 0 },
-	{ "delta", NULL, 10, 0 },
-	{ "delta_nats", NULL, 10, 0 },
-	{ "nats_per_unit", NULL, 10, 0 },
-	{ "bar", NULL, 10, 0 },
-	{ "t_a", NULL, -1, 0 },
-	{ "df_a", NULL, -1, 0 },
-	{ "p_a", NULL, -1, 0 },
-	{ "t_b", NULL, -1, 0 },
-	{ "df_b", NULL, -1, 0 },
-	{ "p_b", NULL, -1, 0 },
-	{ "seeds_needed", NULL, 0, 0 },
-	{ "verdict", NULL, -1, 0 },
-	{ "note", NULL, -1, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char csv_columns[] =
+	"kind, rank:0, group, file, seed:0, status, use, steps, ms_per_step, "
+	"train_ms, prequant_bpb, quant_bpb, sliding_bpb, ttt_bpb, final_bpb, "
+	"final_val_loss, value, eval_s, eval_total_s, artifact_bytes, "
+	"cap_bytes, cap_train, cap_eval, cap_targets, n:0, n_seeds:0, score, "
+	"unit, mean:10, sd_sample:10, sd_population:10, se:10, delta:10, "
+	"delta_nats:10, nats_per_unit:10, bar:10, t_a, df_a, p_a, t_b, df_b, "
+	"p_b, seeds_needed:0, verdict, note";
 
 static void
 add_cap_cells(cJSON *row, const enum board_kept *caps)
@@ -1209,33 +1170,22 @@ board_is_key(const char *key)
 	const struct stored_run stored = { .pod = "", .path = "" };
 	cJSON *rows[] = { board_row_json(&board, &row),
 			  board_stored_json(&stored, 0) };
+	struct str rest = str_from(csv_columns), column;
 	bool is_one = false;
 
 	for (size_t i = 0; i < 2; i++) {
 		is_one |= json_get(rows[i], key) != NULL;
 		cJSON_Delete(rows[i]);
 	}
-	for (const struct out_column *c = csv_columns; c->key != NULL; c++)
-		is_one |= strcmp(c->key, key) == 0;
+	while (str_next(&rest, ',', &column))
+		is_one |= str_eq_cstr(out_key(column), key);
 	return is_one;
 }
 
-static const struct out_column summary_columns[] = {
-	{ "rank", "#", 0, 0 },
-	{ "group", "group", 0, 0 },
-	{ "n", "runs", 0, 0 },
-	{ "n_seeds", "seeds", 0, 0 },
-	{ "mean", "mean", 8, 0 },
-	{ "sd_sample", "sample sd", 8, 0 },
-	{ "sd_population", "population sd", 8, 0 },
-	{ "delta", "delta", 8, 0 },
-	{ "delta_nats", "delta nats", 8, 0 },
-	{ "p_a", "p of A", -1, 0 },
-	{ "p_b", "p of B", -1, 0 },
-	{ "caps", "caps", 0, 0 },
-	{ "verdict", "verdict", 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char summary_columns[] =
+	"rank=#:0, group, n=runs:0, n_seeds=seeds:0, mean:8, "
+	"sd_sample=sample sd:8, sd_population=population sd:8, delta:8, "
+	"delta_nats=delta nats:8, p_a=p of A, p_b=p of B, caps, verdict";
 
 /* Four digits, so that a small p is not shown as 0. */
 static double
@@ -1267,8 +1217,11 @@ summary_row(const struct board_group *group, size_t rank)
 
 /* Is any cell of that column filled? */
 static bool
-is_used(const struct board *board, const char *key)
+is_used(const struct board *board, struct str column)
 {
+	struct str name = out_key(column);
+	AUTO_TEXT key = xstrndup(name.p, name.len);
+
 	for (size_t i = 0; i < board->n_groups; i++) {
 		AUTO_JSON row = summary_row(&board->groups[i], i);
 		const cJSON *cell = json_get(row, key);
@@ -1282,16 +1235,15 @@ is_used(const struct board *board, const char *key)
 static void
 print_summary(FILE *stream, const struct board *board, enum out_format format)
 {
-	struct out_column
-		used[sizeof(summary_columns) / sizeof(summary_columns[0])];
+	AUTO_BUF used = buf_new(sizeof(summary_columns));
+	struct str rest = str_from(summary_columns), column;
 	struct out *out;
-	size_t n = 0;
 
-	for (size_t i = 0; summary_columns[i].key != NULL; i++)
-		if (is_used(board, summary_columns[i].key))
-			used[n++] = summary_columns[i];
-	used[n] = (struct out_column){ NULL, NULL, 0, 0 };
-	out = out_new(stream, format, used);
+	while (str_next(&rest, ',', &column))
+		if (is_used(board, column))
+			buf_appendf(&used, "%s%.*s", used.len > 0 ? "," : "",
+				    (int)column.len, column.p);
+	out = out_new(stream, format, used.data);
 	for (size_t i = 0; i < board->n_groups; i++)
 		out_take(out,
 			 summary_row(&board->groups[board->rank[i]], i + 1));

@@ -7,13 +7,9 @@
 #include "base/sort.h"
 #include "base/xalloc.h"
 
-static const struct out_column columns[] = {
-	{ "group", NULL, 0, 0 },      { "work", "scores of", 0, 0 },
-	{ "n_valid", "valid", 0, 0 }, { "n_invalid", "INVALID", 0, 0 },
-	{ "median", NULL, -1, 0 },    { "min", NULL, -1, 0 },
-	{ "max", NULL, -1, 0 },	      { "spread_pct", "spread %", 2, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char columns[] =
+	"group, work=scores of, n_valid=valid:0, n_invalid=INVALID:0, median, "
+	"min, max, spread_pct=spread %:2";
 
 static struct score_group *
 group_of(struct score_board *board, const char *key, const char *work)

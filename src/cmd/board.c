@@ -407,21 +407,11 @@ const struct cmd cmd_submission = {
 
 #define READ_BYTES 65536U
 
-static const struct out_column run_columns[] = {
-	{ "group", NULL, 0, 0 },     { "file", NULL, 0, 0 },
-	{ "run_index", NULL, 0, 0 }, { "status", NULL, 0, 0 },
-	{ "use", NULL, 0, 0 },	     RUN_COLUMNS,
-	{ "sha256", NULL, 0, 0 },    { "note", NULL, 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char run_columns[] =
+	"group, file, run_index:0, status, use, " RUN_COLUMNS ", sha256, note";
 
-static const struct out_column sample_columns[] = {
-	{ "file", NULL, 0, 0 },	     { "run_index", NULL, 0, 0 },
-	{ "step", NULL, 0, 0 },	     { "metric", NULL, 0, 0 },
-	{ "value", NULL, -1, 0 },    { "wall_s", NULL, 3, 0 },
-	{ "train_ms", NULL, -1, 0 }, { "line", NULL, 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char sample_columns[] =
+	"file, run_index:0, step:0, metric, value, wall_s:3, train_ms, line:0";
 
 /* A row a run, with all keys of `parse` and its group. */
 static int

@@ -668,7 +668,7 @@ cmd_columns(void)
 }
 
 struct out *
-cmd_out(enum out_format format, const struct out_column *columns)
+cmd_out(enum out_format format, const char *columns)
 {
 	struct out *out = out_new(stdout, format, columns);
 

@@ -22,11 +22,7 @@
 
 enum state { STATE_OK, STATE_WARN, STATE_FAIL };
 
-static const struct out_column columns[] = {
-	{ "area", NULL, 0, 0 }, { "state", NULL, 0, 0 },
-	{ "what", NULL, 0, 0 }, { "next", "next step", 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char columns[] = "area, state, what, next=next step";
 
 struct doctor {
 	struct out *out;

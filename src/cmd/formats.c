@@ -18,11 +18,7 @@
 static int
 exec_list(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct out_column columns[] = {
-		{ "name", NULL, 0, 0 }, { "rules", NULL, 0, 0 },
-		{ "from", NULL, 0, 0 }, { "about", NULL, 0, 0 },
-		{ NULL, NULL, 0, 0 },
-	};
+	static const char columns[] = "name, rules:0, from, about";
 	const struct format_set *set = args->context->formats;
 	const struct cmd_output *call = opaque;
 	struct out *out = cmd_out(call->format, columns);
@@ -83,11 +79,7 @@ find_format(struct context *context, const char *name, struct err *err)
 static int
 exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct out_column columns[] = {
-		{ "rule", NULL, 0, 0 },	 { "kind", NULL, 0, 0 },
-		{ "stage", NULL, 0, 0 }, { "match", NULL, 0, 0 },
-		{ NULL, NULL, 0, 0 },
-	};
+	static const char columns[] = "rule, kind, stage, match";
 	const struct format_set *set = args->context->formats;
 	const char *name = find_format(args->context, args->argv[0], err);
 	const struct cmd_output *call = opaque;
@@ -270,12 +262,9 @@ check_release(struct check *check, size_t n_rules)
 static int
 exec_check(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct out_column columns[] = {
-		{ "format", NULL, 0, 0 },	{ "rule", NULL, 0, 0 },
-		{ "kind", NULL, 0, 0 },		{ "lines", NULL, 0, 0 },
-		{ "gave_up", "gave up", 0, 0 }, { "first", "first line", 0, 0 },
-		{ NULL, NULL, 0, 0 },
-	};
+	static const char columns[] =
+		"format, rule, kind, lines:0, gave_up=gave up:0, "
+		"first=first line";
 	static const struct run_reader_cb cb = { .on_line = check_line };
 	const char *name = find_format(args->context, args->argv[0], err);
 	struct check check = { .set = args->context->formats };

@@ -324,23 +324,11 @@ static const struct cmd_option options[] = {
 	CMD_OPTIONS_END,
 };
 
-static const struct out_column columns[] = {
-	{ "pod", NULL, 0, 0 },
-	{ "state", NULL, 0, 0 },
-	{ "target", NULL, 0, 0 },
-	{ "transport", NULL, 0, 0 },
-	{ "gpu", "GPU", 0, 0 },
-	{ "gpu_util", "util %", 0, 0 },
-	{ "gpu_mem_mib", "MiB", 0, 0 },
-	{ "gpu_power_w", "W", 0, 0 },
-	{ "gpu_temp_c", "°C", 0, 0 },
-	{ "gpu_sm_mhz", "MHz", 0, 0 },
-	{ "host_load", "load", 2, 0 },
-	{ "disk_free_bytes", "free GB", 1, 1e-9 },
-	{ "usd_per_hour", "$/h", 2, 0 },
-	{ "why", NULL, 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char columns[] =
+	"pod, state, target, transport, gpu=GPU, gpu_util=util %:0, "
+	"gpu_mem_mib=MiB:0, gpu_power_w=W:0, gpu_temp_c=°C:0, "
+	"gpu_sm_mhz=MHz:0, host_load=load:2, disk_free_bytes=free GB:1*1e-9, "
+	"usd_per_hour=$/h:2, why";
 
 /* Its last value, or null. */
 static void
@@ -462,15 +450,9 @@ static const struct cmd_option check_options[] = {
 	CMD_OPTIONS_END,
 };
 
-static const struct out_column check_columns[] = {
-	{ "pod", NULL, 0, 0 },	   { "status", NULL, 0, 0 },
-	{ "failure", NULL, 0, 0 }, { "gpu", "GPU", 0, 0 },
-	{ "driver", NULL, 0, 0 },  { "free_bytes", "free GB", 1, 1e-9 },
-	{ "python", NULL, 0, 0 },  { "torch", NULL, 0, 0 },
-	{ "triton", NULL, 0, 0 },  { "clock_offset_s", "clock s", 1, 0 },
-	{ "text", NULL, 0, 0 },	   { "next", "next step", 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char check_columns[] =
+	"pod, status, failure, gpu=GPU, driver, free_bytes=free GB:1*1e-9, "
+	"python, torch, triton, clock_offset_s=clock s:1, text, next=next step";
 
 /* The worst exit status of the rows, which are printed and freed. */
 static int

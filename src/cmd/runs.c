@@ -29,34 +29,16 @@ static const struct cmd_option options[] = {
 	CMD_OPTIONS_END,
 };
 
-static const struct out_column table_columns[] = {
-	{ "run_id", "id", 0, 0 },
-	{ "pod", NULL, 0, 0 },
-	{ "path", NULL, 0, 0 },
-	{ "run_index", "run", 0, 0 },
-	{ "status", NULL, 0, 0 },
-	{ "seed", NULL, 0, 0 },
-	{ "steps", NULL, 0, 0 },
-	{ "ms_per_step", "ms/step", 2, 0 },
-	{ "tok_s_derived", "tok/s", 0, 0 },
-	{ "last_val_loss", "val_loss", 4, 0 },
-	{ "final_bpb", "BPB", 5, 0 },
-	{ "final_class", "stage", 0, 0 },
-	{ "artifact_bytes", "artifact", 0, 0 },
-	{ "eval_s", "eval s", 1, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char table_columns[] =
+	"run_id=id:0, pod, path, run_index=run:0, status, seed:0, steps:0, "
+	"ms_per_step=ms/step:2, tok_s_derived=tok/s:0, "
+	"last_val_loss=val_loss:4, final_bpb=BPB:5, final_class=stage, "
+	"artifact_bytes=artifact:0, eval_s=eval s:1";
 
-static const struct out_column all_columns[] = {
-	{ "run_id", NULL, 0, 0 },	{ "pod", NULL, 0, 0 },
-	{ "path", NULL, 0, 0 },		{ "group", NULL, 0, 0 },
-	{ "gen", NULL, 0, 0 },		{ "run_index", NULL, 0, 0 },
-	{ "status", NULL, 0, 0 },	RUN_COLUMNS,
-	{ "source_lines", NULL, 0, 0 }, { "lines", NULL, 0, 0 },
-	{ "bytes", NULL, 0, 0 },	{ "matched", NULL, 0, 0 },
-	{ "first_seen", NULL, 0, 0 },	{ "last_seen", NULL, 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char all_columns[] =
+	"run_id:0, pod, path, group, gen:0, run_index:0, status, " RUN_COLUMNS
+	", source_lines:0, lines:0, bytes:0, matched:0, first_seen:0, "
+	"last_seen:0";
 
 struct listing {
 	long writer; /* of the database */
@@ -164,18 +146,10 @@ static const struct cmd_option samples_options[] = {
 	CMD_OPTIONS_END,
 };
 
-static const struct out_column sample_columns[] = {
-	{ "run_id", NULL, 0, 0 }, { "step", NULL, 0, 0 },
-	{ "metric", NULL, 0, 0 }, { "value", NULL, -1, 0 },
-	{ "wall_s", NULL, 3, 0 }, { "train_ms", NULL, -1, 0 },
-	{ "line", NULL, 0, 0 },	  { NULL, NULL, 0, 0 },
-};
+static const char sample_columns[] =
+	"run_id:0, step:0, metric, value, wall_s:3, train_ms, line:0";
 
-static const struct out_column pod_columns[] = {
-	{ "pod", NULL, 0, 0 },	  { "gpu", NULL, 0, 0 },
-	{ "metric", NULL, 0, 0 }, { "value", NULL, -1, 0 },
-	{ "wall_s", NULL, 3, 0 }, { NULL, NULL, 0, 0 },
-};
+static const char pod_columns[] = "pod, gpu, metric, value, wall_s:3";
 
 struct samples_listing {
 	struct out *out;

@@ -24,12 +24,10 @@ tools_of(const cJSON *trial)
 {
 	struct harness_number tools = harness_number_at(
 		json_get(trial, "harness_validation"), "active_tool_count");
-	const cJSON *node;
 
 	if (tools.present)
 		return tools;
-	cJSON_ArrayForEach(node, json_get(trial, "iterations"))
-	{
+	json_each (node, json_get(trial, "iterations")) {
 		struct harness_number n =
 			harness_number_at(node, "active_tool_count");
 
@@ -124,10 +122,7 @@ read_trial(struct harness_compare *compare, const struct harness_files *files,
 static const cJSON *
 reported_trial(const cJSON *report, size_t group, unsigned int number)
 {
-	const cJSON *node;
-
-	cJSON_ArrayForEach(node, json_get(report, "trials"))
-	{
+	json_each (node, json_get(report, "trials")) {
 		struct harness_number of = harness_number_at(node, "trial");
 
 		if (of.present && of.value == number &&

@@ -76,13 +76,12 @@ failure_in(struct str text, bool of_json)
 static enum harness_failure
 failure_of_json(const cJSON *json)
 {
-	const cJSON *error = json_get(json, "error"), *item;
+	const cJSON *error = json_get(json, "error");
 	enum harness_failure failure = HARNESS_FAILURE_NONE;
 
 	if (cJSON_IsString(error))
 		failure = failure_in(str_from(error->valuestring), true);
-	cJSON_ArrayForEach(item, json_get(json, "errors"))
-	{
+	json_each (item, json_get(json, "errors")) {
 		if (failure != HARNESS_FAILURE_NONE)
 			break;
 		if (cJSON_IsString(item))
@@ -147,15 +146,14 @@ static void
 read_cases(struct harness_build *b, struct harness_post *post,
 	   const cJSON *json)
 {
-	const cJSON *cases = json_get(json, "cases"), *node;
+	const cJSON *cases = json_get(json, "cases");
 	int n = cJSON_IsArray(cases) ? cJSON_GetArraySize(cases) : 0;
 
 	if (n > HARNESS_MAX_CASES)
 		n = HARNESS_MAX_CASES;
 	post->cases = harness_pool_alloc(b->pool, (size_t)n,
 					 sizeof(struct harness_case));
-	cJSON_ArrayForEach(node, cases)
-	{
+	json_each (node, cases) {
 		if (post->n_cases == (size_t)n)
 			break;
 		if (cJSON_IsObject(node))

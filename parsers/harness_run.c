@@ -73,13 +73,10 @@ static void
 read_phases(struct harness_build *b, struct harness_iteration *it,
 	    const cJSON *phases)
 {
-	const cJSON *node;
-
 	it->phases =
 		harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(phases),
 				   sizeof(*it->phases));
-	cJSON_ArrayForEach(node, phases)
-	{
+	json_each (node, phases) {
 		if (node->string != NULL && cJSON_IsObject(node))
 			read_phase(b, &it->phases[it->n_phases++], node->string,
 				   node);
@@ -129,14 +126,12 @@ static struct harness_names
 read_names(struct harness_build *b, const cJSON *array)
 {
 	struct harness_names names = { NULL, 0 };
-	const cJSON *node;
 
 	if (!cJSON_IsArray(array))
 		return names;
 	names.v = harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(array),
 				     sizeof(*names.v));
-	cJSON_ArrayForEach(node, array)
-	{
+	json_each (node, array) {
 		if (cJSON_IsString(node))
 			names.v[names.n++] = harness_text_of(b->pool, node,
 							     HARNESS_PATH_MAX);
@@ -158,13 +153,10 @@ summary_reports(struct harness_build *b, unsigned int number,
 		const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
 {
 	const cJSON *all = json_get(
-			    json_get(b->summary, "artifact_qualification"),
-			    "reports"),
-		    *node;
+		json_get(b->summary, "artifact_qualification"), "reports");
 	size_t n = 0;
 
-	cJSON_ArrayForEach(node, all)
-	{
+	json_each (node, all) {
 		struct harness_number of = harness_number_at(node, "iteration");
 
 		if (!of.present || of.value != number ||
@@ -280,10 +272,7 @@ read_result(struct harness_build *b, struct harness_iteration *it,
 static const cJSON *
 summary_row(const struct harness_build *b, unsigned int number)
 {
-	const cJSON *node;
-
-	cJSON_ArrayForEach(node, json_get(b->summary, "iterations"))
-	{
+	json_each (node, json_get(b->summary, "iterations")) {
 		struct harness_number of = harness_number_at(node, "iteration");
 
 		if (of.present && of.value == number)
@@ -304,15 +293,13 @@ static size_t
 find_iterations(const struct harness_build *b,
 		bool seen[HARNESS_MAX_ITERATIONS + 1])
 {
-	const cJSON *node;
 	size_t n = 0;
 
 	for (size_t i = 0; i < b->files->n; i++)
 		if (strcmp(b->files->all[i]->run, b->run->dir) == 0 &&
 		    !harness_proof_is_old(b, b->files->all[i]))
 			mark(seen, b->files->all[i]->number);
-	cJSON_ArrayForEach(node, json_get(b->summary, "iterations"))
-	{
+	json_each (node, json_get(b->summary, "iterations")) {
 		struct harness_number of = harness_number_at(node, "iteration");
 
 		mark(seen, of.present ? of.value : 0);
@@ -838,17 +825,15 @@ read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
 {
 	const struct harness_file *file =
 		harness_files_get(files, "registry.json");
-	const cJSON *list = json_get(file != NULL ? file->json : NULL,
-				     "artifacts"),
-		    *node;
+	const cJSON *list =
+		json_get(file != NULL ? file->json : NULL, "artifacts");
 
 	if (!cJSON_IsArray(list))
 		return;
 	ws->artifacts =
 		harness_pool_alloc(&ws->pool, (size_t)cJSON_GetArraySize(list),
 				   sizeof(*ws->artifacts));
-	cJSON_ArrayForEach(node, list)
-	{
+	json_each (node, list) {
 		if (cJSON_IsObject(node))
 			read_artifact(ws, node);
 	}

@@ -449,9 +449,9 @@ twin_of(const cJSON *object)
 {
 	size_t n = 0, room = (size_t)cJSON_GetArraySize(object);
 	const char **names = xcalloc(room + 1, sizeof(*names)), *twin = NULL;
-	const cJSON *member;
 
-	cJSON_ArrayForEach(member, object) names[n++] = member->string;
+	json_each (member, object)
+		names[n++] = member->string;
 	qsort((void *)names, n, sizeof(*names), by_key);
 	for (size_t i = 1; i < n && twin == NULL; i++)
 		if (strcmp(names[i - 1], names[i]) == 0)

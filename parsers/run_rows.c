@@ -191,12 +191,10 @@ static int
 read_members(struct reader *r, const cJSON *object, const char *wrong)
 {
 	struct run_row row;
-	const cJSON *item;
 	int status = 0;
 
 	row_init(&row);
-	cJSON_ArrayForEach(item, object)
-	{
+	json_each (item, object) {
 		if (status == 0)
 			status = set_member(r, &row, item);
 	}
@@ -306,14 +304,13 @@ read_value(struct reader *r, const cJSON *root, const cJSON *value)
 static int
 read_submission(struct reader *r, const cJSON *root)
 {
-	const cJSON *list = json_get(root, "seed_results"), *item;
+	const cJSON *list = json_get(root, "seed_results");
 	bool has_seeds = cJSON_IsObject(list) || cJSON_IsArray(list);
 	int status = 0;
 
 	if (!has_seeds)
 		list = json_get(root, "bpb");
-	cJSON_ArrayForEach(item, list)
-	{
+	json_each (item, list) {
 		if (status == 0)
 			status = has_seeds ? read_seed(r, root, item)
 					   : read_value(r, root, item);
@@ -326,13 +323,11 @@ static int
 read_json(struct reader *r, struct str text)
 {
 	struct str rest = text, line;
-	const cJSON *item;
 	cJSON *root = json_parse(text, JSON_BARE_NULL, NULL);
 	int status = 0;
 
 	if (cJSON_IsArray(root)) {
-		cJSON_ArrayForEach(item, root)
-		{
+		json_each (item, root) {
 			r->line++;
 			if (status == 0)
 				status = read_object(r, item);

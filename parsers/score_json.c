@@ -172,12 +172,9 @@ tells_failure(const cJSON *node)
 static bool
 has_failed_case(const cJSON *cases)
 {
-	const cJSON *node;
-
 	if (!cJSON_IsArray(cases))
 		return false;
-	cJSON_ArrayForEach(node, cases)
-	{
+	json_each (node, cases) {
 		if (tells_failure(json_get(node, "status")))
 			return true;
 	}
@@ -407,11 +404,10 @@ score_json_same_work(const struct score_json *a, const struct score_json *b,
 const cJSON *
 score_case_best(const cJSON *node, const char *key, const cJSON **median)
 {
-	const cJSON *best = json_get(node, key), *member;
+	const cJSON *best = json_get(node, key);
 	char name[64] = "median_";
 
-	cJSON_ArrayForEach(member, node)
-	{
+	json_each (member, node) {
 		if (best == NULL && member->string != NULL &&
 		    strncmp(member->string, "best_", 5) == 0)
 			best = member;
@@ -455,14 +451,13 @@ find_task(struct score_row *row)
 static double
 common_number(const cJSON *root, const char *key)
 {
-	const cJSON *cases = json_get(root, "cases"), *node;
+	const cJSON *cases = json_get(root, "cases");
 	double value = json_get_number(root, key, (double)NAN);
 	bool first = true;
 
 	if (isfinite(value) || !cJSON_IsArray(cases))
 		return value;
-	cJSON_ArrayForEach(node, cases)
-	{
+	json_each (node, cases) {
 		const cJSON *at = json_get(node, key);
 
 		if (!cJSON_IsNumber(at) || (!first && at->valuedouble != value))
@@ -582,7 +577,7 @@ cJSON *
 score_row_json(const struct score_row *row)
 {
 	const struct score_json *json = &row->json;
-	const cJSON *cases = json_get(json->root, "cases"), *node;
+	const cJSON *cases = json_get(json->root, "cases");
 	cJSON *object = cJSON_CreateObject(), *array;
 
 	json_add_string(object, "kind", "score");
@@ -601,8 +596,7 @@ score_row_json(const struct score_row *row)
 		  json_get_string(json->root, "device", NULL));
 	add_clean(object, "group", row->group);
 	array = cJSON_AddArrayToObject(object, "cases");
-	cJSON_ArrayForEach(node, cases)
-	{
+	json_each (node, cases) {
 		if (cJSON_IsObject(node))
 			cJSON_AddItemToArray(array, case_json(node, json->key));
 	}

@@ -545,9 +545,8 @@ bench_draw_head(struct bench_pen *pen)
 		{ "aborted", "aborted" },
 	};
 	const struct bench_live *live = pen->live;
-	struct buf text;
+	AUTO_BUF text = buf_new(600);
 
-	buf_init(&text, 600);
 	buf_appendf(&text, live->running ? "run %zu of %zu" : "%zu of %zu runs",
 		    live->n_over +
 			    (live->running && live->n_over < live->n_planned),
@@ -559,7 +558,6 @@ bench_draw_head(struct bench_pen *pen)
 		if (strcmp(live->stopped, ends[i][0]) == 0)
 			buf_appendf(&text, " · %s", ends[i][1]);
 	bench_say(pen, STYLE_STRONG, "%s", text.data);
-	buf_release(&text);
 	if (live->still_up != NULL)
 		bench_say(pen, STYLE_WARN,
 			  "still up: %.200s: bench-stop runs their stop_cmd",

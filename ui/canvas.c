@@ -203,10 +203,9 @@ canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
 	     const char *fmt, ...)
 {
 	int columns, end = canvas->clip.x + canvas->clip.w;
-	struct buf text;
+	AUTO_BUF text = buf_new(LINE_BYTES);
 	va_list ap;
 
-	buf_init(&text, LINE_BYTES);
 	va_start(ap, fmt);
 	buf_vappendf(&text, fmt, ap);
 	va_end(ap);
@@ -214,7 +213,6 @@ canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
 	/* A number that is cut must not look like another one. */
 	if (x < end && x + columns > end)
 		canvas_put(canvas, end - 1, y, style, 0x2026);
-	buf_release(&text);
 	return columns;
 }
 
@@ -261,12 +259,10 @@ static void __attribute__((format(printf, 4, 0)))
 canvas_vprint(struct canvas *canvas, struct rect rect, unsigned int style,
 	      const char *fmt, va_list ap)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(LINE_BYTES);
 
-	buf_init(&text, LINE_BYTES);
 	buf_vappendf(&text, fmt, ap);
 	canvas_line(canvas, rect, style, buf_str(&text));
-	buf_release(&text);
 }
 
 void
@@ -428,16 +424,14 @@ canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
 static void __attribute__((format(printf, 3, 0)))
 canvas_title(struct canvas *canvas, struct rect r, const char *fmt, va_list ap)
 {
-	struct buf title;
+	AUTO_BUF title = buf_new(LINE_BYTES);
 
-	buf_init(&title, LINE_BYTES);
 	buf_vappendf(&title, fmt, ap);
 	r = (struct rect){ r.x + 3, r.y,
 			   int_min(text_width(title.data), r.w - 6), 1 };
 	canvas_line(canvas, r, STYLE_TITLE, str_from(title.data));
 	canvas_put(canvas, r.x - 1, r.y, STYLE_BORDER, ' ');
 	canvas_put(canvas, r.x + r.w, r.y, STYLE_BORDER, ' ');
-	buf_release(&title);
 }
 
 struct rect
@@ -490,9 +484,8 @@ dump_cell(const struct cell *cell, bool ascii, struct buf *line)
 void
 canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
 {
-	struct buf line;
+	AUTO_BUF line = buf_new(CANVAS_MAX_SIDE * 8);
 
-	buf_init(&line, CANVAS_MAX_SIDE * 8);
 	for (int y = 0; y < canvas->height; y++) {
 		size_t end;
 
@@ -505,7 +498,6 @@ canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
 		buf_append(out, line.data, end);
 		buf_append_char(out, '\n');
 	}
-	buf_release(&line);
 }
 
 #define MAX_LOOKS 64

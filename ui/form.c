@@ -57,12 +57,11 @@ form_key(struct form *form, uint32_t code)
 void
 form_json(const struct form *form, struct buf *out)
 {
-	cJSON *object = cJSON_CreateObject();
+	AUTO_JSON object = cJSON_CreateObject();
 
 	for (size_t i = 0; i < FORM_COUNT; i++)
 		json_add_string(object, fields[i].key, form->fields[i].text);
 	json_print(out, object);
-	cJSON_Delete(object);
 }
 
 int

@@ -212,7 +212,7 @@ list_compare(const void *a, const void *b, void *user)
 static void
 list_put_in_order(struct list *list)
 {
-	struct list_key *keys = xcalloc(list->all + 1, sizeof(*keys));
+	AUTO_FREE struct list_key *keys = xcalloc(list->all + 1, sizeof(*keys));
 
 	for (size_t i = 0; i < list->all; i++) {
 		keys[i] = list_key_of(list, i);
@@ -228,7 +228,6 @@ list_put_in_order(struct list *list)
 			list_compare, &(struct list_order){ list, keys });
 	for (size_t i = 0; i < list->all; i++)
 		free(keys[i].text);
-	free(keys);
 }
 
 size_t

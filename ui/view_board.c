@@ -398,15 +398,13 @@ draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
 {
 	const struct board_group *group = &board->groups[selected];
 	struct rect last = { r.x, r.y + r.h - 1, r.w, 1 };
-	struct buf text;
+	AUTO_BUF text = buf_new(VERDICT_BYTES);
 	int lines;
 
-	buf_init(&text, VERDICT_BYTES);
 	if (group->verdict.text[0] != '\0')
 		canvas_say(canvas, &r, STYLE_STRONG, "%s", group->verdict.text);
 	describe_verdict(board, group, &text);
 	lines = canvas_fold(canvas, r, STYLE_NORMAL, str_from(text.data), 0);
-	buf_release(&text);
 	if (lines > r.h && r.h > 0)
 		canvas_right(canvas, last, STYLE_HINT, str_from(" … more"));
 	else if (lines < r.h)

@@ -460,10 +460,9 @@ static int
 copy(void *user, const char *text, struct err *err)
 {
 	struct app *app = user;
-	struct buf out;
+	AUTO_BUF out = buf_new(4 * OSC_COPY_MAX_BYTES);
 	int failed;
 
-	buf_init(&out, 4 * OSC_COPY_MAX_BYTES);
 	failed = osc_copy(&out, str_from(text), app->in_tmux);
 	if (failed)
 		err_set(err, ERR_LIMIT,
@@ -473,7 +472,6 @@ copy(void *user, const char *text, struct err *err)
 		failed = err_set(err, ERR_LIMIT,
 				 "the terminal has not taken the last copies "
 				 "yet");
-	buf_release(&out);
 	return failed;
 }
 

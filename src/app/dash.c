@@ -422,7 +422,7 @@ alerts_path(void)
 static int
 run_app(struct dash *dash, struct err *err)
 {
-	char *state_path = alerts_path();
+	AUTO_TEXT state_path = alerts_path();
 	struct app_setup setup = {
 		.context = dash->context,
 		.model = &dash->model,
@@ -436,7 +436,6 @@ run_app(struct dash *dash, struct err *err)
 			    .user = dash },
 		.state_path = state_path,
 	};
-	int status;
 
 	if (dash->n_named > 0) {
 		setup.source.start = start_paths;
@@ -446,9 +445,7 @@ run_app(struct dash *dash, struct err *err)
 		setup.source.check = check;
 		setup.source.answer = answer;
 	}
-	status = app_run(&setup, err);
-	free(state_path);
-	return status;
+	return app_run(&setup, err);
 }
 
 /* "-" becomes the copy of standard input. */
@@ -479,7 +476,7 @@ int
 dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
 {
 	struct dash dash = { .context = context };
-	char **words = xcalloc(n + 1, sizeof(*words));
+	AUTO_FREE char **words = xcalloc(n + 1, sizeof(*words));
 	int status = -1;
 
 	for (size_t i = 0; i < n; i++)
@@ -492,6 +489,5 @@ dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
 	(void)ingest_free(dash.ingest, NULL);
 	model_release(&dash.model);
 	close_input(&dash);
-	free(words);
 	return status;
 }

@@ -146,12 +146,11 @@ settle_in(struct demo *demo, struct err *err)
 	static const char *const variables[] = { "XDG_CONFIG_HOME",
 						 "XDG_DATA_HOME",
 						 "XDG_STATE_HOME" };
-	char *home = xasprintf("%s/" HOME, demo->folder.path);
+	AUTO_TEXT home = xasprintf("%s/" HOME, demo->folder.path);
 
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		(void)setenv(variables[i], home, 1);
 	(void)unsetenv("HGYM_TUI_CONFIG");
-	free(home);
 	add_player(demo, demo_recordings[0].text);
 	if (play(demo, 0, err) != 0)
 		return -1;
@@ -276,12 +275,11 @@ demo_compose(void *user, const struct command *command, struct err *err)
 	const struct bench_compose with = { &demo->context->conf, demo->model,
 					    locks };
 	struct command asked = *command;
-	char *plan = xasprintf("%s/bench.json", locks);
+	AUTO_TEXT plan = xasprintf("%s/bench.json", locks);
 
 	if (asked.id == COMMAND_BENCH_AUDIT && asked.name == NULL)
 		asked.name = plan;
 	made = bench_compose(&with, &asked, err);
-	free(plan);
 	free(locks);
 	return made;
 }

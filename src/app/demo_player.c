@@ -182,11 +182,10 @@ play_own(struct demo_player *p)
 static void
 play_pod(struct demo_player *p)
 {
-	char *name = xstrndup(p->text.p, p->text.len);
+	AUTO_TEXT name = xstrndup(p->text.p, p->text.len);
 
 	p->pod = model_pod_find(p->stage.model, name);
 	assert(p->pod != MODEL_NONE);
-	free(name);
 }
 
 /* Whatever happens to a link that was known is told. */

@@ -87,11 +87,7 @@ add_line(struct model_check *check, struct buf *line)
 static void
 add_failures(struct model_check *check, const cJSON *row, struct buf *line)
 {
-	const cJSON *one,
-		*failures = cJSON_GetObjectItemCaseSensitive(row, "failures");
-
-	cJSON_ArrayForEach(one, failures)
-	{
+	json_each (one, json_get(row, "failures")) {
 		buf_appendf(line, "%s: %s", json_get_string(one, "class", "?"),
 			    json_get_string(one, "text", ""));
 		add_line(check, line);
@@ -164,10 +160,9 @@ add_processes(struct buf *line, const cJSON *row)
 static void
 add_row(struct model_check *check, const cJSON *row)
 {
-	struct buf line;
+	AUTO_BUF line = buf_new(LINE_BYTES);
 	double ms;
 
-	buf_init(&line, LINE_BYTES);
 	check->is_fit = strcmp(json_get_string(row, "status", ""), "ok") == 0;
 	add_failures(check, row, &line);
 	add_fact(&line, row, "gpu", "");
@@ -187,7 +182,6 @@ add_row(struct model_check *check, const cJSON *row)
 		buf_appendf(&line, "login in %.0f ms", ms);
 	add_fact(&line, row, "host_key", "host key");
 	add_line(check, &line);
-	buf_release(&line);
 }
 
 /* The row it printed, or what it said instead. */

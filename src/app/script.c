@@ -143,19 +143,17 @@ do_size(struct player *player, struct str text, struct err *err)
 static void
 print_screen(struct player *player, bool styles, FILE *out)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(16U << 20);
 
 	draw(player);
 	while (ui_work(player->parts.ui))
 		;
 	draw(player);
-	buf_init(&text, 16U << 20);
 	if (styles)
 		canvas_dump_styles(&player->canvas, &text);
 	else
 		canvas_dump(&player->canvas, player->ascii, &text);
 	(void)fwrite(text.data, 1, text.len, out);
-	buf_release(&text);
 }
 
 static int

@@ -13,12 +13,11 @@
 void
 base64_encode(struct buf *out, struct str data)
 {
-	unsigned char *text = xmalloc(data.len / 3 * 4 + 5);
+	AUTO_FREE unsigned char *text = xmalloc(data.len / 3 * 4 + 5);
 	int n = EVP_EncodeBlock(text, (const unsigned char *)data.p,
 				(int)data.len);
 
 	buf_append(out, text, (size_t)n);
-	free(text);
 }
 
 bool

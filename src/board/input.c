@@ -420,9 +420,9 @@ static void
 read_logs(struct board_input *input, const struct log_paths *paths)
 {
 	const struct parse_options how = { input->formats, 0, true };
-	const struct log_path **files =
+	AUTO_FREE const struct log_path **files =
 		xcalloc(paths->n + 1, sizeof(struct log_path *));
-	char **names = xcalloc(paths->n + 1, sizeof(char *));
+	AUTO_FREE char **names = xcalloc(paths->n + 1, sizeof(char *));
 	struct reading reading = { input, files, 0 };
 	size_t n = 0;
 
@@ -433,8 +433,6 @@ read_logs(struct board_input *input, const struct log_paths *paths)
 		names[n++] = paths->v[i].path;
 	}
 	parse_files(names, n, &how, take_file, &reading);
-	free(names);
-	free(files);
 }
 
 /*

@@ -362,7 +362,7 @@ parse_files(char *const *paths, size_t n, const struct parse_options *options,
 	    parsed_file_fn fn, void *user)
 {
 	unsigned int jobs = count_jobs(paths, n, options->jobs);
-	struct parsed_file *files = xcalloc(n, sizeof(*files));
+	AUTO_FREE struct parsed_file *files = xcalloc(n, sizeof(*files));
 	struct work work = { .options = options,
 			     .files = files,
 			     .done = xcalloc(n, sizeof(bool)),
@@ -372,7 +372,6 @@ parse_files(char *const *paths, size_t n, const struct parse_options *options,
 		files[i].path = paths[i];
 	parse_threaded(&work, jobs, fn, user);
 	free(work.done);
-	free(files);
 }
 
 char **
@@ -619,7 +618,7 @@ add_entry(struct finder *finder, const char *dir, const char *name, int depth,
 static void
 add_directory(struct finder *finder, const char *path, int depth)
 {
-	struct dirent **entries = NULL;
+	AUTO_FREE struct dirent **entries = NULL;
 	int n = scandir(path, &entries, is_visible, compare_entries);
 	bool has_log = false;
 
@@ -632,7 +631,6 @@ add_directory(struct finder *finder, const char *path, int depth)
 					true);
 		free(entries[i]);
 	}
-	free(entries);
 }
 
 void

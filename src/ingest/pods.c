@@ -223,14 +223,12 @@ mark_pods(void *user, const struct stored_bench *bench)
 {
 	struct ingest *ingest = user;
 	AUTO_JSON root = NULL;
-	const cJSON *node;
 
 	if (bench->definition == NULL || bench->dir == NULL ||
 	    !bench_is_driven(bench->dir))
 		return 0;
 	root = json_parse(str_from(bench->definition), false, NULL);
-	cJSON_ArrayForEach(node, json_get(root, "pods"))
-	{
+	json_each (node, json_get(root, "pods")) {
 		const char *id = json_get_string(node, "id", NULL);
 		const char *ssh = json_get_string(node, "ssh", NULL);
 
@@ -432,7 +430,7 @@ void
 pods_add(struct ingest *ingest)
 {
 	const struct conf *conf = ingest->o.conf;
-	const struct conf_pod **added =
+	AUTO_FREE const struct conf_pod **added =
 		xcalloc(conf->n_pods + 1, sizeof(struct conf_pod *));
 	size_t n = 0;
 
@@ -441,7 +439,6 @@ pods_add(struct ingest *ingest)
 			added[n++] = &conf->pods[i];
 	if (n > 0)
 		add_fleet(ingest, added, n);
-	free(added);
 }
 
 void

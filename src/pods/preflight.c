@@ -57,11 +57,9 @@ preflight_status(const cJSON *row)
 		PREFLIGHT_SSH, PREFLIGHT_COMMAND, PREFLIGHT_AUTH,
 		PREFLIGHT_HOSTKEY, PREFLIGHT_TIMEOUT
 	};
-	const cJSON *one;
 	int status = 0;
 
-	cJSON_ArrayForEach(one, cJSON_GetObjectItem(row, "failures"))
-	{
+	json_each (one, cJSON_GetObjectItem(row, "failures")) {
 		const char *class = json_get_string(one, "class", "");
 
 		status = err_exit_status(ERR_CHECK);
@@ -409,23 +407,23 @@ judge_broken(const struct preflight *p, cJSON *row, bool began)
 static void
 add_summary(cJSON *row)
 {
-	const cJSON *failures = cJSON_GetObjectItem(row, "failures"), *one;
+	const cJSON *failures = json_get(row, "failures");
+	const cJSON *first = json_first(failures);
 	AUTO_BUF names = buf_new(200);
 	AUTO_BUF texts = buf_new(4000);
 
-	cJSON_ArrayForEach(one, failures)
-	{
+	json_each (one, failures) {
 		buf_appendf(&names, "%s%s", names.len > 0 ? "," : "",
 			    json_get_string(one, "class", ""));
 		buf_appendf(&texts, "%s%s", texts.len > 0 ? "; " : "",
 			    json_get_string(one, "text", ""));
 	}
-	one = cJSON_GetArrayItem(failures, 0);
-	json_add_string(row, "status", one == NULL ? "ok" : "failed");
-	json_add_string(row, "failure", one == NULL ? NULL : names.data);
-	json_add_string(row, "text", one == NULL ? NULL : texts.data);
-	json_add_string(row, "next",
-			one == NULL ? NULL : json_get_string(one, "next", ""));
+	json_add(row, JTEXT("status", first == NULL ? "ok" : "failed"),
+		 JTEXT("failure", first == NULL ? NULL : names.data),
+		 JTEXT("text", first == NULL ? NULL : texts.data),
+		 JTEXT("next", first == NULL
+				       ? NULL
+				       : json_get_string(first, "next", "")));
 }
 
 static void

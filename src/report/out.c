@@ -35,7 +35,7 @@ struct out {
 static void
 out_begin(struct out *out)
 {
-	struct facts_column *columns =
+	AUTO_FREE struct facts_column *columns =
 		xcalloc(out->n_columns, sizeof(*columns));
 
 	for (size_t i = 0; i < out->n_columns; i++) {
@@ -44,7 +44,6 @@ out_begin(struct out *out)
 	}
 	facts_release(&out->rows);
 	facts_table(&out->rows, "", columns, out->n_columns);
-	free(columns);
 }
 
 /* End text before that mark, which is dropped; what stood behind it, or

@@ -210,14 +210,13 @@ load_text(struct format_set *set, const char *file, struct str text,
 				       .err = err };
 	struct format format = { NULL, NULL, false, NULL, 0 };
 	AUTO_JSON root = json_parse(text, JSON_BARE_REFUSED, err);
-	int rc;
 
 	if (root == NULL) {
 		if (err != NULL)
 			err->code = ERR_CONFIG;
 		return err_prefix(err, "%s", file);
 	}
-	rc = json_take(&r, format_fields, root, "", &format);
+	int rc = json_take(&r, format_fields, root, "", &format);
 	if (rc == 0 && format.about == NULL)
 		format.about = xstrdup("");
 	if (rc == 0)
@@ -242,9 +241,8 @@ int
 format_set_load(struct format_set *set, const char *path, struct err *err)
 {
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-	int rc;
+	int rc = file_read(path, &text, err);
 
-	rc = file_read(path, &text, err);
 	if (rc == 0)
 		rc = format_set_load_text(set, path, buf_str(&text), err);
 	return rc;

@@ -238,7 +238,6 @@ find_phase(struct harness_compare *compare, const struct harness_files *files)
 	};
 	const struct harness_file *last = NULL;
 	char folder[64];
-	const char *name;
 	size_t i = 0;
 
 	(void)snprintf(folder, sizeof(folder), "%s/trial_%u/",
@@ -254,7 +253,7 @@ find_phase(struct harness_compare *compare, const struct harness_files *files)
 	}
 	if (last == NULL)
 		return;
-	name = strrchr(last->path, '/') + 1;
+	const char *name = strrchr(last->path, '/') + 1;
 	while (strncmp(name, phases[i].name, strlen(phases[i].name)) != 0)
 		i++;
 	compare->live_phase = phases[i].phase;

@@ -104,8 +104,6 @@ static enum harness_failure
 classify(const struct harness_post *post, const cJSON *json, struct str out,
 	 struct str errors)
 {
-	enum harness_failure failure;
-
 	if (post->passed == HARNESS_YES)
 		return HARNESS_FAILURE_NONE;
 	if (post->timed_out == HARNESS_YES ||
@@ -113,7 +111,7 @@ classify(const struct harness_post *post, const cJSON *json, struct str out,
 		return HARNESS_FAILURE_TIMEOUT;
 	if (post->has_json)
 		return failure_of_json(json);
-	failure = failure_in(errors, false);
+	enum harness_failure failure = failure_in(errors, false);
 	if (failure == HARNESS_FAILURE_SSH_MASKED && str_trim(out).len > 0)
 		failure = HARNESS_FAILURE_NONE; /* tar worked, more came */
 	if (failure != HARNESS_FAILURE_NONE)

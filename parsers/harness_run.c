@@ -106,11 +106,9 @@ note_of(struct harness_build *b, const cJSON *result)
 	};
 
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
-		struct str text;
-
 		if (!cJSON_IsString(nodes[i]))
 			continue;
-		text = str_trim(str_from(nodes[i]->valuestring));
+		struct str text = str_trim(str_from(nodes[i]->valuestring));
 		text.len = strcspn(text.p, "\r\n") < text.len
 				   ? strcspn(text.p, "\r\n")
 				   : text.len;
@@ -319,14 +317,12 @@ read_iterations(struct harness_build *b)
 	run->iterations =
 		harness_pool_alloc(b->pool, n, sizeof(*run->iterations));
 	for (unsigned int k = 1; k <= HARNESS_MAX_ITERATIONS; k++) {
-		struct harness_iteration *it;
-		const cJSON *result;
-
 		if (!seen[k])
 			continue;
-		it = &run->iterations[run->n_iterations++];
+		struct harness_iteration *it =
+			&run->iterations[run->n_iterations++];
 		it->number = k;
-		result = harness_json_file(b, HARNESS_RESULT, k);
+		const cJSON *result = harness_json_file(b, HARNESS_RESULT, k);
 		read_result(b, it, result, summary_row(b, k));
 		read_qualification(b, it, result);
 		it->blockers = read_names(b, json_get(result, "blockers"));
@@ -419,11 +415,10 @@ static const cJSON *
 restored_in_result(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
-	const cJSON *result;
 
 	if (run->n_iterations == 0)
 		return NULL;
-	result = harness_json_file(
+	const cJSON *result = harness_json_file(
 		b, HARNESS_RESULT,
 		run->iterations[run->n_iterations - 1].number);
 	return json_get(json_get(result, "optimization"),
@@ -556,7 +551,6 @@ static void
 read_run(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
-	const cJSON *result;
 
 	harness_proof_begin(b);
 	b->summary = harness_proof_is_over(b)
@@ -564,7 +558,7 @@ read_run(struct harness_build *b)
 			     : NULL;
 	read_config(b, harness_json_file(b, HARNESS_CONFIG, 0));
 	read_summary(b);
-	result = harness_json_file(b, HARNESS_RESULT, 1);
+	const cJSON *result = harness_json_file(b, HARNESS_RESULT, 1);
 	read_optimization(b, json_get(result, "optimization"));
 	read_checkpoint(b);
 	read_baseline(b);
@@ -604,11 +598,10 @@ find_runs(struct harness_workspace *ws, const struct harness_files *files)
 	for (size_t i = 0; i < files->n && ws->n_runs < HARNESS_MAX_RUNS; i++) {
 		const char *dir = files->all[i]->run;
 		size_t size = strlen(dir) + 1;
-		char *copy;
 
 		if (*dir == '\0' || knows_run(ws, dir))
 			continue;
-		copy = harness_pool_alloc(&ws->pool, size, 1);
+		char *copy = harness_pool_alloc(&ws->pool, size, 1);
 		memcpy(copy, dir, size);
 		ws->runs[ws->n_runs++].dir = copy;
 	}

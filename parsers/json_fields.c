@@ -157,11 +157,10 @@ take_list(const struct json_reader *r, const struct json_field *f,
 						   : sizeof(char *);
 	size_t *taken = (size_t *)((char *)base + f->at_n);
 	char at[JSON_PATH_SIZE + 24];
-	void *v;
 
 	if (n > f->most)
 		return json_refuse(r, path, "more than %zu entries", f->most);
-	v = xcalloc(n + 1, size);
+	void *v = xcalloc(n + 1, size);
 	memcpy((char *)base + f->at, &v, sizeof(v));
 	json_each (item, array) {
 		(void)snprintf(at, sizeof(at), "%s[%zu]", path, *taken);

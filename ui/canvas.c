@@ -174,13 +174,12 @@ put_str(struct canvas *canvas, int x, int y, unsigned int style, struct str s)
 	while (s.len > 0) {
 		uint32_t cp;
 		size_t n = utf8_decode(s, &cp);
-		int width;
 
 		s.p += n;
 		s.len -= n;
 		if (cp == '\t')
 			cp = ' ';
-		width = is_control(cp) ? 1 : utf8_cp_width(cp);
+		int width = is_control(cp) ? 1 : utf8_cp_width(cp);
 		if (width > 0)
 			canvas_put(canvas, x, y, style, cp);
 		else if (x > 0 && rect_has(&canvas->clip, x - 1, y) &&
@@ -237,11 +236,9 @@ void
 canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
 	    struct str text)
 {
-	struct rect before;
-
 	if (rect.w <= 0)
 		return;
-	before = canvas_clip(canvas, rect);
+	struct rect before = canvas_clip(canvas, rect);
 	if (str_columns(text, rect.w) <= rect.w) {
 		(void)put_str(canvas, rect.x, rect.y, style, text);
 	} else {
@@ -334,12 +331,12 @@ fold_fit(struct str text, int width)
 
 	while (n < text.len) {
 		size_t bytes = 1;
-		int columns;
 
 		while (n + bytes < text.len &&
 		       ((unsigned char)text.p[n + bytes] & 0xC0) == 0x80)
 			bytes++;
-		columns = (int)utf8_width((struct str){ text.p + n, bytes });
+		int columns =
+			(int)utf8_width((struct str){ text.p + n, bytes });
 		if (used + columns > width && n > 0)
 			return text.p[n] == ' ' ? n + 1
 			       : blank > n / 3	? blank
@@ -487,12 +484,10 @@ canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
 	AUTO_BUF line = buf_new(CANVAS_MAX_SIDE * 8);
 
 	for (int y = 0; y < canvas->height; y++) {
-		size_t end;
-
 		buf_clear(&line);
 		for (int x = 0; x < canvas->width; x++)
 			dump_cell(cell_at(canvas, x, y), ascii, &line);
-		end = line.len;
+		size_t end = line.len;
 		while (end > 0 && line.data[end - 1] == ' ')
 			end--;
 		buf_append(out, line.data, end);

@@ -240,10 +240,8 @@ list_row(const struct list *list)
 static void
 list_select_place(struct list *list, size_t place)
 {
-	size_t row;
-
 	list->selected = place;
-	row = list_row(list);
+	size_t row = list_row(list);
 	if (list->ops != NULL && list->ops->id != NULL)
 		list->id = row != SIZE_MAX ? list->ops->id(list->user, row) : 0;
 }
@@ -526,10 +524,9 @@ void
 list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 {
 	struct rect before = canvas_clip(canvas, rect), whole = rect, line;
-	bool is_long;
 
 	list->height = rect.h - 1;
-	is_long = list->height > 0 && list->n > (size_t)list->height;
+	bool is_long = list->height > 0 && list->n > (size_t)list->height;
 	rect.w -= is_long;
 	list_fit(list, rect.w);
 	list_draw_head(list, canvas, rect_take_top(&rect, 1));

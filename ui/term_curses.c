@@ -536,11 +536,9 @@ term_leave(struct term *term)
 static SCREEN *
 open_screen(FILE *out)
 {
-	SCREEN *screen;
-
 	(void)signal(SIGTSTP, SIG_IGN);
 	(void)signal(SIGWINCH, SIG_IGN);
-	screen = newterm(NULL, out, stdin);
+	SCREEN *screen = newterm(NULL, out, stdin);
 	(void)signal(SIGTSTP, SIG_DFL);
 	(void)signal(SIGWINCH, SIG_DFL);
 	return screen;
@@ -572,9 +570,7 @@ init_screen(struct term *term)
 struct term *
 term_open(const struct term_options *options, struct err *err)
 {
-	struct outlet *outlet;
 	struct term *term;
-	SCREEN *screen;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		err_set(err, ERR_USAGE,
@@ -582,11 +578,11 @@ term_open(const struct term_options *options, struct err *err)
 			"a command such as parse or runs");
 		return NULL;
 	}
-	outlet = term_fits(err) ? outlet_new(err) : NULL;
+	struct outlet *outlet = term_fits(err) ? outlet_new(err) : NULL;
 	if (outlet == NULL)
 		return NULL;
 	term_sane_begin(outlet);
-	screen = open_screen(outlet->file);
+	SCREEN *screen = open_screen(outlet->file);
 	if (screen == NULL) {
 		term_sane_end();
 		outlet_free(outlet);
@@ -807,11 +803,9 @@ term_read(struct term *term, struct key *key)
 	wint_t code;
 
 	for (;;) {
-		int kind;
-
 		/* None ends the wait for what follows an Esc. */
 		term_sane_hold(&before);
-		kind = get_wch(&code);
+		int kind = get_wch(&code);
 		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 
 		*key = (struct key){ 0 };

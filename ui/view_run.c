@@ -160,7 +160,6 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	int columns = r.w >= 160 && rows == 2 ? 3 : 2;
 	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + lines }, events;
 	char label[FMT_LABEL];
-	struct run_state now;
 	struct facts facts;
 
 	if (shared->selected == NULL) {
@@ -174,7 +173,7 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	events = rect_take_bottom(
 		&r, r.h >= 30 ? 2 + int_max(1, int_min(n_events, 4)) : 0);
 	(void)rect_take_top(&r, head.h);
-	now = run_state_of(shared, shared->selected);
+	struct run_state now = run_state_of(shared, shared->selected);
 	(void)canvas_text(canvas, head.x, head.y, STYLE_TITLE,
 			  plot_run_label(shared->selected, label));
 	canvas_right(canvas, rect_take_top(&head, 1), theme_fact(now.style),

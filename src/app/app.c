@@ -76,12 +76,10 @@ watch_out(struct app *app)
 static void
 schedule(struct app *app)
 {
-	int64_t in_ms;
-
 	app_parts_update(&app->parts, mono_ms(app));
 	if (app->shell.pid != 0)
 		return;
-	in_ms = ui_frame_in_ms(app->parts.ui);
+	int64_t in_ms = ui_frame_in_ms(app->parts.ui);
 	if (in_ms == 0)
 		draw(app);
 	else if (in_ms > 0)
@@ -150,7 +148,6 @@ open_shell(void *user, const struct conf_pod *pod, const char *command,
 	   struct err *err)
 {
 	struct app *app = user;
-	char *line;
 
 	pod_shell_release(&app->shell);
 	if (pod_shell_init(&app->shell, pod, command, err))
@@ -160,7 +157,7 @@ open_shell(void *user, const struct conf_pod *pod, const char *command,
 	app->is_command = command != NULL;
 	loop_fd_set(app->tty, 0);
 	term_leave(app->term);
-	line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
+	char *line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
 	(void)term_write(app->term, line, strlen(line));
 	free(line);
 	watch_out(app);
@@ -442,13 +439,12 @@ on_alert(void *user, const struct alert *alert, const char *text)
 				       alert_name(alert->kind), NULL, NULL };
 		static const int none[3] = { -1, -1, -1 };
 		struct err err = { ERR_NONE, "" };
-		struct loop_child *child;
 
 		/* A pod has a say in it, and the command may print it. */
 		utf8_sanitize(&clean, str_from(text));
 		argv[2] = clean.data;
-		child = loop_child_new(app->loop, argv, NULL, none, NULL, NULL,
-				       &err);
+		struct loop_child *child = loop_child_new(
+			app->loop, argv, NULL, none, NULL, NULL, &err);
 		if (child == NULL)
 			ui_say(ui_shared(app->parts.ui), "%s", err.text);
 		else
@@ -461,9 +457,8 @@ copy(void *user, const char *text, struct err *err)
 {
 	struct app *app = user;
 	AUTO_BUF out = buf_new(4 * OSC_COPY_MAX_BYTES);
-	int failed;
+	int failed = osc_copy(&out, str_from(text), app->in_tmux);
 
-	failed = osc_copy(&out, str_from(text), app->in_tmux);
 	if (failed)
 		err_set(err, ERR_LIMIT,
 			"too long for the clipboard: x writes "

@@ -88,7 +88,6 @@ last_line(const char *path, char out[TAIL_BYTES])
 {
 	FILE *file = fopen(path, "re");
 	size_t n = 0;
-	char *line;
 
 	out[0] = '\0';
 	if (file == NULL)
@@ -100,7 +99,7 @@ last_line(const char *path, char out[TAIL_BYTES])
 	while (n > 0 && (out[n - 1] == '\n' || out[n - 1] == ' '))
 		n--;
 	out[n] = '\0';
-	line = strrchr(out, '\n');
+	char *line = strrchr(out, '\n');
 	if (line != NULL)
 		memmove(out, line + 1, strlen(line));
 }
@@ -178,7 +177,6 @@ read_definition(const char *name, char folder[PATH_MAX], struct err *err)
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	AUTO_TEXT file = NULL;
 	struct plan plan;
-	char *slash;
 
 	if (strchr(name, '/') != NULL) {
 		file = xstrdup(name);
@@ -193,7 +191,7 @@ read_definition(const char *name, char folder[PATH_MAX], struct err *err)
 		(void)snprintf(real, sizeof(real), "%s", plan.file);
 		plan_release(&plan);
 	}
-	slash = strrchr(real, '/');
+	char *slash = strrchr(real, '/');
 	if (slash != NULL)
 		*slash = '\0';
 	(void)snprintf(folder, PATH_MAX, "%s", real);
@@ -298,7 +296,6 @@ make_harness(const struct bench_compose *with, const struct command *command,
 	struct harness_ab ab = { NULL, NULL, NULL };
 	AUTO_TEXT pod = NULL;
 	AUTO_TEXT workspace = NULL;
-	cJSON *root;
 
 	for (size_t i = 0; view != NULL && i < view->n; i++) {
 		const struct harness_place *place = &view->places[i];
@@ -321,7 +318,7 @@ make_harness(const struct bench_compose *with, const struct command *command,
 	workspace = workspace_of(ab.pod != NULL ? colon + 1 : command->name,
 				 ab.pod == NULL);
 	ab.workspace = workspace;
-	root = harness_ab_json(&ab, err);
+	cJSON *root = harness_ab_json(&ab, err);
 	if (root != NULL && ab.pod != NULL)
 		add_price(root, with->conf, ab.pod);
 	return root;

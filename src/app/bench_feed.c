@@ -379,11 +379,10 @@ bench_feed_poll(struct bench_feed *feed)
 {
 	size_t n = 0, shown;
 	AUTO_FREE char **ids = folder_list(feed->base, &n);
-	uint64_t listed;
 
 	poll_noise(feed);
 	shown = n < MAX_BENCHES ? n : MAX_BENCHES;
-	listed = (n * 7919 + feed->noise_mark) | 1;
+	uint64_t listed = (n * 7919 + feed->noise_mark) | 1;
 	if (listed != feed->listed || !is_list_current(feed, ids, shown))
 		make_list(feed, ids, n, shown);
 	feed->listed = listed;

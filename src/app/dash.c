@@ -107,7 +107,6 @@ open_input(struct dash *dash, struct err *err)
 			   ? -1
 			   : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	AUTO_TEXT name = NULL;
-	int out;
 
 	if (keys < 0)
 		return err_set(err, ERR_USAGE,
@@ -120,7 +119,7 @@ open_input(struct dash *dash, struct err *err)
 	name = xasprintf("%s/stdin", dash->folder.path);
 	(void)mkdir(name, 0700);
 	dash->input = xasprintf("%s/stdin.log", name);
-	out = open(dash->input, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int out = open(dash->input, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	dash->copier = out >= 0 ? fork() : -1;
 	if (dash->copier == 0) {
 		/* The folder goes with us, not with what is piped in. */

@@ -77,10 +77,9 @@ read_harness(struct demo *demo)
 {
 	AUTO_TEXT path = xasprintf("%s/" HARNESS, demo->folder.path);
 	struct harness_wire wire;
-	bool done;
 
 	harness_wire_init(&wire, &demo->harness_files);
-	done = harness_pod_fetch(NULL, path, &wire, NULL) == 0;
+	bool done = harness_pod_fetch(NULL, path, &wire, NULL) == 0;
 	harness_wire_release(&wire);
 	demo->harness_files.process = HARNESS_UNKNOWN; /* it is a recording */
 	return done;

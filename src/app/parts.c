@@ -615,13 +615,12 @@ choose_track(struct app_parts *parts)
 	const struct context *context = parts->setup->context;
 	const struct model *model = parts->setup->model;
 	struct track_scores scores = { .bpb = false };
-	const char *name;
 
 	if (context_track_name(context) != NULL || parts->track_chosen)
 		return;
 	for (size_t i = 0; i < model->n_runs; i++)
 		track_scores_add(&scores, &model->runs[i]->run);
-	name = track_of_scores(&scores);
+	const char *name = track_of_scores(&scores);
 	if (name != NULL && strcmp(name, context->track.name) != 0)
 		(void)take_track(parts, name, NULL);
 }

@@ -66,13 +66,12 @@ static void
 press(struct player *player, uint32_t code)
 {
 	struct key key = { code, 0, 0 };
-	unsigned int wants;
 
 	/* Lists learn their height when they are drawn. */
 	draw(player);
 	ui_key(player->parts.ui, &key);
 	step(player, 0);
-	wants = ui_take_wants(player->parts.ui);
+	unsigned int wants = ui_take_wants(player->parts.ui);
 	if (wants & UI_WANT_TRACK)
 		app_parts_next_track(&player->parts);
 	player->left |= (wants & UI_WANT_QUIT) != 0;
@@ -160,7 +159,6 @@ static int
 save(struct player *player, bool styles, struct str text, struct err *err)
 {
 	char name[1024];
-	FILE *file;
 
 	player->saved = true;
 	if (str_eq_cstr(text, "-")) {
@@ -168,7 +166,7 @@ save(struct player *player, bool styles, struct str text, struct err *err)
 		return 0;
 	}
 	(void)snprintf(name, sizeof(name), "%.*s", (int)text.len, text.p);
-	file = fopen(name, "we");
+	FILE *file = fopen(name, "we");
 	if (file == NULL)
 		return err_set_errno(err, ERR_IO, "%s", name);
 	print_screen(player, styles, file);
@@ -241,7 +239,6 @@ app_script(const struct app_setup *setup, const char *script, const int size[2],
 	   FILE *out, struct err *err)
 {
 	struct player player = { .setup = setup, .out = out };
-	int failed;
 
 	player.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0 ||
 		       (setup->context->options.charset != NULL &&
@@ -252,7 +249,7 @@ app_script(const struct app_setup *setup, const char *script, const int size[2],
 	canvas_resize(&player.canvas, size[0], size[1]);
 	player.mono_ms = 1000000;
 	step(&player, 0);
-	failed = script != NULL ? run_script(&player, script, err) : 0;
+	int failed = script != NULL ? run_script(&player, script, err) : 0;
 	if (!failed && !player.saved)
 		print_screen(&player, false, out);
 	if (!failed && fflush(out) != 0)

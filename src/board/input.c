@@ -275,15 +275,15 @@ take_row(void *user, const struct run_row *row)
 {
 	struct table *table = user;
 	struct board_input *input = table->input;
-	struct board_row *added;
 	const char *path = row->file != NULL ? row->file : table->path;
 	bool by_file = row->file != NULL || input->forced_key != NULL;
 	AUTO_TEXT key = input->forced_key == NULL && row->group != NULL
 				? xstrdup(row->group)
 			: by_file ? key_of(input, path, &row->run)
 				  : xstrdup(table->key);
+	struct board_row *added =
+		add_run(input, path, key, row->sha256, &row->run);
 
-	added = add_run(input, path, key, row->sha256, &row->run);
 	table->n_rows++;
 	if (added != NULL && row->file == NULL)
 		added->name = xasprintf("row %zu", table->n_rows);

@@ -91,8 +91,6 @@ is_score(const struct board *board, const char *key)
 static bool
 column_used(const struct board *board, const struct column *column)
 {
-	const struct run_number *number;
-
 	if (column->format == FORMAT_CAPS)
 		return track_has_caps(board->track);
 	if (column->key == NULL)
@@ -101,7 +99,7 @@ column_used(const struct board *board, const struct column *column)
 	if (strcmp(column->key, "final_val_loss") == 0 &&
 	    !is_score(board, column->key))
 		return false;
-	number = number_of(column);
+	const struct run_number *number = number_of(column);
 	for (size_t i = 0; i < board->n_rows; i++)
 		if (run_has(run_number_get(&board->rows[i]->run, number)))
 			return true;
@@ -121,10 +119,8 @@ append_count(struct buf *out, double value)
 static void
 append_score(struct buf *out, double value, int least)
 {
-	size_t dot;
-
 	buf_appendf(out, "%.*f", SCORE_DECIMALS, value);
-	dot = strcspn(out->data, ".");
+	size_t dot = strcspn(out->data, ".");
 	while (out->len > dot + 1 + (size_t)least &&
 	       out->data[out->len - 1] == '0')
 		out->data[--out->len] = '\0';
@@ -157,13 +153,12 @@ static int
 decimals_of(const struct board *board, const struct board_group *group,
 	    const struct column *column)
 {
-	const struct run_number *number;
 	int most = SCORE_MIN_DECIMALS;
 	char text[64];
 
 	if (column->format != FORMAT_SCORE)
 		return 0;
-	number = number_of(column);
+	const struct run_number *number = number_of(column);
 	for (size_t i = 0; i < group->n_rows; i++) {
 		double value = run_number_get(&board->rows[group->rows[i]]->run,
 					      number);
@@ -569,8 +564,6 @@ static bool
 group_uses(const struct board *board, const struct board_group *group,
 	   const struct column *column)
 {
-	const struct run_number *number;
-
 	if (column->format == FORMAT_CAPS)
 		return false;
 	if (column->format == FORMAT_NOTE)
@@ -579,7 +572,7 @@ group_uses(const struct board *board, const struct board_group *group,
 		return !group->is_values && !all_seeds(board, group);
 	if (!column_used(board, column))
 		return false;
-	number = number_of(column);
+	const struct run_number *number = number_of(column);
 	for (size_t i = 0; i < group->n_rows; i++)
 		if (run_has(run_number_get(&board->rows[group->rows[i]]->run,
 					   number)))
@@ -689,10 +682,10 @@ add_group(struct page *p, const struct board_group *group, size_t rank)
 		[BOARD_WORD_SHOWN] = FACT_BETTER,
 	};
 	const struct board_verdict *v = &group->verdict;
-	struct facts_section *table;
 
 	p->group = group;
-	table = begin_table(p, p->markdown ? group->title
+	struct facts_section *table =
+		begin_table(p, p->markdown ? group->title
 					   : facts_keep(p->facts, "%zu  %s",
 							rank, group->title));
 	table->beside = p->markdown ? NULL : v->text;
@@ -916,7 +909,6 @@ add_verdict(cJSON *object, const struct board *board,
 	const struct board_verdict *v = &group->verdict;
 	const struct board_group *base = board_baseline(board);
 	const char *unit = board_unit(board, group);
-	cJSON *common;
 
 	json_add(object, JTEXT("verdict", v->text[0] ? v->text : NULL),
 		 JTEXT("word", board_word_name(v->word)),
@@ -945,7 +937,7 @@ add_verdict(cJSON *object, const struct board *board,
 		 JNUM("delta_train_ms", v->delta_train_ms));
 	cJSON_AddItemToObject(object, "train_time_test",
 			      board_test_json(&v->train_time));
-	common = cJSON_AddArrayToObject(object, "common_seeds");
+	cJSON *common = cJSON_AddArrayToObject(object, "common_seeds");
 	for (size_t i = 0; i < v->n_common; i++) {
 		cJSON *pair = cJSON_CreateObject();
 
@@ -1237,13 +1229,12 @@ print_summary(FILE *stream, const struct board *board, enum out_format format)
 {
 	AUTO_BUF used = buf_new(sizeof(summary_columns));
 	struct str rest = str_from(summary_columns), column;
-	struct out *out;
 
 	while (str_next(&rest, ',', &column))
 		if (is_used(board, column))
 			buf_appendf(&used, "%s%.*s", used.len > 0 ? "," : "",
 				    (int)column.len, column.p);
-	out = out_new(stream, format, used.data);
+	struct out *out = out_new(stream, format, used.data);
 	for (size_t i = 0; i < board->n_groups; i++)
 		out_take(out,
 			 summary_row(&board->groups[board->rank[i]], i + 1));

@@ -14,13 +14,11 @@ static const char columns[] =
 static struct score_group *
 group_of(struct score_board *board, const char *key, const char *work)
 {
-	struct score_group *group;
-
 	for (size_t i = 0; i < board->n; i++)
 		if (strcmp(board->groups[i].key, key) == 0 &&
 		    strcmp(board->groups[i].work, work) == 0)
 			return &board->groups[i];
-	group = xplace(board->groups, board->n, board->cap);
+	struct score_group *group = xplace(board->groups, board->n, board->cap);
 	*group = (struct score_group){ .key = xstrdup(key),
 				       .work = xstrdup(work) };
 	return group;
@@ -87,8 +85,6 @@ int
 score_board_print(struct score_board *board, FILE *stream,
 		  enum out_format format)
 {
-	struct out *out;
-
 	if (board->n == 0)
 		return 0;
 	for (size_t i = 0; i < board->n; i++)
@@ -96,7 +92,7 @@ score_board_print(struct score_board *board, FILE *stream,
 			sort_doubles(board->groups[i].values,
 				     board->groups[i].n);
 	qsort(board->groups, board->n, sizeof(*board->groups), by_work);
-	out = out_new(stream, format, columns);
+	struct out *out = out_new(stream, format, columns);
 	for (size_t i = 0; i < board->n; i++)
 		print_group(out, &board->groups[i]);
 	return out_free(out);

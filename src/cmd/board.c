@@ -125,12 +125,10 @@ static struct board_built *
 board_ask_build(const struct cmd_args *args, struct board_call *call,
 		struct err *err)
 {
-	struct board_built *built;
-
 	call->ask.values = call->values.v;
 	call->ask.n_values = call->values.n;
-	built = board_build(args->context, args->argv, (size_t)args->argc,
-			    &call->ask, err);
+	struct board_built *built = board_build(
+		args->context, args->argv, (size_t)args->argc, &call->ask, err);
 	if (built == NULL)
 		(void)err_prefix(err, "%s", args->cmd->name);
 	return built;
@@ -203,7 +201,6 @@ exec_board(struct cmd_args *args, void *opaque, struct err *err)
 	struct board_print_call *call = opaque;
 	struct board_built *built = board_ask_build(args, &call->board, err);
 	struct board_input *input;
-	int status;
 
 	if (built == NULL)
 		return -1;
@@ -217,7 +214,7 @@ exec_board(struct cmd_args *args, void *opaque, struct err *err)
 	    call->format != OUT_JSON)
 		(void)putchar('\n');
 	(void)score_board_print(&input->scores, stdout, call->format);
-	status = cmd_flush(err);
+	int status = cmd_flush(err);
 	if (status == 0)
 		status = check_failures(&built->board, call->fail_on);
 	if (status == 0)
@@ -460,7 +457,6 @@ static int
 read_log(const char *path, const struct format_set *formats,
 	 const struct run_reader_cb *cb, void *user, struct err *err)
 {
-	struct run_reader *reader;
 	bool is_stdin = strcmp(path, "-") == 0, failed;
 	FILE *from = is_stdin ? stdin : fopen(path, "rbe");
 	char block[READ_BYTES];
@@ -468,7 +464,7 @@ read_log(const char *path, const struct format_set *formats,
 
 	if (from == NULL)
 		return err_set_errno(err, ERR_IO, "cannot open %s", path);
-	reader = run_reader_new(formats, cb, user);
+	struct run_reader *reader = run_reader_new(formats, cb, user);
 	while ((n = fread(block, 1, sizeof(block), from)) > 0)
 		run_reader_feed(reader, block, n);
 	run_reader_finish(reader);
@@ -544,12 +540,11 @@ static int
 put_samples(FILE *stream, enum out_format format, struct context *context,
 	    char *const *paths, size_t n_paths, struct err *err)
 {
-	struct out *out;
 	int status;
 
 	if (n_paths == 0 && context_open(context, CONTEXT_DB, err) != 0)
 		return -1;
-	out = out_new(stream, format, sample_columns);
+	struct out *out = out_new(stream, format, sample_columns);
 	if (n_paths > 0)
 		status = samples_of_files(out, paths, n_paths, context->formats,
 					  err);
@@ -631,13 +626,12 @@ put_folder(const struct cmd_args *args, struct export_call *call,
 		char *path;
 		FILE *stream =
 			new_folder_create(call->out, files[i].name, &path, err);
-		int status;
 
 		if (stream == NULL)
 			return -1;
 		call->what = files[i].what;
 		call->format = files[i].format;
-		status = put(args, call, built, stream, err);
+		int status = put(args, call, built, stream, err);
 		if (new_folder_finish(stream, path, status == 0 ? err : NULL) !=
 			    0 ||
 		    status != 0)
@@ -650,12 +644,11 @@ static int
 exec_export(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct export_call *call = opaque;
-	struct board_built *built;
 	int status;
 
 	if (call->what == WHAT_SAMPLES && call->out == NULL)
 		return put(args, call, NULL, stdout, err);
-	built = board_ask_build(args, &call->board, err);
+	struct board_built *built = board_ask_build(args, &call->board, err);
 	if (built == NULL)
 		return -1;
 	if (built->input.n_runs == 0)

@@ -193,11 +193,9 @@ static size_t
 typos_at(const struct typos *t, const char *a, const char *b, size_t i,
 	 size_t k)
 {
-	size_t least;
-
 	if (i == 0 || k == 0)
 		return i + k;
-	least = MIN(t->of[i - 1][k], t->of[i][k - 1]) + 1;
+	size_t least = MIN(t->of[i - 1][k], t->of[i][k - 1]) + 1;
 	least = MIN(least, t->of[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
 	if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
 		least = MIN(least, t->of[i - 2][k - 2] + 1);
@@ -579,12 +577,11 @@ run_line(struct cmd_line *line, struct err *err)
 {
 	struct context context;
 	struct cmd_args *args = &line->args;
-	int status;
 
 	if (line->globals.context.verbose)
 		open_debug_log();
 	context_init(&context, &line->globals.context);
-	status = context_open(&context, line->cmd->needs, err);
+	int status = context_open(&context, line->cmd->needs, err);
 	if (status == 0 && line->cmd->discovers)
 		status = discover_once(&context.conf, say_trouble, err);
 	for (size_t i = 0; i < args->formats.n && status == 0; i++)

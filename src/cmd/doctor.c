@@ -133,7 +133,6 @@ check_config(struct doctor *d)
 {
 	const struct conf *conf = &d->context->conf;
 	struct err err = { ERR_NONE, "" };
-	bool has_pods;
 
 	if (context_open(d->context, CONTEXT_CONF, &err) != 0) {
 		doctor_say(d, "config", STATE_FAIL, "correct the file", "%s",
@@ -146,7 +145,7 @@ check_config(struct doctor *d)
 			   "there is no configuration file");
 	else
 		doctor_say(d, "config", STATE_OK, NULL, "%s", conf->path);
-	has_pods = conf->n_pods + conf->n_discover > 0;
+	bool has_pods = conf->n_pods + conf->n_discover > 0;
 	doctor_say(d, "config", has_pods ? STATE_OK : STATE_WARN,
 		   has_pods ? NULL : "add pods to the configuration",
 		   "%zu pods", conf->n_pods);
@@ -412,7 +411,6 @@ check_disk(struct doctor *d, char *dir)
 {
 	struct statvfs fs;
 	char *slash;
-	double free_bytes;
 	enum state state = STATE_OK;
 
 	while (statvfs(dir, &fs) != 0 && (slash = strrchr(dir, '/')) != NULL &&
@@ -420,7 +418,7 @@ check_disk(struct doctor *d, char *dir)
 		*slash = '\0';
 	if (statvfs(dir, &fs) != 0)
 		return;
-	free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
+	double free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
 	if (free_bytes < 1e8)
 		state = STATE_FAIL;
 	else if (free_bytes < 2e9)

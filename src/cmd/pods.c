@@ -128,8 +128,6 @@ static int
 session_run(struct session *s, struct err *err)
 {
 	struct loop *loop = s->options.loop = loop_new(err);
-	struct loop_timer *timer;
-	size_t unreachable;
 
 	if (loop == NULL)
 		return -1;
@@ -148,12 +146,12 @@ session_run(struct session *s, struct err *err)
 			loop, &s->context->conf,
 			&(struct discover_cb){ session_on_answer,
 					       session_on_say, s });
-	timer = loop_timer_new(loop, session_on_timer, s);
+	struct loop_timer *timer = loop_timer_new(loop, session_on_timer, s);
 	loop_timer_start(timer, LOOK_MS, LOOK_MS);
 	loop_run(loop);
 	loop_timer_close(timer);
 	discover_free(s->discover);
-	unreachable = ingest_unreachable(s->ingest);
+	size_t unreachable = ingest_unreachable(s->ingest);
 	if (ingest_free(s->ingest, err) != 0)
 		return -1;
 	if (s->signum != 0)
@@ -212,14 +210,13 @@ exec_collect(struct cmd_args *args, void *opaque, struct err *err)
 		.context = args->context,
 		.call = call,
 	};
-	int rc;
 
 	if (conf->n_pods == 0 && conf->n_discover == 0)
 		return err_set(err, ERR_CONFIG,
 			       "the configuration%s%s has no pods to follow",
 			       conf->path != NULL ? " " : "",
 			       conf->path != NULL ? conf->path : "");
-	rc = session_run(&s, err);
+	int rc = session_run(&s, err);
 	session_release(&s);
 	return rc;
 }
@@ -290,7 +287,6 @@ cmd_fetch(struct context *context, char *const *words, size_t n,
 	  bool accept_new, struct fetched_logs *logs, struct err *err)
 {
 	struct session s = { .is_over = NULL };
-	int rc;
 
 	if (context_open_places(context, words, n, err) != 0)
 		return -1;
@@ -303,7 +299,7 @@ cmd_fetch(struct context *context, char *const *words, size_t n,
 		.keep_view = true,
 		.accept_new = accept_new,
 	};
-	rc = session_run(&s, err);
+	int rc = session_run(&s, err);
 	if (rc >= 0 && s.signum == 0)
 		take_logs(&s.model, logs);
 	for (size_t i = 0; rc == 0 && i < n; i++)
@@ -399,12 +395,11 @@ static int
 exec_pods(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct conf conf;
-	int rc;
 
 	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc,
 			err) != 0)
 		return -1;
-	rc = print_pods(&conf, opaque, err);
+	int rc = print_pods(&conf, opaque, err);
 	free(conf.pods);
 	return rc;
 }
@@ -483,16 +478,14 @@ exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 		.limit_s = call->limit_s,
 	};
 	struct conf conf;
-	cJSON **rows;
-	int rc;
 
 	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc,
 			err) != 0)
 		return -1;
 	probe.pods = conf.pods;
 	probe.n = conf.n_pods;
-	rows = xcalloc(probe.n, sizeof(cJSON *));
-	rc = pods_probe(&probe, rows, err);
+	cJSON **rows = xcalloc(probe.n, sizeof(cJSON *));
+	int rc = pods_probe(&probe, rows, err);
 	if (rc == 0)
 		rc = print_rows(rows, probe.n, call->format, err);
 	else if (rc > 0)

@@ -93,12 +93,11 @@ exec_runs(struct cmd_args *args, void *opaque, struct err *err)
 	const struct context *context = args->context;
 	const struct runs_call *call = opaque;
 	struct listing list = { .writer = context->writer, .call = call };
-	int rc;
 
 	list.out =
 		cmd_out(call->format,
 			call->format == OUT_CSV ? all_columns : table_columns);
-	rc = board_input_group_conf(&list.groups, &context->conf, err);
+	int rc = board_input_group_conf(&list.groups, &context->conf, err);
 	if (rc == 0)
 		rc = store_each_run(context->store, 0, print_run, &list, err);
 	rc = cmd_out_end(list.out, rc, err);
@@ -202,10 +201,8 @@ static int
 resolve_metric(struct store *store, int64_t run_id, struct wanted *wanted,
 	       struct err *err)
 {
-	int rc;
-
 	buf_init(&wanted->names, RUN_MAX_SERIES * (SERIES_LABEL_BYTES + 2));
-	rc = store_each_run(store, run_id, find_wanted, wanted, err);
+	int rc = store_each_run(store, run_id, find_wanted, wanted, err);
 	if (wanted->label[0] == '\0' &&
 	    metric_by_name(str_from(wanted->asked)) < METRIC_COUNT)
 		(void)snprintf(wanted->label, sizeof(wanted->label), "%s",
@@ -227,7 +224,6 @@ print_samples(const struct context *context, const char *name,
 {
 	struct samples_listing list = { .call = call };
 	struct wanted wanted = { .asked = call->metric };
-	int rc;
 
 	list.run_id = store_find_run(context->store, name, err);
 	if (list.run_id == 0)
@@ -236,9 +232,9 @@ print_samples(const struct context *context, const char *name,
 	    resolve_metric(context->store, list.run_id, &wanted, err) != 0)
 		return -1;
 	list.out = cmd_out(call->format, sample_columns);
-	rc = store_each_sample(context->store, list.run_id,
-			       call->metric != NULL ? wanted.label : NULL,
-			       print_sample, &list, err);
+	int rc = store_each_sample(context->store, list.run_id,
+				   call->metric != NULL ? wanted.label : NULL,
+				   print_sample, &list, err);
 	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
 		rc = err_set(err, ERR_NODATA, "run %lld has no samples%s%s",
@@ -280,11 +276,10 @@ print_telemetry(const struct context *context, const struct samples_call *call,
 {
 	const struct stored_span span = { call->pod, 0, false };
 	struct samples_listing list = { .call = call };
-	int rc;
 
 	list.out = cmd_out(call->format, pod_columns);
-	rc = store_each_telemetry(context->store, &span, print_moment, &list,
-				  err);
+	int rc = store_each_telemetry(context->store, &span, print_moment,
+				      &list, err);
 	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
 		rc = err_set(err, ERR_NODATA,

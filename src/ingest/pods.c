@@ -143,7 +143,6 @@ pod_judge(struct ingest_pod *pod)
 	struct link_info info;
 	struct pod_verdict now;
 	char why[sizeof(now.why)];
-	bool is_limited;
 	struct pod_facts facts = {
 		.now_ms = ingest_now_ms(ingest),
 		.was_up = pod->was_up,
@@ -168,7 +167,7 @@ pod_judge(struct ingest_pod *pod)
 	}
 	count_runs(pod, &facts);
 	pod_state_decide(&facts, &now);
-	is_limited = add_limit(&status, &now);
+	bool is_limited = add_limit(&status, &now);
 	pod->was_up |= now.state == POD_LIVE;
 	ingest->o.model->pods[pod->model_pod].lag_ms = status.lag_ms;
 	if (now.state != pod->verdict.state ||

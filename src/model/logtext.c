@@ -317,11 +317,9 @@ skip_escape(const char *p, const char *end)
 static struct str
 last_segment(struct str raw)
 {
-	const char *cr;
-
 	while (raw.len > 0 && raw.p[raw.len - 1] == '\r')
 		raw.len--;
-	cr = raw.len > 0 ? memrchr(raw.p, '\r', raw.len) : NULL;
+	const char *cr = raw.len > 0 ? memrchr(raw.p, '\r', raw.len) : NULL;
 	if (cr == NULL)
 		return raw;
 	return (struct str){ cr + 1, raw.len - (size_t)(cr + 1 - raw.p) };

@@ -419,11 +419,10 @@ model_pod_fetched(struct model *model, size_t pod,
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		struct series *here = p->telemetry[i];
-		int64_t last_ms;
 
 		if (series[i] == NULL)
 			continue;
-		last_ms = series_last(series[i])->wall_ms;
+		int64_t last_ms = series_last(series[i])->wall_ms;
 		for (size_t k = 0; here != NULL && k < series_count(here); k++)
 			if (series_at(here, k)->wall_ms > last_ms)
 				series_push(series[i], series_at(here, k));

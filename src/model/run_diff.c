@@ -64,11 +64,11 @@ static void
 add_setting(struct run_text *text, struct str name, struct str value)
 {
 	char key[NAME_BYTES + 1], clean[VALUE_BYTES + 1];
-	cJSON *node;
 
 	begin_telling(text);
 	(void)utf8_clean(key, sizeof(key), name);
-	node = cJSON_CreateString(utf8_clean(clean, sizeof(clean), value));
+	cJSON *node =
+		cJSON_CreateString(utf8_clean(clean, sizeof(clean), value));
 	if (json_get(text->settings, key) != NULL)
 		cJSON_ReplaceItemInObjectCaseSensitive(text->settings, key,
 						       node);

@@ -196,18 +196,17 @@ take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
 {
 	cJSON *gpu = cJSON_CreateObject();
 	struct str cell[6] = { { NULL, 0 } };
-	double index, used, util;
 	size_t n = 0;
 
 	while (n < 6 && str_next(&line, ',', &cell[n]))
 		n++;
-	index = number(cell[0]);
+	double index = number(cell[0]);
 	if (n < 6 || isnan(index)) {
 		cJSON_Delete(gpu);
 		return false;
 	}
-	used = number(cell[3]);
-	util = number(cell[4]);
+	double used = number(cell[3]);
+	double util = number(cell[4]);
 	json_add_number(gpu, "index", index);
 	add_clean(gpu, "name", str_trim(cell[1]));
 	json_add_number(gpu, "memory_mib", number(cell[2]));
@@ -235,15 +234,13 @@ take_apps(cJSON *row, struct str facts)
 	size_t n = 0;
 
 	while (next_fact(&facts, "app", &line)) {
-		cJSON *app;
-
 		if (!str_next(&line, ',', &pid) ||
 		    !str_next(&line, ',', &mib) || isnan(number(pid)))
 			continue;
 		line = str_trim(line);
 		pid = str_trim(pid);
 		mib = str_trim(mib);
-		app = cJSON_CreateObject();
+		cJSON *app = cJSON_CreateObject();
 		json_add_number(app, "pid", number(pid));
 		json_add_number(app, "memory_mib", number(mib));
 		add_clean(app, "name", line);
@@ -335,11 +332,9 @@ judge_jobs(cJSON *row, struct str facts)
 	size_t n = 0;
 
 	while (next_fact(&facts, "job", &line)) {
-		cJSON *job;
-
 		if (!str_next(&line, ' ', &pid) || isnan(number(pid)))
 			continue;
-		job = cJSON_CreateObject();
+		cJSON *job = cJSON_CreateObject();
 		json_add_number(job, "pid", number(pid));
 		add_clean(job, "job", line);
 		cJSON_AddItemToArray(list, job);

@@ -32,11 +32,9 @@ harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
 static void
 add_duration(struct buf *text, double seconds)
 {
-	unsigned int s;
-
 	if (!(seconds >= 0) || seconds > 1e9)
 		seconds = 0;
-	s = (unsigned int)(seconds + 0.5);
+	unsigned int s = (unsigned int)(seconds + 0.5);
 	if (seconds < 9.95 && seconds != s)
 		buf_appendf(text, "%.*f s", seconds < 1 ? 2 : 1, seconds);
 	else if (s < 60)

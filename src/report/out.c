@@ -231,12 +231,10 @@ out_gap(struct out *out)
 int
 out_free(struct out *out)
 {
-	int failed;
-
 	if (out->format != OUT_JSON &&
 	    (out->rows.n > 0 || (out->format != OUT_TABLE && !out->head_done)))
 		out_print(out);
-	failed = fflush(out->stream) != 0 || ferror(out->stream);
+	int failed = fflush(out->stream) != 0 || ferror(out->stream);
 	facts_release(&out->rows);
 	free(out->columns);
 	free(out->text);

@@ -65,7 +65,7 @@ static const struct {
 static enum harness_failure
 failure_in(struct str text, bool of_json)
 {
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+	for (size_t i = 0; i < LENGTH(signs); i++)
 		if ((signs[i].in_json || !of_json) &&
 		    str_find(text, signs[i].words) != NULL)
 			return signs[i].failure;

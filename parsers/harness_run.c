@@ -105,7 +105,7 @@ note_of(struct harness_build *b, const cJSON *result)
 			 "name"),
 	};
 
-	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+	for (size_t i = 0; i < LENGTH(nodes); i++) {
 		if (!cJSON_IsString(nodes[i]))
 			continue;
 		struct str text = str_trim(str_from(nodes[i]->valuestring));

@@ -78,7 +78,7 @@ harness_usage_read(struct harness_build *b, struct harness_usage *usage,
 						   HARNESS_BUILD_OUT };
 	const struct harness_file *file;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < LENGTH(kinds); i++) {
 		file = harness_run_file(b, kinds[i], number);
 		if (file != NULL)
 			usage_read_text(usage, file);

@@ -102,7 +102,7 @@ harness_score_of(const cJSON *object, const char *key)
 					      "verification" };
 	struct harness_number number = { false, (double)NAN };
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < LENGTH(places); i++) {
 		const cJSON *place = places[i] != NULL
 					     ? json_get(object, places[i])
 					     : object;

@@ -324,7 +324,7 @@ bench_verdict_style(const struct bench_live_contrast *c)
 		{ "SAME", STYLE_DONE },
 	};
 
-	for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++)
+	for (size_t i = 0; i < LENGTH(styles); i++)
 		if (strncmp(c->text, styles[i].word, strlen(styles[i].word)) ==
 		    0)
 			return styles[i].style;

@@ -32,7 +32,7 @@ static const struct {
 	{ "Tab", '\t' },
 };
 
-#define NAME_COUNT (sizeof(key_names) / sizeof(key_names[0]))
+#define NAME_COUNT (LENGTH(key_names))
 
 uint32_t
 key_by_name(const char *name, size_t len)

@@ -318,9 +318,9 @@ term_sane_begin(struct outlet *outlet)
 	static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL,
 				       SIGABRT };
 
-	term_watch_for(crashes, sizeof(crashes) / sizeof(crashes[0]));
+	term_watch_for(crashes, LENGTH(crashes));
 #endif
-	term_watch_for(ends, sizeof(ends) / sizeof(ends[0]));
+	term_watch_for(ends, LENGTH(ends));
 	(void)tcgetattr(STDIN_FILENO, &saved.before[0]);
 	(void)tcgetattr(STDOUT_FILENO, &saved.before[1]);
 	saved.ours[0] = saved.before[0];
@@ -365,7 +365,7 @@ term_sane_hold(sigset_t *before)
 	sigset_t set;
 
 	(void)sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+	for (size_t i = 0; i < LENGTH(passing); i++)
 		(void)sigaddset(&set, passing[i]);
 	(void)pthread_sigmask(SIG_BLOCK, &set, before);
 }
@@ -489,7 +489,7 @@ define_keys(void)
 		{ "\033[11~", KEY_F(1) },
 	};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < LENGTH(keys); i++)
 		(void)define_key(keys[i].bytes, keys[i].code);
 }
 
@@ -788,7 +788,7 @@ static const struct {
 static uint32_t
 function_key(int curses)
 {
-	for (size_t i = 0; i < sizeof(key_codes) / sizeof(key_codes[0]); i++)
+	for (size_t i = 0; i < LENGTH(key_codes); i++)
 		if (key_codes[i].curses == curses)
 			return key_codes[i].code;
 	if (curses >= KEY_F(1) && curses <= KEY_F(12))

@@ -601,7 +601,7 @@ is_more_better(const char *name)
 					     "tok/s", "flop",	   "tps",
 					     "f1",    "throughput" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < LENGTH(words); i++)
 		if (strcasestr(name, words[i]) != NULL &&
 		    strcasestr(name, "loss") == NULL)
 			return true;

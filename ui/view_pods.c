@@ -344,7 +344,7 @@ static const struct {
 	{ METRIC_GPU_MEM_MIB, "GPU memory GiB", 1.0 / 1024, 0, NAN },
 };
 
-#define N_CHARTS (sizeof(charts) / sizeof(charts[0]))
+#define N_CHARTS (LENGTH(charts))
 
 /* Seconds before now, as people say them. */
 static void
@@ -509,7 +509,7 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 			       UI_MAX_POD_MARKS);
 		return true;
 	}
-	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+	for (size_t i = 0; i < LENGTH(asks); i++)
 		if (asks[i].action == action)
 			out->id = asks[i].command;
 	if (out->id == COMMAND_BENCH_PICK || out->id == COMMAND_BENCH_AUDIT)

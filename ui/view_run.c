@@ -64,7 +64,7 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 		facts_text(facts, "log", FACT_PLAIN, "gone since %s",
 			   fmt_when(mr->log->gone_wall_ms, shared->now_wall_ms,
 				    when));
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < LENGTH(numbers); i++)
 		if (run_has(numbers[i].value))
 			facts_number(facts, numbers[i].label,
 				     numbers[i].decimals < 0 ? FMT_GROUPED

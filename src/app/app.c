@@ -157,9 +157,8 @@ open_shell(void *user, const struct conf_pod *pod, const char *command,
 	app->is_command = command != NULL;
 	loop_fd_set(app->tty, 0);
 	term_leave(app->term);
-	char *line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
+	AUTO_TEXT line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
 	(void)term_write(app->term, line, strlen(line));
-	free(line);
 	watch_out(app);
 	if (pod_shell_start(&app->shell, term_fd(app->term), err)) {
 		come_back(app, 127);
@@ -410,16 +409,14 @@ on_signal(void *user, int signum)
 static void
 notify(struct app *app, const char *text)
 {
-	struct buf out;
+	AUTO_BUF out = buf_new(8192);
 
 	if (!term_waits(app->term))
 		app->notices = 0;
 	if (app->notices++ >= NOTICES)
 		return;
-	buf_init(&out, 8192);
 	osc_notify(&out, STR_LIT("hgym-tui"), str_from(text), app->in_tmux);
 	(void)term_write(app->term, out.data, out.len);
-	buf_release(&out);
 }
 
 static void
@@ -486,7 +483,7 @@ watch(struct app *app)
 	app->away = loop_timer_new(app->loop, on_away, app);
 	loop_timer_start(app->poll, 1, 0);
 	loop_timer_start(app->tick, 1000, 1000);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (size_t i = 0; i < LENGTH(signals); i++)
 		loop_on_signal(app->loop, signals[i], on_signal, app);
 }
 

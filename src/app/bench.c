@@ -119,10 +119,10 @@ on_exit_of(void *user, int exit_status, int term_signal)
 	watched->child = NULL;
 	if (term_signal == 0 && exit_status != 0 && exit_status != EXIT_CHECK) {
 		last_line(watched->log, line);
-		event.text = xasprintf("bench: %s",
-				       line[0] != '\0' ? line : "it failed");
+		AUTO_TEXT text = xasprintf(
+			"bench: %s", line[0] != '\0' ? line : "it failed");
+		event.text = text;
 		model_event_add(watched->owner->model, &event);
-		free(event.text);
 	}
 	forget(watched);
 }

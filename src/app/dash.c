@@ -199,7 +199,7 @@ on_ask(void *user, const struct fleet_question *q)
 	const char *pod = q->pod < dash->model.n_pods
 				  ? dash->model.pods[q->pod].name
 				  : "?";
-	char *text;
+	AUTO_TEXT text = NULL;
 
 	if (q->ask == FLEET_ASK_PASSPHRASE)
 		text = xasprintf("%s: the key %s is encrypted.%s", pod, q->path,
@@ -211,7 +211,6 @@ on_ask(void *user, const struct fleet_question *q)
 				 "provider shows. Type yes to trust it.",
 				 pod, q->host, q->key_type, q->fingerprint);
 	ui_ask(dash->ui, q->pod, text, q->ask == FLEET_ASK_PASSPHRASE);
-	free(text);
 }
 
 /* HarnessGym directories here or on the pods. */
@@ -410,12 +409,11 @@ start_pods(void *user, struct loop *loop, struct ui *ui, struct err *err)
 static char *
 alerts_path(void)
 {
-	char *dir = conf_dir_state(), *path = NULL;
+	AUTO_TEXT dir = conf_dir_state();
 
-	if (dir != NULL && conf_make_dir(dir, NULL) == 0)
-		path = xasprintf("%s/alerts", dir);
-	free(dir);
-	return path;
+	return dir != NULL && conf_make_dir(dir, NULL) == 0
+		       ? xasprintf("%s/alerts", dir)
+		       : NULL;
 }
 
 static int

@@ -147,7 +147,7 @@ settle_in(struct demo *demo, struct err *err)
 						 "XDG_STATE_HOME" };
 	AUTO_TEXT home = xasprintf("%s/" HOME, demo->folder.path);
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+	for (size_t i = 0; i < LENGTH(variables); i++)
 		(void)setenv(variables[i], home, 1);
 	(void)unsetenv("HGYM_TUI_CONFIG");
 	add_player(demo, demo_recordings[0].text);
@@ -270,7 +270,7 @@ static char *
 demo_compose(void *user, const struct command *command, struct err *err)
 {
 	struct demo *demo = user;
-	char *locks = xasprintf("%s/" BENCH, demo->folder.path), *made;
+	AUTO_TEXT locks = xasprintf("%s/" BENCH, demo->folder.path);
 	const struct bench_compose with = { &demo->context->conf, demo->model,
 					    locks };
 	struct command asked = *command;
@@ -278,9 +278,7 @@ demo_compose(void *user, const struct command *command, struct err *err)
 
 	if (asked.id == COMMAND_BENCH_AUDIT && asked.name == NULL)
 		asked.name = plan;
-	made = bench_compose(&with, &asked, err);
-	free(locks);
-	return made;
+	return bench_compose(&with, &asked, err);
 }
 
 struct app_source

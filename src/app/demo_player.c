@@ -201,7 +201,7 @@ play_link(struct demo_player *p)
 	while (state < POD_GONE && !str_eq_cstr(name, pod_state_name(state)))
 		state++;
 	event.severity = state == POD_LIVE ? MODEL_INFO : MODEL_WARNING;
-	char *reason = why.len > 0 ? xstrndup(why.p, why.len) : xstrdup("");
+	AUTO_TEXT reason = why.len > 0 ? xstrndup(why.p, why.len) : xstrdup("");
 	model_pod_state(model, p->pod, state, reason, 0);
 	event.text = xasprintf("%s: %s%s%s", model->pods[p->pod].name,
 			       pod_state_name(state),
@@ -209,7 +209,6 @@ play_link(struct demo_player *p)
 	if (known)
 		model_event_add(model, &event);
 	free(event.text);
-	free(reason);
 }
 
 static void
@@ -230,7 +229,7 @@ static const struct {
 	{ ':', play_telemetry },
 };
 
-#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+#define KIND_COUNT (LENGTH(kinds))
 
 int
 demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err)

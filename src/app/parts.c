@@ -297,7 +297,7 @@ static const struct {
 	[COMMAND_BENCH_RUN] = { made_bench, preview_made },
 };
 
-#define ACTION_COUNT (sizeof(actions) / sizeof(actions[0]))
+#define ACTION_COUNT (LENGTH(actions))
 
 static int
 execute(void *user, const struct command *command, char said[200],

@@ -80,7 +80,7 @@ static void
 add_line(struct model_check *check, struct buf *line)
 {
 	if (line->len > 0)
-		model_check_add(check, (struct str){ line->data, line->len });
+		model_check_add(check, buf_str(line));
 	buf_clear(line);
 }
 
@@ -112,12 +112,8 @@ add_fact(struct buf *line, const cJSON *row, const char *key, const char *name)
 static bool
 get_number(const cJSON *row, const char *key, double *value)
 {
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(row, key);
-
-	if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
-		return false;
-	*value = item->valuedouble;
-	return true;
+	*value = json_get_number(row, key, (double)NAN);
+	return isfinite(*value);
 }
 
 static void
@@ -148,8 +144,7 @@ add_clock(struct buf *line, const cJSON *row)
 static void
 add_processes(struct buf *line, const cJSON *row)
 {
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(row, "processes");
-	int n = cJSON_GetArraySize(list);
+	int n = cJSON_GetArraySize(json_get(row, "processes"));
 
 	if (n > 0)
 		buf_appendf(line, "%s%d compute process%s on its GPUs",
@@ -191,15 +186,15 @@ read_answer(const struct buf *out, struct model_check *check)
 	struct str rest = { out->data, out->len }, line;
 
 	while (str_next(&rest, '\n', &line)) {
-		cJSON *row = line.len > 0 && line.p[0] == '{'
-				     ? json_parse(line, JSON_BARE_REFUSED, NULL)
-				     : NULL;
+		AUTO_JSON row =
+			line.len > 0 && line.p[0] == '{'
+				? json_parse(line, JSON_BARE_REFUSED, NULL)
+				: NULL;
 
 		if (row != NULL)
 			add_row(check, row);
 		else if (line.len > 0)
 			model_check_add(check, line);
-		cJSON_Delete(row);
 	}
 	if (check->n_lines == 0)
 		model_check_add(check, STR_LIT("it said nothing"));

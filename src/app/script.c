@@ -205,7 +205,7 @@ run_line(struct player *player, struct str line, struct err *err)
 		return 0;
 	if (!str_next(&line, ' ', &word))
 		return 0;
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < LENGTH(commands); i++)
 		if (str_eq_cstr(word, commands[i].name))
 			return commands[i].run(player, line, err);
 	return err_set(err, ERR_USAGE, "there is no command \"%.*s\"",

@@ -30,7 +30,7 @@ base64_decode(struct buf *out, struct str text)
 	    memchr(text.p, '-', text.len) != NULL)
 		return text.len == 0;
 	EVP_ENCODE_CTX *ctx = EVP_ENCODE_CTX_new();
-	unsigned char *data = xmalloc(text.len + 3);
+	AUTO_FREE unsigned char *data = xmalloc(text.len + 3);
 	EVP_DecodeInit(ctx);
 	bool good =
 		EVP_DecodeUpdate(ctx, data, &n, (const unsigned char *)text.p,
@@ -39,6 +39,5 @@ base64_decode(struct buf *out, struct str text)
 	if (good)
 		buf_append(out, data, (size_t)n + (size_t)end);
 	EVP_ENCODE_CTX_free(ctx);
-	free(data);
 	return good;
 }

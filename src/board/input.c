@@ -146,7 +146,7 @@ input_group_by(struct board_input *input, const char *text, struct err *err)
 
 	pattern_free(input->pattern);
 	input->pattern = NULL;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < LENGTH(words); i++) {
 		if (strcmp(words[i].name, text) == 0) {
 			input->by = words[i].by;
 			return 0;

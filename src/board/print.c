@@ -661,7 +661,7 @@ add_says(struct page *p)
 	};
 
 	facts_section(p->facts, "")->is_list = true;
-	for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
+	for (size_t i = 0; i < LENGTH(says); i++) {
 		says[i](p);
 		end_line(p);
 	}
@@ -984,7 +984,7 @@ add_means(cJSON *object, const struct board_group *group)
 		"peak_mem_mib",
 	};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < LENGTH(keys); i++)
 		json_add_number(object, keys[i], board_mean(group, keys[i]));
 }
 

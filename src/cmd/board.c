@@ -93,7 +93,7 @@ take_fail_on(void *opaque, const char *value, struct err *err)
 	struct str rest = str_from(value), word;
 
 	while (str_next(&rest, ',', &word)) {
-		size_t i = 0, n = sizeof(fail_words) / sizeof(fail_words[0]);
+		size_t i = 0, n = LENGTH(fail_words);
 
 		while (i < n && !str_eq_cstr(word, fail_words[i].name))
 			i++;
@@ -622,7 +622,7 @@ put_folder(const struct cmd_args *args, struct export_call *call,
 
 	if (new_folder_make(call->out, err) != 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < LENGTH(files); i++) {
 		char *path;
 		FILE *stream =
 			new_folder_create(call->out, files[i].name, &path, err);

@@ -223,7 +223,7 @@ check_usual_keys(struct doctor *d, bool has_rsa_sha2)
 					     "id_rsa" };
 	size_t found = 0;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < LENGTH(names); i++) {
 		AUTO_TEXT usual = xasprintf("~/.ssh/%s", names[i]);
 		AUTO_TEXT path = file_expand_home(usual);
 

@@ -356,7 +356,7 @@ print_pod(struct out *out, const struct model_pod *pod,
 		JTEXT("transport", conf_transport_name(conf->transport)),
 		JTEXT("gpu", pod->gpu_name));
 
-	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+	for (size_t i = 0; i < LENGTH(metrics); i++)
 		add_last(row, pod, metrics[i]);
 	json_add(row, JNUM("disk_free_bytes", pod->disk_free_bytes),
 		 JNUM("usd_per_hour", pod->usd_per_hour));

@@ -176,7 +176,7 @@ check_pod_link(const struct json_reader *r, const struct conf_pod *pod,
 		     { "shell", pod->shell.v != NULL, by_command } };
 	char at[JSON_PATH_SIZE];
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < LENGTH(keys); i++)
 		if (keys[i].is_given && !keys[i].is_right)
 			return json_refuse(r, json_join(at, path, keys[i].key),
 					   "a pod with the transport \"%s\" "
@@ -365,7 +365,7 @@ is_running(const struct found *found)
 	static const char *const words[] = { "running", "active", "up",
 					     "ready" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < LENGTH(words); i++)
 		if (found->state == NULL ||
 		    strcasecmp(found->state, words[i]) == 0)
 			return true;
@@ -1035,9 +1035,7 @@ add_place_logs(struct conf_strings *logs, const char *path)
 	static const char *const below[] = { "",       "/*.log",   "/*.txt",
 					     "/*.out", "/*/*.log", "/*/*.txt" };
 	const char *home = path[0] == '/' || path[0] == '~' ? "" : "~/";
-	size_t n = strpbrk(path, "*?[") != NULL
-			   ? 1
-			   : sizeof(below) / sizeof(below[0]);
+	size_t n = strpbrk(path, "*?[") != NULL ? 1 : LENGTH(below);
 
 	logs->v = xreallocarray(logs->v, logs->n + n, sizeof(*logs->v));
 	for (size_t i = 0; i < n; i++)

@@ -268,7 +268,7 @@ check_status(struct round *round, const struct alert *alert)
 	if (run_has(step))
 		(void)snprintf(at, sizeof(at), " at step %s",
 			       str_number(step, 12, number));
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < LENGTH(rules); i++)
 		if (alert->mr->run.status == rules[i].status)
 			hold(round, alert, rules[i].kind, "%s%s", rules[i].text,
 			     at);
@@ -297,7 +297,7 @@ check_caps(struct round *round, const struct alert *alert)
 	};
 	char value[STR_NUMBER_SIZE], cap[STR_NUMBER_SIZE];
 
-	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
+	for (size_t i = 0; i < LENGTH(caps); i++)
 		if (caps[i].value > caps[i].cap)
 			hold(round, alert, caps[i].kind,
 			     "%s of %s %s is over the cap of %s", caps[i].what,

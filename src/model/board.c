@@ -397,7 +397,7 @@ note_unlike(const struct board *board, struct board_group *group)
 	size_t at;
 	char text[STR_NUMBER_SIZE];
 
-	for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++) {
+	for (size_t k = 0; k < LENGTH(same); k++) {
 		const struct run_number *number =
 			run_number_by_name(str_from(same[k].key));
 		struct different d = { .n = 0 };

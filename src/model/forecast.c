@@ -30,8 +30,7 @@ time_series(const struct model_run *mr)
 						  METRIC_MS_PER_STEP,
 						  METRIC_VAL_LOSS };
 
-	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]);
-	     i++) {
+	for (size_t i = 0; i < LENGTH(candidates); i++) {
 		const struct series *series = mr->series[candidates[i]];
 
 		if (series != NULL && series_count(series) >= 2 &&
@@ -147,7 +146,7 @@ recent_error(double part)
 					{ 0.75, 0.03 },
 					{ 1, 0 } };
 
-	for (size_t i = 1; i < sizeof(at) / sizeof(at[0]); i++)
+	for (size_t i = 1; i < LENGTH(at); i++)
 		if (part <= at[i][0])
 			return at[i - 1][1] + (at[i][1] - at[i - 1][1]) *
 						      (part - at[i - 1][0]) /

@@ -182,7 +182,7 @@ behind_number(uint8_t look, unsigned int value)
 		return with_ink(look, ink_of_sixteen(value - 30));
 	if (value >= 90 && value <= 97)
 		return with_ink(look, ink_of_sixteen(value - 90 + 8));
-	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+	for (size_t i = 0; i < LENGTH(attributes); i++)
 		if (attributes[i].number == value)
 			return (uint8_t)((look & ~attributes[i].clears) |
 					 attributes[i].sets);

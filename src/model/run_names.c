@@ -29,7 +29,7 @@ is_common_name(struct str name)
 	static const char *const names[] = { "logs",   "log",	  "runs", "out",
 					     "output", "outputs", ".",	  "" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < LENGTH(names); i++)
 		if (str_eq_cstr(name, names[i]))
 			return true;
 	return false;

@@ -263,7 +263,7 @@ harness_add_verifier(struct buf *text, const struct harness_post *post)
 		      { "torch ", post->torch },
 		      { "CUDA ", post->cuda } };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < LENGTH(parts); i++)
 		if (parts[i].text != NULL)
 			buf_appendf(text, "%s%s%s", text->len > 0 ? ", " : "",
 				    parts[i].name, parts[i].text);
@@ -618,7 +618,7 @@ add_usage(struct buf *text, struct subject *s)
 
 	if (usage->cost_usd.present)
 		buf_appendf(text, "$%.2f", usage->cost_usd.value);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; i < LENGTH(parts); i++) {
 		if (!parts[i].number.present)
 			continue;
 		buf_append_str(text, text->len > 0 ? ", " : "");

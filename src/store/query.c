@@ -289,11 +289,10 @@ find_metric(struct sample_reader *r, int64_t id)
 		db_text(r->db, "SELECT name FROM metrics WHERE id = ?1", id);
 	if (name->text == NULL)
 		return NULL;
-	char *own = db_text(r->db,
-			    "SELECT 1 FROM metrics WHERE id = ?1 AND own", id);
+	AUTO_TEXT own = db_text(
+		r->db, "SELECT 1 FROM metrics WHERE id = ?1 AND own", id);
 	if (own == NULL)
 		name->metric = metric_by_name(str_from(name->text));
-	free(own);
 	(void)series_label(name->metric, name->text, name->label);
 	return name;
 }

@@ -133,15 +133,13 @@ take_names(const struct json_reader *r, const cJSON *names, const char *path,
 {
 	struct rule *rule = (struct rule *)to;
 	int n = cJSON_GetArraySize(names);
-	const cJSON *node;
 
 	if (n > MAX_NAMES)
 		return json_refuse(r, path, "at most %d names are allowed",
 				   MAX_NAMES);
 	rule->pairs = true;
 	rule->names = xcalloc((size_t)n + 1, sizeof(*rule->names));
-	cJSON_ArrayForEach(node, names)
-	{
+	json_each (node, names) {
 		char at[JSON_PATH_SIZE];
 
 		if (take_name(r, node, json_join(at, path, node->string),
@@ -157,14 +155,12 @@ take_rules(const struct json_reader *r, const cJSON *rules, const char *path,
 {
 	struct format *format = to;
 	int n = cJSON_GetArraySize(rules);
-	const cJSON *node;
 
 	if (n == 0 || n > MAX_RULES)
 		return json_refuse(r, path, "1 to %d rules are allowed",
 				   MAX_RULES);
 	format->rules = xcalloc((size_t)n, sizeof(*format->rules));
-	cJSON_ArrayForEach(node, rules)
-	{
+	json_each (node, rules) {
 		char at[JSON_PATH_SIZE], match[JSON_PATH_SIZE];
 		struct rule *rule = &format->rules[format->n_rules];
 		struct err why = { ERR_NONE, "" };
@@ -214,14 +210,13 @@ load_text(struct format_set *set, const char *file, struct str text,
 				       .err = err };
 	struct format format = { NULL, NULL, false, NULL, 0 };
 	AUTO_JSON root = json_parse(text, JSON_BARE_REFUSED, err);
-	int rc;
 
 	if (root == NULL) {
 		if (err != NULL)
 			err->code = ERR_CONFIG;
 		return err_prefix(err, "%s", file);
 	}
-	rc = json_take(&r, format_fields, root, "", &format);
+	int rc = json_take(&r, format_fields, root, "", &format);
 	if (rc == 0 && format.about == NULL)
 		format.about = xstrdup("");
 	if (rc == 0)
@@ -246,9 +241,8 @@ int
 format_set_load(struct format_set *set, const char *path, struct err *err)
 {
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-	int rc;
+	int rc = file_read(path, &text, err);
 
-	rc = file_read(path, &text, err);
 	if (rc == 0)
 		rc = format_set_load_text(set, path, buf_str(&text), err);
 	return rc;

@@ -16,12 +16,10 @@ next_object(struct str *rest, unsigned int *broken)
 	struct str line;
 
 	while (str_next(rest, '\n', &line)) {
-		cJSON *root;
-
 		line = str_trim(line);
 		if (line.len == 0)
 			continue;
-		root = json_parse(line, JSON_BARE_TEXT, NULL);
+		cJSON *root = json_parse(line, JSON_BARE_TEXT, NULL);
 		if (cJSON_IsObject(root))
 			return root;
 		cJSON_Delete(root);
@@ -107,12 +105,11 @@ harness_calls_before(const struct harness_files *files, int64_t start_ms)
 	const struct harness_file *file =
 		harness_files_get(files, "mcp_calls.jsonl");
 	unsigned int n = 0, broken = 0;
-	struct str rest;
 	cJSON *line;
 
 	if (file == NULL || start_ms == 0)
 		return 0;
-	rest = (struct str){ file->text, file->len };
+	struct str rest = { file->text, file->len };
 	while ((line = next_object(&rest, &broken)) != NULL) {
 		int64_t at_ms = harness_time_at(line, "created_at");
 

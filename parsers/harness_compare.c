@@ -24,12 +24,10 @@ tools_of(const cJSON *trial)
 {
 	struct harness_number tools = harness_number_at(
 		json_get(trial, "harness_validation"), "active_tool_count");
-	const cJSON *node;
 
 	if (tools.present)
 		return tools;
-	cJSON_ArrayForEach(node, json_get(trial, "iterations"))
-	{
+	json_each (node, json_get(trial, "iterations")) {
 		struct harness_number n =
 			harness_number_at(node, "active_tool_count");
 
@@ -124,10 +122,7 @@ read_trial(struct harness_compare *compare, const struct harness_files *files,
 static const cJSON *
 reported_trial(const cJSON *report, size_t group, unsigned int number)
 {
-	const cJSON *node;
-
-	cJSON_ArrayForEach(node, json_get(report, "trials"))
-	{
+	json_each (node, json_get(report, "trials")) {
 		struct harness_number of = harness_number_at(node, "trial");
 
 		if (of.present && of.value == number &&
@@ -243,7 +238,6 @@ find_phase(struct harness_compare *compare, const struct harness_files *files)
 	};
 	const struct harness_file *last = NULL;
 	char folder[64];
-	const char *name;
 	size_t i = 0;
 
 	(void)snprintf(folder, sizeof(folder), "%s/trial_%u/",
@@ -259,7 +253,7 @@ find_phase(struct harness_compare *compare, const struct harness_files *files)
 	}
 	if (last == NULL)
 		return;
-	name = strrchr(last->path, '/') + 1;
+	const char *name = strrchr(last->path, '/') + 1;
 	while (strncmp(name, phases[i].name, strlen(phases[i].name)) != 0)
 		i++;
 	compare->live_phase = phases[i].phase;

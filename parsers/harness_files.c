@@ -164,12 +164,10 @@ file_at(struct harness_files *files, const char *path)
 static cJSON *
 whole_object(struct str text)
 {
-	cJSON *root;
-
 	text = str_trim(text);
 	if (text.len == 0 || text.p[text.len - 1] != '}')
 		return NULL;
-	root = json_parse(text, JSON_BARE_TEXT, NULL);
+	cJSON *root = json_parse(text, JSON_BARE_TEXT, NULL);
 	if (root != NULL && !cJSON_IsObject(root)) {
 		cJSON_Delete(root);
 		root = NULL;
@@ -266,8 +264,6 @@ harness_files_changed(struct harness_files *files, const char *path,
 static struct harness_judge *
 judge_at(struct harness_files *files, const char *run, const char *name)
 {
-	struct harness_judge *judge;
-
 	for (size_t i = 0; i < files->n_judges; i++)
 		if (strcmp(files->judges[i].run, run) == 0 &&
 		    strcmp(files->judges[i].name, name) == 0)
@@ -276,7 +272,7 @@ judge_at(struct harness_files *files, const char *run, const char *name)
 		return NULL;
 	files->judges = xgrow(files->judges, files->n_judges,
 			      &files->cap_judges, sizeof(*files->judges));
-	judge = &files->judges[files->n_judges++];
+	struct harness_judge *judge = &files->judges[files->n_judges++];
 	*judge = (struct harness_judge){ .run = xstrdup(run),
 					 .name = xstrdup(name) };
 	return judge;

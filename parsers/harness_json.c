@@ -98,13 +98,12 @@ static void
 add_phases(cJSON *object, const struct harness_iteration *it)
 {
 	cJSON *node = add_object(object, "attempt", it->attempt != NULL);
-	cJSON *names, *details;
 
 	if (node != NULL)
 		fill_phase(node, it->attempt);
 	add_number(object, "attempt_limit_s", it->attempt_limit_s);
-	names = cJSON_AddArrayToObject(object, "phases");
-	details = cJSON_AddArrayToObject(object, "phase_details");
+	cJSON *names = cJSON_AddArrayToObject(object, "phases");
+	cJSON *details = cJSON_AddArrayToObject(object, "phase_details");
 	for (size_t i = 0; i < it->n_phases; i++) {
 		cJSON_AddItemToArray(names,
 				     cJSON_CreateString(it->phases[i].name));
@@ -334,15 +333,14 @@ add_restore(cJSON *object, const struct harness_run *run)
 static void
 add_calls(cJSON *object, const struct harness_calls *calls)
 {
-	cJSON *tools, *statuses;
-
 	add_number(object, "mcp_calls_total",
 		   (struct harness_number){ calls->known, calls->total });
-	tools = cJSON_AddObjectToObject(object, "mcp_calls_by_tool");
+	cJSON *tools = cJSON_AddObjectToObject(object, "mcp_calls_by_tool");
 	for (size_t i = 0; i < calls->n_tools; i++)
 		cJSON_AddNumberToObject(tools, calls->tools[i].name,
 					calls->tools[i].calls);
-	statuses = cJSON_AddObjectToObject(object, "mcp_call_status_counts");
+	cJSON *statuses =
+		cJSON_AddObjectToObject(object, "mcp_call_status_counts");
 	for (size_t i = 0; i < calls->n_statuses; i++)
 		cJSON_AddNumberToObject(statuses, calls->statuses[i].name,
 					calls->statuses[i].calls);

@@ -163,7 +163,6 @@ static struct phase
 phase_of(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
-	const struct harness_iteration *last;
 	struct phase phase;
 
 	if (run->n_iterations == 0) {
@@ -176,7 +175,8 @@ phase_of(const struct harness_build *b)
 			mtime_of(harness_run_file(b, HARNESS_CONFIG, 0))
 		};
 	}
-	last = &run->iterations[run->n_iterations - 1];
+	const struct harness_iteration *last =
+		&run->iterations[run->n_iterations - 1];
 	phase = phase_of_iteration(b, last);
 	if (strcmp(phase.name, "between") == 0 && run->planned.present &&
 	    last->number >= run->planned.value)
@@ -194,7 +194,6 @@ state_of(const struct harness_build *b, const struct phase *phase)
 	double limit_s = harness_is_finite(phase->limit_s)
 				 ? phase->limit_s.value
 				 : UNKNOWN_LIMIT_S;
-	double over_s;
 
 	limit_s += fmax(MARGIN_S, limit_s / 10);
 	if (b->until_ms != INT64_MAX)
@@ -203,7 +202,7 @@ state_of(const struct harness_build *b, const struct phase *phase)
 		return HARNESS_STATE_RUNNING;
 	if (!life->silent_s.present)
 		return HARNESS_STATE_STALE;
-	over_s = life->silent_s.value - limit_s;
+	double over_s = life->silent_s.value - limit_s;
 	if (over_s > ABORTED_S && b->run->table == NULL)
 		return HARNESS_STATE_ABORTED;
 	return over_s > 0 || life->process == HARNESS_NO

@@ -65,7 +65,7 @@ static const struct {
 static enum harness_failure
 failure_in(struct str text, bool of_json)
 {
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+	for (size_t i = 0; i < LENGTH(signs); i++)
 		if ((signs[i].in_json || !of_json) &&
 		    str_find(text, signs[i].words) != NULL)
 			return signs[i].failure;
@@ -76,13 +76,12 @@ failure_in(struct str text, bool of_json)
 static enum harness_failure
 failure_of_json(const cJSON *json)
 {
-	const cJSON *error = json_get(json, "error"), *item;
+	const cJSON *error = json_get(json, "error");
 	enum harness_failure failure = HARNESS_FAILURE_NONE;
 
 	if (cJSON_IsString(error))
 		failure = failure_in(str_from(error->valuestring), true);
-	cJSON_ArrayForEach(item, json_get(json, "errors"))
-	{
+	json_each (item, json_get(json, "errors")) {
 		if (failure != HARNESS_FAILURE_NONE)
 			break;
 		if (cJSON_IsString(item))
@@ -105,8 +104,6 @@ static enum harness_failure
 classify(const struct harness_post *post, const cJSON *json, struct str out,
 	 struct str errors)
 {
-	enum harness_failure failure;
-
 	if (post->passed == HARNESS_YES)
 		return HARNESS_FAILURE_NONE;
 	if (post->timed_out == HARNESS_YES ||
@@ -114,7 +111,7 @@ classify(const struct harness_post *post, const cJSON *json, struct str out,
 		return HARNESS_FAILURE_TIMEOUT;
 	if (post->has_json)
 		return failure_of_json(json);
-	failure = failure_in(errors, false);
+	enum harness_failure failure = failure_in(errors, false);
 	if (failure == HARNESS_FAILURE_SSH_MASKED && str_trim(out).len > 0)
 		failure = HARNESS_FAILURE_NONE; /* tar worked, more came */
 	if (failure != HARNESS_FAILURE_NONE)
@@ -147,15 +144,14 @@ static void
 read_cases(struct harness_build *b, struct harness_post *post,
 	   const cJSON *json)
 {
-	const cJSON *cases = json_get(json, "cases"), *node;
+	const cJSON *cases = json_get(json, "cases");
 	int n = cJSON_IsArray(cases) ? cJSON_GetArraySize(cases) : 0;
 
 	if (n > HARNESS_MAX_CASES)
 		n = HARNESS_MAX_CASES;
 	post->cases = harness_pool_alloc(b->pool, (size_t)n,
 					 sizeof(struct harness_case));
-	cJSON_ArrayForEach(node, cases)
-	{
+	json_each (node, cases) {
 		if (post->n_cases == (size_t)n)
 			break;
 		if (cJSON_IsObject(node))

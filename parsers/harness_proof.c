@@ -170,11 +170,10 @@ is_in_turn(const struct harness_build *b, size_t i)
 {
 	const struct harness_run *run = b->run;
 	const struct harness_iteration *it = &run->iterations[i];
-	const cJSON *node, *rows = json_get(b->summary, "iterations");
+	const cJSON *rows = json_get(b->summary, "iterations");
 	bool listed = cJSON_GetArraySize(rows) == 0;
 
-	cJSON_ArrayForEach(node, rows)
-	{
+	json_each (node, rows) {
 		struct harness_number of = harness_number_at(node, "iteration");
 
 		listed |= of.present && of.value == it->number;

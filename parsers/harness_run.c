@@ -73,13 +73,10 @@ static void
 read_phases(struct harness_build *b, struct harness_iteration *it,
 	    const cJSON *phases)
 {
-	const cJSON *node;
-
 	it->phases =
 		harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(phases),
 				   sizeof(*it->phases));
-	cJSON_ArrayForEach(node, phases)
-	{
+	json_each (node, phases) {
 		if (node->string != NULL && cJSON_IsObject(node))
 			read_phase(b, &it->phases[it->n_phases++], node->string,
 				   node);
@@ -108,12 +105,10 @@ note_of(struct harness_build *b, const cJSON *result)
 			 "name"),
 	};
 
-	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
-		struct str text;
-
+	for (size_t i = 0; i < LENGTH(nodes); i++) {
 		if (!cJSON_IsString(nodes[i]))
 			continue;
-		text = str_trim(str_from(nodes[i]->valuestring));
+		struct str text = str_trim(str_from(nodes[i]->valuestring));
 		text.len = strcspn(text.p, "\r\n") < text.len
 				   ? strcspn(text.p, "\r\n")
 				   : text.len;
@@ -129,14 +124,12 @@ static struct harness_names
 read_names(struct harness_build *b, const cJSON *array)
 {
 	struct harness_names names = { NULL, 0 };
-	const cJSON *node;
 
 	if (!cJSON_IsArray(array))
 		return names;
 	names.v = harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(array),
 				     sizeof(*names.v));
-	cJSON_ArrayForEach(node, array)
-	{
+	json_each (node, array) {
 		if (cJSON_IsString(node))
 			names.v[names.n++] = harness_text_of(b->pool, node,
 							     HARNESS_PATH_MAX);
@@ -158,13 +151,10 @@ summary_reports(struct harness_build *b, unsigned int number,
 		const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
 {
 	const cJSON *all = json_get(
-			    json_get(b->summary, "artifact_qualification"),
-			    "reports"),
-		    *node;
+		json_get(b->summary, "artifact_qualification"), "reports");
 	size_t n = 0;
 
-	cJSON_ArrayForEach(node, all)
-	{
+	json_each (node, all) {
 		struct harness_number of = harness_number_at(node, "iteration");
 
 		if (!of.present || of.value != number ||
@@ -280,10 +270,7 @@ read_result(struct harness_build *b, struct harness_iteration *it,
 static const cJSON *
 summary_row(const struct harness_build *b, unsigned int number)
 {
-	const cJSON *node;
-
-	cJSON_ArrayForEach(node, json_get(b->summary, "iterations"))
-	{
+	json_each (node, json_get(b->summary, "iterations")) {
 		struct harness_number of = harness_number_at(node, "iteration");
 
 		if (of.present && of.value == number)
@@ -304,15 +291,13 @@ static size_t
 find_iterations(const struct harness_build *b,
 		bool seen[HARNESS_MAX_ITERATIONS + 1])
 {
-	const cJSON *node;
 	size_t n = 0;
 
 	for (size_t i = 0; i < b->files->n; i++)
 		if (strcmp(b->files->all[i]->run, b->run->dir) == 0 &&
 		    !harness_proof_is_old(b, b->files->all[i]))
 			mark(seen, b->files->all[i]->number);
-	cJSON_ArrayForEach(node, json_get(b->summary, "iterations"))
-	{
+	json_each (node, json_get(b->summary, "iterations")) {
 		struct harness_number of = harness_number_at(node, "iteration");
 
 		mark(seen, of.present ? of.value : 0);
@@ -332,14 +317,12 @@ read_iterations(struct harness_build *b)
 	run->iterations =
 		harness_pool_alloc(b->pool, n, sizeof(*run->iterations));
 	for (unsigned int k = 1; k <= HARNESS_MAX_ITERATIONS; k++) {
-		struct harness_iteration *it;
-		const cJSON *result;
-
 		if (!seen[k])
 			continue;
-		it = &run->iterations[run->n_iterations++];
+		struct harness_iteration *it =
+			&run->iterations[run->n_iterations++];
 		it->number = k;
-		result = harness_json_file(b, HARNESS_RESULT, k);
+		const cJSON *result = harness_json_file(b, HARNESS_RESULT, k);
 		read_result(b, it, result, summary_row(b, k));
 		read_qualification(b, it, result);
 		it->blockers = read_names(b, json_get(result, "blockers"));
@@ -448,11 +431,10 @@ static const cJSON *
 restored_in_result(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
-	const cJSON *result;
 
 	if (run->n_iterations == 0)
 		return NULL;
-	result = harness_json_file(
+	const cJSON *result = harness_json_file(
 		b, HARNESS_RESULT,
 		run->iterations[run->n_iterations - 1].number);
 	return json_get(json_get(result, "optimization"),
@@ -585,7 +567,6 @@ static void
 read_run(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
-	const cJSON *result;
 
 	harness_proof_begin(b);
 	b->summary = harness_proof_is_over(b)
@@ -593,7 +574,7 @@ read_run(struct harness_build *b)
 			     : NULL;
 	read_config(b, harness_json_file(b, HARNESS_CONFIG, 0));
 	read_summary(b);
-	result = harness_json_file(b, HARNESS_RESULT, 1);
+	const cJSON *result = harness_json_file(b, HARNESS_RESULT, 1);
 	read_optimization(b, json_get(result, "optimization"));
 	read_checkpoint(b);
 	read_baseline(b);
@@ -633,11 +614,10 @@ find_runs(struct harness_workspace *ws, const struct harness_files *files)
 	for (size_t i = 0; i < files->n && ws->n_runs < HARNESS_MAX_RUNS; i++) {
 		const char *dir = files->all[i]->run;
 		size_t size = strlen(dir) + 1;
-		char *copy;
 
 		if (*dir == '\0' || knows_run(ws, dir))
 			continue;
-		copy = harness_pool_alloc(&ws->pool, size, 1);
+		char *copy = harness_pool_alloc(&ws->pool, size, 1);
 		memcpy(copy, dir, size);
 		ws->runs[ws->n_runs++].dir = copy;
 	}
@@ -854,17 +834,15 @@ read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
 {
 	const struct harness_file *file =
 		harness_files_get(files, "registry.json");
-	const cJSON *list = json_get(file != NULL ? file->json : NULL,
-				     "artifacts"),
-		    *node;
+	const cJSON *list =
+		json_get(file != NULL ? file->json : NULL, "artifacts");
 
 	if (!cJSON_IsArray(list))
 		return;
 	ws->artifacts =
 		harness_pool_alloc(&ws->pool, (size_t)cJSON_GetArraySize(list),
 				   sizeof(*ws->artifacts));
-	cJSON_ArrayForEach(node, list)
-	{
+	json_each (node, list) {
 		if (cJSON_IsObject(node))
 			read_artifact(ws, node);
 	}

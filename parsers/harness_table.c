@@ -108,7 +108,7 @@ table_suits(struct str name)
 static bool
 table_read_head(struct table *t, const struct harness_files *files)
 {
-	struct str rest, line, name;
+	struct str line, name;
 	unsigned int best = 0;
 
 	t->file = harness_files_get(files, "results.tsv");
@@ -116,13 +116,11 @@ table_read_head(struct table *t, const struct harness_files *files)
 		return false;
 	for (size_t c = 0; c < COLUMNS; c++)
 		t->columns[c] = SIZE_MAX;
-	rest = (struct str){ t->file->text, t->file->len };
+	struct str rest = { t->file->text, t->file->len };
 	(void)str_next(&rest, '\n', &line);
 	for (size_t i = 0; str_next(&line, '\t', &name); i++) {
-		size_t c;
-
 		name = str_trim(name);
-		c = table_find_name(name, column_words, SCORE);
+		size_t c = table_find_name(name, column_words, SCORE);
 		if (c == SCORE && table_suits(name) <= best)
 			continue;
 		t->columns[c] = i;

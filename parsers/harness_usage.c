@@ -55,7 +55,7 @@ static void
 usage_read_text(struct harness_usage *usage, const struct harness_file *file)
 {
 	struct str rest = { file->text, file->len }, line;
-	cJSON *object = json_parse(str_trim(rest), JSON_BARE_TEXT, NULL);
+	AUTO_JSON object = json_parse(str_trim(rest), JSON_BARE_TEXT, NULL);
 
 	if (cJSON_IsObject(object))
 		usage_read_object(usage, object, file->cut);
@@ -67,7 +67,6 @@ usage_read_text(struct harness_usage *usage, const struct harness_file *file)
 		usage_read_object(usage, node, file->cut);
 		cJSON_Delete(node);
 	}
-	cJSON_Delete(object);
 }
 
 void
@@ -79,7 +78,7 @@ harness_usage_read(struct harness_build *b, struct harness_usage *usage,
 						   HARNESS_BUILD_OUT };
 	const struct harness_file *file;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < LENGTH(kinds); i++) {
 		file = harness_run_file(b, kinds[i], number);
 		if (file != NULL)
 			usage_read_text(usage, file);

@@ -30,11 +30,9 @@ pool_own(struct harness_pool *pool, void *block)
 void *
 harness_pool_alloc(struct harness_pool *pool, size_t n, size_t size)
 {
-	void *block;
-
 	if (n == 0)
 		return NULL;
-	block = xcalloc(n, size);
+	void *block = xcalloc(n, size);
 	pool_own(pool, block);
 	return block;
 }
@@ -43,13 +41,12 @@ const char *
 harness_pool_text(struct harness_pool *pool, struct str text, size_t max)
 {
 	struct buf clean;
-	char *copy;
 
 	if (text.len > max)
 		text.len = max;
 	buf_init(&clean, text.len * 3 + 1);
 	utf8_sanitize(&clean, text);
-	copy = buf_detach(&clean);
+	char *copy = buf_detach(&clean);
 	pool_own(pool, copy);
 	return copy;
 }
@@ -117,7 +114,7 @@ harness_score_of(const cJSON *object, const char *key, bool quoted)
 					      "verification" };
 	struct harness_number number = { false, (double)NAN };
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < LENGTH(places); i++) {
 		const cJSON *place = places[i] != NULL
 					     ? json_get(object, places[i])
 					     : object;

@@ -168,17 +168,15 @@ copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 cJSON *
 json_parse(struct str text, enum json_bare bare, struct err *err)
 {
-	struct shape shape;
 	const char *end = NULL;
 	AUTO_BUF copy = buf_new((size_t)JSON_MAX_BYTES * 2);
-	size_t at, rest;
-	cJSON *root;
+	size_t rest;
 
 	if (text.len > JSON_MAX_BYTES) {
 		err_set(err, ERR_LIMIT, "larger than %u bytes", JSON_MAX_BYTES);
 		return NULL;
 	}
-	shape = shape_of(text);
+	struct shape shape = shape_of(text);
 	if (shape.depth > JSON_MAX_DEPTH) {
 		err_set(err, ERR_LIMIT, "nested deeper than %d levels",
 			JSON_MAX_DEPTH);
@@ -191,8 +189,8 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 	}
 	if (text.p == NULL)
 		text.p = "";
-	root = cJSON_ParseWithLengthOpts(text.p, text.len, &end, 0);
-	at = end != NULL ? (size_t)(end - text.p) : 0;
+	cJSON *root = cJSON_ParseWithLengthOpts(text.p, text.len, &end, 0);
+	size_t at = end != NULL ? (size_t)(end - text.p) : 0;
 	for (rest = at; rest < text.len; rest++)
 		if (!isspace((unsigned char)text.p[rest]))
 			break;
@@ -207,11 +205,9 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 cJSON *
 json_parse_file(const char *path, struct buf *text, struct err *err)
 {
-	cJSON *root;
-
 	if (file_read(path, text, err) != 0)
 		return NULL;
-	root = json_parse(buf_str(text), JSON_BARE_REFUSED, err);
+	cJSON *root = json_parse(buf_str(text), JSON_BARE_REFUSED, err);
 	if (root == NULL)
 		err_prefix(err, "%s", path);
 	return root;
@@ -449,9 +445,9 @@ twin_of(const cJSON *object)
 {
 	size_t n = 0, room = (size_t)cJSON_GetArraySize(object);
 	const char **names = xcalloc(room + 1, sizeof(*names)), *twin = NULL;
-	const cJSON *member;
 
-	cJSON_ArrayForEach(member, object) names[n++] = member->string;
+	json_each (member, object)
+		names[n++] = member->string;
 	qsort((void *)names, n, sizeof(*names), by_key);
 	for (size_t i = 1; i < n && twin == NULL; i++)
 		if (strcmp(names[i - 1], names[i]) == 0)

@@ -157,15 +157,12 @@ take_list(const struct json_reader *r, const struct json_field *f,
 						   : sizeof(char *);
 	size_t *taken = (size_t *)((char *)base + f->at_n);
 	char at[JSON_PATH_SIZE + 24];
-	const cJSON *item;
-	void *v;
 
 	if (n > f->most)
 		return json_refuse(r, path, "more than %zu entries", f->most);
-	v = xcalloc(n + 1, size);
+	void *v = xcalloc(n + 1, size);
 	memcpy((char *)base + f->at, &v, sizeof(v));
-	cJSON_ArrayForEach(item, array)
-	{
+	json_each (item, array) {
 		(void)snprintf(at, sizeof(at), "%s[%zu]", path, *taken);
 		if (take_entry(r, f, item, at, v, *taken) != 0)
 			return -1;
@@ -298,12 +295,9 @@ static int
 check_keys(const struct json_reader *r, const struct json_field *fields,
 	   const cJSON *object, const char *path)
 {
-	const cJSON *member;
-
 	if (!cJSON_IsObject(object))
 		return json_refuse(r, path, "expected an object");
-	cJSON_ArrayForEach(member, object)
-	{
+	json_each (member, object) {
 		if (strcmp(member->string, "//") != 0 &&
 		    check_member(r, fields, object, member, path) != 0)
 			return -1;

@@ -215,13 +215,12 @@ feed_clean(struct linebuf *lb, struct str text, uint64_t before, uint64_t crs)
 
 	while (at < text.len) {
 		struct str rest = { text.p + at, text.len - at };
-		const char *lf;
 
 		if (lb->skip != NULL &&
 		    (at += lb->skip(lb->user, rest, &lb->lines)) == text.len)
 			break;
 		segment.text.p = text.p + at;
-		lf = memchr(segment.text.p, '\n', text.len - at);
+		const char *lf = memchr(segment.text.p, '\n', text.len - at);
 		segment.text.len = (size_t)(lf - segment.text.p);
 		segment.line = ++lb->lines;
 		at += segment.text.len + 1;

@@ -165,10 +165,10 @@ static const struct meaning *
 find_meaning(const char *name)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	uintptr_t number;
 
 	(void)pthread_once(&once, index_meanings);
-	number = (uintptr_t)map_get(&meanings_by_name, str_from(name));
+	uintptr_t number =
+		(uintptr_t)map_get(&meanings_by_name, str_from(name));
 	return number > 0 ? &meanings[number - 1] : NULL;
 }
 
@@ -225,13 +225,12 @@ enum metric
 meaning_of(const struct pair *pair, double *scale)
 {
 	char name[NAME_BYTES];
-	const struct meaning *row;
 	bool good = false;
 
 	*scale = 1;
 	if (!plain_name(pair->name, name))
 		return METRIC_COUNT;
-	row = find_meaning(name);
+	const struct meaning *row = find_meaning(name);
 	if (row == NULL && pair->unit.len == 0 && !isfinite(pair->total) &&
 	    find_with_unit(name, scale) != NULL)
 		return METRIC_STEP_MS;

@@ -59,13 +59,11 @@ median_add(struct median *m, double value)
 static double
 exact_median(const struct median *m)
 {
-	double *sorted = xcalloc(m->n, sizeof(*sorted)), value;
+	AUTO_FREE double *sorted = xcalloc(m->n, sizeof(*sorted));
 
 	memcpy(sorted, m->values, m->n * sizeof(*sorted));
 	sort_doubles(sorted, m->n);
-	value = (sorted[(m->n - 1) / 2] + sorted[m->n / 2]) / 2;
-	free(sorted);
-	return value;
+	return (sorted[(m->n - 1) / 2] + sorted[m->n / 2]) / 2;
 }
 
 double

@@ -460,11 +460,9 @@ static void
 walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
 	    struct str above, int depth)
 {
-	const cJSON *node;
 	double value;
 
-	cJSON_ArrayForEach(node, object)
-	{
+	json_each (node, object) {
 		bool is_number = json_number(node, &value);
 		struct str name;
 

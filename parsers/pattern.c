@@ -67,17 +67,16 @@ is_for_blocks(const char *text)
 static pcre2_code *
 compile_block(const char *text, uint32_t options)
 {
-	pcre2_compile_context *context;
-	pcre2_code *code;
 	PCRE2_SIZE at;
 	int number;
 
 	if (!is_for_blocks(text))
 		return NULL;
-	context = pcre2_compile_context_create(NULL);
+	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
 	(void)pcre2_set_newline(context, PCRE2_NEWLINE_ANYCRLF);
-	code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
-			     options | PCRE2_MULTILINE, &number, &at, context);
+	pcre2_code *code =
+		pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+			      options | PCRE2_MULTILINE, &number, &at, context);
 	pcre2_compile_context_free(context);
 	if (code != NULL && pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) != 0) {
 		pcre2_code_free(code);
@@ -106,7 +105,6 @@ pattern_new(const char *text, struct err *err)
 	uint32_t options =
 		PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C;
 	struct pattern *pattern;
-	pcre2_code *code;
 	PCRE2_UCHAR why[128];
 	PCRE2_SIZE at;
 	int number;
@@ -117,8 +115,9 @@ pattern_new(const char *text, struct err *err)
 	}
 	if (!has_capital(text))
 		options |= PCRE2_CASELESS;
-	code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, options,
-			     &number, &at, NULL);
+	pcre2_code *code =
+		pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, options,
+			      &number, &at, NULL);
 	if (code == NULL) {
 		(void)pcre2_get_error_message(number, why, sizeof(why));
 		err_set(err, ERR_USAGE, "pattern, at character %zu: %s",
@@ -158,12 +157,11 @@ pattern_find_from(const struct pattern *pattern, struct str s, size_t from,
 		  size_t *at, size_t *len)
 {
 	const char *p = s.p != NULL ? s.p : "";
-	PCRE2_SIZE *where;
 
 	if (pcre2_match(pattern->code, (PCRE2_SPTR)p, s.len, from, 0,
 			pattern->data, pattern->context) < 0)
 		return false;
-	where = pcre2_get_ovector_pointer(pattern->data);
+	PCRE2_SIZE *where = pcre2_get_ovector_pointer(pattern->data);
 	*at = where[0];
 	*len = where[1] > where[0] ? where[1] - where[0] : 0;
 	return true;
@@ -190,23 +188,19 @@ line_at(struct str block, size_t from, size_t *next)
 static bool
 next_candidate(const struct pattern *pattern, struct str block, size_t *from)
 {
-	const char *begin;
-	PCRE2_SIZE at;
-	int rc;
-
 	if (pattern->block == NULL)
 		return true;
-	rc = pcre2_match(pattern->block, (PCRE2_SPTR)block.p, block.len, *from,
-			 0, pattern->data, pattern->context);
+	int rc = pcre2_match(pattern->block, (PCRE2_SPTR)block.p, block.len,
+			     *from, 0, pattern->data, pattern->context);
 	if (rc == PCRE2_ERROR_NOMATCH)
 		return false;
 	if (rc < 0)
 		return true;
-	at = pcre2_get_ovector_pointer(pattern->data)[0];
+	PCRE2_SIZE at = pcre2_get_ovector_pointer(pattern->data)[0];
 	/* Behind the last line end there is no line. */
 	if (at >= block.len && block.p[block.len - 1] == '\n')
 		return false;
-	begin = memrchr(block.p + *from, '\n', at - *from);
+	const char *begin = memrchr(block.p + *from, '\n', at - *from);
 	if (begin != NULL)
 		*from = (size_t)(begin - block.p) + 1;
 	return true;
@@ -277,7 +271,6 @@ pattern_new_path(const char *text, struct err *err)
 int
 pattern_take(const struct pattern *pattern, const char *path, struct str *taken)
 {
-	const PCRE2_SIZE *at;
 	int n = pcre2_match(pattern->code, (PCRE2_SPTR)path, strlen(path), 0, 0,
 			    pattern->data, pattern->context);
 
@@ -285,7 +278,8 @@ pattern_take(const struct pattern *pattern, const char *path, struct str *taken)
 		return 0;
 	if (n < 0)
 		return -1;
-	at = pcre2_get_ovector_pointer(pattern->data) + 2 * pattern->capture;
+	const PCRE2_SIZE *at =
+		pcre2_get_ovector_pointer(pattern->data) + 2 * pattern->capture;
 	if ((uint32_t)n <= pattern->capture || at[0] == PCRE2_UNSET)
 		return 0;
 	*taken = (struct str){ path + at[0], at[1] - at[0] };

@@ -164,11 +164,11 @@ take_pairs(const struct apply *a)
 		bool is_own = pair->metric == METRIC_COUNT ||
 			      pair_of(a->record, pair->metric) != pair;
 		enum metric metric = is_own ? METRIC_COUNT : pair->metric;
-		struct run_series *series;
 
 		if (is_named_before(a->record, i))
 			continue;
-		series = run_series_get(run, pair->name, pair->unit, metric);
+		struct run_series *series =
+			run_series_get(run, pair->name, pair->unit, metric);
 		if (series == NULL ||
 		    (!is_own && (ROW_METRICS >> metric & 1) != 0))
 			continue;
@@ -192,7 +192,6 @@ static void
 add_event(const struct apply *a, enum run_event_kind kind)
 {
 	struct run *run = &a->state->run;
-	struct run_event *event;
 
 	if (run->n_events == RUN_MAX_EVENTS) {
 		run->events_dropped++;
@@ -201,7 +200,7 @@ add_event(const struct apply *a, enum run_event_kind kind)
 	if (run->n_events % 8 == 0)
 		run->events = xreallocarray(run->events, run->n_events + 8,
 					    sizeof(*run->events));
-	event = &run->events[run->n_events++];
+	struct run_event *event = &run->events[run->n_events++];
 	*event = (struct run_event){ .line = a->place->line,
 				     .kind = kind,
 				     .step = run->last_step,
@@ -680,15 +679,15 @@ score_name(struct run_state *s, const struct record *record,
 {
 	struct str task = str_trim(record->stage),
 		   mode = str_trim(record->mode);
-	int n;
 
 	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))
 		task = str_skip(task, 1);
 	if (task.len > 0)
 		(void)snprintf(s->task, sizeof(s->task), "%.*s", (int)task.len,
 			       task.p);
-	n = snprintf(out, (size_t)2 * SERIES_NAME_BYTES, "%s%s%.*s", s->task,
-		     mode.len > 0 ? "/" : "", (int)mode.len, mode.p);
+	int n = snprintf(out, (size_t)2 * SERIES_NAME_BYTES, "%s%s%.*s",
+			 s->task, mode.len > 0 ? "/" : "", (int)mode.len,
+			 mode.p);
 	return (struct str){ out, strlen(out) < (size_t)n ? strlen(out)
 							  : (size_t)n };
 }
@@ -700,8 +699,6 @@ apply_score(const struct apply *a)
 	struct run_state *s = a->state;
 	double value = record_get(a->record, METRIC_SCORE);
 	char text[2 * SERIES_NAME_BYTES];
-	struct run_series *series;
-	struct str name;
 
 	survive(s);
 	if (!s->active)
@@ -709,9 +706,9 @@ apply_score(const struct apply *a)
 	take_pairs(a);
 	if (!isfinite(value))
 		return;
-	name = score_name(s, a->record, text);
-	series = run_series_get(&s->run, name, (struct str){ NULL, 0 },
-				METRIC_COUNT);
+	struct str name = score_name(s, a->record, text);
+	struct run_series *series = run_series_get(
+		&s->run, name, (struct str){ NULL, 0 }, METRIC_COUNT);
 	if (series == NULL)
 		return;
 	run_series_add(series, value, s->run.last_step);
@@ -761,11 +758,9 @@ is_exception(struct str text)
 void
 run_state_exception(struct run_state *s, uint64_t line, struct str text)
 {
-	struct run_event *event;
-
 	if (s->unnamed == 0)
 		return;
-	event = &s->run.events[s->unnamed - 1];
+	struct run_event *event = &s->run.events[s->unnamed - 1];
 	if (line > event->line + TRACEBACK_LINES)
 		s->unnamed = 0;
 	if (s->unnamed == 0 || !is_exception(text))

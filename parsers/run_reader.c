@@ -570,13 +570,12 @@ scan_whole(struct run_reader *r, const struct segment *segment,
 	   struct str *line, struct record *record)
 {
 	/* "slurmstepd: " or, where a host has several, "slurmstepd-NODE: ". */
-	const char *at;
 
 	if (!scan_line(r, segment, *line, record))
 		return false;
 	if (!record->rule->pairs)
 		return true;
-	at = str_find(*line, "slurmstepd");
+	const char *at = str_find(*line, "slurmstepd");
 	if (at == NULL || str_find(*line, ": error: ***") == NULL)
 		return true;
 	*line = str_between(at, line->p + line->len);
@@ -672,10 +671,9 @@ static void
 take_segment(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
-	enum line_class class;
 
 	r->line = segment->line;
-	class = read_segment(r, segment);
+	enum line_class class = read_segment(r, segment);
 
 	r->linebuf.skip = r->fold.inside ? skip_source : NULL;
 

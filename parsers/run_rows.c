@@ -191,12 +191,10 @@ static int
 read_members(struct reader *r, const cJSON *object, const char *wrong)
 {
 	struct run_row row;
-	const cJSON *item;
 	int status = 0;
 
 	row_init(&row);
-	cJSON_ArrayForEach(item, object)
-	{
+	json_each (item, object) {
 		if (status == 0)
 			status = set_member(r, &row, item);
 	}
@@ -306,14 +304,13 @@ read_value(struct reader *r, const cJSON *root, const cJSON *value)
 static int
 read_submission(struct reader *r, const cJSON *root)
 {
-	const cJSON *list = json_get(root, "seed_results"), *item;
+	const cJSON *list = json_get(root, "seed_results");
 	bool has_seeds = cJSON_IsObject(list) || cJSON_IsArray(list);
 	int status = 0;
 
 	if (!has_seeds)
 		list = json_get(root, "bpb");
-	cJSON_ArrayForEach(item, list)
-	{
+	json_each (item, list) {
 		if (status == 0)
 			status = has_seeds ? read_seed(r, root, item)
 					   : read_value(r, root, item);
@@ -326,13 +323,11 @@ static int
 read_json(struct reader *r, struct str text)
 {
 	struct str rest = text, line;
-	const cJSON *item;
 	cJSON *root = json_parse(text, JSON_BARE_NULL, NULL);
 	int status = 0;
 
 	if (cJSON_IsArray(root)) {
-		cJSON_ArrayForEach(item, root)
-		{
+		json_each (item, root) {
 			r->line++;
 			if (status == 0)
 				status = read_object(r, item);
@@ -404,11 +399,9 @@ read_head(struct reader *r, struct str *rest, char *names[MAX_COLUMNS])
 
 	r->line = 1;
 	while (end == ',' && n < MAX_COLUMNS) {
-		struct str name;
-
 		if (next_cell(rest, &cell, &end) != 0)
 			break;
-		name = str_trim(buf_str(&cell));
+		struct str name = str_trim(buf_str(&cell));
 		names[n++] = xstrndup(name.p, name.len);
 	}
 	for (int i = 0; i < n; i++)
@@ -435,15 +428,13 @@ read_line(struct reader *r, struct str *rest, char *const *names, int n)
 
 	r->line++;
 	for (int i = 0; end == ',' && wrong == NULL; i++) {
-		bool is_null;
-
 		if (next_cell(rest, &cell, &end) != 0)
 			wrong = "a quote does not end";
 		else if (i >= n)
 			wrong = "more cells than the head has";
 		if (wrong != NULL)
 			break;
-		is_null = cell.len == 0 || strcmp(cell.data, "null") == 0;
+		bool is_null = cell.len == 0 || strcmp(cell.data, "null") == 0;
 		is_filled |= !is_null;
 		json_add_string(object, names[i], is_null ? NULL : cell.data);
 	}
@@ -468,7 +459,6 @@ run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb,
 	      void *user, struct err *err)
 {
 	struct reader r = { .name = name, .cb = cb, .user = user, .err = err };
-	struct str trimmed;
 	struct run none;
 	int status = 0;
 
@@ -477,7 +467,7 @@ run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb,
 	run_release(&none);
 	if (str_starts_with(text, "\xEF\xBB\xBF")) /* a byte order mark */
 		text = str_skip(text, 3);
-	trimmed = str_trim(text);
+	struct str trimmed = str_trim(text);
 	if (trimmed.len > 0 && (trimmed.p[0] == '{' || trimmed.p[0] == '['))
 		status = read_json(&r, text);
 	else if (trimmed.len > 0)

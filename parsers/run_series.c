@@ -37,13 +37,11 @@ series_find(struct run *run, struct str name, enum metric metric)
 static void
 clean_name(char out[SERIES_NAME_BYTES], struct str raw)
 {
-	struct str name;
 	AUTO_BUF clean = buf_new(4 * SERIES_NAME_BYTES);
-	size_t n;
 
 	utf8_sanitize(&clean, raw);
-	name = str_trim(buf_str(&clean));
-	n = name.len;
+	struct str name = str_trim(buf_str(&clean));
+	size_t n = name.len;
 	if (n >= SERIES_NAME_BYTES) {
 		n = SERIES_NAME_BYTES - 1 - CUT_MARK_BYTES;
 		while (n > 0 && (name.p[n] & 0xC0) == 0x80)
@@ -91,13 +89,12 @@ struct run_series *
 run_series_get(struct run *run, struct str name, struct str unit,
 	       enum metric metric)
 {
-	struct run_series *series;
 	char clean[SERIES_NAME_BYTES];
 
 	name = str_trim(name);
 	if (name.len == 0)
 		return NULL;
-	series = series_find(run, name, metric);
+	struct run_series *series = series_find(run, name, metric);
 	if (series != NULL)
 		return series;
 	clean_name(clean, name);
@@ -141,10 +138,9 @@ static const char *
 share_name(const char *name)
 {
 	const struct str key = str_from(name);
-	char *shared;
 
 	(void)pthread_mutex_lock(&shared_lock);
-	shared = map_get(&shared_names, key);
+	char *shared = map_get(&shared_names, key);
 	if (shared == NULL && shared_names.count < SERIES_MAX_NAMES) {
 		shared = xstrdup(name);
 		(void)map_set(&shared_names, key, shared);

@@ -60,13 +60,10 @@ find_grams(const struct scan_index *index, struct str line)
 static uint32_t
 add_gram(struct scan_index *index, const char *literal, size_t len)
 {
-	size_t slot;
-	uint32_t bit;
-
 	if (len < 3)
 		return 0;
-	slot = gram_slot(load_low_first(literal, len));
-	bit = (uint32_t)1 << (slot % 32);
+	size_t slot = gram_slot(load_low_first(literal, len));
+	uint32_t bit = (uint32_t)1 << (slot % 32);
 	index->grams[slot] |= bit;
 	return bit;
 }
@@ -350,14 +347,14 @@ scanner_scan(struct scanner *scanner, struct str line, struct record *record)
 {
 	const struct scan_index *index = scanner->index;
 	struct look look = { .line = line };
-	const uint16_t *i, *end;
-	uint64_t head;
 
 	if (line.len == 0)
 		return false;
-	head = load_word(line.p, line.len);
-	i = index->items + index->start[(unsigned char)line.p[0]];
-	end = index->items + index->start[(unsigned char)line.p[0] + 1];
+	uint64_t head = load_word(line.p, line.len);
+	const uint16_t *i =
+		index->items + index->start[(unsigned char)line.p[0]];
+	const uint16_t *end =
+		index->items + index->start[(unsigned char)line.p[0] + 1];
 	for (; i < end; i++) {
 		const struct scan_rule *r = &index->rules[*i];
 
@@ -412,14 +409,14 @@ is_complete(struct scanner *scanner, struct str line,
 {
 	struct record longer;
 	AUTO_BUF text = buf_new(line.len + 2);
-	bool same;
 
 	if (!ends_in_number(line))
 		return true;
 	buf_append(&text, line.p, line.len);
 	buf_append_char(&text, '7');
-	same = scanner_scan(scanner, buf_str(&text), &longer) &&
-	       longer.rule == record->rule && longer.present == record->present;
+	bool same = scanner_scan(scanner, buf_str(&text), &longer) &&
+		    longer.rule == record->rule &&
+		    longer.present == record->present;
 	for (size_t m = 0; same && m < METRIC_COUNT; m++)
 		same = !record_has(record, (enum metric)m) ||
 		       longer.values[m] == record->values[m] ||
@@ -431,13 +428,11 @@ bool
 scanner_scan_cut(struct scanner *scanner, struct str line,
 		 struct record *record)
 {
-	bool is_whole;
-
 	if (!scanner_scan(scanner, line, record))
 		return false;
-	is_whole = is_complete(scanner, line, record) ||
-		   (record_has(record, METRIC_VAL_BPB) &&
-		    is_as_long_as_loss(line));
+	bool is_whole = is_complete(scanner, line, record) ||
+			(record_has(record, METRIC_VAL_BPB) &&
+			 is_as_long_as_loss(line));
 	if (!is_whole || !ends_in_number(line))
 		return is_whole;
 	/* Looked at anew: what is_complete saw is gone, with its pairs. */

@@ -94,7 +94,6 @@ next_object(struct scan *scan)
 
 	for (; scan->rest.len > 0; (void)str_next(&scan->rest, '\n', &line)) {
 		struct str at = scan->rest, rest = at;
-		cJSON *root;
 
 		if (at.p[0] != '{')
 			continue;
@@ -105,7 +104,7 @@ next_object(struct scan *scan)
 			scan->open++;
 			continue;
 		}
-		root = json_parse(at, JSON_BARE_NULL, NULL);
+		cJSON *root = json_parse(at, JSON_BARE_NULL, NULL);
 		if (!cJSON_IsObject(root)) {
 			cJSON_Delete(root);
 			continue;
@@ -172,12 +171,9 @@ tells_failure(const cJSON *node)
 static bool
 has_failed_case(const cJSON *cases)
 {
-	const cJSON *node;
-
 	if (!cJSON_IsArray(cases))
 		return false;
-	cJSON_ArrayForEach(node, cases)
-	{
+	json_each (node, cases) {
 		if (tells_failure(json_get(node, "status")))
 			return true;
 	}
@@ -223,13 +219,12 @@ pick_value(struct score_json *score, const char *key)
 {
 	static const char *const keys[] = { "best_us", "best_cycles", "score" };
 	const cJSON *node = NULL;
-	double value;
 
 	if (key != NULL)
 		node = json_get(score->root, key);
 	for (size_t i = 0; key == NULL && node == NULL && i < 3; i++)
 		node = json_get(score->root, keys[i]);
-	value = cJSON_GetNumberValue(node);
+	double value = cJSON_GetNumberValue(node);
 	score->key = node != NULL ? node->string : NULL;
 	score->doubtful = isfinite(value) && !score_is_measurable(value);
 	score->value =
@@ -303,8 +298,6 @@ int
 score_json_read(struct score_json *score, struct str text, const char *key,
 		struct err *err)
 {
-	const cJSON *verified;
-
 	*score = (struct score_json){ .value = (double)NAN };
 	score->root = parse_object(text, err);
 	if (score->root == NULL)
@@ -314,7 +307,7 @@ score_json_read(struct score_json *score, struct str text, const char *key,
 		       json_get_string(score->root, "status", ""));
 	(void)snprintf(score->mode, sizeof(score->mode), "%s",
 		       json_get_string(score->root, "mode", ""));
-	verified = json_get(score->root, "verified");
+	const cJSON *verified = json_get(score->root, "verified");
 	score->verified = cJSON_IsTrue(verified);
 	score->denied = find_denial(score->root);
 	score->passed =
@@ -407,11 +400,10 @@ score_json_same_work(const struct score_json *a, const struct score_json *b,
 const cJSON *
 score_case_best(const cJSON *node, const char *key, const cJSON **median)
 {
-	const cJSON *best = json_get(node, key), *member;
+	const cJSON *best = json_get(node, key);
 	char name[64] = "median_";
 
-	cJSON_ArrayForEach(member, node)
-	{
+	json_each (member, node) {
 		if (best == NULL && member->string != NULL &&
 		    strncmp(member->string, "best_", 5) == 0)
 			best = member;
@@ -455,14 +447,13 @@ find_task(struct score_row *row)
 static double
 common_number(const cJSON *root, const char *key)
 {
-	const cJSON *cases = json_get(root, "cases"), *node;
+	const cJSON *cases = json_get(root, "cases");
 	double value = json_get_number(root, key, (double)NAN);
 	bool first = true;
 
 	if (isfinite(value) || !cJSON_IsArray(cases))
 		return value;
-	cJSON_ArrayForEach(node, cases)
-	{
+	json_each (node, cases) {
 		const cJSON *at = json_get(node, key);
 
 		if (!cJSON_IsNumber(at) || (!first && at->valuedouble != value))
@@ -477,15 +468,14 @@ static void
 name_group(struct score_row *row)
 {
 	char mode[40], key[48];
-	int n;
 
 	(void)utf8_clean(mode, sizeof(mode), str_from(row->json.mode));
 	(void)utf8_clean(
 		key, sizeof(key),
 		str_from(row->json.key != NULL ? row->json.key : "score"));
-	n = snprintf(row->group, sizeof(row->group), "%s %s %s",
-		     row->task[0] != '\0' ? row->task : "unknown task",
-		     mode[0] != '\0' ? mode : "unknown mode", key);
+	int n = snprintf(row->group, sizeof(row->group), "%s %s %s",
+			 row->task[0] != '\0' ? row->task : "unknown task",
+			 mode[0] != '\0' ? mode : "unknown mode", key);
 	if (isfinite(row->warmup) && n > 0 && (size_t)n < sizeof(row->group))
 		n += snprintf(row->group + n, sizeof(row->group) - (size_t)n,
 			      ", warm-up %.10g", row->warmup);
@@ -512,8 +502,6 @@ is_score(const struct score_json *json)
 int
 score_row_read(struct score_row *row, struct str text, struct err *err)
 {
-	const cJSON *cases;
-
 	*row = (struct score_row){ .warmup = (double)NAN };
 	if (text.len > SCORE_ROW_MAX_BYTES)
 		return err_set(err, ERR_LIMIT, "too long for a score");
@@ -524,7 +512,7 @@ score_row_read(struct score_row *row, struct str text, struct err *err)
 		return err_set(err, ERR_NODATA,
 			       "a JSON object, but no verifier's score");
 	}
-	cases = json_get(row->json.root, "cases");
+	const cJSON *cases = json_get(row->json.root, "cases");
 	row->n_cases =
 		cJSON_IsArray(cases) ? (size_t)cJSON_GetArraySize(cases) : 0;
 	row->warmup = common_number(row->json.root, "warmup");
@@ -564,13 +552,13 @@ static cJSON *
 case_json(const cJSON *node, const char *score_key)
 {
 	cJSON *object = cJSON_CreateObject();
-	const cJSON *best, *median;
+	const cJSON *median;
 
 	add_clean(object, "name", json_get_string(node, "name", NULL));
 	json_add_number(object, "seed",
 			json_get_number(node, "seed", (double)NAN));
 	add_clean(object, "status", json_get_string(node, "status", NULL));
-	best = score_case_best(node, score_key, &median);
+	const cJSON *best = score_case_best(node, score_key, &median);
 	json_add_number(object, "best", cJSON_GetNumberValue(best));
 	json_add_number(object, "median", cJSON_GetNumberValue(median));
 	json_add_number(object, "max_abs",
@@ -582,7 +570,7 @@ cJSON *
 score_row_json(const struct score_row *row)
 {
 	const struct score_json *json = &row->json;
-	const cJSON *cases = json_get(json->root, "cases"), *node;
+	const cJSON *cases = json_get(json->root, "cases");
 	cJSON *object = cJSON_CreateObject(), *array;
 
 	json_add_string(object, "kind", "score");
@@ -601,8 +589,7 @@ score_row_json(const struct score_row *row)
 		  json_get_string(json->root, "device", NULL));
 	add_clean(object, "group", row->group);
 	array = cJSON_AddArrayToObject(object, "cases");
-	cJSON_ArrayForEach(node, cases)
-	{
+	json_each (node, cases) {
 		if (cJSON_IsObject(node))
 			cJSON_AddItemToArray(array, case_json(node, json->key));
 	}

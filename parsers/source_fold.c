@@ -353,8 +353,6 @@ begin_script(struct source_fold *fold)
 enum source_line
 source_fold_line(struct source_fold *fold, struct str line)
 {
-	size_t rule;
-
 	if (!fold->inside) {
 		if (!begins_source(line))
 			return SOURCE_NO;
@@ -362,7 +360,7 @@ source_fold_line(struct source_fold *fold, struct str line)
 		take_line(fold, line);
 		return SOURCE_BEGIN;
 	}
-	rule = rule_length(line);
+	size_t rule = rule_length(line);
 	if (rule == 100 || (rule >= 60 && fold->quote == '\0')) {
 		source_fold_finish(fold);
 		return SOURCE_END;

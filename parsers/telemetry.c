@@ -118,7 +118,6 @@ add_gpu(struct telemetry_reader *r, int index,
 	const struct str cells[COLUMN_COUNT])
 {
 	struct telemetry *now = &r->now;
-	struct telemetry_gpu *gpu;
 	uint64_t bits;
 
 	if (now->n_gpus >= TELEMETRY_MAX_GPUS)
@@ -127,7 +126,7 @@ add_gpu(struct telemetry_reader *r, int index,
 		(void)snprintf(now->gpu_name, sizeof(now->gpu_name), "%.*s",
 			       (int)cells[COLUMN_NAME].len,
 			       cells[COLUMN_NAME].p);
-	gpu = &now->gpus[now->n_gpus++];
+	struct telemetry_gpu *gpu = &now->gpus[now->n_gpus++];
 	*gpu = (struct telemetry_gpu){
 		.index = index,
 		.util = number(cells[COLUMN_UTIL]),
@@ -161,8 +160,6 @@ gpu_line(struct telemetry_reader *r, struct str line)
 bool
 telemetry_line(struct telemetry_reader *r, struct str line)
 {
-	struct str word;
-
 	line = str_trim(line);
 	if (str_eq_cstr(line, "HGT1 <")) {
 		begin(r);
@@ -176,7 +173,7 @@ telemetry_line(struct telemetry_reader *r, struct str line)
 	}
 	if (line.len < 3 || line.p[1] != ' ')
 		return false;
-	word = str_skip(line, 2);
+	struct str word = str_skip(line, 2);
 	if (line.p[0] == 'G') {
 		gpu_line(r, word);
 	} else if (line.p[0] == 'D') {

@@ -145,7 +145,7 @@ context_open(struct context *context, unsigned int parts, struct err *err)
 	};
 
 	parts &= ~context->opened;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+	for (size_t i = 0; i < LENGTH(steps); i++) {
 		if ((parts & (unsigned int)steps[i].part) == 0)
 			continue;
 		if (steps[i].open(context, err) != 0)

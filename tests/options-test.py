@@ -163,6 +163,16 @@ def main():
                    b"hgym-tui: cannot write to standard output\n",
                    "%s where nothing can be written" %
                    line.replace(log, "LOG"), done)
+            for line in ("--help", "parse " + log, "parse --json " + log,
+                         "formats list", "board --values 1,2"):
+                gone, out = os.pipe()
+                os.close(gone)
+                done = subprocess.run([TUI, *line.split()], env=env,
+                                      stdin=subprocess.DEVNULL, stdout=out,
+                                      stderr=subprocess.PIPE, check=False)
+                os.close(out)
+                ok(done.returncode == 141 and done.stderr == b"",
+                   "%s where nobody reads" % line.replace(log, "LOG"), done)
     return finish()
 
 

@@ -37,11 +37,9 @@ bench_arm_style(const struct bench_live *live, size_t arm)
 static bool
 bench_begin_line(struct bench_pen *pen, unsigned int style, const char *label)
 {
-	struct rect left;
-
 	if (pen->rest.h <= 0)
 		return false;
-	left = pen->line = rect_take_top(&pen->rest, 1);
+	struct rect left = pen->line = rect_take_top(&pen->rest, 1);
 	left.w = LABEL_WIDTH - 1;
 	canvas_print(pen->canvas, left, style, "%s", label);
 	return true;
@@ -272,7 +270,6 @@ bench_fit_differences(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
 	struct scale *axis = &pen->axis;
-	double room;
 
 	*axis = bench_new_axis(pen);
 	scale_widen(axis, 1.3 * live->margin);
@@ -280,7 +277,7 @@ bench_fit_differences(struct bench_pen *pen)
 	for (size_t i = 0; i < live->n_contrasts; i++)
 		for (size_t k = 0; k < live->contrasts[i].all.n; k++)
 			scale_widen(axis, live->contrasts[i].d[k]);
-	room = 0.25 * (axis->hi - axis->lo);
+	double room = 0.25 * (axis->hi - axis->lo);
 	for (size_t i = 0; i < live->n_contrasts; i++) {
 		const struct bench_live_span *all = &live->contrasts[i].all;
 
@@ -327,7 +324,7 @@ bench_verdict_style(const struct bench_live_contrast *c)
 		{ "SAME", STYLE_DONE },
 	};
 
-	for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++)
+	for (size_t i = 0; i < LENGTH(styles); i++)
 		if (strncmp(c->text, styles[i].word, strlen(styles[i].word)) ==
 		    0)
 			return styles[i].style;
@@ -545,9 +542,8 @@ bench_draw_head(struct bench_pen *pen)
 		{ "aborted", "aborted" },
 	};
 	const struct bench_live *live = pen->live;
-	struct buf text;
+	AUTO_BUF text = buf_new(600);
 
-	buf_init(&text, 600);
 	buf_appendf(&text, live->running ? "run %zu of %zu" : "%zu of %zu runs",
 		    live->n_over +
 			    (live->running && live->n_over < live->n_planned),
@@ -559,7 +555,6 @@ bench_draw_head(struct bench_pen *pen)
 		if (strcmp(live->stopped, ends[i][0]) == 0)
 			buf_appendf(&text, " · %s", ends[i][1]);
 	bench_say(pen, STYLE_STRONG, "%s", text.data);
-	buf_release(&text);
 	if (live->still_up != NULL)
 		bench_say(pen, STYLE_WARN,
 			  "still up: %.200s: bench-stop runs their stop_cmd",
@@ -619,11 +614,10 @@ bench_panel_words(const struct bench_live *live, char *out, size_t size)
 {
 	struct buf text, waits;
 	char words[400];
-	bool is_waiting;
 
 	buf_init(&text, size - 1);
 	buf_init(&waits, size - 1);
-	is_waiting = bench_add_waits(live, &waits);
+	bool is_waiting = bench_add_waits(live, &waits);
 	if (live->running)
 		buf_appendf(&text, "%srun %zu of %zu",
 			    is_waiting ? "" : "no verdict yet: ",

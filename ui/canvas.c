@@ -174,13 +174,12 @@ put_str(struct canvas *canvas, int x, int y, unsigned int style, struct str s)
 	while (s.len > 0) {
 		uint32_t cp;
 		size_t n = utf8_decode(s, &cp);
-		int width;
 
 		s.p += n;
 		s.len -= n;
 		if (cp == '\t')
 			cp = ' ';
-		width = is_control(cp) ? 1 : utf8_cp_width(cp);
+		int width = is_control(cp) ? 1 : utf8_cp_width(cp);
 		if (width > 0)
 			canvas_put(canvas, x, y, style, cp);
 		else if (x > 0 && rect_has(&canvas->clip, x - 1, y) &&
@@ -203,10 +202,9 @@ canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
 	     const char *fmt, ...)
 {
 	int columns, end = canvas->clip.x + canvas->clip.w;
-	struct buf text;
+	AUTO_BUF text = buf_new(LINE_BYTES);
 	va_list ap;
 
-	buf_init(&text, LINE_BYTES);
 	va_start(ap, fmt);
 	buf_vappendf(&text, fmt, ap);
 	va_end(ap);
@@ -214,7 +212,6 @@ canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
 	/* A number that is cut must not look like another one. */
 	if (x < end && x + columns > end)
 		canvas_put(canvas, end - 1, y, style, 0x2026);
-	buf_release(&text);
 	return columns;
 }
 
@@ -239,11 +236,9 @@ void
 canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
 	    struct str text)
 {
-	struct rect before;
-
 	if (rect.w <= 0)
 		return;
-	before = canvas_clip(canvas, rect);
+	struct rect before = canvas_clip(canvas, rect);
 	if (str_columns(text, rect.w) <= rect.w) {
 		(void)put_str(canvas, rect.x, rect.y, style, text);
 	} else {
@@ -261,12 +256,10 @@ static void __attribute__((format(printf, 4, 0)))
 canvas_vprint(struct canvas *canvas, struct rect rect, unsigned int style,
 	      const char *fmt, va_list ap)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(LINE_BYTES);
 
-	buf_init(&text, LINE_BYTES);
 	buf_vappendf(&text, fmt, ap);
 	canvas_line(canvas, rect, style, buf_str(&text));
-	buf_release(&text);
 }
 
 void
@@ -348,12 +341,12 @@ fold_fit(struct str text, int width)
 
 	while (n < text.len) {
 		size_t bytes = 1;
-		int columns;
 
 		while (n + bytes < text.len &&
 		       ((unsigned char)text.p[n + bytes] & 0xC0) == 0x80)
 			bytes++;
-		columns = (int)utf8_width((struct str){ text.p + n, bytes });
+		int columns =
+			(int)utf8_width((struct str){ text.p + n, bytes });
 		if (used + columns > width && n > 0)
 			return text.p[n] == ' ' ? n + 1
 			       : blank > n / 3	? blank
@@ -438,16 +431,14 @@ canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
 static void __attribute__((format(printf, 3, 0)))
 canvas_title(struct canvas *canvas, struct rect r, const char *fmt, va_list ap)
 {
-	struct buf title;
+	AUTO_BUF title = buf_new(LINE_BYTES);
 
-	buf_init(&title, LINE_BYTES);
 	buf_vappendf(&title, fmt, ap);
 	r = (struct rect){ r.x + 3, r.y,
 			   int_min(text_width(title.data), r.w - 6), 1 };
 	canvas_line(canvas, r, STYLE_TITLE, str_from(title.data));
 	canvas_put(canvas, r.x - 1, r.y, STYLE_BORDER, ' ');
 	canvas_put(canvas, r.x + r.w, r.y, STYLE_BORDER, ' ');
-	buf_release(&title);
 }
 
 struct rect
@@ -500,22 +491,18 @@ dump_cell(const struct cell *cell, bool ascii, struct buf *line)
 void
 canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
 {
-	struct buf line;
+	AUTO_BUF line = buf_new(CANVAS_MAX_SIDE * 8);
 
-	buf_init(&line, CANVAS_MAX_SIDE * 8);
 	for (int y = 0; y < canvas->height; y++) {
-		size_t end;
-
 		buf_clear(&line);
 		for (int x = 0; x < canvas->width; x++)
 			dump_cell(cell_at(canvas, x, y), ascii, &line);
-		end = line.len;
+		size_t end = line.len;
 		while (end > 0 && line.data[end - 1] == ' ')
 			end--;
 		buf_append(out, line.data, end);
 		buf_append_char(out, '\n');
 	}
-	buf_release(&line);
 }
 
 #define MAX_LOOKS 64

@@ -57,12 +57,11 @@ form_key(struct form *form, uint32_t code)
 void
 form_json(const struct form *form, struct buf *out)
 {
-	cJSON *object = cJSON_CreateObject();
+	AUTO_JSON object = cJSON_CreateObject();
 
 	for (size_t i = 0; i < FORM_COUNT; i++)
 		json_add_string(object, fields[i].key, form->fields[i].text);
 	json_print(out, object);
-	cJSON_Delete(object);
 }
 
 int
@@ -77,11 +76,10 @@ form_draw(const struct form *form, struct canvas *canvas, struct rect r,
 	for (int i = first; i < (int)FORM_COUNT && i - first < shown; i++) {
 		struct rect line = { r.x, r.y + i - first, r.w, 1 };
 		bool here = (size_t)i == form->at;
-		int x;
 
 		(void)snprintf(label, sizeof(label), "%-*s", LABEL_WIDTH,
 			       fields[i].key);
-		x = prompt_draw(&form->fields[i], canvas, line, label);
+		int x = prompt_draw(&form->fields[i], canvas, line, label);
 		if (!here)
 			continue;
 		canvas_fill(canvas,

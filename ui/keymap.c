@@ -32,7 +32,7 @@ static const struct {
 	{ "Tab", '\t' },
 };
 
-#define NAME_COUNT (sizeof(key_names) / sizeof(key_names[0]))
+#define NAME_COUNT (LENGTH(key_names))
 
 uint32_t
 key_by_name(const char *name, size_t len)
@@ -137,13 +137,11 @@ feed_sgr(struct key_mouse *mouse, uint32_t ch, struct key *key)
 static bool
 feed_old(struct key_mouse *mouse, uint32_t ch, struct key *key)
 {
-	bool up;
-
 	mouse->number[mouse->n_numbers++] = ch >= 32 && ch < 256 ? ch - 32 : 0;
 	if (mouse->n_numbers < 3)
 		return false;
 	mouse->old = false;
-	up = (mouse->number[0] & (BUTTON_BITS | MOTION_BIT)) == 3;
+	bool up = (mouse->number[0] & (BUTTON_BITS | MOTION_BIT)) == 3;
 	if (up)
 		mouse->number[0] = 0;
 	return event_of(mouse->number, up, key);
@@ -194,11 +192,9 @@ parse_keys(const char *names, uint32_t keys[KEYMAP_KEYS], struct err *err)
 
 	memset(keys, 0, sizeof(uint32_t) * KEYMAP_KEYS);
 	while (str_next(&rest, ' ', &word)) {
-		uint32_t code;
-
 		if (word.len == 0)
 			continue;
-		code = key_by_name(word.p, word.len);
+		uint32_t code = key_by_name(word.p, word.len);
 		if (code == 0 || n == KEYMAP_KEYS) {
 			err_set(err, ERR_CONFIG,
 				code == 0 ? "no key is named \"%.*s\""

@@ -212,7 +212,7 @@ list_compare(const void *a, const void *b, void *user)
 static void
 list_put_in_order(struct list *list)
 {
-	struct list_key *keys = xcalloc(list->all + 1, sizeof(*keys));
+	AUTO_FREE struct list_key *keys = xcalloc(list->all + 1, sizeof(*keys));
 
 	for (size_t i = 0; i < list->all; i++) {
 		keys[i] = list_key_of(list, i);
@@ -228,7 +228,6 @@ list_put_in_order(struct list *list)
 			list_compare, &(struct list_order){ list, keys });
 	for (size_t i = 0; i < list->all; i++)
 		free(keys[i].text);
-	free(keys);
 }
 
 size_t
@@ -241,10 +240,8 @@ list_row(const struct list *list)
 static void
 list_select_place(struct list *list, size_t place)
 {
-	size_t row;
-
 	list->selected = place;
-	row = list_row(list);
+	size_t row = list_row(list);
 	if (list->ops != NULL && list->ops->id != NULL)
 		list->id = row != SIZE_MAX ? list->ops->id(list->user, row) : 0;
 }
@@ -527,10 +524,9 @@ void
 list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 {
 	struct rect before = canvas_clip(canvas, rect), whole = rect, line;
-	bool is_long;
 
 	list->height = rect.h - 1;
-	is_long = list->height > 0 && list->n > (size_t)list->height;
+	bool is_long = list->height > 0 && list->n > (size_t)list->height;
 	rect.w -= is_long;
 	list_fit(list, rect.w);
 	list_draw_head(list, canvas, rect_take_top(&rect, 1));

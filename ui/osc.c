@@ -59,9 +59,8 @@ osc_notify(struct buf *out, struct str title, struct str text, bool tmux)
 {
 	static const char *const forms[][2] = { { "\033]777;notify;", ";" },
 						{ "\033]9;", ": " } };
-	struct buf sequence;
+	AUTO_BUF sequence = buf_new(TEXT_BYTES);
 
-	buf_init(&sequence, TEXT_BYTES);
 	for (size_t i = 0; i < 2; i++) {
 		buf_clear(&sequence);
 		buf_append_str(&sequence, forms[i][0]);
@@ -71,5 +70,4 @@ osc_notify(struct buf *out, struct str title, struct str text, bool tmux)
 		buf_append_char(&sequence, '\a');
 		append_wrapped(out, &sequence, tmux);
 	}
-	buf_release(&sequence);
 }

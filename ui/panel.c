@@ -465,9 +465,8 @@ draw_cost(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 	double usd = model_run_cost(shared->model, mr);
 	double cap_ms = 1000 * ui_caps(shared)->cap_train_s, part;
 	struct advice a;
-	struct buf text;
+	AUTO_BUF text = buf_new(400);
 
-	buf_init(&text, 400);
 	if (run_has(usd))
 		buf_appendf(&text, "cost  $%.2f %s · $%.2f/h", usd,
 			    mr->live ? "so far"
@@ -492,7 +491,6 @@ draw_cost(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 	}
 	(void)canvas_fold(canvas, r, run_has(usd) ? STYLE_NORMAL : STYLE_DIM,
 			  buf_str(&text), 0);
-	buf_release(&text);
 }
 
 void

@@ -700,9 +700,8 @@ draw_title(const struct work *work, const struct chart *chart,
 {
 	struct rect r = request->rect, line = rect_take_top(&r, 1);
 	int room = line.w - (request->plain ? 4 : 6);
-	struct buf title;
+	AUTO_BUF title = buf_new(TITLE_BYTES);
 
-	buf_init(&title, TITLE_BYTES);
 	for (int i = 0; i <= 4; i++) {
 		add_title(work, chart, request, shared, i, &title);
 		if (text_width(title.data) <= room)
@@ -717,7 +716,6 @@ draw_title(const struct work *work, const struct chart *chart,
 	} else {
 		(void)canvas_box(canvas, request->rect, "%s", title.data);
 	}
-	buf_release(&title);
 }
 
 void
@@ -726,7 +724,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 {
 	const struct chart_settings *settings = &shared->chart;
 	struct plot_request request = *asked;
-	struct work *work = xcalloc(1, sizeof(*work));
+	AUTO_FREE struct work *work = xcalloc(1, sizeof(*work));
 	struct rect r = request.rect;
 	const struct plot_info *info;
 	struct chart chart;
@@ -774,7 +772,6 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	for (size_t i = 0; i < sizeof(work->points) / sizeof(*work->points);
 	     i++)
 		plot_points_release(&work->points[i]);
-	free(work);
 }
 
 /* A run's points, a row each. */

@@ -197,12 +197,12 @@ prompt_draw(const struct prompt *prompt, struct canvas *canvas,
 {
 	struct rect outer = canvas_clip(canvas, rect);
 	struct str head = { prompt->text, prompt->cursor };
-	int x, room, columns;
+	int x;
 
 	canvas_fill(canvas, rect, STYLE_NORMAL, ' ');
 	x = rect.x + canvas_text(canvas, rect.x, rect.y, STYLE_KEY, label);
-	room = rect.x + rect.w - 1 - x;
-	columns = (int)utf8_width(head);
+	int room = rect.x + rect.w - 1 - x;
+	int columns = (int)utf8_width(head);
 	/* A long line is shown around its cursor. */
 	while (columns > room && head.len > 0) {
 		uint32_t cp;

@@ -318,9 +318,9 @@ term_sane_begin(struct outlet *outlet)
 	static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL,
 				       SIGABRT };
 
-	term_watch_for(crashes, sizeof(crashes) / sizeof(crashes[0]));
+	term_watch_for(crashes, LENGTH(crashes));
 #endif
-	term_watch_for(ends, sizeof(ends) / sizeof(ends[0]));
+	term_watch_for(ends, LENGTH(ends));
 	(void)tcgetattr(STDIN_FILENO, &saved.before[0]);
 	(void)tcgetattr(STDOUT_FILENO, &saved.before[1]);
 	saved.ours[0] = saved.before[0];
@@ -365,7 +365,7 @@ term_sane_hold(sigset_t *before)
 	sigset_t set;
 
 	(void)sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+	for (size_t i = 0; i < LENGTH(passing); i++)
 		(void)sigaddset(&set, passing[i]);
 	(void)pthread_sigmask(SIG_BLOCK, &set, before);
 }
@@ -489,7 +489,7 @@ define_keys(void)
 		{ "\033[11~", KEY_F(1) },
 	};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < LENGTH(keys); i++)
 		(void)define_key(keys[i].bytes, keys[i].code);
 }
 
@@ -536,11 +536,9 @@ term_leave(struct term *term)
 static SCREEN *
 open_screen(FILE *out)
 {
-	SCREEN *screen;
-
 	(void)signal(SIGTSTP, SIG_IGN);
 	(void)signal(SIGWINCH, SIG_IGN);
-	screen = newterm(NULL, out, stdin);
+	SCREEN *screen = newterm(NULL, out, stdin);
 	(void)signal(SIGTSTP, SIG_DFL);
 	(void)signal(SIGWINCH, SIG_DFL);
 	return screen;
@@ -572,9 +570,7 @@ init_screen(struct term *term)
 struct term *
 term_open(const struct term_options *options, struct err *err)
 {
-	struct outlet *outlet;
 	struct term *term;
-	SCREEN *screen;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		err_set(err, ERR_USAGE,
@@ -582,11 +578,11 @@ term_open(const struct term_options *options, struct err *err)
 			"a command such as parse or runs");
 		return NULL;
 	}
-	outlet = term_fits(err) ? outlet_new(err) : NULL;
+	struct outlet *outlet = term_fits(err) ? outlet_new(err) : NULL;
 	if (outlet == NULL)
 		return NULL;
 	term_sane_begin(outlet);
-	screen = open_screen(outlet->file);
+	SCREEN *screen = open_screen(outlet->file);
 	if (screen == NULL) {
 		term_sane_end();
 		outlet_free(outlet);
@@ -792,7 +788,7 @@ static const struct {
 static uint32_t
 function_key(int curses)
 {
-	for (size_t i = 0; i < sizeof(key_codes) / sizeof(key_codes[0]); i++)
+	for (size_t i = 0; i < LENGTH(key_codes); i++)
 		if (key_codes[i].curses == curses)
 			return key_codes[i].code;
 	if (curses >= KEY_F(1) && curses <= KEY_F(12))
@@ -807,11 +803,9 @@ term_read(struct term *term, struct key *key)
 	wint_t code;
 
 	for (;;) {
-		int kind;
-
 		/* None ends the wait for what follows an Esc. */
 		term_sane_hold(&before);
-		kind = get_wch(&code);
+		int kind = get_wch(&code);
 		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 
 		*key = (struct key){ 0 };

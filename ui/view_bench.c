@@ -70,7 +70,6 @@ static void
 verdict_cell(const struct model_bench *bench, struct list_cell *cell)
 {
 	char words[200];
-	struct str line;
 
 	if (bench->live != NULL) {
 		bench_panel_words(bench->live, words, sizeof(words));
@@ -84,7 +83,8 @@ verdict_cell(const struct model_bench *bench, struct list_cell *cell)
 			   file_name(bench->id));
 		return;
 	}
-	line = first_line(bench->report != NULL ? bench->report : bench->id);
+	struct str line =
+		first_line(bench->report != NULL ? bench->report : bench->id);
 	list_cellf(cell, STYLE_NORMAL, "%.*s",
 		   (int)(line.len < 200 ? line.len : 200), line.p);
 }
@@ -191,16 +191,13 @@ static void
 draw_bench(const struct bench *view, const struct model_bench *bench,
 	   struct canvas *canvas, struct rect r)
 {
-	bool is_wide;
-	struct rect in;
-
 	if (bench->live == NULL || view->as_text) {
 		draw_report(view, bench, canvas,
 			    canvas_box(canvas, r, "%s", bench->name));
 		return;
 	}
-	is_wide = r.w >= WIDE && !bench->live->running;
-	in = rect_take_left(&r, is_wide ? r.w - TEXT_WIDTH : r.w);
+	bool is_wide = r.w >= WIDE && !bench->live->running;
+	struct rect in = rect_take_left(&r, is_wide ? r.w - TEXT_WIDTH : r.w);
 	if (is_wide)
 		draw_report(view, bench, canvas,
 			    canvas_box(canvas, r, "report"));
@@ -298,10 +295,8 @@ bench_act(void *state, struct ui_shared *shared, enum action action,
 static void
 bench_text(void *state, struct ui_shared *shared, struct buf *out)
 {
-	const struct model_bench *bench;
-
 	(void)bench_list(state, shared);
-	bench = bench_of(state);
+	const struct model_bench *bench = bench_of(state);
 	if (bench != NULL && bench->report != NULL)
 		buf_append_str(out, bench->report);
 }

@@ -398,15 +398,13 @@ draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
 {
 	const struct board_group *group = &board->groups[selected];
 	struct rect last = { r.x, r.y + r.h - 1, r.w, 1 };
-	struct buf text;
-	int lines;
+	AUTO_BUF text = buf_new(VERDICT_BYTES);
 
-	buf_init(&text, VERDICT_BYTES);
 	if (group->verdict.text[0] != '\0')
 		canvas_say(canvas, &r, STYLE_STRONG, "%s", group->verdict.text);
 	describe_verdict(board, group, &text);
-	lines = canvas_fold(canvas, r, STYLE_NORMAL, str_from(text.data), 0);
-	buf_release(&text);
+	int lines =
+		canvas_fold(canvas, r, STYLE_NORMAL, str_from(text.data), 0);
 	if (lines > r.h && r.h > 0)
 		canvas_right(canvas, last, STYLE_HINT, str_from(" … more"));
 	else if (lines < r.h)
@@ -511,7 +509,6 @@ draw_spread(const struct board_view *view, size_t selected,
 {
 	const struct board *board = &view->board;
 	struct spread s;
-	struct rect axis;
 	int names;
 	char text[FMT_SIZE], name[FMT_LABEL];
 
@@ -528,11 +525,10 @@ draw_spread(const struct board_view *view, size_t selected,
 	for (size_t i = 0; i < board->n_groups && r.h > 1; i++) {
 		size_t g = ranked_group(board, i);
 		const struct board_group *group = &board->groups[g];
-		struct rect line;
 
 		if (!has_scores(group))
 			continue;
-		line = rect_take_top(&r, 1);
+		struct rect line = rect_take_top(&r, 1);
 		spread_draw_group(board, group, &s, canvas, line.y);
 		line.w = names - 1;
 		group_name(view, group, name);
@@ -540,7 +536,7 @@ draw_spread(const struct board_view *view, size_t selected,
 			      g == selected ? STYLE_STRONG : STYLE_HINT,
 			      str_from(name));
 	}
-	axis = rect_take_top(&r, 1);
+	struct rect axis = rect_take_top(&r, 1);
 	(void)rect_take_left(&axis, names);
 	canvas_fill(canvas, axis, STYLE_AXIS, 0x2500);
 	canvas_right(canvas, axis, STYLE_DIM,
@@ -607,7 +603,7 @@ is_more_better(const char *name)
 					     "tok/s", "flop",	   "tps",
 					     "f1",    "throughput" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < LENGTH(words); i++)
 		if (strcasestr(name, words[i]) != NULL &&
 		    strcasestr(name, "loss") == NULL)
 			return true;
@@ -661,13 +657,12 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	}
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
-		struct board_row *row;
-		char *key;
 
 		if (!ui_shows_run(shared, mr))
 			continue;
-		key = ui_group_of(shared, mr);
-		row = board_add(&view->board, mr->path, key, NULL, &mr->run);
+		char *key = ui_group_of(shared, mr);
+		struct board_row *row =
+			board_add(&view->board, mr->path, key, NULL, &mr->run);
 		free(key);
 		if (row != NULL && mr->pod < model->n_pods)
 			board_row_price(row, model->pods[mr->pod].usd_per_hour);
@@ -745,8 +740,6 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 {
 	struct board_view *view = state;
 	int details = r.h >= 16 ? 7 : 0, spread = 0, height, over;
-	struct rect table;
-	size_t group;
 
 	(void)board_list(view, shared);
 	if (view->n_lines == 0) {
@@ -766,8 +759,8 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		/* A line a group, the axis and the frame; or nothing. */
 		spread = spread > 0 ? int_min(spread + 3, over) : 0;
 	}
-	group = selected_group(view);
-	table = rect_take_top(&r, height);
+	size_t group = selected_group(view);
+	struct rect table = rect_take_top(&r, height);
 	if (spread > 0 && group != SIZE_MAX)
 		draw_spread(view, group, canvas, rect_take_top(&r, spread));
 	list_draw(&view->list, canvas, board_box(view, shared, canvas, table));

@@ -42,17 +42,14 @@ struct compare {
 static double
 y_between(const struct plot_points *p, double x)
 {
-	double a, b, part;
-	size_t i;
-
 	if (p->n < 2 || x < p->x[0] || x > p->x[p->n - 1])
 		return RUN_ABSENT;
-	i = bisect(p->n - 1, k, p->x[k] <= x);
-	a = p->x[i - 1];
-	b = p->x[i];
+	size_t i = bisect(p->n - 1, k, p->x[k] <= x);
+	double a = p->x[i - 1];
+	double b = p->x[i];
 	if (b <= a)
 		return p->y[i - 1];
-	part = a > 0 ? log(x / a) / log(b / a) : (x - a) / (b - a);
+	double part = a > 0 ? log(x / a) / log(b / a) : (x - a) / (b - a);
 	return p->y[i - 1] + (p->y[i] - p->y[i - 1]) * part;
 }
 
@@ -436,12 +433,12 @@ compare_release(void *state)
 static void
 fill_diff(struct compare *compare, const struct run_text *texts)
 {
-	struct str rest, line;
+	struct str line;
 	size_t cap = 0;
 
 	buf_init(&compare->diff, DIFF_MAX);
 	run_diff_print(&texts[0], &texts[1], &compare->diff);
-	rest = buf_str(&compare->diff);
+	struct str rest = buf_str(&compare->diff);
 	while (rest.len > 0 && str_next(&rest, '\n', &line))
 		xpush(compare->lines, compare->n_lines, cap, line);
 }
@@ -549,7 +546,6 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 {
 	struct compare *compare = state;
 	struct list *list = compare_list(state, shared);
-	struct rect table, line;
 	char why[200], labels[2][FMT_LABEL];
 
 	if (compare->is_diff) {
@@ -567,8 +563,9 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			    "reference with R.");
 		return;
 	}
-	table = rect_take_top(&r, int_min((int)list->all + 1, r.h / 3));
-	line = rect_take_top(&r, 1);
+	struct rect table =
+		rect_take_top(&r, int_min((int)list->all + 1, r.h / 3));
+	struct rect line = rect_take_top(&r, 1);
 	table.x = ++line.x;
 	table.w = line.w -= 2;
 	list_draw(list, canvas, table);

@@ -152,7 +152,6 @@ is_odd(const struct ui_shared *shared, const struct model_pod *pod,
        size_t column, double value)
 {
 	int64_t now_ms = shared->now_wall_ms;
-	const char *why;
 
 	if (column == PODS_CLOCK)
 		return value < 0.95 * model_pod_peers(shared->model, pod,
@@ -160,7 +159,7 @@ is_odd(const struct ui_shared *shared, const struct model_pod *pod,
 						      now_ms);
 	if (column != PODS_TEMP)
 		return false;
-	why = model_pod_throttle(pod, now_ms);
+	const char *why = model_pod_throttle(pod, now_ms);
 	return why != NULL && strcmp(why, "thermal") == 0;
 }
 
@@ -295,7 +294,6 @@ add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
 		bool live = k < model->n_runs;
 		const struct model_run *mr =
 			model->runs[model->n_runs - 1 - k % model->n_runs];
-		struct run_state state;
 		char name[FMT_LABEL];
 
 		if (mr->pod != pod || mr->live != live)
@@ -305,7 +303,7 @@ add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
 			continue;
 		}
 		left--;
-		state = run_state_of(shared, mr);
+		struct run_state state = run_state_of(shared, mr);
 		facts_text(facts, label, state.style, "%s  %s",
 			   plot_run_label(mr, name), state.text);
 		label = "";
@@ -346,7 +344,7 @@ static const struct {
 	{ METRIC_GPU_MEM_MIB, "GPU memory GiB", 1.0 / 1024, 0, NAN },
 };
 
-#define N_CHARTS (sizeof(charts) / sizeof(charts[0]))
+#define N_CHARTS (LENGTH(charts))
 
 /* Seconds before now, as people say them. */
 static void
@@ -511,7 +509,7 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 			       UI_MAX_POD_MARKS);
 		return true;
 	}
-	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+	for (size_t i = 0; i < LENGTH(asks); i++)
 		if (asks[i].action == action)
 			out->id = asks[i].command;
 	if (out->id == COMMAND_BENCH_PICK || out->id == COMMAND_BENCH_AUDIT)

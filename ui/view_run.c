@@ -64,7 +64,7 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 		facts_text(facts, "log", FACT_PLAIN, "gone since %s",
 			   fmt_when(mr->log->gone_wall_ms, shared->now_wall_ms,
 				    when));
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < LENGTH(numbers); i++)
 		if (run_has(numbers[i].value))
 			facts_number(facts, numbers[i].label,
 				     numbers[i].decimals < 0 ? FMT_GROUPED
@@ -161,7 +161,6 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + lines }, events, line,
 		    name;
 	char label[FMT_LABEL];
-	struct run_state now;
 	struct facts facts;
 
 	if (shared->selected == NULL) {
@@ -175,7 +174,7 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	events = rect_take_bottom(
 		&r, r.h >= 30 ? 2 + int_max(1, int_min(n_events, 4)) : 0);
 	(void)rect_take_top(&r, head.h);
-	now = run_state_of(shared, shared->selected);
+	struct run_state now = run_state_of(shared, shared->selected);
 	line = rect_take_top(&head, 1);
 	name = rect_take_left(
 		&line, int_max(line.w - 2 - text_width(now.text), line.w / 2));

@@ -76,12 +76,10 @@ watch_out(struct app *app)
 static void
 schedule(struct app *app)
 {
-	int64_t in_ms;
-
 	app_parts_update(&app->parts, mono_ms(app));
 	if (app->shell.pid != 0)
 		return;
-	in_ms = ui_frame_in_ms(app->parts.ui);
+	int64_t in_ms = ui_frame_in_ms(app->parts.ui);
 	if (in_ms == 0)
 		draw(app);
 	else if (in_ms > 0)
@@ -150,7 +148,6 @@ open_shell(void *user, const struct conf_pod *pod, const char *command,
 	   struct err *err)
 {
 	struct app *app = user;
-	char *line;
 
 	pod_shell_release(&app->shell);
 	if (pod_shell_init(&app->shell, pod, command, err))
@@ -160,9 +157,8 @@ open_shell(void *user, const struct conf_pod *pod, const char *command,
 	app->is_command = command != NULL;
 	loop_fd_set(app->tty, 0);
 	term_leave(app->term);
-	line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
+	AUTO_TEXT line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
 	(void)term_write(app->term, line, strlen(line));
-	free(line);
 	watch_out(app);
 	if (pod_shell_start(&app->shell, term_fd(app->term), err)) {
 		come_back(app, 127);
@@ -413,16 +409,14 @@ on_signal(void *user, int signum)
 static void
 notify(struct app *app, const char *text)
 {
-	struct buf out;
+	AUTO_BUF out = buf_new(8192);
 
 	if (!term_waits(app->term))
 		app->notices = 0;
 	if (app->notices++ >= NOTICES)
 		return;
-	buf_init(&out, 8192);
 	osc_notify(&out, STR_LIT("hgym-tui"), str_from(text), app->in_tmux);
 	(void)term_write(app->term, out.data, out.len);
-	buf_release(&out);
 }
 
 static void
@@ -442,13 +436,12 @@ on_alert(void *user, const struct alert *alert, const char *text)
 				       alert_name(alert->kind), NULL, NULL };
 		static const int none[3] = { -1, -1, -1 };
 		struct err err = { ERR_NONE, "" };
-		struct loop_child *child;
 
 		/* A pod has a say in it, and the command may print it. */
 		utf8_sanitize(&clean, str_from(text));
 		argv[2] = clean.data;
-		child = loop_child_new(app->loop, argv, NULL, none, NULL, NULL,
-				       &err);
+		struct loop_child *child = loop_child_new(
+			app->loop, argv, NULL, none, NULL, NULL, &err);
 		if (child == NULL)
 			ui_say(ui_shared(app->parts.ui), "%s", err.text);
 		else
@@ -460,11 +453,9 @@ static int
 copy(void *user, const char *text, struct err *err)
 {
 	struct app *app = user;
-	struct buf out;
-	int failed;
+	AUTO_BUF out = buf_new(4 * OSC_COPY_MAX_BYTES);
+	int failed = osc_copy(&out, str_from(text), app->in_tmux);
 
-	buf_init(&out, 4 * OSC_COPY_MAX_BYTES);
-	failed = osc_copy(&out, str_from(text), app->in_tmux);
 	if (failed)
 		err_set(err, ERR_LIMIT,
 			"too long for the clipboard: x writes "
@@ -473,7 +464,6 @@ copy(void *user, const char *text, struct err *err)
 		failed = err_set(err, ERR_LIMIT,
 				 "the terminal has not taken the last copies "
 				 "yet");
-	buf_release(&out);
 	return failed;
 }
 
@@ -493,7 +483,7 @@ watch(struct app *app)
 	app->away = loop_timer_new(app->loop, on_away, app);
 	loop_timer_start(app->poll, 1, 0);
 	loop_timer_start(app->tick, 1000, 1000);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (size_t i = 0; i < LENGTH(signals); i++)
 		loop_on_signal(app->loop, signals[i], on_signal, app);
 }
 

@@ -88,7 +88,6 @@ last_line(const char *path, char out[TAIL_BYTES])
 {
 	FILE *file = fopen(path, "re");
 	size_t n = 0;
-	char *line;
 
 	out[0] = '\0';
 	if (file == NULL)
@@ -100,7 +99,7 @@ last_line(const char *path, char out[TAIL_BYTES])
 	while (n > 0 && (out[n - 1] == '\n' || out[n - 1] == ' '))
 		n--;
 	out[n] = '\0';
-	line = strrchr(out, '\n');
+	char *line = strrchr(out, '\n');
 	if (line != NULL)
 		memmove(out, line + 1, strlen(line));
 }
@@ -120,10 +119,10 @@ on_exit_of(void *user, int exit_status, int term_signal)
 	watched->child = NULL;
 	if (term_signal == 0 && exit_status != 0 && exit_status != EXIT_CHECK) {
 		last_line(watched->log, line);
-		event.text = xasprintf("bench: %s",
-				       line[0] != '\0' ? line : "it failed");
+		AUTO_TEXT text = xasprintf(
+			"bench: %s", line[0] != '\0' ? line : "it failed");
+		event.text = text;
 		model_event_add(watched->owner->model, &event);
-		free(event.text);
 	}
 	forget(watched);
 }
@@ -132,14 +131,13 @@ on_exit_of(void *user, int exit_status, int term_signal)
 static int
 open_log(struct watched *watched, size_t number)
 {
-	char *state = conf_dir_state();
+	AUTO_TEXT state = conf_dir_state();
 	int fd = -1;
 
 	watched->log = xasprintf("%s/bench-%zu.log", state, number);
 	if (conf_make_dir(state, NULL) == 0)
 		fd = open(watched->log,
 			  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	free(state);
 	return fd;
 }
 
@@ -176,10 +174,9 @@ static cJSON *
 read_definition(const char *name, char folder[PATH_MAX], struct err *err)
 {
 	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE], real[PATH_MAX];
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
+	AUTO_TEXT file = NULL;
 	struct plan plan;
-	struct buf text;
-	char *file, *slash;
-	cJSON *root;
 
 	if (strchr(name, '/') != NULL) {
 		file = xstrdup(name);
@@ -194,32 +191,22 @@ read_definition(const char *name, char folder[PATH_MAX], struct err *err)
 		(void)snprintf(real, sizeof(real), "%s", plan.file);
 		plan_release(&plan);
 	}
-	slash = strrchr(real, '/');
+	char *slash = strrchr(real, '/');
 	if (slash != NULL)
 		*slash = '\0';
 	(void)snprintf(folder, PATH_MAX, "%s", real);
-	buf_init(&text, JSON_MAX_BYTES);
-	root = json_parse_file(file, &text, err);
-	buf_release(&text);
-	free(file);
-	return root;
+	return json_parse_file(file, &text, err);
 }
 
 /* The pods that a definition names itself, a line each; owned. */
 static char *
 own_pods(const cJSON *definition)
 {
-	const cJSON *pod,
-		*all = cJSON_GetObjectItemCaseSensitive(definition, "pods");
-	struct buf names;
-	char *result;
+	AUTO_BUF names = buf_new(65536);
 
-	buf_init(&names, 65536);
-	cJSON_ArrayForEach(pod, all)
+	json_each (pod, json_get(definition, "pods"))
 		buf_appendf(&names, "%s\n", json_get_string(pod, "id", ""));
-	result = xstrdup(names.data);
-	buf_release(&names);
-	return result;
+	return buf_detach(&names);
 }
 
 static cJSON *
@@ -228,8 +215,9 @@ make_audit(const struct bench_compose *with, const struct command *command,
 {
 	struct bench_audit audit = { .blocks = (double)NAN,
 				     .minutes = (double)NAN };
-	cJSON *definition = NULL, *root;
-	char folder[PATH_MAX], *pods;
+	AUTO_JSON definition = NULL;
+	AUTO_TEXT pods = NULL;
+	char folder[PATH_MAX];
 
 	if (command->name != NULL) {
 		definition = read_definition(command->name, folder, err);
@@ -242,10 +230,7 @@ make_audit(const struct bench_compose *with, const struct command *command,
 	audit.definition = definition;
 	audit.pods = pods;
 	audit.probe = bench_probe_of(with->conf, pods);
-	root = bench_make_audit(&audit, with->conf, err);
-	free(pods);
-	cJSON_Delete(definition);
-	return root;
+	return bench_make_audit(&audit, with->conf, err);
 }
 
 static cJSON *
@@ -272,14 +257,10 @@ static cJSON *
 make_from_form(const struct bench_compose *with, const struct command *command,
 	       struct err *err)
 {
-	cJSON *form =
+	AUTO_JSON form =
 		json_parse(str_from(command->text), JSON_BARE_REFUSED, err);
-	cJSON *root = NULL;
 
-	if (form != NULL)
-		root = bench_make_form(form, with->conf, err);
-	cJSON_Delete(form);
-	return root;
+	return form != NULL ? bench_make_form(form, with->conf, err) : NULL;
 }
 
 /* The path up to its ".harnessgym", absolute where it is of this machine. */
@@ -287,15 +268,11 @@ static char *
 workspace_of(const char *dir, bool local)
 {
 	const char *at = strstr(dir, "/.harnessgym");
-	char *path =
+	AUTO_TEXT path =
 		at != NULL ? xstrndup(dir, (size_t)(at - dir)) : xstrdup(dir);
 	char real[PATH_MAX];
 
-	if (local && realpath(path, real) != NULL) {
-		free(path);
-		return xstrdup(real);
-	}
-	return path;
+	return xstrdup(local && realpath(path, real) != NULL ? real : path);
 }
 
 /* What the pod costs, where the configuration says so. */
@@ -303,7 +280,7 @@ static void
 add_price(cJSON *root, const struct conf *conf, const char *name)
 {
 	double usd = conf->pods[conf_find_pod(conf, name)].usd_per_hour;
-	cJSON *pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
+	const cJSON *pods = json_get(root, "pods");
 
 	if (!isnan(usd))
 		json_add_number(cJSON_GetArrayItem(pods, 0), "usd_per_h", usd);
@@ -318,8 +295,8 @@ make_harness(const struct bench_compose *with, const struct command *command,
 	const char *colon = strchr(command->name, ':');
 	struct harness_ab ab = { .settings = command->id ==
 					     COMMAND_BENCH_SETTINGS };
-	char *pod = NULL, *workspace;
-	cJSON *root = NULL;
+	AUTO_TEXT pod = NULL;
+	AUTO_TEXT workspace = NULL;
 
 	for (size_t i = 0; view != NULL && i < view->n; i++) {
 		const struct harness_place *place = &view->places[i];
@@ -335,22 +312,16 @@ make_harness(const struct bench_compose *with, const struct command *command,
 		err_set(err, ERR_NODATA, "the run %s is gone", command->text);
 		return NULL;
 	}
-	if (colon != NULL) {
+	if (colon != NULL)
 		pod = xstrndup(command->name, (size_t)(colon - command->name));
-		if (conf_find_pod(with->conf, pod) < 0) {
-			free(pod);
-			pod = NULL;
-		}
-	}
-	workspace = workspace_of(pod != NULL ? colon + 1 : command->name,
-				 pod == NULL);
-	ab.pod = pod;
+	if (pod != NULL && conf_find_pod(with->conf, pod) >= 0)
+		ab.pod = pod;
+	workspace = workspace_of(ab.pod != NULL ? colon + 1 : command->name,
+				 ab.pod == NULL);
 	ab.workspace = workspace;
-	root = harness_ab_json(&ab, err);
-	if (root != NULL && pod != NULL)
-		add_price(root, with->conf, pod);
-	free(workspace);
-	free(pod);
+	cJSON *root = harness_ab_json(&ab, err);
+	if (root != NULL && ab.pod != NULL)
+		add_price(root, with->conf, ab.pod);
 	return root;
 }
 
@@ -362,13 +333,12 @@ set_locks(cJSON *root, const char *lock_root)
 
 	cJSON_ArrayForEach(pod, cJSON_GetObjectItemCaseSensitive(root, "pods"))
 	{
-		char *path = xasprintf("%s/%s", lock_root,
-				       json_get_string(pod, "id", "pod"));
+		AUTO_TEXT path = xasprintf("%s/%s", lock_root,
+					   json_get_string(pod, "id", "pod"));
 
 		(void)mkdir(path, 0700);
 		cJSON_DeleteItemFromObjectCaseSensitive(pod, "lock_dir");
 		json_add_string(pod, "lock_dir", path);
-		free(path);
 	}
 }
 
@@ -376,28 +346,22 @@ set_locks(cJSON *root, const char *lock_root)
 static char *
 keep(const cJSON *root, struct err *err)
 {
-	char *state = conf_dir_state(), *folder, *name, *path = NULL;
+	AUTO_TEXT state = conf_dir_state();
+	AUTO_TEXT folder = xasprintf("%s/plans", state);
+	AUTO_TEXT name =
+		xasprintf("%.40s.json", json_get_string(root, "name", "bench"));
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	struct plan plan;
-	struct buf text;
 
-	buf_init(&text, JSON_MAX_BYTES);
 	json_print(&text, root);
 	buf_append_char(&text, '\n');
-	folder = xasprintf("%s/plans", state);
-	name = xasprintf("%.40s.json", json_get_string(root, "name", "bench"));
-	if (plan_parse(&plan, name, (struct str){ text.data, text.len }, err) ==
-	    0) {
-		if (conf_make_dir(folder, err) == 0 &&
-		    folder_write(folder, name,
-				 (struct str){ text.data, text.len }, err) == 0)
-			path = xasprintf("%s/%s", folder, name);
-		plan_release(&plan);
-	}
-	buf_release(&text);
-	free(name);
-	free(folder);
-	free(state);
-	return path;
+	if (plan_parse(&plan, name, buf_str(&text), err) != 0)
+		return NULL;
+	plan_release(&plan);
+	if (conf_make_dir(folder, err) != 0 ||
+	    folder_write(folder, name, buf_str(&text), err) != 0)
+		return NULL;
+	return xasprintf("%s/%s", folder, name);
 }
 
 char *
@@ -415,17 +379,14 @@ bench_compose(const struct bench_compose *with, const struct command *command,
 		{ COMMAND_BENCH_RUN, make_harness },
 		{ COMMAND_BENCH_SETTINGS, make_harness },
 	};
-	cJSON *root = NULL;
-	char *path = NULL;
+	AUTO_JSON root = NULL;
 
-	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
+	for (size_t i = 0; i < LENGTH(makers); i++)
 		if (makers[i].id == command->id)
 			root = makers[i].make(with, command, err);
 	if (root == NULL)
 		return NULL;
 	if (with->lock_root != NULL)
 		set_locks(root, with->lock_root);
-	path = keep(root, err);
-	cJSON_Delete(root);
-	return path;
+	return keep(root, err);
 }

@@ -85,14 +85,13 @@ bench_feed_free(struct bench_feed *feed)
 static uint64_t
 mark_of(const char *path, const char *name)
 {
-	char *file = xasprintf("%s%s", path, name);
+	AUTO_TEXT file = xasprintf("%s%s", path, name);
 	struct stat st;
 	uint64_t mark = 1;
 
 	if (stat(file, &st) == 0)
 		mark = (uint64_t)st.st_mtim.tv_sec * 1000003 +
 		       (uint64_t)st.st_mtim.tv_nsec * 31 + (uint64_t)st.st_size;
-	free(file);
 	return mark;
 }
 
@@ -100,13 +99,12 @@ mark_of(const char *path, const char *name)
 static uint64_t
 folder_mark(const struct bench_feed *feed, const char *id)
 {
-	char *path = xasprintf("%s/%s", feed->base, id);
+	AUTO_TEXT path = xasprintf("%s/%s", feed->base, id);
 	uint64_t mark = mark_of(path, "/state.json");
 
 	mark = mark * 31 + mark_of(path, "/verdict.json");
 	mark = mark * 31 + mark_of(path, "/runs");
 	mark = mark * 31 + mark_of(path, "/pods-stopped");
-	free(path);
 	return mark * 31 + feed->noise_mark;
 }
 
@@ -122,26 +120,23 @@ show_verdict(const struct bench_feed *feed, struct model_bench *bench,
 	     const struct plan *plan, const char *path,
 	     const struct folder_state *state)
 {
-	cJSON *verdict = folder_read_json(path, "verdict.json");
+	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
 	struct facts facts;
-	struct buf text;
+	AUTO_BUF text = buf_new(REPORT_BYTES);
 
 	facts_init(&facts);
-	buf_init(&text, REPORT_BYTES);
 	report_facts(&facts, verdict);
 	noise_history_facts(&facts, &feed->history, bench->id);
 	facts_print_text(&text, &facts);
 	bench->report = verdict != NULL ? buf_detach(&text) : NULL;
 	bench->live = bench_show(plan, path, state, verdict);
-	buf_release(&text);
 	facts_release(&facts);
-	cJSON_Delete(verdict);
 }
 
 static void
 read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id)
 {
-	char *path = xasprintf("%s/%s", feed->base, id);
+	AUTO_TEXT path = xasprintf("%s/%s", feed->base, id);
 	struct folder_state state;
 	struct plan plan;
 
@@ -164,7 +159,6 @@ read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id)
 			bench->live->still_up = bench->still_up;
 		plan_release(&plan);
 	}
-	free(path);
 }
 
 static void
@@ -172,8 +166,8 @@ read_plan(const struct bench_feed *feed, struct model_bench *bench,
 	  const char *path)
 {
 	struct err err = { ERR_NONE, "" };
+	AUTO_BUF text = buf_new(REPORT_BYTES);
 	struct plan plan;
-	struct buf text;
 
 	*bench = (struct model_bench){ .id = xstrdup(path),
 				       .cost_usd = RUN_ABSENT,
@@ -186,11 +180,9 @@ read_plan(const struct bench_feed *feed, struct model_bench *bench,
 	}
 	bench->name = xstrdup(plan.name);
 	bench->state = xstrdup("plan");
-	buf_init(&text, REPORT_BYTES);
 	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", path);
 	bench_describe(&text, &plan, &feed->noise);
 	bench->report = buf_detach(&text);
-	buf_release(&text);
 	plan_release(&plan);
 }
 
@@ -306,17 +298,17 @@ find_old(const struct model *model, const char *id)
 static void
 tell_still_up(struct model *model, const struct model_bench *bench)
 {
-	struct model_event event = {
+	AUTO_TEXT text = xasprintf(
+		"bench %s: still up: %s; bench-stop runs their stop_cmd",
+		bench->name, bench->still_up);
+	const struct model_event event = {
 		.wall_ms = clock_real.wall_ms(&clock_real),
 		.severity = MODEL_WARNING,
 		.pod = MODEL_NONE,
+		.text = text,
 	};
 
-	event.text = xasprintf("bench %s: still up: %s; bench-stop runs their "
-			       "stop_cmd",
-			       bench->name, bench->still_up);
 	model_event_add(model, &event);
-	free(event.text);
 }
 
 /* The bench as it was read before, else as it is now. */
@@ -370,22 +362,20 @@ poll_clocks(struct bench_feed *feed)
 
 	for (size_t i = 0; i < feed->model->n_benches; i++) {
 		struct model_bench *bench = &feed->model->benches[i];
+		AUTO_TEXT path = xasprintf("%s/%s", feed->base, bench->id);
 		struct folder_state state;
-		char *path;
 
 		if (bench->live == NULL ||
 		    (!bench->live->running && bench->live->elapsed_s > 0.0))
 			continue;
-		path = xasprintf("%s/%s", feed->base, bench->id);
-		if (folder_read_state(path, &state)) {
-			bench_show_clock(bench->live, &state, now_ms);
-			bench->live->driven =
-				bench->live->running && bench_is_driven(path);
-			bench_show_waits(bench->live, path, now_ms);
-			bench->cost_usd = bench->live->cost_usd;
-			moved = true;
-		}
-		free(path);
+		if (!folder_read_state(path, &state))
+			continue;
+		bench_show_clock(bench->live, &state, now_ms);
+		bench->live->driven =
+			bench->live->running && bench_is_driven(path);
+		bench_show_waits(bench->live, path, now_ms);
+		bench->cost_usd = bench->live->cost_usd;
+		moved = true;
 	}
 	return moved;
 }
@@ -394,12 +384,11 @@ void
 bench_feed_poll(struct bench_feed *feed)
 {
 	size_t n = 0, shown;
-	char **ids = folder_list(feed->base, &n);
-	uint64_t listed;
+	AUTO_FREE char **ids = folder_list(feed->base, &n);
 
 	poll_noise(feed);
 	shown = n < MAX_BENCHES ? n : MAX_BENCHES;
-	listed = (n * 7919 + feed->noise_mark) | 1;
+	uint64_t listed = (n * 7919 + feed->noise_mark) | 1;
 	if (listed != feed->listed || !is_list_current(feed, ids, shown))
 		make_list(feed, ids, n, shown);
 	feed->listed = listed;
@@ -409,5 +398,4 @@ bench_feed_poll(struct bench_feed *feed)
 		model_note_change(feed->model, MODEL_BENCH);
 	for (size_t i = 0; i < n; i++)
 		free(ids[i]);
-	free(ids);
 }

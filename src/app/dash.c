@@ -107,7 +107,6 @@ open_input(struct dash *dash, struct err *err)
 			   ? -1
 			   : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	AUTO_TEXT name = NULL;
-	int out;
 
 	if (keys < 0)
 		return err_set(err, ERR_USAGE,
@@ -120,7 +119,7 @@ open_input(struct dash *dash, struct err *err)
 	name = xasprintf("%s/stdin", dash->folder.path);
 	(void)mkdir(name, 0700);
 	dash->input = xasprintf("%s/stdin.log", name);
-	out = open(dash->input, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int out = open(dash->input, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	dash->copier = out >= 0 ? fork() : -1;
 	if (dash->copier == 0) {
 		/* The folder goes with us, not with what is piped in. */
@@ -200,7 +199,7 @@ on_ask(void *user, const struct fleet_question *q)
 	const char *pod = q->pod < dash->model.n_pods
 				  ? dash->model.pods[q->pod].name
 				  : "?";
-	char *text;
+	AUTO_TEXT text = NULL;
 
 	if (q->ask == FLEET_ASK_PASSPHRASE)
 		text = xasprintf("%s: the key %s is encrypted.%s", pod, q->path,
@@ -212,7 +211,6 @@ on_ask(void *user, const struct fleet_question *q)
 				 "provider shows. Type yes to trust it.",
 				 pod, q->host, q->key_type, q->fingerprint);
 	ui_ask(dash->ui, q->pod, text, q->ask == FLEET_ASK_PASSPHRASE);
-	free(text);
 }
 
 /* HarnessGym directories here or on the pods. */
@@ -411,18 +409,17 @@ start_pods(void *user, struct loop *loop, struct ui *ui, struct err *err)
 static char *
 alerts_path(void)
 {
-	char *dir = conf_dir_state(), *path = NULL;
+	AUTO_TEXT dir = conf_dir_state();
 
-	if (dir != NULL && conf_make_dir(dir, NULL) == 0)
-		path = xasprintf("%s/alerts", dir);
-	free(dir);
-	return path;
+	return dir != NULL && conf_make_dir(dir, NULL) == 0
+		       ? xasprintf("%s/alerts", dir)
+		       : NULL;
 }
 
 static int
 run_app(struct dash *dash, struct err *err)
 {
-	char *state_path = alerts_path();
+	AUTO_TEXT state_path = alerts_path();
 	struct app_setup setup = {
 		.context = dash->context,
 		.model = &dash->model,
@@ -436,7 +433,6 @@ run_app(struct dash *dash, struct err *err)
 			    .user = dash },
 		.state_path = state_path,
 	};
-	int status;
 
 	if (dash->n_named > 0) {
 		setup.source.start = start_paths;
@@ -446,9 +442,7 @@ run_app(struct dash *dash, struct err *err)
 		setup.source.check = check;
 		setup.source.answer = answer;
 	}
-	status = app_run(&setup, err);
-	free(state_path);
-	return status;
+	return app_run(&setup, err);
 }
 
 /* "-" becomes the copy of standard input. */
@@ -479,7 +473,7 @@ int
 dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
 {
 	struct dash dash = { .context = context };
-	char **words = xcalloc(n + 1, sizeof(*words));
+	AUTO_FREE char **words = xcalloc(n + 1, sizeof(*words));
 	int status = -1;
 
 	for (size_t i = 0; i < n; i++)
@@ -492,6 +486,5 @@ dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
 	(void)ingest_free(dash.ingest, NULL);
 	model_release(&dash.model);
 	close_input(&dash);
-	free(words);
 	return status;
 }

@@ -77,10 +77,9 @@ read_harness(struct demo *demo)
 {
 	AUTO_TEXT path = xasprintf("%s/" HARNESS, demo->folder.path);
 	struct harness_wire wire;
-	bool done;
 
 	harness_wire_init(&wire, &demo->harness_files);
-	done = harness_pod_fetch(NULL, path, &wire, NULL) == 0;
+	bool done = harness_pod_fetch(NULL, path, &wire, NULL) == 0;
 	harness_wire_release(&wire);
 	demo->harness_files.process = HARNESS_UNKNOWN; /* it is a recording */
 	return done;
@@ -146,12 +145,11 @@ settle_in(struct demo *demo, struct err *err)
 	static const char *const variables[] = { "XDG_CONFIG_HOME",
 						 "XDG_DATA_HOME",
 						 "XDG_STATE_HOME" };
-	char *home = xasprintf("%s/" HOME, demo->folder.path);
+	AUTO_TEXT home = xasprintf("%s/" HOME, demo->folder.path);
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+	for (size_t i = 0; i < LENGTH(variables); i++)
 		(void)setenv(variables[i], home, 1);
 	(void)unsetenv("HGYM_TUI_CONFIG");
-	free(home);
 	add_player(demo, demo_recordings[0].text);
 	if (play(demo, 0, err) != 0)
 		return -1;
@@ -272,18 +270,15 @@ static char *
 demo_compose(void *user, const struct command *command, struct err *err)
 {
 	struct demo *demo = user;
-	char *locks = xasprintf("%s/" BENCH, demo->folder.path), *made;
+	AUTO_TEXT locks = xasprintf("%s/" BENCH, demo->folder.path);
 	const struct bench_compose with = { &demo->context->conf, demo->model,
 					    locks };
 	struct command asked = *command;
-	char *plan = xasprintf("%s/bench.json", locks);
+	AUTO_TEXT plan = xasprintf("%s/bench.json", locks);
 
 	if (asked.id == COMMAND_BENCH_AUDIT && asked.name == NULL)
 		asked.name = plan;
-	made = bench_compose(&with, &asked, err);
-	free(plan);
-	free(locks);
-	return made;
+	return bench_compose(&with, &asked, err);
 }
 
 struct app_source

@@ -101,8 +101,6 @@ flush_file(struct demo_player *p)
 static void
 open_file(struct demo_player *p, const char *mode)
 {
-	char *slash;
-
 	flush_file(p);
 	if (p->file != NULL)
 		(void)fclose(p->file);
@@ -110,7 +108,7 @@ open_file(struct demo_player *p, const char *mode)
 	free(p->path);
 	p->path = xasprintf("%s/%.*s", p->stage.folder, (int)p->text.len,
 			    p->text.p);
-	slash = strrchr(p->path, '/');
+	char *slash = strrchr(p->path, '/');
 	*slash = '\0';
 	p->failed |= conf_make_dir(p->path, &p->err) != 0;
 	*slash = '/';
@@ -182,11 +180,10 @@ play_own(struct demo_player *p)
 static void
 play_pod(struct demo_player *p)
 {
-	char *name = xstrndup(p->text.p, p->text.len);
+	AUTO_TEXT name = xstrndup(p->text.p, p->text.len);
 
 	p->pod = model_pod_find(p->stage.model, name);
 	assert(p->pod != MODEL_NONE);
-	free(name);
 }
 
 /* Whatever happens to a link that was known is told. */
@@ -199,13 +196,12 @@ play_link(struct demo_player *p)
 	struct model_event event = { .wall_ms = p->stage.begin_ms + p->due_ms,
 				     .pod = p->pod };
 	enum pod_state state = POD_UNKNOWN;
-	char *reason;
 
 	(void)str_next(&why, ' ', &name);
 	while (state < POD_GONE && !str_eq_cstr(name, pod_state_name(state)))
 		state++;
 	event.severity = state == POD_LIVE ? MODEL_INFO : MODEL_WARNING;
-	reason = why.len > 0 ? xstrndup(why.p, why.len) : xstrdup("");
+	AUTO_TEXT reason = why.len > 0 ? xstrndup(why.p, why.len) : xstrdup("");
 	model_pod_state(model, p->pod, state, reason, 0);
 	event.text = xasprintf("%s: %s%s%s", model->pods[p->pod].name,
 			       pod_state_name(state),
@@ -213,7 +209,6 @@ play_link(struct demo_player *p)
 	if (known)
 		model_event_add(model, &event);
 	free(event.text);
-	free(reason);
 }
 
 static void
@@ -234,7 +229,7 @@ static const struct {
 	{ ':', play_telemetry },
 };
 
-#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+#define KIND_COUNT (LENGTH(kinds))
 
 int
 demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err)

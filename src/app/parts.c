@@ -38,15 +38,13 @@ on_new_alert(void *user, const struct alert *alert)
 				     .mr = alert->mr,
 				     .alert = alert->number,
 				     .kind = alert_name(alert->kind) };
-	struct buf text;
+	AUTO_BUF text = buf_new(4096);
 
-	buf_init(&text, 4096);
 	plot_add_alert(alert, model, &text);
 	event.text = text.data;
 	model_event_add(model, &event);
 	if (parts->on_alert != NULL && !parts->alerts.muted)
 		parts->on_alert(parts->user, alert, text.data);
-	buf_release(&text);
 }
 
 /* The configuration of a pod of the model. */
@@ -135,7 +133,7 @@ export_text(struct app_parts *parts, const struct command *command,
 	    char said[200], struct err *err)
 {
 	AUTO_TEXT path = file_expand_home(command->name);
-	char *name =
+	AUTO_TEXT name =
 		file_create(path, str_from(command->text), command->over, err);
 
 	(void)parts;
@@ -145,7 +143,6 @@ export_text(struct app_parts *parts, const struct command *command,
 		       command->is_cut ? ": as much as fits, the end is left "
 					 "out"
 				       : "");
-	free(name);
 	return 0;
 }
 
@@ -390,7 +387,7 @@ static const struct {
 	[COMMAND_BENCH_SETTINGS] = { made_bench, preview_made },
 };
 
-#define ACTION_COUNT (sizeof(actions) / sizeof(actions[0]))
+#define ACTION_COUNT (LENGTH(actions))
 
 static int
 execute(void *user, const struct command *command, char said[200],
@@ -419,17 +416,10 @@ static void
 load_state(struct app_parts *parts)
 {
 	const char *path = parts->setup->state_path;
-	FILE *file = path != NULL ? fopen(path, "re") : NULL;
-	char *text;
-	size_t len;
+	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
 
-	if (file == NULL)
-		return;
-	text = xmalloc(STATE_MAX_BYTES);
-	len = fread(text, 1, STATE_MAX_BYTES, file);
-	alerts_load(&parts->alerts, (struct str){ text, len });
-	free(text);
-	(void)fclose(file);
+	if (path != NULL && file_read(path, &text, NULL) == 0)
+		alerts_load(&parts->alerts, buf_str(&text));
 }
 
 /* Where the choices of this configuration are kept; owned. */
@@ -447,17 +437,14 @@ chosen_path(const struct app_parts *parts)
 static void
 load_chosen(struct app_parts *parts)
 {
+	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
 	struct err err = { ERR_NONE, "" };
-	struct buf text;
 
 	if (parts->setup->state_path == NULL)
 		return;
 	AUTO_TEXT path = chosen_path(parts);
-
-	buf_init(&text, STATE_MAX_BYTES);
 	AUTO_JSON chosen = json_parse_file(path, &text, &err);
 
-	buf_release(&text);
 	if (chosen == NULL)
 		return;
 	ui_choose(parts->ui, chosen);
@@ -472,52 +459,48 @@ save_chosen(const struct app_parts *parts)
 	AUTO_TEXT path = chosen_path(parts);
 	AUTO_JSON chosen = cJSON_CreateObject();
 	struct err err = { ERR_NONE, "" };
-	struct buf text;
+	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
 
-	buf_init(&text, STATE_MAX_BYTES);
 	if (parts->theme_chosen)
 		json_add_string(chosen, "theme", theme_name(parts->theme));
 	ui_add_chosen(parts->ui, chosen);
 	json_print(&text, chosen);
 	if (file_replace(path, buf_str(&text), &err) != 0)
 		log_debug("chosen", "%s", err.text);
-	buf_release(&text);
 }
 
 static void
 save_state(const struct app_parts *parts)
 {
 	const char *path = parts->setup->state_path;
-	struct buf text;
-	struct err err = { 0 };
+	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
+	struct err err = { ERR_NONE, "" };
 
 	if (path == NULL)
 		return;
 	save_chosen(parts);
-	buf_init(&text, STATE_MAX_BYTES);
 	alerts_save(&parts->alerts, parts->setup->model, &text);
-	if (file_replace(path, (struct str){ text.data, text.len }, &err) != 0)
+	if (file_replace(path, buf_str(&text), &err) != 0)
 		log_debug("alerts", "%s", err.text);
-	buf_release(&text);
 }
 
 static int
 find_charset(const char *name, bool ascii, enum chart_charset *charset,
 	     struct err *err)
 {
-	static const char *const names[] = { "braille", "block", "ascii" };
+	static const char *const names[] = { "braille", "block", "ascii",
+					     NULL };
+	int i = name != NULL ? str_index(names, name) : 0;
 
 	*charset = ascii ? CHART_ASCII : CHART_BRAILLE;
-	if (name == NULL)
-		return 0;
-	for (size_t i = 0; i < 3; i++) {
-		if (strcmp(names[i], name) == 0) {
-			*charset = (enum chart_charset)i;
-			return 0;
-		}
-	}
-	return err_set(err, ERR_USAGE,
-		       "--charset: %s: is none of braille, block, ascii", name);
+	if (i < 0)
+		return err_set(
+			err, ERR_USAGE,
+			"--charset: %s: is none of braille, block, ascii",
+			name);
+	if (name != NULL)
+		*charset = (enum chart_charset)i;
+	return 0;
 }
 
 static int
@@ -722,13 +705,12 @@ choose_track(struct app_parts *parts)
 	const struct context *context = parts->setup->context;
 	const struct model *model = parts->setup->model;
 	struct track_scores scores = { .bpb = false };
-	const char *name;
 
 	if (context_track_name(context) != NULL || parts->track_chosen)
 		return;
 	for (size_t i = 0; i < model->n_runs; i++)
 		track_scores_add(&scores, &model->runs[i]->run);
-	name = track_of_scores(&scores);
+	const char *name = track_of_scores(&scores);
 	if (name != NULL && strcmp(name, context->track.name) != 0)
 		(void)take_track(parts, name, NULL);
 }

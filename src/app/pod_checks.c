@@ -80,18 +80,14 @@ static void
 add_line(struct model_check *check, struct buf *line)
 {
 	if (line->len > 0)
-		model_check_add(check, (struct str){ line->data, line->len });
+		model_check_add(check, buf_str(line));
 	buf_clear(line);
 }
 
 static void
 add_failures(struct model_check *check, const cJSON *row, struct buf *line)
 {
-	const cJSON *one,
-		*failures = cJSON_GetObjectItemCaseSensitive(row, "failures");
-
-	cJSON_ArrayForEach(one, failures)
-	{
+	json_each (one, json_get(row, "failures")) {
 		buf_appendf(line, "%s: %s", json_get_string(one, "class", "?"),
 			    json_get_string(one, "text", ""));
 		add_line(check, line);
@@ -116,12 +112,8 @@ add_fact(struct buf *line, const cJSON *row, const char *key, const char *name)
 static bool
 get_number(const cJSON *row, const char *key, double *value)
 {
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(row, key);
-
-	if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
-		return false;
-	*value = item->valuedouble;
-	return true;
+	*value = json_get_number(row, key, (double)NAN);
+	return isfinite(*value);
 }
 
 static void
@@ -152,8 +144,7 @@ add_clock(struct buf *line, const cJSON *row)
 static void
 add_processes(struct buf *line, const cJSON *row)
 {
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(row, "processes");
-	int n = cJSON_GetArraySize(list);
+	int n = cJSON_GetArraySize(json_get(row, "processes"));
 
 	if (n > 0)
 		buf_appendf(line, "%s%d compute process%s on its GPUs",
@@ -164,10 +155,9 @@ add_processes(struct buf *line, const cJSON *row)
 static void
 add_row(struct model_check *check, const cJSON *row)
 {
-	struct buf line;
+	AUTO_BUF line = buf_new(LINE_BYTES);
 	double ms;
 
-	buf_init(&line, LINE_BYTES);
 	check->is_fit = strcmp(json_get_string(row, "status", ""), "ok") == 0;
 	add_failures(check, row, &line);
 	add_fact(&line, row, "gpu", "");
@@ -187,7 +177,6 @@ add_row(struct model_check *check, const cJSON *row)
 		buf_appendf(&line, "login in %.0f ms", ms);
 	add_fact(&line, row, "host_key", "host key");
 	add_line(check, &line);
-	buf_release(&line);
 }
 
 /* The row it printed, or what it said instead. */
@@ -197,15 +186,15 @@ read_answer(const struct buf *out, struct model_check *check)
 	struct str rest = { out->data, out->len }, line;
 
 	while (str_next(&rest, '\n', &line)) {
-		cJSON *row = line.len > 0 && line.p[0] == '{'
-				     ? json_parse(line, JSON_BARE_REFUSED, NULL)
-				     : NULL;
+		AUTO_JSON row =
+			line.len > 0 && line.p[0] == '{'
+				? json_parse(line, JSON_BARE_REFUSED, NULL)
+				: NULL;
 
 		if (row != NULL)
 			add_row(check, row);
 		else if (line.len > 0)
 			model_check_add(check, line);
-		cJSON_Delete(row);
 	}
 	if (check->n_lines == 0)
 		model_check_add(check, STR_LIT("it said nothing"));

@@ -65,7 +65,6 @@ pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
 	struct ssh_words words = { .n = 0 };
 	const struct conf_strings *theirs =
 		pod->shell.n > 0 ? &pod->shell : &pod->command;
-	int failed;
 
 	memset(shell, 0, sizeof(*shell));
 	if (pod->ssh == NULL) {
@@ -78,7 +77,7 @@ pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
 				   theirs->n);
 		return 0;
 	}
-	failed = ssh_words_shell(&words, &remote, err);
+	int failed = ssh_words_shell(&words, &remote, err);
 	if (!failed && command != NULL)
 		ssh_words_add(&words, "%s", command);
 	if (!failed)

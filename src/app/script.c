@@ -66,13 +66,12 @@ static void
 press(struct player *player, uint32_t code)
 {
 	struct key key = { code, 0, 0 };
-	unsigned int wants;
 
 	/* Lists learn their height when they are drawn. */
 	draw(player);
 	ui_key(player->parts.ui, &key);
 	step(player, 0);
-	wants = ui_take_wants(player->parts.ui);
+	unsigned int wants = ui_take_wants(player->parts.ui);
 	if (wants & UI_WANT_TRACK)
 		app_parts_next_track(&player->parts);
 	player->left |= (wants & UI_WANT_QUIT) != 0;
@@ -143,26 +142,23 @@ do_size(struct player *player, struct str text, struct err *err)
 static void
 print_screen(struct player *player, bool styles, FILE *out)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(16U << 20);
 
 	draw(player);
 	while (ui_work(player->parts.ui))
 		;
 	draw(player);
-	buf_init(&text, 16U << 20);
 	if (styles)
 		canvas_dump_styles(&player->canvas, &text);
 	else
 		canvas_dump(&player->canvas, player->ascii, &text);
 	(void)fwrite(text.data, 1, text.len, out);
-	buf_release(&text);
 }
 
 static int
 save(struct player *player, bool styles, struct str text, struct err *err)
 {
 	char name[1024];
-	FILE *file;
 
 	player->saved = true;
 	if (str_eq_cstr(text, "-")) {
@@ -170,7 +166,7 @@ save(struct player *player, bool styles, struct str text, struct err *err)
 		return 0;
 	}
 	(void)snprintf(name, sizeof(name), "%.*s", (int)text.len, text.p);
-	file = fopen(name, "we");
+	FILE *file = fopen(name, "we");
 	if (file == NULL)
 		return err_set_errno(err, ERR_IO, "%s", name);
 	print_screen(player, styles, file);
@@ -209,7 +205,7 @@ run_line(struct player *player, struct str line, struct err *err)
 		return 0;
 	if (!str_next(&line, ' ', &word))
 		return 0;
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < LENGTH(commands); i++)
 		if (str_eq_cstr(word, commands[i].name))
 			return commands[i].run(player, line, err);
 	return err_set(err, ERR_USAGE, "there is no command \"%.*s\"",
@@ -243,7 +239,6 @@ app_script(const struct app_setup *setup, const char *script, const int size[2],
 	   FILE *out, struct err *err)
 {
 	struct player player = { .setup = setup, .out = out };
-	int failed;
 
 	player.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0 ||
 		       (setup->context->options.charset != NULL &&
@@ -254,7 +249,7 @@ app_script(const struct app_setup *setup, const char *script, const int size[2],
 	canvas_resize(&player.canvas, size[0], size[1]);
 	player.mono_ms = 1000000;
 	step(&player, 0);
-	failed = script != NULL ? run_script(&player, script, err) : 0;
+	int failed = script != NULL ? run_script(&player, script, err) : 0;
 	if (!failed && !player.saved)
 		print_screen(&player, false, out);
 	if (!failed && fflush(out) != 0)

@@ -13,35 +13,31 @@
 void
 base64_encode(struct buf *out, struct str data)
 {
-	unsigned char *text = xmalloc(data.len / 3 * 4 + 5);
+	AUTO_FREE unsigned char *text = xmalloc(data.len / 3 * 4 + 5);
 	int n = EVP_EncodeBlock(text, (const unsigned char *)data.p,
 				(int)data.len);
 
 	buf_append(out, text, (size_t)n);
-	free(text);
 }
 
 bool
 base64_decode(struct buf *out, struct str text)
 {
-	EVP_ENCODE_CTX *ctx;
-	unsigned char *data;
 	int n = 0, end = 0;
-	bool good;
 
 	/* libcrypto takes a "-" for the end of PEM. */
 	if (text.len == 0 || text.len > INT_MAX / 2 ||
 	    memchr(text.p, '-', text.len) != NULL)
 		return text.len == 0;
-	ctx = EVP_ENCODE_CTX_new();
-	data = xmalloc(text.len + 3);
+	EVP_ENCODE_CTX *ctx = EVP_ENCODE_CTX_new();
+	AUTO_FREE unsigned char *data = xmalloc(text.len + 3);
 	EVP_DecodeInit(ctx);
-	good = EVP_DecodeUpdate(ctx, data, &n, (const unsigned char *)text.p,
-				(int)text.len) >= 0 &&
-	       EVP_DecodeFinal(ctx, data + n, &end) >= 0;
+	bool good =
+		EVP_DecodeUpdate(ctx, data, &n, (const unsigned char *)text.p,
+				 (int)text.len) >= 0 &&
+		EVP_DecodeFinal(ctx, data + n, &end) >= 0;
 	if (good)
 		buf_append(out, data, (size_t)n + (size_t)end);
 	EVP_ENCODE_CTX_free(ctx);
-	free(data);
 	return good;
 }

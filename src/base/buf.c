@@ -98,10 +98,9 @@ buf_vappendf(struct buf *buf, const char *fmt, va_list ap)
 	char small[256];
 	char *text;
 	va_list again;
-	int n;
 
 	va_copy(again, ap);
-	n = vsnprintf(small, sizeof(small), fmt, ap);
+	int n = vsnprintf(small, sizeof(small), fmt, ap);
 	if (n >= 0 && (size_t)n < sizeof(small)) {
 		buf_append(buf, small, (size_t)n);
 	} else if (n >= 0) {

@@ -194,7 +194,7 @@ chance_of(struct search *s, struct split split)
 size_t
 change_find(const double *y, size_t n, struct change out[CHANGE_MOST])
 {
-	struct search *s = xcalloc(1, sizeof(*s));
+	AUTO_FREE struct search *s = xcalloc(1, sizeof(*s));
 	size_t n_out = 0;
 
 	s->n = n < CHANGE_POINTS ? n : CHANGE_POINTS;
@@ -220,6 +220,5 @@ change_find(const double *y, size_t n, struct change out[CHANGE_MOST])
 					 values_median(y + at, end - at) };
 	}
 #undef PLACE
-	free(s);
 	return n_out;
 }

@@ -66,14 +66,12 @@ beta_fraction(double x, double a, double b)
 static double
 beta_inc_xy(double x, double y, double a, double b)
 {
-	double front;
-
 	if (x <= 0.0)
 		return 0.0;
 	if (y <= 0.0)
 		return 1.0;
-	front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) +
-		    a * log(x) + b * log(y));
+	double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) +
+			   a * log(x) + b * log(y));
 	if (x < (a + 1.0) / (a + b + 2.0))
 		return front * beta_fraction(x, a, b) / a;
 	return 1.0 - front * beta_fraction(y, b, a) / b;
@@ -90,15 +88,13 @@ dist_beta_inc(double x, double a, double b)
 double
 dist_t_two_sided(double t, double df)
 {
-	double sum;
-
 	if (!(df > 0.0) || isnan(t))
 		return NAN;
 	if (isinf(t))
 		return 0.0;
 	if (isinf(df))
 		return 2.0 * dist_normal_upper(fabs(t));
-	sum = df + t * t;
+	double sum = df + t * t;
 	if (isinf(sum))
 		return 0.0;
 	return beta_inc_xy(df / sum, t * t / sum, df / 2.0, 0.5);

@@ -34,7 +34,6 @@ int
 err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
 {
 	int saved = errno;
-	size_t used;
 	va_list ap;
 
 	if (err == NULL)
@@ -42,7 +41,7 @@ err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
 	va_start(ap, fmt);
 	err_vset(err, code, fmt, ap);
 	va_end(ap);
-	used = strlen(err->text);
+	size_t used = strlen(err->text);
 	(void)snprintf(err->text + used, sizeof(err->text) - used, ": %s",
 		       strerror(saved));
 	return -1;
@@ -52,7 +51,6 @@ int
 err_prefix(struct err *err, const char *fmt, ...)
 {
 	char text[2 * sizeof(err->text)];
-	size_t used;
 	va_list ap;
 
 	if (err == NULL)
@@ -60,7 +58,7 @@ err_prefix(struct err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(err->text) / 2, fmt, ap);
 	va_end(ap);
-	used = strlen(text);
+	size_t used = strlen(text);
 	(void)snprintf(text + used, sizeof(text) - used, ": %s", err->text);
 	text[sizeof(err->text) - 1] = '\0';
 	memcpy(err->text, text, sizeof(err->text));

@@ -11,7 +11,8 @@
 
 /*
  * What went wrong; each class has one exit status (err_exit_status): 1 our
- * side or the data, 2 the user, 3 a check, 4 the pod, 5 nothing is there.
+ * side or the data, 2 the user, 3 a check, 4 the pod, 5 nothing is there, 141
+ * (that of SIGPIPE) nobody reads what we print, of which nothing is said.
  */
 #define ERR_CODE_LIST(X)                                                       \
 	X(NONE, 0)                                                             \
@@ -28,7 +29,8 @@
 	X(REMOTE, 4)                                                           \
 	X(NODATA, 5)                                                           \
 	X(DB, 1)                                                               \
-	X(CANCELLED, 1)
+	X(CANCELLED, 1)                                                        \
+	X(PIPE, 141)
 
 enum err_code {
 #define X(id, status) ERR_##id,

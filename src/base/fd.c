@@ -39,14 +39,13 @@ fd_write_now(int fd, const char *data, size_t len)
 	int flags = fcntl(fd, F_GETFL);
 	bool waits = flags >= 0 && (flags & O_NONBLOCK) == 0;
 	ssize_t n;
-	int why;
 
 	if (waits)
 		(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 	do
 		n = write(fd, data, len);
 	while (n < 0 && errno == EINTR);
-	why = errno;
+	int why = errno;
 	if (waits)
 		(void)fcntl(fd, F_SETFL, flags);
 	errno = why;

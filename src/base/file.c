@@ -62,14 +62,11 @@ file_read(const char *path, struct buf *out, struct err *err)
 static int
 fill(int fd, const char *temp, struct str text, mode_t mode)
 {
-	int saved;
-	bool good;
-
 	if (fd < 0)
 		return -1;
-	good = fd_write_all(fd, text.p, text.len) == 0 &&
-	       fchmod(fd, mode) == 0 && fsync(fd) == 0;
-	saved = errno;
+	bool good = fd_write_all(fd, text.p, text.len) == 0 &&
+		    fchmod(fd, mode) == 0 && fsync(fd) == 0;
+	int saved = errno;
 	if (close(fd) != 0 && good) {
 		saved = errno;
 		good = false;
@@ -85,11 +82,11 @@ int
 file_replace(const char *path, struct str text, struct err *err)
 {
 	AUTO_TEXT temp = xasprintf("%s.tmp", path);
-	int rc;
 
 	/* One that a kill left here is used again. */
-	rc = fill(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
-		  temp, text, 0600);
+	int rc =
+		fill(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
+		     temp, text, 0600);
 	if (rc == 0 && (rc = rename(temp, path)) != 0)
 		(void)unlink(temp);
 	if (rc != 0)
@@ -114,13 +111,11 @@ name_of(const char *path, int n)
 static int
 give_name(const char *temp, const char *path)
 {
-	int fd;
-
 	if (link(temp, path) == 0)
 		return unlink(temp);
 	if (errno == EEXIST)
 		return -1;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -1;
 	(void)close(fd);
@@ -167,11 +162,10 @@ const char *
 file_home(void)
 {
 	const char *home = getenv("HOME");
-	const struct passwd *entry;
 
 	if (home != NULL && home[0] == '/')
 		return home;
-	entry = getpwuid(getuid());
+	const struct passwd *entry = getpwuid(getuid());
 	return entry != NULL && entry->pw_dir != NULL ? entry->pw_dir : "/";
 }
 

@@ -71,13 +71,10 @@ map_get(const struct map *map, struct str key)
 void *
 map_set(struct map *map, struct str key, void *value)
 {
-	struct map_slot *slot;
-	void *old;
-
 	if (map->count * 4 >= map->room * 3)
 		map_grow(map);
-	slot = &map->slots[map_place(map, key)];
-	old = slot->value;
+	struct map_slot *slot = &map->slots[map_place(map, key)];
+	void *old = slot->value;
 	if (slot->key == NULL) {
 		slot->key = xstrndup(key.p != NULL ? key.p : "", key.len);
 		slot->key_len = key.len;
@@ -90,15 +87,14 @@ map_set(struct map *map, struct str key, void *value)
 void *
 map_remove(struct map *map, struct str key)
 {
-	size_t hole, i;
-	void *old;
+	size_t i;
 
 	if (map->room == 0)
 		return NULL;
-	hole = map_place(map, key);
+	size_t hole = map_place(map, key);
 	if (map->slots[hole].key == NULL)
 		return NULL;
-	old = map->slots[hole].value;
+	void *old = map->slots[hole].value;
 	free(map->slots[hole].key);
 	map->slots[hole] = (struct map_slot){ NULL, 0, NULL };
 	map->count--;

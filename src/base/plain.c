@@ -119,14 +119,13 @@ outlet_write(void *cookie, const char *data, size_t len)
 	struct outlet *outlet = cookie;
 	AUTO_BUF whole = buf_new(len + sizeof(outlet->torn));
 	AUTO_BUF text = buf_new(SIZE_MAX / 2);
-	struct str s;
 
 	if (outlet->is_raw)
 		return fd_write_all(outlet->fd, data, len) == 0 ? (ssize_t)len
 								: 0;
 	buf_append(&whole, outlet->torn, outlet->n_torn);
 	buf_append(&whole, data, len);
-	s = buf_str(&whole);
+	struct str s = buf_str(&whole);
 	outlet->n_torn = count_torn(s);
 	s.len -= outlet->n_torn;
 	memcpy(outlet->torn, s.p + s.len, outlet->n_torn);

@@ -102,11 +102,10 @@ str_trim(struct str s)
 bool
 str_next(struct str *rest, char sep, struct str *piece)
 {
-	const char *end;
-
 	if (rest->p == NULL)
 		return false;
-	end = rest->len > 0 ? memchr(rest->p, sep, rest->len) : NULL;
+	const char *end =
+		rest->len > 0 ? memchr(rest->p, sep, rest->len) : NULL;
 	if (end == NULL) {
 		*piece = *rest;
 		*rest = (struct str){ NULL, 0 };
@@ -131,7 +130,6 @@ str_take_decimal(const char *p, const char *end, bool point, double *out)
 {
 	const char *start = p, *behind = NULL; /* the point */
 	uint64_t digits = 0;
-	size_t n;
 
 	for (; p < end; p++) {
 		unsigned int digit = (unsigned char)*p - (unsigned int)'0';
@@ -143,7 +141,7 @@ str_take_decimal(const char *p, const char *end, bool point, double *out)
 		else
 			break;
 	}
-	n = (size_t)(p - start) - (behind != NULL);
+	size_t n = (size_t)(p - start) - (behind != NULL);
 	if (n == 0 || n > 15)
 		return start;
 	*out = (double)(int64_t)digits;
@@ -171,7 +169,6 @@ static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 {
 	char copy[64];
 	char *end;
-	double value;
 
 	if (s.len == 0 || s.len >= sizeof(copy))
 		return false;
@@ -180,7 +177,7 @@ static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 	/* No blank, no hexadecimal number, no "nan(..)". */
 	if (strspn(copy, "0123456789+-.eEaAfFiInNtTyY") != s.len)
 		return false;
-	value = strtod(copy, &end); /* LC_NUMERIC stays "C" all along */
+	double value = strtod(copy, &end); /* LC_NUMERIC stays "C" all along */
 	if (end != copy + s.len)
 		return false;
 	*out = value;

@@ -11,18 +11,16 @@ utf8_decode(struct str s, uint32_t *cp)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *p = (const unsigned char *)s.p;
-	size_t n;
-	uint32_t c;
 
 	if (p[0] < 0x80) {
 		*cp = p[0];
 		return 1;
 	}
-	n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+	size_t n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
 	*cp = UTF8_REPLACEMENT;
 	if (p[0] < 0xC2 || p[0] > 0xF4 || s.len < n)
 		return 1;
-	c = p[0] & (0xFFU >> (n + 1));
+	uint32_t c = p[0] & (0xFFU >> (n + 1));
 	for (size_t i = 1; i < n; i++) {
 		if ((p[i] & 0xC0) != 0x80)
 			return 1;

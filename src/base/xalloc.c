@@ -96,10 +96,9 @@ xasprintf(const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list ap;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
+	int n = vasprintf(&text, fmt, ap);
 	va_end(ap);
 	if (n < 0 || text == NULL)
 		out_of_memory();

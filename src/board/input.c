@@ -146,7 +146,7 @@ input_group_by(struct board_input *input, const char *text, struct err *err)
 
 	pattern_free(input->pattern);
 	input->pattern = NULL;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < LENGTH(words); i++) {
 		if (strcmp(words[i].name, text) == 0) {
 			input->by = words[i].by;
 			return 0;
@@ -275,15 +275,15 @@ take_row(void *user, const struct run_row *row)
 {
 	struct table *table = user;
 	struct board_input *input = table->input;
-	struct board_row *added;
 	const char *path = row->file != NULL ? row->file : table->path;
 	bool by_file = row->file != NULL || input->forced_key != NULL;
 	AUTO_TEXT key = input->forced_key == NULL && row->group != NULL
 				? xstrdup(row->group)
 			: by_file ? key_of(input, path, &row->run)
 				  : xstrdup(table->key);
+	struct board_row *added =
+		add_run(input, path, key, row->sha256, &row->run);
 
-	added = add_run(input, path, key, row->sha256, &row->run);
 	table->n_rows++;
 	if (added != NULL && row->file == NULL)
 		added->name = xasprintf("row %zu", table->n_rows);
@@ -420,9 +420,9 @@ static void
 read_logs(struct board_input *input, const struct log_paths *paths)
 {
 	const struct parse_options how = { input->formats, 0, true };
-	const struct log_path **files =
+	AUTO_FREE const struct log_path **files =
 		xcalloc(paths->n + 1, sizeof(struct log_path *));
-	char **names = xcalloc(paths->n + 1, sizeof(char *));
+	AUTO_FREE char **names = xcalloc(paths->n + 1, sizeof(char *));
 	struct reading reading = { input, files, 0 };
 	size_t n = 0;
 
@@ -433,8 +433,6 @@ read_logs(struct board_input *input, const struct log_paths *paths)
 		names[n++] = paths->v[i].path;
 	}
 	parse_files(names, n, &how, take_file, &reading);
-	free(names);
-	free(files);
 }
 
 /*

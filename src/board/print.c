@@ -5,6 +5,7 @@
 #include "board/print.h"
 
 #include "base/utf8.h"
+#include "base/xalloc.h"
 #include "report/facts_print.h"
 
 #define SCORE_DECIMALS	   8
@@ -90,8 +91,6 @@ is_score(const struct board *board, const char *key)
 static bool
 column_used(const struct board *board, const struct column *column)
 {
-	const struct run_number *number;
-
 	if (column->format == FORMAT_CAPS)
 		return track_has_caps(board->track);
 	if (column->key == NULL)
@@ -100,7 +99,7 @@ column_used(const struct board *board, const struct column *column)
 	if (strcmp(column->key, "final_val_loss") == 0 &&
 	    !is_score(board, column->key))
 		return false;
-	number = number_of(column);
+	const struct run_number *number = number_of(column);
 	for (size_t i = 0; i < board->n_rows; i++)
 		if (run_has(run_number_get(&board->rows[i]->run, number)))
 			return true;
@@ -120,10 +119,8 @@ append_count(struct buf *out, double value)
 static void
 append_score(struct buf *out, double value, int least)
 {
-	size_t dot;
-
 	buf_appendf(out, "%.*f", SCORE_DECIMALS, value);
-	dot = strcspn(out->data, ".");
+	size_t dot = strcspn(out->data, ".");
 	while (out->len > dot + 1 + (size_t)least &&
 	       out->data[out->len - 1] == '0')
 		out->data[--out->len] = '\0';
@@ -156,13 +153,12 @@ static int
 decimals_of(const struct board *board, const struct board_group *group,
 	    const struct column *column)
 {
-	const struct run_number *number;
 	int most = SCORE_MIN_DECIMALS;
 	char text[64];
 
 	if (column->format != FORMAT_SCORE)
 		return 0;
-	number = number_of(column);
+	const struct run_number *number = number_of(column);
 	for (size_t i = 0; i < group->n_rows; i++) {
 		double value = run_number_get(&board->rows[group->rows[i]]->run,
 					      number);
@@ -568,8 +564,6 @@ static bool
 group_uses(const struct board *board, const struct board_group *group,
 	   const struct column *column)
 {
-	const struct run_number *number;
-
 	if (column->format == FORMAT_CAPS)
 		return false;
 	if (column->format == FORMAT_NOTE)
@@ -578,7 +572,7 @@ group_uses(const struct board *board, const struct board_group *group,
 		return !group->is_values && !all_seeds(board, group);
 	if (!column_used(board, column))
 		return false;
-	number = number_of(column);
+	const struct run_number *number = number_of(column);
 	for (size_t i = 0; i < group->n_rows; i++)
 		if (run_has(run_number_get(&board->rows[group->rows[i]]->run,
 					   number)))
@@ -667,7 +661,7 @@ add_says(struct page *p)
 	};
 
 	facts_section(p->facts, "")->is_list = true;
-	for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
+	for (size_t i = 0; i < LENGTH(says); i++) {
 		says[i](p);
 		end_line(p);
 	}
@@ -688,10 +682,10 @@ add_group(struct page *p, const struct board_group *group, size_t rank)
 		[BOARD_WORD_SHOWN] = FACT_BETTER,
 	};
 	const struct board_verdict *v = &group->verdict;
-	struct facts_section *table;
 
 	p->group = group;
-	table = begin_table(p, p->markdown ? group->title
+	struct facts_section *table =
+		begin_table(p, p->markdown ? group->title
 					   : facts_keep(p->facts, "%zu  %s",
 							rank, group->title));
 	table->beside = p->markdown ? NULL : v->text;
@@ -915,7 +909,6 @@ add_verdict(cJSON *object, const struct board *board,
 	const struct board_verdict *v = &group->verdict;
 	const struct board_group *base = board_baseline(board);
 	const char *unit = board_unit(board, group);
-	cJSON *common;
 
 	json_add(object, JTEXT("verdict", v->text[0] ? v->text : NULL),
 		 JTEXT("word", board_word_name(v->word)),
@@ -944,7 +937,7 @@ add_verdict(cJSON *object, const struct board *board,
 		 JNUM("delta_train_ms", v->delta_train_ms));
 	cJSON_AddItemToObject(object, "train_time_test",
 			      board_test_json(&v->train_time));
-	common = cJSON_AddArrayToObject(object, "common_seeds");
+	cJSON *common = cJSON_AddArrayToObject(object, "common_seeds");
 	for (size_t i = 0; i < v->n_common; i++) {
 		cJSON *pair = cJSON_CreateObject();
 
@@ -991,7 +984,7 @@ add_means(cJSON *object, const struct board_group *group)
 		"peak_mem_mib",
 	};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < LENGTH(keys); i++)
 		json_add_number(object, keys[i], board_mean(group, keys[i]));
 }
 
@@ -1060,54 +1053,14 @@ print_json(FILE *stream, const struct board *board,
 	}
 }
 
-static const struct out_column csv_columns[] = {
-	{ "kind", NULL, -1, 0 },
-	{ "rank", NULL, 0, 0 },
-	{ "group", NULL, -1, 0 },
-	{ "file", NULL, -1, 0 },
-	{ "seed", NULL, 0, 0 },
-	{ "status", NULL, -1, 0 },
-	{ "use", NULL, -1, 0 },
-	{ "steps", NULL, -1, 0 },
-	{ "ms_per_step", NULL, -1, 0 },
-	{ "train_ms", NULL, -1, 0 },
-	{ "prequant_bpb", NULL, -1, 0 },
-	{ "quant_bpb", NULL, -1, 0 },
-	{ "sliding_bpb", NULL, -1, 0 },
-	{ "ttt_bpb", NULL, -1, 0 },
-	{ "final_bpb", NULL, -1, 0 },
-	{ "final_val_loss", NULL, -1, 0 },
-	{ "value", NULL, -1, 0 },
-	{ "eval_s", NULL, -1, 0 },
-	{ "eval_total_s", NULL, -1, 0 },
-	{ "artifact_bytes", NULL, -1, 0 },
-	{ "cap_bytes", NULL, -1, 0 },
-	{ "cap_train", NULL, -1, 0 },
-	{ "cap_eval", NULL, -1, 0 },
-	{ "cap_targets", NULL, -1, 0 },
-	{ "n", NULL, 0, 0 },
-	{ "n_seeds", NULL, 0, 0 },
-	{ "score", NULL, -1, 0 },
-	{ "unit", NULL, -1, 0 },
-	{ "mean", NULL, 10, 0 },
-	{ "sd_sample", NULL, 10, 0 },
-	{ "sd_population", NULL, 10, 0 },
-	{ "se", NULL, 10, 0 },
-	{ "delta", NULL, 10, 0 },
-	{ "delta_nats", NULL, 10, 0 },
-	{ "nats_per_unit", NULL, 10, 0 },
-	{ "bar", NULL, 10, 0 },
-	{ "t_a", NULL, -1, 0 },
-	{ "df_a", NULL, -1, 0 },
-	{ "p_a", NULL, -1, 0 },
-	{ "t_b", NULL, -1, 0 },
-	{ "df_b", NULL, -1, 0 },
-	{ "p_b", NULL, -1, 0 },
-	{ "seeds_needed", NULL, 0, 0 },
-	{ "verdict", NULL, -1, 0 },
-	{ "note", NULL, -1, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char csv_columns[] =
+	"kind, rank:0, group, file, seed:0, status, use, steps, ms_per_step, "
+	"train_ms, prequant_bpb, quant_bpb, sliding_bpb, ttt_bpb, final_bpb, "
+	"final_val_loss, value, eval_s, eval_total_s, artifact_bytes, "
+	"cap_bytes, cap_train, cap_eval, cap_targets, n:0, n_seeds:0, score, "
+	"unit, mean:10, sd_sample:10, sd_population:10, se:10, delta:10, "
+	"delta_nats:10, nats_per_unit:10, bar:10, t_a, df_a, p_a, t_b, df_b, "
+	"p_b, seeds_needed:0, verdict, note";
 
 static void
 add_cap_cells(cJSON *row, const enum board_kept *caps)
@@ -1209,33 +1162,22 @@ board_is_key(const char *key)
 	const struct stored_run stored = { .pod = "", .path = "" };
 	cJSON *rows[] = { board_row_json(&board, &row),
 			  board_stored_json(&stored, 0) };
+	struct str rest = str_from(csv_columns), column;
 	bool is_one = false;
 
 	for (size_t i = 0; i < 2; i++) {
 		is_one |= json_get(rows[i], key) != NULL;
 		cJSON_Delete(rows[i]);
 	}
-	for (const struct out_column *c = csv_columns; c->key != NULL; c++)
-		is_one |= strcmp(c->key, key) == 0;
+	while (str_next(&rest, ',', &column))
+		is_one |= str_eq_cstr(out_key(column), key);
 	return is_one;
 }
 
-static const struct out_column summary_columns[] = {
-	{ "rank", "#", 0, 0 },
-	{ "group", "group", 0, 0 },
-	{ "n", "runs", 0, 0 },
-	{ "n_seeds", "seeds", 0, 0 },
-	{ "mean", "mean", 8, 0 },
-	{ "sd_sample", "sample sd", 8, 0 },
-	{ "sd_population", "population sd", 8, 0 },
-	{ "delta", "delta", 8, 0 },
-	{ "delta_nats", "delta nats", 8, 0 },
-	{ "p_a", "p of A", -1, 0 },
-	{ "p_b", "p of B", -1, 0 },
-	{ "caps", "caps", 0, 0 },
-	{ "verdict", "verdict", 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char summary_columns[] =
+	"rank=#:0, group, n=runs:0, n_seeds=seeds:0, mean:8, "
+	"sd_sample=sample sd:8, sd_population=population sd:8, delta:8, "
+	"delta_nats=delta nats:8, p_a=p of A, p_b=p of B, caps, verdict";
 
 /* Four digits, so that a small p is not shown as 0. */
 static double
@@ -1267,8 +1209,11 @@ summary_row(const struct board_group *group, size_t rank)
 
 /* Is any cell of that column filled? */
 static bool
-is_used(const struct board *board, const char *key)
+is_used(const struct board *board, struct str column)
 {
+	struct str name = out_key(column);
+	AUTO_TEXT key = xstrndup(name.p, name.len);
+
 	for (size_t i = 0; i < board->n_groups; i++) {
 		AUTO_JSON row = summary_row(&board->groups[i], i);
 		const cJSON *cell = json_get(row, key);
@@ -1282,16 +1227,14 @@ is_used(const struct board *board, const char *key)
 static void
 print_summary(FILE *stream, const struct board *board, enum out_format format)
 {
-	struct out_column
-		used[sizeof(summary_columns) / sizeof(summary_columns[0])];
-	struct out *out;
-	size_t n = 0;
+	AUTO_BUF used = buf_new(sizeof(summary_columns));
+	struct str rest = str_from(summary_columns), column;
 
-	for (size_t i = 0; summary_columns[i].key != NULL; i++)
-		if (is_used(board, summary_columns[i].key))
-			used[n++] = summary_columns[i];
-	used[n] = (struct out_column){ NULL, NULL, 0, 0 };
-	out = out_new(stream, format, used);
+	while (str_next(&rest, ',', &column))
+		if (is_used(board, column))
+			buf_appendf(&used, "%s%.*s", used.len > 0 ? "," : "",
+				    (int)column.len, column.p);
+	struct out *out = out_new(stream, format, used.data);
 	for (size_t i = 0; i < board->n_groups; i++)
 		out_take(out,
 			 summary_row(&board->groups[board->rank[i]], i + 1));

@@ -7,24 +7,18 @@
 #include "base/sort.h"
 #include "base/xalloc.h"
 
-static const struct out_column columns[] = {
-	{ "group", NULL, 0, 0 },      { "work", "scores of", 0, 0 },
-	{ "n_valid", "valid", 0, 0 }, { "n_invalid", "INVALID", 0, 0 },
-	{ "median", NULL, -1, 0 },    { "min", NULL, -1, 0 },
-	{ "max", NULL, -1, 0 },	      { "spread_pct", "spread %", 2, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char columns[] =
+	"group, work=scores of, n_valid=valid:0, n_invalid=INVALID:0, median, "
+	"min, max, spread_pct=spread %:2";
 
 static struct score_group *
 group_of(struct score_board *board, const char *key, const char *work)
 {
-	struct score_group *group;
-
 	for (size_t i = 0; i < board->n; i++)
 		if (strcmp(board->groups[i].key, key) == 0 &&
 		    strcmp(board->groups[i].work, work) == 0)
 			return &board->groups[i];
-	group = xplace(board->groups, board->n, board->cap);
+	struct score_group *group = xplace(board->groups, board->n, board->cap);
 	*group = (struct score_group){ .key = xstrdup(key),
 				       .work = xstrdup(work) };
 	return group;
@@ -91,8 +85,6 @@ int
 score_board_print(struct score_board *board, FILE *stream,
 		  enum out_format format)
 {
-	struct out *out;
-
 	if (board->n == 0)
 		return 0;
 	for (size_t i = 0; i < board->n; i++)
@@ -100,7 +92,7 @@ score_board_print(struct score_board *board, FILE *stream,
 			sort_doubles(board->groups[i].values,
 				     board->groups[i].n);
 	qsort(board->groups, board->n, sizeof(*board->groups), by_work);
-	out = out_new(stream, format, columns);
+	struct out *out = out_new(stream, format, columns);
 	for (size_t i = 0; i < board->n; i++)
 		print_group(out, &board->groups[i]);
 	return out_free(out);

@@ -82,13 +82,12 @@ add_comparison(cJSON *root, const struct submission *s)
 	const struct board_group *base = board_baseline(s->board);
 	const struct board_verdict *v = &s->group->verdict;
 	bool bpb = strcmp(board_unit(s->board, s->group), "bpb") == 0;
-	cJSON *object;
 
 	if (base == NULL && !run_has(v->bar)) {
 		cJSON_AddNullToObject(root, "comparison");
 		return;
 	}
-	object = cJSON_AddObjectToObject(root, "comparison");
+	cJSON *object = cJSON_AddObjectToObject(root, "comparison");
 	if (base != NULL)
 		json_add_clean(object, "baseline", base->title);
 	json_add(object,
@@ -323,11 +322,10 @@ submission_find_logs(struct board *board, const struct board_group *group)
 	for (size_t i = 0; i < group->n_rows; i++) {
 		struct board_row *row = board->rows[group->rows[i]];
 		struct sha256 sha;
-		FILE *from;
 
 		if (row->log == NULL || row->sha256[0] != '\0')
 			continue;
-		from = fopen(row->log, "rbe");
+		FILE *from = fopen(row->log, "rbe");
 		if (from == NULL)
 			continue;
 		sha256_init(&sha);
@@ -348,7 +346,6 @@ copy_log(const struct submission *s, const struct board_row *row,
 	char *path, hex[SHA256_HEX_SIZE];
 	FILE *to, *from = fopen(log_of(row), "rbe");
 	struct sha256 sha;
-	bool failed;
 
 	to = from != NULL ? new_folder_create(folder, name, &path, err) : NULL;
 	if (from == NULL)
@@ -362,7 +359,7 @@ copy_log(const struct submission *s, const struct board_row *row,
 	pass_bytes(from, to, &sha);
 	sha256_hex(&sha, hex);
 	sha256_release(&sha);
-	failed = ferror(from) != 0;
+	bool failed = ferror(from) != 0;
 	(void)fclose(from);
 	if (new_folder_finish(to, path, err) != 0)
 		return -1;

@@ -119,23 +119,10 @@ ask_stop(const struct bench_drive *drive, struct err *err)
 static int
 print_rows(const cJSON *verdict, struct err *err)
 {
-	static const struct out_column columns[] = {
-		{ "variant", NULL, -1, 0 },
-		{ "control", NULL, -1, 0 },
-		{ "verdict", NULL, -1, 0 },
-		{ "text", NULL, -1, 0 },
-		{ "n_blocks", NULL, -1, 0 },
-		{ "control_mean", NULL, -1, 0 },
-		{ "variant_mean", NULL, -1, 0 },
-		{ "pct", NULL, -1, 0 },
-		{ "ci_low_pct", NULL, -1, 0 },
-		{ "ci_high_pct", NULL, -1, 0 },
-		{ "p", NULL, -1, 0 },
-		{ "p_holm", NULL, -1, 0 },
-		{ "p_signflip", NULL, -1, 0 },
-		{ "mde_pct", NULL, -1, 0 },
-		{ NULL, NULL, 0, 0 },
-	};
+	static const char columns[] =
+		"variant, control, verdict, text, n_blocks, control_mean, "
+		"variant_mean, pct, ci_low_pct, ci_high_pct, p, p_holm, "
+		"p_signflip, mde_pct";
 	struct out *out = cmd_out(OUT_CSV, columns);
 
 	json_each (c, verdict_list(verdict, "contrasts")) {
@@ -776,12 +763,8 @@ print_history(struct context *context, struct history *h, struct err *err)
 static int
 exec_list(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct out_column columns[] = {
-		{ "id", NULL, -1, 0 },	    { "state", NULL, -1, 0 },
-		{ "started", NULL, -1, 0 }, { "cost_usd", "USD", 2, 0 },
-		{ "verdict", NULL, -1, 0 }, { "waits_for", NULL, -1, 0 },
-		{ NULL, NULL, 0, 0 },
-	};
+	static const char columns[] =
+		"id, state, started, cost_usd=USD:2, verdict, waits_for";
 	const struct cmd_output *call = opaque;
 	struct history history = { .out = cmd_out(call->format, columns) };
 	AUTO_TEXT base = bench_base();
@@ -1156,23 +1139,14 @@ const struct cmd cmd_bench_audit = {
 	.exec = exec_audit,
 };
 
-static const struct out_column noise_columns[] = {
-	{ "pod", NULL, -1, 0 },		{ "gpu", "GPU", -1, 0 },
-	{ "class", NULL, -1, 0 },	{ "n_runs", "runs", 0, 0 },
-	{ "sd_pct", "sd %", 3, 0 },	{ "drift_pct", "drift %", 3, 0 },
-	{ "drift_p", "p", 2, 0 },	{ "mde3_pct", "shows in 3", 2, 0 },
-	{ "mde6_pct", "in 6", 2, 0 },	{ "mde10_pct", "in 10", 2, 0 },
-	{ "rank_text", "rank", -1, 0 }, { "when", NULL, -1, 0 },
-	{ "driver", NULL, -1, 0 },	{ NULL, NULL, 0, 0 },
-};
+static const char noise_columns[] =
+	"pod, gpu=GPU, class, n_runs=runs:0, sd_pct=sd %:3, "
+	"drift_pct=drift %:3, drift_p=p:2, mde3_pct=shows in 3:2, "
+	"mde6_pct=in 6:2, mde10_pct=in 10:2, rank_text=rank, when, driver";
 
-static const struct out_column history_columns[] = {
-	{ "kind", "pods", -1, 0 },  { "class", NULL, -1, 0 },
-	{ "bench", NULL, -1, 0 },   { "pod", NULL, -1, 0 },
-	{ "when", NULL, -1, 0 },    { "value", "control", 3, 0 },
-	{ "sd_pct", "sd %", 2, 0 }, { "driver", NULL, -1, 0 },
-	{ "change", NULL, -1, 0 },  { NULL, NULL, 0, 0 },
-};
+static const char history_columns[] =
+	"kind=pods, class, bench, pod, when, value=control:3, sd_pct=sd %:2, "
+	"driver, change";
 
 /* Is the entry of one of the pods that were named, or were none? */
 static bool

@@ -93,7 +93,7 @@ take_fail_on(void *opaque, const char *value, struct err *err)
 	struct str rest = str_from(value), word;
 
 	while (str_next(&rest, ',', &word)) {
-		size_t i = 0, n = sizeof(fail_words) / sizeof(fail_words[0]);
+		size_t i = 0, n = LENGTH(fail_words);
 
 		while (i < n && !str_eq_cstr(word, fail_words[i].name))
 			i++;
@@ -125,12 +125,10 @@ static struct board_built *
 board_ask_build(const struct cmd_args *args, struct board_call *call,
 		struct err *err)
 {
-	struct board_built *built;
-
 	call->ask.values = call->values.v;
 	call->ask.n_values = call->values.n;
-	built = board_build(args->context, args->argv, (size_t)args->argc,
-			    &call->ask, err);
+	struct board_built *built = board_build(
+		args->context, args->argv, (size_t)args->argc, &call->ask, err);
 	if (built == NULL)
 		(void)err_prefix(err, "%s", args->cmd->name);
 	return built;
@@ -203,7 +201,6 @@ exec_board(struct cmd_args *args, void *opaque, struct err *err)
 	struct board_print_call *call = opaque;
 	struct board_built *built = board_ask_build(args, &call->board, err);
 	struct board_input *input;
-	int status;
 
 	if (built == NULL)
 		return -1;
@@ -217,7 +214,7 @@ exec_board(struct cmd_args *args, void *opaque, struct err *err)
 	    call->format != OUT_JSON)
 		(void)putchar('\n');
 	(void)score_board_print(&input->scores, stdout, call->format);
-	status = cmd_flush(err);
+	int status = cmd_flush(err);
 	if (status == 0)
 		status = check_failures(&built->board, call->fail_on);
 	if (status == 0)
@@ -407,21 +404,11 @@ const struct cmd cmd_submission = {
 
 #define READ_BYTES 65536U
 
-static const struct out_column run_columns[] = {
-	{ "group", NULL, 0, 0 },     { "file", NULL, 0, 0 },
-	{ "run_index", NULL, 0, 0 }, { "status", NULL, 0, 0 },
-	{ "use", NULL, 0, 0 },	     RUN_COLUMNS,
-	{ "sha256", NULL, 0, 0 },    { "note", NULL, 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char run_columns[] =
+	"group, file, run_index:0, status, use, " RUN_COLUMNS ", sha256, note";
 
-static const struct out_column sample_columns[] = {
-	{ "file", NULL, 0, 0 },	     { "run_index", NULL, 0, 0 },
-	{ "step", NULL, 0, 0 },	     { "metric", NULL, 0, 0 },
-	{ "value", NULL, -1, 0 },    { "wall_s", NULL, 3, 0 },
-	{ "train_ms", NULL, -1, 0 }, { "line", NULL, 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char sample_columns[] =
+	"file, run_index:0, step:0, metric, value, wall_s:3, train_ms, line:0";
 
 /* A row a run, with all keys of `parse` and its group. */
 static int
@@ -470,7 +457,6 @@ static int
 read_log(const char *path, const struct format_set *formats,
 	 const struct run_reader_cb *cb, void *user, struct err *err)
 {
-	struct run_reader *reader;
 	bool is_stdin = strcmp(path, "-") == 0, failed;
 	FILE *from = is_stdin ? stdin : fopen(path, "rbe");
 	char block[READ_BYTES];
@@ -478,7 +464,7 @@ read_log(const char *path, const struct format_set *formats,
 
 	if (from == NULL)
 		return err_set_errno(err, ERR_IO, "cannot open %s", path);
-	reader = run_reader_new(formats, cb, user);
+	struct run_reader *reader = run_reader_new(formats, cb, user);
 	while ((n = fread(block, 1, sizeof(block), from)) > 0)
 		run_reader_feed(reader, block, n);
 	run_reader_finish(reader);
@@ -554,12 +540,11 @@ static int
 put_samples(FILE *stream, enum out_format format, struct context *context,
 	    char *const *paths, size_t n_paths, struct err *err)
 {
-	struct out *out;
 	int status;
 
 	if (n_paths == 0 && context_open(context, CONTEXT_DB, err) != 0)
 		return -1;
-	out = out_new(stream, format, sample_columns);
+	struct out *out = out_new(stream, format, sample_columns);
 	if (n_paths > 0)
 		status = samples_of_files(out, paths, n_paths, context->formats,
 					  err);
@@ -637,17 +622,16 @@ put_folder(const struct cmd_args *args, struct export_call *call,
 
 	if (new_folder_make(call->out, err) != 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < LENGTH(files); i++) {
 		char *path;
 		FILE *stream =
 			new_folder_create(call->out, files[i].name, &path, err);
-		int status;
 
 		if (stream == NULL)
 			return -1;
 		call->what = files[i].what;
 		call->format = files[i].format;
-		status = put(args, call, built, stream, err);
+		int status = put(args, call, built, stream, err);
 		if (new_folder_finish(stream, path, status == 0 ? err : NULL) !=
 			    0 ||
 		    status != 0)
@@ -660,12 +644,11 @@ static int
 exec_export(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct export_call *call = opaque;
-	struct board_built *built;
 	int status;
 
 	if (call->what == WHAT_SAMPLES && call->out == NULL)
 		return put(args, call, NULL, stdout, err);
-	built = board_ask_build(args, &call->board, err);
+	struct board_built *built = board_ask_build(args, &call->board, err);
 	if (built == NULL)
 		return -1;
 	if (built->input.n_runs == 0)

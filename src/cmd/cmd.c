@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/param.h>
@@ -192,11 +193,9 @@ static size_t
 typos_at(const struct typos *t, const char *a, const char *b, size_t i,
 	 size_t k)
 {
-	size_t least;
-
 	if (i == 0 || k == 0)
 		return i + k;
-	least = MIN(t->of[i - 1][k], t->of[i][k - 1]) + 1;
+	size_t least = MIN(t->of[i - 1][k], t->of[i][k - 1]) + 1;
 	least = MIN(least, t->of[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
 	if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
 		least = MIN(least, t->of[i - 2][k - 2] + 1);
@@ -578,12 +577,11 @@ run_line(struct cmd_line *line, struct err *err)
 {
 	struct context context;
 	struct cmd_args *args = &line->args;
-	int status;
 
 	if (line->globals.context.verbose)
 		open_debug_log();
 	context_init(&context, &line->globals.context);
-	status = context_open(&context, line->cmd->needs, err);
+	int status = context_open(&context, line->cmd->needs, err);
 	if (status == 0 && line->cmd->discovers)
 		status = discover_once(&context.conf, say_trouble, err);
 	for (size_t i = 0; i < args->formats.n && status == 0; i++)
@@ -634,7 +632,8 @@ cmd_main(int argc, char **argv)
 			status = run_line(&line, &err);
 	}
 	if (status < 0) {
-		say_error("%s", err.text);
+		if (err.code != ERR_PIPE)
+			say_error("%s", err.text);
 		status = err_exit_status(err.code);
 	}
 	free(line.options);
@@ -666,7 +665,7 @@ cmd_columns(void)
 }
 
 struct out *
-cmd_out(enum out_format format, const struct out_column *columns)
+cmd_out(enum out_format format, const char *columns)
 {
 	struct out *out = out_new(stdout, format, columns);
 
@@ -677,9 +676,14 @@ cmd_out(enum out_format format, const struct out_column *columns)
 int
 cmd_flush(struct err *err)
 {
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return err_set(err, ERR_IO, "cannot write to standard output");
-	return 0;
+	struct pollfd fd = { .fd = STDOUT_FILENO };
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	/* The end of a pipe that nobody reads is an error to poll. */
+	(void)poll(&fd, 1, 0);
+	return err_set(err, (fd.revents & POLLERR) != 0 ? ERR_PIPE : ERR_IO,
+		       "cannot write to standard output");
 }
 
 int
@@ -687,10 +691,7 @@ cmd_out_end(struct out *out, int status, struct err *err)
 {
 	bool failed = out_free(out) != 0;
 
-	if (status < 0)
-		return status;
-	return failed ? err_set(err, ERR_IO, "cannot write to standard output")
-		      : status;
+	return failed && status >= 0 ? cmd_flush(err) : status;
 }
 
 int

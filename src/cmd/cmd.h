@@ -191,7 +191,7 @@ extern const struct cmd_option cmd_output_options[];
 /* Columns of the screen that stdout is; 0: it is none. */
 size_t cmd_columns(void);
 /* A list of rows to stdout. */
-struct out *cmd_out(enum out_format format, const struct out_column *columns);
+struct out *cmd_out(enum out_format format, const char *columns);
 /* Print it to its end: status, or -1 with err when it cannot be written. */
 int cmd_out_end(struct out *out, int status, struct err *err);
 /* A text to stdout; 0, or -1 with err. */

@@ -69,13 +69,12 @@ demo_exec(struct cmd_args *args, void *opaque, struct err *err)
 	struct context_options given = args->context->options;
 	struct context context;
 	struct model model;
-	int status;
 
 	/* Nothing of the user's own is shown, or written to. */
 	given.config = given.db = NULL;
 	context_init(&context, &given);
 	model_init(&model);
-	status = run_demo(&context, opaque, &model, err);
+	int status = run_demo(&context, opaque, &model, err);
 	model_release(&model);
 	context_close(&context);
 	return status;

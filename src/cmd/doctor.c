@@ -22,11 +22,7 @@
 
 enum state { STATE_OK, STATE_WARN, STATE_FAIL };
 
-static const struct out_column columns[] = {
-	{ "area", NULL, 0, 0 }, { "state", NULL, 0, 0 },
-	{ "what", NULL, 0, 0 }, { "next", "next step", 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char columns[] = "area, state, what, next=next step";
 
 struct doctor {
 	struct out *out;
@@ -137,7 +133,6 @@ check_config(struct doctor *d)
 {
 	const struct conf *conf = &d->context->conf;
 	struct err err = { ERR_NONE, "" };
-	bool has_pods;
 
 	if (context_open(d->context, CONTEXT_CONF, &err) != 0) {
 		doctor_say(d, "config", STATE_FAIL, "correct the file", "%s",
@@ -150,7 +145,7 @@ check_config(struct doctor *d)
 			   "there is no configuration file");
 	else
 		doctor_say(d, "config", STATE_OK, NULL, "%s", conf->path);
-	has_pods = conf->n_pods + conf->n_discover > 0;
+	bool has_pods = conf->n_pods + conf->n_discover > 0;
 	doctor_say(d, "config", has_pods ? STATE_OK : STATE_WARN,
 		   has_pods ? NULL : "add pods to the configuration",
 		   "%zu pods", conf->n_pods);
@@ -228,7 +223,7 @@ check_usual_keys(struct doctor *d, bool has_rsa_sha2)
 					     "id_rsa" };
 	size_t found = 0;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < LENGTH(names); i++) {
 		AUTO_TEXT usual = xasprintf("~/.ssh/%s", names[i]);
 		AUTO_TEXT path = file_expand_home(usual);
 
@@ -416,7 +411,6 @@ check_disk(struct doctor *d, char *dir)
 {
 	struct statvfs fs;
 	char *slash;
-	double free_bytes;
 	enum state state = STATE_OK;
 
 	while (statvfs(dir, &fs) != 0 && (slash = strrchr(dir, '/')) != NULL &&
@@ -424,7 +418,7 @@ check_disk(struct doctor *d, char *dir)
 		*slash = '\0';
 	if (statvfs(dir, &fs) != 0)
 		return;
-	free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
+	double free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
 	if (free_bytes < 1e8)
 		state = STATE_FAIL;
 	else if (free_bytes < 2e9)

@@ -18,25 +18,19 @@
 static int
 exec_list(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct out_column columns[] = {
-		{ "name", NULL, 0, 0 }, { "rules", NULL, 0, 0 },
-		{ "from", NULL, 0, 0 }, { "about", NULL, 0, 0 },
-		{ NULL, NULL, 0, 0 },
-	};
+	static const char columns[] = "name, rules:0, from, about";
 	const struct format_set *set = args->context->formats;
 	const struct cmd_output *call = opaque;
 	struct out *out = cmd_out(call->format, columns);
 	const struct format *format;
 
-	for (size_t i = 0; (format = format_set_get(set, i)) != NULL; i++) {
-
+	for (size_t i = 0; (format = format_set_get(set, i)) != NULL; i++)
 		out_take(out,
 			 json_new(JTEXT("name", format->name),
 				  JNUM("rules", format->n_rules),
 				  JTEXT("from",
 					format->builtin ? "built in" : "user"),
 				  JTEXT("about", format->about)));
-	}
 	return cmd_out_end(out, 0, err);
 }
 
@@ -85,19 +79,14 @@ find_format(struct context *context, const char *name, struct err *err)
 static int
 exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct out_column columns[] = {
-		{ "rule", NULL, 0, 0 },	 { "kind", NULL, 0, 0 },
-		{ "stage", NULL, 0, 0 }, { "match", NULL, 0, 0 },
-		{ NULL, NULL, 0, 0 },
-	};
+	static const char columns[] = "rule, kind, stage, match";
 	const struct format_set *set = args->context->formats;
 	const char *name = find_format(args->context, args->argv[0], err);
 	const struct cmd_output *call = opaque;
-	struct out *out;
 
 	if (name == NULL)
 		return -1;
-	out = cmd_out(call->format, columns);
+	struct out *out = cmd_out(call->format, columns);
 	for (size_t i = 0; i < format_set_rules(set); i++) {
 		const struct rule *rule = format_set_rule(set, i);
 
@@ -229,11 +218,10 @@ print_rules_taken(const struct check *check, struct out *out, const char *name)
 	for (size_t i = 0; i < format_set_rules(check->set); i++) {
 		const struct rule *rule = format_set_rule(check->set, i);
 		uint64_t hits = run_reader_limit_hits(check->reader, i);
-		cJSON *row;
 
 		if (strcmp(rule->format, name) != 0 && check->taken[i] == 0)
 			continue;
-		row = rule_row(rule);
+		cJSON *row = rule_row(rule);
 		json_add(row, JNUM("lines", check->taken[i]),
 			 JNUM("gave_up", hits),
 			 JTEXT("first", check->first[i]));
@@ -272,23 +260,19 @@ check_release(struct check *check, size_t n_rules)
 static int
 exec_check(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct out_column columns[] = {
-		{ "format", NULL, 0, 0 },	{ "rule", NULL, 0, 0 },
-		{ "kind", NULL, 0, 0 },		{ "lines", NULL, 0, 0 },
-		{ "gave_up", "gave up", 0, 0 }, { "first", "first line", 0, 0 },
-		{ NULL, NULL, 0, 0 },
-	};
+	static const char columns[] =
+		"format, rule, kind, lines:0, gave_up=gave up:0, "
+		"first=first line";
 	static const struct run_reader_cb cb = { .on_line = check_line };
 	const char *name = find_format(args->context, args->argv[0], err);
 	struct check check = { .set = args->context->formats };
 	const struct cmd_output *call = opaque;
 	size_t n = format_set_rules(check.set);
-	struct out *out;
 	int status = 0;
 
 	if (name == NULL)
 		return -1;
-	out = cmd_out(call->format, columns);
+	struct out *out = cmd_out(call->format, columns);
 	check.reader = run_reader_new(check.set, &cb, NULL);
 	run_reader_tell_rules(check.reader, check_rule);
 	check.taken = xcalloc(n, sizeof(*check.taken));
@@ -344,9 +328,8 @@ print_learned(const struct learn *learn, const char *name, struct err *err)
 {
 	AUTO_BUF file = buf_new(LEARN_BYTES);
 	AUTO_BUF report = buf_new(LEARN_BYTES);
-	size_t n;
+	size_t n = learn_print(learn, name, &file, &report);
 
-	n = learn_print(learn, name, &file, &report);
 	(void)fputs(report.len > 0 ? report.data : "", stderr);
 	if (n > 0)
 		(void)fwrite(file.data, 1, file.len, stdout);

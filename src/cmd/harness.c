@@ -70,7 +70,7 @@ show_diff(const struct harness_files *files, const struct harness_run *run,
 {
 	const struct harness_file *file =
 		harness_files_find(files, HARNESS_BEST_DIFF, run->dir, 0, 0);
-	struct str rest, line;
+	struct str line;
 	AUTO_BUF text = buf_new(HARNESS_TEXT_KEEP * 4);
 
 	if (file == NULL)
@@ -78,7 +78,7 @@ show_diff(const struct harness_files *files, const struct harness_run *run,
 			       "run %s: no checkpoint and template to compare; "
 			       "an older run is named by its folder",
 			       run->id);
-	rest = (struct str){ file->text, file->len };
+	struct str rest = { file->text, file->len };
 	while (str_next(&rest, '\n', &line)) {
 		utf8_sanitize(&text, line);
 		buf_append_char(&text, '\n');
@@ -156,13 +156,12 @@ show_workspace(struct harness_call *call, const struct harness_files *files,
 	       const struct place *place, struct err *err)
 {
 	struct harness_workspace ws;
-	int rc;
 
 	harness_workspace_read(&ws, files, place->now_ms);
 	if (files->full)
 		say_error("more files than can be read; older runs are left "
 			  "out");
-	rc = show_asked(call, files, &ws, place, err);
+	int rc = show_asked(call, files, &ws, place, err);
 	harness_workspace_release(&ws);
 	return rc;
 }
@@ -259,11 +258,10 @@ show_dir(struct harness_call *call, const struct conf_pod *pod,
 {
 	struct harness_files files;
 	struct harness_wire wire;
-	int rc;
 
 	harness_files_init(&files);
 	harness_wire_init(&wire, &files);
-	rc = harness_pod_fetch(pod, dir, &wire, err);
+	int rc = harness_pod_fetch(pod, dir, &wire, err);
 	if (rc == 0 && wire.what[0] == '\0')
 		rc = show_matches(call, pod, name, &wire, err);
 	else if (rc == 0)
@@ -282,7 +280,6 @@ show_path(struct harness_call *call, struct context *context, const char *path,
 	const char *colon = strchr(path, ':');
 	char full[PATH_MAX];
 	AUTO_TEXT name = NULL;
-	int pod;
 
 	if (colon == NULL || colon == path || colon[1] == '\0' ||
 	    access(path, F_OK) == 0) {
@@ -294,7 +291,7 @@ show_path(struct harness_call *call, struct context *context, const char *path,
 	if (context_open(context, CONTEXT_CONF, err) != 0)
 		return -1;
 	name = xstrndup(path, (size_t)(colon - path));
-	pod = conf_find_pod(conf, name);
+	int pod = conf_find_pod(conf, name);
 	if (pod < 0)
 		return err_set(err, ERR_CONFIG,
 			       "%s: no such directory here, and the "

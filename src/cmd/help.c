@@ -387,7 +387,7 @@ print_man_kinds(void)
 #undef X
 	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < LENGTH(kinds); i++)
 		put_man_name(kinds[i].name, kinds[i].what, "");
 }
 
@@ -447,7 +447,7 @@ place_words(unsigned int places)
 		{ IN_EVENTS, "in the events" },
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < LENGTH(words); i++)
 		if (places == words[i].place)
 			return words[i].words;
 	return NULL;
@@ -484,7 +484,7 @@ static const struct {
 int
 reference_print(const char *form)
 {
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+	for (size_t i = 0; i < LENGTH(forms); i++) {
 		if (strcmp(forms[i].name, form) == 0) {
 			forms[i].print();
 			return fflush(stdout) == 0 ? 0 : 1;

@@ -26,44 +26,20 @@ static const struct cmd_option options[] = {
 	CMD_OPTIONS_END,
 };
 
-static const struct out_column table_columns[] = {
-	{ "file", "file", 0, 0 },
-	{ "status", "status", 0, 0 },
-	{ "seed", "seed", 0, 0 },
-	{ "steps", "steps", 0, 0 },
-	{ "ms_per_step", "ms/step", 2, 0 },
-	{ "train_ms", "train s", 1, 0.001 },
-	{ "tok_s_derived", "tok/s", 0, 0 },
-	{ "last_val_loss", "val loss", -1, 0 },
-	{ "prequant_bpb", "pre-quant", -1, 0 },
-	{ "final_bpb", "final BPB", -1, 0 },
-	{ "final_class", "stage", 0, 0 },
-	{ "eval_s", "eval s", 1, 0 },
-	{ "artifact_bytes", "artifact bytes", 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char table_columns[] =
+	"file, status, seed:0, steps:0, ms_per_step=ms/step:2, "
+	"train_ms=train s:1*0.001, tok_s_derived=tok/s:0, "
+	"last_val_loss=val loss, prequant_bpb=pre-quant, final_bpb=final BPB, "
+	"final_class=stage, eval_s=eval s:1, artifact_bytes=artifact bytes:0";
 
-static const struct out_column csv_columns[] = {
-	{ "file", NULL, 0, 0 },		{ "run_index", NULL, 0, 0 },
-	{ "status", NULL, 0, 0 },	RUN_COLUMNS,
-	{ "source_lines", NULL, 0, 0 }, { "lines", NULL, 0, 0 },
-	{ "bytes", NULL, 0, 0 },	{ "matched", NULL, 0, 0 },
-	{ "formats", NULL, 0, 0 },	{ "events", NULL, 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char csv_columns[] =
+	"file, run_index:0, status, " RUN_COLUMNS
+	", source_lines:0, lines:0, bytes:0, matched:0, formats, events:0";
 
 /* Verifiers' scores: a table of their own. */
-static const struct out_column score_columns[] = {
-	{ "file", NULL, 0, 0 },
-	{ "task", NULL, 0, 0 },
-	{ "mode", NULL, 0, 0 },
-	{ "repeats", NULL, 0, 0 },
-	{ "score_key", "key", 0, 0 },
-	{ "score", "valid score", -1, 0 },
-	{ "status", NULL, 0, 0 },
-	{ "score_why", "why it does not count", 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char score_columns[] =
+	"file, task, mode, repeats:0, score_key=key, score=valid score, "
+	"status, score_why=why it does not count";
 
 struct parse_job {
 	enum out_format format;

@@ -36,18 +36,25 @@ struct session {
 	int signum; /* that ended it; 0: none */
 };
 
-/* A sentence to stderr, made harmless; for a user of news alone: no news is a
- * link that comes up as it should. */
+/* A sentence to stderr, made harmless. */
 static void
 follow_say(void *user, enum model_severity severity, const char *text)
 {
 	AUTO_BUF clean = buf_new(4096);
 
-	if (user != NULL && severity == MODEL_INFO)
-		return;
+	(void)user;
+	(void)severity;
 	buf_append_str(&clean, "hgym-tui: ");
 	utf8_sanitize(&clean, str_from(text));
 	say_line(clean.data);
+}
+
+/* Trouble alone: a link that comes up as it should is no news. */
+static void
+follow_say_trouble(void *user, enum model_severity severity, const char *text)
+{
+	if (severity != MODEL_INFO)
+		follow_say(user, severity, text);
 }
 
 static double
@@ -102,8 +109,8 @@ session_on_say(void *user, bool is_trouble, const char *text)
 {
 	const struct session *s = user;
 
-	follow_say(s->options.cb.user, is_trouble ? MODEL_WARNING : MODEL_INFO,
-		   text);
+	s->options.cb.on_say(s->options.cb.user,
+			     is_trouble ? MODEL_WARNING : MODEL_INFO, text);
 }
 
 static void
@@ -121,8 +128,6 @@ static int
 session_run(struct session *s, struct err *err)
 {
 	struct loop *loop = s->options.loop = loop_new(err);
-	struct loop_timer *timer;
-	size_t unreachable;
 
 	if (loop == NULL)
 		return -1;
@@ -141,12 +146,12 @@ session_run(struct session *s, struct err *err)
 			loop, &s->context->conf,
 			&(struct discover_cb){ session_on_answer,
 					       session_on_say, s });
-	timer = loop_timer_new(loop, session_on_timer, s);
+	struct loop_timer *timer = loop_timer_new(loop, session_on_timer, s);
 	loop_timer_start(timer, LOOK_MS, LOOK_MS);
 	loop_run(loop);
 	loop_timer_close(timer);
 	discover_free(s->discover);
-	unreachable = ingest_unreachable(s->ingest);
+	size_t unreachable = ingest_unreachable(s->ingest);
 	if (ingest_free(s->ingest, err) != 0)
 		return -1;
 	if (s->signum != 0)
@@ -205,14 +210,13 @@ exec_collect(struct cmd_args *args, void *opaque, struct err *err)
 		.context = args->context,
 		.call = call,
 	};
-	int rc;
 
 	if (conf->n_pods == 0 && conf->n_discover == 0)
 		return err_set(err, ERR_CONFIG,
 			       "the configuration%s%s has no pods to follow",
 			       conf->path != NULL ? " " : "",
 			       conf->path != NULL ? conf->path : "");
-	rc = session_run(&s, err);
+	int rc = session_run(&s, err);
 	session_release(&s);
 	return rc;
 }
@@ -283,7 +287,6 @@ cmd_fetch(struct context *context, char *const *words, size_t n,
 	  bool accept_new, struct fetched_logs *logs, struct err *err)
 {
 	struct session s = { .is_over = NULL };
-	int rc;
 
 	if (context_open_places(context, words, n, err) != 0)
 		return -1;
@@ -292,11 +295,11 @@ cmd_fetch(struct context *context, char *const *words, size_t n,
 		.conf = &context->conf,
 		.db_path = context->db_path,
 		.spool_path = context->folder.path,
-		.cb = { .on_say = follow_say, .user = &s },
+		.cb = { .on_say = follow_say_trouble },
 		.keep_view = true,
 		.accept_new = accept_new,
 	};
-	rc = session_run(&s, err);
+	int rc = session_run(&s, err);
 	if (rc >= 0 && s.signum == 0)
 		take_logs(&s.model, logs);
 	for (size_t i = 0; rc == 0 && i < n; i++)
@@ -317,23 +320,11 @@ static const struct cmd_option options[] = {
 	CMD_OPTIONS_END,
 };
 
-static const struct out_column columns[] = {
-	{ "pod", NULL, 0, 0 },
-	{ "state", NULL, 0, 0 },
-	{ "target", NULL, 0, 0 },
-	{ "transport", NULL, 0, 0 },
-	{ "gpu", "GPU", 0, 0 },
-	{ "gpu_util", "util %", 0, 0 },
-	{ "gpu_mem_mib", "MiB", 0, 0 },
-	{ "gpu_power_w", "W", 0, 0 },
-	{ "gpu_temp_c", "°C", 0, 0 },
-	{ "gpu_sm_mhz", "MHz", 0, 0 },
-	{ "host_load", "load", 2, 0 },
-	{ "disk_free_bytes", "free GB", 1, 1e-9 },
-	{ "usd_per_hour", "$/h", 2, 0 },
-	{ "why", NULL, 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char columns[] =
+	"pod, state, target, transport, gpu=GPU, gpu_util=util %:0, "
+	"gpu_mem_mib=MiB:0, gpu_power_w=W:0, gpu_temp_c=°C:0, "
+	"gpu_sm_mhz=MHz:0, host_load=load:2, disk_free_bytes=free GB:1*1e-9, "
+	"usd_per_hour=$/h:2, why";
 
 /* Its last value, or null. */
 static void
@@ -365,7 +356,7 @@ print_pod(struct out *out, const struct model_pod *pod,
 		JTEXT("transport", conf_transport_name(conf->transport)),
 		JTEXT("gpu", pod->gpu_name));
 
-	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+	for (size_t i = 0; i < LENGTH(metrics); i++)
 		add_last(row, pod, metrics[i]);
 	json_add(row, JNUM("disk_free_bytes", pod->disk_free_bytes),
 		 JNUM("usd_per_hour", pod->usd_per_hour));
@@ -404,12 +395,11 @@ static int
 exec_pods(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct conf conf;
-	int rc;
 
 	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc,
 			err) != 0)
 		return -1;
-	rc = print_pods(&conf, opaque, err);
+	int rc = print_pods(&conf, opaque, err);
 	free(conf.pods);
 	return rc;
 }
@@ -455,15 +445,9 @@ static const struct cmd_option check_options[] = {
 	CMD_OPTIONS_END,
 };
 
-static const struct out_column check_columns[] = {
-	{ "pod", NULL, 0, 0 },	   { "status", NULL, 0, 0 },
-	{ "failure", NULL, 0, 0 }, { "gpu", "GPU", 0, 0 },
-	{ "driver", NULL, 0, 0 },  { "free_bytes", "free GB", 1, 1e-9 },
-	{ "python", NULL, 0, 0 },  { "torch", NULL, 0, 0 },
-	{ "triton", NULL, 0, 0 },  { "clock_offset_s", "clock s", 1, 0 },
-	{ "text", NULL, 0, 0 },	   { "next", "next step", 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char check_columns[] =
+	"pod, status, failure, gpu=GPU, driver, free_bytes=free GB:1*1e-9, "
+	"python, torch, triton, clock_offset_s=clock s:1, text, next=next step";
 
 /* The worst exit status of the rows, which are printed and freed. */
 static int
@@ -494,16 +478,14 @@ exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 		.limit_s = call->limit_s,
 	};
 	struct conf conf;
-	cJSON **rows;
-	int rc;
 
 	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc,
 			err) != 0)
 		return -1;
 	probe.pods = conf.pods;
 	probe.n = conf.n_pods;
-	rows = xcalloc(probe.n, sizeof(cJSON *));
-	rc = pods_probe(&probe, rows, err);
+	cJSON **rows = xcalloc(probe.n, sizeof(cJSON *));
+	int rc = pods_probe(&probe, rows, err);
 	if (rc == 0)
 		rc = print_rows(rows, probe.n, call->format, err);
 	else if (rc > 0)

@@ -29,34 +29,16 @@ static const struct cmd_option options[] = {
 	CMD_OPTIONS_END,
 };
 
-static const struct out_column table_columns[] = {
-	{ "run_id", "id", 0, 0 },
-	{ "pod", NULL, 0, 0 },
-	{ "path", NULL, 0, 0 },
-	{ "run_index", "run", 0, 0 },
-	{ "status", NULL, 0, 0 },
-	{ "seed", NULL, 0, 0 },
-	{ "steps", NULL, 0, 0 },
-	{ "ms_per_step", "ms/step", 2, 0 },
-	{ "tok_s_derived", "tok/s", 0, 0 },
-	{ "last_val_loss", "val_loss", 4, 0 },
-	{ "final_bpb", "BPB", 5, 0 },
-	{ "final_class", "stage", 0, 0 },
-	{ "artifact_bytes", "artifact", 0, 0 },
-	{ "eval_s", "eval s", 1, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char table_columns[] =
+	"run_id=id:0, pod, path, run_index=run:0, status, seed:0, steps:0, "
+	"ms_per_step=ms/step:2, tok_s_derived=tok/s:0, "
+	"last_val_loss=val_loss:4, final_bpb=BPB:5, final_class=stage, "
+	"artifact_bytes=artifact:0, eval_s=eval s:1";
 
-static const struct out_column all_columns[] = {
-	{ "run_id", NULL, 0, 0 },	{ "pod", NULL, 0, 0 },
-	{ "path", NULL, 0, 0 },		{ "group", NULL, 0, 0 },
-	{ "gen", NULL, 0, 0 },		{ "run_index", NULL, 0, 0 },
-	{ "status", NULL, 0, 0 },	RUN_COLUMNS,
-	{ "source_lines", NULL, 0, 0 }, { "lines", NULL, 0, 0 },
-	{ "bytes", NULL, 0, 0 },	{ "matched", NULL, 0, 0 },
-	{ "first_seen", NULL, 0, 0 },	{ "last_seen", NULL, 0, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char all_columns[] =
+	"run_id:0, pod, path, group, gen:0, run_index:0, status, " RUN_COLUMNS
+	", source_lines:0, lines:0, bytes:0, matched:0, first_seen:0, "
+	"last_seen:0";
 
 struct listing {
 	long writer; /* of the database */
@@ -111,12 +93,11 @@ exec_runs(struct cmd_args *args, void *opaque, struct err *err)
 	const struct context *context = args->context;
 	const struct runs_call *call = opaque;
 	struct listing list = { .writer = context->writer, .call = call };
-	int rc;
 
 	list.out =
 		cmd_out(call->format,
 			call->format == OUT_CSV ? all_columns : table_columns);
-	rc = board_input_group_conf(&list.groups, &context->conf, err);
+	int rc = board_input_group_conf(&list.groups, &context->conf, err);
 	if (rc == 0)
 		rc = store_each_run(context->store, 0, print_run, &list, err);
 	rc = cmd_out_end(list.out, rc, err);
@@ -164,18 +145,10 @@ static const struct cmd_option samples_options[] = {
 	CMD_OPTIONS_END,
 };
 
-static const struct out_column sample_columns[] = {
-	{ "run_id", NULL, 0, 0 }, { "step", NULL, 0, 0 },
-	{ "metric", NULL, 0, 0 }, { "value", NULL, -1, 0 },
-	{ "wall_s", NULL, 3, 0 }, { "train_ms", NULL, -1, 0 },
-	{ "line", NULL, 0, 0 },	  { NULL, NULL, 0, 0 },
-};
+static const char sample_columns[] =
+	"run_id:0, step:0, metric, value, wall_s:3, train_ms, line:0";
 
-static const struct out_column pod_columns[] = {
-	{ "pod", NULL, 0, 0 },	  { "gpu", NULL, 0, 0 },
-	{ "metric", NULL, 0, 0 }, { "value", NULL, -1, 0 },
-	{ "wall_s", NULL, 3, 0 }, { NULL, NULL, 0, 0 },
-};
+static const char pod_columns[] = "pod, gpu, metric, value, wall_s:3";
 
 struct samples_listing {
 	struct out *out;
@@ -228,10 +201,8 @@ static int
 resolve_metric(struct store *store, int64_t run_id, struct wanted *wanted,
 	       struct err *err)
 {
-	int rc;
-
 	buf_init(&wanted->names, RUN_MAX_SERIES * (SERIES_LABEL_BYTES + 2));
-	rc = store_each_run(store, run_id, find_wanted, wanted, err);
+	int rc = store_each_run(store, run_id, find_wanted, wanted, err);
 	if (wanted->label[0] == '\0' &&
 	    metric_by_name(str_from(wanted->asked)) < METRIC_COUNT)
 		(void)snprintf(wanted->label, sizeof(wanted->label), "%s",
@@ -253,7 +224,6 @@ print_samples(const struct context *context, const char *name,
 {
 	struct samples_listing list = { .call = call };
 	struct wanted wanted = { .asked = call->metric };
-	int rc;
 
 	list.run_id = store_find_run(context->store, name, err);
 	if (list.run_id == 0)
@@ -262,9 +232,9 @@ print_samples(const struct context *context, const char *name,
 	    resolve_metric(context->store, list.run_id, &wanted, err) != 0)
 		return -1;
 	list.out = cmd_out(call->format, sample_columns);
-	rc = store_each_sample(context->store, list.run_id,
-			       call->metric != NULL ? wanted.label : NULL,
-			       print_sample, &list, err);
+	int rc = store_each_sample(context->store, list.run_id,
+				   call->metric != NULL ? wanted.label : NULL,
+				   print_sample, &list, err);
 	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
 		rc = err_set(err, ERR_NODATA, "run %lld has no samples%s%s",
@@ -306,11 +276,10 @@ print_telemetry(const struct context *context, const struct samples_call *call,
 {
 	const struct stored_span span = { call->pod, 0, false };
 	struct samples_listing list = { .call = call };
-	int rc;
 
 	list.out = cmd_out(call->format, pod_columns);
-	rc = store_each_telemetry(context->store, &span, print_moment, &list,
-				  err);
+	int rc = store_each_telemetry(context->store, &span, print_moment,
+				      &list, err);
 	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
 		rc = err_set(err, ERR_NODATA,

@@ -176,7 +176,7 @@ check_pod_link(const struct json_reader *r, const struct conf_pod *pod,
 		     { "shell", pod->shell.v != NULL, by_command } };
 	char at[JSON_PATH_SIZE];
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < LENGTH(keys); i++)
 		if (keys[i].is_given && !keys[i].is_right)
 			return json_refuse(r, json_join(at, path, keys[i].key),
 					   "a pod with the transport \"%s\" "
@@ -243,12 +243,11 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 	json_each (node, array) {
 		struct conf_pod pod = { .usd_per_hour = (double)NAN };
 		char at[32];
-		bool is_good;
 
 		(void)snprintf(at, sizeof(at), "%s[%zu]", path, conf->n_pods);
-		is_good = json_take(r, pod_fields, node, at, &pod) == 0 &&
-			  check_pod_name(r, conf, &pod, at) == 0 &&
-			  check_pod_link(r, &pod, at) == 0;
+		bool is_good = json_take(r, pod_fields, node, at, &pod) == 0 &&
+			       check_pod_name(r, conf, &pod, at) == 0 &&
+			       check_pod_link(r, &pod, at) == 0;
 		if (is_good && pod.transport == CONF_LOCAL)
 			resolve_local(r, &pod);
 		resolve_program(r, &pod.command);
@@ -366,7 +365,7 @@ is_running(const struct found *found)
 	static const char *const words[] = { "running", "active", "up",
 					     "ready" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < LENGTH(words); i++)
 		if (found->state == NULL ||
 		    strcasecmp(found->state, words[i]) == 0)
 			return true;
@@ -457,11 +456,10 @@ take_found(const struct json_reader *r, const cJSON *node, const char *path,
 	   struct answer *answer, struct found *found)
 {
 	struct conf_pod *pod = &found->pod;
-	int other;
 
 	if (json_take(r, found_fields, node, path, found) != 0)
 		return -1;
-	other = conf_find_pod(answer->conf, pod->name);
+	int other = conf_find_pod(answer->conf, pod->name);
 	if (!is_running(found) ||
 	    (other >= 0 && (size_t)other < answer->n_others))
 		return 0;
@@ -536,7 +534,6 @@ check_groups(const struct json_reader *r, const cJSON *node, const char *path,
 {
 	struct err why = { ERR_NONE, "" };
 	struct conf *conf = base;
-	struct pattern *pattern;
 
 	if (conf->group_pattern != NULL && json_get(node, "by") == NULL)
 		conf->group_by = CONF_BY_PATTERN;
@@ -547,7 +544,7 @@ check_groups(const struct json_reader *r, const cJSON *node, const char *path,
 	if (conf->group_by != CONF_BY_PATTERN)
 		return json_refuse(r, "groups.pattern",
 				   "goes with \"by\": \"pattern\" only");
-	pattern = pattern_new_path(conf->group_pattern, &why);
+	struct pattern *pattern = pattern_new_path(conf->group_pattern, &why);
 	if (pattern == NULL)
 		return json_refuse(r, "groups.pattern", "%s", why.text);
 	pattern_free(pattern);
@@ -820,10 +817,9 @@ conf_parse(struct conf *conf, const char *file, struct str text,
 	   struct err *err)
 {
 	struct json_reader r = conf_reader(file, err);
-	int rc;
 
 	conf_init(conf);
-	rc = json_take_text(&r, file, text, top_fields, conf);
+	int rc = json_take_text(&r, file, text, top_fields, conf);
 	free(r.user);
 	if (rc != 0) {
 		conf_release(conf);
@@ -929,15 +925,14 @@ conf_take_answer(struct conf *conf, size_t i, struct str answer,
 	struct answer base = { conf, &d->like, conf->n_pods, { NULL, 0 } };
 	struct json_reader r = conf_reader(conf->path, err);
 	AUTO_BUF text = buf_new(answer.len + 32);
-	int rc;
 
 	/* An object, for the one who reads JSON here. */
 	buf_append_str(&text, "{\"pods\":");
 	buf_append(&text, answer.p, answer.len);
 	buf_append_str(&text, "}");
 	r.nulls = true;
-	rc = json_take_text(&r, "its answer", buf_str(&text), answer_fields,
-			    &base);
+	int rc = json_take_text(&r, "its answer", buf_str(&text), answer_fields,
+				&base);
 	free(r.user);
 	if (rc != 0) {
 		drop_pods(conf, base.n_others);
@@ -1040,9 +1035,7 @@ add_place_logs(struct conf_strings *logs, const char *path)
 	static const char *const below[] = { "",       "/*.log",   "/*.txt",
 					     "/*.out", "/*/*.log", "/*/*.txt" };
 	const char *home = path[0] == '/' || path[0] == '~' ? "" : "~/";
-	size_t n = strpbrk(path, "*?[") != NULL
-			   ? 1
-			   : sizeof(below) / sizeof(below[0]);
+	size_t n = strpbrk(path, "*?[") != NULL ? 1 : LENGTH(below);
 
 	logs->v = xreallocarray(logs->v, logs->n + n, sizeof(*logs->v));
 	for (size_t i = 0; i < n; i++)

@@ -60,27 +60,14 @@ page_facts(const struct page *page, struct facts *facts)
 	facts_release(facts);
 }
 
-static const struct out_column run_columns[] = {
-	{ "run_id", "run", -1, 0 },
-	{ "iteration", "it", 0, 0 },
-	{ "attempt", NULL, -1, 0 },
-	{ "active_tools", "tools", 0, 0 },
-	{ "calls", "MCP calls", -1, 0 },
-	{ "score_verified", "verified", -1, 0 },
-	{ "vs_baseline_pct", "% on baseline", 1, 0 },
-	{ "vs_best_pct", "% on best", 1, 0 },
-	{ "result", NULL, -1, 0 },
-	{ "qualification", NULL, -1, 0 },
-	{ "phases", "other phases", -1, 0 },
-	{ "note", "notes", -1, 0 },
-	{ NULL, NULL, 0, 0 },
-};
+static const char run_columns[] =
+	"run_id=run, iteration=it:0, attempt, active_tools=tools:0, "
+	"calls=MCP calls, score_verified=verified, "
+	"vs_baseline_pct=% on baseline:1, vs_best_pct=% on best:1, result, "
+	"qualification, phases=other phases, note=notes";
 
-static const struct out_column table_columns[] = {
-	{ "run_id", "run", -1, 0 },	{ "iteration", "row", 0, 0 },
-	{ "attempt", "status", -1, 0 }, { "result", NULL, -1, 0 },
-	{ "note", "notes", -1, 0 },	{ NULL, NULL, 0, 0 },
-};
+static const char table_columns[] =
+	"run_id=run, iteration=row:0, attempt=status, result, note=notes";
 
 /* Move the page's text into a cell; nothing of it is null. */
 static void
@@ -149,8 +136,7 @@ harness_print_run(FILE *stream, enum out_format format,
 		  const struct harness_run *run)
 {
 	struct page page = page_init(stream, format);
-	const struct out_column *columns =
-		run->table != NULL ? table_columns : run_columns;
+	const char *columns = run->table != NULL ? table_columns : run_columns;
 	struct out *out;
 	int rc;
 
@@ -170,13 +156,10 @@ harness_print_run(FILE *stream, enum out_format format,
 	return rc;
 }
 
-static const struct out_column trial_columns[] = {
-	{ "group", NULL, -1, 0 },	    { "trial", NULL, 0, 0 },
-	{ "status", NULL, -1, 0 },	    { "iterations", "its", 0, 0 },
-	{ "attempt_s", "attempt s", 1, 0 }, { "active_tools", "tools", 0, 0 },
-	{ "mcp_calls", "MCP calls", 0, 0 }, { "score", "valid score", -1, 0 },
-	{ "result", NULL, -1, 0 },	    { NULL, NULL, 0, 0 },
-};
+static const char trial_columns[] =
+	"group, trial:0, status, iterations=its:0, attempt_s=attempt s:1, "
+	"active_tools=tools:0, mcp_calls=MCP calls:0, score=valid score, "
+	"result";
 
 static void
 print_compare_head(struct page *page, const struct harness_compare *compare)

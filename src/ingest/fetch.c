@@ -331,11 +331,10 @@ static void
 begin_log(struct ingest_pod *pod, struct follow_file *ff)
 {
 	struct follow_status status;
-	struct ingest_log *log;
 
 	note_written_anew(pod, ff);
-	log = ingest_log_new(pod->ingest, pod, pod->model_pod, ff->name,
-			     ff->generation);
+	struct ingest_log *log = ingest_log_new(
+		pod->ingest, pod, pod->model_pod, ff->name, ff->generation);
 	log->ff = ff;
 	ff->user = log;
 	/* What was there before we looked is no news. */
@@ -411,11 +410,10 @@ fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset,
 	struct ingest_log *log = ff->user;
 	struct str line;
 	const char *end;
-	bool cut;
 
 	if (log->log == NULL || data.len == 0)
 		return;
-	cut = offset != log->ahead_end;
+	bool cut = offset != log->ahead_end;
 	while ((end = memchr(data.p, '\n', data.len)) != NULL) {
 		line = str_between(data.p, end + 1);
 		offset += line.len;

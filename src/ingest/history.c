@@ -369,11 +369,10 @@ is_ours(const struct ingest *ingest, const struct stored_run *row)
 static bool
 is_under_way(struct ingest *ingest, const struct stored_run *row)
 {
-	const struct store_tail *tail;
-
 	if (!is_ours(ingest, row))
 		return row->is_live && ingest->has_writer;
-	tail = store_tail_get(ingest->store, row->pod, row->name, row->gen);
+	const struct store_tail *tail =
+		store_tail_get(ingest->store, row->pod, row->name, row->gen);
 	return row->run.status == RUN_TRUNCATED &&
 	       row->run.run_index + 1 == tail->n_runs &&
 	       ingest_wall_ms(ingest) - row->last_wall_ms < INGEST_DEAD_MS;
@@ -426,11 +425,10 @@ take_pod(void *user, const struct store_pod *row)
 	struct ingest *ingest = user;
 	struct model *model = ingest->o.model;
 	size_t pod = model_pod_find(model, row->name);
-	struct model_pod *mp;
 
 	if (pod == MODEL_NONE)
 		return 0;
-	mp = &model->pods[pod];
+	struct model_pod *mp = &model->pods[pod];
 	if (row->gpu != NULL && mp->gpu_name == NULL)
 		model_pod_gpu(model, pod, row->gpu);
 	if (ingest->store != NULL || mp->state == POD_GONE)

@@ -55,7 +55,6 @@ ingest_say(struct ingest *ingest, struct ingest_pod *pod,
 	bool is_last = false;
 	char text[1024];
 	va_list ap;
-	int n;
 
 	if (pod != NULL && !may_say(pod))
 		return;
@@ -63,7 +62,7 @@ ingest_say(struct ingest *ingest, struct ingest_pod *pod,
 		is_last = pod->said_ms + INGEST_SAY_EVERY_MS >
 			  ingest_now_ms(ingest);
 	va_start(ap, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, ap);
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (is_last && n > 0 && (size_t)n < sizeof(text))
 		(void)snprintf(text + n, sizeof(text) - (size_t)n,
@@ -220,12 +219,10 @@ open_store(struct ingest *ingest, struct err *err)
 static int
 close_store(struct ingest *ingest, struct err *err)
 {
-	int rc;
-
 	history_stop(ingest);
 	if (ingest->prune_job != NULL)
 		loop_job_finish(ingest->prune_job);
-	rc = store_close(ingest->history, err);
+	int rc = store_close(ingest->history, err);
 	spool_dir_free(ingest->spools);
 	ingest->store = ingest->history = NULL;
 	ingest->spools = NULL;
@@ -373,8 +370,6 @@ ingest_new(const struct ingest_options *options, struct err *err)
 int
 ingest_free(struct ingest *ingest, struct err *err)
 {
-	int rc;
-
 	if (ingest == NULL)
 		return 0;
 	ingest->is_ending = true;
@@ -387,7 +382,7 @@ ingest_free(struct ingest *ingest, struct err *err)
 		ingest_log_free(log);
 	loop_timer_close(ingest->look);
 	tail_stop(ingest);
-	rc = close_store(ingest, err);
+	int rc = close_store(ingest, err);
 	free(ingest);
 	return rc;
 }
@@ -436,11 +431,10 @@ void
 ingest_reconnect(struct ingest *ingest, size_t pod)
 {
 	struct ingest_pod *found = pod_of_model(ingest, pod);
-	struct transport *t;
 
 	if (found == NULL)
 		return;
-	t = fleet_transport(found->fleet->fleet);
+	struct transport *t = fleet_transport(found->fleet->fleet);
 	t->ops->reconnect(t, found->index);
 	if (found->follow != NULL)
 		follow_retry(found->follow);

@@ -137,14 +137,13 @@ int
 ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
 		struct err *err)
 {
-	struct ingest_log *log;
 	struct stat st;
 
 	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_USAGE, "%s: is no regular file", path);
-	log = begin_local(ingest, pod, path, 0, &st);
+	struct ingest_log *log = begin_local(ingest, pod, path, 0, &st);
 	log->news = log->fetched;
 	if (!live && clock_real.wall_ms(&clock_real) -
 				     (int64_t)st.st_mtim.tv_sec * 1000 >=
@@ -188,7 +187,6 @@ set_gone(struct ingest_log *log, int64_t wall_ms, const char *back)
 static void
 replace(struct ingest_log *log)
 {
-	struct ingest_log *next;
 	struct stat st;
 
 	if (stat(log->local->path, &st) != 0 || !S_ISREG(st.st_mode))
@@ -203,8 +201,9 @@ replace(struct ingest_log *log)
 	if (log->log != NULL)
 		model_log_file(log->log, NULL);
 	let_rest(log);
-	next = begin_local(log->ingest, log->model_pod, log->local->path,
-			   log->gen + 1, &st);
+	struct ingest_log *next =
+		begin_local(log->ingest, log->model_pod, log->local->path,
+			    log->gen + 1, &st);
 	tail_wake(next);
 }
 

@@ -240,11 +240,10 @@ static void
 parse_one(struct parsed_file *file, struct worker *worker)
 {
 	struct stat st;
-	int fd;
 
 	if (is_state_file(file, worker))
 		return;
-	fd = open_log(file, &st);
+	int fd = open_log(file, &st);
 	if (fd < 0)
 		return;
 	if (strcmp(file->path, "-") == 0 || has_writer(file, fd, &st))
@@ -274,13 +273,11 @@ work_thread(void *user)
 
 	worker_init(&worker, work->options);
 	for (;;) {
-		size_t i;
-
 		pthread_mutex_lock(&work->lock);
 		while (work->next < work->n &&
 		       work->next > work->given + READ_AHEAD)
 			pthread_cond_wait(&work->changed, &work->lock);
-		i = work->next++;
+		size_t i = work->next++;
 		pthread_mutex_unlock(&work->lock);
 		if (i >= work->n)
 			break;
@@ -300,7 +297,6 @@ count_jobs(char *const *paths, size_t n, unsigned int asked)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t bytes = 0;
-	unsigned int jobs;
 
 	if (asked > 0)
 		return asked < MAX_JOBS ? asked : MAX_JOBS;
@@ -310,7 +306,7 @@ count_jobs(char *const *paths, size_t n, unsigned int asked)
 		if (stat(paths[i], &st) == 0 && S_ISREG(st.st_mode))
 			bytes += (uint64_t)st.st_size;
 	}
-	jobs = cores > 0 ? (unsigned int)cores : 1;
+	unsigned int jobs = cores > 0 ? (unsigned int)cores : 1;
 	if (jobs > n)
 		jobs = (unsigned int)n;
 	if (jobs > bytes / BYTES_PER_JOB + 1)
@@ -362,7 +358,7 @@ parse_files(char *const *paths, size_t n, const struct parse_options *options,
 	    parsed_file_fn fn, void *user)
 {
 	unsigned int jobs = count_jobs(paths, n, options->jobs);
-	struct parsed_file *files = xcalloc(n, sizeof(*files));
+	AUTO_FREE struct parsed_file *files = xcalloc(n, sizeof(*files));
 	struct work work = { .options = options,
 			     .files = files,
 			     .done = xcalloc(n, sizeof(bool)),
@@ -372,7 +368,6 @@ parse_files(char *const *paths, size_t n, const struct parse_options *options,
 		files[i].path = paths[i];
 	parse_threaded(&work, jobs, fn, user);
 	free(work.done);
-	free(files);
 }
 
 char **
@@ -483,15 +478,12 @@ compare_naturally(const char *a, const char *b)
 {
 	while (*a != '\0' && *b != '\0') {
 		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
-			size_t la, lb;
-			int order;
-
 			a += strspn(a, "0");
 			b += strspn(b, "0");
-			la = strspn(a, "0123456789");
-			lb = strspn(b, "0123456789");
-			order = la != lb ? (la < lb ? -1 : 1)
-					 : strncmp(a, b, la);
+			size_t la = strspn(a, "0123456789");
+			size_t lb = strspn(b, "0123456789");
+			int order = la != lb ? (la < lb ? -1 : 1)
+					     : strncmp(a, b, la);
 			if (order != 0)
 				return order;
 			a += la;
@@ -619,7 +611,7 @@ add_entry(struct finder *finder, const char *dir, const char *name, int depth,
 static void
 add_directory(struct finder *finder, const char *path, int depth)
 {
-	struct dirent **entries = NULL;
+	AUTO_FREE struct dirent **entries = NULL;
 	int n = scandir(path, &entries, is_visible, compare_entries);
 	bool has_log = false;
 
@@ -632,7 +624,6 @@ add_directory(struct finder *finder, const char *path, int depth)
 					true);
 		free(entries[i]);
 	}
-	free(entries);
 }
 
 void

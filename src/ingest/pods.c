@@ -143,7 +143,6 @@ pod_judge(struct ingest_pod *pod)
 	struct link_info info;
 	struct pod_verdict now;
 	char why[sizeof(now.why)];
-	bool is_limited;
 	struct pod_facts facts = {
 		.now_ms = ingest_now_ms(ingest),
 		.was_up = pod->was_up,
@@ -168,7 +167,7 @@ pod_judge(struct ingest_pod *pod)
 	}
 	count_runs(pod, &facts);
 	pod_state_decide(&facts, &now);
-	is_limited = add_limit(&status, &now);
+	bool is_limited = add_limit(&status, &now);
 	pod->was_up |= now.state == POD_LIVE;
 	ingest->o.model->pods[pod->model_pod].lag_ms = status.lag_ms;
 	if (now.state != pod->verdict.state ||
@@ -223,14 +222,12 @@ mark_pods(void *user, const struct stored_bench *bench)
 {
 	struct ingest *ingest = user;
 	AUTO_JSON root = NULL;
-	const cJSON *node;
 
 	if (bench->definition == NULL || bench->dir == NULL ||
 	    !bench_is_driven(bench->dir))
 		return 0;
 	root = json_parse(str_from(bench->definition), false, NULL);
-	cJSON_ArrayForEach(node, json_get(root, "pods"))
-	{
+	json_each (node, json_get(root, "pods")) {
 		const char *id = json_get_string(node, "id", NULL);
 		const char *ssh = json_get_string(node, "ssh", NULL);
 
@@ -432,7 +429,7 @@ void
 pods_add(struct ingest *ingest)
 {
 	const struct conf *conf = ingest->o.conf;
-	const struct conf_pod **added =
+	AUTO_FREE const struct conf_pod **added =
 		xcalloc(conf->n_pods + 1, sizeof(struct conf_pod *));
 	size_t n = 0;
 
@@ -441,7 +438,6 @@ pods_add(struct ingest *ingest)
 			added[n++] = &conf->pods[i];
 	if (n > 0)
 		add_fleet(ingest, added, n);
-	free(added);
 }
 
 void

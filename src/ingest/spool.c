@@ -190,11 +190,10 @@ file_path(const struct spool_dir *dir, const char *pod, struct str path,
 	AUTO_BUF text =
 		buf_new(strlen(dir->path) + strlen(pod) + path.len + 128);
 	size_t from = path.len > NAME_TAIL_MAX ? path.len - NAME_TAIL_MAX : 0;
-	uint64_t hash;
 
 	buf_append(&text, pod, strlen(pod) + 1);
 	buf_append(&text, path.p, path.len);
-	hash = str_hash(buf_str(&text));
+	uint64_t hash = str_hash(buf_str(&text));
 	buf_clear(&text);
 	buf_appendf(&text, "%s/%016" PRIx64 "-%u-", dir->path, hash,
 		    generation);
@@ -324,7 +323,6 @@ spool_open(struct spool *spool, const struct cksum *known, struct err *err)
 {
 	static const struct cksum none = { 0, 0 };
 	struct stat st = { 0 };
-	int rc;
 
 	if (known == NULL)
 		(void)unlink(spool->path);
@@ -332,7 +330,8 @@ spool_open(struct spool *spool, const struct cksum *known, struct err *err)
 	else if (lstat(spool->path, &st) == 0 && S_ISREG(st.st_mode) &&
 		 (st.st_mode & 0200) == 0)
 		(void)chmod(spool->path, 0600);
-	rc = open_path(spool, known == NULL ? O_CREAT | O_EXCL : O_CREAT, err);
+	int rc = open_path(spool, known == NULL ? O_CREAT | O_EXCL : O_CREAT,
+			   err);
 	if (rc == 0 && (fstat(spool->fd, &st) != 0 || !S_ISREG(st.st_mode)))
 		rc = err_set(err, ERR_IO, "%s is no regular file", spool->path);
 	if (rc == 0) {

@@ -270,16 +270,13 @@ turn_done(void *user)
 bool
 tail_poll(struct ingest *ingest)
 {
-	struct turn *turn = make_turn(ingest);
-	bool more;
+	AUTO_FREE struct turn *turn = make_turn(ingest);
 
 	turn_work(turn);
 	tell_turn(turn);
 	for (size_t i = 0; i < turn->n; i++)
 		tail_due(turn->logs[i]);
-	more = !list_is_empty(&ingest->due);
-	free(turn);
-	return more;
+	return !list_is_empty(&ingest->due);
 }
 
 void

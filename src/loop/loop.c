@@ -175,10 +175,9 @@ struct loop *
 loop_new(struct err *err)
 {
 	struct loop *loop = xcalloc(1, sizeof(*loop));
-	int rc;
 
 	size_thread_pool();
-	rc = uv_loop_init(&loop->uv);
+	int rc = uv_loop_init(&loop->uv);
 	if (rc != 0) {
 		free(loop);
 		err_set(err, ERR_IO, "cannot make the event loop: %s",
@@ -466,7 +465,6 @@ loop_child_new(struct loop *loop, const char *const *argv,
 					 .stdio = stdio,
 					 .stdio_count = 3,
 					 .exit_cb = on_child_exit };
-	int rc;
 
 	for (int i = 0; i < 3; i++) {
 		stdio[i].flags = fds[i] < 0 ? UV_IGNORE : UV_INHERIT_FD;
@@ -475,7 +473,7 @@ loop_child_new(struct loop *loop, const char *const *argv,
 	child->fn = on_exit;
 	child->user = user;
 	child->process.data = child;
-	rc = uv_spawn(&loop->uv, &child->process, &options);
+	int rc = uv_spawn(&loop->uv, &child->process, &options);
 	if (rc == 0)
 		return child;
 	close_handle(&child->process);

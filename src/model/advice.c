@@ -95,20 +95,18 @@ advice_of(const struct model *model, const struct model_run *mr,
 				     : METRIC_VAL_LOSS;
 	struct ended earlier[ADVICE_MOST + 1], held[ADVICE_MOST + 1], mean;
 	const char *against = mr->group;
-	const struct series_point *last;
 	double others = 1; /* of a mean of the others, in one of all */
-	size_t n, n_held;
 
 	if (reference != NULL && reference->group != NULL)
 		against = reference->group;
 	if (mr->group == NULL || mr->run.status == RUN_FINISHED ||
 	    mr->series[metric] == NULL)
 		return false;
-	last = series_last(mr->series[metric]);
+	const struct series_point *last = series_last(mr->series[metric]);
 	if (last == NULL || !(last->step > 0))
 		return false;
-	n = gather(model, mr->group, mr, metric, last->step, earlier);
-	n_held = gather(model, against, mr, metric, last->step, held);
+	size_t n = gather(model, mr->group, mr, metric, last->step, earlier);
+	size_t n_held = gather(model, against, mr, metric, last->step, held);
 	if (n < ADVICE_LEAST || n_held == 0)
 		return false;
 	mean = held[n_held];

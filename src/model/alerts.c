@@ -175,14 +175,13 @@ double
 alerts_stall_limit_s(const struct model_run *mr)
 {
 	uint64_t seen = 0, want = (uint64_t)mr->n_gaps * 99 / 100;
-	double p99_s;
 	size_t i = 0;
 
 	if (mr->n_gaps < 20)
 		return STALL_UNKNOWN_S;
 	while (i + 1 < MODEL_GAP_BUCKETS && (seen += mr->gaps[i]) <= want)
 		i++;
-	p99_s = ldexp(1.0, (int)i + 1) / 1000;
+	double p99_s = ldexp(1.0, (int)i + 1) / 1000;
 	return fmax(STALL_MIN_S, STALL_FACTOR * p99_s);
 }
 
@@ -269,7 +268,7 @@ check_status(struct round *round, const struct alert *alert)
 	if (run_has(step))
 		(void)snprintf(at, sizeof(at), " at step %s",
 			       str_number(step, 12, number));
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < LENGTH(rules); i++)
 		if (alert->mr->run.status == rules[i].status)
 			hold(round, alert, rules[i].kind, "%s%s", rules[i].text,
 			     at);
@@ -300,7 +299,7 @@ check_caps(struct round *round, const struct alert *alert)
 	};
 	char value[STR_NUMBER_SIZE], cap[STR_NUMBER_SIZE];
 
-	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
+	for (size_t i = 0; i < LENGTH(caps); i++)
 		if (caps[i].value > caps[i].cap + caps[i].grace)
 			hold(round, alert, caps[i].kind,
 			     "%s of %s %s is over the cap of %s", caps[i].what,
@@ -331,12 +330,11 @@ check_eval_soon(struct round *round, const struct alert *alert)
 {
 	const struct series *done = alert->mr->series[METRIC_DONE];
 	double cap_s = round->track->cap_eval_s, took_s, end_s;
-	const struct series_point *first, *last;
 
 	if (done == NULL || series_count(done) < 3)
 		return;
-	first = series_at(done, 0);
-	last = series_last(done);
+	const struct series_point *first = series_at(done, 0);
+	const struct series_point *last = series_last(done);
 	took_s = (double)(last->wall_ms - first->wall_ms) / 1000;
 	if (first->wall_ms == 0 || took_s < 10 || last->value <= first->value)
 		return;
@@ -375,8 +373,6 @@ add_since(const struct model_run *mr, double limit, struct buf *out)
 {
 	const struct series *paces = mr->series[METRIC_MS_PER_STEP];
 	size_t n = paces != NULL ? series_count(paces) : 0, i = n;
-	const struct series_point *from, *last;
-	double took_ms;
 
 	/* One row at the pace of before is no end of it. */
 	while (i > 0 && (series_at(paces, i - 1)->value >= limit ||
@@ -384,9 +380,9 @@ add_since(const struct model_run *mr, double limit, struct buf *out)
 		i--;
 	if (i == 0 || i == n)
 		return;
-	from = series_at(paces, i - 1);
-	last = series_last(paces);
-	took_ms = last->train_ms - from->train_ms;
+	const struct series_point *from = series_at(paces, i - 1);
+	const struct series_point *last = series_last(paces);
+	double took_ms = last->train_ms - from->train_ms;
 	if (run_has(took_ms) && last->step > from->step)
 		buf_appendf(out, "; %.0f ms since %.0f s",
 			    took_ms / (last->step - from->step),
@@ -422,12 +418,11 @@ check_slow(struct round *round, const struct alert *alert)
 	const struct model_run *mr = alert->mr;
 	double times[64], median, own = model_run_ms_per_step(mr);
 	struct buf text;
-	size_t n;
 
 	if (mr->run.status != RUN_RUNNING || !run_has(own) ||
 	    mr->run.steps < 50)
 		return;
-	n = peer_times(round->model, mr, times);
+	size_t n = peer_times(round->model, mr, times);
 	if (n < SLOW_MIN_PEERS)
 		return;
 	median = sort_median(times, n);

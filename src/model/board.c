@@ -56,11 +56,11 @@ take_chosen(struct board *board)
 {
 	for (size_t i = 0; i < board->n_rows; i++) {
 		struct board_row *row = board->rows[i];
-		const struct run_series *series;
 
 		if (board->groups[row->group].is_values)
 			continue;
-		series = run_series_called(&row->run, board->chosen_name);
+		const struct run_series *series =
+			run_series_called(&row->run, board->chosen_name);
 		if (series == NULL)
 			continue;
 		row->run.chosen = run_series_last(series, board->chosen_name);
@@ -137,11 +137,10 @@ struct board_row *
 board_add(struct board *board, const char *path, const char *key,
 	  const char *sha256, const struct run *run)
 {
-	struct board_row *row;
-
 	if (board->n_rows >= BOARD_MAX_ROWS)
 		return NULL;
-	row = row_add(board, group_get(board, key, false), path);
+	struct board_row *row =
+		row_add(board, group_get(board, key, false), path);
 	run_copy(&row->run, run);
 	if (sha256 != NULL && strlen(sha256) < sizeof(row->sha256))
 		memcpy(row->sha256, sha256, strlen(sha256) + 1);
@@ -398,7 +397,7 @@ note_unlike(const struct board *board, struct board_group *group)
 	size_t at;
 	char text[STR_NUMBER_SIZE];
 
-	for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++) {
+	for (size_t k = 0; k < LENGTH(same); k++) {
 		const struct run_number *number =
 			run_number_by_name(str_from(same[k].key));
 		struct different d = { .n = 0 };
@@ -672,13 +671,12 @@ find_across(struct board *board)
 	map_init(&seen);
 	for (size_t i = 0; i < board->n_rows; i++) {
 		struct board_row *row = board->rows[i];
-		size_t first;
 
 		if (row->sha256[0] == '\0')
 			continue;
 		(void)snprintf(key, sizeof(key), "%s %u", row->sha256,
 			       row->run.run_index);
-		first = first_with(&seen, key, i);
+		size_t first = first_with(&seen, key, i);
 		if (first > 0 && board->rows[first - 1]->group != row->group)
 			note(&board->groups[row->group],
 			     "%s is byte-identical to %s of %s, and "
@@ -846,13 +844,12 @@ static void
 count_group(struct board *board, struct board_group *group)
 {
 	AUTO_FREE double *values = xcalloc(group->n_rows + 1, sizeof(*values));
-	size_t n;
 
 	mark_seeds(board, group);
 	for (size_t i = 0; i < group->n_rows; i++)
 		group->n_uncounted[board->rows[group->rows[i]]->use]++;
 	group->n_counted = group->n_uncounted[BOARD_COUNTED];
-	n = collect(board, group, group->score, values);
+	size_t n = collect(board, group, group->score, values);
 	board_stats_of(&group->stats, values, n);
 	group->n_seeds = seed_values(board, group, values, NULL);
 	board_stats_of(&group->seed_stats, values, group->n_seeds);
@@ -1005,11 +1002,10 @@ compare_seeds(const struct board *board, struct board_group *group,
 	}
 	v->common = xcalloc(n_a + 1, sizeof(*v->common));
 	for (size_t i = 0; i < n_a; i++) {
-		const double *other;
-
 		(void)snprintf(key, sizeof(key), "%.17g", a_seeds[i]);
-		other = run_has(a_seeds[i]) ? map_get(&of_base, str_from(key))
-					    : NULL;
+		const double *other = run_has(a_seeds[i])
+					      ? map_get(&of_base, str_from(key))
+					      : NULL;
 		if (other != NULL)
 			v->common[v->n_common++] =
 				(struct board_common_seed){ a_seeds[i],

@@ -85,11 +85,10 @@ board_test_pooled(const struct board_stats *a, const struct board_stats *b,
 	double na = (double)a->n, nb = (double)b->n, df = na + nb - 2;
 	double va = a->sd_sample * a->sd_sample;
 	double vb = b->sd_sample * b->sd_sample;
-	double pooled;
 
 	if (a->n < 2 || b->n < 2)
 		return board_test_none();
-	pooled = ((na - 1) * va + (nb - 1) * vb) / df;
+	double pooled = ((na - 1) * va + (nb - 1) * vb) / df;
 	return t_test(a->mean - (b->mean - margin),
 		      sqrt(pooled * (1 / na + 1 / nb)), df);
 }

@@ -30,8 +30,7 @@ time_series(const struct model_run *mr)
 						  METRIC_MS_PER_STEP,
 						  METRIC_VAL_LOSS };
 
-	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]);
-	     i++) {
+	for (size_t i = 0; i < LENGTH(candidates); i++) {
 		const struct series *series = mr->series[candidates[i]];
 
 		if (series != NULL && series_count(series) >= 2 &&
@@ -59,16 +58,15 @@ static double
 series_between(const struct series *series, double x, int x_of, int y_of)
 {
 	size_t n = series != NULL ? series_count(series) : 0, i;
-	double x_a, x_b, y_a, y_b;
 
 	if (n < 2 || !(x >= series_number(series, 0, x_of)) ||
 	    !(x <= series_number(series, n - 1, x_of)))
 		return RUN_ABSENT;
 	i = bisect(n - 1, k, series_number(series, k, x_of) <= x);
-	x_a = series_number(series, i - 1, x_of);
-	x_b = series_number(series, i, x_of);
-	y_a = series_number(series, i - 1, y_of);
-	y_b = series_number(series, i, y_of);
+	double x_a = series_number(series, i - 1, x_of);
+	double x_b = series_number(series, i, x_of);
+	double y_a = series_number(series, i - 1, y_of);
+	double y_b = series_number(series, i, y_of);
 	return x_b > x_a ? y_a + (y_b - y_a) * (x - x_a) / (x_b - x_a) : y_b;
 }
 
@@ -122,11 +120,10 @@ static double
 recent_ms_per_step(const struct model_run *mr)
 {
 	const struct series *series = time_series(mr);
-	const struct series_point *last;
 
 	if (series == NULL)
 		return model_run_ms_per_step(mr);
-	last = series_last(series);
+	const struct series_point *last = series_last(series);
 	for (size_t i = series_count(series) - 1; i-- > 0;) {
 		const struct series_point *p = series_at(series, i);
 
@@ -149,7 +146,7 @@ recent_error(double part)
 					{ 0.75, 0.03 },
 					{ 1, 0 } };
 
-	for (size_t i = 1; i < sizeof(at) / sizeof(at[0]); i++)
+	for (size_t i = 1; i < LENGTH(at); i++)
 		if (part <= at[i][0])
 			return at[i - 1][1] + (at[i][1] - at[i - 1][1]) *
 						      (part - at[i - 1][0]) /
@@ -274,14 +271,13 @@ forecast_bpb(const struct model_run *mr, struct forecast *f)
 	const struct model_run *ref = f->reference;
 	const struct series *own = mr->series[METRIC_TRAIN_LOSS];
 	double spread = BPB_SPREAD / BPB_PER_NAT_GAP, trust, error;
-	struct forecast_gap gap;
 
 	/* At another pace the schedule is elsewhere at the same step. */
 	if (ref == NULL || own == NULL || !same_pace(mr, ref) ||
 	    !run_has(ref->run.final_bpb) || !run_has(f->end_train_ms) ||
 	    model_run_train_ms(mr) < f->end_train_ms * 0.5)
 		return;
-	gap = find_gap(own, ref->series[METRIC_TRAIN_LOSS]);
+	struct forecast_gap gap = find_gap(own, ref->series[METRIC_TRAIN_LOSS]);
 	if (gap.n < 5)
 		return;
 	error = forecast_gap_error(&gap);
@@ -295,19 +291,17 @@ static void
 forecast_eval(const struct model_run *mr, struct forecast *f)
 {
 	const struct series *done = mr->series[METRIC_DONE];
-	const struct series_point *first, *last;
-	double rate;
 
 	if (done == NULL || series_count(done) < 2 ||
 	    !run_has(mr->run.eval_total))
 		return;
-	first = series_at(done, 0);
-	last = series_last(done);
+	const struct series_point *first = series_at(done, 0);
+	const struct series_point *last = series_last(done);
 	if (first->wall_ms == 0 || last->wall_ms <= first->wall_ms ||
 	    last->value <= first->value)
 		return;
-	rate = (last->value - first->value) /
-	       (double)(last->wall_ms - first->wall_ms);
+	double rate = (last->value - first->value) /
+		      (double)(last->wall_ms - first->wall_ms);
 	f->eval_left_s = (mr->run.eval_total - last->value) / rate / 1000;
 }
 
@@ -329,11 +323,11 @@ static double
 clock_ms_per_step(const struct model_run *mr)
 {
 	const struct series *series = mr->series[METRIC_TRAIN_LOSS];
-	const struct series_point *last;
 
 	for (size_t i = 0; series == NULL && i < mr->own.n; i++)
 		series = mr->own.v[i].series;
-	last = series != NULL ? series_last(series) : NULL;
+	const struct series_point *last =
+		series != NULL ? series_last(series) : NULL;
 	if (last == NULL || last->wall_ms == 0)
 		return RUN_ABSENT;
 	for (size_t i = series_count(series) - 1; i-- > 0;) {

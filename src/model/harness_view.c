@@ -183,7 +183,7 @@ harness_view_texts(const struct harness_place *place,
 	};
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < LENGTH(kinds); i++) {
 		const struct harness_file *file = harness_files_find(
 			place->files, kinds[i].kind, run->dir, iteration, 0);
 

@@ -328,17 +328,15 @@ uint64_t
 logfile_place(struct logfile *file, uint64_t number)
 {
 	uint64_t before;
-	const char *p;
-	size_t i;
 
 	if (number == 0 || number > file->lines + 1 || file->n_ends == 0)
 		return file->size;
 	if (number == 1)
 		return 0;
-	i = bisect(file->n_ends, k, file->ends[k] < number - 1) - 1;
+	size_t i = bisect(file->n_ends, k, file->ends[k] < number - 1) - 1;
 	if (!load(file, i * BLOCK_BYTES))
 		return file->size;
-	p = file->block;
+	const char *p = file->block;
 	for (before = number - 1 - file->ends[i]; before > 0 && p != NULL;
 	     before--) {
 		p = memchr(p, '\n',
@@ -396,12 +394,11 @@ block_before(struct logfile *file, uint64_t end, size_t want,
 	char *scan = logfile_scan(file);
 	uint64_t at = end > want ? end - want : 0;
 	size_t n, skip = 0;
-	const char *first;
 
 	if (end == 0)
 		return false;
 	n = logfile_pread(file, scan, (size_t)(end - at), at);
-	first = at > 0 && n > 0 ? memchr(scan, '\n', n) : NULL;
+	const char *first = at > 0 && n > 0 ? memchr(scan, '\n', n) : NULL;
 	if (first != NULL)
 		skip = (size_t)(first - scan) + 1;
 	if (at > 0 && (first == NULL || skip == n)) {
@@ -520,7 +517,6 @@ logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
 	int64_t began = clock_real.mono_ms(&clock_real);
 	size_t before = hits->n;
 	struct block block;
-	const char *last;
 
 	if (forward ? !block_from(file, *place, filter->block_bytes, &block)
 		    : !block_before(file, *place, filter->block_bytes, &block))
@@ -537,7 +533,7 @@ logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
 	if (*place < file->size)
 		return true;
 	/* A last line without its end may grow: it is looked at again. */
-	last = memrchr(block.text.p, '\n', block.text.len);
+	const char *last = memrchr(block.text.p, '\n', block.text.len);
 	*place = last != NULL ? block.at + (size_t)(last - block.text.p) + 1
 			      : block.at;
 	return false;

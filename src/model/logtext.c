@@ -182,7 +182,7 @@ behind_number(uint8_t look, unsigned int value)
 		return with_ink(look, ink_of_sixteen(value - 30));
 	if (value >= 90 && value <= 97)
 		return with_ink(look, ink_of_sixteen(value - 90 + 8));
-	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+	for (size_t i = 0; i < LENGTH(attributes); i++)
 		if (attributes[i].number == value)
 			return (uint8_t)((look & ~attributes[i].clears) |
 					 attributes[i].sets);
@@ -317,11 +317,9 @@ skip_escape(const char *p, const char *end)
 static struct str
 last_segment(struct str raw)
 {
-	const char *cr;
-
 	while (raw.len > 0 && raw.p[raw.len - 1] == '\r')
 		raw.len--;
-	cr = raw.len > 0 ? memrchr(raw.p, '\r', raw.len) : NULL;
+	const char *cr = raw.len > 0 ? memrchr(raw.p, '\r', raw.len) : NULL;
 	if (cr == NULL)
 		return raw;
 	return (struct str){ cr + 1, raw.len - (size_t)(cr + 1 - raw.p) };

@@ -195,11 +195,10 @@ take_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
 
 	while (place < end) {
 		uint64_t here = place;
-		int64_t own;
 
 		(void)str_next(&block, '\n', &line);
 		place += line.len + 1;
-		own = line_time(&timed->sources[of], line, here);
+		int64_t own = line_time(&timed->sources[of], line, here);
 		if (own > now)
 			now = own;
 		if (now == NO_TIME && !all)
@@ -362,11 +361,10 @@ go_on(struct logtimed *timed, size_t of)
 {
 	struct source *source = &timed->sources[of];
 	size_t begin = timed->fresh.n, n;
-	const char *last;
 
 	n = logfile_pread(source->file, timed->block, LOGFILE_SCAN_BYTES,
 			  source->to);
-	last = n > 0 ? memrchr(timed->block, '\n', n) : NULL;
+	const char *last = n > 0 ? memrchr(timed->block, '\n', n) : NULL;
 	if (last == NULL)
 		return false;
 	n = (size_t)(last - timed->block) + 1;

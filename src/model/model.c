@@ -112,9 +112,7 @@ static struct model_log *
 find_log(const struct model *model, size_t pod, const char *path)
 {
 	AUTO_TEXT key = log_key(pod, path);
-	struct model_log *log = map_get(&model->log_index, str_from(key));
-
-	return log;
+	return map_get(&model->log_index, str_from(key));
 }
 
 struct model_log *
@@ -401,7 +399,7 @@ model_pod_telemetry(struct model *model, size_t pod,
 		{ METRIC_HOST_LOAD, told->host_load },
 	};
 
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+	for (size_t i = 0; i < LENGTH(values); i++)
 		if (run_has(values[i].value))
 			model_pod_sample(model, pod, values[i].metric,
 					 values[i].value, wall_ms);
@@ -419,11 +417,10 @@ model_pod_fetched(struct model *model, size_t pod,
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		struct series *here = p->telemetry[i];
-		int64_t last_ms;
 
 		if (series[i] == NULL)
 			continue;
-		last_ms = series_last(series[i])->wall_ms;
+		int64_t last_ms = series_last(series[i])->wall_ms;
 		for (size_t k = 0; here != NULL && k < series_count(here); k++)
 			if (series_at(here, k)->wall_ms > last_ms)
 				series_push(series[i], series_at(here, k));

@@ -64,11 +64,11 @@ static void
 add_setting(struct run_text *text, struct str name, struct str value)
 {
 	char key[NAME_BYTES + 1], clean[VALUE_BYTES + 1];
-	cJSON *node;
 
 	begin_telling(text);
 	(void)utf8_clean(key, sizeof(key), name);
-	node = cJSON_CreateString(utf8_clean(clean, sizeof(clean), value));
+	cJSON *node =
+		cJSON_CreateString(utf8_clean(clean, sizeof(clean), value));
 	if (json_get(text->settings, key) != NULL)
 		cJSON_ReplaceItemInObjectCaseSensitive(text->settings, key,
 						       node);
@@ -229,7 +229,7 @@ find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 {
 	size_t n_a, n_b, i = 0, k = 0;
 	struct str *a = split_lines(of_a, &n_a), *b = split_lines(of_b, &n_b);
-	uint16_t *common = count_common(a, n_a, b, n_b);
+	AUTO_FREE uint16_t *common = count_common(a, n_a, b, n_b);
 	struct edit *edits = xcalloc(n_a + n_b + 1, sizeof(*edits));
 
 	for (*n = 0; i < n_a || k < n_b; ++*n) {
@@ -246,7 +246,6 @@ find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 		i += e->sign != '+';
 		k += e->sign != '-';
 	}
-	free(common);
 	free(a);
 	free(b);
 	return edits;
@@ -272,7 +271,7 @@ diff_sources(struct buf *out, const struct run_text *a,
 	     const struct run_text *b)
 {
 	size_t n, removed = 0, added = 0;
-	struct edit *edits = find_edits(&a->source, &b->source, &n);
+	AUTO_FREE struct edit *edits = find_edits(&a->source, &b->source, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		removed += edits[i].sign == '-';
@@ -290,7 +289,6 @@ diff_sources(struct buf *out, const struct run_text *a,
 		utf8_sanitize(out, edits[i].line);
 		buf_append_char(out, '\n');
 	}
-	free(edits);
 	return removed > added ? removed : added;
 }
 

@@ -29,7 +29,7 @@ is_common_name(struct str name)
 	static const char *const names[] = { "logs",   "log",	  "runs", "out",
 					     "output", "outputs", ".",	  "" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < LENGTH(names); i++)
 		if (str_eq_cstr(name, names[i]))
 			return true;
 	return false;
@@ -248,7 +248,6 @@ run_names_update(struct model *model)
 {
 	size_t n = model->n_runs, prefix;
 	struct named *v;
-	bool several;
 
 	if (n == 0 || model->names_of == state_of(model))
 		return;
@@ -260,7 +259,7 @@ run_names_update(struct model *model)
 		v[i].stem = stem_of(v[i].mr);
 	}
 	qsort(v, n, sizeof(*v), compare_named);
-	several = name_folders(v, n);
+	bool several = name_folders(v, n);
 	prefix = several ? common_prefix(v, n) : 0;
 	for (size_t i = 0; i < n; i++) {
 		v[i].name.p += prefix;

@@ -57,8 +57,8 @@ static void
 find_changes(struct step_changes *changes, const struct series *series)
 {
 	size_t count = series_count(series), n;
-	const struct series_point **at = xcalloc(count, sizeof(*at));
-	double *ms = xcalloc(count, sizeof(*ms));
+	AUTO_FREE const struct series_point **at = xcalloc(count, sizeof(*at));
+	AUTO_FREE double *ms = xcalloc(count, sizeof(*ms));
 	struct change found[CHANGE_MOST];
 
 	n = change_find(ms, fill_paces(series, ms, at), found);
@@ -69,8 +69,6 @@ find_changes(struct step_changes *changes, const struct series *series)
 				(struct step_change){ *at[found[i].at],
 						      found[i].before,
 						      found[i].after };
-	free(ms);
-	free(at);
 }
 
 void

@@ -175,7 +175,6 @@ read_track(struct track *track, const char *file, const struct str *text,
 	   struct err *err)
 {
 	struct json_reader r = { .at.code = ERR_CONFIG, .err = err };
-	int rc;
 
 	*track = (struct track){
 		.cap_train_s = RUN_ABSENT,
@@ -186,8 +185,9 @@ read_track(struct track *track, const char *file, const struct str *text,
 		.alpha = 0.01,
 		.min_seeds = 3,
 	};
-	rc = text != NULL ? json_take_text(&r, file, *text, top_fields, track)
-			  : json_take_file(&r, file, top_fields, track);
+	int rc = text != NULL
+			 ? json_take_text(&r, file, *text, top_fields, track)
+			 : json_take_file(&r, file, top_fields, track);
 	if (rc == 0 && track->title == NULL)
 		track->title = xstrdup(track->name);
 	if (rc != 0)

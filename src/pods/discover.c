@@ -242,15 +242,13 @@ discover_once(struct conf *conf,
 	      struct err *err)
 {
 	const struct discover_cb cb = { once_on_answer, on_say, conf };
-	struct discover *discover;
-	struct loop *loop;
 
 	if (conf->n_discover == 0)
 		return 0;
-	loop = loop_new(err);
+	struct loop *loop = loop_new(err);
 	if (loop == NULL)
 		return -1;
-	discover = discover_new(loop, conf, &cb);
+	struct discover *discover = discover_new(loop, conf, &cb);
 	discover->is_single = true;
 	loop_run(loop);
 	discover_free(discover);

@@ -57,11 +57,9 @@ preflight_status(const cJSON *row)
 		PREFLIGHT_SSH, PREFLIGHT_COMMAND, PREFLIGHT_AUTH,
 		PREFLIGHT_HOSTKEY, PREFLIGHT_TIMEOUT
 	};
-	const cJSON *one;
 	int status = 0;
 
-	cJSON_ArrayForEach(one, cJSON_GetObjectItem(row, "failures"))
-	{
+	json_each (one, cJSON_GetObjectItem(row, "failures")) {
 		const char *class = json_get_string(one, "class", "");
 
 		status = err_exit_status(ERR_CHECK);
@@ -198,18 +196,17 @@ take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
 {
 	cJSON *gpu = cJSON_CreateObject();
 	struct str cell[6] = { { NULL, 0 } };
-	double index, used, util;
 	size_t n = 0;
 
 	while (n < 6 && str_next(&line, ',', &cell[n]))
 		n++;
-	index = number(cell[0]);
+	double index = number(cell[0]);
 	if (n < 6 || isnan(index)) {
 		cJSON_Delete(gpu);
 		return false;
 	}
-	used = number(cell[3]);
-	util = number(cell[4]);
+	double used = number(cell[3]);
+	double util = number(cell[4]);
 	json_add_number(gpu, "index", index);
 	add_clean(gpu, "name", str_trim(cell[1]));
 	json_add_number(gpu, "memory_mib", number(cell[2]));
@@ -237,15 +234,13 @@ take_apps(cJSON *row, struct str facts)
 	size_t n = 0;
 
 	while (next_fact(&facts, "app", &line)) {
-		cJSON *app;
-
 		if (!str_next(&line, ',', &pid) ||
 		    !str_next(&line, ',', &mib) || isnan(number(pid)))
 			continue;
 		line = str_trim(line);
 		pid = str_trim(pid);
 		mib = str_trim(mib);
-		app = cJSON_CreateObject();
+		cJSON *app = cJSON_CreateObject();
 		json_add_number(app, "pid", number(pid));
 		json_add_number(app, "memory_mib", number(mib));
 		add_clean(app, "name", line);
@@ -337,11 +332,9 @@ judge_jobs(cJSON *row, struct str facts)
 	size_t n = 0;
 
 	while (next_fact(&facts, "job", &line)) {
-		cJSON *job;
-
 		if (!str_next(&line, ' ', &pid) || isnan(number(pid)))
 			continue;
-		job = cJSON_CreateObject();
+		cJSON *job = cJSON_CreateObject();
 		json_add_number(job, "pid", number(pid));
 		add_clean(job, "job", line);
 		cJSON_AddItemToArray(list, job);
@@ -409,23 +402,23 @@ judge_broken(const struct preflight *p, cJSON *row, bool began)
 static void
 add_summary(cJSON *row)
 {
-	const cJSON *failures = cJSON_GetObjectItem(row, "failures"), *one;
+	const cJSON *failures = json_get(row, "failures");
+	const cJSON *first = json_first(failures);
 	AUTO_BUF names = buf_new(200);
 	AUTO_BUF texts = buf_new(4000);
 
-	cJSON_ArrayForEach(one, failures)
-	{
+	json_each (one, failures) {
 		buf_appendf(&names, "%s%s", names.len > 0 ? "," : "",
 			    json_get_string(one, "class", ""));
 		buf_appendf(&texts, "%s%s", texts.len > 0 ? "; " : "",
 			    json_get_string(one, "text", ""));
 	}
-	one = cJSON_GetArrayItem(failures, 0);
-	json_add_string(row, "status", one == NULL ? "ok" : "failed");
-	json_add_string(row, "failure", one == NULL ? NULL : names.data);
-	json_add_string(row, "text", one == NULL ? NULL : texts.data);
-	json_add_string(row, "next",
-			one == NULL ? NULL : json_get_string(one, "next", ""));
+	json_add(row, JTEXT("status", first == NULL ? "ok" : "failed"),
+		 JTEXT("failure", first == NULL ? NULL : names.data),
+		 JTEXT("text", first == NULL ? NULL : texts.data),
+		 JTEXT("next", first == NULL
+				       ? NULL
+				       : json_get_string(first, "next", "")));
 }
 
 static void

@@ -383,18 +383,18 @@ print_table(struct buf *out, const struct facts *facts,
 	struct layout layout = { s,
 				 xcalloc(s->n_columns, sizeof(*layout.widths)),
 				 xcalloc(s->n_columns, sizeof(*layout.tails)) };
-	bool as_records;
-	size_t room;
 
 	for (int tails = 1; tails >= 0; tails--)
 		for (size_t i = 0; i < facts->n_sections; i++)
 			if (have_same_columns(s, &facts->sections[i]))
 				measure(&layout, facts, &facts->sections[i],
 					tails == 1);
-	room = look->columns > look->indent ? look->columns - look->indent : 0;
+	size_t room =
+		look->columns > look->indent ? look->columns - look->indent : 0;
 	if (room > 0 && !look->is_whole)
 		fit(&layout, room);
-	as_records = room > 0 && look->is_whole && !fold_last(&layout, room);
+	bool as_records =
+		room > 0 && look->is_whole && !fold_last(&layout, room);
 	print_title(out, s, look, look->indent + layout_width(&layout));
 	if (as_records)
 		print_records(out, facts, s, look);
@@ -496,11 +496,10 @@ facts_print_md(struct buf *out, const struct facts *facts)
 
 	for (size_t i = 0; i < facts->n_sections; i++) {
 		const struct facts_section *s = &facts->sections[i];
-		const struct fact *fact;
 
 		if (s->n == 0)
 			continue;
-		fact = &facts->v[s->first];
+		const struct fact *fact = &facts->v[s->first];
 		if (out->len > 0)
 			buf_append_char(out, '\n');
 		buf_clear(&title);

@@ -32,11 +32,9 @@ harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
 static void
 add_duration(struct buf *text, double seconds)
 {
-	unsigned int s;
-
 	if (!(seconds >= 0) || seconds > 1e9)
 		seconds = 0;
-	s = (unsigned int)(seconds + 0.5);
+	unsigned int s = (unsigned int)(seconds + 0.5);
 	if (seconds < 9.95 && seconds != s)
 		buf_appendf(text, "%.*f s", seconds < 1 ? 2 : 1, seconds);
 	else if (s < 60)
@@ -265,7 +263,7 @@ harness_add_verifier(struct buf *text, const struct harness_post *post)
 		      { "torch ", post->torch },
 		      { "CUDA ", post->cuda } };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < LENGTH(parts); i++)
 		if (parts[i].text != NULL)
 			buf_appendf(text, "%s%s%s", text->len > 0 ? ", " : "",
 				    parts[i].name, parts[i].text);
@@ -620,7 +618,7 @@ add_usage(struct buf *text, struct subject *s)
 
 	if (usage->cost_usd.present)
 		buf_appendf(text, "$%.2f", usage->cost_usd.value);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; i < LENGTH(parts); i++) {
 		if (!parts[i].number.present)
 			continue;
 		buf_append_str(text, text->len > 0 ? ", " : "");

@@ -17,14 +17,13 @@ int
 new_folder_make(const char *folder, struct err *err)
 {
 	const struct dirent *entry;
-	DIR *dir;
 	bool empty = true;
 
 	if (mkdir(folder, 0777) == 0)
 		return 0;
 	if (errno != EEXIST)
 		return err_set_errno(err, ERR_IO, "cannot make %s", folder);
-	dir = opendir(folder);
+	DIR *dir = opendir(folder);
 	if (dir == NULL)
 		return err_set_errno(err, ERR_IO, "cannot open %s", folder);
 	while (empty && (entry = readdir(dir)) != NULL)
@@ -41,10 +40,8 @@ FILE *
 new_folder_create(const char *folder, const char *name, char **path,
 		  struct err *err)
 {
-	FILE *stream;
-
 	*path = xasprintf("%s/%s", folder, name);
-	stream = fopen(*path, "wbxe");
+	FILE *stream = fopen(*path, "wbxe");
 	if (stream == NULL) {
 		err_set_errno(err, ERR_IO, "cannot make %s", *path);
 		free(*path);

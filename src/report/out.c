@@ -14,11 +14,18 @@
 #define CELL_MAX_BYTES 65536U
 #define HELD_CELLS     4096 /* before they are printed */
 
+struct out_column {
+	const char *key, *title;
+	int decimals; /* -1: as many as needed */
+	double scale;
+};
+
 struct out {
 	FILE *stream;
 	enum out_format format;
-	const struct out_column *columns;
-	size_t n_columns;
+	char *text;		    /* owned; where the columns' texts are */
+	struct out_column *columns; /* owned */
+	size_t n_columns, cap_columns;
 	struct facts rows; /* not printed yet; of a table all are held */
 	bool head_done;
 	size_t screen; /* columns; 0: no limit */
@@ -28,22 +35,60 @@ struct out {
 static void
 out_begin(struct out *out)
 {
-	struct facts_column *columns =
+	AUTO_FREE struct facts_column *columns =
 		xcalloc(out->n_columns, sizeof(*columns));
 
 	for (size_t i = 0; i < out->n_columns; i++) {
-		columns[i].label = out->columns[i].title != NULL
-					   ? out->columns[i].title
-					   : out->columns[i].key;
+		columns[i].label = out->columns[i].title;
 		columns[i].key = out->columns[i].key;
 	}
 	facts_release(&out->rows);
 	facts_table(&out->rows, "", columns, out->n_columns);
-	free(columns);
+}
+
+/* End text before that mark, which is dropped; what stood behind it, or
+ * otherwise. */
+static const char *
+cut(char *text, char mark, const char *otherwise)
+{
+	char *at = strchr(text, mark);
+
+	if (at == NULL)
+		return otherwise;
+	*at = '\0';
+	return at + 1;
+}
+
+static void
+read_columns(struct out *out, const char *columns)
+{
+	char *rest = out->text = xstrdup(columns), *text;
+
+	while ((text = strsep(&rest, ",")) != NULL) {
+		struct out_column *column =
+			xplace(out->columns, out->n_columns, out->cap_columns);
+
+		text += strspn(text, " ");
+		column->scale = strtod(cut(text, '*', "1"), NULL);
+		column->decimals = (int)strtol(cut(text, ':', "-1"), NULL, 10);
+		column->title = cut(text, '=', text);
+		column->key = text;
+	}
+}
+
+struct str
+out_key(struct str column)
+{
+	struct str key = str_trim(column);
+
+	for (size_t i = 0; i < key.len; i++)
+		if (strchr("=:*", key.p[i]) != NULL)
+			key.len = i;
+	return key;
 }
 
 struct out *
-out_new(FILE *stream, enum out_format format, const struct out_column *columns)
+out_new(FILE *stream, enum out_format format, const char *columns)
 {
 	struct out *out = xcalloc(1, sizeof(*out));
 
@@ -51,9 +96,7 @@ out_new(FILE *stream, enum out_format format, const struct out_column *columns)
 	if (format == OUT_CSV)
 		plain_keep_bytes(stream);
 	out->format = format;
-	out->columns = columns;
-	while (columns[out->n_columns].key != NULL)
-		out->n_columns++;
+	read_columns(out, columns);
 	facts_init(&out->rows);
 	out_begin(out);
 	return out;
@@ -69,7 +112,7 @@ out_fit(struct out *out, size_t columns)
 static void
 format_number(struct buf *text, const struct out_column *column, double value)
 {
-	double scaled = value * (column->scale != 0 ? column->scale : 1);
+	double scaled = value * column->scale;
 	char raw[FMT_SIZE];
 
 	if (column->decimals >= 0)
@@ -188,13 +231,13 @@ out_gap(struct out *out)
 int
 out_free(struct out *out)
 {
-	int failed;
-
 	if (out->format != OUT_JSON &&
 	    (out->rows.n > 0 || (out->format != OUT_TABLE && !out->head_done)))
 		out_print(out);
-	failed = fflush(out->stream) != 0 || ferror(out->stream);
+	int failed = fflush(out->stream) != 0 || ferror(out->stream);
 	facts_release(&out->rows);
+	free(out->columns);
+	free(out->text);
 	free(out);
 	return failed ? -1 : 0;
 }

@@ -18,18 +18,17 @@
  */
 enum out_format { OUT_TABLE, OUT_JSON, OUT_CSV, OUT_MD };
 
-struct out_column {
-	const char *key;   /* member of the row */
-	const char *title; /* head in a table and Markdown; NULL: key */
-	int decimals;	   /* of numbers; -1: as many as needed */
-	double scale;	   /* numbers are multiplied by it; 0 means 1 */
-};
-
+/*
+ * Columns are a text, "seed:0, train_ms=train s:1*0.001": each the member of
+ * the row, its head in a table and in Markdown where that is another, the
+ * decimals of its numbers where they are not as many as needed, and by what
+ * these are multiplied.
+ */
 struct out;
 
-/* columns (borrowed) ends with a NULL key. */
-struct out *out_new(FILE *stream, enum out_format format,
-		    const struct out_column *columns);
+struct out *out_new(FILE *stream, enum out_format format, const char *columns);
+/* The key of one column of such a text. */
+struct str out_key(struct str column);
 /* A table is to stand on a screen of so many columns: what is wider folds, or
  * becomes a record a row; nothing is cut. */
 void out_fit(struct out *out, size_t columns);

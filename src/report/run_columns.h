@@ -6,12 +6,8 @@
 #include "report/out.h"
 
 /* The columns that every table of whole runs has, in their order. */
-#define RUN_COLUMN(member, decimals) { #member, NULL, decimals, 0 },
+#define RUN_COLUMN(member, decimals) #member ":" #decimals ", "
 #define RUN_COLUMNS                                                            \
-	RUN_NUMBER_LIST(RUN_COLUMN){ "final_stage", NULL, 0, 0 },              \
-		{ "final_class", NULL, 0, 0 },                                 \
-	{                                                                      \
-		"source_sha256", NULL, 0, 0                                    \
-	}
+	RUN_NUMBER_LIST(RUN_COLUMN) "final_stage, final_class, source_sha256"
 
 #endif

@@ -50,13 +50,11 @@ int
 db_exec(sqlite3 *db, const char *what, struct err *err, const char *sql, ...)
 {
 	va_list ap;
-	char *text;
-	int rc;
 
 	va_start(ap, sql);
-	text = sqlite3_vmprintf(sql, ap);
+	char *text = sqlite3_vmprintf(sql, ap);
 	va_end(ap);
-	rc = sqlite3_exec(db, text, NULL, NULL, NULL);
+	int rc = sqlite3_exec(db, text, NULL, NULL, NULL);
 	sqlite3_free(text);
 	return rc == SQLITE_OK ? 0 : db_fail(db, what, err);
 }
@@ -241,10 +239,9 @@ table_select(sqlite3 *db, const char *what, const struct table *table,
 	AUTO_BUF sql = buf_new(65536);
 	sqlite3_stmt *stmt;
 	va_list ap;
-	char *text;
 
 	va_start(ap, rest);
-	text = sqlite3_vmprintf(rest, ap);
+	char *text = sqlite3_vmprintf(rest, ap);
 	va_end(ap);
 	buf_append_str(&sql, "SELECT ");
 	table_names(&sql, table, "");

@@ -74,12 +74,11 @@ lock_is_held(const char *db_path, long *holder)
 {
 	AUTO_TEXT path = xasprintf("%s.lock", db_path);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	bool held;
 
 	*holder = 0;
 	if (fd < 0)
 		return false;
-	held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 	if (held)
 		*holder = read_holder(fd);
 	(void)close(fd);

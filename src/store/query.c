@@ -116,11 +116,10 @@ walk_runs(struct store *store, const char *rest, int64_t number,
 	struct beside beside;
 	sqlite3_stmt *stmt;
 	struct stored_run row;
-	int rc;
 
 	if (prepare_runs(store, rest, &stmt, err) != 0)
 		return -1;
-	rc = beside_open(store, &beside, err) ? 0 : -1;
+	int rc = beside_open(store, &beside, err) ? 0 : -1;
 	if (sqlite3_bind_parameter_count(stmt) > 0)
 		(void)sqlite3_bind_int64(stmt, 1, number);
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
@@ -281,22 +280,19 @@ name_at(struct sample_reader *r, size_t id)
 static const struct name *
 find_metric(struct sample_reader *r, int64_t id)
 {
-	struct name *name;
-	char *own;
-
 	if (id < 0 || id > IDS_MAX)
 		return NULL;
-	name = name_at(r, (size_t)id);
+	struct name *name = name_at(r, (size_t)id);
 	if (name->text != NULL)
 		return name;
 	name->text =
 		db_text(r->db, "SELECT name FROM metrics WHERE id = ?1", id);
 	if (name->text == NULL)
 		return NULL;
-	own = db_text(r->db, "SELECT 1 FROM metrics WHERE id = ?1 AND own", id);
+	AUTO_TEXT own = db_text(
+		r->db, "SELECT 1 FROM metrics WHERE id = ?1 AND own", id);
 	if (own == NULL)
 		name->metric = metric_by_name(str_from(name->text));
-	free(own);
 	(void)series_label(name->metric, name->text, name->label);
 	return name;
 }
@@ -374,11 +370,10 @@ store_each_sample(struct store *store, int64_t run_id, const char *metric,
 	const struct sample_span span = { run_id, 0, metric };
 	struct sample_reader *reader =
 		sample_reader_new(store->reader, store->path, err);
-	int rc;
 
 	if (reader == NULL)
 		return -1;
-	rc = sample_reader_walk(reader, &span, fn, user, err);
+	int rc = sample_reader_walk(reader, &span, fn, user, err);
 	sample_reader_free(reader);
 	return rc;
 }

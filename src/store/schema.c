@@ -201,11 +201,8 @@ bool
 schema_is_current(sqlite3 *db)
 {
 	AUTO_TEXT missing = db_text(db, missing_column, 0);
-	bool is_current =
-		missing == NULL && has_metrics(db) &&
-		db_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION;
-
-	return is_current;
+	return missing == NULL && has_metrics(db) &&
+	       db_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION;
 }
 
 /* A printed name that is a metric's too is told from that (run_series.h). */

@@ -101,12 +101,10 @@ struct store_tail *
 store_tail_get(struct store *store, const char *pod, const char *name,
 	       unsigned int gen)
 {
-	struct store_tail *tail;
-
 	if (store->writer == NULL)
 		return NULL;
-	tail = map_get(&store->tail_index,
-		       tail_key(&store->key, pod, name, gen));
+	struct store_tail *tail = map_get(
+		&store->tail_index, tail_key(&store->key, pod, name, gen));
 	if (tail != NULL)
 		return tail;
 	tail = store_tail_add(store,
@@ -135,12 +133,10 @@ store_tail_at(const struct store *store, size_t i)
 static bool
 set_text(char **text, const char *value)
 {
-	char *copy;
-
 	if (*text == value ||
 	    (*text != NULL && value != NULL && strcmp(*text, value) == 0))
 		return false;
-	copy = xstrdup_null(value);
+	char *copy = xstrdup_null(value);
 	free(*text);
 	*text = copy;
 	return true;
@@ -494,19 +490,18 @@ renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
 {
 	AUTO_TEXT before =
 		db_text(db, "SELECT value FROM meta WHERE key = 'rules'", 0);
-	int rc;
 
 	if (rules == NULL || strcmp(before != NULL ? before : "", rules) == 0)
 		return 0;
 	if (db_exec(db, path, err, "BEGIN IMMEDIATE") != 0)
 		return -1;
-	rc = db_exec(db, path, err,
-		     "DELETE FROM sample_rows WHERE run_id IN (SELECT r.id"
-		     " FROM runs r JOIN tails t ON t.id = r.tail_id"
-		     " WHERE t.ended = 0);"
-		     "UPDATE tails SET lines = 0 WHERE ended = 0;"
-		     "INSERT OR REPLACE INTO meta VALUES('rules', %Q);",
-		     rules);
+	int rc = db_exec(db, path, err,
+			 "DELETE FROM sample_rows WHERE run_id IN (SELECT r.id"
+			 " FROM runs r JOIN tails t ON t.id = r.tail_id"
+			 " WHERE t.ended = 0);"
+			 "UPDATE tails SET lines = 0 WHERE ended = 0;"
+			 "INSERT OR REPLACE INTO meta VALUES('rules', %Q);",
+			 rules);
 	return db_end(db, path, rc, err);
 }
 
@@ -594,18 +589,16 @@ static int
 renew_for_reader(const struct store_options *options, struct err *err)
 {
 	const struct store_options once = { .path = options->path };
-	struct store *store;
 	sqlite3 *db;
 	long holder;
-	bool is_current;
 
 	if (db_open(options->path, false, &db, err) != 0)
 		return -1;
-	is_current = schema_is_current(db);
+	bool is_current = schema_is_current(db);
 	(void)sqlite3_close(db);
 	if (is_current || lock_is_held(options->path, &holder))
 		return 0;
-	store = store_open(&once, err);
+	struct store *store = store_open(&once, err);
 	return store != NULL ? store_close(store, err) : -1;
 }
 
@@ -688,14 +681,12 @@ store_why_reader(const struct store *store)
 int
 store_close(struct store *store, struct err *err)
 {
-	int rc;
-
 	if (store == NULL)
 		return 0;
 	store->closing = true;
 	if (store->job != NULL)
 		loop_job_finish(store->job);
-	rc = store->writer != NULL ? flush_now(store, err) : 0;
+	int rc = store->writer != NULL ? flush_now(store, err) : 0;
 	store_free(store);
 	return rc;
 }

@@ -241,16 +241,15 @@ writer_new(sqlite3 *db, struct err *err)
 	AUTO_TEXT tail_sql = table_put_sql(&tail_table);
 	AUTO_TEXT run_sql = table_put_sql(&run_table);
 	struct writer *w = xcalloc(1, sizeof(*w));
-	bool is_ready;
 
 	texts[STATEMENT_TAIL] = tail_sql;
 	texts[STATEMENT_RUN] = run_sql;
 	w->db = db;
 	map_init(&w->names);
 	w->rev = db_number(db, "SELECT max(rev) FROM runs", NULL);
-	is_ready = stmt_prepare_all(db, "the database", texts, STATEMENT_COUNT,
-				    w->stmts, err) == 0 &&
-		   load_metric_ids(w, err) == 0;
+	bool is_ready = stmt_prepare_all(db, "the database", texts,
+					 STATEMENT_COUNT, w->stmts, err) == 0 &&
+			load_metric_ids(w, err) == 0;
 	if (is_ready)
 		return w;
 	writer_free(w);

@@ -12,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "model/reference.h"
 #include "ui/theme.h"
 
 /* Differences of numbers below it are still numbers. */
@@ -26,6 +27,7 @@
 /* The dots of a cell, in what they are shown. */
 struct dots {
 	uint8_t bits;  /* of its character */
+	uint8_t band;  /* the same, where no line is */
 	uint8_t glyph; /* in ASCII: of the series */
 	uint16_t style;
 };
@@ -161,7 +163,8 @@ find_y_range(struct plot *plot)
 	if (chart->skip_start)
 		x[0] += (x[1] - x[0]) * 0.04;
 	for (size_t s = 0; s < chart->n_series; s++)
-		widen_by(chart, &chart->series[s], x, &y);
+		if (chart->series[s].line != CHART_BAND)
+			widen_by(chart, &chart->series[s], x, &y);
 	if (isnan(y.lo)) {
 		y.lo = chart->log_y ? -1 : 0;
 		y.hi = 1;
@@ -196,6 +199,8 @@ static const struct {
 static char
 series_letter(const struct chart *chart, const struct chart_series *series)
 {
+	if (series->line == CHART_DOTS || series->line == CHART_BAND)
+		return series->line == CHART_DOTS ? '.' : ':';
 	return "*+ox#%@&"[(series - chart->series) % 8];
 }
 
@@ -215,11 +220,12 @@ set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
 	cell = &plot->cells[y / h * plot->in.w + x / w];
 	bit = set == CHART_BRAILLE ? braille[y % h][x % w]
 				   : 1 << (y % h * 2 + x % w);
-	cell->bits = (uint8_t)(cell->bits | bit);
+	if (series->line == CHART_BAND)
+		cell->band = (uint8_t)(cell->band | bit);
+	else
+		cell->bits = (uint8_t)(cell->bits | bit);
 	cell->style = (uint16_t)series->style;
-	cell->glyph = series->line == CHART_DOTS
-			      ? '.'
-			      : (uint8_t)series_letter(plot->chart, series);
+	cell->glyph = (uint8_t)series_letter(plot->chart, series);
 }
 
 /* A dot in each column of the plot, or row, whichever the line has more of. */
@@ -279,6 +285,31 @@ place(const struct plot *plot, const struct chart_series *series, size_t i,
 	return isfinite(at[0]) && isfinite(at[1]);
 }
 
+/* Sparse dots between both edges, where dashes leave room. */
+static void
+draw_band(struct plot *plot, const struct chart_series *band)
+{
+	const struct curve edges[2] = { { band->x, band->top, band->n },
+					{ band->x, band->y, band->n } };
+	double wide = (plot->x_hi - plot->x_lo) / (plot->w - 1), y[2];
+	double high = (plot->y_hi - plot->y_lo) / (plot->h - 1);
+	int w = dots[plot->chart->charset].w;
+
+	for (int x = 0; x < plot->w; x++) {
+		for (int i = 0; i < 2; i++) {
+			y[i] = curve_at(&edges[i], plot->x_lo + x * wide);
+			y[i] = chart_y_value(plot->chart, y[i]);
+			y[i] = round((plot->y_hi - y[i]) / high);
+		}
+		if (!isfinite(y[0] - y[1]))
+			continue;
+		for (int row = (int)fmin(fmax(y[0], 0), plot->h);
+		     row < plot->h && row <= y[1]; row++)
+			if ((x + 1 + 2 * row) % (2 * w) == 0)
+				set_dot(plot, x, row, band);
+	}
+}
+
 static void
 chart_draw_series(struct plot *plot, const struct chart_series *series)
 {
@@ -314,12 +345,13 @@ show_plot(const struct plot *plot)
 
 	for (int i = 0; i < plot->in.w * plot->in.h; i++) {
 		const struct dots *cell = &plot->cells[i];
+		uint8_t bits = cell->bits != 0 ? cell->bits : cell->band;
 
-		if (cell->bits != 0)
+		if (bits != 0)
 			canvas_put(plot->canvas, plot->in.x + i % plot->in.w,
 				   plot->in.y + i / plot->in.w, cell->style,
-				   set == CHART_BRAILLE ? 0x2800U + cell->bits
-				   : set == CHART_BLOCK ? quarters[cell->bits]
+				   set == CHART_BRAILLE ? 0x2800U + bits
+				   : set == CHART_BLOCK ? quarters[bits]
 							: cell->glyph);
 	}
 }
@@ -530,6 +562,7 @@ put_label(const struct plot *plot, struct rect line,
 		   chart->charset == CHART_ASCII
 			   ? (uint32_t)series_letter(chart, series)
 		   : series->line == CHART_SOLID ? 0x2501
+		   : series->line == CHART_BAND	 ? 0x2591
 						 : 0x254C);
 	(void)rect_take_left(&line, 2);
 	canvas_print(plot->canvas, line, STYLE_NORMAL, "%s", series->label);
@@ -602,7 +635,10 @@ make_plot(struct plot *plot)
 	plot->cells = xcalloc((size_t)plot->in.w * (size_t)plot->in.h,
 			      sizeof(*plot->cells));
 	for (size_t i = 0; i < chart->n_series; i++)
-		chart_draw_series(plot, &chart->series[i]);
+		if (chart->series[i].line == CHART_BAND)
+			draw_band(plot, &chart->series[i]);
+		else
+			chart_draw_series(plot, &chart->series[i]);
 }
 
 void

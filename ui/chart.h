@@ -10,7 +10,12 @@
 /* How a chart is drawn; each is good where the one before is not. */
 enum chart_charset { CHART_BRAILLE, CHART_BLOCK, CHART_ASCII };
 
-enum chart_line { CHART_SOLID, CHART_DASHED, CHART_DOTS };
+enum chart_line {
+	CHART_SOLID,
+	CHART_DASHED,
+	CHART_DOTS,
+	CHART_BAND, /* from y to top; the first series, no axis is by it */
+};
 
 struct chart_series {
 	const double *x, *y; /* borrowed; points that are not finite part it */
@@ -18,6 +23,7 @@ struct chart_series {
 	unsigned int style;
 	enum chart_line line;
 	const char *label; /* NULL: not in the legend */
+	const double *top; /* of a band */
 };
 
 /* A vertical line with a word, e.g. where a stage begins. */

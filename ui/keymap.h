@@ -125,7 +125,7 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(MARK, "mark", "Space", IN_RUNS, "mark the run for an overlay")       \
 	X(POD_MARK, "mark-pod", "Space", IN_PODS, "mark the pod for b and a")  \
 	X(REFERENCE, "reference", "R", IN_RUNS,                                \
-	  "compare all others to this run; again: to none")                    \
+	  "compare all others to this run and its seeds; again: to none")      \
 	X(ONLY_MARKED, "only-marked", "*", IN_RUNS,                            \
 	  "fleet and board of the marked runs alone; again: of all")           \
 	X(BASELINE, "baseline", "B", IN_RUNS,                                  \
@@ -148,6 +148,8 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(ZOOM_IN, "zoom-in", "z +", IN_CHARTS, "zoom in around the cursor")   \
 	X(ZOOM_OUT, "zoom-out", "Z -", IN_CHARTS, "zoom out")                  \
 	X(ZOOM_RESET, "zoom-reset", "0", IN_CHARTS, "show all of x")           \
+	X(REPLAY, "replay", ".", IN_CHARTS,                                    \
+	  "other runs as far as this one has come, or whole")                  \
 	X(LARGE, "large", "v", IN_CHARTS, "one large chart, or several")       \
 	X(HOLD_Y, "hold-y", "H", IN_CHARTS,                                    \
 	  "y by all of x, or by the part that is shown")                       \

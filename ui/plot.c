@@ -28,8 +28,8 @@ const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0,   0.6,	 0.8,
 						      0.9, 0.95, 0.99 };
 
 const struct plot_info plot_infos[] = {
-#define X(id, name, unit, decimals, floor, ceiling)                            \
-	{ (name), (unit), (decimals), (floor), (ceiling) },
+#define X(id, name, unit, decimals, floor, ceiling, better)                    \
+	{ (name), (unit), (decimals), (floor), (ceiling), (better) },
 	PLOT_LIST(X)
 #undef X
 };
@@ -293,13 +293,14 @@ plot_points_release(struct plot_points *points)
 }
 
 bool
-plot_points_smooth(struct plot_points *points, double weight)
+plot_points_smooth(struct plot_points *points, const struct plot_points *like,
+		   double weight)
 {
 	double span, sum = 0, weights = 0, gap = 0;
 
-	if (weight <= 0 || points->n < SMOOTH_LEAST)
+	if (weight <= 0 || like->n < SMOOTH_LEAST || points->n < 2)
 		return false;
-	span = points->x[points->n - 1] - points->x[0];
+	span = like->x[like->n - 1] - like->x[0];
 	if (!(span > 0))
 		return false;
 	for (size_t i = 0; i < points->n; i++) {
@@ -371,6 +372,45 @@ plot_request_runs(struct plot_request *request, const struct ui_shared *shared)
 	for (size_t i = 0; i < shared->marks.n; i++)
 		add_run(request, shared->marks.v[i]);
 	add_run(request, shared->reference);
+}
+
+struct gap
+plot_gap(const struct plot_request *request, const struct model *model,
+	 const struct model_run *mr, const struct model_run *base,
+	 char where[FMT_LABEL])
+{
+	struct gap gap = { .at = RUN_ABSENT };
+	enum chart_axis axis = AXIS_STEP;
+	struct plot_points own = { .what = "val BPB" }, held = { .n = 0 };
+	char x[FMT_SIZE] = "one time";
+
+	if (request->metric.id == PLOT_BPB)
+		gap = gap_validated(mr, base);
+	if (!run_has(gap.at)) {
+		axis = request->axis;
+		plot_points_init(&own, model, mr, request->metric, axis);
+		plot_points_init(&held, model, base, request->metric, axis);
+		if (strcmp(own.what, held.what) == 0)
+			gap = gap_of(&own.curve, &held.curve);
+	}
+	if (run_has(gap.x))
+		plot_x_text((int)axis, gap.x, 1, x, sizeof(x));
+	(void)snprintf(where, FMT_LABEL, "%s %s %s%s", own.what,
+		       gap.rows > 1 ? "up to" : "at",
+		       axis != AXIS_STEP || !run_has(gap.x) ? "" : "step ", x);
+	plot_points_release(&own);
+	plot_points_release(&held);
+	return gap;
+}
+
+enum fact_style
+plot_gap_style(const struct gap *gap, struct chart_metric metric)
+{
+	double good = plot_infos[metric.id].better * gap->at;
+
+	if (!(fabs(good) > 2 * gap->error))
+		return FACT_PLAIN;
+	return good > 0 ? FACT_BETTER : FACT_WORSE;
 }
 
 const struct run_series *
@@ -460,9 +500,11 @@ plot_choices(const struct model *model, const struct model_run *const *runs,
 
 /* What a chart is drawn from, kept until it is drawn. */
 struct work {
-	struct plot_points points[UI_MAX_MARKS + 3]; /* of runs, then raw */
-	char labels[UI_MAX_MARKS + 2][FMT_LABEL];
-	struct chart_series series[UI_MAX_MARKS + 3];
+	/* Of runs, then raw; last those of the reference, for the band. */
+	struct plot_points points[UI_MAX_MARKS + 4];
+	char labels[UI_MAX_MARKS + 3][FMT_LABEL]; /* and the band's */
+	struct band band;			  /* n 0: none */
+	struct chart_series series[UI_MAX_MARKS + 4];
 	size_t n_series;
 	struct chart_mark marks[CHART_MAX_MARKS];
 	char paces[CHANGE_MOST][FMT_SIZE]; /* what changes are marked with */
@@ -488,18 +530,76 @@ add_series(struct work *work, size_t i, unsigned int style,
 	const struct plot_points *points = &work->points[i];
 
 	work->series[work->n_series++] =
-		(struct chart_series){ points->x, points->y, points->n,
-				       style,	  line,	     label };
+		(struct chart_series){ points->x, points->y, points->n, style,
+				       line,	  label,     NULL };
 }
 
-/* The raw points of the first run, and over them smoothed lines of all. */
+/*
+ * The band of the reference's seeds, of lines that are made as those of the
+ * chart are; without those that it shows beside the reference.
+ */
+static void
+add_band(struct work *work, const struct plot_request *request,
+	 const struct ui_shared *shared, const struct plot_points *like)
+{
+	const struct model_run *ref = request->reference, *seeds[SEEDS_MOST];
+	struct plot_points points[SEEDS_MOST];
+	struct curve curves[SEEDS_MOST];
+	char *label = work->labels[request->n_runs];
+	size_t used = 0, n = seeds_of(shared->model, ref->group,
+				      ref->run.planned_steps, seeds);
+
+	for (size_t k = 0; k < n; k++) {
+		bool is_used;
+
+		plot_points_init(&points[k], shared->model, seeds[k],
+				 request->metric, request->axis);
+		(void)plot_points_smooth(
+			&points[k], like,
+			plot_smoothing[shared->chart.smoothing]);
+		/* No validation beside rows of training. */
+		is_used = points[k].n > 1 &&
+			  strcmp(points[k].what, like->what) == 0;
+		for (size_t i = 0; i < request->n_runs; i++)
+			is_used &= seeds[k] != request->runs[i] ||
+				   (i > 0 && seeds[k] == ref);
+		curves[used] = points[k].curve;
+		used += is_used;
+	}
+	band_init(&work->band, curves, used, &like->curve);
+	for (size_t k = 0; k < n; k++)
+		plot_points_release(&points[k]);
+	if (used < 2)
+		return;
+	(void)snprintf(label, FMT_LABEL, "%s (%zu seeds)",
+		       used < SEEDS_LEAST ? "no band" : "next seed, 95 %",
+		       used);
+	work->series[work->n_series++] = (struct chart_series){
+		work->band.x, work->band.lo, work->band.n, STYLE_REFERENCE,
+		CHART_BAND,   label,	     work->band.hi
+	};
+}
+
+/*
+ * Behind all the band of the reference's seeds and the raw points of the first
+ * run, and over them smoothed lines of all.
+ */
 static void
 add_runs(struct work *work, const struct plot_request *request,
 	 struct ui_shared *shared)
 {
 	size_t n = request->n_runs;
+	struct plot_points *ref = &work->points[n + 1];
+	double weight = plot_smoothing[shared->chart.smoothing];
 
-	if (shared->chart.smoothing > 0 && n > 0) {
+	if (request->reference != NULL && request->axis != AXIS_WALL)
+		plot_points_init(ref, shared->model, request->reference,
+				 request->metric, request->axis);
+	/* A loss differs by the seed, a step time by the pod. */
+	if (ref->n > 0 && request->metric.id != PLOT_MS_STEP &&
+	    plot_infos[request->metric.id].better < 0)
+		add_band(work, request, shared, ref);
+	if (weight > 0 && n > 0) {
 		plot_points_init(&work->points[n], shared->model,
 				 request->runs[0], request->metric,
 				 request->axis);
@@ -513,8 +613,8 @@ add_runs(struct work *work, const struct plot_request *request,
 		plot_points_init(&work->points[i], shared->model, mr,
 				 request->metric, request->axis);
 		work->is_smooth |= plot_points_smooth(
-			&work->points[i],
-			plot_smoothing[shared->chart.smoothing]);
+			&work->points[i], ref->n > 0 ? ref : &work->points[i],
+			weight);
 		if (!has_value(&work->points[i]))
 			continue;
 		(void)plot_run_label(mr, work->labels[i]);
@@ -625,7 +725,8 @@ plot_window(struct chart *chart, struct ui_shared *shared)
 	chart_x_range(chart, &lo, &hi);
 	if (chart->x_kind == AXIS_TRAIN && run_has(cap) && hi <= cap * 1.1) {
 		lo = 0;
-		hi = fmax(end_of_axis(shared->selected, hi, cap), hi);
+		if (!settings->replay)
+			hi = fmax(end_of_axis(shared->selected, hi, cap), hi);
 	} else if (chart->x_kind != AXIS_WALL && lo > 0 && lo < hi * 0.1) {
 		lo = 0;
 	}
@@ -685,6 +786,8 @@ add_title(const struct work *work, const struct chart *chart,
 	if (work->is_smooth && without < 2)
 		buf_appendf(out, " · EMA %g",
 			    plot_smoothing[settings->smoothing]);
+	if (settings->replay && work->n_drawn > 1 && without < 5)
+		buf_append_str(out, " · replay");
 	if (settings->log_y && without < 3)
 		buf_append_str(out, " · log y");
 	if (settings->zoom > 1 && without < 4)
@@ -702,7 +805,7 @@ draw_title(const struct work *work, const struct chart *chart,
 	int room = line.w - (request->plain ? 4 : 6);
 	AUTO_BUF title = buf_new(TITLE_BYTES);
 
-	for (int i = 0; i <= 4; i++) {
+	for (int i = 0; i <= 5; i++) {
 		add_title(work, chart, request, shared, i, &title);
 		if (text_width(title.data) <= room)
 			break;
@@ -750,7 +853,9 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	chart.decimals = info->decimals;
 	chart.y_floor = info->floor;
 	chart.y_ceiling = info->ceiling;
-	chart.legend = request.legend && work->n_drawn > 1;
+	chart.legend = request.legend && work->n_drawn + (work->band.n > 0) > 1;
+	if (settings->replay && request.n_runs > 0 && work->points[0].n > 0)
+		chart.x_hi = work->points[0].x[work->points[0].n - 1];
 	plot_window(&chart, shared);
 	if (request.svg == NULL)
 		draw_title(work, &chart, &request, shared, canvas);
@@ -772,6 +877,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	for (size_t i = 0; i < sizeof(work->points) / sizeof(*work->points);
 	     i++)
 		plot_points_release(&work->points[i]);
+	band_release(&work->band);
 }
 
 /* A run's points, a row each. */
@@ -902,6 +1008,10 @@ ui_chart_act(struct ui_shared *shared, enum action action)
 		chart_step_metric(shared, action == ACTION_METRIC_NEXT);
 	} else if (action == ACTION_X_AXIS) {
 		chart->axis = (chart->axis + 1) % AXIS_COUNT;
+	} else if (action == ACTION_REPLAY) {
+		chart->replay = !chart->replay;
+		ui_say(shared, "other runs are shown %s",
+		       chart->replay ? "as far as this one has come" : "whole");
 	} else if (action == ACTION_LOG_AXIS) {
 		chart->log_y = !chart->log_y;
 	} else if (action == ACTION_SMOOTH_MORE) {

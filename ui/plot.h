@@ -5,9 +5,10 @@
 #include <math.h>
 
 #include "base/buf.h"
-#include "model/model.h"
+#include "model/reference.h"
 #include "model/step_change.h"
 #include "parsers/run_series.h"
+#include "report/facts.h"
 #include "ui/chart.h"
 #include "ui/view.h"
 
@@ -19,19 +20,20 @@
  * bits per byte by the run's own val_bpb / val_loss where it has them.  OWN is
  * any series that stands for none of the others, under its printed name.
  *
- *	id, name, unit, decimals at the axis, floor and ceiling of the axis
+ *	id, name, unit, decimals at the axis, floor and ceiling of the axis,
+ *	and what is better: -1 less, 1 more, 0 nobody knows
  */
 #define PLOT_LIST(X)                                                           \
-	X(BPB, "BPB", "bits/byte", 3, NAN, NAN)                                \
-	X(MS_STEP, "step time", "ms/step", 1, NAN, NAN)                        \
-	X(LOSS, "train loss", "nats", 3, NAN, NAN)                             \
-	X(TOK_S, "throughput", "Mtok/s", 2, NAN, NAN)                          \
-	X(TOK_S_DEVICE, "throughput of a device", "ktok/s", 2, NAN, NAN)       \
-	X(VAL_LOSS, "val loss", "nats", 3, NAN, NAN)                           \
-	X(OWN, "", "", 3, NAN, NAN)                                            \
-	X(GPU_UTIL, "GPU utilisation", "%", 0, 0, 100)                         \
-	X(GPU_POWER, "GPU power", "W", 0, 0, NAN)                              \
-	X(GPU_TEMP, "GPU temperature", "°C", 0, NAN, NAN)
+	X(BPB, "BPB", "bits/byte", 3, NAN, NAN, -1)                            \
+	X(MS_STEP, "step time", "ms/step", 1, NAN, NAN, -1)                    \
+	X(LOSS, "train loss", "nats", 3, NAN, NAN, -1)                         \
+	X(TOK_S, "throughput", "Mtok/s", 2, NAN, NAN, 1)                       \
+	X(TOK_S_DEVICE, "throughput of a device", "ktok/s", 2, NAN, NAN, 1)    \
+	X(VAL_LOSS, "val loss", "nats", 3, NAN, NAN, -1)                       \
+	X(OWN, "", "", 3, NAN, NAN, 0)                                         \
+	X(GPU_UTIL, "GPU utilisation", "%", 0, 0, 100, 0)                      \
+	X(GPU_POWER, "GPU power", "W", 0, 0, NAN, 0)                           \
+	X(GPU_TEMP, "GPU temperature", "°C", 0, NAN, NAN, 0)
 
 enum plot_metric {
 #define X(id, ...) PLOT_##id,
@@ -44,6 +46,7 @@ struct plot_info {
 	const char *name, *unit;
 	int decimals;
 	double floor, ceiling; /* NAN: none */
+	int better;	       /* -1: less, 1: more, 0: unknown */
 };
 
 extern const struct plot_info plot_infos[]; /* by enum plot_metric */
@@ -53,8 +56,13 @@ extern const double plot_smoothing[];
 #define PLOT_SMOOTHING_COUNT 6
 
 struct plot_points {
-	double *x, *y; /* owned; y may be NaN or infinite */
-	size_t n;
+	union {
+		struct {
+			double *x, *y; /* owned; y may be NaN or infinite */
+			size_t n;
+		};
+		struct curve curve; /* the same */
+	};
 	char what[SERIES_LABEL_BYTES];	 /* what y is, e.g. "train BPB" */
 	char column[SERIES_LABEL_BYTES]; /* in a file, e.g. "train_bpb" */
 	char unit[SERIES_UNIT_BYTES];	 /* of y; "" where none is known */
@@ -69,10 +77,12 @@ void plot_points_init(struct plot_points *points, const struct model *model,
 void plot_points_release(struct plot_points *points);
 /*
  * Replace y by its exponential mean over x of that weight, without start-up
- * bias, each row by the stretch of x that it stands for.  A few rows stay as
- * they are: false.
+ * bias, each row by the stretch of x that it stands for.  The weight is for as
+ * many rows over such a stretch of x as `like` has, so that lines that are
+ * compared lag alike; where it has few rows, all stay as they are: false.
  */
-bool plot_points_smooth(struct plot_points *points, double weight);
+bool plot_points_smooth(struct plot_points *points,
+			const struct plot_points *like, double weight);
 
 /*
  * An x of that axis as text with its unit, as precise as values need that
@@ -114,7 +124,7 @@ bool plot_is_metric(const struct chart_metric *a, const struct chart_metric *b);
 /* One chart of some runs. */
 struct plot_request {
 	const struct model_run *runs[UI_MAX_MARKS + 2];
-	const struct model_run *reference; /* drawn dashed; may be in runs */
+	const struct model_run *reference; /* dashed; its seeds are a band */
 	size_t n_runs;
 	struct chart_metric metric;
 	enum chart_axis axis; /* set by plot_request_settle */
@@ -152,6 +162,17 @@ void plot_draw(const struct plot_request *request, struct ui_shared *shared,
  */
 void plot_export(const struct plot_request *request, struct ui_shared *shared,
 		 bool as_svg, struct buf *out);
+
+/*
+ * The gap of two runs by the metric and axis of a request, where both have
+ * come to; and of what and where it is: "val BPB at step 1,000".
+ */
+struct gap plot_gap(const struct plot_request *request,
+		    const struct model *model, const struct model_run *mr,
+		    const struct model_run *base, char where[FMT_LABEL]);
+/* The style of a gap; a plain one unless it stands out of the noise. */
+enum fact_style plot_gap_style(const struct gap *gap,
+			       struct chart_metric metric);
 
 /* The runs of a chart: the selected, the marked, the reference. */
 void plot_request_runs(struct plot_request *request,

@@ -38,6 +38,7 @@ struct chart_settings {
 	double zoom;   /* 1: all of x, 2: half of it .. */
 	double center; /* 0..1, middle of what is shown */
 	double cursor; /* 0..1 of what is shown; < 0: none */
+	bool replay;   /* others as far as the first run has come */
 	bool hold_y;   /* y by all of x, also when a part is shown */
 };
 

@@ -14,12 +14,7 @@
 #include "ui/panel.h"
 #include "ui/theme.h"
 
-/* Parts of what both have: whose rows are those of now, and those near it. */
-#define GAP_NEAR      0.2
-#define GAP_SCATTER   0.5
-#define GAP_LEAST     5 /* rows for a mean */
-#define GAP_SAME_TIME 0.005
-#define CHART_BEGIN   0.1 /* of x: it does not make the axis of the gaps */
+#define CHART_BEGIN 0.1 /* of x: it does not make the axis of the gaps */
 
 #define DIFF_MAX (32U << 20) /* bytes of a diff */
 
@@ -35,24 +30,6 @@ struct compare {
 	struct ui_shared *shared;    /* of the last fill; borrowed */
 };
 
-/*
- * y between the points around x; absent outside of them.  A loss falls by the
- * logarithm of x: a straight line between far points would be above it.
- */
-static double
-y_between(const struct plot_points *p, double x)
-{
-	if (p->n < 2 || x < p->x[0] || x > p->x[p->n - 1])
-		return RUN_ABSENT;
-	size_t i = bisect(p->n - 1, k, p->x[k] <= x);
-	double a = p->x[i - 1];
-	double b = p->x[i];
-	if (b <= a)
-		return p->y[i - 1];
-	double part = a > 0 ? log(x / a) / log(b / a) : (x - a) / (b - a);
-	return p->y[i - 1] + (p->y[i] - p->y[i - 1]) * part;
-}
-
 /* What all others are held against: the reference, else the selected run. */
 static const struct model_run *
 base_run(const struct ui_shared *shared)
@@ -60,162 +37,23 @@ base_run(const struct ui_shared *shared)
 	return shared->reference != NULL ? shared->reference : shared->selected;
 }
 
-static void
-take_points(struct plot_points *points, const struct compare *compare,
-	    const struct model_run *mr)
-{
-	plot_points_init(points, compare->shared->model, mr,
-			 compare->request.metric, compare->request.axis);
-}
-
-/* A gap to the reference, and how far it may be off. */
-struct gap {
-	double at; /* absent: they have no x in common */
-	double error;
-};
-
-/* The gap at an x: between the rows of both. */
-static double
-gap_at(const struct plot_points *own, const struct plot_points *base, double x)
-{
-	return y_between(own, x) - y_between(base, x);
-}
-
-/* How much one row is off, by what lies between a row and the next. */
-static double
-scatter_of(const double *gaps, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 1; i < n; i++)
-		sum += (gaps[i] - gaps[i - 1]) * (gaps[i] - gaps[i - 1]);
-	return n > 1 ? sqrt(sum / (double)(n - 1) / 2) : RUN_ABSENT;
-}
-
-/* The mean of gaps, the newest first: off by their noise and by their drift. */
-static struct gap
-mean_gap(const double *gaps, size_t n)
-{
-	struct forecast_gap all = { 0 }, newer = { 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		forecast_gap_add(&all, gaps[i]);
-		if (i < n / 2)
-			forecast_gap_add(&newer, gaps[i]);
-	}
-	return (struct gap){ all.mean, hypot(forecast_gap_error(&all),
-					     newer.mean - all.mean) };
-}
-
-/*
- * The gap at the last x that both have: the mean of the raw rows before it,
- * where there are enough; else the gap there, which is off by as much as the
- * rows before it scatter.
- */
-static struct gap
-gap_of(const struct plot_points *own, const struct plot_points *base)
-{
-	double last = fmin(own->x[own->n - 1], base->x[base->n - 1]);
-	double first = fmax(own->x[0], base->x[0]);
-	double gaps[FORECAST_GAP_ROWS];
-	size_t n = 0, near = 0;
-
-	for (size_t i = own->n; i-- > 0 && n < FORECAST_GAP_ROWS;) {
-		double x = own->x[i], gap = gap_at(own, base, x);
-
-		/* What is long ago says nothing of now. */
-		if (x < last - (last - first) * GAP_SCATTER)
-			break;
-		if (!isfinite(gap))
-			continue;
-		gaps[n++] = gap;
-		near += x >= last - (last - first) * GAP_NEAR;
-	}
-	return near >= GAP_LEAST ? mean_gap(gaps, near)
-				 : (struct gap){ gap_at(own, base, last),
-						 scatter_of(gaps, n) };
-}
-
-/* Whether two validations are of one place: a step, or the end of the time. */
-static bool
-is_common(const struct series_point *a, const struct series_point *b)
-{
-	return a->step == b->step ||
-	       fabs(a->train_ms / b->train_ms - 1) < GAP_SAME_TIME;
-}
-
-/*
- * The gap of the last validations that both have, which have no noise of a
- * batch; absent where they are long ago.
- */
-static struct gap
-validated_gap(const struct model_run *mr, const struct model_run *base)
-{
-	const struct series *own = mr->series[METRIC_VAL_BPB];
-	const struct series *ref = base->series[METRIC_VAL_BPB];
-	double now = fmin(mr->run.steps, base->run.steps);
-	size_t i = own != NULL ? series_count(own) : 0;
-	size_t k = ref != NULL ? series_count(ref) : 0, n = 0;
-	double gaps[FORECAST_GAP_ROWS];
-
-	while (i > 0 && k > 0 && n < FORECAST_GAP_ROWS) {
-		const struct series_point *a = series_at(own, i - 1);
-		const struct series_point *b = series_at(ref, k - 1);
-
-		if (is_common(a, b)) {
-			if (fmin(a->step, b->step) < now * (1 - GAP_SCATTER) ||
-			    (n == 0 &&
-			     fmin(a->step, b->step) < now * (1 - GAP_NEAR)))
-				break;
-			gaps[n++] = a->value - b->value;
-			i--;
-			k--;
-		} else if (a->step > b->step) {
-			i--;
-		} else {
-			k--;
-		}
-	}
-	return (struct gap){ n > 0 ? gaps[0] : RUN_ABSENT,
-			     scatter_of(gaps, n) };
-}
-
-static struct gap
-gap_now(const struct compare *compare, const struct model_run *mr)
-{
-	const struct ui_shared *shared = compare->shared;
-	struct gap gap = { RUN_ABSENT, RUN_ABSENT };
-	struct plot_points own, base;
-
-	if (compare->request.metric.id == PLOT_BPB)
-		gap = validated_gap(mr, base_run(shared));
-	if (run_has(gap.at))
-		return gap;
-	take_points(&own, compare, mr);
-	take_points(&base, compare, base_run(shared));
-	if (own.n > 0 && base.n > 0)
-		gap = gap_of(&own, &base);
-	plot_points_release(&own);
-	plot_points_release(&base);
-	return gap;
-}
-
 /* "−0.0031 ±0.0026"; coloured only when it stands out of the noise. */
 static void
 gap_cell(const struct compare *compare, const struct model_run *mr,
 	 struct list_cell *cell)
 {
-	struct gap gap = gap_now(compare, mr);
-	char at[FMT_SIZE], error[FMT_SIZE];
+	const struct model_run *base = base_run(compare->shared);
+	char at[FMT_SIZE], error[FMT_SIZE], where[FMT_LABEL];
+	struct gap gap = plot_gap(&compare->request, compare->shared->model, mr,
+				  base, where);
 
-	if (mr == base_run(compare->shared) || !run_has(gap.at)) {
+	if (mr == base || !run_has(gap.at)) {
 		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
 		return;
 	}
 	cell->number = gap.at;
 	list_cellf(cell,
-		   fabs(gap.at) > 2 * gap.error ? theme_delta(gap.at)
-						: STYLE_NORMAL,
+		   theme_fact(plot_gap_style(&gap, compare->request.metric)),
 		   "%s ±%s", fmt_signed(gap.at, 4, at),
 		   /* Rounded up: none that is small is told as none. */
 		   fmt_number(ceil(gap.error * 1e4) / 1e4, 4, error));
@@ -356,14 +194,6 @@ fit_gaps(struct chart *chart, const struct chart_settings *settings)
 	free(y);
 }
 
-/* Of a series of its own nobody knows it. */
-static bool
-is_less_better(unsigned int metric)
-{
-	return metric == PLOT_BPB || metric == PLOT_LOSS ||
-	       metric == PLOT_VAL_LOSS || metric == PLOT_MS_STEP;
-}
-
 /* The gap of each run to the reference, over x. */
 static void
 draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
@@ -373,31 +203,36 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	struct plot_points base, points[UI_MAX_MARKS + 2];
 	struct chart_series series[UI_MAX_MARKS + 3];
 	double smooth = plot_smoothing[shared->chart.smoothing], x[2];
+	int better = plot_infos[request.metric.id].better;
 	struct chart chart;
 	size_t n = 0;
 
 	request.rect = r;
-	take_points(&base, compare, base_run(shared));
-	(void)plot_points_smooth(&base, smooth);
+	plot_points_init(&base, shared->model, base_run(shared), request.metric,
+			 request.axis);
+	(void)plot_points_smooth(&base, &base, smooth);
 	for (size_t i = 0; i < request.n_runs; i++) {
 		struct plot_points *p = &points[i];
 
-		take_points(p, compare, request.runs[i]);
-		(void)plot_points_smooth(p, smooth);
+		plot_points_init(p, shared->model, request.runs[i],
+				 request.metric, request.axis);
+		(void)plot_points_smooth(p, &base, smooth);
 		for (size_t k = 0; k < p->n; k++)
-			p->y[k] -= y_between(&base, p->x[k]);
+			p->y[k] -= curve_at(&base.curve, p->x[k]);
 		if (request.runs[i] != base_run(shared))
 			series[n++] = (struct chart_series){
 				p->x,	     p->y,
 				p->n,	     theme_series((unsigned int)i),
-				CHART_SOLID, NULL
+				CHART_SOLID, NULL,
+				NULL
 			};
 	}
 	(void)canvas_box(canvas, r, "Gap to reference%s%s%s%s",
 			 base.unit[0] != '\0' ? " (" : "", base.unit,
 			 base.unit[0] != '\0' ? ")" : "",
-			 is_less_better(request.metric.id) ? ", − is better"
-							   : "");
+			 better < 0   ? ", − is better"
+			 : better > 0 ? ", + is better"
+				      : "");
 	plot_chart_init(&chart, &request, shared);
 	chart.series = series;
 	chart.n_series = n;
@@ -407,10 +242,14 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	/* Through the window the reference. */
 	x[0] = chart.x_lo;
 	x[1] = chart.x_hi;
-	series[chart.n_series++] = (struct chart_series){
-		x,   (const double[]){ 0, 0 }, 2, STYLE_REFERENCE, CHART_DASHED,
-		NULL
-	};
+	series[chart.n_series++] =
+		(struct chart_series){ x,
+				       (const double[]){ 0, 0 },
+				       2,
+				       STYLE_REFERENCE,
+				       CHART_DASHED,
+				       NULL,
+				       NULL };
 	if (n > 0)
 		chart_draw(&chart, canvas);
 	plot_points_release(&base);

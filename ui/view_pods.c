@@ -365,7 +365,8 @@ draw_chart(const struct ui_shared *shared, const struct series *series,
 {
 	size_t n = series_count(series), from = 0;
 	double *x = xcalloc(n, sizeof(*x)), *y = xcalloc(n, sizeof(*y));
-	struct chart_series line = { x, y, 0, STYLE_LIVE, CHART_SOLID, NULL };
+	struct chart_series line = { x,		  y,	0,   STYLE_LIVE,
+				     CHART_SOLID, NULL, NULL };
 	struct chart chart;
 
 	for (size_t i = 0; i < n; i++) {

@@ -2,6 +2,7 @@
 /* Run: one run's metrics as charts, its facts and events. */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,53 @@ struct view_run_state {
 	bool single; /* one large chart rather than a grid */
 	struct step_changes changes;
 };
+
+/* The selected run and the reference, but where both have but a clock. */
+static void
+request_run(struct plot_request *request, const struct ui_shared *shared)
+{
+	request->reference = shared->reference;
+	request->runs[request->n_runs++] = shared->selected;
+	if (shared->reference != NULL && shared->reference != shared->selected)
+		request->runs[request->n_runs++] = shared->reference;
+	plot_request_settle(request, shared);
+	if (request->axis == AXIS_WALL)
+		request->n_runs = 1;
+}
+
+/*
+ * How the run stands to the reference: "1.4120 val BPB at step 1,000: this run
+ * 1.3980, 0.0140 ±0.0030 ahead".
+ */
+static void
+add_reference(const struct ui_shared *shared, struct facts *facts)
+{
+	struct plot_request request = { .metric = shared->chart.metric };
+	char own[FMT_SIZE], base[FMT_SIZE], by[FMT_SIZE], error[FMT_SIZE];
+	char where[FMT_LABEL];
+	const struct plot_info *info;
+	struct gap gap;
+	double good;
+
+	request_run(&request, shared);
+	info = &plot_infos[request.metric.id];
+	gap = plot_gap(&request, shared->model, shared->selected,
+		       shared->reference, where);
+	good = info->better * gap.at;
+	if (run_has(gap.at))
+		facts_text(facts, "reference",
+			   plot_gap_style(&gap, request.metric),
+			   "%s %s: this run %s, %s ±%s %s",
+			   fmt_number(gap.value - gap.at, info->decimals + 1,
+				      base),
+			   where,
+			   fmt_number(gap.value, info->decimals + 1, own),
+			   fmt_number(fabs(gap.at), info->decimals + 1, by),
+			   fmt_number(gap.error, info->decimals + 1, error),
+			   good > 0   ? "ahead"
+			   : good < 0 ? "behind"
+				      : "apart");
+}
 
 /* All that its log says of the run. */
 static void
@@ -57,6 +105,8 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 	};
 	char when[FMT_SIZE];
 
+	if (shared->reference != NULL && shared->reference != mr)
+		add_reference(shared, facts);
 	if (mr->pod < shared->model->n_pods)
 		facts_text(facts, "pod", FACT_PLAIN, "%s",
 			   shared->model->pods[mr->pod].name);
@@ -108,7 +158,8 @@ draw_chart(struct view_run_state *view, struct ui_shared *shared,
 					.plain = rect.w < 50,
 					.marks = true };
 
-	request.runs[request.n_runs++] = shared->selected;
+	request_run(&request, shared);
+	request.legend = request.reference != NULL && !request.plain;
 	if (metric.id == PLOT_MS_STEP) {
 		step_changes_update(&view->changes, shared->selected);
 		request.changes = &view->changes;

@@ -354,7 +354,7 @@ learn_format(struct app_parts *parts, const struct command *command,
 		return cannot_do(err);
 	if (conf_make_dir_of(path, err) != 0)
 		return -1;
-	AUTO_TEXT name = file_create(path, str_from(parts->made), err);
+	AUTO_TEXT name = file_create(path, str_from(parts->made), false, err);
 
 	if (name == NULL)
 		return -1;

@@ -9,7 +9,7 @@
 
 #include "base/dist.h"
 #include "base/sort.h"
-#include "model/series.h"
+#include "model/reference.h"
 
 /* A validation at the step in question, and the score at the end. */
 struct ended {
@@ -47,36 +47,26 @@ value_at(const struct series *series, double step)
 }
 
 /*
- * The finished runs of that group but mr, behind them their mean; 0 also where
+ * The finished runs of that group, behind them their mean; 0 also where
  * one is on its way.
  */
 static size_t
 gather(const struct model *model, const char *group, const struct model_run *mr,
-       enum metric metric, double step, struct ended out[ADVICE_MOST + 1])
+       enum metric metric, double step, struct ended out[SEEDS_MOST + 1])
 {
+	const struct model_run *seeds[SEEDS_MOST];
+	size_t n_seeds = seeds_of(model, group, mr->run.planned_steps, seeds);
 	struct ended sum = { 0, 0 };
-	size_t n = 0, looked = 0;
+	size_t n = 0;
 
-	for (size_t i = model->n_runs; i-- > 0 && looked < ADVICE_MOST;) {
-		const struct model_run *other = model->runs[i];
+	for (size_t i = 0; i < n_seeds; i++) {
+		const struct model_run *other = seeds[i];
 		struct ended *e = &out[n];
-		bool is_new = true;
 
-		if (other == mr || other->run.status != RUN_FINISHED ||
-		    other->group == NULL || strcmp(other->group, group) != 0 ||
-		    fabs(other->run.planned_steps - mr->run.planned_steps) > 0)
-			continue;
-		looked++;
-		model_run_want(model, other);
-		if (other->history != MODEL_WHOLE)
-			return 0;
 		e->value = value_at(other->series[metric], step);
 		e->final = metric == METRIC_VAL_BPB ? other->run.final_bpb
 						    : other->run.final_val_loss;
-		for (size_t k = 0; k < n; k++)
-			is_new &= out[k].value != e->value ||
-				  out[k].final != e->final;
-		if (!is_new || !run_has(e->value) || !run_has(e->final))
+		if (!run_has(e->value) || !run_has(e->final))
 			continue;
 		sum.value += e->value;
 		sum.final += e->final;
@@ -93,7 +83,7 @@ advice_of(const struct model *model, const struct model_run *mr,
 	enum metric metric = mr->series[METRIC_VAL_BPB] != NULL
 				     ? METRIC_VAL_BPB
 				     : METRIC_VAL_LOSS;
-	struct ended earlier[ADVICE_MOST + 1], held[ADVICE_MOST + 1], mean;
+	struct ended earlier[SEEDS_MOST + 1], held[SEEDS_MOST + 1], mean;
 	const char *against = mr->group;
 	double others = 1; /* of a mean of the others, in one of all */
 

@@ -11,15 +11,12 @@
  * further behind would make it look worse than it is.
  *
  * Lower is better.  A finished run counts that has a validation at that step
- * and a final score, and that was not planned to be of another length; one that
- * was told twice counts once.  Where the run is of
- * the reference's group, or there is no reference, each earlier run is held
- * against the mean of all others.
+ * and a final score, and that was not planned to be of another length: one a
+ * seed, and one that was told twice once.  Where the run is of the reference's
+ * group, or there is no reference, each earlier run is held against the mean
+ * of all others.
  */
 #define ADVICE_LEAST 5 /* earlier runs that were behind */
-/* Finished runs of a group that are looked at, the newest: the series of two
- * such groups are held at once. */
-#define ADVICE_MOST 16
 
 struct advice {
 	double step; /* of that validation */

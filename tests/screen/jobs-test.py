@@ -406,6 +406,88 @@ def test_advice():
     p.leave()
 
 
+def write_seed(where, seed, off, upto=2000, ms=30):
+    """A log with a row every tenth step, as far as it has come."""
+    lines = ["seed:%d" % seed]
+    for step in range(10, upto + 1, 10):
+        loss = 2.8 + 3 / (1 + step / 50) + off
+        row = "step:%d/2000 %%s train_time:%dms step_avg:%.2fms" % (
+            step, step * ms, ms)
+        lines.append(row % ("train_loss:%.4f" % loss))
+        if step % 250 == 0:
+            lines.append(row % ("val_loss:%.4f val_bpb:%.4f" %
+                                (loss, loss / 2.5)))
+    if upto == 2000:
+        lines.append("final_int8_zlib_roundtrip_exact val_loss:%.8f "
+                     "val_bpb:%.8f" % (loss, loss / 2.5))
+    path = os.path.join(home, where, "%d.log" % seed)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    before = os.path.getsize(path) if os.path.exists(path) else 0
+    with open(path, "a", encoding="utf-8") as out:
+        out.write(("\n".join(lines) + "\n")[before:])
+
+
+def x_end(p):
+    """The last number at the x axis of the first chart."""
+    found = re.search(r"└0─[^\n│]*?([\d,]+)─*│", p.screen.text())
+    return int(found.group(1).replace(",", "")) if found else -1
+
+
+def test_reference():
+    """A run beside one that ended, and its seeds."""
+    for seed in range(4):
+        write_seed("band/ref", seed, 0.02 * seed)
+    write_seed("band/two", 1, 0.1)
+    write_seed("band/two", 2, 0.2)
+    write_seed("band/live", 9, 0.5, 500)
+    p = Desk("band")
+    p.wait_for("Runs (7)")
+    p.press("X/ref\r")
+    p.wait_for("(4 shown)")
+    p.press("gR\x1b")
+    p.press("/live\r")
+    p.wait_for("(1 shown)")
+    p.press("g2")
+    ok(p.wait_for("next seed, 95 % (4 seeds)"), "a band of four seeds",
+       p.screen.text())
+    ref = int(re.search(r" ref s(\d)", p.screen.text()).group(1))
+    loss = 2.8 + 3 / 11
+    ok(p.wait_for("reference %.4f val BPB at step 500: this run %.4f, " %
+                  ((loss + 0.02 * ref) / 2.5, (loss + 0.5) / 2.5)) and
+       p.wait_for("±0.0000 behind"), "a run and its reference at one step",
+       p.screen.text())
+    ok(x_end(p) == 2000, "the reference is shown whole",
+       p.screen.text())
+    p.press("v.")
+    ok(p.wait_for("· replay") and 0 < x_end(p) <= 500,
+       "then as far as this run has come", p.screen.text())
+    write_seed("band/live", 9, 0.5, 1000)
+    ok(p.wait_for("val BPB at step 1,000: ") and
+       p.until(lambda: 500 < x_end(p) <= 1000),
+       "which goes on with the run", p.screen.text())
+    p.press(".")
+    ok(p.wait_for("other runs are shown whole") and
+       p.until(lambda: x_end(p) == 2000),
+       "and whole again", p.screen.text())
+    p.press("4")
+    ok(p.wait_for("next seed, 95 % (4 seeds)"), "Compare has the band",
+       p.screen.text())
+    p.press("1\x1b/ref\r")
+    p.wait_for("(4 shown)")
+    p.press("gj2")
+    ok(p.wait_for("next seed, 95 % (3 seeds)"),
+       "a seed is held against the others alone", p.screen.text())
+    p.press("1\x1b/ two\r")
+    p.wait_for("(2 shown)")
+    p.press("gR\x1b/live\r")
+    p.wait_for("(1 shown)")
+    p.press("g2")
+    ok(p.wait_for("no band (2 seeds)") and
+       "next seed," not in p.screen.text(), "two seeds make none",
+       p.screen.text())
+    p.leave()
+
+
 def main():
     global home
     with tempfile.TemporaryDirectory() as folder_:
@@ -413,7 +495,8 @@ def main():
         write_logs()
         tests = (test_jobs, test_board, test_export, test_chosen,
                  test_search_does_nothing,
-                 test_escape, test_lists, test_advice)
+                 test_escape, test_lists, test_advice,
+                 test_reference)
         for test in tests:
             if sys.argv[1:] and test.__name__[5:] not in sys.argv[1:]:
                 continue

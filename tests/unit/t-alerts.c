@@ -11,7 +11,9 @@
 #include "base/xalloc.h"
 #include "model/advice.h"
 #include "model/alerts.h"
+#include "model/board_stats.h"
 #include "model/forecast.h"
+#include "model/reference.h"
 #include "parsers/run_reader.h"
 #include "parsers/run_series.h"
 
@@ -724,6 +726,139 @@ test_advice(void)
 	test_advice_drawn(0.02);
 }
 
+/*
+ * A next value lies in the band 95 times of 100, however few it is made of;
+ * the mean and twice the spread would hold far less.
+ */
+static void
+test_band_drawn(void)
+{
+	const double x[] = { 10, 20 };
+	uint64_t state = 7;
+
+	for (size_t n = SEEDS_LEAST; n <= 7; n++) {
+		int inside = 0, by_spread = 0, all = 0;
+
+		for (int i = 0; i < 2000; i++) {
+			double y[8][2], next;
+			struct curve curves[8];
+			struct board_stats stats;
+			struct band band;
+
+			for (size_t k = 0; k < n; k++) {
+				y[k][0] = 3 + 0.01 * noise(&state);
+				y[k][1] = 2 + 0.02 * noise(&state);
+				curves[k] = (struct curve){ x, y[k], 2 };
+			}
+			band_init(&band, curves, n, &curves[0]);
+			for (size_t at = 0; at < 2; at++, all++) {
+				double values[8];
+
+				for (size_t k = 0; k < n; k++)
+					values[k] = y[k][at];
+				next = (at == 0 ? 3 : 2) +
+				       0.01 * (double)(at + 1) * noise(&state);
+				board_stats_of(&stats, values, n);
+				by_spread += fabs(next - stats.mean) <
+					     2 * stats.sd_sample;
+				inside += next > band.lo[at] &&
+					  next < band.hi[at];
+			}
+			band_release(&band);
+		}
+		ok(fabs(100.0 * inside / all - 95) < 2,
+		   "of %zu seeds the band holds %.1f of 100 next ones "
+		   "(mean and 2 sd: %.1f)",
+		   n, 100.0 * inside / all, 100.0 * by_spread / all);
+		ok(n > 3 || by_spread < 0.8 * all, "and is no mean and 2 sd");
+	}
+}
+
+static void
+test_band(void)
+{
+	const double x[] = { 10, 20, 30 }, at[] = { 10, 20, 25, 30, 40 };
+	const double y[3][3] = { { 3, 2, 1 },
+				 { 3.1, 2.2, 1 },
+				 { 3.2, 2.1, 1 } };
+	const struct curve over = { at, at, 5 };
+	double many[3 * BAND_POINTS];
+	struct curve seeds[3] = { { x, y[0], 3 },
+				  { x, y[1], 3 },
+				  { x, y[2], 2 } };
+	struct band band;
+
+	band_init(&band, seeds, 3, &over);
+	/* t(0.975, 2) = 4.302653 of any table; sd 0.1. */
+	is_near(band.hi[0], 3.1 + 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6,
+		"as far above the mean");
+	is_near(band.lo[0], 3.1 - 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6,
+		"as below");
+	ok(run_has(band.lo[1]) && !run_has(band.lo[2]) && !run_has(band.hi[3]),
+	   "none where fewer than three seeds are");
+	ok(band.n == 5 && !run_has(band.lo[4]), "nor behind them all");
+	band_release(&band);
+	band_init(&band, seeds, 2, &over);
+	ok(!run_has(band.lo[0]), "two seeds make none");
+	band_release(&band);
+	for (int i = 0; i < 3 * BAND_POINTS; i++)
+		many[i] = i;
+	band_init(&band, seeds, 3,
+		  &(struct curve){ many, many, 3 * BAND_POINTS });
+	ok(band.n <= BAND_POINTS && band.x[band.n - 1] == 3 * BAND_POINTS - 1,
+	   "of many x some, with the last");
+	band_release(&band);
+	band_init(&band, seeds, 3, &(struct curve){ NULL, NULL, 0 });
+	is_int((long long)band.n, 0, "of none none");
+	band_release(&band);
+}
+
+/* Which runs are seeds of a group, each once. */
+static void
+test_seeds(void)
+{
+	const struct model_run *found[SEEDS_MOST];
+	struct model model;
+	struct model_run *mr;
+	char path[40];
+
+	model_init(&model);
+	for (int k = 0; k < 8; k++) {
+		(void)snprintf(path, sizeof(path), "/g/%d.log", k);
+		mr = add_run(&model, "a", path);
+		mr->run.seed = k;
+		mr->run.status = RUN_FINISHED;
+		mr->run.planned_steps = 2000;
+	}
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 8,
+	       "all that finished");
+	model.runs[0]->run.seed = 1;
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 7,
+	       "a seed once");
+	ok(found[0] == model.runs[7] && found[6] == model.runs[1],
+	   "the newest first");
+	model.runs[2]->run.status = RUN_RUNNING;
+	model.runs[3]->run.planned_steps = 1000;
+	free(model.runs[4]->group);
+	model.runs[4]->group = xstrdup("/h");
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 4,
+	       "none that runs, was planned otherwise or is of elsewhere");
+	model.runs[5]->run.seed = model.runs[6]->run.seed = RUN_ABSENT;
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 4,
+	       "who prints no seed is one");
+	for (int k = 5; k < 7; k++) {
+		model.runs[k]->run.steps = 2000;
+		model.runs[k]->run.train_ms = 60000;
+		model.runs[k]->run.final_bpb = 1.25;
+	}
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 3,
+	       "but what two logs tell is one");
+	model.runs[1]->history = MODEL_ASKED;
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 0,
+	       "none while one is on its way");
+	model_release(&model);
+}
+
 static void
 on_sample(void *user, const struct run *run, const struct sample *sample)
 {
@@ -818,6 +953,92 @@ leave_one_out(struct model *model, const char *name)
 	judge_trial(&trial, name);
 }
 
+/* Points of a series by step or by training time; false: it has none. */
+static bool
+take_curve(const struct series *series, bool by_time, struct curve *out)
+{
+	size_t n = series != NULL ? series_count(series) : 0;
+	double *x = xcalloc(n + 1, sizeof(*x)), *y = xcalloc(n + 1, sizeof(*y));
+
+	*out = (struct curve){ x, y, 0 };
+	for (size_t i = 0; i < n; i++) {
+		const struct series_point *p = series_at(series, i);
+
+		x[out->n] = by_time ? p->train_ms : p->step;
+		y[out->n] = p->value;
+		out->n += run_has(x[out->n]);
+	}
+	return out->n > 1;
+}
+
+static void
+free_curve(struct curve *curve)
+{
+	free((void *)(uintptr_t)curve->x);
+	free((void *)(uintptr_t)curve->y);
+}
+
+/* What part of a run that is left out lies in the band of the others. */
+static void
+leave_out_of_band(const struct model *model, const struct model_run *mr,
+		  enum metric metric, bool by_time, long count[3])
+{
+	const struct model_run *seeds[SEEDS_MOST];
+	struct curve curves[SEEDS_MOST], own;
+	size_t n = seeds_of(model, mr->group, mr->run.planned_steps, seeds),
+	       used = 0;
+	struct band band;
+
+	(void)take_curve(mr->series[metric], by_time, &own);
+	for (size_t i = 0; i < n; i++)
+		if (seeds[i] != mr) {
+			if (take_curve(seeds[i]->series[metric], by_time,
+				       &curves[used]))
+				used++;
+			else
+				free_curve(&curves[used]);
+		}
+	band_init(&band, curves, used, &own);
+	for (size_t i = 0; i < band.n; i++) {
+		double y = curve_at(&own, band.x[i]);
+
+		if (!run_has(band.lo[i]) || !run_has(y))
+			continue;
+		count[0]++;
+		count[1] += y >= band.lo[i] && y <= band.hi[i];
+	}
+	count[2] += used >= SEEDS_LEAST;
+	band_release(&band);
+	for (size_t i = 0; i < used; i++)
+		free_curve(&curves[i]);
+	free_curve(&own);
+}
+
+/* Each finished run held against the band of the others of its group. */
+static void
+leave_out_seeds(const struct model *model, const char *name, long all[3])
+{
+	static const enum metric metrics[] = { METRIC_TRAIN_LOSS,
+					       METRIC_VAL_LOSS };
+
+	for (size_t m = 0; m < 4; m++) {
+		long count[3] = { 0 };
+
+		for (size_t i = 0; i < model->n_runs; i++)
+			if (model->runs[i]->run.status == RUN_FINISHED)
+				leave_out_of_band(model, model->runs[i],
+						  metrics[m / 2], m % 2 != 0,
+						  count);
+		printf("# %s: %s by %s: of %ld runs %ld of %ld points are in "
+		       "the band\n",
+		       name, metric_info(metrics[m / 2])->name,
+		       m % 2 != 0 ? "time" : "step", count[2], count[1],
+		       count[0]);
+		for (size_t k = 0; k < 3; k++)
+			all[k] += count[k];
+	}
+}
+
 static void
 test_advice_corpus(void)
 {
@@ -825,6 +1046,7 @@ test_advice_corpus(void)
 	const char *src = getenv("HGYM_SRC"), *shared = getenv("HGYM_SHARED");
 	struct format_set *formats = format_set_new_builtin();
 	char pattern[1000];
+	long count[3] = { 0 };
 
 	for (size_t c = 0; c < 2; c++) {
 		struct model model;
@@ -845,6 +1067,7 @@ test_advice_corpus(void)
 			read_logs(&model, pattern, formats);
 		}
 		leave_one_out(&model, corpora[c]);
+		leave_out_seeds(&model, corpora[c], count);
 		/* All of them as one group, as a pattern may have it. */
 		for (size_t i = 0; i < model.n_runs; i++) {
 			free(model.runs[i]->group);
@@ -853,6 +1076,10 @@ test_advice_corpus(void)
 		leave_one_out(&model, corpora[c]);
 		model_release(&model);
 	}
+	ok(labs(100 * count[1] - 95 * count[0]) <= 2 * count[0],
+	   "the band holds 95 +- 2 of 100 points of a seed left out (%ld of "
+	   "%ld, %ld curves)",
+	   count[1], count[0], count[2]);
 	format_set_free(formats);
 }
 
@@ -860,6 +1087,9 @@ int
 main(void)
 {
 	test_advice();
+	test_band();
+	test_band_drawn();
+	test_seeds();
 	test_advice_corpus();
 	test_stall();
 	test_idle();

@@ -23,9 +23,9 @@ static const char *name; /* of the series; NULL: none */
 static void
 draw(struct chart *chart, const double *x, const double *y, size_t n)
 {
-	const struct chart_series series = { x,		  y,
-					     n,		  STYLE_SERIES_1,
-					     CHART_SOLID, name };
+	const struct chart_series series = {
+		x, y, n, STYLE_SERIES_1, CHART_SOLID, name, NULL
+	};
 	struct canvas canvas;
 
 	canvas_init(&canvas);
@@ -132,6 +132,67 @@ test_gaps(void)
 	y[0] = y[2] = y[4] = NAN;
 	draw(&chart, x, y, 5);
 	ok(count_cells() >= 1, "a point alone can be seen");
+}
+
+/* Cells of the text that are none of the axis and no blank. */
+static int
+count_marks(const char *marks)
+{
+	int n = 0;
+
+	for (const char *line = text.data; *line != '\0'; line++)
+		n += strchr(marks, *line) != NULL;
+	return n;
+}
+
+/* A band lies behind the lines, in each charset, and moves no axis. */
+static void
+test_band(void)
+{
+	const double x[] = { 0, 1, 2 }, y[] = { 2, 2, 2 };
+	double lo[] = { 1.97, 1.97, 1.97 }, hi[] = { 2.03, 2.03, 2.03 };
+	const double wild[] = { -1e300, NAN, 1e300 };
+	struct chart_series series[] = {
+		{ x, lo, 3, STYLE_REFERENCE, CHART_BAND, "band", hi },
+		{ x, y, 3, STYLE_SERIES_1, CHART_SOLID, NULL, NULL },
+	};
+	struct canvas canvas;
+	struct chart chart;
+	int cells[2], lines = 0;
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, WIDTH, HEIGHT);
+	chart_init(&chart, (struct rect){ 0, 0, WIDTH, HEIGHT });
+	chart.series = series;
+	for (int set = CHART_BRAILLE; set <= CHART_ASCII; set++) {
+		chart.charset = (enum chart_charset)set;
+		for (int n = 0; n < 2; n++) {
+			chart.series = series + 1 - n;
+			chart.n_series = 1 + (size_t)n;
+			canvas_clear(&canvas);
+			chart_draw(&chart, &canvas);
+			buf_clear(&text);
+			canvas_dump(&canvas, set == CHART_ASCII, &text);
+			cells[n] = set == CHART_BRAILLE ? count_cells()
+				   : set == CHART_ASCII
+					   ? count_marks("*+:")
+					   : count_marks("\x96\x97\x98\x9d");
+			if (n == 0)
+				lines = count_marks("0123456789");
+			else
+				ok(count_marks("0123456789") == lines,
+				   "charset %d: the axis stays", set);
+		}
+		ok(cells[1] > cells[0] + 20, "charset %d: a band of %d cells",
+		   set, cells[1] - cells[0]);
+	}
+	series[0].y = wild;
+	series[0].top = wild;
+	chart.x_lo = 0.5;
+	chart.x_hi = 0.5001;
+	chart_draw(&chart, &canvas);
+	ok(true, "a band may be of any numbers");
+	canvas_release(&canvas);
 }
 
 static void
@@ -318,6 +379,7 @@ main(void)
 	test_few();
 	test_noise();
 	test_gaps();
+	test_band();
 	test_sizes();
 	test_percent();
 	test_zoom();

@@ -376,8 +376,8 @@ static void
 test_chart(void)
 {
 	double x[100], y[100];
-	struct chart_series series = { x,	    y,	100, STYLE_SERIES_1,
-				       CHART_SOLID, "s" };
+	struct chart_series series = { x,	    y,	 100, STYLE_SERIES_1,
+				       CHART_SOLID, "s", NULL };
 	struct canvas canvas;
 	struct chart chart;
 	bool drawn = true;

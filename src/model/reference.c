@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run is held against: another one, and the seeds of a group. */
+#include "config.h"
+
+#include "model/reference.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/dist.h"
+#include "base/sort.h"
+#include "model/board_stats.h"
+#include "model/forecast.h"
+
+/* Parts of what both have: whose rows are those of now, and those near it. */
+#define GAP_NEAR      0.2
+#define GAP_SCATTER   0.5
+#define GAP_LEAST     5 /* rows for a mean */
+#define GAP_SAME_TIME 0.005
+
+/* Whether they are of one seed, or one run that two logs tell. */
+static bool
+is_same_seed(const struct run *a, const struct run *b)
+{
+	return a->seed == b->seed ||
+	       (a->steps == b->steps && a->train_ms == b->train_ms &&
+		(a->final_bpb == b->final_bpb ||
+		 a->final_val_loss == b->final_val_loss));
+}
+
+size_t
+seeds_of(const struct model *model, const char *group, double planned_steps,
+	 const struct model_run *out[SEEDS_MOST])
+{
+	size_t n = 0;
+
+	for (size_t i = model->n_runs; i-- > 0 && n < SEEDS_MOST;) {
+		const struct model_run *mr = model->runs[i];
+		bool is_new = true;
+
+		if (mr->run.status != RUN_FINISHED || group == NULL ||
+		    mr->group == NULL || strcmp(mr->group, group) != 0 ||
+		    fabs(mr->run.planned_steps - planned_steps) > 0)
+			continue;
+		model_run_want(model, mr);
+		if (mr->history != MODEL_WHOLE)
+			return 0;
+		for (size_t k = 0; k < n; k++)
+			is_new &= !is_same_seed(&mr->run, &out[k]->run);
+		out[n] = mr;
+		n += is_new;
+	}
+	return n;
+}
+
+double
+curve_at(const struct curve *curve, double x)
+{
+	double a, b, part;
+	size_t i;
+
+	if (curve->n < 2 || !(x >= curve->x[0]) ||
+	    !(x <= curve->x[curve->n - 1]))
+		return RUN_ABSENT;
+	i = bisect(curve->n - 1, k, curve->x[k] <= x);
+	a = curve->x[i - 1];
+	b = curve->x[i];
+	if (b <= a || x == a)
+		return curve->y[i - 1];
+	part = a > 0 ? log(x / a) / log(b / a) : (x - a) / (b - a);
+	return curve->y[i - 1] + (curve->y[i] - curve->y[i - 1]) * part;
+}
+
+void
+band_init(struct band *band, const struct curve *seeds, size_t n_seeds,
+	  const struct curve *over)
+{
+	double values[SEEDS_MOST], width = RUN_ABSENT;
+	size_t every = over->n / BAND_POINTS + 1, n_of_width = 0;
+	struct board_stats stats;
+
+	*band = (struct band){ .n = (over->n + every - 1) / every };
+	band->x = xcalloc(band->n + 1, sizeof(*band->x));
+	band->lo = xcalloc(band->n + 1, sizeof(*band->lo));
+	band->hi = xcalloc(band->n + 1, sizeof(*band->hi));
+	for (size_t i = 0; i < band->n; i++) {
+		/* The last of each few, so that the end is there. */
+		double x = over->x[over->n - 1 - (band->n - 1 - i) * every];
+		size_t n = 0;
+
+		for (size_t k = 0; k < n_seeds; k++) {
+			values[n] = curve_at(&seeds[k], x);
+			n += isfinite(values[n]);
+		}
+		if (n != n_of_width)
+			width = n < SEEDS_LEAST
+					? RUN_ABSENT
+					: dist_t_quantile(0.975,
+							  (double)n - 1) *
+						  sqrt(1 + 1 / (double)n);
+		n_of_width = n;
+		board_stats_of(&stats, values, n);
+		band->x[i] = x;
+		band->lo[i] = stats.mean - width * stats.sd_sample;
+		band->hi[i] = stats.mean + width * stats.sd_sample;
+	}
+}
+
+void
+band_release(struct band *band)
+{
+	free(band->x);
+	free(band->lo);
+	free(band->hi);
+}
+
+/* The gap at an x: between the rows of both. */
+static double
+gap_at(const struct curve *own, const struct curve *base, double x)
+{
+	return curve_at(own, x) - curve_at(base, x);
+}
+
+/* How much one row is off, by what lies between a row and the next. */
+static double
+scatter_of(const double *gaps, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 1; i < n; i++)
+		sum += (gaps[i] - gaps[i - 1]) * (gaps[i] - gaps[i - 1]);
+	return n > 1 ? sqrt(sum / (double)(n - 1) / 2) : RUN_ABSENT;
+}
+
+/* Means of the newest rows: off by their noise and by their drift. */
+static struct gap
+mean_gap(const double *gaps, const double *values, size_t n)
+{
+	struct forecast_gap all = { 0 }, newer = { 0 }, own = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		forecast_gap_add(&all, gaps[i]);
+		forecast_gap_add(&own, values[i]);
+		if (i < n / 2)
+			forecast_gap_add(&newer, gaps[i]);
+	}
+	return (struct gap){ .at = all.mean,
+			     .error = hypot(forecast_gap_error(&all),
+					    newer.mean - all.mean),
+			     .value = own.mean,
+			     .rows = n };
+}
+
+struct gap
+gap_of(const struct curve *own, const struct curve *base)
+{
+	double gaps[FORECAST_GAP_ROWS], values[FORECAST_GAP_ROWS], first, last;
+	size_t n = 0, near = 0;
+	struct gap gap = { .at = RUN_ABSENT, .x = RUN_ABSENT };
+
+	if (own->n == 0 || base->n == 0)
+		return gap;
+	last = fmin(own->x[own->n - 1], base->x[base->n - 1]);
+	first = fmax(own->x[0], base->x[0]);
+	for (size_t i = own->n; i-- > 0 && n < FORECAST_GAP_ROWS;) {
+		double x = own->x[i], at = gap_at(own, base, x);
+
+		/* What is long ago says nothing of now. */
+		if (x < last - (last - first) * GAP_SCATTER)
+			break;
+		if (!isfinite(at))
+			continue;
+		gaps[n] = at;
+		values[n++] = own->y[i];
+		near += x >= last - (last - first) * GAP_NEAR;
+	}
+	gap = near >= GAP_LEAST ? mean_gap(gaps, values, near)
+				: (struct gap){ .at = gap_at(own, base, last),
+						.error = scatter_of(gaps, n),
+						.value = curve_at(own, last),
+						.rows = 1 };
+	gap.x = last;
+	return gap;
+}
+
+/* Whether two validations are of one place: a step, or the end of the time. */
+static bool
+is_common(const struct series_point *a, const struct series_point *b)
+{
+	return a->step == b->step ||
+	       fabs(a->train_ms / b->train_ms - 1) < GAP_SAME_TIME;
+}
+
+struct gap
+gap_validated(const struct model_run *mr, const struct model_run *base)
+{
+	const struct series *own = mr->series[METRIC_VAL_BPB];
+	const struct series *ref = base->series[METRIC_VAL_BPB];
+	double now = fmin(mr->run.steps, base->run.steps);
+	size_t i = own != NULL ? series_count(own) : 0;
+	size_t k = ref != NULL ? series_count(ref) : 0, n = 0;
+	double gaps[FORECAST_GAP_ROWS];
+	struct gap gap = { .at = RUN_ABSENT, .rows = 1 };
+
+	while (i > 0 && k > 0 && n < FORECAST_GAP_ROWS) {
+		const struct series_point *a = series_at(own, i - 1);
+		const struct series_point *b = series_at(ref, k - 1);
+
+		if (is_common(a, b)) {
+			if (fmin(a->step, b->step) <
+			    now * (1 - (n == 0 ? GAP_NEAR : GAP_SCATTER)))
+				break;
+			gaps[n] = a->value - b->value;
+			if (n++ == 0) {
+				gap.at = gaps[0];
+				gap.value = a->value;
+				gap.x = a->step == b->step ? a->step
+							   : RUN_ABSENT;
+			}
+			i--;
+			k--;
+		} else if (a->step > b->step) {
+			i--;
+		} else {
+			k--;
+		}
+	}
+	gap.error = scatter_of(gaps, n);
+	return gap;
+}

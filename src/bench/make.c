@@ -744,26 +744,24 @@ told_read(struct told *told, const struct harness_run *run, struct err *err)
 		if (run->iterations[i].number == run->best.iteration &&
 		    run->checkpoint.iteration.value == run->best.iteration)
 			best = &run->iterations[i];
-	if (best != NULL && run->baseline.config != NULL &&
-	    best->post.config != NULL) {
+	if (best == NULL)
+		return err_set(err, ERR_NODATA,
+			       "its checkpoint is not a verified best");
+	if (run->baseline.config != NULL && best->post.config != NULL) {
 		base = run->baseline.config;
 		own = best->post.config;
 	}
-	if (best == NULL || base == NULL || own == NULL)
-		return err_set(err, ERR_NODATA,
-			       best == NULL
-				       ? "its checkpoint is not a verified best"
-				       : "its template has no settings");
+	if (base == NULL || own == NULL)
+		return err_set(err, ERR_NODATA, "its template has no settings");
 	told_add(told, 0, read_settings(base, "the template's settings", err));
 	if (told->n == 1)
 		told_add(told, best->number,
 			 read_settings(own, "the checkpoint's settings", err));
-	if (told->n < 2)
-		return err->code != ERR_NONE
-			       ? -1
-			       : err_set(err, ERR_NODATA,
-					 "its checkpoint has the template's "
-					 "settings");
+	if (told->n < 2 && err->code == ERR_NONE)
+		err_set(err, ERR_NODATA,
+			"its checkpoint has the template's settings");
+	if (err->code != ERR_NONE)
+		return -1;
 	if (own != run->checkpoint.told && run->checkpoint.told != NULL &&
 	    told_check(run->checkpoint.told, told->trees[1], err) != 0)
 		return -1;

@@ -538,11 +538,12 @@ counts_less(const struct judge *judge, size_t arm, size_t other, double margin)
 	       MEAN(other, shown_most_s) - MEAN(other, printed_s) + margin;
 }
 
-/* Does one arm count more time in its window than its whole runs took? */
-static bool
+/* By how much (s) an arm's window by its logs is longer than its whole runs;
+ * NAN: not known. */
+static double
 counts_more(const struct judge *judge, size_t arm)
 {
-	return MEAN(arm, printed_s) > MEAN(arm, took_s) + LOG_CLOCK_LENGTH_S;
+	return MEAN(arm, printed_s) - MEAN(arm, took_s) - LOG_CLOCK_LENGTH_S;
 }
 
 /* How much more of the control's window a run gained by the logs than by the
@@ -558,6 +559,13 @@ gained_by_log(const struct health_sum *control, const struct health_sum *run)
 	return (printed - seen) / control->printed_s;
 }
 
+/* Did the pod's clock see when the window was, to a part of it? */
+static bool
+is_seen(const struct health_sum *h)
+{
+	return h->shown_most_s - h->shown_least_s < h->printed_s / 2.0;
+}
+
 /* Is more than half of the difference in the logs alone, by their pairs? */
 static bool
 is_by_log_alone(const struct judge *judge, const struct judge_contrast *c)
@@ -570,7 +578,8 @@ is_by_log_alone(const struct judge *judge, const struct judge_contrast *c)
 	while ((control = judge_next(judge, 0, control)) != NULL) {
 		run = judge_beside(judge, c->arm, control);
 		if (run != NULL && judge_is_usable(run) &&
-		    judge_is_usable(control))
+		    judge_is_usable(control) && is_seen(run->health) &&
+		    is_seen(control->health))
 			gained[n++] =
 				gained_by_log(control->health, run->health);
 	}
@@ -591,7 +600,7 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 	double a = MEAN(0, printed_s), margin = LOG_CLOCK_SHARE * a;
 	bool paced = true, stamped = true;
 
-	if (counts_more(judge, c->arm) && !counts_more(judge, 0)) {
+	if (counts_more(judge, c->arm) > 0.0 && counts_more(judge, 0) <= 0.0) {
 		guard_add(&c->hits, GUARD_LOG_CLOCK, true,
 			  "its window took %.1f s by its log, all of a run "
 			  "%.1f s",

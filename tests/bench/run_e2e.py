@@ -261,7 +261,7 @@ def tricks(rig):
     text = {c["variant"]: c["text"] for c in found["contrasts"]}
     ok(text["helper"].startswith("INVALID (same work)"),
        "a file that the control would read is seen to be made", text)
-    ok(not is_running(int(open(pid).read())),
+    ok(wait_for(lambda: not is_running(int(open(pid).read()))),
        "what leaves a run in any way ends with it", text)
     rig.clean("tricks")
     path = rig.bench("old", [rig.pod("p1")], {"env": {"STEP_MS": "14"}},

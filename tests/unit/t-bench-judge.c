@@ -313,10 +313,23 @@ test_log_clock_stamped(void)
 	}
 	is_int((long long)judged(b)->hits.n, 0, "what both clocks say is");
 	judge_release(&b->judge);
+	for (size_t i = 0; i < b->n; i++) { /* since the pod's boot */
+		b->health[i].shown_least_s = -68310 + (i % 2 == 1 ? .2 : 0);
+		b->health[i].shown_most_s = 68310;
+	}
+	is_int((long long)judged(b)->hits.n, 0,
+	       "a window that no stamp bounds tells nothing");
+	judge_release(&b->judge);
 	for (size_t i = 0; i < b->n; i++) {
 		b->health[i].shown_least_s = b->health[i].shown_most_s = 0.1;
 		b->health[i].took_s = i % 2 == 1 ? 0.5 : 2.5;
 	}
+	for (size_t i = 0; i < b->n; i += 2)
+		b->runs[i].counted = false;
+	is_int((long long)judged(b)->hits.n, 0, "one arm alone tells nothing");
+	judge_release(&b->judge);
+	for (size_t i = 0; i < b->n; i += 2)
+		b->runs[i].counted = true;
 	c = judged(b);
 	ok(c->verdict.word == VERDICT_INVALID && c->hits.hit[0].hard,
 	   "nor does a window last longer than its run: %s", c->verdict.text);

@@ -271,10 +271,11 @@ local_end(struct ingest *ingest, const char *path)
 	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
 		if (log->end != UINT64_MAX || strcmp(log->name, path) != 0)
 			continue;
-		if (log->turn == NULL)
-			look_at(log);
+		/* What came since the last look is of it. */
+		tail_wait(log);
+		look_at(log);
 		log->end = log->fetched;
-		if (log->turn == NULL && log->parsed >= log->end)
+		if (log->parsed >= log->end)
 			sink_finish(log);
 	}
 }

@@ -227,7 +227,7 @@ op_start() {
 	fi
 	# shellcheck disable=SC2016
 	printf '%s\n%s\nexec %s\n' "$probe"'cd "$HB_CWD" || exit 126' \
-		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN HB_REAPER \
+		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
 HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_CMD" >"$job/cmd.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
 	write_run "$job"

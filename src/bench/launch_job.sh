@@ -2,19 +2,16 @@
 # shellcheck shell=sh disable=SC2016,SC2086
 # What a job of a bench is made of, written into its folder by op_start of
 # launch.sh, which this stands before: run.sh, and what it needs.
-# A session of its own, by what there is; by python3 one that no process leaves
-# unseen: whose parent ends becomes a child of this (PR_SET_CHILD_SUBREAPER).
+# A session of its own, by what there is.
 new_session() {
-	if command -v python3 >/dev/null 2>&1; then
-		exec python3 -c 'import ctypes, os, sys
-os.setsid()
-if ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0:
-    os.environ["HB_REAPER"] = str(os.getpid())
-os.execvp(sys.argv[1], sys.argv[1:])' "$@"
-	elif command -v setsid >/dev/null 2>&1; then
+	if command -v setsid >/dev/null 2>&1; then
 		exec setsid "$@"
 	elif busybox setsid true 2>/dev/null; then
 		exec busybox setsid "$@"
+	elif command -v python3 >/dev/null 2>&1; then
+		exec python3 -c 'import os, sys
+os.setsid()
+os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 	fi
 	exec perl -e 'use POSIX; POSIX::setsid(); exec @ARGV' "$@"
 }
@@ -252,16 +249,6 @@ note_tree() {
 		echo "$pid ${20}" >>tree
 	done
 }
-# What left its parents, and is no part of the way from the session to here.
-note_orphans() {
-	read -r kids 2>/dev/null \
-		<"/proc/$HB_REAPER/task/$HB_REAPER/children" || return
-	tree=
-	for pid in $kids; do
-		case " $way " in *" $pid "*) ;; *) tree="$tree $pid" ;; esac
-	done
-	note_tree
-}
 # One line of the host, mostly by what the shell itself can read: steady
 # clock, bytes of the log, load, busy and stolen CPU time, time that the main
 # threads of the run waited for a CPU, time that the container's quota held it.
@@ -349,8 +336,6 @@ if command -v python3 >/dev/null 2>&1; then
 	) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 	stamper=$!
 fi
-noted=" " way=
-read -r way 2>/dev/null <"/proc/${HB_REAPER:-}/task/${HB_REAPER:-}/children"
 HGYM_JOB=$HB_MARK sh ./cmd.sh </dev/null >out.txt 2>&1 &
 child=$!
 (
@@ -391,7 +376,6 @@ while :; do
 	kill -0 "$child" 2>/dev/null || break
 done
 t1=$(date +%s) up1=$(cut -d' ' -f1 /proc/uptime)
-note_orphans
 sample_host >>host.csv
 # A run that Slurm takes the node from is no failure, and no number.
 moved=
@@ -406,7 +390,6 @@ kill -TERM 0
 # Workers that left the group still hold the GPU: they end with the run.
 tries=0
 while :; do
-	note_orphans
 	left=$(marked "$HB_MARK" . HGYM_JOB)
 	test -n "$left" || break
 	tries=$((tries + 1))

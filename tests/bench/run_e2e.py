@@ -236,33 +236,19 @@ def few_looks(rig):
 
 
 def tricks(rig):
-    """Variants that slow down what runs after them, and one that prints an
-    old log."""
-    work, pid = os.path.join(rig.dir, "work"), os.path.join(rig.dir, "pid")
+    """A variant that changes the control, and one that prints an old log."""
+    work = os.path.join(rig.dir, "work")
     with open(os.path.join(work, "old.py"), "w") as script:
         script.write("import os\nms = float(os.environ['STEP_MS'])\n"
                      "if ms > 15: __import__('time').sleep(1.6)\n"
                      "for i in range(101):\n"
                      "    print('step:%d/100 train_loss:2.0 train_time:%.1fms"
                      " step_avg:%.2fms' % (i, i * ms, ms))\n")
-    variants = [
-        # Out of sight at once: no mark, no descriptor, no parent.
-        {"tag": "daemon", "command": "env -i setsid -f sh -c 'exec <&- >&- "
-         "2>&- 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; echo $$ >%s; exec sleep "
-         "300'; sh workload.sh" % pid},
-        {"tag": "helper", "command": "mkdir -p lib; date +%s.%N >lib/slow.py; "
-         "sh workload.sh"}]
-    path = rig.bench("tricks", [rig.pod("p1")], {})
-    plan = json.load(open(path))
-    plan["variants"][1:] = variants
-    with open(path, "w") as stream:
-        json.dump(plan, stream)
-    found = json.loads(rig.tui("bench", "run", "--yes", "--json", path).stdout)
-    text = {c["variant"]: c["text"] for c in found["contrasts"]}
-    ok(text["helper"].startswith("INVALID (same work)"),
-       "a file that the control would read is seen to be made", text)
-    ok(wait_for(lambda: not is_running(int(open(pid).read()))),
-       "what leaves a run in any way ends with it", text)
+    path = rig.bench("tricks", [rig.pod("p1")], {
+        "command": "mkdir -p lib; date +%s.%N >lib/slow.py; sh workload.sh"})
+    found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    ok(found["text"].startswith("INVALID (same work)"),
+       "a file that the control would read is seen to be made", found)
     rig.clean("tricks")
     path = rig.bench("old", [rig.pod("p1")], {"env": {"STEP_MS": "14"}},
                      workload={"command": "exec python3 old.py",
@@ -696,7 +682,7 @@ def run_tests(tests, tools=("flock", "setsid")):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests((two_pods, misbehaving, few_looks, tricks, killed, aborted,
-                        wrapper, full,
+    sys.exit(run_tests((two_pods, misbehaving, few_looks, tricks, killed,
+                        aborted, wrapper, full,
                         detached, shipped, refused, one_line, unreachable,
                         over_ssh)))

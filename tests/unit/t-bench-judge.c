@@ -291,11 +291,20 @@ test_log_clock_stamped(void)
 		b->health[i].printed_s = i % 2 == 1 ? 19.7 : 20;
 	}
 	is_int((long long)judged(b)->hits.n, 0, "0.3 s in 20 are no lie");
-	judge_release(&b->judge);
-	/* B gains 5 % by its log: of a window of 2 s that is little. */
+	done(b);
+}
+
+/* Windows of 2 s, of which a lie of 5 % is little. */
+static void
+test_log_clock_short(void)
+{
+	struct bench *b = make(1, MAX);
+	const struct judge_contrast *c;
+
 	for (size_t i = 0; i < b->n; i++) {
 		double z = 0.01 * (double)(i / 2 % 3);
 
+		b->health[i].paced = b->health[i].stamped = true;
 		b->health[i].printed_s = i % 2 == 1 ? 1.9 : 2;
 		b->health[i].shown_least_s = 1.99 + z;
 		b->health[i].shown_most_s = 2.03 + z;
@@ -319,8 +328,20 @@ test_log_clock_stamped(void)
 	}
 	is_int((long long)judged(b)->hits.n, 0,
 	       "a window that no stamp bounds tells nothing");
-	judge_release(&b->judge);
+	done(b);
+}
+
+static void
+test_log_clock_run(void)
+{
+	struct bench *b = make(1, MAX);
+	const struct judge_contrast *c;
+
 	for (size_t i = 0; i < b->n; i++) {
+		b->health[i].paced = b->health[i].stamped = true;
+		b->health[i].printed_s = i % 2 == 1 ? 1.9 : 2;
+		b->logs[i].score.value =
+			i % 2 == 1 ? 95 : 100 + 0.01 * (double)(i / 2 % 3);
 		b->health[i].shown_least_s = b->health[i].shown_most_s = 0.1;
 		b->health[i].took_s = i % 2 == 1 ? 0.5 : 2.5;
 	}
@@ -865,6 +886,8 @@ main(void)
 	test_several();
 	test_log_clock();
 	test_log_clock_stamped();
+	test_log_clock_short();
+	test_log_clock_run();
 	test_arms_clocks();
 	test_best();
 	test_worse();

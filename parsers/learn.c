@@ -86,11 +86,9 @@ static struct learned *
 add_learned(struct learn *learn, uint64_t key, const struct record *record,
 	    const struct templates_line *place)
 {
-	struct learned *row;
-
 	if (learn->n == MOST_LEARNED)
 		return NULL;
-	row = &learn->rows[learn->n++];
+	struct learned *row = &learn->rows[learn->n++];
 	*row = (struct learned){ .key = key,
 				 .kind = record->rule->kind,
 				 .text = xstrndup(place->text.p,
@@ -252,7 +250,6 @@ add_gap(struct buf *out, const struct learned *row, struct str gap)
 {
 	bool bar = row->bar && str_find(gap, "%|") != NULL;
 	size_t n = front_length(gap);
-	struct str marks;
 
 	add_literal(out, (struct str){ gap.p, n });
 	gap = str_skip(gap, n);
@@ -265,7 +262,7 @@ add_gap(struct buf *out, const struct learned *row, struct str gap)
 	if (bar)
 		buf_append_str(out, "%\\|[^|]*+\\|\\s*+(?<step>\\d++)/"
 				    "(?<planned>\\d++)\\s");
-	marks = tail_marks(gap);
+	struct str marks = tail_marks(gap);
 	if (marks.len < gap.len)
 		buf_append_str(out, ".*?");
 	add_literal(out, marks);

@@ -71,13 +71,12 @@ take_rank(struct line_prefix *out)
 static int
 fraction_ms(struct str s, size_t at, size_t *len)
 {
-	size_t n;
 	int ms = 0;
 
 	*len = 0;
 	if (at >= s.len || (s.p[at] != '.' && s.p[at] != ','))
 		return 0;
-	n = count_digits(s, at + 1);
+	size_t n = count_digits(s, at + 1);
 	if (n == 0)
 		return 0;
 	*len = n + 1;
@@ -93,11 +92,10 @@ take_epoch(struct line_prefix *out)
 	struct str s = out->rest;
 	int64_t seconds = 0;
 	size_t frac;
-	int ms;
 
 	if (s.len < 12 || s.p[0] != '1' || count_digits(s, 0) != 10)
 		return false;
-	ms = fraction_ms(s, 10, &frac);
+	int ms = fraction_ms(s, 10, &frac);
 	if (frac == 0 || 10 + frac >= s.len || s.p[10 + frac] != ' ')
 		return false;
 	for (size_t i = 0; i < 10; i++)
@@ -156,22 +154,22 @@ line_prefix_time(struct str s, size_t *len, bool *has_zone)
 		{ "00000000T000000", 4, 6, 9, 11, 13 },
 	};
 	size_t i = 0, frac, zone;
-	int year, month, day, hour, min, sec, ms, zone_min;
+	int month, day, hour, min, sec;
 
 	*len = 0;
 	*has_zone = false;
 	while (!has_shape(s, forms[i].shape))
 		if (++i == LENGTH(forms))
 			return 0;
-	year = digits(s, 0, 4);
+	int year = digits(s, 0, 4);
 	month = digits(s, forms[i].month, 2);
 	day = digits(s, forms[i].day, 2);
 	hour = digits(s, forms[i].hour, 2);
 	min = digits(s, forms[i].min, 2);
 	sec = digits(s, forms[i].sec, 2);
 	*len = strlen(forms[i].shape);
-	ms = fraction_ms(s, *len, &frac);
-	zone_min = zone_minutes(s, *len + frac, &zone);
+	int ms = fraction_ms(s, *len, &frac);
+	int zone_min = zone_minutes(s, *len + frac, &zone);
 	*len += frac + zone;
 	*has_zone = zone > 0;
 	if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 ||
@@ -217,11 +215,10 @@ take_arrow(struct line_prefix *out)
 	struct str s = out->rest;
 
 	for (size_t i = 0; i < LENGTH(words); i++) {
-		const char *arrow;
-
 		if (!str_starts_with(s, words[i]))
 			continue;
-		arrow = memmem(s.p, s.len < ARROW_BYTES ? s.len : ARROW_BYTES,
+		const char *arrow =
+			memmem(s.p, s.len < ARROW_BYTES ? s.len : ARROW_BYTES,
 			       " >> ", 4);
 		if (arrow == NULL)
 			return false;
@@ -379,12 +376,11 @@ static void
 take_logger(struct line_prefix *out, bool stamped)
 {
 	struct str s = skip_time_of_day(out->rest);
-	size_t n;
 
 	stamped = stamped || s.p != out->rest.p;
 	if (s.len == 0 || (!stamped && str_is_digit(s.p[0])))
 		return;
-	n = head_length(s, stamped);
+	size_t n = head_length(s, stamped);
 	if (n == 0)
 		return;
 	s = str_skip(s, n);
@@ -449,12 +445,11 @@ line_prefix_task(struct str line, struct line_prefix *out)
 	struct str s = skip_blanks(line);
 	bool is_mpi = str_starts_with(s, "[1,");
 	const char *end = is_mpi ? ">:" : ": ", *at;
-	size_t n, host;
 	int rank;
 
 	if (is_mpi)
 		s = str_skip(s, 3);
-	n = count_digits(s, 0);
+	size_t n = count_digits(s, 0);
 	if (n > 0 && n <= 5 && n < s.len &&
 	    str_starts_with(str_skip(s, n), is_mpi ? "]<std" : end)) {
 		rank = digits(s, 0, n);
@@ -466,7 +461,7 @@ line_prefix_task(struct str line, struct line_prefix *out)
 		out->rank = rank;
 		return true;
 	}
-	host = host_length(line);
+	size_t host = host_length(line);
 	if (host > 0)
 		line_prefix_split(str_skip(line, host), out);
 	return host > 0;

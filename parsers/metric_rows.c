@@ -375,7 +375,6 @@ take_csv(struct metric_rows *rows, const struct metric_line *line,
 {
 	bool is_first = rows->csv.n == 1;
 	struct metric_row row, first;
-	struct metric_line held;
 
 	if (rows->csv.n == 0 && rows->n_names > 0 && is_ruler(line->text))
 		return true;
@@ -389,7 +388,7 @@ take_csv(struct metric_rows *rows, const struct metric_line *line,
 		rows->n_names = 0;
 		return false;
 	}
-	held = held_line(&rows->csv);
+	struct metric_line held = held_line(&rows->csv);
 	if (is_first && read_cells(rows, &held, &first))
 		fn(user, &first);
 	if (rows->csv.n == 2)
@@ -464,7 +463,6 @@ walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
 
 	json_each (node, object) {
 		bool is_number = json_number(node, &value);
-		struct str name;
 
 		if (!is_number && !(cJSON_IsObject(node) && depth < MAX_DEPTH))
 			continue;
@@ -473,7 +471,7 @@ walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
 			walk_object(rows, o, node, above, depth + 1);
 			continue;
 		}
-		name = member_name(rows, above, node->string);
+		struct str name = member_name(rows, above, node->string);
 		if (name.len > 0 && is_number)
 			take_member(o, name, value);
 		else if (name.len > 0)
@@ -507,7 +505,6 @@ take_json(struct metric_rows *rows, const struct metric_line *line,
 {
 	bool is_first = rows->json.n == 1;
 	struct metric_row row;
-	struct metric_line held;
 
 	if (!read_object(rows, line, &row))
 		return false;
@@ -517,7 +514,7 @@ take_json(struct metric_rows *rows, const struct metric_line *line,
 	}
 	if (rows->json.n < 2)
 		return true;
-	held = held_line(&rows->json);
+	struct metric_line held = held_line(&rows->json);
 	if (is_first && read_object(rows, &held, &row))
 		fn(user, &row);
 	if (is_first)

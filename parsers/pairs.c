@@ -232,15 +232,13 @@ find_counter_word(struct pairs_reader *r)
 static bool
 add_pair(struct pairs_reader *r, double value, double total, struct str unit)
 {
-	struct pair *pair;
-
 	find_counter_word(r);
 	if (r->words > 0 && (r->told ? r->words > MOST_NAME_WORDS
 				     : r->prose || r->words > MOST_PLAIN_WORDS))
 		return false;
 	if (r->n == PAIRS_MAX)
 		return false;
-	pair = &r->pairs[r->n++];
+	struct pair *pair = &r->pairs[r->n++];
 	pair->name = r->words > 0 ? r->name : (struct str){ NULL, 0 };
 	pair->unit = unit.len > 0 ? unit : r->name_unit;
 	pair->value = value;
@@ -336,7 +334,6 @@ scale_number(const char *p, const char *mantissa_end, const char *end,
 	const char *e = mantissa_end + 1;
 	int64_t digits = 0;
 	int exponent = 0, shift = 0, n = 0;
-	bool negative;
 
 	for (; p < mantissa_end; p++) {
 		if (*p == '.') {
@@ -347,7 +344,7 @@ scale_number(const char *p, const char *mantissa_end, const char *end,
 			return false;
 		digits = digits * 10 + (*p - '0');
 	}
-	negative = *e == '-';
+	bool negative = *e == '-';
 	for (e += *e == '-' || *e == '+'; e < end; e++)
 		if ((exponent = exponent * 10 + (*e - '0')) > 99)
 			return false;
@@ -475,11 +472,9 @@ may_be_joined(struct str unit)
 static const char *
 skip_bar(struct pairs_reader *r, const char *p)
 {
-	const char *close;
-
 	if (byte_at(r, p) != '|' || p == r->start || p[-1] != '%')
 		return p;
-	close = memchr(p + 1, '|', (size_t)(r->end - p - 1));
+	const char *close = memchr(p + 1, '|', (size_t)(r->end - p - 1));
 	if (close == NULL)
 		return p;
 	r->about->is_bar = true;
@@ -605,12 +600,10 @@ static const char *
 word_end(const struct pairs_reader *r, const char *p)
 {
 	for (; p < r->end; p++) {
-		char next;
-
 		if (str_is_digit(*p) ||
 		    (is_letter(*p) && symbol_bytes(r, p) == 0))
 			continue;
-		next = byte_at(r, p + 1);
+		char next = byte_at(r, p + 1);
 		if (*p == '\0' || strchr("/.-@^", *p) == NULL ||
 		    !(is_letter(next) || str_is_digit(next)))
 			break;
@@ -784,11 +777,11 @@ const char *
 pairs_aside(const char *p, const char *end)
 {
 	size_t n = (size_t)(end - p);
-	const char *close;
 
 	if (n == 0 || *p != '(')
 		return p;
-	close = memchr(p, ')', n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
+	const char *close =
+		memchr(p, ')', n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
 	if (close == NULL || memchr(p, ':', (size_t)(close - p)) != NULL ||
 	    memchr(p, '=', (size_t)(close - p)) != NULL)
 		return p;
@@ -800,7 +793,6 @@ static bool
 take_round(struct pairs_reader *r)
 {
 	const char *close = find_close(r, r->p, ')');
-	struct str inside;
 
 	if (close == NULL)
 		return false;
@@ -815,7 +807,7 @@ take_round(struct pairs_reader *r)
 		r->p++;
 		return end_item(r);
 	}
-	inside = str_between(r->p + 1, close);
+	struct str inside = str_between(r->p + 1, close);
 	if (inside.len == 0 || !is_letter(inside.p[0]))
 		return false; /* "print(3" */
 	r->p = close + 1;

@@ -64,12 +64,11 @@ read_total(struct pair *pair, const struct pair_slot *slot, const char *p,
 	   const char *end)
 {
 	size_t n = 0;
-	const char *digits;
 
 	while (n < slot->text.len &&
 	       (slot->text.p[n] < '0' || slot->text.p[n] > '9'))
 		n++;
-	digits = skip_text((struct str){ slot->text.p, n }, p, end);
+	const char *digits = skip_text((struct str){ slot->text.p, n }, p, end);
 	if (digits == NULL || digits == end || *digits < '0' || *digits > '9' ||
 	    pair->value != floor(pair->value) || pair->value < 0)
 		return NULL;

@@ -906,8 +906,6 @@ address_end(struct str text)
 static const char *
 logger_end(struct str text)
 {
-	const char *arrow;
-
 	if (text.p[0] == '[' && !(text.p[1] >= '0' && text.p[1] <= '9'))
 		return bracket_end(text);
 	if (text.p[0] == '(') /* "(worker pid=12) ", not "(epoch: 1, .." */
@@ -922,7 +920,8 @@ logger_end(struct str text)
 		return tag_end(text);
 	if (text.p[0] >= '0' && text.p[0] <= '9')
 		return address_end(text);
-	arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
+	const char *arrow =
+		memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
 	return arrow != NULL ? arrow + 1 : NULL;
 }
 
@@ -931,11 +930,10 @@ static struct str
 skip_logger(struct str text)
 {
 	const char *end = text.len < 8 ? NULL : logger_end(text);
-	size_t n;
 
 	if (end == NULL)
 		return text;
-	n = (size_t)(end + 1 - text.p);
+	size_t n = (size_t)(end + 1 - text.p);
 	n += n < text.len && *end == ']' && end[1] == ':';
 	return str_trim(str_skip(text, n));
 }
@@ -1013,14 +1011,13 @@ give_quickly(struct templates *ts, struct template *t,
 	struct quick *quick = t->quick;
 	const struct pair *pairs = quick->shape->pairs;
 	const struct pair *counter = &pairs[quick->counter];
-	double step;
 
 	if (quick->epoch < quick->shape->n &&
 	    pairs[quick->epoch].value == floor(pairs[quick->epoch].value))
 		ts->epoch = pairs[quick->epoch].value;
 	t->used = ++ts->clock;
 	compare_counter(ts, t, counter->value);
-	step = row_step(ts, t, quick->kind, counter);
+	double step = row_step(ts, t, quick->kind, counter);
 	for (size_t i = 0; i < quick->record.n_pairs; i++) {
 		struct record_pair *series = &quick->rows[i];
 
@@ -1038,12 +1035,11 @@ templates_take_like(struct templates *ts, const struct templates_line *line)
 {
 	struct template *t = ts->last;
 	struct quick *quick = t != NULL ? t->quick : NULL;
-	struct templates_line place;
 
 	if (quick == NULL || line->cut || line->rank != ts->rank ||
 	    ts->block_lines > 0)
 		return false;
-	place = *line;
+	struct templates_line place = *line;
 	place.inside = quick->inside;
 	if (place.inside)
 		place.text = message_of(place.text);

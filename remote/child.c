@@ -220,8 +220,6 @@ begin_output(struct child_run *run, size_t n_of_ssh)
 static void
 take_stderr(struct child_run *run, const char *data, size_t len)
 {
-	const char *mark;
-
 	if (run->up) {
 		give_stderr(run, data, len);
 		return;
@@ -233,7 +231,8 @@ take_stderr(struct child_run *run, const char *data, size_t len)
 		len = DIAG_CAP / 2;
 	}
 	buf_append(&run->diag, data, len);
-	mark = is_ssh(run) ? str_find(buf_str(&run->diag), SSH_UP_MARK) : NULL;
+	const char *mark =
+		is_ssh(run) ? str_find(buf_str(&run->diag), SSH_UP_MARK) : NULL;
 	if (mark != NULL)
 		begin_output(run, (size_t)(mark - run->diag.data) +
 					  strlen(SSH_UP_MARK));
@@ -262,7 +261,6 @@ maybe_finish(struct child_run *run)
 	struct remote_link *link = run->link;
 	struct stream_exit exit = { 0 };
 	struct stream *s = run->s;
-	bool alone;
 
 	if (run->process.child != NULL)
 		return;
@@ -278,7 +276,7 @@ maybe_finish(struct child_run *run)
 		tell_lost(run, &exit);
 	else
 		tell_end(run, &exit);
-	alone = is_alone(run);
+	bool alone = is_alone(run);
 	s->run = NULL;
 	free_run(run);
 	if (alone && link->info.state == LINK_LIVE)
@@ -400,7 +398,6 @@ on_stdout(void *user, unsigned int events)
 	size_t n_held = run->marks.n_held;
 	ssize_t n = read(run->process.fds[1], data + n_held,
 			 STREAM_BUDGET - n_held);
-	struct str output;
 
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -413,7 +410,7 @@ on_stdout(void *user, unsigned int events)
 		return;
 	}
 	memcpy(data, run->marks.held, n_held);
-	output = (struct str){ data, n_held + (size_t)n };
+	struct str output = (struct str){ data, n_held + (size_t)n };
 	if (is_shell(run))
 		output = part_stdout(run, output);
 	else if (!run->up) {

@@ -83,13 +83,11 @@ link_idle(struct remote_link *link)
 void
 link_lost(struct remote_link *link, const struct err *why)
 {
-	int64_t delay_ms;
-
 	if (link->info.state == LINK_LIVE &&
 	    link_now_ms(link) - link->info.since_ms >= HEALTHY_MS)
 		link->failures = 0;
 	link->failures++;
-	delay_ms = clock_backoff_ms(link->failures);
+	int64_t delay_ms = clock_backoff_ms(link->failures);
 	loop_timer_start(link->retry, delay_ms, 0);
 	link->sessions_most = 0;
 	set_state(link, LINK_WAITING, why, delay_ms);
@@ -260,13 +258,11 @@ stream_is_open(const struct stream *s)
 void
 stream_deliver(struct stream *s, const void *data, size_t len)
 {
-	size_t taken;
-
 	s->link->info.last_byte_ms = link_now_ms(s->link);
 	if (s->cancelled || len == 0)
 		return;
 	assert(!s->paused);
-	taken = s->cb.on_data(s->user, data, len);
+	size_t taken = s->cb.on_data(s->user, data, len);
 	assert(taken <= len);
 	if (taken == len)
 		return;
@@ -571,11 +567,9 @@ static const struct transport_ops fleet_ops = {
 static const char *
 keep_text(struct fleet *fleet, const char *text)
 {
-	char *kept;
-
 	if (text == NULL)
 		return NULL;
-	kept = map_get(&fleet->texts, str_from(text));
+	char *kept = map_get(&fleet->texts, str_from(text));
 	if (kept == NULL)
 		(void)map_set(&fleet->texts, str_from(text),
 			      kept = xstrdup(text));

@@ -87,11 +87,9 @@ file_new(struct follow *follow, const char *path, const char *name)
 struct follow_file *
 follow_know(struct follow *follow, const struct follow_known *known)
 {
-	struct follow_file *file;
-
 	assert(!follow->started);
 	use_generation(follow, known->name, known->generation);
-	file = file_new(follow, known->path, known->name);
+	struct follow_file *file = file_new(follow, known->path, known->name);
 	file->real = xstrdup_null(known->real);
 	file->generation = known->generation;
 	file->dev = known->dev;
@@ -176,7 +174,6 @@ begin_file(struct follow_session *session, uint32_t id, struct err *err)
 {
 	struct follow *follow = session->follow;
 	const struct follow_seen *seen = &session->seen[id - 1];
-	struct follow_file *file;
 	int64_t s = (follow_now_ms(follow) - follow->new_ms) / 1000;
 
 	if (follow->begins++ > FOLLOW_BEGINS_MAX + s / FOLLOW_BEGINS_EVERY)
@@ -184,7 +181,7 @@ begin_file(struct follow_session *session, uint32_t id, struct err *err)
 			       "the pod had %d new logs within %" PRId64
 			       " s: no more are taken for a while",
 			       FOLLOW_BEGINS_MAX, s);
-	file = file_new(follow, seen->path, seen->path);
+	struct follow_file *file = file_new(follow, seen->path, seen->path);
 	file->generation = next_generation(follow, file->name);
 	use_generation(follow, file->name, file->generation);
 	take_place(session, id, file);
@@ -539,7 +536,6 @@ on_reset(struct follow_session *session, const struct frame *frame,
 	struct follow *follow = session->follow;
 	int64_t s = (follow_now_ms(follow) - follow->opened_ms) / 1000;
 	struct follow_seen *seen;
-	int rc;
 
 	if (file == NULL)
 		return untrue(err, "reset a file that is not open");
@@ -552,7 +548,7 @@ on_reset(struct follow_session *session, const struct frame *frame,
 	seen->real = xstrdup_null(file->real);
 	seen->size = frame->size;
 	end_file(follow, file);
-	rc = begin_file(session, frame->id, err);
+	int rc = begin_file(session, frame->id, err);
 	/* Its bytes come unasked. */
 	if (rc == 0)
 		begin_sent(follow, seen->file);
@@ -566,7 +562,7 @@ on_moved(struct follow_session *session, const struct frame *frame,
 {
 	struct follow_seen *seen = find_seen(session, frame->id);
 	char *path = frame_path(frame->data);
-	char **to, **real;
+	char **real;
 
 	if (seen == NULL || (path == NULL && frame->data.len > 0)) {
 		free(path);
@@ -579,7 +575,7 @@ on_moved(struct follow_session *session, const struct frame *frame,
 		}
 		return 0;
 	}
-	to = seen->file != NULL ? &seen->file->path : &seen->path;
+	char **to = seen->file != NULL ? &seen->file->path : &seen->path;
 	real = seen->file != NULL ? &seen->file->real : &seen->real;
 	free(*to);
 	free(*real);
@@ -759,13 +755,12 @@ follow_files_take(struct follow_session *session, const struct frame *frame,
 		  size_t *taken, struct err *err)
 {
 	struct follow *follow = session->follow;
-	int rc;
 
 	*taken = frame->data.len;
 	if (frame->type == FRAME_DATA)
 		return on_data(session, frame, taken, err);
 	assert(frame->type < LENGTH(takers) && takers[frame->type] != NULL);
-	rc = takers[frame->type](session, frame, err);
+	int rc = takers[frame->type](session, frame, err);
 	if (follow->n_ended > FOLLOW_ENDED_MAX)
 		forget_ended(follow);
 	follow->status.scanned |= session->has_looked && session->n_trials == 0;

@@ -80,7 +80,6 @@ frame_word(struct frame *frame, char kind, struct str word)
 {
 	const struct frame_number *to = numbers;
 	uint64_t n = 0;
-	uint32_t small;
 
 	if (kind == 'n')
 		return number_pair(word, &frame->dev, &frame->ino);
@@ -88,7 +87,7 @@ frame_word(struct frame *frame, char kind, struct str word)
 		to++;
 	if (!number(word, to->most, &n) || n < to->least)
 		return false;
-	small = (uint32_t)n;
+	uint32_t small = (uint32_t)n;
 	memcpy((char *)frame + to->at,
 	       to->size == sizeof(n) ? (const void *)&n : &small, to->size);
 	return true;

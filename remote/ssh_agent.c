@@ -82,17 +82,15 @@ agent_ask(struct ssh_agent *agent, const struct buf *request, char type,
 	  int64_t timeout_ms, struct str *body)
 {
 	int64_t deadline = clock_real.mono_ms(&clock_real) + timeout_ms;
-	struct str head;
 	AUTO_BUF framed = buf_new(AGENT_MAX_BYTES);
 	uint32_t len = 0;
-	bool good;
 
 	ssh_wire_put(&framed, buf_str(request));
-	good = !framed.truncated && send_all(agent, &framed, deadline) &&
-	       receive(agent, 4, deadline);
+	bool good = !framed.truncated && send_all(agent, &framed, deadline) &&
+		    receive(agent, 4, deadline);
 	if (!good)
 		return false;
-	head = buf_str(&agent->answer);
+	struct str head = buf_str(&agent->answer);
 	if (!ssh_wire_u32(&head, &len) || len < 1 || len > AGENT_MAX_BYTES ||
 	    !receive(agent, len, deadline) || agent->answer.data[0] != type)
 		return false;
@@ -106,12 +104,11 @@ list_keys(struct ssh_agent *agent)
 	struct str rest, blob, comment;
 	AUTO_BUF request = buf_new(16);
 	uint32_t count = 0;
-	bool good;
 
 	buf_append_char(&request, AGENT_REQUEST_IDENTITIES);
-	good = agent_ask(agent, &request, AGENT_IDENTITIES_ANSWER,
-			 LIST_TIMEOUT_MS, &rest) &&
-	       ssh_wire_u32(&rest, &count);
+	bool good = agent_ask(agent, &request, AGENT_IDENTITIES_ANSWER,
+			      LIST_TIMEOUT_MS, &rest) &&
+		    ssh_wire_u32(&rest, &count);
 	for (uint32_t i = 0;
 	     good && i < count && agent->n_keys < SSH_AGENT_MAX_KEYS; i++) {
 		good = ssh_wire_string(&rest, &blob) &&

@@ -97,12 +97,11 @@ offer_blob(struct ssh_auth *auth, struct ssh_agent *agent, struct str blob)
 {
 	struct signer signer = { .auth = auth, .agent = agent, .blob = blob };
 	void *abstract = &signer;
-	int rc;
 
 	auth->offered++;
-	rc = libssh2_userauth_publickey(auth->session, auth->target->user,
-					(const unsigned char *)blob.p, blob.len,
-					on_sign, &abstract);
+	int rc = libssh2_userauth_publickey(auth->session, auth->target->user,
+					    (const unsigned char *)blob.p,
+					    blob.len, on_sign, &abstract);
 	if (rc == 0)
 		return OFFER_DONE;
 	if (is_lost(auth, rc))
@@ -188,10 +187,9 @@ static enum offer
 offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
 {
 	const char *user = auth->target->user;
-	int rc;
 
 	auth->offered++;
-	rc = libssh2_userauth_publickey_fromfile_ex(
+	int rc = libssh2_userauth_publickey_fromfile_ex(
 		auth->session, user, (unsigned int)strlen(user), NULL,
 		auth->target->identities[i], passphrase);
 	if (rc == 0)
@@ -347,11 +345,10 @@ static void
 try_keys(struct ssh_auth *auth)
 {
 	size_t n = auth->target->n_identities;
-	enum offer offer;
 
 	for (size_t i = 0; i < n; i++)
 		ssh_key_read(&auth->keys[i], auth->target->identities[i]);
-	offer = offer_agent(auth);
+	enum offer offer = offer_agent(auth);
 	if (offer == OFFER_NEXT)
 		offer = offer_files(auth);
 	if (offer == OFFER_DONE)

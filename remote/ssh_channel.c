@@ -129,7 +129,6 @@ static int
 channel_open(struct ssh_channel *c)
 {
 	struct ssh_channels *channels = c->channels;
-	int rc;
 
 	if (channels->opening != NULL && channels->opening != c)
 		return 0;
@@ -147,7 +146,7 @@ channel_open(struct ssh_channel *c)
 		c->step = c->s != NULL ? CHANNEL_EXEC : CHANNEL_FREE;
 		return 1;
 	}
-	rc = libssh2_session_last_errno(channels->session->ssh2);
+	int rc = libssh2_session_last_errno(channels->session->ssh2);
 	if (rc == LIBSSH2_ERROR_CHANNEL_FAILURE)
 		return open_refused(c);
 	return blocked_or_lost(rc);
@@ -200,16 +199,14 @@ fill_chunk(struct ssh_channel *c)
 static int
 write_stdin(struct ssh_channel *c)
 {
-	ssize_t n;
-
 	if (c->write_closed && c->s != NULL)
 		buf_clear(&c->s->in);
 	/* What waits for the socket is enough. */
 	if (c->write_closed || c->channels->session->out.len > 0 ||
 	    !fill_chunk(c))
 		return 0;
-	n = libssh2_channel_write(c->channel, c->chunk + c->chunk_sent,
-				  c->chunk_len - c->chunk_sent);
+	ssize_t n = libssh2_channel_write(c->channel, c->chunk + c->chunk_sent,
+					  c->chunk_len - c->chunk_sent);
 	c->write_closed = n == LIBSSH2_ERROR_CHANNEL_CLOSED ||
 			  n == LIBSSH2_ERROR_CHANNEL_EOF_SENT;
 	if (n < 0)
@@ -221,13 +218,11 @@ write_stdin(struct ssh_channel *c)
 static int
 close_stdin(struct ssh_channel *c)
 {
-	int rc;
-
 	if (c->eof_sent || c->write_closed || c->s == NULL ||
 	    !c->s->in_closed || c->s->in.len > 0 ||
 	    c->chunk_sent < c->chunk_len)
 		return 0;
-	rc = libssh2_channel_send_eof(c->channel);
+	int rc = libssh2_channel_send_eof(c->channel);
 	c->eof_sent = rc != LIBSSH2_ERROR_EAGAIN;
 	return rc == 0 || rc == LIBSSH2_ERROR_CHANNEL_CLOSED
 		       ? 1

@@ -171,12 +171,11 @@ on_proxy_exit(void *user, int exit_status, int term_signal)
 static void
 end_on_way(struct ssh_conn *conn)
 {
-	struct str words;
 	bool final = false;
 
 	if (conn->proxy.fds[2] >= 0)
 		on_proxy_words(conn, LOOP_READ);
-	words = str_trim(buf_str(&conn->proxy_words));
+	struct str words = str_trim(buf_str(&conn->proxy_words));
 	if (words.len > 0)
 		final = openssh_error(&conn->why, "the way there", words);
 	end_conn(conn, final ? link_refused : link_lost);
@@ -372,13 +371,13 @@ static bool
 take_host_key(struct ssh_conn *conn)
 {
 	char *print = conn->link->info.host_key_sha256;
-	const char *hash, *blob;
 	AUTO_BUF text = buf_new(60);
 	size_t len;
+	const char *blob =
+		libssh2_session_hostkey(conn->session.ssh2, &len, NULL);
 
-	blob = libssh2_session_hostkey(conn->session.ssh2, &len, NULL);
-	hash = libssh2_hostkey_hash(conn->session.ssh2,
-				    LIBSSH2_HOSTKEY_HASH_SHA256);
+	const char *hash = libssh2_hostkey_hash(conn->session.ssh2,
+						LIBSSH2_HOSTKEY_HASH_SHA256);
 	if (blob == NULL || hash == NULL)
 		return false;
 	ssh_key_type(conn->key_type, (struct str){ blob, len });
@@ -507,12 +506,12 @@ static void
 shake_hands(struct ssh_conn *conn)
 {
 	struct ssh_session *session = &conn->session;
-	int rc;
 
 	session->budget = HANDSHAKE_BUDGET;
-	rc = ssh_session_flush(session) != 0
-		     ? LIBSSH2_ERROR_SOCKET_SEND
-		     : libssh2_session_handshake(session->ssh2, session->fd);
+	int rc =
+		ssh_session_flush(session) != 0
+			? LIBSSH2_ERROR_SOCKET_SEND
+			: libssh2_session_handshake(session->ssh2, session->fd);
 	if (rc == LIBSSH2_ERROR_EAGAIN)
 		ssh_session_poll(session, true);
 	else if (rc != 0)

@@ -207,9 +207,8 @@ is_sound(struct str type, struct str base64)
 {
 	char inner[64];
 	AUTO_BUF blob = buf_new(SSH_KEY_MAX_BYTES);
-	bool sound;
+	bool sound = base64_decode(&blob, base64) && blob.len > 0;
 
-	sound = base64_decode(&blob, base64) && blob.len > 0;
 	if (sound) {
 		ssh_key_type(inner, buf_str(&blob));
 		sound = str_eq_cstr(type, inner);

@@ -62,7 +62,6 @@ on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
 	void **abstract)
 {
 	struct ssh_session *session = *abstract;
-	ssize_t n;
 
 	if (session->dead)
 		return -ECONNRESET;
@@ -70,8 +69,9 @@ on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
 		return -EPROTO;
 	if (session->budget == 0)
 		return -EAGAIN;
-	n = recv(fd, buffer,
-		 length < session->budget ? length : session->budget, flags);
+	ssize_t n = recv(fd, buffer,
+			 length < session->budget ? length : session->budget,
+			 flags);
 	if (n < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
 	if (session->budget != SIZE_MAX)

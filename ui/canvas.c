@@ -294,7 +294,6 @@ canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
 	bool has_date = strspn(text.p, "0123456789") == 4 && text.len > 11 &&
 			text.p[4] == '-' && text.p[7] == '-' &&
 			text.p[10] == '_';
-	struct str end;
 	uint32_t cp;
 
 	/* "2026-04-06_": the date of a folder tells less than the rest. */
@@ -302,7 +301,7 @@ canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
 		text = str_skip(text, 11);
 		columns -= 11;
 	}
-	end = text;
+	struct str end = text;
 
 	if (columns > rect.w && rect.w > 2) {
 		/* Its beginning and "…", then as much of its end. */

@@ -212,12 +212,11 @@ set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
 	};
 	enum chart_charset set = plot->chart->charset;
 	int w = dots[set].w, h = dots[set].h, bit;
-	struct dots *cell;
 
 	if (x < 0 || x >= plot->w || y < 0 || y >= plot->h ||
 	    (series->line == CHART_DASHED && x / w % 2 == 1))
 		return;
-	cell = &plot->cells[y / h * plot->in.w + x / w];
+	struct dots *cell = &plot->cells[y / h * plot->in.w + x / w];
 	bit = set == CHART_BRAILLE ? braille[y % h][x % w]
 				   : 1 << (y % h * 2 + x % w);
 	if (series->line == CHART_BAND)
@@ -255,12 +254,10 @@ static void
 draw_point(struct plot *plot, const double at[2], bool alone,
 	   const struct chart_series *series)
 {
-	int x, y;
-
 	if (!(at[0] > -1 && at[0] < plot->w && at[1] > -1 && at[1] < plot->h))
 		return;
-	x = (int)lround(at[0]);
-	y = (int)lround(at[1]);
+	int x = (int)lround(at[0]);
+	int y = (int)lround(at[1]);
 	set_dot(plot, x, y, series);
 	if (!alone || plot->chart->charset == CHART_ASCII)
 		return;
@@ -492,7 +489,6 @@ draw_x_axis(const struct plot *plot)
 	for (int i = 0; i < cols; i++) {
 		double x = (ceil(plot->x_lo / step - 1e-9) + i) * step;
 		double part = (x - plot->x_lo) / range;
-		int width, at;
 
 		if (!(part <= 1 + 1e-9))
 			break;
@@ -501,8 +497,8 @@ draw_x_axis(const struct plot *plot)
 					    sizeof(text));
 		else
 			(void)snprintf(text, sizeof(text), "%.6g", x);
-		width = text_width(text);
-		at = (int)lround(part * (cols - 1)) - width / 2;
+		int width = text_width(text);
+		int at = (int)lround(part * (cols - 1)) - width / 2;
 		at = int_max(int_min(at, cols - width), 0);
 		if (at < free || strcmp(text, before) == 0)
 			continue;
@@ -533,17 +529,16 @@ static void
 draw_vertical(const struct plot *plot, const struct chart_mark *mark, int row)
 {
 	double part = (mark->x - plot->x_lo) / (plot->x_hi - plot->x_lo);
-	int col, width;
 
 	if (!(part >= 0 && part <= 1))
 		return;
-	col = (int)lround(part * (plot->in.w - 1));
+	int col = (int)lround(part * (plot->in.w - 1));
 	for (int y = 0; y < plot->in.h; y++)
 		canvas_put(plot->canvas, plot->in.x + col, plot->in.y + y,
 			   mark->style, 0x2506);
 	if (mark->label == NULL)
 		return;
-	width = text_width(mark->label);
+	int width = text_width(mark->label);
 	if (col + 1 + width > plot->in.w)
 		col -= width + 1;
 	(void)canvas_text(plot->canvas, plot->in.x + col + 1,
@@ -651,13 +646,11 @@ chart_draw(const struct chart *chart, struct canvas *canvas)
 			     .in = chart_plot_rect(chart) };
 
 	if (plot.in.w >= 4 && plot.in.h >= 2) {
-		bool over;
-
 		chart_x_range(chart, &plot.x_lo, &plot.x_hi);
 		find_y_range(&plot);
 		make_plot(&plot);
-		over = chart->legend && !draw_legend(&plot) &&
-		       plot.in.h > LEGEND_LEAST;
+		bool over = chart->legend && !draw_legend(&plot) &&
+			    plot.in.h > LEGEND_LEAST;
 		if (over) {
 			(void)rect_take_top(&plot.in, 1);
 			make_plot(&plot);

@@ -176,17 +176,17 @@ class_of(const struct model_log *log, uint64_t number)
 static uint64_t
 fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
 {
-	uint64_t number, from, to, counted;
+	uint64_t from, to;
 	bool all;
 
 	if (!src->fold || src->filter != NULL || src->file == NULL ||
 	    place >= logsrc_end(src))
 		return 0;
-	number = logfile_number(src->file, place);
+	uint64_t number = logfile_number(src->file, place);
 	if (number == 0 || class_of(src->log, number) != LINE_SOURCE)
 		return 0;
 	logclass_stretch(&src->log->classes, number, &from, &to);
-	counted = logfile_lines(src->file, &all);
+	uint64_t counted = logfile_lines(src->file, &all);
 	if (!all && to > counted)
 		return 0;
 	*first = logfile_place(src->file, from);
@@ -222,11 +222,9 @@ line_from(struct logsrc *src, uint64_t place)
 static uint64_t
 line_before(struct logsrc *src, uint64_t place)
 {
-	size_t i;
-
 	if (src->filter == NULL)
 		return logsrc_raw_prev(src, place);
-	i = find_hit(src, place);
+	size_t i = find_hit(src, place);
 	return i > 0 ? hit_at(src, i - 1) : UINT64_MAX;
 }
 
@@ -430,14 +428,12 @@ logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 static void
 limit(struct logsrc *src)
 {
-	size_t drop;
-
 	if (src->above.n + src->below.n <= LOGSRC_MAX_HITS)
 		return;
 	src->above_done = src->is_cut = true;
 	if (src->below.n <= LOGSRC_MAX_HITS)
 		return;
-	drop = src->below.n / 2;
+	size_t drop = src->below.n / 2;
 	src->above.n = 0;
 	src->below.n -= drop;
 	memmove(src->below.v, src->below.v + drop,

@@ -253,7 +253,6 @@ plot_points_init(struct plot_points *points, const struct model *model,
 	points->y = xcalloc(count + 1, sizeof(*points->y));
 	for (size_t i = 0; i < count; i++) {
 		const struct series_point *p = series_at(series, i);
-		double x;
 
 		/* A pod's telemetry goes on before and behind the run; a
 		 * little of it is shown. */
@@ -262,7 +261,7 @@ plot_points_init(struct plot_points *points, const struct model *model,
 		     (!mr->live &&
 		      p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
 			continue;
-		x = by_row ? (double)i + 1 : point_x(mr, p, axis);
+		double x = by_row ? (double)i + 1 : point_x(mr, p, axis);
 		if (!run_has(x))
 			continue;
 		/* NaN and infinities stay: they part the line. */
@@ -306,13 +305,13 @@ plot_points_smooth(struct plot_points *points, const struct plot_points *like,
 	for (size_t i = 0; i < points->n; i++) {
 		double dx = i > 0 ? points->x[i] - points->x[i - 1]
 				  : points->x[1] - points->x[0];
-		double keep;
 
 		if (!isfinite(points->y[i])) {
 			gap += dx;
 			continue;
 		}
-		keep = pow(weight, (fabs(dx) + gap) / span * SMOOTH_SCALE);
+		double keep =
+			pow(weight, (fabs(dx) + gap) / span * SMOOTH_SCALE);
 		gap = 0;
 		/* Each row weighs what it stands for: a few of the first
 		 * seconds say nothing of the minutes behind them. */
@@ -434,12 +433,11 @@ struct chart_metric
 plot_metric_of(const struct model_run *mr, struct chart_metric metric)
 {
 	bool has_loss = has_points(mr, METRIC_TRAIN_LOSS, 2);
-	const struct run_series *own;
 
 	if (metric.id != PLOT_BPB || mr->series[METRIC_VAL_BPB] != NULL ||
 	    (has_loss && run_has(forecast_bpb_per_nat(mr))))
 		return metric;
-	own = plot_own_loss(&mr->run);
+	const struct run_series *own = plot_own_loss(&mr->run);
 	if (has_loss)
 		metric.id = PLOT_LOSS;
 	else if (has_points(mr, METRIC_VAL_LOSS, 1))
@@ -550,16 +548,14 @@ add_band(struct work *work, const struct plot_request *request,
 				      ref->run.planned_steps, seeds);
 
 	for (size_t k = 0; k < n; k++) {
-		bool is_used;
-
 		plot_points_init(&points[k], shared->model, seeds[k],
 				 request->metric, request->axis);
 		(void)plot_points_smooth(
 			&points[k], like,
 			plot_smoothing[shared->chart.smoothing]);
 		/* No validation beside rows of training. */
-		is_used = points[k].n > 1 &&
-			  strcmp(points[k].what, like->what) == 0;
+		bool is_used = points[k].n > 1 &&
+			       strcmp(points[k].what, like->what) == 0;
 		for (size_t i = 0; i < request->n_runs; i++)
 			is_used &= seeds[k] != request->runs[i] ||
 				   (i > 0 && seeds[k] == ref);
@@ -829,13 +825,12 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	struct plot_request request = *asked;
 	AUTO_FREE struct work *work = xcalloc(1, sizeof(*work));
 	struct rect r = request.rect;
-	const struct plot_info *info;
 	struct chart chart;
 	AUTO_BUF title = buf_new(TITLE_BYTES);
 	char why[160];
 
 	plot_request_settle(&request, shared);
-	info = &plot_infos[request.metric.id];
+	const struct plot_info *info = &plot_infos[request.metric.id];
 	plot_chart_init(&chart, &request, shared);
 	if (request.plain)
 		chart.rect = (struct rect){ r.x, r.y + 1, r.w, r.h - 1 };

@@ -420,11 +420,10 @@ bool
 ui_work(struct ui *ui)
 {
 	const struct view_ops *view = ui_view(ui);
-	bool more;
 
 	if (view->work == NULL)
 		return false;
-	more = view->work(ui->states[ui->view], &ui->shared);
+	bool more = view->work(ui->states[ui->view], &ui->shared);
 	if (more || ui->working)
 		ui->stale = true;
 	/* What was waited for is shown at once. */
@@ -568,15 +567,13 @@ overlay_ask(struct ui *ui, struct command *command)
 static void
 ask_key(struct ui *ui, const struct key *key)
 {
-	enum prompt_result result;
-
 	if (key->code == KEYCODE_PAGE_DOWN || key->code == KEYCODE_PAGE_UP) {
 		ui->question_top += key->code == KEYCODE_PAGE_DOWN
 					    ? PAGE_LINES
 					    : -PAGE_LINES;
 		return;
 	}
-	result = prompt_key(&ui->answer, key->code);
+	enum prompt_result result = prompt_key(&ui->answer, key->code);
 	if (result != PROMPT_DONE && result != PROMPT_CANCEL)
 		return;
 	ui->overlay = OVERLAY_NONE;
@@ -596,14 +593,13 @@ ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	struct rect inside = { 0, 0, int_min(BOX_WIDTH, canvas->width - 4) - 4,
 			       0 };
 	int lines = canvas_fold(NULL, inside, STYLE_NORMAL, text, 0), most;
-	struct rect last, hint;
 
 	inside = overlay_box(canvas, BOX_WIDTH, lines + 4,
 			     ui->pending.id == COMMAND_LEARN
 				     ? "This writes a file"
 				     : "This acts on a pod");
-	last = rect_take_bottom(&inside, 1);
-	hint = rect_take_bottom(&inside, 1);
+	struct rect last = rect_take_bottom(&inside, 1);
+	struct rect hint = rect_take_bottom(&inside, 1);
 	most = int_max(lines - inside.h, 0);
 	ui->question_top = int_max(0, int_min(ui->question_top, most));
 	(void)canvas_fold(canvas, inside, STYLE_NORMAL, text, ui->question_top);
@@ -1006,12 +1002,12 @@ events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	char zone[FMT_SIZE];
 	struct buf title, text;
-	struct rect r, whole;
 
 	(void)cursor_y;
 	buf_init(&title, 256);
 	events_title(ui, &title);
-	r = overlay_box(canvas, BOX_WIDTH, canvas->height - 4, title.data);
+	struct rect r =
+		overlay_box(canvas, BOX_WIDTH, canvas->height - 4, title.data);
 	buf_release(&title);
 	events_fill(ui);
 	if (ui->list.all == 0) {
@@ -1019,7 +1015,7 @@ events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 		return -1;
 	}
 	/* The selected line as a whole, where a row has no room for it. */
-	whole = rect_take_bottom(&r, DETAIL_LINES);
+	struct rect whole = rect_take_bottom(&r, DETAIL_LINES);
 	canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
 	buf_init(&text, EVENT_BYTES);
 	if (list_row(&ui->list) != SIZE_MAX)
@@ -1053,11 +1049,9 @@ ui_list(struct ui *ui)
 static bool
 find_click(struct ui *ui, const struct key *key)
 {
-	struct list *list;
-
 	if (key->code < KEYCODE_MOUSE_PRESS || key->code > KEYCODE_MOUSE_DRAG)
 		return false;
-	list = ui_list(ui);
+	struct list *list = ui_list(ui);
 	if (list != NULL && key->code == KEYCODE_MOUSE_PRESS &&
 	    (list_click(list, key->x, key->y) ||
 	     list_click_head(list, key->x, key->y)))
@@ -1069,14 +1063,13 @@ static enum prompt_result
 find_key(struct ui *ui, const struct key *key)
 {
 	struct list *list = ui_list(ui);
-	enum prompt_result result;
 
 	if (!ui->find.pasting && list != NULL &&
 	    list_act(list, overlay_list_action(key->code))) {
 		ui_list_moved(ui);
 		return PROMPT_MORE;
 	}
-	result = prompt_key(&ui->find, key->code);
+	enum prompt_result result = prompt_key(&ui->find, key->code);
 	if (list != NULL &&
 	    (result == PROMPT_CHANGED || result == PROMPT_CANCEL)) {
 		list_filter(list,
@@ -1089,11 +1082,9 @@ find_key(struct ui *ui, const struct key *key)
 static void
 find_on_key(struct ui *ui, const struct key *key)
 {
-	enum prompt_result result;
-
 	if (find_click(ui, key))
 		return;
-	result = find_key(ui, key);
+	enum prompt_result result = find_key(ui, key);
 	ui->finding = result != PROMPT_DONE && result != PROMPT_CANCEL;
 }
 
@@ -1132,14 +1123,12 @@ find_open(struct ui *ui)
 static void
 choices_key(struct ui *ui, const struct key *key)
 {
-	enum prompt_result result;
-
 	if (find_click(ui, key)) {
 		if (list_click(&ui->list, key->x, key->y))
 			choice_take(ui);
 		return;
 	}
-	result = find_key(ui, key);
+	enum prompt_result result = find_key(ui, key);
 	if (result == PROMPT_DONE)
 		choice_take(ui);
 	else if (result == PROMPT_CANCEL)
@@ -1151,7 +1140,6 @@ choices_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	bool is_help = ui->overlay == OVERLAY_HELP;
 	int height = is_help ? canvas->height - 4 : PICK_HEIGHT;
-	struct rect r, line;
 	char title[120];
 
 	(void)snprintf(title, sizeof(title), "%s%s · type to search · Esc back",
@@ -1159,8 +1147,8 @@ choices_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 		       : ui->overlay == OVERLAY_BENCH ? "Which bench?"
 						      : "Go to",
 		       is_help ? ui_view(ui)->name : "");
-	r = overlay_box(canvas, PICK_WIDTH, height, title);
-	line = rect_take_top(&r, 1);
+	struct rect r = overlay_box(canvas, PICK_WIDTH, height, title);
+	struct rect line = rect_take_top(&r, 1);
 	list_draw(&ui->list, canvas, r);
 	*cursor_y = line.y;
 	return prompt_draw(&ui->find, canvas, line, "> ");
@@ -1398,7 +1386,6 @@ export_key(struct ui *ui, const struct key *key)
 	AUTO_TEXT path = file_expand_home(ui->file.text);
 	enum action action =
 		ui->file.pasting ? ACTION_NONE : overlay_list_action(key->code);
-	enum prompt_result result;
 
 	if (ui->is_there) {
 		ui->is_there = false;
@@ -1410,7 +1397,7 @@ export_key(struct ui *ui, const struct key *key)
 		export_step(ui, action == ACTION_UP ? EXPORT_COUNT - 1 : 1);
 		return;
 	}
-	result = prompt_key(&ui->file, key->code);
+	enum prompt_result result = prompt_key(&ui->file, key->code);
 	if (result == PROMPT_CANCEL)
 		ui->overlay = OVERLAY_NONE;
 	else if (result == PROMPT_DONE && access(path, F_OK) == 0)
@@ -1424,12 +1411,11 @@ static void
 filter_switch(struct prompt *prompt)
 {
 	size_t at = prompt->cursor;
-	bool is_off;
 
 	while (at > 0 && prompt->text[at - 1] != '&')
 		at--;
 	at += strspn(prompt->text + at, " ");
-	is_off = prompt->text[at] == '#';
+	bool is_off = prompt->text[at] == '#';
 	if (!is_off && prompt->len == PROMPT_BYTES)
 		return;
 	AUTO_TEXT text =
@@ -1723,13 +1709,11 @@ act_back(struct ui *ui, enum action action)
 static void
 ui_go_home(struct ui *ui)
 {
-	struct list *list;
-
 	ui_go_to(ui, 0);
 	ui->finding = false;
 	if (ui->overlay != OVERLAY_QUESTION)
 		ui->overlay = OVERLAY_NONE;
-	list = ui_list(ui);
+	struct list *list = ui_list(ui);
 	if (ui->overlay == OVERLAY_NONE)
 		list_filter(list, "");
 }
@@ -1844,12 +1828,11 @@ void
 ui_action(struct ui *ui, enum action action)
 {
 	struct command command = { .id = COMMAND_NONE };
-	bool used;
 
 	ui->stale = ui->asked = true;
 	if (action == ACTION_NONE || overlay_open(ui, action))
 		return;
-	used = ui_act_view(ui, action, &command);
+	bool used = ui_act_view(ui, action, &command);
 	/* It shows only where a part of x is shown. */
 	if (action == ACTION_HOLD_Y && used)
 		ui_say(&ui->shared, "y is by %s",
@@ -2247,13 +2230,12 @@ ui_ignores_paste(struct ui *ui, const struct key *key)
 static void
 ui_key_of_view(struct ui *ui, const struct key *key)
 {
-	enum action action;
-
 	if (key->code >= KEYCODE_MOUSE_PRESS) {
 		frame_mouse(ui, key);
 		return;
 	}
-	action = keymap_find(&ui->keymap, key->code, ui_view(ui)->places);
+	enum action action =
+		keymap_find(&ui->keymap, key->code, ui_view(ui)->places);
 	if (action != ACTION_NONE) {
 		ui_action(ui, action);
 		return;

@@ -509,14 +509,13 @@ draw_spread(const struct board_view *view, size_t selected,
 {
 	const struct board *board = &view->board;
 	struct spread s;
-	int names;
 	char text[FMT_SIZE], name[FMT_LABEL];
 
 	r = canvas_box(canvas, r,
 		       "Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean "
 		       "· left is better",
 		       unit_of(board, &board->groups[selected]));
-	names = int_max(NAME_COLUMNS, r.w / 5);
+	int names = int_max(NAME_COLUMNS, r.w / 5);
 	if (r.w - names < 10)
 		return;
 	s.scale = (struct scale){ r.x + names, r.w - names, (double)NAN,

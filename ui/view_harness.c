@@ -398,13 +398,12 @@ static void
 find_range(struct scores *s)
 {
 	struct scale filled = { 0, 0, (double)NAN, (double)NAN };
-	double span;
 
 	for (size_t i = 0; i < s->n; i++)
 		if (is_filled(&s->points[i]))
 			scale_widen(&filled, s->points[i].value);
-	span = filled.hi > filled.lo ? filled.hi - filled.lo
-				     : fabs(filled.hi) / 10;
+	double span = filled.hi > filled.lo ? filled.hi - filled.lo
+					    : fabs(filled.hi) / 10;
 	s->scale = filled;
 	for (size_t i = 0; i < s->n; i++) {
 		double value = s->points[i].value;
@@ -548,17 +547,16 @@ draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run,
 {
 	static const char *const names[] = { "iteration", "wall time",
 					     "the agent's cost" };
-	struct rect inside;
 	struct scores s;
 
 	s.off = s.n = 0;
 	s.by = by;
 	find_points(&s, run);
 	find_range(&s);
-	inside = canvas_box(canvas, r, "%.40s by %s: ◆ verified  ○ not%s",
-			    run->post_score_key != NULL ? run->post_score_key
-							: "score",
-			    names[by], s.off > 0 ? " (some far off)" : "");
+	struct rect inside = canvas_box(
+		canvas, r, "%.40s by %s: ◆ verified  ○ not%s",
+		run->post_score_key != NULL ? run->post_score_key : "score",
+		names[by], s.off > 0 ? " (some far off)" : "");
 	s.plot = inside;
 	(void)rect_take_left(&s.plot, AXIS_WIDTH);
 	(void)rect_take_bottom(&s.plot, 1);
@@ -711,12 +709,11 @@ add_artifacts(struct facts *facts, const struct harness_pick *pick)
 static void
 draw_text(struct canvas *canvas, struct rect r, struct str text, int *up)
 {
-	int most;
-
 	text = str_trim(text);
 	if (r.w <= 0 || r.h <= 0)
 		return;
-	most = int_max(canvas_fold(NULL, r, STYLE_LOG_PLAIN, text, 0) - r.h, 0);
+	int most = int_max(canvas_fold(NULL, r, STYLE_LOG_PLAIN, text, 0) - r.h,
+			   0);
 	*up = int_min(*up, most);
 	(void)canvas_fold(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
 }

@@ -133,13 +133,11 @@ rows_of(struct logs *logs, uint64_t place)
 static bool
 row_up(struct logs *logs, struct logs_row *at)
 {
-	uint64_t before;
-
 	if (at->row > 0) {
 		at->row--;
 		return true;
 	}
-	before = logsrc_prev(&logs->src, at->place);
+	uint64_t before = logsrc_prev(&logs->src, at->place);
 	if (before == UINT64_MAX)
 		return false;
 	at->place = before;
@@ -228,11 +226,10 @@ hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
 {
 	struct logsrc_line line;
 	size_t at, len;
-	bool found;
 
 	logsrc_line_init(&line, TEXT_BYTES);
 	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
-	found = pattern_find(pattern, buf_str(&line.text), &at, &len);
+	bool found = pattern_find(pattern, buf_str(&line.text), &at, &len);
 	if (found) {
 		*x = (int)utf8_width((struct str){ line.text.data, at });
 		*w = (int)utf8_width((struct str){ line.text.data + at, len });
@@ -245,7 +242,6 @@ hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
 static void
 logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 {
-	struct logs_row last;
 	int x, w;
 
 	logs->hit = place;
@@ -265,7 +261,7 @@ logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 	for (int i = 0; i < logs->height / 3 && row_up(logs, &logs->top); i++)
 		;
 	/* No rows stay empty below the last one. */
-	last = end_top(logs);
+	struct logs_row last = end_top(logs);
 	if (is_before(&last, &logs->top))
 		logs->top = last;
 }
@@ -274,13 +270,11 @@ logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 static uint64_t
 logs_current(struct logs *logs)
 {
-	uint64_t last;
-
 	if (logs->has_hit)
 		return logs->hit;
 	if (logs->left_end)
 		return logs->top.place;
-	last = logsrc_prev(&logs->src, logsrc_end(&logs->src));
+	uint64_t last = logsrc_prev(&logs->src, logsrc_end(&logs->src));
 	return last != UINT64_MAX ? last : logs->top.place;
 }
 
@@ -597,13 +591,12 @@ search_slice(struct logs *logs, struct ui_shared *shared)
 {
 	const char *way = logs->forward ? "below; this is the first"
 					: "above; this is the last";
-	int found;
 
 	/* It goes on at the begin as soon as that is known. */
 	if (logs->wrapped && logs->forward && logs->search_at == 0 &&
 	    logs->src.timed != NULL && logtimed_more(logs->src.timed))
 		return true;
-	found = look_on(logs);
+	int found = look_on(logs);
 	if (found == 0 && !logs->wrapped) {
 		logs->wrapped = true;
 		logs->search_at = logs->forward ? 0 : logsrc_end(&logs->src);
@@ -855,14 +848,12 @@ new_filter(const char *text, bool *out, struct err *err)
 
 	buf_append_char(&all, '^');
 	while (str_next(&rest, '&', &part)) {
-		int skip;
-
 		part = str_trim(part);
 		if (part.len == 0 || part.p[0] == '#')
 			continue;
 		n++;
 		last = strchr(text, '&') != NULL ? part : str_from(text);
-		skip = part.p[0] == '!';
+		int skip = part.p[0] == '!';
 		buf_appendf(&all, "(?%c.*?(?:%.*s))", skip ? '!' : '=',
 			    (int)part.len - skip, part.p + skip);
 	}

@@ -39,15 +39,12 @@ add_reference(const struct ui_shared *shared, struct facts *facts)
 	struct plot_request request = { .metric = shared->chart.metric };
 	char own[FMT_SIZE], base[FMT_SIZE], by[FMT_SIZE], error[FMT_SIZE];
 	char where[FMT_LABEL];
-	const struct plot_info *info;
-	struct gap gap;
-	double good;
 
 	request_run(&request, shared);
-	info = &plot_infos[request.metric.id];
-	gap = plot_gap(&request, shared->model, shared->selected,
-		       shared->reference, where);
-	good = info->better * gap.at;
+	const struct plot_info *info = &plot_infos[request.metric.id];
+	struct gap gap = plot_gap(&request, shared->model, shared->selected,
+				  shared->reference, where);
+	double good = info->better * gap.at;
 	if (run_has(gap.at))
 		facts_text(facts, "reference",
 			   plot_gap_style(&gap, request.metric),

@@ -148,8 +148,6 @@ look_at_pods(const struct bench_drive *drive, const struct conf_pod *pods,
 		.min_free_bytes = PODS_PROBE_FREE_BYTES,
 		.limit_s = PREFLIGHT_LIMIT_S,
 	};
-	cJSON **rows;
-	int result;
 
 	if (drive->mode != SESSION_RUN ||
 	    folder_size(drive->path, PREFLIGHT_FILE) > 0)
@@ -158,14 +156,14 @@ look_at_pods(const struct bench_drive *drive, const struct conf_pod *pods,
 	for (size_t i = 0; i < plan->n_pods; i++)
 		if (pods[i].slurm.is_given)
 			return 0;
-	rows = xcalloc(plan->n_pods, sizeof(cJSON *));
+	cJSON **rows = xcalloc(plan->n_pods, sizeof(cJSON *));
 	telling.waits = xcalloc(plan->n_pods, sizeof(*telling.waits));
 	telling.begun_ms = clock_real.wall_ms(&clock_real);
 	for (size_t i = 0; i < plan->n_pods; i++)
 		(void)snprintf(telling.waits[i].pod,
 			       sizeof(telling.waits[i].pod), "%s",
 			       plan->pods[i].id);
-	result = pods_probe(&probe, rows, err);
+	int result = pods_probe(&probe, rows, err);
 	if (result == 0)
 		result = keep_preflight(drive, rows, err);
 	folder_remove(drive->path, WAITS_FILE);
@@ -287,8 +285,6 @@ drive_loop(struct driver *driver, const struct conf_pod *pods, struct err *err)
 	};
 	size_t n = drive->plan->n_pods;
 	struct remote_pod *remotes;
-	struct loop_timer *saying;
-	struct fleet *fleet;
 
 	driver->loop = loop_new(err);
 	if (driver->loop == NULL)
@@ -296,7 +292,7 @@ drive_loop(struct driver *driver, const struct conf_pod *pods, struct err *err)
 	remotes = xcalloc(n, sizeof(*remotes));
 	for (size_t i = 0; i < n; i++)
 		remotes[i] = pods_remote(&pods[i]);
-	fleet = fleet_new(driver->loop, remotes, n, &options);
+	struct fleet *fleet = fleet_new(driver->loop, remotes, n, &options);
 	driver->session = session_new(
 		&(struct session_setup){
 			.loop = driver->loop,
@@ -314,7 +310,8 @@ drive_loop(struct driver *driver, const struct conf_pod *pods, struct err *err)
 	loop_on_signal(driver->loop, SIGINT, driver_on_signal, driver);
 	loop_on_signal(driver->loop, SIGTERM, driver_on_signal, driver);
 	loop_on_signal(driver->loop, SIGHUP, driver_on_signal, driver);
-	saying = loop_timer_new(driver->loop, driver_on_saying, NULL);
+	struct loop_timer *saying =
+		loop_timer_new(driver->loop, driver_on_saying, NULL);
 	loop_timer_start(saying, SAY_MS, SAY_MS);
 	loop_run(driver->loop);
 	loop_timer_close(saying);
@@ -362,10 +359,9 @@ bench_judge_again(const struct bench_drive *drive, struct err *err)
 	struct noise_register reg;
 	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
 	const struct session_setup setup = judge_setup(drive, &lookup);
-	int rc;
 
 	noise_register_peek(&reg, drive->context);
-	rc = session_judge_folder(&setup, err);
+	int rc = session_judge_folder(&setup, err);
 	noise_register_release(&reg);
 	if (rc == 0)
 		record(drive);
@@ -384,13 +380,12 @@ bench_drive(const struct bench_drive *drive, struct err *err)
 		.end = SESSION_LEFT,
 		.err = err,
 	};
-	int rc;
 
 	if (pods == NULL)
 		return SESSION_FAILED;
 	noise_register_peek(&reg, drive->context);
 	record(drive);
-	rc = look_at_pods(drive, pods, err);
+	int rc = look_at_pods(drive, pods, err);
 	if (rc == 0)
 		rc = drive_loop(&driver, pods, err);
 	record(drive);

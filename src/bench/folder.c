@@ -115,16 +115,14 @@ folder_append(const char *path, const char *name, struct str data,
 	      struct err *err)
 {
 	char file[FOLDER_PATH_SIZE];
-	bool good;
-	int fd;
 
 	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
 	if (conf_make_dir_of(file, err) != 0)
 		return -1;
-	fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_set_errno(err, ERR_IO, "cannot write %s", file);
-	good = fd_write_all(fd, data.p, data.len) == 0;
+	bool good = fd_write_all(fd, data.p, data.len) == 0;
 	good = close(fd) == 0 && good;
 	return good ? 0 : err_set_errno(err, ERR_IO, "cannot write %s", file);
 }
@@ -267,13 +265,12 @@ int
 bench_load_plan(struct plan *plan, const char *path, struct err *err)
 {
 	char file[FOLDER_PATH_SIZE + 16];
-	cJSON *source;
 
 	(void)snprintf(file, sizeof(file), "%s/bench.json", path);
 	if (plan_load(plan, file, err) != 0)
 		return -1;
 	/* Files that variants ship are named relative to where it lay. */
-	source = folder_read_json(path, "source.json");
+	cJSON *source = folder_read_json(path, "source.json");
 	if (source != NULL) {
 		free(plan->file);
 		plan->file = xstrdup(json_get_string(source, "file", file));

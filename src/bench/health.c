@@ -157,12 +157,11 @@ take_gpu(struct health *health, struct str line, const struct anchor *anchor)
 {
 	struct str cells[MAX_CELLS];
 	size_t n = split(line, cells);
-	double away;
 
 	if (n <= GPU_REASONS || health->n_gpu == HEALTH_MAX_SAMPLES)
 		return;
 	/* The stamps have no zone; a day's change of it is not looked for. */
-	away = stamp_s(cells[GPU_TIME]) - anchor->stamp_s;
+	double away = stamp_s(cells[GPU_TIME]) - anchor->stamp_s;
 	health->gpu = xgrow(health->gpu, health->n_gpu, &health->cap_gpu,
 			    sizeof(*health->gpu));
 	health->gpu[health->n_gpu++] = (struct health_gpu){
@@ -404,14 +403,13 @@ health_sum(const struct health *health, double from_s, double to_s)
 		.shown_least_s = (double)NAN,
 		.shown_most_s = (double)NAN,
 	};
-	const struct health_host *first, *last;
 
 	sum_gpu(health, from_s, to_s, &sum);
 	memcpy(sum.foreign, health->foreign, sizeof(sum.foreign));
 	if (health->n_host == 0)
 		return sum;
-	first = &health->host[0];
-	last = &health->host[health->n_host - 1];
+	const struct health_host *first = &health->host[0];
+	const struct health_host *last = &health->host[health->n_host - 1];
 	sum.load1 = first->load1;
 	if (last->up_s > first->up_s)
 		sum.busy_cores = (last->busy_s - first->busy_s) /

@@ -201,15 +201,15 @@ check_average(struct judge_run *run, double lo, double hi)
 {
 	const struct step_row *a = averaged_row(run->log, lo);
 	const struct step_row *b = averaged_row(run->log, hi);
-	double rise, rounded;
 
 	if (a == NULL || b == NULL)
 		return;
-	rise = (b->train_ms / b->step_avg_ms - a->train_ms / a->step_avg_ms) /
-	       (hi - lo);
-	rounded = (AVERAGE_ROUNDING / b->step_avg_ms * hi +
-		   AVERAGE_ROUNDING / a->step_avg_ms * lo) /
-		  (hi - lo);
+	double rise =
+		(b->train_ms / b->step_avg_ms - a->train_ms / a->step_avg_ms) /
+		(hi - lo);
+	double rounded = (AVERAGE_ROUNDING / b->step_avg_ms * hi +
+			  AVERAGE_ROUNDING / a->step_avg_ms * lo) /
+			 (hi - lo);
 	if (fabs(rise - 1.0) > AVERAGE_TOLERANCE + rounded)
 		guard_add(&run->hits, GUARD_PARSE, true,
 			  "its two clocks disagree: from step %.0f to %.0f "
@@ -381,8 +381,6 @@ judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 	size_t n = 0, pairs = 0;
 
 	while ((control = judge_next(judge, c->base, control)) != NULL) {
-		double median;
-
 		run = judge_beside(judge, c->arm, control);
 		if (run == NULL || !judge_is_main(control) ||
 		    !judge_is_usable(control) || !judge_is_usable(run) ||
@@ -395,7 +393,7 @@ judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 		}
 		if (control->window.n_rows - 1 != n || control->times.n <= n)
 			continue;
-		median = add_ratios(judge, control, run, sum, mid);
+		double median = add_ratios(judge, control, run, sum, mid);
 		if (isnan(median))
 			continue;
 		away[pairs++] = log(control->y / run->y) + median;
@@ -531,10 +529,8 @@ judge_mark_outliers(struct judge *judge)
 	struct judge_run *run;
 
 	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_summary *s;
-
 		run = &judge->runs[i];
-		s = &judge->summary[run->arm];
+		const struct judge_summary *s = &judge->summary[run->arm];
 		run->z = run->times_median = (double)NAN;
 		run->seen[0] = '\0';
 		if (!judge_is_usable(run))
@@ -876,13 +872,12 @@ collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
 	while ((run = judge_next(judge, c->arm, run)) != NULL) {
 		struct judge_block block = { .pod = run->pod,
 					     .block = run->block };
-		double a, b;
 
 		if (run->fresh != fresh || !is_first(judge, run))
 			continue;
 		block.counts = !is_spoiled(judge, run);
-		a = block_y(judge, c->base, run, &block);
-		b = block_y(judge, c->arm, run, &block);
+		double a = block_y(judge, c->base, run, &block);
+		double b = block_y(judge, c->arm, run, &block);
 		if (isnan(a))
 			continue;
 		block.d = log(a) - log(b);

@@ -56,13 +56,11 @@ static void
 compare_pair(struct judge *judge, struct judge_run *run,
 	     const struct judge_run *control)
 {
-	const struct run_log *a, *b;
-
 	if (control == NULL || control->odd || run->log == NULL ||
 	    control->log == NULL)
 		return;
-	a = control->log;
-	b = run->log;
+	const struct run_log *a = control->log;
+	const struct run_log *b = run->log;
 	run_log_same_work(a, b, &run->hits);
 	if (b->kind == RUN_LOG_TRAINING && b->n_rows > 0 && a->n_rows > 0)
 		guard_check_losses(
@@ -285,13 +283,11 @@ setting_of(const struct judge *judge, size_t arm, const char *key, size_t *n,
 	*n = 0;
 	*wavers = false;
 	while ((run = judge_next(judge, arm, run)) != NULL) {
-		const char *one;
-
 		*wavers |= run->log != NULL &&
 			   run_settings_wavers(&run->log->settings, key);
 		if (settings_log(run) == NULL)
 			continue;
-		one = run_settings_get(&run->log->settings, key);
+		const char *one = run_settings_get(&run->log->settings, key);
 		agree &= one != NULL &&
 			 (value == NULL || strcmp(one, value) == 0);
 		value = one;
@@ -316,7 +312,7 @@ compare_settings(const struct judge *judge, struct judge_contrast *c)
 	for (size_t i = 0; i < settings->n; i++) {
 		const char *key = settings->v[i].key;
 		size_t n, m;
-		bool wavers, hard;
+		bool wavers;
 		const char *a = setting_of(judge, 0, key, &n, &wavers);
 		const char *b = setting_of(judge, c->arm, key, &m, &wavers);
 
@@ -329,7 +325,8 @@ compare_settings(const struct judge *judge, struct judge_contrast *c)
 				  key, a);
 		if (b == NULL || strcmp(a, b) == 0)
 			continue;
-		hard = arm->declares_all && n >= LEAST_RUNS && m >= LEAST_RUNS;
+		bool hard =
+			arm->declares_all && n >= LEAST_RUNS && m >= LEAST_RUNS;
 		guard_add(&c->hits, hard ? GUARD_SAME : GUARD_SETTINGS, hard,
 			  "its logs print %s %.40s, the control's %.40s", key,
 			  b, a);
@@ -572,7 +569,6 @@ is_by_log_alone(const struct judge *judge, const struct judge_contrast *c)
 {
 	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *gained = judge_room(judge);
-	struct paired only;
 	size_t n = 0;
 
 	while ((control = judge_next(judge, 0, control)) != NULL) {
@@ -583,7 +579,7 @@ is_by_log_alone(const struct judge *judge, const struct judge_contrast *c)
 			gained[n++] =
 				gained_by_log(control->health, run->health);
 	}
-	only = paired_compare(gained, n, &judge->rule.paired);
+	struct paired only = paired_compare(gained, n, &judge->rule.paired);
 	return only.p < LOG_CLOCK_P && only.mean / c->paired.mean > 0.5;
 }
 

@@ -25,11 +25,12 @@ kernel_arm(const struct plan *plan, size_t arm)
 	const struct plan_variant *v = plan_arm(plan, arm);
 	char tag[PLAN_TAG_SIZE];
 	AUTO_TEXT copy = xasprintf("../src.%s", v->tag);
-	cJSON *node, *env;
+	cJSON *env;
 
 	plan_arm_tag(plan, arm, tag);
-	node = json_new(JTEXT("tag", tag),
-			JTEXT("folder", plan_needs_copies(plan) ? copy : "."));
+	cJSON *node =
+		json_new(JTEXT("tag", tag),
+			 JTEXT("folder", plan_needs_copies(plan) ? copy : "."));
 	if (v->env.n > 0) {
 		env = cJSON_AddObjectToObject(node, "env");
 		for (size_t i = 0; i < v->env.n; i++)

@@ -121,7 +121,6 @@ kernel_json(const struct bench_runs *runs)
 
 	for (size_t arm = 0; arm < runs->n_arms; arm++) {
 		const struct bench_run *last = NULL;
-		cJSON *row;
 
 		for (size_t i = 0; i < runs->n; i++)
 			if (runs->v[i].arm == arm && runs->v[i].has_log &&
@@ -129,7 +128,7 @@ kernel_json(const struct bench_runs *runs)
 				last = &runs->v[i];
 		if (last == NULL)
 			continue;
-		row = cJSON_Duplicate(last->log.score.root, true);
+		cJSON *row = cJSON_Duplicate(last->log.score.root, true);
 		json_add_string(row, "run", last->id);
 		cJSON_AddItemToArray(array, row);
 	}

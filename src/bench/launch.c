@@ -146,14 +146,13 @@ add_file(struct buf *out, const struct plan *plan, const char *name,
 	char path[PATH_MAX], block[65536];
 	AUTO_BUF text = buf_new(MAX_SHIPPED);
 	ssize_t n;
-	int fd;
 
 	(void)snprintf(path, sizeof(path), "%.*s%s",
 		       name[0] != '/' && slash != NULL
 			       ? (int)(slash - plan->file + 1)
 			       : 0,
 		       plan->file, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return err_set_errno(err, ERR_CONFIG, "cannot open %s", path);
 	while ((n = read(fd, block, sizeof(block))) > 0)

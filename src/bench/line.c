@@ -99,13 +99,13 @@ line_add_grid(cJSON *arms, const cJSON *arm, const struct bench_line *line,
 {
 	const char *word = i < line->grid.n ? line->grid.v[i] : NULL;
 	size_t n = word != NULL ? strcspn(word, "=") : 0;
-	struct str rest, value;
+	struct str value;
 
 	if (word == NULL) {
 		cJSON_AddItemToArray(arms, cJSON_Duplicate(arm, true));
 		return 0;
 	}
-	rest = str_from(word[n] == '=' ? word + n + 1 : "");
+	struct str rest = str_from(word[n] == '=' ? word + n + 1 : "");
 	if (rest.len == 0)
 		return err_set(err, ERR_USAGE,
 			       "--grid %s: expected NAME=VALUE,VALUE..", word);
@@ -235,14 +235,13 @@ static int
 line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 	  struct err *err)
 {
-	cJSON *workload, *node;
 	char here[PATH_MAX];
 
 	if (getcwd(here, sizeof(here)) == NULL)
 		return err_set_errno(err, ERR_IO, "cannot name this folder");
 	json_add(root, JTEXT("schema", PLAN_SCHEMA),
 		 JTEXT("name", line->name != NULL ? line->name : "line"));
-	workload = cJSON_AddObjectToObject(root, "workload");
+	cJSON *workload = cJSON_AddObjectToObject(root, "workload");
 	json_add_string(workload, "cwd",
 			line->folder != NULL	    ? line->folder
 			: line_is_local(line, conf) ? here
@@ -259,7 +258,7 @@ line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 		if (line->task != NULL)
 			json_add_string(workload, "task", line->task);
 	}
-	node = cJSON_AddArrayToObject(root, "pods");
+	cJSON *node = cJSON_AddArrayToObject(root, "pods");
 	for (size_t i = 0; i < line->pods.n; i++) {
 		cJSON *pod = bench_make_pod(conf, line->pods.v[i], err);
 

@@ -125,7 +125,6 @@ bench_make_pod(const struct conf *conf, const char *name, struct err *err)
 {
 	int i = conf_find_pod(conf, name);
 	const struct conf_pod *pod = i >= 0 ? &conf->pods[i] : NULL;
-	cJSON *node;
 
 	if (pod == NULL && strchr(name, '@') != NULL) {
 		const char *host = strchr(name, '@') + 1;
@@ -143,7 +142,7 @@ bench_make_pod(const struct conf *conf, const char *name, struct err *err)
 		return NULL;
 	}
 	/* How to reach it is read from the configuration by its name. */
-	node = json_new(JTEXT("id", pod->name));
+	cJSON *node = json_new(JTEXT("id", pod->name));
 	if (pod->remote_root != NULL)
 		json_add_string(node, "root", pod->remote_root);
 	if (pod->n_gpus > 0)
@@ -415,11 +414,10 @@ add_variants(cJSON *root, const cJSON *form, struct err *err)
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *text = text_of(form, keys[i]);
-		cJSON *v;
 
 		if (str_trim(str_from(text)).len == 0)
 			continue;
-		v = make_variant(text, i == 0, err);
+		cJSON *v = make_variant(text, i == 0, err);
 		if (v == NULL)
 			return -1;
 		cJSON_AddItemToArray(array, v);
@@ -484,11 +482,9 @@ add_number(cJSON *object, const char *key, const cJSON *form, const char *field,
 static int
 fill(cJSON *root, const cJSON *form, const struct conf *conf, struct err *err)
 {
-	cJSON *node, *pods;
-
 	json_add(root, JTEXT("schema", PLAN_SCHEMA),
 		 JTEXT("name", text_of(form, "name")));
-	node = cJSON_AddObjectToObject(root, "workload");
+	cJSON *node = cJSON_AddObjectToObject(root, "workload");
 	json_add(node, JTEXT("cwd", text_of(form, "folder")),
 		 JTEXT("command", text_of(form, "command")));
 	if (text_of(form, "folder")[0] == '\0')
@@ -499,7 +495,7 @@ fill(cJSON *root, const cJSON *form, const struct conf *conf, struct err *err)
 	if (add_metric(root, form, err) != 0 ||
 	    add_variants(root, form, err) != 0)
 		return -1;
-	pods = bench_make_pods(NULL, text_of(form, "pods"), conf, err);
+	cJSON *pods = bench_make_pods(NULL, text_of(form, "pods"), conf, err);
 	if (pods == NULL)
 		return -1;
 	cJSON_AddItemToObject(root, "pods", pods);
@@ -555,13 +551,12 @@ add_measure(struct buf *out, const char *command)
 	const char *flag = strstr(command, "remote_h100.py") != NULL
 				   ? strstr(command, "--workspace")
 				   : NULL;
-	size_t n;
 
 	if (flag == NULL) {
 		buf_append_str(out, command);
 		return;
 	}
-	n = (size_t)(flag - command) + strlen("--workspace");
+	size_t n = (size_t)(flag - command) + strlen("--workspace");
 	n += strspn(command + n, " =");
 	n += strcspn(command + n, " ");
 	buf_append(out, command, n);
@@ -928,11 +923,10 @@ harness_ab_json(const struct harness_ab *ab, struct err *err)
 {
 	struct plan plan;
 	AUTO_BUF text = buf_new(COMMAND_MAX * 4);
-	cJSON *object;
 
 	if (check(ab, err) != 0)
 		return NULL;
-	object = make_plan(ab, err);
+	cJSON *object = make_plan(ab, err);
 	if (object == NULL)
 		return NULL;
 	json_print(&text, object);

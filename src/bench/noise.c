@@ -89,12 +89,11 @@ block_differences(const struct noise_run *runs, size_t n, double *d)
 
 	for (size_t i = 0; i < n; i++) {
 		size_t a, b;
-		double x, y;
 
 		if (!is_first(&runs[i], runs))
 			continue;
-		x = block_y(&runs[i], false, runs, n, &a);
-		y = block_y(&runs[i], true, runs, n, &b);
+		double x = block_y(&runs[i], false, runs, n, &a);
+		double y = block_y(&runs[i], true, runs, n, &b);
 		least[n_d] = a < b ? a : b;
 		if (least[n_d] == 0)
 			continue;
@@ -180,12 +179,11 @@ noise_pool(struct noise *total, const struct noise *more)
 double
 noise_compare(const struct noise *a, const struct noise *b)
 {
-	double upper;
-
 	if (!(a->sd > 0.0) || !(b->sd > 0.0) || !(a->df >= 1.0) ||
 	    !(b->df >= 1.0))
 		return (double)NAN;
-	upper = dist_f_upper(a->sd * a->sd / (b->sd * b->sd), a->df, b->df);
+	double upper =
+		dist_f_upper(a->sd * a->sd / (b->sd * b->sd), a->df, b->df);
 	return 2.0 * fmin(upper, 1.0 - upper);
 }
 
@@ -449,13 +447,13 @@ noise_is_shared(const struct plan *plan, size_t arm)
 {
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const struct plan_variant *control = &plan->variants[0];
-	const char *a, *b;
 
 	if (v == control)
 		return true;
-	a = control->noise_class != NULL ? control->noise_class
-					 : plan->noise_class;
-	b = v->noise_class != NULL ? v->noise_class : plan->noise_class;
+	const char *a = control->noise_class != NULL ? control->noise_class
+						     : plan->noise_class;
+	const char *b =
+		v->noise_class != NULL ? v->noise_class : plan->noise_class;
 	if (v->noise_class != NULL)
 		return a != NULL && strcmp(a, b) == 0;
 	return control->noise_class == NULL && v->command == NULL &&

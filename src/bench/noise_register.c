@@ -168,14 +168,13 @@ load_rows(struct noise_register *reg, struct context *context,
 	  int (*compare)(const void *a, const void *b), struct err *err)
 {
 	struct err why = { ERR_NONE, "" };
-	int rc;
 
 	if (context_open(context, CONTEXT_DB, &why) != 0) {
 		if (why.code == ERR_NODATA)
 			return 0;
 		return err_set(err, why.code, "%s", why.text);
 	}
-	rc = store_each_noise(context->store, take_row, reg, err);
+	int rc = store_each_noise(context->store, take_row, reg, err);
 	if (reg->n > 0)
 		qsort(reg->v, reg->n, sizeof(*reg->v), compare);
 	return rc;
@@ -185,10 +184,8 @@ int
 noise_register_load(struct noise_register *reg, struct context *context,
 		    struct err *err)
 {
-	int rc;
-
 	*reg = (struct noise_register){ 0 };
-	rc = load_rows(reg, context, compare_entries, err);
+	int rc = load_rows(reg, context, compare_entries, err);
 	rank_all(reg);
 	return rc;
 }
@@ -223,11 +220,10 @@ mark_changes(struct noise_entry *v, size_t n)
 {
 	double *mean = xcalloc(n, sizeof(*mean));
 	struct change found[CHANGE_MOST];
-	size_t n_found;
 
 	for (size_t i = 0; i < n; i++)
 		mean[i] = v[i].noise.mean;
-	n_found = change_find(mean, n, found);
+	size_t n_found = change_find(mean, n, found);
 	for (size_t i = 0; i < n_found; i++) {
 		struct noise_entry *e = &v[found[i].at];
 
@@ -334,14 +330,14 @@ noise_register_rule(void *user, struct judge_rule *rule)
 
 	rule->register_sd = rule->register_df = (double)NAN;
 	for (size_t i = 0; i < plan->n_pods; i++) {
-		const struct noise_entry *e;
 		struct noise_of_pod now;
 		AUTO_BUF env = buf_new(MAX_ENV_BYTES);
 
 		if (lookup->path != NULL)
 			read_env(&env, lookup->path, plan->pods[i].id);
 		noise_read_env(&now, &plan->pods[i], buf_str(&env));
-		e = noise_register_find(lookup->reg, plan, 0, i, now.gpu_id);
+		const struct noise_entry *e = noise_register_find(
+			lookup->reg, plan, 0, i, now.gpu_id);
 		if (e == NULL)
 			return;
 		if (e->noise.sd > sd) {
@@ -423,11 +419,10 @@ noise_register_note(const char *db_path, const char *id, const char *path,
 		    struct err *err)
 {
 	struct plan plan;
-	int rc;
 
 	if (bench_load_plan(&plan, path, err) != 0)
 		return -1;
-	rc = note_pods(db_path, id, path, &plan, err);
+	int rc = note_pods(db_path, id, path, &plan, err);
 	plan_release(&plan);
 	return rc;
 }

@@ -49,7 +49,6 @@ plot_of(const cJSON *verdict)
 {
 	struct plot plot = { .contrasts = verdict_list(verdict, "contrasts"),
 			     .margin = num(verdict, "margin_pct") };
-	double room;
 
 	plot_widen(&plot, plot.margin);
 	plot_widen(&plot, -plot.margin);
@@ -58,7 +57,7 @@ plot_of(const cJSON *verdict)
 		json_each (b, verdict_list(c, "blocks"))
 			plot_widen(&plot, num(b, "pct"));
 	}
-	room = MOST_WIDE * (plot.hi - plot.lo);
+	double room = MOST_WIDE * (plot.hi - plot.lo);
 	json_each (c, plot.contrasts) {
 		double low = verdict_bound(c, "ci_pct", 0),
 		       high = verdict_bound(c, "ci_pct", 1);
@@ -251,13 +250,13 @@ page_add_pod(struct facts *facts, const struct plan_pod *pod, const char *path)
 						"kernel" };
 	AUTO_BUF text = buf_new(MAX_TEXT), line = buf_new(MAX_LINE);
 	char file[FOLDER_PATH_SIZE];
-	struct str rest, row, key;
+	struct str row, key;
 
 	(void)snprintf(file, sizeof(file), "%.2000s/env.%.60s.txt", path,
 		       pod->id);
 	if (file_read(file, &text, NULL) != 0)
 		return;
-	rest = buf_str(&text);
+	struct str rest = buf_str(&text);
 	while (str_next(&rest, '\n', &row)) {
 		if (!str_next(&row, ' ', &key) || row.len == 0)
 			continue;

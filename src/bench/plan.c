@@ -186,9 +186,9 @@ take_deadline(const struct json_reader *r, const cJSON *node, const char *path,
 {
 	int64_t *deadline_ms = to;
 	struct tm tm = { 0 };
-	const char *end;
+	const char *end =
+		strptime(node->valuestring, "%Y-%m-%dT%H:%M:%SZ", &tm);
 
-	end = strptime(node->valuestring, "%Y-%m-%dT%H:%M:%SZ", &tm);
 	if (end == NULL || *end != '\0')
 		return json_refuse(r, path,
 				   "expected a time like 2026-11-20T21:00:00Z");
@@ -671,14 +671,13 @@ plan_parse(struct plan *plan, const char *file, struct str text,
 				 .err = err,
 				 .nulls = true };
 	struct sha256 sha;
-	int result;
 
 	set_defaults(plan, file);
 	sha256_init(&sha);
 	sha256_update(&sha, text.p, text.len);
 	sha256_hex(&sha, plan->sha256);
 	sha256_release(&sha);
-	result = json_take_text(&r, file, text, top_keys, plan);
+	int result = json_take_text(&r, file, text, top_keys, plan);
 	/* The control alone is compared with itself: that is an audit. */
 	if (result == 0 && plan->n_variants < 2 && !plan->aa)
 		result = json_refuse(&r, "variants",
@@ -700,9 +699,8 @@ int
 plan_load(struct plan *plan, const char *path, struct err *err)
 {
 	AUTO_BUF text = buf_new(MAX_TEXT);
-	int result;
+	int result = file_read(path, &text, err);
 
-	result = file_read(path, &text, err);
 	if (result == 0)
 		result = plan_parse(plan, path, buf_str(&text), err);
 	else if (err != NULL)

@@ -65,12 +65,11 @@ put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
 	const cJSON *all = json_get(verdict, "runs");
 	size_t n = all != NULL ? (size_t)cJSON_GetArraySize(all) : 0, i = 0;
 	AUTO_FREE struct stored_bench_run *runs = xcalloc(n + 1, sizeof(*runs));
-	int rc;
 
 	json_each (node, all)
 		fill_run(&runs[i++], node);
 	bench->sha256 = json_get_string(verdict, "bench_sha256", NULL);
-	rc = store_put_bench(db_path, bench, runs, n, err);
+	int rc = store_put_bench(db_path, bench, runs, n, err);
 	for (i = 0; i < n; i++)
 		free((void *)(uintptr_t)runs[i].detail);
 	return rc;
@@ -93,14 +92,13 @@ bench_record(const char *db_path, const char *id, const char *path,
 		.definition = definition_text,
 		.verdict = verdict_text,
 	};
-	int rc;
 
 	(void)folder_read_state(path, &state);
 	bench.name = state.name;
 	bench.state = state.state;
 	bench.started_ms = state.started_ms;
 	bench.ended_ms = state.ended_ms;
-	rc = conf_make_dir_of(db_path, err);
+	int rc = conf_make_dir_of(db_path, err);
 	if (rc == 0)
 		rc = put(db_path, &bench, verdict, err);
 	return rc;

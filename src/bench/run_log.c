@@ -275,17 +275,17 @@ static bool
 number_after(struct str text, const char *key, double *value, char *end)
 {
 	const char *at = str_find(text, key);
-	struct str rest, word;
 	size_t n = 0;
 
 	if (at == NULL)
 		return false;
 	at += strlen(key);
-	rest = str_trim((struct str){ at, text.len - (size_t)(at - text.p) });
+	struct str rest =
+		str_trim((struct str){ at, text.len - (size_t)(at - text.p) });
 	while (n < rest.len &&
 	       (rest.p[n] == '.' || (rest.p[n] >= '0' && rest.p[n] <= '9')))
 		n++;
-	word = (struct str){ rest.p, n };
+	struct str word = (struct str){ rest.p, n };
 	*end = n < rest.len ? rest.p[n] : '\0';
 	return str_to_double(word, value);
 }
@@ -419,7 +419,6 @@ read_stream(struct run_log *log, FILE *stream, const char *path,
 	    const struct run_log_rule *rule, struct err *err)
 {
 	struct reading r = { .log = log, .row = no_row, .batch = (double)NAN };
-	struct run_reader *reader;
 	struct sha256 sha;
 	char block[65536];
 	size_t n;
@@ -428,7 +427,8 @@ read_stream(struct run_log *log, FILE *stream, const char *path,
 	log_init(log, path);
 	buf_init(&r.head, RUN_LOG_MAX_SCORE_BYTES);
 	sha256_init(&sha);
-	reader = run_reader_new(rule->formats, &reader_cb, &r);
+	struct run_reader *reader =
+		run_reader_new(rule->formats, &reader_cb, &r);
 	while ((n = fread(block, 1, sizeof(block), stream)) > 0) {
 		run_reader_feed(reader, block, n);
 		buf_append(&r.head, block, n);
@@ -455,11 +455,10 @@ run_log_parse(struct run_log *log, const char *path, struct str text,
 	      const struct run_log_rule *rule, struct err *err)
 {
 	FILE *stream = fmemopen((void *)(uintptr_t)text.p, text.len, "r");
-	int result;
 
 	if (stream == NULL)
 		return err_set_errno(err, ERR_IO, "cannot read %s", path);
-	result = read_stream(log, stream, path, rule, err);
+	int result = read_stream(log, stream, path, rule, err);
 	(void)fclose(stream);
 	return result;
 }

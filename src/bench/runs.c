@@ -120,14 +120,13 @@ plan_runs(struct bench_runs *runs, size_t pod)
 
 	for (size_t i = 0; i < runs->per_pod; i++) {
 		struct bench_run *run = &runs->v[pod * runs->per_pod + i];
-		size_t behind;
 
 		run->pod = pod;
 		run->round = i / runs->n_arms;
 		run->pos = i % runs->n_arms;
 		run->arm = order[i];
 		run->counted = run->round >= plan->burn_in;
-		behind = run->counted ? run->round - plan->burn_in : 0;
+		size_t behind = run->counted ? run->round - plan->burn_in : 0;
 		run->block = behind / plan->reps;
 		run->rep = behind % plan->reps;
 		run->fresh = run->block >= plan->blocks;

@@ -290,7 +290,6 @@ judge_metric(const struct session *s, const char *key)
 	AUTO_FREE struct judge_run *runs = xcalloc(s->runs.n, sizeof(*runs));
 	struct judge_rule rule = s->judge.rule;
 	struct judge judge;
-	cJSON *root;
 	size_t n = 0;
 
 	rule.higher = bench_metric_is_rate(key);
@@ -306,7 +305,7 @@ judge_metric(const struct session *s, const char *key)
 		n++;
 	}
 	judge_init(&judge, &rule, s->arms, s->runs.n_arms, runs, n);
-	root = verdict_to_json(
+	cJSON *root = verdict_to_json(
 		&judge, &(struct verdict_info){ .metric = key,
 						.cost_usd = (double)NAN });
 	judge_release(&judge);
@@ -359,11 +358,10 @@ session_make_verdict(const struct session *s)
 			   : s->state.stopped[0] != '\0' ? s->state.stopped
 							 : NULL,
 	};
-	cJSON *root;
 
 	for (size_t i = 0; i < plan->n_pods; i++)
 		pods[i] = plan->pods[i].id;
-	root = verdict_to_json(&s->judge, &info);
+	cJSON *root = verdict_to_json(&s->judge, &info);
 	if (plan->also.n > 0)
 		add_metrics(root, s);
 	if (plan->kernel)
@@ -379,9 +377,9 @@ static int
 session_write_results(struct session *s, struct err *err)
 {
 	cJSON *root = session_make_verdict(s);
-	int result;
+	int result =
+		folder_write_json(s->setup.path, "verdict.json", root, err);
 
-	result = folder_write_json(s->setup.path, "verdict.json", root, err);
 	cJSON_Delete(root);
 	if (result == 0 && s->judge.training) {
 		root = verdict_summary_json(&s->judge);
@@ -415,15 +413,15 @@ all_shown(struct session *s)
 
 	for (size_t i = 0; i < s->judge.n_contrasts; i++) {
 		const struct judge_contrast *c = &s->judge.contrasts[i];
-		enum interim interim;
 
 		if (s->arms[c->arm].aa)
 			continue;
 		variants++;
 		if (s->arm_stopped[c->arm])
 			continue;
-		interim = multi_interim(&c->paired, c->n_blocks, c->level,
-					&looks, &s->plan->rule.paired);
+		enum interim interim =
+			multi_interim(&c->paired, c->n_blocks, c->level, &looks,
+				      &s->plan->rule.paired);
 		/* At the last block the schedule itself ends it. */
 		if (interim == INTERIM_GO_ON || interim == INTERIM_LAST)
 			open++;
@@ -524,13 +522,12 @@ session_on_run(struct session *s, struct bench_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
 	size_t before = n_blocks(s);
-	bool more;
 
 	tell_run(s, run);
 	if (!run->counted)
 		return;
 	session_judge_now(s);
-	more = n_blocks(s) > before;
+	bool more = n_blocks(s) > before;
 	if (more)
 		tell_verdicts(s);
 	if ((more || hit != NULL) && session_write_results(s, &s->why) != 0)
@@ -698,11 +695,10 @@ cJSON *
 session_verdict(const struct session_setup *setup)
 {
 	struct session *s = make_session(setup);
-	cJSON *verdict;
 
 	session_judge_now(s);
 	resume_fresh(s);
-	verdict = session_make_verdict(s);
+	cJSON *verdict = session_make_verdict(s);
 	session_free(s);
 	return verdict;
 }
@@ -711,11 +707,10 @@ int
 session_judge_folder(const struct session_setup *setup, struct err *err)
 {
 	struct session *s = make_session(setup);
-	int result;
 
 	session_judge_now(s);
 	resume_fresh(s);
-	result = session_write_results(s, err);
+	int result = session_write_results(s, err);
 	session_free(s);
 	return result;
 }

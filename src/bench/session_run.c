@@ -118,7 +118,6 @@ find_late(const struct session *s, const struct run_log *log,
 		double at = health_time_of(health, ends[i], &after);
 		double printed = printed_between(s, log, 0, i);
 		double ahead = (1.0 - HEALTH_PACE_SHARE) * printed - at;
-		double made;
 
 		/* A NaN is more than nothing. */
 		if (ahead > best) {
@@ -126,7 +125,7 @@ find_late(const struct session *s, const struct run_log *log,
 			to_s = at;
 			to = i;
 		}
-		made = to_s - printed_between(s, log, i, to);
+		double made = to_s - printed_between(s, log, i, to);
 		if (made >= health->host[0].up_s &&
 		    best - (1.0 - HEALTH_PACE_SHARE) * printed + after >
 			    health_pace_s(health))
@@ -225,18 +224,18 @@ find_window(const struct session *s, const struct run_log *log,
 	bool is_auto = rule->window == WINDOW_AUTO;
 	size_t a = is_auto ? 0 : row_from(log, rule->lo);
 	size_t b = is_auto ? log->n_rows : row_from(log, rule->hi);
-	double *ends, seen, printed;
+	double seen;
 
 	if (b >= log->n_rows)
 		b = log->n_rows - 1;
 	if (log->n_rows == 0 || a >= b)
 		return false;
-	ends = row_ends(log);
+	double *ends = row_ends(log);
 	*to_s = health_time_of(health, ends[b], &seen);
 	(void)health_time_of(health, ends[a], from_s);
 	add_window(s, log, ends, health, a, b, sum);
 	free(ends);
-	printed = printed_between(s, log, a, b);
+	double printed = printed_between(s, log, a, b);
 	return fabs(*to_s - *from_s - printed) <=
 	       HEAPED_S + HEAPED_SHARE * printed;
 }
@@ -332,14 +331,12 @@ session_write_steps(struct session *s, const struct judge_run *run,
 	char name[FOLDER_PATH_SIZE];
 	struct health health;
 	AUTO_BUF text = buf_new(MAX_STEPS_BYTES);
-	double *ends, *late;
-	int result;
 
 	if (kept == NULL || run->log->n_rows == 0 || run->times.n == 0)
 		return 0;
 	(void)read_health(s, kept, &health);
-	ends = row_ends(run->log);
-	late = find_late(s, run->log, ends, &health);
+	double *ends = row_ends(run->log);
+	double *late = find_late(s, run->log, ends, &health);
 	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
 			      "interval_ms,in_window,sm_mhz,power_w,temp_c,"
 			      "reasons,pod_s\r\n");
@@ -349,7 +346,7 @@ session_write_steps(struct session *s, const struct judge_run *run,
 		buf_append_str(&text, "\r\n");
 	}
 	bench_run_file(kept, "steps.csv", name);
-	result = folder_write(s->setup.path, name, buf_str(&text), err);
+	int result = folder_write(s->setup.path, name, buf_str(&text), err);
 	free(late);
 	free(ends);
 	health_release(&health);
@@ -370,12 +367,11 @@ static bool
 matches(const char *pattern, const char *text)
 {
 	regex_t regex;
-	bool found;
 
 	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB | REG_NEWLINE) !=
 	    0)
 		return false;
-	found = regexec(&regex, text, 0, NULL, 0) == 0;
+	bool found = regexec(&regex, text, 0, NULL, 0) == 0;
 	regfree(&regex);
 	return found;
 }
@@ -570,13 +566,12 @@ watch_log(struct session *s, struct bench_run *run,
 	const struct guard_losses b = { log->rows, log->n_rows, 0.0, 0.0,
 					(double)NAN };
 	struct guard_hits hits = { 0 };
-	const struct guard_hit *hit;
 
 	if (log->run.status == RUN_DIVERGED)
 		guard_add(&hits, GUARD_NAN, true, "NaN or infinity in the log");
 	if (log->run.seed == control->run.seed)
 		guard_check_losses(&hits, &a, &b, &s->plan->rule.losses, false);
-	hit = guard_hard(&hits);
+	const struct guard_hit *hit = guard_hard(&hits);
 	if (hit != NULL) {
 		run->cut_by = hit->guard;
 		(void)snprintf(run->cut, sizeof(run->cut), "%s", hit->text);
@@ -589,7 +584,6 @@ bool
 session_should_cut(struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm);
-	const struct run_log *control;
 	char file[FOLDER_PATH_SIZE];
 	struct run_log log;
 
@@ -599,7 +593,7 @@ session_should_cut(struct session *s, struct bench_run *run)
 	    bench_metric_find(s->plan->key)->kind != RUN_LOG_TRAINING ||
 	    folder_size(s->setup.path, file) > MAX_WATCHED)
 		return false;
-	control = control_log(s, run);
+	const struct run_log *control = control_log(s, run);
 	if (control == NULL || read_log(s, run, &log, NULL) != 0)
 		return false;
 	watch_log(s, run, control, &log);

@@ -107,12 +107,11 @@ fill_arms(struct bench_live *live, const struct plan *plan,
 	for (size_t i = 0; i < live->n_arms; i++) {
 		struct bench_live_arm *arm = &live->arms[i];
 		char tag[PLAN_TAG_SIZE];
-		const cJSON *row;
 
 		plan_arm_tag(plan, i, tag);
 		(void)snprintf(arm->tag, sizeof(arm->tag), "%s", tag);
 		arm->aa = i >= plan->n_variants;
-		row = find_row(verdict, "arms", "tag", tag);
+		const cJSON *row = find_row(verdict, "arms", "tag", tag);
 		arm->n_good = verdict_count(row, "valid");
 		arm->n_bad = verdict_count(row, "invalid");
 		arm->median = verdict_number(row, "median");
@@ -232,12 +231,11 @@ bench_show(const struct plan *plan, const char *path,
 	   const struct folder_state *state, const cJSON *verdict)
 {
 	const cJSON *noise = verdict_list(verdict, "register");
-	struct bench_live *live;
 	struct bench_runs runs;
 
 	bench_runs_init(&runs, plan, path);
-	live = bench_live_new(runs.n_arms, plan->n_pods, runs.n,
-			      runs.n_arms - 1);
+	struct bench_live *live = bench_live_new(runs.n_arms, plan->n_pods,
+						 runs.n, runs.n_arms - 1);
 	fill_plan(live, plan);
 	json_each (row, verdict_list(verdict, "dropped_blocks"))
 		live->n_dropped += verdict_is(row, "repeated") ? 0 : 1;
@@ -264,7 +262,6 @@ bench_show_clock(struct bench_live *live, const struct folder_state *state,
 		 int64_t now_ms)
 {
 	int64_t end_ms = state->ended_ms != 0 ? state->ended_ms : now_ms;
-	double left;
 
 	live->running = strcmp(state->state, "running") == 0;
 	(void)snprintf(live->stopped, sizeof(live->stopped), "%s",
@@ -278,11 +275,11 @@ bench_show_clock(struct bench_live *live, const struct folder_state *state,
 				 ? live->usd_per_h * live->elapsed_s / 3600.0
 				 : (double)NAN;
 	/* By what runs took so far, all pods beside each other. */
-	left = live->n_over > 0
-		       ? live->elapsed_s * ((double)live->n_planned /
-						    (double)live->n_over -
-					    1.0)
-		       : (double)NAN;
+	double left = live->n_over > 0 ? live->elapsed_s *
+						 ((double)live->n_planned /
+							  (double)live->n_over -
+						  1.0)
+				       : (double)NAN;
 	live->left_s = live->running ? left : (double)NAN;
 }
 

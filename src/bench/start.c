@@ -59,7 +59,7 @@ add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 {
 	char tag[PLAN_TAG_SIZE];
 	AUTO_BUF command = buf_new(65536);
-	struct str rest, line;
+	struct str line;
 	bool first = true;
 
 	plan_arm_tag(plan, arm, tag);
@@ -68,7 +68,7 @@ add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 		buf_append_str(&command, "in the same process");
 	else
 		plan_command(plan, arm, pod, &command);
-	rest = buf_str(&command);
+	struct str rest = buf_str(&command);
 	while (str_next(&rest, '\n', &line)) {
 		buf_append_str(out, first ? "            " : "              ");
 		utf8_sanitize(out, line);
@@ -310,14 +310,13 @@ bench_preview(struct context *context, const char *file, struct err *err)
 {
 	struct plan plan;
 	AUTO_BUF text = buf_new(MAX_TEXT);
-	char *result;
 
 	if (plan_load(&plan, file, err) != 0)
 		return NULL;
 	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", file);
-	result = bench_outline(&text, context, &plan, err) == 0
-			 ? buf_detach(&text)
-			 : NULL;
+	char *result = bench_outline(&text, context, &plan, err) == 0
+			       ? buf_detach(&text)
+			       : NULL;
 	plan_release(&plan);
 	return result;
 }

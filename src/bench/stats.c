@@ -219,11 +219,10 @@ tie_sum(const double *x, size_t n, const double *y, size_t m)
 	sort_doubles(all, n + m);
 	for (size_t i = 0; i < n + m;) {
 		size_t j = i;
-		double t;
 
 		while (j < n + m && all[j] == all[i])
 			j++;
-		t = (double)(j - i);
+		double t = (double)(j - i);
 		sum += t * t * t - t;
 		i = j;
 	}
@@ -263,7 +262,7 @@ rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
 	struct rank_two r = { (double)NAN, false,	(double)NAN,
 			      (double)NAN, (double)NAN, (double)NAN,
 			      (double)NAN };
-	double *diffs, *shares, ties;
+	double *diffs, *shares;
 
 	if (n == 0 || m == 0 || n + m > RANK_MAX)
 		return r;
@@ -278,7 +277,7 @@ rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
 		}
 	sort_doubles(diffs, n * m);
 	r.shift = stats_median(diffs, n * m);
-	ties = tie_sum(x, n, y, m);
+	double ties = tie_sum(x, n, y, m);
 	r.p = r.p_normal = normal_p(r.u, (double)n, (double)m, ties);
 	r.exact = ties == 0.0 && n < EXACT_BELOW && m < EXACT_BELOW;
 	if (r.exact) {
@@ -302,7 +301,7 @@ rank_walsh(const double *d, size_t n, double alpha)
 {
 	struct rank_one r = { (double)NAN, (double)NAN, (double)NAN };
 	size_t n_walsh = n * (n + 1) / 2, k = 0;
-	double *walsh, *shares;
+	double *walsh;
 
 	if (n == 0 || n > RANK_MAX)
 		return r;
@@ -312,7 +311,7 @@ rank_walsh(const double *d, size_t n, double alpha)
 			walsh[k++] = (d[i] + d[j]) / 2.0;
 	sort_doubles(walsh, n_walsh);
 	r.hl = stats_median(walsh, n_walsh);
-	shares = v_distribution(n);
+	double *shares = v_distribution(n);
 	interval(walsh, n_walsh, quantile(shares, n_walsh, alpha / 2.0), &r.lo,
 		 &r.hi);
 	free(shares);
@@ -498,7 +497,6 @@ static void
 paired_finish(struct paired *p, const struct paired_rule *rule)
 {
 	const struct paired_error all = { p->se, p->df };
-	double half;
 
 	p->t = t_of(p->mean, p->se);
 	p->p = dist_t_two_sided(p->t, p->df);
@@ -512,7 +510,7 @@ paired_finish(struct paired *p, const struct paired_rule *rule)
 			fmax(p->p_tost, tost_p(p->mean, &p->own, rule->margin));
 	}
 	paired_widen(p, rule->alpha, rule);
-	half = half_of(p, 2.0 * TOST_ALPHA, 2.0 * TOST_ALPHA, 0.5);
+	double half = half_of(p, 2.0 * TOST_ALPHA, 2.0 * TOST_ALPHA, 0.5);
 	p->tost_lo = p->mean - half;
 	p->tost_hi = p->mean + half;
 }
@@ -821,10 +819,10 @@ path_bound(const struct path *path, double time, double share)
 	double low = 0.0, high = 40.0, bound = 2.0, next = bound;
 
 	for (int i = 0; i < 100; i++) {
-		double falls, off;
+		double falls;
 
 		bound = next;
-		off = path_crossing(path, time, bound, &falls) - share;
+		double off = path_crossing(path, time, bound, &falls) - share;
 		if (off > 0.0)
 			low = bound;
 		else
@@ -849,10 +847,9 @@ obrien_level(const struct looks *looks, size_t n, bool last, double alpha)
 	if (looks->planned > looks->first + LOOKS_MOST)
 		return 2.0 * dist_normal_upper(z / sqrt((double)n / planned));
 	for (size_t k = looks->first < n ? looks->first : n; k <= n; k++) {
-		double until;
-
 		time = (double)k / planned;
-		until = k == n && last
+		double until =
+			k == n && last
 				? alpha
 				: 4.0 * dist_normal_upper(z / sqrt(time));
 		bound = path_bound(&path, time, until - spent);

@@ -200,13 +200,13 @@ step_window_measure(struct step_window *window, const struct step_times *times,
 		    double lo, double hi, struct err *err)
 {
 	size_t a = step_find(times, lo), b = step_find(times, hi), n;
-	struct stats_line line;
 	double *ms;
 
 	if (a == times->n || b == times->n || a >= b)
 		return err_set(err, ERR_NODATA, "no train row at step %.0f",
 			       a == times->n ? lo : hi);
-	line = stats_fit(times->step + a, times->t_s + a, b - a + 1);
+	struct stats_line line =
+		stats_fit(times->step + a, times->t_s + a, b - a + 1);
 	ms = xmalloc(times->n * sizeof(*ms));
 	n = step_intervals(times, lo, hi, ms, NULL);
 	*window = (struct step_window){
@@ -272,11 +272,10 @@ enum window_trend
 window_trend(const double *step, const double *log_ratio, size_t n)
 {
 	struct stats_line line = stats_fit(step, log_ratio, n);
-	double change;
 
 	if (n < LEAST_KEPT || !(line.p < TREND_P))
 		return WINDOW_STEADY;
-	change = line.slope * (step[n - 1] - step[0]);
+	double change = line.slope * (step[n - 1] - step[0]);
 	if (fabs(change) <= TREND_CHANGE)
 		return WINDOW_STEADY;
 	return change > 0.0 ? WINDOW_SLOWDOWN : WINDOW_WARMUP;

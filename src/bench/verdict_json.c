@@ -378,18 +378,17 @@ best_json(const struct judge *judge)
 	static const char *const states[] = { "", "none", "leads",
 					      "confirmed" };
 	const struct judge_best *best = &judge->best;
-	cJSON *node;
 
 	if (best->state == BEST_NOT_ASKED)
 		return cJSON_CreateNull();
-	node = json_add(cJSON_CreateObject(),
-			JTEXT("state", states[best->state]),
-			JTEXT("tag", best->state > BEST_NONE
-					     ? judge->arms[best->arm].tag
-					     : NULL),
-			JNUM("pairs", best->n_pairs),
-			JNUM("p_holm_pairs", best->p_pairs),
-			JNUM("fresh_blocks", best->n_fresh));
+	cJSON *node = json_add(cJSON_CreateObject(),
+			       JTEXT("state", states[best->state]),
+			       JTEXT("tag", best->state > BEST_NONE
+						    ? judge->arms[best->arm].tag
+						    : NULL),
+			       JNUM("pairs", best->n_pairs),
+			       JNUM("p_holm_pairs", best->p_pairs),
+			       JNUM("fresh_blocks", best->n_fresh));
 	if (best->n_fresh > 0) {
 		add_fresh(node, "over_control", judge, 0, &best->over_control);
 		add_fresh(node, "over_runner_up", judge, best->rival,
@@ -468,13 +467,12 @@ verdict_summary_json(const struct judge *judge)
 	for (size_t arm = 0; arm < judge->n_arms; arm++) {
 		const struct judge_run *run = judge_next(judge, arm, NULL);
 		const char *tag = judge->arms[arm].tag;
-		cJSON *row;
 
 		while (run != NULL && run->log == NULL)
 			run = judge_next(judge, arm, run);
 		if (run == NULL || run->log->kind != RUN_LOG_TRAINING)
 			continue;
-		row = cJSON_AddObjectToObject(root, tag);
+		cJSON *row = cJSON_AddObjectToObject(root, tag);
 		json_add(row, JTEXT("tag", tag),
 			 JNUM("n_logged_steps", run->log->n_rows),
 			 JNUM("n_steady_state", run->window.n_rows));

@@ -161,11 +161,9 @@ waits_write(const char *path, const struct pod_wait *waits, size_t n,
 
 	json_add_string(root, "schema", "hgym-tui.bench-waits/1");
 	for (size_t i = 0; i < n; i++) {
-		cJSON *row;
-
 		if (waits[i].kind == WAIT_NONE)
 			continue;
-		row = cJSON_CreateObject();
+		cJSON *row = cJSON_CreateObject();
 		json_put(row, wait_fields, &waits[i]);
 		cJSON_AddItemToArray(pods, row);
 	}

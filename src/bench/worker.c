@@ -883,14 +883,12 @@ static const struct step steps[] = {
 static void
 on_queued(struct worker *worker, const char *why)
 {
-	int64_t delay_ms;
-
 	if (worker->wait.kind != WAIT_QUEUED)
 		session_note(worker->session,
 			     "%s: waits for its allocation: %s",
 			     worker_pod_id(worker), why);
 	worker_wait_for(worker, WAIT_QUEUED, why, 0);
-	delay_ms = (wall_ms(worker) - worker->wait.since_ms) / 2;
+	int64_t delay_ms = (wall_ms(worker) - worker->wait.since_ms) / 2;
 	worker_next(worker, worker->step,
 		    delay_ms < QUEUED_LEAST_MS	? QUEUED_LEAST_MS
 		    : delay_ms > QUEUED_MOST_MS ? QUEUED_MOST_MS
@@ -1027,11 +1025,10 @@ worker_send(struct worker *worker)
 	struct session *s = worker->session;
 	struct transport *transport = s->setup.transport;
 	AUTO_BUF script = buf_new(16U * 1024 * 1024);
-	int bad;
 
 	buf_clear(&worker->out);
 	worker->sent_ms = worker_boot_ms(worker);
-	bad = make_script(worker, &script);
+	int bad = make_script(worker, &script);
 	if (bad == 0) {
 		worker->stream = transport->ops->exec(transport, worker->pod,
 						      LAUNCH_COMMAND, &cb,

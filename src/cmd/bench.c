@@ -99,13 +99,12 @@ ask_stop(const struct bench_drive *drive, struct err *err)
 	AUTO_TEXT pods = drive->mode == SESSION_RUN
 				 ? bench_still_up(drive->plan, drive->path)
 				 : NULL;
-	bool yes;
 
 	if (pods == NULL)
 		return 0;
 	if (is_asked)
 		(void)fprintf(stderr, "still up: %s\n", pods);
-	yes = is_asked && ask("run their stop_cmd?");
+	bool yes = is_asked && ask("run their stop_cmd?");
 	if (!yes)
 		(void)fprintf(stderr,
 			      "still up: %s; hgym-tui bench stop %s runs "
@@ -142,7 +141,6 @@ bench_print_verdict(const cJSON *verdict, enum out_format print,
 {
 	struct facts facts;
 	AUTO_BUF text = buf_new(MAX_REPORT);
-	int rc;
 
 	if (print == OUT_JSON)
 		return cmd_print_json(cJSON_Duplicate(verdict, true), err);
@@ -155,7 +153,7 @@ bench_print_verdict(const cJSON *verdict, enum out_format print,
 	else
 		facts_print_text(&text, &facts);
 	buf_append_str(&text, behind);
-	rc = cmd_print(&text, err);
+	int rc = cmd_print(&text, err);
 	facts_release(&facts);
 	return rc;
 }
@@ -235,7 +233,6 @@ detach(const char *path, struct err *err)
 {
 	char log[FOLDER_PATH_SIZE + 16];
 	pid_t pid = fork();
-	int fd;
 
 	if (pid < 0)
 		return err_set_errno(err, ERR_IO, "cannot start a process");
@@ -243,7 +240,7 @@ detach(const char *path, struct err *err)
 		return 0;
 	(void)setsid();
 	(void)snprintf(log, sizeof(log), "%s/driver.log", path);
-	fd = open("/dev/null", O_RDONLY);
+	int fd = open("/dev/null", O_RDONLY);
 	if (fd >= 0)
 		(void)dup2(fd, STDIN_FILENO);
 	fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -491,7 +488,6 @@ run_line(struct context *context, const struct run_call *call, struct err *err)
 	AUTO_JSON root = bench_make_line(&call->line, &context->conf, err);
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	struct plan plan;
-	int status;
 
 	if (root == NULL)
 		return -1;
@@ -499,7 +495,7 @@ run_line(struct context *context, const struct run_call *call, struct err *err)
 	buf_append_char(&text, '\n');
 	if (plan_parse(&plan, "bench.json", buf_str(&text), err) != 0)
 		return -1;
-	status = bench_begin(context, &plan, text.data, &call->ask, err);
+	int status = bench_begin(context, &plan, text.data, &call->ask, err);
 	if (status == 0 && call->ask.dry)
 		status = cmd_print(&text, err);
 	plan_release(&plan);
@@ -511,13 +507,12 @@ exec_run(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct run_call *call = opaque;
 	struct plan plan;
-	int status;
 
 	if (args->argc == 0)
 		return run_line(args->context, call, err);
 	if (plan_load(&plan, args->argv[0], err) != 0)
 		return -1;
-	status = bench_begin(args->context, &plan, NULL, &call->ask, err);
+	int status = bench_begin(args->context, &plan, NULL, &call->ask, err);
 	plan_release(&plan);
 	return status;
 }
@@ -768,12 +763,11 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 	const struct cmd_output *call = opaque;
 	struct history history = { .out = cmd_out(call->format, columns) };
 	AUTO_TEXT base = bench_base();
-	int status;
 
 	history.ids = folder_list(base, &history.n);
 	for (size_t i = 0; i < history.n; i++)
 		out_take(history.out, folder_row(base, history.ids[i]));
-	status = print_history(args->context, &history, err);
+	int status = print_history(args->context, &history, err);
 	for (size_t i = 0; i < history.n; i++)
 		free(history.ids[i]);
 	free(history.ids);
@@ -841,13 +835,12 @@ exec_show(struct cmd_args *args, void *opaque, struct err *err)
 	const struct show_call *call = opaque;
 	struct bench_named named;
 	const struct bench_drive drive = named_drive(args, &named);
-	int status;
 
 	if (bench_named_open(&named, args->argv[0], err) != 0)
 		return err->code == ERR_NODATA && call->plot == NULL
 			       ? show_stored(args, call->ask.print, err)
 			       : -1;
-	status = show_plot(&drive, call->plot, err);
+	int status = show_plot(&drive, call->plot, err);
 	if (status == 0)
 		status = bench_print_report(&drive, call->ask.print, err);
 	plan_release(&named.plan);
@@ -1073,12 +1066,12 @@ run_audit(struct context *context, const struct audit_call *call,
 {
 	struct plan plan;
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-	int status;
 
 	json_print(&text, root);
 	buf_append_char(&text, '\n');
-	status = plan_parse(&plan, call->file != NULL ? call->file : "audit",
-			    buf_str(&text), err);
+	int status =
+		plan_parse(&plan, call->file != NULL ? call->file : "audit",
+			   buf_str(&text), err);
 	if (status == 0) {
 		if (call->file == NULL)
 			(void)fprintf(stderr, "%s\n",
@@ -1166,7 +1159,6 @@ print_register(struct out *out, struct noise_register *reg,
 	       const struct cmd_args *pods, const char *empty, struct err *err)
 {
 	const char *last = NULL;
-	int status;
 
 	for (size_t i = 0; i < reg->n; i++) {
 		const struct noise_entry *e = &reg->v[i];
@@ -1178,7 +1170,7 @@ print_register(struct out *out, struct noise_register *reg,
 		last = e->class_name;
 		out_take(out, to_json(e));
 	}
-	status = cmd_out_end(out, 0, err);
+	int status = cmd_out_end(out, 0, err);
 	if (status == 0 && last == NULL)
 		status = err_set(err, ERR_NODATA, "%s", empty);
 	noise_register_release(reg);

@@ -51,13 +51,12 @@ static bool
 is_same_file(const char *a, const char *b)
 {
 	struct buf x, y;
-	bool same;
 
 	buf_init(&x, SAME_BYTES);
 	buf_init(&y, SAME_BYTES);
-	same = file_read(a, &x, NULL) == 0 && file_read(b, &y, NULL) == 0 &&
-	       x.len == y.len &&
-	       (x.len == 0 || memcmp(x.data, y.data, x.len) == 0);
+	bool same = file_read(a, &x, NULL) == 0 &&
+		    file_read(b, &y, NULL) == 0 && x.len == y.len &&
+		    (x.len == 0 || memcmp(x.data, y.data, x.len) == 0);
 	buf_release(&x);
 	buf_release(&y);
 	return same;

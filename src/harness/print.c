@@ -137,17 +137,15 @@ harness_print_run(FILE *stream, enum out_format format,
 {
 	struct page page = page_init(stream, format);
 	const char *columns = run->table != NULL ? table_columns : run_columns;
-	struct out *out;
-	int rc;
 
 	if (format != OUT_CSV)
 		print_head(&page, ws, run);
 	/* The head names the run; only CSV repeats it in each row. */
-	out = out_new(stream, format,
-		      format == OUT_CSV ? columns : columns + 1);
+	struct out *out = out_new(stream, format,
+				  format == OUT_CSV ? columns : columns + 1);
 	for (size_t i = 0; i < run->n_iterations; i++)
 		out_take(out, iteration_row(&page, run, &run->iterations[i]));
-	rc = out_free(out);
+	int rc = out_free(out);
 	if (format == OUT_TABLE && run->best.present)
 		(void)fputs("  (+ % is better; each score is one sample, so a "
 			    "small difference may be noise)\n",
@@ -188,12 +186,10 @@ harness_print_compare(FILE *stream, enum out_format format,
 		      const struct harness_compare *compare)
 {
 	struct page page = page_init(stream, format);
-	struct out *out;
-	int rc;
 
 	if (format != OUT_CSV)
 		print_compare_head(&page, compare);
-	out = out_new(stream, format, trial_columns);
+	struct out *out = out_new(stream, format, trial_columns);
 	for (size_t i = 0; i < compare->n_trials; i++) {
 		const struct harness_trial *t = &compare->trials[i];
 		cJSON *row = cJSON_CreateObject();
@@ -213,7 +209,7 @@ harness_print_compare(FILE *stream, enum out_format format,
 		take_cell(&page, row, "result");
 		out_take(out, row);
 	}
-	rc = out_free(out);
+	int rc = out_free(out);
 	buf_release(&page.text);
 	return rc;
 }

@@ -66,11 +66,10 @@ harness_wire_start(struct transport *transport, size_t index, const char *dir,
 				     all ? "all" : "",
 				     NULL };
 	AUTO_BUF command = buf_new(65536);
-	struct stream *stream;
 
 	quote_argv(&command, all ? argv + 1 : argv); /* behind nice */
-	stream = transport->ops->exec(transport, index, command.data, cb, user,
-				      err);
+	struct stream *stream = transport->ops->exec(
+		transport, index, command.data, cb, user, err);
 	if (stream != NULL && once)
 		transport->ops->close_stdin(stream);
 	return stream;
@@ -173,13 +172,12 @@ read_judge(struct harness_wire *wire, struct str rest)
 {
 	struct harness_judge_copy copies[3];
 	AUTO_TEXT path = NULL;
-	char *name;
 
 	for (size_t i = 0; i < 3; i++)
 		if (!read_copy(&rest, &copies[i]))
 			return;
 	path = xstrndup(rest.p != NULL ? rest.p : "", rest.len);
-	name = strchr(path, '/');
+	char *name = strchr(path, '/');
 	if (name == NULL)
 		return;
 	*name++ = '\0';

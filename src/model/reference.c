@@ -56,18 +56,15 @@ seeds_of(const struct model *model, const char *group, double planned_steps,
 double
 curve_at(const struct curve *curve, double x)
 {
-	double a, b, part;
-	size_t i;
-
 	if (curve->n < 2 || !(x >= curve->x[0]) ||
 	    !(x <= curve->x[curve->n - 1]))
 		return RUN_ABSENT;
-	i = bisect(curve->n - 1, k, curve->x[k] <= x);
-	a = curve->x[i - 1];
-	b = curve->x[i];
+	size_t i = bisect(curve->n - 1, k, curve->x[k] <= x);
+	double a = curve->x[i - 1];
+	double b = curve->x[i];
 	if (b <= a || x == a)
 		return curve->y[i - 1];
-	part = a > 0 ? log(x / a) / log(b / a) : (x - a) / (b - a);
+	double part = a > 0 ? log(x / a) / log(b / a) : (x - a) / (b - a);
 	return curve->y[i - 1] + (curve->y[i] - curve->y[i - 1]) * part;
 }
 

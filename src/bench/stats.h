@@ -75,7 +75,7 @@ struct paired {
 	/* By the variant's own residuals; NAN: se and df are of no others. */
 	struct paired_error own;
 	double p_own;
-	/* Two-sided: that of t, or p_own squared by alpha where that is more,
+	/* Two-sided: that of t, or p_own squared over alpha where that is more,
 	 * which is below a level where p_own is below the geometric mean of the
 	 * level and alpha.  So at alpha both decide, and what is shown falsely
 	 * is no more than alpha however noisy the variant is. */

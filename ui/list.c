@@ -681,42 +681,55 @@ list_filter(struct list *list, const char *words)
 		list_select_place(list, 0);
 }
 
+/* Append a cell for a file: to CSV a whole number where it has one. */
+static void
+export_cell(const struct list *list, size_t row, size_t column, bool as_csv,
+	    struct buf *out)
+{
+	struct list_cell cell;
+
+	if (!as_csv) {
+		list_cell_text(list, row, column, &cell);
+		fmt_add_md(out, cell.text);
+		return;
+	}
+	list_cell(list, row, column, &cell);
+	/* What is provisional keeps its mark. */
+	bool is_number = list->ops->columns[column].kind != FMT_TEXT &&
+			 cell.text[0] != '~' && isfinite(cell.number);
+	if (is_number)
+		(void)fmt_raw(cell.number, cell.text);
+	if (strcmp(cell.text, FMT_ABSENT) != 0)
+		fmt_add_csv(out, cell.text, !is_number);
+}
+
+/* A row's cells; the heads where there is none. */
+static void
+export_row(const struct list *list, const size_t *row, bool as_csv,
+	   struct buf *out)
+{
+	const struct list_ops *ops = list->ops;
+
+	for (size_t c = 0; c < ops->n_columns; c++) {
+		buf_append_str(out, !as_csv ? "| " : c > 0 ? "," : "");
+		if (row != NULL)
+			export_cell(list, *row, c, as_csv, out);
+		else if (as_csv)
+			fmt_add_csv(out, ops->columns[c].title, true);
+		else
+			fmt_add_md(out, ops->columns[c].title);
+		buf_append_str(out, as_csv ? "" : " ");
+	}
+	buf_append_str(out, as_csv ? "\n" : "|\n");
+}
+
 void
 list_export(const struct list *list, bool as_csv, struct buf *out)
 {
-	const struct list_ops *ops = list->ops;
-	struct list_cell cell;
-	char number[FMT_SIZE];
-
-	for (size_t i = 0; i <= list->n; i++) {
-		for (size_t c = 0; c < ops->n_columns; c++) {
-			const char *text = ops->columns[c].title;
-
-			if (i > 0 && as_csv)
-				list_cell(list, list->order[i - 1], c, &cell);
-			else if (i > 0)
-				list_cell_text(list, list->order[i - 1], c,
-					       &cell);
-			if (i > 0)
-				text = cell.text;
-			/* What is provisional keeps its mark. */
-			if (as_csv && i > 0 && text[0] != '~' &&
-			    ops->columns[c].kind != FMT_TEXT &&
-			    isfinite(cell.number))
-				text = fmt_raw(cell.number, number);
-			if (as_csv && strcmp(text, FMT_ABSENT) != 0)
-				fmt_add_csv(out, text, text != number);
-			if (as_csv && c + 1 < ops->n_columns)
-				buf_append_char(out, ',');
-			if (as_csv)
-				continue;
-			buf_append_str(out, "| ");
-			fmt_add_md(out, text);
-			buf_append_char(out, ' ');
-		}
-		buf_append_str(out, as_csv ? "\n" : "|\n");
-		for (size_t c = 0; !as_csv && i == 0 && c < ops->n_columns; c++)
-			buf_append_str(out, "| --- ");
-		buf_append_str(out, as_csv || i > 0 ? "" : "|\n");
-	}
+	export_row(list, NULL, as_csv, out);
+	for (size_t c = 0; !as_csv && c < list->ops->n_columns; c++)
+		buf_append_str(out, "| --- ");
+	buf_append_str(out, as_csv ? "" : "|\n");
+	for (size_t i = 0; i < list->n; i++)
+		export_row(list, &list->order[i], as_csv, out);
 }

@@ -1339,6 +1339,8 @@ export_text(struct ui *ui, struct buf *out, char why[160])
 	const struct view_ops *view = ui_view(ui);
 	void *state = ui->states[ui->view];
 
+	if (!export_has(view, ui->export)) /* it was changed meanwhile */
+		return;
 	plot_request_runs(&request, &ui->shared);
 	if (request.n_runs > view->curves)
 		request.n_runs = view->curves;
@@ -1346,8 +1348,10 @@ export_text(struct ui *ui, struct buf *out, char why[160])
 		view->text(state, &ui->shared, out);
 	} else if (ui->export == EXPORT_TABLE ||
 		   ui->export == EXPORT_MARKDOWN) {
-		list_export(view->list(state, &ui->shared),
-			    ui->export == EXPORT_TABLE, out);
+		const struct list *list = view->list(state, &ui->shared);
+
+		if (list != NULL)
+			list_export(list, ui->export == EXPORT_TABLE, out);
 	} else if (request.n_runs > 0) {
 		plot_request_settle(&request, &ui->shared);
 		plot_why_none(request.runs[0], request.metric, request.axis,

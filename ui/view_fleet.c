@@ -72,7 +72,7 @@ static const struct list_column fleet_columns[FLEET_COLUMNS] = {
 			 .descending = true },
 	[FLEET_STATE] = { "STATE", 13, .drop = 2, .grow = true },
 	/* For an export: no screen has the room. */
-	[FLEET_FILE] = { "FILE", CANVAS_MAX_SIDE, 16, FMT_NUMBER, 0 },
+	[FLEET_FILE] = { "FILE", CANVAS_MAX_SIDE, .drop = 16 },
 };
 
 static const unsigned char fleet_sorts[] = { FLEET_FINAL, FLEET_BPB,

@@ -99,13 +99,15 @@ shows_pct(const struct plan *plan, double run_sd)
 
 /* What a spread of so many per cent allows to see; for noise not known. */
 static void
-add_guesses(struct buf *out, const struct plan *plan)
+add_guesses(struct buf *out, const struct plan *plan, size_t blocks)
 {
 	static const double sd[] = { 0.001, 0.003, 0.01 };
 
 	buf_append_str(out, "  shows     its noise there is not known yet "
-			    "(bench audit tells)\n"
-			    "            where runs spread by");
+			    "(bench audit tells)\n");
+	if (blocks < 2)
+		return;
+	buf_append_str(out, "            where runs spread by");
 	for (size_t i = 0; i < 3; i++)
 		buf_appendf(out, "%s %g%%: %.2f%%", i > 0 ? "," : "",
 			    100.0 * sd[i], shows_pct(plan, sd[i]));
@@ -136,12 +138,10 @@ add_power(struct buf *out, const struct plan *plan,
 {
 	size_t blocks = plan->blocks * plan->n_pods;
 
-	if (blocks < 2)
+	if (known == NULL)
+		add_guesses(out, plan, blocks);
+	if (known == NULL || blocks < 2)
 		return;
-	if (known == NULL) {
-		add_guesses(out, plan);
-		return;
-	}
 	buf_appendf(out,
 		    "  shows     %.2f%% or more in %zu blocks, by the "
 		    "noise register: ",

@@ -169,8 +169,9 @@ def test_made():
 
 def test_ended():
     """Ended by what no program can catch, and by what this one does not."""
-    # Who started us in the background may have SIGINT ignored.
+    # Who started us in the background may have SIGINT ignored, or SIGHUP.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for signum in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM,
                    signal.SIGKILL):
         demo = Demo()

@@ -559,7 +559,8 @@ def test_still_up():
     p.send("6")
     p.wait_for("leaver")
     p.send("!")
-    ok(p.wait_for("Nothing happened yet."), "what ended before is no news")
+    ok(p.wait_for("mine: live") and "still up" not in p.screen.text(),
+       "what ended before is no news", p.screen.text())
     p.close()
     os.unlink(config)
 

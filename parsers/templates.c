@@ -433,12 +433,10 @@ watch_inner(const struct templates *ts, struct template *t, double counter)
 {
 	if (t->lines == 0)
 		t->late = ts->epoch > 1;
-	else if (ts->epoch > t->epoch && counter < t->counter)
+	else if (counter < t->counter && (t->bar || ts->epoch > t->epoch))
 		t->inner = true;
 	else if (ts->epoch > t->epoch)
 		t->outer = true;
-	else if (t->bar && counter < t->counter)
-		t->inner = true;
 	t->epoch = ts->epoch;
 }
 

@@ -681,6 +681,21 @@ svg_text(struct buf *out, double x, double y, const char *anchor,
 	buf_append_str(out, "</text>\n");
 }
 
+/* A line across the plot, at that part of an axis, with its number. */
+static void
+svg_tick(bool is_x, double part, const char *text, struct buf *out)
+{
+	double x = part * SVG_WIDTH, y = (1 - part) * SVG_HEIGHT;
+
+	if (is_x) {
+		buf_appendf(out, "<path d=\"M%.1f 0v420\"/>\n", x);
+		svg_text(out, x, 438, "middle", text);
+	} else {
+		buf_appendf(out, "<path d=\"M0 %.1fh880\"/>\n", y);
+		svg_text(out, -8, y + 4, "end", text);
+	}
+}
+
 /* A line across the plot at each number of an axis. */
 static void
 svg_axis(const struct plot *plot, bool is_x, struct buf *out)
@@ -703,14 +718,7 @@ svg_axis(const struct plot *plot, bool is_x, struct buf *out)
 		else
 			y_text(chart, is_log ? pow(10, at) : at, decimals, text,
 			       sizeof(text));
-		part *= is_x ? SVG_WIDTH : -SVG_HEIGHT;
-		part += is_x ? 0 : SVG_HEIGHT;
-		buf_appendf(out,
-			    is_x ? "<path d=\"M%.1f 0v420\"/>\n"
-				 : "<path d=\"M0 %.1fh880\"/>\n",
-			    part);
-		svg_text(out, is_x ? part : -8, is_x ? 438 : part + 4,
-			 is_x ? "middle" : "end", text);
+		svg_tick(is_x, part, text, out);
 	}
 }
 

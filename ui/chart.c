@@ -722,25 +722,41 @@ svg_axis(const struct plot *plot, bool is_x, struct buf *out)
 	}
 }
 
-/* Its line in the plot, and at y in the legend its sign and label. */
+/* The surface between both edges, where points stand side by side. */
 static void
-svg_series(const struct plot *plot, const struct chart_series *series, double y,
-	   struct buf *out)
+svg_band(const struct plot *plot, const struct chart_series *band,
+	 struct buf *out)
 {
-	/* Those of Okabe and Ito, for white; then dashes, and dots. */
-	static const char *const colors[STYLE_SERIES_COUNT] = {
-		"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-		"#b8860b", "#7b3f00", "#56b4e9", "#555555",
-	};
-	unsigned int i = (series->style - STYLE_SERIES_1) % STYLE_SERIES_COUNT;
+	struct chart_series top = *band;
+	double at[2][2][2]; /* of this point and the one before: y, top */
+	bool joined = false;
+
+	top.y = band->top;
+	buf_append_str(out, "<path clip-path=\"url(#plot)\" "
+			    "style=\"fill:#dddddd;stroke:none\" d=\"");
+	for (size_t k = 0; k < band->n; k++) {
+		double(*here)[2] = at[k % 2], (*before)[2] = at[(k + 1) % 2];
+		bool is_there = place(plot, band, k, here[0]) &&
+				place(plot, &top, k, here[1]);
+
+		if (is_there && joined)
+			buf_appendf(out,
+				    "M%.1f %.1fL%.1f %.1fL%.1f %.1fL%.1f %.1fz",
+				    before[0][0], before[0][1], here[0][0],
+				    here[0][1], here[1][0], here[1][1],
+				    before[1][0], before[1][1]);
+		joined = is_there;
+	}
+	buf_append_str(out, "\"/>");
+}
+
+static void
+svg_line(const struct plot *plot, const struct chart_series *series,
+	 struct buf *out)
+{
 	bool joined = false;
 	double at[2];
 
-	buf_appendf(out, "<g stroke=\"%s\" stroke-%s\" stroke-width=\"2\">",
-		    series->line == CHART_SOLID ? colors[i] : "#222222",
-		    series->line == CHART_DASHED ? "dasharray=\"6 4"
-		    : series->line == CHART_DOTS ? "opacity=\"0.4"
-						 : "opacity=\"1");
 	buf_append_str(out, "<path clip-path=\"url(#plot)\" d=\"");
 	for (size_t k = 0; k < series->n; k++) {
 		bool is_there = place(plot, series, k, at);
@@ -752,6 +768,29 @@ svg_series(const struct plot *plot, const struct chart_series *series, double y,
 		joined = is_there && series->line != CHART_DOTS;
 	}
 	buf_append_str(out, "\"/>");
+}
+
+/* Its line in the plot, and at y in the legend its sign and label. */
+static void
+svg_series(const struct plot *plot, const struct chart_series *series, double y,
+	   struct buf *out)
+{
+	/* Those of Okabe and Ito, for white; then dashes, and dots. */
+	static const char *const colors[STYLE_SERIES_COUNT] = {
+		"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+		"#b8860b", "#7b3f00", "#56b4e9", "#555555",
+	};
+	unsigned int i = (series->style - STYLE_SERIES_1) % STYLE_SERIES_COUNT;
+
+	buf_appendf(out, "<g stroke=\"%s\" stroke-width=\"%d\"%s>",
+		    series->line == CHART_SOLID	 ? colors[i]
+		    : series->line == CHART_BAND ? "#dddddd"
+						 : "#222222",
+		    series->line == CHART_BAND ? 8 : 2,
+		    series->line == CHART_DASHED ? " stroke-dasharray=\"6 4\""
+		    : series->line == CHART_DOTS ? " stroke-opacity=\"0.4\""
+						 : "");
+	(series->line == CHART_BAND ? svg_band : svg_line)(plot, series, out);
 	if (series->label != NULL) {
 		buf_appendf(out, "<path d=\"M0 %.0fh24\"/>", y - 4);
 		svg_text(out, 32, y, "start", series->label);

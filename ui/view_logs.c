@@ -270,12 +270,15 @@ logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 static uint64_t
 logs_current(struct logs *logs)
 {
-	if (logs->has_hit)
-		return logs->hit;
-	if (logs->left_end)
-		return logs->top.place;
-	uint64_t last = logsrc_prev(&logs->src, logsrc_end(&logs->src));
-	return last != UINT64_MAX ? last : logs->top.place;
+	uint64_t place = logs->has_hit ? logs->hit : logs->top.place;
+
+	if (!logs->has_hit && !logs->left_end) {
+		uint64_t last = logsrc_prev(&logs->src, logsrc_end(&logs->src));
+
+		place = last != UINT64_MAX ? last : place;
+	}
+	/* What was opened since the last frame may have no line there. */
+	return logsrc_at(&logs->src, place);
 }
 
 /* Which log of several a line is from: its pod, its run or else its file. */
@@ -945,7 +948,7 @@ move(struct logs *logs, enum action action)
 static void
 copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
-	uint64_t place = logsrc_at(&logs->src, logs_current(logs));
+	uint64_t place = logs_current(logs);
 	struct logsrc_line line;
 
 	if (place >= logsrc_end(&logs->src)) {

@@ -356,12 +356,12 @@ def test_none():
     write("none.log", "")
     write("none.json", json.dumps({"pods": [
         {"name": "n", "transport": "local", "logs": [path("none.log")]}]}))
-    for keys in "5y", "5wjjy":
+    for keys in "5y", "5wjjy", "5i":
         p = Program([TUI, "--config", path("none.json")], 120, 30,
                     home_dirs(home), home)
         p.wait_for("No runs yet.")
         p.send(keys)
-        is_seen(p, "there is no line to copy", "nor has one of a pod")
+        is_seen(p, "there is no line to ", "nor has one of a pod")
         end(p, "none of a pod")
 
 

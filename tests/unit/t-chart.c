@@ -193,6 +193,16 @@ test_band(void)
 	chart_draw(&chart, &canvas);
 	ok(true, "a band may be of any numbers");
 	canvas_release(&canvas);
+	/* A file has it as a surface, not as a line. */
+	chart.n_series = 2;
+	chart.series = series;
+	series[0].top = hi;
+	series[0].y = lo;
+	buf_clear(&text);
+	chart_svg(&chart, "", &text);
+	ok(strstr(text.data, "fill:#dddddd") != NULL &&
+		   strstr(text.data, "zM") != NULL,
+	   "a band is two pieces of surface in SVG: %s", text.data);
 }
 
 static void

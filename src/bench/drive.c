@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A bench driven over its pods, which are looked at before the first command;
  * and the report of its folder. */
-#include "config.h"
-
 #include "bench/drive.h"
 
 #include <signal.h>
@@ -29,11 +27,11 @@ note_failures(const struct bench_drive *drive, const cJSON *row)
 	json_each (one, json_get(row, "failures")) {
 		char line[1024];
 
-		(void)snprintf(line, sizeof(line), "%s: preflight: %s: %s; %s",
-			       json_get_string(row, "pod", "?"),
-			       json_get_string(one, "class", "?"),
-			       json_get_string(one, "text", "?"),
-			       json_get_string(one, "next", "?"));
+		print_into(line, "%s: preflight: %s: %s; %s",
+			   json_get_string(row, "pod", "?"),
+			   json_get_string(one, "class", "?"),
+			   json_get_string(one, "text", "?"),
+			   json_get_string(one, "next", "?"));
 		drive->note(line);
 	}
 }
@@ -95,11 +93,10 @@ on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
 	wait->kind = kinds[step];
 	wait->since_ms = now_ms;
 	if (step == PODS_PROBE_CONNECTING)
-		(void)snprintf(wait->why, sizeof(wait->why), "connecting");
+		print_into(wait->why, "connecting");
 	else if (step == PODS_PROBE_LOOKING)
-		(void)snprintf(wait->why, sizeof(wait->why),
-			       "answered after %.1f s",
-			       (double)(now_ms - t->begun_ms) / 1e3);
+		print_into(wait->why, "answered after %.1f s",
+			   (double)(now_ms - t->begun_ms) / 1e3);
 	else
 		say_found(row, wait->why, sizeof(wait->why));
 	/* A view of it is no reason to end a bench. */
@@ -109,8 +106,7 @@ on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
 		note_failures(drive, row);
 		return;
 	}
-	(void)snprintf(line, sizeof(line), "%s: preflight: %s", wait->pod,
-		       wait->why);
+	print_into(line, "%s: preflight: %s", wait->pod, wait->why);
 	drive->note(line);
 }
 
@@ -160,9 +156,7 @@ look_at_pods(const struct bench_drive *drive, const struct conf_pod *pods,
 	telling.waits = xcalloc(plan->n_pods, sizeof(*telling.waits));
 	telling.begun_ms = clock_real.wall_ms(&clock_real);
 	for (size_t i = 0; i < plan->n_pods; i++)
-		(void)snprintf(telling.waits[i].pod,
-			       sizeof(telling.waits[i].pod), "%s",
-			       plan->pods[i].id);
+		print_into(telling.waits[i].pod, "%s", plan->pods[i].id);
 	int result = pods_probe(&probe, rows, err);
 	if (result == 0)
 		result = keep_preflight(drive, rows, err);

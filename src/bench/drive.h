@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_DRIVE_H
-#define HGYM_BENCH_DRIVE_H
+#pragma once
 
 #include "base/err.h"
 #include "bench/plan.h"
@@ -44,5 +43,3 @@ int bench_judge_again(const struct bench_drive *drive, struct err *err)
 /* The verdict.json of a bench; of a folder that has none yet, what it would
  * be.  Owned by the caller. */
 cJSON *bench_verdict(const struct bench_drive *drive);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Results of benches as files: one folder, and all of this machine; called by
  * the session and the commands. */
-#include "config.h"
-
 #include "bench/folder.h"
 
 #include <dirent.h>
@@ -41,7 +39,7 @@ folder_create(const char *base, const char *name, int64_t now_ms,
 			       name, stamp, i);
 		(void)snprintf(path, FOLDER_PATH_SIZE, "%s/%s", base, id);
 		if (mkdir(path, 0700) == 0) {
-			(void)snprintf(runs, sizeof(runs), "%s/runs", path);
+			print_into(runs, "%s/runs", path);
 			return conf_make_dir(runs, err);
 		}
 		if (errno != EEXIST)
@@ -55,7 +53,7 @@ folder_lock(const char *path, int *fd, struct err *err)
 {
 	char name[FOLDER_PATH_SIZE + 8];
 
-	(void)snprintf(name, sizeof(name), "%s/lock", path);
+	print_into(name, "%s/lock", path);
 	*fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (*fd < 0)
 		return err_set_errno(err, ERR_IO, "cannot open %s", name);
@@ -73,7 +71,7 @@ folder_write(const char *path, const char *name, struct str text,
 {
 	char file[FOLDER_PATH_SIZE];
 
-	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
+	print_into(file, "%s/%s", path, name);
 	if (conf_make_dir_of(file, err) != 0)
 		return -1;
 	return file_replace(file, text, err);
@@ -96,7 +94,7 @@ folder_read_json(const char *path, const char *name)
 	char file[FOLDER_PATH_SIZE];
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
-	(void)snprintf(file, sizeof(file), "%.3800s/%s", path, name);
+	print_into(file, "%.3800s/%s", path, name);
 	return json_parse_file(file, &text, NULL);
 }
 
@@ -106,7 +104,7 @@ folder_size(const char *path, const char *name)
 	char file[FOLDER_PATH_SIZE];
 	struct stat st;
 
-	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
+	print_into(file, "%s/%s", path, name);
 	return stat(file, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
@@ -116,7 +114,7 @@ folder_append(const char *path, const char *name, struct str data,
 {
 	char file[FOLDER_PATH_SIZE];
 
-	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
+	print_into(file, "%s/%s", path, name);
 	if (conf_make_dir_of(file, err) != 0)
 		return -1;
 	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -132,7 +130,7 @@ folder_remove(const char *path, const char *name)
 {
 	char file[FOLDER_PATH_SIZE];
 
-	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
+	print_into(file, "%s/%s", path, name);
 	(void)unlink(file);
 }
 
@@ -198,8 +196,7 @@ folder_list(const char *base, size_t *n)
 		char path[FOLDER_PATH_SIZE];
 		struct folder_state state;
 
-		(void)snprintf(path, sizeof(path), "%s/%s", base,
-			       found->d_name);
+		print_into(path, "%s/%s", base, found->d_name);
 		if (found->d_name[0] == '.' || !folder_read_state(path, &state))
 			continue;
 		xpush(entries, count, cap,
@@ -266,7 +263,7 @@ bench_load_plan(struct plan *plan, const char *path, struct err *err)
 {
 	char file[FOLDER_PATH_SIZE + 16];
 
-	(void)snprintf(file, sizeof(file), "%s/bench.json", path);
+	print_into(file, "%s/bench.json", path);
 	if (plan_load(plan, file, err) != 0)
 		return -1;
 	/* Files that variants ship are named relative to where it lay. */
@@ -296,9 +293,7 @@ bench_still_up(const struct plan *plan, const char *path)
 	if (plan->stop_pods || is_running(path) ||
 	    folder_size(path, STOPPED_FILE) > 0)
 		return NULL;
-	for (size_t i = 0; i < plan->n_pods; i++) {
-		const struct plan_pod *pod = &plan->pods[i];
-
+	array_each (pod, plan->pods, plan->n_pods) {
 		if (pod->stop_cmd == NULL)
 			continue;
 		buf_appendf(&out, "%s%s", out.len > 0 ? ", " : "", pod->id);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_FOLDER_H
-#define HGYM_BENCH_FOLDER_H
+#pragma once
 
 #include "base/err.h"
 #include "base/str.h"
@@ -89,5 +88,3 @@ char *bench_still_up(const struct plan *plan, const char *path);
 /* They were stopped: nothing is left to ask. */
 int bench_note_stopped(const char *path, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

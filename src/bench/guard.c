@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What takes a run out of a comparison; called by judge and the session. */
-#include "config.h"
-
 #include "bench/guard.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "base/array.h"
 
 const char *const guard_words[] = {
 #define X(id, word, what) [GUARD_##id] = (word),
@@ -18,10 +18,7 @@ const char *const guard_words[] = {
 bool
 guard_has(const struct guard_hits *hits, enum guard guard)
 {
-	for (size_t i = 0; i < hits->n; i++)
-		if (hits->hit[i].guard == guard)
-			return true;
-	return false;
+	return any_of(i, hits->n, hits->hit[i].guard == guard);
 }
 
 void
@@ -55,10 +52,7 @@ guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt,
 const struct guard_hit *
 guard_hard(const struct guard_hits *hits)
 {
-	for (size_t i = 0; i < hits->n; i++)
-		if (hits->hit[i].hard)
-			return &hits->hit[i];
-	return NULL;
+	return array_find(one, hits->hit, hits->n, one->hard);
 }
 
 /* Beyond this many times the tolerance a spread of the control is no excuse. */

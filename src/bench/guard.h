@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_GUARD_H
-#define HGYM_BENCH_GUARD_H
+#pragma once
 
 #include "bench/steps.h"
 
@@ -44,7 +43,8 @@
 	X(QUALITY, "quality", "its losses are worse over all blocks")          \
 	X(BUFFERED, "output came at the end", "its rows were seen late")       \
 	X(UNSTAMPED, "not stamped", "its rows were looked at once a second")   \
-	X(HOST_BOUND, "host-bound", "the GPU waits for the host")
+	X(HOST_BOUND, "host-bound", "the GPU waits for the host")              \
+	X(LEFT, "left behind", "what began in a run goes on behind it")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,
@@ -117,5 +117,3 @@ void guard_check_losses(struct guard_hits *hits,
 
 /* Do the clocks of two runs lag differently (in steps)? */
 bool guard_clock_lag(double control_lag_steps, double variant_lag_steps);
-
-#endif

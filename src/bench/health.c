@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What was seen of a pod while a run was under way; for the session. */
-#include "config.h"
-
 #include "bench/health.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,26 +98,44 @@ take_head(struct health *health, struct str line, struct anchor *anchor)
 	}
 }
 
+/* One more pid of a list, with its name where it has one. */
+static void
+add_pid(char out[HEALTH_FOREIGN_SIZE], const char *glue, struct str pid,
+	struct str name)
+{
+	size_t len = strlen(out);
+	uint64_t number;
+
+	for (size_t i = 0; i < name.len; i++)
+		if (!isalnum((unsigned char)name.p[i]) &&
+		    strchr("_.+-", name.p[i]) == NULL)
+			name.len = 0;
+	if (pid.len < 10 && str_to_u64(pid, &number))
+		(void)snprintf(out + len, HEALTH_FOREIGN_SIZE - len,
+			       "%s%.*s%s%.*s", len > 0 ? glue : "",
+			       (int)pid.len, pid.p, name.len > 0 ? " " : "",
+			       (int)name.len, name.p);
+}
+
 /* "! stamps": they are made.  "! foreign 4711": a program of somebody else was
- * seen on the GPUs. */
+ * seen on the GPUs.  "! left 4711 88172 python3": it outlived the run, begun at
+ * that tick. */
 static void
 take_remark(struct health *health, struct str line)
 {
-	size_t len = strlen(health->foreign);
-	struct str word;
-	uint64_t pid;
+	struct str word, pid, start;
 
 	(void)str_next(&line, ' ', &word);
 	if (!str_next(&line, ' ', &word))
 		return;
 	health->stamping |= str_eq_cstr(word, "stamps");
-	if (!str_eq_cstr(word, "foreign"))
-		return;
-	word = str_trim(line);
-	if (word.len < 10 && str_to_u64(word, &pid))
-		(void)snprintf(health->foreign + len,
-			       sizeof(health->foreign) - len, "%s%.*s",
-			       len > 0 ? " " : "", (int)word.len, word.p);
+	if (str_eq_cstr(word, "foreign")) {
+		add_pid(health->foreign, " ", str_trim(line), STR_LIT(""));
+	} else if (str_eq_cstr(word, "left") && str_next(&line, ' ', &pid) &&
+		   str_next(&line, ' ', &start)) {
+		health->n_left++;
+		add_pid(health->left, ", ", pid, str_trim(line));
+	}
 }
 
 static void
@@ -364,9 +381,7 @@ sum_gpu(const struct health *health, double from_s, double to_s,
 {
 	struct mean sm = { 0.0, 0 }, power = sm, util = sm, capped = sm;
 
-	for (size_t i = 0; i < health->n_gpu; i++) {
-		const struct health_gpu *gpu = &health->gpu[i];
-
+	array_each (gpu, health->gpu, health->n_gpu) {
 		if (gpu->up_s < from_s || gpu->up_s > to_s)
 			continue;
 		sum->n_gpu++;
@@ -406,6 +421,8 @@ health_sum(const struct health *health, double from_s, double to_s)
 
 	sum_gpu(health, from_s, to_s, &sum);
 	memcpy(sum.foreign, health->foreign, sizeof(sum.foreign));
+	memcpy(sum.left, health->left, sizeof(sum.left));
+	sum.n_left = health->n_left;
 	if (health->n_host == 0)
 		return sum;
 	const struct health_host *first = &health->host[0];

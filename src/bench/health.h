@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_HEALTH_H
-#define HGYM_BENCH_HEALTH_H
+#pragma once
 
 #include "base/str.h"
 
@@ -52,6 +51,8 @@ struct health {
 	bool stamping;			   /* stamps were to be made */
 	double cores;			   /* NAN: not said */
 	char foreign[HEALTH_FOREIGN_SIZE]; /* pids of others on its GPUs */
+	size_t n_left;			   /* processes it left behind .. */
+	char left[HEALTH_FOREIGN_SIZE];	   /* .. "12 python3, 13 sh" */
 };
 
 /* Samples beyond this many of either kind are not kept. */
@@ -84,7 +85,8 @@ struct health_sum {
 	double cores, load1; /* at its start */
 	double busy_cores;   /* mean of the host, all programs */
 	double steal_s, wait_s, quota_s;
-	char foreign[HEALTH_FOREIGN_SIZE];
+	char foreign[HEALTH_FOREIGN_SIZE], left[HEALTH_FOREIGN_SIZE];
+	size_t n_left; /* see struct health */
 	/* Of the window of a training run, set by its reader: what its log's
 	 * clock says, and between how many seconds the pod's clock had its
 	 * first and last row appear.  NAN: not known. */
@@ -104,5 +106,3 @@ double health_pace_s(const struct health *health);
 /* Sum up; GPU samples of from_s..to_s, all where these are NAN. */
 struct health_sum health_sum(const struct health *health, double from_s,
 			     double to_s);
-
-#endif

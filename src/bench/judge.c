@@ -4,8 +4,6 @@
  * the runs that stand far out, of which none is removed for its value, and
  * which variant is the best; called by `bench judge` and after each block.
  */
-#include "config.h"
-
 #include "bench/judge.h"
 
 #include <assert.h>
@@ -181,14 +179,9 @@ choose_window(struct judge *judge)
 static const struct step_row *
 averaged_row(const struct run_log *log, double step)
 {
-	for (size_t i = 0; i < log->n_rows; i++) {
-		const struct step_row *row = &log->rows[i];
-
-		if (row->step == step && row->train_ms > 0.0 &&
-		    row->step_avg_ms > 0.0)
-			return row;
-	}
-	return NULL;
+	return array_find(row, log->rows, log->n_rows,
+			  row->step == step && row->train_ms > 0.0 &&
+				  row->step_avg_ms > 0.0);
 }
 
 /*
@@ -292,9 +285,7 @@ check_rows(struct judge *judge)
 static void
 judge_measure(struct judge *judge)
 {
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		struct judge_run *run = &judge->runs[i];
-
+	array_each (run, judge->runs, judge->n_runs) {
 		run->times = (struct step_times){ 0 };
 		run->has_window = run->outlier = run->odd = false;
 		run->y = run->value = run->val_loss = run->legacy = (double)NAN;
@@ -312,9 +303,7 @@ judge_measure(struct judge *judge)
 	}
 	if (judge->training)
 		choose_window(judge);
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		struct judge_run *run = &judge->runs[i];
-
+	array_each (run, judge->runs, judge->n_runs) {
 		if (run->log == NULL)
 			continue;
 		if (run->log->kind == RUN_LOG_TRAINING)
@@ -598,9 +587,7 @@ judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 			  "all %zu blocks differ by the same: it is computed, "
 			  "or measured too coarsely to spread; p says nothing",
 			  n);
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
+	array_each (run, judge->runs, judge->n_runs) {
 		if (judge_is_side(c, run->arm) && run->outlier)
 			c->n_outliers++;
 		c->n_blowing += judge_blows_up(c, run) ? 1 : 0;
@@ -711,11 +698,9 @@ is_beside(const struct judge_run *run, const struct judge_run *like)
 static bool
 has_runs(const struct judge *judge, size_t arm, const struct judge_run *like)
 {
-	for (size_t i = 0; i < judge->n_runs; i++)
-		if (judge->runs[i].arm == arm &&
-		    is_beside(&judge->runs[i], like))
-			return true;
-	return false;
+	return any_of(i, judge->n_runs,
+		      judge->runs[i].arm == arm &&
+			      is_beside(&judge->runs[i], like));
 }
 
 static void
@@ -729,8 +714,7 @@ drop_block(struct judge *judge, const struct judge_run *run, const char *why)
 	dropped->pod = run->pod;
 	dropped->block = run->block;
 	dropped->arm = run->arm;
-	(void)snprintf(dropped->reason, sizeof(dropped->reason), "%s: %s",
-		       judge->arms[run->arm].tag, why);
+	print_into(dropped->reason, "%s: %s", judge->arms[run->arm].tag, why);
 }
 
 /* A block of the control that stands alone, in logs that somebody brought. */
@@ -757,12 +741,11 @@ judge_drop_blocks(struct judge *judge)
 			const struct guard_hit *hit = guard_hard(&run->hits);
 
 			if (!judge_is_usable(run)) {
-				(void)snprintf(why, sizeof(why), "%s%s%s",
-					       hit != NULL
-						       ? guard_words[hit->guard]
+				print_into(why, "%s%s%s",
+					   hit != NULL ? guard_words[hit->guard]
 						       : "no measurement",
-					       hit != NULL ? ": " : "",
-					       hit != NULL ? hit->text : "");
+					   hit != NULL ? ": " : "",
+					   hit != NULL ? hit->text : "");
 				drop_block(judge, run, why);
 			} else if (is_lonely(judge, run)) {
 				drop_block(judge, run,
@@ -782,8 +765,7 @@ judge_drop_blocks(struct judge *judge)
 static bool
 is_spoiled(const struct judge *judge, const struct judge_run *like)
 {
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
+	array_each (run, judge->runs, judge->n_runs) {
 		const struct guard_hit *hit = guard_hard(&run->hits);
 
 		if (hit != NULL && is_beside(run, like) &&
@@ -806,9 +788,7 @@ block_y(const struct judge *judge, size_t arm, const struct judge_run *like,
 	double y[JUDGE_MAX_REPS];
 	size_t n = 0;
 
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
+	array_each (run, judge->runs, judge->n_runs) {
 		if (run->arm != arm || !is_beside(run, like))
 			continue;
 		if (!judge_is_usable(run) || n == JUDGE_MAX_REPS)
@@ -829,9 +809,7 @@ block_place(const struct judge *judge, size_t arm, const struct judge_run *like)
 {
 	double sum = 0.0, n = 0.0;
 
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
+	array_each (run, judge->runs, judge->n_runs) {
 		if (run->arm != arm || !is_beside(run, like))
 			continue;
 		sum += run->pos != JUDGE_ANY
@@ -893,10 +871,8 @@ collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
 static bool
 is_claimed(const struct judge *judge)
 {
-	for (size_t i = 0; i < judge->n_runs; i++)
-		if (judge->runs[i].state == RUN_STATE_CLAIMED)
-			return true;
-	return false;
+	return any_of(i, judge->n_runs,
+		      judge->runs[i].state == RUN_STATE_CLAIMED);
 }
 
 /* The A/A arm of a bench, which is the control once more; 0: none. */
@@ -923,8 +899,7 @@ join_controls(const struct judge *judge, struct judge_contrast *c)
 		placed &= !c->blocks[i].counts ||
 			  isfinite(fit->place + fit->aa_place);
 	}
-	for (size_t i = 0; i < c->n_shown; i++) {
-		struct judge_block *block = &c->blocks[i];
+	array_each (block, c->blocks, c->n_shown) {
 		double half = block->fit.aa / 2.0;
 
 		if (both && isfinite(half)) {
@@ -996,8 +971,7 @@ gather_blocks(struct judge_contrast *c)
 	double a = 0.0, b = 0.0, n = (double)c->n_blocks;
 
 	c->pods = xcalloc(c->n_blocks + 1, sizeof(*c->pods));
-	for (size_t i = 0; i < c->n_shown; i++) {
-		const struct judge_block *block = &c->blocks[i];
+	array_each (block, c->blocks, c->n_shown) {
 		size_t p = 0;
 
 		if (!block->counts)
@@ -1205,6 +1179,8 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		input.suffixes &= ~(1U << VERDICT_NOT_STEADY);
 	}
 	refuse_coarse(judge, c, why, sizeof(why));
+	if (why[0] == '\0')
+		judge_refuse_unseen(judge, c, why, sizeof(why));
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
 	c->blocks_to_margin =
@@ -1307,9 +1283,7 @@ is_spoiled_by(const struct judge_contrast *c, const struct judge_contrast *aa)
 static void
 mark_aa(struct judge *judge, struct judge_contrast *c)
 {
-	for (size_t i = 0; i < judge->n_contrasts; i++) {
-		const struct judge_contrast *aa = &judge->contrasts[i];
-
+	array_each (aa, judge->contrasts, judge->n_contrasts) {
 		if (judge->arms[aa->arm].aa && is_spoiled_by(c, aa))
 			guard_add(&c->hits, GUARD_AA, false,
 				  "the control against itself is %.90s: an "
@@ -1536,9 +1510,7 @@ judge_decide(struct judge *judge)
 {
 	adjust(judge);
 	for (int aa = 1; aa >= 0; aa--)
-		for (size_t i = 0; i < judge->n_contrasts; i++) {
-			struct judge_contrast *c = &judge->contrasts[i];
-
+		array_each (c, judge->contrasts, judge->n_contrasts) {
 			if (judge->arms[c->arm].aa != (aa == 1))
 				continue;
 			if (aa == 0)
@@ -1551,8 +1523,7 @@ judge_decide(struct judge *judge)
 void
 judge_confirm(struct judge *judge)
 {
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		struct judge_run *run = &judge->runs[i];
+	array_each (run, judge->runs, judge->n_runs) {
 		const struct judge_contrast *c =
 			run->arm > 0 ? &judge->contrasts[run->arm - 1] : NULL;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_JUDGE_H
-#define HGYM_BENCH_JUDGE_H
+#pragma once
 
 #include "bench/guard.h"
 #include "bench/health.h"
@@ -298,5 +297,3 @@ bool judge_blows_up(const struct judge_contrast *c,
 #define JUDGE_ANY SIZE_MAX
 struct judge_run *judge_next(const struct judge *judge, size_t arm,
 			     const struct judge_run *after);
-
-#endif

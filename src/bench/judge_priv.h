@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_JUDGE_PRIV_H
-#define HGYM_BENCH_JUDGE_PRIV_H
+#pragma once
 
 #include "bench/judge.h"
 
@@ -20,4 +19,8 @@ struct judge_run *judge_beside(const struct judge *judge, size_t arm,
 /* Room for a double of each run. */
 double *judge_room(const struct judge *judge);
 
-#endif
+/* Why a contrast has no verdict, where rows came too late to bear witness to
+ * its times and whole runs do not do so either; else why stays as it is. */
+void judge_refuse_unseen(const struct judge *judge,
+			 const struct judge_contrast *c, char *why,
+			 size_t size);

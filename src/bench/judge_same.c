@@ -3,8 +3,6 @@
  * Did the arms do the same work, in the same surroundings?  What each run and
  * each arm is held against the control for; called by judge.c.
  */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -223,13 +221,20 @@ collect_hits(const struct judge *judge, struct judge_contrast *c)
 						  run->hits.hit[k].guard,
 						  hard == 1, "%s",
 						  run->hits.hit[k].text);
-	/* A control that began twice makes a difference just as a variant. */
-	for (run = NULL; (run = judge_next(judge, c->base, run)) != NULL;)
-		for (k = 0; k < run->hits.n; k++)
-			if (run->hits.hit[k].guard == GUARD_RESTARTED)
-				guard_add(&c->hits, GUARD_RESTARTED, false,
-					  "the control: %s",
+	/* A control that began twice makes a difference just as a variant;
+	 * what a run leaves behind may slow down all others. */
+	for (run = NULL; (run = judge_next(judge, JUDGE_ANY, run)) != NULL;)
+		for (k = 0; run->arm != c->arm && k < run->hits.n; k++) {
+			enum guard guard = run->hits.hit[k].guard;
+
+			if (guard == GUARD_LEFT ||
+			    (guard == GUARD_RESTARTED && run->arm == c->base))
+				guard_add(&c->hits, guard, false, "%s: %s",
+					  run->arm == c->base
+						  ? "the control"
+						  : judge->arms[run->arm].tag,
 					  run->hits.hit[k].text);
+		}
 }
 
 /* Is one name part of the other, whatever its case? */
@@ -255,10 +260,7 @@ is_akin(const char *a, const char *b)
 static bool
 is_declared(const struct judge_arm *arm, const char *key)
 {
-	for (size_t i = 0; i < arm->n_declared; i++)
-		if (is_akin(arm->declared[i], key))
-			return true;
-	return false;
+	return any_of(i, arm->n_declared, is_akin(arm->declared[i], key));
 }
 
 /* The log of a run as far as it prints settings, or NULL. */
@@ -543,6 +545,14 @@ counts_more(const struct judge *judge, size_t arm)
 	return MEAN(arm, printed_s) - MEAN(arm, took_s) - LOG_CLOCK_LENGTH_S;
 }
 
+/* Is that so of this arm, and not of the other? */
+static bool
+outlasts_run(const struct judge *judge, size_t arm, size_t other)
+{
+	return counts_more(judge, arm) > 0.0 &&
+	       counts_more(judge, other) <= 0.0;
+}
+
 /* How much more of the control's window a run gained by the logs than by the
  * pod's clock; what both pause for is in neither. */
 static double
@@ -595,12 +605,16 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 	const struct judge_run *run = NULL;
 	double a = MEAN(0, printed_s), margin = LOG_CLOCK_SHARE * a;
 	bool paced = true, stamped = true;
+	bool own = outlasts_run(judge, c->arm, 0);
 
-	if (counts_more(judge, c->arm) > 0.0 && counts_more(judge, 0) <= 0.0) {
+	if (own || outlasts_run(judge, 0, c->arm)) {
+		size_t arm = own ? c->arm : 0;
+
 		guard_add(&c->hits, GUARD_LOG_CLOCK, true,
-			  "its window took %.1f s by its log, all of a run "
+			  "%s window took %.1f s by its log, all of a run "
 			  "%.1f s",
-			  MEAN(c->arm, printed_s), MEAN(c->arm, took_s));
+			  own ? "its" : "the control's", MEAN(arm, printed_s),
+			  MEAN(arm, took_s));
 		return;
 	}
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
@@ -627,6 +641,51 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 			  MEAN(c->arm, printed_s), MEAN(c->arm, shown_least_s),
 			  MEAN(c->arm, shown_most_s), a, MEAN(0, shown_least_s),
 			  MEAN(0, shown_most_s));
+}
+
+/* Is what its rows say of its window, and of such a gain (s), known from when
+ * they came? */
+static bool
+is_witnessed(const struct health_sum *h, double gain_s)
+{
+	return is_timely(h) &&
+	       (h->paced || h->shown_most_s - h->shown_least_s < fabs(gain_s));
+}
+
+void
+judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
+		    char *why, size_t size)
+{
+	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
+	const struct paired_rule *rule = &judge->rule.paired;
+	const struct judge_run *control = NULL, *run;
+	AUTO_FREE double *gained = judge_room(judge);
+	bool witnessed = true;
+	size_t n = 0;
+
+	/* Where no log counts what its run took, none is the wrong one. */
+	if (!(MEAN(0, printed_s) > 0.0) || counts_more(judge, 0) > 0.0)
+		return;
+	while ((control = judge_next(judge, 0, control)) != NULL) {
+		run = judge_beside(judge, c->arm, control);
+		if (run == NULL || !judge_is_usable(run) ||
+		    !judge_is_usable(control) || run->health == NULL ||
+		    control->health == NULL)
+			continue;
+		witnessed &= is_witnessed(control->health, claimed) &&
+			     is_witnessed(run->health, claimed);
+		gained[n++] = control->health->took_s - run->health->took_s;
+	}
+	struct paired seen = paired_compare(gained, n, rule);
+	if (witnessed || isnan(seen.mean) ||
+	    (c->paired.p < rule->alpha
+		     ? seen.p < rule->alpha && seen.mean / claimed >= 0.5
+		     : !(seen.p < LOG_CLOCK_P)))
+		return;
+	(void)snprintf(why, size,
+		       "rows came at once: its log gained %.2f s, its whole "
+		       "runs %.2f s",
+		       claimed, seen.mean);
 }
 
 /* Clocks of the GPUs that differ between the arms. */

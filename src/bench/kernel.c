@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the probe of a kernel bench is told; called by the plan. */
-#include "config.h"
-
 #include "bench/kernel.h"
 
 #include "base/embed.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_KERNEL_H
-#define HGYM_BENCH_KERNEL_H
+#pragma once
 
 #include "base/err.h"
 #include "bench/plan.h"
@@ -33,5 +32,3 @@ void kernel_guards(struct bench_run *run);
 
 /* An array for verdict.json: what the probe said of each arm; given. */
 cJSON *kernel_json(const struct bench_runs *runs);
-
-#endif

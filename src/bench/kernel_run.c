@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The process of a kernel bench as the runs of its arms; called by the worker
  * and the session. */
-#include "config.h"
-
 #include "base/file.h"
 #include "bench/kernel.h"
 

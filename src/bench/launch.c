@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripts for pods and their answers; called by the session. */
-#include "config.h"
-
 #include "bench/launch.h"
 
 #include <fcntl.h>
@@ -22,15 +20,13 @@ extern const struct embed_file launch_scripts[], launch_slurm[];
 /* Who only looks how a run goes waits so long for its end. */
 #define AWAIT_S 8
 
-/* A path of the pod as a word: a leading "~/" is its home. */
+/* A path of the pod as a word, below its home unless it begins with "/". */
 static void
 add_path(struct buf *out, const char *path)
 {
-	if (strncmp(path, "~/", 2) == 0) {
+	if (path[0] != '/')
 		buf_append_str(out, "\"$HOME\"/");
-		path += 2;
-	}
-	quote_word(out, str_from(path));
+	quote_word(out, str_from(path + (strncmp(path, "~/", 2) == 0 ? 2 : 0)));
 }
 
 static void
@@ -65,10 +61,7 @@ add_paths(struct buf *out, const char *name, const struct plan_texts *paths)
 static bool
 has_path(const struct plan_env *env)
 {
-	for (size_t i = 0; i < env->n; i++)
-		if (strcmp(env->v[i].name, "PATH") == 0)
-			return true;
-	return false;
+	return any_of(i, env->n, strcmp(env->v[i].name, "PATH") == 0);
 }
 
 /*
@@ -147,11 +140,11 @@ add_file(struct buf *out, const struct plan *plan, const char *name,
 	AUTO_BUF text = buf_new(MAX_SHIPPED);
 	ssize_t n;
 
-	(void)snprintf(path, sizeof(path), "%.*s%s",
-		       name[0] != '/' && slash != NULL
-			       ? (int)(slash - plan->file + 1)
-			       : 0,
-		       plan->file, name);
+	print_into(path, "%.*s%s",
+		   name[0] != '/' && slash != NULL
+			   ? (int)(slash - plan->file + 1)
+			   : 0,
+		   plan->file, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return err_set_errno(err, ERR_CONFIG, "cannot open %s", path);
@@ -175,9 +168,7 @@ add_ship_files(struct buf *out, const struct launch *l, struct err *err)
 	const struct plan_variant *v = plan_arm(l->plan, l->arm);
 
 	buf_append_str(out, "ship_files() {\n:");
-	for (size_t i = 0; i < v->files.n; i++) {
-		const struct plan_file *file = &v->files.v[i];
-
+	array_each (file, v->files.v, v->files.n) {
 		buf_append_str(out, file->from != NULL ? " &&\nput "
 						       : " &&\noverlay ");
 		quote_word(out, str_from(file->path));
@@ -446,13 +437,14 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 	else if (str_eq_cstr(word, "runtime"))
 		add_rest(reply->runtime, sizeof(reply->runtime), rest);
 	else if (str_eq_cstr(word, "hash") && rest.len >= 64)
-		(void)snprintf(reply->hash, sizeof(reply->hash), "%.64s",
-			       rest.p);
+		print_into(reply->hash, "%.64s", rest.p);
 	else if (str_eq_cstr(word, "up") && str_to_double(rest, &value) &&
 		 value >= 0.0 && value < MAX_SECONDS)
 		reply->pod_up_s = value;
 	else if (str_eq_cstr(word, "left"))
 		take_left(reply, rest);
+	else if (str_eq_cstr(word, "stray"))
+		copy_rest(reply->stray, sizeof(reply->stray), rest);
 	else if (str_eq_cstr(word, "held"))
 		copy_rest(reply->held, sizeof(reply->held), rest);
 	else if (str_eq_cstr(word, "queued"))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_LAUNCH_H
-#define HGYM_BENCH_LAUNCH_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -78,6 +77,7 @@ struct launch_reply {
 	char running[128];  /* of CLEAN: what still runs */
 	long left;	    /* of ABORT: processes left; -1: not said */
 	char names[128];    /* of those: "12 (sh) 13 (python3)" */
+	char stray[128];    /* of ABORT: what runs may have left, the same */
 	char held[256];	    /* of ABORT: a lock file, and who has it open */
 	char queued[200];   /* why there is no allocation yet */
 	char alloc[128];    /* "17.0 node": job of Slurm, restarts, where */
@@ -91,5 +91,3 @@ struct launch_reply {
 /* Parse all that the pod printed; output is borrowed by reply->data. */
 void launch_reply_init(struct launch_reply *reply, struct str output);
 void launch_reply_release(struct launch_reply *reply);
-
-#endif

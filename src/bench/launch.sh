@@ -167,11 +167,25 @@ op_hold() {
 
 # Have the batch job begin this one.
 order_job() {
-	until is_held "$HB_TOP"; do sleep 0.1; done
+	tries=0
+	until is_held "$HB_TOP"; do
+		tries=$((tries + 1))
+		test $tries -lt 3000 || {
+			say "error job $SLURM_JOB_ID of Slurm holds no node"
+			return
+		}
+		sleep 0.1
+	done
 	{ export -p | grep ' HB_' && printf "chain='%s'\n" "$1"; } \
 		>"$HB_TOP/$HB_JOB/begin.sh"
 	echo "$HB_JOB" >"$HB_TOP/orders.$SLURM_JOB_ID"
 	until test -f "$HB_TOP/$HB_JOB/alloc" || ! is_held "$HB_TOP"; do
+		tries=$((tries + 1))
+		test $tries -lt 3000 || {
+			rm -f "$HB_TOP/$HB_JOB/begin.sh"
+			say "error job $SLURM_JOB_ID of Slurm begins no run"
+			return
+		}
 		sleep 0.1
 	done
 }
@@ -230,6 +244,7 @@ op_start() {
 		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
 HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_CMD" >"$job/cmd.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
+	write_adopt "$job"
 	write_run "$job"
 	write_stamp "$job"
 	{ write_work && write_marked; } >"$job/work.sh"
@@ -411,6 +426,11 @@ op_abort() {
 	done
 	left=$(all_left)
 	say "left $(echo "$left" | grep -c .)$(named "$left")"
+	# What its runs told of, which may be somebody else's.
+	say "stray$(named "$(cat "$HB_TOP"/*/host.csv 2>/dev/null |
+		grep '^! left ' | while read -r _ _ pid start _; do
+		case $(stat_of "$pid") in Z*) ;; ?" $start") echo "$pid" ;; esac
+	done)")"
 	drop_locks
 	for name in $HB_LOCKS; do
 		path=$(lock_path "$name")

@@ -9,8 +9,9 @@ new_session() {
 	elif busybox setsid true 2>/dev/null; then
 		exec busybox setsid "$@"
 	elif command -v python3 >/dev/null 2>&1; then
-		exec python3 -c 'import os, sys
+		exec python3 -c 'import os, signal, sys
 os.setsid()
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 	fi
 	exec perl -e 'use POSIX; POSIX::setsid(); exec @ARGV' "$@"
@@ -64,7 +65,9 @@ HB_LOCKED
 write_marked() {
 	cat <<'HB_MARKED'
 # State letter and start time of a process.
-stat_of() { sed 's/.*) //' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f1,20; }
+stat_of() {
+	sed -n '$s/.*) //p' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f1,20
+}
 # Processes that have a file open: of lines of `ls -l`, by "?w" who writes to
 # it, by the begin of its path, and by a pattern of the rest.
 holders() {
@@ -108,12 +111,18 @@ is_held() {
 # Is an allocation "17.0 node" over, or being ended?  Slurm knows before it
 # ends a process; one whose batch job ended of itself is held no more.
 is_over() {
+	of=${1%% *} tries=0
+	runs="${of%.*} ${of#*.} RUNNING"
 	until row=$(squeue -h -j "$SLURM_JOB_ID" \
 		-O JobID:30,RestartCnt:30,State:30); do
-		sleep 1
+		# After 3 to 10 minutes, an answer may take 20 s, who holds
+		# the node knows: what Slurm meant to end is gone by then.
+		is_held "$2" || return 0
+		tries=$((tries + 1))
+		test $tries -lt 20 || return 1
+		sleep $tries
 	done
-	of=${1%% *}
-	test "$(echo $row)" != "${of%.*} ${of#*.} RUNNING" || ! is_held "$2"
+	test "$(echo $row)" != "$runs" || ! is_held "$2"
 }
 HB_MARKED
 }
@@ -174,12 +183,35 @@ os.rename("stamps.t", "stamps")
 HB_STAMP
 }
 
+# What has the shell of a run take in all that loses its parents in it, as init
+# does elsewhere (PR_SET_CHILD_SUBREAPER): nothing leaves it unseen.
+write_adopt() {
+	cat >"$1/adopt.py" <<'HB_ADOPT'
+import ctypes
+import os
+import signal
+import sys
+
+rc = ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+if rc == 0 and len(sys.argv) > 1:
+    os.execvp(sys.argv[1], sys.argv[1:])
+sys.exit(rc != 0)
+HB_ADOPT
+}
+
 write_run() {
 	cat >"$1/run.sh" <<'HB_RUN'
+if test $# -eq 0 && python3 -I -S adopt.py >/dev/null 2>&1; then
+	exec python3 -I -S adopt.py sh ./run.sh adopts
+fi
 trap : TERM INT
 trap '' HUP
+adopts=${1-}
 stat_rest=$(sed 's/.*) //' /proc/$$/stat)
-group=$(echo "$stat_rest" | cut -d' ' -f3)
+set -- $stat_rest
+group=$3 began=${20}
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none)
 ns=$(readlink /proc/self/ns/pid 2>/dev/null || echo none)
 hashes() {
@@ -192,8 +224,7 @@ hashes() {
 (sources "$HB_CWD") >work
 hashes >hash.before
 t0=$(date +%s) up0=$(cut -d' ' -f1 /proc/uptime)
-if ! { echo "$$ $group $(echo "$stat_rest" | cut -d' ' -f20) $boot $ns" \
-	>pid.t && mv pid.t pid; }; then
+if ! { echo "$$ $group $began $boot $ns" >pid.t && mv pid.t pid; }; then
 	: >full
 	exit
 fi
@@ -240,6 +271,13 @@ fi
 # Those of the run that were not seen before, for who ends it: one may leave
 # its session, and take nothing of ours along.
 note_tree() {
+	kids=
+	test -z "$adopts" || read -r kids </proc/$$/task/$$/children
+	for pid in $kids; do # who watches is of our group
+		read -r stat 2>/dev/null <"/proc/$pid/stat" || continue
+		set -- ${stat##*) }
+		test "$3" = "$group" || tree="$tree $pid"
+	done
 	for pid in $tree; do
 		case $noted in *" $pid "*) continue ;; esac
 		test "${#noted}" -lt 65536 || return
@@ -376,6 +414,9 @@ while :; do
 	kill -0 "$child" 2>/dev/null || break
 done
 t1=$(date +%s) up1=$(cut -d' ' -f1 /proc/uptime)
+# What follows is no part of the run's time.  One that was made just now may
+# still have our own trap, and pass over a TERM.
+kill -KILL $watchers 2>/dev/null
 sample_host >>host.csv
 # A run that Slurm takes the node from is no failure, and no number.
 moved=
@@ -383,20 +424,58 @@ test ! -f alloc || test -f cut || test -f timedout ||
 	! is_over "$(cat alloc)" .. || moved=moved
 hashes >hash.after
 runtime >runtime
+# Who takes in what loses its parents, as it does one of ours.
+test -n "$adopts" ||
+	set -- $(sed 's/.*) //' "/proc/$(sleep 9 >/dev/null & echo $!)/stat")
+adopter=${2-}
 trap '' TERM
-# One that was made just now may still have our own trap, and pass over a TERM.
-kill -KILL $watchers 2>/dev/null
 kill -TERM 0
+# In $orphans: processes of that parent that began no earlier than the run, but
+# none of that group.  A name may have line ends in it.
+find_orphans() {
+	orphans=
+	for file in /proc/[0-9]*/stat; do
+		stat=
+		while read -r line; do stat=$line; done 2>/dev/null <"$file"
+		set -- "$1" "$2" ${stat##*) }
+		test "$4" = "$1" && test "$3" != Z && test "$5" != "$2" &&
+			test "${22}" -ge "$began" || continue
+		file=${file#/proc/} pid=${file%/stat}
+		test "$pid" = "$stamper" || orphans="$orphans $pid"
+	done
+}
+# What the run leaves behind: its pid, start and name.
+tell_left() {
+	for pid in "$@"; do
+		stat=$(stat_of "$pid")
+		case $stat in Z* | "") continue ;; esac
+		grep -q "^! left $pid " host.csv && continue
+		test -z "$adopts" || echo "$pid ${stat#? }" >>tree
+		echo "! left $pid ${stat#? } $(tr -cd '[:alnum:]_.+-' \
+			<"/proc/$pid/comm")" >>host.csv
+	done
+}
 # Workers that left the group still hold the GPU: they end with the run.
-tries=0
+tries=0 orphans=
 while :; do
 	left=$(marked "$HB_MARK" . HGYM_JOB)
+	test -z "$adopts" || find_orphans $$ none
+	left="$left$orphans"
 	test -n "$left" || break
 	tries=$((tries + 1))
 	test $tries -le 3 || kill -KILL $left 2>/dev/null
 	test $tries -le 20 || break
 	sleep 0.5
 done
+tell_left $left
+# Where this shell takes in nothing it can tell of what its parents' does: it
+# may be somebody else's.
+if test -z "$adopts"; then
+	find_orphans "$adopter" "$group"
+	for pid in $orphans; do
+		test ! -O "/proc/$pid" || tell_left "$pid"
+	done
+fi
 # Now nothing is left that could write what the stamps say.
 rm -rf stamps stamps.t over
 : >over

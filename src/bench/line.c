@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* bench.json made of one command line; called by `bench run`. */
-#include "config.h"
-
 #include "bench/line.h"
 
 #include <limits.h>

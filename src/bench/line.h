@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_LINE_H
-#define HGYM_BENCH_LINE_H
+#pragma once
 
 #include "conf/conf.h"
 #include "parsers/json.h"
@@ -52,5 +51,3 @@ struct bench_line {
  */
 cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf,
 		       struct err *err) __attribute__((warn_unused_result));
-
-#endif

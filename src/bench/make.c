@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bench.json made by the program: audits of pods, the form of the dashboard,
  * and the best of a HarnessGym run. */
-#include "config.h"
-
 #include "bench/make.h"
 
 #include <ctype.h>
@@ -292,8 +290,8 @@ set_name(cJSON *root)
 	const char *name = json_get_string(root, "name", "audit");
 	char text[41];
 
-	(void)snprintf(text, sizeof(text), "%s%.34s",
-		       strcmp(name, "audit") == 0 ? "" : "audit-", name);
+	print_into(text, "%s%.34s", strcmp(name, "audit") == 0 ? "" : "audit-",
+		   name);
 	set(root, "name", cJSON_CreateString(text));
 }
 
@@ -558,7 +556,10 @@ add_measure(struct buf *out, const char *command)
 	}
 	size_t n = (size_t)(flag - command) + strlen("--workspace");
 	n += strspn(command + n, " =");
-	n += strcspn(command + n, " ");
+	const char quote[] = { command[n], '\0' };
+	n += quote[0] == '"' || quote[0] == '\''
+		     ? 1 + strcspn(command + n + 1, quote)
+		     : strcspn(command + n, " ");
 	buf_append(out, command, n);
 	buf_append_str(out, OWN_FOLDER);
 	buf_append_str(out, command + n);
@@ -573,9 +574,11 @@ add_judged(struct buf *out, const struct harness_ab *ab, const char *judges)
 	add_measure(&measure, ab->run->command);
 	buf_append_str(out, "w=");
 	quote_word(out, str_from(judges));
-	buf_append_str(out, " && for f in benchmark.py verifier.py; do "
-			    "[ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$f\" || "
-			    "exit 9; done && sh -c ");
+	buf_append_str(
+		out,
+		" && [ -d \"$w\" ] && for f in benchmark.py verifier.py; do "
+		"[ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$f\" || "
+		"exit 9; done && sh -c ");
 	quote_word(out, str_from(measure.data));
 }
 
@@ -589,7 +592,8 @@ add_command(struct buf *out, const struct harness_ab *ab, const char *source)
 	quote_word(out, str_from(source));
 	buf_append_str(out, " --exclude=./.harnessgym --exclude=./.git -cf - . "
 			    "| tar -C \"$d\" -xf - && cd \"$d\" && ");
-	add_judged(out, ab, ab->workspace);
+	add_judged(out, ab,
+		   ab->compare != NULL ? ab->compare->template : ab->workspace);
 }
 
 static void
@@ -604,6 +608,48 @@ add_variant(cJSON *variants, const struct harness_ab *ab, const char *tag,
 	if (is_control)
 		cJSON_AddBoolToObject(variant, "control", true);
 	json_add_string(variant, "command", command.data);
+}
+
+/* Whether the files of that arm are those of one before it. */
+static bool
+is_known(const struct harness_ab *ab, char *const *folders, size_t n)
+{
+	for (size_t i = 0; ab->same != NULL && i < n; i++)
+		if (ab->same(folders[i], folders[n]) &&
+		    ab->same(folders[n], folders[i]))
+			return true;
+	return false;
+}
+
+/* The trials that count; -1 with err: there are no two that differ. */
+static int
+add_trials(cJSON *variants, const struct harness_ab *ab, struct err *err)
+{
+	const struct harness_compare *compare = ab->compare;
+	char *folders[MAX_ARMS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < compare->n_trials && n < MAX_ARMS; i++) {
+		const struct harness_trial *trial = &compare->trials[i];
+		AUTO_TEXT tag = xasprintf("%s-%u", trial->group, trial->number);
+
+		if (!harness_trial_counts(trial))
+			continue;
+		folders[n] =
+			xasprintf("%s/%s/trial_%u/workspace", ab->workspace,
+				  trial->group, trial->number);
+		if (is_known(ab, folders, n)) {
+			free(folders[n]);
+			continue;
+		}
+		add_variant(variants, ab, tag, folders[n++]);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(folders[i]);
+	return n > 1 ? 0
+		     : err_set(err, ERR_NODATA,
+			       "the comparison has no two trials that count "
+			       "and whose files differ");
 }
 
 /* Whether the program times functions itself, by the checkpoint's task.py. */
@@ -760,8 +806,7 @@ told_read(struct told *told, const struct harness_run *run, struct err *err)
 	if (own != run->checkpoint.told && run->checkpoint.told != NULL &&
 	    told_check(run->checkpoint.told, told->trees[1], err) != 0)
 		return -1;
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		const struct harness_iteration *it = &run->iterations[i];
+	array_each (it, run->iterations, run->n_iterations) {
 		struct err odd = { ERR_NONE, "" };
 
 		if (it->verified_score.present && it->post.config != NULL)
@@ -836,6 +881,10 @@ make_arms(const struct harness_ab *ab, cJSON *variants, struct err *err)
 		xasprintf("%s/qualification/workspace_template", folder);
 	AUTO_BUF command = buf_new(COMMAND_MAX);
 
+	if (ab->compare != NULL)
+		return add_trials(variants, ab, err) == 0
+			       ? make_workload(ab, ab->workspace, run->command)
+			       : NULL;
 	if (!ab->settings) {
 		add_variant(variants, ab, "checkpoint", best);
 		add_variant(variants, ab, "workspace", ab->workspace);
@@ -856,9 +905,12 @@ make_metric(const struct harness_ab *ab)
 
 	if (is_kernel(ab))
 		return json_new(JTEXT("key", "us"));
-	return json_new(JTEXT("parser", "json"),
-			JTEXT("key", ab->run->post_score_key),
-			JTEXT("direction", higher ? "higher" : "lower"));
+	cJSON *metric = json_new(JTEXT("parser", "json"),
+				 JTEXT("key", ab->run->post_score_key));
+	if (ab->run->higher_is_better != HARNESS_UNKNOWN)
+		json_add_string(metric, "direction",
+				higher ? "higher" : "lower");
+	return metric;
 }
 
 static cJSON *
@@ -897,6 +949,14 @@ check(const struct harness_ab *ab, struct err *err)
 {
 	const struct harness_run *run = ab->run;
 
+	if (ab->compare != NULL)
+		return run->command == NULL || run->post_score_key == NULL ||
+				       ab->compare->template == NULL ||
+				       ab->compare->template[0] != '/'
+			       ? err_set(err, ERR_NODATA,
+					 "the comparison has no report yet, or "
+					 "that does not tell its task")
+			       : 0;
 	if (!run->checkpoint.present)
 		return err_set(err, ERR_NODATA,
 			       "run %s has no checkpoint to compare with",
@@ -919,11 +979,19 @@ check(const struct harness_ab *ab, struct err *err)
 }
 
 cJSON *
-harness_ab_json(const struct harness_ab *ab, struct err *err)
+harness_ab_json(const struct harness_ab *asked, struct err *err)
 {
+	struct harness_run trials = { .id = "trials" };
+	struct harness_ab own = *asked, *ab = &own;
 	struct plan plan;
 	AUTO_BUF text = buf_new(COMMAND_MAX * 4);
 
+	if (ab->compare != NULL) {
+		trials.command = ab->compare->command;
+		trials.post_score_key = ab->compare->score_key;
+		trials.higher_is_better = ab->compare->higher_is_better;
+		own.run = &trials;
+	}
 	if (check(ab, err) != 0)
 		return NULL;
 	cJSON *object = make_plan(ab, err);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_MAKE_H
-#define HGYM_BENCH_MAKE_H
+#pragma once
 
 #include "conf/conf.h"
-#include "parsers/harness_run.h"
+#include "parsers/harness_compare.h"
 #include "parsers/json.h"
 
 /*
@@ -80,19 +79,23 @@ bool bench_probe_needs_torch(const char *command);
  * tells it, against what it was told itself and in other verified iterations.
  * Its functions are timed by the checkpoint's task.py; without one its runs
  * are the run's own command.
+ * Of a comparison its arms are the workspaces of the trials that count, each
+ * with other files than those before it, by the judge of the task; the first
+ * plain one is the control.
  */
 struct harness_ab {
-	const struct harness_run *run;
+	const struct harness_run *run; /* NULL: trials of compare */
+	const struct harness_compare *compare;
 	const char *workspace; /* where it lies, absolute */
 	const char *pod;       /* of the configuration; NULL: this machine */
 	bool settings;
+	/* Whether two folders hold the same files; NULL: nobody can look. */
+	bool (*same)(const char *a, const char *b);
 };
 
 /*
  * Given (owned), or NULL with err: there is no checkpoint, nothing that
  * measures, or no settings.  The result has passed the reader of bench.json.
  */
-cJSON *harness_ab_json(const struct harness_ab *ab, struct err *err)
+cJSON *harness_ab_json(const struct harness_ab *asked, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

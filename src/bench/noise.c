@@ -4,8 +4,6 @@
  * read out of the results of a bench.  For the noise register, the audit and
  * the forms that plan a bench.
  */
-#include "config.h"
-
 #include "bench/noise.h"
 
 #include <stdio.h>
@@ -113,16 +111,12 @@ noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 {
 	AUTO_FREE double *ln = xcalloc(n + 1, sizeof(*ln)),
 			 *d = xcalloc(n + 1, sizeof(*d));
-	AUTO_FREE double *took = xcalloc(n + 1, sizeof(*took));
-	size_t n_took = 0;
 
 	*noise = (struct noise){ .drift = (double)NAN, .drift_p = (double)NAN };
 	for (size_t i = 0; i < n; i++) {
 		if (!is_measured(&runs[i]))
 			continue;
 		ln[noise->n_runs++] = log(runs[i].y);
-		if (!isnan(runs[i].took_s))
-			took[n_took++] = runs[i].took_s;
 	}
 	noise->n_blocks = block_differences(runs, n, d);
 	noise->mean = stats_mean(ln, noise->n_runs);
@@ -130,7 +124,6 @@ noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 	noise->df =
 		noise->n_runs > 1 ? (double)noise->n_runs - 1.0 : (double)NAN;
 	noise->sd_block = stats_sd(d, noise->n_blocks);
-	noise->run_s = stats_median(took, n_took);
 	measure_drift(noise, runs, n);
 }
 
@@ -212,7 +205,6 @@ take_run(struct noise_run *out, const cJSON *run, const char *pod,
 	 const char *tag, const char *again)
 {
 	const char *of = json_get_string(run, "tag", "");
-	double t1 = seconds_of(run, "t1");
 
 	if (strcmp(json_get_string(run, "pod", ""), pod) != 0 ||
 	    !json_get_bool(run, "counted", false) || is_guarded(run))
@@ -223,7 +215,6 @@ take_run(struct noise_run *out, const cJSON *run, const char *pod,
 		.block = (size_t)fmax(json_get_number(run, "block", 0), 0),
 		.again = strcmp(of, again) == 0,
 	};
-	out->took_s = t1 - out->t0_s;
 	return out->y > 0.0 && (out->again || strcmp(of, tag) == 0);
 }
 
@@ -258,10 +249,7 @@ is_used(const struct plan_pod *pod, struct str index)
 		return true;
 	if (!str_to_i64(index, &number))
 		return false;
-	for (size_t i = 0; i < pod->gpus.n; i++)
-		if (pod->gpus.v[i] == number)
-			return true;
-	return false;
+	return any_of(i, pod->gpus.n, pod->gpus.v[i] == number);
 }
 
 /* "gpu 0, NVIDIA H200, 570.1, 1 MiB, 0 %, 1980 MHz, GPU-uuid". */
@@ -293,7 +281,7 @@ noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
 
 	*out = (struct noise_of_pod){ .pod = pod->id };
 	plan_gpus_text(&pod->gpus, ',', &gpus);
-	(void)snprintf(out->gpus, sizeof(out->gpus), "%s", gpus.data);
+	print_into(out->gpus, "%s", gpus.data);
 	while (str_next(&env, '\n', &line)) {
 		if (line.len > 4 && memcmp(line.p, "gpu ", 4) == 0)
 			take_gpu(out, pod,
@@ -306,33 +294,31 @@ noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
 	}
 }
 
-/* What lies between two runs takes no longer, or somebody left the bench. */
-#define MOST_BETWEEN_S 10.0
-
-/* Seconds from one run of a pod to the next, less the gap: of all that ran
- * there, since its times are whole seconds. */
+/* What a run of a pod takes with what lies between two, less the gap: of all
+ * that ran there, since its times are whole seconds. */
 static double
-pace_of(const struct plan *plan, size_t pod, const cJSON *all, double took_s)
+pace_of(const struct plan *plan, size_t pod, const cJSON *all)
 {
-	double first = (double)NAN, last = (double)NAN, n = 0;
+	double took_s = 0.0, end = (double)NAN, n = 0;
 	const cJSON *run;
 
 	cJSON_ArrayForEach(run, all)
 	{
-		double t0 = seconds_of(run, "t0");
+		double t0 = seconds_of(run, "t0"), t1 = seconds_of(run, "t1");
 
-		if (isnan(t0) ||
+		if (isnan(t1 - t0) ||
 		    strcmp(json_get_string(run, "pod", ""),
 			   plan->pods[pod].id) != 0 ||
 		    (plan->kernel && strcmp(json_get_string(run, "tag", ""),
 					    plan->variants[0].tag) != 0))
 			continue;
-		first = fmin(first, t0);
-		last = fmax(last, seconds_of(run, "t1"));
+		took_s += t1 - t0 +
+			  fmin(fmax(t0 - end - plan->gap_s, 0.0),
+			       NOISE_MOST_BETWEEN_S);
+		end = t1;
 		n++;
 	}
-	return fmin((last - first - (n - 1) * plan->gap_s) / n,
-		    took_s + MOST_BETWEEN_S);
+	return took_s / n;
 }
 
 bool
@@ -357,7 +343,7 @@ noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 			n++;
 	}
 	noise_measure(&out->noise, runs, n);
-	out->noise.run_s = pace_of(plan, pod, all, out->noise.run_s);
+	out->noise.run_s = pace_of(plan, pod, all);
 	free(runs);
 	return out->noise.n_runs > 0 && (!plan->aa || out->noise.n_blocks > 0);
 }
@@ -414,15 +400,13 @@ noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 	struct sha256 sha;
 
 	if (plan->reps > 1)
-		(void)snprintf(blocks, sizeof(blocks), "-x%u",
-			       (unsigned int)plan->reps);
+		print_into(blocks, "-x%u", (unsigned int)plan->reps);
 	if (named != NULL) {
 		(void)snprintf(out, NOISE_CLASS_SIZE, "%.40s%s", named, blocks);
 		return;
 	}
-	(void)snprintf(window, sizeof(window), "%d %g %g %d %d",
-		       plan->rule.window, plan->rule.lo, plan->rule.hi,
-		       plan->rule.tok_kind, plan->rule.higher);
+	print_into(window, "%d %g %g %d %d", plan->rule.window, plan->rule.lo,
+		   plan->rule.hi, plan->rule.tok_kind, plan->rule.higher);
 	sha256_init(&sha);
 	hash_text(&sha, "command",
 		  v->command != NULL ? v->command : plan->command);

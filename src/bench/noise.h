@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_NOISE_H
-#define HGYM_BENCH_NOISE_H
+#pragma once
 
 #include "bench/plan.h"
 #include "parsers/json.h"
@@ -13,12 +12,13 @@
 
 /* Runs of a class from which its noise may stand for a single pair. */
 #define NOISE_MIN_RUNS 3
+/* What lies between two runs takes no longer, or the pod was away. */
+#define NOISE_MOST_BETWEEN_S 10.0
 
 /* One run of the same code: the control, or the control again. */
 struct noise_run {
 	double y;    /* > 0 */
 	double t0_s; /* when it began; NAN: unknown */
-	double took_s;
 	size_t block;
 	bool again; /* the A/A arm's */
 };
@@ -96,5 +96,3 @@ bool noise_of_verdict(struct noise_of_pod *out, const struct plan *plan,
 /* What env.<pod>.txt tells of the pod: the fields of out but the noise. */
 void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
 		    struct str env);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The noise register between benches, database and verdicts. */
-#include "config.h"
-
 #include "bench/noise_register.h"
 
 #include <stdio.h>
@@ -24,16 +22,11 @@ same_text(const char *a, const char *b)
 static struct noise_entry *
 entry_of(struct noise_register *reg, const struct stored_noise *row)
 {
-	for (size_t i = 0; i < reg->n; i++) {
-		struct noise_entry *e = &reg->v[i];
-
-		if (same_text(e->pod, row->pod) &&
-		    same_text(e->gpus, row->gpus) &&
-		    same_text(e->gpu_id, row->gpu_id) &&
-		    same_text(e->class_name, row->class_name))
-			return e;
-	}
-	return NULL;
+	return array_find(e, reg->v, reg->n,
+			  same_text(e->pod, row->pod) &&
+				  same_text(e->gpus, row->gpus) &&
+				  same_text(e->gpu_id, row->gpu_id) &&
+				  same_text(e->class_name, row->class_name));
 }
 
 static void
@@ -68,9 +61,8 @@ fill_kind(struct noise_entry *e, const struct stored_noise *row)
 
 	for (const char *c = row->gpu_id; c != NULL && *c != '\0'; c++)
 		n += *c == ',';
-	(void)snprintf(e->kind, sizeof(e->kind), "%.0zu%s%s", n > 1 ? n : 0,
-		       n > 1 ? " x " : "",
-		       row->gpu != NULL ? row->gpu : e->pod);
+	print_into(e->kind, "%.0zu%s%s", n > 1 ? n : 0, n > 1 ? " x " : "",
+		   row->gpu != NULL ? row->gpu : e->pod);
 }
 
 /* Rows come oldest first: what they say last is what holds. */
@@ -267,9 +259,7 @@ noise_register_peek(struct noise_register *reg, struct context *context)
 void
 noise_register_release(struct noise_register *reg)
 {
-	for (size_t i = 0; i < reg->n; i++) {
-		struct noise_entry *e = &reg->v[i];
-
+	array_each (e, reg->v, reg->n) {
 		free(e->pod);
 		free(e->gpus);
 		free(e->class_name);
@@ -295,9 +285,7 @@ noise_register_find(const struct noise_register *reg, const struct plan *plan,
 
 	noise_class(plan, arm, name);
 	noise_read_env(&now, &plan->pods[pod], (struct str){ "", 0 });
-	for (size_t i = 0; i < reg->n; i++) {
-		const struct noise_entry *e = &reg->v[i];
-
+	array_each (e, reg->v, reg->n) {
 		if (!same_text(e->pod, now.pod) ||
 		    !same_text(e->gpus, now.gpus) ||
 		    !same_text(e->class_name, name) ||
@@ -316,7 +304,7 @@ read_env(struct buf *out, const char *path, const char *pod)
 {
 	char file[FOLDER_PATH_SIZE];
 
-	(void)snprintf(file, sizeof(file), "%.3800s/env.%.200s.txt", path, pod);
+	print_into(file, "%.3800s/env.%.200s.txt", path, pod);
 	if (file_read(file, out, NULL) != 0)
 		buf_clear(out);
 }
@@ -436,8 +424,7 @@ noise_entry_json(const struct noise_entry *e)
 	char key[32], rank[64] = "";
 
 	if (e->rank > 0)
-		(void)snprintf(rank, sizeof(rank), "%zu of %zu", e->rank,
-			       e->n_ranked);
+		print_into(rank, "%zu of %zu", e->rank, e->n_ranked);
 	json_add(row, JCLEAN("pod", e->pod),
 		 JCLEAN("gpus", e->gpus[0] != '\0' ? e->gpus : NULL),
 		 JCLEAN("gpu", e->gpu), JCLEAN("gpu_id", e->gpu_id),
@@ -454,7 +441,7 @@ noise_entry_json(const struct noise_entry *e)
 		      e->n_benches > 1 ? stats_pct(noise->mean - e->first_mean)
 				       : (double)NAN));
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-		(void)snprintf(key, sizeof(key), "mde%zu_pct", blocks[i]);
+		print_into(key, "mde%zu_pct", blocks[i]);
 		json_add_number(row, key,
 				stats_pct(noise_mde(noise, blocks[i])));
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_NOISE_REGISTER_H
-#define HGYM_BENCH_NOISE_REGISTER_H
+#pragma once
 
 #include "bench/judge.h"
 #include "bench/noise.h"
@@ -97,5 +96,3 @@ void noise_history_facts(struct facts *facts,
 
 /* The row of `bench noise`; owned by the caller. */
 cJSON *noise_entry_json(const struct noise_entry *entry);
-
-#endif

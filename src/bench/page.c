@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A bench as a page for a pull request, and as a picture; called by `bench
  * show`. */
-#include "config.h"
-
 #include "bench/page.h"
 
 #include <stdio.h>
@@ -252,8 +250,7 @@ page_add_pod(struct facts *facts, const struct plan_pod *pod, const char *path)
 	char file[FOLDER_PATH_SIZE];
 	struct str row, key;
 
-	(void)snprintf(file, sizeof(file), "%.2000s/env.%.60s.txt", path,
-		       pod->id);
+	print_into(file, "%.2000s/env.%.60s.txt", path, pod->id);
 	if (file_read(file, &text, NULL) != 0)
 		return;
 	struct str rest = buf_str(&text);
@@ -327,10 +324,8 @@ page_is_secret(const char *name)
 {
 	static const char *const parts[] = { "TOKEN", "SECRET", "PASS", "KEY" };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strcasestr(name, parts[i]) != NULL)
-			return true;
-	return false;
+	return any_of(i, sizeof(parts) / sizeof(parts[0]),
+		      strcasestr(name, parts[i]) != NULL);
 }
 
 /* Mask the secrets among the variables of the workload or of a variant. */

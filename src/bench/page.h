@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_PAGE_H
-#define HGYM_BENCH_PAGE_H
+#pragma once
 
 #include "base/buf.h"
 #include "bench/plan.h"
@@ -16,5 +15,3 @@ void page_md(struct buf *out, const cJSON *verdict, const struct plan *plan,
 
 /* The blocks of each variant as dots on one axis, a picture (SVG). */
 void page_svg(struct buf *out, const cJSON *verdict);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bench.json to struct plan, by one table a section, and what follows from
  * it; for all that run or show it. */
-#include "config.h"
-
 #include "bench/plan.h"
 
 #include <ctype.h>
@@ -490,7 +488,7 @@ take_items(const struct json_reader *r, const cJSON *array, const char *path,
 		char *item = (char *)items->v + *n * items->size;
 		const char *name, *other;
 
-		(void)snprintf(at, sizeof(at), "%s[%zu]", path, *n);
+		print_into(at, "%s[%zu]", path, *n);
 		memcpy(item, items->blank, items->size);
 		++*n;
 		if (json_take(r, items->keys, node, at, item) != 0)
@@ -571,8 +569,7 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 		for (size_t k = 1; k < plan->pods[i].gpus.n; k++)
 			if (plan->pods[i].gpus.v[k - 1] >
 			    plan->pods[i].gpus.v[k]) {
-				(void)snprintf(at, sizeof(at), "%s[%zu].gpus",
-					       path, i);
+				print_into(at, "%s[%zu].gpus", path, i);
 				return json_refuse(r, at,
 						   "expected them ascending");
 			}
@@ -647,10 +644,8 @@ check_arms(const struct json_reader *r, const struct plan *plan)
 {
 	char at[64];
 
-	for (size_t i = 0; i < plan->n_variants; i++) {
-		const struct plan_variant *v = &plan->variants[i];
-
-		(void)snprintf(at, sizeof(at), "variants.%s", v->tag);
+	array_each (v, plan->variants, plan->n_variants) {
+		print_into(at, "variants.%s", v->tag);
 		if (plan->kernel && v->command != NULL)
 			return json_refuse(r, at, "a kernel has no command");
 		if (!plan->kernel && v->launch != NULL)
@@ -832,11 +827,9 @@ plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out)
 bool
 plan_needs_copies(const struct plan *plan)
 {
-	for (size_t i = 0; i < plan->n_variants; i++)
-		if (plan->variants[i].patch != NULL ||
-		    plan->variants[i].files.n > 0)
-			return true;
-	return false;
+	return any_of(i, plan->n_variants,
+		      plan->variants[i].patch != NULL ||
+			      plan->variants[i].files.n > 0);
 }
 
 static void

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_PLAN_H
-#define HGYM_BENCH_PLAN_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -174,5 +173,3 @@ void plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out);
  */
 void plan_command(const struct plan *plan, size_t arm, size_t pod,
 		  struct buf *out);
-
-#endif

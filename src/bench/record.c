@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Benches from their results folders into the database, and those whose
  * folders are gone out of it. */
-#include "config.h"
-
 #include "bench/record.h"
 
 #include <stdlib.h>

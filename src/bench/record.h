@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_RECORD_H
-#define HGYM_BENCH_RECORD_H
+#pragma once
 
 #include "base/err.h"
 #include "context.h"
@@ -26,5 +25,3 @@ char *bench_running_log(const char *path, const char *pod);
  */
 size_t bench_stored_list(struct context *context, char *const *ids,
 			 size_t n_ids, struct model_bench *out, size_t max);
-
-#endif

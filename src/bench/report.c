@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A verdict.json as facts for people; for all commands and the dashboard. */
-#include "config.h"
-
 #include "bench/verdict_json.h"
 
 #define MAX_BLOCKS   64

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What may be measured, and one log of one run, with the settings that it
  * prints; called by `bench judge` and by the session. */
-#include "config.h"
-
 #include "bench/run_log.h"
 
 #include <ctype.h>
@@ -79,10 +77,8 @@ key_length(struct str text)
 static struct run_setting *
 find(const struct run_settings *settings, struct str key)
 {
-	for (size_t i = 0; i < settings->n; i++)
-		if (str_eq_cstr(key, settings->v[i].key))
-			return &settings->v[i];
-	return NULL;
+	return array_find(one, settings->v, settings->n,
+			  str_eq_cstr(key, one->key));
 }
 
 /* Keep it; one that was printed with another value is nobody's setting. */
@@ -105,10 +101,8 @@ keep(struct run_settings *settings, struct str key, struct str value,
 	if (settings->n == RUN_SETTINGS_MAX)
 		return;
 	known = xplace(settings->v, settings->n, settings->cap);
-	(void)snprintf(known->key, sizeof(known->key), "%.*s", (int)key.len,
-		       key.p);
-	(void)snprintf(known->value, sizeof(known->value), "%.*s",
-		       (int)value.len, value.p);
+	print_into(known->key, "%.*s", (int)key.len, key.p);
+	print_into(known->value, "%.*s", (int)value.len, value.p);
 	known->line = line;
 }
 
@@ -297,7 +291,7 @@ add_runtime(struct run_log *log, const char *key, struct str value)
 	size_t len = strlen(log->runtime);
 	char name[16];
 
-	(void)snprintf(name, sizeof(name), "%s ", key);
+	print_into(name, "%s ", key);
 	if (value.len == 0 || !isalnum((unsigned char)value.p[0]) ||
 	    memchr(value.p, ';', value.len) != NULL ||
 	    strstr(log->runtime, name) != NULL ||
@@ -497,10 +491,7 @@ run_log_release(struct run_log *log)
 static const struct run_event *
 find_event(const struct run *run, enum run_event_kind kind)
 {
-	for (size_t i = 0; i < run->n_events; i++)
-		if (run->events[i].kind == kind)
-			return &run->events[i];
-	return NULL;
+	return array_find(one, run->events, run->n_events, one->kind == kind);
 }
 
 static void

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_RUN_LOG_H
-#define HGYM_BENCH_RUN_LOG_H
+#pragma once
 
 #include "base/err.h"
 #include "base/sha256.h"
@@ -120,5 +119,3 @@ void run_log_guards(const struct run_log *log, struct guard_hits *hits);
  */
 void run_log_same_work(const struct run_log *control,
 		       const struct run_log *variant, struct guard_hits *hits);
-
-#endif

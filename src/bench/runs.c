@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The runs of a bench and their records; for the session and who shows it. */
-#include "config.h"
-
 #include "bench/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "bench/noise.h"
 
 #define RECORD_SCHEMA "hgym-tui.bench-run/1"
 #define REPEATS_FILE  "repeats.json"
@@ -105,10 +104,9 @@ begin_run(const struct bench_runs *runs, struct bench_run *run, size_t repeat)
 				   .cut_by = GUARD_WORK };
 	name_round(runs, run, round, sizeof(round));
 	if (repeat > 0)
-		(void)snprintf(again, sizeof(again), ".b%zu", repeat);
-	(void)snprintf(run->id, sizeof(run->id), "%s_%s_%s%s", round,
-		       runs->plan->pods[run->pod].id, runs->tags[run->arm],
-		       again);
+		print_into(again, ".b%zu", repeat);
+	print_into(run->id, "%s_%s_%s%s", round, runs->plan->pods[run->pod].id,
+		   runs->tags[run->arm], again);
 }
 
 /* The runs of a pod in the order of its schedule. */
@@ -138,9 +136,7 @@ plan_runs(struct bench_runs *runs, size_t pod)
 static void
 begin_block_again(struct bench_runs *runs, size_t pod, size_t block)
 {
-	for (size_t i = 0; i < runs->n; i++) {
-		struct bench_run *run = &runs->v[i];
-
+	array_each (run, runs->v, runs->n) {
 		if (run->pod != pod || !run->counted || run->block != block)
 			continue;
 		if (run->has_log)
@@ -186,9 +182,7 @@ write_repeats(const struct bench_runs *runs, struct err *err)
 {
 	AUTO_JSON root = cJSON_CreateArray();
 
-	for (size_t i = 0; i < runs->n_repeats; i++) {
-		const struct verdict_repeat *repeat = &runs->repeats[i];
-
+	array_each (repeat, runs->repeats, runs->n_repeats) {
 		json_add(json_add_row(root),
 			 JTEXT("pod", runs->plan->pods[repeat->pod].id),
 			 JNUM("block", repeat->block),
@@ -283,9 +277,7 @@ bench_run_wants_repeat(const struct bench_runs *runs,
 	}
 	if (run->repeat >= MOST_REPEATS)
 		return false;
-	for (size_t i = 0; i < run->hits.n; i++) {
-		const struct guard_hit *hit = &run->hits.hit[i];
-
+	array_each (hit, run->hits.hit, run->hits.n) {
 		if (!hit->hard)
 			continue;
 		if (!is_of_pod(hit->guard))
@@ -336,6 +328,69 @@ bench_runs_init(struct bench_runs *runs, const struct plan *plan,
 	read_repeats(runs);
 	for (size_t i = 0; i < runs->n; i++)
 		read_record(runs, &runs->v[i]);
+}
+
+#define ANY SIZE_MAX
+
+/* The mean time of a pod's runs that are over, of an arm or of ANY, of the
+ * first round, which may compile, or of the others; with what lies between two
+ * of the pod; NAN: none. */
+static double
+usual_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
+{
+	double took = 0.0, n = 0.0, between = runs->plan->gap_s, n_between = 0;
+	/* One process makes a round of kernels. */
+	size_t step = runs->plan->kernel ? runs->n_arms : 1;
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct bench_run *run = &runs->v[i];
+		bool is_last = i % runs->per_pod + step >= runs->per_pod;
+		double next_s = is_last ? (double)NAN : run[step].t0_s;
+		double s = next_s - run->t0_s - run->up_s;
+
+		if ((pod != ANY && run->pod != pod) || isnan(run->up_s))
+			continue;
+		if (!isnan(s)) {
+			s = fmin(s, runs->plan->gap_s + NOISE_MOST_BETWEEN_S);
+			between = fmax(s, 0.0) + (n_between > 0 ? between : 0);
+			n_between++;
+		}
+		if ((arm == ANY || run->arm == arm) &&
+		    (run->round == 0) == first) {
+			took += run->up_s;
+			n++;
+		}
+	}
+	return took / n + between / fmax(n_between, 1.0);
+}
+
+/* What a run is going to take, by those that are most like it. */
+static double
+expected_s(const struct bench_runs *runs, const struct bench_run *run)
+{
+	bool first = run->round == 0;
+	double s = usual_s(runs, run->pod, run->arm, first);
+
+	s = !isnan(s) ? s : usual_s(runs, run->pod, ANY, first);
+	s = !isnan(s) ? s : usual_s(runs, run->pod, ANY, !first);
+	s = !isnan(s) ? s : usual_s(runs, ANY, ANY, first);
+	return !isnan(s) ? s : usual_s(runs, ANY, ANY, !first);
+}
+
+double
+bench_runs_left_s(const struct bench_runs *runs, const bool *due)
+{
+	double most_s = 0.0, left_s = 0.0;
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct bench_run *run = &runs->v[i];
+
+		left_s = i % runs->per_pod == 0 ? 0.0 : left_s;
+		if (due[i] && !(runs->plan->kernel && run->pos > 0))
+			left_s += expected_s(runs, run);
+		most_s = fmax(most_s, left_s);
+	}
+	return most_s;
 }
 
 void

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_RUNS_H
-#define HGYM_BENCH_RUNS_H
+#pragma once
 
 #include "bench/folder.h"
 #include "bench/judge.h"
@@ -87,4 +86,9 @@ int bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run,
 		      const char *reason, struct err *err)
 	__attribute__((warn_unused_result));
 
-#endif
+/*
+ * Seconds until those runs that are due (by their place in runs->v) are over,
+ * on the pod that is last: as its runs took until now, the first of each arm
+ * apart.  0: none is due, or nothing is known.
+ */
+double bench_runs_left_s(const struct bench_runs *runs, const bool *due);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The order of the runs of a bench; called by the plan and the session. */
-#include "config.h"
-
 #include "bench/schedule.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_SCHEDULE_H
-#define HGYM_BENCH_SCHEDULE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ uint64_t schedule_pod_seed(uint64_t seed, size_t pod);
  */
 void schedule_fill(unsigned char *order, size_t n_arms, size_t n_rounds,
 		   uint64_t seed);
-
-#endif

@@ -3,8 +3,6 @@
  * A bench under way over all its pods: what follows from each run that is
  * over, and when it stops.  Called by `bench run` and `bench attach`.
  */
-#include "config.h"
-
 #include "bench/session.h"
 
 #include <stdio.h>
@@ -133,9 +131,7 @@ stop_arms(struct session *s)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < s->judge.n_contrasts; i++) {
-		const struct judge_contrast *c = &s->judge.contrasts[i];
-
+	array_each (c, s->judge.contrasts, s->judge.n_contrasts) {
 		if (c->verdict.word != VERDICT_INVALID ||
 		    s->arm_stopped[c->arm])
 			continue;
@@ -152,12 +148,10 @@ stop_arms(struct session *s)
 static bool
 is_clean(const struct guard_hits *hits)
 {
-	for (size_t i = 0; i < hits->n; i++)
-		if (hits->hit[i].guard != GUARD_LOAD &&
-		    hits->hit[i].guard != GUARD_HOST_BOUND &&
-		    hits->hit[i].guard != GUARD_BUFFERED)
-			return false;
-	return true;
+	return all_of(i, hits->n,
+		      hits->hit[i].guard == GUARD_LOAD ||
+			      hits->hit[i].guard == GUARD_HOST_BOUND ||
+			      hits->hit[i].guard == GUARD_BUFFERED);
 }
 
 /*
@@ -294,9 +288,7 @@ judge_metric(const struct session *s, const char *key)
 
 	rule.higher = bench_metric_is_rate(key);
 	rule.register_sd = (double)NAN;
-	for (size_t i = 0; i < s->runs.n; i++) {
-		const struct bench_run *run = &s->runs.v[i];
-
+	array_each (run, s->runs.v, s->runs.n) {
 		if (!is_judged(s, run) || !run->has_log ||
 		    log_of_number(s, &logs[n], run, key) != 0)
 			continue;
@@ -411,9 +403,7 @@ all_shown(struct session *s)
 	struct looks looks = plan_looks(s->plan);
 	size_t open = 0, variants = 0;
 
-	for (size_t i = 0; i < s->judge.n_contrasts; i++) {
-		const struct judge_contrast *c = &s->judge.contrasts[i];
-
+	array_each (c, s->judge.contrasts, s->judge.n_contrasts) {
 		if (s->arms[c->arm].aa)
 			continue;
 		variants++;
@@ -456,22 +446,21 @@ n_over(const struct session *s)
 static void
 add_left(const struct session *s, struct buf *text)
 {
-	const struct clock *clock = loop_clock(s->setup.loop);
-	/* The last run's gap is still to come. */
-	double minutes = (double)(clock->boot_ms(clock) - s->boot0_ms) / 6e4 +
-			 s->plan->gap_s / 60.0;
+	AUTO_FREE bool *due = xcalloc(s->runs.n, sizeof(*due));
 	double usd_per_h = 0.0;
 	size_t left = 0, over = n_over(s);
 
-	for (size_t i = 0; i < s->runs.n; i++)
-		left += session_is_due(s, &s->runs.v[i]) ? 1 : 0;
+	for (size_t i = 0; i < s->runs.n; i++) {
+		due[i] = session_is_due(s, &s->runs.v[i]);
+		left += due[i] ? 1 : 0;
+	}
 	for (size_t i = 0; i < s->plan->n_pods; i++)
 		if (!isnan(s->plan->pods[i].usd_per_h))
 			usd_per_h += s->plan->pods[i].usd_per_h;
 	buf_appendf(text, "%zu of %zu", over, over + left);
-	if (left == 0)
+	double minutes = bench_runs_left_s(&s->runs, due) / 60.0;
+	if (!(minutes > 0.0))
 		return;
-	minutes *= (double)left / (double)(over - s->over0);
 	buf_appendf(text, "; about %.1f minutes", minutes);
 	if (usd_per_h > 0.0)
 		buf_appendf(text, " and %.2f USD", usd_per_h * minutes / 60.0);
@@ -555,12 +544,11 @@ finish(struct session *s, bool failed)
 		s->stopped = "n_max";
 	s->state.cost_usd = session_cost(s);
 	s->state.ended_ms = s->state.started_ms + elapsed_ms(s);
-	(void)snprintf(s->state.state, sizeof(s->state.state), "%s",
-		       failed				    ? "failed"
-		       : strcmp(s->stopped, "aborted") == 0 ? "aborted"
-							    : "done");
-	(void)snprintf(s->state.stopped, sizeof(s->state.stopped), "%s",
-		       s->stopped);
+	print_into(s->state.state, "%s",
+		   failed				? "failed"
+		   : strcmp(s->stopped, "aborted") == 0 ? "aborted"
+							: "done");
+	print_into(s->state.stopped, "%s", s->stopped);
 	session_judge_now(s);
 	if (session_write_results(s, &err) != 0 ||
 	    folder_write_state(s->setup.path, &s->state, &err) != 0)
@@ -724,7 +712,6 @@ session_new(const struct session_setup *setup, const struct session_cb *cb)
 	s->cb = *cb;
 	s->wall0_ms = wall_ms(s);
 	s->boot0_ms = clock->boot_ms(clock);
-	s->over0 = n_over(s);
 	if (s->state.started_ms == 0)
 		s->state.started_ms = s->wall0_ms;
 	if (setup->mode == SESSION_RUN || setup->mode == SESSION_ABORT)
@@ -732,9 +719,8 @@ session_new(const struct session_setup *setup, const struct session_cb *cb)
 	if (setup->mode == SESSION_ABORT)
 		s->stopped = "aborted";
 	s->state.stopped[0] = '\0';
-	(void)snprintf(s->state.name, sizeof(s->state.name), "%s",
-		       s->plan->name);
-	(void)snprintf(s->state.state, sizeof(s->state.state), "running");
+	print_into(s->state.name, "%s", s->plan->name);
+	print_into(s->state.state, "running");
 	session_judge_now(s);
 	resume_fresh(s);
 	s->workers = xcalloc(s->plan->n_pods, sizeof(*s->workers));

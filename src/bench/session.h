@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_SESSION_H
-#define HGYM_BENCH_SESSION_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -73,5 +72,3 @@ void session_leave(struct session *session);
 cJSON *session_verdict(const struct session_setup *setup);
 int session_judge_folder(const struct session_setup *setup, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_SESSION_PRIV_H
-#define HGYM_BENCH_SESSION_PRIV_H
+#pragma once
 
 #include "bench/launch.h"
 #include "bench/runs.h"
@@ -80,7 +79,6 @@ struct session {
 	struct folder_state state;
 	/* When this session began, by the wall and by the boot clock. */
 	int64_t wall0_ms, boot0_ms;
-	size_t over0;	     /* runs that were over then */
 	const char *stopped; /* why, NULL: it goes on */
 	bool leaving, ended;
 	struct err why; /* of the last pod that failed */
@@ -120,5 +118,3 @@ void worker_go_on(struct worker *worker, int64_t gap_ms);
 void worker_wait_tick(struct worker *worker);
 /* To those who look into the folder; the bench goes on without. */
 void session_tell_waits(struct session *s);
-
-#endif

@@ -3,8 +3,6 @@
  * What the files of one run tell, what its guards make of it, its telemetry
  * held against its log, and steps.csv.
  */
-#include "config.h"
-
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,10 +266,7 @@ session_load_health(struct session *s, struct bench_run *run)
 static const struct bench_run *
 run_of(const struct session *s, const struct judge_run *run)
 {
-	for (size_t i = 0; i < s->runs.n; i++)
-		if (&s->runs.v[i].log == run->log)
-			return &s->runs.v[i];
-	return NULL;
+	return array_find(one, s->runs.v, s->runs.n, &one->log == run->log);
 }
 
 static void
@@ -415,8 +410,7 @@ check_files(struct session *s, struct bench_run *run)
 	if (run->files_changed)
 		guard_add(&run->hits, GUARD_FILES, true,
 			  "they changed while it ran");
-	for (size_t i = 0; i < s->runs.n; i++) {
-		const struct bench_run *other = &s->runs.v[i];
+	array_each (other, s->runs.v, s->runs.n) {
 		const char *changed = strchr(run->work, ' ');
 
 		if (other->end == RUN_END_NONE)
@@ -476,6 +470,12 @@ check_health(struct session *s, struct bench_run *run)
 	if (h->foreign[0] != '\0')
 		guard_add(&run->hits, GUARD_FOREIGN, s->plan->refuse_foreign,
 			  "pids %s were on its GPUs too", h->foreign);
+	if (h->n_left > 0)
+		guard_add(&run->hits, GUARD_LEFT, false,
+			  "%zu process%s that began in run %.40s %s still "
+			  "there: %s",
+			  h->n_left, h->n_left > 1 ? "es" : "", run->id,
+			  h->n_left > 1 ? "are" : "is", h->left);
 	if (!s->plan->kernel && h->n_gpu >= LEAST_SAMPLES && h->util_pct < 50.0)
 		guard_add(&run->hits, GUARD_HOST_BOUND, false,
 			  "the GPU idled %.0f%% of the time",
@@ -543,9 +543,7 @@ control_log(const struct session *s, const struct bench_run *run)
 {
 	const struct run_log *found = NULL;
 
-	for (size_t i = 0; i < s->runs.n; i++) {
-		const struct bench_run *other = &s->runs.v[i];
-
+	array_each (other, s->runs.v, s->runs.n) {
 		if (other->arm != 0 || !other->has_log || !other->counted ||
 		    guard_hard(&other->hits) != NULL)
 			continue;
@@ -574,7 +572,7 @@ watch_log(struct session *s, struct bench_run *run,
 	const struct guard_hit *hit = guard_hard(&hits);
 	if (hit != NULL) {
 		run->cut_by = hit->guard;
-		(void)snprintf(run->cut, sizeof(run->cut), "%s", hit->text);
+		print_into(run->cut, "%s", hit->text);
 	}
 	run->watched = log->n_rows > 0 &&
 		       log->rows[log->n_rows - 1].step >= WATCHED_STEPS;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A bench as the screen shows it; for the feed of the dashboard. */
-#include "config.h"
-
 #include "bench/show.h"
 
 #include <stdio.h>
@@ -109,7 +107,7 @@ fill_arms(struct bench_live *live, const struct plan *plan,
 		char tag[PLAN_TAG_SIZE];
 
 		plan_arm_tag(plan, i, tag);
-		(void)snprintf(arm->tag, sizeof(arm->tag), "%s", tag);
+		print_into(arm->tag, "%s", tag);
 		arm->aa = i >= plan->n_variants;
 		const cJSON *row = find_row(verdict, "arms", "tag", tag);
 		arm->n_good = verdict_count(row, "valid");
@@ -200,18 +198,16 @@ fill_contrast(struct bench_live *live, struct bench_live_contrast *out,
 	out->blocks_to_margin = verdict_count(c, "blocks_to_margin");
 	out->invalid = strcmp(verdict_text(c, "verdict"),
 			      verdict_words[VERDICT_INVALID]) == 0;
-	(void)snprintf(out->text, sizeof(out->text), "%s",
-		       verdict_text(c, "text"));
+	print_into(out->text, "%s", verdict_text(c, "text"));
 	add_guards(out->guards, sizeof(out->guards), c);
 }
 
 static void
 fill_plan(struct bench_live *live, const struct plan *plan)
 {
-	(void)snprintf(live->metric, sizeof(live->metric), "%s", plan->key);
+	print_into(live->metric, "%s", plan->key);
 	for (size_t i = 0; i < plan->n_pods; i++) {
-		(void)snprintf(live->pods[i], sizeof(live->pods[i]), "%s",
-			       plan->pods[i].id);
+		print_into(live->pods[i], "%s", plan->pods[i].id);
 		if (!isnan(plan->pods[i].usd_per_h))
 			live->usd_per_h += plan->pods[i].usd_per_h;
 	}
@@ -264,8 +260,7 @@ bench_show_clock(struct bench_live *live, const struct folder_state *state,
 	int64_t end_ms = state->ended_ms != 0 ? state->ended_ms : now_ms;
 
 	live->running = strcmp(state->state, "running") == 0;
-	(void)snprintf(live->stopped, sizeof(live->stopped), "%s",
-		       state->stopped);
+	print_into(live->stopped, "%s", state->stopped);
 	/* A clock that was set back since tells nothing. */
 	live->elapsed_s = state->started_ms != 0 && end_ms >= state->started_ms
 				  ? (double)(end_ms - state->started_ms) / 1e3

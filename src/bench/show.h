@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_SHOW_H
-#define HGYM_BENCH_SHOW_H
+#pragma once
 
 #include "bench/folder.h"
 #include "bench/plan.h"
@@ -39,5 +38,3 @@ void bench_waits_json(cJSON *object, const char *path, const char *state);
 /* Set what passes with time: seconds, money, what is left. */
 void bench_show_clock(struct bench_live *live, const struct folder_state *state,
 		      int64_t now_ms);
-
-#endif

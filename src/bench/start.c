@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a plan would run, and the results folder that a bench begins in. */
-#include "config.h"
-
 #include "bench/start.h"
 
 #include <limits.h>
@@ -42,8 +40,7 @@ add_changes(struct buf *out, const struct plan_variant *v)
 {
 	add_change(out, "launch", v->launch);
 	add_change(out, "patch", v->patch);
-	for (size_t i = 0; i < v->files.n; i++) {
-		const struct plan_file *file = &v->files.v[i];
+	array_each (file, v->files.v, v->files.n) {
 		AUTO_TEXT what = xasprintf(file->from != NULL ? "file %s is"
 							      : "overlay %s",
 					   file->path);
@@ -257,7 +254,7 @@ keep_definition(const struct plan *plan, const char *given, const char *path,
 	AUTO_JSON source = NULL;
 	int result = 0;
 
-	(void)snprintf(state.name, sizeof(state.name), "%s", plan->name);
+	print_into(state.name, "%s", plan->name);
 	if (given != NULL)
 		buf_append_str(&text, given);
 	else
@@ -265,7 +262,7 @@ keep_definition(const struct plan *plan, const char *given, const char *path,
 	if (result == 0)
 		result = folder_write(path, "bench.json", buf_str(&text), err);
 	if (realpath(plan->file, real) == NULL)
-		(void)snprintf(real, sizeof(real), "%s", plan->file);
+		print_into(real, "%s", plan->file);
 	source = cJSON_CreateObject();
 	json_add_string(source, "file", real);
 	if (result == 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_START_H
-#define HGYM_BENCH_START_H
+#pragma once
 
 #include "bench/folder.h"
 #include "bench/noise_register.h"
@@ -29,5 +28,3 @@ int bench_create(const struct plan *plan, const char *given,
 		 char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE],
 		 int *lock, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

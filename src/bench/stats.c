@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The statistics of a bench: of a few numbers, by ranks, by pairs, and of
  * several variants; called by judge. */
-#include "config.h"
-
 #include "bench/stats.h"
 
 #include <math.h>
@@ -468,7 +466,7 @@ t_of(double mean, double se)
 static double
 own_level(double level, double alpha)
 {
-	return sqrt(level * alpha);
+	return cbrt(level * level * alpha);
 }
 
 /* Half of the interval at 1 - level, widened by the quantile of `power`: of
@@ -505,7 +503,8 @@ paired_finish(struct paired *p, const struct paired_rule *rule)
 		p->p_own =
 			dist_t_two_sided(t_of(p->mean, p->own.se), p->own.df);
 		/* Below a level where p_own is below own_level of it. */
-		p->p = fmax(p->p, fmin(1.0, p->p_own * p->p_own / rule->alpha));
+		p->p = fmax(p->p,
+			    fmin(1.0, p->p_own * sqrt(p->p_own / rule->alpha)));
 		p->p_tost =
 			fmax(p->p_tost, tost_p(p->mean, &p->own, rule->margin));
 	}

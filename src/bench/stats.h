@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_STATS_H
-#define HGYM_BENCH_STATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,10 +74,11 @@ struct paired {
 	/* By the variant's own residuals; NAN: se and df are of no others. */
 	struct paired_error own;
 	double p_own;
-	/* Two-sided: that of t, or p_own squared over alpha where that is more,
-	 * which is below a level where p_own is below the geometric mean of the
-	 * level and alpha.  So at alpha both decide, and what is shown falsely
-	 * is no more than alpha however noisy the variant is. */
+	/* Two-sided: that of t, or p_own times the root of p_own over alpha
+	 * where that is more, which is below a level where p_own is below
+	 * the cube root of alpha times the level squared.  So at alpha both
+	 * decide, and what is shown falsely is no more than alpha however
+	 * noisy the variant is. */
 	double p;
 	/* Interval at 1 - alpha, the wider of both. */
 	double lo, hi;
@@ -240,5 +240,3 @@ enum interim {
 enum interim multi_interim(const struct paired *paired, size_t n, double level,
 			   const struct looks *looks,
 			   const struct paired_rule *rule);
-
-#endif

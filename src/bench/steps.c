@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Printed rows to step times, the cut of the warm-up, and steadiness; called
  * by the reader of a bench's logs and by judge. */
-#include "config.h"
-
 #include "bench/steps.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/xalloc.h"
 #include "bench/stats.h"
 
@@ -28,10 +27,7 @@ const struct step_window step_window_none = {
 static bool
 all_have_train_ms(const struct step_row *rows, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (isnan(rows[i].train_ms))
-			return false;
-	return n > 0;
+	return n > 0 && !any_of(i, n, isnan(rows[i].train_ms));
 }
 
 /* Seconds at row i from its tok/s, given those at the row before. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_STEPS_H
-#define HGYM_BENCH_STEPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -123,5 +122,3 @@ enum window_trend window_trend(const double *step, const double *log_ratio,
 			       size_t n);
 
 extern const char *const window_trends[]; /* ended by NULL */
-
-#endif

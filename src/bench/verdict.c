@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers to the exact words of a verdict; called by judge. */
-#include "config.h"
-
 #include "bench/verdict.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_VERDICT_H
-#define HGYM_BENCH_VERDICT_H
+#pragma once
 
 #include "bench/stats.h"
 
@@ -81,5 +80,3 @@ struct verdict {
 };
 
 void verdict_judge(struct verdict *verdict, const struct verdict_input *input);
-
-#endif

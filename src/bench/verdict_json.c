@@ -3,8 +3,6 @@
  * A judgement as verdict.json, written once and read by all who print or draw
  * it; and summary.json.
  */
-#include "config.h"
-
 #include "bench/verdict_json.h"
 
 #include <stdio.h>
@@ -126,9 +124,7 @@ add_blocks(cJSON *row, const struct judge_contrast *c,
 	static const char *const marks[] = { NULL, "outlier", "guarded" };
 	cJSON *blocks = cJSON_AddArrayToObject(row, "blocks");
 
-	for (size_t i = 0; i < c->n_shown; i++) {
-		const struct judge_block *b = &c->blocks[i];
-
+	array_each (b, c->blocks, c->n_shown) {
 		json_add(json_add_row(blocks), JNUM("block", b->block),
 			 JTEXT("pod", pod_of(info, b->pod)),
 			 JNUM("control", b->control),
@@ -166,15 +162,12 @@ add_scope(cJSON *row, const struct judge_contrast *c,
 	char text[256] = "these logs";
 
 	if (c->across_pods)
-		(void)snprintf(text, sizeof(text), "across %zu pods",
-			       c->n_pods);
+		print_into(text, "across %zu pods", c->n_pods);
 	else if (info->pods != NULL && c->n_pods == 2)
-		(void)snprintf(text, sizeof(text), "pods %s and %s",
-			       info->pods[c->pods[0].pod],
-			       info->pods[c->pods[1].pod]);
+		print_into(text, "pods %s and %s", info->pods[c->pods[0].pod],
+			   info->pods[c->pods[1].pod]);
 	else if (info->pods != NULL && c->n_pods == 1)
-		(void)snprintf(text, sizeof(text), "pod %s",
-			       info->pods[c->pods[0].pod]);
+		print_into(text, "pod %s", info->pods[c->pods[0].pod]);
 	json_add_string(row, "scope", text);
 }
 
@@ -201,9 +194,7 @@ add_outliers(cJSON *row, const struct judge *judge,
 {
 	cJSON *array = cJSON_AddArrayToObject(row, "outliers");
 
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
+	array_each (run, judge->runs, judge->n_runs) {
 		if (run->outlier && judge_is_side(c, run->arm))
 			json_add(json_add_row(array), JCLEAN("run", run->name),
 				 JNUM("block", run->block),
@@ -322,12 +313,9 @@ add_all_dropped(cJSON *root, const struct judge *judge,
 {
 	cJSON *array = cJSON_AddArrayToObject(root, "dropped_blocks");
 
-	for (size_t i = 0; i < judge->n_dropped; i++) {
-		const struct judge_dropped *d = &judge->dropped[i];
-
+	array_each (d, judge->dropped, judge->n_dropped)
 		add_dropped(array, info, judge->arms[d->arm].tag, d->pod,
 			    d->block, d->reason);
-	}
 	for (size_t i = 0; i < info->n_repeats; i++)
 		add_dropped(array, info, NULL, info->repeats[i].pod,
 			    info->repeats[i].block, info->repeats[i].reason);
@@ -344,8 +332,7 @@ add_seed(cJSON *root, const struct verdict_info *info)
 	} else if (info->seed < 1ULL << 53) {
 		json_add_number(root, "seed", (double)info->seed);
 	} else {
-		(void)snprintf(text, sizeof(text), "%llu",
-			       (unsigned long long)info->seed);
+		print_into(text, "%llu", (unsigned long long)info->seed);
 		json_add_string(root, "seed", text);
 	}
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_VERDICT_JSON_H
-#define HGYM_BENCH_VERDICT_JSON_H
+#pragma once
 
 #include "base/buf.h"
 #include "bench/judge.h"
@@ -68,5 +67,3 @@ void report_facts(struct facts *facts, const cJSON *verdict);
 
 /* "B: FASTER by ..; C: .."; of an audit what it would show.  "": no verdict. */
 void report_line(struct buf *out, const cJSON *verdict);
-
-#endif

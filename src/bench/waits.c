@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a bench waits for; written by its session, read by who looks. */
-#include "config.h"
-
 #include "bench/waits.h"
 
 #include <stdio.h>
@@ -145,10 +143,7 @@ wait_text_over(const struct pod_wait *wait, int64_t now_ms,
 const struct pod_wait *
 waits_find(const struct pod_wait *waits, size_t n, const char *pod)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(waits[i].pod, pod) == 0)
-			return &waits[i];
-	return NULL;
+	return array_find(one, waits, n, strcmp(one->pod, pod) == 0);
 }
 
 int

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BENCH_WAITS_H
-#define HGYM_BENCH_WAITS_H
+#pragma once
 
 #include "base/err.h"
 #include "parsers/json.h"
@@ -73,5 +72,3 @@ cJSON *waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms);
  */
 size_t waits_read(const char *path, bool driven,
 		  struct pod_wait waits[WAITS_MAX]);
-
-#endif

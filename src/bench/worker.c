@@ -3,8 +3,6 @@
  * One pod of a bench: one command after the other, each answered in full
  * before the next is sent; called by session.c and by the loop.
  */
-#include "config.h"
-
 #include <stdio.h>
 
 #include "base/xalloc.h"
@@ -97,7 +95,7 @@ wait_of(const struct worker *worker)
 {
 	struct pod_wait wait = worker->wait;
 
-	(void)snprintf(wait.pod, sizeof(wait.pod), "%s", worker_pod_id(worker));
+	print_into(wait.pod, "%s", worker_pod_id(worker));
 	return wait;
 }
 
@@ -187,7 +185,7 @@ worker_wait_for(struct worker *worker, enum wait_kind kind, const char *text,
 	}
 	wait->kind = kind;
 	wait->retry_ms = 0;
-	(void)snprintf(wait->why, sizeof(wait->why), "%s", why);
+	print_into(wait->why, "%s", why);
 	session_tell_waits(worker->session);
 }
 
@@ -470,7 +468,7 @@ is_same_work(struct worker *worker, const struct launch_reply *reply, char *why,
 			       "pods (%.12s..)",
 			       data, s->data);
 	else
-		(void)snprintf(s->data, sizeof(s->data), "%s", data);
+		print_into(s->data, "%s", data);
 	return why[0] == '\0';
 }
 
@@ -502,7 +500,7 @@ on_preflight(struct worker *worker, const struct launch_reply *reply)
 	env_value(reply, "stamps", why, sizeof(why));
 	if (why[0] != '\0')
 		session_note(s, "%s: %s", worker_pod_id(worker), why);
-	(void)snprintf(name, sizeof(name), "env.%s.txt", worker_pod_id(worker));
+	print_into(name, "env.%s.txt", worker_pod_id(worker));
 	if (folder_write(s->setup.path, name, buf_str(&reply->env), &s->why) !=
 	    0)
 		worker_fail(worker, s->why.text);
@@ -686,11 +684,10 @@ take_end(struct worker *worker, const struct launch_reply *reply)
 	run->up_s = reply->up_s;
 	run->drift_s = fmax(0.0, worker->clock.low_s - worker->clock.high_s);
 	run->files_changed = reply->files_changed;
-	(void)snprintf(run->hash, sizeof(run->hash), "%s", reply->hash);
-	(void)snprintf(run->work, sizeof(run->work), "%s", reply->work);
-	(void)snprintf(run->runtime, sizeof(run->runtime), "%s",
-		       reply->runtime);
-	(void)snprintf(run->alloc, sizeof(run->alloc), "%s", reply->alloc);
+	print_into(run->hash, "%s", reply->hash);
+	print_into(run->work, "%s", reply->work);
+	print_into(run->runtime, "%s", reply->runtime);
+	print_into(run->alloc, "%s", reply->alloc);
 }
 
 static void
@@ -705,9 +702,8 @@ on_state(struct worker *worker, const struct launch_reply *reply)
 		worker_fail(worker, s->why.text);
 	} else if (reply->moved[0] != '\0' && worker->run->counted &&
 		   worker_slurm(worker) != NULL) {
-		(void)snprintf(why, sizeof(why),
-			       "%s: Slurm ended its allocation (%s)",
-			       worker->run->id, reply->moved);
+		print_into(why, "%s: Slurm ended its allocation (%s)",
+			   worker->run->id, reply->moved);
 		repeat_block(worker, worker->run, why);
 	} else if (reply->moved[0] != '\0' || reply->state == LAUNCH_LOST ||
 		   reply->state == LAUNCH_NONE) {
@@ -746,9 +742,8 @@ on_start(struct worker *worker, const struct launch_reply *reply)
 	char why[200];
 
 	if (reply->foreign[0] != '\0') {
-		(void)snprintf(why, sizeof(why),
-			       "something else computes on its GPUs (pids %s)",
-			       reply->foreign);
+		print_into(why, "something else computes on its GPUs (pids %s)",
+			   reply->foreign);
 		if (worker_slurm(worker) != NULL)
 			worker_fail(worker, why);
 		else
@@ -800,15 +795,19 @@ on_abort(struct worker *worker, const struct launch_reply *reply)
 	char why[400];
 
 	if (reply->left != 0) {
-		(void)snprintf(why, sizeof(why),
-			       "processes of the bench are left: %s",
-			       reply->names[0] != '\0' ? reply->names : "?");
+		print_into(why, "processes of the bench are left: %s",
+			   reply->names[0] != '\0' ? reply->names : "?");
 		worker_fail(worker, why);
 		return;
 	}
 	if (reply->held[0] != '\0')
 		session_note(worker->session, "%s: a lock is held still: %s",
 			     worker_pod_id(worker), reply->held);
+	if (reply->stray[0] != '\0')
+		session_note(worker->session,
+			     "%s: what began during its runs is still there, "
+			     "and may be of others: %s",
+			     worker_pod_id(worker), reply->stray);
 	session_note(worker->session, "%s: what ran was ended, no process left",
 		     worker_pod_id(worker));
 	worker->run = NULL;
@@ -830,12 +829,11 @@ on_stop(struct worker *worker, const struct launch_reply *reply)
 {
 	char why[80];
 
-	(void)snprintf(why, sizeof(why), "stop_cmd ended with %d",
-		       reply->exit_status);
+	print_into(why, "stop_cmd ended with %d", reply->exit_status);
 	if (worker_slurm(worker) != NULL)
-		(void)snprintf(why, sizeof(why),
-			       "nothing is allocated now: squeue has no job of "
-			       "it");
+		print_into(why,
+			   "nothing is allocated now: squeue has no job of "
+			   "it");
 	if (reply->exit_status != 0 &&
 	    worker->session->setup.mode == SESSION_STOP) {
 		worker_give_up(worker, why);
@@ -856,8 +854,7 @@ on_clean(struct worker *worker, const struct launch_reply *reply)
 		worker_end(worker);
 		return;
 	}
-	(void)snprintf(why, sizeof(why), "it still runs (%s): abort it first",
-		       reply->running);
+	print_into(why, "it still runs (%s): abort it first", reply->running);
 	worker_fail(worker, reply->running[0] != '\0' ? why
 			    : reply->error[0] != '\0' ? reply->error
 						      : "not cleaned");
@@ -1004,8 +1001,7 @@ make_script(struct worker *worker, struct buf *script)
 				   worker->wait.kind != WAIT_NONE };
 
 	if (run != NULL) {
-		(void)snprintf(job, sizeof(job), "%s%s", run->id,
-			       run->attempt > 0 ? ".r1" : "");
+		print_into(job, "%s%s", run->id, run->attempt > 0 ? ".r1" : "");
 		bench_run_file(run, plan_output(s->plan), log);
 		l.arm = s->plan->kernel ? 0 : run->arm;
 		l.offset = folder_size(s->setup.path, log);

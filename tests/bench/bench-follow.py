@@ -34,7 +34,8 @@ FILES = 16
 RATE = 50
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/follow"))
+sys.path[:0] = (os.path.join(SRC, "tests", part)
+                for part in ("follow", "support"))
 os.environ["HGYM_BUILD"] = BUILD
 from follower import Follower  # noqa: E402
 

@@ -87,7 +87,8 @@ with tempfile.TemporaryDirectory(prefix="bench-slurm.") as top:
         return subprocess.run([TUI, "runs", "--json"], env=env,
                               capture_output=True).stdout.count(b"\n")
 
-    until(lambda: n_runs() >= JOBS)
+    if not until(lambda: n_runs() >= JOBS):
+        sys.exit(f"{n_runs()} of {JOBS} logs are followed")
     # A log is looked at more often for a minute after its last line.
     time.sleep(65)
     before, start = cpu_s(), time.monotonic()

@@ -768,7 +768,219 @@ def clocks(rig):
     rig.clean("clocks")
 
 
-sys.exit(run_tests((buffered, clocks, gpus, idle, hot_before, always_hot,
-                    foreign, stalled, other_work, runtimes, false_clock, hooks,
-                    at_the_end, foreign_link, without_flock, best),
+DAEMON = """\
+import os, sys
+if os.fork():  # no mark, file, group nor parent of the run's
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.closerange(0, 64)
+os.chdir("/")
+os.execve("/bin/sleep", ["sleep", sys.argv[1]], {})
+"""
+# A number of seconds that is this process's own.
+NAP = str(1000 + os.getpid() % 100000)
+
+
+def napping():
+    """Those daemons that are there."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            if open(path).read() == "sleep\0%s\0" % NAP:
+                found.append(int(path.split("/")[2]))
+        except OSError:
+            pass
+    return found
+
+
+def is_child(parent, pid):
+    try:
+        return int(open("/proc/%d/stat" % pid).read().rsplit(") ", 1)[1]
+                   .split()[1]) == parent
+    except OSError:
+        return False
+
+
+def aborted(rig, name):
+    """bench abort; None while who drives it has not let go yet."""
+    done = rig.tui("bench", "abort", name)
+    return None if b"another hgym-tui drives" in done.stderr else done
+
+
+def daemons(rig):
+    """A variant that leaves something running: it ends with its run."""
+    put(os.path.join(rig.dir, "work", "daemon.py"), DAEMON)
+    away = {"command": "python3 daemon.py %s; sh workload.sh" % NAP,
+            "env": {"STEP_MS": "1900"}}
+    path = rig.bench("daemon", [rig.pod("p1")], away)
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = verdict_of(done)
+    check_faster(found, "a daemon of a variant: faster")
+    ok(not napping() and "left behind" not in [g["guard"] for g in
+                                               found["guards"]],
+       "it ends with its run", (napping(), found["guards"]))
+    rig.clean("daemon")
+    path = rig.bench("hung", [rig.pod("p1")], dict(
+        away, command=away["command"] + "; sleep 300"))
+    child = rig.start(path)
+    wait_for(napping)
+    done = wait_for(lambda: aborted(rig, "hung"))
+    ok(done and b"no process left" in done.stderr and not napping(),
+       "or is aborted",
+       (done.stderr, napping()))
+    child.communicate()
+    rig.clean("hung")
+
+
+def unadopted(rig):
+    """The same where no python3 can take in what loses its parents."""
+    tools = os.path.join(rig.dir, "few")
+    os.mkdir(tools)
+    for name in NEEDED + ["flock", "setsid"]:
+        if shutil.which(name):
+            os.symlink(shutil.which(name), os.path.join(tools, name))
+    rig.env["PATH"] = tools
+    put(os.path.join(rig.dir, "work", "daemon.py"), DAEMON)
+    path = rig.bench("told", [rig.pod("p1")], {"command": "%s daemon.py %s; "
+        "sh workload.sh" % (sys.executable, NAP), "env": {"STEP_MS": "1900"}})
+    # One that has its parent is nobody's orphan.
+    guest = subprocess.Popen(["sh", "-c", "while :; do sleep 1; done"],
+                             cwd="/", start_new_session=True)
+    try:
+        done = rig.tui("bench", "run", "--yes", "--json", path)
+        told = {pid: r["tag"] for r in json.loads(done.stdout)["runs"]
+                for g in r["guards"] if g["guard"] == "left behind" and
+                not g["hard"] and "still there: " in g["text"]
+                for pid in map(int, re.findall(r"(\d+) sleep", g["text"]))}
+        # Others of this machine may have begun what they left, too.
+        ok(len(napping()) == 3 and
+           all(told.get(pid) == "B" for pid in napping()) and
+           not any(is_child(guest.pid, pid) for pid in told),
+           "what outlives a run is told, and what has its parent is not",
+           (told, napping()))
+        ok("left behind" in [g["guard"] for g in verdict_of(done)["guards"]],
+           "beside the verdict", done.stdout)
+        done = rig.tui("bench", "abort", "told")
+        ok(re.search(rb"p1: what began during its runs is still there, and "
+                     rb"may be of others: .*\d+ \(sleep\)", done.stderr),
+           "and by who aborts it", done.stderr)
+    finally:
+        for pid in napping():
+            os.kill(pid, signal.SIGKILL)
+        os.killpg(guest.pid, signal.SIGKILL)
+        guest.wait()
+    rig.clean("told")
+
+
+SLEEPER = """\
+import os, time
+begin, rate = time.time(), float(os.environ.get("RATE", "1"))
+# No two runs alike, or there is no spread to judge by.
+step_s = float(os.environ.get("STEP_S", "0.07")) * (
+    1 + 0.01 * os.urandom(1)[0] / 255)
+time.sleep(float(os.environ.get("COMPILE_S", "0.2")))
+began, rows = time.time(), []
+for step in range(1, 61):
+    time.sleep(max(0, began + step * step_s - time.time()))
+    ms = 1000 * (time.time() - began) * rate
+    rows.append("step:%d/60 train_loss:%.4f train_time:%.1fms step_avg:%.3fms"
+                % (step, 9 / step, ms, ms / step))
+print("train_batch_tokens:1024 iterations:60\\nworld_size:1 "
+      "grad_accum_steps:1\\nseed:42\\n" + "\\n".join(rows))
+print("step:60/60 val_loss:3.2000 val_bpb:2.0 train_time:%.1fms "
+      "step_avg:%.3fms" % (ms, ms / 60))
+"""
+
+
+def at_once(rig):
+    """Rows that come at the end bear no witness: whole runs do."""
+    put(os.path.join(rig.dir, "work", "sleeper.py"), SLEEPER)
+    pods = [rig.pod(name, lock_dir=os.path.join(rig.dir, name))
+            for name in ("p1", "p2", "p3", "p4")]
+    for pod in pods:
+        os.mkdir(pod["lock_dir"])
+    path = rig.bench("once", pods, {}, workload={
+        "command": "exec python3 sleeper.py", "env": {}},
+        metric={"window": {"mode": "fixed", "lo": 10, "hi": 60}},
+        design={"blocks_per_pod": 1})
+    text = json.load(open(path))
+    arms = {"liar": {"RATE": "0.7"}, "slow": {"RATE": "1.2"},
+            "honest": {"STEP_S": "0.035"},
+            "longer": {"STEP_S": "0.035", "COMPILE_S": "2.7"}}
+    text["variants"] = [{"tag": "A", "control": True}] + [
+        {"tag": tag, "env": env} for tag, env in arms.items()]
+    put(path, json.dumps(text))
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    said = {c["variant"]: c["text"]
+            for c in json.loads(done.stdout)["contrasts"]}
+    ok(said["honest"].startswith("FASTER by "), "faster as a whole", said)
+    for tag in ("liar", "slow", "longer"):
+        ok(said[tag].startswith("NOT JUDGED (rows came at once: its log "
+                                "gained "), "not seen as a whole: " + tag,
+           said)
+    rig.clean("once")
+
+
+LIAR = """\
+import math, os, sys, time
+lie, step_s = os.environ.get("LIE", ""), 0.05
+seed = 7 if lie.endswith("seed") else 42
+def say(text):
+    print(text, flush=True)
+say("train_batch_tokens:1024 iterations:40\\nworld_size:1 "
+    "grad_accum_steps:1\\nseed:%d" % (42 if lie == "hidden-seed" else seed))
+began, counted = time.time(), 0.0
+for step in range(1, 41):
+    row = time.time()
+    if not (lie == "unrun" and step > 20):
+        time.sleep(step_s / 2 if lie == "less" else step_s)
+    counted += time.time() - row
+    if lie == "uncounted" and step % 4 == 0:
+        time.sleep(step_s)
+    ms = 1000 * (counted if lie == "uncounted" else time.time() - began)
+    if lie == "early":  # it stops its clock before the device is done
+        ms *= 0.8
+    loss = 9 / math.sqrt(step) * (1 if seed == 42 else 1.01)
+    loss += 0.01 * step if lie == "less" else 0
+    say("step:%d/40 train_loss:%.4f train_time:%.1fms step_avg:%.3fms" %
+        (step, loss, ms, ms / step))
+val = float(open("val").read())  # as it was last time
+say("step:40/40 val_loss:%.4f val_bpb:2.0 train_time:%.1fms step_avg:%.3fms" %
+    (val, ms, ms / 40))
+"""
+
+
+def liars(rig):
+    """Variants that are fast by what they leave out or print."""
+    for name, text in (("liar.py", LIAR), ("val", "3.2")):
+        put(os.path.join(rig.dir, "work", name), text)
+    pods = [rig.pod(name, lock_dir=os.path.join(rig.dir, name))
+            for name in ("p1", "p2", "p3")]
+    for pod in pods:
+        os.mkdir(pod["lock_dir"])
+    path = rig.bench("liars", pods, {}, workload={
+        "command": "exec python3 liar.py", "env": {}},
+        metric={"window": {"mode": "fixed", "lo": 10, "hi": 40}},
+        design={"blocks_per_pod": 1})
+    wanted = {"seed": "same work", "hidden-seed": "work identity",
+              "less": "work identity", "unrun": "parse",
+              "uncounted": "log clock", "early": "log clock"}
+    text = json.load(open(path))
+    text["variants"] = [{"tag": "A", "control": True}] + [
+        {"tag": tag, "env": {"LIE": tag}} for tag in wanted]
+    put(path, json.dumps(text))
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    said = {c["variant"]: c["text"]
+            for c in json.loads(done.stdout)["contrasts"]}
+    for tag, guard in wanted.items():
+        ok(said[tag] == "INVALID (%s)" % guard, "a liar: " + tag, said)
+    rig.clean("liars")
+
+
+sys.exit(run_tests((daemons, unadopted, at_once, liars, buffered, clocks, gpus,
+                    idle, hot_before, always_hot, foreign, stalled, other_work,
+                    runtimes, false_clock, hooks, at_the_end, foreign_link,
+                    without_flock, best),
                    ("flock",)))

@@ -20,10 +20,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok, skip, skip_all  # noqa: E402
+from wait import PATIENCE_S  # noqa: E402
 
 SSHD = os.path.join(SRC, "tests", "support", "sshd.sh")
 WORK = os.path.join(SRC, "tests", "bench", "workload.sh")
-PATIENCE_S = 240
 
 
 class Rig:
@@ -432,7 +432,7 @@ def refused(rig):
     ok(done.returncode == 5, "no such bench: exit 5", done.stderr)
     later = os.path.join(rig.dir, "later")
     path = rig.bench("lost", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
-                     workload={"cwd": later})
+                     workload={"cwd": "later"})  # below the home
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"no folder " in done.stderr,
        "a folder that is not there", (done.returncode, done.stderr))

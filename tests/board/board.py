@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
+from wait import PATIENCE_S  # noqa: E402
 
 SHARED = os.environ.get("HGYM_SHARED", os.path.join(SRC, "..", "shared"))
 PR2014 = """seed,steps,ms_per_step,train_ms,final_bpb,eval_s,artifact_bytes
@@ -43,7 +44,7 @@ def board(*args, stdin=None, command="board"):
     env = home_env(home)
     env.pop("COLUMNS", None)
     run = subprocess.run([PROGRAM, command, *args], input=stdin, env=env,
-                         capture_output=True, text=True, timeout=300)
+                         capture_output=True, text=True, timeout=PATIENCE_S)
     return run.returncode, run.stdout, run.stderr
 
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs that stand far out, blocks of several runs, and what a pod showed. */
-#include "config.h"
-
 #include "bench/judge.h"
 
 #include <string.h>
@@ -351,9 +349,63 @@ test_log_clock_run(void)
 	judge_release(&b->judge);
 	for (size_t i = 0; i < b->n; i += 2)
 		b->runs[i].counted = true;
+	for (size_t arm = 0; arm < 2; arm++) {
+		for (size_t i = 0; i < b->n; i++)
+			b->health[i].took_s = i % 2 == arm ? 0.5 : 2.5;
+		c = judged(b);
+		ok(c->verdict.word == VERDICT_INVALID && c->hits.hit[0].hard,
+		   "nor does a window last longer than its run: %s",
+		   c->verdict.text);
+		judge_release(&b->judge);
+	}
+	for (size_t i = 0; i < b->n; i++)
+		b->health[i].took_s = 0.5;
+	is_int((long long)judged(b)->hits.n, 0, "where both do, none is wrong");
+	done(b);
+}
+
+/* Rows in a heap claim 3 s of 60: do whole runs take less by that too? */
+static void
+test_whole_runs(void)
+{
+	static const struct {
+		double gained_s;
+		bool seen;
+		const char *what;
+	} cases[] = { { 3.0, true, "a faster variant, buffered" },
+		      { 2.0, true, "one that compiles 1 s longer" },
+		      { 0.05, false, "one whose clock is slow" },
+		      { -1.0, false, "one that compiles 4 s longer" } };
+	struct bench *b = make(1, MAX);
+	const struct judge_contrast *c;
+
+	for (size_t k = 0; k < 2 * sizeof(cases) / sizeof(cases[0]); k++) {
+		double late_s = k % 2 == 0 ? 0 : 59;
+
+		for (size_t i = 0; i < b->n; i++) {
+			double z = 0.1 * (double)(i / 2 % 3);
+			bool own = i % 2 == 1;
+
+			b->health[i].printed_s = own ? 57 : 60;
+			b->health[i].shown_least_s = own ? 0 : 59.9;
+			b->health[i].shown_most_s = own ? late_s : 60.1;
+			b->health[i].paced = !own;
+			b->health[i].took_s =
+				70 + z - (own ? cases[k / 2].gained_s : 0);
+			b->logs[i].score.value = own ? 95 : 100 + z;
+		}
+		c = judged(b);
+		ok(c->verdict.refused == !cases[k / 2].seen &&
+			   (c->verdict.refused ||
+			    c->verdict.word == VERDICT_FASTER),
+		   "%s: %s", cases[k / 2].what, c->verdict.text);
+		judge_release(&b->judge);
+	}
+	for (size_t i = 0; i < b->n; i++)
+		b->health[i].took_s = 1;
 	c = judged(b);
-	ok(c->verdict.word == VERDICT_INVALID && c->hits.hit[0].hard,
-	   "nor does a window last longer than its run: %s", c->verdict.text);
+	ok(c->verdict.word == VERDICT_FASTER && !c->verdict.refused,
+	   "where the control outlasts its runs too, nothing is told");
 	done(b);
 }
 
@@ -888,6 +940,7 @@ main(void)
 	test_log_clock_stamped();
 	test_log_clock_short();
 	test_log_clock_run();
+	test_whole_runs();
 	test_arms_clocks();
 	test_best();
 	test_worse();

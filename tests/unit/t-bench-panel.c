@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A bench as it is drawn, and the form of a new one: their cells and words. */
-#include "config.h"
-
 #include "ui/bench_panel.h"
 
 #include <stdlib.h>

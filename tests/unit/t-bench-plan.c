@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* bench.json: what is read, what is refused, what follows from it. */
-#include "config.h"
-
 #include "bench/plan.h"
 
 #include <math.h>
@@ -455,9 +453,84 @@ test_passed(void)
 	is_int(remove_run(folder, id), 0, "and nothing is left");
 }
 
+/* When each run of a bench of known times begins and ends; seconds. */
+static double
+replay(const struct bench_runs *runs, double t0[], double up[])
+{
+	static const double arm_s[] = { 10, 13, 24 }, pod_s[] = { 1, 1.7 };
+	double last = 0.0, now = 0.0;
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct bench_run *run = &runs->v[i];
+		double noise = 1.0 + 0.05 * (double)((int)(i * 7 % 5) - 2);
+
+		now = run->pos == 0 && run->round == 0 ? 100.0 : now;
+		/* Each arm compiles once; a block is begun again for that. */
+		up[i] = arm_s[run->arm] * pod_s[run->pod] * noise +
+			(run->round == 0 ? 50.0 : 0.0);
+		now += run->round == 3 && run->pod == 0 ? 31.0 : 0.0;
+		t0[i] = floor(now); /* as pods say it */
+		now += up[i] + 4.0 + 1.6;
+		last = fmax(last, now);
+	}
+	return last;
+}
+
+/* What a bench takes until it is over, at each of its runs. */
+static void
+test_left(void)
+{
+	struct bench_runs runs;
+	struct plan plan;
+	double t0[256], up[256], worst = 0.0;
+	bool due[256];
+	size_t n = 0;
+
+	plan_of_arms(&plan, 3);
+	plan.gap_s = 4.0;
+	bench_runs_init(&runs, &plan, "/nowhere");
+	if (!ok(runs.n <= 256 && runs.plan->n_pods == 2, "two pods"))
+		return;
+	double end = replay(&runs, t0, up);
+	for (size_t at = 0; at < runs.n; at++) {
+		double now = t0[at] + up[at];
+
+		for (size_t i = 0; i < runs.n; i++) {
+			due[i] = t0[i] + up[i] > now;
+			runs.v[i].t0_s = due[i] ? (double)NAN : t0[i];
+			runs.v[i].up_s = due[i] ? (double)NAN : up[i];
+		}
+		double left_s = bench_runs_left_s(&runs, due);
+		if (due[runs.n_arms * 2 - 1] ||
+		    due[runs.per_pod + runs.n_arms * 2 - 1])
+			continue;
+		/* A run of the other pod counts as if it had just begun. */
+		double off_s = fabs(left_s - (end - now)) - 24 * 1.7;
+		worst = fmax(worst, off_s / (end - now));
+		n++;
+	}
+	ok(n > 20 && worst < 0.05,
+	   "what is left is known to a run and %.0f %%, once each arm was seen "
+	   "twice",
+	   100 * worst);
+	memset(due, 0, sizeof(due));
+	is_near(bench_runs_left_s(&runs, due), 0, 0, "nothing is due");
+	for (size_t i = 0; i < runs.n; i++) {
+		due[i] = i > 0;
+		runs.v[i].up_s = i > 0 ? (double)NAN : 60;
+	}
+	ok(bench_runs_left_s(&runs, due) > 64 * (double)(runs.per_pod - 1) - 1,
+	   "the first run speaks for all");
+	runs.v[0].up_s = (double)NAN;
+	is_near(bench_runs_left_s(&runs, due), 0, 0, "without it none is");
+	bench_runs_release(&runs);
+	plan_release(&plan);
+}
+
 int
 main(void)
 {
+	test_left();
 	test_refused();
 	test_read();
 	test_values();

@@ -8,8 +8,6 @@
  * and prints the table of docs/evidence; alone it makes 100.  A second number
  * picks a row.
  */
-#include "config.h"
-
 #include "bench/judge.h"
 
 #include <stdlib.h>

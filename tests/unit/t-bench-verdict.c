@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of a verdict in their order, and the guard on losses. */
-#include "config.h"
-
 #include "bench/verdict.h"
 
 #include "bench/guard.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines that HarnessGym appends: tool calls, and samples of its tools. */
-#include "config.h"
-
 #include <stdlib.h>
 
 #include "parsers/harness_parts.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The trials of a comparison, which of them count, and the medians. */
-#include "config.h"
-
 #include "parsers/harness_compare.h"
 
 #include <stdio.h>
@@ -42,21 +40,20 @@ static void
 hold_trial(struct harness_build *b, struct harness_trial *trial)
 {
 	const struct harness_post *post = &trial->post;
-	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE], why[160];
+	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 
 	if (!post->has_output || !trial->score.present ||
 	    (harness_is_finite(post->score) &&
 	     post->score.value == trial->score.value &&
 	     post->passed != HARNESS_NO))
 		return;
-	(void)snprintf(why, sizeof(why),
-		       "trial.json says %s, the verifier printed %s",
-		       str_number(trial->score.value, 10, said),
-		       post->passed == HARNESS_NO ? "that it failed"
-		       : harness_is_finite(post->score)
-			       ? str_number(post->score.value, 10, printed)
-			       : "none");
-	harness_post_doubt(b, &trial->post, why);
+	harness_post_doubt(b, &trial->post,
+			   "trial.json says %s, the verifier printed %s",
+			   str_number(trial->score.value, 10, said),
+			   post->passed == HARNESS_NO ? "that it failed"
+			   : harness_is_finite(post->score)
+				   ? str_number(post->score.value, 10, printed)
+				   : "none");
 }
 
 static void
@@ -193,9 +190,7 @@ sum_up(struct harness_compare *compare, const cJSON *report, size_t which)
 
 	*group = (struct harness_group){ .name = group_names[which],
 					 .worst = HARNESS_NO };
-	for (size_t i = 0; i < compare->n_trials; i++) {
-		const struct harness_trial *t = &compare->trials[i];
-
+	array_each (t, compare->trials, compare->n_trials) {
 		if (t->group != group->name)
 			continue;
 		group->count++;
@@ -240,8 +235,8 @@ find_phase(struct harness_compare *compare, const struct harness_files *files)
 	char folder[64];
 	size_t i = 0;
 
-	(void)snprintf(folder, sizeof(folder), "%s/trial_%u/",
-		       compare->live_group, compare->live_trial);
+	print_into(folder, "%s/trial_%u/", compare->live_group,
+		   compare->live_trial);
 	for (size_t k = 0; k < files->n; k++) {
 		const struct harness_file *file = files->all[k];
 
@@ -300,6 +295,8 @@ harness_compare_read(struct harness_compare *compare,
 		.higher_is_better = HARNESS_UNKNOWN,
 		.process = report != NULL ? HARNESS_UNKNOWN : files->process,
 	};
+	compare->template =
+		text_at(&compare->pool, report, "workspace_template");
 	if (report == NULL)
 		find_live(compare, files);
 	compare->trials = harness_pool_alloc(&compare->pool, HARNESS_MAX_TRIALS,

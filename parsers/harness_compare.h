@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_HARNESS_COMPARE_H
-#define HGYM_PARSERS_HARNESS_COMPARE_H
+#pragma once
 
 #include "parsers/harness_run.h"
 
@@ -45,6 +44,7 @@ struct harness_compare {
 	unsigned int live_iteration; /* of that phase */
 	int64_t created_ms;
 	const char *score_key, *command;
+	const char *template; /* the folder of the task; NULL: not told */
 	enum harness_tri higher_is_better; /* as far as its numbers tell */
 };
 
@@ -59,5 +59,3 @@ bool harness_trial_counts(const struct harness_trial *trial);
 void harness_compare_read(struct harness_compare *compare,
 			  const struct harness_files *files);
 void harness_compare_release(struct harness_compare *compare);
-
-#endif

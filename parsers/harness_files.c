@@ -3,8 +3,6 @@
  * Which files of a HarnessGym directory count, and the last whole content of
  * each; filled by src/harness and read by the other harness_* of this folder.
  */
-#include "config.h"
-
 #include "parsers/harness_files.h"
 
 #include <fnmatch.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_HARNESS_FILES_H
-#define HGYM_PARSERS_HARNESS_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -216,5 +215,3 @@ const struct harness_file *harness_files_find(const struct harness_files *files,
 					      const char *run,
 					      unsigned int number,
 					      unsigned int try);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Judged runs and comparisons to JSON; called by `harness --json`. */
-#include "config.h"
-
 #include "parsers/harness_json.h"
 
 #include <stdio.h>
@@ -35,8 +33,7 @@ add_rounded(cJSON *object, const char *key, struct harness_number number,
 	char text[400];
 
 	if (harness_is_finite(number)) {
-		(void)snprintf(text, sizeof(text), "%.*f", decimals,
-			       number.value);
+		print_into(text, "%.*f", decimals, number.value);
 		number.value = strtod(text, NULL);
 	}
 	add_number(object, key, number);
@@ -119,8 +116,7 @@ add_cases(cJSON *object, const struct harness_post *post)
 {
 	cJSON *array = cJSON_AddArrayToObject(object, "cases");
 
-	for (size_t i = 0; i < post->n_cases; i++) {
-		const struct harness_case *c = &post->cases[i];
+	array_each (c, post->cases, post->n_cases) {
 		cJSON *node = cJSON_CreateObject();
 
 		json_add_string(node, "name", c->name);
@@ -351,8 +347,7 @@ add_artifacts(cJSON *object, const struct harness_workspace *ws)
 {
 	cJSON *array = cJSON_AddArrayToObject(object, "artifacts");
 
-	for (size_t i = 0; i < ws->n_artifacts; i++) {
-		const struct harness_artifact *a = &ws->artifacts[i];
+	array_each (a, ws->artifacts, ws->n_artifacts) {
 		cJSON *node = cJSON_CreateObject();
 
 		json_add_string(node, "kind", a->kind);
@@ -482,8 +477,7 @@ harness_compare_json(const struct harness_compare *compare)
 	for (size_t i = 0; i < compare->n_trials; i++)
 		cJSON_AddItemToArray(trials, trial_json(&compare->trials[i]));
 	summary = cJSON_AddObjectToObject(object, "summary");
-	for (size_t i = 0; i < compare->n_groups; i++) {
-		const struct harness_group *g = &compare->groups[i];
+	array_each (g, compare->groups, compare->n_groups) {
 		cJSON *node = cJSON_AddObjectToObject(summary, g->name);
 
 		cJSON_AddNumberToObject(node, "count", g->count);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_HARNESS_JSON_H
-#define HGYM_PARSERS_HARNESS_JSON_H
+#pragma once
 
 #include "parsers/harness_compare.h"
 #include "parsers/harness_run.h"
@@ -13,5 +12,3 @@
 cJSON *harness_run_json(const struct harness_workspace *ws,
 			const struct harness_run *run);
 cJSON *harness_compare_json(const struct harness_compare *compare);
-
-#endif

@@ -5,8 +5,6 @@
  * dies, so its process is looked for; where that cannot be, the newest trace
  * is held against the time the phase may take.
  */
-#include "config.h"
-
 #include "parsers/harness_parts.h"
 
 #define TRUST_MS	(300 * 1000) /* a file time is its own, not a copy's */
@@ -44,8 +42,7 @@ trusts_mtimes(const struct harness_build *b)
 	int64_t file_ms = mtime_of(harness_run_file(b, HARNESS_CONFIG, 0));
 	int64_t own_ms = run->start_ms;
 
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		const struct harness_iteration *it = &run->iterations[i];
+	array_each (it, run->iterations, run->n_iterations) {
 		int64_t ms = mtime_of(
 			harness_run_file(b, HARNESS_STARTED, it->number));
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_HARNESS_PARTS_H
-#define HGYM_PARSERS_HARNESS_PARTS_H
+#pragma once
 
 #include "parsers/harness_run.h"
 
@@ -51,7 +50,8 @@ void harness_post_read(struct harness_build *b, struct harness_post *post,
 		       struct str errors);
 /* Its number counts for nothing, and that is why. */
 void harness_post_doubt(struct harness_build *b, struct harness_post *post,
-			const char *why);
+			const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /*
  * That file of the run (of that attempt to qualify or repair), its text or its
  * tree; NULL or empty: there is none, or it is of an earlier run of that name.
@@ -94,5 +94,3 @@ void harness_table_read(struct harness_build *b);
 /* harness_life.c */
 void harness_life_read(struct harness_build *b,
 		       const struct harness_calls *calls);
-
-#endif

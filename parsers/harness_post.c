@@ -3,8 +3,7 @@
  * One run of a measuring command: whether it passed, its score, its cases,
  * and why it failed when the kernel had no part in that.
  */
-#include "config.h"
-
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "parsers/harness_parts.h"
@@ -220,8 +219,14 @@ look_for_stray(const struct harness_build *b, struct harness_post *post,
 
 void
 harness_post_doubt(struct harness_build *b, struct harness_post *post,
-		   const char *why)
+		   const char *fmt, ...)
 {
+	char why[HARNESS_NAME_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
 	if (post->doubt == NULL)
 		post->doubt = harness_pool_text(b->pool, str_from(why),
 						HARNESS_NAME_MAX);
@@ -237,12 +242,9 @@ look_for_doubt(struct harness_build *b, struct harness_post *post,
 	       const cJSON *json)
 {
 	const char *twin = json_duplicate_key(json);
-	char why[160];
 
 	if (twin != NULL) {
-		(void)snprintf(why, sizeof(why), "\"%.100s\" stands twice",
-			       twin);
-		harness_post_doubt(b, post, why);
+		harness_post_doubt(b, post, "\"%.100s\" stands twice", twin);
 	} else if (harness_is_finite(post->score) &&
 		   !score_is_possible(b->run->post_score_key,
 				      post->score.value)) {

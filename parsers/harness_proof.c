@@ -5,17 +5,17 @@
  * Whoever can write one file of a run can write them all and set their mtime,
  * but not their ctime: only the order of ctimes is believed.
  */
-#include "config.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "parsers/harness_parts.h"
 
-#define WHY_MAX	     160
-#define MAX_DISPUTES 64
-#define SECOND_MS    1000 /* HarnessGym records whole ones */
+#define DISPUTE_MAX   320
+#define MAX_DISPUTES  64
+#define SECOND_MS     1000 /* HarnessGym records whole ones */
+#define CLOCK_SLACK_S 1.0  /* between a pod's clock and HarnessGym's */
+#define TOTALS	      5
 
 static const char *const proof_names[] = {
 #define X(id, name) name,
@@ -394,13 +394,11 @@ hold_judge(struct harness_build *b, const struct harness_judge *judge,
 	const char *fault = out != NULL && it->proof > HARNESS_PROOF_EARLY
 				    ? judge_fault(b, judge, it, out)
 				    : NULL;
-	char why[WHY_MAX];
 
 	if (fault == NULL)
 		return;
-	(void)snprintf(why, sizeof(why), "%s: %.100s", fault, judge->name);
 	it->proof = HARNESS_PROOF_DOUBT;
-	harness_post_doubt(b, &it->post, why);
+	harness_post_doubt(b, &it->post, "%s: %.100s", fault, judge->name);
 	if (b->run->judge == NULL)
 		b->run->judge = harness_pool_text(
 			b->pool, str_from(judge->name), HARNESS_NAME_MAX);
@@ -412,9 +410,7 @@ hold_judges(struct harness_build *b)
 	struct harness_run *run = b->run;
 	bool has_point = true;
 
-	for (size_t k = 0; k < b->files->n_judges; k++) {
-		const struct harness_judge *judge = &b->files->judges[k];
-
+	array_each (judge, b->files->judges, b->files->n_judges) {
 		if (strcmp(judge->run, run->dir) != 0)
 			continue;
 		if (strlen(judge->copies[HARNESS_TEMPLATE].sum) > 4) {
@@ -435,7 +431,7 @@ void
 harness_dispute(struct harness_build *b, const char *fmt, ...)
 {
 	struct harness_run *run = b->run;
-	char text[WHY_MAX * 2];
+	char text[DISPUTE_MAX];
 	va_list ap;
 
 	if (run->disputes == NULL)
@@ -457,6 +453,12 @@ differ(struct harness_number a, struct harness_number b)
 	return harness_is_finite(a) && harness_is_finite(b) &&
 	       fabs(a.value - b.value) >
 		       1e-9 * fmax(fabs(a.value), fabs(b.value));
+}
+
+static bool
+is_near(double a, double b, double share)
+{
+	return fabs(a - b) <= share * fabs(b);
 }
 
 /* Whether a is a number, and a worse one than b; an absent one is worse. */
@@ -493,19 +495,182 @@ hold_result(struct harness_build *b, struct harness_iteration *it)
 		harness_post_doubt(b, post, "result.json says another");
 }
 
+/* The first key of want that node has not; NULL: it has all of them. */
+static const char *
+lacking(const cJSON *want, const cJSON *node)
+{
+	json_each (part, want) {
+		if (part->string != NULL &&
+		    json_get(node, part->string) == NULL)
+			return part->string;
+	}
+	return NULL;
+}
+
+/* The same of the case that has that one's name. */
+static const char *
+lacking_case(const cJSON *want, const cJSON *cases)
+{
+	const char *name = json_get_string(want, "name", "");
+
+	json_each (node, cases) {
+		if (strcmp(json_get_string(node, "name", ""), name) == 0)
+			return lacking(want, node);
+	}
+	return *name != '\0' ? name : NULL;
+}
+
+/*
+ * Whether all is there that the baseline has: what prints in the verifier's
+ * name need not know all that the verifier prints.  What it was measured on
+ * is the same, or the numbers are not to be compared.
+ */
+static void
+hold_parts(struct harness_build *b, struct harness_iteration *it,
+	   const cJSON *base, const cJSON *own)
+{
+	static const char *const same[] = { "mode", "device", "torch", "cuda" };
+	const char *key = lacking(base, own);
+
+	json_each (want, json_get(base, "cases")) {
+		if (key == NULL)
+			key = lacking_case(want, json_get(own, "cases"));
+	}
+	if (key != NULL) {
+		harness_post_doubt(b, &it->post,
+				   "without \"%.100s\" of the baseline", key);
+	}
+	for (size_t i = 0; i < N_OF(same); i++) {
+		const char *is = json_get_string(own, same[i], "");
+		const char *was = json_get_string(base, same[i], is);
+
+		if (strcmp(is, was) == 0)
+			continue;
+		harness_post_doubt(b, &it->post,
+				   "%s is %.50s, of the baseline %.50s",
+				   same[i], is, was);
+	}
+}
+
+static cJSON *
+printed_of(const struct harness_build *b, enum harness_kind kind,
+	   unsigned int number)
+{
+	return json_parse(str_trim(harness_text_file(b, kind, number)),
+			  JSON_BARE_TEXT, NULL);
+}
+
 /* Whether a part of the baseline's work was left out. */
 static void
 hold_cases(struct harness_build *b, struct harness_iteration *it)
 {
 	size_t n = b->run->baseline.n_cases;
-	char why[WHY_MAX];
 
-	if (!it->post.has_json || it->post.n_cases >= n ||
+	if (!it->post.has_json || !it->post.has_output ||
 	    b->run->baseline.passed != HARNESS_YES)
 		return;
-	(void)snprintf(why, sizeof(why), "%zu of the baseline's %zu cases",
-		       it->post.n_cases, n);
-	harness_post_doubt(b, &it->post, why);
+	if (it->post.n_cases < n) {
+		harness_post_doubt(b, &it->post,
+				   "%zu of the baseline's %zu cases",
+				   it->post.n_cases, n);
+	}
+	AUTO_JSON base = printed_of(b, HARNESS_BASELINE_OUT, 0);
+	AUTO_JSON own = printed_of(b, HARNESS_POST_OUT, it->number);
+	if (own != NULL)
+		hold_parts(b, it, base, own);
+}
+
+/* The verifier cannot have worked for longer than its command ran. */
+static void
+hold_elapsed(struct harness_build *b, struct harness_iteration *it)
+{
+	struct harness_post *post = &it->post;
+	char said[STR_NUMBER_SIZE], ran[STR_NUMBER_SIZE];
+
+	if (harness_is_finite(post->elapsed_s) &&
+	    harness_is_finite(post->duration_s) &&
+	    (post->elapsed_s.value < 0 ||
+	     post->elapsed_s.value > post->duration_s.value + CLOCK_SLACK_S))
+		harness_post_doubt(b, post, "%s s of work in a command of %s s",
+				   str_number(post->elapsed_s.value, 4, said),
+				   str_number(post->duration_s.value, 4, ran));
+}
+
+/* What a total may be of its cases' values. */
+static double
+total_of(const struct harness_post *post, size_t which)
+{
+	double sum = 0, logs = 0, min = INFINITY, max = -INFINITY;
+
+	for (size_t i = 0; i < post->n_cases; i++) {
+		double value = post->cases[i].best.present
+				       ? post->cases[i].best.value
+				       : (double)NAN;
+
+		sum += value;
+		logs += log(value);
+		min = fmin(min, value);
+		max = fmax(max, value);
+	}
+	double n = (double)post->n_cases;
+	const double totals[TOTALS] = { sum, sum / n, exp(logs / n), min, max };
+	return isfinite(sum) ? totals[which] : (double)NAN;
+}
+
+/*
+ * The score is of its cases as the baseline's is, where that is no accident;
+ * verifiers round to a few digits.
+ */
+static void
+hold_total(struct harness_build *b, struct harness_iteration *it)
+{
+	const struct harness_post *base = &b->run->baseline;
+	struct harness_post *own = &it->post;
+	char sum[STR_NUMBER_SIZE];
+	double value = (double)NAN;
+
+	if (base->passed != HARNESS_YES || base->n_cases == 0 ||
+	    own->n_cases != base->n_cases || !harness_is_finite(own->score))
+		return;
+	for (size_t i = 0; i < TOTALS; i++) {
+		if (!is_near(total_of(base, i), base->score.value, 1e-4))
+			continue;
+		value = total_of(own, i);
+		if (!isfinite(value) || is_near(value, own->score.value, 0.01))
+			return;
+	}
+	if (!isnan(value))
+		harness_post_doubt(b, own, "its cases come to %s",
+				   str_number(value, 10, sum));
+}
+
+/* Two lines of a verifier: nobody knows which of them is its own. */
+static void
+hold_lines(struct harness_build *b, struct harness_iteration *it)
+{
+	struct str rest = harness_text_file(b, HARNESS_POST_OUT, it->number);
+	struct harness_number first = { .present = false };
+	const char *key = b->run->post_score_key;
+	char said[STR_NUMBER_SIZE], other[STR_NUMBER_SIZE];
+	struct str line;
+
+	while (!it->post.has_json && str_next(&rest, '\n', &line)) {
+		cJSON *json = json_parse(str_trim(line), JSON_BARE_TEXT, NULL);
+		struct harness_number score = harness_score_of(
+			json, key != NULL ? key : "score", false);
+
+		cJSON_Delete(json);
+		if (!first.present)
+			first = score;
+		if (!differ(first, score))
+			continue;
+		harness_dispute(b,
+				"iteration %u: the verifier printed %s and "
+				"%s: neither counts",
+				it->number, str_number(first.value, 10, said),
+				str_number(score.value, 10, other));
+		return;
+	}
 }
 
 /* The folder of an iteration holds what HarnessGym wrote of that one. */
@@ -540,14 +705,10 @@ is_beaten(const struct harness_run *run, size_t i)
 {
 	const struct harness_post *post = &run->iterations[i].post;
 
-	for (size_t k = 0; k < i; k++) {
-		const struct harness_iteration *old = &run->iterations[k];
-
-		if (!is_worse(run, old->post.said_score, post->score) ||
-		    !is_worse(run, old->claimed_score, post->score))
-			return true;
-	}
-	return false;
+	return array_any(
+		old, run->iterations, i,
+		!is_worse(run, old->post.said_score, post->score) ||
+			!is_worse(run, old->claimed_score, post->score));
 }
 
 /*
@@ -598,6 +759,13 @@ hold_restore(struct harness_build *b, struct harness_iteration *it)
 	bool higher = run->higher_is_better == HARNESS_YES;
 	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 
+	/* Who printed the one printed the other. */
+	if (run->checkpoint.iteration.value == it->number &&
+	    it->post.doubt != NULL && again->present) {
+		harness_post_doubt(b, &b->run->restore.post, "%s",
+				   it->post.doubt);
+		b->run->restore.post_passed = HARNESS_NO;
+	}
 	if (run->checkpoint.iteration.value != it->number ||
 	    again->passed != HARNESS_YES || !again->has_output ||
 	    !harness_is_finite(again->score) ||
@@ -643,7 +811,8 @@ harness_proof_read(struct harness_build *b)
 {
 	static void (*const holds[])(struct harness_build * b,
 				     struct harness_iteration * it) = {
-		hold_command, hold_cases,    hold_number,
+		hold_command, hold_lines,    hold_cases,
+		hold_elapsed, hold_total,    hold_number,
 		hold_result,  hold_manifest, hold_restore
 	};
 	struct harness_run *run = b->run;
@@ -671,13 +840,10 @@ harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws)
 	struct harness_run *run = b->run;
 	bool is_beside = false;
 
-	for (size_t i = 0; i < ws->n_runs; i++) {
-		const struct harness_run *other = &ws->runs[i];
-
+	array_each (other, ws->runs, ws->n_runs)
 		is_beside |= other->ordered &&
 			     other->first_ms < run->first_ms &&
 			     other->last_ms > run->first_ms;
-	}
 	if (!is_beside)
 		return;
 	harness_post_doubt(b, &run->baseline, "another run was under way");

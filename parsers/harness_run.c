@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A workspace's files to its runs, calls and artifacts, judged anew. */
-#include "config.h"
-
 #include "parsers/harness_run.h"
 
 #include <stdlib.h>
@@ -84,9 +82,7 @@ read_phases(struct harness_build *b, struct harness_iteration *it,
 	if (it->n_phases > 1)
 		qsort(it->phases, it->n_phases, sizeof(*it->phases),
 		      harness_by_name);
-	for (size_t i = 0; i < it->n_phases; i++) {
-		struct harness_phase *phase = &it->phases[i];
-
+	array_each (phase, it->phases, it->n_phases) {
 		phase->limit_s = phase_limit(b, it, phase->name);
 		if (strcmp(phase->name, "attempt") == 0)
 			it->attempt = phase;
@@ -513,9 +509,7 @@ read_times(struct harness_build *b)
 		&run->start_ms,
 		harness_time_at(cJSON_GetArrayItem(captures, 0), "created_at"));
 	earlier_of(&run->start_ms, harness_time_at(template, "created_at"));
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		const struct harness_iteration *it = &run->iterations[i];
-
+	array_each (it, run->iterations, run->n_iterations) {
 		earlier_of(&run->start_ms, it->created_ms);
 		if (it->updated_ms > run->end_ms)
 			run->end_ms = it->updated_ms;
@@ -600,10 +594,7 @@ by_start(const void *a, const void *b)
 static bool
 knows_run(const struct harness_workspace *ws, const char *dir)
 {
-	for (size_t i = 0; i < ws->n_runs; i++)
-		if (strcmp(ws->runs[i].dir, dir) == 0)
-			return true;
-	return false;
+	return any_of(i, ws->n_runs, strcmp(ws->runs[i].dir, dir) == 0);
 }
 
 static void
@@ -701,8 +692,7 @@ offer(const struct harness_run *run, struct harness_score *best,
 static void
 judge_iterations(struct harness_run *run, const struct harness_score *baseline)
 {
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		struct harness_iteration *it = &run->iterations[i];
+	array_each (it, run->iterations, run->n_iterations) {
 		struct harness_score before = run->best;
 
 		judge_score(run, it);
@@ -724,9 +714,7 @@ judge_unverified(struct harness_run *run)
 {
 	struct harness_score best = run->best;
 
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		const struct harness_iteration *it = &run->iterations[i];
-
+	array_each (it, run->iterations, run->n_iterations) {
 		if (it->post.doubt == NULL)
 			offer(run, &best, it->invalid_score, it->number,
 			      "failed_verifier");
@@ -743,9 +731,7 @@ judge_calls(struct harness_run *run, unsigned int calls_before)
 {
 	struct harness_number before = harness_number(calls_before);
 
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		struct harness_iteration *it = &run->iterations[i];
-
+	array_each (it, run->iterations, run->n_iterations) {
 		if (it->calls.present && before.present &&
 		    it->calls.value >= before.value)
 			it->calls_delta =
@@ -790,9 +776,7 @@ look_back(struct harness_workspace *ws, size_t i)
 	struct harness_run *run = &ws->runs[i];
 	bool higher = run->higher_is_better == HARNESS_YES;
 
-	for (size_t k = 0; k < i; k++) {
-		const struct harness_run *old = &ws->runs[k];
-
+	array_each (old, ws->runs, i) {
 		if (!old->best.present ||
 		    !same_text(old->command, run->command) ||
 		    !same_text(old->post_score_key, run->post_score_key) ||
@@ -913,9 +897,7 @@ harness_workspace_run(const struct harness_workspace *ws, const char *id)
 {
 	if (id == NULL)
 		return ws->n_runs > 0 ? &ws->runs[ws->n_runs - 1] : NULL;
-	for (size_t i = 0; i < ws->n_runs; i++)
-		if (strcmp(ws->runs[i].id, id) == 0 ||
-		    strcmp(ws->runs[i].dir, id) == 0)
-			return &ws->runs[i];
-	return NULL;
+	return array_find(one, ws->runs, ws->n_runs,
+			  strcmp(one->id, id) == 0 ||
+				  strcmp(one->dir, id) == 0);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_HARNESS_RUN_H
-#define HGYM_PARSERS_HARNESS_RUN_H
+#pragma once
 
 #include "parsers/harness_files.h"
 #include "parsers/harness_value.h"
@@ -321,5 +320,3 @@ const struct harness_run *harness_workspace_run(
 /* How a number stands to another, in percent, > 0 when it is better. */
 struct harness_number harness_gain_pct(double from, double to,
 				       bool higher_is_better);
-
-#endif

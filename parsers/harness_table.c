@@ -5,8 +5,6 @@
  * writes both, so nothing here is verified; what can be held against each
  * other is.
  */
-#include "config.h"
-
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -34,6 +32,7 @@ struct table {
 	const struct harness_file *file;
 	size_t columns[COLUMNS]; /* SIZE_MAX: there is none */
 	struct str score;	 /* that column's name */
+	struct str twin;	 /* a column that another one contradicts */
 	struct row *rows;	 /* owned */
 	size_t n, cap;
 };
@@ -121,6 +120,10 @@ table_read_head(struct table *t, const struct harness_files *files)
 	for (size_t i = 0; str_next(&line, '\t', &name); i++) {
 		name = str_trim(name);
 		size_t c = table_find_name(name, column_words, SCORE);
+		if (c == STATUS
+			    ? t->columns[c] != SIZE_MAX
+			    : c == SCORE && best > 0 && str_eq(name, t->score))
+			t->twin = name;
 		if (c == SCORE && table_suits(name) <= best)
 			continue;
 		t->columns[c] = i;
@@ -265,9 +268,7 @@ table_find_noise(struct table *t)
 	const struct row *first = NULL;
 	double lo = 0, hi = 0;
 
-	for (size_t i = 0; i < t->n; i++) {
-		struct row *row = &t->rows[i];
-
+	array_each (row, t->rows, t->n) {
 		if (isnan(row->score))
 			continue;
 		first = first != NULL ? first : row;
@@ -361,8 +362,7 @@ table_hold_commits(const struct table *t)
 	struct map first;
 
 	map_init(&first);
-	for (size_t i = 0; i < t->n; i++) {
-		struct row *row = &t->rows[i];
+	array_each (row, t->rows, t->n) {
 		struct str commit = row->cells[COMMIT];
 		const struct row *old = map_get(&first, commit);
 
@@ -408,9 +408,9 @@ table_hold_seen(const struct table *t)
 	}
 }
 
-/* The last "KEY: NUMBER" of a log. */
+/* The last "KEY: NUMBER" of a log, and whether python died behind it. */
 static struct harness_number
-table_log_score(const struct harness_file *log, const char *key)
+table_log_score(const struct harness_file *log, const char *key, bool *died)
 {
 	struct str rest = { log->text, log->len }, line;
 	struct harness_number found = { false, (double)NAN };
@@ -420,14 +420,21 @@ table_log_score(const struct harness_file *log, const char *key)
 		struct harness_number more = { true, (double)NAN };
 
 		line = str_trim(line);
+		/* What a progress bar wrote stands before it. */
+		for (const char *p; (p = memchr(line.p, '\r', line.len));)
+			line = str_trim((struct str){
+				p, (size_t)(line.p + line.len - p) });
+		*died |= str_starts_with(line, "Traceback (most recent call");
 		if (!str_starts_with(line, key))
 			continue;
 		line = str_trim((struct str){ line.p + n, line.len - n });
 		if (line.len == 0 || strchr(":=", line.p[0]) == NULL)
 			continue;
 		line = str_trim((struct str){ line.p + 1, line.len - 1 });
-		if (str_to_double(line, &more.value))
+		if (str_to_double(line, &more.value)) {
 			found = more;
+			*died = false;
+		}
 	}
 	return found;
 }
@@ -440,9 +447,19 @@ table_hold_log(const struct table *t, const struct harness_file *log)
 	struct harness_table *told = run->table;
 	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 	const struct row *last = &t->rows[t->n - 1];
+	bool died = false;
 
-	told->logged = table_log_score(log, run->score_key);
+	told->logged = table_log_score(log, run->score_key, &died);
 	told->log_is_newer = log->mtime_ms > t->file->mtime_ms;
+	if (died && told->logged.present && last->outcome != CRASHED &&
+	    !told->log_is_newer) {
+		harness_dispute(t->b,
+				"row %u: results.tsv says %s, run.log ends in "
+				"a traceback",
+				last->number,
+				run->iterations[run->n_iterations - 1].status);
+		return;
+	}
 	for (size_t i = run->n_iterations;
 	     harness_is_finite(told->logged) && i-- > 0;) {
 		const struct row *row = &t->rows[t->n - run->n_iterations + i];
@@ -497,6 +514,12 @@ harness_table_read(struct harness_build *b)
 	if (t.file->cut)
 		harness_dispute(b, "results.tsv is longer than 1 MB: what "
 				   "follows is not counted");
+	if (t.twin.len > 0)
+		harness_dispute(b,
+				"results.tsv has two columns that tell it: "
+				"\"%.*s\"",
+				(int)(t.twin.len < 100 ? t.twin.len : 100),
+				t.twin.p);
 	table_hold_seen(&t);
 	table_hold_commits(&t);
 	if (log != NULL && t.n > 0)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the agent's program tells of its own cost, at the end of a phase. */
-#include "config.h"
-
 #include "parsers/harness_parts.h"
 
 /* Add what is told; a number below 0 is none. */

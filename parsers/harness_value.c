@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of untrusted JSON, by type or absent; used by the harness readers. */
-#include "config.h"
-
 #include "parsers/harness_value.h"
 
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/line_prefix.h"

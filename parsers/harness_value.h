@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_HARNESS_VALUE_H
-#define HGYM_PARSERS_HARNESS_VALUE_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -79,5 +78,3 @@ int64_t harness_time_at(const cJSON *object, const char *key);
 
 /* For qsort of structs whose first member is their name. */
 int harness_by_name(const void *a, const void *b);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a directory of this machine is, before anybody reads it. */
-#include "config.h"
-
 #include "harness/dir.h"
 
 #include <dirent.h>
@@ -75,7 +73,9 @@ are_same(const char *a, const char *b, unsigned int depth, size_t *n)
 		char *y = xasprintf("%s/%s", b, entry->d_name);
 
 		if (strcmp(entry->d_name, ".") == 0 ||
-		    strcmp(entry->d_name, "..") == 0)
+		    strcmp(entry->d_name, "..") == 0 ||
+		    strcmp(entry->d_name, "__pycache__") == 0 ||
+		    strcmp(entry->d_name, ".harnessgym") == 0)
 			same = true;
 		else if (is_folder(x))
 			same = are_same(x, y, depth + 1, n);

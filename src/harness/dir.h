@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_HARNESS_DIR_H
-#define HGYM_HARNESS_DIR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,9 +10,7 @@
 bool harness_dir_is(const char *path, bool later);
 
 /*
- * Whether each file below a is the same one below b; false too where there is
- * none, or more than can be read.
+ * Whether each file below a is the same one below b, but for what runs and
+ * python keep there; false too where there is none, or more than can be read.
  */
 bool harness_dir_same(const char *a, const char *b);
-
-#endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* HarnessGym directories into the model; made by the app and the demo. */
-#include "config.h"
-
 #include "harness/feed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "harness/wire.h"
@@ -169,10 +166,8 @@ is_alive(const struct source *source)
 		return false;
 	if (place->is_compare)
 		return !place->compare.has_report;
-	for (size_t i = 0; i < place->ws.n_runs; i++)
-		if (place->ws.runs[i].life.state == HARNESS_STATE_RUNNING)
-			return true;
-	return false;
+	return any_of(i, place->ws.n_runs,
+		      place->ws.runs[i].life.state == HARNESS_STATE_RUNNING);
 }
 
 /* Judge anew what was sent, unless nothing of it has changed. */
@@ -220,8 +215,7 @@ follow_matches(struct source *source)
 			harness_feed_pod(feed, source->pod, source->transport,
 					 source->index, dir);
 	}
-	(void)snprintf(why, sizeof(why), "a pattern; what it matches: %zu",
-		       source->wire.n_dirs);
+	print_into(why, "a pattern; what it matches: %zu", source->wire.n_dirs);
 	trouble(source, why);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_HARNESS_FEED_H
-#define HGYM_HARNESS_FEED_H
+#pragma once
 
 #include "loop/loop.h"
 #include "model/model.h"
@@ -33,5 +32,3 @@ void harness_feed_pod(struct harness_feed *feed, size_t pod,
 		      const char *dir);
 /* Look at everything that is due now; the feed's own timer calls it too. */
 void harness_feed_poll(struct harness_feed *feed);
-
-#endif

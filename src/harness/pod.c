@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A HarnessGym directory, here or on a pod, once. */
-#include "config.h"
-
 #include "harness/pod.h"
 
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "loop/loop.h"
 #include "pods/pods.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_HARNESS_POD_H
-#define HGYM_HARNESS_POD_H
+#pragma once
 
 #include "conf/conf.h"
 #include "harness/wire.h"
@@ -14,5 +13,3 @@
 int harness_pod_fetch(const struct conf_pod *pod, const char *dir,
 		      struct harness_wire *wire, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

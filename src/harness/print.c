@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A judged HarnessGym run or comparison as a page; called by `harness`. */
-#include "config.h"
-
 #include "harness/print.h"
 
-#include "base/buf.h"
 #include "base/utf8.h"
-#include "parsers/json.h"
 #include "report/harness_words.h"
 
 #define TEXT_MAX 8192U
@@ -190,8 +186,7 @@ harness_print_compare(FILE *stream, enum out_format format,
 	if (format != OUT_CSV)
 		print_compare_head(&page, compare);
 	struct out *out = out_new(stream, format, trial_columns);
-	for (size_t i = 0; i < compare->n_trials; i++) {
-		const struct harness_trial *t = &compare->trials[i];
+	array_each (t, compare->trials, compare->n_trials) {
 		cJSON *row = cJSON_CreateObject();
 
 		json_add_string(row, "group", t->group);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_HARNESS_PRINT_H
-#define HGYM_HARNESS_PRINT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@ int harness_print_run(FILE *stream, enum out_format format,
 		      const struct harness_run *run);
 int harness_print_compare(FILE *stream, enum out_format format,
 			  const struct harness_compare *compare);
-
-#endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a pod sends of a HarnessGym directory; for pod.c and feed.c. */
-#include "config.h"
-
 #include "harness/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base64.h"
 #include "base/quote.h"
@@ -35,18 +32,19 @@ static const char boot[] =
  */
 static const char judge_words[] = "verif bench judge reference oracle timing "
 				  "timer evaluate grader score scoring golden "
-				  "expected measure";
+				  "expected measure conftest";
 /* Modules of a verifier's world that a new file beside it can hide. */
 static const char judge_libraries[] =
-	" abc argparse ast base64 bisect calendar codecs collections contextlib"
-	" copy csv ctypes cupy dataclasses datetime decimal dis enum fractions"
-	" functools gc glob hashlib heapq importlib inspect io itertools json"
-	" keyword linecache locale logging math multiprocessing numbers numpy"
-	" opcode operator os pathlib pickle platform queue random re reprlib"
-	" resource scipy secrets select selectors shlex shutil signal socket"
-	" statistics string struct subprocess sys tempfile textwrap threading"
-	" time timeit token tokenize torch traceback triton types typing"
-	" unittest uuid warnings weakref zipfile ";
+	" abc argparse ast base64 bisect calendar codecs collections"
+	" conftest contextlib copy csv ctypes cupy dataclasses datetime"
+	" decimal dis enum fractions functools gc glob hashlib heapq"
+	" importlib inspect io itertools json keyword linecache locale"
+	" logging math multiprocessing numbers numpy opcode operator os"
+	" pathlib pickle platform queue random re reprlib resource scipy"
+	" secrets select selectors shlex shutil signal sitecustomize socket"
+	" statistics string struct subprocess sys tempfile textwrap"
+	" threading time timeit token tokenize torch traceback triton types"
+	" typing unittest usercustomize uuid warnings weakref zipfile ";
 
 struct stream *
 harness_wire_start(struct transport *transport, size_t index, const char *dir,
@@ -140,8 +138,7 @@ begin_file(struct harness_wire *wire, struct str rest)
 	    !str_next(&rest, ' ', &word) || !str_to_u64(word, &wire->size) ||
 	    rest.len == 0 || rest.len >= sizeof(wire->path))
 		return;
-	(void)snprintf(wire->path, sizeof(wire->path), "%.*s", (int)rest.len,
-		       rest.p);
+	print_into(wire->path, "%.*s", (int)rest.len, rest.p);
 	/* Its content was left out, or is not wanted. */
 	if (harness_path_read(wire->path, &what) &&
 	    harness_kind_form(what.kind) == HARNESS_MARK)
@@ -159,8 +156,7 @@ read_copy(struct str *rest, struct harness_judge_copy *copy)
 	if (!str_next(rest, ' ', &word) || !read_time(word, &copy->ctime_ms) ||
 	    !str_next(rest, ' ', &word) || word.len >= sizeof(copy->sum))
 		return false;
-	(void)snprintf(copy->sum, sizeof(copy->sum), "%.*s", (int)word.len,
-		       word.p);
+	print_into(copy->sum, "%.*s", (int)word.len, word.p);
 	if (strcmp(copy->sum, "-") == 0)
 		copy->sum[0] = '\0';
 	return true;
@@ -190,11 +186,10 @@ read_root(struct harness_wire *wire, struct str rest)
 	struct str word;
 
 	if (str_next(&rest, ' ', &word))
-		(void)snprintf(wire->what, sizeof(wire->what), "%.*s",
-			       (int)(word.len < 15 ? word.len : 15), word.p);
-	(void)snprintf(wire->run, sizeof(wire->run), "%.*s",
-		       (int)(rest.len < 255 ? rest.len : 255),
-		       rest.p != NULL ? rest.p : "");
+		print_into(wire->what, "%.*s",
+			   (int)(word.len < 15 ? word.len : 15), word.p);
+	print_into(wire->run, "%.*s", (int)(rest.len < 255 ? rest.len : 255),
+		   rest.p != NULL ? rest.p : "");
 }
 
 static void

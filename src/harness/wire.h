@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_HARNESS_WIRE_H
-#define HGYM_HARNESS_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,5 +68,3 @@ void harness_wire_release(struct harness_wire *wire);
 void harness_wire_next(struct harness_wire *wire);
 /* Bytes as they come, cut anywhere; whole files go into files. */
 void harness_wire_feed(struct harness_wire *wire, struct str data);
-
-#endif

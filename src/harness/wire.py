@@ -5,11 +5,12 @@
 # usage: DIR WORDS LIBRARIES ALL: lists parted by blanks as src/harness/wire.c
 # has them; ALL: not "", the texts of older runs too.  Comment lines are left
 # out of what is sent.
-import base64, difflib, glob, hashlib, json, os, re, stat, sys, time
+import base64, difflib, glob, hashlib, json, os, re, shutil, stat, subprocess
+import sys, time
 
 TEXT, LINES, JSON, JUDGE = 1 << 18, 1 << 23, (1 << 22) + 1, 1 << 20
 TABLE = "results.tsv", "run.log"
-ENTRIES, YOUNG = 4096, 2
+ENTRIES, YOUNG, PARTS = 4096, 2, 256
 HERE = sys.argv[1]
 if HERE[:2] == "~/":
 	HERE = os.path.expanduser(HERE)
@@ -19,7 +20,7 @@ RUNS = 64 if ALL else 33
 COPIES = "workspace", "best", "workspace_template"
 TEMPLATE = "qualification/workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
-known, sent, sums, told = {}, {}, {}, {}
+known, sent, sums, told, forged = {}, {}, {}, {}, {}
 
 
 def say(text):
@@ -47,12 +48,13 @@ def key_of(st):
 	return st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino
 
 
-def names_in(path):
+# The names that count; an agent can put any number of others beside them.
+def names_in(path, counts=lambda name: True):
 	try:
 		with os.scandir(path) as entries:
-			found = [e.name for e, _ in
-				zip(entries, range(ENTRIES))]
-			return sorted(n for n in found if "\n" not in n)
+			found = (e.name for e in entries
+				if "\n" not in e.name and counts(e.name))
+			return sorted(n for n, _ in zip(found, range(ENTRIES)))
 	except OSError:
 		return []
 
@@ -145,13 +147,17 @@ def changed_at(path):
 def copy_of(root, name):
 	path = os.path.join(root, name)
 	st = look_at(path)
-	if st is None or not stat.S_ISREG(st.st_mode) or st.st_size > JUDGE:
+	if st is None or not stat.S_ISREG(st.st_mode) or \
+			st.st_size > PARTS * JUDGE:
 		return (st.st_ctime_ns if st else 0), "none"
 	if sums.get(path, (0,))[0] != key_of(st) or \
 			time.time() - st.st_ctime <= YOUNG:
 		try:
+			sum = hashlib.sha256()
 			with open(path, "rb") as f:
-				text = hashlib.sha256(f.read(JUDGE)).hexdigest()
+				for _ in range(PARTS):
+					sum.update(f.read(JUDGE))
+			text = sum.hexdigest()
 		except OSError:
 			text = "none"
 		sums[path] = key_of(st), text
@@ -167,6 +173,14 @@ def imports_of(path):
 			yield re.match(r"\s*(\w*)", module).group(1)
 
 
+# Whether the command runs that file: by its name, as a module, or by make.
+def is_named(own, command):
+	words = re.split(r"[\s;&|=]+", command)
+	return os.path.basename(own) in command or \
+		os.path.splitext(own)[0].replace("/", ".") in words or \
+		own.lower() in ("makefile", "gnumakefile") and "make" in words
+
+
 # The judges of the template, and what they import.
 def judges_of(template, command):
 	found, imports, stack = [], set(), [("", 0)]
@@ -179,7 +193,7 @@ def judges_of(template, command):
 				continue
 			if is_folder(path) and depth < 3:
 				stack.append((own + "/", depth + 1))
-			elif is_file(path) and (name in command or
+			elif is_file(path) and (is_named(own, command) or
 					any(word in name.lower()
 					for word in WORDS)):
 				found.append(own)
@@ -187,17 +201,41 @@ def judges_of(template, command):
 	return found, imports
 
 
-# Files of the workspace that are imported where a judge imports another.
-def shadows_of(work, template, imports):
-	for name in names_in(work)[:1024]:
-		stem, dot, end = name.partition(".")
-		if not stem or os.path.exists(os.path.join(template, name)) or \
-				not (stem in LIBRARIES or stem in imports):
-			continue
-		if os.path.exists(os.path.join(work, name, "__init__.py")):
-			yield name + "/__init__.py"
-		elif end in ("py", "pyc") or ".so" in dot + end:
-			yield name
+# Files of that folder of the workspace that are imported where a judge imports
+# another, and what python, pytest and make read by themselves.
+def shadows_of(work, template, below, imports):
+	def counts(name):
+		stem, _, end = name.partition(".")
+		return (stem in LIBRARIES or stem in imports or
+			name == "GNUmakefile") and not \
+			os.path.exists(os.path.join(template, below, name))
+	for name in names_in(os.path.join(work, below), counts):
+		own, end = below + name, name.partition(".")[2]
+		for init in names_in(os.path.join(work, own),
+				lambda n: n.startswith("__init__.")):
+			yield own + "/" + init
+		if end in ("py", "pyc") or ".so" in "." + end or \
+				name == "GNUmakefile":
+			yield own
+
+
+# An interpreter of the workspace that the command names, and what that runs at
+# its start.
+def starters_of(work, command):
+	for word in re.split(r"[\s;&|=]+", command):
+		if "/bin/" in word and word[0] != "/" and \
+				look_at(os.path.join(work, word)):
+			yield os.path.normpath(word)
+	for folder in ".*", "*":
+		found = glob.glob(os.path.join(glob.escape(work), folder, "lib",
+			"python*", "site-packages", "*"))
+		for path in sorted(found)[:ENTRIES]:
+			own = os.path.relpath(path, work)
+			if own.split("/")[0] + "/bin/" in command and (
+					own.endswith(".pth") or re.match(
+					r"(site|user)customize\.",
+					os.path.basename(own))):
+				yield own
 
 
 # When the template, which HarnessGym makes once, was changed as such: an entry
@@ -209,14 +247,54 @@ def template_at(template):
 	return changed_at(above) if is_folder(above) else 0
 
 
-# Byte code in the workspace that python runs whatever the source says.
-def stale_of(work, names):
-	for name in names_in(os.path.join(work, "__pycache__"))[:1024]:
-		path = os.path.join(work, "__pycache__", name)
-		if name.split(".")[0] + ".py" in names and is_file(path):
-			with open(path, "rb") as f:
-				if f.read(8)[4:5] == b"\1":
-					yield "__pycache__/" + name
+# Whether python takes byte code for that source which is not made of it.
+LOAD = """import sys
+from importlib.machinery import SourceFileLoader
+path = sys.argv[1]
+loader = SourceFileLoader("x", path)
+if sys.implementation.cache_tag != sys.argv[2]:
+	sys.exit(2)
+code = loader.source_to_code(loader.get_data(path), path)
+sys.exit(0 if loader.get_code("x") == code else 1)
+"""
+
+
+def is_forged(source, code):
+	tag = os.path.basename(code)[:-4].split(".")[-2:]
+	level = "-" + "O" * int(tag[1][4:]) if re.match(r"opt-[12]$", tag[1]) \
+		else "-B"
+	tag = tag[1] if level == "-B" else tag[0]
+	version = re.match(r"cpython-(\d)(\d+)$", tag)
+	python = shutil.which("python%s.%s" % version.groups()) \
+		if version else None
+	try:
+		done = subprocess.run([python or sys.executable, "-IBS", level,
+			"-c", LOAD, source, tag], stdin=subprocess.DEVNULL,
+			stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+			timeout=20).returncode
+	except (OSError, subprocess.SubprocessError):
+		done = 1
+	if done != 2:
+		return done != 0
+	with open(code, "rb") as f:
+		return f.read(8)[4:5] == b"\1"
+
+
+# Byte code in that folder of the workspace that python runs for a source of
+# another content.
+def stale_of(work, below, names):
+	cache = os.path.join(work, below, "__pycache__")
+	for name in names_in(cache, lambda n: n.endswith(".pyc") and
+			below + n.split(".")[0] + ".py" in names)[:64]:
+		path = os.path.join(cache, name)
+		source = os.path.join(work, below, name.split(".")[0] + ".py")
+		if not os.path.isfile(path) or not is_file(source):
+			continue
+		key = key_of(os.stat(path)), key_of(os.stat(source))
+		if forged.get(path, (0,))[0] != key:
+			forged[path] = key, is_forged(source, path)
+		if forged[path][1]:
+			yield below + "__pycache__/" + name
 
 
 def send_judges(root, run, work):
@@ -231,19 +309,22 @@ def send_judges(root, run, work):
 	ns = template_at(template)
 	lines = [(TEMPLATE, "J %s %s 0.000 - 0.000 -" % (
 		stamp(ns), "-" if is_folder(template) else "none"))]
+	imports = set()
 	if is_folder(template):
 		found, imports = judges_of(template, command)
-		if work:
-			found += shadows_of(work, template, imports)
 	else:
 		template, found = None, []
 		if work and not ns:
 			# Without one it is known when they were written.
 			found = [n for n in judges_of(work, command)[0]
 				if n in command]
-	if work:
-		found += stale_of(work, {*found, *(n + ".py" for n in imports)}
-			if template else found)
+	folders = {"", *(re.sub(r"[^/]*$", "", name) for name in found)}
+	for below in sorted(folders) if work else []:
+		names = {*found, *(below + n + ".py" for n in imports)}
+		found += stale_of(work, below, names)
+		if template:
+			found += shadows_of(work, template, below, imports)
+	found += starters_of(work, command) if work else []
 	for name in found:
 		line = []
 		for folder in template, best if is_folder(best) else None, work:

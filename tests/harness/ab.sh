@@ -40,6 +40,17 @@ print(json.load(open(sys.argv[1]))["variants"][int(sys.argv[2])]["command"])' \
     sh -c "$(cat "$dir/command")" >"$dir/out" 2>&1
 }
 
+# What sends the workspace to a pod.
+config="$work/.harnessgym/runs/r/run_config.json"
+cp "$config" "$dir/config.json"
+sed "s|python3 verifier.py|echo remote_h100.py --workspace '/p/a b' --x|" \
+    "$dir/config.json" >"$config"
+touch "$best"/* "$best/../best_manifest.json" # no older than its run
+"$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
+arm 0 && grep -qx 'remote_h100.py --workspace /p/a b_hgym_ab --x' "$dir/out"
+told "a folder on a pod is the bench's own, also where its name has blanks" $?
+cp "$dir/config.json" "$config"
+touch "$best"/* "$best/../best_manifest.json"
 : >"$dir/out"
 "$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
 told "a definition is made" $?

@@ -29,19 +29,31 @@ BEST = {
           "score 1e999", "score nan", "score twice", "score true",
           "score below 0", "score in quotes", "judge put back at once",
           "judge moved", "printed over", "output piped",
-          "prompt again", "score of another task", "judge compiled"],
+          "prompt again", "score of another task", "judge compiled",
+          "judge compiled with its date", "judge compiled with its hash",
+          "module a package of bytes", "python customized",
+          "module hidden among many", "module beside the judge",
+          "expected changed",
+          "cases by name alone", "printed before it", "printed behind it",
+          "printed before a null", "printed behind a mark",
+          "on another device", "in another mode", "longer than it ran",
+          "score in capitals", "score escaped", "score below", "case twice",
+          "output cut", "output added to", "output of another run",
+          "output a folder", "checkpoint claimed", "score 0", "score a list",
+          "score of wide digits", "score of near 0", "total of others"],
     140: ["judge linked", "judge put back", "judge and template swapped",
           "judge swapped twice", "manifest touched", "restore claimed",
           "module shadowed and gone", "iterations renumbered",
           "iteration moved in", "old run newest", "output copied",
           "template dropped", "template's judge dropped", "no template",
-          "template emptied"],
+          "template emptied", "byte code linked"],
     None: ["run beside it", "direction turned", "post without a command",
            "output without a command", "command added", "key changed"],
 }
 # The agent that acts at that moment made up all that there is to see, in the
 # right order; it is found out when HarnessGym goes on.
 UNDECIDED = {"run beside it": ["build 2"]}
+TRUE = {None, liar.BASELINE, *liar.TRUE}
 # A text that the JSON or the page has at the end.
 SAYS = {
     "score edited": "iteration 1: result.json says 1.5, the verifier "
@@ -81,6 +93,23 @@ SAYS = {
     "judge compiled": "judge changed: __pycache__/reference.",
     "output copied": "iteration 1: result.json says 130, the verifier "
                      "printed 110",
+    "judge compiled with its date": "judge changed: __pycache__/reference.",
+    "judge compiled with its hash": "judge changed: __pycache__/reference.",
+    "module a package of bytes": "judge changed: reference/__init__.pyc",
+    "python customized": "judge changed: sitecustomize.py",
+    "module hidden among many": "judge changed: json.py",
+    "module beside the judge": "judge changed: bench/json.py",
+    "byte code linked": "__pycache__/reference.",
+    "expected changed": "judge changed: expected.bin",
+    "cases by name alone": 'without "device" of the baseline',
+    "printed before it": "iteration 2: the verifier printed 1.5 and 110: "
+                         "neither counts",
+    "printed behind it": "iteration 2: the verifier printed 110 and 1.5: "
+                         "neither counts",
+    "on another device": "device is NVIDIA H100, of the baseline cpu",
+    "in another mode": "mode is dev, of the baseline final",
+    "longer than it ran": "60 s of work in a command of 0.1 s",
+    "total of others": "INVALID 1.5 (its cases come to 110)",
     "checkpoint dropped": "the checkpoint of iteration 2 has no files",
     "score in quotes": "it printed no finite number",
 }
@@ -113,21 +142,24 @@ def believed(text):
     run = json.loads(text)
     numbers = [it["score_verified"] for it in run["iterations"]]
     best = run["best_verified"]
-    return numbers + [best["score"] if best else None]
+    return {*numbers, best["score"] if best else None} - TRUE
 
 
 def lie(case):
     """One run: (moments at which it was believed, its end)."""
     name, folder = case
     wrong, seen = [], []
+    acts = [key for key, act in liar.LIES[name].items() if callable(act)]
 
     def look(moment, run):
+        # Until somebody lies it is as the honest one.
+        if run.n < 2 and acts and all(act.endswith(" 2") for act in acts):
+            return
         text = told(run.work, "--json")
         seen.append(moment)
         if moment != "end 2" and json.loads(text)["run_state"] == "finished":
             wrong.append(moment + ": finished")
-        if liar.LIE in believed(text) and \
-                moment not in UNDECIDED.get(name, []):
+        if believed(text) and moment not in UNDECIDED.get(name, []):
             wrong.append(moment)
     try:
         liar.play(folder, name, look)
@@ -141,6 +173,7 @@ def judge(name, folder, config, outcome):
     if not ok(not wrong and len(seen) >= 5, "%s: not believed" % name,
               (wrong, text)):
         return
+    ok("passed with 1.5" not in page, "nor what was restored of it", page)
     run = json.loads(text)
     best = run["best_verified"]
     true = ([score for score, names in BEST.items() if name in names] or
@@ -178,7 +211,7 @@ def test_copies(folder):
     os.rename(two, one)
     os.rename(one + "x", two)
     page = told(to)
-    ok(page.count("result.json is of another iteration") == 2,
+    ok(page.count("result.json is of another iteration") == 3,
        "one whose iterations changed places is told", page)
 
 
@@ -194,7 +227,8 @@ def main():
         with ThreadPoolExecutor(8) as pool:
             for (name, path), outcome in zip(cases, pool.map(lie, cases)):
                 judge(name, path, config, outcome)
-        test_copies(folder)
+        if not sys.argv[1:]:
+            test_copies(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return finish()

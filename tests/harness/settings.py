@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`b` on a run whose kernel is told something offers that as the arms of a
-bench; whatever an agent writes into such a file, nothing of it is run."""
+bench; whatever an agent writes into such a file, nothing of it is run.  On a
+comparison it offers the trials."""
 import glob
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -35,7 +37,7 @@ with open(os.path.join(HERE, "kernel_config.json")) as text:
     config = json.load(text)
 def make(case):
     def f(x):
-        time.sleep((2 + config["num_warps"] + config.get("more", 0)) / 1e3)
+        time.sleep((2 + config["num_warps"] + config.get("more", 0)) / 250)
         return [2.0 * v for v in x]
     return f
 """
@@ -122,7 +124,7 @@ def test_kernel(folder):
                     return one["verdict"]
         return None
     ok(until(lambda: verdict() == "FASTER", LIMIT_S),
-       "the bench finds 3 ms faster than 10", verdict())
+       "the bench finds 12 ms faster than 40", verdict())
     leave(screen)
 
 
@@ -151,6 +153,75 @@ def test_command(folder):
        "the checkpoint against the workspace", screen.screen.text())
     screen.send("\x1b")
     leave(screen)
+
+
+def trial(folder, group, number, kernel, valid=True, judge=VERIFIER):
+    """A trial as HarnessGym leaves it."""
+    own = os.path.join(folder, group, "trial_%d" % number)
+    for name, text in (("verifier.py", judge), (TOLD, json.dumps(kernel))):
+        liar.write(os.path.join(own, "workspace", name), text)
+    liar.write(own + "/workspace/.harnessgym/runs/%s/run_config.json" % group,
+               {})
+    done = subprocess.run(["python3", "verifier.py"], cwd=own + "/workspace",
+                          check=False, capture_output=True, text=True)
+    liar.write(own + "/post.stdout.txt", done.stdout)
+    score = json.loads(done.stdout)["best_us"]
+    liar.write(own + "/trial.json", {
+        "group": group, "trial": number, "status": "solved",
+        "run_id": group, "comparison_valid": True, "post_valid": valid,
+        "objective_post_valid": valid, "post_score": score, "post_result": {
+            "command": "python3 verifier.py", "status": "completed",
+            "return_code": 0, "score": score, "score_key": "best_us"}})
+
+
+def test_trials(folder):
+    """Each that counts and whose files differ, by the task's own judge."""
+    work, task = (os.path.join(folder, name) for name in ("out", "the task"))
+    liar.write(task + "/verifier.py", VERIFIER)
+    trial(work, "plain", 1, {"num_warps": 8})
+    trial(work, "plain", 2, {"num_warps": 8})
+    trial(work, "harnessed", 1, {"num_warps": 4})
+    trial(work, "harnessed", 2, {"num_warps": 2}, valid=False)
+    trial(work, "harnessed", 3, {"num_warps": 1},
+          judge=VERIFIER.replace("100.0", "10.0"))
+
+    def made():
+        return subprocess.run([TUI, "harness", "--ab", work], check=False,
+                              capture_output=True, text=True)
+    done = made()
+    ok(done.returncode != 0 and "has no report yet" in done.stderr,
+       "a comparison under way makes no bench", done)
+    liar.write(work + "/compare_report.json",
+               {"workspace_template": task, "trials": [], "summary": {}})
+    done = made()
+    plan = json.loads(done.stdout or "{}")
+    ok([v["tag"] for v in plan.get("variants", [])] ==
+       ["plain-1", "harnessed-1", "harnessed-3"] and
+       plan["variants"][0]["control"] is True,
+       "its arms are the trials that count, each once", done)
+    ran = [subprocess.run(["sh", "-c", v["command"]], check=False,
+                          capture_output=True, text=True)
+           for v in plan["variants"]]
+    ok([r.returncode for r in ran] == [0, 0, 9] and
+       json.loads(ran[1].stdout)["best_us"] == 140,
+       "each runs, but the one whose judge is another", ran)
+    screen = Program([TUI, work], 150, 50, home_dirs(folder), folder)
+    screen.send("8")
+    screen.wait_for("harnessed", LIMIT_S)
+    screen.send("b")
+    ok(screen.wait_for("type yes", LIMIT_S) and
+       screen.wait_for("harnessed-3", LIMIT_S),
+       "b shows them and waits for a yes", screen.screen.text())
+    screen.send("\x1b")
+    leave(screen)
+    shutil.rmtree(task)
+    ok(subprocess.run(["sh", "-c", plan["variants"][0]["command"]],
+                      check=False, capture_output=True).returncode != 0,
+       "without the task nothing is measured")
+    shutil.rmtree(work + "/harnessed")
+    done = made()
+    ok(done.returncode != 0 and "no two trials" in done.stderr,
+       "two of the same files are none to compare", done)
 
 
 HOSTILE = {
@@ -211,7 +282,8 @@ def test_hostile(folder):
 def main():
     folder = tempfile.mkdtemp()
     try:
-        for test in (test_kernel, test_command, test_hostile):
+        for test in (test_kernel, test_command, test_trials,
+                     test_hostile):
             own = os.path.join(folder, test.__name__)
             os.mkdir(own)
             test(own)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Directories into the model: here as they grow, and over a transport. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

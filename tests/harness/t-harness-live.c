@@ -3,8 +3,6 @@
  * A run watched while another process truncates and rewrites its files: at
  * every look what was known stays known, and the end is as a later read.
  */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the readers make of whole, torn, strange and missing files. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -108,6 +108,23 @@ def test_liars(folder):
     put(folder, table_of(fake), "Traceback (most recent call last):\n")
     says(folder, "a run.log without a score",
          "row 7: results.tsv says 0.5, run.log printed none")
+    put(folder, table_of(ROWS), LOG % "0.992913" +
+        "Traceback (most recent call last):\n  File x\nRuntimeError: CUDA\n")
+    says(folder, "a run.log that crashed behind its score",
+         "row 6: results.tsv says keep, run.log ends in a traceback")
+    ok(look(folder)[0]["iterations"][5]["evidence"] == "none",
+       "is evidence of nothing")
+    for twin in "status", "val_bpb":
+        put(folder, table_of([row + "\t0.5" for row in ROWS],
+                             HEAD.rstrip() + "\t%s\n" % twin))
+        says(folder, "a second column of that name",
+             'two columns that tell it: "%s"' % twin)
+    put(folder, table_of(ROWS + ["c\t\uff10.\uff15\t44\tkeep\tx",
+                                 "d\t0.5\0\t44\tkeep\tx",
+                                 "e\t0x1p-3\t44\tkeep\tx",
+                                 "f\t0.98\t44\tcrash\tx\tkeep\t0.1"]))
+    ok(look(folder)[1]["best_kept_claimed"]["score"] == 0.9929,
+       "other digits, a null, a hexadecimal and tabs in a description")
     put(folder, table_of(ROWS[:5]), LOG % "0.95")
     says(folder, "a crash that was none",
          "row 5: results.tsv says crash, run.log printed 0.95")
@@ -145,6 +162,8 @@ def test_forms(folder):
     run, table = look(folder)
     ok(table["kept"] == 3 and run["iterations"][0]["note"] ==
        "a1b2c3d  baseline", "lines that end with CR LF", table)
+    put(folder, table_of(ROWS), " 10%|#\r 90%|##\rval_bpb: 0.992913\n")
+    ok(look(folder)[1]["run_log_row"] == 6, "a score behind a progress bar")
     put(folder, table_of(ROWS).rstrip("\n"))
     ok(look(folder)[1]["rows"] == 6, "a last line at rest without an end")
     with open(folder + "/results.tsv", "a", encoding="utf-8") as out:

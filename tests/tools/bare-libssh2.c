@@ -8,8 +8,6 @@
  *
  * Prints bytes, seconds from the first to the last, and the MAC.
  */
-#include "config.h"
-
 #include <arpa/inet.h>
 #include <libssh2.h>
 #include <netinet/in.h>

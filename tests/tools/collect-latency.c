@@ -6,8 +6,6 @@
  *
  *	collect-latency CONFIG DB SECONDS
  */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Write made-up training logs into a folder: for benches, tests and demo. */
-#include "config.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the made-up HarnessGym workspace: harness-gen DIR [STEPS]. */
-#include "config.h"
-
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A made-up HarnessGym run, step by step, as HarnessGym writes its files. */
-#include "config.h"
-
 #include "tests/tools/harness_gen.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_TESTS_TOOLS_HARNESS_GEN_H
-#define HGYM_TESTS_TOOLS_HARNESS_GEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ int harness_gen_step(const struct harness_gen *gen, size_t step,
 /* The first `upto` steps (or all that there are) into dir. */
 int harness_gen_write(const char *dir, size_t upto, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -22,15 +22,20 @@ LIE = 1.5
 BASELINE = 140.0
 TRUE = (130.0, 110.0)  # of iteration 1 and 2
 # What follows the number in the kernel is printed as a kernel prints that runs
-# in the verifier's process; with END it ends that.
-VERIFIER = """import json, random, sys
+# in the verifier's process: before THEN at once; with END it ends that.
+VERIFIER = """import json, os, random, sys, time
+begun = time.time()
 value, _, more = open("kernel.txt").read().partition("\\n")
+first, then, more = more.rpartition("THEN")
+sys.stdout.write(first)
 if more.endswith("END"):
-    sys.exit(print(more[:-3].strip()))
-print(json.dumps({"best_us": float(value), "mode": "final",
+    print(more[:-3].strip(), flush=True)
+    os._exit(0)
+print(json.dumps({"best_us": float(value), "mode": "final", "device": "cpu",
                   "status": "passed", "cases": [
                       {"name": "small", "best_us": 1.0},
-                      {"name": "large", "best_us": float(value) - 1}]}))
+                      {"name": "large", "best_us": float(value) - 1}],
+                  "elapsed_seconds": time.time() - begun}))
 sys.stdout.write(more)
 """
 # One that leaves it to a module.
@@ -41,9 +46,12 @@ print(json.dumps({"best_us": value, "mode": "final", "status": "passed"}))
 """
 REFERENCE = "def value(text):\n    return float(text.split()[0])\n"
 PRINTED = '{"best_us": 1.5, "mode": "final", "status": "passed"}\n'
-# The same with all cases of the baseline.
-FULL = json.dumps({**json.loads(PRINTED), "cases": [{"name": "small"},
-                                                    {"name": "large"}]}) + "\n"
+# The same with all cases of the baseline, and with all that these have.
+CASES = json.dumps({**json.loads(PRINTED), "cases": [{"name": "small"},
+                                                     {"name": "large"}]}) + "\n"
+FULL = json.dumps({**json.loads(PRINTED), "device": "cpu", "cases": [
+    {"name": "small", "best_us": 1.0}, {"name": "large", "best_us": 0.5}],
+    "elapsed_seconds": 0.01}) + "\n"
 LIAR = "print(%r)\n" % FULL.strip()
 POST = {"command": "python3 verifier.py", "status": "completed",
         "return_code": 0, "timed_out": False, "duration_seconds": 0.1,
@@ -522,9 +530,7 @@ def two_posts(run):
 
 def print_score(text):
     """The verifier's own sentence with another score in it."""
-    def lie(run):
-        kernel_prints(run, FULL.replace("1.5", text) + "END")
-    return lie
+    return prints(FULL.replace("1.5", text) + "END")
 
 
 def forge_run(run):
@@ -582,17 +588,146 @@ def divide_judge(run):
     write(os.path.join(run.work, "reference.py"), REFERENCE)
 
 
-def compile_judge(run):
-    """Byte code that python runs without a look at its source."""
-    path = os.path.join(run.work, "mine.py")
-    write(path, "def value(text):\n    return %s\n" % LIE)
-    to = importlib.util.cache_from_source(
-        os.path.join(run.work, "reference.py"))
-    os.makedirs(os.path.dirname(to), exist_ok=True)
-    py_compile.compile(
-        path, to,
-        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+def compile_judge(mode):
+    """Byte code that python runs for its source: without a look at that, or
+    because it bears that one's date or hash."""
+    def lie(run):
+        path = os.path.join(run.work, "reference.py")
+        with open(path, "rb") as text:
+            source = text.read()
+        code = compile("def value(text):\n    return %s\n" % LIE, path, "exec")
+        if mode == "date":
+            at = os.stat(path)
+            made = importlib._bootstrap_external._code_to_timestamp_pyc(
+                code, int(at.st_mtime), at.st_size)
+        else:
+            made = importlib._bootstrap_external._code_to_hash_pyc(
+                code, importlib.util.source_hash(source), mode == "checked")
+        to = importlib.util.cache_from_source(path)
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        with open(to, "wb") as out:
+            out.write(made)
+    return lie
+
+
+def shadow_package(run):
+    """A package without a source, where the verifier imports a module."""
+    path = os.path.join(run.work, "reference")
+    write(path + "/__init__.py", "def value(text):\n    return %s\n" % LIE)
+    py_compile.compile(path + "/__init__.py", path + "/__init__.pyc")
+    os.remove(path + "/__init__.py")
+
+
+def customize(run):
+    """Python runs it before the verifier, where the command lets it."""
+    write(os.path.join(run.work, "sitecustomize.py"),
+          "import os\nprint(%r, flush=True)\nos._exit(0)\n" % FULL.strip())
+
+
+def hide_module(run):
+    """A module in the way among more files than anybody lists."""
+    for n in range(4200):
+        with open(os.path.join(run.work, "a%04d" % n), "wb"):
+            pass
+    shadow_module(run)
+
+
+def begin_below(run):
+    """The verifier has a folder of its own."""
+    write(os.path.join(run.work, "bench", "verifier.py"), VERIFIER)
+    os.remove(os.path.join(run.work, "verifier.py"))
+
+
+def shadow_beside(run):
+    """Python looks for modules where the script lies."""
+    write(os.path.join(run.work, "bench", "json.py"),
+          "def dumps(_):\n    return %r\n" % FULL.strip())
+
+
+def link_compiled(run):
+    """The forged byte code is elsewhere, and python follows the link."""
+    compile_judge("date")(run)
+    cache = os.path.join(run.work, "__pycache__")
+    name = [name for name in os.listdir(cache)
+            if name.startswith("reference.")][0]
+    os.rename(os.path.join(cache, name), os.path.join(run.work, "mine"))
+    os.symlink("../mine", os.path.join(cache, name))
+
+
+def begin_large(run):
+    """What is expected is a large file, and decides."""
+    write(os.path.join(run.work, "verifier.py"), VERIFIER.replace(
+        "float(value)", "(float(value) if open('expected.bin').read()[-1] "
+        "== '0' else 1.5)"))
+    write(os.path.join(run.work, "expected.bin"), "0" * 2500000)
+
+
+def change_large(run):
+    write(os.path.join(run.work, "expected.bin"), "0" * 2499999 + "1")
+
+
+def prints(text):
+    """The kernel prints that in the verifier's process."""
+    return lambda run: kernel_prints(run, text)
+
+
+def cut_output(run):
+    path = run.path("post_attempt.stdout.txt")
+    with open(path, "r+", encoding="utf-8") as out:
+        out.truncate(20)
+    forge_result(run)
+
+
+def add_output(run):
+    with open(run.path("post_attempt.stdout.txt"), "a",
+              encoding="utf-8") as out:
+        out.write(FULL)
+
+
+def other_output(run):
+    """The output of another run of the same verifier, moved in."""
+    other = Run(run.work + "-other", run_id="other", iterations=1)
+    other.lies = {"attempt": prints(FULL + "END")}
+    other.play()
+    os.rename(other.path("post_attempt.stdout.txt"),
+              run.path("post_attempt.stdout.txt"))
+    os.rename(other.path("result.json"), run.path("result.json"))
+    shutil.rmtree(other.work)
+
+
+def name_iteration(run):
+    """Numbers of other scripts and with more behind them."""
+    for name in "\u0662", "2\u0662", "2x", "2 ", "+2":
+        shutil.copytree(os.path.dirname(run.path("x")), os.path.join(
+            run.dir, "iterations", name))
+        write(os.path.join(run.dir, "iterations", name,
+                           "post_attempt.stdout.txt"), FULL)
+
+
+def print_errors(run):
+    write(run.path("post_attempt.stderr.txt"), FULL)
+
+
+def make_folder(run):
+    """A folder where the output should be, with another in it."""
+    path = run.path("post_attempt.stdout.txt")
     os.remove(path)
+    write(os.path.join(path, "post_attempt.stdout.txt"), FULL)
+    forge_result(run)
+
+
+def two_keys(run):
+    path = os.path.join(run.dir, "run_config.json")
+    text = json.dumps(read(path))
+    write(path, text[:-1] + ', "post_attempt_score_key": "cases_us"}')
+
+
+def point_at_best(run):
+    """The manifest tells of a checkpoint that nothing printed."""
+    path = os.path.join(run.dir, "checkpoints", "best_manifest.json")
+    write(path, {**read(path), "iteration": 2, "score": LIE})
+    write(os.path.join(run.dir, "checkpoints", "restored_best.stdout.txt"),
+          FULL)
 
 
 def drop_checkpoint(run):
@@ -668,7 +803,51 @@ def pad_result(run):
 LIES = {
     "honest": {},
     "judge divided": {"begun": divide_judge},
-    "judge compiled": {"begun": divide_judge, "attempt 2": compile_judge},
+    "judge compiled": {"begun": divide_judge,
+                       "attempt 2": compile_judge("unchecked")},
+    "judge compiled with its date": {"begun": divide_judge,
+                                     "attempt 2": compile_judge("date")},
+    "judge compiled with its hash": {"begun": divide_judge,
+                                     "attempt 2": compile_judge("checked")},
+    "module a package of bytes": {"begun": divide_judge,
+                                  "attempt 2": shadow_package},
+    "python customized": {"attempt 2": customize, "config": {
+        "post_attempt_command": "PYTHONPATH=. python3 verifier.py"}},
+    "module hidden among many": {"attempt 2": hide_module},
+    "module beside the judge": {
+        "begun": begin_below, "attempt 2": shadow_beside, "config": {
+            "post_attempt_command": "python3 bench/verifier.py"}},
+    "byte code linked": {"begun": divide_judge, "attempt 2": link_compiled},
+    "expected changed": {"begun": begin_large, "attempt 2": change_large},
+    "cases by name alone": {"attempt 2": prints(CASES + "END")},
+    "printed before it": {"attempt 2": prints(FULL + "THEN")},
+    "printed behind it": {"attempt 2": prints(FULL)},
+    "printed before a null": {"attempt 2": prints(FULL + "\0THEN")},
+    "printed behind a mark": {"attempt 2": prints("\ufeff" + FULL + "END")},
+    "on another device": {"attempt 2": prints(
+        FULL.replace("cpu", "NVIDIA H100") + "END")},
+    "in another mode": {"attempt 2": prints(
+        FULL.replace("final", "dev") + "END")},
+    "total of others": {"attempt 2": prints(
+        FULL.replace('"best_us": 0.5', '"best_us": 109') + "END")},
+    "longer than it ran": {"attempt 2": prints(
+        FULL.replace("0.01", "60") + "END")},
+    "score in capitals": {"attempt 2": prints(
+        FULL.replace('"best_us": 1.5', '"BEST_US": 1.5') + "END")},
+    "score escaped": {"attempt 2": prints(FULL.replace(
+        '"best_us": 1.5', '"best_us": 110, "best\\u005fus": 1.5') + "END")},
+    "score below": {"attempt 2": prints(FULL.replace(
+        '"best_us": 1.5', '"metrics": {"best_us": 1.5}') + "END")},
+    "case twice": {"attempt 2": prints(FULL.replace(
+        '"large", ', '"large", "name": "small", ') + "END")},
+    "output cut": {"build 2": cut_output},
+    "output added to": {"build 2": add_output},
+    "output of another run": {"build 2": other_output},
+    "output a folder": {"build 2": make_folder},
+    "iteration misnamed": {"build 2": name_iteration},
+    "score among errors": {"build 2": print_errors},
+    "key twice": {"begun": two_keys},
+    "checkpoint claimed": {"build 2": point_at_best},
     "output copied": {"build 2": copy_output},
     "judge put back at once": {"attempt 2": swap_judge,
                                "printed 2": put_judge_back},
@@ -740,11 +919,17 @@ LIES = {
     "score true": {"attempt 2": print_score("true")},
     "score in quotes": {"attempt 2": print_score('"1.5"')},
     "score below 0": {"attempt 2": print_score("-1.5")},
+    "score 0": {"attempt 2": print_score("-0.0")},
+    "score a list": {"attempt 2": print_score("[1.5]")},
+    "score of wide digits": {"attempt 2": print_score(
+        '"\uff11.\uff15"')},
+    "score of near 0": {"attempt 2": print_score("1e-300")},
 }
 
 
 def play(folder, name, look=None, **config):
     lies = dict(LIES[name])
+    config.update(lies.pop("config", {}))
     if lies.pop("none", False):
         config["post_attempt_command"] = None
     if lies.pop("bare", False):

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The course of a made-up training run: its steps, its time and its fate. */
-#include "config.h"
-
 #include "tests/tools/loggen.h"
 
 #include <assert.h>

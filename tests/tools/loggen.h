@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_TESTS_TOOLS_LOGGEN_H
-#define HGYM_TESTS_TOOLS_LOGGEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ const char *loggen_fate_name(enum loggen_fate fate);
 /* The id of a name, or -1. */
 int loggen_dialect_by_name(const char *name);
 int loggen_fate_by_name(const char *name);
-
-#endif

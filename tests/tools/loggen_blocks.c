@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of text that runs of every family print around their rows. */
-#include "config.h"
-
 #include "tests/tools/loggen_priv.h"
 
 /*

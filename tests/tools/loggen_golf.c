@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The two families of parameter-golf logs, as loggen.c's tables want them. */
-#include "config.h"
-
 #include <math.h>
 
 #include "tests/tools/loggen_priv.h"

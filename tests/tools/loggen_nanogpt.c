@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The family of NanoGPT speedrun logs, as loggen.c's tables want it. */
-#include "config.h"
-
 #include "tests/tools/loggen_priv.h"
 
 static void

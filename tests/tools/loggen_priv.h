@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_TESTS_TOOLS_LOGGEN_PRIV_H
-#define HGYM_TESTS_TOOLS_LOGGEN_PRIV_H
+#pragma once
 
 #include "base/buf.h"
 #include "tests/tools/loggen.h"
@@ -74,5 +73,3 @@ void loggen_say_nvidia_smi(struct loggen *gen);
 void loggen_say_rule(struct loggen *gen);
 void loggen_say_crash(struct loggen *gen);
 void loggen_say_oom(struct loggen *gen);
-
-#endif

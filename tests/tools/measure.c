@@ -5,8 +5,6 @@
  * wall seconds and its peak RSS in bytes.  A process started straight from a
  * large one (Python) would count the large one's memory as its own peak.
  */
-#include "config.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>

@@ -5,8 +5,6 @@
  *
  *	record-demo DIR
  */
-#include "config.h"
-
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Recordings for the demonstration; called by record-demo. */
-#include "config.h"
-
 #include "tests/tools/recording.h"
 
 #include <assert.h>

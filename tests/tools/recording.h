@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_TESTS_TOOLS_RECORDING_H
-#define HGYM_TESTS_TOOLS_RECORDING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void recording_bytes(struct recording *rec, const char *data, size_t len);
 int recording_folder(struct recording *rec, const char *folder,
 		     const char *name, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rule sets: loading, order, and which rules a line may need. */
-#include "config.h"
-
 #include "parsers/format.h"
 
 #include <stdio.h>
@@ -165,8 +163,7 @@ take_rules(const struct json_reader *r, const cJSON *rules, const char *path,
 		struct rule *rule = &format->rules[format->n_rules];
 		struct err why = { ERR_NONE, "" };
 
-		(void)snprintf(at, sizeof(at), "%s[%zu]", path,
-			       format->n_rules++);
+		print_into(at, "%s[%zu]", path, format->n_rules++);
 		rule->format = format->name;
 		rule->event = RUN_EVENT_OTHER;
 		if (json_take(r, rule_fields, node, at, rule) != 0)

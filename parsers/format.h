@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_FORMAT_H
-#define HGYM_PARSERS_FORMAT_H
+#pragma once
 
 #include "parsers/rule.h"
 
@@ -52,5 +51,3 @@ const struct format *format_set_get(const struct format_set *set, size_t i);
 /* All rules, in the order in which they are tried. */
 size_t format_set_rules(const struct format_set *set);
 const struct rule *format_set_rule(const struct format_set *set, size_t i);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cJSON with bounds, in and out, and where in a text a value stands. */
-#include "config.h"
-
 #include "parsers/json.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -288,7 +285,7 @@ print_number(struct buf *out, double value)
 	for (int digits = 15; digits <= 17; digits++) {
 		double again;
 
-		(void)snprintf(text, sizeof(text), "%.*g", digits, value);
+		print_into(text, "%.*g", digits, value);
 		if (str_to_double(str_from(text), &again) && again == value)
 			break;
 	}

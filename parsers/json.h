@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_JSON_H
-#define HGYM_PARSERS_JSON_H
+#pragma once
 
 #include <math.h>
 
@@ -150,5 +149,3 @@ const char *json_get_string(const cJSON *object, const char *key,
 			    const char *fallback);
 double json_get_number(const cJSON *object, const char *key, double fallback);
 bool json_get_bool(const cJSON *object, const char *key, bool fallback);
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON objects into structs by tables; the files of a user, and our own. */
-#include "config.h"
-
 #include "parsers/json_fields.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -163,7 +160,7 @@ take_list(const struct json_reader *r, const struct json_field *f,
 	void *v = xcalloc(n + 1, size);
 	memcpy((char *)base + f->at, &v, sizeof(v));
 	json_each (item, array) {
-		(void)snprintf(at, sizeof(at), "%s[%zu]", path, *taken);
+		print_into(at, "%s[%zu]", path, *taken);
 		if (take_entry(r, f, item, at, v, *taken) != 0)
 			return -1;
 		++*taken;

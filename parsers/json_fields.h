@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_JSON_FIELDS_H
-#define HGYM_PARSERS_JSON_FIELDS_H
+#pragma once
 
 #include "parsers/json.h"
 
@@ -128,5 +127,3 @@ void json_put(cJSON *object, const struct json_field *fields, const void *base);
  * is, and unknown keys are passed over. */
 void json_take_known(const struct json_field *fields, const cJSON *object,
 		     void *base);
-
-#endif

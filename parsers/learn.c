@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Templates of rows to rules: a pattern, and what its names stand for. */
-#include "config.h"
-
 #include "parsers/learn.h"
 
 #include <stdio.h>
@@ -76,10 +74,7 @@ key_of(const struct record *record, const struct pair *pairs, size_t n)
 static struct learned *
 find_learned(struct learn *learn, uint64_t key)
 {
-	for (size_t i = 0; i < learn->n; i++)
-		if (learn->rows[i].key == key)
-			return &learn->rows[i];
-	return NULL;
+	return array_find(one, learn->rows, learn->n, one->key == key);
 }
 
 static struct learned *
@@ -301,9 +296,7 @@ names_of(const struct learned *row)
 {
 	cJSON *names = NULL;
 
-	for (size_t i = 0; i < row->n_names; i++) {
-		const struct learned_name *name = &row->names[i];
-
+	array_each (name, row->names, row->n_names) {
 		if (name->own == name->given || *name->printed == '\0' ||
 		    cJSON_GetObjectItemCaseSensitive(names, name->printed))
 			continue;
@@ -326,7 +319,7 @@ print_rule(struct buf *file, const struct learned *row, size_t number)
 	char name[32];
 
 	add_pattern(&text, row);
-	(void)snprintf(name, sizeof(name), "row-%zu", number);
+	print_into(name, "row-%zu", number);
 	json_add_string(rule, "name", name);
 	json_add_string(rule, "kind", rule_kind_names[row->kind]);
 	cJSON_AddBoolToObject(rule, "pairs", true);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_LEARN_H
-#define HGYM_PARSERS_LEARN_H
+#pragma once
 
 #include "base/buf.h"
 #include "parsers/templates.h"
@@ -26,5 +25,3 @@ void learn_row(void *learn, const struct record *record,
  */
 size_t learn_print(const struct learn *learn, const char *name,
 		   struct buf *file, struct buf *report);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rank and time prefixes of a line. */
-#include "config.h"
-
 #include "parsers/line_prefix.h"
 
 #include "base/clock.h"
@@ -105,18 +103,18 @@ take_epoch(struct line_prefix *out)
 	return true;
 }
 
-/* Whether s has the shape, '0' standing for any digit. */
+/* Whether s has the shape, '0' standing for any digit, '_' for "T" or " ". */
 static bool
 has_shape(struct str s, const char *shape)
 {
-	size_t n = strlen(shape);
-
-	if (s.len < n)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (shape[i] == '0' ? !str_is_digit(s.p[i])
-				    : s.p[i] != shape[i])
+	for (size_t i = 0; shape[i] != '\0'; i++) {
+		if (i == s.len)
 			return false;
+		if (shape[i] == '0'   ? !str_is_digit(s.p[i])
+		    : shape[i] == '_' ? s.p[i] != 'T' && s.p[i] != ' '
+				      : s.p[i] != shape[i])
+			return false;
+	}
 	return true;
 }
 
@@ -132,10 +130,12 @@ zone_minutes(struct str s, size_t at, size_t *len)
 		*len = 1;
 		return 0;
 	}
-	if (has_shape(z, "+00:00") || has_shape(z, "-00:00")) {
+	if (z.len == 0 || (z.p[0] != '+' && z.p[0] != '-'))
+		return 0;
+	if (has_shape(str_skip(z, 1), "00:00")) {
 		*len = 6;
 		minutes = digits(z, 1, 2) * 60 + digits(z, 4, 2);
-	} else if (has_shape(z, "+0000") || has_shape(z, "-0000")) {
+	} else if (has_shape(str_skip(z, 1), "0000")) {
 		*len = 5;
 		minutes = digits(z, 1, 2) * 60 + digits(z, 3, 2);
 	}
@@ -149,8 +149,7 @@ line_prefix_time(struct str s, size_t *len, bool *has_zone)
 		const char *shape;
 		size_t month, day, hour, min, sec;
 	} forms[] = {
-		{ "0000-00-00T00:00:00", 5, 8, 11, 14, 17 },
-		{ "0000-00-00 00:00:00", 5, 8, 11, 14, 17 },
+		{ "0000-00-00_00:00:00", 5, 8, 11, 14, 17 },
 		{ "00000000T000000", 4, 6, 9, 11, 13 },
 	};
 	size_t i = 0, frac, zone;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_LINE_PREFIX_H
-#define HGYM_PARSERS_LINE_PREFIX_H
+#pragma once
 
 #include "base/str.h"
 
@@ -41,5 +40,3 @@ bool line_prefix_task(struct str line, struct line_prefix *out);
  * then), or with one that cannot be (month 13).
  */
 int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone);
-
-#endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes to lines; the first thing that touches what a pod sends. */
-#include "config.h"
-
 #include "parsers/linebuf.h"
 
-#include "parsers/bytes16.h"
+#include "base/bytes16.h"
 
 enum { ESC = 0x1b, BEL = 0x07 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_LINEBUF_H
-#define HGYM_PARSERS_LINEBUF_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -47,5 +46,3 @@ void linebuf_release(struct linebuf *lb);
 void linebuf_feed(struct linebuf *lb, const void *data, size_t len);
 /* End of input: a last line without its LF counts as a line. */
 void linebuf_finish(struct linebuf *lb);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What names and units of numbers stand for, where they leave one reading. */
-#include "config.h"
-
 #include "parsers/meaning.h"
 
 #include <math.h>

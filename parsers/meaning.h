@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_MEANING_H
-#define HGYM_PARSERS_MEANING_H
+#pragma once
 
 #include "parsers/metric.h"
 #include "parsers/pairs.h"
@@ -24,5 +23,3 @@ bool meaning_is_total_loss(struct str name);
 
 /* The same of an evaluation, whose loss is one mean: "average loss". */
 bool meaning_is_mean_loss(struct str name);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Medians of long series in little memory; called by run_apply.c. */
-#include "config.h"
-
 #include "parsers/median.h"
 
 #include <math.h>
@@ -48,9 +46,9 @@ median_add(struct median *m, double value)
 	} else {
 		/* 64, 128, .. as there are more. */
 		if (m->n == 0 || (m->n >= 64 && (m->n & (m->n - 1)) == 0))
-			m->values = xreallocarray(m->values,
-						  m->n > 0 ? 2 * m->n : 64,
-						  sizeof(*m->values));
+			m->values = xreallocarray(
+				m->values, m->n > 0 ? 2 * (size_t)m->n : 64,
+				sizeof(*m->values));
 		m->values[m->n] = value;
 	}
 	m->n++;
@@ -59,11 +57,12 @@ median_add(struct median *m, double value)
 static double
 exact_median(const struct median *m)
 {
-	AUTO_FREE double *sorted = xcalloc(m->n, sizeof(*sorted));
+	size_t n = (size_t)m->n; /* at most MEDIAN_EXACT */
+	AUTO_FREE double *sorted = xcalloc(n, sizeof(*sorted));
 
-	memcpy(sorted, m->values, m->n * sizeof(*sorted));
-	sort_doubles(sorted, m->n);
-	return (sorted[(m->n - 1) / 2] + sorted[m->n / 2]) / 2;
+	memcpy(sorted, m->values, n * sizeof(*sorted));
+	sort_doubles(sorted, n);
+	return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
 double

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_MEDIAN_H
-#define HGYM_PARSERS_MEDIAN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ void median_add(struct median *median, double value);
 /* Of all numbers so far; NaN where there is none. */
 double median_get(const struct median *median);
 void median_release(struct median *median);
-
-#endif

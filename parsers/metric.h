@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_METRIC_H
-#define HGYM_PARSERS_METRIC_H
+#pragma once
 
 #include "base/str.h"
 
@@ -74,5 +73,3 @@ const struct metric_info *metric_info(enum metric m);
 
 /* The metric of that name, or METRIC_COUNT. */
 enum metric metric_by_name(struct str name);
-
-#endif

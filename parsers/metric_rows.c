@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of metrics files, CSV and JSON; called for lines that no rule took. */
-#include "config.h"
-
 #include "parsers/metric_rows.h"
 
 #include <stdlib.h>
@@ -30,6 +28,7 @@ struct rows_seen {
 
 struct metric_rows {
 	struct buf header; /* of the CSV at hand */
+	struct buf framed; /* scratch of as_table */
 	struct str *names; /* owned, MAX_CELLS; NULL: no CSV was seen */
 	size_t n_names;	   /* 0: no CSV */
 	char mark;	   /* between cells: ",", a tab, or " " for blanks */
@@ -46,6 +45,7 @@ metric_rows_new(void)
 	struct metric_rows *rows = xcalloc(1, sizeof(*rows));
 
 	buf_init(&rows->header, LINE_MAX_BYTES);
+	buf_init(&rows->framed, LINE_MAX_BYTES);
 	buf_init(&rows->csv.text, LINE_MAX_BYTES);
 	buf_init(&rows->json.text, LINE_MAX_BYTES);
 	return rows;
@@ -57,6 +57,7 @@ metric_rows_free(struct metric_rows *rows)
 	if (rows == NULL)
 		return;
 	buf_release(&rows->header);
+	buf_release(&rows->framed);
 	buf_release(&rows->csv.text);
 	buf_release(&rows->json.text);
 	free(rows->names);
@@ -252,8 +253,10 @@ is_column(struct str cell)
 }
 
 static int
-column_rank(struct str name)
+column_rank(const struct metric_rows *rows, struct str name)
 {
+	if (str_eq_cstr(name, "#") && str_eq_cstr(rows->names[0], "E"))
+		return 2;
 	return name.len > 0 && (name.p[name.len - 1] | 0x20) == 's'
 		       ? 0
 		       : counter_rank(name);
@@ -291,6 +294,8 @@ header_mark(struct str text)
 		mark = '\t';
 	else if ((comma = memchr(text.p, ';', text.len)) != NULL)
 		mark = is_behind_name(text, comma) ? ';' : '\0';
+	else if (str_starts_with(text, "E    # ")) /* spaCy's epoch and step */
+		return ' ';
 	else if (str_find(text, "oss") == NULL) /* of "loss" or "Loss" */
 		return '\0';
 	else if (text.p[0] == '|')
@@ -321,7 +326,7 @@ begin_csv(struct metric_rows *rows, struct str text)
 			: split_cells(buf_str(&rows->header), rows->mark,
 				      rows->names);
 	for (size_t i = 0; i < rows->n_names; i++) {
-		int rank = column_rank(rows->names[i]);
+		int rank = column_rank(rows, rows->names[i]);
 
 		if (!is_column(rows->names[i])) {
 			rows->n_names = 0;
@@ -359,14 +364,21 @@ read_cells(const struct metric_rows *rows, const struct metric_line *line,
 	return true;
 }
 
-/* "-------  ------" or "|---|---|", between the names and the first row. */
-static bool
-is_ruler(struct str text)
+/* A line of a table in a frame, U+2500 to U+257F, with "|" for each sign. */
+static struct str
+as_table(struct metric_rows *rows, struct str text)
 {
-	for (size_t i = 0; i < text.len; i++)
-		if (strchr("-=:+| ", text.p[i]) == NULL)
-			return false;
-	return text.len > 0;
+	if (!str_starts_with(text, "\xe2\x94"))
+		return text;
+	buf_clear(&rows->framed);
+	for (size_t i = 0; i < text.len; i++) {
+		bool frame = text.len - i >= 3 && text.p[i] == '\xe2' &&
+			     (text.p[i + 1] & 0xfe) == 0x94;
+
+		buf_append_char(&rows->framed, frame ? '|' : text.p[i]);
+		i += frame ? 2 : 0;
+	}
+	return buf_str(&rows->framed);
 }
 
 static bool
@@ -376,7 +388,9 @@ take_csv(struct metric_rows *rows, const struct metric_line *line,
 	bool is_first = rows->csv.n == 1;
 	struct metric_row row, first;
 
-	if (rows->csv.n == 0 && rows->n_names > 0 && is_ruler(line->text))
+	/* "-------  ------" or "|---|---|", below the names. */
+	if (rows->csv.n == 0 && rows->n_names > 0 && line->text.len > 0 &&
+	    str_has_only(line->text, "-=:+| "))
 		return true;
 	if (rows->n_names == 0 || !read_cells(rows, line, &row)) {
 		begin_csv(rows, line->text);
@@ -534,5 +548,8 @@ metric_rows_take(struct metric_rows *rows, const struct metric_line *line,
 	if (text.p[0] == '{' && text.p[text.len - 1] == '}')
 		return may_name_counter(text) &&
 		       take_json(rows, line, fn, user);
-	return take_csv(rows, line, fn, user);
+	struct metric_line row = *line;
+
+	row.text = as_table(rows, text);
+	return take_csv(rows, text.p == row.text.p ? line : &row, fn, user);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_METRIC_ROWS_H
-#define HGYM_PARSERS_METRIC_ROWS_H
+#pragma once
 
 #include "parsers/pairs.h"
 
@@ -50,5 +49,3 @@ struct metric_line {
  */
 bool metric_rows_take(struct metric_rows *rows, const struct metric_line *line,
 		      metric_row_fn fn, void *user);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The named numbers of a line as a record of its rule. */
-#include "config.h"
-
 #include "parsers/pair_record.h"
 
 #include "parsers/meaning.h"
@@ -12,10 +10,8 @@ find_name(const struct rule *rule, const struct pair *pair)
 {
 	struct str name = pair->name.len > 0 ? pair->name : pair->unit;
 
-	for (size_t i = 0; i < rule->n_names; i++)
-		if (str_eq_cstr(name, rule->names[i].printed))
-			return &rule->names[i];
-	return NULL;
+	return array_find(one, rule->names, rule->n_names,
+			  str_eq_cstr(name, one->printed));
 }
 
 int
@@ -88,8 +84,7 @@ pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 	struct pair_fill f = { record, record->present, 0, 0 };
 	size_t k = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct pair *pair = &pairs[i];
+	array_each (pair, pairs, n) {
 		const struct rule_name *name = find_name(record->rule, pair);
 		struct record_pair row = { pair->name, pair->unit, pair->value,
 					   METRIC_COUNT, 1 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_PAIR_RECORD_H
-#define HGYM_PARSERS_PAIR_RECORD_H
+#pragma once
 
 #include "parsers/pairs.h"
 #include "parsers/rule.h"
@@ -19,5 +18,3 @@ void pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 
 /* How sure the name of a counter is that of the optimizer's steps; from 1. */
 int pair_counter_rank(struct str name);
-
-#endif

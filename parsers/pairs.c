@@ -4,8 +4,6 @@
  * separators; an item is words and numbers in turn, where words before a
  * number name it, and words behind one that has no name do.
  */
-#include "config.h"
-
 #include "parsers/pairs.h"
 
 #include <math.h>
@@ -150,10 +148,7 @@ take_heading(struct pairs_reader *r)
 static bool
 is_plain(struct str word)
 {
-	for (size_t i = 0; i < word.len; i++)
-		if (!is_letter(word.p[i]) && word.p[i] != '/')
-			return false;
-	return true;
+	return all_of(i, word.len, is_letter(word.p[i]) || word.p[i] == '/');
 }
 
 /* What the words are, now that no number follows; false: prose. */
@@ -439,8 +434,9 @@ total_end(const struct pairs_reader *r, const char *p, double *total)
 	if (!str_is_digit(byte_at(r, q)) || (slash > p && q == slash + 1))
 		return p;
 	end = pairs_number(q, r->end, total);
-	if (*total != floor(*total) || byte_at(r, end) == '/')
-		*total = (double)NAN;
+	if (*total != floor(*total) || byte_at(r, end) == '/' ||
+	    is_letter(byte_at(r, end)))
+		*total = (double)NAN; /* "200/2.00k", too */
 	return end;
 }
 
@@ -564,6 +560,7 @@ take_number(struct pairs_reader *r)
 	add_slot(r, SLOT_VALUE, start, behind);
 	if (unit != behind)
 		add_slot(r, SLOT_TOTAL, behind, unit);
+	r->has_slots = r->has_slots && (unit == behind || !isnan(total));
 	if (q > unit && is_size_total(r, q)) {
 		r->p = token_end(r, q);
 		r->has_slots = false;
@@ -764,15 +761,6 @@ take_quoted(struct pairs_reader *r)
 				: (struct str){ NULL, 0 });
 }
 
-/* Whether all bytes from p up to end are among these. */
-static bool
-has_only(const char *p, const char *end, const char *bytes)
-{
-	while (p < end && strchr(bytes, *p) != NULL)
-		p++;
-	return p == end;
-}
-
 const char *
 pairs_aside(const char *p, const char *end)
 {
@@ -833,7 +821,7 @@ take_square(struct pairs_reader *r)
 	const char *close = find_close(r, r->p, ']');
 
 	if (close != NULL && close - r->p > 4 &&
-	    has_only(r->p + 1, close, "=>.-# ")) {
+	    str_has_only(str_between(r->p + 1, close), "=>.-# ")) {
 		r->p = close + 1;
 		r->about->is_bar = true;
 		return true;

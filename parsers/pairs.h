@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_PAIRS_H
-#define HGYM_PARSERS_PAIRS_H
+#pragma once
 
 #include "base/str.h"
 
@@ -68,5 +67,3 @@ const char *pairs_number(const char *p, const char *end, double *value);
 bool pairs_is_evaluation(struct str word);
 /* Behind the aside that begins at p; p where there is none. */
 const char *pairs_aside(const char *p, const char *end);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Patterns that a user types: for logs, and for the names in paths. */
-#include "config.h"
-
 #include "parsers/pattern.h"
 
 #include <ctype.h>

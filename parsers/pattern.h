@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_PATTERN_H
-#define HGYM_PARSERS_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -47,5 +46,3 @@ struct pattern *pattern_new_path(const char *text, struct err *err)
  */
 int pattern_take(const struct pattern *pattern, const char *path,
 		 struct str *taken);
-
-#endif

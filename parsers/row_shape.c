@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines that differ in their numbers alone. */
-#include "config.h"
-
 #include "parsers/row_shape.h"
 
 #include <math.h>
@@ -104,8 +102,7 @@ row_shape_read(struct row_shape *shape, struct str line)
 {
 	const char *at = shape->text, *p = line.p, *end = line.p + line.len;
 
-	for (size_t i = 0; i < shape->n_slots; i++) {
-		const struct pair_slot *slot = &shape->slots[i];
+	array_each (slot, shape->slots, shape->n_slots) {
 		struct str before = { at, (size_t)(slot->text.p - at) };
 
 		if (before.len > 0)

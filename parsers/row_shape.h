@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_ROW_SHAPE_H
-#define HGYM_PARSERS_ROW_SHAPE_H
+#pragma once
 
 #include "parsers/pairs.h"
 
@@ -24,5 +23,3 @@ void row_shape_free(struct row_shape *shape);
 
 /* Whether the line is like it; then shape->pairs are the line's. */
 bool row_shape_read(struct row_shape *shape, struct str line);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One PCRE2 rule: JIT code, where a match may begin, groups to metrics. */
-#include "config.h"
-
 #include "parsers/rule.h"
 
 #include <pthread.h>

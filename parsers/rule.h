@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_RULE_H
-#define HGYM_PARSERS_RULE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -168,5 +167,3 @@ record_get(const struct record *record, enum metric m)
 }
 
 _Static_assert(METRIC_COUNT <= 64, "a record has 64 bits of presence");
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The row that a run is: life cycle, names, JSON; the table of metrics. */
-#include "config.h"
-
 #include "parsers/run.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_RUN_H
-#define HGYM_PARSERS_RUN_H
+#pragma once
 
 #include <math.h>
 
@@ -204,5 +203,3 @@ struct sample {
 	uint64_t line;	 /* 1-based */
 	uint64_t known;	 /* the later line that made a row of it; else 0 */
 };
-
-#endif

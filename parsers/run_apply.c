@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Records to the values of one run, and what follows from them. */
-#include "config.h"
-
 #include "parsers/run_apply.h"
 
 #include <stdio.h>
@@ -103,14 +101,11 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 static const struct record_pair *
 pair_of(const struct record *record, enum metric metric)
 {
-	for (size_t i = 0; i < record->n_pairs; i++) {
-		const struct record_pair *pair = &record->pairs[i];
-
-		if (pair->metric == metric && record_has(record, metric) &&
-		    run_same(record->values[metric], pair->value * pair->scale))
-			return pair;
-	}
-	return NULL;
+	return array_find(pair, record->pairs, record->n_pairs,
+			  pair->metric == metric &&
+				  record_has(record, metric) &&
+				  run_same(record->values[metric],
+					   pair->value * pair->scale));
 }
 
 /* A value that the row prints: a point of its metric and of its series. */
@@ -143,10 +138,8 @@ emit_sample(const struct apply *a, enum metric metric, double value)
 static bool
 is_named_before(const struct record *record, size_t i)
 {
-	for (size_t k = 0; k < i; k++)
-		if (str_eq(record->pairs[k].name, record->pairs[i].name))
-			return true;
-	return false;
+	return any_of(k, i,
+		      str_eq(record->pairs[k].name, record->pairs[i].name));
 }
 
 /*
@@ -683,8 +676,7 @@ score_name(struct run_state *s, const struct record *record,
 	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))
 		task = str_skip(task, 1);
 	if (task.len > 0)
-		(void)snprintf(s->task, sizeof(s->task), "%.*s", (int)task.len,
-			       task.p);
+		print_into(s->task, "%.*s", (int)task.len, task.p);
 	int n = snprintf(out, (size_t)2 * SERIES_NAME_BYTES, "%s%s%.*s",
 			 s->task, mode.len > 0 ? "/" : "", (int)mode.len,
 			 mode.p);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_RUN_APPLY_H
-#define HGYM_PARSERS_RUN_APPLY_H
+#pragma once
 
 #include "parsers/median.h"
 #include "parsers/run_score.h"
@@ -104,5 +103,3 @@ void run_state_derive(struct run_state *state, bool final);
 
 /* *out (uninitialised before) is the run as if its log ended here. */
 void run_state_at_end(const struct run_state *state, struct run *out);
-
-#endif

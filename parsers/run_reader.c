@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes of one log to runs: which run a line belongs to. */
-#include "config.h"
-
 #include "parsers/run_reader.h"
 
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "parsers/json.h"
 #include "parsers/line_prefix.h"
 #include "parsers/linebuf.h"
 #include "parsers/metric_rows.h"
@@ -22,6 +21,11 @@ struct run_reader {
 	templates_row_fn on_row;    /* the same */
 	void *user;
 	struct linebuf linebuf;
+	/* What Docker has wrapped: of stdout, of stderr. */
+	struct linebuf wrapped[2];
+	int64_t wrapped_ms;	    /* of the line at hand; 0: none */
+	enum line_class line_class; /* of what it held last */
+	size_t line_bytes;	    /* of it, as it stands in the log */
 	struct source_fold fold;
 	struct metric_rows *rows;
 	/* Rows that no rule knows; NULL: a rule took a row of this log. */
@@ -39,6 +43,7 @@ struct run_reader {
 };
 
 static void take_segment(void *user, const struct segment *segment);
+static void take_unwrapped(void *user, const struct segment *segment);
 static void take_generic(void *user, const struct record *record,
 			 const struct templates_line *place);
 
@@ -66,6 +71,8 @@ run_reader_free(struct run_reader *r)
 	scanner_free(r->scanner);
 	templates_free(r->templates);
 	linebuf_release(&r->linebuf);
+	for (size_t i = 0; i < LENGTH(r->wrapped); i++)
+		linebuf_release(&r->wrapped[i]);
 	metric_rows_free(r->rows);
 	run_state_release(&r->state);
 	source_fold_release(&r->fold);
@@ -111,6 +118,10 @@ run_reader_reset(struct run_reader *r, void *user)
 {
 	linebuf_release(&r->linebuf);
 	linebuf_init(&r->linebuf, take_segment, r);
+	for (size_t i = 0; i < LENGTH(r->wrapped); i++) {
+		linebuf_release(&r->wrapped[i]);
+		linebuf_init(&r->wrapped[i], take_unwrapped, r);
+	}
 	source_fold_reset(&r->fold);
 	metric_rows_reset(r->rows);
 	templates_free(r->templates);
@@ -179,11 +190,11 @@ close_run(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
 
 /* The bytes of the file before the line at hand. */
 static uint64_t
-bytes_before(const struct run_reader *r, const struct segment *segment)
+bytes_before(const struct run_reader *r)
 {
 	uint64_t here = r->linebuf.consumed;
 
-	return here > segment->text.len ? here - segment->text.len - 1 : 0;
+	return here > r->line_bytes ? here - r->line_bytes - 1 : 0;
 }
 
 /*
@@ -196,7 +207,7 @@ next_run(struct run_reader *r, const struct segment *segment, bool carry)
 	double n_gpus = r->state.run.n_gpus;
 	double batch = r->state.run.train_batch_tokens;
 	double cap_s = r->state.run.cap_s;
-	uint64_t before = bytes_before(r, segment);
+	uint64_t before = bytes_before(r);
 
 	close_run(r, segment->line - 1, before);
 	begin_run(r, segment->line, before);
@@ -623,6 +634,8 @@ read_segment(struct run_reader *r, const struct segment *segment)
 		prefix.rest = str_skip(prefix.rest, 1);
 	if (prefix.rest.len > 0 && line_prefix_may_begin(prefix.rest.p[0]))
 		line_prefix_split(prefix.rest, &prefix);
+	if (prefix.wall_ms == 0)
+		prefix.wall_ms = r->wrapped_ms;
 	if (r->state.unnamed != 0)
 		run_state_exception(&r->state, segment->line, prefix.rest);
 	if (r->fold.inside)
@@ -668,17 +681,56 @@ skip_source(void *user, struct str text, uint64_t *lines)
 }
 
 static void
+take_unwrapped(void *user, const struct segment *segment)
+{
+	struct run_reader *r = user;
+	struct segment inner = *segment;
+
+	inner.line = r->line;
+	r->line_class = read_segment(r, &inner);
+}
+
+/*
+ * A line of Docker's JSON files, {"log":"..\n","stream":"stdout","time":".."}:
+ * what the program wrote, its line ends among it; false for another.
+ */
+static bool
+take_wrapped(struct run_reader *r, const struct segment *segment)
+{
+	bool has_zone;
+	size_t len;
+
+	if (!str_starts_with(segment->text, "{\"log\":\""))
+		return false;
+	AUTO_JSON line = json_parse(segment->text, JSON_BARE_REFUSED, NULL);
+	const char *log = json_get_string(line, "log", NULL);
+	const char *stream = json_get_string(line, "stream", NULL);
+	const char *time = json_get_string(line, "time", NULL);
+	if (log == NULL || stream == NULL || time == NULL)
+		return false;
+	r->wrapped_ms = line_prefix_time(str_from(time), &len, &has_zone);
+	linebuf_feed(&r->wrapped[strcmp(stream, "stderr") == 0], log,
+		     strlen(log));
+	r->wrapped_ms = 0;
+	return true;
+}
+
+static void
 take_segment(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
 
 	r->line = segment->line;
-	enum line_class class = read_segment(r, segment);
-
-	r->linebuf.skip = r->fold.inside ? skip_source : NULL;
+	r->line_bytes = segment->text.len;
+	r->line_class = LINE_PLAIN;
+	bool wrapped = take_wrapped(r, segment);
+	if (!wrapped)
+		take_unwrapped(r, segment);
+	r->linebuf.skip = r->fold.inside && !wrapped ? skip_source : NULL;
 
 	if (segment->ends_line && r->cb.on_line != NULL)
-		r->cb.on_line(r->user, segment->line, segment->text, class);
+		r->cb.on_line(r->user, segment->line, segment->text,
+			      r->line_class);
 }
 
 void
@@ -691,6 +743,8 @@ void
 run_reader_finish(struct run_reader *r)
 {
 	linebuf_finish(&r->linebuf);
+	for (size_t i = 0; i < LENGTH(r->wrapped); i++)
+		linebuf_finish(&r->wrapped[i]);
 	if (r->templates != NULL)
 		templates_finish(r->templates);
 	source_fold_finish(&r->fold);

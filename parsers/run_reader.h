@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_RUN_READER_H
-#define HGYM_PARSERS_RUN_READER_H
+#pragma once
 
 #include "parsers/format.h"
 #include "parsers/templates.h"
@@ -76,5 +75,3 @@ uint64_t run_reader_limit_hits(const struct run_reader *reader, size_t i);
 /* Lines and bytes read so far, of the whole file. */
 uint64_t run_reader_lines(const struct run_reader *reader);
 uint64_t run_reader_bytes(const struct run_reader *reader);
-
-#endif

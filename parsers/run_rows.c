@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs out of tables (JSON, CSV); called by the leaderboard's command. */
-#include "config.h"
-
 #include "parsers/run_rows.h"
 
 #include <stdlib.h>
@@ -62,10 +60,8 @@ tell_unknown(struct reader *r, const char *key)
 static const struct number_key *
 find_number(const char *name)
 {
-	for (size_t i = 0; i < LENGTH(number_keys); i++)
-		if (strcmp(number_keys[i].name, name) == 0)
-			return &number_keys[i];
-	return NULL;
+	return array_find(one, number_keys, LENGTH(number_keys),
+			  strcmp(one->name, name) == 0);
 }
 
 /* Of a run, of a row that is of no run, or of what is under way of one. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_RUN_ROWS_H
-#define HGYM_PARSERS_RUN_ROWS_H
+#pragma once
 
 #include "base/err.h"
 #include "parsers/run.h"
@@ -42,5 +41,3 @@ struct run_rows_cb {
 int run_rows_read(struct str text, const char *name,
 		  const struct run_rows_cb *cb, void *user, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

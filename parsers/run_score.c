@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which evaluation is the score; pure, called by run_apply.c. */
-#include "config.h"
-
 #include "parsers/run_score.h"
 
 #include <stdlib.h>
@@ -25,10 +23,8 @@ is_known_post(const struct result *r)
 bool
 run_results_any(const struct run_results *results, unsigned int stages)
 {
-	for (size_t i = 0; i < results->n; i++)
-		if ((stages >> results->items[i].stage & 1) != 0)
-			return true;
-	return false;
+	return any_of(i, results->n,
+		      (stages >> results->items[i].stage & 1) != 0);
 }
 
 bool
@@ -93,15 +89,11 @@ has_exact_twin(const struct run_results *results, const struct result *r)
 {
 	if (r->label[base_length(r->label)] != '\0')
 		return false;
-	for (size_t i = 0; i < results->n; i++) {
-		const struct result *other = &results->items[i];
-
-		if (other != r && other->stage == r->stage &&
-		    other->label[base_length(other->label)] != '\0' &&
-		    are_twins(r, other))
-			return true;
-	}
-	return false;
+	return array_any(other, results->items, results->n,
+			 other != r && other->stage == r->stage &&
+				 other->label[base_length(other->label)] !=
+					 '\0' &&
+				 are_twins(r, other));
 }
 
 /* A roundtrip label that repeats the figure of a better kind before it. */
@@ -110,15 +102,10 @@ is_alias(const struct run_results *results, const struct result *r)
 {
 	if (r->stage != STAGE_ROUNDTRIP)
 		return false;
-	for (size_t i = 0; i < results->n && &results->items[i] != r; i++) {
-		const struct result *before = &results->items[i];
-
-		if ((before->stage == STAGE_SLIDING ||
-		     before->stage == STAGE_TTT) &&
-		    same_figure(before->bpb, r->bpb))
-			return true;
-	}
-	return false;
+	return array_any(before, results->items, (size_t)(r - results->items),
+			 (before->stage == STAGE_SLIDING ||
+			  before->stage == STAGE_TTT) &&
+				 same_figure(before->bpb, r->bpb));
 }
 
 static bool
@@ -154,9 +141,7 @@ stage_result(const struct run_results *results, enum rule_stage stage)
 	bool take_last = stage == STAGE_ROUNDTRIP || stage == STAGE_PREQUANT;
 	const struct result *found = NULL;
 
-	for (size_t i = 0; i < results->n; i++) {
-		const struct result *r = &results->items[i];
-
+	array_each (r, results->items, results->n) {
 		if (r->stage == stage && counts(results, r) &&
 		    (found == NULL || take_last || r->bpb < found->bpb))
 			found = r;
@@ -196,9 +181,7 @@ best_known(const struct run_results *results)
 {
 	const struct result *best = NULL;
 
-	for (size_t i = 0; i < results->n; i++) {
-		const struct result *r = &results->items[i];
-
+	array_each (r, results->items, results->n) {
 		if (is_known_post(r) && counts(results, r) &&
 		    (best == NULL || r->bpb < best->bpb))
 			best = r;
@@ -210,14 +193,9 @@ best_known(const struct run_results *results)
 static bool
 is_disputed(const struct run_results *results, const struct result *best)
 {
-	for (size_t i = 0; i < results->n; i++) {
-		const struct result *r = &results->items[i];
-
-		if (r->stage == STAGE_UNKNOWN && r->bpb < best->bpb &&
-		    !same_figure(r->bpb, best->bpb))
-			return true;
-	}
-	return false;
+	return array_any(r, results->items, results->n,
+			 r->stage == STAGE_UNKNOWN && r->bpb < best->bpb &&
+				 !same_figure(r->bpb, best->bpb));
 }
 
 /* The eval time of a figure, from its own line or its twin's or alias's. */
@@ -226,9 +204,7 @@ eval_ms_of(const struct run_results *results, const struct result *r)
 {
 	if (run_has(r->eval_ms))
 		return r->eval_ms;
-	for (size_t i = 0; i < results->n; i++) {
-		const struct result *other = &results->items[i];
-
+	array_each (other, results->items, results->n) {
 		if (run_has(other->eval_ms) && other->stage == r->stage &&
 		    are_twins(other, r))
 			return other->eval_ms;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_RUN_SCORE_H
-#define HGYM_PARSERS_RUN_SCORE_H
+#pragma once
 
 #include "parsers/rule.h"
 
@@ -69,5 +68,3 @@ void run_results_apply(const struct run_results *results, struct run *run);
  * printed so far stays in its stage.
  */
 void run_results_withhold(struct run *run);
-
-#endif

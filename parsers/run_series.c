@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers of any name that a run printed; filled by its rows. */
-#include "config.h"
-
 #include "parsers/run_series.h"
 
 #include <pthread.h>
@@ -162,8 +160,7 @@ run_series_to_json(const struct run *run)
 {
 	cJSON *array = cJSON_CreateArray();
 
-	for (size_t i = 0; i < run->n_series; i++) {
-		const struct run_series *s = &run->series[i];
+	array_each (s, run->series, run->n_series) {
 		cJSON *o = cJSON_CreateObject();
 
 		json_add_string(o, "name", s->name);
@@ -217,8 +214,7 @@ run_series_called(const struct run *run, const char *name)
 	const struct run_series *printed = NULL, *labelled = NULL;
 	char label[SERIES_LABEL_BYTES];
 
-	for (size_t i = 0; i < run->n_series; i++) {
-		const struct run_series *s = &run->series[i];
+	array_each (s, run->series, run->n_series) {
 		bool is_label = strcmp(series_label(s->metric, s->name, label),
 				       name) == 0;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_RUN_SERIES_H
-#define HGYM_PARSERS_RUN_SERIES_H
+#pragma once
 
 #include "parsers/run.h"
 
@@ -55,5 +54,3 @@ double run_series_last(const struct run_series *series, const char *name);
 
 /* The printed name that such a label may have been made of. */
 void series_printed(const char *label, char out[SERIES_NAME_BYTES]);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A quick look at first bytes and literals, then the rules in their order. */
-#include "config.h"
-
 #include "parsers/scan.h"
 
 #include <stdlib.h>
@@ -186,11 +184,8 @@ take_steps(const struct rule *rule, struct str line, struct record *record)
 
 	if (!steps_match(&rule->steps, line, numbers))
 		return false;
-	for (size_t i = 0; i < rule->n_groups; i++) {
-		const struct rule_group *group = &rule->groups[i];
-
+	array_each (group, rule->groups, rule->n_groups)
 		set_number(record, group, numbers[group->number - 1]);
-	}
 	return true;
 }
 
@@ -221,8 +216,7 @@ take_groups(struct scanner *scanner, size_t i, struct str line,
 		scanner->limit_hits[i] += rc != PCRE2_ERROR_NOMATCH;
 		return false;
 	}
-	for (size_t k = 0; k < rule->n_groups; k++) {
-		const struct rule_group *group = &rule->groups[k];
+	array_each (group, rule->groups, rule->n_groups) {
 		struct str text = group_text(line, ovector, group->number);
 
 		if (text.p == NULL)
@@ -263,7 +257,8 @@ try_rule(struct scanner *scanner, size_t i, struct str line,
 	const struct rule *rule = scanner->index->rules[i].rule;
 
 	if (rule->needs != NULL &&
-	    memmem(line.p, line.len, rule->needs, rule->needs_len) == NULL)
+	    str_find_str(line, (struct str){ rule->needs, rule->needs_len }) ==
+		    NULL)
 		return false;
 	record->rule = rule;
 	record->present = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_SCAN_H
-#define HGYM_PARSERS_SCAN_H
+#pragma once
 
 #include "parsers/rule.h"
 
@@ -65,5 +64,3 @@ bool scanner_scan_cut(struct scanner *scanner, struct str line,
 
 /* How often rule number i ran into the match limit. */
 uint64_t scanner_limit_hits(const struct scanner *scanner, size_t i);
-
-#endif

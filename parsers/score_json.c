@@ -3,11 +3,8 @@
  * The JSON of a verifier or benchmark to one score that does or does not
  * count, and to a row of `parse` and a line of the leaderboard.
  */
-#include "config.h"
-
 #include "parsers/score_json.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -240,15 +237,14 @@ explain_value(struct score_json *score)
 	const cJSON *node = json_get(score->root, score->key);
 
 	if (!cJSON_IsNumber(node) || !isfinite(node->valuedouble))
-		(void)snprintf(score->why, sizeof(score->why),
-			       "\"%.100s\" is not a finite number", score->key);
+		print_into(score->why, "\"%.100s\" is not a finite number",
+			   score->key);
 	else if (score->doubtful)
-		(void)snprintf(score->why, sizeof(score->why),
-			       "\"%.100s\" is %g: nothing measures that",
-			       score->key, node->valuedouble);
+		print_into(score->why,
+			   "\"%.100s\" is %g: nothing measures that",
+			   score->key, node->valuedouble);
 	else
-		(void)snprintf(score->why, sizeof(score->why),
-			       "\"%.100s\" is not above 0", score->key);
+		print_into(score->why, "\"%.100s\" is not above 0", score->key);
 }
 
 static void
@@ -258,17 +254,14 @@ explain(struct score_json *score, const char *key)
 
 	score->why[0] = '\0';
 	if (score->has_status && !score_status_passes(score->status))
-		(void)snprintf(score->why, sizeof(score->why),
-			       "status is \"%s\"", score->status);
+		print_into(score->why, "status is \"%s\"", score->status);
 	else if (score->denied != NULL)
-		(void)snprintf(score->why, sizeof(score->why),
-			       "its \"%s\" says that it failed", score->denied);
+		print_into(score->why, "its \"%s\" says that it failed",
+			   score->denied);
 	else if (!score->passed)
-		(void)snprintf(score->why, sizeof(score->why),
-			       "it says verified: false");
+		print_into(score->why, "it says verified: false");
 	else if (score->key == NULL)
-		(void)snprintf(score->why, sizeof(score->why),
-			       "it has no \"%s\"", name);
+		print_into(score->why, "it has no \"%s\"", name);
 	else if (!isfinite(score->value))
 		explain_value(score);
 }
@@ -280,13 +273,12 @@ look_for_doubt(struct score_json *score, struct str text)
 	const char *twin = json_duplicate_key(score->root);
 
 	if (twin != NULL)
-		(void)snprintf(score->why, sizeof(score->why),
-			       "\"%.100s\" stands twice in it", twin);
+		print_into(score->why, "\"%.100s\" stands twice in it", twin);
 	else if (score->key != NULL && is_contradicted(score, text))
-		(void)snprintf(score->why, sizeof(score->why),
-			       "two JSON objects in it, each with another "
-			       "\"%.80s\"",
-			       score->key);
+		print_into(score->why,
+			   "two JSON objects in it, each with another "
+			   "\"%.80s\"",
+			   score->key);
 	else
 		return false;
 	score->doubtful = true;
@@ -303,10 +295,9 @@ score_json_read(struct score_json *score, struct str text, const char *key,
 	if (score->root == NULL)
 		return -1;
 	score->has_status = json_get(score->root, "status") != NULL;
-	(void)snprintf(score->status, sizeof(score->status), "%s",
-		       json_get_string(score->root, "status", ""));
-	(void)snprintf(score->mode, sizeof(score->mode), "%s",
-		       json_get_string(score->root, "mode", ""));
+	print_into(score->status, "%s",
+		   json_get_string(score->root, "status", ""));
+	print_into(score->mode, "%s", json_get_string(score->root, "mode", ""));
 	const cJSON *verified = json_get(score->root, "verified");
 	score->verified = cJSON_IsTrue(verified);
 	score->denied = find_denial(score->root);
@@ -409,8 +400,7 @@ score_case_best(const cJSON *node, const char *key, const cJSON **median)
 			best = member;
 	}
 	if (best != NULL && strncmp(best->string, "best_", 5) == 0)
-		(void)snprintf(name, sizeof(name), "median_%s",
-			       best->string + 5);
+		print_into(name, "median_%s", best->string + 5);
 	*median = json_get(node, name);
 	return best;
 }
@@ -438,8 +428,7 @@ find_task(struct score_row *row)
 					    : root;
 
 		if (json_get(part, tasks[i].key) != NULL)
-			(void)snprintf(row->task, sizeof(row->task), "%s",
-				       tasks[i].task);
+			print_into(row->task, "%s", tasks[i].task);
 	}
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_SCORE_JSON_H
-#define HGYM_PARSERS_SCORE_JSON_H
+#pragma once
 
 #include "parsers/json.h"
 
@@ -113,5 +112,3 @@ void score_row_set_effort(struct score_row *row, double warmup, double repeats);
  * it stands, "score_why" says why it does not count.
  */
 cJSON *score_row_json(const struct score_row *row);
-
-#endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Notices a training script printed into the log, and hashes it. */
-#include "config.h"
-
 #include "parsers/source_fold.h"
 
 #include <stdlib.h>
 
+#include "base/bytes16.h"
 #include "base/xalloc.h"
-#include "parsers/bytes16.h"
 
 /* A longer script is hashed, but not remembered. */
 #define KEEP_BYTES ((size_t)256 * 1024)
@@ -45,15 +43,11 @@ find_like(const struct script_hash *h, struct str text)
 {
 	if (h->like != NULL && goes_on(h->like, h->len, text))
 		return h->like;
-	for (size_t i = 0; i < h->n_known; i++) {
-		const struct script *s = &h->known[i];
-
-		if (goes_on(s, h->len, text) &&
-		    (h->len == 0 ||
-		     memcmp(s->text.data, h->like->text.data, h->len) == 0))
-			return s;
-	}
-	return NULL;
+	return array_find(
+		s, h->known, h->n_known,
+		goes_on(s, h->len, text) &&
+			(h->len == 0 || memcmp(s->text.data, h->like->text.data,
+					       h->len) == 0));
 }
 
 /* Hash the next bytes, and keep them in the oldest script's place. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_SOURCE_FOLD_H
-#define HGYM_PARSERS_SOURCE_FOLD_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/sha256.h"
@@ -76,5 +75,3 @@ size_t source_fold_skip(struct source_fold *fold, struct str text,
 bool source_fold_may_end(const struct source_fold *fold);
 /* The script is over (end of a run, or a row of training). */
 void source_fold_finish(struct source_fold *fold);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Patterns that need no regex engine; used by rule.c and scan.c. */
-#include "config.h"
-
 #include "parsers/steps.h"
 
 #include <ctype.h>
@@ -351,9 +349,7 @@ steps_match(const struct steps *steps, struct str line,
 
 	while (steps->indented && p < end && *p == ' ')
 		p++;
-	for (size_t i = 0; i < steps->n; i++) {
-		const struct rule_step *s = &steps->items[i];
-
+	array_each (s, steps->items, steps->n) {
 		if ((load_word(p, (size_t)(end - p)) & s->mask) != s->word)
 			return false;
 		p += s->len;

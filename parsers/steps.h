@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_STEPS_H
-#define HGYM_PARSERS_STEPS_H
+#pragma once
 
 #include "base/str.h"
 
@@ -75,5 +74,3 @@ bool steps_match(const struct steps *steps, struct str line,
  * its thousands ("1,234,567.5"); false for what is none.
  */
 bool steps_number(struct str text, double *value);
-
-#endif

@@ -3,8 +3,6 @@
  * nvidia-smi, load and free disk of a pod; called by the collector.  The
  * order of the columns is that of TELEMETRY_QUERY.
  */
-#include "config.h"
-
 #include "parsers/telemetry.h"
 
 #include <stdio.h>
@@ -83,7 +81,7 @@ hex_bits(struct str cell, uint64_t *bits)
 
 	if (cell.len < 3 || cell.len > 18 || !str_starts_with(cell, "0x"))
 		return false;
-	(void)snprintf(text, sizeof(text), "%.*s", (int)cell.len, cell.p);
+	print_into(text, "%.*s", (int)cell.len, cell.p);
 	*bits = strtoull(text + 2, &end, 16);
 	return *end == '\0';
 }
@@ -123,9 +121,8 @@ add_gpu(struct telemetry_reader *r, int index,
 	if (now->n_gpus >= TELEMETRY_MAX_GPUS)
 		return;
 	if (now->n_gpus == 0)
-		(void)snprintf(now->gpu_name, sizeof(now->gpu_name), "%.*s",
-			       (int)cells[COLUMN_NAME].len,
-			       cells[COLUMN_NAME].p);
+		print_into(now->gpu_name, "%.*s", (int)cells[COLUMN_NAME].len,
+			   cells[COLUMN_NAME].p);
 	struct telemetry_gpu *gpu = &now->gpus[now->n_gpus++];
 	*gpu = (struct telemetry_gpu){
 		.index = index,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_TELEMETRY_H
-#define HGYM_PARSERS_TELEMETRY_H
+#pragma once
 
 #include "parsers/run.h"
 
@@ -62,5 +61,3 @@ bool telemetry_line(struct telemetry_reader *reader, struct str line);
  * SCRIPT sh FOLDER` on the pod.
  */
 extern const char telemetry_script[];
-
-#endif

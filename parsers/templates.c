@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines that come again with other numbers, and which of them are rows. */
-#include "config.h"
-
 #include "parsers/templates.h"
 
 #include <stdlib.h>
@@ -105,6 +103,8 @@ struct templates {
 	struct templates_line dict_place;
 	double epoch;	       /* printed last, on any line */
 	double total;	       /* of bars that are rows; absent: none yet */
+	double plan;	       /* of the last row; absent: it had none */
+	bool evaluating;       /* a line said so; no row of that plan since */
 	double step;	       /* of the last row that had one */
 	double stride;	       /* from the one before to it */
 	uint64_t step_name;    /* of the counter it came from; 0: none yet */
@@ -142,6 +142,7 @@ templates_new(templates_row_fn fn, void *user)
 	buf_init(&ts->dict, TEMPLATES_LINE_BYTES);
 	ts->rank = -1;
 	ts->epoch = ts->total = ts->step = ts->stride = RUN_ABSENT;
+	ts->plan = RUN_ABSENT;
 	return ts;
 }
 
@@ -794,6 +795,32 @@ is_other_bar(const struct templates *ts, const struct row *row)
 	       row->pairs[row->counter].total != ts->total;
 }
 
+/*
+ * "Eval begin..": rows that count to elsewhere are of the evaluation, as long
+ * as no line says that training goes on.
+ */
+static void
+note_evaluation(struct templates *ts, struct str text)
+{
+	struct str rest = text, word;
+
+	if (str_next(&rest, ' ', &word) && pairs_is_evaluation(word))
+		ts->evaluating = true;
+	else if (ts->evaluating && has_word(text, "train epoch"))
+		ts->evaluating = false;
+}
+
+/* Whether the row is of an evaluation that was told of. */
+static bool
+is_evaluated(struct templates *ts, const struct row *row)
+{
+	double total = row->pairs[row->counter].total;
+
+	ts->evaluating = ts->evaluating && run_has(total) &&
+			 run_has(ts->plan) && total != ts->plan;
+	return ts->evaluating;
+}
+
 /* A line with a counter and figures. */
 static bool
 take_row(struct templates *ts, struct row *row)
@@ -805,8 +832,9 @@ take_row(struct templates *ts, struct row *row)
 	if (row->place.cut &&
 	    (t == NULL || !t->accepted || !drop_cut_pair(row)))
 		return false;
-	if (is_other_bar(ts, row))
+	if (is_other_bar(ts, row) || is_evaluated(ts, row))
 		return false;
+	ts->plan = row->pairs[row->counter].total;
 	if (t == NULL)
 		t = add_template(ts, key, row->about.is_bar);
 	if (t->accepted) {
@@ -900,10 +928,55 @@ address_end(struct str text)
 	return points == 3 ? end : NULL;
 }
 
+/* Where ends "Nov 20 10:00:00 " or "Nov 20 10:00:00 node-3 python3[123]: ". */
+static const char *
+syslog_end(struct str text)
+{
+	struct str head = { text.p, text.len < 120 ? text.len : 120 };
+	const char *end;
+
+	if (text.len < 20 || text.p[3] != ' ' || text.p[6] != ' ' ||
+	    text.p[9] != ':' || text.p[12] != ':' || text.p[15] != ' ')
+		return NULL;
+	head = str_skip(head, 16);
+	end = str_find(head, "]: ");
+	head = str_between(head.p, end != NULL ? end : head.p);
+	/* A message may begin with "Epoch [3]: ". */
+	return str_find(head, " ") == NULL || str_find(head, " [") != NULL ||
+			       str_find(head, ": ") != NULL
+		       ? text.p + 15
+		       : end + 1;
+}
+
+/* Behind the "node-3 python3[123]: " of a journal; not "Train step[123]: ". */
+static struct str
+skip_process(struct str text)
+{
+	const char *end = find_near(text, ']', 100);
+	struct str host, name, head = { text.p, 0 };
+
+	if (end == NULL || end + 2 >= text.p + text.len || end[1] != ':' ||
+	    end[2] != ' ')
+		return text;
+	head.len = (size_t)(end - text.p);
+	if (!str_next(&head, ' ', &host) || !str_next(&head, '[', &name) ||
+	    name.len == 0 || memchr(name.p, ' ', name.len) != NULL ||
+	    !str_has_only(head, "0123456789") ||
+	    str_is_like(name, "step epoch iter iteration batch round"))
+		return text;
+	return str_trim(str_between(end + 2, text.p + text.len));
+}
+
 /* Where ends what some loggers write before the message; NULL: none. */
 static const char *
 logger_end(struct str text)
 {
+	const char *arrow = syslog_end(text);
+
+	if (arrow != NULL)
+		return arrow;
+	if (text.p[0] == '[' && text.p[3] == '/' && text.p[6] == '/')
+		return find_near(text, ']', 20); /* "[11/22/26 10:00:00]" */
 	if (text.p[0] == '[' && !(text.p[1] >= '0' && text.p[1] <= '9'))
 		return bracket_end(text);
 	if (text.p[0] == '(') /* "(worker pid=12) ", not "(epoch: 1, .." */
@@ -912,14 +985,14 @@ logger_end(struct str text)
 	    ((text.p[5] == ' ' && text.p[8] == ':') || /* "I1122 12:.." */
 	     (text.p[9] == ' ' && text.p[12] == ':'))) /* "I20261122 .." */
 		return find_near(text, ']', 100);
-	if (str_starts_with(text, "stdout F ")) /* of a container */
+	if (str_starts_with(text, "stdout F ") || /* of a container */
+	    str_starts_with(text, "stderr F "))
 		return text.p + 8;
 	if (str_starts_with(text, "[1,")) /* "[1,mpirank:0]<stdout>:" */
 		return tag_end(text);
 	if (text.p[0] >= '0' && text.p[0] <= '9')
 		return address_end(text);
-	const char *arrow =
-		memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
+	arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
 	return arrow != NULL ? arrow + 1 : NULL;
 }
 
@@ -936,10 +1009,37 @@ skip_logger(struct str text)
 	return str_trim(str_skip(text, n));
 }
 
-/* The line without what stands before its message. */
+/* Without the "train.py:123" that Rich's logger puts at the end of a line. */
 static struct str
-message_of(struct str text)
+without_place(struct str text)
 {
+	size_t n = text.len;
+
+	while (n > 0 && str_is_digit(text.p[n - 1]))
+		n--;
+	if (n == text.len || n < 5 || memcmp(text.p + n - 4, ".py:", 4) != 0)
+		return text;
+	while (n > 0 && text.p[n - 1] != ' ')
+		n--;
+	return n > 0 ? str_trim((struct str){ text.p, n }) : text;
+}
+
+/* The line without what loggers put around its message. */
+static struct str
+message_of(const struct templates_line *line)
+{
+	struct str text =
+		line->wall_ms != 0 ? skip_process(line->text) : line->text;
+
+	/* Rich leaves out a time that it printed before, not the level. */
+	if (text.len > 8 && text.p[0] == ' ')
+		text = str_trim(text);
+	if (text.len > 8 && text.p[1] >= 'A' && text.p[1] <= 'Z') {
+		struct line_prefix prefix;
+
+		line_prefix_split(text, &prefix);
+		text = prefix.rest;
+	}
 	for (int i = 0; i < 3; i++) {
 		struct line_prefix prefix;
 		struct str rest = skip_logger(text);
@@ -949,7 +1049,7 @@ message_of(struct str text)
 		line_prefix_split(rest, &prefix);
 		text = prefix.rest;
 	}
-	return text;
+	return without_place(text);
 }
 
 void
@@ -1014,6 +1114,7 @@ give_quickly(struct templates *ts, struct template *t,
 	    pairs[quick->epoch].value == floor(pairs[quick->epoch].value))
 		ts->epoch = pairs[quick->epoch].value;
 	t->used = ++ts->clock;
+	ts->plan = counter->total;
 	compare_counter(ts, t, counter->value);
 	double step = row_step(ts, t, quick->kind, counter);
 	for (size_t i = 0; i < quick->record.n_pairs; i++) {
@@ -1035,12 +1136,12 @@ templates_take_like(struct templates *ts, const struct templates_line *line)
 	struct quick *quick = t != NULL ? t->quick : NULL;
 
 	if (quick == NULL || line->cut || line->rank != ts->rank ||
-	    ts->block_lines > 0)
+	    ts->block_lines > 0 || ts->evaluating)
 		return false;
 	struct templates_line place = *line;
 	place.inside = quick->inside;
 	if (place.inside)
-		place.text = message_of(place.text);
+		place.text = message_of(line);
 	if (!row_shape_read(quick->shape, place.text) ||
 	    quick->shape->pairs[quick->counter].value < 0)
 		return false;
@@ -1109,9 +1210,12 @@ take_whole(struct templates *ts, const struct templates_line *line)
 	struct row row;
 
 	if (str_has_digit(line->text))
-		place.text = message_of(line->text);
-	place.inside = place.text.p != line->text.p;
+		place.text = message_of(line);
+	place.inside = place.text.p != line->text.p ||
+		       place.text.len != line->text.len;
 	if (!str_has_digit(place.text) || !read_row(&row, &place)) {
+		if (ts->any)
+			note_evaluation(ts, place.text);
 		if (!is_within(ts, place.text))
 			templates_finish(ts);
 		return false;
@@ -1122,6 +1226,8 @@ take_whole(struct templates *ts, const struct templates_line *line)
 	if (ts->rank != row.place.rank)
 		return false; /* other ranks repeat the rows of one */
 	note_epoch(ts, &row);
+	if (row.n == 1 && is_epoch(&row.pairs[0]))
+		ts->evaluating = false;
 	if (line->cut && (row.counter == row.n || !has_figures(&row)))
 		return false;
 	if (row.counter == row.n || is_cell(&row) || !has_figures(&row))
@@ -1176,6 +1282,8 @@ templates_take(struct templates *ts, const struct templates_line *line)
 {
 	if (line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
 		return false;
+	if (str_starts_with(line->text, "COMET INFO:"))
+		return false; /* it tells again of the rows */
 	if (take_dict(ts, line))
 		return ts->any;
 	return take_whole(ts, line);

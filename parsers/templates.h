@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PARSERS_TEMPLATES_H
-#define HGYM_PARSERS_TEMPLATES_H
+#pragma once
 
 #include "parsers/rule.h"
 
@@ -55,5 +54,3 @@ void templates_finish(struct templates *templates);
 
 /* The format that rows of all templates are of. */
 extern const char templates_format[];
-
-#endif

@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ SRC = os.environ["HGYM_SRC"]
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from tap import finish, ok, skip  # noqa: E402
+from wait import PATIENCE_S  # noqa: E402
 
 # What no rule knows, in the shapes of trainers; the counter from 10 on.
 ROWS = 12
@@ -40,7 +42,8 @@ FIELDS = ["steps", "planned_steps", "last_train_loss", "last_val_loss",
 
 
 def run(*args):
-    return subprocess.run([TUI, *args], capture_output=True, timeout=300)
+    return subprocess.run([TUI, *args], capture_output=True,
+                          timeout=PATIENCE_S)
 
 
 def rows(*args):
@@ -88,6 +91,35 @@ def refuses(folder):
                                      say.decode()), r.stderr)
 
 
+def finds(folder):
+    """The rules beside the configuration are read, whatever its name is."""
+    log = os.path.join(folder, "steps.log")
+    os.environ["XDG_CONFIG_HOME"] = os.path.join(folder, "a[1]*")
+    beside = os.path.join(folder, "a[1]*", "hgym-tui", "formats")
+    os.makedirs(beside)
+    shutil.copy(log + ".json", os.path.join(beside, "own.json"))
+    for hidden in ".half.json", "notes.txt":
+        with open(os.path.join(beside, hidden), "w", encoding="ascii") as f:
+            f.write("no rules")
+    r = run("formats", "check", "mine", log)
+    ok(r.returncode == 0, "rules in a folder named like a pattern", r.stderr)
+    with open(os.path.join(beside, "z.json"), "w", encoding="ascii") as f:
+        f.write("no rules")
+    for word in "board", "diff":
+        r = run(word, log, log)
+        ok(r.returncode == 2 and r.stderr.count(b"\n") == 1 and
+           b"formats/z.json: line 1: not valid JSON" in r.stderr,
+           "%s names rules that are none" % word, r.stderr)
+    shutil.rmtree(beside)
+    ok(run("formats", "list").returncode == 0, "there may be no folder")
+    with open(beside, "w", encoding="ascii"):
+        pass
+    r = run("formats", "list")
+    ok(r.returncode == 1 and not r.stdout and
+       b"formats: Not a directory" in r.stderr,
+       "a folder that cannot be read is named", r.stderr)
+
+
 def texts(root, most):
     """Some files below root that are text, the same each time."""
     found = []
@@ -124,6 +156,7 @@ def main():
         learns(folder)
         refuses(folder)
         is_silent()
+        finds(folder)
     return finish()
 
 

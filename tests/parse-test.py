@@ -19,7 +19,7 @@ BUILD = os.environ["HGYM_BUILD"]
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from tap import finish, ok, skip  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 SHARED = os.environ.get("HGYM_SHARED", os.path.join(SRC, "..", "shared"))
 
@@ -31,7 +31,8 @@ GOOD = (b"seed:42\n"
 
 
 def run(*args, **kw):
-    return subprocess.run([TUI, *args], capture_output=True, timeout=300, **kw)
+    return subprocess.run([TUI, *args], capture_output=True,
+                          timeout=PATIENCE_S, **kw)
 
 
 def rows(result):
@@ -91,7 +92,7 @@ def bad_input(folder):
     os.write(writer, GOOD)
     until(lambda: waits_in(writer) == 0)
     os.close(writer)
-    out = p.communicate(timeout=120)[0]
+    out = p.communicate(timeout=PATIENCE_S)[0]
     ok(b'"seed":42' in out, "a FIFO with a writer is read", out)
 
     r = run("parse", "--json", "-", input=GOOD)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* run_reader: metrics files, and what only looks like one. */
-#include "config.h"
-
 #include "parsers/format.h"
 #include "tests/support/run_case.h"
 
@@ -54,6 +52,29 @@ static const struct run_case cases[] = {
 	  "| step | loss |\n|---|---|\n| 10 | 2.5 |\n| 20 | 1.5 |\n",
 	  1,
 	  { { "steps", "20" }, { "last_train_loss", "1.5" } } },
+	{ "a table in a frame",
+	  "\xe2\x94\x8f\xe2\x94\x81\xe2\x94\x93\n"
+	  "\xe2\x94\x83 step \xe2\x94\x83 loss \xe2\x94\x83\n"
+	  "\xe2\x94\xa1\xe2\x94\x81\xe2\x95\x87\xe2\x94\xa9\n"
+	  "\xe2\x94\x82 10 \xe2\x94\x82 2.5 \xe2\x94\x82\n"
+	  "\xe2\x94\x82 20 \xe2\x94\x82 1.5 \xe2\x94\x82\n"
+	  "\xe2\x94\x94\xe2\x94\x80\xe2\x94\x98\n",
+	  1,
+	  { { "steps", "20" }, { "last_train_loss", "1.5" } } },
+	{ "spaCy's table: the losses are of its parts",
+	  "E    #       LOSS TOK2VEC  LOSS NER  ENTS_F  SCORE \n"
+	  "---  ------  ------------  --------  ------  ------\n"
+	  "  0       0          0.00     17.50    0.00    0.00\n"
+	  "  1     200         21.50     14.25   40.50    0.41\n",
+	  1,
+	  { { "steps", "200" },
+	    { "last_train_loss", "null" },
+	    { "matched", "2" } } },
+	{ "a table whose first column is a number of its rows",
+	  "#    Name      Loss\n---  ------  ------\n"
+	  "  0  a         0.50\n  1  b         0.25\n",
+	  0,
+	  { { NULL, NULL } } },
 	{ "columns with a ruler",
 	  "  epoch    train_loss    valid_loss\n-------  ------------  ----\n"
 	  "      1        2.5         2.75\n      2        1.5         1.75\n",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* run_reader: figures that look like a run's own, and what is said of them. */
-#include "config.h"
-
 #include "parsers/format.h"
 #include "tests/support/run_case.h"
 

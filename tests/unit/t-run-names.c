@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of runs: short, and no two alike. */
-#include "config.h"
-
 #include "base/str.h"
 #include "model/run_names.h"
 
@@ -41,9 +39,48 @@ are_named(const char *what, const struct named *v)
 	model_release(&model);
 }
 
+/* A narrow column leaves out a date, unless that is what tells names apart. */
+static void
+test_dates(void)
+{
+	static const struct {
+		const char *path, *name;
+		size_t date;
+	} v[] = {
+		{ "/w/2026-04-29_Muon/a.log", "2026-04-29_Muon", 11 },
+		{ "/w/2026-04-05_Smear/a.log", "2026-04-05_Smear", 0 },
+		{ "/w/2026-04-29_Smear/a.log", "2026-04-29_Smear", 0 },
+		{ "/w/2026-04-29_SmearX/a.log", "2026-04-29_SmearX", 11 },
+		{ "/w/2026-04-30_base/a.log", "2026-04-30_base", 11 },
+		{ "/w/base/a.log", "w/base", 0 },
+		{ "/w/2026-4-30_odd/a.log", "2026-4-30_odd", 0 },
+		{ "/w/2026-04-30_/a.log", "2026-04-30_", 0 },
+		{ "/w/x/2026-04-30_x.log", "x", 0 },
+	};
+	struct model model;
+	const struct model_run *runs[LENGTH(v)];
+
+	model_init(&model);
+	(void)model_pod_add(&model, "a", "a");
+	for (size_t i = 0; i < LENGTH(v); i++) {
+		struct model_run *mr = model_run_get(&model, 0, v[i].path, 0);
+
+		mr->run.seed = 1;
+		runs[i] = mr;
+	}
+	run_names_update(&model);
+	for (size_t i = 0; i < LENGTH(v); i++) {
+		is_str(runs[i]->name, v[i].name, "named as a whole");
+		is_int((long long)runs[i]->name_date, (long long)v[i].date,
+		       v[i].name);
+	}
+	model_release(&model);
+}
+
 int
 main(void)
 {
+	test_dates();
 	are_named("folders of seeds",
 		  (const struct named[]){
 			  { 0, "/w/gate-lqer/s1.log", 1, 0, "gate-lqer" },

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* run_reader: lines to runs; which run, which score, which status. */
-#include "config.h"
-
 #include "parsers/run_reader.h"
 
 #include <stdlib.h>
@@ -138,6 +136,14 @@ test_cuts(void)
 			"train_loss:2 train_time:10ms step_avg:10ms\x1b[0m\r\n"
 			"10%\r20%\r\nTraceback (most recent call last):\n"),
 		"escapes, CR, a script");
+	check_every_cut(
+		STR_LIT("{\"log\":\"it 1 loss 3.5\\nit 2 lo\",\"stream\":"
+			"\"stdout\",\"time\":\"2026-01-01T00:00:00Z\"}\r\n"
+			"{\"log\":\"ss 3.25\\nit 3 loss 3.125\",\"stream\":"
+			"\"stdout\",\"time\":\"2026-01-01T00:00:01Z\"}\n"
+			"{\"log\":\"\\nit 4 loss 2.5\",\"stream\":\"stdout\","
+			"\"time\":\"2026-01-01T00:00:02Z\"}\n"),
+		"lines that Docker has wrapped");
 }
 
 static const struct run_case cases[] = {

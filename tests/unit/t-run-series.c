@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers of any name of a run: rows to series and samples. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

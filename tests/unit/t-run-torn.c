@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* run_reader: logs that are cut, joined or quoted, and odd numbers. */
-#include "config.h"
-
 #include "parsers/format.h"
 #include "tests/support/run_case.h"
 

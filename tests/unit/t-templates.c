@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* templates: rows of trainers that no rule names, and what is none. */
-#include "config.h"
-
 #include "parsers/templates.h"
 
 #include <stdlib.h>
@@ -10,7 +8,102 @@
 #include "parsers/format.h"
 #include "tests/support/run_case.h"
 
+/* Lines as Docker's driver wraps them. */
+#define WRAP(stream, text)                                                     \
+	"{\"log\":\"" text "\",\"stream\":\"" stream                           \
+	"\",\"time\":\"2026-01-01T00:00:00.123456789Z\"}\n"
+#define OUT(text) WRAP("stdout", text)
+#define ERR(text) WRAP("stderr", text)
+
+#define PADDLE_EPOCH(n, loss, eval)                                            \
+	"Epoch " n "/3\nstep 10/30 - loss: " loss                              \
+	"1\nstep 20/30 - loss: " loss "2\nstep 30/30 - loss: " loss            \
+	"3\nEval begin...\n"                                                   \
+	"step 4/8 - loss: " eval "1\nstep 8/8 - loss: " eval                   \
+	"2\nEval samples: 100\n"
+
 static const struct run_case cases[] = {
+	{ "what Docker has wrapped, its lines split, its colours, its bars",
+	  OUT("\\u001b[32mstep: 10, loss: 3.5\\u001b[0m\\n")
+		  ERR("\\r 1%|#  | 1/9 [00:01<00:02, 1.5it/s]")
+			  OUT("step: 20, lo") OUT("ss: 3.25\\n") OUT(
+				  "step: 30, loss: 3\\nstep: 40, loss: 2.5\\n"),
+	  1,
+	  { { "steps", "40" },
+	    { "last_train_loss", "2.5" },
+	    { "matched", "5" },
+	    { "lines", "5" } } },
+	{ "a last piece that Docker has not ended is cut",
+	  OUT("step: 10, loss: 3.5\\n") OUT("step: 20, loss: 3.25\\n")
+		  OUT("step: 30, loss: 3\\n") OUT("step: 40, loss: 2.5"),
+	  1,
+	  { { "steps", "40" }, { "last_train_loss", "3" } } },
+	{ "an object that is none of Docker's is not unwrapped",
+	  "{\"log\":\"step: 10, loss: 3.5\\n\"}\n"
+	  "{\"log\":\"step: 20, loss: 3.25\\n\"}\n"
+	  "{\"log\":\"step: 30, loss: 3\\n\"}\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "rows of an evaluation that was told of count to elsewhere",
+	  PADDLE_EPOCH("1", "3.5", "0.5") PADDLE_EPOCH("2", "3.25", "0.25")
+		  PADDLE_EPOCH("3", "2.5", "0.125"),
+	  1,
+	  { { "last_train_loss", "2.53" } } },
+	{ "training that goes on is not of it, whatever it counts to",
+	  "step 10/30 - loss: 3.5\nstep 20/30 - loss: 3.25\n"
+	  "step 30/30 - loss: 3.125\nEvaluating ..\nLast phase of training\n"
+	  "step 1/9 - loss: 2.5\nstep 2/9 - loss: 2.25\n",
+	  2,
+	  { { "steps", "2" }, { "last_train_loss", "2.25" } } },
+	{ "a total in thousands is no plan",
+	  "train: 1%|#  | 198/2.00k [00:01<00:02, 1.5it/s, loss=3.5]\n"
+	  "train: 1%|#  | 199/2.00k [00:01<00:02, 1.5it/s, loss=3.25]\n"
+	  "train: 1%|#  | 200/2.00k [00:01<00:02, 1.5it/s, loss=3.125]\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "what Comet says at the end",
+	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
+	  "COMET INFO:   Metrics [count] (min, max):\n"
+	  "COMET INFO:     val_loss [5]  : (2.5, 3.5)\n",
+	  1,
+	  { { "last_train_loss", "3" }, { "last_val_loss", "null" } } },
+	{ "the head of syslog is no number of the row",
+	  "Nov 20 10:00:00 gpu-3 python3[12345]: step: 10, loss: 3.5\n"
+	  "Nov 20 10:00:01 gpu-3 python3[12345]: step: 20, loss: 3.25\n"
+	  "Nov 20 10:00:02 step: 30, loss: 3.125\n",
+	  1,
+	  { { "steps", "30" },
+	    { "metrics",
+	      "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
+	      "\"points\":3,\"first\":3.5,\"last\":3.125,\"min\":3.125,"
+	      "\"max\":3.5,\"min_step\":30}]" } } },
+	{ "nor is that of a journal with whole dates",
+	  "2026-01-05T10:00:01+0000 gpu1 python3[4711]: step 10 loss 3.5\n"
+	  "2026-01-05T10:00:02+0000 gpu1 python3[4711]: step 20 loss 3.25\n"
+	  "2026-01-05T10:00:03+0000 gpu1 python3[4711]: step 30 loss 3.125\n",
+	  1,
+	  { { "steps", "30" },
+	    { "metrics",
+	      "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
+	      "\"points\":3,\"first\":3.5,\"last\":3.125,\"min\":3.125,"
+	      "\"max\":3.5,\"min_step\":30}]" } } },
+	{ "which is not what counts a row",
+	  "2026-01-05T10:00:01+0000 Train step[10]: loss 3.5\n"
+	  "2026-01-05T10:00:02+0000 Train step[20]: loss 3.25\n"
+	  "2026-01-05T10:00:03+0000 Train step[30]: loss 3.125\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3.125" } } },
+	{ "Rich says a time once, and its place at the end of each line",
+	  "[10:00:01] INFO     step 10 loss 3.5            train.py:123\n"
+	  "           INFO     step 20 loss 3.25           train.py:123\n"
+	  "[10:00:02] INFO     step 30 loss 3.125          train.py:123\n"
+	  "           INFO     step 40 loss 3.0            train.py:123\n",
+	  1,
+	  { { "steps", "40" },
+	    { "metrics",
+	      "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
+	      "\"points\":4,\"first\":3.5,\"last\":3,\"min\":3,"
+	      "\"max\":3.5,\"min_step\":40}]" } } },
 	{ "three lines make rows, and the two before are given late",
 	  "it 10 loss 3.5 lr 0.1\nit 20 loss 3.25 lr 0.1\n"
 	  "it 30 loss 3.0 lr 0.1\n",

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A bench under way or over, drawn: runs, blocks, intervals, words. */
-#include "config.h"
-
 #include "ui/bench_panel.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "ui/panel.h"
 #include "ui/theme.h"
@@ -128,7 +124,7 @@ bench_tick(struct bench_pen *pen, double value, int decimals)
 	width = text_width(fmt_number(value, decimals, text));
 	x = int_min(scale_cell(&pen->axis, value) - width / 2, end - width);
 	(void)canvas_text(pen->canvas, int_max(x, pen->axis.at), pen->line.y,
-			  STYLE_AXIS, text);
+			  STYLE_DIM, text);
 }
 
 static int
@@ -150,9 +146,7 @@ bench_draw_arm(struct bench_pen *pen, size_t arm)
 
 	if (!bench_begin_line(pen, style, a->tag))
 		return;
-	for (size_t i = 0; i < live->n_runs; i++) {
-		const struct bench_live_run *run = &live->runs[i];
-
+	array_each (run, live->runs, live->n_runs) {
 		if (run->arm != arm || !run->counted || isnan(run->y))
 			continue;
 		if (run->state == BENCH_LIVE_BAD)
@@ -161,7 +155,7 @@ bench_draw_arm(struct bench_pen *pen, size_t arm)
 			bench_put_dot(pen, run->y, style);
 	}
 	if (a->n_bad > 0)
-		(void)snprintf(bad, sizeof(bad), " %zu bad,", a->n_bad);
+		print_into(bad, " %zu bad,", a->n_bad);
 	bench_right(pen, STYLE_NORMAL, "n %zu,%s median %s", a->n_good, bad,
 		    fmt_number(a->median, bench_decimals(pen), median));
 }
@@ -256,8 +250,7 @@ bench_draw_contrast(struct bench_pen *pen, const struct bench_live_contrast *c)
 	for (size_t i = 0; c->n_pods > 1 && i < c->n_pods; i++) {
 		char name[BENCH_LIVE_NAME + 4];
 
-		(void)snprintf(name, sizeof(name), "  %s",
-			       live->pods[c->pods[i].pod]);
+		print_into(name, "  %s", live->pods[c->pods[i].pod]);
 		if (bench_begin_difference(
 			    pen, c->pods_differ ? STYLE_WARN : STYLE_DIM, name))
 			bench_draw_interval(pen, &c->pods[i].span, STYLE_DIM);
@@ -305,7 +298,7 @@ bench_plot_differences(struct bench_pen *pen)
 	bench_tick(pen, -live->margin, 1);
 	bench_tick(pen, live->margin, 1);
 	bench_tick(pen, 0, 0);
-	bench_right(pen, STYLE_AXIS, "%s .. %s",
+	bench_right(pen, STYLE_DIM, "%s .. %s",
 		    fmt_number(pen->axis.lo, bench_decimals(pen), lo),
 		    fmt_number(pen->axis.hi, bench_decimals(pen), hi));
 }
@@ -358,8 +351,7 @@ bench_draw_words(struct bench_pen *pen)
 	const struct bench_live *live = pen->live;
 	char words[400];
 
-	for (size_t i = 0; i < live->n_contrasts; i++) {
-		const struct bench_live_contrast *c = &live->contrasts[i];
+	array_each (c, live->contrasts, live->n_contrasts) {
 		const char *tag = live->arms[c->arm].tag;
 
 		bench_words_of(live, c, words, sizeof(words));
@@ -410,8 +402,7 @@ bench_add_next(const struct bench_live *live,
 static void
 bench_add_needs(const struct bench_live *live, struct facts *facts)
 {
-	for (size_t i = 0; i < live->n_contrasts; i++) {
-		const struct bench_live_contrast *c = &live->contrasts[i];
+	array_each (c, live->contrasts, live->n_contrasts) {
 		const char *tag = live->arms[c->arm].tag;
 
 		if (live->arms[c->arm].aa || c->invalid)
@@ -440,9 +431,7 @@ bench_add_needs(const struct bench_live *live, struct facts *facts)
 static void
 bench_add_guards(const struct bench_live *live, struct facts *facts)
 {
-	for (size_t i = 0; i < live->n_contrasts; i++) {
-		const struct bench_live_contrast *c = &live->contrasts[i];
-
+	array_each (c, live->contrasts, live->n_contrasts) {
 		if (c->guards[0] != '\0')
 			facts_text(facts, "guard",
 				   c->invalid ? FACT_ALARM : FACT_WARN,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_BENCH_PANEL_H
-#define HGYM_UI_BENCH_PANEL_H
+#pragma once
 
 #include "ui/view.h"
 
@@ -14,5 +13,3 @@ int bench_panel_draw(const struct bench_live *live, struct canvas *canvas,
 
 /* "fused: FASTER by ..", or that there is no verdict yet; cut to size. */
 void bench_panel_words(const struct bench_live *live, char *out, size_t size);
-
-#endif

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells under the views: clipping, wide characters, text dump. */
-#include "config.h"
-
 #include "ui/canvas.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/plain.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
-#define LINE_BYTES 8192
+#define LINE_BYTES     8192
+#define PICTURE_PIXELS (8U << 20)
 
 void
 canvas_init(struct canvas *canvas)
@@ -22,9 +18,17 @@ canvas_init(struct canvas *canvas)
 	memset(canvas, 0, sizeof(*canvas));
 }
 
+static void
+canvas_drop_pictures(struct canvas *canvas)
+{
+	while (canvas->n_pictures > 0)
+		free(canvas->pictures[--canvas->n_pictures].inks);
+}
+
 void
 canvas_release(struct canvas *canvas)
 {
+	canvas_drop_pictures(canvas);
 	free(canvas->cells);
 	canvas_init(canvas);
 }
@@ -34,6 +38,7 @@ canvas_clear(struct canvas *canvas)
 {
 	size_t n = (size_t)canvas->width * (size_t)canvas->height;
 
+	canvas_drop_pictures(canvas);
 	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
 	for (size_t i = 0; i < n; i++)
 		canvas->cells[i] = (struct cell){ ' ', 0, STYLE_NORMAL };
@@ -288,18 +293,14 @@ canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
 
 void
 canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
-	      struct str text)
+	      struct str text, size_t spare)
 {
 	int columns = (int)utf8_width(text);
-	bool has_date = strspn(text.p, "0123456789") == 4 && text.len > 11 &&
-			text.p[4] == '-' && text.p[7] == '-' &&
-			text.p[10] == '_';
 	uint32_t cp;
 
-	/* "2026-04-06_": the date of a folder tells less than the rest. */
-	if (has_date && columns > rect.w) {
-		text = str_skip(text, 11);
-		columns -= 11;
+	if (columns > rect.w) {
+		text = str_skip(text, spare);
+		columns = (int)utf8_width(text);
 	}
 	struct str end = text;
 
@@ -424,6 +425,24 @@ canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
 			else
 				cell_at(canvas, x, y)->style = (uint16_t)style;
 	canvas_unclip(canvas, before);
+}
+
+struct picture *
+canvas_picture(struct canvas *canvas, struct rect rect)
+{
+	struct picture *picture = &canvas->pictures[canvas->n_pictures];
+	size_t w = (size_t)rect.w * (size_t)canvas->cell_w;
+	size_t h = (size_t)rect.h * (size_t)canvas->cell_h;
+
+	if (w * h == 0 || w * h > PICTURE_PIXELS ||
+	    canvas->n_pictures == CANVAS_MAX_PICTURES ||
+	    !rect_has(&canvas->clip, rect.x, rect.y) ||
+	    !rect_has(&canvas->clip, rect.x + rect.w - 1, rect.y + rect.h - 1))
+		return NULL;
+	canvas_fill(canvas, rect, STYLE_NORMAL, PICTURE_CELL);
+	*picture = (struct picture){ rect, (int)w, (int)h, xcalloc(h, w) };
+	canvas->n_pictures++;
+	return picture;
 }
 
 /* A title in the upper edge of a frame, a blank on both sides. */

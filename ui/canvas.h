@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_CANVAS_H
-#define HGYM_UI_CANVAS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,13 +48,24 @@ struct rect rect_take_top(struct rect *rest, int h);
 struct rect rect_take_bottom(struct rect *rest, int h);
 struct rect rect_take_left(struct rect *rest, int w);
 
+/* Pixels over some cells: see ui/picture.h. */
+struct picture {
+	struct rect cells;
+	int w, h;      /* pixels: whole ones a cell */
+	uint8_t *inks; /* owned; w * h; 0: none */
+};
+
+#define CANVAS_MAX_SIDE	    1000
+#define CANVAS_MAX_PICTURES 16
+
 struct canvas {
 	int width, height;
 	struct cell *cells; /* owned; width * height */
 	struct rect clip;
+	int cell_w, cell_h; /* pixels of a cell; 0: there are no pictures */
+	struct picture pictures[CANVAS_MAX_PICTURES];
+	size_t n_pictures;
 };
-
-#define CANVAS_MAX_SIDE 1000
 
 void canvas_init(struct canvas *canvas);
 void canvas_release(struct canvas *canvas);
@@ -82,9 +92,10 @@ void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style,
 /* The same at the top of *rest, which loses that line; none left: nothing. */
 void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* A line of which what is too long loses its middle: "2026-0…eed42". */
+/* A line of which what is too long loses the first `spare` bytes, and then
+ * its middle: "big-em…eed42". */
 void canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
-		   struct str text);
+		   struct str text, size_t spare);
 /* A line, set to the right. */
 void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 		  struct str text);
@@ -102,6 +113,13 @@ void canvas_put(struct canvas *canvas, int x, int y, unsigned int style,
 /* Every cell of rect gets this style and, unless it is 0, character. */
 void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
 		 uint32_t cp);
+/*
+ * An empty picture over those cells, which become PICTURE_CELL: a blank that
+ * no text has.  It is the canvas's until that is cleared.  NULL: there can be
+ * none, because not all of it could be seen or for its size.
+ */
+#define PICTURE_CELL 0xA0
+struct picture *canvas_picture(struct canvas *canvas, struct rect rect);
 /* A frame with a title in its upper edge; what is inside of it. */
 struct rect canvas_box(struct canvas *canvas, struct rect rect, const char *fmt,
 		       ...) __attribute__((format(printf, 3, 4)));
@@ -117,5 +135,3 @@ void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out);
  * for a style with more attributes; below a line a look that occurs.
  */
 void canvas_dump_styles(const struct canvas *canvas, struct buf *out);
-
-#endif

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Line charts of cells: braille dots, quarter blocks or ASCII. */
-#include "config.h"
-
+/* Line charts of braille dots, quarter blocks, ASCII or pixels. */
 #include "ui/chart.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "model/reference.h"
+#include "ui/picture.h"
 #include "ui/theme.h"
 
 /* Differences of numbers below it are still numbers. */
@@ -36,9 +32,11 @@ struct dots {
 struct plot {
 	const struct chart *chart;
 	struct canvas *canvas;
-	struct rect in;	    /* cells */
-	int w, h;	    /* dots */
-	struct dots *cells; /* owned; in.w * in.h */
+	struct rect in;		 /* cells */
+	int w, h;		 /* dots */
+	struct dots *cells;	 /* owned; in.w * in.h */
+	struct picture *picture; /* its pixels are the dots; NULL: cells */
+	int dash;		 /* dots */
 	double x_lo, x_hi, y_lo, y_hi;
 };
 
@@ -161,7 +159,7 @@ find_y_range(struct plot *plot)
 	}
 	/* A loss begins so high that the rest would be a flat line. */
 	if (chart->skip_start)
-		x[0] += (x[1] - x[0]) * 0.04;
+		x[0] += (x[1] - x[0]) * CHART_START;
 	for (size_t s = 0; s < chart->n_series; s++)
 		if (chart->series[s].line != CHART_BAND)
 			widen_by(chart, &chart->series[s], x, &y);
@@ -193,6 +191,7 @@ static const struct {
 	[CHART_BRAILLE] = { 2, 4 },
 	[CHART_BLOCK] = { 2, 2 },
 	[CHART_ASCII] = { 1, 1 },
+	[CHART_PIXELS] = { 2, 4 },
 };
 
 /* The letters of the series in ASCII. */
@@ -213,18 +212,28 @@ set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
 	enum chart_charset set = plot->chart->charset;
 	int w = dots[set].w, h = dots[set].h, bit;
 
-	if (x < 0 || x >= plot->w || y < 0 || y >= plot->h ||
-	    (series->line == CHART_DASHED && x / w % 2 == 1))
+	if (x < 0 || x >= plot->w || y < 0 || y >= plot->h)
 		return;
+	if (plot->picture != NULL) {
+		(series->line == CHART_BAND ? picture_shade : picture_dot)(
+			plot->picture, x, y, series->style);
+		return;
+	}
 	struct dots *cell = &plot->cells[y / h * plot->in.w + x / w];
-	bit = set == CHART_BRAILLE ? braille[y % h][x % w]
-				   : 1 << (y % h * 2 + x % w);
+	bit = h == 4 ? braille[y % h][x % w] : 1 << (y % h * 2 + x % w);
 	if (series->line == CHART_BAND)
 		cell->band = (uint8_t)(cell->band | bit);
 	else
 		cell->bits = (uint8_t)(cell->bits | bit);
 	cell->style = (uint16_t)series->style;
 	cell->glyph = (uint8_t)series_letter(plot->chart, series);
+}
+
+/* Between two dashes: of a line alone, or a point there would be lost. */
+static bool
+is_gap(const struct plot *plot, const struct chart_series *series, double x)
+{
+	return series->line == CHART_DASHED && (int)x / plot->dash % 2 == 1;
 }
 
 /* A dot in each column of the plot, or row, whichever the line has more of. */
@@ -244,7 +253,8 @@ draw_segment(struct plot *plot, const double from[2], const double to[2],
 		dot[across] =
 			a[across] + round((b[across] - a[across]) *
 					  fabs(dot[along] - a[along]) / n);
-		if (dot[across] >= 0 && dot[across] <= last[across])
+		if (dot[across] >= 0 && dot[across] <= last[across] &&
+		    !is_gap(plot, series, dot[0]))
 			set_dot(plot, (int)dot[0], (int)dot[1], series);
 	}
 }
@@ -290,7 +300,7 @@ draw_band(struct plot *plot, const struct chart_series *band)
 					{ band->x, band->y, band->n } };
 	double wide = (plot->x_hi - plot->x_lo) / (plot->w - 1), y[2];
 	double high = (plot->y_hi - plot->y_lo) / (plot->h - 1);
-	int w = dots[plot->chart->charset].w;
+	int w = plot->dash;
 
 	for (int x = 0; x < plot->w; x++) {
 		for (int i = 0; i < 2; i++) {
@@ -302,7 +312,9 @@ draw_band(struct plot *plot, const struct chart_series *band)
 			continue;
 		for (int row = (int)fmin(fmax(y[0], 0), plot->h);
 		     row < plot->h && row <= y[1]; row++)
-			if ((x + 1 + 2 * row) % (2 * w) == 0)
+			if (plot->picture != NULL
+				    ? row % 3 == 0
+				    : (x + 1 + 2 * row) % (2 * w) == 0)
 				set_dot(plot, x, row, band);
 	}
 }
@@ -332,6 +344,18 @@ chart_draw_series(struct plot *plot, const struct chart_series *series)
 }
 
 static void
+draw_lines(struct plot *plot)
+{
+	const struct chart *chart = plot->chart;
+
+	for (size_t i = 0; i < chart->n_series; i++)
+		if (chart->series[i].line == CHART_BAND)
+			draw_band(plot, &chart->series[i]);
+		else
+			chart_draw_series(plot, &chart->series[i]);
+}
+
+static void
 show_plot(const struct plot *plot)
 {
 	static const uint32_t quarters[16] = { 0,      0x2598, 0x259D, 0x2580,
@@ -347,9 +371,9 @@ show_plot(const struct plot *plot)
 		if (bits != 0)
 			canvas_put(plot->canvas, plot->in.x + i % plot->in.w,
 				   plot->in.y + i / plot->in.w, cell->style,
-				   set == CHART_BRAILLE ? 0x2800U + bits
-				   : set == CHART_BLOCK ? quarters[bits]
-							: cell->glyph);
+				   set == CHART_BLOCK	? quarters[bits]
+				   : set == CHART_ASCII ? cell->glyph
+							: 0x2800U + bits);
 	}
 }
 
@@ -496,7 +520,7 @@ draw_x_axis(const struct plot *plot)
 			plot->chart->x_text(plot->chart->x_kind, x, step, text,
 					    sizeof(text));
 		else
-			(void)snprintf(text, sizeof(text), "%.6g", x);
+			print_into(text, "%.6g", x);
 		int width = text_width(text);
 		int at = (int)lround(part * (cols - 1)) - width / 2;
 		at = int_max(int_min(at, cols - width), 0);
@@ -526,14 +550,17 @@ free_row(const struct plot *plot, int first, int col, int width)
 
 /* Vertical lines behind the series: marks and the cursor. */
 static void
-draw_vertical(const struct plot *plot, const struct chart_mark *mark, int row)
+draw_vertical(struct plot *plot, const struct chart_mark *mark, int row)
 {
 	double part = (mark->x - plot->x_lo) / (plot->x_hi - plot->x_lo);
 
 	if (!(part >= 0 && part <= 1))
 		return;
 	int col = (int)lround(part * (plot->in.w - 1));
-	for (int y = 0; y < plot->in.h; y++)
+	for (int y = 0; plot->picture != NULL && y < plot->h; y += 4)
+		set_dot(plot, (int)lround(part * (plot->w - 1)), y,
+			&(struct chart_series){ .style = mark->style });
+	for (int y = 0; plot->picture == NULL && y < plot->in.h; y++)
 		canvas_put(plot->canvas, plot->in.x + col, plot->in.y + y,
 			   mark->style, 0x2506);
 	if (mark->label == NULL)
@@ -624,16 +651,25 @@ make_plot(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
 
-	plot->w = plot->in.w * dots[chart->charset].w;
+	plot->dash = dots[chart->charset].w;
+	plot->w = plot->in.w * plot->dash;
 	plot->h = plot->in.h * dots[chart->charset].h;
 	free(plot->cells);
 	plot->cells = xcalloc((size_t)plot->in.w * (size_t)plot->in.h,
 			      sizeof(*plot->cells));
-	for (size_t i = 0; i < chart->n_series; i++)
-		if (chart->series[i].line == CHART_BAND)
-			draw_band(plot, &chart->series[i]);
-		else
-			chart_draw_series(plot, &chart->series[i]);
+	draw_lines(plot);
+}
+
+/* From here on the dots are pixels, where the canvas has any. */
+static void
+find_picture(struct plot *plot)
+{
+	plot->picture = canvas_picture(plot->canvas, plot->in);
+	if (plot->picture == NULL)
+		return;
+	plot->w = plot->picture->w;
+	plot->h = plot->picture->h;
+	plot->dash = int_max(plot->canvas->cell_w, 2);
 }
 
 void
@@ -655,13 +691,18 @@ chart_draw(const struct chart *chart, struct canvas *canvas)
 			(void)rect_take_top(&plot.in, 1);
 			make_plot(&plot);
 		}
+		if (chart->charset == CHART_PIXELS)
+			find_picture(&plot);
 		draw_y_axis(&plot);
 		draw_x_axis(&plot);
 		/* The word of one stands over the line of the next. */
 		for (size_t i = chart->n_marks; i-- > 0;)
 			draw_vertical(&plot, &chart->marks[i], (int)i % 2);
 		draw_vertical(&plot, &cursor, 0);
-		show_plot(&plot);
+		if (plot.picture != NULL)
+			draw_lines(&plot);
+		else
+			show_plot(&plot);
 		if (over)
 			draw_legend_line(&plot);
 		else if (chart->legend)

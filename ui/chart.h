@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_CHART_H
-#define HGYM_UI_CHART_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +7,13 @@
 #include "ui/canvas.h"
 
 /* How a chart is drawn; each is good where the one before is not. */
-enum chart_charset { CHART_BRAILLE, CHART_BLOCK, CHART_ASCII };
+enum chart_charset {
+	CHART_BRAILLE,
+	CHART_BLOCK,
+	CHART_ASCII,
+	CHART_PIXELS, /* braille on a canvas that has no pictures */
+	CHART_CHARSETS
+};
 
 enum chart_line {
 	CHART_SOLID,
@@ -34,6 +39,7 @@ struct chart_mark {
 };
 
 #define CHART_MAX_MARKS 16
+#define CHART_START	0.04 /* of x, see skip_start */
 
 /*
  * An x of some kind as text; apart is how far from each other the values are
@@ -51,7 +57,7 @@ struct chart {
 	size_t n_marks;
 	double x_lo, x_hi; /* NAN: from the points */
 	double y_lo, y_hi; /* NAN: from the points */
-	bool skip_start;   /* y by the points behind the first 4 % of x */
+	bool skip_start;   /* y by the points behind CHART_START of x */
 	bool log_y;
 	double y_floor, y_ceiling; /* no axis goes beyond; NAN: none */
 	double y_x_lo, y_x_hi;	   /* y by these x; NAN: by what is shown */
@@ -89,5 +95,3 @@ int chart_decimals(double apart, double slack, int most);
 #define CHART_AXIS_COLUMNS 8
 /* Where the points are drawn, in cells. */
 struct rect chart_plot_rect(const struct chart *chart);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The form of a bench: fields, their keys, and what they hold as JSON. */
-#include "config.h"
-
 #include "ui/form.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "parsers/json.h"
 #include "ui/theme.h"
@@ -77,8 +74,7 @@ form_draw(const struct form *form, struct canvas *canvas, struct rect r,
 		struct rect line = { r.x, r.y + i - first, r.w, 1 };
 		bool here = (size_t)i == form->at;
 
-		(void)snprintf(label, sizeof(label), "%-*s", LABEL_WIDTH,
-			       fields[i].key);
+		print_into(label, "%-*s", LABEL_WIDTH, fields[i].key);
 		int x = prompt_draw(&form->fields[i], canvas, line, label);
 		if (!here)
 			continue;

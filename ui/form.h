@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_FORM_H
-#define HGYM_UI_FORM_H
+#pragma once
 
 #include "ui/prompt.h"
 
@@ -48,5 +47,3 @@ void form_json(const struct form *form, struct buf *out);
 /* Draw into rect, two lines more than fields; returns the cursor's column. */
 int form_draw(const struct form *form, struct canvas *canvas, struct rect rect,
 	      int *cursor_y);
-
-#endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys by name and out of what a terminal says of its mouse, and their use. */
-#include "config.h"
-
 #include "ui/keymap.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/utf8.h"
@@ -253,10 +250,7 @@ keymap_bind(struct keymap *keymap, const char *action, const char *keys,
 static bool
 has_key(const struct keymap *keymap, int action, uint32_t code)
 {
-	for (int k = 0; k < KEYMAP_KEYS; k++)
-		if (keymap->keys[action][k] == code)
-			return true;
-	return false;
+	return any_of(k, KEYMAP_KEYS, keymap->keys[action][k] == code);
 }
 
 enum action

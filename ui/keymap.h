@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_KEYMAP_H
-#define HGYM_UI_KEYMAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -153,7 +152,8 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(LARGE, "large", "v", IN_CHARTS, "one large chart, or several")       \
 	X(HOLD_Y, "hold-y", "H", IN_CHARTS,                                    \
 	  "y by all of x, or by the part that is shown")                       \
-	X(CHARSET, "charset", "C", IN_ALL, "charts: braille, block, ASCII")    \
+	X(CHARSET, "charset", "C", IN_ALL,                                     \
+	  "charts: braille, block, ASCII, pixels")                             \
 	X(SEARCH, "search", "/", IN_ALL,                                       \
 	  "show the rows of a list that match; in a log search")               \
 	X(FILTER, "filter", "&", IN_TEXT,                                      \
@@ -265,5 +265,3 @@ void keymap_key_name(const struct keymap *keymap, enum action action,
 /* All of its keys, with blanks between. */
 void keymap_key_names(const struct keymap *keymap, enum action action,
 		      struct buf *out);
-
-#endif

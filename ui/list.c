@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The list under every view and overlay: order, filter, keys, drawing. */
-#include "config.h"
-
 #include "ui/list.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "ui/theme.h"
@@ -46,6 +41,7 @@ list_cell(const struct list *list, size_t row, size_t column,
 {
 	cell->number = (double)NAN;
 	cell->is_blank = false;
+	cell->spare = 0;
 	cell->style = STYLE_NORMAL;
 	cell->text[0] = '\0';
 	list->ops->cell(list->user, row, column, cell);
@@ -461,10 +457,12 @@ list_draw_row(const struct list *list, struct canvas *canvas, struct rect line,
 		if (is_selected && (i > 0 || !list->ops->swatch))
 			cell.style = STYLE_STRONG;
 		r.w = list->widths[i];
-		(column->kind != FMT_TEXT ? canvas_right
-		 : column->name		  ? canvas_middle
-					  : canvas_line)(canvas, r, cell.style,
-					       str_from(cell.text));
+		struct str text = str_from(cell.text);
+		if (column->kind == FMT_TEXT && column->name)
+			canvas_middle(canvas, r, cell.style, text, cell.spare);
+		else
+			(column->kind != FMT_TEXT ? canvas_right : canvas_line)(
+				canvas, r, cell.style, text);
 		r.x += r.w + 1;
 	}
 	if (is_selected) {
@@ -673,7 +671,7 @@ list_sorted_by(const struct list *list)
 void
 list_filter(struct list *list, const char *words)
 {
-	(void)snprintf(list->filter, sizeof(list->filter), "%s", words);
+	print_into(list->filter, "%s", words);
 	if (list->ops == NULL)
 		return;
 	list_fill(list, list->ops, list->user, list->all);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_LIST_H
-#define HGYM_UI_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +40,7 @@ struct list_cell {
 	double number; /* absent: none, or unknown */
 	unsigned int style;
 	bool is_blank;		    /* no dash where there is no number */
+	size_t spare;		    /* of a name, see canvas_middle() */
 	char text[LIST_CELL_BYTES]; /* "": the number, as its column says */
 };
 
@@ -132,5 +132,3 @@ void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt,
  * case: 0 not at all; higher for beginnings of words and runs of letters.
  */
 int list_score(const char *typed, const char *name);
-
-#endif

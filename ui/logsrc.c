@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The log view's lines, of one file or of all by time; search and filter. */
-#include "config.h"
-
 #include "ui/logsrc.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/sort.h"
 #include "base/xalloc.h"
-#include "model/logtext.h"
 
 #define PIECE_LINES 256
 

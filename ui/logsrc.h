@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_LOGSRC_H
-#define HGYM_UI_LOGSRC_H
+#pragma once
 
 #include "model/logfile.h"
 #include "model/logtext.h"
@@ -103,5 +102,3 @@ uint64_t logsrc_filter_hits(const struct logsrc *src);
  * How much of all bytes lies between two places, in percent; 100 of nothing.
  */
 int logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to);
-
-#endif

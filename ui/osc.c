@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Clipboard, notice and title as escape sequences. */
-#include "config.h"
-
 #include "ui/osc.h"
 
 #include "base/base64.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_OSC_H
-#define HGYM_UI_OSC_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@
 /* -1 (and nothing in out) when text is longer than terminals take. */
 int osc_copy(struct buf *out, struct str text, bool tmux);
 void osc_notify(struct buf *out, struct str title, struct str text, bool tmux);
-
-#endif

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of the screen that several views show. */
-#include "config.h"
-
 #include "ui/panel.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "model/advice.h"
 #include "model/forecast.h"
@@ -96,9 +91,7 @@ void
 panel_facts(struct canvas *canvas, struct rect *rest, const struct facts *facts,
 	    const struct panel_facts *how)
 {
-	for (size_t i = 0; i < facts->n_sections; i++) {
-		const struct facts_section *section = &facts->sections[i];
-
+	array_each (section, facts->sections, facts->n_sections) {
 		const struct fact *cells = facts->v + section->first;
 		size_t step = section->columns != NULL ? section->n_columns : 1;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_PANEL_H
-#define HGYM_UI_PANEL_H
+#pragma once
 
 #include "report/facts.h"
 #include "ui/plot.h"
@@ -57,5 +56,3 @@ void panel_facts_flow(struct canvas *canvas, struct rect rect,
 /* A pod's symbol and style by the state of its link. */
 const char *panel_pod_symbol(const struct model_pod *pod,
 			     enum fact_style *style);
-
-#endif

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* From series to points and charts, and the keys of all charts. */
-#include "config.h"
-
 #include "ui/plot.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "model/forecast.h"
-#include "report/fmt.h"
 #include "ui/theme.h"
 
 #define ZOOM_MAX    256
@@ -23,6 +19,11 @@
 #define SMOOTH_LEAST 50 /* rows: fewer are shown as they are */
 #define AROUND_MS    30000
 #define CAP_IS_CLOSE 0.75 /* of the cap */
+/* Of a chart's rows so many may be spikes; what is off by less than this share
+ * of the others is none. */
+#define SPIKE_SHARE   0.05
+#define SPIKE_LEAST   0.02
+#define SPREAD_SAMPLE 1024 /* rows of a series that its quantiles need */
 
 const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0,   0.6,	 0.8,
 						      0.9, 0.95, 0.99 };
@@ -115,12 +116,9 @@ series_of(const struct model *model, const struct model_run *mr,
 const struct run_series *
 plot_own_series(const struct run *run, const char *name)
 {
-	for (size_t i = 0; i < run->n_series; i++)
-		if (run->series[i].metric == METRIC_COUNT &&
-		    run->series[i].points > 0 &&
-		    strcmp(run->series[i].name, name) == 0)
-			return &run->series[i];
-	return NULL;
+	return array_find(one, run->series, run->n_series,
+			  one->metric == METRIC_COUNT && one->points > 0 &&
+				  strcmp(one->name, name) == 0);
 }
 
 /* A series under its printed name, in its printed unit. */
@@ -130,10 +128,9 @@ find_own(const struct model_run *mr, const char *name,
 {
 	const struct run_series *told = plot_own_series(&mr->run, name);
 
-	(void)snprintf(points->what, sizeof(points->what), "%s", name);
+	print_into(points->what, "%s", name);
 	(void)series_label(METRIC_COUNT, name, points->column);
-	(void)snprintf(points->unit, sizeof(points->unit), "%s",
-		       told != NULL ? told->unit : "");
+	print_into(points->unit, "%s", told != NULL ? told->unit : "");
 	return own_series_find(&mr->own, name);
 }
 
@@ -169,18 +166,15 @@ find_series(const struct model *model, const struct model_run *mr,
 		points->scale = points->file_unit = 1e-6;
 	if (metric.id == PLOT_TOK_S_DEVICE)
 		points->scale = points->file_unit = 1e-3;
-	(void)snprintf(points->column, sizeof(points->column), "%s",
-		       metric_info(own)->name);
+	print_into(points->column, "%s", metric_info(own)->name);
 	if (run_has(ratio) && has_points(mr, METRIC_TRAIN_LOSS, 2)) {
 		own = METRIC_TRAIN_LOSS;
 		what = "train BPB";
-		(void)snprintf(points->column, sizeof(points->column),
-			       "train_bpb");
+		print_into(points->column, "train_bpb");
 		points->scale = ratio;
 	}
-	(void)snprintf(points->what, sizeof(points->what), "%s", what);
-	(void)snprintf(points->unit, sizeof(points->unit), "%s",
-		       plot_infos[metric.id].unit);
+	print_into(points->what, "%s", what);
+	print_into(points->unit, "%s", plot_infos[metric.id].unit);
 	return series_of(model, mr, own, of_pod);
 }
 
@@ -302,6 +296,7 @@ plot_points_smooth(struct plot_points *points, const struct plot_points *like,
 	span = like->x[like->n - 1] - like->x[0];
 	if (!(span > 0))
 		return false;
+	const double rate = log(weight) / span * SMOOTH_SCALE;
 	for (size_t i = 0; i < points->n; i++) {
 		double dx = i > 0 ? points->x[i] - points->x[i - 1]
 				  : points->x[1] - points->x[0];
@@ -310,8 +305,8 @@ plot_points_smooth(struct plot_points *points, const struct plot_points *like,
 			gap += dx;
 			continue;
 		}
-		double keep =
-			pow(weight, (fabs(dx) + gap) / span * SMOOTH_SCALE);
+		double keep = exp(rate * (fabs(dx) + gap));
+
 		gap = 0;
 		/* Each row weighs what it stands for: a few of the first
 		 * seconds say nothing of the minutes behind them. */
@@ -417,9 +412,7 @@ plot_own_loss(const struct run *run)
 {
 	const struct run_series *first = NULL;
 
-	for (size_t i = 0; i < run->n_series; i++) {
-		const struct run_series *series = &run->series[i];
-
+	array_each (series, run->series, run->n_series) {
 		if (series->metric != METRIC_COUNT || series->points == 0)
 			continue;
 		if (strcasestr(series->name, "loss") != NULL)
@@ -443,7 +436,7 @@ plot_metric_of(const struct model_run *mr, struct chart_metric metric)
 	else if (has_points(mr, METRIC_VAL_LOSS, 1))
 		metric.id = PLOT_VAL_LOSS;
 	else if (own != NULL)
-		(void)snprintf(metric.own, sizeof(metric.own), "%s", own->name);
+		print_into(metric.own, "%s", own->name);
 	if (metric.id == PLOT_BPB && own != NULL)
 		metric.id = PLOT_OWN;
 	return metric;
@@ -514,10 +507,7 @@ struct work {
 static bool
 has_value(const struct plot_points *points)
 {
-	for (size_t i = 0; i < points->n; i++)
-		if (isfinite(points->y[i]))
-			return true;
-	return false;
+	return any_of(i, points->n, isfinite(points->y[i]));
 }
 
 /* A line of points, in the place that they have in the work. */
@@ -629,9 +619,8 @@ add_runs(struct work *work, const struct plot_request *request,
 static void
 add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 {
-	for (size_t i = 0;
-	     i < mr->run.n_events && work->n_marks < CHART_MAX_MARKS; i++) {
-		const struct run_event *event = &mr->run.events[i];
+	array_each (event, mr->run.events,
+		    mr->run.n_events && work->n_marks < CHART_MAX_MARKS) {
 		const struct series_point at = {
 			.step = event->step,
 			.train_ms = forecast_time_at_step(mr, event->step),
@@ -643,7 +632,7 @@ add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 		work->marks[work->n_marks++] =
 			(struct chart_mark){ x, run_event_name(event->kind),
 					     event->kind == RUN_EVENT_EARLY_STOP
-						     ? STYLE_AXIS
+						     ? STYLE_DIM
 						     : STYLE_WARN };
 	}
 }
@@ -664,9 +653,8 @@ add_changes(struct work *work, const struct plot_request *request)
 
 		if (!run_has(x))
 			continue;
-		(void)snprintf(work->paces[i], sizeof(work->paces[i]),
-			       "%.*f→%.*f", decimals, change->before, decimals,
-			       change->after);
+		print_into(work->paces[i], "%.*f→%.*f", decimals,
+			   change->before, decimals, change->after);
 		work->marks[work->n_marks++] =
 			(struct chart_mark){ x, work->paces[i], STYLE_HINT };
 	}
@@ -738,6 +726,67 @@ plot_window(struct chart *chart, struct ui_shared *shared)
 		chart->cursor = chart->x_lo + settings->cursor * span;
 	if (shared->n_areas < UI_MAX_AREAS)
 		shared->areas[shared->n_areas++] = chart_plot_rect(chart);
+}
+
+struct plot_spread
+plot_spread_of(const struct chart *chart, double from, double to, double share)
+{
+	struct plot_spread spread = { NAN, NAN, NAN, NAN };
+	double *sample =
+		xcalloc(SPREAD_SAMPLE * chart->n_series + 1, sizeof(*sample));
+	size_t n = 0;
+
+	for (size_t s = 0; s < chart->n_series; s++) {
+		const struct chart_series *series = &chart->series[s];
+		size_t stride = series->n / SPREAD_SAMPLE + 1;
+
+		for (size_t i = 0; i < series->n; i++) {
+			double y = series->y[i];
+
+			if (series->line == CHART_BAND || !isfinite(y) ||
+			    !(series->x[i] >= from && series->x[i] <= to))
+				continue;
+			spread.lo = fmin(spread.lo, y);
+			spread.hi = fmax(spread.hi, y);
+			if (i % stride == 0)
+				sample[n++] = y;
+		}
+	}
+	sort_doubles(sample, n);
+	size_t beyond = (size_t)((double)n * share);
+	if (n > 0) {
+		spread.low = sample[beyond];
+		spread.high = sample[n - 1 - beyond];
+	}
+	free(sample);
+	return spread;
+}
+
+/* A spike leaves the chart where it would make a flat line of the rest. */
+static void
+plot_cut_spikes(struct chart *chart)
+{
+	bool held = isfinite(chart->y_x_lo);
+	double from = held ? chart->y_x_lo : chart->x_lo;
+	double to = held ? chart->y_x_hi : chart->x_hi;
+	struct chart raw = *chart;
+
+	/* Smoothing makes a spike wide: not where there are the rows as well,
+	 * whose line is the last one. */
+	for (size_t s = 0; s < chart->n_series; s++)
+		if (chart->series[s].line == CHART_DOTS &&
+		    chart->series[s].n > 0)
+			raw.n_series = chart->n_series - 1;
+	struct plot_spread y = plot_spread_of(
+		&raw, from + (to - from) * CHART_START, to, SPIKE_SHARE);
+	double most = fmax(y.high - y.low, fabs(y.high) * SPIKE_LEAST);
+
+	bool is_above = y.hi - y.high > most, is_below = y.low - y.lo > most;
+
+	if (!is_above && !is_below)
+		return;
+	chart->y_hi = is_above ? y.high + most / 2 : y.hi + most / 20;
+	chart->y_lo = is_below ? y.low - most / 2 : y.lo - most / 20;
 }
 
 /* The value under the cursor, real points only. */
@@ -852,6 +901,8 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	if (settings->replay && request.n_runs > 0 && work->points[0].n > 0)
 		chart.x_hi = work->points[0].x[work->points[0].n - 1];
 	plot_window(&chart, shared);
+	if (chart.skip_start)
+		plot_cut_spikes(&chart);
 	if (request.svg == NULL)
 		draw_title(work, &chart, &request, shared, canvas);
 	if (work->n_drawn > 0 && request.svg != NULL) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_PLOT_H
-#define HGYM_UI_PLOT_H
+#pragma once
 
 #include <math.h>
 
@@ -148,6 +147,16 @@ void plot_chart_init(struct chart *chart, const struct plot_request *request,
  */
 void plot_window(struct chart *chart, struct ui_shared *shared);
 
+/* The least and the greatest y, and what a share of the rows lies below and
+ * above; NAN where there is no row. */
+struct plot_spread {
+	double lo, hi, low, high;
+};
+
+/* Of the rows of all series but bands between two x. */
+struct plot_spread plot_spread_of(const struct chart *chart, double from,
+				  double to, double share);
+
 /*
  * Draw it with the shared settings, in a box with a title.  What could not be
  * drawn (no points, no ratio of BPB to loss) is said in the box.
@@ -185,5 +194,3 @@ void plot_add_alert(const struct alert *alert, const struct model *model,
 		    struct buf *out);
 /* The same without its seed: what tells it from the others. */
 const char *plot_run_name(const struct model_run *mr);
-
-#endif

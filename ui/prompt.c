@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The one-line editor of searches, filters, the palette and confirmations. */
-#include "config.h"
-
 #include "ui/prompt.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/theme.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_PROMPT_H
-#define HGYM_UI_PROMPT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ enum prompt_result prompt_key(struct prompt *prompt, uint32_t code);
 /* Draw "label text" into a line; returns the cursor's column. */
 int prompt_draw(const struct prompt *prompt, struct canvas *canvas,
 		struct rect rect, const char *label);
-
-#endif

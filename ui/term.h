@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_TERM_H
-#define HGYM_UI_TERM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,6 +58,14 @@ void term_size(const struct term *term, int *width, int *height);
 void term_resize(struct term *term);
 
 /*
+ * The size of a cell in pixels where the terminal shows pictures; 0, 0 as long
+ * as it is not known whether it does.  It is asked by the first call, and
+ * answers among the keys; nothing waits for it.  false: it shows none, or did
+ * not answer.
+ */
+bool term_pixels(struct term *term, int *w, int *h);
+
+/*
  * Show the canvas (of the terminal's size): only cells that differ from the
  * last frame are touched.  The cursor is at (x, y), hidden when x < 0.  While
  * term_waits, do not: the newest state is worth more than all in between.
@@ -96,5 +103,3 @@ void term_return(struct term *term);
  * handler and before an abort; does nothing when no terminal is open.
  */
 void term_restore(void);
-
-#endif

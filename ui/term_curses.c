@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The terminal through ncurses; the one file that knows it. */
-#include "config.h"
-
 #include "ui/term.h"
 
 #include <curses.h>
@@ -23,10 +21,11 @@
 #include "base/fd.h"
 #include "base/plain.h"
 #include "base/xalloc.h"
+#include "ui/picture.h"
 #include "ui/theme.h"
 
-#define CODE_SYNC_NO   (KEY_MAX + 1)
-#define CODE_SYNC_YES  (KEY_MAX + 2)
+#define CODE_ANSWER    (KEY_MAX + 1) /* of a mode, or what it can */
+#define CODE_TEXT_SIZE (KEY_MAX + 2)
 #define CODE_PASTE_ON  (KEY_MAX + 3)
 #define CODE_PASTE_OFF (KEY_MAX + 4)
 #define CODE_FOCUS     (KEY_MAX + 5)
@@ -40,6 +39,12 @@
 #define SYNC_END   "\033[?2026l"
 #define PASTE_ON   "\033[?2004h"
 #define PASTE_OFF  "\033[?2004l"
+
+/* The pixels of its text; and what it can (DA1), which each one answers. */
+#define ASK_PIXELS "\033[14t\033[c"
+#define DA1_SIXEL  4
+#define ASKED_MS   3000 /* for an answer */
+#define ANSWER_MS  1000 /* from its first byte to its last */
 
 /* Of linux/memfd.h: sysctl vm.memfd_noexec=2 demands it. */
 #ifndef MFD_NOEXEC_SEAL
@@ -370,6 +375,13 @@ term_sane_hold(sigset_t *before)
 	(void)pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
+/* An answer of the terminal while it is read: numbers. */
+struct answer {
+	int code; /* of its beginning */
+	int numbers[32], n;
+	int64_t end_ms; /* what comes later are keys */
+};
+
 struct term {
 	SCREEN *screen;
 	struct outlet *outlet;
@@ -380,6 +392,18 @@ struct term {
 	bool gone;
 	bool rang; /* and the bell still waits */
 	struct key_mouse mouse;
+	struct answer answer;
+	enum {
+		PIXELS_UNASKED,
+		PIXELS_ASKED,
+		PIXELS_NONE,
+		PIXELS_SIXEL,
+		PIXELS_KITTY
+	} pixels;
+	int64_t asked_ms;
+	int cell_w, cell_h;			/* as it said; 0: it did not */
+	uint64_t pictures[CANVAS_MAX_PICTURES]; /* that are shown, by keys */
+	size_t n_pictures;
 	int colors; /* 256, 16, 8 or 0 */
 	attr_t attributes[STYLE_COUNT];
 	short pairs[STYLE_COUNT];
@@ -463,29 +487,16 @@ define_keys(void)
 		const char *bytes;
 		int code;
 	} keys[] = {
-		{ "\033[?2026;0$y", CODE_SYNC_NO },
-		{ "\033[?2026;1$y", CODE_SYNC_YES },
-		{ "\033[?2026;2$y", CODE_SYNC_YES },
-		{ "\033[?2026;3$y", CODE_SYNC_YES },
-		{ "\033[?2026;4$y", CODE_SYNC_NO },
-		{ "\033[200~", CODE_PASTE_ON },
-		{ "\033[201~", CODE_PASTE_OFF },
-		{ "\033[<", CODE_MOUSE },
-		{ "\033[M", CODE_MOUSE_OLD },
-		{ "\033[I", CODE_FOCUS },
-		{ "\033[O", CODE_FOCUS },
-		{ "\033[1~", KEY_HOME },
-		{ "\033[4~", KEY_END },
-		{ "\033[H", KEY_HOME },
-		{ "\033[F", KEY_END },
-		{ "\033OH", KEY_HOME },
-		{ "\033OF", KEY_END },
-		{ "\033[A", KEY_UP },
-		{ "\033[B", KEY_DOWN },
-		{ "\033[C", KEY_RIGHT },
-		{ "\033[D", KEY_LEFT },
-		{ "\033[Z", KEY_BTAB },
-		{ "\033OP", KEY_F(1) },
+		{ "\033[?", CODE_ANSWER },	{ "\033[4;", CODE_TEXT_SIZE },
+		{ "\033[200~", CODE_PASTE_ON }, { "\033[201~", CODE_PASTE_OFF },
+		{ "\033[<", CODE_MOUSE },	{ "\033[M", CODE_MOUSE_OLD },
+		{ "\033[I", CODE_FOCUS },	{ "\033[O", CODE_FOCUS },
+		{ "\033[1~", KEY_HOME },	{ "\033[4~", KEY_END },
+		{ "\033[H", KEY_HOME },		{ "\033[F", KEY_END },
+		{ "\033OH", KEY_HOME },		{ "\033OF", KEY_END },
+		{ "\033[A", KEY_UP },		{ "\033[B", KEY_DOWN },
+		{ "\033[C", KEY_RIGHT },	{ "\033[D", KEY_LEFT },
+		{ "\033[Z", KEY_BTAB },		{ "\033OP", KEY_F(1) },
 		{ "\033[11~", KEY_F(1) },
 	};
 
@@ -686,6 +697,85 @@ term_resize(struct term *term)
 	term->all_stale = true;
 }
 
+static int64_t
+now_ms(void)
+{
+	return clock_real.mono_ms(&clock_real);
+}
+
+bool
+term_pixels(struct term *term, int *w, int *h)
+{
+	struct winsize size = { 0 };
+
+	*w = *h = 0;
+	if (term->pixels == PIXELS_UNASKED && may_ask()) {
+		term->pixels = PIXELS_ASKED;
+		term->asked_ms = now_ms();
+		(void)term_write(term, ASK_PIXELS, sizeof(ASK_PIXELS) - 1);
+	}
+	if (term->pixels == PIXELS_ASKED)
+		return now_ms() - term->asked_ms < ASKED_MS;
+	if (term->pixels < PIXELS_SIXEL || term->colors < 256 ||
+	    term->options.ascii)
+		return false;
+	/* The kernel's change with the font. */
+	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	*w = size.ws_xpixel > 0 ? size.ws_xpixel / int_max(size.ws_col, 1)
+				: term->cell_w;
+	*h = size.ws_ypixel > 0 ? size.ws_ypixel / int_max(size.ws_row, 1)
+				: term->cell_h;
+	return *w > 0 && *h > 0;
+}
+
+/*
+ * Take over a whole answer; its last byte says of what it is one.  kitty and
+ * ghostty have no sixel, but a protocol of kitty's; their names say so.
+ */
+static void
+answer_end(struct term *term, const struct answer *answer, uint32_t last)
+{
+	const char *name = getenv("TERM");
+	const int *numbers = answer->numbers;
+
+	if (answer->code == CODE_TEXT_SIZE && last == 't') {
+		term->cell_h = numbers[0] / LINES;
+		term->cell_w = numbers[1] / COLS;
+	} else if (last == 'y' && numbers[0] == 2026) {
+		term->has_sync = term->options.sync && numbers[1] >= 1 &&
+				 numbers[1] <= 3;
+	} else if (last == 'c' && name != NULL) {
+		term->pixels = strstr(name, "kitty") || strstr(name, "ghostty")
+				       ? PIXELS_KITTY
+				       : PIXELS_NONE;
+		for (int i = 1; i <= answer->n; i++)
+			if (numbers[i] == DA1_SIXEL)
+				term->pixels = PIXELS_SIXEL;
+	}
+}
+
+/* Whether a character belongs to the answer under way; else it was typed. */
+static bool
+answer_feed(struct term *term, uint32_t ch)
+{
+	struct answer *answer = &term->answer;
+	int *number = &answer->numbers[answer->n];
+
+	if (now_ms() > answer->end_ms)
+		return false;
+	if (ch >= '0' && ch <= '9') {
+		*number = int_min(*number * 10 + (int)(ch - '0'), 9999);
+	} else if (ch == ';') {
+		answer->n += answer->n + 1 < (int)LENGTH(answer->numbers);
+	} else if (ch == 'c' || ch == 't' || ch == 'y' || ch == '~') {
+		answer_end(term, answer, ch);
+		answer->end_ms = 0;
+	} else {
+		return ch == '$';
+	}
+	return true;
+}
+
 static void
 show_cell(struct term *term, const struct cell *cell, int x, int y)
 {
@@ -723,11 +813,9 @@ show_changes(struct term *term, const struct canvas *canvas)
 	}
 }
 
-void
-term_present(struct term *term, const struct canvas *canvas, int x, int y)
+static void
+show_canvas(struct term *term, const struct canvas *canvas, int x, int y)
 {
-	bool sync = term->has_sync;
-
 	if (term->shown.width != canvas->width ||
 	    term->shown.height != canvas->height) {
 		canvas_resize(&term->shown, canvas->width, canvas->height);
@@ -743,12 +831,71 @@ term_present(struct term *term, const struct canvas *canvas, int x, int y)
 	(void)curs_set(x >= 0);
 	if (x >= 0)
 		(void)move(y, x);
-	(void)wnoutrefresh(stdscr);
+	(void)refresh();
+}
+
+/* Append what makes the terminal show the picture, unless it does. */
+static bool
+add_picture(struct term *term, struct picture *picture, size_t id,
+	    struct buf *out)
+{
+	uint64_t key = picture_key(picture, term->options.theme);
+
+	if (id < term->n_pictures && key == term->pictures[id] &&
+	    !term->all_stale)
+		return false;
+	term->pictures[id] = key;
+	if (term->pixels == PIXELS_KITTY)
+		picture_kitty(picture, term->options.theme, id, out);
+	else
+		picture_sixel(picture, term->options.theme, out);
+	return true;
+}
+
+/*
+ * Show the pictures that changed, over cells without text: that is written
+ * behind them, for in some terminals a picture takes the place of text.
+ */
+static void
+show_pictures(struct term *term, const struct canvas *canvas)
+{
+	size_t n = (size_t)canvas->width * (size_t)canvas->height;
+	AUTO_BUF out = buf_new(QUEUE_BYTES);
+	struct canvas bare = *canvas;
+
+	bare.cells = xcalloc(n, sizeof(*bare.cells));
+	memcpy(bare.cells, canvas->cells, n * sizeof(*bare.cells));
+	for (size_t i = 0; i < canvas->n_pictures; i++) {
+		struct picture picture = canvas->pictures[i];
+
+		picture_hide(&picture, canvas);
+		if (add_picture(term, &picture, i, &out))
+			canvas_fill(&bare, picture.cells, STYLE_NORMAL,
+				    PICTURE_CELL);
+	}
+	for (size_t i = canvas->n_pictures; i < term->n_pictures; i++)
+		if (term->pixels == PIXELS_KITTY)
+			picture_kitty_drop(i, &out);
+	term->n_pictures = canvas->n_pictures;
+	if (out.len > 0)
+		show_canvas(term, &bare, -1, -1);
+	(void)fwrite(out.data, 1, out.len, term->outlet->file);
+	(void)fflush(term->outlet->file);
+	free(bare.cells);
+}
+
+void
+term_present(struct term *term, const struct canvas *canvas, int x, int y)
+{
+	bool sync = term->has_sync;
+
 	if (sync) {
 		(void)fputs(SYNC_BEGIN, term->outlet->file);
 		(void)fflush(term->outlet->file);
 	}
-	(void)doupdate();
+	if (canvas->n_pictures + term->n_pictures > 0)
+		show_pictures(term, canvas);
+	show_canvas(term, canvas, x, y);
 	if (sync)
 		(void)fputs(SYNC_END, term->outlet->file);
 	(void)fflush(term->outlet->file);
@@ -821,12 +968,15 @@ term_read(struct term *term, struct key *key)
 		if (kind != KEY_CODE_YES && key_mouse_is_open(&term->mouse))
 			(void)key_mouse_feed(&term->mouse, (uint32_t)code, key);
 		else if (kind != KEY_CODE_YES)
-			key->code = code == 127 ? KEYCODE_BACKSPACE
-						: (uint32_t)code;
+			key->code = answer_feed(term, code) ? 0
+				    : code == 127	    ? KEYCODE_BACKSPACE
+							    : (uint32_t)code;
 		else if (code == CODE_MOUSE || code == CODE_MOUSE_OLD)
 			key_mouse_begin(&term->mouse, code == CODE_MOUSE);
-		else if (code == CODE_SYNC_YES)
-			term->has_sync = term->options.sync;
+		else if (code == CODE_ANSWER || code == CODE_TEXT_SIZE)
+			term->answer = (struct answer){ .code = (int)code,
+							.end_ms = now_ms() +
+								  ANSWER_MS };
 		else
 			key->code = function_key((int)code);
 		if (key->code != 0)

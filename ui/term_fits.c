@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a terminal must be able to do, by its description: apart from
  * term_curses.c, as term.h has names of its own for everything. */
-#include "config.h"
-
 #include "ui/term.h"
 
 #include <stdlib.h>

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The named styles; the terminal turns them into colours. */
-#include "config.h"
-
 #include "ui/theme.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *const names[] = {
 #define X(id, name, help) name,

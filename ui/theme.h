@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_THEME_H
-#define HGYM_UI_THEME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,15 +10,15 @@
  * Named styles.  Each has attributes that tell it apart without colours, and
  * in each theme a colour of the 256 and one of the 16; -1 is the terminal's
  * own.  Better and worse are blue and orange, and always a sign beside.  The
- * series are told apart by the colour-blind too: in `dark` they are the
- * eight colours of Okabe and Ito.  The inks are what a log's own colours
+ * series, the reference and what tells states apart differ to the colour-blind
+ * too; t-theme holds by how much.  The inks are what a log's own colours
  * become (model/logtext.h): of their hue, and to be read on the background.
  *
  *	id, attributes, dark, light, contrast
  */
 #define STYLE_LIST(X)                                                          \
 	X(NORMAL, 0, -1, -1, -1, -1, -1, -1)                                   \
-	X(DIM, 0, 245, 8, 243, 8, 250, 7)                                      \
+	X(DIM, 0, 245, 8, 242, 8, 250, 7)                                      \
 	X(STRONG, STYLE_BOLD, -1, -1, -1, -1, 231, 15)                         \
 	X(BORDER, 0, 240, 8, 246, 8, 248, 7)                                   \
 	X(TITLE, STYLE_BOLD, 74, 6, 24, 4, 123, 14)                            \
@@ -29,31 +28,31 @@
 	X(TAB, 0, 245, 7, 240, 8, 255, 15)                                     \
 	X(TAB_ON, STYLE_BOLD | STYLE_REVERSE, 74, 6, 24, 4, 123, 14)           \
 	X(LIVE, STYLE_BOLD, 74, 6, 24, 4, 123, 14)                             \
-	X(DONE, 0, 36, 2, 28, 2, 120, 10)                                      \
+	X(DONE, 0, 36, 2, 23, 2, 121, 10)                                      \
 	X(SILENT, 0, 227, 3, 130, 5, 226, 11)                                  \
 	X(WARN, STYLE_BOLD, 214, 3, 130, 5, 226, 11)                           \
-	X(ALARM, STYLE_BOLD, 203, 9, 160, 1, 210, 9)                           \
+	X(ALARM, STYLE_BOLD, 203, 9, 88, 1, 210, 9)                            \
 	X(BETTER, 0, 74, 12, 24, 4, 123, 14)                                   \
 	X(WORSE, 0, 214, 3, 130, 5, 220, 11)                                   \
-	X(REFERENCE, 0, 175, 5, 127, 6, 219, 13)                               \
+	X(REFERENCE, 0, 225, 5, 161, 6, 206, 13)                               \
 	X(GAUGE, 0, 74, 6, 24, 4, 123, 14)                                     \
-	X(GAUGE_OVER, STYLE_BOLD, 203, 9, 160, 1, 210, 9)                      \
+	X(GAUGE_OVER, STYLE_BOLD, 203, 9, 88, 1, 210, 9)                       \
 	X(GAUGE_REST, 0, 238, 8, 250, 7, 247, 7)                               \
 	X(LOG_METRIC, 0, -1, -1, -1, -1, -1, -1)                               \
 	X(LOG_PLAIN, 0, 248, 7, 240, 8, 252, 7)                                \
-	X(LOG_SOURCE, 0, 240, 8, 246, 8, 247, 7)                               \
-	X(LOG_ERROR, STYLE_BOLD, 203, 9, 160, 1, 210, 9)                       \
+	X(LOG_SOURCE, 0, 245, 8, 242, 8, 247, 7)                               \
+	X(LOG_ERROR, STYLE_BOLD, 203, 9, 88, 1, 210, 9)                        \
 	X(LOG_WARNING, 0, 214, 3, 130, 5, 226, 11)                             \
 	X(MATCH, STYLE_REVERSE, 227, 11, 130, 5, 226, 11)                      \
 	X(AXIS, 0, 242, 8, 244, 8, 250, 7)                                     \
-	X(SERIES_1, 0, 74, 14, 24, 4, 117, 14)                                 \
-	X(SERIES_2, 0, 214, 3, 130, 1, 178, 11)                                \
-	X(SERIES_3, 0, 36, 10, 62, 5, 71, 10)                                  \
-	X(SERIES_4, 0, 175, 13, 88, 2, 141, 13)                                \
+	X(SERIES_1, 0, 74, 14, 24, 4, 75, 14)                                  \
+	X(SERIES_2, 0, 214, 3, 130, 1, 172, 11)                                \
+	X(SERIES_3, 0, 35, 10, 62, 5, 71, 10)                                  \
+	X(SERIES_4, 0, 96, 13, 88, 2, 182, 13)                                 \
 	X(SERIES_5, 0, 227, 11, 21, 6, 226, 15)                                \
-	X(SERIES_6, 0, 166, 9, 243, 3, 230, 9)                                 \
-	X(SERIES_7, 0, 32, 12, 17, 8, 228, 12)                                 \
-	X(SERIES_8, 0, 250, 7, 16, 0, 247, 7)                                  \
+	X(SERIES_6, 0, 166, 9, 237, 3, 229, 9)                                 \
+	X(SERIES_7, 0, 32, 12, 17, 8, 185, 12)                                 \
+	X(SERIES_8, 0, 250, 7, 16, 0, 254, 7)                                  \
 	X(INK_RED, 0, 167, 1, 124, 1, 210, 9)                                  \
 	X(INK_GREEN, 0, 71, 2, 22, 2, 114, 10)                                 \
 	X(INK_YELLOW, 0, 178, 3, 94, 3, 220, 11)                               \
@@ -115,5 +114,3 @@ unsigned int theme_delta(double value);
 unsigned int theme_fact(enum fact_style style);
 /* The style of the i-th series of a chart; they repeat. */
 unsigned int theme_series(unsigned int i);
-
-#endif

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The frame around the views: what a key and the mouse do, the lines about. */
-#include "config.h"
-
 #include "ui/ui.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
-#include "report/fmt.h"
 #include "ui/form.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
@@ -284,10 +276,7 @@ ui_shows_run(const struct ui_shared *shared, const struct model_run *mr)
 bool
 ui_is_marked(const struct ui_marks *marks, const void *what)
 {
-	for (size_t i = 0; i < marks->n; i++)
-		if (marks->v[i] == what)
-			return true;
-	return false;
+	return any_of(i, marks->n, marks->v[i] == what);
 }
 
 void
@@ -834,8 +823,7 @@ form_submit(struct ui *ui)
 	overlay_ask(ui, &command);
 	if (ui->overlay != OVERLAY_NONE)
 		return;
-	(void)snprintf(ui->form.why, sizeof(ui->form.why), "%s",
-		       ui->shared.said);
+	print_into(ui->form.why, "%s", ui->shared.said);
 	ui->overlay = OVERLAY_FORM;
 }
 
@@ -980,11 +968,11 @@ events_title(const struct ui *ui, struct buf *title)
 		enum action action;
 		const char *does;
 	} keys[] = {
+		{ ACTION_BACK, "back" },
 		{ ACTION_ACKNOWLEDGE, "acknowledge" },
 		{ ACTION_MUTE, ui->setup.alerts->muted ? "unmute" : "mute" },
 		{ ACTION_OPEN, "the run" },
 		{ ACTION_SEARCH, "find" },
-		{ ACTION_BACK, "leaves" },
 	};
 
 	buf_append_str(title, "Alerts and events");
@@ -1097,9 +1085,9 @@ find_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	char shown[80] = "";
 
 	if (list != NULL)
-		(void)snprintf(shown, sizeof(shown),
-			       "%zu of %zu · Enter keeps them · Esc shows all",
-			       list->n, list->all);
+		print_into(shown,
+			   "%zu of %zu · Enter keeps them · Esc shows all",
+			   list->n, list->all);
 	(void)rect_take_left(&last, x + 2 - last.x);
 	canvas_right(canvas, last, STYLE_HINT, str_from(shown));
 	*cursor_y = last.y;
@@ -1142,11 +1130,11 @@ choices_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	int height = is_help ? canvas->height - 4 : PICK_HEIGHT;
 	char title[120];
 
-	(void)snprintf(title, sizeof(title), "%s%s · type to search · Esc back",
-		       is_help			      ? "Help of "
-		       : ui->overlay == OVERLAY_BENCH ? "Which bench?"
-						      : "Go to",
-		       is_help ? ui_view(ui)->name : "");
+	print_into(title, "%s%s · type to search · Esc back",
+		   is_help			  ? "Help of "
+		   : ui->overlay == OVERLAY_BENCH ? "Which bench?"
+						  : "Go to",
+		   is_help ? ui_view(ui)->name : "");
 	struct rect r = overlay_box(canvas, PICK_WIDTH, height, title);
 	struct rect line = rect_take_top(&r, 1);
 	list_draw(&ui->list, canvas, r);
@@ -1458,20 +1446,20 @@ search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	struct rect last = { 1, canvas->height - 1, canvas->width - 2, 1 };
 	char label[160];
 
-	(void)snprintf(label, sizeof(label),
-		       ui->is_there ? "it is there: y writes over it, n beside "
-				      "it: "
-				    : "%s (Up, Down: another) to: ",
-		       ui_exports[ui->export].what);
+	print_into(label,
+		   ui->is_there ? "it is there: y writes over it, n beside "
+				  "it, Esc back: "
+				: "%s (Up, Down: another, Esc back) to: ",
+		   ui_exports[ui->export].what);
 	*cursor_y = last.y;
-	return prompt_draw(search_prompt(ui), canvas, last,
-			   ui->overlay == OVERLAY_EXPORT   ? label
-			   : ui->overlay == OVERLAY_SEARCH ? "search (PCRE2): "
-			   : ui->overlay == OVERLAY_FILTER
-				   ? "filter (PCRE2, ! inverts, a & b, Tab: on "
-				     "or off, empty: all): "
-				   : "baseline, name=v1,v2,v3 (empty: the "
-				     "configured): ");
+	return prompt_draw(
+		search_prompt(ui), canvas, last,
+		ui->overlay == OVERLAY_EXPORT	? label
+		: ui->overlay == OVERLAY_SEARCH ? "search (PCRE2, Esc back): "
+		: ui->overlay == OVERLAY_FILTER
+			? "filter (! not, a & b, Tab: off, Esc back): "
+			: "baseline, name=v1,v2,v3 (empty: the "
+			  "configured, Esc back): ");
 }
 
 /* What a pod asks. */
@@ -1654,11 +1642,12 @@ act_only_marked(struct ui *ui, enum action action)
 static void
 act_charset(struct ui *ui, enum action action)
 {
-	static const char *const names[] = { "braille", "blocks", "ASCII" };
+	static const char *const names[CHART_CHARSETS] = { "braille", "blocks",
+							   "ASCII", "pixels" };
 	struct chart_settings *chart = &ui->shared.chart;
 
 	(void)action;
-	chart->charset = (chart->charset + 1) % 3;
+	chart->charset = (chart->charset + 1) % CHART_CHARSETS;
 	ui_say(&ui->shared, "charts are drawn in %s", names[chart->charset]);
 }
 
@@ -1788,8 +1777,10 @@ ui_go_into(struct ui *ui, enum action open)
 
 	ui->shared.go = ACTION_NONE;
 	ui_act(ui, open);
-	if (ui->shared.find != NULL)
+	if (ui->shared.find != NULL) {
 		list_filter(ui_list(ui), ui->shared.find);
+		ui_list_moved(ui);
+	}
 	ui->shared.find = NULL;
 	if (ui->view == from)
 		return;
@@ -1908,18 +1899,17 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 	if (room > 60)
 		frame_reference(shared, ref);
 	(void)fmt_clock(shared->now_wall_ms, clock);
-	(void)snprintf(pods, sizeof(pods), "%s%s%s%s%zu/%zu pods · ",
-		       ref[0] != '\0' ? "ref " : "", ref,
-		       ref[0] != '\0' ? " · " : "",
-		       model->is_shared ? "reads · " : "", live, all);
-	(void)snprintf(time, sizeof(time), " · %s %s", clock,
-		       fmt_zone(shared->now_wall_ms, zone));
-	(void)snprintf(alerts, sizeof(alerts), "%zu alert%s", open,
-		       open == 1 ? "" : "s");
+	print_into(pods, "%s%s%s%s%zu/%zu pods · ",
+		   ref[0] != '\0' ? "ref " : "", ref,
+		   ref[0] != '\0' ? " · " : "",
+		   model->is_shared ? "reads · " : "", live, all);
+	print_into(time, " · %s %s", clock,
+		   fmt_zone(shared->now_wall_ms, zone));
+	print_into(alerts, "%zu alert%s", open, open == 1 ? "" : "s");
 	if (text_width(pods) + text_width(time) + text_width(alerts) > room) {
-		(void)snprintf(alerts, sizeof(alerts), "%zu!", open);
-		(void)snprintf(pods, sizeof(pods), "%zu/%zu pods ", live, all);
-		(void)snprintf(time, sizeof(time), " %.5s", clock);
+		print_into(alerts, "%zu!", open);
+		print_into(pods, "%zu/%zu pods ", live, all);
+		print_into(time, " %.5s", clock);
 	}
 	/* The alerts are what is left out last. */
 	taken = text_width(pods) + text_width(alerts);
@@ -2295,7 +2285,7 @@ add_run_id(cJSON *array, uint64_t id)
 {
 	char text[20];
 
-	(void)snprintf(text, sizeof(text), "%016llx", (unsigned long long)id);
+	print_into(text, "%016llx", (unsigned long long)id);
 	cJSON_AddItemToArray(array, cJSON_CreateString(text));
 }
 

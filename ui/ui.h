@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_UI_H
-#define HGYM_UI_UI_H
+#pragma once
 
 #include <limits.h>
 
@@ -84,5 +83,3 @@ bool ui_work(struct ui *ui);
 bool ui_is_working(const struct ui *ui);
 
 struct ui_shared *ui_shared(struct ui *ui);
-
-#endif

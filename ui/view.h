@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_VIEW_H
-#define HGYM_UI_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -151,5 +150,3 @@ void ui_chart_zoom_to(struct chart_settings *chart, double a, double b);
 char *ui_pod_names(const struct ui_shared *shared, size_t pod);
 /* Actions on the chart settings; false when it is none. */
 bool ui_chart_act(struct ui_shared *shared, enum action action);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Bench: A/B throughput benches, their verdicts, and plans to start. */
-#include "config.h"
-
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Board: the leaderboard over seeds, live, with the seeds unfolding. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +81,8 @@ ranked_group(const struct board *board, size_t place)
 }
 
 /* What tells the group from the others: as its runs are named, where it is
- * all runs of their folder. */
-static void
+ * all runs of their folder.  Returns how many bytes it begins with can go. */
+static size_t
 group_name(const struct board_view *view, const struct board_group *group,
 	   char out[FMT_LABEL])
 {
@@ -100,8 +98,9 @@ group_name(const struct board_view *view, const struct board_group *group,
 			continue;
 		(void)snprintf(out, FMT_LABEL, "%.*s", (int)mr->name_folder,
 			       mr->name);
-		return;
+		return mr->name_date;
 	}
+	return 0;
 }
 
 static bool
@@ -195,10 +194,11 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 	if (column == COLUMN_RANK) {
 		list_cellf(cell, STYLE_DIM, "%zu", rank_of_line(view, line));
 	} else if (column == COLUMN_RECIPE) {
-		group_name(view, group, name);
+		size_t spare = group_name(view, group, name);
 		list_cellf(cell,
 			   group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG,
 			   "%s%s", group->is_baseline ? "◆ " : "", name);
+		cell->spare = group->is_baseline ? 0 : spare;
 	} else if (column == COLUMN_CAPS) {
 		caps_cell(group->caps, cell);
 	} else if (column == COLUMN_VERDICT) {
@@ -441,9 +441,7 @@ spread_find_range(const struct board *board, struct spread *s)
 		if (has_scores(&board->groups[i]))
 			best = fmin(best, board->groups[i].stats.mean);
 	s->far = best + fabs(best) * FAR_BEHIND;
-	for (size_t i = 0; i < board->n_groups; i++) {
-		const struct board_group *group = &board->groups[i];
-
+	array_each (group, board->groups, board->n_groups) {
 		if (!has_scores(group) || group->stats.mean > s->far)
 			continue;
 		scale_widen(scale, group->stats.mean);
@@ -464,10 +462,7 @@ spread_find_range(const struct board *board, struct spread *s)
 static bool
 broke_a_cap(const struct board_group *group)
 {
-	for (size_t i = 0; i < BOARD_CAP_COUNT; i++)
-		if (group->caps[i] == CAP_BROKEN)
-			return true;
-	return false;
+	return any_of(i, BOARD_CAP_COUNT, group->caps[i] == CAP_BROKEN);
 }
 
 static void
@@ -481,8 +476,8 @@ spread_draw_group(const struct board *board, const struct board_group *group,
 	char mean[FMT_SIZE], text[FMT_SIZE + 8];
 
 	if (group->stats.mean > s->far) {
-		(void)snprintf(text, sizeof(text), "%s →",
-			       fmt_number(group->stats.mean, 5, mean));
+		print_into(text, "%s →",
+			   fmt_number(group->stats.mean, 5, mean));
 		canvas_right(canvas,
 			     (struct rect){ s->scale.at, y, s->scale.size, 1 },
 			     STYLE_DIM, str_from(text));
@@ -530,10 +525,10 @@ draw_spread(const struct board_view *view, size_t selected,
 		struct rect line = rect_take_top(&r, 1);
 		spread_draw_group(board, group, &s, canvas, line.y);
 		line.w = names - 1;
-		group_name(view, group, name);
+		size_t spare = group_name(view, group, name);
 		canvas_middle(canvas, line,
 			      g == selected ? STYLE_STRONG : STYLE_HINT,
-			      str_from(name));
+			      str_from(name), spare);
 	}
 	struct rect axis = rect_take_top(&r, 1);
 	(void)rect_take_left(&axis, names);
@@ -602,11 +597,9 @@ is_more_better(const char *name)
 					     "tok/s", "flop",	   "tps",
 					     "f1",    "throughput" };
 
-	for (size_t i = 0; i < LENGTH(words); i++)
-		if (strcasestr(name, words[i]) != NULL &&
-		    strcasestr(name, "loss") == NULL)
-			return true;
-	return false;
+	return any_of(i, LENGTH(words),
+		      strcasestr(name, words[i]) != NULL &&
+			      strcasestr(name, "loss") == NULL);
 }
 
 /*

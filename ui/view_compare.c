@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Compare: marked runs over each other, and their gap to a reference. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sort.h"
 #include "base/xalloc.h"
 #include "model/forecast.h"
 #include "model/run_diff.h"
@@ -112,6 +109,7 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 			   "%s", is_base ? "◆" : "━");
 	} else if (column == COMPARE_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_label(mr, label));
+		cell->spare = mr->name_date;
 	} else if (column == COMPARE_GAP) {
 		gap_cell(compare, mr, cell);
 	} else if (column == COMPARE_STATE) {
@@ -166,32 +164,17 @@ reason(const struct compare *compare, char *out, size_t size)
 static void
 fit_gaps(struct chart *chart, const struct chart_settings *settings)
 {
-	double from = chart->x_lo, air, *y;
-	size_t n = 0, all = 1;
+	double from = chart->x_lo;
 
 	if (settings->zoom <= 1)
 		from += (chart->x_hi - chart->x_lo) * CHART_BEGIN;
-	for (size_t s = 0; s < chart->n_series; s++)
-		all += chart->series[s].n;
-	y = xcalloc(all, sizeof(*y));
-	y[n++] = 0;
-	for (size_t s = 0; s < chart->n_series; s++)
-		for (size_t i = 0; i < chart->series[s].n; i++)
-			if (chart->series[s].x[i] >= from &&
-			    chart->series[s].x[i] <= chart->x_hi &&
-			    isfinite(chart->series[s].y[i]))
-				y[n++] = chart->series[s].y[i];
-	sort_doubles(y, n);
-	chart->y_lo = fmin(y[n / 100], 0);
-	chart->y_hi = fmax(y[n - 1 - n / 100], 0);
-	air = (chart->y_hi - chart->y_lo) * 0.05;
-	if (n > 1 && air > 0 && !settings->hold_y) {
-		chart->y_lo -= air;
-		chart->y_hi += air;
-	} else {
-		chart->y_lo = chart->y_hi = RUN_ABSENT;
+	struct plot_spread y = plot_spread_of(chart, from, chart->x_hi, 0.01);
+	double lo = fmin(y.low, 0), hi = fmax(y.high, 0);
+	double air = (hi - lo) * 0.05;
+	if (air > 0 && !settings->hold_y) {
+		chart->y_lo = lo - air;
+		chart->y_hi = hi + air;
 	}
-	free(y);
 }
 
 /* The gap of each run to the reference, over x. */

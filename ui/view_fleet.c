@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Fleet: a row a run, the selected run's chart, the caps as gauges. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,6 +238,7 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 			   model_pod_name(model, mr->pod));
 	} else if (column == FLEET_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr));
+		cell->spare = mr->name_date;
 	} else if (column == FLEET_MS) {
 		ms_cell(shared, mr, cell);
 	} else if (column == FLEET_TOK) {
@@ -422,7 +421,7 @@ draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r, int most)
 		    run_has(model->pods[i].usd_per_hour))
 			usd += model->pods[i].usd_per_hour;
 	if (usd > 0)
-		(void)snprintf(price, sizeof(price), " · $%.2f/h", usd);
+		print_into(price, " · $%.2f/h", usd);
 	list_draw(&fleet->list, canvas,
 		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu%s)%s",
 			     fleet->list.n,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Harness: HarnessGym's runs, and what of them is verified. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -492,6 +490,17 @@ x_text(enum harness_x by, double x, char out[FMT_SIZE])
 		(void)snprintf(out, FMT_SIZE, x > 0 ? "%.0f" : "base", x);
 }
 
+/* An end of the y axis, with as many digits as its place takes. */
+static void
+draw_label(struct canvas *canvas, struct rect label, double value)
+{
+	char text[STR_NUMBER_SIZE];
+
+	if ((int)strlen(str_number(value, 7, text)) > label.w)
+		(void)snprintf(text, sizeof(text), "%.4g", value);
+	canvas_right(canvas, label, STYLE_DIM, str_from(text));
+}
+
 static void
 draw_axes(const struct scores *s, struct canvas *canvas)
 {
@@ -502,11 +511,9 @@ draw_axes(const struct scores *s, struct canvas *canvas)
 	double step = s->by == HARNESS_X_ITERATION ? 1 : s->last / 4;
 	int taken = 0;
 
-	(void)snprintf(text, sizeof(text), "%.7g", s->scale.hi);
-	canvas_right(canvas, label, STYLE_AXIS, str_from(text));
+	draw_label(canvas, label, s->scale.hi);
 	label.y = plot->y + plot->h - 1;
-	(void)snprintf(text, sizeof(text), "%.7g", s->scale.lo);
-	canvas_right(canvas, label, STYLE_AXIS, str_from(text));
+	draw_label(canvas, label, s->scale.lo);
 	for (int i = 0; i * step <= s->last; i++) {
 		int x = column_of(s, i * step), end = plot->x + plot->w;
 
@@ -515,7 +522,7 @@ draw_axes(const struct scores *s, struct canvas *canvas)
 		if (x >= taken)
 			taken = x + 1 +
 				canvas_text(canvas, x, plot->y + plot->h,
-					    STYLE_AXIS, text);
+					    STYLE_DIM, text);
 	}
 }
 
@@ -673,8 +680,7 @@ add_calls(struct facts *facts, const struct harness_pick *pick)
 	const struct harness_calls *calls = &pick->place->ws.calls;
 
 	facts_table(facts, "", columns, 4);
-	for (size_t i = 0; i < calls->n_tools; i++) {
-		const struct harness_tool *tool = &calls->tools[i];
+	array_each (tool, calls->tools, calls->n_tools) {
 		enum fact_style style =
 			tool->failed > 0 ? FACT_WARN : FACT_PLAIN;
 
@@ -692,8 +698,7 @@ add_artifacts(struct facts *facts, const struct harness_pick *pick)
 
 	if (ws->n_artifacts == 0)
 		facts_text(facts, "", FACT_HINT, "no artifact is registered");
-	for (size_t i = 0; i < ws->n_artifacts; i++) {
-		const struct harness_artifact *a = &ws->artifacts[i];
+	array_each (a, ws->artifacts, ws->n_artifacts) {
 		bool is_qualified = !a->quarantined && a->qualified != NULL;
 
 		facts_text(facts, "", a->quarantined ? FACT_ALARM : FACT_PLAIN,
@@ -1002,6 +1007,11 @@ harness_act(void *state, struct ui_shared *shared, enum action action,
 				  : COMMAND_BENCH_RUN;
 		out->name = xstrdup(h->pick.place->title);
 		out->text = xstrdup(h->pick.run->id);
+	} else if (action == ACTION_BENCH_START && h->pick.place != NULL &&
+		   h->pick.place->is_compare) {
+		out->id = COMMAND_BENCH_RUN;
+		out->name = xstrdup(h->pick.place->title);
+		out->text = xstrdup("");
 	} else if (action == ACTION_OPEN && h->focus < FOCUS_TEXT &&
 		   h->iterations.all > 0) {
 		h->focus++;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs: one log or all merged; follow, search, filter, folded source. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,7 +294,7 @@ draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 	r.w--;
 	canvas_print(canvas, pod, theme_series((unsigned int)log->pod), "%s",
 		     model->pods[log->pod].name);
-	(void)snprintf(label, sizeof(label), "%s", file_name(log->path));
+	print_into(label, "%s", file_name(log->path));
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i]->log == log)
 			(void)plot_run_label(model->runs[i], label);
@@ -319,13 +317,12 @@ draw_gutter(const struct logs *logs, struct canvas *canvas, struct rect r,
 	if (logs->src.log == NULL) {
 		draw_origin(logs, canvas, r, line->log);
 	} else if (line->is_part) {
-		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 },
-			     STYLE_GAUGE_REST, STR_LIT("…"));
+		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 }, STYLE_DIM,
+			     STR_LIT("…"));
 	} else if (line->number > 0) {
-		(void)snprintf(number, sizeof(number), "%llu",
-			       (unsigned long long)line->number);
-		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 },
-			     STYLE_GAUGE_REST, str_from(number));
+		print_into(number, "%llu", (unsigned long long)line->number);
+		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 }, STYLE_DIM,
+			     str_from(number));
 	}
 }
 
@@ -839,11 +836,11 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 /*
  * A filter, or several with & between them, each of which a line must pass: one
  * that begins with ! by not matching, one with # is off.  Of one alone *out is
- * what its ! says: it is looked for by blocks.  NULL with err, or where all of
- * them are off.
+ * what its ! says: it is looked for by blocks.  *is_off: one of them is off.
+ * NULL with err, or where all of them are off.
  */
 static struct pattern *
-new_filter(const char *text, bool *out, struct err *err)
+new_filter(const char *text, bool *out, bool *is_off, struct err *err)
 {
 	struct str rest = str_from(text), part, last = rest;
 	AUTO_BUF all = buf_new((size_t)8 * PROMPT_BYTES);
@@ -852,6 +849,7 @@ new_filter(const char *text, bool *out, struct err *err)
 	buf_append_char(&all, '^');
 	while (str_next(&rest, '&', &part)) {
 		part = str_trim(part);
+		*is_off |= part.len > 0 && part.p[0] == '#';
 		if (part.len == 0 || part.p[0] == '#')
 			continue;
 		n++;
@@ -874,12 +872,12 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 {
 	struct logs *logs = state;
 	struct pattern *pattern = NULL;
-	bool out = false;
+	bool out = false, is_off = false;
 
 	if (!logs->is_open)
 		open_wanted(logs, shared);
 	if (text[0] != '\0') {
-		pattern = filter ? new_filter(text, &out, err)
+		pattern = filter ? new_filter(text, &out, &is_off, err)
 				 : pattern_new(text, err);
 		if (pattern == NULL && err->code != ERR_NONE)
 			return -1;
@@ -899,8 +897,10 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 	logsrc_filter(&logs->src, pattern, out,
 		      logs->left_end ? logs->top.place : UINT64_MAX);
 	logs->top.row = 0;
-	(void)snprintf(logs->filter_text, sizeof(logs->filter_text), "%s",
-		       text);
+	print_into(logs->filter_text, "%s", text);
+	if (is_off)
+		ui_say(shared, "a filter that begins with # is off; \\# looks "
+			       "for a #");
 	return 0;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Pods: link, GPU, disk, runs, and all that is known of the selected one. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,8 +219,7 @@ add_link(const struct ui_shared *shared, const struct model_pod *pod,
 	(void)panel_pod_symbol(pod, &style);
 	if (pod->lag_ms >= 0 &&
 	    (pod->state == POD_LIVE || pod->state == POD_SILENT))
-		(void)snprintf(lag, sizeof(lag), ", answers in %lld ms",
-			       (long long)pod->lag_ms);
+		print_into(lag, ", answers in %lld ms", (long long)pod->lag_ms);
 	facts_text(facts, "link", style, "%s%s%s%s · %s",
 		   pod_state_name(pod->state), lag, why[0] != '\0' ? ": " : "",
 		   why, pod->target);
@@ -265,15 +262,13 @@ add_noise(const struct model *model, const struct model_pod *pod,
 	const char *label = "A/A";
 	char shows[FMT_SIZE], rank[64];
 
-	for (size_t i = 0; i < model->n_noise; i++) {
-		const struct model_noise *noise = &model->noise[i];
-
+	array_each (noise, model->noise, model->n_noise) {
 		if (strcmp(noise->pod, pod->name) != 0)
 			continue;
 		rank[0] = '\0';
 		if (noise->rank > 0)
-			(void)snprintf(rank, sizeof(rank), ", rank %zu of %zu",
-				       noise->rank, noise->of);
+			print_into(rank, ", rank %zu of %zu", noise->rank,
+				   noise->of);
 		facts_text(facts, label, FACT_PLAIN,
 			   "sd %.2f%%, 6 blocks show %s%%%s (%zu runs of %s)",
 			   noise->sd, fmt_number(noise->shows[1], 2, shows),
@@ -317,8 +312,7 @@ add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
 {
 	const struct alerts *alerts = shared->alerts;
 
-	for (size_t i = 0; i < alerts->n; i++) {
-		const struct alert *alert = &alerts->v[i];
+	array_each (alert, alerts->v, alerts->n) {
 		char label[FMT_LABEL] = "";
 
 		if (alert->pod != pod)

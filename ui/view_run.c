@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Run: one run's metrics as charts, its facts and events. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -227,7 +225,8 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	name = rect_take_left(
 		&line, int_max(line.w - 2 - text_width(now.text), line.w / 2));
 	canvas_middle(canvas, name, STYLE_TITLE,
-		      str_from(plot_run_label(shared->selected, label)));
+		      str_from(plot_run_label(shared->selected, label)),
+		      shared->selected->name_date);
 	canvas_right(canvas, line, theme_fact(now.style), str_from(now.text));
 	facts_init(&facts);
 	add_facts(shared, &facts);

@@ -239,7 +239,7 @@ def test_reload():
     p.wait_for("Runs (")
     pid, fd = p.pid, p.fd
     os.close(fd)  # the terminal goes away
-    until(lambda: p.poll() is not None, 120)
+    until(lambda: p.poll() is not None)
     ok(p.poll() == 129, "the end of the terminal still ends it", p.poll())
     if p.poll() is None:
         os.kill(pid, signal.SIGKILL)

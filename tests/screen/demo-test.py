@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 RECORDINGS = os.path.join(SRC, "src/app/demo")
 END_S = 2000  # of the demo's time: all recordings are over by then
@@ -78,7 +78,7 @@ class Demo:
 
     def end(self):
         self.process.stdin.close()
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE_S)
 
 
 def parse(paths):
@@ -177,7 +177,8 @@ def test_ended():
         demo = Demo()
         demo.does("key 1")  # it plays: who sweeps up after it is there
         demo.process.send_signal(signum)
-        ok(demo.process.wait(60) == -signum, "%s ends it" % signum.name,
+        ok(demo.process.wait(PATIENCE_S) == -signum,
+           "%s ends it" % signum.name,
            demo.process.returncode)
         ok(until(lambda: not folders()), "and its folder goes", folders())
         demo.process.stdin.close()

@@ -115,6 +115,10 @@ def test_jobs():
                            for g in (9, 8, 7)) and
                "2026-04-23" not in p.row(0)),
        "names tell the groups apart", p.screen.text())
+    p.press("!")
+    ok(p.wait_for("Alerts and events") and
+       not re.search(r"event .*(finished|crashed)", p.screen.text()),
+       "what lay there is no news", p.screen.text())
     p.job("s", 2, lambda: "try%d" % BEST[0] in p.row(0) and
           " %d " % BEST[1] in p.row(0) and "1.1000" in p.row(0),
           "the best run")

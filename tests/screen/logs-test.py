@@ -119,7 +119,12 @@ def test_big():
     is_seen(p, "& !end$ & the: 1 line ─", "and on again")
     p.send("&\x1b[A\x01\t\x1b[C\x1b[C" + "\x1b[C" * 16 + "\t\x05\t\r")
     is_seen(p, "following ─", "all of them off are none")
-    p.send("&\x1b[A\x01\t\r")
+    p.send("&\\#\r")
+    is_seen(p, "& \\#: 0 lines ─", "a # that is looked for")
+    p.send("&\x15#needle\r")
+    is_seen(p, ("a filter that begins with # is off; \\# looks for a #",
+                "following ─"), "a # that is none")
+    p.send("&\x1b[A\x1b[A\x1b[A\x01\t\r")
     is_seen(p, "thimble & #!end$ & #the: 2 lines ─", "each has its switch")
     p.send("&\x15needle|thimble\r")
     is_seen(p, "thimble: 2 lines ─", "and the one before")

@@ -93,7 +93,7 @@ def walk(name, size, colours, env, locale):
         show(p, keys)
         want = golden("%s-%s-%s.txt" % (view, size, locale))
         want = plain(want)
-        if not p.until(lambda: plain(p.screen.text()) == want, 60):
+        if not p.until(lambda: plain(p.screen.text()) == want):
             got = plain(p.screen.text()).split("\n")
             lines = [(w, g) for w, g in zip(want.split("\n"), got) if w != g]
             ok(False, "%s: %s at %s" % (name, view, size),
@@ -108,7 +108,7 @@ def walk(name, size, colours, env, locale):
             def right():
                 wrong[:] = wrong_looks(p.screen, held, colours)
                 return not wrong
-            ok(p.until(right, 60), "%s: %s at %s" % (name, view, size),
+            ok(p.until(right), "%s: %s at %s" % (name, view, size),
                "\n".join(wrong[:20]))
         show(p, back)
     ok(not p.screen.stray, "%s at %s: no stray byte" % (name, size),

@@ -65,9 +65,9 @@ def test_walk():
     ok(p.wait_for("▸"), "a search marks its hit")
     p.send("/(\r")
     ok(p.wait_for("pattern, at character"), "a wrong pattern is one sentence")
-    ok(p.wait_for("search (PCRE2): ("), "and stays, to be put right")
+    ok(p.wait_for("search (PCRE2, Esc back): ("), "and stays, to be put right")
     p.send("\x1b")
-    p.wait_gone("search (PCRE2)")
+    p.wait_gone("search (PCRE2")
     p.send("\x1b[5~\x1b[A\x1bOA")
     p.settle()
     p.send("y")
@@ -77,7 +77,8 @@ def test_walk():
     p.send("1")
     p.wait_for("ms/step")
     p.send("x")
-    ok(p.wait_for("table (CSV) (Up, Down: another) to: hgym-fleet.csv"),
+    ok(p.wait_for("table (CSV) (Up, Down: another, Esc back) to: "
+                  "hgym-fleet.csv"),
        "x asks what to write, and where")
     p.send("\r")
     ok(p.wait_for("wrote hgym-fleet.csv") and
@@ -100,6 +101,43 @@ def test_walk():
     ok(p.end() == 0, "Q leaves with 0", p.status)
     ok(not p.screen.alternate and p.screen.cursor and not p.screen.paste,
        "and a sane terminal")
+    p.close()
+
+
+def test_pod_to_log():
+    """Enter goes from a pod to its runs, to the first of them, to its log."""
+    p = start(("demo", "--speed", "0.001"), width=100, height=30)
+    p.wait_for("ms/step")
+    p.send("7")
+    p.wait_for("DISK free")
+    p.send("j\r")
+    p.wait_for("/h100-b  2 of 12")
+    p.send("\r")
+    ok(p.wait_for("pod h100-b"), "the run is one of that pod",
+       p.screen.text())
+    p.send("\r")
+    ok(p.wait_for("gate-lqer s314 · 396 lines"), "and the log its own",
+       p.screen.text())
+    p.close()
+
+
+def test_esc_is_named():
+    """Each overlay says how it is left."""
+    p = start(("demo", "--speed", "0.001"))
+    p.wait_for("ms/step")
+    for key, words in (("?", "Help"), (":", "Go to"), ("!", "Alerts"),
+                       ("x", " to: "), ("B", "baseline"), ("/", "/")):
+        p.send(key)
+        ok(p.wait_for((words, "Esc ")), key + " names Esc", p.screen.text())
+        p.send("\x1b")
+        ok(p.wait_gone("Esc "), "and Esc leaves it", p.screen.text())
+    p.send("5")
+    p.wait_for("following")
+    for key in "&/":
+        p.send(key)
+        ok(p.wait_for("Esc back):"), key + " of Logs names Esc")
+        p.send("\x1b")
+        ok(p.wait_gone("Esc "), "and Esc leaves it", p.screen.text())
     p.close()
 
 
@@ -501,7 +539,7 @@ def test_bench_dash():
     ok(p.end() == 0, "and it can be left")
     p.close()
     os.unlink(config)
-    ok(until(lambda: not left_behind(), 120), "no process is left",
+    ok(until(lambda: not left_behind()), "no process is left",
        left_behind())
 
 
@@ -550,7 +588,8 @@ def test_still_up():
     ok(p.wait_for(("type yes to go on", "bench stop leaver")) and
        not os.path.exists(said), "B asks")
     p.send("yes\r")
-    ok(until(lambda: os.path.exists(said)), "and stops it")
+    ok(until(lambda: os.path.exists(said)) and
+       p.wait_gone("an hour): bench-stop"), "and stops it")
     p.send("Q")
     ok(p.end() == 0, "and it can be left")
     p.close()
@@ -619,7 +658,8 @@ def main():
     global home
     with tempfile.TemporaryDirectory() as folder:
         home = folder
-        for test in (test_walk, test_mouse, test_same_as_text, test_colours,
+        for test in (test_walk, test_pod_to_log, test_esc_is_named,
+                     test_mouse, test_same_as_text, test_colours,
                      test_hostile, test_slow_terminal, test_resize,
                      test_signals, test_suspend, test_bench,
                      test_bench_form, test_bench_dash, test_still_up,

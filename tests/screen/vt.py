@@ -18,13 +18,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "../support"))
 from home import SETTINGS  # noqa: E402
 from tap import note  # noqa: E402
+from wait import PATIENCE_S  # noqa: E402
 
 CSI = re.compile(rb"\x1b\[([0-9;?$]*)([@-~])")
 CANCELLED = re.compile(rb"\x1b([()]?|[\[\]P][^\x07\x18\x1b]*)\x18")
 OSC = re.compile(rb"\x1b\]([^\x07\x1b]*)(\x07|\x1b\\)")
-
-# A deadline of what has to come: far beyond what a machine in trouble takes.
-PATIENCE_S = 150
+# Sixel and kitty's, as charts are sent; their beginnings.
+PICTURE = re.compile(rb"\x1b(?:P0;1q|_G)([ -~]*)\x1b\\")
+PICTURES = (b"\x1bP0;1q", b"\x1b_G")
 
 
 def states_of(pid, group, is_first=False):
@@ -106,6 +107,8 @@ class Screen:
         self.decode = codecs.getincrementaldecoder("utf-8")("strict").decode
         # Outside: while the shell's screen is shown, where keys are echoed.
         self.stray, self.outside, self.osc, self.sgr = [], [], [], set()
+        # Pictures, and questions of what the terminal is.
+        self.pictures, self.questions = [], []
         self.alternate = self.cursor = self.paste = self.sync = False
         self.asked = False  # whether it has synchronized output
         self.frames, self.is_frame_last = 0, False
@@ -176,6 +179,8 @@ class Screen:
                 elif mode == b"2026$":
                     self.asked = True
             return
+        if final in b"ct":
+            self.questions.append(params + final)
         n = [int(p) if p.isdigit() else 0 for p in params.split(b";")]
         one = n[0] or 1
         row = self.cells[self.y]
@@ -256,6 +261,13 @@ class Screen:
         if m:
             self.osc.append(m.group(1))
             return m.end()
+        m = PICTURE.match(data, i)
+        if m:
+            self.pictures.append(m.group(0))
+            return m.end()
+        if any(b.startswith(data[i:i + len(b)]) for b in PICTURES) and \
+                len(data) - i < 1 << 22:
+            return None
         two = data[i:i + 2]
         if len(two) < 2 or two in (b"\x1b[", b"\x1b]"):
             # A copy is long; nothing else is.

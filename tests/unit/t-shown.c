@@ -3,8 +3,6 @@
  * What the screen shows of a model that is built here: no figure that is not
  * so yet, or not so any more.
  */
-#include "config.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include "base/xalloc.h"
 #include "model/alerts.h"
 #include "model/forecast.h"
+#include "ui/plot.h"
 #include "ui/theme.h"
 #include "ui/ui.h"
 
@@ -383,6 +382,44 @@ test_axis(void)
 	   "which ends with it once it is over: %s", row_with("s─"));
 }
 
+/* A run of 200 rows at about 100 ms, `slow` of them at another pace. */
+static void
+add_paced(const char *path, int slow, double ms)
+{
+	struct model_run *mr = add_run(path, 4);
+
+	for (int i = 1; i <= 200; i++) {
+		bool is_slow = i > 120 && i <= 120 + slow;
+		const struct sample sample = { .metric = METRIC_MS_PER_STEP,
+					       .step = i,
+					       .train_ms = i * 100,
+					       .value = is_slow ? ms
+								: 100 + i % 3 };
+
+		model_run_sample(&model, mr, &sample);
+	}
+	ui_shared(ui)->selected = mr;
+	press('2');
+}
+
+/* One row makes no axis; a stretch of slow steps is shown as it is. */
+static void
+test_spike(void)
+{
+	ui_shared(ui)->chart.metric.id = PLOT_MS_STEP;
+	for (ui_shared(ui)->chart.smoothing = 0;
+	     ui_shared(ui)->chart.smoothing < 3;
+	     ui_shared(ui)->chart.smoothing++) {
+		add_paced("/x/w/spike.log", 1, 5000);
+		ok(row_with("101")[0] != '\0' && row_with("00 |")[0] == '\0',
+		   "a spike leaves the chart: %s", row_with("100"));
+		add_paced("/x/w/slow.log", 30, 5000);
+		ok(row_with("4000")[0] != '\0', "a slow stretch does not");
+		add_paced("/x/w/hiccup.log", 1, 103);
+		ok(row_with("103")[0] != '\0', "nor does what is none");
+	}
+}
+
 /* Why a run failed stands where it is looked at. */
 static void
 test_cause(void)
@@ -440,6 +477,7 @@ main(void)
 	test_trainer();
 	test_cause();
 	test_axis();
+	test_spike();
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);

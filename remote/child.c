@@ -4,8 +4,6 @@
  * machine itself, `ssh -T` for what libssh2 cannot reach, and whatever program
  * brings a shell (`docker exec -i POD sh`).
  */
-#include "config.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -117,10 +115,8 @@ is_lost(const struct child_run *run)
 		return false;
 	if (!run->up || run->signum != 0)
 		return true;
-	for (size_t i = 0; i < LENGTH(words); i++)
-		if (str_find(buf_str(&run->diag), words[i]) != NULL)
-			return true;
-	return false;
+	return any_of(i, LENGTH(words),
+		      str_find(buf_str(&run->diag), words[i]) != NULL);
 }
 
 /* The program that brings the shell ended before the command did. */

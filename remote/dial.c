@@ -3,8 +3,6 @@
  * Resolves the name of a host, and connects to its addresses a little after
  * each other; for ssh_conn.c.
  */
-#include "config.h"
-
 #include "remote/dial.h"
 
 #include <errno.h>

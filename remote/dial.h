@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_DIAL_H
-#define HGYM_REMOTE_DIAL_H
+#pragma once
 
 #include <netdb.h>
 
@@ -41,5 +40,3 @@ struct dial *dial_new(struct loop *loop, const struct addrinfo *addrs,
 		      dial_fn fn, void *user);
 /* Close all (NULL: nothing); fn is not called any more. */
 void dial_cancel(struct dial *dial);
-
-#endif

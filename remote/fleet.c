@@ -4,8 +4,6 @@
  * the ways to a pod share: link states with back-off, streams, and who may
  * shake hands.
  */
-#include "config.h"
-
 #include "remote/fleet.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_FLEET_H
-#define HGYM_REMOTE_FLEET_H
+#pragma once
 
 #include "loop/loop.h"
 #include "transport.h"
@@ -80,5 +79,3 @@ struct transport *fleet_transport(struct fleet *fleet);
  * for none.
  */
 void fleet_answer(struct fleet *fleet, size_t pod, const char *answer);
-
-#endif

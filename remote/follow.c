@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The logs of a pod from start to end: the command that follows them there,
  * its streams one after the other, and when the next one is tried. */
-#include "config.h"
-
 #include "remote/follow.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_FOLLOW_H
-#define HGYM_REMOTE_FOLLOW_H
+#pragma once
 
 #include "base/cksum.h"
 #include "base/list.h"
@@ -185,5 +184,3 @@ void follow_get_status(const struct follow *follow,
 		       struct follow_status *status);
 /* Whether the follower on the pod has it open. */
 bool follow_is_live(const struct follow_file *file);
-
-#endif

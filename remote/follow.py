@@ -19,11 +19,11 @@ FULL = errno.EMFILE, errno.ENFILE
 
 mono = time.monotonic
 files, by_key, held, refused = {}, {}, set(), set()
-globs, named, new_globs, new_named = [], [], [], []
+globs, named, new_globs, new_named, plain = [], [], [], [], ()
 checks, wanted = [], []
 step, quiet, going, last_id = 0.2, False, False, 0
-inbuf, heard, seq, ino, wds, dirs = b'', mono(), 0, -1, {}, set()
-hot = set()
+inbuf, heard, seq, ino, wds, dirs = b"", mono(), 0, -1, {}, set()
+hot, polled = set(), set()
 room = select.poll()
 room.register(1, select.POLLOUT)
 room.register(0, select.POLLIN)
@@ -39,7 +39,7 @@ except Exception:
 	MAX_OPEN = 200
 
 # POSIX cksum by the CRC that zlib has: each byte mirrored.
-mirror = bytes(int('{:08b}'.format(i)[::-1], 2) for i in range(256))
+mirror = bytes(int("{:08b}".format(i)[::-1], 2) for i in range(256))
 
 def add(c, data):
 	return zlib.crc32(data.translate(mirror), c)
@@ -48,7 +48,7 @@ def cksum(c, n):
 	while n:
 		c = add(c, bytes([n & 255]))
 		n >>= 8
-	return int('{:032b}'.format(c)[::-1], 2)
+	return int("{:032b}".format(c)[::-1], 2)
 
 class File:
 	fd, wd, off, view, sending, opened = -1, -1, 0, 0, False, False
@@ -76,7 +76,7 @@ def put(data):
 			if mono() - heard > DEAD:
 				sys.exit(0)
 
-def out(head, data=b''):
+def out(head, data=b""):
 	if len(data) > 65536:
 		put(head)
 		put(data)
@@ -84,52 +84,53 @@ def out(head, data=b''):
 		put(head + data)
 
 def line(*words):
-	return (' '.join(str(w) for w in words) + '\n').encode()
+	return (" ".join(str(w) for w in words) + "\n").encode()
 
 def trouble(fid, e, path):
 	path = path[:256]
 	if (path, e) not in refused and len(refused) < 4096:
 		refused.add((path, e))
-		out(line('E', fid, e, len(path)), path)
+		out(line("E", fid, e, len(path)), path)
 
 def unescape(s):
-	p = s.split(b'\\0')
-	return p[0] + b''.join(bytes([int(x[:3], 8)]) + x[3:] for x in p[1:])
+	p = s.split(b"\\0")
+	return p[0] + b"".join(bytes([int(x[:3], 8)]) + x[3:] for x in p[1:])
 
 def home(path):
-	return os.path.expanduser(path) if path[:1] == b'~' else path
+	return os.path.expanduser(path) if path[:1] == b"~" else path
 
 def command(w, words):
-	global step, quiet, going, seq, globs, named, new_globs
-	global new_named, scan_at
-	if w == b'I':
+	global step, quiet, going, seq, globs, named, plain
+	global new_globs, new_named, scan_at
+	if w == b"I":
 		step = max(0.02, int(words[0]) / 1000.0)
-	elif w == b'G':
+	elif w == b"G":
 		new_globs.append(home(unescape(words[0])))
-	elif w == b'F':
+	elif w == b"F":
 		new_named.append(home(unescape(words[0])))
-	elif w == b'L':
-		dev, inode = words[0].split(b':')
+	elif w == b"L":
+		dev, inode = words[0].split(b":")
 		wanted.append(((int(dev), int(inode)), unescape(words[1])))
-	elif w == b'GO':
+	elif w == b"GO":
 		globs, named = new_globs, new_named
 		new_globs, new_named = [], []
+		plain = {g for g in globs if not glob.has_magic(g)}
 		refused.clear()
 		scan_at, going = 0, True
 		unlistable()
 		rewatch()
-	elif w == b'A':
+	elif w == b"A":
 		scan_at, going = 0, True
-	elif w == b'Q':
-		quiet = words[0] == b'1'
+	elif w == b"Q":
+		quiet = words[0] == b"1"
 		scan_at = 0
 		rewatch()
-	elif w == b'P':
+	elif w == b"P":
 		seq = int(words[0])
 		beat()
-	elif w in (b'B', b'C') and int(words[0]) in files:
+	elif w in (b"B", b"C") and int(words[0]) in files:
 		f, off = files[int(words[0])], int(words[1])
-		if w == b'B':
+		if w == b"B":
 			begin(f, off)
 		else:
 			want = int(words[2]) if words[2:] else None
@@ -140,22 +141,22 @@ def command(w, words):
 
 def commands():
 	global inbuf
-	while b'\n' in inbuf:
-		words, inbuf = inbuf.split(b'\n', 1)
-		words = words.split(b' ')
+	while b"\n" in inbuf:
+		words, inbuf = inbuf.split(b"\n", 1)
+		words = words.split(b" ")
 		command(words[0], words[1:])
 
 def beat():
 	global beat_at
 	beat_at = mono() + 2
-	out(line('H', seq, int(mono() * 1000)))
+	out(line("H", seq, int(mono() * 1000)))
 
 # Folders that cannot be looked into hold no logs for us: say so.
 def unlistable():
 	for where in {os.path.dirname(g) for g in globs}:
 		for d in glob.glob(where) if glob.has_magic(where) else [where]:
 			try:
-				os.listdir(d or b'.')
+				os.listdir(d or b".")
 			except OSError as e:
 				if e.errno == errno.EACCES:
 					trouble(0, e.errno, d)
@@ -166,14 +167,14 @@ def watch(path, mask):
 
 def watch_file(f):
 	if f.fd >= 0 and (not quiet or f.path in named):
-		f.wd = watch(b'/proc/self/fd/%d' % f.fd, FILE_MASK)
+		f.wd = watch(b"/proc/self/fd/%d" % f.fd, FILE_MASK)
 		if f.wd >= 0:
 			wds[f.wd] = f
 
 def watch_dir(path):
 	if path not in dirs and len(dirs) < 64:
 		dirs.add(path)
-		wds[watch(path or b'.', DIR_MASK)] = None
+		wds[watch(path or b".", DIR_MASK)] = None
 
 def rewatch():
 	global ino
@@ -191,12 +192,12 @@ def rewatch():
 # Which files changed, into hot; None among them: a directory did.
 def hints():
 	try:
-		b = os.read(ino, 65536) if ino >= 0 else b''
+		b = os.read(ino, 65536) if ino >= 0 else b""
 	except BlockingIOError:
 		return
 	i = 0
 	while i < len(b):
-		wd, mask, x, n = struct.unpack_from('iIII', b, i)
+		wd, mask, x, n = struct.unpack_from("iIII", b, i)
 		i += 16 + n
 		all_ = mask & 0x4000
 		found = held if all_ else [wds[wd]] if wd in wds else []
@@ -207,7 +208,7 @@ def hints():
 
 # What was seen of a file so far: its first bytes and the last ones.
 def forget(f):
-	f.off, f.head, f.nhead, f.tail = 0, 0, 0, b''
+	f.off, f.head, f.nhead, f.tail = 0, 0, 0, b""
 
 def note(f, data):
 	if f.nhead < HEAD:
@@ -230,6 +231,7 @@ def same(f):
 
 def let_rest(f):
 	held.discard(f)
+	polled.discard(f)
 	if ino >= 0 and wds.pop(f.wd, None):
 		libc.inotify_rm_watch(ino, f.wd)
 	os.close(f.fd)
@@ -260,16 +262,16 @@ def hold(f):
 		st = os.fstat(f.fd)
 		if (st.st_dev, st.st_ino) != f.key:
 			let_rest(f)
-			raise FileNotFoundError(errno.ENOENT, 'gone')
+			raise FileNotFoundError(errno.ENOENT, "gone")
 		watch_file(f)
 
 def where(f):
 	real = os.path.realpath(f.path)
-	real = real if real != os.path.abspath(f.path) else b''
+	real = real if real != os.path.abspath(f.path) else b""
 	return len(f.path), len(real), f.path + real
 
 # Open and announce what lies at path.
-def start(path, key, kind='N'):
+def start(path, key, kind="N"):
 	global last_id
 	if len(path) > 1000:
 		return trouble(0, errno.ENAMETOOLONG, path)
@@ -292,14 +294,14 @@ def start(path, key, kind='N'):
 	files[f.id] = by_key[key] = f
 	f.told = f.size, st.st_ctime_ns
 	refused.discard((path, errno.EACCES))
-	out(line(kind, f.id, '%d:%d' % key, *f.told, n, r), data)
+	out(line(kind, f.id, "%d:%d" % key, *f.told, n, r), data)
 	forget(f)
 	watch_file(f)
 	watch_dir(os.path.dirname(path))
 	return f
 
 def drop(f):
-	out(line('X', f.id, f.off if f.sending else 0))
+	out(line("X", f.id, f.off if f.sending else 0))
 	del files[f.id], by_key[f.key]
 	checks[:] = [c for c in checks if c[1] is not f]
 	if f.fd >= 0:
@@ -322,9 +324,10 @@ def recall(f):
 		f.tail, f.off = os.pread(f.fd, n, off - n), off
 
 def restart(f, size):
-	out(line('T', f.id, size))
+	out(line("T", f.id, size))
 	forget(f)
 	f.grew, f.view = mono(), 0
+	polled.add(f)
 
 # A piece of the first sum that was asked for; the shortest come first.  What
 # was sent and is not that any more is sent anew, unless it is already.
@@ -342,7 +345,7 @@ def check():
 	checks.pop(0)
 	c = cksum(c, at)
 	if want is None or want == c:
-		out(line('C', f.id, at, c))
+		out(line("C", f.id, at, c))
 	elif f.off >= off:
 		restart(f, os.fstat(f.fd).st_size)
 		hot.add(f)
@@ -355,7 +358,7 @@ def preview(f):
 		at = max(f.view, f.size - VIEW)
 		data = os.pread(f.fd, VIEW, at)
 		if data and same(f):
-			out(line('V', f.id, at, len(data)), data)
+			out(line("V", f.id, at, len(data)), data)
 			f.view = f.size
 
 # Send one chunk; true when more is there.
@@ -373,10 +376,17 @@ def drain(f):
 		return True
 	if not data:
 		return False
-	out(line('D', f.id, f.off, len(data)), data)
+	out(line("D", f.id, f.off, len(data)), data)
 	note(f, data)
 	f.grew = mono()
+	polled.add(f)
 	return f.off < f.size
+
+def has_grown(f):
+	try:
+		return os.fstat(f.fd).st_size != f.off
+	except OSError:
+		return True
 
 # A file that cannot be read any more is let go.
 def safely(what, f):
@@ -400,7 +410,7 @@ def matches():
 	seen = {}
 	found = list(named)
 	for g in [] if quiet else globs:
-		found += sorted(glob.glob(g)) if glob.has_magic(g) else [g]
+		found += [g] if g in plain else sorted(glob.glob(g))
 	for p in found:
 		try:
 			st = os.stat(p)
@@ -410,33 +420,34 @@ def matches():
 			continue
 		if stat.S_ISREG(st.st_mode):
 			key = st.st_dev, st.st_ino
-			paths, x = seen.setdefault(key, ([], st))
-			if p not in paths:
-				paths.append(p)
+			if key not in seen:
+				seen[key] = [p], st
+			elif p not in seen[key][0]:
+				seen[key][0].append(p)
 	return seen
 
 # It lies there: tell a new name, and when it changed or came to rest.
 def look_at(f, paths, st):
-	now, is_now = mono(), (st.st_size, st.st_ctime_ns)
+	is_now = st.st_size, st.st_ctime_ns
 	if f.gone is not None or f.path not in paths:
 		f.gone, f.path = None, paths[0]
 		n, r, data = where(f)
-		out(line('M', f.id, n, r), data)
+		out(line("M", f.id, n, r), data)
 	if f.sending and st.st_size != f.off:
 		hot.add(f)
 	elif is_now != f.told and not quiet:
 		if f.sending and f.calm[0] != is_now:
-			f.calm = is_now, now
-		elif not f.sending or now - f.calm[1] >= 2:
+			f.calm = is_now, mono()
+		elif not f.sending or mono() - f.calm[1] >= 2:
 			f.told = is_now
-			out(line('U', f.id, *is_now))
+			out(line("U", f.id, *is_now))
 
 # Nothing names it any more: it is read until it was silent for long.
 def age(f):
 	now = mono()
 	if f.gone is None:
 		f.gone = now
-		out(line('M', f.id, 0, 0))
+		out(line("M", f.id, 0, 0))
 	elif now - max(f.gone, f.grew) > GRACE and not (
 			f.sending and safely(drain, f)):
 		if f.id in files:
@@ -447,10 +458,10 @@ def look_for():
 	for key, path in wanted:
 		try:
 			folder = os.path.dirname(path)
-			for d in os.scandir(folder or b'.'):
+			for d in os.scandir(folder or b"."):
 				if d.inode() == key[1] and key not in by_key:
 					p = os.path.join(folder, d.name)
-					f = start(p, key, 'O')
+					f = start(p, key, "O")
 					if f:
 						f.gone = mono()
 		except OSError:
@@ -459,17 +470,18 @@ def look_for():
 
 # The newest come first; where there is no room, the oldest silent one goes.
 def scan():
-	global going, scanned, scan_at
+	global going, scanned, scan_at, polled
 	begun, seen = mono(), matches()
-	order = sorted(seen, key=lambda k: -seen[k][1].st_mtime)
 	for f in list(files.values()):
 		if not quiet or f.path in named:
 			if f.key in seen:
 				look_at(f, *seen[f.key])
 			elif f.id in files:
 				age(f)
-			if f.id in files:
+			if f.id in files and f.size - f.off > BIG:
 				safely(preview, f)
+	order = sorted(seen, key=lambda k: -seen[k][1].st_mtime
+		) if seen.keys() - by_key.keys() else []
 	old = [k for k in order[MAX_FILES:] if k in by_key]
 	for key in order[:MAX_FILES]:
 		if key in by_key:
@@ -481,9 +493,11 @@ def scan():
 		start(seen[key][0][0], key)
 	look_for()
 	if going:
-		out(line('S', len(files), max(len(seen), len(files))))
+		out(line("S", len(files), max(len(seen), len(files))))
 		going = False
 	scanned = mono()
+	polled = {f for f in held if f.wd < 0 or f.gone is not None or
+		scanned - f.grew < 60}
 	scan_at = scanned + max(1, 99 * (scanned - begun))
 
 def turn():
@@ -493,8 +507,7 @@ def turn():
 		poll_at = 0
 	if mono() >= poll_at:
 		poll_at = mono() + step
-		hot.update(f for f in held if f.wd < 0 or f.gone is not None or
-			mono() - f.grew < 60)
+		hot.update(filter(has_grown, polled))
 	hot.discard(None)
 	if checks:
 		safely(lambda f: check(), checks[0][1])
@@ -510,7 +523,7 @@ def turn():
 def main():
 	global scan_at
 	os.set_blocking(1, False)
-	out(b'\nHGF2 %s OK py %d\n' % (sys.argv[1].encode(), os.getpid()))
+	out(b"\nHGF2 %s OK py %d\n" % (sys.argv[1].encode(), os.getpid()))
 	turned = 0
 	while mono() - heard < DEAD:
 		now = mono()

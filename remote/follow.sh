@@ -76,6 +76,15 @@ now_ms() {
 	now=${now%.*}${now#*.}0
 }
 
+# The client takes a long silence for our end.
+pulse() {
+	now_ms
+	[ $now -ge $beat ] || return
+	printf 'H %s %s\n' $pseq $now || exit 0
+	beat=$((now + 2000))
+	[ $quiet = 0 ] || beat=$((now + 3600000))
+}
+
 unescape() {
 	v=$(printf '%b.' "$1")
 	v=${v%.}
@@ -112,6 +121,7 @@ trouble() {
 # Hold the file at path $1 open: its process in $h; the one that was silent
 # for longest makes room.
 hold() {
+	pulse
 	if [ $n_held -ge $most ]; then
 		x=$((now + 1)) y=''
 		for id in $ids; do
@@ -510,6 +520,7 @@ look_for() {
 	[ -n "$wanted" ] || return
 	while read -r key_ p; do
 		[ -n "$key_" ] || continue
+		pulse
 		unescape "$p"
 		eval "x=\${m_$key_:-}"
 		[ -z "$x" ] || continue
@@ -703,11 +714,7 @@ listen() {
 now_ms
 heard=$now idle=$now more=0 on=''
 while listen; [ $((now - heard)) -lt $dead ]; do
-	if [ $now -ge $beat ]; then
-		printf 'H %s %s\n' $pseq $now || exit 0
-		beat=$((now + 2000))
-		[ $quiet = 0 ] || beat=$((now + 3600000))
-	fi
+	pulse
 	[ $now -lt $scan_at ] || [ $cseq = 0 ] || scan
 	sum_long
 	poll

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of a follower: which file is which, by what its frames say and
  * what we had before; for follow.c. */
-#include "config.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -391,35 +389,33 @@ on_new(struct follow_session *session, const struct frame *frame,
  * that was sent with what is there.
  */
 static bool
-is_compare_due(const struct follow_file *file, int64_t now_ms)
+is_compare_due(const struct follow *follow, const struct follow_file *file)
 {
-	if (!file->is_sent || file->is_rewound)
+	if (!file->is_sent || file->is_rewound || follow->quiet)
 		return false;
-	return file->rest != 0
-		       ? file->asked.len == 0
-		       : file->offset > file->asked.len &&
-				 now_ms - file->asked_ms >= FOLLOW_COMPARE_MS;
+	if (file->rest != 0)
+		return file->asked.len == 0;
+	return file->offset > file->asked.len &&
+	       follow_now_ms(follow) - file->asked_ms >= FOLLOW_COMPARE_MS;
 }
 
 static void
 compare_if_due(struct follow_session *session, struct follow_file *file)
 {
 	struct follow *follow = session->follow;
-	int64_t now_ms = follow_now_ms(follow);
-	struct cksum sum;
 
-	if (follow->quiet || now_ms < follow->compare_ms ||
-	    !is_compare_due(file, now_ms))
+	if (!is_compare_due(follow, file) ||
+	    follow_now_ms(follow) < follow->compare_ms)
 		return;
-	sum = follow->cb.sum(follow->user, file);
+	struct cksum sum = follow->cb.sum(follow->user, file);
 	/* Not all that was sent is here. */
 	if (sum.len != file->offset || sum.len == 0)
 		return;
 	file->asked = sum;
-	file->asked_ms = now_ms;
+	file->asked_ms = follow_now_ms(follow);
 	session->seen[file->id - 1].n_compared++;
-	follow->compare_ms =
-		now_ms + (int64_t)(sum.len / FOLLOW_COMPARE_BYTES_PER_MS);
+	follow->compare_ms = file->asked_ms +
+			     (int64_t)(sum.len / FOLLOW_COMPARE_BYTES_PER_MS);
 	buf_appendf(&session->out, "C %" PRIu32 " %" PRIu64 " %" PRIu32 "\n",
 		    file->id, sum.len, cksum_value(&sum));
 }

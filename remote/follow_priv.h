@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_FOLLOW_PRIV_H
-#define HGYM_REMOTE_FOLLOW_PRIV_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/map.h"
@@ -149,5 +148,3 @@ void follow_files_begin(struct follow *follow);
 /* The stream is over: no file is live any more. */
 void follow_files_lost(struct follow_session *session);
 void follow_files_release(struct follow *follow);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The frames of a follower, read from whatever a pod may send; for follow.c. */
-#include "config.h"
-
 #include "remote/frame.h"
 
 #include <assert.h>
@@ -27,8 +25,7 @@ frame_reader_init(struct frame_reader *reader, const char *nonce)
 {
 	assert(strlen(nonce) <= 32);
 	memset(reader, 0, sizeof(*reader));
-	(void)snprintf(reader->sentinel, sizeof(reader->sentinel), "HGF2 %s ",
-		       nonce);
+	print_into(reader->sentinel, "HGF2 %s ", nonce);
 	reader->state = FRAME_IN_NOISE;
 }
 
@@ -96,11 +93,9 @@ frame_word(struct frame *frame, char kind, struct str word)
 static const struct frame_form *
 find_form(struct str line)
 {
-	for (size_t i = 0; i < LENGTH(forms); i++)
-		if (line.len >= 2 && line.p[0] == forms[i].letter &&
-		    line.p[1] == ' ')
-			return &forms[i];
-	return NULL;
+	return array_find(one, forms, LENGTH(forms),
+			  line.len >= 2 && line.p[0] == one->letter &&
+				  line.p[1] == ' ');
 }
 
 /* Read a header line into reader->frame and say what follows it. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_FRAME_H
-#define HGYM_REMOTE_FRAME_H
+#pragma once
 
 #include "base/err.h"
 #include "base/str.h"
@@ -116,5 +115,3 @@ int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame,
 
 /* Take the first n bytes of the data that frame_next left in *in. */
 void frame_take(struct frame_reader *reader, struct str *in, size_t n);
-
-#endif

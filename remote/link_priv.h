@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_LINK_PRIV_H
-#define HGYM_REMOTE_LINK_PRIV_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/list.h"
@@ -152,5 +151,3 @@ bool stream_is_open(const struct stream *s);
 /* Call on_close and free. */
 void stream_finish(struct stream *s, const struct stream_exit *exit);
 void stream_fail(struct stream *s, const struct err *why);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What names mean to ssh(1), its command lines, and its errors. */
-#include "config.h"
-
 #include "remote/openssh.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_OPENSSH_H
-#define HGYM_REMOTE_OPENSSH_H
+#pragma once
 
 #include "remote/fleet.h"
 
@@ -100,5 +99,3 @@ void ssh_words_release(struct ssh_words *words);
 bool openssh_error(struct err *err, const char *whom, struct str text);
 /* The last line with letters in it, less its end. */
 struct str openssh_last_line(struct str text);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that run here: for child.c, ssh_conn.c, and what is captured. */
-#include "config.h"
-
 #include "remote/process.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_PROCESS_H
-#define HGYM_REMOTE_PROCESS_H
+#pragma once
 
 #include "base/buf.h"
 #include "loop/loop.h"
@@ -57,5 +56,3 @@ struct capture *capture_new(struct loop *loop, const char *const *argv,
 	__attribute__((warn_unused_result));
 /* Kill it (NULL: nothing); fn is not called any more. */
 void capture_cancel(struct capture *capture);
-
-#endif

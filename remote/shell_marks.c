@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The marks around a command in somebody's shell; pure but for the random. */
-#include "config.h"
-
 #include "remote/shell_marks.h"
 
 #include <stdio.h>
@@ -20,8 +18,7 @@ shell_marks_init(struct shell_marks *marks)
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = (unsigned long long)clock_real.mono_ms(&clock_real);
 	*marks = (struct shell_marks){ .begun = false };
-	(void)snprintf(marks->mark, sizeof(marks->mark), WORD "%016llx",
-		       random);
+	print_into(marks->mark, WORD "%016llx", random);
 }
 
 void
@@ -73,7 +70,6 @@ shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
 {
 	struct str *part = marks->begun ? output : before;
 	bool whole = true;
-	int64_t status = -1;
 	size_t at;
 
 	*before = *output = (struct str){ data.p, 0 };
@@ -86,6 +82,7 @@ shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
 			break;
 		marks->over = marks->begun;
 		marks->begun = true;
+		int64_t status = -1;
 		(void)str_to_i64((struct str){ data.p + SHELL_MARK_LEN, 3 },
 				 &status);
 		marks->status = status <= 255 ? (int)status : -1;

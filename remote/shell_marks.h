@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_SHELL_MARKS_H
-#define HGYM_REMOTE_SHELL_MARKS_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -35,5 +34,3 @@ void shell_marks_line(const struct shell_marks *marks, struct buf *out,
  */
 void shell_marks_take(struct shell_marks *marks, struct str data,
 		      struct str *before, struct str *output);
-
-#endif

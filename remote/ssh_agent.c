@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A client of ssh-agent that cannot hang; used by ssh_auth.c in its job. */
-#include "config.h"
-
 #include "remote/ssh_agent.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_SSH_AGENT_H
-#define HGYM_REMOTE_SSH_AGENT_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -35,5 +34,3 @@ void ssh_agent_close(struct ssh_agent *agent);
  */
 bool ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data,
 		    uint32_t flags, int64_t timeout_ms, struct str *signature);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Public key authentication, run as a job by ssh_conn.c. */
-#include "config.h"
-
 #include "remote/ssh_priv.h"
 
 #include <stdlib.h>
@@ -136,10 +134,9 @@ is_weak_rsa(struct ssh_auth *auth, const char *type)
 static bool
 is_named(const struct ssh_auth *auth, struct str blob)
 {
-	for (size_t i = 0; i < auth->target->n_identities; i++)
-		if (blob.len > 0 && str_eq(buf_str(&auth->keys[i].blob), blob))
-			return true;
-	return false;
+	return any_of(i, auth->target->n_identities,
+		      blob.len > 0 &&
+			      str_eq(buf_str(&auth->keys[i].blob), blob));
 }
 
 /*
@@ -188,6 +185,9 @@ offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
 {
 	const char *user = auth->target->user;
 
+	/* The session's clock counts the key's derivation, too. */
+	if (passphrase != NULL)
+		libssh2_session_set_timeout(auth->session, SSH_AUTH_MS);
 	auth->offered++;
 	int rc = libssh2_userauth_publickey_fromfile_ex(
 		auth->session, user, (unsigned int)strlen(user), NULL,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands over one libssh2 session: a channel each; for ssh_conn.c. */
-#include "config.h"
-
 #include "remote/ssh_priv.h"
 
 #include <errno.h>

@@ -3,8 +3,6 @@
  * One libssh2 session a pod: the steps that lead to it, and its end.  What the
  * steps do is in files of their own, which know nothing of this one.
  */
-#include "config.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

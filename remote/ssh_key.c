@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys: in files, as far as they can be read without a passphrase, and those
  * of known hosts. */
-#include "config.h"
-
 #include "remote/ssh_key.h"
 
 #include <arpa/inet.h>
@@ -288,11 +286,9 @@ is_known_type(const struct known_keys *known, struct str type)
 {
 	if (str_starts_with(type, "rsa-"))
 		type = STR_LIT("ssh-rsa");
-	for (size_t i = 0; i < known->n; i++)
-		if (!known->keys[i].revoked &&
-		    str_eq_cstr(type, known->keys[i].type))
-			return true;
-	return false;
+	return any_of(i, known->n,
+		      !known->keys[i].revoked &&
+			      str_eq_cstr(type, known->keys[i].type));
 }
 
 void
@@ -315,8 +311,7 @@ known_keys_judge(const struct known_keys *known, const char *type,
 {
 	enum known_verdict verdict = KNOWN_NEW;
 
-	for (size_t i = 0; i < known->n; i++) {
-		const struct known_key *key = &known->keys[i];
+	array_each (key, known->keys, known->n) {
 		bool is_same = strcmp(key->base64, base64) == 0;
 
 		if (key->revoked && is_same)

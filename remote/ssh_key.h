@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_SSH_KEY_H
-#define HGYM_REMOTE_SSH_KEY_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -87,5 +86,3 @@ enum known_verdict known_keys_judge(const struct known_keys *known,
 int known_keys_append(const char *path, const char *name, const char *type,
 		      const char *base64, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

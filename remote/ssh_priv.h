@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_SSH_PRIV_H
-#define HGYM_REMOTE_SSH_PRIV_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -129,5 +128,3 @@ void ssh_channels_drive(struct ssh_channels *channels);
 void ssh_channels_drive_soon(struct ssh_channels *channels);
 /* A stream was cancelled: its channel closes by itself. */
 void ssh_channel_detach(struct stream *s);
-
-#endif

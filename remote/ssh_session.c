@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A session of libssh2: its bytes, its algorithms, its errors. */
-#include "config.h"
-
 #include "remote/ssh_priv.h"
 
 #include <errno.h>

@@ -14,8 +14,6 @@
  * stdout tells what happens, a line each; stdin takes status, retry, quiet 0,
  * quiet 1, globs GLOB, stop; its end is ours.
  */
-#include "config.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -18,12 +18,11 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from manual import example  # noqa: E402
 from tap import finish, note, ok, skip  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 TOOL = os.path.join(BUILD, "tests/follow/follow-mirror")
 SSHD = os.path.join(SRC, "tests/support/sshd.sh")
 PTY = os.path.join(SRC, "src/pods/pty-shell")
-WAIT = 120
 
 
 def put(path, data, mode="ab"):
@@ -76,7 +75,7 @@ class Tool:
 
     def stop(self):
         self.child.stdin.close()
-        status = self.child.wait(WAIT)
+        status = self.child.wait(PATIENCE_S)
         self.log.close()
         return status
 

@@ -15,9 +15,10 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(1, os.path.join(os.environ.get("HGYM_SRC", "."),
                                 "tests/support"))
-from follower import (WAIT, Follower, cksum, escape, group,  # noqa: E402
-                      put, temps)
+from follower import (Follower, cksum, escape, group, put,  # noqa: E402
+                      temps)
 from tap import finish, note, ok  # noqa: E402
+from wait import PATIENCE_S  # noqa: E402
 
 TESTS = []
 
@@ -410,6 +411,27 @@ class Suite:
                     for x in g.files.values()), "and no other one")
         g.close()
 
+    def t_slow_to_open(self, f, d):
+        """A pod that needs long to open its logs is not silent meanwhile."""
+        if self.name != "dash":
+            return
+        stat = d + b"/bin/stat"
+        os.mkdir(os.path.dirname(stat))
+        put(stat, b"#!/bin/sh\nsleep 0.3\nexec /usr/bin/stat \"$@\"\n")
+        os.chmod(stat, 0o755)
+        for i in range(24):
+            put(d + b"/%02d.log" % i, b"%d" % i)
+        g = Follower(self.shell, self.script, env=dict(self.env, PATH=":".join(
+            (os.path.dirname(stat).decode(), self.env["PATH"]))),
+            edit=lambda line: line.replace("most=256", "most=4"))
+        g.follow(d + b"/*.log")
+        seen = len(g.log)
+        g.until(lambda: any(x[0] == b"D" for x in g.log[seen:]))
+        kinds = [x[0] for x in g.log[seen:]]
+        self.ok(kinds[:kinds.index(b"D")].count(b"H") > 1,
+                "slow to open: it tells that it lives", kinds)
+        g.close()
+
     def t_unlistable(self, f, d):
         """A folder that cannot be looked into is told, as anybody but root
         sees it."""
@@ -448,7 +470,7 @@ class Suite:
         env = dict(self.env or os.environ, PATH=box.decode())
         g = Follower(shutil.which(self.shell, path=(
             self.env or os.environ)["PATH"]) or self.shell, "sh", env=env)
-        g.child.wait(WAIT)
+        g.child.wait(PATIENCE_S)
         g.read(1)
         self.ok(b"LACKS stat mkfifo\n" in g.buf, "what is missing is named",
                 g.buf)
@@ -486,7 +508,7 @@ class Suite:
                 f.of(d + b"/dir.log") is None, "pipes and folders are not")
 
     def ends(self, f, name):
-        end = time.monotonic() + WAIT
+        end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end and (group(f.child.pid) or
                                           temps(f.nonce)):
             time.sleep(0.05)
@@ -497,7 +519,7 @@ class Suite:
             put(d + b"/%d.log" % i, b"x")
         f.follow(d + b"/*.log")
         f.child.stdin.close()
-        f.child.wait(WAIT)
+        f.child.wait(PATIENCE_S)
         self.ends(f, "the client is gone: nothing stays")
         f.close = lambda: None
 
@@ -505,7 +527,7 @@ class Suite:
         put(d + b"/a.log", b"x")
         f.follow(d + b"/*.log")
         os.kill(f.pid, signal.SIGKILL)
-        f.child.wait(WAIT)
+        f.child.wait(PATIENCE_S)
         f.child.stdin.close()
         self.ends(f, "killed: nothing stays")
         f.close = lambda: None
@@ -516,7 +538,7 @@ class Suite:
         time.sleep(0.5)
         f.child.stdout.close()
         f.child.stdin.close()
-        f.child.wait(WAIT)
+        f.child.wait(PATIENCE_S)
         self.ends(f, "gone while it had more to say: nothing stays")
         f.close = lambda: None
 
@@ -544,7 +566,7 @@ class Suite:
             g.close()
         self.ok(g.child.poll() is None, "it lives while it is pinged")
         try:
-            g.child.wait(WAIT)
+            g.child.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             pass
         g.child.stdin.close()

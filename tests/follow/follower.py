@@ -7,9 +7,10 @@ import select
 import subprocess
 import time
 
+from wait import PATIENCE_S
+
 BUILD = os.environ.get("HGYM_BUILD", ".")
 COMMAND = os.path.join(BUILD, "tests/follow/follow-command")
-WAIT = 120
 
 
 def escape(path):
@@ -104,12 +105,17 @@ class Follower:
             pass
         return True
 
-    def until(self, what, seconds=WAIT):
-        end = time.monotonic() + seconds
+    def until(self, what, seconds=PATIENCE_S):
+        begin = told = time.monotonic()
         while not what():
-            left = end - time.monotonic()
+            now = time.monotonic()
+            left = begin + seconds - now
             if left <= 0:
                 return False
+            # Who is not pinged for a minute ends.
+            if now - told > 20 and not self.child.stdin.closed:
+                self.say_ping()
+                told = now
             if self.read(min(left, 0.2)) is None and not what():
                 return False
         return True
@@ -117,12 +123,15 @@ class Follower:
     def pause(self, seconds):
         self.until(lambda: False, seconds)
 
+    def say_ping(self):
+        self.pings += 1
+        self.say(b"P %d" % self.pings)
+        return self.pings
+
     def ping(self):
         """True when the follower has done all it had to do before."""
-        self.pings += 1
-        n = self.pings
-        self.say(b"P %d" % n)
-        return self.until(lambda: self.beat == n)
+        n = self.say_ping()
+        return self.until(lambda: self.beat is not None and self.beat >= n)
 
     def frame(self):
         if self.hello is None:
@@ -198,7 +207,7 @@ class Follower:
     def close(self):
         self.child.stdin.close()
         try:
-            self.child.wait(WAIT)
+            self.child.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             self.child.kill()
         self.child.stdout.close()

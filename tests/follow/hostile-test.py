@@ -17,6 +17,7 @@ BUILD = os.environ.get("HGYM_BUILD", "build")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from tap import finish, ok  # noqa: E402
+from wait import PATIENCE_S  # noqa: E402
 
 TOOL = os.path.join(BUILD, "tests/follow/follow-mirror")
 
@@ -135,7 +136,7 @@ def main():
                 good = "\x1b" not in said and "\x07" not in said
                 break
         child.stdin.close()
-        status = child.wait(120)
+        status = child.wait(PATIENCE_S)
         ok(good and status == 0, "a lie: " + name,
            "status %s, last: %s" % (status, said.rstrip()))
         child.stdout.close()

@@ -23,6 +23,7 @@ SSHD = os.path.join(SRC, "tests/support/sshd.sh")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from tap import finish, note, ok, skip_all  # noqa: E402
+from wait import PATIENCE_S  # noqa: E402
 
 MB = float(os.environ.get("SOAK_MB", "12"))
 KILLS = int(os.environ.get("SOAK_KILLS", "6"))
@@ -239,14 +240,14 @@ class Soak:
     def finish(self):
         for log in self.files:
             log.wait()
-        end = time.monotonic() + 120
+        end = time.monotonic() + PATIENCE_S
         bad = [1]
         while bad and time.monotonic() < end:
             time.sleep(0.2)
             bad = sum((log.wrong() for log in self.files), [])
         self.tool.stdin.close()
-        self.tool.wait(120)
-        end = time.monotonic() + 60
+        self.tool.wait(PATIENCE_S)
+        end = time.monotonic() + PATIENCE_S
         while self.connections() and time.monotonic() < end:
             time.sleep(0.1)
         left = self.connections()

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_SRC_COMMAND_H
-#define HGYM_SRC_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +29,8 @@ enum command_id {
 	COMMAND_BENCH_AUDIT, /* pods `text`, of the plan `name` or the probe */
 	COMMAND_BENCH_PODS,  /* the plan `name` on the pods `text` */
 	COMMAND_BENCH_FORM,  /* as the form `text` (JSON) says */
-	COMMAND_BENCH_RUN,   /* of a HarnessGym run `text` at place `name` */
+	/* Of a HarnessGym run `text` ("": of trials) at place `name`. */
+	COMMAND_BENCH_RUN,
 	COMMAND_BENCH_SETTINGS, /* the same, of what its kernels were told */
 };
 
@@ -61,5 +61,3 @@ struct command_sink {
 			 struct err *err);
 	void *user;
 };
-
-#endif

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Configuration, rules, track and database: opened once, for main. */
-#include "config.h"
-
 #include "context.h"
 
-#include <glob.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"
@@ -66,20 +63,35 @@ open_conf(struct context *context, struct err *err)
 	return rc;
 }
 
+static int
+is_rule_file(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' &&
+	       str_ends_with(str_from(entry->d_name), ".json");
+}
+
 /* The rule files beside the configuration: those that were learned. */
 static int
 load_learned(struct format_set *formats, struct err *err)
 {
-	AUTO_TEXT folder = conf_dir_config();
-	AUTO_TEXT pattern = xasprintf("%s/formats/*.json", folder);
-	glob_t found;
+	AUTO_TEXT config = conf_dir_config();
+	AUTO_TEXT folder = xasprintf("%s/formats", config);
+	struct dirent **found = NULL;
 	int rc = 0;
 
-	if (glob(pattern, 0, NULL, &found) != 0)
+	if (access(folder, F_OK) != 0)
 		return 0;
-	for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
-		rc = format_set_load(formats, found.gl_pathv[i], err);
-	globfree(&found);
+	int n = scandir(folder, &found, is_rule_file, alphasort);
+	if (n < 0)
+		rc = err_set_errno(err, ERR_IO, "cannot open %s", folder);
+	for (int i = 0; i < n; i++) {
+		AUTO_TEXT path = xasprintf("%s/%s", folder, found[i]->d_name);
+
+		if (rc == 0)
+			rc = format_set_load(formats, path, err);
+		free(found[i]);
+	}
+	free(found);
 	return rc;
 }
 

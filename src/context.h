@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_SRC_CONTEXT_H
-#define HGYM_SRC_CONTEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +25,7 @@ struct context_options {
 	bool read_only;
 	bool verbose;
 	const char *color;   /* auto, always, never */
-	const char *charset; /* NULL: by the locale; braille, block, ascii */
+	const char *charset; /* NULL: by the locale; braille .. pixels */
 	const char *track;   /* NULL: the configuration's */
 };
 
@@ -121,5 +120,3 @@ int context_discovered(struct context *context, size_t i, struct str answer,
 #define CONTEXT_ARGV 5
 size_t context_argv(const struct context *context,
 		    const char *argv[CONTEXT_ARGV]);
-
-#endif

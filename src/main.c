@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What holds for the whole process; then the command line is run. */
-#include "config.h"
-
 #include <locale.h>
 #include <signal.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_SRC_TRANSPORT_H
-#define HGYM_SRC_TRANSPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ struct transport_ops {
 	/* Try again now (WAITING or REFUSED). */
 	void (*reconnect)(struct transport *t, size_t pod);
 };
-
-#endif

@@ -44,6 +44,26 @@ for page in "$man"/hgym-tui.1 "$man"/hgym-tui-config.5 \
     check "$base is filled" $? "$tmp/out"
 done
 
+# The README's pictures are shown as images: nothing of them is loaded or run,
+# and the moving one is small, with a keyframe rule a frame.
+for picture in screen demo; do
+    file=${HGYM_SRC:-.}/docs/$picture.svg
+    ! grep -nE '<script|<image|@import|url\(|href="[^#]|src=| on[a-z]+=' \
+        "$file" >"$tmp/out"
+    check "$picture.svg is a picture alone" $? "$tmp/out"
+    python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' \
+        "$file" >"$tmp/out" 2>&1
+    check "$picture.svg is well-formed" $? "$tmp/out"
+    grep -q "src[set]*=\"docs/$picture.svg\"" "${HGYM_SRC:-.}/README.md"
+    check "the README shows $picture.svg" $? "$tmp/out"
+done
+size=$(wc -c <"$file")
+frames=$(grep -c '<g class="f"' "$file")
+rules=$(grep -c '@keyframes' "$file")
+echo "$size bytes, $frames frames, $rules rules" >"$tmp/out"
+[ "$size" -lt 600000 ] && [ "$frames" -ge 30 ] && [ "$frames" -eq "$rules" ]
+check "demo.svg is whole" $? "$tmp/out"
+
 # Every command and every option of --help stands in the page.
 options_of() {
     sed -n '/^options:/,$s/^  *\(-[^ ]*,\)\{0,1\} *\(--[a-z-]*\).*/\2/p'

@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(os.environ.get("HGYM_SRC", "."), "tests",
                                 "support"))
 from home import home_env  # noqa: E402
 from tap import finish, ok  # noqa: E402
+from wait import PATIENCE_S  # noqa: E402
 
 EVIL = "\x1b]0;title\x07\x1b[31m\u202e\x9b1m\u2014\xe9\U0001f600"
 HARMFUL = (b"\x1b", b"\x07", b"\xe2\x80\xae", b"\xc2\x9b")
@@ -86,7 +87,7 @@ def cases(folder):
 def run(folder, words, locale):
     return subprocess.run([TUI, *words], env=home_env(folder, LC_ALL=locale),
                           cwd=folder, stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=300)
+                          capture_output=True, timeout=PATIENCE_S)
 
 
 def rows(text):

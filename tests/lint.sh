@@ -46,7 +46,7 @@ if command -v cppcheck >/dev/null; then
         --suppress=unknownMacro --suppress=autoVariables \
         --suppress=arrayIndexOutOfBoundsCond \
         --suppress=normalCheckLevelMaxBranches --suppress=constStatement \
-        --error-exitcode=1 -I. -Isrc -I"$build" -DHAVE_CONFIG_H \
+        --error-exitcode=1 -I. -Isrc -I"$build" --include="$build/config.h" \
         >"$tmp/cppcheck" 2>&1
     check cppcheck $? "$tmp/cppcheck"
 else
@@ -58,7 +58,7 @@ tidy() {
     # shellcheck disable=SC2016
     sources | BUILD=$build CHECKS=$2 xargs -P "$jobs" -n 1 sh -c \
         'clang-tidy --quiet --checks="$CHECKS" "$@" -- -std=gnu11 \
-            -D_GNU_SOURCE -DHAVE_CONFIG_H -I. -Isrc -I"$BUILD"' tidy \
+            -include "$BUILD/config.h" -I. -Isrc -I"$BUILD"' tidy \
         >"$tmp/tidy" 2>/dev/null
     check "$1" $? "$tmp/tidy"
 }

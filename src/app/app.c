@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The dashboard on a terminal: loop, keys, frames, signals. */
-#include "config.h"
-
 #include "app/app.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "app/bench.h"
 #include "app/parts.h"
@@ -55,13 +51,21 @@ mono_ms(const struct app *app)
 static void
 draw(struct app *app)
 {
+	struct ui_shared *shared = ui_shared(app->parts.ui);
+	struct canvas *canvas = &app->canvas;
 	int x, y;
 
 	app->owes = !term_send(app->term);
 	if (app->owes)
 		return;
-	ui_draw(app->parts.ui, &app->canvas, &x, &y);
-	term_present(app->term, &app->canvas, x, y);
+	if (shared->chart.charset == CHART_PIXELS &&
+	    !term_pixels(app->term, &canvas->cell_w, &canvas->cell_h)) {
+		shared->chart.charset = CHART_BRAILLE;
+		ui_say(shared, "this terminal shows no pictures: charts are "
+			       "drawn in braille");
+	}
+	ui_draw(app->parts.ui, canvas, &x, &y);
+	term_present(app->term, canvas, x, y);
 }
 
 /* Be woken when the terminal takes more of what waits for it. */

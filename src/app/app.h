@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_APP_APP_H
-#define HGYM_APP_APP_H
+#pragma once
 
 #include <stdio.h>
 
@@ -83,5 +82,3 @@ int app_parse_size(struct str text, int size[2], struct err *err)
 int app_script(const struct app_setup *setup, const char *script,
 	       const int size[2], FILE *out, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

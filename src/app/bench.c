@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Benches that the dashboard defines, starts and stops. */
-#include "config.h"
-
 #include "app/bench.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
 #include "bench/make.h"
 #include "bench/plan.h"
 #include "conf/conf.h"
+#include "harness/dir.h"
 #include "model/harness_view.h"
 
 #define MAX_CHILDREN 16
@@ -181,14 +177,14 @@ read_definition(const char *name, char folder[PATH_MAX], struct err *err)
 	if (strchr(name, '/') != NULL) {
 		file = xstrdup(name);
 		if (realpath(name, real) == NULL)
-			(void)snprintf(real, sizeof(real), "%s", name);
+			print_into(real, "%s", name);
 	} else {
 		if (bench_find(name, id, path, err) != 0 ||
 		    bench_load_plan(&plan, path, err) != 0)
 			return NULL;
 		file = xasprintf("%s/bench.json", path);
 		/* Its files are named relative to where it lay once. */
-		(void)snprintf(real, sizeof(real), "%s", plan.file);
+		print_into(real, "%s", plan.file);
 		plan_release(&plan);
 	}
 	char *slash = strrchr(real, '/');
@@ -286,7 +282,7 @@ add_price(cJSON *root, const struct conf *conf, const char *name)
 		json_add_number(cJSON_GetArrayItem(pods, 0), "usd_per_h", usd);
 }
 
-/* The best of a HarnessGym run against its workspace. */
+/* The best of a HarnessGym run against its workspace, or trials. */
 static cJSON *
 make_harness(const struct bench_compose *with, const struct command *command,
 	     struct err *err)
@@ -295,6 +291,7 @@ make_harness(const struct bench_compose *with, const struct command *command,
 	const char *colon = strchr(command->name, ':');
 	struct harness_ab ab = { .settings = command->id ==
 					     COMMAND_BENCH_SETTINGS };
+	bool of_trials = command->text[0] == '\0';
 	AUTO_TEXT pod = NULL;
 	AUTO_TEXT workspace = NULL;
 
@@ -302,13 +299,15 @@ make_harness(const struct bench_compose *with, const struct command *command,
 		const struct harness_place *place = &view->places[i];
 
 		if (strcmp(place->title, command->name) != 0 || !place->read ||
-		    place->is_compare)
+		    place->is_compare != of_trials)
 			continue;
-		for (size_t k = 0; k < place->ws.n_runs; k++)
+		if (of_trials)
+			ab.compare = &place->compare;
+		for (size_t k = 0; !of_trials && k < place->ws.n_runs; k++)
 			if (strcmp(place->ws.runs[k].id, command->text) == 0)
 				ab.run = &place->ws.runs[k];
 	}
-	if (ab.run == NULL) {
+	if (ab.run == NULL && ab.compare == NULL) {
 		err_set(err, ERR_NODATA, "the run %s is gone", command->text);
 		return NULL;
 	}
@@ -319,6 +318,7 @@ make_harness(const struct bench_compose *with, const struct command *command,
 	workspace = workspace_of(ab.pod != NULL ? colon + 1 : command->name,
 				 ab.pod == NULL);
 	ab.workspace = workspace;
+	ab.same = ab.pod == NULL ? harness_dir_same : NULL;
 	cJSON *root = harness_ab_json(&ab, err);
 	if (root != NULL && ab.pod != NULL)
 		add_price(root, with->conf, ab.pod);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_APP_BENCH_H
-#define HGYM_APP_BENCH_H
+#pragma once
 
 #include "command.h"
 #include "context.h"
@@ -42,5 +41,3 @@ struct bench_compose {
 char *bench_compose(const struct bench_compose *with,
 		    const struct command *command, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

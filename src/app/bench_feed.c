@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Benches, plans and noise into the model; for the dashboard and the demo. */
-#include "config.h"
-
 #include "app/bench_feed.h"
 
 #include <glob.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
@@ -276,22 +271,17 @@ is_list_current(const struct bench_feed *feed, char **ids, size_t shown)
 		if (!is_as_read(&model->benches[i], ids[i],
 				folder_mark(feed, ids[i])))
 			return false;
-	for (size_t i = 0; i < feed->n_plans; i++)
-		if (!is_as_read(&model->benches[plans + i], feed->plans[i],
-				plan_mark(feed, feed->plans[i])))
-			return false;
-	return true;
+	return all_of(i, feed->n_plans,
+		      is_as_read(&model->benches[plans + i], feed->plans[i],
+				 plan_mark(feed, feed->plans[i])));
 }
 
 /* The bench of that id in the model, unless it was taken; NULL: none. */
 static struct model_bench *
 find_old(const struct model *model, const char *id)
 {
-	for (size_t i = 0; i < model->n_benches; i++)
-		if (model->benches[i].id != NULL &&
-		    strcmp(model->benches[i].id, id) == 0)
-			return &model->benches[i];
-	return NULL;
+	return array_find(one, model->benches, model->n_benches,
+			  one->id != NULL && strcmp(one->id, id) == 0);
 }
 
 /* A bench has left pods up since the last look: they cost money. */
@@ -360,8 +350,7 @@ poll_clocks(struct bench_feed *feed)
 	int64_t now_ms = clock_real.wall_ms(&clock_real);
 	bool moved = false;
 
-	for (size_t i = 0; i < feed->model->n_benches; i++) {
-		struct model_bench *bench = &feed->model->benches[i];
+	array_each (bench, feed->model->benches, feed->model->n_benches) {
 		AUTO_TEXT path = xasprintf("%s/%s", feed->base, bench->id);
 		struct folder_state state;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_APP_BENCH_FEED_H
-#define HGYM_APP_BENCH_FEED_H
+#pragma once
 
 #include "context.h"
 #include "model/model.h"
@@ -17,5 +16,3 @@ struct bench_feed *bench_feed_new(struct model *model, struct context *context);
 void bench_feed_free(struct bench_feed *feed);
 /* Look at folders, plans and the database; reads only what changed. */
 void bench_feed_poll(struct bench_feed *feed);
-
-#endif

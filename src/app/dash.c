@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The dashboard over named logs or configured pods; called by main. */
-#include "config.h"
-
 #include "app/dash.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +15,6 @@
 #include "app/bench_feed.h"
 #include "app/pod_checks.h"
 #include "base/fd.h"
-#include "base/scratch.h"
 #include "base/xalloc.h"
 #include "harness/dir.h"
 #include "harness/feed.h"
@@ -219,8 +215,7 @@ follow_harness(struct dash *dash, bool local)
 {
 	const struct conf *conf = &dash->context->conf;
 
-	for (size_t i = 0; i < conf->n_pods; i++) {
-		const struct conf_pod *pod = &conf->pods[i];
+	array_each (pod, conf->pods, conf->n_pods) {
 		size_t at = model_pod_find(&dash->model, pod->name);
 
 		for (size_t k = 0; k < pod->harnessgym.n; k++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_APP_DASH_H
-#define HGYM_APP_DASH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ int dash_run(struct context *context, char *const *paths, size_t n,
 
 /* Whether a word in place of a command names a log. */
 bool dash_is_path(const char *word);
-
-#endif

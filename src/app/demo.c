@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The demonstration: a fleet that is played, and what follows it. */
-#include "config.h"
-
 #include "app/demo.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "app/bench.h"
 #include "app/bench_feed.h"
 #include "app/demo_player.h"
 #include "base/embed.h"
-#include "base/scratch.h"
 #include "base/xalloc.h"
 #include "command.h"
 #include "harness/pod.h"

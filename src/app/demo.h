@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_APP_DEMO_H
-#define HGYM_APP_DEMO_H
+#pragma once
 
 #include "app/app.h"
 
@@ -28,5 +27,3 @@ const struct clock *demo_clock(const struct demo *demo);
  * 0: time goes on by `advance` alone.
  */
 struct app_source demo_source(struct demo *demo, double speed);
-
-#endif

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Recordings into files and pods; called by demo.c. */
-#include "config.h"
-
 #include "app/demo_player.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/xalloc.h"
-#include "conf/conf.h"
-#include "parsers/telemetry.h"
 
 struct demo_player {
 	struct demo_stage stage;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_APP_DEMO_PLAYER_H
-#define HGYM_APP_DEMO_PLAYER_H
+#pragma once
 
 #include "ingest/ingest.h"
 
@@ -47,5 +46,3 @@ int demo_player_advance(struct demo_player *player, int64_t until_ms,
 			struct err *err) __attribute__((warn_unused_result));
 /* How many records were played. */
 size_t demo_player_played(const struct demo_player *player);
-
-#endif

@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of a dashboard that need no terminal. */
-#include "config.h"
-
 #include "app/parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "app/bench.h"
 #include "app/pod_shell.h"
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
 #include "bench/start.h"
 #include "model/run_names.h"
-#include "parsers/json.h"
 #include "parsers/learn.h"
 #include "parsers/run_reader.h"
-#include "report/fmt.h"
 #include "ui/plot.h"
 
 #define STATE_MAX_BYTES (1U << 20)
@@ -484,32 +477,23 @@ save_state(const struct app_parts *parts)
 		log_debug("alerts", "%s", err.text);
 }
 
-static int
-find_charset(const char *name, bool ascii, enum chart_charset *charset,
-	     struct err *err)
+/* By its name, which the command line and the configuration have held. */
+static enum chart_charset
+find_charset(const char *name, bool ascii)
 {
 	static const char *const names[] = { "braille", "block", "ascii",
-					     NULL };
-	int i = name != NULL ? str_index(names, name) : 0;
+					     "pixels", NULL };
 
-	*charset = ascii ? CHART_ASCII : CHART_BRAILLE;
-	if (i < 0)
-		return err_set(
-			err, ERR_USAGE,
-			"--charset: %s: is none of braille, block, ascii",
-			name);
-	if (name != NULL)
-		*charset = (enum chart_charset)i;
-	return 0;
+	return name != NULL ? (enum chart_charset)str_index(names, name)
+	       : ascii	    ? CHART_ASCII
+			    : CHART_BRAILLE;
 }
 
 static int
 bind_keys(struct keymap *keymap, const struct conf *conf, struct err *err)
 {
 	keymap_init(keymap);
-	for (size_t i = 0; i < conf->n_keys; i++) {
-		const struct conf_key *key = &conf->keys[i];
-
+	array_each (key, conf->keys, conf->n_keys) {
 		if (keymap_bind(keymap, key->action,
 				key->key != NULL ? key->key : "", err))
 			return err_prefix(err, "%s: keys", conf->path);
@@ -528,9 +512,7 @@ configure_alerts(struct app_parts *parts)
 	else if (conf->alerts.stall == CONF_STALL_SECONDS)
 		parts->alerts.stall_s = conf->alerts.stall_s;
 	alerts_rules_clear(&parts->alerts);
-	for (size_t i = 0; i < conf->alerts.n_metrics; i++) {
-		const struct conf_alert_rule *rule = &conf->alerts.metrics[i];
-
+	array_each (rule, conf->alerts.metrics, conf->alerts.n_metrics) {
 		alerts_rule_add(&parts->alerts,
 				&(struct alert_rule){ rule->metric, rule->above,
 						      rule->below });
@@ -585,8 +567,8 @@ fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
 				 .read_only = context->options.read_only };
 	if (charset == NULL && !parts->ascii)
 		charset = conf->ui.charset;
-	if (find_charset(charset, parts->ascii, &ui->charset, err) ||
-	    bind_keys(keymap, conf, err))
+	ui->charset = find_charset(charset, parts->ascii);
+	if (bind_keys(keymap, conf, err))
 		return -1;
 	board_input_release(&parts->groups);
 	parts->groups = (struct board_input){ .by = BOARD_BY_DIRNAME };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_APP_PARTS_H
-#define HGYM_APP_PARTS_H
+#pragma once
 
 #include "app/app.h"
 #include "board/input.h"
@@ -49,5 +48,3 @@ void app_parts_next_track(struct app_parts *parts);
 
 /* After the model changed or time went by; mono_ms paces the screen. */
 void app_parts_update(struct app_parts *parts, int64_t mono_ms);
-
-#endif

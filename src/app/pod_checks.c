@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Preflights that the dashboard starts; each a child of its own. */
-#include "config.h"
-
 #include "app/pod_checks.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/list.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_APP_POD_CHECKS_H
-#define HGYM_APP_POD_CHECKS_H
+#pragma once
 
 #include "context.h"
 #include "loop/loop.h"
@@ -20,5 +19,3 @@ void pod_checks_free(struct pod_checks *checks);
 /* Begin the check of a pod of the configuration. */
 int pod_checks_start(struct pod_checks *checks, size_t pod, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

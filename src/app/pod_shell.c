@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A shell on a pod in the dashboard's terminal; for app.c. */
-#include "config.h"
-
 #include "app/pod_shell.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_APP_POD_SHELL_H
-#define HGYM_APP_POD_SHELL_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -38,5 +37,3 @@ int pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
 bool pod_shell_poll(struct pod_shell *shell, int *status);
 /* End it and take the terminal back. */
 void pod_shell_kill(struct pod_shell *shell);
-
-#endif

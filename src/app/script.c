@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The dashboard without a terminal: scripts of keys, screens as text. */
-#include "config.h"
-
 #include <errno.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -165,7 +163,7 @@ save(struct player *player, bool styles, struct str text, struct err *err)
 		print_screen(player, styles, player->out);
 		return 0;
 	}
-	(void)snprintf(name, sizeof(name), "%.*s", (int)text.len, text.p);
+	print_into(name, "%.*s", (int)text.len, text.p);
 	FILE *file = fopen(name, "we");
 	if (file == NULL)
 		return err_set_errno(err, ERR_IO, "%s", name);

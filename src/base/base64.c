@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Base64 by libcrypto: host keys, the clipboard, files that a pod sends. */
-#include "config.h"
-
 #include "base/base64.h"
 
 #include <limits.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_BASE64_H
-#define HGYM_BASE_BASE64_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -10,5 +9,3 @@ void base64_encode(struct buf *out, struct str data);
 /* Append what text encodes; false, and out untouched, where it is not Base64.
  */
 bool base64_decode(struct buf *out, struct str text);
-
-#endif

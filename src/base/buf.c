@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Growable bytes with a cap; used wherever text is put together. */
-#include "config.h"
-
 #include "base/buf.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_BUF_H
-#define HGYM_BASE_BUF_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -45,5 +44,3 @@ buf_str(const struct buf *buf)
 void buf_consume(struct buf *buf, size_t n);
 /* Give the content away (caller frees), leave the buf empty. */
 char *buf_detach(struct buf *buf);
-
-#endif

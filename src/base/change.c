@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Change points of a series; for the history of benches and for charts. */
-#include "config.h"
-
 #include "base/change.h"
 
 #include <math.h>

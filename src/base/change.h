@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_CHANGE_H
-#define HGYM_BASE_CHANGE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ struct change {
 
 /* The changes of y (finite, in their order) by their place; how many. */
 size_t change_find(const double *y, size_t n, struct change out[CHANGE_MOST]);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The checksum of cksum(1), and by what a file on this machine is known
  * again; for logs that are followed. */
-#include "config.h"
-
 #include "base/cksum.h"
 
 #include <pthread.h>

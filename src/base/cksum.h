@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_CKSUM_H
-#define HGYM_BASE_CKSUM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ struct cksum_guard {
 void cksum_guard_add(struct cksum_guard *guard, const void *data, size_t len);
 /* False too when the file cannot be read. */
 bool cksum_guard_holds(const struct cksum_guard *guard, int fd);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The real clock, times as text, and pauses before another attempt. */
-#include "config.h"
-
 #include "base/clock.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_CLOCK_H
-#define HGYM_BASE_CLOCK_H
+#pragma once
 
 #include "base/str.h"
 
@@ -38,5 +37,3 @@ double clock_read_s(struct str text);
  * were lost together do not all come back together.
  */
 int64_t clock_backoff_ms(unsigned int failures);
-
-#endif

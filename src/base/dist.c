@@ -3,8 +3,6 @@
  * Beta, Student's t, chi-squared and normal distributions; called by
  * the bench statistics and the leaderboard's tests.
  */
-#include "config.h"
-
 #include "base/dist.h"
 
 #include <float.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_DIST_H
-#define HGYM_BASE_DIST_H
+#pragma once
 
 /*
  * Distribution functions, from libm alone.  Relative accuracy is about 1e-12
@@ -36,5 +35,3 @@ double dist_f_upper(double f, double df_a, double df_b);
 
 double dist_normal_cdf(double z);
 double dist_normal_upper(double z);
-
-#endif

@@ -3,7 +3,6 @@
 #	LC_ALL=C awk -f embed.awk array=NAME FILE... >NAME.c
 BEGIN {
 	print "/* Made by embed.awk; do not edit. */"
-	print "#include \"config.h\"\n"
 	print "#include <stddef.h>\n"
 	print "#include \"base/embed.h\"\n"
 }

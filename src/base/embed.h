@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_EMBED_H
-#define HGYM_BASE_EMBED_H
+#pragma once
 
 /*
  * A text file compiled into the program; embed.awk makes arrays of these from
@@ -10,5 +9,3 @@ struct embed_file {
 	const char *name; /* without directory and extension */
 	const char *text;
 };
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The error value that every layer returns; see err.h. */
-#include "config.h"
-
 #include "base/err.h"
 
 #include <errno.h>

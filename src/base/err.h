@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_ERR_H
-#define HGYM_BASE_ERR_H
+#pragma once
 
 /*
  * An error as a value the caller owns.  A function that can fail takes
@@ -57,5 +56,3 @@ int err_prefix(struct err *err, const char *fmt, ...)
 
 /* The program's exit status for this class of error. */
 int err_exit_status(enum err_code code);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* File descriptors: closed once, written to as a whole. */
-#include "config.h"
-
 #include "base/fd.h"
 
 #include <errno.h>

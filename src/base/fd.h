@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_FD_H
-#define HGYM_BASE_FD_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -20,5 +19,3 @@ int fd_write_all(int fd, const char *data, size_t len);
  * -1 with errno (EAGAIN: it takes nothing now).  Async-signal-safe.
  */
 ssize_t fd_write_now(int fd, const char *data, size_t len);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that are there whole or not at all, and where the home is. */
-#include "config.h"
-
 #include "base/file.h"
 
 #include <errno.h>

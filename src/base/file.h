@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_FILE_H
-#define HGYM_BASE_FILE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -42,5 +41,3 @@ const char *file_home(void);
 
 /* ~ and ~/ at the start of a path become the home; owned. */
 char *file_expand_home(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_LIST_H
-#define HGYM_BASE_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ list_remove(struct list *link)
 	/* NOLINTEND */
 	list_init(link);
 }
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The debug log of -v; see log.h. */
-#include "config.h"
-
 #include "base/log.h"
 
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_LOG_H
-#define HGYM_BASE_LOG_H
+#pragma once
 
 #include "base/err.h"
 
@@ -18,5 +17,3 @@ void log_close(void);
 /* One line: time, area ("ssh", "store"), message. */
 void log_debug(const char *area, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-
-#endif

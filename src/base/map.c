@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Open addressing with linear probing; deletion shifts back. */
-#include "config.h"
-
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -48,9 +46,7 @@ map_grow(struct map *map)
 			      .count = map->count };
 
 	bigger.slots = xcalloc(bigger.room, sizeof(*bigger.slots));
-	for (size_t i = 0; i < map->room; i++) {
-		struct map_slot *s = &map->slots[i];
-
+	array_each (s, map->slots, map->room) {
 		if (s->key != NULL)
 			bigger.slots[map_place(
 				&bigger, (struct str){ s->key, s->key_len })] =

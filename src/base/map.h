@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_MAP_H
-#define HGYM_BASE_MAP_H
+#pragma once
 
 #include "base/str.h"
 
@@ -26,5 +25,3 @@ void *map_get(const struct map *map, struct str key);
 void *map_set(struct map *map, struct str key, void *value);
 /* Remove, returns the value that was there or NULL. */
 void *map_remove(struct map *map, struct str key);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams for a locale without UTF-8; see plain.h. */
-#include "config.h"
-
 #include "base/plain.h"
 
 #include <langinfo.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/fd.h"

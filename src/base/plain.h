@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_PLAIN_H
-#define HGYM_BASE_PLAIN_H
+#pragma once
 
 #include <stdio.h>
 
@@ -22,5 +21,3 @@ void plain_append(struct buf *out, struct str s);
 
 /* The likeness of a character; "?" where there is none. */
 char plain_char(uint32_t cp);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* argv to shell words; used by all that run commands on a pod. */
-#include "config.h"
-
 #include "base/quote.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_QUOTE_H
-#define HGYM_BASE_QUOTE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -16,5 +15,3 @@
 void quote_word(struct buf *out, struct str word);
 /* Append all words of argv (ended by NULL) with blanks between them. */
 void quote_argv(struct buf *out, const char *const *argv);
-
-#endif

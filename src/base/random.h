@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_RANDOM_H
-#define HGYM_BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ splitmix64_next(uint64_t *state)
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
 	return z ^ (z >> 31);
 }
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines to stderr that wait for the terminal; see say.h. */
-#include "config.h"
-
 #include "base/say.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_SAY_H
-#define HGYM_BASE_SAY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ bool say_send(void);
 
 /* A sentence behind "hgym-tui: ", made harmless; it does not wait. */
 void say_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A temporary folder and the child that sweeps it up; used by the demo. */
-#include "config.h"
-
 #include "base/scratch.h"
 
 #include <errno.h>

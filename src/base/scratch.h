@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_SCRATCH_H
-#define HGYM_BASE_SCRATCH_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -27,5 +26,3 @@ int scratch_make(struct scratch *scratch, const char *name, struct err *err)
 
 /* Remove the folder with all that is in it, and wait until that is done. */
 void scratch_remove(struct scratch *scratch);
-
-#endif

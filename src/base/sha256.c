@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* SHA-256 by libcrypto; see sha256.h. */
-#include "config.h"
-
 #include "base/sha256.h"
 
 #include <openssl/evp.h>

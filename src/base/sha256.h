@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_SHA256_H
-#define HGYM_BASE_SHA256_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void sha256_reset(struct sha256 *sha);
  * known.
  */
 bool sha256_is_fast(void);
-
-#endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_SORT_H
-#define HGYM_BASE_SORT_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/xalloc.h"
 
 static inline int
@@ -43,24 +43,3 @@ values_median(const double *x, size_t n)
 	free(copy);
 	return median;
 }
-
-/*
- * Of 0 .. n - 1 the first i for which `before` does not hold, n when it holds
- * for all: an expression of i that is true for some and then for none.
- */
-#define bisect(n, i, before)                                                   \
-	__extension__({                                                        \
-		size_t i##_lo = 0, i##_hi = (n);                               \
-                                                                               \
-		while (i##_lo < i##_hi) {                                      \
-			size_t i = (i##_lo + i##_hi) / 2;                      \
-                                                                               \
-			if (before)                                            \
-				i##_lo = i + 1;                                \
-			else                                                   \
-				i##_hi = i;                                    \
-		}                                                              \
-		i##_lo;                                                        \
-	})
-
-#endif

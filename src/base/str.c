@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Borrowed slices and strict number parsing, independent of the locale. */
-#include "config.h"
-
 #include "base/str.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+
+#include "base/bytes16.h"
 
 static bool
 is_word_of(struct str s, const char *words,
@@ -58,27 +58,53 @@ str_has_digit(struct str s)
 {
 	size_t i = 0;
 
-	/* Without a way out in the middle they are looked at all at once. */
-	for (; i + 16 <= s.len; i += 16) {
-		unsigned char any = 0;
-
-		for (size_t k = 0; k < 16; k++)
-			any |= (unsigned char)(s.p[i + k] - '0') < 10;
-		if (any != 0)
+	for (; i + 16 <= s.len; i += 16)
+		if (bytes16_any((bytes16)(bytes16_load(s.p + i) - '0' < 10)))
 			return true;
-	}
 	for (; i < s.len; i++)
 		if (str_is_digit(s.p[i]))
 			return true;
 	return false;
 }
 
+bool
+str_has_only(struct str s, const char *bytes)
+{
+	while (s.len > 0 && strchr(bytes, s.p[0]) != NULL)
+		s = str_skip(s, 1);
+	return s.len == 0;
+}
+
 const char *
 str_find(struct str s, const char *needle)
 {
-	if (s.len == 0)
-		return *needle == '\0' ? s.p : NULL;
-	return memmem(s.p, s.len, needle, strlen(needle));
+	return str_find_str(s, str_from(needle));
+}
+
+/* Its first byte and its last one are looked for at 16 places at once. */
+const char *
+str_find_str(struct str s, struct str needle)
+{
+	size_t n = needle.len;
+
+	if (n == 0 || s.len < n)
+		return n == 0 ? s.p : NULL;
+	const char *p = s.p, *last = s.p + s.len - n;
+	const unsigned char first = (unsigned char)needle.p[0];
+	const unsigned char end = (unsigned char)needle.p[n - 1];
+
+	for (; last - p >= 15; p += 16) {
+		bytes16 hits = (bytes16)((bytes16_load(p) == first) &
+					 (bytes16_load(p + n - 1) == end));
+
+		for (int i = 0; bytes16_any(hits) && i < 16; i++)
+			if (hits[i] != 0 && memcmp(p + i, needle.p, n) == 0)
+				return p + i;
+	}
+	for (; p <= last; p++)
+		if (*p == needle.p[0] && memcmp(p, needle.p, n) == 0)
+			return p;
+	return NULL;
 }
 
 static bool
@@ -232,9 +258,9 @@ str_number(double value, int digits, char out[STR_NUMBER_SIZE])
 	size_t whole, n = 0, sign = value < 0;
 
 	if (fabs(value) < 1e15 && (double)(int64_t)value == value)
-		(void)snprintf(plain, sizeof(plain), "%.0f", value);
+		print_into(plain, "%.0f", value);
 	else
-		(void)snprintf(plain, sizeof(plain), "%.*g", digits, value);
+		print_into(plain, "%.*g", digits, value);
 	whole = sign + strspn(plain + sign, "0123456789");
 	/* "2e+20", and what is no number, has no groups. */
 	if (strpbrk(plain, "einf") != NULL)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_STR_H
-#define HGYM_BASE_STR_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/array.h"
 
 /* A borrowed slice of bytes, not NUL-ended; p may be NULL when len is 0. */
 struct str {
@@ -45,9 +44,6 @@ str_starts_with(struct str s, const char *prefix)
 #define LIST_NAME(id, ...)	LIST_NAME_OF(__VA_ARGS__, )
 #define LIST_NAME_OF(name, ...) name,
 
-/* How many elements an array has. */
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
 /*
  * Of ASCII, in every locale; the second takes a letter, a digit and "_", the
  * third a tab too.
@@ -71,6 +67,10 @@ str_is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
+/* Print into an array of char, as far as it fits; format as printf's. */
+#define print_into(array, ...)                                                 \
+	((void)snprintf(array, sizeof(array) / IS_ARRAY(array), __VA_ARGS__))
+
 /* s without its first n bytes (n <= s.len). */
 static inline struct str
 str_skip(struct str s, size_t n)
@@ -93,8 +93,11 @@ bool str_is_like(struct str s, const char *words);
 int str_index(const char *const *words, const char *word);
 bool str_ends_with(struct str s, const char *suffix);
 bool str_has_digit(struct str s);
+/* Whether all its bytes are among these. */
+bool str_has_only(struct str s, const char *bytes);
 /* First place of needle in s, or NULL. */
 const char *str_find(struct str s, const char *needle);
+const char *str_find_str(struct str s, struct str needle);
 /* Without the blanks, tabs and line ends at both ends. */
 struct str str_trim(struct str s);
 /*
@@ -130,5 +133,3 @@ const char *str_number(double value, int digits, char out[STR_NUMBER_SIZE]);
 
 /* FNV-1a, 64 bits. */
 uint64_t str_hash(struct str s);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* UTF-8: decoding, terminal width, and making remote text harmless. */
-#include "config.h"
-
 #include "base/utf8.h"
 
 #include "base/sort.h"

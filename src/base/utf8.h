@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_UTF8_H
-#define HGYM_BASE_UTF8_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -40,5 +39,3 @@ void utf8_sanitize(struct buf *out, struct str s);
 void utf8_add_xml(struct buf *out, const char *text);
 /* The same into out, as far as it fits; returns out. */
 const char *utf8_clean(char *out, size_t size, struct str s);
-
-#endif

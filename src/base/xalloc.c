@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocators that abort; everything of ours allocates through them. */
-#include "config.h"
-
 #include "base/xalloc.h"
 
 #include <stdarg.h>

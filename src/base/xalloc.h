@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BASE_XALLOC_H
-#define HGYM_BASE_XALLOC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -63,5 +62,3 @@ void xalloc_init(void);
 /* Much was freed in small pieces: give it back to the system where that is
  * possible.  Takes milliseconds. */
 void xtrim(void);
-
-#endif

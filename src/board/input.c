@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From whatever a user names to a computed leaderboard; for board, submission,
  * export, and whoever groups runs as they do. */
-#include "config.h"
-
 #include "board/input.h"
 
 #include <stdlib.h>
@@ -69,8 +67,7 @@ add_harness_run(const struct adding *a)
 	if (run->has_baseline)
 		add_output(a, baseline, &run->baseline,
 			   file_of(a, HARNESS_BASELINE_OUT, 0));
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		const struct harness_iteration *it = &run->iterations[i];
+	array_each (it, run->iterations, run->n_iterations) {
 		AUTO_TEXT key =
 			xasprintf("%s iteration %u", run->id, it->number);
 
@@ -747,7 +744,7 @@ add_values(const struct builder *b, struct err *err)
 	for (size_t i = 0; i < b->ask->n_values; i++) {
 		char fallback[32];
 
-		(void)snprintf(fallback, sizeof(fallback), "values %zu", i + 1);
+		print_into(fallback, "values %zu", i + 1);
 		if (input_values(&b->built->input, b->ask->values[i], fallback,
 				 err) != 0)
 			return err_prefix(err, "--values");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BOARD_INPUT_H
-#define HGYM_BOARD_INPUT_H
+#pragma once
 
 #include "base/err.h"
 #include "board/score_board.h"
@@ -73,5 +72,3 @@ struct board_built *board_build(struct context *context, char *const *paths,
 				struct err *err)
 	__attribute__((warn_unused_result));
 void board_built_free(struct board_built *built);
-
-#endif

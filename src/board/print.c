@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The leaderboard as a table, Markdown, JSON and CSV. */
-#include "config.h"
-
 #include "board/print.h"
 
 #include "base/utf8.h"
@@ -81,10 +79,8 @@ title_of(const struct board *board, const struct column *column)
 static bool
 is_score(const struct board *board, const char *key)
 {
-	for (size_t i = 0; i < board->n_groups; i++)
-		if (strcmp(board->groups[i].score->name, key) == 0)
-			return true;
-	return false;
+	return any_of(i, board->n_groups,
+		      strcmp(board->groups[i].score->name, key) == 0);
 }
 
 /* Does any run of the board fill that column? */
@@ -100,10 +96,8 @@ column_used(const struct board *board, const struct column *column)
 	    !is_score(board, column->key))
 		return false;
 	const struct run_number *number = number_of(column);
-	for (size_t i = 0; i < board->n_rows; i++)
-		if (run_has(run_number_get(&board->rows[i]->run, number)))
-			return true;
-	return false;
+	return any_of(i, board->n_rows,
+		      run_has(run_number_get(&board->rows[i]->run, number)));
 }
 
 /* Digits in groups of three: 15,981,945. */
@@ -545,19 +539,16 @@ say_notes(struct page *p)
 static bool
 any_note(const struct board *board, const struct board_group *group)
 {
-	for (size_t i = 0; i < group->n_rows; i++)
-		if (board->rows[group->rows[i]]->note[0] != '\0')
-			return true;
-	return false;
+	return any_of(i, group->n_rows,
+		      board->rows[group->rows[i]]->note[0] != '\0');
 }
 
 static bool
 all_seeds(const struct board *board, const struct board_group *group)
 {
-	for (size_t i = 0; i < group->n_rows; i++)
-		if (!run_has(board->rows[group->rows[i]]->run.seed))
-			return false;
-	return group->n_seeds == group->n_counted;
+	return all_of(i, group->n_rows,
+		      run_has(board->rows[group->rows[i]]->run.seed)) &&
+	       group->n_seeds == group->n_counted;
 }
 
 static bool
@@ -573,11 +564,9 @@ group_uses(const struct board *board, const struct board_group *group,
 	if (!column_used(board, column))
 		return false;
 	const struct run_number *number = number_of(column);
-	for (size_t i = 0; i < group->n_rows; i++)
-		if (run_has(run_number_get(&board->rows[group->rows[i]]->run,
-					   number)))
-			return true;
-	return false;
+	return any_of(i, group->n_rows,
+		      run_has(run_number_get(&board->rows[group->rows[i]]->run,
+					     number)));
 }
 
 /* Is it text, which may be cut and is no number that is missing? */
@@ -789,7 +778,7 @@ add_in_unit(cJSON *object, const char *stem, const char *unit, double value)
 {
 	char key[64];
 
-	(void)snprintf(key, sizeof(key), "%s_%s", stem, unit);
+	print_into(key, "%s_%s", stem, unit);
 	json_add_number(object, key, value);
 }
 
@@ -1068,8 +1057,7 @@ add_cap_cells(cJSON *row, const enum board_kept *caps)
 	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
 		char key[32];
 
-		(void)snprintf(key, sizeof(key), "cap_%s",
-			       board_cap_name((enum board_cap)cap));
+		print_into(key, "cap_%s", board_cap_name((enum board_cap)cap));
 		json_add_string(row, key,
 				caps[cap] == CAP_NONE
 					? NULL
@@ -1186,7 +1174,7 @@ shown_p(const struct board_test *test)
 	char text[32];
 	double p = RUN_ABSENT;
 
-	(void)snprintf(text, sizeof(text), "%.4g", test->p);
+	print_into(text, "%.4g", test->p);
 	(void)str_to_double(str_from(text), &p);
 	return p;
 }

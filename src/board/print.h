@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BOARD_PRINT_H
-#define HGYM_BOARD_PRINT_H
+#pragma once
 
 #include "model/board.h"
 #include "parsers/json.h"
@@ -48,5 +47,3 @@ const char *board_stored_status(const struct stored_run *run, long writer);
 
 /* Is that a key of any row above, of a run or in CSV? */
 bool board_is_key(const char *key);
-
-#endif

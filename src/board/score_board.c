@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Verifiers' scores in groups that may be compared; part of `board`. */
-#include "config.h"
-
 #include "board/score_board.h"
 
 #include "base/sort.h"

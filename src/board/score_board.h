@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BOARD_SCORE_BOARD_H
-#define HGYM_BOARD_SCORE_BOARD_H
+#pragma once
 
 #include "parsers/score_json.h"
 #include "report/out.h"
@@ -30,5 +29,3 @@ void score_board_add(struct score_board *board, const char *key,
 int score_board_print(struct score_board *board, FILE *stream,
 		      enum out_format format);
 void score_board_release(struct score_board *board);
-
-#endif

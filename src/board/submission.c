@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A group of runs as a submission: its JSON, its folder, what is wanting. */
-#include "config.h"
-
 #include "board/submission.h"
 
 #include "base/file.h"
@@ -61,12 +59,11 @@ add_seeds(cJSON *root, const struct submission *s)
 
 		n++;
 		if (run_has(row->run.seed))
-			(void)snprintf(key, sizeof(key), "%.0f", row->run.seed);
+			print_into(key, "%.0f", row->run.seed);
 		else
-			(void)snprintf(key, sizeof(key), "run %zu", n);
+			print_into(key, "run %zu", n);
 		while (json_get(results, key) != NULL)
-			(void)snprintf(key, sizeof(key), "%.0f (%d)",
-				       row->run.seed, ++again);
+			print_into(key, "%.0f (%d)", row->run.seed, ++again);
 		cJSON_AddItemToArray(seeds,
 				     run_has(row->run.seed)
 					     ? cJSON_CreateNumber(row->run.seed)

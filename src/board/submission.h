@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_BOARD_SUBMISSION_H
-#define HGYM_BOARD_SUBMISSION_H
+#pragma once
 
 #include "base/err.h"
 #include "model/board.h"
@@ -43,5 +42,3 @@ size_t submission_check(const struct submission *s,
  */
 int submission_write(const struct submission *s, const char *folder, bool logs,
 		     struct err *err) __attribute__((warn_unused_result));
-
-#endif

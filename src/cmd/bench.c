@@ -3,8 +3,6 @@
  * `hgym-tui bench`: run, attach, list, show, abort, clean and stop by what
  * they share of asking, telling and concluding; then audit, noise and judge.
  */
-#include "config.h"
-
 #include <ctype.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -239,7 +237,7 @@ detach(const char *path, struct err *err)
 	if (pid > 0)
 		return 0;
 	(void)setsid();
-	(void)snprintf(log, sizeof(log), "%s/driver.log", path);
+	print_into(log, "%s/driver.log", path);
 	int fd = open("/dev/null", O_RDONLY);
 	if (fd >= 0)
 		(void)dup2(fd, STDIN_FILENO);
@@ -443,10 +441,8 @@ run_is_described(const struct run_call *call)
 				      line->folder, line->prepare,
 				      line->window };
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (texts[i] != NULL)
-			return true;
-	return call->pods.n + call->metrics.n + call->grid.n + line->n_words >
+	return any_of(i, sizeof(texts) / sizeof(texts[0]), texts[i] != NULL) ||
+	       call->pods.n + call->metrics.n + call->grid.n + line->n_words >
 		       0 ||
 	       !isnan(line->blocks) || !isnan(line->gap_s) ||
 	       !isnan(line->minutes) || line->no_aa;
@@ -699,7 +695,7 @@ folder_row(const char *base, const char *id)
 	struct folder_state state;
 	AUTO_JSON verdict = NULL;
 
-	(void)snprintf(path, sizeof(path), "%s/%s", base, id);
+	print_into(path, "%s/%s", base, id);
 	(void)folder_read_state(path, &state);
 	verdict = folder_read_json(path, "verdict.json");
 	return row_of(&(struct stored_bench){ .id = id,
@@ -1145,10 +1141,8 @@ static const char history_columns[] =
 static bool
 is_asked(const struct cmd_args *args, const struct noise_entry *entry)
 {
-	for (int i = 0; i < args->argc; i++)
-		if (strcmp(args->argv[i], entry->pod) == 0)
-			return true;
-	return args->argc == 0;
+	return any_of(i, args->argc, strcmp(args->argv[i], entry->pod) == 0) ||
+	       args->argc == 0;
 }
 
 /* Print what a register holds of the pods that were named, NULL: of all, with
@@ -1160,9 +1154,7 @@ print_register(struct out *out, struct noise_register *reg,
 {
 	const char *last = NULL;
 
-	for (size_t i = 0; i < reg->n; i++) {
-		const struct noise_entry *e = &reg->v[i];
-
+	array_each (e, reg->v, reg->n) {
 		if (pods != NULL && !is_asked(pods, e))
 			continue;
 		if (last != NULL && strcmp(last, e->class_name) != 0)
@@ -1348,8 +1340,7 @@ start_control(void *opaque, const char *word, struct err *err)
 	size_t n = tag_length(word);
 
 	if (n > 0)
-		(void)snprintf(q->ask.arms[0].tag, sizeof(q->ask.arms[0].tag),
-			       "%.*s", (int)n, word);
+		print_into(q->ask.arms[0].tag, "%.*s", (int)n, word);
 	q->current = 0;
 	return add_logs(q, n > 0 ? word + n + 1 : word, err);
 }
@@ -1374,8 +1365,7 @@ start_variant(void *opaque, const char *word, struct err *err)
 		return err_set(err, ERR_USAGE, "more than %d variants",
 			       SCHEDULE_MAX_ARMS - 1);
 	if (i == q->ask.n_arms) {
-		(void)snprintf(q->ask.arms[i].tag, sizeof(q->ask.arms[i].tag),
-			       "%.*s", (int)n, word);
+		print_into(q->ask.arms[i].tag, "%.*s", (int)n, word);
 		q->ask.n_arms++;
 	}
 	q->current = i;
@@ -1499,9 +1489,8 @@ check_judge(const struct cmd_args *args, void *opaque, struct err *err)
 			       q->metric);
 	for (size_t i = 1; i < q->ask.n_arms; i++)
 		if (q->ask.arms[i].aa)
-			(void)snprintf(
-				q->ask.arms[i].tag, sizeof(q->ask.arms[i].tag),
-				"%.*s" AA_SUFFIX, MAX_TAG, q->ask.arms[0].tag);
+			print_into(q->ask.arms[i].tag, "%.*s" AA_SUFFIX,
+				   MAX_TAG, q->ask.arms[0].tag);
 	if (!isnan(q->ask.margin))
 		q->ask.rule.paired.margin = q->ask.margin / 100.0;
 	return 0;
@@ -1611,8 +1600,7 @@ learn_noise(struct request *q, const struct judge *judge)
 	bool any = false;
 	size_t n = 0;
 
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
+	array_each (run, judge->runs, judge->n_runs) {
 		bool aa = judge->arms[run->arm].aa;
 
 		if ((run->arm != 0 && !aa) || guard_hard(&run->hits) != NULL ||

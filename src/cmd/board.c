@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `board`, `submission` and `export`: the leaderboard over seeds, of the given
  * logs, on the screen, as a folder for a pull request and as files; `diff`. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -762,6 +760,6 @@ const struct cmd cmd_diff = {
 	.least = 2,
 	.most = 2,
 	.wants = "name two logs",
-	.needs = CONTEXT_FORMATS,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_diff,
 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* From the words of a command line to a command that runs; for main. */
-#include "config.h"
-
 #include "cmd/cmd.h"
 
 #include <poll.h>
@@ -69,7 +67,8 @@ const struct cmd *const cmd_table[] = {
 
 /* No command: the dashboard; its options are those of every command. */
 static const char *const colors[] = { "auto", "always", "never", NULL };
-static const char *const charsets[] = { "braille", "block", "ascii", NULL };
+static const char *const charsets[] = { "braille", "block", "ascii", "pixels",
+					NULL };
 
 static const struct cmd_option dash_options[] = {
 	{ 0, "config", "FILE", "read this configuration", CMD_TEXT,
@@ -80,8 +79,9 @@ static const struct cmd_option dash_options[] = {
 	  CMD_FLAG, CMD_AT(cmd_globals, context.read_only) },
 	{ 0, "color", "WHEN", "auto, always or never", CMD_WORD,
 	  CMD_AT(cmd_globals, context.color), .words = colors },
-	{ 0, "charset", "SET", "draw charts with braille, block or ascii",
-	  CMD_WORD, CMD_AT(cmd_globals, context.charset), .words = charsets },
+	{ 0, "charset", "SET",
+	  "draw charts with braille, block, ascii or pixels", CMD_WORD,
+	  CMD_AT(cmd_globals, context.charset), .words = charsets },
 	{ 0, "track", "NAME", "hold runs to this track, or a file with one",
 	  CMD_TEXT, CMD_AT(cmd_globals, context.track) },
 	{ 'v', "verbose", NULL, "write a debug log to a file", CMD_FLAG,
@@ -96,10 +96,7 @@ static const struct cmd_option dash_options[] = {
 bool
 cmd_has_place(const struct cmd_args *args)
 {
-	for (int i = 0; i < args->argc; i++)
-		if (conf_place(args->argv[i]) > 0)
-			return true;
-	return false;
+	return any_of(i, args->argc, conf_place(args->argv[i]) > 0);
 }
 
 static int
@@ -379,8 +376,8 @@ take_value(struct cmd_line *line, const struct cmd_option *o, void *options,
 	case CMD_TAKE:
 		return o->take(options, value, err);
 	}
-	(void)snprintf(word, sizeof(word), "--%s%s%.120s", o->name,
-		       value != NULL ? " " : "", value != NULL ? value : "");
+	print_into(word, "--%s%s%.120s", o->name, value != NULL ? " " : "",
+		   value != NULL ? value : "");
 	return wrong == NULL ? 0 : refuse(line, err, word, wrong);
 }
 

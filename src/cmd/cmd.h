@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_CMD_CMD_H
-#define HGYM_CMD_CMD_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -200,5 +199,3 @@ int cmd_print(const struct buf *text, struct err *err);
 int cmd_print_json(cJSON *object, struct err *err);
 /* What was written to stdout otherwise: 0, or -1 with err. */
 int cmd_flush(struct err *err);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `demo`: the dashboard over a fleet that is made up. */
-#include "config.h"
-
 #include <unistd.h>
 
 #include "app/demo.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `doctor`: what is wrong here, and the next step; reads only. */
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
@@ -336,8 +334,7 @@ in_path(const char *program)
 	char file[1024];
 
 	while (str_next(&rest, ':', &dir)) {
-		(void)snprintf(file, sizeof(file), "%.*s/%s", (int)dir.len,
-			       dir.p, program);
+		print_into(file, "%.*s/%s", (int)dir.len, dir.p, program);
 		if (access(file, X_OK) == 0)
 			return true;
 	}

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `formats list|show|check|learn`: rule sets, and what they take of a log. */
-#include "config.h"
-
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `harness`: HarnessGym runs and comparisons, judged anew. */
-#include "config.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -32,7 +30,7 @@ static const struct cmd_option options[] = {
 	{ 0, "all", NULL, "show every run of the workspace", CMD_FLAG,
 	  CMD_AT(harness_call, all) },
 	{ 0, "ab", NULL,
-	  "print a bench.json: its best checkpoint against the workspace",
+	  "print a bench.json: best checkpoint against workspace; trials",
 	  CMD_FLAG, CMD_AT(harness_call, ab) },
 	{ 0, "diff", NULL,
 	  "print what its best checkpoint changed of the task's files",
@@ -85,6 +83,22 @@ show_diff(const struct harness_files *files, const struct harness_run *run,
 	}
 	(void)fputs(text.data, stdout);
 	return cmd_flush(err);
+}
+
+/* The bench of a comparison's trials. */
+static int
+show_trials(const struct harness_compare *compare, const struct place *place,
+	    struct err *err)
+{
+	cJSON *object = harness_ab_json(
+		&(struct harness_ab){
+			.compare = compare,
+			.workspace = place->workspace,
+			.pod = place->pod,
+			.same = place->pod == NULL ? harness_dir_same : NULL },
+		err);
+
+	return object != NULL ? cmd_print_json(object, err) : -1;
 }
 
 /* What makes the bench of a run's checkpoint worth little, on stderr. */
@@ -168,13 +182,15 @@ show_workspace(struct harness_call *call, const struct harness_files *files,
 
 static int
 show_compare(struct harness_call *call, const struct harness_files *files,
-	     struct err *err)
+	     const struct place *place, struct err *err)
 {
 	struct harness_compare compare;
 	int rc;
 
 	harness_compare_read(&compare, files);
-	if (call->format == OUT_JSON) {
+	if (call->ab) {
+		rc = show_trials(&compare, place, err);
+	} else if (call->format == OUT_JSON) {
 		rc = cmd_print_json(harness_compare_json(&compare), err);
 	} else {
 		if (call->printed++ > 0)
@@ -192,11 +208,11 @@ show_files(struct harness_call *call, const struct harness_files *files,
 {
 	if (!place->is_compare)
 		return show_workspace(call, files, place, err);
-	if (call->ab || call->diff)
+	if (call->diff)
 		return err_set(err, ERR_USAGE,
-			       "--%s: %s is a comparison, not a run",
-			       call->ab ? "ab" : "diff", place->name);
-	return show_compare(call, files, err);
+			       "--diff: %s is a comparison, not a run",
+			       place->name);
+	return show_compare(call, files, place, err);
 }
 
 /* The path up to its ".harnessgym", or all of it; owned. */
@@ -339,7 +355,8 @@ const struct cmd cmd_harness = {
 		"number in\nbrackets is the iteration's own. --ab makes "
 		"the definition of a bench that\n`bench run` takes: the "
 		"run's best checkpoint against the workspace as it "
-		"is\nnow, measured by the run's own command.",
+		"is\nnow, measured by the run's own command; of a "
+		"comparison its trials that count.",
 	.options = options,
 	.size = sizeof(struct harness_call),
 	.least = 1,

@@ -5,8 +5,6 @@
  * --complete; and the lists of the man pages, which the build asks for by
  * --dump-reference.
  */
-#include "config.h"
-
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "ui/keymap.h"
@@ -18,12 +16,12 @@ print_options(const struct cmd_option *options)
 	for (; options->name != NULL; options++) {
 		char left[64];
 
-		(void)snprintf(left, sizeof(left), "%c%c%s --%s%s%s",
-			       options->short_name ? '-' : ' ',
-			       options->short_name ? options->short_name : ' ',
-			       options->short_name ? "," : " ", options->name,
-			       options->arg != NULL ? " " : "",
-			       options->arg != NULL ? options->arg : "");
+		print_into(left, "%c%c%s --%s%s%s",
+			   options->short_name ? '-' : ' ',
+			   options->short_name ? options->short_name : ' ',
+			   options->short_name ? "," : " ", options->name,
+			   options->arg != NULL ? " " : "",
+			   options->arg != NULL ? options->arg : "");
 		(void)printf("  %-24s %s\n", left, options->help);
 	}
 }
@@ -125,7 +123,7 @@ offer(const char *last, const char *before, const char *word, size_t len,
 {
 	char whole[256];
 
-	(void)snprintf(whole, sizeof(whole), "%s%.*s", before, (int)len, word);
+	print_into(whole, "%s%.*s", before, (int)len, word);
 	if (strncmp(whole, last, strlen(last)) == 0)
 		(void)printf("%s\t%s\n", whole, help);
 }
@@ -212,8 +210,7 @@ cmd_complete(int argc, char **argv)
 	if (b.option != NULL) {
 		offer_values(strcmp(last, "=") == 0 ? "" : last, "", b.option);
 	} else if (last[0] == '-' && equals != NULL) {
-		(void)snprintf(option, sizeof(option),
-			       "%.*s=", (int)(equals - last), last);
+		print_into(option, "%.*s=", (int)(equals - last), last);
 		o = cmd_find_option(b.cmd, last);
 		if (o != NULL)
 			offer_values(last, option, o);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `parse`: a row for each run that the given logs hold. */
-#include "config.h"
-
 #include <stdlib.h>
 
 #include "base/say.h"

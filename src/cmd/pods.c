@@ -2,8 +2,6 @@
 /* `collect`: follow all pods without a screen, into the database; `pods`:
  * connect to each once, a row on how it is; and `pods check`: is each fit for a
  * run?  The last two read only.  Logs of pods are fetched here for others. */
-#include "config.h"
-
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdlib.h>

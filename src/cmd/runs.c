@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `runs` and `samples`: what the database holds, a row a run; and the series of
  * one of them. */
-#include "config.h"
-
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -205,8 +203,7 @@ resolve_metric(struct store *store, int64_t run_id, struct wanted *wanted,
 	int rc = store_each_run(store, run_id, find_wanted, wanted, err);
 	if (wanted->label[0] == '\0' &&
 	    metric_by_name(str_from(wanted->asked)) < METRIC_COUNT)
-		(void)snprintf(wanted->label, sizeof(wanted->label), "%s",
-			       wanted->asked);
+		print_into(wanted->label, "%s", wanted->asked);
 	if (rc == 0 && wanted->label[0] == '\0')
 		rc = err_set(err, ERR_USAGE,
 			     "samples: --metric %s: run %lld has no such "

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* --version: ours and what the program really runs with; doctor too. */
-#include "config.h"
-
 #include "cmd/version.h"
 
 #include <stdint.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_CMD_VERSION_H
-#define HGYM_CMD_VERSION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ bool version_has_rsa_sha2(void);
 
 /* The version, and those of the libraries linked, to stdout. */
 void version_print(void);
-
-#endif

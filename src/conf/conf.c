@@ -3,8 +3,6 @@
  * The configuration file to struct conf, by tables of the keys that each
  * object of it may have; and where the file is looked for.
  */
-#include "config.h"
-
 #include "conf/conf.h"
 
 #include <stdio.h>
@@ -244,7 +242,7 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 		struct conf_pod pod = { .usd_per_hour = (double)NAN };
 		char at[32];
 
-		(void)snprintf(at, sizeof(at), "%s[%zu]", path, conf->n_pods);
+		print_into(at, "%s[%zu]", path, conf->n_pods);
 		bool is_good = json_take(r, pod_fields, node, at, &pod) == 0 &&
 			       check_pod_name(r, conf, &pod, at) == 0 &&
 			       check_pod_link(r, &pod, at) == 0;
@@ -310,8 +308,7 @@ take_discover(const struct json_reader *r, const cJSON *array, const char *path,
 		char at[40];
 
 		d->every_s = 60;
-		(void)snprintf(at, sizeof(at), "%s[%zu]", path,
-			       conf->n_discover - 1);
+		print_into(at, "%s[%zu]", path, conf->n_discover - 1);
 		if (json_take(r, discover_fields, node, at, d) != 0)
 			return -1;
 		if (d->command.n == 0)
@@ -365,11 +362,9 @@ is_running(const struct found *found)
 	static const char *const words[] = { "running", "active", "up",
 					     "ready" };
 
-	for (size_t i = 0; i < LENGTH(words); i++)
-		if (found->state == NULL ||
-		    strcasecmp(found->state, words[i]) == 0)
-			return true;
-	return false;
+	return any_of(i, LENGTH(words),
+		      found->state == NULL ||
+			      strcasecmp(found->state, words[i]) == 0);
 }
 
 /* What the program is silent of is as the configuration says. */
@@ -414,8 +409,7 @@ found_ssh(const struct found *found)
 	char port[24] = "";
 
 	if (found->port != 0)
-		(void)snprintf(port, sizeof(port), ":%lld",
-			       (long long)found->port);
+		print_into(port, ":%lld", (long long)found->port);
 	return xasprintf("%s%s%s%s%s%s", found->user != NULL ? found->user : "",
 			 found->user != NULL ? "@" : "", is_v6 ? "[" : "",
 			 found->host, is_v6 ? "]" : "", port);
@@ -493,7 +487,7 @@ take_all_found(const struct json_reader *r, const cJSON *array,
 		struct found found = { .pod.usd_per_hour = (double)NAN };
 		char at[40];
 
-		(void)snprintf(at, sizeof(at), "%s[%zu]", path, n++);
+		print_into(at, "%s[%zu]", path, n++);
 		if (rc == 0 && answer->conf->n_pods >= CONF_MAX_PODS)
 			rc = json_refuse(r, at, "more than %d pods",
 					 CONF_MAX_PODS);
@@ -632,8 +626,7 @@ take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
 
 		*rule = (struct conf_alert_rule){ NULL, (double)NAN,
 						  (double)NAN };
-		(void)snprintf(at, sizeof(at), "%.200s[%zu]", path,
-			       a->n_metrics);
+		print_into(at, "%.200s[%zu]", path, a->n_metrics);
 		if (!cJSON_IsObject(item))
 			return json_refuse(r, at, "expected an object");
 		a->n_metrics++;
@@ -691,7 +684,7 @@ take_keys(const struct json_reader *r, const cJSON *node, const char *path,
 }
 
 static const char *const charset_names[] = { "braille", "block", "ascii",
-					     NULL };
+					     "pixels", NULL };
 static const char *const color_names[] = { "auto", "always", "never", NULL };
 static const char *const theme_names[] = {
 #define X(id, name, help) name,
@@ -1087,10 +1080,7 @@ conf_same_strings(const struct conf_strings *a, const struct conf_strings *b)
 {
 	if (a->n != b->n)
 		return false;
-	for (size_t i = 0; i < a->n; i++)
-		if (strcmp(a->v[i], b->v[i]) != 0)
-			return false;
-	return true;
+	return all_of(i, a->n, strcmp(a->v[i], b->v[i]) == 0);
 }
 
 const char *

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_CONF_CONF_H
-#define HGYM_CONF_CONF_H
+#pragma once
 
 #include "base/err.h"
 #include "base/str.h"
@@ -113,7 +112,7 @@ struct conf_key {
 };
 
 struct conf_ui {
-	char *charset;	 /* braille, block, ascii; NULL: by the locale */
+	char *charset;	 /* braille .. pixels; NULL: by the locale */
 	char *color;	 /* auto, always, never; NULL: auto */
 	char *theme;	 /* dark, light, contrast; NULL: dark */
 	bool mouse;	 /* default true */
@@ -235,5 +234,3 @@ int conf_make_dir(const char *path, struct err *err)
 /* The same for the folder that a file is to lie in. */
 int conf_make_dir_of(const char *file, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -3,8 +3,6 @@
  * Where our files live on this machine: the XDG folders, `~`, and the default
  * database.  Called by conf.c and by every command that needs a path.
  */
-#include "config.h"
-
 #include "conf/conf.h"
 
 #include <errno.h>

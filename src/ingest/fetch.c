@@ -3,8 +3,6 @@
  * The logs of one pod from its follower to their spools.  Following goes on
  * behind what an earlier life had of each; nothing here knows what a line is.
  */
-#include "config.h"
-
 #include <fnmatch.h>
 #include <stdlib.h>
 
@@ -55,15 +53,18 @@ count_waiting(struct ingest_log *log, size_t plus, size_t minus)
 			resume(other);
 }
 
+/* While more waits, the room of what went on is wanted for the next. */
 static void
 drop_bytes(struct ingest_log *log, struct buf *buf, size_t n)
 {
 	count_waiting(log, 0, n);
 	buf_consume(buf, n);
-	if (buf->len == 0 && buf->room > BUF_KEEP_BYTES) {
-		buf_release(buf);
-		buf_init(buf, INGEST_WAITING_BYTES);
-	}
+	if (log->inbox.len + log->sending.len > 0)
+		return;
+	if (log->inbox.room > BUF_KEEP_BYTES)
+		buf_release(&log->inbox);
+	if (log->sending.room > BUF_KEEP_BYTES)
+		buf_release(&log->sending);
 }
 
 static size_t

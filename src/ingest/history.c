@@ -5,8 +5,6 @@
  * on a database shows what the first one stores; when the first one is gone,
  * however it went, this one follows the pods in its place.
  */
-#include "config.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Owner of the way of a byte: opens and closes all, ticks. */
-#include "config.h"
-
 #include "ingest/ingest.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_INGEST_INGEST_H
-#define HGYM_INGEST_INGEST_H
+#pragma once
 
 #include "conf/conf.h"
 #include "model/model.h"
@@ -108,5 +107,3 @@ bool ingest_is_settled(const struct ingest *ingest);
 size_t ingest_unreachable(const struct ingest *ingest);
 /* Something asked for a moment ago comes soon: look again at once. */
 bool ingest_is_busy(const struct ingest *ingest);
-
-#endif

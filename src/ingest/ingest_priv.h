@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_INGEST_INGEST_PRIV_H
-#define HGYM_INGEST_INGEST_PRIV_H
+#pragma once
 
 #include "base/buf.h"
 #include "ingest/ingest.h"
@@ -348,5 +347,3 @@ void history_tick(struct ingest *ingest);
 void history_watch(struct ingest *ingest);
 /* The configuration is another one. */
 void history_reload(struct ingest *ingest);
-
-#endif

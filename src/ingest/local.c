@@ -4,8 +4,6 @@
  * size and inode; one that is replaced or cut is followed by its next
  * generation.
  */
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Log files read whole, on several cores, and which they are, from names,
  * globs and directories; used by parse and board. */
-#include "config.h"
-
 #include "ingest/parse_files.h"
 
 #include <ctype.h>
@@ -569,8 +567,8 @@ add_file(struct finder *finder, const char *path, const struct stat *st,
 	char key[64];
 
 	if (st != NULL) {
-		(void)snprintf(key, sizeof(key), "%ju:%ju",
-			       (uintmax_t)st->st_dev, (uintmax_t)st->st_ino);
+		print_into(key, "%ju:%ju", (uintmax_t)st->st_dev,
+			   (uintmax_t)st->st_ino);
 		if (map_set(&finder->seen, str_from(key), finder) != NULL)
 			return;
 	}

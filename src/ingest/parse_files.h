@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_INGEST_PARSE_FILES_H
-#define HGYM_INGEST_PARSE_FILES_H
+#pragma once
 
 #include "base/sha256.h"
 #include "parsers/format.h"
@@ -75,5 +74,3 @@ struct log_paths {
  */
 void log_paths_find(struct log_paths *paths, char *const *argv, size_t n);
 void log_paths_release(struct log_paths *paths);
-
-#endif

@@ -3,8 +3,6 @@
  * The pods: how they are reached, what may be said of the link, and silence
  * while a bench runs there.  They follow a new configuration.
  */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -95,10 +93,10 @@ add_limit(const struct follow_status *status, struct pod_verdict *verdict)
 	if ((verdict->state != POD_LIVE && verdict->state != POD_SILENT) ||
 	    status->n_followed >= status->n_matching)
 		return false;
-	(void)snprintf(verdict->why, sizeof(verdict->why),
-		       "%llu logs match, the %llu newest are followed",
-		       (unsigned long long)status->n_matching,
-		       (unsigned long long)status->n_followed);
+	print_into(verdict->why,
+		   "%llu logs match, the %llu newest are followed",
+		   (unsigned long long)status->n_matching,
+		   (unsigned long long)status->n_followed);
 	return true;
 }
 
@@ -152,7 +150,7 @@ pod_judge(struct ingest_pod *pod)
 
 	if (pod->is_gone || ingest->is_ending)
 		return;
-	(void)snprintf(why, sizeof(why), "%s", pod->verdict.why);
+	print_into(why, "%s", pod->verdict.why);
 	facts.link = link_of(pod, &info);
 	facts.why = without_name(pod, info.why.text);
 	facts.retry_at_ms = info.retry_at_ms;
@@ -301,7 +299,9 @@ pods_in_model(struct ingest *ingest, const struct conf_pod *conf)
 	size_t pod = model_pod_find(model, conf->name);
 
 	if (pod == MODEL_NONE)
-		pod = model_pod_add(model, conf->name, conf_pod_target(conf));
+		pod = model_pod_add(model, conf->name, "");
+	free(model->pods[pod].target);
+	model->pods[pod].target = xstrdup(conf_pod_target(conf));
 	model->pods[pod].usd_per_hour = conf->usd_per_hour;
 	return pod;
 }

@@ -3,12 +3,11 @@
  * What the readers say, to model and store.  It is kept on the thread of the
  * reader, in order, and told on the loop when the turn is over.
  */
-#include "config.h"
-
 #include <stdlib.h>
 
 #include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
+#include "model/run_names.h"
 
 /* A view shows the end of a log that is so far behind before all of it. */
 #define FAR_BEHIND_BYTES (1U << 20)
@@ -147,11 +146,12 @@ takes_run(struct ingest_log *log, unsigned int run_index)
 	return false;
 }
 
-/* What is read again was seen before. */
+/* What is read again was seen before; what lay there ends unseen. */
 static bool
 is_news(const struct ingest_log *log)
 {
-	return log->parsed >= log->news && log->parsed >= log->stored;
+	return log->parsed >= log->news && log->parsed >= log->stored &&
+	       (log->parsed > log->news || log->out.parsed > log->news);
 }
 
 static void
@@ -179,15 +179,15 @@ tell_of_run(struct ingest_log *log, unsigned int run_index,
 {
 	struct model *model = log->ingest->o.model;
 	const struct model_run *mr = model_run_of(log, run_index);
-	const char *slash = strrchr(mr->group, '/');
 	AUTO_BUF text = buf_new(1024);
 	struct model_event event = { .wall_ms = ingest_wall_ms(log->ingest),
 				     .severity = severity,
 				     .pod = log->model_pod,
 				     .mr = mr };
 
+	run_names_update(model);
 	buf_appendf(&text, "%s: %s ", model->pods[log->model_pod].name,
-		    slash != NULL ? slash + 1 : mr->group);
+		    mr->name);
 	if (run_has(mr->run.seed))
 		buf_appendf(&text, "seed %.0f ", mr->run.seed);
 	buf_append_str(&text, what);
@@ -220,8 +220,11 @@ sink_event(struct ingest_log *log, unsigned int run_index,
 static void
 note_status(struct ingest_log *log, const struct run *run, bool news)
 {
+	/* Lines behind a run's end do not begin it again. */
 	bool is_same =
-		run->run_index < log->n_told && run->status == log->status;
+		run->run_index < log->n_told &&
+		(run->status == log->status ||
+		 (run->status == RUN_RUNNING && log->status == RUN_FINISHED));
 	bool is_good =
 		run->status == RUN_RUNNING || run->status == RUN_FINISHED;
 	AUTO_TEXT what = NULL;
@@ -468,7 +471,6 @@ end_run(struct ingest_log *log)
 void
 sink_tick(struct ingest_log *log)
 {
-	int64_t silent_ms = ingest_wall_ms(log->ingest) - log->last_wall_ms;
 	bool is_over =
 		log->status != RUN_RUNNING || log->row.status == RUN_FINISHED;
 	/* It lay there as a whole: its own end says that it is over. */
@@ -477,14 +479,15 @@ sink_tick(struct ingest_log *log)
 
 	if (log->reader == NULL || log->turn != NULL || log->n_runs == 0 ||
 	    tail_is_replay(log) || log->parsed < log->fetched || !is_over ||
-	    (silent_ms < INGEST_QUIET_MS && !is_still))
+	    (!is_still &&
+	     ingest_wall_ms(log->ingest) - log->last_wall_ms < INGEST_QUIET_MS))
 		return;
 	if (log->tail != NULL) {
 		end_run(log);
 	} else if (log->status == RUN_RUNNING) {
 		/* Nobody else has its rows: it cannot be read again. */
 		update_model(log, &log->row, true);
-		note_status(log, &log->row, true);
+		note_status(log, &log->row, is_news(log));
 	}
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Raw logs kept in files of their own; fetchers append, tails and the log view
  * read. */
-#include "config.h"
-
 #include "ingest/spool.h"
 
 #include <assert.h>

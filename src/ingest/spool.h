@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_INGEST_SPOOL_H
-#define HGYM_INGEST_SPOOL_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -94,5 +93,3 @@ void spool_lend(struct spool *spool);
 void spool_back(struct spool *spool);
 /* The log has ended: from now on it may be pruned. */
 void spool_end(struct spool *spool);
-
-#endif

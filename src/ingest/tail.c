@@ -4,8 +4,6 @@
  * file through its reader, on a thread of the pool; what the reader said is
  * told on the loop.
  */
-#include "config.h"
-
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -141,7 +139,7 @@ tail_is_due(const struct ingest_log *log)
 	const struct ingest *ingest = log->ingest;
 	bool is_open = log->spool == NULL || log->spool->is_open;
 
-	if (log->retry_ms > ingest_now_ms(ingest))
+	if (log->retry_ms != 0 && log->retry_ms > ingest_now_ms(ingest))
 		return false;
 	if (log->sending.len > 0 || log->inbox.len > 0)
 		return true;

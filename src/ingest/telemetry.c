@@ -3,8 +3,6 @@
  * GPU, load and free disk of a pod: one command a pod that answers when it is
  * asked, so that it costs nothing while a bench runs and is gone with us.
  */
-#include "config.h"
-
 #include "base/log.h"
 #include "base/quote.h"
 #include "ingest/ingest_priv.h"

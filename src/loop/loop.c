@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The event loop over libuv; each watch is freed by its close callback. */
-#include "config.h"
-
 #include "loop/loop.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_LOOP_LOOP_H
-#define HGYM_LOOP_LOOP_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -113,5 +112,3 @@ struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work,
  * begun it, and call done.  It blocks: for short work only.
  */
 void loop_job_finish(struct job *job);
-
-#endif

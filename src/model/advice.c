@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What became of earlier runs that were behind, as a run is now. */
-#include "config.h"
-
 #include "model/advice.h"
-
-#include <math.h>
-#include <string.h>
 
 #include "base/dist.h"
 #include "base/sort.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_ADVICE_H
-#define HGYM_MODEL_ADVICE_H
+#pragma once
 
 #include "model/model.h"
 
@@ -38,5 +37,3 @@ bool advice_of(const struct model *model, const struct model_run *mr,
 
 /* The upper end of a one-sided 95 % interval (Clopper-Pearson) of k of n. */
 double advice_at_most(size_t k, size_t n);
-
-#endif

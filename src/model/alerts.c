@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What is wrong now: rules over the model; told by the dashboard. */
-#include "config.h"
-
 #include "model/alerts.h"
 
 #include <stdio.h>
@@ -112,13 +110,9 @@ struct round {
 static struct alert *
 find(struct alerts *alerts, const struct alert *like)
 {
-	for (size_t i = 0; i < alerts->n; i++)
-		if (alerts->v[i].kind == like->kind &&
-		    alerts->v[i].rule == like->rule &&
-		    alerts->v[i].pod == like->pod &&
-		    alerts->v[i].mr == like->mr)
-			return &alerts->v[i];
-	return NULL;
+	return array_find(one, alerts->v, alerts->n,
+			  one->kind == like->kind && one->rule == like->rule &&
+				  one->pod == like->pod && one->mr == like->mr);
 }
 
 /* An alert that was not there before. */
@@ -266,8 +260,7 @@ check_status(struct round *round, const struct alert *alert)
 	char at[STR_NUMBER_SIZE + 16] = "", number[STR_NUMBER_SIZE];
 
 	if (run_has(step))
-		(void)snprintf(at, sizeof(at), " at step %s",
-			       str_number(step, 12, number));
+		print_into(at, " at step %s", str_number(step, 12, number));
 	for (size_t i = 0; i < LENGTH(rules); i++)
 		if (alert->mr->run.status == rules[i].status)
 			hold(round, alert, rules[i].kind, "%s%s", rules[i].text,
@@ -579,9 +572,7 @@ alerts_of_run(const struct alerts *alerts, const struct model_run *mr)
 {
 	const struct alert *worst = NULL;
 
-	for (size_t i = 0; i < alerts->n; i++) {
-		const struct alert *alert = &alerts->v[i];
-
+	array_each (alert, alerts->v, alerts->n) {
 		if (alert->mr == mr &&
 		    (worst == NULL || alert->severity > worst->severity))
 			worst = alert;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_ALERTS_H
-#define HGYM_MODEL_ALERTS_H
+#pragma once
 
 #include "base/buf.h"
 #include "model/model.h"
@@ -114,5 +113,3 @@ double alerts_stall_limit_s(const struct model_run *mr);
 void alerts_save(const struct alerts *alerts, const struct model *model,
 		 struct buf *out);
 void alerts_load(struct alerts *alerts, struct str text);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Room for a bench as it is shown; filled by the program, freed by a model. */
-#include "config.h"
-
 #include "model/bench_live.h"
 
 #include <stdlib.h>

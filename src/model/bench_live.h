@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_BENCH_LIVE_H
-#define HGYM_MODEL_BENCH_LIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ struct bench_live {
 struct bench_live *bench_live_new(size_t n_arms, size_t n_pods, size_t n_runs,
 				  size_t n_contrasts);
 void bench_live_free(struct bench_live *live);
-
-#endif

@@ -3,8 +3,6 @@
  * The leaderboard: what is added, which runs count and how they spread, which
  * caps they keep, how each group stands to the bar, in which order.
  */
-#include "config.h"
-
 #include "model/board.h"
 
 #include <stdio.h>
@@ -191,9 +189,7 @@ board_find_group(const struct board *board, const char *key, struct err *err)
 {
 	struct board_group *found = NULL;
 
-	for (size_t i = 0; i < board->n_groups; i++) {
-		struct board_group *group = &board->groups[i];
-
+	array_each (group, board->groups, board->n_groups) {
 		if (strcmp(group->key, key) == 0)
 			return group;
 		if (!key_fits(group->key, key))
@@ -241,10 +237,8 @@ board_baseline(const struct board *board)
 	if (board->rank != NULL || board->baseline > 0)
 		return board->baseline > 0 ? &board->groups[board->baseline - 1]
 					   : NULL;
-	for (size_t i = 0; i < board->n_groups; i++)
-		if (board->groups[i].is_baseline)
-			return &board->groups[i];
-	return NULL;
+	return array_find(one, board->groups, board->n_groups,
+			  one->is_baseline);
 }
 
 /* How much of the keys is a directory that all groups of logs share. */
@@ -292,8 +286,7 @@ name_all(struct board *board)
 {
 	size_t prefix = shared_prefix(board);
 
-	for (size_t i = 0; i < board->n_groups; i++) {
-		struct board_group *group = &board->groups[i];
+	array_each (group, board->groups, board->n_groups) {
 		const char *title = group->key;
 
 		if (!group->is_values && title[prefix] != '\0')
@@ -417,8 +410,7 @@ note_unlike(const struct board *board, struct board_group *group)
 		if (row->run.final_class != NULL)
 			add_text(&stages, row->run.final_class);
 		if (row->run.source_sha256 != NULL) {
-			(void)snprintf(text, sizeof(text), "%.12s",
-				       row->run.source_sha256);
+			print_into(text, "%.12s", row->run.source_sha256);
 			add_text(&scripts, text);
 		}
 	}
@@ -640,8 +632,8 @@ find_copies(struct board *board)
 		size_t first = 0;
 
 		if (row->sha256[0] != '\0') {
-			(void)snprintf(key, sizeof(key), "%zu %s %u",
-				       row->group, row->sha256, run->run_index);
+			print_into(key, "%zu %s %u", row->group, row->sha256,
+				   run->run_index);
 			first = first_with(&seen, key, i);
 			if (first > 0) {
 				mark_copy(board, row, first - 1, BOARD_COPY);
@@ -651,9 +643,8 @@ find_copies(struct board *board)
 		if (row->use != BOARD_COUNTED || !run_has(run->steps) ||
 		    !run_has(run->train_ms))
 			continue;
-		(void)snprintf(key, sizeof(key), "%zu %.17g %.17g %.17g",
-			       row->group, row->score, run->steps,
-			       run->train_ms);
+		print_into(key, "%zu %.17g %.17g %.17g", row->group, row->score,
+			   run->steps, run->train_ms);
 		first = first_with(&seen, key, i);
 		if (first > 0 && may_be_same(run, &board->rows[first - 1]->run))
 			mark_copy(board, row, first - 1, BOARD_SAME_RUN);
@@ -674,8 +665,7 @@ find_across(struct board *board)
 
 		if (row->sha256[0] == '\0')
 			continue;
-		(void)snprintf(key, sizeof(key), "%s %u", row->sha256,
-			       row->run.run_index);
+		print_into(key, "%s %u", row->sha256, row->run.run_index);
 		size_t first = first_with(&seen, key, i);
 		if (first > 0 && board->rows[first - 1]->group != row->group)
 			note(&board->groups[row->group],
@@ -996,13 +986,13 @@ compare_seeds(const struct board *board, struct board_group *group,
 
 	map_init(&of_base);
 	for (size_t k = 0; k < n_b; k++) {
-		(void)snprintf(key, sizeof(key), "%.17g", b_seeds[k]);
+		print_into(key, "%.17g", b_seeds[k]);
 		if (run_has(b_seeds[k]))
 			(void)map_set(&of_base, str_from(key), &b[k]);
 	}
 	v->common = xcalloc(n_a + 1, sizeof(*v->common));
 	for (size_t i = 0; i < n_a; i++) {
-		(void)snprintf(key, sizeof(key), "%.17g", a_seeds[i]);
+		print_into(key, "%.17g", a_seeds[i]);
 		const double *other = run_has(a_seeds[i])
 					      ? map_get(&of_base, str_from(key))
 					      : NULL;
@@ -1172,28 +1162,25 @@ word_past_bar(const struct board *board, struct board_group *group)
 		list_passed(passed, sizeof(passed), board, v);
 		list_caps(unchecked, sizeof(unchecked), group, CAP_UNKNOWN,
 			  ", ");
-		(void)snprintf(v->text, sizeof(v->text), "%s (%s%s)%s%s%s",
-			       target ? "TARGET SHOWN" : "RECORD SHOWN",
-			       target ? "p=" : "", target ? p_text : passed,
-			       unchecked[0] ? ", UNCHECKED (" : "", unchecked,
-			       unchecked[0] ? ")" : "");
+		print_into(v->text, "%s (%s%s)%s%s%s",
+			   target ? "TARGET SHOWN" : "RECORD SHOWN",
+			   target ? "p=" : "", target ? p_text : passed,
+			   unchecked[0] ? ", UNCHECKED (" : "", unchecked,
+			   unchecked[0] ? ")" : "");
 		return;
 	}
 	v->word = BOARD_WORD_NOT_SHOWN;
 	if (!run_has(p))
-		(void)snprintf(v->text, sizeof(v->text),
-			       "%s, NOT SHOWN (no spread, no test)",
-			       target ? "MEETS TARGET" : "BEATS BAR");
+		print_into(v->text, "%s, NOT SHOWN (no spread, no test)",
+			   target ? "MEETS TARGET" : "BEATS BAR");
 	else if (v->seeds_needed > 0)
-		(void)snprintf(v->text, sizeof(v->text),
-			       "%s, NOT SHOWN (p=%s, need ~%u seeds)",
-			       target ? "MEETS TARGET" : "BEATS BAR", p_text,
-			       v->seeds_needed);
+		print_into(v->text, "%s, NOT SHOWN (p=%s, need ~%u seeds)",
+			   target ? "MEETS TARGET" : "BEATS BAR", p_text,
+			   v->seeds_needed);
 	else
-		(void)snprintf(v->text, sizeof(v->text),
-			       "%s, NOT SHOWN (p=%s, need over %u seeds)",
-			       target ? "MEETS TARGET" : "BEATS BAR", p_text,
-			       BOARD_MAX_NEEDED);
+		print_into(v->text, "%s, NOT SHOWN (p=%s, need over %u seeds)",
+			   target ? "MEETS TARGET" : "BEATS BAR", p_text,
+			   BOARD_MAX_NEEDED);
 }
 
 /* Fill word and text; the gates in their order, the first that fails says. */
@@ -1208,38 +1195,36 @@ word_group(const struct board *board, struct board_group *group,
 	list_caps(broken, sizeof(broken), group, CAP_BROKEN, "/");
 	if (group == base) {
 		v->word = BOARD_WORD_BASELINE;
-		(void)snprintf(v->text, sizeof(v->text), "BASELINE");
+		print_into(v->text, "BASELINE");
 	} else if (group->n_counted == 0) {
 		v->word = BOARD_WORD_NO_RUNS;
-		(void)snprintf(v->text, sizeof(v->text), "NO RUN COUNTS");
+		print_into(v->text, "NO RUN COUNTS");
 	} else if (broken[0] != '\0') {
 		v->word = BOARD_WORD_INVALID;
-		(void)snprintf(v->text, sizeof(v->text), "INVALID (%s)",
-			       broken);
+		print_into(v->text, "INVALID (%s)", broken);
 	} else if (!track->has_record ||
 		   (!run_has(track->target) && base == NULL)) {
 		v->word = BOARD_WORD_NONE;
 	} else if (!run_has(v->bar)) {
 		v->word = BOARD_WORD_NOT_JUDGED;
-		(void)snprintf(v->text, sizeof(v->text), "NOT JUDGED (%s)",
-			       base->n_counted == 0
-				       ? "the baseline has no run that counts"
-			       : base->score != group->score
-				       ? "another score than the baseline"
-				       : "nats per BPB unknown");
+		print_into(v->text, "NOT JUDGED (%s)",
+			   base->n_counted == 0
+				   ? "the baseline has no run that counts"
+			   : base->score != group->score
+				   ? "another score than the baseline"
+				   : "nats per BPB unknown");
 	} else if (group->n_seeds < track->min_seeds) {
 		v->word = BOARD_WORD_NOT_JUDGED;
-		(void)snprintf(v->text, sizeof(v->text),
-			       "NOT JUDGED (%zu seed%s, need %zu)",
-			       group->n_seeds, group->n_seeds == 1 ? "" : "s",
-			       track->min_seeds);
+		print_into(v->text, "NOT JUDGED (%zu seed%s, need %zu)",
+			   group->n_seeds, group->n_seeds == 1 ? "" : "s",
+			   track->min_seeds);
 	} else if (!(lower_is_better(board, group->seed_stats.mean) <=
 		     lower_is_better(board, v->bar))) {
 		v->word = BOARD_WORD_BELOW_BAR;
 		format_miss(miss, sizeof(miss),
 			    group->seed_stats.mean - v->bar);
-		(void)snprintf(v->text, sizeof(v->text), "MISSES THE %s by %s",
-			       run_has(track->target) ? "TARGET" : "BAR", miss);
+		print_into(v->text, "MISSES THE %s by %s",
+			   run_has(track->target) ? "TARGET" : "BAR", miss);
 	} else {
 		word_past_bar(board, group);
 	}

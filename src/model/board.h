@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_BOARD_H
-#define HGYM_MODEL_BOARD_H
+#pragma once
 
 #include "base/map.h"
 #include "model/board_stats.h"
@@ -235,5 +234,3 @@ const char *board_use_name(enum board_use use);
 const char *board_cap_name(enum board_cap cap);
 const char *board_kept_name(enum board_kept kept);
 const char *board_word_name(enum board_word word);
-
-#endif

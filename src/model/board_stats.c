@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Spreads and t tests of the leaderboard; called by board.c. */
-#include "config.h"
-
 #include "model/board_stats.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_BOARD_STATS_H
-#define HGYM_MODEL_BOARD_STATS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -60,5 +59,3 @@ unsigned int board_seeds_planned(const struct board_stats *a, double mu,
 
 /* The mean below which the one-sample test passes, its spread as it is. */
 double board_mean_needed(const struct board_stats *a, double mu, double alpha);
-
-#endif

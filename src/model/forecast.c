@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run will end at, from its pace or from a finished one's curve. */
-#include "config.h"
-
 #include "model/forecast.h"
 
 #include "base/sort.h"
@@ -308,10 +306,9 @@ forecast_eval(const struct model_run *mr, struct forecast *f)
 bool
 forecast_training_is_over(const struct run *run)
 {
-	for (size_t i = 0; i < run->n_events; i++)
-		if (run->events[i].kind == RUN_EVENT_EARLY_STOP)
-			return true;
-	return run_has(run->final_bpb) || run_has(run->eval_done) ||
+	return any_of(i, run->n_events,
+		      run->events[i].kind == RUN_EVENT_EARLY_STOP) ||
+	       run_has(run->final_bpb) || run_has(run->eval_done) ||
 	       run_has(run->artifact_bytes);
 }
 

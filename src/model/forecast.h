@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_FORECAST_H
-#define HGYM_MODEL_FORECAST_H
+#pragma once
 
 #include "model/model.h"
 
@@ -66,5 +65,3 @@ double forecast_gap_error(const struct forecast_gap *gap);
  * them.
  */
 double forecast_time_at_step(const struct model_run *mr, double step);
-
-#endif

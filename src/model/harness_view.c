@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* HarnessGym's runs for the dashboard's Harness view; pure. */
-#include "config.h"
-
 #include "model/harness_view.h"
 
 #include <stdio.h>
@@ -76,7 +74,7 @@ harness_view_trouble(struct harness_view *view, size_t place, const char *why)
 	AUTO_BUF clean = buf_new(sizeof(p->why) - 1);
 
 	utf8_sanitize(&clean, str_from(why));
-	(void)snprintf(p->why, sizeof(p->why), "%s", clean.data);
+	print_into(p->why, "%s", clean.data);
 }
 
 void
@@ -143,9 +141,7 @@ harness_view_points(const struct harness_run *run, struct harness_point *points,
 		add_point(&all, run->baseline.score, HARNESS_POINT_BASELINE);
 	else if (run->has_baseline)
 		add_point(&all, run->baseline.score, HARNESS_POINT_INVALID);
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		const struct harness_iteration *it = &run->iterations[i];
-
+	array_each (it, run->iterations, run->n_iterations) {
 		set_x(&all, run, it);
 		add_point(&all, it->verified_score, HARNESS_POINT_VERIFIED);
 		add_point(&all, it->invalid_score, HARNESS_POINT_INVALID);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_HARNESS_VIEW_H
-#define HGYM_MODEL_HARNESS_VIEW_H
+#pragma once
 
 #include "parsers/harness_compare.h"
 #include "parsers/harness_run.h"
@@ -82,5 +81,3 @@ struct harness_text {
 size_t harness_view_texts(const struct harness_place *place,
 			  const struct harness_run *run, unsigned int iteration,
 			  struct harness_text *texts, size_t max);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a log's lines are and when they came; read by the log view. */
-#include "config.h"
-
 #include "model/logclass.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_LOGCLASS_H
-#define HGYM_MODEL_LOGCLASS_H
+#pragma once
 
 #include "parsers/format.h"
 
@@ -58,5 +57,3 @@ enum line_class logclass_of(const struct logclass *lc, uint64_t number);
 /* First and last line of the stretch that holds the line. */
 void logclass_stretch(const struct logclass *lc, uint64_t number,
 		      uint64_t *first, uint64_t *last);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A log of any length, read by place; under the log view. */
-#include "config.h"
-
 #include "model/logfile.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_LOGFILE_H
-#define HGYM_MODEL_LOGFILE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -85,5 +84,3 @@ uint64_t logfile_number(struct logfile *file, uint64_t place);
 uint64_t logfile_place(struct logfile *file, uint64_t number);
 /* Lines counted, and whether that is all; the last one may have no end. */
 uint64_t logfile_lines(const struct logfile *file, bool *all);
-
-#endif

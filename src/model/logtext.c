@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Raw lines of a log and their colours, as they are shown and searched. */
-#include "config.h"
-
 #include "model/logtext.h"
 
 #include "base/sort.h"

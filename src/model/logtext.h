@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_LOGTEXT_H
-#define HGYM_MODEL_LOGTEXT_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -78,5 +77,3 @@ void logtext_show(struct buf *out, struct str raw, size_t columns,
 		  struct logsgr_runs *runs);
 /* Whether a block of lines is all visible as it is: no escape, no lone CR. */
 bool logtext_is_plain(struct str block);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs merged by the times of their lines; under the log view. */
-#include "config.h"
-
 #include "model/logtimed.h"
 
 #include <assert.h>
@@ -148,10 +146,9 @@ logtimed_open(const struct model *model)
 bool
 logtimed_is_stale(const struct logtimed *timed)
 {
-	for (size_t i = 0; i < timed->n_sources; i++)
-		if (logfile_life(timed->sources[i].file) != 0)
-			return true;
-	return timed->n_logs != timed->model->n_logs ||
+	return any_of(i, timed->n_sources,
+		      logfile_life(timed->sources[i].file) != 0) ||
+	       timed->n_logs != timed->model->n_logs ||
 	       timed->moves != count_moves(timed->model);
 }
 

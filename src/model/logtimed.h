@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_LOGTIMED_H
-#define HGYM_MODEL_LOGTIMED_H
+#pragma once
 
 #include "model/logfile.h"
 #include "model/model.h"
@@ -50,5 +49,3 @@ bool logtimed_is_cut(const struct logtimed *timed);
 bool logtimed_count(struct logtimed *timed, uint64_t budget);
 /* begin <= place < end. */
 struct logtimed_line logtimed_at(const struct logtimed *timed, uint64_t place);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The truth that the screen shows; the collector writes, the views read. */
-#include "config.h"
-
 #include "model/model.h"
 
 #include <assert.h>
@@ -277,12 +275,29 @@ model_noise_set(struct model *model, struct model_noise *noise, size_t n)
 	model_note_change(model, MODEL_PODS);
 }
 
+/* Whether it is what was said of its run last. */
+static bool
+is_said(const struct model *model, const struct model_event *event)
+{
+	for (size_t i = model->n_events; i-- > 0;) {
+		const struct model_event *said = model_event_at(model, i);
+
+		if (said->mr == event->mr)
+			return strcmp(said->text, event->text) == 0;
+	}
+	return false;
+}
+
 void
 model_event_add(struct model *model, const struct model_event *event)
 {
 	struct model_event new = *event, *oldest;
 
 	new.text = sanitised(event->text, EVENT_TEXT_BYTES);
+	if (new.mr != NULL &&new.alert == 0 && is_said(model, &new)) {
+		free(new.text);
+		return;
+	}
 	if (model->n_events < MODEL_MAX_EVENTS) {
 		xpush(model->events, model->n_events, model->cap_events, new);
 	} else {
@@ -619,10 +634,7 @@ model_run_forget(struct model *model, struct model_run *mr)
 bool
 model_run_has_points(const struct model_run *mr)
 {
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		if (mr->series[i] != NULL)
-			return true;
-	return mr->own.n > 0;
+	return any_of(i, METRIC_COUNT, mr->series[i] != NULL) || mr->own.n > 0;
 }
 
 /* The same series with few points. */
@@ -847,9 +859,7 @@ model_run_cause(const struct model_run *mr)
 	const struct run *run = &mr->run;
 	const struct run_event *last = NULL;
 
-	for (size_t i = 0; i < run->n_events; i++) {
-		const struct run_event *event = &run->events[i];
-
+	array_each (event, run->events, run->n_events) {
 		/* Rows came after it, unless the rows are what failed. */
 		if (event->step < run->last_step && run->status != RUN_DIVERGED)
 			continue;

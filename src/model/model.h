@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_MODEL_H
-#define HGYM_MODEL_MODEL_H
+#pragma once
 
 #include "base/err.h"
 #include "base/map.h"
@@ -87,6 +86,7 @@ struct model_run {
 	char *group;	    /* owned; the folder of path, unless set */
 	char *name;	    /* owned; see run_names.h; NULL: it has none yet */
 	size_t name_folder; /* bytes of it that are the folder's */
+	size_t name_date;   /* that it begins with, and can do without */
 	struct run run;	    /* what its log says so far */
 	struct series *series[METRIC_COUNT]; /* NULL where none */
 	struct own_series own; /* those of run.series without a metric */
@@ -376,11 +376,12 @@ void model_note_change(struct model *model, enum model_part part);
 /* Replace the noise register; given. */
 void model_noise_set(struct model *model, struct model_noise *noise, size_t n);
 
-/* Note an event; text is sanitised and copied. */
+/*
+ * Note an event; text is sanitised and copied.  What was said of its run last
+ * is not said again.
+ */
 void model_event_add(struct model *model, const struct model_event *event);
 /* i < n_events; 0 is the oldest that is kept. */
 const struct model_event *model_event_at(const struct model *model, size_t i);
 
 const char *pod_state_name(enum pod_state state);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which state a pod is in; called by the collector once a second a pod. */
-#include "config.h"
-
 #include "model/pod_state.h"
 
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_POD_STATE_H
-#define HGYM_MODEL_POD_STATE_H
+#pragma once
 
 #include "model/model.h"
 
@@ -68,5 +67,3 @@ struct pod_verdict {
 
 void pod_state_decide(const struct pod_facts *facts,
 		      struct pod_verdict *verdict);
-
-#endif

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run is held against: another one, and the seeds of a group. */
-#include "config.h"
-
 #include "model/reference.h"
-
-#include <math.h>
-#include <string.h>
 
 #include "base/dist.h"
 #include "base/sort.h"

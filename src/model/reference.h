@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_REFERENCE_H
-#define HGYM_MODEL_REFERENCE_H
+#pragma once
 
 #include "model/model.h"
 
@@ -68,5 +67,3 @@ struct gap gap_of(const struct curve *own, const struct curve *base);
  */
 struct gap gap_validated(const struct model_run *mr,
 			 const struct model_run *base);
-
-#endif

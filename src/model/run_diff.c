@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings and the script of a run, and how those of two runs differ. */
-#include "config.h"
-
 #include "model/run_diff.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/utf8.h"
 #include "base/xalloc.h"

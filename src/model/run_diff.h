@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_RUN_DIFF_H
-#define HGYM_MODEL_RUN_DIFF_H
+#pragma once
 
 #include "model/model.h"
 #include "parsers/json.h"
@@ -44,5 +43,3 @@ bool run_text_read(struct run_text *text, const struct model_run *mr);
  */
 void run_diff_print(const struct run_text *a, const struct run_text *b,
 		    struct buf *out);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What to call runs, so that each can be told from its neighbours. */
-#include "config.h"
-
 #include "model/run_names.h"
 
 #include <stdlib.h>
@@ -20,6 +18,7 @@ struct named {
 	struct str folder; /* without "/logs" and the like */
 	struct str name;   /* as much of its end as is its own */
 	struct str stem;   /* of the file */
+	size_t date;	   /* bytes of name's begin that it can do without */
 };
 
 /* Folders that are called so everywhere tell nothing. */
@@ -29,10 +28,7 @@ is_common_name(struct str name)
 	static const char *const names[] = { "logs",   "log",	  "runs", "out",
 					     "output", "outputs", ".",	  "" };
 
-	for (size_t i = 0; i < LENGTH(names); i++)
-		if (str_eq_cstr(name, names[i]))
-			return true;
-	return false;
+	return any_of(i, LENGTH(names), str_eq_cstr(name, names[i]));
 }
 
 /* Where the last part of a path begins. */
@@ -170,6 +166,47 @@ name_folders(struct named *v, size_t n)
 	return !str_eq(v[0].folder, v[n - 1].folder);
 }
 
+/* The bytes of "2026-04-06_", which a name begins with; 0: it does not. */
+static size_t
+date_of(struct str name)
+{
+	static const char date[] = "dddd-dd-dd_";
+
+	if (name.len < sizeof(date))
+		return 0;
+	for (size_t i = 0; date[i] != '\0'; i++)
+		if (date[i] == 'd' ? name.p[i] < '0' || name.p[i] > '9'
+				   : name.p[i] != date[i])
+			return 0;
+	return sizeof(date) - 1;
+}
+
+/* Whether their dates alone tell the names apart. */
+static bool
+is_dated_twin(struct str a, struct str b)
+{
+	return str_eq(str_skip(a, date_of(a)), str_skip(b, date_of(b)));
+}
+
+/* Names whose dates are needed keep them; twins are neighbours. */
+static void
+find_dates(struct named *v, size_t n)
+{
+	for (size_t from = 0, to; from < n; from = to) {
+		size_t date = date_of(v[from].name);
+
+		for (to = from; to < n && str_eq(v[to].folder, v[from].folder);
+		     to++)
+			;
+		if ((from > 0 &&
+		     is_dated_twin(v[from - 1].name, v[from].name)) ||
+		    (to < n && is_dated_twin(v[to].name, v[from].name)))
+			date = 0;
+		for (size_t i = from; i < to; i++)
+			v[i].date = date;
+	}
+}
+
 /* Bytes that all names begin with, up to where a word ends. */
 static size_t
 common_prefix(const struct named *v, size_t n)
@@ -226,6 +263,7 @@ name_alike(const struct model *model, struct named *v, size_t n, bool is_folder)
 		if (!has_file || (is_folder && !is_common_name(v[i].name)))
 			buf_append(&name, v[i].name.p, v[i].name.len);
 		v[i].mr->name_folder = name.len;
+		v[i].mr->name_date = name.len > 0 ? v[i].date : 0;
 		add_rest(model, &v[i], with, has_file, &name);
 		free(v[i].mr->name);
 		v[i].mr->name = buf_detach(&name);
@@ -265,6 +303,7 @@ run_names_update(struct model *model)
 		v[i].name.p += prefix;
 		v[i].name.len -= prefix;
 	}
+	find_dates(v, n);
 	for (size_t from = 0, to; from < n; from = to) {
 		for (to = from + 1;
 		     to < n && alike(&v[from], &v[to]) >= ALIKE_SEED; to++)

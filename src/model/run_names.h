@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_RUN_NAMES_H
-#define HGYM_MODEL_RUN_NAMES_H
+#pragma once
 
 #include "model/model.h"
 
@@ -11,5 +10,3 @@
  * Cheap where nothing changed that names depend on.
  */
 void run_names_update(struct model *model);
-
-#endif

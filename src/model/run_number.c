@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers of a run by name; called by the leaderboard and its readers. */
-#include "config.h"
-
 #include "model/run_number.h"
 
 const struct run_number run_numbers[] = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_RUN_NUMBER_H
-#define HGYM_MODEL_RUN_NUMBER_H
+#pragma once
 
 #include "base/str.h"
 #include "parsers/run.h"
@@ -35,5 +34,3 @@ const struct run_number *run_number_by_name(struct str name);
 double run_number_get(const struct run *run, const struct run_number *number);
 void run_number_set(struct run *run, const struct run_number *number,
 		    double value);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A metric's points in bounded memory, extremes kept; read by the charts. */
-#include "config.h"
-
 #include "model/series.h"
 
 #include <assert.h>
@@ -173,10 +171,7 @@ series_last(const struct series *series)
 static struct named_series *
 own_series_at(const struct own_series *own, const char *name)
 {
-	for (size_t i = 0; i < own->n; i++)
-		if (strcmp(own->v[i].name, name) == 0)
-			return &own->v[i];
-	return NULL;
+	return array_find(one, own->v, own->n, strcmp(one->name, name) == 0);
 }
 
 void
@@ -190,7 +185,7 @@ own_series_push(struct own_series *own, const char *name,
 	if (at == NULL) {
 		own->v = xreallocarray(own->v, own->n + 1, sizeof(*own->v));
 		at = &own->v[own->n++];
-		(void)snprintf(at->name, sizeof(at->name), "%s", name);
+		print_into(at->name, "%s", name);
 		at->series = series_new(SERIES_OWN_POINTS);
 	}
 	series_push(at->series, point);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_SERIES_H
-#define HGYM_MODEL_SERIES_H
+#pragma once
 
 #include "parsers/run.h"
 
@@ -53,5 +52,3 @@ const struct series *own_series_find(const struct own_series *own,
 				     const char *name);
 /* Free all; it is empty and usable after it. */
 void own_series_clear(struct own_series *own);
-
-#endif

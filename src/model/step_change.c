@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Change points of the step time; for the charts of a run. */
-#include "config.h"
-
 #include "model/step_change.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"

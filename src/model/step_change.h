@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_STEP_CHANGE_H
-#define HGYM_MODEL_STEP_CHANGE_H
+#pragma once
 
 #include "base/change.h"
 #include "model/model.h"
@@ -30,5 +29,3 @@ struct step_changes {
 /* Look again, where that is of another run, or a 32nd of its rows is new. */
 void step_changes_update(struct step_changes *changes,
 			 const struct model_run *mr);
-
-#endif

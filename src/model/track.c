@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracks from JSON; called by the leaderboard's command and the config. */
-#include "config.h"
-
 #include "model/track.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_TRACK_H
-#define HGYM_MODEL_TRACK_H
+#pragma once
 
 #include "base/err.h"
 #include "base/str.h"
@@ -85,5 +84,3 @@ void track_release(struct track *track);
 
 /* Any cap at all? */
 bool track_has_caps(const struct track *track);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that print pods: run, and what they say handed on. */
-#include "config.h"
-
 #include "pods/discover.h"
 
 #include <stdio.h>
@@ -60,10 +58,7 @@ tell(struct source *source, const char *why)
 static bool
 has_note(const struct conf_strings *notes, const char *note)
 {
-	for (size_t i = 0; i < notes->n; i++)
-		if (strcmp(notes->v[i], note) == 0)
-			return true;
-	return false;
+	return any_of(i, notes->n, strcmp(notes->v[i], note) == 0);
 }
 
 /* What it says now and did not say before. */
@@ -96,13 +91,11 @@ take_answer(struct source *source, int status, struct str out)
 
 	out = str_trim(out);
 	if (status < 0) {
-		(void)snprintf(why, sizeof(why),
-			       "no end within %d s, or it was killed",
-			       LIMIT_MS / 1000);
+		print_into(why, "no end within %d s, or it was killed",
+			   LIMIT_MS / 1000);
 		tell(source, why);
 	} else if (status > 0) {
-		(void)snprintf(why, sizeof(why), "it ended with exit status %d",
-			       status);
+		print_into(why, "it ended with exit status %d", status);
 		tell(source, why);
 	} else if (before->answer != NULL && str_eq_cstr(out, before->answer)) {
 		source->is_told = false;
@@ -162,9 +155,7 @@ start_all(struct discover *discover, const struct conf *conf)
 	discover->n = conf->n_discover;
 	discover->sources =
 		xcalloc(conf->n_discover + 1, sizeof(*discover->sources));
-	for (size_t i = 0; i < discover->n; i++) {
-		struct source *source = &discover->sources[i];
-
+	array_each (source, discover->sources, discover->n) {
 		source->discover = discover;
 		source->timer =
 			loop_timer_new(discover->loop, source_on_time, source);
@@ -224,10 +215,7 @@ discover_renew(struct discover *discover, const struct conf *conf)
 bool
 discover_is_busy(const struct discover *discover)
 {
-	for (size_t i = 0; i < discover->n; i++)
-		if (!discover->sources[i].has_ended)
-			return true;
-	return false;
+	return any_of(i, discover->n, !discover->sources[i].has_ended);
 }
 
 static int

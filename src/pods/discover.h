@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PODS_DISCOVER_H
-#define HGYM_PODS_DISCOVER_H
+#pragma once
 
 #include "conf/conf.h"
 #include "loop/loop.h"
@@ -41,5 +40,3 @@ bool discover_is_busy(const struct discover *discover);
 int discover_once(struct conf *conf,
 		  void (*on_say)(void *user, bool is_trouble, const char *text),
 		  struct err *err) __attribute__((warn_unused_result));
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which pods a command is for, and how they are reached. */
-#include "config.h"
-
 #include "pods/pods.h"
 
 #include "base/xalloc.h"
@@ -10,10 +8,7 @@
 static bool
 is_named(const char *name, char *const *names, int n)
 {
-	for (int i = 0; i < n; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return n == 0;
+	return any_of(i, n, strcmp(names[i], name) == 0) || n == 0;
 }
 
 int

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PODS_PODS_H
-#define HGYM_PODS_PODS_H
+#pragma once
 
 #include "conf/conf.h"
 #include "remote/fleet.h"
@@ -18,5 +17,3 @@ int pods_choose(struct conf *chosen, const struct conf *conf,
 
 /* How to reach it; the strings are the pod's. */
 struct remote_pod pods_remote(const struct conf_pod *pod);
-
-#endif

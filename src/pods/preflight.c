@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What `pods check` asks of a pod, and makes of what it answered; pure. */
-#include "config.h"
-
 #include "pods/preflight.h"
 
 #include <stdio.h>
@@ -184,10 +182,8 @@ judge_disk(const struct preflight *p, cJSON *row, struct str facts)
 static bool
 is_ours(const struct conf_pod *pod, double index)
 {
-	for (size_t i = 0; i < pod->n_gpus; i++)
-		if (fabs(index - pod->gpus[i]) < 0.5)
-			return true;
-	return pod->n_gpus == 0;
+	return any_of(i, pod->n_gpus, fabs(index - pod->gpus[i]) < 0.5) ||
+	       pod->n_gpus == 0;
 }
 
 /* index, name, MiB in all, MiB in use, utilisation %, driver */

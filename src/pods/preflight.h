@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PODS_PREFLIGHT_H
-#define HGYM_PODS_PREFLIGHT_H
+#pragma once
 
 #include "conf/conf.h"
 #include "parsers/json.h"
@@ -71,5 +70,3 @@ struct preflight {
 
 /* The row; `failures` in it is empty when all is well.  Caller deletes. */
 cJSON *preflight_row(const struct preflight *p);
-
-#endif

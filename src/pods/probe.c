@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Logins to several pods that only look; for `pods check` and `bench run`. */
-#include "config.h"
-
 #include "pods/probe.h"
 
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_PODS_PROBE_H
-#define HGYM_PODS_PROBE_H
+#pragma once
 
 #include "conf/conf.h"
 #include "parsers/json.h"
@@ -37,5 +36,3 @@ struct pods_probe {
  */
 int pods_probe(const struct pods_probe *probe, cJSON **rows, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of facts; filled by whoever knows, printed by the screen. */
-#include "config.h"
-
 #include "report/facts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 
 #define TEXT_BYTES 65536

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REPORT_FACTS_H
-#define HGYM_REPORT_FACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ const char *facts_keep(struct facts *facts, const char *fmt, ...)
 /* The value as text, with its unit: its own text, or in out. */
 #define FACT_SIZE (FMT_SIZE + 32)
 const char *fact_value(const struct fact *fact, char out[FACT_SIZE]);
-
-#endif

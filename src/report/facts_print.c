@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of facts as text, Markdown and CSV; for every command that prints. */
-#include "config.h"
-
 #include "report/facts_print.h"
 
 #include <stdlib.h>
@@ -165,10 +163,8 @@ have_same_columns(const struct facts_section *a, const struct facts_section *b)
 {
 	if (a->n_columns != b->n_columns)
 		return false;
-	for (size_t i = 0; i < a->n_columns; i++)
-		if (strcmp(a->columns[i].label, b->columns[i].label) != 0)
-			return false;
-	return true;
+	return all_of(i, a->n_columns,
+		      strcmp(a->columns[i].label, b->columns[i].label) == 0);
 }
 
 /* Add what the cells of a table take; tails first, then the widths. */
@@ -408,9 +404,7 @@ void
 facts_print(struct buf *out, const struct facts *facts,
 	    const struct facts_look *look)
 {
-	for (size_t i = 0; i < facts->n_sections; i++) {
-		const struct facts_section *s = &facts->sections[i];
-
+	array_each (s, facts->sections, facts->n_sections) {
 		if (s->n == 0)
 			continue;
 		if (out->len > 0 && (!look->is_tight || s->title[0] != '\0'))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REPORT_FACTS_PRINT_H
-#define HGYM_REPORT_FACTS_PRINT_H
+#pragma once
 
 #include "base/buf.h"
 #include "report/facts.h"
@@ -41,5 +40,3 @@ void facts_print_md_table(struct buf *out, const struct facts *facts,
 			  size_t section, bool head);
 void facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 		     bool head);
-
-#endif

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers for people; used by every printer. */
-#include "config.h"
-
 #include "report/fmt.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
-
-#include "base/str.h"
 
 #define MD_SPECIAL "|\\`*_<"
 
@@ -67,7 +63,7 @@ fmt_measure(double value, int decimals, char out[FMT_SIZE])
 		(void)snprintf(out, FMT_SIZE, "%.3g", value);
 		return out;
 	}
-	(void)snprintf(digits, sizeof(digits), "%.*f", decimals, fabs(value));
+	print_into(digits, "%.*f", decimals, fabs(value));
 	whole = strcspn(digits, ".");
 	if (value < 0.0)
 		out[len++] = '-';

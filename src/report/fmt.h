@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REPORT_FMT_H
-#define HGYM_REPORT_FMT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ const char *fmt_when(int64_t wall_ms, int64_t now_wall_ms, char out[FMT_SIZE]);
 void fmt_set_utc(bool utc);
 /* The zone that times of day are in: "UTC", "CET"; "" when it has no name. */
 const char *fmt_zone(int64_t wall_ms, char out[FMT_SIZE]);
-
-#endif

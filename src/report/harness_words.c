@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* HarnessGym runs and comparisons in words; of pages and of the screen. */
-#include "config.h"
-
 #include "report/harness_words.h"
 
 #include <stdio.h>
@@ -32,10 +30,14 @@ harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
 static void
 add_duration(struct buf *text, double seconds)
 {
-	if (!(seconds >= 0) || seconds > 1e9)
-		seconds = 0;
+	if (!(seconds >= 0) || seconds > 1e9) {
+		buf_append_str(text, "—");
+		return;
+	}
 	unsigned int s = (unsigned int)(seconds + 0.5);
-	if (seconds < 9.95 && seconds != s)
+	if (seconds > 0 && seconds < 0.005)
+		buf_append_str(text, "<0.01 s");
+	else if (seconds < 9.95 && seconds != s)
 		buf_appendf(text, "%.*f s", seconds < 1 ? 2 : 1, seconds);
 	else if (s < 60)
 		buf_appendf(text, "%u s", s);
@@ -101,9 +103,7 @@ static void
 add_phase_named(struct buf *text, const struct harness_iteration *it,
 		const char *prefix)
 {
-	for (size_t i = 0; i < it->n_phases; i++) {
-		const struct harness_phase *phase = &it->phases[i];
-
+	array_each (phase, it->phases, it->n_phases) {
 		if (strncmp(phase->name, prefix, strlen(prefix)) != 0)
 			continue;
 		buf_appendf(text, "%s%s ", text->len > 0 ? ", " : "",
@@ -509,11 +509,11 @@ add_stop(struct buf *text, struct subject *s)
 static bool
 is_verified(const struct harness_run *run, double value)
 {
-	for (size_t i = 0; i < run->n_iterations; i++)
-		if (run->iterations[i].verified_score.present &&
-		    run->iterations[i].verified_score.value == value)
-			return true;
-	return run->best.present && run->best.value == value;
+	return any_of(i, run->n_iterations,
+		      run->iterations[i].verified_score.present &&
+			      run->iterations[i].verified_score.value ==
+				      value) ||
+	       (run->best.present && run->best.value == value);
 }
 
 /* Where HarnessGym itself calls a number the best that nobody verified. */
@@ -572,6 +572,10 @@ add_post_restore(struct buf *text, const struct harness_restore *r)
 			buf_append_str(text, " with ");
 			add_number(text, r->post.score.value);
 		}
+		return;
+	}
+	if (r->post.doubt != NULL) {
+		buf_appendf(text, "is not believed (%s)", r->post.doubt);
 		return;
 	}
 	buf_append_str(text, "FAILED");
@@ -883,9 +887,7 @@ harness_compare_facts(struct facts *facts,
 {
 	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	for (size_t i = 0; i < compare->n_groups; i++) {
-		const struct harness_group *group = &compare->groups[i];
-
+	array_each (group, compare->groups, compare->n_groups) {
 		buf_clear(&text);
 		add_group(&text, group);
 		facts_text(facts, group->name,

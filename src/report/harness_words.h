@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REPORT_HARNESS_WORDS_H
-#define HGYM_REPORT_HARNESS_WORDS_H
+#pragma once
 
 #include "base/buf.h"
 #include "parsers/harness_compare.h"
@@ -52,5 +51,3 @@ void harness_compare_facts(struct facts *facts,
 /* Finished, running or aborted, and in which trial. */
 void harness_add_compare_state(struct buf *text,
 			       const struct harness_compare *compare);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders and files that are made anew; called by submission and export. */
-#include "config.h"
-
 #include "report/new_folder.h"
 
 #include <dirent.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REPORT_NEW_FOLDER_H
-#define HGYM_REPORT_NEW_FOLDER_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ FILE *new_folder_create(const char *folder, const char *name, char **path,
 /* Close it and free path; -1 with err when not all of it was written. */
 int new_folder_finish(FILE *stream, char *path, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

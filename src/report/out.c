@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows to a stream in four forms; every command that prints data uses it. */
-#include "config.h"
-
 #include "report/out.h"
 
 #include <stdlib.h>

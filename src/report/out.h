@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REPORT_OUT_H
-#define HGYM_REPORT_OUT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -42,5 +41,3 @@ void out_add_members(cJSON *row, cJSON *from);
 void out_gap(struct out *out);
 /* Print what is held and free; -1 when the stream had an error. */
 int out_free(struct out *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REPORT_RUN_COLUMNS_H
-#define HGYM_REPORT_RUN_COLUMNS_H
+#pragma once
 
 #include "parsers/run.h"
 #include "report/out.h"
@@ -9,5 +8,3 @@
 #define RUN_COLUMN(member, decimals) #member ":" #decimals ", "
 #define RUN_COLUMNS                                                            \
 	RUN_NUMBER_LIST(RUN_COLUMN) "final_stage, final_class, source_sha256"
-
-#endif

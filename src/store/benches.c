@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Benches in the database, whose truth is their results folder, and the noise
  * register, which bench/noise.h explains. */
-#include "config.h"
-
 #include "store/benches.h"
 
 #include "store/store_priv.h"

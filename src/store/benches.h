@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_STORE_BENCHES_H
-#define HGYM_STORE_BENCHES_H
+#pragma once
 
 #include "store/store.h"
 
@@ -66,5 +65,3 @@ int store_put_noise(const char *db_path, const char *bench_id,
 int store_each_noise(struct store *store,
 		     int (*fn)(void *user, const struct stored_noise *row),
 		     void *user, struct err *err);
-
-#endif

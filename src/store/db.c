@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections, statements and rows of SQLite, for all of src/store. */
-#include "config.h"
-
 #include "store/db.h"
 
 #include <stdio.h>

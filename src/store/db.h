@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_STORE_DB_H
-#define HGYM_STORE_DB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -144,5 +143,3 @@ void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row);
 /* Make the texts of a row its own; free them. */
 void row_own(const struct table *table, void *row);
 void row_release(const struct table *table, void *row);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Series of runs out of the database, in jobs; for the dashboard. */
-#include "config.h"
-
 #include "store/history.h"
 
 #include <stdlib.h>

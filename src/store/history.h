@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_STORE_HISTORY_H
-#define HGYM_STORE_HISTORY_H
+#pragma once
 
 #include "loop/loop.h"
 #include "model/series.h"
@@ -37,5 +36,3 @@ struct history *history_new(struct loop *loop, const char *path, history_fn fn,
 /* No answer comes any more; what still runs frees itself. */
 void history_free(struct history *history);
 void history_read(struct history *history, const struct history_ask *ask);
-
-#endif

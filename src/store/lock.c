@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The lock beside a database; taken by store.c, asked for by the commands. */
-#include "config.h"
-
 #include "store/lock.h"
 
 #include <errno.h>

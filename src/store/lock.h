@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_STORE_LOCK_H
-#define HGYM_STORE_LOCK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ int lock_take(const char *db_path, long *holder, struct err *err)
 
 /* True when someone holds it; *holder as above. */
 bool lock_is_held(const char *db_path, long *holder);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Pods and their telemetry, in and out of the database. */
-#include "config.h"
-
 #include "store/pods.h"
 
 #include <stdlib.h>

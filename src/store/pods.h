@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_STORE_PODS_H
-#define HGYM_STORE_PODS_H
+#pragma once
 
 #include "store/store.h"
 
@@ -98,5 +97,3 @@ typedef int (*stored_telemetry_fn)(void *user,
 /* In the order of time. */
 int store_each_telemetry(struct store *store, const struct stored_span *span,
 			 stored_telemetry_fn fn, void *user, struct err *err);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads of what was stored; for the commands, the views of history and the
  * series. */
-#include "config.h"
-
 #include "store/query.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_STORE_QUERY_H
-#define HGYM_STORE_QUERY_H
+#pragma once
 
 #include "store/store.h"
 
@@ -61,5 +60,3 @@ int store_each_sample(struct store *store, int64_t run_id, const char *metric,
  * is wrong.  Takes long for a large one.
  */
 int store_check(struct store *store, struct err *err);
-
-#endif

@@ -3,8 +3,6 @@
  * Tables and views, and the way to them from every earlier version.  Called
  * when a database is opened.
  */
-#include "config.h"
-
 #include "store/schema.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_STORE_SCHEMA_H
-#define HGYM_STORE_SCHEMA_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -29,5 +28,3 @@ int schema_check(sqlite3 *db, const char *path, struct err *err)
 /* The same as schema_migrate, but only up to `version`; for tests. */
 int schema_migrate_to(sqlite3 *db, int version, struct err *err)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -4,8 +4,6 @@
  * written: samples, runs and offsets become a batch, the batch a job.  One
  * that cannot be written stays and is tried again; nothing is dropped.
  */
-#include "config.h"
-
 #include "store/store.h"
 
 #include <assert.h>
@@ -312,8 +310,9 @@ take_batch(struct store *store)
 		tail->trim_runs = SIZE_MAX;
 	}
 	store->n_dirty = 0;
+	struct batch empty = store->writing;
 	store->writing = *batch;
-	memset(batch, 0, sizeof(*batch));
+	*batch = empty;
 }
 
 /* Is there a batch to write?  What waits becomes the next one. */
@@ -536,10 +535,10 @@ become_writer(struct store *store, const char *rules, struct err *err)
 		return -1;
 	}
 	if (store->lock_fd < 0) {
-		(void)snprintf(store->why_reader, sizeof(store->why_reader),
-			       "another hgym-tui (process %ld) writes to %s: "
-			       "this one only reads it",
-			       holder, store->path);
+		print_into(store->why_reader,
+			   "another hgym-tui (process %ld) writes to %s: "
+			   "this one only reads it",
+			   holder, store->path);
 		return 0;
 	}
 	if (make_file(store->path, err) != 0 ||
@@ -578,8 +577,8 @@ store_free(struct store *store)
 	free(store->tails);
 	map_release(&store->tail_index, NULL);
 	buf_release(&store->key);
-	batch_clear(&store->waiting);
-	batch_clear(&store->writing);
+	batch_release(&store->waiting);
+	batch_release(&store->writing);
 	free(store->path);
 	free(store);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_STORE_STORE_H
-#define HGYM_STORE_STORE_H
+#pragma once
 
 #include "base/cksum.h"
 #include "loop/loop.h"
@@ -159,5 +158,3 @@ size_t store_pending(const struct store *store);
 void store_each_pending(const struct store *store, int64_t run_id,
 			void (*fn)(void *user, const struct sample *sample),
 			void *user);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_STORE_STORE_PRIV_H
-#define HGYM_STORE_STORE_PRIV_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/map.h"
@@ -67,8 +66,13 @@ struct batch {
 };
 
 bool batch_is_empty(const struct batch *batch);
-/* Free all rows; the batch is empty and usable after it. */
+/*
+ * Free all rows; the batch is empty and usable after it.  The room of many
+ * samples stays for the next batch of a backlog, until one is small.
+ */
 void batch_clear(struct batch *batch);
+/* That too. */
+void batch_release(struct batch *batch);
 
 /* The connection that writes, and its statements. */
 struct writer;
@@ -158,5 +162,3 @@ void store_arm(struct store *store);
 /* For pods.c and history.c: store_each_telemetry on that connection. */
 int telemetry_walk(sqlite3 *db, const struct stored_span *span,
 		   stored_telemetry_fn fn, void *user, struct err *err);
-
-#endif

@@ -5,8 +5,6 @@
  * work that a crash made us do twice leaves the same rows.  Runs on the thread
  * of a job.
  */
-#include "config.h"
-
 #include "store/store_priv.h"
 
 #include <stdlib.h>
@@ -188,8 +186,9 @@ batch_is_empty(const struct batch *batch)
 	       batch->prune_pod == NULL;
 }
 
-void
-batch_clear(struct batch *batch)
+/* All of it but the room for samples. */
+static void
+clear_rows(struct batch *batch)
 {
 	for (size_t i = 0; i < batch->n_tails; i++)
 		row_release(&tail_table, &batch->tails[i]);
@@ -201,11 +200,29 @@ batch_clear(struct batch *batch)
 		free(batch->telemetry[i].pod);
 	free(batch->tails);
 	free(batch->runs);
-	free(batch->samples);
 	free(batch->pods);
 	free(batch->telemetry);
 	free(batch->prune_pod);
-	memset(batch, 0, sizeof(*batch));
+	*batch = (struct batch){ .samples = batch->samples,
+				 .cap_samples = batch->cap_samples };
+}
+
+void
+batch_clear(struct batch *batch)
+{
+	bool was_small = batch->n_samples < batch->cap_samples / 4;
+
+	clear_rows(batch);
+	if (was_small)
+		batch_release(batch);
+}
+
+void
+batch_release(struct batch *batch)
+{
+	clear_rows(batch);
+	free(batch->samples);
+	*batch = (struct batch){ 0 };
 }
 
 static void

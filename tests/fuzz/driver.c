@@ -4,8 +4,6 @@
  * short, and over a fixed number of damaged seeds.  Linked to every target of
  * a build without --enable-fuzzing; part of make check.
  */
-#include "config.h"
-
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -4,8 +4,6 @@
  * answers, a results folder (its files parted by NUL), or logs (the same) that
  * are judged and reported.
  */
-#include "config.h"
-
 #include "bench/launch.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The configuration: taken whole or refused, and every list in its bounds. */
-#include "config.h"
-
 #include "conf/conf.h"
 
 #include <string.h>

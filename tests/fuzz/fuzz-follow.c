@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A whole follow against a pod that says anything: each byte that counts
  * comes at the next offset of its file, whatever is claimed. */
-#include "config.h"
-
 #include "remote/follow_priv.h"
 
 #include <string.h>

@@ -3,8 +3,6 @@
  * A user's rule file: whatever it holds, it is taken or refused with one
  * sentence, a refused one changes nothing, and its patterns end in time.
  */
-#include "config.h"
-
 #include "parsers/format.h"
 
 #include "parsers/scan.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a pod may send in place of a follower's frames: any cut of it gives the
  * same frames and the same refusal. */
-#include "config.h"
-
 #include <string.h>
 
 #include "remote/frame.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a pod sends of a HarnessGym directory: any cut gives the same. */
-#include "config.h"
-
 #include "harness/wire.h"
 
 #include <string.h>

@@ -4,8 +4,6 @@
  * content of that file.  Whatever it holds, what is verified is finite, the
  * best is no worse than any, and the pages are printed without an escape.
  */
-#include "config.h"
-
 #include "parsers/harness_json.h"
 
 #include <string.h>

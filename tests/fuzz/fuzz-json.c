@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON in, JSON out: what was printed is read again and prints the same. */
-#include "config.h"
-
 #include "parsers/json_fields.h"
 
 #include <string.h>

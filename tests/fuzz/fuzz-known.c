@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of known_hosts, base64, key blobs and what ssh says to stderr. */
-#include "config.h"
-
 #include "remote/ssh_key.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes to lines: any cut of the bytes gives the same segments. */
-#include "config.h"
-
 #include "parsers/linebuf.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A raw line of a log to what the log view shows, and its own colours. */
-#include "config.h"
-
 #include "model/logtext.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of any line: they lie in it, and mean what they say. */
-#include "config.h"
-
 #include "parsers/pairs.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* argv to shell text: reading it by POSIX's rules of quoting gives argv. */
-#include "config.h"
-
 #include "base/quote.h"
 
 #include <string.h>

@@ -4,8 +4,6 @@
  * literal it needs (may be empty), the rest are lines.  All quick ways must
  * make of each line what PCRE2 alone makes of it.
  */
-#include "config.h"
-
 #include "parsers/scan.h"
 
 #include <string.h>

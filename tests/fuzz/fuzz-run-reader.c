@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A log to runs: fed whole or cut anywhere, the runs are the same. */
-#include "config.h"
-
 #include "parsers/run_reader.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of runs and tracks from any bytes; the board of what they give. */
-#include "config.h"
-
 #include "parsers/run_rows.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What names a host, and what `ssh -G` prints of it. */
-#include "config.h"
-
 #include "remote/openssh.h"
 
 #include <string.h>

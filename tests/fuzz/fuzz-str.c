@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers and pieces of a slice, held against the C library. */
-#include "config.h"
-
 #include "base/str.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes of a pod to text for a terminal: nothing that acts gets through. */
-#include "config.h"
-
 #include "base/utf8.h"
 
 #include <string.h>

@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
+from wait import PATIENCE_S  # noqa: E402
 
 FILES = int(os.environ.get("BACKLOG_FILES", "5"))
 MB = float(os.environ.get("BACKLOG_MB", "4"))
@@ -87,7 +88,7 @@ class Box:
 
     def rows(self, *args):
         done = subprocess.run([TUI, *args, "--json"], env=self.env,
-                              stdout=subprocess.PIPE, timeout=300)
+                              stdout=subprocess.PIPE, timeout=PATIENCE_S)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 

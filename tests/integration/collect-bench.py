@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 
 def ask(db, sql):
@@ -102,7 +102,7 @@ def main(top):
     ok([r[0] for r in runs] == ["A", "A", "B", "B"] and
        all(1800 < r[1] < 2200 for r in runs), "and its runs are there", runs)
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(120) == 143, "the end")
+    ok(child.wait(PATIENCE_S) == 143, "the end")
     with open(top + "/said") as file:
         note(file.read())
     subprocess.run([TUI, "bench", "clean", "b"], env=env,

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 WORDS = "cannot make a pipe"
 
@@ -103,7 +103,7 @@ def main():
         ok(until(lambda: has(top, "a", "b")), "with room both are followed",
            (stored(top), read(log)[-2000:]))
         child.terminate()
-        ok(child.wait(timeout=120) == 128 + signal.SIGTERM, "it ends")
+        ok(child.wait(timeout=PATIENCE_S) == 128 + signal.SIGTERM, "it ends")
     return finish()
 
 

@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok, skip_all  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 
 def mount(*args):
@@ -75,7 +75,7 @@ def main(top, disk):
     ok(until(lambda: [r["steps"] for r in rows(env, "runs")] == [29999] * 3),
        "and all is read")
     child.send_signal(signal.SIGTERM)
-    child.wait(60)
+    child.wait(PATIENCE_S)
     parsed = [r for i in range(3)
               for r in rows(env, "parse", f"{top}/logs/{i}.log")]
     stored = sorted(rows(env, "runs"), key=lambda r: r["path"])

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok, skip_all  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 
 def sshd(*args):
@@ -120,7 +120,7 @@ def main(top):
 
 def end(box, child):
     child.send_signal(signal.SIGTERM)
-    child.wait(120)
+    child.wait(PATIENCE_S)
     for line in box.said():
         note(line)
     sshd("stop", box.rig)

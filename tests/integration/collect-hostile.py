@@ -21,7 +21,7 @@ sys.path[:0] = [os.path.join(HERE, "..", name)
 from home import home_env  # noqa: E402
 from tap import finish, ok, skip, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 # A follower that tells of trouble without end, each time with another file.
 LIAR = """#!%s
@@ -116,7 +116,7 @@ def test_endless_trouble(box):
     ok(until(lambda: os.path.exists(box.top + "/said-all")),
        "a pod tells of trouble 200,000 times")
     child.send_signal(signal.SIGTERM)
-    child.wait(120)
+    child.wait(PATIENCE_S)
     with open(box.top + "/stderr") as file:
         said = file.read()
     ok(0 < said.count("\n") < 300, "some of it is said", said.count("\n"))

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 top = tempfile.mkdtemp(prefix="collect-mirror.")
 env = home_env(top)
@@ -49,11 +49,11 @@ def said():
 
 def leave(child):
     child.send_signal(signal.SIGTERM)
-    child.wait(60)
+    child.wait(PATIENCE_S)
 
 
 def rows(*args):
-    done = subprocess.run([TUI, *args, "--json"], env=env, timeout=120,
+    done = subprocess.run([TUI, *args, "--json"], env=env, timeout=PATIENCE_S,
                           stdout=subprocess.PIPE)
     return [json.loads(line) for line in done.stdout.splitlines()]
 

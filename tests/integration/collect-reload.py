@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 FILES = 3
 STEPS = 20000
@@ -76,7 +76,7 @@ class Box:
 
     def rows(self, *args):
         done = subprocess.run([TUI, *args, "--json"], env=self.env,
-                              stdout=subprocess.PIPE, timeout=300)
+                              stdout=subprocess.PIPE, timeout=PATIENCE_S)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def compare(self, pods, name):
@@ -125,7 +125,7 @@ def test_reload(box):
     ok(until(lambda: box.has_all(("a", "b"))), "all is read in the end",
        box.ask("SELECT pod, path, offset FROM v_tails"))
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(120) == 128 + signal.SIGTERM, "and it ends when told")
+    ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM, "and it ends when told")
     box.compare(("a", "b"), "reloaded")
 
 
@@ -144,12 +144,12 @@ def test_removed(box):
     ok(until(lambda: "was removed or replaced" in box.said()),
        "a removed database is said")
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(120) == 1, "and an error at the end")
+    ok(child.wait(PATIENCE_S) == 1, "and an error at the end")
     ok(not os.path.exists(box.db), "nothing was made in its place")
     child = box.collect()
     ok(until(lambda: box.has_all(("a",))), "the next one reads all anew")
     child.send_signal(signal.SIGTERM)
-    child.wait(120)
+    child.wait(PATIENCE_S)
     box.compare(("a",), "removed")
 
 
@@ -190,7 +190,7 @@ def test_slow_pod(box):
         # One a second; those that hung would come within no time.
         ok(burst_s() > 1.5, "what hung is not made up for", burst_s())
     child.send_signal(signal.SIGTERM)
-    child.wait(120)
+    child.wait(PATIENCE_S)
 
 
 def main(top):

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 top = tempfile.mkdtemp(prefix="collect-replay.")
 env = home_env(top)
@@ -104,7 +104,7 @@ def kill_in_the_middle(n_all):
     """Kill it when a part is stored; the samples without a run it showed."""
     child = collect("--for", "300")
     orphans = n = 0
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end and child.poll() is None:
         n = ask("SELECT count(*) FROM sample_rows")[0][0]
         orphans = max(orphans, ask(ORPHANS)[0][0])

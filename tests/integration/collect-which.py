@@ -8,6 +8,7 @@ import contextlib
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -22,7 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 SOURCE = "".join(f"    x{i} = model.block_{i}(x{i}, depth={i % 7})\n"
                  for i in range(2000))
@@ -80,7 +81,7 @@ class Pod:
 
     def stop(self):
         self.child.send_signal(signal.SIGTERM)
-        self.child.wait(120)
+        self.child.wait(PATIENCE_S)
         self.child = None
 
     def said(self):
@@ -268,7 +269,7 @@ def test_many(pod):
         return sum(r["bytes"] for r in pod.rows("runs"))
 
     size = sum(len(text) for _, _, text in texts)
-    pod.ok(until(lambda: offsets() == size, 240), f"{many} logs are read",
+    pod.ok(until(lambda: offsets() == size), f"{many} logs are read",
            (offsets(), size, pod.said()))
     pod.put("zz.log", log_of(1, 9))
     pod.put("0000.log", steps(4, 9), "a")
@@ -293,7 +294,10 @@ def test_too_many(pod):
            len(pod.copies()))
     pod.ok(f"seed:{4199}\n" in pod.copies() and
            "seed:50\n" not in pod.copies(), "the newest")
-    pod.ok(pod.said().count("\n") <= 3, "in one sentence", pod.said())
+    # A pod in trouble may be lost and found in between.
+    told = [line for line in pod.said().splitlines()
+            if not re.search(": (live$|reconnecting: )", line)]
+    pod.ok(len(told) == 1, "in one sentence", pod.said())
 
 
 TESTS = [(test_written_anew, "*.log"), (test_inside, "*.log"),

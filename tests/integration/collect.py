@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 top = tempfile.mkdtemp(prefix="collect.")
 env = home_env(top)
@@ -35,7 +35,7 @@ def waits(check, name):
 
 def tui(*args):
     return subprocess.run([TUI, *args], env=env, capture_output=True,
-                          text=True, timeout=300)
+                          text=True, timeout=PATIENCE_S)
 
 
 def start(*args):
@@ -118,7 +118,7 @@ def test_live():
          f" writes to {top}/data/hgym-tui/history.db: this one only reads"
          " it\n", "and says by whom")
     child.send_signal(signal.SIGTERM)
-    same(child.wait(120), 128 + signal.SIGTERM, "SIGTERM ends it: 143")
+    same(child.wait(PATIENCE_S), 128 + signal.SIGTERM, "SIGTERM ends it: 143")
     same(rows("runs")[0]["status"], "truncated",
          "then a run is what its log says")
     parsed = rows("parse", log)[0]
@@ -180,7 +180,7 @@ def test_reload():
     waits(lambda: steps_of("--pod", "new") == 6,
           "the other goes on")
     child.send_signal(signal.SIGINT)
-    same(child.wait(120), 130, "SIGINT: 130")
+    same(child.wait(PATIENCE_S), 130, "SIGINT: 130")
     errors = child.stderr.read()
     ok(f"the configuration stays as it was: {CONFIG}:1: pods: expected an"
        " array" in errors, "the broken one was said", errors)
@@ -206,7 +206,7 @@ def test_rotation():
           "cut short: a new generation")
     same(len(rows("runs", "--pod", "rot")), 3, "and the old run stays")
     child.send_signal(signal.SIGTERM)
-    child.wait(120)
+    child.wait(PATIENCE_S)
 
 
 def test_rules():
@@ -264,7 +264,7 @@ def test_metrics():
     put(log, "9,3,,7,x\n", "a")
     waits(lambda: steps_of("--pod", "m") == 9, "with the next ones it is")
     child.send_signal(signal.SIGTERM)
-    child.wait(120)
+    child.wait(PATIENCE_S)
     same(samples("--metric", "train_loss"),
          [(i, "train_loss", 5 - i / 8) for i in range(1, 9)],
          "no point is lost; of a row with two training losses there is none")

@@ -19,9 +19,8 @@ sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from manual import example  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
-WAIT = 60
 # Bytes are pumped to and fro by another process, as these programs do, and
 # the status of the shell is lost.
 STAND_IN = """#!/bin/sh
@@ -72,7 +71,7 @@ class Box:
 
     def run(self, *args):
         return subprocess.run([TUI, *args], env=self.env, text=True,
-                              stdin=subprocess.DEVNULL, timeout=WAIT,
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE_S,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def rows(self, *args):
@@ -130,20 +129,20 @@ def test_follow(box, pods):
     def has_all():
         return [r["steps"] for r in box.rows("runs")] == [box.step] * 2
 
-    ok(until(has_all, WAIT), "both are followed", box.rows("runs"))
+    ok(until(has_all, PATIENCE_S), "both are followed", box.rows("runs"))
     for _ in range(10):
         box.kill_shells()
         box.write(50)
-        until(lambda: os.path.getsize(box.top + "/pids") > 0, WAIT)
-    if not ok(until(has_all, WAIT), "and found again, ten times"):
+        until(lambda: os.path.getsize(box.top + "/pids") > 0, PATIENCE_S)
+    if not ok(until(has_all, PATIENCE_S), "and found again, ten times"):
         note(open(box.top + "/said").read())
     seen = [box.rows("samples", str(run)) for run in (1, 2)]
     ok(all([s["step"] for s in one if s["metric"] == "train_loss"] ==
            list(range(1, box.step + 1)) for one in seen),
        "every row is there once")
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(WAIT) == 128 + signal.SIGTERM, "it ends when told, beside"
-       " those that hang")
+    ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM,
+       "it ends when told, beside those that hang")
 
 
 def test_bench(box, pods):

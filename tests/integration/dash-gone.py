@@ -19,7 +19,7 @@ sys.path[:0] = [os.path.join(HERE, "..", name)
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
 from vt import Program  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 TUI = os.path.abspath(os.environ["HGYM_TUI"])
 FINAL = ("final_int8_zlib_roundtrip val_loss:2.0500 val_bpb:1.2345"
@@ -60,7 +60,7 @@ class Box:
 
 
 def shows(screen, text, name):
-    if not ok(screen.wait_for(text, 60), name):
+    if not ok(screen.wait_for(text), name):
         note(screen.screen.text())
 
 
@@ -143,7 +143,7 @@ def main(top):
         text = file.read()
     ok(text.count("open.log is") == 2, "each once", text)
     child.send_signal(signal.SIGTERM)
-    child.wait(60)
+    child.wait(PATIENCE_S)
     for screen in screens.values():
         os.kill(screen.pid, signal.SIGTERM)
         until(lambda: screen.poll() is not None)

@@ -20,7 +20,7 @@ sys.path[:0] = [os.path.join(HERE, "..", name)
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
 from vt import Program  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 TUI = os.path.abspath(os.environ["HGYM_TUI"])
 top = tempfile.mkdtemp(prefix="dash-store.")
@@ -46,7 +46,7 @@ def log_rows(first, last):
 
 def tui(*args):
     return subprocess.run([TUI, *args], env=env, capture_output=True,
-                          text=True, timeout=120)
+                          text=True, timeout=PATIENCE_S)
 
 
 def rows(*args):
@@ -59,7 +59,7 @@ def dash(*args):
 
 
 def shows(screen, text, name):
-    if not ok(screen.wait_for(text, 120), name):
+    if not ok(screen.wait_for(text), name):
         note(screen.screen.text())
 
 

@@ -26,7 +26,7 @@ from home import home_env  # noqa: E402
 from manual import example  # noqa: E402
 from tap import finish, note, ok, skip  # noqa: E402
 from vt import Program  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 SAY = """#!/bin/sh
 echo asked >>"$HOME/asked"
@@ -89,7 +89,7 @@ class Box:
 
     def run(self, *args, **more):
         return subprocess.run([TUI, *args], env=self.env, text=True,
-                              stdin=subprocess.DEVNULL, timeout=120,
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE_S,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def rows(self, *args):
@@ -138,7 +138,7 @@ def test_life(box):
     ok(until(lambda: box.steps() == {"a": 20, "b": 30}), "its data stay",
        box.steps())
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(120) == 128 + signal.SIGTERM, "the end")
+    ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM, "the end")
 
 
 def test_commands(box):
@@ -170,6 +170,8 @@ def test_screen(box):
     seen("early ", "shows a pod that was found")
     box.answer(shell("early"), shell("late"))
     seen("late ", "and one that comes later")
+    box.answer(shell("early"), shell("late", command=["/bin/sh"]))
+    seen("late .*/bin/sh", "and goes on at another address")
     box.put("how", "exit 4")
     seen("discover cloud: it ended with exit status 4", "and what failed")
     box.answer(shell("late"))

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, ok, skip_all  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 
 def doctor(top, sock):
@@ -29,7 +29,8 @@ def doctor(top, sock):
     if sock is not None:
         env["SSH_AUTH_SOCK"] = sock
     start = time.monotonic()
-    out = subprocess.run([TUI, "doctor", "--json"], env=env, timeout=120,
+    out = subprocess.run([TUI, "doctor", "--json"], env=env,
+                         timeout=PATIENCE_S,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          text=True).stdout
     rows = [json.loads(line) for line in out.splitlines()]

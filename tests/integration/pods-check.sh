@@ -43,7 +43,7 @@ write_config() {
 }
 
 check_pods() {
-	timeout 300 "$tui" --config "$work/config.json" pods check "$@" \
+	timeout 600 "$tui" --config "$work/config.json" pods check "$@" \
 		>"$work/out" 2>"$work/err" </dev/null
 }
 

@@ -19,16 +19,17 @@ from home import home_dirs  # noqa: E402
 from tap import finish, ok, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
 import wait  # noqa: E402
+from wait import PATIENCE_S  # noqa: E402
 
 STOP = 'test -n "$SSH_CONNECTION" && exit 3'
 home = None
 
 
-def is_seen(p, text, name, seconds=120):
+def is_seen(p, text, name, seconds=PATIENCE_S):
     return ok(p.wait_for(text, seconds), name, p.screen.text())
 
 
-def until(p, check, seconds=120):
+def until(p, check, seconds=PATIENCE_S):
     return wait.until(check, seconds, p.pump)
 
 
@@ -71,7 +72,7 @@ def pod(name, **more):
 def start(config, *args, width=120):
     env = dict(home_dirs(home), SHELL="/bin/sh")
     p = Program([TUI, "--config", config] + list(args), width, 36, env, home)
-    p.wait_for("Fleet", 120)
+    p.wait_for("Fleet")
     p.send("7")
     return p
 
@@ -115,7 +116,7 @@ def test_shell(p):
     p.send("no\r")
     is_seen(p, "nothing was started", "no is no")
     p.send("$")
-    p.wait_for("type yes to go on", 120)
+    p.wait_for("type yes to go on")
     p.send("yes\r")
     is_so(p, lambda: not p.screen.alternate, "the screen is left")
     is_seen(p, "good: $ ssh", "for the command")
@@ -146,19 +147,19 @@ def test_stop(p):
     p.send("no\r")
     is_seen(p, "nothing was started", "it asks first")
     p.send("B")
-    p.wait_for("type yes to go on", 120)
+    p.wait_for("type yes to go on")
     p.send("yes\r")
     is_seen(p, "the stop_cmd on good has ended (3)", "yes runs it")
 
 
 def test_end(p):
     p.send("$")
-    p.wait_for("type yes to go on", 120)
+    p.wait_for("type yes to go on")
     p.send("yes\r")
     until(p, lambda: not p.screen.alternate)
     p.pump(1)
     p.send("echo still-$((1 + 1))\r")
-    p.wait_for("still-2", 120)
+    p.wait_for("still-2")
     os.kill(p.pid, 15)
     ok(p.end(120) == 143, "SIGTERM while a shell is open", p.status)
     ok(not p.screen.alternate and p.screen.cursor, "leaves a sane terminal")
@@ -167,7 +168,7 @@ def test_end(p):
 
 def test_read_only(config):
     p = start(config, "--read-only")
-    p.wait_for("DISK free", 120)
+    p.wait_for("DISK free")
     is_seen(p, "c check", "--read-only shows the key for a check")
     ok("$ shell" not in p.screen.text(), "and none for a shell",
        p.screen.text())
@@ -183,7 +184,7 @@ def test_read_only(config):
 def test_local():
     p = start(write_config([{"name": "here", "transport": "local",
                              "logs": [os.path.join(home, "*.log")]}]))
-    p.wait_for("DISK free", 120)
+    p.wait_for("DISK free")
     p.send("B")
     is_seen(p, "here has no stop_cmd in the configuration", "no stop_cmd")
     p.send("$")

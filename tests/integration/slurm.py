@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from manual import example  # noqa: E402
 from tap import finish, note, ok, skip  # noqa: E402
-from wait import until  # noqa: E402
+from wait import PATIENCE_S, until  # noqa: E402
 
 SBIN = os.environ["PATH"] + ":/usr/sbin:/sbin"
 CONF = """ClusterName=test
@@ -151,7 +151,7 @@ class Cluster:
 
     def run(self, *words):
         return subprocess.run(words, env=self.env, text=True, cwd=self.top,
-                              stdin=subprocess.DEVNULL, timeout=120,
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE_S,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def batch(self, *words, stay=True):
@@ -251,7 +251,7 @@ def test_jobs(cluster):
         cluster.is_told(f"{tasks} sweep: 3 ended well", "the tasks of an"
                         " array are one sentence")
         child.send_signal(signal.SIGTERM)
-        ok(child.wait(120) == 128 + signal.SIGTERM, "the end")
+        ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM, "the end")
     finally:
         child.kill()
         child.wait()
@@ -348,7 +348,7 @@ def test_bench(cluster):
     ok(until(lambda: bench.files("1_hpc_*.b3/pid")),
        "and when all of it was killed at once")
     open(go, "w").close()
-    out, said = child.communicate(timeout=240)
+    out, said = child.communicate(timeout=PATIENCE_S)
     verdict = json.loads(out or "{}")
     found = verdict.get("contrasts", [{}])[0]
     ok(found.get("verdict") == "FASTER" and found.get("n_blocks") == 3,
@@ -414,7 +414,7 @@ def test_abort(cluster):
     done = bench.tui("abort", "hang")
     ok(done.returncode == 0 and "no process left" in done.stderr and
        "squeue has no job" in done.stderr, "abort proves its end", done)
-    child.wait(120)
+    child.wait(PATIENCE_S)
     ok(not any(os.path.exists("/proc/" + pid) for pid in pids),
        "workers that left their session are gone", pids)
     bench.is_given_back()
@@ -424,7 +424,7 @@ def test_abort(cluster):
     bench.has_said("waits for its allocation: job ", "one waits in the queue")
     done = bench.tui("abort", "queue")
     cluster.run("scancel", other)
-    child.wait(120)
+    child.wait(PATIENCE_S)
     ok(done.returncode == 0 and "squeue has no job" in done.stderr,
        "and leaves it when it is aborted", done)
     until(lambda: cluster.run("squeue", "-h").stdout == "")
@@ -433,6 +433,57 @@ def test_abort(cluster):
     done = bench.tui("run", "--yes", bench.plan)
     ok(done.returncode == 4 and "hpc: sbatch: Batch job submission failed: "
        "Invalid partition" in done.stderr, "what sbatch refuses", done)
+
+
+BENCH = os.path.abspath(os.path.join(SRC, "src/bench"))
+SILENT = f"""cd "$HOME"; mkdir -p silent; HB_ROOT=$HOME HB_BENCH=silent HB_JOB=.
+SLURM_JOB_ID=7; . {BENCH}/launch_job.sh; . {BENCH}/launch.sh
+sleep() {{ :; }}
+squeue() {{ false; }}
+"""
+# The clock of a run that rings when Slurm is asked, unless it was put away.
+LATE = {"sleep": """test "$1" = 12345 || exec /bin/sleep "$1"
+echo $PPID >timer
+until test -e asked; do /bin/sleep 0.05; done
+""", "squeue": """: >asked
+until test -e timedout; do
+	case $(sed 's/.*) //' "/proc/$(cat timer)/stat" 2>&1) in
+	Z* | sed*) break ;;
+	esac
+	/bin/sleep 0.05
+done
+echo 7 0 RUNNING
+"""}
+
+
+def test_silence(cluster):
+    """Slurm gives no answer, or holds nothing: nobody waits for ever."""
+    done = cluster.run("sh", "-c", SILENT + """is_held() { true; }
+is_over "7.0 n" . || echo it runs; is_held() { false; }
+is_over "7.0 n" . && echo it is over; sleep() { echo asked twice; }
+is_over "7.0 n" . ; sleep() { :; }
+squeue() { echo 7 1 RUNNING; }; is_held() { true; }
+is_over "7.0 n" . && echo it began again""")
+    ok(done.stdout == "it runs\nit is over\nit began again\n",
+       "without squeue, who holds the node tells", done)
+    done = cluster.run("sh", "-c", SILENT + "is_held() { false; }\n"
+                       "order_job x; is_held() { true; }; order_job x; exit 3")
+    ok(done.stdout == "HB1 error job 7 of Slurm holds no node\n"
+       "HB1 error job 7 of Slurm begins no run\n" and done.returncode == 3 and
+       not os.path.exists(cluster.top + "/silent/begin.sh"),
+       "a batch job that does not begin a run, nor does so later", done)
+    os.mkdir(cluster.top + "/late")
+    for name, text in LATE.items():
+        with open(f"{cluster.top}/late/{name}", "w") as file:
+            file.write("#!/bin/sh\n" + text)
+        os.chmod(file.name, 0o755)
+    done = cluster.run("sh", "-c", SILENT + """write_run silent
+{ write_work && write_marked; } >silent/work.sh; cd silent
+echo 7.0 n >alloc; echo 'until test -s timer; do sleep 0.05; done' >cmd.sh
+export SLURM_JOB_ID HB_TIMEOUT=12345 HB_CWD=. HB_MARK='silent/.;'
+PATH=$HOME/late:$PATH setsid -w sh ./run.sh; cat exit""")
+    ok(done.stdout.startswith("0 "), "a run that has ended meets no limit",
+       done)
 
 
 USER = getpass.getuser()
@@ -560,6 +611,7 @@ try:
         test_killed()
     else:
         skip("jobs of a real cluster", why)
+    test_silence(cluster)
     test_shapes(cluster)
 finally:
     cluster.stop()

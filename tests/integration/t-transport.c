@@ -9,8 +9,6 @@
  * stdin goes to the command, its stdout and stderr come back, and so does
  * its exit status; 100 + err_code for a stream that was lost.
  */
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

@@ -171,7 +171,7 @@ test_agent() {
 	make_key -t ed25519 -N ''
 	agent_key=$key
 	key=$work/none
-	timeout 60 ssh-agent sh "$work/agent.sh" "$agent_key" \
+	timeout 600 ssh-agent sh "$work/agent.sh" "$agent_key" \
 		"$probe" -k "$work/known" \
 		"libssh2:$user@127.0.0.1:$port" 'echo in' \
 		>"$work/out" 2>"$work/err" </dev/null

@@ -102,12 +102,24 @@ liars() {
 		2>/dev/null >"$work/out"
 	is "$?" 3 "one that floods stderr: the status comes back"
 	check "and all bytes" cmp -s "$work/blob" "$work/out"
-	# shellcheck disable=SC2016 # for the pod's shell
-	t command:sh 'tr "\0" "\n" <"/proc/$PPID/cmdline" | sed -n "s/^hgym$/&/p"
-		m=$(tr "\0" "\n" <"/proc/$PPID/cmdline" | grep -A1 "^hgym$" |
-		tail -n 1); printf "%s%s" hgym "${m}xyz"; echo more; exit 4' \
-		</dev/null
-	is "$?" "$NET" "a command that prints the mark gains nothing"
+	# Gives all at once: both marks come in one piece.
+	cat >"$work/late" <<-'EOF'
+		#!/bin/sh
+		out=$(sh)
+		printf %s "$out"
+	EOF
+	chmod 755 "$work/late"
+	for shell in sh "$work/late"; do
+		t "command:$shell" 'exit 4' </dev/null
+		is "$?" 4 "${shell##*/}: the status is that of the command"
+		# shellcheck disable=SC2016 # for the pod's shell
+		t "command:$shell" 'm=$(tr "\0" "\n" <"/proc/$PPID/cmdline" |
+			grep -A1 "^hgym$" | tail -n 1)
+			printf "%s%s" hgym "${m}xyz"; echo more; exit 4' \
+			</dev/null
+		is "$?" "$NET" \
+			"${shell##*/}: a command that prints the mark gains nothing"
+	done
 	t command:sh 'printf "hgym%s" 0123; printf hgym' </dev/null
 	is "$?" 0 "what begins like a mark"
 	is "$(cat "$work/out")" hgym0123hgym "is not held back"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_TESTS_SUPPORT_PLAIN_SCAN_H
-#define HGYM_TESTS_SUPPORT_PLAIN_SCAN_H
+#pragma once
 
 #include <string.h>
 
@@ -90,5 +89,3 @@ plain_same(const struct record *a, const struct record *b)
 	       plain_same_text(a->text, b->text) &&
 	       plain_same_text(a->mode, b->mode);
 }
-
-#endif

@@ -9,8 +9,6 @@
  * connections (RST), SIGTERM ends it.  The port it listens on is written to
  * PORT-FILE.
  */
-#include "config.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

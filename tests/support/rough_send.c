@@ -3,8 +3,6 @@
  * A send that takes little or nothing at a time, linked over send(2) by
  * --wrap: every packet of a session is then half sent at some moment.
  */
-#include "config.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_TESTS_SUPPORT_RUN_CASE_H
-#define HGYM_TESTS_SUPPORT_RUN_CASE_H
+#pragma once
 
 #include "base/buf.h"
 #include "parsers/json.h"
@@ -73,5 +72,3 @@ run_case_check(const struct format_set *formats, const struct run_case *c)
 	for (size_t k = 0; k < n; k++)
 		cJSON_Delete(rows[k]);
 }
-
-#endif

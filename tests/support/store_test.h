@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_TESTS_SUPPORT_STORE_TEST_H
-#define HGYM_TESTS_SUPPORT_STORE_TEST_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -168,5 +167,3 @@ remove_dir(void)
 	}
 	(void)waitpid(pid, NULL, 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_TESTS_SUPPORT_TAP_H
-#define HGYM_TESTS_SUPPORT_TAP_H
+#pragma once
 
 #include <math.h>
 #include <stdarg.h>
@@ -65,5 +64,3 @@ tap_done(void)
 	printf("1..%d\n", tap_count);
 	return tap_failed > 0;
 }
-
-#endif

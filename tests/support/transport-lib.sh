@@ -48,9 +48,9 @@ rig() {
 	export PATH
 }
 
-# The probe, at most 120 s of it; its output in $work/out and $work/err.
+# The probe, at most 600 s of it; its output in $work/out and $work/err.
 t() {
-	timeout -k 5 "${limit:-120}" "$probe" "$@" >"$work/out" 2>"$work/err"
+	timeout -k 5 "${limit:-600}" "$probe" "$@" >"$work/out" 2>"$work/err"
 }
 
 pass() {
@@ -63,6 +63,7 @@ fail() {
 	failed=$((failed + 1))
 	echo "not ok $count - $1"
 	test ! -s "$work/err" || head -c 2000 "$work/err" | sed 's/^/# /'
+	test ! -s "$rig/log" || tail -n 20 "$rig/log" | sed 's/^/# sshd: /'
 }
 
 is() {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_TESTS_SUPPORT_TRANSPORT_NAME_H
-#define HGYM_TESTS_SUPPORT_TRANSPORT_NAME_H
+#pragma once
 
 #include <string.h>
 
@@ -39,5 +38,3 @@ transport_take(struct remote_pod *pod, char *text)
 		words[n] = strsep(&rest, " ");
 	return n > 0;
 }
-
-#endif

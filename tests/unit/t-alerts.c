@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Alerts and forecasts over models that are built here. */
-#include "config.h"
-
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* base: numbers, slices, buffers, map, UTF-8, times. */
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -88,6 +86,30 @@ test_slices(void)
 	is_int(n, 3, "str_next gives empty pieces too");
 	ok(str_eq_cstr(str_trim(STR_LIT(" \tx y\r\n")), "x y"), "str_trim");
 	ok(str_find(STR_LIT("abc"), "bc") != NULL, "str_find");
+}
+
+/* Short texts of two letters, beside what libc finds in them. */
+static void
+test_find(void)
+{
+	bool same = true;
+	char text[80];
+
+	for (unsigned int seed = 0; seed < 4000; seed++) {
+		struct str s = { text, seed % sizeof(text) };
+		struct str needle = { text + sizeof(text) - 1 - seed % 5,
+				      seed % 5 + 1 };
+
+		for (size_t i = 0; i < sizeof(text); i++)
+			text[i] = "ab"[(seed * 2654435761U >> i % 23) & 1];
+		same = same &&
+		       str_find_str(s, needle) ==
+			       (s.len == 0 ? NULL
+					   : memmem(s.p, s.len, needle.p,
+						    needle.len));
+	}
+	ok(same, "str_find_str finds what memmem does");
+	ok(str_find(STR_LIT(""), "") != NULL, "nothing is in nothing");
 }
 
 static void
@@ -334,6 +356,7 @@ main(void)
 	test_numbers();
 	test_integers();
 	test_slices();
+	test_find();
 	test_buf();
 	test_map();
 	test_utf8();

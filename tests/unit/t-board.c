@@ -3,8 +3,6 @@
  * board: the published tables to eight digits, and each way that runs can
  * count once, not at all, or not as another seed.
  */
-#include "config.h"
-
 #include "model/board.h"
 
 #include <stdlib.h>

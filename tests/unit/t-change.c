@@ -3,8 +3,6 @@
  * Change points: how often one is found where none is, and where one of three
  * standard deviations is; of made-up series, and of the step times of a run.
  */
-#include "config.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

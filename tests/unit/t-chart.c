@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Charts of points that are few, equal, huge, negative or no numbers; and
  * the mouse's sequences. */
-#include "config.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

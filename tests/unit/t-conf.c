@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The configuration: what it means, and each error word for word. */
-#include "config.h"
-
 #include "conf/conf.h"
 
 #include <stdlib.h>
@@ -203,8 +201,8 @@ static const struct {
 	{ "{\"keys\": {\"quit\": 1}}",
 	  "c.json:1: keys.quit: expected a key or null" },
 	{ "{\"ui\": {\"charset\": \"utf-8\"}}",
-	  "c.json:1: ui.charset: expected \"braille\", \"block\" or "
-	  "\"ascii\"" },
+	  "c.json:1: ui.charset: expected \"braille\", \"block\", \"ascii\" or "
+	  "\"pixels\"" },
 	{ "{\"mirror_cap_bytes\": 1}",
 	  "c.json:1: mirror_cap_bytes: expected a number from 1000000 to "
 	  "1e+15" },

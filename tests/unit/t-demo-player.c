@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* demo_player.c: files and pods as recorded, in steps of any length. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* dial: real sockets on loopback that answer, refuse, or stay silent. */
-#include "config.h"
-
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>

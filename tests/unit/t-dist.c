@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* dist: values from scipy 1.10.1, closed forms, and round trips. */
-#include "config.h"
-
 #include "base/dist.h"
 
 #include "tests/support/tap.h"

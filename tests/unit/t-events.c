@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of alerts and events, drawn over a model that is built here. */
-#include "config.h"
-
 #include <string.h>
 
 #include "model/alerts.h"
@@ -150,6 +148,32 @@ test_order(void)
 	press(27);
 }
 
+/* Lines behind the end of a run end it again: that is said once. */
+static void
+test_once(struct model_run *mr)
+{
+	static const char *const words[] = { "b: finished", "b: finished",
+					     "b: running", "b: finished",
+					     "b: finished" };
+	char text[80];
+	struct model_event event = { .wall_ms = T0, .mr = mr, .text = text };
+	size_t before = model.n_events;
+
+	for (size_t i = 0; i < LENGTH(words); i++) {
+		(void)snprintf(text, sizeof(text), "%s", words[i]);
+		model_event_add(&model, &event);
+		note(T0, "something else again");
+	}
+	is_int((long long)(model.n_events - before),
+	       3 + (long long)LENGTH(words),
+	       "what was said of a run last is not said again");
+	event.alert = 77;
+	model_event_add(&model, &event);
+	model_event_add(&model, &event);
+	is_int((long long)(model.n_events - before),
+	       5 + (long long)LENGTH(words), "but each alert is");
+}
+
 /* A key that has no use where it is pressed says so; its hint is not shown. */
 static void
 test_no_use(void)
@@ -195,6 +219,7 @@ main(void)
 	test_one_line(mr);
 	test_order();
 	test_no_use();
+	test_once(mr);
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* file.c: whole or not at all, on a real file system that takes no more. */
-#include "config.h"
-
 #include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>

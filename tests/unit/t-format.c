@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* format, rule, scan: rule sets are data, checked strictly. */
-#include "config.h"
-
 #include "parsers/format.h"
 
 #include "base/buf.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The frame reader: every cut of a good stream, and rubbish of many kinds. */
-#include "config.h"
-
 #include <stdlib.h>
 
 #include "base/buf.h"

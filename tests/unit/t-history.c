@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Series out of the database in jobs: all, the rest, and while it is written.
  */
-#include "config.h"
-
 #include "store/history.h"
 
 #include <stdio.h>

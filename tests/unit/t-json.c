@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* json: bounds, strict keys, and the line of a key path. */
-#include "config.h"
-
 #include "parsers/json_fields.h"
 
 #include "tests/support/tap.h"

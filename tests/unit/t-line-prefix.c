@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* line_prefix: ranks and times before a line. */
-#include "config.h"
-
 #include "parsers/line_prefix.h"
 
 #include "tests/support/tap.h"

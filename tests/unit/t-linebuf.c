@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* linebuf: any cut of the bytes gives the same segments. */
-#include "config.h"
-
 #include "parsers/linebuf.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs of this machine that change their names and bytes between two looks. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

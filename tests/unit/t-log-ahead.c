@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the bytes of a log are read: its file, its end ahead of that, and
  * what no name leads to any more. */
-#include "config.h"
-
 #include "model/model.h"
 
 #include <fcntl.h>

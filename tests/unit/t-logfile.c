@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs by place: lines, numbers, search, growth, truncation; their tails. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

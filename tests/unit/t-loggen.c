@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* loggen: the same bytes for a seed, numbers that belong together, fates. */
-#include "config.h"
-
 #include "tests/tools/loggen.h"
 
 #include <stdio.h>

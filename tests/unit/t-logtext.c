@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Raw lines as they are shown: escape sequences, and the colours of them. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs merged by the times of their lines. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

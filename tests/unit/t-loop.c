@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The event loop: descriptors, timers, posts, signals, children, jobs. */
-#include "config.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>

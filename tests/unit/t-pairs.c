@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of lines of all kinds of trainers, and of lines that have none. */
-#include "config.h"
-
 #include "parsers/pairs.h"
 
 #include <stdlib.h>

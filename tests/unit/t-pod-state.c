@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What may be said of a pod: the pace of a log, and the state of a link. */
-#include "config.h"
-
 #include "model/pod_state.h"
 
 #include "tests/support/tap.h"

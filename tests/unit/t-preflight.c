@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What `pods check` makes of a pod's answer, whatever the pod says. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* quote.c: what a real sh reads from the text is what was given. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* remote: names, known hosts, the gate, back-off; what needs no server. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* scan, steps: the quick ways make of a line what PCRE2 alone makes of it. */
-#include "config.h"
-
 #include "parsers/scan.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* score_json: what counts as a score, and what does not. */
-#include "config.h"
-
 #include "parsers/score_json.h"
 
 #include "tests/support/tap.h"

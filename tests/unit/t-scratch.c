@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* scratch.c: the folder goes however its process ends, and nothing else. */
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>

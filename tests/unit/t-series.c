@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Series: exact while they fit, extremes kept, last points exact, bounded. */
-#include "config.h"
-
 #include <math.h>
 #include <stdint.h>
 

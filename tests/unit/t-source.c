@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripts in logs: taken at once or by the line, known or new, all the same. */
-#include "config.h"
-
 #include "parsers/source_fold.h"
 
 #include <stdlib.h>

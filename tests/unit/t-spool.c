@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The spools of raw logs: bytes, sums, pruning, a full disk, a kill. */
-#include "config.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -3,8 +3,6 @@
  * The store under stress: real kills, a full disk, a locked database, two
  * programs at one database.
  */
-#include "config.h"
-
 #include "store/store.h"
 
 #include <signal.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pods and their telemetry in the store: what comes back, what goes with age.
  */
-#include "config.h"
-
 #include "store/pods.h"
 
 #include <math.h>

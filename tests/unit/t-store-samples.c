@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples in their rows: all that a line gave, in order, from any version. */
-#include "config.h"
-
 #include "store/store.h"
 
 #include "base/buf.h"

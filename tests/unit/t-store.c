@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The store: what comes back, views, schemas, hostile texts, names of runs. */
-#include "config.h"
-
 #include "store/store.h"
 
 #include <fcntl.h>

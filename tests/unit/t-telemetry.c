@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Telemetry: blocks of a pod, with and without a GPU, and rubbish. */
-#include "config.h"
-
 #include "parsers/telemetry.h"
 
 #include "tests/support/tap.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* track: the built-in ones, and each way a user's file can be wrong. */
-#include "config.h"
-
 #include "model/track.h"
 
 #include "tests/support/tap.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* run_reader: the rows of other people's trainers, and what lies in them. */
-#include "config.h"
-
 #include "parsers/format.h"
 #include "parsers/median.h"
 #include "tests/support/run_case.h"

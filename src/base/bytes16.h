@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * 16 bytes at once, in the notation that gcc and clang share: the compiler
+ * makes SSE2, NEON or plain words of it.  A comparison gives 0xff where it
+ * holds and 0 elsewhere.
+ */
+typedef unsigned char bytes16 __attribute__((vector_size(16)));
+/* How one is returned never matters: all of this is inline. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+static inline bytes16
+bytes16_load(const char *p)
+{
+	bytes16 v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* Whether any byte of v is not 0. */
+static inline bool
+bytes16_any(bytes16 v)
+{
+	uint64_t words[2];
+
+	memcpy(words, &v, sizeof(words));
+	return (words[0] | words[1]) != 0;
+}
+
+/* How often c stands in the len bytes at p. */
+static inline size_t
+bytes16_count(const char *p, size_t len, char c)
+{
+	const char *end = p + len;
+	size_t n = 0;
+
+	while (end - p >= 32) {
+		bytes16 counts = { 0 };
+
+		/* So often that no byte of counts overflows. */
+		for (int k = 0; k < 127 && end - p >= 32; k++, p += 32)
+			counts -= (bytes16)(bytes16_load(p) == (uint8_t)c) +
+				  (bytes16)(bytes16_load(p + 16) == (uint8_t)c);
+		for (size_t k = 0; k < sizeof(counts); k++)
+			n += counts[k];
+	}
+	for (; p < end; p++)
+		n += *p == c;
+	return n;
+}

@@ -240,7 +240,7 @@ def tricks(rig):
     work = os.path.join(rig.dir, "work")
     with open(os.path.join(work, "old.py"), "w") as script:
         script.write("import os\nms = float(os.environ['STEP_MS'])\n"
-                     "if ms > 15: __import__('time').sleep(1.6)\n"
+                     "if ms < 20: __import__('time').sleep(1.6)\n"
                      "for i in range(101):\n"
                      "    print('step:%d/100 train_loss:2.0 train_time:%.1fms"
                      " step_avg:%.2fms' % (i, i * ms, ms))\n")
@@ -250,7 +250,7 @@ def tricks(rig):
     ok(found["text"].startswith("INVALID (same work)"),
        "a file that the control would read is seen to be made", found)
     rig.clean("tricks")
-    path = rig.bench("old", [rig.pod("p1")], {"env": {"STEP_MS": "14"}},
+    path = rig.bench("old", [rig.pod("p1")], {"env": {"STEP_MS": "60000"}},
                      workload={"command": "exec python3 old.py",
                                "env": {"STEP_MS": "16"}})
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))

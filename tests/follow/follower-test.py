@@ -17,7 +17,7 @@ sys.path.insert(1, os.path.join(os.environ.get("HGYM_SRC", "."),
                                 "tests/support"))
 from follower import (Follower, cksum, escape, group, put,  # noqa: E402
                       temps)
-from tap import finish, note, ok  # noqa: E402
+from tap import finish, note, ok, skip_all  # noqa: E402
 from wait import PATIENCE_S  # noqa: E402
 
 TESTS = []
@@ -652,6 +652,8 @@ def other_login_shells(script):
 
 
 def main():
+    if os.environ.get("ASAN_OPTIONS"):
+        return skip_all("no compiled code runs here")
     only = [a for a in sys.argv[1:] if not a.startswith("t_")]
     TESTS.extend(a for a in sys.argv[1:] if a.startswith("t_"))
     box = tempfile.mkdtemp()

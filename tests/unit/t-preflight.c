@@ -58,7 +58,7 @@ static void
 test_good(void)
 {
 	const struct stream_exit exit = { .exited = true };
-	int only_first = 0;
+	static int only_first = 0; /* the pod keeps it for the next tests */
 	cJSON *row;
 
 	is_failure(STR_LIT(answer), &exit, false, "gpu",

@@ -297,19 +297,35 @@ def stale_of(work, below, names):
 			yield below + "__pycache__/" + name
 
 
+# The files of the workspace that may have a say in what it measures.
+def deciders_of(work, template, command, found, imports):
+	found = list(found)
+	folders = {"", *(re.sub(r"[^/]*$", "", name) for name in found)}
+	for below in sorted(folders):
+		names = {*found, *(below + n + ".py" for n in imports)}
+		found += stale_of(work, below, names)
+		if template:
+			found += shadows_of(work, template, below, imports)
+	return found + list(starters_of(work, command))
+
+
+# Where a judge lies, one line each: what was told before is not said again.
+def say_judge(run, name, copies):
+	line = " ".join("%s %s" % (stamp(ns), text) for ns, text in copies)
+	line = "J %s %s/%s" % (line, run, name)
+	if told.get((run, name)) != line:
+		say(line)
+	told[run, name] = line
+
+
 def send_judges(root, run, work):
 	own = os.path.join(root, "runs", run)
 	template = os.path.join(own, "qualification", "workspace_template")
 	best = os.path.join(own, "checkpoints", "best")
-	try:
-		with open(os.path.join(own, "run_config.json")) as f:
-			command = json.load(f)["post_attempt_command"] or ""
-	except (OSError, ValueError, LookupError, TypeError):
-		command = ""
-	ns = template_at(template)
-	lines = [(TEMPLATE, "J %s %s 0.000 - 0.000 -" % (
-		stamp(ns), "-" if is_folder(template) else "none"))]
-	imports = set()
+	command = text_in(own + "/run_config.json", "post_attempt_command")
+	ns, imports = template_at(template), set()
+	say_judge(run, TEMPLATE, [(ns, "-" if is_folder(template) else "none"),
+		(0, "-"), (0, "-")])
 	if is_folder(template):
 		found, imports = judges_of(template, command)
 	else:
@@ -318,26 +334,53 @@ def send_judges(root, run, work):
 			# Without one it is known when they were written.
 			found = [n for n in judges_of(work, command)[0]
 				if n in command]
-	folders = {"", *(re.sub(r"[^/]*$", "", name) for name in found)}
-	for below in sorted(folders) if work else []:
-		names = {*found, *(below + n + ".py" for n in imports)}
-		found += stale_of(work, below, names)
-		if template:
-			found += shadows_of(work, template, below, imports)
-	found += starters_of(work, command) if work else []
+	if work:
+		found = deciders_of(work, template, command, found, imports)
 	for name in found:
-		line = []
-		for folder in template, best if is_folder(best) else None, work:
-			ns, text = copy_of(folder, name) if folder else (0, "-")
-			if folder == best:
-				ns = max(ns, changed_at(best))
-			line += [stamp(ns), text]
-		lines.append((name, "J " + " ".join(line)))
-	for name, line in lines:
-		line = "%s %s/%s" % (line, run, name)
-		if told.get((run, name)) != line:
-			say(line)
-		told[run, name] = line
+		copies = [copy_of(folder, name) if folder else (0, "-")
+			for folder in (template,
+				best if is_folder(best) else None, work)]
+		if is_folder(best):
+			copies[1] = max(copies[1][0], changed_at(best)), \
+				copies[1][1]
+		say_judge(run, name, copies)
+
+
+# The text below those keys of a JSON file; "" where there is none.
+def text_in(path, *keys):
+	try:
+		with open(path) as f:
+			node = json.load(f)
+		for key in keys:
+			node = node[key]
+	except (OSError, ValueError, LookupError, TypeError):
+		node = ""
+	return node if isinstance(node, str) else ""
+
+
+# The judges of trials that have ended, beside those of the task: as the
+# report names it, else as a run of a trial copied it.
+def send_trials(root, trials):
+	task = text_in(root + "/compare_report.json", "workspace_template")
+	copies = glob.glob(glob.escape(root) + "/*/trial_*/workspace/"
+		".harnessgym/runs/*/qualification/workspace_template")
+	for task in [task] * (task[:1] == "/" and is_folder(task)) + \
+			sorted(copies)[:1]:
+		for own in trials:
+			work = os.path.join(root, own, "workspace")
+			command = text_in(os.path.join(root, own, "trial.json"),
+				"post_result", "command")
+			if not command or not is_folder(work):
+				continue
+			run, trial = own.split("/")
+			for name in deciders_of(work, task, command,
+					*judges_of(task, command)):
+				own = trial + "/" + name
+				to = [copy_of(task, name), (0, "-"),
+					copy_of(work, name)]
+				if to[0][1] != to[2][1] or (run, own) in told:
+					say_judge(run, own, to)
+		return
 
 
 # Every file below, by its path there; what a run makes of itself is none.
@@ -468,10 +511,11 @@ def phases_of(root, runs):
 
 
 def send_compare(root, now):
-	paths = ["compare_report.json"]
+	paths, trials = ["compare_report.json"], []
 	for group in "plain", "harnessed":
 		for name in names_in(os.path.join(root, group)):
 			own = group + "/" + name
+			trials.append(own)
 			paths += [own + "/trial.json", own + "/post.stdout.txt",
 				own + "/post.stderr.txt"]
 			runs = own + "/workspace/.harnessgym/runs"
@@ -481,6 +525,7 @@ def send_compare(root, now):
 				paths += phases_of(root, runs)
 	for path in paths:
 		send(root, path, True, now)
+	send_trials(root, trials)
 
 
 def send_workspace(root, run, work, now):

@@ -192,26 +192,40 @@ def test_trials(folder):
     done = made()
     ok(done.returncode != 0 and "has no report yet" in done.stderr,
        "a comparison under way makes no bench", done)
+
+    def changed():
+        page = subprocess.run([TUI, "harness", work], check=False,
+                              capture_output=True, text=True).stdout
+        return page.count("judge changed: verifier.py")
+    ok(changed() == 0, "without a template no judge is held against another")
+    copy = work + ("/plain/trial_1/workspace/.harnessgym/runs/plain/"
+                   "qualification/workspace_template/verifier.py")
+    liar.write(copy, VERIFIER)
+    ok(changed() == 1, "with one it is, before the report stands")
+    os.remove(copy)
     liar.write(work + "/compare_report.json",
                {"workspace_template": task, "trials": [], "summary": {}})
     done = made()
     plan = json.loads(done.stdout or "{}")
     ok([v["tag"] for v in plan.get("variants", [])] ==
-       ["plain-1", "harnessed-1", "harnessed-3"] and
+       ["plain-1", "harnessed-1"] and
        plan["variants"][0]["control"] is True,
        "its arms are the trials that count, each once", done)
+    liar.write(work + "/harnessed/trial_1/workspace/verifier.py",
+               VERIFIER.replace("100.0", "10.0"))
     ran = [subprocess.run(["sh", "-c", v["command"]], check=False,
                           capture_output=True, text=True)
            for v in plan["variants"]]
-    ok([r.returncode for r in ran] == [0, 0, 9] and
-       json.loads(ran[1].stdout)["best_us"] == 140,
-       "each runs, but the one whose judge is another", ran)
+    ok([r.returncode for r in ran] == [0, 9] and
+       json.loads(ran[0].stdout)["best_us"] == 180,
+       "each runs, but the one whose judge was changed since", ran)
+    liar.write(work + "/harnessed/trial_1/workspace/verifier.py", VERIFIER)
     screen = Program([TUI, work], 150, 50, home_dirs(folder), folder)
     screen.send("8")
     screen.wait_for("harnessed", LIMIT_S)
     screen.send("b")
     ok(screen.wait_for("type yes", LIMIT_S) and
-       screen.wait_for("harnessed-3", LIMIT_S),
+       screen.wait_for("harnessed-1", LIMIT_S),
        "b shows them and waits for a yes", screen.screen.text())
     screen.send("\x1b")
     leave(screen)

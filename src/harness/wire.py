@@ -247,54 +247,73 @@ def template_at(template):
 	return changed_at(above) if is_folder(above) else 0
 
 
-# Whether python takes byte code for that source which is not made of it.
+# Whether python makes of each source what it takes from its byte code.
 LOAD = """import sys
 from importlib.machinery import SourceFileLoader
-path = sys.argv[1]
-loader = SourceFileLoader("x", path)
-if sys.implementation.cache_tag != sys.argv[2]:
+if sys.implementation.cache_tag != sys.argv[1]:
 	sys.exit(2)
-code = loader.source_to_code(loader.get_data(path), path)
-sys.exit(0 if loader.get_code("x") == code else 1)
+for path in sys.stdin.read().split("\\0"):
+	loader = SourceFileLoader("x", path)
+	code = loader.source_to_code(loader.get_data(path), path)
+	print(int(loader.get_code("x") == code), flush=True)
 """
 
 
-def is_forged(source, code):
-	tag = os.path.basename(code)[:-4].split(".")[-2:]
-	level = "-" + "O" * int(tag[1][4:]) if re.match(r"opt-[12]$", tag[1]) \
+# Which of the byte code is another content's, in pairs (source, byte code) of
+# one kind; after one that ends python nobody asks any more.
+def forged_of(kind, pairs):
+	level = "-" + "O" * int(kind[1][4:]) if re.match(r"opt-[12]$", kind[1]) \
 		else "-B"
-	tag = tag[1] if level == "-B" else tag[0]
+	tag = kind[1] if level == "-B" else kind[0]
 	version = re.match(r"cpython-(\d)(\d+)$", tag)
 	python = shutil.which("python%s.%s" % version.groups()) \
 		if version else None
 	try:
 		done = subprocess.run([python or sys.executable, "-IBS", level,
-			"-c", LOAD, source, tag], stdin=subprocess.DEVNULL,
-			stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-			timeout=20).returncode
+			"-c", LOAD, tag], input="\0".join(source
+			for source, code in pairs), stdout=subprocess.PIPE,
+			stderr=subprocess.DEVNULL, timeout=60, text=True,
+			errors="surrogateescape")
 	except (OSError, subprocess.SubprocessError):
-		done = 1
-	if done != 2:
-		return done != 0
-	with open(code, "rb") as f:
-		return f.read(8)[4:5] == b"\1"
+		return [code for source, code in pairs]
+	if done.returncode != 2:
+		same = done.stdout.split()
+		return [code for i, (source, code) in enumerate(pairs)
+			if same[i:i + 1] != ["1"]]
+	found = []
+	for source, code in pairs:
+		with open(code, "rb") as f:
+			if f.read(8)[4:5] == b"\1":
+				found.append(code)
+	return found
 
 
 # Byte code in that folder of the workspace that python runs for a source of
-# another content.
+# another content; so is all beyond what anybody makes.
 def stale_of(work, below, names):
 	cache = os.path.join(work, below, "__pycache__")
+	asked, keys, found = {}, {}, []
 	for name in names_in(cache, lambda n: n.endswith(".pyc") and
-			below + n.split(".")[0] + ".py" in names)[:64]:
+			below + n.split(".")[0] + ".py" in names):
 		path = os.path.join(cache, name)
 		source = os.path.join(work, below, name.split(".")[0] + ".py")
 		if not os.path.isfile(path) or not is_file(source):
 			continue
-		key = key_of(os.stat(path)), key_of(os.stat(source))
-		if forged.get(path, (0,))[0] != key:
-			forged[path] = key, is_forged(source, path)
-		if forged[path][1]:
-			yield below + "__pycache__/" + name
+		found.append(path)
+		keys[path] = key_of(os.stat(path)), key_of(os.stat(source))
+		if forged.get(path, (0,))[0] != keys[path]:
+			kind = tuple(name[:-4].split(".")[-2:])
+			kind = kind if kind[1][:4] == "opt-" else ("", kind[1])
+			asked.setdefault(kind, []).append((source, path))
+	for kind, pairs in list(asked.items())[:16]:
+		for i in range(0, min(len(pairs), ENTRIES), 64):
+			part = pairs[i:i + 64]
+			bad = set(forged_of(kind, part))
+			for source, path in part:
+				forged[path] = keys[path], path in bad
+	for path in found:
+		if forged.get(path, (0, True)) != (keys[path], False):
+			yield below + "__pycache__/" + os.path.basename(path)
 
 
 # The files of the workspace that may have a say in what it measures.

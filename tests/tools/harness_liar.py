@@ -624,6 +624,15 @@ def compile_judge(mode):
     return lie
 
 
+def compile_among(run):
+    """Forged byte code behind more of it than anybody compares."""
+    compile_judge("date")(run)
+    for n in range(80):
+        with open(os.path.join(run.work, "__pycache__",
+                               "reference.a%02d.pyc" % n), "wb") as out:
+            out.write(b"x" * 16)
+
+
 def shadow_package(run):
     """A package without a source, where the verifier imports a module."""
     path = os.path.join(run.work, "reference")
@@ -825,6 +834,8 @@ LIES = {
                                      "attempt 2": compile_judge("date")},
     "judge compiled with its hash": {"begun": divide_judge,
                                      "attempt 2": compile_judge("checked")},
+    "judge compiled among many": {"begun": divide_judge,
+                                  "attempt 2": compile_among},
     "module a package of bytes": {"begun": divide_judge,
                                   "attempt 2": shadow_package},
     "python customized": {"attempt 2": customize, "config": {

@@ -530,18 +530,58 @@ lacking(const struct harness_build *b, const cJSON *want, const cJSON *node)
 	return 2 * n > cJSON_GetArraySize(want) ? first : NULL;
 }
 
-/* The same of the case that has that one's name. */
-static const char *
-lacking_case(const struct harness_build *b, const cJSON *want,
-	     const cJSON *cases)
+/* The case that has that one's name; NULL: none. */
+static const cJSON *
+case_like(const cJSON *want, const cJSON *cases)
 {
 	const char *name = json_get_string(want, "name", "");
 
 	json_each (node, cases) {
 		if (strcmp(json_get_string(node, "name", ""), name) == 0)
-			return lacking(b, want, node);
+			return node;
 	}
-	return *name != '\0' ? name : NULL;
+	return NULL;
+}
+
+/* The first part of the work itself that both tell, and not the same. */
+static const char *
+other_work(const cJSON *base, const cJSON *own)
+{
+	static const char *const keys[] = {
+		"tolerance", "rtol",  "atol",	"dtype",   "compiler",
+		"rows",	     "dim",   "numel",	"tokens",  "d_model",
+		"d_hidden",  "shape", "shapes", "experts", "route_profile",
+	};
+
+	for (size_t i = 0; i < N_OF(keys); i++) {
+		const cJSON *was = json_get(base, keys[i]);
+		const cJSON *is = json_get(own, keys[i]);
+
+		if (was != NULL && is != NULL && !cJSON_Compare(was, is, true))
+			return keys[i];
+	}
+	return NULL;
+}
+
+/* Whether a case is there as the baseline's is; says what is not. */
+static bool
+hold_case(struct harness_build *b, struct harness_post *post, const cJSON *want,
+	  const cJSON *cases)
+{
+	const char *name = json_get_string(want, "name", ""), *other;
+	const cJSON *own = case_like(want, cases);
+	const char *key = own != NULL ? lacking(b, want, own) : name;
+
+	if (*name == '\0')
+		return true;
+	other = other_work(want, own);
+	if (key != NULL)
+		harness_post_doubt(b, post,
+				   "without \"%.100s\" of the baseline", key);
+	else if (other != NULL)
+		harness_post_doubt(b, post, "%s of %.50s is not the baseline's",
+				   other, name);
+	return key == NULL && other == NULL;
 }
 
 /*
@@ -555,14 +595,17 @@ hold_parts(struct harness_build *b, struct harness_iteration *it,
 {
 	static const char *const same[] = { "mode", "device", "torch", "cuda" };
 	const char *key = lacking(b, base, own);
+	const char *other = other_work(base, own);
 
-	json_each (want, json_get(base, "cases")) {
-		if (key == NULL)
-			key = lacking_case(b, want, json_get(own, "cases"));
-	}
-	if (key != NULL) {
+	if (key != NULL)
 		harness_post_doubt(b, &it->post,
 				   "without \"%.100s\" of the baseline", key);
+	else if (other != NULL)
+		harness_post_doubt(b, &it->post, "%s is not the baseline's",
+				   other);
+	json_each (want, json_get(base, "cases")) {
+		if (!hold_case(b, &it->post, want, json_get(own, "cases")))
+			break;
 	}
 	for (size_t i = 0; i < N_OF(same); i++) {
 		const char *is = json_get_string(own, same[i], "");

@@ -398,6 +398,14 @@ test_lies(void)
 		  "without \"us\" of the baseline" },
 		{ "{\"us\": 3, " CASES("1", "2"), "{\"us\": 0.2, \"cases\": 2}",
 		  "0 of the baseline's 2 cases" },
+		{ "{\"us\": 3, \"tolerance\": 0.01}",
+		  "{\"us\": 2, \"tolerance\": 1}",
+		  "tolerance is not the baseline's" },
+		{ "{\"us\": 3, \"cases\": [{\"name\": \"a\", \"us\": 3, "
+		  "\"shape\": [4096, 1024]}]}",
+		  "{\"us\": 1, \"cases\": [{\"name\": \"a\", \"us\": 1, "
+		  "\"shape\": [16, 1024]}]}",
+		  "shape of a is not the baseline's" },
 		{ "{\"us\": 3, \"elapsed_seconds\": 9}",
 		  "{\"us\": 2, \"elapsed_seconds\": -2}",
 		  "-2 s of work in a command of 2 s" },

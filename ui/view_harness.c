@@ -80,7 +80,7 @@ static const struct list_column iteration_columns[] = {
 	[IT_BASE] = { "on base", 8, 0, FMT_NUMBER, .decimals = 0 },
 	[IT_BEST] = { "on best", 8, 1, FMT_NUMBER, .decimals = 0 },
 	[IT_RESULT] = { "RESULT", 24, .grow = true },
-	[IT_QUALIFIED] = { "QUALIFIED", 18, .drop = 4 },
+	[IT_QUALIFIED] = { "QUALIFIED", 18, .drop = 4, .grow = true },
 	[IT_NOTE] = { "NOTES", 12, .drop = 5, .grow = true },
 };
 

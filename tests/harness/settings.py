@@ -222,7 +222,9 @@ def test_trials(folder):
     liar.write(work + "/harnessed/trial_1/workspace/verifier.py", VERIFIER)
     screen = Program([TUI, work], 150, 50, home_dirs(folder), folder)
     screen.send("8")
-    screen.wait_for("harnessed", LIMIT_S)
+    ok(screen.wait_for(("by python3 verifier.py", "solved    valid 180"),
+                       LIMIT_S), "its score, state and trials are shown",
+       screen.screen.text())
     screen.send("b")
     ok(screen.wait_for("type yes", LIMIT_S) and
        screen.wait_for("harnessed-1", LIMIT_S),

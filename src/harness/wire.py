@@ -262,8 +262,8 @@ for path in sys.stdin.read().split("\\0"):
 # Which of the byte code is another content's, in pairs (source, byte code) of
 # one kind; after one that ends python nobody asks any more.
 def forged_of(kind, pairs):
-	level = "-" + "O" * int(kind[1][4:]) if re.match(r"opt-[12]$", kind[1]) \
-		else "-B"
+	level = "-" + "O" * int(kind[1][4:]) \
+		if re.match(r"opt-[12]$", kind[1]) else "-B"
 	tag = kind[1] if level == "-B" else kind[0]
 	version = re.match(r"cpython-(\d)(\d+)$", tag)
 	python = shutil.which("python%s.%s" % version.groups()) \

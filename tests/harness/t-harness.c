@@ -263,94 +263,88 @@ doubt_of(const char *key, const char *base, const char *own, double seconds)
 	"{\"name\": \"b\", \"us\": " b "}]}"
 
 /* What verifiers print that are as honest as can be. */
+static const struct {
+	const char *what, *key, *base, *own;
+	double seconds;
+} honest[] = {
+	{ "only a score", "us", "{\"us\": 100}", "{\"us\": 90}", 2 },
+	{ "keys in another order", "us",
+	  "{\"us\": 100, \"device\": \"cpu\", \"n\": 3}",
+	  "{\"n\": 3, \"device\": \"cpu\", \"us\": 90}", 2 },
+	{ "a key that is there at times", "us",
+	  "{\"us\": 100, \"device\": \"cpu\", \"n\": 3, \"warning\": "
+	  "\"first call was slow\"}",
+	  "{\"us\": 90, \"device\": \"cpu\", \"n\": 3}", 2 },
+	{ "a key of a case that is there at times", "us",
+	  "{\"us\": 3, \"cases\": [{\"name\": \"a\", \"us\": 3, \"n\": "
+	  "1, \"retried\": true}]}",
+	  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 2, \"n\": "
+	  "1}]}",
+	  2 },
+	{ "cases in another order", "us", "{\"us\": 3, " CASES("1", "2"),
+	  "{\"us\": 2.5, \"cases\": [{\"name\": \"b\", \"us\": 1.5}, "
+	  "{\"name\": \"a\", \"us\": 1}]}",
+	  2 },
+	{ "cases without names", "us",
+	  "{\"us\": 3, \"cases\": [{\"us\": 1}, {\"us\": 2}]}",
+	  "{\"us\": 2, \"cases\": [{\"us\": 1}, {\"us\": 1}]}", 2 },
+	{ "cases named by numbers", "us",
+	  "{\"us\": 3, \"cases\": [{\"name\": 1, \"us\": 1}, "
+	  "{\"name\": 2, \"us\": 2}]}",
+	  "{\"us\": 2, \"cases\": [{\"name\": 1, \"us\": 1}, "
+	  "{\"name\": 2, \"us\": 1}]}",
+	  2 },
+	{ "a case measured again", "us", "{\"us\": 3, " CASES("1", "2"),
+	  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 4}, "
+	  "{\"name\": \"a\", \"us\": 1}, {\"name\": \"b\", "
+	  "\"us\": 1}]}",
+	  2 },
+	{ "the score is its second case, the largest at first", "us",
+	  "{\"us\": 2, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.5"),
+	  2 },
+	{ "a mean that was the median too", "us",
+	  "{\"us\": 2, \"cases\": [{\"us\": 1}, {\"us\": 2}, "
+	  "{\"us\": 3}]}",
+	  "{\"us\": 1, \"cases\": [{\"us\": 1}, {\"us\": 0.5}, "
+	  "{\"us\": 3}]}",
+	  2 },
+	{ "a weighted mean of equal cases", "us",
+	  "{\"us\": 1, " CASES("1", "1"), "{\"us\": 1.4, " CASES("1", "1.5"),
+	  2 },
+	{ "a sum in whole numbers", "us", "{\"us\": 3, " CASES("1", "2"),
+	  "{\"us\": 2, " CASES("1.2", "1.3"), 2 },
+	{ "a geometric mean without a zero", "us",
+	  "{\"us\": 2, " CASES("1", "4"), "{\"us\": 4, " CASES("0", "4"), 2 },
+	{ "a part that was not measured", "us", "{\"us\": 3, " CASES("1", "2"),
+	  "{\"us\": 2, " CASES("null", "2"), 2 },
+	{ "seconds in whole ones", "us", "{\"us\": 3, \"elapsed_seconds\": 2}",
+	  "{\"us\": 2, \"elapsed_seconds\": 3}", 2.4 },
+	{ "seconds below a clock's", "us",
+	  "{\"us\": 3, \"elapsed_seconds\": 0}",
+	  "{\"us\": 2, \"elapsed_seconds\": -0.0}", 0.1 },
+	{ "another GPU of the same", "us",
+	  "{\"us\": 3, \"device\": \"cuda:0\"}",
+	  "{\"us\": 2, \"device\": \"cuda:1\"}", 2 },
+	{ "noise of 5 % over the baseline", "us",
+	  "{\"us\": 100, " CASES("50", "50"),
+	  "{\"us\": 105, " CASES("52.4", "52.6"), 2 },
+	{ "a status that is a truth", "us", "{\"us\": 3, \"status\": true}",
+	  "{\"us\": 2, \"status\": true}", 2 },
+	{ "a status in other words", "us",
+	  "{\"us\": 3, \"status\": \"completed\"}",
+	  "{\"us\": 2, \"status\": \"valid\"}", 2 },
+	{ "an error that is none", "us", "{\"us\": 3, \"error\": null}",
+	  "{\"us\": 2, \"error\": \"\"}", 2 },
+	{ "a loss below 0", "neg_log", "{\"neg_log\": -3}", "{\"neg_log\": -4}",
+	  2 },
+	{ "printed over many lines", "us", "{\n  \"us\": 3\n}\n",
+	  "{\n  \"us\": 2,\n  \"more\": [\n  ]\n}\n", 2 },
+};
+
 static void
 test_honest(void)
 {
-	static const struct {
-		const char *what, *key, *base, *own;
-		double seconds;
-	} shapes[] = {
-		{ "only a score", "us", "{\"us\": 100}", "{\"us\": 90}", 2 },
-		{ "keys in another order", "us",
-		  "{\"us\": 100, \"device\": \"cpu\", \"n\": 3}",
-		  "{\"n\": 3, \"device\": \"cpu\", \"us\": 90}", 2 },
-		{ "a key that is there at times", "us",
-		  "{\"us\": 100, \"device\": \"cpu\", \"n\": 3, \"warning\": "
-		  "\"first call was slow\"}",
-		  "{\"us\": 90, \"device\": \"cpu\", \"n\": 3}", 2 },
-		{ "a key of a case that is there at times", "us",
-		  "{\"us\": 3, \"cases\": [{\"name\": \"a\", \"us\": 3, \"n\": "
-		  "1, \"retried\": true}]}",
-		  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 2, \"n\": "
-		  "1}]}",
-		  2 },
-		{ "cases in another order", "us",
-		  "{\"us\": 3, " CASES("1", "2"),
-		  "{\"us\": 2.5, \"cases\": [{\"name\": \"b\", \"us\": 1.5}, "
-		  "{\"name\": \"a\", \"us\": 1}]}",
-		  2 },
-		{ "cases without names", "us",
-		  "{\"us\": 3, \"cases\": [{\"us\": 1}, {\"us\": 2}]}",
-		  "{\"us\": 2, \"cases\": [{\"us\": 1}, {\"us\": 1}]}", 2 },
-		{ "cases named by numbers", "us",
-		  "{\"us\": 3, \"cases\": [{\"name\": 1, \"us\": 1}, "
-		  "{\"name\": 2, \"us\": 2}]}",
-		  "{\"us\": 2, \"cases\": [{\"name\": 1, \"us\": 1}, "
-		  "{\"name\": 2, \"us\": 1}]}",
-		  2 },
-		{ "a case measured again", "us", "{\"us\": 3, " CASES("1", "2"),
-		  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 4}, "
-		  "{\"name\": \"a\", \"us\": 1}, {\"name\": \"b\", "
-		  "\"us\": 1}]}",
-		  2 },
-		{ "the score is its second case, the largest at first", "us",
-		  "{\"us\": 2, " CASES("1", "2"),
-		  "{\"us\": 0.5, " CASES("1", "0.5"), 2 },
-		{ "a mean that was the median too", "us",
-		  "{\"us\": 2, \"cases\": [{\"us\": 1}, {\"us\": 2}, "
-		  "{\"us\": 3}]}",
-		  "{\"us\": 1, \"cases\": [{\"us\": 1}, {\"us\": 0.5}, "
-		  "{\"us\": 3}]}",
-		  2 },
-		{ "a weighted mean of equal cases", "us",
-		  "{\"us\": 1, " CASES("1", "1"),
-		  "{\"us\": 1.4, " CASES("1", "1.5"), 2 },
-		{ "a sum in whole numbers", "us",
-		  "{\"us\": 3, " CASES("1", "2"),
-		  "{\"us\": 2, " CASES("1.2", "1.3"), 2 },
-		{ "a geometric mean without a zero", "us",
-		  "{\"us\": 2, " CASES("1", "4"),
-		  "{\"us\": 4, " CASES("0", "4"), 2 },
-		{ "a part that was not measured", "us",
-		  "{\"us\": 3, " CASES("1", "2"),
-		  "{\"us\": 2, " CASES("null", "2"), 2 },
-		{ "seconds in whole ones", "us",
-		  "{\"us\": 3, \"elapsed_seconds\": 2}",
-		  "{\"us\": 2, \"elapsed_seconds\": 3}", 2.4 },
-		{ "seconds below a clock's", "us",
-		  "{\"us\": 3, \"elapsed_seconds\": 0}",
-		  "{\"us\": 2, \"elapsed_seconds\": -0.0}", 0.1 },
-		{ "another GPU of the same", "us",
-		  "{\"us\": 3, \"device\": \"cuda:0\"}",
-		  "{\"us\": 2, \"device\": \"cuda:1\"}", 2 },
-		{ "noise of 5 % over the baseline", "us",
-		  "{\"us\": 100, " CASES("50", "50"),
-		  "{\"us\": 105, " CASES("52.4", "52.6"), 2 },
-		{ "a status that is a truth", "us",
-		  "{\"us\": 3, \"status\": true}",
-		  "{\"us\": 2, \"status\": true}", 2 },
-		{ "a status in other words", "us",
-		  "{\"us\": 3, \"status\": \"completed\"}",
-		  "{\"us\": 2, \"status\": \"valid\"}", 2 },
-		{ "an error that is none", "us", "{\"us\": 3, \"error\": null}",
-		  "{\"us\": 2, \"error\": \"\"}", 2 },
-		{ "a loss below 0", "neg_log", "{\"neg_log\": -3}",
-		  "{\"neg_log\": -4}", 2 },
-		{ "printed over many lines", "us", "{\n  \"us\": 3\n}\n",
-		  "{\n  \"us\": 2,\n  \"more\": [\n  ]\n}\n", 2 },
-	};
-
-	array_each (shape, shapes, LENGTH(shapes))
+	array_each (shape, honest, LENGTH(honest))
 		is_str(doubt_of(shape->key, shape->base, shape->own,
 				shape->seconds),
 		       "", shape->what);

@@ -254,8 +254,11 @@ if sys.implementation.cache_tag != sys.argv[1]:
 	sys.exit(2)
 for path in sys.stdin.read().split("\\0"):
 	loader = SourceFileLoader("x", path)
-	code = loader.source_to_code(loader.get_data(path), path)
-	print(int(loader.get_code("x") == code), flush=True)
+	try:
+		code = loader.source_to_code(loader.get_data(path), path)
+		print(int(loader.get_code("x") == code), flush=True)
+	except Exception:
+		print(0, flush=True)
 """
 
 
@@ -282,9 +285,12 @@ def forged_of(kind, pairs):
 			if same[i:i + 1] != ["1"]]
 	found = []
 	for source, code in pairs:
-		with open(code, "rb") as f:
-			if f.read(8)[4:5] == b"\1":
-				found.append(code)
+		try:
+			with open(code, "rb") as f:
+				if f.read(8)[4:5] == b"\1":
+					found.append(code)
+		except OSError:
+			found.append(code)
 	return found
 
 
@@ -294,6 +300,7 @@ def stale_of(work, below, names):
 	cache = os.path.join(work, below, "__pycache__")
 	asked, keys, found = {}, {}, []
 	for name in names_in(cache, lambda n: n.endswith(".pyc") and
+			n.count(".") > 1 and
 			below + n.split(".")[0] + ".py" in names):
 		path = os.path.join(cache, name)
 		source = os.path.join(work, below, name.split(".")[0] + ".py")

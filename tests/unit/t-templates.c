@@ -343,6 +343,15 @@ static const struct run_case cases[] = {
 	  "step 10 loss 2.5\nstep 20 loss 2.25\n",
 	  2,
 	  { { "steps", "20" }, { "last_train_loss", "2.25" } } },
+	{ "T5X, by the writer of its metrics",
+	  "I1122 10:00:10.123456 140234 logging_writer.py:48] [100] "
+	  "accuracy=0.11, cross_ent_loss=5.9, learning_rate=0.01, loss=6.1\n"
+	  "I1122 10:00:20.123456 140234 logging_writer.py:48] [200] "
+	  "accuracy=0.12, cross_ent_loss=5.8, learning_rate=0.01, loss=6\n"
+	  "I1122 10:00:30.123456 140234 logging_writer.py:48] [300] "
+	  "accuracy=0.13, cross_ent_loss=5.7, learning_rate=0.01, loss=5.9\n",
+	  1,
+	  { { "steps", "300" }, { "last_train_loss", "5.9" } } },
 	{ "Keras",
 	  "Epoch 1/3\n"
 	  "9/9 [=====] - 1s 5ms/step - loss: 2.5 - accuracy: 0.5 - val_loss: "
@@ -499,6 +508,13 @@ static const struct run_case cases[] = {
 
 /* Texts without rows, as they stand in logs. */
 static const char *const silent[] = {
+	/* A count in thousands is no step, and a figure without a name none. */
+	"\r 5%|5| 1.23kit/10.0kit [00:05<00:20, 3.2kit/s, loss=3.125]"
+	"\r 6%|6| 1.45kit/10.0kit [00:06<00:19, 3.2kit/s, loss=3.000]"
+	"\r 7%|7| 1.62kit/10.0kit [00:07<00:18, 3.2kit/s, loss=2.875]\n",
+	"\r 5%|5| 2/40 [00:05<00:20, 3.2it/s, 0.125]"
+	"\r 6%|6| 3/40 [00:06<00:19, 3.2it/s, 0.120]"
+	"\r 7%|7| 4/40 [00:07<00:18, 3.2it/s, 0.110]\n",
 	"2026-03-19 - rustbpe - INFO - Progress: 1% (46/759 merges) - Last "
 	"merge: (1, 2) -> 301 (frequency: 45)\n"
 	"2026-03-19 - rustbpe - INFO - Progress: 2% (47/759 merges) - Last "

@@ -537,7 +537,7 @@ hostile(const char *text, const char *want)
 		.id = "r",
 		.dir = "r",
 		.command = "true",
-		.best = { true, 1, 1 },
+		.best = { true, 1, 1, NULL },
 		.post_score_key = "us",
 		.has_config = true,
 		.checkpoint = { .present = true,

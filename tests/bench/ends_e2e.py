@@ -129,6 +129,72 @@ def unadopted(rig):
     rig.clean("told")
 
 
+MARKS = """
+BENCH=${HGYM_SRC:?}/src/bench
+. $BENCH/launch_job.sh; . $BENCH/launch.sh
+write_run "$HB_ROOT"
+eval "$(sed -n '/^find_orphans() {/,/^}/p' "$HB_ROOT/run.sh")"
+"""
+
+
+def others(rig):
+    """What is another's is not named, in each shell that a pod may have."""
+    for shell in ("dash", "busybox sh", "bash"):
+        if not shutil.which(shell.split()[0]):
+            continue
+        root, job = os.path.join(rig.dir, shell[:4]), "night-1/0_p1_A"
+        top = os.path.join(root, "a.b+(c")
+        ours = os.path.join(top, job)
+        os.makedirs(ours)
+        log = open(os.path.join(ours, "out.txt"), "w")
+        spawned = [subprocess.Popen(["sleep", "600"], cwd="/", **more)
+                   for more in (
+                       {"env": {"HGYM_JOB": ours + ";"}},
+                       {"env": {"HB_MARK": ours + ";"}},
+                       {"env": {}, "stdout": log},
+                       # A bench of that name, of the same second, elsewhere;
+                       # a run whose name only begins so; one who reads.
+                       {"env": {"HGYM_JOB": root + "/b/" + job + ";"}},
+                       {"env": {"HGYM_JOB": job + ";"}},
+                       {"env": {"HGYM_JOB": ours + "2;"}},
+                       {"env": {}, "stdin": open(log.name)})]
+        log.close()
+        # One that is no orphan of ours, by a name that says it is.
+        named = "\n%d () S %d" % (spawned[3].pid, os.getpid() % 10)
+        liar = subprocess.Popen(
+            [sys.executable, "-c", "import signal, sys\n"
+             "open('/proc/self/comm', 'w').write(sys.argv[1][:15])\n"
+             "print(flush=True); signal.pause()", named], cwd="/",
+            stdout=subprocess.PIPE)
+        liar.stdout.readline()
+        try:
+            done = subprocess.run([*shell.split(), "-c", MARKS + """
+job_left
+began=0 stamper=%d
+find_orphans %d none
+echo orphans $orphans
+HB_ROOT=%s/none; HB_TOP=$HB_ROOT/$HB_BENCH; job_left; all_left
+""" % (spawned[0].pid, os.getpid(), root)], env=dict(
+                rig.env, PATH=os.environ["PATH"], HB_ROOT=top,
+                HB_BENCH="night-1", HB_JOB="0_p1_A"),
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            left, _, rest = done.stdout.decode().partition("orphans ")
+            ok(sorted(map(int, left.split())) ==
+               sorted(child.pid for child in spawned[:3]),
+               shell + ": those of a run, and nobody else's",
+               (done, [child.pid for child in spawned]))
+            orphans, _, other = rest.partition("\n")
+            known = {child.pid for child in spawned[1:]} | {liar.pid}
+            ok(known <= set(map(int, orphans.split())) and not other and
+               spawned[0].pid not in map(int, orphans.split()),
+               shell + ": children but one; none of a folder that is not",
+               (done, known))
+        finally:
+            for child in [*spawned, liar]:
+                child.kill()
+                child.wait()
+
+
 def at_the_end(rig):
     """Pods are stopped at the end, when that is asked for, whatever came."""
     said = os.path.join(rig.dir, "stopped")
@@ -227,4 +293,5 @@ def best(rig):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests((best, daemons, at_the_end, unadopted), ("flock",)))
+    sys.exit(run_tests((best, daemons, at_the_end, unadopted,
+                        others), ("flock",)))

@@ -36,6 +36,10 @@
 /* Soft marks between arms: mean SM clock, share of power-capped samples. */
 #define SM_CLOCK_SHARE	0.01
 #define POWER_CAP_SHARE 0.10
+/* And busy cores of the host: what feeds a faster program works faster too, but
+ * a second process that does half of the steps makes them twice as many. */
+#define CORES_TIMES 1.5
+#define CORES_MORE  0.5
 #define VALUE_SIZE	128
 
 /* The control of its block; of an A/A run without one, the first there is. */
@@ -688,6 +692,32 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 		       claimed, seen.mean);
 }
 
+/* More cores are busy beside each run of the variant than beside the control's,
+ * by more than chance. */
+static void
+compare_cores(const struct judge *judge, struct judge_contrast *c)
+{
+	double a = MEAN(0, busy_cores), b = MEAN(c->arm, busy_cores);
+	const struct judge_run *control = NULL, *run;
+	AUTO_FREE double *more = judge_room(judge);
+	size_t n = 0;
+
+	while ((control = judge_next(judge, 0, control)) != NULL) {
+		run = judge_beside(judge, c->arm, control);
+		if (run != NULL && judge_is_usable(run) &&
+		    judge_is_usable(control) && run->health != NULL &&
+		    control->health != NULL)
+			more[n++] = run->health->busy_cores -
+				    control->health->busy_cores;
+	}
+	if (b > CORES_TIMES * a && b > a + CORES_MORE &&
+	    paired_compare(more, n, &judge->rule.paired).p < LOG_CLOCK_P)
+		guard_add(&c->hits, GUARD_CORES, false,
+			  "%.1f cores of the pod were busy, %.1f with the "
+			  "control: does another process work for it?",
+			  b, a);
+}
+
 /* Clocks of the GPUs that differ between the arms. */
 static void
 compare_health(const struct judge *judge, struct judge_contrast *c)
@@ -804,6 +834,7 @@ judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
 	compare_settings(judge, c);
 	compare_runtimes(judge, c);
 	compare_sources(judge, c);
+	compare_cores(judge, c);
 	compare_health(judge, c);
 	compare_log_clocks(judge, c);
 }

@@ -430,6 +430,39 @@ test_arms_clocks(void)
 	done(b);
 }
 
+/* A second process that does half of the steps, and who may look like it. */
+static void
+test_arms_cores(void)
+{
+	static const struct {
+		double more, host; /* cores of the variant, of others at times */
+		bool marked;
+		const char *what;
+	} cases[] = {
+		{ 1.0, 0.05, true, "a second process is marked" },
+		{ 0.4, 0.05, false, "workers that feed it faster are not" },
+		{ 0.0, 4.00, false, "nor what others do on the host" },
+		{ -0.9, 0.05, false, "nor who needs fewer" },
+	};
+
+	array_each (it, cases, sizeof(cases) / sizeof(cases[0])) {
+		struct bench *b = make(1, MAX);
+		const struct judge_contrast *c;
+		bool marked = false;
+
+		for (size_t i = 0; i < b->n; i++)
+			b->health[i].busy_cores +=
+				(i % 2 == 1 ? it->more : 0.0) +
+				it->host * (double)(i * i % 5);
+		c = judged(b);
+		array_each (hit, c->hits.hit, c->hits.n) {
+			marked |= hit->guard == GUARD_CORES && !hit->hard;
+		}
+		ok(marked == it->marked, "%s", it->what);
+		done(b);
+	}
+}
+
 /* A, B and C at these times in `fresh` blocks behind six that choose. */
 static const struct judge_best *
 best_of(struct bench *b, const double *us, size_t fresh, enum run_state state,
@@ -942,6 +975,7 @@ main(void)
 	test_log_clock_run();
 	test_whole_runs();
 	test_arms_clocks();
+	test_arms_cores();
 	test_best();
 	test_worse();
 	test_aa();

@@ -214,6 +214,17 @@ def test_trials(folder):
        "b shows them and waits for a yes", screen.screen.text())
     screen.send("\x1b")
     leave(screen)
+    for i in range(4, 12):
+        trial(work, "harnessed", i, {"num_warps": 10 * i})
+    plan, more = json.loads(made().stdout), plan
+    ok(len(plan["variants"]) == 8 and plan["note"] ==
+       "left out: 3 more trials, as this bench has 8 arms at most" and
+       "note" not in more, "what is beyond the eighth arm is told", plan)
+    liar.write(work + "/many.json", json.dumps(plan))
+    done = subprocess.run([TUI, "bench", "run", "--dry-run",
+                           work + "/many.json"], check=False,
+                          capture_output=True, text=True)
+    ok("left out: 3 more trials" in done.stdout, "before it begins", done)
     shutil.rmtree(task)
     ok(subprocess.run(["sh", "-c", plan["variants"][0]["command"]],
                       check=False, capture_output=True).returncode != 0,

@@ -40,7 +40,7 @@
  * a second process that does half of the steps makes them twice as many. */
 #define CORES_TIMES 1.5
 #define CORES_MORE  0.5
-#define VALUE_SIZE	128
+#define VALUE_SIZE  128
 
 /* The control of its block; of an A/A run without one, the first there is. */
 static const struct judge_run *

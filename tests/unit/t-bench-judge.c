@@ -435,7 +435,8 @@ static void
 test_arms_cores(void)
 {
 	static const struct {
-		double more, host; /* cores of the variant, of others at times */
+		double more,
+			host; /* cores of the variant, of others at times */
 		bool marked;
 		const char *what;
 	} cases[] = {

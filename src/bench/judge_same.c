@@ -557,17 +557,23 @@ outlasts_run(const struct judge *judge, size_t arm, size_t other)
 	       counts_more(judge, other) <= 0.0;
 }
 
+/* What a run gained (s) by the pod's clock. */
+static double
+gained_as_seen(const struct health_sum *control, const struct health_sum *run)
+{
+	return (control->shown_least_s + control->shown_most_s -
+		run->shown_least_s - run->shown_most_s) /
+	       2.0;
+}
+
 /* How much more of the control's window a run gained by the logs than by the
  * pod's clock; what both pause for is in neither. */
 static double
 gained_by_log(const struct health_sum *control, const struct health_sum *run)
 {
 	double printed = control->printed_s - run->printed_s;
-	double seen = (control->shown_least_s + control->shown_most_s -
-		       run->shown_least_s - run->shown_most_s) /
-		      2.0;
 
-	return (printed - seen) / control->printed_s;
+	return (printed - gained_as_seen(control, run)) / control->printed_s;
 }
 
 /* Did the pod's clock see when the window was, to a part of it? */
@@ -648,12 +654,13 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 }
 
 /* Is what its rows say of its window, and of such a gain (s), known from when
- * they came? */
+ * they came?  Who chooses when they come may shift the window by half of what
+ * is not known. */
 static bool
 is_witnessed(const struct health_sum *h, double gain_s)
 {
-	return is_timely(h) &&
-	       (h->paced || h->shown_most_s - h->shown_least_s < fabs(gain_s));
+	return is_timely(h) && (h->paced || h->shown_most_s - h->shown_least_s <
+						    fabs(gain_s) / 2.0);
 }
 
 void
@@ -664,7 +671,8 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 	const struct paired_rule *rule = &judge->rule.paired;
 	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *gained = judge_room(judge);
-	bool witnessed = true;
+	bool witnessed = true, paced = true;
+	double shown = 0.0;
 	size_t n = 0;
 
 	/* Where no log counts what its run took, none is the wrong one. */
@@ -678,9 +686,12 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 			continue;
 		witnessed &= is_witnessed(control->health, claimed) &&
 			     is_witnessed(run->health, claimed);
+		paced &= control->health->paced && run->health->paced;
+		shown += gained_as_seen(control->health, run->health);
 		gained[n++] = control->health->took_s - run->health->took_s;
 	}
 	struct paired seen = paired_compare(gained, n, rule);
+	witnessed &= paced || shown / (double)n / claimed >= 0.5;
 	if (witnessed || isnan(seen.mean) ||
 	    (c->paired.p < rule->alpha
 		     ? seen.p < rule->alpha && seen.mean / claimed >= 0.5

@@ -409,6 +409,33 @@ test_whole_runs(void)
 	done(b);
 }
 
+/* Rows in blocks of 16 s claim 30 s of 600: when did the blocks come? */
+static void
+test_blocks_of_rows(void)
+{
+	for (int honest = 0; honest < 2; honest++) {
+		struct bench *b = make(1, MAX);
+
+		for (size_t i = 0; i < b->n; i++) {
+			double z = 0.1 * (double)(i / 2 % 3);
+			double real_s = honest == 1 && i % 2 == 1 ? 570 : 600;
+
+			b->health[i].printed_s = i % 2 == 1 ? 570 : 600;
+			b->health[i].shown_least_s = real_s - 7;
+			b->health[i].shown_most_s = real_s + 7;
+			b->health[i].took_s = real_s + 40 + 30 * z;
+			b->logs[i].score.value = i % 2 == 1 ? 95 : 100 + z;
+		}
+		const struct judge_contrast *c = judged(b);
+		ok(c->verdict.refused == (honest == 0) &&
+			   (c->verdict.refused ||
+			    c->verdict.word == VERDICT_FASTER),
+		   "blocks that came as its log %s: %s",
+		   honest == 1 ? "says" : "does not say", c->verdict.text);
+		done(b);
+	}
+}
+
 static void
 test_arms_clocks(void)
 {
@@ -975,6 +1002,7 @@ main(void)
 	test_log_clock_short();
 	test_log_clock_run();
 	test_whole_runs();
+	test_blocks_of_rows();
 	test_arms_clocks();
 	test_arms_cores();
 	test_best();

@@ -252,7 +252,8 @@ def clocks(rig):
            (said, found["runs"]))
     ok({r["tag"]: r["health"]["stamped"] for r in found["runs"]} ==
        {"A": True, "B": True, "quick": True, "fast": True, "slow": True,
-        "kill": False, "forge": False, "rewrite": False}, "each run says so", found["runs"])
+        "kill": False, "forge": False, "rewrite": False},
+       "each run says so", found["runs"])
     rig.clean("clocks")
 
 

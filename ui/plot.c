@@ -619,15 +619,15 @@ add_runs(struct work *work, const struct plot_request *request,
 static void
 add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 {
-	array_each (event, mr->run.events,
-		    mr->run.n_events && work->n_marks < CHART_MAX_MARKS) {
+	array_each (event, mr->run.events, mr->run.n_events) {
 		const struct series_point at = {
 			.step = event->step,
 			.train_ms = forecast_time_at_step(mr, event->step),
 		};
 		double x = point_x(mr, &at, axis);
 
-		if (!run_has(event->step) || !run_has(x))
+		if (!run_has(event->step) || !run_has(x) ||
+		    work->n_marks == CHART_MAX_MARKS)
 			continue;
 		work->marks[work->n_marks++] =
 			(struct chart_mark){ x, run_event_name(event->kind),

@@ -650,7 +650,7 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
 
-		if (!ui_shows_run(shared, mr))
+		if (mr->blank || !ui_shows_run(shared, mr))
 			continue;
 		char *key = ui_group_of(shared, mr);
 		struct board_row *row =

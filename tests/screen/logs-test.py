@@ -348,7 +348,7 @@ def test_title():
 
 
 def test_none():
-    p = start(write("none.log", ""), ready="No runs yet.")
+    p = start(write("none.log", ""), ready="starting, 0 lines")
     is_seen(p, "This log has no lines yet.", "a log of 0 bytes")
     p.send("y")
     is_seen(p, "there is no line to copy", "has no line to copy")
@@ -364,7 +364,7 @@ def test_none():
     for keys in "5y", "5wjjy", "5i":
         p = Program([TUI, "--config", path("none.json")], 120, 30,
                     home_dirs(home), home)
-        p.wait_for("No runs yet.")
+        p.wait_for("starting, 0 lines")
         p.send(keys)
         is_seen(p, "there is no line to ", "nor has one of a pod")
         end(p, "none of a pod")

@@ -331,7 +331,7 @@ ui_select_first(struct ui *ui)
 {
 	struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
-	const struct model_run *best = NULL;
+	const struct model_run *best = NULL, *newest = NULL;
 
 	if (model->n_runs == 0 ||
 	    (shared->selected != NULL &&
@@ -340,13 +340,14 @@ ui_select_first(struct ui *ui)
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
 
-		if (mr->live && !mr->blank &&
-		    mr->run.status == RUN_RUNNING &&
+		if (newest == NULL || newest->blank || !mr->blank)
+			newest = mr;
+		if (mr->live && !mr->blank && mr->run.status == RUN_RUNNING &&
 		    (best == NULL ||
 		     mr->last_byte_wall_ms > best->last_byte_wall_ms))
 			best = mr;
 	}
-	ui->first = best != NULL ? best : model->runs[model->n_runs - 1];
+	ui->first = best != NULL ? best : newest;
 	shared->selected = ui->first;
 }
 

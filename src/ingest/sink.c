@@ -209,8 +209,11 @@ static void
 sink_event(struct ingest_log *log, unsigned int run_index,
 	   const struct run_event *event)
 {
-	AUTO_TEXT what =
-		xasprintf("%s: %s", run_event_name(event->kind), event->text);
+	AUTO_TEXT at = run_has(event->step)
+			       ? xasprintf(" at step %.0f", event->step)
+			       : xstrdup("");
+	AUTO_TEXT what = xasprintf("%s%s: %s", run_event_name(event->kind), at,
+				   event->text);
 
 	if (is_news(log))
 		tell_of_run(log, run_index, severity_of(event->kind), what);

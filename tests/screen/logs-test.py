@@ -296,7 +296,7 @@ def test_numbers():
     ok(not late, "the lines of another log are counted at once", late)
     p.send("J")
     is_seen(p, "2  and one without an end", "a last line without its end")
-    ok("other.log · 2 lines" in title(p), "is a line", title(p))
+    ok("other · 2 lines" in title(p), "is a line", title(p))
     end(p, "numbers")
 
 
@@ -497,7 +497,7 @@ def test_merged():
     for _ in range(3):
         p.send("J")
         p.settle(0.2)
-    is_seen(p, "c.log", "J goes to the logs without a run, too")
+    is_seen(p, "· 4 lines ·", "J goes to the logs without a run, too")
     end(p, "merged")
 
 

@@ -9,7 +9,7 @@
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
-#define LINE_BYTES     8192
+#define LINE_BYTES 8192
 /* Of all pictures: more than a screen of 3840x2160 has. */
 #define PICTURE_PIXELS (12U << 20)
 

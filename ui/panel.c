@@ -11,7 +11,7 @@
 #include "ui/theme.h"
 
 #define LINE_BYTES 4096U /* of a line of a log */
-#define STARTING_S 600   /* silent for longer, a log is no start of a run */
+#define STARTING_S 600	 /* silent for longer, a log is no start of a run */
 #define MAX_LINES  20000 /* looked at behind printed source code */
 
 #define SYMBOL_LIVE   "▶"

@@ -43,7 +43,7 @@
 /* The pixels of its text; and what it can (DA1), which each one answers. */
 #define ASK_PIXELS "\033[14t\033[c"
 #define DA1_SIXEL  4
-#define CELL_LEAST 3 /* pixels */
+#define CELL_LEAST 3	/* pixels */
 #define ASKED_MS   3000 /* for an answer */
 #define ANSWER_MS  1000 /* from its first byte to its last */
 

@@ -192,9 +192,10 @@ model_log_cut_run(const struct model *model, const struct model_log *log)
 
 		if (mr->log != log)
 			continue;
-		return !mr->past && !mr->blank && (mr->run.status == RUN_RUNNING ||
-				     mr->run.status == RUN_TRUNCATED ||
-				     mr->run.status == RUN_UNKNOWN)
+		return !mr->past && !mr->blank &&
+				       (mr->run.status == RUN_RUNNING ||
+					mr->run.status == RUN_TRUNCATED ||
+					mr->run.status == RUN_UNKNOWN)
 			       ? mr
 			       : NULL;
 	}

@@ -221,7 +221,8 @@ test_blank(void)
 	is_int((long long)s.model.n_reading, 1, "it is to be read");
 	read_all(&s);
 	is_int((long long)s.model.n_reading, 0, "and was");
-	is_int((long long)s.model.n_runs, 0, "an old text is no run that begins");
+	is_int((long long)s.model.n_runs, 0,
+	       "an old text is no run that begins");
 	scene_release(&s);
 }
 

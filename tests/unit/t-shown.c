@@ -346,6 +346,13 @@ test_trainer(void)
 	press('4');
 	ok(shows("━ a.log", "−0.2500 ±0.0000"), "two are compared by it: %s",
 	   row_with("━ a.log"));
+	press('h');
+	ok(shows("━ a.log", "1.5 −0.2500"), "under the cursor, too: %s",
+	   row_with("━ a.log"));
+	press(KEYCODE_PAGE_UP);
+	is_near(ui_shared(ui)->chart.cursor, 0.9, 1e-6, "which goes by pages");
+	press('0');
+	ok(row_with("at cursor")[0] == '\0', "where there is one");
 	ok(row_with("Gap to reference (BPC)")[0] != '\0' &&
 		   row_with("is better")[0] == '\0',
 	   "nobody says which is better");

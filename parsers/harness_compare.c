@@ -56,6 +56,26 @@ hold_trial(struct harness_build *b, struct harness_trial *trial)
 				   : "none");
 }
 
+/* The trial's own copy of a file that judges is that of the task. */
+static void
+hold_judges(struct harness_build *b, struct harness_trial *trial)
+{
+	char folder[32];
+
+	print_into(folder, "trial_%u/", trial->number);
+	array_each (judge, b->files->judges, b->files->n_judges) {
+		const char *own = judge->copies[HARNESS_TEMPLATE].sum;
+		const char *is = judge->copies[HARNESS_WORK].sum;
+
+		if (strcmp(judge->run, trial->group) == 0 &&
+		    strncmp(judge->name, folder, strlen(folder)) == 0 &&
+		    *own != '\0' && *is != '\0' && strcmp(own, is) != 0)
+			harness_post_doubt(b, &trial->post,
+					   "judge changed: %.100s",
+					   judge->name + strlen(folder));
+	}
+}
+
 static void
 read_post(struct harness_compare *compare, const struct harness_files *files,
 	  struct harness_trial *trial, const cJSON *node)
@@ -79,6 +99,8 @@ read_post(struct harness_compare *compare, const struct harness_files *files,
 				  ? (struct str){ errors->text, errors->len }
 				  : (struct str){ NULL, 0 });
 	hold_trial(&b, trial);
+	if (trial->post.present)
+		hold_judges(&b, trial);
 	if (compare->score_key == NULL)
 		compare->score_key = run.post_score_key;
 	if (compare->command == NULL)

@@ -164,10 +164,12 @@ json_passes(const cJSON *json)
 {
 	const cJSON *status = json_get(json, "status");
 
-	if (status == NULL || cJSON_IsNull(status))
-		return true;
-	return cJSON_IsString(status) &&
-	       score_status_passes(status->valuestring);
+	if (cJSON_IsFalse(json_get(json, "verified")) ||
+	    score_json_denial(json) != NULL)
+		return false;
+	return status == NULL || cJSON_IsNull(status) || cJSON_IsTrue(status) ||
+	       (cJSON_IsString(status) &&
+		score_status_passes(status->valuestring));
 }
 
 static void

@@ -213,6 +213,8 @@ take_arrow(struct line_prefix *out)
 	static const char *const words[] = { "[INFO|", "[WARNING|", "[ERROR|" };
 	struct str s = out->rest;
 
+	if (s.len == 0 || s.p[0] != '[') /* nearly always */
+		return false;
 	for (size_t i = 0; i < LENGTH(words); i++) {
 		if (!str_starts_with(s, words[i]))
 			continue;
@@ -234,10 +236,12 @@ take_tag(struct line_prefix *out)
 	struct str s = out->rest;
 	size_t n = 1;
 
+	if (s.len == 0 || s.p[0] != '[')
+		return false;
 	while (n < s.len && s.p[n] >= 'a' && s.p[n] <= 'z')
 		n++;
-	if (n == 1 || n + 1 >= s.len || s.p[0] != '[' || s.p[n] != ']' ||
-	    s.p[n + 1] != ' ' || !has_shape(str_skip(s, n + 2), "0000-00-00"))
+	if (n == 1 || n + 1 >= s.len || s.p[n] != ']' || s.p[n + 1] != ' ' ||
+	    !has_shape(str_skip(s, n + 2), "0000-00-00"))
 		return false;
 	out->rest = str_skip(s, n + 2);
 	return true;
@@ -269,8 +273,9 @@ level_length(struct str s)
 	if (s.len == 0 || s.p[0] < 'C' || s.p[0] > 'W') /* nearly always */
 		return 0;
 	for (size_t i = 0; i < LENGTH(levels); i++) {
+		if (s.p[0] != levels[i][0])
+			continue;
 		size_t n = strlen(levels[i]);
-
 		if (str_starts_with(s, levels[i]) && n < s.len &&
 		    strchr(" \t:|]", s.p[n]) != NULL && s.p[n] != '\0')
 			return n;

@@ -10,11 +10,15 @@ struct line_prefix {
 	struct str rest; /* the line behind the prefixes */
 };
 
-/* Whether a line that begins with c may have a prefix at all: most have not. */
+/*
+ * Whether a line that begins with c may have a prefix at all: most have not.
+ * The letters are those of a logger's levels.
+ */
 static inline bool
 line_prefix_may_begin(char c)
 {
-	return (c >= '0' && c <= '9') || c == '[' || (c >= 'C' && c <= 'W');
+	return (c >= '0' && c <= '9') || c == '[' || c == 'C' || c == 'D' ||
+	       c == 'E' || c == 'I' || c == 'W';
 }
 
 /*

@@ -116,7 +116,8 @@ plain_name(struct str name, char out[NAME_BYTES])
 
 		if (c >= 'A' && c <= 'Z')
 			c = (char)(c - 'A' + 'a');
-		else if (strchr("/-. (", c) != NULL)
+		else if (c == '/' || c == '-' || c == '.' || c == ' ' ||
+			 c == '(' || c == '\0')
 			c = '_';
 		if (c != ')' && (c != '_' || n == 0 || out[n - 1] != '_'))
 			out[n++] = c;

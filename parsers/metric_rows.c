@@ -71,6 +71,12 @@ metric_rows_reset(struct metric_rows *rows)
 	rows->n_names = rows->csv.n = rows->json.n = 0;
 }
 
+bool
+metric_rows_is_idle(const struct metric_rows *rows)
+{
+	return rows->n_names == 0;
+}
+
 /* How sure a name is that of the rows' counter; 0: it is none. */
 static int
 counter_rank(struct str name)

@@ -33,6 +33,9 @@ struct metric_row {
 	struct pair pairs[PAIRS_MAX];
 };
 
+/* Whether no table is under way: a line that is no header changes nothing. */
+bool metric_rows_is_idle(const struct metric_rows *rows);
+
 /* All of the row is borrowed for the call. */
 typedef void (*metric_row_fn)(void *user, const struct metric_row *row);
 

@@ -318,41 +318,9 @@ exponent_end(const char *p, const char *end)
 	return q;
 }
 
-/*
- * Digits with one point or none, and an exponent behind them: exact, as the
- * quotient or product of two numbers that a double holds exactly is.
- */
-static bool
-scale_number(const char *p, const char *mantissa_end, const char *end,
-	     double *value)
-{
-	const char *e = mantissa_end + 1;
-	int64_t digits = 0;
-	int exponent = 0, shift = 0, n = 0;
-
-	for (; p < mantissa_end; p++) {
-		if (*p == '.') {
-			shift = (int)(mantissa_end - p - 1);
-			continue;
-		}
-		if (++n > 15 || !str_is_digit(*p))
-			return false;
-		digits = digits * 10 + (*p - '0');
-	}
-	bool negative = *e == '-';
-	for (e += *e == '-' || *e == '+'; e < end; e++)
-		if ((exponent = exponent * 10 + (*e - '0')) > 99)
-			return false;
-	exponent = (negative ? -exponent : exponent) - shift;
-	if (exponent < -22 || exponent > 22)
-		return false;
-	*value = exponent < 0 ? (double)digits / str_pow10[-exponent]
-			      : (double)digits * str_pow10[exponent];
-	return true;
-}
-
-const char *
-pairs_number(const char *p, const char *end, double *value)
+/* Whatever may stand for a number, also with groups, or too long. */
+static const char *__attribute__((noinline))
+rare_number(const char *p, const char *end, double *value)
 {
 	const char *digits = p + (*p == '-' || *p == '+'), *mantissa, *q;
 
@@ -361,12 +329,61 @@ pairs_number(const char *p, const char *end, double *value)
 	if (mantissa == digits)
 		return p;
 	q = exponent_end(mantissa, end);
-	if (q == mantissa ? !isnan(*value)
-			  : scale_number(digits, mantissa, q, value)) {
+	if (q == mantissa && !isnan(*value)) {
 		*value = *p == '-' ? -*value : *value;
 		return q;
 	}
 	return str_to_double(str_between(p, q), value) ? q : p;
+}
+
+/* Behind the digits at p, which are added to those before. */
+static inline const char *
+add_digits(const char *p, const char *end, uint64_t *digits)
+{
+	for (; p < end && str_is_digit(*p); p++)
+		*digits = *digits * 10 + (uint64_t)(*p - '0');
+	return p;
+}
+
+/*
+ * Digits with one point or none, and an exponent behind them or none: exact,
+ * as the quotient or product of two numbers that a double holds exactly is.
+ */
+const char *
+pairs_number(const char *p, const char *end, double *value)
+{
+	const char *start = p + (*p == '-' || *p == '+'), *q;
+	uint64_t digits = 0, power = 0;
+	int exponent = 0;
+
+	q = add_digits(start, end, &digits);
+	ptrdiff_t n = q - start;
+	if (q < end && *q == '.') {
+		const char *point = q + 1;
+
+		q = add_digits(point, end, &digits);
+		exponent = (int)(point - q);
+		n += q - point;
+	}
+	if (n == 0 || n > 15 ||
+	    (end - q > 3 && *q == ',' && str_is_digit(q[1])))
+		return rare_number(p, end, value);
+	if (q < end && (*q | 0x20) == 'e') {
+		bool negative = q + 1 < end && q[1] == '-';
+		const char *from =
+			q + 1 + (negative || (q + 1 < end && q[1] == '+'));
+
+		q = add_digits(from, end, &power);
+		if (q == from || q - from > 2)
+			return rare_number(p, end, value);
+		exponent += negative ? -(int)power : (int)power;
+	}
+	if (exponent < -22 || exponent > 22)
+		return rare_number(p, end, value);
+	*value = exponent < 0 ? (double)(int64_t)digits / str_pow10[-exponent]
+			      : (double)(int64_t)digits * str_pow10[exponent];
+	*value = *p == '-' ? -*value : *value;
+	return q;
 }
 
 /* Behind the time "0:01:02", "12:30" or "01:02:03.5" at p; else p. */
@@ -404,9 +421,12 @@ take_time(struct pairs_reader *r, const char *behind, double seconds)
 {
 	bool bar = byte_at(r, behind) == '<'; /* "[00:10<00:12, .." */
 
+	r->about->is_bar = r->about->is_bar || bar;
+	if (r->about->is_bar && r->words == 0 && (bar || !r->after_number))
+		add_slot(r, SLOT_TIME, r->p, behind);
 	r->p = behind + bar;
 	if (bar)
-		r->about->is_bar = true;
+		r->after_number = false;
 	else if (r->after_number && isfinite(seconds) &&
 		 r->pairs[r->n - 1].name.len == 0) {
 		r->item = --r->n; /* "01/02 12:00:00": it was the day */
@@ -464,16 +484,30 @@ may_be_joined(struct str unit)
 		memchr(unit.p, '/', unit.len) != NULL);
 }
 
-/* The bars of tqdm and Keras, whose front is " 45%|###  | 45/99". */
-static const char *
-skip_bar(struct pairs_reader *r, const char *p)
+const char *
+pairs_time(const char *p, const char *end)
 {
-	if (byte_at(r, p) != '|' || p == r->start || p[-1] != '%')
+	double seconds;
+
+	return time_end(&(struct pairs_reader){ .end = end }, p, &seconds);
+}
+
+/* The bars of tqdm, whose front is " 45%|###  | 45/99", and of Keras. */
+const char *
+pairs_bar(const char *p, const char *end)
+{
+	bool square = *p == '[';
+	size_t n = (size_t)(end - p - 1);
+
+	if (!square && *p != '|')
 		return p;
-	const char *close = memchr(p + 1, '|', (size_t)(r->end - p - 1));
-	if (close == NULL)
+	if (square && n > MOST_ASIDE_BYTES - 1)
+		n = MOST_ASIDE_BYTES - 1;
+	const char *close = memchr(p + 1, square ? ']' : '|', n);
+	if (close == NULL ||
+	    (square && (close - p <= 4 ||
+			!str_has_only(str_between(p + 1, close), "=>.-# "))))
 		return p;
-	r->about->is_bar = true;
 	return close + 1;
 }
 
@@ -527,6 +561,19 @@ is_size_total(const struct pairs_reader *r, const char *p)
 }
 
 static bool
+skip_bar(struct pairs_reader *r)
+{
+	const char *behind = pairs_bar(r->p, r->end);
+
+	if (behind == r->p)
+		return false;
+	add_slot(r, SLOT_BAR, r->p, behind);
+	r->p = behind;
+	r->about->is_bar = true;
+	return true;
+}
+
+static bool
 take_number(struct pairs_reader *r)
 {
 	double value = 0, total = (double)NAN;
@@ -556,10 +603,12 @@ take_number(struct pairs_reader *r)
 	    (byte_at(r, q) != '\0' && strchr("_-+.\\@#:=<>*", *q) != NULL &&
 	     !str_is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
 		return skip_value(r, token_end(r, start));
-	r->p = skip_bar(r, q);
+	r->p = q;
 	add_slot(r, SLOT_VALUE, start, behind);
 	if (unit != behind)
 		add_slot(r, SLOT_TOTAL, behind, unit);
+	if (byte_at(r, q) == '|' && q[-1] == '%')
+		(void)skip_bar(r);
 	r->has_slots = r->has_slots && (unit == behind || !isnan(total));
 	if (q > unit && is_size_total(r, q)) {
 		r->p = token_end(r, q);
@@ -597,8 +646,8 @@ static const char *
 word_end(const struct pairs_reader *r, const char *p)
 {
 	for (; p < r->end; p++) {
-		if (str_is_digit(*p) ||
-		    (is_letter(*p) && symbol_bytes(r, p) == 0))
+		if (str_is_word(*p) ||
+		    ((*p & 0x80) != 0 && symbol_bytes(r, p) == 0))
 			continue;
 		char next = byte_at(r, p + 1);
 		if (*p == '\0' || strchr("/.-@^", *p) == NULL ||
@@ -820,12 +869,8 @@ take_square(struct pairs_reader *r)
 {
 	const char *close = find_close(r, r->p, ']');
 
-	if (close != NULL && close - r->p > 4 &&
-	    str_has_only(str_between(r->p + 1, close), "=>.-# ")) {
-		r->p = close + 1;
-		r->about->is_bar = true;
+	if (skip_bar(r))
 		return true;
-	}
 	if (r->told && close != NULL &&
 	    memchr(r->p, ',', (size_t)(close - r->p)) != NULL)
 		return skip_value(r, close + 1);
@@ -1017,9 +1062,10 @@ take_token(struct pairs_reader *r)
 		return take_number(r);
 	if (!is_letter(*r->p))
 		return take_mark(r);
-	if (symbol_bytes(r, r->p) == 0)
+	size_t symbol = (*r->p & 0x80) != 0 ? symbol_bytes(r, r->p) : 0;
+	if (symbol == 0)
 		return take_word(r);
-	r->p += symbol_bytes(r, r->p);
+	r->p += symbol;
 	return true;
 }
 

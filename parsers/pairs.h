@@ -38,8 +38,14 @@ struct pairs_line {
 size_t pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
 		       struct pairs_line *about);
 
-/* Where in its line a number stands, or an aside: "(  8%)". */
-enum pair_slot_kind { SLOT_VALUE, SLOT_TOTAL, SLOT_ASIDE };
+/* Where in its line a number stands, or what differs too and gives none. */
+enum pair_slot_kind {
+	SLOT_VALUE,
+	SLOT_TOTAL,
+	SLOT_ASIDE, /* "(  8%)" */
+	SLOT_BAR,   /* "|###   |" or "[==>...]" */
+	SLOT_TIME,  /* of a bar: "00:10" */
+};
 
 struct pair_slot {
 	struct str text;
@@ -65,5 +71,8 @@ size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
 const char *pairs_number(const char *p, const char *end, double *value);
 /* Whether a word is of an evaluation: "val", "Evaluating", "test". */
 bool pairs_is_evaluation(struct str word);
-/* Behind the aside that begins at p; p where there is none. */
+/* Behind the aside, the bar or the time that begins at p; p where there is
+ * none. */
 const char *pairs_aside(const char *p, const char *end);
+const char *pairs_bar(const char *p, const char *end);
+const char *pairs_time(const char *p, const char *end);

@@ -6,6 +6,18 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "parsers/steps.h"
+
+static struct row_text
+fixed_text(struct str text)
+{
+	size_t n = text.len;
+
+	while (n > 0 && str_is_blank(text.p[n - 1]))
+		n--;
+	return (struct row_text){ text.p, n, n < text.len,
+				  load_word(text.p, n) };
+}
 
 struct row_shape *
 row_shape_new(struct str line)
@@ -18,10 +30,17 @@ row_shape_new(struct str line)
 	shape->n = pairs_read_slots((struct str){ shape->text, line.len },
 				    shape->pairs, &about, shape->slots,
 				    &shape->n_slots);
-	if (shape->n > 0 && !about.is_bar)
-		return shape;
-	row_shape_free(shape);
-	return NULL;
+	if (shape->n == 0) {
+		row_shape_free(shape);
+		return NULL;
+	}
+	const char *at = shape->text;
+	for (size_t i = 0; i < shape->n_slots; i++) {
+		shape->before[i] =
+			fixed_text(str_between(at, shape->slots[i].text.p));
+		at = shape->slots[i].text.p + shape->slots[i].text.len;
+	}
+	return shape;
 }
 
 void
@@ -36,20 +55,18 @@ row_shape_free(struct row_shape *shape)
  * Whether the text before a number stands at p too, with another number of
  * blanks at its end; returns where it ends, NULL where it does not.
  */
-static const char *
-skip_text(struct str text, const char *p, const char *end)
+static inline const char *
+skip_text(const struct row_text *text, const char *p, const char *end)
 {
-	size_t n = text.len;
+	size_t n = text->len;
 
-	while (n > 0 && str_is_blank(text.p[n - 1]))
-		n--;
 	if ((size_t)(end - p) < n)
 		return NULL;
-	for (size_t i = 0; i < n; i++) /* a few bytes, mostly */
-		if (p[i] != text.p[i])
-			return NULL;
+	if (n <= sizeof(text->word) ? load_word(p, n) != text->word
+				    : memcmp(p, text->p, n) != 0)
+		return NULL;
 	p += n;
-	if (n < text.len && (p == end || !str_is_blank(*p)))
+	if (text->blanks && (p == end || !str_is_blank(*p)))
 		return NULL;
 	while (p < end && str_is_blank(*p))
 		p++;
@@ -66,7 +83,9 @@ read_total(struct pair *pair, const struct pair_slot *slot, const char *p,
 	while (n < slot->text.len &&
 	       (slot->text.p[n] < '0' || slot->text.p[n] > '9'))
 		n++;
-	const char *digits = skip_text((struct str){ slot->text.p, n }, p, end);
+	const struct row_text before =
+		fixed_text((struct str){ slot->text.p, n });
+	const char *digits = skip_text(&before, p, end);
 	if (digits == NULL || digits == end || *digits < '0' || *digits > '9' ||
 	    pair->value != floor(pair->value) || pair->value < 0)
 		return NULL;
@@ -80,20 +99,26 @@ read_slot(struct row_shape *shape, const struct pair_slot *slot, const char *p,
 	  const char *end)
 {
 	struct pair *pair = &shape->pairs[slot->pair];
-	const char *q;
+	const char *q = p;
 
 	if (p == end)
 		return NULL;
 	switch (slot->kind) {
 	case SLOT_VALUE:
 		q = pairs_number(p, end, &pair->value);
-		return q != p ? q : NULL;
+		break;
 	case SLOT_TOTAL:
 		return read_total(pair, slot, p, end);
 	case SLOT_ASIDE:
+		q = pairs_aside(p, end);
+		break;
+	case SLOT_BAR:
+		q = pairs_bar(p, end);
+		break;
+	case SLOT_TIME:
+		q = pairs_time(p, end);
 		break;
 	}
-	q = pairs_aside(p, end);
 	return q != p ? q : NULL;
 }
 
@@ -102,11 +127,11 @@ row_shape_read(struct row_shape *shape, struct str line)
 {
 	const char *at = shape->text, *p = line.p, *end = line.p + line.len;
 
-	array_each (slot, shape->slots, shape->n_slots) {
-		struct str before = { at, (size_t)(slot->text.p - at) };
+	for (size_t i = 0; i < shape->n_slots; i++) {
+		const struct pair_slot *slot = &shape->slots[i];
 
-		if (before.len > 0)
-			p = skip_text(before, p, end);
+		if (slot->text.p > at)
+			p = skip_text(&shape->before[i], p, end);
 		if (p != NULL)
 			p = read_slot(shape, slot, p, end);
 		if (p == NULL)

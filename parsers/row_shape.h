@@ -3,6 +3,14 @@
 
 #include "parsers/pairs.h"
 
+/* What stands before a number, without the blanks at its end. */
+struct row_text {
+	const char *p;
+	size_t len;
+	bool blanks;   /* it had some */
+	uint64_t word; /* its first bytes */
+};
+
 /*
  * A line that was read once, for those that are like it but for their numbers:
  * what stands between the numbers is compared, and only they are read.  What
@@ -15,9 +23,10 @@ struct row_shape {
 	size_t n;
 	struct pair_slot slots[PAIR_SLOTS_MAX];
 	size_t n_slots;
+	struct row_text before[PAIR_SLOTS_MAX]; /* each slot */
 };
 
-/* NULL for a line that cannot be told so: of a bar, or with times in it. */
+/* NULL for a line that cannot be told so: with times in it, but for a bar. */
 struct row_shape *row_shape_new(struct str line);
 void row_shape_free(struct row_shape *shape);
 

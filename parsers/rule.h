@@ -144,6 +144,17 @@ struct record {
 	/* The named numbers of a row, that are no counters; borrowed. */
 	size_t n_pairs;
 	const struct record_pair *pairs;
+	/*
+	 * NULL, or of many records whose pairs differ in their values alone:
+	 * each has another name, and each metric is of one of them.
+	 */
+	struct record_memo *memo;
+};
+
+/* Which of a run's series the pairs are. */
+struct record_memo {
+	unsigned int runs;	  /* 1 + number of that run; 0: not known */
+	unsigned char series[48]; /* as many as PAIRS_MAX */
 };
 
 struct record_pair {

@@ -97,6 +97,19 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 	a->sink->sample(a->sink->user, &sample);
 }
 
+/* The series of one of the record's pairs; NULL: there are too many. */
+static struct run_series *
+series_of(const struct apply *a, const struct record_pair *pair,
+	  enum metric metric)
+{
+	const struct record_memo *memo = a->record->memo;
+	struct run *run = &a->state->run;
+
+	if (memo != NULL && memo->runs == run->run_index + 1)
+		return &run->series[memo->series[pair - a->record->pairs]];
+	return run_series_get(run, pair->name, pair->unit, metric);
+}
+
 /* The first pair that is the record's value of that metric; NULL: none. */
 static const struct record_pair *
 pair_of(const struct record *record, enum metric metric)
@@ -114,10 +127,8 @@ emit_sample(const struct apply *a, enum metric metric, double value)
 {
 	const struct record_pair *pair = pair_of(a->record, metric);
 	struct run *run = &a->state->run;
-	struct run_series *series =
-		pair == NULL
-			? run_series_of(run, metric)
-			: run_series_get(run, pair->name, pair->unit, metric);
+	struct run_series *series = pair == NULL ? run_series_of(run, metric)
+						 : series_of(a, pair, metric);
 
 	if (series != NULL && pair != NULL)
 		series->scale = pair->scale;
@@ -151,17 +162,22 @@ static void
 take_pairs(const struct apply *a)
 {
 	struct run *run = &a->state->run;
+	struct record_memo *memo = a->record->memo;
+	bool all = memo != NULL;
 
 	for (size_t i = 0; i < a->record->n_pairs; i++) {
 		const struct record_pair *pair = &a->record->pairs[i];
 		bool is_own = pair->metric == METRIC_COUNT ||
-			      pair_of(a->record, pair->metric) != pair;
+			      (memo == NULL &&
+			       pair_of(a->record, pair->metric) != pair);
 		enum metric metric = is_own ? METRIC_COUNT : pair->metric;
 
-		if (is_named_before(a->record, i))
+		if (memo == NULL && is_named_before(a->record, i))
 			continue;
-		struct run_series *series =
-			run_series_get(run, pair->name, pair->unit, metric);
+		struct run_series *series = series_of(a, pair, metric);
+		all = all && series != NULL;
+		if (all)
+			memo->series[i] = (unsigned char)(series - run->series);
 		if (series == NULL ||
 		    (!is_own && (ROW_METRICS >> metric & 1) != 0))
 			continue;
@@ -172,6 +188,8 @@ take_pairs(const struct apply *a)
 			   is_own ? run_series_shared_name(series) : NULL,
 			   is_own ? pair->value : pair->value * pair->scale);
 	}
+	if (all)
+		memo->runs = run->run_index + 1;
 }
 
 static char *

@@ -367,19 +367,48 @@ take_generic(void *user, const struct record *record,
 	r->has_generic = true;
 }
 
-/* Give a line to the templates, by one of their two ways to take it. */
+/*
+ * The line as the templates take it.  Of a bar's parts only the last one may
+ * be of a metrics file.
+ */
+static struct templates_line
+templates_line(const struct run_reader *r, const struct segment *segment,
+	       const struct line_prefix *prefix)
+{
+	struct str rest = prefix->rest;
+
+	while (rest.len > 0 && str_is_blank(rest.p[0]))
+		rest = str_skip(rest, 1);
+	bool object = rest.len > 0 && rest.p[0] == '{';
+
+	return (struct templates_line){
+		.text = prefix->rest,
+		.line = segment->line,
+		.wall_ms = prefix->wall_ms,
+		.rank = prefix->rank,
+		.cut = segment->cut,
+		.plain = !segment->ends_line ||
+			 (metric_rows_is_idle(r->rows) && !object)
+	};
+}
+
 static bool
 take_template(struct run_reader *r, const struct segment *segment,
-	      const struct line_prefix *prefix,
-	      bool (*take)(struct templates *, const struct templates_line *))
+	      const struct line_prefix *prefix)
 {
-	const struct templates_line line = { .text = prefix->rest,
-					     .line = segment->line,
-					     .wall_ms = prefix->wall_ms,
-					     .rank = prefix->rank,
-					     .cut = segment->cut };
+	const struct templates_line line = templates_line(r, segment, prefix);
 
-	return r->templates != NULL && take(r->templates, &line);
+	return r->templates != NULL && templates_take(r->templates, &line);
+}
+
+static enum templates_like
+take_like(struct run_reader *r, const struct segment *segment,
+	  const struct line_prefix *prefix)
+{
+	const struct templates_line line = templates_line(r, segment, prefix);
+
+	return r->templates == NULL ? LIKE_NONE
+				    : templates_take_like(r->templates, &line);
 }
 
 /*
@@ -571,8 +600,7 @@ take_other_line(struct run_reader *r, const struct segment *segment,
 	if (segment->ends_line &&
 	    metric_rows_take(r->rows, &line, take_metric_row, r))
 		return LINE_METRIC;
-	return take_template(r, segment, prefix, templates_take) ? LINE_METRIC
-								 : LINE_PLAIN;
+	return take_template(r, segment, prefix) ? LINE_METRIC : LINE_PLAIN;
 }
 
 /* A line that somebody else's message cut: only the message is read. */
@@ -646,16 +674,16 @@ read_segment(struct run_reader *r, const struct segment *segment)
 		return LINE_SOURCE;
 	}
 	whole = prefix;
-	if (take_template(r, segment, &whole, templates_take_like))
-		return LINE_METRIC;
+	enum templates_like like = take_like(r, segment, &whole);
+	if (like != LIKE_NONE)
+		return like == LIKE_ROW ? LINE_METRIC : LINE_PLAIN;
 	if (!scan_whole(r, segment, &prefix.rest, &record) &&
 	    !scan_behind_bar(r, segment, &prefix, &record) &&
 	    !(line_prefix_task(prefix.rest, &prefix) &&
 	      scan_whole(r, segment, &prefix.rest, &record)))
 		return take_other_line(r, segment, &whole);
 	/* Bars are nobody's own: what figures they have nobody else reads. */
-	if (record.rule->kind == RULE_STEP &&
-	    take_template(r, segment, &whole, templates_take))
+	if (record.rule->kind == RULE_STEP && take_template(r, segment, &whole))
 		return LINE_METRIC;
 	tell_rule(r, segment, &record);
 	if (is_of_other_rank(r, &record, prefix.rank))

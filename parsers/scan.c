@@ -261,6 +261,7 @@ try_rule(struct scanner *scanner, size_t i, struct str line,
 		    NULL)
 		return false;
 	record->rule = rule;
+	record->memo = NULL;
 	record->present = 0;
 	record->n_pairs = 0;
 	record->stage = record->text = record->mode = (struct str){ NULL, 0 };

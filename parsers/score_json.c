@@ -43,7 +43,9 @@ score_is_possible(const char *key, double value)
 bool
 score_status_passes(const char *status)
 {
-	return str_is_like(str_from(status), "passed pass ok success solved");
+	return str_is_like(str_from(status),
+			   "passed pass ok success solved completed "
+			   "valid verified correct");
 }
 
 bool
@@ -192,9 +194,8 @@ find_failed_part(const cJSON *root)
 	return has_failed_case(cases) ? cases->string : NULL;
 }
 
-/* The member by which the object says that something went wrong, or NULL. */
-static const char *
-find_denial(const cJSON *root)
+const char *
+score_json_denial(const cJSON *root)
 {
 	static const char *const keys[] = { "correct", "passed", "valid",
 					    "success", "ok" };
@@ -300,7 +301,7 @@ score_json_read(struct score_json *score, struct str text, const char *key,
 	print_into(score->mode, "%s", json_get_string(score->root, "mode", ""));
 	const cJSON *verified = json_get(score->root, "verified");
 	score->verified = cJSON_IsTrue(verified);
-	score->denied = find_denial(score->root);
+	score->denied = score_json_denial(score->root);
 	score->passed =
 		(!score->has_status || score_status_passes(score->status)) &&
 		(verified == NULL || score->verified) && score->denied == NULL;

@@ -55,7 +55,10 @@ bool score_is_measurable(double value);
  */
 bool score_is_possible(const char *key, double value);
 
-/* Whether a status word means passing: passed, pass, ok, success, solved. */
+/* The member by which an object says that something went wrong, or NULL. */
+const char *score_json_denial(const cJSON *root);
+
+/* Whether a status word means passing: passed, ok, success, valid, .. */
 bool score_status_passes(const char *status);
 
 /*

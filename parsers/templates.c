@@ -80,11 +80,15 @@ struct quick {
 	struct row_shape *shape; /* owned */
 	struct record record;	 /* its pairs are rows */
 	struct record_pair rows[PAIRS_MAX];
-	size_t from[PAIRS_MAX]; /* which pair of the line each row is */
-	size_t counter;
+	struct record_memo memo; /* of record */
+	/* Pairs of the shape: which one each row is, and others. */
+	size_t from[PAIRS_MAX];
+	size_t counter, epoch; /* n: none */
 	enum counter_kind kind;
-	size_t epoch; /* the pair that is one; n: none */
-	bool inside;  /* as of templates_line */
+	uint64_t name; /* of the counter */
+	bool inside;   /* as of templates_line */
+	bool plain;    /* the same */
+	bool sure;     /* another such line came by all rules */
 };
 
 /* A template whose lines differ so often has none. */
@@ -170,7 +174,8 @@ ends_with_word(struct str name, const char *word)
 	       strncasecmp(name.p + name.len - n, word, n) == 0;
 }
 
-/* Whether one of the words, which have a blank between them, is in it. */
+/* Whether one of the words, which are in lower case and have a blank between
+ * them, is in it. */
 static bool
 has_word(struct str name, const char *words)
 {
@@ -178,7 +183,8 @@ has_word(struct str name, const char *words)
 
 	while (str_next(&rest, ' ', &word))
 		for (size_t at = 0; at + word.len <= name.len; at++)
-			if (strncasecmp(name.p + at, word.p, word.len) == 0)
+			if ((name.p[at] | 0x20) == word.p[0] &&
+			    strncasecmp(name.p + at, word.p, word.len) == 0)
 				return true;
 	return false;
 }
@@ -301,6 +307,18 @@ remove_pair(struct row *row, size_t i)
 		(row->n - i) * sizeof(row->pairs[0]));
 }
 
+/* What a bar counts, which has no name of its own; n: nothing. */
+static size_t
+bar_counter(const struct row *row)
+{
+	size_t i = 0;
+
+	while (i < row->n &&
+	       (row->pairs[i].name.len > 0 || isnan(row->pairs[i].total)))
+		i++;
+	return i;
+}
+
 /*
  * "steps:  10%|#    | 160/1600 [..]" has one counter: what is in front of the
  * bar names it, and the percents say the same once more.
@@ -308,15 +326,11 @@ remove_pair(struct row *row, size_t i)
 static void
 join_bar(struct row *row)
 {
-	size_t i = 0, last;
+	size_t i = bar_counter(row), last = i;
 	struct str name = { NULL, 0 };
 
-	while (i < row->n &&
-	       (row->pairs[i].name.len > 0 || isnan(row->pairs[i].total)))
-		i++;
 	if (i == row->n)
 		return;
-	last = i;
 	while (i-- > 0)
 		if (str_eq_cstr(row->pairs[i].unit, "%")) {
 			name = row->pairs[i].name;
@@ -555,13 +569,10 @@ counts_steps(const struct templates *ts, const struct template *t,
 /* The step of the row: its own, or that of the rows it stands among. */
 static double
 row_step(struct templates *ts, struct template *t, enum counter_kind kind,
-	 const struct pair *counter)
+	 const struct pair *counter, uint64_t name)
 {
-	uint64_t name;
-
 	watch_inner(ts, t, counter->value);
 	t->counter = counter->value;
-	name = str_hash(counter->name);
 	if (!counts_steps(ts, t, kind)) {
 		if (ts->step_name == name) /* it was taken for one before */
 			ts->step = RUN_ABSENT;
@@ -666,7 +677,11 @@ give_row(struct templates *ts, struct template *t, const struct row *row)
 	const struct pair *counter = &row->pairs[row->counter];
 	struct record_pair rows[PAIRS_MAX];
 	struct record record;
-	double step = counts ? row_step(ts, t, row->kind, counter) : ts->step;
+	double step = ts->step;
+
+	if (counts)
+		step = row_step(ts, t, row->kind, counter,
+				str_hash(counter->name));
 
 	fill_record(ts, row, &record, rows);
 	put_step(&record, step,
@@ -694,18 +709,22 @@ pair_of(const struct row *row, const struct record_pair *series)
 	return found;
 }
 
-/* Whether each series is of one pair, and each metric of one series. */
+/*
+ * Whether each series is of one pair, and each metric of one series; `shown`
+ * are the pairs of the line that the row has.
+ */
 static bool
-link_series(struct quick *quick, const struct row *row)
+link_series(struct quick *quick, const struct row *row, const size_t *shown)
 {
 	uint64_t metrics = 0;
 
 	for (size_t i = 0; i < quick->record.n_pairs; i++) {
 		enum metric metric = quick->rows[i].metric;
+		size_t pair = pair_of(row, &quick->rows[i]);
 
-		quick->from[i] = pair_of(row, &quick->rows[i]);
-		if (quick->from[i] == row->n)
+		if (pair == row->n)
 			return false;
+		quick->from[i] = shown[pair];
 		if (metric == METRIC_COUNT)
 			continue;
 		if ((metrics & METRIC_BIT(metric)) != 0)
@@ -717,33 +736,56 @@ link_series(struct quick *quick, const struct row *row)
 		~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED)));
 }
 
+/* Fill *quick, whose shape is read, by the row; false: rows differ. */
+static bool
+fill_quick(struct templates *ts, struct quick *quick, const struct row *like)
+{
+	const struct row_shape *shape = quick->shape;
+	struct row row = *like;
+	size_t shown[PAIRS_MAX], n = 0, bar = 0, epoch = 0;
+
+	row.n = shape->n;
+	memcpy(row.pairs, shape->pairs, row.n * sizeof(row.pairs[0]));
+	if (row.about.is_bar && bar_counter(&row) < row.n)
+		bar = bar_counter(&row);
+	for (size_t i = 0; i < row.n; i++)
+		if (i >= bar || !str_eq_cstr(row.pairs[i].unit, "%"))
+			shown[n++] = i;
+	if (row.about.is_bar)
+		join_bar(&row);
+	if (row.n != like->n)
+		return false;
+	fill_record(ts, &row, &quick->record, quick->rows);
+	quick->record.memo = &quick->memo;
+	while (epoch < row.n && !is_epoch(&row.pairs[epoch]))
+		epoch++;
+	quick->epoch = epoch < row.n ? shown[epoch] : shape->n;
+	quick->counter = shown[row.counter];
+	quick->kind = row.kind;
+	quick->name = str_hash(row.pairs[row.counter].name);
+	quick->inside = like->place.inside;
+	quick->plain = like->place.plain;
+	return link_series(quick, &row, shown);
+}
+
 /* Remember how a row of the template is read, where all are read alike. */
 static void
 make_quick(struct templates *ts, struct template *t, const struct row *like)
 {
 	struct quick *quick;
-	struct row row = *like;
 
+	if (t->quick != NULL)
+		t->quick->sure =
+			row_shape_read(t->quick->shape, like->place.text);
 	if (t->quick != NULL || t->tries == MOST_TRIES || like->place.joined ||
-	    like->place.cut || like->about.is_bar || like->about.evaluates)
+	    like->place.cut || like->about.evaluates)
 		return;
 	t->tries++;
 	quick = xcalloc(1, sizeof(*quick));
 	quick->shape = row_shape_new(like->place.text);
-	if (quick->shape != NULL && quick->shape->n == row.n) {
-		memcpy(row.pairs, quick->shape->pairs,
-		       row.n * sizeof(row.pairs[0]));
-		fill_record(ts, &row, &quick->record, quick->rows);
-		if (link_series(quick, &row)) {
-			quick->counter = row.counter;
-			quick->kind = row.kind;
-			while (quick->epoch < row.n &&
-			       !is_epoch(&row.pairs[quick->epoch]))
-				quick->epoch++;
-			quick->inside = like->place.inside;
-			t->quick = quick;
-			return;
-		}
+	if (quick->shape != NULL && fill_quick(ts, quick, like)) {
+		t->quick = quick;
+		return;
 	}
 	row_shape_free(quick->shape);
 	free(quick);
@@ -775,15 +817,21 @@ give_held(struct templates *ts, struct template *t)
 }
 
 static void
+take_epoch(struct templates *ts, double epoch)
+{
+	if (epoch != floor(epoch))
+		return;
+	if (epoch < ts->epoch)
+		ts->total = RUN_ABSENT;
+	ts->epoch = epoch;
+}
+
+static void
 note_epoch(struct templates *ts, const struct row *row)
 {
 	for (size_t i = 0; i < row->n; i++)
-		if (is_epoch(&row->pairs[i]) &&
-		    row->pairs[i].value == floor(row->pairs[i].value)) {
-			if (row->pairs[i].value < ts->epoch)
-				ts->total = RUN_ABSENT;
-			ts->epoch = row->pairs[i].value;
-		}
+		if (is_epoch(&row->pairs[i]))
+			take_epoch(ts, row->pairs[i].value);
 }
 
 /* A bar without a name that counts to another number than the rows before. */
@@ -1110,13 +1158,14 @@ give_quickly(struct templates *ts, struct template *t,
 	const struct pair *pairs = quick->shape->pairs;
 	const struct pair *counter = &pairs[quick->counter];
 
-	if (quick->epoch < quick->shape->n &&
-	    pairs[quick->epoch].value == floor(pairs[quick->epoch].value))
-		ts->epoch = pairs[quick->epoch].value;
+	if (quick->epoch < quick->shape->n)
+		take_epoch(ts, pairs[quick->epoch].value);
 	t->used = ++ts->clock;
 	ts->plan = counter->total;
+	if (t->bar && quick->kind == COUNTS_UNITS)
+		ts->total = counter->total;
 	compare_counter(ts, t, counter->value);
-	double step = row_step(ts, t, quick->kind, counter);
+	double step = row_step(ts, t, quick->kind, counter, quick->name);
 	for (size_t i = 0; i < quick->record.n_pairs; i++) {
 		struct record_pair *series = &quick->rows[i];
 
@@ -1126,27 +1175,70 @@ give_quickly(struct templates *ts, struct template *t,
 				series->value * series->scale;
 	}
 	put_step(&quick->record, step, planned_of(ts, t, quick->kind, counter));
+	ts->last = t;
 	ts->fn(ts->user, &quick->record, place);
 }
 
-bool
+/* Whether the text is one of the template's rows, and counts as they do. */
+static bool
+is_alike(const struct templates *ts, const struct template *t, struct str text)
+{
+	const struct quick *quick = t->quick;
+	const struct pair *counter = &quick->shape->pairs[quick->counter];
+
+	if (!row_shape_read(quick->shape, text) || !isfinite(counter->value) ||
+	    counter->value < 0)
+		return false;
+	if (quick->kind == COUNTS_LEAD)
+		return counter->value == floor(counter->value);
+	return !t->bar || quick->kind != COUNTS_UNITS || !run_has(ts->total) ||
+	       counter->total == ts->total;
+}
+
+/* Whether the line may be a row of t, before its text is looked at. */
+static bool
+may_be_alike(const struct templates *ts, const struct template *t,
+	     const struct templates_line *line)
+{
+	bool alone = line->plain && ts->dict.len == 0;
+
+	if (t == NULL || t->quick == NULL)
+		return false;
+	if (line->rank != ts->rank)
+		return alone && t->quick->plain && ts->rank >= 0;
+	if (t == ts->last && !t->bar)
+		return true;
+	return alone && t->quick->plain && (t == ts->last || t->quick->sure);
+}
+
+enum templates_like
 templates_take_like(struct templates *ts, const struct templates_line *line)
 {
-	struct template *t = ts->last;
-	struct quick *quick = t != NULL ? t->quick : NULL;
-
-	if (quick == NULL || line->cut || line->rank != ts->rank ||
-	    ts->block_lines > 0 || ts->evaluating)
-		return false;
 	struct templates_line place = *line;
-	place.inside = quick->inside;
-	if (place.inside)
-		place.text = message_of(line);
-	if (!row_shape_read(quick->shape, place.text) ||
-	    quick->shape->pairs[quick->counter].value < 0)
-		return false;
-	give_quickly(ts, t, &place);
-	return true;
+	struct str message = { NULL, 0 };
+
+	if (!ts->any || line->cut || ts->block_lines > 0 || ts->evaluating)
+		return LIKE_NONE;
+	/* The template of the row before comes first. */
+	for (size_t i = 0; i <= TEMPLATES_MAX; i++) {
+		struct template *t = i == 0 ? ts->last : ts->table[i - 1];
+
+		if (i > 0 && t == NULL)
+			break;
+		if ((i > 0 && t == ts->last) || !may_be_alike(ts, t, line))
+			continue;
+		if (t->quick->inside && message.p == NULL)
+			message = message_of(line);
+		place.text = t->quick->inside ? message : line->text;
+		if (!is_alike(ts, t, place.text))
+			continue;
+		if (line->rank != ts->rank)
+			return LIKE_OTHER;
+		place.inside = place.text.len != line->text.len;
+		give_quickly(ts, t, &place);
+		return LIKE_ROW;
+	}
+	return LIKE_NONE;
 }
 
 /* A line that is a part of a row, or the only part of a validation. */

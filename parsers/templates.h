@@ -24,8 +24,9 @@ struct templates_line {
 	struct str text; /* borrowed for the call */
 	uint64_t line;
 	int64_t wall_ms;
-	int rank; /* that printed it; -1: not told */
-	bool cut; /* the log ends within the line, as far as one can know */
+	int rank;   /* that printed it; -1: not told */
+	bool cut;   /* the log ends within the line, as far as one can know */
+	bool plain; /* nor is it of a metrics file, as far as that is known */
 	/* Of a row that is given: */
 	bool inside; /* the line has more before it than was taken off */
 	bool joined; /* it is made of several lines */
@@ -43,12 +44,17 @@ void templates_free(struct templates *templates);
 bool templates_take(struct templates *templates,
 		    const struct templates_line *line);
 /*
- * The same for a line that differs from the last row only in its numbers, at
- * little cost; false: it does not.  A rule that did not take that one takes
- * none of these.
+ * The same for a line that differs from a row that was read only in its
+ * numbers, at little cost.  A rule that did not take that one takes none of
+ * these.
  */
-bool templates_take_like(struct templates *templates,
-			 const struct templates_line *line);
+enum templates_like {
+	LIKE_NONE,  /* it may be anything */
+	LIKE_ROW,   /* it is a row, and was taken */
+	LIKE_OTHER, /* it is one of another rank: nobody takes it */
+};
+enum templates_like templates_take_like(struct templates *templates,
+					const struct templates_line *line);
 /* Give the row of several lines that may be open: nothing more is of it. */
 void templates_finish(struct templates *templates);
 

@@ -9,8 +9,9 @@
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
-#define LINE_BYTES     8192
-#define PICTURE_PIXELS (8U << 20)
+#define LINE_BYTES 8192
+/* Of all pictures: more than a screen of 3840x2160 has. */
+#define PICTURE_PIXELS (12U << 20)
 
 void
 canvas_init(struct canvas *canvas)
@@ -432,9 +433,12 @@ canvas_picture(struct canvas *canvas, struct rect rect)
 {
 	struct picture *picture = &canvas->pictures[canvas->n_pictures];
 	size_t w = (size_t)rect.w * (size_t)canvas->cell_w;
-	size_t h = (size_t)rect.h * (size_t)canvas->cell_h;
+	size_t h = (size_t)rect.h * (size_t)canvas->cell_h, all = 0;
 
-	if (w * h == 0 || w * h > PICTURE_PIXELS ||
+	for (size_t i = 0; i < canvas->n_pictures; i++)
+		all += (size_t)canvas->pictures[i].w *
+		       (size_t)canvas->pictures[i].h;
+	if (w * h == 0 || w * h + all > PICTURE_PIXELS ||
 	    canvas->n_pictures == CANVAS_MAX_PICTURES ||
 	    !rect_has(&canvas->clip, rect.x, rect.y) ||
 	    !rect_has(&canvas->clip, rect.x + rect.w - 1, rect.y + rect.h - 1))

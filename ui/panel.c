@@ -11,6 +11,7 @@
 #include "ui/theme.h"
 
 #define LINE_BYTES 4096U /* of a line of a log */
+#define STARTING_S 600	 /* silent for longer, a log is no start of a run */
 #define MAX_LINES  20000 /* looked at behind printed source code */
 
 #define SYMBOL_LIVE   "▶"
@@ -211,6 +212,16 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr)
 			 fmt_number(seconds, 1, text));
 }
 
+/* What there is of a run that has told no figure. */
+static struct run_state
+lines_state(const char *symbol, enum fact_style style, const char *word,
+	    const struct run *run)
+{
+	return new_state(symbol, style, "%s, %llu line%s", word,
+			 (unsigned long long)run->lines,
+			 run->lines == 1 ? "" : "s");
+}
+
 /* A run that tells no time: by its steps. */
 static struct run_state
 steps_state(const struct run *run)
@@ -218,8 +229,7 @@ steps_state(const struct run *run)
 	char step[FMT_SIZE], planned[FMT_SIZE];
 
 	if (!run_has(run->steps) && run->n_series == 0)
-		return new_state(SYMBOL_LIVE, FACT_LIVE, "starting, %llu lines",
-				 (unsigned long long)run->lines);
+		return lines_state(SYMBOL_LIVE, FACT_LIVE, "starting", run);
 	if (!run_has(run->steps))
 		return new_state(SYMBOL_LIVE, FACT_LIVE, "running");
 	return new_state(SYMBOL_LIVE, FACT_LIVE,
@@ -267,6 +277,9 @@ run_state_of(const struct ui_shared *shared, const struct model_run *mr)
 	if (link == POD_RECONNECTING || link == POD_REFUSED)
 		return new_state(SYMBOL_FAILED, FACT_ALARM, "link %s",
 				 pod_state_name(link));
+	if (mr->blank && (!mr->live || silent_s > STARTING_S))
+		return lines_state(SYMBOL_IDLE, FACT_DIM, "no figures",
+				   &mr->run);
 	if (!mr->live)
 		return new_state(SYMBOL_IDLE, FACT_DIM, "not followed");
 	if (alert != NULL && alert->kind == ALERT_STALL)

@@ -327,11 +327,17 @@ plot_run_name(const struct model_run *mr)
 const char *
 plot_run_label(const struct model_run *mr, char out[FMT_LABEL])
 {
+	const char *name = plot_run_name(mr);
+	char seed[FMT_SIZE] = "";
+	int n = (int)strlen(name), most;
+
 	if (run_has(mr->run.seed))
-		(void)snprintf(out, FMT_LABEL, "%.80s s%.0f", plot_run_name(mr),
-			       mr->run.seed);
-	else
-		(void)snprintf(out, FMT_LABEL, "%s", plot_run_name(mr));
+		print_into(seed, " s%.0f", mr->run.seed);
+	most = FMT_LABEL - 1 - (int)strlen(seed);
+	/* No character is cut in two. */
+	while (n > most || (n > 0 && (name[n] & 0xC0) == 0x80))
+		n--;
+	(void)snprintf(out, FMT_LABEL, "%.*s%s", n, name, seed);
 	return out;
 }
 
@@ -619,15 +625,15 @@ add_runs(struct work *work, const struct plot_request *request,
 static void
 add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 {
-	array_each (event, mr->run.events,
-		    mr->run.n_events && work->n_marks < CHART_MAX_MARKS) {
+	array_each (event, mr->run.events, mr->run.n_events) {
 		const struct series_point at = {
 			.step = event->step,
 			.train_ms = forecast_time_at_step(mr, event->step),
 		};
 		double x = point_x(mr, &at, axis);
 
-		if (!run_has(event->step) || !run_has(x))
+		if (!run_has(event->step) || !run_has(x) ||
+		    work->n_marks == CHART_MAX_MARKS)
 			continue;
 		work->marks[work->n_marks++] =
 			(struct chart_mark){ x, run_event_name(event->kind),
@@ -731,7 +737,7 @@ plot_window(struct chart *chart, struct ui_shared *shared)
 struct plot_spread
 plot_spread_of(const struct chart *chart, double from, double to, double share)
 {
-	struct plot_spread spread = { NAN, NAN, NAN, NAN };
+	struct plot_spread spread = { NAN, NAN, NAN, NAN }, ends = spread;
 	double *sample =
 		xcalloc(SPREAD_SAMPLE * chart->n_series + 1, sizeof(*sample));
 	size_t n = 0;
@@ -739,6 +745,7 @@ plot_spread_of(const struct chart *chart, double from, double to, double share)
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const struct chart_series *series = &chart->series[s];
 		size_t stride = series->n / SPREAD_SAMPLE + 1;
+		double end = NAN;
 
 		for (size_t i = 0; i < series->n; i++) {
 			double y = series->y[i];
@@ -750,13 +757,16 @@ plot_spread_of(const struct chart *chart, double from, double to, double share)
 			spread.hi = fmax(spread.hi, y);
 			if (i % stride == 0)
 				sample[n++] = y;
+			end = y;
 		}
+		ends.low = fmin(ends.low, end);
+		ends.high = fmax(ends.high, end);
 	}
 	sort_doubles(sample, n);
 	size_t beyond = (size_t)((double)n * share);
 	if (n > 0) {
-		spread.low = sample[beyond];
-		spread.high = sample[n - 1 - beyond];
+		spread.low = fmin(sample[beyond], ends.low);
+		spread.high = fmax(sample[n - 1 - beyond], ends.high);
 	}
 	free(sample);
 	return spread;

@@ -148,7 +148,8 @@ void plot_chart_init(struct chart *chart, const struct plot_request *request,
 void plot_window(struct chart *chart, struct ui_shared *shared);
 
 /* The least and the greatest y, and what a share of the rows lies below and
- * above; NAN where there is no row. */
+ * above, but no series' last row: from there it may not come back.  NAN where
+ * there is no row. */
 struct plot_spread {
 	double lo, hi, low, high;
 };

@@ -43,6 +43,7 @@
 /* The pixels of its text; and what it can (DA1), which each one answers. */
 #define ASK_PIXELS "\033[14t\033[c"
 #define DA1_SIXEL  4
+#define CELL_LEAST 3	/* pixels */
 #define ASKED_MS   3000 /* for an answer */
 #define ANSWER_MS  1000 /* from its first byte to its last */
 
@@ -725,7 +726,8 @@ term_pixels(struct term *term, int *w, int *h)
 				: term->cell_w;
 	*h = size.ws_ypixel > 0 ? size.ws_ypixel / int_max(size.ws_row, 1)
 				: term->cell_h;
-	return *w > 0 && *h > 0;
+	/* What no text fits into was not told in pixels. */
+	return *w >= CELL_LEAST && *h >= CELL_LEAST;
 }
 
 /*

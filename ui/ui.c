@@ -331,7 +331,7 @@ ui_select_first(struct ui *ui)
 {
 	struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
-	const struct model_run *best = NULL;
+	const struct model_run *best = NULL, *newest = NULL;
 
 	if (model->n_runs == 0 ||
 	    (shared->selected != NULL &&
@@ -340,12 +340,14 @@ ui_select_first(struct ui *ui)
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
 
-		if (mr->live && mr->run.status == RUN_RUNNING &&
+		if (newest == NULL || newest->blank || !mr->blank)
+			newest = mr;
+		if (mr->live && !mr->blank && mr->run.status == RUN_RUNNING &&
 		    (best == NULL ||
 		     mr->last_byte_wall_ms > best->last_byte_wall_ms))
 			best = mr;
 	}
-	ui->first = best != NULL ? best : model->runs[model->n_runs - 1];
+	ui->first = best != NULL ? best : newest;
 	shared->selected = ui->first;
 }
 
@@ -1933,8 +1935,15 @@ frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
 	const struct model_event *event;
-	char clock[FMT_SIZE];
+	char clock[FMT_SIZE], reading[64];
 
+	if (model->n_reading > 1) {
+		print_into(reading, "reading %zu of %zu logs",
+			   model->n_read + 1, model->n_reading);
+		line.w -= text_width(reading) + 2;
+		(void)canvas_text(canvas, line.x + line.w + 2, line.y,
+				  STYLE_STRONG, reading);
+	}
 	if (shared->said[0] != '\0' &&
 	    shared->now_mono_ms - shared->said_at_ms < SAID_MS) {
 		canvas_print(canvas, line, STYLE_STRONG, "%s", shared->said);

@@ -16,6 +16,7 @@
 #define CURVES_LEAST	 10
 #define NAME_COLUMNS	 18
 #define VERDICT_BYTES	 (64U << 10)
+#define VERDICT_LEAST	 7 /* lines of its box */
 /* Groups that are more than this part behind the best are not on the axis. */
 #define FAR_BEHIND 0.02
 
@@ -391,6 +392,13 @@ describe_verdict(const struct board *board, const struct board_group *group,
 		buf_appendf(out, "%s\n", group->notes[i]);
 }
 
+/* Its lines but for the end of the last one. */
+static struct str
+folded(const struct buf *text)
+{
+	return (struct str){ text->data, text->len - (text->len > 0) };
+}
+
 /* The words of the selected group's verdict, its numbers and notes. */
 static void
 draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
@@ -403,12 +411,25 @@ draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
 	if (group->verdict.text[0] != '\0')
 		canvas_say(canvas, &r, STYLE_STRONG, "%s", group->verdict.text);
 	describe_verdict(board, group, &text);
-	int lines =
-		canvas_fold(canvas, r, STYLE_NORMAL, str_from(text.data), 0);
+	int lines = canvas_fold(canvas, r, STYLE_NORMAL, folded(&text), 0);
 	if (lines > r.h && r.h > 0)
 		canvas_right(canvas, last, STYLE_HINT, str_from(" … more"));
 	else if (lines < r.h)
 		canvas_print(canvas, last, STYLE_DIM, "%s", caps_legend);
+}
+
+/* Lines of its box, of which most has a bound. */
+static int
+verdict_height(const struct board *board, size_t selected, struct rect r)
+{
+	const struct board_group *group = &board->groups[selected];
+	AUTO_BUF text = buf_new(VERDICT_BYTES);
+
+	describe_verdict(board, group, &text);
+	r.w -= 4;
+	int lines = canvas_fold(NULL, r, STYLE_NORMAL, folded(&text), 0) +
+		    (group->verdict.text[0] != '\0');
+	return int_max(int_min(lines + 2, r.h / 4), VERDICT_LEAST);
 }
 
 static bool
@@ -650,7 +671,7 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
 
-		if (!ui_shows_run(shared, mr))
+		if (mr->blank || !ui_shows_run(shared, mr))
 			continue;
 		char *key = ui_group_of(shared, mr);
 		struct board_row *row =
@@ -731,7 +752,7 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect r)
 {
 	struct board_view *view = state;
-	int details = r.h >= 16 ? 7 : 0, spread = 0, height, over;
+	int details = 0, spread = 0, height, over;
 
 	(void)board_list(view, shared);
 	if (view->n_lines == 0) {
@@ -741,6 +762,11 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			    "recipe.");
 		return;
 	}
+	size_t group = selected_group(view);
+	if (r.h >= 16)
+		details = group != SIZE_MAX
+				  ? verdict_height(&view->board, group, r)
+				  : VERDICT_LEAST;
 	/* Room that the table does not need shows where the seeds lie. */
 	height = r.h - details;
 	over = height - (int)view->n_lines - 3;
@@ -751,7 +777,6 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		/* A line a group, the axis and the frame; or nothing. */
 		spread = spread > 0 ? int_min(spread + 3, over) : 0;
 	}
-	size_t group = selected_group(view);
 	struct rect table = rect_take_top(&r, height);
 	if (spread > 0 && group != SIZE_MAX)
 		draw_spread(view, group, canvas, rect_take_top(&r, spread));

@@ -13,6 +13,8 @@
 
 #define CHART_BEGIN 0.1 /* of x: it does not make the axis of the gaps */
 
+#define CURSOR_NEAR 0.05 /* of x */
+
 #define DIFF_MAX (32U << 20) /* bytes of a diff */
 
 struct compare {
@@ -24,7 +26,9 @@ struct compare {
 	struct str *lines;	       /* owned; of it; NULL: not known */
 	size_t n_lines;
 	struct plot_request request; /* of the runs at the last fill */
-	struct ui_shared *shared;    /* of the last fill; borrowed */
+	/* Of each run, under the charts' cursor; absent: none there. */
+	double at[UI_MAX_MARKS + 2], apart[UI_MAX_MARKS + 2];
+	struct ui_shared *shared; /* of the last fill; borrowed */
 };
 
 /* What all others are held against: the reference, else the selected run. */
@@ -62,6 +66,7 @@ enum compare_column {
 	COMPARE_STEP,
 	COMPARE_MS,
 	COMPARE_GAP,
+	COMPARE_CURSOR,
 	COMPARE_FINAL,
 	COMPARE_DELTA,
 	COMPARE_RATIO,
@@ -75,7 +80,8 @@ static const struct list_column compare_columns[COMPARE_COLUMNS] = {
 	[COMPARE_STEP] = { "STEP", 7, 3, FMT_GROUPED, .decimals = 0 },
 	[COMPARE_MS] = { "ms/step", 8, 0, FMT_NUMBER, .decimals = 2 },
 	[COMPARE_GAP] = { "gap now ±se", 16, 0, FMT_NUMBER, .decimals = 0 },
-	[COMPARE_FINAL] = { "FINAL BPB", 10, 0, FMT_NUMBER, .decimals = 6 },
+	[COMPARE_CURSOR] = { "at cursor, Δ", 16, 0, FMT_NUMBER, .decimals = 0 },
+	[COMPARE_FINAL] = { "FINAL BPB", 10, 1, FMT_NUMBER, .decimals = 6 },
 	[COMPARE_DELTA] = { "Δ final", 10, 0, FMT_SIGNED, .decimals = 6 },
 	[COMPARE_RATIO] = { "BPB/nat", 7, 4, FMT_NUMBER, .decimals = 4 },
 	[COMPARE_STATE] = { "STATE", 13, .drop = 2 },
@@ -99,7 +105,7 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		[COMPARE_RATIO] = forecast_bpb_per_nat(mr),
 	};
 	double stage = model_run_stage_bpb(mr);
-	char label[FMT_LABEL];
+	char label[FMT_LABEL], apart[FMT_SIZE];
 	struct run_state state;
 
 	if (column == COMPARE_SYMBOL) {
@@ -112,6 +118,13 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		cell->spare = mr->name_date;
 	} else if (column == COMPARE_GAP) {
 		gap_cell(compare, mr, cell);
+	} else if (column == COMPARE_CURSOR) {
+		cell->number = compare->at[row];
+		if (run_has(cell->number))
+			list_cellf(cell, STYLE_NORMAL, "%.6g %s", cell->number,
+				   is_base ? ""
+					   : fmt_signed(compare->apart[row], 4,
+							apart));
 	} else if (column == COMPARE_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
@@ -177,9 +190,27 @@ fit_gaps(struct chart *chart, const struct chart_settings *settings)
 	}
 }
 
-/* The gap of each run to the reference, over x. */
+/* The cursor, or the last x that both have when that is close to it. */
+static double
+cursor_of(const struct chart *chart, const struct curve *own,
+	  const struct curve *base)
+{
+	double last = own->n > 0 && base->n > 0
+			      ? fmin(own->x[own->n - 1], base->x[base->n - 1])
+			      : RUN_ABSENT;
+	double near = (chart->x_hi - chart->x_lo) * CURSOR_NEAR;
+
+	return chart->cursor > last && chart->cursor - last <= near
+		       ? last
+		       : chart->cursor;
+}
+
+/*
+ * The gap of each run to the reference, over x; what the curves are under the
+ * cursor is for the list.
+ */
 static void
-draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
+draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 {
 	struct plot_request request = compare->request;
 	struct ui_shared *shared = compare->shared;
@@ -200,8 +231,6 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 		plot_points_init(p, shared->model, request.runs[i],
 				 request.metric, request.axis);
 		(void)plot_points_smooth(p, &base, smooth);
-		for (size_t k = 0; k < p->n; k++)
-			p->y[k] -= curve_at(&base.curve, p->x[k]);
 		if (request.runs[i] != base_run(shared))
 			series[n++] = (struct chart_series){
 				p->x,	     p->y,
@@ -221,6 +250,15 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	chart.n_series = n;
 	chart.sign = true;
 	plot_window(&chart, shared);
+	for (size_t i = 0; i < request.n_runs; i++) {
+		struct plot_points *p = &points[i];
+		double at = cursor_of(&chart, &p->curve, &base.curve);
+
+		compare->at[i] = curve_at(&p->curve, at);
+		compare->apart[i] = compare->at[i] - curve_at(&base.curve, at);
+		for (size_t k = 0; k < p->n; k++)
+			p->y[k] -= curve_at(&base.curve, p->x[k]);
+	}
 	fit_gaps(&chart, &shared->chart);
 	/* Through the window the reference. */
 	x[0] = chart.x_lo;
@@ -390,7 +428,6 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct rect line = rect_take_top(&r, 1);
 	table.x = ++line.x;
 	table.w = line.w -= 2;
-	list_draw(list, canvas, table);
 	update_diff(compare);
 	reason(compare, why, sizeof(why));
 	if (compare->n_lines > 0)
@@ -402,6 +439,7 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	compare->request.rect = r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10)
 					   : rect_take_top(&r, r.h * 6 / 10);
 	draw_gaps(compare, canvas, r);
+	list_draw(list, canvas, table);
 	plot_draw(&compare->request, shared, canvas);
 }
 
@@ -421,6 +459,14 @@ compare_act(void *state, struct ui_shared *shared, enum action action,
 	}
 	if (compare->is_diff)
 		return action == ACTION_OPEN;
+	/* By a tenth of the charts. */
+	if (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN) {
+		for (int i = 0; i < 10; i++)
+			(void)ui_chart_act(shared, action == ACTION_PAGE_UP
+							   ? ACTION_LEFT
+							   : ACTION_RIGHT);
+		return true;
+	}
 	if (action == ACTION_OPEN && row != SIZE_MAX) {
 		shared->selected = compare->request.runs[row];
 		shared->go = ACTION_VIEW_RUN;

@@ -52,7 +52,7 @@ enum run_column { RUN_NAME, RUN_STATE, RUN_BEST, RUN_GAIN, RUN_DOUBT };
 
 static const struct list_column run_columns[] = {
 	[RUN_NAME] = { "RUN", 24, .grow = true, .name = true },
-	[RUN_STATE] = { "STATE", 24, .drop = 0 },
+	[RUN_STATE] = { "STATE", 24, .drop = 0, .grow = true },
 	[RUN_BEST] = { "VERIFIED", 11, 0, FMT_NUMBER, .decimals = 0 },
 	[RUN_GAIN] = { "on base", 9, 1, FMT_NUMBER, .decimals = 0 },
 	[RUN_DOUBT] = { "? unverified", 13, 2, FMT_NUMBER, .decimals = 0 },
@@ -80,7 +80,7 @@ static const struct list_column iteration_columns[] = {
 	[IT_BASE] = { "on base", 8, 0, FMT_NUMBER, .decimals = 0 },
 	[IT_BEST] = { "on best", 8, 1, FMT_NUMBER, .decimals = 0 },
 	[IT_RESULT] = { "RESULT", 24, .grow = true },
-	[IT_QUALIFIED] = { "QUALIFIED", 18, .drop = 4 },
+	[IT_QUALIFIED] = { "QUALIFIED", 18, .drop = 4, .grow = true },
 	[IT_NOTE] = { "NOTES", 12, .drop = 5, .grow = true },
 };
 
@@ -142,7 +142,11 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 	else if (!pick->place->read)
 		list_cellf(cell, STYLE_HINT, "being read");
 	else if (run == NULL)
-		list_cellf(cell, STYLE_NORMAL, "%s", state.data);
+		list_cellf(cell,
+			   pick->place->compare.process == HARNESS_NO
+				   ? STYLE_ALARM
+				   : STYLE_NORMAL,
+			   "%s", state.data);
 	else if (run->has_summary)
 		list_cellf(cell, STYLE_DONE, "finished: %.40s",
 			   run->final_status != NULL ? run->final_status
@@ -867,6 +871,11 @@ draw_compare(struct canvas *canvas, struct rect r,
 		const struct harness_trial *t = &compare->trials[i];
 		char number[STR_NUMBER_SIZE];
 
+		if (r.h == 1 && i + 1 < compare->n_trials) {
+			canvas_say(canvas, &r, STYLE_HINT, "%zu more",
+				   compare->n_trials - i);
+			break;
+		}
 		buf_clear(&text);
 		harness_add_trial(&text, t);
 		if (harness_trial_counts(t))
@@ -874,7 +883,8 @@ draw_compare(struct canvas *canvas, struct rect r,
 				    str_number(t->score.value, 10, number));
 		canvas_say(canvas, &r,
 			   harness_trial_counts(t) ? STYLE_NORMAL : STYLE_WARN,
-			   "%-10s %3u  %s", t->group, t->number, text.data);
+			   "%-10s %3u  %-9s %s", t->group, t->number,
+			   t->status != NULL ? t->status : "", text.data);
 	}
 	buf_release(&text);
 }

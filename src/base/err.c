@@ -51,7 +51,7 @@ err_prefix(struct err *err, const char *fmt, ...)
 	char text[2 * sizeof(err->text)];
 	va_list ap;
 
-	if (err == NULL)
+	if (err == NULL || err->text[0] == '\0')
 		return -1;
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(err->text) / 2, fmt, ap);

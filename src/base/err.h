@@ -50,7 +50,8 @@ int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 int err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Put "<formatted>: " before the text on the way up, return -1. */
+/* Put "<formatted>: " before the text on the way up, return -1.  Without a
+ * text all was said already, and nothing more is. */
 int err_prefix(struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

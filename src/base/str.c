@@ -9,31 +9,58 @@
 
 #include "base/bytes16.h"
 
+/* Whether s is the word that stands at p, among words up to end. */
 static bool
-is_word_of(struct str s, const char *words,
+is_word_at(struct str s, const char *p, const char *words, const char *end,
 	   int (*compare)(const char *a, const char *b, size_t n))
 {
-	const char *end = words;
+	return (p == words || p[-1] == ' ') &&
+	       (p + s.len == end || p[s.len] == ' ') &&
+	       compare(s.p, p, s.len) == 0 && memchr(s.p, ' ', s.len) == NULL;
+}
 
-	for (; *end != '\0'; words = end + 1) {
-		end = strchrnul(words, ' ');
-		if ((size_t)(end - words) == s.len &&
-		    compare(s.p, words, s.len) == 0)
-			return true;
+/*
+ * The first byte of s and its last one are looked for at 16 places at once;
+ * `fold` is the bit that letters may differ in.
+ */
+static inline bool __attribute__((always_inline))
+is_word_of(struct str s, const char *words, uint8_t fold,
+	   int (*compare)(const char *a, const char *b, size_t n))
+{
+	const char *end = words + strlen(words), *p = words;
+	size_t n = s.len;
+
+	if (n == 0 || n > (size_t)(end - words))
+		return false;
+	const char *last = end - n;
+	uint8_t a = (uint8_t)s.p[0] | fold, b = (uint8_t)s.p[n - 1] | fold;
+	for (; last - p >= 15; p += 16) {
+		bytes16 hits =
+			(bytes16)(((bytes16_load(p) | fold) == a) &
+				  ((bytes16_load(p + n - 1) | fold) == b));
+
+		for (int i = 0; bytes16_any(hits) && i < 16; i++)
+			if (hits[i] != 0 &&
+			    is_word_at(s, p + i, words, end, compare))
+				return true;
 	}
+	for (; p <= last; p++)
+		if (((uint8_t)*p | fold) == a &&
+		    is_word_at(s, p, words, end, compare))
+			return true;
 	return false;
 }
 
 bool
 str_is_among(struct str s, const char *words)
 {
-	return is_word_of(s, words, strncmp);
+	return is_word_of(s, words, 0, strncmp);
 }
 
 bool
 str_is_like(struct str s, const char *words)
 {
-	return is_word_of(s, words, strncasecmp);
+	return is_word_of(s, words, 'a' ^ 'A', strncasecmp);
 }
 
 int

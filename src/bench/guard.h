@@ -30,6 +30,7 @@
 	X(HELD, "outlier", "far from the median of its arm (kept)")            \
 	X(SM_CLOCK, "sm clock", "its GPU ran at another clock")                \
 	X(POWER_CAP, "power cap", "its GPU was capped more or less often")     \
+	X(CORES, "busy cores", "it keeps more cores of the pod busy")          \
 	X(LOAD, "host load", "more wanted the CPUs than there are")            \
 	X(SETTINGS, "settings", "its logs print other settings")               \
 	X(RESTARTED, "restarted", "its log holds more than one run")           \

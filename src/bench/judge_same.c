@@ -36,7 +36,11 @@
 /* Soft marks between arms: mean SM clock, share of power-capped samples. */
 #define SM_CLOCK_SHARE	0.01
 #define POWER_CAP_SHARE 0.10
-#define VALUE_SIZE	128
+/* And busy cores of the host: what feeds a faster program works faster too, but
+ * a second process that does half of the steps makes them twice as many. */
+#define CORES_TIMES 1.5
+#define CORES_MORE  0.5
+#define VALUE_SIZE  128
 
 /* The control of its block; of an A/A run without one, the first there is. */
 static const struct judge_run *
@@ -553,17 +557,23 @@ outlasts_run(const struct judge *judge, size_t arm, size_t other)
 	       counts_more(judge, other) <= 0.0;
 }
 
+/* What a run gained (s) by the pod's clock. */
+static double
+gained_as_seen(const struct health_sum *control, const struct health_sum *run)
+{
+	return (control->shown_least_s + control->shown_most_s -
+		run->shown_least_s - run->shown_most_s) /
+	       2.0;
+}
+
 /* How much more of the control's window a run gained by the logs than by the
  * pod's clock; what both pause for is in neither. */
 static double
 gained_by_log(const struct health_sum *control, const struct health_sum *run)
 {
 	double printed = control->printed_s - run->printed_s;
-	double seen = (control->shown_least_s + control->shown_most_s -
-		       run->shown_least_s - run->shown_most_s) /
-		      2.0;
 
-	return (printed - seen) / control->printed_s;
+	return (printed - gained_as_seen(control, run)) / control->printed_s;
 }
 
 /* Did the pod's clock see when the window was, to a part of it? */
@@ -644,12 +654,13 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 }
 
 /* Is what its rows say of its window, and of such a gain (s), known from when
- * they came? */
+ * they came?  Who chooses when they come may shift the window by half of what
+ * is not known. */
 static bool
 is_witnessed(const struct health_sum *h, double gain_s)
 {
-	return is_timely(h) &&
-	       (h->paced || h->shown_most_s - h->shown_least_s < fabs(gain_s));
+	return is_timely(h) && (h->paced || h->shown_most_s - h->shown_least_s <
+						    fabs(gain_s) / 2.0);
 }
 
 void
@@ -660,7 +671,8 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 	const struct paired_rule *rule = &judge->rule.paired;
 	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *gained = judge_room(judge);
-	bool witnessed = true;
+	bool witnessed = true, paced = true;
+	double shown = 0.0;
 	size_t n = 0;
 
 	/* Where no log counts what its run took, none is the wrong one. */
@@ -674,9 +686,12 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 			continue;
 		witnessed &= is_witnessed(control->health, claimed) &&
 			     is_witnessed(run->health, claimed);
+		paced &= control->health->paced && run->health->paced;
+		shown += gained_as_seen(control->health, run->health);
 		gained[n++] = control->health->took_s - run->health->took_s;
 	}
 	struct paired seen = paired_compare(gained, n, rule);
+	witnessed &= paced || shown / (double)n / claimed >= 0.5;
 	if (witnessed || isnan(seen.mean) ||
 	    (c->paired.p < rule->alpha
 		     ? seen.p < rule->alpha && seen.mean / claimed >= 0.5
@@ -686,6 +701,32 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 		       "rows came at once: its log gained %.2f s, its whole "
 		       "runs %.2f s",
 		       claimed, seen.mean);
+}
+
+/* More cores are busy beside each run of the variant than beside the control's,
+ * by more than chance. */
+static void
+compare_cores(const struct judge *judge, struct judge_contrast *c)
+{
+	double a = MEAN(0, busy_cores), b = MEAN(c->arm, busy_cores);
+	const struct judge_run *control = NULL, *run;
+	AUTO_FREE double *more = judge_room(judge);
+	size_t n = 0;
+
+	while ((control = judge_next(judge, 0, control)) != NULL) {
+		run = judge_beside(judge, c->arm, control);
+		if (run != NULL && judge_is_usable(run) &&
+		    judge_is_usable(control) && run->health != NULL &&
+		    control->health != NULL)
+			more[n++] = run->health->busy_cores -
+				    control->health->busy_cores;
+	}
+	if (b > CORES_TIMES * a && b > a + CORES_MORE &&
+	    paired_compare(more, n, &judge->rule.paired).p < LOG_CLOCK_P)
+		guard_add(&c->hits, GUARD_CORES, false,
+			  "%.1f cores of the pod were busy, %.1f with the "
+			  "control: does another process work for it?",
+			  b, a);
 }
 
 /* Clocks of the GPUs that differ between the arms. */
@@ -804,6 +845,7 @@ judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
 	compare_settings(judge, c);
 	compare_runtimes(judge, c);
 	compare_sources(judge, c);
+	compare_cores(judge, c);
 	compare_health(judge, c);
 	compare_log_clocks(judge, c);
 }

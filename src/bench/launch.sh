@@ -61,8 +61,8 @@ job_state() {
 }
 
 # What runs of a job, or of all, with what watches it.
-job_left() { marked "$HB_BENCH/$HB_JOB;" "$HB_TOP/$HB_JOB" 'HGYM_JOB|HB_MARK'; }
-all_left() { marked "$HB_BENCH/" "$HB_TOP" 'HGYM_JOB|HB_MARK'; }
+job_left() { marked "$HB_TOP/$HB_JOB;" "$HB_TOP/$HB_JOB" HB_MARK; }
+all_left() { marked "$HB_TOP/" "$HB_TOP" HB_MARK; }
 
 kill_all() {
 	# shellcheck disable=SC2086
@@ -248,7 +248,9 @@ HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_CMD" >"$job/cmd.sh"
 	write_run "$job"
 	write_stamp "$job"
 	{ write_work && write_marked; } >"$job/work.sh"
-	HB_MARK="$HB_BENCH/$HB_JOB;"
+	# By its whole path: who else begins a bench of that name in that second
+	# has another folder.
+	HB_MARK="$HB_TOP/$HB_JOB;"
 	export HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN HB_LOCKS HB_LOCK_DIR
 	if command -v flock >/dev/null 2>&1; then
 		chain=

@@ -71,7 +71,11 @@ stat_of() {
 # Processes that have a file open: of lines of `ls -l`, by "?w" who writes to
 # it, by the begin of its path, and by a pattern of the rest.
 holders() {
-	ls -l /proc/[0-9]*/fd 2>/dev/null | while read -r line; do
+	# A shell reads a pipe byte by byte: it gets what matters alone.
+	ls -l /proc/[0-9]*/fd 2>/dev/null | HB_AT=" -> $2" awk '
+		/^\/proc\/.*:$/ { of = $0; next }
+		index($0, ENVIRON["HB_AT"]) { print of; print }' |
+	while read -r line; do
 		case $line in
 		/proc/*/fd:) pid=${line#/proc/} pid=${pid%/fd:} ;;
 		l$1*" -> $2"$3) echo "$pid" ;;
@@ -79,10 +83,11 @@ holders() {
 	done
 }
 # Processes of a mark and a folder, wherever their session went: that carry the
-# mark by that name, write to the log, or were once seen in the run's tree.
+# mark, by that name too, write to the log, or were once seen in the run's tree.
 marked() {
 	{
-		grep -lsE "($3)=$1" /proc/[0-9]*/environ | cut -d/ -f3
+		grep -lsF -e "HGYM_JOB=$1" -e "$3=$1" /proc/[0-9]*/environ |
+			cut -d/ -f3
 		top=$(cd "$2" 2>/dev/null && pwd -P) &&
 			holders '?w' "$top" '/*out.txt'
 		cat "$2/tree" "$2"/*/tree 2>/dev/null | while read -r pid start
@@ -434,7 +439,7 @@ kill -TERM 0
 # none of that group.  A name may have line ends in it.
 find_orphans() {
 	orphans=
-	for file in /proc/[0-9]*/stat; do
+	for file in $(grep -lsE "\) [^Z] $1 " /proc/[0-9]*/stat); do
 		stat=
 		while read -r line; do stat=$line; done 2>/dev/null <"$file"
 		set -- "$1" "$2" ${stat##*) }

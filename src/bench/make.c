@@ -623,13 +623,14 @@ is_known(const struct harness_ab *ab, char *const *folders, size_t n)
 
 /* The trials that count; -1 with err: there are no two that differ. */
 static int
-add_trials(cJSON *variants, const struct harness_ab *ab, struct err *err)
+add_trials(cJSON *variants, const struct harness_ab *ab, size_t *beyond,
+	   struct err *err)
 {
 	const struct harness_compare *compare = ab->compare;
-	char *folders[MAX_ARMS];
+	char *folders[MAX_ARMS + 1]; /* the last: of one beyond them */
 	size_t n = 0;
 
-	for (size_t i = 0; i < compare->n_trials && n < MAX_ARMS; i++) {
+	for (size_t i = 0; i < compare->n_trials; i++) {
 		const struct harness_trial *trial = &compare->trials[i];
 		AUTO_TEXT tag = xasprintf("%s-%u", trial->group, trial->number);
 
@@ -640,6 +641,11 @@ add_trials(cJSON *variants, const struct harness_ab *ab, struct err *err)
 				  trial->group, trial->number);
 		if (is_known(ab, folders, n)) {
 			free(folders[n]);
+			continue;
+		}
+		if (n == MAX_ARMS) {
+			free(folders[n]);
+			++*beyond;
 			continue;
 		}
 		add_variant(variants, ab, tag, folders[n++]);
@@ -731,18 +737,19 @@ read_settings(const char *text, const char *of, struct err *err)
 struct told {
 	cJSON *trees[MAX_ARMS];
 	unsigned int iterations[MAX_ARMS];
-	size_t n;
+	size_t n, beyond;
 };
 
 /* One more, which is given; without one that is there already. */
 static void
 told_add(struct told *told, unsigned int iteration, cJSON *tree)
 {
-	bool is_new = tree != NULL && told->n < MAX_ARMS;
+	bool is_new = tree != NULL;
 
 	for (size_t i = 0; is_new && i < told->n; i++)
 		is_new = !cJSON_Compare(told->trees[i], tree, true);
-	if (!is_new) {
+	told->beyond += is_new && told->n == MAX_ARMS ? 1 : 0;
+	if (!is_new || told->n == MAX_ARMS) {
 		cJSON_Delete(tree);
 		return;
 	}
@@ -840,7 +847,8 @@ add_told(cJSON *variants, const struct told *told, size_t i, bool has_file)
 
 /* The arms of settings; -1 with err: there are none. */
 static int
-add_settings(cJSON *variants, const struct harness_run *run, struct err *err)
+add_settings(cJSON *variants, const struct harness_run *run, size_t *beyond,
+	     struct err *err)
 {
 	struct told told = { .n = 0 };
 	struct err why = { ERR_NONE, "" };
@@ -850,6 +858,7 @@ add_settings(cJSON *variants, const struct harness_run *run, struct err *err)
 		add_told(variants, &told, i, run->checkpoint.told != NULL);
 	for (size_t i = 0; i < told.n; i++)
 		cJSON_Delete(told.trees[i]);
+	*beyond = told.beyond;
 	return rc == 0 ? 0
 		       : err_set(err, why.code, "run %s: %s", run->id,
 				 why.text);
@@ -871,7 +880,8 @@ make_workload(const struct harness_ab *ab, const char *folder,
 
 /* The arms and what runs them: settings of the checkpoint, or two folders. */
 static cJSON *
-make_arms(const struct harness_ab *ab, cJSON *variants, struct err *err)
+make_arms(const struct harness_ab *ab, cJSON *variants, size_t *beyond,
+	  struct err *err)
 {
 	const struct harness_run *run = ab->run;
 	AUTO_TEXT folder =
@@ -882,7 +892,7 @@ make_arms(const struct harness_ab *ab, cJSON *variants, struct err *err)
 	AUTO_BUF command = buf_new(COMMAND_MAX);
 
 	if (ab->compare != NULL)
-		return add_trials(variants, ab, err) == 0
+		return add_trials(variants, ab, beyond, err) == 0
 			       ? make_workload(ab, ab->workspace, run->command)
 			       : NULL;
 	if (!ab->settings) {
@@ -890,7 +900,7 @@ make_arms(const struct harness_ab *ab, cJSON *variants, struct err *err)
 		add_variant(variants, ab, "workspace", ab->workspace);
 		return make_workload(ab, ab->workspace, run->command);
 	}
-	if (add_settings(variants, run, err) != 0)
+	if (add_settings(variants, run, beyond, err) != 0)
 		return NULL;
 	if (is_kernel(ab))
 		return json_new(JTEXT("cwd", best), JTEXT("kind", "kernel"));
@@ -917,7 +927,8 @@ static cJSON *
 make_plan(const struct harness_ab *ab, struct err *err)
 {
 	cJSON *variants = cJSON_CreateArray(), *design;
-	cJSON *workload = make_arms(ab, variants, err);
+	size_t beyond = 0;
+	cJSON *workload = make_arms(ab, variants, &beyond, err);
 	AUTO_BUF name = buf_new(COMMAND_MAX);
 
 	if (workload == NULL) {
@@ -931,7 +942,7 @@ make_plan(const struct harness_ab *ab, struct err *err)
 	/* The best of several looks better than it is. */
 	if (cJSON_GetArraySize(variants) > 2)
 		json_add_number(design, "confirm_blocks", FEW);
-	return json_new(
+	cJSON *plan = json_new(
 		JTEXT("schema", PLAN_SCHEMA), JTEXT("name", name.data),
 		JNODE("workload", workload), JNODE("metric", make_metric(ab)),
 		JNODE("variants", variants),
@@ -942,6 +953,16 @@ make_plan(const struct harness_ab *ab, struct err *err)
 				      : json_new(JTEXT("id", "here"),
 						 JTEXT("transport", "local")))),
 		JNODE("design", design));
+	if (beyond > 0) {
+		AUTO_TEXT note = xasprintf(
+			"left out: %zu more %s, as this bench has %d arms at "
+			"most",
+			beyond, ab->compare != NULL ? "trials" : "iterations",
+			MAX_ARMS);
+
+		json_add_string(plan, "note", note);
+	}
+	return plan;
 }
 
 static int

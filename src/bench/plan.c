@@ -587,6 +587,7 @@ static const struct json_field top_keys[] = {
 	{ "schema", JSON_AS_FIXED, REQUIRED, WORDS(PLAN_SCHEMA) },
 	KEY("name", TEXT, name, REQUIRED, .is_right = is_name,
 	    .what = NAME_WORDS),
+	KEY("note", TEXT, note),
 	KEY("seed", INTEGER, seed, RANGE(0, MAX_SEED)),
 	OBJECT("workload", workload_keys, check_workload, JSON_REQUIRED),
 	OBJECT("metric", metric_keys, check_metric, JSON_REQUIRED),

@@ -79,7 +79,7 @@ struct plan_pod {
 struct plan {
 	char *file;		      /* as given */
 	char sha256[SHA256_HEX_SIZE]; /* of its bytes */
-	char *name;
+	char *name, *note;	      /* note may be NULL */
 	uint64_t seed;
 	/* workload */
 	bool kernel; /* kind: one process times all arms; see bench/kernel.h */

@@ -341,14 +341,15 @@ usual_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 	double took = 0.0, n = 0.0, between = runs->plan->gap_s, n_between = 0;
 	/* One process makes a round of kernels. */
 	size_t step = runs->plan->kernel ? runs->n_arms : 1;
+	size_t end = pod == ANY ? runs->n : (pod + 1) * runs->per_pod;
 
-	for (size_t i = 0; i < runs->n; i++) {
+	for (size_t i = pod == ANY ? 0 : end - runs->per_pod; i < end; i++) {
 		const struct bench_run *run = &runs->v[i];
 		bool is_last = i % runs->per_pod + step >= runs->per_pod;
 		double next_s = is_last ? (double)NAN : run[step].t0_s;
 		double s = next_s - run->t0_s - run->up_s;
 
-		if ((pod != ANY && run->pod != pod) || isnan(run->up_s))
+		if (isnan(run->up_s))
 			continue;
 		if (!isnan(s)) {
 			s = fmin(s, runs->plan->gap_s + NOISE_MOST_BETWEEN_S);

@@ -214,6 +214,8 @@ bench_describe(struct buf *out, const struct plan *plan,
 		    plan_n_arms(plan), plan->blocks, plan->n_pods,
 		    plan->n_pods == 1 ? "" : "s", plan_n_runs(plan),
 		    (unsigned long long)plan->seed);
+	if (plan->note != NULL)
+		add_clean_line(out, "note", plan->note);
 	for (size_t pod = 0; pod < plan->n_pods; pod++) {
 		add_clean_line(out, "pod", plan->pods[pod].id);
 		for (size_t arm = 0; arm < plan->n_variants; arm++)

@@ -254,6 +254,7 @@ take_file(void *user, struct parsed_file *file)
 	} else if (file->score != NULL) {
 		return;
 	} else if (file->n_runs == 0 && path->named) {
+		input->n_empty++;
 		say_error("%s: %s", file->path,
 			  file->bytes == 0 ? "empty" : "no training run in it");
 	}
@@ -752,6 +753,20 @@ add_values(const struct builder *b, struct err *err)
 	return 0;
 }
 
+/* Nothing more where the reason was said of each path. */
+static int
+say_no_run(const struct board_input *input, struct err *err)
+{
+	enum err_code code = input->status != 0 ? ERR_IO : ERR_NODATA;
+
+	if (input->n_files == input->n_empty &&
+	    (input->n_files > 0 || input->status != 0))
+		return err_set(err, code, "%s", "");
+	return err_set(err, code,
+		       "no run found in the given paths (%zu log%s read)",
+		       input->n_files, input->n_files == 1 ? "" : "s");
+}
+
 static int
 build(const struct builder *b, struct err *err)
 {
@@ -765,10 +780,7 @@ build(const struct builder *b, struct err *err)
 	if (add_values(b, err) != 0)
 		return -1;
 	if (input->n_runs == 0 && input->scores.n == 0)
-		return err_set(
-			err, input->status != 0 ? ERR_IO : ERR_NODATA,
-			"no run found in the given paths (%zu log%s read)",
-			input->n_files, input->n_files == 1 ? "" : "s");
+		return say_no_run(input, err);
 	if (input->n_runs > 0 && choose_baseline(b, err) != 0)
 		return -1;
 	if (board->chosen_name != NULL && check_metric(board, err) != 0)

@@ -31,6 +31,7 @@ struct board_input {
 	double usd_per_hour;	   /* of all runs; 0: as conf has it */
 	size_t n_runs;		   /* read so far */
 	size_t n_files;		   /* logs read so far */
+	size_t n_empty;		   /* of them, that were said to be so */
 	size_t n_dropped;	   /* runs beyond what a board takes */
 	int status; /* exit status of the last that could not be read */
 };

@@ -629,7 +629,7 @@ cmd_main(int argc, char **argv)
 			status = run_line(&line, &err);
 	}
 	if (status < 0) {
-		if (err.code != ERR_PIPE)
+		if (err.code != ERR_PIPE && err.text[0] != '\0')
 			say_error("%s", err.text);
 		status = err_exit_status(err.code);
 	}

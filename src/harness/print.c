@@ -162,15 +162,6 @@ print_compare_head(struct page *page, const struct harness_compare *compare)
 
 	buf_append_str(&page->text, "HarnessGym comparison");
 	page_line(page, NULL);
-	buf_append_str(&page->text,
-		       compare->score_key != NULL && *compare->score_key != '\0'
-			       ? compare->score_key
-			       : FMT_ABSENT);
-	if (compare->command != NULL)
-		buf_appendf(&page->text, ", by %s", compare->command);
-	page_line(page, "score");
-	harness_add_compare_state(&page->text, compare);
-	page_line(page, "state");
 	facts_init(&facts);
 	harness_compare_facts(&facts, compare);
 	page_facts(page, &facts);

@@ -29,7 +29,8 @@
  *			while it was read
  *	G <path>			a file that is gone
  *	J <ctime> <sum> <ctime> <sum> <ctime> <sum> <run>/<name>
- *			a judge, as struct harness_judge has it; "-": no sum
+ *			a judge, as struct harness_judge has it; "-": no sum;
+ *			of a comparison <group>/<trial>/<name> that differs
  *	NONE		the directory holds no run and no comparison
  *	END		that was all
  */

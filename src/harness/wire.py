@@ -247,69 +247,111 @@ def template_at(template):
 	return changed_at(above) if is_folder(above) else 0
 
 
-# Whether python takes byte code for that source which is not made of it.
+# Whether python makes of each source what it takes from its byte code.
 LOAD = """import sys
 from importlib.machinery import SourceFileLoader
-path = sys.argv[1]
-loader = SourceFileLoader("x", path)
-if sys.implementation.cache_tag != sys.argv[2]:
+if sys.implementation.cache_tag != sys.argv[1]:
 	sys.exit(2)
-code = loader.source_to_code(loader.get_data(path), path)
-sys.exit(0 if loader.get_code("x") == code else 1)
+for path in sys.stdin.read().split("\\0"):
+	loader = SourceFileLoader("x", path)
+	try:
+		code = loader.source_to_code(loader.get_data(path), path)
+		print(int(loader.get_code("x") == code), flush=True)
+	except Exception:
+		print(0, flush=True)
 """
 
 
-def is_forged(source, code):
-	tag = os.path.basename(code)[:-4].split(".")[-2:]
-	level = "-" + "O" * int(tag[1][4:]) if re.match(r"opt-[12]$", tag[1]) \
-		else "-B"
-	tag = tag[1] if level == "-B" else tag[0]
+# Which of the byte code is another content's, in pairs (source, byte code) of
+# one kind; after one that ends python nobody asks any more.
+def forged_of(kind, pairs):
+	level = "-" + "O" * int(kind[1][4:]) \
+		if re.match(r"opt-[12]$", kind[1]) else "-B"
+	tag = kind[1] if level == "-B" else kind[0]
 	version = re.match(r"cpython-(\d)(\d+)$", tag)
 	python = shutil.which("python%s.%s" % version.groups()) \
 		if version else None
 	try:
 		done = subprocess.run([python or sys.executable, "-IBS", level,
-			"-c", LOAD, source, tag], stdin=subprocess.DEVNULL,
-			stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-			timeout=20).returncode
+			"-c", LOAD, tag], input="\0".join(source
+			for source, code in pairs), stdout=subprocess.PIPE,
+			stderr=subprocess.DEVNULL, timeout=60, text=True,
+			errors="surrogateescape")
 	except (OSError, subprocess.SubprocessError):
-		done = 1
-	if done != 2:
-		return done != 0
-	with open(code, "rb") as f:
-		return f.read(8)[4:5] == b"\1"
+		return [code for source, code in pairs]
+	if done.returncode != 2:
+		same = done.stdout.split()
+		return [code for i, (source, code) in enumerate(pairs)
+			if same[i:i + 1] != ["1"]]
+	found = []
+	for source, code in pairs:
+		try:
+			with open(code, "rb") as f:
+				if f.read(8)[4:5] == b"\1":
+					found.append(code)
+		except OSError:
+			found.append(code)
+	return found
 
 
 # Byte code in that folder of the workspace that python runs for a source of
-# another content.
+# another content; so is all beyond what anybody makes.
 def stale_of(work, below, names):
 	cache = os.path.join(work, below, "__pycache__")
+	asked, keys, found = {}, {}, []
 	for name in names_in(cache, lambda n: n.endswith(".pyc") and
-			below + n.split(".")[0] + ".py" in names)[:64]:
+			n.count(".") > 1 and
+			below + n.split(".")[0] + ".py" in names):
 		path = os.path.join(cache, name)
 		source = os.path.join(work, below, name.split(".")[0] + ".py")
 		if not os.path.isfile(path) or not is_file(source):
 			continue
-		key = key_of(os.stat(path)), key_of(os.stat(source))
-		if forged.get(path, (0,))[0] != key:
-			forged[path] = key, is_forged(source, path)
-		if forged[path][1]:
-			yield below + "__pycache__/" + name
+		found.append(path)
+		keys[path] = key_of(os.stat(path)), key_of(os.stat(source))
+		if forged.get(path, (0,))[0] != keys[path]:
+			kind = tuple(name[:-4].split(".")[-2:])
+			kind = kind if kind[1][:4] == "opt-" else ("", kind[1])
+			asked.setdefault(kind, []).append((source, path))
+	for kind, pairs in list(asked.items())[:16]:
+		for i in range(0, min(len(pairs), ENTRIES), 64):
+			part = pairs[i:i + 64]
+			bad = set(forged_of(kind, part))
+			for source, path in part:
+				forged[path] = keys[path], path in bad
+	for path in found:
+		if forged.get(path, (0, True)) != (keys[path], False):
+			yield below + "__pycache__/" + os.path.basename(path)
+
+
+# The files of the workspace that may have a say in what it measures.
+def deciders_of(work, template, command, found, imports):
+	found = list(found)
+	folders = {"", *(re.sub(r"[^/]*$", "", name) for name in found)}
+	for below in sorted(folders):
+		names = {*found, *(below + n + ".py" for n in imports)}
+		found += stale_of(work, below, names)
+		if template:
+			found += shadows_of(work, template, below, imports)
+	return found + list(starters_of(work, command))
+
+
+# Where a judge lies, one line each: what was told before is not said again.
+def say_judge(run, name, copies):
+	line = " ".join("%s %s" % (stamp(ns), text) for ns, text in copies)
+	line = "J %s %s/%s" % (line, run, name)
+	if told.get((run, name)) != line:
+		say(line)
+	told[run, name] = line
 
 
 def send_judges(root, run, work):
 	own = os.path.join(root, "runs", run)
 	template = os.path.join(own, "qualification", "workspace_template")
 	best = os.path.join(own, "checkpoints", "best")
-	try:
-		with open(os.path.join(own, "run_config.json")) as f:
-			command = json.load(f)["post_attempt_command"] or ""
-	except (OSError, ValueError, LookupError, TypeError):
-		command = ""
-	ns = template_at(template)
-	lines = [(TEMPLATE, "J %s %s 0.000 - 0.000 -" % (
-		stamp(ns), "-" if is_folder(template) else "none"))]
-	imports = set()
+	command = text_in(own + "/run_config.json", "post_attempt_command")
+	ns, imports = template_at(template), set()
+	say_judge(run, TEMPLATE, [(ns, "-" if is_folder(template) else "none"),
+		(0, "-"), (0, "-")])
 	if is_folder(template):
 		found, imports = judges_of(template, command)
 	else:
@@ -318,26 +360,53 @@ def send_judges(root, run, work):
 			# Without one it is known when they were written.
 			found = [n for n in judges_of(work, command)[0]
 				if n in command]
-	folders = {"", *(re.sub(r"[^/]*$", "", name) for name in found)}
-	for below in sorted(folders) if work else []:
-		names = {*found, *(below + n + ".py" for n in imports)}
-		found += stale_of(work, below, names)
-		if template:
-			found += shadows_of(work, template, below, imports)
-	found += starters_of(work, command) if work else []
+	if work:
+		found = deciders_of(work, template, command, found, imports)
 	for name in found:
-		line = []
-		for folder in template, best if is_folder(best) else None, work:
-			ns, text = copy_of(folder, name) if folder else (0, "-")
-			if folder == best:
-				ns = max(ns, changed_at(best))
-			line += [stamp(ns), text]
-		lines.append((name, "J " + " ".join(line)))
-	for name, line in lines:
-		line = "%s %s/%s" % (line, run, name)
-		if told.get((run, name)) != line:
-			say(line)
-		told[run, name] = line
+		copies = [copy_of(folder, name) if folder else (0, "-")
+			for folder in (template,
+				best if is_folder(best) else None, work)]
+		if is_folder(best):
+			copies[1] = max(copies[1][0], changed_at(best)), \
+				copies[1][1]
+		say_judge(run, name, copies)
+
+
+# The text below those keys of a JSON file; "" where there is none.
+def text_in(path, *keys):
+	try:
+		with open(path) as f:
+			node = json.load(f)
+		for key in keys:
+			node = node[key]
+	except (OSError, ValueError, LookupError, TypeError):
+		node = ""
+	return node if isinstance(node, str) else ""
+
+
+# The judges of trials that have ended, beside those of the task: as the
+# report names it, else as a run of a trial copied it.
+def send_trials(root, trials):
+	task = text_in(root + "/compare_report.json", "workspace_template")
+	copies = glob.glob(glob.escape(root) + "/*/trial_*/workspace/"
+		".harnessgym/runs/*/qualification/workspace_template")
+	for task in [task] * (task[:1] == "/" and is_folder(task)) + \
+			sorted(copies)[:1]:
+		for own in trials:
+			work = os.path.join(root, own, "workspace")
+			command = text_in(os.path.join(root, own, "trial.json"),
+				"post_result", "command")
+			if not command or not is_folder(work):
+				continue
+			run, trial = own.split("/")
+			for name in deciders_of(work, task, command,
+					*judges_of(task, command)):
+				own = trial + "/" + name
+				to = [copy_of(task, name), (0, "-"),
+					copy_of(work, name)]
+				if to[0][1] != to[2][1] or (run, own) in told:
+					say_judge(run, own, to)
+		return
 
 
 # Every file below, by its path there; what a run makes of itself is none.
@@ -468,10 +537,11 @@ def phases_of(root, runs):
 
 
 def send_compare(root, now):
-	paths = ["compare_report.json"]
+	paths, trials = ["compare_report.json"], []
 	for group in "plain", "harnessed":
 		for name in names_in(os.path.join(root, group)):
 			own = group + "/" + name
+			trials.append(own)
 			paths += [own + "/trial.json", own + "/post.stdout.txt",
 				own + "/post.stderr.txt"]
 			runs = own + "/workspace/.harnessgym/runs"
@@ -481,6 +551,7 @@ def send_compare(root, now):
 				paths += phases_of(root, runs)
 	for path in paths:
 		send(root, path, True, now)
+	send_trials(root, trials)
 
 
 def send_workspace(root, run, work, now):

@@ -101,9 +101,9 @@ ingest_log_free(struct ingest_log *log)
 {
 	list_remove(&log->link);
 	list_remove(&log->in_due);
+	tail_sleep(log);
 	spool_free(log->spool);
 	local_free(log->local);
-	run_reader_free(log->reader);
 	sink_release(&log->out);
 	run_release(&log->row);
 	buf_release(&log->inbox);

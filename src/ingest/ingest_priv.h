@@ -191,6 +191,8 @@ struct ingest_log {
 	/* sink.c */
 	struct store_tail *tail; /* NULL: nothing is stored */
 	struct model_log *log;	 /* NULL: no lines are kept */
+	bool is_reading;	 /* the model counts it, see tail_count */
+	bool has_row;		 /* without figures, see sink_blank */
 	unsigned int n_runs;	 /* begun so far */
 	unsigned int n_told;	 /* of them, whose status was looked at */
 	uint64_t slept_at;	 /* lines that the model had by then */
@@ -227,6 +229,8 @@ void tail_due(struct ingest_log *log);
 void tail_wake(struct ingest_log *log);
 /* Its reader goes; bytes that come wake it. */
 void tail_sleep(struct ingest_log *log);
+/* Tell the model when its backlog begins to be read, and when that is over. */
+void tail_count(struct ingest_log *log);
 /* The turn that it has, if any, is over. */
 void tail_wait(struct ingest_log *log);
 /* All that can be done for it now is done: read, told. */
@@ -259,6 +263,11 @@ void sink_tick(struct ingest_log *log);
 void sink_flush(struct ingest_log *log);
 /* Where it lies, and by what it is known again. */
 void sink_identify(struct ingest_log *log);
+/*
+ * A log that grows, or is new, and has told of no run yet has a row: the one
+ * that its first run takes.
+ */
+void sink_blank(struct ingest_log *log);
 /* We stop here: its last run is as if its log ended here. */
 void sink_finish(struct ingest_log *log);
 /* It is gone since then (wall clock), or is there again (0). */

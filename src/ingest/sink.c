@@ -209,8 +209,11 @@ static void
 sink_event(struct ingest_log *log, unsigned int run_index,
 	   const struct run_event *event)
 {
-	AUTO_TEXT what =
-		xasprintf("%s: %s", run_event_name(event->kind), event->text);
+	AUTO_TEXT at = run_has(event->step)
+			       ? xasprintf(" at step %.0f", event->step)
+			       : xstrdup("");
+	AUTO_TEXT what = xasprintf("%s%s: %s", run_event_name(event->kind), at,
+				   event->text);
 
 	if (is_news(log))
 		tell_of_run(log, run_index, severity_of(event->kind), what);
@@ -348,6 +351,33 @@ empty(struct ingest *ingest, struct outbox *out)
 	out->has_run = false;
 }
 
+void
+sink_blank(struct ingest_log *log)
+{
+	struct model *model = log->ingest->o.model;
+	size_t n = model->n_runs;
+	bool grows = log->pod == NULL || log->parsed > log->news ||
+		     log->fetched == 0;
+	bool live = log->end == UINT64_MAX && grows;
+	struct model_run *mr;
+
+	if (log->n_runs > 0 || log->log == NULL ||
+	    (!log->has_row &&
+	     (!live || fetch_behind(log) > 0 || n >= INGEST_POD_RUNS)))
+		return;
+	mr = model_run_get(model, log->model_pod, log->name,
+			   sink_run_key(log->gen, 0));
+	/* The database knows it already. */
+	if (model->n_runs == n && !mr->blank)
+		return;
+	log->has_row = true;
+	mr->log = log->log;
+	model_run_blank(model, mr, log->out.n_lines,
+			log->last_wall_ms != 0 ? log->last_wall_ms
+					       : ingest_wall_ms(log->ingest),
+			live);
+}
+
 /* The offsets, and the last run as the reader has it now. */
 static void
 move_on(struct ingest_log *log)
@@ -368,6 +398,8 @@ move_on(struct ingest_log *log)
 			update_model(log, &out->now, false);
 		note_status(log, &out->now, news);
 	}
+	sink_blank(log);
+	tail_count(log);
 	if (tail_is_replay(log) || log->tail == NULL)
 		return;
 	/* The offset is to be written even when no sample was. */
@@ -497,6 +529,7 @@ sink_finish(struct ingest_log *log)
 	if (tail_is_replay(log) && log->tail != NULL && log->n_runs > 0)
 		sink_flush(log);
 	end_run(log);
+	sink_blank(log);
 	if (log->tail != NULL)
 		sink_identify(log);
 }

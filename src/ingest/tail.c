@@ -298,7 +298,24 @@ tail_wake(struct ingest_log *log)
 		store_tail_begin(log->tail);
 	if (log->spool != NULL)
 		fetch_check_spool(log);
+	tail_count(log);
+	sink_blank(log);
 	tail_due(log);
+}
+
+void
+tail_count(struct ingest_log *log)
+{
+	struct model *model = log->ingest->o.model;
+	bool is_reading = log->reader != NULL && log->parsed < log->news;
+
+	if (is_reading == log->is_reading)
+		return;
+	log->is_reading = is_reading;
+	*(is_reading ? &model->n_reading : &model->n_read) += 1;
+	if (model->n_read == model->n_reading)
+		model->n_read = model->n_reading = 0;
+	model_note_change(model, MODEL_LOGS);
 }
 
 void
@@ -307,6 +324,7 @@ tail_sleep(struct ingest_log *log)
 	run_reader_free(log->reader);
 	log->reader = NULL;
 	log->parsed = 0;
+	tail_count(log);
 }
 
 void

@@ -472,6 +472,8 @@ check_run(struct round *round, const struct model_run *mr)
 {
 	const struct alert alert = { .pod = mr->pod, .mr = mr };
 
+	if (mr->blank)
+		return;
 	check_status(round, &alert);
 	check_stall(round, &alert);
 	if (round->track != NULL)

@@ -192,9 +192,10 @@ model_log_cut_run(const struct model *model, const struct model_log *log)
 
 		if (mr->log != log)
 			continue;
-		return !mr->past && (mr->run.status == RUN_RUNNING ||
-				     mr->run.status == RUN_TRUNCATED ||
-				     mr->run.status == RUN_UNKNOWN)
+		return !mr->past && !mr->blank &&
+				       (mr->run.status == RUN_RUNNING ||
+					mr->run.status == RUN_TRUNCATED ||
+					mr->run.status == RUN_UNKNOWN)
 			       ? mr
 			       : NULL;
 	}
@@ -562,6 +563,18 @@ model_run_update(struct model *model, struct model_run *mr,
 		run_release(&mr->run);
 		run_copy(&mr->run, run);
 	}
+	mr->blank = false;
+	model_note_change(model, MODEL_RUNS);
+}
+
+void
+model_run_blank(struct model *model, struct model_run *mr, uint64_t lines,
+		int64_t wall_ms, bool live)
+{
+	mr->blank = true;
+	mr->run.lines = lines;
+	mr->last_byte_wall_ms = wall_ms;
+	mr->live = live;
 	model_note_change(model, MODEL_RUNS);
 }
 
@@ -809,7 +822,7 @@ model_run_cost(const struct model *model, const struct model_run *mr)
 {
 	double hours = model_paid_hours(&mr->run);
 
-	if (mr->pod >= model->n_pods)
+	if (mr->pod >= model->n_pods || mr->blank)
 		return RUN_ABSENT;
 	/* A log that was read late tells nothing of when its run ended. */
 	if (mr->live || (!mr->past && !run_has(hours)))

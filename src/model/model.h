@@ -93,8 +93,9 @@ struct model_run {
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read */
 	uint32_t gaps[MODEL_GAP_BUCKETS]; /* between reads; powers of two ms */
 	uint32_t n_gaps;
-	bool live; /* its file still grows, as far as we know */
-	bool past; /* was over before we began: no news to anybody */
+	bool live;  /* its file still grows, as far as we know */
+	bool past;  /* was over before we began: no news to anybody */
+	bool blank; /* its log has told of no run yet: it has no figures */
 	enum model_history history;
 	uint64_t stored_line;  /* series hold all of its log up to there */
 	uint64_t wanted;       /* by the fetcher: when it was looked at last */
@@ -184,6 +185,7 @@ struct model {
 	struct model_bench *benches;	    /* newest first, plans last */
 	size_t n_benches;
 	struct model_fetch fetch;
+	size_t n_reading, n_read; /* logs with a backlog; read so far */
 	bool is_shared; /* another process follows; this one reads with it */
 	struct model_noise *noise; /* the newest of a pod first */
 	size_t n_noise;
@@ -237,6 +239,12 @@ struct model_run *model_run_get(struct model *model, size_t pod,
 /* Take over what its log says now (deep copy). */
 void model_run_update(struct model *model, struct model_run *mr,
 		      const struct run *run);
+/*
+ * Its log, which is followed or (not live) was, has so many lines and has told
+ * of no run: a row without figures, until model_run_update.
+ */
+void model_run_blank(struct model *model, struct model_run *mr, uint64_t lines,
+		     int64_t wall_ms, bool live);
 void model_run_sample(struct model *model, struct model_run *mr,
 		      const struct sample *sample);
 /*

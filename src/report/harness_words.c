@@ -887,6 +887,18 @@ harness_compare_facts(struct facts *facts,
 {
 	AUTO_BUF text = buf_new(TEXT_BYTES);
 
+	buf_append_str(&text,
+		       compare->score_key != NULL && *compare->score_key != '\0'
+			       ? compare->score_key
+			       : FMT_ABSENT);
+	if (compare->command != NULL)
+		buf_appendf(&text, ", by %s", compare->command);
+	facts_text(facts, "score", FACT_PLAIN, "%s", text.data);
+	buf_clear(&text);
+	harness_add_compare_state(&text, compare);
+	facts_text(facts, "state",
+		   compare->process == HARNESS_NO ? FACT_WARN : FACT_PLAIN,
+		   "%s", text.data);
 	array_each (group, compare->groups, compare->n_groups) {
 		buf_clear(&text);
 		add_group(&text, group);

@@ -115,8 +115,26 @@ def bench_as_they_are():
                           [join(paths, whole, shape)])
 
 
+SHAPES = (
+    ("in turns", "epoch 1 step %d loss %.4f lr 0.1\n"
+                 "step %d val_loss %.4f acc 0.5\n"),
+    ("of two ranks", "[rank0]: step %d loss %.4f\n"
+                     "[rank1]: step %d loss %.4f\n"),
+    ("in bars", "\rfit:  7%%|#  | %d/9999999 [01:00<10:12, 4.4it/s, loss=%.3f]"
+                "\rfit:  7%%|#  | %d/9999999 [01:00<10:12, 4.4it/s, loss=%.3f]"),
+)
+
+
 def bench_unknown():
     """Rows that no rule knows, read by what they are."""
+    for what, shape in SHAPES:
+        with tempfile.TemporaryDirectory(prefix="hgym-bench-") as folder:
+            path = os.path.join(folder, "unknown.log")
+            with open(path, "w", encoding="ascii") as out:
+                for n in range(1, int(MB * 1e6 / 2 / len(shape))):
+                    loss = 9 - n % 997 / 1e3
+                    out.write(shape % (2 * n, loss, 2 * n + 1, loss))
+            compare_seven("Rows that no rule knows, " + what, [path], "loss")
     with tempfile.TemporaryDirectory(prefix="hgym-bench-") as folder:
         path = os.path.join(folder, "unknown.log")
         with open(path, "w", encoding="ascii") as out:

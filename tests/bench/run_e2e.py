@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import xml.dom.minidom
 
 TUI = os.environ["HGYM_TUI"]
@@ -33,14 +34,15 @@ class Rig:
         self.dir = tempfile.mkdtemp(prefix="hgym-bench-")
         self.env = home_env(self.dir)
         self.pods = []
-        for folder in ("locks", "work"):
-            os.mkdir(os.path.join(self.dir, folder))
+        os.mkdir(os.path.join(self.dir, "work"))
         shutil.copy(WORK, os.path.join(self.dir, "work", "workload.sh"))
 
-    def pod(self, name, **more):
-        pod = {"id": name, "transport": "local",
-               "root": os.path.join(self.dir, "root-" + name),
-               "lock_dir": os.path.join(self.dir, "locks")}
+    def pod(self, name, alone=False, **more):
+        """A pod, or one with locks of its own: it runs beside others."""
+        locks = os.path.join(self.dir, "locks" + alone * ("-" + name))
+        os.makedirs(locks, exist_ok=True)
+        pod = {"id": name, "transport": "local", "lock_dir": locks,
+               "root": os.path.join(self.dir, "root-" + name)}
         pod.update(more)
         return pod
 
@@ -71,11 +73,16 @@ class Rig:
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               timeout=PATIENCE_S, **more)
 
-    def start(self, path):
-        return subprocess.Popen([TUI, "bench", "run", "--yes", path],
+    def start(self, path, *words):
+        return subprocess.Popen([TUI, "bench", "run", "--yes", *words, path],
                                 env=self.env, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE)
+
+    def run_all(self, *paths):
+        """Benches side by side: their pods share nothing."""
+        children = [self.start(path, "--json") for path in paths]
+        return [ended(child) for child in children]
 
     def folder(self, name):
         return glob.glob(os.path.join(self.dir, "state", "hgym-tui",
@@ -98,19 +105,26 @@ class Rig:
                 found.append(pid)
         return found
 
-    def clean(self, name):
+    def clean(self, *names):
         """bench clean, then nothing is left on the pods."""
-        done = self.tui("bench", "clean", name)
-        ok(done.returncode == 0, "bench clean", done.stderr.decode())
+        for name in names:
+            done = self.tui("bench", "clean", name)
+            ok(done.returncode == 0, "bench clean", done.stderr.decode())
         left = glob.glob(os.path.join(self.dir, "root-*"))
         ok(not left, "no folder is left on the pods", left)
-        locks = os.listdir(os.path.join(self.dir, "locks"))
+        locks = glob.glob(os.path.join(self.dir, "locks*", "*"))
         ok(not locks, "no lock is left", locks)
         wait_for(lambda: not self.processes())
         ok(not self.processes(), "no process is left", self.processes())
 
     def close(self):
         shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def ended(child):
+    """What became of a program that was started, at its end."""
+    out, err = child.communicate(timeout=PATIENCE_S)
+    return subprocess.CompletedProcess(child.args, child.returncode, out, err)
 
 
 def wait_for(check, patience=PATIENCE_S):
@@ -664,20 +678,57 @@ def over_ssh(rig):
         sshd_do("stop", sshd)
 
 
-def run_tests(tests, tools=("flock", "setsid")):
-    """Those named on the command line, else all, each on pods of its own."""
-    if not all(map(shutil.which, tools)) or not os.path.isdir("/proc/self"):
-        return skip_all("no %s or /proc here" % ", ".join(tools))
-    only = sys.argv[1:]
-    for test in tests:
-        if only and test.__name__ not in only:
-            continue
-        note(test.__name__)
+def begin_test(test):
+    """A test in a process of its own: its pid, the file of its checks, and
+    when it began."""
+    told = tempfile.TemporaryFile("w+")
+    pid = os.fork()
+    if pid:
+        return pid, told, time.monotonic()
+    status = 1
+    try:
+        os.dup2(told.fileno(), 1)
         rig = Rig()
         try:
             test(rig)
         finally:
             rig.close()
+        status = 0
+    except Exception:
+        traceback.print_exc(file=sys.stdout)
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
+
+
+def tell_test(test, told, began, status):
+    """The checks of a test that is over, among those of all."""
+    note("%s: %.0f s" % (test.__name__, time.monotonic() - began))
+    told.seek(0)
+    for line in told.read().splitlines():
+        check = re.match(r"(not )?ok \d+ - (.*)", line)
+        if check:
+            ok(not check[1], check[2])
+        else:
+            note(line.removeprefix("# "))
+    if status != 0:
+        ok(False, test.__name__ + " comes to its end", status)
+
+
+def run_tests(tests, tools=("flock", "setsid")):
+    """Those named on the command line, else all, each on pods of its own, two
+    at a time: they mostly wait."""
+    if not all(map(shutil.which, tools)) or not os.path.isdir("/proc/self"):
+        return skip_all("no %s or /proc here" % ", ".join(tools))
+    only, running = sys.argv[1:], {}
+    left = [test for test in tests if not only or test.__name__ in only]
+    while left or running:
+        while left and len(running) < 2:
+            test = left.pop(0)
+            pid, *told = begin_test(test)
+            running[pid] = (test, *told)
+        pid, status = os.wait()
+        tell_test(*running.pop(pid), status)
     return finish()
 
 

@@ -487,7 +487,7 @@ def test_metric():
 def test_wrong():
     cases = (
         (["/nowhere.log"], 1, "cannot open /nowhere.log"),
-        ([write("empty.log", "")], 5, "no run"),
+        ([write("empty.log", "")], 5, "empty.log: empty"),
         ([write("bad.csv", "a,b\n1,2\n")], 1, "no column is named"),
         ([write("bad2.csv", "seed,final_bpb\n1,x\n")], 1,
          "bad2.csv:2: final_bpb: not a number"),

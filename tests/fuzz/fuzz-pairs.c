@@ -116,7 +116,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		char *copy = malloc(text.len + 1);
 		struct templates_line line = { .text = { copy, text.len },
 					       .line = ++target.lines,
-					       .rank = -1 };
+					       .rank = -1,
+					       .plain = true };
 
 		MUST(copy != NULL);
 		memcpy(copy, text.p, text.len);
@@ -128,7 +129,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_shape(shape, line.text);
 		else
 			shape = row_shape_new(line.text);
-		(void)templates_take(templates, &line);
+		if (templates_take_like(templates, &line) == LIKE_NONE)
+			(void)templates_take(templates, &line);
 		free(copy);
 	}
 	templates_finish(templates);

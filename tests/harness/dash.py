@@ -23,7 +23,6 @@ from vt import Program  # noqa: E402
 from wait import until  # noqa: E402
 
 GEN = os.path.join(BUILD, "tests/tools/harness-gen")
-LIMIT_S = 60
 
 
 def start(args, folder):
@@ -33,7 +32,7 @@ def start(args, folder):
 def leave(program):
     """The exit status."""
     program.send("Q")
-    status = program.end(LIMIT_S)
+    status = program.end()
     program.close()
     return status
 
@@ -92,8 +91,7 @@ def test_traffic(folder):
                             "run", "--workspace", work])
     its = os.path.join(work, ".harnessgym/runs/liar/iterations")
     try:
-        ok(until(lambda: os.path.exists(its + "/7/attempt.prompt.txt"),
-                 LIMIT_S), "a run is in its 7th iteration")
+        ok(until(lambda: os.path.exists(its + "/7/attempt.prompt.txt")), "a run is in its 7th iteration")
         for n in range(1, 7):
             with open("%s/%d/attempt.stdout.txt" % (its, n), "a",
                       encoding="utf-8") as out:
@@ -114,15 +112,14 @@ def test_traffic(folder):
         screen = start(["--config", config, "--db",
                         os.path.join(folder, "db2")], folder)
         screen.send("8")
-        ok(screen.wait_for("running, attempt 7", LIMIT_S), "it is followed")
+        ok(screen.wait_for("running, attempt 7"), "it is followed")
         # Once the logs are here; a busy machine may need long for them.
         used = []
-        until(lambda: used.append(meter.over(20) * 3) or used[-1] < 10000,
-              4 * LIMIT_S)
+        until(lambda: used.append(meter.over(20) * 3) or used[-1] < 10000)
         ok(used[-1] < 10000, "quiet, it costs less than 10 kB a minute", used)
         run.kill()
         run.wait()
-        ok(screen.wait_for("stale, attempt 7", LIMIT_S),
+        ok(screen.wait_for("stale, attempt 7"),
            "and its end is seen")
         ok(leave(screen) == 0, "and left")
     finally:
@@ -132,15 +129,32 @@ def test_traffic(folder):
     return used[-1]
 
 
+def test_chosen(work, config, folder):
+    """An iteration that a person chose stays, whatever the run does."""
+    shutil.rmtree(work)
+    subprocess.run([GEN, work, "20"], check=True)
+    screen = start(["--config", config, "--db", os.path.join(folder, "db1")],
+                   folder)
+    ok(screen.wait_for("Harness"), "a run in its second iteration")
+    screen.send("8")
+    ok(screen.wait_for("cases of iteration 2"), "shows the cases of that")
+    screen.send("\rk")
+    ok(screen.wait_for("cases of iteration 1"), "the first is chosen")
+    subprocess.run([GEN, work], check=True)
+    ok(screen.wait_for(("tooling_built", "cases of iteration 1")),
+       "and stays to the run's end")
+    ok(leave(screen) == 0, "and left")
+
+
 def main():
     folder = tempfile.mkdtemp()
     work = os.path.join(folder, "work")
     try:
         subprocess.run([GEN, work], check=True)
         screen = start([work], folder)
-        ok(screen.wait_for("Harness", LIMIT_S), "a named directory opens")
+        ok(screen.wait_for("Harness"), "a named directory opens")
         screen.send("8")
-        ok(screen.wait_for("best VERIFIED", LIMIT_S), "its run is shown")
+        ok(screen.wait_for("best VERIFIED"), "its run is shown")
         ok(leave(screen) == 0, "and left")
 
         # Named before the run begins: it is waited for.
@@ -149,10 +163,10 @@ def main():
                   encoding="utf-8") as out:
             out.write("Make it faster.\n")
         screen = start([os.path.join(folder, "task")], folder)
-        ok(screen.wait_for("Harness", LIMIT_S), "a task's folder opens")
+        ok(screen.wait_for("Harness"), "a task's folder opens")
         screen.send("8")
         subprocess.run([GEN, os.path.join(folder, "task")], check=True)
-        ok(screen.wait_for("tooling_built", LIMIT_S), "and shows its run")
+        ok(screen.wait_for("tooling_built"), "and shows its run")
         ok(leave(screen) == 0, "and is left")
 
         shutil.rmtree(work)
@@ -164,15 +178,16 @@ def main():
                  "logs": [folder + "/*.log"], "harnessgym": [work]}]}, out)
         screen = start(["--config", config, "--db",
                         os.path.join(folder, "db")], folder)
-        ok(screen.wait_for("Harness", LIMIT_S), "the dashboard of a pod opens")
+        ok(screen.wait_for("Harness"), "the dashboard of a pod opens")
         screen.send("8")
-        ok(screen.wait_for("rmsnorm-h100", LIMIT_S), "its run is there")
+        ok(screen.wait_for("rmsnorm-h100"), "its run is there")
         subprocess.run([GEN, work], check=True)
-        ok(screen.wait_for("tooling_built", LIMIT_S),
+        ok(screen.wait_for("tooling_built"),
            "and is followed to its end")
-        ok(screen.wait_for("cases of iteration 3", LIMIT_S),
+        ok(screen.wait_for("cases of iteration 3"),
            "to the cases of its best, which nobody chose")
         ok(leave(screen) == 0, "and left")
+        test_chosen(work, config, folder)
         print("# bytes a minute:", test_traffic(folder))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -4,6 +4,7 @@
 run is looked at, 1.5 is not a verified score."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,7 @@ BEST = {
           "judge moved", "printed over", "output piped",
           "prompt again", "score of another task", "judge compiled",
           "judge compiled with its date", "judge compiled with its hash",
+          "judge compiled among many",
           "module a package of bytes", "python customized",
           "module hidden among many", "module beside the judge",
           "expected changed",
@@ -95,6 +97,7 @@ SAYS = {
                      "printed 110",
     "judge compiled with its date": "judge changed: __pycache__/reference.",
     "judge compiled with its hash": "judge changed: __pycache__/reference.",
+    "judge compiled among many": "judge changed: __pycache__/reference.",
     "module a package of bytes": "judge changed: reference/__init__.pyc",
     "python customized": "judge changed: sitecustomize.py",
     "module hidden among many": "judge changed: json.py",
@@ -108,7 +111,7 @@ SAYS = {
                          "neither counts",
     "on another device": "device is NVIDIA H100, of the baseline cpu",
     "in another mode": "mode is dev, of the baseline final",
-    "longer than it ran": "60 s of work in a command of 0.1 s",
+    "longer than it ran": "60 s of work in a command of ",
     "total of others": "INVALID 1.5 (its cases come to 110)",
     "checkpoint dropped": "the checkpoint of iteration 2 has no files",
     "score in quotes": "it printed no finite number",
@@ -150,10 +153,11 @@ def lie(case):
     name, folder = case
     wrong, seen = [], []
     acts = [key for key, act in liar.LIES[name].items() if callable(act)]
+    first = acts[0] if acts and all(act.endswith(" 2") for act in acts) else ""
 
     def look(moment, run):
         # Until somebody lies it is as the honest one.
-        if run.n < 2 and acts and all(act.endswith(" 2") for act in acts):
+        if first and not seen and moment != first:
             return
         text = told(run.work, "--json")
         seen.append(moment)
@@ -163,14 +167,48 @@ def lie(case):
             wrong.append(moment)
     try:
         liar.play(folder, name, look)
+        if first and first not in seen:
+            wrong.append("nobody lied")
         return wrong, seen, told(folder, "--json"), told(folder)
     except Exception as error:  # told as the check's own failure
         return ["%r" % error], seen, "", ""
 
 
+def lie_printed(names, folder):
+    """Those who only print, in one run: an iteration each."""
+    wrong = {}
+
+    def look(moment, run):
+        phase, n = moment.split()
+        if phase in ("printed", "build", "end") and run.n > 1:
+            text = told(run.work, "--json")
+            if believed(text) or phase != "end" and json.loads(text)[
+                    "run_state"] == "finished":
+                wrong.setdefault(names[int(n) - 2], []).append((moment, text))
+    liar.play_printed(folder, names, look)
+    return wrong, told(folder, "--json"), told(folder)
+
+
+def judge_printed(names, folder, config, outcome):
+    wrong, text, page = outcome
+    run = json.loads(text)
+    ok(run["best_verified"]["score"] == 130, "the best of all is true", text)
+    ok(told_of_pod(folder, config) == still(text), "and on a pod")
+    ok("passed with 1.5" not in page, "nor what was restored of it", page)
+    for n, name in enumerate(names, 2):
+        its = run["iterations"][n - 1]
+        says = SAYS.get(name, "").replace("iteration 2:", "iteration %d:" % n)
+        said = "%s %s" % (json.dumps(its), run["contradictions"]) + "".join(
+            line for line in page.splitlines()
+            if re.match(r"\W*%d " % n, line))
+        ok(name not in wrong and its["score_verified"] is None and
+           name in BEST[130], "%s: not believed" % name, wrong.get(name, its))
+        ok(says in said, "and it is said", (says, said))
+
+
 def judge(name, folder, config, outcome):
     wrong, seen, text, page = outcome
-    if not ok(not wrong and len(seen) >= 5, "%s: not believed" % name,
+    if not ok(not wrong and seen, "%s: not believed" % name,
               (wrong, text)):
         return
     ok("passed with 1.5" not in page, "nor what was restored of it", page)
@@ -221,12 +259,19 @@ def main():
     with open(config, "w", encoding="utf-8") as out:
         json.dump({"schema": "hgym-tui.config/1", "pods": [
             {"name": "here", "transport": "local"}]}, out)
+    printed = [] if sys.argv[1:] else list(filter(liar.is_printed, liar.LIES))
     cases = [(name, os.path.join(folder, name.replace(" ", "-")))
-             for name in sys.argv[1:] or liar.LIES]
+             for name in sys.argv[1:] or liar.LIES if name not in printed]
     try:
-        with ThreadPoolExecutor(8) as pool:
+        # Most of the time of each is HarnessGym's own.
+        with ThreadPoolExecutor(16) as pool:
+            shared = [(printed[i::3], os.path.join(folder, "printed-%d" % i))
+                      for i in range(3) if printed]
+            told_by = [pool.submit(lie_printed, *one) for one in shared]
             for (name, path), outcome in zip(cases, pool.map(lie, cases)):
                 judge(name, path, config, outcome)
+            for one, outcome in zip(shared, told_by):
+                judge_printed(*one, config, outcome.result())
         if not sys.argv[1:]:
             test_copies(folder)
     finally:

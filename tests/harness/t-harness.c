@@ -226,6 +226,190 @@ test_doubt(void)
 	done();
 }
 
+/* The doubt that iteration 1 is under; NULL: it is verified. */
+static const char *
+doubt_of(const char *key, const char *base, const char *own, double seconds)
+{
+	AUTO_TEXT config = xasprintf(
+		"{\"post_attempt_score_key\": \"%s\", \"higher_is_better\": "
+		"false, \"post_attempt_command\": \"v\"}",
+		key);
+	AUTO_JSON printed = json_parse(str_from(own), JSON_BARE_TEXT, NULL);
+	AUTO_TEXT result = xasprintf(
+		"{\"phases\": {\"attempt\": {}}, \"post_attempt\": {"
+		"\"status\": \"completed\", \"duration_seconds\": %g, "
+		"\"score\": %g}}",
+		seconds, json_get_number(printed, key, (double)NAN));
+	static char why[300];
+
+	put(R "run_config.json", config);
+	put(R "summary.json",
+	    "{\"baseline_post_attempt\": {\"status\": \"completed\"}}");
+	put(I1 "result.json", result);
+	put(R "baseline/baseline.stdout.txt", base);
+	put(I1 "post_attempt.stdout.txt", own);
+	look(NOW_MS);
+	const struct harness_iteration *it = &run->iterations[0];
+	print_into(why, "%s",
+		   it->post.doubt != NULL	? it->post.doubt
+		   : it->verified_score.present ? ""
+						: "not verified");
+	done();
+	return why;
+}
+
+#define CASES(a, b)                                                            \
+	"\"cases\": [{\"name\": \"a\", \"us\": " a "}, "                       \
+	"{\"name\": \"b\", \"us\": " b "}]}"
+
+/* What verifiers print that are as honest as can be. */
+static const struct {
+	const char *what, *key, *base, *own;
+	double seconds;
+} honest[] = {
+	{ "only a score", "us", "{\"us\": 100}", "{\"us\": 90}", 2 },
+	{ "keys in another order", "us",
+	  "{\"us\": 100, \"device\": \"cpu\", \"n\": 3}",
+	  "{\"n\": 3, \"device\": \"cpu\", \"us\": 90}", 2 },
+	{ "a key that is there at times", "us",
+	  "{\"us\": 100, \"device\": \"cpu\", \"n\": 3, \"warning\": "
+	  "\"first call was slow\"}",
+	  "{\"us\": 90, \"device\": \"cpu\", \"n\": 3}", 2 },
+	{ "a key of a case that is there at times", "us",
+	  "{\"us\": 3, \"cases\": [{\"name\": \"a\", \"us\": 3, \"n\": "
+	  "1, \"retried\": true}]}",
+	  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 2, \"n\": "
+	  "1}]}",
+	  2 },
+	{ "cases in another order", "us", "{\"us\": 3, " CASES("1", "2"),
+	  "{\"us\": 2.5, \"cases\": [{\"name\": \"b\", \"us\": 1.5}, "
+	  "{\"name\": \"a\", \"us\": 1}]}",
+	  2 },
+	{ "cases without names", "us",
+	  "{\"us\": 3, \"cases\": [{\"us\": 1}, {\"us\": 2}]}",
+	  "{\"us\": 2, \"cases\": [{\"us\": 1}, {\"us\": 1}]}", 2 },
+	{ "cases named by numbers", "us",
+	  "{\"us\": 3, \"cases\": [{\"name\": 1, \"us\": 1}, "
+	  "{\"name\": 2, \"us\": 2}]}",
+	  "{\"us\": 2, \"cases\": [{\"name\": 1, \"us\": 1}, "
+	  "{\"name\": 2, \"us\": 1}]}",
+	  2 },
+	{ "a case measured again", "us", "{\"us\": 3, " CASES("1", "2"),
+	  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 4}, "
+	  "{\"name\": \"a\", \"us\": 1}, {\"name\": \"b\", "
+	  "\"us\": 1}]}",
+	  2 },
+	{ "the score is its second case, the largest at first", "us",
+	  "{\"us\": 2, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.5"),
+	  2 },
+	{ "a mean that was the median too", "us",
+	  "{\"us\": 2, \"cases\": [{\"us\": 1}, {\"us\": 2}, "
+	  "{\"us\": 3}]}",
+	  "{\"us\": 1, \"cases\": [{\"us\": 1}, {\"us\": 0.5}, "
+	  "{\"us\": 3}]}",
+	  2 },
+	{ "a weighted mean of equal cases", "us",
+	  "{\"us\": 1, " CASES("1", "1"), "{\"us\": 1.4, " CASES("1", "1.5"),
+	  2 },
+	{ "a sum in whole numbers", "us", "{\"us\": 3, " CASES("1", "2"),
+	  "{\"us\": 2, " CASES("1.2", "1.3"), 2 },
+	{ "a geometric mean without a zero", "us",
+	  "{\"us\": 2, " CASES("1", "4"), "{\"us\": 4, " CASES("0", "4"), 2 },
+	{ "a part that was not measured", "us", "{\"us\": 3, " CASES("1", "2"),
+	  "{\"us\": 2, " CASES("null", "2"), 2 },
+	{ "seconds in whole ones", "us", "{\"us\": 3, \"elapsed_seconds\": 2}",
+	  "{\"us\": 2, \"elapsed_seconds\": 3}", 2.4 },
+	{ "seconds below a clock's", "us",
+	  "{\"us\": 3, \"elapsed_seconds\": 0}",
+	  "{\"us\": 2, \"elapsed_seconds\": -0.0}", 0.1 },
+	{ "another GPU of the same", "us",
+	  "{\"us\": 3, \"device\": \"cuda:0\"}",
+	  "{\"us\": 2, \"device\": \"cuda:1\"}", 2 },
+	{ "noise of 5 % over the baseline", "us",
+	  "{\"us\": 100, " CASES("50", "50"),
+	  "{\"us\": 105, " CASES("52.4", "52.6"), 2 },
+	{ "a status that is a truth", "us", "{\"us\": 3, \"status\": true}",
+	  "{\"us\": 2, \"status\": true}", 2 },
+	{ "a status in other words", "us",
+	  "{\"us\": 3, \"status\": \"completed\"}",
+	  "{\"us\": 2, \"status\": \"valid\"}", 2 },
+	{ "an error that is none", "us", "{\"us\": 3, \"error\": null}",
+	  "{\"us\": 2, \"error\": \"\"}", 2 },
+	{ "a loss below 0", "neg_log", "{\"neg_log\": -3}", "{\"neg_log\": -4}",
+	  2 },
+	{ "printed over many lines", "us", "{\n  \"us\": 3\n}\n",
+	  "{\n  \"us\": 2,\n  \"more\": [\n  ]\n}\n", 2 },
+};
+
+static void
+test_honest(void)
+{
+	array_each (shape, honest, LENGTH(honest))
+		is_str(doubt_of(shape->key, shape->base, shape->own,
+				shape->seconds),
+		       "", shape->what);
+}
+
+/* And what none prints. */
+static void
+test_lies(void)
+{
+	static const struct {
+		const char *base, *own, *doubt;
+	} lies[] = {
+		{ "{\"us\": 3, " CASES("1", "2"),
+		  "{\"us\": 0.5, " CASES("1", "0.9"), "its cases come to 1.9" },
+		{ "{\"us\": 1, " CASES("1", "1"),
+		  "{\"us\": 0.5, " CASES("1", "0.9"),
+		  "its cases come to 0.95" },
+		{ "{\"us\": 2, " CASES("1", "2"),
+		  "{\"us\": 0.5, " CASES("1", "0.9"), "its cases come to 1" },
+		{ "{\"us\": 3, \"x\": 1, \"y\": 1, \"z\": 1}", "{\"us\": 2}",
+		  "without \"x\" of the baseline" },
+		{ "{\"us\": 3, \"device\": \"cpu\", \"y\": 1, \"z\": 1}",
+		  "{\"us\": 2, \"y\": 1, \"z\": 1}",
+		  "without \"device\" of the baseline" },
+		{ "{\"us\": 3, \"device\": \"cuda:0\"}",
+		  "{\"us\": 2, \"device\": \"cpu\"}",
+		  "device is cpu, of the baseline cuda:0" },
+		{ "{\"us\": 3}", "{\"us\": 2, \"passed\": false}",
+		  "not verified" },
+		{ "{\"us\": 3}", "{\"us\": 2, \"error\": \"wrong result\"}",
+		  "not verified" },
+		{ "{\"us\": 3}", "{\"us\": 2, \"verified\": false}",
+		  "not verified" },
+		{ "{\"us\": 3, " CASES("1", "2"),
+		  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 1}, "
+		  "{\"name\": \"b\", \"us\": 1, \"status\": \"failed\"}]}",
+		  "not verified" },
+		{ "{\"us\": 3, " CASES("1", "2"),
+		  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 1}, "
+		  "{\"name\": \"a\", \"us\": 1}]}",
+		  "without \"b\" of the baseline" },
+		{ "{\"us\": 3, " CASES("1", "2"),
+		  "{\"us\": 0.2, \"cases\": [{\"name\": \"a\"}, "
+		  "{\"name\": \"b\"}]}",
+		  "without \"us\" of the baseline" },
+		{ "{\"us\": 3, " CASES("1", "2"), "{\"us\": 0.2, \"cases\": 2}",
+		  "0 of the baseline's 2 cases" },
+		{ "{\"us\": 3, \"tolerance\": 0.01}",
+		  "{\"us\": 2, \"tolerance\": 1}",
+		  "tolerance is not the baseline's" },
+		{ "{\"us\": 3, \"cases\": [{\"name\": \"a\", \"us\": 3, "
+		  "\"shape\": [4096, 1024]}]}",
+		  "{\"us\": 1, \"cases\": [{\"name\": \"a\", \"us\": 1, "
+		  "\"shape\": [16, 1024]}]}",
+		  "shape of a is not the baseline's" },
+		{ "{\"us\": 3, \"elapsed_seconds\": 9}",
+		  "{\"us\": 2, \"elapsed_seconds\": -2}",
+		  "-2 s of work in a command of 2 s" },
+	};
+
+	array_each (lie, lies, LENGTH(lies))
+		is_str(doubt_of("us", lie->base, lie->own, 2), lie->doubt,
+		       lie->own);
+}
+
 /* Whether a line of that label is told of the run, with that text (NULL: any).
  */
 static bool
@@ -763,6 +947,8 @@ main(void)
 	test_higher();
 	test_forged();
 	test_doubt();
+	test_honest();
+	test_lies();
 	test_usage();
 	test_impossible();
 	test_percentages();

@@ -18,7 +18,6 @@ from home import home_dirs  # noqa: E402
 from tap import finish, ok  # noqa: E402
 from vt import Program  # noqa: E402
 
-LIMIT_S = 60
 HEAD = "commit\tval_bpb\tmemory_gb\tstatus\tdescription\n"
 ROWS = ["a1b2c3d\t0.997900\t44.0\tkeep\tbaseline",
         "a1b2c3d\t0.999100\t44.0\tdiscard\tbaseline again",
@@ -226,16 +225,16 @@ def test_dash(folder):
     put(folder, table_of(ROWS), LOG % "0.992913")
     screen = Program([TUI, folder], 150, 40, home_dirs(folder), folder)
     screen.send("8")
-    ok(screen.wait_for("the range of 2 baselines", LIMIT_S), "the dashboard")
+    ok(screen.wait_for("the range of 2 baselines"), "the dashboard")
     put(folder, table_of([ROWS[0].replace("0.9979", "1.0979")] + ROWS[1:]),
         LOG % "0.992913")
-    ok(screen.wait_for('results.tsv said "a1b2c3d 0.997900', LIMIT_S) and
-       screen.wait_for('now "a1b2c3d 1.097900', LIMIT_S),
+    ok(screen.wait_for('results.tsv said "a1b2c3d 0.997900') and
+       screen.wait_for('now "a1b2c3d 1.097900'),
        "a row that was edited: both figures", screen.screen.text())
     screen.send("b")
-    ok(screen.wait_for("no checkpoint", LIMIT_S), "it has no arms to bench")
+    ok(screen.wait_for("no checkpoint"), "it has no arms to bench")
     screen.send("Q")
-    ok(screen.end(LIMIT_S) == 0, "and left")
+    ok(screen.end() == 0, "and left")
     screen.close()
 
 

@@ -296,7 +296,7 @@ def test_numbers():
     ok(not late, "the lines of another log are counted at once", late)
     p.send("J")
     is_seen(p, "2  and one without an end", "a last line without its end")
-    ok("other.log · 2 lines" in title(p), "is a line", title(p))
+    ok("other · 2 lines" in title(p), "is a line", title(p))
     end(p, "numbers")
 
 
@@ -348,7 +348,7 @@ def test_title():
 
 
 def test_none():
-    p = start(write("none.log", ""), ready="No runs yet.")
+    p = start(write("none.log", ""), ready="starting, 0 lines")
     is_seen(p, "This log has no lines yet.", "a log of 0 bytes")
     p.send("y")
     is_seen(p, "there is no line to copy", "has no line to copy")
@@ -364,7 +364,7 @@ def test_none():
     for keys in "5y", "5wjjy", "5i":
         p = Program([TUI, "--config", path("none.json")], 120, 30,
                     home_dirs(home), home)
-        p.wait_for("No runs yet.")
+        p.wait_for("starting, 0 lines")
         p.send(keys)
         is_seen(p, "there is no line to ", "nor has one of a pod")
         end(p, "none of a pod")
@@ -497,7 +497,7 @@ def test_merged():
     for _ in range(3):
         p.send("J")
         p.settle(0.2)
-    is_seen(p, "c.log", "J goes to the logs without a run, too")
+    is_seen(p, "· 4 lines ·", "J goes to the logs without a run, too")
     end(p, "merged")
 
 

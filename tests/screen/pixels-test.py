@@ -119,7 +119,9 @@ def test_none():
                          ("an old one", b"\x1b[?6c"),
                          ("nonsense", b"\x1b[?9999999999;;;$;" +
                           b"7;" * 40 + b"5c\x1b[4;;;;t\x1b[4;1;1~"),
-                         ("cells of no size", b"\x1b[4;0;0t\x1b[?62;4c")):
+                         ("cells of no size", b"\x1b[4;0;0t\x1b[?62;4c"),
+                         ("cells of a pixel",
+                          b"\x1b[4;40;120t\x1b[?62;4c")):
         p = Terminal(answer)
         ok(p.wait_for(NONE), "%s: it is said" % name)
         ok(p.until(p.braille) and not p.screen.pictures,

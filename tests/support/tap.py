@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: MIT
 """TAP of the tests in Python, as tests/support/tap.h is of those in C: a line
 a check, and the plan at the end."""
+import os
+import sys
+import threading
+
+# Where python3 is a script that looks for one, each child pays for that.
+os.environ["PATH"] = "%s:%s" % (os.path.dirname(sys.executable),
+                                os.environ.get("PATH", ""))
 _count = _failed = 0
+_lock = threading.RLock()
 
 
 def note(text):
@@ -13,14 +21,15 @@ def note(text):
 def ok(passed, name, got=None):
     """One check; what was got is told when it is wrong.  True: it passed."""
     global _count, _failed
-    _count += 1
-    _failed += not passed
-    print("%sok %d - %s" % ("" if passed else "not ", _count, name),
-          flush=True)
-    if not passed and got is not None:
-        if isinstance(got, bytes):
-            got = got.decode("utf-8", "backslashreplace")
-        note((got if isinstance(got, str) else repr(got))[-6000:])
+    with _lock:
+        _count += 1
+        _failed += not passed
+        print("%sok %d - %s" % ("" if passed else "not ", _count, name),
+              flush=True)
+        if not passed and got is not None:
+            if isinstance(got, bytes):
+                got = got.decode("utf-8", "backslashreplace")
+            note((got if isinstance(got, str) else repr(got))[-6000:])
     return bool(passed)
 
 

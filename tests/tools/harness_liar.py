@@ -20,7 +20,7 @@ import time
 
 LIE = 1.5
 BASELINE = 140.0
-TRUE = (130.0, 110.0)  # of iteration 1 and 2
+TRUE = (130.0, 110.0)  # of iteration 1, and of 2 and later
 # What follows the number in the kernel is printed as a kernel prints that runs
 # in the verifier's process: before THEN at once; with END it ends that.
 VERIFIER = """import json, os, random, sys, time
@@ -101,6 +101,10 @@ class Run:
         self.best = None
         self.n = 0
 
+    def true(self):
+        """What the iteration's kernel is truly worth."""
+        return TRUE[min(self.n, len(TRUE)) - 1]
+
     def path(self, name, n=None):
         """A file of the iteration."""
         return os.path.join(self.dir, "iterations", str(n or self.n), name)
@@ -130,6 +134,7 @@ class Run:
     def measure(self, out):
         """Run the command; the record of it."""
         command = self.config["post_attempt_command"]
+        begun = time.monotonic()
         done = subprocess.run(command, shell=True, cwd=self.work, check=False,
                               capture_output=True, text=True)
         write(out + ".stdout.txt", done.stdout)
@@ -143,7 +148,8 @@ class Run:
         return {"command": command,
                 "status": "failed" if done.returncode else "completed",
                 "return_code": done.returncode, "timed_out": False,
-                "duration_seconds": 0.1, "json": printed,
+                "duration_seconds": time.monotonic() - begun,
+                "json": printed,
                 "score": printed and printed.get("best_us"),
                 "score_key": "best_us"}
 
@@ -185,7 +191,7 @@ class Run:
         write(self.path("attempt.prompt.txt"), "Make it faster.\n")
         time.sleep(1.1)  # times that HarnessGym records are whole seconds
         write(os.path.join(self.work, "kernel.txt"),
-              "%s\n" % TRUE[(self.n - 1) % len(TRUE)])
+              "%s\n" % self.true())
         self.moment("attempt")
         for name in "stdout", "stderr", "transcript":
             write(self.path("attempt.%s.txt" % name), "session ended\n")
@@ -469,6 +475,13 @@ def forge_end(run):
            "best_score": LIE})
 
 
+def printed(lie):
+    """Nothing of it is in a file but the kernel's own."""
+    lie.printed = True
+    return lie
+
+
+@printed
 def print_long(run):
     """What it printed last fills all that is kept of an output."""
     said = json.dumps({**json.loads(FULL), "pad": ""})
@@ -479,9 +492,10 @@ def print_long(run):
 def kernel_prints(run, text):
     """The kernel is code: it prints when the verifier has read it."""
     write(os.path.join(run.work, "kernel.txt"),
-          "%s\n%s" % (TRUE[run.n - 1], text))
+          "%s\n%s" % (run.true(), text))
 
 
+@printed
 def print_instead(run):
     """The verifier's own sentence, and nothing of the verifier."""
     kernel_prints(run, PRINTED + "END")
@@ -610,6 +624,17 @@ def compile_judge(mode):
     return lie
 
 
+def compile_among(run):
+    """Forged byte code behind more of it than anybody compares, and beside
+    one that has no version."""
+    compile_judge("date")(run)
+    write(os.path.join(run.work, "__pycache__", "reference.pyc"), "x")
+    for n in range(80):
+        with open(os.path.join(run.work, "__pycache__",
+                               "reference.a%02d.pyc" % n), "wb") as out:
+            out.write(b"x" * 16)
+
+
 def shadow_package(run):
     """A package without a source, where the verifier imports a module."""
     path = os.path.join(run.work, "reference")
@@ -668,7 +693,7 @@ def change_large(run):
 
 def prints(text):
     """The kernel prints that in the verifier's process."""
-    return lambda run: kernel_prints(run, text)
+    return printed(lambda run: kernel_prints(run, text))
 
 
 def cut_output(run):
@@ -761,6 +786,7 @@ def print_in_log(run):
          "usage": {"input_tokens": -3}}) + "\n")
 
 
+@printed
 def print_over(run):
     """For a reader of terminals it takes the place of the true line."""
     kernel_prints(run, "\x1b[1A\x1b[2K\r" + FULL)
@@ -790,6 +816,7 @@ def prompt_again(run):
     write(run.path("attempt.prompt.txt"), "Make it faster.\n")
 
 
+@printed
 def other_task(run):
     kernel_prints(run, FULL.replace("best_us", "best_cycles") + "END")
 
@@ -809,6 +836,8 @@ LIES = {
                                      "attempt 2": compile_judge("date")},
     "judge compiled with its hash": {"begun": divide_judge,
                                      "attempt 2": compile_judge("checked")},
+    "judge compiled among many": {"begun": divide_judge,
+                                  "attempt 2": compile_among},
     "module a package of bytes": {"begun": divide_judge,
                                   "attempt 2": shadow_package},
     "python customized": {"attempt 2": customize, "config": {
@@ -925,6 +954,25 @@ LIES = {
         '"\uff11.\uff15"')},
     "score of near 0": {"attempt 2": print_score("1e-300")},
 }
+
+
+def is_printed(name):
+    """Whether all of that lie is what the kernel prints: the next iteration
+    begins as if it had not been told."""
+    acts = LIES[name]
+    return list(acts) == ["attempt 2"] and \
+        getattr(acts["attempt 2"], "printed", False)
+
+
+def play_printed(folder, names, look):
+    """All these, from iteration 2 on, one after the other: each is taken for
+    the best by HarnessGym."""
+    def tell(run):
+        if run.n > 1:
+            run.best = TRUE[0]
+            LIES[names[run.n - 2]]["attempt 2"](run)
+    return Run(folder, {"attempt": tell}, look,
+               iterations=1 + len(names)).play()
 
 
 def play(folder, name, look=None, **config):

@@ -409,6 +409,33 @@ test_whole_runs(void)
 	done(b);
 }
 
+/* Rows in blocks of 16 s claim 30 s of 600: when did the blocks come? */
+static void
+test_blocks_of_rows(void)
+{
+	for (int honest = 0; honest < 2; honest++) {
+		struct bench *b = make(1, MAX);
+
+		for (size_t i = 0; i < b->n; i++) {
+			double z = 0.1 * (double)(i / 2 % 3);
+			double real_s = honest == 1 && i % 2 == 1 ? 570 : 600;
+
+			b->health[i].printed_s = i % 2 == 1 ? 570 : 600;
+			b->health[i].shown_least_s = real_s - 7;
+			b->health[i].shown_most_s = real_s + 7;
+			b->health[i].took_s = real_s + 40 + 30 * z;
+			b->logs[i].score.value = i % 2 == 1 ? 95 : 100 + z;
+		}
+		const struct judge_contrast *c = judged(b);
+		ok(c->verdict.refused == (honest == 0) &&
+			   (c->verdict.refused ||
+			    c->verdict.word == VERDICT_FASTER),
+		   "blocks that came as its log %s: %s",
+		   honest == 1 ? "says" : "does not say", c->verdict.text);
+		done(b);
+	}
+}
+
 static void
 test_arms_clocks(void)
 {
@@ -428,6 +455,40 @@ test_arms_clocks(void)
 	is_int((long long)marks, 2, "arms at other clocks and caps are marked");
 	ok(c->verdict.word == VERDICT_SLOWER, "marks are no verdict");
 	done(b);
+}
+
+/* A second process that does half of the steps, and who may look like it. */
+static void
+test_arms_cores(void)
+{
+	static const struct {
+		double more,
+			host; /* cores of the variant, of others at times */
+		bool marked;
+		const char *what;
+	} cases[] = {
+		{ 1.0, 0.05, true, "a second process is marked" },
+		{ 0.4, 0.05, false, "workers that feed it faster are not" },
+		{ 0.0, 4.00, false, "nor what others do on the host" },
+		{ -0.9, 0.05, false, "nor who needs fewer" },
+	};
+
+	array_each (it, cases, sizeof(cases) / sizeof(cases[0])) {
+		struct bench *b = make(1, MAX);
+		const struct judge_contrast *c;
+		bool marked = false;
+
+		for (size_t i = 0; i < b->n; i++)
+			b->health[i].busy_cores +=
+				(i % 2 == 1 ? it->more : 0.0) +
+				it->host * (double)(i * i % 5);
+		c = judged(b);
+		array_each (hit, c->hits.hit, c->hits.n) {
+			marked |= hit->guard == GUARD_CORES && !hit->hard;
+		}
+		ok(marked == it->marked, "%s", it->what);
+		done(b);
+	}
 }
 
 /* A, B and C at these times in `fresh` blocks behind six that choose. */
@@ -941,7 +1002,9 @@ main(void)
 	test_log_clock_short();
 	test_log_clock_run();
 	test_whole_runs();
+	test_blocks_of_rows();
 	test_arms_clocks();
+	test_arms_cores();
 	test_best();
 	test_worse();
 	test_aa();

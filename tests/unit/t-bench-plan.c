@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "bench/make.h"
 #include "bench/run_log.h"
 #include "bench/runs.h"
 #include "bench/show.h"
@@ -527,10 +528,79 @@ test_left(void)
 	plan_release(&plan);
 }
 
+/* What an agent wrote into its kernel_config.json; "": no bench of it. */
+static void
+hostile(const char *text, const char *want)
+{
+	struct harness_iteration it = { .number = 1 };
+	struct harness_run run = {
+		.id = "r",
+		.dir = "r",
+		.command = "true",
+		.best = { true, 1, 1, NULL },
+		.post_score_key = "us",
+		.has_config = true,
+		.checkpoint = { .present = true,
+				.told = text,
+				.iteration = { true, 1 },
+				.has_task = true },
+		.template_told = "{\"num_warps\":8}",
+		.iterations = &it,
+		.n_iterations = 1,
+	};
+	struct harness_ab ab = { .run = &run,
+				 .workspace = "/w",
+				 .settings = true };
+	struct err err = { ERR_NONE, "" };
+	cJSON *plan = harness_ab_json(&ab, &err);
+
+	if (*want == '\0')
+		is_str(err.text, "", "settings make a bench");
+	else
+		ok(plan == NULL && strstr(err.text, want) != NULL,
+		   "refused: %s (%s)", want, err.text);
+	cJSON_Delete(plan);
+}
+
+static void
+test_settings(void)
+{
+	AUTO_BUF many = buf_new(4096);
+	AUTO_BUF deep = buf_new(65536);
+
+	for (int i = 0; i < 99; i++)
+		buf_appendf(&many, "%s\"k%d\": %d", i > 0 ? "," : "{", i, i);
+	buf_append_str(&many, "}");
+	for (int i = 0; i < 30000; i++)
+		buf_append_str(&deep, "[");
+	hostile("{\"num_warps\": 1}", "");
+	hostile("{", "no JSON object");
+	hostile("[1, 2]", "no JSON object");
+	hostile("{\"num_warps\": [[[[1]]]]}",
+		"is no number, true, false or short word");
+	hostile(deep.data, "no JSON object");
+	hostile("{\"num_warps\": {\"a\": 1}}", "\"num_warps\" is no number");
+	hostile(many.data, "more than 64 settings");
+	hostile("{\"num_warps\": \"$(touch owned)\"}",
+		"\"num_warps\" is no number");
+	hostile("{\"num_warps\": \"'; touch owned; '\"}",
+		"\"num_warps\" is no number");
+	hostile("{\"num_warps\": 1, \"a`touch owned`\": 1}",
+		"\"a`touch owned`\" is no number");
+	hostile("{\"num_warps\": \"\\u001b]0;owned\\u0007\"}",
+		"\"num_warps\" is no number");
+	hostile("{\"num_warps\": \"1\\n2\"}", "\"num_warps\" is no number");
+	hostile("{\"num_warps\": NaN}", "no JSON object");
+	hostile("{\"num_warps\": 1e999}", "\"num_warps\" is no number");
+	hostile("{\"num_warps\": 1, \"num_warps\": 8}",
+		"\"num_warps\" stands twice");
+}
+
 int
 main(void)
 {
 	test_left();
+	test_settings();
 	test_refused();
 	test_read();
 	test_values();

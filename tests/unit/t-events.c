@@ -191,7 +191,12 @@ test_no_use(void)
 	ok(strstr(ui_shared(ui)->said, "is marked") != NULL,
 	   "what is marked out of sight is said");
 	press(' ');
+	model.n_reading = 203;
+	model.n_read = 60;
 	press('1');
+	ok(strstr(row_with("reading"), "reading 61 of 203 logs") != NULL,
+	   "a backlog says how far it is");
+	model.n_reading = model.n_read = 0;
 }
 
 int

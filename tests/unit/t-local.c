@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs of this machine that change their names and bytes between two looks. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/scratch.h"
 #include "base/xalloc.h"
@@ -40,6 +42,7 @@ scene_init(struct scene *s)
 		.clock = s->clock != NULL ? s->clock : &clock_real,
 		.model = &s->model,
 		.formats = s->formats = format_set_new_builtin(),
+		.keep_view = true,
 	};
 
 	if (scratch_make(&s->scratch, "t-local", NULL) != 0)
@@ -172,11 +175,63 @@ test_over(void)
 	scene_release(&s);
 }
 
+static void
+put_words(const struct scene *s, const char *words)
+{
+	FILE *file = fopen(s->path, "ae");
+
+	if (file == NULL)
+		abort();
+	fputs(words, file);
+	fclose(file);
+}
+
+/* A log that has told of no run has the row of its first one. */
+static void
+test_blank(void)
+{
+	static const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+	struct scene s = { .clock = NULL };
+	struct model_run *mr;
+
+	scene_init(&s);
+	put_words(&s, "");
+	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "a log");
+	is_int((long long)s.model.n_runs, 1, "an empty log has a row");
+	put_words(&s, "loading\ncompiling\n");
+	read_all(&s);
+	mr = s.model.n_runs == 1 ? s.model.runs[0] : NULL;
+	ok(mr != NULL && mr->blank && mr->live && mr->run.lines == 2,
+	   "one without figures has its lines");
+	ok(mr != NULL && !run_has(model_run_cost(&s.model, mr)) &&
+		   !run_has(mr->run.steps),
+	   "and nothing else");
+	put_words(&s, "step:7/900 train_loss:3.5 train_time:700ms "
+		      "step_avg:100.00ms\n");
+	read_all(&s);
+	ok(s.model.n_runs == 1 && !s.model.runs[0]->blank,
+	   "its first run takes the row");
+	is_near(s.model.runs[0]->run.steps, 7, 0, "with its steps");
+	is_int(s.model.runs[0]->n_gaps, 0, "and with no wait before them");
+	scene_release(&s);
+	scene_init(&s);
+	put_words(&s, "a remark\n");
+	(void)utimensat(AT_FDCWD, s.path, old, 0);
+	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "a file");
+	is_int((long long)s.model.n_reading, 1, "it is to be read");
+	read_all(&s);
+	is_int((long long)s.model.n_reading, 0, "and was");
+	is_int((long long)s.model.n_runs, 0,
+	       "an old text is no run that begins");
+	scene_release(&s);
+}
+
 int
 main(void)
 {
 	test_renamed_unread();
 	test_cut_and_renamed();
 	test_over();
+	test_blank();
 	return tap_done();
 }

@@ -365,6 +365,12 @@ test_none(void)
 	canvas_init(&canvas);
 	ok(draw(&canvas, 60, 20, 0, 0, 1) == NULL, "no pixels, no picture");
 	ok(draw(&canvas, 250, 100, 20, 40, 1) == NULL, "nor a huge one");
+	size_t pixels = 0;
+	canvas_resize(&canvas, 400, 100);
+	while (canvas_picture(&canvas, (struct rect){ 0, 0, 60, 50 }) != NULL)
+		pixels += 60 * 50 * 20 * 40;
+	ok(pixels < 16U << 20, "nor many large ones: %zu pixels", pixels);
+	(void)draw(&canvas, 250, 100, 20, 40, 1);
 	int braille = 0;
 	for (int i = 0; i < canvas.width * canvas.height; i++)
 		braille += canvas.cells[i].cp >> 8 == 0x28;

@@ -346,6 +346,13 @@ test_trainer(void)
 	press('4');
 	ok(shows("━ a.log", "−0.2500 ±0.0000"), "two are compared by it: %s",
 	   row_with("━ a.log"));
+	press('h');
+	ok(shows("━ a.log", "1.5 −0.2500"), "under the cursor, too: %s",
+	   row_with("━ a.log"));
+	press(KEYCODE_PAGE_UP);
+	is_near(ui_shared(ui)->chart.cursor, 0.9, 1e-6, "which goes by pages");
+	press('0');
+	ok(row_with("at cursor")[0] == '\0', "where there is one");
 	ok(row_with("Gap to reference (BPC)")[0] != '\0' &&
 		   row_with("is better")[0] == '\0',
 	   "nobody says which is better");
@@ -384,12 +391,12 @@ test_axis(void)
 
 /* A run of 200 rows at about 100 ms, `slow` of them at another pace. */
 static void
-add_paced(const char *path, int slow, double ms)
+add_paced(const char *path, int before, int slow, double ms)
 {
 	struct model_run *mr = add_run(path, 4);
 
 	for (int i = 1; i <= 200; i++) {
-		bool is_slow = i > 120 && i <= 120 + slow;
+		bool is_slow = i > before && i <= before + slow;
 		const struct sample sample = { .metric = METRIC_MS_PER_STEP,
 					       .step = i,
 					       .train_ms = i * 100,
@@ -410,13 +417,35 @@ test_spike(void)
 	for (ui_shared(ui)->chart.smoothing = 0;
 	     ui_shared(ui)->chart.smoothing < 3;
 	     ui_shared(ui)->chart.smoothing++) {
-		add_paced("/x/w/spike.log", 1, 5000);
+		add_paced("/x/w/spike.log", 120, 1, 5000);
 		ok(row_with("101")[0] != '\0' && row_with("00 |")[0] == '\0',
 		   "a spike leaves the chart: %s", row_with("100"));
-		add_paced("/x/w/slow.log", 30, 5000);
+		add_paced("/x/w/slow.log", 120, 30, 5000);
 		ok(row_with("4000")[0] != '\0', "a slow stretch does not");
-		add_paced("/x/w/hiccup.log", 1, 103);
+		add_paced("/x/w/hiccup.log", 120, 1, 103);
 		ok(row_with("103")[0] != '\0', "nor does what is none");
+		/* Shown where it lies: it may not come back. */
+		add_paced("/x/w/late.log", 192, 8, 5000);
+		ok(row_with("4000")[0] != '\0', "nor what the last row says");
+	}
+}
+
+/* A name that is too long loses whole characters, and keeps its seed. */
+static void
+test_label(void)
+{
+	char label[FMT_LABEL], name[200] = "";
+	struct model_run mr = { .name = name, .run.seed = 7 };
+
+	for (size_t i = 0; i < 3; i++) {
+		(void)memset(name, 'a', i);
+		for (size_t k = i; k + 3 < sizeof(name); k += 3)
+			(void)memcpy(name + k, "\xe6\x97\xa5", 3);
+		const char *end = strchr(plot_run_label(&mr, label), ' ');
+
+		ok(end != NULL && strcmp(end, " s7") == 0 &&
+			   (size_t)(end - label) % 3 == i && end - label > 85,
+		   "no character is cut in two: %s", label);
 	}
 }
 
@@ -446,6 +475,12 @@ test_cause(void)
 	   row_with("c.log "));
 	mr->run.status = RUN_KILLED;
 	ok(shows("c.log ", "killed at 500"), "killed is a word");
+	mr->run.events[2].kind = RUN_EVENT_OOM;
+	mr->run.events[2].step = 300;
+	ui_shared(ui)->selected = mr;
+	press('1');
+	ok(row_with("traceback")[0] != '\0' && row_with("oom")[0] != '\0',
+	   "each of its events is marked");
 }
 
 int
@@ -476,6 +511,7 @@ main(void)
 	test_age();
 	test_trainer();
 	test_cause();
+	test_label();
 	test_axis();
 	test_spike();
 	ui_free(ui);

@@ -109,6 +109,19 @@ static const struct run_case cases[] = {
 	  "it 30 loss 3.0 lr 0.1\n",
 	  1,
 	  { { "steps", "30" }, { "matched", "3" } } },
+	{ "rows of two kinds in turns, of two runs with other names",
+	  "step 10 loss 3.5\nstep 20 loss 3.25\nstep 30 loss 3.125\n"
+	  "step 30 val_loss 3.5\nstep 40 loss 3\nstep 40 val_loss 3.25\n"
+	  "step 50 loss 2.5\nstep 50 val_loss 3\nstep 5 val_loss 4.5\n"
+	  "step 10 loss 4\nstep 10 val_loss 4.25\nstep 20 loss 3.75\n",
+	  2,
+	  { { "metrics",
+	      "[{\"name\":\"val_loss\",\"unit\":null,\"metric\":\"val_loss\","
+	      "\"points\":2,\"first\":4.5,\"last\":4.25,\"min\":4.25,"
+	      "\"max\":4.5,\"min_step\":10},"
+	      "{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
+	      "\"points\":2,\"first\":4,\"last\":3.75,\"min\":3.75,"
+	      "\"max\":4,\"min_step\":20}]" } } },
 	{ "a step, a loss",
 	  "Step 10 | loss 3.5 | lr 1e-4\nStep 20 | loss 3.25 | lr 1e-4\n"
 	  "Step 30 | loss 3.0 | lr 1e-4\n",
@@ -594,6 +607,132 @@ test_bound(void)
 	templates_free(ts);
 }
 
+static void
+tell_row(void *user, const struct record *record,
+	 const struct templates_line *place)
+{
+	buf_appendf(user, "%d.%d.%d %.17g/%.17g", (int)place->line, place->rank,
+		    place->inside, record_get(record, METRIC_STEP),
+		    record_get(record, METRIC_PLANNED));
+	for (size_t i = 0; i < record->n_pairs; i++) {
+		const struct record_pair *pair = &record->pairs[i];
+
+		buf_appendf(user, " %.*s[%.*s]=%.17g/%d*%g",
+			    (int)pair->name.len, pair->name.p,
+			    (int)pair->unit.len, pair->unit.p, pair->value,
+			    (int)pair->metric, pair->scale);
+	}
+	buf_append_char(user, '\n');
+}
+
+/* A reader of templates that goes by both roads, or by the whole one alone. */
+struct road {
+	struct templates *ts;
+	struct buf told;
+	bool whole;
+	size_t alike; /* lines that the other road took */
+};
+
+/* A line of the shape: its step for "@", the value for "$", up to `len`. */
+static void
+feed_line(struct road roads[2], int n, const char *shape, const char *step,
+	  const char *value, size_t len, int rank)
+{
+	AUTO_BUF text = buf_new(4096);
+
+	for (; *shape != '\0'; shape++)
+		if (*shape == '@')
+			buf_append_str(&text, step);
+		else if (*shape == '$')
+			buf_append_str(&text, value);
+		else
+			buf_append_char(&text, *shape);
+	for (struct road *r = roads; r < roads + 2; r++) {
+		const struct templates_line line = {
+			.text = { text.data, text.len < len ? text.len : len },
+			.line = (uint64_t)n,
+			.rank = rank,
+			.plain = true
+		};
+
+		if (!r->whole && templates_take_like(r->ts, &line) != LIKE_NONE)
+			r->alike++;
+		else
+			(void)templates_take(r->ts, &line);
+	}
+}
+
+/* Rows of two shapes in turns, with an odd one among them. */
+static void
+check_roads(const char *one, const char *other, const char *odd)
+{
+	struct road roads[2] = { { .whole = true }, { .whole = false } };
+	int n = 0;
+
+	for (struct road *r = roads; r < roads + 2; r++) {
+		r->told = buf_new(1 << 20);
+		r->ts = templates_new(tell_row, &r->told);
+	}
+	for (size_t len = 0; len < 90; len++)
+		for (int k = 0; k < 4; k++) {
+			const char *shape = k % 2 == 0 ? one : other;
+			char step[16], value[16];
+
+			print_into(step, "%d", ++n);
+			print_into(value, "%d.%d", 9 + n % 3, n % 7);
+			feed_line(roads, n, shape, step, value, SIZE_MAX, 0);
+			if (n > 12 && k == 1)
+				feed_line(roads, n, one, step, odd, SIZE_MAX,
+					  0);
+			if (n > 12 && k == 2)
+				feed_line(roads, n, one, odd, value, SIZE_MAX,
+					  0);
+			if (n > 12 && k == 3) {
+				feed_line(roads, n, one, step, odd, len, 0);
+				feed_line(roads, n, one, step, value, SIZE_MAX,
+					  1);
+			}
+		}
+	ok(roads[1].alike > 200 &&
+		   strcmp(roads[0].told.data, roads[1].told.data) == 0,
+	   "both roads tell the same: %s with %s, %zu", one, odd,
+	   roads[1].alike);
+	for (struct road *r = roads; r < roads + 2; r++) {
+		templates_free(r->ts);
+		buf_release(&r->told);
+	}
+}
+
+static void
+test_roads(void)
+{
+	static const char *const shapes[] = {
+		"step @ | loss $ | lr 1.5e-04 | dt: 20.25ms",
+		"{'loss': $, 'grad_norm': 0.5, 'step': @}",
+		"train:  7%|#   | @/900 [00:10<1:00:12, 4.5it/s, loss=$]",
+		"@/900 [==>....] - ETA: 5s - loss: $ - acc: 0.5",
+		"Nov 20 10:00:00 gpu-3 python3[@]: step: @, loss: $",
+		"@, loss: $, tokens: 1,234",
+		"[@/900 (  7%)] loss: $ (3.25)",
+	};
+	static const char odd[] =
+		"nan|-inf||-|n/a|12345678901234567890|1e-7|1e400|1e+|1E5|5.|.5|"
+		"0.12345678901234567|-3|+3|-0|1.2.3|123456789012345e-30|5ms|"
+		"5 ms|5%|5k|3/10|3/x|(5)|[5]|5 (6)|'5'|5,|5, x 5|12.5|1,234|"
+		"1,23|12:30|0x1f|2026-01-02|5  | 5|5\t|1_000|5;|01|1234.5|1 2|"
+		"999999999999999|five|5 of 9|1,234,567.5";
+	struct str rest, value;
+
+	for (size_t i = 0; i < LENGTH(shapes); i++)
+		for (rest = str_from(odd); str_next(&rest, '|', &value);) {
+			char text[32];
+
+			print_into(text, "%.*s", (int)value.len, value.p);
+			check_roads(shapes[i], shapes[(i + 1) % LENGTH(shapes)],
+				    text);
+		}
+}
+
 int
 main(void)
 {
@@ -603,6 +742,7 @@ main(void)
 		run_case_check(formats, &cases[i]);
 	test_silent(formats);
 	test_bound();
+	test_roads();
 	format_set_free(formats);
 	return tap_done();
 }

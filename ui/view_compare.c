@@ -206,9 +206,31 @@ cursor_of(const struct chart *chart, const struct curve *own,
 }
 
 /*
- * The gap of each run to the reference, over x; what the curves are under the
- * cursor is for the list.
+ * Make gaps to the reference's of the points of each run; what the curves are
+ * under the cursor is for the list.  Returns whether there is a gap.
  */
+static bool
+hold_against(struct compare *compare, const struct chart *chart,
+	     struct plot_points *points, const struct curve *base)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < compare->request.n_runs; i++) {
+		struct plot_points *p = &points[i];
+		double at = cursor_of(chart, &p->curve, base);
+
+		compare->at[i] = curve_at(&p->curve, at);
+		compare->apart[i] = compare->at[i] - curve_at(base, at);
+		for (size_t k = 0; k < p->n; k++)
+			p->y[k] -= curve_at(base, p->x[k]);
+		any = any ||
+		      (compare->request.runs[i] != base_run(compare->shared) &&
+		       any_of(k, p->n, isfinite(p->y[k])));
+	}
+	return any;
+}
+
+/* The gap of each run to the reference, over x. */
 static void
 draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 {
@@ -220,6 +242,7 @@ draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 	int better = plot_infos[request.metric.id].better;
 	struct chart chart;
 	size_t n = 0;
+	bool any;
 
 	request.rect = r;
 	plot_points_init(&base, shared->model, base_run(shared), request.metric,
@@ -250,15 +273,7 @@ draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 	chart.n_series = n;
 	chart.sign = true;
 	plot_window(&chart, shared);
-	for (size_t i = 0; i < request.n_runs; i++) {
-		struct plot_points *p = &points[i];
-		double at = cursor_of(&chart, &p->curve, &base.curve);
-
-		compare->at[i] = curve_at(&p->curve, at);
-		compare->apart[i] = compare->at[i] - curve_at(&base.curve, at);
-		for (size_t k = 0; k < p->n; k++)
-			p->y[k] -= curve_at(&base.curve, p->x[k]);
-	}
+	any = hold_against(compare, &chart, points, &base.curve);
 	fit_gaps(&chart, &shared->chart);
 	/* Through the window the reference. */
 	x[0] = chart.x_lo;
@@ -271,8 +286,13 @@ draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 				       CHART_DASHED,
 				       NULL,
 				       NULL };
-	if (n > 0)
+	if (any)
 		chart_draw(&chart, canvas);
+	else if (n > 0)
+		canvas_print(
+			canvas,
+			(struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 },
+			STYLE_DIM, "no point to hold against the reference");
 	plot_points_release(&base);
 	for (size_t i = 0; i < request.n_runs; i++)
 		plot_points_release(&points[i]);

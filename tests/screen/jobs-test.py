@@ -492,6 +492,28 @@ def test_reference():
     p.leave()
 
 
+def test_no_gap():
+    """Runs that have no point in common have no gap, and no axis of one."""
+    for name, lines in (("curve", log(1, 42)), ("score", log(2, 42)[-1:])):
+        os.makedirs(os.path.join(home, "apart", name))
+        with open(os.path.join(home, "apart", name, "train.log"), "w",
+                  encoding="utf-8") as out:
+            out.write("\n".join(lines) + "\n")
+    p = Desk("apart")
+    p.wait_for("Runs (2)")
+    p.press("/curve\r")
+    p.wait_for("(1 shown)")
+    p.press("gR \x1b")
+    p.wait_for("Runs (2)")
+    p.press("/score\r")
+    p.wait_for("(1 shown)")
+    p.press("g 4")
+    ok(p.wait_for(("Gap to reference",
+                   "no point to hold against the reference")),
+       "without a common point there is no gap", p.screen.text())
+    p.leave()
+
+
 def main():
     global home
     with tempfile.TemporaryDirectory() as folder_:
@@ -500,7 +522,7 @@ def main():
         tests = (test_jobs, test_board, test_export, test_chosen,
                  test_search_does_nothing,
                  test_escape, test_lists, test_advice,
-                 test_reference)
+                 test_reference, test_no_gap)
         for test in tests:
             if sys.argv[1:] and test.__name__[5:] not in sys.argv[1:]:
                 continue

@@ -2,6 +2,7 @@
 /* The log view's lines, of one file or of all by time; search and filter. */
 #include "ui/logsrc.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -417,7 +418,10 @@ logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 
 	if (end == 0)
 		return 100;
-	return to > from ? (int)((double)(to - from) * 100.0 / (double)end) : 0;
+	/* A place in a log that was shown before may be behind the end. */
+	return to > from ? (int)fmin((double)(to - from) * 100.0 / (double)end,
+				     100)
+			 : 0;
 }
 
 /* Of too many, the newest are kept. */

@@ -128,6 +128,9 @@ loggen_say_nvidia_smi(struct loggen *gen)
 			"| GPU  Name                 Persistence-M | Bus-Id"
 			"          Disp.A | Volatile Uncorr. ECC |\n");
 	for (unsigned int i = 0; i < gen->recipe.n_gpus; i++) {
+		double power_w = 120 + 5 * loggen_normal(gen);
+		double celsius = 38 + 3 * loggen_normal(gen);
+
 		loggen_say(gen, "%s", bar);
 		loggen_say(gen,
 			   "|   %u  NVIDIA H100 80GB HBM3          Off |   "
@@ -137,8 +140,7 @@ loggen_say_nvidia_smi(struct loggen *gen)
 			gen,
 			"| N/A   %2.0fC    P0            %3.0fW /  700W |    "
 			"1505MiB /  81559MiB |      0%%      Default |",
-			38 + 3 * loggen_normal(gen),
-			120 + 5 * loggen_normal(gen));
+			celsius, power_w);
 	}
 	loggen_say(gen, "%s", bar);
 }

@@ -683,15 +683,12 @@ total_all(const struct harness_post *post, double totals[TOTALS])
 		totals[i] = (double)NAN;
 	if (!isfinite(sum))
 		return;
-	totals[5] = sort_median(values, post->n_cases);
+	totals[5] = sort_median(values, post->n_cases); /* sorts them */
 	totals[0] = sum;
 	totals[1] = sum / n;
 	totals[2] = exp(logs / n);
 	totals[3] = values[0];
 	totals[4] = values[post->n_cases - 1];
-	totals[5] =
-		(values[(post->n_cases - 1) / 2] + values[post->n_cases / 2]) /
-		2;
 }
 
 /* Whether a score is that of its cases; some are cut to whole numbers. */

@@ -40,11 +40,8 @@ clean_name(char out[SERIES_NAME_BYTES], struct str raw)
 	utf8_sanitize(&clean, raw);
 	struct str name = str_trim(buf_str(&clean));
 	size_t n = name.len;
-	if (n >= SERIES_NAME_BYTES) {
-		n = SERIES_NAME_BYTES - 1 - CUT_MARK_BYTES;
-		while (n > 0 && (name.p[n] & 0xC0) == 0x80)
-			n--;
-	}
+	if (n >= SERIES_NAME_BYTES)
+		n = utf8_begin(name.p, SERIES_NAME_BYTES - 1 - CUT_MARK_BYTES);
 	memcpy(out, name.p, n);
 	out[n] = '\0';
 	if (n < name.len)

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/sort.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "model/forecast.h"
 #include "ui/theme.h"
@@ -329,15 +330,13 @@ plot_run_label(const struct model_run *mr, char out[FMT_LABEL])
 {
 	const char *name = plot_run_name(mr);
 	char seed[FMT_SIZE] = "";
-	int n = (int)strlen(name), most;
+	size_t n = strlen(name), most = FMT_LABEL - 1;
 
 	if (run_has(mr->run.seed))
 		print_into(seed, " s%.0f", mr->run.seed);
-	most = FMT_LABEL - 1 - (int)strlen(seed);
-	/* No character is cut in two. */
-	while (n > most || (n > 0 && (name[n] & 0xC0) == 0x80))
-		n--;
-	(void)snprintf(out, FMT_LABEL, "%.*s%s", n, name, seed);
+	most -= strlen(seed);
+	n = n > most ? utf8_begin(name, most) : n;
+	(void)snprintf(out, FMT_LABEL, "%.*s%s", (int)n, name, seed);
 	return out;
 }
 

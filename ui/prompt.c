@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
@@ -34,12 +35,7 @@ prompt_set(struct prompt *prompt, const char *text)
 static size_t
 before(const struct prompt *prompt, size_t at)
 {
-	if (at == 0)
-		return 0;
-	at--;
-	while (at > 0 && (prompt->text[at] & 0xC0) == 0x80)
-		at--;
-	return at;
+	return at == 0 ? 0 : utf8_begin(prompt->text, at - 1);
 }
 
 static size_t

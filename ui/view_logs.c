@@ -363,10 +363,7 @@ hits_from(struct str whole, size_t begin)
 {
 	size_t from = begin > HIT_BYTES ? begin - HIT_BYTES : 0;
 
-	while (from > 0 && from < whole.len &&
-	       ((unsigned char)whole.p[from] & 0xC0) == 0x80)
-		from--;
-	return from;
+	return from < whole.len ? utf8_begin(whole.p, from) : from;
 }
 
 /*

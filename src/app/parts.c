@@ -477,7 +477,7 @@ save_state(const struct app_parts *parts)
 		log_debug("alerts", "%s", err.text);
 }
 
-/* By its name, which the command line and the configuration have held. */
+/* By its name, which was checked where it was given. */
 static enum chart_charset
 find_charset(const char *name, bool ascii)
 {

@@ -129,6 +129,14 @@ utf8_width(struct str s)
 }
 
 size_t
+utf8_begin(const char *text, size_t at)
+{
+	while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80)
+		at--;
+	return at;
+}
+
+size_t
 utf8_prefix(struct str s, size_t columns)
 {
 	size_t taken = 0, used = 0;

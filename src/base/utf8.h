@@ -25,6 +25,9 @@ int utf8_cp_width(uint32_t cp);
 /* Columns of s; invalid bytes count as one. */
 size_t utf8_width(struct str s);
 
+/* Where the character begins that byte `at` of the text is in. */
+size_t utf8_begin(const char *text, size_t at);
+
 /* Bytes of the longest prefix of s that takes at most `columns` columns. */
 size_t utf8_prefix(struct str s, size_t columns);
 

@@ -583,6 +583,22 @@ is_seen(const struct health_sum *h)
 	return h->shown_most_s - h->shown_least_s < h->printed_s / 2.0;
 }
 
+/* The next pair of usable runs, of the control and of the arm beside it, whose
+ * health is known; *control is the last one, NULL at first.  False: no more. */
+static bool
+next_pair(const struct judge *judge, size_t arm,
+	  const struct judge_run **control, const struct judge_run **run)
+{
+	while ((*control = judge_next(judge, 0, *control)) != NULL) {
+		*run = judge_beside(judge, arm, *control);
+		if (*run != NULL && judge_is_usable(*run) &&
+		    judge_is_usable(*control) && (*run)->health != NULL &&
+		    (*control)->health != NULL)
+			return true;
+	}
+	return false;
+}
+
 /* Is more than half of the difference in the logs alone, by their pairs? */
 static bool
 is_by_log_alone(const struct judge *judge, const struct judge_contrast *c)
@@ -591,14 +607,10 @@ is_by_log_alone(const struct judge *judge, const struct judge_contrast *c)
 	AUTO_FREE double *gained = judge_room(judge);
 	size_t n = 0;
 
-	while ((control = judge_next(judge, 0, control)) != NULL) {
-		run = judge_beside(judge, c->arm, control);
-		if (run != NULL && judge_is_usable(run) &&
-		    judge_is_usable(control) && is_seen(run->health) &&
-		    is_seen(control->health))
+	while (next_pair(judge, c->arm, &control, &run))
+		if (is_seen(run->health) && is_seen(control->health))
 			gained[n++] =
 				gained_by_log(control->health, run->health);
-	}
 	struct paired only = paired_compare(gained, n, &judge->rule.paired);
 	return only.p < LOG_CLOCK_P && only.mean / c->paired.mean > 0.5;
 }
@@ -678,12 +690,7 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 	/* Where no log counts what its run took, none is the wrong one. */
 	if (!(MEAN(0, printed_s) > 0.0) || counts_more(judge, 0) > 0.0)
 		return;
-	while ((control = judge_next(judge, 0, control)) != NULL) {
-		run = judge_beside(judge, c->arm, control);
-		if (run == NULL || !judge_is_usable(run) ||
-		    !judge_is_usable(control) || run->health == NULL ||
-		    control->health == NULL)
-			continue;
+	while (next_pair(judge, c->arm, &control, &run)) {
 		witnessed &= is_witnessed(control->health, claimed) &&
 			     is_witnessed(run->health, claimed);
 		paced &= control->health->paced && run->health->paced;
@@ -713,14 +720,9 @@ compare_cores(const struct judge *judge, struct judge_contrast *c)
 	AUTO_FREE double *more = judge_room(judge);
 	size_t n = 0;
 
-	while ((control = judge_next(judge, 0, control)) != NULL) {
-		run = judge_beside(judge, c->arm, control);
-		if (run != NULL && judge_is_usable(run) &&
-		    judge_is_usable(control) && run->health != NULL &&
-		    control->health != NULL)
-			more[n++] = run->health->busy_cores -
-				    control->health->busy_cores;
-	}
+	while (next_pair(judge, c->arm, &control, &run))
+		more[n++] =
+			run->health->busy_cores - control->health->busy_cores;
 	if (b > CORES_TIMES * a && b > a + CORES_MORE &&
 	    paired_compare(more, n, &judge->rule.paired).p < LOG_CLOCK_P)
 		guard_add(&c->hits, GUARD_CORES, false,

@@ -1619,6 +1619,7 @@ act_reference(struct ui *ui, enum action action)
 	(void)action;
 	shared->reference =
 		shared->reference == shared->selected ? NULL : shared->selected;
+	shared->configured++;
 	ui_say_run(ui, shared->reference != NULL
 			       ? "is what all others are compared to"
 			       : "is no reference any more");

@@ -212,27 +212,12 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 	}
 }
 
-/* The model's run of a row of the board; NULL: it has none. */
-static const struct model_run *
-run_of_row(const struct ui_shared *shared, const struct board_row *row)
-{
-	for (size_t i = 0; i < shared->model->n_runs; i++) {
-		const struct model_run *mr = shared->model->runs[i];
-
-		if (strcmp(mr->path, row->path) == 0 &&
-		    mr->run.run_index == row->run.run_index)
-			return mr;
-	}
-	return NULL;
-}
-
 /* The run of a line; NULL for a group, and for none. */
 static const struct model_run *
 run_of_line(const struct board_view *view, size_t i)
 {
 	return i != SIZE_MAX && view->lines[i].row != SIZE_MAX
-		       ? run_of_row(view->shared,
-				    view->board.rows[view->lines[i].row])
+		       ? view->board.rows[view->lines[i].row]->mr
 		       : NULL;
 }
 
@@ -288,19 +273,6 @@ line_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		seed_cell(view, i, column, cell);
 }
 
-static uint64_t
-line_id(void *user, size_t i)
-{
-	const struct board_view *view = user;
-	const struct board_line *line = &view->lines[i];
-	const struct board_row *row;
-
-	if (line->row == SIZE_MAX)
-		return str_hash(str_from(view->board.groups[line->group].key));
-	row = view->board.rows[line->row];
-	return str_hash(str_from(row->path)) + 1 + row->run.run_index;
-}
-
 /* A seed stays below its group. */
 static size_t
 line_parent(void *user, size_t i)
@@ -310,6 +282,18 @@ line_parent(void *user, size_t i)
 	while (view->lines[i].row != SIZE_MAX)
 		i--;
 	return i;
+}
+
+/* A run is itself, a group its key, and a bare score its place in that. */
+static uint64_t
+line_id(void *user, size_t i)
+{
+	const struct board_view *view = user;
+	const struct model_run *mr = run_of_line(view, i);
+	const char *key = view->board.groups[view->lines[i].group].key;
+
+	return mr != NULL ? (uintptr_t)mr
+			  : str_hash(str_from(key)) + i - line_parent(user, i);
 }
 
 /* The groups as they are ranked, and the runs of the unfolded one. */
@@ -572,17 +556,14 @@ draw_curves(const struct board_view *view, struct ui_shared *shared,
 
 	for (size_t k = 0; k < group->n_rows && request.n_runs < UI_MAX_MARKS;
 	     k++) {
-		const struct model_run *mr =
-			run_of_row(shared, view->board.rows[group->rows[k]]);
-
-		if (mr != NULL)
-			request.runs[request.n_runs++] = mr;
+		request.runs[request.n_runs] =
+			view->board.rows[group->rows[k]]->mr;
+		request.n_runs += request.runs[request.n_runs] != NULL;
 	}
 	if (request.n_runs > 0)
 		plot_draw(&request, shared, canvas);
 }
 
-/* The runs of the model as a board; the baseline beside them. */
 /* What a run without the track's score is ranked by; BPB: by nothing. */
 static struct chart_metric
 score_metric(const struct run *run)
@@ -648,6 +629,7 @@ ranking_metric(const struct ui_shared *shared, struct chart_metric *metric)
 					     : NULL;
 }
 
+/* The runs of the model as a board; the baseline beside them. */
 static void
 build_board(struct board_view *view, const struct ui_shared *shared)
 {
@@ -677,6 +659,8 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 		struct board_row *row =
 			board_add(&view->board, mr->path, key, NULL, &mr->run);
 		free(key);
+		if (row != NULL)
+			row->mr = mr;
 		if (row != NULL && mr->pod < model->n_pods)
 			board_row_price(row, model->pods[mr->pod].usd_per_hour);
 	}
@@ -839,7 +823,7 @@ open_line(struct board_view *view, struct ui_shared *shared)
 
 /* A run of the group becomes the reference, and its group the baseline. */
 static void
-set_reference(struct board_view *view, struct ui_shared *shared)
+set_reference(const struct board_view *view, struct ui_shared *shared)
 {
 	const struct board_group *group =
 		&view->board.groups[selected_group(view)];
@@ -853,7 +837,7 @@ set_reference(struct board_view *view, struct ui_shared *shared)
 		if (!same)
 			continue;
 		shared->reference = shared->reference == mr ? NULL : mr;
-		build_board(view, shared);
+		shared->configured++;
 		return;
 	}
 	ui_say(shared, "this group has no runs here");

@@ -60,7 +60,8 @@ enum board_kept {
 };
 
 struct board_row {
-	char *path; /* owned, as given, raw bytes */
+	const struct model_run *mr; /* borrowed; NULL: it is of no model */
+	char *path;		    /* owned, as given, raw bytes */
 	char *name; /* owned; the path within its group unless it was set */
 	char *log;  /* owned; file here with its bytes, NULL: path itself */
 	size_t group;

@@ -483,6 +483,72 @@ test_cause(void)
 	   "each of its events is marked");
 }
 
+/*
+ * Runs of one path on two pods, and scores without a log: each line of the
+ * board is its own, to be selected and opened.
+ */
+static void
+test_twins(struct ui_setup *setup)
+{
+	static const double scores[] = { 1.11, 1.14, 1.19 };
+	static const struct ui_baseline baseline = { "typed", scores, 3, NAN };
+	struct model_run *twins[2];
+
+	(void)model_pod_add(&model, "pod-b", "local");
+	for (size_t i = 0; i < 2; i++) {
+		twins[i] = model_run_get(&model, i, "/x/twin/train.log", 0);
+		twins[i]->run.seed = 700 + (double)i;
+		twins[i]->run.status = RUN_FINISHED;
+		twins[i]->run.final_bpb = 1.0001 + (double)i * 1e-3;
+		twins[i]->run.train_ms = 1000;
+	}
+	setup->baseline = &baseline;
+	ui_configure(ui, setup);
+	press('3');
+	press('g');
+	press('\r');
+	press(KEYCODE_DOWN);
+	ok(ui_shared(ui)->selected == twins[0] && row_with("seed 701")[0],
+	   "the first of two runs of one path is selected");
+	press(KEYCODE_DOWN);
+	ok(ui_shared(ui)->selected == twins[1], "then the other pod's");
+	press(KEYCODE_UP);
+	ok(ui_shared(ui)->selected == twins[0], "and the first again");
+	press(KEYCODE_DOWN);
+	press(' ');
+	ok(shows("seed 701", "+") && !shows("seed 700", "+"),
+	   "a mark stands at its own run: %s", row_with("seed 700"));
+	press(' ');
+	press('\r');
+	ok(row_with("pod pod-b")[0], "Enter opens the one that is selected");
+	press('3');
+	press('g');
+	press('/');
+	for (const char *p = "typed\r"; *p != '\0'; p++)
+		press((uint32_t)*p);
+	press('\r');
+	press(KEYCODE_DOWN);
+	ok(style_of("1.11000") == STYLE_STRONG, "a score is selected");
+	press(KEYCODE_DOWN);
+	ok(style_of("1.14000") == STYLE_STRONG, "then the next one");
+	press(KEYCODE_UP);
+	ok(style_of("1.11000") == STYLE_STRONG, "and the one before it");
+	press(27);
+	press('1');
+	setup->baseline = NULL;
+	ui_configure(ui, setup);
+	press('3');
+	ok(!shows("twin", "BASELINE"), "no group is the baseline");
+	press('1');
+	ui_shared(ui)->selected = twins[0];
+	press('R');
+	press('3');
+	ok(shows("◆ twin", "BASELINE"),
+	   "that of a run becomes it in another view: %s", row_with("twin"));
+	press('1');
+	press('R');
+}
+
 int
 main(void)
 {
@@ -514,6 +580,7 @@ main(void)
 	test_label();
 	test_axis();
 	test_spike();
+	test_twins(&setup);
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);

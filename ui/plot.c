@@ -63,17 +63,16 @@ void
 plot_x_text(int axis, double x, double apart, char *out, size_t size)
 {
 	int decimals = chart_decimals(apart, 0.02, 6);
-	char text[FMT_SIZE];
 
 	if (axis == AXIS_TRAIN)
 		(void)snprintf(out, size, "%.*fs", decimals, x);
 	else if (axis == AXIS_WALL)
 		(void)snprintf(out, size, "%s",
-			       fmt_clock((int64_t)(x * 1000), text));
+			       fmt_clock((int64_t)(x * 1000)).s);
 	else if (axis == AXIS_TOKENS)
 		(void)snprintf(out, size, "%.3g Gtok", x);
 	else
-		(void)snprintf(out, size, "%s", fmt_grouped(x, text));
+		(void)snprintf(out, size, "%s", fmt_grouped(x).s);
 }
 
 /* What is drawn for a metric: the first of these that there is. */
@@ -325,31 +324,29 @@ plot_run_name(const struct model_run *mr)
 	return mr->name != NULL ? mr->name : file_name(mr->path);
 }
 
-const char *
-plot_run_label(const struct model_run *mr, char out[FMT_LABEL])
+struct plot_label
+plot_run_label(const struct model_run *mr)
 {
-	const char *name = plot_run_name(mr);
+	const char *name = mr != NULL ? plot_run_name(mr) : "";
+	struct plot_label label;
 	char seed[FMT_SIZE] = "";
 	size_t n = strlen(name), most = FMT_LABEL - 1;
 
-	if (run_has(mr->run.seed))
+	if (mr != NULL && run_has(mr->run.seed))
 		print_into(seed, " s%.0f", mr->run.seed);
 	most -= strlen(seed);
 	n = n > most ? utf8_begin(name, most) : n;
-	(void)snprintf(out, FMT_LABEL, "%.*s%s", (int)n, name, seed);
-	return out;
+	print_into(label.s, "%.*s%s", (int)n, name, seed);
+	return label;
 }
 
 void
 plot_add_alert(const struct alert *alert, const struct model *model,
 	       struct buf *out)
 {
-	char label[FMT_LABEL] = "";
-
-	if (alert->mr != NULL)
-		(void)plot_run_label(alert->mr, label);
 	buf_appendf(out, "%s%s%s: %s", model_pod_name(model, alert->pod),
-		    label[0] != '\0' ? " " : "", label, alert->text);
+		    alert->mr != NULL ? " " : "", plot_run_label(alert->mr).s,
+		    alert->text);
 }
 
 static void
@@ -498,12 +495,12 @@ plot_choices(const struct model *model, const struct model_run *const *runs,
 struct work {
 	/* Of runs, then raw; last those of the reference, for the band. */
 	struct plot_points points[UI_MAX_MARKS + 4];
-	char labels[UI_MAX_MARKS + 3][FMT_LABEL]; /* and the band's */
-	struct band band;			  /* n 0: none */
+	struct plot_label labels[UI_MAX_MARKS + 3]; /* and the band's */
+	struct band band;			    /* n 0: none */
 	struct chart_series series[UI_MAX_MARKS + 4];
 	size_t n_series;
 	struct chart_mark marks[CHART_MAX_MARKS];
-	char paces[CHANGE_MOST][FMT_SIZE]; /* what changes are marked with */
+	struct fmt paces[CHANGE_MOST]; /* what changes are marked with */
 	size_t n_marks, n_drawn;
 	bool is_smooth; /* a line of them at least */
 	const char *what, *unit;
@@ -538,7 +535,7 @@ add_band(struct work *work, const struct plot_request *request,
 	const struct model_run *ref = request->reference, *seeds[SEEDS_MOST];
 	struct plot_points points[SEEDS_MOST];
 	struct curve curves[SEEDS_MOST];
-	char *label = work->labels[request->n_runs];
+	char *label = work->labels[request->n_runs].s;
 	size_t used = 0, n = seeds_of(shared->model, ref->group,
 				      ref->run.planned_steps, seeds);
 
@@ -608,7 +605,7 @@ add_runs(struct work *work, const struct plot_request *request,
 			weight);
 		if (!has_value(&work->points[i]))
 			continue;
-		(void)plot_run_label(mr, work->labels[i]);
+		work->labels[i] = plot_run_label(mr);
 		work->n_drawn++;
 		work->what = work->points[i].what;
 		work->unit = work->points[i].unit;
@@ -616,7 +613,7 @@ add_runs(struct work *work, const struct plot_request *request,
 			   is_ref ? STYLE_REFERENCE
 				  : theme_series((unsigned int)i),
 			   is_ref ? CHART_DASHED : CHART_SOLID,
-			   work->labels[i]);
+			   work->labels[i].s);
 	}
 }
 
@@ -658,10 +655,10 @@ add_changes(struct work *work, const struct plot_request *request)
 
 		if (!run_has(x))
 			continue;
-		print_into(work->paces[i], "%.*f→%.*f", decimals,
+		print_into(work->paces[i].s, "%.*f→%.*f", decimals,
 			   change->before, decimals, change->after);
 		work->marks[work->n_marks++] =
-			(struct chart_mark){ x, work->paces[i], STYLE_HINT };
+			(struct chart_mark){ x, work->paces[i].s, STYLE_HINT };
 	}
 }
 
@@ -942,10 +939,9 @@ add_csv(const struct model_run *mr, const struct plot_points *points,
 {
 	static const double units[AXIS_COUNT] = { 1, 1, 1, 1e-9, 1 };
 	AUTO_BUF head = buf_new(4 * FMT_LABEL + PATH_MAX);
-	char number[FMT_SIZE];
 
 	fmt_add_csv(&head, plot_run_name(mr), true);
-	buf_appendf(&head, ",%s,", fmt_raw(mr->run.seed, number));
+	buf_appendf(&head, ",%s,", fmt_raw(mr->run.seed).s);
 	fmt_add_csv(&head, mr->path, true);
 	buf_append_char(&head, ',');
 	fmt_add_csv(&head, points->column, true);

@@ -13,6 +13,10 @@
 
 #define FMT_LABEL 96
 
+struct plot_label {
+	char s[FMT_LABEL];
+};
+
 /*
  * From a run's series to the points of a chart.  BPB is the one to compare:
  * a training loss in nats says nothing across tokenizers, so it is drawn in
@@ -188,8 +192,8 @@ enum fact_style plot_gap_style(const struct gap *gap,
 void plot_request_runs(struct plot_request *request,
 		       const struct ui_shared *shared);
 
-/* A run's name for people: "gate-lqer s42". */
-const char *plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
+/* A run's name for people: "gate-lqer s42"; "" of NULL. */
+struct plot_label plot_run_label(const struct model_run *mr);
 /* Append to whom an alert happened, and what. */
 void plot_add_alert(const struct alert *alert, const struct model *model,
 		    struct buf *out);

@@ -633,12 +633,11 @@ choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct model *model = ui->shared.model;
 	const char *name = "a new one";
 	const char *help = "fill a form: variants, metric, blocks, window";
+	AUTO_BUF keys = buf_new(LIST_CELL_BYTES);
+	AUTO_BUF where = buf_new(LIST_CELL_BYTES);
 	int id = ui->choices[row];
-	char label[FMT_LABEL];
-	struct buf keys, where;
+	struct plot_label label;
 
-	buf_init(&keys, LIST_CELL_BYTES);
-	buf_init(&where, LIST_CELL_BYTES);
 	if (id < ACTION_COUNT) {
 		name = action_info((enum action)id)->name;
 		help = action_info((enum action)id)->help;
@@ -647,7 +646,8 @@ choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	} else if (id >= RUN_ID) {
 		const struct model_run *mr = model->runs[id - RUN_ID];
 
-		name = plot_run_label(mr, label);
+		label = plot_run_label(mr);
+		name = label.s;
 		help = model_pod_name(model, mr->pod);
 	} else if (id == POINT_ID) {
 		name = "checkpoint";
@@ -666,8 +666,6 @@ choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		   : column == 1 ? name
 		   : column == 2 ? help
 				 : where.data);
-	buf_release(&keys);
-	buf_release(&where);
 }
 
 static void
@@ -921,15 +919,15 @@ event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct ui *ui = user;
 	const struct ui_event *what = &ui->events[row];
-	char clock[FMT_SIZE];
 	struct buf text;
 
 	if (column == 0) {
+		int64_t wall_ms = what->alert != NULL
+					  ? what->alert->since_wall_ms
+					  : what->event->wall_ms;
+
 		list_cellf(cell, STYLE_DIM, "%s",
-			   fmt_when(what->alert != NULL
-					    ? what->alert->since_wall_ms
-					    : what->event->wall_ms,
-				    ui->shared.now_wall_ms, clock));
+			   fmt_when(wall_ms, ui->shared.now_wall_ms).s);
 	} else if (column == 1) {
 		event_kind_cell(what, cell);
 	} else {
@@ -990,7 +988,6 @@ events_title(const struct ui *ui, struct buf *title)
 static int
 events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
-	char zone[FMT_SIZE];
 	struct buf title, text;
 
 	(void)cursor_y;
@@ -1014,7 +1011,7 @@ events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	buf_release(&text);
 	list_draw(&ui->list, canvas, r);
 	(void)canvas_text(canvas, r.x, r.y, STYLE_HEAD,
-			  fmt_zone(ui->shared.now_wall_ms, zone));
+			  fmt_zone(ui->shared.now_wall_ms).s);
 	return -1;
 }
 
@@ -1564,7 +1561,6 @@ static const struct {
 static void
 ui_say_run(struct ui *ui, const char *what)
 {
-	char label[FMT_LABEL];
 
 	if (ui->shared.selected == NULL) {
 		ui_say(&ui->shared, "there is no run yet");
@@ -1572,7 +1568,7 @@ ui_say_run(struct ui *ui, const char *what)
 	}
 	if (ui->view == 0)
 		return;
-	ui_say(&ui->shared, "%s %s", plot_run_label(ui->shared.selected, label),
+	ui_say(&ui->shared, "%s %s", plot_run_label(ui->shared.selected).s,
 	       what);
 }
 
@@ -1873,14 +1869,14 @@ frame_draw_tabs(struct ui *ui, struct canvas *canvas)
 }
 
 /* What the reference of all differences is called; "" when there is none. */
-static void
-frame_reference(const struct ui_shared *shared, char out[FMT_LABEL])
+static struct plot_label
+frame_reference(const struct ui_shared *shared)
 {
-	out[0] = '\0';
-	if (shared->reference != NULL)
-		(void)plot_run_label(shared->reference, out);
-	else if (shared->baseline != NULL)
-		(void)snprintf(out, FMT_LABEL, "%.80s", shared->baseline->name);
+	struct plot_label label = plot_run_label(shared->reference);
+
+	if (shared->reference == NULL && shared->baseline != NULL)
+		print_into(label.s, "%.80s", shared->baseline->name);
+	return label;
 }
 
 /* Right of the tabs: reference, pods that live, alerts, time. */
@@ -1891,8 +1887,9 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 	const struct model *model = shared->model;
 	size_t live = 0, all = 0, open = alerts_open(shared->alerts);
 	int room = canvas->width - left - 1, x, taken;
-	char pods[200], alerts[40], time[100], ref[FMT_LABEL] = "";
-	char clock[FMT_SIZE], zone[FMT_SIZE];
+	struct fmt clock = fmt_clock(shared->now_wall_ms);
+	struct plot_label ref = { "" };
+	char pods[200], alerts[40], time[100];
 
 	for (size_t i = 0; i < model->n_pods; i++) {
 		all += model->pods[i].state != POD_GONE;
@@ -1900,19 +1897,17 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 			model->pods[i].state == POD_SILENT;
 	}
 	if (room > 60)
-		frame_reference(shared, ref);
-	(void)fmt_clock(shared->now_wall_ms, clock);
+		ref = frame_reference(shared);
 	print_into(pods, "%s%s%s%s%zu/%zu pods · ",
-		   ref[0] != '\0' ? "ref " : "", ref,
-		   ref[0] != '\0' ? " · " : "",
+		   ref.s[0] != '\0' ? "ref " : "", ref.s,
+		   ref.s[0] != '\0' ? " · " : "",
 		   model->is_shared ? "reads · " : "", live, all);
-	print_into(time, " · %s %s", clock,
-		   fmt_zone(shared->now_wall_ms, zone));
+	print_into(time, " · %s %s", clock.s, fmt_zone(shared->now_wall_ms).s);
 	print_into(alerts, "%zu alert%s", open, open == 1 ? "" : "s");
 	if (text_width(pods) + text_width(time) + text_width(alerts) > room) {
 		print_into(alerts, "%zu!", open);
 		print_into(pods, "%zu/%zu pods ", live, all);
-		print_into(time, " %.5s", clock);
+		print_into(time, " %.5s", clock.s);
 	}
 	/* The alerts are what is left out last. */
 	taken = text_width(pods) + text_width(alerts);
@@ -1936,7 +1931,7 @@ frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
 	const struct model_event *event;
-	char clock[FMT_SIZE], reading[64];
+	char reading[64];
 
 	if (model->n_reading > 1) {
 		print_into(reading, "reading %zu of %zu logs",
@@ -1950,10 +1945,10 @@ frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 		canvas_print(canvas, line, STYLE_STRONG, "%s", shared->said);
 	} else if (model->n_events > 0) {
 		event = model_event_at(model, model->n_events - 1);
-		canvas_print(
-			canvas, line,
-			event->severity == MODEL_INFO ? STYLE_HINT : STYLE_WARN,
-			"%s %s", fmt_clock(event->wall_ms, clock), event->text);
+		canvas_print(canvas, line,
+			     event->severity == MODEL_INFO ? STYLE_HINT
+							   : STYLE_WARN,
+			     "%s %s", fmt_clock(event->wall_ms).s, event->text);
 	}
 }
 

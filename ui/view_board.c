@@ -237,7 +237,6 @@ seed_cell(const struct board_view *view, size_t line, size_t column,
 	};
 	const char *use =
 		row->use != BOARD_COUNTED ? board_use_name(row->use) : "";
-	char seed[FMT_SIZE];
 
 	if (column == COLUMN_RANK || column == COLUMN_N ||
 	    column == COLUMN_SD || column == COLUMN_DELTA || column == COLUMN_P)
@@ -248,7 +247,7 @@ seed_cell(const struct board_view *view, size_t line, size_t column,
 					run_of_line(view, line))
 				   ? "+"
 				   : " ",
-			   fmt_number(run->seed, 0, seed));
+			   fmt_number(run->seed, 0).s);
 	else if (column == COLUMN_CAPS)
 		caps_cell(row->caps, cell);
 	else if (column == COLUMN_VERDICT)
@@ -340,29 +339,28 @@ describe_verdict(const struct board *board, const struct board_group *group,
 		 struct buf *out)
 {
 	const struct board_verdict *v = &group->verdict;
-	char a[FMT_SIZE], b[FMT_SIZE];
 
 	buf_appendf(out,
 		    "%s · runs that count: %zu · seeds: %zu · mean %s %s · "
 		    "sample sd %s\n",
 		    group->title != NULL ? group->title : group->key,
 		    group->n_counted, group->n_seeds,
-		    fmt_number(group->stats.mean, 5, a), unit_of(board, group),
-		    fmt_number(group->stats.sd_sample, 5, b));
+		    fmt_number(group->stats.mean, 5).s, unit_of(board, group),
+		    fmt_number(group->stats.sd_sample, 5).s);
 	if (run_has(v->bar))
 		buf_appendf(out, "bar %s %s: what a mean must be below\n",
-			    fmt_number(v->bar, 5, a), unit_of(board, group));
+			    fmt_number(v->bar, 5).s, unit_of(board, group));
 	else if (board->baseline == 0)
 		buf_append_str(out, "no baseline: R makes this group the one "
 				    "to beat, and the others are judged\n");
 	if (run_has(v->delta))
 		buf_appendf(out, "gap %s %s (%s nats)\n",
-			    fmt_signed(v->delta, 5, a), unit_of(board, group),
-			    fmt_signed(v->delta_nats, 5, b));
+			    fmt_signed(v->delta, 5).s, unit_of(board, group),
+			    fmt_signed(v->delta_nats, 5).s);
 	if (v->seeds_needed > 0 && v->word != BOARD_WORD_SHOWN)
 		buf_appendf(out,
 			    "would pass with %u seeds, or with a mean of %s\n",
-			    v->seeds_needed, fmt_number(v->mean_needed, 5, a));
+			    v->seeds_needed, fmt_number(v->mean_needed, 5).s);
 	if (v->seeds_planned > 0)
 		buf_appendf(out,
 			    "with power %.0f %%: %u seeds in all, if mean and "
@@ -478,11 +476,10 @@ spread_draw_group(const struct board *board, const struct board_group *group,
 	unsigned int style = broken		  ? STYLE_ALARM
 			     : group->is_baseline ? STYLE_REFERENCE
 						  : STYLE_SERIES_1;
-	char mean[FMT_SIZE], text[FMT_SIZE + 8];
+	char text[FMT_SIZE + 8];
 
 	if (group->stats.mean > s->far) {
-		print_into(text, "%s →",
-			   fmt_number(group->stats.mean, 5, mean));
+		print_into(text, "%s →", fmt_number(group->stats.mean, 5).s);
 		canvas_right(canvas,
 			     (struct rect){ s->scale.at, y, s->scale.size, 1 },
 			     STYLE_DIM, str_from(text));
@@ -509,7 +506,7 @@ draw_spread(const struct board_view *view, size_t selected,
 {
 	const struct board *board = &view->board;
 	struct spread s;
-	char text[FMT_SIZE], name[FMT_LABEL];
+	char name[FMT_LABEL];
 
 	r = canvas_box(canvas, r,
 		       "Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean "
@@ -539,9 +536,9 @@ draw_spread(const struct board_view *view, size_t selected,
 	(void)rect_take_left(&axis, names);
 	canvas_fill(canvas, axis, STYLE_AXIS, 0x2500);
 	canvas_right(canvas, axis, STYLE_DIM,
-		     str_from(fmt_number(s.scale.hi, 5, text)));
+		     str_from(fmt_number(s.scale.hi, 5).s));
 	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM,
-			  fmt_number(s.scale.lo, 5, text));
+			  fmt_number(s.scale.lo, 5).s);
 }
 
 /* The curves of a group's runs, where the rest has left room for them. */

@@ -286,7 +286,7 @@ draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 {
 	const struct model *model = logs->src.model;
 	struct rect pod = rect_take_left(&r, GUTTER_NARROW);
-	char label[FMT_LABEL];
+	struct plot_label label;
 
 	if (log->pod >= model->n_pods)
 		return;
@@ -294,11 +294,11 @@ draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 	r.w--;
 	canvas_print(canvas, pod, theme_series((unsigned int)log->pod), "%s",
 		     model->pods[log->pod].name);
-	print_into(label, "%s", file_name(log->path));
+	print_into(label.s, "%s", file_name(log->path));
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i]->log == log)
-			(void)plot_run_label(model->runs[i], label);
-	canvas_print(canvas, r, STYLE_DIM, "%s", label);
+			label = plot_run_label(model->runs[i]);
+	canvas_print(canvas, r, STYLE_DIM, "%s", label.s);
 }
 
 static bool
@@ -707,13 +707,12 @@ add_filter(const struct logs *logs, struct buf *out)
 {
 	const struct logsrc *src = &logs->src;
 	uint64_t n = logsrc_filter_hits(src);
-	char hits[FMT_SIZE];
 
 	if (src->filter == NULL)
 		return;
 	buf_appendf(out, " · & %.60s: %s%s line%s", logs->filter_text,
-		    src->is_cut ? "the newest " : "",
-		    fmt_grouped((double)n, hits), n == 1 ? "" : "s");
+		    src->is_cut ? "the newest " : "", fmt_grouped((double)n).s,
+		    n == 1 ? "" : "s");
 	if (logsrc_is_filtering(src) && src->file == NULL)
 		buf_append_str(out, " so far");
 	else if (logsrc_is_filtering(src))
@@ -724,7 +723,6 @@ add_filter(const struct logs *logs, struct buf *out)
 static void
 add_lines(const struct logsrc *src, struct buf *out)
 {
-	char lines[FMT_SIZE];
 	bool all = true;
 	uint64_t n = 0;
 
@@ -733,7 +731,7 @@ add_lines(const struct logsrc *src, struct buf *out)
 	else if (src->timed != NULL)
 		n = logtimed_end(src->timed) - logtimed_begin(src->timed);
 	buf_appendf(out, " · %s%s line%s", all ? "" : ">",
-		    fmt_grouped((double)n, lines), n == 1 ? "" : "s");
+		    fmt_grouped((double)n).s, n == 1 ? "" : "s");
 }
 
 /* Name without its middle, in at most so many columns; its end tells seeds. */
@@ -755,16 +753,17 @@ add_name(const char *name, int columns, struct buf *out)
 }
 
 /* Which log it is, or that it is all. */
-static void
-name_of(const struct model_log *log, const struct ui_shared *shared,
-	char label[FMT_LABEL])
+static struct plot_label
+name_of(const struct model_log *log, const struct ui_shared *shared)
 {
-	if (log == NULL)
-		(void)snprintf(label, FMT_LABEL, "All logs, merged");
-	else if (shared->selected != NULL && shared->selected->log == log)
-		(void)plot_run_label(shared->selected, label);
-	else
-		(void)snprintf(label, FMT_LABEL, "%s", file_name(log->path));
+	struct plot_label label = { "All logs, merged" };
+
+	if (log != NULL)
+		print_into(label.s, "%s", file_name(log->path));
+	if (log != NULL && shared->selected != NULL &&
+	    shared->selected->log == log)
+		label = plot_run_label(shared->selected);
+	return label;
 }
 
 /* The frame around the log, and in it which one, how much and what of it. */
@@ -773,7 +772,6 @@ draw_title(const struct logs *logs, const struct ui_shared *shared,
 	   struct canvas *canvas, struct rect r)
 {
 	struct buf title, rest;
-	char label[FMT_LABEL];
 
 	buf_init(&title, TITLE_BYTES);
 	buf_init(&rest, TITLE_BYTES);
@@ -783,8 +781,8 @@ draw_title(const struct logs *logs, const struct ui_shared *shared,
 	if (logs->left > 0 && !logs->wrap)
 		buf_appendf(&rest, " · from column %d", logs->left + 1);
 	buf_append_str(&rest, order_of(logs));
-	name_of(logs->src.log, shared, label);
-	add_name(label, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
+	add_name(name_of(logs->src.log, shared).s,
+		 int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
 		 &title);
 	buf_append_str(&title, rest.data);
 	(void)canvas_box(canvas, r, "%s", title.data);

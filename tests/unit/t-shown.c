@@ -434,18 +434,20 @@ test_spike(void)
 static void
 test_label(void)
 {
-	char label[FMT_LABEL], name[200] = "";
+	char name[200] = "";
 	struct model_run mr = { .name = name, .run.seed = 7 };
 
 	for (size_t i = 0; i < 3; i++) {
 		(void)memset(name, 'a', i);
 		for (size_t k = i; k + 3 < sizeof(name); k += 3)
 			(void)memcpy(name + k, "\xe6\x97\xa5", 3);
-		const char *end = strchr(plot_run_label(&mr, label), ' ');
+		struct plot_label label = plot_run_label(&mr);
+		const char *end = strchr(label.s, ' ');
 
 		ok(end != NULL && strcmp(end, " s7") == 0 &&
-			   (size_t)(end - label) % 3 == i && end - label > 85,
-		   "no character is cut in two: %s", label);
+			   (size_t)(end - label.s) % 3 == i &&
+			   end - label.s > 85,
+		   "no character is cut in two: %s", label.s);
 	}
 }
 

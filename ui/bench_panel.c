@@ -444,14 +444,12 @@ bench_add_guards(const struct bench_live *live, struct facts *facts)
 static void
 bench_draw_facts(struct bench_pen *pen)
 {
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 
-	facts_init(&facts);
 	bench_add_guards(pen->live, &facts);
 	bench_add_needs(pen->live, &facts);
 	panel_facts(pen->canvas, &pen->rest, &facts,
 		    &(const struct panel_facts){ 6, STYLE_DIM, true });
-	facts_release(&facts);
 }
 
 /* The schedule of a pod: a sign for each run, a gap between rounds. */
@@ -595,11 +593,10 @@ bench_add_waits(const struct bench_live *live, struct buf *out)
 void
 bench_panel_words(const struct bench_live *live, char *out, size_t size)
 {
-	struct buf text, waits;
+	AUTO_BUF text = buf_new(size - 1);
+	AUTO_BUF waits = buf_new(size - 1);
 	char words[400];
 
-	buf_init(&text, size - 1);
-	buf_init(&waits, size - 1);
 	bool is_waiting = bench_add_waits(live, &waits);
 	if (live->running)
 		buf_appendf(&text, "%srun %zu of %zu",
@@ -616,6 +613,4 @@ bench_panel_words(const struct bench_live *live, char *out, size_t size)
 	}
 	buf_append_str(&text, waits.data);
 	(void)snprintf(out, size, "%s", text.data);
-	buf_release(&text);
-	buf_release(&waits);
 }

@@ -552,12 +552,11 @@ panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		shared->selected != NULL ? shared->selected->log : NULL;
 	struct logfile *file = log != NULL ? model_log_open(log) : NULL;
 	uint64_t at = file != NULL ? logfile_size(file) : 0, number;
-	struct buf raw, text;
+	AUTO_BUF raw = buf_new(LINE_BYTES);
+	AUTO_BUF text = buf_new(LINE_BYTES);
 
 	if (file == NULL)
 		return;
-	buf_init(&raw, LINE_BYTES);
-	buf_init(&text, LINE_BYTES);
 	/* What is not read yet has no class; the rest is counted from there. */
 	number = log->behind ? 0 : log->classes.last;
 	for (int i = 0; i < MAX_LINES && at > 0 && r.h > 0; i++) {
@@ -575,8 +574,6 @@ panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		canvas_line(canvas, rect_take_bottom(&r, 1),
 			    panel_line_style(class), buf_str(&text));
 	}
-	buf_release(&raw);
-	buf_release(&text);
 	logfile_close(file);
 }
 

@@ -304,9 +304,8 @@ char *
 ui_pod_names(const struct ui_shared *shared, size_t pod)
 {
 	const struct ui_marks *marks = &shared->pod_marks;
-	struct buf names;
+	struct buf names = buf_new(65536);
 
-	buf_init(&names, 65536);
 	for (size_t i = 0; i < marks->n; i++)
 		buf_appendf(&names, "%s%s", i > 0 ? "," : "",
 			    (const char *)marks->v[i]);
@@ -813,9 +812,8 @@ static void
 form_submit(struct ui *ui)
 {
 	struct command command = { .id = COMMAND_BENCH_FORM };
-	struct buf text;
+	struct buf text = buf_new(65536);
 
-	buf_init(&text, 65536);
 	form_json(&ui->form, &text);
 	command.text = buf_detach(&text);
 	ui->overlay = OVERLAY_NONE;
@@ -919,7 +917,7 @@ event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct ui *ui = user;
 	const struct ui_event *what = &ui->events[row];
-	struct buf text;
+	AUTO_BUF text = buf_new(EVENT_BYTES);
 
 	if (column == 0) {
 		int64_t wall_ms = what->alert != NULL
@@ -931,7 +929,6 @@ event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	} else if (column == 1) {
 		event_kind_cell(what, cell);
 	} else {
-		buf_init(&text, EVENT_BYTES);
 		event_say(ui, what, &text);
 		list_cellf(
 			cell,
@@ -941,7 +938,6 @@ event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 					: panel_severities[what->event
 								   ->severity]),
 			"%s", text.data);
-		buf_release(&text);
 	}
 }
 
@@ -988,14 +984,13 @@ events_title(const struct ui *ui, struct buf *title)
 static int
 events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
-	struct buf title, text;
+	AUTO_BUF title = buf_new(256);
+	AUTO_BUF text = buf_new(EVENT_BYTES);
 
 	(void)cursor_y;
-	buf_init(&title, 256);
 	events_title(ui, &title);
 	struct rect r =
 		overlay_box(canvas, BOX_WIDTH, canvas->height - 4, title.data);
-	buf_release(&title);
 	events_fill(ui);
 	if (ui->list.all == 0) {
 		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");
@@ -1004,11 +999,9 @@ events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	/* The selected line as a whole, where a row has no room for it. */
 	struct rect whole = rect_take_bottom(&r, DETAIL_LINES);
 	canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
-	buf_init(&text, EVENT_BYTES);
 	if (list_row(&ui->list) != SIZE_MAX)
 		event_say(ui, &ui->events[list_row(&ui->list)], &text);
 	(void)canvas_fold(canvas, whole, STYLE_NORMAL, buf_str(&text), 0);
-	buf_release(&text);
 	list_draw(&ui->list, canvas, r);
 	(void)canvas_text(canvas, r.x, r.y, STYLE_HEAD,
 			  fmt_zone(ui->shared.now_wall_ms).s);
@@ -1354,9 +1347,8 @@ export_write(struct ui *ui, bool over)
 {
 	struct command command = { .id = COMMAND_EXPORT, .over = over };
 	char why[160] = "there is none here yet";
-	struct buf text;
+	struct buf text = buf_new(EXPORT_BYTES);
 
-	buf_init(&text, EXPORT_BYTES);
 	export_text(ui, &text, why);
 	command.name = xstrdup(ui->file.text);
 	command.is_cut = text.truncated;

@@ -635,7 +635,7 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	const struct model *model = shared->model;
 	const struct ui_baseline *baseline = shared->baseline;
 	struct err err = { ERR_NONE, "" };
-	char *against = NULL;
+	AUTO_TEXT against = NULL;
 
 	if (view->has_board)
 		board_release(&view->board);
@@ -652,10 +652,9 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 
 		if (mr->blank || !ui_shows_run(shared, mr))
 			continue;
-		char *key = ui_group_of(shared, mr);
+		AUTO_TEXT key = ui_group_of(shared, mr);
 		struct board_row *row =
 			board_add(&view->board, mr->path, key, NULL, &mr->run);
-		free(key);
 		if (row != NULL)
 			row->mr = mr;
 		if (row != NULL && mr->pod < model->n_pods)
@@ -675,7 +674,6 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	/* A name that no group has is no baseline: nothing is judged then. */
 	if (against != NULL && board_set_baseline(&view->board, against, &err))
 		log_debug("board", "%s", err.text);
-	free(against);
 	board_compute(&view->board);
 	view->generation = model->generation;
 	view->configured = shared->configured;
@@ -787,13 +785,12 @@ mark_group(const struct board_view *view, struct ui_shared *shared)
 	for (int pass = 0; pass < 2 && shared->marks.n == before; pass++) {
 		for (size_t i = 0; i < shared->model->n_runs; i++) {
 			const struct model_run *mr = shared->model->runs[i];
-			char *key = ui_group_of(shared, mr);
+			AUTO_TEXT key = ui_group_of(shared, mr);
 
 			if (strcmp(key, group->key) == 0 &&
 			    ui_is_marked(&shared->marks, mr) == (pass == 1))
 				ui_toggle_mark(shared, &shared->marks, mr,
 					       UI_MAX_MARKS);
-			free(key);
 		}
 	}
 	ui_say(shared, "%zu runs are marked", shared->marks.n);
@@ -827,11 +824,9 @@ set_reference(const struct board_view *view, struct ui_shared *shared)
 
 	for (size_t i = 0; i < shared->model->n_runs; i++) {
 		const struct model_run *mr = shared->model->runs[i];
-		char *key = ui_group_of(shared, mr);
-		bool same = strcmp(key, group->key) == 0;
+		AUTO_TEXT key = ui_group_of(shared, mr);
 
-		free(key);
-		if (!same)
+		if (strcmp(key, group->key) != 0)
 			continue;
 		shared->reference = shared->reference == mr ? NULL : mr;
 		shared->configured++;

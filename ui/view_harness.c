@@ -127,10 +127,9 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 		[HARNESS_STATE_ABORTED] = STYLE_ALARM,
 	};
 	const struct harness_run *run = pick->run;
-	struct buf age, state;
+	AUTO_BUF age = buf_new(LIST_CELL_BYTES);
+	AUTO_BUF state = buf_new(LIST_CELL_BYTES);
 
-	buf_init(&age, LIST_CELL_BYTES);
-	buf_init(&state, LIST_CELL_BYTES);
 	harness_add_age(&age, pick->place->age_ms);
 	if (pick->place->read && pick->place->is_compare)
 		harness_add_compare_state(&state, &pick->place->compare);
@@ -156,8 +155,6 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 			   harness_state_name(run->life.state),
 			   run->life.phase != NULL ? run->life.phase : "",
 			   (unsigned int)run->n_iterations);
-	buf_release(&state);
-	buf_release(&age);
 }
 
 /* A percentage where + is better. */
@@ -242,9 +239,8 @@ words_cell(const struct harness_run *run, const struct harness_iteration *it,
 	   enum iteration_column column, struct list_cell *cell)
 {
 	unsigned int style = column == IT_NOTE ? STYLE_DIM : STYLE_NORMAL;
-	struct buf text;
+	AUTO_BUF text = buf_new(LIST_CELL_BYTES);
 
-	buf_init(&text, LIST_CELL_BYTES);
 	add_words(&text, column, run, it);
 	if (column == IT_RESULT && !it->verified_score.present)
 		style = it->invalid_score.present ? STYLE_ALARM : STYLE_WARN;
@@ -252,7 +248,6 @@ words_cell(const struct harness_run *run, const struct harness_iteration *it,
 		style = STYLE_ALARM;
 	list_cellf(cell, style, "%s",
 		   text.len > 0 || column == IT_NOTE ? text.data : FMT_ABSENT);
-	buf_release(&text);
 }
 
 static void
@@ -362,16 +357,14 @@ harness_list(void *state, struct ui_shared *shared)
 static void
 add_facts(struct facts *facts, const struct harness_pick *pick)
 {
-	struct buf age;
+	AUTO_BUF age = buf_new(WORDS_MAX);
 
-	buf_init(&age, WORDS_MAX);
 	if (pick->place->why[0] != '\0') {
 		harness_add_age(&age, pick->place->age_ms);
 		buf_append_str(&age, ": ");
 	}
 	harness_facts(facts, &pick->place->ws, pick->run,
 		      age.len > 0 ? age.data : NULL);
-	buf_release(&age);
 }
 
 /* The scores of a run, what they stand over, and where they are drawn. */
@@ -749,9 +742,8 @@ add_iteration(struct buf *out, const struct harness_run *run,
 		{ "tools used: ", &it->called },
 		{ "blockers: ", &it->blockers },
 	};
-	struct buf words;
+	AUTO_BUF words = buf_new(WORDS_MAX);
 
-	buf_init(&words, WORDS_MAX);
 	buf_appendf(out, "\n\niteration %u", it->number);
 	for (size_t i = 0; i < COLUMNS(parts); i++) {
 		buf_clear(&words);
@@ -773,7 +765,6 @@ add_iteration(struct buf *out, const struct harness_run *run,
 			    lists[i].names->n > 0 ? lists[i].label : "");
 		harness_add_names(out, lists[i].names);
 	}
-	buf_release(&words);
 }
 
 /* All facts of the run and of the iteration, folded. */
@@ -781,11 +772,9 @@ static void
 draw_words(struct canvas *canvas, struct rect r,
 	   const struct harness_pick *pick, int *up)
 {
-	struct facts facts;
-	struct buf out;
+	AUTO_FACTS facts = { .n = 0 };
+	AUTO_BUF out = buf_new(WORDS_MAX);
 
-	buf_init(&out, WORDS_MAX);
-	facts_init(&facts);
 	add_facts(&facts, pick);
 	buf_appendf(&out, "run: %s of %s", pick->run->id, pick->place->title);
 	for (size_t i = 0; i < facts.n; i++)
@@ -794,8 +783,6 @@ draw_words(struct canvas *canvas, struct rect r,
 	if (pick->it != NULL)
 		add_iteration(&out, pick->run, pick->it);
 	draw_text(canvas, r, buf_str(&out), up);
-	facts_release(&facts);
-	buf_release(&out);
 }
 
 /* A list of facts at the top of *rest, labels of so many columns. */
@@ -805,12 +792,10 @@ draw_list(struct canvas *canvas, struct rect *rest, int columns,
 	  void (*add)(struct facts *facts, const struct harness_pick *pick))
 {
 	const struct panel_facts how = { columns, STYLE_HEAD, false };
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 
-	facts_init(&facts);
 	add(&facts, pick);
 	panel_facts(canvas, rest, &facts, &how);
-	facts_release(&facts);
 }
 
 /*
@@ -858,14 +843,11 @@ draw_compare(struct canvas *canvas, struct rect r,
 	     const struct harness_compare *compare)
 {
 	static const struct panel_facts how = { LABEL_WIDTH, STYLE_HEAD, true };
-	struct facts facts;
-	struct buf text;
+	AUTO_FACTS facts = { .n = 0 };
+	AUTO_BUF text = buf_new(WORDS_MAX);
 
-	buf_init(&text, WORDS_MAX);
-	facts_init(&facts);
 	harness_compare_facts(&facts, compare);
 	panel_facts(canvas, &r, &facts, &how);
-	facts_release(&facts);
 	(void)rect_take_top(&r, 1);
 	for (size_t i = 0; i < compare->n_trials && r.h > 0; i++) {
 		const struct harness_trial *t = &compare->trials[i];
@@ -886,7 +868,6 @@ draw_compare(struct canvas *canvas, struct rect r,
 			   "%-10s %3u  %-9s %s", t->group, t->number,
 			   t->status != NULL ? t->status : "", text.data);
 	}
-	buf_release(&text);
 }
 
 /* A table, and beside it whether the keys go there. */

@@ -110,20 +110,18 @@ take_row(struct str *text, int width)
 static uint64_t
 rows_of(struct logs *logs, uint64_t place)
 {
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	uint64_t rows = 0;
 	struct str text;
 
 	if (!logs->wrap)
 		return 1;
-	logsrc_line_init(&line, TEXT_BYTES);
 	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
 	text = buf_str(&line.text);
 	do {
 		(void)take_row(&text, logs->width);
 		rows++;
 	} while (text.len > 0);
-	buf_release(&line.text);
 	return rows;
 }
 
@@ -222,17 +220,15 @@ static bool
 hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
 	    int *x, int *w)
 {
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	size_t at, len;
 
-	logsrc_line_init(&line, TEXT_BYTES);
 	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
 	bool found = pattern_find(pattern, buf_str(&line.text), &at, &len);
 	if (found) {
 		*x = (int)utf8_width((struct str){ line.text.data, at });
 		*w = (int)utf8_width((struct str){ line.text.data + at, len });
 	}
-	buf_release(&line.text);
 	return found;
 }
 
@@ -456,11 +452,10 @@ draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
 				    : (size_t)(logs->left + r->w + HIT_COLUMNS);
 	struct rect left = *r, row;
 	struct logsgr_runs runs;
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	struct str text, piece;
 
 	left.w = gutter(logs, r->w);
-	logsrc_line_init(&line, TEXT_BYTES);
 	logsgr_runs_init(&runs);
 	line.runs = logs->colors ? &runs : NULL;
 	logsrc_read(&logs->src, place, columns, &line);
@@ -487,7 +482,6 @@ draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
 		draw_row(canvas, row, &line, piece, logs->marked);
 	} while (logs->wrap && text.len > 0 && r->h > 0);
 	logsgr_runs_release(&runs);
-	buf_release(&line.text);
 }
 
 static void
@@ -771,10 +765,9 @@ static void
 draw_title(const struct logs *logs, const struct ui_shared *shared,
 	   struct canvas *canvas, struct rect r)
 {
-	struct buf title, rest;
+	AUTO_BUF title = buf_new(TITLE_BYTES);
+	AUTO_BUF rest = buf_new(TITLE_BYTES);
 
-	buf_init(&title, TITLE_BYTES);
-	buf_init(&rest, TITLE_BYTES);
 	add_lines(&logs->src, &rest);
 	add_state(logs, &rest);
 	add_filter(logs, &rest);
@@ -786,8 +779,6 @@ draw_title(const struct logs *logs, const struct ui_shared *shared,
 		 &title);
 	buf_append_str(&title, rest.data);
 	(void)canvas_box(canvas, r, "%s", title.data);
-	buf_release(&title);
-	buf_release(&rest);
 }
 
 static void
@@ -944,17 +935,15 @@ static void
 copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	uint64_t place = logs_current(logs);
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(WHOLE_BYTES);
 
 	if (place >= logsrc_end(&logs->src)) {
 		ui_say(shared, "there is no line to copy");
 		return;
 	}
-	logsrc_line_init(&line, WHOLE_BYTES);
 	logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
-	buf_release(&line.text);
 }
 
 /* So many lines above and below a line show what row it is of. */
@@ -967,13 +956,12 @@ learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	uint64_t here = logs_current(logs), place = here, above;
 	AUTO_BUF text = buf_new(LEARN_LINES * 2 * LEARN_BYTES);
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(LEARN_BYTES);
 
 	if (here >= logsrc_end(&logs->src)) {
 		ui_say(shared, "there is no line to learn from");
 		return;
 	}
-	logsrc_line_init(&line, LEARN_BYTES);
 	logsrc_read(&logs->src, here, LEARN_BYTES, &line);
 	buf_appendf(&text, "%s\n", line.text.data);
 	out->name = xstrdup(file_name(line.log->path));
@@ -990,7 +978,6 @@ learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 		logsrc_read(&logs->src, place, LEARN_BYTES, &line);
 		buf_appendf(&text, "%s\n", line.text.data);
 	}
-	buf_release(&line.text);
 	out->id = COMMAND_LEARN;
 	out->text = buf_detach(&text);
 }
@@ -1162,10 +1149,9 @@ logs_text(void *state, struct ui_shared *shared, struct buf *out)
 {
 	struct logs *logs = state;
 	uint64_t place = logsrc_at(&logs->src, logs->top.place);
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(WHOLE_BYTES);
 
 	(void)shared;
-	logsrc_line_init(&line, WHOLE_BYTES);
 	while (place < logsrc_end(&logs->src)) {
 		logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
 		if (out->len + line.text.len + 1 > out->cap) {
@@ -1175,7 +1161,6 @@ logs_text(void *state, struct ui_shared *shared, struct buf *out)
 		buf_appendf(out, "%s\n", line.text.data);
 		place = logsrc_next(&logs->src, place);
 	}
-	buf_release(&line.text);
 }
 
 /* A click marks the line that a copy takes. */

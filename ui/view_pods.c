@@ -422,9 +422,8 @@ draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 	 struct rect r)
 {
 	const struct model_pod *mp = &shared->model->pods[pod];
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 
-	facts_init(&facts);
 	add_link(shared, mp, &facts);
 	add_check(shared, &mp->check, &facts);
 	add_noise(shared->model, mp, &facts);
@@ -433,7 +432,6 @@ draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 	panel_facts(
 		canvas, &r, &facts,
 		&(const struct panel_facts){ LABEL_COLUMNS, STYLE_DIM, true });
-	facts_release(&facts);
 	(void)rect_take_top(&r, 1);
 	draw_charts(shared, mp, canvas, r);
 }

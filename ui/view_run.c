@@ -203,7 +203,7 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + lines }, events, line,
 		    name;
 	struct plot_label label = plot_run_label(shared->selected);
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 
 	if (shared->selected == NULL) {
 		panel_empty(canvas, r,
@@ -223,10 +223,8 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	canvas_middle(canvas, name, STYLE_TITLE, str_from(label.s),
 		      shared->selected->name_date);
 	canvas_right(canvas, line, theme_fact(now.style), str_from(now.text));
-	facts_init(&facts);
 	add_facts(shared, &facts);
 	panel_facts_flow(canvas, head, &facts);
-	facts_release(&facts);
 	draw_grid(view, shared, canvas, r, view->single ? 1 : columns,
 		  view->single ? 1 : rows);
 	if (events.h > 0)

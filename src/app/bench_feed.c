@@ -116,16 +116,14 @@ show_verdict(const struct bench_feed *feed, struct model_bench *bench,
 	     const struct folder_state *state)
 {
 	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 	AUTO_BUF text = buf_new(REPORT_BYTES);
 
-	facts_init(&facts);
 	report_facts(&facts, verdict);
 	noise_history_facts(&facts, &feed->history, bench->id);
 	facts_print_text(&text, &facts);
 	bench->report = verdict != NULL ? buf_detach(&text) : NULL;
 	bench->live = bench_show(plan, path, state, verdict);
-	facts_release(&facts);
 }
 
 static void

@@ -410,7 +410,7 @@ check_slow(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
 	double times[64], median, own = model_run_ms_per_step(mr);
-	struct buf text;
+	AUTO_BUF text = buf_new(sizeof(alert->text));
 
 	if (mr->run.status != RUN_RUNNING || !run_has(own) ||
 	    mr->run.steps < 50)
@@ -421,14 +421,12 @@ check_slow(struct round *round, const struct alert *alert)
 	median = sort_median(times, n);
 	if (own < median * SLOW_RATIO)
 		return;
-	buf_init(&text, sizeof(alert->text));
 	buf_appendf(&text,
 		    "%.1f ms/step, %.0f %% above the median of %zu peers", own,
 		    (own / median - 1) * 100, n);
 	add_since(mr, median * SLOW_RATIO, &text);
 	add_clock(round, mr->pod, &text);
 	hold(round, alert, ALERT_SLOW_POD, "%s", text.data);
-	buf_release(&text);
 }
 
 /* The last value of a metric, by whatever name the run has it. */

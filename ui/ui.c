@@ -217,7 +217,7 @@ ui_group_of(const struct ui_shared *shared, const struct model_run *mr)
 {
 	if (shared->group_of != NULL)
 		return shared->group_of(shared->group_user, mr);
-	return xstrdup(mr->group != NULL ? mr->group : mr->path);
+	return xstrdup(mr->group);
 }
 
 void

@@ -543,7 +543,7 @@ group_of(void *user, const struct model_run *mr)
 		.run = mr->run,
 	};
 
-	if (parts->groups.by == BOARD_BY_DIRNAME && mr->group != NULL)
+	if (parts->groups.by == BOARD_BY_DIRNAME)
 		return xstrdup(mr->group);
 	return board_input_key(&parts->groups, &stored);
 }

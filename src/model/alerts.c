@@ -349,8 +349,7 @@ peer_times(const struct model *model, const struct model_run *mr,
 	for (size_t i = 0; i < model->n_runs && n < 64; i++) {
 		const struct model_run *peer = model->runs[i];
 
-		if (peer->pod == mr->pod || mr->group == NULL ||
-		    peer->group == NULL ||
+		if (peer->pod == mr->pod ||
 		    strcmp(peer->group, mr->group) != 0 ||
 		    !run_has(model_run_ms_per_step(peer)) ||
 		    peer->run.steps < 50 || peer->run.n_gpus != mr->run.n_gpus)

@@ -531,8 +531,7 @@ bench_draw_head(struct bench_pen *pen)
 		    live->n_planned);
 	bench_add_time(live, &text);
 	bench_add_money(live, &text);
-	for (size_t i = 0; !live->running && i < sizeof(ends) / sizeof(*ends);
-	     i++)
+	for (size_t i = 0; !live->running && i < LENGTH(ends); i++)
 		if (strcmp(live->stopped, ends[i][0]) == 0)
 			buf_appendf(&text, " · %s", ends[i][1]);
 	bench_say(pen, STYLE_STRONG, "%s", text.data);

@@ -219,7 +219,7 @@ plot_axis_of(const struct model *model, const struct model_run *const *runs,
 
 	if (is_of_pod(metric.id))
 		return AXIS_WALL;
-	for (size_t a = 0; a < sizeof(order) / sizeof(order[0]); a++) {
+	for (size_t a = 0; a < LENGTH(order); a++) {
 		size_t have = 0;
 
 		for (size_t i = 0; i < n; i++)
@@ -926,8 +926,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 			(struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 },
 			STYLE_DIM, "%s", why);
 	}
-	for (size_t i = 0; i < sizeof(work->points) / sizeof(*work->points);
-	     i++)
+	for (size_t i = 0; i < LENGTH(work->points); i++)
 		plot_points_release(&work->points[i]);
 	band_release(&work->band);
 }

@@ -513,7 +513,7 @@ overlay_list_action(uint32_t code)
 		{ KEYCODE_WHEEL_DOWN, ACTION_DOWN },
 	};
 
-	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+	for (size_t i = 0; i < LENGTH(moves); i++)
 		if (moves[i].code == code)
 			return moves[i].action;
 	return ACTION_NONE;
@@ -528,8 +528,7 @@ overlay_ask(struct ui *ui, struct command *command)
 	struct err err = { ERR_NONE, "" };
 	char *preview = NULL;
 
-	/* A check reads, as the followers of the logs do. */
-	if (ui->shared.read_only && command->id != COMMAND_CHECK)
+	if (ui->shared.read_only && command->id >= COMMAND_ACTING)
 		err_set(&err, ERR_USAGE,
 			"--read-only: nothing that acts on a pod");
 	else if (ui->setup.sink.preview != NULL)
@@ -972,7 +971,7 @@ events_title(const struct ui *ui, struct buf *title)
 	};
 
 	buf_append_str(title, "Alerts and events");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < LENGTH(keys); i++) {
 		char key[KEY_NAME_SIZE];
 
 		keymap_key_name(&ui->keymap, keys[i].action, key);
@@ -1743,7 +1742,7 @@ ui_act(struct ui *ui, enum action action)
 		{ ACTION_TRACK, NULL, UI_WANT_TRACK },
 	};
 
-	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+	for (size_t i = 0; i < LENGTH(acts); i++) {
 		if (acts[i].action != action)
 			continue;
 		ui->wants |= acts[i].want;

@@ -536,7 +536,7 @@ fleet_act(void *state, struct ui_shared *shared, enum action action,
 		out->text = xasprintf(
 			"%s\tBPB %s\t%s ms/step\t%s", plot_run_label(mr).s,
 			fmt_number(bpb, 6).s,
-			fmt_number(mr->run.ms_per_step, 2).s, mr->path);
+			fmt_number(model_run_ms_per_step(mr), 2).s, mr->path);
 	} else {
 		return ui_chart_act(shared, action);
 	}

@@ -53,7 +53,7 @@ enum run_column { RUN_NAME, RUN_STATE, RUN_BEST, RUN_GAIN, RUN_DOUBT };
 static const struct list_column run_columns[] = {
 	[RUN_NAME] = { "RUN", 24, .grow = true, .name = true },
 	[RUN_STATE] = { "STATE", 24, .drop = 0, .grow = true },
-	[RUN_BEST] = { "VERIFIED", 11, 0, FMT_NUMBER, .decimals = 0 },
+	[RUN_BEST] = { "VERIFIED", 11, 0, FMT_DIGITS, .decimals = 10 },
 	[RUN_GAIN] = { "on base", 9, 1, FMT_NUMBER, .decimals = 0 },
 	[RUN_DOUBT] = { "? unverified", 13, 2, FMT_NUMBER, .decimals = 0 },
 };
@@ -74,17 +74,15 @@ enum iteration_column {
 static const struct list_column iteration_columns[] = {
 	[IT_NUMBER] = { "IT", 3, 0, FMT_NUMBER, .decimals = 0 },
 	[IT_ATTEMPT] = { "ATTEMPT", 16, .drop = 0 },
-	[IT_TOOLS] = { "TOOLS", 5, 3, FMT_NUMBER, .decimals = 0 },
+	[IT_TOOLS] = { "TOOLS", 5, 3, FMT_DIGITS, .decimals = 10 },
 	[IT_CALLS] = { "CALLS", 10, 2, FMT_NUMBER, .decimals = 0 },
-	[IT_SCORE] = { "VERIFIED", 11, 0, FMT_NUMBER, .decimals = 0 },
+	[IT_SCORE] = { "VERIFIED", 11, 0, FMT_DIGITS, .decimals = 10 },
 	[IT_BASE] = { "on base", 8, 0, FMT_NUMBER, .decimals = 0 },
 	[IT_BEST] = { "on best", 8, 1, FMT_NUMBER, .decimals = 0 },
 	[IT_RESULT] = { "RESULT", 24, .grow = true },
 	[IT_QUALIFIED] = { "QUALIFIED", 18, .drop = 4, .grow = true },
 	[IT_NOTE] = { "NOTES", 12, .drop = 5, .grow = true },
 };
-
-#define COLUMNS(list) (sizeof(list) / sizeof((list)[0]))
 
 /* Rows of a place in the list of runs: its runs, or itself. */
 static size_t
@@ -163,11 +161,12 @@ gain_cell(struct harness_number gain, struct list_cell *cell)
 {
 	char text[HARNESS_PCT_SIZE];
 
+	cell->style = STYLE_DIM;
 	if (!gain.present)
-		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
-	else
-		list_cellf(cell, gain.value < 0 ? STYLE_WORSE : STYLE_BETTER,
-			   "%s", harness_pct(gain.value, true, text));
+		return;
+	cell->number = gain.value;
+	list_cellf(cell, gain.value < 0 ? STYLE_WORSE : STYLE_BETTER, "%s",
+		   harness_pct(gain.value, true, text));
 }
 
 /* A score in full. */
@@ -175,14 +174,8 @@ static void
 score_cell(struct harness_number score, unsigned int style,
 	   struct list_cell *cell)
 {
-	char text[STR_NUMBER_SIZE];
-
-	if (!score.present) {
-		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
-		return;
-	}
-	cell->number = score.value;
-	list_cellf(cell, style, "%s", str_number(score.value, 10, text));
+	cell->number = score.present ? score.value : (double)NAN;
+	cell->style = score.present ? style : STYLE_DIM;
 }
 
 static void
@@ -191,7 +184,6 @@ run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct harness *h = user;
 	struct harness_pick pick = pick_row(h->view, row);
 	struct harness_run none = { .dir = NULL };
-	char text[STR_NUMBER_SIZE];
 	const struct harness_run *run = pick.run != NULL ? pick.run : &none;
 
 	if (column == RUN_NAME) {
@@ -209,10 +201,11 @@ run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		gain_cell(run->baseline_pct, cell);
 	} else if (column == RUN_DOUBT) {
 		cell->is_blank = true;
-		if (run->best_unverified.present)
-			list_cellf(cell, STYLE_WARN, "? %s",
-				   str_number(run->best_unverified.value, 10,
-					      text));
+		if (!run->best_unverified.present)
+			return;
+		cell->number = run->best_unverified.value;
+		list_cellf(cell, STYLE_WARN, "? %s",
+			   fmt_value(FMT_DIGITS, cell->number, 10).s);
 	}
 }
 
@@ -276,12 +269,12 @@ iteration_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 }
 
 static const struct list_ops run_ops = { .columns = run_columns,
-					 .n_columns = COLUMNS(run_columns),
+					 .n_columns = LENGTH(run_columns),
 					 .cell = run_cell };
 
 static const struct list_ops iteration_ops = {
 	.columns = iteration_columns,
-	.n_columns = COLUMNS(iteration_columns),
+	.n_columns = LENGTH(iteration_columns),
 	.cell = iteration_cell,
 };
 
@@ -745,7 +738,7 @@ add_iteration(struct buf *out, const struct harness_run *run,
 	AUTO_BUF words = buf_new(WORDS_MAX);
 
 	buf_appendf(out, "\n\niteration %u", it->number);
-	for (size_t i = 0; i < COLUMNS(parts); i++) {
+	for (size_t i = 0; i < LENGTH(parts); i++) {
 		buf_clear(&words);
 		add_words(&words, parts[i].column, run, it);
 		if (words.len > 0)
@@ -760,7 +753,7 @@ add_iteration(struct buf *out, const struct harness_run *run,
 	harness_add_verifier(&words, &it->post);
 	if (words.len > 0)
 		buf_appendf(out, "\nmeasured on: %s", words.data);
-	for (size_t i = 0; i < COLUMNS(lists); i++) {
+	for (size_t i = 0; i < LENGTH(lists); i++) {
 		buf_appendf(out, "%s%s", lists[i].names->n > 0 ? "\n" : "",
 			    lists[i].names->n > 0 ? lists[i].label : "");
 		harness_add_names(out, lists[i].names);
@@ -951,7 +944,7 @@ scroll(struct harness *h, enum action action)
 		{ ACTION_BOTTOM, -TO_TOP }, { ACTION_TOP, TO_TOP },
 	};
 
-	for (size_t i = 0; i < COLUMNS(moves); i++) {
+	for (size_t i = 0; i < LENGTH(moves); i++) {
 		if (moves[i].action != action)
 			continue;
 		h->up = int_max(int_min(h->up, TO_TOP / 2) + moves[i].up, 0);

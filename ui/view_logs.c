@@ -905,7 +905,7 @@ move(struct logs *logs, enum action action)
 		{ ACTION_LEFT, 0, -aside },   { ACTION_RIGHT, 0, aside },
 	};
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+	for (size_t i = 0; i < LENGTH(steps); i++) {
 		if (steps[i].action != action)
 			continue;
 		if (steps[i].rows != 0)

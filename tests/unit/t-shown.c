@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "model/alerts.h"
 #include "model/forecast.h"
+#include "model/harness_view.h"
 #include "ui/plot.h"
 #include "ui/theme.h"
 #include "ui/ui.h"
@@ -61,6 +62,22 @@ static bool
 shows(const char *words, const char *more)
 {
 	return strstr(row_with(words), more) != NULL;
+}
+
+/* The number of the first row that has these words. */
+static size_t
+row_of(const char *words)
+{
+	AUTO_BUF text = buf_new(1U << 20);
+	size_t n = 0;
+	int x, y;
+
+	ui_draw(ui, &canvas, &x, &y);
+	canvas_dump(&canvas, false, &text);
+	const char *at = strstr(text.data, words);
+	for (const char *p = text.data; at != NULL && p < at; p++)
+		n += *p == '\n';
+	return n;
 }
 
 /* The style of the first letter of these words on the screen. */
@@ -551,6 +568,81 @@ test_twins(struct ui_setup *setup)
 	press('R');
 }
 
+/* Gains in the order of their numbers, whatever their signs are. */
+static void
+test_harness_order(void)
+{
+	static const double gains[] = { -5, 12.5, 9 };
+	static const char *const ids[] = { "run-a", "run-b", "run-c" };
+	char title[] = "here";
+	struct harness_run runs[3] = { 0 };
+	struct harness_place place = { .title = title,
+				       .ws = { .runs = runs, .n_runs = 3 },
+				       .read = true };
+	struct harness_view view = { &place, 1, 1 };
+	size_t rows[3];
+
+	for (size_t i = 0; i < 3; i++) {
+		runs[i].id = ids[i];
+		runs[i].baseline_pct =
+			(struct harness_number){ true, gains[i] };
+	}
+	model.harness = &view;
+	press('8');
+	for (int i = 0; i < 9 && !row_with("sorted by on base")[0]; i++)
+		press('s');
+	for (size_t i = 0; i < 3; i++)
+		rows[i] = row_of(ids[i]);
+	ok(rows[0] < rows[2] && rows[2] < rows[1],
+	   "the least gain is the first: %zu %zu %zu", rows[0], rows[2],
+	   rows[1]);
+	press('1');
+	model.harness = NULL;
+}
+
+static char copied[200];
+
+static int
+keep_copy(void *user, const struct command *command, char said[200],
+	  struct err *err)
+{
+	(void)user;
+	(void)said;
+	(void)err;
+	(void)snprintf(copied, sizeof(copied), "%s",
+		       command->id == COMMAND_COPY ? command->text : "");
+	return 0;
+}
+
+/* What is copied of a run is what its row shows. */
+static void
+test_copy(struct ui_setup *setup, const struct model_run *mr)
+{
+	setup->sink.execute = keep_copy;
+	ui_configure(ui, setup);
+	ui_shared(ui)->selected = mr;
+	press('1');
+	press('y');
+	ok(strstr(copied, "\t100.00 ms/step\t") != NULL,
+	   "a step time that its log does not print: %s", copied);
+}
+
+/* --read-only is of pods that are acted on, and of no more. */
+static void
+test_read_only(void)
+{
+	ui_shared(ui)->read_only = true;
+	press('7');
+	press('r');
+	ok(row_with("--read-only")[0] == '\0', "a link may be tried");
+	press('a');
+	ok(shows("--read-only", "nothing that acts"), "an audit may not");
+	ok(!shows(" q quit", "audit"), "nor is its key shown: %s",
+	   row_with(" q quit"));
+	press('1');
+	ui_shared(ui)->read_only = false;
+}
+
 int
 main(void)
 {
@@ -583,6 +675,12 @@ main(void)
 	test_axis();
 	test_spike();
 	test_twins(&setup);
+	test_harness_order();
+	mr->run.ms_per_step = RUN_ABSENT;
+	mr->run.train_batch_tokens = 1000;
+	mr->run.tok_s_last = 10000;
+	test_copy(&setup, mr);
+	test_read_only();
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);

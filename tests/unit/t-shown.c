@@ -8,77 +8,16 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "model/alerts.h"
 #include "model/forecast.h"
 #include "model/harness_view.h"
 #include "ui/plot.h"
 #include "ui/theme.h"
-#include "ui/ui.h"
 
-#include "tests/support/tap.h"
+#include "tests/support/screen.h"
 
-#define T0 INT64_C(1768483200000) /* 13:20:00 UTC */
-
-static struct model model;
-static struct alerts alerts;
 static struct track track = { .cap_train_s = 600,
 			      .cap_eval_s = 600,
 			      .cap_artifact_bytes = 16e6 };
-static struct ui *ui;
-static struct canvas canvas;
-
-static void
-press(uint32_t code)
-{
-	struct key key = { code, 0, 0 };
-
-	ui_key(ui, &key);
-}
-
-/* The row of the screen that has these words, "" when there is none. */
-static const char *
-row_with(const char *words)
-{
-	static char row[1024];
-	struct buf text;
-	struct str rest, line;
-	int x, y;
-
-	ui_draw(ui, &canvas, &x, &y);
-	buf_init(&text, 1U << 20);
-	canvas_dump(&canvas, false, &text);
-	rest = buf_str(&text);
-	row[0] = '\0';
-	while (row[0] == '\0' && str_next(&rest, '\n', &line)) {
-		(void)snprintf(row, sizeof(row), "%.*s", (int)line.len, line.p);
-		if (strstr(row, words) == NULL)
-			row[0] = '\0';
-	}
-	buf_release(&text);
-	return row;
-}
-
-static bool
-shows(const char *words, const char *more)
-{
-	return strstr(row_with(words), more) != NULL;
-}
-
-/* The number of the first row that has these words. */
-static size_t
-row_of(const char *words)
-{
-	AUTO_BUF text = buf_new(1U << 20);
-	size_t n = 0;
-	int x, y;
-
-	ui_draw(ui, &canvas, &x, &y);
-	canvas_dump(&canvas, false, &text);
-	const char *at = strstr(text.data, words);
-	for (const char *p = text.data; at != NULL && p < at; p++)
-		n += *p == '\n';
-	return n;
-}
 
 /* The style of the first letter of these words on the screen. */
 static unsigned int
@@ -592,7 +531,7 @@ test_harness_order(void)
 	for (int i = 0; i < 9 && !row_with("sorted by on base")[0]; i++)
 		press('s');
 	for (size_t i = 0; i < 3; i++)
-		rows[i] = row_of(ids[i]);
+		rows[i] = place_of(ids[i]);
 	ok(rows[0] < rows[2] && rows[2] < rows[1],
 	   "the least gain is the first: %zu %zu %zu", rows[0], rows[2],
 	   rows[1]);

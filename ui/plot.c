@@ -233,14 +233,15 @@ plot_axis_of(const struct model *model, const struct model_run *const *runs,
 }
 
 void
-plot_points_init(struct plot_points *points, const struct model *model,
-		 const struct model_run *mr, struct chart_metric metric,
-		 enum chart_axis axis)
+plot_points_init(struct plot_points *points, const struct plot_request *request,
+		 const struct model *model, const struct model_run *mr)
 {
-	const struct series *series = find_series(model, mr, metric, points);
+	const struct series *series =
+		find_series(model, mr, request->metric, points);
+	bool of_pod = is_of_pod(request->metric.id);
 	size_t count = series != NULL ? series_count(series) : 0;
-	bool by_row =
-		axis == AXIS_ROW && count > 0 && model_run_has_all(mr, series);
+	bool by_row = request->axis == AXIS_ROW && count > 0 &&
+		      model_run_has_all(mr, series);
 
 	points->n = 0;
 	points->x = xcalloc(count + 1, sizeof(*points->x));
@@ -250,12 +251,13 @@ plot_points_init(struct plot_points *points, const struct model *model,
 
 		/* A pod's telemetry goes on before and behind the run; a
 		 * little of it is shown. */
-		if (is_of_pod(metric.id) && mr->first_byte_wall_ms != 0 &&
+		if (of_pod && mr->first_byte_wall_ms != 0 &&
 		    (p->wall_ms < mr->first_byte_wall_ms - AROUND_MS ||
 		     (!mr->live &&
 		      p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
 			continue;
-		double x = by_row ? (double)i + 1 : point_x(mr, p, axis);
+		double x =
+			by_row ? (double)i + 1 : point_x(mr, p, request->axis);
 		if (!run_has(x))
 			continue;
 		/* NaN and infinities stay: they part the line. */
@@ -384,8 +386,8 @@ plot_gap(const struct plot_request *request, const struct model *model,
 		gap = gap_validated(mr, base);
 	if (!run_has(gap.at)) {
 		axis = request->axis;
-		plot_points_init(&own, model, mr, request->metric, axis);
-		plot_points_init(&held, model, base, request->metric, axis);
+		plot_points_init(&own, request, model, mr);
+		plot_points_init(&held, request, model, base);
 		if (strcmp(own.what, held.what) == 0)
 			gap = gap_of(&own.curve, &held.curve);
 	}
@@ -540,8 +542,7 @@ add_band(struct work *work, const struct plot_request *request,
 				      ref->run.planned_steps, seeds);
 
 	for (size_t k = 0; k < n; k++) {
-		plot_points_init(&points[k], shared->model, seeds[k],
-				 request->metric, request->axis);
+		plot_points_init(&points[k], request, shared->model, seeds[k]);
 		(void)plot_points_smooth(
 			&points[k], like,
 			plot_smoothing[shared->chart.smoothing]);
@@ -581,16 +582,15 @@ add_runs(struct work *work, const struct plot_request *request,
 	double weight = plot_smoothing[shared->chart.smoothing];
 
 	if (request->reference != NULL && request->axis != AXIS_WALL)
-		plot_points_init(ref, shared->model, request->reference,
-				 request->metric, request->axis);
+		plot_points_init(ref, request, shared->model,
+				 request->reference);
 	/* A loss differs by the seed, a step time by the pod. */
 	if (ref->n > 0 && request->metric.id != PLOT_MS_STEP &&
 	    plot_infos[request->metric.id].better < 0)
 		add_band(work, request, shared, ref);
 	if (weight > 0 && n > 0) {
-		plot_points_init(&work->points[n], shared->model,
-				 request->runs[0], request->metric,
-				 request->axis);
+		plot_points_init(&work->points[n], request, shared->model,
+				 request->runs[0]);
 		add_series(work, n, STYLE_DIM, CHART_DOTS, NULL);
 	}
 	/* The first run is drawn last, over the others. */
@@ -598,8 +598,7 @@ add_runs(struct work *work, const struct plot_request *request,
 		const struct model_run *mr = request->runs[i];
 		bool is_ref = mr == request->reference;
 
-		plot_points_init(&work->points[i], shared->model, mr,
-				 request->metric, request->axis);
+		plot_points_init(&work->points[i], request, shared->model, mr);
 		work->is_smooth |= plot_points_smooth(
 			&work->points[i], ref->n > 0 ? ref : &work->points[i],
 			weight);
@@ -968,8 +967,8 @@ plot_export(const struct plot_request *asked, struct ui_shared *shared,
 	for (size_t i = 0; i < request.n_runs && !as_svg; i++) {
 		struct plot_points points;
 
-		plot_points_init(&points, shared->model, request.runs[i],
-				 request.metric, request.axis);
+		plot_points_init(&points, &request, shared->model,
+				 request.runs[i]);
 		if (request.runs[i]->history == MODEL_ASKED)
 			points.n = 0;
 		if (points.n > 0 && out->len == 0)

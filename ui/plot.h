@@ -73,10 +73,6 @@ struct plot_points {
 	double scale;			 /* of y in that of the run's series */
 };
 
-/* Points of the metric; n 0 when the run has none on this axis. */
-void plot_points_init(struct plot_points *points, const struct model *model,
-		      const struct model_run *mr, struct chart_metric metric,
-		      enum chart_axis axis);
 void plot_points_release(struct plot_points *points);
 /*
  * Replace y by its exponential mean over x of that weight, without start-up
@@ -138,6 +134,11 @@ struct plot_request {
 	const struct step_changes *changes; /* of the first; NULL: none */
 	struct buf *svg; /* where it is drawn; NULL: on the canvas */
 };
+
+/* Points of the metric on the axis of the request; n 0 when there are none. */
+void plot_points_init(struct plot_points *points,
+		      const struct plot_request *request,
+		      const struct model *model, const struct model_run *mr);
 
 /* The metric and the axis that its runs are drawn by. */
 void plot_request_settle(struct plot_request *request,

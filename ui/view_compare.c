@@ -244,21 +244,19 @@ draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 	bool any;
 
 	request.rect = r;
-	plot_points_init(&base, shared->model, base_run(shared), request.metric,
-			 request.axis);
+	plot_points_init(&base, &request, shared->model, base_run(shared));
 	(void)plot_points_smooth(&base, &base, smooth);
 	for (size_t i = 0; i < request.n_runs; i++) {
 		struct plot_points *p = &points[i];
 
-		plot_points_init(p, shared->model, request.runs[i],
-				 request.metric, request.axis);
+		plot_points_init(p, &request, shared->model, request.runs[i]);
 		(void)plot_points_smooth(p, &base, smooth);
 		if (request.runs[i] != base_run(shared))
 			series[n++] = (struct chart_series){
-				p->x,	     p->y,
-				p->n,	     theme_series((unsigned int)i),
-				CHART_SOLID, NULL,
-				NULL
+				.x = p->x,
+				.y = p->y,
+				.n = p->n,
+				.style = theme_series((unsigned int)i)
 			};
 	}
 	(void)canvas_box(canvas, r, "Gap to reference%s%s%s%s",
@@ -278,13 +276,11 @@ draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 	x[0] = chart.x_lo;
 	x[1] = chart.x_hi;
 	series[chart.n_series++] =
-		(struct chart_series){ x,
-				       (const double[]){ 0, 0 },
-				       2,
-				       STYLE_REFERENCE,
-				       CHART_DASHED,
-				       NULL,
-				       NULL };
+		(struct chart_series){ .x = x,
+				       .y = (const double[]){ 0, 0 },
+				       .n = 2,
+				       .style = STYLE_REFERENCE,
+				       .line = CHART_DASHED };
 	if (any)
 		chart_draw(&chart, canvas);
 	else if (n > 0)

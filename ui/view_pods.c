@@ -352,9 +352,9 @@ draw_chart(const struct ui_shared *shared, const struct series *series,
 	   size_t which, struct canvas *canvas, struct rect r)
 {
 	size_t n = series_count(series), from = 0;
-	double *x = xcalloc(n, sizeof(*x)), *y = xcalloc(n, sizeof(*y));
-	struct chart_series line = { x,		  y,	0,   STYLE_LIVE,
-				     CHART_SOLID, NULL, NULL };
+	AUTO_FREE double *x = xcalloc(n, sizeof(*x));
+	AUTO_FREE double *y = xcalloc(n, sizeof(*y));
+	struct chart_series line = { .style = STYLE_LIVE };
 	struct chart chart;
 
 	for (size_t i = 0; i < n; i++) {
@@ -365,8 +365,8 @@ draw_chart(const struct ui_shared *shared, const struct series *series,
 		if (x[i] < -WINDOW_S)
 			from = i + 1;
 	}
-	line.x += from;
-	line.y += from;
+	line.x = x + from;
+	line.y = y + from;
 	line.n = n - from;
 	canvas_say(canvas, &r, STYLE_TITLE, "%s", charts[which].title);
 	chart_init(&chart, r);
@@ -380,8 +380,6 @@ draw_chart(const struct ui_shared *shared, const struct series *series,
 	chart.x_text = ago_text;
 	if (line.n > 1)
 		chart_draw(&chart, canvas);
-	free(x);
-	free(y);
 }
 
 /* As many charts as there is room for, in one row or two. */

@@ -251,13 +251,12 @@ draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 
 		plot_points_init(p, &request, shared->model, request.runs[i]);
 		(void)plot_points_smooth(p, &base, smooth);
-		if (request.runs[i] != base_run(shared))
-			series[n++] = (struct chart_series){
-				.x = p->x,
-				.y = p->y,
-				.n = p->n,
-				.style = theme_series((unsigned int)i)
-			};
+		series[n] = (struct chart_series){ .x = p->x,
+						   .y = p->y,
+						   .n = p->n,
+						   .style = theme_series(
+							   (unsigned int)i) };
+		n += request.runs[i] != base_run(shared);
 	}
 	(void)canvas_box(canvas, r, "Gap to reference%s%s%s%s",
 			 base.unit[0] != '\0' ? " (" : "", base.unit,

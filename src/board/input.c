@@ -226,19 +226,10 @@ take_score(struct board_input *input, const char *path,
 	score_board_add(&input->scores, key, score);
 }
 
-/* One log that was read. */
-struct reading {
-	struct board_input *input;
-	const struct log_path *const *files; /* in the order of reading */
-	size_t next;
-};
-
 static void
 take_file(void *user, struct parsed_file *file)
 {
-	struct reading *reading = user;
-	struct board_input *input = reading->input;
-	const struct log_path *path = reading->files[reading->next++];
+	struct board_input *input = user;
 
 	input->n_files += file->err.code == ERR_NONE;
 	for (size_t i = 0; i < file->n_runs; i++) {
@@ -253,7 +244,7 @@ take_file(void *user, struct parsed_file *file)
 		complain_err(input, &file->err);
 	} else if (file->score != NULL) {
 		return;
-	} else if (file->n_runs == 0 && path->named) {
+	} else if (file->n_runs == 0 && file->from->named) {
 		input->n_empty++;
 		say_error("%s: %s", file->path,
 			  file->bytes == 0 ? "empty" : "no training run in it");
@@ -418,19 +409,13 @@ static void
 read_logs(struct board_input *input, const struct log_paths *paths)
 {
 	const struct parse_options how = { input->formats, 0, true };
-	AUTO_FREE const struct log_path **files =
-		xcalloc(paths->n + 1, sizeof(struct log_path *));
-	AUTO_FREE char **names = xcalloc(paths->n + 1, sizeof(char *));
-	struct reading reading = { input, files, 0 };
+	AUTO_FREE struct log_path *logs = xcalloc(paths->n, sizeof(*logs));
 	size_t n = 0;
 
-	for (size_t i = 0; i < paths->n; i++) {
-		if (paths->v[i].table || strcmp(paths->v[i].path, "-") == 0)
-			continue;
-		files[n] = &paths->v[i];
-		names[n++] = paths->v[i].path;
-	}
-	parse_files(names, n, &how, take_file, &reading);
+	array_each (path, paths->v, paths->n)
+		if (!path->table && strcmp(path->path, "-") != 0)
+			logs[n++] = *path;
+	parse_files(logs, n, &how, take_file, input);
 }
 
 /*
@@ -445,7 +430,7 @@ input_read(struct board_input *input, char *const *argv, size_t n)
 	for (size_t i = 0; i < n; i++)
 		add_harness(&input->scores, argv[i]);
 	log_paths_find(&paths, argv, n);
-	if (paths.n == LOG_PATHS_MAX)
+	if (paths.n >= LOG_PATHS_MAX)
 		say_error("more files than can be read at once; the rest is "
 			  "left out");
 	read_logs(input, &paths);

@@ -10,7 +10,6 @@
 #include "board/print.h"
 #include "board/submission.h"
 #include "cmd/cmd.h"
-#include "ingest/parse_files.h"
 #include "model/run_diff.h"
 #include "parsers/json.h"
 #include "parsers/run_reader.h"

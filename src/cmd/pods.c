@@ -247,10 +247,8 @@ compare_logs(const void *a, const void *b)
 
 /* What was fetched, sorted; the model is of no use any more. */
 static void
-take_logs(struct model *model, struct fetched_logs *logs)
+take_logs(struct model *model, struct log_paths *logs)
 {
-	logs->names = xcalloc(model->n_logs + 1, sizeof(*logs->names));
-	logs->files = xcalloc(model->n_logs + 1, sizeof(*logs->files));
 	if (model->n_logs > 0)
 		qsort((void *)model->logs, model->n_logs, sizeof(*model->logs),
 		      compare_logs);
@@ -259,15 +257,18 @@ take_logs(struct model *model, struct fetched_logs *logs)
 
 		if (log->file == NULL)
 			continue;
-		logs->names[logs->n] = xasprintf(
-			"%s:%s", model->pods[log->pod].name, log->path);
-		logs->files[logs->n++] = xstrdup(log->file);
+		*xplace(logs->v, logs->n, logs->cap) = (struct log_path){
+			.path = xstrdup(log->file),
+			.name = xasprintf("%s:%s", model->pods[log->pod].name,
+					  log->path),
+			.named = true,
+		};
 	}
 }
 
 /* Say of a place that nothing lies there. */
 static void
-check_place(const char *word, const struct fetched_logs *logs)
+check_place(const char *word, const struct log_paths *logs)
 {
 	size_t len = conf_place(word) + 1;
 	const char *path = word + len + (word[len] == '~');
@@ -275,14 +276,14 @@ check_place(const char *word, const struct fetched_logs *logs)
 				   word[len] == '/' ? "" : "*", path);
 
 	for (size_t i = 0; i < logs->n; i++)
-		if (fnmatch(glob, logs->names[i], 0) == 0)
+		if (fnmatch(glob, logs->v[i].name, 0) == 0)
 			return;
 	say_error("%s: there is no such log", word);
 }
 
 int
 cmd_fetch(struct context *context, char *const *words, size_t n,
-	  bool accept_new, struct fetched_logs *logs, struct err *err)
+	  bool accept_new, struct log_paths *logs, struct err *err)
 {
 	struct session s = { .is_over = NULL };
 

@@ -291,7 +291,7 @@ work_thread(void *user)
 
 /* How many threads pay for what there is to read. */
 static unsigned int
-count_jobs(char *const *paths, size_t n, unsigned int asked)
+count_jobs(const struct log_path *paths, size_t n, unsigned int asked)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t bytes = 0;
@@ -301,7 +301,7 @@ count_jobs(char *const *paths, size_t n, unsigned int asked)
 	for (size_t i = 0; i < n; i++) {
 		struct stat st;
 
-		if (stat(paths[i], &st) == 0 && S_ISREG(st.st_mode))
+		if (stat(paths[i].path, &st) == 0 && S_ISREG(st.st_mode))
 			bytes += (uint64_t)st.st_size;
 	}
 	unsigned int jobs = cores > 0 ? (unsigned int)cores : 1;
@@ -352,8 +352,8 @@ parse_threaded(struct work *work, unsigned int jobs, parsed_file_fn fn,
 }
 
 void
-parse_files(char *const *paths, size_t n, const struct parse_options *options,
-	    parsed_file_fn fn, void *user)
+parse_files(const struct log_path *paths, size_t n,
+	    const struct parse_options *options, parsed_file_fn fn, void *user)
 {
 	unsigned int jobs = count_jobs(paths, n, options->jobs);
 	AUTO_FREE struct parsed_file *files = xcalloc(n, sizeof(*files));
@@ -362,85 +362,12 @@ parse_files(char *const *paths, size_t n, const struct parse_options *options,
 			     .done = xcalloc(n, sizeof(bool)),
 			     .n = n };
 
-	for (size_t i = 0; i < n; i++)
-		files[i].path = paths[i];
+	for (size_t i = 0; i < n; i++) {
+		files[i].from = &paths[i];
+		files[i].path = paths[i].path;
+	}
 	parse_threaded(&work, jobs, fn, user);
 	free(work.done);
-}
-
-char **
-path_list_expand(char *const *argv, size_t n, size_t *n_out)
-{
-	char **paths = NULL;
-	size_t cap = 0, count = 0;
-	struct stat st;
-
-	for (size_t i = 0; i < n; i++) {
-		glob_t found;
-
-		if (strpbrk(argv[i], "*?[") == NULL ||
-		    lstat(argv[i], &st) == 0 ||
-		    glob(argv[i], 0, NULL, &found) != 0) {
-			xpush(paths, count, cap, xstrdup(argv[i]));
-			continue;
-		}
-		for (size_t k = 0; k < found.gl_pathc; k++)
-			xpush(paths, count, cap, xstrdup(found.gl_pathv[k]));
-		globfree(&found);
-	}
-	xpush(paths, count, cap, NULL);
-	*n_out = count - 1;
-	return paths;
-}
-
-/* The logs of a directory behind the n paths that are there. */
-static size_t
-append_directory(char ***paths, size_t n, size_t *cap, char *path)
-{
-	struct log_paths found;
-
-	log_paths_find(&found, &path, 1);
-	for (size_t i = 0; i < found.n; i++)
-		xpush(*paths, n, *cap, xstrdup(found.v[i].path));
-	log_paths_release(&found);
-	return n;
-}
-
-char **
-path_list_logs(char *const *argv, size_t n, size_t *n_out, bool **found)
-{
-	size_t n_named, count = 0, cap = 0, before;
-	char **named = path_list_expand(argv, n, &n_named);
-	char **paths = NULL;
-	struct stat st;
-
-	*found = NULL;
-	for (size_t i = 0; i < n_named; i++) {
-		bool is_directory =
-			stat(named[i], &st) == 0 && S_ISDIR(st.st_mode);
-
-		before = count;
-		if (is_directory)
-			count = append_directory(&paths, count, &cap, named[i]);
-		/* Reading a directory without a log says so. */
-		if (count == before)
-			xpush(paths, count, cap, xstrdup(named[i]));
-		*found = xreallocarray(*found, count, sizeof(bool));
-		for (; before < count; before++)
-			(*found)[before] = is_directory;
-	}
-	xpush(paths, count, cap, NULL);
-	*n_out = count - 1;
-	path_list_free(named);
-	return paths;
-}
-
-void
-path_list_free(char **paths)
-{
-	for (size_t i = 0; paths != NULL && paths[i] != NULL; i++)
-		free(paths[i]);
-	free(paths);
 }
 
 /* ---- which files */
@@ -450,6 +377,7 @@ path_list_free(char **paths)
 struct finder {
 	struct log_paths *paths;
 	struct map seen; /* "device:inode" of each file */
+	bool is_list;	 /* of log_paths_list */
 };
 
 static const char *const table_ends[] = { ".csv", ".json", ".jsonl", ".ndjson",
@@ -564,6 +492,8 @@ add_file(struct finder *finder, const char *path, const struct stat *st,
 	 bool named)
 {
 	struct log_paths *paths = finder->paths;
+	bool table = !finder->is_list && ends_like(path, table_ends) &&
+		     !is_metric_file(path);
 	char key[64];
 
 	if (st != NULL) {
@@ -572,12 +502,9 @@ add_file(struct finder *finder, const char *path, const struct stat *st,
 		if (map_set(&finder->seen, str_from(key), finder) != NULL)
 			return;
 	}
-	if (paths->n >= LOG_PATHS_MAX)
-		return;
-	xpush(paths->v, paths->n, paths->cap,
-	      (struct log_path){ xstrdup(path), named,
-				 ends_like(path, table_ends) &&
-					 !is_metric_file(path) });
+	if (paths->n < LOG_PATHS_MAX || named)
+		xpush(paths->v, paths->n, paths->cap,
+		      (struct log_path){ xstrdup(path), NULL, named, table });
 }
 
 static void add_directory(struct finder *finder, const char *path, int depth);
@@ -624,34 +551,72 @@ add_directory(struct finder *finder, const char *path, int depth)
 	}
 }
 
+/* A file, a directory, or what is neither. */
+static void
+add_named(struct finder *finder, const char *path)
+{
+	size_t before = finder->paths->n;
+	struct stat st;
+
+	if (finder->is_list) {
+		map_release(&finder->seen, NULL);
+		map_init(&finder->seen);
+	}
+	if (strcmp(path, "-") == 0 || stat(path, &st) != 0)
+		add_file(finder, path, NULL, true);
+	else if (!S_ISDIR(st.st_mode))
+		add_file(finder, path, &st, true);
+	else
+		add_directory(finder, path, 0);
+	/* Reading a directory without a log says so. */
+	if (finder->is_list && finder->paths->n == before)
+		add_file(finder, path, NULL, true);
+}
+
+/* A name that exists is taken as it is, also when it holds pattern characters;
+ * a pattern that matches nothing stays as it is. */
+static void
+find_all(struct finder *finder, char *const *argv, size_t n)
+{
+	struct stat st;
+
+	*finder->paths = (struct log_paths){ 0 };
+	map_init(&finder->seen);
+	for (size_t i = 0; i < n; i++) {
+		glob_t found;
+
+		if (strpbrk(argv[i], "*?[") == NULL ||
+		    lstat(argv[i], &st) == 0 ||
+		    glob(argv[i], 0, NULL, &found) != 0) {
+			add_named(finder, argv[i]);
+			continue;
+		}
+		for (size_t k = 0; k < found.gl_pathc; k++)
+			add_named(finder, found.gl_pathv[k]);
+		globfree(&found);
+	}
+	map_release(&finder->seen, NULL);
+}
+
 void
 log_paths_find(struct log_paths *paths, char *const *argv, size_t n)
 {
-	struct finder finder = { .paths = paths };
-	size_t n_named;
-	char **named = path_list_expand(argv, n, &n_named);
+	find_all(&(struct finder){ .paths = paths }, argv, n);
+}
 
-	*paths = (struct log_paths){ 0 };
-	map_init(&finder.seen);
-	for (size_t i = 0; i < n_named; i++) {
-		struct stat st;
-
-		if (strcmp(named[i], "-") == 0 || stat(named[i], &st) != 0)
-			add_file(&finder, named[i], NULL, true);
-		else if (S_ISDIR(st.st_mode))
-			add_directory(&finder, named[i], 0);
-		else
-			add_file(&finder, named[i], &st, true);
-	}
-	map_release(&finder.seen, NULL);
-	path_list_free(named);
+void
+log_paths_list(struct log_paths *paths, char *const *argv, size_t n)
+{
+	find_all(&(struct finder){ .paths = paths, .is_list = true }, argv, n);
 }
 
 void
 log_paths_release(struct log_paths *paths)
 {
-	for (size_t i = 0; i < paths->n; i++)
+	for (size_t i = 0; i < paths->n; i++) {
 		free(paths->v[i].path);
+		free(paths->v[i].name);
+	}
 	free(paths->v);
 	*paths = (struct log_paths){ 0 };
 }

@@ -52,8 +52,8 @@ follow_link(const struct follow *follow, struct link_info *link)
 }
 
 /* What the state is now, from the session and its link. */
-static void
-follow_look(const struct follow *follow, struct follow_status *status)
+void
+follow_get_status(const struct follow *follow, struct follow_status *status)
 {
 	const struct follow_session *session = follow->session;
 	struct link_info link;
@@ -70,23 +70,12 @@ follow_look(const struct follow *follow, struct follow_status *status)
 	}
 }
 
-void
-follow_get_status(const struct follow *follow, struct follow_status *status)
-{
-	follow_look(follow, status);
-	status->behind_bytes = 0;
-	list_each (const struct follow_file, file, &follow->files, in_follow) {
-		if (file->id > 0)
-			status->behind_bytes += file->size - file->offset;
-	}
-}
-
 static void
 follow_tell(struct follow *follow)
 {
 	struct follow_status now;
 
-	follow_look(follow, &now);
+	follow_get_status(follow, &now);
 	if (now.state == follow->told.state &&
 	    now.scanned == follow->told.scanned &&
 	    now.n_followed == follow->told.n_followed &&
@@ -95,10 +84,8 @@ follow_tell(struct follow *follow)
 	    strcmp(now.why.text, follow->told.why.text) == 0)
 		return;
 	follow->told = now;
-	if (follow->cb.on_state != NULL) {
-		follow_get_status(follow, &now);
+	if (follow->cb.on_state != NULL)
 		follow->cb.on_state(follow->user, &now);
-	}
 }
 
 static void

@@ -69,7 +69,6 @@ struct follow {
 	struct loop_timer *tick, *retry;
 	int64_t new_ms;	   /* mono: when it was made */
 	int64_t opened_ms; /* mono: when the session was asked for */
-	int64_t retry_at_ms;
 	unsigned int failures;	   /* of followers on a link that works */
 	int64_t compare_ms;	   /* mono: no comparison before */
 	struct follow_status told; /* as on_state heard it last */

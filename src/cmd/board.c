@@ -12,7 +12,6 @@
 #include "cmd/cmd.h"
 #include "model/run_diff.h"
 #include "parsers/json.h"
-#include "parsers/run_reader.h"
 #include "parsers/run_series.h"
 #include "report/new_folder.h"
 #include "report/run_columns.h"
@@ -399,8 +398,6 @@ const struct cmd cmd_submission = {
 	.exec = exec_submission,
 };
 
-#define READ_BYTES 65536U
-
 static const char run_columns[] =
 	"group, file, run_index:0, status, use, " RUN_COLUMNS ", sha256, note";
 
@@ -454,22 +451,11 @@ static int
 read_log(const char *path, const struct format_set *formats,
 	 const struct run_reader_cb *cb, void *user, struct err *err)
 {
-	bool is_stdin = strcmp(path, "-") == 0, failed;
-	FILE *from = is_stdin ? stdin : fopen(path, "rbe");
-	char block[READ_BYTES];
-	size_t n;
-
-	if (from == NULL)
-		return err_set_errno(err, ERR_IO, "cannot open %s", path);
 	struct run_reader *reader = run_reader_new(formats, cb, user);
-	while ((n = fread(block, 1, sizeof(block), from)) > 0)
-		run_reader_feed(reader, block, n);
-	run_reader_finish(reader);
+	int rc = log_read(path, reader, err);
+
 	run_reader_free(reader);
-	failed = ferror(from) != 0;
-	if (!is_stdin)
-		(void)fclose(from);
-	return failed ? err_set(err, ERR_IO, "cannot read %s", path) : 0;
+	return rc;
 }
 
 static int

@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/xalloc.h"
 #include "parsers/linebuf.h"
 #include "parsers/metric_rows.h"
-#include "parsers/run_reader.h"
 
 #define READ_BYTES ((size_t)256 * 1024)
 /* Recipes that are read in turn, each of which prints its script. */
@@ -62,29 +62,39 @@ release_file(struct parsed_file *file)
 	file->score = NULL;
 }
 
+/*
+ * A FIFO that nobody has opened for writing reads as an end: wait a while for
+ * the writer, then say so instead of hanging.
+ */
+static bool
+has_writer(int fd, const struct stat *st)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return !S_ISFIFO(st->st_mode) || poll(&p, 1, FIFO_WAIT_MS) != 0;
+}
+
 /* Open for reading without waiting for a writer of a FIFO. */
 static int
-open_log(struct parsed_file *file, struct stat *st)
+open_log(const char *path, struct stat *st, struct err *err)
 {
-	int fd;
+	bool is_stdin = strcmp(path, "-") == 0;
+	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+			  : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (strcmp(file->path, "-") == 0)
-		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	else
-		fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, st) != 0) {
-		err_set_errno(&file->err, ERR_IO, "cannot open %s", file->path);
-		return fd < 0 ? -1 : (close(fd), -1);
-	}
-	if (S_ISDIR(st->st_mode)) {
-		err_set(&file->err, ERR_IO,
+	if (fd < 0 || fstat(fd, st) != 0)
+		err_set_errno(err, ERR_IO, "cannot open %s", path);
+	else if (S_ISDIR(st->st_mode))
+		err_set(err, ERR_IO,
 			"%s: no log in this directory (*.log, *.txt, *.out, "
 			"*.stdout, *metrics*.csv, ..): name its files",
-			file->path);
-		(void)close(fd);
-		return -1;
-	}
-	return fd;
+			path);
+	else if (!is_stdin && !has_writer(fd, st))
+		err_set(err, ERR_IO, "%s: nobody writes to this FIFO", path);
+	else
+		return fd;
+	fd_close(&fd);
+	return -1;
 }
 
 /* read that waits where a FIFO has nothing yet; 0 at the end, -1 on error. */
@@ -99,6 +109,25 @@ read_some(int fd, void *block, size_t size)
 			return n;
 		(void)poll(&p, 1, -1);
 	}
+}
+
+int
+log_read(const char *path, struct run_reader *reader, struct err *err)
+{
+	struct stat st;
+	int fd = open_log(path, &st, err);
+	char block[65536];
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	while ((n = read_some(fd, block, sizeof(block))) > 0)
+		run_reader_feed(reader, block, (size_t)n);
+	run_reader_finish(reader);
+	if (n < 0)
+		err_set_errno(err, ERR_IO, "cannot read %s", path);
+	(void)close(fd);
+	return n < 0 ? -1 : 0;
 }
 
 /* A file without a run may be what a verifier or a benchmark printed. */
@@ -218,22 +247,6 @@ worker_release(struct worker *worker)
 	sha256_release(&worker->sha);
 }
 
-/*
- * A FIFO that nobody has opened for writing reads as an end: wait a while for
- * the writer, then say so instead of hanging.
- */
-static bool
-has_writer(struct parsed_file *file, int fd, const struct stat *st)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	if (!S_ISFIFO(st->st_mode) || poll(&p, 1, FIFO_WAIT_MS) != 0)
-		return true;
-	err_set(&file->err, ERR_IO, "%s: nobody writes to this FIFO",
-		file->path);
-	return false;
-}
-
 static void
 parse_one(struct parsed_file *file, struct worker *worker)
 {
@@ -241,11 +254,10 @@ parse_one(struct parsed_file *file, struct worker *worker)
 
 	if (is_state_file(file, worker))
 		return;
-	int fd = open_log(file, &st);
+	int fd = open_log(file->path, &st, &file->err);
 	if (fd < 0)
 		return;
-	if (strcmp(file->path, "-") == 0 || has_writer(file, fd, &st))
-		read_log(file, fd, &st, worker);
+	read_log(file, fd, &st, worker);
 	(void)close(fd);
 }
 

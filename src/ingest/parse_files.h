@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/sha256.h"
-#include "parsers/format.h"
+#include "parsers/run_reader.h"
 #include "parsers/score_json.h"
 
 /* Which files a command is to read, from what the user named. */
@@ -65,3 +65,7 @@ typedef void (*parsed_file_fn)(void *user, struct parsed_file *file);
 void parse_files(const struct log_path *paths, size_t n,
 		 const struct parse_options *options, parsed_file_fn fn,
 		 void *user);
+
+/* One of them ("-": standard input) to its end; reset the reader before. */
+int log_read(const char *path, struct run_reader *reader, struct err *err)
+	__attribute__((warn_unused_result));

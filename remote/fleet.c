@@ -613,7 +613,7 @@ fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 
 	fleet->transport.ops = &fleet_ops;
 	fleet->loop = loop;
-	fleet->clock = loop_clock(loop);
+	fleet->clock = &clock_real;
 	if (options != NULL)
 		fleet->options = *options;
 	gate_init(&fleet->gate, loop);

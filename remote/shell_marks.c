@@ -16,7 +16,7 @@ shell_marks_init(struct shell_marks *marks)
 	unsigned long long random = 0;
 
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = (unsigned long long)clock_real.mono_ms(&clock_real);
+		random = (unsigned long long)clock_mono_ms();
 	*marks = (struct shell_marks){ .begun = false };
 	print_into(marks->mark, WORD "%016llx", random);
 }

@@ -379,8 +379,7 @@ logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward,
 	do {
 		if (!sweep_on(src, &sweep, forward, place, &hits))
 			found = 0;
-	} while (found == 2 && hits.n == 0 &&
-		 clock_real.mono_ms(&clock_real) < until_ms);
+	} while (found == 2 && hits.n == 0 && clock_mono_ms() < until_ms);
 	if (hits.n > 0) {
 		*place = hits.v[0];
 		found = 1;

@@ -565,7 +565,7 @@ open_wanted(struct logs *logs, struct ui_shared *shared)
 static int
 look_on(struct logs *logs)
 {
-	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
+	int64_t until = clock_mono_ms() + SLICE_MS;
 	struct logsrc *src = &logs->src;
 	int found;
 
@@ -577,7 +577,7 @@ look_on(struct logs *logs)
 			return found;
 		if (logs->forward)
 			logs->search_at = logsrc_raw_next(src, logs->search_at);
-		if (clock_real.mono_ms(&clock_real) >= until)
+		if (clock_mono_ms() >= until)
 			return 2;
 	}
 }
@@ -1134,7 +1134,7 @@ logs_work(void *state, struct ui_shared *shared)
 {
 	struct logs *logs = state;
 	struct logsrc *src = &logs->src;
-	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
+	int64_t until = clock_mono_ms() + SLICE_MS;
 
 	/* A key may have chosen another log, which is not drawn yet. */
 	open_wanted(logs, shared);
@@ -1142,12 +1142,12 @@ logs_work(void *state, struct ui_shared *shared)
 		return true;
 	while (logs->to_begin && src->timed != NULL &&
 	       logtimed_more(src->timed)) {
-		if (clock_real.mono_ms(&clock_real) < until)
+		if (clock_mono_ms() < until)
 			continue;
 		logs_to_begin(logs);
 		return true;
 	}
-	while (logsrc_filter_on(src) && clock_real.mono_ms(&clock_real) < until)
+	while (logsrc_filter_on(src) && clock_mono_ms() < until)
 		;
 	/* A filter finds the begin bit by bit. */
 	if (logs->to_begin)

@@ -292,7 +292,7 @@ tell_still_up(struct model *model, const struct model_bench *bench)
 		"bench %s: still up: %s; bench-stop runs their stop_cmd",
 		bench->name, bench->still_up);
 	const struct model_event event = {
-		.wall_ms = clock_real.wall_ms(&clock_real),
+		.wall_ms = clock_wall_ms(),
 		.severity = MODEL_WARNING,
 		.pod = MODEL_NONE,
 		.text = text,
@@ -347,7 +347,7 @@ make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
 static bool
 poll_clocks(struct bench_feed *feed)
 {
-	int64_t now_ms = clock_real.wall_ms(&clock_real);
+	int64_t now_ms = clock_wall_ms();
 	bool moved = false;
 
 	array_each (bench, feed->model->benches, feed->model->n_benches) {

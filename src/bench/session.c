@@ -32,14 +32,6 @@ session_note(struct session *s, const char *fmt, ...)
 	s->cb.on_note(s->cb.user, clean.data);
 }
 
-static int64_t
-wall_ms(const struct session *s)
-{
-	const struct clock *clock = loop_clock(s->setup.loop);
-
-	return clock->wall_ms(clock);
-}
-
 /*
  * How long it has been under way, in ms: from its beginning to this session's
  * by the wall clock, from then on by one that nobody sets.
@@ -47,10 +39,9 @@ wall_ms(const struct session *s)
 static int64_t
 elapsed_ms(const struct session *s)
 {
-	const struct clock *clock = loop_clock(s->setup.loop);
 	int64_t before = s->wall0_ms - s->state.started_ms;
 
-	return (before > 0 ? before : 0) + clock->boot_ms(clock) - s->boot0_ms;
+	return (before > 0 ? before : 0) + clock_boot_ms() - s->boot0_ms;
 }
 
 /* Money spent so far; NAN where no pod has a price. */
@@ -658,7 +649,7 @@ session_on_tick(void *user)
 		stop_all(s, "aborted");
 	else if (minutes > s->plan->minutes || session_cost(s) > s->plan->usd ||
 		 (s->plan->deadline_ms > 0 &&
-		  wall_ms(s) > s->plan->deadline_ms))
+		  clock_wall_ms() > s->plan->deadline_ms))
 		stop_all(s, "budget");
 }
 
@@ -706,12 +697,11 @@ session_judge_folder(const struct session_setup *setup, struct err *err)
 struct session *
 session_new(const struct session_setup *setup, const struct session_cb *cb)
 {
-	const struct clock *clock = loop_clock(setup->loop);
 	struct session *s = make_session(setup);
 
 	s->cb = *cb;
-	s->wall0_ms = wall_ms(s);
-	s->boot0_ms = clock->boot_ms(clock);
+	s->wall0_ms = clock_wall_ms();
+	s->boot0_ms = clock_boot_ms();
 	if (s->state.started_ms == 0)
 		s->state.started_ms = s->wall0_ms;
 	if (setup->mode == SESSION_RUN || setup->mode == SESSION_ABORT)

@@ -315,15 +315,14 @@ bench_waits_json(cJSON *object, const char *path, const char *state)
 		cJSON_AddBoolToObject(object, "driven", driven);
 	else
 		cJSON_AddNullToObject(object, "driven");
-	cJSON_AddItemToObject(
-		object, "waits",
-		waits_json(waits, n, clock_real.wall_ms(&clock_real)));
+	cJSON_AddItemToObject(object, "waits",
+			      waits_json(waits, n, clock_wall_ms()));
 }
 
 char *
 bench_waits_words(const char *path, const char *id, const char *state)
 {
-	int64_t now_ms = clock_real.wall_ms(&clock_real);
+	int64_t now_ms = clock_wall_ms();
 	struct pod_wait waits[WAITS_MAX];
 	AUTO_BUF words = buf_new(WAITS_MAX * WAIT_TEXT_SIZE);
 	bool driven;

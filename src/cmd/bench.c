@@ -66,7 +66,7 @@ bench_tell(const char *line)
 	char stamp[CLOCK_RFC3339_SIZE];
 	AUTO_TEXT text = NULL;
 
-	clock_rfc3339(clock_real.wall_ms(&clock_real), stamp);
+	clock_rfc3339(clock_wall_ms(), stamp);
 	text = xasprintf("%.8s %s", strchr(stamp, 'T') + 1, line);
 	say_line(text);
 }

@@ -58,9 +58,7 @@ follow_say_trouble(void *user, enum model_severity severity, const char *text)
 static double
 session_age_s(const struct session *s)
 {
-	const struct clock *clock = loop_clock(s->options.loop);
-
-	return (double)(clock->mono_ms(clock) - s->start_ms) / 1e3;
+	return (double)(clock_mono_ms() - s->start_ms) / 1e3;
 }
 
 static void
@@ -131,7 +129,7 @@ session_run(struct session *s, struct err *err)
 		return -1;
 	model_init(&s->model);
 	s->options.model = &s->model;
-	s->start_ms = loop_clock(loop)->mono_ms(loop_clock(loop));
+	s->start_ms = clock_mono_ms();
 	loop_on_signal(loop, SIGINT, session_on_signal, s);
 	loop_on_signal(loop, SIGTERM, session_on_signal, s);
 	if (s->context != NULL)

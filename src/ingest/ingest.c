@@ -340,8 +340,7 @@ ingest_new(const struct ingest_options *options, struct err *err)
 	struct ingest *ingest = xcalloc(1, sizeof(*ingest));
 
 	ingest->o = *options;
-	ingest->clock = options->clock != NULL ? options->clock
-					       : loop_clock(options->loop);
+	ingest->clock = options->clock != NULL ? options->clock : &clock_real;
 	list_init(&ingest->fleets);
 	list_init(&ingest->pods);
 	list_init(&ingest->logs);

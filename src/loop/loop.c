@@ -224,13 +224,6 @@ loop_stop(struct loop *loop)
 	uv_stop(&loop->uv);
 }
 
-const struct clock *
-loop_clock(const struct loop *loop)
-{
-	(void)loop;
-	return &clock_real;
-}
-
 _Static_assert((int)LOOP_READ == (int)UV_READABLE &&
 		       (int)LOOP_WRITE == (int)UV_WRITABLE,
 	       "our events are libuv's");

@@ -543,7 +543,7 @@ group_of(void *user, const struct model_run *mr)
 		.run = mr->run,
 	};
 
-	if (parts->groups.by == BOARD_BY_DIRNAME && mr->group != NULL)
+	if (parts->groups.by == CONF_BY_DIRNAME && mr->group != NULL)
 		return xstrdup(mr->group);
 	return board_input_key(&parts->groups, &stored);
 }
@@ -571,7 +571,7 @@ fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
 	if (bind_keys(keymap, conf, err))
 		return -1;
 	board_input_release(&parts->groups);
-	parts->groups = (struct board_input){ .by = BOARD_BY_DIRNAME };
+	parts->groups = (struct board_input){ .by = CONF_BY_DIRNAME };
 	if (board_input_group_conf(&parts->groups, conf, err) != 0)
 		return err_prefix(err, "%s: groups", conf->path);
 	if (conf->baseline.name != NULL) {

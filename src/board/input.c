@@ -131,30 +131,16 @@ complain_err(struct board_input *input, const struct err *err)
 static int
 input_group_by(struct board_input *input, const char *text, struct err *err)
 {
-	static const struct {
-		const char *name;
-		enum board_by by;
-	} words[] = {
-		{ "dirname", BOARD_BY_DIRNAME },
-		{ "file", BOARD_BY_FILE },
-		{ "source", BOARD_BY_SOURCE },
-		{ "pod", BOARD_BY_POD },
-	};
-
 	pattern_free(input->pattern);
 	input->pattern = NULL;
-	for (size_t i = 0; i < LENGTH(words); i++) {
-		if (strcmp(words[i].name, text) == 0) {
-			input->by = words[i].by;
-			return 0;
-		}
-	}
+	input->by = conf_group_of(text);
+	if (input->by != CONF_BY_PATTERN)
+		return 0;
 	input->pattern = pattern_new_path(text, err);
 	if (input->pattern == NULL)
 		return err_prefix(err,
 				  "--group-by takes dirname, file, source, "
 				  "pod or a pattern");
-	input->by = BOARD_BY_PATTERN;
 	return 0;
 }
 
@@ -184,17 +170,17 @@ key_of(const struct board_input *input, const char *path, const struct run *run)
 	if (input->forced_key != NULL)
 		return xstrdup(input->forced_key);
 	switch (input->by) {
-	case BOARD_BY_FILE:
+	case CONF_BY_FILE:
 		return xstrdup(path);
-	case BOARD_BY_SOURCE:
+	case CONF_BY_SOURCE:
 		return run->source_sha256 == NULL
 			       ? xstrdup("(no script in the log)")
 			       : xstrndup(run->source_sha256, SHOWN_SHA);
-	case BOARD_BY_POD:
+	case CONF_BY_POD:
 		return xstrdup("(files here)");
-	case BOARD_BY_PATTERN:
+	case CONF_BY_PATTERN:
 		return key_by_pattern(input, path);
-	case BOARD_BY_DIRNAME:
+	case CONF_BY_DIRNAME:
 		break;
 	}
 	return file_folder(path);
@@ -372,7 +358,7 @@ take_stdin_run(void *user, const struct run *run)
 {
 	struct board_input *input = user;
 	AUTO_TEXT key =
-		input->by == BOARD_BY_DIRNAME && input->forced_key == NULL
+		input->by == CONF_BY_DIRNAME && input->forced_key == NULL
 			? xstrdup(STDIN_NAME)
 			: key_of(input, STDIN_NAME, run);
 
@@ -458,7 +444,7 @@ char *
 board_input_key(const struct board_input *input,
 		const struct stored_run *stored)
 {
-	return input->by == BOARD_BY_POD
+	return input->by == CONF_BY_POD
 		       ? xstrdup(stored->pod)
 		       : key_of(input, stored->path, &stored->run);
 }

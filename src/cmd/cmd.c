@@ -66,10 +66,6 @@ const struct cmd *const cmd_table[] = {
 };
 
 /* No command: the dashboard; its options are those of every command. */
-static const char *const colors[] = { "auto", "always", "never", NULL };
-static const char *const charsets[] = { "braille", "block", "ascii", "pixels",
-					NULL };
-
 static const struct cmd_option dash_options[] = {
 	{ 0, "config", "FILE", "read this configuration", CMD_TEXT,
 	  CMD_AT(cmd_globals, context.config) },
@@ -78,10 +74,10 @@ static const struct cmd_option dash_options[] = {
 	{ 0, "read-only", NULL, "never start, stop or write anything on a pod",
 	  CMD_FLAG, CMD_AT(cmd_globals, context.read_only) },
 	{ 0, "color", "WHEN", "auto, always or never", CMD_WORD,
-	  CMD_AT(cmd_globals, context.color), .words = colors },
+	  CMD_AT(cmd_globals, context.color), .words = conf_colors },
 	{ 0, "charset", "SET",
 	  "draw charts with braille, block, ascii or pixels", CMD_WORD,
-	  CMD_AT(cmd_globals, context.charset), .words = charsets },
+	  CMD_AT(cmd_globals, context.charset), .words = conf_charsets },
 	{ 0, "track", "NAME", "hold runs to this track, or a file with one",
 	  CMD_TEXT, CMD_AT(cmd_globals, context.track) },
 	{ 'v', "verbose", NULL, "write a debug log to a file", CMD_FLAG,

@@ -7,7 +7,6 @@
 #include "remote/fleet.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 

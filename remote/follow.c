@@ -4,7 +4,6 @@
 #include "remote/follow.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 

@@ -2,7 +2,6 @@
 /* The marks around a command in somebody's shell; pure but for the random. */
 #include "remote/shell_marks.h"
 
-#include <stdio.h>
 #include <sys/random.h>
 
 #include "base/clock.h"

@@ -3,7 +3,6 @@
 #include "remote/ssh_agent.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <sys/random.h>
 #include <time.h>
 

@@ -3,7 +3,6 @@
 #include "base/log.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"

@@ -3,7 +3,6 @@
 #include "base/str.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `parse`: a row for each run that the given logs hold. */
-#include <stdlib.h>
 
 #include "base/say.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "report/run_columns.h"
 

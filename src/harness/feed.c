@@ -2,7 +2,6 @@
 /* HarnessGym directories into the model; made by the app and the demo. */
 #include "harness/feed.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"

@@ -4,10 +4,8 @@
  * behind what an earlier life had of each; nothing here knows what a line is.
  */
 #include <fnmatch.h>
-#include <stdlib.h>
 
 #include "base/log.h"
-#include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 
 /* Bytes of all pods that wait for their spools. */

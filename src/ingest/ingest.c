@@ -2,7 +2,6 @@
 /* Owner of the way of a byte: opens and closes all, ticks. */
 #include "ingest/ingest.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 

@@ -3,7 +3,6 @@
 #include "pods/probe.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"

@@ -3,7 +3,6 @@
 #include "report/facts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"

@@ -3,7 +3,6 @@
 #include "report/fmt.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 #define MD_SPECIAL "|\\`*_<"

@@ -2,8 +2,6 @@
 /* HarnessGym runs and comparisons in words; of pages and of the screen. */
 #include "report/harness_words.h"
 
-#include <stdio.h>
-
 #define MAX_TOOLS  12
 #define TEXT_MAX   4096U
 #define TEXT_BYTES 65536U /* of a line about a run */

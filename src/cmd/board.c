@@ -57,23 +57,18 @@ struct board_call {
 			board_call, ask.higher),                               \
 		CMD_FORMAT_OPTION
 
-/* What --fail-on may name. */
+/* What --fail-on may name: bits, and in their order their words. */
 enum fail_on {
-	FAIL_INVALID = 1 << 0,
-	FAIL_NOT_SHOWN = 1 << 1,
-	FAIL_BELOW = 1 << 2,
-	FAIL_UNFINISHED = 1 << 3,
-	FAIL_COPIES = 1 << 4,
+	FAIL_INVALID = 1 << 0 | 1 << 1,
+	FAIL_NOT_SHOWN = 1 << 2,
+	FAIL_BELOW = 1 << 3,
+	FAIL_UNFINISHED = 1 << 4,
+	FAIL_COPIES = 1 << 5,
 };
 
-static const struct {
-	const char *name;
-	unsigned int bit;
-} fail_words[] = {
-	{ "invalid", FAIL_INVALID },	   { "cap", FAIL_INVALID },
-	{ "not-shown", FAIL_NOT_SHOWN },   { "below", FAIL_BELOW },
-	{ "unfinished", FAIL_UNFINISHED }, { "copies", FAIL_COPIES },
-};
+static const char *const fail_words[] = { "invalid", "cap",	   "not-shown",
+					  "below",   "unfinished", "copies",
+					  NULL };
 
 struct board_print_call {
 	struct board_call board;
@@ -81,27 +76,6 @@ struct board_print_call {
 	unsigned int fail_on;
 	struct board_look look;
 };
-
-static int
-take_fail_on(void *opaque, const char *value, struct err *err)
-{
-	struct board_print_call *call = opaque;
-	struct str rest = str_from(value), word;
-
-	while (str_next(&rest, ',', &word)) {
-		size_t i = 0, n = LENGTH(fail_words);
-
-		while (i < n && !str_eq_cstr(word, fail_words[i].name))
-			i++;
-		if (i == n)
-			return err_set(err, ERR_USAGE,
-				       "board: --fail-on takes invalid, "
-				       "not-shown, below, unfinished, copies, "
-				       "with commas between");
-		call->fail_on |= fail_words[i].bit;
-	}
-	return 0;
-}
 
 static const struct cmd_option board_options[] = {
 	BOARD_ASK_OPTIONS,
@@ -111,8 +85,8 @@ static const struct cmd_option board_options[] = {
 	{ 0, "all-tests", NULL, "show tests C to F too", CMD_FLAG,
 	  CMD_AT(board_print_call, look.all_tests) },
 	{ 0, "fail-on", "LIST",
-	  "exit 3 on: invalid, not-shown, below, unfinished, copies", CMD_TAKE,
-	  .take = take_fail_on },
+	  "exit 3 on: invalid, not-shown, below, unfinished, copies", CMD_SET,
+	  CMD_AT(board_print_call, fail_on), .words = fail_words },
 	CMD_OPTIONS_END,
 };
 

@@ -21,6 +21,7 @@ enum cmd_kind {
 	CMD_TEXT,     /* const char *, borrowed */
 	CMD_WORD,     /* const char *: one of words */
 	CMD_CHOICE,   /* an enum: the index in words */
+	CMD_SET,      /* unsigned int: 1 << index of each of words, "a,b" */
 	CMD_NUMBER,   /* double, low..high */
 	CMD_POSITIVE, /* double above 0 and below high */
 	CMD_COUNT,    /* uint64_t, low..high */

@@ -662,6 +662,6 @@ fetch_tick(struct ingest_pod *pod)
 	}
 	if (n_said > NAME_GONE)
 		ingest_say(pod->ingest, pod, MODEL_WARNING,
-			   "%s: %zu more logs are gone from the pod", pod->name,
-			   n_said - NAME_GONE);
+			   "%s: more logs are gone from the pod: %zu",
+			   pod->name, n_said - NAME_GONE);
 }

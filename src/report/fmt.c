@@ -115,7 +115,8 @@ fmt_bytes(double bytes, char out[FMT_SIZE])
 
 	if (isnan(bytes))
 		return fmt_absent(out);
-	while (fabs(bytes) >= 1000 && unit < 4) {
+	/* What two decimals would round to 1000 is one of the next. */
+	while (fabs(bytes) >= (unit == 0 ? 1000 : 999.995) && unit < 4) {
 		bytes /= 1000;
 		unit++;
 	}

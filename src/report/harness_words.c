@@ -649,7 +649,8 @@ add_rows(struct buf *text, struct subject *s)
 			buf_appendf(text, ", %u %s", table->outcomes[i],
 				    names[i]);
 	if (table->broken > 0)
-		buf_appendf(text, "; %u lines are no rows", table->broken);
+		buf_appendf(text, "; %u line%s no row", table->broken,
+			    table->broken == 1 ? " is" : "s are");
 }
 
 /* ? 0.9834 of row 9: of an agent alone. */

@@ -563,6 +563,8 @@ test_fmt(void)
 	is_str(fmt_steps(999960, out), "1.00M", "and so on");
 	is_str(fmt_steps(23456789, out), "23.46M", "at any size");
 	is_str(fmt_bytes(15952086, out), "15.95 MB", "a MB is a million");
+	is_str(fmt_bytes(999999, out), "1.00 MB", "1000.00 kB is one");
+	is_str(fmt_bytes(999994, out), "999.99 kB", "a little less is none");
 	is_str(fmt_signed(-0.5, 2, out), "−0.50", "a sign is always there");
 	is_str(fmt_age(41, out), "41 s", "seconds");
 	is_str(fmt_clock(3661000, out), "01:01:01", "time of day");

@@ -3,7 +3,6 @@
  * globs and directories; used by parse and board. */
 #include "ingest/parse_files.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -408,40 +407,6 @@ ends_like(const char *path, const char *const *ends)
 	return false;
 }
 
-/* strcmp, but runs of digits by their value: seed_7 before seed_42. */
-static int
-compare_naturally(const char *a, const char *b)
-{
-	while (*a != '\0' && *b != '\0') {
-		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
-			a += strspn(a, "0");
-			b += strspn(b, "0");
-			size_t la = strspn(a, "0123456789");
-			size_t lb = strspn(b, "0123456789");
-			int order = la != lb ? (la < lb ? -1 : 1)
-					     : strncmp(a, b, la);
-			if (order != 0)
-				return order;
-			a += la;
-			b += lb;
-		} else if (*a != *b) {
-			return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-		} else {
-			a++;
-			b++;
-		}
-	}
-	return (*a != '\0') - (*b != '\0');
-}
-
-static int
-compare_entries(const struct dirent **a, const struct dirent **b)
-{
-	int order = compare_naturally((*a)->d_name, (*b)->d_name);
-
-	return order != 0 ? order : strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static void
 count_row(void *user, const struct metric_row *row)
 {
@@ -547,7 +512,7 @@ static void
 add_directory(struct finder *finder, const char *path, int depth)
 {
 	AUTO_FREE struct dirent **entries = NULL;
-	int n = scandir(path, &entries, is_visible, compare_entries);
+	int n = scandir(path, &entries, is_visible, versionsort);
 	bool has_log = false;
 
 	for (int i = 0; i < n; i++)

@@ -146,6 +146,10 @@ def directories(folder):
        r.stdout)
     ok(r.returncode == 0 and r.stderr == b"",
        "nobody hears of files in which nothing is", r.stderr)
+    again = rows(run("parse", "--json", want[0], os.path.join(top, "a"),
+                     want[0]))
+    ok([x["file"] for x in again] == [want[0], *want[:2], want[0]],
+       "each argument stands for itself", again)
     row = rows(r)[2]
     ok((row["steps"], row["last_train_loss"], row["last_val_loss"]) ==
        (19, 1.5, 1.75), "a metrics file is a log", row)

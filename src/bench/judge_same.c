@@ -686,7 +686,7 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 	const struct paired_rule *rule = &judge->rule.paired;
 	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *gained = judge_room(judge);
-	bool witnessed = true, paced = true;
+	bool witnessed = true, paced = true, timely;
 	double shown = 0.0;
 	size_t n = 0;
 
@@ -701,6 +701,7 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 		gained[n++] = control->health->took_s - run->health->took_s;
 	}
 	struct paired seen = paired_compare(gained, n, rule);
+	timely = witnessed;
 	witnessed &= paced ? !is_by_log_alone(judge, c, UNSEEN_P)
 			   : shown / (double)n / claimed >= 0.5;
 	if (witnessed || isnan(seen.mean) ||
@@ -710,7 +711,7 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 		return;
 	(void)snprintf(why, size,
 		       "%s: its log gained %.2f s, its whole runs %.2f s",
-		       paced ? "its rows came no sooner" : "rows came at once",
+		       timely ? "its rows came no sooner" : "rows came at once",
 		       claimed, seen.mean);
 }
 

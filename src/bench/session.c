@@ -458,12 +458,17 @@ add_left(const struct session *s, struct buf *text)
 		if (!isnan(s->plan->pods[i].usd_per_h))
 			usd_per_h += s->plan->pods[i].usd_per_h;
 	buf_appendf(text, "%zu of %zu", over, over + left);
-	double minutes = bench_runs_left_s(&s->runs, due) / 60.0;
-	if (!(minutes > 0.0))
+	double left_s = bench_runs_left_s(&s->runs, due);
+	if (!(left_s > 0.0))
 		return;
-	buf_appendf(text, "; about %.1f minutes", minutes);
+	buf_append_str(text, s->plan->early != LOOKS_NONE ? "; at most about "
+							  : "; about ");
+	if (left_s < 120.0)
+		buf_appendf(text, "%.0f s", left_s);
+	else
+		buf_appendf(text, "%.1f minutes", left_s / 60.0);
 	if (usd_per_h > 0.0)
-		buf_appendf(text, " and %.2f USD", usd_per_h * minutes / 60.0);
+		buf_appendf(text, " and %.2f USD", usd_per_h * left_s / 3600.0);
 	buf_append_str(text, " left");
 }
 

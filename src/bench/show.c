@@ -88,14 +88,18 @@ fill_runs(struct bench_live *live, const struct bench_runs *runs,
 		live->n_over += over ? 1 : 0;
 	}
 	skip_passed(live);
+	AUTO_FREE bool *due = xcalloc(runs->n + 1, sizeof(*due));
 	for (size_t i = 0; i < live->n_runs && live->running; i++) {
 		struct bench_live_run *run = &live->runs[i];
 
+		due[i] = run->state == BENCH_LIVE_WAITING;
 		if (run->state == BENCH_LIVE_WAITING && now_pod != run->pod) {
 			run->state = BENCH_LIVE_NOW;
 			now_pod = run->pod;
 		}
 	}
+	live->due_s = bench_runs_left_s(runs, due);
+	live->due_at_s = (double)NAN;
 }
 
 static void
@@ -269,13 +273,13 @@ bench_show_clock(struct bench_live *live, const struct folder_state *state,
 			 : live->usd_per_h > 0.0
 				 ? live->usd_per_h * live->elapsed_s / 3600.0
 				 : (double)NAN;
-	/* By what runs took so far, all pods beside each other. */
-	double left = live->n_over > 0 ? live->elapsed_s *
-						 ((double)live->n_planned /
-							  (double)live->n_over -
-						  1.0)
-				       : (double)NAN;
-	live->left_s = live->running ? left : (double)NAN;
+	if (isnan(live->due_at_s))
+		live->due_at_s = live->elapsed_s;
+	live->left_s =
+		live->running && live->due_s > 0.0
+			? fmax(live->due_s - live->elapsed_s + live->due_at_s,
+			       0.0)
+			: (double)NAN;
 }
 
 void

@@ -502,7 +502,7 @@ explain(const struct judge *judge, struct judge_run *run)
 	if (health->foreign[0] != '\0')
 		add_seen(run, "another program on its GPUs (%s)",
 			 health->foreign);
-	for (i = 0; i < sizeof(traits) / sizeof(traits[0]); i++) {
+	for (i = 0; i < LENGTH(traits); i++) {
 		const struct trait *t = &traits[i];
 		double own = value_of(health, t);
 		double others = others_median(judge, run, t);
@@ -1067,7 +1067,7 @@ suffixes_of(const struct judge *judge, const struct judge_contrast *c)
 	};
 	unsigned int suffixes = 0;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < LENGTH(all); i++)
 		suffixes |= all[i].is ? 1U << all[i].suffix : 0U;
 	return suffixes;
 }

@@ -425,7 +425,7 @@ compare_versions(const struct judge *judge, struct judge_contrast *c,
 		      { "python", false }, { "driver", false } };
 	const struct judge_arm *arm = &judge->arms[c->arm];
 
-	for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
+	for (size_t k = 0; k < LENGTH(parts); k++) {
 		char a[VALUE_SIZE], b[VALUE_SIZE];
 
 		if (version_in(control->runtime, parts[k].key, a) &&

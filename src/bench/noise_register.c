@@ -440,7 +440,7 @@ noise_entry_json(const struct noise_entry *e)
 		 JNUM("level_pct",
 		      e->n_benches > 1 ? stats_pct(noise->mean - e->first_mean)
 				       : (double)NAN));
-	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+	for (size_t i = 0; i < LENGTH(blocks); i++) {
 		print_into(key, "mde%zu_pct", blocks[i]);
 		json_add_number(row, key,
 				stats_pct(noise_mde(noise, blocks[i])));
@@ -548,7 +548,7 @@ noise_entry_facts(struct facts *facts, const struct noise_entry *e)
 
 	(void)facts_section(facts, facts_keep(facts, "%s: noise of %s", e->pod,
 					      e->class_name));
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < LENGTH(texts); i++)
 		if (texts[i].text != NULL)
 			facts_text(facts, texts[i].label, FACT_PLAIN, "%s",
 				   texts[i].text);

@@ -317,7 +317,7 @@ add_metrics(cJSON *root, const struct session *s)
 		AUTO_JSON all = judge_metric(s, s->plan->also.v[i]);
 		cJSON *row = cJSON_CreateObject();
 
-		for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
+		for (size_t k = 0; k < LENGTH(kept); k++)
 			cJSON_AddItemToObject(
 				row, kept[k],
 				cJSON_DetachItemFromObjectCaseSensitive(

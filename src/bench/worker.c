@@ -639,7 +639,7 @@ on_lost(struct worker *worker)
 	}
 	run->attempt++;
 	/* What was fetched of it is forgotten. */
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < LENGTH(names); i++) {
 		bench_run_file(run, names[i], file);
 		folder_remove(s->setup.path, file);
 	}
@@ -775,7 +775,7 @@ on_gpu(struct worker *worker, const struct launch_reply *reply)
 		      { "gpu.csv", reply->data },
 		      { "stamps", reply->stamps } };
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < LENGTH(files); i++) {
 		char file[FOLDER_PATH_SIZE];
 
 		bench_run_file(worker->run, files[i].name, file);

@@ -360,7 +360,9 @@ take_generic(void *user, const struct record *record,
 	if (r->on_row != NULL)
 		r->on_row(r->user, record, place);
 	take_record(r, record, &segment, &prefix);
-	if (!record_has(record, METRIC_STEP) &&
+	bool by_bar = record->rule->kind == RULE_VAL &&
+		      r->state.bar_total == r->state.run.planned_steps;
+	if (!record_has(record, METRIC_STEP) && !by_bar &&
 	    run_has(r->state.run.last_step)) /* it is known no more */
 		r->state.run.last_step = r->state.run.planned_steps =
 			RUN_ABSENT;
@@ -639,6 +641,20 @@ scan_behind_bar(struct run_reader *r, const struct segment *segment,
 	return scan_line(r, segment, rest, record);
 }
 
+/* The text behind the number of a task, or its host, is the line. */
+static bool
+scan_task(struct run_reader *r, const struct segment *segment,
+	  struct line_prefix *prefix, struct record *record)
+{
+	struct line_prefix task;
+
+	if (!line_prefix_task(prefix->rest, &task) ||
+	    !scan_whole(r, segment, &task.rest, record))
+		return false;
+	*prefix = task;
+	return true;
+}
+
 /* Other ranks repeat the rows of the first; their failures count. */
 static bool
 is_of_other_rank(struct run_reader *r, const struct record *record, int rank)
@@ -677,10 +693,13 @@ read_segment(struct run_reader *r, const struct segment *segment)
 	enum templates_like like = take_like(r, segment, &whole);
 	if (like != LIKE_NONE)
 		return like == LIKE_ROW ? LINE_METRIC : LINE_PLAIN;
-	if (!scan_whole(r, segment, &prefix.rest, &record) &&
+	/* No row begins with a number and a colon: it is a task's, or none. */
+	bool numbered = prefix.rest.len > 0 && (prefix.rest.p[0] == ' ' ||
+						str_is_digit(prefix.rest.p[0]));
+	if (!(numbered && scan_task(r, segment, &prefix, &record)) &&
+	    !scan_whole(r, segment, &prefix.rest, &record) &&
 	    !scan_behind_bar(r, segment, &prefix, &record) &&
-	    !(line_prefix_task(prefix.rest, &prefix) &&
-	      scan_whole(r, segment, &prefix.rest, &record)))
+	    !(!numbered && scan_task(r, segment, &prefix, &record)))
 		return take_other_line(r, segment, &whole);
 	/* Bars are nobody's own: what figures they have nobody else reads. */
 	if (record.rule->kind == RULE_STEP && take_template(r, segment, &whole))

@@ -57,6 +57,7 @@ struct template
 	uint64_t lines;	       /* in a row with a counter that did not fall */
 	double counter, epoch; /* of the last line */
 	double inner_counter;  /* another one, below it; absent: none */
+	bool known;	       /* a loss or another metric is in its lines */
 	bool rose;	       /* the counter, once at least */
 	double stride; /* of the counter; absent: not each time the same */
 	bool changed;  /* a figure */
@@ -243,7 +244,7 @@ counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
 	else if (is_epoch(pair))
 		*kind = COUNTS_EPOCHS;
 	else if (is_unit_counter(pair) ||
-		 (isfinite(pair->total) &&
+		 ((isfinite(pair->total) || str_eq_cstr(pair->unit, "it")) &&
 		  (pair->name.len == 0 ||
 		   str_is_like(pair->name, "train training"))))
 		*kind = COUNTS_UNITS;
@@ -562,7 +563,7 @@ counts_steps(const struct templates *ts, const struct template *t,
 {
 	if (kind == COUNTS_STEPS || !isnan(ts->epoch))
 		return kind == COUNTS_STEPS;
-	return kind == COUNTS_LEAD ? t->stride > 1
+	return kind == COUNTS_LEAD ? t->stride > 1 && t->known
 				   : kind == COUNTS_UNITS && t->bar;
 }
 
@@ -888,6 +889,7 @@ take_row(struct templates *ts, struct row *row)
 	if (t->accepted) {
 		compare_counter(ts, t, row->pairs[row->counter].value);
 	} else {
+		t->known = t->known || row_meanings(row) != 0;
 		learn_line(ts, t, row);
 		t->accepted = is_ready(t, row) || is_adopted(ts, row);
 		if (!t->accepted) {
@@ -976,53 +978,12 @@ address_end(struct str text)
 	return points == 3 ? end : NULL;
 }
 
-/* Where ends "Nov 20 10:00:00 " or "Nov 20 10:00:00 node-3 python3[123]: ". */
-static const char *
-syslog_end(struct str text)
-{
-	struct str head = { text.p, text.len < 120 ? text.len : 120 };
-	const char *end;
-
-	if (text.len < 20 || text.p[3] != ' ' || text.p[6] != ' ' ||
-	    text.p[9] != ':' || text.p[12] != ':' || text.p[15] != ' ')
-		return NULL;
-	head = str_skip(head, 16);
-	end = str_find(head, "]: ");
-	head = str_between(head.p, end != NULL ? end : head.p);
-	/* A message may begin with "Epoch [3]: ". */
-	return str_find(head, " ") == NULL || str_find(head, " [") != NULL ||
-			       str_find(head, ": ") != NULL
-		       ? text.p + 15
-		       : end + 1;
-}
-
-/* Behind the "node-3 python3[123]: " of a journal; not "Train step[123]: ". */
-static struct str
-skip_process(struct str text)
-{
-	const char *end = find_near(text, ']', 100);
-	struct str host, name, head = { text.p, 0 };
-
-	if (end == NULL || end + 2 >= text.p + text.len || end[1] != ':' ||
-	    end[2] != ' ')
-		return text;
-	head.len = (size_t)(end - text.p);
-	if (!str_next(&head, ' ', &host) || !str_next(&head, '[', &name) ||
-	    name.len == 0 || memchr(name.p, ' ', name.len) != NULL ||
-	    !str_has_only(head, "0123456789") ||
-	    str_is_like(name, "step epoch iter iteration batch round"))
-		return text;
-	return str_trim(str_between(end + 2, text.p + text.len));
-}
-
 /* Where ends what some loggers write before the message; NULL: none. */
 static const char *
 logger_end(struct str text)
 {
-	const char *arrow = syslog_end(text);
+	const char *arrow;
 
-	if (arrow != NULL)
-		return arrow;
 	if (text.p[0] == '[' && text.p[3] == '/' && text.p[6] == '/')
 		return find_near(text, ']', 20); /* "[11/22/26 10:00:00]" */
 	if (text.p[0] == '[' && !(text.p[1] >= '0' && text.p[1] <= '9'))
@@ -1076,8 +1037,7 @@ without_place(struct str text)
 static struct str
 message_of(const struct templates_line *line)
 {
-	struct str text =
-		line->wall_ms != 0 ? skip_process(line->text) : line->text;
+	struct str text = line->text;
 
 	/* Rich leaves out a time that it printed before, not the level. */
 	if (text.len > 8 && text.p[0] == ' ')
@@ -1278,20 +1238,22 @@ is_within(const struct templates *ts, struct str text)
 	       (text.p[0] == '|' || (i == text.len && ts->block_lines == 1));
 }
 
-/* "0: step 10 ..": the first number is that of the task. */
-static void
-read_task(struct row *row)
+/* The pairs of a line; of "0: step 10 .." the first is that of the task. */
+static bool
+read_line(struct row *row, const struct templates_line *place)
 {
-	struct templates_line place = row->place;
+	struct templates_line inner = *place;
 	struct line_prefix task;
+	bool good = read_row(row, place);
 
-	if (row->counter == row->n || row->kind != COUNTS_STEPS ||
-	    row->pairs[0].name.len > 0 ||
-	    !line_prefix_task(place.text, &task) || task.rank < 0)
-		return;
-	place.text = task.rest;
-	place.rank = task.rank;
-	(void)read_row(row, &place);
+	if (good && (row->counter == row->n || row->kind != COUNTS_STEPS ||
+		     row->pairs[0].name.len > 0))
+		return true;
+	if (!line_prefix_task(place->text, &task) || task.rank < 0)
+		return good;
+	inner.text = task.rest;
+	inner.rank = task.rank;
+	return read_row(row, &inner);
 }
 
 /* A line that is no part of a dictionary. */
@@ -1305,14 +1267,13 @@ take_whole(struct templates *ts, const struct templates_line *line)
 		place.text = message_of(line);
 	place.inside = place.text.p != line->text.p ||
 		       place.text.len != line->text.len;
-	if (!str_has_digit(place.text) || !read_row(&row, &place)) {
+	if (!str_has_digit(place.text) || !read_line(&row, &place)) {
 		if (ts->any)
 			note_evaluation(ts, place.text);
 		if (!is_within(ts, place.text))
 			templates_finish(ts);
 		return false;
 	}
-	read_task(&row);
 	if (row.counter < row.n && ts->rank < 0)
 		ts->rank = row.place.rank;
 	if (ts->rank != row.place.rank)

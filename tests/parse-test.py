@@ -3,6 +3,7 @@
 """`parse` and `formats` as a user runs them: bad input, many files, corpora."""
 import csv
 import fcntl
+import gzip
 import io
 import json
 import os
@@ -62,6 +63,8 @@ def bad_input(folder):
         ("a missing file", path("nope.log"), "cannot open", 1),
         ("a directory", empty, "no log in this directory", 1),
         ("an empty file", path("empty.log", b""), "empty", 0),
+        ("a packed log", path("z.log.gz", gzip.compress(GOOD)), "unpack it",
+         0),
         ("a binary", path("bin", os.urandom(200000)), "no training run", 0),
     ]
     for name, p, words, status in cases:

@@ -110,6 +110,19 @@ print_scores(struct parse_job *job, int status, struct err *err)
 	return cmd_out_end(out, status, err);
 }
 
+/* Why there is no row of a file that could be read. */
+static const char *
+why_nothing(const struct parsed_file *file)
+{
+	const char *end = strrchr(file->path, '.');
+
+	if (file->bytes == 0)
+		return "empty";
+	if (end != NULL && str_is_among(str_from(end), ".gz .bz2 .xz .zst"))
+		return "compressed: unpack it first";
+	return "no training run and no score in it";
+}
+
 static void
 print_file(void *user, struct parsed_file *file)
 {
@@ -127,10 +140,7 @@ print_file(void *user, struct parsed_file *file)
 		say_error("%s", file->err.text);
 		job->status = err_exit_status(file->err.code);
 	} else if (file->n_runs == 0 && file->score == NULL && !is_found) {
-		say_error("%s: %s", file->path,
-			  file->bytes == 0
-				  ? "empty"
-				  : "no training run and no score in it");
+		say_error("%s: %s", file->path, why_nothing(file));
 	}
 }
 

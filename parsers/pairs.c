@@ -319,8 +319,8 @@ exponent_end(const char *p, const char *end)
 }
 
 /* Whatever may stand for a number, also with groups, or too long. */
-static const char *__attribute__((noinline))
-rare_number(const char *p, const char *end, double *value)
+const char *
+pairs_rare_number(const char *p, const char *end, double *value)
 {
 	const char *digits = p + (*p == '-' || *p == '+'), *mantissa, *q;
 
@@ -334,56 +334,6 @@ rare_number(const char *p, const char *end, double *value)
 		return q;
 	}
 	return str_to_double(str_between(p, q), value) ? q : p;
-}
-
-/* Behind the digits at p, which are added to those before. */
-static inline const char *
-add_digits(const char *p, const char *end, uint64_t *digits)
-{
-	for (; p < end && str_is_digit(*p); p++)
-		*digits = *digits * 10 + (uint64_t)(*p - '0');
-	return p;
-}
-
-/*
- * Digits with one point or none, and an exponent behind them or none: exact,
- * as the quotient or product of two numbers that a double holds exactly is.
- */
-const char *
-pairs_number(const char *p, const char *end, double *value)
-{
-	const char *start = p + (*p == '-' || *p == '+'), *q;
-	uint64_t digits = 0, power = 0;
-	int exponent = 0;
-
-	q = add_digits(start, end, &digits);
-	ptrdiff_t n = q - start;
-	if (q < end && *q == '.') {
-		const char *point = q + 1;
-
-		q = add_digits(point, end, &digits);
-		exponent = (int)(point - q);
-		n += q - point;
-	}
-	if (n == 0 || n > 15 ||
-	    (end - q > 3 && *q == ',' && str_is_digit(q[1])))
-		return rare_number(p, end, value);
-	if (q < end && (*q | 0x20) == 'e') {
-		bool negative = q + 1 < end && q[1] == '-';
-		const char *from =
-			q + 1 + (negative || (q + 1 < end && q[1] == '+'));
-
-		q = add_digits(from, end, &power);
-		if (q == from || q - from > 2)
-			return rare_number(p, end, value);
-		exponent += negative ? -(int)power : (int)power;
-	}
-	if (exponent < -22 || exponent > 22)
-		return rare_number(p, end, value);
-	*value = exponent < 0 ? (double)(int64_t)digits / str_pow10[-exponent]
-			      : (double)(int64_t)digits * str_pow10[exponent];
-	*value = *p == '-' ? -*value : *value;
-	return q;
 }
 
 /* Behind the time "0:01:02", "12:30" or "01:02:03.5" at p; else p. */
@@ -420,6 +370,7 @@ static bool
 take_time(struct pairs_reader *r, const char *behind, double seconds)
 {
 	bool bar = byte_at(r, behind) == '<'; /* "[00:10<00:12, .." */
+	const char *start = r->p;
 
 	r->about->is_bar = r->about->is_bar || bar;
 	if (r->about->is_bar && r->words == 0 && (bar || !r->after_number))
@@ -433,8 +384,10 @@ take_time(struct pairs_reader *r, const char *behind, double seconds)
 		r->has_slots = false;
 	}
 	r->after_number = false;
-	if (!bar && r->words > 0 && isfinite(seconds))
+	if (!bar && r->words > 0 && isfinite(seconds)) {
+		add_slot(r, SLOT_CLOCK, start, behind);
 		return add_pair(r, seconds, (double)NAN, STR_LIT("s"));
+	}
 	if (r->words > 0 ? !r->told
 			 : r->n > 0 && !r->about->is_bar && isnan(seconds))
 		return false;
@@ -490,6 +443,15 @@ pairs_time(const char *p, const char *end)
 	double seconds;
 
 	return time_end(&(struct pairs_reader){ .end = end }, p, &seconds);
+}
+
+const char *
+pairs_clock(const char *p, const char *end, double *seconds)
+{
+	const char *q =
+		time_end(&(struct pairs_reader){ .end = end }, p, seconds);
+
+	return q != p && isfinite(*seconds) ? q : p;
 }
 
 /* The bars of tqdm, whose front is " 45%|###  | 45/99", and of Keras. */
@@ -1101,7 +1063,8 @@ pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
 	if (slots == NULL)
 		return n;
 	for (size_t i = 0; i < r.n_slots; i++)
-		with_slot += slots[i].kind == SLOT_VALUE;
+		with_slot += slots[i].kind == SLOT_VALUE ||
+			     slots[i].kind == SLOT_CLOCK;
 	*n_slots = r.n_slots;
 	return r.has_slots && with_slot == n ? n : 0;
 }

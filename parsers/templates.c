@@ -77,12 +77,8 @@ struct template
 /* Rows that are like one that was read before, read without looking again at
  * what their names mean. */
 struct quick {
-	struct row_shape *shape; /* owned */
-	struct record record;	 /* its pairs are rows */
-	struct record_pair rows[PAIRS_MAX];
-	struct record_memo memo; /* of record */
-	/* Pairs of the shape: which one each row is, and others. */
-	size_t from[PAIRS_MAX];
+	struct row_record row;
+	/* Pairs of the shape. */
 	size_t counter, epoch; /* n: none */
 	enum counter_kind kind;
 	uint64_t name; /* of the counter */
@@ -130,7 +126,7 @@ forget_template(struct template *t)
 {
 	forget_held(t);
 	if (t->quick != NULL)
-		row_shape_free(t->quick->shape);
+		row_shape_free(t->quick->row.shape);
 	free(t->quick);
 	t->quick = NULL;
 }
@@ -718,13 +714,13 @@ link_series(struct quick *quick, const struct row *row, const size_t *shown)
 {
 	uint64_t metrics = 0;
 
-	for (size_t i = 0; i < quick->record.n_pairs; i++) {
-		enum metric metric = quick->rows[i].metric;
-		size_t pair = pair_of(row, &quick->rows[i]);
+	for (size_t i = 0; i < quick->row.record.n_pairs; i++) {
+		enum metric metric = quick->row.rows[i].metric;
+		size_t pair = pair_of(row, &quick->row.rows[i]);
 
 		if (pair == row->n)
 			return false;
-		quick->from[i] = shown[pair];
+		quick->row.from[i] = shown[pair];
 		if (metric == METRIC_COUNT)
 			continue;
 		if ((metrics & METRIC_BIT(metric)) != 0)
@@ -732,7 +728,7 @@ link_series(struct quick *quick, const struct row *row, const size_t *shown)
 		metrics |= METRIC_BIT(metric);
 	}
 	return metrics ==
-	       (quick->record.present &
+	       (quick->row.record.present &
 		~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED)));
 }
 
@@ -740,7 +736,7 @@ link_series(struct quick *quick, const struct row *row, const size_t *shown)
 static bool
 fill_quick(struct templates *ts, struct quick *quick, const struct row *like)
 {
-	const struct row_shape *shape = quick->shape;
+	const struct row_shape *shape = quick->row.shape;
 	struct row row = *like;
 	size_t shown[PAIRS_MAX], n = 0, bar = 0, epoch = 0;
 
@@ -755,8 +751,8 @@ fill_quick(struct templates *ts, struct quick *quick, const struct row *like)
 		join_bar(&row);
 	if (row.n != like->n)
 		return false;
-	fill_record(ts, &row, &quick->record, quick->rows);
-	quick->record.memo = &quick->memo;
+	fill_record(ts, &row, &quick->row.record, quick->row.rows);
+	quick->row.record.memo = &quick->row.memo;
 	while (epoch < row.n && !is_epoch(&row.pairs[epoch]))
 		epoch++;
 	quick->epoch = epoch < row.n ? shown[epoch] : shape->n;
@@ -776,18 +772,18 @@ make_quick(struct templates *ts, struct template *t, const struct row *like)
 
 	if (t->quick != NULL)
 		t->quick->sure =
-			row_shape_read(t->quick->shape, like->place.text);
+			row_shape_read(t->quick->row.shape, like->place.text);
 	if (t->quick != NULL || t->tries == MOST_TRIES || like->place.joined ||
 	    like->place.cut || like->about.evaluates)
 		return;
 	t->tries++;
 	quick = xcalloc(1, sizeof(*quick));
-	quick->shape = row_shape_new(like->place.text);
-	if (quick->shape != NULL && fill_quick(ts, quick, like)) {
+	quick->row.shape = row_shape_new(like->place.text);
+	if (quick->row.shape != NULL && fill_quick(ts, quick, like)) {
 		t->quick = quick;
 		return;
 	}
-	row_shape_free(quick->shape);
+	row_shape_free(quick->row.shape);
 	free(quick);
 }
 
@@ -1155,10 +1151,10 @@ give_quickly(struct templates *ts, struct template *t,
 	     const struct templates_line *place)
 {
 	struct quick *quick = t->quick;
-	const struct pair *pairs = quick->shape->pairs;
+	const struct pair *pairs = quick->row.shape->pairs;
 	const struct pair *counter = &pairs[quick->counter];
 
-	if (quick->epoch < quick->shape->n)
+	if (quick->epoch < quick->row.shape->n)
 		take_epoch(ts, pairs[quick->epoch].value);
 	t->used = ++ts->clock;
 	ts->plan = counter->total;
@@ -1166,17 +1162,11 @@ give_quickly(struct templates *ts, struct template *t,
 		ts->total = counter->total;
 	compare_counter(ts, t, counter->value);
 	double step = row_step(ts, t, quick->kind, counter, quick->name);
-	for (size_t i = 0; i < quick->record.n_pairs; i++) {
-		struct record_pair *series = &quick->rows[i];
-
-		series->value = pairs[quick->from[i]].value;
-		if (series->metric != METRIC_COUNT)
-			quick->record.values[series->metric] =
-				series->value * series->scale;
-	}
-	put_step(&quick->record, step, planned_of(ts, t, quick->kind, counter));
+	row_record_fill(&quick->row);
+	put_step(&quick->row.record, step,
+		 planned_of(ts, t, quick->kind, counter));
 	ts->last = t;
-	ts->fn(ts->user, &quick->record, place);
+	ts->fn(ts->user, &quick->row.record, place);
 }
 
 /* Whether the text is one of the template's rows, and counts as they do. */
@@ -1184,10 +1174,10 @@ static bool
 is_alike(const struct templates *ts, const struct template *t, struct str text)
 {
 	const struct quick *quick = t->quick;
-	const struct pair *counter = &quick->shape->pairs[quick->counter];
+	const struct pair *counter = &quick->row.shape->pairs[quick->counter];
 
-	if (!row_shape_read(quick->shape, text) || !isfinite(counter->value) ||
-	    counter->value < 0)
+	if (!row_shape_read(quick->row.shape, text) ||
+	    !isfinite(counter->value) || counter->value < 0)
 		return false;
 	if (quick->kind == COUNTS_LEAD)
 		return counter->value == floor(counter->value);

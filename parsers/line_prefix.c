@@ -65,6 +65,28 @@ take_rank(struct line_prefix *out)
 	return false;
 }
 
+/* "[pod/train-worker-3/main] " of kubectl; the number of the pod is a rank. */
+static bool
+take_pod(struct line_prefix *out)
+{
+	struct str s = out->rest;
+	size_t end = 5, n = 0;
+
+	if (!str_starts_with(s, "[pod/"))
+		return false;
+	while (end < s.len && end < HOST_BYTES && s.p[end] != '/')
+		end++;
+	while (str_is_digit(s.p[end - 1 - n]) && n < 5)
+		n++;
+	const char *close = memchr(s.p, ']', s.len);
+	if (close == NULL || close < s.p + end)
+		return false;
+	if (n > 0 && s.p[end - 1 - n] == '-')
+		out->rank = digits(s, end - n, n);
+	out->rest = skip_blanks(str_skip(s, (size_t)(close + 1 - s.p)));
+	return true;
+}
+
 /* Milliseconds of a fraction ".261" or ",261" at `at`; *len its length. */
 static int
 fraction_ms(struct str s, size_t at, size_t *len)
@@ -294,21 +316,60 @@ skip_separator(struct str s)
 	return skip_blanks(s);
 }
 
-/* "[12:00:00,123] " or "12:00:00 "; s itself where there is none. */
+/* "[12:00:00,123] "; s itself where there is none. */
 static struct str
 skip_time_of_day(struct str s)
 {
-	bool bracket = s.len > 0 && s.p[0] == '[';
-	struct str t = bracket ? str_skip(s, 1) : s;
 	size_t frac;
 
-	if (!has_shape(t, "00:00:00"))
+	if (s.len == 0 || s.p[0] != '[' || !has_shape(s, "[00:00:00"))
 		return s;
-	(void)fraction_ms(t, 8, &frac);
-	t = str_skip(t, 8 + frac);
-	if (t.len == 0 || t.p[0] != (bracket ? ']' : ' '))
-		return s;
-	return skip_separator(t);
+	(void)fraction_ms(s, 9, &frac);
+	struct str t = str_skip(s, 9 + frac);
+	return t.len > 0 && t.p[0] == ']' ? skip_separator(t) : s;
+}
+
+/* "12:00:00.5 " or "Nov 20 12:00:00 ", as `ts` and syslog put it. */
+static bool
+take_clock(struct line_prefix *out)
+{
+	struct str s = out->rest;
+	size_t at = 0, frac;
+
+	if (s.len > 16 && s.p[3] == ' ' && s.p[6] == ' ' &&
+	    str_is_among((struct str){ s.p, 3 },
+			 "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"))
+		at = 7;
+	if (!has_shape(str_skip(s, at), "00:00:00"))
+		return false;
+	(void)fraction_ms(s, at + 8, &frac);
+	at += 8 + frac;
+	if (at >= s.len || s.p[at] != ' ')
+		return false;
+	s = skip_blanks(str_skip(s, at));
+	if (s.len > 1 && (s.p[0] == '-' || s.p[0] == '|') && s.p[1] == ' ')
+		s = skip_blanks(str_skip(s, 1));
+	out->rest = s;
+	return true;
+}
+
+/* "node-3 python3[123]: " behind a time; not "Train step[123]: ". */
+static void
+take_process(struct line_prefix *out)
+{
+	struct str s = out->rest, head = { s.p, 0 }, host, name;
+	const char *end =
+		memchr(s.p, ']', s.len < ARROW_BYTES ? s.len : ARROW_BYTES);
+
+	if (end == NULL || end + 2 >= s.p + s.len || end[1] != ':' ||
+	    end[2] != ' ')
+		return;
+	head.len = (size_t)(end - s.p);
+	if (str_next(&head, ' ', &host) && str_next(&head, '[', &name) &&
+	    name.len > 0 && memchr(name.p, ' ', name.len) == NULL &&
+	    str_has_only(head, "0123456789") &&
+	    !str_is_like(name, "step epoch iter iteration batch round"))
+		out->rest = skip_blanks(str_between(end + 2, s.p + s.len));
 }
 
 /* "train.py:12: ", "(train.py:12) ", "a:b:12 - "; else s itself. */
@@ -337,7 +398,11 @@ skip_source_line(struct str s)
 	at = str_skip(at, d);
 	if (at.p[0] == ')')
 		at = str_skip(at, 1);
-	return skip_separator(skip_separator(at));
+	at = skip_separator(skip_separator(at));
+	if (!str_starts_with(at, "in ")) /* " in run -- " */
+		return at;
+	s = str_skip(at, 3 + name_length(str_skip(at, 3)));
+	return str_starts_with(s, " -- ") ? str_skip(s, 4) : at;
 }
 
 /* The name of "INFO:root:", which no blank stands before; else s itself. */
@@ -364,7 +429,7 @@ head_length(struct str s, bool stamped)
 		at = skip_separator(at);
 	for (int i = 0; i < 2; i++) {
 		if (at.len > 0 && at.p[0] == '[')
-			at = str_skip(at, 1);
+			at = skip_blanks(str_skip(at, 1));
 		n = level_length(at);
 		if (n > 0)
 			return (size_t)(at.p + n - s.p);
@@ -381,7 +446,7 @@ take_logger(struct line_prefix *out, bool stamped)
 {
 	struct str s = skip_time_of_day(out->rest);
 
-	stamped = stamped || s.p != out->rest.p;
+	stamped |= s.p != out->rest.p;
 	if (s.len == 0 || (!stamped && str_is_digit(s.p[0])))
 		return;
 	size_t n = head_length(s, stamped);
@@ -474,14 +539,17 @@ line_prefix_task(struct str line, struct line_prefix *out)
 void
 line_prefix_split(struct str line, struct line_prefix *out)
 {
+	bool stamped = false;
+
 	*out = (struct line_prefix){ -1, 0, line };
 	for (int i = 0; i < 4; i++) {
-		bool stamped = out->wall_ms != 0;
-
 		if (!stamped && !may_begin_prefix(out->rest))
 			break;
-		if (!take_rank(out) && !take_epoch(out) && !take_iso(out) &&
-		    !take_arrow(out) && !take_tag(out)) {
+		if (take_clock(out) || take_epoch(out) || take_iso(out)) {
+			stamped = true;
+			take_process(out);
+		} else if (!take_rank(out) && !take_pod(out) &&
+			   !take_arrow(out) && !take_tag(out)) {
 			take_logger(out, stamped);
 			break;
 		}

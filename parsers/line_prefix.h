@@ -12,20 +12,22 @@ struct line_prefix {
 
 /*
  * Whether a line that begins with c may have a prefix at all: most have not.
- * The letters are those of a logger's levels.
+ * The letters are those of a logger's levels and of months.
  */
 static inline bool
 line_prefix_may_begin(char c)
 {
-	return (c >= '0' && c <= '9') || c == '[' || c == 'C' || c == 'D' ||
-	       c == 'E' || c == 'I' || c == 'W';
+	return (c >= '0' && c <= '9') || c == '[' || (c >= 'A' && c <= 'W');
 }
 
 /*
- * Take the prefixes off a line: "[rank0]:", "[default0]:" (torchrun), an
- * epoch ("1776143914.261 "), an ISO time ("2026-03-18 14:38:12,123 ", with T,
- * in brackets, with Z or an offset) and what Python's loggers add: a time of
- * day, the level and the logger's or the source line's name beside it
+ * Take the prefixes off a line: "[rank0]:", "[default0]:" (torchrun),
+ * "[pod/train-0/main] " (kubectl), an epoch ("1776143914.261 "), a time of day
+ * or of syslog ("12:00:00 ", "Nov 20 12:00:00 ") and the host and the process
+ * behind a time ("node-3 python3[123]: "), an ISO time ("2026-03-18
+ * 14:38:12,123 ", with T, in brackets, with Z or an offset) and what Python's
+ * loggers add: a time of day, the level and the logger's or the source line's
+ * name beside it
  * ("INFO:root:", "[INFO] ", " - train - INFO - ", " | INFO | a:b:12 - ").
  * A time without a zone is read as UTC.
  */

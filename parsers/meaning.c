@@ -34,15 +34,16 @@ static const struct meaning {
 	  "training_step update" },
 	{ METRIC_VAL_LOSS, UNIT_NONE,
 	  "dev_loss eval_loss evaluation_loss loss_val val_loss valid_loss "
-	  "validation_loss" },
+	  "validation_loss validation_main_loss" },
 	{ METRIC_STEP_MS, UNIT_TIME,
-	  "dt elapsed_time_per_iteration iter_time iteration_time per_iter "
-	  "per_iteration per_step per_step_time step_time time_per_iter "
-	  "time_per_iteration time_per_step" },
+	  "dt elapsed_time_per_iteration iter_dt iter_time iteration_time "
+	  "per_iter per_iteration per_step per_step_time step_time "
+	  "time_per_iter time_per_iteration time_per_step "
+	  "train_step_timing_in" },
 	{ METRIC_TRAIN_LOSS, UNIT_NONE,
-	  "lm_loss loss loss_train loss_train_total reduced_train_loss "
-	  "train_lm_loss train_loss train_loss_train_total training_loss "
-	  "trn_loss" },
+	  "lm_loss loss loss_train loss_train_total main_loss "
+	  "reduced_train_loss train_lm_loss train_loss "
+	  "train_loss_train_total training_loss trn_loss" },
 	{ METRIC_TOK_S_DEVICE, UNIT_RATE,
 	  "throughput_device_tokens_per_second tok_s_device tok_s_gpu "
 	  "tokens_per_gpu_per_sec tokens_per_gpu_per_second "
@@ -103,6 +104,21 @@ find_unit(const struct unit_scale *units, size_t n, struct str unit,
 	return false;
 }
 
+/* One of tokens a second, or of thousands of them: "12.5K tok/s". */
+static bool
+find_rate(struct str unit, double *scale)
+{
+	double by = 1;
+
+	if (unit.len > 0 && find_unit(thousands, LENGTH(thousands),
+				      (struct str){ unit.p, 1 }, &by))
+		unit = str_trim(str_skip(unit, 1));
+	if (!find_unit(rates, LENGTH(rates), unit, scale))
+		return false;
+	*scale *= by;
+	return true;
+}
+
 /* The name as the table has it; false where it is too long for that. */
 static bool
 plain_name(struct str name, char out[NAME_BYTES])
@@ -135,7 +151,7 @@ meaning_of_unit(const struct pair *pair, const char *name, double *scale)
 	if (pair->unit.len == 0)
 		return METRIC_COUNT;
 	if ((nameless || strcmp(name, "throughput") == 0) &&
-	    find_unit(rates, LENGTH(rates), pair->unit, scale))
+	    find_rate(pair->unit, scale))
 		return METRIC_TOK_S;
 	if ((nameless || strcmp(name, "time") == 0) &&
 	    find_unit(step_times, LENGTH(step_times), pair->unit, scale))
@@ -250,8 +266,7 @@ meaning_of(const struct pair *pair, double *scale)
 				 scale);
 		break;
 	case UNIT_RATE:
-		good = pair->unit.len == 0 ||
-		       find_unit(rates, LENGTH(rates), pair->unit, scale) ||
+		good = pair->unit.len == 0 || find_rate(pair->unit, scale) ||
 		       find_unit(thousands, LENGTH(thousands), pair->unit,
 				 scale);
 		break;

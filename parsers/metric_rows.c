@@ -8,7 +8,7 @@
 #include "parsers/json.h"
 #include "parsers/linebuf.h"
 #include "parsers/meaning.h"
-#include "parsers/run.h"
+#include "parsers/row_shape.h"
 
 #define MAX_CELLS   256
 #define MAX_DEPTH   3
@@ -26,7 +26,21 @@ struct rows_seen {
 /* Of the name of a first column. */
 #define MOST_BLANKS 2
 
+/* Rows that differ from one that was read in their numbers alone. */
+struct quick {
+	struct metric_row row;
+	struct row_record record;
+	char *paths;		 /* owned: names of the members */
+	size_t counter, planned; /* pairs of the shape; PAIRS_MAX: none */
+};
+
+/* So many kinds of them are known, and so many in a row no line was like. */
+#define MOST_QUICK 8
+#define MOST_TRIES 64
+
 struct metric_rows {
+	struct quick *quick[MOST_QUICK]; /* owned; the last used is the first */
+	unsigned int tries;
 	struct buf header; /* of the CSV at hand */
 	struct buf framed; /* scratch of as_table */
 	struct str *names; /* owned, MAX_CELLS; NULL: no CSV was seen */
@@ -51,11 +65,39 @@ metric_rows_new(void)
 	return rows;
 }
 
+static void
+free_quick(struct quick *quick)
+{
+	if (quick == NULL)
+		return;
+	row_shape_free(quick->record.shape);
+	free(quick->paths);
+	free(quick);
+}
+
+/* Forget the rows of a file of that kind. */
+static void
+forget_quick(struct metric_rows *rows, enum metric_file file)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < MOST_QUICK; i++) {
+		struct quick *quick = rows->quick[i];
+
+		rows->quick[i] = NULL;
+		if (quick != NULL && quick->row.file != file)
+			rows->quick[n++] = quick;
+		else
+			free_quick(quick);
+	}
+}
+
 void
 metric_rows_free(struct metric_rows *rows)
 {
 	if (rows == NULL)
 		return;
+	metric_rows_reset(rows);
 	buf_release(&rows->header);
 	buf_release(&rows->framed);
 	buf_release(&rows->csv.text);
@@ -69,6 +111,9 @@ void
 metric_rows_reset(struct metric_rows *rows)
 {
 	rows->n_names = rows->csv.n = rows->json.n = 0;
+	rows->tries = 0;
+	forget_quick(rows, METRIC_FILE_CSV);
+	forget_quick(rows, METRIC_FILE_JSON);
 }
 
 bool
@@ -157,6 +202,204 @@ row_of(const struct metric_line *line, enum metric_file file)
 				    .text = line->text,
 				    .step = RUN_ABSENT,
 				    .planned = RUN_ABSENT };
+}
+
+/* What the row says, into the record, whose pairs are put into `pairs`. */
+static void
+fill_record(struct metric_row *row, struct record *record,
+	    struct record_pair pairs[PAIRS_MAX])
+{
+	static char train_loss[] = "train_loss";
+	static struct rule_name mean = { train_loss, METRIC_COUNT, 1, false };
+	static const struct rule rules[][2] = {
+		{ { .format = "csv", .kind = RULE_TRAIN },
+		  { .format = "csv",
+		    .kind = RULE_TRAIN,
+		    .names = &mean,
+		    .n_names = 1 } },
+		{ { .format = "jsonl", .kind = RULE_TRAIN },
+		  { .format = "jsonl",
+		    .kind = RULE_TRAIN,
+		    .names = &mean,
+		    .n_names = 1 } },
+	};
+
+	*record = (struct record){
+		.rule = &rules[row->file][row->is_summary],
+		.present = row->is_epoch ? 0 : (uint64_t)1 << METRIC_STEP
+	};
+	record->values[METRIC_STEP] = row->step;
+	if (run_has(row->planned)) {
+		record->present |= (uint64_t)1 << METRIC_PLANNED;
+		record->values[METRIC_PLANNED] = row->planned;
+	}
+	pair_record_fill(record, row->pairs, row->n, pairs);
+	row->record = record;
+}
+
+static void
+give_row(struct metric_row *row, metric_row_fn fn, void *user)
+{
+	struct record record;
+	struct record_pair pairs[PAIRS_MAX];
+
+	fill_record(row, &record, pairs);
+	fn(user, row);
+}
+
+/* ---- Rows that are like others */
+
+static bool read_line(struct metric_rows *rows, const struct metric_line *line,
+		      enum metric_file file, struct metric_row *row);
+
+/* The line with the number of its place for each number. */
+static void
+number_places(const struct row_shape *shape, struct buf *out)
+{
+	const char *at = shape->text;
+
+	for (size_t i = 0; i < shape->n_slots; i++) {
+		const struct pair_slot *slot = &shape->slots[i];
+
+		if (slot->kind != SLOT_PLAIN)
+			continue;
+		buf_append(out, at, (size_t)(slot->text.p - at));
+		buf_appendf(out, "%zu", slot->pair);
+		at = slot->text.p + slot->text.len;
+	}
+	buf_append(out, at, (size_t)(shape->text + shape->len - at));
+}
+
+/*
+ * Whether each row is of one place, and each metric of one row: then all that
+ * the record has follows from the numbers.
+ */
+static bool
+link_places(struct quick *quick)
+{
+	struct row_record *to = &quick->record;
+	const struct record *record = &to->record;
+	uint64_t known = (uint64_t)1 << METRIC_STEP | (uint64_t)1
+							      << METRIC_PLANNED;
+	uint64_t metrics = 0;
+
+	if (quick->row.n != record->n_pairs ||
+	    (quick->row.is_epoch && record_has(record, METRIC_STEP)))
+		return false;
+	for (size_t i = 0; i < record->n_pairs; i++) {
+		enum metric metric = to->rows[i].metric;
+		double place = to->rows[i].value, scale;
+
+		if (!isfinite(place) ||
+		    any_of(k, i, str_eq(to->rows[k].name, to->rows[i].name)))
+			return false;
+		to->from[i] = (size_t)place;
+		if (metric == METRIC_COUNT) { /* not two that differ here */
+			if (quick->row.is_summary ||
+			    meaning_of(&quick->row.pairs[i], &scale) ==
+				    METRIC_COUNT)
+				continue;
+			return false;
+		}
+		if ((metrics >> metric & 1) != 0)
+			return false;
+		metrics |= (uint64_t)1 << metric;
+	}
+	return metrics == (record->present & ~known);
+}
+
+/* Remember how the row of that line was read. */
+static void
+make_quick(struct metric_rows *rows, const struct metric_line *line,
+	   enum metric_file file)
+{
+	AUTO_BUF text = buf_new(LINE_MAX_BYTES);
+	struct metric_line places = *line;
+	struct quick *quick;
+
+	if (rows->tries == MOST_TRIES || line->cut)
+		return;
+	rows->tries++;
+	quick = xcalloc(1, sizeof(*quick));
+	quick->record.shape = row_shape_of_cells(line->text);
+	if (quick->record.shape == NULL) {
+		free_quick(quick);
+		return;
+	}
+	number_places(quick->record.shape, &text);
+	places.text = buf_str(&text);
+	bool good = read_line(rows, &places, file, &quick->row) &&
+		    run_has(quick->row.step) && !quick->row.is_summary;
+	if (file == METRIC_FILE_JSON) { /* the names lie there */
+		quick->paths = rows->paths;
+		rows->paths = NULL;
+	}
+	if (good)
+		fill_record(&quick->row, &quick->record.record,
+			    quick->record.rows);
+	if (!good || !link_places(quick)) {
+		free_quick(quick);
+		return;
+	}
+	quick->record.record.memo = &quick->record.memo;
+	quick->row.record = &quick->record.record;
+	quick->counter = (size_t)quick->row.step;
+	quick->planned = run_has(quick->row.planned)
+				 ? (size_t)quick->row.planned
+				 : PAIRS_MAX;
+	free_quick(rows->quick[MOST_QUICK - 1]);
+	memmove(&rows->quick[1], &rows->quick[0],
+		(MOST_QUICK - 1) * sizeof(rows->quick[0]));
+	rows->quick[0] = quick;
+}
+
+/* Whether the line is like that one, and its counter is one. */
+static bool
+is_like(const struct quick *quick, const struct metric_line *line)
+{
+	const struct row_shape *shape = quick->record.shape;
+
+	return row_shape_read(quick->record.shape, line->text) &&
+	       is_counter(shape->pairs[quick->counter].value) &&
+	       (quick->row.file == METRIC_FILE_JSON ||
+		memchr(line->text.p, '\t', line->text.len) == NULL);
+}
+
+bool
+metric_rows_take_like(struct metric_rows *rows, const struct metric_line *line,
+		      metric_row_fn fn, void *user)
+{
+	struct quick *quick = NULL;
+	size_t i = 0;
+
+	for (; i < MOST_QUICK && rows->quick[i] != NULL; i++)
+		if (is_like(rows->quick[i], line)) {
+			quick = rows->quick[i];
+			break;
+		}
+	if (quick == NULL || line->cut)
+		return false;
+	memmove(&rows->quick[1], &rows->quick[0], i * sizeof(rows->quick[0]));
+	rows->quick[0] = quick;
+	rows->tries = 0;
+	struct metric_row *row = &quick->row;
+	const struct pair *pairs = quick->record.shape->pairs;
+	row->line = line->line;
+	row->wall_ms = line->wall_ms;
+	row->text = line->text;
+	row->step = pairs[quick->counter].value;
+	row_record_fill(&quick->record);
+	if (quick->planned < PAIRS_MAX) {
+		row->planned = pairs[quick->planned].value;
+		row->record->values[METRIC_PLANNED] = row->planned;
+	}
+	row->record->values[METRIC_STEP] = row->step;
+	if (row->file == METRIC_FILE_CSV)
+		rows->csv.counter = row->step;
+	else
+		rows->json.counter = row->step;
+	fn(user, row);
+	return true;
 }
 
 /* ---- CSV */
@@ -317,6 +560,8 @@ begin_csv(struct metric_rows *rows, struct str text)
 {
 	int best = 0;
 
+	if (rows->n_names > 0)
+		forget_quick(rows, METRIC_FILE_CSV);
 	rows->n_names = rows->csv.n = 0;
 	text = str_trim(text);
 	rows->mark = header_mark(text);
@@ -410,9 +655,11 @@ take_csv(struct metric_rows *rows, const struct metric_line *line,
 	}
 	struct metric_line held = held_line(&rows->csv);
 	if (is_first && read_cells(rows, &held, &first))
-		fn(user, &first);
-	if (rows->csv.n == 2)
-		fn(user, &row);
+		give_row(&first, fn, user);
+	if (rows->csv.n == 2) {
+		give_row(&row, fn, user);
+		make_quick(rows, line, METRIC_FILE_CSV);
+	}
 	return true;
 }
 
@@ -536,11 +783,20 @@ take_json(struct metric_rows *rows, const struct metric_line *line,
 		return true;
 	struct metric_line held = held_line(&rows->json);
 	if (is_first && read_object(rows, &held, &row))
-		fn(user, &row);
+		give_row(&row, fn, user);
 	if (is_first)
 		(void)read_object(rows, line, &row);
-	fn(user, &row);
+	give_row(&row, fn, user);
+	make_quick(rows, line, METRIC_FILE_JSON);
 	return true;
+}
+
+static bool
+read_line(struct metric_rows *rows, const struct metric_line *line,
+	  enum metric_file file, struct metric_row *row)
+{
+	return file == METRIC_FILE_CSV ? read_cells(rows, line, row)
+				       : read_object(rows, line, row);
 }
 
 bool

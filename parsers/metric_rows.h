@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "parsers/pairs.h"
+#include "parsers/pair_record.h"
 
 /*
  * The rows of a metrics file, line by line: CSV with a header, as Lightning's
@@ -31,6 +31,7 @@ struct metric_row {
 	bool is_summary; /* of the whole run: its loss is a mean */
 	size_t n;	 /* of the numbers that are no counter */
 	struct pair pairs[PAIRS_MAX];
+	struct record *record; /* what they say */
 };
 
 /* Whether no table is under way: a line that is no header changes nothing. */
@@ -52,3 +53,11 @@ struct metric_line {
  */
 bool metric_rows_take(struct metric_rows *rows, const struct metric_line *line,
 		      metric_row_fn fn, void *user);
+/*
+ * The same for a line that differs from a row only in its numbers, at little
+ * cost; false: it may be anything.  Of such a row only the record has the
+ * numbers.  A rule that did not take that one takes none of these.
+ */
+bool metric_rows_take_like(struct metric_rows *rows,
+			   const struct metric_line *line, metric_row_fn fn,
+			   void *user);

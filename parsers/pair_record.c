@@ -17,7 +17,7 @@ find_name(const struct rule *rule, const struct pair *pair)
 int
 pair_counter_rank(struct str name)
 {
-	if (str_is_like(name, "step"))
+	if (str_is_like(name, "step num_updates"))
 		return 2;
 	return name.len > 4 && str_is_like(str_skip(name, name.len - 4), "step")
 		       ? 3

@@ -12,9 +12,11 @@
 /* More words in a row are prose: behind a name there is ":" or "=", or not. */
 #define MOST_NAME_WORDS	 7
 #define MOST_PLAIN_WORDS 3
+/* More blanks than these are between columns, not between words. */
+#define MOST_GAP 3
 /* Words of a line that name no number. */
 #define MOST_HEAD_WORDS 8
-#define MOST_UNIT_BYTES 16
+#define MOST_UNIT_BYTES 20
 /* How far a parenthesis or a quoted text may reach. */
 #define MOST_ASIDE_BYTES 64
 
@@ -319,8 +321,8 @@ exponent_end(const char *p, const char *end)
 }
 
 /* Whatever may stand for a number, also with groups, or too long. */
-static const char *__attribute__((noinline))
-rare_number(const char *p, const char *end, double *value)
+const char *
+pairs_rare_number(const char *p, const char *end, double *value)
 {
 	const char *digits = p + (*p == '-' || *p == '+'), *mantissa, *q;
 
@@ -334,56 +336,6 @@ rare_number(const char *p, const char *end, double *value)
 		return q;
 	}
 	return str_to_double(str_between(p, q), value) ? q : p;
-}
-
-/* Behind the digits at p, which are added to those before. */
-static inline const char *
-add_digits(const char *p, const char *end, uint64_t *digits)
-{
-	for (; p < end && str_is_digit(*p); p++)
-		*digits = *digits * 10 + (uint64_t)(*p - '0');
-	return p;
-}
-
-/*
- * Digits with one point or none, and an exponent behind them or none: exact,
- * as the quotient or product of two numbers that a double holds exactly is.
- */
-const char *
-pairs_number(const char *p, const char *end, double *value)
-{
-	const char *start = p + (*p == '-' || *p == '+'), *q;
-	uint64_t digits = 0, power = 0;
-	int exponent = 0;
-
-	q = add_digits(start, end, &digits);
-	ptrdiff_t n = q - start;
-	if (q < end && *q == '.') {
-		const char *point = q + 1;
-
-		q = add_digits(point, end, &digits);
-		exponent = (int)(point - q);
-		n += q - point;
-	}
-	if (n == 0 || n > 15 ||
-	    (end - q > 3 && *q == ',' && str_is_digit(q[1])))
-		return rare_number(p, end, value);
-	if (q < end && (*q | 0x20) == 'e') {
-		bool negative = q + 1 < end && q[1] == '-';
-		const char *from =
-			q + 1 + (negative || (q + 1 < end && q[1] == '+'));
-
-		q = add_digits(from, end, &power);
-		if (q == from || q - from > 2)
-			return rare_number(p, end, value);
-		exponent += negative ? -(int)power : (int)power;
-	}
-	if (exponent < -22 || exponent > 22)
-		return rare_number(p, end, value);
-	*value = exponent < 0 ? (double)(int64_t)digits / str_pow10[-exponent]
-			      : (double)(int64_t)digits * str_pow10[exponent];
-	*value = *p == '-' ? -*value : *value;
-	return q;
 }
 
 /* Behind the time "0:01:02", "12:30" or "01:02:03.5" at p; else p. */
@@ -420,6 +372,7 @@ static bool
 take_time(struct pairs_reader *r, const char *behind, double seconds)
 {
 	bool bar = byte_at(r, behind) == '<'; /* "[00:10<00:12, .." */
+	const char *start = r->p;
 
 	r->about->is_bar = r->about->is_bar || bar;
 	if (r->about->is_bar && r->words == 0 && (bar || !r->after_number))
@@ -427,14 +380,16 @@ take_time(struct pairs_reader *r, const char *behind, double seconds)
 	r->p = behind + bar;
 	if (bar)
 		r->after_number = false;
-	else if (r->after_number && isfinite(seconds) &&
-		 r->pairs[r->n - 1].name.len == 0) {
+	else if (r->after_number && isfinite(seconds) && r->n == 1 &&
+		 r->pairs[0].name.len == 0) {
 		r->item = --r->n; /* "01/02 12:00:00": it was the day */
 		r->has_slots = false;
 	}
 	r->after_number = false;
-	if (!bar && r->words > 0 && isfinite(seconds))
+	if (!bar && r->words > 0 && isfinite(seconds)) {
+		add_slot(r, SLOT_CLOCK, start, behind);
 		return add_pair(r, seconds, (double)NAN, STR_LIT("s"));
+	}
 	if (r->words > 0 ? !r->told
 			 : r->n > 0 && !r->about->is_bar && isnan(seconds))
 		return false;
@@ -460,14 +415,22 @@ total_end(const struct pairs_reader *r, const char *p, double *total)
 	return end;
 }
 
+/* The sign of "2.5+-0.1". */
+static bool
+is_spread(const struct pairs_reader *r, const char *p)
+{
+	return *p == '\xc2' && byte_at(r, p + 1) == '\xb1';
+}
+
 /* Behind the letters of a unit at p; p where there is none. */
 static const char *
 unit_end(const struct pairs_reader *r, const char *p)
 {
 	const char *q = p;
 
-	while (q < r->end && ((is_letter(*q) && *q != '_') || *q == '%' ||
-			      (*q == '/' && is_letter(byte_at(r, q + 1)))))
+	while (q < r->end && !is_spread(r, q) &&
+	       ((is_letter(*q) && *q != '_') || *q == '%' ||
+		(*q == '/' && is_letter(byte_at(r, q + 1)))))
 		q++;
 	return q;
 }
@@ -490,6 +453,15 @@ pairs_time(const char *p, const char *end)
 	double seconds;
 
 	return time_end(&(struct pairs_reader){ .end = end }, p, &seconds);
+}
+
+const char *
+pairs_clock(const char *p, const char *end, double *seconds)
+{
+	const char *q =
+		time_end(&(struct pairs_reader){ .end = end }, p, seconds);
+
+	return q != p && isfinite(*seconds) ? q : p;
 }
 
 /* The bars of tqdm, whose front is " 45%|###  | 45/99", and of Keras. */
@@ -604,6 +576,7 @@ take_number(struct pairs_reader *r)
 	     !str_is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
 		return skip_value(r, token_end(r, start));
 	r->p = q;
+	r->about->is_bar |= str_eq_cstr(str_between(unit, q), "it");
 	add_slot(r, SLOT_VALUE, start, behind);
 	if (unit != behind)
 		add_slot(r, SLOT_TOTAL, behind, unit);
@@ -683,6 +656,9 @@ add_word(struct pairs_reader *r, struct str word)
 		r->is_answer = true;
 		r->evaluates = evaluates;
 	}
+	if (r->words > 0 && word.p - (r->name.p + r->name.len) > MOST_GAP &&
+	    !end_item(r))
+		return false;
 	if (r->words++ == 0)
 		r->name = word;
 	r->name.len = (size_t)(word.p + word.len - r->name.p);
@@ -698,6 +674,20 @@ is_told(const struct pairs_reader *r, const char *behind)
 	char c = byte_at(r, skip_blanks(r, behind));
 
 	return c == ':' || c == '=';
+}
+
+static bool
+begins_number(const struct pairs_reader *r, const char *p)
+{
+	char c = byte_at(r, p), next = byte_at(r, p + 1);
+
+	if (str_is_digit(c))
+		return true;
+	if (c == '.')
+		return str_is_digit(next);
+	return (c == '-' || c == '+') &&
+	       (str_is_digit(next) ||
+		(next == '.' && str_is_digit(byte_at(r, p + 2))));
 }
 
 /* "tensor(2.31, device='cuda:0')", "np.float64(2.31)": the number in it. */
@@ -726,6 +716,38 @@ take_wrapped(struct pairs_reader *r, struct str word)
 	return add_pair(r, value, (double)NAN, (struct str){ NULL, 0 });
 }
 
+/* "2.5+-0.1" and "2.5 +- 0.1": how sure a number is names nothing. */
+static bool
+take_spread(struct pairs_reader *r)
+{
+	const char *p;
+	double value;
+
+	if (!is_spread(r, r->p))
+		return false;
+	p = skip_blanks(r, r->p + 2);
+	if (!begins_number(r, p))
+		return false;
+	r->p = pairs_number(p, r->end, &value);
+	if (byte_at(r, r->p) == '%')
+		r->p++;
+	r->has_slots = false;
+	return true;
+}
+
+/* The unit of a number, or what its thousands are of: "12.5K tok/s". */
+static bool
+add_unit(struct pair *pair, struct str word)
+{
+	if (pair->unit.len == 0)
+		pair->unit = word;
+	else if (str_is_among(pair->unit, "k K M"))
+		pair->unit.len = (size_t)(word.p + word.len - pair->unit.p);
+	else
+		return false;
+	return true;
+}
+
 static bool
 take_word(struct pairs_reader *r)
 {
@@ -741,15 +763,20 @@ take_word(struct pairs_reader *r)
 		return true;
 	if (take_wrapped(r, word))
 		return true;
-	r->p = end;
-	if (r->after_number && r->pairs[r->n - 1].unit.len == 0 &&
-	    is_unit(word) && !is_told(r, end)) {
-		r->pairs[r->n - 1].unit = word;
+	if (r->after_number && take_spread(r))
 		return true;
-	}
+	r->p = end;
+	if (r->after_number && is_unit(word) && !is_told(r, end) &&
+	    add_unit(&r->pairs[r->n - 1], word))
+		return true;
 	if (r->words > 0 && (r->told || !r->prose) &&
 	    is_no_number(word, &value))
 		return add_pair(r, value, (double)NAN, (struct str){ NULL, 0 });
+	if (r->words > 0 && !r->told && str_eq_cstr(word, "is") &&
+	    begins_number(r, skip_blanks(r, end))) {
+		r->told = true; /* "loss is 2.5" */
+		return true;
+	}
 	if (r->words > 0 && !r->told &&
 	    (str_eq_cstr(word, "at") || str_eq_cstr(word, "after"))) {
 		bool good = take_heading(r); /* "val loss at step 10 | .." */
@@ -975,13 +1002,17 @@ take_point(struct pairs_reader *r)
 	       end_item(r);
 }
 
-/* "step#5" */
+/* "step#5", "Epoch #5", "step#: 5" */
 static bool
 take_hash(struct pairs_reader *r)
 {
-	r->p++;
-	return r->words > 0 && !r->told && !str_is_blank(r->p[-2]) &&
-	       str_is_digit(byte_at(r, r->p));
+	bool joined = r->p > r->start && !str_is_blank(r->p[-1]);
+	char next = byte_at(r, ++r->p);
+
+	return r->words > 0 && !r->told &&
+	       (joined ? str_is_digit(next) || next == ':'
+		       : str_is_digit(next) &&
+				 str_is_like(r->name, "epoch step iteration"));
 }
 
 static bool
@@ -1038,27 +1069,13 @@ take_mark(struct pairs_reader *r)
 }
 
 static bool
-begins_number(const struct pairs_reader *r)
-{
-	char c = *r->p, next = byte_at(r, r->p + 1);
-
-	if (str_is_digit(c))
-		return true;
-	if (c == '.')
-		return str_is_digit(next);
-	return (c == '-' || c == '+') &&
-	       (str_is_digit(next) ||
-		(next == '.' && str_is_digit(byte_at(r, r->p + 2))));
-}
-
-static bool
 take_token(struct pairs_reader *r)
 {
 	if (str_is_blank(*r->p)) {
 		r->p++;
 		return true;
 	}
-	if (begins_number(r))
+	if (begins_number(r, r->p))
 		return take_number(r);
 	if (!is_letter(*r->p))
 		return take_mark(r);
@@ -1101,7 +1118,8 @@ pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
 	if (slots == NULL)
 		return n;
 	for (size_t i = 0; i < r.n_slots; i++)
-		with_slot += slots[i].kind == SLOT_VALUE;
+		with_slot += slots[i].kind == SLOT_VALUE ||
+			     slots[i].kind == SLOT_CLOCK;
 	*n_slots = r.n_slots;
 	return r.has_slots && with_slot == n ? n : 0;
 }

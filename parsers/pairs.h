@@ -45,6 +45,9 @@ enum pair_slot_kind {
 	SLOT_ASIDE, /* "(  8%)" */
 	SLOT_BAR,   /* "|###   |" or "[==>...]" */
 	SLOT_TIME,  /* of a bar: "00:10" */
+	SLOT_CLOCK, /* a value: "0:01:02" */
+	SLOT_PLAIN, /* a value of a metrics file: no "1,234" */
+	SLOT_STAMP, /* "2026-11-22 10:00:00", in quotes */
 };
 
 struct pair_slot {
@@ -57,18 +60,29 @@ struct pair_slot {
 
 /*
  * The same, and the slots in their order.  0 for more of them than there may
- * be, and for a line one of whose numbers has none: a time, a quoted one, NaN.
+ * be, and for a line one of whose numbers has none: a quoted one, NaN.
  */
 size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
 			struct pairs_line *about,
 			struct pair_slot slots[PAIR_SLOTS_MAX],
 			size_t *n_slots);
 
+/* The function below for what has groups, two points or too many digits. */
+const char *pairs_rare_number(const char *p, const char *end, double *value);
 /*
  * Behind the number at p, as the functions above read it, and its value; p
  * where there is none.  p is before end.
  */
-const char *pairs_number(const char *p, const char *end, double *value);
+static inline const char *
+pairs_number(const char *p, const char *end, double *value)
+{
+	const char *q = str_take_number(p, end, value);
+
+	return q == p || (end - q > 3 && *q == ',' && str_is_digit(q[1])) ||
+			       (q < end && *q == '.')
+		       ? pairs_rare_number(p, end, value)
+		       : q;
+}
 /* Whether a word is of an evaluation: "val", "Evaluating", "test". */
 bool pairs_is_evaluation(struct str word);
 /* Behind the aside, the bar or the time that begins at p; p where there is
@@ -76,3 +90,6 @@ bool pairs_is_evaluation(struct str word);
 const char *pairs_aside(const char *p, const char *end);
 const char *pairs_bar(const char *p, const char *end);
 const char *pairs_time(const char *p, const char *end);
+/* Behind "0:01:02" at p, and how many seconds that is; p where there is none.
+ */
+const char *pairs_clock(const char *p, const char *end, double *seconds);

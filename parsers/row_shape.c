@@ -19,17 +19,103 @@ fixed_text(struct str text)
 				  load_word(text.p, n) };
 }
 
-struct row_shape *
-row_shape_new(struct str line)
+/* Behind the number at p as CSV and JSON have it; p where there is none. */
+static const char *
+plain_number(const char *p, const char *end, double *value)
+{
+	const char *digit = p + (p < end && *p == '-');
+
+	return digit < end && str_is_digit(*digit)
+		       ? str_take_number(p, end, value)
+		       : p;
+}
+
+/* Behind a text in quotes, and whether all of it may be of a time; NULL: it
+ * does not end, or has escapes. */
+static const char *
+quoted_end(const char *p, const char *end, bool *stamp)
+{
+	*stamp = p + 1 < end && str_is_digit(p[1]);
+	for (p++; p < end && *p != '"' && *p != '\\'; p++)
+		*stamp = *stamp &&
+			 (str_is_digit(*p) || strchr("-:. +TZ", *p) != NULL);
+	return p < end && *p == '"' ? p + 1 : NULL;
+}
+
+static const char *
+stamp_end(const char *p, const char *end)
+{
+	bool stamp;
+	const char *q = *p == '"' ? quoted_end(p, end, &stamp) : NULL;
+
+	return q != NULL && stamp ? q : p;
+}
+
+/* Whether what ends at p is the name of a member. */
+static bool
+is_key(const char *p, const char *end)
+{
+	while (p < end && str_is_blank(*p))
+		p++;
+	return p < end && *p == ':';
+}
+
+static bool
+add_cell(struct row_shape *shape, enum pair_slot_kind kind, const char *from,
+	 const char *to)
+{
+	if (shape->n_slots == PAIRS_MAX)
+		return false;
+	shape->slots[shape->n_slots++] =
+		(struct pair_slot){ str_between(from, to), shape->n, kind };
+	shape->n += kind == SLOT_PLAIN;
+	return true;
+}
+
+/* The slots of a metrics file's line; false: one of its numbers has none. */
+static bool
+find_cells(struct row_shape *shape)
+{
+	const char *p = shape->text, *end = p + shape->len, *q;
+	bool object = shape->len > 0 && *p == '{', stamp;
+
+	for (; p < end; p = q) {
+		q = p + 1;
+		if (object && *p == '"') {
+			q = quoted_end(p, end, &stamp);
+			if (q == NULL || (stamp && !is_key(q, end) &&
+					  !add_cell(shape, SLOT_STAMP, p, q)))
+				return false;
+		} else if (str_is_digit(*p) ||
+			   (*p == '-' && q < end && str_is_digit(*q))) {
+			q = plain_number(p, end, &shape->pairs[shape->n].value);
+			if (q == p || !add_cell(shape, SLOT_PLAIN, p, q))
+				return false;
+		} else if (str_is_word(*p)) { /* "run12" */
+			while (q < end && str_is_word(*q))
+				q++;
+		} else if (*p == '\t' || ((*p == '.' || *p == '+') && q < end &&
+					  str_is_digit(*q))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct row_shape *
+shape_of(struct str line, bool of_cells)
 {
 	struct row_shape *shape = xcalloc(1, sizeof(*shape));
 	struct pairs_line about;
 
 	shape->text = xstrndup(line.p, line.len);
 	shape->len = line.len;
-	shape->n = pairs_read_slots((struct str){ shape->text, line.len },
-				    shape->pairs, &about, shape->slots,
-				    &shape->n_slots);
+	if (!of_cells)
+		shape->n = pairs_read_slots(
+			(struct str){ shape->text, line.len }, shape->pairs,
+			&about, shape->slots, &shape->n_slots);
+	else if (!find_cells(shape))
+		shape->n = 0;
 	if (shape->n == 0) {
 		row_shape_free(shape);
 		return NULL;
@@ -41,6 +127,18 @@ row_shape_new(struct str line)
 		at = shape->slots[i].text.p + shape->slots[i].text.len;
 	}
 	return shape;
+}
+
+struct row_shape *
+row_shape_new(struct str line)
+{
+	return shape_of(line, false);
+}
+
+struct row_shape *
+row_shape_of_cells(struct str line)
+{
+	return shape_of(line, true);
 }
 
 void
@@ -118,6 +216,15 @@ read_slot(struct row_shape *shape, const struct pair_slot *slot, const char *p,
 	case SLOT_TIME:
 		q = pairs_time(p, end);
 		break;
+	case SLOT_CLOCK:
+		q = pairs_clock(p, end, &pair->value);
+		break;
+	case SLOT_PLAIN:
+		q = plain_number(p, end, &pair->value);
+		break;
+	case SLOT_STAMP:
+		q = stamp_end(p, end);
+		break;
 	}
 	return q != p ? q : NULL;
 }
@@ -140,4 +247,17 @@ row_shape_read(struct row_shape *shape, struct str line)
 	}
 	return (size_t)(end - p) == shape->len - (size_t)(at - shape->text) &&
 	       memcmp(p, at, (size_t)(end - p)) == 0;
+}
+
+void
+row_record_fill(struct row_record *row)
+{
+	for (size_t i = 0; i < row->record.n_pairs; i++) {
+		struct record_pair *series = &row->rows[i];
+
+		series->value = row->shape->pairs[row->from[i]].value;
+		if (series->metric != METRIC_COUNT)
+			row->record.values[series->metric] =
+				series->value * series->scale;
+	}
 }

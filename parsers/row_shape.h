@@ -2,6 +2,7 @@
 #pragma once
 
 #include "parsers/pairs.h"
+#include "parsers/rule.h"
 
 /* What stands before a number, without the blanks at its end. */
 struct row_text {
@@ -26,9 +27,26 @@ struct row_shape {
 	struct row_text before[PAIR_SLOTS_MAX]; /* each slot */
 };
 
-/* NULL for a line that cannot be told so: with times in it, but for a bar. */
+/* NULL for a line that cannot be told so. */
 struct row_shape *row_shape_new(struct str line);
+/*
+ * The same of a line of a metrics file, CSV or one JSON object: its pairs are
+ * all its numbers as they stand in it, without names.
+ */
+struct row_shape *row_shape_of_cells(struct str line);
 void row_shape_free(struct row_shape *shape);
+
+/* A record whose pairs are numbers of a shape. */
+struct row_record {
+	struct row_shape *shape; /* owned */
+	struct record record;	 /* its pairs are rows */
+	struct record_pair rows[PAIRS_MAX];
+	struct record_memo memo; /* of record */
+	size_t from[PAIRS_MAX];	 /* the shape's pair that each row is */
+};
+
+/* Put the shape's numbers into the rows and the metrics that they are of. */
+void row_record_fill(struct row_record *row);
 
 /* Whether the line is like it; then shape->pairs are the line's. */
 bool row_shape_read(struct row_shape *shape, struct str line);

@@ -360,7 +360,9 @@ take_generic(void *user, const struct record *record,
 	if (r->on_row != NULL)
 		r->on_row(r->user, record, place);
 	take_record(r, record, &segment, &prefix);
-	if (!record_has(record, METRIC_STEP) &&
+	bool by_bar = record->rule->kind == RULE_VAL &&
+		      r->state.bar_total == r->state.run.planned_steps;
+	if (!record_has(record, METRIC_STEP) && !by_bar &&
 	    run_has(r->state.run.last_step)) /* it is known no more */
 		r->state.run.last_step = r->state.run.planned_steps =
 			RUN_ABSENT;
@@ -551,42 +553,38 @@ rest_behind_bar(struct str line)
 	return behind(rest, "]");
 }
 
-/* A row of a metrics file as a record of a rule. */
+/* A row of a metrics file. */
 static void
 take_metric_row(void *user, const struct metric_row *row)
 {
-	static char train_loss[] = "train_loss";
-	static struct rule_name mean = { train_loss, METRIC_COUNT, 1, false };
-	const struct rule rule = { .format = row->file == METRIC_FILE_CSV
-						     ? "csv"
-						     : "jsonl",
-				   .kind = RULE_TRAIN,
-				   .names = &mean,
-				   .n_names = row->is_summary };
 	const struct segment segment = { .text = row->text, .line = row->line };
 	struct run_reader *r = user;
 	const struct line_prefix prefix = { -1, row->wall_ms, row->text };
-	struct record_pair pairs[PAIRS_MAX];
-	struct record record = {
-		.rule = &rule,
-		.present = row->is_epoch ? 0 : (uint64_t)1 << METRIC_STEP
-	};
+	const struct record *record = row->record;
 
-	record.values[METRIC_STEP] = row->step;
-	if (run_has(row->planned)) {
-		record.present |= (uint64_t)1 << METRIC_PLANNED;
-		record.values[METRIC_PLANNED] = row->planned;
-	}
-	pair_record_fill(&record, row->pairs, row->n, pairs);
 	/* Scores between the rows may count their steps in epochs. */
 	if (row->step < r->state.run.last_step &&
 	    run_has(r->state.run.last_train_loss) &&
-	    !record_has(&record, METRIC_TRAIN_LOSS) &&
-	    !record_has(&record, METRIC_VAL_LOSS))
+	    !record_has(record, METRIC_TRAIN_LOSS) &&
+	    !record_has(record, METRIC_VAL_LOSS))
 		return;
-	take_record(r, &record, &segment, &prefix);
+	take_record(r, record, &segment, &prefix);
 	/* The trainer writes it when it is done. */
 	r->state.ended |= row->is_summary;
+}
+
+/* A line of a metrics file, which none of its parts is; `take` as above. */
+static bool
+take_metric_line(struct run_reader *r, const struct segment *segment,
+		 const struct line_prefix *prefix,
+		 bool (*take)(struct metric_rows *rows,
+			      const struct metric_line *line, metric_row_fn fn,
+			      void *user))
+{
+	const struct metric_line line = { skip_mark(segment), segment->line,
+					  prefix->wall_ms, segment->cut };
+
+	return segment->ends_line && take(r->rows, &line, take_metric_row, r);
 }
 
 /* A line that no rule takes may be of a metrics file, or a row of its own. */
@@ -594,11 +592,7 @@ static enum line_class
 take_other_line(struct run_reader *r, const struct segment *segment,
 		const struct line_prefix *prefix)
 {
-	const struct metric_line line = { skip_mark(segment), segment->line,
-					  prefix->wall_ms, segment->cut };
-
-	if (segment->ends_line &&
-	    metric_rows_take(r->rows, &line, take_metric_row, r))
+	if (take_metric_line(r, segment, prefix, metric_rows_take))
 		return LINE_METRIC;
 	return take_template(r, segment, prefix) ? LINE_METRIC : LINE_PLAIN;
 }
@@ -639,6 +633,20 @@ scan_behind_bar(struct run_reader *r, const struct segment *segment,
 	return scan_line(r, segment, rest, record);
 }
 
+/* The text behind the number of a task, or its host, is the line. */
+static bool
+scan_task(struct run_reader *r, const struct segment *segment,
+	  struct line_prefix *prefix, struct record *record)
+{
+	struct line_prefix task;
+
+	if (!line_prefix_task(prefix->rest, &task) ||
+	    !scan_whole(r, segment, &task.rest, record))
+		return false;
+	*prefix = task;
+	return true;
+}
+
 /* Other ranks repeat the rows of the first; their failures count. */
 static bool
 is_of_other_rank(struct run_reader *r, const struct record *record, int rank)
@@ -677,10 +685,15 @@ read_segment(struct run_reader *r, const struct segment *segment)
 	enum templates_like like = take_like(r, segment, &whole);
 	if (like != LIKE_NONE)
 		return like == LIKE_ROW ? LINE_METRIC : LINE_PLAIN;
-	if (!scan_whole(r, segment, &prefix.rest, &record) &&
+	if (take_metric_line(r, segment, &whole, metric_rows_take_like))
+		return LINE_METRIC;
+	/* No row begins with a number and a colon: it is a task's, or none. */
+	bool numbered = prefix.rest.len > 0 && (prefix.rest.p[0] == ' ' ||
+						str_is_digit(prefix.rest.p[0]));
+	if (!(numbered && scan_task(r, segment, &prefix, &record)) &&
+	    !scan_whole(r, segment, &prefix.rest, &record) &&
 	    !scan_behind_bar(r, segment, &prefix, &record) &&
-	    !(line_prefix_task(prefix.rest, &prefix) &&
-	      scan_whole(r, segment, &prefix.rest, &record)))
+	    !(!numbered && scan_task(r, segment, &prefix, &record)))
 		return take_other_line(r, segment, &whole);
 	/* Bars are nobody's own: what figures they have nobody else reads. */
 	if (record.rule->kind == RULE_STEP && take_template(r, segment, &whole))

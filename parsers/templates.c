@@ -57,6 +57,7 @@ struct template
 	uint64_t lines;	       /* in a row with a counter that did not fall */
 	double counter, epoch; /* of the last line */
 	double inner_counter;  /* another one, below it; absent: none */
+	bool known;	       /* a loss or another metric is in its lines */
 	bool rose;	       /* the counter, once at least */
 	double stride; /* of the counter; absent: not each time the same */
 	bool changed;  /* a figure */
@@ -77,12 +78,8 @@ struct template
 /* Rows that are like one that was read before, read without looking again at
  * what their names mean. */
 struct quick {
-	struct row_shape *shape; /* owned */
-	struct record record;	 /* its pairs are rows */
-	struct record_pair rows[PAIRS_MAX];
-	struct record_memo memo; /* of record */
-	/* Pairs of the shape: which one each row is, and others. */
-	size_t from[PAIRS_MAX];
+	struct row_record row;
+	/* Pairs of the shape. */
 	size_t counter, epoch; /* n: none */
 	enum counter_kind kind;
 	uint64_t name; /* of the counter */
@@ -130,7 +127,7 @@ forget_template(struct template *t)
 {
 	forget_held(t);
 	if (t->quick != NULL)
-		row_shape_free(t->quick->shape);
+		row_shape_free(t->quick->row.shape);
 	free(t->quick);
 	t->quick = NULL;
 }
@@ -243,7 +240,7 @@ counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
 	else if (is_epoch(pair))
 		*kind = COUNTS_EPOCHS;
 	else if (is_unit_counter(pair) ||
-		 (isfinite(pair->total) &&
+		 ((isfinite(pair->total) || str_eq_cstr(pair->unit, "it")) &&
 		  (pair->name.len == 0 ||
 		   str_is_like(pair->name, "train training"))))
 		*kind = COUNTS_UNITS;
@@ -562,7 +559,7 @@ counts_steps(const struct templates *ts, const struct template *t,
 {
 	if (kind == COUNTS_STEPS || !isnan(ts->epoch))
 		return kind == COUNTS_STEPS;
-	return kind == COUNTS_LEAD ? t->stride > 1
+	return kind == COUNTS_LEAD ? t->stride > 1 && t->known
 				   : kind == COUNTS_UNITS && t->bar;
 }
 
@@ -718,13 +715,13 @@ link_series(struct quick *quick, const struct row *row, const size_t *shown)
 {
 	uint64_t metrics = 0;
 
-	for (size_t i = 0; i < quick->record.n_pairs; i++) {
-		enum metric metric = quick->rows[i].metric;
-		size_t pair = pair_of(row, &quick->rows[i]);
+	for (size_t i = 0; i < quick->row.record.n_pairs; i++) {
+		enum metric metric = quick->row.rows[i].metric;
+		size_t pair = pair_of(row, &quick->row.rows[i]);
 
 		if (pair == row->n)
 			return false;
-		quick->from[i] = shown[pair];
+		quick->row.from[i] = shown[pair];
 		if (metric == METRIC_COUNT)
 			continue;
 		if ((metrics & METRIC_BIT(metric)) != 0)
@@ -732,7 +729,7 @@ link_series(struct quick *quick, const struct row *row, const size_t *shown)
 		metrics |= METRIC_BIT(metric);
 	}
 	return metrics ==
-	       (quick->record.present &
+	       (quick->row.record.present &
 		~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED)));
 }
 
@@ -740,7 +737,7 @@ link_series(struct quick *quick, const struct row *row, const size_t *shown)
 static bool
 fill_quick(struct templates *ts, struct quick *quick, const struct row *like)
 {
-	const struct row_shape *shape = quick->shape;
+	const struct row_shape *shape = quick->row.shape;
 	struct row row = *like;
 	size_t shown[PAIRS_MAX], n = 0, bar = 0, epoch = 0;
 
@@ -755,8 +752,8 @@ fill_quick(struct templates *ts, struct quick *quick, const struct row *like)
 		join_bar(&row);
 	if (row.n != like->n)
 		return false;
-	fill_record(ts, &row, &quick->record, quick->rows);
-	quick->record.memo = &quick->memo;
+	fill_record(ts, &row, &quick->row.record, quick->row.rows);
+	quick->row.record.memo = &quick->row.memo;
 	while (epoch < row.n && !is_epoch(&row.pairs[epoch]))
 		epoch++;
 	quick->epoch = epoch < row.n ? shown[epoch] : shape->n;
@@ -776,18 +773,18 @@ make_quick(struct templates *ts, struct template *t, const struct row *like)
 
 	if (t->quick != NULL)
 		t->quick->sure =
-			row_shape_read(t->quick->shape, like->place.text);
+			row_shape_read(t->quick->row.shape, like->place.text);
 	if (t->quick != NULL || t->tries == MOST_TRIES || like->place.joined ||
 	    like->place.cut || like->about.evaluates)
 		return;
 	t->tries++;
 	quick = xcalloc(1, sizeof(*quick));
-	quick->shape = row_shape_new(like->place.text);
-	if (quick->shape != NULL && fill_quick(ts, quick, like)) {
+	quick->row.shape = row_shape_new(like->place.text);
+	if (quick->row.shape != NULL && fill_quick(ts, quick, like)) {
 		t->quick = quick;
 		return;
 	}
-	row_shape_free(quick->shape);
+	row_shape_free(quick->row.shape);
 	free(quick);
 }
 
@@ -888,6 +885,7 @@ take_row(struct templates *ts, struct row *row)
 	if (t->accepted) {
 		compare_counter(ts, t, row->pairs[row->counter].value);
 	} else {
+		t->known = t->known || row_meanings(row) != 0;
 		learn_line(ts, t, row);
 		t->accepted = is_ready(t, row) || is_adopted(ts, row);
 		if (!t->accepted) {
@@ -976,53 +974,12 @@ address_end(struct str text)
 	return points == 3 ? end : NULL;
 }
 
-/* Where ends "Nov 20 10:00:00 " or "Nov 20 10:00:00 node-3 python3[123]: ". */
-static const char *
-syslog_end(struct str text)
-{
-	struct str head = { text.p, text.len < 120 ? text.len : 120 };
-	const char *end;
-
-	if (text.len < 20 || text.p[3] != ' ' || text.p[6] != ' ' ||
-	    text.p[9] != ':' || text.p[12] != ':' || text.p[15] != ' ')
-		return NULL;
-	head = str_skip(head, 16);
-	end = str_find(head, "]: ");
-	head = str_between(head.p, end != NULL ? end : head.p);
-	/* A message may begin with "Epoch [3]: ". */
-	return str_find(head, " ") == NULL || str_find(head, " [") != NULL ||
-			       str_find(head, ": ") != NULL
-		       ? text.p + 15
-		       : end + 1;
-}
-
-/* Behind the "node-3 python3[123]: " of a journal; not "Train step[123]: ". */
-static struct str
-skip_process(struct str text)
-{
-	const char *end = find_near(text, ']', 100);
-	struct str host, name, head = { text.p, 0 };
-
-	if (end == NULL || end + 2 >= text.p + text.len || end[1] != ':' ||
-	    end[2] != ' ')
-		return text;
-	head.len = (size_t)(end - text.p);
-	if (!str_next(&head, ' ', &host) || !str_next(&head, '[', &name) ||
-	    name.len == 0 || memchr(name.p, ' ', name.len) != NULL ||
-	    !str_has_only(head, "0123456789") ||
-	    str_is_like(name, "step epoch iter iteration batch round"))
-		return text;
-	return str_trim(str_between(end + 2, text.p + text.len));
-}
-
 /* Where ends what some loggers write before the message; NULL: none. */
 static const char *
 logger_end(struct str text)
 {
-	const char *arrow = syslog_end(text);
+	const char *arrow;
 
-	if (arrow != NULL)
-		return arrow;
 	if (text.p[0] == '[' && text.p[3] == '/' && text.p[6] == '/')
 		return find_near(text, ']', 20); /* "[11/22/26 10:00:00]" */
 	if (text.p[0] == '[' && !(text.p[1] >= '0' && text.p[1] <= '9'))
@@ -1076,8 +1033,7 @@ without_place(struct str text)
 static struct str
 message_of(const struct templates_line *line)
 {
-	struct str text =
-		line->wall_ms != 0 ? skip_process(line->text) : line->text;
+	struct str text = line->text;
 
 	/* Rich leaves out a time that it printed before, not the level. */
 	if (text.len > 8 && text.p[0] == ' ')
@@ -1155,10 +1111,10 @@ give_quickly(struct templates *ts, struct template *t,
 	     const struct templates_line *place)
 {
 	struct quick *quick = t->quick;
-	const struct pair *pairs = quick->shape->pairs;
+	const struct pair *pairs = quick->row.shape->pairs;
 	const struct pair *counter = &pairs[quick->counter];
 
-	if (quick->epoch < quick->shape->n)
+	if (quick->epoch < quick->row.shape->n)
 		take_epoch(ts, pairs[quick->epoch].value);
 	t->used = ++ts->clock;
 	ts->plan = counter->total;
@@ -1166,17 +1122,11 @@ give_quickly(struct templates *ts, struct template *t,
 		ts->total = counter->total;
 	compare_counter(ts, t, counter->value);
 	double step = row_step(ts, t, quick->kind, counter, quick->name);
-	for (size_t i = 0; i < quick->record.n_pairs; i++) {
-		struct record_pair *series = &quick->rows[i];
-
-		series->value = pairs[quick->from[i]].value;
-		if (series->metric != METRIC_COUNT)
-			quick->record.values[series->metric] =
-				series->value * series->scale;
-	}
-	put_step(&quick->record, step, planned_of(ts, t, quick->kind, counter));
+	row_record_fill(&quick->row);
+	put_step(&quick->row.record, step,
+		 planned_of(ts, t, quick->kind, counter));
 	ts->last = t;
-	ts->fn(ts->user, &quick->record, place);
+	ts->fn(ts->user, &quick->row.record, place);
 }
 
 /* Whether the text is one of the template's rows, and counts as they do. */
@@ -1184,10 +1134,10 @@ static bool
 is_alike(const struct templates *ts, const struct template *t, struct str text)
 {
 	const struct quick *quick = t->quick;
-	const struct pair *counter = &quick->shape->pairs[quick->counter];
+	const struct pair *counter = &quick->row.shape->pairs[quick->counter];
 
-	if (!row_shape_read(quick->shape, text) || !isfinite(counter->value) ||
-	    counter->value < 0)
+	if (!row_shape_read(quick->row.shape, text) ||
+	    !isfinite(counter->value) || counter->value < 0)
 		return false;
 	if (quick->kind == COUNTS_LEAD)
 		return counter->value == floor(counter->value);
@@ -1278,20 +1228,22 @@ is_within(const struct templates *ts, struct str text)
 	       (text.p[0] == '|' || (i == text.len && ts->block_lines == 1));
 }
 
-/* "0: step 10 ..": the first number is that of the task. */
-static void
-read_task(struct row *row)
+/* The pairs of a line; of "0: step 10 .." the first is that of the task. */
+static bool
+read_line(struct row *row, const struct templates_line *place)
 {
-	struct templates_line place = row->place;
+	struct templates_line inner = *place;
 	struct line_prefix task;
+	bool good = read_row(row, place);
 
-	if (row->counter == row->n || row->kind != COUNTS_STEPS ||
-	    row->pairs[0].name.len > 0 ||
-	    !line_prefix_task(place.text, &task) || task.rank < 0)
-		return;
-	place.text = task.rest;
-	place.rank = task.rank;
-	(void)read_row(row, &place);
+	if (good && (row->counter == row->n || row->kind != COUNTS_STEPS ||
+		     row->pairs[0].name.len > 0))
+		return true;
+	if (!line_prefix_task(place->text, &task) || task.rank < 0)
+		return good;
+	inner.text = task.rest;
+	inner.rank = task.rank;
+	return read_row(row, &inner);
 }
 
 /* A line that is no part of a dictionary. */
@@ -1305,14 +1257,13 @@ take_whole(struct templates *ts, const struct templates_line *line)
 		place.text = message_of(line);
 	place.inside = place.text.p != line->text.p ||
 		       place.text.len != line->text.len;
-	if (!str_has_digit(place.text) || !read_row(&row, &place)) {
+	if (!str_has_digit(place.text) || !read_line(&row, &place)) {
 		if (ts->any)
 			note_evaluation(ts, place.text);
 		if (!is_within(ts, place.text))
 			templates_finish(ts);
 		return false;
 	}
-	read_task(&row);
 	if (row.counter < row.n && ts->rank < 0)
 		ts->rank = row.place.rank;
 	if (ts->rank != row.place.rank)

@@ -7,7 +7,6 @@
 #include "remote/fleet.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -613,7 +612,7 @@ fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 
 	fleet->transport.ops = &fleet_ops;
 	fleet->loop = loop;
-	fleet->clock = loop_clock(loop);
+	fleet->clock = &clock_real;
 	if (options != NULL)
 		fleet->options = *options;
 	gate_init(&fleet->gate, loop);

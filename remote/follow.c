@@ -4,7 +4,6 @@
 #include "remote/follow.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -25,14 +24,6 @@
 #define COMMAND_MAX_BYTES (256U * 1024)
 #define LIST_MAX_BYTES	  (1000U * 1000)
 
-int64_t
-follow_now_ms(const struct follow *follow)
-{
-	const struct clock *clock = loop_clock(follow->loop);
-
-	return clock->mono_ms(clock);
-}
-
 static void
 set_globs(struct follow *follow, const char *const *items, size_t n)
 {
@@ -52,8 +43,8 @@ follow_link(const struct follow *follow, struct link_info *link)
 }
 
 /* What the state is now, from the session and its link. */
-static void
-follow_look(const struct follow *follow, struct follow_status *status)
+void
+follow_get_status(const struct follow *follow, struct follow_status *status)
 {
 	const struct follow_session *session = follow->session;
 	struct link_info link;
@@ -70,23 +61,12 @@ follow_look(const struct follow *follow, struct follow_status *status)
 	}
 }
 
-void
-follow_get_status(const struct follow *follow, struct follow_status *status)
-{
-	follow_look(follow, status);
-	status->behind_bytes = 0;
-	list_each (const struct follow_file, file, &follow->files, in_follow) {
-		if (file->id > 0)
-			status->behind_bytes += file->size - file->offset;
-	}
-}
-
 static void
 follow_tell(struct follow *follow)
 {
 	struct follow_status now;
 
-	follow_look(follow, &now);
+	follow_get_status(follow, &now);
 	if (now.state == follow->told.state &&
 	    now.scanned == follow->told.scanned &&
 	    now.n_followed == follow->told.n_followed &&
@@ -95,10 +75,8 @@ follow_tell(struct follow *follow)
 	    strcmp(now.why.text, follow->told.why.text) == 0)
 		return;
 	follow->told = now;
-	if (follow->cb.on_state != NULL) {
-		follow_get_status(follow, &now);
+	if (follow->cb.on_state != NULL)
 		follow->cb.on_state(follow->user, &now);
-	}
 }
 
 static void
@@ -106,7 +84,7 @@ follow_set_state(struct follow *follow, enum follow_state state,
 		 const struct err *why)
 {
 	follow->status.state = state;
-	follow->status.since_ms = follow_now_ms(follow);
+	follow->status.since_ms = clock_mono_ms();
 	follow->status.why = why != NULL ? *why : (struct err){ 0 };
 	if (state != FOLLOW_WAITING)
 		follow->status.retry_at_ms = 0;
@@ -117,7 +95,7 @@ static void
 follow_plan_retry(struct follow *follow, const struct follow_session *session,
 		  const struct err *why)
 {
-	int64_t now_ms = follow_now_ms(follow), delay_ms = AGAIN_MS;
+	int64_t now_ms = clock_mono_ms(), delay_ms = AGAIN_MS;
 	struct link_info link;
 
 	follow_link(follow, &link);
@@ -256,7 +234,7 @@ static void
 ping(struct follow_session *session)
 {
 	buf_appendf(&session->out, "P %" PRIu64 "\n", ++session->ping_seq);
-	session->ping_ms = follow_now_ms(session->follow);
+	session->ping_ms = clock_mono_ms();
 	session->ping_open = true;
 	session_flush(session);
 }
@@ -294,7 +272,7 @@ on_beat(struct follow_session *session, const struct frame *frame)
 	if (!session->ping_open || frame->seq != session->ping_seq)
 		return;
 	session->ping_open = false;
-	follow->status.lag_ms = follow_now_ms(follow) - session->ping_ms;
+	follow->status.lag_ms = clock_mono_ms() - session->ping_ms;
 }
 
 /* Take one frame; -1 with err when it is not true, 1 when it is not whole. */
@@ -334,7 +312,7 @@ session_on_data(void *user, const void *data, size_t len)
 
 	if (session->follow == NULL || session->lost)
 		return len;
-	session->follow->status.last_byte_ms = follow_now_ms(session->follow);
+	session->follow->status.last_byte_ms = clock_mono_ms();
 	do {
 		found = frame_next(&session->reader, &in, &frame, &err);
 		if (found == 1)
@@ -439,7 +417,7 @@ session_open(struct follow *follow)
 		return;
 	}
 	follow->session = session;
-	follow->opened_ms = follow_now_ms(follow);
+	follow->opened_ms = clock_mono_ms();
 	follow_files_begin(follow);
 	follow_set_state(follow, FOLLOW_STARTING, NULL);
 	buf_appendf(&session->out, "I %d\n", follow->poll_ms);
@@ -512,7 +490,7 @@ follow_on_tick(void *user)
 {
 	struct follow *follow = user;
 	struct follow_session *session = follow->session;
-	int64_t now_ms = follow_now_ms(follow);
+	int64_t now_ms = clock_mono_ms();
 	struct link_info link;
 
 	if (session != NULL && !session->lost) {
@@ -539,7 +517,7 @@ follow_new(const struct follow_options *options)
 	follow->cb = options->cb;
 	follow->user = options->user;
 	follow->status.lag_ms = -1;
-	follow->new_ms = follow_now_ms(follow);
+	follow->new_ms = clock_mono_ms();
 	list_init(&follow->files);
 	map_init(&follow->generations);
 	follow->tick = loop_timer_new(follow->loop, follow_on_tick, follow);
@@ -603,7 +581,7 @@ follow_resume(struct follow *follow)
 	if (session == NULL || !session->paused)
 		return;
 	session->paused = false;
-	follow->status.last_byte_ms = follow_now_ms(follow);
+	follow->status.last_byte_ms = clock_mono_ms();
 	follow->transport->ops->resume(session->stream);
 }
 

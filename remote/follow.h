@@ -77,19 +77,18 @@ enum follow_state {
 
 struct follow_status {
 	enum follow_state state;
-	struct err why;	       /* of WAITING and REFUSED; ERR_NONE else */
-	int64_t since_ms;      /* mono clock */
-	int64_t retry_at_ms;   /* mono clock; of WAITING, 0: soon */
-	int64_t last_byte_ms;  /* mono clock; 0: none yet */
-	int64_t lag_ms;	       /* round trip of the last ping; -1: none yet */
-	uint64_t behind_bytes; /* known to be on the pod and not taken yet */
-	uint64_t bytes;	       /* taken, since follow_new */
-	unsigned int losses;   /* times that a live stream was lost */
-	bool python;	       /* which variant runs there */
-	bool scanned;	       /* the globs were looked at once, and which file
-				* is which is known */
-	uint64_t n_followed;   /* files, of n_matching, as last told; the
-				* newest where there is no room for all */
+	struct err why;	      /* of WAITING and REFUSED; ERR_NONE else */
+	int64_t since_ms;     /* mono clock */
+	int64_t retry_at_ms;  /* mono clock; of WAITING, 0: soon */
+	int64_t last_byte_ms; /* mono clock; 0: none yet */
+	int64_t lag_ms;	      /* round trip of the last ping; -1: none yet */
+	uint64_t bytes;	      /* taken, since follow_new */
+	unsigned int losses;  /* times that a live stream was lost */
+	bool python;	      /* which variant runs there */
+	bool scanned;	      /* the globs were looked at once, and which file
+			       * is which is known */
+	uint64_t n_followed;  /* files, of n_matching, as last told; the
+			       * newest where there is no room for all */
 	uint64_t n_matching;
 };
 

@@ -152,17 +152,17 @@ take_place(struct follow_session *session, uint32_t id,
 }
 
 static void
-begin_sent(const struct follow *follow, struct follow_file *file)
+begin_sent(struct follow_file *file)
 {
 	file->is_sent = true;
 	file->asked.len = file->rest = 0;
-	file->asked_ms = follow_now_ms(follow);
+	file->asked_ms = clock_mono_ms();
 }
 
 static void
 ask_bytes(struct follow_session *session, struct follow_file *file)
 {
-	begin_sent(session->follow, file);
+	begin_sent(file);
 	buf_appendf(&session->out, "B %" PRIu32 " %" PRIu64 "\n", file->id,
 		    file->offset);
 }
@@ -172,7 +172,7 @@ begin_file(struct follow_session *session, uint32_t id, struct err *err)
 {
 	struct follow *follow = session->follow;
 	const struct follow_seen *seen = &session->seen[id - 1];
-	int64_t s = (follow_now_ms(follow) - follow->new_ms) / 1000;
+	int64_t s = (clock_mono_ms() - follow->new_ms) / 1000;
 
 	if (follow->begins++ > FOLLOW_BEGINS_MAX + s / FOLLOW_BEGINS_EVERY)
 		return err_set(err, ERR_LIMIT,
@@ -396,7 +396,7 @@ is_compare_due(const struct follow *follow, const struct follow_file *file)
 	if (file->rest != 0)
 		return file->asked.len == 0;
 	return file->offset > file->asked.len &&
-	       follow_now_ms(follow) - file->asked_ms >= FOLLOW_COMPARE_MS;
+	       clock_mono_ms() - file->asked_ms >= FOLLOW_COMPARE_MS;
 }
 
 static void
@@ -405,14 +405,14 @@ compare_if_due(struct follow_session *session, struct follow_file *file)
 	struct follow *follow = session->follow;
 
 	if (!is_compare_due(follow, file) ||
-	    follow_now_ms(follow) < follow->compare_ms)
+	    clock_mono_ms() < follow->compare_ms)
 		return;
 	struct cksum sum = follow->cb.sum(follow->user, file);
 	/* Not all that was sent is here. */
 	if (sum.len != file->offset || sum.len == 0)
 		return;
 	file->asked = sum;
-	file->asked_ms = follow_now_ms(follow);
+	file->asked_ms = clock_mono_ms();
 	session->seen[file->id - 1].n_compared++;
 	follow->compare_ms = file->asked_ms +
 			     (int64_t)(sum.len / FOLLOW_COMPARE_BYTES_PER_MS);
@@ -530,7 +530,7 @@ on_reset(struct follow_session *session, const struct frame *frame,
 {
 	struct follow_file *file = sent_file(session, frame->id);
 	struct follow *follow = session->follow;
-	int64_t s = (follow_now_ms(follow) - follow->opened_ms) / 1000;
+	int64_t s = (clock_mono_ms() - follow->opened_ms) / 1000;
 	struct follow_seen *seen;
 
 	if (file == NULL)
@@ -547,7 +547,7 @@ on_reset(struct follow_session *session, const struct frame *frame,
 	int rc = begin_file(session, frame->id, err);
 	/* Its bytes come unasked. */
 	if (rc == 0)
-		begin_sent(follow, seen->file);
+		begin_sent(seen->file);
 	file_free(follow, file);
 	return rc;
 }
@@ -729,7 +729,7 @@ on_data(struct follow_session *session, const struct frame *frame,
 	file->stamp = file->rest = 0;
 	if (file->size < file->offset)
 		file->size = file->offset;
-	file->last_ms = follow_now_ms(follow);
+	file->last_ms = clock_mono_ms();
 	follow->status.bytes += data.len;
 	*taken = data.len;
 	return 0;

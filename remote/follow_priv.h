@@ -67,9 +67,8 @@ struct follow {
 	bool started, quiet;
 	struct follow_session *session; /* NULL: none runs */
 	struct loop_timer *tick, *retry;
-	int64_t new_ms;	   /* mono: when it was made */
-	int64_t opened_ms; /* mono: when the session was asked for */
-	int64_t retry_at_ms;
+	int64_t new_ms;		   /* mono: when it was made */
+	int64_t opened_ms;	   /* mono: when the session was asked for */
 	unsigned int failures;	   /* of followers on a link that works */
 	int64_t compare_ms;	   /* mono: no comparison before */
 	struct follow_status told; /* as on_state heard it last */
@@ -111,8 +110,6 @@ struct follow_session {
 	bool has_looked; /* what it did not find by now is not there */
 	int64_t resets;
 };
-
-int64_t follow_now_ms(const struct follow *follow);
 
 #define FOLLOW_NONCE_SIZE 17
 

@@ -3,8 +3,6 @@
 #include "remote/frame.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 /* The words of a header line, a letter each; frame_word reads them. */
 static const struct frame_form {

@@ -2,7 +2,6 @@
 /* The marks around a command in somebody's shell; pure but for the random. */
 #include "remote/shell_marks.h"
 
-#include <stdio.h>
 #include <sys/random.h>
 
 #include "base/clock.h"
@@ -16,7 +15,7 @@ shell_marks_init(struct shell_marks *marks)
 	unsigned long long random = 0;
 
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = (unsigned long long)clock_real.mono_ms(&clock_real);
+		random = (unsigned long long)clock_mono_ms();
 	*marks = (struct shell_marks){ .begun = false };
 	print_into(marks->mark, WORD "%016llx", random);
 }

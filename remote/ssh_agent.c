@@ -3,7 +3,6 @@
 #include "remote/ssh_agent.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -32,8 +31,7 @@ may_try_again(struct ssh_agent *agent, ssize_t n, int64_t deadline_ms)
 		agent->has_answered = true;
 		return false;
 	}
-	return !atomic_load(agent->cancel) &&
-	       clock_real.mono_ms(&clock_real) < deadline_ms;
+	return !atomic_load(agent->cancel) && clock_mono_ms() < deadline_ms;
 }
 
 static bool
@@ -79,7 +77,7 @@ static bool
 agent_ask(struct ssh_agent *agent, const struct buf *request, char type,
 	  int64_t timeout_ms, struct str *body)
 {
-	int64_t deadline = clock_real.mono_ms(&clock_real) + timeout_ms;
+	int64_t deadline = clock_mono_ms() + timeout_ms;
 	AUTO_BUF framed = buf_new(AGENT_MAX_BYTES);
 	uint32_t len = 0;
 

@@ -34,7 +34,7 @@ struct signer {
 static int64_t
 time_left_ms(const struct ssh_auth *auth)
 {
-	return auth->deadline_ms - clock_real.mono_ms(&clock_real);
+	return auth->deadline_ms - clock_mono_ms();
 }
 
 /*
@@ -393,7 +393,7 @@ ssh_auth_work(struct ssh_auth *auth)
 	auth->result = SSH_AUTH_REFUSED;
 	auth->offered = 0;
 	auth->wrong = false;
-	auth->deadline_ms = clock_real.mono_ms(&clock_real) + SSH_AUTH_MS;
+	auth->deadline_ms = clock_mono_ms() + SSH_AUTH_MS;
 	libssh2_session_set_blocking(auth->session, 1);
 	libssh2_session_set_timeout(auth->session, SERVER_MS);
 	if (may_try_keys(auth))

@@ -203,6 +203,15 @@ def no_typedef(f):
             yield number, "typedef of a struct"
 
 
+def kept_texts(f):
+    """A text of a value that nobody keeps is gone behind its statement."""
+    code = "\n".join(f.code) if f.is_c else ""
+    for match in re.finditer(r"[^=!<>](=)\s*(?:str_from\()?(?:fmt_\w+|"
+                             r"plot_run_label)\([^;]*\)\s*\.s\)?;", code):
+        yield (code.count("\n", 0, match.start(1)) + 1,
+               "a text is kept of what is gone")
+
+
 def functions(f):
     """(line, number of lines) of each function."""
     start = 0
@@ -262,8 +271,8 @@ def one_tap(f):
 
 
 RULES = (spdx, purpose, guard, include_order, columns, blanks, banned_calls,
-         opened_once, stdout_is_cmds, no_typedef, function_length,
-         local_paths, left_overs, one_tap)
+         opened_once, stdout_is_cmds, no_typedef, kept_texts,
+         function_length, local_paths, left_overs, one_tap)
 
 HEAD = "/* %s */\n/* For the test. */\n" % SPDX
 PLANTED = {
@@ -277,6 +286,7 @@ PLANTED = {
     banned_calls: ("src/x.c", HEAD + "int x = at" "oi(s);\n"),
     opened_once: ("src/bench/x.c", HEAD + "int x = conf_load(&c, p, err);\n"),
     stdout_is_cmds: ("src/bench/x.c", HEAD + "int x = printf(s);\n"),
+    kept_texts: ("src/x.c", HEAD + "\tname = fmt_age(x)\n\t\t.s;\n"),
     no_typedef: ("src/x.c", HEAD + "typedef struct { int a; } b;\n"),
     function_length: ("src/x.c",
                       HEAD + "int\nf(void)\n{\n" + "\tg();\n" * 71 + "}\n"),

@@ -118,6 +118,7 @@ for shell in bash zsh fish; do
     offered "$shell" "hgym-tui parse --json so" some.log "parse"
     offered "$shell" "hgym-tui bench run --de" --detach "--yes run"
     offered "$shell" "hgym-tui board --group-by " "dirname pod" "board some.log"
+    offered "$shell" "hgym-tui board --fail-on " "invalid below" "board some.log"
     offered "$shell" "hgym-tui formats check --he" --help "show"
     offered "$shell" "hgym-tui demo --sc" --script "--snapshot"
     offered "$shell" "hgym-tui export --what " "board runs" "samples.csv"

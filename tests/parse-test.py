@@ -3,6 +3,7 @@
 """`parse` and `formats` as a user runs them: bad input, many files, corpora."""
 import csv
 import fcntl
+import gzip
 import io
 import json
 import os
@@ -62,6 +63,8 @@ def bad_input(folder):
         ("a missing file", path("nope.log"), "cannot open", 1),
         ("a directory", empty, "no log in this directory", 1),
         ("an empty file", path("empty.log", b""), "empty", 0),
+        ("a packed log", path("z.log.gz", gzip.compress(GOOD)), "unpack it",
+         0),
         ("a binary", path("bin", os.urandom(200000)), "no training run", 0),
     ]
     for name, p, words, status in cases:
@@ -146,6 +149,10 @@ def directories(folder):
        r.stdout)
     ok(r.returncode == 0 and r.stderr == b"",
        "nobody hears of files in which nothing is", r.stderr)
+    again = rows(run("parse", "--json", want[0], os.path.join(top, "a"),
+                     want[0]))
+    ok([x["file"] for x in again] == [want[0], *want[:2], want[0]],
+       "each argument stands for itself", again)
     row = rows(r)[2]
     ok((row["steps"], row["last_train_loss"], row["last_val_loss"]) ==
        (19, 1.5, 1.75), "a metrics file is a log", row)

@@ -118,13 +118,12 @@ bench_rule(struct bench_pen *pen, const char *text)
 static void
 bench_tick(struct bench_pen *pen, double value, int decimals)
 {
-	int width, x, end = pen->axis.at + pen->axis.size;
-	char text[FMT_SIZE];
+	struct fmt text = fmt_number(value, decimals);
+	int width = text_width(text.s), end = pen->axis.at + pen->axis.size;
+	int x = scale_cell(&pen->axis, value) - width / 2;
 
-	width = text_width(fmt_number(value, decimals, text));
-	x = int_min(scale_cell(&pen->axis, value) - width / 2, end - width);
-	(void)canvas_text(pen->canvas, int_max(x, pen->axis.at), pen->line.y,
-			  STYLE_DIM, text);
+	x = int_max(int_min(x, end - width), pen->axis.at);
+	(void)canvas_text(pen->canvas, x, pen->line.y, STYLE_DIM, text.s);
 }
 
 static int
@@ -142,7 +141,7 @@ bench_draw_arm(struct bench_pen *pen, size_t arm)
 	const struct bench_live *live = pen->live;
 	const struct bench_live_arm *a = &live->arms[arm];
 	unsigned int style = bench_arm_style(live, arm);
-	char median[FMT_SIZE], bad[40] = "";
+	char bad[40] = "";
 
 	if (!bench_begin_line(pen, style, a->tag))
 		return;
@@ -157,7 +156,7 @@ bench_draw_arm(struct bench_pen *pen, size_t arm)
 	if (a->n_bad > 0)
 		print_into(bad, " %zu bad,", a->n_bad);
 	bench_right(pen, STYLE_NORMAL, "n %zu,%s median %s", a->n_good, bad,
-		    fmt_number(a->median, bench_decimals(pen), median));
+		    fmt_number(a->median, bench_decimals(pen)).s);
 }
 
 /* All runs on one axis of the metric. */
@@ -207,7 +206,6 @@ bench_draw_interval(struct bench_pen *pen, const struct bench_live_span *span,
 		    unsigned int style)
 {
 	const struct scale *axis = &pen->axis;
-	char mean[FMT_SIZE], lo[FMT_SIZE], hi[FMT_SIZE];
 
 	if (isfinite(span->lo) && isfinite(span->hi)) {
 		for (int x = scale_cell(axis, span->lo);
@@ -220,15 +218,16 @@ bench_draw_interval(struct bench_pen *pen, const struct bench_live_span *span,
 	}
 	if (isfinite(span->mean))
 		bench_put(pen, span->mean, style | STYLE_BOLD, 0x25CF);
-	(void)fmt_signed(span->mean, 2, mean);
 	if (isnan(span->mean))
 		bench_right(pen, STYLE_DIM, "%s", FMT_ABSENT);
 	else if (isnan(span->lo))
-		bench_right(pen, STYLE_NORMAL, "%s%%  1 block", mean);
+		bench_right(pen, STYLE_NORMAL, "%s%%  1 block",
+			    fmt_signed(span->mean, 2).s);
 	else
-		bench_right(pen, STYLE_NORMAL, "%s%% [%s, %s]", mean,
-			    fmt_number(span->lo, 2, lo),
-			    fmt_number(span->hi, 2, hi));
+		bench_right(pen, STYLE_NORMAL, "%s%% [%s, %s]",
+			    fmt_signed(span->mean, 2).s,
+			    fmt_number(span->lo, 2).s,
+			    fmt_number(span->hi, 2).s);
 }
 
 /* The blocks of an arm as dots, its interval below, its pods' where several. */
@@ -287,7 +286,6 @@ static void
 bench_plot_differences(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
-	char lo[FMT_SIZE], hi[FMT_SIZE];
 
 	bench_fit_differences(pen);
 	for (size_t i = 0; i < live->n_contrasts; i++)
@@ -299,8 +297,8 @@ bench_plot_differences(struct bench_pen *pen)
 	bench_tick(pen, live->margin, 1);
 	bench_tick(pen, 0, 0);
 	bench_right(pen, STYLE_DIM, "%s .. %s",
-		    fmt_number(pen->axis.lo, bench_decimals(pen), lo),
-		    fmt_number(pen->axis.hi, bench_decimals(pen), hi));
+		    fmt_number(pen->axis.lo, bench_decimals(pen)).s,
+		    fmt_number(pen->axis.hi, bench_decimals(pen)).s);
 }
 
 static unsigned int
@@ -329,7 +327,6 @@ static void
 bench_words_of(const struct bench_live *live,
 	       const struct bench_live_contrast *c, char *out, size_t size)
 {
-	char mean[FMT_SIZE], shows[FMT_SIZE];
 
 	if (!live->arms[c->arm].aa || c->invalid || c->all.n == 0)
 		(void)snprintf(out, size, "%s: %s", live->arms[c->arm].tag,
@@ -339,9 +336,8 @@ bench_words_of(const struct bench_live *live,
 			out, size,
 			"A/A: the same code differs by %s%%; %zu block%s "
 			"would show %s%%",
-			fmt_signed(c->all.mean, 2, mean), c->all.n,
-			c->all.n == 1 ? "" : "s",
-			fmt_number(c->shows, 2, shows));
+			fmt_signed(c->all.mean, 2).s, c->all.n,
+			c->all.n == 1 ? "" : "s", fmt_number(c->shows, 2).s);
 }
 
 /* The words of the judge; none before the bench is over. */
@@ -380,7 +376,6 @@ bench_add_next(const struct bench_live *live,
 {
 	size_t planned = live->blocks * live->n_pods, next = c->all.n + 1;
 	const char *tag = live->arms[c->arm].tag;
-	char at[FMT_SIZE];
 
 	if (next < live->min_blocks)
 		facts_text(facts, "next", FACT_PLAIN,
@@ -396,7 +391,7 @@ bench_add_next(const struct bench_live *live,
 			   "%s: block %zu of %zu ends it early at p < %.2g "
 			   "(a mean beyond ±%s%%), or within ±%g%%",
 			   tag, next, planned, c->next_p,
-			   fmt_number(c->stops_at, 2, at), live->margin / 2);
+			   fmt_number(c->stops_at, 2).s, live->margin / 2);
 }
 
 static void
@@ -449,14 +444,12 @@ bench_add_guards(const struct bench_live *live, struct facts *facts)
 static void
 bench_draw_facts(struct bench_pen *pen)
 {
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 
-	facts_init(&facts);
 	bench_add_guards(pen->live, &facts);
 	bench_add_needs(pen->live, &facts);
 	panel_facts(pen->canvas, &pen->rest, &facts,
 		    &(const struct panel_facts){ 6, STYLE_DIM, true });
-	facts_release(&facts);
 }
 
 /* The schedule of a pod: a sign for each run, a gap between rounds. */
@@ -496,15 +489,14 @@ bench_draw_schedule(struct bench_pen *pen, size_t pod)
 static void
 bench_add_time(const struct bench_live *live, struct buf *out)
 {
-	char a[FMT_SIZE], b[FMT_SIZE];
 
 	if (isnan(live->elapsed_s))
 		return;
-	buf_appendf(out, " · %s", fmt_age(live->elapsed_s, a));
+	buf_appendf(out, " · %s", fmt_age(live->elapsed_s).s);
 	if (!isnan(live->limit_s))
-		buf_appendf(out, " of %s", fmt_age(live->limit_s, b));
+		buf_appendf(out, " of %s", fmt_age(live->limit_s).s);
 	if (!isnan(live->left_s))
-		buf_appendf(out, " · about %s left", fmt_age(live->left_s, a));
+		buf_appendf(out, " · about %s left", fmt_age(live->left_s).s);
 }
 
 static void
@@ -539,8 +531,7 @@ bench_draw_head(struct bench_pen *pen)
 		    live->n_planned);
 	bench_add_time(live, &text);
 	bench_add_money(live, &text);
-	for (size_t i = 0; !live->running && i < sizeof(ends) / sizeof(*ends);
-	     i++)
+	for (size_t i = 0; !live->running && i < LENGTH(ends); i++)
 		if (strcmp(live->stopped, ends[i][0]) == 0)
 			buf_appendf(&text, " · %s", ends[i][1]);
 	bench_say(pen, STYLE_STRONG, "%s", text.data);
@@ -601,11 +592,10 @@ bench_add_waits(const struct bench_live *live, struct buf *out)
 void
 bench_panel_words(const struct bench_live *live, char *out, size_t size)
 {
-	struct buf text, waits;
+	AUTO_BUF text = buf_new(size - 1);
+	AUTO_BUF waits = buf_new(size - 1);
 	char words[400];
 
-	buf_init(&text, size - 1);
-	buf_init(&waits, size - 1);
 	bool is_waiting = bench_add_waits(live, &waits);
 	if (live->running)
 		buf_appendf(&text, "%srun %zu of %zu",
@@ -622,6 +612,4 @@ bench_panel_words(const struct bench_live *live, char *out, size_t size)
 	}
 	buf_append_str(&text, waits.data);
 	(void)snprintf(out, size, "%s", text.data);
-	buf_release(&text);
-	buf_release(&waits);
 }

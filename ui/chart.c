@@ -399,7 +399,7 @@ round_up_time(double x)
 		600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400
 	};
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+	for (size_t i = 0; i < LENGTH(steps); i++)
 		if (steps[i] >= x * (1 - 1e-9))
 			return steps[i];
 	return ceil(x / 86400) * 86400;

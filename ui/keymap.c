@@ -177,7 +177,8 @@ bool
 action_is_acting(enum action action)
 {
 	return action == ACTION_SHELL || action == ACTION_POD_STOP ||
-	       action == ACTION_BENCH_START || action == ACTION_BENCH_STOP;
+	       action == ACTION_BENCH_START || action == ACTION_BENCH_STOP ||
+	       action == ACTION_AUDIT;
 }
 
 /* The codes of the key names in `names`; -1 with the wrong one in err. */

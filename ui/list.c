@@ -57,8 +57,10 @@ list_cell_text(const struct list *list, size_t row, size_t i,
 	list_cell(list, row, i, cell);
 	if (cell->text[0] == '\0' && column->kind != FMT_TEXT &&
 	    !cell->is_blank)
-		(void)fmt_value(column->kind, cell->number, column->decimals,
-				cell->text);
+		print_into(
+			cell->text, "%s",
+			fmt_value(column->kind, cell->number, column->decimals)
+				.s);
 	if (column->kind == FMT_SIGNED && cell->style == STYLE_NORMAL)
 		cell->style = theme_delta(cell->number);
 }
@@ -696,7 +698,7 @@ export_cell(const struct list *list, size_t row, size_t column, bool as_csv,
 	bool is_number = list->ops->columns[column].kind != FMT_TEXT &&
 			 cell.text[0] != '~' && isfinite(cell.number);
 	if (is_number)
-		(void)fmt_raw(cell.number, cell.text);
+		print_into(cell.text, "%s", fmt_raw(cell.number).s);
 	if (strcmp(cell.text, FMT_ABSENT) != 0)
 		fmt_add_csv(out, cell.text, !is_number);
 }

@@ -258,11 +258,16 @@ logsrc_prev(struct logsrc *src, uint64_t place)
 		       : before;
 }
 
-void
-logsrc_line_init(struct logsrc_line *line, size_t cap_bytes)
+struct logsrc_line
+logsrc_line_new(size_t cap_bytes)
 {
-	memset(line, 0, sizeof(*line));
-	buf_init(&line->text, cap_bytes);
+	return (struct logsrc_line){ .text = buf_new(cap_bytes) };
+}
+
+void
+logsrc_line_release(struct logsrc_line *line)
+{
+	buf_release(&line->text);
 }
 
 static void
@@ -296,7 +301,7 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 {
 	uint64_t first, behind, folded = fold_at(src, place, &first, &behind);
 	char number[STR_NUMBER_SIZE];
-	struct buf raw;
+	AUTO_BUF raw = buf_new(LOGSRC_RAW_BYTES);
 
 	buf_clear(&line->text);
 	if (line->runs != NULL)
@@ -309,10 +314,8 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 		line->is_fold = true;
 		return;
 	}
-	buf_init(&raw, LOGSRC_RAW_BYTES);
 	raw_read(src, place, &raw);
 	logtext_show(&line->text, buf_str(&raw), columns, line->runs);
-	buf_release(&raw);
 }
 
 /* The line that a sweep looks at next; the end or UINT64_MAX: none. */
@@ -334,11 +337,10 @@ sweep_lines(struct logsrc *src, const struct logfile_filter *sweep,
 	    bool forward, uint64_t *place, struct logfile_hits *hits)
 {
 	bool all = sweep == &src->sweep, more = true;
-	struct buf line, text;
+	AUTO_BUF line = buf_new(LOGSRC_RAW_BYTES);
+	AUTO_BUF text = buf_new(LOGSRC_RAW_BYTES);
 	size_t at, len;
 
-	buf_init(&line, LOGSRC_RAW_BYTES);
-	buf_init(&text, LOGSRC_RAW_BYTES);
 	for (int i = 0; i < PIECE_LINES && more; i++) {
 		uint64_t here = sweep_next(src, all, forward, *place);
 
@@ -353,8 +355,6 @@ sweep_lines(struct logsrc *src, const struct logfile_filter *sweep,
 		    sweep->invert)
 			xpush(hits->v, hits->n, hits->cap, here);
 	}
-	buf_release(&line);
-	buf_release(&text);
 	return more;
 }
 
@@ -379,8 +379,7 @@ logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward,
 	do {
 		if (!sweep_on(src, &sweep, forward, place, &hits))
 			found = 0;
-	} while (found == 2 && hits.n == 0 &&
-		 clock_real.mono_ms(&clock_real) < until_ms);
+	} while (found == 2 && hits.n == 0 && clock_mono_ms() < until_ms);
 	if (hits.n > 0) {
 		*place = hits.v[0];
 		found = 1;

@@ -44,9 +44,12 @@ struct logsrc_line {
 	struct logsgr_runs *runs; /* borrowed; its own looks; NULL: not asked */
 };
 
-/* No text yet, nor a wish for its looks; text of so many bytes at most, which
- * the caller releases. */
-void logsrc_line_init(struct logsrc_line *line, size_t cap_bytes);
+/* No text yet, nor a wish for its looks; text of so many bytes at most.
+ *	AUTO_LINE line = logsrc_line_new(4096); */
+struct logsrc_line logsrc_line_new(size_t cap_bytes);
+void logsrc_line_release(struct logsrc_line *line);
+#define AUTO_LINE                                                              \
+	__attribute__((cleanup(logsrc_line_release))) struct logsrc_line
 
 /* A source of nothing; then open. */
 void logsrc_init(struct logsrc *src);
@@ -73,7 +76,7 @@ uint64_t logsrc_raw_next(struct logsrc *src, uint64_t place);
 /* What the line at a place is; plain as long as its number is not known. */
 enum line_class logsrc_class(struct logsrc *src, uint64_t place);
 /*
- * line must be initialised; place is one of a line.  About `columns` columns
+ * place is one of a line.  About `columns` columns
  * of it.
  */
 void logsrc_read(struct logsrc *src, uint64_t place, size_t columns,

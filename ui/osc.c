@@ -27,16 +27,14 @@ append_wrapped(struct buf *out, const struct buf *sequence, bool tmux)
 int
 osc_copy(struct buf *out, struct str text, bool tmux)
 {
-	struct buf sequence;
+	AUTO_BUF sequence = buf_new(2 * OSC_COPY_MAX_BYTES);
 
 	if (text.len > OSC_COPY_MAX_BYTES)
 		return -1;
-	buf_init(&sequence, 2 * OSC_COPY_MAX_BYTES);
 	buf_append_str(&sequence, "\033]52;c;");
 	base64_encode(&sequence, text);
 	buf_append_char(&sequence, '\a');
 	append_wrapped(out, &sequence, tmux);
-	buf_release(&sequence);
 	return 0;
 }
 

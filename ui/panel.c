@@ -159,7 +159,6 @@ failed_state(const struct model_run *mr, const char *word)
 	struct str what = str_from(word), said = STR_LIT(""), class;
 	double step = model_run_failed_step(mr);
 	const char *due = NULL;
-	char at[FMT_SIZE];
 
 	if (cause != NULL) {
 		said = str_from(cause->text);
@@ -181,7 +180,7 @@ failed_state(const struct model_run *mr, const char *word)
 	return new_state(SYMBOL_FAILED, is_mild ? FACT_WARN : FACT_ALARM,
 			 "%.*s%s%s%s%.*s", (int)what.len, what.p,
 			 run_has(step) ? " at " : "",
-			 run_has(step) ? fmt_steps(step, at) : "",
+			 run_has(step) ? fmt_steps(step).s : "",
 			 said.len > 0 ? ": " : "", (int)said.len, said.p);
 }
 
@@ -199,7 +198,6 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr)
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
 	enum run_status status = mr->run.status;
 	double seconds = model_run_train_ms(mr) / 1000;
-	char text[FMT_SIZE];
 
 	if (status != RUN_FINISHED)
 		return failed_state(mr, words[status]);
@@ -209,7 +207,7 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr)
 				 caps[alert->kind - ALERT_CAP_TRAIN]);
 	return new_state(SYMBOL_DONE, FACT_DONE,
 			 run_has(seconds) ? "done %s s" : "done",
-			 fmt_number(seconds, 1, text));
+			 fmt_number(seconds, 1).s);
 }
 
 /* What there is of a run that has told no figure. */
@@ -226,7 +224,6 @@ lines_state(const char *symbol, enum fact_style style, const char *word,
 static struct run_state
 steps_state(const struct run *run)
 {
-	char step[FMT_SIZE], planned[FMT_SIZE];
 
 	if (!run_has(run->steps) && run->n_series == 0)
 		return lines_state(SYMBOL_LIVE, FACT_LIVE, "starting", run);
@@ -234,8 +231,8 @@ steps_state(const struct run *run)
 		return new_state(SYMBOL_LIVE, FACT_LIVE, "running");
 	return new_state(SYMBOL_LIVE, FACT_LIVE,
 			 run_has(run->planned_steps) ? "step %s/%s" : "step %s",
-			 fmt_steps(run->steps, step),
-			 fmt_steps(run->planned_steps, planned));
+			 fmt_steps(run->steps).s,
+			 fmt_steps(run->planned_steps).s);
 }
 
 /* A run whose log still grows: where it is. */
@@ -268,7 +265,6 @@ run_state_of(const struct ui_shared *shared, const struct model_run *mr)
 				      : POD_UNKNOWN;
 	double silent_s =
 		(double)(shared->now_wall_ms - mr->last_byte_wall_ms) / 1000;
-	char age[FMT_SIZE];
 
 	if (mr->log != NULL && model_log_cut_run(model, mr->log) == mr)
 		return new_state(SYMBOL_FAILED, FACT_WARN, "log gone");
@@ -284,7 +280,7 @@ run_state_of(const struct ui_shared *shared, const struct model_run *mr)
 		return new_state(SYMBOL_IDLE, FACT_DIM, "not followed");
 	if (alert != NULL && alert->kind == ALERT_STALL)
 		return new_state(SYMBOL_SILENT, FACT_SILENT, "silent %s",
-				 fmt_age(silent_s, age));
+				 fmt_age(silent_s).s);
 	return running_state(shared, mr);
 }
 
@@ -307,7 +303,6 @@ gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
 	bool has_cap = run_has(gauge->cap);
 	int w = has_cap ? line.w / 4 : 0, x = line.x;
 	int full = run_has(part) ? (int)lround(fmin(fmax(part, 0), 1) * w) : 0;
-	char value[FMT_SIZE], cap[FMT_SIZE];
 
 	x += canvas_textf(canvas, x, line.y, STYLE_NORMAL, "%-6s", gauge->name);
 	for (int i = 0; i < w; i++)
@@ -317,11 +312,12 @@ gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
 				     : STYLE_GAUGE,
 			   i < full ? 0x2588 : 0x2591);
 	x += has_cap ? w + 1 : 0;
-	(void)fmt_value(gauge->kind, gauge->cap, 0, cap);
 	x += canvas_textf(
 		canvas, x, line.y, over ? STYLE_GAUGE_OVER : STYLE_NORMAL,
-		"%s%s%s %s", fmt_value(gauge->kind, gauge->value, 1, value),
-		has_cap ? " / " : "", has_cap ? cap : "", gauge->unit);
+		"%s%s%s %s", fmt_value(gauge->kind, gauge->value, 1).s,
+		has_cap ? " / " : "",
+		has_cap ? fmt_value(gauge->kind, gauge->cap, 0).s : "",
+		gauge->unit);
 	(void)rect_take_left(&line, x + 2 - line.x);
 	canvas_print(canvas, line, gauge->style, "%s", gauge->note.data);
 }
@@ -334,7 +330,6 @@ train_gauge(const struct ui_shared *shared, const struct forecast *f,
 	const char *source = f->source == FORECAST_REFERENCE ? " (ref curve)"
 							     : " (recent pace)";
 	int64_t end_ms = shared->now_wall_ms;
-	char steps[FMT_SIZE], error[FMT_SIZE], clock[FMT_SIZE];
 
 	const struct run *run = &shared->selected->run;
 
@@ -347,21 +342,20 @@ train_gauge(const struct ui_shared *shared, const struct forecast *f,
 		gauge->value = run->steps;
 		gauge->cap = run->planned_steps;
 		if (run_has(f->train_left_s))
-			buf_appendf(
-				&gauge->note, "about %s left · ends %s",
-				fmt_age(f->train_left_s, steps),
-				fmt_clock(end_ms + (int64_t)(f->train_left_s *
-							     1000),
-					  clock));
+			buf_appendf(&gauge->note, "about %s left · ends %s",
+				    fmt_age(f->train_left_s).s,
+				    fmt_clock(end_ms +
+					      (int64_t)(f->train_left_s * 1000))
+					    .s);
 		return;
 	}
 	if (f->source == FORECAST_NONE || !run_has(f->end_steps))
 		return;
 	end_ms += (int64_t)(f->train_left_s * 1000);
 	buf_appendf(&gauge->note, "steps → %s ±%s%s · ends %s",
-		    fmt_grouped(f->end_steps, steps),
-		    fmt_grouped(f->end_steps_error, error),
-		    gauge->brief ? "" : source, fmt_clock(end_ms, clock));
+		    fmt_grouped(f->end_steps).s,
+		    fmt_grouped(f->end_steps_error).s,
+		    gauge->brief ? "" : source, fmt_clock(end_ms).s);
 }
 
 static void
@@ -370,7 +364,6 @@ eval_gauge(const struct ui_shared *shared, const struct forecast *f,
 {
 	const struct run *run = &shared->selected->run;
 	const struct model_run *ref = f->reference;
-	char left[FMT_SIZE], done[FMT_SIZE], all[FMT_SIZE];
 
 	gauge->value = model_eval_s(run);
 	gauge->cap = ui_caps(shared)->cap_eval_s;
@@ -379,11 +372,11 @@ eval_gauge(const struct ui_shared *shared, const struct forecast *f,
 		buf_append_str(&gauge->note, "so far ");
 	if (run_has(run->eval_done)) {
 		buf_appendf(&gauge->note, "%s of %s done",
-			    fmt_grouped(run->eval_done, done),
-			    fmt_grouped(run->eval_total, all));
+			    fmt_grouped(run->eval_done).s,
+			    fmt_grouped(run->eval_total).s);
 		if (run_has(f->eval_left_s))
 			buf_appendf(&gauge->note, ", about %s left",
-				    fmt_age(f->eval_left_s, left));
+				    fmt_age(f->eval_left_s).s);
 	} else if (ref != NULL && run_has(ref->run.eval_s)) {
 		gauge->style = STYLE_DIM;
 		buf_appendf(&gauge->note, "a finished run took %.1f s",
@@ -396,7 +389,6 @@ size_gauge(const struct ui_shared *shared, const struct forecast *f,
 	   struct gauge *gauge)
 {
 	const struct model_run *ref = f->reference;
-	char text[FMT_SIZE];
 
 	gauge->value = shared->selected->run.artifact_bytes;
 	gauge->cap = ui_caps(shared)->cap_artifact_bytes;
@@ -406,12 +398,12 @@ size_gauge(const struct ui_shared *shared, const struct forecast *f,
 		if (over)
 			gauge->style = STYLE_GAUGE_OVER;
 		buf_appendf(&gauge->note, "%s B %s",
-			    fmt_grouped(fabs(gauge->cap - gauge->value), text),
+			    fmt_grouped(fabs(gauge->cap - gauge->value)).s,
 			    over ? "over" : "left");
 	} else if (ref != NULL && run_has(ref->run.artifact_bytes)) {
 		gauge->style = STYLE_DIM;
 		buf_appendf(&gauge->note, "a finished run: %s B",
-			    fmt_grouped(ref->run.artifact_bytes, text));
+			    fmt_grouped(ref->run.artifact_bytes).s);
 	}
 }
 
@@ -426,14 +418,13 @@ draw_score(const struct ui_shared *shared, struct canvas *canvas,
 	const char *class = run->final_class != NULL ? run->final_class : "?";
 	const char *note = line.w < 90 ? " (1σ)" : " (1σ, from a finished run)";
 	const struct run_series *own = plot_own_loss(run);
-	char text[FMT_SIZE], loss[FMT_SIZE];
 
 	if (!run_has(run->last_val_bpb) && !run_has(run->final_bpb) &&
 	    (run_has(run->last_train_loss) || run_has(run->last_val_loss))) {
 		canvas_print(canvas, line, STYLE_NORMAL,
 			     "loss  train %s · validation %s nats",
-			     fmt_number(run->last_train_loss, 4, text),
-			     fmt_number(run->last_val_loss, 4, loss));
+			     fmt_number(run->last_train_loss, 4).s,
+			     fmt_number(run->last_val_loss, 4).s);
 		return;
 	}
 	if (!run_has(run->last_val_bpb) && !run_has(run->final_bpb) &&
@@ -442,25 +433,25 @@ draw_score(const struct ui_shared *shared, struct canvas *canvas,
 			     own->name, own->last, own->unit);
 		return;
 	}
-	(void)rect_take_left(
-		&line, canvas_textf(canvas, line.x, line.y, STYLE_NORMAL,
-				    "BPB   last validation %s",
-				    fmt_number(run->last_val_bpb, 4, text)));
+	(void)rect_take_left(&line,
+			     canvas_textf(canvas, line.x, line.y, STYLE_NORMAL,
+					  "BPB   last validation %s",
+					  fmt_number(run->last_val_bpb, 4).s));
 	if (run_has(stage))
 		(void)rect_take_left(
 			&line, canvas_textf(canvas, line.x, line.y, STYLE_HINT,
 					    " · so far ~%s (%s)",
-					    fmt_number(stage, 6, text), class));
+					    fmt_number(stage, 6).s, class));
 	if (run_has(final))
 		canvas_print(canvas, line, STYLE_STRONG, " · final %s (%s)",
-			     fmt_number(final, 6, text), class);
+			     fmt_number(final, 6).s, class);
 	else if (run_has(f->final_bpb))
 		canvas_print(canvas, line, STYLE_HINT, " · final → %s ±%.4f%s",
-			     fmt_number(f->final_bpb, 4, text),
-			     f->final_bpb_sigma, note);
+			     fmt_number(f->final_bpb, 4).s, f->final_bpb_sigma,
+			     note);
 	else if (run_has(run->last_val_loss) && !run_has(stage))
 		canvas_print(canvas, line, STYLE_HINT, " · val loss %s nats",
-			     fmt_number(run->last_val_loss, 4, text));
+			     fmt_number(run->last_val_loss, 4).s);
 }
 
 /* What the run has cost, and whether its end is worth what it will. */
@@ -561,12 +552,11 @@ panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		shared->selected != NULL ? shared->selected->log : NULL;
 	struct logfile *file = log != NULL ? model_log_open(log) : NULL;
 	uint64_t at = file != NULL ? logfile_size(file) : 0, number;
-	struct buf raw, text;
+	AUTO_BUF raw = buf_new(LINE_BYTES);
+	AUTO_BUF text = buf_new(LINE_BYTES);
 
 	if (file == NULL)
 		return;
-	buf_init(&raw, LINE_BYTES);
-	buf_init(&text, LINE_BYTES);
 	/* What is not read yet has no class; the rest is counted from there. */
 	number = log->behind ? 0 : log->classes.last;
 	for (int i = 0; i < MAX_LINES && at > 0 && r.h > 0; i++) {
@@ -584,8 +574,6 @@ panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		canvas_line(canvas, rect_take_bottom(&r, 1),
 			    panel_line_style(class), buf_str(&text));
 	}
-	buf_release(&raw);
-	buf_release(&text);
 	logfile_close(file);
 }
 
@@ -600,14 +588,13 @@ panel_events(const struct ui_shared *shared, struct canvas *canvas,
 	     struct rect r)
 {
 	const struct model *model = shared->model;
-	char clock[FMT_SIZE];
 
 	for (size_t i = model->n_events; i-- > 0 && r.h > 0;) {
 		const struct model_event *event = model_event_at(model, i);
 		struct rect line = rect_take_top(&r, 1);
 
 		canvas_print(canvas, rect_take_left(&line, 9), STYLE_DIM, "%s",
-			     fmt_clock(event->wall_ms, clock));
+			     fmt_clock(event->wall_ms).s);
 		canvas_print(canvas, line,
 			     theme_fact(panel_severities[event->severity]),
 			     "%s", event->text);
@@ -640,13 +627,14 @@ void
 panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model *model = shared->model;
-	char util[FMT_SIZE], temp[FMT_SIZE], disk[FMT_SIZE], age[FMT_SIZE];
 
 	for (size_t i = 0; i < model->n_pods && r.h > 0; i++) {
 		const struct model_pod *pod = &model->pods[i];
 		struct rect line = rect_take_top(&r, 1), part;
 		double age_s = model_pod_age_s(pod, shared->now_wall_ms);
 		bool is_old = age_s > MODEL_OLD_S;
+		double util = model_last(pod->telemetry, METRIC_GPU_UTIL);
+		double temp_c = model_last(pod->telemetry, METRIC_GPU_TEMP_C);
 		enum fact_style style;
 		const char *symbol = panel_pod_symbol(pod, &style);
 
@@ -658,16 +646,11 @@ panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		canvas_print(canvas, rect_take_left(&line, 13),
 			     theme_fact(style), "%s",
 			     pod_state_name(pod->state));
-		canvas_print(
-			canvas, line, is_old ? STYLE_DIM : STYLE_NORMAL,
-			"GPU %3s %% %3s °C  disk %s free%s%s%s",
-			fmt_number(model_last(pod->telemetry, METRIC_GPU_UTIL),
-				   0, util),
-			fmt_number(
-				model_last(pod->telemetry, METRIC_GPU_TEMP_C),
-				0, temp),
-			fmt_bytes(pod->disk_free_bytes, disk),
-			is_old ? ", " : "", is_old ? fmt_age(age_s, age) : "",
-			is_old ? " ago" : "");
+		canvas_print(canvas, line, is_old ? STYLE_DIM : STYLE_NORMAL,
+			     "GPU %3s %% %3s °C  disk %s free%s%s%s",
+			     fmt_number(util, 0).s, fmt_number(temp_c, 0).s,
+			     fmt_bytes(pod->disk_free_bytes).s,
+			     is_old ? ", " : "", is_old ? fmt_age(age_s).s : "",
+			     is_old ? " ago" : "");
 	}
 }

@@ -63,17 +63,16 @@ void
 plot_x_text(int axis, double x, double apart, char *out, size_t size)
 {
 	int decimals = chart_decimals(apart, 0.02, 6);
-	char text[FMT_SIZE];
 
 	if (axis == AXIS_TRAIN)
 		(void)snprintf(out, size, "%.*fs", decimals, x);
 	else if (axis == AXIS_WALL)
 		(void)snprintf(out, size, "%s",
-			       fmt_clock((int64_t)(x * 1000), text));
+			       fmt_clock((int64_t)(x * 1000)).s);
 	else if (axis == AXIS_TOKENS)
 		(void)snprintf(out, size, "%.3g Gtok", x);
 	else
-		(void)snprintf(out, size, "%s", fmt_grouped(x, text));
+		(void)snprintf(out, size, "%s", fmt_grouped(x).s);
 }
 
 /* What is drawn for a metric: the first of these that there is. */
@@ -220,7 +219,7 @@ plot_axis_of(const struct model *model, const struct model_run *const *runs,
 
 	if (is_of_pod(metric.id))
 		return AXIS_WALL;
-	for (size_t a = 0; a < sizeof(order) / sizeof(order[0]); a++) {
+	for (size_t a = 0; a < LENGTH(order); a++) {
 		size_t have = 0;
 
 		for (size_t i = 0; i < n; i++)
@@ -234,14 +233,15 @@ plot_axis_of(const struct model *model, const struct model_run *const *runs,
 }
 
 void
-plot_points_init(struct plot_points *points, const struct model *model,
-		 const struct model_run *mr, struct chart_metric metric,
-		 enum chart_axis axis)
+plot_points_init(struct plot_points *points, const struct plot_request *request,
+		 const struct model *model, const struct model_run *mr)
 {
-	const struct series *series = find_series(model, mr, metric, points);
+	const struct series *series =
+		find_series(model, mr, request->metric, points);
+	bool of_pod = is_of_pod(request->metric.id);
 	size_t count = series != NULL ? series_count(series) : 0;
-	bool by_row =
-		axis == AXIS_ROW && count > 0 && model_run_has_all(mr, series);
+	bool by_row = request->axis == AXIS_ROW && count > 0 &&
+		      model_run_has_all(mr, series);
 
 	points->n = 0;
 	points->x = xcalloc(count + 1, sizeof(*points->x));
@@ -251,12 +251,13 @@ plot_points_init(struct plot_points *points, const struct model *model,
 
 		/* A pod's telemetry goes on before and behind the run; a
 		 * little of it is shown. */
-		if (is_of_pod(metric.id) && mr->first_byte_wall_ms != 0 &&
+		if (of_pod && mr->first_byte_wall_ms != 0 &&
 		    (p->wall_ms < mr->first_byte_wall_ms - AROUND_MS ||
 		     (!mr->live &&
 		      p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
 			continue;
-		double x = by_row ? (double)i + 1 : point_x(mr, p, axis);
+		double x =
+			by_row ? (double)i + 1 : point_x(mr, p, request->axis);
 		if (!run_has(x))
 			continue;
 		/* NaN and infinities stay: they part the line. */
@@ -325,31 +326,29 @@ plot_run_name(const struct model_run *mr)
 	return mr->name != NULL ? mr->name : file_name(mr->path);
 }
 
-const char *
-plot_run_label(const struct model_run *mr, char out[FMT_LABEL])
+struct plot_label
+plot_run_label(const struct model_run *mr)
 {
-	const char *name = plot_run_name(mr);
+	const char *name = mr != NULL ? plot_run_name(mr) : "";
+	struct plot_label label;
 	char seed[FMT_SIZE] = "";
 	size_t n = strlen(name), most = FMT_LABEL - 1;
 
-	if (run_has(mr->run.seed))
+	if (mr != NULL && run_has(mr->run.seed))
 		print_into(seed, " s%.0f", mr->run.seed);
 	most -= strlen(seed);
 	n = n > most ? utf8_begin(name, most) : n;
-	(void)snprintf(out, FMT_LABEL, "%.*s%s", (int)n, name, seed);
-	return out;
+	print_into(label.s, "%.*s%s", (int)n, name, seed);
+	return label;
 }
 
 void
 plot_add_alert(const struct alert *alert, const struct model *model,
 	       struct buf *out)
 {
-	char label[FMT_LABEL] = "";
-
-	if (alert->mr != NULL)
-		(void)plot_run_label(alert->mr, label);
 	buf_appendf(out, "%s%s%s: %s", model_pod_name(model, alert->pod),
-		    label[0] != '\0' ? " " : "", label, alert->text);
+		    alert->mr != NULL ? " " : "", plot_run_label(alert->mr).s,
+		    alert->text);
 }
 
 static void
@@ -387,8 +386,8 @@ plot_gap(const struct plot_request *request, const struct model *model,
 		gap = gap_validated(mr, base);
 	if (!run_has(gap.at)) {
 		axis = request->axis;
-		plot_points_init(&own, model, mr, request->metric, axis);
-		plot_points_init(&held, model, base, request->metric, axis);
+		plot_points_init(&own, request, model, mr);
+		plot_points_init(&held, request, model, base);
 		if (strcmp(own.what, held.what) == 0)
 			gap = gap_of(&own.curve, &held.curve);
 	}
@@ -498,12 +497,12 @@ plot_choices(const struct model *model, const struct model_run *const *runs,
 struct work {
 	/* Of runs, then raw; last those of the reference, for the band. */
 	struct plot_points points[UI_MAX_MARKS + 4];
-	char labels[UI_MAX_MARKS + 3][FMT_LABEL]; /* and the band's */
-	struct band band;			  /* n 0: none */
+	struct plot_label labels[UI_MAX_MARKS + 3]; /* and the band's */
+	struct band band;			    /* n 0: none */
 	struct chart_series series[UI_MAX_MARKS + 4];
 	size_t n_series;
 	struct chart_mark marks[CHART_MAX_MARKS];
-	char paces[CHANGE_MOST][FMT_SIZE]; /* what changes are marked with */
+	struct fmt paces[CHANGE_MOST]; /* what changes are marked with */
 	size_t n_marks, n_drawn;
 	bool is_smooth; /* a line of them at least */
 	const char *what, *unit;
@@ -538,13 +537,12 @@ add_band(struct work *work, const struct plot_request *request,
 	const struct model_run *ref = request->reference, *seeds[SEEDS_MOST];
 	struct plot_points points[SEEDS_MOST];
 	struct curve curves[SEEDS_MOST];
-	char *label = work->labels[request->n_runs];
+	char *label = work->labels[request->n_runs].s;
 	size_t used = 0, n = seeds_of(shared->model, ref->group,
 				      ref->run.planned_steps, seeds);
 
 	for (size_t k = 0; k < n; k++) {
-		plot_points_init(&points[k], shared->model, seeds[k],
-				 request->metric, request->axis);
+		plot_points_init(&points[k], request, shared->model, seeds[k]);
 		(void)plot_points_smooth(
 			&points[k], like,
 			plot_smoothing[shared->chart.smoothing]);
@@ -584,16 +582,15 @@ add_runs(struct work *work, const struct plot_request *request,
 	double weight = plot_smoothing[shared->chart.smoothing];
 
 	if (request->reference != NULL && request->axis != AXIS_WALL)
-		plot_points_init(ref, shared->model, request->reference,
-				 request->metric, request->axis);
+		plot_points_init(ref, request, shared->model,
+				 request->reference);
 	/* A loss differs by the seed, a step time by the pod. */
 	if (ref->n > 0 && request->metric.id != PLOT_MS_STEP &&
 	    plot_infos[request->metric.id].better < 0)
 		add_band(work, request, shared, ref);
 	if (weight > 0 && n > 0) {
-		plot_points_init(&work->points[n], shared->model,
-				 request->runs[0], request->metric,
-				 request->axis);
+		plot_points_init(&work->points[n], request, shared->model,
+				 request->runs[0]);
 		add_series(work, n, STYLE_DIM, CHART_DOTS, NULL);
 	}
 	/* The first run is drawn last, over the others. */
@@ -601,14 +598,13 @@ add_runs(struct work *work, const struct plot_request *request,
 		const struct model_run *mr = request->runs[i];
 		bool is_ref = mr == request->reference;
 
-		plot_points_init(&work->points[i], shared->model, mr,
-				 request->metric, request->axis);
+		plot_points_init(&work->points[i], request, shared->model, mr);
 		work->is_smooth |= plot_points_smooth(
 			&work->points[i], ref->n > 0 ? ref : &work->points[i],
 			weight);
 		if (!has_value(&work->points[i]))
 			continue;
-		(void)plot_run_label(mr, work->labels[i]);
+		work->labels[i] = plot_run_label(mr);
 		work->n_drawn++;
 		work->what = work->points[i].what;
 		work->unit = work->points[i].unit;
@@ -616,7 +612,7 @@ add_runs(struct work *work, const struct plot_request *request,
 			   is_ref ? STYLE_REFERENCE
 				  : theme_series((unsigned int)i),
 			   is_ref ? CHART_DASHED : CHART_SOLID,
-			   work->labels[i]);
+			   work->labels[i].s);
 	}
 }
 
@@ -658,10 +654,10 @@ add_changes(struct work *work, const struct plot_request *request)
 
 		if (!run_has(x))
 			continue;
-		print_into(work->paces[i], "%.*f→%.*f", decimals,
+		print_into(work->paces[i].s, "%.*f→%.*f", decimals,
 			   change->before, decimals, change->after);
 		work->marks[work->n_marks++] =
-			(struct chart_mark){ x, work->paces[i], STYLE_HINT };
+			(struct chart_mark){ x, work->paces[i].s, STYLE_HINT };
 	}
 }
 
@@ -929,8 +925,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 			(struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 },
 			STYLE_DIM, "%s", why);
 	}
-	for (size_t i = 0; i < sizeof(work->points) / sizeof(*work->points);
-	     i++)
+	for (size_t i = 0; i < LENGTH(work->points); i++)
 		plot_points_release(&work->points[i]);
 	band_release(&work->band);
 }
@@ -942,10 +937,9 @@ add_csv(const struct model_run *mr, const struct plot_points *points,
 {
 	static const double units[AXIS_COUNT] = { 1, 1, 1, 1e-9, 1 };
 	AUTO_BUF head = buf_new(4 * FMT_LABEL + PATH_MAX);
-	char number[FMT_SIZE];
 
 	fmt_add_csv(&head, plot_run_name(mr), true);
-	buf_appendf(&head, ",%s,", fmt_raw(mr->run.seed, number));
+	buf_appendf(&head, ",%s,", fmt_raw(mr->run.seed).s);
 	fmt_add_csv(&head, mr->path, true);
 	buf_append_char(&head, ',');
 	fmt_add_csv(&head, points->column, true);
@@ -973,8 +967,8 @@ plot_export(const struct plot_request *asked, struct ui_shared *shared,
 	for (size_t i = 0; i < request.n_runs && !as_svg; i++) {
 		struct plot_points points;
 
-		plot_points_init(&points, shared->model, request.runs[i],
-				 request.metric, request.axis);
+		plot_points_init(&points, &request, shared->model,
+				 request.runs[i]);
 		if (request.runs[i]->history == MODEL_ASKED)
 			points.n = 0;
 		if (points.n > 0 && out->len == 0)

@@ -13,6 +13,10 @@
 
 #define FMT_LABEL 96
 
+struct plot_label {
+	char s[FMT_LABEL];
+};
+
 /*
  * From a run's series to the points of a chart.  BPB is the one to compare:
  * a training loss in nats says nothing across tokenizers, so it is drawn in
@@ -69,10 +73,6 @@ struct plot_points {
 	double scale;			 /* of y in that of the run's series */
 };
 
-/* Points of the metric; n 0 when the run has none on this axis. */
-void plot_points_init(struct plot_points *points, const struct model *model,
-		      const struct model_run *mr, struct chart_metric metric,
-		      enum chart_axis axis);
 void plot_points_release(struct plot_points *points);
 /*
  * Replace y by its exponential mean over x of that weight, without start-up
@@ -135,6 +135,11 @@ struct plot_request {
 	struct buf *svg; /* where it is drawn; NULL: on the canvas */
 };
 
+/* Points of the metric on the axis of the request; n 0 when there are none. */
+void plot_points_init(struct plot_points *points,
+		      const struct plot_request *request,
+		      const struct model *model, const struct model_run *mr);
+
 /* The metric and the axis that its runs are drawn by. */
 void plot_request_settle(struct plot_request *request,
 			 const struct ui_shared *shared);
@@ -188,8 +193,8 @@ enum fact_style plot_gap_style(const struct gap *gap,
 void plot_request_runs(struct plot_request *request,
 		       const struct ui_shared *shared);
 
-/* A run's name for people: "gate-lqer s42". */
-const char *plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
+/* A run's name for people: "gate-lqer s42"; "" of NULL. */
+struct plot_label plot_run_label(const struct model_run *mr);
 /* Append to whom an alert happened, and what. */
 void plot_add_alert(const struct alert *alert, const struct model *model,
 		    struct buf *out);

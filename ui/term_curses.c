@@ -217,14 +217,13 @@ outlet_send(struct outlet *outlet)
 static bool
 outlet_drain(struct outlet *outlet)
 {
-	const struct clock *clock = &clock_real;
-	int64_t end = clock->mono_ms(clock) + OUTLET_DRAIN_MS;
+	int64_t end = clock_mono_ms() + OUTLET_DRAIN_MS;
 
 	while (!outlet_send(outlet)) {
 		struct pollfd watch = { .fd = outlet->fd, .events = POLLOUT };
 
 		if (poll(&watch, 1, OUTLET_STILL_MS) == 0 ||
-		    clock->mono_ms(clock) > end)
+		    clock_mono_ms() > end)
 			return false;
 	}
 	return true;
@@ -701,7 +700,7 @@ term_resize(struct term *term)
 static int64_t
 now_ms(void)
 {
-	return clock_real.mono_ms(&clock_real);
+	return clock_mono_ms();
 }
 
 bool

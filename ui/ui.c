@@ -217,7 +217,7 @@ ui_group_of(const struct ui_shared *shared, const struct model_run *mr)
 {
 	if (shared->group_of != NULL)
 		return shared->group_of(shared->group_user, mr);
-	return xstrdup(mr->group != NULL ? mr->group : mr->path);
+	return xstrdup(mr->group);
 }
 
 void
@@ -304,9 +304,8 @@ char *
 ui_pod_names(const struct ui_shared *shared, size_t pod)
 {
 	const struct ui_marks *marks = &shared->pod_marks;
-	struct buf names;
+	struct buf names = buf_new(65536);
 
-	buf_init(&names, 65536);
 	for (size_t i = 0; i < marks->n; i++)
 		buf_appendf(&names, "%s%s", i > 0 ? "," : "",
 			    (const char *)marks->v[i]);
@@ -514,7 +513,7 @@ overlay_list_action(uint32_t code)
 		{ KEYCODE_WHEEL_DOWN, ACTION_DOWN },
 	};
 
-	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+	for (size_t i = 0; i < LENGTH(moves); i++)
 		if (moves[i].code == code)
 			return moves[i].action;
 	return ACTION_NONE;
@@ -529,8 +528,7 @@ overlay_ask(struct ui *ui, struct command *command)
 	struct err err = { ERR_NONE, "" };
 	char *preview = NULL;
 
-	/* A check reads, as the followers of the logs do. */
-	if (ui->shared.read_only && command->id != COMMAND_CHECK)
+	if (ui->shared.read_only && command->id >= COMMAND_ACTING)
 		err_set(&err, ERR_USAGE,
 			"--read-only: nothing that acts on a pod");
 	else if (ui->setup.sink.preview != NULL)
@@ -633,12 +631,11 @@ choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct model *model = ui->shared.model;
 	const char *name = "a new one";
 	const char *help = "fill a form: variants, metric, blocks, window";
+	AUTO_BUF keys = buf_new(LIST_CELL_BYTES);
+	AUTO_BUF where = buf_new(LIST_CELL_BYTES);
 	int id = ui->choices[row];
-	char label[FMT_LABEL];
-	struct buf keys, where;
+	struct plot_label label;
 
-	buf_init(&keys, LIST_CELL_BYTES);
-	buf_init(&where, LIST_CELL_BYTES);
 	if (id < ACTION_COUNT) {
 		name = action_info((enum action)id)->name;
 		help = action_info((enum action)id)->help;
@@ -647,7 +644,8 @@ choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	} else if (id >= RUN_ID) {
 		const struct model_run *mr = model->runs[id - RUN_ID];
 
-		name = plot_run_label(mr, label);
+		label = plot_run_label(mr);
+		name = label.s;
 		help = model_pod_name(model, mr->pod);
 	} else if (id == POINT_ID) {
 		name = "checkpoint";
@@ -666,8 +664,6 @@ choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		   : column == 1 ? name
 		   : column == 2 ? help
 				 : where.data);
-	buf_release(&keys);
-	buf_release(&where);
 }
 
 static void
@@ -815,9 +811,8 @@ static void
 form_submit(struct ui *ui)
 {
 	struct command command = { .id = COMMAND_BENCH_FORM };
-	struct buf text;
+	struct buf text = buf_new(65536);
 
-	buf_init(&text, 65536);
 	form_json(&ui->form, &text);
 	command.text = buf_detach(&text);
 	ui->overlay = OVERLAY_NONE;
@@ -921,19 +916,18 @@ event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct ui *ui = user;
 	const struct ui_event *what = &ui->events[row];
-	char clock[FMT_SIZE];
-	struct buf text;
+	AUTO_BUF text = buf_new(EVENT_BYTES);
 
 	if (column == 0) {
+		int64_t wall_ms = what->alert != NULL
+					  ? what->alert->since_wall_ms
+					  : what->event->wall_ms;
+
 		list_cellf(cell, STYLE_DIM, "%s",
-			   fmt_when(what->alert != NULL
-					    ? what->alert->since_wall_ms
-					    : what->event->wall_ms,
-				    ui->shared.now_wall_ms, clock));
+			   fmt_when(wall_ms, ui->shared.now_wall_ms).s);
 	} else if (column == 1) {
 		event_kind_cell(what, cell);
 	} else {
-		buf_init(&text, EVENT_BYTES);
 		event_say(ui, what, &text);
 		list_cellf(
 			cell,
@@ -943,7 +937,6 @@ event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 					: panel_severities[what->event
 								   ->severity]),
 			"%s", text.data);
-		buf_release(&text);
 	}
 }
 
@@ -978,7 +971,7 @@ events_title(const struct ui *ui, struct buf *title)
 	};
 
 	buf_append_str(title, "Alerts and events");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < LENGTH(keys); i++) {
 		char key[KEY_NAME_SIZE];
 
 		keymap_key_name(&ui->keymap, keys[i].action, key);
@@ -990,15 +983,13 @@ events_title(const struct ui *ui, struct buf *title)
 static int
 events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
-	char zone[FMT_SIZE];
-	struct buf title, text;
+	AUTO_BUF title = buf_new(256);
+	AUTO_BUF text = buf_new(EVENT_BYTES);
 
 	(void)cursor_y;
-	buf_init(&title, 256);
 	events_title(ui, &title);
 	struct rect r =
 		overlay_box(canvas, BOX_WIDTH, canvas->height - 4, title.data);
-	buf_release(&title);
 	events_fill(ui);
 	if (ui->list.all == 0) {
 		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");
@@ -1007,14 +998,12 @@ events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	/* The selected line as a whole, where a row has no room for it. */
 	struct rect whole = rect_take_bottom(&r, DETAIL_LINES);
 	canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
-	buf_init(&text, EVENT_BYTES);
 	if (list_row(&ui->list) != SIZE_MAX)
 		event_say(ui, &ui->events[list_row(&ui->list)], &text);
 	(void)canvas_fold(canvas, whole, STYLE_NORMAL, buf_str(&text), 0);
-	buf_release(&text);
 	list_draw(&ui->list, canvas, r);
 	(void)canvas_text(canvas, r.x, r.y, STYLE_HEAD,
-			  fmt_zone(ui->shared.now_wall_ms, zone));
+			  fmt_zone(ui->shared.now_wall_ms).s);
 	return -1;
 }
 
@@ -1357,9 +1346,8 @@ export_write(struct ui *ui, bool over)
 {
 	struct command command = { .id = COMMAND_EXPORT, .over = over };
 	char why[160] = "there is none here yet";
-	struct buf text;
+	struct buf text = buf_new(EXPORT_BYTES);
 
-	buf_init(&text, EXPORT_BYTES);
 	export_text(ui, &text, why);
 	command.name = xstrdup(ui->file.text);
 	command.is_cut = text.truncated;
@@ -1564,7 +1552,6 @@ static const struct {
 static void
 ui_say_run(struct ui *ui, const char *what)
 {
-	char label[FMT_LABEL];
 
 	if (ui->shared.selected == NULL) {
 		ui_say(&ui->shared, "there is no run yet");
@@ -1572,7 +1559,7 @@ ui_say_run(struct ui *ui, const char *what)
 	}
 	if (ui->view == 0)
 		return;
-	ui_say(&ui->shared, "%s %s", plot_run_label(ui->shared.selected, label),
+	ui_say(&ui->shared, "%s %s", plot_run_label(ui->shared.selected).s,
 	       what);
 }
 
@@ -1619,6 +1606,7 @@ act_reference(struct ui *ui, enum action action)
 	(void)action;
 	shared->reference =
 		shared->reference == shared->selected ? NULL : shared->selected;
+	shared->configured++;
 	ui_say_run(ui, shared->reference != NULL
 			       ? "is what all others are compared to"
 			       : "is no reference any more");
@@ -1754,7 +1742,7 @@ ui_act(struct ui *ui, enum action action)
 		{ ACTION_TRACK, NULL, UI_WANT_TRACK },
 	};
 
-	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+	for (size_t i = 0; i < LENGTH(acts); i++) {
 		if (acts[i].action != action)
 			continue;
 		ui->wants |= acts[i].want;
@@ -1872,14 +1860,14 @@ frame_draw_tabs(struct ui *ui, struct canvas *canvas)
 }
 
 /* What the reference of all differences is called; "" when there is none. */
-static void
-frame_reference(const struct ui_shared *shared, char out[FMT_LABEL])
+static struct plot_label
+frame_reference(const struct ui_shared *shared)
 {
-	out[0] = '\0';
-	if (shared->reference != NULL)
-		(void)plot_run_label(shared->reference, out);
-	else if (shared->baseline != NULL)
-		(void)snprintf(out, FMT_LABEL, "%.80s", shared->baseline->name);
+	struct plot_label label = plot_run_label(shared->reference);
+
+	if (shared->reference == NULL && shared->baseline != NULL)
+		print_into(label.s, "%.80s", shared->baseline->name);
+	return label;
 }
 
 /* Right of the tabs: reference, pods that live, alerts, time. */
@@ -1890,8 +1878,9 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 	const struct model *model = shared->model;
 	size_t live = 0, all = 0, open = alerts_open(shared->alerts);
 	int room = canvas->width - left - 1, x, taken;
-	char pods[200], alerts[40], time[100], ref[FMT_LABEL] = "";
-	char clock[FMT_SIZE], zone[FMT_SIZE];
+	struct fmt clock = fmt_clock(shared->now_wall_ms);
+	struct plot_label ref = { "" };
+	char pods[200], alerts[40], time[100];
 
 	for (size_t i = 0; i < model->n_pods; i++) {
 		all += model->pods[i].state != POD_GONE;
@@ -1899,19 +1888,17 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 			model->pods[i].state == POD_SILENT;
 	}
 	if (room > 60)
-		frame_reference(shared, ref);
-	(void)fmt_clock(shared->now_wall_ms, clock);
+		ref = frame_reference(shared);
 	print_into(pods, "%s%s%s%s%zu/%zu pods · ",
-		   ref[0] != '\0' ? "ref " : "", ref,
-		   ref[0] != '\0' ? " · " : "",
+		   ref.s[0] != '\0' ? "ref " : "", ref.s,
+		   ref.s[0] != '\0' ? " · " : "",
 		   model->is_shared ? "reads · " : "", live, all);
-	print_into(time, " · %s %s", clock,
-		   fmt_zone(shared->now_wall_ms, zone));
+	print_into(time, " · %s %s", clock.s, fmt_zone(shared->now_wall_ms).s);
 	print_into(alerts, "%zu alert%s", open, open == 1 ? "" : "s");
 	if (text_width(pods) + text_width(time) + text_width(alerts) > room) {
 		print_into(alerts, "%zu!", open);
 		print_into(pods, "%zu/%zu pods ", live, all);
-		print_into(time, " %.5s", clock);
+		print_into(time, " %.5s", clock.s);
 	}
 	/* The alerts are what is left out last. */
 	taken = text_width(pods) + text_width(alerts);
@@ -1935,7 +1922,7 @@ frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
 	const struct model_event *event;
-	char clock[FMT_SIZE], reading[64];
+	char reading[64];
 
 	if (model->n_reading > 1) {
 		print_into(reading, "reading %zu of %zu logs",
@@ -1949,10 +1936,10 @@ frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 		canvas_print(canvas, line, STYLE_STRONG, "%s", shared->said);
 	} else if (model->n_events > 0) {
 		event = model_event_at(model, model->n_events - 1);
-		canvas_print(
-			canvas, line,
-			event->severity == MODEL_INFO ? STYLE_HINT : STYLE_WARN,
-			"%s %s", fmt_clock(event->wall_ms, clock), event->text);
+		canvas_print(canvas, line,
+			     event->severity == MODEL_INFO ? STYLE_HINT
+							   : STYLE_WARN,
+			     "%s %s", fmt_clock(event->wall_ms).s, event->text);
 	}
 }
 

@@ -97,6 +97,7 @@ began_cell(const struct model_bench *bench, struct list_cell *cell)
 		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
 		return;
 	}
+	cell->number = (double)bench->started_ms;
 	clock_rfc3339(bench->started_ms, text);
 	list_cellf(cell, STYLE_NORMAL, "%.5s %.5s", text + 5, text + 11);
 }

@@ -212,27 +212,12 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 	}
 }
 
-/* The model's run of a row of the board; NULL: it has none. */
-static const struct model_run *
-run_of_row(const struct ui_shared *shared, const struct board_row *row)
-{
-	for (size_t i = 0; i < shared->model->n_runs; i++) {
-		const struct model_run *mr = shared->model->runs[i];
-
-		if (strcmp(mr->path, row->path) == 0 &&
-		    mr->run.run_index == row->run.run_index)
-			return mr;
-	}
-	return NULL;
-}
-
 /* The run of a line; NULL for a group, and for none. */
 static const struct model_run *
 run_of_line(const struct board_view *view, size_t i)
 {
 	return i != SIZE_MAX && view->lines[i].row != SIZE_MAX
-		       ? run_of_row(view->shared,
-				    view->board.rows[view->lines[i].row])
+		       ? view->board.rows[view->lines[i].row]->mr
 		       : NULL;
 }
 
@@ -252,7 +237,6 @@ seed_cell(const struct board_view *view, size_t line, size_t column,
 	};
 	const char *use =
 		row->use != BOARD_COUNTED ? board_use_name(row->use) : "";
-	char seed[FMT_SIZE];
 
 	if (column == COLUMN_RANK || column == COLUMN_N ||
 	    column == COLUMN_SD || column == COLUMN_DELTA || column == COLUMN_P)
@@ -263,7 +247,7 @@ seed_cell(const struct board_view *view, size_t line, size_t column,
 					run_of_line(view, line))
 				   ? "+"
 				   : " ",
-			   fmt_number(run->seed, 0, seed));
+			   fmt_number(run->seed, 0).s);
 	else if (column == COLUMN_CAPS)
 		caps_cell(row->caps, cell);
 	else if (column == COLUMN_VERDICT)
@@ -288,19 +272,6 @@ line_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		seed_cell(view, i, column, cell);
 }
 
-static uint64_t
-line_id(void *user, size_t i)
-{
-	const struct board_view *view = user;
-	const struct board_line *line = &view->lines[i];
-	const struct board_row *row;
-
-	if (line->row == SIZE_MAX)
-		return str_hash(str_from(view->board.groups[line->group].key));
-	row = view->board.rows[line->row];
-	return str_hash(str_from(row->path)) + 1 + row->run.run_index;
-}
-
 /* A seed stays below its group. */
 static size_t
 line_parent(void *user, size_t i)
@@ -310,6 +281,18 @@ line_parent(void *user, size_t i)
 	while (view->lines[i].row != SIZE_MAX)
 		i--;
 	return i;
+}
+
+/* A run is itself, a group its key, and a bare score its place in that. */
+static uint64_t
+line_id(void *user, size_t i)
+{
+	const struct board_view *view = user;
+	const struct model_run *mr = run_of_line(view, i);
+	const char *key = view->board.groups[view->lines[i].group].key;
+
+	return mr != NULL ? (uintptr_t)mr
+			  : str_hash(str_from(key)) + i - line_parent(user, i);
 }
 
 /* The groups as they are ranked, and the runs of the unfolded one. */
@@ -356,29 +339,28 @@ describe_verdict(const struct board *board, const struct board_group *group,
 		 struct buf *out)
 {
 	const struct board_verdict *v = &group->verdict;
-	char a[FMT_SIZE], b[FMT_SIZE];
 
 	buf_appendf(out,
 		    "%s · runs that count: %zu · seeds: %zu · mean %s %s · "
 		    "sample sd %s\n",
 		    group->title != NULL ? group->title : group->key,
 		    group->n_counted, group->n_seeds,
-		    fmt_number(group->stats.mean, 5, a), unit_of(board, group),
-		    fmt_number(group->stats.sd_sample, 5, b));
+		    fmt_number(group->stats.mean, 5).s, unit_of(board, group),
+		    fmt_number(group->stats.sd_sample, 5).s);
 	if (run_has(v->bar))
 		buf_appendf(out, "bar %s %s: what a mean must be below\n",
-			    fmt_number(v->bar, 5, a), unit_of(board, group));
+			    fmt_number(v->bar, 5).s, unit_of(board, group));
 	else if (board->baseline == 0)
 		buf_append_str(out, "no baseline: R makes this group the one "
 				    "to beat, and the others are judged\n");
 	if (run_has(v->delta))
 		buf_appendf(out, "gap %s %s (%s nats)\n",
-			    fmt_signed(v->delta, 5, a), unit_of(board, group),
-			    fmt_signed(v->delta_nats, 5, b));
+			    fmt_signed(v->delta, 5).s, unit_of(board, group),
+			    fmt_signed(v->delta_nats, 5).s);
 	if (v->seeds_needed > 0 && v->word != BOARD_WORD_SHOWN)
 		buf_appendf(out,
 			    "would pass with %u seeds, or with a mean of %s\n",
-			    v->seeds_needed, fmt_number(v->mean_needed, 5, a));
+			    v->seeds_needed, fmt_number(v->mean_needed, 5).s);
 	if (v->seeds_planned > 0)
 		buf_appendf(out,
 			    "with power %.0f %%: %u seeds in all, if mean and "
@@ -494,11 +476,10 @@ spread_draw_group(const struct board *board, const struct board_group *group,
 	unsigned int style = broken		  ? STYLE_ALARM
 			     : group->is_baseline ? STYLE_REFERENCE
 						  : STYLE_SERIES_1;
-	char mean[FMT_SIZE], text[FMT_SIZE + 8];
+	char text[FMT_SIZE + 8];
 
 	if (group->stats.mean > s->far) {
-		print_into(text, "%s →",
-			   fmt_number(group->stats.mean, 5, mean));
+		print_into(text, "%s →", fmt_number(group->stats.mean, 5).s);
 		canvas_right(canvas,
 			     (struct rect){ s->scale.at, y, s->scale.size, 1 },
 			     STYLE_DIM, str_from(text));
@@ -525,7 +506,7 @@ draw_spread(const struct board_view *view, size_t selected,
 {
 	const struct board *board = &view->board;
 	struct spread s;
-	char text[FMT_SIZE], name[FMT_LABEL];
+	char name[FMT_LABEL];
 
 	r = canvas_box(canvas, r,
 		       "Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean "
@@ -555,9 +536,9 @@ draw_spread(const struct board_view *view, size_t selected,
 	(void)rect_take_left(&axis, names);
 	canvas_fill(canvas, axis, STYLE_AXIS, 0x2500);
 	canvas_right(canvas, axis, STYLE_DIM,
-		     str_from(fmt_number(s.scale.hi, 5, text)));
+		     str_from(fmt_number(s.scale.hi, 5).s));
 	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM,
-			  fmt_number(s.scale.lo, 5, text));
+			  fmt_number(s.scale.lo, 5).s);
 }
 
 /* The curves of a group's runs, where the rest has left room for them. */
@@ -572,17 +553,14 @@ draw_curves(const struct board_view *view, struct ui_shared *shared,
 
 	for (size_t k = 0; k < group->n_rows && request.n_runs < UI_MAX_MARKS;
 	     k++) {
-		const struct model_run *mr =
-			run_of_row(shared, view->board.rows[group->rows[k]]);
-
-		if (mr != NULL)
-			request.runs[request.n_runs++] = mr;
+		request.runs[request.n_runs] =
+			view->board.rows[group->rows[k]]->mr;
+		request.n_runs += request.runs[request.n_runs] != NULL;
 	}
 	if (request.n_runs > 0)
 		plot_draw(&request, shared, canvas);
 }
 
-/* The runs of the model as a board; the baseline beside them. */
 /* What a run without the track's score is ranked by; BPB: by nothing. */
 static struct chart_metric
 score_metric(const struct run *run)
@@ -648,6 +626,7 @@ ranking_metric(const struct ui_shared *shared, struct chart_metric *metric)
 					     : NULL;
 }
 
+/* The runs of the model as a board; the baseline beside them. */
 static void
 build_board(struct board_view *view, const struct ui_shared *shared)
 {
@@ -656,7 +635,7 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	const struct model *model = shared->model;
 	const struct ui_baseline *baseline = shared->baseline;
 	struct err err = { ERR_NONE, "" };
-	char *against = NULL;
+	AUTO_TEXT against = NULL;
 
 	if (view->has_board)
 		board_release(&view->board);
@@ -673,10 +652,11 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 
 		if (mr->blank || !ui_shows_run(shared, mr))
 			continue;
-		char *key = ui_group_of(shared, mr);
+		AUTO_TEXT key = ui_group_of(shared, mr);
 		struct board_row *row =
 			board_add(&view->board, mr->path, key, NULL, &mr->run);
-		free(key);
+		if (row != NULL)
+			row->mr = mr;
 		if (row != NULL && mr->pod < model->n_pods)
 			board_row_price(row, model->pods[mr->pod].usd_per_hour);
 	}
@@ -694,7 +674,6 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	/* A name that no group has is no baseline: nothing is judged then. */
 	if (against != NULL && board_set_baseline(&view->board, against, &err))
 		log_debug("board", "%s", err.text);
-	free(against);
 	board_compute(&view->board);
 	view->generation = model->generation;
 	view->configured = shared->configured;
@@ -806,13 +785,12 @@ mark_group(const struct board_view *view, struct ui_shared *shared)
 	for (int pass = 0; pass < 2 && shared->marks.n == before; pass++) {
 		for (size_t i = 0; i < shared->model->n_runs; i++) {
 			const struct model_run *mr = shared->model->runs[i];
-			char *key = ui_group_of(shared, mr);
+			AUTO_TEXT key = ui_group_of(shared, mr);
 
 			if (strcmp(key, group->key) == 0 &&
 			    ui_is_marked(&shared->marks, mr) == (pass == 1))
 				ui_toggle_mark(shared, &shared->marks, mr,
 					       UI_MAX_MARKS);
-			free(key);
 		}
 	}
 	ui_say(shared, "%zu runs are marked", shared->marks.n);
@@ -839,21 +817,19 @@ open_line(struct board_view *view, struct ui_shared *shared)
 
 /* A run of the group becomes the reference, and its group the baseline. */
 static void
-set_reference(struct board_view *view, struct ui_shared *shared)
+set_reference(const struct board_view *view, struct ui_shared *shared)
 {
 	const struct board_group *group =
 		&view->board.groups[selected_group(view)];
 
 	for (size_t i = 0; i < shared->model->n_runs; i++) {
 		const struct model_run *mr = shared->model->runs[i];
-		char *key = ui_group_of(shared, mr);
-		bool same = strcmp(key, group->key) == 0;
+		AUTO_TEXT key = ui_group_of(shared, mr);
 
-		free(key);
-		if (!same)
+		if (strcmp(key, group->key) != 0)
 			continue;
 		shared->reference = shared->reference == mr ? NULL : mr;
-		build_board(view, shared);
+		shared->configured++;
 		return;
 	}
 	ui_say(shared, "this group has no runs here");

@@ -44,7 +44,7 @@ gap_cell(const struct compare *compare, const struct model_run *mr,
 	 struct list_cell *cell)
 {
 	const struct model_run *base = base_run(compare->shared);
-	char at[FMT_SIZE], error[FMT_SIZE], where[FMT_LABEL];
+	char where[FMT_LABEL];
 	struct gap gap = plot_gap(&compare->request, compare->shared->model, mr,
 				  base, where);
 
@@ -55,9 +55,9 @@ gap_cell(const struct compare *compare, const struct model_run *mr,
 	cell->number = gap.at;
 	list_cellf(cell,
 		   theme_fact(plot_gap_style(&gap, compare->request.metric)),
-		   "%s ±%s", fmt_signed(gap.at, 4, at),
+		   "%s ±%s", fmt_signed(gap.at, 4).s,
 		   /* Rounded up: none that is small is told as none. */
-		   fmt_number(ceil(gap.error * 1e4) / 1e4, 4, error));
+		   fmt_number(ceil(gap.error * 1e4) / 1e4, 4).s);
 }
 
 enum compare_column {
@@ -105,7 +105,6 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		[COMPARE_RATIO] = forecast_bpb_per_nat(mr),
 	};
 	double stage = model_run_stage_bpb(mr);
-	char label[FMT_LABEL], apart[FMT_SIZE];
 	struct run_state state;
 
 	if (column == COMPARE_SYMBOL) {
@@ -114,17 +113,17 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 				   : theme_series((unsigned int)row),
 			   "%s", is_base ? "◆" : "━");
 	} else if (column == COMPARE_RUN) {
-		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_label(mr, label));
+		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_label(mr).s);
 		cell->spare = mr->name_date;
 	} else if (column == COMPARE_GAP) {
 		gap_cell(compare, mr, cell);
 	} else if (column == COMPARE_CURSOR) {
 		cell->number = compare->at[row];
 		if (run_has(cell->number))
-			list_cellf(cell, STYLE_NORMAL, "%.6g %s", cell->number,
-				   is_base ? ""
-					   : fmt_signed(compare->apart[row], 4,
-							apart));
+			list_cellf(
+				cell, STYLE_NORMAL, "%.6g %s", cell->number,
+				is_base ? ""
+					: fmt_signed(compare->apart[row], 4).s);
 	} else if (column == COMPARE_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
@@ -245,22 +244,19 @@ draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 	bool any;
 
 	request.rect = r;
-	plot_points_init(&base, shared->model, base_run(shared), request.metric,
-			 request.axis);
+	plot_points_init(&base, &request, shared->model, base_run(shared));
 	(void)plot_points_smooth(&base, &base, smooth);
 	for (size_t i = 0; i < request.n_runs; i++) {
 		struct plot_points *p = &points[i];
 
-		plot_points_init(p, shared->model, request.runs[i],
-				 request.metric, request.axis);
+		plot_points_init(p, &request, shared->model, request.runs[i]);
 		(void)plot_points_smooth(p, &base, smooth);
-		if (request.runs[i] != base_run(shared))
-			series[n++] = (struct chart_series){
-				p->x,	     p->y,
-				p->n,	     theme_series((unsigned int)i),
-				CHART_SOLID, NULL,
-				NULL
-			};
+		series[n] = (struct chart_series){ .x = p->x,
+						   .y = p->y,
+						   .n = p->n,
+						   .style = theme_series(
+							   (unsigned int)i) };
+		n += request.runs[i] != base_run(shared);
 	}
 	(void)canvas_box(canvas, r, "Gap to reference%s%s%s%s",
 			 base.unit[0] != '\0' ? " (" : "", base.unit,
@@ -279,13 +275,11 @@ draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 	x[0] = chart.x_lo;
 	x[1] = chart.x_hi;
 	series[chart.n_series++] =
-		(struct chart_series){ x,
-				       (const double[]){ 0, 0 },
-				       2,
-				       STYLE_REFERENCE,
-				       CHART_DASHED,
-				       NULL,
-				       NULL };
+		(struct chart_series){ .x = x,
+				       .y = (const double[]){ 0, 0 },
+				       .n = 2,
+				       .style = STYLE_REFERENCE,
+				       .line = CHART_DASHED };
 	if (any)
 		chart_draw(&chart, canvas);
 	else if (n > 0)
@@ -426,14 +420,13 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 {
 	struct compare *compare = state;
 	struct list *list = compare_list(state, shared);
-	char why[200], labels[2][FMT_LABEL];
+	char why[200];
 
 	if (compare->is_diff) {
-		list_draw(
-			list, canvas,
-			canvas_box(canvas, r, "%s → %s · Esc back",
-				   plot_run_label(compare->of[0], labels[0]),
-				   plot_run_label(compare->of[1], labels[1])));
+		list_draw(list, canvas,
+			  canvas_box(canvas, r, "%s → %s · Esc back",
+				     plot_run_label(compare->of[0]).s,
+				     plot_run_label(compare->of[1]).s));
 		return;
 	}
 	if (list->all < 2) {

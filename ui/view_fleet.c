@@ -129,13 +129,12 @@ final_score(const struct fleet_row *row)
 static void
 final_cell(const struct fleet_row *row, struct list_cell *cell)
 {
-	char text[FMT_SIZE];
 
 	cell->number = final_score(row);
 	if (!run_has(model_run_final_bpb(row->mr)))
 		list_cellf(cell, STYLE_HINT, "%s%s",
 			   run_has(cell->number) ? "~" : "",
-			   fmt_number(cell->number, 4, text));
+			   fmt_number(cell->number, 4).s);
 }
 
 /* What was measured last: of a stage that may not be the last it is marked. */
@@ -143,26 +142,23 @@ static void
 bpb_cell(const struct model_run *mr, struct list_cell *cell)
 {
 	double final = model_run_final_bpb(mr), stage = model_run_stage_bpb(mr);
-	char text[FMT_SIZE];
 
 	cell->number = run_has(final)	? final
 		       : run_has(stage) ? stage
 					: mr->run.last_val_bpb;
 	if (run_has(stage))
-		list_cellf(cell, STYLE_NORMAL, "~%s",
-			   fmt_number(stage, 4, text));
+		list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(stage, 4).s);
 }
 
 /* The evaluation of a stage that may not be the last goes on. */
 static void
 eval_cell(const struct model_run *mr, struct list_cell *cell)
 {
-	char text[FMT_SIZE];
 
 	cell->number = model_eval_s(&mr->run);
 	if (run_has(model_run_stage_bpb(mr)) && run_has(cell->number))
 		list_cellf(cell, STYLE_NORMAL, "~%s",
-			   fmt_number(cell->number, 1, text));
+			   fmt_number(cell->number, 1).s);
 }
 
 /* A pod that is slower than its peers is marked. */
@@ -171,12 +167,11 @@ ms_cell(const struct ui_shared *shared, const struct model_run *mr,
 	struct list_cell *cell)
 {
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
-	char text[FMT_SIZE];
 
 	cell->number = model_run_ms_per_step(mr);
 	if (alert != NULL && alert->kind == ALERT_SLOW_POD)
 		list_cellf(cell, STYLE_WARN, "%s!",
-			   fmt_number(cell->number, 1, text));
+			   fmt_number(cell->number, 1).s);
 }
 
 /*
@@ -225,7 +220,6 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		[FLEET_COST] = model_run_cost(model, mr),
 	};
 	struct run_state state;
-	char text[FMT_LABEL];
 
 	if (column == FLEET_MARK) {
 		mark_cell(fleet, mr, cell);
@@ -243,8 +237,7 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		ms_cell(shared, mr, cell);
 	} else if (column == FLEET_TOK) {
 		cell->number = model_run_tok_s(mr);
-		list_cellf(cell, STYLE_NORMAL, "%s",
-			   fmt_mtok(cell->number, text));
+		list_cellf(cell, STYLE_NORMAL, "%s", fmt_mtok(cell->number).s);
 	} else if (column == FLEET_OWN) {
 		own_cell(shared, run, cell);
 	} else if (column == FLEET_BPB) {
@@ -434,10 +427,9 @@ static struct rect
 selected_box(const struct ui_shared *shared, struct canvas *canvas,
 	     struct rect r, const char *what)
 {
-	char label[FMT_LABEL];
 
 	return canvas_box(canvas, r, "%s · %s", what,
-			  plot_run_label(shared->selected, label));
+			  plot_run_label(shared->selected).s);
 }
 
 /* 120x40: runs, two charts, the caps, the log's end. */
@@ -533,20 +525,18 @@ fleet_act(void *state, struct ui_shared *shared, enum action action,
 {
 	const struct model_run *mr =
 		list_row(state) != SIZE_MAX ? shared->selected : NULL;
-	char label[FMT_LABEL], bpb[FMT_SIZE], ms[FMT_SIZE];
-	double final;
 
 	if (action == ACTION_OPEN && mr != NULL) {
 		shared->go = ACTION_VIEW_RUN;
 	} else if (action == ACTION_COPY && mr != NULL) {
-		final = model_run_final_bpb(mr);
+		double final = model_run_final_bpb(mr);
+		double bpb = run_has(final) ? final : mr->run.last_val_bpb;
+
 		out->id = COMMAND_COPY;
 		out->text = xasprintf(
-			"%s\tBPB %s\t%s ms/step\t%s", plot_run_label(mr, label),
-			fmt_number(run_has(final) ? final
-						  : mr->run.last_val_bpb,
-				   6, bpb),
-			fmt_number(mr->run.ms_per_step, 2, ms), mr->path);
+			"%s\tBPB %s\t%s ms/step\t%s", plot_run_label(mr).s,
+			fmt_number(bpb, 6).s,
+			fmt_number(model_run_ms_per_step(mr), 2).s, mr->path);
 	} else {
 		return ui_chart_act(shared, action);
 	}

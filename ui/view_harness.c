@@ -53,7 +53,7 @@ enum run_column { RUN_NAME, RUN_STATE, RUN_BEST, RUN_GAIN, RUN_DOUBT };
 static const struct list_column run_columns[] = {
 	[RUN_NAME] = { "RUN", 24, .grow = true, .name = true },
 	[RUN_STATE] = { "STATE", 24, .drop = 0, .grow = true },
-	[RUN_BEST] = { "VERIFIED", 11, 0, FMT_NUMBER, .decimals = 0 },
+	[RUN_BEST] = { "VERIFIED", 11, 0, FMT_DIGITS, .decimals = 10 },
 	[RUN_GAIN] = { "on base", 9, 1, FMT_NUMBER, .decimals = 0 },
 	[RUN_DOUBT] = { "? unverified", 13, 2, FMT_NUMBER, .decimals = 0 },
 };
@@ -74,17 +74,15 @@ enum iteration_column {
 static const struct list_column iteration_columns[] = {
 	[IT_NUMBER] = { "IT", 3, 0, FMT_NUMBER, .decimals = 0 },
 	[IT_ATTEMPT] = { "ATTEMPT", 16, .drop = 0 },
-	[IT_TOOLS] = { "TOOLS", 5, 3, FMT_NUMBER, .decimals = 0 },
+	[IT_TOOLS] = { "TOOLS", 5, 3, FMT_DIGITS, .decimals = 10 },
 	[IT_CALLS] = { "CALLS", 10, 2, FMT_NUMBER, .decimals = 0 },
-	[IT_SCORE] = { "VERIFIED", 11, 0, FMT_NUMBER, .decimals = 0 },
+	[IT_SCORE] = { "VERIFIED", 11, 0, FMT_DIGITS, .decimals = 10 },
 	[IT_BASE] = { "on base", 8, 0, FMT_NUMBER, .decimals = 0 },
 	[IT_BEST] = { "on best", 8, 1, FMT_NUMBER, .decimals = 0 },
 	[IT_RESULT] = { "RESULT", 24, .grow = true },
 	[IT_QUALIFIED] = { "QUALIFIED", 18, .drop = 4, .grow = true },
 	[IT_NOTE] = { "NOTES", 12, .drop = 5, .grow = true },
 };
-
-#define COLUMNS(list) (sizeof(list) / sizeof((list)[0]))
 
 /* Rows of a place in the list of runs: its runs, or itself. */
 static size_t
@@ -127,10 +125,9 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 		[HARNESS_STATE_ABORTED] = STYLE_ALARM,
 	};
 	const struct harness_run *run = pick->run;
-	struct buf age, state;
+	AUTO_BUF age = buf_new(LIST_CELL_BYTES);
+	AUTO_BUF state = buf_new(LIST_CELL_BYTES);
 
-	buf_init(&age, LIST_CELL_BYTES);
-	buf_init(&state, LIST_CELL_BYTES);
 	harness_add_age(&age, pick->place->age_ms);
 	if (pick->place->read && pick->place->is_compare)
 		harness_add_compare_state(&state, &pick->place->compare);
@@ -156,8 +153,6 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 			   harness_state_name(run->life.state),
 			   run->life.phase != NULL ? run->life.phase : "",
 			   (unsigned int)run->n_iterations);
-	buf_release(&state);
-	buf_release(&age);
 }
 
 /* A percentage where + is better. */
@@ -166,11 +161,12 @@ gain_cell(struct harness_number gain, struct list_cell *cell)
 {
 	char text[HARNESS_PCT_SIZE];
 
+	cell->style = STYLE_DIM;
 	if (!gain.present)
-		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
-	else
-		list_cellf(cell, gain.value < 0 ? STYLE_WORSE : STYLE_BETTER,
-			   "%s", harness_pct(gain.value, true, text));
+		return;
+	cell->number = gain.value;
+	list_cellf(cell, gain.value < 0 ? STYLE_WORSE : STYLE_BETTER, "%s",
+		   harness_pct(gain.value, true, text));
 }
 
 /* A score in full. */
@@ -178,14 +174,8 @@ static void
 score_cell(struct harness_number score, unsigned int style,
 	   struct list_cell *cell)
 {
-	char text[STR_NUMBER_SIZE];
-
-	if (!score.present) {
-		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
-		return;
-	}
-	cell->number = score.value;
-	list_cellf(cell, style, "%s", str_number(score.value, 10, text));
+	cell->number = score.present ? score.value : (double)NAN;
+	cell->style = score.present ? style : STYLE_DIM;
 }
 
 static void
@@ -194,7 +184,6 @@ run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct harness *h = user;
 	struct harness_pick pick = pick_row(h->view, row);
 	struct harness_run none = { .dir = NULL };
-	char text[STR_NUMBER_SIZE];
 	const struct harness_run *run = pick.run != NULL ? pick.run : &none;
 
 	if (column == RUN_NAME) {
@@ -212,10 +201,11 @@ run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		gain_cell(run->baseline_pct, cell);
 	} else if (column == RUN_DOUBT) {
 		cell->is_blank = true;
-		if (run->best_unverified.present)
-			list_cellf(cell, STYLE_WARN, "? %s",
-				   str_number(run->best_unverified.value, 10,
-					      text));
+		if (!run->best_unverified.present)
+			return;
+		cell->number = run->best_unverified.value;
+		list_cellf(cell, STYLE_WARN, "? %s",
+			   fmt_value(FMT_DIGITS, cell->number, 10).s);
 	}
 }
 
@@ -242,9 +232,8 @@ words_cell(const struct harness_run *run, const struct harness_iteration *it,
 	   enum iteration_column column, struct list_cell *cell)
 {
 	unsigned int style = column == IT_NOTE ? STYLE_DIM : STYLE_NORMAL;
-	struct buf text;
+	AUTO_BUF text = buf_new(LIST_CELL_BYTES);
 
-	buf_init(&text, LIST_CELL_BYTES);
 	add_words(&text, column, run, it);
 	if (column == IT_RESULT && !it->verified_score.present)
 		style = it->invalid_score.present ? STYLE_ALARM : STYLE_WARN;
@@ -252,7 +241,6 @@ words_cell(const struct harness_run *run, const struct harness_iteration *it,
 		style = STYLE_ALARM;
 	list_cellf(cell, style, "%s",
 		   text.len > 0 || column == IT_NOTE ? text.data : FMT_ABSENT);
-	buf_release(&text);
 }
 
 static void
@@ -281,12 +269,12 @@ iteration_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 }
 
 static const struct list_ops run_ops = { .columns = run_columns,
-					 .n_columns = COLUMNS(run_columns),
+					 .n_columns = LENGTH(run_columns),
 					 .cell = run_cell };
 
 static const struct list_ops iteration_ops = {
 	.columns = iteration_columns,
-	.n_columns = COLUMNS(iteration_columns),
+	.n_columns = LENGTH(iteration_columns),
 	.cell = iteration_cell,
 };
 
@@ -362,16 +350,14 @@ harness_list(void *state, struct ui_shared *shared)
 static void
 add_facts(struct facts *facts, const struct harness_pick *pick)
 {
-	struct buf age;
+	AUTO_BUF age = buf_new(WORDS_MAX);
 
-	buf_init(&age, WORDS_MAX);
 	if (pick->place->why[0] != '\0') {
 		harness_add_age(&age, pick->place->age_ms);
 		buf_append_str(&age, ": ");
 	}
 	harness_facts(facts, &pick->place->ws, pick->run,
 		      age.len > 0 ? age.data : NULL);
-	buf_release(&age);
 }
 
 /* The scores of a run, what they stand over, and where they are drawn. */
@@ -749,11 +735,10 @@ add_iteration(struct buf *out, const struct harness_run *run,
 		{ "tools used: ", &it->called },
 		{ "blockers: ", &it->blockers },
 	};
-	struct buf words;
+	AUTO_BUF words = buf_new(WORDS_MAX);
 
-	buf_init(&words, WORDS_MAX);
 	buf_appendf(out, "\n\niteration %u", it->number);
-	for (size_t i = 0; i < COLUMNS(parts); i++) {
+	for (size_t i = 0; i < LENGTH(parts); i++) {
 		buf_clear(&words);
 		add_words(&words, parts[i].column, run, it);
 		if (words.len > 0)
@@ -768,12 +753,11 @@ add_iteration(struct buf *out, const struct harness_run *run,
 	harness_add_verifier(&words, &it->post);
 	if (words.len > 0)
 		buf_appendf(out, "\nmeasured on: %s", words.data);
-	for (size_t i = 0; i < COLUMNS(lists); i++) {
+	for (size_t i = 0; i < LENGTH(lists); i++) {
 		buf_appendf(out, "%s%s", lists[i].names->n > 0 ? "\n" : "",
 			    lists[i].names->n > 0 ? lists[i].label : "");
 		harness_add_names(out, lists[i].names);
 	}
-	buf_release(&words);
 }
 
 /* All facts of the run and of the iteration, folded. */
@@ -781,11 +765,9 @@ static void
 draw_words(struct canvas *canvas, struct rect r,
 	   const struct harness_pick *pick, int *up)
 {
-	struct facts facts;
-	struct buf out;
+	AUTO_FACTS facts = { .n = 0 };
+	AUTO_BUF out = buf_new(WORDS_MAX);
 
-	buf_init(&out, WORDS_MAX);
-	facts_init(&facts);
 	add_facts(&facts, pick);
 	buf_appendf(&out, "run: %s of %s", pick->run->id, pick->place->title);
 	for (size_t i = 0; i < facts.n; i++)
@@ -794,8 +776,6 @@ draw_words(struct canvas *canvas, struct rect r,
 	if (pick->it != NULL)
 		add_iteration(&out, pick->run, pick->it);
 	draw_text(canvas, r, buf_str(&out), up);
-	facts_release(&facts);
-	buf_release(&out);
 }
 
 /* A list of facts at the top of *rest, labels of so many columns. */
@@ -805,12 +785,10 @@ draw_list(struct canvas *canvas, struct rect *rest, int columns,
 	  void (*add)(struct facts *facts, const struct harness_pick *pick))
 {
 	const struct panel_facts how = { columns, STYLE_HEAD, false };
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 
-	facts_init(&facts);
 	add(&facts, pick);
 	panel_facts(canvas, rest, &facts, &how);
-	facts_release(&facts);
 }
 
 /*
@@ -858,14 +836,11 @@ draw_compare(struct canvas *canvas, struct rect r,
 	     const struct harness_compare *compare)
 {
 	static const struct panel_facts how = { LABEL_WIDTH, STYLE_HEAD, true };
-	struct facts facts;
-	struct buf text;
+	AUTO_FACTS facts = { .n = 0 };
+	AUTO_BUF text = buf_new(WORDS_MAX);
 
-	buf_init(&text, WORDS_MAX);
-	facts_init(&facts);
 	harness_compare_facts(&facts, compare);
 	panel_facts(canvas, &r, &facts, &how);
-	facts_release(&facts);
 	(void)rect_take_top(&r, 1);
 	for (size_t i = 0; i < compare->n_trials && r.h > 0; i++) {
 		const struct harness_trial *t = &compare->trials[i];
@@ -886,7 +861,6 @@ draw_compare(struct canvas *canvas, struct rect r,
 			   "%-10s %3u  %-9s %s", t->group, t->number,
 			   t->status != NULL ? t->status : "", text.data);
 	}
-	buf_release(&text);
 }
 
 /* A table, and beside it whether the keys go there. */
@@ -970,7 +944,7 @@ scroll(struct harness *h, enum action action)
 		{ ACTION_BOTTOM, -TO_TOP }, { ACTION_TOP, TO_TOP },
 	};
 
-	for (size_t i = 0; i < COLUMNS(moves); i++) {
+	for (size_t i = 0; i < LENGTH(moves); i++) {
 		if (moves[i].action != action)
 			continue;
 		h->up = int_max(int_min(h->up, TO_TOP / 2) + moves[i].up, 0);

@@ -110,20 +110,18 @@ take_row(struct str *text, int width)
 static uint64_t
 rows_of(struct logs *logs, uint64_t place)
 {
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	uint64_t rows = 0;
 	struct str text;
 
 	if (!logs->wrap)
 		return 1;
-	logsrc_line_init(&line, TEXT_BYTES);
 	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
 	text = buf_str(&line.text);
 	do {
 		(void)take_row(&text, logs->width);
 		rows++;
 	} while (text.len > 0);
-	buf_release(&line.text);
 	return rows;
 }
 
@@ -222,17 +220,15 @@ static bool
 hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
 	    int *x, int *w)
 {
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	size_t at, len;
 
-	logsrc_line_init(&line, TEXT_BYTES);
 	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
 	bool found = pattern_find(pattern, buf_str(&line.text), &at, &len);
 	if (found) {
 		*x = (int)utf8_width((struct str){ line.text.data, at });
 		*w = (int)utf8_width((struct str){ line.text.data + at, len });
 	}
-	buf_release(&line.text);
 	return found;
 }
 
@@ -286,7 +282,7 @@ draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 {
 	const struct model *model = logs->src.model;
 	struct rect pod = rect_take_left(&r, GUTTER_NARROW);
-	char label[FMT_LABEL];
+	struct plot_label label;
 
 	if (log->pod >= model->n_pods)
 		return;
@@ -294,11 +290,11 @@ draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 	r.w--;
 	canvas_print(canvas, pod, theme_series((unsigned int)log->pod), "%s",
 		     model->pods[log->pod].name);
-	print_into(label, "%s", file_name(log->path));
+	print_into(label.s, "%s", file_name(log->path));
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i]->log == log)
-			(void)plot_run_label(model->runs[i], label);
-	canvas_print(canvas, r, STYLE_DIM, "%s", label);
+			label = plot_run_label(model->runs[i]);
+	canvas_print(canvas, r, STYLE_DIM, "%s", label.s);
 }
 
 static bool
@@ -456,11 +452,10 @@ draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
 				    : (size_t)(logs->left + r->w + HIT_COLUMNS);
 	struct rect left = *r, row;
 	struct logsgr_runs runs;
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	struct str text, piece;
 
 	left.w = gutter(logs, r->w);
-	logsrc_line_init(&line, TEXT_BYTES);
 	logsgr_runs_init(&runs);
 	line.runs = logs->colors ? &runs : NULL;
 	logsrc_read(&logs->src, place, columns, &line);
@@ -487,7 +482,6 @@ draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
 		draw_row(canvas, row, &line, piece, logs->marked);
 	} while (logs->wrap && text.len > 0 && r->h > 0);
 	logsgr_runs_release(&runs);
-	buf_release(&line.text);
 }
 
 static void
@@ -565,7 +559,7 @@ open_wanted(struct logs *logs, struct ui_shared *shared)
 static int
 look_on(struct logs *logs)
 {
-	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
+	int64_t until = clock_mono_ms() + SLICE_MS;
 	struct logsrc *src = &logs->src;
 	int found;
 
@@ -577,7 +571,7 @@ look_on(struct logs *logs)
 			return found;
 		if (logs->forward)
 			logs->search_at = logsrc_raw_next(src, logs->search_at);
-		if (clock_real.mono_ms(&clock_real) >= until)
+		if (clock_mono_ms() >= until)
 			return 2;
 	}
 }
@@ -707,13 +701,12 @@ add_filter(const struct logs *logs, struct buf *out)
 {
 	const struct logsrc *src = &logs->src;
 	uint64_t n = logsrc_filter_hits(src);
-	char hits[FMT_SIZE];
 
 	if (src->filter == NULL)
 		return;
 	buf_appendf(out, " · & %.60s: %s%s line%s", logs->filter_text,
-		    src->is_cut ? "the newest " : "",
-		    fmt_grouped((double)n, hits), n == 1 ? "" : "s");
+		    src->is_cut ? "the newest " : "", fmt_grouped((double)n).s,
+		    n == 1 ? "" : "s");
 	if (logsrc_is_filtering(src) && src->file == NULL)
 		buf_append_str(out, " so far");
 	else if (logsrc_is_filtering(src))
@@ -724,7 +717,6 @@ add_filter(const struct logs *logs, struct buf *out)
 static void
 add_lines(const struct logsrc *src, struct buf *out)
 {
-	char lines[FMT_SIZE];
 	bool all = true;
 	uint64_t n = 0;
 
@@ -733,7 +725,7 @@ add_lines(const struct logsrc *src, struct buf *out)
 	else if (src->timed != NULL)
 		n = logtimed_end(src->timed) - logtimed_begin(src->timed);
 	buf_appendf(out, " · %s%s line%s", all ? "" : ">",
-		    fmt_grouped((double)n, lines), n == 1 ? "" : "s");
+		    fmt_grouped((double)n).s, n == 1 ? "" : "s");
 }
 
 /* Name without its middle, in at most so many columns; its end tells seeds. */
@@ -755,16 +747,17 @@ add_name(const char *name, int columns, struct buf *out)
 }
 
 /* Which log it is, or that it is all. */
-static void
-name_of(const struct model_log *log, const struct ui_shared *shared,
-	char label[FMT_LABEL])
+static struct plot_label
+name_of(const struct model_log *log, const struct ui_shared *shared)
 {
-	if (log == NULL)
-		(void)snprintf(label, FMT_LABEL, "All logs, merged");
-	else if (shared->selected != NULL && shared->selected->log == log)
-		(void)plot_run_label(shared->selected, label);
-	else
-		(void)snprintf(label, FMT_LABEL, "%s", file_name(log->path));
+	struct plot_label label = { "All logs, merged" };
+
+	if (log != NULL)
+		print_into(label.s, "%s", file_name(log->path));
+	if (log != NULL && shared->selected != NULL &&
+	    shared->selected->log == log)
+		label = plot_run_label(shared->selected);
+	return label;
 }
 
 /* The frame around the log, and in it which one, how much and what of it. */
@@ -772,24 +765,20 @@ static void
 draw_title(const struct logs *logs, const struct ui_shared *shared,
 	   struct canvas *canvas, struct rect r)
 {
-	struct buf title, rest;
-	char label[FMT_LABEL];
+	AUTO_BUF title = buf_new(TITLE_BYTES);
+	AUTO_BUF rest = buf_new(TITLE_BYTES);
 
-	buf_init(&title, TITLE_BYTES);
-	buf_init(&rest, TITLE_BYTES);
 	add_lines(&logs->src, &rest);
 	add_state(logs, &rest);
 	add_filter(logs, &rest);
 	if (logs->left > 0 && !logs->wrap)
 		buf_appendf(&rest, " · from column %d", logs->left + 1);
 	buf_append_str(&rest, order_of(logs));
-	name_of(logs->src.log, shared, label);
-	add_name(label, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
+	add_name(name_of(logs->src.log, shared).s,
+		 int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
 		 &title);
 	buf_append_str(&title, rest.data);
 	(void)canvas_box(canvas, r, "%s", title.data);
-	buf_release(&title);
-	buf_release(&rest);
 }
 
 static void
@@ -916,7 +905,7 @@ move(struct logs *logs, enum action action)
 		{ ACTION_LEFT, 0, -aside },   { ACTION_RIGHT, 0, aside },
 	};
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+	for (size_t i = 0; i < LENGTH(steps); i++) {
 		if (steps[i].action != action)
 			continue;
 		if (steps[i].rows != 0)
@@ -946,17 +935,15 @@ static void
 copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	uint64_t place = logs_current(logs);
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(WHOLE_BYTES);
 
 	if (place >= logsrc_end(&logs->src)) {
 		ui_say(shared, "there is no line to copy");
 		return;
 	}
-	logsrc_line_init(&line, WHOLE_BYTES);
 	logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
-	buf_release(&line.text);
 }
 
 /* So many lines above and below a line show what row it is of. */
@@ -969,13 +956,12 @@ learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	uint64_t here = logs_current(logs), place = here, above;
 	AUTO_BUF text = buf_new(LEARN_LINES * 2 * LEARN_BYTES);
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(LEARN_BYTES);
 
 	if (here >= logsrc_end(&logs->src)) {
 		ui_say(shared, "there is no line to learn from");
 		return;
 	}
-	logsrc_line_init(&line, LEARN_BYTES);
 	logsrc_read(&logs->src, here, LEARN_BYTES, &line);
 	buf_appendf(&text, "%s\n", line.text.data);
 	out->name = xstrdup(file_name(line.log->path));
@@ -992,7 +978,6 @@ learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 		logsrc_read(&logs->src, place, LEARN_BYTES, &line);
 		buf_appendf(&text, "%s\n", line.text.data);
 	}
-	buf_release(&line.text);
 	out->id = COMMAND_LEARN;
 	out->text = buf_detach(&text);
 }
@@ -1134,7 +1119,7 @@ logs_work(void *state, struct ui_shared *shared)
 {
 	struct logs *logs = state;
 	struct logsrc *src = &logs->src;
-	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
+	int64_t until = clock_mono_ms() + SLICE_MS;
 
 	/* A key may have chosen another log, which is not drawn yet. */
 	open_wanted(logs, shared);
@@ -1142,12 +1127,12 @@ logs_work(void *state, struct ui_shared *shared)
 		return true;
 	while (logs->to_begin && src->timed != NULL &&
 	       logtimed_more(src->timed)) {
-		if (clock_real.mono_ms(&clock_real) < until)
+		if (clock_mono_ms() < until)
 			continue;
 		logs_to_begin(logs);
 		return true;
 	}
-	while (logsrc_filter_on(src) && clock_real.mono_ms(&clock_real) < until)
+	while (logsrc_filter_on(src) && clock_mono_ms() < until)
 		;
 	/* A filter finds the begin bit by bit. */
 	if (logs->to_begin)
@@ -1164,10 +1149,9 @@ logs_text(void *state, struct ui_shared *shared, struct buf *out)
 {
 	struct logs *logs = state;
 	uint64_t place = logsrc_at(&logs->src, logs->top.place);
-	struct logsrc_line line;
+	AUTO_LINE line = logsrc_line_new(WHOLE_BYTES);
 
 	(void)shared;
-	logsrc_line_init(&line, WHOLE_BYTES);
 	while (place < logsrc_end(&logs->src)) {
 		logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
 		if (out->len + line.text.len + 1 > out->cap) {
@@ -1177,7 +1161,6 @@ logs_text(void *state, struct ui_shared *shared, struct buf *out)
 		buf_appendf(out, "%s\n", line.text.data);
 		place = logsrc_next(&logs->src, place);
 	}
-	buf_release(&line.text);
 }
 
 /* A click marks the line that a copy takes. */

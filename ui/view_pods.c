@@ -213,7 +213,7 @@ add_link(const struct ui_shared *shared, const struct model_pod *pod,
 {
 	const char *why = pod->why != NULL ? pod->why : "";
 	int64_t wait_ms = pod->retry_at_ms - shared->now_mono_ms;
-	char age[FMT_SIZE], lag[40] = "";
+	char lag[40] = "";
 	enum fact_style style;
 
 	(void)panel_pod_symbol(pod, &style);
@@ -225,7 +225,7 @@ add_link(const struct ui_shared *shared, const struct model_pod *pod,
 		   why, pod->target);
 	if (wait_ms > 0)
 		facts_text(facts, "", FACT_HINT, "next try in %s; r tries now",
-			   fmt_age((double)wait_ms / 1000, age));
+			   fmt_age((double)wait_ms / 1000).s);
 	if (pod->gpu_name != NULL)
 		facts_text(facts, "GPU", FACT_PLAIN, "%s", pod->gpu_name);
 }
@@ -236,7 +236,6 @@ add_check(const struct ui_shared *shared, const struct model_check *check,
 	  struct facts *facts)
 {
 	double ago_s = (double)(shared->now_wall_ms - check->wall_ms) / 1000;
-	char clock[FMT_SIZE], age[FMT_SIZE];
 
 	if (check->wall_ms == 0) {
 		facts_text(facts, "check", FACT_HINT,
@@ -248,7 +247,7 @@ add_check(const struct ui_shared *shared, const struct model_check *check,
 	facts_text(facts, "check", check->is_fit ? FACT_LIVE : FACT_WARN,
 		   "%s, as of %s, %s ago%s",
 		   check->is_fit ? "fit for a run" : "not fit for a run",
-		   fmt_clock(check->wall_ms, clock), fmt_age(ago_s, age),
+		   fmt_clock(check->wall_ms).s, fmt_age(ago_s).s,
 		   check->is_running ? "; another is under way" : "");
 	for (size_t i = 0; i < check->n_lines; i++)
 		facts_text(facts, "", FACT_PLAIN, "%s", check->lines[i]);
@@ -260,7 +259,7 @@ add_noise(const struct model *model, const struct model_pod *pod,
 	  struct facts *facts)
 {
 	const char *label = "A/A";
-	char shows[FMT_SIZE], rank[64];
+	char rank[64];
 
 	array_each (noise, model->noise, model->n_noise) {
 		if (strcmp(noise->pod, pod->name) != 0)
@@ -271,8 +270,8 @@ add_noise(const struct model *model, const struct model_pod *pod,
 				   noise->of);
 		facts_text(facts, label, FACT_PLAIN,
 			   "sd %.2f%%, 6 blocks show %s%%%s (%zu runs of %s)",
-			   noise->sd, fmt_number(noise->shows[1], 2, shows),
-			   rank, noise->n_runs, noise->class_name);
+			   noise->sd, fmt_number(noise->shows[1], 2).s, rank,
+			   noise->n_runs, noise->class_name);
 		label = "";
 	}
 }
@@ -289,7 +288,6 @@ add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
 		bool live = k < model->n_runs;
 		const struct model_run *mr =
 			model->runs[model->n_runs - 1 - k % model->n_runs];
-		char name[FMT_LABEL];
 
 		if (mr->pod != pod || mr->live != live)
 			continue;
@@ -300,7 +298,7 @@ add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
 		left--;
 		struct run_state state = run_state_of(shared, mr);
 		facts_text(facts, label, state.style, "%s  %s",
-			   plot_run_label(mr, name), state.text);
+			   plot_run_label(mr).s, state.text);
 		label = "";
 	}
 	if (more > 0)
@@ -313,16 +311,12 @@ add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
 	const struct alerts *alerts = shared->alerts;
 
 	array_each (alert, alerts->v, alerts->n) {
-		char label[FMT_LABEL] = "";
-
-		if (alert->pod != pod)
-			continue;
-		if (alert->mr != NULL)
-			(void)plot_run_label(alert->mr, label);
-		facts_text(facts, "alert",
-			   alert->acknowledged ? FACT_DIM : FACT_WARN,
-			   "%s  %s%s%s", alert_name(alert->kind), label,
-			   label[0] != '\0' ? ": " : "", alert->text);
+		if (alert->pod == pod)
+			facts_text(facts, "alert",
+				   alert->acknowledged ? FACT_DIM : FACT_WARN,
+				   "%s  %s%s%s", alert_name(alert->kind),
+				   plot_run_label(alert->mr).s,
+				   alert->mr != NULL ? ": " : "", alert->text);
 	}
 }
 
@@ -358,9 +352,9 @@ draw_chart(const struct ui_shared *shared, const struct series *series,
 	   size_t which, struct canvas *canvas, struct rect r)
 {
 	size_t n = series_count(series), from = 0;
-	double *x = xcalloc(n, sizeof(*x)), *y = xcalloc(n, sizeof(*y));
-	struct chart_series line = { x,		  y,	0,   STYLE_LIVE,
-				     CHART_SOLID, NULL, NULL };
+	AUTO_FREE double *x = xcalloc(n, sizeof(*x));
+	AUTO_FREE double *y = xcalloc(n, sizeof(*y));
+	struct chart_series line = { .style = STYLE_LIVE };
 	struct chart chart;
 
 	for (size_t i = 0; i < n; i++) {
@@ -371,8 +365,8 @@ draw_chart(const struct ui_shared *shared, const struct series *series,
 		if (x[i] < -WINDOW_S)
 			from = i + 1;
 	}
-	line.x += from;
-	line.y += from;
+	line.x = x + from;
+	line.y = y + from;
 	line.n = n - from;
 	canvas_say(canvas, &r, STYLE_TITLE, "%s", charts[which].title);
 	chart_init(&chart, r);
@@ -386,8 +380,6 @@ draw_chart(const struct ui_shared *shared, const struct series *series,
 	chart.x_text = ago_text;
 	if (line.n > 1)
 		chart_draw(&chart, canvas);
-	free(x);
-	free(y);
 }
 
 /* As many charts as there is room for, in one row or two. */
@@ -428,9 +420,8 @@ draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 	 struct rect r)
 {
 	const struct model_pod *mp = &shared->model->pods[pod];
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 
-	facts_init(&facts);
 	add_link(shared, mp, &facts);
 	add_check(shared, &mp->check, &facts);
 	add_noise(shared->model, mp, &facts);
@@ -439,7 +430,6 @@ draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 	panel_facts(
 		canvas, &r, &facts,
 		&(const struct panel_facts){ LABEL_COLUMNS, STYLE_DIM, true });
-	facts_release(&facts);
 	(void)rect_take_top(&r, 1);
 	draw_charts(shared, mp, canvas, r);
 }

@@ -35,7 +35,6 @@ static void
 add_reference(const struct ui_shared *shared, struct facts *facts)
 {
 	struct plot_request request = { .metric = shared->chart.metric };
-	char own[FMT_SIZE], base[FMT_SIZE], by[FMT_SIZE], error[FMT_SIZE];
 	char where[FMT_LABEL];
 
 	request_run(&request, shared);
@@ -47,12 +46,10 @@ add_reference(const struct ui_shared *shared, struct facts *facts)
 		facts_text(facts, "reference",
 			   plot_gap_style(&gap, request.metric),
 			   "%s %s: this run %s, %s ±%s %s",
-			   fmt_number(gap.value - gap.at, info->decimals + 1,
-				      base),
-			   where,
-			   fmt_number(gap.value, info->decimals + 1, own),
-			   fmt_number(fabs(gap.at), info->decimals + 1, by),
-			   fmt_number(gap.error, info->decimals + 1, error),
+			   fmt_number(gap.value - gap.at, info->decimals + 1).s,
+			   where, fmt_number(gap.value, info->decimals + 1).s,
+			   fmt_number(fabs(gap.at), info->decimals + 1).s,
+			   fmt_number(gap.error, info->decimals + 1).s,
 			   good > 0   ? "ahead"
 			   : good < 0 ? "behind"
 				      : "apart");
@@ -98,7 +95,6 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 		{ "artifact", run->artifact_bytes, -1, "B" },
 		{ "peak memory", run->peak_mem_mib, -1, "MiB" },
 	};
-	char when[FMT_SIZE];
 
 	if (shared->reference != NULL && shared->reference != mr)
 		add_reference(shared, facts);
@@ -106,9 +102,9 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 		facts_text(facts, "pod", FACT_PLAIN, "%s",
 			   shared->model->pods[mr->pod].name);
 	if (mr->log != NULL && mr->log->gone_wall_ms != 0)
-		facts_text(facts, "log", FACT_PLAIN, "gone since %s",
-			   fmt_when(mr->log->gone_wall_ms, shared->now_wall_ms,
-				    when));
+		facts_text(
+			facts, "log", FACT_PLAIN, "gone since %s",
+			fmt_when(mr->log->gone_wall_ms, shared->now_wall_ms).s);
 	for (size_t i = 0; i < LENGTH(numbers); i++)
 		if (run_has(numbers[i].value))
 			facts_number(facts, numbers[i].label,
@@ -206,8 +202,8 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	int columns = r.w >= 160 && rows == 2 ? 3 : 2;
 	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + lines }, events, line,
 		    name;
-	char label[FMT_LABEL];
-	struct facts facts;
+	struct plot_label label = plot_run_label(shared->selected);
+	AUTO_FACTS facts = { .n = 0 };
 
 	if (shared->selected == NULL) {
 		panel_empty(canvas, r,
@@ -224,20 +220,17 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	line = rect_take_top(&head, 1);
 	name = rect_take_left(
 		&line, int_max(line.w - 2 - text_width(now.text), line.w / 2));
-	canvas_middle(canvas, name, STYLE_TITLE,
-		      str_from(plot_run_label(shared->selected, label)),
+	canvas_middle(canvas, name, STYLE_TITLE, str_from(label.s),
 		      shared->selected->name_date);
 	canvas_right(canvas, line, theme_fact(now.style), str_from(now.text));
-	facts_init(&facts);
 	add_facts(shared, &facts);
 	panel_facts_flow(canvas, head, &facts);
-	facts_release(&facts);
 	draw_grid(view, shared, canvas, r, view->single ? 1 : columns,
 		  view->single ? 1 : rows);
 	if (events.h > 0)
 		draw_run_events(
 			&shared->selected->run, canvas,
-			canvas_box(canvas, events, "Events of %s", label));
+			canvas_box(canvas, events, "Events of %s", label.s));
 }
 
 static bool

@@ -40,14 +40,6 @@ struct app {
 	int status;  /* 128 + signal */
 };
 
-static int64_t
-mono_ms(const struct app *app)
-{
-	const struct clock *clock = loop_clock(app->loop);
-
-	return clock->mono_ms(clock);
-}
-
 static void
 draw(struct app *app)
 {
@@ -80,7 +72,7 @@ watch_out(struct app *app)
 static void
 schedule(struct app *app)
 {
-	app_parts_update(&app->parts, mono_ms(app));
+	app_parts_update(&app->parts, clock_mono_ms());
 	if (app->shell.pid != 0)
 		return;
 	int64_t in_ms = ui_frame_in_ms(app->parts.ui);
@@ -282,7 +274,7 @@ on_tty(void *user, unsigned int events)
 	struct key key;
 
 	(void)events;
-	app_parts_update(&app->parts, mono_ms(app));
+	app_parts_update(&app->parts, clock_mono_ms());
 	while (term_read(app->term, &key)) {
 		if (key.code == KEYCODE_RESIZE)
 			continue;
@@ -366,7 +358,7 @@ on_resize(void *user)
 	term_resize(app->term);
 	fit_canvas(app);
 	ui_changed(app->parts.ui, UI_ALL);
-	app_parts_update(&app->parts, mono_ms(app));
+	app_parts_update(&app->parts, clock_mono_ms());
 	draw(app);
 	watch_out(app);
 }

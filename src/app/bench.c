@@ -106,7 +106,7 @@ on_exit_of(void *user, int exit_status, int term_signal)
 {
 	struct watched *watched = user;
 	struct model_event event = {
-		.wall_ms = clock_real.wall_ms(&clock_real),
+		.wall_ms = clock_wall_ms(),
 		.severity = MODEL_WARNING,
 		.pod = MODEL_NONE,
 	};

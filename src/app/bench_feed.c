@@ -116,16 +116,14 @@ show_verdict(const struct bench_feed *feed, struct model_bench *bench,
 	     const struct folder_state *state)
 {
 	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 	AUTO_BUF text = buf_new(REPORT_BYTES);
 
-	facts_init(&facts);
 	report_facts(&facts, verdict);
 	noise_history_facts(&facts, &feed->history, bench->id);
 	facts_print_text(&text, &facts);
 	bench->report = verdict != NULL ? buf_detach(&text) : NULL;
 	bench->live = bench_show(plan, path, state, verdict);
-	facts_release(&facts);
 }
 
 static void
@@ -292,7 +290,7 @@ tell_still_up(struct model *model, const struct model_bench *bench)
 		"bench %s: still up: %s; bench-stop runs their stop_cmd",
 		bench->name, bench->still_up);
 	const struct model_event event = {
-		.wall_ms = clock_real.wall_ms(&clock_real),
+		.wall_ms = clock_wall_ms(),
 		.severity = MODEL_WARNING,
 		.pod = MODEL_NONE,
 		.text = text,
@@ -347,7 +345,7 @@ make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
 static bool
 poll_clocks(struct bench_feed *feed)
 {
-	int64_t now_ms = clock_real.wall_ms(&clock_real);
+	int64_t now_ms = clock_wall_ms();
 	bool moved = false;
 
 	array_each (bench, feed->model->benches, feed->model->n_benches) {

@@ -243,7 +243,7 @@ static bool
 demo_poll(void *user)
 {
 	struct demo *demo = user;
-	int64_t real_ms = clock_real.mono_ms(&clock_real);
+	int64_t real_ms = clock_mono_ms();
 
 	if (demo->speed > 0) {
 		if (demo->real_ms != 0)

@@ -114,18 +114,6 @@ open_file(struct demo_player *p, const char *mode)
 }
 
 static void
-play_new(struct demo_player *p)
-{
-	open_file(p, "we");
-}
-
-static void
-play_again(struct demo_player *p)
-{
-	open_file(p, "ae");
-}
-
-static void
 play_log(struct demo_player *p)
 {
 	open_file(p, "we");
@@ -141,24 +129,6 @@ append(struct demo_player *p, struct str text, const char *end)
 	(void)fputs(end, p->file);
 	p->wrote = true;
 	p->wrote_ms = p->due_ms;
-}
-
-static void
-play_line(struct demo_player *p)
-{
-	append(p, p->text, "\n");
-}
-
-static void
-play_part(struct demo_player *p)
-{
-	append(p, p->text, "");
-}
-
-static void
-play_bar(struct demo_player *p)
-{
-	append(p, p->text, "\r");
 }
 
 /* A line that names our folder: what stands behind each @, and before it. */
@@ -214,28 +184,40 @@ play_telemetry(struct demo_player *p)
 				    p->stage.begin_ms + p->due_ms);
 }
 
+/* What a record does: it opens a file, ends a line of it, or else. */
 static const struct {
 	char kind;
+	const char *mode, *end;
 	void (*play)(struct demo_player *p);
 } kinds[] = {
-	{ '>', play_new },	 { '+', play_again }, { '*', play_log },
-	{ ' ', play_line },	 { '@', play_own },   { '_', play_part },
-	{ '^', play_bar },	 { '=', play_pod },   { '!', play_link },
-	{ ':', play_telemetry },
+	{ '>', "we", NULL, NULL },	{ '+', "ae", NULL, NULL },
+	{ ' ', NULL, "\n", NULL },	{ '_', NULL, "", NULL },
+	{ '^', NULL, "\r", NULL },	{ '*', NULL, NULL, play_log },
+	{ '@', NULL, NULL, play_own },	{ '=', NULL, NULL, play_pod },
+	{ '!', NULL, NULL, play_link }, { ':', NULL, NULL, play_telemetry },
 };
 
-#define KIND_COUNT (LENGTH(kinds))
+static void
+play_record(struct demo_player *p)
+{
+	size_t i = 0;
+
+	while (i < LENGTH(kinds) && kinds[i].kind != p->kind)
+		i++;
+	assert(i < LENGTH(kinds));
+	if (kinds[i].mode != NULL)
+		open_file(p, kinds[i].mode);
+	else if (kinds[i].end != NULL)
+		append(p, p->text, kinds[i].end);
+	else
+		kinds[i].play(p);
+}
 
 int
 demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err)
 {
 	while (p->kind != '\0' && p->due_ms <= until_ms && !p->failed) {
-		size_t i = 0;
-
-		while (kinds[i].kind != p->kind && ++i < KIND_COUNT)
-			;
-		assert(i < KIND_COUNT);
-		kinds[i].play(p);
+		play_record(p);
 		p->played++;
 		find_next(p);
 	}

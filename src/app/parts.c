@@ -188,11 +188,19 @@ cannot_do(struct err *err)
 	return err_set(err, ERR_USAGE, "nothing here can do that");
 }
 
-/* Start a plan, or end the bench of that id. */
+/* Start a plan or what the preview has made, or end a bench. */
 static int
-launch_bench(struct app_parts *parts, const char *plan, const char *stop_id,
-	     char said[200], struct err *err)
+run_bench(struct app_parts *parts, const struct command *command,
+	  char said[200], struct err *err)
 {
+	const char *stop_id =
+		command->id == COMMAND_BENCH_STOP ? command->name : NULL;
+	const char *plan = command->id == COMMAND_BENCH_START ? command->name
+			   : stop_id == NULL		      ? parts->made
+							      : NULL;
+
+	if (plan == NULL && stop_id == NULL)
+		return cannot_do(err);
 	if (parts->bench == NULL)
 		return err_set(err, ERR_USAGE,
 			       "a bench is started on a terminal only");
@@ -204,31 +212,6 @@ launch_bench(struct app_parts *parts, const char *plan, const char *stop_id,
 			       ? "begins"
 			       : "begins; it goes on without this screen");
 	return 0;
-}
-
-static int
-start_bench(struct app_parts *parts, const struct command *command,
-	    char said[200], struct err *err)
-{
-	return launch_bench(parts, command->name, NULL, said, err);
-}
-
-static int
-stop_bench(struct app_parts *parts, const struct command *command,
-	   char said[200], struct err *err)
-{
-	return launch_bench(parts, NULL, command->name, said, err);
-}
-
-/* A bench whose definition the preview made. */
-static int
-made_bench(struct app_parts *parts, const struct command *command,
-	   char said[200], struct err *err)
-{
-	(void)command;
-	return parts->made != NULL
-		       ? launch_bench(parts, parts->made, NULL, said, err)
-		       : cannot_do(err);
 }
 
 /* What a plan would run. */
@@ -371,13 +354,13 @@ static const struct {
 	[COMMAND_CHECK] = { check_pod, NULL },
 	[COMMAND_SHELL] = { open_shell, preview_shell },
 	[COMMAND_POD_STOP] = { open_shell, preview_shell },
-	[COMMAND_BENCH_START] = { start_bench, preview_plan },
-	[COMMAND_BENCH_STOP] = { stop_bench, preview_stop },
-	[COMMAND_BENCH_AUDIT] = { made_bench, preview_made },
-	[COMMAND_BENCH_PODS] = { made_bench, preview_made },
-	[COMMAND_BENCH_FORM] = { made_bench, preview_made },
-	[COMMAND_BENCH_RUN] = { made_bench, preview_made },
-	[COMMAND_BENCH_SETTINGS] = { made_bench, preview_made },
+	[COMMAND_BENCH_START] = { run_bench, preview_plan },
+	[COMMAND_BENCH_STOP] = { run_bench, preview_stop },
+	[COMMAND_BENCH_AUDIT] = { run_bench, preview_made },
+	[COMMAND_BENCH_PODS] = { run_bench, preview_made },
+	[COMMAND_BENCH_FORM] = { run_bench, preview_made },
+	[COMMAND_BENCH_RUN] = { run_bench, preview_made },
+	[COMMAND_BENCH_SETTINGS] = { run_bench, preview_made },
 };
 
 #define ACTION_COUNT (LENGTH(actions))
@@ -543,7 +526,7 @@ group_of(void *user, const struct model_run *mr)
 		.run = mr->run,
 	};
 
-	if (parts->groups.by == BOARD_BY_DIRNAME && mr->group != NULL)
+	if (parts->groups.by == CONF_BY_DIRNAME)
 		return xstrdup(mr->group);
 	return board_input_key(&parts->groups, &stored);
 }
@@ -571,7 +554,7 @@ fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
 	if (bind_keys(keymap, conf, err))
 		return -1;
 	board_input_release(&parts->groups);
-	parts->groups = (struct board_input){ .by = BOARD_BY_DIRNAME };
+	parts->groups = (struct board_input){ .by = CONF_BY_DIRNAME };
 	if (board_input_group_conf(&parts->groups, conf, err) != 0)
 		return err_prefix(err, "%s: groups", conf->path);
 	if (conf->baseline.name != NULL) {

@@ -20,12 +20,11 @@
 static void
 take_words(struct pod_shell *shell, const char *const *argv, size_t n)
 {
-	struct buf text;
+	struct buf text = buf_new(TEXT_BYTES);
 
 	shell->argv = xcalloc(n + 1, sizeof(*shell->argv));
 	for (size_t i = 0; i < n; i++)
 		shell->argv[i] = xstrdup(argv[i]);
-	buf_init(&text, TEXT_BYTES);
 	quote_argv(&text, argv);
 	shell->text = buf_detach(&text);
 }

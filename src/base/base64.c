@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <openssl/evp.h>
-#include <stdlib.h>
 
 #include "base/xalloc.h"
 

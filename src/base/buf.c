@@ -3,7 +3,6 @@
 #include "base/buf.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"

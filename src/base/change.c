@@ -3,8 +3,6 @@
 #include "base/change.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"

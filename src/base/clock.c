@@ -3,7 +3,6 @@
 #include "base/clock.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -19,17 +18,15 @@ read_ms(clockid_t id)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static int64_t
-real_mono_ms(const struct clock *clock)
+int64_t
+clock_mono_ms(void)
 {
-	(void)clock;
 	return read_ms(CLOCK_MONOTONIC);
 }
 
-static int64_t
-real_boot_ms(const struct clock *clock)
+int64_t
+clock_boot_ms(void)
 {
-	(void)clock;
 #ifdef CLOCK_BOOTTIME
 	return read_ms(CLOCK_BOOTTIME);
 #else
@@ -37,18 +34,24 @@ real_boot_ms(const struct clock *clock)
 #endif
 }
 
-static int64_t
-real_wall_ms(const struct clock *clock)
+int64_t
+clock_wall_ms(void)
 {
-	(void)clock;
 	return read_ms(CLOCK_REALTIME);
 }
 
-const struct clock clock_real = {
-	.mono_ms = real_mono_ms,
-	.boot_ms = real_boot_ms,
-	.wall_ms = real_wall_ms,
-};
+#define REAL(name)                                                             \
+	static int64_t real_##name(const struct clock *clock)                  \
+	{                                                                      \
+		(void)clock;                                                   \
+		return clock_##name();                                         \
+	}
+
+REAL(mono_ms)
+REAL(boot_ms)
+REAL(wall_ms)
+
+const struct clock clock_real = { real_mono_ms, real_boot_ms, real_wall_ms };
 
 void
 clock_rfc3339(int64_t wall_ms, char out[CLOCK_RFC3339_SIZE])

@@ -4,8 +4,8 @@
 #include "base/str.h"
 
 /*
- * Where the time comes from: the real one (clock_real) or one that tests set.
- * Borrowed by everyone who needs the time.
+ * Where the time comes from: the real one (clock_real), or one that a test or
+ * the demo sets.  Borrowed by who may get another one.
  */
 struct clock {
 	/* Never goes back; stands still in suspend. */
@@ -17,6 +17,11 @@ struct clock {
 };
 
 extern const struct clock clock_real;
+
+/* What that one says. */
+int64_t clock_mono_ms(void);
+int64_t clock_boot_ms(void);
+int64_t clock_wall_ms(void);
 
 #define CLOCK_RFC3339_SIZE 32
 

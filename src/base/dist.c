@@ -7,7 +7,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 
 /* Terms of a series or fraction; far above what any argument here needs. */
 #define MAX_TERMS   100000

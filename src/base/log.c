@@ -3,7 +3,6 @@
 #include "base/log.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -43,7 +42,7 @@ log_debug(const char *area, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vappendf(&raw, fmt, ap);
 	va_end(ap);
-	int64_t now_ms = clock_real.wall_ms(&clock_real);
+	int64_t now_ms = clock_wall_ms();
 	clock_rfc3339(now_ms, when);
 	buf_appendf(&line, "%.19s.%03dZ %s: ", when, (int)(now_ms % 1000),
 		    area);

@@ -3,7 +3,6 @@
 #include "base/say.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/fd.h"

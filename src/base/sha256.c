@@ -3,7 +3,6 @@
 #include "base/sha256.h"
 
 #include <openssl/evp.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #if defined(__x86_64__) || defined(__i386__)

@@ -3,7 +3,6 @@
 #include "base/str.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -203,18 +202,83 @@ str_take_decimal(const char *p, const char *end, bool point, double *out)
 	return p;
 }
 
-/* Digits with at most one point, at most 15 of them, behind a sign or not. */
-static bool
-plain_to_double(struct str s, double *out)
+/* Behind the digits at p, which are added to those before. */
+static inline const char *
+add_digits(const char *p, const char *end, uint64_t *digits)
 {
-	size_t sign = s.len > 0 && (s.p[0] == '-' || s.p[0] == '+');
-	double value;
+	for (; p < end && str_is_digit(*p); p++)
+		*digits = *digits * 10 + (uint64_t)(*p - '0');
+	return p;
+}
 
-	if (sign == s.len || str_take_decimal(s.p + sign, s.p + s.len, true,
-					      &value) != s.p + s.len)
+/*
+ * digits * 10^exponent, correctly rounded, of what is no double: the quotient
+ * has 63 bits and one that says whether more follow.  Apart, as it is rare.
+ */
+static bool __attribute__((noinline))
+scale_many(uint64_t digits, int exponent, double *out)
+{
+#ifdef __SIZEOF_INT128__
+	__extension__ typedef unsigned __int128 wide;
+	uint64_t power = 1;
+
+	if (digits == 0 || exponent > 0 || exponent < -27)
 		return false;
-	*out = s.p[0] == '-' ? -value : value;
+	for (int i = 0; i < -exponent; i++)
+		power *= 5;
+	int shift = __builtin_clzll(digits);
+	wide whole = (wide)(digits << shift) << 64;
+	wide quotient = whole / power;
+	quotient |= quotient * power != whole;
+	*out = ldexp((double)quotient, exponent - shift - 64);
 	return true;
+#else
+	(void)digits, (void)exponent, (void)out;
+	return false;
+#endif
+}
+
+const char *
+str_take_number(const char *p, const char *end, double *out)
+{
+	const char *start = p + (p < end && (*p == '-' || *p == '+')), *q;
+	uint64_t digits = 0, power = 0;
+	int exponent = 0;
+
+	q = add_digits(start, end, &digits);
+	ptrdiff_t n = q - start;
+	if (q < end && *q == '.') {
+		const char *point = q + 1;
+
+		q = add_digits(point, end, &digits);
+		exponent = (int)(point - q);
+		n += q - point;
+	}
+	/* Zeros in front are none of the 19. */
+	for (const char *z = start; n > 19 && (*z == '0' || *z == '.'); z++)
+		n -= *z == '0';
+	if (n == 0 || n > 19)
+		return p;
+	if (q < end && (*q | 0x20) == 'e') {
+		bool negative = q + 1 < end && q[1] == '-';
+		const char *from =
+			q + 1 + (negative || (q + 1 < end && q[1] == '+'));
+
+		q = add_digits(from, end, &power);
+		if (q == from || q - from > 2)
+			return p;
+		exponent += negative ? -(int)power : (int)power;
+	}
+	if (digits > (uint64_t)1 << 53 || exponent < -22 || exponent > 22) {
+		if (!scale_many(digits, exponent, out))
+			return p;
+	} else {
+		*out = exponent < 0
+			       ? (double)(int64_t)digits / str_pow10[-exponent]
+			       : (double)(int64_t)digits * str_pow10[exponent];
+	}
+	*out = *p == '-' ? -*out : *out;
+	return q;
 }
 
 /* Anything else that strtod knows; apart, as it is rare. */
@@ -240,7 +304,13 @@ static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 bool
 str_to_double(struct str s, double *out)
 {
-	return plain_to_double(s, out) || other_to_double(s, out);
+	double value;
+
+	if (s.len == 0 ||
+	    str_take_number(s.p, s.p + s.len, &value) != s.p + s.len)
+		return other_to_double(s, out);
+	*out = value;
+	return true;
 }
 
 bool

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -120,6 +121,12 @@ extern const double str_pow10[23];
  */
 const char *str_take_decimal(const char *p, const char *end, bool point,
 			     double *out);
+/*
+ * The same of up to 19 digits behind zeros, with a sign and an exponent or
+ * without: p too where those are too many, or the exponent too large, to tell
+ * it at once.
+ */
+const char *str_take_number(const char *p, const char *end, double *out);
 bool str_to_i64(struct str s, int64_t *out);
 bool str_to_u64(struct str s, uint64_t *out);
 

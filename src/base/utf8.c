@@ -2,8 +2,6 @@
 /* UTF-8: decoding, terminal width, and making remote text harmless. */
 #include "base/utf8.h"
 
-#include "base/sort.h"
-
 size_t
 utf8_decode(struct str s, uint32_t *cp)
 {

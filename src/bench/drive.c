@@ -86,7 +86,7 @@ on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
 	struct telling *t = user;
 	const struct bench_drive *drive = t->drive;
 	struct pod_wait *wait = &t->waits[i];
-	int64_t now_ms = clock_real.wall_ms(&clock_real);
+	int64_t now_ms = clock_wall_ms();
 	struct err err = { ERR_NONE, "" };
 	char line[512];
 
@@ -154,7 +154,7 @@ look_at_pods(const struct bench_drive *drive, const struct conf_pod *pods,
 			return 0;
 	cJSON **rows = xcalloc(plan->n_pods, sizeof(cJSON *));
 	telling.waits = xcalloc(plan->n_pods, sizeof(*telling.waits));
-	telling.begun_ms = clock_real.wall_ms(&clock_real);
+	telling.begun_ms = clock_wall_ms();
 	for (size_t i = 0; i < plan->n_pods; i++)
 		print_into(telling.waits[i].pod, "%s", plan->pods[i].id);
 	int result = pods_probe(&probe, rows, err);

@@ -25,19 +25,15 @@ void
 guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt,
 	  ...)
 {
-	struct guard_hit *hit = NULL;
+	struct guard_hit *hit =
+		array_find(one, hits->hit, hits->n, one->guard == guard);
 	va_list ap;
 
-	for (size_t i = 0; i < hits->n; i++)
-		if (hits->hit[i].guard == guard)
-			hit = &hits->hit[i];
 	if (hit != NULL && (hit->hard || !hard))
 		return;
 	/* A mark makes room for what is no mark. */
-	for (size_t i = 0; hard && hits->n == GUARD_MAX_HITS && i < hits->n;
-	     i++)
-		if (hit == NULL && !hits->hit[i].hard)
-			hit = &hits->hit[i];
+	if (hit == NULL && hard && hits->n == GUARD_MAX_HITS)
+		hit = array_find(one, hits->hit, hits->n, !one->hard);
 	if (hit == NULL && hits->n == GUARD_MAX_HITS)
 		return;
 	if (hit == NULL)

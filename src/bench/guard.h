@@ -45,6 +45,7 @@
 	X(BUFFERED, "output came at the end", "its rows were seen late")       \
 	X(UNSTAMPED, "not stamped", "its rows were looked at once a second")   \
 	X(HOST_BOUND, "host-bound", "the GPU waits for the host")              \
+	X(WHOLE, "whole runs", "they do not gain what its window does")        \
 	X(LEFT, "left behind", "what began in a run goes on behind it")
 
 enum guard {

@@ -156,17 +156,16 @@ take_host(struct health *health, struct str line)
 	if (before != NULL && !(bytes >= before->log_bytes) &&
 	    !isnan(before->log_bytes))
 		bytes = before->log_bytes;
-	health->host = xgrow(health->host, health->n_host, &health->cap_host,
-			     sizeof(*health->host));
-	health->host[health->n_host++] = (struct health_host){
-		.up_s = up,
-		.log_bytes = bytes,
-		.load1 = number(cells, n, HOST_LOAD),
-		.busy_s = number(cells, n, HOST_BUSY) / CLOCK_TICKS,
-		.steal_s = number(cells, n, HOST_STEAL) / CLOCK_TICKS,
-		.wait_s = number(cells, n, HOST_WAIT) / NS_IN_S,
-		.quota_s = number(cells, n, HOST_QUOTA) / US_IN_S,
-	};
+	*xplace(health->host, health->n_host, health->cap_host) =
+		(struct health_host){
+			.up_s = up,
+			.log_bytes = bytes,
+			.load1 = number(cells, n, HOST_LOAD),
+			.busy_s = number(cells, n, HOST_BUSY) / CLOCK_TICKS,
+			.steal_s = number(cells, n, HOST_STEAL) / CLOCK_TICKS,
+			.wait_s = number(cells, n, HOST_WAIT) / NS_IN_S,
+			.quota_s = number(cells, n, HOST_QUOTA) / US_IN_S,
+		};
 }
 
 static void
@@ -179,17 +178,16 @@ take_gpu(struct health *health, struct str line, const struct anchor *anchor)
 		return;
 	/* The stamps have no zone; a day's change of it is not looked for. */
 	double away = stamp_s(cells[GPU_TIME]) - anchor->stamp_s;
-	health->gpu = xgrow(health->gpu, health->n_gpu, &health->cap_gpu,
-			    sizeof(*health->gpu));
-	health->gpu[health->n_gpu++] = (struct health_gpu){
-		.up_s = fabs(away) < DAY_S * 30.0 ? anchor->up_s + away
-						  : (double)NAN,
-		.sm_mhz = number(cells, n, GPU_SM),
-		.temp_c = number(cells, n, GPU_TEMP),
-		.power_w = number(cells, n, GPU_POWER),
-		.util_pct = number(cells, n, GPU_UTIL),
-		.reasons = strtoul(cells[GPU_REASONS].p, NULL, 16),
-	};
+	*xplace(health->gpu, health->n_gpu, health->cap_gpu) =
+		(struct health_gpu){
+			.up_s = fabs(away) < DAY_S * 30.0 ? anchor->up_s + away
+							  : (double)NAN,
+			.sm_mhz = number(cells, n, GPU_SM),
+			.temp_c = number(cells, n, GPU_TEMP),
+			.power_w = number(cells, n, GPU_POWER),
+			.util_pct = number(cells, n, GPU_UTIL),
+			.reasons = strtoul(cells[GPU_REASONS].p, NULL, 16),
+		};
 }
 
 /* "# up 123.45 ns 987654321": the same moment by both of the pod's clocks. */
@@ -228,9 +226,7 @@ take_stamp(struct health *health, struct str line, double up_s, double ns)
 	    (before != NULL && (stamp.log_bytes <= before->log_bytes ||
 				stamp.after_s < before->after_s)))
 		return false;
-	health->stamps = xgrow(health->stamps, health->n_stamps,
-			       &health->cap_stamps, sizeof(*health->stamps));
-	health->stamps[health->n_stamps++] = stamp;
+	xpush(health->stamps, health->n_stamps, health->cap_stamps, stamp);
 	return true;
 }
 
@@ -284,69 +280,34 @@ health_pace_s(const struct health *health)
 	return health->n_stamps > 0 ? PACE_STAMPED_S : PACE_S;
 }
 
-/* The first stamp at which so much was there; NULL: they do not go so far. */
-static const struct health_stamp *
-find_stamp(const struct health *health, double log_bytes)
-{
-	size_t low = 0, high = health->n_stamps;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (health->stamps[middle].log_bytes >= log_bytes)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low < health->n_stamps ? &health->stamps[low] : NULL;
-}
-
 double
 health_time_of(const struct health *health, double log_bytes, double *after_s)
 {
-	const struct health_stamp *stamp = find_stamp(health, log_bytes);
-	size_t low = 0, high = health->n_host;
+	size_t n = health->n_host;
+	size_t at = bisect(health->n_stamps, i,
+			   !(health->stamps[i].log_bytes >= log_bytes));
 
-	if (stamp != NULL) {
-		*after_s = stamp->after_s;
-		return stamp->up_s;
+	if (at < health->n_stamps) {
+		*after_s = health->stamps[at].after_s;
+		return health->stamps[at].up_s;
 	}
 	*after_s = (double)NAN;
-	if (high == 0 || isnan(log_bytes) ||
-	    isnan(health->host[high - 1].log_bytes))
+	if (n == 0 || isnan(log_bytes) || isnan(health->host[n - 1].log_bytes))
 		return (double)NAN;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		/* What was not known yet is less than anything. */
-		if (health->host[middle].log_bytes >= log_bytes)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	*after_s = health->host[low > 0 ? low - 1 : 0].up_s;
+	/* What was not known yet is less than anything. */
+	at = bisect(n, i, !(health->host[i].log_bytes >= log_bytes));
+	*after_s = health->host[at > 0 ? at - 1 : 0].up_s;
 	/* Written after the last look: the end is the bound. */
-	if (low == health->n_host)
-		low--;
-	return health->host[low].up_s;
+	return health->host[at < n ? at : n - 1].up_s;
 }
 
 const struct health_gpu *
 health_gpu_at(const struct health *health, double up_s)
 {
 	const struct health_gpu *best = NULL;
-	size_t low = 0, high = health->n_gpu;
+	size_t at = bisect(health->n_gpu, i, health->gpu[i].up_s < up_s);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (health->gpu[middle].up_s < up_s)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low > 0 ? low - 1 : 0; i <= low && i < health->n_gpu;
-	     i++)
+	for (size_t i = at > 0 ? at - 1 : 0; i <= at && i < health->n_gpu; i++)
 		if (fabs(health->gpu[i].up_s - up_s) <= NEAR_S &&
 		    (best == NULL || fabs(health->gpu[i].up_s - up_s) <
 					     fabs(best->up_s - up_s)))

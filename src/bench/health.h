@@ -91,7 +91,8 @@ struct health_sum {
 	 * clock says, and between how many seconds the pod's clock had its
 	 * first and last row appear.  NAN: not known. */
 	double printed_s, shown_least_s, shown_most_s;
-	double took_s; /* all of the run; set by its reader too */
+	double took_s;	    /* all of the run; set by its reader too */
+	size_t n_validated; /* how often it validated in the window */
 	/* Validations left out, each row appeared when the log's clock says
 	 * that it was made, give or take health_pace_s and a share. */
 	bool paced;

@@ -318,10 +318,12 @@ judge_measure(struct judge *judge)
 }
 
 /* Log ratios of the interval times of two runs, added to sum; their median,
- * NAN: they have not the same rows. */
+ * NAN: they have not the same rows.  *gain_ms: the median of what the intervals
+ * gained, a step. */
 static double
 add_ratios(const struct judge *judge, const struct judge_run *control,
-	   const struct judge_run *run, double *sum, double *mid)
+	   const struct judge_run *run, double *sum, double *mid,
+	   double *gain_ms)
 {
 	size_t room = control->times.n > run->times.n ? control->times.n
 						      : run->times.n;
@@ -333,11 +335,16 @@ add_ratios(const struct judge *judge, const struct judge_run *control,
 	size_t m = step_intervals(&run->times, judge->lo, judge->hi, b, NULL);
 
 	for (size_t i = 0; n == m && i < n; i++) {
-		b[i] = log(b[i] / a[i]);
-		sum[i] += b[i];
+		double ratio = log(b[i] / a[i]);
+
+		a[i] -= b[i];
+		b[i] = ratio;
+		sum[i] += ratio;
 	}
-	if (n == m)
+	if (n == m) {
 		median = stats_median(b, n);
+		*gain_ms = stats_median(a, n);
+	}
 	return median;
 }
 
@@ -365,8 +372,8 @@ static void
 judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *control = NULL, *run, *last = NULL;
-	AUTO_FREE double *away = judge_room(judge);
-	double *sum = NULL, *mid = NULL;
+	AUTO_FREE double *away = judge_room(judge), *uneven = judge_room(judge);
+	double *sum = NULL, *mid = NULL, gain_ms;
 	size_t n = 0, pairs = 0;
 
 	while ((control = judge_next(judge, c->base, control)) != NULL) {
@@ -382,9 +389,11 @@ judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 		}
 		if (control->window.n_rows - 1 != n || control->times.n <= n)
 			continue;
-		double median = add_ratios(judge, control, run, sum, mid);
+		double median =
+			add_ratios(judge, control, run, sum, mid, &gain_ms);
 		if (isnan(median))
 			continue;
+		uneven[pairs] = log((control->y - gain_ms) / run->y);
 		away[pairs++] = log(control->y / run->y) + median;
 		last = control;
 	}
@@ -395,6 +404,7 @@ judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 		find_odd(&c->steps, &last->times, judge->lo, sum, n);
 	}
 	c->steps.away = paired_compare(away, pairs, &judge->rule.paired);
+	c->steps.uneven = paired_compare(uneven, pairs, &judge->rule.paired);
 	free(sum);
 	free(mid);
 }
@@ -492,7 +502,7 @@ explain(const struct judge *judge, struct judge_run *run)
 	if (health->foreign[0] != '\0')
 		add_seen(run, "another program on its GPUs (%s)",
 			 health->foreign);
-	for (i = 0; i < sizeof(traits) / sizeof(traits[0]); i++) {
+	for (i = 0; i < LENGTH(traits); i++) {
 		const struct trait *t = &traits[i];
 		double own = value_of(health, t);
 		double others = others_median(judge, run, t);
@@ -1057,7 +1067,7 @@ suffixes_of(const struct judge *judge, const struct judge_contrast *c)
 	};
 	unsigned int suffixes = 0;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < LENGTH(all); i++)
 		suffixes |= all[i].is ? 1U << all[i].suffix : 0U;
 	return suffixes;
 }
@@ -1069,10 +1079,10 @@ suffixes_of(const struct judge *judge, const struct judge_contrast *c)
  * to be away from the median all the more.
  */
 static bool
-is_unsteady(const struct judge *judge, const struct judge_contrast *c)
+contradicts(const struct judge *judge, const struct judge_contrast *c,
+	    const struct paired *away)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
-	const struct paired *away = &c->steps.away;
 	double by_median = c->paired.mean - away->mean;
 	bool turned =
 		c->paired.p < rule->alpha && c->paired.mean * by_median < 0.0;
@@ -1080,6 +1090,15 @@ is_unsteady(const struct judge *judge, const struct judge_contrast *c)
 	return away->p < rule->alpha &&
 	       fabs(away->mean) > (c->paired.hi - c->paired.lo) / 2.0 &&
 	       (turned || fabs(away->mean) > log1p(rule->margin));
+}
+
+/* A pause that both arms make alike, as for a checkpoint, changes the ratio of
+ * its interval, and nothing of what it gains. */
+static bool
+is_unsteady(const struct judge *judge, const struct judge_contrast *c)
+{
+	return contradicts(judge, c, &c->steps.away) &&
+	       contradicts(judge, c, &c->steps.uneven);
 }
 
 /* Say what contradicts; the reason that nothing is judged. */

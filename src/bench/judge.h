@@ -161,6 +161,7 @@ struct judge_steps {
 	/* Over pairs of runs: d of the whole window without that by the median
 	 * of its intervals. */
 	struct paired away;
+	struct paired uneven; /* and without that by their median gain */
 	double odd_lo, odd_hi, odd_times; /* the furthest interval, its ratio */
 };
 

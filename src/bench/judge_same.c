@@ -31,6 +31,8 @@
 #define LOG_CLOCK_STAMPED_S   0.2
 /* That pairs of runs agree by chance on what only their logs say. */
 #define LOG_CLOCK_P 0.01
+/* And what is enough to ask whole runs. */
+#define UNSEEN_P 0.1
 /* Two readings of a run's length. */
 #define LOG_CLOCK_LENGTH_S 0.05
 /* Soft marks between arms: mean SM clock, share of power-capped samples. */
@@ -423,7 +425,7 @@ compare_versions(const struct judge *judge, struct judge_contrast *c,
 		      { "python", false }, { "driver", false } };
 	const struct judge_arm *arm = &judge->arms[c->arm];
 
-	for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
+	for (size_t k = 0; k < LENGTH(parts); k++) {
 		char a[VALUE_SIZE], b[VALUE_SIZE];
 
 		if (version_in(control->runtime, parts[k].key, a) &&
@@ -601,7 +603,8 @@ next_pair(const struct judge *judge, size_t arm,
 
 /* Is more than half of the difference in the logs alone, by their pairs? */
 static bool
-is_by_log_alone(const struct judge *judge, const struct judge_contrast *c)
+is_by_log_alone(const struct judge *judge, const struct judge_contrast *c,
+		double level)
 {
 	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *gained = judge_room(judge);
@@ -612,7 +615,7 @@ is_by_log_alone(const struct judge *judge, const struct judge_contrast *c)
 			gained[n++] =
 				gained_by_log(control->health, run->health);
 	struct paired only = paired_compare(gained, n, &judge->rule.paired);
-	return only.p < LOG_CLOCK_P && only.mean / c->paired.mean > 0.5;
+	return only.p < level && only.mean / c->paired.mean > 0.5;
 }
 
 /*
@@ -655,7 +658,7 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 			      LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a);
 	if (counts_less(judge, c->arm, 0, margin) ||
 	    counts_less(judge, 0, c->arm, margin) ||
-	    (paced && stamped && is_by_log_alone(judge, c)))
+	    (paced && stamped && is_by_log_alone(judge, c, LOG_CLOCK_P)))
 		guard_add(&c->hits, GUARD_LOG_CLOCK, paced && stamped,
 			  "its window took %.2f s by its log, %.2f to %.2f s "
 			  "by the pod's clock; the control's %.2f s, and %.2f "
@@ -683,7 +686,7 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 	const struct paired_rule *rule = &judge->rule.paired;
 	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *gained = judge_room(judge);
-	bool witnessed = true, paced = true;
+	bool witnessed = true, paced = true, timely;
 	double shown = 0.0;
 	size_t n = 0;
 
@@ -698,16 +701,50 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 		gained[n++] = control->health->took_s - run->health->took_s;
 	}
 	struct paired seen = paired_compare(gained, n, rule);
-	witnessed &= paced || shown / (double)n / claimed >= 0.5;
+	timely = witnessed;
+	witnessed &= paced ? !is_by_log_alone(judge, c, UNSEEN_P)
+			   : shown / (double)n / claimed >= 0.5;
 	if (witnessed || isnan(seen.mean) ||
 	    (c->paired.p < rule->alpha
 		     ? seen.p < rule->alpha && seen.mean / claimed >= 0.5
 		     : !(seen.p < LOG_CLOCK_P)))
 		return;
 	(void)snprintf(why, size,
-		       "rows came at once: its log gained %.2f s, its whole "
-		       "runs %.2f s",
+		       "%s: its log gained %.2f s, its whole runs %.2f s",
+		       timely ? "its rows came no sooner" : "rows came at once",
 		       claimed, seen.mean);
+}
+
+/*
+ * Most of what the window gained is lost again outside of it, in all pairs:
+ * a start-up or a compilation, or work that went there.  Who validates more
+ * often than the control has put it where no clock of a log runs.
+ */
+static void
+compare_whole_runs(const struct judge *judge, struct judge_contrast *c)
+{
+	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
+	const struct judge_run *control = NULL, *run;
+	AUTO_FREE double *lost = judge_room(judge);
+	bool validates = false;
+	size_t n = 0;
+
+	while (next_pair(judge, c->arm, &control, &run)) {
+		const struct health_sum *a = control->health, *b = run->health;
+
+		lost[n++] = a->printed_s - b->printed_s - a->took_s + b->took_s;
+		validates |= b->n_validated > a->n_validated;
+	}
+	struct paired only = paired_compare(lost, n, &judge->rule.paired);
+	if (!(counts_more(judge, 0) > 0.0) &&
+	    c->paired.p < judge->rule.paired.alpha && only.p < LOG_CLOCK_P &&
+	    only.mean / claimed > 0.5)
+		guard_add(&c->hits, GUARD_WHOLE, validates,
+			  "its window gained %.2f s, its whole runs %.2f s: "
+			  "%s took longer",
+			  claimed, claimed - only.mean,
+			  validates ? "validations that the control lacks"
+				    : "what is outside of it");
 }
 
 /* More cores are busy beside each run of the variant than beside the control's,
@@ -850,4 +887,5 @@ judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
 	compare_cores(judge, c);
 	compare_health(judge, c);
 	compare_log_clocks(judge, c);
+	compare_whole_runs(judge, c);
 }

@@ -222,7 +222,7 @@ add_submit(struct buf *out, const struct conf_slurm *slurm)
 			{ "--account=", slurm->account } };
 
 	buf_append_str(out, "submit() { sbatch \"$@\"");
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+	for (size_t i = 0; i < LENGTH(options); i++) {
 		if (options[i].value == NULL)
 			continue;
 		buf_appendf(out, " %s", options[i].option);
@@ -417,7 +417,7 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 	};
 	double value;
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+	for (size_t i = 0; i < LENGTH(flags); i++)
 		if (str_eq_cstr(word, flags[i].word))
 			*flags[i].flag = true;
 	if (str_eq_cstr(word, "state"))

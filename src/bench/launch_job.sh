@@ -68,11 +68,22 @@ write_marked() {
 stat_of() {
 	sed -n '$s/.*) //p' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f1,20
 }
+# A command on all files of a pattern, however many there are.
+of_all() {
+	files=$1
+	shift
+	# shellcheck disable=SC2086
+	if command -v xargs >/dev/null 2>&1; then
+		printf '%s\0' $files | xargs -0 "$@"
+	else
+		"$@" $files
+	fi 2>/dev/null
+}
 # Processes that have a file open: of lines of `ls -l`, by "?w" who writes to
 # it, by the begin of its path, and by a pattern of the rest.
 holders() {
 	# A shell reads a pipe byte by byte: it gets what matters alone.
-	ls -l /proc/[0-9]*/fd 2>/dev/null | HB_AT=" -> $2" awk '
+	of_all '/proc/[0-9]*/fd' ls -lR | HB_AT=" -> $2" awk '
 		/^\/proc\/.*:$/ { of = $0; next }
 		index($0, ENVIRON["HB_AT"]) { print of; print }' |
 	while read -r line; do
@@ -86,8 +97,8 @@ holders() {
 # mark, by that name too, write to the log, or were once seen in the run's tree.
 marked() {
 	{
-		grep -lsF -e "HGYM_JOB=$1" -e "$3=$1" /proc/[0-9]*/environ |
-			cut -d/ -f3
+		of_all '/proc/[0-9]*/environ' \
+			grep -lsF -e "HGYM_JOB=$1" -e "$3=$1" | cut -d/ -f3
 		top=$(cd "$2" 2>/dev/null && pwd -P) &&
 			holders '?w' "$top" '/*out.txt'
 		cat "$2/tree" "$2"/*/tree 2>/dev/null | while read -r pid start
@@ -439,7 +450,7 @@ kill -TERM 0
 # none of that group.  A name may have line ends in it.
 find_orphans() {
 	orphans=
-	for file in $(grep -lsE "\) [^Z] $1 " /proc/[0-9]*/stat); do
+	for file in $(of_all '/proc/[0-9]*/stat' grep -lsE "\) [^Z] $1 "); do
 		stat=
 		while read -r line; do stat=$line; done 2>/dev/null <"$file"
 		set -- "$1" "$2" ${stat##*) }

@@ -410,7 +410,7 @@ add_variants(cJSON *root, const cJSON *form, struct err *err)
 	static const char *const keys[] = { "control", "variant", "variant2" };
 	cJSON *array = cJSON_AddArrayToObject(root, "variants");
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < LENGTH(keys); i++) {
 		const char *text = text_of(form, keys[i]);
 
 		if (str_trim(str_from(text)).len == 0)

@@ -286,7 +286,7 @@ noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
 		if (line.len > 4 && memcmp(line.p, "gpu ", 4) == 0)
 			take_gpu(out, pod,
 				 (struct str){ line.p + 4, line.len - 4 });
-		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		for (size_t i = 0; i < LENGTH(kept); i++)
 			if (line.len > strlen(kept[i]) &&
 			    memcmp(line.p, kept[i], strlen(kept[i])) == 0)
 				add_to(out->image, sizeof(out->image), ", ",

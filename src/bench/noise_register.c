@@ -440,7 +440,7 @@ noise_entry_json(const struct noise_entry *e)
 		 JNUM("level_pct",
 		      e->n_benches > 1 ? stats_pct(noise->mean - e->first_mean)
 				       : (double)NAN));
-	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+	for (size_t i = 0; i < LENGTH(blocks); i++) {
 		print_into(key, "mde%zu_pct", blocks[i]);
 		json_add_number(row, key,
 				stats_pct(noise_mde(noise, blocks[i])));
@@ -544,11 +544,10 @@ noise_entry_facts(struct facts *facts, const struct noise_entry *e)
 	} texts[] = { { "GPU", e->gpu },
 		      { "driver", e->driver },
 		      { "image", e->image } };
-	char in[3][FMT_SIZE];
 
 	(void)facts_section(facts, facts_keep(facts, "%s: noise of %s", e->pod,
 					      e->class_name));
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < LENGTH(texts); i++)
 		if (texts[i].text != NULL)
 			facts_text(facts, texts[i].label, FACT_PLAIN, "%s",
 				   texts[i].text);
@@ -570,9 +569,9 @@ noise_entry_facts(struct facts *facts, const struct noise_entry *e)
 				   : "no drift shown");
 	facts_text(facts, "would show", FACT_PLAIN,
 		   "%s%% in 3 blocks, %s%% in 6, %s%% in 10 (power 0.8)",
-		   fmt_number(stats_pct(noise_mde(noise, 3)), 2, in[0]),
-		   fmt_number(stats_pct(noise_mde(noise, 6)), 2, in[1]),
-		   fmt_number(stats_pct(noise_mde(noise, 10)), 2, in[2]));
+		   fmt_number(stats_pct(noise_mde(noise, 3)), 2).s,
+		   fmt_number(stats_pct(noise_mde(noise, 6)), 2).s,
+		   fmt_number(stats_pct(noise_mde(noise, 10)), 2).s);
 	if (e->n_ranked < 2)
 		facts_text(facts, "rank", FACT_PLAIN,
 			   "no other pod was measured with this");

@@ -324,8 +324,7 @@ page_is_secret(const char *name)
 {
 	static const char *const parts[] = { "TOKEN", "SECRET", "PASS", "KEY" };
 
-	return any_of(i, sizeof(parts) / sizeof(parts[0]),
-		      strcasestr(name, parts[i]) != NULL);
+	return any_of(i, LENGTH(parts), strcasestr(name, parts[i]) != NULL);
 }
 
 /* Mask the secrets among the variables of the workload or of a variant. */
@@ -355,7 +354,7 @@ page_hide(cJSON *root)
 		page_hide_env(node);
 	cJSON_ArrayForEach(node, json_get(root, "pods"))
 	{
-		for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		for (size_t i = 0; i < LENGTH(ways); i++)
 			cJSON_DeleteItemFromObjectCaseSensitive(node, ways[i]);
 	}
 }

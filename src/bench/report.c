@@ -139,14 +139,13 @@ static void
 say_outlier(struct report *r, const cJSON *run)
 {
 	double times = num(run, "times_median"), z = num(run, "robust_z");
-	char value[FMT_SIZE];
+	double value = num(run, "value");
 
 	if (verdict_is(r->root, "higher_is_better"))
 		times = 1.0 / times;
 	say_run(r, run);
 	say(r, ": %s, %.*f times its arm's median",
-	    fmt_measure(num(run, "value"),
-			fmt_measure_decimals(num(run, "value")), value),
+	    fmt_measure(value, fmt_measure_decimals(value)).s,
 	    fabs(times - 1.0) < 0.1 ? 4 : 2, times);
 	if (!isnan(z))
 		say(r, " (robust z %.*f)", fabs(z) < 100.0 ? 1 : 0, z);
@@ -571,15 +570,14 @@ add_arm(struct report *r, const cJSON *arm)
 {
 	int decimals = fmt_measure_decimals(num(arm, "median"));
 	size_t n = verdict_count(arm, "valid");
-	char text[FMT_SIZE];
 
 	say(r, "%zu measured, %zu failed", n, verdict_count(arm, "invalid"));
 	if (n > 0)
-		say(r, "; %s", fmt_measure(num(arm, "min"), decimals, text));
+		say(r, "; %s", fmt_measure(num(arm, "min"), decimals).s);
 	if (n > 1) {
-		say(r, " .. %s", fmt_measure(num(arm, "max"), decimals, text));
+		say(r, " .. %s", fmt_measure(num(arm, "max"), decimals).s);
 		say(r, ", median %s",
-		    fmt_measure(num(arm, "median"), decimals, text));
+		    fmt_measure(num(arm, "median"), decimals).s);
 	}
 	add(r, txt(arm, "tag"), FACT_PLAIN);
 }

@@ -316,7 +316,7 @@ read_runtime(struct run_log *log, struct str text)
 	struct str rest, word;
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < LENGTH(words); i++) {
 		at = str_find(text, words[i].before);
 		if (at == NULL)
 			continue;
@@ -512,7 +512,7 @@ training_guards(const struct run_log *log, struct guard_hits *hits)
 			  event != NULL ? (unsigned long long)event->line
 					: 0ULL);
 	}
-	for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++) {
+	for (size_t i = 0; i < LENGTH(fatal); i++) {
 		const struct run_event *event = find_event(run, fatal[i]);
 
 		if (event != NULL)
@@ -600,8 +600,7 @@ run_log_same_work(const struct run_log *control, const struct run_log *variant,
 					  sizeof(why)))
 			guard_add(hits, GUARD_SAME, true, "%s", why);
 	} else if (control->n_rows > 0 && variant->n_rows > 0) {
-		for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]);
-		     i++)
+		for (size_t i = 0; i < LENGTH(settings); i++)
 			if (differs(settings[i].a, settings[i].b))
 				add_other(hits, settings[i].name, settings[i].a,
 					  settings[i].b);

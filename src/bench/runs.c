@@ -331,6 +331,8 @@ bench_runs_init(struct bench_runs *runs, const struct plan *plan,
 }
 
 #define ANY SIZE_MAX
+/* To end a run and begin the next, before it was seen once. */
+#define USUAL_BETWEEN_S 1.0
 
 /* The mean time of a pod's runs that are over, of an arm or of ANY, of the
  * first round, which may compile, or of the others; with what lies between two
@@ -338,7 +340,8 @@ bench_runs_init(struct bench_runs *runs, const struct plan *plan,
 static double
 usual_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 {
-	double took = 0.0, n = 0.0, between = runs->plan->gap_s, n_between = 0;
+	double took = 0.0, n = 0.0, n_between = 0;
+	double between = runs->plan->gap_s + USUAL_BETWEEN_S;
 	/* One process makes a round of kernels. */
 	size_t step = runs->plan->kernel ? runs->n_arms : 1;
 	size_t end = pod == ANY ? runs->n : (pod + 1) * runs->per_pod;
@@ -352,8 +355,9 @@ usual_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 		if (isnan(run->up_s))
 			continue;
 		if (!isnan(s)) {
+			/* Whole seconds: only their sum is right. */
 			s = fmin(s, runs->plan->gap_s + NOISE_MOST_BETWEEN_S);
-			between = fmax(s, 0.0) + (n_between > 0 ? between : 0);
+			between = s + (n_between > 0 ? between : 0);
 			n_between++;
 		}
 		if ((arm == ANY || run->arm == arm) &&
@@ -362,7 +366,7 @@ usual_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 			n++;
 		}
 	}
-	return took / n + between / fmax(n_between, 1.0);
+	return took / n + fmax(between, 0.0) / fmax(n_between, 1.0);
 }
 
 /* What a run is going to take, by those that are most like it. */

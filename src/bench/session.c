@@ -32,14 +32,6 @@ session_note(struct session *s, const char *fmt, ...)
 	s->cb.on_note(s->cb.user, clean.data);
 }
 
-static int64_t
-wall_ms(const struct session *s)
-{
-	const struct clock *clock = loop_clock(s->setup.loop);
-
-	return clock->wall_ms(clock);
-}
-
 /*
  * How long it has been under way, in ms: from its beginning to this session's
  * by the wall clock, from then on by one that nobody sets.
@@ -47,10 +39,9 @@ wall_ms(const struct session *s)
 static int64_t
 elapsed_ms(const struct session *s)
 {
-	const struct clock *clock = loop_clock(s->setup.loop);
 	int64_t before = s->wall0_ms - s->state.started_ms;
 
-	return (before > 0 ? before : 0) + clock->boot_ms(clock) - s->boot0_ms;
+	return (before > 0 ? before : 0) + clock_boot_ms() - s->boot0_ms;
 }
 
 /* Money spent so far; NAN where no pod has a price. */
@@ -317,7 +308,7 @@ add_metrics(cJSON *root, const struct session *s)
 		AUTO_JSON all = judge_metric(s, s->plan->also.v[i]);
 		cJSON *row = cJSON_CreateObject();
 
-		for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
+		for (size_t k = 0; k < LENGTH(kept); k++)
 			cJSON_AddItemToObject(
 				row, kept[k],
 				cJSON_DetachItemFromObjectCaseSensitive(
@@ -458,12 +449,17 @@ add_left(const struct session *s, struct buf *text)
 		if (!isnan(s->plan->pods[i].usd_per_h))
 			usd_per_h += s->plan->pods[i].usd_per_h;
 	buf_appendf(text, "%zu of %zu", over, over + left);
-	double minutes = bench_runs_left_s(&s->runs, due) / 60.0;
-	if (!(minutes > 0.0))
+	double left_s = bench_runs_left_s(&s->runs, due);
+	if (!(left_s > 0.0))
 		return;
-	buf_appendf(text, "; about %.1f minutes", minutes);
+	buf_append_str(text, s->plan->early != LOOKS_NONE ? "; at most about "
+							  : "; about ");
+	if (left_s < 120.0)
+		buf_appendf(text, "%.0f s", left_s);
+	else
+		buf_appendf(text, "%.1f minutes", left_s / 60.0);
 	if (usd_per_h > 0.0)
-		buf_appendf(text, " and %.2f USD", usd_per_h * minutes / 60.0);
+		buf_appendf(text, " and %.2f USD", usd_per_h * left_s / 3600.0);
 	buf_append_str(text, " left");
 }
 
@@ -658,7 +654,7 @@ session_on_tick(void *user)
 		stop_all(s, "aborted");
 	else if (minutes > s->plan->minutes || session_cost(s) > s->plan->usd ||
 		 (s->plan->deadline_ms > 0 &&
-		  wall_ms(s) > s->plan->deadline_ms))
+		  clock_wall_ms() > s->plan->deadline_ms))
 		stop_all(s, "budget");
 }
 
@@ -706,12 +702,11 @@ session_judge_folder(const struct session_setup *setup, struct err *err)
 struct session *
 session_new(const struct session_setup *setup, const struct session_cb *cb)
 {
-	const struct clock *clock = loop_clock(setup->loop);
 	struct session *s = make_session(setup);
 
 	s->cb = *cb;
-	s->wall0_ms = wall_ms(s);
-	s->boot0_ms = clock->boot_ms(clock);
+	s->wall0_ms = clock_wall_ms();
+	s->boot0_ms = clock_boot_ms();
 	if (s->state.started_ms == 0)
 		s->state.started_ms = s->wall0_ms;
 	if (setup->mode == SESSION_RUN || setup->mode == SESSION_ABORT)

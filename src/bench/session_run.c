@@ -205,6 +205,7 @@ add_window(const struct session *s, const struct run_log *log,
 		sum->shown_least_s += unseen;
 		sum->printed_s += printed_between(s, log, a, i);
 		sum->paced &= is_paced(s, log, ends, health, a, i);
+		sum->n_validated += i < b ? 1 : 0;
 		a = i + 1;
 	}
 }
@@ -257,6 +258,7 @@ session_load_health(struct session *s, struct bench_run *run)
 	run->health.printed_s = window.printed_s;
 	run->health.took_s = run->up_s;
 	run->health.paced = window.paced;
+	run->health.n_validated = window.n_validated;
 	run->health.shown_least_s = window.shown_least_s;
 	run->health.shown_most_s = window.shown_most_s;
 	health_release(&health);

@@ -88,14 +88,18 @@ fill_runs(struct bench_live *live, const struct bench_runs *runs,
 		live->n_over += over ? 1 : 0;
 	}
 	skip_passed(live);
+	AUTO_FREE bool *due = xcalloc(runs->n + 1, sizeof(*due));
 	for (size_t i = 0; i < live->n_runs && live->running; i++) {
 		struct bench_live_run *run = &live->runs[i];
 
+		due[i] = run->state == BENCH_LIVE_WAITING;
 		if (run->state == BENCH_LIVE_WAITING && now_pod != run->pod) {
 			run->state = BENCH_LIVE_NOW;
 			now_pod = run->pod;
 		}
 	}
+	live->due_s = bench_runs_left_s(runs, due);
+	live->due_at_s = (double)NAN;
 }
 
 static void
@@ -269,13 +273,13 @@ bench_show_clock(struct bench_live *live, const struct folder_state *state,
 			 : live->usd_per_h > 0.0
 				 ? live->usd_per_h * live->elapsed_s / 3600.0
 				 : (double)NAN;
-	/* By what runs took so far, all pods beside each other. */
-	double left = live->n_over > 0 ? live->elapsed_s *
-						 ((double)live->n_planned /
-							  (double)live->n_over -
-						  1.0)
-				       : (double)NAN;
-	live->left_s = live->running ? left : (double)NAN;
+	if (isnan(live->due_at_s))
+		live->due_at_s = live->elapsed_s;
+	live->left_s =
+		live->running && live->due_s > 0.0
+			? fmax(live->due_s - live->elapsed_s + live->due_at_s,
+			       0.0)
+			: (double)NAN;
 }
 
 void
@@ -315,15 +319,14 @@ bench_waits_json(cJSON *object, const char *path, const char *state)
 		cJSON_AddBoolToObject(object, "driven", driven);
 	else
 		cJSON_AddNullToObject(object, "driven");
-	cJSON_AddItemToObject(
-		object, "waits",
-		waits_json(waits, n, clock_real.wall_ms(&clock_real)));
+	cJSON_AddItemToObject(object, "waits",
+			      waits_json(waits, n, clock_wall_ms()));
 }
 
 char *
 bench_waits_words(const char *path, const char *id, const char *state)
 {
-	int64_t now_ms = clock_real.wall_ms(&clock_real);
+	int64_t now_ms = clock_wall_ms();
 	struct pod_wait waits[WAITS_MAX];
 	AUTO_BUF words = buf_new(WAITS_MAX * WAIT_TEXT_SIZE);
 	bool driven;

@@ -248,7 +248,7 @@ keep_definition(const struct plan *plan, const char *given, const char *path,
 {
 	struct folder_state state = {
 		.state = "running",
-		.started_ms = clock_real.wall_ms(&clock_real),
+		.started_ms = clock_wall_ms(),
 		.cost_usd = (double)NAN,
 	};
 	char real[PATH_MAX];
@@ -279,7 +279,7 @@ bench_create(const struct plan *plan, const char *given,
 	     char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE], int *lock,
 	     struct err *err)
 {
-	int64_t now_ms = clock_real.wall_ms(&clock_real);
+	int64_t now_ms = clock_wall_ms();
 	AUTO_TEXT base = bench_base();
 	int rc = folder_create(base, plan->name, now_ms, id, path, err);
 

@@ -698,8 +698,7 @@ struct welch
 multi_welch(const double *ln_control, size_t n, const double *ln_variant,
 	    size_t m, double alpha)
 {
-	struct welch w = { n,		m,	     (double)NAN,
-			   (double)NAN, (double)NAN, (double)NAN,
+	struct welch w = { (double)NAN, (double)NAN, (double)NAN, (double)NAN,
 			   (double)NAN, (double)NAN, (double)NAN };
 	double s1 = stats_sd(ln_control, n), s2 = stats_sd(ln_variant, m);
 	double v1 = s1 * s1 / (double)n, v2 = s2 * s2 / (double)m, half;

@@ -166,7 +166,6 @@ void multi_holm(const double *p, double *adjusted, size_t n);
 
 /* Two arms that were not run in blocks, on ln y; d > 0: variant faster. */
 struct welch {
-	size_t n_control, n_variant;
 	double mean, se, t, df, p, lo, hi;
 };
 

@@ -85,10 +85,11 @@ step_times_init(struct step_times *times, const struct step_row *rows,
 		size_t n_rows, enum tok_kind kind, double batch_tokens,
 		struct err *err)
 {
-	*times = (struct step_times){ 0 };
-	times->step = xcalloc(n_rows + 1, sizeof(*times->step));
-	times->t_s = xcalloc(n_rows + 1, sizeof(*times->t_s));
-	times->from_tok_s = !all_have_train_ms(rows, n_rows);
+	*times = (struct step_times){
+		.step = xcalloc(n_rows + 1, sizeof(*times->step)),
+		.t_s = xcalloc(n_rows + 1, sizeof(*times->t_s)),
+		.from_tok_s = !all_have_train_ms(rows, n_rows),
+	};
 	if (times->from_tok_s && !(batch_tokens > 0.0)) {
 		err_set(err, ERR_NODATA,
 			"the log has neither exact times nor a batch size");
@@ -165,10 +166,11 @@ step_ticks(const struct step_times *times, const struct step_row *rows,
 size_t
 step_find(const struct step_times *times, double step)
 {
-	for (size_t i = 0; i < times->n; i++)
-		if (times->step[i] == step)
-			return i;
-	return times->n;
+	size_t i = 0;
+
+	while (i < times->n && times->step[i] != step)
+		i++;
+	return i;
 }
 
 size_t

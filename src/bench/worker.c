@@ -72,23 +72,6 @@ worker_stops(const struct worker *worker)
 	       (plan->stop_pods && plan->pods[worker->pod].stop_cmd != NULL);
 }
 
-/* Our clock that stands against the pods': suspend counts. */
-static int64_t
-worker_boot_ms(const struct worker *worker)
-{
-	const struct clock *clock = loop_clock(worker->session->setup.loop);
-
-	return clock->boot_ms(clock);
-}
-
-static int64_t
-wall_ms(const struct worker *worker)
-{
-	const struct clock *clock = loop_clock(worker->session->setup.loop);
-
-	return clock->wall_ms(clock);
-}
-
 /* With the pod's name. */
 static struct pod_wait
 wait_of(const struct worker *worker)
@@ -120,7 +103,7 @@ tell_note(struct worker *worker)
 	struct pod_wait wait = wait_of(worker);
 	char text[WAIT_TEXT_SIZE];
 
-	wait_text(&wait, wall_ms(worker), text);
+	wait_text(&wait, clock_wall_ms(), text);
 	session_note(worker->session, "%s", text);
 }
 
@@ -128,16 +111,15 @@ tell_note(struct worker *worker)
 static int64_t
 retry_at(const struct worker *worker, int64_t delay_ms)
 {
-	const struct clock *clock = loop_clock(worker->session->setup.loop);
 	struct transport *transport = worker->session->setup.transport;
-	int64_t left_ms, now_ms = clock->mono_ms(clock);
+	int64_t left_ms, now_ms = clock_mono_ms();
 	struct link_info link;
 
 	transport->ops->link_info(transport, worker->pod, &link);
 	left_ms = link.state == LINK_WAITING ? link.retry_at_ms - now_ms : 0;
 	if (left_ms < delay_ms)
 		left_ms = delay_ms;
-	return left_ms > 0 ? wall_ms(worker) + left_ms : 0;
+	return left_ms > 0 ? clock_wall_ms() + left_ms : 0;
 }
 
 static void
@@ -180,7 +162,7 @@ worker_wait_for(struct worker *worker, enum wait_kind kind, const char *text,
 		return;
 	/* Silent, then refused: it was gone from the first of them on. */
 	if (wait->kind != kind && !(away && was_away)) {
-		wait->since_ms = wall_ms(worker) - since_ms;
+		wait->since_ms = clock_wall_ms() - since_ms;
 		worker->tell_ms = TELL_FIRST_MS;
 	}
 	wait->kind = kind;
@@ -198,7 +180,7 @@ worker_wait_unreachable(struct worker *worker, const char *why,
 		     strcmp(worker->wait.why, without_pod(worker, why)) == 0;
 
 	worker_wait_for(worker, WAIT_UNREACHABLE, why,
-			worker_boot_ms(worker) - worker->sent_ms);
+			clock_boot_ms() - worker->sent_ms);
 	set_retry(worker, delay_ms);
 	if (!known)
 		tell_note(worker);
@@ -217,7 +199,7 @@ worker_wait_over(struct worker *worker)
 	session_tell_waits(worker->session);
 	if (worker->step == WORKER_ENDED)
 		return;
-	wait_text_over(&was, wall_ms(worker), text);
+	wait_text_over(&was, clock_wall_ms(), text);
 	session_note(worker->session, "%s", text);
 }
 
@@ -252,7 +234,7 @@ silent_words(const struct worker *worker, char *out, size_t size)
 void
 worker_wait_tick(struct worker *worker)
 {
-	int64_t asked_ms = worker_boot_ms(worker) - worker->sent_ms;
+	int64_t asked_ms = clock_boot_ms() - worker->sent_ms;
 	struct pod_wait *wait = &worker->wait;
 	char why[128];
 
@@ -270,7 +252,7 @@ worker_wait_tick(struct worker *worker)
 	if (wait->kind == WAIT_UNREACHABLE && worker->stream != NULL)
 		set_retry(worker, 0);
 	if (wait->kind != WAIT_NONE &&
-	    wall_ms(worker) - wait->since_ms >= worker->tell_ms) {
+	    clock_wall_ms() - wait->since_ms >= worker->tell_ms) {
 		tell_note(worker);
 		worker->tell_ms += worker->tell_ms < TELL_MOST_MS
 					   ? worker->tell_ms
@@ -290,7 +272,7 @@ static void
 clock_add(struct worker *worker, double pod_up_s)
 {
 	double sent_s = (double)worker->sent_ms / 1000.0;
-	double heard_s = (double)worker_boot_ms(worker) / 1000.0;
+	double heard_s = (double)clock_boot_ms() / 1000.0;
 
 	if (isnan(pod_up_s))
 		return;
@@ -306,8 +288,7 @@ clock_tell(struct worker *worker)
 {
 	double away = worker->all.low_s - worker->all.high_s;
 	double minutes =
-		((double)worker_boot_ms(worker) / 1000.0 - worker->first_s) /
-		60.0;
+		((double)clock_boot_ms() / 1000.0 - worker->first_s) / 60.0;
 
 	if (worker->first_s == 0.0 || !isfinite(away) || minutes < 1.0)
 		return;
@@ -639,7 +620,7 @@ on_lost(struct worker *worker)
 	}
 	run->attempt++;
 	/* What was fetched of it is forgotten. */
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < LENGTH(names); i++) {
 		bench_run_file(run, names[i], file);
 		folder_remove(s->setup.path, file);
 	}
@@ -775,7 +756,7 @@ on_gpu(struct worker *worker, const struct launch_reply *reply)
 		      { "gpu.csv", reply->data },
 		      { "stamps", reply->stamps } };
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < LENGTH(files); i++) {
 		char file[FOLDER_PATH_SIZE];
 
 		bench_run_file(worker->run, files[i].name, file);
@@ -885,7 +866,7 @@ on_queued(struct worker *worker, const char *why)
 			     "%s: waits for its allocation: %s",
 			     worker_pod_id(worker), why);
 	worker_wait_for(worker, WAIT_QUEUED, why, 0);
-	int64_t delay_ms = (wall_ms(worker) - worker->wait.since_ms) / 2;
+	int64_t delay_ms = (clock_wall_ms() - worker->wait.since_ms) / 2;
 	worker_next(worker, worker->step,
 		    delay_ms < QUEUED_LEAST_MS	? QUEUED_LEAST_MS
 		    : delay_ms > QUEUED_MOST_MS ? QUEUED_MOST_MS
@@ -1023,7 +1004,7 @@ worker_send(struct worker *worker)
 	AUTO_BUF script = buf_new(16U * 1024 * 1024);
 
 	buf_clear(&worker->out);
-	worker->sent_ms = worker_boot_ms(worker);
+	worker->sent_ms = clock_boot_ms();
 	int bad = make_script(worker, &script);
 	if (bad == 0) {
 		worker->stream = transport->ops->exec(transport, worker->pod,

@@ -131,30 +131,16 @@ complain_err(struct board_input *input, const struct err *err)
 static int
 input_group_by(struct board_input *input, const char *text, struct err *err)
 {
-	static const struct {
-		const char *name;
-		enum board_by by;
-	} words[] = {
-		{ "dirname", BOARD_BY_DIRNAME },
-		{ "file", BOARD_BY_FILE },
-		{ "source", BOARD_BY_SOURCE },
-		{ "pod", BOARD_BY_POD },
-	};
-
 	pattern_free(input->pattern);
 	input->pattern = NULL;
-	for (size_t i = 0; i < LENGTH(words); i++) {
-		if (strcmp(words[i].name, text) == 0) {
-			input->by = words[i].by;
-			return 0;
-		}
-	}
+	input->by = conf_group_of(text);
+	if (input->by != CONF_BY_PATTERN)
+		return 0;
 	input->pattern = pattern_new_path(text, err);
 	if (input->pattern == NULL)
 		return err_prefix(err,
 				  "--group-by takes dirname, file, source, "
 				  "pod or a pattern");
-	input->by = BOARD_BY_PATTERN;
 	return 0;
 }
 
@@ -184,17 +170,17 @@ key_of(const struct board_input *input, const char *path, const struct run *run)
 	if (input->forced_key != NULL)
 		return xstrdup(input->forced_key);
 	switch (input->by) {
-	case BOARD_BY_FILE:
+	case CONF_BY_FILE:
 		return xstrdup(path);
-	case BOARD_BY_SOURCE:
+	case CONF_BY_SOURCE:
 		return run->source_sha256 == NULL
 			       ? xstrdup("(no script in the log)")
 			       : xstrndup(run->source_sha256, SHOWN_SHA);
-	case BOARD_BY_POD:
+	case CONF_BY_POD:
 		return xstrdup("(files here)");
-	case BOARD_BY_PATTERN:
+	case CONF_BY_PATTERN:
 		return key_by_pattern(input, path);
-	case BOARD_BY_DIRNAME:
+	case CONF_BY_DIRNAME:
 		break;
 	}
 	return file_folder(path);
@@ -226,19 +212,10 @@ take_score(struct board_input *input, const char *path,
 	score_board_add(&input->scores, key, score);
 }
 
-/* One log that was read. */
-struct reading {
-	struct board_input *input;
-	const struct log_path *const *files; /* in the order of reading */
-	size_t next;
-};
-
 static void
 take_file(void *user, struct parsed_file *file)
 {
-	struct reading *reading = user;
-	struct board_input *input = reading->input;
-	const struct log_path *path = reading->files[reading->next++];
+	struct board_input *input = user;
 
 	input->n_files += file->err.code == ERR_NONE;
 	for (size_t i = 0; i < file->n_runs; i++) {
@@ -253,7 +230,7 @@ take_file(void *user, struct parsed_file *file)
 		complain_err(input, &file->err);
 	} else if (file->score != NULL) {
 		return;
-	} else if (file->n_runs == 0 && path->named) {
+	} else if (file->n_runs == 0 && file->from->named) {
 		input->n_empty++;
 		say_error("%s: %s", file->path,
 			  file->bytes == 0 ? "empty" : "no training run in it");
@@ -381,7 +358,7 @@ take_stdin_run(void *user, const struct run *run)
 {
 	struct board_input *input = user;
 	AUTO_TEXT key =
-		input->by == BOARD_BY_DIRNAME && input->forced_key == NULL
+		input->by == CONF_BY_DIRNAME && input->forced_key == NULL
 			? xstrdup(STDIN_NAME)
 			: key_of(input, STDIN_NAME, run);
 
@@ -418,19 +395,13 @@ static void
 read_logs(struct board_input *input, const struct log_paths *paths)
 {
 	const struct parse_options how = { input->formats, 0, true };
-	AUTO_FREE const struct log_path **files =
-		xcalloc(paths->n + 1, sizeof(struct log_path *));
-	AUTO_FREE char **names = xcalloc(paths->n + 1, sizeof(char *));
-	struct reading reading = { input, files, 0 };
+	AUTO_FREE struct log_path *logs = xcalloc(paths->n, sizeof(*logs));
 	size_t n = 0;
 
-	for (size_t i = 0; i < paths->n; i++) {
-		if (paths->v[i].table || strcmp(paths->v[i].path, "-") == 0)
-			continue;
-		files[n] = &paths->v[i];
-		names[n++] = paths->v[i].path;
-	}
-	parse_files(names, n, &how, take_file, &reading);
+	array_each (path, paths->v, paths->n)
+		if (!path->table && strcmp(path->path, "-") != 0)
+			logs[n++] = *path;
+	parse_files(logs, n, &how, take_file, input);
 }
 
 /*
@@ -445,7 +416,7 @@ input_read(struct board_input *input, char *const *argv, size_t n)
 	for (size_t i = 0; i < n; i++)
 		add_harness(&input->scores, argv[i]);
 	log_paths_find(&paths, argv, n);
-	if (paths.n == LOG_PATHS_MAX)
+	if (paths.n >= LOG_PATHS_MAX)
 		say_error("more files than can be read at once; the rest is "
 			  "left out");
 	read_logs(input, &paths);
@@ -473,7 +444,7 @@ char *
 board_input_key(const struct board_input *input,
 		const struct stored_run *stored)
 {
-	return input->by == BOARD_BY_POD
+	return input->by == CONF_BY_POD
 		       ? xstrdup(stored->pod)
 		       : key_of(input, stored->path, &stored->run);
 }

@@ -10,21 +10,12 @@
 #include "parsers/pattern.h"
 #include "store/query.h"
 
-/* What names the group of a run. */
-enum board_by {
-	BOARD_BY_DIRNAME,
-	BOARD_BY_FILE,	 /* every file is a group */
-	BOARD_BY_SOURCE, /* the training script printed into the log */
-	BOARD_BY_POD,	 /* of the database; files are of no pod */
-	BOARD_BY_PATTERN,
-};
-
 /* Runs from files and tables into a board. */
 struct board_input {
 	struct board *board;		  /* borrowed */
 	const struct format_set *formats; /* borrowed */
-	enum board_by by;
-	struct pattern *pattern;   /* owned; of BOARD_BY_PATTERN */
+	enum conf_group_by by;
+	struct pattern *pattern;   /* owned; of CONF_BY_PATTERN */
 	const char *forced_key;	   /* all runs into this group; NULL: by `by` */
 	struct score_board scores; /* owned; of verifiers, no runs */
 	const struct conf *conf;   /* borrowed; the prices of pods */

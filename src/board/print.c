@@ -941,10 +941,8 @@ add_counts(cJSON *object, const struct board *board,
 	   const struct board_group *group)
 {
 	cJSON *seeds = cJSON_AddArrayToObject(object, "seeds");
-	const struct board_row *row;
 
-	for (size_t at = 0;
-	     (row = board_next_counted(board, group, &at)) != NULL;) {
+	board_each_counted (row, board, group) {
 		if (row->seed_again)
 			continue;
 		cJSON_AddItemToArray(seeds,

@@ -35,15 +35,6 @@ score_board_add(struct score_board *board, const char *key,
 	xpush(group->values, group->n, group->cap, row->json.value);
 }
 
-static double
-median_of(const struct score_group *group)
-{
-	size_t n = group->n;
-
-	return n > 0 ? (group->values[(n - 1) / 2] + group->values[n / 2]) / 2
-		     : (double)NAN;
-}
-
 static int
 by_work(const void *a, const void *b)
 {
@@ -55,13 +46,13 @@ by_work(const void *a, const void *b)
 	if (x->n == 0 || y->n == 0)
 		return x->n == y->n ? strcmp(x->key, y->key)
 				    : (x->n == 0) - (y->n == 0);
-	return (median_of(x) > median_of(y)) - (median_of(x) < median_of(y));
+	return sort_by_value(&x->median, &y->median);
 }
 
 static void
 print_group(struct out *out, const struct score_group *group)
 {
-	double median = median_of(group), low = (double)NAN, high = low;
+	double median = group->median, low = (double)NAN, high = low;
 
 	if (group->n > 0) {
 		low = group->values[0];
@@ -86,9 +77,8 @@ score_board_print(struct score_board *board, FILE *stream,
 	if (board->n == 0)
 		return 0;
 	for (size_t i = 0; i < board->n; i++)
-		if (board->groups[i].n > 1)
-			sort_doubles(board->groups[i].values,
-				     board->groups[i].n);
+		board->groups[i].median = sort_median(board->groups[i].values,
+						      board->groups[i].n);
 	qsort(board->groups, board->n, sizeof(*board->groups), by_work);
 	struct out *out = out_new(stream, format, columns);
 	for (size_t i = 0; i < board->n; i++)

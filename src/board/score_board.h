@@ -15,6 +15,7 @@ struct score_group {
 	char *work;	/* owned: what was measured */
 	double *values; /* owned: scores that count */
 	size_t n, cap;
+	double median; /* NAN: of none; while it is printed */
 	unsigned int invalid;
 };
 

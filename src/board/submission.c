@@ -50,10 +50,9 @@ add_seeds(cJSON *root, const struct submission *s)
 {
 	cJSON *seeds = cJSON_AddArrayToObject(root, "seeds");
 	cJSON *results = cJSON_AddObjectToObject(root, "seed_results");
-	const struct board_row *row;
-	size_t i = 0, n = 0;
+	size_t n = 0;
 
-	while ((row = board_next_counted(s->board, s->group, &i)) != NULL) {
+	board_each_counted (row, s->board, s->group) {
 		char key[64];
 		int again = 1;
 
@@ -108,18 +107,13 @@ add_comparison(cJSON *root, const struct submission *s)
 static double
 common_gpus(const struct submission *s)
 {
-	const struct board_row *row;
-	double gpus = RUN_ABSENT;
-	size_t i = 0;
+	const struct board_row *first = board_counted(s->board, s->group, 0);
 
-	for (bool first = true;
-	     (row = board_next_counted(s->board, s->group, &i)) != NULL;
-	     first = false) {
-		if (!first && row->run.n_gpus != gpus)
+	board_each_counted (row, s->board, s->group) {
+		if (row != first && row->run.n_gpus != first->run.n_gpus)
 			return RUN_ABSENT;
-		gpus = row->run.n_gpus;
 	}
-	return gpus;
+	return first != NULL ? first->run.n_gpus : RUN_ABSENT;
 }
 
 static void
@@ -189,8 +183,6 @@ static void
 check_seeds(struct check *check, const struct submission *s)
 {
 	const struct board_group *g = s->group;
-	const struct board_row *row;
-	size_t i = 0;
 
 	if (g->n_seeds < s->board->track->min_seeds)
 		wanting(check, "%zu seed%s; %zu are asked for", g->n_seeds,
@@ -200,9 +192,10 @@ check_seeds(struct check *check, const struct submission *s)
 	if (g->n_counted < g->n_rows)
 		wanting(check, "%zu of %zu runs do not count",
 			g->n_rows - g->n_counted, g->n_rows);
-	while ((row = board_next_counted(s->board, s->group, &i)) != NULL)
+	board_each_counted (row, s->board, s->group) {
 		if (!run_has(row->run.seed))
 			wanting(check, "%s prints no seed", row->name);
+	}
 }
 
 static void
@@ -228,14 +221,13 @@ submission_check(const struct submission *s,
 {
 	struct check check = { say, user, 0 };
 	const struct board_verdict *v = &s->group->verdict;
-	const struct board_row *row;
-	size_t i = 0;
 
 	check_seeds(&check, s);
 	check_caps(&check, s);
-	while ((row = board_next_counted(s->board, s->group, &i)) != NULL)
+	board_each_counted (row, s->board, s->group) {
 		if (row->sha256[0] == '\0')
 			wanting(&check, "no log is at hand of %s", row->name);
+	}
 	if (s->author == NULL)
 		wanting(&check, "no author (--author)");
 	if (s->github_id == NULL)

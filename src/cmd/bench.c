@@ -66,7 +66,7 @@ bench_tell(const char *line)
 	char stamp[CLOCK_RFC3339_SIZE];
 	AUTO_TEXT text = NULL;
 
-	clock_rfc3339(clock_real.wall_ms(&clock_real), stamp);
+	clock_rfc3339(clock_wall_ms(), stamp);
 	text = xasprintf("%.8s %s", strchr(stamp, 'T') + 1, line);
 	say_line(text);
 }
@@ -1263,7 +1263,7 @@ struct request {
 	const char *metric; /* NULL: by what the logs are */
 	bool lower;	    /* it is said that a lower score is better */
 	enum out_format print;
-	const char *fail_on;
+	unsigned int fail_on; /* a bit a verdict_word */
 	bool numerics_changed;
 	size_t current; /* arm that plain words belong to */
 	const char *paths[MAX_RUNS];
@@ -1411,53 +1411,6 @@ take_window(void *opaque, const char *text, struct err *err)
 	return 0;
 }
 
-/* "NO DIFFERENCE SHOWN" as "no-difference-shown". */
-static void
-word_slug(enum verdict_word word, char *out, size_t size)
-{
-	(void)snprintf(out, size, "%s", verdict_words[word]);
-	for (char *c = out; *c != '\0'; c++)
-		*c = *c == ' ' ? '-' : (char)tolower((unsigned char)*c);
-}
-
-static bool
-fails_on(const char *words, enum verdict_word word)
-{
-	struct str rest = str_from(words), piece;
-	char slug[32];
-
-	word_slug(word, slug, sizeof(slug));
-	while (str_next(&rest, ',', &piece))
-		if (str_eq_cstr(piece, slug))
-			return true;
-	return false;
-}
-
-static int
-take_fail_on(void *opaque, const char *words, struct err *err)
-{
-	struct str rest = str_from(words), piece;
-
-	while (str_next(&rest, ',', &piece)) {
-		bool known = false;
-
-		for (int w = VERDICT_INVALID; w <= VERDICT_NO_DIFFERENCE; w++) {
-			char slug[32];
-
-			word_slug((enum verdict_word)w, slug, sizeof(slug));
-			known |= str_eq_cstr(piece, slug);
-		}
-		if (!known)
-			return err_set(err, ERR_USAGE,
-				       "--fail-on %.*s: expected invalid, "
-				       "not-judged, faster, faster-but-worse, "
-				       "slower, same or no-difference-shown",
-				       (int)piece.len, piece.p);
-	}
-	((struct request *)opaque)->fail_on = words;
-	return 0;
-}
-
 /* A plain word is one more log of its arm. */
 static int
 take_log(void *opaque, const char *word, struct err *err)
@@ -1496,6 +1449,17 @@ check_judge(const struct cmd_args *args, void *opaque, struct err *err)
 	return 0;
 }
 
+/* In the order of enum verdict_word. */
+static const char *const verdict_slugs[] = { "invalid",
+					     "not-judged",
+					     "faster",
+					     "faster-but-worse",
+					     "slower",
+					     "same",
+					     "no-difference-shown",
+					     NULL };
+_Static_assert(LENGTH(verdict_slugs) == VERDICT_WORDS + 1, "one for each");
+
 static const char *const tok_kinds[] = {
 	[TOK_CUMULATIVE] = "cumulative", [TOK_INTERVAL] = "interval", NULL
 };
@@ -1527,7 +1491,7 @@ static const struct cmd_option judge_options[] = {
 	  CMD_FLAG, CMD_AT(request, numerics_changed) },
 	CMD_FORMAT_OPTION,
 	{ 0, "fail-on", "WORDS", "exit 3 on these verdicts: invalid,slower",
-	  CMD_TAKE, .take = take_fail_on },
+	  CMD_SET, CMD_AT(request, fail_on), .words = verdict_slugs },
 	BENCH_PRINT_OPTIONS(request, ""),
 	CMD_OPTIONS_END,
 };
@@ -1654,8 +1618,8 @@ judge_request(struct request *q, struct err *err)
 	if (print_verdict(q, &judge, err) != 0)
 		status = -1;
 	for (size_t i = 0; status == 0 && i < judge.n_contrasts; i++)
-		if (q->fail_on != NULL && !arms[judge.contrasts[i].arm].aa &&
-		    fails_on(q->fail_on, judge.contrasts[i].verdict.word))
+		if (!arms[judge.contrasts[i].arm].aa &&
+		    (q->fail_on >> judge.contrasts[i].verdict.word & 1) != 0)
 			status = err_exit_status(ERR_CHECK);
 	judge_release(&judge);
 	return status;

@@ -10,10 +10,8 @@
 #include "board/print.h"
 #include "board/submission.h"
 #include "cmd/cmd.h"
-#include "ingest/parse_files.h"
 #include "model/run_diff.h"
 #include "parsers/json.h"
-#include "parsers/run_reader.h"
 #include "parsers/run_series.h"
 #include "report/new_folder.h"
 #include "report/run_columns.h"
@@ -59,23 +57,18 @@ struct board_call {
 			board_call, ask.higher),                               \
 		CMD_FORMAT_OPTION
 
-/* What --fail-on may name. */
+/* What --fail-on may name: bits, and in their order their words. */
 enum fail_on {
-	FAIL_INVALID = 1 << 0,
-	FAIL_NOT_SHOWN = 1 << 1,
-	FAIL_BELOW = 1 << 2,
-	FAIL_UNFINISHED = 1 << 3,
-	FAIL_COPIES = 1 << 4,
+	FAIL_INVALID = 1 << 0 | 1 << 1,
+	FAIL_NOT_SHOWN = 1 << 2,
+	FAIL_BELOW = 1 << 3,
+	FAIL_UNFINISHED = 1 << 4,
+	FAIL_COPIES = 1 << 5,
 };
 
-static const struct {
-	const char *name;
-	unsigned int bit;
-} fail_words[] = {
-	{ "invalid", FAIL_INVALID },	   { "cap", FAIL_INVALID },
-	{ "not-shown", FAIL_NOT_SHOWN },   { "below", FAIL_BELOW },
-	{ "unfinished", FAIL_UNFINISHED }, { "copies", FAIL_COPIES },
-};
+static const char *const fail_words[] = { "invalid", "cap",	   "not-shown",
+					  "below",   "unfinished", "copies",
+					  NULL };
 
 struct board_print_call {
 	struct board_call board;
@@ -83,27 +76,6 @@ struct board_print_call {
 	unsigned int fail_on;
 	struct board_look look;
 };
-
-static int
-take_fail_on(void *opaque, const char *value, struct err *err)
-{
-	struct board_print_call *call = opaque;
-	struct str rest = str_from(value), word;
-
-	while (str_next(&rest, ',', &word)) {
-		size_t i = 0, n = LENGTH(fail_words);
-
-		while (i < n && !str_eq_cstr(word, fail_words[i].name))
-			i++;
-		if (i == n)
-			return err_set(err, ERR_USAGE,
-				       "board: --fail-on takes invalid, "
-				       "not-shown, below, unfinished, copies, "
-				       "with commas between");
-		call->fail_on |= fail_words[i].bit;
-	}
-	return 0;
-}
 
 static const struct cmd_option board_options[] = {
 	BOARD_ASK_OPTIONS,
@@ -113,8 +85,8 @@ static const struct cmd_option board_options[] = {
 	{ 0, "all-tests", NULL, "show tests C to F too", CMD_FLAG,
 	  CMD_AT(board_print_call, look.all_tests) },
 	{ 0, "fail-on", "LIST",
-	  "exit 3 on: invalid, not-shown, below, unfinished, copies", CMD_TAKE,
-	  .take = take_fail_on },
+	  "exit 3 on: invalid, not-shown, below, unfinished, copies", CMD_SET,
+	  CMD_AT(board_print_call, fail_on), .words = fail_words },
 	CMD_OPTIONS_END,
 };
 
@@ -400,8 +372,6 @@ const struct cmd cmd_submission = {
 	.exec = exec_submission,
 };
 
-#define READ_BYTES 65536U
-
 static const char run_columns[] =
 	"group, file, run_index:0, status, use, " RUN_COLUMNS ", sha256, note";
 
@@ -455,22 +425,11 @@ static int
 read_log(const char *path, const struct format_set *formats,
 	 const struct run_reader_cb *cb, void *user, struct err *err)
 {
-	bool is_stdin = strcmp(path, "-") == 0, failed;
-	FILE *from = is_stdin ? stdin : fopen(path, "rbe");
-	char block[READ_BYTES];
-	size_t n;
-
-	if (from == NULL)
-		return err_set_errno(err, ERR_IO, "cannot open %s", path);
 	struct run_reader *reader = run_reader_new(formats, cb, user);
-	while ((n = fread(block, 1, sizeof(block), from)) > 0)
-		run_reader_feed(reader, block, n);
-	run_reader_finish(reader);
+	int rc = log_read(path, reader, err);
+
 	run_reader_free(reader);
-	failed = ferror(from) != 0;
-	if (!is_stdin)
-		(void)fclose(from);
-	return failed ? err_set(err, ERR_IO, "cannot read %s", path) : 0;
+	return rc;
 }
 
 static int

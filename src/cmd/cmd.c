@@ -66,10 +66,6 @@ const struct cmd *const cmd_table[] = {
 };
 
 /* No command: the dashboard; its options are those of every command. */
-static const char *const colors[] = { "auto", "always", "never", NULL };
-static const char *const charsets[] = { "braille", "block", "ascii", "pixels",
-					NULL };
-
 static const struct cmd_option dash_options[] = {
 	{ 0, "config", "FILE", "read this configuration", CMD_TEXT,
 	  CMD_AT(cmd_globals, context.config) },
@@ -78,10 +74,10 @@ static const struct cmd_option dash_options[] = {
 	{ 0, "read-only", NULL, "never start, stop or write anything on a pod",
 	  CMD_FLAG, CMD_AT(cmd_globals, context.read_only) },
 	{ 0, "color", "WHEN", "auto, always or never", CMD_WORD,
-	  CMD_AT(cmd_globals, context.color), .words = colors },
+	  CMD_AT(cmd_globals, context.color), .words = conf_colors },
 	{ 0, "charset", "SET",
 	  "draw charts with braille, block, ascii or pixels", CMD_WORD,
-	  CMD_AT(cmd_globals, context.charset), .words = charsets },
+	  CMD_AT(cmd_globals, context.charset), .words = conf_charsets },
 	{ 0, "track", "NAME", "hold runs to this track, or a file with one",
 	  CMD_TEXT, CMD_AT(cmd_globals, context.track) },
 	{ 'v', "verbose", NULL, "write a debug log to a file", CMD_FLAG,
@@ -311,29 +307,34 @@ take_number(const struct cmd_option *o, const char *value, void *to,
 	return why;
 }
 
-/* The same of a word. */
+/* The same of a word, or of several. */
 static const char *
-take_word(const struct cmd_option *o, const char *value, void *to,
-	  char why[160])
+take_words(const struct cmd_option *o, const char *value, void *to,
+	   char why[160])
 {
+	struct str rest = str_from(value), piece;
 	size_t used = 0;
+	int i = 0;
 
-	for (unsigned int i = 0; o->words[i] != NULL; i++) {
-		if (strcmp(o->words[i], value) != 0)
-			continue;
-		if (o->kind == CMD_CHOICE)
-			*(unsigned int *)to = i;
-		else
+	while (i >= 0 &&
+	       str_next(&rest, o->kind == CMD_SET ? ',' : '\0', &piece)) {
+		AUTO_TEXT word = xstrndup(piece.p, piece.len);
+
+		i = str_index(o->words, word);
+		if (i >= 0 && o->kind == CMD_SET)
+			*(unsigned int *)to |= 1U << i;
+		else if (i >= 0 && o->kind == CMD_CHOICE)
+			*(unsigned int *)to = (unsigned int)i;
+		else if (i >= 0)
 			*(const char **)to = value;
-		return NULL;
 	}
-	for (size_t i = 0; o->words[i] != NULL && used < 160; i++)
+	for (size_t k = 0; i < 0 && o->words[k] != NULL && used < 160; k++)
 		used += (size_t)snprintf(why + used, 160 - used, "%s%s",
-					 i == 0		   ? "expected "
-					 : o->words[i + 1] ? ", "
+					 k == 0		   ? "expected "
+					 : o->words[k + 1] ? ", "
 							   : " or ",
-					 o->words[i]);
-	return why;
+					 o->words[k]);
+	return i < 0 ? why : NULL;
 }
 
 /* The value of an option (NULL: it takes none) into its member. */
@@ -359,7 +360,8 @@ take_value(struct cmd_line *line, const struct cmd_option *o, void *options,
 		break;
 	case CMD_WORD:
 	case CMD_CHOICE:
-		wrong = take_word(o, value, to, why);
+	case CMD_SET:
+		wrong = take_words(o, value, to, why);
 		break;
 	case CMD_NUMBER:
 	case CMD_POSITIVE:

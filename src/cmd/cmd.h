@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "context.h"
+#include "ingest/parse_files.h"
 #include "report/out.h"
 
 /*
@@ -20,6 +21,7 @@ enum cmd_kind {
 	CMD_TEXT,     /* const char *, borrowed */
 	CMD_WORD,     /* const char *: one of words */
 	CMD_CHOICE,   /* an enum: the index in words */
+	CMD_SET,      /* unsigned int: 1 << index of each of words, "a,b" */
 	CMD_NUMBER,   /* double, low..high */
 	CMD_POSITIVE, /* double above 0 and below high */
 	CMD_COUNT,    /* uint64_t, low..high */
@@ -105,19 +107,13 @@ extern const struct cmd cmd_dash;
 /* Whether one of its words names logs on a pod: HOST:PATH. */
 bool cmd_has_place(const struct cmd_args *args);
 
-/* Logs of pods, and the files here that have their bytes. */
-struct fetched_logs {
-	char **names, **files; /* owned, path_list_free; "HOST:PATH" */
-	size_t n;
-};
-
 /*
  * Fetch the logs that places (conf_place) mean, as they are now.  0; the exit
  * status of a signal, or of a pod that cannot be reached (which was said, and
  * the logs of the others are there); or -1 with err.
  */
 int cmd_fetch(struct context *context, char *const *words, size_t n,
-	      bool accept_new, struct fetched_logs *logs, struct err *err)
+	      bool accept_new, struct log_paths *logs, struct err *err)
 	__attribute__((warn_unused_result));
 
 /* Options that every command takes. */

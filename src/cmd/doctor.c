@@ -146,7 +146,7 @@ check_config(struct doctor *d)
 	bool has_pods = conf->n_pods + conf->n_discover > 0;
 	doctor_say(d, "config", has_pods ? STATE_OK : STATE_WARN,
 		   has_pods ? NULL : "add pods to the configuration",
-		   "%zu pods", conf->n_pods);
+		   "%zu pod%s", conf->n_pods, conf->n_pods == 1 ? "" : "s");
 	if (context_open(d->context, CONTEXT_FORMATS, &err) != 0)
 		doctor_say(
 			d, "config", STATE_FAIL,

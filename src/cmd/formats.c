@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `formats list|show|check|learn`: rule sets, and what they take of a log. */
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/say.h"
@@ -11,7 +9,6 @@
 #include "cmd/cmd.h"
 #include "parsers/json.h"
 #include "parsers/learn.h"
-#include "parsers/run_reader.h"
 
 static int
 exec_list(struct cmd_args *args, void *opaque, struct err *err)
@@ -184,32 +181,6 @@ check_line(void *user, uint64_t line, struct str text, enum line_class class)
 	}
 }
 
-/* Feed one log to the reader; -1 with err when it cannot be read. */
-static int
-feed_log(struct run_reader *reader, void *user, const char *path,
-	 struct err *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char block[65536];
-	struct stat st;
-	ssize_t n;
-
-	if (fd < 0)
-		return err_set_errno(err, ERR_IO, "cannot open %s", path);
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		(void)close(fd);
-		return err_set(err, ERR_IO, "%s is not a regular file", path);
-	}
-	run_reader_reset(reader, user);
-	while ((n = read(fd, block, sizeof(block))) > 0)
-		run_reader_feed(reader, block, (size_t)n);
-	run_reader_finish(reader);
-	(void)close(fd);
-	if (n < 0)
-		return err_set_errno(err, ERR_IO, "cannot read %s", path);
-	return 0;
-}
-
 static void
 print_rules_taken(const struct check *check, struct out *out, const char *name)
 {
@@ -280,7 +251,8 @@ exec_check(struct cmd_args *args, void *opaque, struct err *err)
 
 		check.path = args->argv[i];
 		check.rule_line = 0;
-		if (feed_log(check.reader, &check, check.path, &why) == 0)
+		run_reader_reset(check.reader, &check);
+		if (log_read(check.path, check.reader, &why) == 0)
 			continue;
 		say_error("%s", why.text);
 		status = err_exit_status(why.code);
@@ -348,8 +320,10 @@ exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 	int status = 0;
 
 	run_reader_tell_rows(reader, learn_row);
-	for (int i = 0; status == 0 && i < args->argc; i++)
-		status = feed_log(reader, learn, args->argv[i], err);
+	for (int i = 0; status == 0 && i < args->argc; i++) {
+		run_reader_reset(reader, learn);
+		status = log_read(args->argv[i], reader, err);
+	}
 	if (status == 0)
 		status = print_learned(
 			learn, call->name != NULL ? call->name : "learned",

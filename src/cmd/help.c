@@ -400,34 +400,22 @@ print_man_metrics(void)
 
 /* "a, b, c" on lines of their own. */
 static void
-print_names(const char *(*name_of)(int i), int count)
+print_names(const char *const *names, int n)
 {
-	for (int i = 0; i < count; i++)
-		put(".BR %s%s\n", name_of(i), i + 1 < count ? " ," : " .");
-}
-
-static const char *
-stage_name(int i)
-{
-	return rule_stage_names[i];
-}
-
-static const char *
-event_name(int i)
-{
-	return run_event_name((enum run_event_kind)i);
+	for (int i = 0; i < n; i++)
+		put(".BR %s%s\n", names[i], i + 1 < n ? " ," : " .");
 }
 
 static void
 print_man_stages(void)
 {
-	print_names(stage_name, STAGE_COUNT);
+	print_names(rule_stage_names, STAGE_COUNT);
 }
 
 static void
 print_man_events(void)
 {
-	print_names(event_name, RUN_EVENT_COUNT);
+	print_names(run_event_names, RUN_EVENT_COUNT);
 }
 
 /* Where an action works; nothing where it works everywhere. */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* `parse`: a row for each run that the given logs hold. */
-#include <stdlib.h>
 
 #include "base/say.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
-#include "ingest/parse_files.h"
 #include "report/run_columns.h"
 
 struct parse_call {
@@ -41,11 +38,8 @@ static const char score_columns[] =
 
 struct parse_job {
 	enum out_format format;
-	const bool *found;  /* of each file: below a directory; NULL: none */
-	char *const *names; /* of files that were fetched; NULL: their own */
-	size_t next;	    /* file that is printed */
-	struct out *out;    /* NULL until there is a run */
-	cJSON *scores;	    /* rows held for the table behind the runs */
+	struct out *out; /* NULL until there is a run */
+	cJSON *scores;	 /* rows held for the table behind the runs */
 	size_t rows;
 	int status;
 };
@@ -110,15 +104,26 @@ print_scores(struct parse_job *job, int status, struct err *err)
 	return cmd_out_end(out, status, err);
 }
 
+/* Why there is no row of a file that could be read. */
+static const char *
+why_nothing(const struct parsed_file *file)
+{
+	const char *end = strrchr(file->path, '.');
+
+	if (file->bytes == 0)
+		return "empty";
+	if (end != NULL && str_is_among(str_from(end), ".gz .bz2 .xz .zst"))
+		return "compressed: unpack it first";
+	return "no training run and no score in it";
+}
+
 static void
 print_file(void *user, struct parsed_file *file)
 {
 	struct parse_job *job = user;
-	size_t next = job->next++;
-	bool is_found = job->found != NULL && job->found[next];
 
-	if (job->names != NULL)
-		file->path = job->names[next];
+	if (file->from->name != NULL)
+		file->path = file->from->name;
 	for (size_t i = 0; i < file->n_runs; i++)
 		print_run(job, file, &file->runs[i]);
 	if (file->score != NULL)
@@ -126,11 +131,9 @@ print_file(void *user, struct parsed_file *file)
 	if (file->err.code != ERR_NONE) {
 		say_error("%s", file->err.text);
 		job->status = err_exit_status(file->err.code);
-	} else if (file->n_runs == 0 && file->score == NULL && !is_found) {
-		say_error("%s: %s", file->path,
-			  file->bytes == 0
-				  ? "empty"
-				  : "no training run and no score in it");
+	} else if (file->n_runs == 0 && file->score == NULL &&
+		   file->from->named) {
+		say_error("%s: %s", file->path, why_nothing(file));
 	}
 }
 
@@ -141,29 +144,20 @@ exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 	const struct parse_options how = { args->context->formats,
 					   (unsigned int)call->jobs, false };
 	size_t n = (size_t)args->argc;
-	struct fetched_logs there = { .n = 0 };
+	struct log_paths paths = { .n = 0 };
 	struct parse_job job = { .format = call->format };
-	char **paths;
-	bool *found = NULL;
 	int status = 0;
 
-	if (cmd_has_place(args)) {
+	if (cmd_has_place(args))
 		job.status = cmd_fetch(args->context, args->argv, n,
-				       call->accept_new, &there, err);
-		if (job.status < 0 || job.status >= 128)
-			return job.status;
-		job.names = there.names;
-		paths = there.files;
-		n = there.n;
-	} else {
-		paths = path_list_logs(args->argv, n, &n, &found);
-		job.found = found;
-	}
+				       call->accept_new, &paths, err);
+	else
+		log_paths_list(&paths, args->argv, n);
+	if (job.status < 0 || job.status >= 128)
+		return job.status;
 	job.scores = cJSON_CreateArray();
-	parse_files(paths, n, &how, print_file, &job);
-	path_list_free(paths);
-	path_list_free(there.names);
-	free(found);
+	parse_files(paths.v, paths.n, &how, print_file, &job);
+	log_paths_release(&paths);
 	if (job.rows == 0)
 		(void)runs_out(&job);
 	if (job.out != NULL)

@@ -58,9 +58,7 @@ follow_say_trouble(void *user, enum model_severity severity, const char *text)
 static double
 session_age_s(const struct session *s)
 {
-	const struct clock *clock = loop_clock(s->options.loop);
-
-	return (double)(clock->mono_ms(clock) - s->start_ms) / 1e3;
+	return (double)(clock_mono_ms() - s->start_ms) / 1e3;
 }
 
 static void
@@ -131,7 +129,7 @@ session_run(struct session *s, struct err *err)
 		return -1;
 	model_init(&s->model);
 	s->options.model = &s->model;
-	s->start_ms = loop_clock(loop)->mono_ms(loop_clock(loop));
+	s->start_ms = clock_mono_ms();
 	loop_on_signal(loop, SIGINT, session_on_signal, s);
 	loop_on_signal(loop, SIGTERM, session_on_signal, s);
 	if (s->context != NULL)
@@ -247,10 +245,8 @@ compare_logs(const void *a, const void *b)
 
 /* What was fetched, sorted; the model is of no use any more. */
 static void
-take_logs(struct model *model, struct fetched_logs *logs)
+take_logs(struct model *model, struct log_paths *logs)
 {
-	logs->names = xcalloc(model->n_logs + 1, sizeof(*logs->names));
-	logs->files = xcalloc(model->n_logs + 1, sizeof(*logs->files));
 	if (model->n_logs > 0)
 		qsort((void *)model->logs, model->n_logs, sizeof(*model->logs),
 		      compare_logs);
@@ -259,15 +255,18 @@ take_logs(struct model *model, struct fetched_logs *logs)
 
 		if (log->file == NULL)
 			continue;
-		logs->names[logs->n] = xasprintf(
-			"%s:%s", model->pods[log->pod].name, log->path);
-		logs->files[logs->n++] = xstrdup(log->file);
+		*xplace(logs->v, logs->n, logs->cap) = (struct log_path){
+			.path = xstrdup(log->file),
+			.name = xasprintf("%s:%s", model->pods[log->pod].name,
+					  log->path),
+			.named = true,
+		};
 	}
 }
 
 /* Say of a place that nothing lies there. */
 static void
-check_place(const char *word, const struct fetched_logs *logs)
+check_place(const char *word, const struct log_paths *logs)
 {
 	size_t len = conf_place(word) + 1;
 	const char *path = word + len + (word[len] == '~');
@@ -275,14 +274,14 @@ check_place(const char *word, const struct fetched_logs *logs)
 				   word[len] == '/' ? "" : "*", path);
 
 	for (size_t i = 0; i < logs->n; i++)
-		if (fnmatch(glob, logs->names[i], 0) == 0)
+		if (fnmatch(glob, logs->v[i].name, 0) == 0)
 			return;
 	say_error("%s: there is no such log", word);
 }
 
 int
 cmd_fetch(struct context *context, char *const *words, size_t n,
-	  bool accept_new, struct fetched_logs *logs, struct err *err)
+	  bool accept_new, struct log_paths *logs, struct err *err)
 {
 	struct session s = { .is_over = NULL };
 

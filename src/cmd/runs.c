@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `runs` and `samples`: what the database holds, a row a run; and the series of
  * one of them. */
-#include <stdlib.h>
 
 #include "base/xalloc.h"
 #include "board/input.h"

@@ -3,7 +3,6 @@
 #include "cmd/version.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>

@@ -5,7 +5,6 @@
  */
 #include "conf/conf.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
@@ -49,10 +48,9 @@ conf_transport_name(enum conf_transport transport)
 enum conf_transport
 conf_transport_of(const char *name, enum conf_transport fallback)
 {
-	for (size_t i = 0; name != NULL && transport_names[i] != NULL; i++)
-		if (strcmp(transport_names[i], name) == 0)
-			return (enum conf_transport)i;
-	return fallback;
+	int i = name != NULL ? str_index(transport_names, name) : -1;
+
+	return i >= 0 ? (enum conf_transport)i : fallback;
 }
 
 /* A host's name or address, or the name of a user: one plain word. */
@@ -509,6 +507,14 @@ static const char *const group_names[] = {
 	[CONF_BY_POD] = "pod",	       NULL,
 };
 
+enum conf_group_by
+conf_group_of(const char *word)
+{
+	int i = str_index(group_names, word);
+
+	return i >= 0 ? (enum conf_group_by)i : CONF_BY_PATTERN;
+}
+
 const char *
 conf_group_name(enum conf_group_by by)
 {
@@ -683,21 +689,16 @@ take_keys(const struct json_reader *r, const cJSON *node, const char *path,
 	return 0;
 }
 
-static const char *const charset_names[] = { "braille", "block", "ascii",
-					     "pixels", NULL };
-static const char *const color_names[] = { "auto", "always", "never", NULL };
-static const char *const theme_names[] = {
-#define X(id, name, help) name,
-	THEME_LIST(X)
-#undef X
-		NULL
-};
+const char *const conf_charsets[] = { "braille", "block", "ascii", "pixels",
+				      NULL };
+const char *const conf_colors[] = { "auto", "always", "never", NULL };
+static const char *const theme_names[] = { THEME_LIST(LIST_NAME) NULL };
 
 static const struct json_field ui_fields[] = {
 	{ "charset", JSON_AS_WORD, JSON_AT(conf_ui, charset),
-	  .words = charset_names },
+	  .words = conf_charsets },
 	{ "color", JSON_AS_WORD, JSON_AT(conf_ui, color),
-	  .words = color_names },
+	  .words = conf_colors },
 	{ "theme", JSON_AS_WORD, JSON_AT(conf_ui, theme),
 	  .words = theme_names },
 	{ "mouse", JSON_AS_BOOL, JSON_AT(conf_ui, mouse) },

@@ -70,7 +70,7 @@ enum conf_group_by {
 	CONF_BY_FILE,	 /* each log is a group */
 	CONF_BY_SOURCE,	 /* the training script (source_sha256) */
 	CONF_BY_PATTERN, /* group (?<group>..) of groups.pattern in the path */
-	CONF_BY_POD,
+	CONF_BY_POD,	 /* of a stored run; files here are of none */
 };
 
 struct conf_baseline {
@@ -215,7 +215,11 @@ const char *conf_transport_name(enum conf_transport transport);
 /* The transport of that name; fallback for NULL, or when there is none. */
 enum conf_transport conf_transport_of(const char *name,
 				      enum conf_transport fallback);
+/* What such a word means; CONF_BY_PATTERN: it is a pattern. */
+enum conf_group_by conf_group_of(const char *word);
 const char *conf_group_name(enum conf_group_by by);
+/* Of --color and --charset too; ended by NULL. */
+extern const char *const conf_charsets[], *const conf_colors[];
 
 /*
  * Folders of ours, owned by the caller: "<XDG folder>/hgym-tui".  Relative

@@ -48,16 +48,11 @@ harness_dir_is(const char *path, bool later)
 static bool
 is_same_file(const char *a, const char *b)
 {
-	struct buf x, y;
+	AUTO_BUF x = buf_new(SAME_BYTES);
+	AUTO_BUF y = buf_new(SAME_BYTES);
 
-	buf_init(&x, SAME_BYTES);
-	buf_init(&y, SAME_BYTES);
-	bool same = file_read(a, &x, NULL) == 0 &&
-		    file_read(b, &y, NULL) == 0 && x.len == y.len &&
-		    (x.len == 0 || memcmp(x.data, y.data, x.len) == 0);
-	buf_release(&x);
-	buf_release(&y);
-	return same;
+	return file_read(a, &x, NULL) == 0 && file_read(b, &y, NULL) == 0 &&
+	       str_eq(buf_str(&x), buf_str(&y));
 }
 
 /* Counts the files that are the same; false: one is not. */

@@ -2,7 +2,6 @@
 /* HarnessGym directories into the model; made by the app and the demo. */
 #include "harness/feed.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -51,14 +50,6 @@ struct harness_feed {
 	struct source **sources; /* stable pointers */
 	size_t n, cap;
 };
-
-static int64_t
-now_ms(const struct harness_feed *feed)
-{
-	const struct clock *clock = loop_clock(feed->loop);
-
-	return clock->mono_ms(clock);
-}
 
 static void
 on_tick(void *user)
@@ -185,7 +176,7 @@ show(struct source *source)
 		model_note_change(feed->model, MODEL_HARNESS);
 	}
 	source->shown = source->files.generation;
-	source->shown_ms = now_ms(feed);
+	source->shown_ms = clock_mono_ms();
 }
 
 static void
@@ -223,7 +214,7 @@ follow_matches(struct source *source)
 static void
 set_due(struct source *source)
 {
-	source->due_ms = now_ms(source->feed) +
+	source->due_ms = clock_mono_ms() +
 			 every_ms[source->pod == HERE][is_alive(source)];
 }
 
@@ -253,7 +244,7 @@ on_data(void *user, const void *data, size_t len)
 
 	if (source->feed == NULL)
 		return len;
-	source->asked_ms = now_ms(source->feed);
+	source->asked_ms = clock_mono_ms();
 	harness_wire_feed(&source->wire, (struct str){ data, len });
 	if (source->wire.ended)
 		take_answer(source);
@@ -301,7 +292,7 @@ ask_pod(struct source *source)
 	struct err err = { ERR_NONE, "" };
 
 	set_due(source);
-	source->asked_ms = now_ms(source->feed);
+	source->asked_ms = clock_mono_ms();
 	source->waits = false;
 	if (source->stream != NULL) {
 		if (source->transport->ops->write(source->stream, "\n", 1,
@@ -339,7 +330,7 @@ tell_age(struct source *source, int64_t now)
 void
 harness_feed_poll(struct harness_feed *feed)
 {
-	int64_t now = now_ms(feed);
+	int64_t now = clock_mono_ms();
 
 	for (size_t i = 0; i < feed->n; i++) {
 		struct source *source = feed->sources[i];

@@ -2,7 +2,6 @@
 /* What a pod sends of a HarnessGym directory; for pod.c and feed.c. */
 #include "harness/wire.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/base64.h"

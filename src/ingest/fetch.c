@@ -4,10 +4,8 @@
  * behind what an earlier life had of each; nothing here knows what a line is.
  */
 #include <fnmatch.h>
-#include <stdlib.h>
 
 #include "base/log.h"
-#include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 
 /* Bytes of all pods that wait for their spools. */
@@ -664,6 +662,6 @@ fetch_tick(struct ingest_pod *pod)
 	}
 	if (n_said > NAME_GONE)
 		ingest_say(pod->ingest, pod, MODEL_WARNING,
-			   "%s: %zu more logs are gone from the pod", pod->name,
-			   n_said - NAME_GONE);
+			   "%s: more logs are gone from the pod: %zu",
+			   pod->name, n_said - NAME_GONE);
 }

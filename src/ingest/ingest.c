@@ -2,7 +2,6 @@
 /* Owner of the way of a byte: opens and closes all, ticks. */
 #include "ingest/ingest.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -340,8 +339,7 @@ ingest_new(const struct ingest_options *options, struct err *err)
 	struct ingest *ingest = xcalloc(1, sizeof(*ingest));
 
 	ingest->o = *options;
-	ingest->clock = options->clock != NULL ? options->clock
-					       : loop_clock(options->loop);
+	ingest->clock = options->clock != NULL ? options->clock : &clock_real;
 	list_init(&ingest->fleets);
 	list_init(&ingest->pods);
 	list_init(&ingest->logs);

@@ -104,7 +104,7 @@ struct ingest_pod {
 	struct ingest_runs runs;
 	bool is_loaded;	 /* logs has what the database knows */
 	bool is_started; /* and the follower knows it too */
-	bool said_disk, said_many;
+	bool said_disk;
 	unsigned int n_lost; /* spools that someone else removed */
 
 	/* pods.c */

@@ -143,8 +143,7 @@ ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
 		return err_set(err, ERR_USAGE, "%s: is no regular file", path);
 	struct ingest_log *log = begin_local(ingest, pod, path, 0, &st);
 	log->news = log->fetched;
-	if (!live && clock_real.wall_ms(&clock_real) -
-				     (int64_t)st.st_mtim.tv_sec * 1000 >=
+	if (!live && clock_wall_ms() - (int64_t)st.st_mtim.tv_sec * 1000 >=
 			     STILL_WRITTEN_MS)
 		log->end = log->fetched;
 	tail_wake(log);

@@ -3,25 +3,22 @@
  * globs and directories; used by parse and board. */
 #include "ingest/parse_files.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/xalloc.h"
 #include "parsers/linebuf.h"
 #include "parsers/metric_rows.h"
-#include "parsers/run_reader.h"
 
 #define READ_BYTES ((size_t)256 * 1024)
 /* Recipes that are read in turn, each of which prints its script. */
@@ -62,29 +59,39 @@ release_file(struct parsed_file *file)
 	file->score = NULL;
 }
 
+/*
+ * A FIFO that nobody has opened for writing reads as an end: wait a while for
+ * the writer, then say so instead of hanging.
+ */
+static bool
+has_writer(int fd, const struct stat *st)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return !S_ISFIFO(st->st_mode) || poll(&p, 1, FIFO_WAIT_MS) != 0;
+}
+
 /* Open for reading without waiting for a writer of a FIFO. */
 static int
-open_log(struct parsed_file *file, struct stat *st)
+open_log(const char *path, struct stat *st, struct err *err)
 {
-	int fd;
+	bool is_stdin = strcmp(path, "-") == 0;
+	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+			  : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (strcmp(file->path, "-") == 0)
-		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	else
-		fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, st) != 0) {
-		err_set_errno(&file->err, ERR_IO, "cannot open %s", file->path);
-		return fd < 0 ? -1 : (close(fd), -1);
-	}
-	if (S_ISDIR(st->st_mode)) {
-		err_set(&file->err, ERR_IO,
+	if (fd < 0 || fstat(fd, st) != 0)
+		err_set_errno(err, ERR_IO, "cannot open %s", path);
+	else if (S_ISDIR(st->st_mode))
+		err_set(err, ERR_IO,
 			"%s: no log in this directory (*.log, *.txt, *.out, "
 			"*.stdout, *metrics*.csv, ..): name its files",
-			file->path);
-		(void)close(fd);
-		return -1;
-	}
-	return fd;
+			path);
+	else if (!is_stdin && !has_writer(fd, st))
+		err_set(err, ERR_IO, "%s: nobody writes to this FIFO", path);
+	else
+		return fd;
+	fd_close(&fd);
+	return -1;
 }
 
 /* read that waits where a FIFO has nothing yet; 0 at the end, -1 on error. */
@@ -99,6 +106,25 @@ read_some(int fd, void *block, size_t size)
 			return n;
 		(void)poll(&p, 1, -1);
 	}
+}
+
+int
+log_read(const char *path, struct run_reader *reader, struct err *err)
+{
+	struct stat st;
+	int fd = open_log(path, &st, err);
+	char block[65536];
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	while ((n = read_some(fd, block, sizeof(block))) > 0)
+		run_reader_feed(reader, block, (size_t)n);
+	run_reader_finish(reader);
+	if (n < 0)
+		err_set_errno(err, ERR_IO, "cannot read %s", path);
+	(void)close(fd);
+	return n < 0 ? -1 : 0;
 }
 
 /* A file without a run may be what a verifier or a benchmark printed. */
@@ -218,22 +244,6 @@ worker_release(struct worker *worker)
 	sha256_release(&worker->sha);
 }
 
-/*
- * A FIFO that nobody has opened for writing reads as an end: wait a while for
- * the writer, then say so instead of hanging.
- */
-static bool
-has_writer(struct parsed_file *file, int fd, const struct stat *st)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	if (!S_ISFIFO(st->st_mode) || poll(&p, 1, FIFO_WAIT_MS) != 0)
-		return true;
-	err_set(&file->err, ERR_IO, "%s: nobody writes to this FIFO",
-		file->path);
-	return false;
-}
-
 static void
 parse_one(struct parsed_file *file, struct worker *worker)
 {
@@ -241,11 +251,10 @@ parse_one(struct parsed_file *file, struct worker *worker)
 
 	if (is_state_file(file, worker))
 		return;
-	int fd = open_log(file, &st);
+	int fd = open_log(file->path, &st, &file->err);
 	if (fd < 0)
 		return;
-	if (strcmp(file->path, "-") == 0 || has_writer(file, fd, &st))
-		read_log(file, fd, &st, worker);
+	read_log(file, fd, &st, worker);
 	(void)close(fd);
 }
 
@@ -291,7 +300,7 @@ work_thread(void *user)
 
 /* How many threads pay for what there is to read. */
 static unsigned int
-count_jobs(char *const *paths, size_t n, unsigned int asked)
+count_jobs(const struct log_path *paths, size_t n, unsigned int asked)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t bytes = 0;
@@ -301,7 +310,7 @@ count_jobs(char *const *paths, size_t n, unsigned int asked)
 	for (size_t i = 0; i < n; i++) {
 		struct stat st;
 
-		if (stat(paths[i], &st) == 0 && S_ISREG(st.st_mode))
+		if (stat(paths[i].path, &st) == 0 && S_ISREG(st.st_mode))
 			bytes += (uint64_t)st.st_size;
 	}
 	unsigned int jobs = cores > 0 ? (unsigned int)cores : 1;
@@ -352,8 +361,8 @@ parse_threaded(struct work *work, unsigned int jobs, parsed_file_fn fn,
 }
 
 void
-parse_files(char *const *paths, size_t n, const struct parse_options *options,
-	    parsed_file_fn fn, void *user)
+parse_files(const struct log_path *paths, size_t n,
+	    const struct parse_options *options, parsed_file_fn fn, void *user)
 {
 	unsigned int jobs = count_jobs(paths, n, options->jobs);
 	AUTO_FREE struct parsed_file *files = xcalloc(n, sizeof(*files));
@@ -362,85 +371,12 @@ parse_files(char *const *paths, size_t n, const struct parse_options *options,
 			     .done = xcalloc(n, sizeof(bool)),
 			     .n = n };
 
-	for (size_t i = 0; i < n; i++)
-		files[i].path = paths[i];
+	for (size_t i = 0; i < n; i++) {
+		files[i].from = &paths[i];
+		files[i].path = paths[i].path;
+	}
 	parse_threaded(&work, jobs, fn, user);
 	free(work.done);
-}
-
-char **
-path_list_expand(char *const *argv, size_t n, size_t *n_out)
-{
-	char **paths = NULL;
-	size_t cap = 0, count = 0;
-	struct stat st;
-
-	for (size_t i = 0; i < n; i++) {
-		glob_t found;
-
-		if (strpbrk(argv[i], "*?[") == NULL ||
-		    lstat(argv[i], &st) == 0 ||
-		    glob(argv[i], 0, NULL, &found) != 0) {
-			xpush(paths, count, cap, xstrdup(argv[i]));
-			continue;
-		}
-		for (size_t k = 0; k < found.gl_pathc; k++)
-			xpush(paths, count, cap, xstrdup(found.gl_pathv[k]));
-		globfree(&found);
-	}
-	xpush(paths, count, cap, NULL);
-	*n_out = count - 1;
-	return paths;
-}
-
-/* The logs of a directory behind the n paths that are there. */
-static size_t
-append_directory(char ***paths, size_t n, size_t *cap, char *path)
-{
-	struct log_paths found;
-
-	log_paths_find(&found, &path, 1);
-	for (size_t i = 0; i < found.n; i++)
-		xpush(*paths, n, *cap, xstrdup(found.v[i].path));
-	log_paths_release(&found);
-	return n;
-}
-
-char **
-path_list_logs(char *const *argv, size_t n, size_t *n_out, bool **found)
-{
-	size_t n_named, count = 0, cap = 0, before;
-	char **named = path_list_expand(argv, n, &n_named);
-	char **paths = NULL;
-	struct stat st;
-
-	*found = NULL;
-	for (size_t i = 0; i < n_named; i++) {
-		bool is_directory =
-			stat(named[i], &st) == 0 && S_ISDIR(st.st_mode);
-
-		before = count;
-		if (is_directory)
-			count = append_directory(&paths, count, &cap, named[i]);
-		/* Reading a directory without a log says so. */
-		if (count == before)
-			xpush(paths, count, cap, xstrdup(named[i]));
-		*found = xreallocarray(*found, count, sizeof(bool));
-		for (; before < count; before++)
-			(*found)[before] = is_directory;
-	}
-	xpush(paths, count, cap, NULL);
-	*n_out = count - 1;
-	path_list_free(named);
-	return paths;
-}
-
-void
-path_list_free(char **paths)
-{
-	for (size_t i = 0; paths != NULL && paths[i] != NULL; i++)
-		free(paths[i]);
-	free(paths);
 }
 
 /* ---- which files */
@@ -450,6 +386,7 @@ path_list_free(char **paths)
 struct finder {
 	struct log_paths *paths;
 	struct map seen; /* "device:inode" of each file */
+	bool is_list;	 /* of log_paths_list */
 };
 
 static const char *const table_ends[] = { ".csv", ".json", ".jsonl", ".ndjson",
@@ -468,40 +405,6 @@ ends_like(const char *path, const char *const *ends)
 		if (str_ends_with(str_from(path), *ends))
 			return true;
 	return false;
-}
-
-/* strcmp, but runs of digits by their value: seed_7 before seed_42. */
-static int
-compare_naturally(const char *a, const char *b)
-{
-	while (*a != '\0' && *b != '\0') {
-		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
-			a += strspn(a, "0");
-			b += strspn(b, "0");
-			size_t la = strspn(a, "0123456789");
-			size_t lb = strspn(b, "0123456789");
-			int order = la != lb ? (la < lb ? -1 : 1)
-					     : strncmp(a, b, la);
-			if (order != 0)
-				return order;
-			a += la;
-			b += lb;
-		} else if (*a != *b) {
-			return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-		} else {
-			a++;
-			b++;
-		}
-	}
-	return (*a != '\0') - (*b != '\0');
-}
-
-static int
-compare_entries(const struct dirent **a, const struct dirent **b)
-{
-	int order = compare_naturally((*a)->d_name, (*b)->d_name);
-
-	return order != 0 ? order : strcmp((*a)->d_name, (*b)->d_name);
 }
 
 static void
@@ -564,6 +467,8 @@ add_file(struct finder *finder, const char *path, const struct stat *st,
 	 bool named)
 {
 	struct log_paths *paths = finder->paths;
+	bool table = !finder->is_list && ends_like(path, table_ends) &&
+		     !is_metric_file(path);
 	char key[64];
 
 	if (st != NULL) {
@@ -572,12 +477,9 @@ add_file(struct finder *finder, const char *path, const struct stat *st,
 		if (map_set(&finder->seen, str_from(key), finder) != NULL)
 			return;
 	}
-	if (paths->n >= LOG_PATHS_MAX)
-		return;
-	xpush(paths->v, paths->n, paths->cap,
-	      (struct log_path){ xstrdup(path), named,
-				 ends_like(path, table_ends) &&
-					 !is_metric_file(path) });
+	if (paths->n < LOG_PATHS_MAX || named)
+		xpush(paths->v, paths->n, paths->cap,
+		      (struct log_path){ xstrdup(path), NULL, named, table });
 }
 
 static void add_directory(struct finder *finder, const char *path, int depth);
@@ -610,7 +512,7 @@ static void
 add_directory(struct finder *finder, const char *path, int depth)
 {
 	AUTO_FREE struct dirent **entries = NULL;
-	int n = scandir(path, &entries, is_visible, compare_entries);
+	int n = scandir(path, &entries, is_visible, versionsort);
 	bool has_log = false;
 
 	for (int i = 0; i < n; i++)
@@ -624,34 +526,72 @@ add_directory(struct finder *finder, const char *path, int depth)
 	}
 }
 
+/* A file, a directory, or what is neither. */
+static void
+add_named(struct finder *finder, const char *path)
+{
+	size_t before = finder->paths->n;
+	struct stat st;
+
+	if (finder->is_list) {
+		map_release(&finder->seen, NULL);
+		map_init(&finder->seen);
+	}
+	if (strcmp(path, "-") == 0 || stat(path, &st) != 0)
+		add_file(finder, path, NULL, true);
+	else if (!S_ISDIR(st.st_mode))
+		add_file(finder, path, &st, true);
+	else
+		add_directory(finder, path, 0);
+	/* Reading a directory without a log says so. */
+	if (finder->is_list && finder->paths->n == before)
+		add_file(finder, path, NULL, true);
+}
+
+/* A name that exists is taken as it is, also when it holds pattern characters;
+ * a pattern that matches nothing stays as it is. */
+static void
+find_all(struct finder *finder, char *const *argv, size_t n)
+{
+	struct stat st;
+
+	*finder->paths = (struct log_paths){ 0 };
+	map_init(&finder->seen);
+	for (size_t i = 0; i < n; i++) {
+		glob_t found;
+
+		if (strpbrk(argv[i], "*?[") == NULL ||
+		    lstat(argv[i], &st) == 0 ||
+		    glob(argv[i], 0, NULL, &found) != 0) {
+			add_named(finder, argv[i]);
+			continue;
+		}
+		for (size_t k = 0; k < found.gl_pathc; k++)
+			add_named(finder, found.gl_pathv[k]);
+		globfree(&found);
+	}
+	map_release(&finder->seen, NULL);
+}
+
 void
 log_paths_find(struct log_paths *paths, char *const *argv, size_t n)
 {
-	struct finder finder = { .paths = paths };
-	size_t n_named;
-	char **named = path_list_expand(argv, n, &n_named);
+	find_all(&(struct finder){ .paths = paths }, argv, n);
+}
 
-	*paths = (struct log_paths){ 0 };
-	map_init(&finder.seen);
-	for (size_t i = 0; i < n_named; i++) {
-		struct stat st;
-
-		if (strcmp(named[i], "-") == 0 || stat(named[i], &st) != 0)
-			add_file(&finder, named[i], NULL, true);
-		else if (S_ISDIR(st.st_mode))
-			add_directory(&finder, named[i], 0);
-		else
-			add_file(&finder, named[i], &st, true);
-	}
-	map_release(&finder.seen, NULL);
-	path_list_free(named);
+void
+log_paths_list(struct log_paths *paths, char *const *argv, size_t n)
+{
+	find_all(&(struct finder){ .paths = paths, .is_list = true }, argv, n);
 }
 
 void
 log_paths_release(struct log_paths *paths)
 {
-	for (size_t i = 0; i < paths->n; i++)
+	for (size_t i = 0; i < paths->n; i++) {
 		free(paths->v[i].path);
+		free(paths->v[i].name);
+	}
 	free(paths->v);
 	*paths = (struct log_paths){ 0 };
 }

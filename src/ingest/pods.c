@@ -3,7 +3,6 @@
  * The pods: how they are reached, what may be said of the link, and silence
  * while a bench runs there.  They follow a new configuration.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -222,13 +221,6 @@ void
 loop_stop(struct loop *loop)
 {
 	uv_stop(&loop->uv);
-}
-
-const struct clock *
-loop_clock(const struct loop *loop)
-{
-	(void)loop;
-	return &clock_real;
 }
 
 _Static_assert((int)LOOP_READ == (int)UV_READABLE &&

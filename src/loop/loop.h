@@ -27,7 +27,6 @@ void loop_free(struct loop *loop);
 /* Run until loop_stop, or until nothing is watched but signals. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
-const struct clock *loop_clock(const struct loop *loop);
 
 enum loop_events { LOOP_READ = 1 << 0, LOOP_WRITE = 1 << 1 };
 

@@ -79,13 +79,10 @@ advice_of(const struct model *model, const struct model_run *mr,
 				     ? METRIC_VAL_BPB
 				     : METRIC_VAL_LOSS;
 	struct ended earlier[SEEDS_MOST + 1], held[SEEDS_MOST + 1], mean;
-	const char *against = mr->group;
+	const char *against = (reference != NULL ? reference : mr)->group;
 	double others = 1; /* of a mean of the others, in one of all */
 
-	if (reference != NULL && reference->group != NULL)
-		against = reference->group;
-	if (mr->group == NULL || mr->run.status == RUN_FINISHED ||
-	    mr->series[metric] == NULL)
+	if (mr->run.status == RUN_FINISHED || mr->series[metric] == NULL)
 		return false;
 	const struct series_point *last = series_last(mr->series[metric]);
 	if (last == NULL || !(last->step > 0))

@@ -349,8 +349,7 @@ peer_times(const struct model *model, const struct model_run *mr,
 	for (size_t i = 0; i < model->n_runs && n < 64; i++) {
 		const struct model_run *peer = model->runs[i];
 
-		if (peer->pod == mr->pod || mr->group == NULL ||
-		    peer->group == NULL ||
+		if (peer->pod == mr->pod ||
 		    strcmp(peer->group, mr->group) != 0 ||
 		    !run_has(model_run_ms_per_step(peer)) ||
 		    peer->run.steps < 50 || peer->run.n_gpus != mr->run.n_gpus)
@@ -410,7 +409,7 @@ check_slow(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
 	double times[64], median, own = model_run_ms_per_step(mr);
-	struct buf text;
+	AUTO_BUF text = buf_new(sizeof(alert->text));
 
 	if (mr->run.status != RUN_RUNNING || !run_has(own) ||
 	    mr->run.steps < 50)
@@ -421,14 +420,12 @@ check_slow(struct round *round, const struct alert *alert)
 	median = sort_median(times, n);
 	if (own < median * SLOW_RATIO)
 		return;
-	buf_init(&text, sizeof(alert->text));
 	buf_appendf(&text,
 		    "%.1f ms/step, %.0f %% above the median of %zu peers", own,
 		    (own / median - 1) * 100, n);
 	add_since(mr, median * SLOW_RATIO, &text);
 	add_clock(round, mr->pod, &text);
 	hold(round, alert, ALERT_SLOW_POD, "%s", text.data);
-	buf_release(&text);
 }
 
 /* The last value of a metric, by whatever name the run has it. */

@@ -93,8 +93,9 @@ struct bench_live {
 	/* Of its budget; NAN: no limit, or no price. */
 	double elapsed_s, limit_s, cost_usd, limit_usd, usd_per_h;
 	size_t n_unpriced; /* pods that cost_usd leaves out */
-	double left_s;	   /* by what runs took so far */
-	double noise_sd;   /* of the register, per cent; NAN: not known */
+	/* By what runs took so far; of all that are due, when it was shown. */
+	double left_s, due_s, due_at_s;
+	double noise_sd; /* of the register, per cent; NAN: not known */
 	size_t noise_runs;
 };
 

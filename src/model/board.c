@@ -126,6 +126,7 @@ row_add(struct board *board, size_t index, const char *path)
 	row->path = xstrdup(path);
 	row->usd = RUN_ABSENT;
 	row->group = index;
+	row->place = group->n_rows;
 	xpush(group->rows, group->n_rows, group->cap_rows, board->n_rows);
 	xpush(board->rows, board->n_rows, board->cap_rows, row);
 	return row;
@@ -219,11 +220,11 @@ board_set_baseline(struct board *board, const char *key, struct err *err)
 }
 
 struct board_row *
-board_next_counted(const struct board *board, const struct board_group *group,
-		   size_t *at)
+board_counted(const struct board *board, const struct board_group *group,
+	      size_t place)
 {
-	while (*at < group->n_rows) {
-		struct board_row *row = board->rows[group->rows[(*at)++]];
+	for (; place < group->n_rows; place++) {
+		struct board_row *row = board->rows[group->rows[place]];
 
 		if (row->use == BOARD_COUNTED)
 			return row;
@@ -386,8 +387,6 @@ note_unlike(const struct board *board, struct board_group *group)
 		{ "val_tokens", "validation tokens" },
 	};
 	struct different stages = { .n = 0 }, scripts = { .n = 0 };
-	const struct board_row *row;
-	size_t at;
 	char text[STR_NUMBER_SIZE];
 
 	for (size_t k = 0; k < LENGTH(same); k++) {
@@ -395,8 +394,7 @@ note_unlike(const struct board *board, struct board_group *group)
 			run_number_by_name(str_from(same[k].key));
 		struct different d = { .n = 0 };
 
-		for (at = 0;
-		     (row = board_next_counted(board, group, &at)) != NULL;) {
+		board_each_counted (row, board, group) {
 			double value = run_number_get(&row->run, number);
 
 			if (!run_has(value))
@@ -406,7 +404,7 @@ note_unlike(const struct board *board, struct board_group *group)
 		}
 		note_different(group, same[k].what, &d);
 	}
-	for (at = 0; (row = board_next_counted(board, group, &at)) != NULL;) {
+	board_each_counted (row, board, group) {
 		if (row->run.final_class != NULL)
 			add_text(&stages, row->run.final_class);
 		if (row->run.source_sha256 != NULL) {
@@ -512,11 +510,9 @@ check_row(const struct track *track, struct board_row *row)
 static void
 check_group(const struct board *board, struct board_group *group)
 {
-	const struct board_row *row;
 	double over_ms = 0;
 
-	for (size_t at = 0;
-	     (row = board_next_counted(board, group, &at)) != NULL;) {
+	board_each_counted (row, board, group) {
 		for (int cap = 0; cap < BOARD_CAP_COUNT; cap++)
 			if (row->caps[cap] > group->caps[cap])
 				group->caps[cap] = row->caps[cap];
@@ -713,13 +709,11 @@ seed_key(char *key, size_t size, double seed)
 static void
 mark_seeds(struct board *board, const struct board_group *group)
 {
-	struct board_row *row;
 	struct map seen;
 	char key[32];
 
 	map_init(&seen);
-	for (size_t at = 0;
-	     (row = board_next_counted(board, group, &at)) != NULL;) {
+	board_each_counted (row, board, group) {
 		if (!run_has(row->run.seed))
 			continue;
 		seed_key(key, sizeof(key), row->run.seed);
@@ -736,11 +730,9 @@ static size_t
 collect(const struct board *board, const struct board_group *group,
 	const struct run_number *number, double *values)
 {
-	const struct board_row *row;
 	size_t n = 0;
 
-	for (size_t at = 0;
-	     (row = board_next_counted(board, group, &at)) != NULL;) {
+	board_each_counted (row, board, group) {
 		double value = run_number_get(&row->run, number);
 
 		if (run_has(value))
@@ -759,14 +751,12 @@ seed_values(const struct board *board, const struct board_group *group,
 	    double *values, double *seeds)
 {
 	AUTO_FREE size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
-	const struct board_row *row;
 	struct map slots; /* of seeds, + 1 */
 	char key[32];
 	size_t n = 0;
 
 	map_init(&slots);
-	for (size_t at = 0;
-	     (row = board_next_counted(board, group, &at)) != NULL;) {
+	board_each_counted (row, board, group) {
 		size_t k = 0;
 
 		seed_key(key, sizeof(key), row->run.seed);
@@ -816,11 +806,9 @@ largest(const double *values, size_t n)
 static double
 own_nats_per_bpb(const struct board *board, const struct board_group *group)
 {
-	const struct board_row *row;
 	double loss = 0, bpb = 0;
 
-	for (size_t at = 0;
-	     (row = board_next_counted(board, group, &at)) != NULL;) {
+	board_each_counted (row, board, group) {
 		if (!run_has(row->run.final_val_loss) ||
 		    !run_has(row->run.final_bpb))
 			continue;
@@ -1240,7 +1228,6 @@ plan_seeds(const struct board *board, struct board_group *group)
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = board->track;
 	const struct board_stats a = stats_to_test(board, group);
-	const struct board_row *row;
 	double usd = 0, n = 0;
 
 	if ((v->word != BOARD_WORD_NOT_SHOWN &&
@@ -1250,8 +1237,7 @@ plan_seeds(const struct board *board, struct board_group *group)
 	v->seeds_planned = board_seeds_planned(
 		&a, lower_is_better(board, v->bar), track->alpha, BOARD_POWER,
 		(unsigned int)track->min_seeds);
-	for (size_t at = 0;
-	     (row = board_next_counted(board, group, &at)) != NULL;) {
+	board_each_counted (row, board, group) {
 		if (!run_has(row->usd))
 			continue;
 		usd += row->usd;

@@ -60,10 +60,12 @@ enum board_kept {
 };
 
 struct board_row {
-	char *path; /* owned, as given, raw bytes */
+	const struct model_run *mr; /* borrowed; NULL: it is of no model */
+	char *path;		    /* owned, as given, raw bytes */
 	char *name; /* owned; the path within its group unless it was set */
 	char *log;  /* owned; file here with its bytes, NULL: path itself */
 	size_t group;
+	size_t place;	 /* in the group's rows */
 	char sha256[65]; /* of the file's bytes; "" unknown */
 	struct run run;	 /* owned copy */
 	double score;	 /* in the group's unit; absent: none */
@@ -209,13 +211,13 @@ int board_set_baseline(struct board *board, const char *key, struct err *err)
 struct board_group *board_find_group(const struct board *board, const char *key,
 				     struct err *err);
 
-/*
- * The next row of a group that counts, from the *at-th on, which moves behind
- * it; NULL: none is left.
- */
-struct board_row *board_next_counted(const struct board *board,
-				     const struct board_group *group,
-				     size_t *at);
+/* The first row of a group that counts, from that place on; NULL: none. */
+struct board_row *board_counted(const struct board *board,
+				const struct board_group *group, size_t place);
+#define board_each_counted(row, board, group)                                  \
+	for (struct board_row *row = board_counted((board), (group), 0);       \
+	     row != NULL;                                                      \
+	     row = board_counted((board), (group), row->place + 1))
 
 /* Judge all; called once, after the rows. */
 void board_compute(struct board *board);

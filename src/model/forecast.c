@@ -96,7 +96,6 @@ find_reference(const struct model *model, const struct model_run *mr)
 		const struct model_run *other = model->runs[i];
 
 		if (other == mr || other->run.status != RUN_FINISHED ||
-		    mr->group == NULL || other->group == NULL ||
 		    strcmp(mr->group, other->group) != 0 ||
 		    !same_recipe(&mr->run, &other->run) ||
 		    !same_number(mr->run.planned_steps,

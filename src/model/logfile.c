@@ -512,7 +512,7 @@ bool
 logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
 	      uint64_t *place, struct logfile_hits *hits)
 {
-	int64_t began = clock_real.mono_ms(&clock_real);
+	int64_t began = clock_mono_ms();
 	size_t before = hits->n;
 	struct block block;
 
@@ -520,8 +520,8 @@ logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
 		    : !block_before(file, *place, filter->block_bytes, &block))
 		return false;
 	sweep_block(filter, &block, hits);
-	filter->block_bytes = paced(filter->block_bytes,
-				    clock_real.mono_ms(&clock_real) - began);
+	filter->block_bytes =
+		paced(filter->block_bytes, clock_mono_ms() - began);
 	if (!forward) {
 		turn_hits(hits, before);
 		*place = block.at;

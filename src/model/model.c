@@ -393,8 +393,6 @@ model_pod_sample(struct model *model, size_t pod, enum metric metric,
 	push_point(&model->pods[pod].telemetry[metric],
 		   &(struct series_point){ RUN_ABSENT, RUN_ABSENT, wall_ms,
 					   value });
-	if (metric >= METRIC_GPU_UTIL && metric <= METRIC_GPU_THROTTLE)
-		model->pods[pod].has_gpu = true;
 	model_note_change(model, MODEL_PODS);
 }
 
@@ -443,7 +441,6 @@ model_pod_fetched(struct model *model, size_t pod,
 		series_free(here);
 		p->telemetry[i] = series[i];
 		series[i] = NULL;
-		p->has_gpu |= i >= METRIC_GPU_UTIL && i <= METRIC_GPU_THROTTLE;
 	}
 	model_note_change(model, MODEL_PODS);
 }
@@ -464,7 +461,6 @@ model_pod_gpu(struct model *model, size_t pod, const char *name)
 	assert(pod < model->n_pods);
 	free(model->pods[pod].gpu_name);
 	model->pods[pod].gpu_name = sanitised(name, WHY_BYTES);
-	model->pods[pod].has_gpu = true;
 	model_note_change(model, MODEL_PODS);
 }
 

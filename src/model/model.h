@@ -61,8 +61,7 @@ struct model_pod {
 	int64_t retry_at_ms; /* mono clock, 0: none */
 	int64_t lag_ms;	     /* of the last ping, -1: unknown */
 	double usd_per_hour; /* RUN_ABSENT: unknown */
-	bool has_gpu;
-	char *gpu_name;				/* owned or NULL */
+	char *gpu_name;	     /* owned or NULL */
 	struct series *telemetry[METRIC_COUNT]; /* NULL where none */
 	double disk_free_bytes;			/* absent: unknown */
 	double gpu_busiest; /* of one GPU, at the last sample; the same */
@@ -83,7 +82,7 @@ struct model_run {
 	int64_t run_id;	    /* of the database; 0: not stored */
 	size_t pod;	    /* index into model.pods */
 	char *path;	    /* owned, raw bytes */
-	char *group;	    /* owned; the folder of path, unless set */
+	char *group;	    /* owned; the folder of path */
 	char *name;	    /* owned; see run_names.h; NULL: it has none yet */
 	size_t name_folder; /* bytes of it that are the folder's */
 	size_t name_date;   /* that it begins with, and can do without */

@@ -33,8 +33,8 @@ seeds_of(const struct model *model, const char *group, double planned_steps,
 		const struct model_run *mr = model->runs[i];
 		bool is_new = true;
 
-		if (mr->run.status != RUN_FINISHED || group == NULL ||
-		    mr->group == NULL || strcmp(mr->group, group) != 0 ||
+		if (mr->run.status != RUN_FINISHED ||
+		    strcmp(mr->group, group) != 0 ||
 		    fabs(mr->run.planned_steps - planned_steps) > 0)
 			continue;
 		model_run_want(model, mr);

@@ -10,7 +10,7 @@
 /*
  * The newest finished runs of a group, planned for so many steps or by logs
  * that do not say: one a seed, and one that two logs tell once.  Their series
- * are asked for; 0 while some are on their way, and of group NULL.
+ * are asked for; 0 while some are on their way.
  */
 size_t seeds_of(const struct model *model, const char *group,
 		double planned_steps, const struct model_run *out[SEEDS_MOST]);

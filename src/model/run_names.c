@@ -45,7 +45,7 @@ last_part(struct str path)
 static struct str
 folder_of(const struct model_run *mr)
 {
-	struct str folder = str_from(mr->group != NULL ? mr->group : "");
+	struct str folder = str_from(mr->group);
 
 	for (;;) {
 		size_t at = last_part(folder);

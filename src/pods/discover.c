@@ -2,7 +2,6 @@
 /* Programs that print pods: run, and what they say handed on. */
 #include "pods/discover.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"

@@ -2,7 +2,6 @@
 /* What `pods check` asks of a pod, and makes of what it answered; pure. */
 #include "pods/preflight.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/embed.h"
@@ -72,17 +71,16 @@ preflight_status(const cJSON *row)
 static void __attribute__((format(printf, 3, 4)))
 fail(cJSON *row, enum preflight_class class, const char *fmt, ...)
 {
-	cJSON *one = cJSON_CreateObject();
 	char text[1000];
 	va_list ap;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	json_add_string(one, "class", classes[class].name);
-	json_add_clean(one, "text", text);
-	json_add_string(one, "next", classes[class].next);
-	cJSON_AddItemToArray(cJSON_GetObjectItem(row, "failures"), one);
+	cJSON_AddItemToArray(cJSON_GetObjectItem(row, "failures"),
+			     json_new(JTEXT("class", classes[class].name),
+				      JCLEAN("text", text),
+				      JTEXT("next", classes[class].next)));
 }
 
 /* Bytes of the pod, made harmless; nothing is null. */
@@ -205,9 +203,8 @@ take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
 	double util = number(cell[4]);
 	json_add_number(gpu, "index", index);
 	add_clean(gpu, "name", str_trim(cell[1]));
-	json_add_number(gpu, "memory_mib", number(cell[2]));
-	json_add_number(gpu, "used_mib", used);
-	json_add_number(gpu, "util", util);
+	json_add(gpu, JNUM("memory_mib", number(cell[2])),
+		 JNUM("used_mib", used), JNUM("util", util));
 	cJSON_AddItemToArray(cJSON_GetObjectItem(row, "gpus"), gpu);
 	if (cJSON_GetObjectItem(row, "driver") == NULL)
 		add_clean(row, "driver", str_trim(cell[5]));
@@ -236,9 +233,8 @@ take_apps(cJSON *row, struct str facts)
 		line = str_trim(line);
 		pid = str_trim(pid);
 		mib = str_trim(mib);
-		cJSON *app = cJSON_CreateObject();
-		json_add_number(app, "pid", number(pid));
-		json_add_number(app, "memory_mib", number(mib));
+		cJSON *app = json_new(JNUM("pid", number(pid)),
+				      JNUM("memory_mib", number(mib)));
 		add_clean(app, "name", line);
 		cJSON_AddItemToArray(list, app);
 		buf_appendf(&names, "%s%.*s (pid %.*s, %.*s MiB)",
@@ -438,21 +434,17 @@ add_facts(const struct preflight *p, cJSON *row, struct str facts)
 cJSON *
 preflight_row(const struct preflight *p)
 {
-	cJSON *row = cJSON_CreateObject();
 	struct str facts = facts_of(p), value;
+	cJSON *row = json_new(
+		JTEXT("pod", p->pod->name),
+		JTEXT("target", p->pod->transport == CONF_LOCAL
+					? NULL
+					: conf_pod_target(p->pod)),
+		JTEXT("transport", conf_transport_name(p->pod->transport)),
+		JTEXT("host_key", p->host_key[0] != '\0' ? p->host_key : NULL),
+		JNUM("connect_ms",
+		     p->connect_ms >= 0 ? (double)p->connect_ms : RUN_ABSENT));
 
-	json_add_string(row, "pod", p->pod->name);
-	json_add_string(row, "target",
-			p->pod->transport == CONF_LOCAL
-				? NULL
-				: conf_pod_target(p->pod));
-	json_add_string(row, "transport",
-			conf_transport_name(p->pod->transport));
-	json_add_string(row, "host_key",
-			p->host_key[0] != '\0' ? p->host_key : NULL);
-	json_add_number(row, "connect_ms",
-			p->connect_ms >= 0 ? (double)p->connect_ms
-					   : RUN_ABSENT);
 	cJSON_AddArrayToObject(row, "failures");
 	if (p->late || p->exit->err.code != ERR_NONE)
 		judge_link(p, row);

@@ -3,7 +3,6 @@
 #include "pods/probe.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -57,11 +56,10 @@ static void
 ask_clock(struct probe *probe)
 {
 	struct transport *t = fleet_transport(probe->check->fleet);
-	const struct clock *clock = loop_clock(probe->check->loop);
 
-	probe->now.connect_ms = clock->mono_ms(clock) - probe->begun_ms;
+	probe->now.connect_ms = clock_mono_ms() - probe->begun_ms;
 	probe_tell(probe, PODS_PROBE_LOOKING, NULL);
-	probe->now.sent_wall_ms = clock->wall_ms(clock);
+	probe->now.sent_wall_ms = clock_wall_ms();
 	t->ops->write(probe->stream, PREFLIGHT_GO, strlen(PREFLIGHT_GO), NULL);
 	t->ops->close_stdin(probe->stream);
 }
@@ -84,7 +82,6 @@ probe_on_data(void *user, const void *data, size_t len)
 {
 	struct probe *probe = user;
 	struct preflight *now = &probe->now;
-	const struct clock *clock = loop_clock(probe->check->loop);
 	const char *mark = probe->check->mark;
 
 	if (now->sent_wall_ms == 0 && is_noise(probe, len))
@@ -93,7 +90,7 @@ probe_on_data(void *user, const void *data, size_t len)
 	if (now->sent_wall_ms > 0) {
 		if (now->got_wall_ms == 0 &&
 		    str_find(buf_str(&probe->out), PREFLIGHT_CLOCK) != NULL)
-			now->got_wall_ms = clock->wall_ms(clock);
+			now->got_wall_ms = clock_wall_ms();
 	} else if (str_find(buf_str(&probe->out), mark) != NULL) {
 		ask_clock(probe);
 	} else if (probe->out.len > OUT_CAP / 2) {
@@ -174,7 +171,6 @@ probe_start(struct check *check, size_t i)
 					     .on_stderr = probe_on_stderr,
 					     .on_close = probe_on_close };
 	struct transport *t = fleet_transport(check->fleet);
-	const struct clock *clock = loop_clock(check->loop);
 	const struct pods_probe *ask = check->ask;
 	const struct conf_pod *pod = &ask->pods[i];
 	struct probe *probe = &check->probes[i];
@@ -194,7 +190,7 @@ probe_start(struct check *check, size_t i)
 	};
 	buf_init(&probe->out, OUT_CAP);
 	buf_init(&probe->errors, ERRORS_CAP);
-	probe->begun_ms = clock->mono_ms(clock);
+	probe->begun_ms = clock_mono_ms();
 	probe->timer = loop_timer_new(check->loop, probe_on_late, probe);
 	loop_timer_start(probe->timer, (int64_t)(ask->limit_s * 1e3), 0);
 	preflight_command(&command, check->nonce.mark, pod);

@@ -3,7 +3,6 @@
 #include "report/facts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -123,12 +122,10 @@ facts_keep(struct facts *facts, const char *fmt, ...)
 const char *
 fact_value(const struct fact *fact, char out[FACT_SIZE])
 {
-	char number[FMT_SIZE];
-
 	if (fact->text != NULL)
 		return fact->text;
-	(void)fmt_value(fact->kind, fact->number, fact->decimals, number);
-	(void)snprintf(out, FACT_SIZE, "%s%s%.20s", number,
+	(void)snprintf(out, FACT_SIZE, "%s%s%.20s",
+		       fmt_value(fact->kind, fact->number, fact->decimals).s,
 		       fact->unit[0] != '\0' && !isnan(fact->number) ? " " : "",
 		       isnan(fact->number) ? "" : fact->unit);
 	return out;

@@ -75,6 +75,9 @@ struct facts {
 
 void facts_init(struct facts *facts);
 void facts_release(struct facts *facts);
+/* A local list that is released where its block ends:
+ *	AUTO_FACTS facts = { .n = 0 }; */
+#define AUTO_FACTS __attribute__((cleanup(facts_release))) struct facts
 
 /* What follows belongs to a section of that title, whose members may be
  * changed until the next one. */

@@ -526,7 +526,6 @@ facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 		const struct facts_column *column = &s->columns[i % n];
 		const struct fact *fact =
 			i >= n ? cell_at(facts, s, i / n, i % n) : NULL;
-		char number[FMT_SIZE] = "";
 
 		buf_append_str(out, i % n > 0 ? "," : "");
 		if (fact == NULL) {
@@ -535,7 +534,7 @@ facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 							: column->label,
 				    true);
 		} else if (column->kind != FMT_TEXT || fact->text == NULL) {
-			fmt_add_csv(out, fmt_raw(fact->number, number), false);
+			fmt_add_csv(out, fmt_raw(fact->number).s, false);
 		} else {
 			value_text(&text, fact);
 			fmt_add_csv(out, text.data, fact->kind == FMT_TEXT);

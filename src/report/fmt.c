@@ -3,44 +3,49 @@
 #include "report/fmt.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 #define MD_SPECIAL "|\\`*_<"
 
-static const char *
-fmt_absent(char out[FMT_SIZE])
+static struct fmt __attribute__((format(printf, 1, 2)))
+fmt_of(const char *fmt, ...)
 {
-	(void)snprintf(out, FMT_SIZE, "%s", FMT_ABSENT);
+	struct fmt out;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(out.s, sizeof(out.s), fmt, ap);
+	va_end(ap);
 	return out;
 }
 
-const char *
-fmt_raw(double value, char out[FMT_SIZE])
+static struct fmt
+fmt_absent(void)
+{
+	return (struct fmt){ FMT_ABSENT };
+}
+
+struct fmt
+fmt_raw(double value)
 {
 	bool whole = floor(value) == value && fabs(value) < 1e15;
 
-	(void)snprintf(out, FMT_SIZE, whole ? "%.0f" : "%.10g", value);
-	return isfinite(value) ? out : "";
+	return isfinite(value) ? fmt_of(whole ? "%.0f" : "%.10g", value)
+			       : (struct fmt){ "" };
 }
 
-const char *
-fmt_number(double value, int decimals, char out[FMT_SIZE])
+struct fmt
+fmt_number(double value, int decimals)
 {
-	if (isnan(value))
-		return fmt_absent(out);
-	(void)snprintf(out, FMT_SIZE, "%.*f", decimals, value);
-	return out;
+	return isnan(value) ? fmt_absent() : fmt_of("%.*f", decimals, value);
 }
 
-const char *
-fmt_signed(double value, int decimals, char out[FMT_SIZE])
+struct fmt
+fmt_signed(double value, int decimals)
 {
-	if (isnan(value))
-		return fmt_absent(out);
-	(void)snprintf(out, FMT_SIZE, "%s%.*f", value < 0 ? "−" : "+", decimals,
-		       fabs(value));
-	return out;
+	return isnan(value) ? fmt_absent()
+			    : fmt_of("%s%.*f", value < 0 ? "−" : "+", decimals,
+				     fabs(value));
 }
 
 int
@@ -51,119 +56,110 @@ fmt_measure_decimals(double value)
 	return size >= 1e5 ? 0 : size >= 1000 ? 1 : size >= 10 ? 3 : 5;
 }
 
-const char *
-fmt_measure(double value, int decimals, char out[FMT_SIZE])
+struct fmt
+fmt_measure(double value, int decimals)
 {
-	char digits[FMT_SIZE];
+	struct fmt out = { "" }, digits;
 	size_t len = 0, whole;
 
 	if (!isfinite(value) || fabs(value) > 1e15)
-		return fmt_absent(out);
-	if (value != 0.0 && fabs(value) < 0.5 * pow(10.0, -decimals)) {
-		(void)snprintf(out, FMT_SIZE, "%.3g", value);
-		return out;
-	}
-	print_into(digits, "%.*f", decimals, fabs(value));
-	whole = strcspn(digits, ".");
+		return fmt_absent();
+	if (value != 0.0 && fabs(value) < 0.5 * pow(10.0, -decimals))
+		return fmt_of("%.3g", value);
+	digits = fmt_of("%.*f", decimals, fabs(value));
+	whole = strcspn(digits.s, ".");
 	if (value < 0.0)
-		out[len++] = '-';
-	for (size_t i = 0; digits[i] != '\0' && len + 2 < FMT_SIZE; i++) {
+		out.s[len++] = '-';
+	for (size_t i = 0; digits.s[i] != '\0' && len + 2 < FMT_SIZE; i++) {
 		if (i > 0 && i < whole && (whole - i) % 3 == 0)
-			out[len++] = ',';
-		out[len++] = digits[i];
+			out.s[len++] = ',';
+		out.s[len++] = digits.s[i];
 	}
-	out[len] = '\0';
 	return out;
 }
 
-static const char *
-fmt_digits(double value, int digits, char out[FMT_SIZE])
+static struct fmt
+fmt_digits(double value, int digits)
 {
-	return isnan(value) ? fmt_absent(out) : str_number(value, digits, out);
+	struct fmt out = fmt_absent();
+
+	if (!isnan(value))
+		(void)str_number(value, digits, out.s);
+	return out;
 }
 
-const char *
-fmt_grouped(double value, char out[FMT_SIZE])
+struct fmt
+fmt_grouped(double value)
 {
 	char digits[STR_NUMBER_SIZE];
 
 	if (isnan(value) || fabs(value) >= 1e15)
-		return fmt_absent(out);
-	(void)snprintf(out, FMT_SIZE, "%s%s", value < 0 ? "−" : "",
-		       str_number(round(fabs(value)), 17, digits));
-	return out;
+		return fmt_absent();
+	return fmt_of("%s%s", value < 0 ? "−" : "",
+		      str_number(round(fabs(value)), 17, digits));
 }
 
-const char *
-fmt_steps(double steps, char out[FMT_SIZE])
+struct fmt
+fmt_steps(double steps)
 {
 	bool millions = steps >= 999950;
 	double part = steps / (millions ? 1e6 : 1e3);
 
 	if (isnan(steps) || steps < 100000 || steps > 1e15)
-		return fmt_grouped(steps, out);
-	(void)snprintf(out, FMT_SIZE, "%.*f%c",
-		       !millions || part >= 99.995 ? 1 : 2, part,
-		       millions ? 'M' : 'k');
-	return out;
+		return fmt_grouped(steps);
+	return fmt_of("%.*f%c", !millions || part >= 99.995 ? 1 : 2, part,
+		      millions ? 'M' : 'k');
 }
 
-const char *
-fmt_bytes(double bytes, char out[FMT_SIZE])
+struct fmt
+fmt_bytes(double bytes)
 {
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
 	size_t unit = 0;
 
 	if (isnan(bytes))
-		return fmt_absent(out);
-	while (fabs(bytes) >= 1000 && unit < 4) {
+		return fmt_absent();
+	/* What two decimals would round to 1000 is one of the next. */
+	while (fabs(bytes) >= (unit == 0 ? 1000 : 999.995) && unit < 4) {
 		bytes /= 1000;
 		unit++;
 	}
-	(void)snprintf(out, FMT_SIZE, "%.*f %s", unit == 0 ? 0 : 2, bytes,
-		       units[unit]);
-	return out;
+	return fmt_of("%.*f %s", unit == 0 ? 0 : 2, bytes, units[unit]);
 }
 
-const char *
-fmt_age(double seconds, char out[FMT_SIZE])
+struct fmt
+fmt_age(double seconds)
 {
-	if (isnan(seconds))
-		return fmt_absent(out);
-	if (seconds < 120)
-		(void)snprintf(out, FMT_SIZE, "%.0f s", seconds);
-	else if (seconds < 7200)
-		(void)snprintf(out, FMT_SIZE, "%.0f min", seconds / 60);
-	else if (seconds < 172800)
-		(void)snprintf(out, FMT_SIZE, "%.1f h", seconds / 3600);
-	else
-		(void)snprintf(out, FMT_SIZE, "%.0f d", seconds / 86400);
-	return out;
+	return isnan(seconds)	  ? fmt_absent()
+	       : seconds < 120	  ? fmt_of("%.0f s", seconds)
+	       : seconds < 7200	  ? fmt_of("%.0f min", seconds / 60)
+	       : seconds < 172800 ? fmt_of("%.1f h", seconds / 3600)
+				  : fmt_of("%.0f d", seconds / 86400);
 }
 
-const char *
-fmt_mtok(double tok_s, char out[FMT_SIZE])
+struct fmt
+fmt_mtok(double tok_s)
 {
-	return fmt_number(tok_s / 1e6, tok_s < 1e6 ? 3 : 2, out);
+	return fmt_number(tok_s / 1e6, tok_s < 1e6 ? 3 : 2);
 }
 
-const char *
-fmt_value(enum fmt_kind kind, double value, int decimals, char out[FMT_SIZE])
+struct fmt
+fmt_value(enum fmt_kind kind, double value, int decimals)
 {
-	static const char *(*const exact[])(double, int, char *) = {
+	static struct fmt (*const exact[])(double, int) = {
 		[FMT_TEXT] = fmt_number,   [FMT_NUMBER] = fmt_number,
 		[FMT_SIGNED] = fmt_signed, [FMT_MEASURE] = fmt_measure,
 		[FMT_DIGITS] = fmt_digits,
 	};
-	static const char *(*const plain[])(double, char *) = {
+	static struct fmt (*const plain[])(double) = {
 		[FMT_GROUPED] = fmt_grouped,
 		[FMT_STEPS] = fmt_steps,
 		[FMT_BYTES] = fmt_bytes,
 		[FMT_AGE] = fmt_age,
 	};
 
-	return kind < FMT_GROUPED ? exact[kind](value, decimals, out)
-				  : plain[kind](value, out);
+	return kind < FMT_GROUPED ? exact[kind](value, decimals)
+				  : plain[kind](value);
 }
 
 /* Which time zone clocks show. */
@@ -185,40 +181,41 @@ fmt_break_down(int64_t wall_ms, struct tm *tm)
 	return tm;
 }
 
-const char *
-fmt_zone(int64_t wall_ms, char out[FMT_SIZE])
+struct fmt
+fmt_zone(int64_t wall_ms)
 {
+	struct fmt out;
 	struct tm tm;
 
-	if (!local_time ||
-	    strftime(out, FMT_SIZE, "%Z", fmt_break_down(wall_ms, &tm)) == 0)
-		(void)snprintf(out, FMT_SIZE, "%s", local_time ? "" : "UTC");
+	if (!local_time || strftime(out.s, sizeof(out.s), "%Z",
+				    fmt_break_down(wall_ms, &tm)) == 0)
+		return fmt_of("%s", local_time ? "" : "UTC");
 	return out;
 }
 
-const char *
-fmt_when(int64_t wall_ms, int64_t now_wall_ms, char out[FMT_SIZE])
-{
-	struct tm then, now;
-
-	(void)fmt_break_down(now_wall_ms, &now);
-	if (wall_ms <= 0 || fmt_break_down(wall_ms, &then) == NULL ||
-	    (then.tm_yday == now.tm_yday && then.tm_year == now.tm_year) ||
-	    strftime(out, FMT_SIZE, "%b %e", &then) == 0)
-		return fmt_clock(wall_ms, out);
-	return out;
-}
-
-const char *
-fmt_clock(int64_t wall_ms, char out[FMT_SIZE])
+struct fmt
+fmt_clock(int64_t wall_ms)
 {
 	struct tm tm;
 
 	if (wall_ms <= 0)
-		return fmt_absent(out);
-	if (strftime(out, FMT_SIZE, "%H:%M:%S", fmt_break_down(wall_ms, &tm)) ==
-	    0)
-		return fmt_absent(out);
+		return fmt_absent();
+	(void)fmt_break_down(wall_ms, &tm);
+	return fmt_of("%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+struct fmt
+fmt_when(int64_t wall_ms, int64_t now_wall_ms)
+{
+	struct fmt out;
+	struct tm then, now;
+
+	(void)fmt_break_down(now_wall_ms, &now);
+	(void)fmt_break_down(wall_ms, &then);
+	if (wall_ms <= 0 ||
+	    (then.tm_yday == now.tm_yday && then.tm_year == now.tm_year) ||
+	    strftime(out.s, sizeof(out.s), "%b %e", &then) == 0)
+		return fmt_clock(wall_ms);
 	return out;
 }
 

@@ -2,20 +2,13 @@
 /* HarnessGym runs and comparisons in words; of pages and of the screen. */
 #include "report/harness_words.h"
 
-#include <stdio.h>
-
-#define DASH	   "\xe2\x80\x94"
 #define MAX_TOOLS  12
 #define TEXT_MAX   4096U
 #define TEXT_BYTES 65536U /* of a line about a run */
 
-static void
-add_number(struct buf *text, double value)
-{
-	char number[STR_NUMBER_SIZE];
-
-	buf_append_str(text, str_number(value, 10, number));
-}
+/* A number and a time, as a sentence has them. */
+#define NUMBER(value)	str_number((value), 10, (char[STR_NUMBER_SIZE]){ "" })
+#define DURATION(value) duration((value), (char[FMT_SIZE]){ "" })
 
 const char *
 harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
@@ -27,34 +20,36 @@ harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
 }
 
 /* "8 s", "1.1 s", "8m", "8m05s", "1h20m". */
-static void
-add_duration(struct buf *text, double seconds)
+static const char *
+duration(double seconds, char out[FMT_SIZE])
 {
-	if (!(seconds >= 0) || seconds > 1e9) {
-		buf_append_str(text, "—");
-		return;
-	}
-	unsigned int s = (unsigned int)(seconds + 0.5);
+	unsigned int s;
+
+	if (!(seconds >= 0) || seconds > 1e9)
+		return FMT_ABSENT;
+	s = (unsigned int)(seconds + 0.5);
 	if (seconds > 0 && seconds < 0.005)
-		buf_append_str(text, "<0.01 s");
-	else if (seconds < 9.95 && seconds != s)
-		buf_appendf(text, "%.*f s", seconds < 1 ? 2 : 1, seconds);
+		return "<0.01 s";
+	if (seconds < 9.95 && seconds != s)
+		(void)snprintf(out, FMT_SIZE, "%.*f s", seconds < 1 ? 2 : 1,
+			       seconds);
 	else if (s < 60)
-		buf_appendf(text, "%u s", s);
+		(void)snprintf(out, FMT_SIZE, "%u s", s);
 	else if (s < 3600 && s % 60 == 0)
-		buf_appendf(text, "%um", s / 60);
+		(void)snprintf(out, FMT_SIZE, "%um", s / 60);
 	else if (s < 3600)
-		buf_appendf(text, "%um%02us", s / 60, s % 60);
+		(void)snprintf(out, FMT_SIZE, "%um%02us", s / 60, s % 60);
 	else
-		buf_appendf(text, "%uh%02um", s / 3600, s % 3600 / 60);
+		(void)snprintf(out, FMT_SIZE, "%uh%02um", s / 3600,
+			       s % 3600 / 60);
+	return out;
 }
 
 void
 harness_add_age(struct buf *text, int64_t age_ms)
 {
-	buf_append_str(text, "as of ");
-	add_duration(text, floor((double)age_ms / 1000));
-	buf_append_str(text, " ago");
+	buf_appendf(text, "as of %s ago",
+		    DURATION(floor((double)age_ms / 1000)));
 }
 
 /* An attempt without an end: whether somebody may still bring it. */
@@ -74,17 +69,15 @@ add_phase(struct buf *text, const struct harness_phase *phase)
 	const char *status = phase->status != NULL ? phase->status : "?";
 
 	if (strcmp(status, "timeout") == 0 && phase->limit_s.present) {
-		buf_append_str(text, "timed out at ");
-		add_duration(text, phase->limit_s.value);
+		buf_appendf(text, "timed out at %s",
+			    DURATION(phase->limit_s.value));
 		return;
 	}
 	buf_append_str(text, status);
 	if (strcmp(status, "failed") == 0 && phase->return_code.present)
 		buf_appendf(text, " (%.0f)", phase->return_code.value);
-	if (phase->duration_s.present) {
-		buf_append_str(text, " ");
-		add_duration(text, phase->duration_s.value);
-	}
+	if (phase->duration_s.present)
+		buf_appendf(text, " %s", DURATION(phase->duration_s.value));
 }
 
 void
@@ -135,11 +128,8 @@ add_claim(struct buf *text, struct harness_number number, const char *why)
 {
 	if (!harness_is_finite(number))
 		return;
-	if (text->len > 0)
-		buf_append_str(text, "; ");
-	buf_append_str(text, "? unverified ");
-	add_number(text, number.value);
-	buf_appendf(text, " (%s)", why);
+	buf_appendf(text, "%s? unverified %s (%s)", text->len > 0 ? "; " : "",
+		    NUMBER(number.value), why);
 }
 
 /* ", 30.2 % better than WHAT", ", equal to WHAT". */
@@ -209,9 +199,8 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 	if (it->verified_score.present) {
 		buf_append_str(text, "verified");
 	} else if (it->invalid_score.present) {
-		buf_append_str(text, "INVALID ");
-		add_number(text, it->invalid_score.value);
-		buf_appendf(text, " (%s)",
+		buf_appendf(text, "INVALID %s (%s)",
+			    NUMBER(it->invalid_score.value),
 			    it->post.doubt != NULL ? it->post.doubt
 						   : "verifier failed");
 	} else if (it->post.failure != HARNESS_FAILURE_NONE) {
@@ -267,10 +256,9 @@ harness_add_verifier(struct buf *text, const struct harness_post *post)
 		if (parts[i].text != NULL)
 			buf_appendf(text, "%s%s%s", text->len > 0 ? ", " : "",
 				    parts[i].name, parts[i].text);
-	if (!post->elapsed_s.present)
-		return;
-	buf_append_str(text, text->len > 0 ? ", took " : "took ");
-	add_duration(text, post->elapsed_s.value);
+	if (post->elapsed_s.present)
+		buf_appendf(text, "%stook %s", text->len > 0 ? ", " : "",
+			    DURATION(post->elapsed_s.value));
 }
 
 /* What a line is about, and what it means. */
@@ -283,12 +271,14 @@ struct subject {
 static const char *
 word(const char *text)
 {
-	return text != NULL && *text != '\0' ? text : DASH;
+	return text != NULL && *text != '\0' ? text : FMT_ABSENT;
 }
 
+/* "104.832 of iteration 3", "118.2 of the baseline". */
 static void
-add_iteration(struct buf *text, const struct harness_score *score)
+add_score_of(struct buf *text, const struct harness_score *score)
 {
+	buf_appendf(text, "%s of ", NUMBER(score->value));
 	if (score->iteration == 0)
 		buf_append_str(text, "the baseline");
 	else
@@ -339,12 +329,11 @@ add_score(struct buf *text, struct subject *s)
 static void
 add_time_left(struct buf *text, const struct harness_life *life)
 {
-	if (!life->left_s.present)
-		return;
-	buf_append_str(text, life->left_s.value < 0 ? ", over its time by "
-						    : ", at most ");
-	add_duration(text, fabs(life->left_s.value));
-	buf_append_str(text, life->left_s.value < 0 ? "" : " to go");
+	if (life->left_s.present)
+		buf_appendf(text,
+			    life->left_s.value < 0 ? ", over its time by %s"
+						   : ", at most %s to go",
+			    DURATION(fabs(life->left_s.value)));
 }
 
 static void
@@ -355,12 +344,11 @@ add_state(struct buf *text, struct subject *s)
 
 	if (run->has_summary) {
 		buf_appendf(text, "finished: %s", word(run->final_status));
-		if (run->start_ms > 0 && run->end_ms > run->start_ms) {
-			buf_append_str(text, ", took ");
-			add_duration(text,
-				     (double)(run->end_ms - run->start_ms) /
-					     1e3);
-		}
+		if (run->start_ms > 0 && run->end_ms > run->start_ms)
+			buf_appendf(
+				text, ", took %s",
+				DURATION((double)(run->end_ms - run->start_ms) /
+					 1e3));
 		return;
 	}
 	if (life->state != HARNESS_STATE_RUNNING)
@@ -372,11 +360,9 @@ add_state(struct buf *text, struct subject *s)
 		buf_appendf(text, " of iteration %u",
 			    run->iterations[run->n_iterations - 1].number);
 	add_time_left(text, life);
-	if (life->silent_s.present) {
-		buf_append_str(text, "; last sign of life ");
-		add_duration(text, life->silent_s.value);
-		buf_append_str(text, " ago");
-	}
+	if (life->silent_s.present)
+		buf_appendf(text, "; last sign of life %s ago",
+			    DURATION(life->silent_s.value));
 	if (life->process == HARNESS_NO)
 		buf_append_str(text, "; no process of it is on its machine");
 	if (run->torn > 0)
@@ -393,13 +379,12 @@ add_baseline(struct buf *text, struct subject *s)
 	if (!s->run->has_baseline)
 		return;
 	if (base->passed == HARNESS_YES && harness_is_finite(base->score)) {
-		add_number(text, base->score.value);
+		buf_append_str(text, NUMBER(base->score.value));
 	} else if (base->failure != HARNESS_FAILURE_NONE) {
 		buf_appendf(text, "none: %s",
 			    harness_failure_text(base->failure));
 	} else if (base->score.present) {
-		buf_append_str(text, "INVALID: ");
-		add_number(text, base->score.value);
+		buf_appendf(text, "INVALID: %s", NUMBER(base->score.value));
 		if (base->doubt != NULL)
 			buf_appendf(text, " (%s)", base->doubt);
 		else
@@ -423,17 +408,13 @@ add_best(struct buf *text, struct subject *s)
 		buf_append_str(text, "none");
 		return;
 	}
-	add_number(text, run->best.value);
-	buf_append_str(text, " of ");
-	add_iteration(text, &run->best);
+	add_score_of(text, &run->best);
 	if (run->best.iteration > 0)
 		add_gain(text, run->baseline_pct, "the baseline");
 	if (!run->previous.present || run->previous.iteration == 0)
 		return;
-	add_iteration(&what, &run->previous);
-	buf_append_str(&what, " (");
-	add_number(&what, run->previous.value);
-	buf_append_str(&what, ")");
+	buf_appendf(&what, "iteration %u (%s)", run->previous.iteration,
+		    NUMBER(run->previous.value));
 	add_gain(text, run->previous_pct, what.data);
 }
 
@@ -457,8 +438,8 @@ add_earlier(struct buf *text, struct subject *s)
 
 	if (!run->earlier.present)
 		return;
-	add_number(text, run->earlier.value);
-	buf_appendf(text, " of run %s", run->earlier_run);
+	buf_appendf(text, "%s of run %s", NUMBER(run->earlier.value),
+		    run->earlier_run);
 	if (!run->earlier_pct.present)
 		return;
 	if (run->earlier_pct.value == 0)
@@ -488,9 +469,7 @@ add_unverified(struct buf *text, struct subject *s)
 
 	if (!other->present)
 		return;
-	add_number(text, other->value);
-	buf_append_str(text, " of ");
-	add_iteration(text, other);
+	add_score_of(text, other);
 	buf_appendf(text, ", %s", source_text(other->source));
 }
 
@@ -499,11 +478,10 @@ add_stop(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
-	if (!run->stop_score.present)
-		return;
-	add_number(text, run->stop_score.value);
-	buf_appendf(text, ", %sreached by a verified score",
-		    run->stop_reached == HARNESS_YES ? "" : "not ");
+	if (run->stop_score.present)
+		buf_appendf(text, "%s, %sreached by a verified score",
+			    NUMBER(run->stop_score.value),
+			    run->stop_reached == HARNESS_YES ? "" : "not ");
 }
 
 static bool
@@ -524,14 +502,12 @@ add_says(struct buf *text, struct subject *s)
 
 	if (!run->said_best.present || is_verified(run, run->said_best.value))
 		return;
-	buf_append_str(text, "best ");
-	if (isfinite(run->said_best.value))
-		add_number(text, run->said_best.value);
-	else
-		buf_append_str(text, isnan(run->said_best.value) ? "NaN"
-				     : run->said_best.value > 0	 ? "Infinity"
-								 : "-Infinity");
-	buf_append_str(text, ", which no verifier that passed has measured");
+	buf_appendf(text, "best %s, which no verifier that passed has measured",
+		    isfinite(run->said_best.value)
+			    ? NUMBER(run->said_best.value)
+		    : isnan(run->said_best.value) ? "NaN"
+		    : run->said_best.value > 0	  ? "Infinity"
+						  : "-Infinity");
 }
 
 /* What says another thing than the verifier printed. */
@@ -551,11 +527,8 @@ add_checkpoint(struct buf *text, struct subject *s)
 	if (!point->present || !point->iteration.present)
 		return;
 	buf_appendf(text, "iteration %.0f", point->iteration.value);
-	if (point->score.present) {
-		buf_append_str(text, " (");
-		add_number(text, point->score.value);
-		buf_append_str(text, ")");
-	}
+	if (point->score.present)
+		buf_appendf(text, " (%s)", NUMBER(point->score.value));
 	if (s->run->best.present &&
 	    point->iteration.value != s->run->best.iteration)
 		buf_append_str(text, ": NOT the best verified one");
@@ -568,10 +541,9 @@ add_post_restore(struct buf *text, const struct harness_restore *r)
 	buf_append_str(text, "; verifier after it ");
 	if (r->post_passed == HARNESS_YES) {
 		buf_append_str(text, "passed");
-		if (harness_is_finite(r->post.score)) {
-			buf_append_str(text, " with ");
-			add_number(text, r->post.score.value);
-		}
+		if (harness_is_finite(r->post.score))
+			buf_appendf(text, " with %s",
+				    NUMBER(r->post.score.value));
 		return;
 	}
 	if (r->post.doubt != NULL) {
@@ -622,13 +594,11 @@ add_usage(struct buf *text, struct subject *s)
 
 	if (usage->cost_usd.present)
 		buf_appendf(text, "$%.2f", usage->cost_usd.value);
-	for (size_t i = 0; i < LENGTH(parts); i++) {
-		if (!parts[i].number.present)
-			continue;
-		buf_append_str(text, text->len > 0 ? ", " : "");
-		add_number(text, parts[i].number.value);
-		buf_appendf(text, " %s", parts[i].what);
-	}
+	for (size_t i = 0; i < LENGTH(parts); i++)
+		if (parts[i].number.present)
+			buf_appendf(text, "%s%s %s", text->len > 0 ? ", " : "",
+				    NUMBER(parts[i].number.value),
+				    parts[i].what);
 }
 
 static void
@@ -679,18 +649,17 @@ add_rows(struct buf *text, struct subject *s)
 			buf_appendf(text, ", %u %s", table->outcomes[i],
 				    names[i]);
 	if (table->broken > 0)
-		buf_appendf(text, "; %u lines are no rows", table->broken);
+		buf_appendf(text, "; %u line%s no row", table->broken,
+			    table->broken == 1 ? " is" : "s are");
 }
 
 /* ? 0.9834 of row 9: of an agent alone. */
 static void
 add_claimed(struct buf *text, const struct harness_score *score)
 {
-	if (!score->present)
-		return;
-	add_number(text, score->value);
-	buf_appendf(text, " of row %u, %s", score->iteration,
-		    source_text(score->source));
+	if (score->present)
+		buf_appendf(text, "%s of row %u, %s", NUMBER(score->value),
+			    score->iteration, source_text(score->source));
 }
 
 static void
@@ -717,8 +686,8 @@ add_noise(struct buf *text, struct subject *s)
 				     "measured again");
 		return;
 	}
-	add_number(text, table->noise.value);
-	buf_appendf(text, ", the range of %u baselines", table->baselines);
+	buf_appendf(text, "%s, the range of %u baselines",
+		    NUMBER(table->noise.value), table->baselines);
 }
 
 static void
@@ -727,7 +696,7 @@ add_log(struct buf *text, struct subject *s)
 	const struct harness_table *table = s->run->table;
 
 	if (table->logged.present)
-		add_number(text, table->logged.value);
+		buf_append_str(text, NUMBER(table->logged.value));
 	if (table->logged_row > 0)
 		buf_appendf(text, ", as row %u says", table->logged_row);
 	else if (table->log_is_newer)
@@ -802,10 +771,8 @@ harness_add_trial(struct buf *text, const struct harness_trial *t)
 		buf_append_str(text, "not measured");
 	} else {
 		buf_append_str(text, "INVALID");
-		if (harness_is_finite(t->post.score)) {
-			buf_append_str(text, " ");
-			add_number(text, t->post.score.value);
-		}
+		if (harness_is_finite(t->post.score))
+			buf_appendf(text, " %s", NUMBER(t->post.score.value));
 		if (t->post.doubt != NULL)
 			buf_appendf(text, " (%s)", t->post.doubt);
 		if (t->post.failure != HARNESS_FAILURE_NONE)
@@ -830,14 +797,10 @@ add_group(struct buf *text, const struct harness_group *group)
 		buf_appendf(text, ", %u INVALID", group->invalid);
 	if (group->not_run > 0)
 		buf_appendf(text, ", %u not measured", group->not_run);
-	if (group->median.present) {
-		buf_append_str(text, "; median of the valid ");
-		add_number(text, group->median.value);
-		buf_append_str(text, ", from ");
-		add_number(text, group->min.value);
-		buf_append_str(text, " to ");
-		add_number(text, group->max.value);
-	}
+	if (group->median.present)
+		buf_appendf(text, "; median of the valid %s, from %s to %s",
+			    NUMBER(group->median.value),
+			    NUMBER(group->min.value), NUMBER(group->max.value));
 }
 
 void

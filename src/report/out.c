@@ -111,12 +111,11 @@ static void
 format_number(struct buf *text, const struct out_column *column, double value)
 {
 	double scaled = value * column->scale;
-	char raw[FMT_SIZE];
 
 	if (column->decimals >= 0)
 		buf_appendf(text, "%.*f", column->decimals, scaled);
 	else
-		buf_append_str(text, fmt_raw(scaled, raw));
+		buf_append_str(text, fmt_raw(scaled).s);
 }
 
 /* The text of one cell; absent gives nothing. */

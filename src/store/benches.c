@@ -68,17 +68,11 @@ store_each_bench(struct store *store, const char *state,
 		 int (*fn)(void *user, const struct stored_bench *bench),
 		 void *user, struct err *err)
 {
-	sqlite3_stmt *stmt =
-		table_select(store->reader, "the database", &bench_table, err,
-			     "WHERE %Q IS NULL OR state = %Q"
-			     " ORDER BY started_ms, id",
-			     state, state);
-	struct stored_bench bench;
-	int rc = 0;
-
-	while (rc == 0 && row_next(stmt, &bench_table, &bench))
-		rc = fn(user, &bench);
-	return stmt_end_walk(store->reader, "the database", stmt, rc, err);
+	return table_walk(store->reader, "the database", &bench_table,
+			  struct stored_bench, fn, user, err,
+			  "WHERE %Q IS NULL OR state = %Q"
+			  " ORDER BY started_ms, id",
+			  state, state);
 }
 
 #define NOISE_WHAT "the noise register"
@@ -116,13 +110,7 @@ store_each_noise(struct store *store,
 		 int (*fn)(void *user, const struct stored_noise *row),
 		 void *user, struct err *err)
 {
-	sqlite3_stmt *stmt =
-		table_select(store->reader, NOISE_WHAT, &noise_table, err,
-			     "ORDER BY when_ms, bench_id, pod");
-	struct stored_noise row;
-	int rc = 0;
-
-	while (rc == 0 && row_next(stmt, &noise_table, &row))
-		rc = fn(user, &row);
-	return stmt_end_walk(store->reader, NOISE_WHAT, stmt, rc, err);
+	return table_walk(store->reader, NOISE_WHAT, &noise_table,
+			  struct stored_noise, fn, user, err,
+			  "ORDER BY when_ms, bench_id, pod");
 }

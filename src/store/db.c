@@ -2,7 +2,6 @@
 /* Connections, statements and rows of SQLite, for all of src/store. */
 #include "store/db.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -140,6 +140,22 @@ void row_bind(sqlite3_stmt *stmt, int at, const struct table *table,
 bool row_next(sqlite3_stmt *stmt, const struct table *table, void *row);
 /* Read a row's columns from column `at` on into row. */
 void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row);
+/*
+ * Give each row of a selection to fn, which ends the walk with another number
+ * than 0; its result, or -1 with err.  type: of the rows; then what
+ * table_select takes.
+ */
+#define table_walk(db, what, table, type, fn, user, err, ...)                  \
+	__extension__({                                                        \
+		sqlite3_stmt *walk_stmt =                                      \
+			table_select((db), what, table, err, __VA_ARGS__);     \
+		type walk_row;                                                 \
+		int walk_rc = 0;                                               \
+                                                                               \
+		while (walk_rc == 0 && row_next(walk_stmt, table, &walk_row))  \
+			walk_rc = fn(user, &walk_row);                         \
+		stmt_end_walk((db), what, walk_stmt, walk_rc, err);            \
+	})
 /* Make the texts of a row its own; free them. */
 void row_own(const struct table *table, void *row);
 void row_release(const struct table *table, void *row);

@@ -77,32 +77,20 @@ int
 store_each_pod(struct store *store, stored_pod_fn fn, void *user,
 	       struct err *err)
 {
-	sqlite3_stmt *stmt = table_select(store->reader, store->path,
-					  &pod_table, err, "ORDER BY id");
-	struct store_pod row;
-	int rc = 0;
-
-	while (rc == 0 && row_next(stmt, &pod_table, &row))
-		rc = fn(user, &row);
-	return stmt_end_walk(store->reader, "the database", stmt, rc, err);
+	return table_walk(store->reader, store->path, &pod_table,
+			  struct store_pod, fn, user, err, "ORDER BY id");
 }
 
 int
 telemetry_walk(sqlite3 *db, const struct stored_span *span,
 	       stored_telemetry_fn fn, void *user, struct err *err)
 {
-	sqlite3_stmt *stmt = table_select(
-		db, "the database", &telemetry_table, err,
-		"WHERE pod_id = (SELECT id FROM pods WHERE name = %Q)"
-		" AND at_ms > %lld AND (gpu = -1 OR NOT %d)"
-		" ORDER BY at_ms, gpu",
-		span->pod, (long long)span->after_ms, span->pod_only);
-	struct store_telemetry row;
-	int rc = 0;
-
-	while (rc == 0 && row_next(stmt, &telemetry_table, &row))
-		rc = fn(user, &row);
-	return stmt_end_walk(db, "the database", stmt, rc, err);
+	return table_walk(db, "the database", &telemetry_table,
+			  struct store_telemetry, fn, user, err,
+			  "WHERE pod_id = (SELECT id FROM pods WHERE name = %Q)"
+			  " AND at_ms > %lld AND (gpu = -1 OR NOT %d)"
+			  " ORDER BY at_ms, gpu",
+			  span->pod, (long long)span->after_ms, span->pod_only);
 }
 
 int

@@ -3,7 +3,6 @@
  * series. */
 #include "store/query.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"

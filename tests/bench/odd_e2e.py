@@ -420,6 +420,23 @@ def foreign_link(rig):
         os.unlink(place)
 
 
+def crowded(rig):
+    """More processes than one command takes as arguments."""
+    job = open(os.path.join(os.environ["HGYM_SRC"], "src", "bench",
+                            "launch_job.sh")).read()
+    function = re.search(r"^of_all\(\) \{\n.*?^\}\n", job, re.M | re.S)[0]
+    crowd = os.path.join(rig.dir, "crowd")
+    os.mkdir(crowd)
+    for i in range(3000):
+        put(os.path.join(crowd, "%0100d" % i), "mine" if i % 1000 == 7 else "")
+    words = "ulimit -s 256\n" + function + "%s | sed 's/.*0//'" % (
+        "of_all '%s/*' grep -lsF mine" % crowd)
+    done = subprocess.run(["sh", "-c", words], stdout=subprocess.PIPE)
+    ok(done.stdout.split() == [b"7"] * 3, "each of a crowd is looked at",
+       done.stdout)
+    shutil.rmtree(crowd)
+
+
 if __name__ == "__main__":
-    sys.exit(run_tests((stalled, foreign, without_flock, gpus, idle,
+    sys.exit(run_tests((crowded, stalled, foreign, without_flock, gpus, idle,
                         hot_before, always_hot, foreign_link), ("flock",)))

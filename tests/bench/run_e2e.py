@@ -533,8 +533,8 @@ def one_line(rig):
        also["nothing"]["contrasts"][0]["verdict"] == "INVALID",
        "each metric has a verdict of its own", also)
     ok(b" is over (12 of 12)" in done.stderr and
-       re.search(rb" is over \(\d of 12; about \d+\.\d minutes left\)",
-                 done.stderr), "it tells what is left", done.stderr)
+       re.search(rb" is over \(\d of 12; at most about (\d+ s|\d+\.\d minutes) "
+                 rb"left\)", done.stderr), "it tells what is left", done.stderr)
     kept = json.load(open(os.path.join(rig.folder("line"), "bench.json")))
     ok(kept == plan, "its plan is kept")
     page(rig)

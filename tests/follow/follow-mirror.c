@@ -194,10 +194,10 @@ print_status(struct tool *tool, const char *what)
 	struct follow_status s;
 
 	follow_get_status(tool->follow, &s);
-	printf("%s %s %s lag %" PRId64 " bytes %" PRIu64 " behind %" PRIu64
+	printf("%s %s %s lag %" PRId64 " bytes %" PRIu64
 	       " losses %u scanned %d: %s\n",
 	       what, states[s.state], s.python ? "py" : "sh", s.lag_ms, s.bytes,
-	       s.behind_bytes, s.losses, s.scanned, s.why.text);
+	       s.losses, s.scanned, s.why.text);
 	fflush(stdout);
 }
 

@@ -16,6 +16,7 @@ holds() {
 "$HGYM_BUILD/tests/tools/harness-gen" "$dir/w" || exit 1
 "$HGYM_TUI" harness "$dir/w" >"$dir/page" || exit 1
 "$HGYM_TUI" harness --json "$dir/w" >"$dir/json" || exit 1
+"$HGYM_TUI" harness --md "$dir/w" >"$dir/md" || exit 1
 
 holds "the baseline" '"baseline":{"score":142.848,"passed":true' "$dir/json"
 holds "the best verified" \
@@ -36,7 +37,8 @@ holds "4.9 % on iteration 1" '4.9 % better than iteration 1 (104.832)' \
 holds "3.5 % on the run before" \
     '103.328 of run rmsnorm-h100-first; now 3.5 % better' "$dir/page"
 holds "unverified is said in words" \
-    '? unverified   97.664 of iteration 4' "$dir/page"
+    '? unverified      97.664 of iteration 4' "$dir/page"
+holds "a name is no mark of Markdown" 'compare\_history 6' "$dir/md"
 for row in '104.832|17 (+17)' '107.488|28 (+11)' '99.744|45 (+17)' \
     '—|53 (+8)'; do
     score=${row%|*} calls=${row#*|}

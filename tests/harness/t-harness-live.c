@@ -48,7 +48,7 @@ write_live(const char *path, int looked)
 	struct err err = { ERR_NONE, "" };
 	char byte;
 
-	gen.start_ms = clock_real.wall_ms(&clock_real);
+	gen.start_ms = clock_wall_ms();
 	for (size_t i = 0; i < harness_gen_steps(); i++)
 		if (read(looked, &byte, 1) != 1 ||
 		    harness_gen_step(&gen, i, &err) != 0)
@@ -158,11 +158,11 @@ look(const char *path, struct harness_files *files)
 static struct known
 watch(const struct watched *w, unsigned int *looks, const char **lost)
 {
-	int64_t end_ms = clock_real.mono_ms(&clock_real) + LIMIT_MS;
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
 	struct known last = { .runs = 0 };
 	bool ended = false;
 
-	while (!ended && clock_real.mono_ms(&clock_real) < end_ms) {
+	while (!ended && clock_mono_ms() < end_ms) {
 		struct harness_workspace ws;
 		struct known now;
 
@@ -217,7 +217,7 @@ test_watch(const char *path)
 	is_near(end.best_value, 99.744, 1e-9, "the best");
 	(void)look(path, &live);
 	(void)look(path, &after);
-	now_ms = clock_real.wall_ms(&clock_real);
+	now_ms = clock_wall_ms();
 	a = told(&live, now_ms);
 	b = told(&after, now_ms);
 	is_str(a, b, "the same as what was watched");

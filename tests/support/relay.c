@@ -63,7 +63,7 @@ on_signal(int signum)
 static int64_t
 now_ms(void)
 {
-	return clock_real.mono_ms(&clock_real);
+	return clock_mono_ms();
 }
 
 static int

@@ -105,7 +105,8 @@ static void __attribute__((format(printf, 3, 4)))
 gen_put(struct gen_sheet *s, int flags, const char *fmt, ...)
 {
 	struct timespec times[2] = {
-		{ s->at_ms / 1000, (s->at_ms % 1000) * 1000000 },
+		{ (time_t)(s->at_ms / 1000),
+		  (long)(s->at_ms % 1000) * 1000000 },
 	};
 	char name[256], *path;
 	va_list ap;

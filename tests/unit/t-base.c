@@ -62,6 +62,48 @@ test_numbers(void)
 	}
 }
 
+/* Numbers of up to 19 digits are what strtod says, to the last bit. */
+static void
+test_many_digits(void)
+{
+	uint64_t seed = 88172645463325252U;
+	char text[64];
+	int good = 0, taken = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		double value, same;
+
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		print_into(text, "%s%.*e", i % 2 > 0 ? "" : "-",
+			   12 + (int)(seed % 7),
+			   (double)(seed >> 8) / str_pow10[seed % 23]);
+		if (i % 3 == 0)
+			print_into(text, "0.%s%llu", i % 2 > 0 ? "000" : "",
+				   (unsigned long long)seed);
+		const char *end = text + strlen(text);
+		same = strtod(text, NULL);
+		good += str_to_double(str_from(text), &value) && value == same;
+		taken += str_take_number(text, end, &value) == end &&
+			 value == same;
+	}
+	is_int(good, 20000, "as strtod has it");
+	ok(taken > 10000, "most of them at once (%d)", taken);
+	/* Halfway between two doubles: to the even one. */
+	const char *const halves[] = { "9007199254740993", "9007199254740995",
+				       "9007199254740993.001",
+				       "0.50000000000000005551",
+				       "0.0000000000000000000" };
+	for (size_t i = 0; i < LENGTH(halves); i++) {
+		double value = 1;
+
+		ok(str_to_double(str_from(halves[i]), &value) &&
+			   value == strtod(halves[i], NULL),
+		   "%s", halves[i]);
+	}
+}
+
 static void
 test_integers(void)
 {
@@ -354,6 +396,7 @@ main(void)
 {
 	test_number();
 	test_numbers();
+	test_many_digits();
 	test_integers();
 	test_slices();
 	test_find();

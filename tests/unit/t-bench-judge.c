@@ -51,6 +51,7 @@ add(struct bench *b, size_t arm, size_t block, size_t rep, double us)
 		.steal_s = 0,
 		.quota_s = 0,
 		.cores = 16,
+		.took_s = (double)NAN,
 	};
 	b->runs[b->n] = (struct judge_run){
 		.arm = arm,
@@ -407,6 +408,82 @@ test_whole_runs(void)
 	ok(c->verdict.word == VERDICT_FASTER && !c->verdict.refused,
 	   "where the control outlasts its runs too, nothing is told");
 	done(b);
+}
+
+/* A log counts 1.8 s of 60 less; stamps that are off by as much leave open
+ * whether it is wrong, but do not show it either. */
+static void
+test_blurred(void)
+{
+	static const double off[] = { -2.2, 1.8, 0.3, -1.4, 1.9, -0.4 };
+
+	for (int honest = 0; honest < 2; honest++) {
+		struct bench *b = make(1, MAX);
+
+		for (size_t i = 0; i < b->n; i++) {
+			struct health_sum *h = &b->health[i];
+			double z = 0.1 * (double)(i / 2 % 3);
+			double real_s = honest == 1 && i % 2 == 1 ? 58.2 : 60;
+
+			h->printed_s = i % 2 == 1 ? 58.2 : 60;
+			real_s += i % 2 == 1 ? off[i / 2] : 0;
+			h->shown_least_s = real_s - 1;
+			h->shown_most_s = real_s + 1;
+			h->paced = h->stamped = true;
+			h->took_s = real_s + 10 + 30 * z;
+			b->logs[i].score.value = i % 2 == 1 ? 97 : 100 + z;
+		}
+		const struct judge_contrast *c = judged(b);
+		ok(c->verdict.refused == (honest == 0) &&
+			   (c->verdict.refused ||
+			    c->verdict.word == VERDICT_FASTER),
+		   "a gain that stamps %s: %s",
+		   honest == 1 ? "show" : "do not show", c->verdict.text);
+		done(b);
+	}
+}
+
+/* The window gains 3 s of 60: what becomes of it outside? */
+static void
+test_outside(void)
+{
+	static const struct {
+		double lost_s;
+		size_t validated;
+		bool marked, hard;
+		const char *what;
+	} cases[] = { { 0, 0, false, false, "a gain that stays is not marked" },
+		      { 0, 4, false, false, "however often it validates" },
+		      { 3, 0, true, false, "one that is lost outside is" },
+		      { 30, 0, true, false, "as by a compilation" },
+		      { 3, 4, true, true, "in validations it is none" } };
+
+	array_each (it, cases, sizeof(cases) / sizeof(cases[0])) {
+		struct bench *b = make(1, MAX);
+		const struct guard_hit *hit;
+
+		for (size_t i = 0; i < b->n; i++) {
+			double z = 0.1 * (double)(i / 2 % 3);
+			struct health_sum *h = &b->health[i];
+			bool own = i % 2 == 1;
+
+			h->printed_s = own ? 57 : 60;
+			h->shown_least_s = h->printed_s - 0.02;
+			h->shown_most_s = h->printed_s + 0.02;
+			h->paced = h->stamped = true;
+			h->took_s = 70 + z + (own ? it->lost_s - 3 : 0);
+			h->n_validated = own ? it->validated : 0;
+			b->logs[i].score.value = own ? 95 : 100 + z;
+		}
+		const struct judge_contrast *c = judged(b);
+		hit = array_find(one, c->hits.hit, c->hits.n,
+				 one->guard == GUARD_WHOLE);
+		ok((hit != NULL) == it->marked &&
+			   (c->verdict.word == VERDICT_INVALID) == it->hard,
+		   "%s: %s, %s", it->what, c->verdict.text,
+		   hit != NULL ? hit->text : "no mark");
+		done(b);
+	}
 }
 
 /* Rows in blocks of 16 s claim 30 s of 600: when did the blocks come? */
@@ -1002,6 +1079,8 @@ main(void)
 	test_log_clock_short();
 	test_log_clock_run();
 	test_whole_runs();
+	test_blurred();
+	test_outside();
 	test_blocks_of_rows();
 	test_arms_clocks();
 	test_arms_cores();

@@ -98,8 +98,8 @@ time_of(const struct scene *s, const char *name)
 	int64_t ms = INT64_MIN;
 
 	if (stat(path, &st) == 0)
-		ms = st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 -
-		     BEGIN_MS;
+		ms = (int64_t)st.st_mtim.tv_sec * 1000 +
+		     st.st_mtim.tv_nsec / 1000000 - BEGIN_MS;
 	free(path);
 	return ms;
 }

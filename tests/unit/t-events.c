@@ -2,17 +2,7 @@
 /* The list of alerts and events, drawn over a model that is built here. */
 #include <string.h>
 
-#include "model/alerts.h"
-#include "ui/ui.h"
-
-#include "tests/support/tap.h"
-
-#define T0 INT64_C(1768483200000) /* 13:20:00 UTC */
-
-static struct model model;
-static struct alerts alerts;
-static struct ui *ui;
-static struct canvas canvas;
+#include "tests/support/screen.h"
 
 /* As the application does. */
 static void
@@ -41,62 +31,6 @@ note(int64_t wall_ms, const char *words)
 
 	(void)snprintf(text, sizeof(text), "%s", words);
 	model_event_add(&model, &event);
-}
-
-static void
-press(uint32_t code)
-{
-	struct key key = { code, 0, 0 };
-
-	ui_key(ui, &key);
-}
-
-/* The row of the screen that has these words, "" when there is none. */
-static const char *
-row_with(const char *words)
-{
-	static char row[1024];
-	struct buf text;
-	struct str rest, line;
-	int x, y;
-
-	ui_draw(ui, &canvas, &x, &y);
-	buf_init(&text, 65536);
-	canvas_dump(&canvas, false, &text);
-	rest = (struct str){ text.data, text.len };
-	row[0] = '\0';
-	while (row[0] == '\0' && str_next(&rest, '\n', &line)) {
-		(void)snprintf(row, sizeof(row), "%.*s", (int)line.len, line.p);
-		if (strstr(row, words) == NULL)
-			row[0] = '\0';
-	}
-	buf_release(&text);
-	return row;
-}
-
-static bool
-shows(const char *words, const char *more)
-{
-	return strstr(row_with(words), more) != NULL;
-}
-
-/* The number of the first row that has these words. */
-static size_t
-place_of(const char *words)
-{
-	struct buf text;
-	size_t n = 0;
-	const char *at;
-	int x, y;
-
-	ui_draw(ui, &canvas, &x, &y);
-	buf_init(&text, 65536);
-	canvas_dump(&canvas, false, &text);
-	at = strstr(text.data, words);
-	for (const char *p = text.data; at != NULL && p < at; p++)
-		n += *p == '\n';
-	buf_release(&text);
-	return at != NULL ? n : SIZE_MAX;
 }
 
 static void

@@ -72,6 +72,23 @@ static const struct {
 	  1795210200000 },
 	{ "2026-11-20 21:30:00 step:10/20 - INFO - x", "step:10/20 - INFO - x",
 	  -1, 1795210200000 },
+	/* What `ts`, syslog, a journal and kubectl put before any line. */
+	{ "Nov 20 21:30:00 step:10/20", "step:10/20", -1, 0 },
+	{ "Nov  2 21:30:00 node-3 train[12]: step:1/2", "step:1/2", -1, 0 },
+	{ "Nov 20 21:30:00 Train step[10]: loss", "Train step[10]: loss", -1,
+	  0 },
+	{ "Foo 20 21:30:00 step:1/2", "Foo 20 21:30:00 step:1/2", -1, 0 },
+	{ "12:00:00 step:10/20", "step:10/20", -1, 0 },
+	{ "12:00:00.125 | step:10/20", "step:10/20", -1, 0 },
+	{ "12:00:00 -0.5", "-0.5", -1, 0 },
+	{ "12:00:00, step", "12:00:00, step", -1, 0 },
+	{ "12:00:00 [   INFO] step:10/20", "step:10/20", -1, 0 },
+	{ "[pod/train-3/main] step:1/2", "step:1/2", 3, 0 },
+	{ "[pod/train-x7k2p/main] step:1/2", "step:1/2", -1, 0 },
+	{ "[pod/train-3", "[pod/train-3", -1, 0 },
+	{ "2026-11-20 21:30:00,500 INFO t.py:1 in run -- step=1", "step=1", -1,
+	  1795210200500 },
+	{ "INFO t.py:1 in run of", "in run of", -1, 0 },
 	{ "", "", -1, 0 },
 };
 

@@ -265,6 +265,72 @@ test_cuts(const struct format_set *formats, const char *text)
 	buf_release(&pieces);
 }
 
+/* The row with a step for "@", a number for "$", and letters for "&". */
+static void
+append_row(struct buf *out, const char *row, int step, const char *number,
+	   int word)
+{
+	for (; *row != '\0'; row++)
+		if (*row == '@')
+			buf_appendf(out, "%4d", step);
+		else if (*row == '$')
+			buf_append_str(out, number);
+		else if (*row == '&')
+			buf_appendf(out, "%c%c", 'a' + word / 26,
+				    'a' + word % 26);
+		else
+			buf_append_char(out, *row);
+}
+
+/*
+ * Rows that are like others say what they say alone: in the second text each
+ * has another word, so none is like the one before.
+ */
+static void
+test_like(const struct format_set *formats, const char *head, const char *row)
+{
+	static const char *const numbers[] = {
+		"2.5",	     "0.1234567890123456",
+		"-1e-05",    "1,234",
+		".5",	     "+5",
+		"1.5e-300",  "1.",
+		"nan",	     "\"NaN\"",
+		"NaN",	     "12345678901234567890",
+		"\"5\"",     "5 ",
+		"5\t",	     "0x10",
+		"1.2.3",     "1e",
+		"",	     "a",
+		"\"12:00\"", "3.25",
+	};
+	static const struct run_reader_cb cb = { .on_sample = note_sample };
+	struct buf out[2], text;
+
+	for (size_t k = 0; k < 2; k++) {
+		struct run_reader *reader;
+
+		buf_init(&out[k], 1 << 20);
+		buf_init(&text, 1 << 20);
+		for (int i = 0; i < 400; i++) {
+			if (i % 9 == 0) /* another cell may have ended it */
+				buf_append_str(&text, head);
+			append_row(&text, row, i % 99 == 98 ? 0 : i,
+				   i % 3 > 0 ? "0.75"
+					     : numbers[(unsigned int)i / 3 %
+						       LENGTH(numbers)],
+				   k > 0 ? i : 0);
+		}
+		reader = run_reader_new(formats, &cb, &out[k]);
+		run_reader_feed(reader, text.data, text.len);
+		run_reader_finish(reader);
+		run_reader_free(reader);
+		buf_release(&text);
+	}
+	ok(out[0].len > 2000 && str_eq(buf_str(&out[0]), buf_str(&out[1])),
+	   "rows like others: %s", row);
+	buf_release(&out[0]);
+	buf_release(&out[1]);
+}
+
 int
 main(void)
 {
@@ -275,6 +341,13 @@ main(void)
 	test_silence(formats);
 	test_cuts(formats, LIGHTNING);
 	test_cuts(formats, OBJECTS);
+	test_like(formats, "step,loss,run\n", "@,$,&\n");
+	test_like(formats, "step\tloss\trun\n", "@\t$\t&\n");
+	test_like(formats, "|  step |  loss |  run |\n", "| @ | $ | & |\n");
+	test_like(formats, "  step    loss    run\n", "@   $   &\n");
+	test_like(formats, "",
+		  "{\"step\": @, \"loss\": $, \"lr\": 1e-05, "
+		  "\"run\": \"&\"}\n");
 	format_set_free(formats);
 	return tap_done();
 }

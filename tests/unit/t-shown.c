@@ -8,60 +8,16 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "model/alerts.h"
 #include "model/forecast.h"
+#include "model/harness_view.h"
 #include "ui/plot.h"
 #include "ui/theme.h"
-#include "ui/ui.h"
 
-#include "tests/support/tap.h"
+#include "tests/support/screen.h"
 
-#define T0 INT64_C(1768483200000) /* 13:20:00 UTC */
-
-static struct model model;
-static struct alerts alerts;
 static struct track track = { .cap_train_s = 600,
 			      .cap_eval_s = 600,
 			      .cap_artifact_bytes = 16e6 };
-static struct ui *ui;
-static struct canvas canvas;
-
-static void
-press(uint32_t code)
-{
-	struct key key = { code, 0, 0 };
-
-	ui_key(ui, &key);
-}
-
-/* The row of the screen that has these words, "" when there is none. */
-static const char *
-row_with(const char *words)
-{
-	static char row[1024];
-	struct buf text;
-	struct str rest, line;
-	int x, y;
-
-	ui_draw(ui, &canvas, &x, &y);
-	buf_init(&text, 1U << 20);
-	canvas_dump(&canvas, false, &text);
-	rest = buf_str(&text);
-	row[0] = '\0';
-	while (row[0] == '\0' && str_next(&rest, '\n', &line)) {
-		(void)snprintf(row, sizeof(row), "%.*s", (int)line.len, line.p);
-		if (strstr(row, words) == NULL)
-			row[0] = '\0';
-	}
-	buf_release(&text);
-	return row;
-}
-
-static bool
-shows(const char *words, const char *more)
-{
-	return strstr(row_with(words), more) != NULL;
-}
 
 /* The style of the first letter of these words on the screen. */
 static unsigned int
@@ -434,18 +390,20 @@ test_spike(void)
 static void
 test_label(void)
 {
-	char label[FMT_LABEL], name[200] = "";
+	char name[200] = "";
 	struct model_run mr = { .name = name, .run.seed = 7 };
 
 	for (size_t i = 0; i < 3; i++) {
 		(void)memset(name, 'a', i);
 		for (size_t k = i; k + 3 < sizeof(name); k += 3)
 			(void)memcpy(name + k, "\xe6\x97\xa5", 3);
-		const char *end = strchr(plot_run_label(&mr, label), ' ');
+		struct plot_label label = plot_run_label(&mr);
+		const char *end = strchr(label.s, ' ');
 
 		ok(end != NULL && strcmp(end, " s7") == 0 &&
-			   (size_t)(end - label) % 3 == i && end - label > 85,
-		   "no character is cut in two: %s", label);
+			   (size_t)(end - label.s) % 3 == i &&
+			   end - label.s > 85,
+		   "no character is cut in two: %s", label.s);
 	}
 }
 
@@ -483,6 +441,147 @@ test_cause(void)
 	   "each of its events is marked");
 }
 
+/*
+ * Runs of one path on two pods, and scores without a log: each line of the
+ * board is its own, to be selected and opened.
+ */
+static void
+test_twins(struct ui_setup *setup)
+{
+	static const double scores[] = { 1.11, 1.14, 1.19 };
+	static const struct ui_baseline baseline = { "typed", scores, 3, NAN };
+	struct model_run *twins[2];
+
+	(void)model_pod_add(&model, "pod-b", "local");
+	for (size_t i = 0; i < 2; i++) {
+		twins[i] = model_run_get(&model, i, "/x/twin/train.log", 0);
+		twins[i]->run.seed = 700 + (double)i;
+		twins[i]->run.status = RUN_FINISHED;
+		twins[i]->run.final_bpb = 1.0001 + (double)i * 1e-3;
+		twins[i]->run.train_ms = 1000;
+	}
+	setup->baseline = &baseline;
+	ui_configure(ui, setup);
+	press('3');
+	press('g');
+	press('\r');
+	press(KEYCODE_DOWN);
+	ok(ui_shared(ui)->selected == twins[0] && row_with("seed 701")[0],
+	   "the first of two runs of one path is selected");
+	press(KEYCODE_DOWN);
+	ok(ui_shared(ui)->selected == twins[1], "then the other pod's");
+	press(KEYCODE_UP);
+	ok(ui_shared(ui)->selected == twins[0], "and the first again");
+	press(KEYCODE_DOWN);
+	press(' ');
+	ok(shows("seed 701", "+") && !shows("seed 700", "+"),
+	   "a mark stands at its own run: %s", row_with("seed 700"));
+	press(' ');
+	press('\r');
+	ok(row_with("pod pod-b")[0], "Enter opens the one that is selected");
+	press('3');
+	press('g');
+	press('/');
+	for (const char *p = "typed\r"; *p != '\0'; p++)
+		press((uint32_t)*p);
+	press('\r');
+	press(KEYCODE_DOWN);
+	ok(style_of("1.11000") == STYLE_STRONG, "a score is selected");
+	press(KEYCODE_DOWN);
+	ok(style_of("1.14000") == STYLE_STRONG, "then the next one");
+	press(KEYCODE_UP);
+	ok(style_of("1.11000") == STYLE_STRONG, "and the one before it");
+	press(27);
+	press('1');
+	setup->baseline = NULL;
+	ui_configure(ui, setup);
+	press('3');
+	ok(!shows("twin", "BASELINE"), "no group is the baseline");
+	press('1');
+	ui_shared(ui)->selected = twins[0];
+	press('R');
+	press('3');
+	ok(shows("◆ twin", "BASELINE"),
+	   "that of a run becomes it in another view: %s", row_with("twin"));
+	press('1');
+	press('R');
+}
+
+/* Gains in the order of their numbers, whatever their signs are. */
+static void
+test_harness_order(void)
+{
+	static const double gains[] = { -5, 12.5, 9 };
+	static const char *const ids[] = { "run-a", "run-b", "run-c" };
+	char title[] = "here";
+	struct harness_run runs[3] = { 0 };
+	struct harness_place place = { .title = title,
+				       .ws = { .runs = runs, .n_runs = 3 },
+				       .read = true };
+	struct harness_view view = { &place, 1, 1 };
+	size_t rows[3];
+
+	for (size_t i = 0; i < 3; i++) {
+		runs[i].id = ids[i];
+		runs[i].baseline_pct =
+			(struct harness_number){ true, gains[i] };
+	}
+	model.harness = &view;
+	press('8');
+	for (int i = 0; i < 9 && !row_with("sorted by on base")[0]; i++)
+		press('s');
+	for (size_t i = 0; i < 3; i++)
+		rows[i] = place_of(ids[i]);
+	ok(rows[0] < rows[2] && rows[2] < rows[1],
+	   "the least gain is the first: %zu %zu %zu", rows[0], rows[2],
+	   rows[1]);
+	press('1');
+	model.harness = NULL;
+}
+
+static char copied[200];
+
+static int
+keep_copy(void *user, const struct command *command, char said[200],
+	  struct err *err)
+{
+	(void)user;
+	(void)said;
+	(void)err;
+	(void)snprintf(copied, sizeof(copied), "%s",
+		       command->id == COMMAND_COPY ? command->text : "");
+	return 0;
+}
+
+/* What is copied of a run is what its row shows. */
+static void
+test_copy(struct ui_setup *setup, const struct model_run *mr)
+{
+	setup->sink.execute = keep_copy;
+	ui_configure(ui, setup);
+	ui_shared(ui)->selected = mr;
+	press('1');
+	press('y');
+	ok(strstr(copied, "\t100.00 ms/step\t") != NULL,
+	   "a step time that its log does not print: %s", copied);
+}
+
+/* --read-only is of pods that are acted on, and of no more. */
+static void
+test_read_only(void)
+{
+	ui_shared(ui)->read_only = true;
+	press('7');
+	press('r');
+	ok(row_with("--read-only")[0] == '\0', "a link may be tried");
+	press('a');
+	ok(shows("--read-only", "nothing that acts"), "an audit may not");
+	ok(!shows(" q quit", "audit"), "nor is its key shown: %s",
+	   row_with(" q quit"));
+	press('1');
+	ui_shared(ui)->read_only = false;
+}
+
 int
 main(void)
 {
@@ -514,6 +613,13 @@ main(void)
 	test_label();
 	test_axis();
 	test_spike();
+	test_twins(&setup);
+	test_harness_order();
+	mr->run.ms_per_step = RUN_ABSENT;
+	mr->run.train_batch_tokens = 1000;
+	mr->run.tok_s_last = 10000;
+	test_copy(&setup, mr);
+	test_read_only();
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);

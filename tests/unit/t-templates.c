@@ -463,6 +463,36 @@ static const struct run_case cases[] = {
 	  "[2]\ttrain-rmse:0.125\teval-rmse:0.5\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "null" } } },
+	{ "nor are they where every tenth is printed",
+	  "[10]\ttrain-rmse:0.5\teval-rmse:0.75\n"
+	  "[20]\ttrain-rmse:0.25\teval-rmse:0.5\n"
+	  "[30]\ttrain-rmse:0.125\teval-rmse:0.5\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "null" } } },
+	{ "updates are counted, not told in parts of an epoch",
+	  "{\"update\": 0.5, \"loss\": \"3.5\", \"num_updates\": \"10\"}\n"
+	  "{\"update\": 1.0, \"loss\": \"3.25\", \"num_updates\": \"20\"}\n"
+	  "{\"update\": 1.5, \"loss\": \"3.0\", \"num_updates\": \"30\"}\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "of two pods the first one's rows count",
+	  "[pod/t-0/a] step 10 loss 3.5\n[pod/t-1/a] step 10 loss 4.5\n"
+	  "[pod/t-0/a] step 20 loss 3.25\n[pod/t-1/a] step 20 loss 4.25\n"
+	  "[pod/t-0/a] step 30 loss 3\n[pod/t-1/a] step 30 loss 4\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "a task before a logger's head",
+	  "0: INFO    26-05-01 10:00:01.5 - 0:00:11 - Step: 10  loss:  3.5\n"
+	  "0: INFO    26-05-01 10:00:02.5 - 0:00:12 - Step: 20  loss:  3.25\n"
+	  "0: INFO    26-05-01 10:00:03.5 - 0:00:13 - Step: 30  loss:  3\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "thousands of tokens, the time of a step by other names",
+	  "step 1 | loss 3.5 | iter_dt 10.5ms | 12.5K tok/s\n"
+	  "step 2 | loss 3.25 | iter_dt 10.5ms | 12.5K tok/s\n"
+	  "step 3 | loss 3 | iter_dt 10.5ms | 12.5K tok/s\n",
+	  1,
+	  { { "step_ms_median", "10.5" }, { "tok_s_last", "12500" } } },
 	{ "two counters: the step, not the micro batch",
 	  "Epoch 1 | iter 2 step 1 | loss train: 1.5, val: n/a\n"
 	  "Epoch 1 | iter 4 step 2 | loss train: 1.25, val: n/a\n"

@@ -80,6 +80,103 @@ static const struct run_case cases[] = {
 	  "98,000 : Time 12.34s : 1234.5 words/s : gNorm 1.2\n",
 	  1,
 	  { { "steps", "1000" }, { "last_train_loss", "8.5" } } },
+	{ "ESPnet: the end of an epoch has both losses",
+	  "[gpu] 2026-05-01 10:00:00,123 (trainer:3) INFO: 1epoch results: "
+	  "[train] loss=3.5, time=1 minute, [valid] cer=0.9, loss_ctc=9, "
+	  "loss=3.25, total_count=20\n",
+	  1,
+	  { { "last_train_loss", "null" }, { "last_val_loss", "3.25" } } },
+	{ "icefall: the batch's loss, not the sum of many",
+	  "2026-05-01 10:00:00,123 INFO [train.py:9] (0/4) Epoch 1, batch 50, "
+	  "loss[loss=3.5, ctc=1, over 34.00 frames. ], tot_loss[loss=4.5, ], "
+	  "lr: 3e-03\n"
+	  "2026-05-01 10:00:01,123 INFO [train.py:9] (0/4) Epoch 1, "
+	  "validation: loss=3.25, ctc=1, over 94.00 frames. \n",
+	  1,
+	  { { "steps", "null" },
+	    { "last_train_loss", "3.5" },
+	    { "last_val_loss", "3.25" } } },
+	{ "WeNet",
+	  "2026-05-01 10:00:00,1 DEBUG TRAIN Batch 0/50 loss 3.5 lr 1\n"
+	  "2026-05-01 10:00:00,1 DEBUG CV Batch 0/50 loss 9.5 lr 1\n"
+	  "2026-05-01 10:00:00,1 INFO Epoch 0 CV info cv_loss 3.25\n",
+	  1,
+	  { { "last_train_loss", "3.5" }, { "last_val_loss", "3.25" } } },
+	{ "an Estimator of TensorFlow",
+	  "INFO:tensorflow:loss = 3.5, step = 100 (8.9 sec)\n"
+	  "INFO:tensorflow:loss = 3.25, step = 200 (8.9 sec)\n"
+	  "INFO:tensorflow:loss = 3, step = 300 (8.9 sec)\n"
+	  "INFO:tensorflow:Saving dict for global step 300: acc = 0.5, "
+	  "global_step = 300, loss = 3.125\n",
+	  1,
+	  { { "steps", "300" },
+	    { "last_train_loss", "3" },
+	    { "last_val_loss", "3.125" } } },
+	{ "Flax scripts of Hugging Face",
+	  "Step... (500 | Loss: 3.5, Learning Rate: 0.1)\n"
+	  "Epoch... (1/9 | Eval Loss: 3.25, Perplexity: 25)\n",
+	  1,
+	  { { "steps", "500" },
+	    { "last_train_loss", "3.5" },
+	    { "last_val_loss", "3.25" } } },
+	{ "bars of a script that says its plan and its validations alone",
+	  "05/01/2026 10:00:00 - INFO - __main__ -   Total optimization steps "
+	  "= 20\n"
+	  "\r 5%|#  | 1/20 [00:01<00:20,  1.2it/s]"
+	  "\r50%|## | 10/20 [00:09<00:10,  1.2it/s]\n"
+	  "05/01/2026 10:00:09 - INFO - __main__ - epoch 0: perplexity: 30.5 "
+	  "eval_loss: 3.5\n"
+	  "\r99%|###| 19/20 [00:18<00:01,  1.2it/s]"
+	  "\r100%|###| 20/20 [00:19<00:00,  1.2it/s]\n"
+	  "05/01/2026 10:00:19 - INFO - __main__ - epoch 1: perplexity: 28.5 "
+	  "eval_loss: 3.25\n"
+	  "05/01/2026 10:00:20 - INFO - __main__ - epoch 2: perplexity: 25.5 "
+	  "eval_loss: 3.125\n",
+	  1,
+	  { { "steps", "20" }, { "last_val_loss", "3.125" } } },
+	{ "levanter's bar, whose steps are rounded",
+	  "Progress on:train 900it/10.0kit rate:2.5it/s postfix:loss=3.5\n"
+	  "Progress on:train 1.23kit/10.0kit rate:2.5it/s postfix:loss=3.25\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "3.25" } } },
+	{ "MindFormers: a step of an only epoch is the run's",
+	  "- INFO - { Epoch:[  1/  1], step:[   10/ 1000], loss: 3.500, "
+	  "per_step_time: 12ms, lr: 1e-05\n",
+	  1,
+	  { { "steps", "10" },
+	    { "planned_steps", "1000" },
+	    { "last_train_loss", "3.5" },
+	    { "step_ms_median", "12" } } },
+	{ "MindFormers: of two epochs it is not",
+	  "- INFO - { Epoch:[  2/  2], step:[   10/ 1000], loss: 3.500, "
+	  "per_step_time: 12ms, lr: 1e-05\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "3.5" } } },
+	{ "ML-Agents has steps and no loss",
+	  "[INFO] 3DBall. Step: 12000. Time Elapsed: 2.5 s. Mean Reward: 1.2. "
+	  "Std of Reward: 0.7. Training.\n",
+	  1,
+	  { { "steps", "12000" }, { "last_train_loss", "null" } } },
+	{ "llama.cpp's finetuning",
+	  "train: [#   ] data=0000010/0001000 loss=3.50000\xc2\xb1"
+	  "0.01 t=1\n"
+	  "val:   [#   ] data=0000010/0000100 loss=9.50000\xc2\xb1"
+	  "0.01 t=1\n"
+	  "val:   [####] data=0000100/0000100 loss=3.25000\xc2\xb1"
+	  "0.01 t=1\n",
+	  1,
+	  { { "last_train_loss", "3.5" }, { "last_val_loss", "3.25" } } },
+	{ "a rule's rows behind what `ts` and srun put there",
+	  "Nov 20 10:00:00 0: step:1/9 train_loss:3.5 train_time:10ms "
+	  "step_avg:10ms\n"
+	  "Nov 20 10:00:00 1: step:1/9 train_loss:4.5 train_time:10ms "
+	  "step_avg:10ms\n"
+	  "Nov 20 10:00:01 0: step:2/9 val_loss:3.25 val_bpb:1.5 "
+	  "train_time:20ms step_avg:10ms\n",
+	  1,
+	  { { "steps", "2" },
+	    { "last_train_loss", "3.5" },
+	    { "last_val_loss", "3.25" } } },
 	{ "bits per character are no nats",
 	  "step 0: train loss 6.1000 BPC, val loss 6.2000 BPC\n"
 	  "iter 0: loss 6.1500 BPC, time 80.00ms, mfu -100.00%\n"

@@ -553,19 +553,20 @@ test_osc(void)
 static void
 test_fmt(void)
 {
-	char out[FMT_SIZE];
 
-	is_str(fmt_number(NAN, 3, out), "—", "what is not known is a dash");
-	is_str(fmt_grouped(15952086, out), "15,952,086", "digits in groups");
-	is_str(fmt_grouped(-999, out), "−999", "also negative ones");
-	is_str(fmt_steps(13780, out), "13,780", "steps whole where they fit");
-	is_str(fmt_steps(329430, out), "329.4k", "else rounded, never cut");
-	is_str(fmt_steps(999960, out), "1.00M", "and so on");
-	is_str(fmt_steps(23456789, out), "23.46M", "at any size");
-	is_str(fmt_bytes(15952086, out), "15.95 MB", "a MB is a million");
-	is_str(fmt_signed(-0.5, 2, out), "−0.50", "a sign is always there");
-	is_str(fmt_age(41, out), "41 s", "seconds");
-	is_str(fmt_clock(3661000, out), "01:01:01", "time of day");
+	is_str(fmt_number(NAN, 3).s, "—", "what is not known is a dash");
+	is_str(fmt_grouped(15952086).s, "15,952,086", "digits in groups");
+	is_str(fmt_grouped(-999).s, "−999", "also negative ones");
+	is_str(fmt_steps(13780).s, "13,780", "steps whole where they fit");
+	is_str(fmt_steps(329430).s, "329.4k", "else rounded, never cut");
+	is_str(fmt_steps(999960).s, "1.00M", "and so on");
+	is_str(fmt_steps(23456789).s, "23.46M", "at any size");
+	is_str(fmt_bytes(15952086).s, "15.95 MB", "a MB is a million");
+	is_str(fmt_bytes(999999).s, "1.00 MB", "1000.00 kB is one");
+	is_str(fmt_bytes(999994).s, "999.99 kB", "a little less is none");
+	is_str(fmt_signed(-0.5, 2).s, "−0.50", "a sign is always there");
+	is_str(fmt_age(41).s, "41 s", "seconds");
+	is_str(fmt_clock(3661000).s, "01:01:01", "time of day");
 }
 
 int

@@ -58,12 +58,6 @@ def is_child(parent, pid):
         return False
 
 
-def aborted(rig, name):
-    """bench abort; None while who drives it has not let go yet."""
-    done = rig.tui("bench", "abort", name)
-    return None if b"another hgym-tui drives" in done.stderr else done
-
-
 def daemons(rig):
     """A variant that leaves something running: it ends with its run."""
     put(os.path.join(rig.dir, "work", "daemon.py"), DAEMON)
@@ -81,7 +75,7 @@ def daemons(rig):
         away, command=away["command"] + "; sleep 300"))
     child = rig.start(path)
     wait_for(napping)
-    done = wait_for(lambda: aborted(rig, "hung"))
+    done = wait_for(lambda: rig.abort("hung"))
     ok(done and b"no process left" in done.stderr and not napping(),
        "or is aborted",
        (done.stderr, napping()))

@@ -105,6 +105,11 @@ class Rig:
                 found.append(pid)
         return found
 
+    def abort(self, name):
+        """bench abort; None while who drives it has not let go yet."""
+        done = self.tui("bench", "abort", name)
+        return None if b"another hgym-tui drives" in done.stderr else done
+
     def clean(self, *names):
         """bench clean, then nothing is left on the pods."""
         for name in names:
@@ -315,9 +320,9 @@ def aborted(rig):
     done = rig.tui("bench", "clean", "hang")
     ok(done.returncode == 3, "clean refuses while another drives it",
        (done.returncode, done.stderr))
-    done = rig.tui("bench", "abort", "hang")
-    ok(done.returncode == 0 and b"no process left" in done.stderr,
-       "bench abort proves it", done.stderr.decode())
+    done = wait_for(lambda: rig.abort("hang"))
+    ok(done and b"no process left" in done.stderr and done.returncode == 0,
+       "bench abort proves it", done)
     ok(not [pid for pid in workers if is_running(pid)],
        "workers are gone that carry no mark, and have no file of it open")
     child.communicate()
@@ -344,12 +349,13 @@ def wrapper(rig):
     ok(wait_for(lambda: glob.glob(rig.dir + "/root-p1/*/*.2/pid") or
                 len(glob.glob(rig.dir + "/root-p1/*/*/pid")) == 2),
        "its run begins again")
+    ok(wait_for(lambda: not [p for p in left if p != str(child.pid) and
+                             is_running(p)]),
+       "what was left of it was ended")
     open(rig.dir + "/go-on", "w").close()
     said = child.communicate()[1]
     ok(child.returncode == 0 and b"vanished" in said and
        b"locked by another" not in said, "and nothing keeps the lock", said)
-    ok(not [p for p in left if p != str(child.pid) and is_running(p)],
-       "what was left of it was ended")
     rig.clean("wrap")
 
 

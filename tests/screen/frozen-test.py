@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 from home import home_dirs, home_env  # noqa: E402
 from tap import finish, note, ok, skip  # noqa: E402
-from vt import PATIENCE_S, Program  # noqa: E402
+from vt import PATIENCE_S, Program, has_asan  # noqa: E402
 from wait import until  # noqa: E402
 
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
@@ -197,8 +197,7 @@ def test_signals():
         out.write((ROW % (1, 5, 100)).encode() + LINE)
     signals = [(signal.SIGINT, 130),
                (signal.SIGSEGV, -signal.SIGSEGV)]
-    if b"__asan_init" in subprocess.run(["nm", TUI],
-                                        capture_output=True).stdout:
+    if has_asan(TUI):
         skip("SIGSEGV asleep", "a sanitizer reports a crash itself")
         signals.pop()
     for signum, status in signals:

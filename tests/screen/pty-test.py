@@ -25,7 +25,7 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
                 for name in ("screen", "support")]
 from home import home_dirs, home_env  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
-from vt import HOSTILE, SIXTEEN, Program  # noqa: E402
+from vt import HOSTILE, SIXTEEN, Program, has_asan  # noqa: E402
 from wait import until  # noqa: E402
 
 SCRIPT_KEYS = int(os.environ.get("HGYM_SCRIPT_KEYS", "10000"))
@@ -605,8 +605,7 @@ def test_still_up():
 
 
 def test_crash():
-    if subprocess.run(["nm", TUI], capture_output=True,
-                      text=True).stdout.count("__asan_init"):
+    if has_asan(TUI):
         skip("a crash", "a sanitizer reports it itself")
         return
     p = start()

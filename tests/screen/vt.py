@@ -342,6 +342,12 @@ class Screen:
                         "strict").decode
 
 
+def has_asan(program):
+    """Whether a sanitizer is in it, which reports a crash itself."""
+    with open(program, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
 class Program:
     """A program in a pseudo-terminal of its own, and its screen.
 

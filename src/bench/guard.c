@@ -21,6 +21,16 @@ guard_has(const struct guard_hits *hits, enum guard guard)
 	return any_of(i, hits->n, hits->hit[i].guard == guard);
 }
 
+/* Room for one more; a mark makes room for what is no mark.  NULL: there is
+ * none. */
+static struct guard_hit *
+new_hit(struct guard_hits *hits, bool hard)
+{
+	if (hits->n < GUARD_MAX_HITS)
+		return &hits->hit[hits->n++];
+	return hard ? array_find(one, hits->hit, hits->n, !one->hard) : NULL;
+}
+
 void
 guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt,
 	  ...)
@@ -31,13 +41,10 @@ guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt,
 
 	if (hit != NULL && (hit->hard || !hard))
 		return;
-	/* A mark makes room for what is no mark. */
-	if (hit == NULL && hard && hits->n == GUARD_MAX_HITS)
-		hit = array_find(one, hits->hit, hits->n, !one->hard);
-	if (hit == NULL && hits->n == GUARD_MAX_HITS)
-		return;
 	if (hit == NULL)
-		hit = &hits->hit[hits->n++];
+		hit = new_hit(hits, hard);
+	if (hit == NULL)
+		return;
 	hit->guard = guard;
 	hit->hard = hard;
 	va_start(ap, fmt);

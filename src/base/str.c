@@ -211,6 +211,26 @@ add_digits(const char *p, const char *end, uint64_t *digits)
 	return p;
 }
 
+/* Behind the power of ten at p, if there is one, which is added to *exponent;
+ * NULL: it has no digits, or too many. */
+static inline const char *
+take_power(const char *p, const char *end, int *exponent)
+{
+	uint64_t power = 0;
+
+	if (p == end || (*p | 0x20) != 'e')
+		return p;
+	p++;
+	bool negative = p < end && *p == '-';
+	const char *from = p + (negative || (p < end && *p == '+'));
+
+	p = add_digits(from, end, &power);
+	if (p == from || p - from > 2)
+		return NULL;
+	*exponent += negative ? -(int)power : (int)power;
+	return p;
+}
+
 /*
  * digits * 10^exponent, correctly rounded, of what is no double: the quotient
  * has 63 bits and one that says whether more follow.  Apart, as it is rare.
@@ -242,7 +262,7 @@ const char *
 str_take_number(const char *p, const char *end, double *out)
 {
 	const char *start = p + (p < end && (*p == '-' || *p == '+')), *q;
-	uint64_t digits = 0, power = 0;
+	uint64_t digits = 0;
 	int exponent = 0;
 
 	q = add_digits(start, end, &digits);
@@ -259,16 +279,9 @@ str_take_number(const char *p, const char *end, double *out)
 		n -= *z == '0';
 	if (n == 0 || n > 19)
 		return p;
-	if (q < end && (*q | 0x20) == 'e') {
-		bool negative = q + 1 < end && q[1] == '-';
-		const char *from =
-			q + 1 + (negative || (q + 1 < end && q[1] == '+'));
-
-		q = add_digits(from, end, &power);
-		if (q == from || q - from > 2)
-			return p;
-		exponent += negative ? -(int)power : (int)power;
-	}
+	q = take_power(q, end, &exponent);
+	if (q == NULL)
+		return p;
 	if (digits > (uint64_t)1 << 53 || exponent < -22 || exponent > 22) {
 		if (!scale_many(digits, exponent, out))
 			return p;

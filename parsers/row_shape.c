@@ -72,19 +72,32 @@ add_cell(struct row_shape *shape, enum pair_slot_kind kind, const char *from,
 	return true;
 }
 
+/* Behind the text at p, a slot if it is a stamp and names nothing; NULL: it has
+ * no end, or there are too many slots. */
+static const char *
+add_quoted(struct row_shape *shape, const char *p, const char *end)
+{
+	bool stamp;
+	const char *q = quoted_end(p, end, &stamp);
+
+	if (q != NULL && stamp && !is_key(q, end) &&
+	    !add_cell(shape, SLOT_STAMP, p, q))
+		return NULL;
+	return q;
+}
+
 /* The slots of a metrics file's line; false: one of its numbers has none. */
 static bool
 find_cells(struct row_shape *shape)
 {
 	const char *p = shape->text, *end = p + shape->len, *q;
-	bool object = shape->len > 0 && *p == '{', stamp;
+	bool object = shape->len > 0 && *p == '{';
 
 	for (; p < end; p = q) {
 		q = p + 1;
 		if (object && *p == '"') {
-			q = quoted_end(p, end, &stamp);
-			if (q == NULL || (stamp && !is_key(q, end) &&
-					  !add_cell(shape, SLOT_STAMP, p, q)))
+			q = add_quoted(shape, p, end);
+			if (q == NULL)
 				return false;
 		} else if (str_is_digit(*p) ||
 			   (*p == '-' && q < end && str_is_digit(*q))) {

@@ -26,8 +26,7 @@ struct format_set {
 	struct scan_index index; /* of order */
 };
 
-static void
-format_release(struct format *format)
+static void format_release(struct format *format)
 {
 	for (size_t i = 0; i < format->n_rules; i++)
 		rule_release(&format->rules[i]);
@@ -38,15 +37,13 @@ format_release(struct format *format)
 }
 
 /* Lay out the rules of all sets in the order in which they are tried. */
-static void
-make_order(struct format_set *set)
+static void make_order(struct format_set *set)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < set->n_formats; i++)
 		n += set->formats[i].n_rules;
-	set->order =
-		xreallocarray((void *)set->order, n, sizeof(struct rule *));
+	set->order = xreallocarray((void *)set->order, n, sizeof(struct rule *));
 	set->n_order = 0;
 	for (size_t i = 0; i < set->n_formats; i++)
 		for (size_t k = 0; k < set->formats[i].n_rules; k++)
@@ -55,18 +52,13 @@ make_order(struct format_set *set)
 	scan_index_build(&set->index, set->order, n);
 }
 
-static int take_rules(const struct json_reader *r, const cJSON *rules,
-		      const char *path, void *to);
-static int take_names(const struct json_reader *r, const cJSON *names,
-		      const char *path, void *to);
+static int take_rules(const struct json_reader *r, const cJSON *rules, const char *path, void *to);
+static int take_names(const struct json_reader *r, const cJSON *names, const char *path, void *to);
 
 static const char *const schemas[] = { "hgym-tui.format/1", NULL };
 
 static const struct json_field format_fields[] = {
-	{ .name = "schema",
-	  .kind = JSON_AS_FIXED,
-	  .types = JSON_REQUIRED,
-	  .words = schemas },
+	{ .name = "schema", .kind = JSON_AS_FIXED, .types = JSON_REQUIRED, .words = schemas },
 	JSON_ROW("name", TEXT, format, name, .types = JSON_REQUIRED),
 	JSON_ROW("about", TEXT, format, about),
 	{ .name = "rules",
@@ -79,30 +71,23 @@ static const struct json_field format_fields[] = {
 static const struct json_field rule_fields[] = {
 	JSON_ROW("name", TEXT, rule, name, .types = JSON_REQUIRED),
 	JSON_ROW("match", TEXT, rule, pattern, .types = JSON_REQUIRED),
-	JSON_ROW("kind", CHOICE, rule, kind, .types = JSON_REQUIRED,
-		 .words = rule_kind_names, .what = "kind"),
+	JSON_ROW("kind", CHOICE, rule, kind, .types = JSON_REQUIRED, .words = rule_kind_names,
+		 .what = "kind"),
 	JSON_ROW("needs", TEXT, rule, needs),
-	JSON_ROW("stage", CHOICE, rule, stage, .words = rule_stage_names,
-		 .what = "stage"),
-	JSON_ROW("event", CHOICE, rule, event, .words = run_event_names,
-		 .what = "event"),
+	JSON_ROW("stage", CHOICE, rule, stage, .words = rule_stage_names, .what = "stage"),
+	JSON_ROW("event", CHOICE, rule, event, .words = run_event_names, .what = "event"),
 	JSON_ROW("fatal", BOOL, rule, fatal),
-	JSON_ROW("last", CHOICE, rule, last, .words = rule_last_names,
-		 .what = "last row"),
+	JSON_ROW("last", CHOICE, rule, last, .words = rule_last_names, .what = "last row"),
 	JSON_ROW("any_rank", BOOL, rule, any_rank),
 	JSON_ROW("rounded", BOOL, rule, rounded),
 	JSON_ROW("pairs", BOOL, rule, pairs),
-	{ .name = "names",
-	  .kind = JSON_AS_OTHER,
-	  .types = JSON_OBJECT,
-	  .take = take_names },
+	{ .name = "names", .kind = JSON_AS_OTHER, .types = JSON_OBJECT, .take = take_names },
 	{ .name = NULL },
 };
 
 /* "dt": "step_ms", "v_num": null; a word of another kind is an error. */
-static int
-take_name(const struct json_reader *r, const cJSON *node, const char *path,
-	  struct rule_name *name)
+static int take_name(const struct json_reader *r, const cJSON *node, const char *path,
+		     struct rule_name *name)
 {
 	const char *word = node->valuestring;
 
@@ -121,20 +106,16 @@ take_name(const struct json_reader *r, const cJSON *node, const char *path,
 	name->metric = rule_metric(word, &name->scale);
 	return name->metric != METRIC_COUNT
 		       ? 0
-		       : json_refuse(r, path, "there is no metric \"%s\"",
-				     word);
+		       : json_refuse(r, path, "there is no metric \"%s\"", word);
 }
 
-static int
-take_names(const struct json_reader *r, const cJSON *names, const char *path,
-	   void *to)
+static int take_names(const struct json_reader *r, const cJSON *names, const char *path, void *to)
 {
 	struct rule *rule = (struct rule *)to;
 	int n = cJSON_GetArraySize(names);
 
 	if (n > MAX_NAMES)
-		return json_refuse(r, path, "at most %d names are allowed",
-				   MAX_NAMES);
+		return json_refuse(r, path, "at most %d names are allowed", MAX_NAMES);
 	rule->pairs = true;
 	rule->names = xcalloc((size_t)n + 1, sizeof(*rule->names));
 	json_each (node, names) {
@@ -147,16 +128,13 @@ take_names(const struct json_reader *r, const cJSON *names, const char *path,
 	return 0;
 }
 
-static int
-take_rules(const struct json_reader *r, const cJSON *rules, const char *path,
-	   void *to)
+static int take_rules(const struct json_reader *r, const cJSON *rules, const char *path, void *to)
 {
 	struct format *format = to;
 	int n = cJSON_GetArraySize(rules);
 
 	if (n == 0 || n > MAX_RULES)
-		return json_refuse(r, path, "1 to %d rules are allowed",
-				   MAX_RULES);
+		return json_refuse(r, path, "1 to %d rules are allowed", MAX_RULES);
 	format->rules = xcalloc((size_t)n, sizeof(*format->rules));
 	json_each (node, rules) {
 		char at[JSON_PATH_SIZE], match[JSON_PATH_SIZE];
@@ -169,15 +147,13 @@ take_rules(const struct json_reader *r, const cJSON *rules, const char *path,
 		if (json_take(r, rule_fields, node, at, rule) != 0)
 			return -1;
 		if (rule_compile(rule, &why) != 0)
-			return json_refuse(r, json_join(match, at, "match"),
-					   "%s", why.text);
+			return json_refuse(r, json_join(match, at, "match"), "%s", why.text);
 	}
 	return 0;
 }
 
 /* Put format before all others, in place of one of the same name. */
-static int
-add_format(struct format_set *set, struct format *format, struct err *err)
+static int add_format(struct format_set *set, struct format *format, struct err *err)
 {
 	for (size_t i = 0; i < set->n_formats; i++) {
 		if (strcmp(set->formats[i].name, format->name) != 0)
@@ -189,22 +165,17 @@ add_format(struct format_set *set, struct format *format, struct err *err)
 		break;
 	}
 	if (set->n_formats == MAX_FORMATS)
-		return err_set(err, ERR_LIMIT, "more than %d formats",
-			       MAX_FORMATS);
-	memmove(&set->formats[1], &set->formats[0],
-		set->n_formats * sizeof(*set->formats));
+		return err_set(err, ERR_LIMIT, "more than %d formats", MAX_FORMATS);
+	memmove(&set->formats[1], &set->formats[0], set->n_formats * sizeof(*set->formats));
 	set->formats[0] = *format;
 	set->n_formats++;
 	return 0;
 }
 
 /* The same as format_set_load_text, the order left as it was. */
-static int
-load_text(struct format_set *set, const char *file, struct str text,
-	  struct err *err)
+static int load_text(struct format_set *set, const char *file, struct str text, struct err *err)
 {
-	const struct json_reader r = { .at = { file, text, ERR_CONFIG },
-				       .err = err };
+	const struct json_reader r = { .at = { file, text, ERR_CONFIG }, .err = err };
 	struct format format = { NULL, NULL, false, NULL, 0 };
 	AUTO_JSON root = json_parse(text, JSON_BARE_REFUSED, err);
 
@@ -223,9 +194,7 @@ load_text(struct format_set *set, const char *file, struct str text,
 	return rc;
 }
 
-int
-format_set_load_text(struct format_set *set, const char *file, struct str text,
-		     struct err *err)
+int format_set_load_text(struct format_set *set, const char *file, struct str text, struct err *err)
 {
 	int rc = load_text(set, file, text, err);
 
@@ -234,8 +203,7 @@ format_set_load_text(struct format_set *set, const char *file, struct str text,
 	return rc;
 }
 
-int
-format_set_load(struct format_set *set, const char *path, struct err *err)
+int format_set_load(struct format_set *set, const char *path, struct err *err)
 {
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	int rc = file_read(path, &text, err);
@@ -245,8 +213,7 @@ format_set_load(struct format_set *set, const char *path, struct err *err)
 	return rc;
 }
 
-struct format_set *
-format_set_new_builtin(void)
+struct format_set *format_set_new_builtin(void)
 {
 	struct format_set *set = xcalloc(1, sizeof(*set));
 	struct err err = { ERR_NONE, "" };
@@ -257,8 +224,7 @@ format_set_new_builtin(void)
 		n++;
 	/* Backwards: each one that is added comes before the others. */
 	for (size_t i = n; i > 0; i--) {
-		if (load_text(set, format_builtin[i - 1].name,
-			      str_from(format_builtin[i - 1].text),
+		if (load_text(set, format_builtin[i - 1].name, str_from(format_builtin[i - 1].text),
 			      &err) != 0) {
 			(void)fprintf(stderr, "hgym-tui: %s\n", err.text);
 			abort();
@@ -270,8 +236,7 @@ format_set_new_builtin(void)
 	return set;
 }
 
-void
-format_set_free(struct format_set *set)
+void format_set_free(struct format_set *set)
 {
 	if (set == NULL)
 		return;
@@ -282,26 +247,22 @@ format_set_free(struct format_set *set)
 	free(set);
 }
 
-const struct format *
-format_set_get(const struct format_set *set, size_t i)
+const struct format *format_set_get(const struct format_set *set, size_t i)
 {
 	return i < set->n_formats ? &set->formats[i] : NULL;
 }
 
-size_t
-format_set_rules(const struct format_set *set)
+size_t format_set_rules(const struct format_set *set)
 {
 	return set->n_order;
 }
 
-const struct rule *
-format_set_rule(const struct format_set *set, size_t i)
+const struct rule *format_set_rule(const struct format_set *set, size_t i)
 {
 	return set->order[i];
 }
 
-const struct scan_index *
-format_set_index(const struct format_set *set)
+const struct scan_index *format_set_index(const struct format_set *set)
 {
 	return &set->index;
 }

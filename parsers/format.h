@@ -31,8 +31,7 @@ int format_set_load(struct format_set *set, const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 
 /* The same from text that is in memory; file is only named in errors. */
-int format_set_load_text(struct format_set *set, const char *file,
-			 struct str text, struct err *err)
+int format_set_load_text(struct format_set *set, const char *file, struct str text, struct err *err)
 	__attribute__((warn_unused_result));
 
 void format_set_free(struct format_set *set);

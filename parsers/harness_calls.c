@@ -8,8 +8,7 @@
 #define MAX_TOOLS 512
 
 /* The next line of *rest that is a JSON object; NULL at the end. */
-static cJSON *
-next_object(struct str *rest, unsigned int *broken)
+static cJSON *next_object(struct str *rest, unsigned int *broken)
 {
 	struct str line;
 
@@ -27,8 +26,7 @@ next_object(struct str *rest, unsigned int *broken)
 }
 
 /* The count of that name, made when it is new; NULL: there are too many. */
-static struct harness_tool *
-count_of(struct harness_tool *counts, size_t *n, const char *name)
+static struct harness_tool *count_of(struct harness_tool *counts, size_t *n, const char *name)
 {
 	for (size_t i = 0; i < *n; i++)
 		if (strcmp(counts[i].name, name) == 0)
@@ -39,20 +37,15 @@ count_of(struct harness_tool *counts, size_t *n, const char *name)
 	return &counts[(*n)++];
 }
 
-static void
-count_call(struct harness_pool *pool, struct harness_calls *calls,
-	   const cJSON *line)
+static void count_call(struct harness_pool *pool, struct harness_calls *calls, const cJSON *line)
 {
-	const char *name =
-		harness_text_at(pool, line, "tool_name", HARNESS_NAME_MAX);
-	const char *status =
-		harness_text_at(pool, line, "status", HARNESS_NAME_MAX);
+	const char *name = harness_text_at(pool, line, "tool_name", HARNESS_NAME_MAX);
+	const char *status = harness_text_at(pool, line, "status", HARNESS_NAME_MAX);
 	struct harness_number ms = harness_number_at(line, "duration_ms");
-	struct harness_tool *tool = count_of(calls->tools, &calls->n_tools,
-					     name != NULL ? name : "?");
+	struct harness_tool *tool =
+		count_of(calls->tools, &calls->n_tools, name != NULL ? name : "?");
 	struct harness_tool *same =
-		count_of(calls->statuses, &calls->n_statuses,
-			 status != NULL ? status : "?");
+		count_of(calls->statuses, &calls->n_statuses, status != NULL ? status : "?");
 	int64_t at_ms = harness_time_at(line, "created_at");
 
 	calls->total++;
@@ -68,22 +61,18 @@ count_call(struct harness_pool *pool, struct harness_calls *calls,
 		tool->total_ms += ms.value;
 }
 
-void
-harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,
-		   const struct harness_files *files)
+void harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,
+			const struct harness_files *files)
 {
 	*calls = (struct harness_calls){ .known = true };
-	calls->tools =
-		harness_pool_alloc(pool, MAX_TOOLS, sizeof(*calls->tools));
-	calls->statuses =
-		harness_pool_alloc(pool, MAX_TOOLS, sizeof(*calls->statuses));
+	calls->tools = harness_pool_alloc(pool, MAX_TOOLS, sizeof(*calls->tools));
+	calls->statuses = harness_pool_alloc(pool, MAX_TOOLS, sizeof(*calls->statuses));
 	for (size_t i = 0; i < files->n; i++) {
 		const struct harness_file *file = files->all[i];
 		struct str rest = { file->text, file->len };
 		cJSON *line;
 
-		if (file->kind != HARNESS_CALLS &&
-		    file->kind != HARNESS_CALLS_BESIDE)
+		if (file->kind != HARNESS_CALLS && file->kind != HARNESS_CALLS_BESIDE)
 			continue;
 		calls->known = calls->known && !file->cut;
 		while ((line = next_object(&rest, &calls->broken)) != NULL) {
@@ -91,17 +80,13 @@ harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,
 			cJSON_Delete(line);
 		}
 	}
-	qsort(calls->tools, calls->n_tools, sizeof(*calls->tools),
-	      harness_by_name);
-	qsort(calls->statuses, calls->n_statuses, sizeof(*calls->statuses),
-	      harness_by_name);
+	qsort(calls->tools, calls->n_tools, sizeof(*calls->tools), harness_by_name);
+	qsort(calls->statuses, calls->n_statuses, sizeof(*calls->statuses), harness_by_name);
 }
 
-unsigned int
-harness_calls_before(const struct harness_files *files, int64_t start_ms)
+unsigned int harness_calls_before(const struct harness_files *files, int64_t start_ms)
 {
-	const struct harness_file *file =
-		harness_files_get(files, "mcp_calls.jsonl");
+	const struct harness_file *file = harness_files_get(files, "mcp_calls.jsonl");
 	unsigned int n = 0, broken = 0;
 	cJSON *line;
 
@@ -118,56 +103,47 @@ harness_calls_before(const struct harness_files *files, int64_t start_ms)
 }
 
 /* The iteration that was under way at at_ms, or NULL. */
-static struct harness_iteration *
-iteration_at(const struct harness_run *run, int64_t at_ms)
+static struct harness_iteration *iteration_at(const struct harness_run *run, int64_t at_ms)
 {
 	struct harness_iteration *found = NULL;
 
 	for (size_t i = 0; i < run->n_iterations; i++)
-		if (run->iterations[i].created_ms > 0 &&
-		    run->iterations[i].created_ms <= at_ms)
+		if (run->iterations[i].created_ms > 0 && run->iterations[i].created_ms <= at_ms)
 			found = &run->iterations[i];
 	return found;
 }
 
 /* A sample that the tool's verifier passed in the mode that counts. */
-static bool
-is_sample(const struct harness_build *b, const cJSON *line)
+static bool is_sample(const struct harness_build *b, const cJSON *line)
 {
 	const cJSON *json = json_get(line, "json");
-	const char *mode = json_get_string(line, "mode",
-					   json_get_string(json, "mode", ""));
+	const char *mode = json_get_string(line, "mode", json_get_string(json, "mode", ""));
 	const char *status = json_get_string(json, "status", "");
 
 	return harness_bool_at(line, "verifier") == HARNESS_YES &&
-	       strcmp(mode, b->run->mode != NULL ? b->run->mode : "final") ==
-		       0 &&
+	       strcmp(mode, b->run->mode != NULL ? b->run->mode : "final") == 0 &&
 	       score_status_passes(status);
 }
 
-static void
-take_sample(struct harness_build *b, const cJSON *line)
+static void take_sample(struct harness_build *b, const cJSON *line)
 {
 	struct harness_run *run = b->run;
 	int64_t at_ms = harness_time_at(line, "timestamp");
 	struct harness_iteration *it = iteration_at(run, at_ms);
 	struct harness_number score = harness_score_of(
-		json_get(line, "json"),
-		run->score_key != NULL ? run->score_key : "score", true);
+		json_get(line, "json"), run->score_key != NULL ? run->score_key : "score", true);
 	bool higher = run->higher_is_better == HARNESS_YES;
 
 	if (it == NULL || !score.present || !score_is_measurable(score.value) ||
 	    at_ms >= b->until_ms ||
 	    (run->has_summary && run->end_ms > 0 && at_ms > run->end_ms + 1000))
 		return;
-	if (!it->session_score.present ||
-	    (higher ? score.value > it->session_score.value
-		    : score.value < it->session_score.value))
+	if (!it->session_score.present || (higher ? score.value > it->session_score.value
+						  : score.value < it->session_score.value))
 		it->session_score = score;
 }
 
-void
-harness_history_read(struct harness_build *b)
+void harness_history_read(struct harness_build *b)
 {
 	unsigned int broken = 0;
 

@@ -10,24 +10,21 @@
 
 static const char *const group_names[] = { "plain", "harnessed" };
 
-static const char *
-text_at(struct harness_pool *pool, const cJSON *object, const char *key)
+static const char *text_at(struct harness_pool *pool, const cJSON *object, const char *key)
 {
 	return harness_text_at(pool, object, key, HARNESS_PATH_MAX);
 }
 
 /* Tools at the start: of the validation, else the most of an iteration. */
-static struct harness_number
-tools_of(const cJSON *trial)
+static struct harness_number tools_of(const cJSON *trial)
 {
-	struct harness_number tools = harness_number_at(
-		json_get(trial, "harness_validation"), "active_tool_count");
+	struct harness_number tools =
+		harness_number_at(json_get(trial, "harness_validation"), "active_tool_count");
 
 	if (tools.present)
 		return tools;
 	json_each (node, json_get(trial, "iterations")) {
-		struct harness_number n =
-			harness_number_at(node, "active_tool_count");
+		struct harness_number n = harness_number_at(node, "active_tool_count");
 
 		if (n.present && (!tools.present || n.value > tools.value))
 			tools = n;
@@ -36,19 +33,16 @@ tools_of(const cJSON *trial)
 }
 
 /* trial.json is a witness: what counts is what the command printed. */
-static void
-hold_trial(struct harness_build *b, struct harness_trial *trial)
+static void hold_trial(struct harness_build *b, struct harness_trial *trial)
 {
 	const struct harness_post *post = &trial->post;
 	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 
 	if (!post->has_output || !trial->score.present ||
-	    (harness_is_finite(post->score) &&
-	     post->score.value == trial->score.value &&
+	    (harness_is_finite(post->score) && post->score.value == trial->score.value &&
 	     post->passed != HARNESS_NO))
 		return;
-	harness_post_doubt(b, &trial->post,
-			   "trial.json says %s, the verifier printed %s",
+	harness_post_doubt(b, &trial->post, "trial.json says %s, the verifier printed %s",
 			   str_number(trial->score.value, 10, said),
 			   post->passed == HARNESS_NO ? "that it failed"
 			   : harness_is_finite(post->score)
@@ -57,8 +51,7 @@ hold_trial(struct harness_build *b, struct harness_trial *trial)
 }
 
 /* The trial's own copy of a file that judges is that of the task. */
-static void
-hold_judges(struct harness_build *b, struct harness_trial *trial)
+static void hold_judges(struct harness_build *b, struct harness_trial *trial)
 {
 	char folder[32];
 
@@ -68,36 +61,29 @@ hold_judges(struct harness_build *b, struct harness_trial *trial)
 		const char *is = judge->copies[HARNESS_WORK].sum;
 
 		if (strcmp(judge->run, trial->group) == 0 &&
-		    strncmp(judge->name, folder, strlen(folder)) == 0 &&
-		    *own != '\0' && *is != '\0' && strcmp(own, is) != 0)
-			harness_post_doubt(b, &trial->post,
-					   "judge changed: %.100s",
+		    strncmp(judge->name, folder, strlen(folder)) == 0 && *own != '\0' &&
+		    *is != '\0' && strcmp(own, is) != 0)
+			harness_post_doubt(b, &trial->post, "judge changed: %.100s",
 					   judge->name + strlen(folder));
 	}
 }
 
-static void
-read_post(struct harness_compare *compare, const struct harness_files *files,
-	  struct harness_trial *trial, const cJSON *node)
+static void read_post(struct harness_compare *compare, const struct harness_files *files,
+		      struct harness_trial *trial, const cJSON *node)
 {
 	struct harness_run run = {
 		.post_score_key = text_at(&compare->pool, node, "score_key"),
 	};
-	struct harness_build b = { .pool = &compare->pool,
-				   .files = files,
-				   .run = &run };
+	struct harness_build b = { .pool = &compare->pool, .files = files, .run = &run };
 	bool plain = trial->group == group_names[0];
 	const struct harness_file *errors = harness_files_find(
-		files, plain ? HARNESS_PLAIN_ERR : HARNESS_HARNESSED_ERR, "",
-		trial->number, 0);
+		files, plain ? HARNESS_PLAIN_ERR : HARNESS_HARNESSED_ERR, "", trial->number, 0);
 	const struct harness_file *out = harness_files_find(
-		files, plain ? HARNESS_PLAIN_OUT : HARNESS_HARNESSED_OUT, "",
-		trial->number, 0);
+		files, plain ? HARNESS_PLAIN_OUT : HARNESS_HARNESSED_OUT, "", trial->number, 0);
 
 	harness_post_read(&b, &trial->post, node, out,
-			  errors != NULL
-				  ? (struct str){ errors->text, errors->len }
-				  : (struct str){ NULL, 0 });
+			  errors != NULL ? (struct str){ errors->text, errors->len }
+					 : (struct str){ NULL, 0 });
 	hold_trial(&b, trial);
 	if (trial->post.present)
 		hold_judges(&b, trial);
@@ -107,17 +93,15 @@ read_post(struct harness_compare *compare, const struct harness_files *files,
 		compare->command = trial->post.command;
 }
 
-static void
-read_trial(struct harness_compare *compare, const struct harness_files *files,
-	   size_t group, const cJSON *node)
+static void read_trial(struct harness_compare *compare, const struct harness_files *files,
+		       size_t group, const cJSON *node)
 {
 	struct harness_pool *pool = &compare->pool;
 	struct harness_trial *t = &compare->trials[compare->n_trials++];
 	struct harness_number number = harness_number_at(node, "trial");
 
 	t->group = group_names[group];
-	t->number = number.present && number.value >= 1 &&
-				    number.value <= HARNESS_MAX_NUMBER
+	t->number = number.present && number.value >= 1 && number.value <= HARNESS_MAX_NUMBER
 			    ? (unsigned int)number.value
 			    : 0;
 	t->run_id = text_at(pool, node, "run_id");
@@ -138,32 +122,26 @@ read_trial(struct harness_compare *compare, const struct harness_files *files,
 }
 
 /* The trial of the report whose own file is missing, or NULL. */
-static const cJSON *
-reported_trial(const cJSON *report, size_t group, unsigned int number)
+static const cJSON *reported_trial(const cJSON *report, size_t group, unsigned int number)
 {
 	json_each (node, json_get(report, "trials")) {
 		struct harness_number of = harness_number_at(node, "trial");
 
 		if (of.present && of.value == number &&
-		    strcmp(json_get_string(node, "group", ""),
-			   group_names[group]) == 0)
+		    strcmp(json_get_string(node, "group", ""), group_names[group]) == 0)
 			return node;
 	}
 	return NULL;
 }
 
-static void
-read_group_trials(struct harness_compare *compare,
-		  const struct harness_files *files, const cJSON *report,
-		  size_t group)
+static void read_group_trials(struct harness_compare *compare, const struct harness_files *files,
+			      const cJSON *report, size_t group)
 {
 	enum harness_kind kind = group == 0 ? HARNESS_PLAIN : HARNESS_HARNESSED;
 
-	for (unsigned int k = 1;
-	     k <= HARNESS_MAX_TRIALS && compare->n_trials < HARNESS_MAX_TRIALS;
+	for (unsigned int k = 1; k <= HARNESS_MAX_TRIALS && compare->n_trials < HARNESS_MAX_TRIALS;
 	     k++) {
-		const struct harness_file *file =
-			harness_files_find(files, kind, "", k, 0);
+		const struct harness_file *file = harness_files_find(files, kind, "", k, 0);
 		const cJSON *node = file != NULL ? file->json : NULL;
 
 		if (node == NULL)
@@ -173,21 +151,18 @@ read_group_trials(struct harness_compare *compare,
 	}
 }
 
-bool
-harness_trial_counts(const struct harness_trial *trial)
+bool harness_trial_counts(const struct harness_trial *trial)
 {
 	return trial->post_valid == HARNESS_YES && trial->post.doubt == NULL &&
 	       trial->score.present && score_is_measurable(trial->score.value);
 }
 
 /* "best" of the report where it is told: it knows the direction. */
-static void
-take_best(struct harness_compare *compare, struct harness_group *group,
-	  const cJSON *report)
+static void take_best(struct harness_compare *compare, struct harness_group *group,
+		      const cJSON *report)
 {
 	const cJSON *said =
-		json_get(json_get(json_get(report, "summary"), group->name),
-			 "post_score");
+		json_get(json_get(json_get(report, "summary"), group->name), "post_score");
 	struct harness_number best = harness_number_at(said, "best");
 
 	if (group->min.value == group->max.value)
@@ -198,20 +173,17 @@ take_best(struct harness_compare *compare, struct harness_group *group,
 		return;
 	group->best = best;
 	if (group->min.value != group->max.value)
-		compare->higher_is_better = best.value == group->max.value
-						    ? HARNESS_YES
-						    : HARNESS_NO;
+		compare->higher_is_better =
+			best.value == group->max.value ? HARNESS_YES : HARNESS_NO;
 }
 
-static void
-sum_up(struct harness_compare *compare, const cJSON *report, size_t which)
+static void sum_up(struct harness_compare *compare, const cJSON *report, size_t which)
 {
 	struct harness_group *group = &compare->groups[compare->n_groups];
 	double values[HARNESS_MAX_TRIALS];
 	size_t n = 0;
 
-	*group = (struct harness_group){ .name = group_names[which],
-					 .worst = HARNESS_NO };
+	*group = (struct harness_group){ .name = group_names[which], .worst = HARNESS_NO };
 	array_each (t, compare->trials, compare->n_trials) {
 		if (t->group != group->name)
 			continue;
@@ -234,14 +206,12 @@ sum_up(struct harness_compare *compare, const cJSON *report, size_t which)
 	sort_doubles(values, n);
 	group->min = harness_number(values[0]);
 	group->max = harness_number(values[n - 1]);
-	group->median =
-		harness_number((values[(n - 1) / 2] + values[n / 2]) / 2);
+	group->median = harness_number((values[(n - 1) / 2] + values[n / 2]) / 2);
 	take_best(compare, group, report);
 }
 
 /* The phase of the trial under way, by the file that it wrote last. */
-static void
-find_phase(struct harness_compare *compare, const struct harness_files *files)
+static void find_phase(struct harness_compare *compare, const struct harness_files *files)
 {
 	/* The beginning of its name; the first that fits. */
 	static const struct {
@@ -257,13 +227,11 @@ find_phase(struct harness_compare *compare, const struct harness_files *files)
 	char folder[64];
 	size_t i = 0;
 
-	print_into(folder, "%s/trial_%u/", compare->live_group,
-		   compare->live_trial);
+	print_into(folder, "%s/trial_%u/", compare->live_group, compare->live_trial);
 	for (size_t k = 0; k < files->n; k++) {
 		const struct harness_file *file = files->all[k];
 
-		if ((file->kind == HARNESS_PLAIN_PHASE ||
-		     file->kind == HARNESS_HARNESSED_PHASE) &&
+		if ((file->kind == HARNESS_PLAIN_PHASE || file->kind == HARNESS_HARNESSED_PHASE) &&
 		    strncmp(file->path, folder, strlen(folder)) == 0 &&
 		    (last == NULL || file->ctime_ms >= last->ctime_ms))
 			last = file;
@@ -278,21 +246,17 @@ find_phase(struct harness_compare *compare, const struct harness_files *files)
 }
 
 /* All plain trials come before the harnessed ones. */
-static void
-find_live(struct harness_compare *compare, const struct harness_files *files)
+static void find_live(struct harness_compare *compare, const struct harness_files *files)
 {
-	static const enum harness_kind begun[] = { HARNESS_PLAIN_BEGUN,
-						   HARNESS_HARNESSED_BEGUN };
-	static const enum harness_kind ended[] = { HARNESS_PLAIN,
-						   HARNESS_HARNESSED };
+	static const enum harness_kind begun[] = { HARNESS_PLAIN_BEGUN, HARNESS_HARNESSED_BEGUN };
+	static const enum harness_kind ended[] = { HARNESS_PLAIN, HARNESS_HARNESSED };
 
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < files->n; i++) {
 			const struct harness_file *file = files->all[i];
 
 			if (file->kind != begun[k] ||
-			    harness_files_find(files, ended[k], "",
-					       file->number, 0) != NULL ||
+			    harness_files_find(files, ended[k], "", file->number, 0) != NULL ||
 			    (compare->live_group == group_names[k] &&
 			     file->number < compare->live_trial))
 				continue;
@@ -303,12 +267,9 @@ find_live(struct harness_compare *compare, const struct harness_files *files)
 		find_phase(compare, files);
 }
 
-void
-harness_compare_read(struct harness_compare *compare,
-		     const struct harness_files *files)
+void harness_compare_read(struct harness_compare *compare, const struct harness_files *files)
 {
-	const struct harness_file *file =
-		harness_files_get(files, "compare_report.json");
+	const struct harness_file *file = harness_files_get(files, "compare_report.json");
 	const cJSON *report = file != NULL ? file->json : NULL;
 
 	*compare = (struct harness_compare){
@@ -317,20 +278,18 @@ harness_compare_read(struct harness_compare *compare,
 		.higher_is_better = HARNESS_UNKNOWN,
 		.process = report != NULL ? HARNESS_UNKNOWN : files->process,
 	};
-	compare->template =
-		text_at(&compare->pool, report, "workspace_template");
+	compare->template = text_at(&compare->pool, report, "workspace_template");
 	if (report == NULL)
 		find_live(compare, files);
-	compare->trials = harness_pool_alloc(&compare->pool, HARNESS_MAX_TRIALS,
-					     sizeof(*compare->trials));
+	compare->trials =
+		harness_pool_alloc(&compare->pool, HARNESS_MAX_TRIALS, sizeof(*compare->trials));
 	for (size_t group = 0; group < 2; group++)
 		read_group_trials(compare, files, report, group);
 	for (size_t group = 0; group < 2; group++)
 		sum_up(compare, report, group);
 }
 
-void
-harness_compare_release(struct harness_compare *compare)
+void harness_compare_release(struct harness_compare *compare)
 {
 	harness_pool_release(&compare->pool);
 	*compare = (struct harness_compare){ .n_trials = 0 };

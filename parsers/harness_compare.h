@@ -44,7 +44,7 @@ struct harness_compare {
 	unsigned int live_iteration; /* of that phase */
 	int64_t created_ms;
 	const char *score_key, *command;
-	const char *template; /* the folder of the task; NULL: not told */
+	const char *template;		   /* the folder of the task; NULL: not told */
 	enum harness_tri higher_is_better; /* as far as its numbers tell */
 };
 
@@ -56,6 +56,5 @@ bool harness_trial_counts(const struct harness_trial *trial);
  * missing.  Medians of ours are computed from the trials; they hold whether
  * the report stands yet or not.
  */
-void harness_compare_read(struct harness_compare *compare,
-			  const struct harness_files *files);
+void harness_compare_read(struct harness_compare *compare, const struct harness_files *files);
 void harness_compare_release(struct harness_compare *compare);

@@ -22,14 +22,12 @@ static const struct {
 #undef X
 };
 
-enum harness_form
-harness_kind_form(enum harness_kind kind)
+enum harness_form harness_kind_form(enum harness_kind kind)
 {
 	return kinds[kind].form;
 }
 
-static bool
-fits(const char *pattern, const char *path)
+static bool fits(const char *pattern, const char *path)
 {
 	return fnmatch(pattern, path, FNM_PATHNAME | FNM_PERIOD) == 0;
 }
@@ -38,8 +36,7 @@ fits(const char *pattern, const char *path)
  * A name that is a number as HarnessGym writes it (no zero before it), or
  * "<word>_<number>"; 0 when it is not.
  */
-static unsigned int
-number_in(struct str name)
+static unsigned int number_in(struct str name)
 {
 	const char *bar = memrchr(name.p, '_', name.len);
 	uint64_t value;
@@ -55,8 +52,7 @@ number_in(struct str name)
 }
 
 /* Run id and numbers from the folders of the path; false: a wrong number. */
-static bool
-read_folders(struct str rest, struct harness_path *out)
+static bool read_folders(struct str rest, struct harness_path *out)
 {
 	struct str before = { NULL, 0 }, name;
 
@@ -65,14 +61,12 @@ read_folders(struct str rest, struct harness_path *out)
 			break; /* the file's own name */
 		if (str_eq_cstr(before, "runs")) {
 			out->run = name;
-		} else if (str_eq_cstr(before, "iterations") ||
-			   str_starts_with(name, "trial_")) {
+		} else if (str_eq_cstr(before, "iterations") || str_starts_with(name, "trial_")) {
 			out->number = number_in(name);
 			if (out->number == 0)
 				return false;
-		} else if (out->number > 0 &&
-			   (str_starts_with(name, "attempt_") ||
-			    str_starts_with(name, "repair_"))) {
+		} else if (out->number > 0 && (str_starts_with(name, "attempt_") ||
+					       str_starts_with(name, "repair_"))) {
 			out->try = number_in(name);
 			if (out->try == 0)
 				return false;
@@ -82,8 +76,7 @@ read_folders(struct str rest, struct harness_path *out)
 	return true;
 }
 
-bool
-harness_path_read(const char *path, struct harness_path *out)
+bool harness_path_read(const char *path, struct harness_path *out)
 {
 	for (size_t i = 0; i < HARNESS_KIND_COUNT; i++) {
 		if (!fits(kinds[i].pattern, path))
@@ -94,16 +87,13 @@ harness_path_read(const char *path, struct harness_path *out)
 	return false;
 }
 
-void
-harness_files_init(struct harness_files *files)
+void harness_files_init(struct harness_files *files)
 {
-	*files =
-		(struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
+	*files = (struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
 	map_init(&files->by_path);
 }
 
-static void
-file_free(struct harness_file *file)
+static void file_free(struct harness_file *file)
 {
 	cJSON_Delete(file->json);
 	free(file->text);
@@ -113,8 +103,7 @@ file_free(struct harness_file *file)
 	free(file);
 }
 
-void
-harness_files_release(struct harness_files *files)
+void harness_files_release(struct harness_files *files)
 {
 	for (size_t i = 0; i < files->n; i++)
 		file_free(files->all[i]);
@@ -125,13 +114,11 @@ harness_files_release(struct harness_files *files)
 	}
 	free(files->judges);
 	map_release(&files->by_path, NULL);
-	*files =
-		(struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
+	*files = (struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
 }
 
 /* The file at path, made when it is new; NULL when it does not count. */
-static struct harness_file *
-file_at(struct harness_files *files, const char *path)
+static struct harness_file *file_at(struct harness_files *files, const char *path)
 {
 	struct harness_file *file = map_get(&files->by_path, str_from(path));
 	struct harness_path what;
@@ -146,21 +133,18 @@ file_at(struct harness_files *files, const char *path)
 	file = xcalloc(1, sizeof(*file));
 	file->path = xstrdup(path);
 	file->kind = what.kind;
-	file->run =
-		xstrndup(what.run.p != NULL ? what.run.p : "", what.run.len);
+	file->run = xstrndup(what.run.p != NULL ? what.run.p : "", what.run.len);
 	file->number = what.number;
 	file->try = what.try;
 	file->text = xstrdup("");
-	files->all = xgrow(files->all, files->n, &files->cap,
-			   sizeof(struct harness_file *));
+	files->all = xgrow(files->all, files->n, &files->cap, sizeof(struct harness_file *));
 	files->all[files->n++] = file;
 	map_set(&files->by_path, str_from(path), file);
 	return file;
 }
 
 /* Parse a JSON file's content; NULL when it is empty, torn or no object. */
-static cJSON *
-whole_object(struct str text)
+static cJSON *whole_object(struct str text)
 {
 	text = str_trim(text);
 	if (text.len == 0 || text.p[text.len - 1] != '}')
@@ -174,15 +158,12 @@ whole_object(struct str text)
 }
 
 /* A table of its head alone is a new one; else rows are only added. */
-static void
-keep_seen(struct harness_file *file)
+static void keep_seen(struct harness_file *file)
 {
 	struct str rest = { file->text, file->len }, head;
 
-	if (file->seen != NULL && str_next(&rest, '\n', &head) &&
-	    rest.len > 0 &&
-	    (file->len < file->seen_len ||
-	     memcmp(file->text, file->seen, file->seen_len) != 0))
+	if (file->seen != NULL && str_next(&rest, '\n', &head) && rest.len > 0 &&
+	    (file->len < file->seen_len || memcmp(file->text, file->seen, file->seen_len) != 0))
 		return;
 	free(file->seen);
 	file->seen = xstrndup(file->text, file->len);
@@ -190,8 +171,7 @@ keep_seen(struct harness_file *file)
 }
 
 /* Take a content that differs from the one before; false when it is torn. */
-static bool
-take(struct harness_file *file, struct str text, bool cut)
+static bool take(struct harness_file *file, struct str text, bool cut)
 {
 	if (harness_kind_form(file->kind) == HARNESS_JSON) {
 		cJSON *root = cut ? NULL : whole_object(text);
@@ -205,8 +185,7 @@ take(struct harness_file *file, struct str text, bool cut)
 	if (text.len == 0 && file->len > 0)
 		return false;
 	if (file->len > 0 && !file->cut &&
-	    (text.len < file->len ||
-	     memcmp(file->text, text.p, file->len) != 0))
+	    (text.len < file->len || memcmp(file->text, text.p, file->len) != 0))
 		file->replaced_ms = file->ctime_ms;
 	free(file->text);
 	file->text = xstrndup(text.p != NULL ? text.p : "", text.len);
@@ -217,9 +196,8 @@ take(struct harness_file *file, struct str text, bool cut)
 	return true;
 }
 
-bool
-harness_files_put(struct harness_files *files, const char *path,
-		  struct str text, bool cut, int64_t mtime_ms)
+bool harness_files_put(struct harness_files *files, const char *path, struct str text, bool cut,
+		       int64_t mtime_ms)
 {
 	size_t before = files->n;
 	struct harness_file *file = file_at(files, path);
@@ -245,22 +223,19 @@ harness_files_put(struct harness_files *files, const char *path,
 	return true;
 }
 
-void
-harness_files_changed(struct harness_files *files, const char *path,
-		      int64_t ctime_ms)
+void harness_files_changed(struct harness_files *files, const char *path, int64_t ctime_ms)
 {
 	struct harness_file *file = map_get(&files->by_path, str_from(path));
 
 	/* What is kept of a torn one is older. */
-	if (file == NULL || file->ctime_ms == ctime_ms ||
-	    (file->torn && file->ctime_ms > 0))
+	if (file == NULL || file->ctime_ms == ctime_ms || (file->torn && file->ctime_ms > 0))
 		return;
 	file->ctime_ms = ctime_ms;
 	files->generation++;
 }
 
-static struct harness_judge *
-judge_at(struct harness_files *files, const char *run, const char *name)
+static struct harness_judge *judge_at(struct harness_files *files, const char *run,
+				      const char *name)
 {
 	for (size_t i = 0; i < files->n_judges; i++)
 		if (strcmp(files->judges[i].run, run) == 0 &&
@@ -268,17 +243,15 @@ judge_at(struct harness_files *files, const char *run, const char *name)
 			return &files->judges[i];
 	if (files->n_judges == HARNESS_MAX_JUDGES)
 		return NULL;
-	files->judges = xgrow(files->judges, files->n_judges,
-			      &files->cap_judges, sizeof(*files->judges));
+	files->judges =
+		xgrow(files->judges, files->n_judges, &files->cap_judges, sizeof(*files->judges));
 	struct harness_judge *judge = &files->judges[files->n_judges++];
-	*judge = (struct harness_judge){ .run = xstrdup(run),
-					 .name = xstrdup(name) };
+	*judge = (struct harness_judge){ .run = xstrdup(run), .name = xstrdup(name) };
 	return judge;
 }
 
-void
-harness_files_judge(struct harness_files *files, const char *run,
-		    const char *name, const struct harness_judge_copy copies[3])
+void harness_files_judge(struct harness_files *files, const char *run, const char *name,
+			 const struct harness_judge_copy copies[3])
 {
 	struct harness_judge *judge = judge_at(files, run, name);
 
@@ -287,15 +260,14 @@ harness_files_judge(struct harness_files *files, const char *run,
 	for (size_t i = 0; i < 3; i++) {
 		struct harness_judge_copy *to = &judge->copies[i];
 
-		files->generation += to->ctime_ms != copies[i].ctime_ms ||
-				     strcmp(to->sum, copies[i].sum) != 0;
+		files->generation +=
+			to->ctime_ms != copies[i].ctime_ms || strcmp(to->sum, copies[i].sum) != 0;
 		*to = copies[i];
 	}
 }
 
 /* Drop the files that no walk has seen since that one. */
-static void
-drop_before(struct harness_files *files, unsigned int walk)
+static void drop_before(struct harness_files *files, unsigned int walk)
 {
 	size_t kept = 0;
 
@@ -313,8 +285,7 @@ drop_before(struct harness_files *files, unsigned int walk)
 	files->n = kept;
 }
 
-void
-harness_files_gone(struct harness_files *files, struct str path)
+void harness_files_gone(struct harness_files *files, struct str path)
 {
 	struct harness_file *file = map_get(&files->by_path, path);
 
@@ -324,15 +295,13 @@ harness_files_gone(struct harness_files *files, struct str path)
 	drop_before(files, 1);
 }
 
-void
-harness_files_walked(struct harness_files *files)
+void harness_files_walked(struct harness_files *files)
 {
 	drop_before(files, files->walk - 1);
 	files->walk++;
 }
 
-const struct harness_file *
-harness_files_get(const struct harness_files *files, const char *path)
+const struct harness_file *harness_files_get(const struct harness_files *files, const char *path)
 {
 	return map_get(&files->by_path, str_from(path));
 }
@@ -341,21 +310,18 @@ harness_files_get(const struct harness_files *files, const char *path)
  * The path of that kind: in its pattern the run for "*", the numbers for
  * "[0-9]*"; false when it is too long.
  */
-static bool
-make_path(char *out, size_t size, enum harness_kind kind, const char *run,
-	  const unsigned int numbers[2])
+static bool make_path(char *out, size_t size, enum harness_kind kind, const char *run,
+		      const unsigned int numbers[2])
 {
 	const char *p = kinds[kind].pattern;
 	size_t used = 0, next = 0;
 
 	while (*p != '\0' && used < size) {
 		if (strncmp(p, "[0-9]*", 6) == 0 && next < 2) {
-			used += (size_t)snprintf(out + used, size - used, "%u",
-						 numbers[next++]);
+			used += (size_t)snprintf(out + used, size - used, "%u", numbers[next++]);
 			p += 6;
 		} else if (*p == '*') {
-			used += (size_t)snprintf(out + used, size - used, "%s",
-						 run);
+			used += (size_t)snprintf(out + used, size - used, "%s", run);
 			p++;
 		} else {
 			out[used++] = *p++;
@@ -367,14 +333,13 @@ make_path(char *out, size_t size, enum harness_kind kind, const char *run,
 	return true;
 }
 
-const struct harness_file *
-harness_files_find(const struct harness_files *files, enum harness_kind kind,
-		   const char *run, unsigned int number, unsigned int try)
+const struct harness_file *harness_files_find(const struct harness_files *files,
+					      enum harness_kind kind, const char *run,
+					      unsigned int number, unsigned int try)
 {
 	const unsigned int numbers[2] = { number, try };
 	char path[PATH_SIZE];
 
-	return make_path(path, sizeof(path), kind, run, numbers)
-		       ? harness_files_get(files, path)
-		       : NULL;
+	return make_path(path, sizeof(path), kind, run, numbers) ? harness_files_get(files, path)
+								 : NULL;
 }

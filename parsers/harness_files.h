@@ -41,58 +41,55 @@ enum harness_form {
 #define HARNESS_BEST_	 "runs/*/checkpoints/best/"
 #define HARNESS_TASK_	 "runs/*/qualification/workspace_template/"
 #define HARNESS_SETTINGS "kernel_config.json"
-#define HARNESS_KIND_LIST(X)                                                   \
-	X(REGISTRY, "registry.json", JSON)                                     \
-	X(ACTIVATION, "activation.json", JSON)                                 \
-	X(CALLS, "mcp_calls.jsonl", LINES)                                     \
-	X(CALLS_BESIDE, "mcp/*/.harnessgym/mcp_calls.jsonl", LINES)            \
-	X(HISTORY, "history/*.jsonl", LINES)                                   \
-	X(CONFIG, HARNESS_RUN_ "run_config.json", JSON)                        \
-	X(SUMMARY, HARNESS_RUN_ "summary.json", JSON)                          \
-	X(BASELINE_OUT, HARNESS_RUN_ "baseline/baseline.stdout.txt", TEXT)     \
-	X(BASELINE_ERR, HARNESS_RUN_ "baseline/baseline.stderr.txt", TEXT)     \
-	X(MANIFEST, HARNESS_RUN_ "checkpoints/best_manifest.json", JSON)       \
-	X(BEST_DIFF, HARNESS_RUN_ "checkpoints/best.diff", TEXT)               \
-	X(TEMPLATE_SETTINGS, HARNESS_TASK_ HARNESS_SETTINGS, END)              \
-	X(BEST_SETTINGS, HARNESS_BEST_ HARNESS_SETTINGS, END)                  \
-	X(BEST_TASK, HARNESS_BEST_ "task.py", MARK)                            \
-	X(RESTORED_OUT, HARNESS_RUN_ "checkpoints/restored_best.stdout.txt",   \
-	  TEXT)                                                                \
-	X(RESTORED_ERR, HARNESS_RUN_ "checkpoints/restored_best.stderr.txt",   \
-	  TEXT)                                                                \
-	X(RESULT, HARNESS_IT_ "result.json", JSON)                             \
-	X(STARTED, HARNESS_IT_ "activation.json", JSON)                        \
-	X(BUILT, HARNESS_IT_ "post_build_activation.json", JSON)               \
-	X(ATTEMPT_PROMPT, HARNESS_IT_ "attempt.prompt.txt", MARK)              \
-	X(ATTEMPT_OUT, HARNESS_IT_ "attempt.stdout.txt", TEXT)                 \
-	X(ATTEMPT_ERR, HARNESS_IT_ "attempt.stderr.txt", TEXT)                 \
-	X(ATTEMPT_SCRIPT, HARNESS_IT_ "attempt.transcript.txt", TEXT)          \
-	X(REFLECTION_PROMPT, HARNESS_IT_ "reflection.prompt.txt", MARK)        \
-	X(REFLECTION_OUT, HARNESS_IT_ "reflection.stdout.txt", TEXT)           \
-	X(REFLECTION_ERR, HARNESS_IT_ "reflection.stderr.txt", TEXT)           \
-	X(REFLECTION_SCRIPT, HARNESS_IT_ "reflection.transcript.txt", TEXT)    \
-	X(BUILD_PROMPT, HARNESS_IT_ "build.prompt.txt", MARK)                  \
-	X(BUILD_OUT, HARNESS_IT_ "build.stdout.txt", TEXT)                     \
-	X(BUILD_ERR, HARNESS_IT_ "build.stderr.txt", TEXT)                     \
-	X(BUILD_SCRIPT, HARNESS_IT_ "build.transcript.txt", TEXT)              \
-	X(POST_OUT, HARNESS_IT_ "post_attempt.stdout.txt", TEXT)               \
-	X(POST_ERR, HARNESS_IT_ "post_attempt.stderr.txt", TEXT)               \
-	X(QUALIFICATION,                                                       \
-	  HARNESS_IT_ "qualification/attempt_[0-9]*/qualification.json", JSON) \
-	X(REPAIR_PROMPT, HARNESS_IT_ "repair_[0-9]*/build.prompt.txt", MARK)   \
-	X(REPAIR_OUT, HARNESS_IT_ "repair_[0-9]*/build.stdout.txt", TEXT)      \
-	X(REPORT, "compare_report.json", JSON)                                 \
-	X(PLAIN, "plain/trial_[0-9]*/trial.json", JSON)                        \
-	X(HARNESSED, "harnessed/trial_[0-9]*/trial.json", JSON)                \
-	X(PLAIN_ERR, "plain/trial_[0-9]*/post.stderr.txt", TEXT)               \
-	X(HARNESSED_ERR, "harnessed/trial_[0-9]*/post.stderr.txt", TEXT)       \
-	X(PLAIN_OUT, "plain/trial_[0-9]*/post.stdout.txt", TEXT)               \
-	X(HARNESSED_OUT, "harnessed/trial_[0-9]*/post.stdout.txt", TEXT)       \
-	X(PLAIN_BEGUN, "plain/trial_[0-9]*/" HARNESS_BEGUN_, MARK)             \
-	X(HARNESSED_BEGUN, "harnessed/trial_[0-9]*/" HARNESS_BEGUN_, MARK)     \
-	X(PLAIN_PHASE, "plain/trial_[0-9]*/" HARNESS_PHASE_, MARK)             \
-	X(HARNESSED_PHASE, "harnessed/trial_[0-9]*/" HARNESS_PHASE_, MARK)     \
-	X(RESULTS, "results.tsv", TABLE)                                       \
+#define HARNESS_KIND_LIST(X)                                                                  \
+	X(REGISTRY, "registry.json", JSON)                                                    \
+	X(ACTIVATION, "activation.json", JSON)                                                \
+	X(CALLS, "mcp_calls.jsonl", LINES)                                                    \
+	X(CALLS_BESIDE, "mcp/*/.harnessgym/mcp_calls.jsonl", LINES)                           \
+	X(HISTORY, "history/*.jsonl", LINES)                                                  \
+	X(CONFIG, HARNESS_RUN_ "run_config.json", JSON)                                       \
+	X(SUMMARY, HARNESS_RUN_ "summary.json", JSON)                                         \
+	X(BASELINE_OUT, HARNESS_RUN_ "baseline/baseline.stdout.txt", TEXT)                    \
+	X(BASELINE_ERR, HARNESS_RUN_ "baseline/baseline.stderr.txt", TEXT)                    \
+	X(MANIFEST, HARNESS_RUN_ "checkpoints/best_manifest.json", JSON)                      \
+	X(BEST_DIFF, HARNESS_RUN_ "checkpoints/best.diff", TEXT)                              \
+	X(TEMPLATE_SETTINGS, HARNESS_TASK_ HARNESS_SETTINGS, END)                             \
+	X(BEST_SETTINGS, HARNESS_BEST_ HARNESS_SETTINGS, END)                                 \
+	X(BEST_TASK, HARNESS_BEST_ "task.py", MARK)                                           \
+	X(RESTORED_OUT, HARNESS_RUN_ "checkpoints/restored_best.stdout.txt", TEXT)            \
+	X(RESTORED_ERR, HARNESS_RUN_ "checkpoints/restored_best.stderr.txt", TEXT)            \
+	X(RESULT, HARNESS_IT_ "result.json", JSON)                                            \
+	X(STARTED, HARNESS_IT_ "activation.json", JSON)                                       \
+	X(BUILT, HARNESS_IT_ "post_build_activation.json", JSON)                              \
+	X(ATTEMPT_PROMPT, HARNESS_IT_ "attempt.prompt.txt", MARK)                             \
+	X(ATTEMPT_OUT, HARNESS_IT_ "attempt.stdout.txt", TEXT)                                \
+	X(ATTEMPT_ERR, HARNESS_IT_ "attempt.stderr.txt", TEXT)                                \
+	X(ATTEMPT_SCRIPT, HARNESS_IT_ "attempt.transcript.txt", TEXT)                         \
+	X(REFLECTION_PROMPT, HARNESS_IT_ "reflection.prompt.txt", MARK)                       \
+	X(REFLECTION_OUT, HARNESS_IT_ "reflection.stdout.txt", TEXT)                          \
+	X(REFLECTION_ERR, HARNESS_IT_ "reflection.stderr.txt", TEXT)                          \
+	X(REFLECTION_SCRIPT, HARNESS_IT_ "reflection.transcript.txt", TEXT)                   \
+	X(BUILD_PROMPT, HARNESS_IT_ "build.prompt.txt", MARK)                                 \
+	X(BUILD_OUT, HARNESS_IT_ "build.stdout.txt", TEXT)                                    \
+	X(BUILD_ERR, HARNESS_IT_ "build.stderr.txt", TEXT)                                    \
+	X(BUILD_SCRIPT, HARNESS_IT_ "build.transcript.txt", TEXT)                             \
+	X(POST_OUT, HARNESS_IT_ "post_attempt.stdout.txt", TEXT)                              \
+	X(POST_ERR, HARNESS_IT_ "post_attempt.stderr.txt", TEXT)                              \
+	X(QUALIFICATION, HARNESS_IT_ "qualification/attempt_[0-9]*/qualification.json", JSON) \
+	X(REPAIR_PROMPT, HARNESS_IT_ "repair_[0-9]*/build.prompt.txt", MARK)                  \
+	X(REPAIR_OUT, HARNESS_IT_ "repair_[0-9]*/build.stdout.txt", TEXT)                     \
+	X(REPORT, "compare_report.json", JSON)                                                \
+	X(PLAIN, "plain/trial_[0-9]*/trial.json", JSON)                                       \
+	X(HARNESSED, "harnessed/trial_[0-9]*/trial.json", JSON)                               \
+	X(PLAIN_ERR, "plain/trial_[0-9]*/post.stderr.txt", TEXT)                              \
+	X(HARNESSED_ERR, "harnessed/trial_[0-9]*/post.stderr.txt", TEXT)                      \
+	X(PLAIN_OUT, "plain/trial_[0-9]*/post.stdout.txt", TEXT)                              \
+	X(HARNESSED_OUT, "harnessed/trial_[0-9]*/post.stdout.txt", TEXT)                      \
+	X(PLAIN_BEGUN, "plain/trial_[0-9]*/" HARNESS_BEGUN_, MARK)                            \
+	X(HARNESSED_BEGUN, "harnessed/trial_[0-9]*/" HARNESS_BEGUN_, MARK)                    \
+	X(PLAIN_PHASE, "plain/trial_[0-9]*/" HARNESS_PHASE_, MARK)                            \
+	X(HARNESSED_PHASE, "harnessed/trial_[0-9]*/" HARNESS_PHASE_, MARK)                    \
+	X(RESULTS, "results.tsv", TABLE)                                                      \
 	X(RUN_LOG, "run.log", END)
 
 enum harness_kind {
@@ -185,17 +182,15 @@ void harness_files_release(struct harness_files *files);
  * a file that was whole before keeps the value and sets `torn`; a file that
  * does not count is ignored, as is all beyond HARNESS_MAX_FILES.
  */
-bool harness_files_put(struct harness_files *files, const char *path,
-		       struct str text, bool cut, int64_t mtime_ms);
+bool harness_files_put(struct harness_files *files, const char *path, struct str text, bool cut,
+		       int64_t mtime_ms);
 /* When the inode of a file that was put changed last. */
-void harness_files_changed(struct harness_files *files, const char *path,
-			   int64_t ctime_ms);
+void harness_files_changed(struct harness_files *files, const char *path, int64_t ctime_ms);
 /*
  * Take over a file of a run's judge; copies are as in struct harness_judge.
  * Nothing is taken beyond HARNESS_MAX_JUDGES.
  */
-void harness_files_judge(struct harness_files *files, const char *run,
-			 const char *name,
+void harness_files_judge(struct harness_files *files, const char *run, const char *name,
 			 const struct harness_judge_copy copies[3]);
 /* A file is not there any more. */
 void harness_files_gone(struct harness_files *files, struct str path);
@@ -203,15 +198,12 @@ void harness_files_gone(struct harness_files *files, struct str path);
 void harness_files_walked(struct harness_files *files);
 
 /* The file at path, or NULL. */
-const struct harness_file *harness_files_get(const struct harness_files *files,
-					     const char *path);
+const struct harness_file *harness_files_get(const struct harness_files *files, const char *path);
 /*
  * The file of that kind, of that run's folder ("" where it is of none), number
  * and try; or NULL.  Not for the kinds that may stand in many places (calls
  * beside a server, history).
  */
 const struct harness_file *harness_files_find(const struct harness_files *files,
-					      enum harness_kind kind,
-					      const char *run,
-					      unsigned int number,
-					      unsigned int try);
+					      enum harness_kind kind, const char *run,
+					      unsigned int number, unsigned int try);

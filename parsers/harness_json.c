@@ -5,30 +5,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void
-add_number(cJSON *object, const char *key, struct harness_number number)
+static void add_number(cJSON *object, const char *key, struct harness_number number)
 {
-	json_add_number(object, key,
-			number.present ? number.value : (double)NAN);
+	json_add_number(object, key, number.present ? number.value : (double)NAN);
 }
 
 /* As printed: a number, or the word that stood in its place. */
-static void
-add_raw(cJSON *object, const char *key, struct harness_number number)
+static void add_raw(cJSON *object, const char *key, struct harness_number number)
 {
 	if (!number.present || isfinite(number.value))
 		add_number(object, key, number);
 	else if (isnan(number.value))
 		json_add_string(object, key, "NaN");
 	else
-		json_add_string(object, key,
-				number.value > 0 ? "Infinity" : "-Infinity");
+		json_add_string(object, key, number.value > 0 ? "Infinity" : "-Infinity");
 }
 
 /* Rounded to so many decimals, as people compare them. */
-static void
-add_rounded(cJSON *object, const char *key, struct harness_number number,
-	    int decimals)
+static void add_rounded(cJSON *object, const char *key, struct harness_number number, int decimals)
 {
 	char text[400];
 
@@ -39,8 +33,7 @@ add_rounded(cJSON *object, const char *key, struct harness_number number,
 	add_number(object, key, number);
 }
 
-static void
-add_tri(cJSON *object, const char *key, enum harness_tri tri)
+static void add_tri(cJSON *object, const char *key, enum harness_tri tri)
 {
 	if (tri == HARNESS_UNKNOWN)
 		cJSON_AddNullToObject(object, key);
@@ -48,8 +41,7 @@ add_tri(cJSON *object, const char *key, enum harness_tri tri)
 		cJSON_AddBoolToObject(object, key, tri == HARNESS_YES);
 }
 
-static cJSON *
-add_object(cJSON *object, const char *key, bool present)
+static cJSON *add_object(cJSON *object, const char *key, bool present)
 {
 	if (present)
 		return cJSON_AddObjectToObject(object, key);
@@ -57,8 +49,7 @@ add_object(cJSON *object, const char *key, bool present)
 	return NULL;
 }
 
-static void
-add_score(cJSON *object, const char *key, const struct harness_score *score)
+static void add_score(cJSON *object, const char *key, const struct harness_score *score)
 {
 	cJSON *node = add_object(object, key, score->present);
 
@@ -70,19 +61,16 @@ add_score(cJSON *object, const char *key, const struct harness_score *score)
 		json_add_string(node, "source", score->source);
 }
 
-static void
-add_texts(cJSON *object, const char *key, const char *const *texts, size_t n)
+static void add_texts(cJSON *object, const char *key, const char *const *texts, size_t n)
 {
 	cJSON *array = cJSON_AddArrayToObject(object, key);
 
 	for (size_t i = 0; i < n; i++)
-		cJSON_AddItemToArray(
-			array, texts[i] != NULL ? cJSON_CreateString(texts[i])
-						: cJSON_CreateNull());
+		cJSON_AddItemToArray(array, texts[i] != NULL ? cJSON_CreateString(texts[i])
+							     : cJSON_CreateNull());
 }
 
-static void
-fill_phase(cJSON *node, const struct harness_phase *phase)
+static void fill_phase(cJSON *node, const struct harness_phase *phase)
 {
 	json_add_string(node, "status", phase->status);
 	add_number(node, "return_code", phase->return_code);
@@ -91,8 +79,7 @@ fill_phase(cJSON *node, const struct harness_phase *phase)
 	add_number(node, "limit_s", phase->limit_s);
 }
 
-static void
-add_phases(cJSON *object, const struct harness_iteration *it)
+static void add_phases(cJSON *object, const struct harness_iteration *it)
 {
 	cJSON *node = add_object(object, "attempt", it->attempt != NULL);
 
@@ -102,8 +89,7 @@ add_phases(cJSON *object, const struct harness_iteration *it)
 	cJSON *names = cJSON_AddArrayToObject(object, "phases");
 	cJSON *details = cJSON_AddArrayToObject(object, "phase_details");
 	for (size_t i = 0; i < it->n_phases; i++) {
-		cJSON_AddItemToArray(names,
-				     cJSON_CreateString(it->phases[i].name));
+		cJSON_AddItemToArray(names, cJSON_CreateString(it->phases[i].name));
 		node = cJSON_CreateObject();
 		json_add_string(node, "phase", it->phases[i].name);
 		fill_phase(node, &it->phases[i]);
@@ -111,8 +97,7 @@ add_phases(cJSON *object, const struct harness_iteration *it)
 	}
 }
 
-static void
-add_cases(cJSON *object, const struct harness_post *post)
+static void add_cases(cJSON *object, const struct harness_post *post)
 {
 	cJSON *array = cJSON_AddArrayToObject(object, "cases");
 
@@ -129,8 +114,7 @@ add_cases(cJSON *object, const struct harness_post *post)
 	}
 }
 
-static void
-add_post(cJSON *object, const char *key, const struct harness_post *post)
+static void add_post(cJSON *object, const char *key, const struct harness_post *post)
 {
 	cJSON *node = add_object(object, key, post->present);
 
@@ -144,8 +128,7 @@ add_post(cJSON *object, const char *key, const struct harness_post *post)
 	add_raw(node, "score_of_result_json", post->said_score);
 	add_tri(node, "passed", post->passed);
 	json_add_string(node, "doubt", post->doubt);
-	json_add_string(node, "infra_failure",
-			harness_failure_name(post->failure));
+	json_add_string(node, "infra_failure", harness_failure_name(post->failure));
 	json_add_string(node, "mode", post->mode);
 	json_add_string(node, "device", post->device);
 	json_add_string(node, "torch", post->torch);
@@ -155,8 +138,7 @@ add_post(cJSON *object, const char *key, const struct harness_post *post)
 	add_cases(node, post);
 }
 
-static void
-add_qualification(cJSON *object, const struct harness_qualification *q)
+static void add_qualification(cJSON *object, const struct harness_qualification *q)
 {
 	cJSON *node = add_object(object, "qualification", q->present);
 
@@ -170,8 +152,7 @@ add_qualification(cJSON *object, const struct harness_qualification *q)
 	json_add_string(node, "why", q->why);
 }
 
-static void
-add_usage(cJSON *object, const struct harness_usage *usage)
+static void add_usage(cJSON *object, const struct harness_usage *usage)
 {
 	cJSON *node = cJSON_AddObjectToObject(object, "usage");
 
@@ -183,20 +164,16 @@ add_usage(cJSON *object, const struct harness_usage *usage)
 }
 
 /* From its first record to its last one. */
-static void
-add_wall(cJSON *object, const struct harness_run *run)
+static void add_wall(cJSON *object, const struct harness_run *run)
 {
 	bool known = run->start_ms > 0 && run->end_ms >= run->start_ms;
 
-	add_rounded(
-		object, "wall_s",
-		(struct harness_number){
-			known, (double)(run->end_ms - run->start_ms) / 1e3 },
-		0);
+	add_rounded(object, "wall_s",
+		    (struct harness_number){ known, (double)(run->end_ms - run->start_ms) / 1e3 },
+		    0);
 }
 
-static cJSON *
-iteration_json(const struct harness_iteration *it)
+static cJSON *iteration_json(const struct harness_iteration *it)
 {
 	cJSON *node = cJSON_CreateObject();
 
@@ -216,8 +193,7 @@ iteration_json(const struct harness_iteration *it)
 	add_number(node, "score_claimed_unverified", it->claimed_score);
 	add_number(node, "score_in_session_unverified", it->session_score);
 	add_tri(node, "improved_vs_baseline", it->better_than_baseline);
-	add_tri(node, "improved_vs_previous_best_verified",
-		it->better_than_previous);
+	add_tri(node, "improved_vs_previous_best_verified", it->better_than_previous);
 	add_rounded(node, "vs_baseline_pct", it->baseline_pct, 3);
 	add_rounded(node, "vs_previous_best_verified_pct", it->previous_pct, 3);
 	add_qualification(node, &it->qualification);
@@ -231,8 +207,7 @@ iteration_json(const struct harness_iteration *it)
 	return node;
 }
 
-static void
-add_task(cJSON *object, const struct harness_run *run)
+static void add_task(cJSON *object, const struct harness_run *run)
 {
 	json_add_string(object, "kind", "run");
 	json_add_string(object, "run_id", run->id);
@@ -240,10 +215,8 @@ add_task(cJSON *object, const struct harness_run *run)
 	json_add_string(object, "model", run->model);
 	json_add_string(object, "task_file", run->task_file);
 	add_number(object, "iterations_planned", run->planned);
-	cJSON_AddNumberToObject(object, "iterations_started",
-				(double)run->n_iterations);
-	json_add_string(object, "run_state",
-			run->has_summary ? "finished" : "no_summary");
+	cJSON_AddNumberToObject(object, "iterations_started", (double)run->n_iterations);
+	json_add_string(object, "run_state", run->has_summary ? "finished" : "no_summary");
 	json_add_string(object, "final_status", run->final_status);
 	add_tri(object, "solved_flag", run->solved);
 	json_add_string(object, "score_key", run->score_key);
@@ -256,8 +229,7 @@ add_task(cJSON *object, const struct harness_run *run)
 	json_add_string(object, "post_attempt_command", run->command);
 }
 
-static void
-add_life(cJSON *object, const struct harness_run *run)
+static void add_life(cJSON *object, const struct harness_run *run)
 {
 	const struct harness_life *life = &run->life;
 	cJSON *node = cJSON_AddObjectToObject(object, "live");
@@ -271,8 +243,7 @@ add_life(cJSON *object, const struct harness_run *run)
 	cJSON_AddNumberToObject(node, "torn_files", (double)run->torn);
 }
 
-static void
-add_best(cJSON *object, const struct harness_run *run)
+static void add_best(cJSON *object, const struct harness_run *run)
 {
 	cJSON *baseline = add_object(object, "baseline", run->has_baseline);
 
@@ -284,28 +255,21 @@ add_best(cJSON *object, const struct harness_run *run)
 		add_cases(baseline, &run->baseline);
 	}
 	add_score(object, "best_verified", &run->best);
-	add_score(object, "best_unverified_better_than_verified",
-		  &run->best_unverified);
+	add_score(object, "best_unverified_better_than_verified", &run->best_unverified);
 	add_score(object, "previous_best_verified", &run->previous);
 	add_score(object, "best_of_earlier_runs", &run->earlier);
-	json_add_string(object, "best_of_earlier_runs_run_id",
-			run->earlier_run);
-	add_rounded(object, "improvement_vs_baseline_pct", run->baseline_pct,
-		    3);
-	add_rounded(object, "improvement_vs_previous_best_pct",
-		    run->previous_pct, 3);
-	add_rounded(object, "improvement_vs_earlier_runs_pct", run->earlier_pct,
-		    3);
+	json_add_string(object, "best_of_earlier_runs_run_id", run->earlier_run);
+	add_rounded(object, "improvement_vs_baseline_pct", run->baseline_pct, 3);
+	add_rounded(object, "improvement_vs_previous_best_pct", run->previous_pct, 3);
+	add_rounded(object, "improvement_vs_earlier_runs_pct", run->earlier_pct, 3);
 	add_number(object, "stop_score", run->stop_score);
 	add_tri(object, "stop_score_reached_by_verified", run->stop_reached);
 }
 
-static void
-add_restore(cJSON *object, const struct harness_run *run)
+static void add_restore(cJSON *object, const struct harness_run *run)
 {
 	const struct harness_restore *r = &run->restore;
-	cJSON *point =
-		add_object(object, "checkpoint", run->checkpoint.present);
+	cJSON *point = add_object(object, "checkpoint", run->checkpoint.present);
 	cJSON *node = add_object(object, "restored", r->present);
 
 	if (point != NULL) {
@@ -321,29 +285,24 @@ add_restore(cJSON *object, const struct harness_run *run)
 	json_add_string(node, "post_restore_status", r->post.status);
 	add_raw(node, "post_restore_score", r->post.score);
 	add_tri(node, "post_restore_passed", r->post_passed);
-	json_add_string(node, "post_restore_infra_failure",
-			harness_failure_name(r->post.failure));
+	json_add_string(node, "post_restore_infra_failure", harness_failure_name(r->post.failure));
 	json_add_string(node, "reason", r->reason);
 }
 
-static void
-add_calls(cJSON *object, const struct harness_calls *calls)
+static void add_calls(cJSON *object, const struct harness_calls *calls)
 {
 	add_number(object, "mcp_calls_total",
 		   (struct harness_number){ calls->known, calls->total });
 	cJSON *tools = cJSON_AddObjectToObject(object, "mcp_calls_by_tool");
 	for (size_t i = 0; i < calls->n_tools; i++)
-		cJSON_AddNumberToObject(tools, calls->tools[i].name,
-					calls->tools[i].calls);
-	cJSON *statuses =
-		cJSON_AddObjectToObject(object, "mcp_call_status_counts");
+		cJSON_AddNumberToObject(tools, calls->tools[i].name, calls->tools[i].calls);
+	cJSON *statuses = cJSON_AddObjectToObject(object, "mcp_call_status_counts");
 	for (size_t i = 0; i < calls->n_statuses; i++)
 		cJSON_AddNumberToObject(statuses, calls->statuses[i].name,
 					calls->statuses[i].calls);
 }
 
-static void
-add_artifacts(cJSON *object, const struct harness_workspace *ws)
+static void add_artifacts(cJSON *object, const struct harness_workspace *ws)
 {
 	cJSON *array = cJSON_AddArrayToObject(object, "artifacts");
 
@@ -361,11 +320,9 @@ add_artifacts(cJSON *object, const struct harness_workspace *ws)
 }
 
 /* The table that an agent keeps itself; null of a run of HarnessGym. */
-static void
-add_table(cJSON *object, const struct harness_run *run)
+static void add_table(cJSON *object, const struct harness_run *run)
 {
-	static const char *const outcomes[] = { "kept", "discarded", "crashed",
-						"other" };
+	static const char *const outcomes[] = { "kept", "discarded", "crashed", "other" };
 	const struct harness_table *t = run->table;
 	cJSON *node = add_object(object, "table", t != NULL);
 
@@ -385,9 +342,7 @@ add_table(cJSON *object, const struct harness_run *run)
 		   (struct harness_number){ t->logged_row > 0, t->logged_row });
 }
 
-cJSON *
-harness_run_json(const struct harness_workspace *ws,
-		 const struct harness_run *run)
+cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness_run *run)
 {
 	cJSON *object = cJSON_CreateObject(), *array, *says;
 
@@ -399,8 +354,7 @@ harness_run_json(const struct harness_workspace *ws,
 	add_table(object, run);
 	array = cJSON_AddArrayToObject(object, "iterations");
 	for (size_t i = 0; i < run->n_iterations; i++)
-		cJSON_AddItemToArray(array,
-				     iteration_json(&run->iterations[i]));
+		cJSON_AddItemToArray(array, iteration_json(&run->iterations[i]));
 	says = add_object(object, "harnessgym_says", run->has_summary);
 	if (says != NULL) {
 		add_raw(says, "best_score", run->said_best);
@@ -423,8 +377,7 @@ harness_run_json(const struct harness_workspace *ws,
 	return object;
 }
 
-static cJSON *
-trial_json(const struct harness_trial *t)
+static cJSON *trial_json(const struct harness_trial *t)
 {
 	cJSON *node = cJSON_CreateObject();
 
@@ -442,8 +395,7 @@ trial_json(const struct harness_trial *t)
 	add_raw(node, "post_score", t->score);
 	add_raw(node, "raw_post_score", t->post.score);
 	add_number(node, "post_return_code", t->post.return_code);
-	json_add_string(node, "infra_failure",
-			harness_failure_name(t->post.failure));
+	json_add_string(node, "infra_failure", harness_failure_name(t->post.failure));
 	add_tri(node, "treated_as_worst", t->worst);
 	add_number(node, "mcp_calls", t->calls);
 	add_number(node, "active_tools", t->active_tools);
@@ -451,17 +403,14 @@ trial_json(const struct harness_trial *t)
 	return node;
 }
 
-cJSON *
-harness_compare_json(const struct harness_compare *compare)
+cJSON *harness_compare_json(const struct harness_compare *compare)
 {
 	cJSON *object = cJSON_CreateObject(), *trials, *summary;
 
 	json_add_string(object, "kind", "compare");
-	json_add_string(object, "run_state",
-			compare->has_report ? "finished" : "no_summary");
+	json_add_string(object, "run_state", compare->has_report ? "finished" : "no_summary");
 	add_tri(object, "process", compare->process);
-	summary = add_object(object, "trial_under_way",
-			     compare->live_group != NULL);
+	summary = add_object(object, "trial_under_way", compare->live_group != NULL);
 	if (summary != NULL) {
 		json_add_string(summary, "group", compare->live_group);
 		cJSON_AddNumberToObject(summary, "trial", compare->live_trial);

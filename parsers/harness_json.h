@@ -9,6 +9,5 @@
  * What is not known is null; an infinite score that a verifier really printed
  * is the text "Infinity".
  */
-cJSON *harness_run_json(const struct harness_workspace *ws,
-			const struct harness_run *run);
+cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness_run *run);
 cJSON *harness_compare_json(const struct harness_compare *compare);

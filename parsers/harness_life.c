@@ -18,14 +18,12 @@ static const char *const state_names[] = {
 #undef X
 };
 
-const char *
-harness_state_name(enum harness_state state)
+const char *harness_state_name(enum harness_state state)
 {
 	return state_names[state];
 }
 
-static int64_t
-mtime_of(const struct harness_file *file)
+static int64_t mtime_of(const struct harness_file *file)
 {
 	return file != NULL ? file->mtime_ms : 0;
 }
@@ -35,16 +33,14 @@ mtime_of(const struct harness_file *file)
  * Held where both are known: activation.json of an iteration is written at
  * the moment that its result.json records.
  */
-static bool
-trusts_mtimes(const struct harness_build *b)
+static bool trusts_mtimes(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
 	int64_t file_ms = mtime_of(harness_run_file(b, HARNESS_CONFIG, 0));
 	int64_t own_ms = run->start_ms;
 
 	array_each (it, run->iterations, run->n_iterations) {
-		int64_t ms = mtime_of(
-			harness_run_file(b, HARNESS_STARTED, it->number));
+		int64_t ms = mtime_of(harness_run_file(b, HARNESS_STARTED, it->number));
 
 		if (ms > 0 && it->created_ms > 0) {
 			file_ms = ms;
@@ -59,17 +55,15 @@ trusts_mtimes(const struct harness_build *b)
 	return file_ms - own_ms < TRUST_MS && own_ms - file_ms < TRUST_MS;
 }
 
-static void
-later(int64_t *seen_ms, int64_t ms)
+static void later(int64_t *seen_ms, int64_t ms)
 {
 	if (ms > *seen_ms)
 		*seen_ms = ms;
 }
 
 /* The newest trace of the run; 0 when there is none. */
-static int64_t
-last_sign(const struct harness_build *b, const struct harness_calls *calls,
-	  bool mtimes)
+static int64_t last_sign(const struct harness_build *b, const struct harness_calls *calls,
+			 bool mtimes)
 {
 	const struct harness_run *run = b->run;
 	bool newest = b->until_ms == INT64_MAX;
@@ -84,8 +78,7 @@ last_sign(const struct harness_build *b, const struct harness_calls *calls,
 	for (size_t i = 0; mtimes && i < b->files->n; i++) {
 		const struct harness_file *file = b->files->all[i];
 
-		if ((strcmp(file->run, run->dir) == 0 &&
-		     !harness_proof_is_old(b, file)) ||
+		if ((strcmp(file->run, run->dir) == 0 && !harness_proof_is_old(b, file)) ||
 		    (newest && file->run[0] == '\0'))
 			later(&seen_ms, file->mtime_ms);
 	}
@@ -100,9 +93,8 @@ struct phase {
 };
 
 /* A phase that has its prompt but not yet its output. */
-static bool
-is_open(const struct harness_build *b, enum harness_kind prompt,
-	enum harness_kind output, unsigned int number, int64_t *start_ms)
+static bool is_open(const struct harness_build *b, enum harness_kind prompt,
+		    enum harness_kind output, unsigned int number, int64_t *start_ms)
 {
 	const struct harness_file *file = harness_run_file(b, prompt, number);
 
@@ -111,86 +103,69 @@ is_open(const struct harness_build *b, enum harness_kind prompt,
 }
 
 /* The repair under way in that iteration; 0: none. */
-static unsigned int
-open_repair(const struct harness_build *b, unsigned int number, int64_t *ms)
+static unsigned int open_repair(const struct harness_build *b, unsigned int number, int64_t *ms)
 {
 	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
 		const struct harness_file *file =
 			harness_try_file(b, HARNESS_REPAIR_PROMPT, number, k);
 
 		*ms = mtime_of(file);
-		if (file != NULL &&
-		    harness_try_file(b, HARNESS_REPAIR_OUT, number, k) == NULL)
+		if (file != NULL && harness_try_file(b, HARNESS_REPAIR_OUT, number, k) == NULL)
 			return k;
 	}
 	return 0;
 }
 
-static struct phase
-phase_of_iteration(const struct harness_build *b,
-		   const struct harness_iteration *it)
+static struct phase phase_of_iteration(const struct harness_build *b,
+				       const struct harness_iteration *it)
 {
 	const struct harness_run *run = b->run;
 	unsigned int n = it->number;
-	const struct harness_file *out =
-		harness_run_file(b, HARNESS_ATTEMPT_OUT, n);
+	const struct harness_file *out = harness_run_file(b, HARNESS_ATTEMPT_OUT, n);
 	int64_t ms;
 
 	if (open_repair(b, n, &ms) > 0)
 		return (struct phase){ "repair", run->build_s, ms };
 	if (is_open(b, HARNESS_BUILD_PROMPT, HARNESS_BUILD_OUT, n, &ms))
 		return (struct phase){ "build", run->build_s, ms };
-	if (is_open(b, HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT, n,
-		    &ms))
+	if (is_open(b, HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT, n, &ms))
 		return (struct phase){ "reflection", run->reflection_s, ms };
 	if (out == NULL)
-		return (struct phase){ "attempt", it->attempt_limit_s,
-				       it->created_ms };
-	if (run->command != NULL &&
-	    harness_run_file(b, HARNESS_POST_OUT, n) == NULL)
-		return (struct phase){ "verifying", run->post_s,
-				       mtime_of(out) };
+		return (struct phase){ "attempt", it->attempt_limit_s, it->created_ms };
+	if (run->command != NULL && harness_run_file(b, HARNESS_POST_OUT, n) == NULL)
+		return (struct phase){ "verifying", run->post_s, mtime_of(out) };
 	if (harness_run_file(b, HARNESS_BUILD_OUT, n) != NULL &&
 	    harness_run_file(b, HARNESS_BUILT, n) == NULL)
 		return (struct phase){ .name = "qualification" };
 	return (struct phase){ .name = "between" };
 }
 
-static struct phase
-phase_of(const struct harness_build *b)
+static struct phase phase_of(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
 	struct phase phase;
 
 	if (run->n_iterations == 0) {
-		bool measures = run->optimization == HARNESS_YES &&
-				run->command != NULL && !run->has_baseline;
+		bool measures = run->optimization == HARNESS_YES && run->command != NULL &&
+				!run->has_baseline;
 
-		return (struct phase){
-			measures ? "baseline" : "starting",
-			measures ? run->post_s : harness_number(MARGIN_S),
-			mtime_of(harness_run_file(b, HARNESS_CONFIG, 0))
-		};
+		return (struct phase){ measures ? "baseline" : "starting",
+				       measures ? run->post_s : harness_number(MARGIN_S),
+				       mtime_of(harness_run_file(b, HARNESS_CONFIG, 0)) };
 	}
-	const struct harness_iteration *last =
-		&run->iterations[run->n_iterations - 1];
+	const struct harness_iteration *last = &run->iterations[run->n_iterations - 1];
 	phase = phase_of_iteration(b, last);
 	if (strcmp(phase.name, "between") == 0 && run->planned.present &&
 	    last->number >= run->planned.value)
 		return (struct phase){ "restoring", run->post_s,
-				       mtime_of(harness_run_file(
-					       b, HARNESS_BUILT,
-					       last->number)) };
+				       mtime_of(harness_run_file(b, HARNESS_BUILT, last->number)) };
 	return phase;
 }
 
-static enum harness_state
-state_of(const struct harness_build *b, const struct phase *phase)
+static enum harness_state state_of(const struct harness_build *b, const struct phase *phase)
 {
 	const struct harness_life *life = &b->run->life;
-	double limit_s = harness_is_finite(phase->limit_s)
-				 ? phase->limit_s.value
-				 : UNKNOWN_LIMIT_S;
+	double limit_s = harness_is_finite(phase->limit_s) ? phase->limit_s.value : UNKNOWN_LIMIT_S;
 
 	limit_s += fmax(MARGIN_S, limit_s / 10);
 	if (b->until_ms != INT64_MAX)
@@ -202,13 +177,11 @@ state_of(const struct harness_build *b, const struct phase *phase)
 	double over_s = life->silent_s.value - limit_s;
 	if (over_s > ABORTED_S && b->run->table == NULL)
 		return HARNESS_STATE_ABORTED;
-	return over_s > 0 || life->process == HARNESS_NO
-		       ? HARNESS_STATE_STALE
-		       : HARNESS_STATE_RUNNING;
+	return over_s > 0 || life->process == HARNESS_NO ? HARNESS_STATE_STALE
+							 : HARNESS_STATE_RUNNING;
 }
 
-void
-harness_life_read(struct harness_build *b, const struct harness_calls *calls)
+void harness_life_read(struct harness_build *b, const struct harness_calls *calls)
 {
 	struct harness_run *run = b->run;
 	bool mtimes = run->table != NULL || trusts_mtimes(b);
@@ -220,20 +193,16 @@ harness_life_read(struct harness_build *b, const struct harness_calls *calls)
 		return;
 	if (b->until_ms == INT64_MAX)
 		run->life.process = b->files->process;
-	phase = run->table == NULL
-			? phase_of(b)
-			: (struct phase){ .name = run->table->log_is_newer
-							  ? "experiment"
-							  : "between" };
+	phase = run->table == NULL ? phase_of(b)
+				   : (struct phase){ .name = run->table->log_is_newer ? "experiment"
+										      : "between" };
 	run->life.phase = phase.name;
 	if (run->life.seen_ms > 0)
-		run->life.silent_s = harness_number(
-			fmax(0, (double)(b->now_ms - run->life.seen_ms) / 1e3));
+		run->life.silent_s =
+			harness_number(fmax(0, (double)(b->now_ms - run->life.seen_ms) / 1e3));
 	run->life.state = state_of(b, &phase);
 	if (run->life.state == HARNESS_STATE_RUNNING && phase.start_ms > 0 &&
-	    harness_is_finite(phase.limit_s) &&
-	    (mtimes || strcmp(phase.name, "attempt") == 0))
-		run->life.left_s = harness_number(
-			phase.limit_s.value -
-			(double)(b->now_ms - phase.start_ms) / 1e3);
+	    harness_is_finite(phase.limit_s) && (mtimes || strcmp(phase.name, "attempt") == 0))
+		run->life.left_s = harness_number(phase.limit_s.value -
+						  (double)(b->now_ms - phase.start_ms) / 1e3);
 }

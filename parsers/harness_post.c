@@ -17,20 +17,17 @@ static const struct {
 #undef X
 };
 
-const char *
-harness_failure_name(enum harness_failure failure)
+const char *harness_failure_name(enum harness_failure failure)
 {
 	return failures[failure].name;
 }
 
-const char *
-harness_failure_class(enum harness_failure failure)
+const char *harness_failure_class(enum harness_failure failure)
 {
 	return failures[failure].class;
 }
 
-const char *
-harness_failure_text(enum harness_failure failure)
+const char *harness_failure_text(enum harness_failure failure)
 {
 	return failures[failure].text;
 }
@@ -61,19 +58,16 @@ static const struct {
 	{ "No module named", HARNESS_FAILURE_ENVIRONMENT, true },
 };
 
-static enum harness_failure
-failure_in(struct str text, bool of_json)
+static enum harness_failure failure_in(struct str text, bool of_json)
 {
 	for (size_t i = 0; i < LENGTH(signs); i++)
-		if ((signs[i].in_json || !of_json) &&
-		    str_find(text, signs[i].words) != NULL)
+		if ((signs[i].in_json || !of_json) && str_find(text, signs[i].words) != NULL)
 			return signs[i].failure;
 	return HARNESS_FAILURE_NONE;
 }
 
 /* What the verifier's own "error" and "errors" say. */
-static enum harness_failure
-failure_of_json(const cJSON *json)
+static enum harness_failure failure_of_json(const cJSON *json)
 {
 	const cJSON *error = json_get(json, "error");
 	enum harness_failure failure = HARNESS_FAILURE_NONE;
@@ -89,8 +83,7 @@ failure_of_json(const cJSON *json)
 	return failure;
 }
 
-static bool
-is_code(const struct harness_post *post, double code)
+static bool is_code(const struct harness_post *post, double code)
 {
 	return post->return_code.present && post->return_code.value == code;
 }
@@ -99,9 +92,8 @@ is_code(const struct harness_post *post, double code)
  * Why a command that did not pass gave no verdict on the kernel.  A verifier
  * that printed its JSON is believed: only what it says itself counts then.
  */
-static enum harness_failure
-classify(const struct harness_post *post, const cJSON *json, struct str out,
-	 struct str errors)
+static enum harness_failure classify(const struct harness_post *post, const cJSON *json,
+				     struct str out, struct str errors)
 {
 	if (post->passed == HARNESS_YES)
 		return HARNESS_FAILURE_NONE;
@@ -116,40 +108,34 @@ classify(const struct harness_post *post, const cJSON *json, struct str out,
 	if (failure != HARNESS_FAILURE_NONE)
 		return failure;
 	if (is_code(post, 255) && post->command != NULL &&
-	    (strstr(post->command, "ssh") != NULL ||
-	     strstr(post->command, "remote_h100") != NULL))
+	    (strstr(post->command, "ssh") != NULL || strstr(post->command, "remote_h100") != NULL))
 		return HARNESS_FAILURE_SSH;
 	if (is_code(post, 127) || is_code(post, 126))
 		return HARNESS_FAILURE_ENVIRONMENT;
 	return HARNESS_FAILURE_NONE;
 }
 
-static void
-read_case(struct harness_build *b, struct harness_case *c, const cJSON *node)
+static void read_case(struct harness_build *b, struct harness_case *c, const cJSON *node)
 {
 	const cJSON *median;
 
 	c->name = harness_text_at(b->pool, node, "name", HARNESS_NAME_MAX);
 	c->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
-	c->best = harness_number_of(
-		score_case_best(node, b->run->post_score_key, &median));
+	c->best = harness_number_of(score_case_best(node, b->run->post_score_key, &median));
 	c->median = harness_number_of(median);
 	c->max_abs = harness_number_at(node, "max_abs");
 	c->tolerance = harness_number_at(node, "tolerance");
 }
 
 /* "cases" is a list of objects, except where a task makes a number of it. */
-static void
-read_cases(struct harness_build *b, struct harness_post *post,
-	   const cJSON *json)
+static void read_cases(struct harness_build *b, struct harness_post *post, const cJSON *json)
 {
 	const cJSON *cases = json_get(json, "cases");
 	int n = cJSON_IsArray(cases) ? cJSON_GetArraySize(cases) : 0;
 
 	if (n > HARNESS_MAX_CASES)
 		n = HARNESS_MAX_CASES;
-	post->cases = harness_pool_alloc(b->pool, (size_t)n,
-					 sizeof(struct harness_case));
+	post->cases = harness_pool_alloc(b->pool, (size_t)n, sizeof(struct harness_case));
 	json_each (node, cases) {
 		if (post->n_cases == (size_t)n)
 			break;
@@ -159,30 +145,24 @@ read_cases(struct harness_build *b, struct harness_post *post,
 }
 
 /* Passing by the JSON alone; its status may be absent, but not strange. */
-static bool
-json_passes(const cJSON *json)
+static bool json_passes(const cJSON *json)
 {
 	const cJSON *status = json_get(json, "status");
 
-	if (cJSON_IsFalse(json_get(json, "verified")) ||
-	    score_json_denial(json) != NULL)
+	if (cJSON_IsFalse(json_get(json, "verified")) || score_json_denial(json) != NULL)
 		return false;
 	return status == NULL || cJSON_IsNull(status) || cJSON_IsTrue(status) ||
-	       (cJSON_IsString(status) &&
-		score_status_passes(status->valuestring));
+	       (cJSON_IsString(status) && score_status_passes(status->valuestring));
 }
 
-static void
-read_json(struct harness_build *b, struct harness_post *post, const cJSON *json)
+static void read_json(struct harness_build *b, struct harness_post *post, const cJSON *json)
 {
 	post->has_json = cJSON_IsObject(json);
 	if (!post->has_json)
 		return;
-	post->json_status =
-		harness_text_at(b->pool, json, "status", HARNESS_NAME_MAX);
+	post->json_status = harness_text_at(b->pool, json, "status", HARNESS_NAME_MAX);
 	post->mode = harness_text_at(b->pool, json, "mode", HARNESS_NAME_MAX);
-	post->device =
-		harness_text_at(b->pool, json, "device", HARNESS_NAME_MAX);
+	post->device = harness_text_at(b->pool, json, "device", HARNESS_NAME_MAX);
 	post->torch = harness_text_at(b->pool, json, "torch", HARNESS_NAME_MAX);
 	post->cuda = harness_text_at(b->pool, json, "cuda", HARNESS_NAME_MAX);
 	post->elapsed_s = harness_number_at(json, "elapsed_seconds");
@@ -190,9 +170,7 @@ read_json(struct harness_build *b, struct harness_post *post, const cJSON *json)
 }
 
 /* What the kernel was told, as the verifier prints it. */
-static void
-read_config(struct harness_build *b, struct harness_post *post,
-	    const cJSON *printed)
+static void read_config(struct harness_build *b, struct harness_post *post, const cJSON *printed)
 {
 	const cJSON *config = json_get(printed, "config");
 	AUTO_BUF text = buf_new(HARNESS_END_KEEP);
@@ -200,14 +178,11 @@ read_config(struct harness_build *b, struct harness_post *post,
 	if (!cJSON_IsObject(config))
 		return;
 	json_print(&text, config);
-	post->config =
-		harness_pool_text(b->pool, buf_str(&text), HARNESS_END_KEEP);
+	post->config = harness_pool_text(b->pool, buf_str(&text), HARNESS_END_KEEP);
 }
 
 /* A score among other text, which HarnessGym does not take. */
-static void
-look_for_stray(const struct harness_build *b, struct harness_post *post,
-	       struct str out)
+static void look_for_stray(const struct harness_build *b, struct harness_post *post, struct str out)
 {
 	struct score_json score;
 
@@ -219,9 +194,7 @@ look_for_stray(const struct harness_build *b, struct harness_post *post,
 	score_json_release(&score);
 }
 
-void
-harness_post_doubt(struct harness_build *b, struct harness_post *post,
-		   const char *fmt, ...)
+void harness_post_doubt(struct harness_build *b, struct harness_post *post, const char *fmt, ...)
 {
 	char why[HARNESS_NAME_MAX];
 	va_list ap;
@@ -230,8 +203,7 @@ harness_post_doubt(struct harness_build *b, struct harness_post *post,
 	(void)vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
 	if (post->doubt == NULL)
-		post->doubt = harness_pool_text(b->pool, str_from(why),
-						HARNESS_NAME_MAX);
+		post->doubt = harness_pool_text(b->pool, str_from(why), HARNESS_NAME_MAX);
 	post->passed = HARNESS_NO;
 }
 
@@ -239,31 +211,24 @@ harness_post_doubt(struct harness_build *b, struct harness_post *post,
  * A number that nothing can have measured, or output in which a key stands
  * twice: HarnessGym takes the last of the two, other readers the first.
  */
-static void
-look_for_doubt(struct harness_build *b, struct harness_post *post,
-	       const cJSON *json)
+static void look_for_doubt(struct harness_build *b, struct harness_post *post, const cJSON *json)
 {
 	const char *twin = json_duplicate_key(json);
 
 	if (twin != NULL) {
 		harness_post_doubt(b, post, "\"%.100s\" stands twice", twin);
 	} else if (harness_is_finite(post->score) &&
-		   !score_is_possible(b->run->post_score_key,
-				      post->score.value)) {
+		   !score_is_possible(b->run->post_score_key, post->score.value)) {
 		harness_post_doubt(b, post, "nothing measures that");
 	}
 }
 
 /* HarnessGym's record of how the command ended. */
-static void
-read_record(struct harness_build *b, struct harness_post *post,
-	    const cJSON *node)
+static void read_record(struct harness_build *b, struct harness_post *post, const cJSON *node)
 {
 	post->said = cJSON_IsObject(node);
-	post->status =
-		harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
-	post->command =
-		harness_text_at(b->pool, node, "command", HARNESS_PATH_MAX);
+	post->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+	post->command = harness_text_at(b->pool, node, "command", HARNESS_PATH_MAX);
 	post->return_code = harness_number_at(node, "return_code");
 	post->duration_s = harness_number_at(node, "duration_seconds");
 	post->timed_out = harness_bool_at(node, "timed_out");
@@ -271,29 +236,23 @@ read_record(struct harness_build *b, struct harness_post *post,
 }
 
 /* By its record and by what it printed; UNKNOWN where neither says. */
-static enum harness_tri
-verdict(const struct harness_post *post, const cJSON *json)
+static enum harness_tri verdict(const struct harness_post *post, const cJSON *json)
 {
-	if (post->said &&
-	    (post->status == NULL || strcmp(post->status, "completed") != 0))
+	if (post->said && (post->status == NULL || strcmp(post->status, "completed") != 0))
 		return HARNESS_NO;
 	if (!post->has_json || !json_passes(json))
 		return HARNESS_NO;
-	return post->said || post->json_status != NULL ? HARNESS_YES
-						       : HARNESS_UNKNOWN;
+	return post->said || post->json_status != NULL ? HARNESS_YES : HARNESS_UNKNOWN;
 }
 
-void
-harness_post_read(struct harness_build *b, struct harness_post *post,
-		  const cJSON *node, const struct harness_file *out,
-		  struct str errors)
+void harness_post_read(struct harness_build *b, struct harness_post *post, const cJSON *node,
+		       const struct harness_file *out, struct str errors)
 {
 	struct str text = { NULL, 0 };
 	const char *key = b->run->post_score_key;
 	cJSON *printed = NULL;
 
-	*post = (struct harness_post){ .present = cJSON_IsObject(node) ||
-						  out != NULL,
+	*post = (struct harness_post){ .present = cJSON_IsObject(node) || out != NULL,
 				       .has_output = out != NULL,
 				       .timed_out = HARNESS_UNKNOWN,
 				       .passed = HARNESS_UNKNOWN };
@@ -301,41 +260,34 @@ harness_post_read(struct harness_build *b, struct harness_post *post,
 		return;
 	read_record(b, post, node);
 	if (out != NULL) {
-		post->is_empty =
-			str_trim((struct str){ out->text, out->len }).len == 0;
+		post->is_empty = str_trim((struct str){ out->text, out->len }).len == 0;
 		text = (struct str){ out->text, out->len };
 		/* The end of a longer one is not what was printed. */
 		if (!out->cut)
-			printed = json_parse(str_trim(text), JSON_BARE_TEXT,
-					     NULL);
+			printed = json_parse(str_trim(text), JSON_BARE_TEXT, NULL);
 		read_json(b, post, printed);
 		read_config(b, post, printed);
-		post->score = harness_score_of(
-			printed, key != NULL ? key : "score", false);
+		post->score = harness_score_of(printed, key != NULL ? key : "score", false);
 	} else {
 		read_json(b, post, json_get(node, "json"));
 		post->score = post->said_score;
 	}
-	post->passed = verdict(post, printed != NULL ? printed
-						     : json_get(node, "json"));
+	post->passed = verdict(post, printed != NULL ? printed : json_get(node, "json"));
 	look_for_stray(b, post, text);
 	look_for_doubt(b, post, printed);
-	post->failure = classify(
-		post, printed != NULL ? printed : json_get(node, "json"), text,
-		errors);
+	post->failure =
+		classify(post, printed != NULL ? printed : json_get(node, "json"), text, errors);
 	cJSON_Delete(printed);
 }
 
-const struct harness_file *
-harness_run_file(const struct harness_build *b, enum harness_kind kind,
-		 unsigned int number)
+const struct harness_file *harness_run_file(const struct harness_build *b, enum harness_kind kind,
+					    unsigned int number)
 {
 	return harness_try_file(b, kind, number, 0);
 }
 
-const struct harness_file *
-harness_try_file(const struct harness_build *b, enum harness_kind kind,
-		 unsigned int number, unsigned int try)
+const struct harness_file *harness_try_file(const struct harness_build *b, enum harness_kind kind,
+					    unsigned int number, unsigned int try)
 {
 	const struct harness_file *file =
 		harness_files_find(b->files, kind, b->run->dir, number, try);
@@ -343,35 +295,30 @@ harness_try_file(const struct harness_build *b, enum harness_kind kind,
 	return file != NULL && !harness_proof_is_old(b, file) ? file : NULL;
 }
 
-struct str
-harness_text_file(const struct harness_build *b, enum harness_kind kind,
-		  unsigned int number)
+struct str harness_text_file(const struct harness_build *b, enum harness_kind kind,
+			     unsigned int number)
 {
 	const struct harness_file *file = harness_run_file(b, kind, number);
 
-	return file != NULL ? (struct str){ file->text, file->len }
-			    : (struct str){ NULL, 0 };
+	return file != NULL ? (struct str){ file->text, file->len } : (struct str){ NULL, 0 };
 }
 
-const cJSON *
-harness_json_file(const struct harness_build *b, enum harness_kind kind,
-		  unsigned int number)
+const cJSON *harness_json_file(const struct harness_build *b, enum harness_kind kind,
+			       unsigned int number)
 {
 	const struct harness_file *file = harness_run_file(b, kind, number);
 
 	return file != NULL ? file->json : NULL;
 }
 
-struct str
-harness_flag(const char *command, const char *name)
+struct str harness_flag(const char *command, const char *name)
 {
 	const char *p = command;
 	size_t len = strlen(name);
 
 	while (p != NULL && (p = strstr(p, "--")) != NULL) {
 		p += 2;
-		if (strncmp(p, name, len) != 0 ||
-		    (p[len] != ' ' && p[len] != '='))
+		if (strncmp(p, name, len) != 0 || (p[len] != ' ' && p[len] != '='))
 			continue;
 		p += len + 1;
 		while (*p == ' ')

@@ -7,14 +7,12 @@
 #include "parsers/harness_parts.h"
 #include "parsers/score_json.h"
 
-static const char *
-text_at(struct harness_build *b, const cJSON *object, const char *key)
+static const char *text_at(struct harness_build *b, const cJSON *object, const char *key)
 {
 	return harness_text_at(b->pool, object, key, HARNESS_PATH_MAX);
 }
 
-static struct harness_number
-number_in_flag(const char *command, const char *name)
+static struct harness_number number_in_flag(const char *command, const char *name)
 {
 	struct str text = harness_flag(command, name);
 	struct harness_number number = { false, (double)NAN };
@@ -23,40 +21,33 @@ number_in_flag(const char *command, const char *name)
 	return number;
 }
 
-static void
-read_phase(struct harness_build *b, struct harness_phase *phase,
-	   const char *name, const cJSON *node)
+static void read_phase(struct harness_build *b, struct harness_phase *phase, const char *name,
+		       const cJSON *node)
 {
-	phase->name =
-		harness_pool_text(b->pool, str_from(name), HARNESS_NAME_MAX);
-	phase->status =
-		harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+	phase->name = harness_pool_text(b->pool, str_from(name), HARNESS_NAME_MAX);
+	phase->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
 	phase->return_code = harness_number_at(node, "return_code");
 	phase->duration_s = harness_number_at(node, "duration_seconds");
 	phase->timed_out = harness_bool_at(node, "timed_out");
 }
 
 /* The limit of that iteration's attempt; a schedule's last one goes on. */
-static struct harness_number
-attempt_limit(const struct harness_build *b, unsigned int number)
+static struct harness_number attempt_limit(const struct harness_build *b, unsigned int number)
 {
 	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
-	const cJSON *schedule =
-		json_get(config, "attempt_timeout_schedule_seconds");
+	const cJSON *schedule = json_get(config, "attempt_timeout_schedule_seconds");
 
 	int n = cJSON_GetArraySize(schedule);
 
 	if (n > 0)
 		return harness_number_of(cJSON_GetArrayItem(
-			schedule,
-			number < (unsigned int)n ? (int)number - 1 : n - 1));
+			schedule, number < (unsigned int)n ? (int)number - 1 : n - 1));
 	return b->run->attempt_s;
 }
 
 /* A repair is a build. */
-static struct harness_number
-phase_limit(const struct harness_build *b, const struct harness_iteration *it,
-	    const char *name)
+static struct harness_number phase_limit(const struct harness_build *b,
+					 const struct harness_iteration *it, const char *name)
 {
 	if (strcmp(name, "attempt") == 0)
 		return attempt_limit(b, it->number);
@@ -67,21 +58,16 @@ phase_limit(const struct harness_build *b, const struct harness_iteration *it,
 	return (struct harness_number){ false, (double)NAN };
 }
 
-static void
-read_phases(struct harness_build *b, struct harness_iteration *it,
-	    const cJSON *phases)
+static void read_phases(struct harness_build *b, struct harness_iteration *it, const cJSON *phases)
 {
-	it->phases =
-		harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(phases),
-				   sizeof(*it->phases));
+	it->phases = harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(phases),
+					sizeof(*it->phases));
 	json_each (node, phases) {
 		if (node->string != NULL && cJSON_IsObject(node))
-			read_phase(b, &it->phases[it->n_phases++], node->string,
-				   node);
+			read_phase(b, &it->phases[it->n_phases++], node->string, node);
 	}
 	if (it->n_phases > 1)
-		qsort(it->phases, it->n_phases, sizeof(*it->phases),
-		      harness_by_name);
+		qsort(it->phases, it->n_phases, sizeof(*it->phases), harness_by_name);
 	array_each (phase, it->phases, it->n_phases) {
 		phase->limit_s = phase_limit(b, it, phase->name);
 		if (strcmp(phase->name, "attempt") == 0)
@@ -90,71 +76,58 @@ read_phases(struct harness_build *b, struct harness_iteration *it,
 }
 
 /* The first line of what an iteration says of itself. */
-static const char *
-note_of(struct harness_build *b, const cJSON *result)
+static const char *note_of(struct harness_build *b, const cJSON *result)
 {
 	const cJSON *nodes[] = {
 		json_get(result, "summary"),
 		cJSON_GetArrayItem(json_get(result, "blockers"), 0),
-		json_get(json_get(json_get(result, "reflection"),
-				  "selected_improvement"),
-			 "name"),
+		json_get(json_get(json_get(result, "reflection"), "selected_improvement"), "name"),
 	};
 
 	for (size_t i = 0; i < LENGTH(nodes); i++) {
 		if (!cJSON_IsString(nodes[i]))
 			continue;
 		struct str text = str_trim(str_from(nodes[i]->valuestring));
-		text.len = strcspn(text.p, "\r\n") < text.len
-				   ? strcspn(text.p, "\r\n")
-				   : text.len;
+		text.len = strcspn(text.p, "\r\n") < text.len ? strcspn(text.p, "\r\n") : text.len;
 		if (text.len > 0)
-			return harness_pool_text(b->pool, text,
-						 HARNESS_NOTE_MAX);
+			return harness_pool_text(b->pool, text, HARNESS_NOTE_MAX);
 	}
 	return NULL;
 }
 
 /* Strings of a JSON array. */
-static struct harness_names
-read_names(struct harness_build *b, const cJSON *array)
+static struct harness_names read_names(struct harness_build *b, const cJSON *array)
 {
 	struct harness_names names = { NULL, 0 };
 
 	if (!cJSON_IsArray(array))
 		return names;
-	names.v = harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(array),
-				     sizeof(*names.v));
+	names.v = harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(array), sizeof(*names.v));
 	json_each (node, array) {
 		if (cJSON_IsString(node))
-			names.v[names.n++] = harness_text_of(b->pool, node,
-							     HARNESS_PATH_MAX);
+			names.v[names.n++] = harness_text_of(b->pool, node, HARNESS_PATH_MAX);
 	}
 	if (names.n > 1)
 		qsort(names.v, names.n, sizeof(*names.v), harness_by_name);
 	return names;
 }
 
-static const char *
-status_word(struct harness_build *b, const cJSON *report)
+static const char *status_word(struct harness_build *b, const cJSON *report)
 {
 	return harness_text_at(b->pool, report, "status", HARNESS_NAME_MAX);
 }
 
 /* The reports of an iteration in the summary, by their order there. */
-static size_t
-summary_reports(struct harness_build *b, unsigned int number,
-		const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
+static size_t summary_reports(struct harness_build *b, unsigned int number,
+			      const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
 {
-	const cJSON *all = json_get(
-		json_get(b->summary, "artifact_qualification"), "reports");
+	const cJSON *all = json_get(json_get(b->summary, "artifact_qualification"), "reports");
 	size_t n = 0;
 
 	json_each (node, all) {
 		struct harness_number of = harness_number_at(node, "iteration");
 
-		if (!of.present || of.value != number ||
-		    n == HARNESS_MAX_ATTEMPTS)
+		if (!of.present || of.value != number || n == HARNESS_MAX_ATTEMPTS)
 			continue;
 		words[n++] = status_word(b, node);
 		*last = node;
@@ -163,9 +136,8 @@ summary_reports(struct harness_build *b, unsigned int number,
 }
 
 /* The reports of an iteration that lie in its folder, by attempt. */
-static size_t
-file_reports(struct harness_build *b, unsigned int number,
-	     const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
+static size_t file_reports(struct harness_build *b, unsigned int number,
+			   const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
 {
 	size_t n = 0;
 
@@ -182,17 +154,15 @@ file_reports(struct harness_build *b, unsigned int number,
 }
 
 /* One of counts by key, of the report itself or of its quality_gate. */
-static struct harness_number
-gate_count(const cJSON *report, const char *key)
+static struct harness_number gate_count(const cJSON *report, const char *key)
 {
 	const cJSON *node = json_get(json_get(report, "quality_gate"), key);
 
 	return harness_number_of(node != NULL ? node : json_get(report, key));
 }
 
-static void
-read_qualification(struct harness_build *b, struct harness_iteration *it,
-		   const cJSON *result)
+static void read_qualification(struct harness_build *b, struct harness_iteration *it,
+			       const cJSON *result)
 {
 	struct harness_qualification *q = &it->qualification;
 	const cJSON *own = json_get(result, "artifact_qualification");
@@ -221,24 +191,20 @@ read_qualification(struct harness_build *b, struct harness_iteration *it,
 		told = json_get(own, "quarantined_artifacts");
 	q->quarantined = read_names(b, told);
 	warnings = json_get(json_get(last, "quality_gate"), "warnings");
-	q->why = harness_text_of(b->pool, cJSON_GetArrayItem(warnings, 0),
-				 HARNESS_NOTE_MAX);
+	q->why = harness_text_of(b->pool, cJSON_GetArrayItem(warnings, 0), HARNESS_NOTE_MAX);
 }
 
 /* What stands in result.json, or else in the summary's row. */
-static void
-read_result(struct harness_build *b, struct harness_iteration *it,
-	    const cJSON *result, const cJSON *row)
+static void read_result(struct harness_build *b, struct harness_iteration *it, const cJSON *result,
+			const cJSON *row)
 {
 	const cJSON *usage = json_get(result, "harness_usage");
 	const cJSON *gate =
-		json_get(harness_json_file(b, HARNESS_STARTED, it->number),
-			 "quality_gate");
-	const char *key =
-		b->run->score_key != NULL ? b->run->score_key : "score";
+		json_get(harness_json_file(b, HARNESS_STARTED, it->number), "quality_gate");
+	const char *key = b->run->score_key != NULL ? b->run->score_key : "score";
 
-	it->status = harness_text_at(b->pool, result != NULL ? result : row,
-				     "status", HARNESS_NAME_MAX);
+	it->status =
+		harness_text_at(b->pool, result != NULL ? result : row, "status", HARNESS_NAME_MAX);
 	it->verified = harness_bool_at(result, "verified");
 	it->created_ms = harness_time_at(result, "created_at");
 	it->updated_ms = harness_time_at(result, "updated_at");
@@ -263,8 +229,7 @@ read_result(struct harness_build *b, struct harness_iteration *it,
 }
 
 /* The summary's row of that iteration, or NULL. */
-static const cJSON *
-summary_row(const struct harness_build *b, unsigned int number)
+static const cJSON *summary_row(const struct harness_build *b, unsigned int number)
 {
 	json_each (node, json_get(b->summary, "iterations")) {
 		struct harness_number of = harness_number_at(node, "iteration");
@@ -275,17 +240,14 @@ summary_row(const struct harness_build *b, unsigned int number)
 	return NULL;
 }
 
-static void
-mark(bool seen[HARNESS_MAX_ITERATIONS + 1], double number)
+static void mark(bool seen[HARNESS_MAX_ITERATIONS + 1], double number)
 {
 	if (number >= 1 && number <= HARNESS_MAX_ITERATIONS)
 		seen[(size_t)number] = true;
 }
 
 /* Which iterations there are, of the files and of the summary. */
-static size_t
-find_iterations(const struct harness_build *b,
-		bool seen[HARNESS_MAX_ITERATIONS + 1])
+static size_t find_iterations(const struct harness_build *b, bool seen[HARNESS_MAX_ITERATIONS + 1])
 {
 	size_t n = 0;
 
@@ -303,20 +265,17 @@ find_iterations(const struct harness_build *b,
 	return n;
 }
 
-static void
-read_iterations(struct harness_build *b)
+static void read_iterations(struct harness_build *b)
 {
 	bool seen[HARNESS_MAX_ITERATIONS + 1] = { false };
 	struct harness_run *run = b->run;
 	size_t n = find_iterations(b, seen);
 
-	run->iterations =
-		harness_pool_alloc(b->pool, n, sizeof(*run->iterations));
+	run->iterations = harness_pool_alloc(b->pool, n, sizeof(*run->iterations));
 	for (unsigned int k = 1; k <= HARNESS_MAX_ITERATIONS; k++) {
 		if (!seen[k])
 			continue;
-		struct harness_iteration *it =
-			&run->iterations[run->n_iterations++];
+		struct harness_iteration *it = &run->iterations[run->n_iterations++];
 		it->number = k;
 		const cJSON *result = harness_json_file(b, HARNESS_RESULT, k);
 		read_result(b, it, result, summary_row(b, k));
@@ -327,8 +286,7 @@ read_iterations(struct harness_build *b)
 	}
 }
 
-static void
-read_config(struct harness_build *b, const cJSON *config)
+static void read_config(struct harness_build *b, const cJSON *config)
 {
 	struct harness_run *run = b->run;
 	const char *task = text_at(b, config, "task_path");
@@ -336,24 +294,20 @@ read_config(struct harness_build *b, const cJSON *config)
 	run->has_config = config != NULL;
 	run->id = text_at(b, config, "run_id");
 	if (run->id == NULL)
-		run->id = harness_pool_text(b->pool, str_from(run->dir),
-					    HARNESS_NAME_MAX);
+		run->id = harness_pool_text(b->pool, str_from(run->dir), HARNESS_NAME_MAX);
 	run->runner = text_at(b, config, "runner");
 	run->model = text_at(b, config, "claude_model");
 	run->command = text_at(b, config, "post_attempt_command");
 	run->score_key = text_at(b, config, "score_key");
 	run->post_score_key = text_at(b, config, "post_attempt_score_key");
 	if (task != NULL)
-		run->task_file = strrchr(task, '/') != NULL
-					 ? strrchr(task, '/') + 1
-					 : task;
+		run->task_file = strrchr(task, '/') != NULL ? strrchr(task, '/') + 1 : task;
 	run->planned = harness_number_at(config, "iterations");
 	run->stop_score = harness_number_at(config, "stop_score");
 	run->higher_is_better = harness_bool_at(config, "higher_is_better");
 	run->optimization = harness_bool_at(config, "optimization_mode");
 	run->attempt_s = harness_number_at(config, "attempt_timeout_seconds");
-	run->reflection_s =
-		harness_number_at(config, "reflection_timeout_seconds");
+	run->reflection_s = harness_number_at(config, "reflection_timeout_seconds");
 	run->build_s = harness_number_at(config, "build_timeout_seconds");
 	run->post_s = harness_number_at(config, "post_attempt_timeout_seconds");
 	run->warmup = number_in_flag(run->command, "warmup");
@@ -361,14 +315,12 @@ read_config(struct harness_build *b, const cJSON *config)
 }
 
 /* Direction and key where run_config.json is missing. */
-static void
-read_optimization(struct harness_build *b, const cJSON *optimization)
+static void read_optimization(struct harness_build *b, const cJSON *optimization)
 {
 	struct harness_run *run = b->run;
 
 	if (run->higher_is_better == HARNESS_UNKNOWN)
-		run->higher_is_better =
-			harness_bool_at(optimization, "higher_is_better");
+		run->higher_is_better = harness_bool_at(optimization, "higher_is_better");
 	if (run->score_key == NULL)
 		run->score_key = text_at(b, optimization, "score_key");
 	if (run->post_score_key == NULL)
@@ -376,39 +328,33 @@ read_optimization(struct harness_build *b, const cJSON *optimization)
 }
 
 /* Without a record, the checkpoint of the baseline tells that it passed. */
-static void
-read_baseline(struct harness_build *b)
+static void read_baseline(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
 	const struct harness_checkpoint *point = &run->checkpoint;
 
-	harness_post_read(b, &run->baseline,
-			  json_get(b->summary, "baseline_post_attempt"),
+	harness_post_read(b, &run->baseline, json_get(b->summary, "baseline_post_attempt"),
 			  harness_run_file(b, HARNESS_BASELINE_OUT, 0),
 			  harness_text_file(b, HARNESS_BASELINE_ERR, 0));
 	run->has_baseline = run->baseline.present;
 	if (run->baseline.command == NULL)
 		run->baseline.command = run->command;
-	if (run->baseline.passed == HARNESS_UNKNOWN && point->present &&
-	    point->iteration.present && point->iteration.value == 0)
+	if (run->baseline.passed == HARNESS_UNKNOWN && point->present && point->iteration.present &&
+	    point->iteration.value == 0)
 		run->baseline.passed = HARNESS_YES;
 }
 
 /* A file that tells a kernel something; "" where it is too long. */
-static const char *
-read_told(const struct harness_build *b, enum harness_kind kind)
+static const char *read_told(const struct harness_build *b, enum harness_kind kind)
 {
 	const struct harness_file *file = harness_run_file(b, kind, 0);
 
-	return file != NULL
-		       ? harness_pool_text(
-				 b->pool, str_from(file->cut ? "" : file->text),
-				 HARNESS_END_KEEP)
-		       : NULL;
+	return file != NULL ? harness_pool_text(b->pool, str_from(file->cut ? "" : file->text),
+						HARNESS_END_KEEP)
+			    : NULL;
 }
 
-static void
-read_checkpoint(struct harness_build *b)
+static void read_checkpoint(struct harness_build *b)
 {
 	const cJSON *manifest = harness_json_file(b, HARNESS_MANIFEST, 0);
 	struct harness_checkpoint *point = &b->run->checkpoint;
@@ -423,22 +369,18 @@ read_checkpoint(struct harness_build *b)
 }
 
 /* The last iteration's own word of a restore, before the summary stands. */
-static const cJSON *
-restored_in_result(const struct harness_build *b)
+static const cJSON *restored_in_result(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
 
 	if (run->n_iterations == 0)
 		return NULL;
-	const cJSON *result = harness_json_file(
-		b, HARNESS_RESULT,
-		run->iterations[run->n_iterations - 1].number);
-	return json_get(json_get(result, "optimization"),
-			"restored_best_checkpoint");
+	const cJSON *result =
+		harness_json_file(b, HARNESS_RESULT, run->iterations[run->n_iterations - 1].number);
+	return json_get(json_get(result, "optimization"), "restored_best_checkpoint");
 }
 
-static void
-read_restore(struct harness_build *b)
+static void read_restore(struct harness_build *b)
 {
 	struct harness_restore *restore = &b->run->restore;
 	const cJSON *best = json_get(b->summary, "best_checkpoint");
@@ -451,8 +393,7 @@ read_restore(struct harness_build *b)
 	restore->present = cJSON_IsObject(best) || cJSON_IsObject(node);
 	if (!restore->present)
 		return;
-	restore->restored =
-		harness_bool_at(cJSON_IsObject(best) ? best : node, "restored");
+	restore->restored = harness_bool_at(cJSON_IsObject(best) ? best : node, "restored");
 	restore->reason = text_at(b, best, "reason");
 	restore->iteration = harness_number_at(node, "iteration");
 	restore->score = harness_number_at(node, "score");
@@ -464,8 +405,7 @@ read_restore(struct harness_build *b)
 		restore->post_passed = restore->post.passed;
 }
 
-static void
-read_summary(struct harness_build *b)
+static void read_summary(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
 
@@ -473,41 +413,32 @@ read_summary(struct harness_build *b)
 	run->final_status = text_at(b, b->summary, "final_status");
 	run->solved = harness_bool_at(b->summary, "solved");
 	run->said_best = harness_number_at(b->summary, "best_score");
-	run->said_improved = harness_bool_at(
-		json_get(b->summary, "optimization"), "improved");
+	run->said_improved = harness_bool_at(json_get(b->summary, "optimization"), "improved");
 	read_optimization(b, json_get(b->summary, "optimization"));
 }
 
-static void
-earlier_of(int64_t *ms, int64_t other)
+static void earlier_of(int64_t *ms, int64_t other)
 {
 	if (other > 0 && (*ms == 0 || other < *ms))
 		*ms = other;
 }
 
 /* The earliest time that the run records of itself, and the latest. */
-static void
-read_times(struct harness_build *b)
+static void read_times(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
-	const struct harness_file *config =
-		harness_run_file(b, HARNESS_CONFIG, 0);
-	const cJSON *captures =
-		json_get(json_get(b->summary, "best_checkpoint"), "captures");
-	const cJSON *template = json_get(
-		json_get(b->summary, "artifact_qualification"), "template");
+	const struct harness_file *config = harness_run_file(b, HARNESS_CONFIG, 0);
+	const cJSON *captures = json_get(json_get(b->summary, "best_checkpoint"), "captures");
+	const cJSON *template =
+		json_get(json_get(b->summary, "artifact_qualification"), "template");
 
 	/* A name may hold any date; a file has the ctime that it has. */
+	earlier_of(&run->start_ms, b->ordered && config != NULL
+					   ? config->ctime_ms
+					   : harness_time_of(str_from(run->dir)));
 	earlier_of(&run->start_ms,
-		   b->ordered && config != NULL
-			   ? config->ctime_ms
-			   : harness_time_of(str_from(run->dir)));
-	earlier_of(&run->start_ms,
-		   harness_time_at(harness_json_file(b, HARNESS_MANIFEST, 0),
-				   "created_at"));
-	earlier_of(
-		&run->start_ms,
-		harness_time_at(cJSON_GetArrayItem(captures, 0), "created_at"));
+		   harness_time_at(harness_json_file(b, HARNESS_MANIFEST, 0), "created_at"));
+	earlier_of(&run->start_ms, harness_time_at(cJSON_GetArrayItem(captures, 0), "created_at"));
 	earlier_of(&run->start_ms, harness_time_at(template, "created_at"));
 	array_each (it, run->iterations, run->n_iterations) {
 		earlier_of(&run->start_ms, it->created_ms);
@@ -520,8 +451,7 @@ read_times(struct harness_build *b)
 }
 
 /* The mode of the measuring command: as its JSON says, else as asked for. */
-static void
-read_mode(struct harness_build *b)
+static void read_mode(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
 	struct str asked = harness_flag(run->command, "mode");
@@ -534,12 +464,10 @@ read_mode(struct harness_build *b)
 }
 
 /* What its files tell without their content. */
-static void
-read_files(struct harness_build *b)
+static void read_files(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
-	const struct harness_file *config =
-		harness_run_file(b, HARNESS_CONFIG, 0);
+	const struct harness_file *config = harness_run_file(b, HARNESS_CONFIG, 0);
 
 	for (size_t i = 0; i < b->files->n; i++) {
 		const struct harness_file *file = b->files->all[i];
@@ -548,8 +476,7 @@ read_files(struct harness_build *b)
 			continue;
 		if (file->torn && run->torn++ == 0)
 			run->torn_path =
-				harness_pool_text(b->pool, str_from(file->path),
-						  HARNESS_PATH_MAX);
+				harness_pool_text(b->pool, str_from(file->path), HARNESS_PATH_MAX);
 		if (file->ctime_ms > run->last_ms)
 			run->last_ms = file->ctime_ms;
 	}
@@ -557,15 +484,12 @@ read_files(struct harness_build *b)
 }
 
 /* Everything of a run that needs no other run. */
-static void
-read_run(struct harness_build *b)
+static void read_run(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
 
 	harness_proof_begin(b);
-	b->summary = harness_proof_is_over(b)
-			     ? harness_json_file(b, HARNESS_SUMMARY, 0)
-			     : NULL;
+	b->summary = harness_proof_is_over(b) ? harness_json_file(b, HARNESS_SUMMARY, 0) : NULL;
 	read_config(b, harness_json_file(b, HARNESS_CONFIG, 0));
 	read_summary(b);
 	const cJSON *result = harness_json_file(b, HARNESS_RESULT, 1);
@@ -581,8 +505,7 @@ read_run(struct harness_build *b)
 	run->ordered = b->ordered;
 }
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct harness_run *x = a, *y = b;
 
@@ -591,17 +514,14 @@ by_start(const void *a, const void *b)
 	return strcmp(x->dir, y->dir);
 }
 
-static bool
-knows_run(const struct harness_workspace *ws, const char *dir)
+static bool knows_run(const struct harness_workspace *ws, const char *dir)
 {
 	return any_of(i, ws->n_runs, strcmp(ws->runs[i].dir, dir) == 0);
 }
 
-static void
-find_runs(struct harness_workspace *ws, const struct harness_files *files)
+static void find_runs(struct harness_workspace *ws, const struct harness_files *files)
 {
-	ws->runs = harness_pool_alloc(&ws->pool, HARNESS_MAX_RUNS,
-				      sizeof(*ws->runs));
+	ws->runs = harness_pool_alloc(&ws->pool, HARNESS_MAX_RUNS, sizeof(*ws->runs));
 	for (size_t i = 0; i < files->n && ws->n_runs < HARNESS_MAX_RUNS; i++) {
 		const char *dir = files->all[i]->run;
 		size_t size = strlen(dir) + 1;
@@ -616,14 +536,12 @@ find_runs(struct harness_workspace *ws, const struct harness_files *files)
 		ws->runs[ws->n_runs++].dir = "";
 }
 
-static bool
-same_text(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-struct harness_number
-harness_gain_pct(double from, double to, bool higher_is_better)
+struct harness_number harness_gain_pct(double from, double to, bool higher_is_better)
 {
 	double gain = higher_is_better ? to - from : from - to;
 
@@ -632,34 +550,29 @@ harness_gain_pct(double from, double to, bool higher_is_better)
 	return harness_number(100.0 * gain / fabs(from));
 }
 
-static bool
-is_better(const struct harness_run *run, double a, double b)
+static bool is_better(const struct harness_run *run, double a, double b)
 {
 	return run->higher_is_better == HARNESS_YES ? a > b : a < b;
 }
 
-static enum harness_tri
-better_than(const struct harness_run *run, struct harness_number a,
-	    const struct harness_score *b)
+static enum harness_tri better_than(const struct harness_run *run, struct harness_number a,
+				    const struct harness_score *b)
 {
 	if (!a.present || !b->present)
 		return HARNESS_UNKNOWN;
 	return is_better(run, a.value, b->value) ? HARNESS_YES : HARNESS_NO;
 }
 
-static struct harness_number
-gain_over(const struct harness_run *run, struct harness_number a,
-	  const struct harness_score *b)
+static struct harness_number gain_over(const struct harness_run *run, struct harness_number a,
+				       const struct harness_score *b)
 {
 	if (!a.present || !b->present)
 		return (struct harness_number){ false, (double)NAN };
-	return harness_gain_pct(b->value, a.value,
-				run->higher_is_better == HARNESS_YES);
+	return harness_gain_pct(b->value, a.value, run->higher_is_better == HARNESS_YES);
 }
 
 /* Sort an iteration's number into verified, invalid and claimed. */
-static void
-judge_score(const struct harness_run *run, struct harness_iteration *it)
+static void judge_score(const struct harness_run *run, struct harness_iteration *it)
 {
 	if (harness_is_finite(it->post.score)) {
 		if (it->proof <= HARNESS_PROOF_EARLY)
@@ -677,29 +590,24 @@ judge_score(const struct harness_run *run, struct harness_iteration *it)
  * Strictly better wins, so the earlier one wins a tie; where the direction is
  * not told nothing is the best.
  */
-static void
-offer(const struct harness_run *run, struct harness_score *best,
-      struct harness_number number, unsigned int iteration, const char *source)
+static void offer(const struct harness_run *run, struct harness_score *best,
+		  struct harness_number number, unsigned int iteration, const char *source)
 {
-	if (!number.present ||
-	    !score_is_possible(run->post_score_key, number.value) ||
+	if (!number.present || !score_is_possible(run->post_score_key, number.value) ||
 	    run->higher_is_better == HARNESS_UNKNOWN ||
 	    (best->present && !is_better(run, number.value, best->value)))
 		return;
 	*best = (struct harness_score){ true, number.value, iteration, source };
 }
 
-static void
-judge_iterations(struct harness_run *run, const struct harness_score *baseline)
+static void judge_iterations(struct harness_run *run, const struct harness_score *baseline)
 {
 	array_each (it, run->iterations, run->n_iterations) {
 		struct harness_score before = run->best;
 
 		judge_score(run, it);
-		it->better_than_baseline =
-			better_than(run, it->verified_score, baseline);
-		it->better_than_previous =
-			better_than(run, it->verified_score, &before);
+		it->better_than_baseline = better_than(run, it->verified_score, baseline);
+		it->better_than_previous = better_than(run, it->verified_score, &before);
 		it->baseline_pct = gain_over(run, it->verified_score, baseline);
 		it->previous_pct = gain_over(run, it->verified_score, &before);
 		offer(run, &run->best, it->verified_score, it->number, NULL);
@@ -709,15 +617,13 @@ judge_iterations(struct harness_run *run, const struct harness_score *baseline)
 }
 
 /* The best number that nobody verified, if it would beat the best. */
-static void
-judge_unverified(struct harness_run *run)
+static void judge_unverified(struct harness_run *run)
 {
 	struct harness_score best = run->best;
 
 	array_each (it, run->iterations, run->n_iterations) {
 		if (it->post.doubt == NULL)
-			offer(run, &best, it->invalid_score, it->number,
-			      "failed_verifier");
+			offer(run, &best, it->invalid_score, it->number, "failed_verifier");
 		offer(run, &best, it->claimed_score, it->number, "claimed");
 		offer(run, &best, it->session_score, it->number, "in_session");
 	}
@@ -726,16 +632,13 @@ judge_unverified(struct harness_run *run)
 }
 
 /* Cumulative counts of the workspace to each iteration's own. */
-static void
-judge_calls(struct harness_run *run, unsigned int calls_before)
+static void judge_calls(struct harness_run *run, unsigned int calls_before)
 {
 	struct harness_number before = harness_number(calls_before);
 
 	array_each (it, run->iterations, run->n_iterations) {
-		if (it->calls.present && before.present &&
-		    it->calls.value >= before.value)
-			it->calls_delta =
-				harness_number(it->calls.value - before.value);
+		if (it->calls.present && before.present && it->calls.value >= before.value)
+			it->calls_delta = harness_number(it->calls.value - before.value);
 		before = it->calls;
 	}
 }
@@ -744,8 +647,7 @@ judge_calls(struct harness_run *run, unsigned int calls_before)
  * Which of the run's numbers are verified, which is the best, and how it
  * stands to the baseline; HarnessGym's own summary has no say in it.
  */
-static void
-judge_run(struct harness_run *run, unsigned int calls_before)
+static void judge_run(struct harness_run *run, unsigned int calls_before)
 {
 	struct harness_score baseline = { .present = false };
 	struct harness_number best;
@@ -762,40 +664,33 @@ judge_run(struct harness_run *run, unsigned int calls_before)
 	run->stop_reached = HARNESS_UNKNOWN;
 	if (harness_is_finite(run->stop_score))
 		run->stop_reached =
-			run->best.present &&
-					!is_better(run, run->stop_score.value,
-						   run->best.value)
+			run->best.present && !is_better(run, run->stop_score.value, run->best.value)
 				? HARNESS_YES
 				: HARNESS_NO;
 }
 
 /* The best that earlier runs verified by the same command. */
-static void
-look_back(struct harness_workspace *ws, size_t i)
+static void look_back(struct harness_workspace *ws, size_t i)
 {
 	struct harness_run *run = &ws->runs[i];
 	bool higher = run->higher_is_better == HARNESS_YES;
 
 	array_each (old, ws->runs, i) {
-		if (!old->best.present ||
-		    !same_text(old->command, run->command) ||
+		if (!old->best.present || !same_text(old->command, run->command) ||
 		    !same_text(old->post_score_key, run->post_score_key) ||
 		    old->higher_is_better != run->higher_is_better)
 			continue;
-		if (run->earlier.present &&
-		    (higher ? old->best.value <= run->earlier.value
-			    : old->best.value >= run->earlier.value))
+		if (run->earlier.present && (higher ? old->best.value <= run->earlier.value
+						    : old->best.value >= run->earlier.value))
 			continue;
 		run->earlier = old->best;
 		run->earlier_run = old->id;
 	}
 	if (run->best.present && run->earlier.present)
-		run->earlier_pct = harness_gain_pct(run->earlier.value,
-						    run->best.value, higher);
+		run->earlier_pct = harness_gain_pct(run->earlier.value, run->best.value, higher);
 }
 
-static void
-read_artifact(struct harness_workspace *ws, const cJSON *node)
+static void read_artifact(struct harness_workspace *ws, const cJSON *node)
 {
 	struct harness_artifact *a = &ws->artifacts[ws->n_artifacts++];
 	const cJSON *metadata = json_get(node, "metadata");
@@ -805,27 +700,22 @@ read_artifact(struct harness_workspace *ws, const cJSON *node)
 	a->kind = harness_text_at(pool, node, "kind", HARNESS_NAME_MAX);
 	a->path = harness_text_at(pool, node, "path", HARNESS_PATH_MAX);
 	a->iteration = harness_number_at(node, "iteration");
-	a->qualified =
-		harness_text_at(pool, json_get(metadata, "qualification"),
-				"status", HARNESS_NAME_MAX);
-	a->quarantined = cJSON_IsTrue(json_get(metadata, "quarantined")) ||
-			 cJSON_IsObject(quarantine);
+	a->qualified = harness_text_at(pool, json_get(metadata, "qualification"), "status",
+				       HARNESS_NAME_MAX);
+	a->quarantined =
+		cJSON_IsTrue(json_get(metadata, "quarantined")) || cJSON_IsObject(quarantine);
 	a->why = harness_text_at(pool, quarantine, "reason", HARNESS_NOTE_MAX);
 }
 
-static void
-read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
+static void read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
 {
-	const struct harness_file *file =
-		harness_files_get(files, "registry.json");
-	const cJSON *list =
-		json_get(file != NULL ? file->json : NULL, "artifacts");
+	const struct harness_file *file = harness_files_get(files, "registry.json");
+	const cJSON *list = json_get(file != NULL ? file->json : NULL, "artifacts");
 
 	if (!cJSON_IsArray(list))
 		return;
-	ws->artifacts =
-		harness_pool_alloc(&ws->pool, (size_t)cJSON_GetArraySize(list),
-				   sizeof(*ws->artifacts));
+	ws->artifacts = harness_pool_alloc(&ws->pool, (size_t)cJSON_GetArraySize(list),
+					   sizeof(*ws->artifacts));
 	json_each (node, list) {
 		if (cJSON_IsObject(node))
 			read_artifact(ws, node);
@@ -833,8 +723,7 @@ read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
 }
 
 /* The folder of the run that was begun last. */
-static const char *
-newest_of(const struct harness_files *files)
+static const char *newest_of(const struct harness_files *files)
 {
 	const struct harness_file *newest = NULL;
 
@@ -848,13 +737,10 @@ newest_of(const struct harness_files *files)
 	return newest != NULL ? newest->run : "";
 }
 
-void
-harness_workspace_read(struct harness_workspace *ws,
-		       const struct harness_files *files, int64_t now_ms)
+void harness_workspace_read(struct harness_workspace *ws, const struct harness_files *files,
+			    int64_t now_ms)
 {
-	struct harness_build b = { .pool = &ws->pool,
-				   .files = files,
-				   .now_ms = now_ms };
+	struct harness_build b = { .pool = &ws->pool, .files = files, .now_ms = now_ms };
 
 	*ws = (struct harness_workspace){ .n_runs = 0 };
 	find_runs(ws, files);
@@ -870,34 +756,29 @@ harness_workspace_read(struct harness_workspace *ws,
 	for (size_t i = 0; i < ws->n_runs; i++) {
 		b.run = &ws->runs[i];
 		b.ordered = b.run->ordered;
-		b.until_ms = i + 1 < ws->n_runs ? ws->runs[i + 1].start_ms
-						: INT64_MAX;
+		b.until_ms = i + 1 < ws->n_runs ? ws->runs[i + 1].start_ms : INT64_MAX;
 		if (*b.run->dir == '\0') {
 			harness_table_read(&b);
 		} else {
 			harness_history_read(&b);
 			harness_proof_alone(&b, ws);
-			judge_run(b.run,
-				  harness_calls_before(files, b.run->start_ms));
+			judge_run(b.run, harness_calls_before(files, b.run->start_ms));
 			look_back(ws, i);
 		}
 		harness_life_read(&b, &ws->calls);
 	}
 }
 
-void
-harness_workspace_release(struct harness_workspace *ws)
+void harness_workspace_release(struct harness_workspace *ws)
 {
 	harness_pool_release(&ws->pool);
 	*ws = (struct harness_workspace){ .n_runs = 0 };
 }
 
-const struct harness_run *
-harness_workspace_run(const struct harness_workspace *ws, const char *id)
+const struct harness_run *harness_workspace_run(const struct harness_workspace *ws, const char *id)
 {
 	if (id == NULL)
 		return ws->n_runs > 0 ? &ws->runs[ws->n_runs - 1] : NULL;
 	return array_find(one, ws->runs, ws->n_runs,
-			  strcmp(one->id, id) == 0 ||
-				  strcmp(one->dir, id) == 0);
+			  strcmp(one->id, id) == 0 || strcmp(one->dir, id) == 0);
 }

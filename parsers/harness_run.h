@@ -20,15 +20,13 @@
  * Why a command that should measure gave no verdict on the kernel: name is of
  * infrastructure (NULL: it is none), class in a word.
  */
-#define HARNESS_FAILURE_LIST(X)                                                \
-	X(NONE, NULL, NULL, "")                                                \
-	X(SSH, "ssh", "ssh", "the pod could not be reached by SSH")            \
-	X(SSH_MASKED, "ssh_masked_by_tar", "ssh",                              \
-	  "SSH was refused (tar hid the message)")                             \
-	X(GPU, "gpu", "gpu", "no usable GPU")                                  \
-	X(DISK, "disk", "disk", "the disk is full")                            \
-	X(ENVIRONMENT, "environment", "environment",                           \
-	  "a program or module is missing")                                    \
+#define HARNESS_FAILURE_LIST(X)                                                            \
+	X(NONE, NULL, NULL, "")                                                            \
+	X(SSH, "ssh", "ssh", "the pod could not be reached by SSH")                        \
+	X(SSH_MASKED, "ssh_masked_by_tar", "ssh", "SSH was refused (tar hid the message)") \
+	X(GPU, "gpu", "gpu", "no usable GPU")                                              \
+	X(DISK, "disk", "disk", "the disk is full")                                        \
+	X(ENVIRONMENT, "environment", "environment", "a program or module is missing")     \
 	X(TIMEOUT, NULL, "timeout", "it took too long")
 
 enum harness_failure {
@@ -108,7 +106,7 @@ struct harness_qualification {
 	size_t n_attempts;
 	struct harness_number active_mcps, active_tools;
 	struct harness_names quarantined; /* paths */
-	const char *why; /* first warning of a failed one, or NULL */
+	const char *why;		  /* first warning of a failed one, or NULL */
 };
 
 /* What the number of an iteration rests on. */
@@ -148,7 +146,7 @@ struct harness_iteration {
 	const struct harness_phase *attempt; /* one of phases, or NULL */
 	struct harness_number attempt_limit_s;
 	struct harness_number active_tools, active_mcps; /* at its start */
-	struct harness_number calls, calls_delta; /* cumulative, its own */
+	struct harness_number calls, calls_delta;	 /* cumulative, its own */
 	struct harness_post post;
 	struct harness_number verified_score, invalid_score, claimed_score;
 	struct harness_number session_score; /* best of its own tool */
@@ -167,15 +165,15 @@ struct harness_iteration {
 
 /* The experiments that an agent tells of in a results.tsv of its own. */
 struct harness_table {
-	unsigned int rows, broken; /* broken: lines that are no rows */
-	unsigned int outcomes[4];  /* kept, discarded, crashed, none of it */
+	unsigned int rows, broken;	/* broken: lines that are no rows */
+	unsigned int outcomes[4];	/* kept, discarded, crashed, none of it */
 	struct harness_score baseline;	/* the first with a score */
 	unsigned int baselines;		/* measurements of that one */
 	struct harness_number noise;	/* range of these; absent of one */
 	struct harness_number best_pct; /* of the best kept on the baseline */
 	struct harness_number logged;	/* what run.log printed last */
-	unsigned int logged_row; /* the row that says the same; 0: none */
-	bool log_is_newer; /* of an experiment that is not in the table yet */
+	unsigned int logged_row;	/* the row that says the same; 0: none */
+	bool log_is_newer;		/* of an experiment that is not in the table yet */
 };
 
 struct harness_restore {
@@ -195,10 +193,10 @@ struct harness_checkpoint {
 	bool has_task;	  /* it has a task.py */
 };
 
-#define HARNESS_STATE_LIST(X)                                                  \
-	X(FINISHED, "finished")                                                \
-	X(RUNNING, "running")                                                  \
-	X(STALE, "stale")                                                      \
+#define HARNESS_STATE_LIST(X)   \
+	X(FINISHED, "finished") \
+	X(RUNNING, "running")   \
+	X(STALE, "stale")       \
 	X(ABORTED, "aborted")
 
 enum harness_state {
@@ -212,7 +210,7 @@ const char *harness_state_name(enum harness_state state);
 /* What a run without a summary is doing, and whether it still lives. */
 struct harness_life {
 	enum harness_state state;
-	const char *phase; /* static: "attempt", ..; NULL of a finished run */
+	const char *phase;	      /* static: "attempt", ..; NULL of a finished run */
 	struct harness_number left_s; /* of the phase; < 0: over its time */
 	int64_t seen_ms;	      /* last sign of life, 0: unknown */
 	struct harness_number silent_s;
@@ -226,12 +224,12 @@ struct harness_run {
 	const char *score_key, *post_score_key;
 	struct harness_number planned, stop_score;
 	enum harness_tri higher_is_better, optimization;
-	const char *mode; /* "dev", "final"; NULL: not told */
+	const char *mode;		       /* "dev", "final"; NULL: not told */
 	struct harness_number warmup, repeats; /* of the command line */
 	struct harness_number attempt_s, reflection_s, build_s, post_s;
 
 	bool has_config, has_summary;
-	bool ordered; /* the times of its files tell which came first */
+	bool ordered;		   /* the times of its files tell which came first */
 	int64_t first_ms, last_ms; /* of its files, by ctime; 0: unknown */
 	const char *final_status;  /* NULL without a summary */
 	enum harness_tri solved;
@@ -261,8 +259,8 @@ struct harness_run {
 	int64_t start_ms, end_ms;   /* as recorded; 0: unknown */
 	struct harness_life life;
 	struct harness_table *table; /* NULL: HarnessGym's own run */
-	size_t torn;	       /* files of it whose last read was not whole */
-	const char *torn_path; /* one of them, below runs/; NULL: none */
+	size_t torn;		     /* files of it whose last read was not whole */
+	const char *torn_path;	     /* one of them, below runs/; NULL: none */
 };
 
 /* Calls of one tool of an MCP server, or those that ended in one way. */
@@ -309,14 +307,12 @@ struct harness_workspace {
  * that runs HarnessGym, for the state of runs without a summary.  Every part
  * that is missing or malformed is absent in the result.
  */
-void harness_workspace_read(struct harness_workspace *ws,
-			    const struct harness_files *files, int64_t now_ms);
+void harness_workspace_read(struct harness_workspace *ws, const struct harness_files *files,
+			    int64_t now_ms);
 void harness_workspace_release(struct harness_workspace *ws);
 
 /* The run with that id; NULL takes the newest; NULL when there is none. */
-const struct harness_run *harness_workspace_run(
-	const struct harness_workspace *ws, const char *id);
+const struct harness_run *harness_workspace_run(const struct harness_workspace *ws, const char *id);
 
 /* How a number stands to another, in percent, > 0 when it is better. */
-struct harness_number harness_gain_pct(double from, double to,
-				       bool higher_is_better);
+struct harness_number harness_gain_pct(double from, double to, bool higher_is_better);

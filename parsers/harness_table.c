@@ -58,8 +58,7 @@ static const char other_words[] =
 	"run id no seed depth lr ";
 
 /* Whether a part of the name is one of the words. */
-static bool
-table_is_named(struct str name, const char *words)
+static bool table_is_named(struct str name, const char *words)
 {
 	char part[32] = " ";
 	size_t n = 1;
@@ -81,8 +80,7 @@ table_is_named(struct str name, const char *words)
 }
 
 /* The first of n lists that names it; n: none. */
-static size_t
-table_find_name(struct str name, const char *const *lists, size_t n)
+static size_t table_find_name(struct str name, const char *const *lists, size_t n)
 {
 	size_t i = 0;
 
@@ -92,11 +90,9 @@ table_find_name(struct str name, const char *const *lists, size_t n)
 }
 
 /* How well a column's name suits a score; 0: not at all. */
-static unsigned int
-table_suits(struct str name)
+static unsigned int table_suits(struct str name)
 {
-	bool known = table_is_named(name, lower_words) ||
-		     table_is_named(name, higher_words);
+	bool known = table_is_named(name, lower_words) || table_is_named(name, higher_words);
 
 	if (table_is_named(name, other_words))
 		return known ? 1 : 0;
@@ -104,8 +100,7 @@ table_suits(struct str name)
 }
 
 /* False: the first line is no head of a table of experiments. */
-static bool
-table_read_head(struct table *t, const struct harness_files *files)
+static bool table_read_head(struct table *t, const struct harness_files *files)
 {
 	struct str line, name;
 	unsigned int best = 0;
@@ -120,9 +115,8 @@ table_read_head(struct table *t, const struct harness_files *files)
 	for (size_t i = 0; str_next(&line, '\t', &name); i++) {
 		name = str_trim(name);
 		size_t c = table_find_name(name, column_words, SCORE);
-		if (c == STATUS
-			    ? t->columns[c] != SIZE_MAX
-			    : c == SCORE && best > 0 && str_eq(name, t->score))
+		if (c == STATUS ? t->columns[c] != SIZE_MAX
+				: c == SCORE && best > 0 && str_eq(name, t->score))
 			t->twin = name;
 		if (c == SCORE && table_suits(name) <= best)
 			continue;
@@ -136,8 +130,7 @@ table_read_head(struct table *t, const struct harness_files *files)
 }
 
 /* The score of a row; a crash is written as 0, which is no loss either. */
-static void
-table_read_score(const struct table *t, struct row *row)
+static void table_read_score(const struct table *t, struct row *row)
 {
 	struct str cell = row->cells[SCORE];
 	const char *point = memchr(cell.p, '.', cell.len);
@@ -155,8 +148,7 @@ table_read_score(const struct table *t, struct row *row)
 }
 
 /* False: the line has not the columns that count. */
-static bool
-table_read_row(const struct table *t, struct row *row, struct str line)
+static bool table_read_row(const struct table *t, struct row *row, struct str line)
 {
 	struct str cell;
 	size_t i;
@@ -170,15 +162,13 @@ table_read_row(const struct table *t, struct row *row, struct str line)
 				row->cells[c] = str_trim(cell);
 	if (i <= t->columns[STATUS] || i <= t->columns[SCORE])
 		return false;
-	row->outcome = (enum outcome)table_find_name(row->cells[STATUS],
-						     outcome_words, UNKNOWN);
+	row->outcome = (enum outcome)table_find_name(row->cells[STATUS], outcome_words, UNKNOWN);
 	table_read_score(t, row);
 	return true;
 }
 
 /* Another head, in the midst of the rows: no number, and a column's name. */
-static bool
-table_is_head(struct str line)
+static bool table_is_head(struct str line)
 {
 	bool is_named = false;
 	struct str cell;
@@ -197,8 +187,7 @@ table_is_head(struct str line)
 #define REST_MS 2000
 
 /* Every row; a last line without an end may still be being written. */
-static void
-table_read_rows(struct table *t)
+static void table_read_rows(struct table *t)
 {
 	struct harness_table *told = t->b->run->table;
 	struct str rest = { t->file->text, t->file->len }, line;
@@ -207,8 +196,7 @@ table_read_rows(struct table *t)
 
 	(void)str_next(&rest, '\n', &line);
 	while (rest.len > 0 && str_next(&rest, '\n', &line)) {
-		if (str_trim(line).len == 0 ||
-		    (rest.p == NULL && (!at_rest || t->file->cut)))
+		if (str_trim(line).len == 0 || (rest.p == NULL && (!at_rest || t->file->cut)))
 			continue;
 		if (table_is_head(line)) {
 			harness_dispute(t->b,
@@ -229,8 +217,7 @@ table_read_rows(struct table *t)
 }
 
 /* By the score's name; else by the rows that were kept, if they agree. */
-static enum harness_tri
-table_direction(const struct table *t)
+static enum harness_tri table_direction(const struct table *t)
 {
 	bool up = table_is_named(t->score, higher_words);
 	bool down = table_is_named(t->score, lower_words);
@@ -248,21 +235,18 @@ table_direction(const struct table *t)
 }
 
 /* "baseline", "baseline again"; "baseline + rope" is another experiment. */
-static bool
-table_is_baseline(const struct row *row, const struct row *first)
+static bool table_is_baseline(const struct row *row, const struct row *first)
 {
 	struct str note = row->cells[NOTE];
 
 	return row == first ||
 	       (note.len >= 8 && strncasecmp(note.p, "baseline", 8) == 0 &&
-		memchr(note.p, '+', note.len) == NULL &&
-		str_find(note, " with ") == NULL &&
+		memchr(note.p, '+', note.len) == NULL && str_find(note, " with ") == NULL &&
 		str_eq(row->cells[COMMIT], first->cells[COMMIT]));
 }
 
 /* The first measured row, and how far its repetitions lie apart. */
-static void
-table_find_noise(struct table *t)
+static void table_find_noise(struct table *t)
 {
 	struct harness_table *told = t->b->run->table;
 	const struct row *first = NULL;
@@ -281,16 +265,13 @@ table_find_noise(struct table *t)
 	}
 	if (first != NULL)
 		told->baseline =
-			(struct harness_score){ true, first->score,
-						first->number, "claimed" };
+			(struct harness_score){ true, first->score, first->number, "claimed" };
 	if (told->baselines > 1)
 		told->noise = harness_number(hi - lo);
 }
 
 /* A row as an iteration, held against the best that was kept before it. */
-static void
-table_fill(const struct table *t, const struct row *row,
-	   struct harness_iteration *it)
+static void table_fill(const struct table *t, const struct row *row, struct harness_iteration *it)
 {
 	struct harness_run *run = t->b->run;
 	struct harness_score *best = &run->best_unverified;
@@ -302,60 +283,48 @@ table_fill(const struct table *t, const struct row *row,
 	buf_append(&note, row->cells[NOTE].p, row->cells[NOTE].len);
 	*it = (struct harness_iteration){
 		.number = row->number,
-		.status = harness_pool_text(t->b->pool, row->cells[STATUS],
-					    HARNESS_NAME_MAX),
+		.status = harness_pool_text(t->b->pool, row->cells[STATUS], HARNESS_NAME_MAX),
 		.verified = HARNESS_UNKNOWN,
 		.better_than_baseline = HARNESS_UNKNOWN,
 		.better_than_previous = HARNESS_UNKNOWN,
 		.within_noise = HARNESS_UNKNOWN,
 		.kept = row->outcome == KEPT,
 		.claimed_score = { !isnan(row->score), row->score },
-		.note = harness_pool_text(t->b->pool, buf_str(&note),
-					  HARNESS_NOTE_MAX),
+		.note = harness_pool_text(t->b->pool, buf_str(&note), HARNESS_NOTE_MAX),
 	};
 	if (isnan(row->score) || run->higher_is_better == HARNESS_UNKNOWN)
 		return;
 	if (best->present)
-		it->claimed_pct =
-			harness_gain_pct(best->value, row->score, higher);
+		it->claimed_pct = harness_gain_pct(best->value, row->score, higher);
 	if (row->outcome != KEPT)
 		return;
 	if (best->present && run->table->noise.present && !row->is_baseline)
-		it->within_noise = fabs(row->score - best->value) <=
-						   run->table->noise.value
+		it->within_noise = fabs(row->score - best->value) <= run->table->noise.value
 					   ? HARNESS_YES
 					   : HARNESS_NO;
-	if (!best->present ||
-	    (higher ? row->score > best->value : row->score < best->value))
-		*best = (struct harness_score){ true, row->score, row->number,
-						"claimed" };
+	if (!best->present || (higher ? row->score > best->value : row->score < best->value))
+		*best = (struct harness_score){ true, row->score, row->number, "claimed" };
 }
 
 /* Of very many the last ones are shown; all are counted. */
-static void
-table_fill_all(const struct table *t)
+static void table_fill_all(const struct table *t)
 {
 	struct harness_run *run = t->b->run;
-	size_t n =
-		t->n < HARNESS_MAX_ITERATIONS ? t->n : HARNESS_MAX_ITERATIONS;
+	size_t n = t->n < HARNESS_MAX_ITERATIONS ? t->n : HARNESS_MAX_ITERATIONS;
 	struct harness_iteration passed;
 
-	run->iterations =
-		harness_pool_alloc(t->b->pool, n, sizeof(*run->iterations));
+	run->iterations = harness_pool_alloc(t->b->pool, n, sizeof(*run->iterations));
 	for (size_t i = 0; i < t->n; i++)
 		table_fill(t, &t->rows[i],
-			   t->n - i > n
-				   ? &passed
-				   : &run->iterations[run->n_iterations++]);
+			   t->n - i > n ? &passed : &run->iterations[run->n_iterations++]);
 	if (run->best_unverified.present)
-		run->table->best_pct = harness_gain_pct(
-			run->table->baseline.value, run->best_unverified.value,
-			run->higher_is_better == HARNESS_YES);
+		run->table->best_pct =
+			harness_gain_pct(run->table->baseline.value, run->best_unverified.value,
+					 run->higher_is_better == HARNESS_YES);
 }
 
 /* One commit with two scores further apart than repetitions lie. */
-static void
-table_hold_commits(const struct table *t)
+static void table_hold_commits(const struct table *t)
 {
 	const struct harness_number *noise = &t->b->run->table->noise;
 	char a[STR_NUMBER_SIZE], b[STR_NUMBER_SIZE];
@@ -371,23 +340,20 @@ table_hold_commits(const struct table *t)
 		if (old == NULL)
 			(void)map_set(&first, commit, row);
 		else if (!(row->is_baseline && old->is_baseline) &&
-			 fabs(row->score - old->score) >
-				 (noise->present ? noise->value : 0))
-			harness_dispute(
-				t->b,
-				"rows %u and %u are of one commit, %.*s: %s "
-				"and %s",
-				old->number, row->number,
-				(int)(commit.len < 40 ? commit.len : 40),
-				commit.p, str_number(old->score, 10, a),
-				str_number(row->score, 10, b));
+			 fabs(row->score - old->score) > (noise->present ? noise->value : 0))
+			harness_dispute(t->b,
+					"rows %u and %u are of one commit, %.*s: %s "
+					"and %s",
+					old->number, row->number,
+					(int)(commit.len < 40 ? commit.len : 40), commit.p,
+					str_number(old->score, 10, a),
+					str_number(row->score, 10, b));
 	}
 	map_release(&first, NULL);
 }
 
 /* The first line that was another when it was read first. */
-static void
-table_hold_seen(const struct table *t)
+static void table_hold_seen(const struct table *t)
 {
 	struct str was = { t->file->seen, t->file->seen_len }, old;
 	struct str is = { t->file->text, t->file->len }, now = { "", 0 };
@@ -399,18 +365,16 @@ table_hold_seen(const struct table *t)
 			continue;
 		old = str_trim(old);
 		now = str_trim(now);
-		harness_dispute(t->b,
-				"results.tsv said \"%.*s\", and now \"%.*s\"",
+		harness_dispute(t->b, "results.tsv said \"%.*s\", and now \"%.*s\"",
 				(int)(old.len < 100 ? old.len : 100), old.p,
-				(int)(now.len < 100 ? now.len : 100),
-				now.len > 0 ? now.p : "");
+				(int)(now.len < 100 ? now.len : 100), now.len > 0 ? now.p : "");
 		return;
 	}
 }
 
 /* The last "KEY: NUMBER" of a log, and whether python died behind it. */
-static struct harness_number
-table_log_score(const struct harness_file *log, const char *key, bool *died)
+static struct harness_number table_log_score(const struct harness_file *log, const char *key,
+					     bool *died)
 {
 	struct str rest = { log->text, log->len }, line;
 	struct harness_number found = { false, (double)NAN };
@@ -422,8 +386,7 @@ table_log_score(const struct harness_file *log, const char *key, bool *died)
 		line = str_trim(line);
 		/* What a progress bar wrote stands before it. */
 		for (const char *p; (p = memchr(line.p, '\r', line.len));)
-			line = str_trim((struct str){
-				p, (size_t)(line.p + line.len - p) });
+			line = str_trim((struct str){ p, (size_t)(line.p + line.len - p) });
 		*died |= str_starts_with(line, "Traceback (most recent call");
 		if (!str_starts_with(line, key))
 			continue;
@@ -440,8 +403,7 @@ table_log_score(const struct harness_file *log, const char *key, bool *died)
 }
 
 /* run.log is of the row that it agrees with, else of the last one. */
-static void
-table_hold_log(const struct table *t, const struct harness_file *log)
+static void table_hold_log(const struct table *t, const struct harness_file *log)
 {
 	struct harness_run *run = t->b->run;
 	struct harness_table *told = run->table;
@@ -451,17 +413,14 @@ table_hold_log(const struct table *t, const struct harness_file *log)
 
 	told->logged = table_log_score(log, run->score_key, &died);
 	told->log_is_newer = log->mtime_ms > t->file->mtime_ms;
-	if (died && told->logged.present && last->outcome != CRASHED &&
-	    !told->log_is_newer) {
+	if (died && told->logged.present && last->outcome != CRASHED && !told->log_is_newer) {
 		harness_dispute(t->b,
 				"row %u: results.tsv says %s, run.log ends in "
 				"a traceback",
-				last->number,
-				run->iterations[run->n_iterations - 1].status);
+				last->number, run->iterations[run->n_iterations - 1].status);
 		return;
 	}
-	for (size_t i = run->n_iterations;
-	     harness_is_finite(told->logged) && i-- > 0;) {
+	for (size_t i = run->n_iterations; harness_is_finite(told->logged) && i-- > 0;) {
 		const struct row *row = &t->rows[t->n - run->n_iterations + i];
 
 		if (!(fabs(row->score - told->logged.value) <= row->rounded))
@@ -475,26 +434,22 @@ table_hold_log(const struct table *t, const struct harness_file *log)
 	if (told->log_is_newer || log->len == 0 ||
 	    (!told->logged.present && (log->cut || isnan(last->score))))
 		return;
-	harness_dispute(t->b, "row %u: results.tsv says %s, run.log printed %s",
-			last->number,
-			isnan(last->score)
-				? run->iterations[run->n_iterations - 1].status
-				: str_number(last->score, 10, said),
+	harness_dispute(t->b, "row %u: results.tsv says %s, run.log printed %s", last->number,
+			isnan(last->score) ? run->iterations[run->n_iterations - 1].status
+					   : str_number(last->score, 10, said),
 			harness_is_finite(told->logged)
 				? str_number(told->logged.value, 10, printed)
 				: "none");
 }
 
-bool
-harness_table_is(const struct harness_files *files)
+bool harness_table_is(const struct harness_files *files)
 {
 	struct table t;
 
 	return table_read_head(&t, files);
 }
 
-void
-harness_table_read(struct harness_build *b)
+void harness_table_read(struct harness_build *b)
 {
 	struct table t = { .b = b };
 	const struct harness_file *log = harness_files_get(b->files, "run.log");
@@ -518,8 +473,7 @@ harness_table_read(struct harness_build *b)
 		harness_dispute(b,
 				"results.tsv has two columns that tell it: "
 				"\"%.*s\"",
-				(int)(t.twin.len < 100 ? t.twin.len : 100),
-				t.twin.p);
+				(int)(t.twin.len < 100 ? t.twin.len : 100), t.twin.p);
 	table_hold_seen(&t);
 	table_hold_commits(&t);
 	if (log != NULL && t.n > 0)

@@ -3,28 +3,21 @@
 #include "parsers/harness_parts.h"
 
 /* Add what is told; a number below 0 is none. */
-static void
-usage_add(struct harness_number *sum, struct harness_number more)
+static void usage_add(struct harness_number *sum, struct harness_number more)
 {
 	if (!harness_is_finite(more) || more.value < 0)
 		return;
-	*sum = harness_number(sum->present ? sum->value + more.value
-					   : more.value);
+	*sum = harness_number(sum->present ? sum->value + more.value : more.value);
 }
 
-static void
-usage_add_tokens(struct harness_usage *usage, const cJSON *tokens)
+static void usage_add_tokens(struct harness_usage *usage, const cJSON *tokens)
 {
-	static const char *const cached[] = { "cached_input_tokens",
-					      "cache_read_input_tokens" };
+	static const char *const cached[] = { "cached_input_tokens", "cache_read_input_tokens" };
 
-	usage_add(&usage->input_tokens,
-		  harness_number_at(tokens, "input_tokens"));
-	usage_add(&usage->output_tokens,
-		  harness_number_at(tokens, "output_tokens"));
+	usage_add(&usage->input_tokens, harness_number_at(tokens, "input_tokens"));
+	usage_add(&usage->output_tokens, harness_number_at(tokens, "output_tokens"));
 	for (size_t i = 0; i < 2; i++)
-		usage_add(&usage->cached_tokens,
-			  harness_number_at(tokens, cached[i]));
+		usage_add(&usage->cached_tokens, harness_number_at(tokens, cached[i]));
 }
 
 /*
@@ -32,16 +25,13 @@ usage_add_tokens(struct harness_usage *usage, const cJSON *tokens)
  * type "turn.completed" a turn, so that a text without its start tells too
  * little.
  */
-static void
-usage_read_object(struct harness_usage *usage, const cJSON *object, bool cut)
+static void usage_read_object(struct harness_usage *usage, const cJSON *object, bool cut)
 {
 	const char *type = json_get_string(object, "type", "");
 
 	if (strcmp(type, "result") == 0) {
-		usage_add(&usage->cost_usd,
-			  harness_number_at(object, "total_cost_usd"));
-		usage_add(&usage->turns,
-			  harness_number_at(object, "num_turns"));
+		usage_add(&usage->cost_usd, harness_number_at(object, "total_cost_usd"));
+		usage_add(&usage->turns, harness_number_at(object, "num_turns"));
 		usage_add_tokens(usage, json_get(object, "usage"));
 	} else if (strcmp(type, "turn.completed") == 0 && !cut) {
 		usage_add(&usage->turns, harness_number(1));
@@ -49,8 +39,7 @@ usage_read_object(struct harness_usage *usage, const cJSON *object, bool cut)
 	}
 }
 
-static void
-usage_read_text(struct harness_usage *usage, const struct harness_file *file)
+static void usage_read_text(struct harness_usage *usage, const struct harness_file *file)
 {
 	struct str rest = { file->text, file->len }, line;
 	AUTO_JSON object = json_parse(str_trim(rest), JSON_BARE_TEXT, NULL);
@@ -67,12 +56,9 @@ usage_read_text(struct harness_usage *usage, const struct harness_file *file)
 	}
 }
 
-void
-harness_usage_read(struct harness_build *b, struct harness_usage *usage,
-		   unsigned int number)
+void harness_usage_read(struct harness_build *b, struct harness_usage *usage, unsigned int number)
 {
-	static const enum harness_kind kinds[] = { HARNESS_ATTEMPT_OUT,
-						   HARNESS_REFLECTION_OUT,
+	static const enum harness_kind kinds[] = { HARNESS_ATTEMPT_OUT, HARNESS_REFLECTION_OUT,
 						   HARNESS_BUILD_OUT };
 	const struct harness_file *file;
 
@@ -88,8 +74,7 @@ harness_usage_read(struct harness_build *b, struct harness_usage *usage,
 	}
 }
 
-void
-harness_usage_sum(struct harness_usage *sum, const struct harness_usage *more)
+void harness_usage_sum(struct harness_usage *sum, const struct harness_usage *more)
 {
 	usage_add(&sum->cost_usd, more->cost_usd);
 	usage_add(&sum->turns, more->turns);

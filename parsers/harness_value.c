@@ -8,8 +8,7 @@
 #include "base/xalloc.h"
 #include "parsers/line_prefix.h"
 
-void
-harness_pool_release(struct harness_pool *pool)
+void harness_pool_release(struct harness_pool *pool)
 {
 	for (size_t i = 0; i < pool->n; i++)
 		free(pool->blocks[i]);
@@ -17,15 +16,13 @@ harness_pool_release(struct harness_pool *pool)
 	*pool = (struct harness_pool){ NULL, 0, 0 };
 }
 
-static void
-pool_own(struct harness_pool *pool, void *block)
+static void pool_own(struct harness_pool *pool, void *block)
 {
 	pool->blocks = xgrow(pool->blocks, pool->n, &pool->cap, sizeof(void *));
 	pool->blocks[pool->n++] = block;
 }
 
-void *
-harness_pool_alloc(struct harness_pool *pool, size_t n, size_t size)
+void *harness_pool_alloc(struct harness_pool *pool, size_t n, size_t size)
 {
 	if (n == 0)
 		return NULL;
@@ -34,8 +31,7 @@ harness_pool_alloc(struct harness_pool *pool, size_t n, size_t size)
 	return block;
 }
 
-const char *
-harness_pool_text(struct harness_pool *pool, struct str text, size_t max)
+const char *harness_pool_text(struct harness_pool *pool, struct str text, size_t max)
 {
 	struct buf clean;
 
@@ -48,27 +44,24 @@ harness_pool_text(struct harness_pool *pool, struct str text, size_t max)
 	return copy;
 }
 
-struct harness_number
-harness_number_of(const cJSON *node)
+struct harness_number harness_number_of(const cJSON *node)
 {
 	struct harness_number number = { false, (double)NAN };
 
 	if (cJSON_IsNumber(node))
 		number = harness_number(node->valuedouble);
 	else if (cJSON_IsString(node))
-		number.present = str_to_double(
-			str_trim(str_from(node->valuestring)), &number.value);
+		number.present =
+			str_to_double(str_trim(str_from(node->valuestring)), &number.value);
 	return number;
 }
 
-struct harness_number
-harness_number_at(const cJSON *object, const char *key)
+struct harness_number harness_number_at(const cJSON *object, const char *key)
 {
 	return harness_number_of(json_get(object, key));
 }
 
-enum harness_tri
-harness_bool_at(const cJSON *object, const char *key)
+enum harness_tri harness_bool_at(const cJSON *object, const char *key)
 {
 	const cJSON *node = json_get(object, key);
 
@@ -77,24 +70,21 @@ harness_bool_at(const cJSON *object, const char *key)
 	return cJSON_IsTrue(node) ? HARNESS_YES : HARNESS_NO;
 }
 
-const char *
-harness_text_of(struct harness_pool *pool, const cJSON *node, size_t max)
+const char *harness_text_of(struct harness_pool *pool, const cJSON *node, size_t max)
 {
 	if (!cJSON_IsString(node))
 		return NULL;
 	return harness_pool_text(pool, str_from(node->valuestring), max);
 }
 
-const char *
-harness_text_at(struct harness_pool *pool, const cJSON *object, const char *key,
-		size_t max)
+const char *harness_text_at(struct harness_pool *pool, const cJSON *object, const char *key,
+			    size_t max)
 {
 	return harness_text_of(pool, json_get(object, key), max);
 }
 
 /* In quotes it is no number, unless it is one that JSON cannot write. */
-static struct harness_number
-score_at(const cJSON *object, const char *key, bool quoted)
+static struct harness_number score_at(const cJSON *object, const char *key, bool quoted)
 {
 	const cJSON *node = json_get(object, key);
 	struct harness_number number = harness_number_of(node);
@@ -104,17 +94,13 @@ score_at(const cJSON *object, const char *key, bool quoted)
 	return number;
 }
 
-struct harness_number
-harness_score_of(const cJSON *object, const char *key, bool quoted)
+struct harness_number harness_score_of(const cJSON *object, const char *key, bool quoted)
 {
-	static const char *const places[] = { NULL, "metrics", "objective",
-					      "verification" };
+	static const char *const places[] = { NULL, "metrics", "objective", "verification" };
 	struct harness_number number = { false, (double)NAN };
 
 	for (size_t i = 0; i < LENGTH(places); i++) {
-		const cJSON *place = places[i] != NULL
-					     ? json_get(object, places[i])
-					     : object;
+		const cJSON *place = places[i] != NULL ? json_get(object, places[i]) : object;
 
 		number = score_at(place, key, quoted);
 		if (!number.present)
@@ -125,8 +111,7 @@ harness_score_of(const cJSON *object, const char *key, bool quoted)
 	return number;
 }
 
-int64_t
-harness_time_of(struct str text)
+int64_t harness_time_of(struct str text)
 {
 	bool has_zone;
 	size_t n;
@@ -135,21 +120,18 @@ harness_time_of(struct str text)
 	return has_zone && (n == text.len || text.p[n] == '-') ? ms : 0;
 }
 
-int64_t
-harness_time_at(const cJSON *object, const char *key)
+int64_t harness_time_at(const cJSON *object, const char *key)
 {
 	const cJSON *node = json_get(object, key);
 
 	if (cJSON_IsString(node))
 		return harness_time_of(str_from(node->valuestring));
-	if (cJSON_IsNumber(node) && node->valuedouble > 0 &&
-	    node->valuedouble < 1e11)
+	if (cJSON_IsNumber(node) && node->valuedouble > 0 && node->valuedouble < 1e11)
 		return (int64_t)(node->valuedouble * 1000.0);
 	return 0;
 }
 
-int
-harness_by_name(const void *a, const void *b)
+int harness_by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

@@ -32,29 +32,25 @@ void harness_pool_release(struct harness_pool *pool);
 /* n zeroed elements; NULL for none. */
 void *harness_pool_alloc(struct harness_pool *pool, size_t n, size_t size);
 /* A clean copy of at most max bytes. */
-const char *harness_pool_text(struct harness_pool *pool, struct str text,
-			      size_t max);
+const char *harness_pool_text(struct harness_pool *pool, struct str text, size_t max);
 
 /* A number or a text that is one ("12.5", "inf"); true is no number. */
 struct harness_number harness_number_of(const cJSON *node);
 /* A clean copy of at most max bytes; NULL when the node is no string. */
-const char *harness_text_of(struct harness_pool *pool, const cJSON *node,
-			    size_t max);
+const char *harness_text_of(struct harness_pool *pool, const cJSON *node, size_t max);
 
 /* The same of a member of an object. */
 struct harness_number harness_number_at(const cJSON *object, const char *key);
 enum harness_tri harness_bool_at(const cJSON *object, const char *key);
-const char *harness_text_at(struct harness_pool *pool, const cJSON *object,
-			    const char *key, size_t max);
+const char *harness_text_at(struct harness_pool *pool, const cJSON *object, const char *key,
+			    size_t max);
 
-static inline bool
-harness_is_finite(struct harness_number number)
+static inline bool harness_is_finite(struct harness_number number)
 {
 	return number.present && isfinite(number.value);
 }
 
-static inline struct harness_number
-harness_number(double value)
+static inline struct harness_number harness_number(double value)
 {
 	return (struct harness_number){ true, value };
 }
@@ -64,8 +60,7 @@ harness_number(double value)
  * "metrics", "objective", "verification"; NaN for a number in quotes, unless
  * these count as well.
  */
-struct harness_number harness_score_of(const cJSON *object, const char *key,
-				       bool quoted);
+struct harness_number harness_score_of(const cJSON *object, const char *key, bool quoted);
 
 /*
  * Milliseconds since 1970 of "2026-11-20T16:09:36+00:00", of the same with

@@ -12,8 +12,7 @@
 #include "base/xalloc.h"
 
 /* The line (1..) of a byte. */
-static unsigned int
-line_at(struct str text, size_t offset)
+static unsigned int line_at(struct str text, size_t offset)
 {
 	unsigned int line = 1;
 
@@ -23,8 +22,7 @@ line_at(struct str text, size_t offset)
 }
 
 /* The closing quote of the string that opens at i, or the text's end. */
-static size_t
-skip_string(struct str text, size_t i)
+static size_t skip_string(struct str text, size_t i)
 {
 	for (i++; i < text.len && text.p[i] != '"'; i++)
 		if (text.p[i] == '\\')
@@ -37,11 +35,10 @@ struct shape {
 	size_t depth;	    /* deepest nesting */
 	bool has_bare;	    /* NaN or Infinity */
 	bool has_surrogate; /* \ud800 .. \udfff, in a pair or not */
-	size_t bad; /* offset of a byte that JSON forbids, or SIZE_MAX */
+	size_t bad;	    /* offset of a byte that JSON forbids, or SIZE_MAX */
 };
 
-static bool
-is_bare_token(struct str text, size_t i, size_t *len)
+static bool is_bare_token(struct str text, size_t i, size_t *len)
 {
 	static const char *const tokens[] = { "-Infinity", "Infinity", "NaN" };
 
@@ -55,8 +52,7 @@ is_bare_token(struct str text, size_t i, size_t *len)
 }
 
 /* The number of "\uXXXX" at i, or -1 when no such escape is there. */
-static long
-escape_at(struct str text, size_t i)
+static long escape_at(struct str text, size_t i)
 {
 	char hex[5] = "";
 
@@ -68,8 +64,7 @@ escape_at(struct str text, size_t i)
 	return strtol(hex, NULL, 16);
 }
 
-static bool
-has_surrogate(struct str text, size_t i, size_t end)
+static bool has_surrogate(struct str text, size_t i, size_t end)
 {
 	for (; i < end; i++) {
 		if (text.p[i] != '\\')
@@ -81,8 +76,7 @@ has_surrogate(struct str text, size_t i, size_t end)
 	return false;
 }
 
-static struct shape
-shape_of(struct str text)
+static struct shape shape_of(struct str text)
 {
 	const char *nul = text.len > 0 ? memchr(text.p, '\0', text.len) : NULL;
 	struct shape shape = { .bad = SIZE_MAX };
@@ -99,15 +93,14 @@ shape_of(struct str text)
 			size_t start = i;
 
 			i = skip_string(text, i);
-			shape.has_surrogate |= has_surrogate(
-				text, start, i < text.len ? i : text.len);
+			shape.has_surrogate |=
+				has_surrogate(text, start, i < text.len ? i : text.len);
 		} else if (c == '{' || c == '[') {
 			if (++depth > shape.depth)
 				shape.depth = depth;
 		} else if ((c == '}' || c == ']') && depth > 0) {
 			depth--;
-		} else if ((c == 'N' || c == 'I' || c == '-') &&
-			   is_bare_token(text, i, &len)) {
+		} else if ((c == 'N' || c == 'I' || c == '-') && is_bare_token(text, i, &len)) {
 			shape.has_bare = true;
 		}
 	}
@@ -115,8 +108,7 @@ shape_of(struct str text)
 }
 
 /* The string at i with U+FFFD for each half of a pair; returns its end. */
-static size_t
-copy_string(struct buf *out, struct str text, size_t i)
+static size_t copy_string(struct buf *out, struct str text, size_t i)
 {
 	size_t end = skip_string(text, i);
 
@@ -141,8 +133,7 @@ copy_string(struct buf *out, struct str text, size_t i)
 }
 
 /* A copy of text that strict JSON allows. */
-static void
-copy_lenient(struct buf *out, struct str text, enum json_bare bare)
+static void copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 {
 	size_t len;
 
@@ -151,8 +142,7 @@ copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 			i = copy_string(out, text, i);
 		} else if (is_bare_token(text, i, &len)) {
 			if (bare == JSON_BARE_TEXT)
-				buf_appendf(out, "\"%.*s\"", (int)len,
-					    text.p + i);
+				buf_appendf(out, "\"%.*s\"", (int)len, text.p + i);
 			else
 				buf_append_str(out, "null");
 			i += len - 1;
@@ -162,8 +152,7 @@ copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 	}
 }
 
-cJSON *
-json_parse(struct str text, enum json_bare bare, struct err *err)
+cJSON *json_parse(struct str text, enum json_bare bare, struct err *err)
 {
 	const char *end = NULL;
 	AUTO_BUF copy = buf_new((size_t)JSON_MAX_BYTES * 2);
@@ -175,12 +164,10 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 	}
 	struct shape shape = shape_of(text);
 	if (shape.depth > JSON_MAX_DEPTH) {
-		err_set(err, ERR_LIMIT, "nested deeper than %d levels",
-			JSON_MAX_DEPTH);
+		err_set(err, ERR_LIMIT, "nested deeper than %d levels", JSON_MAX_DEPTH);
 		return NULL;
 	}
-	if ((shape.has_bare || shape.has_surrogate) &&
-	    bare != JSON_BARE_REFUSED) {
+	if ((shape.has_bare || shape.has_surrogate) && bare != JSON_BARE_REFUSED) {
 		copy_lenient(&copy, text, bare);
 		text = buf_str(&copy);
 	}
@@ -199,8 +186,7 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 	return NULL;
 }
 
-cJSON *
-json_parse_file(const char *path, struct buf *text, struct err *err)
+cJSON *json_parse_file(const char *path, struct buf *text, struct err *err)
 {
 	if (file_read(path, text, err) != 0)
 		return NULL;
@@ -211,15 +197,13 @@ json_parse_file(const char *path, struct buf *text, struct err *err)
 }
 
 /* A string with quotes; what JSON forbids is escaped (RFC 8259, 7). */
-static void
-print_string(struct buf *out, const char *s)
+static void print_string(struct buf *out, const char *s)
 {
 	buf_append_char(out, '"');
 	while (*s != '\0') {
 		size_t n = 0;
 
-		while ((unsigned char)s[n] >= 0x20 && s[n] != '"' &&
-		       s[n] != '\\')
+		while ((unsigned char)s[n] >= 0x20 && s[n] != '"' && s[n] != '\\')
 			n++;
 		buf_append(out, s, n);
 		s += n;
@@ -233,8 +217,7 @@ print_string(struct buf *out, const char *s)
 }
 
 /* digits / 10^decimals in full. */
-static void
-print_digits(struct buf *out, bool minus, uint64_t digits, int decimals)
+static void print_digits(struct buf *out, bool minus, uint64_t digits, int decimals)
 {
 	char text[48];
 	size_t i = sizeof(text);
@@ -253,8 +236,7 @@ print_digits(struct buf *out, bool minus, uint64_t digits, int decimals)
  * A number of at most 15 digits and 12 decimals, as nearly all are: division
  * rounds correctly, so the quotient that equals it has its digits.
  */
-static bool
-print_decimal(struct buf *out, double value)
+static bool print_decimal(struct buf *out, double value)
 {
 	double size = fabs(value), scale = 1;
 
@@ -270,8 +252,7 @@ print_decimal(struct buf *out, double value)
 }
 
 /* The shortest of 15 to 17 digits that reads back as the same number. */
-static void
-print_number(struct buf *out, double value)
+static void print_number(struct buf *out, double value)
 {
 	char text[40];
 
@@ -292,14 +273,12 @@ print_number(struct buf *out, double value)
 	buf_append_str(out, text);
 }
 
-void
-json_free(cJSON **tree)
+void json_free(cJSON **tree)
 {
 	cJSON_Delete(*tree);
 }
 
-void
-json_print(struct buf *out, const cJSON *node)
+void json_print(struct buf *out, const cJSON *node)
 {
 	bool object = cJSON_IsObject(node);
 
@@ -326,8 +305,7 @@ json_print(struct buf *out, const cJSON *node)
 	}
 }
 
-void
-json_add_number(cJSON *object, const char *key, double value)
+void json_add_number(cJSON *object, const char *key, double value)
 {
 	if (isfinite(value))
 		cJSON_AddNumberToObject(object, key, value);
@@ -335,8 +313,7 @@ json_add_number(cJSON *object, const char *key, double value)
 		cJSON_AddNullToObject(object, key);
 }
 
-void
-json_add_string(cJSON *object, const char *key, const char *value)
+void json_add_string(cJSON *object, const char *key, const char *value)
 {
 	if (value != NULL)
 		cJSON_AddStringToObject(object, key, value);
@@ -344,8 +321,7 @@ json_add_string(cJSON *object, const char *key, const char *value)
 		cJSON_AddNullToObject(object, key);
 }
 
-void
-json_add_time(cJSON *object, const char *key, int64_t wall_ms)
+void json_add_time(cJSON *object, const char *key, int64_t wall_ms)
 {
 	char text[CLOCK_RFC3339_SIZE];
 
@@ -354,8 +330,7 @@ json_add_time(cJSON *object, const char *key, int64_t wall_ms)
 	json_add_string(object, key, wall_ms > 0 ? text : NULL);
 }
 
-void
-json_add_clean(cJSON *object, const char *key, const char *text)
+void json_add_clean(cJSON *object, const char *key, const char *text)
 {
 	AUTO_BUF clean = buf_new(65536);
 
@@ -364,8 +339,7 @@ json_add_clean(cJSON *object, const char *key, const char *text)
 	json_add_string(object, key, text != NULL ? clean.data : NULL);
 }
 
-cJSON *
-json_add_all(cJSON *object, const struct json_member *m)
+cJSON *json_add_all(cJSON *object, const struct json_member *m)
 {
 	for (; m->key != NULL; m++)
 		if (m->kind == JSON_PUT_NUMBER)
@@ -383,8 +357,7 @@ json_add_all(cJSON *object, const struct json_member *m)
 	return object;
 }
 
-cJSON *
-json_add_row(cJSON *array)
+cJSON *json_add_row(cJSON *array)
 {
 	cJSON *row = cJSON_CreateObject();
 
@@ -392,8 +365,7 @@ json_add_row(cJSON *array)
 	return row;
 }
 
-cJSON *
-json_list_of(cJSON *item)
+cJSON *json_list_of(cJSON *item)
 {
 	cJSON *array = cJSON_CreateArray();
 
@@ -401,23 +373,19 @@ json_list_of(cJSON *item)
 	return array;
 }
 
-void
-json_push_number(cJSON *array, double value)
+void json_push_number(cJSON *array, double value)
 {
-	cJSON_AddItemToArray(array, isfinite(value) ? cJSON_CreateNumber(value)
-						    : cJSON_CreateNull());
+	cJSON_AddItemToArray(array,
+			     isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull());
 }
 
-static bool
-is_integer(const cJSON *node)
+static bool is_integer(const cJSON *node)
 {
-	return cJSON_IsNumber(node) &&
-	       fabs(node->valuedouble) < 9007199254740992.0 &&
+	return cJSON_IsNumber(node) && fabs(node->valuedouble) < 9007199254740992.0 &&
 	       floor(node->valuedouble) == node->valuedouble;
 }
 
-bool
-json_has_type(const cJSON *node, unsigned int types)
+bool json_has_type(const cJSON *node, unsigned int types)
 {
 	return ((types & JSON_STRING) && cJSON_IsString(node)) ||
 	       ((types & JSON_NUMBER) && cJSON_IsNumber(node)) ||
@@ -428,8 +396,7 @@ json_has_type(const cJSON *node, unsigned int types)
 	       ((types & JSON_NULL) && cJSON_IsNull(node));
 }
 
-static int
-by_key(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
 
@@ -437,8 +404,7 @@ by_key(const void *a, const void *b)
 }
 
 /* A name that two of an object's members have, or NULL. */
-static const char *
-twin_of(const cJSON *object)
+static const char *twin_of(const cJSON *object)
 {
 	size_t n = 0, room = (size_t)cJSON_GetArraySize(object);
 	const char **names = xcalloc(room + 1, sizeof(*names)), *twin = NULL;
@@ -453,36 +419,32 @@ twin_of(const cJSON *object)
 	return twin;
 }
 
-const char *
-json_duplicate_key(const cJSON *node)
+const char *json_duplicate_key(const cJSON *node)
 {
 	const char *twin = cJSON_IsObject(node) ? twin_of(node) : NULL;
 
-	for (const cJSON *c = node != NULL ? node->child : NULL;
-	     twin == NULL && c != NULL; c = c->next)
+	for (const cJSON *c = node != NULL ? node->child : NULL; twin == NULL && c != NULL;
+	     c = c->next)
 		if (c->child != NULL)
 			twin = json_duplicate_key(c);
 	return twin;
 }
 
-const char *
-json_get_string(const cJSON *object, const char *key, const char *fallback)
+const char *json_get_string(const cJSON *object, const char *key, const char *fallback)
 {
 	const cJSON *node = json_get(object, key);
 
 	return cJSON_IsString(node) ? node->valuestring : fallback;
 }
 
-double
-json_get_number(const cJSON *object, const char *key, double fallback)
+double json_get_number(const cJSON *object, const char *key, double fallback)
 {
 	const cJSON *node = json_get(object, key);
 
 	return cJSON_IsNumber(node) ? node->valuedouble : fallback;
 }
 
-bool
-json_get_bool(const cJSON *object, const char *key, bool fallback)
+bool json_get_bool(const cJSON *object, const char *key, bool fallback)
 {
 	const cJSON *node = json_get(object, key);
 
@@ -495,27 +457,23 @@ struct finder {
 	size_t i;
 };
 
-static void
-skip_blank(struct finder *f)
+static void skip_blank(struct finder *f)
 {
 	while (f->i < f->text.len && isspace((unsigned char)f->text.p[f->i]))
 		f->i++;
 }
 
 /* Step over the value at f->i, whatever it is. */
-static void
-skip_value(struct finder *f)
+static void skip_value(struct finder *f)
 {
 	const char *end = f->text.p + f->text.len;
 
-	cJSON_Delete(cJSON_ParseWithLengthOpts(f->text.p + f->i,
-					       f->text.len - f->i, &end, 0));
+	cJSON_Delete(cJSON_ParseWithLengthOpts(f->text.p + f->i, f->text.len - f->i, &end, 0));
 	f->i = (size_t)(end - f->text.p);
 }
 
 /* Enter the container at f->i; false when it is none. */
-static bool
-enter(struct finder *f, char open)
+static bool enter(struct finder *f, char open)
 {
 	skip_blank(f);
 	if (f->i >= f->text.len || f->text.p[f->i] != open)
@@ -526,8 +484,7 @@ enter(struct finder *f, char open)
 }
 
 /* Past the comma to the next element; false at the end of the container. */
-static bool
-next_element(struct finder *f)
+static bool next_element(struct finder *f)
 {
 	skip_value(f);
 	skip_blank(f);
@@ -538,8 +495,7 @@ next_element(struct finder *f)
 	return true;
 }
 
-static bool
-find_member(struct finder *f, struct str name)
+static bool find_member(struct finder *f, struct str name)
 {
 	if (!enter(f, '{'))
 		return false;
@@ -556,8 +512,7 @@ find_member(struct finder *f, struct str name)
 		f->i++;
 		skip_blank(f);
 		if (end <= f->text.len &&
-		    str_eq(name,
-			   (struct str){ f->text.p + start, end - start })) {
+		    str_eq(name, (struct str){ f->text.p + start, end - start })) {
 			f->i = start - 1; /* point at the key itself */
 			return true;
 		}
@@ -565,8 +520,7 @@ find_member(struct finder *f, struct str name)
 	return false;
 }
 
-static bool
-find_index(struct finder *f, size_t index)
+static bool find_index(struct finder *f, size_t index)
 {
 	if (!enter(f, '['))
 		return false;
@@ -577,8 +531,7 @@ find_index(struct finder *f, size_t index)
 }
 
 /* From a key to its value. */
-static void
-key_to_value(struct finder *f)
+static void key_to_value(struct finder *f)
 {
 	if (f->i < f->text.len && f->text.p[f->i] == '"') {
 		f->i = skip_string(f->text, f->i) + 1;
@@ -588,8 +541,7 @@ key_to_value(struct finder *f)
 	skip_blank(f);
 }
 
-unsigned int
-json_line_of(struct str text, const char *path)
+unsigned int json_line_of(struct str text, const char *path)
 {
 	struct finder f = { text, 0 };
 	bool on_key = false;

@@ -78,13 +78,12 @@ struct json_member {
 
 cJSON *json_add_all(cJSON *object, const struct json_member *members);
 
-#define json_add(object, ...)                                                  \
-	json_add_all(object, (const struct json_member[]){ __VA_ARGS__,        \
-							   { .key = NULL } })
+#define json_add(object, ...) \
+	json_add_all(object, (const struct json_member[]){ __VA_ARGS__, { .key = NULL } })
 #define json_new(...) json_add(cJSON_CreateObject(), __VA_ARGS__)
-#define JSON_MEMBER(key_, ...)                                                 \
-	{                                                                      \
-		.key = (key_), __VA_ARGS__                                     \
+#define JSON_MEMBER(key_, ...)             \
+	{                                  \
+		.key = (key_), __VA_ARGS__ \
 	}
 #define JNUM(key, value) JSON_MEMBER(key, .number = (double)(value))
 /* Null where it is not above 0. */
@@ -127,25 +126,21 @@ bool json_has_type(const cJSON *node, unsigned int types);
 const char *json_duplicate_key(const cJSON *node);
 
 /* The member of an object; NULL: it has none, or is no object. */
-static inline const cJSON *
-json_get(const cJSON *object, const char *key)
+static inline const cJSON *json_get(const cJSON *object, const char *key)
 {
 	return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
 /* Each element of an array, or member of an object (NULL: none). */
-#define json_each(item, array)                                                 \
-	for (const cJSON *item = json_first(array); (item) != NULL;            \
-	     (item) = (item)->next)
+#define json_each(item, array) \
+	for (const cJSON *item = json_first(array); (item) != NULL; (item) = (item)->next)
 
-static inline const cJSON *
-json_first(const cJSON *array)
+static inline const cJSON *json_first(const cJSON *array)
 {
 	return array != NULL ? array->child : NULL;
 }
 
 /* Getters for members of the right type, or the fallback. */
-const char *json_get_string(const cJSON *object, const char *key,
-			    const char *fallback);
+const char *json_get_string(const cJSON *object, const char *key, const char *fallback);
 double json_get_number(const cJSON *object, const char *key, double fallback);
 bool json_get_bool(const cJSON *object, const char *key, bool fallback);

@@ -32,8 +32,7 @@ static const unsigned int json_types[] = {
 	[JSON_AS_OTHER] = 0,
 };
 
-int
-json_refuse(const struct json_reader *r, const char *path, const char *fmt, ...)
+int json_refuse(const struct json_reader *r, const char *path, const char *fmt, ...)
 {
 	unsigned int line = json_line_of(r->at.text, path);
 	char message[320];
@@ -42,23 +41,19 @@ json_refuse(const struct json_reader *r, const char *path, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
-	return err_set(r->err, r->at.code, "%s:%u: %s%s%s", r->at.file,
-		       line > 0 ? line : 1, path, *path != '\0' ? ": " : "",
-		       message);
+	return err_set(r->err, r->at.code, "%s:%u: %s%s%s", r->at.file, line > 0 ? line : 1, path,
+		       *path != '\0' ? ": " : "", message);
 }
 
-const char *
-json_join(char out[JSON_PATH_SIZE], const char *path, const char *key)
+const char *json_join(char out[JSON_PATH_SIZE], const char *path, const char *key)
 {
-	(void)snprintf(out, JSON_PATH_SIZE, "%s%s%s", path,
-		       path[0] != '\0' ? "." : "", key);
+	(void)snprintf(out, JSON_PATH_SIZE, "%s%s%s", path, path[0] != '\0' ? "." : "", key);
 	return out;
 }
 
 /* The index of a word, or -1 with the error that lists them all; "" is none. */
-static int
-find_word(const struct json_reader *r, const struct json_field *f,
-	  const char *value, const char *path)
+static int find_word(const struct json_reader *r, const struct json_field *f, const char *value,
+		     const char *path)
 {
 	const char *const *words = f->words, *glue = "";
 	int index = value[0] != '\0' ? str_index(words, value) : -1;
@@ -68,51 +63,44 @@ find_word(const struct json_reader *r, const struct json_field *f,
 	if (index >= 0)
 		return index;
 	if (f->what != NULL)
-		return json_refuse(r, path, "there is no %s \"%s\"", f->what,
-				   value);
+		return json_refuse(r, path, "there is no %s \"%s\"", f->what, value);
 	for (; *words != NULL && used < sizeof(list); words++) {
 		if (**words == '\0')
 			continue;
-		used += (size_t)snprintf(list + used, sizeof(list) - used,
-					 "%s\"%s\"", glue, *words);
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s\"%s\"", glue,
+					 *words);
 		glue = words[1] != NULL && words[2] != NULL ? ", " : " or ";
 	}
 	return json_refuse(r, path, "expected %s", list);
 }
 
-static int
-check_number(const struct json_reader *r, const struct json_field *f,
-	     double value, const char *path)
+static int check_number(const struct json_reader *r, const struct json_field *f, double value,
+			const char *path)
 {
 	bool is_positive = f->low == 0 && f->high == 0;
 
 	if (is_positive ? value > 0 : value >= f->low && value <= f->high)
 		return 0;
-	return is_positive
-		       ? json_refuse(r, path, "expected a number above 0")
-		       : json_refuse(r, path,
-				     "expected a number from %.15g to %.15g",
-				     f->low, f->high);
+	return is_positive ? json_refuse(r, path, "expected a number above 0")
+			   : json_refuse(r, path, "expected a number from %.15g to %.15g", f->low,
+					 f->high);
 }
 
 /* A text, where it is as the field wants it; owned, NULL with the error. */
-static char *
-make_text(const struct json_reader *r, const struct json_field *f,
-	  const char *text, const char *path)
+static char *make_text(const struct json_reader *r, const struct json_field *f, const char *text,
+		       const char *path)
 {
 	if (f->is_right != NULL && !f->is_right(text)) {
 		json_refuse(r, path, "expected %s", f->what);
 		return NULL;
 	}
-	return f->kind == JSON_AS_PATH || f->kind == JSON_AS_PATHS
-		       ? r->path(r, text)
-		       : xstrdup(text);
+	return f->kind == JSON_AS_PATH || f->kind == JSON_AS_PATHS ? r->path(r, text)
+								   : xstrdup(text);
 }
 
 /* One entry of a list into place i of it. */
-static int
-take_entry(const struct json_reader *r, const struct json_field *f,
-	   const cJSON *item, const char *path, void *v, size_t i)
+static int take_entry(const struct json_reader *r, const struct json_field *f, const cJSON *item,
+		      const char *path, void *v, size_t i)
 {
 	const char *text = cJSON_IsString(item) ? item->valuestring : "";
 	double number = cJSON_IsNumber(item) ? item->valuedouble : -1;
@@ -120,9 +108,7 @@ take_entry(const struct json_reader *r, const struct json_field *f,
 
 	if (f->kind == JSON_AS_NUMBERS) {
 		((double *)v)[i] = number;
-		return number > 0 ? 0
-				  : json_refuse(r, path,
-						"expected a number above 0");
+		return number > 0 ? 0 : json_refuse(r, path, "expected a number above 0");
 	}
 	if (f->kind != JSON_AS_INDEXES) {
 		if (text[0] == '\0')
@@ -133,20 +119,17 @@ take_entry(const struct json_reader *r, const struct json_field *f,
 		return ((char **)v)[i] != NULL ? 0 : -1;
 	}
 	if (!(number >= 0) || number > f->high || floor(number) != number)
-		return json_refuse(r, path,
-				   "expected the index of a %s, 0 to %.0f",
-				   f->what, f->high);
+		return json_refuse(r, path, "expected the index of a %s, 0 to %.0f", f->what,
+				   f->high);
 	indexes[i] = (int)number;
 	for (size_t k = 0; k < i; k++)
 		if (indexes[k] == indexes[i])
-			return json_refuse(r, path, "%s %d stands twice",
-					   f->what, indexes[i]);
+			return json_refuse(r, path, "%s %d stands twice", f->what, indexes[i]);
 	return 0;
 }
 
-static int
-take_list(const struct json_reader *r, const struct json_field *f,
-	  const cJSON *array, const char *path, void *base)
+static int take_list(const struct json_reader *r, const struct json_field *f, const cJSON *array,
+		     const char *path, void *base)
 {
 	size_t n = (size_t)cJSON_GetArraySize(array);
 	size_t size = f->kind == JSON_AS_NUMBERS   ? sizeof(double)
@@ -169,9 +152,8 @@ take_list(const struct json_reader *r, const struct json_field *f,
 }
 
 /* One value into its member of base. */
-static int
-take_value(const struct json_reader *r, const struct json_field *f,
-	   const cJSON *node, const char *path, void *base)
+static int take_value(const struct json_reader *r, const struct json_field *f, const cJSON *node,
+		      const char *path, void *base)
 {
 	void *to = (char *)base + f->at;
 	int index;
@@ -204,8 +186,7 @@ take_value(const struct json_reader *r, const struct json_field *f,
 		if (check_number(r, f, node->valuedouble, path) != 0)
 			return -1;
 		if (f->kind == JSON_AS_NUMBER)
-			*(double *)to = node->valuedouble *
-					(f->scale != 0 ? f->scale : 1);
+			*(double *)to = node->valuedouble * (f->scale != 0 ? f->scale : 1);
 		else if (f->kind == JSON_AS_INTEGER)
 			*(int64_t *)to = (int64_t)node->valuedouble;
 		else
@@ -230,8 +211,7 @@ take_value(const struct json_reader *r, const struct json_field *f,
 }
 
 /* "a string or null" for a set of types. */
-static void
-type_words(unsigned int types, char *out, size_t size)
+static void type_words(unsigned int types, char *out, size_t size)
 {
 	static const struct {
 		unsigned int type;
@@ -247,14 +227,12 @@ type_words(unsigned int types, char *out, size_t size)
 	out[0] = '\0';
 	for (size_t i = 0; i < LENGTH(words); i++)
 		if ((types & words[i].type) && used < size)
-			used += (size_t)snprintf(out + used, size - used,
-						 "%s%s", used > 0 ? " or " : "",
-						 words[i].word);
+			used += (size_t)snprintf(out + used, size - used, "%s%s",
+						 used > 0 ? " or " : "", words[i].word);
 }
 
 /* The types that the value of a field may be of. */
-static unsigned int
-types_of(const struct json_reader *r, const struct json_field *f)
+static unsigned int types_of(const struct json_reader *r, const struct json_field *f)
 {
 	unsigned int types = f->types | json_types[f->kind];
 
@@ -266,15 +244,13 @@ types_of(const struct json_reader *r, const struct json_field *f)
 	return types;
 }
 
-static int
-check_member(const struct json_reader *r, const struct json_field *fields,
-	     const cJSON *object, const cJSON *member, const char *path)
+static int check_member(const struct json_reader *r, const struct json_field *fields,
+			const cJSON *object, const cJSON *member, const char *path)
 {
 	char full[JSON_PATH_SIZE], words[128];
 
 	(void)json_join(full, path, member->string);
-	while (fields->name != NULL &&
-	       strcmp(fields->name, member->string) != 0)
+	while (fields->name != NULL && strcmp(fields->name, member->string) != 0)
 		fields++;
 	if (fields->name == NULL)
 		return json_refuse(r, full, "unknown key");
@@ -288,9 +264,8 @@ check_member(const struct json_reader *r, const struct json_field *fields,
 }
 
 /* Hold an object against its table. */
-static int
-check_keys(const struct json_reader *r, const struct json_field *fields,
-	   const cJSON *object, const char *path)
+static int check_keys(const struct json_reader *r, const struct json_field *fields,
+		      const cJSON *object, const char *path)
 {
 	if (!cJSON_IsObject(object))
 		return json_refuse(r, path, "expected an object");
@@ -300,16 +275,13 @@ check_keys(const struct json_reader *r, const struct json_field *fields,
 			return -1;
 	}
 	for (; fields->name != NULL; fields++)
-		if ((fields->types & JSON_REQUIRED) &&
-		    !cJSON_HasObjectItem(object, fields->name))
-			return json_refuse(r, path, "the key \"%s\" is missing",
-					   fields->name);
+		if ((fields->types & JSON_REQUIRED) && !cJSON_HasObjectItem(object, fields->name))
+			return json_refuse(r, path, "the key \"%s\" is missing", fields->name);
 	return 0;
 }
 
-int
-json_take(const struct json_reader *r, const struct json_field *fields,
-	  const cJSON *object, const char *path, void *base)
+int json_take(const struct json_reader *r, const struct json_field *fields, const cJSON *object,
+	      const char *path, void *base)
 {
 	char at[JSON_PATH_SIZE];
 
@@ -320,19 +292,17 @@ json_take(const struct json_reader *r, const struct json_field *fields,
 
 		/* Where null may stand it is as good as nothing, but where
 		 * it has a meaning of its own. */
-		if (value == NULL || (cJSON_IsNull(value) &&
-				      (r->nulls || f->kind != JSON_AS_OTHER)))
+		if (value == NULL ||
+		    (cJSON_IsNull(value) && (r->nulls || f->kind != JSON_AS_OTHER)))
 			continue;
-		if (take_value(r, f, value, json_join(at, path, f->name),
-			       base) != 0)
+		if (take_value(r, f, value, json_join(at, path, f->name), base) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-int
-json_take_text(struct json_reader *r, const char *file, struct str text,
-	       const struct json_field *fields, void *base)
+int json_take_text(struct json_reader *r, const char *file, struct str text,
+		   const struct json_field *fields, void *base)
 {
 	struct err bad = { ERR_NONE, "" };
 	AUTO_JSON root = json_parse(text, JSON_BARE_REFUSED, &bad);
@@ -343,16 +313,14 @@ json_take_text(struct json_reader *r, const char *file, struct str text,
 		/* "line 3: .." becomes "file:3: ..". */
 		bool has_line = strncmp(bad.text, "line ", 5) == 0;
 
-		return err_set(r->err, r->at.code, "%s:%s%s", file,
-			       has_line ? "" : " ",
+		return err_set(r->err, r->at.code, "%s:%s%s", file, has_line ? "" : " ",
 			       bad.text + (has_line ? 5 : 0));
 	}
 	return json_take(r, fields, root, "", base);
 }
 
-int
-json_take_file(struct json_reader *r, const char *file,
-	       const struct json_field *fields, void *base)
+int json_take_file(struct json_reader *r, const char *file, const struct json_field *fields,
+		   void *base)
 {
 	struct err bad = { ERR_NONE, "" };
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
@@ -362,8 +330,7 @@ json_take_file(struct json_reader *r, const char *file,
 	return json_take_text(r, file, buf_str(&text), fields, base);
 }
 
-void
-json_put(cJSON *object, const struct json_field *fields, const void *base)
+void json_put(cJSON *object, const struct json_field *fields, const void *base)
 {
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
 		const void *from = (const char *)base + f->at;
@@ -372,27 +339,21 @@ json_put(cJSON *object, const struct json_field *fields, const void *base)
 		if (f->kind == JSON_AS_CHOICE)
 			text = f->words[*(const unsigned int *)from];
 		if (f->kind == JSON_AS_CHOICE || f->kind == JSON_AS_CHARS)
-			json_add_clean(object, f->name,
-				       text[0] != '\0' ? text : NULL);
+			json_add_clean(object, f->name, text[0] != '\0' ? text : NULL);
 		else if (f->kind == JSON_AS_NUMBER)
 			json_add_number(object, f->name, *(const double *)from);
 		else if (f->kind == JSON_AS_COUNT)
-			json_add_number(object, f->name,
-					(double)*(const size_t *)from);
+			json_add_number(object, f->name, (double)*(const size_t *)from);
 		else if (f->kind == JSON_AS_BOOL)
-			cJSON_AddBoolToObject(object, f->name,
-					      *(const bool *)from);
+			cJSON_AddBoolToObject(object, f->name, *(const bool *)from);
 		else if (*(const int64_t *)from == 0)
 			cJSON_AddNullToObject(object, f->name);
 		else
-			json_add_number(object, f->name,
-					(double)*(const int64_t *)from);
+			json_add_number(object, f->name, (double)*(const int64_t *)from);
 	}
 }
 
-void
-json_take_known(const struct json_field *fields, const cJSON *object,
-		void *base)
+void json_take_known(const struct json_field *fields, const cJSON *object, void *base)
 {
 	const struct json_reader quiet = { .err = NULL };
 
@@ -404,24 +365,21 @@ json_take_known(const struct json_field *fields, const cJSON *object,
 	}
 }
 
-void
-json_give_back(const struct json_field *fields, void *base)
+void json_give_back(const struct json_field *fields, void *base)
 {
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
 		char *at = (char *)base + f->at;
-		bool has_texts =
-			f->kind == JSON_AS_TEXTS || f->kind == JSON_AS_PATHS;
+		bool has_texts = f->kind == JSON_AS_TEXTS || f->kind == JSON_AS_PATHS;
 		void *v;
 
 		if (f->kind == JSON_AS_OBJECT)
 			json_give_back(f->fields, at);
-		if (!has_texts && f->kind != JSON_AS_TEXT &&
-		    f->kind != JSON_AS_PATH && f->kind != JSON_AS_WORD &&
-		    f->kind != JSON_AS_NUMBERS && f->kind != JSON_AS_INDEXES)
+		if (!has_texts && f->kind != JSON_AS_TEXT && f->kind != JSON_AS_PATH &&
+		    f->kind != JSON_AS_WORD && f->kind != JSON_AS_NUMBERS &&
+		    f->kind != JSON_AS_INDEXES)
 			continue;
 		memcpy(&v, at, sizeof(v));
-		for (size_t i = 0;
-		     has_texts && i < *(size_t *)((char *)base + f->at_n); i++)
+		for (size_t i = 0; has_texts && i < *(size_t *)((char *)base + f->at_n); i++)
 			free(((char **)v)[i]);
 		free(v);
 	}

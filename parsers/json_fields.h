@@ -55,23 +55,21 @@ struct json_field {
 	 * that has the key).  Of OBJECT: hold its members against each other;
 	 * to is its struct.
 	 */
-	int (*take)(const struct json_reader *r, const cJSON *node,
-		    const char *path, void *to);
+	int (*take)(const struct json_reader *r, const cJSON *node, const char *path, void *to);
 };
 
 #define JSON_AT(type, member) .at = offsetof(struct type, member)
-#define JSON_LIST(type, member, n)                                             \
+#define JSON_LIST(type, member, n) \
 	.at = offsetof(struct type, member), .at_n = offsetof(struct type, n)
 
 /* A row of a table; of CHARS. */
-#define JSON_ROW(name_, kind_, type, member, ...)                              \
-	{                                                                      \
-		.name = (name_), .kind = JSON_AS_##kind_,                      \
-		.at = offsetof(struct type, member), __VA_ARGS__               \
+#define JSON_ROW(name_, kind_, type, member, ...)                                              \
+	{                                                                                      \
+		.name = (name_), .kind = JSON_AS_##kind_, .at = offsetof(struct type, member), \
+		__VA_ARGS__                                                                    \
 	}
-#define JSON_CHARS(name, type, member)                                         \
-	JSON_ROW(name, CHARS, type, member,                                    \
-		 .most = sizeof(((struct type *)0)->member))
+#define JSON_CHARS(name, type, member) \
+	JSON_ROW(name, CHARS, type, member, .most = sizeof(((struct type *)0)->member))
 
 /* The text that was parsed, borrowed, and how its errors begin and count. */
 struct json_at {
@@ -92,28 +90,24 @@ struct json_reader {
 #define JSON_PATH_SIZE 300 /* of "pods[1].logs[2]"; a longer one is cut */
 
 /* Set the error "<file>:<line>: <path>: <message>"; -1. */
-int json_refuse(const struct json_reader *r, const char *path, const char *fmt,
-		...) __attribute__((format(printf, 3, 4)));
+int json_refuse(const struct json_reader *r, const char *path, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* "pods[1].logs" of "pods[1]" and "logs", in out, which is returned. */
-const char *json_join(char out[JSON_PATH_SIZE], const char *path,
-		      const char *key);
+const char *json_join(char out[JSON_PATH_SIZE], const char *path, const char *key);
 
 /*
  * The members of object into base, in the order of the table (ended by a
  * NULL name).  -1 with the error, base being half filled.
  */
-int json_take(const struct json_reader *r, const struct json_field *fields,
-	      const cJSON *object, const char *path, void *base)
-	__attribute__((warn_unused_result));
+int json_take(const struct json_reader *r, const struct json_field *fields, const cJSON *object,
+	      const char *path, void *base) __attribute__((warn_unused_result));
 
 /* The same of a whole text (file names it in errors), and of a file. */
 int json_take_text(struct json_reader *r, const char *file, struct str text,
-		   const struct json_field *fields, void *base)
-	__attribute__((warn_unused_result));
-int json_take_file(struct json_reader *r, const char *file,
-		   const struct json_field *fields, void *base)
-	__attribute__((warn_unused_result));
+		   const struct json_field *fields, void *base) __attribute__((warn_unused_result));
+int json_take_file(struct json_reader *r, const char *file, const struct json_field *fields,
+		   void *base) __attribute__((warn_unused_result));
 
 /* Free all that json_take may have given to base. */
 void json_give_back(const struct json_field *fields, void *base);
@@ -125,5 +119,4 @@ void json_give_back(const struct json_field *fields, void *base);
 void json_put(cJSON *object, const struct json_field *fields, const void *base);
 /* The same back: what is absent, or no such value, leaves its member as it
  * is, and unknown keys are passed over. */
-void json_take_known(const struct json_field *fields, const cJSON *object,
-		     void *base);
+void json_take_known(const struct json_field *fields, const cJSON *object, void *base);

@@ -39,14 +39,12 @@ struct learn {
 	size_t n;
 };
 
-struct learn *
-learn_new(void)
+struct learn *learn_new(void)
 {
 	return xcalloc(1, sizeof(struct learn));
 }
 
-void
-learn_free(struct learn *learn)
+void learn_free(struct learn *learn)
 {
 	for (size_t i = 0; learn != NULL && i < learn->n; i++) {
 		struct learned *row = &learn->rows[i];
@@ -60,50 +58,43 @@ learn_free(struct learn *learn)
 	free(learn);
 }
 
-static uint64_t
-key_of(const struct record *record, const struct pair *pairs, size_t n)
+static uint64_t key_of(const struct record *record, const struct pair *pairs, size_t n)
 {
 	uint64_t key = record->rule->kind + 1;
 
 	for (size_t i = 0; i < n; i++)
-		key = (key * 31 + str_hash(pairs[i].name)) * 31 +
-		      str_hash(pairs[i].unit);
+		key = (key * 31 + str_hash(pairs[i].name)) * 31 + str_hash(pairs[i].unit);
 	return key;
 }
 
-static struct learned *
-find_learned(struct learn *learn, uint64_t key)
+static struct learned *find_learned(struct learn *learn, uint64_t key)
 {
 	return array_find(one, learn->rows, learn->n, one->key == key);
 }
 
-static struct learned *
-add_learned(struct learn *learn, uint64_t key, const struct record *record,
-	    const struct templates_line *place)
+static struct learned *add_learned(struct learn *learn, uint64_t key, const struct record *record,
+				   const struct templates_line *place)
 {
 	if (learn->n == MOST_LEARNED)
 		return NULL;
 	struct learned *row = &learn->rows[learn->n++];
 	*row = (struct learned){ .key = key,
 				 .kind = record->rule->kind,
-				 .text = xstrndup(place->text.p,
-						  place->text.len),
+				 .text = xstrndup(place->text.p, place->text.len),
 				 .place = *place };
 	row->place.text.p = row->text;
 	return row;
 }
 
 /* What the row made of the pair. */
-static enum metric
-given_metric(const struct record *record, const struct pair *pair)
+static enum metric given_metric(const struct record *record, const struct pair *pair)
 {
 	enum metric metric = METRIC_COUNT;
 
 	for (size_t i = 0; i < record->n_pairs; i++)
 		if (str_eq(record->pairs[i].name, pair->name))
 			metric = record->pairs[i].metric;
-	if (record_has(record, METRIC_STEP) &&
-	    record->values[METRIC_STEP] == pair->value &&
+	if (record_has(record, METRIC_STEP) && record->values[METRIC_STEP] == pair->value &&
 	    metric == METRIC_COUNT)
 		metric = METRIC_STEP;
 	if (record->rule->kind == RULE_VAL && record->n_pairs == 0 &&
@@ -112,9 +103,8 @@ given_metric(const struct record *record, const struct pair *pair)
 	return metric;
 }
 
-static void
-note_names(struct learned *row, const struct record *record,
-	   const struct pair *pairs, size_t n)
+static void note_names(struct learned *row, const struct record *record, const struct pair *pairs,
+		       size_t n)
 {
 	double scale;
 	bool named = false;
@@ -125,8 +115,7 @@ note_names(struct learned *row, const struct record *record,
 		enum metric given = given_metric(record, &pairs[i]);
 
 		if (i == row->n_names) {
-			name->printed =
-				xstrndup(pairs[i].name.p, pairs[i].name.len);
+			name->printed = xstrndup(pairs[i].name.p, pairs[i].name.len);
 			row->n_names++;
 		}
 		name->own = own;
@@ -137,15 +126,12 @@ note_names(struct learned *row, const struct record *record,
 	}
 	for (size_t i = 0; i < row->n_names; i++)
 		named = named || row->names[i].given == METRIC_STEP;
-	row->lead = !named && record_has(record, METRIC_STEP) && n > 0 &&
-		    pairs[0].name.len == 0 &&
+	row->lead = !named && record_has(record, METRIC_STEP) && n > 0 && pairs[0].name.len == 0 &&
 		    pairs[0].value == record->values[METRIC_STEP];
 	row->bar = !named && !row->lead && record_has(record, METRIC_PLANNED);
 }
 
-void
-learn_row(void *opaque, const struct record *record,
-	  const struct templates_line *place)
+void learn_row(void *opaque, const struct record *record, const struct templates_line *place)
 {
 	struct learn *learn = opaque;
 	struct pair pairs[PAIRS_MAX];
@@ -161,19 +147,17 @@ learn_row(void *opaque, const struct record *record,
 	row->lines++;
 	note_names(row, record, pairs, n);
 	if (row->n_samples < MOST_SAMPLES)
-		row->samples[row->n_samples++] = xstrdup(
-			utf8_clean(sample, sizeof(sample), place->text));
+		row->samples[row->n_samples++] =
+			xstrdup(utf8_clean(sample, sizeof(sample), place->text));
 }
 
-static bool
-is_word_byte(char c)
+static bool is_word_byte(char c)
 {
 	return str_is_word(c) || (c & 0x80) != 0;
 }
 
 /* The text as it stands, with any number of blanks where it has one. */
-static void
-add_literal(struct buf *out, struct str s)
+static void add_literal(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
 		bool blank = s.p[i] == ' ' || s.p[i] == '\t';
@@ -184,8 +168,7 @@ add_literal(struct buf *out, struct str s)
 			buf_append_str(out, "\\s*+");
 			continue;
 		}
-		if ((signed char)s.p[i] <
-		    ' ') { /* a control, or a part of a character */
+		if ((signed char)s.p[i] < ' ') { /* a control, or a part of a character */
 			buf_append_char(out, '.');
 			continue;
 		}
@@ -196,27 +179,22 @@ add_literal(struct buf *out, struct str s)
 }
 
 /* The blanks and marks that s ends with. */
-static struct str
-tail_marks(struct str s)
+static struct str tail_marks(struct str s)
 {
 	size_t n = s.len;
 
-	while (n > 0 && !is_word_byte(s.p[n - 1]) && s.p[n - 1] != '%' &&
-	       s.p[n - 1] != ')')
+	while (n > 0 && !is_word_byte(s.p[n - 1]) && s.p[n - 1] != '%' && s.p[n - 1] != ')')
 		n--;
 	return str_skip(s, n);
 }
 
 /* Marks, and the unit "(ms)" that may stand among them: how many bytes. */
-static size_t
-front_length(struct str s)
+static size_t front_length(struct str s)
 {
 	size_t n = 0;
 
-	while (n < s.len && !is_word_byte(s.p[n]) &&
-	       strchr("+-.", s.p[n]) == NULL) {
-		const char *close =
-			s.p[n] == '(' ? memchr(s.p + n, ')', s.len - n) : NULL;
+	while (n < s.len && !is_word_byte(s.p[n]) && strchr("+-.", s.p[n]) == NULL) {
+		const char *close = s.p[n] == '(' ? memchr(s.p + n, ')', s.len - n) : NULL;
 
 		if (close != NULL && is_word_byte(s.p[n + 1]) &&
 		    (s.p[n + 1] < '0' || s.p[n + 1] > '9'))
@@ -226,13 +204,11 @@ front_length(struct str s)
 	return n;
 }
 
-static size_t
-number_length(struct str s)
+static size_t number_length(struct str s)
 {
 	size_t n = 0;
 
-	while (n < s.len &&
-	       (is_word_byte(s.p[n]) || strchr("+-.:,/", s.p[n]) != NULL))
+	while (n < s.len && (is_word_byte(s.p[n]) || strchr("+-.:,/", s.p[n]) != NULL))
 		n++;
 	while (n > 0 && strchr(":,", s.p[n - 1]) != NULL)
 		n--; /* "3.5," has its comma behind it */
@@ -240,8 +216,7 @@ number_length(struct str s)
 }
 
 /* What stands between a name and the next one: a number, and more. */
-static void
-add_gap(struct buf *out, const struct learned *row, struct str gap)
+static void add_gap(struct buf *out, const struct learned *row, struct str gap)
 {
 	bool bar = row->bar && str_find(gap, "%|") != NULL;
 	size_t n = front_length(gap);
@@ -263,8 +238,7 @@ add_gap(struct buf *out, const struct learned *row, struct str gap)
 	add_literal(out, marks);
 }
 
-static void
-add_pattern(struct buf *out, const struct learned *row)
+static void add_pattern(struct buf *out, const struct learned *row)
 {
 	struct str text = row->place.text;
 	struct pair pairs[PAIRS_MAX];
@@ -291,8 +265,7 @@ add_pattern(struct buf *out, const struct learned *row)
 }
 
 /* The names that a rule must explain; NULL where each explains itself. */
-static cJSON *
-names_of(const struct learned *row)
+static cJSON *names_of(const struct learned *row)
 {
 	cJSON *names = NULL;
 
@@ -303,15 +276,13 @@ names_of(const struct learned *row)
 		if (names == NULL)
 			names = cJSON_CreateObject();
 		json_add_string(names, name->printed,
-				name->given == METRIC_COUNT
-					? "own"
-					: metric_info(name->given)->name);
+				name->given == METRIC_COUNT ? "own"
+							    : metric_info(name->given)->name);
 	}
 	return names;
 }
 
-static void
-print_rule(struct buf *file, const struct learned *row, size_t number)
+static void print_rule(struct buf *file, const struct learned *row, size_t number)
 {
 	AUTO_JSON rule = cJSON_CreateObject();
 	cJSON *names = names_of(row);
@@ -330,13 +301,11 @@ print_rule(struct buf *file, const struct learned *row, size_t number)
 	json_print(file, rule);
 }
 
-static void
-print_report(struct buf *report, const struct learned *row)
+static void print_report(struct buf *report, const struct learned *row)
 {
 	const char *several = " of several lines, which no rule can read";
 
-	buf_appendf(report,
-		    "# %llu rows of %s%s:", (unsigned long long)row->lines,
+	buf_appendf(report, "# %llu rows of %s%s:", (unsigned long long)row->lines,
 		    row->kind == RULE_VAL ? "validation" : "training",
 		    row->place.joined ? several : "");
 	for (size_t i = 0; i < row->n_names; i++) {
@@ -346,19 +315,16 @@ print_report(struct buf *report, const struct learned *row)
 		if (*name->printed == '\0')
 			continue;
 		buf_appendf(report, "%s \"%s\"", i > 0 ? "," : "",
-			    utf8_clean(clean, sizeof(clean),
-				       str_from(name->printed)));
+			    utf8_clean(clean, sizeof(clean), str_from(name->printed)));
 		if (name->given != METRIC_COUNT)
-			buf_appendf(report, " (%s)",
-				    metric_info(name->given)->name);
+			buf_appendf(report, " (%s)", metric_info(name->given)->name);
 	}
 	buf_append_char(report, '\n');
 	for (size_t i = 0; i < row->n_samples; i++)
 		buf_appendf(report, "#   %s\n", row->samples[i]);
 }
 
-static int
-compare_names(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	const struct learned *x = *(const struct learned *const *)a;
 	const struct learned *y = *(const struct learned *const *)b;
@@ -367,9 +333,8 @@ compare_names(const void *a, const void *b)
 }
 
 /* Rules with more names come first: a shorter one would match their lines. */
-size_t
-learn_print(const struct learn *learn, const char *name, struct buf *file,
-	    struct buf *report)
+size_t learn_print(const struct learn *learn, const char *name, struct buf *file,
+		   struct buf *report)
 {
 	const struct learned *rows[MOST_LEARNED] = { NULL };
 	AUTO_JSON word = cJSON_CreateString(name);

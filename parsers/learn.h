@@ -14,8 +14,7 @@ struct learn *learn_new(void);
 void learn_free(struct learn *learn);
 
 /* A row; a templates_row_fn whose user is a struct learn. */
-void learn_row(void *learn, const struct record *record,
-	       const struct templates_line *place);
+void learn_row(void *learn, const struct record *record, const struct templates_line *place);
 
 /*
  * The rule file of that name, in the schema hgym-tui.format/1, and what a
@@ -23,5 +22,5 @@ void learn_row(void *learn, const struct record *record,
  * numbers and some lines of it, as lines that begin with "# ".  Returns how
  * many rules the file has: 0 where all rows lie on several lines.
  */
-size_t learn_print(const struct learn *learn, const char *name,
-		   struct buf *file, struct buf *report);
+size_t learn_print(const struct learn *learn, const char *name, struct buf *file,
+		   struct buf *report);

@@ -9,8 +9,7 @@
 /* No node's name is longer. */
 #define HOST_BYTES 64
 
-static size_t
-count_digits(struct str s, size_t at)
+static size_t count_digits(struct str s, size_t at)
 {
 	size_t n = 0;
 
@@ -20,8 +19,7 @@ count_digits(struct str s, size_t at)
 }
 
 /* n digits at `at` as a number; the caller has checked them. */
-static int
-digits(struct str s, size_t at, size_t n)
+static int digits(struct str s, size_t at, size_t n)
 {
 	int value = 0;
 
@@ -30,8 +28,7 @@ digits(struct str s, size_t at, size_t n)
 	return value;
 }
 
-static struct str
-skip_blanks(struct str s)
+static struct str skip_blanks(struct str s)
 {
 	while (s.len > 0 && (s.p[0] == ' ' || s.p[0] == '\t'))
 		s = str_skip(s, 1);
@@ -39,8 +36,7 @@ skip_blanks(struct str s)
 }
 
 /* "[rank3]:" or "[default3]:", the blank behind it included. */
-static bool
-take_rank(struct line_prefix *out)
+static bool take_rank(struct line_prefix *out)
 {
 	static const char *const words[] = { "[rank", "[default" };
 	struct str s = out->rest;
@@ -53,8 +49,8 @@ take_rank(struct line_prefix *out)
 		if (!str_starts_with(s, words[i]))
 			continue;
 		n = count_digits(s, at);
-		if (n == 0 || n > 5 || at + n + 1 >= s.len ||
-		    s.p[at + n] != ']' || s.p[at + n + 1] != ':')
+		if (n == 0 || n > 5 || at + n + 1 >= s.len || s.p[at + n] != ']' ||
+		    s.p[at + n + 1] != ':')
 			return false;
 		out->rank = digits(s, at, n);
 		out->rest = str_skip(s, at + n + 2);
@@ -66,8 +62,7 @@ take_rank(struct line_prefix *out)
 }
 
 /* "[pod/train-worker-3/main] " of kubectl; the number of the pod is a rank. */
-static bool
-take_pod(struct line_prefix *out)
+static bool take_pod(struct line_prefix *out)
 {
 	struct str s = out->rest;
 	size_t end = 5, n = 0;
@@ -88,8 +83,7 @@ take_pod(struct line_prefix *out)
 }
 
 /* Milliseconds of a fraction ".261" or ",261" at `at`; *len its length. */
-static int
-fraction_ms(struct str s, size_t at, size_t *len)
+static int fraction_ms(struct str s, size_t at, size_t *len)
 {
 	int ms = 0;
 
@@ -106,8 +100,7 @@ fraction_ms(struct str s, size_t at, size_t *len)
 }
 
 /* "1776143914.261 " */
-static bool
-take_epoch(struct line_prefix *out)
+static bool take_epoch(struct line_prefix *out)
 {
 	struct str s = out->rest;
 	int64_t seconds = 0;
@@ -126,8 +119,7 @@ take_epoch(struct line_prefix *out)
 }
 
 /* Whether s has the shape, '0' standing for any digit, '_' for "T" or " ". */
-static bool
-has_shape(struct str s, const char *shape)
+static bool has_shape(struct str s, const char *shape)
 {
 	for (size_t i = 0; shape[i] != '\0'; i++) {
 		if (i == s.len)
@@ -141,8 +133,7 @@ has_shape(struct str s, const char *shape)
 }
 
 /* Minutes of a zone "Z", "+02:00", "-0730" at `at`; *len its length. */
-static int
-zone_minutes(struct str s, size_t at, size_t *len)
+static int zone_minutes(struct str s, size_t at, size_t *len)
 {
 	struct str z = at < s.len ? str_skip(s, at) : (struct str){ NULL, 0 };
 	int minutes = 0;
@@ -164,8 +155,7 @@ zone_minutes(struct str s, size_t at, size_t *len)
 	return *len > 0 && z.p[0] == '-' ? -minutes : minutes;
 }
 
-int64_t
-line_prefix_time(struct str s, size_t *len, bool *has_zone)
+int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone)
 {
 	static const struct {
 		const char *shape;
@@ -193,18 +183,16 @@ line_prefix_time(struct str s, size_t *len, bool *has_zone)
 	int zone_min = zone_minutes(s, *len + frac, &zone);
 	*len += frac + zone;
 	*has_zone = zone > 0;
-	if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 ||
-	    hour > 23 || min > 59 || sec > 60)
+	if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 ||
+	    min > 59 || sec > 60)
 		return 0;
-	return (clock_from_civil_s(year, month, day, hour, min, sec) -
-		(int64_t)zone_min * 60) *
+	return (clock_from_civil_s(year, month, day, hour, min, sec) - (int64_t)zone_min * 60) *
 		       1000 +
 	       ms;
 }
 
 /* "2026-03-18 14:38:12,123 ", "[2026-03-18T14:38:12Z] " */
-static bool
-take_iso(struct line_prefix *out)
+static bool take_iso(struct line_prefix *out)
 {
 	bool bracket = out->rest.len > 0 && out->rest.p[0] == '[', has_zone;
 	struct str s = bracket ? str_skip(out->rest, 1) : out->rest;
@@ -217,8 +205,7 @@ take_iso(struct line_prefix *out)
 		return false;
 	if (!bracket && at + 1 < s.len && s.p[at] == ':' && s.p[at + 1] == ' ')
 		at++;
-	if (at >= s.len ||
-	    (s.p[at] != (bracket ? ']' : ' ') && (bracket || s.p[at] != '\t')))
+	if (at >= s.len || (s.p[at] != (bracket ? ']' : ' ') && (bracket || s.p[at] != '\t')))
 		return false;
 	out->wall_ms = ms;
 	out->rest = skip_blanks(str_skip(s, at + 1));
@@ -229,8 +216,7 @@ take_iso(struct line_prefix *out)
  * What Transformers puts before a message: "[INFO|trainer.py:2313]
  * 2024-11-26 22:07:15,123 >> ", "[INFO|2024-11-26 22:07:15] trainer.py:1 >> ".
  */
-static bool
-take_arrow(struct line_prefix *out)
+static bool take_arrow(struct line_prefix *out)
 {
 	static const char *const words[] = { "[INFO|", "[WARNING|", "[ERROR|" };
 	struct str s = out->rest;
@@ -241,8 +227,7 @@ take_arrow(struct line_prefix *out)
 		if (!str_starts_with(s, words[i]))
 			continue;
 		const char *arrow =
-			memmem(s.p, s.len < ARROW_BYTES ? s.len : ARROW_BYTES,
-			       " >> ", 4);
+			memmem(s.p, s.len < ARROW_BYTES ? s.len : ARROW_BYTES, " >> ", 4);
 		if (arrow == NULL)
 			return false;
 		out->rest = str_skip(s, (size_t)(arrow + 4 - s.p));
@@ -252,8 +237,7 @@ take_arrow(struct line_prefix *out)
 }
 
 /* The tag of "[titan] 2026-03-18 14:38:12,123 - ..": a time stands behind. */
-static bool
-take_tag(struct line_prefix *out)
+static bool take_tag(struct line_prefix *out)
 {
 	struct str s = out->rest;
 	size_t n = 1;
@@ -269,14 +253,12 @@ take_tag(struct line_prefix *out)
 	return true;
 }
 
-static bool
-is_name_byte(char c)
+static bool is_name_byte(char c)
 {
 	return str_is_word(c) || c == '.' || c == '<' || c == '>';
 }
 
-static size_t
-name_length(struct str s)
+static size_t name_length(struct str s)
 {
 	size_t n = 0;
 
@@ -286,8 +268,7 @@ name_length(struct str s)
 }
 
 /* Length of a logger's level that s begins with, as a word; else 0. */
-static size_t
-level_length(struct str s)
+static size_t level_length(struct str s)
 {
 	static const char *const levels[] = { "INFO",  "WARNING",  "WARN",
 					      "ERROR", "CRITICAL", "DEBUG" };
@@ -306,19 +287,16 @@ level_length(struct str s)
 }
 
 /* The blanks and one "]", "-", "|" or ":" between two parts of a head. */
-static struct str
-skip_separator(struct str s)
+static struct str skip_separator(struct str s)
 {
 	s = skip_blanks(s);
-	if (s.len > 0 &&
-	    (s.p[0] == ']' || s.p[0] == '-' || s.p[0] == '|' || s.p[0] == ':'))
+	if (s.len > 0 && (s.p[0] == ']' || s.p[0] == '-' || s.p[0] == '|' || s.p[0] == ':'))
 		s = str_skip(s, 1);
 	return skip_blanks(s);
 }
 
 /* "[12:00:00,123] "; s itself where there is none. */
-static struct str
-skip_time_of_day(struct str s)
+static struct str skip_time_of_day(struct str s)
 {
 	size_t frac;
 
@@ -330,15 +308,13 @@ skip_time_of_day(struct str s)
 }
 
 /* "12:00:00.5 " or "Nov 20 12:00:00 ", as `ts` and syslog put it. */
-static bool
-take_clock(struct line_prefix *out)
+static bool take_clock(struct line_prefix *out)
 {
 	struct str s = out->rest;
 	size_t at = 0, frac;
 
 	if (s.len > 16 && s.p[3] == ' ' && s.p[6] == ' ' &&
-	    str_is_among((struct str){ s.p, 3 },
-			 "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"))
+	    str_is_among((struct str){ s.p, 3 }, "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"))
 		at = 7;
 	if (!has_shape(str_skip(s, at), "00:00:00"))
 		return false;
@@ -354,27 +330,22 @@ take_clock(struct line_prefix *out)
 }
 
 /* "node-3 python3[123]: " behind a time; not "Train step[123]: ". */
-static void
-take_process(struct line_prefix *out)
+static void take_process(struct line_prefix *out)
 {
 	struct str s = out->rest, head = { s.p, 0 }, host, name;
-	const char *end =
-		memchr(s.p, ']', s.len < ARROW_BYTES ? s.len : ARROW_BYTES);
+	const char *end = memchr(s.p, ']', s.len < ARROW_BYTES ? s.len : ARROW_BYTES);
 
-	if (end == NULL || end + 2 >= s.p + s.len || end[1] != ':' ||
-	    end[2] != ' ')
+	if (end == NULL || end + 2 >= s.p + s.len || end[1] != ':' || end[2] != ' ')
 		return;
 	head.len = (size_t)(end - s.p);
-	if (str_next(&head, ' ', &host) && str_next(&head, '[', &name) &&
-	    name.len > 0 && memchr(name.p, ' ', name.len) == NULL &&
-	    str_has_only(head, "0123456789") &&
+	if (str_next(&head, ' ', &host) && str_next(&head, '[', &name) && name.len > 0 &&
+	    memchr(name.p, ' ', name.len) == NULL && str_has_only(head, "0123456789") &&
 	    !str_is_like(name, "step epoch iter iteration batch round"))
 		out->rest = skip_blanks(str_between(end + 2, s.p + s.len));
 }
 
 /* "train.py:12: ", "(train.py:12) ", "a:b:12 - "; else s itself. */
-static struct str
-skip_source_line(struct str s)
+static struct str skip_source_line(struct str s)
 {
 	struct str at = s;
 	size_t colons = 0, n, d = 0;
@@ -406,21 +377,17 @@ skip_source_line(struct str s)
 }
 
 /* The name of "INFO:root:", which no blank stands before; else s itself. */
-static struct str
-skip_logger(struct str s)
+static struct str skip_logger(struct str s)
 {
 	size_t n = name_length(s);
 
-	if (n == 0 || n + 1 >= s.len || s.p[n] != ':' ||
-	    str_is_digit(s.p[n + 1]))
-		return n == 4 && str_starts_with(s, "root:") ? str_skip(s, 5)
-							     : s;
+	if (n == 0 || n + 1 >= s.len || s.p[n] != ':' || str_is_digit(s.p[n + 1]))
+		return n == 4 && str_starts_with(s, "root:") ? str_skip(s, 5) : s;
 	return str_skip(s, n + 1);
 }
 
 /* A logger's level, behind "[" or not and behind its name or not; else 0. */
-static size_t
-head_length(struct str s, bool stamped)
+static size_t head_length(struct str s, bool stamped)
 {
 	struct str at = s;
 	size_t n;
@@ -441,8 +408,7 @@ head_length(struct str s, bool stamped)
 }
 
 /* Take what a logger writes before its message; `stamped`: behind a time. */
-static void
-take_logger(struct line_prefix *out, bool stamped)
+static void take_logger(struct line_prefix *out, bool stamped)
 {
 	struct str s = skip_time_of_day(out->rest);
 
@@ -461,8 +427,7 @@ take_logger(struct line_prefix *out, bool stamped)
 }
 
 /* The same of a line: "12:00:00", "1776143914.", "2026-" but not "1000/". */
-static bool
-may_begin_prefix(struct str s)
+static bool may_begin_prefix(struct str s)
 {
 	if (s.len < 5 || !str_is_digit(s.p[0]))
 		return s.len >= 5 && line_prefix_may_begin(s.p[0]);
@@ -474,14 +439,13 @@ may_begin_prefix(struct str s)
  * A settings dump is told by its two blanks ("  seed: 42"): give them back,
  * where the prefix had a blank of its own before them.
  */
-static struct str
-with_indent(struct str line, struct str rest)
+static struct str with_indent(struct str line, struct str rest)
 {
 	size_t n = name_length(rest), before = (size_t)(rest.p - line.p);
 
-	if (before < 4 || n == 0 || n + 1 >= rest.len || rest.p[n] != ':' ||
-	    rest.p[n + 1] != ' ' || memcmp(rest.p - 2, "  ", 2) != 0 ||
-	    (rest.p[-3] != ' ' && rest.p[-3] != '\t') || rest.p[-4] == ' ')
+	if (before < 4 || n == 0 || n + 1 >= rest.len || rest.p[n] != ':' || rest.p[n + 1] != ' ' ||
+	    memcmp(rest.p - 2, "  ", 2) != 0 || (rest.p[-3] != ' ' && rest.p[-3] != '\t') ||
+	    rest.p[-4] == ' ')
 		return rest;
 	return (struct str){ rest.p - 2, rest.len + 2 };
 }
@@ -490,26 +454,21 @@ with_indent(struct str line, struct str rest)
  * Length of the "node-1: " that pdsh puts before a line that begins with a
  * blank or a bracket; else 0.
  */
-static size_t
-host_length(struct str s)
+static size_t host_length(struct str s)
 {
 	const char *colon =
-		s.len > 3 ? memchr(s.p, ':',
-				   s.len - 3 < HOST_BYTES ? s.len - 3
-							  : HOST_BYTES)
+		s.len > 3 ? memchr(s.p, ':', s.len - 3 < HOST_BYTES ? s.len - 3 : HOST_BYTES)
 			  : NULL;
 	size_t n = 0, digit_count = 0;
 
-	if (colon == NULL || colon[1] != ' ' ||
-	    (colon[2] != ' ' && colon[2] != '['))
+	if (colon == NULL || colon[1] != ' ' || (colon[2] != ' ' && colon[2] != '['))
 		return 0;
 	for (; is_name_byte(s.p[n]) || s.p[n] == '-'; n++)
 		digit_count += str_is_digit(s.p[n]);
 	return s.p + n == colon && digit_count > 0 ? n + 2 : 0;
 }
 
-bool
-line_prefix_task(struct str line, struct line_prefix *out)
+bool line_prefix_task(struct str line, struct line_prefix *out)
 {
 	struct str s = skip_blanks(line);
 	bool is_mpi = str_starts_with(s, "[1,");
@@ -536,8 +495,7 @@ line_prefix_task(struct str line, struct line_prefix *out)
 	return host > 0;
 }
 
-void
-line_prefix_split(struct str line, struct line_prefix *out)
+void line_prefix_split(struct str line, struct line_prefix *out)
 {
 	bool stamped = false;
 
@@ -548,8 +506,8 @@ line_prefix_split(struct str line, struct line_prefix *out)
 		if (take_clock(out) || take_epoch(out) || take_iso(out)) {
 			stamped = true;
 			take_process(out);
-		} else if (!take_rank(out) && !take_pod(out) &&
-			   !take_arrow(out) && !take_tag(out)) {
+		} else if (!take_rank(out) && !take_pod(out) && !take_arrow(out) &&
+			   !take_tag(out)) {
 			take_logger(out, stamped);
 			break;
 		}

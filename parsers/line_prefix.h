@@ -14,8 +14,7 @@ struct line_prefix {
  * Whether a line that begins with c may have a prefix at all: most have not.
  * The letters are those of a logger's levels and of months.
  */
-static inline bool
-line_prefix_may_begin(char c)
+static inline bool line_prefix_may_begin(char c)
 {
 	return (c >= '0' && c <= '9') || c == '[' || (c >= 'A' && c <= 'W');
 }

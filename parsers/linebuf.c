@@ -12,8 +12,7 @@ enum { ESC = 0x1b, BEL = 0x07 };
  */
 #define PIECE_BYTES 32768U
 
-void
-linebuf_init(struct linebuf *lb, segment_fn fn, void *user)
+void linebuf_init(struct linebuf *lb, segment_fn fn, void *user)
 {
 	*lb = (struct linebuf){ .fn = fn, .user = user };
 	buf_init(&lb->partial, LINE_MAX_BYTES);
@@ -21,8 +20,7 @@ linebuf_init(struct linebuf *lb, segment_fn fn, void *user)
 	buf_init(&lb->clean, LINE_MAX_BYTES);
 }
 
-void
-linebuf_release(struct linebuf *lb)
+void linebuf_release(struct linebuf *lb)
 {
 	buf_release(&lb->partial);
 	buf_release(&lb->held);
@@ -33,8 +31,7 @@ linebuf_release(struct linebuf *lb)
  * Length of the escape sequence at s (s.p[0] is ESC): CSI up to its final
  * byte, OSC and other strings up to BEL or ST, else two bytes (ECMA-48).
  */
-static size_t
-escape_length(struct str s)
+static size_t escape_length(struct str s)
 {
 	size_t i = 2;
 
@@ -58,8 +55,7 @@ escape_length(struct str s)
 }
 
 /* Bytes before the first ESC or NUL of s. */
-static size_t
-plain_length(struct str s)
+static size_t plain_length(struct str s)
 {
 	const char *esc = memchr(s.p, ESC, s.len);
 	size_t len = esc != NULL ? (size_t)(esc - s.p) : s.len;
@@ -69,8 +65,7 @@ plain_length(struct str s)
 }
 
 /* s without escape sequences and NUL bytes; copied only where it has any. */
-static struct str
-clean_text(struct linebuf *lb, struct str s)
+static struct str clean_text(struct linebuf *lb, struct str s)
 {
 	size_t n = s.len > 0 ? plain_length(s) : 0;
 
@@ -89,26 +84,23 @@ clean_text(struct linebuf *lb, struct str s)
 	return buf_str(&lb->clean);
 }
 
-static void
-emit(struct linebuf *lb, struct str raw, bool ends_line)
+static void emit(struct linebuf *lb, struct str raw, bool ends_line)
 {
-	struct segment segment = { clean_text(lb, raw), lb->lines + 1,
-				   ends_line, ends_line && lb->cut };
+	struct segment segment = { clean_text(lb, raw), lb->lines + 1, ends_line,
+				   ends_line && lb->cut };
 
 	lb->lines += ends_line;
 	lb->fn(lb->user, &segment);
 }
 
 /* Give out the segment that waited to see whether LF follows its CR. */
-static void
-flush_held(struct linebuf *lb, bool ends_line)
+static void flush_held(struct linebuf *lb, bool ends_line)
 {
 	lb->has_held = false;
 	emit(lb, buf_str(&lb->held), ends_line);
 }
 
-static void
-end_segment(struct linebuf *lb, struct str raw, char end)
+static void end_segment(struct linebuf *lb, struct str raw, char end)
 {
 	if (end == '\n' && raw.len == 0 && lb->has_held) {
 		flush_held(lb, true);
@@ -127,8 +119,7 @@ end_segment(struct linebuf *lb, struct str raw, char end)
 	lb->has_held = raw.len > 0;
 }
 
-static void
-add_partial(struct linebuf *lb, const char *p, size_t n)
+static void add_partial(struct linebuf *lb, const char *p, size_t n)
 {
 	size_t room = LINE_MAX_BYTES - lb->partial.len;
 
@@ -140,8 +131,7 @@ add_partial(struct linebuf *lb, const char *p, size_t n)
 }
 
 /* The n bytes at p end a segment; p[n] is its LF or CR. */
-static void
-take_segment(struct linebuf *lb, const char *p, size_t n)
+static void take_segment(struct linebuf *lb, const char *p, size_t n)
 {
 	if (lb->partial.len == 0 && n <= LINE_MAX_BYTES) {
 		end_segment(lb, (struct str){ p, n }, p[n]);
@@ -153,8 +143,7 @@ take_segment(struct linebuf *lb, const char *p, size_t n)
 }
 
 /* The first LF or CR at p, or end. */
-static const char *
-segment_end(const char *p, const char *end)
+static const char *segment_end(const char *p, const char *end)
 {
 	const char *lf = memchr(p, '\n', (size_t)(end - p));
 	const char *stop = lf != NULL ? lf : end;
@@ -164,8 +153,7 @@ segment_end(const char *p, const char *end)
 }
 
 /* Segments with all that may be in them; `before` is of the log before p. */
-static void
-feed_rough(struct linebuf *lb, const char *p, const char *end, uint64_t before)
+static void feed_rough(struct linebuf *lb, const char *p, const char *end, uint64_t before)
 {
 	const char *start = p, *stop;
 
@@ -177,8 +165,7 @@ feed_rough(struct linebuf *lb, const char *p, const char *end, uint64_t before)
 }
 
 /* Which of 16 bytes are controls other than LF and TAB: CR, ESC, NUL .. */
-static bytes16
-controls_at(const char *p)
+static bytes16 controls_at(const char *p)
 {
 	bytes16 v = bytes16_load(p);
 
@@ -186,15 +173,12 @@ controls_at(const char *p)
 }
 
 /* The first control at p but LF and TAB, or end. */
-static const char *
-find_control(const char *p, const char *end)
+static const char *find_control(const char *p, const char *end)
 {
-	while (end - p >= 64 &&
-	       !bytes16_any(controls_at(p) | controls_at(p + 16) |
-			    controls_at(p + 32) | controls_at(p + 48)))
+	while (end - p >= 64 && !bytes16_any(controls_at(p) | controls_at(p + 16) |
+					     controls_at(p + 32) | controls_at(p + 48)))
 		p += 64;
-	while (p < end &&
-	       ((unsigned char)*p >= 0x20 || *p == '\n' || *p == '\t'))
+	while (p < end && ((unsigned char)*p >= 0x20 || *p == '\n' || *p == '\t'))
 		p++;
 	return p;
 }
@@ -204,8 +188,7 @@ find_control(const char *p, const char *end)
  * `before` is of the log before the text, `crs` how many CRs each of its lines
  * had there.
  */
-static void
-feed_clean(struct linebuf *lb, struct str text, uint64_t before, uint64_t crs)
+static void feed_clean(struct linebuf *lb, struct str text, uint64_t before, uint64_t crs)
 {
 	struct segment segment = { .ends_line = true };
 	uint64_t first = lb->lines;
@@ -214,8 +197,7 @@ feed_clean(struct linebuf *lb, struct str text, uint64_t before, uint64_t crs)
 	while (at < text.len) {
 		struct str rest = { text.p + at, text.len - at };
 
-		if (lb->skip != NULL &&
-		    (at += lb->skip(lb->user, rest, &lb->lines)) == text.len)
+		if (lb->skip != NULL && (at += lb->skip(lb->user, rest, &lb->lines)) == text.len)
 			break;
 		segment.text.p = text.p + at;
 		const char *lf = memchr(segment.text.p, '\n', text.len - at);
@@ -227,15 +209,13 @@ feed_clean(struct linebuf *lb, struct str text, uint64_t before, uint64_t crs)
 	}
 }
 
-static bool
-is_crlf(const char *p, const char *end)
+static bool is_crlf(const char *p, const char *end)
 {
 	return end - p >= 2 && p[0] == '\r' && p[1] == '\n';
 }
 
 /* Lines at p that end with CR LF, the CRs taken out; returns what follows. */
-static const char *
-feed_crlf(struct linebuf *lb, const char *p, const char *end, uint64_t before)
+static const char *feed_crlf(struct linebuf *lb, const char *p, const char *end, uint64_t before)
 {
 	const char *cr;
 
@@ -254,8 +234,7 @@ feed_crlf(struct linebuf *lb, const char *p, const char *end, uint64_t before)
  * A piece of the input: lines without controls all at once, each other one on
  * its own.  `before` is how much of the log lies before the piece.
  */
-static void
-feed_piece(struct linebuf *lb, struct str piece, uint64_t before)
+static void feed_piece(struct linebuf *lb, struct str piece, uint64_t before)
 {
 	const char *p = piece.p, *end = piece.p + piece.len;
 
@@ -279,19 +258,16 @@ feed_piece(struct linebuf *lb, struct str piece, uint64_t before)
 	}
 }
 
-void
-linebuf_feed(struct linebuf *lb, const void *data, size_t len)
+void linebuf_feed(struct linebuf *lb, const void *data, size_t len)
 {
 	for (size_t at = 0, n; at < len; at += n) {
 		n = len - at < PIECE_BYTES ? len - at : PIECE_BYTES;
-		feed_piece(lb, (struct str){ (const char *)data + at, n },
-			   lb->bytes + at);
+		feed_piece(lb, (struct str){ (const char *)data + at, n }, lb->bytes + at);
 	}
 	lb->bytes += len;
 }
 
-void
-linebuf_finish(struct linebuf *lb)
+void linebuf_finish(struct linebuf *lb)
 {
 	lb->consumed = lb->bytes;
 	lb->cut = lb->partial.len > 0;

@@ -69,9 +69,8 @@ static const struct unit_scale times[] = {
 
 /* Times of a step whatever they are called. */
 static const struct unit_scale step_times[] = {
-	{ "ms/step", 1 },    { "ms/it", 1 },	{ "ms/iter", 1 },
-	{ "s/step", 1e3 },   { "s/iter", 1e3 }, { "sec/step", 1e3 },
-	{ "sec/iter", 1e3 },
+	{ "ms/step", 1 },  { "ms/it", 1 },	{ "ms/iter", 1 },    { "s/step", 1e3 },
+	{ "s/iter", 1e3 }, { "sec/step", 1e3 }, { "sec/iter", 1e3 },
 };
 
 static const struct unit_scale rates[] = {
@@ -88,12 +87,13 @@ static const struct unit_scale thousands[] = {
 
 /* Units that stand in a name: "step_time_ms", "sec_per_iter". */
 static const struct unit_scale name_units[] = {
-	{ "ms", 1 }, { "s", 1e3 }, { "sec", 1e3 }, { "seconds", 1e3 }
+	{ "ms", 1 },
+	{ "s", 1e3 },
+	{ "sec", 1e3 },
+	{ "seconds", 1e3 },
 };
 
-static bool
-find_unit(const struct unit_scale *units, size_t n, struct str unit,
-	  double *scale)
+static bool find_unit(const struct unit_scale *units, size_t n, struct str unit, double *scale)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!str_eq_cstr(unit, units[i].unit))
@@ -105,13 +105,11 @@ find_unit(const struct unit_scale *units, size_t n, struct str unit,
 }
 
 /* One of tokens a second, or of thousands of them: "12.5K tok/s". */
-static bool
-find_rate(struct str unit, double *scale)
+static bool find_rate(struct str unit, double *scale)
 {
 	double by = 1;
 
-	if (unit.len > 0 && find_unit(thousands, LENGTH(thousands),
-				      (struct str){ unit.p, 1 }, &by))
+	if (unit.len > 0 && find_unit(thousands, LENGTH(thousands), (struct str){ unit.p, 1 }, &by))
 		unit = str_trim(str_skip(unit, 1));
 	if (!find_unit(rates, LENGTH(rates), unit, scale))
 		return false;
@@ -120,8 +118,7 @@ find_rate(struct str unit, double *scale)
 }
 
 /* The name as the table has it; false where it is too long for that. */
-static bool
-plain_name(struct str name, char out[NAME_BYTES])
+static bool plain_name(struct str name, char out[NAME_BYTES])
 {
 	size_t n = 0;
 
@@ -132,8 +129,7 @@ plain_name(struct str name, char out[NAME_BYTES])
 
 		if (c >= 'A' && c <= 'Z')
 			c = (char)(c - 'A' + 'a');
-		else if (c == '/' || c == '-' || c == '.' || c == ' ' ||
-			 c == '(' || c == '\0')
+		else if (c == '/' || c == '-' || c == '.' || c == ' ' || c == '(' || c == '\0')
 			c = '_';
 		if (c != ')' && (c != '_' || n == 0 || out[n - 1] != '_'))
 			out[n++] = c;
@@ -143,15 +139,13 @@ plain_name(struct str name, char out[NAME_BYTES])
 }
 
 /* "time 36ms" is of a step; of a "time" in seconds nobody can say. */
-static enum metric
-meaning_of_unit(const struct pair *pair, const char *name, double *scale)
+static enum metric meaning_of_unit(const struct pair *pair, const char *name, double *scale)
 {
 	bool nameless = *name == '\0';
 
 	if (pair->unit.len == 0)
 		return METRIC_COUNT;
-	if ((nameless || strcmp(name, "throughput") == 0) &&
-	    find_rate(pair->unit, scale))
+	if ((nameless || strcmp(name, "throughput") == 0) && find_rate(pair->unit, scale))
 		return METRIC_TOK_S;
 	if ((nameless || strcmp(name, "time") == 0) &&
 	    find_unit(step_times, LENGTH(step_times), pair->unit, scale))
@@ -164,32 +158,26 @@ meaning_of_unit(const struct pair *pair, const char *name, double *scale)
 /* The names of the table, each with its row. */
 static struct map meanings_by_name;
 
-static void
-index_meanings(void)
+static void index_meanings(void)
 {
 	struct str rest, name;
 
 	for (size_t i = 0; i < LENGTH(meanings); i++)
-		for (rest = str_from(meanings[i].names);
-		     str_next(&rest, ' ', &name);)
-			(void)map_set(&meanings_by_name, name,
-				      (void *)(uintptr_t)(i + 1));
+		for (rest = str_from(meanings[i].names); str_next(&rest, ' ', &name);)
+			(void)map_set(&meanings_by_name, name, (void *)(uintptr_t)(i + 1));
 }
 
-static const struct meaning *
-find_meaning(const char *name)
+static const struct meaning *find_meaning(const char *name)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	(void)pthread_once(&once, index_meanings);
-	uintptr_t number =
-		(uintptr_t)map_get(&meanings_by_name, str_from(name));
+	uintptr_t number = (uintptr_t)map_get(&meanings_by_name, str_from(name));
 	return number > 0 ? &meanings[number - 1] : NULL;
 }
 
 /* A time of a step whose unit stands in its name; NULL: it is none. */
-static const struct meaning *
-find_with_unit(char *name, double *scale)
+static const struct meaning *find_with_unit(char *name, double *scale)
 {
 	size_t n = strlen(name);
 	const struct meaning *row = NULL;
@@ -214,30 +202,25 @@ find_with_unit(char *name, double *scale)
 	return row != NULL && row->unit == UNIT_TIME ? row : NULL;
 }
 
-static bool
-is_plainly(struct str name, const char *names)
+static bool is_plainly(struct str name, const char *names)
 {
 	char plain[NAME_BYTES];
 
 	return plain_name(name, plain) && str_is_among(str_from(plain), names);
 }
 
-bool
-meaning_is_mean_loss(struct str name)
+bool meaning_is_mean_loss(struct str name)
 {
 	return is_plainly(name, "average_loss avg_loss mean_loss");
 }
 
-bool
-meaning_is_total_loss(struct str name)
+bool meaning_is_total_loss(struct str name)
 {
-	return is_plainly(name,
-			  "total_loss train_total_loss loss_total step_loss "
-			  "train_loss_step loss_step loss_total_loss");
+	return is_plainly(name, "total_loss train_total_loss loss_total step_loss "
+				"train_loss_step loss_step loss_total_loss");
 }
 
-enum metric
-meaning_of(const struct pair *pair, double *scale)
+enum metric meaning_of(const struct pair *pair, double *scale)
 {
 	char name[NAME_BYTES];
 	bool good = false;
@@ -251,8 +234,7 @@ meaning_of(const struct pair *pair, double *scale)
 		return METRIC_STEP_MS;
 	*scale = 1;
 	/* "1234/1300 tok/s" is of two things; only a counter has a total. */
-	if (isfinite(pair->total) &&
-	    (row == NULL || row->metric != METRIC_STEP))
+	if (isfinite(pair->total) && (row == NULL || row->metric != METRIC_STEP))
 		return METRIC_COUNT;
 	if (row == NULL)
 		return meaning_of_unit(pair, name, scale);
@@ -262,13 +244,11 @@ meaning_of(const struct pair *pair, double *scale)
 		break;
 	case UNIT_TIME:
 		good = find_unit(times, LENGTH(times), pair->unit, scale) ||
-		       find_unit(step_times, LENGTH(step_times), pair->unit,
-				 scale);
+		       find_unit(step_times, LENGTH(step_times), pair->unit, scale);
 		break;
 	case UNIT_RATE:
 		good = pair->unit.len == 0 || find_rate(pair->unit, scale) ||
-		       find_unit(thousands, LENGTH(thousands), pair->unit,
-				 scale);
+		       find_unit(thousands, LENGTH(thousands), pair->unit, scale);
 		break;
 	}
 	return good ? row->metric : METRIC_COUNT;

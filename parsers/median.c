@@ -14,8 +14,7 @@
 /* ln(1e18) / ln(BIN_RATIO), rounded up. */
 #define N_BINS 20745
 
-static size_t
-bin_of(double value)
+static size_t bin_of(double value)
 {
 	double bin = floor(log(value / LOWEST) / log(BIN_RATIO));
 
@@ -24,8 +23,7 @@ bin_of(double value)
 	return bin < N_BINS ? (size_t)bin : N_BINS - 1;
 }
 
-static void
-make_bins(struct median *m)
+static void make_bins(struct median *m)
 {
 	m->bins = xcalloc(N_BINS, sizeof(*m->bins));
 	for (size_t i = 0; i < m->n; i++)
@@ -34,8 +32,7 @@ make_bins(struct median *m)
 	m->values = NULL;
 }
 
-void
-median_add(struct median *m, double value)
+void median_add(struct median *m, double value)
 {
 	if (!isfinite(value) || value <= 0)
 		return;
@@ -46,16 +43,14 @@ median_add(struct median *m, double value)
 	} else {
 		/* 64, 128, .. as there are more. */
 		if (m->n == 0 || (m->n >= 64 && (m->n & (m->n - 1)) == 0))
-			m->values = xreallocarray(
-				m->values, m->n > 0 ? 2 * (size_t)m->n : 64,
-				sizeof(*m->values));
+			m->values = xreallocarray(m->values, m->n > 0 ? 2 * (size_t)m->n : 64,
+						  sizeof(*m->values));
 		m->values[m->n] = value;
 	}
 	m->n++;
 }
 
-static double
-exact_median(const struct median *m)
+static double exact_median(const struct median *m)
 {
 	size_t n = (size_t)m->n; /* at most MEDIAN_EXACT */
 	AUTO_FREE double *sorted = xcalloc(n, sizeof(*sorted));
@@ -65,8 +60,7 @@ exact_median(const struct median *m)
 	return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
-double
-median_get(const struct median *m)
+double median_get(const struct median *m)
 {
 	uint64_t seen = 0;
 	size_t bin = 0;
@@ -80,8 +74,7 @@ median_get(const struct median *m)
 	return LOWEST * pow(BIN_RATIO, (double)bin + 0.5); /* its middle */
 }
 
-void
-median_release(struct median *m)
+void median_release(struct median *m)
 {
 	free(m->values);
 	free(m->bins);

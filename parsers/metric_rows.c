@@ -53,8 +53,7 @@ struct metric_rows {
 	size_t n_paths;
 };
 
-struct metric_rows *
-metric_rows_new(void)
+struct metric_rows *metric_rows_new(void)
 {
 	struct metric_rows *rows = xcalloc(1, sizeof(*rows));
 
@@ -65,8 +64,7 @@ metric_rows_new(void)
 	return rows;
 }
 
-static void
-free_quick(struct quick *quick)
+static void free_quick(struct quick *quick)
 {
 	if (quick == NULL)
 		return;
@@ -76,8 +74,7 @@ free_quick(struct quick *quick)
 }
 
 /* Forget the rows of a file of that kind. */
-static void
-forget_quick(struct metric_rows *rows, enum metric_file file)
+static void forget_quick(struct metric_rows *rows, enum metric_file file)
 {
 	size_t n = 0;
 
@@ -92,8 +89,7 @@ forget_quick(struct metric_rows *rows, enum metric_file file)
 	}
 }
 
-void
-metric_rows_free(struct metric_rows *rows)
+void metric_rows_free(struct metric_rows *rows)
 {
 	if (rows == NULL)
 		return;
@@ -107,8 +103,7 @@ metric_rows_free(struct metric_rows *rows)
 	free(rows);
 }
 
-void
-metric_rows_reset(struct metric_rows *rows)
+void metric_rows_reset(struct metric_rows *rows)
 {
 	rows->n_names = rows->csv.n = rows->json.n = 0;
 	rows->tries = 0;
@@ -116,15 +111,13 @@ metric_rows_reset(struct metric_rows *rows)
 	forget_quick(rows, METRIC_FILE_JSON);
 }
 
-bool
-metric_rows_is_idle(const struct metric_rows *rows)
+bool metric_rows_is_idle(const struct metric_rows *rows)
 {
 	return rows->n_names == 0;
 }
 
 /* How sure a name is that of the rows' counter; 0: it is none. */
-static int
-counter_rank(struct str name)
+static int counter_rank(struct str name)
 {
 	const struct pair pair = { .name = name };
 	double scale;
@@ -140,17 +133,13 @@ counter_rank(struct str name)
 
 /* Whether a step, epoch, iteration or update can be named in it; this is asked
  * of every line. */
-static bool
-may_name_counter(struct str text)
+static bool may_name_counter(struct str text)
 {
-	return str_find(text, "tep") != NULL ||
-	       str_find(text, "poch") != NULL ||
-	       str_find(text, "ter") != NULL ||
-	       str_find(text, "update") != NULL;
+	return str_find(text, "tep") != NULL || str_find(text, "poch") != NULL ||
+	       str_find(text, "ter") != NULL || str_find(text, "update") != NULL;
 }
 
-static bool
-is_counter(double value)
+static bool is_counter(double value)
 {
 	return value >= 0 && value < 1e15 && value == floor(value);
 }
@@ -159,8 +148,7 @@ is_counter(double value)
  * Give the row, or hold it while it is the first.  False where it cannot
  * follow the first one.
  */
-static bool
-rows_see(struct rows_seen *seen, const struct metric_line *line, double counter)
+static bool rows_see(struct rows_seen *seen, const struct metric_line *line, double counter)
 {
 	if (seen->n == 1 && counter < seen->counter)
 		return false;
@@ -176,25 +164,21 @@ rows_see(struct rows_seen *seen, const struct metric_line *line, double counter)
 	return true;
 }
 
-static struct metric_line
-held_line(const struct rows_seen *seen)
+static struct metric_line held_line(const struct rows_seen *seen)
 {
 	return (struct metric_line){ .text = buf_str(&seen->text),
 				     .line = seen->line,
 				     .wall_ms = seen->wall_ms };
 }
 
-static void
-add_number(struct metric_row *row, struct str name, double value)
+static void add_number(struct metric_row *row, struct str name, double value)
 {
 	if (row->n < PAIRS_MAX && name.len > 0)
-		row->pairs[row->n++] = (struct pair){ .name = name,
-						      .value = value,
-						      .total = RUN_ABSENT };
+		row->pairs[row->n++] =
+			(struct pair){ .name = name, .value = value, .total = RUN_ABSENT };
 }
 
-static struct metric_row
-row_of(const struct metric_line *line, enum metric_file file)
+static struct metric_row row_of(const struct metric_line *line, enum metric_file file)
 {
 	return (struct metric_row){ .file = file,
 				    .line = line->line,
@@ -205,29 +189,20 @@ row_of(const struct metric_line *line, enum metric_file file)
 }
 
 /* What the row says, into the record, whose pairs are put into `pairs`. */
-static void
-fill_record(struct metric_row *row, struct record *record,
-	    struct record_pair pairs[PAIRS_MAX])
+static void fill_record(struct metric_row *row, struct record *record,
+			struct record_pair pairs[PAIRS_MAX])
 {
 	static char train_loss[] = "train_loss";
 	static struct rule_name mean = { train_loss, METRIC_COUNT, 1, false };
 	static const struct rule rules[][2] = {
 		{ { .format = "csv", .kind = RULE_TRAIN },
-		  { .format = "csv",
-		    .kind = RULE_TRAIN,
-		    .names = &mean,
-		    .n_names = 1 } },
+		  { .format = "csv", .kind = RULE_TRAIN, .names = &mean, .n_names = 1 } },
 		{ { .format = "jsonl", .kind = RULE_TRAIN },
-		  { .format = "jsonl",
-		    .kind = RULE_TRAIN,
-		    .names = &mean,
-		    .n_names = 1 } },
+		  { .format = "jsonl", .kind = RULE_TRAIN, .names = &mean, .n_names = 1 } },
 	};
 
-	*record = (struct record){
-		.rule = &rules[row->file][row->is_summary],
-		.present = row->is_epoch ? 0 : (uint64_t)1 << METRIC_STEP
-	};
+	*record = (struct record){ .rule = &rules[row->file][row->is_summary],
+				   .present = row->is_epoch ? 0 : (uint64_t)1 << METRIC_STEP };
 	record->values[METRIC_STEP] = row->step;
 	if (run_has(row->planned)) {
 		record->present |= (uint64_t)1 << METRIC_PLANNED;
@@ -237,8 +212,7 @@ fill_record(struct metric_row *row, struct record *record,
 	row->record = record;
 }
 
-static void
-give_row(struct metric_row *row, metric_row_fn fn, void *user)
+static void give_row(struct metric_row *row, metric_row_fn fn, void *user)
 {
 	struct record record;
 	struct record_pair pairs[PAIRS_MAX];
@@ -253,8 +227,7 @@ static bool read_line(struct metric_rows *rows, const struct metric_line *line,
 		      enum metric_file file, struct metric_row *row);
 
 /* The line with the number of its place for each number. */
-static void
-number_places(const struct row_shape *shape, struct buf *out)
+static void number_places(const struct row_shape *shape, struct buf *out)
 {
 	const char *at = shape->text;
 
@@ -274,13 +247,11 @@ number_places(const struct row_shape *shape, struct buf *out)
  * Whether each row is of one place, and each metric of one row: then all that
  * the record has follows from the numbers.
  */
-static bool
-link_places(struct quick *quick)
+static bool link_places(struct quick *quick)
 {
 	struct row_record *to = &quick->record;
 	const struct record *record = &to->record;
-	uint64_t known = (uint64_t)1 << METRIC_STEP | (uint64_t)1
-							      << METRIC_PLANNED;
+	uint64_t known = (uint64_t)1 << METRIC_STEP | (uint64_t)1 << METRIC_PLANNED;
 	uint64_t metrics = 0;
 
 	if (quick->row.n != record->n_pairs ||
@@ -290,14 +261,12 @@ link_places(struct quick *quick)
 		enum metric metric = to->rows[i].metric;
 		double place = to->rows[i].value, scale;
 
-		if (!isfinite(place) ||
-		    any_of(k, i, str_eq(to->rows[k].name, to->rows[i].name)))
+		if (!isfinite(place) || any_of(k, i, str_eq(to->rows[k].name, to->rows[i].name)))
 			return false;
 		to->from[i] = (size_t)place;
 		if (metric == METRIC_COUNT) { /* not two that differ here */
 			if (quick->row.is_summary ||
-			    meaning_of(&quick->row.pairs[i], &scale) ==
-				    METRIC_COUNT)
+			    meaning_of(&quick->row.pairs[i], &scale) == METRIC_COUNT)
 				continue;
 			return false;
 		}
@@ -309,9 +278,8 @@ link_places(struct quick *quick)
 }
 
 /* Remember how the row of that line was read. */
-static void
-make_quick(struct metric_rows *rows, const struct metric_line *line,
-	   enum metric_file file)
+static void make_quick(struct metric_rows *rows, const struct metric_line *line,
+		       enum metric_file file)
 {
 	AUTO_BUF text = buf_new(LINE_MAX_BYTES);
 	struct metric_line places = *line;
@@ -328,15 +296,14 @@ make_quick(struct metric_rows *rows, const struct metric_line *line,
 	}
 	number_places(quick->record.shape, &text);
 	places.text = buf_str(&text);
-	bool good = read_line(rows, &places, file, &quick->row) &&
-		    run_has(quick->row.step) && !quick->row.is_summary;
+	bool good = read_line(rows, &places, file, &quick->row) && run_has(quick->row.step) &&
+		    !quick->row.is_summary;
 	if (file == METRIC_FILE_JSON) { /* the names lie there */
 		quick->paths = rows->paths;
 		rows->paths = NULL;
 	}
 	if (good)
-		fill_record(&quick->row, &quick->record.record,
-			    quick->record.rows);
+		fill_record(&quick->row, &quick->record.record, quick->record.rows);
 	if (!good || !link_places(quick)) {
 		free_quick(quick);
 		return;
@@ -344,18 +311,14 @@ make_quick(struct metric_rows *rows, const struct metric_line *line,
 	quick->record.record.memo = &quick->record.memo;
 	quick->row.record = &quick->record.record;
 	quick->counter = (size_t)quick->row.step;
-	quick->planned = run_has(quick->row.planned)
-				 ? (size_t)quick->row.planned
-				 : PAIRS_MAX;
+	quick->planned = run_has(quick->row.planned) ? (size_t)quick->row.planned : PAIRS_MAX;
 	free_quick(rows->quick[MOST_QUICK - 1]);
-	memmove(&rows->quick[1], &rows->quick[0],
-		(MOST_QUICK - 1) * sizeof(rows->quick[0]));
+	memmove(&rows->quick[1], &rows->quick[0], (MOST_QUICK - 1) * sizeof(rows->quick[0]));
 	rows->quick[0] = quick;
 }
 
 /* Whether the line is like that one, and its counter is one. */
-static bool
-is_like(const struct quick *quick, const struct metric_line *line)
+static bool is_like(const struct quick *quick, const struct metric_line *line)
 {
 	const struct row_shape *shape = quick->record.shape;
 
@@ -365,9 +328,8 @@ is_like(const struct quick *quick, const struct metric_line *line)
 		memchr(line->text.p, '\t', line->text.len) == NULL);
 }
 
-bool
-metric_rows_take_like(struct metric_rows *rows, const struct metric_line *line,
-		      metric_row_fn fn, void *user)
+bool metric_rows_take_like(struct metric_rows *rows, const struct metric_line *line,
+			   metric_row_fn fn, void *user)
 {
 	struct quick *quick = NULL;
 	size_t i = 0;
@@ -405,8 +367,7 @@ metric_rows_take_like(struct metric_rows *rows, const struct metric_line *line,
 /* ---- CSV */
 
 /* The next cell, its quotes taken off; false where there is none. */
-static bool
-next_cell(struct str *rest, char mark, struct str *cell)
+static bool next_cell(struct str *rest, char mark, struct str *cell)
 {
 	const char *end;
 
@@ -414,9 +375,7 @@ next_cell(struct str *rest, char mark, struct str *cell)
 		return false;
 	if (rest->len == 0 || rest->p[0] != '"') {
 		end = rest->len > 0 ? memchr(rest->p, mark, rest->len) : NULL;
-		*cell = (struct str){ rest->p, end != NULL
-						       ? (size_t)(end - rest->p)
-						       : rest->len };
+		*cell = (struct str){ rest->p, end != NULL ? (size_t)(end - rest->p) : rest->len };
 	} else {
 		end = rest->p;
 		do {
@@ -427,8 +386,7 @@ next_cell(struct str *rest, char mark, struct str *cell)
 				return false;
 			end++;
 		} while (end < rest->p + rest->len && *end == '"');
-		*cell = (struct str){ rest->p + 1,
-				      (size_t)(end - rest->p) - 2 };
+		*cell = (struct str){ rest->p + 1, (size_t)(end - rest->p) - 2 };
 		if (end == rest->p + rest->len)
 			end = NULL;
 		else if (*end != mark)
@@ -441,8 +399,7 @@ next_cell(struct str *rest, char mark, struct str *cell)
 }
 
 /* Texts with so many blanks between them, or more. */
-static size_t
-split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
+static size_t split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
 {
 	size_t n = 0;
 
@@ -466,8 +423,7 @@ split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
 }
 
 /* "| 5 | 2.1 |" without the first and the last mark. */
-static struct str
-without_frame(struct str text)
+static struct str without_frame(struct str text)
 {
 	text = str_trim(text);
 	if (text.len < 2 || text.p[0] != '|' || text.p[text.len - 1] != '|')
@@ -476,8 +432,7 @@ without_frame(struct str text)
 }
 
 /* The cells of a line; 0: it is no row of cells. */
-static size_t
-split_cells(struct str text, char mark, struct str cells[MAX_CELLS])
+static size_t split_cells(struct str text, char mark, struct str cells[MAX_CELLS])
 {
 	size_t n = 0;
 
@@ -493,33 +448,27 @@ split_cells(struct str text, char mark, struct str cells[MAX_CELLS])
  * Whether a cell can be the name of a column; of "steps" the rows are runs, and
  * a quote within is of source code.
  */
-static bool
-is_column(struct str cell)
+static bool is_column(struct str cell)
 {
 	double number;
 
 	return !str_to_double(cell, &number) && str_find(cell, "\"") == NULL;
 }
 
-static int
-column_rank(const struct metric_rows *rows, struct str name)
+static int column_rank(const struct metric_rows *rows, struct str name)
 {
 	if (str_eq_cstr(name, "#") && str_eq_cstr(rows->names[0], "E"))
 		return 2;
-	return name.len > 0 && (name.p[name.len - 1] | 0x20) == 's'
-		       ? 0
-		       : counter_rank(name);
+	return name.len > 0 && (name.p[name.len - 1] | 0x20) == 's' ? 0 : counter_rank(name);
 }
 
 /* A comma behind more words than "Wall time" is of a sentence. */
-static bool
-is_behind_name(struct str text, const char *comma)
+static bool is_behind_name(struct str text, const char *comma)
 {
 	const char *at = text.p;
 	int blanks = 0;
 
-	while (blanks <= MOST_BLANKS &&
-	       (at = memchr(at, ' ', (size_t)(comma - at))) != NULL) {
+	while (blanks <= MOST_BLANKS && (at = memchr(at, ' ', (size_t)(comma - at))) != NULL) {
 		blanks++;
 		at++;
 	}
@@ -531,8 +480,7 @@ is_behind_name(struct str text, const char *comma)
  * asked of every line.  Of tables that are only set in columns those with a
  * loss are read.
  */
-static char
-header_mark(struct str text)
+static char header_mark(struct str text)
 {
 	const char *comma = memchr(text.p, ',', text.len);
 	char mark = '\0';
@@ -555,8 +503,7 @@ header_mark(struct str text)
 }
 
 /* Take the line as the header of what follows, if it can be one. */
-static void
-begin_csv(struct metric_rows *rows, struct str text)
+static void begin_csv(struct metric_rows *rows, struct str text)
 {
 	int best = 0;
 
@@ -571,11 +518,9 @@ begin_csv(struct metric_rows *rows, struct str text)
 		rows->names = xcalloc(MAX_CELLS, sizeof(*rows->names));
 	buf_clear(&rows->header);
 	buf_append(&rows->header, text.p, text.len);
-	rows->n_names =
-		rows->mark == ' '
-			? split_blanks(buf_str(&rows->header), 2, rows->names)
-			: split_cells(buf_str(&rows->header), rows->mark,
-				      rows->names);
+	rows->n_names = rows->mark == ' '
+				? split_blanks(buf_str(&rows->header), 2, rows->names)
+				: split_cells(buf_str(&rows->header), rows->mark, rows->names);
 	for (size_t i = 0; i < rows->n_names; i++) {
 		int rank = column_rank(rows, rows->names[i]);
 
@@ -593,9 +538,8 @@ begin_csv(struct metric_rows *rows, struct str text)
 }
 
 /* The row that a line with these cells is; false: it cannot be one. */
-static bool
-read_cells(const struct metric_rows *rows, const struct metric_line *line,
-	   struct metric_row *row)
+static bool read_cells(const struct metric_rows *rows, const struct metric_line *line,
+		       struct metric_row *row)
 {
 	struct str cells[MAX_CELLS];
 	double value;
@@ -604,27 +548,24 @@ read_cells(const struct metric_rows *rows, const struct metric_line *line,
 	if (split_cells(line->text, rows->mark, cells) != rows->n_names)
 		return false;
 	if (cells[rows->counter].len > 0 &&
-	    (!str_to_double(cells[rows->counter], &row->step) ||
-	     !is_counter(row->step)))
+	    (!str_to_double(cells[rows->counter], &row->step) || !is_counter(row->step)))
 		return false;
 	row->is_epoch = counter_rank(rows->names[rows->counter]) == 1;
 	for (size_t i = 0; i < rows->n_names; i++)
-		if ((i != rows->counter || row->is_epoch) &&
-		    str_to_double(cells[i], &value))
+		if ((i != rows->counter || row->is_epoch) && str_to_double(cells[i], &value))
 			add_number(row, rows->names[i], value);
 	return true;
 }
 
 /* A line of a table in a frame, U+2500 to U+257F, with "|" for each sign. */
-static struct str
-as_table(struct metric_rows *rows, struct str text)
+static struct str as_table(struct metric_rows *rows, struct str text)
 {
 	if (!str_starts_with(text, "\xe2\x94"))
 		return text;
 	buf_clear(&rows->framed);
 	for (size_t i = 0; i < text.len; i++) {
-		bool frame = text.len - i >= 3 && text.p[i] == '\xe2' &&
-			     (text.p[i + 1] & 0xfe) == 0x94;
+		bool frame =
+			text.len - i >= 3 && text.p[i] == '\xe2' && (text.p[i + 1] & 0xfe) == 0x94;
 
 		buf_append_char(&rows->framed, frame ? '|' : text.p[i]);
 		i += frame ? 2 : 0;
@@ -632,9 +573,8 @@ as_table(struct metric_rows *rows, struct str text)
 	return buf_str(&rows->framed);
 }
 
-static bool
-take_csv(struct metric_rows *rows, const struct metric_line *line,
-	 metric_row_fn fn, void *user)
+static bool take_csv(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
+		     void *user)
 {
 	bool is_first = rows->csv.n == 1;
 	struct metric_row row, first;
@@ -666,22 +606,19 @@ take_csv(struct metric_rows *rows, const struct metric_line *line,
 /* ---- JSON */
 
 /* A number, or what Python writes for one that is not finite. */
-static bool
-json_number(const cJSON *node, double *value)
+static bool json_number(const cJSON *node, double *value)
 {
 	if (cJSON_IsNumber(node)) {
 		*value = node->valuedouble;
 		return true;
 	}
 	return cJSON_IsString(node) &&
-	       str_is_among(str_from(node->valuestring),
-			    "NaN Infinity -Infinity") &&
+	       str_is_among(str_from(node->valuestring), "NaN Infinity -Infinity") &&
 	       str_to_double(str_from(node->valuestring), value);
 }
 
 /* The name of a member, behind those of the objects that it is in. */
-static struct str
-member_name(struct metric_rows *rows, struct str above, const char *key)
+static struct str member_name(struct metric_rows *rows, struct str above, const char *key)
 {
 	struct str name = { rows->paths + rows->n_paths, above.len };
 	size_t n = strlen(key);
@@ -705,8 +642,7 @@ struct object {
 	bool has_loss;
 };
 
-static void
-take_member(struct object *o, struct str name, double value)
+static void take_member(struct object *o, struct str name, double value)
 {
 	int rank = counter_rank(name);
 
@@ -722,9 +658,8 @@ take_member(struct object *o, struct str name, double value)
 	o->row->is_summary |= str_eq_cstr(name, "train_runtime");
 }
 
-static void
-walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
-	    struct str above, int depth)
+static void walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
+			struct str above, int depth)
 {
 	double value;
 
@@ -733,8 +668,8 @@ walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
 
 		if (!is_number && !(cJSON_IsObject(node) && depth < MAX_DEPTH))
 			continue;
-		if (!is_number && str_is_among(str_from(node->string),
-					       "data fields metrics values")) {
+		if (!is_number &&
+		    str_is_among(str_from(node->string), "data fields metrics values")) {
 			walk_object(rows, o, node, above, depth + 1);
 			continue;
 		}
@@ -747,9 +682,8 @@ walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
 }
 
 /* An epoch alone, or an iteration, counts the rows only of what has a loss. */
-static bool
-read_object(struct metric_rows *rows, const struct metric_line *line,
-	    struct metric_row *row)
+static bool read_object(struct metric_rows *rows, const struct metric_line *line,
+			struct metric_row *row)
 {
 	struct object o = { row, 0, false };
 	AUTO_JSON object = json_parse(line->text, JSON_BARE_TEXT, NULL);
@@ -762,13 +696,11 @@ read_object(struct metric_rows *rows, const struct metric_line *line,
 	rows->n_paths = 0;
 	walk_object(rows, &o, object, (struct str){ NULL, 0 }, 1);
 	row->is_epoch = o.best == 1;
-	return o.best > 0 && is_counter(row->step) && row->n > 0 &&
-	       (o.best > 2 || o.has_loss);
+	return o.best > 0 && is_counter(row->step) && row->n > 0 && (o.best > 2 || o.has_loss);
 }
 
-static bool
-take_json(struct metric_rows *rows, const struct metric_line *line,
-	  metric_row_fn fn, void *user)
+static bool take_json(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
+		      void *user)
 {
 	bool is_first = rows->json.n == 1;
 	struct metric_row row;
@@ -791,25 +723,21 @@ take_json(struct metric_rows *rows, const struct metric_line *line,
 	return true;
 }
 
-static bool
-read_line(struct metric_rows *rows, const struct metric_line *line,
-	  enum metric_file file, struct metric_row *row)
+static bool read_line(struct metric_rows *rows, const struct metric_line *line,
+		      enum metric_file file, struct metric_row *row)
 {
-	return file == METRIC_FILE_CSV ? read_cells(rows, line, row)
-				       : read_object(rows, line, row);
+	return file == METRIC_FILE_CSV ? read_cells(rows, line, row) : read_object(rows, line, row);
 }
 
-bool
-metric_rows_take(struct metric_rows *rows, const struct metric_line *line,
-		 metric_row_fn fn, void *user)
+bool metric_rows_take(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
+		      void *user)
 {
 	struct str text = str_trim(line->text);
 
 	if (text.len == 0)
 		return false;
 	if (text.p[0] == '{' && text.p[text.len - 1] == '}')
-		return may_name_counter(text) &&
-		       take_json(rows, line, fn, user);
+		return may_name_counter(text) && take_json(rows, line, fn, user);
 	struct metric_line row = *line;
 
 	row.text = as_table(rows, text);

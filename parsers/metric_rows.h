@@ -51,13 +51,12 @@ struct metric_line {
  * Take a whole line and give fn the rows that are known now: none, this one,
  * or the one before and this one.  True when the line is a row, or may be.
  */
-bool metric_rows_take(struct metric_rows *rows, const struct metric_line *line,
-		      metric_row_fn fn, void *user);
+bool metric_rows_take(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
+		      void *user);
 /*
  * The same for a line that differs from a row only in its numbers, at little
  * cost; false: it may be anything.  Of such a row only the record has the
  * numbers.  A rule that did not take that one takes none of these.
  */
-bool metric_rows_take_like(struct metric_rows *rows,
-			   const struct metric_line *line, metric_row_fn fn,
-			   void *user);
+bool metric_rows_take_like(struct metric_rows *rows, const struct metric_line *line,
+			   metric_row_fn fn, void *user);

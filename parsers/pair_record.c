@@ -5,23 +5,18 @@
 #include "parsers/meaning.h"
 
 /* What the rule says of a name, else of the unit; NULL: nothing. */
-static const struct rule_name *
-find_name(const struct rule *rule, const struct pair *pair)
+static const struct rule_name *find_name(const struct rule *rule, const struct pair *pair)
 {
 	struct str name = pair->name.len > 0 ? pair->name : pair->unit;
 
-	return array_find(one, rule->names, rule->n_names,
-			  str_eq_cstr(name, one->printed));
+	return array_find(one, rule->names, rule->n_names, str_eq_cstr(name, one->printed));
 }
 
-int
-pair_counter_rank(struct str name)
+int pair_counter_rank(struct str name)
 {
 	if (str_is_like(name, "step num_updates"))
 		return 2;
-	return name.len > 4 && str_is_like(str_skip(name, name.len - 4), "step")
-		       ? 3
-		       : 1;
+	return name.len > 4 && str_is_like(str_skip(name, name.len - 4), "step") ? 3 : 1;
 }
 
 struct pair_fill {
@@ -31,23 +26,20 @@ struct pair_fill {
 	int rank;	 /* of the counter that was taken; 0: none */
 };
 
-static void
-fill_metric(struct pair_fill *f, enum metric metric, double value)
+static void fill_metric(struct pair_fill *f, enum metric metric, double value)
 {
 	struct record *record = f->record;
 	uint64_t bit = (uint64_t)1 << metric;
 
 	if ((f->groups & bit) != 0)
 		return;
-	if (record_has(record, metric) &&
-	    !run_same(record->values[metric], value))
+	if (record_has(record, metric) && !run_same(record->values[metric], value))
 		f->unsure |= bit;
 	record->present |= bit;
 	record->values[metric] = value;
 }
 
-static void
-fill_counter(struct pair_fill *f, const struct pair *pair)
+static void fill_counter(struct pair_fill *f, const struct pair *pair)
 {
 	struct record *record = f->record;
 	int rank = pair_counter_rank(pair->name);
@@ -65,8 +57,7 @@ fill_counter(struct pair_fill *f, const struct pair *pair)
 }
 
 /* A row without a loss of that name may have its total. */
-static void
-fill_total_loss(struct pair_fill *f, struct record_pair *rows, size_t n)
+static void fill_total_loss(struct pair_fill *f, struct record_pair *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].metric == METRIC_COUNT && rows[i].unit.len == 0 &&
@@ -77,24 +68,20 @@ fill_total_loss(struct pair_fill *f, struct record_pair *rows, size_t n)
 		}
 }
 
-void
-pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
-		 struct record_pair rows[PAIRS_MAX])
+void pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
+		      struct record_pair rows[PAIRS_MAX])
 {
 	struct pair_fill f = { record, record->present, 0, 0 };
 	size_t k = 0;
 
 	array_each (pair, pairs, n) {
 		const struct rule_name *name = find_name(record->rule, pair);
-		struct record_pair row = { pair->name, pair->unit, pair->value,
-					   METRIC_COUNT, 1 };
+		struct record_pair row = { pair->name, pair->unit, pair->value, METRIC_COUNT, 1 };
 
 		/* Of Lightning's bars "v_num" is the number of the folder. */
-		if (name != NULL ? name->skip
-				 : str_eq_cstr(pair->name, "v_num"))
+		if (name != NULL ? name->skip : str_eq_cstr(pair->name, "v_num"))
 			continue;
-		row.metric = name != NULL ? name->metric
-					  : meaning_of(pair, &row.scale);
+		row.metric = name != NULL ? name->metric : meaning_of(pair, &row.scale);
 		if (name != NULL)
 			row.scale = name->scale;
 		if (row.metric == METRIC_STEP) {
@@ -112,8 +99,7 @@ pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 		fill_total_loss(&f, rows, k);
 	record->present &= ~f.unsure;
 	for (size_t i = 0; i < k; i++)
-		if (rows[i].metric != METRIC_COUNT &&
-		    (f.unsure >> rows[i].metric & 1) != 0)
+		if (rows[i].metric != METRIC_COUNT && (f.unsure >> rows[i].metric & 1) != 0)
 			rows[i].metric = METRIC_COUNT;
 	record->pairs = rows;
 	record->n_pairs = k;

@@ -43,29 +43,25 @@ struct pairs_reader {
 	bool has_slots; /* all numbers have one, as far as it is read */
 };
 
-static bool
-is_letter(char c)
+static bool is_letter(char c)
 {
 	return (str_is_word(c) && !str_is_digit(c)) || (c & 0x80) != 0;
 }
 
 /* The byte at p; NUL behind the end, as a line has none. */
-static char
-byte_at(const struct pairs_reader *r, const char *p)
+static char byte_at(const struct pairs_reader *r, const char *p)
 {
 	return p < r->end ? *p : '\0';
 }
 
-static const char *
-skip_blanks(const struct pairs_reader *r, const char *p)
+static const char *skip_blanks(const struct pairs_reader *r, const char *p)
 {
 	while (p < r->end && str_is_blank(*p))
 		p++;
 	return p;
 }
 
-static const char *
-skip_digits(const struct pairs_reader *r, const char *p)
+static const char *skip_digits(const struct pairs_reader *r, const char *p)
 {
 	while (p < r->end && str_is_digit(*p))
 		p++;
@@ -73,8 +69,7 @@ skip_digits(const struct pairs_reader *r, const char *p)
 }
 
 /* The c that closes what begins at p, not far from it; else NULL. */
-static const char *
-find_close(const struct pairs_reader *r, const char *p, char c)
+static const char *find_close(const struct pairs_reader *r, const char *p, char c)
 {
 	size_t n = (size_t)(r->end - p);
 
@@ -82,42 +77,35 @@ find_close(const struct pairs_reader *r, const char *p, char c)
 }
 
 /* Words that stand in sentences, and in a name only before ":". */
-static bool
-is_prose(struct str word)
+static bool is_prose(struct str word)
 {
 	return word.len <= 4 && strchr("aAbBfFiIoOtTwWnN", word.p[0]) != NULL &&
-	       str_is_like(word,
-			   "a an and are as by for from in is of on or "
-			   "than that the to was not with this will it's");
+	       str_is_like(word, "a an and are as by for from in is of on or "
+				 "than that the to was not with this will it's");
 }
 
-bool
-pairs_is_evaluation(struct str word)
+bool pairs_is_evaluation(struct str word)
 {
 	return word.len >= 3 && strchr("vVeEdDtTiIpPsS", word.p[0]) != NULL &&
-	       str_is_like(word,
-			   "val valid validation validating validate eval "
-			   "evaluation evaluating evaluate dev test "
-			   "testing inference predicting sanity predict");
+	       str_is_like(word, "val valid validation validating validate eval "
+				 "evaluation evaluating evaluate dev test "
+				 "testing inference predicting sanity predict");
 }
 
 /* Units that may follow behind a blank: "3657.33 ms". */
-static bool
-is_unit(struct str word)
+static bool is_unit(struct str word)
 {
-	static const char units[] =
-		"ms s sec secs seconds min mins minutes h hours us "
-		"tok/s tok/sec tokens/s tokens/sec toks/s tokens/second "
-		"it/s s/it it/sec sec/it ms/step s/step ms/it steps/s "
-		"steps/sec step/s samples/s samples/sec img/s images/s "
-		"images/sec ex/s TFLOPs TFLOP/s TFLOPS "
-		"GB GiB MB MiB KB KiB W bpb bpc nats bits";
+	static const char units[] = "ms s sec secs seconds min mins minutes h hours us "
+				    "tok/s tok/sec tokens/s tokens/sec toks/s tokens/second "
+				    "it/s s/it it/sec sec/it ms/step s/step ms/it steps/s "
+				    "steps/sec step/s samples/s samples/sec img/s images/s "
+				    "images/sec ex/s TFLOPs TFLOP/s TFLOPS "
+				    "GB GiB MB MiB KB KiB W bpb bpc nats bits";
 
 	return word.len <= 13 && str_is_like(word, units);
 }
 
-static void
-forget_words(struct pairs_reader *r)
+static void forget_words(struct pairs_reader *r)
 {
 	r->words = 0;
 	r->told = r->is_answer = r->evaluates = r->prose = false;
@@ -125,8 +113,7 @@ forget_words(struct pairs_reader *r)
 }
 
 /* The first word of s. */
-static struct str
-first_word(struct str s)
+static struct str first_word(struct str s)
 {
 	size_t n = 0;
 
@@ -136,26 +123,22 @@ first_word(struct str s)
 }
 
 /* The words name nothing: they say what the line is about. */
-static bool
-take_heading(struct pairs_reader *r)
+static bool take_heading(struct pairs_reader *r)
 {
 	r->heads += r->words;
 	r->about->words = r->about->words * 31 + str_hash(r->name);
-	r->about->evaluates =
-		r->about->evaluates || pairs_is_evaluation(first_word(r->name));
+	r->about->evaluates = r->about->evaluates || pairs_is_evaluation(first_word(r->name));
 	return r->heads <= MOST_HEAD_WORDS;
 }
 
 /* Whether the word is of letters and "/". */
-static bool
-is_plain(struct str word)
+static bool is_plain(struct str word)
 {
 	return all_of(i, word.len, is_letter(word.p[i]) || word.p[i] == '/');
 }
 
 /* What the words are, now that no number follows; false: prose. */
-static bool
-end_words(struct pairs_reader *r)
+static bool end_words(struct pairs_reader *r)
 {
 	struct pair *last = r->n > 0 ? &r->pairs[r->n - 1] : NULL;
 
@@ -169,15 +152,14 @@ end_words(struct pairs_reader *r)
 		last->name = r->name;
 		return true;
 	}
-	if (r->words > 1 || last->unit.len > 0 ||
-	    r->name.len > MOST_UNIT_BYTES || !is_plain(r->name))
+	if (r->words > 1 || last->unit.len > 0 || r->name.len > MOST_UNIT_BYTES ||
+	    !is_plain(r->name))
 		return false;
 	last->unit = r->name;
 	return true;
 }
 
-static bool
-end_item(struct pairs_reader *r)
+static bool end_item(struct pairs_reader *r)
 {
 	bool good = r->words == 0 || end_words(r);
 
@@ -187,25 +169,21 @@ end_item(struct pairs_reader *r)
 	return good;
 }
 
-static void
-add_slot(struct pairs_reader *r, enum pair_slot_kind kind, const char *from,
-	 const char *to)
+static void add_slot(struct pairs_reader *r, enum pair_slot_kind kind, const char *from,
+		     const char *to)
 {
 	if (r->slots == NULL)
 		return;
 	if (r->n_slots == PAIR_SLOTS_MAX)
 		r->has_slots = false;
 	else
-		r->slots[r->n_slots++] =
-			(struct pair_slot){ str_between(from, to), r->n, kind };
+		r->slots[r->n_slots++] = (struct pair_slot){ str_between(from, to), r->n, kind };
 }
 
 /* "End of epoch 3", "val step 5": the last of some words is a counter. */
-static void
-find_counter_word(struct pairs_reader *r)
+static void find_counter_word(struct pairs_reader *r)
 {
-	bool evaluates =
-		r->words == 2 && pairs_is_evaluation(first_word(r->name));
+	bool evaluates = r->words == 2 && pairs_is_evaluation(first_word(r->name));
 	struct str word = r->name;
 
 	if (!evaluates && (!r->prose || r->told))
@@ -214,8 +192,7 @@ find_counter_word(struct pairs_reader *r)
 		return;
 	for (size_t i = 0; i < r->name.len; i++)
 		if (str_is_blank(r->name.p[i]))
-			word = str_between(r->name.p + i + 1,
-					   r->name.p + r->name.len);
+			word = str_between(r->name.p + i + 1, r->name.p + r->name.len);
 	if (!str_is_like(word, "epoch step iteration iter"))
 		return;
 	r->heads += r->words - 1;
@@ -226,12 +203,11 @@ find_counter_word(struct pairs_reader *r)
 	r->prose = false;
 }
 
-static bool
-add_pair(struct pairs_reader *r, double value, double total, struct str unit)
+static bool add_pair(struct pairs_reader *r, double value, double total, struct str unit)
 {
 	find_counter_word(r);
-	if (r->words > 0 && (r->told ? r->words > MOST_NAME_WORDS
-				     : r->prose || r->words > MOST_PLAIN_WORDS))
+	if (r->words > 0 &&
+	    (r->told ? r->words > MOST_NAME_WORDS : r->prose || r->words > MOST_PLAIN_WORDS))
 		return false;
 	if (r->n == PAIRS_MAX)
 		return false;
@@ -249,8 +225,7 @@ add_pair(struct pairs_reader *r, double value, double total, struct str unit)
 }
 
 /* Something that is no number stands where one could: no pair of it. */
-static bool
-skip_value(struct pairs_reader *r, const char *behind)
+static bool skip_value(struct pairs_reader *r, const char *behind)
 {
 	if (!r->told)
 		return false;
@@ -261,32 +236,26 @@ skip_value(struct pairs_reader *r, const char *behind)
 }
 
 /* The end of a text without blanks and separators. */
-static const char *
-token_end(const struct pairs_reader *r, const char *p)
+static const char *token_end(const struct pairs_reader *r, const char *p)
 {
-	while (p < r->end && !str_is_blank(*p) &&
-	       strchr(",;|)]}'\"", *p) == NULL)
+	while (p < r->end && !str_is_blank(*p) && strchr(",;|)]}'\"", *p) == NULL)
 		p++;
 	return p;
 }
 
 /* "1,234,567" behind its first digits; else p itself. */
-static const char *
-take_groups(const char *p, const char *end, double *value)
+static const char *take_groups(const char *p, const char *end, double *value)
 {
-	while (end - p >= 4 && *p == ',' && str_is_digit(p[1]) &&
-	       str_is_digit(p[2]) && str_is_digit(p[3]) &&
-	       !(end - p > 4 && str_is_digit(p[4]))) {
-		*value = *value * 1000 + (p[1] - '0') * 100 +
-			 (p[2] - '0') * 10 + (p[3] - '0');
+	while (end - p >= 4 && *p == ',' && str_is_digit(p[1]) && str_is_digit(p[2]) &&
+	       str_is_digit(p[3]) && !(end - p > 4 && str_is_digit(p[4]))) {
+		*value = *value * 1000 + (p[1] - '0') * 100 + (p[2] - '0') * 10 + (p[3] - '0');
 		p += 4;
 	}
 	return p;
 }
 
 /* Behind the digits at p, their groups of three and their fraction. */
-static const char *
-decimal_end(const char *p, const char *end, double *value)
+static const char *decimal_end(const char *p, const char *end, double *value)
 {
 	const char *q = str_take_decimal(p, end, true, value), *e;
 	double fraction;
@@ -305,8 +274,7 @@ decimal_end(const char *p, const char *end, double *value)
 }
 
 /* Behind the exponent at p; p where there is none. */
-static const char *
-exponent_end(const char *p, const char *end)
+static const char *exponent_end(const char *p, const char *end)
 {
 	const char *q = p + 1;
 
@@ -321,8 +289,7 @@ exponent_end(const char *p, const char *end)
 }
 
 /* Whatever may stand for a number, also with groups, or too long. */
-const char *
-pairs_rare_number(const char *p, const char *end, double *value)
+const char *pairs_rare_number(const char *p, const char *end, double *value)
 {
 	const char *digits = p + (*p == '-' || *p == '+'), *mantissa, *q;
 
@@ -339,15 +306,13 @@ pairs_rare_number(const char *p, const char *end, double *value)
 }
 
 /* Behind the time "0:01:02", "12:30" or "01:02:03.5" at p; else p. */
-static const char *
-time_end(const struct pairs_reader *r, const char *p, double *seconds)
+static const char *time_end(const struct pairs_reader *r, const char *p, double *seconds)
 {
 	const char *q = skip_digits(r, p);
 	double parts[3] = { 0, 0, 0 };
 	size_t n = 0;
 
-	if (q - p > 3 || byte_at(r, q) != ':' ||
-	    !str_is_digit(byte_at(r, q + 1)))
+	if (q - p > 3 || byte_at(r, q) != ':' || !str_is_digit(byte_at(r, q + 1)))
 		return p;
 	for (q = p; n < 3; q++) {
 		const char *e = str_take_decimal(q, r->end, n == 2, &parts[n]);
@@ -359,17 +324,14 @@ time_end(const struct pairs_reader *r, const char *p, double *seconds)
 		if (byte_at(r, q) != ':')
 			break;
 	}
-	if (n == 3 && r->end - q >= 4 && *q == ',' &&
-	    skip_digits(r, q + 1) == q + 4)
+	if (n == 3 && r->end - q >= 4 && *q == ',' && skip_digits(r, q + 1) == q + 4)
 		q += 4; /* "12:00:05,123" */
-	*seconds = n == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2]
-			  : (double)NAN;
+	*seconds = n == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : (double)NAN;
 	return q;
 }
 
 /* A time: of three parts it is a number, of two nobody knows which. */
-static bool
-take_time(struct pairs_reader *r, const char *behind, double seconds)
+static bool take_time(struct pairs_reader *r, const char *behind, double seconds)
 {
 	bool bar = byte_at(r, behind) == '<'; /* "[00:10<00:12, .." */
 	const char *start = r->p;
@@ -380,8 +342,7 @@ take_time(struct pairs_reader *r, const char *behind, double seconds)
 	r->p = behind + bar;
 	if (bar)
 		r->after_number = false;
-	else if (r->after_number && isfinite(seconds) && r->n == 1 &&
-		 r->pairs[0].name.len == 0) {
+	else if (r->after_number && isfinite(seconds) && r->n == 1 && r->pairs[0].name.len == 0) {
 		r->item = --r->n; /* "01/02 12:00:00": it was the day */
 		r->has_slots = false;
 	}
@@ -390,16 +351,14 @@ take_time(struct pairs_reader *r, const char *behind, double seconds)
 		add_slot(r, SLOT_CLOCK, start, behind);
 		return add_pair(r, seconds, (double)NAN, STR_LIT("s"));
 	}
-	if (r->words > 0 ? !r->told
-			 : r->n > 0 && !r->about->is_bar && isnan(seconds))
+	if (r->words > 0 ? !r->told : r->n > 0 && !r->about->is_bar && isnan(seconds))
 		return false;
 	forget_words(r);
 	return true;
 }
 
 /* Behind the "/ 19560" at p, or p. */
-static const char *
-total_end(const struct pairs_reader *r, const char *p, double *total)
+static const char *total_end(const struct pairs_reader *r, const char *p, double *total)
 {
 	const char *slash = skip_blanks(r, p), *q, *end;
 
@@ -409,22 +368,19 @@ total_end(const struct pairs_reader *r, const char *p, double *total)
 	if (!str_is_digit(byte_at(r, q)) || (slash > p && q == slash + 1))
 		return p;
 	end = pairs_number(q, r->end, total);
-	if (*total != floor(*total) || byte_at(r, end) == '/' ||
-	    is_letter(byte_at(r, end)))
+	if (*total != floor(*total) || byte_at(r, end) == '/' || is_letter(byte_at(r, end)))
 		*total = (double)NAN; /* "200/2.00k", too */
 	return end;
 }
 
 /* The sign of "2.5+-0.1". */
-static bool
-is_spread(const struct pairs_reader *r, const char *p)
+static bool is_spread(const struct pairs_reader *r, const char *p)
 {
 	return *p == '\xc2' && byte_at(r, p + 1) == '\xb1';
 }
 
 /* Behind the letters of a unit at p; p where there is none. */
-static const char *
-unit_end(const struct pairs_reader *r, const char *p)
+static const char *unit_end(const struct pairs_reader *r, const char *p)
 {
 	const char *q = p;
 
@@ -439,34 +395,28 @@ unit_end(const struct pairs_reader *r, const char *p)
  * Whether the letters may follow a number without a blank: "5ms", "2.1k",
  * "820.5/s" and "9%", but not "5aeb".
  */
-static bool
-may_be_joined(struct str unit)
+static bool may_be_joined(struct str unit)
 {
 	return unit.len <= 2 || unit.p[0] == '%' || is_unit(unit) ||
-	       (unit.len <= MOST_UNIT_BYTES &&
-		memchr(unit.p, '/', unit.len) != NULL);
+	       (unit.len <= MOST_UNIT_BYTES && memchr(unit.p, '/', unit.len) != NULL);
 }
 
-const char *
-pairs_time(const char *p, const char *end)
+const char *pairs_time(const char *p, const char *end)
 {
 	double seconds;
 
 	return time_end(&(struct pairs_reader){ .end = end }, p, &seconds);
 }
 
-const char *
-pairs_clock(const char *p, const char *end, double *seconds)
+const char *pairs_clock(const char *p, const char *end, double *seconds)
 {
-	const char *q =
-		time_end(&(struct pairs_reader){ .end = end }, p, seconds);
+	const char *q = time_end(&(struct pairs_reader){ .end = end }, p, seconds);
 
 	return q != p && isfinite(*seconds) ? q : p;
 }
 
 /* The bars of tqdm, whose front is " 45%|###  | 45/99", and of Keras. */
-const char *
-pairs_bar(const char *p, const char *end)
+const char *pairs_bar(const char *p, const char *end)
 {
 	bool square = *p == '[';
 	size_t n = (size_t)(end - p - 1);
@@ -477,15 +427,13 @@ pairs_bar(const char *p, const char *end)
 		n = MOST_ASIDE_BYTES - 1;
 	const char *close = memchr(p + 1, square ? ']' : '|', n);
 	if (close == NULL ||
-	    (square && (close - p <= 4 ||
-			!str_has_only(str_between(p + 1, close), "=>.-# "))))
+	    (square && (close - p <= 4 || !str_has_only(str_between(p + 1, close), "=>.-# "))))
 		return p;
 	return close + 1;
 }
 
 /* Behind the date "2026-11-20" or "11/20/2026" at p; NULL: none. */
-static const char *
-date_end(const struct pairs_reader *r, const char *p)
+static const char *date_end(const struct pairs_reader *r, const char *p)
 {
 	char mark = '\0';
 
@@ -506,8 +454,7 @@ date_end(const struct pairs_reader *r, const char *p)
 }
 
 /* A date: before the row, or the value of a name; no number. */
-static bool
-take_date(struct pairs_reader *r, const char *behind)
+static bool take_date(struct pairs_reader *r, const char *behind)
 {
 	if (byte_at(r, behind) == 'T' && str_is_digit(byte_at(r, behind + 1)))
 		behind++;
@@ -520,8 +467,7 @@ take_date(struct pairs_reader *r, const char *behind)
 }
 
 /* "/210.0B" of "417.9M/210.0B": of how many it is. */
-static bool
-is_size_total(const struct pairs_reader *r, const char *p)
+static bool is_size_total(const struct pairs_reader *r, const char *p)
 {
 	double total;
 	const char *q = p + 1;
@@ -532,8 +478,7 @@ is_size_total(const struct pairs_reader *r, const char *p)
 	return unit_end(r, q) == token_end(r, p);
 }
 
-static bool
-skip_bar(struct pairs_reader *r)
+static bool skip_bar(struct pairs_reader *r)
 {
 	const char *behind = pairs_bar(r->p, r->end);
 
@@ -545,8 +490,7 @@ skip_bar(struct pairs_reader *r)
 	return true;
 }
 
-static bool
-take_number(struct pairs_reader *r)
+static bool take_number(struct pairs_reader *r)
 {
 	double value = 0, total = (double)NAN;
 	const char *start = r->p, *q = time_end(r, start, &value), *unit;
@@ -570,8 +514,7 @@ take_number(struct pairs_reader *r)
 		add_slot(r, SLOT_VALUE, start, behind);
 		return add_pair(r, value, total, (struct str){ NULL, 0 });
 	}
-	if (!may_be_joined(str_between(unit, q)) ||
-	    str_is_digit(byte_at(r, q)) ||
+	if (!may_be_joined(str_between(unit, q)) || str_is_digit(byte_at(r, q)) ||
 	    (byte_at(r, q) != '\0' && strchr("_-+.\\@#:=<>*", *q) != NULL &&
 	     !str_is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
 		return skip_value(r, token_end(r, start));
@@ -591,11 +534,9 @@ take_number(struct pairs_reader *r)
 }
 
 /* "nan", "inf", "infinity", as they stand in the place of a number. */
-static bool
-is_no_number(struct str word, double *value)
+static bool is_no_number(struct str word, double *value)
 {
-	return strchr("nNiI", word.p[0]) != NULL &&
-	       str_is_like(word, "nan inf infinity") &&
+	return strchr("nNiI", word.p[0]) != NULL && str_is_like(word, "nan inf infinity") &&
 	       str_to_double(word, value);
 }
 
@@ -603,8 +544,7 @@ is_no_number(struct str word, double *value)
  * The bytes of a mark, a bar, a frame or a picture at p, U+2000 to U+2BFF and
  * from U+1F000 on, which are no letters; 0: it is none.
  */
-static size_t
-symbol_bytes(const struct pairs_reader *r, const char *p)
+static size_t symbol_bytes(const struct pairs_reader *r, const char *p)
 {
 	size_t left = (size_t)(r->end - p);
 
@@ -615,12 +555,10 @@ symbol_bytes(const struct pairs_reader *r, const char *p)
 	return left >= 3 && *p == '\xef' && p[1] == '\xb8' ? 3 : 0;
 }
 
-static const char *
-word_end(const struct pairs_reader *r, const char *p)
+static const char *word_end(const struct pairs_reader *r, const char *p)
 {
 	for (; p < r->end; p++) {
-		if (str_is_word(*p) ||
-		    ((*p & 0x80) != 0 && symbol_bytes(r, p) == 0))
+		if (str_is_word(*p) || ((*p & 0x80) != 0 && symbol_bytes(r, p) == 0))
 			continue;
 		char next = byte_at(r, p + 1);
 		if (*p == '\0' || strchr("/.-@^", *p) == NULL ||
@@ -631,8 +569,7 @@ word_end(const struct pairs_reader *r, const char *p)
 }
 
 /* "of 10" behind "epoch 1". */
-static bool
-take_of(struct pairs_reader *r, const char *behind)
+static bool take_of(struct pairs_reader *r, const char *behind)
 {
 	const char *q = skip_blanks(r, behind);
 	struct pair *last = &r->pairs[r->n - 1];
@@ -644,8 +581,7 @@ take_of(struct pairs_reader *r, const char *behind)
 }
 
 /* Add a word to those that are to name a number. */
-static bool
-add_word(struct pairs_reader *r, struct str word)
+static bool add_word(struct pairs_reader *r, struct str word)
 {
 	if (r->told) { /* "phase: train", "Validation: loss 3.5" */
 		bool evaluates = pairs_is_evaluation(r->name);
@@ -656,8 +592,7 @@ add_word(struct pairs_reader *r, struct str word)
 		r->is_answer = true;
 		r->evaluates = evaluates;
 	}
-	if (r->words > 0 && word.p - (r->name.p + r->name.len) > MOST_GAP &&
-	    !end_item(r))
+	if (r->words > 0 && word.p - (r->name.p + r->name.len) > MOST_GAP && !end_item(r))
 		return false;
 	if (r->words++ == 0)
 		r->name = word;
@@ -668,16 +603,14 @@ add_word(struct pairs_reader *r, struct str word)
 }
 
 /* Whether ":" or "=" follows. */
-static bool
-is_told(const struct pairs_reader *r, const char *behind)
+static bool is_told(const struct pairs_reader *r, const char *behind)
 {
 	char c = byte_at(r, skip_blanks(r, behind));
 
 	return c == ':' || c == '=';
 }
 
-static bool
-begins_number(const struct pairs_reader *r, const char *p)
+static bool begins_number(const struct pairs_reader *r, const char *p)
 {
 	char c = byte_at(r, p), next = byte_at(r, p + 1);
 
@@ -686,13 +619,11 @@ begins_number(const struct pairs_reader *r, const char *p)
 	if (c == '.')
 		return str_is_digit(next);
 	return (c == '-' || c == '+') &&
-	       (str_is_digit(next) ||
-		(next == '.' && str_is_digit(byte_at(r, p + 2))));
+	       (str_is_digit(next) || (next == '.' && str_is_digit(byte_at(r, p + 2))));
 }
 
 /* "tensor(2.31, device='cuda:0')", "np.float64(2.31)": the number in it. */
-static bool
-take_wrapped(struct pairs_reader *r, struct str word)
+static bool take_wrapped(struct pairs_reader *r, struct str word)
 {
 	const char *from = word.p + word.len + 1, *to = from, *close;
 	double value;
@@ -717,8 +648,7 @@ take_wrapped(struct pairs_reader *r, struct str word)
 }
 
 /* "2.5+-0.1" and "2.5 +- 0.1": how sure a number is names nothing. */
-static bool
-take_spread(struct pairs_reader *r)
+static bool take_spread(struct pairs_reader *r)
 {
 	const char *p;
 	double value;
@@ -736,8 +666,7 @@ take_spread(struct pairs_reader *r)
 }
 
 /* The unit of a number, or what its thousands are of: "12.5K tok/s". */
-static bool
-add_unit(struct pair *pair, struct str word)
+static bool add_unit(struct pair *pair, struct str word)
 {
 	if (pair->unit.len == 0)
 		pair->unit = word;
@@ -748,8 +677,7 @@ add_unit(struct pair *pair, struct str word)
 	return true;
 }
 
-static bool
-take_word(struct pairs_reader *r)
+static bool take_word(struct pairs_reader *r)
 {
 	const char *end = word_end(r, r->p);
 	struct str word = str_between(r->p, end);
@@ -769,16 +697,14 @@ take_word(struct pairs_reader *r)
 	if (r->after_number && is_unit(word) && !is_told(r, end) &&
 	    add_unit(&r->pairs[r->n - 1], word))
 		return true;
-	if (r->words > 0 && (r->told || !r->prose) &&
-	    is_no_number(word, &value))
+	if (r->words > 0 && (r->told || !r->prose) && is_no_number(word, &value))
 		return add_pair(r, value, (double)NAN, (struct str){ NULL, 0 });
 	if (r->words > 0 && !r->told && str_eq_cstr(word, "is") &&
 	    begins_number(r, skip_blanks(r, end))) {
 		r->told = true; /* "loss is 2.5" */
 		return true;
 	}
-	if (r->words > 0 && !r->told &&
-	    (str_eq_cstr(word, "at") || str_eq_cstr(word, "after"))) {
+	if (r->words > 0 && !r->told && (str_eq_cstr(word, "at") || str_eq_cstr(word, "after"))) {
 		bool good = take_heading(r); /* "val loss at step 10 | .." */
 
 		r->late_name = r->name;
@@ -788,8 +714,7 @@ take_word(struct pairs_reader *r)
 	return add_word(r, word);
 }
 
-static bool
-has_control(const char *p, const char *end)
+static bool has_control(const char *p, const char *end)
 {
 	while (p < end && (unsigned char)*p >= ' ')
 		p++;
@@ -797,9 +722,8 @@ has_control(const char *p, const char *end)
 }
 
 /* Behind "5" or "5/1000" at p. */
-static const char *
-quoted_end(const struct pairs_reader *r, const char *p, double *value,
-	   double *total)
+static const char *quoted_end(const struct pairs_reader *r, const char *p, double *value,
+			      double *total)
 {
 	const char *q = pairs_number(p, r->end, value);
 
@@ -807,8 +731,7 @@ quoted_end(const struct pairs_reader *r, const char *p, double *value,
 }
 
 /* A quoted text is a name before ":", else the value of one. */
-static bool
-take_quoted(struct pairs_reader *r)
+static bool take_quoted(struct pairs_reader *r)
 {
 	const char *start = r->p + 1, *end = find_close(r, start, *r->p), *q;
 	double value, total = (double)NAN;
@@ -837,15 +760,13 @@ take_quoted(struct pairs_reader *r)
 				: (struct str){ NULL, 0 });
 }
 
-const char *
-pairs_aside(const char *p, const char *end)
+const char *pairs_aside(const char *p, const char *end)
 {
 	size_t n = (size_t)(end - p);
 
 	if (n == 0 || *p != '(')
 		return p;
-	const char *close =
-		memchr(p, ')', n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
+	const char *close = memchr(p, ')', n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
 	if (close == NULL || memchr(p, ':', (size_t)(close - p)) != NULL ||
 	    memchr(p, '=', (size_t)(close - p)) != NULL)
 		return p;
@@ -853,8 +774,7 @@ pairs_aside(const char *p, const char *end)
 }
 
 /* "(5.80)" and "(  8%)" behind a number are asides; "(ms)" is a unit. */
-static bool
-take_round(struct pairs_reader *r)
+static bool take_round(struct pairs_reader *r)
 {
 	const char *close = find_close(r, r->p, ')');
 
@@ -879,35 +799,30 @@ take_round(struct pairs_reader *r)
 		return true; /* "loss (for one batch)" */
 	if (inside.len >= MOST_UNIT_BYTES)
 		return false;
-	if (!pairs_is_evaluation(inside) &&
-	    !str_is_like(inside, "train training"))
+	if (!pairs_is_evaluation(inside) && !str_is_like(inside, "train training"))
 		r->name_unit = inside;
 	else if (byte_at(r, skip_blanks(r, r->p)) == '[')
-		r->evaluates =
-			pairs_is_evaluation(inside); /* "Epoch(val) [1]" */
-	else					     /* "loss (val): 3.5" */
+		r->evaluates = pairs_is_evaluation(inside); /* "Epoch(val) [1]" */
+	else						    /* "loss (val): 3.5" */
 		r->name.len = (size_t)(r->p - r->name.p);
 	return true;
 }
 
 /* "[====>...]" is a bar, "=[0.1, 0.2]" a list, "Epoch: [3]" a number. */
-static bool
-take_square(struct pairs_reader *r)
+static bool take_square(struct pairs_reader *r)
 {
 	const char *close = find_close(r, r->p, ']');
 
 	if (skip_bar(r))
 		return true;
-	if (r->told && close != NULL &&
-	    memchr(r->p, ',', (size_t)(close - r->p)) != NULL)
+	if (r->told && close != NULL && memchr(r->p, ',', (size_t)(close - r->p)) != NULL)
 		return skip_value(r, close + 1);
 	r->p++;
 	return r->words > 0 || end_item(r);
 }
 
 /* A "-" or "--": between items, of an arrow, a ruler, an option, or absent. */
-static bool
-take_dash(struct pairs_reader *r)
+static bool take_dash(struct pairs_reader *r)
 {
 	const char *q = r->p;
 
@@ -928,8 +843,7 @@ take_dash(struct pairs_reader *r)
 	return end_item(r);
 }
 
-static bool
-take_colon(struct pairs_reader *r)
+static bool take_colon(struct pairs_reader *r)
 {
 	if (byte_at(r, r->p + 1) == ':' || r->told)
 		return false;
@@ -945,8 +859,7 @@ take_colon(struct pairs_reader *r)
 	return true;
 }
 
-static bool
-take_equals(struct pairs_reader *r)
+static bool take_equals(struct pairs_reader *r)
 {
 	char next = byte_at(r, r->p + 1);
 
@@ -958,8 +871,7 @@ take_equals(struct pairs_reader *r)
 }
 
 /* One dictionary, with nothing behind it. */
-static bool
-take_brace(struct pairs_reader *r)
+static bool take_brace(struct pairs_reader *r)
 {
 	bool opens = *r->p++ == '{';
 
@@ -970,8 +882,7 @@ take_brace(struct pairs_reader *r)
 }
 
 /* ">>" ends what a logger writes before the row; ">" alone is a bullet. */
-static bool
-take_angle(struct pairs_reader *r)
+static bool take_angle(struct pairs_reader *r)
 {
 	char next = byte_at(r, r->p + 1);
 
@@ -986,37 +897,31 @@ take_angle(struct pairs_reader *r)
 }
 
 /* "?it/s" of a bar that has just begun. */
-static bool
-take_question(struct pairs_reader *r)
+static bool take_question(struct pairs_reader *r)
 {
 	r->p = token_end(r, r->p);
 	return r->about->is_bar;
 }
 
 /* "Epoch 1/3 completed. Val loss: 3.5" */
-static bool
-take_point(struct pairs_reader *r)
+static bool take_point(struct pairs_reader *r)
 {
 	r->p++;
-	return r->words > 0 && !r->told && str_is_blank(byte_at(r, r->p)) &&
-	       end_item(r);
+	return r->words > 0 && !r->told && str_is_blank(byte_at(r, r->p)) && end_item(r);
 }
 
 /* "step#5", "Epoch #5", "step#: 5" */
-static bool
-take_hash(struct pairs_reader *r)
+static bool take_hash(struct pairs_reader *r)
 {
 	bool joined = r->p > r->start && !str_is_blank(r->p[-1]);
 	char next = byte_at(r, ++r->p);
 
 	return r->words > 0 && !r->told &&
 	       (joined ? str_is_digit(next) || next == ':'
-		       : str_is_digit(next) &&
-				 str_is_like(r->name, "epoch step iteration"));
+		       : str_is_digit(next) && str_is_like(r->name, "epoch step iteration"));
 }
 
-static bool
-take_percent(struct pairs_reader *r)
+static bool take_percent(struct pairs_reader *r)
 {
 	if (!r->after_number || r->pairs[r->n - 1].unit.len > 0)
 		return false;
@@ -1025,14 +930,12 @@ take_percent(struct pairs_reader *r)
 	return true;
 }
 
-static bool
-take_separator(struct pairs_reader *r)
+static bool take_separator(struct pairs_reader *r)
 {
 	char c = *r->p++;
 
 	/* Source code, or a part of a longer list. */
-	if ((c == ',' || (c == ';' && r->n < 3)) &&
-	    skip_blanks(r, r->p) == r->end)
+	if ((c == ',' || (c == ';' && r->n < 3)) && skip_blanks(r, r->p) == r->end)
 		return false;
 	/* A table "|  name  | 12 |" has a name in its first cell. */
 	if (c == '|' && *r->start == '|' && r->n == 0 && r->words > 0) {
@@ -1043,22 +946,18 @@ take_separator(struct pairs_reader *r)
 }
 
 /* Marks with a meaning; all others are in no row. */
-static bool
-take_mark(struct pairs_reader *r)
+static bool take_mark(struct pairs_reader *r)
 {
 	static const struct {
 		char mark;
 		bool (*take)(struct pairs_reader *r);
 	} marks[] = {
-		{ ':', take_colon },	 { ',', take_separator },
-		{ '=', take_equals },	 { '|', take_separator },
-		{ '-', take_dash },	 { '\'', take_quoted },
-		{ '"', take_quoted },	 { '(', take_round },
-		{ ')', take_separator }, { '[', take_square },
-		{ ']', take_separator }, { '{', take_brace },
-		{ '}', take_brace },	 { ';', take_separator },
-		{ '%', take_percent },	 { '?', take_question },
-		{ '>', take_angle },	 { '.', take_point },
+		{ ':', take_colon },	 { ',', take_separator }, { '=', take_equals },
+		{ '|', take_separator }, { '-', take_dash },	  { '\'', take_quoted },
+		{ '"', take_quoted },	 { '(', take_round },	  { ')', take_separator },
+		{ '[', take_square },	 { ']', take_separator }, { '{', take_brace },
+		{ '}', take_brace },	 { ';', take_separator }, { '%', take_percent },
+		{ '?', take_question },	 { '>', take_angle },	  { '.', take_point },
 		{ '#', take_hash },
 	};
 
@@ -1068,8 +967,7 @@ take_mark(struct pairs_reader *r)
 	return false;
 }
 
-static bool
-take_token(struct pairs_reader *r)
+static bool take_token(struct pairs_reader *r)
 {
 	if (str_is_blank(*r->p)) {
 		r->p++;
@@ -1086,8 +984,7 @@ take_token(struct pairs_reader *r)
 	return true;
 }
 
-static size_t
-read_all(struct pairs_reader *r)
+static size_t read_all(struct pairs_reader *r)
 {
 	*r->about = (struct pairs_line){ .is_bar = false };
 	while (r->p < r->end)
@@ -1095,16 +992,13 @@ read_all(struct pairs_reader *r)
 			return 0;
 	if (!end_item(r) || r->in_braces)
 		return 0;
-	if (r->about->is_bar && r->n > 0 &&
-	    pairs_is_evaluation(first_word(r->pairs[0].name)))
+	if (r->about->is_bar && r->n > 0 && pairs_is_evaluation(first_word(r->pairs[0].name)))
 		r->about->evaluates = true;
 	return r->n;
 }
 
-size_t
-pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
-		 struct pairs_line *about,
-		 struct pair_slot slots[PAIR_SLOTS_MAX], size_t *n_slots)
+size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX], struct pairs_line *about,
+			struct pair_slot slots[PAIR_SLOTS_MAX], size_t *n_slots)
 {
 	struct pairs_reader r = { .p = line.p,
 				  .start = line.p,
@@ -1118,21 +1012,17 @@ pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
 	if (slots == NULL)
 		return n;
 	for (size_t i = 0; i < r.n_slots; i++)
-		with_slot += slots[i].kind == SLOT_VALUE ||
-			     slots[i].kind == SLOT_CLOCK;
+		with_slot += slots[i].kind == SLOT_VALUE || slots[i].kind == SLOT_CLOCK;
 	*n_slots = r.n_slots;
 	return r.has_slots && with_slot == n ? n : 0;
 }
 
-size_t
-pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
-		struct pairs_line *about)
+size_t pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX], struct pairs_line *about)
 {
 	return pairs_read_slots(line, pairs, about, NULL, NULL);
 }
 
-size_t
-pairs_read(struct str line, struct pair pairs[PAIRS_MAX])
+size_t pairs_read(struct str line, struct pair pairs[PAIRS_MAX])
 {
 	return pairs_read_line(line, pairs, &(struct pairs_line){ 0 });
 }

@@ -35,8 +35,7 @@ struct pairs_line {
 	uint64_t words; /* a hash of its words that are in no pair */
 };
 
-size_t pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
-		       struct pairs_line *about);
+size_t pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX], struct pairs_line *about);
 
 /* Where in its line a number stands, or what differs too and gives none. */
 enum pair_slot_kind {
@@ -62,10 +61,8 @@ struct pair_slot {
  * The same, and the slots in their order.  0 for more of them than there may
  * be, and for a line one of whose numbers has none: a quoted one, NaN.
  */
-size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
-			struct pairs_line *about,
-			struct pair_slot slots[PAIR_SLOTS_MAX],
-			size_t *n_slots);
+size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX], struct pairs_line *about,
+			struct pair_slot slots[PAIR_SLOTS_MAX], size_t *n_slots);
 
 /* The function below for what has groups, two points or too many digits. */
 const char *pairs_rare_number(const char *p, const char *end, double *value);
@@ -73,13 +70,11 @@ const char *pairs_rare_number(const char *p, const char *end, double *value);
  * Behind the number at p, as the functions above read it, and its value; p
  * where there is none.  p is before end.
  */
-static inline const char *
-pairs_number(const char *p, const char *end, double *value)
+static inline const char *pairs_number(const char *p, const char *end, double *value)
 {
 	const char *q = str_take_number(p, end, value);
 
-	return q == p || (end - q > 3 && *q == ',' && str_is_digit(q[1])) ||
-			       (q < end && *q == '.')
+	return q == p || (end - q > 3 && *q == ',' && str_is_digit(q[1])) || (q < end && *q == '.')
 		       ? pairs_rare_number(p, end, value)
 		       : q;
 }

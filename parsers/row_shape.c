@@ -8,42 +8,34 @@
 #include "base/xalloc.h"
 #include "parsers/steps.h"
 
-static struct row_text
-fixed_text(struct str text)
+static struct row_text fixed_text(struct str text)
 {
 	size_t n = text.len;
 
 	while (n > 0 && str_is_blank(text.p[n - 1]))
 		n--;
-	return (struct row_text){ text.p, n, n < text.len,
-				  load_word(text.p, n) };
+	return (struct row_text){ text.p, n, n < text.len, load_word(text.p, n) };
 }
 
 /* Behind the number at p as CSV and JSON have it; p where there is none. */
-static const char *
-plain_number(const char *p, const char *end, double *value)
+static const char *plain_number(const char *p, const char *end, double *value)
 {
 	const char *digit = p + (p < end && *p == '-');
 
-	return digit < end && str_is_digit(*digit)
-		       ? str_take_number(p, end, value)
-		       : p;
+	return digit < end && str_is_digit(*digit) ? str_take_number(p, end, value) : p;
 }
 
 /* Behind a text in quotes, and whether all of it may be of a time; NULL: it
  * does not end, or has escapes. */
-static const char *
-quoted_end(const char *p, const char *end, bool *stamp)
+static const char *quoted_end(const char *p, const char *end, bool *stamp)
 {
 	*stamp = p + 1 < end && str_is_digit(p[1]);
 	for (p++; p < end && *p != '"' && *p != '\\'; p++)
-		*stamp = *stamp &&
-			 (str_is_digit(*p) || strchr("-:. +TZ", *p) != NULL);
+		*stamp = *stamp && (str_is_digit(*p) || strchr("-:. +TZ", *p) != NULL);
 	return p < end && *p == '"' ? p + 1 : NULL;
 }
 
-static const char *
-stamp_end(const char *p, const char *end)
+static const char *stamp_end(const char *p, const char *end)
 {
 	bool stamp;
 	const char *q = *p == '"' ? quoted_end(p, end, &stamp) : NULL;
@@ -52,17 +44,15 @@ stamp_end(const char *p, const char *end)
 }
 
 /* Whether what ends at p is the name of a member. */
-static bool
-is_key(const char *p, const char *end)
+static bool is_key(const char *p, const char *end)
 {
 	while (p < end && str_is_blank(*p))
 		p++;
 	return p < end && *p == ':';
 }
 
-static bool
-add_cell(struct row_shape *shape, enum pair_slot_kind kind, const char *from,
-	 const char *to)
+static bool add_cell(struct row_shape *shape, enum pair_slot_kind kind, const char *from,
+		     const char *to)
 {
 	if (shape->n_slots == PAIRS_MAX)
 		return false;
@@ -74,21 +64,18 @@ add_cell(struct row_shape *shape, enum pair_slot_kind kind, const char *from,
 
 /* Behind the text at p, a slot if it is a stamp and names nothing; NULL: it has
  * no end, or there are too many slots. */
-static const char *
-add_quoted(struct row_shape *shape, const char *p, const char *end)
+static const char *add_quoted(struct row_shape *shape, const char *p, const char *end)
 {
 	bool stamp;
 	const char *q = quoted_end(p, end, &stamp);
 
-	if (q != NULL && stamp && !is_key(q, end) &&
-	    !add_cell(shape, SLOT_STAMP, p, q))
+	if (q != NULL && stamp && !is_key(q, end) && !add_cell(shape, SLOT_STAMP, p, q))
 		return NULL;
 	return q;
 }
 
 /* The slots of a metrics file's line; false: one of its numbers has none. */
-static bool
-find_cells(struct row_shape *shape)
+static bool find_cells(struct row_shape *shape)
 {
 	const char *p = shape->text, *end = p + shape->len, *q;
 	bool object = shape->len > 0 && *p == '{';
@@ -99,24 +86,22 @@ find_cells(struct row_shape *shape)
 			q = add_quoted(shape, p, end);
 			if (q == NULL)
 				return false;
-		} else if (str_is_digit(*p) ||
-			   (*p == '-' && q < end && str_is_digit(*q))) {
+		} else if (str_is_digit(*p) || (*p == '-' && q < end && str_is_digit(*q))) {
 			q = plain_number(p, end, &shape->pairs[shape->n].value);
 			if (q == p || !add_cell(shape, SLOT_PLAIN, p, q))
 				return false;
 		} else if (str_is_word(*p)) { /* "run12" */
 			while (q < end && str_is_word(*q))
 				q++;
-		} else if (*p == '\t' || ((*p == '.' || *p == '+') && q < end &&
-					  str_is_digit(*q))) {
+		} else if (*p == '\t' ||
+			   ((*p == '.' || *p == '+') && q < end && str_is_digit(*q))) {
 			return false;
 		}
 	}
 	return true;
 }
 
-static struct row_shape *
-shape_of(struct str line, bool of_cells)
+static struct row_shape *shape_of(struct str line, bool of_cells)
 {
 	struct row_shape *shape = xcalloc(1, sizeof(*shape));
 	struct pairs_line about;
@@ -124,9 +109,8 @@ shape_of(struct str line, bool of_cells)
 	shape->text = xstrndup(line.p, line.len);
 	shape->len = line.len;
 	if (!of_cells)
-		shape->n = pairs_read_slots(
-			(struct str){ shape->text, line.len }, shape->pairs,
-			&about, shape->slots, &shape->n_slots);
+		shape->n = pairs_read_slots((struct str){ shape->text, line.len }, shape->pairs,
+					    &about, shape->slots, &shape->n_slots);
 	else if (!find_cells(shape))
 		shape->n = 0;
 	if (shape->n == 0) {
@@ -135,27 +119,23 @@ shape_of(struct str line, bool of_cells)
 	}
 	const char *at = shape->text;
 	for (size_t i = 0; i < shape->n_slots; i++) {
-		shape->before[i] =
-			fixed_text(str_between(at, shape->slots[i].text.p));
+		shape->before[i] = fixed_text(str_between(at, shape->slots[i].text.p));
 		at = shape->slots[i].text.p + shape->slots[i].text.len;
 	}
 	return shape;
 }
 
-struct row_shape *
-row_shape_new(struct str line)
+struct row_shape *row_shape_new(struct str line)
 {
 	return shape_of(line, false);
 }
 
-struct row_shape *
-row_shape_of_cells(struct str line)
+struct row_shape *row_shape_of_cells(struct str line)
 {
 	return shape_of(line, true);
 }
 
-void
-row_shape_free(struct row_shape *shape)
+void row_shape_free(struct row_shape *shape)
 {
 	if (shape != NULL)
 		free(shape->text);
@@ -166,15 +146,13 @@ row_shape_free(struct row_shape *shape)
  * Whether the text before a number stands at p too, with another number of
  * blanks at its end; returns where it ends, NULL where it does not.
  */
-static inline const char *
-skip_text(const struct row_text *text, const char *p, const char *end)
+static inline const char *skip_text(const struct row_text *text, const char *p, const char *end)
 {
 	size_t n = text->len;
 
 	if ((size_t)(end - p) < n)
 		return NULL;
-	if (n <= sizeof(text->word) ? load_word(p, n) != text->word
-				    : memcmp(p, text->p, n) != 0)
+	if (n <= sizeof(text->word) ? load_word(p, n) != text->word : memcmp(p, text->p, n) != 0)
 		return NULL;
 	p += n;
 	if (text->blanks && (p == end || !str_is_blank(*p)))
@@ -185,17 +163,14 @@ skip_text(const struct row_text *text, const char *p, const char *end)
 }
 
 /* Read "/ 19560", which only a whole number has before it. */
-static const char *
-read_total(struct pair *pair, const struct pair_slot *slot, const char *p,
-	   const char *end)
+static const char *read_total(struct pair *pair, const struct pair_slot *slot, const char *p,
+			      const char *end)
 {
 	size_t n = 0;
 
-	while (n < slot->text.len &&
-	       (slot->text.p[n] < '0' || slot->text.p[n] > '9'))
+	while (n < slot->text.len && (slot->text.p[n] < '0' || slot->text.p[n] > '9'))
 		n++;
-	const struct row_text before =
-		fixed_text((struct str){ slot->text.p, n });
+	const struct row_text before = fixed_text((struct str){ slot->text.p, n });
 	const char *digits = skip_text(&before, p, end);
 	if (digits == NULL || digits == end || *digits < '0' || *digits > '9' ||
 	    pair->value != floor(pair->value) || pair->value < 0)
@@ -205,9 +180,8 @@ read_total(struct pair *pair, const struct pair_slot *slot, const char *p,
 }
 
 /* Read a slot at p; returns where it ends, or NULL. */
-static const char *
-read_slot(struct row_shape *shape, const struct pair_slot *slot, const char *p,
-	  const char *end)
+static const char *read_slot(struct row_shape *shape, const struct pair_slot *slot, const char *p,
+			     const char *end)
 {
 	struct pair *pair = &shape->pairs[slot->pair];
 	const char *q = p;
@@ -242,8 +216,7 @@ read_slot(struct row_shape *shape, const struct pair_slot *slot, const char *p,
 	return q != p ? q : NULL;
 }
 
-bool
-row_shape_read(struct row_shape *shape, struct str line)
+bool row_shape_read(struct row_shape *shape, struct str line)
 {
 	const char *at = shape->text, *p = line.p, *end = line.p + line.len;
 
@@ -262,15 +235,13 @@ row_shape_read(struct row_shape *shape, struct str line)
 	       memcmp(p, at, (size_t)(end - p)) == 0;
 }
 
-void
-row_record_fill(struct row_record *row)
+void row_record_fill(struct row_record *row)
 {
 	for (size_t i = 0; i < row->record.n_pairs; i++) {
 		struct record_pair *series = &row->rows[i];
 
 		series->value = row->shape->pairs[row->from[i]].value;
 		if (series->metric != METRIC_COUNT)
-			row->record.values[series->metric] =
-				series->value * series->scale;
+			row->record.values[series->metric] = series->value * series->scale;
 	}
 }

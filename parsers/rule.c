@@ -19,15 +19,12 @@ static const struct {
 	enum metric metric;
 	double scale;
 } scaled_groups[] = {
-	{ "train_s", METRIC_TRAIN_MS, 1000 },
-	{ "eval_s", METRIC_EVAL_MS, 1000 },
-	{ "step_avg_s", METRIC_STEP_AVG_MS, 1000 },
-	{ "step_s", METRIC_STEP_MS, 1000 },
+	{ "train_s", METRIC_TRAIN_MS, 1000 },	       { "eval_s", METRIC_EVAL_MS, 1000 },
+	{ "step_avg_s", METRIC_STEP_AVG_MS, 1000 },    { "step_s", METRIC_STEP_MS, 1000 },
 	{ "peak_mem_gib", METRIC_PEAK_MEM_MIB, 1024 },
 };
 
-enum metric
-rule_metric(const char *word, double *scale)
+enum metric rule_metric(const char *word, double *scale)
 {
 	*scale = 1;
 	for (size_t i = 0; i < LENGTH(scaled_groups); i++) {
@@ -40,14 +37,11 @@ rule_metric(const char *word, double *scale)
 }
 
 /* File one named group; -1 when its name means nothing. */
-static int
-rule_add_group(struct rule *rule, const char *name, uint32_t number,
-	       struct err *err)
+static int rule_add_group(struct rule *rule, const char *name, uint32_t number, struct err *err)
 {
 	static const char *const texts[] = { "stage", "text", "mode", NULL };
 	struct rule_group group = { .number = number };
-	uint32_t *text[] = { &rule->stage_group, &rule->text_group,
-			     &rule->mode_group };
+	uint32_t *text[] = { &rule->stage_group, &rule->text_group, &rule->mode_group };
 	int i = str_index(texts, name);
 
 	if (i >= 0) {
@@ -56,17 +50,14 @@ rule_add_group(struct rule *rule, const char *name, uint32_t number,
 	}
 	group.metric = rule_metric(name, &group.scale);
 	if (group.metric == METRIC_COUNT)
-		return err_set(err, ERR_CONFIG,
-			       "the group (?<%s>) names no metric", name);
+		return err_set(err, ERR_CONFIG, "the group (?<%s>) names no metric", name);
 	if (rule->n_groups == RULE_MAX_GROUPS)
-		return err_set(err, ERR_CONFIG, "more than %d named groups",
-			       RULE_MAX_GROUPS);
+		return err_set(err, ERR_CONFIG, "more than %d named groups", RULE_MAX_GROUPS);
 	rule->groups[rule->n_groups++] = group;
 	return 0;
 }
 
-static int
-rule_find_groups(struct rule *rule, struct err *err)
+static int rule_find_groups(struct rule *rule, struct err *err)
 {
 	uint32_t count = 0, entry_size = 0;
 	PCRE2_SPTR table = NULL;
@@ -74,22 +65,19 @@ rule_find_groups(struct rule *rule, struct err *err)
 	(void)pcre2_pattern_info(rule->code, PCRE2_INFO_NAMECOUNT, &count);
 	if (count == 0)
 		return 0;
-	(void)pcre2_pattern_info(rule->code, PCRE2_INFO_NAMEENTRYSIZE,
-				 &entry_size);
+	(void)pcre2_pattern_info(rule->code, PCRE2_INFO_NAMEENTRYSIZE, &entry_size);
 	(void)pcre2_pattern_info(rule->code, PCRE2_INFO_NAMETABLE, &table);
 	for (uint32_t i = 0; i < count; i++, table += entry_size) {
 		uint32_t number = (uint32_t)table[0] << 8 | table[1];
 
-		if (rule_add_group(rule, (const char *)table + 2, number,
-				   err) != 0)
+		if (rule_add_group(rule, (const char *)table + 2, number, err) != 0)
 			return -1;
 	}
 	return 0;
 }
 
 /* The byte that every match begins with, behind the blanks of an indent. */
-static bool
-rule_first_of_head(struct rule *rule)
+static bool rule_first_of_head(struct rule *rule)
 {
 	const struct steps *steps = &rule->steps;
 	unsigned char first;
@@ -105,15 +93,14 @@ rule_first_of_head(struct rule *rule)
 }
 
 /* The bytes that a match of body may begin with, as PCRE2 finds them. */
-static void
-rule_find_first(struct rule *rule, const char *body)
+static void rule_find_first(struct rule *rule, const char *body)
 {
 	const unsigned char *map = NULL;
 	uint32_t type = 0, unit = 0;
 	int number;
 	size_t at;
-	pcre2_code *code = pcre2_compile(
-		(PCRE2_SPTR)body, PCRE2_ZERO_TERMINATED, 0, &number, &at, NULL);
+	pcre2_code *code =
+		pcre2_compile((PCRE2_SPTR)body, PCRE2_ZERO_TERMINATED, 0, &number, &at, NULL);
 
 	if (code == NULL)
 		return;
@@ -122,8 +109,7 @@ rule_find_first(struct rule *rule, const char *body)
 	(void)pcre2_pattern_info(code, PCRE2_INFO_FIRSTBITMAP, &map);
 	if (type == 1) {
 		memset(rule->first, 0, sizeof(rule->first));
-		rule->first[(unit & 0xff) / 8] |=
-			(unsigned char)(1U << (unit % 8));
+		rule->first[(unit & 0xff) / 8] |= (unsigned char)(1U << (unit % 8));
 	} else if (map != NULL) {
 		memcpy(rule->first, map, sizeof(rule->first));
 	}
@@ -131,8 +117,7 @@ rule_find_first(struct rule *rule, const char *body)
 }
 
 /* What a line must have before PCRE2 is asked, or instead of it. */
-static void
-rule_find_steps(struct rule *rule)
+static void rule_find_steps(struct rule *rule)
 {
 	uint32_t options = 0;
 
@@ -144,13 +129,11 @@ rule_find_steps(struct rule *rule)
 		return;
 	if (!rule_first_of_head(rule))
 		rule_find_first(rule, rule->pattern + 1);
-	if (rule->stage_group != 0 || rule->text_group != 0 ||
-	    rule->mode_group != 0)
+	if (rule->stage_group != 0 || rule->text_group != 0 || rule->mode_group != 0)
 		rule->steps.end = STEPS_PART; /* not all groups are numbers */
 }
 
-int
-rule_compile(struct rule *rule, struct err *err)
+int rule_compile(struct rule *rule, struct err *err)
 {
 	PCRE2_UCHAR message[160];
 	int errorcode;
@@ -158,14 +141,11 @@ rule_compile(struct rule *rule, struct err *err)
 
 	rule->jit = xcalloc(1, sizeof(*rule->jit)); /* JIT_UNTRIED */
 	rule->needs_len = rule->needs != NULL ? strlen(rule->needs) : 0;
-	rule->code =
-		pcre2_compile((PCRE2_SPTR)rule->pattern, PCRE2_ZERO_TERMINATED,
-			      0, &errorcode, &at, NULL);
+	rule->code = pcre2_compile((PCRE2_SPTR)rule->pattern, PCRE2_ZERO_TERMINATED, 0, &errorcode,
+				   &at, NULL);
 	if (rule->code == NULL) {
-		(void)pcre2_get_error_message(errorcode, message,
-					      sizeof(message));
-		return err_set(err, ERR_CONFIG,
-			       "the pattern is wrong at character %zu: %s", at,
+		(void)pcre2_get_error_message(errorcode, message, sizeof(message));
+		return err_set(err, ERR_CONFIG, "the pattern is wrong at character %zu: %s", at,
 			       (const char *)message);
 	}
 	if (rule_find_groups(rule, err) != 0)
@@ -176,8 +156,7 @@ rule_compile(struct rule *rule, struct err *err)
 
 enum { JIT_UNTRIED, JIT_READY, JIT_NONE };
 
-bool
-rule_has_jit(const struct rule *rule)
+bool rule_has_jit(const struct rule *rule)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	int state = atomic_load_explicit(rule->jit, memory_order_acquire);
@@ -187,17 +166,15 @@ rule_has_jit(const struct rule *rule)
 	(void)pthread_mutex_lock(&lock);
 	state = atomic_load_explicit(rule->jit, memory_order_relaxed);
 	if (state == JIT_UNTRIED) {
-		state = pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE) == 0
-				? JIT_READY
-				: JIT_NONE;
+		state = pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE) == 0 ? JIT_READY
+									       : JIT_NONE;
 		atomic_store_explicit(rule->jit, state, memory_order_release);
 	}
 	(void)pthread_mutex_unlock(&lock);
 	return state == JIT_READY;
 }
 
-void
-rule_release(struct rule *rule)
+void rule_release(struct rule *rule)
 {
 	pcre2_code_free(rule->code);
 	free(rule->jit);

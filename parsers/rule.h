@@ -11,19 +11,19 @@
 #include "parsers/steps.h"
 
 /* What a line is; the `kind` of a rule. */
-#define RULE_KIND_LIST(X)                                                      \
-	X(TRAIN, "train", "a row of training")                                 \
-	X(VAL, "val", "a validation during training")                          \
-	X(WARMUP, "warmup", "a step that does not train: the run has begun")   \
-	X(STOP, "stop", "training stopped on purpose")                         \
-	X(RESULT, "result", "an evaluation after training")                    \
-	X(SIZE, "size", "sizes in bytes")                                      \
-	X(SETTING, "setting", "what the run was started with")                 \
-	X(PROGRESS, "progress", "an evaluation under way; never a result")     \
-	X(EVENT, "event", "something happened: a failure, a warning")          \
-	X(END, "end", "the run says that it is complete")                      \
-	X(STEP, "step", "how far it is, where it counts to the run's plan")    \
-	X(SCORE, "score", "one figure of an evaluation, under its own name")   \
+#define RULE_KIND_LIST(X)                                                    \
+	X(TRAIN, "train", "a row of training")                               \
+	X(VAL, "val", "a validation during training")                        \
+	X(WARMUP, "warmup", "a step that does not train: the run has begun") \
+	X(STOP, "stop", "training stopped on purpose")                       \
+	X(RESULT, "result", "an evaluation after training")                  \
+	X(SIZE, "size", "sizes in bytes")                                    \
+	X(SETTING, "setting", "what the run was started with")               \
+	X(PROGRESS, "progress", "an evaluation under way; never a result")   \
+	X(EVENT, "event", "something happened: a failure, a warning")        \
+	X(END, "end", "the run says that it is complete")                    \
+	X(STEP, "step", "how far it is, where it counts to the run's plan")  \
+	X(SCORE, "score", "one figure of an evaluation, under its own name") \
 	X(IGNORE, "ignore", "known, and of no use")
 
 enum rule_kind {
@@ -34,13 +34,13 @@ enum rule_kind {
 };
 
 /* Which evaluation a result is; the `stage` of a rule. */
-#define RULE_STAGE_LIST(X)                                                     \
-	X(UNKNOWN, "unknown")                                                  \
-	X(OTHER, "other")                                                      \
-	X(PREQUANT, "preq")                                                    \
-	X(ROUNDTRIP, "roundtrip")                                              \
-	X(SLIDING, "sliding")                                                  \
-	X(TTT, "ttt")                                                          \
+#define RULE_STAGE_LIST(X)        \
+	X(UNKNOWN, "unknown")     \
+	X(OTHER, "other")         \
+	X(PREQUANT, "preq")       \
+	X(ROUNDTRIP, "roundtrip") \
+	X(SLIDING, "sliding")     \
+	X(TTT, "ttt")             \
 	X(FINAL, "final")
 
 enum rule_stage {
@@ -51,10 +51,10 @@ enum rule_stage {
 };
 
 /* Which row of training is the last one; the `last` of a rule. */
-#define RULE_LAST_LIST(X)                                                      \
-	X(PLAN_AND_VAL, "plan_and_val")                                        \
-	X(PLAN, "plan")                                                        \
-	X(BEFORE_PLAN, "before_plan")                                          \
+#define RULE_LAST_LIST(X)               \
+	X(PLAN_AND_VAL, "plan_and_val") \
+	X(PLAN, "plan")                 \
+	X(BEFORE_PLAN, "before_plan")   \
 	X(VAL, "val")
 
 enum rule_last {
@@ -64,8 +64,7 @@ enum rule_last {
 };
 
 /* Their names, ended by NULL. */
-extern const char *const rule_kind_names[], *const rule_stage_names[],
-						    *const rule_last_names[];
+extern const char *const rule_kind_names[], *const rule_stage_names[], *const rule_last_names[];
 
 #define RULE_MAX_GROUPS STEPS_MAX_NUMBERS
 
@@ -96,10 +95,10 @@ struct rule {
 	enum run_event_kind event; /* of an event */
 	bool fatal;		   /* an event that ends the run */
 	enum rule_last last;	   /* of a row: how the last one is known */
-	bool any_rank; /* rows may come from any one rank, not only the first */
-	bool rounded;  /* a validation's figure may be another's, rounded */
-	pcre2_code *code; /* owned */
-	atomic_int *jit;  /* owned; see rule_has_jit */
+	bool any_rank;		   /* rows may come from any one rank, not only the first */
+	bool rounded;		   /* a validation's figure may be another's, rounded */
+	pcre2_code *code;	   /* owned */
+	atomic_int *jit;	   /* owned; see rule_has_jit */
 	uint32_t stage_group, text_group, mode_group; /* 0: none */
 	size_t n_groups;
 	struct rule_group groups[RULE_MAX_GROUPS];
@@ -125,8 +124,7 @@ enum metric rule_metric(const char *word, double *scale);
 
 /* Compile the pattern of *rule, of which it is given with name, needs and the
  * kinds; -1 with a sentence in err. */
-int rule_compile(struct rule *rule, struct err *err)
-	__attribute__((warn_unused_result));
+int rule_compile(struct rule *rule, struct err *err) __attribute__((warn_unused_result));
 void rule_release(struct rule *rule);
 
 /*
@@ -164,15 +162,13 @@ struct record_pair {
 	double scale;	       /* to the metric's unit */
 };
 
-static inline bool
-record_has(const struct record *record, enum metric m)
+static inline bool record_has(const struct record *record, enum metric m)
 {
 	return record->present >> m & 1;
 }
 
 /* The value, or RUN_ABSENT. */
-static inline double
-record_get(const struct record *record, enum metric m)
+static inline double record_get(const struct record *record, enum metric m)
 {
 	return record_has(record, m) ? record->values[m] : RUN_ABSENT;
 }

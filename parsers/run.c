@@ -14,16 +14,14 @@ static const struct metric_info infos[METRIC_COUNT] = {
 #undef X
 };
 
-const struct metric_info *
-metric_info(enum metric m)
+const struct metric_info *metric_info(enum metric m)
 {
 	return &infos[m];
 }
 
 const char *const metric_names[] = { METRIC_LIST(LIST_NAME) NULL };
 
-enum metric
-metric_by_name(struct str name)
+enum metric metric_by_name(struct str name)
 {
 	for (int m = 0; m < METRIC_COUNT; m++)
 		if (str_eq_cstr(name, infos[m].name))
@@ -33,25 +31,21 @@ metric_by_name(struct str name)
 
 const char *const run_status_names[] = { RUN_STATUS_LIST(LIST_NAME) NULL };
 
-const char *const run_class_names[] = { "roundtrip", "sliding", "ttt",
-					"preq",	     "final",	NULL };
+const char *const run_class_names[] = { "roundtrip", "sliding", "ttt", "preq", "final", NULL };
 
 const char *const run_event_names[] = { RUN_EVENT_LIST(LIST_NAME) NULL };
 
-const char *
-run_status_name(enum run_status status)
+const char *run_status_name(enum run_status status)
 {
 	return run_status_names[status];
 }
 
-const char *
-run_event_name(enum run_event_kind kind)
+const char *run_event_name(enum run_event_kind kind)
 {
 	return run_event_names[kind];
 }
 
-void
-run_init(struct run *run)
+void run_init(struct run *run)
 {
 	*run = (struct run){ .status = RUN_RUNNING };
 #define X(member, decimals) run->member = RUN_ABSENT;
@@ -61,8 +55,7 @@ run_init(struct run *run)
 	run->last_step = run->cap_s = run->chosen = RUN_ABSENT;
 }
 
-void
-run_release(struct run *run)
+void run_release(struct run *run)
 {
 	for (size_t i = 0; i < run->n_events; i++)
 		free(run->events[i].text);
@@ -74,8 +67,7 @@ run_release(struct run *run)
 	run_init(run);
 }
 
-void
-run_copy(struct run *to, const struct run *from)
+void run_copy(struct run *to, const struct run *from)
 {
 	*to = *from;
 	to->final_stage = xstrdup_null(from->final_stage);
@@ -88,12 +80,10 @@ run_copy(struct run *to, const struct run *from)
 	}
 	to->series = xcalloc(from->n_series, sizeof(*to->series));
 	if (from->n_series > 0)
-		memcpy(to->series, from->series,
-		       from->n_series * sizeof(*to->series));
+		memcpy(to->series, from->series, from->n_series * sizeof(*to->series));
 }
 
-static cJSON *
-events_to_json(const struct run *run)
+static cJSON *events_to_json(const struct run *run)
 {
 	cJSON *array = cJSON_CreateArray();
 
@@ -101,8 +91,7 @@ events_to_json(const struct run *run)
 		cJSON *event = cJSON_CreateObject();
 
 		json_add_number(event, "line", (double)run->events[i].line);
-		json_add_string(event, "kind",
-				run_event_name(run->events[i].kind));
+		json_add_string(event, "kind", run_event_name(run->events[i].kind));
 		json_add_number(event, "step", run->events[i].step);
 		json_add_clean(event, "text", run->events[i].text);
 		cJSON_AddItemToArray(array, event);
@@ -110,8 +99,7 @@ events_to_json(const struct run *run)
 	return array;
 }
 
-static cJSON *
-formats_to_json(const struct run *run)
+static cJSON *formats_to_json(const struct run *run)
 {
 	cJSON *array = cJSON_CreateArray();
 	struct str rest = str_from(run->formats != NULL ? run->formats : "");
@@ -125,16 +113,13 @@ formats_to_json(const struct run *run)
 	return array;
 }
 
-cJSON *
-run_to_json(const struct run *run)
+cJSON *run_to_json(const struct run *run)
 {
 	cJSON *o = cJSON_CreateObject();
 
 	json_add_number(o, "run_index", run->run_index);
 	json_add_string(o, "status",
-			run->status == RUN_UNKNOWN
-				? NULL
-				: run_status_name(run->status));
+			run->status == RUN_UNKNOWN ? NULL : run_status_name(run->status));
 #define X(member, decimals) json_add_number(o, #member, run->member);
 	RUN_NUMBER_LIST(X)
 #undef X
@@ -146,8 +131,7 @@ run_to_json(const struct run *run)
 	json_add_number(o, "metrics_dropped", (double)run->series_dropped);
 	json_add_string(o, "source_sha256", run->source_sha256);
 	json_add_number(o, "source_lines",
-			run->source_sha256 != NULL ? (double)run->source_lines
-						   : RUN_ABSENT);
+			run->source_sha256 != NULL ? (double)run->source_lines : RUN_ABSENT);
 	json_add_number(o, "first_line", (double)run->first_line);
 	json_add_number(o, "lines", (double)run->lines);
 	json_add_number(o, "bytes", (double)run->bytes);

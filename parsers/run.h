@@ -14,27 +14,25 @@
  */
 #define RUN_ABSENT ((double)NAN)
 
-static inline bool
-run_has(double value)
+static inline bool run_has(double value)
 {
 	return !isnan(value);
 }
 
 /* Are they one number, or both absent? */
-static inline bool
-run_same(double a, double b)
+static inline bool run_same(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
 
-#define RUN_STATUS_LIST(X)                                                     \
-	X(RUNNING, "running")                                                  \
-	X(FINISHED, "finished")                                                \
-	X(TRUNCATED, "truncated")                                              \
-	X(CRASHED, "crashed")                                                  \
-	X(OOM, "oom")                                                          \
-	X(DIVERGED, "diverged")                                                \
-	X(KILLED, "killed")                                                    \
+#define RUN_STATUS_LIST(X)        \
+	X(RUNNING, "running")     \
+	X(FINISHED, "finished")   \
+	X(TRUNCATED, "truncated") \
+	X(CRASHED, "crashed")     \
+	X(OOM, "oom")             \
+	X(DIVERGED, "diverged")   \
+	X(KILLED, "killed")       \
 	X(UNKNOWN, "unknown")
 
 enum run_status {
@@ -43,17 +41,17 @@ enum run_status {
 #undef X
 };
 
-#define RUN_EVENT_LIST(X)                                                      \
-	X(TRACEBACK, "traceback")                                              \
-	X(OOM, "oom")                                                          \
-	X(NAN, "nan")                                                          \
-	X(NCCL, "nccl")                                                        \
-	X(CHILD_FAILED, "child_failed")                                        \
-	X(CUDA, "cuda")                                                        \
-	X(KILLED, "killed")                                                    \
-	X(CRASH, "crash")                                                      \
-	X(EARLY_STOP, "early_stop")                                            \
-	X(WARNING, "warning")                                                  \
+#define RUN_EVENT_LIST(X)               \
+	X(TRACEBACK, "traceback")       \
+	X(OOM, "oom")                   \
+	X(NAN, "nan")                   \
+	X(NCCL, "nccl")                 \
+	X(CHILD_FAILED, "child_failed") \
+	X(CUDA, "cuda")                 \
+	X(KILLED, "killed")             \
+	X(CRASH, "crash")               \
+	X(EARLY_STOP, "early_stop")     \
+	X(WARNING, "warning")           \
 	X(OTHER, "other")
 
 enum run_event_kind {
@@ -77,38 +75,38 @@ struct run_event {
  * columns and the columns of v_runs.
  *	member			decimals printed (-1: as many as it has)
  */
-#define RUN_NUMBER_LIST(X)                                                     \
-	X(seed, 0)                                                             \
-	X(n_gpus, 0)                                                           \
-	X(train_batch_tokens, 0)                                               \
-	X(planned_steps, 0)                                                    \
-	X(steps, 0)                                                            \
-	X(train_ms, -1)                                                        \
-	X(ms_per_step, -1)                                                     \
-	X(step_avg_printed_ms, -1)                                             \
-	X(tok_s_last, -1)                                                      \
-	X(tok_s_mean, -1)                                                      \
-	X(tok_s_derived, -1)                                                   \
-	X(tok_s_interval, -1)                                                  \
-	X(tok_s_per_device_last, -1)                                           \
-	X(step_ms_median, -1)                                                  \
-	X(last_train_loss, -1)                                                 \
-	X(last_val_loss, -1)                                                   \
-	X(last_val_bpb, -1)                                                    \
-	X(final_val_loss, -1)                                                  \
-	X(prequant_bpb, -1)                                                    \
-	X(quant_bpb, -1)                                                       \
-	X(sliding_bpb, -1)                                                     \
-	X(ttt_bpb, -1)                                                         \
-	X(final_bpb, -1)                                                       \
-	X(final_line, 0)                                                       \
-	X(eval_s, -1)                                                          \
-	X(eval_total_s, -1)                                                    \
-	X(artifact_bytes, 0)                                                   \
-	X(code_bytes, 0)                                                       \
-	X(model_bytes, 0)                                                      \
-	X(peak_mem_mib, 0)                                                     \
-	X(val_tokens, 0)                                                       \
+#define RUN_NUMBER_LIST(X)           \
+	X(seed, 0)                   \
+	X(n_gpus, 0)                 \
+	X(train_batch_tokens, 0)     \
+	X(planned_steps, 0)          \
+	X(steps, 0)                  \
+	X(train_ms, -1)              \
+	X(ms_per_step, -1)           \
+	X(step_avg_printed_ms, -1)   \
+	X(tok_s_last, -1)            \
+	X(tok_s_mean, -1)            \
+	X(tok_s_derived, -1)         \
+	X(tok_s_interval, -1)        \
+	X(tok_s_per_device_last, -1) \
+	X(step_ms_median, -1)        \
+	X(last_train_loss, -1)       \
+	X(last_val_loss, -1)         \
+	X(last_val_bpb, -1)          \
+	X(final_val_loss, -1)        \
+	X(prequant_bpb, -1)          \
+	X(quant_bpb, -1)             \
+	X(sliding_bpb, -1)           \
+	X(ttt_bpb, -1)               \
+	X(final_bpb, -1)             \
+	X(final_line, 0)             \
+	X(eval_s, -1)                \
+	X(eval_total_s, -1)          \
+	X(artifact_bytes, 0)         \
+	X(code_bytes, 0)             \
+	X(model_bytes, 0)            \
+	X(peak_mem_mib, 0)           \
+	X(val_tokens, 0)             \
 	X(target_tokens, 0)
 
 /*
@@ -120,11 +118,11 @@ struct run_event {
  *	last_step		of the last row
  *	cap_s			training cap that the run set itself
  */
-#define RUN_LIVE_LIST(X)                                                       \
-	X(eval_done)                                                           \
-	X(eval_total)                                                          \
-	X(running_bpb)                                                         \
-	X(last_step)                                                           \
+#define RUN_LIVE_LIST(X) \
+	X(eval_done)     \
+	X(eval_total)    \
+	X(running_bpb)   \
+	X(last_step)     \
 	X(cap_s)
 
 /*
@@ -138,12 +136,12 @@ struct run_event {
 struct run_series {
 	char name[SERIES_NAME_BYTES]; /* UTF-8, no controls */
 	char unit[SERIES_UNIT_BYTES]; /* as printed; "" where none is */
-	enum metric metric; /* what it is for sure; METRIC_COUNT: its own */
-	uint64_t points;    /* finite ones; all below is of these */
+	enum metric metric;	      /* what it is for sure; METRIC_COUNT: its own */
+	uint64_t points;	      /* finite ones; all below is of these */
 	double first, last, min, max; /* as printed, not rescaled */
 	double min_step;	      /* absent where the row has no step */
 	double scale;		      /* of these to the metric's unit */
-	const char *shared; /* series_shared_name of it; NULL: not asked */
+	const char *shared;	      /* series_shared_name of it; NULL: not asked */
 };
 
 struct run {
@@ -154,12 +152,12 @@ struct run {
 #undef X
 	char *final_stage;	 /* owned; first word of the score's line */
 	const char *final_class; /* static: roundtrip, sliding, ttt, preq */
-	char *source_sha256; /* owned, 64 hex digits; NULL: no source seen */
+	char *source_sha256;	 /* owned, 64 hex digits; NULL: no source seen */
 	uint64_t source_lines;
 	uint64_t first_line; /* 1-based line where the run begins */
 	uint64_t lines, bytes, matched;
-	char *formats; /* owned; names of the rule sets that took lines, "a,b"
-			*/
+	char *formats;		  /* owned; names of the rule sets that took lines, "a,b"
+				   */
 	struct run_event *events; /* owned */
 	size_t n_events;
 	uint64_t events_dropped;   /* beyond RUN_MAX_EVENTS */
@@ -181,8 +179,7 @@ void run_copy(struct run *to, const struct run *from);
 const char *run_status_name(enum run_status status);
 const char *run_event_name(enum run_event_kind kind);
 /* Ended by NULL; of final_class. */
-extern const char *const run_status_names[], *const run_event_names[],
-						     *const run_class_names[];
+extern const char *const run_status_names[], *const run_event_names[], *const run_class_names[];
 #define RUN_CLASSES 5
 
 /* The object of contract's `parse --json`, without "file"; given (owned). */

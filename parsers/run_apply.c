@@ -15,8 +15,7 @@
 /* A byte has 8 bits; a model that is sure of the wrong ones needs more. */
 #define MAX_BPB 64
 
-void
-run_state_init(struct run_state *state)
+void run_state_init(struct run_state *state)
 {
 	memset(state, 0, sizeof(*state));
 	run_init(&state->run);
@@ -28,8 +27,7 @@ run_state_init(struct run_state *state)
 		(struct row_time){ RUN_ABSENT, RUN_ABSENT };
 }
 
-void
-run_state_release(struct run_state *state)
+void run_state_release(struct run_state *state)
 {
 	run_release(&state->run);
 	median_release(&state->step_ms);
@@ -37,16 +35,13 @@ run_state_release(struct run_state *state)
 }
 
 /* Tokens a second of the last interval, or absent. */
-static double
-interval_tok_s(const struct run_state *s)
+static double interval_tok_s(const struct run_state *s)
 {
-	return s->run.train_batch_tokens * s->interval.step / s->interval.ms *
-	       1000;
+	return s->run.train_batch_tokens * s->interval.step / s->interval.ms * 1000;
 }
 
 /* Whether its validations print a loss and no BPB. */
-static bool
-is_loss_only(const struct run_state *s)
+static bool is_loss_only(const struct run_state *s)
 {
 	return run_has(s->val_step) && !s->has_bpb;
 }
@@ -63,8 +58,7 @@ struct apply {
  * Training time at the last row: as the row prints it, or at the rate of the
  * last row that printed one.
  */
-static double
-row_ms(const struct run_state *s)
+static double row_ms(const struct run_state *s)
 {
 	double step = s->run.last_step;
 
@@ -76,9 +70,7 @@ row_ms(const struct run_state *s)
 }
 
 /* Give a point of the last row; metric METRIC_COUNT: of the series `name`. */
-static void
-emit_point(const struct apply *a, enum metric metric, const char *name,
-	   double value)
+static void emit_point(const struct apply *a, enum metric metric, const char *name, double value)
 {
 	struct run_state *s = a->state;
 	struct sample sample;
@@ -98,9 +90,8 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 }
 
 /* The series of one of the record's pairs; NULL: there are too many. */
-static struct run_series *
-series_of(const struct apply *a, const struct record_pair *pair,
-	  enum metric metric)
+static struct run_series *series_of(const struct apply *a, const struct record_pair *pair,
+				    enum metric metric)
 {
 	const struct record_memo *memo = a->record->memo;
 	struct run *run = &a->state->run;
@@ -111,46 +102,39 @@ series_of(const struct apply *a, const struct record_pair *pair,
 }
 
 /* The first pair that is the record's value of that metric; NULL: none. */
-static const struct record_pair *
-pair_of(const struct record *record, enum metric metric)
+static const struct record_pair *pair_of(const struct record *record, enum metric metric)
 {
 	return array_find(pair, record->pairs, record->n_pairs,
-			  pair->metric == metric &&
-				  record_has(record, metric) &&
-				  run_same(record->values[metric],
-					   pair->value * pair->scale));
+			  pair->metric == metric && record_has(record, metric) &&
+				  run_same(record->values[metric], pair->value * pair->scale));
 }
 
 /* A value that the row prints: a point of its metric and of its series. */
-static void
-emit_sample(const struct apply *a, enum metric metric, double value)
+static void emit_sample(const struct apply *a, enum metric metric, double value)
 {
 	const struct record_pair *pair = pair_of(a->record, metric);
 	struct run *run = &a->state->run;
-	struct run_series *series = pair == NULL ? run_series_of(run, metric)
-						 : series_of(a, pair, metric);
+	struct run_series *series =
+		pair == NULL ? run_series_of(run, metric) : series_of(a, pair, metric);
 
 	if (series != NULL && pair != NULL)
 		series->scale = pair->scale;
 	if (series != NULL)
-		run_series_add(series, pair == NULL ? value : pair->value,
-			       run->last_step);
+		run_series_add(series, pair == NULL ? value : pair->value, run->last_step);
 	emit_point(a, metric, NULL, value);
 }
 
 /* What a row's own kind makes points of; see apply_row and those behind it. */
-#define ROW_METRICS                                                            \
-	((uint64_t)1 << METRIC_TRAIN_LOSS | (uint64_t)1 << METRIC_VAL_LOSS |   \
-	 (uint64_t)1 << METRIC_VAL_BPB | (uint64_t)1 << METRIC_FITNESS |       \
-	 (uint64_t)1 << METRIC_STEP_MS | (uint64_t)1 << METRIC_STEP_AVG_MS |   \
+#define ROW_METRICS                                                          \
+	((uint64_t)1 << METRIC_TRAIN_LOSS | (uint64_t)1 << METRIC_VAL_LOSS | \
+	 (uint64_t)1 << METRIC_VAL_BPB | (uint64_t)1 << METRIC_FITNESS |     \
+	 (uint64_t)1 << METRIC_STEP_MS | (uint64_t)1 << METRIC_STEP_AVG_MS | \
 	 (uint64_t)1 << METRIC_TOK_S | (uint64_t)1 << METRIC_TOK_S_DEVICE)
 
 /* Of a name that stands twice in a row the first one counts. */
-static bool
-is_named_before(const struct record *record, size_t i)
+static bool is_named_before(const struct record *record, size_t i)
 {
-	return any_of(k, i,
-		      str_eq(record->pairs[k].name, record->pairs[i].name));
+	return any_of(k, i, str_eq(record->pairs[k].name, record->pairs[i].name));
 }
 
 /*
@@ -158,8 +142,7 @@ is_named_before(const struct record *record, size_t i)
  * that stands for a metric for which the row has another number is one of its
  * own.
  */
-static void
-take_pairs(const struct apply *a)
+static void take_pairs(const struct apply *a)
 {
 	struct run *run = &a->state->run;
 	struct record_memo *memo = a->record->memo;
@@ -168,8 +151,7 @@ take_pairs(const struct apply *a)
 	for (size_t i = 0; i < a->record->n_pairs; i++) {
 		const struct record_pair *pair = &a->record->pairs[i];
 		bool is_own = pair->metric == METRIC_COUNT ||
-			      (memo == NULL &&
-			       pair_of(a->record, pair->metric) != pair);
+			      (memo == NULL && pair_of(a->record, pair->metric) != pair);
 		enum metric metric = is_own ? METRIC_COUNT : pair->metric;
 
 		if (memo == NULL && is_named_before(a->record, i))
@@ -178,29 +160,24 @@ take_pairs(const struct apply *a)
 		all = all && series != NULL;
 		if (all)
 			memo->series[i] = (unsigned char)(series - run->series);
-		if (series == NULL ||
-		    (!is_own && (ROW_METRICS >> metric & 1) != 0))
+		if (series == NULL || (!is_own && (ROW_METRICS >> metric & 1) != 0))
 			continue;
 		if (!is_own)
 			series->scale = pair->scale;
 		run_series_add(series, pair->value, run->last_step);
-		emit_point(a, metric,
-			   is_own ? run_series_shared_name(series) : NULL,
+		emit_point(a, metric, is_own ? run_series_shared_name(series) : NULL,
 			   is_own ? pair->value : pair->value * pair->scale);
 	}
 	if (all)
 		memo->runs = run->run_index + 1;
 }
 
-static char *
-event_text(struct str text)
+static char *event_text(struct str text)
 {
-	return xstrndup(text.p, text.len < EVENT_TEXT_BYTES ? text.len
-							    : EVENT_TEXT_BYTES);
+	return xstrndup(text.p, text.len < EVENT_TEXT_BYTES ? text.len : EVENT_TEXT_BYTES);
 }
 
-static void
-add_event(const struct apply *a, enum run_event_kind kind)
+static void add_event(const struct apply *a, enum run_event_kind kind)
 {
 	struct run *run = &a->state->run;
 
@@ -209,8 +186,7 @@ add_event(const struct apply *a, enum run_event_kind kind)
 		return;
 	}
 	if (run->n_events % 8 == 0)
-		run->events = xreallocarray(run->events, run->n_events + 8,
-					    sizeof(*run->events));
+		run->events = xreallocarray(run->events, run->n_events + 8, sizeof(*run->events));
 	struct run_event *event = &run->events[run->n_events++];
 	*event = (struct run_event){ .line = a->place->line,
 				     .kind = kind,
@@ -221,15 +197,13 @@ add_event(const struct apply *a, enum run_event_kind kind)
 }
 
 /* A row or a result came after a failure: the run went on. */
-static void
-survive(struct run_state *s)
+static void survive(struct run_state *s)
 {
 	s->fatal = s->fatal_oom = s->killed = false;
 }
 
 /* A loss that is no number any more is an event, once until it recovers. */
-static void
-watch_finite(const struct apply *a, double value)
+static void watch_finite(const struct apply *a, double value)
 {
 	if (isfinite(value)) {
 		a->state->not_finite = false;
@@ -241,21 +215,17 @@ watch_finite(const struct apply *a, double value)
 }
 
 /* Copy a metric into its member of the run, where the record has it. */
-static void
-take(const struct record *record, enum metric metric, double *member)
+static void take(const struct record *record, enum metric metric, double *member)
 {
 	if (record_has(record, metric) && isfinite(record->values[metric]))
 		*member = record->values[metric];
 }
 
 /* The interval since the row before, by times of the same kind. */
-static void
-take_interval(const struct apply *a, struct row_time *before,
-	      struct row_time now)
+static void take_interval(const struct apply *a, struct row_time *before, struct row_time now)
 {
 	struct run_state *s = a->state;
-	struct row_time passed = { now.step - before->step,
-				   now.ms - before->ms };
+	struct row_time passed = { now.step - before->step, now.ms - before->ms };
 	bool known = before->step > 0 && passed.step > 0 && passed.ms > 0;
 
 	*before = now;
@@ -268,8 +238,7 @@ take_interval(const struct apply *a, struct row_time *before,
 }
 
 /* A clock that goes back belongs to a run that was resumed. */
-static void
-watch_clock(struct run_state *s, double step, double ms)
+static void watch_clock(struct run_state *s, double step, double ms)
 {
 	if (!run_has(ms) || ms <= 0 || step <= 0)
 		return;
@@ -278,13 +247,11 @@ watch_clock(struct run_state *s, double step, double ms)
 	/* Ranks that print one step each differ by little. */
 	if (step == s->exact.step)
 		ms += ms / 10;
-	if (s->exact.step >= RUN_CLOCK_FREE_STEPS && step >= s->exact.step &&
-	    ms < s->exact.ms)
+	if (s->exact.step >= RUN_CLOCK_FREE_STEPS && step >= s->exact.step && ms < s->exact.ms)
 		s->clock_restarted = true;
 }
 
-static void
-take_row_time(const struct apply *a, double step)
+static void take_row_time(const struct apply *a, double step)
 {
 	struct run_state *s = a->state;
 	double ms = record_get(a->record, METRIC_TRAIN_MS);
@@ -297,8 +264,7 @@ take_row_time(const struct apply *a, double step)
 	} else if (run_has(ms) && ms > 0 && step > 0) {
 		/* The validation of the same step, or the row once more. */
 		s->exact.ms = fmax(ms, s->exact.ms);
-	} else if (run_has(tok_s) && tok_s > 0 && step > 0 &&
-		   run_has(s->run.train_batch_tokens)) {
+	} else if (run_has(tok_s) && tok_s > 0 && step > 0 && run_has(s->run.train_batch_tokens)) {
 		/* Trainers print tok/s = step * batch / seconds so far. */
 		ms = step * s->run.train_batch_tokens / tok_s * 1000;
 		take_interval(a, &s->rebuilt, (struct row_time){ step, ms });
@@ -306,27 +272,23 @@ take_row_time(const struct apply *a, double step)
 }
 
 /* What was evaluated and packed is of an earlier model: it trains on. */
-static void
-train_on(struct run_state *s)
+static void train_on(struct run_state *s)
 {
-	if (run_has(s->first_step) &&
-	    run_results_any(&s->results, RUN_STAGE(STAGE_TTT)))
+	if (run_has(s->first_step) && run_results_any(&s->results, RUN_STAGE(STAGE_TTT)))
 		return; /* steps of the evaluation itself */
 	s->results.n = 0;
 	s->packed = false;
 	s->stop_ms = RUN_ABSENT;
 }
 
-static void
-take_row_number(const struct apply *a, enum metric metric)
+static void take_row_number(const struct apply *a, enum metric metric)
 {
 	if (record_has(a->record, metric))
 		emit_sample(a, metric, a->record->values[metric]);
 }
 
 /* Step time and rates of a row, as printed. */
-static void
-take_rates(const struct apply *a)
+static void take_rates(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double avg = record_get(a->record, METRIC_STEP_AVG_MS);
@@ -344,8 +306,7 @@ take_rates(const struct apply *a)
 }
 
 /* The part that rows of training and of validation share. */
-static void
-apply_row(const struct apply *a)
+static void apply_row(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double step = record_get(a->record, METRIC_STEP);
@@ -370,8 +331,7 @@ apply_row(const struct apply *a)
  * The run is so many steps far; something beside its rows says so.  A bar is
  * drawn once more when its program fails: that is no sign of life.
  */
-static void
-move_to(struct run_state *s, double step)
+static void move_to(struct run_state *s, double step)
 {
 	if (step <= s->run.last_step)
 		return;
@@ -386,13 +346,12 @@ move_to(struct run_state *s, double step)
  * and a buffer may put a row behind one of those: that this one counts the
  * steps is sure when the row before stood behind it too, and less far.
  */
-static void
-take_bar(const struct apply *a)
+static void take_bar(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
-	if (a->place->line - s->bar_line > BAR_LINES ||
-	    record_has(a->record, METRIC_STEP) || run_has(s->run.planned_steps))
+	if (a->place->line - s->bar_line > BAR_LINES || record_has(a->record, METRIC_STEP) ||
+	    run_has(s->run.planned_steps))
 		return;
 	if (s->row_total == s->bar_total && s->row_step < s->bar_step) {
 		s->run.planned_steps = s->bar_total;
@@ -403,8 +362,7 @@ take_bar(const struct apply *a)
 	s->row_total = s->bar_total;
 }
 
-static void
-apply_step(const struct apply *a)
+static void apply_step(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
@@ -421,8 +379,7 @@ apply_step(const struct apply *a)
 	take_pairs(a);
 }
 
-static void
-take_train_numbers(const struct apply *a)
+static void take_train_numbers(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double tok_s = record_get(a->record, METRIC_TOK_S);
@@ -442,8 +399,7 @@ take_train_numbers(const struct apply *a)
 }
 
 /* Whether a bar or a table repeats, with fewer decimals, what is known. */
-static bool
-is_known_loss(const struct apply *a)
+static bool is_known_loss(const struct apply *a)
 {
 	double value = record_get(a->record, METRIC_VAL_LOSS), unit = 1;
 
@@ -454,8 +410,7 @@ is_known_loss(const struct apply *a)
 	return fabs(a->state->run.last_val_loss - value) <= unit * 0.5001;
 }
 
-static void
-take_val_numbers(const struct apply *a)
+static void take_val_numbers(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
@@ -474,8 +429,7 @@ take_val_numbers(const struct apply *a)
 }
 
 /* A row of training may have the numbers of a validation too. */
-static void
-apply_train(const struct apply *a)
+static void apply_train(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
@@ -492,13 +446,11 @@ apply_train(const struct apply *a)
 	s->val_open = false;
 	s->row_is_last = true;
 	take_train_numbers(a);
-	if (record_has(a->record, METRIC_VAL_LOSS) ||
-	    record_has(a->record, METRIC_VAL_BPB))
+	if (record_has(a->record, METRIC_VAL_LOSS) || record_has(a->record, METRIC_VAL_BPB))
 		take_val_numbers(a);
 }
 
-static void
-apply_val(const struct apply *a)
+static void apply_val(const struct apply *a)
 {
 	if (run_results_any(&a->state->results, RUN_KNOWN_POST) &&
 	    record_get(a->record, METRIC_STEP) <= a->state->run.last_step)
@@ -510,15 +462,13 @@ apply_val(const struct apply *a)
 	take_train_numbers(a);
 }
 
-static void
-apply_warmup(const struct apply *a)
+static void apply_warmup(const struct apply *a)
 {
 	a->state->active = true;
 	survive(a->state);
 }
 
-static void
-apply_stop(const struct apply *a)
+static void apply_stop(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
@@ -535,21 +485,17 @@ apply_stop(const struct apply *a)
  * A BPB in words that no rule knows counts only where an evaluation can be:
  * behind the training.
  */
-static bool
-is_out_of_place(const struct apply *a)
+static bool is_out_of_place(const struct apply *a)
 {
 	const struct run_state *s = a->state;
 	bool over = s->stopped || s->ended || s->results.n > 0 ||
-		    (run_has(s->run.planned_steps) &&
-		     s->run.last_step >= s->run.planned_steps);
+		    (run_has(s->run.planned_steps) && s->run.last_step >= s->run.planned_steps);
 
-	return a->record->rule->stage == STAGE_UNKNOWN &&
-	       a->record->stage.len > 0 && !over;
+	return a->record->rule->stage == STAGE_UNKNOWN && a->record->stage.len > 0 && !over;
 }
 
 /* The stage of a result: its label's, unless something tells otherwise. */
-static enum rule_stage
-stage_of(const struct run_state *s, const struct result *r)
+static enum rule_stage stage_of(const struct run_state *s, const struct result *r)
 {
 	/* Of nothing, not readable, or not in bits per byte. */
 	if (r->bpb <= 0 || r->bpb > MAX_BPB)
@@ -561,8 +507,7 @@ stage_of(const struct run_state *s, const struct result *r)
 	return s->odd_mode ? STAGE_UNKNOWN : STAGE_ROUNDTRIP;
 }
 
-static void
-apply_result(const struct apply *a)
+static void apply_result(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	struct result r = { .stage = a->record->rule->stage,
@@ -601,16 +546,13 @@ apply_result(const struct apply *a)
 }
 
 /* The same words again mean the last; other words, another artifact. */
-static void
-take_artifact(const struct apply *a)
+static void take_artifact(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double bytes = record_get(a->record, METRIC_ARTIFACT_BYTES);
 	struct str label = a->record->text;
-	size_t n = label.len < sizeof(s->size_label) ? label.len
-						     : sizeof(s->size_label);
-	bool same = n == s->size_label_len &&
-		    (n == 0 || memcmp(label.p, s->size_label, n) == 0);
+	size_t n = label.len < sizeof(s->size_label) ? label.len : sizeof(s->size_label);
+	bool same = n == s->size_label_len && (n == 0 || memcmp(label.p, s->size_label, n) == 0);
 
 	if (!run_has(bytes))
 		return;
@@ -624,8 +566,7 @@ take_artifact(const struct apply *a)
 	s->run.artifact_bytes = s->artifact_unclear ? RUN_ABSENT : bytes;
 }
 
-static void
-apply_size(const struct apply *a)
+static void apply_size(const struct apply *a)
 {
 	struct run *run = &a->state->run;
 
@@ -638,8 +579,7 @@ apply_size(const struct apply *a)
 }
 
 /* Two seeds before the run begins are of two things: neither is sure. */
-static void
-take_seed(const struct apply *a)
+static void take_seed(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double seed = record_get(a->record, METRIC_SEED);
@@ -652,8 +592,7 @@ take_seed(const struct apply *a)
 }
 
 /* Which evaluation the label of the last one stands for, or is to come. */
-static void
-take_mode(struct run_state *s, struct str mode)
+static void take_mode(struct run_state *s, struct str mode)
 {
 	if (mode.len == 0)
 		return;
@@ -667,8 +606,7 @@ take_mode(struct run_state *s, struct str mode)
 		s->odd_mode = true;
 }
 
-static void
-apply_setting(const struct apply *a)
+static void apply_setting(const struct apply *a)
 {
 	struct run *run = &a->state->run;
 
@@ -684,27 +622,22 @@ apply_setting(const struct apply *a)
 }
 
 /* The name of a score: of its task, which stands once, and its metric. */
-static struct str
-score_name(struct run_state *s, const struct record *record,
-	   char out[2 * SERIES_NAME_BYTES])
+static struct str score_name(struct run_state *s, const struct record *record,
+			     char out[2 * SERIES_NAME_BYTES])
 {
-	struct str task = str_trim(record->stage),
-		   mode = str_trim(record->mode);
+	struct str task = str_trim(record->stage), mode = str_trim(record->mode);
 
 	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))
 		task = str_skip(task, 1);
 	if (task.len > 0)
 		print_into(s->task, "%.*s", (int)task.len, task.p);
-	int n = snprintf(out, (size_t)2 * SERIES_NAME_BYTES, "%s%s%.*s",
-			 s->task, mode.len > 0 ? "/" : "", (int)mode.len,
-			 mode.p);
-	return (struct str){ out, strlen(out) < (size_t)n ? strlen(out)
-							  : (size_t)n };
+	int n = snprintf(out, (size_t)2 * SERIES_NAME_BYTES, "%s%s%.*s", s->task,
+			 mode.len > 0 ? "/" : "", (int)mode.len, mode.p);
+	return (struct str){ out, strlen(out) < (size_t)n ? strlen(out) : (size_t)n };
 }
 
 /* A figure of an evaluation; it stands for itself where nothing trained. */
-static void
-apply_score(const struct apply *a)
+static void apply_score(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double value = record_get(a->record, METRIC_SCORE);
@@ -717,16 +650,15 @@ apply_score(const struct apply *a)
 	if (!isfinite(value))
 		return;
 	struct str name = score_name(s, a->record, text);
-	struct run_series *series = run_series_get(
-		&s->run, name, (struct str){ NULL, 0 }, METRIC_COUNT);
+	struct run_series *series =
+		run_series_get(&s->run, name, (struct str){ NULL, 0 }, METRIC_COUNT);
 	if (series == NULL)
 		return;
 	run_series_add(series, value, s->run.last_step);
 	emit_point(a, METRIC_COUNT, series->name, value);
 }
 
-static void
-apply_progress(const struct apply *a)
+static void apply_progress(const struct apply *a)
 {
 	struct run *run = &a->state->run;
 
@@ -743,8 +675,7 @@ apply_progress(const struct apply *a)
  * what it says: of a module, or ending as such names do.  What other ranks and
  * threads print between the frames is none.
  */
-static bool
-is_exception(struct str text)
+static bool is_exception(struct str text)
 {
 	static const char *const ends[] = { "Error",   "Exception", "Exit",
 					    "Expired", "Interrupt", "Warning",
@@ -754,8 +685,7 @@ is_exception(struct str text)
 	while (n < text.len && (str_is_word(text.p[n]) || text.p[n] == '.'))
 		dots += text.p[n++] == '.';
 	if (n == 0 || text.p[0] <= '9' || text.p[n - 1] == '.' ||
-	    (n < text.len &&
-	     (text.p[n] != ':' || (n + 1 < text.len && text.p[n + 1] != ' '))))
+	    (n < text.len && (text.p[n] != ':' || (n + 1 < text.len && text.p[n + 1] != ' '))))
 		return false;
 	if (dots > 0 && n < text.len)
 		return true;
@@ -765,8 +695,7 @@ is_exception(struct str text)
 	return false;
 }
 
-void
-run_state_exception(struct run_state *s, uint64_t line, struct str text)
+void run_state_exception(struct run_state *s, uint64_t line, struct str text)
 {
 	if (s->unnamed == 0)
 		return;
@@ -780,13 +709,11 @@ run_state_exception(struct run_state *s, uint64_t line, struct str text)
 	s->unnamed = 0;
 }
 
-static void
-apply_event(const struct apply *a)
+static void apply_event(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	const struct rule *rule = a->record->rule;
-	bool harmless =
-		s->left || (s->survives && rule->event == RUN_EVENT_TRACEBACK);
+	bool harmless = s->left || (s->survives && rule->event == RUN_EVENT_TRACEBACK);
 
 	s->survives = a->record->mode.len > 0;
 	add_event(a, harmless && rule->fatal ? RUN_EVENT_WARNING : rule->event);
@@ -795,44 +722,34 @@ apply_event(const struct apply *a)
 	if (harmless || !rule->fatal)
 		return;
 	/* A crash makes launchers end the others; only a user ends it so. */
-	if (rule->event == RUN_EVENT_KILLED &&
-	    (!s->fatal || a->record->text.len > 0))
+	if (rule->event == RUN_EVENT_KILLED && (!s->fatal || a->record->text.len > 0))
 		s->killed = true;
 	s->fatal = true;
 	if (rule->event == RUN_EVENT_OOM)
 		s->fatal_oom = true;
 }
 
-static void
-apply_end(const struct apply *a)
+static void apply_end(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
 	take_bar(a);
 	s->ended = true;
-	s->left = a->record->rule->fatal &&
-		  a->record->rule->format == s->row_format;
+	s->left = a->record->rule->fatal && a->record->rule->format == s->row_format;
 	take(a->record, METRIC_STEP, &s->run.last_step);
 	take(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 }
 
-void
-run_state_apply(struct run_state *state, const struct record *record,
-		const struct record_place *place, const struct run_sink *sink)
+void run_state_apply(struct run_state *state, const struct record *record,
+		     const struct record_place *place, const struct run_sink *sink)
 {
 	static void (*const by_kind[])(const struct apply *) = {
-		[RULE_TRAIN] = apply_train,
-		[RULE_VAL] = apply_val,
-		[RULE_WARMUP] = apply_warmup,
-		[RULE_STOP] = apply_stop,
-		[RULE_RESULT] = apply_result,
-		[RULE_SIZE] = apply_size,
-		[RULE_SETTING] = apply_setting,
-		[RULE_PROGRESS] = apply_progress,
-		[RULE_EVENT] = apply_event,
-		[RULE_END] = apply_end,
-		[RULE_STEP] = apply_step,
-		[RULE_SCORE] = apply_score,
+		[RULE_TRAIN] = apply_train,	[RULE_VAL] = apply_val,
+		[RULE_WARMUP] = apply_warmup,	[RULE_STOP] = apply_stop,
+		[RULE_RESULT] = apply_result,	[RULE_SIZE] = apply_size,
+		[RULE_SETTING] = apply_setting, [RULE_PROGRESS] = apply_progress,
+		[RULE_EVENT] = apply_event,	[RULE_END] = apply_end,
+		[RULE_STEP] = apply_step,	[RULE_SCORE] = apply_score,
 		[RULE_IGNORE] = NULL,
 	};
 	const struct apply a = { state, record, place, sink };
@@ -845,8 +762,7 @@ run_state_apply(struct run_state *state, const struct record *record,
  * Whether the clock began at zero with the first step: a resumed run may
  * count the steps on, but not the time.
  */
-static bool
-clock_is_whole(const struct run_state *s)
+static bool clock_is_whole(const struct run_state *s)
 {
 	struct row_time first = s->first_exact;
 	double rate = (s->exact.ms - first.ms) / (s->exact.step - first.step);
@@ -861,8 +777,7 @@ clock_is_whole(const struct run_state *s)
  * Whether a stop line without a step tells of a time that is not known to be
  * that of the last row: nobody can say at which step it was.
  */
-static bool
-trained_past_rows(const struct run_state *s)
+static bool trained_past_rows(const struct run_state *s)
 {
 	bool at_end = s->exact.step == s->run.last_step &&
 		      s->stop_ms <= s->exact.ms * (1 + 1.5 / s->exact.step);
@@ -871,8 +786,7 @@ trained_past_rows(const struct run_state *s)
 }
 
 /* Steps, times and rates that follow from the rows. */
-static void
-derive_times(struct run_state *s)
+static void derive_times(struct run_state *s)
 {
 	struct run *run = &s->run;
 
@@ -890,16 +804,14 @@ derive_times(struct run_state *s)
 	run->tok_s_interval = interval_tok_s(s);
 	if (run_has(run->train_ms) && run->steps > 0 && run->train_ms > 0) {
 		run->ms_per_step = run->train_ms / run->steps;
-		run->tok_s_derived = run->train_batch_tokens * run->steps /
-				     run->train_ms * 1000;
+		run->tok_s_derived = run->train_batch_tokens * run->steps / run->train_ms * 1000;
 	}
 	if (s->tok_s_n > 0)
 		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
 }
 
 /* Whether the rows reach the last one, as far as that is known. */
-static bool
-reached_last(const struct run_state *s)
+static bool reached_last(const struct run_state *s)
 {
 	const struct run *run = &s->run;
 	bool is_planned = run_has(run->planned_steps);
@@ -915,30 +827,25 @@ reached_last(const struct run_state *s)
 	case LAST_PLAN_AND_VAL:
 		break;
 	}
-	return is_planned && run->steps > 0 &&
-	       run->steps >= run->planned_steps &&
+	return is_planned && run->steps > 0 && run->steps >= run->planned_steps &&
 	       (!run_has(s->val_step) || has_val);
 }
 
 /* An evaluation that the settings name, and that did not come; test-time
  * training comes last, so behind its result nothing is awaited. */
-static bool
-awaits_result(const struct run_state *s)
+static bool awaits_result(const struct run_state *s)
 {
 	const struct run_results *all = &s->results;
 
 	/* One that no rule knows may be that one, in other words. */
-	if (run_results_any(all,
-			    RUN_STAGE(STAGE_UNKNOWN) | RUN_STAGE(STAGE_TTT)))
+	if (run_results_any(all, RUN_STAGE(STAGE_UNKNOWN) | RUN_STAGE(STAGE_TTT)))
 		return false;
 	return s->wants_ttt ||
-	       (s->wants_sliding &&
-		!run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
+	       (s->wants_sliding && !run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
 }
 
 /* What is known while it runs: a failure or a divergence, else running. */
-static enum run_status
-live_status(const struct run_state *s)
+static enum run_status live_status(const struct run_state *s)
 {
 	if (s->fatal_oom)
 		return RUN_OOM;
@@ -947,12 +854,10 @@ live_status(const struct run_state *s)
 	return s->not_finite ? RUN_DIVERGED : RUN_RUNNING;
 }
 
-static enum run_status
-final_status(const struct run_state *s)
+static enum run_status final_status(const struct run_state *s)
 {
-	bool any = is_loss_only(s)
-			   ? run_results_any(&s->results, RUN_KNOWN_POST)
-			   : run_results_any(&s->results, RUN_POST);
+	bool any = is_loss_only(s) ? run_results_any(&s->results, RUN_KNOWN_POST)
+				   : run_results_any(&s->results, RUN_POST);
 	bool scored = any && !run_has(s->run.eval_total) && !awaits_result(s);
 
 	if (s->fatal || s->not_finite)
@@ -963,15 +868,14 @@ final_status(const struct run_state *s)
 		return RUN_TRUNCATED; /* the evaluation never ended */
 	if (s->stopped || reached_last(s))
 		return RUN_FINISHED;
-	if ((run_has(s->run.steps) || s->run.n_series > 0) &&
-	    !run_has(s->run.planned_steps) && s->last == LAST_PLAN_AND_VAL)
+	if ((run_has(s->run.steps) || s->run.n_series > 0) && !run_has(s->run.planned_steps) &&
+	    s->last == LAST_PLAN_AND_VAL)
 		return RUN_UNKNOWN; /* nothing says how long it should be */
 	return RUN_TRUNCATED;
 }
 
 /* Where a recipe has no BPB its last validation is the score. */
-static void
-derive_loss_score(struct run_state *s)
+static void derive_loss_score(struct run_state *s)
 {
 	struct run *run = &s->run;
 
@@ -982,12 +886,10 @@ derive_loss_score(struct run_state *s)
 	run->final_line = s->val_line;
 }
 
-void
-run_state_derive(struct run_state *s, bool final)
+void run_state_derive(struct run_state *s, bool final)
 {
 	struct run *run = &s->run;
-	bool quantized = run_results_any(&s->results, RUN_KNOWN_POST) ||
-			 run_has(s->artifact);
+	bool quantized = run_results_any(&s->results, RUN_KNOWN_POST) || run_has(s->artifact);
 
 	derive_times(s);
 	run->step_ms_median = median_get(&s->step_ms);
@@ -1001,8 +903,7 @@ run_state_derive(struct run_state *s, bool final)
 	derive_loss_score(s);
 }
 
-void
-run_state_at_end(const struct run_state *state, struct run *out)
+void run_state_at_end(const struct run_state *state, struct run *out)
 {
 	struct run_state copy = *state;
 

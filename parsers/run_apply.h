@@ -18,26 +18,26 @@ struct row_time {
 struct run_state {
 	struct run run;
 	struct run_results results;
-	uint64_t own; /* settings that this run printed itself: METRIC bits */
-	bool active;  /* a warm-up step or a row was seen */
+	uint64_t own;		       /* settings that this run printed itself: METRIC bits */
+	bool active;		       /* a warm-up step or a row was seen */
 	bool sliding_mode;	       /* final_eval_mode:sliding_window */
 	bool wants_sliding, wants_ttt; /* the settings name the evaluation */
 	bool stopped;		       /* a stop line was seen */
 	bool ended;		       /* the run said that it is complete */
 	bool evaluated;		       /* a result behind its own settings */
-	bool odd_mode;	 /* final_eval_mode: one that no rule knows */
-	bool is_sliding; /* a sliding-window evaluation is under way */
+	bool odd_mode;		       /* final_eval_mode: one that no rule knows */
+	bool is_sliding;	       /* a sliding-window evaluation is under way */
 	bool stop_has_step;
-	bool survives;	 /* the traceback that follows ends nothing */
-	size_t unnamed;	 /* its last traceback's event, from 1; 0: it is told */
-	bool packed;	 /* sizes, pre-quant or progress: past the training */
-	bool not_finite; /* the last loss was NaN or infinite */
-	bool fatal, fatal_oom; /* a failure that nothing came after */
-	bool killed;	       /* it was no failure of the run's own */
-	bool left;	       /* what fails behind its end is not its own */
-	bool row_is_last;      /* the last row is one of training */
-	bool val_open;	     /* a validation without a step: of the next row */
-	enum rule_last last; /* how the last row of training is known */
+	bool survives;		   /* the traceback that follows ends nothing */
+	size_t unnamed;		   /* its last traceback's event, from 1; 0: it is told */
+	bool packed;		   /* sizes, pre-quant or progress: past the training */
+	bool not_finite;	   /* the last loss was NaN or infinite */
+	bool fatal, fatal_oom;	   /* a failure that nothing came after */
+	bool killed;		   /* it was no failure of the run's own */
+	bool left;		   /* what fails behind its end is not its own */
+	bool row_is_last;	   /* the last row is one of training */
+	bool val_open;		   /* a validation without a step: of the next row */
+	enum rule_last last;	   /* how the last row of training is known */
 	const char *row_format;	   /* of the last row of training; NULL: none */
 	bool has_bpb;		   /* a validation printed BPB */
 	double first_step;	   /* of the first row */
@@ -88,15 +88,13 @@ void run_state_release(struct run_state *state);
 
 /* Take over what a record of any kind says. */
 void run_state_apply(struct run_state *state, const struct record *record,
-		     const struct record_place *place,
-		     const struct run_sink *sink);
+		     const struct record_place *place, const struct run_sink *sink);
 
 /*
  * Take any line behind a traceback, without its prefix: the one that names the
  * exception becomes the text of the traceback's event.
  */
-void run_state_exception(struct run_state *state, uint64_t line,
-			 struct str text);
+void run_state_exception(struct run_state *state, uint64_t line, struct str text);
 
 /* Bring the derived values and, with `final`, the status up to date. */
 void run_state_derive(struct run_state *state, bool final);

@@ -47,9 +47,8 @@ static void take_unwrapped(void *user, const struct segment *segment);
 static void take_generic(void *user, const struct record *record,
 			 const struct templates_line *place);
 
-struct run_reader *
-run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
-	       void *user)
+struct run_reader *run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
+				  void *user)
 {
 	struct run_reader *r = xcalloc(1, sizeof(*r));
 
@@ -63,8 +62,7 @@ run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 	return r;
 }
 
-void
-run_reader_free(struct run_reader *r)
+void run_reader_free(struct run_reader *r)
 {
 	if (r == NULL)
 		return;
@@ -80,28 +78,24 @@ run_reader_free(struct run_reader *r)
 	free(r);
 }
 
-void
-run_reader_tell_rules(struct run_reader *r, run_reader_rule_fn fn)
+void run_reader_tell_rules(struct run_reader *r, run_reader_rule_fn fn)
 {
 	r->on_rule = fn;
 }
 
-void
-run_reader_tell_rows(struct run_reader *r, templates_row_fn fn)
+void run_reader_tell_rows(struct run_reader *r, templates_row_fn fn)
 {
 	r->on_row = fn;
 }
 
-void
-run_reader_remember_scripts(struct run_reader *r, size_t n)
+void run_reader_remember_scripts(struct run_reader *r, size_t n)
 {
 	source_fold_release(&r->fold);
 	source_fold_init(&r->fold, n);
 }
 
 /* What is known of the run at hand, which begins there. */
-static void
-begin_run(struct run_reader *r, uint64_t line, uint64_t byte)
+static void begin_run(struct run_reader *r, uint64_t line, uint64_t byte)
 {
 	run_state_release(&r->state);
 	run_state_init(&r->state);
@@ -113,8 +107,7 @@ begin_run(struct run_reader *r, uint64_t line, uint64_t byte)
 	r->run_first_byte = byte;
 }
 
-void
-run_reader_reset(struct run_reader *r, void *user)
+void run_reader_reset(struct run_reader *r, void *user)
 {
 	linebuf_release(&r->linebuf);
 	linebuf_init(&r->linebuf, take_segment, r);
@@ -133,16 +126,14 @@ run_reader_reset(struct run_reader *r, void *user)
 	begin_run(r, 1, 0);
 }
 
-static void
-sink_sample(void *user, const struct sample *sample)
+static void sink_sample(void *user, const struct sample *sample)
 {
 	struct run_reader *r = user;
 
 	r->cb.on_sample(r->user, &r->state.run, sample);
 }
 
-static void
-sink_event(void *user, const struct run_event *event)
+static void sink_event(void *user, const struct run_event *event)
 {
 	struct run_reader *r = user;
 
@@ -150,8 +141,7 @@ sink_event(void *user, const struct run_event *event)
 }
 
 /* Write what the reader itself knows into the run's row. */
-static void
-fill_counts(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
+static void fill_counts(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
 {
 	struct run *run = &r->state.run;
 
@@ -165,8 +155,7 @@ fill_counts(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
 }
 
 /* A script is whole: its hash goes to the run at hand, the first one only. */
-static void
-note_source(struct run_reader *r)
+static void note_source(struct run_reader *r)
 {
 	struct run *run = &r->state.run;
 
@@ -176,8 +165,7 @@ note_source(struct run_reader *r)
 	run->source_lines = r->fold.lines;
 }
 
-static void
-close_run(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
+static void close_run(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
 {
 	if (!r->has_run)
 		return;
@@ -189,8 +177,7 @@ close_run(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
 }
 
 /* The bytes of the file before the line at hand. */
-static uint64_t
-bytes_before(const struct run_reader *r)
+static uint64_t bytes_before(const struct run_reader *r)
 {
 	uint64_t here = r->linebuf.consumed;
 
@@ -201,8 +188,7 @@ bytes_before(const struct run_reader *r)
  * Begin the next run at this line.  What only the launcher prints once for
  * all runs of a file is carried over where `carry` says so.
  */
-static void
-next_run(struct run_reader *r, const struct segment *segment, bool carry)
+static void next_run(struct run_reader *r, const struct segment *segment, bool carry)
 {
 	double n_gpus = r->state.run.n_gpus;
 	double batch = r->state.run.train_batch_tokens;
@@ -222,12 +208,10 @@ next_run(struct run_reader *r, const struct segment *segment, bool carry)
  * A setting that this run has printed already, after it began to work; its
  * plan comes late from ranks that the first one did not wait for.
  */
-static bool
-setting_begins_run(const struct run_reader *r, const struct record *record)
+static bool setting_begins_run(const struct run_reader *r, const struct record *record)
 {
 	const struct run *run = &r->state.run;
-	uint64_t telling = (uint64_t)1 << METRIC_SEED |
-			   (uint64_t)1 << METRIC_N_GPUS |
+	uint64_t telling = (uint64_t)1 << METRIC_SEED | (uint64_t)1 << METRIC_N_GPUS |
 			   (uint64_t)1 << METRIC_TRAIN_BATCH_TOKENS;
 
 	if (run->last_step > 0 || run_has(run->last_train_loss))
@@ -236,18 +220,15 @@ setting_begins_run(const struct run_reader *r, const struct record *record)
 }
 
 /* Whether the row counts up to another step than the run's rows do. */
-static bool
-has_other_plan(const struct run_state *s, const struct record *record)
+static bool has_other_plan(const struct run_state *s, const struct record *record)
 {
 	double planned = record_get(record, METRIC_PLANNED);
 
-	return run_has(planned) && run_has(s->run.planned_steps) &&
-	       planned != s->run.planned_steps;
+	return run_has(planned) && run_has(s->run.planned_steps) && planned != s->run.planned_steps;
 }
 
 /* Rows of a short plan, behind the training: the evaluation has a loop. */
-static bool
-is_inner_loop(const struct run_state *s, const struct record *record)
+static bool is_inner_loop(const struct run_state *s, const struct record *record)
 {
 	return (s->stopped || s->packed) &&
 	       record_get(record, METRIC_PLANNED) * 10 < s->run.planned_steps;
@@ -260,8 +241,7 @@ enum row_place { ROW_IN_RUN, ROW_BEGINS_RUN, ROW_REPEATED };
  * is of the next run; one that goes back to elsewhere repeats an old row.
  * Behind what was only evaluated the first row is of the next run too.
  */
-static enum row_place
-place_row(const struct run_reader *r, const struct record *record)
+static enum row_place place_row(const struct run_reader *r, const struct record *record)
 {
 	double step = record_get(record, METRIC_STEP);
 	const struct run_state *s = &r->state;
@@ -272,12 +252,10 @@ place_row(const struct run_reader *r, const struct record *record)
 		return ROW_IN_RUN;
 	if (has_other_plan(s, record))
 		return is_inner_loop(s, record) ? ROW_REPEATED : ROW_BEGINS_RUN;
-	return s->killed || step <= s->first_step ? ROW_BEGINS_RUN
-						  : ROW_REPEATED;
+	return s->killed || step <= s->first_step ? ROW_BEGINS_RUN : ROW_REPEATED;
 }
 
-static void
-note_format(struct run_reader *r, const char *name)
+static void note_format(struct run_reader *r, const char *name)
 {
 	struct str rest = buf_str(&r->formats), piece;
 
@@ -293,42 +271,31 @@ note_format(struct run_reader *r, const char *name)
 }
 
 /* Kinds that alone do not make a file a training log. */
-static bool
-makes_run(const struct record *record)
+static bool makes_run(const struct record *record)
 {
 	const struct rule *rule = record->rule;
 
-	return rule->kind != RULE_IGNORE &&
-	       (rule->kind != RULE_END || record->present != 0) &&
-	       (rule->kind != RULE_SETTING || record->present != 0 ||
-		record->mode.len > 0) &&
+	return rule->kind != RULE_IGNORE && (rule->kind != RULE_END || record->present != 0) &&
+	       (rule->kind != RULE_SETTING || record->present != 0 || record->mode.len > 0) &&
 	       (rule->kind != RULE_EVENT || rule->fatal) &&
-	       (rule->kind != RULE_STEP ||
-		!record_has(record, METRIC_PLANNED)) &&
+	       (rule->kind != RULE_STEP || !record_has(record, METRIC_PLANNED)) &&
 	       (rule->kind != RULE_RESULT || rule->stage != STAGE_UNKNOWN);
 }
 
-static void
-take_record(struct run_reader *r, const struct record *record,
-	    const struct segment *segment, const struct line_prefix *prefix)
+static void take_record(struct run_reader *r, const struct record *record,
+			const struct segment *segment, const struct line_prefix *prefix)
 {
-	const struct run_sink sink = {
-		r->cb.on_sample != NULL ? sink_sample : NULL,
-		r->cb.on_event != NULL ? sink_event : NULL, r
-	};
-	const struct record_place place = { segment->line, prefix->wall_ms,
-					    prefix->rest, r->line };
+	const struct run_sink sink = { r->cb.on_sample != NULL ? sink_sample : NULL,
+				       r->cb.on_event != NULL ? sink_event : NULL, r };
+	const struct record_place place = { segment->line, prefix->wall_ms, prefix->rest, r->line };
 	enum rule_kind kind = record->rule->kind;
 	enum row_place row = ROW_IN_RUN;
 
 	if (kind == RULE_TRAIN || kind == RULE_VAL)
 		row = place_row(r, record);
 	if (r->has_run &&
-	    (row == ROW_BEGINS_RUN ||
-	     (kind == RULE_SETTING && setting_begins_run(r, record))))
-		next_run(r, segment,
-			 row == ROW_IN_RUN ||
-				 !has_other_plan(&r->state, record));
+	    (row == ROW_BEGINS_RUN || (kind == RULE_SETTING && setting_begins_run(r, record))))
+		next_run(r, segment, row == ROW_IN_RUN || !has_other_plan(&r->state, record));
 	if (!r->has_run && kind == RULE_END && !makes_run(record))
 		return; /* of something before the training */
 	if (!r->has_run && makes_run(record)) {
@@ -343,29 +310,24 @@ take_record(struct run_reader *r, const struct record *record,
 }
 
 /* A row that no rule knows; the segment of one that was held back is made. */
-static void
-take_generic(void *user, const struct record *record,
-	     const struct templates_line *place)
+static void take_generic(void *user, const struct record *record,
+			 const struct templates_line *place)
 {
 	struct run_reader *r = user;
-	const struct segment segment = { .text = place->text,
-					 .line = place->line };
-	const struct line_prefix prefix = { place->rank, place->wall_ms,
-					    place->text };
+	const struct segment segment = { .text = place->text, .line = place->line };
+	const struct line_prefix prefix = { place->rank, place->wall_ms, place->text };
 
 	/* What came late is behind a validation that a rule has read. */
-	if (place->late &&
-	    record_get(record, METRIC_STEP) < r->state.run.last_step)
+	if (place->late && record_get(record, METRIC_STEP) < r->state.run.last_step)
 		return;
 	if (r->on_row != NULL)
 		r->on_row(r->user, record, place);
 	take_record(r, record, &segment, &prefix);
-	bool by_bar = record->rule->kind == RULE_VAL &&
-		      r->state.bar_total == r->state.run.planned_steps;
+	bool by_bar =
+		record->rule->kind == RULE_VAL && r->state.bar_total == r->state.run.planned_steps;
 	if (!record_has(record, METRIC_STEP) && !by_bar &&
 	    run_has(r->state.run.last_step)) /* it is known no more */
-		r->state.run.last_step = r->state.run.planned_steps =
-			RUN_ABSENT;
+		r->state.run.last_step = r->state.run.planned_steps = RUN_ABSENT;
 	r->has_generic = true;
 }
 
@@ -373,9 +335,9 @@ take_generic(void *user, const struct record *record,
  * The line as the templates take it.  Of a bar's parts only the last one may
  * be of a metrics file.
  */
-static struct templates_line
-templates_line(const struct run_reader *r, const struct segment *segment,
-	       const struct line_prefix *prefix)
+static struct templates_line templates_line(const struct run_reader *r,
+					    const struct segment *segment,
+					    const struct line_prefix *prefix)
 {
 	struct str rest = prefix->rest;
 
@@ -383,43 +345,37 @@ templates_line(const struct run_reader *r, const struct segment *segment,
 		rest = str_skip(rest, 1);
 	bool object = rest.len > 0 && rest.p[0] == '{';
 
-	return (struct templates_line){
-		.text = prefix->rest,
-		.line = segment->line,
-		.wall_ms = prefix->wall_ms,
-		.rank = prefix->rank,
-		.cut = segment->cut,
-		.plain = !segment->ends_line ||
-			 (metric_rows_is_idle(r->rows) && !object)
-	};
+	return (struct templates_line){ .text = prefix->rest,
+					.line = segment->line,
+					.wall_ms = prefix->wall_ms,
+					.rank = prefix->rank,
+					.cut = segment->cut,
+					.plain = !segment->ends_line ||
+						 (metric_rows_is_idle(r->rows) && !object) };
 }
 
-static bool
-take_template(struct run_reader *r, const struct segment *segment,
-	      const struct line_prefix *prefix)
+static bool take_template(struct run_reader *r, const struct segment *segment,
+			  const struct line_prefix *prefix)
 {
 	const struct templates_line line = templates_line(r, segment, prefix);
 
 	return r->templates != NULL && templates_take(r->templates, &line);
 }
 
-static enum templates_like
-take_like(struct run_reader *r, const struct segment *segment,
-	  const struct line_prefix *prefix)
+static enum templates_like take_like(struct run_reader *r, const struct segment *segment,
+				     const struct line_prefix *prefix)
 {
 	const struct templates_line line = templates_line(r, segment, prefix);
 
-	return r->templates == NULL ? LIKE_NONE
-				    : templates_take_like(r->templates, &line);
+	return r->templates == NULL ? LIKE_NONE : templates_take_like(r->templates, &line);
 }
 
 /*
  * From the first row of training that a rule knows on it alone has the word;
  * what was read without one before is a run of its own.
  */
-static void
-note_known(struct run_reader *r, const struct record *record,
-	   const struct segment *segment)
+static void note_known(struct run_reader *r, const struct record *record,
+		       const struct segment *segment)
 {
 	if (r->templates == NULL || record->rule->kind != RULE_TRAIN)
 		return;
@@ -430,24 +386,21 @@ note_known(struct run_reader *r, const struct record *record,
 }
 
 /* What the line says, if it says that for sure. */
-static bool
-scan_line(struct run_reader *r, const struct segment *segment, struct str line,
-	  struct record *record)
+static bool scan_line(struct run_reader *r, const struct segment *segment, struct str line,
+		      struct record *record)
 {
 	return segment->cut ? scanner_scan_cut(r->scanner, line, record)
 			    : scanner_scan(r->scanner, line, record);
 }
 
-static void
-tell_rule(const struct run_reader *r, const struct segment *segment,
-	  const struct record *record)
+static void tell_rule(const struct run_reader *r, const struct segment *segment,
+		      const struct record *record)
 {
 	if (r->on_rule != NULL)
 		r->on_rule(r->user, segment->line, record->rule);
 }
 
-static enum line_class
-class_of(const struct record *record)
+static enum line_class class_of(const struct record *record)
 {
 	if (record->rule->kind == RULE_EVENT)
 		return record->rule->fatal ? LINE_ERROR : LINE_WARNING;
@@ -455,33 +408,28 @@ class_of(const struct record *record)
 }
 
 /* A row of training ends a script that was printed without a rule. */
-static bool
-ends_source(const struct run_reader *r, const struct record *record)
+static bool ends_source(const struct run_reader *r, const struct record *record)
 {
 	enum rule_kind kind = record->rule->kind;
 
 	return source_fold_may_end(&r->fold) &&
-	       (kind == RULE_TRAIN || kind == RULE_VAL || kind == RULE_WARMUP ||
-		kind == RULE_STOP);
+	       (kind == RULE_TRAIN || kind == RULE_VAL || kind == RULE_WARMUP || kind == RULE_STOP);
 }
 
 /* Whether a line within a script could be a row: these begin so. */
-static bool
-may_be_row(struct str line)
+static bool may_be_row(struct str line)
 {
-	return line.len > 0 && ((line.p[0] >= '0' && line.p[0] <= '9') ||
-				line.p[0] == 's' || line.p[0] == 'w');
+	return line.len > 0 &&
+	       ((line.p[0] >= '0' && line.p[0] <= '9') || line.p[0] == 's' || line.p[0] == 'w');
 }
 
-static enum line_class
-take_source_line(struct run_reader *r, const struct segment *segment,
-		 const struct line_prefix *prefix)
+static enum line_class take_source_line(struct run_reader *r, const struct segment *segment,
+					const struct line_prefix *prefix)
 {
 	struct record record;
 
 	if (source_fold_may_end(&r->fold) && may_be_row(prefix->rest) &&
-	    scan_line(r, segment, prefix->rest, &record) &&
-	    ends_source(r, &record)) {
+	    scan_line(r, segment, prefix->rest, &record) && ends_source(r, &record)) {
 		source_fold_finish(&r->fold);
 		note_source(r);
 		tell_rule(r, segment, &record);
@@ -495,25 +443,21 @@ take_source_line(struct run_reader *r, const struct segment *segment,
 }
 
 /* The text without the byte order mark that a file may begin with. */
-static struct str
-skip_mark(const struct segment *segment)
+static struct str skip_mark(const struct segment *segment)
 {
-	bool has_mark = segment->line == 1 &&
-			str_starts_with(segment->text, "\xef\xbb\xbf");
+	bool has_mark = segment->line == 1 && str_starts_with(segment->text, "\xef\xbb\xbf");
 
 	return str_skip(segment->text, has_mark ? 3 : 0);
 }
 
 /* Whether a script that is printed now can be of the next run only. */
-static bool
-is_begun(const struct run_state *s)
+static bool is_begun(const struct run_state *s)
 {
 	return s->active || (s->own != 0 && s->run.source_sha256 != NULL);
 }
 
 /* s behind the first `mark` in it; empty where it has none. */
-static struct str
-behind(struct str s, const char *mark)
+static struct str behind(struct str s, const char *mark)
 {
 	const char *at = str_find(s, mark);
 
@@ -523,8 +467,7 @@ behind(struct str s, const char *mark)
 }
 
 /* s behind its last "%|", with which a bar begins. */
-static struct str
-last_bar(struct str s)
+static struct str last_bar(struct str s)
 {
 	const char *at = s.p, *end = s.p + s.len, *bar = end;
 
@@ -540,8 +483,7 @@ last_bar(struct str s)
  * there is no bar, or nothing behind it.  The form is that of tqdm's default
  * bar_format.
  */
-static struct str
-rest_behind_bar(struct str line)
+static struct str rest_behind_bar(struct str line)
 {
 	struct str bar = last_bar(line), rest;
 
@@ -554,8 +496,7 @@ rest_behind_bar(struct str line)
 }
 
 /* A row of a metrics file. */
-static void
-take_metric_row(void *user, const struct metric_row *row)
+static void take_metric_row(void *user, const struct metric_row *row)
 {
 	const struct segment segment = { .text = row->text, .line = row->line };
 	struct run_reader *r = user;
@@ -563,10 +504,8 @@ take_metric_row(void *user, const struct metric_row *row)
 	const struct record *record = row->record;
 
 	/* Scores between the rows may count their steps in epochs. */
-	if (row->step < r->state.run.last_step &&
-	    run_has(r->state.run.last_train_loss) &&
-	    !record_has(record, METRIC_TRAIN_LOSS) &&
-	    !record_has(record, METRIC_VAL_LOSS))
+	if (row->step < r->state.run.last_step && run_has(r->state.run.last_train_loss) &&
+	    !record_has(record, METRIC_TRAIN_LOSS) && !record_has(record, METRIC_VAL_LOSS))
 		return;
 	take_record(r, record, &segment, &prefix);
 	/* The trainer writes it when it is done. */
@@ -574,23 +513,20 @@ take_metric_row(void *user, const struct metric_row *row)
 }
 
 /* A line of a metrics file, which none of its parts is; `take` as above. */
-static bool
-take_metric_line(struct run_reader *r, const struct segment *segment,
-		 const struct line_prefix *prefix,
-		 bool (*take)(struct metric_rows *rows,
-			      const struct metric_line *line, metric_row_fn fn,
-			      void *user))
+static bool take_metric_line(struct run_reader *r, const struct segment *segment,
+			     const struct line_prefix *prefix,
+			     bool (*take)(struct metric_rows *rows, const struct metric_line *line,
+					  metric_row_fn fn, void *user))
 {
-	const struct metric_line line = { skip_mark(segment), segment->line,
-					  prefix->wall_ms, segment->cut };
+	const struct metric_line line = { skip_mark(segment), segment->line, prefix->wall_ms,
+					  segment->cut };
 
 	return segment->ends_line && take(r->rows, &line, take_metric_row, r);
 }
 
 /* A line that no rule takes may be of a metrics file, or a row of its own. */
-static enum line_class
-take_other_line(struct run_reader *r, const struct segment *segment,
-		const struct line_prefix *prefix)
+static enum line_class take_other_line(struct run_reader *r, const struct segment *segment,
+				       const struct line_prefix *prefix)
 {
 	if (take_metric_line(r, segment, prefix, metric_rows_take))
 		return LINE_METRIC;
@@ -598,9 +534,8 @@ take_other_line(struct run_reader *r, const struct segment *segment,
 }
 
 /* A line that somebody else's message cut: only the message is read. */
-static bool
-scan_whole(struct run_reader *r, const struct segment *segment,
-	   struct str *line, struct record *record)
+static bool scan_whole(struct run_reader *r, const struct segment *segment, struct str *line,
+		       struct record *record)
 {
 	/* "slurmstepd: " or, where a host has several, "slurmstepd-NODE: ". */
 
@@ -616,9 +551,8 @@ scan_whole(struct run_reader *r, const struct segment *segment,
 }
 
 /* The text behind a bar is the line; before it, the bar tells how far it is. */
-static bool
-scan_behind_bar(struct run_reader *r, const struct segment *segment,
-		struct line_prefix *prefix, struct record *record)
+static bool scan_behind_bar(struct run_reader *r, const struct segment *segment,
+			    struct line_prefix *prefix, struct record *record)
 {
 	struct str rest = rest_behind_bar(prefix->rest);
 	struct line_prefix bar = *prefix;
@@ -626,41 +560,36 @@ scan_behind_bar(struct run_reader *r, const struct segment *segment,
 	if (rest.len == 0)
 		return false;
 	bar.rest.len -= rest.len;
-	if (scanner_scan(r->scanner, bar.rest, record) &&
-	    record->rule->kind == RULE_STEP && prefix->rank <= 0)
+	if (scanner_scan(r->scanner, bar.rest, record) && record->rule->kind == RULE_STEP &&
+	    prefix->rank <= 0)
 		take_record(r, record, segment, &bar);
 	prefix->rest = rest;
 	return scan_line(r, segment, rest, record);
 }
 
 /* The text behind the number of a task, or its host, is the line. */
-static bool
-scan_task(struct run_reader *r, const struct segment *segment,
-	  struct line_prefix *prefix, struct record *record)
+static bool scan_task(struct run_reader *r, const struct segment *segment,
+		      struct line_prefix *prefix, struct record *record)
 {
 	struct line_prefix task;
 
-	if (!line_prefix_task(prefix->rest, &task) ||
-	    !scan_whole(r, segment, &task.rest, record))
+	if (!line_prefix_task(prefix->rest, &task) || !scan_whole(r, segment, &task.rest, record))
 		return false;
 	*prefix = task;
 	return true;
 }
 
 /* Other ranks repeat the rows of the first; their failures count. */
-static bool
-is_of_other_rank(struct run_reader *r, const struct record *record, int rank)
+static bool is_of_other_rank(struct run_reader *r, const struct record *record, int rank)
 {
-	if (record->rule->any_rank &&
-	    (rank <= 0 || r->row_rank < 0 || r->row_rank == rank)) {
+	if (record->rule->any_rank && (rank <= 0 || r->row_rank < 0 || r->row_rank == rank)) {
 		r->row_rank = rank > 0 ? rank : 0;
 		return false;
 	}
 	return rank > 0 && record->rule->kind != RULE_EVENT;
 }
 
-static enum line_class
-read_segment(struct run_reader *r, const struct segment *segment)
+static enum line_class read_segment(struct run_reader *r, const struct segment *segment)
 {
 	struct line_prefix prefix = { -1, 0, skip_mark(segment) }, whole;
 	struct record record;
@@ -688,8 +617,8 @@ read_segment(struct run_reader *r, const struct segment *segment)
 	if (take_metric_line(r, segment, &whole, metric_rows_take_like))
 		return LINE_METRIC;
 	/* No row begins with a number and a colon: it is a task's, or none. */
-	bool numbered = prefix.rest.len > 0 && (prefix.rest.p[0] == ' ' ||
-						str_is_digit(prefix.rest.p[0]));
+	bool numbered =
+		prefix.rest.len > 0 && (prefix.rest.p[0] == ' ' || str_is_digit(prefix.rest.p[0]));
 	if (!(numbered && scan_task(r, segment, &prefix, &record)) &&
 	    !scan_whole(r, segment, &prefix.rest, &record) &&
 	    !scan_behind_bar(r, segment, &prefix, &record) &&
@@ -707,22 +636,19 @@ read_segment(struct run_reader *r, const struct segment *segment)
 }
 
 /* The lines of a script are taken many at once. */
-static size_t
-skip_source(void *user, struct str text, uint64_t *lines)
+static size_t skip_source(void *user, struct str text, uint64_t *lines)
 {
 	struct run_reader *r = user;
 	uint64_t number = *lines;
 	size_t n = source_fold_skip(&r->fold, text, lines);
 	struct str line, rest = { text.p, n };
 
-	while (r->cb.on_line != NULL && number < *lines &&
-	       str_next(&rest, '\n', &line))
+	while (r->cb.on_line != NULL && number < *lines && str_next(&rest, '\n', &line))
 		r->cb.on_line(r->user, ++number, line, LINE_SOURCE);
 	return n;
 }
 
-static void
-take_unwrapped(void *user, const struct segment *segment)
+static void take_unwrapped(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
 	struct segment inner = *segment;
@@ -735,8 +661,7 @@ take_unwrapped(void *user, const struct segment *segment)
  * A line of Docker's JSON files, {"log":"..\n","stream":"stdout","time":".."}:
  * what the program wrote, its line ends among it; false for another.
  */
-static bool
-take_wrapped(struct run_reader *r, const struct segment *segment)
+static bool take_wrapped(struct run_reader *r, const struct segment *segment)
 {
 	bool has_zone;
 	size_t len;
@@ -750,14 +675,12 @@ take_wrapped(struct run_reader *r, const struct segment *segment)
 	if (log == NULL || stream == NULL || time == NULL)
 		return false;
 	r->wrapped_ms = line_prefix_time(str_from(time), &len, &has_zone);
-	linebuf_feed(&r->wrapped[strcmp(stream, "stderr") == 0], log,
-		     strlen(log));
+	linebuf_feed(&r->wrapped[strcmp(stream, "stderr") == 0], log, strlen(log));
 	r->wrapped_ms = 0;
 	return true;
 }
 
-static void
-take_segment(void *user, const struct segment *segment)
+static void take_segment(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
 
@@ -770,18 +693,15 @@ take_segment(void *user, const struct segment *segment)
 	r->linebuf.skip = r->fold.inside && !wrapped ? skip_source : NULL;
 
 	if (segment->ends_line && r->cb.on_line != NULL)
-		r->cb.on_line(r->user, segment->line, segment->text,
-			      r->line_class);
+		r->cb.on_line(r->user, segment->line, segment->text, r->line_class);
 }
 
-void
-run_reader_feed(struct run_reader *r, const void *data, size_t len)
+void run_reader_feed(struct run_reader *r, const void *data, size_t len)
 {
 	linebuf_feed(&r->linebuf, data, len);
 }
 
-void
-run_reader_finish(struct run_reader *r)
+void run_reader_finish(struct run_reader *r)
 {
 	linebuf_finish(&r->linebuf);
 	for (size_t i = 0; i < LENGTH(r->wrapped); i++)
@@ -793,8 +713,7 @@ run_reader_finish(struct run_reader *r)
 	close_run(r, r->linebuf.lines, r->linebuf.bytes);
 }
 
-const struct run *
-run_reader_current(struct run_reader *r)
+const struct run *run_reader_current(struct run_reader *r)
 {
 	if (!r->has_run)
 		return NULL;
@@ -803,8 +722,7 @@ run_reader_current(struct run_reader *r)
 	return &r->state.run;
 }
 
-bool
-run_reader_at_end(struct run_reader *r, struct run *out)
+bool run_reader_at_end(struct run_reader *r, struct run *out)
 {
 	if (run_reader_current(r) == NULL)
 		return false;
@@ -812,20 +730,17 @@ run_reader_at_end(struct run_reader *r, struct run *out)
 	return true;
 }
 
-uint64_t
-run_reader_limit_hits(const struct run_reader *r, size_t i)
+uint64_t run_reader_limit_hits(const struct run_reader *r, size_t i)
 {
 	return scanner_limit_hits(r->scanner, i);
 }
 
-uint64_t
-run_reader_lines(const struct run_reader *r)
+uint64_t run_reader_lines(const struct run_reader *r)
 {
 	return r->linebuf.lines;
 }
 
-uint64_t
-run_reader_bytes(const struct run_reader *r)
+uint64_t run_reader_bytes(const struct run_reader *r)
 {
 	return r->linebuf.bytes;
 }

@@ -14,25 +14,21 @@ struct run_reader;
 /* All are optional; run and sample are borrowed for the call. */
 struct run_reader_cb {
 	/* A row gave a point of run number `run->run_index`. */
-	void (*on_sample)(void *user, const struct run *run,
-			  const struct sample *sample);
-	void (*on_event)(void *user, const struct run *run,
-			 const struct run_event *event);
+	void (*on_sample)(void *user, const struct run *run, const struct sample *sample);
+	void (*on_event)(void *user, const struct run *run, const struct run_event *event);
 	/* A run is over (the next one began, or run_reader_finish). */
 	void (*on_run)(void *user, const struct run *run);
 	/* A line is whole: its text without the line end, raw bytes. */
-	void (*on_line)(void *user, uint64_t line, struct str text,
-			enum line_class class);
+	void (*on_line)(void *user, uint64_t line, struct str text, enum line_class class);
 };
 
 /* formats is borrowed for the reader's life. */
-struct run_reader *run_reader_new(const struct format_set *formats,
-				  const struct run_reader_cb *cb, void *user);
+struct run_reader *run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
+				  void *user);
 void run_reader_free(struct run_reader *reader);
 
 /* Tell too which rule took a line (or a part of it), before on_line. */
-typedef void (*run_reader_rule_fn)(void *user, uint64_t line,
-				   const struct rule *rule);
+typedef void (*run_reader_rule_fn)(void *user, uint64_t line, const struct rule *rule);
 void run_reader_tell_rules(struct run_reader *reader, run_reader_rule_fn fn);
 
 /* Tell too each row that no rule knows; the reader's user is that of fn. */

@@ -17,8 +17,8 @@ struct reader {
 	const struct run_rows_cb *cb;
 	void *user;
 	struct err *err;
-	cJSON *keys;   /* owned; those of a run, as an object */
-	bool is_other; /* this row is of no run: a group, a score */
+	cJSON *keys;		    /* owned; those of a run, as an object */
+	bool is_other;		    /* this row is of no run: a group, a score */
 	char *unknown[MAX_UNKNOWN]; /* owned; keys that were told of */
 	size_t n_unknown;
 	int n_rows;
@@ -35,16 +35,13 @@ static const struct number_key number_keys[] = {
 #undef X
 };
 
-static int
-fail(struct reader *r, const char *key, const char *what)
+static int fail(struct reader *r, const char *key, const char *what)
 {
-	return err_set(r->err, ERR_PARSE, "%s:%zu: %s: %s", r->name, r->line,
-		       key, what);
+	return err_set(r->err, ERR_PARSE, "%s:%zu: %s: %s", r->name, r->line, key, what);
 }
 
 /* Tell of a key that no run has, once. */
-static void
-tell_unknown(struct reader *r, const char *key)
+static void tell_unknown(struct reader *r, const char *key)
 {
 	for (size_t i = 0; i < r->n_unknown; i++)
 		if (strcmp(r->unknown[i], key) == 0)
@@ -57,60 +54,48 @@ tell_unknown(struct reader *r, const char *key)
 }
 
 /* The key of a number of a run; NULL: it is another one. */
-static const struct number_key *
-find_number(const char *name)
+static const struct number_key *find_number(const char *name)
 {
-	return array_find(one, number_keys, LENGTH(number_keys),
-			  strcmp(one->name, name) == 0);
+	return array_find(one, number_keys, LENGTH(number_keys), strcmp(one->name, name) == 0);
 }
 
 /* Of a run, of a row that is of no run, or of what is under way of one. */
-static bool
-is_known(const struct reader *r, const char *name)
+static bool is_known(const struct reader *r, const char *name)
 {
 #define X(member) " " #member
 	return json_get(r->keys, name) != NULL ||
-	       str_is_among(str_from(name),
-			    "file group sha256 kind //" RUN_LIVE_LIST(X));
+	       str_is_among(str_from(name), "file group sha256 kind //" RUN_LIVE_LIST(X));
 #undef X
 }
 
-static int
-set_number(struct reader *r, struct run *run, const struct number_key *key,
-	   const cJSON *item)
+static int set_number(struct reader *r, struct run *run, const struct number_key *key,
+		      const cJSON *item)
 {
 	double value = item->valuedouble;
 
-	if (cJSON_IsString(item)
-		    ? !str_to_double(str_trim(str_from(item->valuestring)),
-				     &value)
-		    : !cJSON_IsNumber(item))
+	if (cJSON_IsString(item) ? !str_to_double(str_trim(str_from(item->valuestring)), &value)
+				 : !cJSON_IsNumber(item))
 		return fail(r, key->name, "not a number");
 	if (!isfinite(value))
 		return fail(r, key->name, "not a finite number");
 	if (value <= 0 && str_ends_with(str_from(key->name), "_bpb"))
-		return fail(r, key->name,
-			    "not above 0 (a cell without a value is empty)");
+		return fail(r, key->name, "not above 0 (a cell without a value is empty)");
 	memcpy((char *)run + key->offset, &value, sizeof(value));
 	return 0;
 }
 
-static int
-set_index(struct reader *r, struct run *run, const cJSON *item)
+static int set_index(struct reader *r, struct run *run, const cJSON *item)
 {
 	double index = item->valuedouble;
 
-	if ((cJSON_IsString(item) &&
-	     !str_to_double(str_from(item->valuestring), &index)) ||
+	if ((cJSON_IsString(item) && !str_to_double(str_from(item->valuestring), &index)) ||
 	    !(index >= 0 && index < 1e9))
 		return fail(r, "run_index", "not a number from 0");
 	run->run_index = (unsigned int)index;
 	return 0;
 }
 
-static int
-set_text(struct reader *r, struct run_row *row, const char *key,
-	 const char *text)
+static int set_text(struct reader *r, struct run_row *row, const char *key, const char *text)
 {
 	int i;
 
@@ -137,8 +122,7 @@ set_text(struct reader *r, struct run_row *row, const char *key,
 }
 
 /* One member into the row; what is not kept of a row is let pass. */
-static int
-set_member(struct reader *r, struct run_row *row, const cJSON *item)
+static int set_member(struct reader *r, struct run_row *row, const cJSON *item)
 {
 	const struct number_key *number = find_number(item->string);
 
@@ -158,8 +142,7 @@ set_member(struct reader *r, struct run_row *row, const cJSON *item)
 	return 0;
 }
 
-static void
-row_init(struct run_row *row)
+static void row_init(struct run_row *row)
 {
 	*row = (struct run_row){ 0 };
 	run_init(&row->run);
@@ -167,8 +150,7 @@ row_init(struct run_row *row)
 }
 
 /* Derive what a table often leaves out, and give the row. */
-static void
-row_give(struct reader *r, struct run_row *row)
+static void row_give(struct reader *r, struct run_row *row)
 {
 	struct run *run = &row->run;
 	bool is_other = r->is_other;
@@ -183,8 +165,7 @@ row_give(struct reader *r, struct run_row *row)
 }
 
 /* A row as an object; wrong: what else is the matter with it, or NULL. */
-static int
-read_members(struct reader *r, const cJSON *object, const char *wrong)
+static int read_members(struct reader *r, const cJSON *object, const char *wrong)
 {
 	struct run_row row;
 	int status = 0;
@@ -202,13 +183,11 @@ read_members(struct reader *r, const cJSON *object, const char *wrong)
 	return status;
 }
 
-static int
-read_object(struct reader *r, const cJSON *object)
+static int read_object(struct reader *r, const cJSON *object)
 {
 	if (cJSON_IsObject(object))
 		return read_members(r, object, NULL);
-	return err_set(r->err, ERR_PARSE, "%s:%zu: a row must be an object",
-		       r->name, r->line);
+	return err_set(r->err, ERR_PARSE, "%s:%zu: a row must be an object", r->name, r->line);
 }
 
 /* Keys of a seed's object, and the number of a run that each is. */
@@ -231,33 +210,28 @@ static const struct number_key seed_keys[] = {
 };
 
 /* Is it the submission.json of a record? */
-static bool
-is_submission(const cJSON *root)
+static bool is_submission(const cJSON *root)
 {
 	const cJSON *seeds = json_get(root, "seed_results");
 
-	return cJSON_IsObject(root) &&
-	       (cJSON_IsObject(seeds) || cJSON_IsArray(seeds) ||
-		cJSON_IsArray(json_get(root, "bpb")));
+	return cJSON_IsObject(root) && (cJSON_IsObject(seeds) || cJSON_IsArray(seeds) ||
+					cJSON_IsArray(json_get(root, "bpb")));
 }
 
 /* A template's 0 stands for a value that is not there; a seed may be 0. */
-static bool
-is_told(const cJSON *item, size_t offset)
+static bool is_told(const cJSON *item, size_t offset)
 {
 	return cJSON_IsNumber(item) && isfinite(item->valuedouble) &&
 	       (item->valuedouble > 0 || offset == offsetof(struct run, seed));
 }
 
 /* One seed: its name in the file is its seed unless it tells another. */
-static int
-read_seed(struct reader *r, const cJSON *root, const cJSON *seed)
+static int read_seed(struct reader *r, const cJSON *root, const cJSON *seed)
 {
 	struct run_row row;
 
 	if (!cJSON_IsObject(seed))
-		return err_set(r->err, ERR_PARSE,
-			       "%s: seed_results: expected an object a seed",
+		return err_set(r->err, ERR_PARSE, "%s: seed_results: expected an object a seed",
 			       r->name);
 	row_init(&row);
 	row.group = json_get_string(root, "name", NULL);
@@ -267,8 +241,8 @@ read_seed(struct reader *r, const cJSON *root, const cJSON *seed)
 		const cJSON *item = json_get(seed, seed_keys[i].name);
 
 		if (is_told(item, seed_keys[i].offset))
-			memcpy((char *)&row.run + seed_keys[i].offset,
-			       &item->valuedouble, sizeof(double));
+			memcpy((char *)&row.run + seed_keys[i].offset, &item->valuedouble,
+			       sizeof(double));
 	}
 	if (!isfinite(row.run.seed))
 		row.run.seed = RUN_ABSENT;
@@ -278,16 +252,13 @@ read_seed(struct reader *r, const cJSON *root, const cJSON *seed)
 	return 0;
 }
 
-static int
-read_value(struct reader *r, const cJSON *root, const cJSON *value)
+static int read_value(struct reader *r, const cJSON *root, const cJSON *value)
 {
 	struct run_row row;
 
-	if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble) ||
-	    value->valuedouble <= 0)
-		return err_set(r->err, ERR_PARSE,
-			       "%s: bpb[%d]: expected a number above 0",
-			       r->name, r->n_rows);
+	if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble) || value->valuedouble <= 0)
+		return err_set(r->err, ERR_PARSE, "%s: bpb[%d]: expected a number above 0", r->name,
+			       r->n_rows);
 	row_init(&row);
 	row.group = json_get_string(root, "name", NULL);
 	row.run.final_bpb = value->valuedouble;
@@ -297,8 +268,7 @@ read_value(struct reader *r, const cJSON *root, const cJSON *value)
 }
 
 /* Give a finished run for each seed. */
-static int
-read_submission(struct reader *r, const cJSON *root)
+static int read_submission(struct reader *r, const cJSON *root)
 {
 	const cJSON *list = json_get(root, "seed_results");
 	bool has_seeds = cJSON_IsObject(list) || cJSON_IsArray(list);
@@ -308,15 +278,13 @@ read_submission(struct reader *r, const cJSON *root)
 		list = json_get(root, "bpb");
 	json_each (item, list) {
 		if (status == 0)
-			status = has_seeds ? read_seed(r, root, item)
-					   : read_value(r, root, item);
+			status = has_seeds ? read_seed(r, root, item) : read_value(r, root, item);
 	}
 	return status;
 }
 
 /* An array of rows, one row, or one row a line. */
-static int
-read_json(struct reader *r, struct str text)
+static int read_json(struct reader *r, struct str text)
 {
 	struct str rest = text, line;
 	cJSON *root = json_parse(text, JSON_BARE_NULL, NULL);
@@ -355,8 +323,7 @@ read_json(struct reader *r, struct str text)
  * The next cell of CSV (RFC 4180) into out; *end tells what came behind it:
  * ',' or '\n' or 0 at the end of the text.  -1: a quote that never ends.
  */
-static int
-next_cell(struct str *rest, struct buf *out, char *end)
+static int next_cell(struct str *rest, struct buf *out, char *end)
 {
 	bool quoted = rest->len > 0 && rest->p[0] == '"';
 	size_t i = quoted ? 1 : 0;
@@ -386,8 +353,7 @@ next_cell(struct str *rest, struct buf *out, char *end)
 }
 
 /* The head: the names of the columns, owned; how many, or -1. */
-static int
-read_head(struct reader *r, struct str *rest, char *names[MAX_COLUMNS])
+static int read_head(struct reader *r, struct str *rest, char *names[MAX_COLUMNS])
 {
 	AUTO_BUF cell = buf_new(CELL_MAX);
 	char end = ',';
@@ -413,8 +379,7 @@ read_head(struct reader *r, struct str *rest, char *names[MAX_COLUMNS])
 }
 
 /* One line of CSV: an object of texts; what is empty is null. */
-static int
-read_line(struct reader *r, struct str *rest, char *const *names, int n)
+static int read_line(struct reader *r, struct str *rest, char *const *names, int n)
 {
 	AUTO_JSON object = cJSON_CreateObject();
 	AUTO_BUF cell = buf_new(CELL_MAX);
@@ -437,8 +402,7 @@ read_line(struct reader *r, struct str *rest, char *const *names, int n)
 	return is_filled || wrong != NULL ? read_members(r, object, wrong) : 0;
 }
 
-static int
-read_csv(struct reader *r, struct str rest)
+static int read_csv(struct reader *r, struct str rest)
 {
 	char *names[MAX_COLUMNS];
 	int n = read_head(r, &rest, names), status = n < 0 ? -1 : 0;
@@ -450,9 +414,8 @@ read_csv(struct reader *r, struct str rest)
 	return status;
 }
 
-int
-run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb,
-	      void *user, struct err *err)
+int run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb, void *user,
+		  struct err *err)
 {
 	struct reader r = { .name = name, .cb = cb, .user = user, .err = err };
 	struct run none;

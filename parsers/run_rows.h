@@ -38,6 +38,5 @@ struct run_rows_cb {
  * ...", ERR_PARSE).  A row that came before the error has been given.
  * Returns how many rows there were, or -1.
  */
-int run_rows_read(struct str text, const char *name,
-		  const struct run_rows_cb *cb, void *user, struct err *err)
-	__attribute__((warn_unused_result));
+int run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb, void *user,
+		  struct err *err) __attribute__((warn_unused_result));

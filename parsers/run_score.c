@@ -6,29 +6,24 @@
 
 #include "base/xalloc.h"
 
-void
-run_results_add(struct run_results *results, const struct result *r)
+void run_results_add(struct run_results *results, const struct result *r)
 {
 	if (results->n == RUN_MAX_RESULTS)
 		results->n--;
 	xpush(results->items, results->n, results->cap, *r);
 }
 
-static bool
-is_known_post(const struct result *r)
+static bool is_known_post(const struct result *r)
 {
 	return (RUN_KNOWN_POST >> r->stage & 1) != 0;
 }
 
-bool
-run_results_any(const struct run_results *results, unsigned int stages)
+bool run_results_any(const struct run_results *results, unsigned int stages)
 {
-	return any_of(i, results->n,
-		      (stages >> results->items[i].stage & 1) != 0);
+	return any_of(i, results->n, (stages >> results->items[i].stage & 1) != 0);
 }
 
-bool
-run_results_odd_first(const struct run_results *results)
+bool run_results_odd_first(const struct run_results *results)
 {
 	for (size_t i = 0; i < results->n; i++) {
 		if (is_known_post(&results->items[i]))
@@ -40,8 +35,7 @@ run_results_odd_first(const struct run_results *results)
 }
 
 /* Decimals that the figure was printed with, at least 4 and at most 10. */
-static int
-decimals_of(double bpb)
+static int decimals_of(double bpb)
 {
 	double scale = 1e4;
 	int n = 4;
@@ -54,8 +48,7 @@ decimals_of(double bpb)
 }
 
 /* Whether two figures can be one, printed with different precision. */
-static bool
-same_figure(double a, double b)
+static bool same_figure(double a, double b)
 {
 	int da = decimals_of(a), db = decimals_of(b);
 
@@ -65,78 +58,65 @@ same_figure(double a, double b)
 static const char exact_suffix[] = "_exact";
 
 /* Length of the label without "_exact". */
-static size_t
-base_length(const char *label)
+static size_t base_length(const char *label)
 {
 	size_t n = strlen(label), k = strlen(exact_suffix);
 
 	return n > k && strcmp(label + n - k, exact_suffix) == 0 ? n - k : n;
 }
 
-static bool
-are_twins(const struct result *a, const struct result *b)
+static bool are_twins(const struct result *a, const struct result *b)
 {
 	size_t n = base_length(a->label);
 
-	return n == base_length(b->label) &&
-	       memcmp(a->label, b->label, n) == 0 &&
+	return n == base_length(b->label) && memcmp(a->label, b->label, n) == 0 &&
 	       same_figure(a->bpb, b->bpb);
 }
 
 /* A plain line whose "_exact" twin stands elsewhere. */
-static bool
-has_exact_twin(const struct run_results *results, const struct result *r)
+static bool has_exact_twin(const struct run_results *results, const struct result *r)
 {
 	if (r->label[base_length(r->label)] != '\0')
 		return false;
 	return array_any(other, results->items, results->n,
 			 other != r && other->stage == r->stage &&
-				 other->label[base_length(other->label)] !=
-					 '\0' &&
+				 other->label[base_length(other->label)] != '\0' &&
 				 are_twins(r, other));
 }
 
 /* A roundtrip label that repeats the figure of a better kind before it. */
-static bool
-is_alias(const struct run_results *results, const struct result *r)
+static bool is_alias(const struct run_results *results, const struct result *r)
 {
 	if (r->stage != STAGE_ROUNDTRIP)
 		return false;
 	return array_any(before, results->items, (size_t)(r - results->items),
-			 (before->stage == STAGE_SLIDING ||
-			  before->stage == STAGE_TTT) &&
+			 (before->stage == STAGE_SLIDING || before->stage == STAGE_TTT) &&
 				 same_figure(before->bpb, r->bpb));
 }
 
-static bool
-same_label(const struct result *a, const struct result *b)
+static bool same_label(const struct result *a, const struct result *b)
 {
 	return a->stage == b->stage && strcmp(a->label, b->label) == 0;
 }
 
 /* The same label later, of what was packed anew or with the same figure. */
-static bool
-is_superseded(const struct run_results *results, const struct result *r)
+static bool is_superseded(const struct run_results *results, const struct result *r)
 {
 	const struct result *end = results->items + results->n;
 
 	for (const struct result *later = r + 1; later < end; later++)
-		if (same_label(later, r) &&
-		    (later->packs > r->packs || later->bpb == r->bpb))
+		if (same_label(later, r) && (later->packs > r->packs || later->bpb == r->bpb))
 			return true;
 	return false;
 }
 
-static bool
-counts(const struct run_results *results, const struct result *r)
+static bool counts(const struct run_results *results, const struct result *r)
 {
-	return !has_exact_twin(results, r) && !is_alias(results, r) &&
-	       !is_superseded(results, r);
+	return !has_exact_twin(results, r) && !is_alias(results, r) && !is_superseded(results, r);
 }
 
 /* The figure of a stage: the best, of roundtrips and pre-quants the last. */
-static const struct result *
-stage_result(const struct run_results *results, enum rule_stage stage)
+static const struct result *stage_result(const struct run_results *results, enum rule_stage stage)
 {
 	bool take_last = stage == STAGE_ROUNDTRIP || stage == STAGE_PREQUANT;
 	const struct result *found = NULL;
@@ -153,8 +133,7 @@ stage_result(const struct run_results *results, enum rule_stage stage)
  * Two figures of one label, or of two roundtrips: nobody can say which was
  * shipped.
  */
-static bool
-is_unclear(const struct run_results *results, const struct result *found)
+static bool is_unclear(const struct run_results *results, const struct result *found)
 {
 	for (size_t i = 0; found != NULL && i < results->n; i++) {
 		const struct result *r = &results->items[i];
@@ -167,8 +146,7 @@ is_unclear(const struct run_results *results, const struct result *found)
 	return false;
 }
 
-static double
-stage_bpb(const struct run_results *results, enum rule_stage stage)
+static double stage_bpb(const struct run_results *results, enum rule_stage stage)
 {
 	const struct result *r = stage_result(results, stage);
 
@@ -176,22 +154,19 @@ stage_bpb(const struct run_results *results, enum rule_stage stage)
 }
 
 /* The best known figure after quantization, or NULL. */
-static const struct result *
-best_known(const struct run_results *results)
+static const struct result *best_known(const struct run_results *results)
 {
 	const struct result *best = NULL;
 
 	array_each (r, results->items, results->n) {
-		if (is_known_post(r) && counts(results, r) &&
-		    (best == NULL || r->bpb < best->bpb))
+		if (is_known_post(r) && counts(results, r) && (best == NULL || r->bpb < best->bpb))
 			best = r;
 	}
 	return best;
 }
 
 /* Whether an evaluation that no rule knows beats the best known one. */
-static bool
-is_disputed(const struct run_results *results, const struct result *best)
+static bool is_disputed(const struct run_results *results, const struct result *best)
 {
 	return array_any(r, results->items, results->n,
 			 r->stage == STAGE_UNKNOWN && r->bpb < best->bpb &&
@@ -199,21 +174,18 @@ is_disputed(const struct run_results *results, const struct result *best)
 }
 
 /* The eval time of a figure, from its own line or its twin's or alias's. */
-static double
-eval_ms_of(const struct run_results *results, const struct result *r)
+static double eval_ms_of(const struct run_results *results, const struct result *r)
 {
 	if (run_has(r->eval_ms))
 		return r->eval_ms;
 	array_each (other, results->items, results->n) {
-		if (run_has(other->eval_ms) && other->stage == r->stage &&
-		    are_twins(other, r))
+		if (run_has(other->eval_ms) && other->stage == r->stage && are_twins(other, r))
 			return other->eval_ms;
 	}
 	return RUN_ABSENT;
 }
 
-void
-run_results_withhold(struct run *run)
+void run_results_withhold(struct run *run)
 {
 	free(run->final_stage);
 	run->final_stage = NULL;
@@ -222,8 +194,7 @@ run_results_withhold(struct run *run)
 	run->final_line = run->eval_s = RUN_ABSENT;
 }
 
-void
-run_results_apply(const struct run_results *results, struct run *run)
+void run_results_apply(const struct run_results *results, struct run *run)
 {
 	const struct result *best = best_known(results);
 
@@ -232,8 +203,7 @@ run_results_apply(const struct run_results *results, struct run *run)
 	run->sliding_bpb = stage_bpb(results, STAGE_SLIDING);
 	run->ttt_bpb = stage_bpb(results, STAGE_TTT);
 	run_results_withhold(run);
-	if (best == NULL || is_disputed(results, best) ||
-	    is_unclear(results, best))
+	if (best == NULL || is_disputed(results, best) || is_unclear(results, best))
 		return;
 	run->final_stage = xstrdup(best->label);
 	run->final_class = rule_stage_names[best->stage];

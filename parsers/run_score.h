@@ -43,9 +43,9 @@ void run_results_add(struct run_results *results, const struct result *r);
 /* Sets of stages: behind the training, and not of the model before it was
  * quantized. */
 #define RUN_STAGE(stage) (1U << (stage))
-#define RUN_KNOWN_POST                                                         \
-	(RUN_STAGE(STAGE_ROUNDTRIP) | RUN_STAGE(STAGE_SLIDING) |               \
-	 RUN_STAGE(STAGE_TTT) | RUN_STAGE(STAGE_FINAL))
+#define RUN_KNOWN_POST                                                                  \
+	(RUN_STAGE(STAGE_ROUNDTRIP) | RUN_STAGE(STAGE_SLIDING) | RUN_STAGE(STAGE_TTT) | \
+	 RUN_STAGE(STAGE_FINAL))
 #define RUN_POST (RUN_KNOWN_POST | RUN_STAGE(STAGE_UNKNOWN))
 
 /* Whether any evaluation of those stages is there. */

@@ -10,17 +10,14 @@
 #include "base/xalloc.h"
 #include "parsers/json.h"
 
-static bool
-series_is(const struct run_series *series, struct str name, enum metric metric)
+static bool series_is(const struct run_series *series, struct str name, enum metric metric)
 {
-	return series->metric == metric && name.len < SERIES_NAME_BYTES &&
-	       name.len > 0 && series->name[0] == name.p[0] &&
-	       memcmp(series->name, name.p, name.len) == 0 &&
+	return series->metric == metric && name.len < SERIES_NAME_BYTES && name.len > 0 &&
+	       series->name[0] == name.p[0] && memcmp(series->name, name.p, name.len) == 0 &&
 	       series->name[name.len] == '\0';
 }
 
-static struct run_series *
-series_find(struct run *run, struct str name, enum metric metric)
+static struct run_series *series_find(struct run *run, struct str name, enum metric metric)
 {
 	for (size_t i = 0; i < run->n_series; i++)
 		if (series_is(&run->series[i], name, metric))
@@ -32,8 +29,7 @@ series_find(struct run *run, struct str name, enum metric metric)
 #define CUT_MARK_BYTES 5
 
 /* The name as it is kept. */
-static void
-clean_name(char out[SERIES_NAME_BYTES], struct str raw)
+static void clean_name(char out[SERIES_NAME_BYTES], struct str raw)
 {
 	AUTO_BUF clean = buf_new(4 * SERIES_NAME_BYTES);
 
@@ -49,9 +45,8 @@ clean_name(char out[SERIES_NAME_BYTES], struct str raw)
 			       (unsigned int)(str_hash(raw) & 0xFFFF));
 }
 
-static struct run_series *
-series_add(struct run *run, struct str name, struct str unit,
-	   enum metric metric)
+static struct run_series *series_add(struct run *run, struct str name, struct str unit,
+				     enum metric metric)
 {
 	struct run_series *series;
 	char clean[4 * SERIES_UNIT_BYTES];
@@ -61,8 +56,7 @@ series_add(struct run *run, struct str name, struct str unit,
 		return NULL;
 	}
 	if (run->n_series % 8 == 0)
-		run->series = xreallocarray(run->series, run->n_series + 8,
-					    sizeof(*run->series));
+		run->series = xreallocarray(run->series, run->n_series + 8, sizeof(*run->series));
 	series = &run->series[run->n_series++];
 	*series = (struct run_series){ .metric = metric,
 				       .first = RUN_ABSENT,
@@ -80,9 +74,8 @@ series_add(struct run *run, struct str name, struct str unit,
 }
 
 /* A name that is clean already, as nearly all are, is only looked up. */
-struct run_series *
-run_series_get(struct run *run, struct str name, struct str unit,
-	       enum metric metric)
+struct run_series *run_series_get(struct run *run, struct str name, struct str unit,
+				  enum metric metric)
 {
 	char clean[SERIES_NAME_BYTES];
 
@@ -100,17 +93,14 @@ run_series_get(struct run *run, struct str name, struct str unit,
 	return series_add(run, name, unit, metric);
 }
 
-struct run_series *
-run_series_of(struct run *run, enum metric metric)
+struct run_series *run_series_of(struct run *run, enum metric metric)
 {
 	const struct metric_info *info = metric_info(metric);
 
-	return run_series_get(run, str_from(info->name), str_from(info->unit),
-			      metric);
+	return run_series_get(run, str_from(info->name), str_from(info->unit), metric);
 }
 
-void
-run_series_add(struct run_series *series, double value, double step)
+void run_series_add(struct run_series *series, double value, double step)
 {
 	if (!isfinite(value))
 		return;
@@ -129,8 +119,7 @@ run_series_add(struct run_series *series, double value, double step)
 static struct map shared_names;
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const char *
-share_name(const char *name)
+static const char *share_name(const char *name)
 {
 	const struct str key = str_from(name);
 
@@ -144,16 +133,14 @@ share_name(const char *name)
 	return shared;
 }
 
-const char *
-run_series_shared_name(struct run_series *series)
+const char *run_series_shared_name(struct run_series *series)
 {
 	if (series->shared == NULL)
 		series->shared = share_name(series->name);
 	return series->shared;
 }
 
-cJSON *
-run_series_to_json(const struct run *run)
+cJSON *run_series_to_json(const struct run *run)
 {
 	cJSON *array = cJSON_CreateArray();
 
@@ -163,9 +150,7 @@ run_series_to_json(const struct run *run)
 		json_add_string(o, "name", s->name);
 		json_add_string(o, "unit", s->unit[0] != '\0' ? s->unit : NULL);
 		json_add_string(o, "metric",
-				s->metric < METRIC_COUNT
-					? metric_info(s->metric)->name
-					: NULL);
+				s->metric < METRIC_COUNT ? metric_info(s->metric)->name : NULL);
 		json_add_number(o, "points", (double)s->points);
 		json_add_number(o, "first", s->first);
 		json_add_number(o, "last", s->last);
@@ -180,20 +165,17 @@ run_series_to_json(const struct run *run)
 /* Behind a name that is printed like the name of a metric. */
 #define PRINTED " (printed)"
 
-const char *
-series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES])
+const char *series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES])
 {
 	bool is_own = metric == METRIC_COUNT;
 	bool is_alike = is_own && metric_by_name(str_from(name)) < METRIC_COUNT;
 
-	(void)snprintf(out, SERIES_LABEL_BYTES, "%s%s",
-		       is_own ? name : metric_info(metric)->name,
+	(void)snprintf(out, SERIES_LABEL_BYTES, "%s%s", is_own ? name : metric_info(metric)->name,
 		       is_alike ? PRINTED : "");
 	return out;
 }
 
-void
-series_printed(const char *label, char out[SERIES_NAME_BYTES])
+void series_printed(const char *label, char out[SERIES_NAME_BYTES])
 {
 	struct str name = str_from(label);
 
@@ -205,15 +187,13 @@ series_printed(const char *label, char out[SERIES_NAME_BYTES])
 	out[name.len] = '\0';
 }
 
-const struct run_series *
-run_series_called(const struct run *run, const char *name)
+const struct run_series *run_series_called(const struct run *run, const char *name)
 {
 	const struct run_series *printed = NULL, *labelled = NULL;
 	char label[SERIES_LABEL_BYTES];
 
 	array_each (s, run->series, run->n_series) {
-		bool is_label = strcmp(series_label(s->metric, s->name, label),
-				       name) == 0;
+		bool is_label = strcmp(series_label(s->metric, s->name, label), name) == 0;
 
 		if (is_label && s->metric < METRIC_COUNT)
 			return s;
@@ -225,8 +205,7 @@ run_series_called(const struct run *run, const char *name)
 	return printed != NULL ? printed : labelled;
 }
 
-double
-run_series_last(const struct run_series *series, const char *name)
+double run_series_last(const struct run_series *series, const char *name)
 {
 	bool by_metric = series->metric < METRIC_COUNT &&
 			 strcmp(metric_info(series->metric)->name, name) == 0;

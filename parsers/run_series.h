@@ -11,8 +11,8 @@
  * NULL for no name, and for a new one beyond RUN_MAX_SERIES: that is counted
  * in series_dropped.  Borrowed until the next series is made.
  */
-struct run_series *run_series_get(struct run *run, struct str name,
-				  struct str unit, enum metric metric);
+struct run_series *run_series_get(struct run *run, struct str name, struct str unit,
+				  enum metric metric);
 
 /* The same for a metric that a rule's group reads: under the metric's name. */
 struct run_series *run_series_of(struct run *run, enum metric metric);
@@ -36,15 +36,13 @@ const char *run_series_shared_name(struct run_series *series);
  * that: "train_loss (printed)".  Returns out.
  */
 #define SERIES_LABEL_BYTES (SERIES_NAME_BYTES + 12)
-const char *series_label(enum metric metric, const char *name,
-			 char out[SERIES_LABEL_BYTES]);
+const char *series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES]);
 /*
  * The series of a run that is called so: by the name of the metric that it
  * stands for, else by its printed name, of several the first, else by its
  * label; NULL: none.
  */
-const struct run_series *run_series_called(const struct run *run,
-					   const char *name);
+const struct run_series *run_series_called(const struct run *run, const char *name);
 
 /*
  * Its last value as that name asks for it: in the metric's unit by the name of

@@ -15,8 +15,7 @@
 #define HEAP_LIMIT_KIB 2048U
 
 /* load_word with the first byte lowest, whatever the machine. */
-static uint64_t
-load_low_first(const char *p, size_t left)
+static uint64_t load_low_first(const char *p, size_t left)
 {
 	uint64_t word = load_word(p, left);
 
@@ -27,16 +26,13 @@ load_low_first(const char *p, size_t left)
 }
 
 /* The slot of the three lowest bytes of the word. */
-static size_t
-gram_slot(uint64_t word)
+static size_t gram_slot(uint64_t word)
 {
-	return ((uint32_t)word & 0xffffff) * 2654435761U >>
-	       (32 - SCAN_GRAM_BITS);
+	return ((uint32_t)word & 0xffffff) * 2654435761U >> (32 - SCAN_GRAM_BITS);
 }
 
 /* The bits of all literals that may stand in the line, and some more. */
-static uint32_t
-find_grams(const struct scan_index *index, struct str line)
+static uint32_t find_grams(const struct scan_index *index, struct str line)
 {
 	const uint32_t *grams = index->grams;
 	uint32_t found = 0;
@@ -46,17 +42,14 @@ find_grams(const struct scan_index *index, struct str line)
 		uint64_t word = load_low_first(line.p + i, line.len - i);
 
 		found |= grams[gram_slot(word)] | grams[gram_slot(word >> 8)] |
-			 grams[gram_slot(word >> 16)] |
-			 grams[gram_slot(word >> 24)] |
-			 grams[gram_slot(word >> 32)] |
-			 grams[gram_slot(word >> 40)];
+			 grams[gram_slot(word >> 16)] | grams[gram_slot(word >> 24)] |
+			 grams[gram_slot(word >> 32)] | grams[gram_slot(word >> 40)];
 	}
 	return found;
 }
 
 /* Note the literal; literals may share a bit, that is no harm. */
-static uint32_t
-add_gram(struct scan_index *index, const char *literal, size_t len)
+static uint32_t add_gram(struct scan_index *index, const char *literal, size_t len)
 {
 	if (len < 3)
 		return 0;
@@ -66,8 +59,7 @@ add_gram(struct scan_index *index, const char *literal, size_t len)
 	return bit;
 }
 
-void
-scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
+void scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
 {
 	size_t n_items = 0;
 
@@ -81,10 +73,8 @@ scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
 			.rule = rule,
 			.head = indented ? 0 : rule->steps.head,
 			.head_mask = indented ? 0 : rule->steps.head_mask,
-			.second = indented ? rule->steps.head
-					   : rule->steps.second,
-			.second_mask = indented ? rule->steps.head_mask
-						: rule->steps.second_mask,
+			.second = indented ? rule->steps.head : rule->steps.second,
+			.second_mask = indented ? rule->steps.head_mask : rule->steps.second_mask,
 			.indented = indented,
 			.needs = add_gram(index, rule->needs, rule->needs_len),
 		};
@@ -96,12 +86,10 @@ scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
 				index->items[n_items++] = (uint16_t)i;
 	}
 	index->start[256] = n_items;
-	index->items =
-		xreallocarray(index->items, n_items, sizeof(*index->items));
+	index->items = xreallocarray(index->items, n_items, sizeof(*index->items));
 }
 
-void
-scan_index_release(struct scan_index *index)
+void scan_index_release(struct scan_index *index)
 {
 	free(index->rules);
 	free(index->items);
@@ -118,14 +106,12 @@ struct scanner {
 	struct record_pair rows[PAIRS_MAX]; /* of the record at hand */
 };
 
-struct scanner *
-scanner_new(const struct format_set *formats)
+struct scanner *scanner_new(const struct format_set *formats)
 {
 	struct scanner *scanner = xcalloc(1, sizeof(*scanner));
 
 	scanner->index = format_set_index(formats);
-	scanner->match_data =
-		pcre2_match_data_create(RULE_MAX_GROUPS * 2 + 2, NULL);
+	scanner->match_data = pcre2_match_data_create(RULE_MAX_GROUPS * 2 + 2, NULL);
 	scanner->context = pcre2_match_context_create(NULL);
 	scanner->stack = pcre2_jit_stack_create(32 * 1024, 512 * 1024, NULL);
 	if (scanner->match_data == NULL || scanner->context == NULL)
@@ -136,13 +122,11 @@ scanner_new(const struct format_set *formats)
 	(void)pcre2_set_heap_limit(scanner->context, HEAP_LIMIT_KIB);
 	if (scanner->stack != NULL)
 		pcre2_jit_stack_assign(scanner->context, NULL, scanner->stack);
-	scanner->limit_hits =
-		xcalloc(format_set_rules(formats), sizeof(uint64_t));
+	scanner->limit_hits = xcalloc(format_set_rules(formats), sizeof(uint64_t));
 	return scanner;
 }
 
-void
-scanner_free(struct scanner *scanner)
+void scanner_free(struct scanner *scanner)
 {
 	if (scanner == NULL)
 		return;
@@ -153,32 +137,27 @@ scanner_free(struct scanner *scanner)
 	free(scanner);
 }
 
-uint64_t
-scanner_limit_hits(const struct scanner *scanner, size_t i)
+uint64_t scanner_limit_hits(const struct scanner *scanner, size_t i)
 {
 	return scanner->limit_hits[i];
 }
 
 /* The slice of group number `n`; p NULL when it took no part. */
-static struct str
-group_text(struct str line, const PCRE2_SIZE *ovector, uint32_t n)
+static struct str group_text(struct str line, const PCRE2_SIZE *ovector, uint32_t n)
 {
 	if (ovector[2 * n] == PCRE2_UNSET)
 		return (struct str){ NULL, 0 };
-	return (struct str){ line.p + ovector[2 * n],
-			     ovector[2 * n + 1] - ovector[2 * n] };
+	return (struct str){ line.p + ovector[2 * n], ovector[2 * n + 1] - ovector[2 * n] };
 }
 
-static void
-set_number(struct record *record, const struct rule_group *group, double value)
+static void set_number(struct record *record, const struct rule_group *group, double value)
 {
 	record->present |= (uint64_t)1 << group->metric;
 	record->values[group->metric] = value * group->scale;
 }
 
 /* Match by the rule's steps. */
-static bool
-take_steps(const struct rule *rule, struct str line, struct record *record)
+static bool take_steps(const struct rule *rule, struct str line, struct record *record)
 {
 	double numbers[STEPS_MAX_NUMBERS];
 
@@ -190,22 +169,17 @@ take_steps(const struct rule *rule, struct str line, struct record *record)
 }
 
 /* Run the pattern; the number of groups set, or a negative PCRE2 error. */
-static int
-match_rule(struct scanner *scanner, const struct rule *rule, struct str line)
+static int match_rule(struct scanner *scanner, const struct rule *rule, struct str line)
 {
 	if (rule_has_jit(rule))
-		return pcre2_jit_match(rule->code, (PCRE2_SPTR)line.p, line.len,
-				       0, 0, scanner->match_data,
-				       scanner->context);
-	return pcre2_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0,
-			   PCRE2_NO_UTF_CHECK, scanner->match_data,
-			   scanner->context);
+		return pcre2_jit_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0, 0,
+				       scanner->match_data, scanner->context);
+	return pcre2_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0, PCRE2_NO_UTF_CHECK,
+			   scanner->match_data, scanner->context);
 }
 
 /* Match by PCRE2; false too when a group for a number holds none. */
-static bool
-take_groups(struct scanner *scanner, size_t i, struct str line,
-	    struct record *record)
+static bool take_groups(struct scanner *scanner, size_t i, struct str line, struct record *record)
 {
 	const struct rule *rule = scanner->index->rules[i].rule;
 	const PCRE2_SIZE *ovector = scanner->ovector;
@@ -238,11 +212,9 @@ take_groups(struct scanner *scanner, size_t i, struct str line,
  * All named numbers from where the pattern begins to match on, beside what the
  * groups have read.
  */
-static void
-take_named(struct scanner *scanner, struct str line, struct record *record)
+static void take_named(struct scanner *scanner, struct str line, struct record *record)
 {
-	size_t at =
-		record->rule->steps.end != STEPS_PART ? 0 : scanner->ovector[0];
+	size_t at = record->rule->steps.end != STEPS_PART ? 0 : scanner->ovector[0];
 	struct pair pairs[PAIRS_MAX];
 	size_t n = pairs_read(str_skip(line, at), pairs);
 
@@ -250,24 +222,20 @@ take_named(struct scanner *scanner, struct str line, struct record *record)
 }
 
 /* Rule number i, of which first bytes and literals let the line pass. */
-static bool
-try_rule(struct scanner *scanner, size_t i, struct str line,
-	 struct record *record)
+static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct record *record)
 {
 	const struct rule *rule = scanner->index->rules[i].rule;
 
 	if (rule->needs != NULL &&
-	    str_find_str(line, (struct str){ rule->needs, rule->needs_len }) ==
-		    NULL)
+	    str_find_str(line, (struct str){ rule->needs, rule->needs_len }) == NULL)
 		return false;
 	record->rule = rule;
 	record->memo = NULL;
 	record->present = 0;
 	record->n_pairs = 0;
 	record->stage = record->text = record->mode = (struct str){ NULL, 0 };
-	if (!(rule->steps.end != STEPS_PART
-		      ? take_steps(rule, line, record)
-		      : take_groups(scanner, i, line, record)))
+	if (!(rule->steps.end != STEPS_PART ? take_steps(rule, line, record)
+					    : take_groups(scanner, i, line, record)))
 		return false;
 	if (rule->pairs)
 		take_named(scanner, line, record);
@@ -275,8 +243,7 @@ try_rule(struct scanner *scanner, size_t i, struct str line,
 }
 
 /* The first word of the line without its leading blanks. */
-static uint64_t
-indented_word(struct str line)
+static uint64_t indented_word(struct str line)
 {
 	size_t n = 0;
 
@@ -286,8 +253,7 @@ indented_word(struct str line)
 }
 
 /* What is behind the first blank of the line, as a word. */
-static uint64_t
-second_word(struct str line)
+static uint64_t second_word(struct str line)
 {
 	const char *blank = memchr(line.p, ' ', line.len);
 
@@ -305,8 +271,7 @@ struct look {
 };
 
 /* The word behind the line's indent, or behind its first blank. */
-static uint64_t
-look_word(struct look *look, bool indented)
+static uint64_t look_word(struct look *look, bool indented)
 {
 	if (indented) {
 		if (!look->has_indented)
@@ -321,12 +286,9 @@ look_word(struct look *look, bool indented)
 }
 
 /* Whether the line, whose head is right, has what the rule's matches have. */
-static bool
-may_match(const struct scan_index *index, const struct scan_rule *r,
-	  struct look *look)
+static bool may_match(const struct scan_index *index, const struct scan_rule *r, struct look *look)
 {
-	if (r->second_mask != 0 &&
-	    (look_word(look, r->indented) & r->second_mask) != r->second)
+	if (r->second_mask != 0 && (look_word(look, r->indented) & r->second_mask) != r->second)
 		return false;
 	if (r->needs != 0) {
 		if (!look->has_grams)
@@ -338,8 +300,7 @@ may_match(const struct scan_index *index, const struct scan_rule *r,
 	return true;
 }
 
-bool
-scanner_scan(struct scanner *scanner, struct str line, struct record *record)
+bool scanner_scan(struct scanner *scanner, struct str line, struct record *record)
 {
 	const struct scan_index *index = scanner->index;
 	struct look look = { .line = line };
@@ -347,15 +308,12 @@ scanner_scan(struct scanner *scanner, struct str line, struct record *record)
 	if (line.len == 0)
 		return false;
 	uint64_t head = load_word(line.p, line.len);
-	const uint16_t *i =
-		index->items + index->start[(unsigned char)line.p[0]];
-	const uint16_t *end =
-		index->items + index->start[(unsigned char)line.p[0] + 1];
+	const uint16_t *i = index->items + index->start[(unsigned char)line.p[0]];
+	const uint16_t *end = index->items + index->start[(unsigned char)line.p[0] + 1];
 	for (; i < end; i++) {
 		const struct scan_rule *r = &index->rules[*i];
 
-		if ((head & r->head_mask) == r->head &&
-		    may_match(index, r, &look) &&
+		if ((head & r->head_mask) == r->head && may_match(index, r, &look) &&
 		    try_rule(scanner, *i, line, record))
 			return true;
 	}
@@ -363,8 +321,7 @@ scanner_scan(struct scanner *scanner, struct str line, struct record *record)
 }
 
 /* Digits behind the point of the number that ends at `end`. */
-static size_t
-decimals_before(const char *start, const char *end)
+static size_t decimals_before(const char *start, const char *end)
 {
 	const char *p = end;
 
@@ -374,8 +331,7 @@ decimals_before(const char *start, const char *end)
 }
 
 /* Loss and BPB come from one format: the BPB is whole if it is as long. */
-static bool
-is_as_long_as_loss(struct str line)
+static bool is_as_long_as_loss(struct str line)
 {
 	const char *end = line.p + line.len;
 	const char *at = str_find(line, "val_loss");
@@ -390,8 +346,7 @@ is_as_long_as_loss(struct str line)
 	return at < end && decimals_before(line.p, at) == n;
 }
 
-static bool
-ends_in_number(struct str line)
+static bool ends_in_number(struct str line)
 {
 	char last = line.p[line.len - 1];
 
@@ -399,9 +354,7 @@ ends_in_number(struct str line)
 }
 
 /* Whether one digit more behind the line would give the same record. */
-static bool
-is_complete(struct scanner *scanner, struct str line,
-	    const struct record *record)
+static bool is_complete(struct scanner *scanner, struct str line, const struct record *record)
 {
 	struct record longer;
 	AUTO_BUF text = buf_new(line.len + 2);
@@ -410,25 +363,20 @@ is_complete(struct scanner *scanner, struct str line,
 		return true;
 	buf_append(&text, line.p, line.len);
 	buf_append_char(&text, '7');
-	bool same = scanner_scan(scanner, buf_str(&text), &longer) &&
-		    longer.rule == record->rule &&
+	bool same = scanner_scan(scanner, buf_str(&text), &longer) && longer.rule == record->rule &&
 		    longer.present == record->present;
 	for (size_t m = 0; same && m < METRIC_COUNT; m++)
 		same = !record_has(record, (enum metric)m) ||
-		       longer.values[m] == record->values[m] ||
-		       isnan(record->values[m]);
+		       longer.values[m] == record->values[m] || isnan(record->values[m]);
 	return same;
 }
 
-bool
-scanner_scan_cut(struct scanner *scanner, struct str line,
-		 struct record *record)
+bool scanner_scan_cut(struct scanner *scanner, struct str line, struct record *record)
 {
 	if (!scanner_scan(scanner, line, record))
 		return false;
 	bool is_whole = is_complete(scanner, line, record) ||
-			(record_has(record, METRIC_VAL_BPB) &&
-			 is_as_long_as_loss(line));
+			(record_has(record, METRIC_VAL_BPB) && is_as_long_as_loss(line));
 	if (!is_whole || !ends_in_number(line))
 		return is_whole;
 	/* Looked at anew: what is_complete saw is gone, with its pairs. */

@@ -30,8 +30,7 @@ struct scan_index {
 };
 
 /* For the n rules of order, which outlive the zeroed *index. */
-void scan_index_build(struct scan_index *index, const struct rule **order,
-		      size_t n);
+void scan_index_build(struct scan_index *index, const struct rule **order, size_t n);
 void scan_index_release(struct scan_index *index);
 
 struct format_set;
@@ -51,16 +50,14 @@ void scanner_free(struct scanner *scanner);
  * The first rule, in the set's order, that matches line and all of whose
  * groups are numbers (a loss may be nan or inf) fills *record: true.
  */
-bool scanner_scan(struct scanner *scanner, struct str line,
-		  struct record *record);
+bool scanner_scan(struct scanner *scanner, struct str line, struct record *record);
 
 /*
  * The same for a last line without its LF, which may be cut within a number:
  * only what one more digit would not change, or a BPB with as many decimals
  * as its loss.
  */
-bool scanner_scan_cut(struct scanner *scanner, struct str line,
-		      struct record *record);
+bool scanner_scan_cut(struct scanner *scanner, struct str line, struct record *record);
 
 /* How often rule number i ran into the match limit. */
 uint64_t scanner_limit_hits(const struct scanner *scanner, size_t i);

@@ -16,16 +16,14 @@
 #define LEAST_SIZE 1e-15
 #define MOST_SIZE  1e15
 
-bool
-score_is_measurable(double value)
+bool score_is_measurable(double value)
 {
 	double size = fabs(value);
 
 	return size <= MOST_SIZE && (size >= LEAST_SIZE || size == 0.0);
 }
 
-bool
-score_is_possible(const char *key, double value)
+bool score_is_possible(const char *key, double value)
 {
 	const char *last;
 
@@ -40,23 +38,19 @@ score_is_possible(const char *key, double value)
 	       strncmp(key, "best_", 5) != 0;
 }
 
-bool
-score_status_passes(const char *status)
+bool score_status_passes(const char *status)
 {
-	return str_is_like(str_from(status),
-			   "passed pass ok success solved completed "
-			   "valid verified correct");
+	return str_is_like(str_from(status), "passed pass ok success solved completed "
+					     "valid verified correct");
 }
 
-bool
-score_json_counts(const struct score_json *score)
+bool score_json_counts(const struct score_json *score)
 {
 	return score->passed && isfinite(score->value);
 }
 
 /* The length of the object that text begins with, or 0 when it has no end. */
-static size_t
-object_length(struct str text)
+static size_t object_length(struct str text)
 {
 	size_t depth = 0;
 
@@ -86,8 +80,7 @@ struct scan {
  * none costs the rest of the text, so it is done so often; after that an
  * object has to end in its line.
  */
-static cJSON *
-next_object(struct scan *scan)
+static cJSON *next_object(struct scan *scan)
 {
 	struct str line;
 
@@ -108,15 +101,13 @@ next_object(struct scan *scan)
 			cJSON_Delete(root);
 			continue;
 		}
-		scan->rest = str_trim(
-			(struct str){ at.p + at.len, scan->rest.len - at.len });
+		scan->rest = str_trim((struct str){ at.p + at.len, scan->rest.len - at.len });
 		return root;
 	}
 	return NULL;
 }
 
-static cJSON *
-parse_object(struct str text, struct err *err)
+static cJSON *parse_object(struct str text, struct err *err)
 {
 	struct scan scan = { .rest = str_trim(text) };
 	cJSON *root = NULL, *next;
@@ -135,8 +126,7 @@ parse_object(struct str text, struct err *err)
 }
 
 /* Does another object of the text give the score's key another value? */
-static bool
-is_contradicted(const struct score_json *score, struct str text)
+static bool is_contradicted(const struct score_json *score, struct str text)
 {
 	const cJSON *value = json_get(score->root, score->key);
 	struct scan scan = { .rest = str_trim(text) };
@@ -153,22 +143,18 @@ is_contradicted(const struct score_json *score, struct str text)
 }
 
 /* A text that begins with a word of failure: "failed", "errors", .. */
-static bool
-tells_failure(const cJSON *node)
+static bool tells_failure(const cJSON *node)
 {
-	static const char *const words[] = { "fail", "error", "timeout",
-					     "invalid", "crash" };
+	static const char *const words[] = { "fail", "error", "timeout", "invalid", "crash" };
 
 	for (size_t i = 0; cJSON_IsString(node) && i < LENGTH(words); i++)
-		if (strncasecmp(node->valuestring, words[i],
-				strlen(words[i])) == 0)
+		if (strncasecmp(node->valuestring, words[i], strlen(words[i])) == 0)
 			return true;
 	return false;
 }
 
 /* Whether a case failed, whatever the whole says of itself. */
-static bool
-has_failed_case(const cJSON *cases)
+static bool has_failed_case(const cJSON *cases)
 {
 	if (!cJSON_IsArray(cases))
 		return false;
@@ -180,8 +166,7 @@ has_failed_case(const cJSON *cases)
 }
 
 /* The part by which a verifier contradicts its own "passed", or NULL. */
-static const char *
-find_failed_part(const cJSON *root)
+static const char *find_failed_part(const cJSON *root)
 {
 	const cJSON *errors = json_get(root, "errors");
 	const cJSON *source = json_get(root, "source_integrity");
@@ -194,11 +179,9 @@ find_failed_part(const cJSON *root)
 	return has_failed_case(cases) ? cases->string : NULL;
 }
 
-const char *
-score_json_denial(const cJSON *root)
+const char *score_json_denial(const cJSON *root)
 {
-	static const char *const keys[] = { "correct", "passed", "valid",
-					    "success", "ok" };
+	static const char *const keys[] = { "correct", "passed", "valid", "success", "ok" };
 	const cJSON *error = json_get(root, "error");
 
 	for (size_t i = 0; i < LENGTH(keys); i++) {
@@ -212,8 +195,7 @@ score_json_denial(const cJSON *root)
 	return find_failed_part(root);
 }
 
-static void
-pick_value(struct score_json *score, const char *key)
+static void pick_value(struct score_json *score, const char *key)
 {
 	static const char *const keys[] = { "best_us", "best_cycles", "score" };
 	const cJSON *node = NULL;
@@ -226,30 +208,24 @@ pick_value(struct score_json *score, const char *key)
 	score->key = node != NULL ? node->string : NULL;
 	score->doubtful = isfinite(value) && !score_is_measurable(value);
 	score->value =
-		score->key != NULL && score_is_possible(score->key, value)
-			? value
-			: (double)NAN;
+		score->key != NULL && score_is_possible(score->key, value) ? value : (double)NAN;
 }
 
 /* Say why the value of the score's key is none. */
-static void
-explain_value(struct score_json *score)
+static void explain_value(struct score_json *score)
 {
 	const cJSON *node = json_get(score->root, score->key);
 
 	if (!cJSON_IsNumber(node) || !isfinite(node->valuedouble))
-		print_into(score->why, "\"%.100s\" is not a finite number",
-			   score->key);
+		print_into(score->why, "\"%.100s\" is not a finite number", score->key);
 	else if (score->doubtful)
-		print_into(score->why,
-			   "\"%.100s\" is %g: nothing measures that",
-			   score->key, node->valuedouble);
+		print_into(score->why, "\"%.100s\" is %g: nothing measures that", score->key,
+			   node->valuedouble);
 	else
 		print_into(score->why, "\"%.100s\" is not above 0", score->key);
 }
 
-static void
-explain(struct score_json *score, const char *key)
+static void explain(struct score_json *score, const char *key)
 {
 	const char *name = key != NULL ? key : "score";
 
@@ -257,8 +233,7 @@ explain(struct score_json *score, const char *key)
 	if (score->has_status && !score_status_passes(score->status))
 		print_into(score->why, "status is \"%s\"", score->status);
 	else if (score->denied != NULL)
-		print_into(score->why, "its \"%s\" says that it failed",
-			   score->denied);
+		print_into(score->why, "its \"%s\" says that it failed", score->denied);
 	else if (!score->passed)
 		print_into(score->why, "it says verified: false");
 	else if (score->key == NULL)
@@ -268,8 +243,7 @@ explain(struct score_json *score, const char *key)
 }
 
 /* Where it says two things none of them is taken. */
-static bool
-look_for_doubt(struct score_json *score, struct str text)
+static bool look_for_doubt(struct score_json *score, struct str text)
 {
 	const char *twin = json_duplicate_key(score->root);
 
@@ -287,32 +261,27 @@ look_for_doubt(struct score_json *score, struct str text)
 	return true;
 }
 
-int
-score_json_read(struct score_json *score, struct str text, const char *key,
-		struct err *err)
+int score_json_read(struct score_json *score, struct str text, const char *key, struct err *err)
 {
 	*score = (struct score_json){ .value = (double)NAN };
 	score->root = parse_object(text, err);
 	if (score->root == NULL)
 		return -1;
 	score->has_status = json_get(score->root, "status") != NULL;
-	print_into(score->status, "%s",
-		   json_get_string(score->root, "status", ""));
+	print_into(score->status, "%s", json_get_string(score->root, "status", ""));
 	print_into(score->mode, "%s", json_get_string(score->root, "mode", ""));
 	const cJSON *verified = json_get(score->root, "verified");
 	score->verified = cJSON_IsTrue(verified);
 	score->denied = score_json_denial(score->root);
-	score->passed =
-		(!score->has_status || score_status_passes(score->status)) &&
-		(verified == NULL || score->verified) && score->denied == NULL;
+	score->passed = (!score->has_status || score_status_passes(score->status)) &&
+			(verified == NULL || score->verified) && score->denied == NULL;
 	pick_value(score, key);
 	if (!look_for_doubt(score, text))
 		explain(score, key);
 	return 0;
 }
 
-void
-score_json_release(struct score_json *score)
+void score_json_release(struct score_json *score)
 {
 	cJSON_Delete(score->root);
 	score->root = NULL;
@@ -320,8 +289,7 @@ score_json_release(struct score_json *score)
 }
 
 /* Both lack the member, or both have it and it is equal. */
-static bool
-same_member(const cJSON *a, const cJSON *b, const char *key)
+static bool same_member(const cJSON *a, const cJSON *b, const char *key)
 {
 	const cJSON *x = json_get(a, key);
 	const cJSON *y = json_get(b, key);
@@ -332,8 +300,7 @@ same_member(const cJSON *a, const cJSON *b, const char *key)
 }
 
 /* The first of keys in which the objects differ, or NULL. */
-static const char *
-first_difference(const cJSON *a, const cJSON *b, const char *const *keys)
+static const char *first_difference(const cJSON *a, const cJSON *b, const char *const *keys)
 {
 	for (; *keys != NULL; keys++)
 		if (!same_member(a, b, *keys))
@@ -342,25 +309,21 @@ first_difference(const cJSON *a, const cJSON *b, const char *const *keys)
 }
 
 /* What makes a case the same case; never what was measured of it. */
-static const char *
-case_difference(const cJSON *a, const cJSON *b)
+static const char *case_difference(const cJSON *a, const cJSON *b)
 {
 	static const char *const keys[] = {
-		"name",	    "rows",	 "dim",		  "numel",
-		"seed",	    "tolerance", "tokens",	  "d_model",
-		"d_hidden", "experts",	 "route_profile", NULL,
+		"name",	  "rows",    "dim",	 "numel",   "seed",	     "tolerance",
+		"tokens", "d_model", "d_hidden", "experts", "route_profile", NULL,
 	};
 
 	return first_difference(a, b, keys);
 }
 
-bool
-score_json_same_work(const struct score_json *a, const struct score_json *b,
-		     char *why, size_t why_size)
+bool score_json_same_work(const struct score_json *a, const struct score_json *b, char *why,
+			  size_t why_size)
 {
-	static const char *const keys[] = { "mode",    "tolerance", "device",
-					    "torch",   "cuda",	    "compiler",
-					    "repeats", "warmup",    NULL };
+	static const char *const keys[] = { "mode",	"tolerance", "device", "torch", "cuda",
+					    "compiler", "repeats",   "warmup", NULL };
 	const cJSON *x = json_get(a->root, "cases");
 	const cJSON *y = json_get(b->root, "cases");
 	const char *key = first_difference(a->root, b->root, keys);
@@ -372,8 +335,8 @@ score_json_same_work(const struct score_json *a, const struct score_json *b,
 	if (!cJSON_IsArray(x) || !cJSON_IsArray(y))
 		return true;
 	if (cJSON_GetArraySize(x) != cJSON_GetArraySize(y)) {
-		(void)snprintf(why, why_size, "%d cases against %d",
-			       cJSON_GetArraySize(x), cJSON_GetArraySize(y));
+		(void)snprintf(why, why_size, "%d cases against %d", cJSON_GetArraySize(x),
+			       cJSON_GetArraySize(y));
 		return false;
 	}
 	x = x->child;
@@ -381,16 +344,14 @@ score_json_same_work(const struct score_json *a, const struct score_json *b,
 	for (int i = 0; x != NULL && y != NULL; i++, x = x->next, y = y->next) {
 		key = case_difference(x, y);
 		if (key != NULL) {
-			(void)snprintf(why, why_size,
-				       "\"%s\" of cases[%d] differs", key, i);
+			(void)snprintf(why, why_size, "\"%s\" of cases[%d] differs", key, i);
 			return false;
 		}
 	}
 	return true;
 }
 
-const cJSON *
-score_case_best(const cJSON *node, const char *key, const cJSON **median)
+const cJSON *score_case_best(const cJSON *node, const char *key, const cJSON **median)
 {
 	const cJSON *best = json_get(node, key);
 	char name[64] = "median_";
@@ -416,17 +377,13 @@ static const struct {
 	{ "plan", "scratchpad_kb", "tensor_layout" },
 };
 
-static void
-find_task(struct score_row *row)
+static void find_task(struct score_row *row)
 {
 	const cJSON *root = row->json.root;
 
-	(void)utf8_clean(row->task, sizeof(row->task),
-			 str_from(json_get_string(root, "task", "")));
+	(void)utf8_clean(row->task, sizeof(row->task), str_from(json_get_string(root, "task", "")));
 	for (size_t i = 0; row->task[0] == '\0' && i < LENGTH(tasks); i++) {
-		const cJSON *part = tasks[i].part != NULL
-					    ? json_get(root, tasks[i].part)
-					    : root;
+		const cJSON *part = tasks[i].part != NULL ? json_get(root, tasks[i].part) : root;
 
 		if (json_get(part, tasks[i].key) != NULL)
 			print_into(row->task, "%s", tasks[i].task);
@@ -434,8 +391,7 @@ find_task(struct score_row *row)
 }
 
 /* A number of the top, or the one that all cases agree on; else absent. */
-static double
-common_number(const cJSON *root, const char *key)
+static double common_number(const cJSON *root, const char *key)
 {
 	const cJSON *cases = json_get(root, "cases");
 	double value = json_get_number(root, key, (double)NAN);
@@ -454,32 +410,29 @@ common_number(const cJSON *root, const char *key)
 	return value;
 }
 
-static void
-name_group(struct score_row *row)
+static void name_group(struct score_row *row)
 {
 	char mode[40], key[48];
 
 	(void)utf8_clean(mode, sizeof(mode), str_from(row->json.mode));
-	(void)utf8_clean(
-		key, sizeof(key),
-		str_from(row->json.key != NULL ? row->json.key : "score"));
+	(void)utf8_clean(key, sizeof(key),
+			 str_from(row->json.key != NULL ? row->json.key : "score"));
 	int n = snprintf(row->group, sizeof(row->group), "%s %s %s",
 			 row->task[0] != '\0' ? row->task : "unknown task",
 			 mode[0] != '\0' ? mode : "unknown mode", key);
 	if (isfinite(row->warmup) && n > 0 && (size_t)n < sizeof(row->group))
-		n += snprintf(row->group + n, sizeof(row->group) - (size_t)n,
-			      ", warm-up %.10g", row->warmup);
+		n += snprintf(row->group + n, sizeof(row->group) - (size_t)n, ", warm-up %.10g",
+			      row->warmup);
 	if (isfinite(row->repeats) && n > 0 && (size_t)n < sizeof(row->group))
-		(void)snprintf(row->group + n, sizeof(row->group) - (size_t)n,
-			       ", repeats %.10g", row->repeats);
+		(void)snprintf(row->group + n, sizeof(row->group) - (size_t)n, ", repeats %.10g",
+			       row->repeats);
 }
 
 /*
  * Enough of a verifier's output to be one; a run's own files are none, nor
  * are rows about files.
  */
-static bool
-is_score(const struct score_json *json)
+static bool is_score(const struct score_json *json)
 {
 	const cJSON *root = json->root;
 
@@ -489,8 +442,7 @@ is_score(const struct score_json *json)
 		cJSON_IsArray(json_get(root, "cases")));
 }
 
-int
-score_row_read(struct score_row *row, struct str text, struct err *err)
+int score_row_read(struct score_row *row, struct str text, struct err *err)
 {
 	*row = (struct score_row){ .warmup = (double)NAN };
 	if (text.len > SCORE_ROW_MAX_BYTES)
@@ -499,12 +451,10 @@ score_row_read(struct score_row *row, struct str text, struct err *err)
 		return -1;
 	if (!is_score(&row->json)) {
 		score_json_release(&row->json);
-		return err_set(err, ERR_NODATA,
-			       "a JSON object, but no verifier's score");
+		return err_set(err, ERR_NODATA, "a JSON object, but no verifier's score");
 	}
 	const cJSON *cases = json_get(row->json.root, "cases");
-	row->n_cases =
-		cJSON_IsArray(cases) ? (size_t)cJSON_GetArraySize(cases) : 0;
+	row->n_cases = cJSON_IsArray(cases) ? (size_t)cJSON_GetArraySize(cases) : 0;
 	row->warmup = common_number(row->json.root, "warmup");
 	row->repeats = common_number(row->json.root, "repeats");
 	find_task(row);
@@ -512,8 +462,7 @@ score_row_read(struct score_row *row, struct str text, struct err *err)
 	return 0;
 }
 
-void
-score_row_set_effort(struct score_row *row, double warmup, double repeats)
+void score_row_set_effort(struct score_row *row, double warmup, double repeats)
 {
 	if (!isfinite(row->warmup))
 		row->warmup = warmup;
@@ -522,42 +471,35 @@ score_row_set_effort(struct score_row *row, double warmup, double repeats)
 	name_group(row);
 }
 
-void
-score_row_release(struct score_row *row)
+void score_row_release(struct score_row *row)
 {
 	score_json_release(&row->json);
 }
 
-static void
-add_clean(cJSON *object, const char *key, const char *text)
+static void add_clean(cJSON *object, const char *key, const char *text)
 {
 	char clean[256];
 
-	(void)utf8_clean(clean, sizeof(clean),
-			 str_from(text != NULL ? text : ""));
+	(void)utf8_clean(clean, sizeof(clean), str_from(text != NULL ? text : ""));
 	json_add_string(object, key, clean[0] != '\0' ? clean : NULL);
 }
 
-static cJSON *
-case_json(const cJSON *node, const char *score_key)
+static cJSON *case_json(const cJSON *node, const char *score_key)
 {
 	cJSON *object = cJSON_CreateObject();
 	const cJSON *median;
 
 	add_clean(object, "name", json_get_string(node, "name", NULL));
-	json_add_number(object, "seed",
-			json_get_number(node, "seed", (double)NAN));
+	json_add_number(object, "seed", json_get_number(node, "seed", (double)NAN));
 	add_clean(object, "status", json_get_string(node, "status", NULL));
 	const cJSON *best = score_case_best(node, score_key, &median);
 	json_add_number(object, "best", cJSON_GetNumberValue(best));
 	json_add_number(object, "median", cJSON_GetNumberValue(median));
-	json_add_number(object, "max_abs",
-			json_get_number(node, "max_abs", (double)NAN));
+	json_add_number(object, "max_abs", json_get_number(node, "max_abs", (double)NAN));
 	return object;
 }
 
-cJSON *
-score_row_json(const struct score_row *row)
+cJSON *score_row_json(const struct score_row *row)
 {
 	const struct score_json *json = &row->json;
 	const cJSON *cases = json_get(json->root, "cases");
@@ -568,15 +510,13 @@ score_row_json(const struct score_row *row)
 	add_clean(object, "task", row->task);
 	add_clean(object, "mode", json->mode);
 	add_clean(object, "score_key", json->key);
-	json_add_number(object, "score",
-			score_json_counts(json) ? json->value : (double)NAN);
+	json_add_number(object, "score", score_json_counts(json) ? json->value : (double)NAN);
 	json_add_number(object, "score_printed", json->value);
 	cJSON_AddBoolToObject(object, "score_valid", score_json_counts(json));
 	add_clean(object, "score_why", json->why);
 	json_add_number(object, "warmup", row->warmup);
 	json_add_number(object, "repeats", row->repeats);
-	add_clean(object, "device",
-		  json_get_string(json->root, "device", NULL));
+	add_clean(object, "device", json_get_string(json->root, "device", NULL));
 	add_clean(object, "group", row->group);
 	array = cJSON_AddArrayToObject(object, "cases");
 	json_each (node, cases) {

@@ -10,19 +10,19 @@
  * their value is absent, and the score with it.
  */
 struct score_json {
-	cJSON *root;	 /* owned; the whole object, bare tokens as null */
-	const char *key; /* borrowed of root: the member that is the score */
-	double value;	 /* of that key; absent (NAN) unless a finite number */
-	bool has_status; /* it has a "status" */
-	bool passed;   /* status absent or a word of passing; not verified:false
-			*/
-	bool verified; /* "verified": true */
+	cJSON *root;	    /* owned; the whole object, bare tokens as null */
+	const char *key;    /* borrowed of root: the member that is the score */
+	double value;	    /* of that key; absent (NAN) unless a finite number */
+	bool has_status;    /* it has a "status" */
+	bool passed;	    /* status absent or a word of passing; not verified:false
+			     */
+	bool verified;	    /* "verified": true */
 	const char *denied; /* borrowed of root: "correct": false or the like */
 	/* It says two things, or what nothing can have measured. */
 	bool doubtful;
 	char status[32]; /* as printed, cut; "" when absent */
 	char mode[32];	 /* "dev", "final"; "" when absent */
-	char why[160]; /* why it does not count (passed && finite); "" if so */
+	char why[160];	 /* why it does not count (passed && finite); "" if so */
 };
 
 /*
@@ -37,8 +37,8 @@ struct score_json {
  * number that nothing can measure (score_is_measurable).  A failed,
  * infinite or missing score is not an error: see passed, value and why.
  */
-int score_json_read(struct score_json *score, struct str text, const char *key,
-		    struct err *err) __attribute__((warn_unused_result));
+int score_json_read(struct score_json *score, struct str text, const char *key, struct err *err)
+	__attribute__((warn_unused_result));
 void score_json_release(struct score_json *score);
 
 /* It passed and its value is finite: it counts. */
@@ -67,8 +67,7 @@ bool score_status_passes(const char *status);
  * list of cases (names, shapes, seeds, tolerances).
  * When not, `why` says the first difference.
  */
-bool score_json_same_work(const struct score_json *a,
-			  const struct score_json *b, char *why,
+bool score_json_same_work(const struct score_json *a, const struct score_json *b, char *why,
 			  size_t why_size);
 
 /*
@@ -76,8 +75,7 @@ bool score_json_same_work(const struct score_json *a,
  * and the median in the same unit ("best_us" goes with "median_us"); NULL each
  * where there is none.
  */
-const cJSON *score_case_best(const cJSON *node, const char *key,
-			     const cJSON **median);
+const cJSON *score_case_best(const cJSON *node, const char *key, const cJSON **median);
 
 /*
  * What a verifier or a benchmark printed, as a row beside training runs: the

@@ -69,8 +69,7 @@ enum source_line source_fold_line(struct source_fold *fold, struct str line);
  * for sure: their first byte begins no prefix, no row and no rule.  Returns
  * their bytes, and adds their number to *lines.
  */
-size_t source_fold_skip(struct source_fold *fold, struct str text,
-			uint64_t *lines);
+size_t source_fold_skip(struct source_fold *fold, struct str text, uint64_t *lines);
 /* Whether a row of training may end the script: not within a docstring. */
 bool source_fold_may_end(const struct source_fold *fold);
 /* The script is over (end of a run, or a row of training). */

@@ -10,8 +10,7 @@
 #define MAX_STEPS 40
 
 /* The next "(", "|" or ")" that stands for itself, or the end. */
-static const char *
-next_branch(const char *p)
+static const char *next_branch(const char *p)
 {
 	bool in_class = false;
 
@@ -31,8 +30,7 @@ next_branch(const char *p)
 }
 
 /* Whether a "|" stands outside of all groups: no part is sure then. */
-static bool
-has_top_alternative(const char *p)
+static bool has_top_alternative(const char *p)
 {
 	int depth = 0;
 
@@ -44,15 +42,13 @@ has_top_alternative(const char *p)
 	return false;
 }
 
-static bool
-is_quantifier(char c)
+static bool is_quantifier(char c)
 {
 	return c != '\0' && strchr("?*+{", c) != NULL;
 }
 
 /* Length of the literal character at p, its byte in *c; 0: there is none. */
-static size_t
-literal_at(const char *p, char *c)
+static size_t literal_at(const char *p, char *c)
 {
 	size_t n = *p == '\\' ? 2 : 1;
 
@@ -63,24 +59,21 @@ literal_at(const char *p, char *c)
 	return is_quantifier(p[n]) ? 0 : n;
 }
 
-static bool
-set_has(const uint64_t set[4], char c)
+static bool set_has(const uint64_t set[4], char c)
 {
 	unsigned char byte = (unsigned char)c;
 
 	return set[byte / 64] >> (byte % 64) & 1;
 }
 
-static void
-set_add(uint64_t set[4], const char *bytes)
+static void set_add(uint64_t set[4], const char *bytes)
 {
 	for (const unsigned char *b = (const void *)bytes; *b != '\0'; b++)
 		set[*b / 64] |= UINT64_C(1) << (*b % 64);
 }
 
 /* Add \d or \w, or the punctuation that is escaped; false for all else. */
-static bool
-set_add_escape(uint64_t set[4], char c)
+static bool set_add_escape(uint64_t set[4], char c)
 {
 	if (c == 'd' || c == 'w')
 		set_add(set, "0123456789");
@@ -93,21 +86,17 @@ set_add_escape(uint64_t set[4], char c)
 }
 
 /* Length of the set at p ("\d", "[\w.+-]"), its bytes in set; or 0. */
-static size_t
-set_at(const char *p, uint64_t set[4])
+static size_t set_at(const char *p, uint64_t set[4])
 {
 	size_t n = 1;
 
 	memset(set, 0, 4 * sizeof(*set));
 	if (*p == '\\')
-		return isalpha((unsigned char)p[1]) && set_add_escape(set, p[1])
-			       ? 2
-			       : 0;
+		return isalpha((unsigned char)p[1]) && set_add_escape(set, p[1]) ? 2 : 0;
 	if (*p != '[' || p[1] == '^' || p[1] == ']')
 		return 0;
 	for (; p[n] != ']'; n++) {
-		if (p[n] == '\0' || p[n] == '[' ||
-		    (p[n] == '-' && p[n + 1] != ']'))
+		if (p[n] == '\0' || p[n] == '[' || (p[n] == '-' && p[n + 1] != ']'))
 			return 0; /* ranges and named classes */
 		if (p[n] != '\\')
 			set_add(set, (char[2]){ p[n], '\0' });
@@ -118,8 +107,7 @@ set_at(const char *p, uint64_t set[4])
 }
 
 /* Length of the span at p ("\d++", "\d[\d.]*+", "\d"), or 0. */
-static size_t
-span_at(const char *p, struct rule_step *step)
+static size_t span_at(const char *p, struct rule_step *step)
 {
 	size_t n = set_at(p, step->first), more;
 
@@ -139,8 +127,7 @@ span_at(const char *p, struct rule_step *step)
 }
 
 /* Length of the named group of one span at p, or of a span alone; or 0. */
-static size_t
-read_span(const char *p, struct rule_step *step)
+static size_t read_span(const char *p, struct rule_step *step)
 {
 	size_t n = 0, span;
 
@@ -154,19 +141,16 @@ read_span(const char *p, struct rule_step *step)
 	}
 	span = span_at(p + n, step);
 	n += span;
-	if (span > 0 && step->is_number &&
-	    (p[n++] != ')' || is_quantifier(p[n])))
+	if (span > 0 && step->is_number && (p[n++] != ')' || is_quantifier(p[n])))
 		return 0;
 	step->is_span = span > 0;
-	step->is_decimal = step->is_many &&
-			   (step->rest['0' / 64] >> '0' % 64 & 0x3ff) == 0x3ff;
+	step->is_decimal = step->is_many && (step->rest['0' / 64] >> '0' % 64 & 0x3ff) == 0x3ff;
 	step->has_point = set_has(step->rest, '.');
 	return span > 0 ? n : 0;
 }
 
 /* Length of the step at p, or 0 when it is none. */
-static size_t
-read_step(const char *p, struct rule_step *step)
+static size_t read_step(const char *p, struct rule_step *step)
 {
 	char word[8] = { 0 }, mask[8] = { 0 }, c;
 	size_t at = 0, n;
@@ -186,8 +170,7 @@ read_step(const char *p, struct rule_step *step)
 }
 
 /* How the pattern goes on at p, behind all steps. */
-static enum steps_end
-read_end(const char *p)
+static enum steps_end read_end(const char *p)
 {
 	static const struct {
 		const char *text;
@@ -206,8 +189,7 @@ read_end(const char *p)
 }
 
 /* What follows the first blank of a match, where that is sure to be one. */
-static void
-find_second(struct steps *steps)
+static void find_second(struct steps *steps)
 {
 	char word[8] = { 0 }, mask[8] = { 0 };
 	bool behind = false, sure = true;
@@ -225,15 +207,14 @@ find_second(struct steps *steps)
 			}
 			behind = behind || literal[k] == ' ';
 		}
-		sure = !s->is_span || (!behind && !set_has(s->first, ' ') &&
-				       !set_has(s->rest, ' '));
+		sure = !s->is_span ||
+		       (!behind && !set_has(s->first, ' ') && !set_has(s->rest, ' '));
 	}
 	memcpy(&steps->second, word, sizeof(word));
 	memcpy(&steps->second_mask, mask, sizeof(mask));
 }
 
-bool
-steps_read(struct steps *steps, const char *pattern)
+bool steps_read(struct steps *steps, const char *pattern)
 {
 	const char *p = pattern + 1;
 	size_t numbers = 0, n;
@@ -242,12 +223,10 @@ steps_read(struct steps *steps, const char *pattern)
 	if (has_top_alternative(pattern))
 		return false;
 	/* What follows is no blank, so the blanks are all of them. */
-	steps->indented =
-		strncmp(p, " *", 2) == 0 && isalnum((unsigned char)p[2]);
+	steps->indented = strncmp(p, " *", 2) == 0 && isalnum((unsigned char)p[2]);
 	p += steps->indented ? 2 : 0;
 	steps->items = xcalloc(MAX_STEPS, sizeof(*steps->items));
-	while (steps->n < MAX_STEPS &&
-	       (n = read_step(p, &steps->items[steps->n])) > 0) {
+	while (steps->n < MAX_STEPS && (n = read_step(p, &steps->items[steps->n])) > 0) {
 		numbers += steps->items[steps->n++].is_number;
 		p += n;
 	}
@@ -262,8 +241,7 @@ steps_read(struct steps *steps, const char *pattern)
 	return true;
 }
 
-void
-steps_release(struct steps *steps)
+void steps_release(struct steps *steps)
 {
 	free(steps->items);
 	*steps = (struct steps){ .n = 0 };
@@ -272,8 +250,7 @@ steps_release(struct steps *steps)
 #define GROUPED_BYTES 32
 
 /* Whether three digits stand behind s.p[at], and no fourth. */
-static bool
-is_thousand(struct str s, size_t at)
+static bool is_thousand(struct str s, size_t at)
 {
 	for (size_t i = 1; i <= 3; i++)
 		if (at + i >= s.len || !isdigit((unsigned char)s.p[at + i]))
@@ -281,16 +258,15 @@ is_thousand(struct str s, size_t at)
 	return at + 4 == s.len || !isdigit((unsigned char)s.p[at + 4]);
 }
 
-bool
-steps_number(struct str s, double *value)
+bool steps_number(struct str s, double *value)
 {
 	char plain[GROUPED_BYTES];
 	size_t n = 0;
 
 	if (str_to_double(s, value))
 		return true;
-	if (s.len < 5 || s.len > GROUPED_BYTES ||
-	    !isdigit((unsigned char)s.p[0]) || memchr(s.p, ',', 4) == NULL)
+	if (s.len < 5 || s.len > GROUPED_BYTES || !isdigit((unsigned char)s.p[0]) ||
+	    memchr(s.p, ',', 4) == NULL)
 		return false;
 	for (size_t i = 0; i < s.len; i++) {
 		if (s.p[i] != ',')
@@ -302,8 +278,7 @@ steps_number(struct str s, double *value)
 }
 
 /* The end of the span at p, or NULL. */
-static const char *
-match_span(const struct rule_step *s, const char *p, const char *end)
+static const char *match_span(const struct rule_step *s, const char *p, const char *end)
 {
 	if (p == end || !set_has(s->first, *p))
 		return NULL;
@@ -313,9 +288,8 @@ match_span(const struct rule_step *s, const char *p, const char *end)
 }
 
 /* The same of a span that is a number, which goes to *value. */
-static const char *
-match_number(const struct rule_step *s, const char *p, const char *end,
-	     double *value)
+static const char *match_number(const struct rule_step *s, const char *p, const char *end,
+				double *value)
 {
 	const char *q = p;
 
@@ -331,8 +305,7 @@ match_number(const struct rule_step *s, const char *p, const char *end,
 }
 
 /* Whether the line may end, or go on, as the pattern says. */
-static bool
-match_end(enum steps_end how, const char *p, const char *end)
+static bool match_end(enum steps_end how, const char *p, const char *end)
 {
 	if (how == STEPS_BLANK_OR_END)
 		return p == end || *p == ' ';
@@ -341,9 +314,7 @@ match_end(enum steps_end how, const char *p, const char *end)
 	return how == STEPS_ANY || p == end;
 }
 
-bool
-steps_match(const struct steps *steps, struct str line,
-	    double numbers[STEPS_MAX_NUMBERS])
+bool steps_match(const struct steps *steps, struct str line, double numbers[STEPS_MAX_NUMBERS])
 {
 	const char *p = line.p, *end = line.p + line.len;
 

@@ -43,8 +43,7 @@ struct steps {
 };
 
 /* The first 8 bytes at p as a word; 0 for those that are not there. */
-static inline uint64_t
-load_word(const char *p, size_t left)
+static inline uint64_t load_word(const char *p, size_t left)
 {
 	uint64_t word = 0;
 
@@ -66,8 +65,7 @@ void steps_release(struct steps *steps);
  * Whether steps that are no STEPS_PART match at the line's start and all their
  * named groups are numbers (as of steps_number), which go to numbers.
  */
-bool steps_match(const struct steps *steps, struct str line,
-		 double numbers[STEPS_MAX_NUMBERS]);
+bool steps_match(const struct steps *steps, struct str line, double numbers[STEPS_MAX_NUMBERS]);
 
 /*
  * A number as a log prints it: as of str_to_double, or with commas between

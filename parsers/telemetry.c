@@ -8,20 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char telemetry_script[] =
-	"while read -r _; do\n"
-	"echo 'HGT1 <'\n"
-	"read -r l </proc/loadavg && echo \"L $l\"\n"
-	"df -Pk \"$1\" 2>/dev/null | while read -r a b c d e; do\n"
-	"case $d in *[!0-9]*|'') ;; *) echo \"D $d\";; esac; done\n"
-	"if command -v nvidia-smi >/dev/null 2>&1; then\n"
-	"t=; command -v timeout >/dev/null 2>&1 && t='timeout 10'\n"
-	"$t nvidia-smi --query-gpu=" TELEMETRY_QUERY
-	" --format=csv,noheader,nounits 2>/dev/null </dev/null |\n"
-	"while read -r l; do echo \"G $l\"; done\n"
-	"fi\n"
-	"echo 'HGT1 >'\n"
-	"done\n";
+const char telemetry_script[] = "while read -r _; do\n"
+				"echo 'HGT1 <'\n"
+				"read -r l </proc/loadavg && echo \"L $l\"\n"
+				"df -Pk \"$1\" 2>/dev/null | while read -r a b c d e; do\n"
+				"case $d in *[!0-9]*|'') ;; *) echo \"D $d\";; esac; done\n"
+				"if command -v nvidia-smi >/dev/null 2>&1; then\n"
+				"t=; command -v timeout >/dev/null 2>&1 && t='timeout 10'\n"
+				"$t nvidia-smi --query-gpu=" TELEMETRY_QUERY
+				" --format=csv,noheader,nounits 2>/dev/null </dev/null |\n"
+				"while read -r l; do echo \"G $l\"; done\n"
+				"fi\n"
+				"echo 'HGT1 >'\n"
+				"done\n";
 
 enum column {
 	COLUMN_INDEX,
@@ -35,8 +34,7 @@ enum column {
 	COLUMN_COUNT,
 };
 
-void
-telemetry_init(struct telemetry_reader *reader, const int *gpus, size_t n_gpus)
+void telemetry_init(struct telemetry_reader *reader, const int *gpus, size_t n_gpus)
 {
 	memset(reader, 0, sizeof(*reader));
 	for (size_t i = 0; i < n_gpus; i++)
@@ -44,8 +42,7 @@ telemetry_init(struct telemetry_reader *reader, const int *gpus, size_t n_gpus)
 			reader->gpus |= UINT64_C(1) << gpus[i];
 }
 
-static void
-begin(struct telemetry_reader *r)
+static void begin(struct telemetry_reader *r)
 {
 	struct telemetry *now = &r->now;
 
@@ -63,8 +60,7 @@ begin(struct telemetry_reader *r)
 }
 
 /* A number of a cell; "[N/A]" and the like are absent. */
-static double
-number(struct str cell)
+static double number(struct str cell)
 {
 	double value = RUN_ABSENT;
 
@@ -74,8 +70,7 @@ number(struct str cell)
 }
 
 /* "0x0000000000000004"; false for all else. */
-static bool
-hex_bits(struct str cell, uint64_t *bits)
+static bool hex_bits(struct str cell, uint64_t *bits)
 {
 	char text[24], *end;
 
@@ -87,8 +82,7 @@ hex_bits(struct str cell, uint64_t *bits)
 }
 
 /* Over all GPUs: mean, sum, highest, lowest, any. */
-static void
-count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gpu)
+static void count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gpu)
 {
 	struct telemetry *now = &r->now;
 
@@ -98,8 +92,7 @@ count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gpu)
 	}
 	if (run_has(gpu->power_w))
 		now->gpu_power_w =
-			(run_has(now->gpu_power_w) ? now->gpu_power_w : 0) +
-			gpu->power_w;
+			(run_has(now->gpu_power_w) ? now->gpu_power_w : 0) + gpu->power_w;
 	/* Of a number and one that is absent both give the number. */
 	now->gpu_busiest = fmax(now->gpu_busiest, gpu->util);
 	now->gpu_mem_mib = fmax(now->gpu_mem_mib, gpu->mem_mib);
@@ -111,9 +104,7 @@ count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gpu)
 	}
 }
 
-static void
-add_gpu(struct telemetry_reader *r, int index,
-	const struct str cells[COLUMN_COUNT])
+static void add_gpu(struct telemetry_reader *r, int index, const struct str cells[COLUMN_COUNT])
 {
 	struct telemetry *now = &r->now;
 	uint64_t bits;
@@ -131,15 +122,12 @@ add_gpu(struct telemetry_reader *r, int index,
 		.power_w = number(cells[COLUMN_POWER]),
 		.temp_c = number(cells[COLUMN_TEMP]),
 		.sm_mhz = number(cells[COLUMN_SM]),
-		.throttle = hex_bits(cells[COLUMN_THROTTLE], &bits)
-				    ? (double)bits
-				    : RUN_ABSENT,
+		.throttle = hex_bits(cells[COLUMN_THROTTLE], &bits) ? (double)bits : RUN_ABSENT,
 	};
 	count_gpu(r, gpu);
 }
 
-static void
-gpu_line(struct telemetry_reader *r, struct str line)
+static void gpu_line(struct telemetry_reader *r, struct str line)
 {
 	struct str cells[COLUMN_COUNT], cell;
 	size_t n = 0;
@@ -147,15 +135,14 @@ gpu_line(struct telemetry_reader *r, struct str line)
 
 	while (n < COLUMN_COUNT && str_next(&line, ',', &cell))
 		cells[n++] = str_trim(cell);
-	if (n != COLUMN_COUNT || !str_to_i64(cells[COLUMN_INDEX], &index) ||
-	    index < 0 || index >= TELEMETRY_MAX_GPUS)
+	if (n != COLUMN_COUNT || !str_to_i64(cells[COLUMN_INDEX], &index) || index < 0 ||
+	    index >= TELEMETRY_MAX_GPUS)
 		return;
 	if (r->gpus == 0 || (r->gpus >> index & 1) != 0)
 		add_gpu(r, (int)index, cells);
 }
 
-bool
-telemetry_line(struct telemetry_reader *r, struct str line)
+bool telemetry_line(struct telemetry_reader *r, struct str line)
 {
 	line = str_trim(line);
 	if (str_eq_cstr(line, "HGT1 <")) {

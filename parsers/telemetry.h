@@ -16,8 +16,8 @@
  *
  * All else on the stream (what a login shell prints) is passed over.
  */
-#define TELEMETRY_QUERY                                                        \
-	"index,name,utilization.gpu,memory.used,power.draw,temperature.gpu,"   \
+#define TELEMETRY_QUERY                                                      \
+	"index,name,utilization.gpu,memory.used,power.draw,temperature.gpu," \
 	"clocks.sm,clocks_throttle_reasons.active"
 
 #define TELEMETRY_MAX_GPUS 64
@@ -35,8 +35,8 @@ struct telemetry {
 	/* Over the GPUs counted, in this order: mean, highest, sum, highest,
 	 * lowest, all. */
 	double gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c, gpu_sm_mhz;
-	double gpu_throttle; /* bits of NVML's clocks throttle reasons */
-	double gpu_busiest;  /* highest utilisation of one */
+	double gpu_throttle;			       /* bits of NVML's clocks throttle reasons */
+	double gpu_busiest;			       /* highest utilisation of one */
 	struct telemetry_gpu gpus[TELEMETRY_MAX_GPUS]; /* n_gpus of them */
 };
 
@@ -50,8 +50,7 @@ struct telemetry_reader {
 };
 
 /* gpus (indices) are those of the configuration; n 0: all count. */
-void telemetry_init(struct telemetry_reader *reader, const int *gpus,
-		    size_t n_gpus);
+void telemetry_init(struct telemetry_reader *reader, const int *gpus, size_t n_gpus);
 
 /* Take a line without its end; true when a block is whole: see ->now. */
 bool telemetry_line(struct telemetry_reader *reader, struct str line);

@@ -15,10 +15,9 @@
 const char templates_format[] = "generic";
 
 static char train_name[] = "row", val_name[] = "validation";
-static const struct rule train_rule = { .name = train_name,
-					.format = templates_format,
-					.kind = RULE_TRAIN,
-					.last = LAST_BEFORE_PLAN };
+static const struct rule train_rule = {
+	.name = train_name, .format = templates_format, .kind = RULE_TRAIN, .last = LAST_BEFORE_PLAN
+};
 static const struct rule val_rule = { .name = val_name,
 				      .format = templates_format,
 				      .kind = RULE_VAL };
@@ -54,20 +53,20 @@ struct template
 {
 	uint64_t key, used; /* of the clock, last */
 	bool accepted;
-	uint64_t lines;	       /* in a row with a counter that did not fall */
-	double counter, epoch; /* of the last line */
-	double inner_counter;  /* another one, below it; absent: none */
-	bool known;	       /* a loss or another metric is in its lines */
-	bool rose;	       /* the counter, once at least */
-	double stride; /* of the counter; absent: not each time the same */
-	bool changed;  /* a figure */
-	bool fraction; /* one was no whole number */
-	bool bar;      /* its lines are bars */
-	bool inner;    /* the counter begins anew with each epoch */
-	bool outer;    /* it went on behind an epoch's end */
-	bool late;     /* the first epoch that was seen is not the first */
-	bool apart;    /* it counts other things than the run's counter */
-	uint64_t near; /* how often it was where that one was */
+	uint64_t lines;		 /* in a row with a counter that did not fall */
+	double counter, epoch;	 /* of the last line */
+	double inner_counter;	 /* another one, below it; absent: none */
+	bool known;		 /* a loss or another metric is in its lines */
+	bool rose;		 /* the counter, once at least */
+	double stride;		 /* of the counter; absent: not each time the same */
+	bool changed;		 /* a figure */
+	bool fraction;		 /* one was no whole number */
+	bool bar;		 /* its lines are bars */
+	bool inner;		 /* the counter begins anew with each epoch */
+	bool outer;		 /* it went on behind an epoch's end */
+	bool late;		 /* the first epoch that was seen is not the first */
+	bool apart;		 /* it counts other things than the run's counter */
+	uint64_t near;		 /* how often it was where that one was */
 	double first[PAIRS_MAX]; /* values of the first line */
 	struct held_line held[TEMPLATES_LEAST_ROWS - 1];
 	size_t n_held;
@@ -114,16 +113,14 @@ struct templates {
 	int rank;	       /* whose rows are read; -1: none was told yet */
 };
 
-static void
-forget_held(struct template *t)
+static void forget_held(struct template *t)
 {
 	for (size_t i = 0; i < t->n_held; i++)
 		free(t->held[i].text);
 	t->n_held = 0;
 }
 
-static void
-forget_template(struct template *t)
+static void forget_template(struct template *t)
 {
 	forget_held(t);
 	if (t->quick != NULL)
@@ -132,8 +129,7 @@ forget_template(struct template *t)
 	t->quick = NULL;
 }
 
-struct templates *
-templates_new(templates_row_fn fn, void *user)
+struct templates *templates_new(templates_row_fn fn, void *user)
 {
 	struct templates *ts = xcalloc(1, sizeof(*ts));
 
@@ -147,8 +143,7 @@ templates_new(templates_row_fn fn, void *user)
 	return ts;
 }
 
-void
-templates_free(struct templates *ts)
+void templates_free(struct templates *ts)
 {
 	if (ts == NULL)
 		return;
@@ -162,19 +157,16 @@ templates_free(struct templates *ts)
 	free(ts);
 }
 
-static bool
-ends_with_word(struct str name, const char *word)
+static bool ends_with_word(struct str name, const char *word)
 {
 	size_t n = strlen(word);
 
-	return name.len >= n &&
-	       strncasecmp(name.p + name.len - n, word, n) == 0;
+	return name.len >= n && strncasecmp(name.p + name.len - n, word, n) == 0;
 }
 
 /* Whether one of the words, which are in lower case and have a blank between
  * them, is in it. */
-static bool
-has_word(struct str name, const char *words)
+static bool has_word(struct str name, const char *words)
 {
 	struct str rest = str_from(words), word;
 
@@ -187,48 +179,41 @@ has_word(struct str name, const char *words)
 }
 
 /* Names like these are printed by what trains, and by little else. */
-static bool
-is_of_training(struct str name)
+static bool is_of_training(struct str name)
 {
 	return has_word(name, "loss rmse acc reward ppl perp nll train val auc "
 			      "grad bpb");
 }
 
 /* Times, rates, sizes: any program prints them. */
-static bool
-is_of_anything(const struct pair *pair)
+static bool is_of_anything(const struct pair *pair)
 {
 	return str_is_among(pair->unit, "ms s sec secs m min h B KB kB MB GB "
 					"KiB MiB GiB k K M G %") ||
-	       str_find(pair->unit, "/") != NULL ||
-	       ends_with_word(pair->name, "/s") ||
+	       str_find(pair->unit, "/") != NULL || ends_with_word(pair->name, "/s") ||
 	       has_word(pair->name, "time eta elapsed sec mem load speed");
 }
 
-static bool
-is_epoch(const struct pair *pair)
+static bool is_epoch(const struct pair *pair)
 {
 	struct str before = pair->name;
 
 	if (pair->unit.len > 0 || !ends_with_word(pair->name, "epoch"))
 		return false;
 	before.len -= strlen("epoch");
-	while (before.len > 0 &&
-	       strchr(" /_", before.p[before.len - 1]) != NULL)
+	while (before.len > 0 && strchr(" /_", before.p[before.len - 1]) != NULL)
 		before.len--;
 	return before.len == 0 || str_is_like(before, "train training");
 }
 
-static bool
-is_unit_counter(const struct pair *pair)
+static bool is_unit_counter(const struct pair *pair)
 {
 	return str_is_like(pair->name, "batch timesteps episode round "
 				       "total_timesteps num_timesteps");
 }
 
 /* How well a number counts, as a kind; false: not at all. */
-static bool
-counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
+static bool counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
 {
 	const struct pair *pair = &row->pairs[i];
 	double scale;
@@ -241,8 +226,7 @@ counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
 		*kind = COUNTS_EPOCHS;
 	else if (is_unit_counter(pair) ||
 		 ((isfinite(pair->total) || str_eq_cstr(pair->unit, "it")) &&
-		  (pair->name.len == 0 ||
-		   str_is_like(pair->name, "train training"))))
+		  (pair->name.len == 0 || str_is_like(pair->name, "train training"))))
 		*kind = COUNTS_UNITS;
 	else if (i == 0 && pair->name.len == 0 && pair->unit.len == 0 &&
 		 pair->value == floor(pair->value))
@@ -252,8 +236,7 @@ counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
 	return true;
 }
 
-static void
-find_counter(struct row *row)
+static void find_counter(struct row *row)
 {
 	enum counter_kind kind;
 
@@ -263,26 +246,23 @@ find_counter(struct row *row)
 		    (row->counter == row->n || kind < row->kind ||
 		     (kind == row->kind && kind == COUNTS_STEPS &&
 		      pair_counter_rank(row->pairs[i].name) >
-			      pair_counter_rank(
-				      row->pairs[row->counter].name)))) {
+			      pair_counter_rank(row->pairs[row->counter].name)))) {
 			row->counter = i;
 			row->kind = kind;
 		}
 }
 
 /* A number that rows are printed for. */
-static bool
-is_figure(const struct row *row, size_t i)
+static bool is_figure(const struct row *row, size_t i)
 {
 	const struct pair *pair = &row->pairs[i];
 	enum counter_kind kind;
 
-	return i != row->counter && pair->name.len > 0 &&
-	       !is_of_anything(pair) && !counter_kind_of(row, i, &kind);
+	return i != row->counter && pair->name.len > 0 && !is_of_anything(pair) &&
+	       !counter_kind_of(row, i, &kind);
 }
 
-static bool
-has_figures(const struct row *row)
+static bool has_figures(const struct row *row)
 {
 	bool sure = row->kind != COUNTS_LEAD;
 	bool any = false;
@@ -296,22 +276,18 @@ has_figures(const struct row *row)
 	return any && sure;
 }
 
-static void
-remove_pair(struct row *row, size_t i)
+static void remove_pair(struct row *row, size_t i)
 {
 	row->n--;
-	memmove(&row->pairs[i], &row->pairs[i + 1],
-		(row->n - i) * sizeof(row->pairs[0]));
+	memmove(&row->pairs[i], &row->pairs[i + 1], (row->n - i) * sizeof(row->pairs[0]));
 }
 
 /* What a bar counts, which has no name of its own; n: nothing. */
-static size_t
-bar_counter(const struct row *row)
+static size_t bar_counter(const struct row *row)
 {
 	size_t i = 0;
 
-	while (i < row->n &&
-	       (row->pairs[i].name.len > 0 || isnan(row->pairs[i].total)))
+	while (i < row->n && (row->pairs[i].name.len > 0 || isnan(row->pairs[i].total)))
 		i++;
 	return i;
 }
@@ -320,8 +296,7 @@ bar_counter(const struct row *row)
  * "steps:  10%|#    | 160/1600 [..]" has one counter: what is in front of the
  * bar names it, and the percents say the same once more.
  */
-static void
-join_bar(struct row *row)
+static void join_bar(struct row *row)
 {
 	size_t i = bar_counter(row), last = i;
 	struct str name = { NULL, 0 };
@@ -338,8 +313,7 @@ join_bar(struct row *row)
 		row->pairs[last].name = name;
 }
 
-static uint64_t
-template_key(const struct row *row)
+static uint64_t template_key(const struct row *row)
 {
 	uint64_t key = row->about.words * 2 + row->about.is_bar;
 
@@ -350,8 +324,7 @@ template_key(const struct row *row)
 }
 
 /* The pairs of a line as a row; false where it has none. */
-static bool
-read_row(struct row *row, const struct templates_line *place)
+static bool read_row(struct row *row, const struct templates_line *place)
 {
 	row->place = *place;
 	row->n = pairs_read_line(place->text, row->pairs, &row->about);
@@ -364,8 +337,7 @@ read_row(struct row *row, const struct templates_line *place)
 }
 
 /* The template of that key; NULL: it was not seen, or long ago. */
-static struct template *
-find_template(struct templates *ts, uint64_t key)
+static struct template *find_template(struct templates *ts, uint64_t key)
 {
 	for (size_t i = 0; i < TEMPLATES_MAX && ts->table[i] != NULL; i++)
 		if (ts->table[i]->key == key) {
@@ -376,8 +348,7 @@ find_template(struct templates *ts, uint64_t key)
 }
 
 /* A new one, in the place of the one that was not seen for longest. */
-static struct template *
-add_template(struct templates *ts, uint64_t key, bool bar)
+static struct template *add_template(struct templates *ts, uint64_t key, bool bar)
 {
 	struct template **at = ts->table, *t;
 
@@ -398,8 +369,7 @@ add_template(struct templates *ts, uint64_t key, bool bar)
  * The last line of a log that ends without its LF: the number that it ends
  * with may be cut.  False where that is what it counts.
  */
-static bool
-drop_cut_pair(struct row *row)
+static bool drop_cut_pair(struct row *row)
 {
 	char last = row->place.text.p[row->place.text.len - 1];
 
@@ -408,8 +378,7 @@ drop_cut_pair(struct row *row)
 	return row->counter < row->n;
 }
 
-static void
-hold_line(struct template *t, const struct templates_line *place)
+static void hold_line(struct template *t, const struct templates_line *place)
 {
 	struct held_line *held;
 
@@ -428,8 +397,7 @@ hold_line(struct template *t, const struct templates_line *place)
  * Whether the template's counter is that of the run shows in the lines: "step
  * 250" stands between "iter 240" and "iter 250" again and again.
  */
-static void
-compare_counter(const struct templates *ts, struct template *t, double value)
+static void compare_counter(const struct templates *ts, struct template *t, double value)
 {
 	if (isnan(ts->step))
 		return;
@@ -440,8 +408,7 @@ compare_counter(const struct templates *ts, struct template *t, double value)
 }
 
 /* An epoch that began since the row before began the counter anew. */
-static void
-watch_inner(const struct templates *ts, struct template *t, double counter)
+static void watch_inner(const struct templates *ts, struct template *t, double counter)
 {
 	if (t->lines == 0)
 		t->late = ts->epoch > 1;
@@ -453,21 +420,18 @@ watch_inner(const struct templates *ts, struct template *t, double counter)
 }
 
 /* The counter within the epoch that the row's own counter is; or absent. */
-static double
-inner_counter(const struct row *row)
+static double inner_counter(const struct row *row)
 {
 	enum counter_kind kind;
 
 	for (size_t i = 0; row->kind == COUNTS_EPOCHS && i < row->n; i++)
-		if (i != row->counter && counter_kind_of(row, i, &kind) &&
-		    kind == COUNTS_UNITS)
+		if (i != row->counter && counter_kind_of(row, i, &kind) && kind == COUNTS_UNITS)
 			return row->pairs[i].value;
 	return RUN_ABSENT;
 }
 
 /* Add a line to what is known of a template that is not accepted yet. */
-static void
-learn_line(struct templates *ts, struct template *t, const struct row *row)
+static void learn_line(struct templates *ts, struct template *t, const struct row *row)
 {
 	double counter = row->pairs[row->counter].value;
 	double inner = inner_counter(row);
@@ -482,8 +446,7 @@ learn_line(struct templates *ts, struct template *t, const struct row *row)
 	if (t->lines == 1)
 		t->stride = counter - t->counter;
 	if (t->lines > 0)
-		t->rose = t->rose || counter > t->counter ||
-			  inner > t->inner_counter;
+		t->rose = t->rose || counter > t->counter || inner > t->inner_counter;
 	t->inner_counter = inner;
 	if (t->lines > 1 && counter - t->counter != t->stride)
 		t->stride = RUN_ABSENT;
@@ -502,21 +465,18 @@ learn_line(struct templates *ts, struct template *t, const struct row *row)
 }
 
 /* Whether the lines of the template are rows by themselves. */
-static bool
-is_ready(const struct template *t, const struct row *row)
+static bool is_ready(const struct template *t, const struct row *row)
 {
 	const struct pair *counter = &row->pairs[row->counter];
 	bool full = counter->value == counter->total; /* Keras: 100/100 */
 
 	if (row->about.is_bar && row->about.evaluates)
 		return false;
-	return t->lines >= TEMPLATES_LEAST_ROWS && (t->rose || full) &&
-	       t->changed && t->fraction;
+	return t->lines >= TEMPLATES_LEAST_ROWS && (t->rose || full) && t->changed && t->fraction;
 }
 
 /* The metrics of the row's names, without its counter. */
-static uint64_t
-row_meanings(const struct row *row)
+static uint64_t row_meanings(const struct row *row)
 {
 	uint64_t bits = 0;
 	double scale;
@@ -527,8 +487,7 @@ row_meanings(const struct row *row)
 		if (metric != METRIC_COUNT && metric != METRIC_STEP)
 			bits |= METRIC_BIT(metric);
 		if (row->about.evaluates &&
-		    (metric == METRIC_TRAIN_LOSS ||
-		     meaning_is_mean_loss(row->pairs[i].name)))
+		    (metric == METRIC_TRAIN_LOSS || meaning_is_mean_loss(row->pairs[i].name)))
 			bits |= METRIC_BIT(METRIC_VAL_LOSS);
 	}
 	return bits;
@@ -538,8 +497,7 @@ row_meanings(const struct row *row)
  * Whether a line with another template belongs to the rows there are: it has
  * their counter and a name that is known, or is a validation of an epoch.
  */
-static bool
-is_adopted(const struct templates *ts, const struct row *row)
+static bool is_adopted(const struct templates *ts, const struct row *row)
 {
 	uint64_t known = row_meanings(row);
 
@@ -553,20 +511,17 @@ is_adopted(const struct templates *ts, const struct row *row)
 }
 
 /* Whether the template's counter may be that of the run's steps. */
-static bool
-counts_steps(const struct templates *ts, const struct template *t,
-	     enum counter_kind kind)
+static bool counts_steps(const struct templates *ts, const struct template *t,
+			 enum counter_kind kind)
 {
 	if (kind == COUNTS_STEPS || !isnan(ts->epoch))
 		return kind == COUNTS_STEPS;
-	return kind == COUNTS_LEAD ? t->stride > 1 && t->known
-				   : kind == COUNTS_UNITS && t->bar;
+	return kind == COUNTS_LEAD ? t->stride > 1 && t->known : kind == COUNTS_UNITS && t->bar;
 }
 
 /* The step of the row: its own, or that of the rows it stands among. */
-static double
-row_step(struct templates *ts, struct template *t, enum counter_kind kind,
-	 const struct pair *counter, uint64_t name)
+static double row_step(struct templates *ts, struct template *t, enum counter_kind kind,
+		       const struct pair *counter, uint64_t name)
 {
 	watch_inner(ts, t, counter->value);
 	t->counter = counter->value;
@@ -589,20 +544,16 @@ row_step(struct templates *ts, struct template *t, enum counter_kind kind,
 }
 
 /* Where there are epochs the total may be that of one of them. */
-static double
-planned_of(const struct templates *ts, const struct template *t,
-	   enum counter_kind kind, const struct pair *counter)
+static double planned_of(const struct templates *ts, const struct template *t,
+			 enum counter_kind kind, const struct pair *counter)
 {
-	return counts_steps(ts, t, kind) && (isnan(t->epoch) || t->outer)
-		       ? counter->total
-		       : RUN_ABSENT;
+	return counts_steps(ts, t, kind) && (isnan(t->epoch) || t->outer) ? counter->total
+									  : RUN_ABSENT;
 }
 
-static void
-put_step(struct record *record, double step, double planned)
+static void put_step(struct record *record, double step, double planned)
 {
-	record->present &=
-		~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED));
+	record->present &= ~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED));
 	if (!run_has(step))
 		return;
 	record->present |= METRIC_BIT(METRIC_STEP);
@@ -614,9 +565,7 @@ put_step(struct record *record, double step, double planned)
 }
 
 /* One name gives the run's training loss; others stay series. */
-static void
-keep_one_loss(struct templates *ts, struct record *record,
-	      struct record_pair *rows)
+static void keep_one_loss(struct templates *ts, struct record *record, struct record_pair *rows)
 {
 	uint64_t bit = METRIC_BIT(METRIC_TRAIN_LOSS);
 
@@ -635,8 +584,7 @@ keep_one_loss(struct templates *ts, struct record *record,
 }
 
 /* "Validation | loss: 3.5": its names mean another thing than elsewhere. */
-static void
-turn_to_validation(struct record *record)
+static void turn_to_validation(struct record *record)
 {
 	double loss = record_get(record, METRIC_TRAIN_LOSS);
 
@@ -652,9 +600,8 @@ turn_to_validation(struct record *record)
 }
 
 /* Fill the record with what the row says beside its step. */
-static void
-fill_record(struct templates *ts, const struct row *row, struct record *record,
-	    struct record_pair rows[PAIRS_MAX])
+static void fill_record(struct templates *ts, const struct row *row, struct record *record,
+			struct record_pair rows[PAIRS_MAX])
 {
 	*record = (struct record){ .rule = &train_rule };
 	pair_record_fill(record, row->pairs, row->n, rows);
@@ -662,13 +609,11 @@ fill_record(struct templates *ts, const struct row *row, struct record *record,
 		turn_to_validation(record);
 	else
 		keep_one_loss(ts, record, rows);
-	if ((record->present & VAL_BITS) != 0 &&
-	    !record_has(record, METRIC_TRAIN_LOSS))
+	if ((record->present & VAL_BITS) != 0 && !record_has(record, METRIC_TRAIN_LOSS))
 		record->rule = &val_rule;
 }
 
-static void
-give_row(struct templates *ts, struct template *t, const struct row *row)
+static void give_row(struct templates *ts, struct template *t, const struct row *row)
 {
 	bool counts = t != NULL && row->counter < row->n;
 	const struct pair *counter = &row->pairs[row->counter];
@@ -677,18 +622,15 @@ give_row(struct templates *ts, struct template *t, const struct row *row)
 	double step = ts->step;
 
 	if (counts)
-		step = row_step(ts, t, row->kind, counter,
-				str_hash(counter->name));
+		step = row_step(ts, t, row->kind, counter, str_hash(counter->name));
 
 	fill_record(ts, row, &record, rows);
-	put_step(&record, step,
-		 counts ? planned_of(ts, t, row->kind, counter) : RUN_ABSENT);
+	put_step(&record, step, counts ? planned_of(ts, t, row->kind, counter) : RUN_ABSENT);
 	ts->fn(ts->user, &record, &row->place);
 }
 
 /* The pair of the line that a series of the record is; n: none, or two. */
-static size_t
-pair_of(const struct row *row, const struct record_pair *series)
+static size_t pair_of(const struct row *row, const struct record_pair *series)
 {
 	size_t found = row->n;
 
@@ -710,8 +652,7 @@ pair_of(const struct row *row, const struct record_pair *series)
  * Whether each series is of one pair, and each metric of one series; `shown`
  * are the pairs of the line that the row has.
  */
-static bool
-link_series(struct quick *quick, const struct row *row, const size_t *shown)
+static bool link_series(struct quick *quick, const struct row *row, const size_t *shown)
 {
 	uint64_t metrics = 0;
 
@@ -728,14 +669,12 @@ link_series(struct quick *quick, const struct row *row, const size_t *shown)
 			return false;
 		metrics |= METRIC_BIT(metric);
 	}
-	return metrics ==
-	       (quick->row.record.present &
-		~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED)));
+	return metrics == (quick->row.record.present &
+			   ~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED)));
 }
 
 /* Fill *quick, whose shape is read, by the row; false: rows differ. */
-static bool
-fill_quick(struct templates *ts, struct quick *quick, const struct row *like)
+static bool fill_quick(struct templates *ts, struct quick *quick, const struct row *like)
 {
 	const struct row_shape *shape = quick->row.shape;
 	struct row row = *like;
@@ -766,16 +705,14 @@ fill_quick(struct templates *ts, struct quick *quick, const struct row *like)
 }
 
 /* Remember how a row of the template is read, where all are read alike. */
-static void
-make_quick(struct templates *ts, struct template *t, const struct row *like)
+static void make_quick(struct templates *ts, struct template *t, const struct row *like)
 {
 	struct quick *quick;
 
 	if (t->quick != NULL)
-		t->quick->sure =
-			row_shape_read(t->quick->row.shape, like->place.text);
-	if (t->quick != NULL || t->tries == MOST_TRIES || like->place.joined ||
-	    like->place.cut || like->about.evaluates)
+		t->quick->sure = row_shape_read(t->quick->row.shape, like->place.text);
+	if (t->quick != NULL || t->tries == MOST_TRIES || like->place.joined || like->place.cut ||
+	    like->about.evaluates)
 		return;
 	t->tries++;
 	quick = xcalloc(1, sizeof(*quick));
@@ -788,18 +725,15 @@ make_quick(struct templates *ts, struct template *t, const struct row *like)
 	free(quick);
 }
 
-static int
-compare_held(const void *a, const void *b)
+static int compare_held(const void *a, const void *b)
 {
 	const struct held_line *x = a, *y = b;
 
-	return x->place.line < y->place.line ? -1
-					     : x->place.line > y->place.line;
+	return x->place.line < y->place.line ? -1 : x->place.line > y->place.line;
 }
 
 /* The lines that were held back of the template, in order. */
-static void
-give_held(struct templates *ts, struct template *t)
+static void give_held(struct templates *ts, struct template *t)
 {
 	struct row row;
 
@@ -813,8 +747,7 @@ give_held(struct templates *ts, struct template *t)
 	forget_held(t);
 }
 
-static void
-take_epoch(struct templates *ts, double epoch)
+static void take_epoch(struct templates *ts, double epoch)
 {
 	if (epoch != floor(epoch))
 		return;
@@ -823,8 +756,7 @@ take_epoch(struct templates *ts, double epoch)
 	ts->epoch = epoch;
 }
 
-static void
-note_epoch(struct templates *ts, const struct row *row)
+static void note_epoch(struct templates *ts, const struct row *row)
 {
 	for (size_t i = 0; i < row->n; i++)
 		if (is_epoch(&row->pairs[i]))
@@ -832,11 +764,9 @@ note_epoch(struct templates *ts, const struct row *row)
 }
 
 /* A bar without a name that counts to another number than the rows before. */
-static bool
-is_other_bar(const struct templates *ts, const struct row *row)
+static bool is_other_bar(const struct templates *ts, const struct row *row)
 {
-	return row->about.is_bar && row->kind == COUNTS_UNITS &&
-	       run_has(ts->total) &&
+	return row->about.is_bar && row->kind == COUNTS_UNITS && run_has(ts->total) &&
 	       row->pairs[row->counter].total != ts->total;
 }
 
@@ -844,8 +774,7 @@ is_other_bar(const struct templates *ts, const struct row *row)
  * "Eval begin..": rows that count to elsewhere are of the evaluation, as long
  * as no line says that training goes on.
  */
-static void
-note_evaluation(struct templates *ts, struct str text)
+static void note_evaluation(struct templates *ts, struct str text)
 {
 	struct str rest = text, word;
 
@@ -856,26 +785,22 @@ note_evaluation(struct templates *ts, struct str text)
 }
 
 /* Whether the row is of an evaluation that was told of. */
-static bool
-is_evaluated(struct templates *ts, const struct row *row)
+static bool is_evaluated(struct templates *ts, const struct row *row)
 {
 	double total = row->pairs[row->counter].total;
 
-	ts->evaluating = ts->evaluating && run_has(total) &&
-			 run_has(ts->plan) && total != ts->plan;
+	ts->evaluating = ts->evaluating && run_has(total) && run_has(ts->plan) && total != ts->plan;
 	return ts->evaluating;
 }
 
 /* A line with a counter and figures. */
-static bool
-take_row(struct templates *ts, struct row *row)
+static bool take_row(struct templates *ts, struct row *row)
 {
 	uint64_t key = template_key(row);
 	struct template *t = find_template(ts, key);
 	bool first = !ts->any;
 
-	if (row->place.cut &&
-	    (t == NULL || !t->accepted || !drop_cut_pair(row)))
+	if (row->place.cut && (t == NULL || !t->accepted || !drop_cut_pair(row)))
 		return false;
 	if (is_other_bar(ts, row) || is_evaluated(ts, row))
 		return false;
@@ -907,15 +832,13 @@ take_row(struct templates *ts, struct row *row)
 }
 
 /* The first c of text, not far from its start; else NULL. */
-static const char *
-find_near(struct str text, char c, size_t most)
+static const char *find_near(struct str text, char c, size_t most)
 {
 	return memchr(text.p, c, text.len < most ? text.len : most);
 }
 
 /* Whether a date is behind the end of "[node1] 2026-11-22 ..". */
-static bool
-is_stamped(struct str text, const char *end)
+static bool is_stamped(struct str text, const char *end)
 {
 	struct str rest = str_between(end + 1, text.p + text.len);
 
@@ -923,8 +846,7 @@ is_stamped(struct str text, const char *end)
 }
 
 /* Where the "[..]" ends that text begins with; NULL: it has figures. */
-static const char *
-bracket_end(struct str text)
+static const char *bracket_end(struct str text)
 {
 	const char *end = find_near(text, ']', 40);
 	struct str in = { text.p, end != NULL ? (size_t)(end - text.p) : 0 };
@@ -935,33 +857,25 @@ bracket_end(struct str text)
 	return !str_has_digit(in) || is_stamped(text, end) ? end : NULL;
 }
 
-static const char *
-worker_end(struct str text)
+static const char *worker_end(struct str text)
 {
 	const char *end = find_near(text, ')', 80);
 
-	return end != NULL &&
-			       !pairs_is_evaluation(
-				       str_between(text.p + 1, end)) &&
-			       memmem(text.p, (size_t)(end - text.p), ": ",
-				      2) == NULL
+	return end != NULL && !pairs_is_evaluation(str_between(text.p + 1, end)) &&
+			       memmem(text.p, (size_t)(end - text.p), ": ", 2) == NULL
 		       ? end
 		       : NULL;
 }
 
-static const char *
-tag_end(struct str text)
+static const char *tag_end(struct str text)
 {
 	const char *end = find_near(text, '>', 60);
 
-	return end != NULL && end + 1 < text.p + text.len && end[1] == ':'
-		       ? end + 1
-		       : NULL;
+	return end != NULL && end + 1 < text.p + text.len && end[1] == ':' ? end + 1 : NULL;
 }
 
 /* The ":" of "10.0.0.12: "; else NULL. */
-static const char *
-address_end(struct str text)
+static const char *address_end(struct str text)
 {
 	const char *end = find_near(text, ':', 16);
 	size_t points = 0;
@@ -975,8 +889,7 @@ address_end(struct str text)
 }
 
 /* Where ends what some loggers write before the message; NULL: none. */
-static const char *
-logger_end(struct str text)
+static const char *logger_end(struct str text)
 {
 	const char *arrow;
 
@@ -1002,8 +915,7 @@ logger_end(struct str text)
 }
 
 /* Behind that; text itself where there is none. */
-static struct str
-skip_logger(struct str text)
+static struct str skip_logger(struct str text)
 {
 	const char *end = text.len < 8 ? NULL : logger_end(text);
 
@@ -1015,8 +927,7 @@ skip_logger(struct str text)
 }
 
 /* Without the "train.py:123" that Rich's logger puts at the end of a line. */
-static struct str
-without_place(struct str text)
+static struct str without_place(struct str text)
 {
 	size_t n = text.len;
 
@@ -1030,8 +941,7 @@ without_place(struct str text)
 }
 
 /* The line without what loggers put around its message. */
-static struct str
-message_of(const struct templates_line *line)
+static struct str message_of(const struct templates_line *line)
 {
 	struct str text = line->text;
 
@@ -1056,8 +966,7 @@ message_of(const struct templates_line *line)
 	return without_place(text);
 }
 
-void
-templates_finish(struct templates *ts)
+void templates_finish(struct templates *ts)
 {
 	struct templates_line place = ts->block_place;
 	struct row row;
@@ -1065,8 +974,7 @@ templates_finish(struct templates *ts)
 	if (ts->block_lines > 1 && !ts->block.truncated) {
 		place.text = buf_str(&ts->block);
 		place.joined = true;
-		if (read_row(&row, &place) && row.counter < row.n &&
-		    has_figures(&row))
+		if (read_row(&row, &place) && row.counter < row.n && has_figures(&row))
 			(void)take_row(ts, &row);
 	}
 	buf_clear(&ts->block);
@@ -1074,8 +982,7 @@ templates_finish(struct templates *ts)
 }
 
 /* "|  name  | 12 |" as "name: 12", all else as it is. */
-static void
-add_to_block(struct templates *ts, const struct row *row)
+static void add_to_block(struct templates *ts, const struct row *row)
 {
 	struct str text = row->place.text, cell;
 
@@ -1088,8 +995,7 @@ add_to_block(struct templates *ts, const struct row *row)
 		return;
 	}
 	text = str_skip(text, 1);
-	if (memchr(text.p, '|', text.len) != NULL &&
-	    str_next(&text, '|', &cell)) {
+	if (memchr(text.p, '|', text.len) != NULL && str_next(&text, '|', &cell)) {
 		cell = str_trim(cell);
 		buf_append(&ts->block, cell.p, cell.len);
 		buf_append(&ts->block, ": ", 2);
@@ -1098,17 +1004,14 @@ add_to_block(struct templates *ts, const struct row *row)
 		buf_append(&ts->block, cell.p, cell.len);
 }
 
-static bool
-is_cell(const struct row *row)
+static bool is_cell(const struct row *row)
 {
-	return row->place.text.p[0] == '|' && row->n == 1 &&
-	       row->pairs[0].name.len > 0;
+	return row->place.text.p[0] == '|' && row->n == 1 && row->pairs[0].name.len > 0;
 }
 
 /* Give the row that the quick one's shape has read. */
-static void
-give_quickly(struct templates *ts, struct template *t,
-	     const struct templates_line *place)
+static void give_quickly(struct templates *ts, struct template *t,
+			 const struct templates_line *place)
 {
 	struct quick *quick = t->quick;
 	const struct pair *pairs = quick->row.shape->pairs;
@@ -1123,21 +1026,19 @@ give_quickly(struct templates *ts, struct template *t,
 	compare_counter(ts, t, counter->value);
 	double step = row_step(ts, t, quick->kind, counter, quick->name);
 	row_record_fill(&quick->row);
-	put_step(&quick->row.record, step,
-		 planned_of(ts, t, quick->kind, counter));
+	put_step(&quick->row.record, step, planned_of(ts, t, quick->kind, counter));
 	ts->last = t;
 	ts->fn(ts->user, &quick->row.record, place);
 }
 
 /* Whether the text is one of the template's rows, and counts as they do. */
-static bool
-is_alike(const struct templates *ts, const struct template *t, struct str text)
+static bool is_alike(const struct templates *ts, const struct template *t, struct str text)
 {
 	const struct quick *quick = t->quick;
 	const struct pair *counter = &quick->row.shape->pairs[quick->counter];
 
-	if (!row_shape_read(quick->row.shape, text) ||
-	    !isfinite(counter->value) || counter->value < 0)
+	if (!row_shape_read(quick->row.shape, text) || !isfinite(counter->value) ||
+	    counter->value < 0)
 		return false;
 	if (quick->kind == COUNTS_LEAD)
 		return counter->value == floor(counter->value);
@@ -1146,9 +1047,8 @@ is_alike(const struct templates *ts, const struct template *t, struct str text)
 }
 
 /* Whether the line may be a row of t, before its text is looked at. */
-static bool
-may_be_alike(const struct templates *ts, const struct template *t,
-	     const struct templates_line *line)
+static bool may_be_alike(const struct templates *ts, const struct template *t,
+			 const struct templates_line *line)
 {
 	bool alone = line->plain && ts->dict.len == 0;
 
@@ -1161,8 +1061,7 @@ may_be_alike(const struct templates *ts, const struct template *t,
 	return alone && t->quick->plain && (t == ts->last || t->quick->sure);
 }
 
-enum templates_like
-templates_take_like(struct templates *ts, const struct templates_line *line)
+enum templates_like templates_take_like(struct templates *ts, const struct templates_line *line)
 {
 	struct templates_line place = *line;
 	struct str message = { NULL, 0 };
@@ -1192,8 +1091,7 @@ templates_take_like(struct templates *ts, const struct templates_line *line)
 }
 
 /* A line that is a part of a row, or the only part of a validation. */
-static bool
-take_part(struct templates *ts, const struct row *row)
+static bool take_part(struct templates *ts, const struct row *row)
 {
 	bool has_counter = row->counter < row->n;
 
@@ -1217,27 +1115,24 @@ take_part(struct templates *ts, const struct row *row)
  * Whether a row may go on behind such a line: "| train/ |  |", or a ruler
  * below its head.
  */
-static bool
-is_within(const struct templates *ts, struct str text)
+static bool is_within(const struct templates *ts, struct str text)
 {
 	size_t i = 0;
 
 	while (i < text.len && text.p[i] == '-')
 		i++;
-	return text.len > 0 &&
-	       (text.p[0] == '|' || (i == text.len && ts->block_lines == 1));
+	return text.len > 0 && (text.p[0] == '|' || (i == text.len && ts->block_lines == 1));
 }
 
 /* The pairs of a line; of "0: step 10 .." the first is that of the task. */
-static bool
-read_line(struct row *row, const struct templates_line *place)
+static bool read_line(struct row *row, const struct templates_line *place)
 {
 	struct templates_line inner = *place;
 	struct line_prefix task;
 	bool good = read_row(row, place);
 
-	if (good && (row->counter == row->n || row->kind != COUNTS_STEPS ||
-		     row->pairs[0].name.len > 0))
+	if (good &&
+	    (row->counter == row->n || row->kind != COUNTS_STEPS || row->pairs[0].name.len > 0))
 		return true;
 	if (!line_prefix_task(place->text, &task) || task.rank < 0)
 		return good;
@@ -1247,16 +1142,14 @@ read_line(struct row *row, const struct templates_line *place)
 }
 
 /* A line that is no part of a dictionary. */
-static bool
-take_whole(struct templates *ts, const struct templates_line *line)
+static bool take_whole(struct templates *ts, const struct templates_line *line)
 {
 	struct templates_line place = *line;
 	struct row row;
 
 	if (str_has_digit(line->text))
 		place.text = message_of(line);
-	place.inside = place.text.p != line->text.p ||
-		       place.text.len != line->text.len;
+	place.inside = place.text.p != line->text.p || place.text.len != line->text.len;
 	if (!str_has_digit(place.text) || !read_line(&row, &place)) {
 		if (ts->any)
 			note_evaluation(ts, place.text);
@@ -1280,8 +1173,7 @@ take_whole(struct templates *ts, const struct templates_line *line)
 }
 
 /* Whether a dictionary begins in the text that goes on: "{'loss': 2.1,". */
-static bool
-opens_dict(struct str text)
+static bool opens_dict(struct str text)
 {
 	const char *end = text.p + text.len, *at;
 
@@ -1294,8 +1186,7 @@ opens_dict(struct str text)
  * Put the line to the dictionary that is open; true: it was of it.  What is
  * whole is read as one line.
  */
-static bool
-take_dict(struct templates *ts, const struct templates_line *line)
+static bool take_dict(struct templates *ts, const struct templates_line *line)
 {
 	struct str text = str_trim(line->text);
 	struct templates_line whole = ts->dict_place;
@@ -1320,8 +1211,7 @@ take_dict(struct templates *ts, const struct templates_line *line)
 	return true;
 }
 
-bool
-templates_take(struct templates *ts, const struct templates_line *line)
+bool templates_take(struct templates *ts, const struct templates_line *line)
 {
 	if (line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
 		return false;

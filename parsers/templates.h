@@ -41,8 +41,7 @@ struct templates *templates_new(templates_row_fn fn, void *user);
 void templates_free(struct templates *templates);
 
 /* Look at a line that no rule takes; true: it is a row, or a part of one. */
-bool templates_take(struct templates *templates,
-		    const struct templates_line *line);
+bool templates_take(struct templates *templates, const struct templates_line *line);
 /*
  * The same for a line that differs from a row that was read only in its
  * numbers, at little cost.  A rule that did not take that one takes none of

@@ -44,8 +44,7 @@ struct child_run {
 	size_t n_before; /* bytes it printed before the command */
 };
 
-static void
-free_run(struct child_run *run)
+static void free_run(struct child_run *run)
 {
 	gate_leave(&run->ticket);
 	process_release(&run->process, SIGTERM);
@@ -56,27 +55,23 @@ free_run(struct child_run *run)
 	free(run);
 }
 
-static bool
-is_ssh(const struct child_run *run)
+static bool is_ssh(const struct child_run *run)
 {
 	return run->link->pod.transport == REMOTE_OPENSSH;
 }
 
 /* The child is a program of which only a shell behind it is known. */
-static bool
-is_shell(const struct child_run *run)
+static bool is_shell(const struct child_run *run)
 {
 	return run->link->pod.transport == REMOTE_COMMAND;
 }
 
-static bool
-is_local(const struct child_run *run)
+static bool is_local(const struct child_run *run)
 {
 	return run->link->pod.transport == REMOTE_LOCAL;
 }
 
-static void
-run_is_up(struct child_run *run)
+static void run_is_up(struct child_run *run)
 {
 	run->up = true;
 	gate_leave(&run->ticket);
@@ -85,8 +80,7 @@ run_is_up(struct child_run *run)
 }
 
 /* Nothing but this runs on the link any more. */
-static bool
-is_alone(const struct child_run *run)
+static bool is_alone(const struct child_run *run)
 {
 	list_each (const struct child_run, other, &run->link->runs, in_link)
 		if (other != run && other->s != NULL)
@@ -98,15 +92,12 @@ is_alone(const struct child_run *run)
  * ssh leaves with 255 for its own errors; a command may leave with it too.  A
  * shell tells the end of its command.
  */
-static bool
-is_lost(const struct child_run *run)
+static bool is_lost(const struct child_run *run)
 {
-	static const char *const words[] = {
-		"Connection to ",    "Connection closed",
-		"Connection reset",  "client_loop: ",
-		"Timeout, server ",  "mux_client_",
-		"packet_write_wait", "ssh_dispatch_run_fatal"
-	};
+	static const char *const words[] = { "Connection to ",	  "Connection closed",
+					     "Connection reset",  "client_loop: ",
+					     "Timeout, server ",  "mux_client_",
+					     "packet_write_wait", "ssh_dispatch_run_fatal" };
 
 	if (is_shell(run))
 		return !run->marks.over || run->marks.status < 0;
@@ -114,49 +105,38 @@ is_lost(const struct child_run *run)
 		return false;
 	if (!run->up || run->signum != 0)
 		return true;
-	return any_of(i, LENGTH(words),
-		      str_find(buf_str(&run->diag), words[i]) != NULL);
+	return any_of(i, LENGTH(words), str_find(buf_str(&run->diag), words[i]) != NULL);
 }
 
 /* The program that brings the shell ended before the command did. */
-static void
-shell_error(const struct child_run *run, struct err *err)
+static void shell_error(const struct child_run *run, struct err *err)
 {
 	const char *name = run->link->pod.name;
 	char clean[256];
 
-	utf8_clean(clean, sizeof(clean),
-		   openssh_last_line(buf_str(&run->diag)));
+	utf8_clean(clean, sizeof(clean), openssh_last_line(buf_str(&run->diag)));
 	if (run->n_before > BANNER_CAP)
-		err_set(err, ERR_NET,
-			"%s: it prints without an end, and no shell answers",
-			name);
+		err_set(err, ERR_NET, "%s: it prints without an end, and no shell answers", name);
 	else
-		err_set(err, ERR_NET, "%s: \"%s\" ended with %s %d %s%s%s",
-			name, run->link->pod.command[0],
-			run->signum != 0 ? "signal" : "exit status",
+		err_set(err, ERR_NET, "%s: \"%s\" ended with %s %d %s%s%s", name,
+			run->link->pod.command[0], run->signum != 0 ? "signal" : "exit status",
 			run->signum != 0 ? run->signum : run->status,
-			run->up ? "before the command did"
-				: "before a shell answered",
+			run->up ? "before the command did" : "before a shell answered",
 			clean[0] != '\0' ? ": " : "", clean);
 }
 
 /* ssh could not connect, or lost the connection: its words tell why. */
-static void
-tell_lost(const struct child_run *run, struct stream_exit *exit)
+static void tell_lost(const struct child_run *run, struct stream_exit *exit)
 {
 	bool final = false;
 
 	if (is_shell(run))
 		shell_error(run, &exit->err);
 	else
-		final = openssh_error(&exit->err, run->link->pod.name,
-				      buf_str(&run->diag));
+		final = openssh_error(&exit->err, run->link->pod.name, buf_str(&run->diag));
 	if (run->late)
-		err_set(&exit->err, ERR_TIMEOUT, "%s: no %s within %d s",
-			run->link->pod.name,
-			is_shell(run) ? "answer of a shell" : "connection",
-			CONNECT_MS / 1000);
+		err_set(&exit->err, ERR_TIMEOUT, "%s: no %s within %d s", run->link->pod.name,
+			is_shell(run) ? "answer of a shell" : "connection", CONNECT_MS / 1000);
 	if (!is_alone(run))
 		return;
 	if (final && !run->up)
@@ -166,8 +146,7 @@ tell_lost(const struct child_run *run, struct stream_exit *exit)
 }
 
 /* The command ended by itself. */
-static void
-tell_end(struct child_run *run, struct stream_exit *exit)
+static void tell_end(struct child_run *run, struct stream_exit *exit)
 {
 	const char *name = sigabbrev_np(run->signum);
 
@@ -188,8 +167,7 @@ tell_end(struct child_run *run, struct stream_exit *exit)
 }
 
 /* Bytes of the command's stderr; the last ones are kept for is_lost. */
-static void
-give_stderr(struct child_run *run, const char *data, size_t len)
+static void give_stderr(struct child_run *run, const char *data, size_t len)
 {
 	if (!is_local(run)) {
 		if (run->diag.len + len > DIAG_CAP)
@@ -200,8 +178,7 @@ give_stderr(struct child_run *run, const char *data, size_t len)
 }
 
 /* The command runs: all but the first bytes of diag were its own. */
-static void
-begin_output(struct child_run *run, size_t n_of_ssh)
+static void begin_output(struct child_run *run, size_t n_of_ssh)
 {
 	struct buf diag = run->diag;
 
@@ -212,8 +189,7 @@ begin_output(struct child_run *run, size_t n_of_ssh)
 }
 
 /* ssh's own words up to the mark; what follows is the command's. */
-static void
-take_stderr(struct child_run *run, const char *data, size_t len)
+static void take_stderr(struct child_run *run, const char *data, size_t len)
 {
 	if (run->up) {
 		give_stderr(run, data, len);
@@ -226,15 +202,12 @@ take_stderr(struct child_run *run, const char *data, size_t len)
 		len = DIAG_CAP / 2;
 	}
 	buf_append(&run->diag, data, len);
-	const char *mark =
-		is_ssh(run) ? str_find(buf_str(&run->diag), SSH_UP_MARK) : NULL;
+	const char *mark = is_ssh(run) ? str_find(buf_str(&run->diag), SSH_UP_MARK) : NULL;
 	if (mark != NULL)
-		begin_output(run, (size_t)(mark - run->diag.data) +
-					  strlen(SSH_UP_MARK));
+		begin_output(run, (size_t)(mark - run->diag.data) + strlen(SSH_UP_MARK));
 }
 
-static void
-drain_stderr(struct child_run *run)
+static void drain_stderr(struct child_run *run)
 {
 	char data[4096];
 	ssize_t n = -1;
@@ -250,8 +223,7 @@ drain_stderr(struct child_run *run)
 }
 
 /* Tell the end once the child is gone and its last byte is taken. */
-static void
-maybe_finish(struct child_run *run)
+static void maybe_finish(struct child_run *run)
 {
 	struct remote_link *link = run->link;
 	struct stream_exit exit = { 0 };
@@ -279,8 +251,7 @@ maybe_finish(struct child_run *run)
 	stream_finish(s, &exit);
 }
 
-static void
-on_child_exit(void *user, int exit_status, int term_signal)
+static void on_child_exit(void *user, int exit_status, int term_signal)
 {
 	struct child_run *run = user;
 
@@ -292,8 +263,7 @@ on_child_exit(void *user, int exit_status, int term_signal)
 }
 
 /* What its stdin gets next; a shell the command's only when that runs. */
-static struct buf *
-next_input(struct child_run *run)
+static struct buf *next_input(struct child_run *run)
 {
 	if (run->head.len > 0)
 		return &run->head;
@@ -301,15 +271,13 @@ next_input(struct child_run *run)
 }
 
 /* Send what waits; the end of it closes the pipe. */
-static void
-push_stdin(struct child_run *run)
+static void push_stdin(struct child_run *run)
 {
 	struct stream *s = run->s;
 	struct buf *in;
 	ssize_t n = 0;
 
-	while (run->process.fds[0] >= 0 && (in = next_input(run)) != NULL &&
-	       in->len > 0) {
+	while (run->process.fds[0] >= 0 && (in = next_input(run)) != NULL && in->len > 0) {
 		n = write(run->process.fds[0], in->data, in->len);
 		if (n > 0)
 			buf_consume(in, (size_t)n);
@@ -324,19 +292,16 @@ push_stdin(struct child_run *run)
 	else if (in != NULL && in->len == 0 && s->in_closed)
 		process_close_pipe(&run->process, 0);
 	else
-		loop_fd_set(run->process.watches[0],
-			    in != NULL && in->len > 0 ? LOOP_WRITE : 0);
+		loop_fd_set(run->process.watches[0], in != NULL && in->len > 0 ? LOOP_WRITE : 0);
 }
 
-static void
-on_stdin(void *user, unsigned int events)
+static void on_stdin(void *user, unsigned int events)
 {
 	(void)events;
 	push_stdin(user);
 }
 
-static void
-on_stderr(void *user, unsigned int events)
+static void on_stderr(void *user, unsigned int events)
 {
 	struct child_run *run = user;
 
@@ -346,17 +311,14 @@ on_stderr(void *user, unsigned int events)
 		loop_fd_set(run->process.watches[2], LOOP_READ);
 }
 
-static void
-watch_stdout(struct child_run *run)
+static void watch_stdout(struct child_run *run)
 {
 	if (run->process.fds[1] >= 0)
-		loop_fd_set(run->process.watches[1],
-			    stream_is_open(run->s) ? LOOP_READ : 0);
+		loop_fd_set(run->process.watches[1], stream_is_open(run->s) ? LOOP_READ : 0);
 }
 
 /* What came before the command, without an end: no shell will answer. */
-static void
-take_banner(struct child_run *run, struct str before)
+static void take_banner(struct child_run *run, struct str before)
 {
 	run->n_before += before.len;
 	take_stderr(run, before.p, before.len);
@@ -365,8 +327,7 @@ take_banner(struct child_run *run, struct str before)
 }
 
 /* Part the command's bytes from those of the shell. */
-static struct str
-part_stdout(struct child_run *run, struct str data)
+static struct str part_stdout(struct child_run *run, struct str data)
 {
 	bool was_over = run->marks.over;
 	struct str before, output;
@@ -385,14 +346,12 @@ part_stdout(struct child_run *run, struct str data)
 	return output;
 }
 
-static void
-on_stdout(void *user, unsigned int events)
+static void on_stdout(void *user, unsigned int events)
 {
 	struct child_run *run = user;
 	char *data = run->link->fleet->block;
 	size_t n_held = run->marks.n_held;
-	ssize_t n = read(run->process.fds[1], data + n_held,
-			 STREAM_BUDGET - n_held);
+	ssize_t n = read(run->process.fds[1], data + n_held, STREAM_BUDGET - n_held);
 
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -420,8 +379,7 @@ on_stdout(void *user, unsigned int events)
 		maybe_finish(run);
 }
 
-static void
-on_timeout(void *user)
+static void on_timeout(void *user)
 {
 	struct child_run *run = user;
 
@@ -430,8 +388,7 @@ on_timeout(void *user)
 		loop_child_kill(run->process.child, SIGKILL);
 }
 
-static int
-start_process(struct child_run *run, struct err *err)
+static int start_process(struct child_run *run, struct err *err)
 {
 	const struct remote_link *link = run->link;
 	struct ssh_words words = { .n = 0 };
@@ -448,19 +405,16 @@ start_process(struct child_run *run, struct err *err)
 	int rc = 0;
 
 	if (is_ssh(run))
-		rc = ssh_words_command(&words, &link->pod,
-				       link->fleet->options.accept_new,
+		rc = ssh_words_command(&words, &link->pod, link->fleet->options.accept_new,
 				       run->s->command, err);
 	if (rc == 0)
-		rc = process_start(&run->process, link->fleet->loop, &plan,
-				   err);
+		rc = process_start(&run->process, link->fleet->loop, &plan, err);
 	ssh_words_release(&words);
 	return rc;
 }
 
 /* It may start now. */
-static void
-on_admit(void *user)
+static void on_admit(void *user)
 {
 	struct child_run *run = user;
 	struct stream *s = run->s;
@@ -485,8 +439,7 @@ on_admit(void *user)
 	stream_fail(s, &err);
 }
 
-static void
-child_start(struct remote_link *link, struct stream *s)
+static void child_start(struct remote_link *link, struct stream *s)
 {
 	struct child_run *run = xcalloc(1, sizeof(*run));
 
@@ -508,12 +461,10 @@ child_start(struct remote_link *link, struct stream *s)
 		loop_post(link->fleet->loop, on_admit, run);
 	else
 		gate_enter(&link->fleet->gate, &run->ticket,
-			   is_ssh(run) ? link->pod.ssh : link->pod.name,
-			   on_admit, run);
+			   is_ssh(run) ? link->pod.ssh : link->pod.name, on_admit, run);
 }
 
-static void
-child_kick(struct stream *s)
+static void child_kick(struct stream *s)
 {
 	struct child_run *run = s->run;
 
@@ -525,8 +476,7 @@ child_kick(struct stream *s)
 }
 
 /* The command is told to go, later made to. */
-static void
-child_detach(struct stream *s)
+static void child_detach(struct stream *s)
 {
 	struct child_run *run = s->run;
 	struct remote_link *link = run->link;
@@ -538,8 +488,7 @@ child_detach(struct stream *s)
 	gate_leave(&run->ticket);
 	for (int i = 0; i < 3; i++)
 		process_close_pipe(&run->process, i);
-	if (alone && (link->info.state == LINK_LIVE ||
-		      link->info.state == LINK_CONNECTING))
+	if (alone && (link->info.state == LINK_LIVE || link->info.state == LINK_CONNECTING))
 		link_idle(link);
 	if (run->process.child == NULL) {
 		free_run(run);
@@ -549,8 +498,7 @@ child_detach(struct stream *s)
 	loop_timer_start(run->timer, GRACE_MS, 0);
 }
 
-static void
-child_release(struct remote_link *link)
+static void child_release(struct remote_link *link)
 {
 	list_each_safe (struct child_run, run, &link->runs, in_link)
 		free_run(run);

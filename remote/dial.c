@@ -24,35 +24,29 @@ struct resolve {
 	struct addrinfo *addrs;
 };
 
-static void
-resolve_work(void *user)
+static void resolve_work(void *user)
 {
 	struct resolve *resolve = user;
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-					.ai_flags = AI_ADDRCONFIG |
-						    AI_NUMERICSERV };
+					.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV };
 
-	resolve->rc = getaddrinfo(resolve->host, resolve->port, &hints,
-				  &resolve->addrs);
+	resolve->rc = getaddrinfo(resolve->host, resolve->port, &hints, &resolve->addrs);
 }
 
-static void
-resolve_done(void *user)
+static void resolve_done(void *user)
 {
 	struct resolve *resolve = user;
 
 	if (resolve->fn != NULL)
-		resolve->fn(resolve->user, resolve->addrs,
-			    gai_strerror(resolve->rc));
+		resolve->fn(resolve->user, resolve->addrs, gai_strerror(resolve->rc));
 	if (resolve->addrs != NULL)
 		freeaddrinfo(resolve->addrs);
 	free(resolve->host);
 	free(resolve);
 }
 
-struct resolve *
-resolve_new(struct loop *loop, const char *host, int port, resolve_fn fn,
-	    void *user)
+struct resolve *resolve_new(struct loop *loop, const char *host, int port, resolve_fn fn,
+			    void *user)
 {
 	struct resolve *resolve = xcalloc(1, sizeof(*resolve));
 
@@ -64,8 +58,7 @@ resolve_new(struct loop *loop, const char *host, int port, resolve_fn fn,
 	return resolve;
 }
 
-void
-resolve_cancel(struct resolve *resolve)
+void resolve_cancel(struct resolve *resolve)
 {
 	if (resolve != NULL)
 		resolve->fn = NULL;
@@ -89,16 +82,14 @@ struct dial {
 	int error; /* of the one that failed last */
 };
 
-static void
-close_attempt(struct attempt *attempt)
+static void close_attempt(struct attempt *attempt)
 {
 	loop_fd_close(attempt->watch);
 	attempt->watch = NULL;
 	fd_close(&attempt->fd);
 }
 
-void
-dial_cancel(struct dial *dial)
+void dial_cancel(struct dial *dial)
 {
 	if (dial == NULL)
 		return;
@@ -112,17 +103,14 @@ dial_cancel(struct dial *dial)
  * A dead peer is to be noticed: unacknowledged data for 20 s ends the
  * connection, an idle one is asked every 5 s after 10.
  */
-static void
-set_options(int fd)
+static void set_options(int fd)
 {
 	static const struct {
 		int level, name, value;
 	} options[] = {
-		{ IPPROTO_TCP, TCP_NODELAY, 1 },
-		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },	  { SOL_SOCKET, SO_KEEPALIVE, 1 },
 #ifdef TCP_KEEPIDLE
-		{ IPPROTO_TCP, TCP_KEEPIDLE, 10 },
-		{ IPPROTO_TCP, TCP_KEEPINTVL, 5 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 10 },	  { IPPROTO_TCP, TCP_KEEPINTVL, 5 },
 		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
 #endif
 #ifdef TCP_USER_TIMEOUT
@@ -131,12 +119,11 @@ set_options(int fd)
 	};
 
 	for (size_t i = 0; i < LENGTH(options); i++)
-		setsockopt(fd, options[i].level, options[i].name,
-			   &options[i].value, sizeof(options[i].value));
+		setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+			   sizeof(options[i].value));
 }
 
-static void
-dial_finish(struct dial *dial, int fd)
+static void dial_finish(struct dial *dial, int fd)
 {
 	dial_fn fn = dial->fn;
 	void *user = dial->user;
@@ -149,8 +136,7 @@ dial_finish(struct dial *dial, int fd)
 }
 
 /* One more is out; the next is due at once. */
-static void
-note_failure(struct dial *dial, int error)
+static void note_failure(struct dial *dial, int error)
 {
 	dial->failed++;
 	dial->error = error;
@@ -158,8 +144,7 @@ note_failure(struct dial *dial, int error)
 }
 
 /* The connect is through, or failed. */
-static void
-on_connect(void *user, unsigned int events)
+static void on_connect(void *user, unsigned int events)
 {
 	struct attempt *attempt = user;
 	struct dial *dial = attempt->dial;
@@ -178,28 +163,24 @@ on_connect(void *user, unsigned int events)
 	dial_finish(dial, fd);
 }
 
-static void
-begin_attempt(struct dial *dial, struct attempt *attempt)
+static void begin_attempt(struct dial *dial, struct attempt *attempt)
 {
 	const struct sockaddr *addr = (const struct sockaddr *)&attempt->addr;
 
-	attempt->fd = socket(addr->sa_family,
-			     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (attempt->fd < 0 || (connect(attempt->fd, addr, attempt->len) != 0 &&
-				errno != EINPROGRESS)) {
+	attempt->fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (attempt->fd < 0 ||
+	    (connect(attempt->fd, addr, attempt->len) != 0 && errno != EINPROGRESS)) {
 		note_failure(dial, errno);
 		fd_close(&attempt->fd);
 		return;
 	}
-	attempt->watch =
-		loop_fd_new(dial->loop, attempt->fd, on_connect, attempt);
+	attempt->watch = loop_fd_new(dial->loop, attempt->fd, on_connect, attempt);
 	loop_fd_set(attempt->watch, LOOP_WRITE);
 	loop_timer_start(dial->next, DIAL_NEXT_MS, 0);
 }
 
 /* The last one failed, or has not answered for a while. */
-static void
-on_next(void *user)
+static void on_next(void *user)
 {
 	struct dial *dial = user;
 
@@ -209,13 +190,11 @@ on_next(void *user)
 		dial_finish(dial, -1);
 }
 
-static void
-add_address(struct dial *dial, const struct addrinfo *addr)
+static void add_address(struct dial *dial, const struct addrinfo *addr)
 {
 	struct attempt *attempt = &dial->tries[dial->n];
 
-	if (dial->n >= DIAL_MAX_ADDRS ||
-	    addr->ai_addrlen > sizeof(attempt->addr))
+	if (dial->n >= DIAL_MAX_ADDRS || addr->ai_addrlen > sizeof(attempt->addr))
 		return;
 	memcpy(&attempt->addr, addr->ai_addr, addr->ai_addrlen);
 	attempt->len = addr->ai_addrlen;
@@ -225,8 +204,7 @@ add_address(struct dial *dial, const struct addrinfo *addr)
 }
 
 /* In the order given, but the family of the first and the others in turn. */
-static void
-add_addresses(struct dial *dial, const struct addrinfo *addrs)
+static void add_addresses(struct dial *dial, const struct addrinfo *addrs)
 {
 	const struct addrinfo *turns[2 * DIAL_MAX_ADDRS] = { NULL };
 	int family = addrs != NULL ? addrs->ai_family : AF_UNSPEC;
@@ -243,9 +221,7 @@ add_addresses(struct dial *dial, const struct addrinfo *addrs)
 			add_address(dial, turns[i]);
 }
 
-struct dial *
-dial_new(struct loop *loop, const struct addrinfo *addrs, dial_fn fn,
-	 void *user)
+struct dial *dial_new(struct loop *loop, const struct addrinfo *addrs, dial_fn fn, void *user)
 {
 	struct dial *dial = xcalloc(1, sizeof(*dial));
 

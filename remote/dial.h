@@ -9,12 +9,11 @@
 
 struct resolve;
 /* addrs: borrowed during the call; NULL: there are none, as error says. */
-typedef void (*resolve_fn)(void *user, const struct addrinfo *addrs,
-			   const char *error);
+typedef void (*resolve_fn)(void *user, const struct addrinfo *addrs, const char *error);
 
 /* Ask for the addresses of a host, in a job; fn is called once, on the loop. */
-struct resolve *resolve_new(struct loop *loop, const char *host, int port,
-			    resolve_fn fn, void *user);
+struct resolve *resolve_new(struct loop *loop, const char *host, int port, resolve_fn fn,
+			    void *user);
 /* NULL: nothing; fn is not called any more. */
 void resolve_cancel(struct resolve *resolve);
 
@@ -36,7 +35,6 @@ typedef void (*dial_fn)(void *user, int fd, int error);
  * limit but the kernel's.  addrs is copied; what is more than DIAL_MAX_ADDRS
  * is left out.
  */
-struct dial *dial_new(struct loop *loop, const struct addrinfo *addrs,
-		      dial_fn fn, void *user);
+struct dial *dial_new(struct loop *loop, const struct addrinfo *addrs, dial_fn fn, void *user);
 /* Close all (NULL: nothing); fn is not called any more. */
 void dial_cancel(struct dial *dial);

@@ -21,38 +21,32 @@
 /* What fits into one packet of SSH, with room to spare. */
 #define COMMAND_MAX_BYTES 30000
 
-int64_t
-link_now_ms(const struct remote_link *link)
+int64_t link_now_ms(const struct remote_link *link)
 {
 	return link->fleet->clock->mono_ms(link->fleet->clock);
 }
 
 /* delay_ms: of LINK_WAITING, until the next try. */
-static void
-set_state(struct remote_link *link, enum link_state state,
-	  const struct err *why, int64_t delay_ms)
+static void set_state(struct remote_link *link, enum link_state state, const struct err *why,
+		      int64_t delay_ms)
 {
 	static const char *const names[] = {
-		[LINK_IDLE] = "idle",	    [LINK_CONNECTING] = "connecting",
-		[LINK_LIVE] = "live",	    [LINK_WAITING] = "waiting",
-		[LINK_REFUSED] = "refused", [LINK_GONE] = "gone",
+		[LINK_IDLE] = "idle",	    [LINK_CONNECTING] = "connecting", [LINK_LIVE] = "live",
+		[LINK_WAITING] = "waiting", [LINK_REFUSED] = "refused",	      [LINK_GONE] = "gone",
 	};
 
-	log_debug("link", "%s: %s%s%s", link->pod.name, names[state],
-		  why != NULL ? ": " : "", why != NULL ? why->text : "");
+	log_debug("link", "%s: %s%s%s", link->pod.name, names[state], why != NULL ? ": " : "",
+		  why != NULL ? why->text : "");
 	link->info.state = state;
 	link->info.since_ms = link_now_ms(link);
 	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
-	link->info.retry_at_ms =
-		state == LINK_WAITING ? link->info.since_ms + delay_ms : 0;
+	link->info.retry_at_ms = state == LINK_WAITING ? link->info.since_ms + delay_ms : 0;
 	/* A spare one is nobody's concern: its streams tell. */
 	if (link->fleet->options.on_link != NULL && link->depth == 0)
-		link->fleet->options.on_link(link->fleet->options.user,
-					     link->index);
+		link->fleet->options.on_link(link->fleet->options.user, link->index);
 }
 
-void
-link_connecting(struct remote_link *link)
+void link_connecting(struct remote_link *link)
 {
 	if (link->info.state == LINK_CONNECTING)
 		return;
@@ -60,8 +54,7 @@ link_connecting(struct remote_link *link)
 	set_state(link, LINK_CONNECTING, NULL, 0);
 }
 
-void
-link_live(struct remote_link *link)
+void link_live(struct remote_link *link)
 {
 	if (link->info.state == LINK_LIVE)
 		return;
@@ -70,18 +63,15 @@ link_live(struct remote_link *link)
 	set_state(link, LINK_LIVE, NULL, 0);
 }
 
-void
-link_idle(struct remote_link *link)
+void link_idle(struct remote_link *link)
 {
 	if (link->info.state != LINK_IDLE)
 		set_state(link, LINK_IDLE, NULL, 0);
 }
 
-void
-link_lost(struct remote_link *link, const struct err *why)
+void link_lost(struct remote_link *link, const struct err *why)
 {
-	if (link->info.state == LINK_LIVE &&
-	    link_now_ms(link) - link->info.since_ms >= HEALTHY_MS)
+	if (link->info.state == LINK_LIVE && link_now_ms(link) - link->info.since_ms >= HEALTHY_MS)
 		link->failures = 0;
 	link->failures++;
 	int64_t delay_ms = clock_backoff_ms(link->failures);
@@ -90,15 +80,13 @@ link_lost(struct remote_link *link, const struct err *why)
 	set_state(link, LINK_WAITING, why, delay_ms);
 }
 
-void
-link_refused(struct remote_link *link, const struct err *why)
+void link_refused(struct remote_link *link, const struct err *why)
 {
 	loop_timer_stop(link->retry);
 	set_state(link, LINK_REFUSED, why, 0);
 }
 
-void
-link_fail_streams(struct remote_link *link, const struct err *why)
+void link_fail_streams(struct remote_link *link, const struct err *why)
 {
 	struct err copy = *why;
 	struct list streams;
@@ -110,13 +98,11 @@ link_fail_streams(struct remote_link *link, const struct err *why)
 		list_append(&streams, &s->in_link);
 	}
 	while (!list_is_empty(&streams))
-		stream_fail(list_entry(streams.next, struct stream, in_link),
-			    &copy);
+		stream_fail(list_entry(streams.next, struct stream, in_link), &copy);
 }
 
 /* Start what waits, if the state lets it. */
-static void
-on_pump(void *user)
+static void on_pump(void *user)
 {
 	struct remote_link *link = user;
 
@@ -130,21 +116,18 @@ on_pump(void *user)
 	list_each_safe (struct stream, s, &link->streams, in_link) {
 		if (s->run == NULL && !s->cancelled)
 			link->ops->start(link, s);
-		if (link->info.state == LINK_WAITING ||
-		    link->info.state == LINK_REFUSED)
+		if (link->info.state == LINK_WAITING || link->info.state == LINK_REFUSED)
 			return;
 	}
 }
 
-void
-link_pump_soon(struct remote_link *link)
+void link_pump_soon(struct remote_link *link)
 {
 	loop_post(link->fleet->loop, on_pump, link);
 }
 
 /* The wait is over, or what was refused is to be told. */
-static void
-on_retry(void *user)
+static void on_retry(void *user)
 {
 	struct remote_link *link = user;
 
@@ -158,11 +141,9 @@ on_retry(void *user)
 	link_pump_soon(link);
 }
 
-static void
-link_retry_now(struct remote_link *link)
+static void link_retry_now(struct remote_link *link)
 {
-	if (link->info.state != LINK_WAITING &&
-	    link->info.state != LINK_REFUSED)
+	if (link->info.state != LINK_WAITING && link->info.state != LINK_REFUSED)
 		return;
 	loop_timer_stop(link->retry);
 	link->failures = 0;
@@ -170,9 +151,8 @@ link_retry_now(struct remote_link *link)
 	link_pump_soon(link);
 }
 
-static void
-link_init(struct remote_link *link, struct fleet *fleet, size_t index,
-	  const struct remote_pod *pod, const struct link_ops *ops)
+static void link_init(struct remote_link *link, struct fleet *fleet, size_t index,
+		      const struct remote_pod *pod, const struct link_ops *ops)
 {
 	link->fleet = fleet;
 	link->index = index;
@@ -184,8 +164,7 @@ link_init(struct remote_link *link, struct fleet *fleet, size_t index,
 	link->info.since_ms = link_now_ms(link);
 }
 
-static void
-link_release(struct remote_link *link)
+static void link_release(struct remote_link *link)
 {
 	struct err err;
 
@@ -200,8 +179,7 @@ link_release(struct remote_link *link)
 	free(link->spare);
 }
 
-static size_t
-count_streams(const struct remote_link *link)
+static size_t count_streams(const struct remote_link *link)
 {
 	size_t n = 0;
 
@@ -211,8 +189,7 @@ count_streams(const struct remote_link *link)
 }
 
 /* The link of the chain that has room for one stream more, or the last. */
-static struct remote_link *
-link_with_room(struct remote_link *link)
+static struct remote_link *link_with_room(struct remote_link *link)
 {
 	while (link->spare != NULL && link->sessions_most > 0 &&
 	       count_streams(link) >= link->sessions_most)
@@ -220,8 +197,7 @@ link_with_room(struct remote_link *link)
 	return link;
 }
 
-bool
-link_spill(struct stream *s, size_t n_open)
+bool link_spill(struct stream *s, size_t n_open)
 {
 	struct remote_link *link = s->link;
 
@@ -230,8 +206,7 @@ link_spill(struct stream *s, size_t n_open)
 	link->sessions_most = n_open;
 	if (link->spare == NULL) {
 		link->spare = xcalloc(1, sizeof(*link->spare));
-		link_init(link->spare, link->fleet, link->index, &link->pod,
-			  link->ops);
+		link_init(link->spare, link->fleet, link->index, &link->pod, link->ops);
 		link->spare->depth = link->depth + 1;
 	}
 	log_debug("link",
@@ -246,14 +221,12 @@ link_spill(struct stream *s, size_t n_open)
 	return true;
 }
 
-bool
-stream_is_open(const struct stream *s)
+bool stream_is_open(const struct stream *s)
 {
 	return !s->paused && !s->cancelled;
 }
 
-void
-stream_deliver(struct stream *s, const void *data, size_t len)
+void stream_deliver(struct stream *s, const void *data, size_t len)
 {
 	s->link->info.last_byte_ms = link_now_ms(s->link);
 	if (s->cancelled || len == 0)
@@ -267,8 +240,7 @@ stream_deliver(struct stream *s, const void *data, size_t len)
 	s->paused = true;
 }
 
-void
-stream_deliver_stderr(struct stream *s, const void *data, size_t len)
+void stream_deliver_stderr(struct stream *s, const void *data, size_t len)
 {
 	s->link->info.last_byte_ms = link_now_ms(s->link);
 	if (!s->cancelled && s->cb.on_stderr != NULL && len > 0)
@@ -277,8 +249,7 @@ stream_deliver_stderr(struct stream *s, const void *data, size_t len)
 
 static void on_kick(void *user);
 
-void
-stream_finish(struct stream *s, const struct stream_exit *exit)
+void stream_finish(struct stream *s, const struct stream_exit *exit)
 {
 	list_remove(&s->in_link);
 	if (s->run != NULL)
@@ -293,8 +264,7 @@ stream_finish(struct stream *s, const struct stream_exit *exit)
 	free(s);
 }
 
-void
-stream_fail(struct stream *s, const struct err *why)
+void stream_fail(struct stream *s, const struct err *why)
 {
 	struct stream_exit exit = { .err = *why };
 
@@ -302,8 +272,7 @@ stream_fail(struct stream *s, const struct err *why)
 }
 
 /* Hand out what was held; true when the stream may be read again. */
-static bool
-deliver_held(struct stream *s)
+static bool deliver_held(struct stream *s)
 {
 	struct buf held = s->held;
 
@@ -315,8 +284,7 @@ deliver_held(struct stream *s)
 }
 
 /* What the user did to a stream comes into force, outside his call. */
-static void
-on_kick(void *user)
+static void on_kick(void *user)
 {
 	struct stream *s = user;
 	struct stream_exit exit = { 0 };
@@ -336,22 +304,19 @@ on_kick(void *user)
 }
 
 /* Have the link look at it, soon. */
-static void
-stream_kick_soon(struct stream *s)
+static void stream_kick_soon(struct stream *s)
 {
 	loop_post(s->link->fleet->loop, on_kick, s);
 }
 
-void
-gate_init(struct gate *gate, struct loop *loop)
+void gate_init(struct gate *gate, struct loop *loop)
 {
 	gate->loop = loop;
 	list_init(&gate->inside);
 	list_init(&gate->waiting);
 }
 
-static bool
-has_room_for(const struct gate *gate, const char *host)
+static bool has_room_for(const struct gate *gate, const char *host)
 {
 	unsigned int in_all = 0, same = 0;
 
@@ -362,8 +327,7 @@ has_room_for(const struct gate *gate, const char *host)
 	return in_all < GATE_IN_ALL && same < GATE_PER_HOST;
 }
 
-static void
-on_admitted(void *user)
+static void on_admitted(void *user)
 {
 	struct gate_ticket *ticket = user;
 
@@ -371,8 +335,7 @@ on_admitted(void *user)
 }
 
 /* Let in all that have room, the first that came first. */
-static void
-admit(struct gate *gate)
+static void admit(struct gate *gate)
 {
 	list_each_safe (struct gate_ticket, t, &gate->waiting, link) {
 		if (!has_room_for(gate, t->host))
@@ -383,9 +346,8 @@ admit(struct gate *gate)
 	}
 }
 
-void
-gate_enter(struct gate *gate, struct gate_ticket *ticket, const char *host,
-	   void (*on_admit)(void *user), void *user)
+void gate_enter(struct gate *gate, struct gate_ticket *ticket, const char *host,
+		void (*on_admit)(void *user), void *user)
 {
 	assert(ticket->gate == NULL);
 	ticket->gate = gate;
@@ -396,8 +358,7 @@ gate_enter(struct gate *gate, struct gate_ticket *ticket, const char *host,
 	admit(gate);
 }
 
-void
-gate_leave(struct gate_ticket *ticket)
+void gate_leave(struct gate_ticket *ticket)
 {
 	struct gate *gate = ticket->gate;
 
@@ -418,25 +379,21 @@ static const struct link_ops *const ways[] = {
 	[REMOTE_COMMAND] = &child_link_ops,
 };
 
-static struct fleet *
-fleet_of(struct transport *t)
+static struct fleet *fleet_of(struct transport *t)
 {
 	return list_entry(t, struct fleet, transport);
 }
 
-static int64_t
-asleep_ms(const struct fleet *fleet)
+static int64_t asleep_ms(const struct fleet *fleet)
 {
-	return fleet->clock->boot_ms(fleet->clock) -
-	       fleet->clock->mono_ms(fleet->clock);
+	return fleet->clock->boot_ms(fleet->clock) - fleet->clock->mono_ms(fleet->clock);
 }
 
 /*
  * The machine may have slept since the last look: CLOCK_BOOTTIME counts
  * that, CLOCK_MONOTONIC does not.  Connections are then older than they look.
  */
-static void
-on_watch(void *user)
+static void on_watch(void *user)
 {
 	struct fleet *fleet = user;
 	int64_t before = fleet->asleep_ms;
@@ -446,8 +403,7 @@ on_watch(void *user)
 		loop_timer_stop(fleet->watch);
 	if (fleet->asleep_ms - before < SLEEP_CHECK_MS)
 		return;
-	log_debug("fleet", "the machine slept %lld ms",
-		  (long long)(fleet->asleep_ms - before));
+	log_debug("fleet", "the machine slept %lld ms", (long long)(fleet->asleep_ms - before));
 	for (size_t i = 0; i < fleet->n_links; i++)
 		for (struct remote_link *link = &fleet->links[i]; link != NULL;
 		     link = link->spare) {
@@ -458,9 +414,8 @@ on_watch(void *user)
 		}
 }
 
-static struct stream *
-fleet_exec(struct transport *t, size_t pod, const char *command,
-	   const struct stream_cb *cb, void *user, struct err *err)
+static struct stream *fleet_exec(struct transport *t, size_t pod, const char *command,
+				 const struct stream_cb *cb, void *user, struct err *err)
 {
 	struct fleet *fleet = fleet_of(t);
 	struct stream *s;
@@ -471,8 +426,7 @@ fleet_exec(struct transport *t, size_t pod, const char *command,
 		return NULL;
 	}
 	if (strlen(command) > COMMAND_MAX_BYTES) {
-		err_set(err, ERR_LIMIT, "the command has more than %d bytes",
-			COMMAND_MAX_BYTES);
+		err_set(err, ERR_LIMIT, "the command has more than %d bytes", COMMAND_MAX_BYTES);
 		return NULL;
 	}
 	if (fleet->closing) {
@@ -495,43 +449,37 @@ fleet_exec(struct transport *t, size_t pod, const char *command,
 	return s;
 }
 
-static int
-fleet_write(struct stream *s, const void *data, size_t len, struct err *err)
+static int fleet_write(struct stream *s, const void *data, size_t len, struct err *err)
 {
 	if (s->in_closed || s->cancelled)
 		return err_set(err, ERR_USAGE, "its input is closed");
 	if (len > s->in.cap - s->in.len)
-		return err_set(err, ERR_LIMIT,
-			       "more than %zu bytes wait to be sent to %s",
+		return err_set(err, ERR_LIMIT, "more than %zu bytes wait to be sent to %s",
 			       s->in.cap, s->link->pod.name);
 	buf_append(&s->in, data, len);
 	stream_kick_soon(s);
 	return 0;
 }
 
-static void
-fleet_close_stdin(struct stream *s)
+static void fleet_close_stdin(struct stream *s)
 {
 	s->in_closed = true;
 	stream_kick_soon(s);
 }
 
-static void
-fleet_resume(struct stream *s)
+static void fleet_resume(struct stream *s)
 {
 	s->resumed = true;
 	stream_kick_soon(s);
 }
 
-static void
-fleet_cancel(struct stream *s)
+static void fleet_cancel(struct stream *s)
 {
 	s->cancelled = true;
 	stream_kick_soon(s);
 }
 
-static void
-fleet_link_info(struct transport *t, size_t pod, struct link_info *info)
+static void fleet_link_info(struct transport *t, size_t pod, struct link_info *info)
 {
 	struct fleet *fleet = fleet_of(t);
 
@@ -539,14 +487,12 @@ fleet_link_info(struct transport *t, size_t pod, struct link_info *info)
 	*info = fleet->links[pod].info;
 }
 
-static void
-fleet_reconnect(struct transport *t, size_t pod)
+static void fleet_reconnect(struct transport *t, size_t pod)
 {
 	struct fleet *fleet = fleet_of(t);
 
 	assert(pod < fleet->n_links);
-	for (struct remote_link *link = &fleet->links[pod]; link != NULL;
-	     link = link->spare)
+	for (struct remote_link *link = &fleet->links[pod]; link != NULL; link = link->spare)
 		link_retry_now(link);
 }
 
@@ -561,21 +507,18 @@ static const struct transport_ops fleet_ops = {
 };
 
 /* A copy of a text that goes with the fleet; NULL of NULL. */
-static const char *
-keep_text(struct fleet *fleet, const char *text)
+static const char *keep_text(struct fleet *fleet, const char *text)
 {
 	if (text == NULL)
 		return NULL;
 	char *kept = map_get(&fleet->texts, str_from(text));
 	if (kept == NULL)
-		(void)map_set(&fleet->texts, str_from(text),
-			      kept = xstrdup(text));
+		(void)map_set(&fleet->texts, str_from(text), kept = xstrdup(text));
 	return kept;
 }
 
 /* The same of argv; NULL of NULL. */
-static const char **
-keep_words(struct fleet *fleet, const char *const *words)
+static const char **keep_words(struct fleet *fleet, const char *const *words)
 {
 	const char **kept;
 	size_t n = 0;
@@ -590,8 +533,7 @@ keep_words(struct fleet *fleet, const char *const *words)
 	return kept;
 }
 
-static struct remote_pod
-keep_pod(struct fleet *fleet, const struct remote_pod *pod)
+static struct remote_pod keep_pod(struct fleet *fleet, const struct remote_pod *pod)
 {
 	return (struct remote_pod){
 		.name = keep_text(fleet, pod->name),
@@ -604,9 +546,8 @@ keep_pod(struct fleet *fleet, const struct remote_pod *pod)
 	};
 }
 
-struct fleet *
-fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
-	  const struct fleet_options *options)
+struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
+			const struct fleet_options *options)
 {
 	struct fleet *fleet = xcalloc(1, sizeof(*fleet));
 
@@ -628,14 +569,12 @@ fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 
 		fleet->links[i].words = keep_words(fleet, pods[i].command);
 		pod.command = fleet->links[i].words;
-		link_init(&fleet->links[i], fleet, i, &pod,
-			  ways[pod.transport]);
+		link_init(&fleet->links[i], fleet, i, &pod, ways[pod.transport]);
 	}
 	return fleet;
 }
 
-void
-fleet_free(struct fleet *fleet)
+void fleet_free(struct fleet *fleet)
 {
 	if (fleet == NULL)
 		return;
@@ -652,14 +591,12 @@ fleet_free(struct fleet *fleet)
 	free(fleet);
 }
 
-struct transport *
-fleet_transport(struct fleet *fleet)
+struct transport *fleet_transport(struct fleet *fleet)
 {
 	return &fleet->transport;
 }
 
-void
-fleet_answer(struct fleet *fleet, size_t pod, const char *answer)
+void fleet_answer(struct fleet *fleet, size_t pod, const char *answer)
 {
 	struct remote_link *link = &fleet->links[pod];
 

@@ -67,8 +67,8 @@ struct fleet_options {
 
 struct fleet;
 /* pods, with their strings, and options are copied. */
-struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods,
-			size_t n_pods, const struct fleet_options *options);
+struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
+			const struct fleet_options *options);
 /* Cancels all streams (on_close is called for each), closes all links. */
 void fleet_free(struct fleet *fleet);
 struct transport *fleet_transport(struct fleet *fleet);

@@ -24,8 +24,7 @@
 #define COMMAND_MAX_BYTES (256U * 1024)
 #define LIST_MAX_BYTES	  (1000U * 1000)
 
-static void
-set_globs(struct follow *follow, const char *const *items, size_t n)
+static void set_globs(struct follow *follow, const char *const *items, size_t n)
 {
 	for (size_t i = 0; i < follow->n_globs; i++)
 		free(follow->globs[i]);
@@ -36,15 +35,13 @@ set_globs(struct follow *follow, const char *const *items, size_t n)
 		follow->globs[i] = xstrdup(items[i]);
 }
 
-static void
-follow_link(const struct follow *follow, struct link_info *link)
+static void follow_link(const struct follow *follow, struct link_info *link)
 {
 	follow->transport->ops->link_info(follow->transport, follow->pod, link);
 }
 
 /* What the state is now, from the session and its link. */
-void
-follow_get_status(const struct follow *follow, struct follow_status *status)
+void follow_get_status(const struct follow *follow, struct follow_status *status)
 {
 	const struct follow_session *session = follow->session;
 	struct link_info link;
@@ -54,21 +51,18 @@ follow_get_status(const struct follow *follow, struct follow_status *status)
 		return;
 	follow_link(follow, &link);
 	if (link.state == LINK_WAITING || link.state == LINK_REFUSED) {
-		status->state = link.state == LINK_WAITING ? FOLLOW_WAITING
-							   : FOLLOW_REFUSED;
+		status->state = link.state == LINK_WAITING ? FOLLOW_WAITING : FOLLOW_REFUSED;
 		status->why = link.why;
 		status->retry_at_ms = link.retry_at_ms;
 	}
 }
 
-static void
-follow_tell(struct follow *follow)
+static void follow_tell(struct follow *follow)
 {
 	struct follow_status now;
 
 	follow_get_status(follow, &now);
-	if (now.state == follow->told.state &&
-	    now.scanned == follow->told.scanned &&
+	if (now.state == follow->told.state && now.scanned == follow->told.scanned &&
 	    now.n_followed == follow->told.n_followed &&
 	    now.n_matching == follow->told.n_matching &&
 	    now.retry_at_ms == follow->told.retry_at_ms &&
@@ -79,9 +73,7 @@ follow_tell(struct follow *follow)
 		follow->cb.on_state(follow->user, &now);
 }
 
-static void
-follow_set_state(struct follow *follow, enum follow_state state,
-		 const struct err *why)
+static void follow_set_state(struct follow *follow, enum follow_state state, const struct err *why)
 {
 	follow->status.state = state;
 	follow->status.since_ms = clock_mono_ms();
@@ -91,9 +83,8 @@ follow_set_state(struct follow *follow, enum follow_state state,
 	follow_tell(follow);
 }
 
-static void
-follow_plan_retry(struct follow *follow, const struct follow_session *session,
-		  const struct err *why)
+static void follow_plan_retry(struct follow *follow, const struct follow_session *session,
+			      const struct err *why)
 {
 	int64_t now_ms = clock_mono_ms(), delay_ms = AGAIN_MS;
 	struct link_info link;
@@ -112,18 +103,16 @@ follow_plan_retry(struct follow *follow, const struct follow_session *session,
 		follow->failures++;
 		delay_ms = clock_backoff_ms(follow->failures);
 	}
-	follow->status.retry_at_ms =
-		link.state == LINK_WAITING && why->code != ERR_LIMIT
-			? link.retry_at_ms
-			: now_ms + delay_ms;
+	follow->status.retry_at_ms = link.state == LINK_WAITING && why->code != ERR_LIMIT
+					     ? link.retry_at_ms
+					     : now_ms + delay_ms;
 	follow_set_state(follow, FOLLOW_WAITING, why);
 	loop_timer_start(follow->retry, delay_ms, 0);
 }
 
 /* ---- the lines to a follower, and the command that starts it */
 
-static void
-make_nonce(char nonce[FOLLOW_NONCE_SIZE])
+static void make_nonce(char nonce[FOLLOW_NONCE_SIZE])
 {
 	uint64_t random;
 
@@ -137,11 +126,11 @@ make_nonce(char nonce[FOLLOW_NONCE_SIZE])
  * finds out which one runs.  No quote, backslash, "!" or newline may stand
  * in these texts.
  */
-#define BE_NICE                                                                \
-	"renice -n 10 -p $$ >/dev/null 2>&1; "                                 \
+#define BE_NICE                                \
+	"renice -n 10 -p $$ >/dev/null 2>&1; " \
 	"ionice -c 2 -n 7 -p $$ >/dev/null 2>&1; "
-#define HAVE_PYTHON                                                            \
-	"python3 -ISc \"import os, select, zlib; os.set_blocking\" "           \
+#define HAVE_PYTHON                                                  \
+	"python3 -ISc \"import os, select, zlib; os.set_blocking\" " \
 	"</dev/null >/dev/null 2>&1 && "
 #define RUN_PYTHON "exec python3 -ISc \"$(printf %b \"$1\")\" \"$2\"; "
 #define RUN_SHELL  "eval \"$(printf %b \"$0\")\""
@@ -152,9 +141,7 @@ static const char *const boot[] = {
 	[FOLLOW_SHELL] = BE_NICE RUN_SHELL,
 };
 
-void
-follow_wire_start(struct buf *out, enum follow_variant variant,
-		  const char *nonce)
+void follow_wire_start(struct buf *out, enum follow_variant variant, const char *nonce)
 {
 	buf_appendf(out, "exec env LC_ALL=C sh -c '%s' '", boot[variant]);
 	buf_append_str(out, follow_script_sh);
@@ -163,15 +150,12 @@ follow_wire_start(struct buf *out, enum follow_variant variant,
 	buf_appendf(out, "' %s", nonce);
 }
 
-static bool
-is_plain(char c)
+static bool is_plain(char c)
 {
-	return str_is_word(c) ||
-	       (c != '\0' && strchr("/.-+=,:@%^~", c) != NULL);
+	return str_is_word(c) || (c != '\0' && strchr("/.-+=,:@%^~", c) != NULL);
 }
 
-void
-follow_wire_escape(struct buf *out, struct str s)
+void follow_wire_escape(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
 		if (is_plain(s.p[i]))
@@ -183,8 +167,7 @@ follow_wire_escape(struct buf *out, struct str s)
 
 /* ---- one stream */
 
-static void
-session_lose(struct follow_session *session, const struct err *why)
+static void session_lose(struct follow_session *session, const struct err *why)
 {
 	struct transport *transport = session->follow->transport;
 
@@ -195,8 +178,7 @@ session_lose(struct follow_session *session, const struct err *why)
 	transport->ops->cancel(session->stream);
 }
 
-static void
-session_flush(struct follow_session *session)
+static void session_flush(struct follow_session *session)
 {
 	struct transport *transport = session->follow->transport;
 	struct buf *out = &session->out;
@@ -205,19 +187,16 @@ session_flush(struct follow_session *session)
 	if (out->len == 0 || session->lost)
 		return;
 	if (out->truncated) {
-		err_set(&err, ERR_LIMIT,
-			"the list of logs is longer than %u bytes",
+		err_set(&err, ERR_LIMIT, "the list of logs is longer than %u bytes",
 			LIST_MAX_BYTES);
 		session_lose(session, &err);
-	} else if (transport->ops->write(session->stream, out->data, out->len,
-					 &err)) {
+	} else if (transport->ops->write(session->stream, out->data, out->len, &err)) {
 		session_lose(session, &err);
 	}
 	buf_clear(out);
 }
 
-static void
-session_list(struct follow_session *session)
+static void session_list(struct follow_session *session)
 {
 	const struct follow *follow = session->follow;
 
@@ -230,8 +209,7 @@ session_list(struct follow_session *session)
 	session_flush(session);
 }
 
-static void
-ping(struct follow_session *session)
+static void ping(struct follow_session *session)
 {
 	buf_appendf(&session->out, "P %" PRIu64 "\n", ++session->ping_seq);
 	session->ping_ms = clock_mono_ms();
@@ -239,8 +217,7 @@ ping(struct follow_session *session)
 	session_flush(session);
 }
 
-static void
-on_hello(struct follow_session *session, const struct frame *frame)
+static void on_hello(struct follow_session *session, const struct frame *frame)
 {
 	struct follow *follow = session->follow;
 
@@ -251,8 +228,7 @@ on_hello(struct follow_session *session, const struct frame *frame)
 }
 
 /* It cannot run there: what it needs has to be installed first. */
-static int
-lacks(const struct frame *frame, struct err *err)
+static int lacks(const struct frame *frame, struct err *err)
 {
 	AUTO_BUF clean = buf_new(200);
 
@@ -264,8 +240,7 @@ lacks(const struct frame *frame, struct err *err)
 	return -1;
 }
 
-static void
-on_beat(struct follow_session *session, const struct frame *frame)
+static void on_beat(struct follow_session *session, const struct frame *frame)
 {
 	struct follow *follow = session->follow;
 
@@ -276,9 +251,8 @@ on_beat(struct follow_session *session, const struct frame *frame)
 }
 
 /* Take one frame; -1 with err when it is not true, 1 when it is not whole. */
-static int
-take_frame(struct follow_session *session, const struct frame *frame,
-	   struct str *in, struct err *err)
+static int take_frame(struct follow_session *session, const struct frame *frame, struct str *in,
+		      struct err *err)
 {
 	size_t taken;
 
@@ -301,8 +275,7 @@ take_frame(struct follow_session *session, const struct frame *frame,
 	return taken < frame->data.len;
 }
 
-static size_t
-session_on_data(void *user, const void *data, size_t len)
+static size_t session_on_data(void *user, const void *data, size_t len)
 {
 	struct follow_session *session = user;
 	struct str in = { data, len };
@@ -327,8 +300,7 @@ session_on_data(void *user, const void *data, size_t len)
 	return len - in.len;
 }
 
-static void
-session_on_stderr(void *user, const void *data, size_t len)
+static void session_on_stderr(void *user, const void *data, size_t len)
 {
 	struct follow_session *session = user;
 	size_t room = sizeof(session->said) - 1 - session->said_len;
@@ -340,9 +312,8 @@ session_on_stderr(void *user, const void *data, size_t len)
 }
 
 /* Why a follower that ended by itself did. */
-static void
-explain(const struct follow_session *session, const struct stream_exit *exit,
-	struct err *err)
+static void explain(const struct follow_session *session, const struct stream_exit *exit,
+		    struct err *err)
 {
 	struct str said = str_trim(str_from(session->said));
 	AUTO_BUF clean = buf_new(300);
@@ -357,17 +328,14 @@ explain(const struct follow_session *session, const struct stream_exit *exit,
 		buf_append_str(&clean, ": ");
 	utf8_sanitize(&clean, said);
 	if (exit->signalled)
-		err_set(err, ERR_REMOTE,
-			"the follower on the pod was killed by SIG%s%s",
+		err_set(err, ERR_REMOTE, "the follower on the pod was killed by SIG%s%s",
 			exit->signal, clean.data);
 	else
-		err_set(err, ERR_REMOTE,
-			"the follower on the pod ended with status %d%s",
+		err_set(err, ERR_REMOTE, "the follower on the pod ended with status %d%s",
 			exit->status, clean.data);
 }
 
-static void
-session_on_close(void *user, const struct stream_exit *exit)
+static void session_on_close(void *user, const struct stream_exit *exit)
 {
 	struct follow_session *session = user;
 	struct follow *follow = session->follow;
@@ -392,11 +360,9 @@ session_on_close(void *user, const struct stream_exit *exit)
 	free(session);
 }
 
-static void
-session_open(struct follow *follow)
+static void session_open(struct follow *follow)
 {
-	static const struct stream_cb cb = { session_on_data, session_on_stderr,
-					     session_on_close };
+	static const struct stream_cb cb = { session_on_data, session_on_stderr, session_on_close };
 	struct follow_session *session = xcalloc(1, sizeof(*session));
 	char nonce[FOLLOW_NONCE_SIZE];
 	AUTO_BUF command = buf_new(COMMAND_MAX_BYTES);
@@ -407,9 +373,8 @@ session_open(struct follow *follow)
 	make_nonce(nonce);
 	frame_reader_init(&session->reader, nonce);
 	follow_wire_start(&command, follow->variant, nonce);
-	session->stream =
-		follow->transport->ops->exec(follow->transport, follow->pod,
-					     command.data, &cb, session, &err);
+	session->stream = follow->transport->ops->exec(follow->transport, follow->pod, command.data,
+						       &cb, session, &err);
 	if (session->stream == NULL) {
 		buf_release(&session->out);
 		free(session);
@@ -430,9 +395,8 @@ session_open(struct follow *follow)
  * Is a follower that said hello dead?  Where nothing else came over the link
  * either, its own pings are about to tell: it goes first.
  */
-static bool
-is_silent(const struct follow_session *session, const struct link_info *link,
-	  int64_t now)
+static bool is_silent(const struct follow_session *session, const struct link_info *link,
+		      int64_t now)
 {
 	int64_t last_ms = session->follow->status.last_byte_ms;
 	int64_t limit = SILENCE_MS;
@@ -442,8 +406,7 @@ is_silent(const struct follow_session *session, const struct link_info *link,
 	return !session->paused && now - last_ms > limit;
 }
 
-static void
-session_watch(struct follow_session *session, int64_t now)
+static void session_watch(struct follow_session *session, int64_t now)
 {
 	struct follow *follow = session->follow;
 	struct link_info link;
@@ -458,8 +421,7 @@ session_watch(struct follow_session *session, int64_t now)
 	follow_link(follow, &link);
 	if (session->hello) {
 		if (is_silent(session, &link, now)) {
-			err_set(&err, ERR_TIMEOUT,
-				"nothing came from the pod for %d s",
+			err_set(&err, ERR_TIMEOUT, "nothing came from the pod for %d s",
 				SILENCE_MS / 1000);
 			session_lose(session, &err);
 		}
@@ -468,16 +430,14 @@ session_watch(struct follow_session *session, int64_t now)
 	if (link.state != LINK_LIVE || now - follow->opened_ms <= HELLO_MS ||
 	    now - link.since_ms <= HELLO_MS)
 		return;
-	err_set(&err, ERR_TIMEOUT,
-		"the follower did not start on the pod within %d s",
+	err_set(&err, ERR_TIMEOUT, "the follower did not start on the pod within %d s",
 		HELLO_MS / 1000);
 	session_lose(session, &err);
 }
 
 /* ---- all of them */
 
-static void
-follow_on_retry(void *user)
+static void follow_on_retry(void *user)
 {
 	struct follow *follow = user;
 
@@ -485,8 +445,7 @@ follow_on_retry(void *user)
 		session_open(follow);
 }
 
-static void
-follow_on_tick(void *user)
+static void follow_on_tick(void *user)
 {
 	struct follow *follow = user;
 	struct follow_session *session = follow->session;
@@ -504,8 +463,7 @@ follow_on_tick(void *user)
 	follow_tell(follow);
 }
 
-struct follow *
-follow_new(const struct follow_options *options)
+struct follow *follow_new(const struct follow_options *options)
 {
 	struct follow *follow = xcalloc(1, sizeof(*follow));
 
@@ -525,8 +483,7 @@ follow_new(const struct follow_options *options)
 	return follow;
 }
 
-void
-follow_free(struct follow *follow)
+void follow_free(struct follow *follow)
 {
 	if (follow == NULL)
 		return;
@@ -542,8 +499,7 @@ follow_free(struct follow *follow)
 	free(follow);
 }
 
-void
-follow_start(struct follow *follow, const char *const *globs, size_t n_globs)
+void follow_start(struct follow *follow, const char *const *globs, size_t n_globs)
 {
 	set_globs(follow, globs, n_globs);
 	if (follow->started) {
@@ -557,8 +513,7 @@ follow_start(struct follow *follow, const char *const *globs, size_t n_globs)
 		loop_timer_start(follow->retry, 0, 0);
 }
 
-void
-follow_set_quiet(struct follow *follow, bool quiet)
+void follow_set_quiet(struct follow *follow, bool quiet)
 {
 	if (follow->quiet == quiet)
 		return;
@@ -573,8 +528,7 @@ follow_set_quiet(struct follow *follow, bool quiet)
 		session_flush(follow->session);
 }
 
-void
-follow_resume(struct follow *follow)
+void follow_resume(struct follow *follow)
 {
 	struct follow_session *session = follow->session;
 
@@ -585,8 +539,7 @@ follow_resume(struct follow *follow)
 	follow->transport->ops->resume(session->stream);
 }
 
-void
-follow_retry(struct follow *follow)
+void follow_retry(struct follow *follow)
 {
 	if (!follow->started)
 		return;

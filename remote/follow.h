@@ -27,9 +27,9 @@ struct follow;
 
 /* One generation of a log: what lies at a path until it is cut or replaced. */
 struct follow_file {
-	char *path; /* where it lies now, or lay; raw bytes, NUL-ended */
-	char *real; /* where path leads by links; NULL: it is no link */
-	char *name; /* where it lay first: (name, generation) stays */
+	char *path;		 /* where it lies now, or lay; raw bytes, NUL-ended */
+	char *real;		 /* where path leads by links; NULL: it is no link */
+	char *name;		 /* where it lay first: (name, generation) stays */
 	unsigned int generation; /* 0, 1, .. of that name */
 	uint64_t dev, ino;
 	uint64_t offset; /* of the next byte for on_bytes */
@@ -42,14 +42,14 @@ struct follow_file {
 	void *user;	 /* the consumer's */
 	/* The follow's own. */
 	struct list in_follow;
-	struct cksum sum;	/* by which it is known while it is not read */
-	struct cksum asked;	/* what the follower was to compare; len 0: none
-				 */
-	int64_t asked_ms;	/* mono clock: then, or when it began */
-	uint64_t rest;		/* will be its stamp when that is so; 0: none */
-	uint32_t id;		/* in the session; 0: not found there */
-	uint32_t tried, not_id; /* is summed as that one, is not that one */
-	unsigned int missed;	/* looks that did not find it */
+	struct cksum sum;	  /* by which it is known while it is not read */
+	struct cksum asked;	  /* what the follower was to compare; len 0: none
+				   */
+	int64_t asked_ms;	  /* mono clock: then, or when it began */
+	uint64_t rest;		  /* will be its stamp when that is so; 0: none */
+	uint32_t id;		  /* in the session; 0: not found there */
+	uint32_t tried, not_id;	  /* is summed as that one, is not that one */
+	unsigned int missed;	  /* looks that did not find it */
 	bool is_sent, is_rewound; /* its bytes come; first those in flight */
 };
 
@@ -94,21 +94,18 @@ struct follow_status {
 
 /* All on the loop; none may free the follow.  file is borrowed. */
 struct follow_cb {
-	void (*on_file)(void *user, struct follow_file *file,
-			enum follow_event event);
+	void (*on_file)(void *user, struct follow_file *file, enum follow_event event);
 	/*
 	 * Bytes at offset file->offset; returns how many were taken.
 	 * Less than len pauses the pod's stream until follow_resume.
 	 */
-	size_t (*on_bytes)(void *user, struct follow_file *file,
-			   struct str data);
+	size_t (*on_bytes)(void *user, struct follow_file *file, struct str data);
 	/* The checksum of what the consumer has of it: by that it is known
 	 * when it is looked for again. */
 	struct cksum (*sum)(void *user, const struct follow_file *file);
 	/* Bytes near the end of a file that is far behind; they come again in
 	 * on_bytes.  May be NULL. */
-	void (*on_preview)(void *user, struct follow_file *file,
-			   uint64_t offset, struct str data);
+	void (*on_preview)(void *user, struct follow_file *file, uint64_t offset, struct str data);
 	/* A log cannot be read (errno of the pod).  May be NULL. */
 	void (*on_trouble)(void *user, struct str path, int error);
 	/* status.state, why, scanned or n_followed changed.  May be NULL. */
@@ -157,29 +154,25 @@ void follow_free(struct follow *follow);
  * generation of a name is the one that the numbers go on from.  The file is
  * good until FOLLOW_FORGOTTEN.
  */
-struct follow_file *follow_know(struct follow *follow,
-				const struct follow_known *known);
+struct follow_file *follow_know(struct follow *follow, const struct follow_known *known);
 
 /*
  * Follow what the globs match ("~/" is the pod's home; no "**").  Copied; may
  * be called again with a new list.
  */
-void follow_start(struct follow *follow, const char *const *globs,
-		  size_t n_globs);
+void follow_start(struct follow *follow, const char *const *globs, size_t n_globs);
 /* Go silent on the pod; while a bench runs there. */
 void follow_set_quiet(struct follow *follow, bool quiet);
 /*
  * The bytes of that file are to come once more, from that offset on (from
  * on_file and on_bytes too, which must take nothing then).
  */
-void follow_rewind(struct follow *follow, struct follow_file *file,
-		   uint64_t offset);
+void follow_rewind(struct follow *follow, struct follow_file *file, uint64_t offset);
 /* Take bytes again, after on_bytes took less than all. */
 void follow_resume(struct follow *follow);
 /* Try now (WAITING or REFUSED). */
 void follow_retry(struct follow *follow);
 
-void follow_get_status(const struct follow *follow,
-		       struct follow_status *status);
+void follow_get_status(const struct follow *follow, struct follow_status *status);
 /* Whether the follower on the pod has it open. */
 bool follow_is_live(const struct follow_file *file);

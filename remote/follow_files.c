@@ -8,21 +8,17 @@
 #include "base/xalloc.h"
 #include "remote/follow_priv.h"
 
-static int
-untrue(struct err *err, const char *what)
+static int untrue(struct err *err, const char *what)
 {
 	return err_set(err, ERR_REMOTE, "the follower on the pod %s", what);
 }
 
-static void
-tell_file(struct follow *follow, struct follow_file *file,
-	  enum follow_event event)
+static void tell_file(struct follow *follow, struct follow_file *file, enum follow_event event)
 {
 	follow->cb.on_file(follow->user, file, event);
 }
 
-static void
-file_free(struct follow *follow, struct follow_file *file)
+static void file_free(struct follow *follow, struct follow_file *file)
 {
 	tell_file(follow, file, FOLLOW_FORGOTTEN);
 	list_remove(&file->in_follow);
@@ -34,33 +30,27 @@ file_free(struct follow *follow, struct follow_file *file)
 	free(file);
 }
 
-bool
-follow_is_live(const struct follow_file *file)
+bool follow_is_live(const struct follow_file *file)
 {
 	return file->id > 0;
 }
 
 /* The generation that a name has next. */
-static unsigned int
-next_generation(const struct follow *follow, const char *name)
+static unsigned int next_generation(const struct follow *follow, const char *name)
 {
-	return (unsigned int)(uintptr_t)map_get(&follow->generations,
-						str_from(name));
+	return (unsigned int)(uintptr_t)map_get(&follow->generations, str_from(name));
 }
 
-static void
-use_generation(struct follow *follow, const char *name, unsigned int generation)
+static void use_generation(struct follow *follow, const char *name, unsigned int generation)
 {
 	uintptr_t next = (uintptr_t)generation + 1;
 
 	if (next > next_generation(follow, name))
-		(void)map_set(&follow->generations, str_from(name),
-			      (void *)next);
+		(void)map_set(&follow->generations, str_from(name), (void *)next);
 }
 
 /* Too many ended ones: those that ended first are forgotten. */
-static void
-forget_ended(struct follow *follow)
+static void forget_ended(struct follow *follow)
 {
 	list_each_safe (struct follow_file, file, &follow->files, in_follow) {
 		if (follow->n_ended <= FOLLOW_ENDED_MAX)
@@ -70,8 +60,7 @@ forget_ended(struct follow *follow)
 	}
 }
 
-static struct follow_file *
-file_new(struct follow *follow, const char *path, const char *name)
+static struct follow_file *file_new(struct follow *follow, const char *path, const char *name)
 {
 	struct follow_file *file = xcalloc(1, sizeof(*file));
 
@@ -82,8 +71,7 @@ file_new(struct follow *follow, const char *path, const char *name)
 	return file;
 }
 
-struct follow_file *
-follow_know(struct follow *follow, const struct follow_known *known)
+struct follow_file *follow_know(struct follow *follow, const struct follow_known *known)
 {
 	assert(!follow->started);
 	use_generation(follow, known->name, known->generation);
@@ -102,14 +90,12 @@ follow_know(struct follow *follow, const struct follow_known *known)
 	if (follow->n_ended > FOLLOW_ENDED_MAX)
 		forget_ended(follow);
 	else if (follow->n_files > FOLLOW_KNOWN_MAX)
-		file_free(follow, list_entry(follow->files.next,
-					     struct follow_file, in_follow));
+		file_free(follow, list_entry(follow->files.next, struct follow_file, in_follow));
 	return file;
 }
 
 /* The follower has it no more. */
-static void
-leave(struct follow *follow, struct follow_file *file)
+static void leave(struct follow *follow, struct follow_file *file)
 {
 	file->sum = follow->cb.sum(follow->user, file);
 	if (file->id > 0)
@@ -119,8 +105,7 @@ leave(struct follow *follow, struct follow_file *file)
 	file->is_sent = file->is_rewound = false;
 }
 
-static void
-end_file(struct follow *follow, struct follow_file *file)
+static void end_file(struct follow *follow, struct follow_file *file)
 {
 	leave(follow, file);
 	file->ended = true;
@@ -131,9 +116,7 @@ end_file(struct follow *follow, struct follow_file *file)
 /* ---- which file is which */
 
 /* It is that file: take over what the follower says of it. */
-static void
-take_place(struct follow_session *session, uint32_t id,
-	   struct follow_file *file)
+static void take_place(struct follow_session *session, uint32_t id, struct follow_file *file)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
 
@@ -151,24 +134,20 @@ take_place(struct follow_session *session, uint32_t id,
 	file->missed = file->not_id = 0;
 }
 
-static void
-begin_sent(struct follow_file *file)
+static void begin_sent(struct follow_file *file)
 {
 	file->is_sent = true;
 	file->asked.len = file->rest = 0;
 	file->asked_ms = clock_mono_ms();
 }
 
-static void
-ask_bytes(struct follow_session *session, struct follow_file *file)
+static void ask_bytes(struct follow_session *session, struct follow_file *file)
 {
 	begin_sent(file);
-	buf_appendf(&session->out, "B %" PRIu32 " %" PRIu64 "\n", file->id,
-		    file->offset);
+	buf_appendf(&session->out, "B %" PRIu32 " %" PRIu64 "\n", file->id, file->offset);
 }
 
-static int
-begin_file(struct follow_session *session, uint32_t id, struct err *err)
+static int begin_file(struct follow_session *session, uint32_t id, struct err *err)
 {
 	struct follow *follow = session->follow;
 	const struct follow_seen *seen = &session->seen[id - 1];
@@ -188,14 +167,11 @@ begin_file(struct follow_session *session, uint32_t id, struct err *err)
 }
 
 /* A file that is known goes on; where nothing changed, when it changes. */
-static void
-resume_file(struct follow_session *session, uint32_t id,
-	    struct follow_file *file)
+static void resume_file(struct follow_session *session, uint32_t id, struct follow_file *file)
 {
 	struct follow *follow = session->follow;
 	const struct follow_seen *seen = &session->seen[id - 1];
-	bool rests = seen->size == file->sum.len && file->stamp != 0 &&
-		     seen->stamp == file->stamp;
+	bool rests = seen->size == file->sum.len && file->stamp != 0 && seen->stamp == file->stamp;
 
 	take_place(session, id, file);
 	follow->n_ended -= file->ended;
@@ -206,8 +182,7 @@ resume_file(struct follow_session *session, uint32_t id,
 }
 
 /* Whether a is the likelier one. */
-static bool
-comes_before(const struct follow_file *a, const struct follow_file *b)
+static bool comes_before(const struct follow_file *a, const struct follow_file *b)
 {
 	if (b == NULL || a->ended != b->ended)
 		return b == NULL || b->ended;
@@ -218,28 +193,24 @@ comes_before(const struct follow_file *a, const struct follow_file *b)
  * The likeliest of the known files that what was seen may be; NULL: none.
  * *waits: one that lay there may still be found elsewhere.
  */
-static struct follow_file *
-find_candidate(const struct follow_session *session, uint32_t id, bool *waits)
+static struct follow_file *find_candidate(const struct follow_session *session, uint32_t id,
+					  bool *waits)
 {
 	const struct follow_seen *seen = &session->seen[id - 1];
 	struct follow_file *by_inode = NULL, *by_path = NULL;
 
 	*waits = false;
-	list_each (struct follow_file, file, &session->follow->files,
-		   in_follow) {
+	list_each (struct follow_file, file, &session->follow->files, in_follow) {
 		/* What ended without a byte may be any file: it is none. */
 		if (file->id > 0 || file->tried > 0 || file->not_id == id ||
 		    (file->ended && file->sum.len == 0))
 			continue;
 		if (file->dev == seen->dev && file->ino == seen->ino) {
-			if (file->sum.len <= seen->size &&
-			    comes_before(file, by_inode))
+			if (file->sum.len <= seen->size && comes_before(file, by_inode))
 				by_inode = file;
-		} else if (!seen->is_elsewhere &&
-			   strcmp(file->path, seen->path) == 0) {
+		} else if (!seen->is_elsewhere && strcmp(file->path, seen->path) == 0) {
 			*waits |= !file->ended && !session->has_looked;
-			if (file->sum.len <= seen->size &&
-			    comes_before(file, by_path))
+			if (file->sum.len <= seen->size && comes_before(file, by_path))
 				by_path = file;
 		}
 	}
@@ -248,19 +219,17 @@ find_candidate(const struct follow_session *session, uint32_t id, bool *waits)
 }
 
 /* Those that lay under that inode are not what lies there now. */
-static void
-end_replaced(struct follow *follow, uint64_t dev, uint64_t ino)
+static void end_replaced(struct follow *follow, uint64_t dev, uint64_t ino)
 {
 	list_each (struct follow_file, file, &follow->files, in_follow) {
-		if (file->id == 0 && file->tried == 0 && !file->ended &&
-		    file->dev == dev && file->ino == ino)
+		if (file->id == 0 && file->tried == 0 && !file->ended && file->dev == dev &&
+		    file->ino == ino)
 			end_file(follow, file);
 	}
 }
 
 /* Which file is it?  Asks for a sum where that has to tell. */
-static int
-decide(struct follow_session *session, uint32_t id, struct err *err)
+static int decide(struct follow_session *session, uint32_t id, struct err *err)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
 	bool waits;
@@ -277,22 +246,19 @@ decide(struct follow_session *session, uint32_t id, struct err *err)
 		ask_bytes(session, seen->file);
 		return 0;
 	}
-	if (file->sum.len == 0 ||
-	    (file->sum.len == seen->size && file->stamp != 0 &&
-	     file->stamp == seen->stamp && file->ino == seen->ino)) {
+	if (file->sum.len == 0 || (file->sum.len == seen->size && file->stamp != 0 &&
+				   file->stamp == seen->stamp && file->ino == seen->ino)) {
 		resume_file(session, id, file);
 		return 0;
 	}
 	seen->trial = file;
 	file->tried = id;
 	session->n_trials++;
-	buf_appendf(&session->out, "C %" PRIu32 " %" PRIu64 "\n", id,
-		    file->sum.len);
+	buf_appendf(&session->out, "C %" PRIu32 " %" PRIu64 "\n", id, file->sum.len);
 	return 0;
 }
 
-static struct follow_file *
-end_trial(struct follow_session *session, struct follow_seen *seen)
+static struct follow_file *end_trial(struct follow_session *session, struct follow_seen *seen)
 {
 	struct follow_file *file = seen->trial;
 
@@ -305,8 +271,7 @@ end_trial(struct follow_session *session, struct follow_seen *seen)
 }
 
 /* What was told of that number is void. */
-static void
-clear_seen(struct follow_session *session, uint32_t id)
+static void clear_seen(struct follow_session *session, uint32_t id)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
 
@@ -318,51 +283,39 @@ clear_seen(struct follow_session *session, uint32_t id)
 }
 
 /* The numbered file, NULL when it was let go or never was. */
-static struct follow_seen *
-find_seen(const struct follow_session *session, uint32_t id)
+static struct follow_seen *find_seen(const struct follow_session *session, uint32_t id)
 {
-	struct follow_seen *seen =
-		id <= session->n_seen ? &session->seen[id - 1] : NULL;
+	struct follow_seen *seen = id <= session->n_seen ? &session->seen[id - 1] : NULL;
 
-	return seen != NULL && (seen->file != NULL || seen->path != NULL)
-		       ? seen
-		       : NULL;
+	return seen != NULL && (seen->file != NULL || seen->path != NULL) ? seen : NULL;
 }
 
 /* The file of which bytes were asked for. */
-static struct follow_file *
-sent_file(const struct follow_session *session, uint32_t id)
+static struct follow_file *sent_file(const struct follow_session *session, uint32_t id)
 {
 	const struct follow_seen *seen = find_seen(session, id);
 
-	return seen != NULL && seen->file != NULL && seen->file->is_sent
-		       ? seen->file
-		       : NULL;
+	return seen != NULL && seen->file != NULL && seen->file->is_sent ? seen->file : NULL;
 }
 
 /* ---- frames */
 
 /* The path of a frame as a string of ours; NULL when it is none. */
-static char *
-frame_path(struct str path)
+static char *frame_path(struct str path)
 {
 	if (path.len > 0 && memchr(path.p, '\0', path.len) == NULL)
 		return xstrndup(path.p, path.len);
 	return NULL;
 }
 
-static int
-on_new(struct follow_session *session, const struct frame *frame,
-       struct err *err)
+static int on_new(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_seen *seen;
 
 	if (frame->id != session->n_seen + 1)
 		return untrue(err, "numbered its files wrongly");
-	if (session->n_seen >= FOLLOW_IDS_MAX ||
-	    session->n_live >= FOLLOW_LIVE_MAX)
-		return err_set(err, ERR_LIMIT,
-			       "the pod names more than %u logs at once",
+	if (session->n_seen >= FOLLOW_IDS_MAX || session->n_live >= FOLLOW_LIVE_MAX)
+		return err_set(err, ERR_LIMIT, "the pod names more than %u logs at once",
 			       FOLLOW_LIVE_MAX);
 	seen = xplace(session->seen, session->n_seen, session->cap_seen);
 	*seen = (struct follow_seen){ .dev = frame->dev,
@@ -371,8 +324,7 @@ on_new(struct follow_session *session, const struct frame *frame,
 				      .stamp = frame->stamp,
 				      .path = frame_path(frame->data),
 				      .real = frame_path(frame->real),
-				      .is_elsewhere =
-					      frame->type == FRAME_FOUND };
+				      .is_elsewhere = frame->type == FRAME_FOUND };
 	if (seen->path == NULL) {
 		free(seen->real);
 		session->n_seen--;
@@ -388,8 +340,7 @@ on_new(struct follow_session *session, const struct frame *frame,
  * It came to rest, or has grown for a while: the follower is to compare all
  * that was sent with what is there.
  */
-static bool
-is_compare_due(const struct follow *follow, const struct follow_file *file)
+static bool is_compare_due(const struct follow *follow, const struct follow_file *file)
 {
 	if (!file->is_sent || file->is_rewound || follow->quiet)
 		return false;
@@ -399,13 +350,11 @@ is_compare_due(const struct follow *follow, const struct follow_file *file)
 	       clock_mono_ms() - file->asked_ms >= FOLLOW_COMPARE_MS;
 }
 
-static void
-compare_if_due(struct follow_session *session, struct follow_file *file)
+static void compare_if_due(struct follow_session *session, struct follow_file *file)
 {
 	struct follow *follow = session->follow;
 
-	if (!is_compare_due(follow, file) ||
-	    clock_mono_ms() < follow->compare_ms)
+	if (!is_compare_due(follow, file) || clock_mono_ms() < follow->compare_ms)
 		return;
 	struct cksum sum = follow->cb.sum(follow->user, file);
 	/* Not all that was sent is here. */
@@ -414,22 +363,18 @@ compare_if_due(struct follow_session *session, struct follow_file *file)
 	file->asked = sum;
 	file->asked_ms = clock_mono_ms();
 	session->seen[file->id - 1].n_compared++;
-	follow->compare_ms = file->asked_ms +
-			     (int64_t)(sum.len / FOLLOW_COMPARE_BYTES_PER_MS);
-	buf_appendf(&session->out, "C %" PRIu32 " %" PRIu64 " %" PRIu32 "\n",
-		    file->id, sum.len, cksum_value(&sum));
+	follow->compare_ms = file->asked_ms + (int64_t)(sum.len / FOLLOW_COMPARE_BYTES_PER_MS);
+	buf_appendf(&session->out, "C %" PRIu32 " %" PRIu64 " %" PRIu32 "\n", file->id, sum.len,
+		    cksum_value(&sum));
 }
 
-void
-follow_files_compare(struct follow_session *session)
+void follow_files_compare(struct follow_session *session)
 {
 	list_each (struct follow_file, file, &session->follow->files, in_follow)
 		compare_if_due(session, file);
 }
 
-static void
-note_rest(struct follow_session *session, struct follow_file *file,
-	  uint64_t stamp)
+static void note_rest(struct follow_session *session, struct follow_file *file, uint64_t stamp)
 {
 	file->stamp = stamp;
 	file->rest = 0;
@@ -437,24 +382,20 @@ note_rest(struct follow_session *session, struct follow_file *file,
 }
 
 /* It was compared, and nothing came since. */
-static void
-on_compared(struct follow_session *session, struct follow_file *file,
-	    const struct frame *frame)
+static void on_compared(struct follow_session *session, struct follow_file *file,
+			const struct frame *frame)
 {
-	if (file->rest != 0 && file->asked.len == file->offset &&
-	    frame->offset == file->offset &&
+	if (file->rest != 0 && file->asked.len == file->offset && frame->offset == file->offset &&
 	    frame->sum == cksum_value(&file->asked))
 		note_rest(session, file, file->rest);
 }
 
 /* A file whose bytes are sent rests. */
-static void
-on_sent_rest(struct follow_session *session, struct follow_seen *seen,
-	     const struct frame *frame)
+static void on_sent_rest(struct follow_session *session, struct follow_seen *seen,
+			 const struct frame *frame)
 {
 	struct follow_file *file = seen->file;
-	bool is_untouched =
-		seen->size == frame->size && seen->stamp == frame->stamp;
+	bool is_untouched = seen->size == frame->size && seen->stamp == frame->stamp;
 
 	seen->size = frame->size;
 	seen->stamp = 0;
@@ -471,9 +412,7 @@ on_sent_rest(struct follow_session *session, struct follow_seen *seen,
 }
 
 /* It rests; one that rested before has changed: is it still the same? */
-static int
-on_rest(struct follow_session *session, const struct frame *frame,
-	struct err *err)
+static int on_rest(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_seen *seen = find_seen(session, frame->id);
 	struct follow_file *file;
@@ -495,24 +434,19 @@ on_rest(struct follow_session *session, const struct frame *frame,
 	return decide(session, frame->id, err);
 }
 
-static int
-on_sum(struct follow_session *session, const struct frame *frame,
-       struct err *err)
+static int on_sum(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_seen *seen = find_seen(session, frame->id);
-	struct follow_file *file =
-		seen != NULL ? end_trial(session, seen) : NULL;
+	struct follow_file *file = seen != NULL ? end_trial(session, seen) : NULL;
 
-	if (file == NULL && sent_file(session, frame->id) != NULL &&
-	    seen->n_compared > 0) {
+	if (file == NULL && sent_file(session, frame->id) != NULL && seen->n_compared > 0) {
 		seen->n_compared--;
 		on_compared(session, seen->file, frame);
 		return 0;
 	}
 	if (file == NULL)
 		return untrue(err, "summed a file unasked");
-	if (frame->offset == file->sum.len &&
-	    frame->sum == cksum_value(&file->sum)) {
+	if (frame->offset == file->sum.len && frame->sum == cksum_value(&file->sum)) {
 		resume_file(session, frame->id, file);
 		return 0;
 	}
@@ -524,9 +458,7 @@ on_sum(struct follow_session *session, const struct frame *frame,
 }
 
 /* The file was cut or written anew: it ends, its next generation begins. */
-static int
-on_reset(struct follow_session *session, const struct frame *frame,
-	 struct err *err)
+static int on_reset(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_file *file = sent_file(session, frame->id);
 	struct follow *follow = session->follow;
@@ -537,8 +469,7 @@ on_reset(struct follow_session *session, const struct frame *frame,
 		return untrue(err, "reset a file that is not open");
 	/* Each makes a generation, which must be kept. */
 	if (session->resets++ > FOLLOW_RESETS_MAX + FOLLOW_RESETS_PER_S * s)
-		return err_set(err, ERR_LIMIT,
-			       "logs are cut too often on the pod");
+		return err_set(err, ERR_LIMIT, "logs are cut too often on the pod");
 	seen = &session->seen[frame->id - 1];
 	seen->path = xstrdup(file->path);
 	seen->real = xstrdup_null(file->real);
@@ -552,9 +483,7 @@ on_reset(struct follow_session *session, const struct frame *frame,
 	return rc;
 }
 
-static int
-on_moved(struct follow_session *session, const struct frame *frame,
-	 struct err *err)
+static int on_moved(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_seen *seen = find_seen(session, frame->id);
 	char *path = frame_path(frame->data);
@@ -587,17 +516,14 @@ on_moved(struct follow_session *session, const struct frame *frame,
 	return 0;
 }
 
-static int
-on_gone(struct follow_session *session, const struct frame *frame,
-	struct err *err)
+static int on_gone(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_seen *seen = find_seen(session, frame->id);
 	struct follow_file *file = seen != NULL ? seen->file : NULL;
 
 	if (seen == NULL)
 		return untrue(err, "let go a file that is not open");
-	if (file != NULL && file->is_sent && !file->is_rewound &&
-	    frame->offset != file->offset)
+	if (file != NULL && file->is_sent && !file->is_rewound && frame->offset != file->offset)
 		return untrue(err, "left out the end of a file");
 	clear_seen(session, frame->id);
 	if (file == NULL)
@@ -610,9 +536,7 @@ on_gone(struct follow_session *session, const struct frame *frame,
 	return 0;
 }
 
-static int
-on_error(struct follow_session *session, const struct frame *frame,
-	 struct err *err)
+static int on_error(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	const struct follow *follow = session->follow;
 
@@ -622,27 +546,22 @@ on_error(struct follow_session *session, const struct frame *frame,
 	return 0;
 }
 
-static void
-ask_look(struct follow_session *session, const struct follow_file *file,
-	 const char *path)
+static void ask_look(struct follow_session *session, const struct follow_file *file,
+		     const char *path)
 {
-	buf_appendf(&session->out, "L %" PRIu64 ":%" PRIu64 " ", file->dev,
-		    file->ino);
+	buf_appendf(&session->out, "L %" PRIu64 ":%" PRIu64 " ", file->dev, file->ino);
 	follow_wire_escape(&session->out, str_from(path));
 	buf_append_char(&session->out, '\n');
 }
 
 /* What is known and was not found: look near where it lay; true: it is asked
  * for. */
-static bool
-look_for_missed(struct follow_session *session)
+static bool look_for_missed(struct follow_session *session)
 {
 	bool asked = false;
 
-	list_each (struct follow_file, file, &session->follow->files,
-		   in_follow) {
-		if (file->id > 0 || file->tried > 0 || file->ended ||
-		    file->missed >= FOLLOW_LOOKS)
+	list_each (struct follow_file, file, &session->follow->files, in_follow) {
+		if (file->id > 0 || file->tried > 0 || file->ended || file->missed >= FOLLOW_LOOKS)
 			continue;
 		asked = true;
 		/* The others with the next look. */
@@ -663,9 +582,7 @@ look_for_missed(struct follow_session *session)
  * are what other inodes hold now, or have ended; but of a pod with more logs
  * than are followed nobody knows.
  */
-static int
-on_scanned(struct follow_session *session, const struct frame *frame,
-	   struct err *err)
+static int on_scanned(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow *follow = session->follow;
 	int rc = 0;
@@ -679,20 +596,16 @@ on_scanned(struct follow_session *session, const struct frame *frame,
 		return 0;
 	session->has_looked = true;
 	for (uint32_t id = 1; id <= session->n_seen && rc == 0; id++)
-		if (session->seen[id - 1].path != NULL &&
-		    session->seen[id - 1].trial == NULL)
+		if (session->seen[id - 1].path != NULL && session->seen[id - 1].trial == NULL)
 			rc = decide(session, id, err);
 	list_each (struct follow_file, file, &follow->files, in_follow) {
-		if (frame->all <= frame->size && file->id == 0 &&
-		    file->tried == 0 && !file->ended)
+		if (frame->all <= frame->size && file->id == 0 && file->tried == 0 && !file->ended)
 			end_file(follow, file);
 	}
 	return rc;
 }
 
-static int
-on_preview(struct follow_session *session, const struct frame *frame,
-	   struct err *err)
+static int on_preview(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	const struct follow *follow = session->follow;
 	struct follow_file *file = sent_file(session, frame->id);
@@ -702,14 +615,12 @@ on_preview(struct follow_session *session, const struct frame *frame,
 	if (frame->offset + frame->data.len > file->size)
 		file->size = frame->offset + frame->data.len;
 	if (follow->cb.on_preview != NULL)
-		follow->cb.on_preview(follow->user, file, frame->offset,
-				      frame->data);
+		follow->cb.on_preview(follow->user, file, frame->offset, frame->data);
 	return 0;
 }
 
-static int
-on_data(struct follow_session *session, const struct frame *frame,
-	size_t *taken, struct err *err)
+static int on_data(struct follow_session *session, const struct frame *frame, size_t *taken,
+		   struct err *err)
 {
 	struct follow *follow = session->follow;
 	struct follow_file *file = sent_file(session, frame->id);
@@ -735,20 +646,17 @@ on_data(struct follow_session *session, const struct frame *frame,
 	return 0;
 }
 
-typedef int (*frame_fn)(struct follow_session *session,
-			const struct frame *frame, struct err *err);
+typedef int (*frame_fn)(struct follow_session *session, const struct frame *frame, struct err *err);
 
 static const frame_fn takers[] = {
-	[FRAME_FILE] = on_new,	      [FRAME_FOUND] = on_new,
-	[FRAME_REST] = on_rest,	      [FRAME_SUM] = on_sum,
-	[FRAME_RESET] = on_reset,     [FRAME_MOVED] = on_moved,
-	[FRAME_GONE] = on_gone,	      [FRAME_ERROR] = on_error,
-	[FRAME_SCANNED] = on_scanned, [FRAME_PREVIEW] = on_preview,
+	[FRAME_FILE] = on_new,	      [FRAME_FOUND] = on_new,	[FRAME_REST] = on_rest,
+	[FRAME_SUM] = on_sum,	      [FRAME_RESET] = on_reset, [FRAME_MOVED] = on_moved,
+	[FRAME_GONE] = on_gone,	      [FRAME_ERROR] = on_error, [FRAME_SCANNED] = on_scanned,
+	[FRAME_PREVIEW] = on_preview,
 };
 
-int
-follow_files_take(struct follow_session *session, const struct frame *frame,
-		  size_t *taken, struct err *err)
+int follow_files_take(struct follow_session *session, const struct frame *frame, size_t *taken,
+		      struct err *err)
 {
 	struct follow *follow = session->follow;
 
@@ -763,8 +671,7 @@ follow_files_take(struct follow_session *session, const struct frame *frame,
 	return rc;
 }
 
-void
-follow_rewind(struct follow *follow, struct follow_file *file, uint64_t offset)
+void follow_rewind(struct follow *follow, struct follow_file *file, uint64_t offset)
 {
 	file->offset = offset;
 	file->stamp = file->rest = 0;
@@ -774,8 +681,7 @@ follow_rewind(struct follow *follow, struct follow_file *file, uint64_t offset)
 	ask_bytes(follow->session, file);
 }
 
-void
-follow_files_begin(struct follow *follow)
+void follow_files_begin(struct follow *follow)
 {
 	list_each (struct follow_file, file, &follow->files, in_follow) {
 		if (!file->ended)
@@ -784,8 +690,7 @@ follow_files_begin(struct follow *follow)
 	}
 }
 
-void
-follow_files_lost(struct follow_session *session)
+void follow_files_lost(struct follow_session *session)
 {
 	for (uint32_t id = 1; id <= session->n_seen; id++) {
 		struct follow_file *file = session->seen[id - 1].file;
@@ -800,11 +705,9 @@ follow_files_lost(struct follow_session *session)
 	session->n_seen = 0;
 }
 
-void
-follow_files_release(struct follow *follow)
+void follow_files_release(struct follow *follow)
 {
 	while (!list_is_empty(&follow->files))
-		file_free(follow, list_entry(follow->files.next,
-					     struct follow_file, in_follow));
+		file_free(follow, list_entry(follow->files.next, struct follow_file, in_follow));
 	map_release(&follow->generations, NULL);
 }

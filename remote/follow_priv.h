@@ -87,13 +87,12 @@ struct follow_seen {
 	uint64_t dev, ino, size, stamp;
 	char *path, *real;	 /* owned; NULL once it is a file, or let go */
 	unsigned int n_compared; /* its sum was asked for while it is sent */
-	bool is_elsewhere; /* no glob has it: of interest if it is known */
+	bool is_elsewhere;	 /* no glob has it: of interest if it is known */
 };
 
 /* One follower that runs, from exec to on_close. */
 struct follow_session {
-	struct follow
-		*follow; /* NULL: freed or stopped, only on_close is due */
+	struct follow *follow; /* NULL: freed or stopped, only on_close is due */
 	struct stream *stream;
 	struct frame_reader reader;
 	struct buf out; /* lines that wait to be sent */
@@ -117,8 +116,7 @@ struct follow_session {
  * Append the command line that starts a follower, for any login shell: one
  * line of ASCII of less than 32 KiB.  It lowers its own CPU and disk priority.
  */
-void follow_wire_start(struct buf *out, enum follow_variant variant,
-		       const char *nonce);
+void follow_wire_start(struct buf *out, enum follow_variant variant, const char *nonce);
 
 /* Append s as one word. */
 void follow_wire_escape(struct buf *out, struct str s);
@@ -136,8 +134,8 @@ extern const char follow_script_sh[];
  * Take a frame about files; -1 with err when it cannot be true.  For
  * FRAME_DATA *taken says how many bytes of it were taken.
  */
-int follow_files_take(struct follow_session *session, const struct frame *frame,
-		      size_t *taken, struct err *err);
+int follow_files_take(struct follow_session *session, const struct frame *frame, size_t *taken,
+		      struct err *err);
 /* Have those compared that are due. */
 void follow_files_compare(struct follow_session *session);
 /* A stream begins: note what is had of each file. */

@@ -18,8 +18,7 @@ static const struct frame_form {
 	{ 'S', FRAME_SCANNED, "za" },  { 'H', FRAME_BEAT, "qm" },
 };
 
-void
-frame_reader_init(struct frame_reader *reader, const char *nonce)
+void frame_reader_init(struct frame_reader *reader, const char *nonce)
 {
 	assert(strlen(nonce) <= 32);
 	memset(reader, 0, sizeof(*reader));
@@ -28,15 +27,13 @@ frame_reader_init(struct frame_reader *reader, const char *nonce)
 }
 
 /* A whole number of at most `most`. */
-static bool
-number(struct str word, uint64_t most, uint64_t *out)
+static bool number(struct str word, uint64_t most, uint64_t *out)
 {
-	return word.len > 0 && word.p[0] >= '0' && word.p[0] <= '9' &&
-	       str_to_u64(word, out) && *out <= most;
+	return word.len > 0 && word.p[0] >= '0' && word.p[0] <= '9' && str_to_u64(word, out) &&
+	       *out <= most;
 }
 
-static bool
-number_pair(struct str word, uint64_t *dev, uint64_t *ino)
+static bool number_pair(struct str word, uint64_t *dev, uint64_t *ino)
 {
 	struct str piece;
 
@@ -44,9 +41,8 @@ number_pair(struct str word, uint64_t *dev, uint64_t *ino)
 	       number(word, UINT64_MAX, ino);
 }
 
-#define FAR (INT64_MAX - FRAME_DATA_MAX)
-#define FIELD(member)                                                          \
-	offsetof(struct frame, member), sizeof(((struct frame *)0)->member)
+#define FAR	      (INT64_MAX - FRAME_DATA_MAX)
+#define FIELD(member) offsetof(struct frame, member), sizeof(((struct frame *)0)->member)
 
 /* The words that are numbers: where they go, and how large they may be. */
 static const struct frame_number {
@@ -70,8 +66,7 @@ static const struct frame_number {
 };
 
 /* Read one word of a header into the frame; false when it is none. */
-static bool
-frame_word(struct frame *frame, char kind, struct str word)
+static bool frame_word(struct frame *frame, char kind, struct str word)
 {
 	const struct frame_number *to = numbers;
 	uint64_t n = 0;
@@ -83,22 +78,18 @@ frame_word(struct frame *frame, char kind, struct str word)
 	if (!number(word, to->most, &n) || n < to->least)
 		return false;
 	uint32_t small = (uint32_t)n;
-	memcpy((char *)frame + to->at,
-	       to->size == sizeof(n) ? (const void *)&n : &small, to->size);
+	memcpy((char *)frame + to->at, to->size == sizeof(n) ? (const void *)&n : &small, to->size);
 	return true;
 }
 
-static const struct frame_form *
-find_form(struct str line)
+static const struct frame_form *find_form(struct str line)
 {
 	return array_find(one, forms, LENGTH(forms),
-			  line.len >= 2 && line.p[0] == one->letter &&
-				  line.p[1] == ' ');
+			  line.len >= 2 && line.p[0] == one->letter && line.p[1] == ' ');
 }
 
 /* Read a header line into reader->frame and say what follows it. */
-static int
-frame_parse(struct frame_reader *reader, struct str line, struct err *err)
+static int frame_parse(struct frame_reader *reader, struct str line, struct err *err)
 {
 	const struct frame_form *form = find_form(line);
 	struct str word;
@@ -111,8 +102,7 @@ frame_parse(struct frame_reader *reader, struct str line, struct err *err)
 	reader->frame.type = form->type;
 	line = str_skip(line, 2);
 	for (const char *kind = form->words; *kind != '\0'; kind++)
-		if (!str_next(&line, ' ', &word) ||
-		    !frame_word(&reader->frame, *kind, word))
+		if (!str_next(&line, ' ', &word) || !frame_word(&reader->frame, *kind, word))
 			return err_set(err, ERR_REMOTE,
 				       "the follower on the pod sent a wrong "
 				       "%c frame",
@@ -134,8 +124,7 @@ frame_parse(struct frame_reader *reader, struct str line, struct err *err)
  * Collect bytes of *in up to a '\n' into text, at most `room` of them; what
  * is more is dropped and sets overlong.  True when the line is whole.
  */
-static bool
-frame_collect(struct frame_reader *reader, struct str *in, size_t room)
+static bool frame_collect(struct frame_reader *reader, struct str *in, size_t room)
 {
 	const char *end = memchr(in->p, '\n', in->len);
 	size_t n = end != NULL ? (size_t)(end - in->p) : in->len;
@@ -152,13 +141,10 @@ frame_collect(struct frame_reader *reader, struct str *in, size_t room)
 }
 
 /* A line of noise, or the one that ends the noise; 1 for the latter. */
-static int
-frame_take_noise(struct frame_reader *reader, struct frame *frame)
+static int frame_take_noise(struct frame_reader *reader, struct frame *frame)
 {
 	struct str line = { reader->text, reader->len };
-	size_t n = line.len < sizeof(reader->said) - 1
-			   ? line.len
-			   : sizeof(reader->said) - 1;
+	size_t n = line.len < sizeof(reader->said) - 1 ? line.len : sizeof(reader->said) - 1;
 
 	if (!reader->overlong && str_starts_with(line, reader->sentinel)) {
 		line = str_skip(line, strlen(reader->sentinel));
@@ -178,9 +164,8 @@ frame_take_noise(struct frame_reader *reader, struct frame *frame)
 	return 0;
 }
 
-static int
-next_noise(struct frame_reader *reader, struct str *in, struct frame *frame,
-	   struct err *err)
+static int next_noise(struct frame_reader *reader, struct str *in, struct frame *frame,
+		      struct err *err)
 {
 	bool whole = frame_collect(reader, in, FRAME_LINE_MAX);
 	int found = whole ? frame_take_noise(reader, frame) : 0;
@@ -198,9 +183,8 @@ next_noise(struct frame_reader *reader, struct str *in, struct frame *frame,
 }
 
 /* Collect and read a header; 1 when it is a frame by itself. */
-static int
-next_line(struct frame_reader *reader, struct str *in, struct frame *frame,
-	  struct err *err)
+static int next_line(struct frame_reader *reader, struct str *in, struct frame *frame,
+		     struct err *err)
 {
 	bool whole = frame_collect(reader, in, FRAME_LINE_MAX - 1);
 
@@ -219,8 +203,7 @@ next_line(struct frame_reader *reader, struct str *in, struct frame *frame,
 }
 
 /* Collect a path; 1 when it is whole. */
-static int
-next_path(struct frame_reader *reader, struct str *in, struct frame *frame)
+static int next_path(struct frame_reader *reader, struct str *in, struct frame *frame)
 {
 	size_t n = in->len < reader->want ? in->len : reader->want;
 
@@ -238,9 +221,7 @@ next_path(struct frame_reader *reader, struct str *in, struct frame *frame)
 	return 1;
 }
 
-static int
-next_data(struct frame_reader *reader, const struct str *in,
-	  struct frame *frame)
+static int next_data(struct frame_reader *reader, const struct str *in, struct frame *frame)
 {
 	*frame = reader->frame;
 	frame->data.p = in->p;
@@ -248,11 +229,9 @@ next_data(struct frame_reader *reader, const struct str *in,
 	return 1;
 }
 
-void
-frame_take(struct frame_reader *reader, struct str *in, size_t n)
+void frame_take(struct frame_reader *reader, struct str *in, size_t n)
 {
-	assert(reader->state == FRAME_IN_DATA && n <= reader->want &&
-	       n <= in->len);
+	assert(reader->state == FRAME_IN_DATA && n <= reader->want && n <= in->len);
 	*in = str_skip(*in, n);
 	reader->want -= n;
 	reader->frame.offset += n;
@@ -260,16 +239,13 @@ frame_take(struct frame_reader *reader, struct str *in, size_t n)
 		reader->state = FRAME_IN_LINE;
 }
 
-int
-frame_next(struct frame_reader *reader, struct str *in, struct frame *frame,
-	   struct err *err)
+int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame, struct err *err)
 {
 	int found = 0;
 
 	while (found == 0) {
 		/* An empty path needs no byte more. */
-		if (in->len == 0 &&
-		    (reader->state != FRAME_IN_PATH || reader->want > 0))
+		if (in->len == 0 && (reader->state != FRAME_IN_PATH || reader->want > 0))
 			return 0;
 		switch (reader->state) {
 		case FRAME_IN_NOISE:

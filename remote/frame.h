@@ -77,12 +77,7 @@ struct frame {
 #define FRAME_DATA_MAX	(256 * 1024)
 #define FRAME_NOISE_MAX (1024 * 1024)
 
-enum frame_state {
-	FRAME_IN_NOISE,
-	FRAME_IN_LINE,
-	FRAME_IN_PATH,
-	FRAME_IN_DATA
-};
+enum frame_state { FRAME_IN_NOISE, FRAME_IN_LINE, FRAME_IN_PATH, FRAME_IN_DATA };
 
 /*
  * Bytes in, frames out: any cut of the bytes gives the same frames (D and V
@@ -110,8 +105,8 @@ void frame_reader_init(struct frame_reader *reader, const char *nonce);
  * FRAME_PREVIEW leaves its bytes in *in: take them with frame_take, in whole
  * or in part; the next call gives what is left of them.
  */
-int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame,
-	       struct err *err) __attribute__((warn_unused_result));
+int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* Take the first n bytes of the data that frame_next left in *in. */
 void frame_take(struct frame_reader *reader, struct str *in, size_t n);

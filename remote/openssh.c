@@ -11,8 +11,7 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
-static const char *
-local_user(void)
+static const char *local_user(void)
 {
 	const struct passwd *pw = getpwuid(getuid());
 	const char *user = getenv("USER");
@@ -23,8 +22,7 @@ local_user(void)
 }
 
 /* host, host:port, [host], [host]:port, or an IPv6 address as it is. */
-static bool
-parse_host(struct ssh_dest *dest, char *text)
+static bool parse_host(struct ssh_dest *dest, char *text)
 {
 	char *end = strrchr(text, ']'), *port = strchr(text, ':');
 	int64_t value = 0;
@@ -38,8 +36,7 @@ parse_host(struct ssh_dest *dest, char *text)
 	} else if (port != strrchr(text, ':')) {
 		port = NULL;
 	}
-	if (port != NULL && (!str_to_i64(str_from(port + 1), &value) ||
-			     value < 1 || value > 65535))
+	if (port != NULL && (!str_to_i64(str_from(port + 1), &value) || value < 1 || value > 65535))
 		return false;
 	if (port != NULL)
 		*port = '\0';
@@ -51,8 +48,7 @@ parse_host(struct ssh_dest *dest, char *text)
 	return text[0] != '\0' && text[0] != '-';
 }
 
-int
-ssh_dest_parse(struct ssh_dest *dest, const char *text, struct err *err)
+int ssh_dest_parse(struct ssh_dest *dest, const char *text, struct err *err)
 {
 	bool good = text != NULL;
 	AUTO_TEXT copy = xstrdup(good ? text : "");
@@ -68,13 +64,11 @@ ssh_dest_parse(struct ssh_dest *dest, const char *text, struct err *err)
 	if (good && parse_host(dest, host))
 		return 0;
 	ssh_dest_release(dest);
-	return err_set(err, ERR_CONFIG,
-		       "\"%s\" is neither a host alias nor [user@]host[:port]",
+	return err_set(err, ERR_CONFIG, "\"%s\" is neither a host alias nor [user@]host[:port]",
 		       text != NULL ? text : "");
 }
 
-void
-ssh_dest_release(struct ssh_dest *dest)
+void ssh_dest_release(struct ssh_dest *dest)
 {
 	free(dest->user);
 	free(dest->host);
@@ -82,8 +76,7 @@ ssh_dest_release(struct ssh_dest *dest)
 }
 
 /* Add a path to a list of at most SSH_TARGET_FILES. */
-static void
-add_path(char **list, size_t *n, char *path)
+static void add_path(char **list, size_t *n, char *path)
 {
 	if (*n < SSH_TARGET_FILES)
 		list[(*n)++] = path;
@@ -92,14 +85,11 @@ add_path(char **list, size_t *n, char *path)
 }
 
 /* %d %h %i %k %n %p %r %u %% (ssh_config(5), TOKENS); others stay. */
-static char *
-expand_tokens(const struct ssh_target *target, const char *name,
-	      struct str text)
+static char *expand_tokens(const struct ssh_target *target, const char *name, struct str text)
 {
 	AUTO_TEXT uid = xasprintf("%lu", (unsigned long)getuid());
 	AUTO_TEXT port = xasprintf("%d", target->port);
-	const char *alias =
-		target->alias != NULL ? target->alias : target->host;
+	const char *alias = target->alias != NULL ? target->alias : target->host;
 	const char *const tokens[128] = {
 		['%'] = "%",  ['d'] = file_home(),  ['h'] = target->host,
 		['i'] = uid,  ['k'] = alias,	    ['n'] = name,
@@ -108,9 +98,8 @@ expand_tokens(const struct ssh_target *target, const char *name,
 	AUTO_BUF out = buf_new(65536);
 
 	for (size_t i = 0; i < text.len; i++) {
-		unsigned char c = i + 1 < text.len && text.p[i] == '%'
-					  ? (unsigned char)text.p[i + 1]
-					  : '\0';
+		unsigned char c =
+			i + 1 < text.len && text.p[i] == '%' ? (unsigned char)text.p[i + 1] : '\0';
 
 		if (c < 128 && tokens[c] != NULL) {
 			buf_append_str(&out, tokens[c]);
@@ -122,8 +111,7 @@ expand_tokens(const struct ssh_target *target, const char *name,
 	return buf_detach(&out);
 }
 
-static char *
-expand_path(const struct ssh_target *target, const char *name, struct str value)
+static char *expand_path(const struct ssh_target *target, const char *name, struct str value)
 {
 	AUTO_TEXT tokens = expand_tokens(target, name, value);
 
@@ -131,8 +119,7 @@ expand_path(const struct ssh_target *target, const char *name, struct str value)
 }
 
 /* IdentityAgent: a path, $VARIABLE, SSH_AUTH_SOCK, none. */
-static void
-set_agent(struct ssh_target *target, const char *name, struct str value)
+static void set_agent(struct ssh_target *target, const char *name, struct str value)
 {
 	AUTO_TEXT text = expand_path(target, name, value);
 	const char *env = NULL;
@@ -151,8 +138,7 @@ set_agent(struct ssh_target *target, const char *name, struct str value)
 		target->agent = xstrdup(env);
 }
 
-static void
-add_known_hosts(struct ssh_target *target, const char *name, struct str value)
+static void add_known_hosts(struct ssh_target *target, const char *name, struct str value)
 {
 	struct str piece;
 
@@ -163,16 +149,14 @@ add_known_hosts(struct ssh_target *target, const char *name, struct str value)
 }
 
 /* The value of the next line with that key in what `ssh -G` printed. */
-static bool
-next_value(struct str *rest, const char *key, struct str *value)
+static bool next_value(struct str *rest, const char *key, struct str *value)
 {
 	size_t len = strlen(key);
 	struct str line;
 
 	while (str_next(rest, '\n', &line)) {
 		line = str_trim(line);
-		if (line.len <= len || !str_starts_with(line, key) ||
-		    line.p[len] != ' ')
+		if (line.len <= len || !str_starts_with(line, key) || line.p[len] != ' ')
 			continue;
 		*value = str_trim(str_skip(line, len));
 		if (value->len > 0)
@@ -181,15 +165,13 @@ next_value(struct str *rest, const char *key, struct str *value)
 	return false;
 }
 
-static bool
-find_value(struct str text, const char *key, struct str *value)
+static bool find_value(struct str text, const char *key, struct str *value)
 {
 	return next_value(&text, key, value);
 }
 
 /* The value of a key as a text in place of another. */
-static void
-take_text(char **place, struct str text, const char *key)
+static void take_text(char **place, struct str text, const char *key)
 {
 	struct str value;
 
@@ -200,15 +182,13 @@ take_text(char **place, struct str text, const char *key)
 }
 
 /* What a key holds, unless it is "none". */
-static bool
-is_set(struct str text, const char *key, struct str *value)
+static bool is_set(struct str text, const char *key, struct str *value)
 {
 	return find_value(text, key, value) && !str_eq_cstr(*value, "none");
 }
 
 /* The names first: the tokens in the others stand for them. */
-static void
-read_answer(struct ssh_target *target, const char *name, struct str text)
+static void read_answer(struct ssh_target *target, const char *name, struct str text)
 {
 	struct str rest = text, value;
 	int64_t port;
@@ -216,15 +196,15 @@ read_answer(struct ssh_target *target, const char *name, struct str text)
 	take_text(&target->host, text, "hostname");
 	take_text(&target->user, text, "user");
 	take_text(&target->alias, text, "hostkeyalias");
-	if (find_value(text, "port", &value) && str_to_i64(value, &port) &&
-	    port > 0 && port < 65536)
+	if (find_value(text, "port", &value) && str_to_i64(value, &port) && port > 0 &&
+	    port < 65536)
 		target->port = (int)port;
 	while (next_value(&rest, "identityfile", &value))
 		if (!str_eq_cstr(value, "none"))
 			add_path(target->identities, &target->n_identities,
 				 expand_path(target, name, value));
-	target->identities_only = find_value(text, "identitiesonly", &value) &&
-				  str_eq_cstr(value, "yes");
+	target->identities_only =
+		find_value(text, "identitiesonly", &value) && str_eq_cstr(value, "yes");
 	if (find_value(text, "identityagent", &value))
 		set_agent(target, name, value);
 	if (is_set(text, "proxyjump", &value))
@@ -238,8 +218,7 @@ read_answer(struct ssh_target *target, const char *name, struct str text)
 }
 
 /* What ssh would take without a word in any configuration. */
-static void
-set_defaults(struct ssh_target *target, const struct ssh_dest *dest)
+static void set_defaults(struct ssh_target *target, const struct ssh_dest *dest)
 {
 	target->host = xstrdup(dest->host);
 	target->user = xstrdup(dest->user != NULL ? dest->user : local_user());
@@ -247,22 +226,18 @@ set_defaults(struct ssh_target *target, const struct ssh_dest *dest)
 	set_agent(target, "", STR_LIT("SSH_AUTH_SOCK"));
 }
 
-static void
-add_default_files(struct ssh_target *target)
+static void add_default_files(struct ssh_target *target)
 {
-	static const char *const identities[] = { "~/.ssh/id_ed25519",
-						  "~/.ssh/id_ecdsa",
+	static const char *const identities[] = { "~/.ssh/id_ed25519", "~/.ssh/id_ecdsa",
 						  "~/.ssh/id_rsa" };
 
 	for (size_t i = 0; i < 3; i++)
 		add_path(target->identities, &target->n_identities,
 			 file_expand_home(identities[i]));
-	add_known_hosts(target, "",
-			STR_LIT("~/.ssh/known_hosts /etc/ssh/ssh_known_hosts"));
+	add_known_hosts(target, "", STR_LIT("~/.ssh/known_hosts /etc/ssh/ssh_known_hosts"));
 }
 
-static void
-clear_list(char **list, size_t *n)
+static void clear_list(char **list, size_t *n)
 {
 	for (size_t i = 0; i < *n; i++)
 		free(list[i]);
@@ -270,8 +245,7 @@ clear_list(char **list, size_t *n)
 }
 
 /* The keys of the pod itself win over what ssh says. */
-static void
-apply_pod(struct ssh_target *target, const struct remote_pod *pod)
+static void apply_pod(struct ssh_target *target, const struct remote_pod *pod)
 {
 	if (pod->identity != NULL) {
 		clear_list(target->identities, &target->n_identities);
@@ -296,9 +270,8 @@ apply_pod(struct ssh_target *target, const struct remote_pod *pod)
 	}
 }
 
-int
-ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod,
-		 struct str text, struct err *err)
+int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, struct str text,
+		     struct err *err)
 {
 	struct ssh_dest dest;
 
@@ -313,8 +286,7 @@ ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod,
 	return 0;
 }
 
-void
-ssh_target_release(struct ssh_target *target)
+void ssh_target_release(struct ssh_target *target)
 {
 	free(target->host);
 	free(target->alias);
@@ -327,8 +299,7 @@ ssh_target_release(struct ssh_target *target)
 	memset(target, 0, sizeof(*target));
 }
 
-char *
-ssh_target_known_name(const struct ssh_target *target)
+char *ssh_target_known_name(const struct ssh_target *target)
 {
 	if (target->alias != NULL)
 		return xstrdup(target->alias);
@@ -337,8 +308,7 @@ ssh_target_known_name(const struct ssh_target *target)
 	return xasprintf("[%s]:%d", target->host, target->port);
 }
 
-void
-ssh_words_add(struct ssh_words *words, const char *fmt, ...)
+void ssh_words_add(struct ssh_words *words, const char *fmt, ...)
 {
 	AUTO_BUF word = buf_new(65536);
 	va_list ap;
@@ -352,8 +322,7 @@ ssh_words_add(struct ssh_words *words, const char *fmt, ...)
 	words->n++;
 }
 
-void
-ssh_words_add_list(struct ssh_words *words, ...)
+void ssh_words_add_list(struct ssh_words *words, ...)
 {
 	const char *word;
 	va_list ap;
@@ -364,8 +333,7 @@ ssh_words_add_list(struct ssh_words *words, ...)
 	va_end(ap);
 }
 
-int
-ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err)
+int ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err)
 {
 	struct ssh_dest dest;
 
@@ -381,17 +349,14 @@ ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err)
 }
 
 /* Options of an ssh(1) that asks nobody. */
-static void
-add_unasked(struct ssh_words *words, bool accept_new)
+static void add_unasked(struct ssh_words *words, bool accept_new)
 {
-	ssh_words_add_all(words, "ssh", "-oBatchMode=yes",
-			  "-oConnectTimeout=10",
+	ssh_words_add_all(words, "ssh", "-oBatchMode=yes", "-oConnectTimeout=10",
 			  accept_new ? "-oStrictHostKeyChecking=accept-new"
 				     : "-oStrictHostKeyChecking=yes");
 }
 
-static int
-add_pod(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
+static int add_pod(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 {
 	if (pod->identity != NULL) {
 		AUTO_TEXT path = file_expand_home(pod->identity);
@@ -410,33 +375,28 @@ add_pod(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 	return ssh_words_add_host(words, pod->ssh, err);
 }
 
-int
-ssh_words_command(struct ssh_words *words, const struct remote_pod *pod,
-		  bool accept_new, const char *command, struct err *err)
+int ssh_words_command(struct ssh_words *words, const struct remote_pod *pod, bool accept_new,
+		      const char *command, struct err *err)
 {
 	add_unasked(words, accept_new);
-	ssh_words_add_all(words, "-T", "-oServerAliveInterval=5",
-			  "-oServerAliveCountMax=3",
+	ssh_words_add_all(words, "-T", "-oServerAliveInterval=5", "-oServerAliveCountMax=3",
 			  "-oPermitLocalCommand=yes");
-	ssh_words_add(words, "-oLocalCommand=sh -c 'echo %.*s >&2'",
-		      (int)sizeof(SSH_UP_MARK) - 2, SSH_UP_MARK);
+	ssh_words_add(words, "-oLocalCommand=sh -c 'echo %.*s >&2'", (int)sizeof(SSH_UP_MARK) - 2,
+		      SSH_UP_MARK);
 	if (add_pod(words, pod, err) != 0)
 		return -1;
 	ssh_words_add(words, "%s", command);
 	return 0;
 }
 
-int
-ssh_words_shell(struct ssh_words *words, const struct remote_pod *pod,
-		struct err *err)
+int ssh_words_shell(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 {
 	ssh_words_add_all(words, "ssh", "-t");
 	return add_pod(words, pod, err);
 }
 
-int
-ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new,
-	       const char *host, int port, struct err *err)
+int ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new, const char *host,
+		   int port, struct err *err)
 {
 	const char *comma = strrchr(jumps, ',');
 
@@ -446,12 +406,10 @@ ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new,
 		ssh_words_add(words, "%.*s", (int)(comma - jumps), jumps);
 	}
 	ssh_words_add(words, "-W[%s]:%d", host, port);
-	return ssh_words_add_host(words, comma != NULL ? comma + 1 : jumps,
-				  err);
+	return ssh_words_add_host(words, comma != NULL ? comma + 1 : jumps, err);
 }
 
-void
-ssh_words_release(struct ssh_words *words)
+void ssh_words_release(struct ssh_words *words)
 {
 	for (size_t i = 0; i < words->n; i++)
 		free(words->owned[i]);
@@ -485,8 +443,7 @@ static const struct {
 	{ NULL, ERR_NET, false, "" },
 };
 
-struct str
-openssh_last_line(struct str text)
+struct str openssh_last_line(struct str text)
 {
 	struct str last = { NULL, 0 }, line;
 
@@ -498,14 +455,12 @@ openssh_last_line(struct str text)
 	return last;
 }
 
-bool
-openssh_error(struct err *err, const char *whom, struct str text)
+bool openssh_error(struct err *err, const char *whom, struct str text)
 {
 	char clean[256];
 	size_t i = 0;
 
-	while (ssh_says[i].text != NULL &&
-	       str_find(text, ssh_says[i].text) == NULL)
+	while (ssh_says[i].text != NULL && str_find(text, ssh_says[i].text) == NULL)
 		i++;
 	utf8_clean(clean, sizeof(clean), openssh_last_line(text));
 	err_set(err, ssh_says[i].code, "%s: %s%s", whom, ssh_says[i].hint,

@@ -23,9 +23,9 @@ struct ssh_target {
 	char *identities[SSH_TARGET_FILES]; /* expanded paths */
 	size_t n_identities;
 	bool identities_only;
-	char *agent;	     /* socket; NULL: none is to be used */
-	char *proxy_jump;    /* NULL: none */
-	char *proxy_command; /* expanded; NULL: none */
+	char *agent;			     /* socket; NULL: none is to be used */
+	char *proxy_jump;		     /* NULL: none */
+	char *proxy_command;		     /* expanded; NULL: none */
 	char *known_hosts[SSH_TARGET_FILES]; /* the first is written to */
 	size_t n_known_hosts;
 };
@@ -46,9 +46,8 @@ void ssh_dest_release(struct ssh_dest *dest);
  * Read what `ssh -G` printed for that name into target (zeroed before);
  * explicit keys of the pod win.  Pure but for the environment and passwd.
  */
-int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod,
-		     struct str text, struct err *err)
-	__attribute__((warn_unused_result));
+int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, struct str text,
+		     struct err *err) __attribute__((warn_unused_result));
 void ssh_target_release(struct ssh_target *target);
 
 /* Its name in known_hosts: the alias, "host", or "[host]:port"; owned. */
@@ -67,11 +66,10 @@ void ssh_words_add(struct ssh_words *words, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Several words as they stand, up to a NULL. */
 void ssh_words_add_list(struct ssh_words *words, ...) __attribute__((sentinel));
-#define ssh_words_add_all(words, ...)                                          \
-	ssh_words_add_list((words), __VA_ARGS__, (char *)NULL)
+#define ssh_words_add_all(words, ...) ssh_words_add_list((words), __VA_ARGS__, (char *)NULL)
 /* The host of [user@]host[:port], and before it "--" and what it takes. */
-int ssh_words_add_host(struct ssh_words *words, const char *text,
-		       struct err *err) __attribute__((warn_unused_result));
+int ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err)
+	__attribute__((warn_unused_result));
 /* Add the words; release them in any case. */
 
 /*
@@ -79,16 +77,14 @@ int ssh_words_add_host(struct ssh_words *words, const char *text,
  * host key in silence.  It prints SSH_UP_MARK to stderr once it is through.
  */
 #define SSH_UP_MARK "hgym-tui-link-up\n"
-int ssh_words_command(struct ssh_words *words, const struct remote_pod *pod,
-		      bool accept_new, const char *command, struct err *err)
-	__attribute__((warn_unused_result));
+int ssh_words_command(struct ssh_words *words, const struct remote_pod *pod, bool accept_new,
+		      const char *command, struct err *err) __attribute__((warn_unused_result));
 /* `ssh -t POD`: for a person, who may be asked. */
-int ssh_words_shell(struct ssh_words *words, const struct remote_pod *pod,
-		    struct err *err) __attribute__((warn_unused_result));
-/* `ssh -W host:port JUMP`; of the jumps "a,b" b is reached through a. */
-int ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new,
-		   const char *host, int port, struct err *err)
+int ssh_words_shell(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 	__attribute__((warn_unused_result));
+/* `ssh -W host:port JUMP`; of the jumps "a,b" b is reached through a. */
+int ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new, const char *host,
+		   int port, struct err *err) __attribute__((warn_unused_result));
 void ssh_words_release(struct ssh_words *words);
 
 /*

@@ -13,8 +13,7 @@
 
 extern char **environ;
 
-static bool
-is_variable(const char *entry, const char *name)
+static bool is_variable(const char *entry, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -25,8 +24,7 @@ is_variable(const char *entry, const char *name)
  * Our environment, but ssh(1) asks nobody and says its errors in English;
  * free the vector alone.
  */
-static const char **
-quiet_environment(void)
+static const char **quiet_environment(void)
 {
 	size_t n = 0, used = 0;
 	const char **vector;
@@ -36,17 +34,15 @@ quiet_environment(void)
 	vector = xcalloc(n + 2, sizeof(*vector));
 	for (size_t i = 0; i < n; i++)
 		if (!is_variable(environ[i], "SSH_ASKPASS_REQUIRE") &&
-		    !is_variable(environ[i], "LC_ALL") &&
-		    !is_variable(environ[i], "LC_MESSAGES"))
+		    !is_variable(environ[i], "LC_ALL") && !is_variable(environ[i], "LC_MESSAGES"))
 			vector[used++] = environ[i];
 	vector[used] = "SSH_ASKPASS_REQUIRE=never";
 	return vector;
 }
 
 /* Our end is watched and does not block; both close on exec. */
-static int
-open_pipe(struct process *process, struct loop *loop,
-	  const struct process_plan *plan, int i, int *theirs, struct err *err)
+static int open_pipe(struct process *process, struct loop *loop, const struct process_plan *plan,
+		     int i, int *theirs, struct err *err)
 {
 	int pair[2];
 
@@ -54,16 +50,14 @@ open_pipe(struct process *process, struct loop *loop,
 		return err_set_errno(err, ERR_IO, "cannot make a pipe");
 	*theirs = pair[i != 0];
 	process->fds[i] = pair[i == 0];
-	process->watches[i] = loop_fd_new(loop, process->fds[i],
-					  plan->on_ready[i], plan->user);
+	process->watches[i] = loop_fd_new(loop, process->fds[i], plan->on_ready[i], plan->user);
 	if (i != 0)
 		loop_fd_set(process->watches[i], LOOP_READ);
 	return 0;
 }
 
-int
-process_start(struct process *process, struct loop *loop,
-	      const struct process_plan *plan, struct err *err)
+int process_start(struct process *process, struct loop *loop, const struct process_plan *plan,
+		  struct err *err)
 {
 	const char **envp = plan->asks_nobody ? quiet_environment() : NULL;
 	int theirs[3] = { -1, -1, -1 }, given[3], rc = 0;
@@ -75,8 +69,8 @@ process_start(struct process *process, struct loop *loop,
 		given[i] = plan->on_ready[i] != NULL ? theirs[i] : plan->fds[i];
 	}
 	if (rc == 0)
-		process->child = loop_child_new(loop, plan->argv, envp, given,
-						plan->on_exit, plan->user, err);
+		process->child = loop_child_new(loop, plan->argv, envp, given, plan->on_exit,
+						plan->user, err);
 	for (int i = 0; i < 3; i++)
 		fd_close(&theirs[i]);
 	free(envp);
@@ -86,8 +80,7 @@ process_start(struct process *process, struct loop *loop,
 	return -1;
 }
 
-bool
-process_read(struct process *process, int i, struct buf *out)
+bool process_read(struct process *process, int i, struct buf *out)
 {
 	char data[8192];
 	ssize_t n = read(process->fds[i], data, sizeof(data));
@@ -99,16 +92,14 @@ process_read(struct process *process, int i, struct buf *out)
 	return process->fds[i] >= 0;
 }
 
-void
-process_close_pipe(struct process *process, int i)
+void process_close_pipe(struct process *process, int i)
 {
 	loop_fd_close(process->watches[i]);
 	process->watches[i] = NULL;
 	fd_close(&process->fds[i]);
 }
 
-void
-process_release(struct process *process, int signum)
+void process_release(struct process *process, int signum)
 {
 	if (process->child != NULL)
 		loop_child_kill(process->child, signum);
@@ -127,8 +118,7 @@ struct capture {
 	void *user;
 };
 
-static void
-capture_free(struct capture *capture)
+static void capture_free(struct capture *capture)
 {
 	process_release(&capture->process, SIGKILL);
 	loop_timer_close(capture->timer);
@@ -136,26 +126,22 @@ capture_free(struct capture *capture)
 	free(capture);
 }
 
-static void
-capture_finish(struct capture *capture)
+static void capture_finish(struct capture *capture)
 {
 	capture->fn(capture->user, capture->status, buf_str(&capture->out));
 	capture_free(capture);
 }
 
-static void
-capture_on_output(void *user, unsigned int events)
+static void capture_on_output(void *user, unsigned int events)
 {
 	struct capture *capture = user;
 
 	(void)events;
-	if (!process_read(&capture->process, 1, &capture->out) &&
-	    capture->process.child == NULL)
+	if (!process_read(&capture->process, 1, &capture->out) && capture->process.child == NULL)
 		capture_finish(capture);
 }
 
-static void
-capture_on_exit(void *user, int exit_status, int term_signal)
+static void capture_on_exit(void *user, int exit_status, int term_signal)
 {
 	struct capture *capture = user;
 
@@ -166,8 +152,7 @@ capture_on_exit(void *user, int exit_status, int term_signal)
 }
 
 /* A grandchild may hold the pipe open: that is no reason to wait longer. */
-static void
-capture_on_timeout(void *user)
+static void capture_on_timeout(void *user)
 {
 	struct capture *capture = user;
 
@@ -176,9 +161,8 @@ capture_on_timeout(void *user)
 	capture_finish(capture);
 }
 
-struct capture *
-capture_new(struct loop *loop, const char *const *argv, int64_t timeout_ms,
-	    capture_fn fn, void *user)
+struct capture *capture_new(struct loop *loop, const char *const *argv, int64_t timeout_ms,
+			    capture_fn fn, void *user)
 {
 	struct capture *capture = xcalloc(1, sizeof(*capture));
 	const struct process_plan plan = {
@@ -202,8 +186,7 @@ capture_new(struct loop *loop, const char *const *argv, int64_t timeout_ms,
 	return capture;
 }
 
-void
-capture_cancel(struct capture *capture)
+void capture_cancel(struct capture *capture)
 {
 	if (capture != NULL)
 		capture_free(capture);

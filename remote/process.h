@@ -28,9 +28,8 @@ struct process_plan {
 };
 
 /* Start it; its output is watched from now on, its input not yet. */
-int process_start(struct process *process, struct loop *loop,
-		  const struct process_plan *plan, struct err *err)
-	__attribute__((warn_unused_result));
+int process_start(struct process *process, struct loop *loop, const struct process_plan *plan,
+		  struct err *err) __attribute__((warn_unused_result));
 /*
  * Read once what a pipe has, into out as far as it fits; false: it has ended
  * and is closed.
@@ -51,8 +50,7 @@ typedef void (*capture_fn)(void *user, int status, struct str out);
  * fn is called once, on the loop, unless the capture is cancelled.  NULL: it
  * cannot be started.
  */
-struct capture *capture_new(struct loop *loop, const char *const *argv,
-			    int64_t timeout_ms, capture_fn fn, void *user)
-	__attribute__((warn_unused_result));
+struct capture *capture_new(struct loop *loop, const char *const *argv, int64_t timeout_ms,
+			    capture_fn fn, void *user) __attribute__((warn_unused_result));
 /* Kill it (NULL: nothing); fn is not called any more. */
 void capture_cancel(struct capture *capture);

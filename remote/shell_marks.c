@@ -9,8 +9,7 @@
 
 #define WORD "hgym"
 
-void
-shell_marks_init(struct shell_marks *marks)
+void shell_marks_init(struct shell_marks *marks)
 {
 	unsigned long long random = 0;
 
@@ -20,23 +19,14 @@ shell_marks_init(struct shell_marks *marks)
 	print_into(marks->mark, WORD "%016llx", random);
 }
 
-void
-shell_marks_line(const struct shell_marks *marks, struct buf *out,
-		 const char *command)
+void shell_marks_line(const struct shell_marks *marks, struct buf *out, const char *command)
 {
 	/* In two parts: a shell that echoes the line prints no mark. */
-	static const char script[] =
-		"printf %s%s000 \"$1\" \"$2\"; sh -c \"$3\"; "
-		"printf %s%s%03d \"$1\" \"$2\" $?";
-	const char *const argv[] = { "exec",
-				     "sh",
-				     "-c",
-				     script,
-				     "sh",
-				     WORD,
-				     marks->mark + strlen(WORD),
-				     command,
-				     NULL };
+	static const char script[] = "printf %s%s000 \"$1\" \"$2\"; sh -c \"$3\"; "
+				     "printf %s%s%03d \"$1\" \"$2\" $?";
+	const char *const argv[] = {
+		"exec", "sh", "-c", script, "sh", WORD, marks->mark + strlen(WORD), command, NULL
+	};
 
 	quote_argv(out, argv);
 	buf_append(out, "\n", 1);
@@ -46,13 +36,10 @@ shell_marks_line(const struct shell_marks *marks, struct buf *out,
  * Where the mark begins, or may begin at the end of text; *whole: all of it is
  * there.  The length of text: it does not.
  */
-static size_t
-find_mark(const struct shell_marks *marks, struct str text, bool *whole)
+static size_t find_mark(const struct shell_marks *marks, struct str text, bool *whole)
 {
 	const char *found = str_find(text, marks->mark);
-	size_t at = text.len > SHELL_MARK_LEN - 1
-			    ? text.len - (SHELL_MARK_LEN - 1)
-			    : 0;
+	size_t at = text.len > SHELL_MARK_LEN - 1 ? text.len - (SHELL_MARK_LEN - 1) : 0;
 
 	if (found != NULL)
 		at = (size_t)(found - text.p);
@@ -63,9 +50,8 @@ find_mark(const struct shell_marks *marks, struct str text, bool *whole)
 	return at;
 }
 
-void
-shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
-		 struct str *output)
+void shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
+		      struct str *output)
 {
 	struct str *part = marks->begun ? output : before;
 	bool whole = true;
@@ -82,8 +68,7 @@ shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
 		marks->over = marks->begun;
 		marks->begun = true;
 		int64_t status = -1;
-		(void)str_to_i64((struct str){ data.p + SHELL_MARK_LEN, 3 },
-				 &status);
+		(void)str_to_i64((struct str){ data.p + SHELL_MARK_LEN, 3 }, &status);
 		marks->status = status <= 255 ? (int)status : -1;
 		part = output;
 		data = str_skip(data, SHELL_HELD_MAX);

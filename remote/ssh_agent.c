@@ -24,8 +24,7 @@ enum agent_message {
 };
 
 /* Sending or receiving gave nothing: is it worth another try? */
-static bool
-may_try_again(struct ssh_agent *agent, ssize_t n, int64_t deadline_ms)
+static bool may_try_again(struct ssh_agent *agent, ssize_t n, int64_t deadline_ms)
 {
 	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		agent->has_answered = true;
@@ -34,14 +33,12 @@ may_try_again(struct ssh_agent *agent, ssize_t n, int64_t deadline_ms)
 	return !atomic_load(agent->cancel) && clock_mono_ms() < deadline_ms;
 }
 
-static bool
-send_all(struct ssh_agent *agent, const struct buf *data, int64_t deadline_ms)
+static bool send_all(struct ssh_agent *agent, const struct buf *data, int64_t deadline_ms)
 {
 	size_t done = 0;
 
 	while (done < data->len) {
-		ssize_t n = send(agent->fd, data->data + done, data->len - done,
-				 MSG_NOSIGNAL);
+		ssize_t n = send(agent->fd, data->data + done, data->len - done, MSG_NOSIGNAL);
 
 		if (n > 0)
 			done += (size_t)n;
@@ -52,16 +49,14 @@ send_all(struct ssh_agent *agent, const struct buf *data, int64_t deadline_ms)
 }
 
 /* Exactly len bytes into agent->answer. */
-static bool
-receive(struct ssh_agent *agent, size_t len, int64_t deadline_ms)
+static bool receive(struct ssh_agent *agent, size_t len, int64_t deadline_ms)
 {
 	char data[4096];
 
 	buf_clear(&agent->answer);
 	while (agent->answer.len < len) {
 		size_t want = len - agent->answer.len;
-		ssize_t n = recv(agent->fd, data,
-				 want < sizeof(data) ? want : sizeof(data), 0);
+		ssize_t n = recv(agent->fd, data, want < sizeof(data) ? want : sizeof(data), 0);
 
 		if (n > 0)
 			buf_append(&agent->answer, data, (size_t)n);
@@ -73,9 +68,8 @@ receive(struct ssh_agent *agent, size_t len, int64_t deadline_ms)
 }
 
 /* One request, one answer of that type; *body is what follows the type. */
-static bool
-agent_ask(struct ssh_agent *agent, const struct buf *request, char type,
-	  int64_t timeout_ms, struct str *body)
+static bool agent_ask(struct ssh_agent *agent, const struct buf *request, char type,
+		      int64_t timeout_ms, struct str *body)
 {
 	int64_t deadline = clock_mono_ms() + timeout_ms;
 	AUTO_BUF framed = buf_new(AGENT_MAX_BYTES);
@@ -94,21 +88,17 @@ agent_ask(struct ssh_agent *agent, const struct buf *request, char type,
 	return true;
 }
 
-static bool
-list_keys(struct ssh_agent *agent)
+static bool list_keys(struct ssh_agent *agent)
 {
 	struct str rest, blob, comment;
 	AUTO_BUF request = buf_new(16);
 	uint32_t count = 0;
 
 	buf_append_char(&request, AGENT_REQUEST_IDENTITIES);
-	bool good = agent_ask(agent, &request, AGENT_IDENTITIES_ANSWER,
-			      LIST_TIMEOUT_MS, &rest) &&
+	bool good = agent_ask(agent, &request, AGENT_IDENTITIES_ANSWER, LIST_TIMEOUT_MS, &rest) &&
 		    ssh_wire_u32(&rest, &count);
-	for (uint32_t i = 0;
-	     good && i < count && agent->n_keys < SSH_AGENT_MAX_KEYS; i++) {
-		good = ssh_wire_string(&rest, &blob) &&
-		       ssh_wire_string(&rest, &comment);
+	for (uint32_t i = 0; good && i < count && agent->n_keys < SSH_AGENT_MAX_KEYS; i++) {
+		good = ssh_wire_string(&rest, &blob) && ssh_wire_string(&rest, &comment);
 		if (good) {
 			struct buf *key = &agent->keys[agent->n_keys++];
 
@@ -119,9 +109,7 @@ list_keys(struct ssh_agent *agent)
 	return good;
 }
 
-bool
-ssh_agent_open(struct ssh_agent *agent, const char *path,
-	       const atomic_bool *cancel)
+bool ssh_agent_open(struct ssh_agent *agent, const char *path, const atomic_bool *cancel)
 {
 	const struct timeval slice = { .tv_usec = SLICE_US };
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -131,14 +119,11 @@ ssh_agent_open(struct ssh_agent *agent, const char *path,
 	buf_init(&agent->answer, AGENT_MAX_BYTES);
 	agent->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (agent->fd < 0 || strlen(path) >= sizeof(addr.sun_path) ||
-	    setsockopt(agent->fd, SOL_SOCKET, SO_SNDTIMEO, &slice,
-		       sizeof(slice)) != 0 ||
-	    setsockopt(agent->fd, SOL_SOCKET, SO_RCVTIMEO, &slice,
-		       sizeof(slice)) != 0)
+	    setsockopt(agent->fd, SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice)) != 0 ||
+	    setsockopt(agent->fd, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice)) != 0)
 		return false;
 	memcpy(addr.sun_path, path, strlen(path));
-	if (connect(agent->fd, (const struct sockaddr *)&addr, sizeof(addr)) ==
-	    0) {
+	if (connect(agent->fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0) {
 		agent->is_connected = true;
 		return list_keys(agent);
 	}
@@ -147,8 +132,7 @@ ssh_agent_open(struct ssh_agent *agent, const char *path,
 	return false;
 }
 
-void
-ssh_agent_close(struct ssh_agent *agent)
+void ssh_agent_close(struct ssh_agent *agent)
 {
 	fd_close(&agent->fd);
 	for (size_t i = 0; i < agent->n_keys; i++)
@@ -157,9 +141,8 @@ ssh_agent_close(struct ssh_agent *agent)
 	buf_release(&agent->answer);
 }
 
-bool
-ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data,
-	       uint32_t flags, int64_t timeout_ms, struct str *signature)
+bool ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data, uint32_t flags,
+		    int64_t timeout_ms, struct str *signature)
 {
 	struct str rest, outer, type;
 	AUTO_BUF request = buf_new(AGENT_MAX_BYTES);
@@ -169,9 +152,7 @@ ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data,
 	ssh_wire_put(&request, data);
 	ssh_wire_put_u32(&request, flags);
 	return !request.truncated &&
-	       agent_ask(agent, &request, AGENT_SIGN_RESPONSE, timeout_ms,
-			 &rest) &&
-	       ssh_wire_string(&rest, &outer) &&
-	       ssh_wire_string(&outer, &type) &&
+	       agent_ask(agent, &request, AGENT_SIGN_RESPONSE, timeout_ms, &rest) &&
+	       ssh_wire_string(&rest, &outer) && ssh_wire_string(&outer, &type) &&
 	       ssh_wire_string(&outer, signature);
 }

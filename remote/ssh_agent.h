@@ -23,8 +23,7 @@ struct ssh_agent {
 };
 
 /* Connect and list the keys; false: there is no agent that answers. */
-bool ssh_agent_open(struct ssh_agent *agent, const char *path,
-		    const atomic_bool *cancel);
+bool ssh_agent_open(struct ssh_agent *agent, const char *path, const atomic_bool *cancel);
 void ssh_agent_close(struct ssh_agent *agent);
 
 /*
@@ -32,5 +31,5 @@ void ssh_agent_close(struct ssh_agent *agent);
  * for RSA with SHA-256 and SHA-512.  *signature is the bare signature
  * without its type, borrowed until the next call.
  */
-bool ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data,
-		    uint32_t flags, int64_t timeout_ms, struct str *signature);
+bool ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data, uint32_t flags,
+		    int64_t timeout_ms, struct str *signature);

@@ -31,8 +31,7 @@ struct signer {
 	bool asked; /* the server said that the key would do */
 };
 
-static int64_t
-time_left_ms(const struct ssh_auth *auth)
+static int64_t time_left_ms(const struct ssh_auth *auth)
 {
 	return auth->deadline_ms - clock_mono_ms();
 }
@@ -41,8 +40,7 @@ time_left_ms(const struct ssh_auth *auth)
  * The flags for the algorithm named in what is to be signed (RFC 4252,
  * section 7): session, byte, user, service, "publickey", TRUE, algorithm.
  */
-static uint32_t
-sign_flags(struct str data)
+static uint32_t sign_flags(struct str data)
 {
 	struct str part = { NULL, 0 };
 
@@ -52,15 +50,12 @@ sign_flags(struct str data)
 		if (*at == 'b')
 			data = str_skip(data, 1);
 	}
-	return str_eq_cstr(part, "rsa-sha2-256")   ? 2
-	       : str_eq_cstr(part, "rsa-sha2-512") ? 4
-						   : 0;
+	return str_eq_cstr(part, "rsa-sha2-256") ? 2 : str_eq_cstr(part, "rsa-sha2-512") ? 4 : 0;
 }
 
 /* libssh2's sign callback; the signature is malloc'ed, libssh2 frees it. */
-static int
-on_sign(LIBSSH2_SESSION *session, unsigned char **sig, size_t *sig_len,
-	const unsigned char *data, size_t data_len, void **abstract)
+static int on_sign(LIBSSH2_SESSION *session, unsigned char **sig, size_t *sig_len,
+		   const unsigned char *data, size_t data_len, void **abstract)
 {
 	struct signer *signer = *abstract;
 	struct str text = { (const char *)data, data_len }, signature;
@@ -78,28 +73,24 @@ on_sign(LIBSSH2_SESSION *session, unsigned char **sig, size_t *sig_len,
 	return 0;
 }
 
-static bool
-is_lost(const struct ssh_auth *auth, int rc)
+static bool is_lost(const struct ssh_auth *auth, int rc)
 {
 	return atomic_load(&auth->cancel) || time_left_ms(auth) <= 0 ||
-	       rc == LIBSSH2_ERROR_SOCKET_DISCONNECT ||
-	       rc == LIBSSH2_ERROR_SOCKET_RECV ||
-	       rc == LIBSSH2_ERROR_SOCKET_SEND ||
-	       rc == LIBSSH2_ERROR_SOCKET_TIMEOUT ||
+	       rc == LIBSSH2_ERROR_SOCKET_DISCONNECT || rc == LIBSSH2_ERROR_SOCKET_RECV ||
+	       rc == LIBSSH2_ERROR_SOCKET_SEND || rc == LIBSSH2_ERROR_SOCKET_TIMEOUT ||
 	       rc == LIBSSH2_ERROR_TIMEOUT || rc == LIBSSH2_ERROR_PROTO;
 }
 
 /* Show a public key; sign with the agent, or only ask (agent NULL). */
-static enum offer
-offer_blob(struct ssh_auth *auth, struct ssh_agent *agent, struct str blob)
+static enum offer offer_blob(struct ssh_auth *auth, struct ssh_agent *agent, struct str blob)
 {
 	struct signer signer = { .auth = auth, .agent = agent, .blob = blob };
 	void *abstract = &signer;
 
 	auth->offered++;
 	int rc = libssh2_userauth_publickey(auth->session, auth->target->user,
-					    (const unsigned char *)blob.p,
-					    blob.len, on_sign, &abstract);
+					    (const unsigned char *)blob.p, blob.len, on_sign,
+					    &abstract);
 	if (rc == 0)
 		return OFFER_DONE;
 	if (is_lost(auth, rc))
@@ -108,8 +99,7 @@ offer_blob(struct ssh_auth *auth, struct ssh_agent *agent, struct str blob)
 }
 
 /* Keys that cannot be served are noted, and not shown. */
-static bool
-is_usable(struct ssh_auth *auth, const char *type)
+static bool is_usable(struct ssh_auth *auth, const char *type)
 {
 	if (strncmp(type, "sk-", 3) == 0)
 		auth->saw_hardware = true;
@@ -120,32 +110,27 @@ is_usable(struct ssh_auth *auth, const char *type)
 	return false;
 }
 
-static bool
-is_weak_rsa(struct ssh_auth *auth, const char *type)
+static bool is_weak_rsa(struct ssh_auth *auth, const char *type)
 {
-	if (strcmp(type, "ssh-rsa") != 0 ||
-	    libssh2_version(LIBSSH2_RSA_SHA2) != NULL)
+	if (strcmp(type, "ssh-rsa") != 0 || libssh2_version(LIBSSH2_RSA_SHA2) != NULL)
 		return false;
 	auth->saw_rsa = true;
 	return true;
 }
 
 /* Is that key of the agent the public half of one of our files? */
-static bool
-is_named(const struct ssh_auth *auth, struct str blob)
+static bool is_named(const struct ssh_auth *auth, struct str blob)
 {
 	return any_of(i, auth->target->n_identities,
-		      blob.len > 0 &&
-			      str_eq(buf_str(&auth->keys[i].blob), blob));
+		      blob.len > 0 && str_eq(buf_str(&auth->keys[i].blob), blob));
 }
 
 /*
  * The agent's keys of one sort: those named by a file or the others, RSA
  * keys that only an old server takes or the others.
  */
-static enum offer
-offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent, bool named,
-		 bool weak)
+static enum offer offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent, bool named,
+				   bool weak)
 {
 	enum offer offer = OFFER_NEXT;
 
@@ -161,8 +146,7 @@ offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent, bool named,
 	return offer;
 }
 
-static enum offer
-offer_agent(struct ssh_auth *auth)
+static enum offer offer_agent(struct ssh_auth *auth)
 {
 	enum offer offer = OFFER_NEXT;
 	struct ssh_agent agent;
@@ -172,16 +156,14 @@ offer_agent(struct ssh_auth *auth)
 	if (ssh_agent_open(&agent, auth->target->agent, &auth->cancel))
 		for (int i = 0; i < 4 && offer == OFFER_NEXT; i++)
 			if (i % 2 == 0 || !auth->target->identities_only)
-				offer = offer_agent_sort(auth, &agent,
-							 i % 2 == 0, i >= 2);
+				offer = offer_agent_sort(auth, &agent, i % 2 == 0, i >= 2);
 	auth->agent_is_silent = agent.is_connected && !agent.has_answered;
 	ssh_agent_close(&agent);
 	return offer;
 }
 
 /* A key file with its passphrase, or without. */
-static enum offer
-offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
+static enum offer offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
 {
 	const char *user = auth->target->user;
 
@@ -189,9 +171,9 @@ offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
 	if (passphrase != NULL)
 		libssh2_session_set_timeout(auth->session, SSH_AUTH_MS);
 	auth->offered++;
-	int rc = libssh2_userauth_publickey_fromfile_ex(
-		auth->session, user, (unsigned int)strlen(user), NULL,
-		auth->target->identities[i], passphrase);
+	int rc = libssh2_userauth_publickey_fromfile_ex(auth->session, user,
+							(unsigned int)strlen(user), NULL,
+							auth->target->identities[i], passphrase);
 	if (rc == 0)
 		return OFFER_DONE;
 	if (is_lost(auth, rc))
@@ -205,8 +187,7 @@ offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
 }
 
 /* An encrypted file: ask for its passphrase if the server wants the key. */
-static enum offer
-offer_encrypted(struct ssh_auth *auth, size_t i)
+static enum offer offer_encrypted(struct ssh_auth *auth, size_t i)
 {
 	const struct ssh_key *key = &auth->keys[i];
 	enum offer offer = OFFER_WOULD;
@@ -230,8 +211,7 @@ offer_encrypted(struct ssh_auth *auth, size_t i)
 }
 
 /* Plain files first, then encrypted ones, then RSA that may be refused. */
-static enum offer
-offer_files(struct ssh_auth *auth)
+static enum offer offer_files(struct ssh_auth *auth)
 {
 	enum offer offer = OFFER_NEXT;
 
@@ -254,8 +234,7 @@ offer_files(struct ssh_auth *auth)
 }
 
 /* What may be the matter with the keys that were, or were not, shown. */
-static void
-add_hints(const struct ssh_auth *auth, struct buf *text)
+static void add_hints(const struct ssh_auth *auth, struct buf *text)
 {
 	if (auth->saw_rsa)
 		buf_appendf(text,
@@ -273,8 +252,7 @@ add_hints(const struct ssh_auth *auth, struct buf *text)
 }
 
 /* The key files, and what keeps one of them from being used. */
-static void
-list_identities(const struct ssh_auth *auth, struct buf *text)
+static void list_identities(const struct ssh_auth *auth, struct buf *text)
 {
 	unsigned int n = 0;
 
@@ -294,43 +272,34 @@ list_identities(const struct ssh_auth *auth, struct buf *text)
 				    key->mode);
 	}
 	if (n == 0 && auth->target->n_identities > 0)
-		buf_appendf(text, "there is no key file (%s ..)",
-			    auth->target->identities[0]);
+		buf_appendf(text, "there is no key file (%s ..)", auth->target->identities[0]);
 	buf_append_str(text, auth->target->agent == NULL ? ", no agent"
-			     : auth->agent_is_silent
-				     ? ", and the agent, which does not answer"
-				     : ", and the agent");
+			     : auth->agent_is_silent	 ? ", and the agent, which does not answer"
+							 : ", and the agent");
 }
 
-static void
-refuse(struct ssh_auth *auth)
+static void refuse(struct ssh_auth *auth)
 {
 	char clean[480];
 	AUTO_BUF text = buf_new(sizeof(clean));
 
-	buf_appendf(&text, "%s@%s took none of the keys: ", auth->target->user,
-		    auth->target->host);
+	buf_appendf(&text, "%s@%s took none of the keys: ", auth->target->user, auth->target->host);
 	list_identities(auth, &text);
 	add_hints(auth, &text);
 	auth->result = SSH_AUTH_REFUSED;
-	err_set(&auth->err, ERR_AUTH, "%s",
-		utf8_clean(clean, sizeof(clean), buf_str(&text)));
+	err_set(&auth->err, ERR_AUTH, "%s", utf8_clean(clean, sizeof(clean), buf_str(&text)));
 }
 
 /* The connection broke: too many keys, or the network. */
-static void
-lose(struct ssh_auth *auth)
+static void lose(struct ssh_auth *auth)
 {
 	char message[SSH_MESSAGE_SIZE];
 
 	auth->result = SSH_AUTH_LOST;
-	err_set(&auth->err, ERR_NET,
-		"the connection broke while logging in as %s: %s",
-		auth->target->user,
-		ssh_session_message(auth->session, message));
+	err_set(&auth->err, ERR_NET, "the connection broke while logging in as %s: %s",
+		auth->target->user, ssh_session_message(auth->session, message));
 	if (time_left_ms(auth) <= 0)
-		err_set(&auth->err, ERR_TIMEOUT,
-			"logging in as %s took longer than %d s",
+		err_set(&auth->err, ERR_TIMEOUT, "logging in as %s took longer than %d s",
 			auth->target->user, SSH_AUTH_MS / 1000);
 	if (auth->offered < 5 || atomic_load(&auth->cancel))
 		return;
@@ -341,8 +310,7 @@ lose(struct ssh_auth *auth)
 		auth->offered);
 }
 
-static void
-try_keys(struct ssh_auth *auth)
+static void try_keys(struct ssh_auth *auth)
 {
 	size_t n = auth->target->n_identities;
 
@@ -362,12 +330,10 @@ try_keys(struct ssh_auth *auth)
 }
 
 /* Which methods the server takes; false when that ends it already. */
-static bool
-may_try_keys(struct ssh_auth *auth)
+static bool may_try_keys(struct ssh_auth *auth)
 {
 	const char *user = auth->target->user;
-	const char *list = libssh2_userauth_list(auth->session, user,
-						 (unsigned int)strlen(user));
+	const char *list = libssh2_userauth_list(auth->session, user, (unsigned int)strlen(user));
 	char clean[200];
 
 	if (list == NULL) {
@@ -387,8 +353,7 @@ may_try_keys(struct ssh_auth *auth)
 	return false;
 }
 
-void
-ssh_auth_work(struct ssh_auth *auth)
+void ssh_auth_work(struct ssh_auth *auth)
 {
 	auth->result = SSH_AUTH_REFUSED;
 	auth->offered = 0;
@@ -401,8 +366,7 @@ ssh_auth_work(struct ssh_auth *auth)
 	libssh2_session_set_blocking(auth->session, 0);
 }
 
-void
-ssh_secret_free(void *secret)
+void ssh_secret_free(void *secret)
 {
 	if (secret != NULL)
 		explicit_bzero(secret, strlen(secret));

@@ -25,13 +25,7 @@
 #define TICK_MS	  100
 #define PULSE_MS  1000
 
-enum channel_step {
-	CHANNEL_OPEN,
-	CHANNEL_EXEC,
-	CHANNEL_RUN,
-	CHANNEL_WAIT,
-	CHANNEL_FREE
-};
+enum channel_step { CHANNEL_OPEN, CHANNEL_EXEC, CHANNEL_RUN, CHANNEL_WAIT, CHANNEL_FREE };
 
 struct ssh_channel {
 	struct list in_all;
@@ -49,8 +43,7 @@ struct ssh_channel {
 	struct stream_exit exit;
 };
 
-static void
-channel_free(struct ssh_channel *c)
+static void channel_free(struct ssh_channel *c)
 {
 	if (c->channels->opening == c)
 		c->channels->opening = NULL;
@@ -66,15 +59,13 @@ channel_free(struct ssh_channel *c)
  */
 
 /* A negative code of libssh2. */
-static int
-blocked_or_lost(ssize_t rc)
+static int blocked_or_lost(ssize_t rc)
 {
 	return rc == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
 }
 
 /* The stream, if there is one still, ends with c->exit; c goes. */
-static int
-channel_finish(struct ssh_channel *c)
+static int channel_finish(struct ssh_channel *c)
 {
 	struct stream_exit exit = c->exit;
 	struct stream *s = c->s;
@@ -87,8 +78,7 @@ channel_finish(struct ssh_channel *c)
 	return 1;
 }
 
-static size_t
-count_running(const struct ssh_channels *channels)
+static size_t count_running(const struct ssh_channels *channels)
 {
 	size_t n = 0;
 
@@ -98,8 +88,7 @@ count_running(const struct ssh_channels *channels)
 }
 
 /* The server will not open one more: soon again, elsewhere, or never. */
-static int
-open_refused(struct ssh_channel *c)
+static int open_refused(struct ssh_channel *c)
 {
 	struct remote_link *link = c->channels->link;
 	char message[SSH_MESSAGE_SIZE];
@@ -118,13 +107,11 @@ open_refused(struct ssh_channel *c)
 	err_set(&c->exit.err, ERR_LIMIT,
 		"%s: the server opens no more sessions on this connection "
 		"(MaxSessions of sshd_config): %s",
-		link->pod.name,
-		ssh_session_message(c->channels->session->ssh2, message));
+		link->pod.name, ssh_session_message(c->channels->session->ssh2, message));
 	return channel_finish(c);
 }
 
-static int
-channel_open(struct ssh_channel *c)
+static int channel_open(struct ssh_channel *c)
 {
 	struct ssh_channels *channels = c->channels;
 
@@ -135,9 +122,8 @@ channel_open(struct ssh_channel *c)
 	if (c->reopen_ms > link_now_ms(channels->link))
 		return 0;
 	channels->opening = c;
-	c->channel =
-		libssh2_channel_open_ex(channels->session->ssh2, "session", 7,
-					WINDOW_BYTES, PACKET_BYTES, NULL, 0);
+	c->channel = libssh2_channel_open_ex(channels->session->ssh2, "session", 7, WINDOW_BYTES,
+					     PACKET_BYTES, NULL, 0);
 	if (c->channel != NULL) {
 		if (c->s == NULL)
 			channels->opening = NULL;
@@ -155,18 +141,15 @@ channel_open(struct ssh_channel *c)
  * at times fails to wait for one channel's answer while others are being opened
  * ("Failed waiting for channel success").
  */
-static int
-channel_exec(struct ssh_channel *c)
+static int channel_exec(struct ssh_channel *c)
 {
-	int rc = libssh2_channel_process_startup(
-		c->channel, "exec", 4, c->command,
-		(unsigned int)strlen(c->command));
+	int rc = libssh2_channel_process_startup(c->channel, "exec", 4, c->command,
+						 (unsigned int)strlen(c->command));
 
 	if (rc != LIBSSH2_ERROR_EAGAIN && c->channels->opening == c)
 		c->channels->opening = NULL;
 	if (rc == LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED)
-		err_set(&c->exit.err, ERR_REMOTE,
-			"%s: the server runs no commands",
+		err_set(&c->exit.err, ERR_REMOTE, "%s: the server runs no commands",
 			c->channels->link->pod.name);
 	else if (rc != 0)
 		return blocked_or_lost(rc);
@@ -175,8 +158,7 @@ channel_exec(struct ssh_channel *c)
 }
 
 /* The next piece of stdin; false when there is none. */
-static bool
-fill_chunk(struct ssh_channel *c)
+static bool fill_chunk(struct ssh_channel *c)
 {
 	size_t len;
 
@@ -194,49 +176,40 @@ fill_chunk(struct ssh_channel *c)
 	return true;
 }
 
-static int
-write_stdin(struct ssh_channel *c)
+static int write_stdin(struct ssh_channel *c)
 {
 	if (c->write_closed && c->s != NULL)
 		buf_clear(&c->s->in);
 	/* What waits for the socket is enough. */
-	if (c->write_closed || c->channels->session->out.len > 0 ||
-	    !fill_chunk(c))
+	if (c->write_closed || c->channels->session->out.len > 0 || !fill_chunk(c))
 		return 0;
 	ssize_t n = libssh2_channel_write(c->channel, c->chunk + c->chunk_sent,
 					  c->chunk_len - c->chunk_sent);
-	c->write_closed = n == LIBSSH2_ERROR_CHANNEL_CLOSED ||
-			  n == LIBSSH2_ERROR_CHANNEL_EOF_SENT;
+	c->write_closed = n == LIBSSH2_ERROR_CHANNEL_CLOSED || n == LIBSSH2_ERROR_CHANNEL_EOF_SENT;
 	if (n < 0)
 		return c->write_closed ? 0 : blocked_or_lost(n);
 	c->chunk_sent += (size_t)n;
 	return 1;
 }
 
-static int
-close_stdin(struct ssh_channel *c)
+static int close_stdin(struct ssh_channel *c)
 {
-	if (c->eof_sent || c->write_closed || c->s == NULL ||
-	    !c->s->in_closed || c->s->in.len > 0 ||
-	    c->chunk_sent < c->chunk_len)
+	if (c->eof_sent || c->write_closed || c->s == NULL || !c->s->in_closed ||
+	    c->s->in.len > 0 || c->chunk_sent < c->chunk_len)
 		return 0;
 	int rc = libssh2_channel_send_eof(c->channel);
 	c->eof_sent = rc != LIBSSH2_ERROR_EAGAIN;
-	return rc == 0 || rc == LIBSSH2_ERROR_CHANNEL_CLOSED
-		       ? 1
-		       : blocked_or_lost(rc);
+	return rc == 0 || rc == LIBSSH2_ERROR_CHANNEL_CLOSED ? 1 : blocked_or_lost(rc);
 }
 
 /* Its stream may be read: the socket is worth polling for it. */
-static bool
-may_read(const struct ssh_channel *c)
+static bool may_read(const struct ssh_channel *c)
 {
 	return c->s == NULL || stream_is_open(c->s);
 }
 
 /* Read stdout (id 0) or stderr (1): until EAGAIN, or its share of the turn. */
-static int
-read_stream(struct ssh_channel *c, int id)
+static int read_stream(struct ssh_channel *c, int id)
 {
 	char *data = c->channels->link->fleet->block;
 	size_t left = STREAM_BUDGET;
@@ -257,19 +230,16 @@ read_stream(struct ssh_channel *c, int id)
 	return left < STREAM_BUDGET;
 }
 
-static int
-read_output(struct ssh_channel *c)
+static int read_output(struct ssh_channel *c)
 {
 	int out = read_stream(c, 0), err = out < 0 ? -1 : read_stream(c, 1);
 
 	return err < 0 ? -1 : out | err;
 }
 
-static int
-channel_run(struct ssh_channel *c)
+static int channel_run(struct ssh_channel *c)
 {
-	static int (*const parts[])(struct ssh_channel *) = { write_stdin,
-							      close_stdin,
+	static int (*const parts[])(struct ssh_channel *) = { write_stdin, close_stdin,
 							      read_output };
 	bool is_busy = false;
 
@@ -282,16 +252,14 @@ channel_run(struct ssh_channel *c)
 	}
 	if (is_busy)
 		return 1;
-	if (c->s != NULL &&
-	    (!may_read(c) || libssh2_channel_eof(c->channel) != 1))
+	if (c->s != NULL && (!may_read(c) || libssh2_channel_eof(c->channel) != 1))
 		return 0;
 	c->step = c->s == NULL ? CHANNEL_FREE : CHANNEL_WAIT;
 	return 1;
 }
 
 /* The end of the output is there: wait for the end of the command. */
-static int
-channel_wait(struct ssh_channel *c)
+static int channel_wait(struct ssh_channel *c)
 {
 	int rc = libssh2_channel_wait_closed(c->channel);
 	char *name = NULL;
@@ -299,16 +267,13 @@ channel_wait(struct ssh_channel *c)
 
 	if (rc != 0)
 		return blocked_or_lost(rc);
-	libssh2_channel_get_exit_signal(c->channel, &name, &len, NULL, NULL,
-					NULL, NULL);
+	libssh2_channel_get_exit_signal(c->channel, &name, &len, NULL, NULL, NULL, NULL);
 	c->exit.signalled = name != NULL && len > 0;
 	c->exit.exited = !c->exit.signalled;
 	if (c->exit.signalled)
-		utf8_clean(c->exit.signal, sizeof(c->exit.signal),
-			   (struct str){ name, len });
+		utf8_clean(c->exit.signal, sizeof(c->exit.signal), (struct str){ name, len });
 	else
-		c->exit.status =
-			libssh2_channel_get_exit_status(c->channel) & 0xff;
+		c->exit.status = libssh2_channel_get_exit_status(c->channel) & 0xff;
 	if (name != NULL)
 		libssh2_free(c->channels->session->ssh2, name);
 	c->step = CHANNEL_FREE;
@@ -316,8 +281,7 @@ channel_wait(struct ssh_channel *c)
 }
 
 /* Send CLOSE where it was not sent, and wait for the other side's. */
-static int
-channel_close(struct ssh_channel *c)
+static int channel_close(struct ssh_channel *c)
 {
 	if (libssh2_channel_free(c->channel) == LIBSSH2_ERROR_EAGAIN)
 		return 0;
@@ -326,13 +290,11 @@ channel_close(struct ssh_channel *c)
 }
 
 static int (*const channel_steps[])(struct ssh_channel *) = {
-	[CHANNEL_OPEN] = channel_open,	[CHANNEL_EXEC] = channel_exec,
-	[CHANNEL_RUN] = channel_run,	[CHANNEL_WAIT] = channel_wait,
-	[CHANNEL_FREE] = channel_close,
+	[CHANNEL_OPEN] = channel_open, [CHANNEL_EXEC] = channel_exec,  [CHANNEL_RUN] = channel_run,
+	[CHANNEL_WAIT] = channel_wait, [CHANNEL_FREE] = channel_close,
 };
 
-static void
-channels_lost(struct ssh_channels *channels)
+static void channels_lost(struct ssh_channels *channels)
 {
 	struct err err;
 
@@ -341,8 +303,7 @@ channels_lost(struct ssh_channels *channels)
 }
 
 /* Poll for what the session waits for; a paused pod's bytes may wait. */
-static void
-poll_again(struct ssh_channels *channels)
+static void poll_again(struct ssh_channels *channels)
 {
 	bool wants_input = list_is_empty(&channels->all);
 
@@ -352,12 +313,10 @@ poll_again(struct ssh_channels *channels)
 }
 
 /* Nothing runs and the socket has something: its end, or a request. */
-static void
-read_idle(struct ssh_channels *channels)
+static void read_idle(struct ssh_channels *channels)
 {
 	char byte;
-	ssize_t n =
-		recv(channels->session->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = recv(channels->session->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
 	if (n > 0)
 		ssh_channels_add(channels, NULL);
@@ -367,8 +326,7 @@ read_idle(struct ssh_channels *channels)
 		channels->on_lost(channels->user, NULL);
 }
 
-void
-ssh_channels_drive(struct ssh_channels *channels)
+void ssh_channels_drive(struct ssh_channels *channels)
 {
 	bool more = false;
 
@@ -395,8 +353,7 @@ ssh_channels_drive(struct ssh_channels *channels)
 		ssh_channels_drive_soon(channels);
 }
 
-static void
-on_drive(void *user)
+static void on_drive(void *user)
 {
 	struct ssh_channels *channels = user;
 
@@ -404,14 +361,12 @@ on_drive(void *user)
 		ssh_channels_drive(channels);
 }
 
-void
-ssh_channels_drive_soon(struct ssh_channels *channels)
+void ssh_channels_drive_soon(struct ssh_channels *channels)
 {
 	loop_post(channels->link->fleet->loop, on_drive, channels);
 }
 
-static bool
-is_probe(const struct ssh_channel *c)
+static bool is_probe(const struct ssh_channel *c)
 {
 	return c->s == NULL && c->command == NULL;
 }
@@ -420,27 +375,22 @@ is_probe(const struct ssh_channel *c)
  * Has the server left this channel without an answer for too long?  Behind
  * many bytes of others an answer comes late: a probe asks for any byte.
  */
-static bool
-is_late(const struct ssh_channel *c, int64_t now_ms, struct err *err)
+static bool is_late(const struct ssh_channel *c, int64_t now_ms, struct err *err)
 {
 	int64_t silent_ms = now_ms - c->channels->link->info.last_byte_ms;
 	int64_t waits_ms = now_ms - c->begun_ms;
 
 	if (is_probe(c)) {
-		err_set(err, ERR_TIMEOUT,
-			"nothing came from the server for %d s",
+		err_set(err, ERR_TIMEOUT, "nothing came from the server for %d s",
 			(int)(silent_ms / 1000));
-		return waits_ms >= PROBE_MS &&
-		       silent_ms >= PROBE_MS + SILENT_MS;
+		return waits_ms >= PROBE_MS && silent_ms >= PROBE_MS + SILENT_MS;
 	}
-	err_set(err, ERR_TIMEOUT, "the server has not answered for %d s",
-		ANSWER_MS / 1000);
+	err_set(err, ERR_TIMEOUT, "the server has not answered for %d s", ANSWER_MS / 1000);
 	return waits_ms >= ANSWER_MS;
 }
 
 /* Channels that wait for the server: not for ever, and again if refused. */
-static void
-on_tick(void *user)
+static void on_tick(void *user)
 {
 	struct ssh_channels *channels = user;
 	int64_t now_ms = link_now_ms(channels->link);
@@ -463,8 +413,7 @@ on_tick(void *user)
 }
 
 /* Our own ping: nothing came for a while, so ask; on_tick judges. */
-static void
-on_pulse(void *user)
+static void on_pulse(void *user)
 {
 	struct ssh_channels *channels = user;
 	int64_t last_ms = channels->link->info.last_byte_ms;
@@ -477,8 +426,7 @@ on_pulse(void *user)
 	ssh_channels_add(channels, NULL);
 }
 
-void
-ssh_channels_start(struct ssh_channels *channels)
+void ssh_channels_start(struct ssh_channels *channels)
 {
 	struct loop *loop = channels->link->fleet->loop;
 
@@ -488,15 +436,13 @@ ssh_channels_start(struct ssh_channels *channels)
 	loop_timer_start(channels->pulse, PULSE_MS, PULSE_MS);
 }
 
-void
-ssh_channels_release(struct ssh_channels *channels)
+void ssh_channels_release(struct ssh_channels *channels)
 {
 	if (channels->tick == NULL)
 		return;
 	loop_unpost(channels->link->fleet->loop, on_drive, channels);
 	while (!list_is_empty(&channels->all)) {
-		struct ssh_channel *c = list_entry(channels->all.next,
-						   struct ssh_channel, in_all);
+		struct ssh_channel *c = list_entry(channels->all.next, struct ssh_channel, in_all);
 
 		if (c->s != NULL)
 			c->s->run = NULL;
@@ -507,8 +453,7 @@ ssh_channels_release(struct ssh_channels *channels)
 	channels->tick = channels->pulse = NULL;
 }
 
-void
-ssh_channels_add(struct ssh_channels *channels, struct stream *s)
+void ssh_channels_add(struct ssh_channels *channels, struct stream *s)
 {
 	struct ssh_channel *c = xcalloc(1, sizeof(*c));
 
@@ -524,8 +469,7 @@ ssh_channels_add(struct ssh_channels *channels, struct stream *s)
 	ssh_channels_drive_soon(channels);
 }
 
-void
-ssh_channel_detach(struct stream *s)
+void ssh_channel_detach(struct stream *s)
 {
 	struct ssh_channel *c = s->run;
 

@@ -77,20 +77,17 @@ struct ssh_conn {
 	unsigned int passphrase_tries;
 };
 
-static void
-enter(struct ssh_conn *conn, enum ssh_step step)
+static void enter(struct ssh_conn *conn, enum ssh_step step)
 {
 	log_debug("ssh", "%s: %s", conn->link->pod.name, steps[step].words);
 	conn->step = step;
 	if (steps[step].limit_s > 0)
-		loop_timer_start(conn->deadline,
-				 steps[step].limit_s * INT64_C(1000), 0);
+		loop_timer_start(conn->deadline, steps[step].limit_s * INT64_C(1000), 0);
 	else
 		loop_timer_stop(conn->deadline);
 }
 
-static void
-free_conn(struct ssh_conn *conn)
+static void free_conn(struct ssh_conn *conn)
 {
 	ssh_session_release(&conn->session, conn->step == SSH_READY);
 	for (size_t i = 0; i < SSH_TARGET_FILES; i++)
@@ -104,8 +101,7 @@ free_conn(struct ssh_conn *conn)
 }
 
 /* All that the loop watches goes now: it may end before the job. */
-static void
-close_conn(struct ssh_conn *conn)
+static void close_conn(struct ssh_conn *conn)
 {
 	conn->link->conn = NULL;
 	conn->link = NULL;
@@ -129,9 +125,8 @@ close_conn(struct ssh_conn *conn)
 }
 
 /* End the connection and all streams of its link, and tell why. */
-static void
-end_conn(struct ssh_conn *conn,
-	 void (*tell)(struct remote_link *link, const struct err *why))
+static void end_conn(struct ssh_conn *conn,
+		     void (*tell)(struct remote_link *link, const struct err *why))
 {
 	struct remote_link *link = conn->link;
 	struct err why = conn->why;
@@ -142,8 +137,7 @@ end_conn(struct ssh_conn *conn,
 	link_fail_streams(link, &why);
 }
 
-static void
-on_proxy_words(void *user, unsigned int events)
+static void on_proxy_words(void *user, unsigned int events)
 {
 	struct ssh_conn *conn = user;
 
@@ -154,8 +148,7 @@ on_proxy_words(void *user, unsigned int events)
 }
 
 /* The end of its socket tells the session. */
-static void
-on_proxy_exit(void *user, int exit_status, int term_signal)
+static void on_proxy_exit(void *user, int exit_status, int term_signal)
 {
 	struct ssh_conn *conn = user;
 
@@ -165,8 +158,7 @@ on_proxy_exit(void *user, int exit_status, int term_signal)
 }
 
 /* It failed on the way there, of which a proxy may know more. */
-static void
-end_on_way(struct ssh_conn *conn)
+static void end_on_way(struct ssh_conn *conn)
 {
 	bool final = false;
 
@@ -178,18 +170,16 @@ end_on_way(struct ssh_conn *conn)
 	end_conn(conn, final ? link_refused : link_lost);
 }
 
-static void
-on_deadline(void *user)
+static void on_deadline(void *user)
 {
 	struct ssh_conn *conn = user;
 
-	err_set(&conn->why, ERR_TIMEOUT, "%s took longer than %d s",
-		steps[conn->step].words, steps[conn->step].limit_s);
+	err_set(&conn->why, ERR_TIMEOUT, "%s took longer than %d s", steps[conn->step].words,
+		steps[conn->step].limit_s);
 	end_on_way(conn);
 }
 
-static void
-on_channels_lost(void *user, const struct err *why)
+static void on_channels_lost(void *user, const struct err *why)
 {
 	struct ssh_conn *conn = user;
 	struct remote_link *link = conn->link;
@@ -206,8 +196,7 @@ on_channels_lost(void *user, const struct err *why)
 }
 
 /* Put a question to a person; must be the last that touches conn. */
-static void
-ask(struct ssh_conn *conn, const struct fleet_question *question)
+static void ask(struct ssh_conn *conn, const struct fleet_question *question)
 {
 	const struct fleet_options *options = &conn->link->fleet->options;
 
@@ -216,15 +205,13 @@ ask(struct ssh_conn *conn, const struct fleet_question *question)
 	options->on_ask(options->user, question);
 }
 
-static const char *
-needed_path(const struct ssh_conn *conn)
+static const char *needed_path(const struct ssh_conn *conn)
 {
 	return conn->target.identities[conn->auth.needs];
 }
 
 /* A connection that waits for that passphrase. */
-static struct ssh_conn *
-find_asking(const struct fleet *fleet, const char *path)
+static struct ssh_conn *find_asking(const struct fleet *fleet, const char *path)
 {
 	list_each (struct ssh_conn, conn, &fleet->asking, in_asking)
 		if (strcmp(needed_path(conn), path) == 0)
@@ -232,8 +219,7 @@ find_asking(const struct fleet *fleet, const char *path)
 	return NULL;
 }
 
-static void
-ask_passphrase(struct ssh_conn *conn)
+static void ask_passphrase(struct ssh_conn *conn)
 {
 	struct fleet *fleet = conn->link->fleet;
 	struct fleet_question question = { .ask = FLEET_ASK_PASSPHRASE,
@@ -249,16 +235,14 @@ ask_passphrase(struct ssh_conn *conn)
 		ask(conn, &question);
 }
 
-static void
-refuse_passphrase(struct ssh_conn *conn)
+static void refuse_passphrase(struct ssh_conn *conn)
 {
 	err_set(&conn->why, ERR_AUTH,
-		conn->auth.wrong
-			? "the passphrase of the key %s is wrong (or libssh2 "
-			  "cannot read the key: then use \"transport\": "
-			  "\"openssh\")"
-			: "the key %s needs its passphrase: give it in the "
-			  "program, or add the key to ssh-agent",
+		conn->auth.wrong ? "the passphrase of the key %s is wrong (or libssh2 "
+				   "cannot read the key: then use \"transport\": "
+				   "\"openssh\")"
+				 : "the key %s needs its passphrase: give it in the "
+				   "program, or add the key to ssh-agent",
 		needed_path(conn));
 	end_conn(conn, link_refused);
 }
@@ -266,8 +250,7 @@ refuse_passphrase(struct ssh_conn *conn)
 static void try_keys(struct ssh_conn *conn);
 
 /* The server wants a key whose passphrase is not known, or was wrong. */
-static void
-need_passphrase(struct ssh_conn *conn)
+static void need_passphrase(struct ssh_conn *conn)
 {
 	struct fleet *fleet = conn->link->fleet;
 	struct str path = str_from(needed_path(conn));
@@ -289,16 +272,14 @@ need_passphrase(struct ssh_conn *conn)
 		ask_passphrase(conn);
 }
 
-static void
-auth_work(void *user)
+static void auth_work(void *user)
 {
 	struct ssh_conn *conn = user;
 
 	ssh_auth_work(&conn->auth);
 }
 
-static void
-auth_done(void *user)
+static void auth_done(void *user)
 {
 	struct ssh_conn *conn = user;
 	const struct ssh_auth *auth = &conn->auth;
@@ -318,14 +299,12 @@ auth_done(void *user)
 		ssh_channels_start(&conn->channels);
 		link_pump_soon(conn->link);
 	} else {
-		end_conn(conn, auth->result == SSH_AUTH_LOST ? link_lost
-							     : link_refused);
+		end_conn(conn, auth->result == SSH_AUTH_LOST ? link_lost : link_refused);
 	}
 }
 
 /* The job borrows the session until auth_done. */
-static void
-try_keys(struct ssh_conn *conn)
+static void try_keys(struct ssh_conn *conn)
 {
 	const struct ssh_target *target = &conn->target;
 	struct ssh_auth *auth = &conn->auth;
@@ -335,9 +314,8 @@ try_keys(struct ssh_conn *conn)
 	auth->target = target;
 	for (size_t i = 0; i < target->n_identities; i++)
 		if (auth->passphrases[i] == NULL)
-			auth->passphrases[i] = xstrdup_null(
-				map_get(&conn->link->fleet->secrets,
-					str_from(target->identities[i])));
+			auth->passphrases[i] = xstrdup_null(map_get(
+				&conn->link->fleet->secrets, str_from(target->identities[i])));
 	conn->session.budget = SIZE_MAX;
 	conn->session.blocks = true;
 	conn->in_job = true;
@@ -345,15 +323,13 @@ try_keys(struct ssh_conn *conn)
 }
 
 /* All that wait for the same passphrase go on together. */
-static void
-answer_passphrase(struct ssh_conn *conn, const char *answer)
+static void answer_passphrase(struct ssh_conn *conn, const char *answer)
 {
 	struct fleet *fleet = conn->link->fleet;
 	AUTO_TEXT path = xstrdup(needed_path(conn));
 
 	if (answer != NULL)
-		ssh_secret_free(map_set(&fleet->secrets, str_from(path),
-					xstrdup(answer)));
+		ssh_secret_free(map_set(&fleet->secrets, str_from(path), xstrdup(answer)));
 	while ((conn = find_asking(fleet, path)) != NULL) {
 		list_remove(&conn->in_asking);
 		if (answer != NULL)
@@ -364,50 +340,42 @@ answer_passphrase(struct ssh_conn *conn, const char *answer)
 }
 
 /* Type, base64 and fingerprint of the key that the server showed. */
-static bool
-take_host_key(struct ssh_conn *conn)
+static bool take_host_key(struct ssh_conn *conn)
 {
 	char *print = conn->link->info.host_key_sha256;
 	AUTO_BUF text = buf_new(60);
 	size_t len;
-	const char *blob =
-		libssh2_session_hostkey(conn->session.ssh2, &len, NULL);
+	const char *blob = libssh2_session_hostkey(conn->session.ssh2, &len, NULL);
 
-	const char *hash = libssh2_hostkey_hash(conn->session.ssh2,
-						LIBSSH2_HOSTKEY_HASH_SHA256);
+	const char *hash = libssh2_hostkey_hash(conn->session.ssh2, LIBSSH2_HOSTKEY_HASH_SHA256);
 	if (blob == NULL || hash == NULL)
 		return false;
 	ssh_key_type(conn->key_type, (struct str){ blob, len });
 	base64_encode(&conn->key_base64, (struct str){ blob, len });
 	base64_encode(&text, (struct str){ hash, 32 });
 	/* As ssh prints it: without the padding. */
-	snprintf(print, sizeof(conn->link->info.host_key_sha256),
-		 "SHA256:%.43s", text.data);
+	snprintf(print, sizeof(conn->link->info.host_key_sha256), "SHA256:%.43s", text.data);
 	return conn->key_type[0] != '\0';
 }
 
 /* Remember the host key, and go on. */
-static void
-accept_host(struct ssh_conn *conn)
+static void accept_host(struct ssh_conn *conn)
 {
 	const struct ssh_target *target = &conn->target;
 	int rc;
 
 	if (target->n_known_hosts == 0)
-		rc = err_set(&conn->why, ERR_HOSTKEY,
-			     "there is no known_hosts file to write to");
+		rc = err_set(&conn->why, ERR_HOSTKEY, "there is no known_hosts file to write to");
 	else
-		rc = known_keys_append(target->known_hosts[0], conn->name,
-				       conn->key_type, conn->key_base64.data,
-				       &conn->why);
+		rc = known_keys_append(target->known_hosts[0], conn->name, conn->key_type,
+				       conn->key_base64.data, &conn->why);
 	if (rc == 0)
 		try_keys(conn);
 	else
 		end_conn(conn, link_refused);
 }
 
-static void
-refuse_host(struct ssh_conn *conn)
+static void refuse_host(struct ssh_conn *conn)
 {
 	static const struct {
 		const char *before, *between, *after;
@@ -427,22 +395,18 @@ refuse_host(struct ssh_conn *conn)
 		[KNOWN_REVOKED] = { "the host key of ", " is revoked: ", "" },
 	};
 
-	err_set(&conn->why, ERR_HOSTKEY, "%s%s%s%s %s%s",
-		words[conn->verdict].before, conn->name,
-		words[conn->verdict].between, conn->key_type,
-		conn->link->info.host_key_sha256, words[conn->verdict].after);
+	err_set(&conn->why, ERR_HOSTKEY, "%s%s%s%s %s%s", words[conn->verdict].before, conn->name,
+		words[conn->verdict].between, conn->key_type, conn->link->info.host_key_sha256,
+		words[conn->verdict].after);
 	end_conn(conn, link_refused);
 }
 
-static void
-ask_host(struct ssh_conn *conn)
+static void ask_host(struct ssh_conn *conn)
 {
-	struct fleet_question question = { .ask = FLEET_ASK_HOST_KEY,
-					   .pod = conn->link->index };
+	struct fleet_question question = { .ask = FLEET_ASK_HOST_KEY, .pod = conn->link->index };
 
 	snprintf(question.host, sizeof(question.host), "%s", conn->name);
-	snprintf(question.key_type, sizeof(question.key_type), "%s",
-		 conn->key_type);
+	snprintf(question.key_type, sizeof(question.key_type), "%s", conn->key_type);
 	snprintf(question.fingerprint, sizeof(question.fingerprint), "%s",
 		 conn->link->info.host_key_sha256);
 	conn->asks_host = true;
@@ -450,8 +414,7 @@ ask_host(struct ssh_conn *conn)
 }
 
 /* Nobody is asked about a key that must not be taken. */
-static void
-begin_login(struct ssh_conn *conn)
+static void begin_login(struct ssh_conn *conn)
 {
 	const struct fleet_options *options = &conn->link->fleet->options;
 
@@ -459,31 +422,26 @@ begin_login(struct ssh_conn *conn)
 	loop_fd_set(conn->session.watch, 0);
 	conn->session.early = false;
 	if (!take_host_key(conn)) {
-		err_set(&conn->why, ERR_HOSTKEY,
-			"the server showed no host key");
+		err_set(&conn->why, ERR_HOSTKEY, "the server showed no host key");
 		end_conn(conn, link_lost);
 		return;
 	}
-	conn->verdict = known_keys_judge(&conn->known, conn->key_type,
-					 conn->key_base64.data);
+	conn->verdict = known_keys_judge(&conn->known, conn->key_type, conn->key_base64.data);
 	if (conn->verdict == KNOWN_GOOD)
 		try_keys(conn);
 	else if (conn->verdict == KNOWN_NEW && options->accept_new)
 		accept_host(conn);
 	else if (options->on_ask != NULL && conn->link->depth == 0 &&
-		 (conn->verdict == KNOWN_NEW ||
-		  conn->verdict == KNOWN_OTHER_TYPE))
+		 (conn->verdict == KNOWN_NEW || conn->verdict == KNOWN_OTHER_TYPE))
 		ask_host(conn);
 	else
 		refuse_host(conn);
 }
 
 /* It failed: what can be said of it, and whether to try again. */
-static void
-handshake_failed(struct ssh_conn *conn, int rc)
+static void handshake_failed(struct ssh_conn *conn, int rc)
 {
-	if (rc == LIBSSH2_ERROR_KEX_FAILURE ||
-	    rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
+	if (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
 	    rc == LIBSSH2_ERROR_METHOD_NONE) {
 		err_set(&conn->why, ERR_NET,
 			"libssh2 %s and the server have no host key type, key "
@@ -494,21 +452,18 @@ handshake_failed(struct ssh_conn *conn, int rc)
 		end_conn(conn, link_refused);
 		return;
 	}
-	ssh_session_error(&conn->session, "the SSH handshake failed",
-			  &conn->why);
+	ssh_session_error(&conn->session, "the SSH handshake failed", &conn->why);
 	end_on_way(conn);
 }
 
-static void
-shake_hands(struct ssh_conn *conn)
+static void shake_hands(struct ssh_conn *conn)
 {
 	struct ssh_session *session = &conn->session;
 
 	session->budget = HANDSHAKE_BUDGET;
-	int rc =
-		ssh_session_flush(session) != 0
-			? LIBSSH2_ERROR_SOCKET_SEND
-			: libssh2_session_handshake(session->ssh2, session->fd);
+	int rc = ssh_session_flush(session) != 0
+			 ? LIBSSH2_ERROR_SOCKET_SEND
+			 : libssh2_session_handshake(session->ssh2, session->fd);
 	if (rc == LIBSSH2_ERROR_EAGAIN)
 		ssh_session_poll(session, true);
 	else if (rc != 0)
@@ -517,8 +472,7 @@ shake_hands(struct ssh_conn *conn)
 		begin_login(conn);
 }
 
-static void
-on_socket(void *user, unsigned int events)
+static void on_socket(void *user, unsigned int events)
 {
 	struct ssh_conn *conn = user;
 
@@ -533,21 +487,18 @@ on_socket(void *user, unsigned int events)
 }
 
 /* The socket is connected to the server. */
-static void
-begin_session(struct ssh_conn *conn)
+static void begin_session(struct ssh_conn *conn)
 {
 	AUTO_BUF host_keys = buf_new(1024);
 
 	enter(conn, SSH_HANDSHAKE);
 	known_keys_preference(&conn->known, &host_keys);
 	ssh_session_begin(&conn->session, host_keys.data);
-	conn->session.watch =
-		loop_fd_new(conn->loop, conn->session.fd, on_socket, conn);
+	conn->session.watch = loop_fd_new(conn->loop, conn->session.fd, on_socket, conn);
 	shake_hands(conn);
 }
 
-static void
-on_dialled(void *user, int fd, int error)
+static void on_dialled(void *user, int fd, int error)
 {
 	struct ssh_conn *conn = user;
 
@@ -557,13 +508,12 @@ on_dialled(void *user, int fd, int error)
 		begin_session(conn);
 		return;
 	}
-	err_set(&conn->why, ERR_NET, "cannot connect to %s port %d: %s",
-		conn->target.host, conn->target.port, strerror(error));
+	err_set(&conn->why, ERR_NET, "cannot connect to %s port %d: %s", conn->target.host,
+		conn->target.port, strerror(error));
 	end_conn(conn, link_lost);
 }
 
-static void
-on_resolved(void *user, const struct addrinfo *addrs, const char *error)
+static void on_resolved(void *user, const struct addrinfo *addrs, const char *error)
 {
 	struct ssh_conn *conn = user;
 
@@ -573,14 +523,12 @@ on_resolved(void *user, const struct addrinfo *addrs, const char *error)
 		conn->dial = dial_new(conn->loop, addrs, on_dialled, conn);
 		return;
 	}
-	err_set(&conn->why, ERR_NET, "%s cannot be resolved: %s",
-		conn->target.host, error);
+	err_set(&conn->why, ERR_NET, "%s cannot be resolved: %s", conn->target.host, error);
 	end_conn(conn, link_lost);
 }
 
 /* One end of a socket is the program's stdin and stdout, the other ours. */
-static int
-start_proxy(struct ssh_conn *conn, const char *const *argv, struct err *err)
+static int start_proxy(struct ssh_conn *conn, const char *const *argv, struct err *err)
 {
 	int pair[2], rc;
 
@@ -589,20 +537,18 @@ start_proxy(struct ssh_conn *conn, const char *const *argv, struct err *err)
 	fcntl(pair[0], F_SETFL, O_NONBLOCK);
 	conn->session.fd = pair[0];
 	rc = process_start(&conn->proxy, conn->loop,
-			   &(struct process_plan){
-				   .argv = argv,
-				   .asks_nobody = true,
-				   .on_ready = { NULL, NULL, on_proxy_words },
-				   .fds = { pair[1], pair[1], -1 },
-				   .on_exit = on_proxy_exit,
-				   .user = conn },
+			   &(struct process_plan){ .argv = argv,
+						   .asks_nobody = true,
+						   .on_ready = { NULL, NULL, on_proxy_words },
+						   .fds = { pair[1], pair[1], -1 },
+						   .on_exit = on_proxy_exit,
+						   .user = conn },
 			   err);
 	close(pair[1]);
 	return rc;
 }
 
-static void
-begin_proxy(struct ssh_conn *conn)
+static void begin_proxy(struct ssh_conn *conn)
 {
 	const struct ssh_target *target = &conn->target;
 	struct ssh_words words = { .n = 0 };
@@ -611,23 +557,20 @@ begin_proxy(struct ssh_conn *conn)
 	enter(conn, SSH_CONNECT);
 	if (target->proxy_jump != NULL)
 		rc = ssh_words_jump(&words, target->proxy_jump,
-				    conn->link->fleet->options.accept_new,
-				    target->host, target->port, &conn->why);
+				    conn->link->fleet->options.accept_new, target->host,
+				    target->port, &conn->why);
 	else
-		ssh_words_add_all(&words, "/bin/sh", "-c",
-				  target->proxy_command);
+		ssh_words_add_all(&words, "/bin/sh", "-c", target->proxy_command);
 	if (rc == 0)
 		rc = start_proxy(conn, words.argv, &conn->why);
 	ssh_words_release(&words);
 	if (rc == 0)
 		begin_session(conn);
 	else
-		end_conn(conn, conn->why.code == ERR_CONFIG ? link_refused
-							    : link_lost);
+		end_conn(conn, conn->why.code == ERR_CONFIG ? link_refused : link_lost);
 }
 
-static void
-on_admit(void *user)
+static void on_admit(void *user)
 {
 	struct ssh_conn *conn = user;
 	const struct ssh_target *target = &conn->target;
@@ -637,14 +580,12 @@ on_admit(void *user)
 		return;
 	}
 	enter(conn, SSH_RESOLVE);
-	conn->resolve = resolve_new(conn->loop, target->host, target->port,
-				    on_resolved, conn);
+	conn->resolve = resolve_new(conn->loop, target->host, target->port, on_resolved, conn);
 }
 
 static void look_up_next(struct ssh_conn *conn);
 
-static void
-on_known(void *user, int status, struct str out)
+static void on_known(void *user, int status, struct str out)
 {
 	struct ssh_conn *conn = user;
 
@@ -655,33 +596,26 @@ on_known(void *user, int status, struct str out)
 }
 
 /* Ask one file after the other; where ssh-keygen is missing, read it. */
-static void
-look_up_next(struct ssh_conn *conn)
+static void look_up_next(struct ssh_conn *conn)
 {
-	const char *argv[] = {
-		"ssh-keygen", "-F", conn->name, "-f", NULL, NULL
-	};
+	const char *argv[] = { "ssh-keygen", "-F", conn->name, "-f", NULL, NULL };
 
 	while (conn->file < conn->target.n_known_hosts) {
 		argv[4] = conn->target.known_hosts[conn->file++];
 		if (access(argv[4], R_OK) != 0)
 			continue;
-		conn->capture =
-			capture_new(conn->loop, argv, 10000, on_known, conn);
+		conn->capture = capture_new(conn->loop, argv, 10000, on_known, conn);
 		if (conn->capture != NULL)
 			return;
 		known_keys_add_file(&conn->known, argv[4], conn->name);
 	}
 	enter(conn, SSH_GATE);
-	gate_enter(&conn->link->fleet->gate, &conn->ticket, conn->target.host,
-		   on_admit, conn);
+	gate_enter(&conn->link->fleet->gate, &conn->ticket, conn->target.host, on_admit, conn);
 }
 
-static void
-take_name(struct ssh_conn *conn, struct str text)
+static void take_name(struct ssh_conn *conn, struct str text)
 {
-	if (ssh_target_parse(&conn->target, &conn->link->pod, text,
-			     &conn->why) != 0) {
+	if (ssh_target_parse(&conn->target, &conn->link->pod, text, &conn->why) != 0) {
 		end_conn(conn, link_refused);
 		return;
 	}
@@ -690,8 +624,7 @@ take_name(struct ssh_conn *conn, struct str text)
 	look_up_next(conn);
 }
 
-static void
-on_name(void *user, int status, struct str out)
+static void on_name(void *user, int status, struct str out)
 {
 	struct ssh_conn *conn = user;
 
@@ -700,15 +633,13 @@ on_name(void *user, int status, struct str out)
 		take_name(conn, out);
 		return;
 	}
-	err_set(&conn->why, ERR_CONFIG,
-		"`ssh -G -- %s` fails: see what it says in a terminal",
+	err_set(&conn->why, ERR_CONFIG, "`ssh -G -- %s` fails: see what it says in a terminal",
 		conn->link->pod.ssh);
 	end_conn(conn, status < 0 ? link_lost : link_refused);
 }
 
 /* Without an ssh program the name is taken as it stands. */
-static void
-ask_name(struct ssh_conn *conn)
+static void ask_name(struct ssh_conn *conn)
 {
 	struct ssh_words words = { .n = 0 };
 
@@ -719,15 +650,13 @@ ask_name(struct ssh_conn *conn)
 		end_conn(conn, link_refused);
 		return;
 	}
-	conn->capture =
-		capture_new(conn->loop, words.argv, 15000, on_name, conn);
+	conn->capture = capture_new(conn->loop, words.argv, 15000, on_name, conn);
 	ssh_words_release(&words);
 	if (conn->capture == NULL)
 		take_name(conn, (struct str){ NULL, 0 });
 }
 
-static struct ssh_conn *
-new_conn(struct remote_link *link)
+static struct ssh_conn *new_conn(struct remote_link *link)
 {
 	struct ssh_conn *conn = xcalloc(1, sizeof(*conn));
 
@@ -739,15 +668,13 @@ new_conn(struct remote_link *link)
 	ssh_session_init(&conn->session);
 	buf_init(&conn->key_base64, SSH_KEY_MAX_BYTES);
 	list_init(&conn->in_asking);
-	conn->channels = (struct ssh_channels){ .link = link,
-						.session = &conn->session,
-						.on_lost = on_channels_lost,
-						.user = conn };
+	conn->channels = (struct ssh_channels){
+		.link = link, .session = &conn->session, .on_lost = on_channels_lost, .user = conn
+	};
 	return conn;
 }
 
-static void
-ssh_start(struct remote_link *link, struct stream *s)
+static void ssh_start(struct remote_link *link, struct stream *s)
 {
 	struct ssh_conn *conn = link->conn;
 
@@ -760,16 +687,14 @@ ssh_start(struct remote_link *link, struct stream *s)
 	}
 }
 
-static void
-ssh_kick(struct stream *s)
+static void ssh_kick(struct stream *s)
 {
 	struct ssh_conn *conn = s->link->conn;
 
 	ssh_channels_drive_soon(&conn->channels);
 }
 
-static void
-ssh_probe(struct remote_link *link)
+static void ssh_probe(struct remote_link *link)
 {
 	struct ssh_conn *conn = link->conn;
 
@@ -777,8 +702,7 @@ ssh_probe(struct remote_link *link)
 		ssh_channels_add(&conn->channels, NULL);
 }
 
-static void
-ssh_answer(struct remote_link *link, const char *answer)
+static void ssh_answer(struct remote_link *link, const char *answer)
 {
 	struct ssh_conn *conn = link->conn;
 
@@ -795,8 +719,7 @@ ssh_answer(struct remote_link *link, const char *answer)
 	}
 }
 
-static void
-ssh_release(struct remote_link *link)
+static void ssh_release(struct remote_link *link)
 {
 	if (link->conn != NULL)
 		close_conn(link->conn);

@@ -16,8 +16,7 @@
 
 #define KNOWN_FILE_MAX_BYTES (64U << 20)
 
-bool
-ssh_wire_u32(struct str *rest, uint32_t *out)
+bool ssh_wire_u32(struct str *rest, uint32_t *out)
 {
 	uint32_t wire;
 
@@ -29,8 +28,7 @@ ssh_wire_u32(struct str *rest, uint32_t *out)
 	return true;
 }
 
-bool
-ssh_wire_string(struct str *rest, struct str *out)
+bool ssh_wire_string(struct str *rest, struct str *out)
 {
 	uint32_t len;
 
@@ -41,23 +39,20 @@ ssh_wire_string(struct str *rest, struct str *out)
 	return true;
 }
 
-void
-ssh_wire_put_u32(struct buf *out, uint32_t value)
+void ssh_wire_put_u32(struct buf *out, uint32_t value)
 {
 	const uint32_t wire = htonl(value);
 
 	buf_append(out, &wire, sizeof(wire));
 }
 
-void
-ssh_wire_put(struct buf *out, struct str data)
+void ssh_wire_put(struct buf *out, struct str data)
 {
 	ssh_wire_put_u32(out, (uint32_t)data.len);
 	buf_append(out, data.p, data.len);
 }
 
-void
-ssh_key_type(char out[64], struct str blob)
+void ssh_key_type(char out[64], struct str blob)
 {
 	struct str type = { NULL, 0 };
 
@@ -71,8 +66,7 @@ ssh_key_type(char out[64], struct str blob)
 }
 
 /* "ssh-ed25519 AAAA.. comment" */
-static void
-read_public(struct ssh_key *key, const char *path)
+static void read_public(struct ssh_key *key, const char *path)
 {
 	AUTO_TEXT name = xasprintf("%s.pub", path);
 	struct str rest, type, base64;
@@ -80,16 +74,14 @@ read_public(struct ssh_key *key, const char *path)
 
 	if (file_read(name, &text, NULL) == 0) {
 		rest = str_trim(buf_str(&text));
-		if (str_next(&rest, ' ', &type) &&
-		    str_next(&rest, ' ', &base64) &&
+		if (str_next(&rest, ' ', &type) && str_next(&rest, ' ', &base64) &&
 		    !base64_decode(&key->blob, base64))
 			buf_clear(&key->blob);
 	}
 }
 
 /* Of a private key nothing stays in memory. */
-static void
-release_secret(struct buf *buf)
+static void release_secret(struct buf *buf)
 {
 	if (buf->room > 0)
 		explicit_bzero(buf->data, buf->room);
@@ -97,16 +89,14 @@ release_secret(struct buf *buf)
 }
 
 /* Ciphers that libssh2 can decrypt a key with. */
-static bool
-is_known_cipher(struct str name)
+static bool is_known_cipher(struct str name)
 {
 	return str_starts_with(name, "aes") &&
 	       (str_ends_with(name, "-ctr") || str_ends_with(name, "-cbc"));
 }
 
 /* openssh-key-v1: magic, cipher, kdf, kdf options, count, public keys.. */
-static void
-read_openssh(struct ssh_key *key, struct str base64)
+static void read_openssh(struct ssh_key *key, struct str base64)
 {
 	static const char magic[] = "openssh-key-v1";
 	struct str rest, cipher, kdf, options, blob;
@@ -118,14 +108,11 @@ read_openssh(struct ssh_key *key, struct str base64)
 	    memcmp(raw.data, magic, sizeof(magic)) == 0) {
 		buf_consume(&raw, sizeof(magic));
 		rest = buf_str(&raw);
-		if (ssh_wire_string(&rest, &cipher) &&
-		    ssh_wire_string(&rest, &kdf) &&
-		    ssh_wire_string(&rest, &options) &&
-		    ssh_wire_u32(&rest, &count) &&
+		if (ssh_wire_string(&rest, &cipher) && ssh_wire_string(&rest, &kdf) &&
+		    ssh_wire_string(&rest, &options) && ssh_wire_u32(&rest, &count) &&
 		    ssh_wire_string(&rest, &blob)) {
 			key->encrypted = !str_eq_cstr(cipher, "none");
-			key->readable =
-				!key->encrypted || is_known_cipher(cipher);
+			key->readable = !key->encrypted || is_known_cipher(cipher);
 			buf_clear(&key->blob);
 			buf_append(&key->blob, blob.p, blob.len);
 		}
@@ -133,8 +120,7 @@ read_openssh(struct ssh_key *key, struct str base64)
 	release_secret(&raw);
 }
 
-static void
-read_private(struct ssh_key *key, struct str text)
+static void read_private(struct ssh_key *key, struct str text)
 {
 	static const char begin[] = "-----BEGIN OPENSSH PRIVATE KEY-----";
 	const char *at = str_find(text, begin);
@@ -145,15 +131,13 @@ read_private(struct ssh_key *key, struct str text)
 		read_openssh(key, str_between(at, end));
 		return;
 	}
-	key->encrypted =
-		str_find(text, "BEGIN ENCRYPTED PRIVATE KEY") != NULL ||
-		str_find(text, "4,ENCRYPTED") != NULL;
+	key->encrypted = str_find(text, "BEGIN ENCRYPTED PRIVATE KEY") != NULL ||
+			 str_find(text, "4,ENCRYPTED") != NULL;
 	if (str_find(text, "BEGIN RSA PRIVATE KEY") != NULL)
 		snprintf(key->type, sizeof(key->type), "ssh-rsa");
 }
 
-void
-ssh_key_read(struct ssh_key *key, const char *path)
+void ssh_key_read(struct ssh_key *key, const char *path)
 {
 	struct buf text;
 	struct stat st;
@@ -164,11 +148,9 @@ ssh_key_read(struct ssh_key *key, const char *path)
 	key->readable = true;
 	read_public(key, path);
 	if (file_read(path, &text, NULL) == 0) {
-		key->is_garbage =
-			str_find(buf_str(&text), "PRIVATE KEY") == NULL;
+		key->is_garbage = str_find(buf_str(&text), "PRIVATE KEY") == NULL;
 		/* What ssh(1) refuses: one of ours that others may read. */
-		if (stat(path, &st) == 0 && st.st_uid == getuid() &&
-		    (st.st_mode & 077) != 0)
+		if (stat(path, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) != 0)
 			key->mode = st.st_mode & 0777;
 		key->exists = !key->is_garbage && key->mode == 0;
 	}
@@ -180,27 +162,23 @@ ssh_key_read(struct ssh_key *key, const char *path)
 }
 
 /* All that some version of libssh2 can do; it drops what it cannot. */
-static const char host_key_algorithms[] =
-	"ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,"
-	"ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256,ssh-rsa";
+static const char host_key_algorithms[] = "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,"
+					  "ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256,ssh-rsa";
 
 /* Cut the next word off *rest; blanks and tabs part words. */
-static struct str
-next_word(struct str *rest)
+static struct str next_word(struct str *rest)
 {
 	struct str word = *rest = str_trim(*rest);
 
 	word.len = 0;
-	while (word.len < rest->len && rest->p[word.len] != ' ' &&
-	       rest->p[word.len] != '\t')
+	while (word.len < rest->len && rest->p[word.len] != ' ' && rest->p[word.len] != '\t')
 		word.len++;
 	*rest = str_skip(*rest, word.len);
 	return word;
 }
 
 /* A key whose base64 says the same type as the word before it. */
-static bool
-is_sound(struct str type, struct str base64)
+static bool is_sound(struct str type, struct str base64)
 {
 	char inner[64];
 	AUTO_BUF blob = buf_new(SSH_KEY_MAX_BYTES);
@@ -213,8 +191,7 @@ is_sound(struct str type, struct str base64)
 	return sound;
 }
 
-static bool
-names_host(struct str names, const char *name)
+static bool names_host(struct str names, const char *name)
 {
 	struct str one;
 
@@ -225,8 +202,7 @@ names_host(struct str names, const char *name)
 }
 
 /* [marker] names type key [comment]; a certificate authority is no key. */
-static void
-add_line(struct known_keys *known, struct str line, const char *name)
+static void add_line(struct known_keys *known, struct str line, const char *name)
 {
 	struct str marker = { NULL, 0 }, names, type, base64;
 	struct known_key *key;
@@ -243,8 +219,7 @@ add_line(struct known_keys *known, struct str line, const char *name)
 	base64 = next_word(&line);
 	if (type.len >= sizeof(key->type) || known->n == KNOWN_KEYS_MAX ||
 	    (marker.len > 0 && !str_eq_cstr(marker, "@revoked")) ||
-	    (name != NULL && !names_host(names, name)) ||
-	    !is_sound(type, base64))
+	    (name != NULL && !names_host(names, name)) || !is_sound(type, base64))
 		return;
 	key = &known->keys[known->n++];
 	snprintf(key->type, sizeof(key->type), "%.*s", (int)type.len, type.p);
@@ -252,8 +227,7 @@ add_line(struct known_keys *known, struct str line, const char *name)
 	key->revoked = marker.len > 0;
 }
 
-void
-known_keys_add(struct known_keys *known, struct str lines, const char *name)
+void known_keys_add(struct known_keys *known, struct str lines, const char *name)
 {
 	struct str line;
 
@@ -261,9 +235,7 @@ known_keys_add(struct known_keys *known, struct str lines, const char *name)
 		add_line(known, line, name);
 }
 
-void
-known_keys_add_file(struct known_keys *known, const char *path,
-		    const char *name)
+void known_keys_add_file(struct known_keys *known, const char *path, const char *name)
 {
 	AUTO_BUF text = buf_new(KNOWN_FILE_MAX_BYTES);
 
@@ -271,8 +243,7 @@ known_keys_add_file(struct known_keys *known, const char *path,
 		known_keys_add(known, buf_str(&text), name);
 }
 
-void
-known_keys_clear(struct known_keys *known)
+void known_keys_clear(struct known_keys *known)
 {
 	for (size_t i = 0; i < known->n; i++)
 		free(known->keys[i].base64);
@@ -280,33 +251,28 @@ known_keys_clear(struct known_keys *known)
 }
 
 /* A key of type ssh-rsa is shown under three names. */
-static bool
-is_known_type(const struct known_keys *known, struct str type)
+static bool is_known_type(const struct known_keys *known, struct str type)
 {
 	if (str_starts_with(type, "rsa-"))
 		type = STR_LIT("ssh-rsa");
 	return any_of(i, known->n,
-		      !known->keys[i].revoked &&
-			      str_eq_cstr(type, known->keys[i].type));
+		      !known->keys[i].revoked && str_eq_cstr(type, known->keys[i].type));
 }
 
-void
-known_keys_preference(const struct known_keys *known, struct buf *out)
+void known_keys_preference(const struct known_keys *known, struct buf *out)
 {
 	for (int want = 1; want >= 0; want--) {
 		struct str rest = str_from(host_key_algorithms), name;
 
 		while (str_next(&rest, ',', &name))
 			if (is_known_type(known, name) == (want == 1))
-				buf_appendf(out, "%s%.*s",
-					    out->len > 0 ? "," : "",
-					    (int)name.len, name.p);
+				buf_appendf(out, "%s%.*s", out->len > 0 ? "," : "", (int)name.len,
+					    name.p);
 	}
 }
 
-enum known_verdict
-known_keys_judge(const struct known_keys *known, const char *type,
-		 const char *base64)
+enum known_verdict known_keys_judge(const struct known_keys *known, const char *type,
+				    const char *base64)
 {
 	enum known_verdict verdict = KNOWN_NEW;
 
@@ -328,8 +294,7 @@ known_keys_judge(const struct known_keys *known, const char *type,
 }
 
 /* A last line without its end must not be joined with ours. */
-static bool
-ends_open(int fd)
+static bool ends_open(int fd)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
 	char last = '\n';
@@ -337,21 +302,18 @@ ends_open(int fd)
 	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-int
-known_keys_append(const char *path, const char *name, const char *type,
-		  const char *base64, struct err *err)
+int known_keys_append(const char *path, const char *name, const char *type, const char *base64,
+		      struct err *err)
 {
 	AUTO_BUF line = buf_new(SSH_KEY_MAX_BYTES);
 	AUTO_TEXT folder = file_folder(path);
 	int fd, rc = 0;
 
 	mkdir(folder, 0700); /* where it is missing */
-	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY,
-		  0600);
+	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd < 0)
 		return err_set_errno(err, ERR_IO, "cannot write %s", path);
-	buf_appendf(&line, "%s%s %s %s\n", ends_open(fd) ? "\n" : "", name,
-		    type, base64);
+	buf_appendf(&line, "%s%s %s %s\n", ends_open(fd) ? "\n" : "", name, type, base64);
 	if (fd_write_all(fd, line.data, line.len) != 0)
 		rc = err_set_errno(err, ERR_IO, "cannot write %s", path);
 	close(fd);

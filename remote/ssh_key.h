@@ -12,10 +12,9 @@
 #define SSH_KEY_MAX_BYTES 65536
 
 struct ssh_key {
-	bool exists;	 /* a private key could be read, which may be used */
-	bool is_garbage; /* there is a file, which holds no private key */
-	unsigned int
-		mode; /* others may do that with it: it is not used; or 0 */
+	bool exists;	   /* a private key could be read, which may be used */
+	bool is_garbage;   /* there is a file, which holds no private key */
+	unsigned int mode; /* others may do that with it: it is not used; or 0 */
 	bool encrypted;
 	bool readable;	 /* by libssh2: not one of its unknown ciphers */
 	char type[64];	 /* "ssh-ed25519"; "" when it cannot be told */
@@ -59,11 +58,9 @@ struct known_keys {
  * Take the lines that ssh-keygen -F printed; malformed ones are skipped.  Of
  * other lines (name not NULL) those with that name, as it stands.
  */
-void known_keys_add(struct known_keys *known, struct str lines,
-		    const char *name);
+void known_keys_add(struct known_keys *known, struct str lines, const char *name);
 /* The same of a known_hosts file itself. */
-void known_keys_add_file(struct known_keys *known, const char *path,
-			 const char *name);
+void known_keys_add_file(struct known_keys *known, const char *path, const char *name);
 void known_keys_clear(struct known_keys *known);
 
 /*
@@ -79,10 +76,9 @@ enum known_verdict {
 	KNOWN_CHANGED,	  /* another key of this type is known */
 	KNOWN_REVOKED,
 };
-enum known_verdict known_keys_judge(const struct known_keys *known,
-				    const char *type, const char *base64);
+enum known_verdict known_keys_judge(const struct known_keys *known, const char *type,
+				    const char *base64);
 
 /* Append one line to the file, which is made (0600) when missing. */
-int known_keys_append(const char *path, const char *name, const char *type,
-		      const char *base64, struct err *err)
-	__attribute__((warn_unused_result));
+int known_keys_append(const char *path, const char *name, const char *type, const char *base64,
+		      struct err *err) __attribute__((warn_unused_result));

@@ -49,14 +49,12 @@ int ssh_session_flush(struct ssh_session *session);
 void ssh_session_poll(struct ssh_session *session, bool wants_input);
 /* libssh2's words for its last error, made harmless; returns out. */
 #define SSH_MESSAGE_SIZE 200
-const char *ssh_session_message(LIBSSH2_SESSION *ssh2,
-				char out[SSH_MESSAGE_SIZE]);
+const char *ssh_session_message(LIBSSH2_SESSION *ssh2, char out[SSH_MESSAGE_SIZE]);
 /*
  * The same as an ERR_NET: "what: words (libssh2 number)"; what a server that
  * did not begin to speak SSH said instead, where it said something.
  */
-void ssh_session_error(const struct ssh_session *session, const char *what,
-		       struct err *err);
+void ssh_session_error(const struct ssh_session *session, const char *what, struct err *err);
 
 /*
  * Public key authentication as a job: it borrows the session, makes it

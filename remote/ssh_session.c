@@ -18,15 +18,13 @@
 /* How long a send of a job waits. */
 #define BLOCK_MS 20000
 
-void
-ssh_session_init(struct ssh_session *session)
+void ssh_session_init(struct ssh_session *session)
 {
 	session->fd = -1;
 	buf_init(&session->out, OUT_CAP_BYTES);
 }
 
-void
-ssh_session_release(struct ssh_session *session, bool bye)
+void ssh_session_release(struct ssh_session *session, bool bye)
 {
 	session->blocks = false;
 	if (session->ssh2 != NULL && bye)
@@ -43,21 +41,17 @@ ssh_session_release(struct ssh_session *session, bool bye)
 }
 
 /* What a server says first tells why it does not let anybody in. */
-static void
-keep_greeting(struct ssh_session *session, const char *p, size_t n)
+static void keep_greeting(struct ssh_session *session, const char *p, size_t n)
 {
 	size_t at = session->early_bytes;
 	size_t room = sizeof(session->greeting) - 1;
 
 	if (session->early && at < room)
-		memcpy(session->greeting + at, p,
-		       n < room - at ? n : room - at);
+		memcpy(session->greeting + at, p, n < room - at ? n : room - at);
 }
 
 /* Errors are negative errno, as libssh2 wants them. */
-static ssize_t
-on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
-	void **abstract)
+static ssize_t on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags, void **abstract)
 {
 	struct ssh_session *session = *abstract;
 
@@ -67,9 +61,7 @@ on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
 		return -EPROTO;
 	if (session->budget == 0)
 		return -EAGAIN;
-	ssize_t n = recv(fd, buffer,
-			 length < session->budget ? length : session->budget,
-			 flags);
+	ssize_t n = recv(fd, buffer, length < session->budget ? length : session->budget, flags);
 	if (n < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
 	if (session->budget != SIZE_MAX)
@@ -79,14 +71,12 @@ on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
 	return n;
 }
 
-int
-ssh_session_flush(struct ssh_session *session)
+int ssh_session_flush(struct ssh_session *session)
 {
 	struct pollfd pfd = { .fd = session->fd, .events = POLLOUT };
 
 	while (session->out.len > 0 && !session->dead) {
-		ssize_t n = send(session->fd, session->out.data,
-				 session->out.len, MSG_NOSIGNAL);
+		ssize_t n = send(session->fd, session->out.data, session->out.len, MSG_NOSIGNAL);
 
 		if (n >= 0) {
 			buf_consume(&session->out, (size_t)n);
@@ -102,9 +92,8 @@ ssh_session_flush(struct ssh_session *session)
 	return 0;
 }
 
-static ssize_t
-on_send(libssh2_socket_t fd, const void *buffer, size_t length, int flags,
-	void **abstract)
+static ssize_t on_send(libssh2_socket_t fd, const void *buffer, size_t length, int flags,
+		       void **abstract)
 {
 	struct ssh_session *session = *abstract;
 
@@ -120,8 +109,7 @@ on_send(libssh2_socket_t fd, const void *buffer, size_t length, int flags,
 	return (ssize_t)length;
 }
 
-static void
-set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
+static void set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
 {
 #ifdef HAVE_LIBSSH2_SESSION_CALLBACK_SET2 /* from 1.11.1 on */
 	libssh2_session_callback_set2(ssh2, type, fn);
@@ -140,8 +128,7 @@ set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
  * Prefer the wanted methods in their order.  What this libssh2 does not know
  * is left out here: its own way to drop names copies overlapping memory.
  */
-static void
-prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
+static void prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
 {
 	struct str rest = str_from(wanted), name;
 	const char **names = NULL;
@@ -151,8 +138,7 @@ prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
 	while (n > 0 && str_next(&rest, ',', &name))
 		for (int i = 0; i < n; i++)
 			if (str_eq_cstr(name, names[i]))
-				buf_appendf(&list, "%s%s",
-					    list.len > 0 ? "," : "", names[i]);
+				buf_appendf(&list, "%s%s", list.len > 0 ? "," : "", names[i]);
 	if (list.len > 0)
 		libssh2_session_method_pref(session, method, list.data);
 	if (n > 0)
@@ -163,19 +149,16 @@ prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
  * No CBC (it is weak).  The MAC costs more than the cipher: first the one
  * that is the fastest here, and probably on the pod.
  */
-static void
-set_preferences(LIBSSH2_SESSION *session, const char *host_keys)
+static void set_preferences(LIBSSH2_SESSION *session, const char *host_keys)
 {
-	static const char ciphers[] =
-		"aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr,"
-		"aes192-ctr,aes256-ctr,chacha20-poly1305@openssh.com";
-	const char *macs = sha256_is_fast()
-				   ? "hmac-sha2-256-etm@openssh.com,"
-				     "hmac-sha2-512-etm@openssh.com,"
-				     "hmac-sha2-256,hmac-sha2-512,hmac-sha1"
-				   : "hmac-sha2-512-etm@openssh.com,"
-				     "hmac-sha2-256-etm@openssh.com,"
-				     "hmac-sha2-512,hmac-sha2-256,hmac-sha1";
+	static const char ciphers[] = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr,"
+				      "aes192-ctr,aes256-ctr,chacha20-poly1305@openssh.com";
+	const char *macs = sha256_is_fast() ? "hmac-sha2-256-etm@openssh.com,"
+					      "hmac-sha2-512-etm@openssh.com,"
+					      "hmac-sha2-256,hmac-sha2-512,hmac-sha1"
+					    : "hmac-sha2-512-etm@openssh.com,"
+					      "hmac-sha2-256-etm@openssh.com,"
+					      "hmac-sha2-512,hmac-sha2-256,hmac-sha1";
 
 	prefer(session, LIBSSH2_METHOD_HOSTKEY, host_keys);
 	prefer(session, LIBSSH2_METHOD_CRYPT_CS, ciphers);
@@ -184,11 +167,9 @@ set_preferences(LIBSSH2_SESSION *session, const char *host_keys)
 	prefer(session, LIBSSH2_METHOD_MAC_SC, macs);
 }
 
-void
-ssh_session_begin(struct ssh_session *session, const char *host_keys)
+void ssh_session_begin(struct ssh_session *session, const char *host_keys)
 {
-	LIBSSH2_SESSION *ssh2 =
-		libssh2_session_init_ex(NULL, NULL, NULL, session);
+	LIBSSH2_SESSION *ssh2 = libssh2_session_init_ex(NULL, NULL, NULL, session);
 
 	if (ssh2 == NULL)
 		abort();
@@ -200,27 +181,22 @@ ssh_session_begin(struct ssh_session *session, const char *host_keys)
 	session->early = true;
 }
 
-void
-ssh_session_poll(struct ssh_session *session, bool wants_input)
+void ssh_session_poll(struct ssh_session *session, bool wants_input)
 {
 	loop_fd_set(session->watch,
-		    (wants_input ? LOOP_READ : 0) |
-			    (session->out.len > 0 ? LOOP_WRITE : 0));
+		    (wants_input ? LOOP_READ : 0) | (session->out.len > 0 ? LOOP_WRITE : 0));
 }
 
-const char *
-ssh_session_message(LIBSSH2_SESSION *ssh2, char out[SSH_MESSAGE_SIZE])
+const char *ssh_session_message(LIBSSH2_SESSION *ssh2, char out[SSH_MESSAGE_SIZE])
 {
 	char *message = NULL;
 
 	libssh2_session_last_error(ssh2, &message, NULL, 0);
-	return utf8_clean(out, SSH_MESSAGE_SIZE,
-			  str_from(message != NULL ? message : ""));
+	return utf8_clean(out, SSH_MESSAGE_SIZE, str_from(message != NULL ? message : ""));
 }
 
 /* What OpenSSH's server says before it closes (its sshd.c). */
-static const char *
-refusal_of(const char *greeting)
+static const char *refusal_of(const char *greeting)
 {
 	if (strstr(greeting, "Not allowed at this time") != NULL)
 		return "the server refuses new connections from here for a "
@@ -231,9 +207,7 @@ refusal_of(const char *greeting)
 	return NULL;
 }
 
-void
-ssh_session_error(const struct ssh_session *session, const char *what,
-		  struct err *err)
+void ssh_session_error(const struct ssh_session *session, const char *what, struct err *err)
 {
 	const char *said = session->greeting, *refusal = refusal_of(said);
 	struct str rest = str_from(said), line = rest;
@@ -246,8 +220,7 @@ ssh_session_error(const struct ssh_session *session, const char *what,
 	if (said[0] != '\0' && strncmp(said, "SSH-", 4) != 0) {
 		(void)str_next(&rest, '\n', &line);
 		utf8_clean(message, sizeof(message), str_trim(line));
-		err_set(err, ERR_NET, "%s: no SSH server: it says \"%s\"", what,
-			message);
+		err_set(err, ERR_NET, "%s: no SSH server: it says \"%s\"", what, message);
 		return;
 	}
 	err_set(err, ERR_NET, "%s: %s (libssh2 %d)", what,

@@ -12,20 +12,20 @@
  */
 enum command_id {
 	COMMAND_NONE,
-	COMMAND_COPY,	   /* text to the clipboard */
-	COMMAND_EXPORT,	   /* write text to the file `name` */
-	COMMAND_LEARN,	   /* rules of a line and those around it: text;
-			      of the log `name`; after a yes */
-	COMMAND_ANSWER,	   /* of a pod's question; text NULL: no */
-	COMMAND_RECONNECT, /* the pod's link, now */
-	COMMAND_CHECK,	   /* the pod's preflight */
-	COMMAND_SHELL,	   /* a shell on the pod, after a yes */
+	COMMAND_COPY,			/* text to the clipboard */
+	COMMAND_EXPORT,			/* write text to the file `name` */
+	COMMAND_LEARN,			/* rules of a line and those around it: text;
+					   of the log `name`; after a yes */
+	COMMAND_ANSWER,			/* of a pod's question; text NULL: no */
+	COMMAND_RECONNECT,		/* the pod's link, now */
+	COMMAND_CHECK,			/* the pod's preflight */
+	COMMAND_SHELL,			/* a shell on the pod, after a yes */
 	COMMAND_ACTING = COMMAND_SHELL, /* from here on: not read-only */
 	COMMAND_POD_STOP,		/* the pod's stop_cmd, after a yes */
 	COMMAND_BENCH_START,		/* the bench plan `name`, after a yes */
 	COMMAND_BENCH_STOP,		/* the bench `name`, after a yes */
-	COMMAND_BENCH_PICK, /* which bench on the pods `text`; of the frame */
-	COMMAND_BENCH_ARMS, /* which of the two last ones; of the frame */
+	COMMAND_BENCH_PICK,		/* which bench on the pods `text`; of the frame */
+	COMMAND_BENCH_ARMS,		/* which of the two last ones; of the frame */
 	/* Benches that the program defines itself, after a yes: */
 	COMMAND_BENCH_AUDIT, /* pods `text`, of the plan `name` or the probe */
 	COMMAND_BENCH_PODS,  /* the plan `name` on the pods `text` */
@@ -51,14 +51,12 @@ struct command_sink {
 	 * Execute; -1 with err, else a sentence for the status line in
 	 * said[200].
 	 */
-	int (*execute)(void *user, const struct command *command,
-		       char said[200], struct err *err);
+	int (*execute)(void *user, const struct command *command, char said[200], struct err *err);
 	/*
 	 * The exact command that would run on a pod, for the question before
 	 * it; NULL when none is needed, or with err when it cannot run.
 	 * Given (caller frees).
 	 */
-	char *(*preview)(void *user, const struct command *command,
-			 struct err *err);
+	char *(*preview)(void *user, const struct command *command, struct err *err);
 	void *user;
 };

@@ -12,17 +12,14 @@
 
 #define SELF "/proc/self/exe"
 
-void
-context_init(struct context *context, const struct context_options *options)
+void context_init(struct context *context, const struct context_options *options)
 {
-	*context =
-		(struct context){ .options = *options, .clock = &clock_real };
+	*context = (struct context){ .options = *options, .clock = &clock_real };
 	conf_init(&context->conf);
 	conf_init(&context->before);
 }
 
-void
-context_close(struct context *context)
+void context_close(struct context *context)
 {
 	context_close_db(context);
 	format_set_free(context->formats);
@@ -35,8 +32,7 @@ context_close(struct context *context)
 	*context = (struct context){ 0 };
 }
 
-void
-context_close_db(struct context *context)
+void context_close_db(struct context *context)
 {
 	(void)store_close(context->store, NULL);
 	context->store = NULL;
@@ -45,15 +41,13 @@ context_close_db(struct context *context)
 }
 
 /* There is a place for it also beside a broken configuration. */
-static void
-set_db_path(struct context *context)
+static void set_db_path(struct context *context)
 {
 	free(context->db_path);
 	context->db_path = conf_db_path(&context->conf, context->options.db);
 }
 
-static int
-open_conf(struct context *context, struct err *err)
+static int open_conf(struct context *context, struct err *err)
 {
 	int rc = conf_load(&context->conf, context->options.config, err);
 
@@ -63,16 +57,13 @@ open_conf(struct context *context, struct err *err)
 	return rc;
 }
 
-static int
-is_rule_file(const struct dirent *entry)
+static int is_rule_file(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.' &&
-	       str_ends_with(str_from(entry->d_name), ".json");
+	return entry->d_name[0] != '.' && str_ends_with(str_from(entry->d_name), ".json");
 }
 
 /* The rule files beside the configuration: those that were learned. */
-static int
-load_learned(struct format_set *formats, struct err *err)
+static int load_learned(struct format_set *formats, struct err *err)
 {
 	AUTO_TEXT config = conf_dir_config();
 	AUTO_TEXT folder = xasprintf("%s/formats", config);
@@ -95,26 +86,21 @@ load_learned(struct format_set *formats, struct err *err)
 	return rc;
 }
 
-static int
-open_formats(struct context *context, struct err *err)
+static int open_formats(struct context *context, struct err *err)
 {
 	const struct conf *conf = &context->conf;
 	struct err why = { ERR_NONE, "" };
 
 	context->formats = format_set_new_builtin();
-	if ((context->opened & CONTEXT_CONF) != 0 &&
-	    load_learned(context->formats, err) != 0)
+	if ((context->opened & CONTEXT_CONF) != 0 && load_learned(context->formats, err) != 0)
 		return -1;
 	for (size_t i = 0; i < conf->formats.n; i++)
-		if (format_set_load(context->formats, conf->formats.v[i],
-				    &why) != 0)
-			return err_set(err, ERR_CONFIG, "%s: formats: %s",
-				       conf->path, why.text);
+		if (format_set_load(context->formats, conf->formats.v[i], &why) != 0)
+			return err_set(err, ERR_CONFIG, "%s: formats: %s", conf->path, why.text);
 	return 0;
 }
 
-static int
-open_track(struct context *context, struct err *err)
+static int open_track(struct context *context, struct err *err)
 {
 	const char *name = context_track_name(context);
 
@@ -122,13 +108,11 @@ open_track(struct context *context, struct err *err)
 		return track_load(&context->track, TRACK_DEFAULT, err);
 	if (context_find_track(context, name, &context->track, err) == 0)
 		return 0;
-	return context->options.track != NULL
-		       ? err_prefix(err, "--track")
-		       : err_prefix(err, "%s: track", context->conf.path);
+	return context->options.track != NULL ? err_prefix(err, "--track")
+					      : err_prefix(err, "%s: track", context->conf.path);
 }
 
-static int
-open_db(struct context *context, struct err *err)
+static int open_db(struct context *context, struct err *err)
 {
 	struct store_options options = { .read_only = true };
 
@@ -142,8 +126,7 @@ open_db(struct context *context, struct err *err)
 	return 0;
 }
 
-int
-context_open(struct context *context, unsigned int parts, struct err *err)
+int context_open(struct context *context, unsigned int parts, struct err *err)
 {
 	/* Each may use what those before it opened. */
 	static const struct {
@@ -167,9 +150,7 @@ context_open(struct context *context, unsigned int parts, struct err *err)
 	return 0;
 }
 
-int
-context_open_places(struct context *context, char *const *words, size_t n,
-		    struct err *err)
+int context_open_places(struct context *context, char *const *words, size_t n, struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
 		if (conf_place(words[i]) == 0)
@@ -188,22 +169,18 @@ context_open_places(struct context *context, char *const *words, size_t n,
 	return 0;
 }
 
-int
-context_add_format(struct context *context, const char *path, struct err *err)
+int context_add_format(struct context *context, const char *path, struct err *err)
 {
 	return format_set_load(context->formats, path, err);
 }
 
-const char *
-context_track_name(const struct context *context)
+const char *context_track_name(const struct context *context)
 {
-	return context->options.track != NULL ? context->options.track
-					      : context->conf.track;
+	return context->options.track != NULL ? context->options.track : context->conf.track;
 }
 
-int
-context_find_track(const struct context *context, const char *name,
-		   struct track *track, struct err *err)
+int context_find_track(const struct context *context, const char *name, struct track *track,
+		       struct err *err)
 {
 	const struct conf_strings *files = &context->conf.tracks;
 
@@ -218,17 +195,14 @@ context_find_track(const struct context *context, const char *name,
 }
 
 /* What a new configuration cannot change while the program runs. */
-static bool
-needs_restart(const struct conf *a, const struct conf *b)
+static bool needs_restart(const struct conf *a, const struct conf *b)
 {
-	return !conf_same_text(a->track, b->track) ||
-	       !conf_same_text(a->db, b->db) ||
+	return !conf_same_text(a->track, b->track) || !conf_same_text(a->db, b->db) ||
 	       !conf_same_strings(&a->tracks, &b->tracks) ||
 	       !conf_same_strings(&a->formats, &b->formats);
 }
 
-int
-context_reload(struct context *context, char said[200], struct err *err)
+int context_reload(struct context *context, char said[200], struct err *err)
 {
 	struct conf fresh;
 
@@ -248,9 +222,7 @@ context_reload(struct context *context, char said[200], struct err *err)
 	return 0;
 }
 
-int
-context_discovered(struct context *context, size_t i, struct str answer,
-		   struct err *err)
+int context_discovered(struct context *context, size_t i, struct str answer, struct err *err)
 {
 	struct conf fresh;
 
@@ -263,8 +235,7 @@ context_discovered(struct context *context, size_t i, struct str answer,
 	return 0;
 }
 
-size_t
-context_argv(const struct context *context, const char *argv[CONTEXT_ARGV])
+size_t context_argv(const struct context *context, const char *argv[CONTEXT_ARGV])
 {
 	size_t n = 0;
 

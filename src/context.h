@@ -54,8 +54,7 @@ struct context {
 };
 
 /* Nothing is opened yet; options are copied. */
-void context_init(struct context *context,
-		  const struct context_options *options);
+void context_init(struct context *context, const struct context_options *options);
 void context_close(struct context *context);
 
 /*
@@ -72,8 +71,8 @@ int context_open(struct context *context, unsigned int parts, struct err *err)
  * and a database of their own that goes with the context.  -1 with err, also
  * for a word that is no place.
  */
-int context_open_places(struct context *context, char *const *words, size_t n,
-			struct err *err) __attribute__((warn_unused_result));
+int context_open_places(struct context *context, char *const *words, size_t n, struct err *err)
+	__attribute__((warn_unused_result));
 
 /*
  * Close the database, until the next context_open: a process that forks must
@@ -82,8 +81,8 @@ int context_open_places(struct context *context, char *const *words, size_t n,
 void context_close_db(struct context *context);
 
 /* Add a rule file of the command line; its rules come before all others. */
-int context_add_format(struct context *context, const char *path,
-		       struct err *err) __attribute__((warn_unused_result));
+int context_add_format(struct context *context, const char *path, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* The track that was named; NULL: by what the runs are. */
 const char *context_track_name(const struct context *context);
@@ -92,9 +91,8 @@ const char *context_track_name(const struct context *context);
  * The track of that name into *track (owned by the caller): one of the
  * configuration's files has it, or it is built in, or a file itself.
  */
-int context_find_track(const struct context *context, const char *name,
-		       struct track *track, struct err *err)
-	__attribute__((warn_unused_result));
+int context_find_track(const struct context *context, const char *name, struct track *track,
+		       struct err *err) __attribute__((warn_unused_result));
 
 /*
  * Read the configuration again, in place; the one before stays valid until
@@ -110,13 +108,12 @@ int context_reload(struct context *context, char said[200], struct err *err)
  * printed before, in place; the pods before stay valid until the next time.
  * -1 with err, and nothing changed, when the answer is wrong.
  */
-int context_discovered(struct context *context, size_t i, struct str answer,
-		       struct err *err) __attribute__((warn_unused_result));
+int context_discovered(struct context *context, size_t i, struct str answer, struct err *err)
+	__attribute__((warn_unused_result));
 
 /*
  * The beginning of a command line that starts this program again with the
  * same configuration and database; how many words of argv were filled.
  */
 #define CONTEXT_ARGV 5
-size_t context_argv(const struct context *context,
-		    const char *argv[CONTEXT_ARGV]);
+size_t context_argv(const struct context *context, const char *argv[CONTEXT_ARGV]);

@@ -8,8 +8,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	/* Characters by the user's locale; numbers always as in C. */
 	(void)setlocale(LC_CTYPE, "");

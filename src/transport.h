@@ -70,20 +70,17 @@ struct transport_ops {
 	 * again there.  NULL with err only for wrong use, or when all is
 	 * being closed.
 	 */
-	struct stream *(*exec)(struct transport *t, size_t pod,
-			       const char *command, const struct stream_cb *cb,
-			       void *user, struct err *err);
+	struct stream *(*exec)(struct transport *t, size_t pod, const char *command,
+			       const struct stream_cb *cb, void *user, struct err *err);
 	/* Queue bytes for stdin; -1 when more than the cap are waiting. */
-	int (*write)(struct stream *s, const void *data, size_t len,
-		     struct err *err);
+	int (*write)(struct stream *s, const void *data, size_t len, struct err *err);
 	/* No more bytes to stdin. */
 	void (*close_stdin)(struct stream *s);
 	/* Go on after on_data took less than it was given. */
 	void (*resume)(struct stream *s);
 	/* End it; on_close follows. */
 	void (*cancel)(struct stream *s);
-	void (*link_info)(struct transport *t, size_t pod,
-			  struct link_info *info);
+	void (*link_info)(struct transport *t, size_t pod, struct link_info *info);
 	/* Try again now (WAITING or REFUSED). */
 	void (*reconnect)(struct transport *t, size_t pod);
 };

@@ -26,7 +26,7 @@ ROOT_FILES = ("configure.ac", "Makefile.am", "bootstrap", "README.md", "NEWS",
 LICENSED = ("*.json", "*.rec", "*.txt", "*.svg", "debian/*", "docs/evidence/*",
             "tests/fuzz/corpus/*", "tests/*/golden/*", "LICENSE", "NEWS")
 SPDX = "SPDX-License-Identifier: MIT"
-MAX_COLUMNS, MAX_FUNCTION, P95_FUNCTION = 80, 70, 45
+MAX_COLUMNS_C, MAX_COLUMNS, MAX_FUNCTION, P95_FUNCTION = 100, 80, 100, 60
 
 BANNED = {
     "atoi": "str_to_i64", "atol": "str_to_i64", "atoll": "str_to_i64",
@@ -121,17 +121,18 @@ def include_order(f):
 
 
 def columns(f):
-    """No line is wider than 80 columns, tabs being 8.
+    """C has at most 100 columns, scripts have 80; a tab counts as 8.
 
-    A test may hold what a program prints as one literal.
+    Tests may contain the output of a program as one literal.
     """
     if not (f.is_c or f.path.endswith((".sh", ".py", ".ac", ".am", ".inc"))):
         return
+    limit = MAX_COLUMNS_C if f.is_c else MAX_COLUMNS
     for number, line in enumerate(f.lines, 1):
         width = len(line.expandtabs(8))
         literal = (re.match(r'\s*"([^"\\]|\\.)*"[,;)]*$', line)
                    or not f.is_c and re.search(r"(['\"]).{40,}\1", line))
-        if width > MAX_COLUMNS and not (literal and "tests/" in f.path):
+        if width > limit and not (literal and "tests/" in f.path):
             yield number, "%d columns" % width
 
 
@@ -224,7 +225,7 @@ def functions(f):
 
 
 def function_length(f):
-    """No function has more than 70 lines."""
+    """No function has more than 100 lines."""
     if not f.is_c:
         return
     for start, size in functions(f):
@@ -281,7 +282,7 @@ PLANTED = {
     guard: ("src/base/x.h", "/* %s */\n#ifndef X_H\n" % SPDX),
     include_order: ("src/x.c", HEAD + '\n#include "base/a.h"\n'
                     '#include "base/b.h"\n#include <stdio.h>\n'),
-    columns: ("src/x.c", HEAD + "\tint x;" + " " * 60 + "/* wide */\n"),
+    columns: ("src/x.c", HEAD + "\tint x;" + " " * 80 + "/* wide */\n"),
     blanks: ("src/x.c", HEAD + "int x; \n"),
     banned_calls: ("src/x.c", HEAD + "int x = at" "oi(s);\n"),
     opened_once: ("src/bench/x.c", HEAD + "int x = conf_load(&c, p, err);\n"),
@@ -289,7 +290,7 @@ PLANTED = {
     kept_texts: ("src/x.c", HEAD + "\tname = fmt_age(x)\n\t\t.s;\n"),
     no_typedef: ("src/x.c", HEAD + "typedef struct { int a; } b;\n"),
     function_length: ("src/x.c",
-                      HEAD + "int\nf(void)\n{\n" + "\tg();\n" * 71 + "}\n"),
+                      HEAD + "int f(void)\n{\n" + "\tg();\n" * 101 + "}\n"),
     local_paths: ("src/x.c", HEAD + '"/ho' 'me/somebody/x";\n'),
     left_overs: ("src/x.c", HEAD + "/* TO" "DO */\n"),
     one_tap: ("tests/x.py", "def ok" "(passed):\n"),

@@ -154,7 +154,7 @@ map=$HGYM_SRC/.github/CONTRIBUTING.md
 names_lost() {
     grep -oE '`[a-z_0-9]+\(\)`' "$1" | tr -d '`()' | sort -u >"$tmp/names"
     while read -r name; do
-        grep -rqE "^$name\(" "$HGYM_SRC/src" "$HGYM_SRC/ui" \
+        grep -rqE "^[a-z].*[ *]$name\(" "$HGYM_SRC/src" "$HGYM_SRC/ui" \
             "$HGYM_SRC/remote" "$HGYM_SRC/parsers" || echo "$name()"
     done <"$tmp/names"
     grep -oE '`(src|ui|remote|parsers|tests)/[a-z_/.-]+`' "$1" | tr -d '`' |

@@ -20,18 +20,15 @@ struct bench_pen {
 	struct scale axis;
 };
 
-#define bench_say(pen, style, ...)                                             \
-	canvas_say((pen)->canvas, &(pen)->rest, (style), __VA_ARGS__)
+#define bench_say(pen, style, ...) canvas_say((pen)->canvas, &(pen)->rest, (style), __VA_ARGS__)
 
-static unsigned int
-bench_arm_style(const struct bench_live *live, size_t arm)
+static unsigned int bench_arm_style(const struct bench_live *live, size_t arm)
 {
 	return live->arms[arm].aa ? STYLE_DIM : theme_series((unsigned int)arm);
 }
 
 /* A line with words left of the plot; false: no room is left. */
-static bool
-bench_begin_line(struct bench_pen *pen, unsigned int style, const char *label)
+static bool bench_begin_line(struct bench_pen *pen, unsigned int style, const char *label)
 {
 	if (pen->rest.h <= 0)
 		return false;
@@ -42,40 +39,33 @@ bench_begin_line(struct bench_pen *pen, unsigned int style, const char *label)
 }
 
 /* The words right of the plot. */
-#define bench_right(pen, style, ...)                                           \
+#define bench_right(pen, style, ...) \
 	canvas_print((pen)->canvas, bench_right_of(pen), (style), __VA_ARGS__)
 
-static struct rect
-bench_right_of(const struct bench_pen *pen)
+static struct rect bench_right_of(const struct bench_pen *pen)
 {
 	struct rect right = pen->line;
 
-	(void)rect_take_left(&right,
-			     pen->axis.at + pen->axis.size + 1 - right.x);
+	(void)rect_take_left(&right, pen->axis.at + pen->axis.size + 1 - right.x);
 	return right;
 }
 
 /* The plot between the labels and the words at the right. */
-static struct scale
-bench_new_axis(const struct bench_pen *pen)
+static struct scale bench_new_axis(const struct bench_pen *pen)
 {
 	return (struct scale){ pen->rest.x + LABEL_WIDTH,
-			       int_max(pen->rest.w - LABEL_WIDTH - RIGHT_WIDTH,
-				       MIN_PLOT),
+			       int_max(pen->rest.w - LABEL_WIDTH - RIGHT_WIDTH, MIN_PLOT),
 			       (double)NAN, (double)NAN };
 }
 
 /* A character at a value. */
-static void
-bench_put(struct bench_pen *pen, double value, unsigned int style, uint32_t cp)
+static void bench_put(struct bench_pen *pen, double value, unsigned int style, uint32_t cp)
 {
-	canvas_put(pen->canvas, scale_cell(&pen->axis, value), pen->line.y,
-		   style, cp);
+	canvas_put(pen->canvas, scale_cell(&pen->axis, value), pen->line.y, style, cp);
 }
 
 /* A little room at both ends, and some where all values are one. */
-static void
-bench_pad(struct scale *axis)
+static void bench_pad(struct scale *axis)
 {
 	double room = 0.04 * (axis->hi - axis->lo);
 
@@ -86,8 +76,7 @@ bench_pad(struct scale *axis)
 }
 
 /* A dot; where there is one already, their number up to 9. */
-static void
-bench_put_dot(struct bench_pen *pen, double value, unsigned int style)
+static void bench_put_dot(struct bench_pen *pen, double value, unsigned int style)
 {
 	int x = scale_cell(&pen->axis, value), y = pen->line.y;
 	uint32_t now, cp = DOT;
@@ -103,20 +92,17 @@ bench_put_dot(struct bench_pen *pen, double value, unsigned int style)
 }
 
 /* A title in the label's column and a rule under the plot. */
-static bool
-bench_rule(struct bench_pen *pen, const char *text)
+static bool bench_rule(struct bench_pen *pen, const char *text)
 {
 	if (!bench_begin_line(pen, STYLE_HEAD, text))
 		return false;
 	for (int i = 0; i < pen->axis.size; i++)
-		canvas_put(pen->canvas, pen->axis.at + i, pen->line.y,
-			   STYLE_AXIS, 0x2500);
+		canvas_put(pen->canvas, pen->axis.at + i, pen->line.y, STYLE_AXIS, 0x2500);
 	return true;
 }
 
 /* A number under its column, where it does not run into another. */
-static void
-bench_tick(struct bench_pen *pen, double value, int decimals)
+static void bench_tick(struct bench_pen *pen, double value, int decimals)
 {
 	struct fmt text = fmt_number(value, decimals);
 	int width = text_width(text.s), end = pen->axis.at + pen->axis.size;
@@ -126,8 +112,7 @@ bench_tick(struct bench_pen *pen, double value, int decimals)
 	(void)canvas_text(pen->canvas, x, pen->line.y, STYLE_DIM, text.s);
 }
 
-static int
-bench_decimals(const struct bench_pen *pen)
+static int bench_decimals(const struct bench_pen *pen)
 {
 	double range = pen->axis.hi - pen->axis.lo;
 
@@ -135,8 +120,7 @@ bench_decimals(const struct bench_pen *pen)
 }
 
 /* The runs of an arm as dots, and its median. */
-static void
-bench_draw_arm(struct bench_pen *pen, size_t arm)
+static void bench_draw_arm(struct bench_pen *pen, size_t arm)
 {
 	const struct bench_live *live = pen->live;
 	const struct bench_live_arm *a = &live->arms[arm];
@@ -160,8 +144,7 @@ bench_draw_arm(struct bench_pen *pen, size_t arm)
 }
 
 /* All runs on one axis of the metric. */
-static void
-bench_plot_runs(struct bench_pen *pen)
+static void bench_plot_runs(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
 
@@ -183,9 +166,7 @@ bench_plot_runs(struct bench_pen *pen)
 }
 
 /* A line of differences, with zero and the margin behind them. */
-static bool
-bench_begin_difference(struct bench_pen *pen, unsigned int style,
-		       const char *label)
+static bool bench_begin_difference(struct bench_pen *pen, unsigned int style, const char *label)
 {
 	double margin = pen->live->margin;
 
@@ -201,38 +182,30 @@ bench_begin_difference(struct bench_pen *pen, unsigned int style,
  * lo to hi with the mean in it, and as numbers; what goes on beyond the axis
  * has a < or >.
  */
-static void
-bench_draw_interval(struct bench_pen *pen, const struct bench_live_span *span,
-		    unsigned int style)
+static void bench_draw_interval(struct bench_pen *pen, const struct bench_live_span *span,
+				unsigned int style)
 {
 	const struct scale *axis = &pen->axis;
 
 	if (isfinite(span->lo) && isfinite(span->hi)) {
-		for (int x = scale_cell(axis, span->lo);
-		     x <= scale_cell(axis, span->hi); x++)
+		for (int x = scale_cell(axis, span->lo); x <= scale_cell(axis, span->hi); x++)
 			canvas_put(pen->canvas, x, pen->line.y, style, 0x2500);
-		bench_put(pen, span->lo, style,
-			  span->lo < axis->lo ? '<' : 0x251C);
-		bench_put(pen, span->hi, style,
-			  span->hi > axis->hi ? '>' : 0x2524);
+		bench_put(pen, span->lo, style, span->lo < axis->lo ? '<' : 0x251C);
+		bench_put(pen, span->hi, style, span->hi > axis->hi ? '>' : 0x2524);
 	}
 	if (isfinite(span->mean))
 		bench_put(pen, span->mean, style | STYLE_BOLD, 0x25CF);
 	if (isnan(span->mean))
 		bench_right(pen, STYLE_DIM, "%s", FMT_ABSENT);
 	else if (isnan(span->lo))
-		bench_right(pen, STYLE_NORMAL, "%s%%  1 block",
-			    fmt_signed(span->mean, 2).s);
+		bench_right(pen, STYLE_NORMAL, "%s%%  1 block", fmt_signed(span->mean, 2).s);
 	else
-		bench_right(pen, STYLE_NORMAL, "%s%% [%s, %s]",
-			    fmt_signed(span->mean, 2).s,
-			    fmt_number(span->lo, 2).s,
-			    fmt_number(span->hi, 2).s);
+		bench_right(pen, STYLE_NORMAL, "%s%% [%s, %s]", fmt_signed(span->mean, 2).s,
+			    fmt_number(span->lo, 2).s, fmt_number(span->hi, 2).s);
 }
 
 /* The blocks of an arm as dots, its interval below, its pods' where several. */
-static void
-bench_draw_contrast(struct bench_pen *pen, const struct bench_live_contrast *c)
+static void bench_draw_contrast(struct bench_pen *pen, const struct bench_live_contrast *c)
 {
 	const struct bench_live *live = pen->live;
 	unsigned int style = bench_arm_style(live, c->arm);
@@ -242,23 +215,20 @@ bench_draw_contrast(struct bench_pen *pen, const struct bench_live_contrast *c)
 	for (size_t i = 0; i < c->all.n; i++)
 		if (isfinite(c->d[i]))
 			bench_put_dot(pen, c->d[i], style);
-	bench_right(pen, STYLE_DIM, "%zu block%s", c->all.n,
-		    c->all.n == 1 ? "" : "s");
+	bench_right(pen, STYLE_DIM, "%zu block%s", c->all.n, c->all.n == 1 ? "" : "s");
 	if (bench_begin_difference(pen, style, ""))
 		bench_draw_interval(pen, &c->all, style);
 	for (size_t i = 0; c->n_pods > 1 && i < c->n_pods; i++) {
 		char name[BENCH_LIVE_NAME + 4];
 
 		print_into(name, "  %s", live->pods[c->pods[i].pod]);
-		if (bench_begin_difference(
-			    pen, c->pods_differ ? STYLE_WARN : STYLE_DIM, name))
+		if (bench_begin_difference(pen, c->pods_differ ? STYLE_WARN : STYLE_DIM, name))
 			bench_draw_interval(pen, &c->pods[i].span, STYLE_DIM);
 	}
 }
 
 /* A range that shows the margin and every block; wide intervals are cut. */
-static void
-bench_fit_differences(struct bench_pen *pen)
+static void bench_fit_differences(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
 	struct scale *axis = &pen->axis;
@@ -282,8 +252,7 @@ bench_fit_differences(struct bench_pen *pen)
 }
 
 /* Blocks and intervals of each arm against zero and the margin. */
-static void
-bench_plot_differences(struct bench_pen *pen)
+static void bench_plot_differences(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
 
@@ -296,13 +265,11 @@ bench_plot_differences(struct bench_pen *pen)
 	bench_tick(pen, -live->margin, 1);
 	bench_tick(pen, live->margin, 1);
 	bench_tick(pen, 0, 0);
-	bench_right(pen, STYLE_DIM, "%s .. %s",
-		    fmt_number(pen->axis.lo, bench_decimals(pen)).s,
+	bench_right(pen, STYLE_DIM, "%s .. %s", fmt_number(pen->axis.lo, bench_decimals(pen)).s,
 		    fmt_number(pen->axis.hi, bench_decimals(pen)).s);
 }
 
-static unsigned int
-bench_verdict_style(const struct bench_live_contrast *c)
+static unsigned int bench_verdict_style(const struct bench_live_contrast *c)
 {
 	static const struct {
 		const char *word;
@@ -316,33 +283,28 @@ bench_verdict_style(const struct bench_live_contrast *c)
 	};
 
 	for (size_t i = 0; i < LENGTH(styles); i++)
-		if (strncmp(c->text, styles[i].word, strlen(styles[i].word)) ==
-		    0)
+		if (strncmp(c->text, styles[i].word, strlen(styles[i].word)) == 0)
 			return styles[i].style;
 	return STYLE_STRONG;
 }
 
 /* What an arm may be called: an A/A arm has no winner, whatever was shown. */
-static void
-bench_words_of(const struct bench_live *live,
-	       const struct bench_live_contrast *c, char *out, size_t size)
+static void bench_words_of(const struct bench_live *live, const struct bench_live_contrast *c,
+			   char *out, size_t size)
 {
 
 	if (!live->arms[c->arm].aa || c->invalid || c->all.n == 0)
-		(void)snprintf(out, size, "%s: %s", live->arms[c->arm].tag,
-			       c->text);
+		(void)snprintf(out, size, "%s: %s", live->arms[c->arm].tag, c->text);
 	else
-		(void)snprintf(
-			out, size,
-			"A/A: the same code differs by %s%%; %zu block%s "
-			"would show %s%%",
-			fmt_signed(c->all.mean, 2).s, c->all.n,
-			c->all.n == 1 ? "" : "s", fmt_number(c->shows, 2).s);
+		(void)snprintf(out, size,
+			       "A/A: the same code differs by %s%%; %zu block%s "
+			       "would show %s%%",
+			       fmt_signed(c->all.mean, 2).s, c->all.n, c->all.n == 1 ? "" : "s",
+			       fmt_number(c->shows, 2).s);
 }
 
 /* The words of the judge; none before the bench is over. */
-static void
-bench_draw_words(struct bench_pen *pen)
+static void bench_draw_words(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
 	char words[400];
@@ -355,24 +317,19 @@ bench_draw_words(struct bench_pen *pen)
 			continue;
 		if (c->invalid || !live->running)
 			bench_say(pen,
-				  live->arms[c->arm].aa
-					  ? STYLE_STRONG
-					  : bench_verdict_style(c),
+				  live->arms[c->arm].aa ? STYLE_STRONG : bench_verdict_style(c),
 				  "%s", words);
 		else if (c->all.n == 0)
 			bench_say(pen, STYLE_HINT, "%s: no verdict yet", tag);
 		else
-			canvas_say(
-				pen->canvas, &pen->rest, STYLE_HINT,
-				"%s: no verdict yet; what is shown is so far",
-				tag);
+			canvas_say(pen->canvas, &pen->rest, STYLE_HINT,
+				   "%s: no verdict yet; what is shown is so far", tag);
 	}
 }
 
 /* What the next interim analysis asks of an arm. */
-static void
-bench_add_next(const struct bench_live *live,
-	       const struct bench_live_contrast *c, struct facts *facts)
+static void bench_add_next(const struct bench_live *live, const struct bench_live_contrast *c,
+			   struct facts *facts)
 {
 	size_t planned = live->blocks * live->n_pods, next = c->all.n + 1;
 	const char *tag = live->arms[c->arm].tag;
@@ -384,18 +341,16 @@ bench_add_next(const struct bench_live *live,
 			   tag, live->min_blocks, next, planned);
 	else if (next >= planned || !live->early)
 		facts_text(facts, "next", FACT_PLAIN,
-			   "%s: at block %zu, the last, p < %.2g decides", tag,
-			   planned, c->next_p);
+			   "%s: at block %zu, the last, p < %.2g decides", tag, planned, c->next_p);
 	else
 		facts_text(facts, "next", FACT_PLAIN,
 			   "%s: block %zu of %zu ends it early at p < %.2g "
 			   "(a mean beyond ±%s%%), or within ±%g%%",
-			   tag, next, planned, c->next_p,
-			   fmt_number(c->stops_at, 2).s, live->margin / 2);
+			   tag, next, planned, c->next_p, fmt_number(c->stops_at, 2).s,
+			   live->margin / 2);
 }
 
-static void
-bench_add_needs(const struct bench_live *live, struct facts *facts)
+static void bench_add_needs(const struct bench_live *live, struct facts *facts)
 {
 	array_each (c, live->contrasts, live->n_contrasts) {
 		const char *tag = live->arms[c->arm].tag;
@@ -408,8 +363,7 @@ bench_add_needs(const struct bench_live *live, struct facts *facts)
 			facts_text(facts, "needs", FACT_PLAIN,
 				   "%s: %zu blocks to show %g%% at its spread "
 				   "of %.2f%% a block",
-				   tag, c->blocks_to_margin, live->margin,
-				   c->sd);
+				   tag, c->blocks_to_margin, live->margin, c->sd);
 		else if (c->sd > 0.0)
 			facts_text(facts, "needs", FACT_WARN,
 				   "%s: over 1000 blocks to show %g%% at its "
@@ -423,26 +377,22 @@ bench_add_needs(const struct bench_live *live, struct facts *facts)
 			   live->noise_sd, live->noise_runs);
 }
 
-static void
-bench_add_guards(const struct bench_live *live, struct facts *facts)
+static void bench_add_guards(const struct bench_live *live, struct facts *facts)
 {
 	array_each (c, live->contrasts, live->n_contrasts) {
 		if (c->guards[0] != '\0')
-			facts_text(facts, "guard",
-				   c->invalid ? FACT_ALARM : FACT_WARN,
-				   "%s: %s", live->arms[c->arm].tag, c->guards);
+			facts_text(facts, "guard", c->invalid ? FACT_ALARM : FACT_WARN, "%s: %s",
+				   live->arms[c->arm].tag, c->guards);
 	}
 	if (live->n_dropped > 0)
-		facts_text(facts, "guard", FACT_WARN,
-			   "%zu block%s dropped for all arms", live->n_dropped,
-			   live->n_dropped == 1 ? "" : "s");
+		facts_text(facts, "guard", FACT_WARN, "%zu block%s dropped for all arms",
+			   live->n_dropped, live->n_dropped == 1 ? "" : "s");
 	if (facts->n == 0 && live->n_over > 0)
 		facts_text(facts, "guard", FACT_DIM, "none fired");
 }
 
 /* What fired, and what it would take to know. */
-static void
-bench_draw_facts(struct bench_pen *pen)
+static void bench_draw_facts(struct bench_pen *pen)
 {
 	AUTO_FACTS facts = { .n = 0 };
 
@@ -453,12 +403,10 @@ bench_draw_facts(struct bench_pen *pen)
 }
 
 /* The schedule of a pod: a sign for each run, a gap between rounds. */
-static void
-bench_draw_schedule(struct bench_pen *pen, size_t pod)
+static void bench_draw_schedule(struct bench_pen *pen, size_t pod)
 {
 	static const uint32_t signs[] = { 0x00B7, 0x25B6, 0x2713, 0x00D7, '-' };
-	static const unsigned int styles[] = { STYLE_DIM, STYLE_LIVE,
-					       STYLE_DONE, STYLE_ALARM,
+	static const unsigned int styles[] = { STYLE_DIM, STYLE_LIVE, STYLE_DONE, STYLE_ALARM,
 					       STYLE_DIM };
 	const struct bench_live *live = pen->live;
 	int x = pen->rest.x + LABEL_WIDTH, end = pen->rest.x + pen->rest.w;
@@ -478,16 +426,13 @@ bench_draw_schedule(struct bench_pen *pen, size_t pod)
 		if (run->state == BENCH_LIVE_NOW && live->waits[pod][0] != '\0')
 			style = STYLE_WARN;
 		if (run->state == BENCH_LIVE_OVER)
-			style = run->counted ? bench_arm_style(live, run->arm)
-					     : STYLE_DIM;
-		canvas_put(pen->canvas, x++, pen->line.y, style,
-			   signs[run->state]);
+			style = run->counted ? bench_arm_style(live, run->arm) : STYLE_DIM;
+		canvas_put(pen->canvas, x++, pen->line.y, style, signs[run->state]);
 	}
 }
 
 /* "12 min of 20 min", of seconds. */
-static void
-bench_add_time(const struct bench_live *live, struct buf *out)
+static void bench_add_time(const struct bench_live *live, struct buf *out)
 {
 
 	if (isnan(live->elapsed_s))
@@ -499,8 +444,7 @@ bench_add_time(const struct bench_live *live, struct buf *out)
 		buf_appendf(out, " · about %s left", fmt_age(live->left_s).s);
 }
 
-static void
-bench_add_money(const struct bench_live *live, struct buf *out)
+static void bench_add_money(const struct bench_live *live, struct buf *out)
 {
 	if (isnan(live->cost_usd))
 		return;
@@ -512,8 +456,7 @@ bench_add_money(const struct bench_live *live, struct buf *out)
 }
 
 /* How far it is, in runs, time and money, and why it ended. */
-static void
-bench_draw_head(struct bench_pen *pen)
+static void bench_draw_head(struct bench_pen *pen)
 {
 	static const char *const ends[][2] = {
 		{ "n_max", "ended with its last block" },
@@ -526,8 +469,7 @@ bench_draw_head(struct bench_pen *pen)
 	AUTO_BUF text = buf_new(600);
 
 	buf_appendf(&text, live->running ? "run %zu of %zu" : "%zu of %zu runs",
-		    live->n_over +
-			    (live->running && live->n_over < live->n_planned),
+		    live->n_over + (live->running && live->n_over < live->n_planned),
 		    live->n_planned);
 	bench_add_time(live, &text);
 	bench_add_money(live, &text);
@@ -536,23 +478,17 @@ bench_draw_head(struct bench_pen *pen)
 			buf_appendf(&text, " · %s", ends[i][1]);
 	bench_say(pen, STYLE_STRONG, "%s", text.data);
 	if (live->still_up != NULL)
-		bench_say(pen, STYLE_WARN,
-			  "still up: %.200s: bench-stop runs their stop_cmd",
+		bench_say(pen, STYLE_WARN, "still up: %.200s: bench-stop runs their stop_cmd",
 			  live->still_up);
 	for (size_t i = 0; i < live->n_pods; i++)
 		if (live->waits[i][0] != '\0')
-			bench_say(pen,
-				  live->preflight ? STYLE_NORMAL : STYLE_WARN,
-				  "%s", live->waits[i]);
+			bench_say(pen, live->preflight ? STYLE_NORMAL : STYLE_WARN, "%s",
+				  live->waits[i]);
 	if (live->running && !live->driven)
-		bench_say(
-			pen, STYLE_WARN,
-			"no process drives it; hgym-tui bench attach resumes");
+		bench_say(pen, STYLE_WARN, "no process drives it; hgym-tui bench attach resumes");
 }
 
-int
-bench_panel_draw(const struct bench_live *live, struct canvas *canvas,
-		 struct rect rect)
+int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struct rect rect)
 {
 	struct bench_pen pen = { .live = live, .canvas = canvas, .rest = rect };
 	struct rect before = canvas_clip(canvas, rect);
@@ -575,8 +511,7 @@ bench_panel_draw(const struct bench_live *live, struct canvas *canvas,
 }
 
 /* What keeps it waiting, behind the words there are. */
-static bool
-bench_add_waits(const struct bench_live *live, struct buf *out)
+static bool bench_add_waits(const struct bench_live *live, struct buf *out)
 {
 	bool waits = false;
 
@@ -589,8 +524,7 @@ bench_add_waits(const struct bench_live *live, struct buf *out)
 	return waits;
 }
 
-void
-bench_panel_words(const struct bench_live *live, char *out, size_t size)
+void bench_panel_words(const struct bench_live *live, char *out, size_t size)
 {
 	AUTO_BUF text = buf_new(size - 1);
 	AUTO_BUF waits = buf_new(size - 1);
@@ -598,10 +532,8 @@ bench_panel_words(const struct bench_live *live, char *out, size_t size)
 
 	bool is_waiting = bench_add_waits(live, &waits);
 	if (live->running)
-		buf_appendf(&text, "%srun %zu of %zu",
-			    is_waiting ? "" : "no verdict yet: ",
-			    live->n_over + (live->n_over < live->n_planned),
-			    live->n_planned);
+		buf_appendf(&text, "%srun %zu of %zu", is_waiting ? "" : "no verdict yet: ",
+			    live->n_over + (live->n_over < live->n_planned), live->n_planned);
 	for (size_t i = 0; !live->running && i < live->n_contrasts; i++) {
 		const struct bench_live_contrast *c = &live->contrasts[i];
 

@@ -13,29 +13,25 @@
 /* Of all pictures: more than a screen of 3840x2160 has. */
 #define PICTURE_PIXELS (12U << 20)
 
-void
-canvas_init(struct canvas *canvas)
+void canvas_init(struct canvas *canvas)
 {
 	memset(canvas, 0, sizeof(*canvas));
 }
 
-static void
-canvas_drop_pictures(struct canvas *canvas)
+static void canvas_drop_pictures(struct canvas *canvas)
 {
 	while (canvas->n_pictures > 0)
 		free(canvas->pictures[--canvas->n_pictures].inks);
 }
 
-void
-canvas_release(struct canvas *canvas)
+void canvas_release(struct canvas *canvas)
 {
 	canvas_drop_pictures(canvas);
 	free(canvas->cells);
 	canvas_init(canvas);
 }
 
-void
-canvas_clear(struct canvas *canvas)
+void canvas_clear(struct canvas *canvas)
 {
 	size_t n = (size_t)canvas->width * (size_t)canvas->height;
 
@@ -45,27 +41,23 @@ canvas_clear(struct canvas *canvas)
 		canvas->cells[i] = (struct cell){ ' ', 0, STYLE_NORMAL };
 }
 
-void
-canvas_resize(struct canvas *canvas, int width, int height)
+void canvas_resize(struct canvas *canvas, int width, int height)
 {
 	assert(width >= 0 && width <= CANVAS_MAX_SIDE);
 	assert(height >= 0 && height <= CANVAS_MAX_SIDE);
 	canvas->width = width;
 	canvas->height = height;
-	canvas->cells =
-		xreallocarray(canvas->cells, (size_t)width * (size_t)height + 1,
-			      sizeof(*canvas->cells));
+	canvas->cells = xreallocarray(canvas->cells, (size_t)width * (size_t)height + 1,
+				      sizeof(*canvas->cells));
 	canvas_clear(canvas);
 }
 
-bool
-rect_has(const struct rect *r, int x, int y)
+bool rect_has(const struct rect *r, int x, int y)
 {
 	return x >= r->x && x < r->x + r->w && y >= r->y && y < r->y + r->h;
 }
 
-struct rect
-rect_take_top(struct rect *rest, int h)
+struct rect rect_take_top(struct rect *rest, int h)
 {
 	struct rect top = *rest;
 
@@ -75,8 +67,7 @@ rect_take_top(struct rect *rest, int h)
 	return top;
 }
 
-struct rect
-rect_take_bottom(struct rect *rest, int h)
+struct rect rect_take_bottom(struct rect *rest, int h)
 {
 	struct rect top = rect_take_top(rest, rest->h - h), bottom = *rest;
 
@@ -84,8 +75,7 @@ rect_take_bottom(struct rect *rest, int h)
 	return bottom;
 }
 
-struct rect
-rect_take_left(struct rect *rest, int w)
+struct rect rect_take_left(struct rect *rest, int w)
 {
 	struct rect left = *rest;
 
@@ -95,8 +85,7 @@ rect_take_left(struct rect *rest, int w)
 	return left;
 }
 
-struct rect
-canvas_clip(struct canvas *canvas, struct rect rect)
+struct rect canvas_clip(struct canvas *canvas, struct rect rect)
 {
 	struct rect before = canvas->clip;
 	int right = int_min(rect.x + rect.w, before.x + before.w);
@@ -109,52 +98,43 @@ canvas_clip(struct canvas *canvas, struct rect rect)
 	return before;
 }
 
-void
-canvas_unclip(struct canvas *canvas, struct rect before)
+void canvas_unclip(struct canvas *canvas, struct rect before)
 {
 	canvas->clip = before;
 }
 
-static struct cell *
-cell_at(const struct canvas *canvas, int x, int y)
+static struct cell *cell_at(const struct canvas *canvas, int x, int y)
 {
 	return &canvas->cells[(size_t)y * (size_t)canvas->width + (size_t)x];
 }
 
-const struct cell *
-canvas_at(const struct canvas *canvas, int x, int y)
+const struct cell *canvas_at(const struct canvas *canvas, int x, int y)
 {
 	assert(x >= 0 && x < canvas->width && y >= 0 && y < canvas->height);
 	return cell_at(canvas, x, y);
 }
 
 /* Half of a wide character must not stay when its other half is drawn over. */
-static void
-break_wide(struct canvas *canvas, int x, int y)
+static void break_wide(struct canvas *canvas, int x, int y)
 {
 	struct cell *cell = cell_at(canvas, x, y);
 
 	if (cell->cp == 0 && x > 0)
-		*cell_at(canvas, x - 1, y) =
-			(struct cell){ ' ', 0, cell->style };
+		*cell_at(canvas, x - 1, y) = (struct cell){ ' ', 0, cell->style };
 	if (x + 1 < canvas->width && cell_at(canvas, x + 1, y)->cp == 0)
-		*cell_at(canvas, x + 1, y) =
-			(struct cell){ ' ', 0, cell->style };
+		*cell_at(canvas, x + 1, y) = (struct cell){ ' ', 0, cell->style };
 }
 
 /* A character that a terminal could take for more than itself. */
-static bool
-is_control(uint32_t cp)
+static bool is_control(uint32_t cp)
 {
 	return cp < 0x20 || (cp >= 0x7F && cp < 0xA0) || cp == 0xAD ||
-	       (cp >= 0x200B && cp <= 0x200F) ||
-	       (cp >= 0x2028 && cp <= 0x202E) ||
-	       (cp >= 0x2060 && cp <= 0x206F) || cp == 0xFEFF ||
-	       (cp >= 0xFFF9 && cp <= 0xFFFB) || cp >= 0xE0000;
+	       (cp >= 0x200B && cp <= 0x200F) || (cp >= 0x2028 && cp <= 0x202E) ||
+	       (cp >= 0x2060 && cp <= 0x206F) || cp == 0xFEFF || (cp >= 0xFFF9 && cp <= 0xFFFB) ||
+	       cp >= 0xE0000;
 }
 
-void
-canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_t cp)
+void canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_t cp)
 {
 	if (is_control(cp))
 		cp = 0xB7;
@@ -174,8 +154,7 @@ canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_t cp)
 }
 
 /* Draw s from x on; returns the column behind it. */
-static int
-put_str(struct canvas *canvas, int x, int y, unsigned int style, struct str s)
+static int put_str(struct canvas *canvas, int x, int y, unsigned int style, struct str s)
 {
 	while (s.len > 0) {
 		uint32_t cp;
@@ -196,16 +175,12 @@ put_str(struct canvas *canvas, int x, int y, unsigned int style, struct str s)
 	return x;
 }
 
-int
-canvas_text(struct canvas *canvas, int x, int y, unsigned int style,
-	    const char *text)
+int canvas_text(struct canvas *canvas, int x, int y, unsigned int style, const char *text)
 {
 	return put_str(canvas, x, y, style, str_from(text)) - x;
 }
 
-int
-canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
-	     const char *fmt, ...)
+int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style, const char *fmt, ...)
 {
 	int columns, end = canvas->clip.x + canvas->clip.w;
 	AUTO_BUF text = buf_new(LINE_BYTES);
@@ -222,8 +197,7 @@ canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
 }
 
 /* Columns that put_str takes for s, counted up to `most`. */
-static int
-str_columns(struct str s, int most)
+static int str_columns(struct str s, int most)
 {
 	int columns = 0;
 
@@ -238,9 +212,7 @@ str_columns(struct str s, int most)
 	return columns;
 }
 
-void
-canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
-	    struct str text)
+void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, struct str text)
 {
 	if (rect.w <= 0)
 		return;
@@ -248,8 +220,8 @@ canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
 	if (str_columns(text, rect.w) <= rect.w) {
 		(void)put_str(canvas, rect.x, rect.y, style, text);
 	} else {
-		struct rect whole = canvas_clip(
-			canvas, (struct rect){ rect.x, rect.y, rect.w - 1, 1 });
+		struct rect whole =
+			canvas_clip(canvas, (struct rect){ rect.x, rect.y, rect.w - 1, 1 });
 
 		(void)put_str(canvas, rect.x, rect.y, style, text);
 		canvas_unclip(canvas, whole);
@@ -259,8 +231,8 @@ canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
 }
 
 static void __attribute__((format(printf, 4, 0)))
-canvas_vprint(struct canvas *canvas, struct rect rect, unsigned int style,
-	      const char *fmt, va_list ap)
+canvas_vprint(struct canvas *canvas, struct rect rect, unsigned int style, const char *fmt,
+	      va_list ap)
 {
 	AUTO_BUF text = buf_new(LINE_BYTES);
 
@@ -268,9 +240,7 @@ canvas_vprint(struct canvas *canvas, struct rect rect, unsigned int style,
 	canvas_line(canvas, rect, style, buf_str(&text));
 }
 
-void
-canvas_print(struct canvas *canvas, struct rect rect, unsigned int style,
-	     const char *fmt, ...)
+void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -279,9 +249,7 @@ canvas_print(struct canvas *canvas, struct rect rect, unsigned int style,
 	va_end(ap);
 }
 
-void
-canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
-	   const char *fmt, ...)
+void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt, ...)
 {
 	struct rect line = rect_take_top(rest, 1);
 	va_list ap;
@@ -292,9 +260,8 @@ canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
 	va_end(ap);
 }
 
-void
-canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
-	      struct str text, size_t spare)
+void canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style, struct str text,
+		   size_t spare)
 {
 	int columns = (int)utf8_width(text);
 	uint32_t cp;
@@ -321,9 +288,7 @@ canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
 	canvas_line(canvas, rect, style, end);
 }
 
-void
-canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
-	     struct str text)
+void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style, struct str text)
 {
 	int columns = str_columns(text, rect.w);
 	int free_columns = int_max(rect.w - columns, 0);
@@ -334,8 +299,7 @@ canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 }
 
 /* The bytes of text that fit into so many columns, cut between words. */
-static size_t
-fold_fit(struct str text, int width)
+static size_t fold_fit(struct str text, int width)
 {
 	size_t n = 0, blank = 0;
 	int used = 0;
@@ -343,15 +307,11 @@ fold_fit(struct str text, int width)
 	while (n < text.len) {
 		size_t bytes = 1;
 
-		while (n + bytes < text.len &&
-		       ((unsigned char)text.p[n + bytes] & 0xC0) == 0x80)
+		while (n + bytes < text.len && ((unsigned char)text.p[n + bytes] & 0xC0) == 0x80)
 			bytes++;
-		int columns =
-			(int)utf8_width((struct str){ text.p + n, bytes });
+		int columns = (int)utf8_width((struct str){ text.p + n, bytes });
 		if (used + columns > width && n > 0)
-			return text.p[n] == ' ' ? n + 1
-			       : blank > n / 3	? blank
-						: n;
+			return text.p[n] == ' ' ? n + 1 : blank > n / 3 ? blank : n;
 		used += columns;
 		n += bytes;
 		if (text.p[n - 1] == ' ')
@@ -361,8 +321,7 @@ fold_fit(struct str text, int width)
 }
 
 /* Columns that what goes on below a line is set in. */
-static int
-fold_indent(struct str line, int width)
+static int fold_indent(struct str line, int width)
 {
 	int n = 0;
 
@@ -373,9 +332,8 @@ fold_indent(struct str line, int width)
 }
 
 /* One line of it, from its row `top` on; how many rows it has. */
-static int
-fold_line(struct canvas *canvas, struct rect r, unsigned int style,
-	  struct str line, int top)
+static int fold_line(struct canvas *canvas, struct rect r, unsigned int style, struct str line,
+		     int top)
 {
 	int indent = fold_indent(line, r.w), x = 0, y = -top;
 
@@ -387,19 +345,15 @@ fold_line(struct canvas *canvas, struct rect r, unsigned int style,
 		while (row.len > 0 && line.len > 0 && row.p[row.len - 1] == ' ')
 			row.len--;
 		if (canvas != NULL && y >= 0 && y < r.h)
-			canvas_line(
-				canvas,
-				(struct rect){ r.x + x, r.y + y, r.w - x, 1 },
-				style, row);
+			canvas_line(canvas, (struct rect){ r.x + x, r.y + y, r.w - x, 1 }, style,
+				    row);
 		x = indent;
 		y++;
 	} while (line.len > 0);
 	return y + top;
 }
 
-int
-canvas_fold(struct canvas *canvas, struct rect r, unsigned int style,
-	    struct str text, int top)
+int canvas_fold(struct canvas *canvas, struct rect r, unsigned int style, struct str text, int top)
 {
 	struct str line;
 	int y = 0;
@@ -413,9 +367,7 @@ canvas_fold(struct canvas *canvas, struct rect r, unsigned int style,
 	return y;
 }
 
-void
-canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
-	    uint32_t cp)
+void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style, uint32_t cp)
 {
 	struct rect before = canvas_clip(canvas, rect), clip = canvas->clip;
 
@@ -428,19 +380,16 @@ canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
 	canvas_unclip(canvas, before);
 }
 
-struct picture *
-canvas_picture(struct canvas *canvas, struct rect rect)
+struct picture *canvas_picture(struct canvas *canvas, struct rect rect)
 {
 	struct picture *picture = &canvas->pictures[canvas->n_pictures];
 	size_t w = (size_t)rect.w * (size_t)canvas->cell_w;
 	size_t h = (size_t)rect.h * (size_t)canvas->cell_h, all = 0;
 
 	for (size_t i = 0; i < canvas->n_pictures; i++)
-		all += (size_t)canvas->pictures[i].w *
-		       (size_t)canvas->pictures[i].h;
+		all += (size_t)canvas->pictures[i].w * (size_t)canvas->pictures[i].h;
 	if (w * h == 0 || w * h + all > PICTURE_PIXELS ||
-	    canvas->n_pictures == CANVAS_MAX_PICTURES ||
-	    !rect_has(&canvas->clip, rect.x, rect.y) ||
+	    canvas->n_pictures == CANVAS_MAX_PICTURES || !rect_has(&canvas->clip, rect.x, rect.y) ||
 	    !rect_has(&canvas->clip, rect.x + rect.w - 1, rect.y + rect.h - 1))
 		return NULL;
 	canvas_fill(canvas, rect, STYLE_NORMAL, PICTURE_CELL);
@@ -456,15 +405,13 @@ canvas_title(struct canvas *canvas, struct rect r, const char *fmt, va_list ap)
 	AUTO_BUF title = buf_new(LINE_BYTES);
 
 	buf_vappendf(&title, fmt, ap);
-	r = (struct rect){ r.x + 3, r.y,
-			   int_min(text_width(title.data), r.w - 6), 1 };
+	r = (struct rect){ r.x + 3, r.y, int_min(text_width(title.data), r.w - 6), 1 };
 	canvas_line(canvas, r, STYLE_TITLE, str_from(title.data));
 	canvas_put(canvas, r.x - 1, r.y, STYLE_BORDER, ' ');
 	canvas_put(canvas, r.x + r.w, r.y, STYLE_BORDER, ' ');
 }
 
-struct rect
-canvas_box(struct canvas *canvas, struct rect r, const char *fmt, ...)
+struct rect canvas_box(struct canvas *canvas, struct rect r, const char *fmt, ...)
 {
 	int right = r.x + r.w - 1, bottom = r.y + r.h - 1;
 	struct rect inside = { r.x + 2, r.y + 1, r.w - 4, r.h - 2 };
@@ -491,8 +438,7 @@ canvas_box(struct canvas *canvas, struct rect r, const char *fmt, ...)
 	return inside;
 }
 
-static void
-dump_cell(const struct cell *cell, bool ascii, struct buf *line)
+static void dump_cell(const struct cell *cell, bool ascii, struct buf *line)
 {
 	char bytes[4];
 
@@ -510,8 +456,7 @@ dump_cell(const struct cell *cell, bool ascii, struct buf *line)
 		buf_append(line, bytes, utf8_encode(cell->mark, bytes));
 }
 
-void
-canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
+void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
 {
 	AUTO_BUF line = buf_new(CANVAS_MAX_SIDE * 8);
 
@@ -536,8 +481,7 @@ struct looks {
 	size_t n, n_digits;
 };
 
-static char
-letter_of(struct looks *looks, uint16_t style)
+static char letter_of(struct looks *looks, uint16_t style)
 {
 	unsigned int id = style & STYLE_MASK;
 
@@ -556,8 +500,7 @@ letter_of(struct looks *looks, uint16_t style)
 	return looks->letter[looks->n++];
 }
 
-void
-canvas_dump_styles(const struct canvas *canvas, struct buf *out)
+void canvas_dump_styles(const struct canvas *canvas, struct buf *out)
 {
 	struct looks looks = { .n = 0 };
 

@@ -23,21 +23,18 @@ struct rect {
 	int x, y, w, h;
 };
 
-static inline int
-int_min(int a, int b)
+static inline int int_min(int a, int b)
 {
 	return a < b ? a : b;
 }
 
-static inline int
-int_max(int a, int b)
+static inline int int_max(int a, int b)
 {
 	return a > b ? a : b;
 }
 
 /* Columns that a text takes. */
-static inline int
-text_width(const char *text)
+static inline int text_width(const char *text)
 {
 	return (int)utf8_width(str_from(text));
 }
@@ -78,41 +75,36 @@ struct rect canvas_clip(struct canvas *canvas, struct rect rect);
 void canvas_unclip(struct canvas *canvas, struct rect before);
 
 /* Text from (x, y) to the right; returns how many columns it takes. */
-int canvas_text(struct canvas *canvas, int x, int y, unsigned int style,
-		const char *text);
+int canvas_text(struct canvas *canvas, int x, int y, unsigned int style, const char *text);
 /* The same; what the clip cuts off at the right ends in "…". */
-int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
-		 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 /* Text into a line of rect.w columns; what is too long ends in "…". */
-void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
-		 struct str text);
+void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, struct str text);
 /* The same of formatted text. */
-void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style,
-		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* The same at the top of *rest, which loses that line; none left: nothing. */
-void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
-		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* A line of which what is too long loses the first `spare` bytes, and then
  * its middle: "big-em…eed42". */
-void canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
-		   struct str text, size_t spare);
+void canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style, struct str text,
+		   size_t spare);
 /* A line, set to the right. */
-void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
-		  struct str text);
+void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style, struct str text);
 
 /*
  * Draw text from its line `top` on, long lines folded between words and set
  * in below their beginning; returns how many lines it takes in all.  canvas
  * NULL: count only.
  */
-int canvas_fold(struct canvas *canvas, struct rect rect, unsigned int style,
-		struct str text, int top);
+int canvas_fold(struct canvas *canvas, struct rect rect, unsigned int style, struct str text,
+		int top);
 
-void canvas_put(struct canvas *canvas, int x, int y, unsigned int style,
-		uint32_t cp);
+void canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_t cp);
 /* Every cell of rect gets this style and, unless it is 0, character. */
-void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
-		 uint32_t cp);
+void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style, uint32_t cp);
 /*
  * An empty picture over those cells, which become PICTURE_CELL: a blank that
  * no text has.  It is the canvas's until that is cleared.  NULL: there can be
@@ -121,8 +113,8 @@ void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
 #define PICTURE_CELL 0xA0
 struct picture *canvas_picture(struct canvas *canvas, struct rect rect);
 /* A frame with a title in its upper edge; what is inside of it. */
-struct rect canvas_box(struct canvas *canvas, struct rect rect, const char *fmt,
-		       ...) __attribute__((format(printf, 3, 4)));
+struct rect canvas_box(struct canvas *canvas, struct rect rect, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* The cell at (x, y), inside the canvas. */
 const struct cell *canvas_at(const struct canvas *canvas, int x, int y);

@@ -40,8 +40,7 @@ struct plot {
 	double x_lo, x_hi, y_lo, y_hi;
 };
 
-void
-chart_init(struct chart *chart, struct rect rect)
+void chart_init(struct chart *chart, struct rect rect)
 {
 	memset(chart, 0, sizeof(*chart));
 	chart->rect = rect;
@@ -52,8 +51,7 @@ chart_init(struct chart *chart, struct rect rect)
 	chart->decimals = 2;
 }
 
-void
-scale_widen(struct scale *scale, double value)
+void scale_widen(struct scale *scale, double value)
 {
 	if (!isfinite(value))
 		return;
@@ -63,8 +61,7 @@ scale_widen(struct scale *scale, double value)
 		scale->hi = value;
 }
 
-int
-scale_cell(const struct scale *scale, double value)
+int scale_cell(const struct scale *scale, double value)
 {
 	double part = (value - scale->lo) / (scale->hi - scale->lo);
 	int last = scale->size - 1;
@@ -74,8 +71,7 @@ scale_cell(const struct scale *scale, double value)
 	return scale->at + (part >= 1 ? last : (int)lround(part * last));
 }
 
-void
-chart_x_range(const struct chart *chart, double *lo, double *hi)
+void chart_x_range(const struct chart *chart, double *lo, double *hi)
 {
 	struct scale x = { 0, 0, NAN, NAN };
 
@@ -94,17 +90,15 @@ chart_x_range(const struct chart *chart, double *lo, double *hi)
 	}
 }
 
-struct rect
-chart_plot_rect(const struct chart *chart)
+struct rect chart_plot_rect(const struct chart *chart)
 {
 	const struct rect *r = &chart->rect;
 
-	return (struct rect){ r->x + CHART_AXIS_COLUMNS, r->y,
-			      r->w - CHART_AXIS_COLUMNS, r->h - 1 };
+	return (struct rect){ r->x + CHART_AXIS_COLUMNS, r->y, r->w - CHART_AXIS_COLUMNS,
+			      r->h - 1 };
 }
 
-static double
-chart_y_value(const struct chart *chart, double y)
+static double chart_y_value(const struct chart *chart, double y)
 {
 	if (!chart->log_y)
 		return fabs(y) < HUGE_Y ? y : (double)NAN;
@@ -112,9 +106,8 @@ chart_y_value(const struct chart *chart, double y)
 }
 
 /* Widen by a series between two x; where lines leave it too. */
-static void
-widen_by(const struct chart *chart, const struct chart_series *series,
-	 const double x[2], struct scale *y)
+static void widen_by(const struct chart *chart, const struct chart_series *series,
+		     const double x[2], struct scale *y)
 {
 	for (size_t i = 0; i < series->n; i++) {
 		double own = chart_y_value(chart, series->y[i]), before, part;
@@ -125,8 +118,7 @@ widen_by(const struct chart *chart, const struct chart_series *series,
 			continue;
 		before = chart_y_value(chart, series->y[i - 1]);
 		for (int edge = 0; edge < 2; edge++) {
-			part = (x[edge] - series->x[i - 1]) /
-			       (series->x[i] - series->x[i - 1]);
+			part = (x[edge] - series->x[i - 1]) / (series->x[i] - series->x[i - 1]);
 			if (part > 0 && part < 1)
 				scale_widen(y, before + (own - before) * part);
 		}
@@ -135,8 +127,7 @@ widen_by(const struct chart *chart, const struct chart_series *series,
 
 /* Points that are all the same have air by their size; the numbers at the
  * axis have no room to tell more than these apart. */
-static double
-air_of(double lo, double hi)
+static double air_of(double lo, double hi)
 {
 	double size = fmax(fabs(lo), fabs(hi));
 
@@ -146,8 +137,7 @@ air_of(double lo, double hi)
 }
 
 /* The range of y over the points whose x is shown, with some air. */
-static void
-find_y_range(struct plot *plot)
+static void find_y_range(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
 	double x[2] = { plot->x_lo, plot->x_hi }, air;
@@ -168,13 +158,10 @@ find_y_range(struct plot *plot)
 		y.hi = 1;
 	}
 	air = air_of(y.lo, y.hi);
-	plot->y_lo = isfinite(chart->y_lo) ? chart_y_value(chart, chart->y_lo)
-					   : y.lo - air;
-	plot->y_hi = isfinite(chart->y_hi) ? chart_y_value(chart, chart->y_hi)
-					   : y.hi + air;
+	plot->y_lo = isfinite(chart->y_lo) ? chart_y_value(chart, chart->y_lo) : y.lo - air;
+	plot->y_hi = isfinite(chart->y_hi) ? chart_y_value(chart, chart->y_hi) : y.hi + air;
 	/* The air around the points is no reason to show less than nothing. */
-	if (y.lo >= 0 && plot->y_lo < 0 && !chart->log_y &&
-	    !isfinite(chart->y_lo))
+	if (y.lo >= 0 && plot->y_lo < 0 && !chart->log_y && !isfinite(chart->y_lo))
 		plot->y_lo = 0;
 	if (!chart->log_y && plot->y_lo < chart->y_floor)
 		plot->y_lo = chart->y_floor;
@@ -195,19 +182,20 @@ static const struct {
 };
 
 /* The letters of the series in ASCII. */
-static char
-series_letter(const struct chart *chart, const struct chart_series *series)
+static char series_letter(const struct chart *chart, const struct chart_series *series)
 {
 	if (series->line == CHART_DOTS || series->line == CHART_BAND)
 		return series->line == CHART_DOTS ? '.' : ':';
 	return "*+ox#%@&"[(series - chart->series) % 8];
 }
 
-static void
-set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
+static void set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
 {
 	static const uint8_t braille[4][2] = {
-		{ 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 }
+		{ 0x01, 0x08 },
+		{ 0x02, 0x10 },
+		{ 0x04, 0x20 },
+		{ 0x40, 0x80 },
 	};
 	enum chart_charset set = plot->chart->charset;
 	int w = dots[set].w, h = dots[set].h, bit;
@@ -215,8 +203,8 @@ set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
 	if (x < 0 || x >= plot->w || y < 0 || y >= plot->h)
 		return;
 	if (plot->picture != NULL) {
-		(series->line == CHART_BAND ? picture_shade : picture_dot)(
-			plot->picture, x, y, series->style);
+		(series->line == CHART_BAND ? picture_shade : picture_dot)(plot->picture, x, y,
+									   series->style);
 		return;
 	}
 	struct dots *cell = &plot->cells[y / h * plot->in.w + x / w];
@@ -230,16 +218,14 @@ set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
 }
 
 /* Between two dashes: of a line alone, or a point there would be lost. */
-static bool
-is_gap(const struct plot *plot, const struct chart_series *series, double x)
+static bool is_gap(const struct plot *plot, const struct chart_series *series, double x)
 {
 	return series->line == CHART_DASHED && (int)x / plot->dash % 2 == 1;
 }
 
 /* A dot in each column of the plot, or row, whichever the line has more of. */
-static void
-draw_segment(struct plot *plot, const double from[2], const double to[2],
-	     const struct chart_series *series)
+static void draw_segment(struct plot *plot, const double from[2], const double to[2],
+			 const struct chart_series *series)
 {
 	const double a[2] = { round(from[0]), round(from[1]) };
 	const double b[2] = { round(to[0]), round(to[1]) };
@@ -250,9 +236,8 @@ draw_segment(struct plot *plot, const double from[2], const double to[2],
 
 	dot[along] = fmax(fmin(a[along], b[along]), 0);
 	for (; dot[along] <= end; dot[along]++) {
-		dot[across] =
-			a[across] + round((b[across] - a[across]) *
-					  fabs(dot[along] - a[along]) / n);
+		dot[across] = a[across] +
+			      round((b[across] - a[across]) * fabs(dot[along] - a[along]) / n);
 		if (dot[across] >= 0 && dot[across] <= last[across] &&
 		    !is_gap(plot, series, dot[0]))
 			set_dot(plot, (int)dot[0], (int)dot[1], series);
@@ -260,9 +245,8 @@ draw_segment(struct plot *plot, const double from[2], const double to[2],
 }
 
 /* A point that no line leads to or from is a cross, or it would be lost. */
-static void
-draw_point(struct plot *plot, const double at[2], bool alone,
-	   const struct chart_series *series)
+static void draw_point(struct plot *plot, const double at[2], bool alone,
+		       const struct chart_series *series)
 {
 	if (!(at[0] > -1 && at[0] < plot->w && at[1] > -1 && at[1] < plot->h))
 		return;
@@ -278,23 +262,20 @@ draw_point(struct plot *plot, const double at[2], bool alone,
 }
 
 /* Where point i is in dots; false: nowhere. */
-static bool
-place(const struct plot *plot, const struct chart_series *series, size_t i,
-      double at[2])
+static bool place(const struct plot *plot, const struct chart_series *series, size_t i,
+		  double at[2])
 {
 	double y = chart_y_value(plot->chart, series->y[i]);
 
 	if (!isfinite(series->x[i]) || !isfinite(y))
 		return false;
-	at[0] = (series->x[i] - plot->x_lo) / (plot->x_hi - plot->x_lo) *
-		(plot->w - 1);
+	at[0] = (series->x[i] - plot->x_lo) / (plot->x_hi - plot->x_lo) * (plot->w - 1);
 	at[1] = (plot->y_hi - y) / (plot->y_hi - plot->y_lo) * (plot->h - 1);
 	return isfinite(at[0]) && isfinite(at[1]);
 }
 
 /* Sparse dots between both edges, where dashes leave room. */
-static void
-draw_band(struct plot *plot, const struct chart_series *band)
+static void draw_band(struct plot *plot, const struct chart_series *band)
 {
 	const struct curve edges[2] = { { band->x, band->top, band->n },
 					{ band->x, band->y, band->n } };
@@ -310,17 +291,14 @@ draw_band(struct plot *plot, const struct chart_series *band)
 		}
 		if (!isfinite(y[0] - y[1]))
 			continue;
-		for (int row = (int)fmin(fmax(y[0], 0), plot->h);
-		     row < plot->h && row <= y[1]; row++)
-			if (plot->picture != NULL
-				    ? row % 3 == 0
-				    : (x + 1 + 2 * row) % (2 * w) == 0)
+		for (int row = (int)fmin(fmax(y[0], 0), plot->h); row < plot->h && row <= y[1];
+		     row++)
+			if (plot->picture != NULL ? row % 3 == 0 : (x + 1 + 2 * row) % (2 * w) == 0)
 				set_dot(plot, x, row, band);
 	}
 }
 
-static void
-chart_draw_series(struct plot *plot, const struct chart_series *series)
+static void chart_draw_series(struct plot *plot, const struct chart_series *series)
 {
 	bool is_line = series->line != CHART_DOTS, joined = false;
 	double last[2] = { 0, 0 }, at[2], next[2];
@@ -334,17 +312,15 @@ chart_draw_series(struct plot *plot, const struct chart_series *series)
 			draw_segment(plot, last, at, series);
 		else
 			draw_point(plot, at,
-				   is_line &&
-					   (i + 1 == series->n ||
-					    !place(plot, series, i + 1, next)),
+				   is_line && (i + 1 == series->n ||
+					       !place(plot, series, i + 1, next)),
 				   series);
 		memcpy(last, at, sizeof(last));
 		joined = true;
 	}
 }
 
-static void
-draw_lines(struct plot *plot)
+static void draw_lines(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
 
@@ -355,12 +331,10 @@ draw_lines(struct plot *plot)
 			chart_draw_series(plot, &chart->series[i]);
 }
 
-static void
-show_plot(const struct plot *plot)
+static void show_plot(const struct plot *plot)
 {
-	static const uint32_t quarters[16] = { 0,      0x2598, 0x259D, 0x2580,
-					       0x2596, 0x258C, 0x259E, 0x259B,
-					       0x2597, 0x259A, 0x2590, 0x259C,
+	static const uint32_t quarters[16] = { 0,      0x2598, 0x259D, 0x2580, 0x2596, 0x258C,
+					       0x259E, 0x259B, 0x2597, 0x259A, 0x2590, 0x259C,
 					       0x2584, 0x2599, 0x259F, 0x2588 };
 	enum chart_charset set = plot->chart->charset;
 
@@ -378,8 +352,7 @@ show_plot(const struct plot *plot)
 }
 
 /* The least round number that is not below x: 1, 2, 2.5, 3 or 5 times 10^n. */
-static double
-round_up(double x)
+static double round_up(double x)
 {
 	static const double factors[] = { 1, 2, 2.5, 3, 5, 10 };
 	double power = pow(10, floor(log10(x)));
@@ -391,13 +364,10 @@ round_up(double x)
 }
 
 /* The same for seconds of a clock. */
-static double
-round_up_time(double x)
+static double round_up_time(double x)
 {
-	static const double steps[] = {
-		1,   2,	  5,	10,   15,   30,	   60,	  120,	 300,
-		600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400
-	};
+	static const double steps[] = { 1,   2,	  5,	10,   15,   30,	   60,	  120,	 300,
+					600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400 };
 
 	for (size_t i = 0; i < LENGTH(steps); i++)
 		if (steps[i] >= x * (1 - 1e-9))
@@ -406,8 +376,7 @@ round_up_time(double x)
 }
 
 /* How far ticks are from each other: about n of them, and two at least. */
-static double
-tick_step(double lo, double hi, int n, bool is_time)
+static double tick_step(double lo, double hi, int n, bool is_time)
 {
 	double step = 0;
 
@@ -421,22 +390,18 @@ tick_step(double lo, double hi, int n, bool is_time)
 	return step;
 }
 
-int
-chart_decimals(double apart, double slack, int most)
+int chart_decimals(double apart, double slack, int most)
 {
 	int decimals = 0;
 
-	for (; apart > 0 && fabs(apart - round(apart)) > slack * apart &&
-	       decimals < most;
+	for (; apart > 0 && fabs(apart - round(apart)) > slack * apart && decimals < most;
 	     decimals++)
 		apart *= 10;
 	return decimals;
 }
 
 /* A number of the axis in its columns. */
-static void
-y_text(const struct chart *chart, double y, int decimals, char *out,
-       size_t size)
+static void y_text(const struct chart *chart, double y, int decimals, char *out, size_t size)
 {
 	const char *sign = chart->sign && y > 0 ? "+" : "";
 
@@ -450,11 +415,9 @@ y_text(const struct chart *chart, double y, int decimals, char *out,
 }
 
 /* A number in front of the axis, and its mark on it. */
-static void
-put_y(const struct plot *plot, int row, double y, int decimals)
+static void put_y(const struct plot *plot, int row, double y, int decimals)
 {
-	struct rect r = { plot->chart->rect.x, plot->in.y + row,
-			  CHART_AXIS_COLUMNS - 1, 1 };
+	struct rect r = { plot->chart->rect.x, plot->in.y + row, CHART_AXIS_COLUMNS - 1, 1 };
 	char text[400];
 
 	y_text(plot->chart, y, decimals, text, sizeof(text));
@@ -466,8 +429,7 @@ put_y(const struct plot *plot, int row, double y, int decimals)
  * The line of the axis, and round numbers at about every fourth row; of a
  * logarithm what the rows stand for.
  */
-static void
-draw_y_axis(const struct plot *plot)
+static void draw_y_axis(const struct plot *plot)
 {
 	int rows = plot->in.h, last = -1;
 	int n = int_max(rows > 12 ? rows / 3 : rows / 2, 1);
@@ -475,8 +437,7 @@ draw_y_axis(const struct plot *plot)
 	double step = tick_step(plot->y_lo, plot->y_hi, n, false);
 
 	for (int row = 0; row < rows; row++)
-		canvas_put(plot->canvas, plot->in.x - 1, plot->in.y + row,
-			   STYLE_AXIS, 0x2502);
+		canvas_put(plot->canvas, plot->in.x - 1, plot->in.y + row, STYLE_AXIS, 0x2502);
 	for (int i = 0; plot->chart->log_y && i <= n; i++) {
 		int row = (i * (rows - 1) + n / 2) / n;
 
@@ -497,19 +458,16 @@ draw_y_axis(const struct plot *plot)
 }
 
 /* Round numbers, as far as they say something new and have room. */
-static void
-draw_x_axis(const struct plot *plot)
+static void draw_x_axis(const struct plot *plot)
 {
 	int cols = plot->in.w, x0 = plot->in.x, y = plot->in.y + plot->in.h;
 	int n = cols > 80 ? 4 : cols > 36 ? 3 : 1, free = 0;
 	double range = plot->x_hi - plot->x_lo;
-	double step =
-		tick_step(plot->x_lo, plot->x_hi, n, plot->chart->x_is_time);
+	double step = tick_step(plot->x_lo, plot->x_hi, n, plot->chart->x_is_time);
 	char before[400] = "", text[400];
 
 	canvas_put(plot->canvas, x0 - 1, y, STYLE_AXIS, 0x2514);
-	canvas_fill(plot->canvas, (struct rect){ x0, y, cols, 1 }, STYLE_AXIS,
-		    0x2500);
+	canvas_fill(plot->canvas, (struct rect){ x0, y, cols, 1 }, STYLE_AXIS, 0x2500);
 	for (int i = 0; i < cols; i++) {
 		double x = (ceil(plot->x_lo / step - 1e-9) + i) * step;
 		double part = (x - plot->x_lo) / range;
@@ -517,8 +475,7 @@ draw_x_axis(const struct plot *plot)
 		if (!(part <= 1 + 1e-9))
 			break;
 		if (plot->chart->x_text != NULL)
-			plot->chart->x_text(plot->chart->x_kind, x, step, text,
-					    sizeof(text));
+			plot->chart->x_text(plot->chart->x_kind, x, step, text, sizeof(text));
 		else
 			print_into(text, "%.6g", x);
 		int width = text_width(text);
@@ -533,8 +490,7 @@ draw_x_axis(const struct plot *plot)
 }
 
 /* The first row from that one where no line goes through those columns. */
-static int
-free_row(const struct plot *plot, int first, int col, int width)
+static int free_row(const struct plot *plot, int first, int col, int width)
 {
 	for (int y = first; y < plot->in.h; y++) {
 		int x = col;
@@ -549,8 +505,7 @@ free_row(const struct plot *plot, int first, int col, int width)
 }
 
 /* Vertical lines behind the series: marks and the cursor. */
-static void
-draw_vertical(struct plot *plot, const struct chart_mark *mark, int row)
+static void draw_vertical(struct plot *plot, const struct chart_mark *mark, int row)
 {
 	double part = (mark->x - plot->x_lo) / (plot->x_hi - plot->x_lo);
 
@@ -561,28 +516,24 @@ draw_vertical(struct plot *plot, const struct chart_mark *mark, int row)
 		set_dot(plot, (int)lround(part * (plot->w - 1)), y,
 			&(struct chart_series){ .style = mark->style });
 	for (int y = 0; plot->picture == NULL && y < plot->in.h; y++)
-		canvas_put(plot->canvas, plot->in.x + col, plot->in.y + y,
-			   mark->style, 0x2506);
+		canvas_put(plot->canvas, plot->in.x + col, plot->in.y + y, mark->style, 0x2506);
 	if (mark->label == NULL)
 		return;
 	int width = text_width(mark->label);
 	if (col + 1 + width > plot->in.w)
 		col -= width + 1;
 	(void)canvas_text(plot->canvas, plot->in.x + col + 1,
-			  plot->in.y + free_row(plot, row, col + 1, width),
-			  mark->style, mark->label);
+			  plot->in.y + free_row(plot, row, col + 1, width), mark->style,
+			  mark->label);
 }
 
 /* A series' sign and label in a line; returns the columns that they take. */
-static int
-put_label(const struct plot *plot, struct rect line,
-	  const struct chart_series *series)
+static int put_label(const struct plot *plot, struct rect line, const struct chart_series *series)
 {
 	const struct chart *chart = plot->chart;
 
 	canvas_put(plot->canvas, line.x, line.y, series->style,
-		   chart->charset == CHART_ASCII
-			   ? (uint32_t)series_letter(chart, series)
+		   chart->charset == CHART_ASCII ? (uint32_t)series_letter(chart, series)
 		   : series->line == CHART_SOLID ? 0x2501
 		   : series->line == CHART_BAND	 ? 0x2591
 						 : 0x254C);
@@ -592,8 +543,7 @@ put_label(const struct plot *plot, struct rect line,
 }
 
 /* Whether no line goes through that part of the plot. */
-static bool
-is_free(const struct plot *plot, struct rect r)
+static bool is_free(const struct plot *plot, struct rect r)
 {
 	for (int y = r.y - plot->in.y; y < r.y - plot->in.y + r.h; y++)
 		for (int x = r.x - plot->in.x; x < r.x - plot->in.x + r.w; x++)
@@ -603,16 +553,14 @@ is_free(const struct plot *plot, struct rect r)
 }
 
 /* The legend in a corner that no line goes through; false: there is none. */
-static bool
-draw_legend(const struct plot *plot)
+static bool draw_legend(const struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
 	struct rect in = plot->in, r = { in.x, in.y, 0, 0 };
 
 	for (size_t i = 0; i < chart->n_series; i++)
 		if (chart->series[i].label != NULL) {
-			r.w = int_max(r.w,
-				      text_width(chart->series[i].label) + 2);
+			r.w = int_max(r.w, text_width(chart->series[i].label) + 2);
 			r.h++;
 		}
 	if (r.w > in.w || r.h > in.h)
@@ -624,30 +572,25 @@ draw_legend(const struct plot *plot)
 			continue;
 		for (size_t i = 0; i < chart->n_series; i++)
 			if (chart->series[i].label != NULL)
-				(void)put_label(plot, rect_take_top(&r, 1),
-						&chart->series[i]);
+				(void)put_label(plot, rect_take_top(&r, 1), &chart->series[i]);
 		return true;
 	}
 	return false;
 }
 
 /* The legend in a line over the plot, as much of it as there is room for. */
-static void
-draw_legend_line(const struct plot *plot)
+static void draw_legend_line(const struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
 	struct rect line = { plot->in.x, plot->in.y - 1, plot->in.w, 1 };
 
 	for (size_t i = 0; i < chart->n_series && line.w > 4; i++)
 		if (chart->series[i].label != NULL)
-			(void)rect_take_left(
-				&line,
-				put_label(plot, line, &chart->series[i]) + 2);
+			(void)rect_take_left(&line, put_label(plot, line, &chart->series[i]) + 2);
 }
 
 /* The lines as dots of the cells. */
-static void
-make_plot(struct plot *plot)
+static void make_plot(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
 
@@ -655,14 +598,12 @@ make_plot(struct plot *plot)
 	plot->w = plot->in.w * plot->dash;
 	plot->h = plot->in.h * dots[chart->charset].h;
 	free(plot->cells);
-	plot->cells = xcalloc((size_t)plot->in.w * (size_t)plot->in.h,
-			      sizeof(*plot->cells));
+	plot->cells = xcalloc((size_t)plot->in.w * (size_t)plot->in.h, sizeof(*plot->cells));
 	draw_lines(plot);
 }
 
 /* From here on the dots are pixels, where the canvas has any. */
-static void
-find_picture(struct plot *plot)
+static void find_picture(struct plot *plot)
 {
 	plot->picture = canvas_picture(plot->canvas, plot->in);
 	if (plot->picture == NULL)
@@ -672,21 +613,17 @@ find_picture(struct plot *plot)
 	plot->dash = int_max(plot->canvas->cell_w, 2);
 }
 
-void
-chart_draw(const struct chart *chart, struct canvas *canvas)
+void chart_draw(const struct chart *chart, struct canvas *canvas)
 {
 	const struct chart_mark cursor = { chart->cursor, NULL, STYLE_KEY };
 	struct rect before = canvas_clip(canvas, chart->rect);
-	struct plot plot = { .chart = chart,
-			     .canvas = canvas,
-			     .in = chart_plot_rect(chart) };
+	struct plot plot = { .chart = chart, .canvas = canvas, .in = chart_plot_rect(chart) };
 
 	if (plot.in.w >= 4 && plot.in.h >= 2) {
 		chart_x_range(chart, &plot.x_lo, &plot.x_hi);
 		find_y_range(&plot);
 		make_plot(&plot);
-		bool over = chart->legend && !draw_legend(&plot) &&
-			    plot.in.h > LEGEND_LEAST;
+		bool over = chart->legend && !draw_legend(&plot) && plot.in.h > LEGEND_LEAST;
 		if (over) {
 			(void)rect_take_top(&plot.in, 1);
 			make_plot(&plot);
@@ -712,19 +649,15 @@ chart_draw(const struct chart *chart, struct canvas *canvas)
 	canvas_unclip(canvas, before);
 }
 
-static void
-svg_text(struct buf *out, double x, double y, const char *anchor,
-	 const char *text)
+static void svg_text(struct buf *out, double x, double y, const char *anchor, const char *text)
 {
-	buf_appendf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x,
-		    y, anchor);
+	buf_appendf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
 	utf8_add_xml(out, text);
 	buf_append_str(out, "</text>\n");
 }
 
 /* A line across the plot, at that part of an axis, with its number. */
-static void
-svg_tick(bool is_x, double part, const char *text, struct buf *out)
+static void svg_tick(bool is_x, double part, const char *text, struct buf *out)
 {
 	double x = part * SVG_WIDTH, y = (1 - part) * SVG_HEIGHT;
 
@@ -738,35 +671,29 @@ svg_tick(bool is_x, double part, const char *text, struct buf *out)
 }
 
 /* A line across the plot at each number of an axis. */
-static void
-svg_axis(const struct plot *plot, bool is_x, struct buf *out)
+static void svg_axis(const struct plot *plot, bool is_x, struct buf *out)
 {
 	const struct chart *chart = plot->chart;
 	bool is_log = !is_x && chart->log_y;
 	double lo = is_x ? plot->x_lo : plot->y_lo;
 	double range = (is_x ? plot->x_hi : plot->y_hi) - lo, part;
 	double step = is_log ? range / SVG_TICKS
-			     : tick_step(lo, lo + range, SVG_TICKS,
-					 is_x && chart->x_is_time);
+			     : tick_step(lo, lo + range, SVG_TICKS, is_x && chart->x_is_time);
 	double at = is_log ? lo : ceil(lo / step - 1e-9) * step + 0.0;
 	int decimals = is_log ? chart->decimals : chart_decimals(step, 1e-6, 9);
 	char text[400];
 
 	for (; (part = (at - lo) / range) <= 1 + 1e-9; at += step) {
 		if (is_x && chart->x_text != NULL)
-			chart->x_text(chart->x_kind, at, step, text,
-				      sizeof(text));
+			chart->x_text(chart->x_kind, at, step, text, sizeof(text));
 		else
-			y_text(chart, is_log ? pow(10, at) : at, decimals, text,
-			       sizeof(text));
+			y_text(chart, is_log ? pow(10, at) : at, decimals, text, sizeof(text));
 		svg_tick(is_x, part, text, out);
 	}
 }
 
 /* The surface between both edges, where points stand side by side. */
-static void
-svg_band(const struct plot *plot, const struct chart_series *band,
-	 struct buf *out)
+static void svg_band(const struct plot *plot, const struct chart_series *band, struct buf *out)
 {
 	struct chart_series top = *band;
 	double at[2][2][2]; /* of this point and the one before: y, top */
@@ -777,23 +704,18 @@ svg_band(const struct plot *plot, const struct chart_series *band,
 			    "style=\"fill:#dddddd;stroke:none\" d=\"");
 	for (size_t k = 0; k < band->n; k++) {
 		double(*here)[2] = at[k % 2], (*before)[2] = at[(k + 1) % 2];
-		bool is_there = place(plot, band, k, here[0]) &&
-				place(plot, &top, k, here[1]);
+		bool is_there = place(plot, band, k, here[0]) && place(plot, &top, k, here[1]);
 
 		if (is_there && joined)
-			buf_appendf(out,
-				    "M%.1f %.1fL%.1f %.1fL%.1f %.1fL%.1f %.1fz",
-				    before[0][0], before[0][1], here[0][0],
-				    here[0][1], here[1][0], here[1][1],
+			buf_appendf(out, "M%.1f %.1fL%.1f %.1fL%.1f %.1fL%.1f %.1fz", before[0][0],
+				    before[0][1], here[0][0], here[0][1], here[1][0], here[1][1],
 				    before[1][0], before[1][1]);
 		joined = is_there;
 	}
 	buf_append_str(out, "\"/>");
 }
 
-static void
-svg_line(const struct plot *plot, const struct chart_series *series,
-	 struct buf *out)
+static void svg_line(const struct plot *plot, const struct chart_series *series, struct buf *out)
 {
 	bool joined = false;
 	double at[2];
@@ -804,17 +726,15 @@ svg_line(const struct plot *plot, const struct chart_series *series,
 
 		/* What nothing leads to is a dot. */
 		if (is_there)
-			buf_appendf(out, joined ? "L%.1f %.1f" : "M%.1f %.1fh0",
-				    at[0], at[1]);
+			buf_appendf(out, joined ? "L%.1f %.1f" : "M%.1f %.1fh0", at[0], at[1]);
 		joined = is_there && series->line != CHART_DOTS;
 	}
 	buf_append_str(out, "\"/>");
 }
 
 /* Its line in the plot, and at y in the legend its sign and label. */
-static void
-svg_series(const struct plot *plot, const struct chart_series *series, double y,
-	   struct buf *out)
+static void svg_series(const struct plot *plot, const struct chart_series *series, double y,
+		       struct buf *out)
 {
 	/* Those of Okabe and Ito, for white; then dashes, and dots. */
 	static const char *const colors[STYLE_SERIES_COUNT] = {
@@ -839,8 +759,7 @@ svg_series(const struct plot *plot, const struct chart_series *series, double y,
 	buf_append_str(out, "</g>\n");
 }
 
-void
-chart_svg(const struct chart *chart, const char *title, struct buf *out)
+void chart_svg(const struct chart *chart, const char *title, struct buf *out)
 {
 	struct plot plot = { .chart = chart, .w = SVG_WIDTH, .h = SVG_HEIGHT };
 	double y = SVG_HEIGHT + 2 * SVG_LINE;

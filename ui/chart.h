@@ -45,8 +45,7 @@ struct chart_mark {
  * An x of some kind as text; apart is how far from each other the values are
  * that have to look different.
  */
-typedef void (*chart_x_text)(int kind, double x, double apart, char *out,
-			     size_t size);
+typedef void (*chart_x_text)(int kind, double x, double apart, char *out, size_t size);
 
 struct chart {
 	struct rect rect; /* the axes included */

@@ -17,15 +17,13 @@ static const struct {
 #undef X
 };
 
-void
-form_release(struct form *form)
+void form_release(struct form *form)
 {
 	for (size_t i = 0; i < FORM_COUNT; i++)
 		prompt_release(&form->fields[i]);
 }
 
-void
-form_open(struct form *form, const char *pods)
+void form_open(struct form *form, const char *pods)
 {
 	for (size_t i = 0; !form->begun && i < FORM_COUNT; i++)
 		prompt_set(&form->fields[i], fields[i].first);
@@ -35,8 +33,7 @@ form_open(struct form *form, const char *pods)
 		prompt_set(&form->fields[FORM_pods], pods);
 }
 
-enum prompt_result
-form_key(struct form *form, uint32_t code)
+enum prompt_result form_key(struct form *form, uint32_t code)
 {
 	bool pasting = form->fields[form->at].pasting;
 
@@ -51,8 +48,7 @@ form_key(struct form *form, uint32_t code)
 	return prompt_key(&form->fields[form->at], code);
 }
 
-void
-form_json(const struct form *form, struct buf *out)
+void form_json(const struct form *form, struct buf *out)
 {
 	AUTO_JSON object = cJSON_CreateObject();
 
@@ -61,9 +57,7 @@ form_json(const struct form *form, struct buf *out)
 	json_print(out, object);
 }
 
-int
-form_draw(const struct form *form, struct canvas *canvas, struct rect r,
-	  int *cursor_y)
+int form_draw(const struct form *form, struct canvas *canvas, struct rect r, int *cursor_y)
 {
 	int cursor = r.x, first = 0, shown = r.h - 2;
 	char label[32];
@@ -78,18 +72,15 @@ form_draw(const struct form *form, struct canvas *canvas, struct rect r,
 		int x = prompt_draw(&form->fields[i], canvas, line, label);
 		if (!here)
 			continue;
-		canvas_fill(canvas,
-			    (struct rect){ r.x, line.y, LABEL_WIDTH - 1, 1 },
-			    STYLE_TAB_ON, 0);
+		canvas_fill(canvas, (struct rect){ r.x, line.y, LABEL_WIDTH - 1, 1 }, STYLE_TAB_ON,
+			    0);
 		cursor = x;
 		*cursor_y = line.y;
 	}
 	canvas_line(canvas, (struct rect){ r.x, r.y + r.h - 2, r.w, 1 },
 		    form->why[0] != '\0' ? STYLE_WARN : STYLE_HINT,
-		    str_from(form->why[0] != '\0' ? form->why
-						  : fields[form->at].hint));
-	canvas_line(canvas, (struct rect){ r.x, r.y + r.h - 1, r.w, 1 },
-		    STYLE_HINT,
+		    str_from(form->why[0] != '\0' ? form->why : fields[form->at].hint));
+	canvas_line(canvas, (struct rect){ r.x, r.y + r.h - 1, r.w, 1 }, STYLE_HINT,
 		    str_from("Tab: next field   Enter: show what would run   "
 			     "Esc: leave"));
 	return cursor;

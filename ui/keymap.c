@@ -31,8 +31,7 @@ static const struct {
 
 #define NAME_COUNT (LENGTH(key_names))
 
-uint32_t
-key_by_name(const char *name, size_t len)
+uint32_t key_by_name(const char *name, size_t len)
 {
 	uint32_t cp;
 
@@ -44,55 +43,48 @@ key_by_name(const char *name, size_t len)
 		if (strlen(key_names[i].name) == len &&
 		    strncasecmp(key_names[i].name, name, len) == 0)
 			return key_names[i].code;
-	if (len == 6 && strncasecmp(name, "Ctrl-", 5) == 0 &&
-	    (name[5] | 0x20) >= 'a' && (name[5] | 0x20) <= 'z')
+	if (len == 6 && strncasecmp(name, "Ctrl-", 5) == 0 && (name[5] | 0x20) >= 'a' &&
+	    (name[5] | 0x20) <= 'z')
 		return (uint32_t)((name[5] | 0x20) - 'a' + 1);
 	return 0;
 }
 
-void
-keycode_name(uint32_t code, char out[KEY_NAME_SIZE])
+void keycode_name(uint32_t code, char out[KEY_NAME_SIZE])
 {
 	char bytes[5] = "";
 
 	for (size_t i = 0; i < NAME_COUNT; i++) {
 		if (key_names[i].code == code) {
-			(void)snprintf(out, KEY_NAME_SIZE, "%s",
-				       key_names[i].name);
+			(void)snprintf(out, KEY_NAME_SIZE, "%s", key_names[i].name);
 			return;
 		}
 	}
 	if (code < ' ') {
-		(void)snprintf(out, KEY_NAME_SIZE, "Ctrl-%c",
-			       (char)('a' + code - 1));
+		(void)snprintf(out, KEY_NAME_SIZE, "Ctrl-%c", (char)('a' + code - 1));
 		return;
 	}
 	bytes[utf8_encode(code < KEYCODE_BASE ? code : '?', bytes)] = '\0';
 	(void)snprintf(out, KEY_NAME_SIZE, "%s", bytes);
 }
 
-void
-key_mouse_begin(struct key_mouse *mouse, bool sgr)
+void key_mouse_begin(struct key_mouse *mouse, bool sgr)
 {
 	memset(mouse, 0, sizeof(*mouse));
 	mouse->sgr = sgr;
 	mouse->old = !sgr;
 }
 
-bool
-key_mouse_is_open(const struct key_mouse *mouse)
+bool key_mouse_is_open(const struct key_mouse *mouse)
 {
 	return mouse->sgr || mouse->old;
 }
 
 /* The event of the three numbers; code 0 when it is nothing to us. */
-static bool
-event_of(const unsigned int number[3], bool up, struct key *key)
+static bool event_of(const unsigned int number[3], bool up, struct key *key)
 {
 	unsigned int button = number[0] & BUTTON_BITS;
 
-	if (number[1] < 1 || number[1] > MAX_PLACE || number[2] < 1 ||
-	    number[2] > MAX_PLACE)
+	if (number[1] < 1 || number[1] > MAX_PLACE || number[2] < 1 || number[2] > MAX_PLACE)
 		return false;
 	key->x = (int)number[1] - 1;
 	key->y = (int)number[2] - 1;
@@ -105,13 +97,11 @@ event_of(const unsigned int number[3], bool up, struct key *key)
 	else if (up)
 		key->code = KEYCODE_MOUSE_RELEASE;
 	else
-		key->code = number[0] & MOTION_BIT ? KEYCODE_MOUSE_DRAG
-						   : KEYCODE_MOUSE_PRESS;
+		key->code = number[0] & MOTION_BIT ? KEYCODE_MOUSE_DRAG : KEYCODE_MOUSE_PRESS;
 	return true;
 }
 
-static bool
-feed_sgr(struct key_mouse *mouse, uint32_t ch, struct key *key)
+static bool feed_sgr(struct key_mouse *mouse, uint32_t ch, struct key *key)
 {
 	unsigned int *number = &mouse->number[mouse->n_numbers];
 
@@ -131,8 +121,7 @@ feed_sgr(struct key_mouse *mouse, uint32_t ch, struct key *key)
 }
 
 /* Three bytes, each with 32 more than it means; button 3 is a release. */
-static bool
-feed_old(struct key_mouse *mouse, uint32_t ch, struct key *key)
+static bool feed_old(struct key_mouse *mouse, uint32_t ch, struct key *key)
 {
 	mouse->number[mouse->n_numbers++] = ch >= 32 && ch < 256 ? ch - 32 : 0;
 	if (mouse->n_numbers < 3)
@@ -144,8 +133,7 @@ feed_old(struct key_mouse *mouse, uint32_t ch, struct key *key)
 	return event_of(mouse->number, up, key);
 }
 
-bool
-key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key)
+bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key)
 {
 	mouse->n_bytes++;
 	return mouse->sgr ? feed_sgr(mouse, ch, key) : feed_old(mouse, ch, key);
@@ -157,15 +145,13 @@ static const struct action_info actions[] = { { "", "", 0, "" },
 #undef X
 };
 
-const struct action_info *
-action_info(enum action action)
+const struct action_info *action_info(enum action action)
 {
 	assert(action < ACTION_COUNT);
 	return &actions[action];
 }
 
-enum action
-action_by_name(struct str name)
+enum action action_by_name(struct str name)
 {
 	for (int i = 1; i < ACTION_COUNT; i++)
 		if (str_eq_cstr(name, actions[i].name))
@@ -173,8 +159,7 @@ action_by_name(struct str name)
 	return ACTION_NONE;
 }
 
-bool
-action_is_acting(enum action action)
+bool action_is_acting(enum action action)
 {
 	return action == ACTION_SHELL || action == ACTION_POD_STOP ||
 	       action == ACTION_BENCH_START || action == ACTION_BENCH_STOP ||
@@ -182,8 +167,7 @@ action_is_acting(enum action action)
 }
 
 /* The codes of the key names in `names`; -1 with the wrong one in err. */
-static int
-parse_keys(const char *names, uint32_t keys[KEYMAP_KEYS], struct err *err)
+static int parse_keys(const char *names, uint32_t keys[KEYMAP_KEYS], struct err *err)
 {
 	struct str rest = str_from(names), word;
 	size_t n = 0;
@@ -205,32 +189,26 @@ parse_keys(const char *names, uint32_t keys[KEYMAP_KEYS], struct err *err)
 	return 0;
 }
 
-void
-keymap_init(struct keymap *keymap)
+void keymap_init(struct keymap *keymap)
 {
 	memset(keymap, 0, sizeof(*keymap));
 	for (int i = 1; i < ACTION_COUNT; i++)
-		(void)parse_keys(action_info((enum action)i)->keys,
-				 keymap->keys[i], NULL);
+		(void)parse_keys(action_info((enum action)i)->keys, keymap->keys[i], NULL);
 }
 
 /* Take the key from all actions that it could mean in the owner's places. */
-static void
-take_key(struct keymap *keymap, enum action owner, uint32_t code)
+static void take_key(struct keymap *keymap, enum action owner, uint32_t code)
 {
 	unsigned int places = actions[owner].places;
 
 	for (int i = 1; i < ACTION_COUNT; i++)
 		for (int k = 0; k < KEYMAP_KEYS; k++)
 			if (keymap->keys[i][k] == code &&
-			    (actions[i].places == places ||
-			     (actions[i].places & places) != 0))
+			    (actions[i].places == places || (actions[i].places & places) != 0))
 				keymap->keys[i][k] = 0;
 }
 
-int
-keymap_bind(struct keymap *keymap, const char *action, const char *keys,
-	    struct err *err)
+int keymap_bind(struct keymap *keymap, const char *action, const char *keys, struct err *err)
 {
 	enum action id = action_by_name(str_from(action));
 	uint32_t codes[KEYMAP_KEYS];
@@ -248,14 +226,12 @@ keymap_bind(struct keymap *keymap, const char *action, const char *keys,
 	return 0;
 }
 
-static bool
-has_key(const struct keymap *keymap, int action, uint32_t code)
+static bool has_key(const struct keymap *keymap, int action, uint32_t code)
 {
 	return any_of(k, KEYMAP_KEYS, keymap->keys[action][k] == code);
 }
 
-enum action
-keymap_find(const struct keymap *keymap, uint32_t code, unsigned int places)
+enum action keymap_find(const struct keymap *keymap, uint32_t code, unsigned int places)
 {
 	enum action everywhere = ACTION_NONE;
 
@@ -276,9 +252,7 @@ keymap_find(const struct keymap *keymap, uint32_t code, unsigned int places)
 	return everywhere;
 }
 
-void
-keymap_key_name(const struct keymap *keymap, enum action action,
-		char out[KEY_NAME_SIZE])
+void keymap_key_name(const struct keymap *keymap, enum action action, char out[KEY_NAME_SIZE])
 {
 	out[0] = '\0';
 	for (int k = 0; k < KEYMAP_KEYS; k++) {
@@ -289,9 +263,7 @@ keymap_key_name(const struct keymap *keymap, enum action action,
 	}
 }
 
-void
-keymap_key_names(const struct keymap *keymap, enum action action,
-		 struct buf *out)
+void keymap_key_names(const struct keymap *keymap, enum action action, struct buf *out)
 {
 	char name[KEY_NAME_SIZE];
 

@@ -24,8 +24,7 @@ struct list_order {
 	const struct list_key *keys; /* by row */
 };
 
-void
-list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...)
+void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -35,9 +34,7 @@ list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void
-list_cell(const struct list *list, size_t row, size_t column,
-	  struct list_cell *cell)
+static void list_cell(const struct list *list, size_t row, size_t column, struct list_cell *cell)
 {
 	cell->number = (double)NAN;
 	cell->is_blank = false;
@@ -48,25 +45,19 @@ list_cell(const struct list *list, size_t row, size_t column,
 }
 
 /* The same as it is shown, its number written by its column. */
-static void
-list_cell_text(const struct list *list, size_t row, size_t i,
-	       struct list_cell *cell)
+static void list_cell_text(const struct list *list, size_t row, size_t i, struct list_cell *cell)
 {
 	const struct list_column *column = &list->ops->columns[i];
 
 	list_cell(list, row, i, cell);
-	if (cell->text[0] == '\0' && column->kind != FMT_TEXT &&
-	    !cell->is_blank)
-		print_into(
-			cell->text, "%s",
-			fmt_value(column->kind, cell->number, column->decimals)
-				.s);
+	if (cell->text[0] == '\0' && column->kind != FMT_TEXT && !cell->is_blank)
+		print_into(cell->text, "%s",
+			   fmt_value(column->kind, cell->number, column->decimals).s);
 	if (column->kind == FMT_SIGNED && cell->style == STYLE_NORMAL)
 		cell->style = theme_delta(cell->number);
 }
 
-int
-list_score(const char *typed, const char *name)
+int list_score(const char *typed, const char *name)
 {
 	int score = 1, run = 0;
 	const char *at = name;
@@ -74,8 +65,8 @@ list_score(const char *typed, const char *name)
 	for (; *typed != '\0'; typed++) {
 		if (*typed == ' ')
 			continue;
-		while (*at != '\0' && tolower((unsigned char)*at) !=
-					      tolower((unsigned char)*typed)) {
+		while (*at != '\0' &&
+		       tolower((unsigned char)*at) != tolower((unsigned char)*typed)) {
 			at++;
 			run = 0;
 		}
@@ -91,24 +82,21 @@ list_score(const char *typed, const char *name)
 }
 
 /* The next word of a filter; false: there is none. */
-static bool
-list_next_word(struct str *rest, char word[LIST_FILTER_SIZE])
+static bool list_next_word(struct str *rest, char word[LIST_FILTER_SIZE])
 {
 	struct str next;
 
 	while (str_next(rest, ' ', &next)) {
 		if (next.len == 0)
 			continue;
-		(void)snprintf(word, LIST_FILTER_SIZE, "%.*s", (int)next.len,
-			       next.p);
+		(void)snprintf(word, LIST_FILTER_SIZE, "%.*s", (int)next.len, next.p);
 		return true;
 	}
 	return false;
 }
 
 /* How well a row matches a word; 0: not at all. */
-static int
-list_match_word(const struct list *list, size_t row, const char *word)
+static int list_match_word(const struct list *list, size_t row, const char *word)
 {
 	const struct list_ops *ops = list->ops;
 	struct list_cell cell;
@@ -130,8 +118,7 @@ list_match_word(const struct list *list, size_t row, const char *word)
 }
 
 /* How well it matches all words. */
-static int
-list_match(const struct list *list, size_t row)
+static int list_match(const struct list *list, size_t row)
 {
 	struct str rest = str_from(list->filter);
 	char word[LIST_FILTER_SIZE];
@@ -146,15 +133,12 @@ list_match(const struct list *list, size_t row)
 	return score;
 }
 
-static size_t
-list_parent(const struct list *list, size_t row)
+static size_t list_parent(const struct list *list, size_t row)
 {
-	return list->ops->parent != NULL ? list->ops->parent(list->user, row)
-					 : row;
+	return list->ops->parent != NULL ? list->ops->parent(list->user, row) : row;
 }
 
-static struct list_key
-list_key_of(const struct list *list, size_t row)
+static struct list_key list_key_of(const struct list *list, size_t row)
 {
 	struct list_key key = { (double)row, NULL, list_parent(list, row) };
 	struct list_cell cell;
@@ -174,8 +158,7 @@ list_key_of(const struct list *list, size_t row)
 }
 
 /* Absent values come last, whichever way the order is; equal ones stay. */
-static int
-list_compare_rows(const struct list_order *in, size_t a, size_t b)
+static int list_compare_rows(const struct list_order *in, size_t a, size_t b)
 {
 	const struct list_key *x = &in->keys[a], *y = &in->keys[b];
 	bool no_x = isnan(x->number) && x->text == NULL;
@@ -193,8 +176,7 @@ list_compare_rows(const struct list_order *in, size_t a, size_t b)
 	return in->list->descending && !no_x && !no_y ? -order : order;
 }
 
-static int
-list_compare(const void *a, const void *b, void *user)
+static int list_compare(const void *a, const void *b, void *user)
 {
 	const struct list_order *in = user;
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -207,8 +189,7 @@ list_compare(const void *a, const void *b, void *user)
 	return list_compare_rows(in, x, y);
 }
 
-static void
-list_put_in_order(struct list *list)
+static void list_put_in_order(struct list *list)
 {
 	AUTO_FREE struct list_key *keys = xcalloc(list->all + 1, sizeof(*keys));
 
@@ -217,26 +198,22 @@ list_put_in_order(struct list *list)
 		if (list->ops->has != NULL && !list->ops->has(list->user, i))
 			continue;
 		if (list_match(list, i) > 0 ||
-		    (keys[i].parent != i &&
-		     list_match(list, keys[i].parent) > 0))
+		    (keys[i].parent != i && list_match(list, keys[i].parent) > 0))
 			list->order[list->n++] = i;
 	}
 	if (list->n > 0)
-		qsort_r(list->order, list->n, sizeof(*list->order),
-			list_compare, &(struct list_order){ list, keys });
+		qsort_r(list->order, list->n, sizeof(*list->order), list_compare,
+			&(struct list_order){ list, keys });
 	for (size_t i = 0; i < list->all; i++)
 		free(keys[i].text);
 }
 
-size_t
-list_row(const struct list *list)
+size_t list_row(const struct list *list)
 {
-	return list->selected < list->n ? list->order[list->selected]
-					: SIZE_MAX;
+	return list->selected < list->n ? list->order[list->selected] : SIZE_MAX;
 }
 
-static void
-list_select_place(struct list *list, size_t place)
+static void list_select_place(struct list *list, size_t place)
 {
 	list->selected = place;
 	size_t row = list_row(list);
@@ -244,17 +221,14 @@ list_select_place(struct list *list, size_t place)
 		list->id = row != SIZE_MAX ? list->ops->id(list->user, row) : 0;
 }
 
-void
-list_select(struct list *list, size_t row)
+void list_select(struct list *list, size_t row)
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (list->order[i] == row)
 			list_select_place(list, i);
 }
 
-void
-list_fill(struct list *list, const struct list_ops *ops, void *user,
-	  size_t n_rows)
+void list_fill(struct list *list, const struct list_ops *ops, void *user, size_t n_rows)
 {
 	size_t row = list_row(list);
 
@@ -265,8 +239,7 @@ list_fill(struct list *list, const struct list_ops *ops, void *user,
 	list->user = user;
 	if (list->cap < n_rows) {
 		list->cap = n_rows + 16;
-		list->order = xreallocarray(list->order, list->cap,
-					    sizeof(*list->order));
+		list->order = xreallocarray(list->order, list->cap, sizeof(*list->order));
 	}
 	list->n = 0;
 	list->all = n_rows;
@@ -281,16 +254,14 @@ list_fill(struct list *list, const struct list_ops *ops, void *user,
 		list_select_place(list, list->n > 0 ? list->n - 1 : 0);
 }
 
-void
-list_release(struct list *list)
+void list_release(struct list *list)
 {
 	free(list->order);
 	memset(list, 0, sizeof(*list));
 }
 
 /* Columns of the screen that are taken, one blank between. */
-static int
-list_width(const struct list *list)
+static int list_width(const struct list *list)
 {
 	int sum = 0;
 
@@ -301,16 +272,14 @@ list_width(const struct list *list)
 }
 
 /* Drop the column that goes first; false: none may go. */
-static bool
-list_drop(struct list *list)
+static bool list_drop(struct list *list)
 {
 	const struct list_column *columns = list->ops->columns;
 	size_t worst = SIZE_MAX;
 
 	for (size_t i = 0; i < list->ops->n_columns; i++)
 		if (list->widths[i] > 0 && columns[i].drop > 0 &&
-		    (worst == SIZE_MAX ||
-		     columns[i].drop > columns[worst].drop))
+		    (worst == SIZE_MAX || columns[i].drop > columns[worst].drop))
 			worst = i;
 	if (worst != SIZE_MAX)
 		list->widths[worst] = 0;
@@ -321,8 +290,7 @@ list_drop(struct list *list)
  * The width that the texts of a column can use; 0: no row has anything there,
  * or all have the same where that goes.
  */
-static int
-list_use(const struct list *list, size_t i)
+static int list_use(const struct list *list, size_t i)
 {
 	const struct list_column *column = &list->ops->columns[i];
 	bool is_empty = column->title[0] != '\0', is_same = column->same_goes;
@@ -335,8 +303,7 @@ list_use(const struct list *list, size_t i)
 		list_cell_text(list, row, i, &cell);
 		if (row == 0)
 			first = cell;
-		is_empty = is_empty && (cell.text[0] == '\0' ||
-					strcmp(cell.text, FMT_ABSENT) == 0);
+		is_empty = is_empty && (cell.text[0] == '\0' || strcmp(cell.text, FMT_ABSENT) == 0);
 		is_same = is_same && strcmp(cell.text, first.text) == 0;
 		if (column->grow)
 			widest = int_max(widest, text_width(cell.text) + 1);
@@ -344,8 +311,7 @@ list_use(const struct list *list, size_t i)
 	return list->all > 0 && (is_empty || is_same) ? 0 : widest;
 }
 
-static void
-list_fit(struct list *list, int room)
+static void list_fit(struct list *list, int room)
 {
 	const struct list_column *columns = list->ops->columns;
 	int uses[LIST_MAX_COLUMNS], growing = 0, extra;
@@ -357,8 +323,7 @@ list_fit(struct list *list, int room)
 		/* Its head has room for the arrow. */
 		if (uses[i] > 0 && i + 1 == list->sort)
 			list->widths[i] =
-				int_max(columns[i].width,
-					text_width(columns[i].title) + 1);
+				int_max(columns[i].width, text_width(columns[i].title) + 1);
 	}
 	while (list_width(list) > room && list_drop(list))
 		;
@@ -379,8 +344,7 @@ list_fit(struct list *list, int room)
 	}
 }
 
-static void
-list_draw_head(const struct list *list, struct canvas *canvas, struct rect r)
+static void list_draw_head(const struct list *list, struct canvas *canvas, struct rect r)
 {
 	for (size_t i = 0; i < list->ops->n_columns; i++) {
 		const struct list_column *column = &list->ops->columns[i];
@@ -389,8 +353,7 @@ list_draw_head(const struct list *list, struct canvas *canvas, struct rect r)
 		if (list->widths[i] == 0)
 			continue;
 		r.w = list->widths[i] - is_sorted;
-		(column->kind == FMT_TEXT && !is_sorted ? canvas_line
-							: canvas_right)(
+		(column->kind == FMT_TEXT && !is_sorted ? canvas_line : canvas_right)(
 			canvas, r, STYLE_HEAD, str_from(column->title));
 		r.x += r.w;
 		if (is_sorted)
@@ -401,9 +364,7 @@ list_draw_head(const struct list *list, struct canvas *canvas, struct rect r)
 }
 
 /* Whether the letters of a word stand at a place of the screen. */
-static bool
-list_is_word_at(const struct canvas *canvas, int x, int y, int end,
-		const char *word)
+static bool list_is_word_at(const struct canvas *canvas, int x, int y, int end, const char *word)
 {
 	struct str rest = str_from(word);
 
@@ -426,8 +387,7 @@ list_is_word_at(const struct canvas *canvas, int x, int y, int end,
 }
 
 /* Show the letters that the filter was found by, in a cell that is drawn. */
-static void
-list_draw_match(const struct list *list, struct canvas *canvas, struct rect r)
+static void list_draw_match(const struct list *list, struct canvas *canvas, struct rect r)
 {
 	struct str rest = str_from(list->filter);
 	int end = int_min(r.x + r.w, canvas->clip.x + canvas->clip.w);
@@ -436,16 +396,12 @@ list_draw_match(const struct list *list, struct canvas *canvas, struct rect r)
 	while (list_next_word(&rest, word))
 		for (int x = r.x; x < end; x++)
 			if (list_is_word_at(canvas, x, r.y, end, word))
-				canvas_fill(canvas,
-					    (struct rect){ x, r.y,
-							   text_width(word),
-							   1 },
+				canvas_fill(canvas, (struct rect){ x, r.y, text_width(word), 1 },
 					    STYLE_MATCH | STYLE_UNDERLINE, 0);
 }
 
-static void
-list_draw_row(const struct list *list, struct canvas *canvas, struct rect line,
-	      size_t row, bool is_selected)
+static void list_draw_row(const struct list *list, struct canvas *canvas, struct rect line,
+			  size_t row, bool is_selected)
 {
 	struct rect r = line;
 
@@ -463,8 +419,8 @@ list_draw_row(const struct list *list, struct canvas *canvas, struct rect line,
 		if (column->kind == FMT_TEXT && column->name)
 			canvas_middle(canvas, r, cell.style, text, cell.spare);
 		else
-			(column->kind != FMT_TEXT ? canvas_right : canvas_line)(
-				canvas, r, cell.style, text);
+			(column->kind != FMT_TEXT ? canvas_right : canvas_line)(canvas, r,
+										cell.style, text);
 		r.x += r.w + 1;
 	}
 	if (is_selected) {
@@ -478,8 +434,7 @@ list_draw_row(const struct list *list, struct canvas *canvas, struct rect line,
 }
 
 /* Scroll as little as shows the selected row. */
-static void
-list_scroll(struct list *list)
+static void list_scroll(struct list *list)
 {
 	size_t height = list->height > 0 ? (size_t)list->height : 1;
 
@@ -497,8 +452,7 @@ list_scroll(struct list *list)
  * Beside rows of which some are out of sight: a bar whose thick part is what
  * is seen, and its rows by number where the head has a blank place for them.
  */
-static void
-list_draw_place(const struct list *list, struct canvas *canvas, struct rect r)
+static void list_draw_place(const struct list *list, struct canvas *canvas, struct rect r)
 {
 	size_t height = (size_t)list->height, hidden = list->n - height;
 	int thumb = int_max((int)(height * height / list->n), 1), at, n, from;
@@ -511,8 +465,7 @@ list_draw_place(const struct list *list, struct canvas *canvas, struct rect r)
 	for (int i = 0; i < list->height; i++)
 		canvas_put(canvas, r.x + r.w - 1, r.y + 1 + i, STYLE_DIM,
 			   i >= at && i < at + thumb ? 0x2588 : 0x2502);
-	n = snprintf(text, sizeof(text), "%zu-%zu/%zu", list->top + 1,
-		     list->top + height, list->n);
+	n = snprintf(text, sizeof(text), "%zu-%zu/%zu", list->top + 1, list->top + height, list->n);
 	from = r.x + r.w - n;
 	for (int x = from - 1; x < r.x + r.w; x++)
 		if (x < canvas->clip.x || canvas_at(canvas, x, r.y)->cp > ' ')
@@ -520,8 +473,7 @@ list_draw_place(const struct list *list, struct canvas *canvas, struct rect r)
 	(void)canvas_text(canvas, from, r.y, STYLE_DIM, text);
 }
 
-void
-list_draw(struct list *list, struct canvas *canvas, struct rect rect)
+void list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 {
 	struct rect before = canvas_clip(canvas, rect), whole = rect, line;
 
@@ -533,14 +485,13 @@ list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 	list->body = rect;
 	list_scroll(list);
 	if (list->n == 0 && list->all > 0)
-		canvas_print(canvas, rect, STYLE_HINT,
-			     "nothing matches %s; Esc shows all", list->filter);
+		canvas_print(canvas, rect, STYLE_HINT, "nothing matches %s; Esc shows all",
+			     list->filter);
 	for (size_t i = list->top; i < list->n; i++) {
 		line = rect_take_top(&rect, 1);
 		if (line.h == 0)
 			break;
-		list_draw_row(list, canvas, line, list->order[i],
-			      i == list->selected);
+		list_draw_row(list, canvas, line, list->order[i], i == list->selected);
 	}
 	if (is_long)
 		list_draw_place(list, canvas, whole);
@@ -548,8 +499,7 @@ list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 }
 
 /* Put the rows in order anew, and go to the first. */
-static void
-list_sort(struct list *list, size_t sort, bool descending)
+static void list_sort(struct list *list, size_t sort, bool descending)
 {
 	list->sort = sort;
 	list->descending = descending;
@@ -557,24 +507,19 @@ list_sort(struct list *list, size_t sort, bool descending)
 	list_select_place(list, 0);
 }
 
-static void
-list_sort_by(struct list *list, size_t sort)
+static void list_sort_by(struct list *list, size_t sort)
 {
-	list_sort(list, sort,
-		  sort > 0 && list->ops->columns[sort - 1].descending);
+	list_sort(list, sort, sort > 0 && list->ops->columns[sort - 1].descending);
 }
 
 /* Whether `s` stops at a column: it has a head that is seen. */
-static bool
-list_can_sort(const struct list *list, size_t i)
+static bool list_can_sort(const struct list *list, size_t i)
 {
-	return list->ops->columns[i].title[0] != '\0' &&
-	       (list->height == 0 || list->widths[i] > 0);
+	return list->ops->columns[i].title[0] != '\0' && (list->height == 0 || list->widths[i] > 0);
 }
 
 /* By the next column, round and round. */
-static void
-list_sort_next(struct list *list)
+static void list_sort_next(struct list *list)
 {
 	const unsigned char *sorts = list->ops->sorts;
 	size_t at = list->sort, n = list->ops->n_columns;
@@ -595,8 +540,7 @@ list_sort_next(struct list *list)
 	list_sort_by(list, 0);
 }
 
-bool
-list_act(struct list *list, enum action action)
+bool list_act(struct list *list, enum action action)
 {
 	size_t page = list->height > 2 ? (size_t)list->height / 2 : 1;
 	size_t last = list->n > 0 ? list->n - 1 : 0, at = list->selected;
@@ -613,8 +557,7 @@ list_act(struct list *list, enum action action)
 		at = 0;
 	else if (action == ACTION_BOTTOM)
 		at = last;
-	else if (list->ops == NULL ||
-		 (action != ACTION_SORT && action != ACTION_SORT_REVERSE))
+	else if (list->ops == NULL || (action != ACTION_SORT && action != ACTION_SORT_REVERSE))
 		return false;
 	if (action == ACTION_SORT)
 		list_sort_next(list);
@@ -625,8 +568,7 @@ list_act(struct list *list, enum action action)
 	return true;
 }
 
-bool
-list_click(struct list *list, int x, int y)
+bool list_click(struct list *list, int x, int y)
 {
 	size_t place = list->top + (size_t)(y - list->body.y);
 
@@ -636,8 +578,7 @@ list_click(struct list *list, int x, int y)
 	return true;
 }
 
-bool
-list_click_head(struct list *list, int x, int y)
+bool list_click_head(struct list *list, int x, int y)
 {
 	int from = list->body.x;
 
@@ -658,20 +599,17 @@ list_click_head(struct list *list, int x, int y)
 	return false;
 }
 
-bool
-list_is_ordered(const struct list *list)
+bool list_is_ordered(const struct list *list)
 {
 	return list->sort > 0 || list->descending || list->filter[0] != '\0';
 }
 
-const char *
-list_sorted_by(const struct list *list)
+const char *list_sorted_by(const struct list *list)
 {
 	return list->sort > 0 ? list->ops->columns[list->sort - 1].title : NULL;
 }
 
-void
-list_filter(struct list *list, const char *words)
+void list_filter(struct list *list, const char *words)
 {
 	print_into(list->filter, "%s", words);
 	if (list->ops == NULL)
@@ -682,9 +620,8 @@ list_filter(struct list *list, const char *words)
 }
 
 /* Append a cell for a file: to CSV a whole number where it has one. */
-static void
-export_cell(const struct list *list, size_t row, size_t column, bool as_csv,
-	    struct buf *out)
+static void export_cell(const struct list *list, size_t row, size_t column, bool as_csv,
+			struct buf *out)
 {
 	struct list_cell cell;
 
@@ -695,8 +632,8 @@ export_cell(const struct list *list, size_t row, size_t column, bool as_csv,
 	}
 	list_cell(list, row, column, &cell);
 	/* What is provisional keeps its mark. */
-	bool is_number = list->ops->columns[column].kind != FMT_TEXT &&
-			 cell.text[0] != '~' && isfinite(cell.number);
+	bool is_number = list->ops->columns[column].kind != FMT_TEXT && cell.text[0] != '~' &&
+			 isfinite(cell.number);
 	if (is_number)
 		print_into(cell.text, "%s", fmt_raw(cell.number).s);
 	if (strcmp(cell.text, FMT_ABSENT) != 0)
@@ -704,9 +641,7 @@ export_cell(const struct list *list, size_t row, size_t column, bool as_csv,
 }
 
 /* A row's cells; the heads where there is none. */
-static void
-export_row(const struct list *list, const size_t *row, bool as_csv,
-	   struct buf *out)
+static void export_row(const struct list *list, const size_t *row, bool as_csv, struct buf *out)
 {
 	const struct list_ops *ops = list->ops;
 
@@ -723,8 +658,7 @@ export_row(const struct list *list, const size_t *row, bool as_csv,
 	buf_append_str(out, as_csv ? "\n" : "|\n");
 }
 
-void
-list_export(const struct list *list, bool as_csv, struct buf *out)
+void list_export(const struct list *list, bool as_csv, struct buf *out)
 {
 	export_row(list, NULL, as_csv, out);
 	for (size_t c = 0; !as_csv && c < list->ops->n_columns; c++)

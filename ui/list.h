@@ -49,8 +49,7 @@ struct list_ops {
 	const struct list_column *columns;
 	size_t n_columns;
 	/* Fill the cell, which is empty; text is sanitised by the canvas. */
-	void (*cell)(void *user, size_t row, size_t column,
-		     struct list_cell *cell);
+	void (*cell)(void *user, size_t row, size_t column, struct list_cell *cell);
 	/* What tells a row from all others, not 0: the selection stays on it
 	 * while rows come and go.  NULL: rows keep their numbers. */
 	uint64_t (*id)(void *user, size_t row);
@@ -78,8 +77,8 @@ struct list {
 	void *user;
 	size_t selected, top, n; /* in their order; n: those that are shown */
 	size_t all;		 /* rows, with those that a filter hides */
-	uint64_t id;   /* of the selected row; 0: none, or not known */
-	size_t *order; /* owned; the row at each place */
+	uint64_t id;		 /* of the selected row; 0: none, or not known */
+	size_t *order;		 /* owned; the row at each place */
 	size_t cap;
 	size_t sort; /* a column + 1; 0: none */
 	bool descending;
@@ -90,8 +89,7 @@ struct list {
 };
 
 /* Take so many rows; ops and user are borrowed. */
-void list_fill(struct list *list, const struct list_ops *ops, void *user,
-	       size_t n_rows);
+void list_fill(struct list *list, const struct list_ops *ops, void *user, size_t n_rows);
 void list_release(struct list *list);
 /* The selected row; SIZE_MAX: there is none. */
 size_t list_row(const struct list *list);
@@ -124,8 +122,8 @@ void list_filter(struct list *list, const char *words);
 void list_export(const struct list *list, bool as_csv, struct buf *out);
 
 /* Cell text by printf. */
-void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt,
-		...) __attribute__((format(printf, 3, 4)));
+void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /*
  * How well the letters of `typed` are found in `name`, in order and in any

@@ -11,15 +11,13 @@
 
 #define PIECE_LINES 256
 
-void
-logsrc_init(struct logsrc *src)
+void logsrc_init(struct logsrc *src)
 {
 	memset(src, 0, sizeof(*src));
 	src->fold = true;
 }
 
-static void
-close_source(struct logsrc *src)
+static void close_source(struct logsrc *src)
 {
 	logfile_close(src->file);
 	src->file = NULL;
@@ -27,8 +25,7 @@ close_source(struct logsrc *src)
 	src->timed = NULL;
 }
 
-void
-logsrc_release(struct logsrc *src)
+void logsrc_release(struct logsrc *src)
 {
 	close_source(src);
 	pattern_free(src->filter);
@@ -37,23 +34,19 @@ logsrc_release(struct logsrc *src)
 	logsrc_init(src);
 }
 
-bool
-logsrc_is_moved(const struct logsrc *src)
+bool logsrc_is_moved(const struct logsrc *src)
 {
 	if (src->timed != NULL)
 		return logtimed_is_stale(src->timed);
 	return src->log != NULL && src->log->moves != src->moves;
 }
 
-bool
-logsrc_is_empty(const struct logsrc *src)
+bool logsrc_is_empty(const struct logsrc *src)
 {
-	return logsrc_end(src) ==
-	       (src->timed != NULL ? logtimed_begin(src->timed) : 0);
+	return logsrc_end(src) == (src->timed != NULL ? logtimed_begin(src->timed) : 0);
 }
 
-uint64_t
-logsrc_end(const struct logsrc *src)
+uint64_t logsrc_end(const struct logsrc *src)
 {
 	if (src->timed != NULL)
 		return logtimed_end(src->timed);
@@ -61,19 +54,16 @@ logsrc_end(const struct logsrc *src)
 }
 
 /* The line at or behind a place, whatever the filter, or the end. */
-static uint64_t
-logsrc_raw_at(struct logsrc *src, uint64_t place)
+static uint64_t logsrc_raw_at(struct logsrc *src, uint64_t place)
 {
 	if (place >= logsrc_end(src))
 		return logsrc_end(src);
 	if (src->timed == NULL)
 		return logfile_line_start(src->file, place);
-	return place < logtimed_begin(src->timed) ? logtimed_begin(src->timed)
-						  : place;
+	return place < logtimed_begin(src->timed) ? logtimed_begin(src->timed) : place;
 }
 
-uint64_t
-logsrc_raw_next(struct logsrc *src, uint64_t place)
+uint64_t logsrc_raw_next(struct logsrc *src, uint64_t place)
 {
 	if (src->file != NULL)
 		return logfile_next(src->file, place);
@@ -81,8 +71,7 @@ logsrc_raw_next(struct logsrc *src, uint64_t place)
 }
 
 /* UINT64_MAX when there is none. */
-static uint64_t
-logsrc_raw_prev(struct logsrc *src, uint64_t place)
+static uint64_t logsrc_raw_prev(struct logsrc *src, uint64_t place)
 {
 	if (place == 0 || (src->timed == NULL && src->file == NULL))
 		return UINT64_MAX;
@@ -95,16 +84,14 @@ logsrc_raw_prev(struct logsrc *src, uint64_t place)
 }
 
 /* The file that a line is in, and where; place is one of a line. */
-static struct logtimed_line
-line_at(const struct logsrc *src, uint64_t place)
+static struct logtimed_line line_at(const struct logsrc *src, uint64_t place)
 {
 	if (src->timed != NULL)
 		return logtimed_at(src->timed, place);
 	return (struct logtimed_line){ src->log, src->file, place };
 }
 
-static void
-raw_read(const struct logsrc *src, uint64_t place, struct buf *text)
+static void raw_read(const struct logsrc *src, uint64_t place, struct buf *text)
 {
 	struct logtimed_line line = line_at(src, place);
 
@@ -112,8 +99,7 @@ raw_read(const struct logsrc *src, uint64_t place, struct buf *text)
 }
 
 /* All that was found of a filter is void: look anew, from the end. */
-static void
-restart_filter(struct logsrc *src, uint64_t around)
+static void restart_filter(struct logsrc *src, uint64_t around)
 {
 	uint64_t last = logsrc_raw_prev(src, logsrc_end(src));
 
@@ -126,9 +112,7 @@ restart_filter(struct logsrc *src, uint64_t around)
 	src->sweep.block_bytes = LOGFILE_FIRST_BYTES;
 }
 
-void
-logsrc_open(struct logsrc *src, const struct model *model,
-	    const struct model_log *log)
+void logsrc_open(struct logsrc *src, const struct model *model, const struct model_log *log)
 {
 	close_source(src);
 	src->model = model;
@@ -142,12 +126,10 @@ logsrc_open(struct logsrc *src, const struct model *model,
 	restart_filter(src, logsrc_end(src));
 }
 
-bool
-logsrc_refresh(struct logsrc *src)
+bool logsrc_refresh(struct logsrc *src)
 {
 	bool changed = src->timed != NULL ? logtimed_refresh(src->timed)
-					  : src->file != NULL &&
-						    logfile_refresh(src->file);
+					  : src->file != NULL && logfile_refresh(src->file);
 
 	if (!changed)
 		return false;
@@ -160,8 +142,7 @@ logsrc_refresh(struct logsrc *src)
 }
 
 /* The class of the line of that number; of a preview nothing is known. */
-static enum line_class
-class_of(const struct model_log *log, uint64_t number)
+static enum line_class class_of(const struct model_log *log, uint64_t number)
 {
 	return log->behind ? LINE_PLAIN : logclass_of(&log->classes, number);
 }
@@ -170,14 +151,12 @@ class_of(const struct model_log *log, uint64_t number)
  * The lines of folded source code around a place, from *first to before
  * *behind, and their number; 0: it is none.
  */
-static uint64_t
-fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
+static uint64_t fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
 {
 	uint64_t from, to;
 	bool all;
 
-	if (!src->fold || src->filter != NULL || src->file == NULL ||
-	    place >= logsrc_end(src))
+	if (!src->fold || src->filter != NULL || src->file == NULL || place >= logsrc_end(src))
 		return 0;
 	uint64_t number = logfile_number(src->file, place);
 	if (number == 0 || class_of(src->log, number) != LINE_SOURCE)
@@ -191,8 +170,7 @@ fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
 	return *first <= place && *behind > place ? to - from + 1 : 0;
 }
 
-static uint64_t
-hit_at(const struct logsrc *src, size_t i)
+static uint64_t hit_at(const struct logsrc *src, size_t i)
 {
 	if (i < src->above.n)
 		return src->above.v[src->above.n - 1 - i];
@@ -201,23 +179,19 @@ hit_at(const struct logsrc *src, size_t i)
 }
 
 /* Index of the first hit at or behind a place, of above and then below. */
-static size_t
-find_hit(const struct logsrc *src, uint64_t place)
+static size_t find_hit(const struct logsrc *src, uint64_t place)
 {
 	return bisect(src->above.n + src->below.n, i, hit_at(src, i) < place);
 }
 
 /* The line at or behind a place that passes the filter, or the end. */
-static uint64_t
-line_from(struct logsrc *src, uint64_t place)
+static uint64_t line_from(struct logsrc *src, uint64_t place)
 {
-	return src->filter != NULL ? hit_at(src, find_hit(src, place))
-				   : logsrc_raw_at(src, place);
+	return src->filter != NULL ? hit_at(src, find_hit(src, place)) : logsrc_raw_at(src, place);
 }
 
 /* The one before it; UINT64_MAX when there is none. */
-static uint64_t
-line_before(struct logsrc *src, uint64_t place)
+static uint64_t line_before(struct logsrc *src, uint64_t place)
 {
 	if (src->filter == NULL)
 		return logsrc_raw_prev(src, place);
@@ -225,8 +199,7 @@ line_before(struct logsrc *src, uint64_t place)
 	return i > 0 ? hit_at(src, i - 1) : UINT64_MAX;
 }
 
-uint64_t
-logsrc_at(struct logsrc *src, uint64_t place)
+uint64_t logsrc_at(struct logsrc *src, uint64_t place)
 {
 	uint64_t first, behind;
 
@@ -234,8 +207,7 @@ logsrc_at(struct logsrc *src, uint64_t place)
 	return fold_at(src, place, &first, &behind) > 0 ? first : place;
 }
 
-uint64_t
-logsrc_next(struct logsrc *src, uint64_t place)
+uint64_t logsrc_next(struct logsrc *src, uint64_t place)
 {
 	uint64_t first, behind;
 
@@ -243,36 +215,27 @@ logsrc_next(struct logsrc *src, uint64_t place)
 		return logsrc_end(src);
 	if (src->filter != NULL)
 		return line_from(src, place + 1);
-	return fold_at(src, place, &first, &behind) > 0
-		       ? behind
-		       : logsrc_raw_next(src, place);
+	return fold_at(src, place, &first, &behind) > 0 ? behind : logsrc_raw_next(src, place);
 }
 
-uint64_t
-logsrc_prev(struct logsrc *src, uint64_t place)
+uint64_t logsrc_prev(struct logsrc *src, uint64_t place)
 {
 	uint64_t before = line_before(src, place), first, behind;
 
-	return before != UINT64_MAX && fold_at(src, before, &first, &behind) > 0
-		       ? first
-		       : before;
+	return before != UINT64_MAX && fold_at(src, before, &first, &behind) > 0 ? first : before;
 }
 
-struct logsrc_line
-logsrc_line_new(size_t cap_bytes)
+struct logsrc_line logsrc_line_new(size_t cap_bytes)
 {
 	return (struct logsrc_line){ .text = buf_new(cap_bytes) };
 }
 
-void
-logsrc_line_release(struct logsrc_line *line)
+void logsrc_line_release(struct logsrc_line *line)
 {
 	buf_release(&line->text);
 }
 
-static void
-read_line_facts(const struct logsrc *src, uint64_t place,
-		struct logsrc_line *line)
+static void read_line_facts(const struct logsrc *src, uint64_t place, struct logsrc_line *line)
 {
 	struct logtimed_line at = line_at(src, place);
 	uint64_t number = logfile_number(at.file, at.at);
@@ -284,8 +247,7 @@ read_line_facts(const struct logsrc *src, uint64_t place,
 	line->number = line->is_part || at.log->behind ? 0 : number;
 }
 
-enum line_class
-logsrc_class(struct logsrc *src, uint64_t place)
+enum line_class logsrc_class(struct logsrc *src, uint64_t place)
 {
 	struct logsrc_line line;
 
@@ -295,9 +257,7 @@ logsrc_class(struct logsrc *src, uint64_t place)
 	return line.class;
 }
 
-void
-logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
-	    struct logsrc_line *line)
+void logsrc_read(struct logsrc *src, uint64_t place, size_t columns, struct logsrc_line *line)
 {
 	uint64_t first, behind, folded = fold_at(src, place, &first, &behind);
 	char number[STR_NUMBER_SIZE];
@@ -308,8 +268,7 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 		line->runs->n = 0;
 	read_line_facts(src, place, line);
 	if (folded > 0) {
-		buf_appendf(&line->text,
-			    "▸ %s lines of source code (o shows them)",
+		buf_appendf(&line->text, "▸ %s lines of source code (o shows them)",
 			    str_number((double)folded, 17, number));
 		line->is_fold = true;
 		return;
@@ -319,12 +278,10 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 }
 
 /* The line that a sweep looks at next; the end or UINT64_MAX: none. */
-static uint64_t
-sweep_next(struct logsrc *src, bool all, bool forward, uint64_t place)
+static uint64_t sweep_next(struct logsrc *src, bool all, bool forward, uint64_t place)
 {
 	if (all)
-		return forward ? logsrc_raw_at(src, place)
-			       : logsrc_raw_prev(src, place);
+		return forward ? logsrc_raw_at(src, place) : logsrc_raw_prev(src, place);
 	return forward ? line_from(src, place) : line_before(src, place);
 }
 
@@ -332,9 +289,8 @@ sweep_next(struct logsrc *src, bool all, bool forward, uint64_t place)
  * The next piece line by line: of all lines for the filter itself, for a search
  * of those that pass it.
  */
-static bool
-sweep_lines(struct logsrc *src, const struct logfile_filter *sweep,
-	    bool forward, uint64_t *place, struct logfile_hits *hits)
+static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, bool forward,
+			uint64_t *place, struct logfile_hits *hits)
 {
 	bool all = sweep == &src->sweep, more = true;
 	AUTO_BUF line = buf_new(LOGSRC_RAW_BYTES);
@@ -351,26 +307,23 @@ sweep_lines(struct logsrc *src, const struct logfile_filter *sweep,
 		raw_read(src, here, &line);
 		buf_clear(&text);
 		logtext_visible(&text, buf_str(&line));
-		if (pattern_find(sweep->pattern, buf_str(&text), &at, &len) !=
-		    sweep->invert)
+		if (pattern_find(sweep->pattern, buf_str(&text), &at, &len) != sweep->invert)
 			xpush(hits->v, hits->n, hits->cap, here);
 	}
 	return more;
 }
 
 /* The next piece, by blocks of the file where no other line counts. */
-static bool
-sweep_on(struct logsrc *src, struct logfile_filter *sweep, bool forward,
-	 uint64_t *place, struct logfile_hits *hits)
+static bool sweep_on(struct logsrc *src, struct logfile_filter *sweep, bool forward,
+		     uint64_t *place, struct logfile_hits *hits)
 {
 	if (src->file == NULL || (src->filter != NULL && sweep != &src->sweep))
 		return sweep_lines(src, sweep, forward, place, hits);
 	return logfile_sweep(src->file, sweep, forward, place, hits);
 }
 
-int
-logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward,
-	      int64_t until_ms, uint64_t *place)
+int logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward, int64_t until_ms,
+		  uint64_t *place)
 {
 	struct logfile_filter sweep = { pattern, false, LOGFILE_FIRST_BYTES };
 	struct logfile_hits hits = { NULL, 0, 0 };
@@ -388,9 +341,7 @@ logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward,
 	return found;
 }
 
-void
-logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out,
-	      uint64_t around)
+void logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out, uint64_t around)
 {
 	pattern_free(src->filter);
 	src->filter = pattern;
@@ -398,34 +349,28 @@ logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out,
 	restart_filter(src, logsrc_raw_at(src, around));
 }
 
-bool
-logsrc_is_filtering(const struct logsrc *src)
+bool logsrc_is_filtering(const struct logsrc *src)
 {
 	return src->filter != NULL && (!src->above_done || !src->below_done);
 }
 
-uint64_t
-logsrc_filter_hits(const struct logsrc *src)
+uint64_t logsrc_filter_hits(const struct logsrc *src)
 {
 	return src->above.n + src->below.n;
 }
 
-int
-logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
+int logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 {
 	uint64_t end = logsrc_end(src);
 
 	if (end == 0)
 		return 100;
 	/* A place in a log that was shown before may be behind the end. */
-	return to > from ? (int)fmin((double)(to - from) * 100.0 / (double)end,
-				     100)
-			 : 0;
+	return to > from ? (int)fmin((double)(to - from) * 100.0 / (double)end, 100) : 0;
 }
 
 /* Of too many, the newest are kept. */
-static void
-limit(struct logsrc *src)
+static void limit(struct logsrc *src)
 {
 	if (src->above.n + src->below.n <= LOGSRC_MAX_HITS)
 		return;
@@ -435,26 +380,21 @@ limit(struct logsrc *src)
 	size_t drop = src->below.n / 2;
 	src->above.n = 0;
 	src->below.n -= drop;
-	memmove(src->below.v, src->below.v + drop,
-		src->below.n * sizeof(*src->below.v));
+	memmove(src->below.v, src->below.v + drop, src->below.n * sizeof(*src->below.v));
 }
 
-bool
-logsrc_filter_on(struct logsrc *src)
+bool logsrc_filter_on(struct logsrc *src)
 {
 	if (src->filter == NULL)
 		return false;
 	limit(src);
 	if (!src->below_done) {
 		/* A last line that had no end yet is told again. */
-		while (src->below.n > 0 &&
-		       src->below.v[src->below.n - 1] >= src->to)
+		while (src->below.n > 0 && src->below.v[src->below.n - 1] >= src->to)
 			src->below.n--;
-		src->below_done = !sweep_on(src, &src->sweep, true, &src->to,
-					    &src->below);
+		src->below_done = !sweep_on(src, &src->sweep, true, &src->to, &src->below);
 	}
 	if (!src->above_done)
-		src->above_done = !sweep_on(src, &src->sweep, false, &src->from,
-					    &src->above);
+		src->above_done = !sweep_on(src, &src->sweep, false, &src->from, &src->above);
 	return !src->below_done || !src->above_done;
 }

@@ -48,15 +48,13 @@ struct logsrc_line {
  *	AUTO_LINE line = logsrc_line_new(4096); */
 struct logsrc_line logsrc_line_new(size_t cap_bytes);
 void logsrc_line_release(struct logsrc_line *line);
-#define AUTO_LINE                                                              \
-	__attribute__((cleanup(logsrc_line_release))) struct logsrc_line
+#define AUTO_LINE __attribute__((cleanup(logsrc_line_release))) struct logsrc_line
 
 /* A source of nothing; then open. */
 void logsrc_init(struct logsrc *src);
 void logsrc_release(struct logsrc *src);
 /* log NULL: all logs of the model, merged. */
-void logsrc_open(struct logsrc *src, const struct model *model,
-		 const struct model_log *log);
+void logsrc_open(struct logsrc *src, const struct model *model, const struct model_log *log);
 /* Whether the log's bytes lie elsewhere now: open it again. */
 bool logsrc_is_moved(const struct logsrc *src);
 /* Look for new lines; true: there are. */
@@ -79,8 +77,7 @@ enum line_class logsrc_class(struct logsrc *src, uint64_t place);
  * place is one of a line.  About `columns` columns
  * of it.
  */
-void logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
-		 struct logsrc_line *line);
+void logsrc_read(struct logsrc *src, uint64_t place, size_t columns, struct logsrc_line *line);
 
 /*
  * Search what can be seen of the lines (those that pass the filter) from place
@@ -88,12 +85,11 @@ void logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
  * least.  1: found, *place is its line; 0: none up to the end; 2: time is up,
  * go on from *place.
  */
-int logsrc_search(struct logsrc *src, const struct pattern *pattern,
-		  bool forward, int64_t until_ms, uint64_t *place);
+int logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward, int64_t until_ms,
+		  uint64_t *place);
 
 /* Show lines that match (out: that do not); NULL: all.  Takes pattern. */
-void logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out,
-		   uint64_t around);
+void logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out, uint64_t around);
 /* Look on for a filter's lines; true: not done yet. */
 bool logsrc_filter_on(struct logsrc *src);
 /* Whether it is not done yet. */

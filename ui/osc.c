@@ -8,8 +8,7 @@
 #define TEXT_BYTES 2048
 
 /* tmux hands on what stands in DCS tmux; with every ESC doubled. */
-static void
-append_wrapped(struct buf *out, const struct buf *sequence, bool tmux)
+static void append_wrapped(struct buf *out, const struct buf *sequence, bool tmux)
 {
 	if (!tmux) {
 		buf_append(out, sequence->data, sequence->len);
@@ -24,8 +23,7 @@ append_wrapped(struct buf *out, const struct buf *sequence, bool tmux)
 	buf_append_str(out, "\033\\");
 }
 
-int
-osc_copy(struct buf *out, struct str text, bool tmux)
+int osc_copy(struct buf *out, struct str text, bool tmux)
 {
 	AUTO_BUF sequence = buf_new(2 * OSC_COPY_MAX_BYTES);
 
@@ -39,8 +37,7 @@ osc_copy(struct buf *out, struct str text, bool tmux)
 }
 
 /* Sanitised, and without the semicolons that separate fields. */
-static void
-append_field(struct buf *out, struct str text)
+static void append_field(struct buf *out, struct str text)
 {
 	size_t from = out->len;
 
@@ -50,11 +47,9 @@ append_field(struct buf *out, struct str text)
 			out->data[i] = ',';
 }
 
-void
-osc_notify(struct buf *out, struct str title, struct str text, bool tmux)
+void osc_notify(struct buf *out, struct str title, struct str text, bool tmux)
 {
-	static const char *const forms[][2] = { { "\033]777;notify;", ";" },
-						{ "\033]9;", ": " } };
+	static const char *const forms[][2] = { { "\033]777;notify;", ";" }, { "\033]9;", ": " } };
 	AUTO_BUF sequence = buf_new(TEXT_BYTES);
 
 	for (size_t i = 0; i < 2; i++) {

@@ -20,8 +20,7 @@
 #define SYMBOL_FAILED "✗"
 #define SYMBOL_IDLE   "·"
 
-void
-panel_empty(struct canvas *canvas, struct rect r, const char *text)
+void panel_empty(struct canvas *canvas, struct rect r, const char *text)
 {
 	struct str rest = str_from(text), line;
 	int n = 0, widest = 0;
@@ -37,40 +36,35 @@ panel_empty(struct canvas *canvas, struct rect r, const char *text)
 		struct rect place = rect_take_top(&r, 1);
 
 		(void)rect_take_left(&place, (r.w - width) / 2);
-		canvas_line(canvas, place, i == 0 ? STYLE_STRONG : STYLE_HINT,
-			    line);
+		canvas_line(canvas, place, i == 0 ? STYLE_STRONG : STYLE_HINT, line);
 	}
 }
 
 /* The columns of a table: the first one takes what the numbers leave. */
-static void
-facts_draw_row(struct canvas *canvas, struct rect line,
-	       const struct facts_section *section, const struct fact *cells)
+static void facts_draw_row(struct canvas *canvas, struct rect line,
+			   const struct facts_section *section, const struct fact *cells)
 {
 	int numbers = int_min(line.w / 5, 12), n = (int)section->n_columns - 1;
 	struct rect first = rect_take_left(&line, line.w - n * (numbers + 1));
 	char value[FACT_SIZE];
 
 	for (size_t i = 0; i < section->n_columns; i++) {
-		const char *text = cells != NULL ? fact_value(&cells[i], value)
-						 : section->columns[i].label;
-		unsigned int style =
-			cells != NULL ? theme_fact(cells[i].style) : STYLE_HEAD;
+		const char *text =
+			cells != NULL ? fact_value(&cells[i], value) : section->columns[i].label;
+		unsigned int style = cells != NULL ? theme_fact(cells[i].style) : STYLE_HEAD;
 		struct rect cell = first;
 
 		if (i > 0) {
 			(void)rect_take_left(&line, 1);
 			cell = rect_take_left(&line, numbers);
 		}
-		(i == 0 || section->columns[i].kind == FMT_TEXT
-			 ? canvas_line
-			 : canvas_right)(canvas, cell, style, str_from(text));
+		(i == 0 || section->columns[i].kind == FMT_TEXT ? canvas_line : canvas_right)(
+			canvas, cell, style, str_from(text));
 	}
 }
 
-static void
-fact_draw(struct canvas *canvas, struct rect *rest, const struct fact *fact,
-	  const struct panel_facts *how)
+static void fact_draw(struct canvas *canvas, struct rect *rest, const struct fact *fact,
+		      const struct panel_facts *how)
 {
 	struct rect value = *rest, label = rect_take_left(&value, how->columns);
 	char number[FACT_SIZE];
@@ -79,39 +73,31 @@ fact_draw(struct canvas *canvas, struct rect *rest, const struct fact *fact,
 
 	label.h = 1;
 	if (how->fold)
-		lines = canvas_fold(canvas, value, theme_fact(fact->style),
-				    text, 0);
+		lines = canvas_fold(canvas, value, theme_fact(fact->style), text, 0);
 	else
-		canvas_line(canvas, rect_take_top(&value, 1),
-			    theme_fact(fact->style), text);
+		canvas_line(canvas, rect_take_top(&value, 1), theme_fact(fact->style), text);
 	canvas_print(canvas, label, how->label, "%s", fact->label);
 	(void)rect_take_top(rest, lines);
 }
 
-void
-panel_facts(struct canvas *canvas, struct rect *rest, const struct facts *facts,
-	    const struct panel_facts *how)
+void panel_facts(struct canvas *canvas, struct rect *rest, const struct facts *facts,
+		 const struct panel_facts *how)
 {
 	array_each (section, facts->sections, facts->n_sections) {
 		const struct fact *cells = facts->v + section->first;
 		size_t step = section->columns != NULL ? section->n_columns : 1;
 
 		if (section->columns != NULL && rest->h > 0)
-			facts_draw_row(canvas, rect_take_top(rest, 1), section,
-				       NULL);
-		for (size_t k = 0; k + step <= section->n && rest->h > 0;
-		     k += step)
+			facts_draw_row(canvas, rect_take_top(rest, 1), section, NULL);
+		for (size_t k = 0; k + step <= section->n && rest->h > 0; k += step)
 			if (section->columns != NULL)
-				facts_draw_row(canvas, rect_take_top(rest, 1),
-					       section, &cells[k]);
+				facts_draw_row(canvas, rect_take_top(rest, 1), section, &cells[k]);
 			else
 				fact_draw(canvas, rest, &cells[k], how);
 	}
 }
 
-void
-panel_facts_flow(struct canvas *canvas, struct rect r,
-		 const struct facts *facts)
+void panel_facts_flow(struct canvas *canvas, struct rect r, const struct facts *facts)
 {
 	int x = r.x;
 
@@ -120,17 +106,14 @@ panel_facts_flow(struct canvas *canvas, struct rect r,
 		char number[FACT_SIZE];
 		const char *value = fact_value(&facts->v[i], number);
 
-		if (x > r.x &&
-		    x + text_width(label) + 1 + text_width(value) > r.x + r.w) {
+		if (x > r.x && x + text_width(label) + 1 + text_width(value) > r.x + r.w) {
 			(void)rect_take_top(&r, 1);
 			x = r.x;
 		}
 		if (r.h == 0)
 			return;
 		x += canvas_text(canvas, x, r.y, STYLE_DIM, label) + 1;
-		x += canvas_text(canvas, x, r.y, theme_fact(facts->v[i].style),
-				 value) +
-		     3;
+		x += canvas_text(canvas, x, r.y, theme_fact(facts->v[i].style), value) + 3;
 	}
 }
 
@@ -147,14 +130,11 @@ new_state(const char *symbol, enum fact_style style, const char *fmt, ...)
 }
 
 /* A run that did not finish: its exception, the step, what was said of it. */
-static struct run_state
-failed_state(const struct model_run *mr, const char *word)
+static struct run_state failed_state(const struct model_run *mr, const char *word)
 {
 	enum run_status status = mr->run.status;
 	const struct run_event *cause =
-		status == RUN_CRASHED || status == RUN_KILLED
-			? model_run_cause(mr)
-			: NULL;
+		status == RUN_CRASHED || status == RUN_KILLED ? model_run_cause(mr) : NULL;
 	bool is_mild = status == RUN_TRUNCATED || status == RUN_UNKNOWN;
 	struct str what = str_from(word), said = STR_LIT(""), class;
 	double step = model_run_failed_step(mr);
@@ -177,16 +157,14 @@ failed_state(const struct model_run *mr, const char *word)
 				what = name;
 		}
 	}
-	return new_state(SYMBOL_FAILED, is_mild ? FACT_WARN : FACT_ALARM,
-			 "%.*s%s%s%s%.*s", (int)what.len, what.p,
-			 run_has(step) ? " at " : "",
-			 run_has(step) ? fmt_steps(step).s : "",
-			 said.len > 0 ? ": " : "", (int)said.len, said.p);
+	return new_state(SYMBOL_FAILED, is_mild ? FACT_WARN : FACT_ALARM, "%.*s%s%s%s%.*s",
+			 (int)what.len, what.p, run_has(step) ? " at " : "",
+			 run_has(step) ? fmt_steps(step).s : "", said.len > 0 ? ": " : "",
+			 (int)said.len, said.p);
 }
 
 /* A run that is over: how it ended. */
-static struct run_state
-ended_state(const struct ui_shared *shared, const struct model_run *mr)
+static struct run_state ended_state(const struct ui_shared *shared, const struct model_run *mr)
 {
 	static const char *const words[] = {
 		[RUN_RUNNING] = "running",     [RUN_FINISHED] = "done",
@@ -201,28 +179,23 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr)
 
 	if (status != RUN_FINISHED)
 		return failed_state(mr, words[status]);
-	if (alert != NULL && alert->kind >= ALERT_CAP_TRAIN &&
-	    alert->kind <= ALERT_CAP_BYTES)
+	if (alert != NULL && alert->kind >= ALERT_CAP_TRAIN && alert->kind <= ALERT_CAP_BYTES)
 		return new_state(SYMBOL_FAILED, FACT_ALARM, "over %s cap",
 				 caps[alert->kind - ALERT_CAP_TRAIN]);
-	return new_state(SYMBOL_DONE, FACT_DONE,
-			 run_has(seconds) ? "done %s s" : "done",
+	return new_state(SYMBOL_DONE, FACT_DONE, run_has(seconds) ? "done %s s" : "done",
 			 fmt_number(seconds, 1).s);
 }
 
 /* What there is of a run that has told no figure. */
-static struct run_state
-lines_state(const char *symbol, enum fact_style style, const char *word,
-	    const struct run *run)
+static struct run_state lines_state(const char *symbol, enum fact_style style, const char *word,
+				    const struct run *run)
 {
-	return new_state(symbol, style, "%s, %llu line%s", word,
-			 (unsigned long long)run->lines,
+	return new_state(symbol, style, "%s, %llu line%s", word, (unsigned long long)run->lines,
 			 run->lines == 1 ? "" : "s");
 }
 
 /* A run that tells no time: by its steps. */
-static struct run_state
-steps_state(const struct run *run)
+static struct run_state steps_state(const struct run *run)
 {
 
 	if (!run_has(run->steps) && run->n_series == 0)
@@ -231,56 +204,46 @@ steps_state(const struct run *run)
 		return new_state(SYMBOL_LIVE, FACT_LIVE, "running");
 	return new_state(SYMBOL_LIVE, FACT_LIVE,
 			 run_has(run->planned_steps) ? "step %s/%s" : "step %s",
-			 fmt_steps(run->steps).s,
-			 fmt_steps(run->planned_steps).s);
+			 fmt_steps(run->steps).s, fmt_steps(run->planned_steps).s);
 }
 
 /* A run whose log still grows: where it is. */
-static struct run_state
-running_state(const struct ui_shared *shared, const struct model_run *mr)
+static struct run_state running_state(const struct ui_shared *shared, const struct model_run *mr)
 {
 	const struct run *run = &mr->run;
 	double cap = ui_caps(shared)->cap_train_s;
 	double seconds = model_run_train_ms(mr) / 1000;
 
 	if (run_has(run->eval_done) && run->eval_total > 0)
-		return new_state(SYMBOL_LIVE, FACT_LIVE, "eval %.0f/%.0f",
-				 run->eval_done, run->eval_total);
+		return new_state(SYMBOL_LIVE, FACT_LIVE, "eval %.0f/%.0f", run->eval_done,
+				 run->eval_total);
 	if (!run_has(seconds))
 		return steps_state(run);
 	if (forecast_training_is_over(run))
-		return new_state(SYMBOL_LIVE, FACT_LIVE, "trained %.0f s",
-				 seconds);
-	return new_state(SYMBOL_LIVE, FACT_LIVE,
-			 run_has(cap) ? "%.0f/%.0f s" : "%.0f s", seconds, cap);
+		return new_state(SYMBOL_LIVE, FACT_LIVE, "trained %.0f s", seconds);
+	return new_state(SYMBOL_LIVE, FACT_LIVE, run_has(cap) ? "%.0f/%.0f s" : "%.0f s", seconds,
+			 cap);
 }
 
-struct run_state
-run_state_of(const struct ui_shared *shared, const struct model_run *mr)
+struct run_state run_state_of(const struct ui_shared *shared, const struct model_run *mr)
 {
 	const struct model *model = shared->model;
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
-	enum pod_state link = mr->pod < model->n_pods
-				      ? model->pods[mr->pod].state
-				      : POD_UNKNOWN;
-	double silent_s =
-		(double)(shared->now_wall_ms - mr->last_byte_wall_ms) / 1000;
+	enum pod_state link = mr->pod < model->n_pods ? model->pods[mr->pod].state : POD_UNKNOWN;
+	double silent_s = (double)(shared->now_wall_ms - mr->last_byte_wall_ms) / 1000;
 
 	if (mr->log != NULL && model_log_cut_run(model, mr->log) == mr)
 		return new_state(SYMBOL_FAILED, FACT_WARN, "log gone");
 	if (mr->run.status != RUN_RUNNING)
 		return ended_state(shared, mr);
 	if (link == POD_RECONNECTING || link == POD_REFUSED)
-		return new_state(SYMBOL_FAILED, FACT_ALARM, "link %s",
-				 pod_state_name(link));
+		return new_state(SYMBOL_FAILED, FACT_ALARM, "link %s", pod_state_name(link));
 	if (mr->blank && (!mr->live || silent_s > STARTING_S))
-		return lines_state(SYMBOL_IDLE, FACT_DIM, "no figures",
-				   &mr->run);
+		return lines_state(SYMBOL_IDLE, FACT_DIM, "no figures", &mr->run);
 	if (!mr->live)
 		return new_state(SYMBOL_IDLE, FACT_DIM, "not followed");
 	if (alert != NULL && alert->kind == ALERT_STALL)
-		return new_state(SYMBOL_SILENT, FACT_SILENT, "silent %s",
-				 fmt_age(silent_s).s);
+		return new_state(SYMBOL_SILENT, FACT_SILENT, "silent %s", fmt_age(silent_s).s);
 	return running_state(shared, mr);
 }
 
@@ -295,8 +258,7 @@ struct gauge {
 };
 
 /* "train ####.... 374.0 / 600 s  steps → 13,780" */
-static void
-gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
+static void gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
 {
 	double part = gauge->value / gauge->cap;
 	bool over = part > 1;
@@ -312,23 +274,18 @@ gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
 				     : STYLE_GAUGE,
 			   i < full ? 0x2588 : 0x2591);
 	x += has_cap ? w + 1 : 0;
-	x += canvas_textf(
-		canvas, x, line.y, over ? STYLE_GAUGE_OVER : STYLE_NORMAL,
-		"%s%s%s %s", fmt_value(gauge->kind, gauge->value, 1).s,
-		has_cap ? " / " : "",
-		has_cap ? fmt_value(gauge->kind, gauge->cap, 0).s : "",
-		gauge->unit);
+	x += canvas_textf(canvas, x, line.y, over ? STYLE_GAUGE_OVER : STYLE_NORMAL, "%s%s%s %s",
+			  fmt_value(gauge->kind, gauge->value, 1).s, has_cap ? " / " : "",
+			  has_cap ? fmt_value(gauge->kind, gauge->cap, 0).s : "", gauge->unit);
 	(void)rect_take_left(&line, x + 2 - line.x);
 	canvas_print(canvas, line, gauge->style, "%s", gauge->note.data);
 }
 
 /* Steps and time of the end of training. */
-static void
-train_gauge(const struct ui_shared *shared, const struct forecast *f,
-	    struct gauge *gauge)
+static void train_gauge(const struct ui_shared *shared, const struct forecast *f,
+			struct gauge *gauge)
 {
-	const char *source = f->source == FORECAST_REFERENCE ? " (ref curve)"
-							     : " (recent pace)";
+	const char *source = f->source == FORECAST_REFERENCE ? " (ref curve)" : " (recent pace)";
 	int64_t end_ms = shared->now_wall_ms;
 
 	const struct run *run = &shared->selected->run;
@@ -344,49 +301,40 @@ train_gauge(const struct ui_shared *shared, const struct forecast *f,
 		if (run_has(f->train_left_s))
 			buf_appendf(&gauge->note, "about %s left · ends %s",
 				    fmt_age(f->train_left_s).s,
-				    fmt_clock(end_ms +
-					      (int64_t)(f->train_left_s * 1000))
-					    .s);
+				    fmt_clock(end_ms + (int64_t)(f->train_left_s * 1000)).s);
 		return;
 	}
 	if (f->source == FORECAST_NONE || !run_has(f->end_steps))
 		return;
 	end_ms += (int64_t)(f->train_left_s * 1000);
-	buf_appendf(&gauge->note, "steps → %s ±%s%s · ends %s",
-		    fmt_grouped(f->end_steps).s,
-		    fmt_grouped(f->end_steps_error).s,
-		    gauge->brief ? "" : source, fmt_clock(end_ms).s);
+	buf_appendf(&gauge->note, "steps → %s ±%s%s · ends %s", fmt_grouped(f->end_steps).s,
+		    fmt_grouped(f->end_steps_error).s, gauge->brief ? "" : source,
+		    fmt_clock(end_ms).s);
 }
 
-static void
-eval_gauge(const struct ui_shared *shared, const struct forecast *f,
-	   struct gauge *gauge)
+static void eval_gauge(const struct ui_shared *shared, const struct forecast *f,
+		       struct gauge *gauge)
 {
 	const struct run *run = &shared->selected->run;
 	const struct model_run *ref = f->reference;
 
 	gauge->value = model_eval_s(run);
 	gauge->cap = ui_caps(shared)->cap_eval_s;
-	if (run_has(gauge->value) &&
-	    run_has(model_run_stage_bpb(shared->selected)))
+	if (run_has(gauge->value) && run_has(model_run_stage_bpb(shared->selected)))
 		buf_append_str(&gauge->note, "so far ");
 	if (run_has(run->eval_done)) {
-		buf_appendf(&gauge->note, "%s of %s done",
-			    fmt_grouped(run->eval_done).s,
+		buf_appendf(&gauge->note, "%s of %s done", fmt_grouped(run->eval_done).s,
 			    fmt_grouped(run->eval_total).s);
 		if (run_has(f->eval_left_s))
-			buf_appendf(&gauge->note, ", about %s left",
-				    fmt_age(f->eval_left_s).s);
+			buf_appendf(&gauge->note, ", about %s left", fmt_age(f->eval_left_s).s);
 	} else if (ref != NULL && run_has(ref->run.eval_s)) {
 		gauge->style = STYLE_DIM;
-		buf_appendf(&gauge->note, "a finished run took %.1f s",
-			    ref->run.eval_s);
+		buf_appendf(&gauge->note, "a finished run took %.1f s", ref->run.eval_s);
 	}
 }
 
-static void
-size_gauge(const struct ui_shared *shared, const struct forecast *f,
-	   struct gauge *gauge)
+static void size_gauge(const struct ui_shared *shared, const struct forecast *f,
+		       struct gauge *gauge)
 {
 	const struct model_run *ref = f->reference;
 
@@ -397,8 +345,7 @@ size_gauge(const struct ui_shared *shared, const struct forecast *f,
 
 		if (over)
 			gauge->style = STYLE_GAUGE_OVER;
-		buf_appendf(&gauge->note, "%s B %s",
-			    fmt_grouped(fabs(gauge->cap - gauge->value)).s,
+		buf_appendf(&gauge->note, "%s B %s", fmt_grouped(fabs(gauge->cap - gauge->value)).s,
 			    over ? "over" : "left");
 	} else if (ref != NULL && run_has(ref->run.artifact_bytes)) {
 		gauge->style = STYLE_DIM;
@@ -408,9 +355,8 @@ size_gauge(const struct ui_shared *shared, const struct forecast *f,
 }
 
 /* Now and at the end, in bits per byte. */
-static void
-draw_score(const struct ui_shared *shared, struct canvas *canvas,
-	   struct rect line, const struct forecast *f)
+static void draw_score(const struct ui_shared *shared, struct canvas *canvas, struct rect line,
+		       const struct forecast *f)
 {
 	const struct run *run = &shared->selected->run;
 	double final = model_run_final_bpb(shared->selected);
@@ -421,42 +367,36 @@ draw_score(const struct ui_shared *shared, struct canvas *canvas,
 
 	if (!run_has(run->last_val_bpb) && !run_has(run->final_bpb) &&
 	    (run_has(run->last_train_loss) || run_has(run->last_val_loss))) {
-		canvas_print(canvas, line, STYLE_NORMAL,
-			     "loss  train %s · validation %s nats",
+		canvas_print(canvas, line, STYLE_NORMAL, "loss  train %s · validation %s nats",
 			     fmt_number(run->last_train_loss, 4).s,
 			     fmt_number(run->last_val_loss, 4).s);
 		return;
 	}
-	if (!run_has(run->last_val_bpb) && !run_has(run->final_bpb) &&
-	    own != NULL) {
-		canvas_print(canvas, line, STYLE_NORMAL, "%s %.6g %s",
-			     own->name, own->last, own->unit);
+	if (!run_has(run->last_val_bpb) && !run_has(run->final_bpb) && own != NULL) {
+		canvas_print(canvas, line, STYLE_NORMAL, "%s %.6g %s", own->name, own->last,
+			     own->unit);
 		return;
 	}
-	(void)rect_take_left(&line,
-			     canvas_textf(canvas, line.x, line.y, STYLE_NORMAL,
-					  "BPB   last validation %s",
-					  fmt_number(run->last_val_bpb, 4).s));
+	(void)rect_take_left(&line, canvas_textf(canvas, line.x, line.y, STYLE_NORMAL,
+						 "BPB   last validation %s",
+						 fmt_number(run->last_val_bpb, 4).s));
 	if (run_has(stage))
-		(void)rect_take_left(
-			&line, canvas_textf(canvas, line.x, line.y, STYLE_HINT,
-					    " · so far ~%s (%s)",
-					    fmt_number(stage, 6).s, class));
+		(void)rect_take_left(&line, canvas_textf(canvas, line.x, line.y, STYLE_HINT,
+							 " · so far ~%s (%s)",
+							 fmt_number(stage, 6).s, class));
 	if (run_has(final))
-		canvas_print(canvas, line, STYLE_STRONG, " · final %s (%s)",
-			     fmt_number(final, 6).s, class);
+		canvas_print(canvas, line, STYLE_STRONG, " · final %s (%s)", fmt_number(final, 6).s,
+			     class);
 	else if (run_has(f->final_bpb))
 		canvas_print(canvas, line, STYLE_HINT, " · final → %s ±%.4f%s",
-			     fmt_number(f->final_bpb, 4).s, f->final_bpb_sigma,
-			     note);
+			     fmt_number(f->final_bpb, 4).s, f->final_bpb_sigma, note);
 	else if (run_has(run->last_val_loss) && !run_has(stage))
 		canvas_print(canvas, line, STYLE_HINT, " · val loss %s nats",
 			     fmt_number(run->last_val_loss, 4).s);
 }
 
 /* What the run has cost, and whether its end is worth what it will. */
-static void
-draw_cost(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
+static void draw_cost(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model_run *mr = shared->selected;
 	double usd = model_run_cost(shared->model, mr);
@@ -466,10 +406,9 @@ draw_cost(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 
 	if (run_has(usd))
 		buf_appendf(&text, "cost  $%.2f %s · $%.2f/h", usd,
-			    mr->live ? "so far"
-			    : run_has(model_paid_hours(&mr->run))
-				    ? "for training and evaluation"
-				    : "while followed",
+			    mr->live				  ? "so far"
+			    : run_has(model_paid_hours(&mr->run)) ? "for training and evaluation"
+								  : "while followed",
 			    shared->model->pods[mr->pod].usd_per_hour);
 	else
 		buf_append_str(&text, "cost  — (no usd_per_hour for this pod)");
@@ -477,27 +416,22 @@ draw_cost(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		part = run_has(cap_ms) ? model_run_train_ms(mr) / cap_ms
 				       : mr->run.steps / mr->run.planned_steps;
 		if (run_has(part))
-			buf_appendf(&text, " · at %.0f %% of the budget",
-				    100 * part);
+			buf_appendf(&text, " · at %.0f %% of the budget", 100 * part);
 		buf_appendf(&text,
 			    " %.4f %s behind at step %.0f: of %zu earlier runs "
 			    "behind by that or less %zu ended ahead (error <= "
 			    "%.0f %%)",
-			    a.gap, a.unit, a.step, a.n_behind, a.n_ahead,
-			    ceil(100 * a.error));
+			    a.gap, a.unit, a.step, a.n_behind, a.n_ahead, ceil(100 * a.error));
 	}
-	(void)canvas_fold(canvas, r, run_has(usd) ? STYLE_NORMAL : STYLE_DIM,
-			  buf_str(&text), 0);
+	(void)canvas_fold(canvas, r, run_has(usd) ? STYLE_NORMAL : STYLE_DIM, buf_str(&text), 0);
 }
 
-void
-panel_budget(const struct ui_shared *shared, struct canvas *canvas,
-	     struct rect r)
+void panel_budget(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	static const struct {
 		struct gauge gauge;
-		void (*fill)(const struct ui_shared *shared,
-			     const struct forecast *f, struct gauge *gauge);
+		void (*fill)(const struct ui_shared *shared, const struct forecast *f,
+			     struct gauge *gauge);
 	} gauges[] = {
 		{ { "train", "s", .kind = FMT_NUMBER }, train_gauge },
 		{ { "eval", "s", .kind = FMT_NUMBER }, eval_gauge },
@@ -509,8 +443,7 @@ panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 	if (shared->selected == NULL)
 		return;
 	run = &shared->selected->run;
-	forecast_run(shared->model, shared->selected,
-		     ui_caps(shared)->cap_train_s, &f);
+	forecast_run(shared->model, shared->selected, ui_caps(shared)->cap_train_s, &f);
 	for (size_t i = 0; i < 3 && r.h > 0; i++) {
 		struct gauge gauge = gauges[i].gauge;
 
@@ -520,9 +453,8 @@ panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 		gauges[i].fill(shared, &f, &gauge);
 		/* Caps say nothing of a trainer that counts no time. */
 		if (run_has(gauge.value) ||
-		    (run_has(gauge.cap) &&
-		     (run_has(model_run_train_ms(shared->selected)) ||
-		      run_has(run->last_val_bpb) || !run_has(run->steps))))
+		    (run_has(gauge.cap) && (run_has(model_run_train_ms(shared->selected)) ||
+					    run_has(run->last_val_bpb) || !run_has(run->steps))))
 			gauge_draw(canvas, rect_take_top(&r, 1), &gauge);
 		buf_release(&gauge.note);
 	}
@@ -535,21 +467,17 @@ panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 unsigned int panel_line_style(enum line_class class)
 {
 	static const unsigned int styles[] = {
-		[LINE_PLAIN] = STYLE_LOG_PLAIN,
-		[LINE_METRIC] = STYLE_LOG_METRIC,
-		[LINE_SOURCE] = STYLE_LOG_SOURCE,
-		[LINE_ERROR] = STYLE_LOG_ERROR,
+		[LINE_PLAIN] = STYLE_LOG_PLAIN,	    [LINE_METRIC] = STYLE_LOG_METRIC,
+		[LINE_SOURCE] = STYLE_LOG_SOURCE,   [LINE_ERROR] = STYLE_LOG_ERROR,
 		[LINE_WARNING] = STYLE_LOG_WARNING,
 	};
 
 	return styles[class];
 }
 
-void
-panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
+void panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
-	const struct model_log *log =
-		shared->selected != NULL ? shared->selected->log : NULL;
+	const struct model_log *log = shared->selected != NULL ? shared->selected->log : NULL;
 	struct logfile *file = log != NULL ? model_log_open(log) : NULL;
 	uint64_t at = file != NULL ? logfile_size(file) : 0, number;
 	AUTO_BUF raw = buf_new(LINE_BYTES);
@@ -571,8 +499,8 @@ panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 			continue;
 		buf_clear(&text);
 		logtext_show(&text, buf_str(&raw), (size_t)r.w + 1, NULL);
-		canvas_line(canvas, rect_take_bottom(&r, 1),
-			    panel_line_style(class), buf_str(&text));
+		canvas_line(canvas, rect_take_bottom(&r, 1), panel_line_style(class),
+			    buf_str(&text));
 	}
 	logfile_close(file);
 }
@@ -583,9 +511,7 @@ const enum fact_style panel_severities[] = {
 	[MODEL_ALARM] = FACT_ALARM,
 };
 
-void
-panel_events(const struct ui_shared *shared, struct canvas *canvas,
-	     struct rect r)
+void panel_events(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model *model = shared->model;
 
@@ -595,16 +521,14 @@ panel_events(const struct ui_shared *shared, struct canvas *canvas,
 
 		canvas_print(canvas, rect_take_left(&line, 9), STYLE_DIM, "%s",
 			     fmt_clock(event->wall_ms).s);
-		canvas_print(canvas, line,
-			     theme_fact(panel_severities[event->severity]),
-			     "%s", event->text);
+		canvas_print(canvas, line, theme_fact(panel_severities[event->severity]), "%s",
+			     event->text);
 	}
 	if (model->n_events == 0)
 		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");
 }
 
-const char *
-panel_pod_symbol(const struct model_pod *pod, enum fact_style *style)
+const char *panel_pod_symbol(const struct model_pod *pod, enum fact_style *style)
 {
 	static const struct {
 		const char *symbol;
@@ -623,8 +547,7 @@ panel_pod_symbol(const struct model_pod *pod, enum fact_style *style)
 	return looks[pod->state].symbol;
 }
 
-void
-panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
+void panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model *model = shared->model;
 
@@ -638,18 +561,15 @@ panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		enum fact_style style;
 		const char *symbol = panel_pod_symbol(pod, &style);
 
-		canvas_print(canvas, rect_take_left(&line, 2),
-			     theme_fact(style), "%s", symbol);
+		canvas_print(canvas, rect_take_left(&line, 2), theme_fact(style), "%s", symbol);
 		part = rect_take_left(&line, 13);
 		part.w--;
 		canvas_print(canvas, part, STYLE_NORMAL, "%s", pod->name);
-		canvas_print(canvas, rect_take_left(&line, 13),
-			     theme_fact(style), "%s",
+		canvas_print(canvas, rect_take_left(&line, 13), theme_fact(style), "%s",
 			     pod_state_name(pod->state));
 		canvas_print(canvas, line, is_old ? STYLE_DIM : STYLE_NORMAL,
-			     "GPU %3s %% %3s °C  disk %s free%s%s%s",
-			     fmt_number(util, 0).s, fmt_number(temp_c, 0).s,
-			     fmt_bytes(pod->disk_free_bytes).s,
+			     "GPU %3s %% %3s °C  disk %s free%s%s%s", fmt_number(util, 0).s,
+			     fmt_number(temp_c, 0).s, fmt_bytes(pod->disk_free_bytes).s,
 			     is_old ? ", " : "", is_old ? fmt_age(age_s).s : "",
 			     is_old ? " ago" : "");
 	}

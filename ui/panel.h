@@ -14,25 +14,20 @@ struct run_state {
 	enum fact_style style;
 };
 
-struct run_state run_state_of(const struct ui_shared *shared,
-			      const struct model_run *mr);
+struct run_state run_state_of(const struct ui_shared *shared, const struct model_run *mr);
 
 /* The selected run against the caps, and what it will end at. */
-void panel_budget(const struct ui_shared *shared, struct canvas *canvas,
-		  struct rect rect);
+void panel_budget(const struct ui_shared *shared, struct canvas *canvas, struct rect rect);
 /* The last lines of the selected run's log. */
-void panel_log(const struct ui_shared *shared, struct canvas *canvas,
-	       struct rect rect);
+void panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect rect);
 /* The style of a line of a log. */
 unsigned int panel_line_style(enum line_class class);
 /* The look of an event, by its enum model_severity. */
 extern const enum fact_style panel_severities[];
 /* The newest alerts and events. */
-void panel_events(const struct ui_shared *shared, struct canvas *canvas,
-		  struct rect rect);
+void panel_events(const struct ui_shared *shared, struct canvas *canvas, struct rect rect);
 /* A line a pod. */
-void panel_pods(const struct ui_shared *shared, struct canvas *canvas,
-		struct rect rect);
+void panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect rect);
 /* Lines of advice in the middle of an empty place. */
 void panel_empty(struct canvas *canvas, struct rect rect, const char *text);
 
@@ -47,12 +42,10 @@ struct panel_facts {
 	unsigned int label;
 	bool fold;
 };
-void panel_facts(struct canvas *canvas, struct rect *rest,
-		 const struct facts *facts, const struct panel_facts *how);
+void panel_facts(struct canvas *canvas, struct rect *rest, const struct facts *facts,
+		 const struct panel_facts *how);
 /* The same one after another, as many as a line takes. */
-void panel_facts_flow(struct canvas *canvas, struct rect rect,
-		      const struct facts *facts);
+void panel_facts_flow(struct canvas *canvas, struct rect rect, const struct facts *facts);
 
 /* A pod's symbol and style by the state of its link. */
-const char *panel_pod_symbol(const struct model_pod *pod,
-			     enum fact_style *style);
+const char *panel_pod_symbol(const struct model_pod *pod, enum fact_style *style);

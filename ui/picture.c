@@ -20,11 +20,13 @@
 
 _Static_assert(INKS <= UINT8_MAX, "a pixel has room for each ink");
 
-void
-picture_dot(struct picture *picture, int x, int y, unsigned int style)
+void picture_dot(struct picture *picture, int x, int y, unsigned int style)
 {
 	static const int beside[4][2] = {
-		{ -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 }
+		{ -1, 0 },
+		{ 1, 0 },
+		{ 0, -1 },
+		{ 0, 1 },
 	};
 	uint8_t ink = (uint8_t)(2 * (style & STYLE_MASK) + 3);
 
@@ -34,38 +36,32 @@ picture_dot(struct picture *picture, int x, int y, unsigned int style)
 		int at = at_y * picture->w + at_x;
 
 		/* An edge covers no other dot. */
-		if (at_x >= 0 && at_x < picture->w && at_y >= 0 &&
-		    at_y < picture->h && picture->inks[at] % 2 == 0)
+		if (at_x >= 0 && at_x < picture->w && at_y >= 0 && at_y < picture->h &&
+		    picture->inks[at] % 2 == 0)
 			picture->inks[at] = ink - 1;
 	}
 }
 
-void
-picture_shade(struct picture *picture, int x, int y, unsigned int style)
+void picture_shade(struct picture *picture, int x, int y, unsigned int style)
 {
-	picture->inks[y * picture->w + x] =
-		(uint8_t)(2 * (style & STYLE_MASK) + 2);
+	picture->inks[y * picture->w + x] = (uint8_t)(2 * (style & STYLE_MASK) + 2);
 }
 
-void
-picture_hide(struct picture *picture, const struct canvas *canvas)
+void picture_hide(struct picture *picture, const struct canvas *canvas)
 {
 	struct rect r = picture->cells;
 	int w = picture->w / r.w, h = picture->h / r.h;
 
 	for (int i = 0; i < picture->w * picture->h; i++)
-		if (canvas_at(canvas, r.x + i % picture->w / w,
-			      r.y + i / picture->w / h)
-			    ->cp != PICTURE_CELL)
+		if (canvas_at(canvas, r.x + i % picture->w / w, r.y + i / picture->w / h)->cp !=
+		    PICTURE_CELL)
 			picture->inks[i] = 0;
 }
 
-uint64_t
-picture_key(const struct picture *picture, enum theme theme)
+uint64_t picture_key(const struct picture *picture, enum theme theme)
 {
 	const struct rect r = picture->cells;
-	const int place[] = { r.x,	  r.y,	      r.w,	 r.h,
-			      (int)theme, picture->w, picture->h };
+	const int place[] = { r.x, r.y, r.w, r.h, (int)theme, picture->w, picture->h };
 
 	return str_hash((struct str){ (const char *)picture->inks,
 				      (size_t)(picture->w * picture->h) }) ^
@@ -73,8 +69,7 @@ picture_key(const struct picture *picture, enum theme theme)
 }
 
 /* Red, green and blue of an ink as the 256 colours have them, of `most`. */
-static void
-ink_color(int ink, enum theme theme, int most, uint8_t out[3])
+static void ink_color(int ink, enum theme theme, int most, uint8_t out[3])
 {
 	static const int steps[6] = { 0, 95, 135, 175, 215, 255 };
 	int back = theme == THEME_LIGHT ? 255 : 0, value;
@@ -98,17 +93,14 @@ struct sixel {
 	int numbers[INKS], n; /* of inks; 0: it is not drawn */
 };
 
-static int *
-sixel_number(struct sixel *sixel, int x, int y)
+static int *sixel_number(struct sixel *sixel, int x, int y)
 {
-	return &sixel->numbers[sixel->picture->inks[(sixel->y + y) *
-							    sixel->picture->w +
-						    sixel->x + x]];
+	return &sixel->numbers[sixel->picture
+				       ->inks[(sixel->y + y) * sixel->picture->w + sixel->x + x]];
 }
 
 /* Give the inks numbers; where they are too many, none to the soft edges. */
-static void
-sixel_add_colors(struct sixel *sixel, enum theme theme, struct buf *out)
+static void sixel_add_colors(struct sixel *sixel, enum theme theme, struct buf *out)
 {
 	uint8_t rgb[3];
 	int n = 0;
@@ -124,14 +116,12 @@ sixel_add_colors(struct sixel *sixel, enum theme theme, struct buf *out)
 			continue;
 		sixel->numbers[ink] = ++sixel->n;
 		ink_color(ink, theme, 100, rgb);
-		buf_appendf(out, "#%d;2;%d;%d;%d", sixel->n, rgb[0], rgb[1],
-			    rgb[2]);
+		buf_appendf(out, "#%d;2;%d;%d;%d", sixel->n, rgb[0], rgb[1], rgb[2]);
 	}
 }
 
 /* Six rows of pixels from y on in one colour, and back to their beginning. */
-static void
-sixel_add_row(struct sixel *sixel, int y, int number, struct buf *out)
+static void sixel_add_row(struct sixel *sixel, int y, int number, struct buf *out)
 {
 	int before = 0, n = 0;
 	bool any = false;
@@ -159,18 +149,15 @@ sixel_add_row(struct sixel *sixel, int y, int number, struct buf *out)
 		buf_append_char(out, '$');
 }
 
-void
-picture_sixel(const struct picture *picture, enum theme theme, struct buf *out)
+void picture_sixel(const struct picture *picture, enum theme theme, struct buf *out)
 {
 	struct rect r = picture->cells;
 	int w = picture->w / r.w, h = picture->h / r.h;
-	int wide = int_max(SIXEL_SIDE / w, 1),
-	    high = int_max(SIXEL_SIDE / h, 1);
+	int wide = int_max(SIXEL_SIDE / w, 1), high = int_max(SIXEL_SIDE / h, 1);
 
 	buf_append_str(out, "\0337\033[m");
 	for (int y = 0; y < r.h; y++)
-		buf_appendf(out, "\033[%d;%dH\033[%dX", r.y + y + 1, r.x + 1,
-			    r.w);
+		buf_appendf(out, "\033[%d;%dH\033[%dX", r.y + y + 1, r.x + 1, r.w);
 	for (int y = 0; y < r.h; y += high)
 		for (int x = 0; x < r.w; x += wide) {
 			struct sixel part = { .picture = picture,
@@ -180,8 +167,8 @@ picture_sixel(const struct picture *picture, enum theme theme, struct buf *out)
 					      .h = int_min(high, r.h - y) * h };
 
 			/* What has no pixel stays as it is. */
-			buf_appendf(out, "\033[%d;%dH\033P0;1q\"1;1;%d;%d",
-				    r.y + y + 1, r.x + x + 1, part.w, part.h);
+			buf_appendf(out, "\033[%d;%dH\033P0;1q\"1;1;%d;%d", r.y + y + 1,
+				    r.x + x + 1, part.w, part.h);
 			sixel_add_colors(&part, theme, out);
 			for (int row = 0; row < part.h; row += 6) {
 				for (int i = 1; i <= part.n; i++)
@@ -194,9 +181,7 @@ picture_sixel(const struct picture *picture, enum theme theme, struct buf *out)
 }
 
 /* Append the pixels' red, green, blue and opacity, packed, in Base64. */
-static void
-kitty_add_pixels(const struct picture *picture, enum theme theme,
-		 struct buf *out)
+static void kitty_add_pixels(const struct picture *picture, enum theme theme, struct buf *out)
 {
 	size_t n = (size_t)picture->w * (size_t)picture->h;
 	uint8_t colors[INKS][4] = { { 0 } };
@@ -215,9 +200,7 @@ kitty_add_pixels(const struct picture *picture, enum theme theme,
 	base64_encode(out, (struct str){ packed, len });
 }
 
-void
-picture_kitty(const struct picture *picture, enum theme theme, size_t id,
-	      struct buf *out)
+void picture_kitty(const struct picture *picture, enum theme theme, size_t id, struct buf *out)
 {
 	struct rect r = picture->cells;
 	AUTO_BUF text = buf_new(8 * (size_t)(picture->w * picture->h) + 256);
@@ -226,17 +209,14 @@ picture_kitty(const struct picture *picture, enum theme theme, size_t id,
 	buf_appendf(out,
 		    "\0337\033[%d;%dH\033_Ga=T,q=2,f=32,o=z,s=%d,v=%d,i=%zu,"
 		    "c=%d,r=%d,z=-1,C=1,",
-		    r.y + 1, r.x + 1, picture->w, picture->h, KITTY_ID + id,
-		    r.w, r.h);
+		    r.y + 1, r.x + 1, picture->w, picture->h, KITTY_ID + id, r.w, r.h);
 	for (size_t i = 0; i < text.len; i += KITTY_CHUNK)
 		buf_appendf(out, "%sm=%d;%.*s\033\\", i == 0 ? "" : "\033_G",
-			    text.len - i > KITTY_CHUNK, KITTY_CHUNK,
-			    text.data + i);
+			    text.len - i > KITTY_CHUNK, KITTY_CHUNK, text.data + i);
 	buf_append_str(out, "\0338");
 }
 
-void
-picture_kitty_drop(size_t id, struct buf *out)
+void picture_kitty_drop(size_t id, struct buf *out)
 {
 	buf_appendf(out, "\033_Ga=d,d=I,q=2,i=%zu\033\\", KITTY_ID + id);
 }

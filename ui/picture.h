@@ -27,8 +27,6 @@ uint64_t picture_key(const struct picture *picture, enum theme theme);
  * text kept.  Sixel writes into the cells, which it makes blank before; kitty
  * keeps it under the text until it is dropped, or another one has its id.
  */
-void picture_sixel(const struct picture *picture, enum theme theme,
-		   struct buf *out);
-void picture_kitty(const struct picture *picture, enum theme theme, size_t id,
-		   struct buf *out);
+void picture_sixel(const struct picture *picture, enum theme theme, struct buf *out);
+void picture_kitty(const struct picture *picture, enum theme theme, size_t id, struct buf *out);
 void picture_kitty_drop(size_t id, struct buf *out);

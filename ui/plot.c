@@ -26,49 +26,40 @@
 #define SPIKE_LEAST   0.02
 #define SPREAD_SAMPLE 1024 /* rows of a series that its quantiles need */
 
-const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0,   0.6,	 0.8,
-						      0.9, 0.95, 0.99 };
+const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0, 0.6, 0.8, 0.9, 0.95, 0.99 };
 
 const struct plot_info plot_infos[] = {
-#define X(id, name, unit, decimals, floor, ceiling, better)                    \
+#define X(id, name, unit, decimals, floor, ceiling, better) \
 	{ (name), (unit), (decimals), (floor), (ceiling), (better) },
 	PLOT_LIST(X)
 #undef X
 };
 
-static bool
-is_of_pod(unsigned int metric)
+static bool is_of_pod(unsigned int metric)
 {
 	return metric >= PLOT_GPU_UTIL;
 }
 
-static const char *const axis_names[] = { "train time", "step", "wall time",
-					  "tokens", "row" };
+static const char *const axis_names[] = { "train time", "step", "wall time", "tokens", "row" };
 
-const char *
-plot_metric_name(const struct chart_metric *metric)
+const char *plot_metric_name(const struct chart_metric *metric)
 {
-	return metric->id == PLOT_OWN ? metric->own
-				      : plot_infos[metric->id].name;
+	return metric->id == PLOT_OWN ? metric->own : plot_infos[metric->id].name;
 }
 
-bool
-plot_is_metric(const struct chart_metric *a, const struct chart_metric *b)
+bool plot_is_metric(const struct chart_metric *a, const struct chart_metric *b)
 {
-	return a->id == b->id &&
-	       (a->id != PLOT_OWN || strcmp(a->own, b->own) == 0);
+	return a->id == b->id && (a->id != PLOT_OWN || strcmp(a->own, b->own) == 0);
 }
 
-void
-plot_x_text(int axis, double x, double apart, char *out, size_t size)
+void plot_x_text(int axis, double x, double apart, char *out, size_t size)
 {
 	int decimals = chart_decimals(apart, 0.02, 6);
 
 	if (axis == AXIS_TRAIN)
 		(void)snprintf(out, size, "%.*fs", decimals, x);
 	else if (axis == AXIS_WALL)
-		(void)snprintf(out, size, "%s",
-			       fmt_clock((int64_t)(x * 1000)).s);
+		(void)snprintf(out, size, "%s", fmt_clock((int64_t)(x * 1000)).s);
 	else if (axis == AXIS_TOKENS)
 		(void)snprintf(out, size, "%.3g Gtok", x);
 	else
@@ -88,33 +79,27 @@ static const struct {
 			   { METRIC_STEP_MS, "time of one step" } },
 	[PLOT_TOK_S] = { { METRIC_TOK_S_INTERVAL, "throughput" },
 			 { METRIC_TOK_S, "mean throughput" } },
-	[PLOT_TOK_S_DEVICE] = { { METRIC_TOK_S_DEVICE,
-				  "throughput of a device" } },
+	[PLOT_TOK_S_DEVICE] = { { METRIC_TOK_S_DEVICE, "throughput of a device" } },
 	[PLOT_GPU_UTIL] = { { METRIC_GPU_UTIL, "GPU utilisation" } },
 	[PLOT_GPU_POWER] = { { METRIC_GPU_POWER_W, "GPU power" } },
 	[PLOT_GPU_TEMP] = { { METRIC_GPU_TEMP_C, "GPU temperature" } },
 };
 
-static bool
-has_points(const struct model_run *mr, enum metric metric, size_t least)
+static bool has_points(const struct model_run *mr, enum metric metric, size_t least)
 {
-	return mr->series[metric] != NULL &&
-	       series_count(mr->series[metric]) >= least;
+	return mr->series[metric] != NULL && series_count(mr->series[metric]) >= least;
 }
 
 /* The series of a metric of a run or its pod; NULL: none. */
-static const struct series *
-series_of(const struct model *model, const struct model_run *mr,
-	  enum metric metric, bool of_pod)
+static const struct series *series_of(const struct model *model, const struct model_run *mr,
+				      enum metric metric, bool of_pod)
 {
 	if (!of_pod)
 		return mr->series[metric];
-	return mr->pod < model->n_pods ? model->pods[mr->pod].telemetry[metric]
-				       : NULL;
+	return mr->pod < model->n_pods ? model->pods[mr->pod].telemetry[metric] : NULL;
 }
 
-const struct run_series *
-plot_own_series(const struct run *run, const char *name)
+const struct run_series *plot_own_series(const struct run *run, const char *name)
 {
 	return array_find(one, run->series, run->n_series,
 			  one->metric == METRIC_COUNT && one->points > 0 &&
@@ -122,9 +107,8 @@ plot_own_series(const struct run *run, const char *name)
 }
 
 /* A series under its printed name, in its printed unit. */
-static const struct series *
-find_own(const struct model_run *mr, const char *name,
-	 struct plot_points *points)
+static const struct series *find_own(const struct model_run *mr, const char *name,
+				     struct plot_points *points)
 {
 	const struct run_series *told = plot_own_series(&mr->run, name);
 
@@ -138,13 +122,11 @@ find_own(const struct model_run *mr, const char *name,
  * Name the points of a run or its pod; their series, or NULL.  BPB is the
  * training loss converted, which is dense, else what validation printed.
  */
-static const struct series *
-find_series(const struct model *model, const struct model_run *mr,
-	    struct chart_metric metric, struct plot_points *points)
+static const struct series *find_series(const struct model *model, const struct model_run *mr,
+					struct chart_metric metric, struct plot_points *points)
 {
 	bool of_pod = is_of_pod(metric.id);
-	double ratio =
-		metric.id == PLOT_BPB ? forecast_bpb_per_nat(mr) : RUN_ABSENT;
+	double ratio = metric.id == PLOT_BPB ? forecast_bpb_per_nat(mr) : RUN_ABSENT;
 	enum metric own = sources[metric.id][0].metric;
 	const char *what = sources[metric.id][0].what;
 
@@ -153,8 +135,8 @@ find_series(const struct model *model, const struct model_run *mr,
 	if (metric.id == PLOT_OWN)
 		return find_own(mr, metric.own, points);
 	for (size_t i = 0; i < 3 && sources[metric.id][i].what != NULL; i++) {
-		const struct series *found = series_of(
-			model, mr, sources[metric.id][i].metric, of_pod);
+		const struct series *found =
+			series_of(model, mr, sources[metric.id][i].metric, of_pod);
 
 		if (found == NULL || series_count(found) == 0)
 			continue;
@@ -179,9 +161,8 @@ find_series(const struct model *model, const struct model_run *mr,
 }
 
 /* x of a point on the axis; absent when the point has none. */
-static double
-point_x(const struct model_run *mr, const struct series_point *p,
-	enum chart_axis axis)
+static double point_x(const struct model_run *mr, const struct series_point *p,
+		      enum chart_axis axis)
 {
 	if (axis == AXIS_ROW)
 		return RUN_ABSENT;
@@ -195,26 +176,22 @@ point_x(const struct model_run *mr, const struct series_point *p,
 }
 
 /* Whether a run has a point of the metric on the axis; by its last one. */
-static bool
-has_axis(const struct model *model, const struct model_run *mr,
-	 struct chart_metric metric, enum chart_axis axis)
+static bool has_axis(const struct model *model, const struct model_run *mr,
+		     struct chart_metric metric, enum chart_axis axis)
 {
 	struct plot_points named;
 	const struct series *series = find_series(model, mr, metric, &named);
 
 	if (series == NULL || series_count(series) == 0)
 		return false;
-	return axis == AXIS_ROW
-		       ? model_run_has_all(mr, series)
-		       : run_has(point_x(mr, series_last(series), axis));
+	return axis == AXIS_ROW ? model_run_has_all(mr, series)
+				: run_has(point_x(mr, series_last(series), axis));
 }
 
-enum chart_axis
-plot_axis_of(const struct model *model, const struct model_run *const *runs,
-	     size_t n, struct chart_metric metric, enum chart_axis axis)
+enum chart_axis plot_axis_of(const struct model *model, const struct model_run *const *runs,
+			     size_t n, struct chart_metric metric, enum chart_axis axis)
 {
-	const enum chart_axis order[] = { axis, AXIS_STEP, AXIS_TRAIN,
-					  AXIS_WALL, AXIS_ROW };
+	const enum chart_axis order[] = { axis, AXIS_STEP, AXIS_TRAIN, AXIS_WALL, AXIS_ROW };
 	size_t most = 0;
 
 	if (is_of_pod(metric.id))
@@ -232,16 +209,13 @@ plot_axis_of(const struct model *model, const struct model_run *const *runs,
 	return axis;
 }
 
-void
-plot_points_init(struct plot_points *points, const struct plot_request *request,
-		 const struct model *model, const struct model_run *mr)
+void plot_points_init(struct plot_points *points, const struct plot_request *request,
+		      const struct model *model, const struct model_run *mr)
 {
-	const struct series *series =
-		find_series(model, mr, request->metric, points);
+	const struct series *series = find_series(model, mr, request->metric, points);
 	bool of_pod = is_of_pod(request->metric.id);
 	size_t count = series != NULL ? series_count(series) : 0;
-	bool by_row = request->axis == AXIS_ROW && count > 0 &&
-		      model_run_has_all(mr, series);
+	bool by_row = request->axis == AXIS_ROW && count > 0 && model_run_has_all(mr, series);
 
 	points->n = 0;
 	points->x = xcalloc(count + 1, sizeof(*points->x));
@@ -253,11 +227,9 @@ plot_points_init(struct plot_points *points, const struct plot_request *request,
 		 * little of it is shown. */
 		if (of_pod && mr->first_byte_wall_ms != 0 &&
 		    (p->wall_ms < mr->first_byte_wall_ms - AROUND_MS ||
-		     (!mr->live &&
-		      p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
+		     (!mr->live && p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
 			continue;
-		double x =
-			by_row ? (double)i + 1 : point_x(mr, p, request->axis);
+		double x = by_row ? (double)i + 1 : point_x(mr, p, request->axis);
 		if (!run_has(x))
 			continue;
 		/* NaN and infinities stay: they part the line. */
@@ -266,9 +238,8 @@ plot_points_init(struct plot_points *points, const struct plot_request *request,
 	}
 }
 
-void
-plot_why_none(const struct model_run *mr, struct chart_metric metric,
-	      enum chart_axis axis, char *out, size_t size)
+void plot_why_none(const struct model_run *mr, struct chart_metric metric, enum chart_axis axis,
+		   char *out, size_t size)
 {
 	if (mr->history == MODEL_ASKED)
 		(void)snprintf(out, size, "on its way from the database");
@@ -280,16 +251,13 @@ plot_why_none(const struct model_run *mr, struct chart_metric metric,
 			       plot_metric_name(&metric), axis_names[axis]);
 }
 
-void
-plot_points_release(struct plot_points *points)
+void plot_points_release(struct plot_points *points)
 {
 	free(points->x);
 	free(points->y);
 }
 
-bool
-plot_points_smooth(struct plot_points *points, const struct plot_points *like,
-		   double weight)
+bool plot_points_smooth(struct plot_points *points, const struct plot_points *like, double weight)
 {
 	double span, sum = 0, weights = 0, gap = 0;
 
@@ -300,8 +268,7 @@ plot_points_smooth(struct plot_points *points, const struct plot_points *like,
 		return false;
 	const double rate = log(weight) / span * SMOOTH_SCALE;
 	for (size_t i = 0; i < points->n; i++) {
-		double dx = i > 0 ? points->x[i] - points->x[i - 1]
-				  : points->x[1] - points->x[0];
+		double dx = i > 0 ? points->x[i] - points->x[i - 1] : points->x[1] - points->x[0];
 
 		if (!isfinite(points->y[i])) {
 			gap += dx;
@@ -320,14 +287,12 @@ plot_points_smooth(struct plot_points *points, const struct plot_points *like,
 	return true;
 }
 
-const char *
-plot_run_name(const struct model_run *mr)
+const char *plot_run_name(const struct model_run *mr)
 {
 	return mr->name != NULL ? mr->name : file_name(mr->path);
 }
 
-struct plot_label
-plot_run_label(const struct model_run *mr)
+struct plot_label plot_run_label(const struct model_run *mr)
 {
 	const char *name = mr != NULL ? plot_run_name(mr) : "";
 	struct plot_label label;
@@ -342,17 +307,13 @@ plot_run_label(const struct model_run *mr)
 	return label;
 }
 
-void
-plot_add_alert(const struct alert *alert, const struct model *model,
-	       struct buf *out)
+void plot_add_alert(const struct alert *alert, const struct model *model, struct buf *out)
 {
 	buf_appendf(out, "%s%s%s: %s", model_pod_name(model, alert->pod),
-		    alert->mr != NULL ? " " : "", plot_run_label(alert->mr).s,
-		    alert->text);
+		    alert->mr != NULL ? " " : "", plot_run_label(alert->mr).s, alert->text);
 }
 
-static void
-add_run(struct plot_request *request, const struct model_run *mr)
+static void add_run(struct plot_request *request, const struct model_run *mr)
 {
 	for (size_t i = 0; i < request->n_runs; i++)
 		if (request->runs[i] == mr)
@@ -361,8 +322,7 @@ add_run(struct plot_request *request, const struct model_run *mr)
 		request->runs[request->n_runs++] = mr;
 }
 
-void
-plot_request_runs(struct plot_request *request, const struct ui_shared *shared)
+void plot_request_runs(struct plot_request *request, const struct ui_shared *shared)
 {
 	request->n_runs = 0;
 	request->reference = shared->reference;
@@ -372,10 +332,8 @@ plot_request_runs(struct plot_request *request, const struct ui_shared *shared)
 	add_run(request, shared->reference);
 }
 
-struct gap
-plot_gap(const struct plot_request *request, const struct model *model,
-	 const struct model_run *mr, const struct model_run *base,
-	 char where[FMT_LABEL])
+struct gap plot_gap(const struct plot_request *request, const struct model *model,
+		    const struct model_run *mr, const struct model_run *base, char where[FMT_LABEL])
 {
 	struct gap gap = { .at = RUN_ABSENT };
 	enum chart_axis axis = AXIS_STEP;
@@ -393,16 +351,14 @@ plot_gap(const struct plot_request *request, const struct model *model,
 	}
 	if (run_has(gap.x))
 		plot_x_text((int)axis, gap.x, 1, x, sizeof(x));
-	(void)snprintf(where, FMT_LABEL, "%s %s %s%s", own.what,
-		       gap.rows > 1 ? "up to" : "at",
+	(void)snprintf(where, FMT_LABEL, "%s %s %s%s", own.what, gap.rows > 1 ? "up to" : "at",
 		       axis != AXIS_STEP || !run_has(gap.x) ? "" : "step ", x);
 	plot_points_release(&own);
 	plot_points_release(&held);
 	return gap;
 }
 
-enum fact_style
-plot_gap_style(const struct gap *gap, struct chart_metric metric)
+enum fact_style plot_gap_style(const struct gap *gap, struct chart_metric metric)
 {
 	double good = plot_infos[metric.id].better * gap->at;
 
@@ -411,8 +367,7 @@ plot_gap_style(const struct gap *gap, struct chart_metric metric)
 	return good > 0 ? FACT_BETTER : FACT_WORSE;
 }
 
-const struct run_series *
-plot_own_loss(const struct run *run)
+const struct run_series *plot_own_loss(const struct run *run)
 {
 	const struct run_series *first = NULL;
 
@@ -426,8 +381,7 @@ plot_own_loss(const struct run *run)
 	return first;
 }
 
-struct chart_metric
-plot_metric_of(const struct model_run *mr, struct chart_metric metric)
+struct chart_metric plot_metric_of(const struct model_run *mr, struct chart_metric metric)
 {
 	bool has_loss = has_points(mr, METRIC_TRAIN_LOSS, 2);
 
@@ -447,9 +401,7 @@ plot_metric_of(const struct model_run *mr, struct chart_metric metric)
 }
 
 /* Note a metric, unless it is there. */
-static void
-add_choice(struct chart_metric *choices, size_t *n,
-	   const struct chart_metric *metric)
+static void add_choice(struct chart_metric *choices, size_t *n, const struct chart_metric *metric)
 {
 	for (size_t i = 0; i < *n; i++)
 		if (plot_is_metric(&choices[i], metric))
@@ -458,9 +410,7 @@ add_choice(struct chart_metric *choices, size_t *n,
 		choices[(*n)++] = *metric;
 }
 
-static void
-add_own_choices(struct chart_metric *choices, size_t *n,
-		const struct model_run *mr)
+static void add_own_choices(struct chart_metric *choices, size_t *n, const struct model_run *mr)
 {
 	for (size_t i = 0; i < mr->own.n; i++) {
 		struct chart_metric metric = { PLOT_OWN, "" };
@@ -470,9 +420,8 @@ add_own_choices(struct chart_metric *choices, size_t *n,
 	}
 }
 
-size_t
-plot_choices(const struct model *model, const struct model_run *const *runs,
-	     size_t n_runs, struct chart_metric out[PLOT_CHOICES])
+size_t plot_choices(const struct model *model, const struct model_run *const *runs, size_t n_runs,
+		    struct chart_metric out[PLOT_CHOICES])
 {
 	struct plot_points named;
 	size_t n = 0;
@@ -481,8 +430,7 @@ plot_choices(const struct model *model, const struct model_run *const *runs,
 		const struct chart_metric metric = { id, "" };
 
 		for (size_t i = 0; i < n_runs; i++) {
-			const struct series *series =
-				find_series(model, runs[i], metric, &named);
+			const struct series *series = find_series(model, runs[i], metric, &named);
 
 			if (id == PLOT_OWN)
 				add_own_choices(out, &n, runs[i]);
@@ -508,50 +456,41 @@ struct work {
 	const char *what, *unit;
 };
 
-static bool
-has_value(const struct plot_points *points)
+static bool has_value(const struct plot_points *points)
 {
 	return any_of(i, points->n, isfinite(points->y[i]));
 }
 
 /* A line of points, in the place that they have in the work. */
-static void
-add_series(struct work *work, size_t i, unsigned int style,
-	   enum chart_line line, const char *label)
+static void add_series(struct work *work, size_t i, unsigned int style, enum chart_line line,
+		       const char *label)
 {
 	const struct plot_points *points = &work->points[i];
 
 	work->series[work->n_series++] =
-		(struct chart_series){ points->x, points->y, points->n, style,
-				       line,	  label,     NULL };
+		(struct chart_series){ points->x, points->y, points->n, style, line, label, NULL };
 }
 
 /*
  * The band of the reference's seeds, of lines that are made as those of the
  * chart are; without those that it shows beside the reference.
  */
-static void
-add_band(struct work *work, const struct plot_request *request,
-	 const struct ui_shared *shared, const struct plot_points *like)
+static void add_band(struct work *work, const struct plot_request *request,
+		     const struct ui_shared *shared, const struct plot_points *like)
 {
 	const struct model_run *ref = request->reference, *seeds[SEEDS_MOST];
 	struct plot_points points[SEEDS_MOST];
 	struct curve curves[SEEDS_MOST];
 	char *label = work->labels[request->n_runs].s;
-	size_t used = 0, n = seeds_of(shared->model, ref->group,
-				      ref->run.planned_steps, seeds);
+	size_t used = 0, n = seeds_of(shared->model, ref->group, ref->run.planned_steps, seeds);
 
 	for (size_t k = 0; k < n; k++) {
 		plot_points_init(&points[k], request, shared->model, seeds[k]);
-		(void)plot_points_smooth(
-			&points[k], like,
-			plot_smoothing[shared->chart.smoothing]);
+		(void)plot_points_smooth(&points[k], like, plot_smoothing[shared->chart.smoothing]);
 		/* No validation beside rows of training. */
-		bool is_used = points[k].n > 1 &&
-			       strcmp(points[k].what, like->what) == 0;
+		bool is_used = points[k].n > 1 && strcmp(points[k].what, like->what) == 0;
 		for (size_t i = 0; i < request->n_runs; i++)
-			is_used &= seeds[k] != request->runs[i] ||
-				   (i > 0 && seeds[k] == ref);
+			is_used &= seeds[k] != request->runs[i] || (i > 0 && seeds[k] == ref);
 		curves[used] = points[k].curve;
 		used += is_used;
 	}
@@ -561,36 +500,31 @@ add_band(struct work *work, const struct plot_request *request,
 	if (used < 2)
 		return;
 	(void)snprintf(label, FMT_LABEL, "%s (%zu seeds)",
-		       used < SEEDS_LEAST ? "no band" : "next seed, 95 %",
-		       used);
-	work->series[work->n_series++] = (struct chart_series){
-		work->band.x, work->band.lo, work->band.n, STYLE_REFERENCE,
-		CHART_BAND,   label,	     work->band.hi
-	};
+		       used < SEEDS_LEAST ? "no band" : "next seed, 95 %", used);
+	work->series[work->n_series++] =
+		(struct chart_series){ work->band.x, work->band.lo, work->band.n, STYLE_REFERENCE,
+				       CHART_BAND,   label,	    work->band.hi };
 }
 
 /*
  * Behind all the band of the reference's seeds and the raw points of the first
  * run, and over them smoothed lines of all.
  */
-static void
-add_runs(struct work *work, const struct plot_request *request,
-	 struct ui_shared *shared)
+static void add_runs(struct work *work, const struct plot_request *request,
+		     struct ui_shared *shared)
 {
 	size_t n = request->n_runs;
 	struct plot_points *ref = &work->points[n + 1];
 	double weight = plot_smoothing[shared->chart.smoothing];
 
 	if (request->reference != NULL && request->axis != AXIS_WALL)
-		plot_points_init(ref, request, shared->model,
-				 request->reference);
+		plot_points_init(ref, request, shared->model, request->reference);
 	/* A loss differs by the seed, a step time by the pod. */
 	if (ref->n > 0 && request->metric.id != PLOT_MS_STEP &&
 	    plot_infos[request->metric.id].better < 0)
 		add_band(work, request, shared, ref);
 	if (weight > 0 && n > 0) {
-		plot_points_init(&work->points[n], request, shared->model,
-				 request->runs[0]);
+		plot_points_init(&work->points[n], request, shared->model, request->runs[0]);
 		add_series(work, n, STYLE_DIM, CHART_DOTS, NULL);
 	}
 	/* The first run is drawn last, over the others. */
@@ -599,26 +533,21 @@ add_runs(struct work *work, const struct plot_request *request,
 		bool is_ref = mr == request->reference;
 
 		plot_points_init(&work->points[i], request, shared->model, mr);
-		work->is_smooth |= plot_points_smooth(
-			&work->points[i], ref->n > 0 ? ref : &work->points[i],
-			weight);
+		work->is_smooth |= plot_points_smooth(&work->points[i],
+						      ref->n > 0 ? ref : &work->points[i], weight);
 		if (!has_value(&work->points[i]))
 			continue;
 		work->labels[i] = plot_run_label(mr);
 		work->n_drawn++;
 		work->what = work->points[i].what;
 		work->unit = work->points[i].unit;
-		add_series(work, i,
-			   is_ref ? STYLE_REFERENCE
-				  : theme_series((unsigned int)i),
-			   is_ref ? CHART_DASHED : CHART_SOLID,
-			   work->labels[i].s);
+		add_series(work, i, is_ref ? STYLE_REFERENCE : theme_series((unsigned int)i),
+			   is_ref ? CHART_DASHED : CHART_SOLID, work->labels[i].s);
 	}
 }
 
 /* The stages and events of a run, which know their steps alone. */
-static void
-add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
+static void add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 {
 	array_each (event, mr->run.events, mr->run.n_events) {
 		const struct series_point at = {
@@ -627,55 +556,45 @@ add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 		};
 		double x = point_x(mr, &at, axis);
 
-		if (!run_has(event->step) || !run_has(x) ||
-		    work->n_marks == CHART_MAX_MARKS)
+		if (!run_has(event->step) || !run_has(x) || work->n_marks == CHART_MAX_MARKS)
 			continue;
 		work->marks[work->n_marks++] =
 			(struct chart_mark){ x, run_event_name(event->kind),
-					     event->kind == RUN_EVENT_EARLY_STOP
-						     ? STYLE_DIM
-						     : STYLE_WARN };
+					     event->kind == RUN_EVENT_EARLY_STOP ? STYLE_DIM
+										 : STYLE_WARN };
 	}
 }
 
 /* Where the steps of a run became slower or faster, "105.2→108.4". */
-static void
-add_changes(struct work *work, const struct plot_request *request)
+static void add_changes(struct work *work, const struct plot_request *request)
 {
 	const struct step_changes *changes = request->changes;
 
-	for (size_t i = 0; changes != NULL && i < changes->n &&
-			   work->n_marks < CHART_MAX_MARKS;
+	for (size_t i = 0; changes != NULL && i < changes->n && work->n_marks < CHART_MAX_MARKS;
 	     i++) {
 		const struct step_change *change = &changes->v[i];
 		double x = point_x(changes->mr, &change->at, request->axis);
-		int decimals = chart_decimals(
-			fabs(change->after - change->before), 0.05, 3);
+		int decimals = chart_decimals(fabs(change->after - change->before), 0.05, 3);
 
 		if (!run_has(x))
 			continue;
-		print_into(work->paces[i].s, "%.*f→%.*f", decimals,
-			   change->before, decimals, change->after);
+		print_into(work->paces[i].s, "%.*f→%.*f", decimals, change->before, decimals,
+			   change->after);
 		work->marks[work->n_marks++] =
 			(struct chart_mark){ x, work->paces[i].s, STYLE_HINT };
 	}
 }
 
-void
-plot_request_settle(struct plot_request *request,
-		    const struct ui_shared *shared)
+void plot_request_settle(struct plot_request *request, const struct ui_shared *shared)
 {
 	if (request->n_runs > 0)
-		request->metric =
-			plot_metric_of(request->runs[0], request->metric);
-	request->axis =
-		plot_axis_of(shared->model, request->runs, request->n_runs,
-			     request->metric, shared->chart.axis);
+		request->metric = plot_metric_of(request->runs[0], request->metric);
+	request->axis = plot_axis_of(shared->model, request->runs, request->n_runs, request->metric,
+				     shared->chart.axis);
 }
 
-void
-plot_chart_init(struct chart *chart, const struct plot_request *request,
-		const struct ui_shared *shared)
+void plot_chart_init(struct chart *chart, const struct plot_request *request,
+		     const struct ui_shared *shared)
 {
 	struct rect r = request->rect;
 
@@ -691,8 +610,7 @@ plot_chart_init(struct chart *chart, const struct plot_request *request,
  * it.  While a run grows at a half, a quarter .. of it: a fixed axis costs a
  * slow link far less than a moving one.
  */
-static double
-end_of_axis(const struct model_run *mr, double hi, double cap)
+static double end_of_axis(const struct model_run *mr, double hi, double cap)
 {
 	if (mr == NULL || mr->run.status != RUN_RUNNING)
 		return hi > cap * CAP_IS_CLOSE ? cap : hi;
@@ -701,8 +619,7 @@ end_of_axis(const struct model_run *mr, double hi, double cap)
 	return cap;
 }
 
-void
-plot_window(struct chart *chart, struct ui_shared *shared)
+void plot_window(struct chart *chart, struct ui_shared *shared)
 {
 	const struct chart_settings *settings = &shared->chart;
 	double cap = ui_caps(shared)->cap_train_s, lo, hi, span;
@@ -729,12 +646,10 @@ plot_window(struct chart *chart, struct ui_shared *shared)
 		shared->areas[shared->n_areas++] = chart_plot_rect(chart);
 }
 
-struct plot_spread
-plot_spread_of(const struct chart *chart, double from, double to, double share)
+struct plot_spread plot_spread_of(const struct chart *chart, double from, double to, double share)
 {
 	struct plot_spread spread = { NAN, NAN, NAN, NAN }, ends = spread;
-	double *sample =
-		xcalloc(SPREAD_SAMPLE * chart->n_series + 1, sizeof(*sample));
+	double *sample = xcalloc(SPREAD_SAMPLE * chart->n_series + 1, sizeof(*sample));
 	size_t n = 0;
 
 	for (size_t s = 0; s < chart->n_series; s++) {
@@ -768,8 +683,7 @@ plot_spread_of(const struct chart *chart, double from, double to, double share)
 }
 
 /* A spike leaves the chart where it would make a flat line of the rest. */
-static void
-plot_cut_spikes(struct chart *chart)
+static void plot_cut_spikes(struct chart *chart)
 {
 	bool held = isfinite(chart->y_x_lo);
 	double from = held ? chart->y_x_lo : chart->x_lo;
@@ -779,11 +693,10 @@ plot_cut_spikes(struct chart *chart)
 	/* Smoothing makes a spike wide: not where there are the rows as well,
 	 * whose line is the last one. */
 	for (size_t s = 0; s < chart->n_series; s++)
-		if (chart->series[s].line == CHART_DOTS &&
-		    chart->series[s].n > 0)
+		if (chart->series[s].line == CHART_DOTS && chart->series[s].n > 0)
 			raw.n_series = chart->n_series - 1;
-	struct plot_spread y = plot_spread_of(
-		&raw, from + (to - from) * CHART_START, to, SPIKE_SHARE);
+	struct plot_spread y =
+		plot_spread_of(&raw, from + (to - from) * CHART_START, to, SPIKE_SHARE);
 	double most = fmax(y.high - y.low, fabs(y.high) * SPIKE_LEAST);
 
 	bool is_above = y.hi - y.high > most, is_below = y.low - y.lo > most;
@@ -795,9 +708,8 @@ plot_cut_spikes(struct chart *chart)
 }
 
 /* The value under the cursor, real points only. */
-static void
-add_cursor(const struct work *work, const struct chart *chart, const char *unit,
-	   struct buf *out)
+static void add_cursor(const struct work *work, const struct chart *chart, const char *unit,
+		       struct buf *out)
 {
 	const struct plot_points *points = &work->points[0];
 	char at[FMT_SIZE];
@@ -809,47 +721,39 @@ add_cursor(const struct work *work, const struct chart *chart, const char *unit,
 		n++;
 	if (n == 0)
 		return;
-	plot_x_text(chart->x_kind, points->x[n - 1],
-		    (chart->x_hi - chart->x_lo) / 100, at, sizeof(at));
+	plot_x_text(chart->x_kind, points->x[n - 1], (chart->x_hi - chart->x_lo) / 100, at,
+		    sizeof(at));
 	buf_appendf(out, " · %s: %.5g %s", at, points->y[n - 1], unit);
 }
 
 /* The parts of a title but the first so many that it can do without. */
-static void
-add_title(const struct work *work, const struct chart *chart,
-	  const struct plot_request *request, const struct ui_shared *shared,
-	  int without, struct buf *out)
+static void add_title(const struct work *work, const struct chart *chart,
+		      const struct plot_request *request, const struct ui_shared *shared,
+		      int without, struct buf *out)
 {
 	const struct chart_settings *settings = &shared->chart;
-	const char *unit = work->unit != NULL
-				   ? work->unit
-				   : plot_infos[request->metric.id].unit;
+	const char *unit = work->unit != NULL ? work->unit : plot_infos[request->metric.id].unit;
 
 	buf_clear(out);
-	buf_append_str(out, work->what != NULL
-				    ? work->what
-				    : plot_metric_name(&request->metric));
+	buf_append_str(out, work->what != NULL ? work->what : plot_metric_name(&request->metric));
 	if (unit[0] != '\0')
 		buf_appendf(out, " (%s)", unit);
 	if (without < 1)
 		buf_appendf(out, " over %s", axis_names[chart->x_kind]);
 	if (work->is_smooth && without < 2)
-		buf_appendf(out, " · EMA %g",
-			    plot_smoothing[settings->smoothing]);
+		buf_appendf(out, " · EMA %g", plot_smoothing[settings->smoothing]);
 	if (settings->replay && work->n_drawn > 1 && without < 5)
 		buf_append_str(out, " · replay");
 	if (settings->log_y && without < 3)
 		buf_append_str(out, " · log y");
 	if (settings->zoom > 1 && without < 4)
-		buf_appendf(out, " · %.3gx%s", settings->zoom,
-			    settings->hold_y ? ", y held" : "");
+		buf_appendf(out, " · %.3gx%s", settings->zoom, settings->hold_y ? ", y held" : "");
 	add_cursor(work, chart, unit, out);
 }
 
-static void
-draw_title(const struct work *work, const struct chart *chart,
-	   const struct plot_request *request, const struct ui_shared *shared,
-	   struct canvas *canvas)
+static void draw_title(const struct work *work, const struct chart *chart,
+		       const struct plot_request *request, const struct ui_shared *shared,
+		       struct canvas *canvas)
 {
 	struct rect r = request->rect, line = rect_take_top(&r, 1);
 	int room = line.w - (request->plain ? 4 : 6);
@@ -871,9 +775,7 @@ draw_title(const struct work *work, const struct chart *chart,
 	}
 }
 
-void
-plot_draw(const struct plot_request *asked, struct ui_shared *shared,
-	  struct canvas *canvas)
+void plot_draw(const struct plot_request *asked, struct ui_shared *shared, struct canvas *canvas)
 {
 	const struct chart_settings *settings = &shared->chart;
 	struct plot_request request = *asked;
@@ -918,12 +820,9 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 		chart_draw(&chart, canvas);
 	} else if (request.n_runs > 0 && request.svg == NULL) {
 		/* Why there is no line. */
-		plot_why_none(request.runs[0], request.metric, request.axis,
-			      why, sizeof(why));
-		canvas_print(
-			canvas,
-			(struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 },
-			STYLE_DIM, "%s", why);
+		plot_why_none(request.runs[0], request.metric, request.axis, why, sizeof(why));
+		canvas_print(canvas, (struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 }, STYLE_DIM,
+			     "%s", why);
 	}
 	for (size_t i = 0; i < LENGTH(work->points); i++)
 		plot_points_release(&work->points[i]);
@@ -931,9 +830,8 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 }
 
 /* A run's points, a row each. */
-static void
-add_csv(const struct model_run *mr, const struct plot_points *points,
-	enum chart_axis axis, struct buf *out)
+static void add_csv(const struct model_run *mr, const struct plot_points *points,
+		    enum chart_axis axis, struct buf *out)
 {
 	static const double units[AXIS_COUNT] = { 1, 1, 1, 1e-9, 1 };
 	AUTO_BUF head = buf_new(4 * FMT_LABEL + PATH_MAX);
@@ -944,17 +842,14 @@ add_csv(const struct model_run *mr, const struct plot_points *points,
 	buf_append_char(&head, ',');
 	fmt_add_csv(&head, points->column, true);
 	for (size_t i = 0; i < points->n; i++)
-		buf_appendf(out, "%s,%.13g,%.10g\n", head.data,
-			    points->x[i] / units[axis],
+		buf_appendf(out, "%s,%.13g,%.10g\n", head.data, points->x[i] / units[axis],
 			    points->y[i] / points->file_unit);
 }
 
-void
-plot_export(const struct plot_request *asked, struct ui_shared *shared,
-	    bool as_svg, struct buf *out)
+void plot_export(const struct plot_request *asked, struct ui_shared *shared, bool as_svg,
+		 struct buf *out)
 {
-	static const char *const columns[AXIS_COUNT] = { "train_s", "step",
-							 "wall_s", "tokens",
+	static const char *const columns[AXIS_COUNT] = { "train_s", "step", "wall_s", "tokens",
 							 "row" };
 	struct plot_request request = *asked;
 	size_t n_areas = shared->n_areas;
@@ -967,29 +862,25 @@ plot_export(const struct plot_request *asked, struct ui_shared *shared,
 	for (size_t i = 0; i < request.n_runs && !as_svg; i++) {
 		struct plot_points points;
 
-		plot_points_init(&points, &request, shared->model,
-				 request.runs[i]);
+		plot_points_init(&points, &request, shared->model, request.runs[i]);
 		if (request.runs[i]->history == MODEL_ASKED)
 			points.n = 0;
 		if (points.n > 0 && out->len == 0)
-			buf_appendf(out, "run,seed,file,series,%s,value\n",
-				    columns[request.axis]);
+			buf_appendf(out, "run,seed,file,series,%s,value\n", columns[request.axis]);
 		add_csv(request.runs[i], &points, request.axis, out);
 		plot_points_release(&points);
 	}
 }
 
 /* Keep the middle where all of what is shown lies inside. */
-static void
-chart_keep_inside(struct chart_settings *chart)
+static void chart_keep_inside(struct chart_settings *chart)
 {
 	double half = 0.5 / chart->zoom;
 
 	chart->center = fmin(fmax(chart->center, half), 1 - half);
 }
 
-void
-ui_chart_zoom_to(struct chart_settings *chart, double a, double b)
+void ui_chart_zoom_to(struct chart_settings *chart, double a, double b)
 {
 	double span = 1 / chart->zoom;
 	double lo = chart->center - span / 2 + span * fmin(a, b);
@@ -1001,8 +892,7 @@ ui_chart_zoom_to(struct chart_settings *chart, double a, double b)
 	chart_keep_inside(chart);
 }
 
-static void
-chart_zoom(struct chart_settings *chart, double factor)
+static void chart_zoom(struct chart_settings *chart, double factor)
 {
 	double middle = chart->cursor >= 0 ? chart->cursor : 0.5;
 	double at = chart->center + (middle - 0.5) / chart->zoom;
@@ -1013,8 +903,7 @@ chart_zoom(struct chart_settings *chart, double factor)
 }
 
 /* Move the cursor; at the edges of a zoomed chart the window goes with it. */
-static void
-chart_move_cursor(struct chart_settings *chart, double by)
+static void chart_move_cursor(struct chart_settings *chart, double by)
 {
 	if (chart->cursor < 0) {
 		chart->cursor = by > 0 ? 0 : 1;
@@ -1029,8 +918,7 @@ chart_move_cursor(struct chart_settings *chart, double by)
 }
 
 /* To the next metric that the runs of the charts have, or the one before. */
-static void
-chart_step_metric(struct ui_shared *shared, bool forward)
+static void chart_step_metric(struct ui_shared *shared, bool forward)
 {
 	struct chart_metric choices[PLOT_CHOICES], *now = &shared->chart.metric;
 	struct plot_request request;
@@ -1048,8 +936,7 @@ chart_step_metric(struct ui_shared *shared, bool forward)
 	*now = choices[(at + (forward ? 1 : n - 1)) % n];
 }
 
-bool
-ui_chart_act(struct ui_shared *shared, enum action action)
+bool ui_chart_act(struct ui_shared *shared, enum action action)
 {
 	struct chart_settings *chart = &shared->chart;
 

@@ -10,16 +10,14 @@
 
 #define CTRL(c) ((uint32_t)(c) - 'a' + 1)
 
-void
-prompt_release(struct prompt *prompt)
+void prompt_release(struct prompt *prompt)
 {
 	for (size_t i = 0; i < prompt->n_history; i++)
 		free(prompt->history[i]);
 	memset(prompt, 0, sizeof(*prompt));
 }
 
-void
-prompt_set(struct prompt *prompt, const char *text)
+void prompt_set(struct prompt *prompt, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -32,14 +30,12 @@ prompt_set(struct prompt *prompt, const char *text)
 }
 
 /* The byte where the character before `at` begins. */
-static size_t
-before(const struct prompt *prompt, size_t at)
+static size_t before(const struct prompt *prompt, size_t at)
 {
 	return at == 0 ? 0 : utf8_begin(prompt->text, at - 1);
 }
 
-static size_t
-after(const struct prompt *prompt, size_t at)
+static size_t after(const struct prompt *prompt, size_t at)
 {
 	if (at >= prompt->len)
 		return prompt->len;
@@ -49,16 +45,14 @@ after(const struct prompt *prompt, size_t at)
 	return at;
 }
 
-static void
-erase(struct prompt *prompt, size_t from, size_t to)
+static void erase(struct prompt *prompt, size_t from, size_t to)
 {
 	memmove(prompt->text + from, prompt->text + to, prompt->len - to + 1);
 	prompt->len -= to - from;
 	prompt->cursor = from;
 }
 
-static size_t
-word_before(const struct prompt *prompt)
+static size_t word_before(const struct prompt *prompt)
 {
 	size_t at = prompt->cursor;
 
@@ -69,46 +63,39 @@ word_before(const struct prompt *prompt)
 	return at;
 }
 
-static void
-insert(struct prompt *prompt, uint32_t cp)
+static void insert(struct prompt *prompt, uint32_t cp)
 {
 	char bytes[4];
 	size_t n = utf8_encode(cp, bytes);
 
 	if (prompt->len + n > PROMPT_BYTES)
 		return;
-	memmove(prompt->text + prompt->cursor + n,
-		prompt->text + prompt->cursor,
+	memmove(prompt->text + prompt->cursor + n, prompt->text + prompt->cursor,
 		prompt->len - prompt->cursor + 1);
 	memcpy(prompt->text + prompt->cursor, bytes, n);
 	prompt->len += n;
 	prompt->cursor += n;
 }
 
-static void
-show_history(struct prompt *prompt, size_t at)
+static void show_history(struct prompt *prompt, size_t at)
 {
 	if (at > prompt->n_history)
 		return;
 	if (prompt->at == prompt->n_history)
 		memcpy(prompt->typed, prompt->text, sizeof(prompt->typed));
-	prompt_set(prompt, at == prompt->n_history ? prompt->typed
-						   : prompt->history[at]);
+	prompt_set(prompt, at == prompt->n_history ? prompt->typed : prompt->history[at]);
 	prompt->at = at;
 }
 
-static void
-note_history(struct prompt *prompt)
+static void note_history(struct prompt *prompt)
 {
 	size_t n = prompt->n_history;
 
-	if (prompt->len == 0 ||
-	    (n > 0 && strcmp(prompt->history[n - 1], prompt->text) == 0))
+	if (prompt->len == 0 || (n > 0 && strcmp(prompt->history[n - 1], prompt->text) == 0))
 		return;
 	if (n == PROMPT_HISTORY) {
 		free(prompt->history[0]);
-		memmove(prompt->history, prompt->history + 1,
-			(n - 1) * sizeof(prompt->history[0]));
+		memmove(prompt->history, prompt->history + 1, (n - 1) * sizeof(prompt->history[0]));
 		prompt->n_history--;
 	}
 	prompt->history[prompt->n_history++] = xstrdup(prompt->text);
@@ -116,8 +103,7 @@ note_history(struct prompt *prompt)
 }
 
 /* Keys that move; false when it is none. */
-static bool
-move_key(struct prompt *prompt, uint32_t code)
+static bool move_key(struct prompt *prompt, uint32_t code)
 {
 	if (code == KEYCODE_LEFT || code == CTRL('b'))
 		prompt->cursor = before(prompt, prompt->cursor);
@@ -133,8 +119,7 @@ move_key(struct prompt *prompt, uint32_t code)
 }
 
 /* Keys that remove; false when it is none. */
-static bool
-erase_key(struct prompt *prompt, uint32_t code)
+static bool erase_key(struct prompt *prompt, uint32_t code)
 {
 	size_t at = prompt->cursor;
 
@@ -153,8 +138,7 @@ erase_key(struct prompt *prompt, uint32_t code)
 	return true;
 }
 
-enum prompt_result
-prompt_key(struct prompt *prompt, uint32_t code)
+enum prompt_result prompt_key(struct prompt *prompt, uint32_t code)
 {
 	if (code == KEYCODE_PASTE_BEGIN || code == KEYCODE_PASTE_END) {
 		prompt->pasting = code == KEYCODE_PASTE_BEGIN;
@@ -169,8 +153,7 @@ prompt_key(struct prompt *prompt, uint32_t code)
 		return PROMPT_DONE;
 	}
 	if (code == KEYCODE_UP || code == KEYCODE_DOWN) {
-		show_history(prompt, code == KEYCODE_UP ? prompt->at - 1
-							: prompt->at + 1);
+		show_history(prompt, code == KEYCODE_UP ? prompt->at - 1 : prompt->at + 1);
 		return PROMPT_CHANGED;
 	}
 	if (move_key(prompt, code))
@@ -183,9 +166,8 @@ prompt_key(struct prompt *prompt, uint32_t code)
 	return PROMPT_CHANGED;
 }
 
-int
-prompt_draw(const struct prompt *prompt, struct canvas *canvas,
-	    struct rect rect, const char *label)
+int prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct rect rect,
+		const char *label)
 {
 	struct rect outer = canvas_clip(canvas, rect);
 	struct str head = { prompt->text, prompt->cursor };

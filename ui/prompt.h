@@ -27,5 +27,5 @@ void prompt_set(struct prompt *prompt, const char *text);
 /* Use a key; PROMPT_DONE also notes the line in the history. */
 enum prompt_result prompt_key(struct prompt *prompt, uint32_t code);
 /* Draw "label text" into a line; returns the cursor's column. */
-int prompt_draw(const struct prompt *prompt, struct canvas *canvas,
-		struct rect rect, const char *label);
+int prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct rect rect,
+		const char *label);

@@ -55,7 +55,7 @@
 /* More than the largest frame: a million cells, each of a look of its own. */
 #define QUEUE_BYTES	(64U << 20)
 #define KEEP_BYTES	(1U << 20) /* of memory, between two frames */
-#define CANCEL		"\030" /* ends a sequence without effect: ECMA-48 CAN */
+#define CANCEL		"\030"	   /* ends a sequence without effect: ECMA-48 CAN */
 #define OUTLET_STILL_MS 1000
 #define OUTLET_DRAIN_MS 4000
 
@@ -80,8 +80,7 @@ struct outlet {
 };
 
 /* The terminal of stdout with flags of our own; -1: it cannot be had. */
-static int
-outlet_open(void)
+static int outlet_open(void)
 {
 	static const int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	/* Also where no name of it is to be seen, as in a container. */
@@ -98,8 +97,7 @@ outlet_open(void)
 }
 
 /* What still waits is dropped; NULL: nothing. */
-static void
-outlet_free(struct outlet *outlet)
+static void outlet_free(struct outlet *outlet)
 {
 	if (outlet == NULL)
 		return;
@@ -111,8 +109,7 @@ outlet_free(struct outlet *outlet)
 	free(outlet);
 }
 
-static struct outlet *
-outlet_new(struct err *err)
+static struct outlet *outlet_new(struct err *err)
 {
 	struct outlet *outlet = xcalloc(1, sizeof(*outlet));
 	int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -135,8 +132,7 @@ outlet_new(struct err *err)
  * From here on nothing that is written to the file waits.  Where there is no
  * memory to be had for it, the file stays the terminal.
  */
-static void
-outlet_hold(struct outlet *outlet)
+static void outlet_hold(struct outlet *outlet)
 {
 	unsigned int flags = MFD_CLOEXEC;
 	int memory = memfd_create("terminal", flags | MFD_NOEXEC_SEAL);
@@ -152,8 +148,7 @@ outlet_hold(struct outlet *outlet)
 }
 
 /* Move what was written into the queue. */
-static void
-outlet_collect(struct outlet *outlet)
+static void outlet_collect(struct outlet *outlet)
 {
 	int memory = fileno(outlet->file);
 	off_t len = lseek(memory, 0, SEEK_CUR), at = 0;
@@ -161,9 +156,7 @@ outlet_collect(struct outlet *outlet)
 
 	while (at < len) {
 		size_t left = (size_t)(len - at);
-		ssize_t n =
-			pread(memory, block,
-			      left < sizeof(block) ? left : sizeof(block), at);
+		ssize_t n = pread(memory, block, left < sizeof(block) ? left : sizeof(block), at);
 
 		if (n <= 0)
 			break;
@@ -175,8 +168,7 @@ outlet_collect(struct outlet *outlet)
 }
 
 /* What waits, of all that was handed on. */
-static size_t
-outlet_waiting_bytes(const struct outlet *outlet)
+static size_t outlet_waiting_bytes(const struct outlet *outlet)
 {
 	return outlet->queue.len - outlet->sent;
 }
@@ -185,15 +177,13 @@ outlet_waiting_bytes(const struct outlet *outlet)
  * Hand on what was written and flushed, as far as the terminal takes it now;
  * true when nothing is left.
  */
-static bool
-outlet_send(struct outlet *outlet)
+static bool outlet_send(struct outlet *outlet)
 {
 	if (!outlet->is_held)
 		return true;
 	outlet_collect(outlet);
 	while (outlet_waiting_bytes(outlet) > 0) {
-		ssize_t n = fd_write_now(outlet->fd,
-					 outlet->queue.data + outlet->sent,
+		ssize_t n = fd_write_now(outlet->fd, outlet->queue.data + outlet->sent,
 					 outlet_waiting_bytes(outlet));
 
 		if (n == 0 || (n < 0 && errno == EAGAIN))
@@ -214,16 +204,14 @@ outlet_send(struct outlet *outlet)
  * Hand on all, and wait for the terminal until it has taken nothing for
  * OUTLET_STILL_MS, or OUTLET_DRAIN_MS went by; true when nothing is left.
  */
-static bool
-outlet_drain(struct outlet *outlet)
+static bool outlet_drain(struct outlet *outlet)
 {
 	int64_t end = clock_mono_ms() + OUTLET_DRAIN_MS;
 
 	while (!outlet_send(outlet)) {
 		struct pollfd watch = { .fd = outlet->fd, .events = POLLOUT };
 
-		if (poll(&watch, 1, OUTLET_STILL_MS) == 0 ||
-		    clock_mono_ms() > end)
+		if (poll(&watch, 1, OUTLET_STILL_MS) == 0 || clock_mono_ms() > end)
 			return false;
 	}
 	return true;
@@ -234,8 +222,7 @@ outlet_drain(struct outlet *outlet)
  * where there is no room; a sequence that was cut short is cancelled first.
  * Never blocks; async-signal-safe.
  */
-static void
-outlet_force(struct outlet *outlet, const char *data, size_t len)
+static void outlet_force(struct outlet *outlet, const char *data, size_t len)
 {
 	bool is_cut = outlet->sent > 0;
 
@@ -269,8 +256,7 @@ static struct {
 } saved;
 
 /* The modes that we need, or (false) those of before us. */
-static void
-term_sane_set(bool ours)
+static void term_sane_set(bool ours)
 {
 	const struct termios *modes = ours ? saved.ours : saved.before;
 
@@ -278,8 +264,7 @@ term_sane_set(bool ours)
 	(void)tcsetattr(STDIN_FILENO, TCSANOW, &modes[0]);
 }
 
-void
-term_restore(void)
+void term_restore(void)
 {
 	if (!saved.open)
 		return;
@@ -288,19 +273,16 @@ term_restore(void)
 	term_sane_set(false);
 }
 
-static void
-term_on_end(int signum)
+static void term_on_end(int signum)
 {
 	term_restore();
 	(void)raise(signum); /* its default action is back: SA_RESETHAND */
 }
 
-static void
-term_watch_for(const int *signals, size_t n)
+static void term_watch_for(const int *signals, size_t n)
 {
 	struct sigaction action = { .sa_handler = term_on_end,
-				    .sa_flags =
-					    (int)SA_RESETHAND | SA_NODEFER };
+				    .sa_flags = (int)SA_RESETHAND | SA_NODEFER };
 	struct sigaction before;
 
 	for (size_t i = 0; i < n; i++) {
@@ -314,14 +296,12 @@ term_watch_for(const int *signals, size_t n)
  * Remember the modes, and restore them on a crash and on the signals that end
  * a program, until someone else watches for those.
  */
-static void
-term_sane_begin(struct outlet *outlet)
+static void term_sane_begin(struct outlet *outlet)
 {
 	static const int ends[] = { SIGTERM, SIGHUP, SIGINT };
 #ifndef __SANITIZE_ADDRESS__
 	/* A sanitizer reports crashes itself. */
-	static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-				       SIGABRT };
+	static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
 	term_watch_for(crashes, LENGTH(crashes));
 #endif
@@ -336,8 +316,7 @@ term_sane_begin(struct outlet *outlet)
 }
 
 /* What curses has made of the modes of stdout is what we need. */
-static void
-term_sane_learn(void)
+static void term_sane_learn(void)
 {
 	struct termios *keys = &saved.ours[0], *screen = &saved.ours[1];
 
@@ -351,8 +330,7 @@ term_sane_learn(void)
 }
 
 /* Everything is as it was, and stays so. */
-static void
-term_sane_end(void)
+static void term_sane_end(void)
 {
 	term_sane_set(false);
 	saved.open = 0;
@@ -363,8 +341,7 @@ term_sane_end(void)
  * Hold back the signals that do not end a program, for as long as curses waits
  * for the rest of a key; before is the mask to be set again.
  */
-static void
-term_sane_hold(sigset_t *before)
+static void term_sane_hold(sigset_t *before)
 {
 	static const int passing[] = { SIGCHLD, SIGCONT, SIGHUP, SIGWINCH };
 	sigset_t set;
@@ -393,13 +370,7 @@ struct term {
 	bool rang; /* and the bell still waits */
 	struct key_mouse mouse;
 	struct answer answer;
-	enum {
-		PIXELS_UNASKED,
-		PIXELS_ASKED,
-		PIXELS_NONE,
-		PIXELS_SIXEL,
-		PIXELS_KITTY
-	} pixels;
+	enum { PIXELS_UNASKED, PIXELS_ASKED, PIXELS_NONE, PIXELS_SIXEL, PIXELS_KITTY } pixels;
 	int64_t asked_ms;
 	int cell_w, cell_h;			/* as it said; 0: it did not */
 	uint64_t pictures[CANVAS_MAX_PICTURES]; /* that are shown, by keys */
@@ -409,16 +380,14 @@ struct term {
 	short pairs[STYLE_COUNT];
 };
 
-static bool
-env_is_set(const char *name)
+static bool env_is_set(const char *name)
 {
 	const char *value = getenv(name);
 
 	return value != NULL && value[0] != '\0';
 }
 
-void
-term_options_init(struct term_options *options)
+void term_options_init(struct term_options *options)
 {
 	const char *term = getenv("TERM");
 	bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -432,8 +401,7 @@ term_options_init(struct term_options *options)
 }
 
 /* What a style's bits ask of curses. */
-static attr_t
-style_attributes(unsigned int style)
+static attr_t style_attributes(unsigned int style)
 {
 	return (style & STYLE_BOLD ? A_BOLD : A_NORMAL) |
 	       (style & STYLE_REVERSE ? A_REVERSE : A_NORMAL) |
@@ -441,11 +409,9 @@ style_attributes(unsigned int style)
 }
 
 /* A style's pair and attributes for the colours that there are. */
-static void
-init_style(struct term *term, short style)
+static void init_style(struct term *term, short style)
 {
-	const struct theme_style *s =
-		theme_style(term->options.theme, (unsigned int)style);
+	const struct theme_style *s = theme_style(term->options.theme, (unsigned int)style);
 	short fg = term->colors >= 256 ? s->color256 : s->color16;
 	attr_t attributes = style_attributes(s->attributes);
 
@@ -463,8 +429,7 @@ init_style(struct term *term, short style)
 	term->attributes[style] = attributes;
 }
 
-static void
-init_colors(struct term *term)
+static void init_colors(struct term *term)
 {
 	int want = term->options.colors;
 
@@ -480,8 +445,7 @@ init_colors(struct term *term)
 		init_style(term, (short)i);
 }
 
-static void
-define_keys(void)
+static void define_keys(void)
 {
 	static const struct {
 		const char *bytes;
@@ -505,18 +469,16 @@ define_keys(void)
 }
 
 /* Terminals that are known to print a question they do not understand. */
-static bool
-may_ask(void)
+static bool may_ask(void)
 {
 	const char *name = getenv("TERM");
 
-	return name != NULL && strcmp(name, "linux") != 0 &&
-	       strcmp(name, "dumb") != 0 && strncmp(name, "vt", 2) != 0;
+	return name != NULL && strcmp(name, "linux") != 0 && strcmp(name, "dumb") != 0 &&
+	       strncmp(name, "vt", 2) != 0;
 }
 
 /* Modes that curses does not set itself. */
-static void
-enter_modes(struct term *term)
+static void enter_modes(struct term *term)
 {
 	if (may_ask()) {
 		(void)fputs(PASTE_ON, term->outlet->file);
@@ -527,8 +489,7 @@ enter_modes(struct term *term)
 	term_mouse(term, term->options.mouse);
 }
 
-void
-term_leave(struct term *term)
+void term_leave(struct term *term)
 {
 	if (may_ask())
 		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->outlet->file);
@@ -544,8 +505,7 @@ term_leave(struct term *term)
  * newterm without curses' own handlers: of Ctrl-Z, and of a new size, which it
  * could not ask for; those of the end are term_sane's.
  */
-static SCREEN *
-open_screen(FILE *out)
+static SCREEN *open_screen(FILE *out)
 {
 	(void)signal(SIGTSTP, SIG_IGN);
 	(void)signal(SIGWINCH, SIG_IGN);
@@ -555,17 +515,14 @@ open_screen(FILE *out)
 	return screen;
 }
 
-static void
-set_escape_delay(const struct term_options *options)
+static void set_escape_delay(const struct term_options *options)
 {
-	(void)set_escdelay(options->escape_delay_ms > 0
-				   ? options->escape_delay_ms
-			   : options->remote ? 60
-					     : 25);
+	(void)set_escdelay(options->escape_delay_ms > 0 ? options->escape_delay_ms
+			   : options->remote		? 60
+							: 25);
 }
 
-static void
-init_screen(struct term *term)
+static void init_screen(struct term *term)
 {
 	(void)keypad(stdscr, TRUE);
 	(void)nodelay(stdscr, TRUE);
@@ -578,8 +535,7 @@ init_screen(struct term *term)
 	enter_modes(term);
 }
 
-struct term *
-term_open(const struct term_options *options, struct err *err)
+struct term *term_open(const struct term_options *options, struct err *err)
 {
 	struct term *term;
 
@@ -615,8 +571,7 @@ term_open(const struct term_options *options, struct err *err)
 	return term;
 }
 
-void
-term_close(struct term *term)
+void term_close(struct term *term)
 {
 	if (term == NULL)
 		return;
@@ -629,8 +584,7 @@ term_close(struct term *term)
 	free(term);
 }
 
-void
-term_configure(struct term *term, const struct term_options *options)
+void term_configure(struct term *term, const struct term_options *options)
 {
 	term->options.colors = options->colors;
 	term->options.theme = options->theme;
@@ -641,27 +595,23 @@ term_configure(struct term *term, const struct term_options *options)
 	term->all_stale = true;
 }
 
-bool
-term_has_colors(const struct term *term)
+bool term_has_colors(const struct term *term)
 {
 	return term->colors > 0;
 }
 
-int
-term_fd(const struct term *term)
+int term_fd(const struct term *term)
 {
 	(void)term;
 	return STDIN_FILENO;
 }
 
-int
-term_out_fd(const struct term *term)
+int term_out_fd(const struct term *term)
 {
 	return term->outlet->fd;
 }
 
-bool
-term_send(struct term *term)
+bool term_send(struct term *term)
 {
 	if (!outlet_send(term->outlet))
 		return false;
@@ -669,26 +619,22 @@ term_send(struct term *term)
 	return true;
 }
 
-bool
-term_waits(const struct term *term)
+bool term_waits(const struct term *term)
 {
 	return outlet_waiting_bytes(term->outlet) > 0;
 }
 
-void
-term_size(const struct term *term, int *width, int *height)
+void term_size(const struct term *term, int *width, int *height)
 {
 	struct winsize size = { 0 };
 
 	(void)term;
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	*width = int_min(size.ws_col > 0 ? size.ws_col : COLS, CANVAS_MAX_SIDE);
-	*height =
-		int_min(size.ws_row > 0 ? size.ws_row : LINES, CANVAS_MAX_SIDE);
+	*height = int_min(size.ws_row > 0 ? size.ws_row : LINES, CANVAS_MAX_SIDE);
 }
 
-void
-term_resize(struct term *term)
+void term_resize(struct term *term)
 {
 	int width, height;
 
@@ -697,14 +643,12 @@ term_resize(struct term *term)
 	term->all_stale = true;
 }
 
-static int64_t
-now_ms(void)
+static int64_t now_ms(void)
 {
 	return clock_mono_ms();
 }
 
-bool
-term_pixels(struct term *term, int *w, int *h)
+bool term_pixels(struct term *term, int *w, int *h)
 {
 	struct winsize size = { 0 };
 
@@ -716,15 +660,12 @@ term_pixels(struct term *term, int *w, int *h)
 	}
 	if (term->pixels == PIXELS_ASKED)
 		return now_ms() - term->asked_ms < ASKED_MS;
-	if (term->pixels < PIXELS_SIXEL || term->colors < 256 ||
-	    term->options.ascii)
+	if (term->pixels < PIXELS_SIXEL || term->colors < 256 || term->options.ascii)
 		return false;
 	/* The kernel's change with the font. */
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	*w = size.ws_xpixel > 0 ? size.ws_xpixel / int_max(size.ws_col, 1)
-				: term->cell_w;
-	*h = size.ws_ypixel > 0 ? size.ws_ypixel / int_max(size.ws_row, 1)
-				: term->cell_h;
+	*w = size.ws_xpixel > 0 ? size.ws_xpixel / int_max(size.ws_col, 1) : term->cell_w;
+	*h = size.ws_ypixel > 0 ? size.ws_ypixel / int_max(size.ws_row, 1) : term->cell_h;
 	/* What no text fits into was not told in pixels. */
 	return *w >= CELL_LEAST && *h >= CELL_LEAST;
 }
@@ -733,8 +674,7 @@ term_pixels(struct term *term, int *w, int *h)
  * Take over a whole answer; its last byte says of what it is one.  kitty and
  * ghostty have no sixel, but a protocol of kitty's; their names say so.
  */
-static void
-answer_end(struct term *term, const struct answer *answer, uint32_t last)
+static void answer_end(struct term *term, const struct answer *answer, uint32_t last)
 {
 	const char *name = getenv("TERM");
 	const int *numbers = answer->numbers;
@@ -743,12 +683,10 @@ answer_end(struct term *term, const struct answer *answer, uint32_t last)
 		term->cell_h = numbers[0] / LINES;
 		term->cell_w = numbers[1] / COLS;
 	} else if (last == 'y' && numbers[0] == 2026) {
-		term->has_sync = term->options.sync && numbers[1] >= 1 &&
-				 numbers[1] <= 3;
+		term->has_sync = term->options.sync && numbers[1] >= 1 && numbers[1] <= 3;
 	} else if (last == 'c' && name != NULL) {
-		term->pixels = strstr(name, "kitty") || strstr(name, "ghostty")
-				       ? PIXELS_KITTY
-				       : PIXELS_NONE;
+		term->pixels = strstr(name, "kitty") || strstr(name, "ghostty") ? PIXELS_KITTY
+										: PIXELS_NONE;
 		for (int i = 1; i <= answer->n; i++)
 			if (numbers[i] == DA1_SIXEL)
 				term->pixels = PIXELS_SIXEL;
@@ -756,8 +694,7 @@ answer_end(struct term *term, const struct answer *answer, uint32_t last)
 }
 
 /* Whether a character belongs to the answer under way; else it was typed. */
-static bool
-answer_feed(struct term *term, uint32_t ch)
+static bool answer_feed(struct term *term, uint32_t ch)
 {
 	struct answer *answer = &term->answer;
 	int *number = &answer->numbers[answer->n];
@@ -777,8 +714,7 @@ answer_feed(struct term *term, uint32_t ch)
 	return true;
 }
 
-static void
-show_cell(struct term *term, const struct cell *cell, int x, int y)
+static void show_cell(struct term *term, const struct cell *cell, int x, int y)
 {
 	unsigned int style = cell->style & STYLE_MASK;
 	wchar_t text[3] = { 0 };
@@ -792,33 +728,29 @@ show_cell(struct term *term, const struct cell *cell, int x, int y)
 		text[0] = (wchar_t)cell->cp;
 		text[1] = (wchar_t)cell->mark;
 	}
-	(void)setcchar(&out, text,
-		       term->attributes[style] | style_attributes(cell->style),
+	(void)setcchar(&out, text, term->attributes[style] | style_attributes(cell->style),
 		       term->pairs[style], NULL);
 	(void)mvadd_wch(y, x, &out);
 }
 
 /* Give curses the cells that differ from what is shown. */
-static void
-show_changes(struct term *term, const struct canvas *canvas)
+static void show_changes(struct term *term, const struct canvas *canvas)
 {
 	for (int y = 0; y < canvas->height && y < LINES; y++) {
 		for (int x = 0; x < canvas->width && x < COLS; x++) {
 			const struct cell *now = canvas_at(canvas, x, y);
 			const struct cell *was = canvas_at(&term->shown, x, y);
 
-			if (term->all_stale || now->cp != was->cp ||
-			    now->mark != was->mark || now->style != was->style)
+			if (term->all_stale || now->cp != was->cp || now->mark != was->mark ||
+			    now->style != was->style)
 				show_cell(term, now, x, y);
 		}
 	}
 }
 
-static void
-show_canvas(struct term *term, const struct canvas *canvas, int x, int y)
+static void show_canvas(struct term *term, const struct canvas *canvas, int x, int y)
 {
-	if (term->shown.width != canvas->width ||
-	    term->shown.height != canvas->height) {
+	if (term->shown.width != canvas->width || term->shown.height != canvas->height) {
 		canvas_resize(&term->shown, canvas->width, canvas->height);
 		term->all_stale = true;
 	}
@@ -827,8 +759,7 @@ show_canvas(struct term *term, const struct canvas *canvas, int x, int y)
 	show_changes(term, canvas);
 	term->all_stale = false;
 	memcpy(term->shown.cells, canvas->cells,
-	       sizeof(struct cell) * (size_t)canvas->width *
-		       (size_t)canvas->height);
+	       sizeof(struct cell) * (size_t)canvas->width * (size_t)canvas->height);
 	(void)curs_set(x >= 0);
 	if (x >= 0)
 		(void)move(y, x);
@@ -836,14 +767,11 @@ show_canvas(struct term *term, const struct canvas *canvas, int x, int y)
 }
 
 /* Append what makes the terminal show the picture, unless it does. */
-static bool
-add_picture(struct term *term, struct picture *picture, size_t id,
-	    struct buf *out)
+static bool add_picture(struct term *term, struct picture *picture, size_t id, struct buf *out)
 {
 	uint64_t key = picture_key(picture, term->options.theme);
 
-	if (id < term->n_pictures && key == term->pictures[id] &&
-	    !term->all_stale)
+	if (id < term->n_pictures && key == term->pictures[id] && !term->all_stale)
 		return false;
 	term->pictures[id] = key;
 	if (term->pixels == PIXELS_KITTY)
@@ -857,8 +785,7 @@ add_picture(struct term *term, struct picture *picture, size_t id,
  * Show the pictures that changed, over cells without text: that is written
  * behind them, for in some terminals a picture takes the place of text.
  */
-static void
-show_pictures(struct term *term, const struct canvas *canvas)
+static void show_pictures(struct term *term, const struct canvas *canvas)
 {
 	size_t n = (size_t)canvas->width * (size_t)canvas->height;
 	AUTO_BUF out = buf_new(QUEUE_BYTES);
@@ -871,8 +798,7 @@ show_pictures(struct term *term, const struct canvas *canvas)
 
 		picture_hide(&picture, canvas);
 		if (add_picture(term, &picture, i, &out))
-			canvas_fill(&bare, picture.cells, STYLE_NORMAL,
-				    PICTURE_CELL);
+			canvas_fill(&bare, picture.cells, STYLE_NORMAL, PICTURE_CELL);
 	}
 	for (size_t i = canvas->n_pictures; i < term->n_pictures; i++)
 		if (term->pixels == PIXELS_KITTY)
@@ -885,8 +811,7 @@ show_pictures(struct term *term, const struct canvas *canvas)
 	free(bare.cells);
 }
 
-void
-term_present(struct term *term, const struct canvas *canvas, int x, int y)
+void term_present(struct term *term, const struct canvas *canvas, int x, int y)
 {
 	bool sync = term->has_sync;
 
@@ -903,8 +828,7 @@ term_present(struct term *term, const struct canvas *canvas, int x, int y)
 	(void)term_send(term);
 }
 
-void
-term_repaint(struct term *term)
+void term_repaint(struct term *term)
 {
 	term->all_stale = true;
 	(void)clearok(curscr, TRUE);
@@ -933,8 +857,7 @@ static const struct {
 };
 
 /* The code of a curses function key; 0 when it is nothing to us. */
-static uint32_t
-function_key(int curses)
+static uint32_t function_key(int curses)
 {
 	for (size_t i = 0; i < LENGTH(key_codes); i++)
 		if (key_codes[i].curses == curses)
@@ -944,8 +867,7 @@ function_key(int curses)
 	return 0;
 }
 
-bool
-term_read(struct term *term, struct key *key)
+bool term_read(struct term *term, struct key *key)
 {
 	sigset_t before;
 	wint_t code;
@@ -960,8 +882,7 @@ term_read(struct term *term, struct key *key)
 		if (kind == ERR) {
 			int waiting = 1;
 
-			term->gone =
-				ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0;
+			term->gone = ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0;
 			/* To read may have drawn. */
 			(void)term_send(term);
 			return false;
@@ -976,8 +897,7 @@ term_read(struct term *term, struct key *key)
 			key_mouse_begin(&term->mouse, code == CODE_MOUSE);
 		else if (code == CODE_ANSWER || code == CODE_TEXT_SIZE)
 			term->answer = (struct answer){ .code = (int)code,
-							.end_ms = now_ms() +
-								  ANSWER_MS };
+							.end_ms = now_ms() + ANSWER_MS };
 		else
 			key->code = function_key((int)code);
 		if (key->code != 0)
@@ -985,27 +905,23 @@ term_read(struct term *term, struct key *key)
 	}
 }
 
-bool
-term_is_gone(const struct term *term)
+bool term_is_gone(const struct term *term)
 {
 	struct termios modes;
 
 	return term->gone || tcgetattr(STDIN_FILENO, &modes) != 0;
 }
 
-void
-term_mouse(struct term *term, bool on)
+void term_mouse(struct term *term, bool on)
 {
 	term->options.mouse = on;
 	if (may_ask())
-		(void)fputs(on ? KEY_MOUSE_MODES_ON : KEY_MOUSE_MODES_OFF,
-			    term->outlet->file);
+		(void)fputs(on ? KEY_MOUSE_MODES_ON : KEY_MOUSE_MODES_OFF, term->outlet->file);
 	(void)fflush(term->outlet->file);
 	(void)term_send(term);
 }
 
-void
-term_bell(struct term *term)
+void term_bell(struct term *term)
 {
 	if (term->rang)
 		return;
@@ -1013,8 +929,7 @@ term_bell(struct term *term)
 	term->rang = !term_send(term);
 }
 
-bool
-term_write(struct term *term, const void *data, size_t len)
+bool term_write(struct term *term, const void *data, size_t len)
 {
 	if (outlet_waiting_bytes(term->outlet) + len > WAITING_BYTES)
 		return false;
@@ -1024,8 +939,7 @@ term_write(struct term *term, const void *data, size_t len)
 	return true;
 }
 
-void
-term_return(struct term *term)
+void term_return(struct term *term)
 {
 	term_sane_set(true);
 	(void)refresh();
@@ -1036,14 +950,12 @@ term_return(struct term *term)
 	term_resize(term);
 }
 
-void
-term_resume(struct term *term)
+void term_resume(struct term *term)
 {
 	struct termios now;
 
 	if (tcgetattr(STDIN_FILENO, &now) != 0 ||
-	    (now.c_iflag == saved.ours[0].c_iflag &&
-	     now.c_oflag == saved.ours[0].c_oflag &&
+	    (now.c_iflag == saved.ours[0].c_iflag && now.c_oflag == saved.ours[0].c_oflag &&
 	     now.c_lflag == saved.ours[0].c_lflag))
 		return;
 	term_sane_set(true);
@@ -1051,8 +963,7 @@ term_resume(struct term *term)
 	term_repaint(term);
 }
 
-void
-term_suspend(struct term *term)
+void term_suspend(struct term *term)
 {
 	term_leave(term);
 	(void)kill(0, SIGTSTP);

@@ -9,8 +9,7 @@
 #include <curses.h>
 #include <term.h>
 
-bool
-term_fits(struct err *err)
+bool term_fits(struct err *err)
 {
 	const char *name = getenv("TERM");
 	int known;
@@ -18,9 +17,7 @@ term_fits(struct err *err)
 	if (name == NULL || name[0] == '\0')
 		name = "(unset)";
 	if (setupterm(NULL, STDOUT_FILENO, &known) != OK)
-		return err_set(err, ERR_USAGE,
-			       "no terminal description for TERM=%s",
-			       name) == 0;
+		return err_set(err, ERR_USAGE, "no terminal description for TERM=%s", name) == 0;
 	known = tigetstr("cup") != NULL;
 	(void)del_curterm(cur_term);
 	if (!known)

@@ -115,9 +115,9 @@ struct ui {
 	size_t trail[UI_VIEW_COUNT]; /* q and Esc go back along it */
 	size_t n_trail;
 	enum ui_overlay overlay;
-	bool finding; /* the filter of the list that has the keys is typed */
-	bool pasting; /* where no text is taken */
-	int escapes;  /* Esc, in a row */
+	bool finding;		       /* the filter of the list that has the keys is typed */
+	bool pasting;		       /* where no text is taken */
+	int escapes;		       /* Esc, in a row */
 	const struct model_run *first; /* selected by no key; NULL: by one */
 	struct ui_drag drag;
 	struct list list; /* of choices or events */
@@ -125,18 +125,18 @@ struct ui {
 	size_t n_choices, cap_choices;
 	struct ui_event *events;		    /* owned; as drawn last */
 	struct prompt find, search, filter, answer; /* find: of lists */
-	struct prompt scores;	  /* of the baseline that is typed */
-	struct ui_baseline typed; /* what it says; no name: nothing */
+	struct prompt scores;			    /* of the baseline that is typed */
+	struct ui_baseline typed;		    /* what it says; no name: nothing */
 	char typed_name[FMT_LABEL];
 	double typed_scores[UI_MAX_SCORES];
 	struct prompt file;    /* that an export goes to */
 	enum ui_export export; /* what it is to hold */
 	bool is_there;	       /* a key says what becomes of the file */
 	struct form form;
-	char *bench_pods;	/* owned; what OVERLAY_BENCH is for */
-	struct command pending; /* what is asked for */
-	char *question;		/* owned */
-	int question_top;	/* its first line that is shown */
+	char *bench_pods;				/* owned; what OVERLAY_BENCH is for */
+	struct command pending;				/* what is asked for */
+	char *question;					/* owned */
+	int question_top;				/* its first line that is shown */
 	struct ui_question questions[UI_MAX_QUESTIONS]; /* of pods */
 	size_t n_questions;
 	int tabs[UI_VIEW_COUNT][2];
@@ -155,14 +155,12 @@ static const struct view_ops *const ui_views[UI_VIEW_COUNT] = {
 	&view_logs,  &view_bench, &view_pods,  &view_harness,
 };
 
-static const struct view_ops *
-ui_view(const struct ui *ui)
+static const struct view_ops *ui_view(const struct ui *ui)
 {
 	return ui_views[ui->view];
 }
 
-struct ui *
-ui_new(const struct ui_setup *setup)
+struct ui *ui_new(const struct ui_setup *setup)
 {
 	struct ui *ui = xcalloc(1, sizeof(*ui));
 	struct ui_shared *shared = &ui->shared;
@@ -183,8 +181,7 @@ ui_new(const struct ui_setup *setup)
 	return ui;
 }
 
-void
-ui_configure(struct ui *ui, const struct ui_setup *setup)
+void ui_configure(struct ui *ui, const struct ui_setup *setup)
 {
 	struct ui_shared *shared = &ui->shared;
 
@@ -193,8 +190,7 @@ ui_configure(struct ui *ui, const struct ui_setup *setup)
 		shared->chart.charset = setup->charset;
 	ui->setup = *setup;
 	ui->keymap = *setup->keymap;
-	shared->baseline =
-		ui->typed.name != NULL ? &ui->typed : setup->baseline;
+	shared->baseline = ui->typed.name != NULL ? &ui->typed : setup->baseline;
 	shared->group_of = setup->group_of;
 	shared->group_user = setup->group_user;
 	shared->log_colors = setup->log_colors;
@@ -202,8 +198,7 @@ ui_configure(struct ui *ui, const struct ui_setup *setup)
 	ui->stale = ui->asked = true;
 }
 
-const struct track *
-ui_caps(const struct ui_shared *shared)
+const struct track *ui_caps(const struct ui_shared *shared)
 {
 	static const struct track none = { .cap_train_s = (double)NAN,
 					   .cap_eval_s = (double)NAN,
@@ -212,16 +207,14 @@ ui_caps(const struct ui_shared *shared)
 	return shared->track != NULL ? shared->track : &none;
 }
 
-char *
-ui_group_of(const struct ui_shared *shared, const struct model_run *mr)
+char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr)
 {
 	if (shared->group_of != NULL)
 		return shared->group_of(shared->group_user, mr);
 	return xstrdup(mr->group);
 }
 
-void
-ui_free(struct ui *ui)
+void ui_free(struct ui *ui)
 {
 	if (ui == NULL)
 		return;
@@ -250,14 +243,12 @@ ui_free(struct ui *ui)
 	free(ui);
 }
 
-struct ui_shared *
-ui_shared(struct ui *ui)
+struct ui_shared *ui_shared(struct ui *ui)
 {
 	return &ui->shared;
 }
 
-void
-ui_say(struct ui_shared *shared, const char *fmt, ...)
+void ui_say(struct ui_shared *shared, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -267,27 +258,22 @@ ui_say(struct ui_shared *shared, const char *fmt, ...)
 	shared->said_at_ms = shared->now_mono_ms;
 }
 
-bool
-ui_shows_run(const struct ui_shared *shared, const struct model_run *mr)
+bool ui_shows_run(const struct ui_shared *shared, const struct model_run *mr)
 {
 	return !shared->only_marked || ui_is_marked(&shared->marks, mr);
 }
 
-bool
-ui_is_marked(const struct ui_marks *marks, const void *what)
+bool ui_is_marked(const struct ui_marks *marks, const void *what)
 {
 	return any_of(i, marks->n, marks->v[i] == what);
 }
 
-void
-ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks,
-	       const void *what, size_t most)
+void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void *what, size_t most)
 {
 	for (size_t i = 0; i < marks->n; i++) {
 		if (marks->v[i] != what)
 			continue;
-		memmove(marks->v + i, marks->v + i + 1,
-			(--marks->n - i) * sizeof(*marks->v));
+		memmove(marks->v + i, marks->v + i + 1, (--marks->n - i) * sizeof(*marks->v));
 		shared->only_marked = shared->only_marked && marks->n > 0;
 		shared->configured++;
 		return;
@@ -300,22 +286,19 @@ ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks,
 	shared->configured++;
 }
 
-char *
-ui_pod_names(const struct ui_shared *shared, size_t pod)
+char *ui_pod_names(const struct ui_shared *shared, size_t pod)
 {
 	const struct ui_marks *marks = &shared->pod_marks;
 	struct buf names = buf_new(65536);
 
 	for (size_t i = 0; i < marks->n; i++)
-		buf_appendf(&names, "%s%s", i > 0 ? "," : "",
-			    (const char *)marks->v[i]);
+		buf_appendf(&names, "%s%s", i > 0 ? "," : "", (const char *)marks->v[i]);
 	if (marks->n == 0 && pod < shared->model->n_pods)
 		buf_append_str(&names, shared->model->pods[pod].name);
 	return buf_detach(&names);
 }
 
-void
-ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
+void ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
 {
 	ui->shared.now_wall_ms = wall_ms;
 	ui->shared.now_mono_ms = mono_ms;
@@ -325,16 +308,14 @@ ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
  * The run to begin with: one that lives and spoke last, else the newest, and
  * while logs are read and no key was pressed the newest of those.
  */
-static void
-ui_select_first(struct ui *ui)
+static void ui_select_first(struct ui *ui)
 {
 	struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
 	const struct model_run *best = NULL, *newest = NULL;
 
 	if (model->n_runs == 0 ||
-	    (shared->selected != NULL &&
-	     (shared->selected != ui->first || ui->first->live)))
+	    (shared->selected != NULL && (shared->selected != ui->first || ui->first->live)))
 		return;
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
@@ -342,8 +323,7 @@ ui_select_first(struct ui *ui)
 		if (newest == NULL || newest->blank || !mr->blank)
 			newest = mr;
 		if (mr->live && !mr->blank && mr->run.status == RUN_RUNNING &&
-		    (best == NULL ||
-		     mr->last_byte_wall_ms > best->last_byte_wall_ms))
+		    (best == NULL || mr->last_byte_wall_ms > best->last_byte_wall_ms))
 			best = mr;
 	}
 	ui->first = best != NULL ? best : newest;
@@ -351,18 +331,16 @@ ui_select_first(struct ui *ui)
 }
 
 /* What finds a run again at the next start. */
-static uint64_t
-run_id(const struct model *model, const struct model_run *mr)
+static uint64_t run_id(const struct model *model, const struct model_run *mr)
 {
-	AUTO_TEXT name = xasprintf("%s\n%s\n%u", model_pod_name(model, mr->pod),
-				   mr->path, mr->run.run_index);
+	AUTO_TEXT name = xasprintf("%s\n%s\n%u", model_pod_name(model, mr->pod), mr->path,
+				   mr->run.run_index);
 
 	return str_hash(str_from(name));
 }
 
 /* Mark the runs that were marked when the program was left last. */
-static void
-ui_mark_again(struct ui *ui)
+static void ui_mark_again(struct ui *ui)
 {
 	const struct model *model = ui->shared.model;
 
@@ -377,24 +355,20 @@ ui_mark_again(struct ui *ui)
 			if (i == 0)
 				ui->shared.reference = mr;
 			else
-				ui_toggle_mark(&ui->shared, &ui->shared.marks,
-					       mr, UI_MAX_MARKS);
+				ui_toggle_mark(&ui->shared, &ui->shared.marks, mr, UI_MAX_MARKS);
 		}
 	}
 }
 
-void
-ui_changed(struct ui *ui, unsigned int parts)
+void ui_changed(struct ui *ui, unsigned int parts)
 {
 	ui_mark_again(ui);
 	ui_select_first(ui);
-	if ((parts & (ui_view(ui)->watches | MODEL_EVENTS)) != 0 ||
-	    ui->overlay == OVERLAY_EVENTS)
+	if ((parts & (ui_view(ui)->watches | MODEL_EVENTS)) != 0 || ui->overlay == OVERLAY_EVENTS)
 		ui->stale = true;
 }
 
-int64_t
-ui_frame_in_ms(const struct ui *ui)
+int64_t ui_frame_in_ms(const struct ui *ui)
 {
 	int64_t every = ui->setup.remote ? FRAME_REMOTE_MS : FRAME_LOCAL_MS;
 	int64_t due = ui->drawn_at_ms + every - ui->shared.now_mono_ms;
@@ -406,8 +380,7 @@ ui_frame_in_ms(const struct ui *ui)
 	return due > 0 ? due : 0;
 }
 
-bool
-ui_work(struct ui *ui)
+bool ui_work(struct ui *ui)
 {
 	const struct view_ops *view = ui_view(ui);
 
@@ -423,8 +396,7 @@ ui_work(struct ui *ui)
 	return more;
 }
 
-unsigned int
-ui_take_wants(struct ui *ui)
+unsigned int ui_take_wants(struct ui *ui)
 {
 	unsigned int wants = ui->wants;
 
@@ -432,15 +404,13 @@ ui_take_wants(struct ui *ui)
 	return wants;
 }
 
-bool
-ui_is_working(const struct ui *ui)
+bool ui_is_working(const struct ui *ui)
 {
 	return ui->working;
 }
 
 /* Execute the command and release it; false: it failed, as is said. */
-static bool
-ui_execute(struct ui *ui, struct command *command)
+static bool ui_execute(struct ui *ui, struct command *command)
 {
 	struct err err = { ERR_NONE, "" };
 	char said[200] = "";
@@ -448,17 +418,14 @@ ui_execute(struct ui *ui, struct command *command)
 	if (ui->setup.sink.execute == NULL)
 		err_set(&err, ERR_USAGE, "nothing here can do that");
 	else
-		(void)ui->setup.sink.execute(ui->setup.sink.user, command, said,
-					     &err);
+		(void)ui->setup.sink.execute(ui->setup.sink.user, command, said, &err);
 	if (err.code != ERR_NONE || said[0] != '\0')
-		ui_say(&ui->shared, "%s",
-		       err.code != ERR_NONE ? err.text : said);
+		ui_say(&ui->shared, "%s", err.code != ERR_NONE ? err.text : said);
 	command_release(command);
 	return err.code == ERR_NONE;
 }
 
-void
-command_release(struct command *command)
+void command_release(struct command *command)
 {
 	free(command->text);
 	free(command->name);
@@ -466,24 +433,21 @@ command_release(struct command *command)
 }
 
 /* The selection of the list that has the keys moved. */
-static void
-ui_list_moved(struct ui *ui)
+static void ui_list_moved(struct ui *ui)
 {
 	if (ui->overlay == OVERLAY_NONE && ui_view(ui)->moved != NULL)
 		ui_view(ui)->moved(ui->states[ui->view], &ui->shared);
 }
 
 /* Show a view; q and Esc go to the fleet from there. */
-static void
-ui_go_to(struct ui *ui, size_t view)
+static void ui_go_to(struct ui *ui, size_t view)
 {
 	ui->view = view;
 	ui->n_trail = 0;
 }
 
 /* A framed place in the middle, cleared; what is inside of the frame. */
-static struct rect
-overlay_box(struct canvas *canvas, int width, int height, const char *title)
+static struct rect overlay_box(struct canvas *canvas, int width, int height, const char *title)
 {
 	struct rect box;
 
@@ -496,21 +460,16 @@ overlay_box(struct canvas *canvas, int width, int height, const char *title)
 }
 
 /* What a key that moves does in a list, where letters are text. */
-static enum action
-overlay_list_action(uint32_t code)
+static enum action overlay_list_action(uint32_t code)
 {
 	static const struct {
 		uint32_t code;
 		enum action action;
 	} moves[] = {
-		{ KEYCODE_UP, ACTION_UP },
-		{ KEYCODE_DOWN, ACTION_DOWN },
-		{ 'p' - 'a' + 1, ACTION_UP },
-		{ 'n' - 'a' + 1, ACTION_DOWN },
-		{ KEYCODE_PAGE_UP, ACTION_PAGE_UP },
-		{ KEYCODE_PAGE_DOWN, ACTION_PAGE_DOWN },
-		{ KEYCODE_WHEEL_UP, ACTION_UP },
-		{ KEYCODE_WHEEL_DOWN, ACTION_DOWN },
+		{ KEYCODE_UP, ACTION_UP },	     { KEYCODE_DOWN, ACTION_DOWN },
+		{ 'p' - 'a' + 1, ACTION_UP },	     { 'n' - 'a' + 1, ACTION_DOWN },
+		{ KEYCODE_PAGE_UP, ACTION_PAGE_UP }, { KEYCODE_PAGE_DOWN, ACTION_PAGE_DOWN },
+		{ KEYCODE_WHEEL_UP, ACTION_UP },     { KEYCODE_WHEEL_DOWN, ACTION_DOWN },
 	};
 
 	for (size_t i = 0; i < LENGTH(moves); i++)
@@ -522,18 +481,15 @@ overlay_list_action(uint32_t code)
 /* Before something acts on a pod. */
 
 /* Ask before a command (taken over) is executed. */
-static void
-overlay_ask(struct ui *ui, struct command *command)
+static void overlay_ask(struct ui *ui, struct command *command)
 {
 	struct err err = { ERR_NONE, "" };
 	char *preview = NULL;
 
 	if (ui->shared.read_only && command->id >= COMMAND_ACTING)
-		err_set(&err, ERR_USAGE,
-			"--read-only: nothing that acts on a pod");
+		err_set(&err, ERR_USAGE, "--read-only: nothing that acts on a pod");
 	else if (ui->setup.sink.preview != NULL)
-		preview = ui->setup.sink.preview(ui->setup.sink.user, command,
-						 &err);
+		preview = ui->setup.sink.preview(ui->setup.sink.user, command, &err);
 	if (preview == NULL && err.code != ERR_NONE) {
 		ui_say(&ui->shared, "%s", err.text);
 		command_release(command);
@@ -553,13 +509,10 @@ overlay_ask(struct ui *ui, struct command *command)
 }
 
 /* Only the whole word starts something on a pod. */
-static void
-ask_key(struct ui *ui, const struct key *key)
+static void ask_key(struct ui *ui, const struct key *key)
 {
 	if (key->code == KEYCODE_PAGE_DOWN || key->code == KEYCODE_PAGE_UP) {
-		ui->question_top += key->code == KEYCODE_PAGE_DOWN
-					    ? PAGE_LINES
-					    : -PAGE_LINES;
+		ui->question_top += key->code == KEYCODE_PAGE_DOWN ? PAGE_LINES : -PAGE_LINES;
 		return;
 	}
 	enum prompt_result result = prompt_key(&ui->answer, key->code);
@@ -575,18 +528,15 @@ ask_key(struct ui *ui, const struct key *key)
 }
 
 /* The exact command first, then the question. */
-static int
-ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	struct str text = str_from(ui->question);
-	struct rect inside = { 0, 0, int_min(BOX_WIDTH, canvas->width - 4) - 4,
-			       0 };
+	struct rect inside = { 0, 0, int_min(BOX_WIDTH, canvas->width - 4) - 4, 0 };
 	int lines = canvas_fold(NULL, inside, STYLE_NORMAL, text, 0), most;
 
 	inside = overlay_box(canvas, BOX_WIDTH, lines + 4,
-			     ui->pending.id == COMMAND_LEARN
-				     ? "This writes a file"
-				     : "This acts on a pod");
+			     ui->pending.id == COMMAND_LEARN ? "This writes a file"
+							     : "This acts on a pod");
 	struct rect last = rect_take_bottom(&inside, 1);
 	struct rect hint = rect_take_bottom(&inside, 1);
 	most = int_max(lines - inside.h, 0);
@@ -594,39 +544,33 @@ ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	(void)canvas_fold(canvas, inside, STYLE_NORMAL, text, ui->question_top);
 	if (most > 0)
 		canvas_print(canvas, hint, STYLE_HINT,
-			     ui->question_top < most ? "PgDn: more"
-						     : "PgUp: back");
+			     ui->question_top < most ? "PgDn: more" : "PgUp: back");
 	*cursor_y = last.y;
 	return prompt_draw(&ui->answer, canvas, last, "type yes to go on: ");
 }
 
 /* The choices: help, palette, and which bench. */
 
-static void
-choice_add(struct ui *ui, int id)
+static void choice_add(struct ui *ui, int id)
 {
 	if (ui->n_choices < MAX_CHOICES)
 		xpush(ui->choices, ui->n_choices, ui->cap_choices, id);
 }
 
 /* The views that an action works in; nothing where it works in all. */
-static void
-choice_add_where(const struct action_info *info, struct buf *out)
+static void choice_add_where(const struct action_info *info, struct buf *out)
 {
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
 		if ((ui_views[i]->places & info->places) != 0)
-			buf_appendf(out, "%s%s", out->len > 0 ? " " : "",
-				    ui_views[i]->name);
+			buf_appendf(out, "%s%s", out->len > 0 ? " " : "", ui_views[i]->name);
 	if (info->places == IN_EVENTS)
 		buf_append_str(out, "events");
 }
 
 /* A cell: its key, its name, what it does or is, and where. */
-static void
-choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
-	static const unsigned int styles[] = { STYLE_KEY, STYLE_STRONG,
-					       STYLE_NORMAL, STYLE_DIM };
+	static const unsigned int styles[] = { STYLE_KEY, STYLE_STRONG, STYLE_NORMAL, STYLE_DIM };
 	const struct ui *ui = user;
 	const struct model *model = ui->shared.model;
 	const char *name = "a new one";
@@ -666,8 +610,7 @@ choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 				 : where.data);
 }
 
-static void
-choices_fill(struct ui *ui)
+static void choices_fill(struct ui *ui)
 {
 	static const struct list_column columns[] = {
 		{ "key", 11, .drop = 0 },
@@ -684,8 +627,7 @@ choices_fill(struct ui *ui)
 	list_fill(&ui->list, &ops, ui, ui->n_choices);
 }
 
-static void
-choices_begin(struct ui *ui, enum ui_overlay overlay)
+static void choices_begin(struct ui *ui, enum ui_overlay overlay)
 {
 	ui->n_choices = 0;
 	list_release(&ui->list);
@@ -695,8 +637,7 @@ choices_begin(struct ui *ui, enum ui_overlay overlay)
 
 /* All actions, those of the view first; in the palette all runs too, the
  * newest first. */
-static void
-choices_open(struct ui *ui, enum ui_overlay overlay)
+static void choices_open(struct ui *ui, enum ui_overlay overlay)
 {
 	unsigned int places = ui_view(ui)->places;
 
@@ -709,22 +650,19 @@ choices_open(struct ui *ui, enum ui_overlay overlay)
 		    (!ui->shared.read_only || !action_is_acting(action)))
 			choice_add(ui, (int)action);
 	}
-	for (size_t i = ui->shared.model->n_runs;
-	     overlay == OVERLAY_PALETTE && i-- > 0;)
+	for (size_t i = ui->shared.model->n_runs; overlay == OVERLAY_PALETTE && i-- > 0;)
 		choice_add(ui, RUN_ID + (int)i);
 	choices_fill(ui);
 }
 
-static void
-form_start(struct ui *ui)
+static void form_start(struct ui *ui)
 {
 	form_open(&ui->form, ui->bench_pods);
 	ui->overlay = OVERLAY_FORM;
 }
 
 /* Pick a bench file or fill the form, for those pods. */
-static void
-overlay_open_bench(struct ui *ui, const char *pods)
+static void overlay_open_bench(struct ui *ui, const char *pods)
 {
 	const struct model *model = ui->shared.model;
 
@@ -737,8 +675,7 @@ overlay_open_bench(struct ui *ui, const char *pods)
 	choices_begin(ui, OVERLAY_BENCH);
 	choice_add(ui, FORM_ID);
 	for (size_t i = 0; i < model->n_benches; i++)
-		if (model->benches[i].is_plan &&
-		    strcmp(model->benches[i].state, "plan") == 0)
+		if (model->benches[i].is_plan && strcmp(model->benches[i].state, "plan") == 0)
 			choice_add(ui, BENCH_ID + (int)i);
 	choices_fill(ui);
 	if (ui->n_choices == 1)
@@ -746,8 +683,7 @@ overlay_open_bench(struct ui *ui, const char *pods)
 }
 
 /* Which bench of a HarnessGym run; the command waits for that. */
-static void
-overlay_open_arms(struct ui *ui, struct command *command)
+static void overlay_open_arms(struct ui *ui, struct command *command)
 {
 	command_release(&ui->pending);
 	ui->pending = *command;
@@ -757,8 +693,7 @@ overlay_open_arms(struct ui *ui, struct command *command)
 	choices_fill(ui);
 }
 
-static void
-arms_picked(struct ui *ui, bool settings)
+static void arms_picked(struct ui *ui, bool settings)
 {
 	struct command command = ui->pending;
 
@@ -768,8 +703,7 @@ arms_picked(struct ui *ui, bool settings)
 }
 
 /* The plan that was picked, on the pods that it was picked for. */
-static void
-bench_picked(struct ui *ui, size_t i)
+static void bench_picked(struct ui *ui, size_t i)
 {
 	const struct model *model = ui->shared.model;
 	struct command command = { .id = COMMAND_BENCH_START };
@@ -785,8 +719,7 @@ bench_picked(struct ui *ui, size_t i)
 }
 
 /* Do what the selected line stands for. */
-static void
-choice_take(struct ui *ui)
+static void choice_take(struct ui *ui)
 {
 	size_t row = list_row(&ui->list);
 	int id = row < ui->n_choices ? ui->choices[row] : 0;
@@ -807,8 +740,7 @@ choice_take(struct ui *ui)
 }
 
 /* Show what it would run; what is wrong with it stands below its fields. */
-static void
-form_submit(struct ui *ui)
+static void form_submit(struct ui *ui)
 {
 	struct command command = { .id = COMMAND_BENCH_FORM };
 	struct buf text = buf_new(65536);
@@ -824,8 +756,7 @@ form_submit(struct ui *ui)
 	ui->overlay = OVERLAY_FORM;
 }
 
-static void
-form_on_key(struct ui *ui, const struct key *key)
+static void form_on_key(struct ui *ui, const struct key *key)
 {
 	enum prompt_result result = form_key(&ui->form, key->code);
 
@@ -835,56 +766,47 @@ form_on_key(struct ui *ui, const struct key *key)
 		ui->overlay = OVERLAY_NONE;
 }
 
-static int
-form_on_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int form_on_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
-	return form_draw(
-		&ui->form, canvas,
-		overlay_box(canvas, PICK_WIDTH, FORM_COUNT + 4, "A new bench"),
-		cursor_y);
+	return form_draw(&ui->form, canvas,
+			 overlay_box(canvas, PICK_WIDTH, FORM_COUNT + 4, "A new bench"), cursor_y);
 }
 
 /* The alerts that hold and what happened. */
 
 /* Alerts that are acknowledged, or those that are not; the newest first. */
-static size_t
-events_add_alerts(struct ui *ui, size_t n, bool acknowledged)
+static size_t events_add_alerts(struct ui *ui, size_t n, bool acknowledged)
 {
 	const struct alerts *alerts = ui->shared.alerts;
 
 	for (size_t i = alerts->n; i-- > 0;)
 		if (alerts->v[i].acknowledged == acknowledged)
-			ui->events[n++] =
-				(struct ui_event){ &alerts->v[i], NULL,
-						   alerts->v[i].mr };
+			ui->events[n++] = (struct ui_event){ &alerts->v[i], NULL, alerts->v[i].mr };
 	return n;
 }
 
 /* An alert is one line: while it holds its event is left out. */
-static size_t
-events_add(struct ui *ui)
+static size_t events_add(struct ui *ui)
 {
 	const struct alerts *alerts = ui->shared.alerts;
 	const struct model *model = ui->shared.model;
 	size_t n;
 
-	ui->events = xreallocarray(ui->events, alerts->n + model->n_events + 1,
-				   sizeof(*ui->events));
+	ui->events =
+		xreallocarray(ui->events, alerts->n + model->n_events + 1, sizeof(*ui->events));
 	n = events_add_alerts(ui, 0, false);
 	n = events_add_alerts(ui, n, true);
 	for (size_t i = model->n_events; i-- > 0;) {
 		const struct model_event *event = model_event_at(model, i);
 
 		if (alerts_find(alerts, event->alert) == NULL)
-			ui->events[n++] =
-				(struct ui_event){ NULL, event, event->mr };
+			ui->events[n++] = (struct ui_event){ NULL, event, event->mr };
 	}
 	return n;
 }
 
 /* What happened to whom, all of it. */
-static void
-event_say(const struct ui *ui, const struct ui_event *what, struct buf *out)
+static void event_say(const struct ui *ui, const struct ui_event *what, struct buf *out)
 {
 	if (what->alert != NULL)
 		plot_add_alert(what->alert, ui->shared.model, out);
@@ -892,56 +814,45 @@ event_say(const struct ui *ui, const struct ui_event *what, struct buf *out)
 		buf_append_str(out, what->event->text);
 }
 
-static void
-event_kind_cell(const struct ui_event *what, struct list_cell *cell)
+static void event_kind_cell(const struct ui_event *what, struct list_cell *cell)
 {
 	const struct alert *alert = what->alert;
 
 	if (alert != NULL)
-		list_cellf(
-			cell,
-			theme_fact(alert->acknowledged
-					   ? FACT_DIM
-					   : panel_severities[alert->severity]),
-			"%-2s %s", alert->acknowledged ? "ok" : "!",
-			alert_name(alert->kind));
+		list_cellf(cell,
+			   theme_fact(alert->acknowledged ? FACT_DIM
+							  : panel_severities[alert->severity]),
+			   "%-2s %s", alert->acknowledged ? "ok" : "!", alert_name(alert->kind));
 	else if (what->event->kind != NULL)
 		list_cellf(cell, STYLE_DIM, "over %s", what->event->kind);
 	else
 		list_cellf(cell, STYLE_DIM, "event");
 }
 
-static void
-event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct ui *ui = user;
 	const struct ui_event *what = &ui->events[row];
 	AUTO_BUF text = buf_new(EVENT_BYTES);
 
 	if (column == 0) {
-		int64_t wall_ms = what->alert != NULL
-					  ? what->alert->since_wall_ms
-					  : what->event->wall_ms;
+		int64_t wall_ms =
+			what->alert != NULL ? what->alert->since_wall_ms : what->event->wall_ms;
 
-		list_cellf(cell, STYLE_DIM, "%s",
-			   fmt_when(wall_ms, ui->shared.now_wall_ms).s);
+		list_cellf(cell, STYLE_DIM, "%s", fmt_when(wall_ms, ui->shared.now_wall_ms).s);
 	} else if (column == 1) {
 		event_kind_cell(what, cell);
 	} else {
 		event_say(ui, what, &text);
-		list_cellf(
-			cell,
-			theme_fact(
-				what->alert != NULL
-					? FACT_PLAIN
-					: panel_severities[what->event
-								   ->severity]),
-			"%s", text.data);
+		list_cellf(cell,
+			   theme_fact(what->alert != NULL
+					      ? FACT_PLAIN
+					      : panel_severities[what->event->severity]),
+			   "%s", text.data);
 	}
 }
 
-static void
-events_fill(struct ui *ui)
+static void events_fill(struct ui *ui)
 {
 	static const struct list_column columns[] = {
 		{ "", 8, .drop = 0 },
@@ -956,8 +867,7 @@ events_fill(struct ui *ui)
 }
 
 /* The keys as they are bound; one that has none is not named. */
-static void
-events_title(const struct ui *ui, struct buf *title)
+static void events_title(const struct ui *ui, struct buf *title)
 {
 	const struct {
 		enum action action;
@@ -980,16 +890,14 @@ events_title(const struct ui *ui, struct buf *title)
 	}
 }
 
-static int
-events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	AUTO_BUF title = buf_new(256);
 	AUTO_BUF text = buf_new(EVENT_BYTES);
 
 	(void)cursor_y;
 	events_title(ui, &title);
-	struct rect r =
-		overlay_box(canvas, BOX_WIDTH, canvas->height - 4, title.data);
+	struct rect r = overlay_box(canvas, BOX_WIDTH, canvas->height - 4, title.data);
 	events_fill(ui);
 	if (ui->list.all == 0) {
 		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");
@@ -1002,14 +910,12 @@ events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 		event_say(ui, &ui->events[list_row(&ui->list)], &text);
 	(void)canvas_fold(canvas, whole, STYLE_NORMAL, buf_str(&text), 0);
 	list_draw(&ui->list, canvas, r);
-	(void)canvas_text(canvas, r.x, r.y, STYLE_HEAD,
-			  fmt_zone(ui->shared.now_wall_ms).s);
+	(void)canvas_text(canvas, r.x, r.y, STYLE_HEAD, fmt_zone(ui->shared.now_wall_ms).s);
 	return -1;
 }
 
 /* The list that has the keys, up to date; NULL: none. */
-static struct list *
-ui_list(struct ui *ui)
+static struct list *ui_list(struct ui *ui)
 {
 	const struct view_ops *view = ui_view(ui);
 
@@ -1017,49 +923,40 @@ ui_list(struct ui *ui)
 		events_fill(ui);
 	if (ui->overlay != OVERLAY_NONE)
 		return &ui->list;
-	return view->list != NULL
-		       ? view->list(ui->states[ui->view], &ui->shared)
-		       : NULL;
+	return view->list != NULL ? view->list(ui->states[ui->view], &ui->shared) : NULL;
 }
 
 /* What is typed to find a row of a list: it shows those that match. */
 
 /* A click into the list; false: the key is none. */
-static bool
-find_click(struct ui *ui, const struct key *key)
+static bool find_click(struct ui *ui, const struct key *key)
 {
 	if (key->code < KEYCODE_MOUSE_PRESS || key->code > KEYCODE_MOUSE_DRAG)
 		return false;
 	struct list *list = ui_list(ui);
 	if (list != NULL && key->code == KEYCODE_MOUSE_PRESS &&
-	    (list_click(list, key->x, key->y) ||
-	     list_click_head(list, key->x, key->y)))
+	    (list_click(list, key->x, key->y) || list_click_head(list, key->x, key->y)))
 		ui_list_moved(ui);
 	return true;
 }
 
-static enum prompt_result
-find_key(struct ui *ui, const struct key *key)
+static enum prompt_result find_key(struct ui *ui, const struct key *key)
 {
 	struct list *list = ui_list(ui);
 
-	if (!ui->find.pasting && list != NULL &&
-	    list_act(list, overlay_list_action(key->code))) {
+	if (!ui->find.pasting && list != NULL && list_act(list, overlay_list_action(key->code))) {
 		ui_list_moved(ui);
 		return PROMPT_MORE;
 	}
 	enum prompt_result result = prompt_key(&ui->find, key->code);
-	if (list != NULL &&
-	    (result == PROMPT_CHANGED || result == PROMPT_CANCEL)) {
-		list_filter(list,
-			    result == PROMPT_CHANGED ? ui->find.text : "");
+	if (list != NULL && (result == PROMPT_CHANGED || result == PROMPT_CANCEL)) {
+		list_filter(list, result == PROMPT_CHANGED ? ui->find.text : "");
 		ui_list_moved(ui);
 	}
 	return result;
 }
 
-static void
-find_on_key(struct ui *ui, const struct key *key)
+static void find_on_key(struct ui *ui, const struct key *key)
 {
 	if (find_click(ui, key))
 		return;
@@ -1067,8 +964,7 @@ find_on_key(struct ui *ui, const struct key *key)
 	ui->finding = result != PROMPT_DONE && result != PROMPT_CANCEL;
 }
 
-static int
-find_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int find_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	struct rect last = { 1, canvas->height - 1, canvas->width - 2, 1 };
 	const struct list *list = ui_list(ui);
@@ -1076,9 +972,8 @@ find_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	char shown[80] = "";
 
 	if (list != NULL)
-		print_into(shown,
-			   "%zu of %zu · Enter keeps them · Esc shows all",
-			   list->n, list->all);
+		print_into(shown, "%zu of %zu · Enter keeps them · Esc shows all", list->n,
+			   list->all);
 	(void)rect_take_left(&last, x + 2 - last.x);
 	canvas_right(canvas, last, STYLE_HINT, str_from(shown));
 	*cursor_y = last.y;
@@ -1086,8 +981,7 @@ find_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 }
 
 /* / finds a row of a list; where there is none, a run in all of them. */
-static void
-find_open(struct ui *ui)
+static void find_open(struct ui *ui)
 {
 	const struct list *list = ui_list(ui);
 
@@ -1099,8 +993,7 @@ find_open(struct ui *ui)
 	ui->finding = true;
 }
 
-static void
-choices_key(struct ui *ui, const struct key *key)
+static void choices_key(struct ui *ui, const struct key *key)
 {
 	if (find_click(ui, key)) {
 		if (list_click(&ui->list, key->x, key->y))
@@ -1114,8 +1007,7 @@ choices_key(struct ui *ui, const struct key *key)
 		ui->overlay = OVERLAY_NONE;
 }
 
-static int
-choices_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int choices_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	bool is_help = ui->overlay == OVERLAY_HELP;
 	int height = is_help ? canvas->height - 4 : PICK_HEIGHT;
@@ -1134,8 +1026,7 @@ choices_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 }
 
 /* Open the overlay of that action; false when it has none. */
-static bool
-overlay_open(struct ui *ui, enum action action)
+static bool overlay_open(struct ui *ui, enum action action)
 {
 	bool can_search = ui_view(ui)->search != NULL;
 
@@ -1146,8 +1037,7 @@ overlay_open(struct ui *ui, enum action action)
 	} else if (action == ACTION_EVENTS) {
 		ui->overlay = OVERLAY_EVENTS;
 		list_release(&ui->list);
-	} else if (action == ACTION_SEARCH && can_search &&
-		   ui->overlay == OVERLAY_NONE) {
+	} else if (action == ACTION_SEARCH && can_search && ui->overlay == OVERLAY_NONE) {
 		ui->overlay = OVERLAY_SEARCH;
 		prompt_set(&ui->search, "");
 	} else if (action == ACTION_SEARCH) {
@@ -1165,12 +1055,10 @@ overlay_open(struct ui *ui, enum action action)
 }
 
 /* To the run of the selected line. */
-static void
-event_open(struct ui *ui)
+static void event_open(struct ui *ui)
 {
 	size_t row = list_row(&ui->list);
-	const struct model_run *mr =
-		row != SIZE_MAX ? ui->events[row].mr : NULL;
+	const struct model_run *mr = row != SIZE_MAX ? ui->events[row].mr : NULL;
 
 	if (mr == NULL) {
 		ui_say(&ui->shared, "this line is of no run");
@@ -1181,8 +1069,7 @@ event_open(struct ui *ui)
 	ui_action(ui, ACTION_VIEW_RUN);
 }
 
-static void
-events_key(struct ui *ui, const struct key *key)
+static void events_key(struct ui *ui, const struct key *key)
 {
 	enum action action = keymap_find(&ui->keymap, key->code, IN_EVENTS);
 	struct list *list = ui_list(ui);
@@ -1191,26 +1078,21 @@ events_key(struct ui *ui, const struct key *key)
 		action = overlay_list_action(key->code);
 	if (find_click(ui, key) || list_act(list, action))
 		return;
-	if ((action == ACTION_QUIT || action == ACTION_BACK) &&
-	    list->filter[0] != '\0')
+	if ((action == ACTION_QUIT || action == ACTION_BACK) && list->filter[0] != '\0')
 		list_filter(list, "");
-	else if (action == ACTION_QUIT || action == ACTION_BACK ||
-		 action == ACTION_EVENTS)
+	else if (action == ACTION_QUIT || action == ACTION_BACK || action == ACTION_EVENTS)
 		ui->overlay = OVERLAY_NONE;
 	else if (action == ACTION_OPEN)
 		event_open(ui);
-	else if (action == ACTION_HELP || action == ACTION_PALETTE ||
-		 action == ACTION_SEARCH)
+	else if (action == ACTION_HELP || action == ACTION_PALETTE || action == ACTION_SEARCH)
 		(void)overlay_open(ui, action);
-	else if (action == ACTION_ACKNOWLEDGE || action == ACTION_MUTE ||
-		 action == ACTION_QUIT_NOW)
+	else if (action == ACTION_ACKNOWLEDGE || action == ACTION_MUTE || action == ACTION_QUIT_NOW)
 		ui_action(ui, action);
 }
 
 /* Search and filter. */
 
-static struct prompt *
-search_prompt(struct ui *ui)
+static struct prompt *search_prompt(struct ui *ui)
 {
 	return ui->overlay == OVERLAY_FILTER	 ? &ui->filter
 	       : ui->overlay == OVERLAY_BASELINE ? &ui->scores
@@ -1219,8 +1101,7 @@ search_prompt(struct ui *ui)
 }
 
 /* Take "name=v1,v2,v3" over; -1 with err. */
-static int
-baseline_parse(struct ui *ui, struct str text, struct err *err)
+static int baseline_parse(struct ui *ui, struct str text, struct err *err)
 {
 	double scores[UI_MAX_SCORES];
 	struct str name, number;
@@ -1232,28 +1113,23 @@ baseline_parse(struct ui *ui, struct str text, struct err *err)
 			       "a baseline is name=v1,v2,v3: its name, and the "
 			       "score of each seed");
 	while (str_next(&text, ',', &number)) {
-		if (n == UI_MAX_SCORES ||
-		    !str_to_double(str_trim(number), &scores[n]) ||
+		if (n == UI_MAX_SCORES || !str_to_double(str_trim(number), &scores[n]) ||
 		    !isfinite(scores[n]) || !(scores[n] > 0))
 			return err_set(err, ERR_USAGE,
-				       n == UI_MAX_SCORES
-					       ? "too many scores at \"%.*s\""
-					       : "\"%.*s\" is no score",
+				       n == UI_MAX_SCORES ? "too many scores at \"%.*s\""
+							  : "\"%.*s\" is no score",
 				       (int)number.len, number.p);
 		n++;
 	}
 	name = str_trim(name);
-	(void)snprintf(ui->typed_name, FMT_LABEL, "%.*s", (int)name.len,
-		       name.p);
+	(void)snprintf(ui->typed_name, FMT_LABEL, "%.*s", (int)name.len, name.p);
 	memcpy(ui->typed_scores, scores, sizeof(scores));
-	ui->typed = (struct ui_baseline){ ui->typed_name, ui->typed_scores, n,
-					  (double)NAN };
+	ui->typed = (struct ui_baseline){ ui->typed_name, ui->typed_scores, n, (double)NAN };
 	return 0;
 }
 
 /* The baseline that was typed is what all are compared to; "": none is. */
-static int
-baseline_take(struct ui *ui, const char *text, struct err *err)
+static int baseline_take(struct ui *ui, const char *text, struct err *err)
 {
 	struct ui_shared *shared = &ui->shared;
 
@@ -1263,8 +1139,7 @@ baseline_take(struct ui *ui, const char *text, struct err *err)
 		return -1;
 	else
 		shared->reference = NULL;
-	shared->baseline =
-		ui->typed.name != NULL ? &ui->typed : ui->setup.baseline;
+	shared->baseline = ui->typed.name != NULL ? &ui->typed : ui->setup.baseline;
 	shared->configured++;
 	return 0;
 }
@@ -1272,18 +1147,15 @@ baseline_take(struct ui *ui, const char *text, struct err *err)
 /* What of the view goes to which file. */
 
 /* Whether the view has what an export could hold. */
-static bool
-export_has(const struct view_ops *view, enum ui_export what)
+static bool export_has(const struct view_ops *view, enum ui_export what)
 {
-	return what == EXPORT_TEXT ? view->text != NULL
-	       : what == EXPORT_CHART || what == EXPORT_CURVES
-		       ? view->curves > 0
-		       : view->list != NULL;
+	return what == EXPORT_TEXT			       ? view->text != NULL
+	       : what == EXPORT_CHART || what == EXPORT_CURVES ? view->curves > 0
+							       : view->list != NULL;
 }
 
 /* The next of what the view has, `by` further; the file gets its suffix. */
-static void
-export_step(struct ui *ui, int by)
+static void export_step(struct ui *ui, int by)
 {
 	const char *name = ui->file.text, *dot = strrchr(file_name(name), '.');
 	int stem = (int)(dot != NULL ? (size_t)(dot - name) : strlen(name));
@@ -1291,16 +1163,13 @@ export_step(struct ui *ui, int by)
 	do {
 		ui->export = (ui->export + (unsigned int)by) % EXPORT_COUNT;
 	} while (!export_has(ui_view(ui), ui->export));
-	AUTO_TEXT text =
-		xasprintf("%.*s.%s", stem, name, ui_exports[ui->export].suffix);
+	AUTO_TEXT text = xasprintf("%.*s.%s", stem, name, ui_exports[ui->export].suffix);
 	prompt_set(&ui->file, text);
 }
 
-static void
-act_export(struct ui *ui, enum action action)
+static void act_export(struct ui *ui, enum action action)
 {
-	AUTO_TEXT name =
-		xasprintf("hgym-%s", action_info(ui_view(ui)->open)->name);
+	AUTO_TEXT name = xasprintf("hgym-%s", action_info(ui_view(ui)->open)->name);
 
 	(void)action;
 	ui->overlay = OVERLAY_EXPORT;
@@ -1311,8 +1180,7 @@ act_export(struct ui *ui, enum action action)
 }
 
 /* Text of the export; without any, why holds why. */
-static void
-export_text(struct ui *ui, struct buf *out, char why[160])
+static void export_text(struct ui *ui, struct buf *out, char why[160])
 {
 	struct plot_request request = { .metric = ui->shared.chart.metric };
 	const struct view_ops *view = ui_view(ui);
@@ -1325,24 +1193,20 @@ export_text(struct ui *ui, struct buf *out, char why[160])
 		request.n_runs = view->curves;
 	if (ui->export == EXPORT_TEXT) {
 		view->text(state, &ui->shared, out);
-	} else if (ui->export == EXPORT_TABLE ||
-		   ui->export == EXPORT_MARKDOWN) {
+	} else if (ui->export == EXPORT_TABLE || ui->export == EXPORT_MARKDOWN) {
 		const struct list *list = view->list(state, &ui->shared);
 
 		if (list != NULL)
 			list_export(list, ui->export == EXPORT_TABLE, out);
 	} else if (request.n_runs > 0) {
 		plot_request_settle(&request, &ui->shared);
-		plot_why_none(request.runs[0], request.metric, request.axis,
-			      why, 160);
-		plot_export(&request, &ui->shared, ui->export == EXPORT_CHART,
-			    out);
+		plot_why_none(request.runs[0], request.metric, request.axis, why, 160);
+		plot_export(&request, &ui->shared, ui->export == EXPORT_CHART, out);
 	}
 }
 
 /* Write it; a file that cannot be written stays, to be put right. */
-static void
-export_write(struct ui *ui, bool over)
+static void export_write(struct ui *ui, bool over)
 {
 	struct command command = { .id = COMMAND_EXPORT, .over = over };
 	char why[160] = "there is none here yet";
@@ -1362,12 +1226,10 @@ export_write(struct ui *ui, bool over)
 	ui->overlay = OVERLAY_NONE;
 }
 
-static void
-export_key(struct ui *ui, const struct key *key)
+static void export_key(struct ui *ui, const struct key *key)
 {
 	AUTO_TEXT path = file_expand_home(ui->file.text);
-	enum action action =
-		ui->file.pasting ? ACTION_NONE : overlay_list_action(key->code);
+	enum action action = ui->file.pasting ? ACTION_NONE : overlay_list_action(key->code);
 
 	if (ui->is_there) {
 		ui->is_there = false;
@@ -1389,8 +1251,7 @@ export_key(struct ui *ui, const struct key *key)
 }
 
 /* Turn the part of a & b that the cursor is in on or off: "a & #b". */
-static void
-filter_switch(struct prompt *prompt)
+static void filter_switch(struct prompt *prompt)
 {
 	size_t at = prompt->cursor;
 
@@ -1400,15 +1261,13 @@ filter_switch(struct prompt *prompt)
 	bool is_off = prompt->text[at] == '#';
 	if (!is_off && prompt->len == PROMPT_BYTES)
 		return;
-	AUTO_TEXT text =
-		xasprintf("%.*s%s%s", (int)at, prompt->text, is_off ? "" : "#",
-			  prompt->text + at + is_off);
+	AUTO_TEXT text = xasprintf("%.*s%s%s", (int)at, prompt->text, is_off ? "" : "#",
+				   prompt->text + at + is_off);
 	prompt_set(prompt, text);
 	prompt->cursor = prompt->len > 0 ? at : 0;
 }
 
-static void
-search_key(struct ui *ui, const struct key *key)
+static void search_key(struct ui *ui, const struct key *key)
 {
 	bool filter = ui->overlay == OVERLAY_FILTER;
 	struct prompt *prompt = search_prompt(ui);
@@ -1421,8 +1280,8 @@ search_key(struct ui *ui, const struct key *key)
 	if (result == PROMPT_DONE && ui->overlay == OVERLAY_BASELINE)
 		rc = baseline_take(ui, prompt->text, &err);
 	else if (result == PROMPT_DONE)
-		rc = ui_view(ui)->search(ui->states[ui->view], &ui->shared,
-					 prompt->text, filter, &err);
+		rc = ui_view(ui)->search(ui->states[ui->view], &ui->shared, prompt->text, filter,
+					 &err);
 	/* A wrong one stays, to be put right. */
 	if (rc != 0)
 		ui_say(&ui->shared, "%s", err.text);
@@ -1430,8 +1289,7 @@ search_key(struct ui *ui, const struct key *key)
 		ui->overlay = OVERLAY_NONE;
 }
 
-static int
-search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	struct rect last = { 1, canvas->height - 1, canvas->width - 2, 1 };
 	char label[160];
@@ -1442,31 +1300,27 @@ search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 				: "%s (Up, Down: another, Esc back) to: ",
 		   ui_exports[ui->export].what);
 	*cursor_y = last.y;
-	return prompt_draw(
-		search_prompt(ui), canvas, last,
-		ui->overlay == OVERLAY_EXPORT	? label
-		: ui->overlay == OVERLAY_SEARCH ? "search (PCRE2, Esc back): "
-		: ui->overlay == OVERLAY_FILTER
-			? "filter (! not, a & b, Tab: off, Esc back): "
-			: "baseline, name=v1,v2,v3 (empty: the "
-			  "configured, Esc back): ");
+	return prompt_draw(search_prompt(ui), canvas, last,
+			   ui->overlay == OVERLAY_EXPORT   ? label
+			   : ui->overlay == OVERLAY_SEARCH ? "search (PCRE2, Esc back): "
+			   : ui->overlay == OVERLAY_FILTER
+				   ? "filter (! not, a & b, Tab: off, Esc back): "
+				   : "baseline, name=v1,v2,v3 (empty: the "
+				     "configured, Esc back): ");
 }
 
 /* What a pod asks. */
 
-void
-ui_ask(struct ui *ui, size_t pod, const char *question, bool secret)
+void ui_ask(struct ui *ui, size_t pod, const char *question, bool secret)
 {
 	if (ui->n_questions == UI_MAX_QUESTIONS)
 		return;
-	ui->questions[ui->n_questions++] =
-		(struct ui_question){ pod, xstrdup(question), secret };
+	ui->questions[ui->n_questions++] = (struct ui_question){ pod, xstrdup(question), secret };
 	ui->stale = true;
 }
 
 /* The oldest question, where nothing else is open. */
-static void
-overlay_next_question(struct ui *ui)
+static void overlay_next_question(struct ui *ui)
 {
 	if (ui->overlay != OVERLAY_NONE || ui->finding || ui->n_questions == 0)
 		return;
@@ -1475,8 +1329,7 @@ overlay_next_question(struct ui *ui)
 }
 
 /* Give the answer; NULL for none. */
-static void
-question_answer(struct ui *ui, const char *answer)
+static void question_answer(struct ui *ui, const char *answer)
 {
 	struct command command = {
 		.id = COMMAND_ANSWER,
@@ -1485,16 +1338,14 @@ question_answer(struct ui *ui, const char *answer)
 	};
 
 	free(ui->questions[0].text);
-	memmove(ui->questions, ui->questions + 1,
-		(ui->n_questions - 1) * sizeof(ui->questions[0]));
+	memmove(ui->questions, ui->questions + 1, (ui->n_questions - 1) * sizeof(ui->questions[0]));
 	ui->n_questions--;
 	ui->overlay = OVERLAY_NONE;
 	ui_execute(ui, &command);
 }
 
 /* A secret is kept in no history. */
-static void
-question_key(struct ui *ui, const struct key *key)
+static void question_key(struct ui *ui, const struct key *key)
 {
 	enum prompt_result result = PROMPT_DONE;
 
@@ -1507,8 +1358,7 @@ question_key(struct ui *ui, const struct key *key)
 }
 
 /* Of a secret only the number of characters is shown. */
-static int
-question_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int question_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	const struct ui_question *q = &ui->questions[0];
 	struct rect r = overlay_box(canvas, PICK_WIDTH, 12, "A pod asks");
@@ -1521,10 +1371,8 @@ question_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 		canvas_line(canvas, rect_take_top(&r, 1), STYLE_NORMAL, line);
 	*cursor_y = last.y;
 	if (!q->secret)
-		return prompt_draw(&ui->answer, canvas, last,
-				   "answer (Esc: no): ");
-	x = last.x + canvas_text(canvas, last.x, last.y, STYLE_KEY,
-				 "passphrase (Esc: none): ");
+		return prompt_draw(&ui->answer, canvas, last, "answer (Esc: no): ");
+	x = last.x + canvas_text(canvas, last.x, last.y, STYLE_KEY, "passphrase (Esc: none): ");
 	for (size_t i = 0; i < ui->answer.len && i < 40; i++)
 		canvas_put(canvas, x++, last.y, STYLE_NORMAL, '*');
 	return x;
@@ -1549,8 +1397,7 @@ static const struct {
 };
 
 /* What a view does not show of a run is said. */
-static void
-ui_say_run(struct ui *ui, const char *what)
+static void ui_say_run(struct ui *ui, const char *what)
 {
 
 	if (ui->shared.selected == NULL) {
@@ -1559,13 +1406,11 @@ ui_say_run(struct ui *ui, const char *what)
 	}
 	if (ui->view == 0)
 		return;
-	ui_say(&ui->shared, "%s %s", plot_run_label(ui->shared.selected).s,
-	       what);
+	ui_say(&ui->shared, "%s %s", plot_run_label(ui->shared.selected).s, what);
 }
 
 /* The run next to the selected one, in order of appearance. */
-static void
-act_step_run(struct ui *ui, enum action action)
+static void act_step_run(struct ui *ui, enum action action)
 {
 	const unsigned int shows = IN_RUNS | IN_CHARTS; /* who is selected */
 	struct ui_shared *shared = &ui->shared;
@@ -1582,38 +1427,30 @@ act_step_run(struct ui *ui, enum action action)
 		ui_say_run(ui, "is selected");
 }
 
-static void
-act_mark(struct ui *ui, enum action action)
+static void act_mark(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 	size_t before = shared->marks.n;
 
 	(void)action;
 	if (shared->selected != NULL)
-		ui_toggle_mark(shared, &shared->marks, shared->selected,
-			       UI_MAX_MARKS);
+		ui_toggle_mark(shared, &shared->marks, shared->selected, UI_MAX_MARKS);
 	if (shared->marks.n != before || shared->selected == NULL)
-		ui_say_run(ui, shared->marks.n > before
-				       ? "is marked"
-				       : "is not marked any more");
+		ui_say_run(ui, shared->marks.n > before ? "is marked" : "is not marked any more");
 }
 
-static void
-act_reference(struct ui *ui, enum action action)
+static void act_reference(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 
 	(void)action;
-	shared->reference =
-		shared->reference == shared->selected ? NULL : shared->selected;
+	shared->reference = shared->reference == shared->selected ? NULL : shared->selected;
 	shared->configured++;
-	ui_say_run(ui, shared->reference != NULL
-			       ? "is what all others are compared to"
-			       : "is no reference any more");
+	ui_say_run(ui, shared->reference != NULL ? "is what all others are compared to"
+						 : "is no reference any more");
 }
 
-static void
-act_only_marked(struct ui *ui, enum action action)
+static void act_only_marked(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 
@@ -1623,17 +1460,14 @@ act_only_marked(struct ui *ui, enum action action)
 	if (shared->marks.n == 0)
 		ui_say(shared, "no run is marked; Space marks");
 	else if (shared->only_marked)
-		ui_say(shared, "the %zu marked runs alone; * shows all",
-		       shared->marks.n);
+		ui_say(shared, "the %zu marked runs alone; * shows all", shared->marks.n);
 	else
 		ui_say(shared, "all runs");
 }
 
-static void
-act_charset(struct ui *ui, enum action action)
+static void act_charset(struct ui *ui, enum action action)
 {
-	static const char *const names[CHART_CHARSETS] = { "braille", "blocks",
-							   "ASCII", "pixels" };
+	static const char *const names[CHART_CHARSETS] = { "braille", "blocks", "ASCII", "pixels" };
 	struct chart_settings *chart = &ui->shared.chart;
 
 	(void)action;
@@ -1641,8 +1475,7 @@ act_charset(struct ui *ui, enum action action)
 	ui_say(&ui->shared, "charts are drawn in %s", names[chart->charset]);
 }
 
-static void
-act_alerts(struct ui *ui, enum action action)
+static void act_alerts(struct ui *ui, enum action action)
 {
 	struct alerts *alerts = ui->setup.alerts;
 
@@ -1656,16 +1489,14 @@ act_alerts(struct ui *ui, enum action action)
 					    : "bell and notices are on");
 }
 
-static void
-act_pause(struct ui *ui, enum action action)
+static void act_pause(struct ui *ui, enum action action)
 {
 	(void)action;
 	ui->paused = !ui->paused;
 	ui_say(&ui->shared, ui->paused ? "paused; P goes on" : "going on");
 }
 
-static void
-act_step_view(struct ui *ui, enum action action)
+static void act_step_view(struct ui *ui, enum action action)
 {
 	size_t by = action == ACTION_NEXT_VIEW ? 1 : UI_VIEW_COUNT - 1;
 
@@ -1673,8 +1504,7 @@ act_step_view(struct ui *ui, enum action action)
 }
 
 /* One layer back: a filter, a view, and from the fleet q leaves. */
-static void
-act_back(struct ui *ui, enum action action)
+static void act_back(struct ui *ui, enum action action)
 {
 	struct list *list = ui_list(ui);
 
@@ -1689,8 +1519,7 @@ act_back(struct ui *ui, enum action action)
 }
 
 /* From wherever this is; what a pod asks stays. */
-static void
-ui_go_home(struct ui *ui)
+static void ui_go_home(struct ui *ui)
 {
 	ui_go_to(ui, 0);
 	ui->finding = false;
@@ -1702,17 +1531,15 @@ ui_go_home(struct ui *ui)
 }
 
 /* A key is never without an answer, but where a list just ends. */
-static void
-act_no_use(struct ui *ui, enum action action)
+static void act_no_use(struct ui *ui, enum action action)
 {
 	if (action < ACTION_UP || action > ACTION_PAGE_DOWN)
-		ui_say(&ui->shared, "%s does nothing in %s",
-		       action_info(action)->name, ui_view(ui)->name);
+		ui_say(&ui->shared, "%s does nothing in %s", action_info(action)->name,
+		       ui_view(ui)->name);
 }
 
 /* What an action does where the view leaves it. */
-static void
-ui_act(struct ui *ui, enum action action)
+static void ui_act(struct ui *ui, enum action action)
 {
 	static const struct {
 		enum action action;
@@ -1760,8 +1587,7 @@ ui_act(struct ui *ui, enum action action)
 }
 
 /* Show a view on top of this one; q and Esc come back here. */
-static void
-ui_go_into(struct ui *ui, enum action open)
+static void ui_go_into(struct ui *ui, enum action open)
 {
 	size_t from = ui->view, n = ui->n_trail;
 
@@ -1780,8 +1606,7 @@ ui_go_into(struct ui *ui, enum action open)
 	ui->n_trail = n;
 }
 
-static void
-ui_say_order(struct ui *ui, const struct list *list)
+static void ui_say_order(struct ui *ui, const struct list *list)
 {
 	const char *by = list_sorted_by(list);
 
@@ -1794,8 +1619,7 @@ ui_say_order(struct ui *ui, const struct list *list)
 }
 
 /* The view's own use of an action, or its list's. */
-static bool
-ui_act_view(struct ui *ui, enum action action, struct command *out)
+static bool ui_act_view(struct ui *ui, enum action action, struct command *out)
 {
 	struct list *list = ui_list(ui);
 
@@ -1809,8 +1633,7 @@ ui_act_view(struct ui *ui, enum action action, struct command *out)
 	return true;
 }
 
-void
-ui_action(struct ui *ui, enum action action)
+void ui_action(struct ui *ui, enum action action)
 {
 	struct command command = { .id = COMMAND_NONE };
 
@@ -1821,8 +1644,7 @@ ui_action(struct ui *ui, enum action action)
 	/* It shows only where a part of x is shown. */
 	if (action == ACTION_HOLD_Y && used)
 		ui_say(&ui->shared, "y is by %s",
-		       ui->shared.chart.hold_y ? "all of x"
-					       : "the part that is shown");
+		       ui->shared.chart.hold_y ? "all of x" : "the part that is shown");
 	if (command.id == COMMAND_BENCH_PICK) {
 		overlay_open_bench(ui, command.text);
 		command_release(&command);
@@ -1840,8 +1662,7 @@ ui_action(struct ui *ui, enum action action)
 }
 
 /* Tabs with their digits; which columns each takes is kept for the mouse. */
-static int
-frame_draw_tabs(struct ui *ui, struct canvas *canvas)
+static int frame_draw_tabs(struct ui *ui, struct canvas *canvas)
 {
 	bool wide = canvas->width >= 110;
 	int x = wide ? 1 : 0;
@@ -1850,8 +1671,7 @@ frame_draw_tabs(struct ui *ui, struct canvas *canvas)
 		unsigned int style = i == ui->view ? STYLE_TAB_ON : STYLE_TAB;
 
 		ui->tabs[i][0] = x;
-		x += canvas_textf(canvas, x, 0, style,
-				  wide ? " %zu %s " : "%zu%s", i + 1,
+		x += canvas_textf(canvas, x, 0, style, wide ? " %zu %s " : "%zu%s", i + 1,
 				  ui_views[i]->name);
 		ui->tabs[i][1] = x;
 		x += wide ? 0 : 1;
@@ -1860,8 +1680,7 @@ frame_draw_tabs(struct ui *ui, struct canvas *canvas)
 }
 
 /* What the reference of all differences is called; "" when there is none. */
-static struct plot_label
-frame_reference(const struct ui_shared *shared)
+static struct plot_label frame_reference(const struct ui_shared *shared)
 {
 	struct plot_label label = plot_run_label(shared->reference);
 
@@ -1871,8 +1690,7 @@ frame_reference(const struct ui_shared *shared)
 }
 
 /* Right of the tabs: reference, pods that live, alerts, time. */
-static void
-frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
+static void frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 {
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
@@ -1884,15 +1702,12 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 
 	for (size_t i = 0; i < model->n_pods; i++) {
 		all += model->pods[i].state != POD_GONE;
-		live += model->pods[i].state == POD_LIVE ||
-			model->pods[i].state == POD_SILENT;
+		live += model->pods[i].state == POD_LIVE || model->pods[i].state == POD_SILENT;
 	}
 	if (room > 60)
 		ref = frame_reference(shared);
-	print_into(pods, "%s%s%s%s%zu/%zu pods · ",
-		   ref.s[0] != '\0' ? "ref " : "", ref.s,
-		   ref.s[0] != '\0' ? " · " : "",
-		   model->is_shared ? "reads · " : "", live, all);
+	print_into(pods, "%s%s%s%s%zu/%zu pods · ", ref.s[0] != '\0' ? "ref " : "", ref.s,
+		   ref.s[0] != '\0' ? " · " : "", model->is_shared ? "reads · " : "", live, all);
 	print_into(time, " · %s %s", clock.s, fmt_zone(shared->now_wall_ms).s);
 	print_into(alerts, "%zu alert%s", open, open == 1 ? "" : "s");
 	if (text_width(pods) + text_width(time) + text_width(alerts) > room) {
@@ -1906,18 +1721,15 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 		time[0] = '\0';
 	if (taken > room)
 		pods[0] = '\0';
-	x = canvas->width - 1 -
-	    (text_width(pods) + text_width(alerts) + text_width(time));
+	x = canvas->width - 1 - (text_width(pods) + text_width(alerts) + text_width(time));
 	x = int_max(x, left);
 	x += canvas_text(canvas, x, 0, STYLE_HINT, pods);
-	x += canvas_text(canvas, x, 0, open > 0 ? STYLE_WARN : STYLE_HINT,
-			 alerts);
+	x += canvas_text(canvas, x, 0, open > 0 ? STYLE_WARN : STYLE_HINT, alerts);
 	(void)canvas_text(canvas, x, 0, STYLE_HINT, time);
 }
 
 /* The newest word: what was just said, else the newest event. */
-static void
-frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
+static void frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 {
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
@@ -1925,27 +1737,21 @@ frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 	char reading[64];
 
 	if (model->n_reading > 1) {
-		print_into(reading, "reading %zu of %zu logs",
-			   model->n_read + 1, model->n_reading);
+		print_into(reading, "reading %zu of %zu logs", model->n_read + 1, model->n_reading);
 		line.w -= text_width(reading) + 2;
-		(void)canvas_text(canvas, line.x + line.w + 2, line.y,
-				  STYLE_STRONG, reading);
+		(void)canvas_text(canvas, line.x + line.w + 2, line.y, STYLE_STRONG, reading);
 	}
-	if (shared->said[0] != '\0' &&
-	    shared->now_mono_ms - shared->said_at_ms < SAID_MS) {
+	if (shared->said[0] != '\0' && shared->now_mono_ms - shared->said_at_ms < SAID_MS) {
 		canvas_print(canvas, line, STYLE_STRONG, "%s", shared->said);
 	} else if (model->n_events > 0) {
 		event = model_event_at(model, model->n_events - 1);
-		canvas_print(canvas, line,
-			     event->severity == MODEL_INFO ? STYLE_HINT
-							   : STYLE_WARN,
+		canvas_print(canvas, line, event->severity == MODEL_INFO ? STYLE_HINT : STYLE_WARN,
 			     "%s %s", fmt_clock(event->wall_ms).s, event->text);
 	}
 }
 
 /* Columns of "key name"; 0 when it has no key, or no use in the view. */
-static int
-frame_hint_width(const struct ui *ui, enum action action)
+static int frame_hint_width(const struct ui *ui, enum action action)
 {
 	const struct view_ops *view = ui_view(ui);
 	char key[KEY_NAME_SIZE];
@@ -1959,9 +1765,8 @@ frame_hint_width(const struct ui *ui, enum action action)
 }
 
 /* "key name" at *x, which goes on; false: it does not fit before `end`. */
-static bool
-frame_draw_hint(struct ui *ui, struct canvas *canvas, int *x, int end,
-		enum action action)
+static bool frame_draw_hint(struct ui *ui, struct canvas *canvas, int *x, int end,
+			    enum action action)
 {
 	int width = frame_hint_width(ui, action), y = canvas->height - 1;
 	char key[KEY_NAME_SIZE];
@@ -1971,8 +1776,7 @@ frame_draw_hint(struct ui *ui, struct canvas *canvas, int *x, int end,
 	if (*x + width > end)
 		return false;
 	if (ui->n_hints < MAX_HINTS)
-		ui->hints[ui->n_hints++] =
-			(struct ui_hint){ { *x, y, width, 1 }, action };
+		ui->hints[ui->n_hints++] = (struct ui_hint){ { *x, y, width, 1 }, action };
 	keymap_key_name(&ui->keymap, action, key);
 	*x += canvas_text(canvas, *x, y, STYLE_KEY, key) + 1;
 	*x += canvas_text(canvas, *x, y, STYLE_HINT, action_info(action)->name);
@@ -1984,12 +1788,10 @@ frame_draw_hint(struct ui *ui, struct canvas *canvas, int *x, int end,
  * Help is first and so never the one that is left out; the way out stands at
  * the right, where it does not move.
  */
-static void
-frame_draw_hints(struct ui *ui, struct canvas *canvas)
+static void frame_draw_hints(struct ui *ui, struct canvas *canvas)
 {
-	static const enum action last[] = { ACTION_SEARCH,  ACTION_SORT,
-					    ACTION_PALETTE, ACTION_EVENTS,
-					    ACTION_COPY,    ACTION_EXPORT,
+	static const enum action last[] = { ACTION_SEARCH, ACTION_SORT, ACTION_PALETTE,
+					    ACTION_EVENTS, ACTION_COPY, ACTION_EXPORT,
 					    ACTION_NONE };
 	const enum action *const lists[] = { ui_view(ui)->hints, last };
 	int x = 1, end = canvas->width - 1 - frame_hint_width(ui, ACTION_QUIT);
@@ -1998,10 +1800,9 @@ frame_draw_hints(struct ui *ui, struct canvas *canvas)
 
 	ui->n_hints = 0;
 	if (list != NULL && list->filter[0] != '\0') {
-		x += canvas_textf(canvas, x, canvas->height - 1, STYLE_KEY,
-				  "/%.40s", list->filter);
-		x += canvas_textf(canvas, x, canvas->height - 1, STYLE_HINT,
-				  "  %zu of %zu  ", list->n, list->all);
+		x += canvas_textf(canvas, x, canvas->height - 1, STYLE_KEY, "/%.40s", list->filter);
+		x += canvas_textf(canvas, x, canvas->height - 1, STYLE_HINT, "  %zu of %zu  ",
+				  list->n, list->all);
 		(void)frame_draw_hint(ui, canvas, &x, end, ACTION_BACK);
 	}
 	(void)frame_draw_hint(ui, canvas, &x, end, ACTION_HELP);
@@ -2013,22 +1814,18 @@ frame_draw_hints(struct ui *ui, struct canvas *canvas)
 }
 
 /* Where nothing fits: the fleet's rows alone; what is asked is not lost. */
-static void
-frame_draw_tiny(struct ui *ui, struct canvas *canvas)
+static void frame_draw_tiny(struct ui *ui, struct canvas *canvas)
 {
 	struct rect rest = { 0, 0, canvas->width, canvas->height };
 
 	if (ui->overlay == OVERLAY_NONE)
-		canvas_say(canvas, &rest, STYLE_TITLE,
-			   "? help  enlarge to 60x15");
+		canvas_say(canvas, &rest, STYLE_TITLE, "? help  enlarge to 60x15");
 	else
-		canvas_say(canvas, &rest, STYLE_WARN,
-			   "Esc back  enlarge to 60x15 to see it");
+		canvas_say(canvas, &rest, STYLE_WARN, "Esc back  enlarge to 60x15 to see it");
 	ui_views[0]->draw(ui->states[0], &ui->shared, canvas, rest);
 }
 
-static void
-mouse_draw(const struct ui *ui, struct canvas *canvas)
+static void mouse_draw(const struct ui *ui, struct canvas *canvas)
 {
 	const struct ui_drag *d = &ui->drag;
 	struct rect r = d->area;
@@ -2040,8 +1837,7 @@ mouse_draw(const struct ui *ui, struct canvas *canvas)
 	canvas_fill(canvas, r, STYLE_NORMAL | STYLE_REVERSE, 0);
 }
 
-static void
-frame_draw(struct ui *ui, struct canvas *canvas)
+static void frame_draw(struct ui *ui, struct canvas *canvas)
 {
 	struct rect body = { 0, 1, canvas->width, canvas->height - 3 };
 
@@ -2049,15 +1845,12 @@ frame_draw(struct ui *ui, struct canvas *canvas)
 	ui_view(ui)->draw(ui->states[ui->view], &ui->shared, canvas, body);
 	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
 	mouse_draw(ui, canvas);
-	frame_draw_status(
-		ui, canvas,
-		(struct rect){ 1, canvas->height - 2, canvas->width - 2, 1 });
+	frame_draw_status(ui, canvas, (struct rect){ 1, canvas->height - 2, canvas->width - 2, 1 });
 	frame_draw_hints(ui, canvas);
 }
 
 /* The chart at a place; NULL: none. */
-static const struct rect *
-mouse_area(const struct ui *ui, int x, int y)
+static const struct rect *mouse_area(const struct ui *ui, int x, int y)
 {
 	for (size_t i = 0; i < ui->shared.n_areas; i++)
 		if (rect_has(&ui->shared.areas[i], x, y))
@@ -2066,8 +1859,7 @@ mouse_area(const struct ui *ui, int x, int y)
 }
 
 /* A column as a part of what the chart shows. */
-static double
-mouse_part(const struct rect *area, int x)
+static double mouse_part(const struct rect *area, int x)
 {
 	double part = area->w > 1 ? (double)(x - area->x) / (area->w - 1) : 0;
 
@@ -2075,8 +1867,7 @@ mouse_part(const struct rect *area, int x)
 }
 
 /* A click that is no selection; false: it is none. */
-static bool
-mouse_press_button(struct ui *ui, const struct key *key)
+static bool mouse_press_button(struct ui *ui, const struct key *key)
 {
 	struct list *list = ui_list(ui);
 
@@ -2093,8 +1884,7 @@ mouse_press_button(struct ui *ui, const struct key *key)
 	return true;
 }
 
-static bool
-mouse_click(struct ui *ui, const struct key *key)
+static bool mouse_click(struct ui *ui, const struct key *key)
 {
 	const struct view_ops *view = ui_view(ui);
 	struct list *list = ui_list(ui);
@@ -2107,31 +1897,27 @@ mouse_click(struct ui *ui, const struct key *key)
 	       view->click(ui->states[ui->view], &ui->shared, key->x, key->y);
 }
 
-static void
-mouse_wheel(struct ui *ui, const struct key *key)
+static void mouse_wheel(struct ui *ui, const struct key *key)
 {
 	const struct rect *area = mouse_area(ui, key->x, key->y);
 	bool up = key->code == KEYCODE_WHEEL_UP;
 
 	if (area != NULL) {
 		ui->shared.chart.cursor = mouse_part(area, key->x);
-		(void)ui_chart_act(&ui->shared,
-				   up ? ACTION_ZOOM_IN : ACTION_ZOOM_OUT);
+		(void)ui_chart_act(&ui->shared, up ? ACTION_ZOOM_IN : ACTION_ZOOM_OUT);
 		return;
 	}
 	for (int i = 0; i < WHEEL_LINES; i++)
 		ui_action(ui, up ? ACTION_UP : ACTION_DOWN);
 }
 
-static void
-mouse_press(struct ui *ui, const struct key *key)
+static void mouse_press(struct ui *ui, const struct key *key)
 {
 	const struct rect *area = mouse_area(ui, key->x, key->y);
 	size_t tab = 0;
 
 	while (tab < UI_VIEW_COUNT &&
-	       (key->y != 0 || key->x < ui->tabs[tab][0] ||
-		key->x >= ui->tabs[tab][1]))
+	       (key->y != 0 || key->x < ui->tabs[tab][0] || key->x >= ui->tabs[tab][1]))
 		tab++;
 	ui->drag = (struct ui_drag){ .kind = DRAG_NONE, .y = key->y };
 	if (tab < UI_VIEW_COUNT) {
@@ -2148,35 +1934,29 @@ mouse_press(struct ui *ui, const struct key *key)
 	}
 }
 
-static void
-mouse_drag(struct ui *ui, const struct key *key)
+static void mouse_drag(struct ui *ui, const struct key *key)
 {
 	const struct rect *area = &ui->drag.area;
 	int by = key->y - ui->drag.y;
 
 	if (ui->drag.kind == DRAG_CHART) {
-		ui->drag.to = int_max(area->x,
-				      int_min(key->x, area->x + area->w - 1));
+		ui->drag.to = int_max(area->x, int_min(key->x, area->x + area->w - 1));
 		ui->shared.chart.cursor = mouse_part(area, ui->drag.to);
-	} else if (ui->drag.kind == DRAG_LIST && by != 0 &&
-		   !mouse_click(ui, key)) {
+	} else if (ui->drag.kind == DRAG_LIST && by != 0 && !mouse_click(ui, key)) {
 		/* Beyond the list's edge it goes on. */
 		ui_action(ui, by > 0 ? ACTION_DOWN : ACTION_UP);
 	}
 	ui->drag.y = key->y;
 }
 
-static void
-mouse_release(struct ui *ui)
+static void mouse_release(struct ui *ui)
 {
 	const struct ui_drag *d = &ui->drag;
 
 	if (d->kind == DRAG_CHART && abs(d->to - d->from) >= SLIP_COLUMNS) {
-		ui_chart_zoom_to(&ui->shared.chart,
-				 mouse_part(&d->area, d->from),
+		ui_chart_zoom_to(&ui->shared.chart, mouse_part(&d->area, d->from),
 				 mouse_part(&d->area, d->to));
-		ui_say(&ui->shared, "%.3gx; 0 shows all of x again",
-		       ui->shared.chart.zoom);
+		ui_say(&ui->shared, "%.3gx; 0 shows all of x again", ui->shared.chart.zoom);
 	}
 	ui->drag.kind = DRAG_NONE;
 }
@@ -2186,8 +1966,7 @@ mouse_release(struct ui *ui)
  * a part of x to be shown, or the selection along a list; the wheel zooms a
  * chart and moves in a list.
  */
-static void
-frame_mouse(struct ui *ui, const struct key *key)
+static void frame_mouse(struct ui *ui, const struct key *key)
 {
 	if (key->code == KEYCODE_WHEEL_UP || key->code == KEYCODE_WHEEL_DOWN)
 		mouse_wheel(ui, key);
@@ -2200,14 +1979,11 @@ frame_mouse(struct ui *ui, const struct key *key)
 }
 
 /* Letters that are pasted where no text is taken are no keys. */
-static bool
-ui_ignores_paste(struct ui *ui, const struct key *key)
+static bool ui_ignores_paste(struct ui *ui, const struct key *key)
 {
-	bool is_mark = key->code == KEYCODE_PASTE_BEGIN ||
-		       key->code == KEYCODE_PASTE_END;
+	bool is_mark = key->code == KEYCODE_PASTE_BEGIN || key->code == KEYCODE_PASTE_END;
 
-	if (ui->finding ||
-	    (ui->overlay != OVERLAY_NONE && ui->overlay != OVERLAY_EVENTS))
+	if (ui->finding || (ui->overlay != OVERLAY_NONE && ui->overlay != OVERLAY_EVENTS))
 		return false;
 	if (is_mark)
 		ui->pasting = key->code == KEYCODE_PASTE_BEGIN;
@@ -2217,15 +1993,13 @@ ui_ignores_paste(struct ui *ui, const struct key *key)
 	return is_mark || ui->pasting;
 }
 
-static void
-ui_key_of_view(struct ui *ui, const struct key *key)
+static void ui_key_of_view(struct ui *ui, const struct key *key)
 {
 	if (key->code >= KEYCODE_MOUSE_PRESS) {
 		frame_mouse(ui, key);
 		return;
 	}
-	enum action action =
-		keymap_find(&ui->keymap, key->code, ui_view(ui)->places);
+	enum action action = keymap_find(&ui->keymap, key->code, ui_view(ui)->places);
 	if (action != ACTION_NONE) {
 		ui_action(ui, action);
 		return;
@@ -2235,8 +2009,7 @@ ui_key_of_view(struct ui *ui, const struct key *key)
 		act_no_use(ui, action);
 }
 
-void
-ui_key(struct ui *ui, const struct key *key)
+void ui_key(struct ui *ui, const struct key *key)
 {
 	ui->stale = ui->asked = true;
 	ui->first = NULL;
@@ -2255,8 +2028,7 @@ ui_key(struct ui *ui, const struct key *key)
 		ui_go_home(ui);
 }
 
-void
-ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
+void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 {
 	*cursor_x = *cursor_y = -1;
 	overlay_next_question(ui);
@@ -2276,8 +2048,7 @@ ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 		*cursor_x = find_draw(ui, canvas, cursor_y);
 }
 
-static void
-add_run_id(cJSON *array, uint64_t id)
+static void add_run_id(cJSON *array, uint64_t id)
 {
 	char text[20];
 
@@ -2285,16 +2056,14 @@ add_run_id(cJSON *array, uint64_t id)
 	cJSON_AddItemToArray(array, cJSON_CreateString(text));
 }
 
-void
-ui_add_chosen(const struct ui *ui, cJSON *out)
+void ui_add_chosen(const struct ui *ui, cJSON *out)
 {
 	const struct ui_shared *shared = &ui->shared;
 	cJSON *runs = cJSON_AddArrayToObject(out, "runs");
 	cJSON *orders = cJSON_AddObjectToObject(out, "orders");
 
-	add_run_id(runs, shared->reference != NULL
-				 ? run_id(shared->model, shared->reference)
-				 : ui->wanted[0]);
+	add_run_id(runs, shared->reference != NULL ? run_id(shared->model, shared->reference)
+						   : ui->wanted[0]);
 	for (size_t i = 0; i < shared->marks.n; i++)
 		add_run_id(runs, run_id(shared->model, shared->marks.v[i]));
 	/* Those of pods that have not answered yet. */
@@ -2308,23 +2077,18 @@ ui_add_chosen(const struct ui *ui, cJSON *out)
 		const struct list *list = ui->states[i];
 
 		if (ui_views[i]->list != NULL && list_sorted_by(list) != NULL)
-			json_add_string(
-				list->descending
-					? cJSON_AddObjectToObject(
-						  orders, ui_views[i]->name)
-					: orders,
-				list->descending ? "descending"
-						 : ui_views[i]->name,
-				list_sorted_by(list));
+			json_add_string(list->descending
+						? cJSON_AddObjectToObject(orders, ui_views[i]->name)
+						: orders,
+					list->descending ? "descending" : ui_views[i]->name,
+					list_sorted_by(list));
 	}
 }
 
 /* Sort a list as it was; a column that is not there any more sorts nothing. */
-static void
-list_choose(struct list *list, const cJSON *order)
+static void list_choose(struct list *list, const cJSON *order)
 {
-	const char *title = json_get_string(order, "descending",
-					    cJSON_GetStringValue(order));
+	const char *title = json_get_string(order, "descending", cJSON_GetStringValue(order));
 
 	for (size_t i = 0; title != NULL && i < list->ops->n_columns; i++) {
 		if (strcmp(list->ops->columns[i].title, title) != 0)
@@ -2334,8 +2098,7 @@ list_choose(struct list *list, const cJSON *order)
 	}
 }
 
-void
-ui_choose(struct ui *ui, const cJSON *chosen)
+void ui_choose(struct ui *ui, const cJSON *chosen)
 {
 	double axis = json_get_number(chosen, "x_axis", AXIS_TRAIN);
 	const char *text = json_get_string(chosen, "baseline", "");
@@ -2346,14 +2109,12 @@ ui_choose(struct ui *ui, const cJSON *chosen)
 		ui->shared.chart.axis = (enum chart_axis)axis;
 	prompt_set(&ui->scores, text);
 	(void)baseline_take(ui, ui->scores.text, NULL);
-	for (run = runs != NULL ? runs->child : NULL;
-	     run != NULL && n <= UI_MAX_MARKS; run = run->next)
+	for (run = runs != NULL ? runs->child : NULL; run != NULL && n <= UI_MAX_MARKS;
+	     run = run->next)
 		if (cJSON_IsString(run))
 			ui->wanted[n++] = strtoull(run->valuestring, NULL, 16);
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
 		if (ui_views[i]->list != NULL)
-			list_choose(
-				ui_views[i]->list(ui->states[i], &ui->shared),
-				json_get(json_get(chosen, "orders"),
-					 ui_views[i]->name));
+			list_choose(ui_views[i]->list(ui->states[i], &ui->shared),
+				    json_get(json_get(chosen, "orders"), ui_views[i]->name));
 }

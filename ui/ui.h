@@ -75,8 +75,7 @@ void ui_changed(struct ui *ui, unsigned int parts);
  */
 int64_t ui_frame_in_ms(const struct ui *ui);
 /* Draw all; the cursor's place is -1, -1 when there is none. */
-void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x,
-	     int *cursor_y);
+void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y);
 /* Do a piece of background work; true: there is more. */
 bool ui_work(struct ui *ui);
 /* Whether there is more of it. */

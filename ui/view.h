@@ -68,7 +68,7 @@ struct ui_shared {
 	const struct ui_baseline *baseline; /* NULL: none */
 	char *(*group_of)(void *user, const struct model_run *mr);
 	void *group_user;
-	unsigned int configured; /* grows with each new configuration */
+	unsigned int configured;	   /* grows with each new configuration */
 	const struct model_run *selected;  /* NULL: no runs */
 	struct ui_marks marks;		   /* struct model_run */
 	struct ui_marks pod_marks;	   /* names, as the model has them */
@@ -78,8 +78,8 @@ struct ui_shared {
 	bool read_only;
 	bool log_colors; /* those that a log asks for are shown */
 	int64_t now_wall_ms, now_mono_ms;
-	enum action go;	  /* a view asks for another; the frame clears it */
-	const char *find; /* what its list shows then; NULL: as it was */
+	enum action go;			 /* a view asks for another; the frame clears it */
+	const char *find;		 /* what its list shows then; NULL: as it was */
 	struct rect areas[UI_MAX_AREAS]; /* of charts, as drawn last */
 	size_t n_areas;
 	char said[240]; /* status line, sanitised by the canvas */
@@ -91,20 +91,19 @@ struct view_ops {
 	const char *name; /* in the tabs */
 	enum action open; /* the action that shows it */
 	size_t state_size;
-	unsigned int places; /* enum action_place bits */
-	size_t curves; /* most runs of its chart, the selected one first */
-	bool copies;   /* has a selected line to copy */
+	unsigned int places;	  /* enum action_place bits */
+	size_t curves;		  /* most runs of its chart, the selected one first */
+	bool copies;		  /* has a selected line to copy */
 	unsigned int watches;	  /* enum model_part bits that make it stale */
 	const enum action *hints; /* for the last line; ends with NONE */
 	/* Draw into rect; never blocks. */
-	void (*draw)(void *state, struct ui_shared *shared,
-		     struct canvas *canvas, struct rect rect);
+	void (*draw)(void *state, struct ui_shared *shared, struct canvas *canvas,
+		     struct rect rect);
 	/*
 	 * Use the action, or (false) leave it to the list and the frame; never
 	 * draws.  A command in *out is executed.
 	 */
-	bool (*act)(void *state, struct ui_shared *shared, enum action action,
-		    struct command *out);
+	bool (*act)(void *state, struct ui_shared *shared, enum action action, struct command *out);
 	/*
 	 * The list that has the keys which no view uses otherwise, up to
 	 * date.  NULL: none ever.  Else the state begins with a list, and the
@@ -116,8 +115,8 @@ struct view_ops {
 	/* A click on what is no row of the list; NULL: none. */
 	bool (*click)(void *state, struct ui_shared *shared, int x, int y);
 	/* A pattern of / or &; -1 with err when it is wrong.  NULL: none. */
-	int (*search)(void *state, struct ui_shared *shared, const char *text,
-		      bool filter, struct err *err);
+	int (*search)(void *state, struct ui_shared *shared, const char *text, bool filter,
+		      struct err *err);
 	/* Work in small pieces; true: call again soon.  NULL: none. */
 	bool (*work)(void *state, struct ui_shared *shared);
 	/* Text of an export.  NULL: none. */
@@ -125,8 +124,8 @@ struct view_ops {
 	void (*release)(void *state); /* NULL: nothing to release */
 };
 
-extern const struct view_ops view_fleet, view_run, view_board, view_compare,
-	view_logs, view_bench, view_pods, view_harness;
+extern const struct view_ops view_fleet, view_run, view_board, view_compare, view_logs, view_bench,
+	view_pods, view_harness;
 
 /* The track, or where there is none one without caps. */
 const struct track *ui_caps(const struct ui_shared *shared);
@@ -135,12 +134,11 @@ char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr);
 /* Whether lists show a run: all, or the marked alone. */
 bool ui_shows_run(const struct ui_shared *shared, const struct model_run *mr);
 /* Set the status line. */
-void ui_say(struct ui_shared *shared, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void ui_say(struct ui_shared *shared, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool ui_is_marked(const struct ui_marks *marks, const void *what);
 /* Mark it, or not any more; at most `most`, else it says so. */
-void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks,
-		    const void *what, size_t most);
+void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void *what,
+		    size_t most);
 /* Show the part from a to b (0..1) of what is shown. */
 void ui_chart_zoom_to(struct chart_settings *chart, double a, double b);
 /*

@@ -23,8 +23,7 @@ struct bench {
 /* Lines under the picture from which the report begins there. */
 #define LEAST_TEXT 8
 
-static unsigned int
-state_style(const char *state)
+static unsigned int state_style(const char *state)
 {
 	if (strcmp(state, "running") == 0)
 		return STYLE_LIVE;
@@ -37,8 +36,7 @@ state_style(const char *state)
 
 /* What a bench says of itself; one that nobody drives stands still, and one
  * that cannot reach a pod, or get its GPUs, waits. */
-static const char *
-state_word(const struct model_bench *bench)
+static const char *state_word(const struct model_bench *bench)
 {
 	const struct bench_live *live = bench->live;
 
@@ -53,8 +51,7 @@ state_word(const struct model_bench *bench)
 }
 
 /* The first line of a report that is not empty. */
-static struct str
-first_line(const char *report)
+static struct str first_line(const char *report)
 {
 	struct str rest = str_from(report), line = { "", 0 };
 
@@ -64,32 +61,25 @@ first_line(const char *report)
 	return line;
 }
 
-static void
-verdict_cell(const struct model_bench *bench, struct list_cell *cell)
+static void verdict_cell(const struct model_bench *bench, struct list_cell *cell)
 {
 	char words[200];
 
 	if (bench->live != NULL) {
 		bench_panel_words(bench->live, words, sizeof(words));
-		list_cellf(cell,
-			   bench->live->running ? STYLE_HINT : STYLE_NORMAL,
-			   "%s", words);
+		list_cellf(cell, bench->live->running ? STYLE_HINT : STYLE_NORMAL, "%s", words);
 		return;
 	}
 	if (bench->is_plan) {
-		list_cellf(cell, STYLE_DIM, "to start: %.180s",
-			   file_name(bench->id));
+		list_cellf(cell, STYLE_DIM, "to start: %.180s", file_name(bench->id));
 		return;
 	}
-	struct str line =
-		first_line(bench->report != NULL ? bench->report : bench->id);
-	list_cellf(cell, STYLE_NORMAL, "%.*s",
-		   (int)(line.len < 200 ? line.len : 200), line.p);
+	struct str line = first_line(bench->report != NULL ? bench->report : bench->id);
+	list_cellf(cell, STYLE_NORMAL, "%.*s", (int)(line.len < 200 ? line.len : 200), line.p);
 }
 
 /* "11-20 21:30", in UTC. */
-static void
-began_cell(const struct model_bench *bench, struct list_cell *cell)
+static void began_cell(const struct model_bench *bench, struct list_cell *cell)
 {
 	char text[CLOCK_RFC3339_SIZE];
 
@@ -102,8 +92,7 @@ began_cell(const struct model_bench *bench, struct list_cell *cell)
 	list_cellf(cell, STYLE_NORMAL, "%.5s %.5s", text + 5, text + 11);
 }
 
-static void
-bench_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void bench_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct bench *view = user;
 	const struct model_bench *bench = &view->model->benches[row];
@@ -121,8 +110,7 @@ bench_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		verdict_cell(bench, cell);
 }
 
-static uint64_t
-bench_id(void *user, size_t row)
+static uint64_t bench_id(void *user, size_t row)
 {
 	const struct bench *view = user;
 
@@ -134,8 +122,7 @@ bench_id(void *user, size_t row)
  * where it is the newest it follows, and that of a plan goes to the bench that
  * was begun with it.
  */
-static struct list *
-bench_list(void *state, struct ui_shared *shared)
+static struct list *bench_list(void *state, struct ui_shared *shared)
 {
 	static const struct list_column columns[] = {
 		{ "BENCH", 18, .grow = true, .name = true },
@@ -144,10 +131,9 @@ bench_list(void *state, struct ui_shared *shared)
 		{ "COST $", 7, 3, FMT_NUMBER, .decimals = 2 },
 		{ "VERDICT", 30, .grow = true },
 	};
-	static const struct list_ops ops = { .columns = columns,
-					     .n_columns = 5,
-					     .cell = bench_cell,
-					     .id = bench_id };
+	static const struct list_ops ops = {
+		.columns = columns, .n_columns = 5, .cell = bench_cell, .id = bench_id
+	};
 	const struct model_bench *benches = shared->model->benches;
 	struct bench *view = state;
 	size_t before = view->list.selected, row;
@@ -163,53 +149,43 @@ bench_list(void *state, struct ui_shared *shared)
 }
 
 /* The selected bench; NULL: there is none. */
-static const struct model_bench *
-bench_of(const struct bench *view)
+static const struct model_bench *bench_of(const struct bench *view)
 {
 	size_t row = list_row(&view->list);
 
 	return row != SIZE_MAX ? &view->model->benches[row] : NULL;
 }
 
-static void
-draw_report(const struct bench *view, const struct model_bench *bench,
-	    struct canvas *canvas, struct rect r)
+static void draw_report(const struct bench *view, const struct model_bench *bench,
+			struct canvas *canvas, struct rect r)
 {
-	struct str rest = str_from(
-		bench->report != NULL ? bench->report : "no runs to judge yet");
+	struct str rest = str_from(bench->report != NULL ? bench->report : "no runs to judge yet");
 	struct str line;
 
 	for (int i = 0; r.h > 0 && str_next(&rest, '\n', &line); i++)
 		if (i >= view->scroll)
-			canvas_line(canvas, rect_take_top(&r, 1), STYLE_NORMAL,
-				    line);
+			canvas_line(canvas, rect_take_top(&r, 1), STYLE_NORMAL, line);
 }
 
 /* The picture of a bench, its report beside it where there is room. */
-static void
-draw_bench(const struct bench *view, const struct model_bench *bench,
-	   struct canvas *canvas, struct rect r)
+static void draw_bench(const struct bench *view, const struct model_bench *bench,
+		       struct canvas *canvas, struct rect r)
 {
 	if (bench->live == NULL || view->as_text) {
-		draw_report(view, bench, canvas,
-			    canvas_box(canvas, r, "%s", bench->name));
+		draw_report(view, bench, canvas, canvas_box(canvas, r, "%s", bench->name));
 		return;
 	}
 	bool is_wide = r.w >= WIDE && !bench->live->running;
 	struct rect in = rect_take_left(&r, is_wide ? r.w - TEXT_WIDTH : r.w);
 	if (is_wide)
-		draw_report(view, bench, canvas,
-			    canvas_box(canvas, r, "report"));
+		draw_report(view, bench, canvas, canvas_box(canvas, r, "report"));
 	in = canvas_box(canvas, in, "%s", bench->name);
-	(void)rect_take_top(&in, bench_panel_draw(bench->live, canvas, in) + 1 -
-					 in.y);
+	(void)rect_take_top(&in, bench_panel_draw(bench->live, canvas, in) + 1 - in.y);
 	if (!is_wide && !bench->live->running && in.h >= LEAST_TEXT)
 		draw_report(view, bench, canvas, in);
 }
 
-static void
-bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
-	   struct rect r)
+static void bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	struct bench *view = state;
 	struct list *list = bench_list(state, shared);
@@ -217,29 +193,26 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	int rows = int_min((int)list->all + 3, int_max(r.h / 4, 5));
 
 	if (list->all == 0) {
-		panel_empty(
-			canvas, r,
-			"No benches yet.\n"
-			"Name plans in the configuration (\"benches\"); b "
-			"starts one.\n"
-			"hgym-tui bench run bench.json does the same (it asks "
-			"first);\n"
-			"hgym-tui bench judge judges logs that exist already.");
+		panel_empty(canvas, r,
+			    "No benches yet.\n"
+			    "Name plans in the configuration (\"benches\"); b "
+			    "starts one.\n"
+			    "hgym-tui bench run bench.json does the same (it asks "
+			    "first);\n"
+			    "hgym-tui bench judge judges logs that exist already.");
 		return;
 	}
 	if (view->shown != list->id)
 		view->scroll = 0;
 	view->shown = list->id;
-	list_draw(list, canvas,
-		  canvas_box(canvas, rect_take_top(&r, rows), "Benches"));
+	list_draw(list, canvas, canvas_box(canvas, rect_take_top(&r, rows), "Benches"));
 	if (bench != NULL)
 		draw_bench(view, bench, canvas, r);
 }
 
 /* Start the plan, or pick one where none is selected. */
-static void
-start_one(const struct model_bench *bench, struct ui_shared *shared,
-	  struct command *out)
+static void start_one(const struct model_bench *bench, struct ui_shared *shared,
+		      struct command *out)
 {
 	bool is_plan = bench != NULL && bench->is_plan;
 	bool has_marks = shared->pod_marks.n > 0;
@@ -253,9 +226,8 @@ start_one(const struct model_bench *bench, struct ui_shared *shared,
 		out->text = ui_pod_names(shared, MODEL_NONE);
 }
 
-static bool
-bench_act(void *state, struct ui_shared *shared, enum action action,
-	  struct command *out)
+static bool bench_act(void *state, struct ui_shared *shared, enum action action,
+		      struct command *out)
 {
 	struct bench *view = state;
 	const struct model_bench *bench = bench_of(view);
@@ -272,8 +244,7 @@ bench_act(void *state, struct ui_shared *shared, enum action action,
 			out->text = ui_pod_names(shared, MODEL_NONE);
 	} else if (action == ACTION_BENCH_STOP && bench->is_plan) {
 		ui_say(shared, "this is a plan: nothing runs");
-	} else if (action == ACTION_BENCH_STOP &&
-		   strcmp(bench->state, "running") != 0 &&
+	} else if (action == ACTION_BENCH_STOP && strcmp(bench->state, "running") != 0 &&
 		   bench->still_up == NULL) {
 		ui_say(shared, "this bench is over");
 	} else if (action == ACTION_BENCH_STOP) {
@@ -291,8 +262,7 @@ bench_act(void *state, struct ui_shared *shared, enum action action,
 	return true;
 }
 
-static void
-bench_text(void *state, struct ui_shared *shared, struct buf *out)
+static void bench_text(void *state, struct ui_shared *shared, struct buf *out)
 {
 	(void)bench_list(state, shared);
 	const struct model_bench *bench = bench_of(state);
@@ -306,9 +276,8 @@ const struct view_ops view_bench = {
 	.state_size = sizeof(struct bench),
 	.places = IN_BENCH | IN_AUDIT,
 	.watches = MODEL_BENCH,
-	.hints = (const enum action[]){ ACTION_BENCH_START, ACTION_AUDIT,
-					ACTION_BENCH_STOP, ACTION_OPEN,
-					ACTION_NONE },
+	.hints = (const enum action[]){ ACTION_BENCH_START, ACTION_AUDIT, ACTION_BENCH_STOP,
+					ACTION_OPEN, ACTION_NONE },
 	.draw = bench_draw,
 	.act = bench_act,
 	.list = bench_list,

@@ -75,45 +75,37 @@ static const struct list_column board_columns[COLUMN_COUNT] = {
 };
 
 /* The group at a place of the ranking. */
-static size_t
-ranked_group(const struct board *board, size_t place)
+static size_t ranked_group(const struct board *board, size_t place)
 {
 	return board->rank != NULL ? board->rank[place] : place;
 }
 
 /* What tells the group from the others: as its runs are named, where it is
  * all runs of their folder.  Returns how many bytes it begins with can go. */
-static size_t
-group_name(const struct board_view *view, const struct board_group *group,
-	   char out[FMT_LABEL])
+static size_t group_name(const struct board_view *view, const struct board_group *group,
+			 char out[FMT_LABEL])
 {
 	const struct model *model = view->shared->model;
 
-	(void)snprintf(out, FMT_LABEL, "%s",
-		       group->title != NULL ? group->title : group->key);
+	(void)snprintf(out, FMT_LABEL, "%s", group->title != NULL ? group->title : group->key);
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
 
-		if (mr->name == NULL || mr->name_folder == 0 ||
-		    strcmp(mr->group, group->key) != 0)
+		if (mr->name == NULL || mr->name_folder == 0 || strcmp(mr->group, group->key) != 0)
 			continue;
-		(void)snprintf(out, FMT_LABEL, "%.*s", (int)mr->name_folder,
-			       mr->name);
+		(void)snprintf(out, FMT_LABEL, "%.*s", (int)mr->name_folder, mr->name);
 		return mr->name_date;
 	}
 	return 0;
 }
 
-static bool
-is_unfolded(const struct board_view *view, const struct board_group *group)
+static bool is_unfolded(const struct board_view *view, const struct board_group *group)
 {
-	return view->unfolded != NULL &&
-	       strcmp(view->unfolded, group->key) == 0;
+	return view->unfolded != NULL && strcmp(view->unfolded, group->key) == 0;
 }
 
 /* A letter a cap: kept ✓, grace ~, broken ✗, unknown ·; none is left out. */
-static void
-caps_cell(const enum board_kept *caps, struct list_cell *cell)
+static void caps_cell(const enum board_kept *caps, struct list_cell *cell)
 {
 	static const char *const marks[] = {
 		[CAP_NONE] = "",     [CAP_KEPT] = "✓",	 [CAP_GRACE] = "~",
@@ -124,8 +116,7 @@ caps_cell(const enum board_kept *caps, struct list_cell *cell)
 	size_t n = 0;
 
 	for (size_t i = 0; i < BOARD_CAP_COUNT; i++) {
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
-				      marks[caps[i]]);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", marks[caps[i]]);
 		if (caps[i] == CAP_BROKEN)
 			style = STYLE_ALARM;
 		else if (caps[i] == CAP_UNKNOWN && style == STYLE_DONE)
@@ -134,18 +125,13 @@ caps_cell(const enum board_kept *caps, struct list_cell *cell)
 	list_cellf(cell, style, "%s", text);
 }
 
-static void
-verdict_cell(const struct board_group *group, struct list_cell *cell)
+static void verdict_cell(const struct board_group *group, struct list_cell *cell)
 {
 	static const unsigned int styles[] = {
-		[BOARD_WORD_NONE] = STYLE_DIM,
-		[BOARD_WORD_BASELINE] = STYLE_REFERENCE,
-		[BOARD_WORD_NO_RUNS] = STYLE_DIM,
-		[BOARD_WORD_INVALID] = STYLE_ALARM,
-		[BOARD_WORD_NOT_JUDGED] = STYLE_HINT,
-		[BOARD_WORD_BELOW_BAR] = STYLE_WORSE,
-		[BOARD_WORD_NOT_SHOWN] = STYLE_HINT,
-		[BOARD_WORD_SHOWN] = STYLE_BETTER,
+		[BOARD_WORD_NONE] = STYLE_DIM,	      [BOARD_WORD_BASELINE] = STYLE_REFERENCE,
+		[BOARD_WORD_NO_RUNS] = STYLE_DIM,     [BOARD_WORD_INVALID] = STYLE_ALARM,
+		[BOARD_WORD_NOT_JUDGED] = STYLE_HINT, [BOARD_WORD_BELOW_BAR] = STYLE_WORSE,
+		[BOARD_WORD_NOT_SHOWN] = STYLE_HINT,  [BOARD_WORD_SHOWN] = STYLE_BETTER,
 	};
 	enum board_word word = group->verdict.word;
 
@@ -156,8 +142,7 @@ verdict_cell(const struct board_group *group, struct list_cell *cell)
 }
 
 /* The place of a line's group in the ranking, from 1. */
-static size_t
-rank_of_line(const struct board_view *view, size_t line)
+static size_t rank_of_line(const struct board_view *view, size_t line)
 {
 	size_t rank = 1;
 
@@ -166,29 +151,23 @@ rank_of_line(const struct board_view *view, size_t line)
 	return rank;
 }
 
-static void
-group_cell(const struct board_view *view, size_t line, size_t column,
-	   struct list_cell *cell)
+static void group_cell(const struct board_view *view, size_t line, size_t column,
+		       struct list_cell *cell)
 {
-	const struct board_group *group =
-		&view->board.groups[view->lines[line].group];
+	const struct board_group *group = &view->board.groups[view->lines[line].group];
 	double eval_total_s = board_mean(group, "eval_total_s");
 	bool has_mean = group->n_counted > 0 || group->is_values;
 	char name[FMT_LABEL];
 	const double numbers[COLUMN_COUNT] = {
-		[COLUMN_N] = (double)(group->is_values ? group->stats.n
-						       : group->n_counted),
+		[COLUMN_N] = (double)(group->is_values ? group->stats.n : group->n_counted),
 		[COLUMN_SCORE] = has_mean ? group->stats.mean : RUN_ABSENT,
 		[COLUMN_SD] = group->stats.sd_sample,
-		[COLUMN_DELTA] =
-			group->is_baseline ? RUN_ABSENT : group->verdict.delta,
+		[COLUMN_DELTA] = group->is_baseline ? RUN_ABSENT : group->verdict.delta,
 		[COLUMN_P] = group->verdict.tests[0].p,
 		[COLUMN_MS] = board_mean(group, "ms_per_step"),
 		[COLUMN_STEPS] = board_mean(group, "steps"),
 		[COLUMN_TRAIN] = board_mean(group, "train_ms") / 1000,
-		[COLUMN_EVAL] = run_has(eval_total_s)
-					? eval_total_s
-					: board_mean(group, "eval_s"),
+		[COLUMN_EVAL] = run_has(eval_total_s) ? eval_total_s : board_mean(group, "eval_s"),
 		[COLUMN_SIZE] = group->max_artifact_bytes,
 	};
 
@@ -196,9 +175,8 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 		list_cellf(cell, STYLE_DIM, "%zu", rank_of_line(view, line));
 	} else if (column == COLUMN_RECIPE) {
 		size_t spare = group_name(view, group, name);
-		list_cellf(cell,
-			   group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG,
-			   "%s%s", group->is_baseline ? "◆ " : "", name);
+		list_cellf(cell, group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG, "%s%s",
+			   group->is_baseline ? "◆ " : "", name);
 		cell->spare = group->is_baseline ? 0 : spare;
 	} else if (column == COLUMN_CAPS) {
 		caps_cell(group->caps, cell);
@@ -213,56 +191,44 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 }
 
 /* The run of a line; NULL for a group, and for none. */
-static const struct model_run *
-run_of_line(const struct board_view *view, size_t i)
+static const struct model_run *run_of_line(const struct board_view *view, size_t i)
 {
 	return i != SIZE_MAX && view->lines[i].row != SIZE_MAX
 		       ? view->board.rows[view->lines[i].row]->mr
 		       : NULL;
 }
 
-static void
-seed_cell(const struct board_view *view, size_t line, size_t column,
-	  struct list_cell *cell)
+static void seed_cell(const struct board_view *view, size_t line, size_t column,
+		      struct list_cell *cell)
 {
 	const struct board_row *row = view->board.rows[view->lines[line].row];
 	const struct run *run = &row->run;
 	const double numbers[COLUMN_COUNT] = {
-		[COLUMN_SCORE] = row->score,
-		[COLUMN_MS] = run->ms_per_step,
-		[COLUMN_STEPS] = run->steps,
-		[COLUMN_TRAIN] = run->train_ms / 1000,
-		[COLUMN_EVAL] = model_eval_s(run),
-		[COLUMN_SIZE] = run->artifact_bytes,
+		[COLUMN_SCORE] = row->score,	   [COLUMN_MS] = run->ms_per_step,
+		[COLUMN_STEPS] = run->steps,	   [COLUMN_TRAIN] = run->train_ms / 1000,
+		[COLUMN_EVAL] = model_eval_s(run), [COLUMN_SIZE] = run->artifact_bytes,
 	};
-	const char *use =
-		row->use != BOARD_COUNTED ? board_use_name(row->use) : "";
+	const char *use = row->use != BOARD_COUNTED ? board_use_name(row->use) : "";
 
-	if (column == COLUMN_RANK || column == COLUMN_N ||
-	    column == COLUMN_SD || column == COLUMN_DELTA || column == COLUMN_P)
+	if (column == COLUMN_RANK || column == COLUMN_N || column == COLUMN_SD ||
+	    column == COLUMN_DELTA || column == COLUMN_P)
 		cell->is_blank = true;
 	else if (column == COLUMN_RECIPE)
 		list_cellf(cell, STYLE_NORMAL, " %s seed %s",
-			   ui_is_marked(&view->shared->marks,
-					run_of_line(view, line))
-				   ? "+"
-				   : " ",
+			   ui_is_marked(&view->shared->marks, run_of_line(view, line)) ? "+" : " ",
 			   fmt_number(run->seed, 0).s);
 	else if (column == COLUMN_CAPS)
 		caps_cell(row->caps, cell);
 	else if (column == COLUMN_VERDICT)
 		list_cellf(cell, STYLE_HINT, "%s%s%s", use,
-			   use[0] != '\0' && row->note[0] != '\0' ? ": " : "",
-			   row->note);
-	else if (column == COLUMN_SCORE && run->status == RUN_RUNNING &&
-		 run_has(row->score))
+			   use[0] != '\0' && row->note[0] != '\0' ? ": " : "", row->note);
+	else if (column == COLUMN_SCORE && run->status == RUN_RUNNING && run_has(row->score))
 		list_cellf(cell, STYLE_HINT, "~%.5f", row->score);
 	else
 		cell->number = numbers[column];
 }
 
-static void
-line_cell(void *user, size_t i, size_t column, struct list_cell *cell)
+static void line_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 {
 	const struct board_view *view = user;
 
@@ -273,8 +239,7 @@ line_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 }
 
 /* A seed stays below its group. */
-static size_t
-line_parent(void *user, size_t i)
+static size_t line_parent(void *user, size_t i)
 {
 	const struct board_view *view = user;
 
@@ -284,20 +249,17 @@ line_parent(void *user, size_t i)
 }
 
 /* A run is itself, a group its key, and a bare score its place in that. */
-static uint64_t
-line_id(void *user, size_t i)
+static uint64_t line_id(void *user, size_t i)
 {
 	const struct board_view *view = user;
 	const struct model_run *mr = run_of_line(view, i);
 	const char *key = view->board.groups[view->lines[i].group].key;
 
-	return mr != NULL ? (uintptr_t)mr
-			  : str_hash(str_from(key)) + i - line_parent(user, i);
+	return mr != NULL ? (uintptr_t)mr : str_hash(str_from(key)) + i - line_parent(user, i);
 }
 
 /* The groups as they are ranked, and the runs of the unfolded one. */
-static void
-fill_lines(struct board_view *view)
+static void fill_lines(struct board_view *view)
 {
 	static const struct list_ops ops = { .columns = board_columns,
 					     .n_columns = COLUMN_COUNT,
@@ -312,8 +274,7 @@ fill_lines(struct board_view *view)
 
 		xpush(view->lines, view->n_lines, view->cap_lines,
 		      (struct board_line){ g, SIZE_MAX });
-		for (size_t k = 0;
-		     is_unfolded(view, group) && k < group->n_rows; k++)
+		for (size_t k = 0; is_unfolded(view, group) && k < group->n_rows; k++)
 			xpush(view->lines, view->n_lines, view->cap_lines,
 			      (struct board_line){ g, group->rows[k] });
 	}
@@ -321,12 +282,10 @@ fill_lines(struct board_view *view)
 }
 
 /* Of the column of that name, in the order of its marks. */
-static const char caps_legend[] =
-	"CAPS bytes, train, eval, targets: ✓ kept ~ just over ✗ broken · "
-	"unknown";
+static const char caps_legend[] = "CAPS bytes, train, eval, targets: ✓ kept ~ just over ✗ broken · "
+				  "unknown";
 
-static const char *
-unit_of(const struct board *board, const struct board_group *group)
+static const char *unit_of(const struct board *board, const struct board_group *group)
 {
 	const char *unit = board_unit(board, group);
 
@@ -334,32 +293,28 @@ unit_of(const struct board *board, const struct board_group *group)
 }
 
 /* What the group's runs say, as lines that fold where there is no room. */
-static void
-describe_verdict(const struct board *board, const struct board_group *group,
-		 struct buf *out)
+static void describe_verdict(const struct board *board, const struct board_group *group,
+			     struct buf *out)
 {
 	const struct board_verdict *v = &group->verdict;
 
 	buf_appendf(out,
 		    "%s · runs that count: %zu · seeds: %zu · mean %s %s · "
 		    "sample sd %s\n",
-		    group->title != NULL ? group->title : group->key,
-		    group->n_counted, group->n_seeds,
-		    fmt_number(group->stats.mean, 5).s, unit_of(board, group),
+		    group->title != NULL ? group->title : group->key, group->n_counted,
+		    group->n_seeds, fmt_number(group->stats.mean, 5).s, unit_of(board, group),
 		    fmt_number(group->stats.sd_sample, 5).s);
 	if (run_has(v->bar))
-		buf_appendf(out, "bar %s %s: what a mean must be below\n",
-			    fmt_number(v->bar, 5).s, unit_of(board, group));
+		buf_appendf(out, "bar %s %s: what a mean must be below\n", fmt_number(v->bar, 5).s,
+			    unit_of(board, group));
 	else if (board->baseline == 0)
 		buf_append_str(out, "no baseline: R makes this group the one "
 				    "to beat, and the others are judged\n");
 	if (run_has(v->delta))
-		buf_appendf(out, "gap %s %s (%s nats)\n",
-			    fmt_signed(v->delta, 5).s, unit_of(board, group),
-			    fmt_signed(v->delta_nats, 5).s);
+		buf_appendf(out, "gap %s %s (%s nats)\n", fmt_signed(v->delta, 5).s,
+			    unit_of(board, group), fmt_signed(v->delta_nats, 5).s);
 	if (v->seeds_needed > 0 && v->word != BOARD_WORD_SHOWN)
-		buf_appendf(out,
-			    "would pass with %u seeds, or with a mean of %s\n",
+		buf_appendf(out, "would pass with %u seeds, or with a mean of %s\n",
 			    v->seeds_needed, fmt_number(v->mean_needed, 5).s);
 	if (v->seeds_planned > 0)
 		buf_appendf(out,
@@ -367,24 +322,21 @@ describe_verdict(const struct board *board, const struct board_group *group,
 			    "spread stay",
 			    100 * BOARD_POWER, v->seeds_planned);
 	if (run_has(v->usd_more))
-		buf_appendf(out, "; about $%.2f more ($%.2f a seed)",
-			    v->usd_more, v->usd_seed);
+		buf_appendf(out, "; about $%.2f more ($%.2f a seed)", v->usd_more, v->usd_seed);
 	buf_append_str(out, v->seeds_planned > 0 ? "\n" : "");
 	for (size_t i = 0; i < group->n_notes; i++)
 		buf_appendf(out, "%s\n", group->notes[i]);
 }
 
 /* Its lines but for the end of the last one. */
-static struct str
-folded(const struct buf *text)
+static struct str folded(const struct buf *text)
 {
 	return (struct str){ text->data, text->len - (text->len > 0) };
 }
 
 /* The words of the selected group's verdict, its numbers and notes. */
-static void
-draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
-	     struct rect r)
+static void draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
+			 struct rect r)
 {
 	const struct board_group *group = &board->groups[selected];
 	struct rect last = { r.x, r.y + r.h - 1, r.w, 1 };
@@ -401,8 +353,7 @@ draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
 }
 
 /* Lines of its box, of which most has a bound. */
-static int
-verdict_height(const struct board *board, size_t selected, struct rect r)
+static int verdict_height(const struct board *board, size_t selected, struct rect r)
 {
 	const struct board_group *group = &board->groups[selected];
 	AUTO_BUF text = buf_new(VERDICT_BYTES);
@@ -414,11 +365,9 @@ verdict_height(const struct board *board, size_t selected, struct rect r)
 	return int_max(int_min(lines + 2, r.h / 4), VERDICT_LEAST);
 }
 
-static bool
-has_scores(const struct board_group *group)
+static bool has_scores(const struct board_group *group)
 {
-	return run_has(group->stats.mean) &&
-	       (group->n_counted > 0 || group->is_values);
+	return run_has(group->stats.mean) && (group->n_counted > 0 || group->is_values);
 }
 
 /* What is on the axis: each score of the groups near the best. */
@@ -427,15 +376,12 @@ struct spread {
 	double far; /* means above are not on the axis */
 };
 
-static bool
-row_counts(const struct board_group *group, const struct board_row *row)
+static bool row_counts(const struct board_group *group, const struct board_row *row)
 {
-	return run_has(row->score) &&
-	       (group->is_values || row->use == BOARD_COUNTED);
+	return run_has(row->score) && (group->is_values || row->use == BOARD_COUNTED);
 }
 
-static void
-spread_find_range(const struct board *board, struct spread *s)
+static void spread_find_range(const struct board *board, struct spread *s)
 {
 	struct scale *scale = &s->scale;
 	double best = INFINITY;
@@ -450,8 +396,7 @@ spread_find_range(const struct board *board, struct spread *s)
 		scale_widen(scale, group->stats.mean);
 		for (size_t k = 0; k < group->n_rows; k++)
 			if (row_counts(group, board->rows[group->rows[k]]))
-				scale_widen(scale,
-					    board->rows[group->rows[k]]->score);
+				scale_widen(scale, board->rows[group->rows[k]]->score);
 	}
 	if (!(scale->hi > scale->lo)) {
 		double room = fmax(fabs(scale->lo) * 1e-4, 1e-6);
@@ -462,15 +407,13 @@ spread_find_range(const struct board *board, struct spread *s)
 }
 
 /* Such a score is none, however good. */
-static bool
-broke_a_cap(const struct board_group *group)
+static bool broke_a_cap(const struct board_group *group)
 {
 	return any_of(i, BOARD_CAP_COUNT, group->caps[i] == CAP_BROKEN);
 }
 
-static void
-spread_draw_group(const struct board *board, const struct board_group *group,
-		  const struct spread *s, struct canvas *canvas, int y)
+static void spread_draw_group(const struct board *board, const struct board_group *group,
+			      const struct spread *s, struct canvas *canvas, int y)
 {
 	bool broken = broke_a_cap(group);
 	unsigned int style = broken		  ? STYLE_ALARM
@@ -480,19 +423,17 @@ spread_draw_group(const struct board *board, const struct board_group *group,
 
 	if (group->stats.mean > s->far) {
 		print_into(text, "%s →", fmt_number(group->stats.mean, 5).s);
-		canvas_right(canvas,
-			     (struct rect){ s->scale.at, y, s->scale.size, 1 },
-			     STYLE_DIM, str_from(text));
+		canvas_right(canvas, (struct rect){ s->scale.at, y, s->scale.size, 1 }, STYLE_DIM,
+			     str_from(text));
 		return;
 	}
-	canvas_put(canvas, scale_cell(&s->scale, group->stats.mean), y, style,
-		   0x2502);
+	canvas_put(canvas, scale_cell(&s->scale, group->stats.mean), y, style, 0x2502);
 	for (size_t k = 0; k < group->n_rows; k++) {
 		const struct board_row *row = board->rows[group->rows[k]];
 
 		if (row_counts(group, row))
-			canvas_put(canvas, scale_cell(&s->scale, row->score), y,
-				   style, broken ? 0x2717 : 0x25CF);
+			canvas_put(canvas, scale_cell(&s->scale, row->score), y, style,
+				   broken ? 0x2717 : 0x25CF);
 	}
 }
 
@@ -500,9 +441,8 @@ spread_draw_group(const struct board *board, const struct board_group *group,
  * The score of each seed on one axis, a line a group: groups that are far
  * behind the best are named at the right, or they would squeeze the others.
  */
-static void
-draw_spread(const struct board_view *view, size_t selected,
-	    struct canvas *canvas, struct rect r)
+static void draw_spread(const struct board_view *view, size_t selected, struct canvas *canvas,
+			struct rect r)
 {
 	const struct board *board = &view->board;
 	struct spread s;
@@ -515,8 +455,7 @@ draw_spread(const struct board_view *view, size_t selected,
 	int names = int_max(NAME_COLUMNS, r.w / 5);
 	if (r.w - names < 10)
 		return;
-	s.scale = (struct scale){ r.x + names, r.w - names, (double)NAN,
-				  (double)NAN };
+	s.scale = (struct scale){ r.x + names, r.w - names, (double)NAN, (double)NAN };
 	spread_find_range(board, &s);
 	for (size_t i = 0; i < board->n_groups && r.h > 1; i++) {
 		size_t g = ranked_group(board, i);
@@ -528,33 +467,25 @@ draw_spread(const struct board_view *view, size_t selected,
 		spread_draw_group(board, group, &s, canvas, line.y);
 		line.w = names - 1;
 		size_t spare = group_name(view, group, name);
-		canvas_middle(canvas, line,
-			      g == selected ? STYLE_STRONG : STYLE_HINT,
+		canvas_middle(canvas, line, g == selected ? STYLE_STRONG : STYLE_HINT,
 			      str_from(name), spare);
 	}
 	struct rect axis = rect_take_top(&r, 1);
 	(void)rect_take_left(&axis, names);
 	canvas_fill(canvas, axis, STYLE_AXIS, 0x2500);
-	canvas_right(canvas, axis, STYLE_DIM,
-		     str_from(fmt_number(s.scale.hi, 5).s));
-	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM,
-			  fmt_number(s.scale.lo, 5).s);
+	canvas_right(canvas, axis, STYLE_DIM, str_from(fmt_number(s.scale.hi, 5).s));
+	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM, fmt_number(s.scale.lo, 5).s);
 }
 
 /* The curves of a group's runs, where the rest has left room for them. */
-static void
-draw_curves(const struct board_view *view, struct ui_shared *shared,
-	    size_t selected, struct canvas *canvas, struct rect r)
+static void draw_curves(const struct board_view *view, struct ui_shared *shared, size_t selected,
+			struct canvas *canvas, struct rect r)
 {
 	const struct board_group *group = &view->board.groups[selected];
-	struct plot_request request = { .metric = shared->chart.metric,
-					.rect = r,
-					.legend = true };
+	struct plot_request request = { .metric = shared->chart.metric, .rect = r, .legend = true };
 
-	for (size_t k = 0; k < group->n_rows && request.n_runs < UI_MAX_MARKS;
-	     k++) {
-		request.runs[request.n_runs] =
-			view->board.rows[group->rows[k]]->mr;
+	for (size_t k = 0; k < group->n_rows && request.n_runs < UI_MAX_MARKS; k++) {
+		request.runs[request.n_runs] = view->board.rows[group->rows[k]]->mr;
 		request.n_runs += request.runs[request.n_runs] != NULL;
 	}
 	if (request.n_runs > 0)
@@ -562,8 +493,7 @@ draw_curves(const struct board_view *view, struct ui_shared *shared,
 }
 
 /* What a run without the track's score is ranked by; BPB: by nothing. */
-static struct chart_metric
-score_metric(const struct run *run)
+static struct chart_metric score_metric(const struct run *run)
 {
 	const struct run_series *own = plot_own_loss(run);
 	struct chart_metric metric = { PLOT_BPB, "" };
@@ -580,25 +510,20 @@ score_metric(const struct run *run)
 }
 
 /* Whether runs can be ranked by it. */
-static bool
-is_score(const struct chart_metric *metric)
+static bool is_score(const struct chart_metric *metric)
 {
-	return metric->id == PLOT_BPB || metric->id == PLOT_LOSS ||
-	       metric->id == PLOT_VAL_LOSS || metric->id == PLOT_OWN;
+	return metric->id == PLOT_BPB || metric->id == PLOT_LOSS || metric->id == PLOT_VAL_LOSS ||
+	       metric->id == PLOT_OWN;
 }
 
 /* Whether more of it is better, as far as its name tells. */
-static bool
-is_more_better(const char *name)
+static bool is_more_better(const char *name)
 {
-	static const char *const words[] = { "acc",   "reward",	   "score",
-					     "bleu",  "rouge",	   "mfu",
-					     "tok/s", "flop",	   "tps",
-					     "f1",    "throughput" };
+	static const char *const words[] = { "acc",   "reward", "score", "bleu", "rouge",     "mfu",
+					     "tok/s", "flop",	"tps",	 "f1",	 "throughput" };
 
 	return any_of(i, LENGTH(words),
-		      strcasestr(name, words[i]) != NULL &&
-			      strcasestr(name, "loss") == NULL);
+		      strcasestr(name, words[i]) != NULL && strcasestr(name, "loss") == NULL);
 }
 
 /*
@@ -606,8 +531,7 @@ is_more_better(const char *name)
  * track does not have; or a loss, where no run tells what tracks judge, BPB
  * or training time.  NULL: the track's score.
  */
-static const char *
-ranking_metric(const struct ui_shared *shared, struct chart_metric *metric)
+static const char *ranking_metric(const struct ui_shared *shared, struct chart_metric *metric)
 {
 	const struct model *model = shared->model;
 
@@ -627,8 +551,7 @@ ranking_metric(const struct ui_shared *shared, struct chart_metric *metric)
 }
 
 /* The runs of the model as a board; the baseline beside them. */
-static void
-build_board(struct board_view *view, const struct ui_shared *shared)
+static void build_board(struct board_view *view, const struct ui_shared *shared)
 {
 	struct chart_metric by;
 	const char *metric;
@@ -653,16 +576,14 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 		if (mr->blank || !ui_shows_run(shared, mr))
 			continue;
 		AUTO_TEXT key = ui_group_of(shared, mr);
-		struct board_row *row =
-			board_add(&view->board, mr->path, key, NULL, &mr->run);
+		struct board_row *row = board_add(&view->board, mr->path, key, NULL, &mr->run);
 		if (row != NULL)
 			row->mr = mr;
 		if (row != NULL && mr->pod < model->n_pods)
 			board_row_price(row, model->pods[mr->pod].usd_per_hour);
 	}
 	if (baseline != NULL && baseline->n_bpb > 0) {
-		board_add_values(&view->board, baseline->name, baseline->bpb,
-				 baseline->n_bpb);
+		board_add_values(&view->board, baseline->name, baseline->bpb, baseline->n_bpb);
 		view->board.nats_per_bpb = baseline->nats_per_bpb;
 		against = xstrdup(baseline->name);
 	}
@@ -681,8 +602,7 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 }
 
 /* Compute anew when the model changed, at most once a second. */
-static struct list *
-board_list(void *state, struct ui_shared *shared)
+static struct list *board_list(void *state, struct ui_shared *shared)
 {
 	struct board_view *view = state;
 	int64_t age_ms = shared->now_mono_ms - view->computed_at_ms;
@@ -690,17 +610,15 @@ board_list(void *state, struct ui_shared *shared)
 	view->shared = shared;
 	if (!view->has_board || view->configured != shared->configured ||
 	    !plot_is_metric(&view->asked, &shared->chart.metric) ||
-	    (view->generation != shared->model->generation &&
-	     age_ms >= COMPUTE_EVERY_MS))
+	    (view->generation != shared->model->generation && age_ms >= COMPUTE_EVERY_MS))
 		build_board(view, shared);
 	fill_lines(view);
 	return &view->list;
 }
 
 /* The box of the table: what it is ranked by, and what would judge it. */
-static struct rect
-board_box(const struct board_view *view, const struct ui_shared *shared,
-	  struct canvas *canvas, struct rect r)
+static struct rect board_box(const struct board_view *view, const struct ui_shared *shared,
+			     struct canvas *canvas, struct rect r)
 {
 	const char *by = view->board.chosen_name;
 	const char *hint = shared->baseline == NULL && shared->reference == NULL
@@ -708,27 +626,21 @@ board_box(const struct board_view *view, const struct ui_shared *shared,
 				   : "";
 
 	if (by != NULL)
-		return canvas_box(canvas, r, "Board · by %s, %s is better%s",
-				  by, view->board.higher ? "more" : "less",
-				  hint);
-	return canvas_box(canvas, r, "Board%s%.60s%s",
-			  shared->track != NULL ? " · track " : "",
-			  shared->track != NULL ? shared->track->name : "",
-			  hint);
+		return canvas_box(canvas, r, "Board · by %s, %s is better%s", by,
+				  view->board.higher ? "more" : "less", hint);
+	return canvas_box(canvas, r, "Board%s%.60s%s", shared->track != NULL ? " · track " : "",
+			  shared->track != NULL ? shared->track->name : "", hint);
 }
 
 /* The group of the selected line, SIZE_MAX: none is selected. */
-static size_t
-selected_group(const struct board_view *view)
+static size_t selected_group(const struct board_view *view)
 {
 	size_t line = list_row(&view->list);
 
 	return line != SIZE_MAX ? view->lines[line].group : SIZE_MAX;
 }
 
-static void
-board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
-	   struct rect r)
+static void board_draw(void *state, struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	struct board_view *view = state;
 	int details = 0, spread = 0, height, over;
@@ -743,9 +655,8 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	}
 	size_t group = selected_group(view);
 	if (r.h >= 16)
-		details = group != SIZE_MAX
-				  ? verdict_height(&view->board, group, r)
-				  : VERDICT_LEAST;
+		details =
+			group != SIZE_MAX ? verdict_height(&view->board, group, r) : VERDICT_LEAST;
 	/* Room that the table does not need shows where the seeds lie. */
 	height = r.h - details;
 	over = height - (int)view->n_lines - 3;
@@ -761,25 +672,20 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		draw_spread(view, group, canvas, rect_take_top(&r, spread));
 	list_draw(&view->list, canvas, board_box(view, shared, canvas, table));
 	if (group != SIZE_MAX && r.h - details >= CURVES_LEAST)
-		draw_curves(view, shared, group, canvas,
-			    rect_take_top(&r, r.h - details));
+		draw_curves(view, shared, group, canvas, rect_take_top(&r, r.h - details));
 	if (details > 0 && group != SIZE_MAX)
-		draw_verdict(&view->board, group, canvas,
-			     canvas_box(canvas, r, "Verdict"));
+		draw_verdict(&view->board, group, canvas, canvas_box(canvas, r, "Verdict"));
 }
 
-static const struct model_run *
-selected_run(const struct board_view *view)
+static const struct model_run *selected_run(const struct board_view *view)
 {
 	return run_of_line(view, list_row(&view->list));
 }
 
 /* Mark all runs of the group, or none of them any more. */
-static void
-mark_group(const struct board_view *view, struct ui_shared *shared)
+static void mark_group(const struct board_view *view, struct ui_shared *shared)
 {
-	const struct board_group *group =
-		&view->board.groups[selected_group(view)];
+	const struct board_group *group = &view->board.groups[selected_group(view)];
 	size_t before = shared->marks.n;
 
 	for (int pass = 0; pass < 2 && shared->marks.n == before; pass++) {
@@ -789,20 +695,17 @@ mark_group(const struct board_view *view, struct ui_shared *shared)
 
 			if (strcmp(key, group->key) == 0 &&
 			    ui_is_marked(&shared->marks, mr) == (pass == 1))
-				ui_toggle_mark(shared, &shared->marks, mr,
-					       UI_MAX_MARKS);
+				ui_toggle_mark(shared, &shared->marks, mr, UI_MAX_MARKS);
 		}
 	}
 	ui_say(shared, "%zu runs are marked", shared->marks.n);
 }
 
 /* Unfold the group, fold it again, or open the seed's run. */
-static void
-open_line(struct board_view *view, struct ui_shared *shared)
+static void open_line(struct board_view *view, struct ui_shared *shared)
 {
 	const struct model_run *mr = selected_run(view);
-	const struct board_group *group =
-		&view->board.groups[selected_group(view)];
+	const struct board_group *group = &view->board.groups[selected_group(view)];
 	bool was_unfolded = is_unfolded(view, group);
 
 	if (mr != NULL) {
@@ -816,11 +719,9 @@ open_line(struct board_view *view, struct ui_shared *shared)
 }
 
 /* A run of the group becomes the reference, and its group the baseline. */
-static void
-set_reference(const struct board_view *view, struct ui_shared *shared)
+static void set_reference(const struct board_view *view, struct ui_shared *shared)
 {
-	const struct board_group *group =
-		&view->board.groups[selected_group(view)];
+	const struct board_group *group = &view->board.groups[selected_group(view)];
 
 	for (size_t i = 0; i < shared->model->n_runs; i++) {
 		const struct model_run *mr = shared->model->runs[i];
@@ -835,8 +736,7 @@ set_reference(const struct board_view *view, struct ui_shared *shared)
 	ui_say(shared, "this group has no runs here");
 }
 
-static void
-board_moved(void *state, struct ui_shared *shared)
+static void board_moved(void *state, struct ui_shared *shared)
 {
 	const struct model_run *mr = selected_run(state);
 
@@ -845,8 +745,7 @@ board_moved(void *state, struct ui_shared *shared)
 }
 
 /* To the next metric of the charts that runs can be ranked by. */
-static bool
-next_score(struct ui_shared *shared, enum action action)
+static bool next_score(struct ui_shared *shared, enum action action)
 {
 	if (action != ACTION_METRIC_NEXT && action != ACTION_METRIC_PREV)
 		return false;
@@ -858,9 +757,8 @@ next_score(struct ui_shared *shared, enum action action)
 	return true;
 }
 
-static bool
-board_act(void *state, struct ui_shared *shared, enum action action,
-	  struct command *out)
+static bool board_act(void *state, struct ui_shared *shared, enum action action,
+		      struct command *out)
 {
 	struct board_view *view = state;
 
@@ -878,8 +776,7 @@ board_act(void *state, struct ui_shared *shared, enum action action,
 	return true;
 }
 
-static void
-board_view_release(void *state)
+static void board_view_release(void *state)
 {
 	struct board_view *view = state;
 
@@ -895,9 +792,8 @@ const struct view_ops view_board = {
 	.state_size = sizeof(struct board_view),
 	.places = IN_RUNS | IN_CHARTS,
 	.watches = MODEL_RUNS | MODEL_SAMPLES,
-	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK,
-					ACTION_REFERENCE, ACTION_METRIC_NEXT,
-					ACTION_BASELINE, ACTION_ONLY_MARKED,
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK, ACTION_REFERENCE,
+					ACTION_METRIC_NEXT, ACTION_BASELINE, ACTION_ONLY_MARKED,
 					ACTION_NONE },
 	.draw = board_draw,
 	.act = board_act,

@@ -18,7 +18,7 @@
 #define DIFF_MAX (32U << 20) /* bytes of a diff */
 
 struct compare {
-	struct list list; /* of the runs, or of the lines of the diff */
+	struct list list;	       /* of the runs, or of the lines of the diff */
 	const struct model_run *of[2]; /* whose diff this is; NULL: none yet */
 	uint64_t generation;	       /* of the model, when it was made */
 	bool is_diff;		       /* it is what is shown */
@@ -32,30 +32,26 @@ struct compare {
 };
 
 /* What all others are held against: the reference, else the selected run. */
-static const struct model_run *
-base_run(const struct ui_shared *shared)
+static const struct model_run *base_run(const struct ui_shared *shared)
 {
 	return shared->reference != NULL ? shared->reference : shared->selected;
 }
 
 /* "−0.0031 ±0.0026"; coloured only when it stands out of the noise. */
-static void
-gap_cell(const struct compare *compare, const struct model_run *mr,
-	 struct list_cell *cell)
+static void gap_cell(const struct compare *compare, const struct model_run *mr,
+		     struct list_cell *cell)
 {
 	const struct model_run *base = base_run(compare->shared);
 	char where[FMT_LABEL];
-	struct gap gap = plot_gap(&compare->request, compare->shared->model, mr,
-				  base, where);
+	struct gap gap = plot_gap(&compare->request, compare->shared->model, mr, base, where);
 
 	if (mr == base || !run_has(gap.at)) {
 		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
 		return;
 	}
 	cell->number = gap.at;
-	list_cellf(cell,
-		   theme_fact(plot_gap_style(&gap, compare->request.metric)),
-		   "%s ±%s", fmt_signed(gap.at, 4).s,
+	list_cellf(cell, theme_fact(plot_gap_style(&gap, compare->request.metric)), "%s ±%s",
+		   fmt_signed(gap.at, 4).s,
 		   /* Rounded up: none that is small is told as none. */
 		   fmt_number(ceil(gap.error * 1e4) / 1e4, 4).s);
 }
@@ -87,8 +83,7 @@ static const struct list_column compare_columns[COMPARE_COLUMNS] = {
 	[COMPARE_STATE] = { "STATE", 13, .drop = 2 },
 };
 
-static void
-compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct compare *compare = user;
 	const struct ui_shared *shared = compare->shared;
@@ -99,19 +94,16 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		[COMPARE_STEP] = mr->run.steps,
 		[COMPARE_MS] = model_run_ms_per_step(mr),
 		[COMPARE_FINAL] = model_run_final_bpb(mr),
-		[COMPARE_DELTA] = is_base ? RUN_ABSENT
-					  : model_run_final_bpb(mr) -
-						    model_run_final_bpb(base),
+		[COMPARE_DELTA] =
+			is_base ? RUN_ABSENT : model_run_final_bpb(mr) - model_run_final_bpb(base),
 		[COMPARE_RATIO] = forecast_bpb_per_nat(mr),
 	};
 	double stage = model_run_stage_bpb(mr);
 	struct run_state state;
 
 	if (column == COMPARE_SYMBOL) {
-		list_cellf(cell,
-			   is_base ? STYLE_REFERENCE
-				   : theme_series((unsigned int)row),
-			   "%s", is_base ? "◆" : "━");
+		list_cellf(cell, is_base ? STYLE_REFERENCE : theme_series((unsigned int)row), "%s",
+			   is_base ? "◆" : "━");
 	} else if (column == COMPARE_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_label(mr).s);
 		cell->spare = mr->name_date;
@@ -120,10 +112,8 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	} else if (column == COMPARE_CURSOR) {
 		cell->number = compare->at[row];
 		if (run_has(cell->number))
-			list_cellf(
-				cell, STYLE_NORMAL, "%.6g %s", cell->number,
-				is_base ? ""
-					: fmt_signed(compare->apart[row], 4).s);
+			list_cellf(cell, STYLE_NORMAL, "%.6g %s", cell->number,
+				   is_base ? "" : fmt_signed(compare->apart[row], 4).s);
 	} else if (column == COMPARE_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
@@ -135,8 +125,7 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 }
 
 /* Why BPB and not loss; or why the loss may be compared. */
-static void
-reason(const struct compare *compare, char *out, size_t size)
+static void reason(const struct compare *compare, char *out, size_t size)
 {
 	double lo = INFINITY, hi = -INFINITY;
 	size_t unknown = 0;
@@ -173,8 +162,7 @@ reason(const struct compare *compare, char *out, size_t size)
  * An axis that holds the reference and nearly all gaps: the first seconds,
  * where the curves are steep, would make a flat line of the rest.
  */
-static void
-fit_gaps(struct chart *chart, const struct chart_settings *settings)
+static void fit_gaps(struct chart *chart, const struct chart_settings *settings)
 {
 	double from = chart->x_lo;
 
@@ -190,27 +178,22 @@ fit_gaps(struct chart *chart, const struct chart_settings *settings)
 }
 
 /* The cursor, or the last x that both have when that is close to it. */
-static double
-cursor_of(const struct chart *chart, const struct curve *own,
-	  const struct curve *base)
+static double cursor_of(const struct chart *chart, const struct curve *own,
+			const struct curve *base)
 {
-	double last = own->n > 0 && base->n > 0
-			      ? fmin(own->x[own->n - 1], base->x[base->n - 1])
-			      : RUN_ABSENT;
+	double last = own->n > 0 && base->n > 0 ? fmin(own->x[own->n - 1], base->x[base->n - 1])
+						: RUN_ABSENT;
 	double near = (chart->x_hi - chart->x_lo) * CURSOR_NEAR;
 
-	return chart->cursor > last && chart->cursor - last <= near
-		       ? last
-		       : chart->cursor;
+	return chart->cursor > last && chart->cursor - last <= near ? last : chart->cursor;
 }
 
 /*
  * Make gaps to the reference's of the points of each run; what the curves are
  * under the cursor is for the list.  Returns whether there is a gap.
  */
-static bool
-hold_against(struct compare *compare, const struct chart *chart,
-	     struct plot_points *points, const struct curve *base)
+static bool hold_against(struct compare *compare, const struct chart *chart,
+			 struct plot_points *points, const struct curve *base)
 {
 	bool any = false;
 
@@ -222,16 +205,14 @@ hold_against(struct compare *compare, const struct chart *chart,
 		compare->apart[i] = compare->at[i] - curve_at(base, at);
 		for (size_t k = 0; k < p->n; k++)
 			p->y[k] -= curve_at(base, p->x[k]);
-		any = any ||
-		      (compare->request.runs[i] != base_run(compare->shared) &&
-		       any_of(k, p->n, isfinite(p->y[k])));
+		any = any || (compare->request.runs[i] != base_run(compare->shared) &&
+			      any_of(k, p->n, isfinite(p->y[k])));
 	}
 	return any;
 }
 
 /* The gap of each run to the reference, over x. */
-static void
-draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
+static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 {
 	struct plot_request request = compare->request;
 	struct ui_shared *shared = compare->shared;
@@ -251,16 +232,13 @@ draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 
 		plot_points_init(p, &request, shared->model, request.runs[i]);
 		(void)plot_points_smooth(p, &base, smooth);
-		series[n] = (struct chart_series){ .x = p->x,
-						   .y = p->y,
-						   .n = p->n,
-						   .style = theme_series(
-							   (unsigned int)i) };
+		series[n] = (struct chart_series){
+			.x = p->x, .y = p->y, .n = p->n, .style = theme_series((unsigned int)i)
+		};
 		n += request.runs[i] != base_run(shared);
 	}
-	(void)canvas_box(canvas, r, "Gap to reference%s%s%s%s",
-			 base.unit[0] != '\0' ? " (" : "", base.unit,
-			 base.unit[0] != '\0' ? ")" : "",
+	(void)canvas_box(canvas, r, "Gap to reference%s%s%s%s", base.unit[0] != '\0' ? " (" : "",
+			 base.unit, base.unit[0] != '\0' ? ")" : "",
 			 better < 0   ? ", − is better"
 			 : better > 0 ? ", + is better"
 				      : "");
@@ -274,26 +252,22 @@ draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 	/* Through the window the reference. */
 	x[0] = chart.x_lo;
 	x[1] = chart.x_hi;
-	series[chart.n_series++] =
-		(struct chart_series){ .x = x,
-				       .y = (const double[]){ 0, 0 },
-				       .n = 2,
-				       .style = STYLE_REFERENCE,
-				       .line = CHART_DASHED };
+	series[chart.n_series++] = (struct chart_series){ .x = x,
+							  .y = (const double[]){ 0, 0 },
+							  .n = 2,
+							  .style = STYLE_REFERENCE,
+							  .line = CHART_DASHED };
 	if (any)
 		chart_draw(&chart, canvas);
 	else if (n > 0)
-		canvas_print(
-			canvas,
-			(struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 },
-			STYLE_DIM, "no point to hold against the reference");
+		canvas_print(canvas, (struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 }, STYLE_DIM,
+			     "no point to hold against the reference");
 	plot_points_release(&base);
 	for (size_t i = 0; i < request.n_runs; i++)
 		plot_points_release(&points[i]);
 }
 
-static void
-compare_release(void *state)
+static void compare_release(void *state)
 {
 	struct compare *compare = state;
 
@@ -304,8 +278,7 @@ compare_release(void *state)
 }
 
 /* The first line says it all in short. */
-static void
-fill_diff(struct compare *compare, const struct run_text *texts)
+static void fill_diff(struct compare *compare, const struct run_text *texts)
 {
 	struct str line;
 	size_t cap = 0;
@@ -321,8 +294,7 @@ fill_diff(struct compare *compare, const struct run_text *texts)
  * Settings and scripts of the reference and the selected run, else the first
  * other; read anew while what they say may still come.
  */
-static void
-update_diff(struct compare *compare)
+static void update_diff(struct compare *compare)
 {
 	const struct model_run *base = base_run(compare->shared), *other;
 	uint64_t generation = compare->shared->model->generation;
@@ -330,8 +302,7 @@ update_diff(struct compare *compare)
 	size_t row = list_row(&compare->list);
 	bool is_whole = true;
 
-	other = row < compare->request.n_runs ? compare->request.runs[row]
-					      : base;
+	other = row < compare->request.n_runs ? compare->request.runs[row] : base;
 	if (other == base)
 		other = compare->request.runs[compare->request.runs[0] == base];
 	if (compare->of[0] == base && compare->of[1] == other &&
@@ -344,8 +315,7 @@ update_diff(struct compare *compare)
 	for (size_t i = 0; i < 2; i++) {
 		run_text_init(&texts[i]);
 		is_whole &= run_text_read(&texts[i], compare->of[i]) &&
-			    (texts[i].is_over ||
-			     compare->of[i]->run.status != RUN_RUNNING);
+			    (texts[i].is_over || compare->of[i]->run.status != RUN_RUNNING);
 	}
 	if (is_whole)
 		fill_diff(compare, texts);
@@ -353,8 +323,7 @@ update_diff(struct compare *compare)
 	run_text_release(&texts[1]);
 }
 
-static void
-diff_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void diff_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct compare *compare = user;
 	struct str line = compare->lines[row];
@@ -370,8 +339,7 @@ diff_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 }
 
 /* The diff instead of the runs, or the runs again. */
-static void
-turn_diff(struct compare *compare, struct ui_shared *shared)
+static void turn_diff(struct compare *compare, struct ui_shared *shared)
 {
 	if (compare->n_lines == 0) {
 		ui_say(shared, "the logs are not here, or have no row yet");
@@ -381,8 +349,7 @@ turn_diff(struct compare *compare, struct ui_shared *shared)
 	compare->is_diff = !compare->is_diff;
 }
 
-static struct list *
-compare_list(void *state, struct ui_shared *shared)
+static struct list *compare_list(void *state, struct ui_shared *shared)
 {
 	static const struct list_ops ops = { .columns = compare_columns,
 					     .n_columns = COMPARE_COLUMNS,
@@ -402,21 +369,18 @@ compare_list(void *state, struct ui_shared *shared)
 	compare->request.reference = base_run(shared);
 	compare->request.metric = shared->chart.metric;
 	if (base_run(shared) != NULL)
-		compare->request.metric =
-			plot_metric_of(base_run(shared), shared->chart.metric);
+		compare->request.metric = plot_metric_of(base_run(shared), shared->chart.metric);
 	plot_request_settle(&compare->request, shared);
 	compare->is_diff &= base_run(shared) == compare->of[0];
 	if (compare->is_diff)
 		list_fill(&compare->list, &diff_ops, compare, compare->n_lines);
 	else
-		list_fill(&compare->list, &ops, compare,
-			  compare->request.n_runs);
+		list_fill(&compare->list, &ops, compare, compare->request.n_runs);
 	return &compare->list;
 }
 
-static void
-compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
-	     struct rect r)
+static void compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
+			 struct rect r)
 {
 	struct compare *compare = state;
 	struct list *list = compare_list(state, shared);
@@ -436,29 +400,26 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			    "reference with R.");
 		return;
 	}
-	struct rect table =
-		rect_take_top(&r, int_min((int)list->all + 1, r.h / 3));
+	struct rect table = rect_take_top(&r, int_min((int)list->all + 1, r.h / 3));
 	struct rect line = rect_take_top(&r, 1);
 	table.x = ++line.x;
 	table.w = line.w -= 2;
 	update_diff(compare);
 	reason(compare, why, sizeof(why));
 	if (compare->n_lines > 0)
-		canvas_print(canvas, line, STYLE_HINT, "%.*s · %s",
-			     (int)compare->lines[0].len, compare->lines[0].p,
-			     why);
+		canvas_print(canvas, line, STYLE_HINT, "%.*s · %s", (int)compare->lines[0].len,
+			     compare->lines[0].p, why);
 	else
 		canvas_print(canvas, line, STYLE_HINT, "%s", why);
-	compare->request.rect = r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10)
-					   : rect_take_top(&r, r.h * 6 / 10);
+	compare->request.rect =
+		r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10) : rect_take_top(&r, r.h * 6 / 10);
 	draw_gaps(compare, canvas, r);
 	list_draw(list, canvas, table);
 	plot_draw(&compare->request, shared, canvas);
 }
 
-static bool
-compare_act(void *state, struct ui_shared *shared, enum action action,
-	    struct command *out)
+static bool compare_act(void *state, struct ui_shared *shared, enum action action,
+			struct command *out)
 {
 	struct compare *compare = state;
 	size_t row = list_row(state);
@@ -475,9 +436,8 @@ compare_act(void *state, struct ui_shared *shared, enum action action,
 	/* By a tenth of the charts. */
 	if (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN) {
 		for (int i = 0; i < 10; i++)
-			(void)ui_chart_act(shared, action == ACTION_PAGE_UP
-							   ? ACTION_LEFT
-							   : ACTION_RIGHT);
+			(void)ui_chart_act(shared,
+					   action == ACTION_PAGE_UP ? ACTION_LEFT : ACTION_RIGHT);
 		return true;
 	}
 	if (action == ACTION_OPEN && row != SIZE_MAX) {
@@ -495,9 +455,8 @@ const struct view_ops view_compare = {
 	.places = IN_RUNS | IN_CHARTS | IN_COMPARE,
 	.curves = UI_MAX_MARKS + 2,
 	.watches = MODEL_RUNS | MODEL_SAMPLES,
-	.hints = (const enum action[]){ ACTION_DIFF, ACTION_MARK,
-					ACTION_REFERENCE, ACTION_METRIC_NEXT,
-					ACTION_X_AXIS, ACTION_ZOOM_IN,
+	.hints = (const enum action[]){ ACTION_DIFF, ACTION_MARK, ACTION_REFERENCE,
+					ACTION_METRIC_NEXT, ACTION_X_AXIS, ACTION_ZOOM_IN,
 					ACTION_NONE },
 	.draw = compare_draw,
 	.act = compare_act,

@@ -56,8 +56,7 @@ static const struct list_column fleet_columns[FLEET_COLUMNS] = {
 	[FLEET_STEP] = { "STEP", 6, 6, FMT_STEPS, .descending = true },
 	[FLEET_MS] = { "ms/step", 8, 7, FMT_NUMBER, .decimals = 1 },
 	[FLEET_TOK] = { "Mtok/s", 7, 10, FMT_NUMBER, .descending = true },
-	[FLEET_DEVICE] = { "ktok/s/dev", 10, 10, FMT_NUMBER, .decimals = 2,
-			   .descending = true },
+	[FLEET_DEVICE] = { "ktok/s/dev", 10, 10, FMT_NUMBER, .decimals = 2, .descending = true },
 	[FLEET_BPB] = { "BPB", 7, 1, FMT_NUMBER, .decimals = 4 },
 	[FLEET_LOSS] = { "LOSS nat", 8, 12, FMT_NUMBER, .decimals = 4 },
 	[FLEET_OWN] = { "METRIC", 18, 5, FMT_DIGITS, .decimals = 6 },
@@ -66,20 +65,16 @@ static const struct list_column fleet_columns[FLEET_COLUMNS] = {
 	[FLEET_DELTA] = { "Δref", 7, 9, FMT_SIGNED, .decimals = 4 },
 	[FLEET_EVAL] = { "EVAL s", 7, 13, FMT_NUMBER, .decimals = 1 },
 	[FLEET_SIZE] = { "SIZE MB", 8, 14, FMT_NUMBER, .decimals = 3 },
-	[FLEET_COST] = { "COST $", 7, 15, FMT_NUMBER, .decimals = 2,
-			 .descending = true },
+	[FLEET_COST] = { "COST $", 7, 15, FMT_NUMBER, .decimals = 2, .descending = true },
 	[FLEET_STATE] = { "STATE", 13, .drop = 2, .grow = true },
 	/* For an export: no screen has the room. */
 	[FLEET_FILE] = { "FILE", CANVAS_MAX_SIDE, .drop = 16 },
 };
 
-static const unsigned char fleet_sorts[] = { FLEET_FINAL, FLEET_BPB,
-					     FLEET_MS,	  FLEET_TOK,
-					     FLEET_STEP,  FLEET_SEED,
-					     FLEET_POD,	  0 };
+static const unsigned char fleet_sorts[] = { FLEET_FINAL, FLEET_BPB,  FLEET_MS,	 FLEET_TOK,
+					     FLEET_STEP,  FLEET_SEED, FLEET_POD, 0 };
 
-static double
-reference_score(const struct ui_shared *shared)
+static double reference_score(const struct ui_shared *shared)
 {
 	double sum = 0;
 
@@ -93,9 +88,7 @@ reference_score(const struct ui_shared *shared)
 }
 
 /* How the run's curve looks in the chart; else whether it alerts. */
-static void
-mark_cell(const struct fleet *fleet, const struct model_run *mr,
-	  struct list_cell *cell)
+static void mark_cell(const struct fleet *fleet, const struct model_run *mr, struct list_cell *cell)
 {
 	const struct ui_shared *shared = fleet->shared;
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
@@ -108,8 +101,7 @@ mark_cell(const struct fleet *fleet, const struct model_run *mr,
 	if (mr == shared->reference)
 		list_cellf(cell, STYLE_REFERENCE, "◆");
 	else
-		list_cellf(cell, is_drawn ? theme_series(line) : STYLE_WARN,
-			   "%s",
+		list_cellf(cell, is_drawn ? theme_series(line) : STYLE_WARN, "%s",
 			   ui_is_marked(&shared->marks, mr)	   ? "+"
 			   : alert != NULL && !alert->acknowledged ? "!"
 			   : is_drawn				   ? "━"
@@ -117,8 +109,7 @@ mark_cell(const struct fleet *fleet, const struct model_run *mr,
 }
 
 /* The score that a run has or will have. */
-static double
-final_score(const struct fleet_row *row)
+static double final_score(const struct fleet_row *row)
 {
 	double final = model_run_final_bpb(row->mr);
 
@@ -126,70 +117,58 @@ final_score(const struct fleet_row *row)
 }
 
 /* What is a forecast looks like one, without colours too. */
-static void
-final_cell(const struct fleet_row *row, struct list_cell *cell)
+static void final_cell(const struct fleet_row *row, struct list_cell *cell)
 {
 
 	cell->number = final_score(row);
 	if (!run_has(model_run_final_bpb(row->mr)))
-		list_cellf(cell, STYLE_HINT, "%s%s",
-			   run_has(cell->number) ? "~" : "",
+		list_cellf(cell, STYLE_HINT, "%s%s", run_has(cell->number) ? "~" : "",
 			   fmt_number(cell->number, 4).s);
 }
 
 /* What was measured last: of a stage that may not be the last it is marked. */
-static void
-bpb_cell(const struct model_run *mr, struct list_cell *cell)
+static void bpb_cell(const struct model_run *mr, struct list_cell *cell)
 {
 	double final = model_run_final_bpb(mr), stage = model_run_stage_bpb(mr);
 
-	cell->number = run_has(final)	? final
-		       : run_has(stage) ? stage
-					: mr->run.last_val_bpb;
+	cell->number = run_has(final) ? final : run_has(stage) ? stage : mr->run.last_val_bpb;
 	if (run_has(stage))
 		list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(stage, 4).s);
 }
 
 /* The evaluation of a stage that may not be the last goes on. */
-static void
-eval_cell(const struct model_run *mr, struct list_cell *cell)
+static void eval_cell(const struct model_run *mr, struct list_cell *cell)
 {
 
 	cell->number = model_eval_s(&mr->run);
 	if (run_has(model_run_stage_bpb(mr)) && run_has(cell->number))
-		list_cellf(cell, STYLE_NORMAL, "~%s",
-			   fmt_number(cell->number, 1).s);
+		list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(cell->number, 1).s);
 }
 
 /* A pod that is slower than its peers is marked. */
-static void
-ms_cell(const struct ui_shared *shared, const struct model_run *mr,
-	struct list_cell *cell)
+static void ms_cell(const struct ui_shared *shared, const struct model_run *mr,
+		    struct list_cell *cell)
 {
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
 
 	cell->number = model_run_ms_per_step(mr);
 	if (alert != NULL && alert->kind == ALERT_SLOW_POD)
-		list_cellf(cell, STYLE_WARN, "%s!",
-			   fmt_number(cell->number, 1).s);
+		list_cellf(cell, STYLE_WARN, "%s!", fmt_number(cell->number, 1).s);
 }
 
 /*
  * The chosen series under its printed name; where none is chosen, the loss of
  * a run that has none of ours, with its name.
  */
-static void
-own_cell(const struct ui_shared *shared, const struct run *run,
-	 struct list_cell *cell)
+static void own_cell(const struct ui_shared *shared, const struct run *run, struct list_cell *cell)
 {
 	const struct chart_metric *chosen = &shared->chart.metric;
-	const struct run_series *own =
-		chosen->id == PLOT_OWN ? plot_own_series(run, chosen->own)
-		: run_has(run->last_train_loss) ||
-				run_has(run->last_val_loss) ||
-				run_has(run->last_val_bpb)
-			? NULL
-			: plot_own_loss(run);
+	const struct run_series *own = chosen->id == PLOT_OWN ? plot_own_series(run, chosen->own)
+				       : run_has(run->last_train_loss) ||
+						       run_has(run->last_val_loss) ||
+						       run_has(run->last_val_bpb)
+					       ? NULL
+					       : plot_own_loss(run);
 
 	if (own == NULL)
 		return;
@@ -197,8 +176,7 @@ own_cell(const struct ui_shared *shared, const struct run *run,
 	cell->number = own->last;
 }
 
-static void
-fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
+static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 {
 	const struct fleet *fleet = user;
 	const struct ui_shared *shared = fleet->shared;
@@ -211,11 +189,9 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		[FLEET_SEED] = run->seed,
 		[FLEET_STEP] = run->steps,
 		[FLEET_DEVICE] = run->tok_s_per_device_last / 1e3,
-		[FLEET_LOSS] = run_has(run->last_val_loss)
-				       ? run->last_val_loss
-				       : run->last_train_loss,
-		[FLEET_SIGMA] =
-			is_final ? RUN_ABSENT : row->forecast.final_bpb_sigma,
+		[FLEET_LOSS] =
+			run_has(run->last_val_loss) ? run->last_val_loss : run->last_train_loss,
+		[FLEET_SIGMA] = is_final ? RUN_ABSENT : row->forecast.final_bpb_sigma,
 		[FLEET_SIZE] = run->artifact_bytes / 1e6,
 		[FLEET_COST] = model_run_cost(model, mr),
 	};
@@ -228,8 +204,7 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		list_cellf(cell, theme_fact(state.style), "%s", state.symbol);
 	} else if (column == FLEET_POD) {
 		cell->number = (double)mr->pod;
-		list_cellf(cell, STYLE_NORMAL, "%s",
-			   model_pod_name(model, mr->pod));
+		list_cellf(cell, STYLE_NORMAL, "%s", model_pod_name(model, mr->pod));
 	} else if (column == FLEET_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr));
 		cell->spare = mr->name_date;
@@ -248,8 +223,7 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		final_cell(row, cell);
 	} else if (column == FLEET_DELTA) {
 		if (mr != shared->reference)
-			cell->number =
-				final_score(row) - reference_score(shared);
+			cell->number = final_score(row) - reference_score(shared);
 	} else if (column == FLEET_FILE) {
 		list_cellf(cell, STYLE_NORMAL, "%s", mr->path);
 	} else if (column == FLEET_STATE) {
@@ -261,8 +235,7 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 }
 
 /* What runs comes first, then what ended, the newest first. */
-static double
-fleet_rank(void *user, size_t row)
+static double fleet_rank(void *user, size_t row)
 {
 	const struct fleet *fleet = user;
 	const struct model *model = fleet->shared->model;
@@ -273,8 +246,7 @@ fleet_rank(void *user, size_t row)
 	return (double)(2 * model->n_runs - row);
 }
 
-static bool
-fleet_has(void *user, size_t row)
+static bool fleet_has(void *user, size_t row)
 {
 	const struct fleet *fleet = user;
 
@@ -282,8 +254,7 @@ fleet_has(void *user, size_t row)
 }
 
 /* Take the runs as the model has them now; the selected one stays it. */
-static void
-fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
+static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 {
 	static const struct list_ops ops = { .columns = fleet_columns,
 					     .n_columns = FLEET_COLUMNS,
@@ -299,13 +270,11 @@ fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 	plot_request_runs(&fleet->drawn, shared);
 	if (fleet->cap_rows < model->n_runs) {
 		fleet->cap_rows = model->n_runs + 16;
-		fleet->rows = xreallocarray(fleet->rows, fleet->cap_rows,
-					    sizeof(*fleet->rows));
+		fleet->rows = xreallocarray(fleet->rows, fleet->cap_rows, sizeof(*fleet->rows));
 	}
 	for (size_t i = 0; i < model->n_runs; i++) {
 		fleet->rows[i].mr = model->runs[i];
-		forecast_run(model, model->runs[i],
-			     ui_caps(shared)->cap_train_s,
+		forecast_run(model, model->runs[i], ui_caps(shared)->cap_train_s,
 			     &fleet->rows[i].forecast);
 	}
 	list_fill(&fleet->list, &ops, fleet, model->n_runs);
@@ -314,14 +283,12 @@ fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 			list_select(&fleet->list, i);
 }
 
-static void
-draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
-	   const struct chart_metric *metric, bool plain)
+static void draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
+		       const struct chart_metric *metric, bool plain)
 {
 	struct plot_request request = { .metric = *metric,
 					.rect = rect,
-					.legend =
-						metric == &shared->chart.metric,
+					.legend = metric == &shared->chart.metric,
 					.plain = plain,
 					.marks = true };
 
@@ -333,38 +300,30 @@ draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
  * The second or third chart: what the first does not show and the run has.
  * False: there is none.
  */
-static bool
-other_metric(const struct ui_shared *shared, size_t which,
-	     struct chart_metric *out)
+static bool other_metric(const struct ui_shared *shared, size_t which, struct chart_metric *out)
 {
-	static const enum plot_metric first[] = { PLOT_MS_STEP, PLOT_TOK_S,
-						  PLOT_BPB };
-	const struct chart_metric now =
-		plot_metric_of(shared->selected, shared->chart.metric);
+	static const enum plot_metric first[] = { PLOT_MS_STEP, PLOT_TOK_S, PLOT_BPB };
+	const struct chart_metric now = plot_metric_of(shared->selected, shared->chart.metric);
 	struct chart_metric choices[PLOT_CHOICES];
 	size_t n = plot_choices(shared->model, &shared->selected, 1, choices);
 
 	for (size_t i = 0; i < 3; i++)
 		for (size_t k = 0; k < n; k++) {
 			*out = choices[k];
-			if (out->id == first[i] && out->id != now.id &&
-			    which-- == 0)
+			if (out->id == first[i] && out->id != now.id && which-- == 0)
 				return true;
 		}
 	for (size_t k = 0; k < n; k++) {
 		*out = choices[k];
-		if (out->id != first[0] && out->id != first[1] &&
-		    out->id != first[2] && !plot_is_metric(out, &now) &&
-		    which-- == 0)
+		if (out->id != first[0] && out->id != first[1] && out->id != first[2] &&
+		    !plot_is_metric(out, &now) && which-- == 0)
 			return true;
 	}
 	return false;
 }
 
 /* The first chart, and so many others beside it as there are. */
-static void
-draw_charts(struct ui_shared *shared, struct canvas *canvas, struct rect r,
-	    size_t most)
+static void draw_charts(struct ui_shared *shared, struct canvas *canvas, struct rect r, size_t most)
 {
 	struct chart_metric others[2];
 	size_t n = 0;
@@ -377,23 +336,18 @@ draw_charts(struct ui_shared *shared, struct canvas *canvas, struct rect r,
 					       : r.w / 2),
 		   &shared->chart.metric, false);
 	for (size_t i = 0; i < n; i++)
-		draw_chart(shared, canvas,
-			   rect_take_left(&r, r.w / (int)(n - i)), &others[i],
+		draw_chart(shared, canvas, rect_take_left(&r, r.w / (int)(n - i)), &others[i],
 			   false);
 }
 
 /* 80x24 and what is not much more: no frames, each line counts. */
-static void
-draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
-	   struct rect r)
+static void draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
+		       struct rect r)
 {
-	struct rect budget = rect_take_bottom(&r, r.h >= 18   ? 4
-						  : r.h >= 14 ? 3
-							      : 0);
+	struct rect budget = rect_take_bottom(&r, r.h >= 18 ? 4 : r.h >= 14 ? 3 : 0);
 
-	list_draw(
-		&fleet->list, canvas,
-		rect_take_top(&r, int_min((int)fleet->list.all + 1, r.h / 2)));
+	list_draw(&fleet->list, canvas,
+		  rect_take_top(&r, int_min((int)fleet->list.all + 1, r.h / 2)));
 	draw_chart(shared, canvas, r, &shared->chart.metric, true);
 	budget.x++;
 	budget.w -= 2;
@@ -401,8 +355,7 @@ draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 }
 
 /* The runs in a box at the top of *r, as many as `most` lines take. */
-static void
-draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r, int most)
+static void draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r, int most)
 {
 	const struct model *model = fleet->shared->model;
 	int lines = int_min((int)fleet->list.all + 3, most);
@@ -410,32 +363,26 @@ draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r, int most)
 	double usd = 0;
 
 	for (size_t i = 0; i < model->n_pods; i++)
-		if (model->pods[i].state != POD_GONE &&
-		    run_has(model->pods[i].usd_per_hour))
+		if (model->pods[i].state != POD_GONE && run_has(model->pods[i].usd_per_hour))
 			usd += model->pods[i].usd_per_hour;
 	if (usd > 0)
 		print_into(price, " · $%.2f/h", usd);
 	list_draw(&fleet->list, canvas,
-		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu%s)%s",
-			     fleet->list.n,
-			     fleet->list.n < fleet->list.all ? " shown" : "",
-			     price));
+		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu%s)%s", fleet->list.n,
+			     fleet->list.n < fleet->list.all ? " shown" : "", price));
 }
 
 /* A box named for what is in it, and the selected run. */
-static struct rect
-selected_box(const struct ui_shared *shared, struct canvas *canvas,
-	     struct rect r, const char *what)
+static struct rect selected_box(const struct ui_shared *shared, struct canvas *canvas,
+				struct rect r, const char *what)
 {
 
-	return canvas_box(canvas, r, "%s · %s", what,
-			  plot_run_label(shared->selected).s);
+	return canvas_box(canvas, r, "%s · %s", what, plot_run_label(shared->selected).s);
 }
 
 /* 120x40: runs, two charts, the caps, the log's end. */
-static void
-draw_medium(struct fleet *fleet, struct ui_shared *shared,
-	    struct canvas *canvas, struct rect r)
+static void draw_medium(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
+			struct rect r)
 {
 	struct rect log = rect_take_bottom(&r, r.h >= 34 ? 5 : 0), budget;
 	int most = (r.h + log.h) * 2 / 5;
@@ -443,17 +390,14 @@ draw_medium(struct fleet *fleet, struct ui_shared *shared,
 	budget = rect_take_bottom(&r, 7);
 	draw_runs(fleet, canvas, &r, most);
 	draw_charts(shared, canvas, r, 1);
-	panel_budget(shared, canvas,
-		     selected_box(shared, canvas, budget, "Budget"));
+	panel_budget(shared, canvas, selected_box(shared, canvas, budget, "Budget"));
 	if (log.h > 0)
-		panel_log(shared, canvas,
-			  selected_box(shared, canvas, log, "Log"));
+		panel_log(shared, canvas, selected_box(shared, canvas, log, "Log"));
 }
 
 /* 200x60: three charts, pods and events beside the caps. */
-static void
-draw_large(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
-	   struct rect r)
+static void draw_large(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
+		       struct rect r)
 {
 	int half = r.w / 2, most = r.h / 3;
 	struct rect events = rect_take_bottom(&r, 12);
@@ -463,36 +407,30 @@ draw_large(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 
 	draw_runs(fleet, canvas, &r, most);
 	draw_charts(shared, canvas, r, 2);
-	panel_budget(shared, canvas,
-		     selected_box(shared, canvas, budget, "Budget"));
+	panel_budget(shared, canvas, selected_box(shared, canvas, budget, "Budget"));
 	panel_pods(shared, canvas, canvas_box(canvas, pods, "Pods"));
 	panel_log(shared, canvas, selected_box(shared, canvas, log, "Log"));
-	panel_events(shared, canvas,
-		     canvas_box(canvas, events, "Events · ! all"));
+	panel_events(shared, canvas, canvas_box(canvas, events, "Events · ! all"));
 }
 
-static const char no_pods[] =
-	"No runs yet, and no pods.\n"
-	"hgym-tui LOG...      opens logs that lie here\n"
-	"hgym-tui demo        shows a fleet that is made up\n"
-	"hgym-tui doctor      says what is set up and what is not\n"
-	"man hgym-tui-config  how the configuration names pods";
-static const char no_runs[] =
-	"No runs yet.\n"
-	"7  the pods: their links, and why one fails\n"
-	"!  what happened so far\n"
-	"\"logs\" of a pod in the configuration say where to look";
+static const char no_pods[] = "No runs yet, and no pods.\n"
+			      "hgym-tui LOG...      opens logs that lie here\n"
+			      "hgym-tui demo        shows a fleet that is made up\n"
+			      "hgym-tui doctor      says what is set up and what is not\n"
+			      "man hgym-tui-config  how the configuration names pods";
+static const char no_runs[] = "No runs yet.\n"
+			      "7  the pods: their links, and why one fails\n"
+			      "!  what happened so far\n"
+			      "\"logs\" of a pod in the configuration say where to look";
 
-static void
-fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
-	   struct rect rect)
+static void fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
+		       struct rect rect)
 {
 	struct fleet *fleet = state;
 
 	fleet_fill(fleet, shared);
 	if (fleet->list.all == 0)
-		panel_empty(canvas, rect,
-			    shared->model->n_pods > 0 ? no_runs : no_pods);
+		panel_empty(canvas, rect, shared->model->n_pods > 0 ? no_runs : no_pods);
 	else if (rect.w >= 170 && rect.h >= 50)
 		draw_large(fleet, shared, canvas, rect);
 	else if (rect.w >= 100 && rect.h >= 30)
@@ -503,15 +441,13 @@ fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		list_draw(&fleet->list, canvas, rect);
 }
 
-static struct list *
-fleet_list(void *state, struct ui_shared *shared)
+static struct list *fleet_list(void *state, struct ui_shared *shared)
 {
 	fleet_fill(state, shared);
 	return state;
 }
 
-static void
-fleet_moved(void *state, struct ui_shared *shared)
+static void fleet_moved(void *state, struct ui_shared *shared)
 {
 	size_t row = list_row(&((struct fleet *)state)->list);
 
@@ -519,12 +455,10 @@ fleet_moved(void *state, struct ui_shared *shared)
 		shared->selected = shared->model->runs[row];
 }
 
-static bool
-fleet_act(void *state, struct ui_shared *shared, enum action action,
-	  struct command *out)
+static bool fleet_act(void *state, struct ui_shared *shared, enum action action,
+		      struct command *out)
 {
-	const struct model_run *mr =
-		list_row(state) != SIZE_MAX ? shared->selected : NULL;
+	const struct model_run *mr = list_row(state) != SIZE_MAX ? shared->selected : NULL;
 
 	if (action == ACTION_OPEN && mr != NULL) {
 		shared->go = ACTION_VIEW_RUN;
@@ -533,18 +467,16 @@ fleet_act(void *state, struct ui_shared *shared, enum action action,
 		double bpb = run_has(final) ? final : mr->run.last_val_bpb;
 
 		out->id = COMMAND_COPY;
-		out->text = xasprintf(
-			"%s\tBPB %s\t%s ms/step\t%s", plot_run_label(mr).s,
-			fmt_number(bpb, 6).s,
-			fmt_number(model_run_ms_per_step(mr), 2).s, mr->path);
+		out->text = xasprintf("%s\tBPB %s\t%s ms/step\t%s", plot_run_label(mr).s,
+				      fmt_number(bpb, 6).s,
+				      fmt_number(model_run_ms_per_step(mr), 2).s, mr->path);
 	} else {
 		return ui_chart_act(shared, action);
 	}
 	return true;
 }
 
-static void
-fleet_release(void *state)
+static void fleet_release(void *state)
 {
 	free(((struct fleet *)state)->rows);
 }
@@ -557,9 +489,8 @@ const struct view_ops view_fleet = {
 	.curves = UI_MAX_MARKS + 2,
 	.watches = MODEL_PODS | MODEL_RUNS | MODEL_SAMPLES | MODEL_LOGS,
 	.copies = true,
-	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK,
-					ACTION_REFERENCE, ACTION_VIEW_LOGS,
-					ACTION_METRIC_NEXT, ACTION_NONE },
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK, ACTION_REFERENCE,
+					ACTION_VIEW_LOGS, ACTION_METRIC_NEXT, ACTION_NONE },
 	.draw = fleet_draw,
 	.act = fleet_act,
 	.list = fleet_list,

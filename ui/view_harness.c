@@ -22,8 +22,8 @@ enum focus { FOCUS_RUNS, FOCUS_ITERATIONS, FOCUS_TEXT };
 
 /* What is selected. */
 struct harness_pick {
-	const struct harness_place *place; /* NULL: nothing is followed */
-	const struct harness_run *run;	   /* NULL: a comparison, or none yet */
+	const struct harness_place *place;  /* NULL: nothing is followed */
+	const struct harness_run *run;	    /* NULL: a comparison, or none yet */
 	const struct harness_iteration *it; /* NULL: none yet */
 };
 
@@ -39,11 +39,11 @@ enum harness_detail {
 struct harness {
 	struct list runs, iterations;
 	enum focus focus;
-	unsigned int detail; /* enum harness_detail, and texts */
-	int up;		     /* lines back in a text */
-	enum harness_x x;    /* of the chart */
-	size_t of_run;	 /* row whose iterations are shown, + 1; 0: none yet */
-	size_t followed; /* the iteration that was selected by itself */
+	unsigned int detail;	  /* enum harness_detail, and texts */
+	int up;			  /* lines back in a text */
+	enum harness_x x;	  /* of the chart */
+	size_t of_run;		  /* row whose iterations are shown, + 1; 0: none yet */
+	size_t followed;	  /* the iteration that was selected by itself */
 	struct harness_pick pick; /* of the last fill; borrowed */
 	const struct harness_view *view;
 };
@@ -85,8 +85,7 @@ static const struct list_column iteration_columns[] = {
 };
 
 /* Rows of a place in the list of runs: its runs, or itself. */
-static size_t
-rows_of(const struct harness_place *place)
+static size_t rows_of(const struct harness_place *place)
 {
 	if (!place->read || place->is_compare || place->ws.n_runs == 0)
 		return 1;
@@ -94,8 +93,7 @@ rows_of(const struct harness_place *place)
 }
 
 /* What stands in that row: the newest run of a place first. */
-static struct harness_pick
-pick_row(const struct harness_view *view, size_t row)
+static struct harness_pick pick_row(const struct harness_view *view, size_t row)
 {
 	struct harness_pick pick = { NULL, NULL, NULL };
 
@@ -115,8 +113,7 @@ pick_row(const struct harness_view *view, size_t row)
 	return pick;
 }
 
-static void
-state_cell(const struct harness_pick *pick, struct list_cell *cell)
+static void state_cell(const struct harness_pick *pick, struct list_cell *cell)
 {
 	static const unsigned int styles[] = {
 		[HARNESS_STATE_FINISHED] = STYLE_DONE,
@@ -132,22 +129,18 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 	if (pick->place->read && pick->place->is_compare)
 		harness_add_compare_state(&state, &pick->place->compare);
 	if (pick->place->why[0] != '\0' && pick->place->read)
-		list_cellf(cell, STYLE_DIM, "%s: %s", age.data,
-			   pick->place->why);
+		list_cellf(cell, STYLE_DIM, "%s: %s", age.data, pick->place->why);
 	else if (pick->place->why[0] != '\0')
 		list_cellf(cell, STYLE_WARN, "%s", pick->place->why);
 	else if (!pick->place->read)
 		list_cellf(cell, STYLE_HINT, "being read");
 	else if (run == NULL)
 		list_cellf(cell,
-			   pick->place->compare.process == HARNESS_NO
-				   ? STYLE_ALARM
-				   : STYLE_NORMAL,
+			   pick->place->compare.process == HARNESS_NO ? STYLE_ALARM : STYLE_NORMAL,
 			   "%s", state.data);
 	else if (run->has_summary)
 		list_cellf(cell, STYLE_DONE, "finished: %.40s",
-			   run->final_status != NULL ? run->final_status
-						     : FMT_ABSENT);
+			   run->final_status != NULL ? run->final_status : FMT_ABSENT);
 	else
 		list_cellf(cell, styles[run->life.state], "%s, %s %u",
 			   harness_state_name(run->life.state),
@@ -156,8 +149,7 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 }
 
 /* A percentage where + is better. */
-static void
-gain_cell(struct harness_number gain, struct list_cell *cell)
+static void gain_cell(struct harness_number gain, struct list_cell *cell)
 {
 	char text[HARNESS_PCT_SIZE];
 
@@ -170,16 +162,13 @@ gain_cell(struct harness_number gain, struct list_cell *cell)
 }
 
 /* A score in full. */
-static void
-score_cell(struct harness_number score, unsigned int style,
-	   struct list_cell *cell)
+static void score_cell(struct harness_number score, unsigned int style, struct list_cell *cell)
 {
 	cell->number = score.present ? score.value : (double)NAN;
 	cell->style = score.present ? style : STYLE_DIM;
 }
 
-static void
-run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct harness *h = user;
 	struct harness_pick pick = pick_row(h->view, row);
@@ -187,15 +176,13 @@ run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct harness_run *run = pick.run != NULL ? pick.run : &none;
 
 	if (column == RUN_NAME) {
-		list_cellf(cell, STYLE_NORMAL, "%s%s%s%s",
-			   pick.run != NULL ? pick.run->id : "",
+		list_cellf(cell, STYLE_NORMAL, "%s%s%s%s", pick.run != NULL ? pick.run->id : "",
 			   pick.run != NULL ? "  " : "", pick.place->title,
 			   pick.place->is_compare ? "  (comparison)" : "");
 	} else if (column == RUN_STATE) {
 		state_cell(&pick, cell);
 	} else if (column == RUN_BEST) {
-		score_cell((struct harness_number){ run->best.present,
-						    run->best.value },
+		score_cell((struct harness_number){ run->best.present, run->best.value },
 			   STYLE_STRONG, cell);
 	} else if (column == RUN_GAIN) {
 		gain_cell(run->baseline_pct, cell);
@@ -204,15 +191,13 @@ run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		if (!run->best_unverified.present)
 			return;
 		cell->number = run->best_unverified.value;
-		list_cellf(cell, STYLE_WARN, "? %s",
-			   fmt_value(FMT_DIGITS, cell->number, 10).s);
+		list_cellf(cell, STYLE_WARN, "? %s", fmt_value(FMT_DIGITS, cell->number, 10).s);
 	}
 }
 
 /* What the iteration has to say in that column. */
-static void
-add_words(struct buf *out, enum iteration_column column,
-	  const struct harness_run *run, const struct harness_iteration *it)
+static void add_words(struct buf *out, enum iteration_column column, const struct harness_run *run,
+		      const struct harness_iteration *it)
 {
 	if (column == IT_ATTEMPT)
 		harness_add_attempt(out, run, it);
@@ -227,9 +212,8 @@ add_words(struct buf *out, enum iteration_column column,
 }
 
 /* A cell of words. */
-static void
-words_cell(const struct harness_run *run, const struct harness_iteration *it,
-	   enum iteration_column column, struct list_cell *cell)
+static void words_cell(const struct harness_run *run, const struct harness_iteration *it,
+		       enum iteration_column column, struct list_cell *cell)
 {
 	unsigned int style = column == IT_NOTE ? STYLE_DIM : STYLE_NORMAL;
 	AUTO_BUF text = buf_new(LIST_CELL_BYTES);
@@ -239,12 +223,10 @@ words_cell(const struct harness_run *run, const struct harness_iteration *it,
 		style = it->invalid_score.present ? STYLE_ALARM : STYLE_WARN;
 	if (column == IT_QUALIFIED && it->qualification.quarantined.n > 0)
 		style = STYLE_ALARM;
-	list_cellf(cell, style, "%s",
-		   text.len > 0 || column == IT_NOTE ? text.data : FMT_ABSENT);
+	list_cellf(cell, style, "%s", text.len > 0 || column == IT_NOTE ? text.data : FMT_ABSENT);
 }
 
-static void
-iteration_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void iteration_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct harness *h = user;
 	const struct harness_iteration *it = &h->pick.run->iterations[row];
@@ -255,17 +237,14 @@ iteration_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		score_cell(it->active_tools, STYLE_NORMAL, cell);
 	else if (column == IT_SCORE)
 		score_cell(it->verified_score,
-			   h->pick.run->best.iteration == it->number
-				   ? STYLE_BETTER
-				   : STYLE_NORMAL,
+			   h->pick.run->best.iteration == it->number ? STYLE_BETTER : STYLE_NORMAL,
 			   cell);
 	else if (column == IT_BASE)
 		gain_cell(it->baseline_pct, cell);
 	else if (column == IT_BEST)
 		gain_cell(it->previous_pct, cell);
 	else
-		words_cell(h->pick.run, it, (enum iteration_column)column,
-			   cell);
+		words_cell(h->pick.run, it, (enum iteration_column)column, cell);
 }
 
 static const struct list_ops run_ops = { .columns = run_columns,
@@ -279,19 +258,16 @@ static const struct list_ops iteration_ops = {
 };
 
 /* The iteration under way; of a run that is over its best, else its last. */
-static size_t
-natural_iteration(const struct harness_run *run)
+static size_t natural_iteration(const struct harness_run *run)
 {
 	for (size_t i = 0; run->has_summary && i < run->n_iterations; i++)
-		if (run->best.present &&
-		    run->iterations[i].number == run->best.iteration)
+		if (run->best.present && run->iterations[i].number == run->best.iteration)
 			return i;
 	return run->n_iterations - 1;
 }
 
 /* That one is selected as long as nobody has chosen another. */
-static void
-follow_iterations(struct harness *h)
+static void follow_iterations(struct harness *h)
 {
 	size_t shown = list_row(&h->runs) + 1;
 
@@ -299,24 +275,20 @@ follow_iterations(struct harness *h)
 	    list_row(&h->iterations) != h->followed)
 		return;
 	h->of_run = shown;
-	h->followed =
-		h->iterations.all > 0 ? natural_iteration(h->pick.run) : 0;
+	h->followed = h->iterations.all > 0 ? natural_iteration(h->pick.run) : 0;
 	if (h->iterations.all > 0)
 		list_select(&h->iterations, h->followed);
 }
 
-static size_t
-texts_of(const struct harness_pick *pick, struct harness_text texts[MAX_TEXTS])
+static size_t texts_of(const struct harness_pick *pick, struct harness_text texts[MAX_TEXTS])
 {
-	return pick->it != NULL
-		       ? harness_view_texts(pick->place, pick->run,
-					    pick->it->number, texts, MAX_TEXTS)
-		       : 0;
+	return pick->it != NULL ? harness_view_texts(pick->place, pick->run, pick->it->number,
+						     texts, MAX_TEXTS)
+				: 0;
 }
 
 /* How many details there are for what is picked. */
-static unsigned int
-detail_count(const struct harness_pick *pick)
+static unsigned int detail_count(const struct harness_pick *pick)
 {
 	struct harness_text texts[MAX_TEXTS];
 
@@ -324,8 +296,7 @@ detail_count(const struct harness_pick *pick)
 }
 
 /* The list that has the keys; a text has none. */
-static struct list *
-harness_list(void *state, struct ui_shared *shared)
+static struct list *harness_list(void *state, struct ui_shared *shared)
 {
 	struct harness *h = state;
 	size_t rows = 0;
@@ -347,8 +318,7 @@ harness_list(void *state, struct ui_shared *shared)
 					      : NULL;
 }
 
-static void
-add_facts(struct facts *facts, const struct harness_pick *pick)
+static void add_facts(struct facts *facts, const struct harness_pick *pick)
 {
 	AUTO_BUF age = buf_new(WORDS_MAX);
 
@@ -356,8 +326,7 @@ add_facts(struct facts *facts, const struct harness_pick *pick)
 		harness_add_age(&age, pick->place->age_ms);
 		buf_append_str(&age, ": ");
 	}
-	harness_facts(facts, &pick->place->ws, pick->run,
-		      age.len > 0 ? age.data : NULL);
+	harness_facts(facts, &pick->place->ws, pick->run, age.len > 0 ? age.data : NULL);
 }
 
 /* The scores of a run, what they stand over, and where they are drawn. */
@@ -370,11 +339,9 @@ struct scores {
 	struct scale scale; /* of the rows; its cells are not used */
 };
 
-static bool
-is_filled(const struct harness_point *point)
+static bool is_filled(const struct harness_point *point)
 {
-	return point->kind == HARNESS_POINT_BASELINE ||
-	       point->kind == HARNESS_POINT_VERIFIED;
+	return point->kind == HARNESS_POINT_BASELINE || point->kind == HARNESS_POINT_VERIFIED;
 }
 
 /*
@@ -382,16 +349,14 @@ is_filled(const struct harness_point *point)
  * that is wide: a failed 10^18 must not flatten the rest.  Of all, where
  * nothing is verified.
  */
-static void
-find_range(struct scores *s)
+static void find_range(struct scores *s)
 {
 	struct scale filled = { 0, 0, (double)NAN, (double)NAN };
 
 	for (size_t i = 0; i < s->n; i++)
 		if (is_filled(&s->points[i]))
 			scale_widen(&filled, s->points[i].value);
-	double span = filled.hi > filled.lo ? filled.hi - filled.lo
-					    : fabs(filled.hi) / 10;
+	double span = filled.hi > filled.lo ? filled.hi - filled.lo : fabs(filled.hi) / 10;
 	s->scale = filled;
 	for (size_t i = 0; i < s->n; i++) {
 		double value = s->points[i].value;
@@ -403,26 +368,22 @@ find_range(struct scores *s)
 	}
 }
 
-static int
-column_of(const struct scores *s, double x)
+static int column_of(const struct scores *s, double x)
 {
 	return s->plot.x + 1 + (int)(x * (s->plot.w - 3) / s->last);
 }
 
-static int
-row_of(const struct scores *s, double value)
+static int row_of(const struct scores *s, double value)
 {
 	double part = (value - s->scale.lo) / (s->scale.hi - s->scale.lo);
 	int last = s->plot.h - 1;
 
 	/* Where all are the same they are in the middle. */
-	return s->plot.y + last -
-	       (int)lround((isnan(part) ? 0.5 : part) * last);
+	return s->plot.y + last - (int)lround((isnan(part) ? 0.5 : part) * last);
 }
 
 /* The best verified so far as a dim line behind the points. */
-static void
-draw_best_line(const struct scores *s, struct canvas *canvas, bool higher)
+static void draw_best_line(const struct scores *s, struct canvas *canvas, bool higher)
 {
 	double best = (double)NAN;
 	int x = s->plot.x, to;
@@ -432,26 +393,21 @@ draw_best_line(const struct scores *s, struct canvas *canvas, bool higher)
 
 		if (i < s->n && !is_filled(p))
 			continue;
-		to = i < s->n ? column_of(s, p->x[s->by])
-			      : s->plot.x + s->plot.w;
+		to = i < s->n ? column_of(s, p->x[s->by]) : s->plot.x + s->plot.w;
 		for (; x < to; x++)
 			if (isfinite(best))
-				canvas_put(canvas, x, row_of(s, best),
-					   STYLE_AXIS, 0x2508 /* dashes */);
-		if (i < s->n && (!isfinite(best) ||
-				 (higher ? p->value > best : p->value < best)))
+				canvas_put(canvas, x, row_of(s, best), STYLE_AXIS,
+					   0x2508 /* dashes */);
+		if (i < s->n && (!isfinite(best) || (higher ? p->value > best : p->value < best)))
 			best = p->value;
 	}
 }
 
-static void
-draw_points(const struct scores *s, struct canvas *canvas)
+static void draw_points(const struct scores *s, struct canvas *canvas)
 {
 	static const unsigned int styles[] = {
-		[HARNESS_POINT_BASELINE] = STYLE_REFERENCE,
-		[HARNESS_POINT_VERIFIED] = STYLE_BETTER,
-		[HARNESS_POINT_INVALID] = STYLE_ALARM,
-		[HARNESS_POINT_CLAIMED] = STYLE_WARN,
+		[HARNESS_POINT_BASELINE] = STYLE_REFERENCE, [HARNESS_POINT_VERIFIED] = STYLE_BETTER,
+		[HARNESS_POINT_INVALID] = STYLE_ALARM,	    [HARNESS_POINT_CLAIMED] = STYLE_WARN,
 		[HARNESS_POINT_SESSION] = STYLE_DIM,
 	};
 
@@ -460,17 +416,14 @@ draw_points(const struct scores *s, struct canvas *canvas)
 		const struct harness_point *p = &s->points[k % s->n];
 		bool filled = k >= s->n;
 
-		if (is_filled(p) != filled || p->value < s->scale.lo ||
-		    p->value > s->scale.hi)
+		if (is_filled(p) != filled || p->value < s->scale.lo || p->value > s->scale.hi)
 			continue;
-		canvas_put(canvas, column_of(s, p->x[s->by]),
-			   row_of(s, p->value), styles[p->kind],
+		canvas_put(canvas, column_of(s, p->x[s->by]), row_of(s, p->value), styles[p->kind],
 			   filled ? 0x25C6 : 0x25CB);
 	}
 }
 
-static void
-x_text(enum harness_x by, double x, char out[FMT_SIZE])
+static void x_text(enum harness_x by, double x, char out[FMT_SIZE])
 {
 	if (by == HARNESS_X_WALL)
 		(void)snprintf(out, FMT_SIZE, "%.*fm", x > 0 && x < 10, x);
@@ -481,8 +434,7 @@ x_text(enum harness_x by, double x, char out[FMT_SIZE])
 }
 
 /* An end of the y axis, with as many digits as its place takes. */
-static void
-draw_label(struct canvas *canvas, struct rect label, double value)
+static void draw_label(struct canvas *canvas, struct rect label, double value)
 {
 	char text[STR_NUMBER_SIZE];
 
@@ -491,12 +443,10 @@ draw_label(struct canvas *canvas, struct rect label, double value)
 	canvas_right(canvas, label, STYLE_DIM, str_from(text));
 }
 
-static void
-draw_axes(const struct scores *s, struct canvas *canvas)
+static void draw_axes(const struct scores *s, struct canvas *canvas)
 {
 	const struct rect *plot = &s->plot;
-	struct rect label = { plot->x - AXIS_WIDTH, plot->y, AXIS_WIDTH - 1,
-			      1 };
+	struct rect label = { plot->x - AXIS_WIDTH, plot->y, AXIS_WIDTH - 1, 1 };
 	char text[FMT_SIZE];
 	double step = s->by == HARNESS_X_ITERATION ? 1 : s->last / 4;
 	int taken = 0;
@@ -510,18 +460,14 @@ draw_axes(const struct scores *s, struct canvas *canvas)
 		x_text(s->by, i * step, text);
 		x = int_min(x, end - (int)strlen(text));
 		if (x >= taken)
-			taken = x + 1 +
-				canvas_text(canvas, x, plot->y + plot->h,
-					    STYLE_DIM, text);
+			taken = x + 1 + canvas_text(canvas, x, plot->y + plot->h, STYLE_DIM, text);
 	}
 }
 
 /* The points whose x is known, and where that ends. */
-static void
-find_points(struct scores *s, const struct harness_run *run)
+static void find_points(struct scores *s, const struct harness_run *run)
 {
-	size_t all =
-		harness_view_points(run, s->points, HARNESS_MAX_ITERATIONS);
+	size_t all = harness_view_points(run, s->points, HARNESS_MAX_ITERATIONS);
 
 	for (size_t i = 0; i < all; i++)
 		if (isfinite(s->points[i].x[s->by]))
@@ -538,22 +484,19 @@ find_points(struct scores *s, const struct harness_run *run)
 }
 
 /* Scores by iteration, time or cost: verified filled, all else hollow. */
-static void
-draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run,
-	   enum harness_x by)
+static void draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run,
+		       enum harness_x by)
 {
-	static const char *const names[] = { "iteration", "wall time",
-					     "the agent's cost" };
+	static const char *const names[] = { "iteration", "wall time", "the agent's cost" };
 	struct scores s;
 
 	s.off = s.n = 0;
 	s.by = by;
 	find_points(&s, run);
 	find_range(&s);
-	struct rect inside = canvas_box(
-		canvas, r, "%.40s by %s: ◆ verified  ○ not%s",
-		run->post_score_key != NULL ? run->post_score_key : "score",
-		names[by], s.off > 0 ? " (some far off)" : "");
+	struct rect inside = canvas_box(canvas, r, "%.40s by %s: ◆ verified  ○ not%s",
+					run->post_score_key != NULL ? run->post_score_key : "score",
+					names[by], s.off > 0 ? " (some far off)" : "");
 	s.plot = inside;
 	(void)rect_take_left(&s.plot, AXIS_WIDTH);
 	(void)rect_take_bottom(&s.plot, 1);
@@ -561,9 +504,8 @@ draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run,
 		return;
 	if (s.n == 0) {
 		canvas_say(canvas, &inside, STYLE_HINT,
-			   by == HARNESS_X_ITERATION
-				   ? "nothing has been measured yet"
-				   : "no score of which that is known");
+			   by == HARNESS_X_ITERATION ? "nothing has been measured yet"
+						     : "no score of which that is known");
 		return;
 	}
 	draw_best_line(&s, canvas, run->higher_is_better == HARNESS_YES);
@@ -571,23 +513,20 @@ draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run,
 	draw_axes(&s, canvas);
 }
 
-static void
-add_number(struct facts *facts, struct harness_number number,
-	   enum fact_style style)
+static void add_number(struct facts *facts, struct harness_number number, enum fact_style style)
 {
 	char text[STR_NUMBER_SIZE];
 
 	if (number.present)
-		facts_text(facts, "", style, "%s",
-			   str_number(number.value, 7, text))
-			->number = number.value;
+		facts_text(facts, "", style, "%s", str_number(number.value, 7, text))->number =
+			number.value;
 	else
 		facts_text(facts, "", style, FMT_ABSENT);
 }
 
 /* The baseline's case of that name, or NULL. */
-static const struct harness_case *
-baseline_case(const struct harness_run *run, const struct harness_case *c)
+static const struct harness_case *baseline_case(const struct harness_run *run,
+						const struct harness_case *c)
 {
 	for (size_t i = 0; c->name != NULL && i < run->baseline.n_cases; i++)
 		if (run->baseline.cases[i].name != NULL &&
@@ -596,9 +535,8 @@ baseline_case(const struct harness_run *run, const struct harness_case *c)
 	return NULL;
 }
 
-static void
-add_case(struct facts *facts, const struct harness_run *run,
-	 const struct harness_case *c)
+static void add_case(struct facts *facts, const struct harness_run *run,
+		     const struct harness_case *c)
 {
 	const struct harness_case *base = baseline_case(run, c);
 	struct harness_number gain = { false, 0 };
@@ -606,8 +544,7 @@ add_case(struct facts *facts, const struct harness_run *run,
 	bool failed = c->status != NULL && strcmp(c->status, "passed") != 0;
 	enum fact_style style = failed ? FACT_ALARM : FACT_PLAIN;
 
-	if (base != NULL && harness_is_finite(base->best) &&
-	    harness_is_finite(c->best))
+	if (base != NULL && harness_is_finite(base->best) && harness_is_finite(c->best))
 		gain = harness_gain_pct(base->best.value, c->best.value,
 					run->higher_is_better == HARNESS_YES);
 	facts_text(facts, "", style, "%s", c->name != NULL ? c->name : "?");
@@ -620,8 +557,7 @@ add_case(struct facts *facts, const struct harness_run *run,
 }
 
 /* The picked iteration, or the one before it that has cases; NULL: none. */
-static const struct harness_iteration *
-measured(const struct harness_pick *pick)
+static const struct harness_iteration *measured(const struct harness_pick *pick)
 {
 	const struct harness_iteration *it = pick->it;
 
@@ -630,22 +566,20 @@ measured(const struct harness_pick *pick)
 	return it;
 }
 
-static const struct harness_post *
-cases_of(const struct harness_pick *pick)
+static const struct harness_post *cases_of(const struct harness_pick *pick)
 {
 	const struct harness_iteration *it = measured(pick);
 
 	return it != NULL ? &it->post : &pick->run->baseline;
 }
 
-static void
-add_cases(struct facts *facts, const struct harness_pick *pick)
+static void add_cases(struct facts *facts, const struct harness_pick *pick)
 {
 	static const struct facts_column columns[] = {
 		{ .label = "case", .kind = FMT_TEXT },
 		{ .label = "best", .kind = FMT_NUMBER },
 		{ .label = "median", .kind = FMT_NUMBER },
-		{ .label = "on base", .kind = FMT_NUMBER }
+		{ .label = "on base", .kind = FMT_NUMBER },
 	};
 	const struct harness_post *post = cases_of(pick);
 
@@ -658,21 +592,19 @@ add_cases(struct facts *facts, const struct harness_pick *pick)
 		add_case(facts, pick->run, &post->cases[i]);
 }
 
-static void
-add_calls(struct facts *facts, const struct harness_pick *pick)
+static void add_calls(struct facts *facts, const struct harness_pick *pick)
 {
 	static const struct facts_column columns[] = {
 		{ .label = "tool (of the workspace)", .kind = FMT_TEXT },
 		{ .label = "calls", .kind = FMT_NUMBER },
 		{ .label = "failed", .kind = FMT_NUMBER },
-		{ .label = "total", .kind = FMT_AGE }
+		{ .label = "total", .kind = FMT_AGE },
 	};
 	const struct harness_calls *calls = &pick->place->ws.calls;
 
 	facts_table(facts, "", columns, 4);
 	array_each (tool, calls->tools, calls->n_tools) {
-		enum fact_style style =
-			tool->failed > 0 ? FACT_WARN : FACT_PLAIN;
+		enum fact_style style = tool->failed > 0 ? FACT_WARN : FACT_PLAIN;
 
 		facts_text(facts, "", style, "%s", tool->name);
 		facts_cell(facts, tool->calls)->style = style;
@@ -681,8 +613,7 @@ add_calls(struct facts *facts, const struct harness_pick *pick)
 	}
 }
 
-static void
-add_artifacts(struct facts *facts, const struct harness_pick *pick)
+static void add_artifacts(struct facts *facts, const struct harness_pick *pick)
 {
 	const struct harness_workspace *ws = &pick->place->ws;
 
@@ -691,40 +622,34 @@ add_artifacts(struct facts *facts, const struct harness_pick *pick)
 	array_each (a, ws->artifacts, ws->n_artifacts) {
 		bool is_qualified = !a->quarantined && a->qualified != NULL;
 
-		facts_text(facts, "", a->quarantined ? FACT_ALARM : FACT_PLAIN,
-			   "%-8s %s%s%s%s", a->kind != NULL ? a->kind : "?",
-			   a->quarantined ? "QUARANTINED " : "",
-			   a->path != NULL ? a->path : "?",
-			   is_qualified ? "  " : "",
+		facts_text(facts, "", a->quarantined ? FACT_ALARM : FACT_PLAIN, "%-8s %s%s%s%s",
+			   a->kind != NULL ? a->kind : "?", a->quarantined ? "QUARANTINED " : "",
+			   a->path != NULL ? a->path : "?", is_qualified ? "  " : "",
 			   is_qualified ? a->qualified : "");
 	}
 }
 
 /* A text's end, long lines folded; *up lines back, as far as there are. */
-static void
-draw_text(struct canvas *canvas, struct rect r, struct str text, int *up)
+static void draw_text(struct canvas *canvas, struct rect r, struct str text, int *up)
 {
 	text = str_trim(text);
 	if (r.w <= 0 || r.h <= 0)
 		return;
-	int most = int_max(canvas_fold(NULL, r, STYLE_LOG_PLAIN, text, 0) - r.h,
-			   0);
+	int most = int_max(canvas_fold(NULL, r, STYLE_LOG_PLAIN, text, 0) - r.h, 0);
 	*up = int_min(*up, most);
 	(void)canvas_fold(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
 }
 
 /* An iteration, as the row of the table has it. */
-static void
-add_iteration(struct buf *out, const struct harness_run *run,
-	      const struct harness_iteration *it)
+static void add_iteration(struct buf *out, const struct harness_run *run,
+			  const struct harness_iteration *it)
 {
 	static const struct {
 		const char *label;
 		enum iteration_column column;
 	} parts[] = {
-		{ "attempt", IT_ATTEMPT }, { "calls", IT_CALLS },
-		{ "result", IT_RESULT },   { "qualified", IT_QUALIFIED },
-		{ "notes", IT_NOTE },
+		{ "attempt", IT_ATTEMPT },     { "calls", IT_CALLS }, { "result", IT_RESULT },
+		{ "qualified", IT_QUALIFIED }, { "notes", IT_NOTE },
 	};
 	const struct {
 		const char *label;
@@ -742,8 +667,7 @@ add_iteration(struct buf *out, const struct harness_run *run,
 		buf_clear(&words);
 		add_words(&words, parts[i].column, run, it);
 		if (words.len > 0)
-			buf_appendf(out, "\n%s: %s", parts[i].label,
-				    words.data);
+			buf_appendf(out, "\n%s: %s", parts[i].label, words.data);
 	}
 	buf_clear(&words);
 	harness_add_phases(&words, it);
@@ -761,9 +685,8 @@ add_iteration(struct buf *out, const struct harness_run *run,
 }
 
 /* All facts of the run and of the iteration, folded. */
-static void
-draw_words(struct canvas *canvas, struct rect r,
-	   const struct harness_pick *pick, int *up)
+static void draw_words(struct canvas *canvas, struct rect r, const struct harness_pick *pick,
+		       int *up)
 {
 	AUTO_FACTS facts = { .n = 0 };
 	AUTO_BUF out = buf_new(WORDS_MAX);
@@ -771,18 +694,16 @@ draw_words(struct canvas *canvas, struct rect r,
 	add_facts(&facts, pick);
 	buf_appendf(&out, "run: %s of %s", pick->run->id, pick->place->title);
 	for (size_t i = 0; i < facts.n; i++)
-		buf_appendf(&out, "\n%s: %s", facts.v[i].label,
-			    facts.v[i].text);
+		buf_appendf(&out, "\n%s: %s", facts.v[i].label, facts.v[i].text);
 	if (pick->it != NULL)
 		add_iteration(&out, pick->run, pick->it);
 	draw_text(canvas, r, buf_str(&out), up);
 }
 
 /* A list of facts at the top of *rest, labels of so many columns. */
-static void
-draw_list(struct canvas *canvas, struct rect *rest, int columns,
-	  const struct harness_pick *pick,
-	  void (*add)(struct facts *facts, const struct harness_pick *pick))
+static void draw_list(struct canvas *canvas, struct rect *rest, int columns,
+		      const struct harness_pick *pick,
+		      void (*add)(struct facts *facts, const struct harness_pick *pick))
 {
 	const struct panel_facts how = { columns, STYLE_HEAD, false };
 	AUTO_FACTS facts = { .n = 0 };
@@ -795,13 +716,11 @@ draw_list(struct canvas *canvas, struct rect *rest, int columns,
  * One of the details; of a text the end, *up lines back, which is made as few
  * as there are.
  */
-static void
-draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
+static void draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 {
 	static const struct {
 		const char *title;
-		void (*add)(struct facts *facts,
-			    const struct harness_pick *pick);
+		void (*add)(struct facts *facts, const struct harness_pick *pick);
 	} details[] = {
 		[DETAIL_CASES] = { "cases of the baseline", add_cases },
 		[DETAIL_WORDS] = { "all of it in words", NULL },
@@ -815,13 +734,10 @@ draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 	if (h->detail >= DETAIL_TEXTS && i >= n)
 		return;
 	if (h->detail == DETAIL_CASES && measured(pick) != NULL)
-		r = canvas_box(canvas, r, "cases of iteration %u  [ ]",
-			       measured(pick)->number);
+		r = canvas_box(canvas, r, "cases of iteration %u  [ ]", measured(pick)->number);
 	else
 		r = canvas_box(canvas, r, "%s  [ ]",
-			       h->detail < DETAIL_TEXTS
-				       ? details[h->detail].title
-				       : texts[i].name);
+			       h->detail < DETAIL_TEXTS ? details[h->detail].title : texts[i].name);
 	if (h->detail == DETAIL_WORDS)
 		draw_words(canvas, r, pick, &h->up);
 	else if (h->detail < DETAIL_TEXTS)
@@ -831,9 +747,8 @@ draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 }
 
 /* The trials of a comparison, its groups and what may be said of them. */
-static void
-draw_compare(struct canvas *canvas, struct rect r,
-	     const struct harness_compare *compare)
+static void draw_compare(struct canvas *canvas, struct rect r,
+			 const struct harness_compare *compare)
 {
 	static const struct panel_facts how = { LABEL_WIDTH, STYLE_HEAD, true };
 	AUTO_FACTS facts = { .n = 0 };
@@ -847,26 +762,21 @@ draw_compare(struct canvas *canvas, struct rect r,
 		char number[STR_NUMBER_SIZE];
 
 		if (r.h == 1 && i + 1 < compare->n_trials) {
-			canvas_say(canvas, &r, STYLE_HINT, "%zu more",
-				   compare->n_trials - i);
+			canvas_say(canvas, &r, STYLE_HINT, "%zu more", compare->n_trials - i);
 			break;
 		}
 		buf_clear(&text);
 		harness_add_trial(&text, t);
 		if (harness_trial_counts(t))
-			buf_appendf(&text, " %s",
-				    str_number(t->score.value, 10, number));
-		canvas_say(canvas, &r,
-			   harness_trial_counts(t) ? STYLE_NORMAL : STYLE_WARN,
+			buf_appendf(&text, " %s", str_number(t->score.value, 10, number));
+		canvas_say(canvas, &r, harness_trial_counts(t) ? STYLE_NORMAL : STYLE_WARN,
 			   "%-10s %3u  %-9s %s", t->group, t->number,
 			   t->status != NULL ? t->status : "", text.data);
 	}
 }
 
 /* A table, and beside it whether the keys go there. */
-static void
-draw_table(struct harness *h, struct canvas *canvas, struct rect r,
-	   enum focus focus)
+static void draw_table(struct harness *h, struct canvas *canvas, struct rect r, enum focus focus)
 {
 	struct rect mark = rect_take_left(&r, 2);
 
@@ -876,8 +786,7 @@ draw_table(struct harness *h, struct canvas *canvas, struct rect r,
 		canvas_fill(canvas, mark, STYLE_LIVE, 0x2502 /* bar */);
 }
 
-static void
-draw_run(struct harness *h, struct canvas *canvas, struct rect r)
+static void draw_run(struct harness *h, struct canvas *canvas, struct rect r)
 {
 	int room = r.h > 20 ? r.h - MIN_CHART_HEIGHT : r.h;
 	int rows = int_min((int)h->iterations.all + 1, room / 2);
@@ -896,52 +805,44 @@ draw_run(struct harness *h, struct canvas *canvas, struct rect r)
 		return;
 	/* Side by side, or the details alone where it is narrow. */
 	if (r.w >= 90)
-		draw_chart(canvas, rect_take_left(&r, r.w / 2), h->pick.run,
-			   h->x);
+		draw_chart(canvas, rect_take_left(&r, r.w / 2), h->pick.run, h->x);
 	draw_detail(h, canvas, r);
 }
 
-static void
-harness_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
-	     struct rect r)
+static void harness_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
+			 struct rect r)
 {
 	struct harness *h = state;
 
 	(void)harness_list(state, shared);
 	if (h->runs.all == 0) {
-		panel_empty(
-			canvas, r,
-			"No HarnessGym runs are followed here yet.\n"
-			"hgym-tui harness DIR   shows a run that lies here\n"
-			"\"harnessgym\": [\"DIR\"] at a pod of the "
-			"configuration follows one");
+		panel_empty(canvas, r,
+			    "No HarnessGym runs are followed here yet.\n"
+			    "hgym-tui harness DIR   shows a run that lies here\n"
+			    "\"harnessgym\": [\"DIR\"] at a pod of the "
+			    "configuration follows one");
 		return;
 	}
-	draw_table(h, canvas,
-		   rect_take_top(&r, int_min((int)h->runs.all + 1,
-					     int_max(r.h / 4, 3))),
+	draw_table(h, canvas, rect_take_top(&r, int_min((int)h->runs.all + 1, int_max(r.h / 4, 3))),
 		   FOCUS_RUNS);
 	(void)rect_take_top(&r, 1);
 	if (r.h < 3)
 		return;
 	if (h->pick.run != NULL)
 		draw_run(h, canvas, r);
-	else if (h->pick.place != NULL && h->pick.place->read &&
-		 h->pick.place->is_compare)
+	else if (h->pick.place != NULL && h->pick.place->read && h->pick.place->is_compare)
 		draw_compare(canvas, r, &h->pick.place->compare);
 }
 
 /* One text further back, or towards its end. */
-static bool
-scroll(struct harness *h, enum action action)
+static bool scroll(struct harness *h, enum action action)
 {
 	static const struct {
 		enum action action;
 		int up;
 	} moves[] = {
-		{ ACTION_UP, 1 },	    { ACTION_DOWN, -1 },
-		{ ACTION_PAGE_UP, 10 },	    { ACTION_PAGE_DOWN, -10 },
-		{ ACTION_BOTTOM, -TO_TOP }, { ACTION_TOP, TO_TOP },
+		{ ACTION_UP, 1 },	   { ACTION_DOWN, -1 },	       { ACTION_PAGE_UP, 10 },
+		{ ACTION_PAGE_DOWN, -10 }, { ACTION_BOTTOM, -TO_TOP }, { ACTION_TOP, TO_TOP },
 	};
 
 	for (size_t i = 0; i < LENGTH(moves); i++) {
@@ -954,41 +855,36 @@ scroll(struct harness *h, enum action action)
 }
 
 /* Of a log the end is shown first, of words and a diff their beginning. */
-static void
-begin_detail(struct harness *h)
+static void begin_detail(struct harness *h)
 {
 	struct harness_text texts[MAX_TEXTS];
 	size_t n = texts_of(&h->pick, texts), i = h->detail - DETAIL_TEXTS;
-	bool is_diff = h->detail >= DETAIL_TEXTS && i < n &&
-		       strcmp(texts[i].name, HARNESS_DIFF_NAME) == 0;
+	bool is_diff =
+		h->detail >= DETAIL_TEXTS && i < n && strcmp(texts[i].name, HARNESS_DIFF_NAME) == 0;
 
 	h->up = h->detail == DETAIL_WORDS || is_diff ? TO_TOP : 0;
 }
 
-static bool
-harness_act(void *state, struct ui_shared *shared, enum action action,
-	    struct command *out)
+static bool harness_act(void *state, struct ui_shared *shared, enum action action,
+			struct command *out)
 {
 	struct harness *h = state;
 	bool has_run = h->pick.run != NULL;
-	bool is_step =
-		action == ACTION_METRIC_NEXT || action == ACTION_METRIC_PREV;
+	bool is_step = action == ACTION_METRIC_NEXT || action == ACTION_METRIC_PREV;
 	unsigned int n;
 
 	(void)shared;
 	if (is_step && has_run) {
 		n = detail_count(&h->pick);
-		h->detail = (h->detail +
-			     (action == ACTION_METRIC_NEXT ? 1 : n - 1)) %
-			    n;
+		h->detail = (h->detail + (action == ACTION_METRIC_NEXT ? 1 : n - 1)) % n;
 		begin_detail(h);
 	} else if (action == ACTION_X_AXIS && has_run) {
 		h->x = (h->x + 1) % HARNESS_X_COUNT;
 	} else if (action == ACTION_BENCH_START && has_run) {
-		out->id = h->pick.run->checkpoint.told != NULL ||
-					  h->pick.run->baseline.config != NULL
-				  ? COMMAND_BENCH_ARMS
-				  : COMMAND_BENCH_RUN;
+		out->id =
+			h->pick.run->checkpoint.told != NULL || h->pick.run->baseline.config != NULL
+				? COMMAND_BENCH_ARMS
+				: COMMAND_BENCH_RUN;
 		out->name = xstrdup(h->pick.place->title);
 		out->text = xstrdup(h->pick.run->id);
 	} else if (action == ACTION_BENCH_START && h->pick.place != NULL &&
@@ -996,12 +892,10 @@ harness_act(void *state, struct ui_shared *shared, enum action action,
 		out->id = COMMAND_BENCH_RUN;
 		out->name = xstrdup(h->pick.place->title);
 		out->text = xstrdup("");
-	} else if (action == ACTION_OPEN && h->focus < FOCUS_TEXT &&
-		   h->iterations.all > 0) {
+	} else if (action == ACTION_OPEN && h->focus < FOCUS_TEXT && h->iterations.all > 0) {
 		h->focus++;
 		begin_detail(h);
-	} else if ((action == ACTION_BACK || action == ACTION_QUIT) &&
-		   h->focus > FOCUS_RUNS) {
+	} else if ((action == ACTION_BACK || action == ACTION_QUIT) && h->focus > FOCUS_RUNS) {
 		h->focus--;
 		begin_detail(h);
 	} else {
@@ -1011,8 +905,7 @@ harness_act(void *state, struct ui_shared *shared, enum action action,
 }
 
 /* A click on the list that has not the keys. */
-static bool
-harness_click(void *state, struct ui_shared *shared, int x, int y)
+static bool harness_click(void *state, struct ui_shared *shared, int x, int y)
 {
 	struct harness *h = state;
 
@@ -1026,8 +919,7 @@ harness_click(void *state, struct ui_shared *shared, int x, int y)
 	return true;
 }
 
-static void
-harness_release(void *state)
+static void harness_release(void *state)
 {
 	list_release(&((struct harness *)state)->iterations);
 }
@@ -1038,9 +930,8 @@ const struct view_ops view_harness = {
 	.state_size = sizeof(struct harness),
 	.places = IN_CHARTS | IN_BENCH,
 	.watches = MODEL_HARNESS,
-	.hints = (const enum action[]){ ACTION_OPEN, ACTION_METRIC_NEXT,
-					ACTION_X_AXIS, ACTION_BENCH_START,
-					ACTION_BACK, ACTION_NONE },
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_METRIC_NEXT, ACTION_X_AXIS,
+					ACTION_BENCH_START, ACTION_BACK, ACTION_NONE },
 	.draw = harness_draw,
 	.act = harness_act,
 	.list = harness_list,

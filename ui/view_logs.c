@@ -18,7 +18,7 @@
 #define NAME_COLUMNS 16 /* a name is not cut below that */
 #define COUNT_BYTES  (16U << 20)
 #define FRAME_BYTES  (1U << 20) /* are counted before a frame is drawn */
-#define SLICE_MS     25 /* of background work, between two key presses */
+#define SLICE_MS     25		/* of background work, between two key presses */
 /* What is taken out of the view is whole: a column is a byte at least. */
 #define WHOLE_COLUMNS	 LOGSRC_RAW_BYTES
 #define WHOLE_BYTES	 (4 * LOGSRC_RAW_BYTES)
@@ -31,8 +31,7 @@
 #define N_HUES		 (LOGSGR_BRIGHT_RED - LOGSGR_RED)
 #define LOGS_MAX_COLUMNS (1 << 21)
 #define MAX_BOOKMARKS	 100
-#define ERROR_PATTERN                                                          \
-	"(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
+#define ERROR_PATTERN	 "(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
 
 /*
  * A screenful of a log: where it begins, how long lines are shown, and the
@@ -64,8 +63,8 @@ struct logs {
 	const struct model_log *picked; /* by J and K; NULL: the run's */
 	const struct model_run *of_run; /* selected when it was picked */
 	bool is_open, merged;
-	bool stays;    /* with a log that was rotated before it was opened */
-	bool to_begin; /* as soon as the begin is known */
+	bool stays;		 /* with a log that was rotated before it was opened */
+	bool to_begin;		 /* as soon as the begin is known */
 	struct pattern *pattern; /* owned; of the search */
 	struct pattern *errors;	 /* owned */
 	char filter_text[PROMPT_BYTES + 1];
@@ -79,16 +78,13 @@ struct logs {
 };
 
 /* Columns before the text: a number, or where the line is from. */
-static int
-gutter(const struct logs *logs, int width)
+static int gutter(const struct logs *logs, int width)
 {
-	return logs->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE
-							   : GUTTER_NARROW;
+	return logs->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE : GUTTER_NARROW;
 }
 
 /* The text behind its first `columns` columns. */
-static struct str
-behind(struct str text, size_t columns)
+static struct str behind(struct str text, size_t columns)
 {
 	size_t cut = utf8_prefix(text, columns);
 
@@ -96,8 +92,7 @@ behind(struct str text, size_t columns)
 }
 
 /* The next row of a wrapped text; takes it off. */
-static struct str
-take_row(struct str *text, int width)
+static struct str take_row(struct str *text, int width)
 {
 	size_t n = utf8_prefix(*text, (size_t)(width > 2 ? width : 2));
 	struct str row = { text->p, n };
@@ -107,8 +102,7 @@ take_row(struct str *text, int width)
 	return row;
 }
 
-static uint64_t
-rows_of(struct logs *logs, uint64_t place)
+static uint64_t rows_of(struct logs *logs, uint64_t place)
 {
 	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	uint64_t rows = 0;
@@ -126,8 +120,7 @@ rows_of(struct logs *logs, uint64_t place)
 }
 
 /* One row up; false at the begin. */
-static bool
-row_up(struct logs *logs, struct logs_row *at)
+static bool row_up(struct logs *logs, struct logs_row *at)
 {
 	if (at->row > 0) {
 		at->row--;
@@ -141,13 +134,11 @@ row_up(struct logs *logs, struct logs_row *at)
 	return true;
 }
 
-static void
-row_down(struct logs *logs, struct logs_row *at)
+static void row_down(struct logs *logs, struct logs_row *at)
 {
 	/* What was opened since the last frame may have no line there. */
 	at->place = logsrc_at(&logs->src, at->place);
-	if (at->place < logsrc_end(&logs->src) &&
-	    at->row + 1 < rows_of(logs, at->place)) {
+	if (at->place < logsrc_end(&logs->src) && at->row + 1 < rows_of(logs, at->place)) {
 		at->row++;
 		return;
 	}
@@ -155,15 +146,13 @@ row_down(struct logs *logs, struct logs_row *at)
 	at->row = 0;
 }
 
-static bool
-is_before(const struct logs_row *a, const struct logs_row *b)
+static bool is_before(const struct logs_row *a, const struct logs_row *b)
 {
 	return a->place != b->place ? a->place < b->place : a->row < b->row;
 }
 
 /* The top that shows the last row at the bottom. */
-static struct logs_row
-end_top(struct logs *logs)
+static struct logs_row end_top(struct logs *logs)
 {
 	struct logs_row top = { logsrc_end(&logs->src), 0 };
 
@@ -173,8 +162,7 @@ end_top(struct logs *logs)
 }
 
 /* Say how much room there is, and go to the end when that is followed. */
-static void
-logs_fit(struct logs *logs, struct rect rect)
+static void logs_fit(struct logs *logs, struct rect rect)
 {
 	uint64_t at = logsrc_at(&logs->src, logs->top.place);
 
@@ -193,8 +181,7 @@ logs_fit(struct logs *logs, struct rect rect)
 }
 
 /* Scroll by so many rows; at the end following begins. */
-static void
-logs_scroll(struct logs *logs, int rows)
+static void logs_scroll(struct logs *logs, int rows)
 {
 	struct logs_row last = end_top(logs);
 
@@ -207,8 +194,7 @@ logs_scroll(struct logs *logs, int rows)
 		logs->left_end = false;
 }
 
-static void
-logs_to_begin(struct logs *logs)
+static void logs_to_begin(struct logs *logs)
 {
 	logs->top = (struct logs_row){ logsrc_at(&logs->src, 0), 0 };
 	logs->left_end = true;
@@ -216,9 +202,8 @@ logs_to_begin(struct logs *logs)
 }
 
 /* Columns before the pattern's first hit in a line, and of the hit. */
-static bool
-hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
-	    int *x, int *w)
+static bool hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern, int *x,
+			int *w)
 {
 	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	size_t at, len;
@@ -233,8 +218,7 @@ hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
 }
 
 /* Bring a hit of `pattern` (NULL: of none) into view and keep it. */
-static void
-logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
+static void logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 {
 	int x, w;
 
@@ -249,8 +233,7 @@ logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 		if (logs->wrap && logs->width > 0)
 			logs->top.row = (uint64_t)(x / logs->width);
 		else if (x < logs->left || x + w > logs->left + logs->width)
-			logs->left =
-				x + w <= logs->width ? 0 : x - logs->width / 3;
+			logs->left = x + w <= logs->width ? 0 : x - logs->width / 3;
 	}
 	for (int i = 0; i < logs->height / 3 && row_up(logs, &logs->top); i++)
 		;
@@ -261,8 +244,7 @@ logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 }
 
 /* The line that a copy means: the hit, else the first or the last one. */
-static uint64_t
-logs_current(struct logs *logs)
+static uint64_t logs_current(struct logs *logs)
 {
 	uint64_t place = logs->has_hit ? logs->hit : logs->top.place;
 
@@ -276,9 +258,8 @@ logs_current(struct logs *logs)
 }
 
 /* Which log of several a line is from: its pod, its run or else its file. */
-static void
-draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
-	    const struct model_log *log)
+static void draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
+			const struct model_log *log)
 {
 	const struct model *model = logs->src.model;
 	struct rect pod = rect_take_left(&r, GUTTER_NARROW);
@@ -297,40 +278,33 @@ draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 	canvas_print(canvas, r, STYLE_DIM, "%s", label.s);
 }
 
-static bool
-is_bookmark(const struct logs *logs, size_t i, uint64_t place)
+static bool is_bookmark(const struct logs *logs, size_t i, uint64_t place)
 {
-	return logs->bookmarks[i].log == logs->src.log &&
-	       logs->bookmarks[i].place == place;
+	return logs->bookmarks[i].log == logs->src.log && logs->bookmarks[i].place == place;
 }
 
-static void
-draw_gutter(const struct logs *logs, struct canvas *canvas, struct rect r,
-	    const struct logsrc_line *line)
+static void draw_gutter(const struct logs *logs, struct canvas *canvas, struct rect r,
+			const struct logsrc_line *line)
 {
 	char number[FMT_SIZE];
 
 	if (logs->src.log == NULL) {
 		draw_origin(logs, canvas, r, line->log);
 	} else if (line->is_part) {
-		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 }, STYLE_DIM,
-			     STR_LIT("…"));
+		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 }, STYLE_DIM, STR_LIT("…"));
 	} else if (line->number > 0) {
 		print_into(number, "%llu", (unsigned long long)line->number);
-		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 }, STYLE_DIM,
-			     str_from(number));
+		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 }, STYLE_DIM, str_from(number));
 	}
 }
 
-static unsigned int
-row_style(const struct logsrc_line *line)
+static unsigned int row_style(const struct logsrc_line *line)
 {
 	return line->is_fold ? STYLE_KEY : panel_line_style(line->class);
 }
 
 /* How a piece of a line looks that asks for a look of its own. */
-static unsigned int
-look_style(unsigned int look, unsigned int line_style)
+static unsigned int look_style(unsigned int look, unsigned int line_style)
 {
 	unsigned int ink = look & LOGSGR_INK_MASK, style = line_style;
 
@@ -349,13 +323,11 @@ look_style(unsigned int look, unsigned int line_style)
 	return style;
 }
 
-_Static_assert(STYLE_INK_BRIGHT_CYAN - STYLE_INK_RED ==
-		       LOGSGR_BRIGHT_CYAN - LOGSGR_RED,
+_Static_assert(STYLE_INK_BRIGHT_CYAN - STYLE_INK_RED == LOGSGR_BRIGHT_CYAN - LOGSGR_RED,
 	       "a style for each ink, in the same order");
 
 /* Where to look from for hits that may reach a byte: a character's first. */
-static size_t
-hits_from(struct str whole, size_t begin)
+static size_t hits_from(struct str whole, size_t begin)
 {
 	size_t from = begin > HIT_BYTES ? begin - HIT_BYTES : 0;
 
@@ -366,9 +338,8 @@ hits_from(struct str whole, size_t begin)
  * The next hit of marked (NULL: none) in a piece of a line, cut to it; *from
  * is where to look on in the line.
  */
-static bool
-next_hit(const struct logsrc_line *line, struct str piece,
-	 const struct pattern *marked, size_t *from, struct str *hit)
+static bool next_hit(const struct logsrc_line *line, struct str piece, const struct pattern *marked,
+		     size_t *from, struct str *hit)
 {
 	struct str whole = { line->text.data, line->text.len };
 	size_t begin = (size_t)(piece.p - whole.p), end = begin + piece.len;
@@ -379,13 +350,10 @@ next_hit(const struct logsrc_line *line, struct str piece,
 	       pattern_find_from(marked, whole, *from, &at, &len) && at < end) {
 		*from = at + len;
 		if (len == 0 && at < whole.len)
-			*from += utf8_decode(
-				(struct str){ whole.p + at, whole.len - at },
-				&cp);
+			*from += utf8_decode((struct str){ whole.p + at, whole.len - at }, &cp);
 		if (len == 0 || at + len <= begin)
 			continue;
-		len = (at + len < end ? at + len : end) -
-		      (at > begin ? at : begin);
+		len = (at + len < end ? at + len : end) - (at > begin ? at : begin);
 		*hit = (struct str){ whole.p + (at > begin ? at : begin), len };
 		return true;
 	}
@@ -393,25 +361,21 @@ next_hit(const struct logsrc_line *line, struct str piece,
 }
 
 /* The looks that a line asks for, over a row of it that was drawn. */
-static void
-draw_looks(struct canvas *canvas, struct rect row,
-	   const struct logsrc_line *line, struct str text, bool reverse)
+static void draw_looks(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
+		       struct str text, bool reverse)
 {
 	const struct logsgr_runs *runs = line->runs;
 	size_t at = (size_t)(text.p - line->text.data), end = at + text.len;
 	unsigned int keep = reverse ? ~0U : ~LOGSGR_REVERSE;
 
-	for (size_t i = logsgr_runs_upto(runs, at); at < end && row.w > 0;
-	     i++) {
-		size_t to = i < runs->n && runs->v[i].at < end ? runs->v[i].at
-							       : end;
+	for (size_t i = logsgr_runs_upto(runs, at); at < end && row.w > 0; i++) {
+		size_t to = i < runs->n && runs->v[i].at < end ? runs->v[i].at : end;
 		unsigned int look = i > 0 ? runs->v[i - 1].look & keep : 0;
 		struct str piece = { line->text.data + at, to - at };
 		struct rect part = rect_take_left(&row, (int)utf8_width(piece));
 
 		if (look != 0)
-			canvas_fill(canvas, part,
-				    look_style(look, row_style(line)), 0);
+			canvas_fill(canvas, part, look_style(look, row_style(line)), 0);
 		at = to;
 	}
 }
@@ -420,9 +384,8 @@ draw_looks(struct canvas *canvas, struct rect row,
  * A row of the screen: text is a piece of line->text.  What marked matches
  * (NULL: nothing) is marked, whatever colours the line has.
  */
-static void
-draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
-	 struct str text, const struct pattern *marked)
+static void draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
+		     struct str text, const struct pattern *marked)
 {
 	size_t begin = (size_t)(text.p - line->text.data);
 	size_t from = hits_from(buf_str(&line->text), begin);
@@ -433,23 +396,19 @@ draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
 	/* Of a row with a hit the hit alone is in reverse. */
 	if (line->runs != NULL && line->runs->n > 0)
 		draw_looks(canvas, row, line, text, !has_hit);
-	for (; has_hit && row.w > 0;
-	     has_hit = next_hit(line, text, marked, &from, &hit)) {
+	for (; has_hit && row.w > 0; has_hit = next_hit(line, text, marked, &from, &hit)) {
 		before.len = (size_t)(hit.p - before.p);
 		(void)rect_take_left(&row, (int)utf8_width(before));
-		canvas_fill(canvas, rect_take_left(&row, (int)utf8_width(hit)),
-			    STYLE_MATCH, 0);
+		canvas_fill(canvas, rect_take_left(&row, (int)utf8_width(hit)), STYLE_MATCH, 0);
 		before.p = hit.p + hit.len;
 	}
 }
 
 /* A line at the top of *r, which loses the rows that it took. */
-static void
-draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
-	  uint64_t place, uint64_t skip)
+static void draw_line(struct logs *logs, struct canvas *canvas, struct rect *r, uint64_t place,
+		      uint64_t skip)
 {
-	size_t columns = logs->wrap ? LOGS_MAX_COLUMNS
-				    : (size_t)(logs->left + r->w + HIT_COLUMNS);
+	size_t columns = logs->wrap ? LOGS_MAX_COLUMNS : (size_t)(logs->left + r->w + HIT_COLUMNS);
 	struct rect left = *r, row;
 	struct logsgr_runs runs;
 	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
@@ -463,11 +422,9 @@ draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
 		draw_gutter(logs, canvas, left, &line);
 	for (size_t i = 0; i < logs->n_bookmarks && skip == 0; i++)
 		if (is_bookmark(logs, i, place))
-			canvas_put(canvas, left.x + left.w - 2, r->y, STYLE_KEY,
-				   0x25C6);
+			canvas_put(canvas, left.x + left.w - 2, r->y, STYLE_KEY, 0x25C6);
 	if (logs->has_hit && place == logs->hit)
-		canvas_put(canvas, left.x + left.w - 1, r->y, STYLE_KEY,
-			   0x25B8);
+		canvas_put(canvas, left.x + left.w - 1, r->y, STYLE_KEY, 0x25B8);
 	text = buf_str(&line.text);
 	if (!logs->wrap && !line.is_fold)
 		text = behind(text, (size_t)logs->left);
@@ -484,8 +441,7 @@ draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
 	logsgr_runs_release(&runs);
 }
 
-static void
-draw_lines(struct logs *logs, struct canvas *canvas, struct rect r)
+static void draw_lines(struct logs *logs, struct canvas *canvas, struct rect r)
 {
 	uint64_t place = logsrc_at(&logs->src, logs->top.place);
 	uint64_t skip = logs->wrap ? logs->top.row : 0;
@@ -498,16 +454,14 @@ draw_lines(struct logs *logs, struct canvas *canvas, struct rect r)
 }
 
 /* The log that took its place when it was rotated, and so on. */
-static const struct model_log *
-newest(const struct model_log *log)
+static const struct model_log *newest(const struct model_log *log)
 {
 	while (log != NULL && log->next != NULL)
 		log = log->next;
 	return log;
 }
 
-static const struct model_log *
-wanted_log(struct logs *logs, const struct ui_shared *shared)
+static const struct model_log *wanted_log(struct logs *logs, const struct ui_shared *shared)
 {
 	const struct model *model = shared->model;
 
@@ -522,8 +476,7 @@ wanted_log(struct logs *logs, const struct ui_shared *shared)
 }
 
 /* Show what is selected now; one that is followed through its rotations. */
-static void
-open_wanted(struct logs *logs, struct ui_shared *shared)
+static void open_wanted(struct logs *logs, struct ui_shared *shared)
 {
 	const struct model_log *log = wanted_log(logs, shared);
 	bool follows = !logs->left_end;
@@ -533,8 +486,7 @@ open_wanted(struct logs *logs, struct ui_shared *shared)
 		logs->errors = pattern_new(ERROR_PATTERN, NULL);
 	}
 	if (logs->is_open && log == logs->src.log) {
-		bool rotated = logs->src.log != NULL &&
-			       logs->src.log->next != NULL && !logs->stays;
+		bool rotated = logs->src.log != NULL && logs->src.log->next != NULL && !logs->stays;
 
 		if (!follows || (!rotated && !logsrc_is_moved(&logs->src))) {
 			(void)logsrc_refresh(&logs->src);
@@ -556,16 +508,14 @@ open_wanted(struct logs *logs, struct ui_shared *shared)
 }
 
 /* The same as logsrc_search, but code that raises errors is no error. */
-static int
-look_on(struct logs *logs)
+static int look_on(struct logs *logs)
 {
 	int64_t until = clock_mono_ms() + SLICE_MS;
 	struct logsrc *src = &logs->src;
 	int found;
 
 	for (;;) {
-		found = logsrc_search(src, logs->searching, logs->forward,
-				      until, &logs->search_at);
+		found = logsrc_search(src, logs->searching, logs->forward, until, &logs->search_at);
 		if (found != 1 || logs->searching != logs->errors ||
 		    logsrc_class(src, logs->search_at) != LINE_SOURCE)
 			return found;
@@ -577,15 +527,13 @@ look_on(struct logs *logs)
 }
 
 /* Look on for as long as nobody notices; true: not done yet. */
-static bool
-search_slice(struct logs *logs, struct ui_shared *shared)
+static bool search_slice(struct logs *logs, struct ui_shared *shared)
 {
-	const char *way = logs->forward ? "below; this is the first"
-					: "above; this is the last";
+	const char *way = logs->forward ? "below; this is the first" : "above; this is the last";
 
 	/* It goes on at the begin as soon as that is known. */
-	if (logs->wrapped && logs->forward && logs->search_at == 0 &&
-	    logs->src.timed != NULL && logtimed_more(logs->src.timed))
+	if (logs->wrapped && logs->forward && logs->search_at == 0 && logs->src.timed != NULL &&
+	    logtimed_more(logs->src.timed))
 		return true;
 	int found = look_on(logs);
 	if (found == 0 && !logs->wrapped) {
@@ -608,9 +556,8 @@ search_slice(struct logs *logs, struct ui_shared *shared)
 	return false;
 }
 
-static void
-begin_search(struct logs *logs, struct ui_shared *shared,
-	     const struct pattern *pattern, bool forward)
+static void begin_search(struct logs *logs, struct ui_shared *shared, const struct pattern *pattern,
+			 bool forward)
 {
 
 	if (pattern == NULL) {
@@ -624,9 +571,7 @@ begin_search(struct logs *logs, struct ui_shared *shared,
 	if (logs->has_hit && forward && pattern != logs->searched)
 		logs->search_at = logs->hit;
 	else if (logs->has_hit)
-		logs->search_at =
-			forward ? logsrc_raw_next(&logs->src, logs->hit)
-				: logs->hit;
+		logs->search_at = forward ? logsrc_raw_next(&logs->src, logs->hit) : logs->hit;
 	else if (logs->left_end)
 		logs->search_at = logs->top.place;
 	else
@@ -636,8 +581,7 @@ begin_search(struct logs *logs, struct ui_shared *shared,
 }
 
 /* Number the lines of so many bytes more; true: not done yet. */
-static bool
-count_lines(struct logsrc *src, uint64_t budget)
+static bool count_lines(struct logsrc *src, uint64_t budget)
 {
 	if (src->timed != NULL)
 		return logtimed_count(src->timed, budget);
@@ -645,8 +589,7 @@ count_lines(struct logsrc *src, uint64_t budget)
 }
 
 /* What is done with the log now. */
-static void
-add_state(const struct logs *logs, struct buf *out)
+static void add_state(const struct logs *logs, struct buf *out)
 {
 	const struct logsrc *src = &logs->src;
 	const struct model_log *log = src->log;
@@ -657,21 +600,18 @@ add_state(const struct logs *logs, struct buf *out)
 	else if (logs->searching != NULL)
 		buf_appendf(out, " · searching %d %%, Esc stops",
 			    logs->forward ? searched : 100 - searched);
-	else if (!logs->left_end && log != NULL &&
-		 (log->next != NULL || log->gone_wall_ms != 0))
+	else if (!logs->left_end && log != NULL && (log->next != NULL || log->gone_wall_ms != 0))
 		buf_append_str(out, " · its end");
 	else if (!logs->left_end)
 		buf_append_str(out, " · following");
 	else if (src->file != NULL)
-		buf_appendf(out, " · at %d %%, f follows",
-			    logsrc_percent(src, 0, logs->top.place));
+		buf_appendf(out, " · at %d %%, f follows", logsrc_percent(src, 0, logs->top.place));
 	else
 		buf_append_str(out, " · f follows");
 }
 
 /* What is not shown, or not in the order one might think. */
-static const char *
-order_of(const struct logs *logs)
+static const char *order_of(const struct logs *logs)
 {
 	static const char *const orders[] = {
 		[LOGTIMED_TIMES] = " · by time",
@@ -681,11 +621,9 @@ order_of(const struct logs *logs)
 	const struct logsrc *src = &logs->src;
 
 	if (src->timed != NULL)
-		return logsrc_is_moved(src)
-			       ? " · by time; logs came, f shows them"
-		       : logtimed_is_cut(src->timed)
-			       ? " · by time, the newest of them"
-			       : orders[logtimed_order(src->timed)];
+		return logsrc_is_moved(src)	     ? " · by time; logs came, f shows them"
+		       : logtimed_is_cut(src->timed) ? " · by time, the newest of them"
+						     : orders[logtimed_order(src->timed)];
 	if (src->log->behind)
 		return " · its end; what is before it is on its way";
 	if (src->log->next != NULL)
@@ -696,8 +634,7 @@ order_of(const struct logs *logs)
 	return src->log->gone_wall_ms != 0 ? " · its file is gone" : "";
 }
 
-static void
-add_filter(const struct logs *logs, struct buf *out)
+static void add_filter(const struct logs *logs, struct buf *out)
 {
 	const struct logsrc *src = &logs->src;
 	uint64_t n = logsrc_filter_hits(src);
@@ -705,17 +642,14 @@ add_filter(const struct logs *logs, struct buf *out)
 	if (src->filter == NULL)
 		return;
 	buf_appendf(out, " · & %.60s: %s%s line%s", logs->filter_text,
-		    src->is_cut ? "the newest " : "", fmt_grouped((double)n).s,
-		    n == 1 ? "" : "s");
+		    src->is_cut ? "the newest " : "", fmt_grouped((double)n).s, n == 1 ? "" : "s");
 	if (logsrc_is_filtering(src) && src->file == NULL)
 		buf_append_str(out, " so far");
 	else if (logsrc_is_filtering(src))
-		buf_appendf(out, " in %d %%",
-			    logsrc_percent(src, src->from, src->to));
+		buf_appendf(out, " in %d %%", logsrc_percent(src, src->from, src->to));
 }
 
-static void
-add_lines(const struct logsrc *src, struct buf *out)
+static void add_lines(const struct logsrc *src, struct buf *out)
 {
 	bool all = true;
 	uint64_t n = 0;
@@ -724,13 +658,12 @@ add_lines(const struct logsrc *src, struct buf *out)
 		n = logfile_lines(src->file, &all);
 	else if (src->timed != NULL)
 		n = logtimed_end(src->timed) - logtimed_begin(src->timed);
-	buf_appendf(out, " · %s%s line%s", all ? "" : ">",
-		    fmt_grouped((double)n).s, n == 1 ? "" : "s");
+	buf_appendf(out, " · %s%s line%s", all ? "" : ">", fmt_grouped((double)n).s,
+		    n == 1 ? "" : "s");
 }
 
 /* Name without its middle, in at most so many columns; its end tells seeds. */
-static void
-add_name(const char *name, int columns, struct buf *out)
+static void add_name(const char *name, int columns, struct buf *out)
 {
 	struct str all = str_from(name), head = all;
 	int width = text_width(name), tail = columns / 3;
@@ -747,23 +680,20 @@ add_name(const char *name, int columns, struct buf *out)
 }
 
 /* Which log it is, or that it is all. */
-static struct plot_label
-name_of(const struct model_log *log, const struct ui_shared *shared)
+static struct plot_label name_of(const struct model_log *log, const struct ui_shared *shared)
 {
 	struct plot_label label = { "All logs, merged" };
 
 	if (log != NULL)
 		print_into(label.s, "%s", file_name(log->path));
-	if (log != NULL && shared->selected != NULL &&
-	    shared->selected->log == log)
+	if (log != NULL && shared->selected != NULL && shared->selected->log == log)
 		label = plot_run_label(shared->selected);
 	return label;
 }
 
 /* The frame around the log, and in it which one, how much and what of it. */
-static void
-draw_title(const struct logs *logs, const struct ui_shared *shared,
-	   struct canvas *canvas, struct rect r)
+static void draw_title(const struct logs *logs, const struct ui_shared *shared,
+		       struct canvas *canvas, struct rect r)
 {
 	AUTO_BUF title = buf_new(TITLE_BYTES);
 	AUTO_BUF rest = buf_new(TITLE_BYTES);
@@ -775,15 +705,12 @@ draw_title(const struct logs *logs, const struct ui_shared *shared,
 		buf_appendf(&rest, " · from column %d", logs->left + 1);
 	buf_append_str(&rest, order_of(logs));
 	add_name(name_of(logs->src.log, shared).s,
-		 int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
-		 &title);
+		 int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS), &title);
 	buf_append_str(&title, rest.data);
 	(void)canvas_box(canvas, r, "%s", title.data);
 }
 
-static void
-logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
-	  struct rect r)
+static void logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	struct logs *logs = state;
 	struct rect in = { r.x + 1, r.y + 1, r.w - 2, r.h - 2 };
@@ -798,19 +725,16 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	logs->colors = shared->log_colors;
 	draw_title(logs, shared, canvas, r);
 	if (logsrc_is_empty(&logs->src))
-		panel_empty(
-			canvas, r,
-			logs->merged ? "These logs have no lines yet.\n"
-				       "A shows one of them"
-			: logs->src.file == NULL && logs->src.log != NULL &&
-					logs->src.moves > 0
-				? "The local copy of this log was deleted.\n"
-				  "The oldest copies go when all are "
-				  "more than mirror_cap_bytes."
-				: "This log has no lines yet.\n"
-				  "A merges all logs");
-	else if (logs->src.filter != NULL &&
-		 logsrc_filter_hits(&logs->src) == 0 &&
+		panel_empty(canvas, r,
+			    logs->merged ? "These logs have no lines yet.\n"
+					   "A shows one of them"
+			    : logs->src.file == NULL && logs->src.log != NULL && logs->src.moves > 0
+				    ? "The local copy of this log was deleted.\n"
+				      "The oldest copies go when all are "
+				      "more than mirror_cap_bytes."
+				    : "This log has no lines yet.\n"
+				      "A merges all logs");
+	else if (logs->src.filter != NULL && logsrc_filter_hits(&logs->src) == 0 &&
 		 !logsrc_is_filtering(&logs->src))
 		panel_empty(canvas, r,
 			    "No line passes the filter.\n"
@@ -825,8 +749,7 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
  * what its ! says: it is looked for by blocks.  *is_off: one of them is off.
  * NULL with err, or where all of them are off.
  */
-static struct pattern *
-new_filter(const char *text, bool *out, bool *is_off, struct err *err)
+static struct pattern *new_filter(const char *text, bool *out, bool *is_off, struct err *err)
 {
 	struct str rest = str_from(text), part, last = rest;
 	AUTO_BUF all = buf_new((size_t)8 * PROMPT_BYTES);
@@ -841,8 +764,8 @@ new_filter(const char *text, bool *out, bool *is_off, struct err *err)
 		n++;
 		last = strchr(text, '&') != NULL ? part : str_from(text);
 		int skip = part.p[0] == '!';
-		buf_appendf(&all, "(?%c.*?(?:%.*s))", skip ? '!' : '=',
-			    (int)part.len - skip, part.p + skip);
+		buf_appendf(&all, "(?%c.*?(?:%.*s))", skip ? '!' : '=', (int)part.len - skip,
+			    part.p + skip);
 	}
 	*out = n == 1 && last.p[0] == '!';
 	if (n == 1) {
@@ -852,9 +775,8 @@ new_filter(const char *text, bool *out, bool *is_off, struct err *err)
 	return n > 0 ? pattern_new(all.data, err) : NULL;
 }
 
-static int
-logs_search(void *state, struct ui_shared *shared, const char *text,
-	    bool filter, struct err *err)
+static int logs_search(void *state, struct ui_shared *shared, const char *text, bool filter,
+		       struct err *err)
 {
 	struct logs *logs = state;
 	struct pattern *pattern = NULL;
@@ -863,8 +785,7 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 	if (!logs->is_open)
 		open_wanted(logs, shared);
 	if (text[0] != '\0') {
-		pattern = filter ? new_filter(text, &out, &is_off, err)
-				 : pattern_new(text, err);
+		pattern = filter ? new_filter(text, &out, &is_off, err) : pattern_new(text, err);
 		if (pattern == NULL && err->code != ERR_NONE)
 			return -1;
 	}
@@ -880,8 +801,7 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 		begin_search(logs, shared, pattern, logs->left_end);
 		return 0;
 	}
-	logsrc_filter(&logs->src, pattern, out,
-		      logs->left_end ? logs->top.place : UINT64_MAX);
+	logsrc_filter(&logs->src, pattern, out, logs->left_end ? logs->top.place : UINT64_MAX);
 	logs->top.row = 0;
 	print_into(logs->filter_text, "%s", text);
 	if (is_off)
@@ -891,8 +811,7 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 }
 
 /* Actions that move; false when it is none. */
-static bool
-move(struct logs *logs, enum action action)
+static bool move(struct logs *logs, enum action action)
 {
 	int half = int_max(logs->height / 2, 1);
 	int aside = logs->width > 32 ? logs->width / 2 : 16;
@@ -912,8 +831,7 @@ move(struct logs *logs, enum action action)
 			logs_scroll(logs, steps[i].rows);
 		else
 			logs->left = int_max(
-				0, int_min(logs->left + steps[i].columns,
-					   LOGS_MAX_COLUMNS));
+				0, int_min(logs->left + steps[i].columns, LOGS_MAX_COLUMNS));
 		logs->to_begin = false;
 		return true;
 	}
@@ -931,8 +849,7 @@ move(struct logs *logs, enum action action)
 	return true;
 }
 
-static void
-copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
+static void copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	uint64_t place = logs_current(logs);
 	AUTO_LINE line = logsrc_line_new(WHOLE_BYTES);
@@ -951,8 +868,7 @@ copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 #define LEARN_BYTES ((size_t)4096)
 
 /* The current line, and those around it with it. */
-static void
-learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
+static void learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	uint64_t here = logs_current(logs), place = here, above;
 	AUTO_BUF text = buf_new(LEARN_LINES * 2 * LEARN_BYTES);
@@ -983,8 +899,7 @@ learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 }
 
 /* Mark the current line, or not any more. */
-static void
-bookmark(struct logs *logs, struct ui_shared *shared)
+static void bookmark(struct logs *logs, struct ui_shared *shared)
 {
 	uint64_t here = logs_current(logs);
 	size_t i = 0, n = logs->n_bookmarks;
@@ -994,8 +909,7 @@ bookmark(struct logs *logs, struct ui_shared *shared)
 	if (i < n)
 		logs->bookmarks[i] = logs->bookmarks[--logs->n_bookmarks];
 	else if (n == MAX_BOOKMARKS || logs->src.log == NULL)
-		ui_say(shared, "%d lines, each of one log, can be marked",
-		       MAX_BOOKMARKS);
+		ui_say(shared, "%d lines, each of one log, can be marked", MAX_BOOKMARKS);
 	else
 		logs->bookmarks[logs->n_bookmarks++] =
 			(struct logs_bookmark){ logs->src.log, here };
@@ -1004,8 +918,7 @@ bookmark(struct logs *logs, struct ui_shared *shared)
 }
 
 /* To the marked line below the current one, else to the first. */
-static void
-next_bookmark(struct logs *logs, struct ui_shared *shared)
+static void next_bookmark(struct logs *logs, struct ui_shared *shared)
 {
 	uint64_t from = logs_current(logs) + 1, away = UINT64_MAX;
 	bool found = false;
@@ -1025,8 +938,7 @@ next_bookmark(struct logs *logs, struct ui_shared *shared)
 }
 
 /* The log next to the one that is shown, with its last run. */
-static void
-step_log(struct logs *logs, struct ui_shared *shared, bool on)
+static void step_log(struct logs *logs, struct ui_shared *shared, bool on)
 {
 	const struct model *model = shared->model;
 	const struct model_log *log = logs->src.log;
@@ -1050,18 +962,15 @@ step_log(struct logs *logs, struct ui_shared *shared, bool on)
 	logs->of_run = shared->selected;
 }
 
-static void
-turn(struct logs *logs, struct ui_shared *shared, enum action action)
+static void turn(struct logs *logs, struct ui_shared *shared, enum action action)
 {
 
 	if (action == ACTION_FOLD) {
 		logs->src.fold = !logs->src.fold;
-		ui_say(shared, "printed source code is %s",
-		       logs->src.fold ? "folded" : "shown");
+		ui_say(shared, "printed source code is %s", logs->src.fold ? "folded" : "shown");
 	} else if (action == ACTION_WRAP) {
 		logs->wrap = !logs->wrap;
-		ui_say(shared, "long lines %s",
-		       logs->wrap ? "are wrapped" : "scroll sideways");
+		ui_say(shared, "long lines %s", logs->wrap ? "are wrapped" : "scroll sideways");
 	} else {
 		logs->merged = !logs->merged;
 	}
@@ -1069,9 +978,7 @@ turn(struct logs *logs, struct ui_shared *shared, enum action action)
 	logs->left = 0;
 }
 
-static bool
-logs_act(void *state, struct ui_shared *shared, enum action action,
-	 struct command *out)
+static bool logs_act(void *state, struct ui_shared *shared, enum action action, struct command *out)
 {
 	struct logs *logs = state;
 
@@ -1083,22 +990,18 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 		ui_say(shared, "the search was stopped");
 		return true;
 	}
-	if ((action == ACTION_BACK || action == ACTION_QUIT) &&
-	    logs->src.filter != NULL) {
+	if ((action == ACTION_BACK || action == ACTION_QUIT) && logs->src.filter != NULL) {
 		(void)logs_search(logs, shared, "", true, NULL);
 		ui_say(shared, "all lines are shown; & and Up filter again");
 		return true;
 	}
 	if (action == ACTION_SEARCH_NEXT || action == ACTION_SEARCH_PREV)
-		begin_search(logs, shared, logs->pattern,
-			     action == ACTION_SEARCH_NEXT);
+		begin_search(logs, shared, logs->pattern, action == ACTION_SEARCH_NEXT);
 	else if (action == ACTION_ERROR_NEXT || action == ACTION_ERROR_PREV)
-		begin_search(logs, shared, logs->errors,
-			     action == ACTION_ERROR_NEXT);
+		begin_search(logs, shared, logs->errors, action == ACTION_ERROR_NEXT);
 	else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN)
 		step_log(logs, shared, action == ACTION_NEXT_RUN);
-	else if (action == ACTION_FOLD || action == ACTION_WRAP ||
-		 action == ACTION_MERGE)
+	else if (action == ACTION_FOLD || action == ACTION_WRAP || action == ACTION_MERGE)
 		turn(logs, shared, action);
 	else if (action == ACTION_COPY)
 		copy_line(logs, shared, out);
@@ -1114,8 +1017,7 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 }
 
 /* Search, filter and count lines, a slice at a time. */
-static bool
-logs_work(void *state, struct ui_shared *shared)
+static bool logs_work(void *state, struct ui_shared *shared)
 {
 	struct logs *logs = state;
 	struct logsrc *src = &logs->src;
@@ -1125,8 +1027,7 @@ logs_work(void *state, struct ui_shared *shared)
 	open_wanted(logs, shared);
 	if (logs->searching != NULL && search_slice(logs, shared))
 		return true;
-	while (logs->to_begin && src->timed != NULL &&
-	       logtimed_more(src->timed)) {
+	while (logs->to_begin && src->timed != NULL && logtimed_more(src->timed)) {
 		if (clock_mono_ms() < until)
 			continue;
 		logs_to_begin(logs);
@@ -1144,8 +1045,7 @@ logs_work(void *state, struct ui_shared *shared)
 }
 
 /* What is shown from the top of the screen on, as text. */
-static void
-logs_text(void *state, struct ui_shared *shared, struct buf *out)
+static void logs_text(void *state, struct ui_shared *shared, struct buf *out)
 {
 	struct logs *logs = state;
 	uint64_t place = logsrc_at(&logs->src, logs->top.place);
@@ -1164,8 +1064,7 @@ logs_text(void *state, struct ui_shared *shared, struct buf *out)
 }
 
 /* A click marks the line that a copy takes. */
-static bool
-logs_click(void *state, struct ui_shared *shared, int x, int y)
+static bool logs_click(void *state, struct ui_shared *shared, int x, int y)
 {
 	struct logs *logs = state;
 	struct logs_row row = logs->top;
@@ -1184,8 +1083,7 @@ logs_click(void *state, struct ui_shared *shared, int x, int y)
 	return true;
 }
 
-static void
-logs_release(void *state)
+static void logs_release(void *state)
 {
 	struct logs *logs = state;
 
@@ -1202,9 +1100,8 @@ const struct view_ops view_logs = {
 	.places = IN_LOGS | IN_TEXT,
 	.watches = MODEL_LOGS | MODEL_RUNS,
 	.copies = true,
-	.hints = (const enum action[]){ ACTION_FILTER, ACTION_BOOKMARK,
-					ACTION_ERROR_PREV, ACTION_FOLLOW,
-					ACTION_MERGE, ACTION_FOLD, ACTION_WRAP,
+	.hints = (const enum action[]){ ACTION_FILTER, ACTION_BOOKMARK, ACTION_ERROR_PREV,
+					ACTION_FOLLOW, ACTION_MERGE, ACTION_FOLD, ACTION_WRAP,
 					ACTION_NEXT_RUN, ACTION_NONE },
 	.draw = logs_draw,
 	.act = logs_act,

@@ -47,39 +47,32 @@ static const struct list_column pods_columns[PODS_COLUMNS] = {
 	[PODS_LAG] = { "LAG ms", 7, 6, FMT_NUMBER, .descending = true },
 	[PODS_AGE] = { "AGE", 6, 0, FMT_AGE, .descending = true },
 	[PODS_UTIL] = { "GPU %", 5, 0, FMT_NUMBER, .descending = true },
-	[PODS_MEM] = { "MEM GiB", 7, 3, FMT_NUMBER, .decimals = 1,
-		       .descending = true },
+	[PODS_MEM] = { "MEM GiB", 7, 3, FMT_NUMBER, .decimals = 1, .descending = true },
 	[PODS_POWER] = { "W", 4, 2, FMT_NUMBER, .decimals = 0 },
 	[PODS_TEMP] = { "°C", 3, 0, FMT_NUMBER, .descending = true },
 	[PODS_CLOCK] = { "SM MHz", 6, 4, FMT_NUMBER, .decimals = 0 },
 	[PODS_DISK] = { "DISK free", 9, 0, FMT_BYTES, .decimals = 0 },
 	[PODS_CHECK] = { "CHECK", 7, .drop = 5 },
 	[PODS_RUNS] = { "RUNS", 5, 0, FMT_NUMBER, .descending = true },
-	[PODS_USD] = { "$/h", 6, 7, FMT_NUMBER, .decimals = 2,
-		       .descending = true },
+	[PODS_USD] = { "$/h", 6, 7, FMT_NUMBER, .decimals = 2, .descending = true },
 	[PODS_TARGET] = { "TARGET", 16, .drop = 1, .grow = true },
 };
 
-static const unsigned char pods_sorts[] = { PODS_NAME, PODS_STATE, PODS_LAG,
-					    PODS_UTIL, PODS_MEM,   PODS_TEMP,
-					    PODS_DISK, PODS_RUNS,  PODS_USD,
-					    0 };
+static const unsigned char pods_sorts[] = { PODS_NAME, PODS_STATE, PODS_LAG,  PODS_UTIL, PODS_MEM,
+					    PODS_TEMP, PODS_DISK,  PODS_RUNS, PODS_USD,	 0 };
 
-static size_t
-live_runs(const struct model *model, size_t pod)
+static size_t live_runs(const struct model *model, size_t pod)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < model->n_runs; i++)
-		n += model->runs[i]->pod == pod &&
-		     model->runs[i]->run.status == RUN_RUNNING &&
+		n += model->runs[i]->pod == pod && model->runs[i]->run.status == RUN_RUNNING &&
 		     model->runs[i]->live;
 	return n;
 }
 
-static void
-symbol_cell(const struct ui_shared *shared, const struct model_pod *pod,
-	    struct list_cell *cell)
+static void symbol_cell(const struct ui_shared *shared, const struct model_pod *pod,
+			struct list_cell *cell)
 {
 	enum fact_style style;
 	const char *symbol = panel_pod_symbol(pod, &style);
@@ -90,14 +83,12 @@ symbol_cell(const struct ui_shared *shared, const struct model_pod *pod,
 		list_cellf(cell, theme_fact(style), "%s", symbol);
 }
 
-static void
-state_cell(const struct model_pod *pod, struct list_cell *cell)
+static void state_cell(const struct model_pod *pod, struct list_cell *cell)
 {
 	/* How bad it is: the worst comes first. */
 	static const unsigned char grades[] = {
-		[POD_LIVE] = 0,	      [POD_SILENT] = 1,	      [POD_UNKNOWN] = 2,
-		[POD_CONNECTING] = 3, [POD_RECONNECTING] = 4, [POD_GONE] = 5,
-		[POD_REFUSED] = 6,
+		[POD_LIVE] = 0,		[POD_SILENT] = 1, [POD_UNKNOWN] = 2, [POD_CONNECTING] = 3,
+		[POD_RECONNECTING] = 4, [POD_GONE] = 5,	  [POD_REFUSED] = 6,
 	};
 	enum fact_style style;
 
@@ -106,8 +97,7 @@ state_cell(const struct model_pod *pod, struct list_cell *cell)
 	cell->number = grades[pod->state];
 }
 
-static void
-check_cell(const struct model_pod *pod, struct list_cell *cell)
+static void check_cell(const struct model_pod *pod, struct list_cell *cell)
 {
 	const struct model_check *check = &pod->check;
 
@@ -121,14 +111,11 @@ check_cell(const struct model_pod *pod, struct list_cell *cell)
 }
 
 /* A number as it was measured last; PODS_AGE says when that was. */
-static double
-pod_number(const struct model_pod *pod, size_t column, int64_t now_ms)
+static double pod_number(const struct model_pod *pod, size_t column, int64_t now_ms)
 {
 	static const enum metric metrics[PODS_COLUMNS] = {
-		[PODS_UTIL] = METRIC_GPU_UTIL,
-		[PODS_MEM] = METRIC_GPU_MEM_MIB,
-		[PODS_POWER] = METRIC_GPU_POWER_W,
-		[PODS_TEMP] = METRIC_GPU_TEMP_C,
+		[PODS_UTIL] = METRIC_GPU_UTIL,	   [PODS_MEM] = METRIC_GPU_MEM_MIB,
+		[PODS_POWER] = METRIC_GPU_POWER_W, [PODS_TEMP] = METRIC_GPU_TEMP_C,
 		[PODS_CLOCK] = METRIC_GPU_SM_MHZ,
 	};
 
@@ -140,29 +127,25 @@ pod_number(const struct model_pod *pod, size_t column, int64_t now_ms)
 		return pod->disk_free_bytes;
 	if (column == PODS_USD)
 		return pod->usd_per_hour;
-	return model_last(pod->telemetry, metrics[column]) /
-	       (column == PODS_MEM ? 1024 : 1);
+	return model_last(pod->telemetry, metrics[column]) / (column == PODS_MEM ? 1024 : 1);
 }
 
 /* Out of line with the other pods that work on such GPUs. */
-static bool
-is_odd(const struct ui_shared *shared, const struct model_pod *pod,
-       size_t column, double value)
+static bool is_odd(const struct ui_shared *shared, const struct model_pod *pod, size_t column,
+		   double value)
 {
 	int64_t now_ms = shared->now_wall_ms;
 
 	if (column == PODS_CLOCK)
-		return value < 0.95 * model_pod_peers(shared->model, pod,
-						      METRIC_GPU_SM_MHZ,
-						      now_ms);
+		return value <
+		       0.95 * model_pod_peers(shared->model, pod, METRIC_GPU_SM_MHZ, now_ms);
 	if (column != PODS_TEMP)
 		return false;
 	const char *why = model_pod_throttle(pod, now_ms);
 	return why != NULL && strcmp(why, "thermal") == 0;
 }
 
-static void
-pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct pods *pods = user;
 	const struct model *model = pods->shared->model;
@@ -192,8 +175,7 @@ pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	}
 }
 
-static struct list *
-pods_list(void *state, struct ui_shared *shared)
+static struct list *pods_list(void *state, struct ui_shared *shared)
 {
 	static const struct list_ops ops = { .columns = pods_columns,
 					     .n_columns = PODS_COLUMNS,
@@ -207,9 +189,8 @@ pods_list(void *state, struct ui_shared *shared)
 }
 
 /* The link, and why it is as it is. */
-static void
-add_link(const struct ui_shared *shared, const struct model_pod *pod,
-	 struct facts *facts)
+static void add_link(const struct ui_shared *shared, const struct model_pod *pod,
+		     struct facts *facts)
 {
 	const char *why = pod->why != NULL ? pod->why : "";
 	int64_t wait_ms = pod->retry_at_ms - shared->now_mono_ms;
@@ -217,12 +198,10 @@ add_link(const struct ui_shared *shared, const struct model_pod *pod,
 	enum fact_style style;
 
 	(void)panel_pod_symbol(pod, &style);
-	if (pod->lag_ms >= 0 &&
-	    (pod->state == POD_LIVE || pod->state == POD_SILENT))
+	if (pod->lag_ms >= 0 && (pod->state == POD_LIVE || pod->state == POD_SILENT))
 		print_into(lag, ", answers in %lld ms", (long long)pod->lag_ms);
-	facts_text(facts, "link", style, "%s%s%s%s · %s",
-		   pod_state_name(pod->state), lag, why[0] != '\0' ? ": " : "",
-		   why, pod->target);
+	facts_text(facts, "link", style, "%s%s%s%s · %s", pod_state_name(pod->state), lag,
+		   why[0] != '\0' ? ": " : "", why, pod->target);
 	if (wait_ms > 0)
 		facts_text(facts, "", FACT_HINT, "next try in %s; r tries now",
 			   fmt_age((double)wait_ms / 1000).s);
@@ -231,21 +210,18 @@ add_link(const struct ui_shared *shared, const struct model_pod *pod,
 }
 
 /* The last preflight, with its time. */
-static void
-add_check(const struct ui_shared *shared, const struct model_check *check,
-	  struct facts *facts)
+static void add_check(const struct ui_shared *shared, const struct model_check *check,
+		      struct facts *facts)
 {
 	double ago_s = (double)(shared->now_wall_ms - check->wall_ms) / 1000;
 
 	if (check->wall_ms == 0) {
 		facts_text(facts, "check", FACT_HINT,
-			   check->is_running
-				   ? "is under way"
-				   : "not checked yet; c logs in and looks");
+			   check->is_running ? "is under way"
+					     : "not checked yet; c logs in and looks");
 		return;
 	}
-	facts_text(facts, "check", check->is_fit ? FACT_LIVE : FACT_WARN,
-		   "%s, as of %s, %s ago%s",
+	facts_text(facts, "check", check->is_fit ? FACT_LIVE : FACT_WARN, "%s, as of %s, %s ago%s",
 		   check->is_fit ? "fit for a run" : "not fit for a run",
 		   fmt_clock(check->wall_ms).s, fmt_age(ago_s).s,
 		   check->is_running ? "; another is under way" : "");
@@ -254,9 +230,7 @@ add_check(const struct ui_shared *shared, const struct model_check *check,
 }
 
 /* What the noise register knows of the pod, a line a class. */
-static void
-add_noise(const struct model *model, const struct model_pod *pod,
-	  struct facts *facts)
+static void add_noise(const struct model *model, const struct model_pod *pod, struct facts *facts)
 {
 	const char *label = "A/A";
 	char rank[64];
@@ -266,19 +240,17 @@ add_noise(const struct model *model, const struct model_pod *pod,
 			continue;
 		rank[0] = '\0';
 		if (noise->rank > 0)
-			print_into(rank, ", rank %zu of %zu", noise->rank,
-				   noise->of);
+			print_into(rank, ", rank %zu of %zu", noise->rank, noise->of);
 		facts_text(facts, label, FACT_PLAIN,
-			   "sd %.2f%%, 6 blocks show %s%%%s (%zu runs of %s)",
-			   noise->sd, fmt_number(noise->shows[1], 2).s, rank,
-			   noise->n_runs, noise->class_name);
+			   "sd %.2f%%, 6 blocks show %s%%%s (%zu runs of %s)", noise->sd,
+			   fmt_number(noise->shows[1], 2).s, rank, noise->n_runs,
+			   noise->class_name);
 		label = "";
 	}
 }
 
 /* The runs that go on, then the last of the others. */
-static void
-add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
+static void add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
 {
 	const struct model *model = shared->model;
 	const char *label = "runs";
@@ -286,8 +258,7 @@ add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
 
 	for (size_t k = 0; k < 2 * model->n_runs; k++) {
 		bool live = k < model->n_runs;
-		const struct model_run *mr =
-			model->runs[model->n_runs - 1 - k % model->n_runs];
+		const struct model_run *mr = model->runs[model->n_runs - 1 - k % model->n_runs];
 
 		if (mr->pod != pod || mr->live != live)
 			continue;
@@ -297,26 +268,23 @@ add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
 		}
 		left--;
 		struct run_state state = run_state_of(shared, mr);
-		facts_text(facts, label, state.style, "%s  %s",
-			   plot_run_label(mr).s, state.text);
+		facts_text(facts, label, state.style, "%s  %s", plot_run_label(mr).s, state.text);
 		label = "";
 	}
 	if (more > 0)
 		facts_text(facts, "", FACT_DIM, "and %zu more", more);
 }
 
-static void
-add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
+static void add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
 {
 	const struct alerts *alerts = shared->alerts;
 
 	array_each (alert, alerts->v, alerts->n) {
 		if (alert->pod == pod)
-			facts_text(facts, "alert",
-				   alert->acknowledged ? FACT_DIM : FACT_WARN,
+			facts_text(facts, "alert", alert->acknowledged ? FACT_DIM : FACT_WARN,
 				   "%s  %s%s%s", alert_name(alert->kind),
-				   plot_run_label(alert->mr).s,
-				   alert->mr != NULL ? ": " : "", alert->text);
+				   plot_run_label(alert->mr).s, alert->mr != NULL ? ": " : "",
+				   alert->text);
 	}
 }
 
@@ -335,8 +303,7 @@ static const struct {
 #define N_CHARTS (LENGTH(charts))
 
 /* Seconds before now, as people say them. */
-static void
-ago_text(int kind, double x, double apart, char *out, size_t size)
+static void ago_text(int kind, double x, double apart, char *out, size_t size)
 {
 	(void)kind;
 	if (x > -0.5)
@@ -347,9 +314,8 @@ ago_text(int kind, double x, double apart, char *out, size_t size)
 		(void)snprintf(out, size, "-%.0f s", -x);
 }
 
-static void
-draw_chart(const struct ui_shared *shared, const struct series *series,
-	   size_t which, struct canvas *canvas, struct rect r)
+static void draw_chart(const struct ui_shared *shared, const struct series *series, size_t which,
+		       struct canvas *canvas, struct rect r)
 {
 	size_t n = series_count(series), from = 0;
 	AUTO_FREE double *x = xcalloc(n, sizeof(*x));
@@ -383,9 +349,8 @@ draw_chart(const struct ui_shared *shared, const struct series *series,
 }
 
 /* As many charts as there is room for, in one row or two. */
-static void
-draw_charts(const struct ui_shared *shared, const struct model_pod *pod,
-	    struct canvas *canvas, struct rect r)
+static void draw_charts(const struct ui_shared *shared, const struct model_pod *pod,
+			struct canvas *canvas, struct rect r)
 {
 	int rows = r.h >= 2 * CHART_ROWS ? 2 : 1, columns, n = 0, drawn = 0;
 	struct rect at = { r.x, r.y, 0, r.h / rows };
@@ -405,8 +370,8 @@ draw_charts(const struct ui_shared *shared, const struct model_pod *pod,
 	for (; drawn < n && drawn < rows * columns; drawn++) {
 		at.x = r.x + drawn % columns * (at.w + 1);
 		at.y = r.y + drawn / columns * at.h;
-		draw_chart(shared, pod->telemetry[charts[which[drawn]].metric],
-			   which[drawn], canvas, at);
+		draw_chart(shared, pod->telemetry[charts[which[drawn]].metric], which[drawn],
+			   canvas, at);
 	}
 }
 
@@ -415,9 +380,8 @@ draw_charts(const struct ui_shared *shared, const struct model_pod *pod,
  * check, its noise, runs and alerts, and what its GPUs did lately as charts
  * where there is room for them.
  */
-static void
-draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
-	 struct rect r)
+static void draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
+		     struct rect r)
 {
 	const struct model_pod *mp = &shared->model->pods[pod];
 	AUTO_FACTS facts = { .n = 0 };
@@ -427,16 +391,13 @@ draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 	add_noise(shared->model, mp, &facts);
 	add_alerts(shared, pod, &facts);
 	add_runs(shared, pod, &facts);
-	panel_facts(
-		canvas, &r, &facts,
-		&(const struct panel_facts){ LABEL_COLUMNS, STYLE_DIM, true });
+	panel_facts(canvas, &r, &facts,
+		    &(const struct panel_facts){ LABEL_COLUMNS, STYLE_DIM, true });
 	(void)rect_take_top(&r, 1);
 	draw_charts(shared, mp, canvas, r);
 }
 
-static void
-pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
-	  struct rect r)
+static void pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	struct list *list = pods_list(state, shared);
 	size_t pod = list_row(list);
@@ -450,19 +411,14 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		return;
 	}
 	list_draw(list, canvas,
-		  canvas_box(canvas,
-			     rect_take_top(
-				     &r, int_min((int)list->all + 3, r.h / 2)),
+		  canvas_box(canvas, rect_take_top(&r, int_min((int)list->all + 3, r.h / 2)),
 			     "Pods"));
 	if (pod != SIZE_MAX)
 		draw_pod(shared, pod, canvas,
-			 canvas_box(canvas, r, "%s",
-				    shared->model->pods[pod].name));
+			 canvas_box(canvas, r, "%s", shared->model->pods[pod].name));
 }
 
-static bool
-pods_act(void *state, struct ui_shared *shared, enum action action,
-	 struct command *out)
+static bool pods_act(void *state, struct ui_shared *shared, enum action action, struct command *out)
 {
 	/* What is asked of the selected pod. */
 	static const struct {
@@ -490,8 +446,7 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 		return true;
 	}
 	if (action == ACTION_POD_MARK) {
-		ui_toggle_mark(shared, &shared->pod_marks, pod->name,
-			       UI_MAX_POD_MARKS);
+		ui_toggle_mark(shared, &shared->pod_marks, pod->name, UI_MAX_POD_MARKS);
 		return true;
 	}
 	for (size_t i = 0; i < LENGTH(asks); i++)
@@ -511,10 +466,9 @@ const struct view_ops view_pods = {
 	.places = IN_PODS,
 	.watches = MODEL_PODS | MODEL_RUNS,
 	.copies = true,
-	.hints = (const enum action[]){ ACTION_OPEN, ACTION_POD_MARK,
-					ACTION_BENCH_START, ACTION_AUDIT,
-					ACTION_CHECK, ACTION_SHELL,
-					ACTION_RECONNECT, ACTION_NONE },
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_POD_MARK, ACTION_BENCH_START,
+					ACTION_AUDIT, ACTION_CHECK, ACTION_SHELL, ACTION_RECONNECT,
+					ACTION_NONE },
 	.draw = pods_draw,
 	.act = pods_act,
 	.list = pods_list,

@@ -40,8 +40,7 @@ struct app {
 	int status;  /* 128 + signal */
 };
 
-static void
-draw(struct app *app)
+static void draw(struct app *app)
 {
 	struct ui_shared *shared = ui_shared(app->parts.ui);
 	struct canvas *canvas = &app->canvas;
@@ -61,16 +60,14 @@ draw(struct app *app)
 }
 
 /* Be woken when the terminal takes more of what waits for it. */
-static void
-watch_out(struct app *app)
+static void watch_out(struct app *app)
 {
 	if (app->out != NULL)
 		loop_fd_set(app->out, term_waits(app->term) ? LOOP_WRITE : 0);
 }
 
 /* Draw what is stale now, or set the timer for when it may be drawn. */
-static void
-schedule(struct app *app)
+static void schedule(struct app *app)
 {
 	app_parts_update(&app->parts, clock_mono_ms());
 	if (app->shell.pid != 0)
@@ -83,8 +80,7 @@ schedule(struct app *app)
 	watch_out(app);
 }
 
-static void
-fit_canvas(struct app *app)
+static void fit_canvas(struct app *app)
 {
 	int width, height;
 
@@ -95,8 +91,7 @@ fit_canvas(struct app *app)
 static void on_work(void *user);
 
 /* Close all watches and end the loop. */
-static void
-quit(struct app *app)
+static void quit(struct app *app)
 {
 	if (app->tty == NULL)
 		return;
@@ -115,8 +110,7 @@ quit(struct app *app)
 }
 
 /* The shell on a pod has ended: the terminal is ours again. */
-static void
-come_back(struct app *app, int status)
+static void come_back(struct app *app, int status)
 {
 	term_return(app->term);
 	fit_canvas(app);
@@ -129,8 +123,7 @@ come_back(struct app *app, int status)
 	schedule(app);
 }
 
-static void
-on_away(void *user)
+static void on_away(void *user)
 {
 	struct app *app = user;
 	int status;
@@ -139,9 +132,7 @@ on_away(void *user)
 		come_back(app, status);
 }
 
-static int
-open_shell(void *user, const struct conf_pod *pod, const char *command,
-	   struct err *err)
+static int open_shell(void *user, const struct conf_pod *pod, const char *command, struct err *err)
 {
 	struct app *app = user;
 
@@ -165,8 +156,7 @@ open_shell(void *user, const struct conf_pod *pod, const char *command,
 }
 
 /* What the command line and the configuration say of the terminal. */
-static int
-term_setup(const struct app *app, struct term_options *options, struct err *err)
+static int term_setup(const struct app *app, struct term_options *options, struct err *err)
 {
 	const struct conf *conf = &app->setup->context->conf;
 	const char *color = app->setup->context->options.color;
@@ -186,8 +176,7 @@ term_setup(const struct app *app, struct term_options *options, struct err *err)
 }
 
 /* A configuration that was read again is told, and so is a broken one. */
-static void
-reload(struct app *app)
+static void reload(struct app *app)
 {
 	const struct app_source *source = &app->setup->source;
 	struct ui_shared *shared = ui_shared(app->parts.ui);
@@ -216,8 +205,7 @@ reload(struct app *app)
 }
 
 /* Do what the frame asked for; true: the program is left. */
-static bool
-serve_wants(struct app *app)
+static bool serve_wants(struct app *app)
 {
 	unsigned int wants = ui_take_wants(app->parts.ui);
 
@@ -236,16 +224,14 @@ serve_wants(struct app *app)
 		app->options.mouse = !app->options.mouse;
 		term_mouse(app->term, app->options.mouse);
 		ui_say(ui_shared(app->parts.ui), "the mouse is %s",
-		       app->options.mouse ? "on"
-					  : "off: the terminal selects text");
+		       app->options.mouse ? "on" : "off: the terminal selects text");
 	}
 	if (wants & UI_WANT_THEME) {
 		app->options.theme = (app->options.theme + 1) % THEME_COUNT;
 		app->parts.theme = app->options.theme;
 		app->parts.theme_chosen = true;
 		term_configure(app->term, &app->options);
-		ui_say(ui_shared(app->parts.ui), "theme: %s",
-		       theme_name(app->options.theme));
+		ui_say(ui_shared(app->parts.ui), "theme: %s", theme_name(app->options.theme));
 	}
 	if (wants & UI_WANT_RELOAD)
 		reload(app);
@@ -258,8 +244,7 @@ serve_wants(struct app *app)
  * A piece of a view's work, the next one in the next turn of the loop: no
  * sleep lies between them.
  */
-static void
-start_work(struct app *app)
+static void start_work(struct app *app)
 {
 	if (!ui_work(app->parts.ui) || app->works)
 		return;
@@ -267,8 +252,7 @@ start_work(struct app *app)
 	loop_post(app->loop, on_work, app);
 }
 
-static void
-on_tty(void *user, unsigned int events)
+static void on_tty(void *user, unsigned int events)
 {
 	struct app *app = user;
 	struct key key;
@@ -291,8 +275,7 @@ on_tty(void *user, unsigned int events)
 	schedule(app);
 }
 
-static void
-on_out(void *user, unsigned int events)
+static void on_out(void *user, unsigned int events)
 {
 	struct app *app = user;
 
@@ -303,8 +286,7 @@ on_out(void *user, unsigned int events)
 	watch_out(app);
 }
 
-static void
-on_poll(void *user)
+static void on_poll(void *user)
 {
 	struct app *app = user;
 	const struct app_source *source = &app->setup->source;
@@ -322,14 +304,12 @@ on_poll(void *user)
 	loop_timer_start(app->poll, in_ms, 0);
 }
 
-static void
-on_frame(void *user)
+static void on_frame(void *user)
 {
 	schedule(user);
 }
 
-static void
-on_tick(void *user)
+static void on_tick(void *user)
 {
 	struct app *app = user;
 
@@ -338,8 +318,7 @@ on_tick(void *user)
 	schedule(app);
 }
 
-static void
-on_work(void *user)
+static void on_work(void *user)
 {
 	struct app *app = user;
 
@@ -348,8 +327,7 @@ on_work(void *user)
 	schedule(app);
 }
 
-static void
-on_resize(void *user)
+static void on_resize(void *user)
 {
 	struct app *app = user;
 
@@ -364,8 +342,7 @@ on_resize(void *user)
 }
 
 /* Behind a SIGSTOP; Ctrl-z has its own way. */
-static void
-on_continue(struct app *app)
+static void on_continue(struct app *app)
 {
 	if (app->shell.pid != 0)
 		return;
@@ -374,8 +351,7 @@ on_continue(struct app *app)
 	loop_timer_start(app->resize, 0, 0);
 }
 
-static void
-on_signal(void *user, int signum)
+static void on_signal(void *user, int signum)
 {
 	struct app *app = user;
 
@@ -391,8 +367,7 @@ on_signal(void *user, int signum)
 		return;
 	}
 	/* The end of the terminal says the same as a person's kill -HUP. */
-	if (signum == SIGHUP && app->setup->source.reload != NULL &&
-	    !term_is_gone(app->term)) {
+	if (signum == SIGHUP && app->setup->source.reload != NULL && !term_is_gone(app->term)) {
 		reload(app);
 		schedule(app);
 		return;
@@ -402,8 +377,7 @@ on_signal(void *user, int signum)
 }
 
 /* What happened while the terminal took nothing is told a few times only. */
-static void
-notify(struct app *app, const char *text)
+static void notify(struct app *app, const char *text)
 {
 	AUTO_BUF out = buf_new(8192);
 
@@ -415,8 +389,7 @@ notify(struct app *app, const char *text)
 	(void)term_write(app->term, out.data, out.len);
 }
 
-static void
-on_alert(void *user, const struct alert *alert, const char *text)
+static void on_alert(void *user, const struct alert *alert, const char *text)
 {
 	struct app *app = user;
 	const struct conf *conf = &app->setup->context->conf;
@@ -428,16 +401,15 @@ on_alert(void *user, const struct alert *alert, const char *text)
 		notify(app, text);
 	if (conf->alerts.command != NULL) {
 		AUTO_BUF clean = buf_new(8192);
-		const char *argv[] = { conf->alerts.command,
-				       alert_name(alert->kind), NULL, NULL };
+		const char *argv[] = { conf->alerts.command, alert_name(alert->kind), NULL, NULL };
 		static const int none[3] = { -1, -1, -1 };
 		struct err err = { ERR_NONE, "" };
 
 		/* A pod has a say in it, and the command may print it. */
 		utf8_sanitize(&clean, str_from(text));
 		argv[2] = clean.data;
-		struct loop_child *child = loop_child_new(
-			app->loop, argv, NULL, none, NULL, NULL, &err);
+		struct loop_child *child =
+			loop_child_new(app->loop, argv, NULL, none, NULL, NULL, &err);
 		if (child == NULL)
 			ui_say(ui_shared(app->parts.ui), "%s", err.text);
 		else
@@ -445,8 +417,7 @@ on_alert(void *user, const struct alert *alert, const char *text)
 	}
 }
 
-static int
-copy(void *user, const char *text, struct err *err)
+static int copy(void *user, const char *text, struct err *err)
 {
 	struct app *app = user;
 	AUTO_BUF out = buf_new(4 * OSC_COPY_MAX_BYTES);
@@ -463,11 +434,9 @@ copy(void *user, const char *text, struct err *err)
 	return failed;
 }
 
-static void
-watch(struct app *app)
+static void watch(struct app *app)
 {
-	static const int signals[] = { SIGWINCH, SIGCONT, SIGTERM, SIGHUP,
-				       SIGINT };
+	static const int signals[] = { SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT };
 
 	app->out = loop_fd_new(app->loop, term_out_fd(app->term), on_out, app);
 	app->tty = loop_fd_new(app->loop, term_fd(app->term), on_tty, app);
@@ -484,16 +453,13 @@ watch(struct app *app)
 }
 
 /* Run with an open terminal and loop. */
-static int
-run_loop(struct app *app, struct err *err)
+static int run_loop(struct app *app, struct err *err)
 {
 	const struct app_source *source = &app->setup->source;
 
-	if (source->start != NULL &&
-	    source->start(source->user, app->loop, app->parts.ui, err))
+	if (source->start != NULL && source->start(source->user, app->loop, app->parts.ui, err))
 		return -1;
-	app->parts.bench = app_bench_new(app->loop, app->setup->model,
-					 app->setup->context);
+	app->parts.bench = app_bench_new(app->loop, app->setup->model, app->setup->context);
 	/* Who watches for a new size asks for it after that. */
 	watch(app);
 	term_resize(app->term);
@@ -508,8 +474,7 @@ run_loop(struct app *app, struct err *err)
 	return app->status;
 }
 
-int
-app_run(const struct app_setup *setup, struct err *err)
+int app_run(const struct app_setup *setup, struct err *err)
 {
 	struct app app = { .setup = setup };
 	int status = -1;
@@ -528,8 +493,7 @@ app_run(const struct app_setup *setup, struct err *err)
 	app.loop = loop_new(err);
 	app.term = app.loop != NULL ? term_open(&app.options, err) : NULL;
 	if (app.term != NULL) {
-		ui_shared(app.parts.ui)->log_colors &=
-			term_has_colors(app.term);
+		ui_shared(app.parts.ui)->log_colors &= term_has_colors(app.term);
 		status = run_loop(&app, err);
 	}
 	term_close(app.term);

@@ -20,8 +20,7 @@ struct ui;
 
 struct app_source {
 	/* Begin to fill the model; NULL: nothing to begin. */
-	int (*start)(void *user, struct loop *loop, struct ui *ui,
-		     struct err *err);
+	int (*start)(void *user, struct loop *loop, struct ui *ui, struct err *err);
 	/* Called about five times a second; true: call again at once. */
 	bool (*poll)(void *user);
 	/* Something that was asked for is about to come; may be NULL. */
@@ -45,8 +44,7 @@ struct app_source {
 	 * Write the definition that a command asks for to a file; its path,
 	 * given.  NULL with err; NULL itself: nothing is made here.
 	 */
-	char *(*plan)(void *user, const struct command *command,
-		      struct err *err);
+	char *(*plan)(void *user, const struct command *command, struct err *err);
 	void *user;
 	bool ends_benches; /* those that it started end with it */
 };
@@ -64,8 +62,7 @@ struct app_setup {
  * Run on the terminal until the user leaves; 0, or 128 + the number of the
  * signal that ended it, or -1 with err.
  */
-int app_run(const struct app_setup *setup, struct err *err)
-	__attribute__((warn_unused_result));
+int app_run(const struct app_setup *setup, struct err *err) __attribute__((warn_unused_result));
 
 /* A size of the screen, "80x24". */
 int app_parse_size(struct str text, int size[2], struct err *err)
@@ -79,6 +76,5 @@ int app_parse_size(struct str text, int size[2], struct err *err)
  *	save FILE	(- is out)
  *	styles FILE	the styles of its cells
  */
-int app_script(const struct app_setup *setup, const char *script,
-	       const int size[2], FILE *out, struct err *err)
-	__attribute__((warn_unused_result));
+int app_script(const struct app_setup *setup, const char *script, const int size[2], FILE *out,
+	       struct err *err) __attribute__((warn_unused_result));

@@ -38,9 +38,8 @@ struct app_bench {
 	size_t next; /* the oldest makes room */
 };
 
-struct app_bench *
-app_bench_new(struct loop *loop, struct model *model,
-	      const struct context *context)
+struct app_bench *app_bench_new(struct loop *loop, struct model *model,
+				const struct context *context)
 {
 	struct app_bench *bench = xcalloc(1, sizeof(*bench));
 
@@ -50,8 +49,7 @@ app_bench_new(struct loop *loop, struct model *model,
 	return bench;
 }
 
-static void
-forget(struct watched *watched)
+static void forget(struct watched *watched)
 {
 	if (watched->child != NULL)
 		loop_child_close(watched->child);
@@ -60,8 +58,7 @@ forget(struct watched *watched)
 	watched->log = NULL;
 }
 
-void
-app_bench_free(struct app_bench *bench)
+void app_bench_free(struct app_bench *bench)
 {
 	if (bench == NULL)
 		return;
@@ -70,8 +67,7 @@ app_bench_free(struct app_bench *bench)
 	free(bench);
 }
 
-void
-app_bench_kill(struct app_bench *bench)
+void app_bench_kill(struct app_bench *bench)
 {
 	for (size_t i = 0; bench != NULL && i < MAX_CHILDREN; i++)
 		if (bench->watched[i].child != NULL)
@@ -79,8 +75,7 @@ app_bench_kill(struct app_bench *bench)
 }
 
 /* The last line of a file that is not empty; "" when there is none. */
-static void
-last_line(const char *path, char out[TAIL_BYTES])
+static void last_line(const char *path, char out[TAIL_BYTES])
 {
 	FILE *file = fopen(path, "re");
 	size_t n = 0;
@@ -101,8 +96,7 @@ last_line(const char *path, char out[TAIL_BYTES])
 }
 
 /* One that failed is told, by the last that it said. */
-static void
-on_exit_of(void *user, int exit_status, int term_signal)
+static void on_exit_of(void *user, int exit_status, int term_signal)
 {
 	struct watched *watched = user;
 	struct model_event event = {
@@ -115,8 +109,7 @@ on_exit_of(void *user, int exit_status, int term_signal)
 	watched->child = NULL;
 	if (term_signal == 0 && exit_status != 0 && exit_status != EXIT_CHECK) {
 		last_line(watched->log, line);
-		AUTO_TEXT text = xasprintf(
-			"bench: %s", line[0] != '\0' ? line : "it failed");
+		AUTO_TEXT text = xasprintf("bench: %s", line[0] != '\0' ? line : "it failed");
 		event.text = text;
 		model_event_add(watched->owner->model, &event);
 	}
@@ -124,22 +117,19 @@ on_exit_of(void *user, int exit_status, int term_signal)
 }
 
 /* A file for the words of the bench; -1: none. */
-static int
-open_log(struct watched *watched, size_t number)
+static int open_log(struct watched *watched, size_t number)
 {
 	AUTO_TEXT state = conf_dir_state();
 	int fd = -1;
 
 	watched->log = xasprintf("%s/bench-%zu.log", state, number);
 	if (conf_make_dir(state, NULL) == 0)
-		fd = open(watched->log,
-			  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		fd = open(watched->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	return fd;
 }
 
-int
-app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
-		 struct err *err)
+int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
+		     struct err *err)
 {
 	struct watched *watched = &bench->watched[bench->next];
 	int fds[3] = { -1, -1, -1 };
@@ -147,9 +137,7 @@ app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
 	size_t n = context_argv(bench->context, argv);
 
 	argv[n++] = "bench";
-	argv[n++] = plan != NULL	     ? "run"
-		    : bench_is_over(stop_id) ? "stop"
-					     : "abort";
+	argv[n++] = plan != NULL ? "run" : bench_is_over(stop_id) ? "stop" : "abort";
 	if (plan != NULL)
 		argv[n++] = "--yes";
 	argv[n++] = plan != NULL ? plan : stop_id;
@@ -157,8 +145,7 @@ app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
 	forget(watched);
 	watched->owner = bench;
 	fds[2] = open_log(watched, bench->next);
-	watched->child = loop_child_new(bench->loop, argv, NULL, fds,
-					on_exit_of, watched, err);
+	watched->child = loop_child_new(bench->loop, argv, NULL, fds, on_exit_of, watched, err);
 	if (fds[2] >= 0)
 		(void)close(fds[2]);
 	bench->next = (bench->next + 1) % MAX_CHILDREN;
@@ -166,8 +153,7 @@ app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
 }
 
 /* A bench file, or that of the bench with that id; its folder in `folder`. */
-static cJSON *
-read_definition(const char *name, char folder[PATH_MAX], struct err *err)
+static cJSON *read_definition(const char *name, char folder[PATH_MAX], struct err *err)
 {
 	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE], real[PATH_MAX];
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
@@ -179,8 +165,7 @@ read_definition(const char *name, char folder[PATH_MAX], struct err *err)
 		if (realpath(name, real) == NULL)
 			print_into(real, "%s", name);
 	} else {
-		if (bench_find(name, id, path, err) != 0 ||
-		    bench_load_plan(&plan, path, err) != 0)
+		if (bench_find(name, id, path, err) != 0 || bench_load_plan(&plan, path, err) != 0)
 			return NULL;
 		file = xasprintf("%s/bench.json", path);
 		/* Its files are named relative to where it lay once. */
@@ -195,8 +180,7 @@ read_definition(const char *name, char folder[PATH_MAX], struct err *err)
 }
 
 /* The pods that a definition names itself, a line each; owned. */
-static char *
-own_pods(const cJSON *definition)
+static char *own_pods(const cJSON *definition)
 {
 	AUTO_BUF names = buf_new(65536);
 
@@ -205,12 +189,10 @@ own_pods(const cJSON *definition)
 	return buf_detach(&names);
 }
 
-static cJSON *
-make_audit(const struct bench_compose *with, const struct command *command,
-	   struct err *err)
+static cJSON *make_audit(const struct bench_compose *with, const struct command *command,
+			 struct err *err)
 {
-	struct bench_audit audit = { .blocks = (double)NAN,
-				     .minutes = (double)NAN };
+	struct bench_audit audit = { .blocks = (double)NAN, .minutes = (double)NAN };
 	AUTO_JSON definition = NULL;
 	AUTO_TEXT pods = NULL;
 	char folder[PATH_MAX];
@@ -221,17 +203,15 @@ make_audit(const struct bench_compose *with, const struct command *command,
 			return NULL;
 		bench_make_absolute(definition, folder);
 	}
-	pods = command->text != NULL ? xstrdup(command->text)
-				     : own_pods(definition);
+	pods = command->text != NULL ? xstrdup(command->text) : own_pods(definition);
 	audit.definition = definition;
 	audit.pods = pods;
 	audit.probe = bench_probe_of(with->conf, pods);
 	return bench_make_audit(&audit, with->conf, err);
 }
 
-static cJSON *
-make_on_pods(const struct bench_compose *with, const struct command *command,
-	     struct err *err)
+static cJSON *make_on_pods(const struct bench_compose *with, const struct command *command,
+			   struct err *err)
 {
 	char folder[PATH_MAX];
 	cJSON *root = read_definition(command->name, folder, err), *pods;
@@ -249,31 +229,26 @@ make_on_pods(const struct bench_compose *with, const struct command *command,
 	return root;
 }
 
-static cJSON *
-make_from_form(const struct bench_compose *with, const struct command *command,
-	       struct err *err)
+static cJSON *make_from_form(const struct bench_compose *with, const struct command *command,
+			     struct err *err)
 {
-	AUTO_JSON form =
-		json_parse(str_from(command->text), JSON_BARE_REFUSED, err);
+	AUTO_JSON form = json_parse(str_from(command->text), JSON_BARE_REFUSED, err);
 
 	return form != NULL ? bench_make_form(form, with->conf, err) : NULL;
 }
 
 /* The path up to its ".harnessgym", absolute where it is of this machine. */
-static char *
-workspace_of(const char *dir, bool local)
+static char *workspace_of(const char *dir, bool local)
 {
 	const char *at = strstr(dir, "/.harnessgym");
-	AUTO_TEXT path =
-		at != NULL ? xstrndup(dir, (size_t)(at - dir)) : xstrdup(dir);
+	AUTO_TEXT path = at != NULL ? xstrndup(dir, (size_t)(at - dir)) : xstrdup(dir);
 	char real[PATH_MAX];
 
 	return xstrdup(local && realpath(path, real) != NULL ? real : path);
 }
 
 /* What the pod costs, where the configuration says so. */
-static void
-add_price(cJSON *root, const struct conf *conf, const char *name)
+static void add_price(cJSON *root, const struct conf *conf, const char *name)
 {
 	double usd = conf->pods[conf_find_pod(conf, name)].usd_per_hour;
 	const cJSON *pods = json_get(root, "pods");
@@ -283,14 +258,12 @@ add_price(cJSON *root, const struct conf *conf, const char *name)
 }
 
 /* The best of a HarnessGym run against its workspace, or trials. */
-static cJSON *
-make_harness(const struct bench_compose *with, const struct command *command,
-	     struct err *err)
+static cJSON *make_harness(const struct bench_compose *with, const struct command *command,
+			   struct err *err)
 {
 	const struct harness_view *view = with->model->harness;
 	const char *colon = strchr(command->name, ':');
-	struct harness_ab ab = { .settings = command->id ==
-					     COMMAND_BENCH_SETTINGS };
+	struct harness_ab ab = { .settings = command->id == COMMAND_BENCH_SETTINGS };
 	bool of_trials = command->text[0] == '\0';
 	AUTO_TEXT pod = NULL;
 	AUTO_TEXT workspace = NULL;
@@ -315,8 +288,7 @@ make_harness(const struct bench_compose *with, const struct command *command,
 		pod = xstrndup(command->name, (size_t)(colon - command->name));
 	if (pod != NULL && conf_find_pod(with->conf, pod) >= 0)
 		ab.pod = pod;
-	workspace = workspace_of(ab.pod != NULL ? colon + 1 : command->name,
-				 ab.pod == NULL);
+	workspace = workspace_of(ab.pod != NULL ? colon + 1 : command->name, ab.pod == NULL);
 	ab.workspace = workspace;
 	ab.same = ab.pod == NULL ? harness_dir_same : NULL;
 	cJSON *root = harness_ab_json(&ab, err);
@@ -326,15 +298,13 @@ make_harness(const struct bench_compose *with, const struct command *command,
 }
 
 /* A lock folder of its own for each pod. */
-static void
-set_locks(cJSON *root, const char *lock_root)
+static void set_locks(cJSON *root, const char *lock_root)
 {
 	cJSON *pod;
 
 	cJSON_ArrayForEach(pod, cJSON_GetObjectItemCaseSensitive(root, "pods"))
 	{
-		AUTO_TEXT path = xasprintf("%s/%s", lock_root,
-					   json_get_string(pod, "id", "pod"));
+		AUTO_TEXT path = xasprintf("%s/%s", lock_root, json_get_string(pod, "id", "pod"));
 
 		(void)mkdir(path, 0700);
 		cJSON_DeleteItemFromObjectCaseSensitive(pod, "lock_dir");
@@ -343,13 +313,11 @@ set_locks(cJSON *root, const char *lock_root)
 }
 
 /* Write the definition where it can be run from. */
-static char *
-keep(const cJSON *root, struct err *err)
+static char *keep(const cJSON *root, struct err *err)
 {
 	AUTO_TEXT state = conf_dir_state();
 	AUTO_TEXT folder = xasprintf("%s/plans", state);
-	AUTO_TEXT name =
-		xasprintf("%.40s.json", json_get_string(root, "name", "bench"));
+	AUTO_TEXT name = xasprintf("%.40s.json", json_get_string(root, "name", "bench"));
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	struct plan plan;
 
@@ -358,25 +326,21 @@ keep(const cJSON *root, struct err *err)
 	if (plan_parse(&plan, name, buf_str(&text), err) != 0)
 		return NULL;
 	plan_release(&plan);
-	if (conf_make_dir(folder, err) != 0 ||
-	    folder_write(folder, name, buf_str(&text), err) != 0)
+	if (conf_make_dir(folder, err) != 0 || folder_write(folder, name, buf_str(&text), err) != 0)
 		return NULL;
 	return xasprintf("%s/%s", folder, name);
 }
 
-char *
-bench_compose(const struct bench_compose *with, const struct command *command,
-	      struct err *err)
+char *bench_compose(const struct bench_compose *with, const struct command *command,
+		    struct err *err)
 {
 	static const struct {
 		enum command_id id;
-		cJSON *(*make)(const struct bench_compose *with,
-			       const struct command *command, struct err *err);
+		cJSON *(*make)(const struct bench_compose *with, const struct command *command,
+			       struct err *err);
 	} makers[] = {
-		{ COMMAND_BENCH_AUDIT, make_audit },
-		{ COMMAND_BENCH_PODS, make_on_pods },
-		{ COMMAND_BENCH_FORM, make_from_form },
-		{ COMMAND_BENCH_RUN, make_harness },
+		{ COMMAND_BENCH_AUDIT, make_audit },	  { COMMAND_BENCH_PODS, make_on_pods },
+		{ COMMAND_BENCH_FORM, make_from_form },	  { COMMAND_BENCH_RUN, make_harness },
 		{ COMMAND_BENCH_SETTINGS, make_harness },
 	};
 	AUTO_JSON root = NULL;

@@ -22,9 +22,8 @@ void app_bench_free(struct app_bench *bench);
 void app_bench_kill(struct app_bench *bench);
 
 /* Start a plan; or, where that is NULL, abort the bench with that id. */
-int app_bench_launch(struct app_bench *bench, const char *plan,
-		     const char *stop_id, struct err *err)
-	__attribute__((warn_unused_result));
+int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
+		     struct err *err) __attribute__((warn_unused_result));
 
 /*
  * The definition that a command of the dashboard asks for (an audit, a form,
@@ -38,6 +37,5 @@ struct bench_compose {
 };
 
 /* The path of the file, given; NULL with err. */
-char *bench_compose(const struct bench_compose *with,
-		    const struct command *command, struct err *err)
-	__attribute__((warn_unused_result));
+char *bench_compose(const struct bench_compose *with, const struct command *command,
+		    struct err *err) __attribute__((warn_unused_result));

@@ -36,15 +36,13 @@ struct bench_feed {
 	uint64_t listed;     /* how many folders, and which register; 0: none */
 };
 
-static void
-add_plan(struct bench_feed *feed, const char *path)
+static void add_plan(struct bench_feed *feed, const char *path)
 {
 	if (feed->n_plans < MAX_PLANS)
 		feed->plans[feed->n_plans++] = xstrdup(path);
 }
 
-struct bench_feed *
-bench_feed_new(struct model *model, struct context *context)
+struct bench_feed *bench_feed_new(struct model *model, struct context *context)
 {
 	const struct conf_strings *plans = &context->conf.benches;
 	struct bench_feed *feed = xcalloc(1, sizeof(*feed));
@@ -63,8 +61,7 @@ bench_feed_new(struct model *model, struct context *context)
 	return feed;
 }
 
-void
-bench_feed_free(struct bench_feed *feed)
+void bench_feed_free(struct bench_feed *feed)
 {
 	if (feed == NULL)
 		return;
@@ -77,22 +74,20 @@ bench_feed_free(struct bench_feed *feed)
 }
 
 /* A number that changes when a file does. */
-static uint64_t
-mark_of(const char *path, const char *name)
+static uint64_t mark_of(const char *path, const char *name)
 {
 	AUTO_TEXT file = xasprintf("%s%s", path, name);
 	struct stat st;
 	uint64_t mark = 1;
 
 	if (stat(file, &st) == 0)
-		mark = (uint64_t)st.st_mtim.tv_sec * 1000003 +
-		       (uint64_t)st.st_mtim.tv_nsec * 31 + (uint64_t)st.st_size;
+		mark = (uint64_t)st.st_mtim.tv_sec * 1000003 + (uint64_t)st.st_mtim.tv_nsec * 31 +
+		       (uint64_t)st.st_size;
 	return mark;
 }
 
 /* What the results folder of a bench looks like now. */
-static uint64_t
-folder_mark(const struct bench_feed *feed, const char *id)
+static uint64_t folder_mark(const struct bench_feed *feed, const char *id)
 {
 	AUTO_TEXT path = xasprintf("%s/%s", feed->base, id);
 	uint64_t mark = mark_of(path, "/state.json");
@@ -103,17 +98,15 @@ folder_mark(const struct bench_feed *feed, const char *id)
 	return mark * 31 + feed->noise_mark;
 }
 
-static uint64_t
-plan_mark(const struct bench_feed *feed, const char *path)
+static uint64_t plan_mark(const struct bench_feed *feed, const char *path)
 {
 	return mark_of(path, "") * 31 + feed->noise_mark;
 }
 
 /* The verdict of a folder: as text, and as the screen shows it. */
-static void
-show_verdict(const struct bench_feed *feed, struct model_bench *bench,
-	     const struct plan *plan, const char *path,
-	     const struct folder_state *state)
+static void show_verdict(const struct bench_feed *feed, struct model_bench *bench,
+			 const struct plan *plan, const char *path,
+			 const struct folder_state *state)
 {
 	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
 	AUTO_FACTS facts = { .n = 0 };
@@ -126,15 +119,13 @@ show_verdict(const struct bench_feed *feed, struct model_bench *bench,
 	bench->live = bench_show(plan, path, state, verdict);
 }
 
-static void
-read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id)
+static void read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id)
 {
 	AUTO_TEXT path = xasprintf("%s/%s", feed->base, id);
 	struct folder_state state;
 	struct plan plan;
 
-	*bench = (struct model_bench){ .id = xstrdup(id),
-				       .cost_usd = RUN_ABSENT };
+	*bench = (struct model_bench){ .id = xstrdup(id), .cost_usd = RUN_ABSENT };
 	if (folder_read_state(path, &state)) {
 		bench->name = xstrdup(state.name);
 		bench->state = xstrdup(state.state);
@@ -154,9 +145,7 @@ read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id)
 	}
 }
 
-static void
-read_plan(const struct bench_feed *feed, struct model_bench *bench,
-	  const char *path)
+static void read_plan(const struct bench_feed *feed, struct model_bench *bench, const char *path)
 {
 	struct err err = { ERR_NONE, "" };
 	AUTO_BUF text = buf_new(REPORT_BYTES);
@@ -179,8 +168,7 @@ read_plan(const struct bench_feed *feed, struct model_bench *bench,
 	plan_release(&plan);
 }
 
-static void
-fill_noise(struct model_noise *out, const struct noise_entry *e)
+static void fill_noise(struct model_noise *out, const struct noise_entry *e)
 {
 	static const size_t blocks[3] = { 3, 6, 10 };
 
@@ -199,8 +187,7 @@ fill_noise(struct model_noise *out, const struct noise_entry *e)
 		out->shows[i] = stats_pct(noise_mde(&e->noise, blocks[i]));
 }
 
-static int
-newest_first(const void *a, const void *b)
+static int newest_first(const void *a, const void *b)
 {
 	const struct model_noise *x = a, *y = b;
 
@@ -208,20 +195,17 @@ newest_first(const void *a, const void *b)
 }
 
 /* The database of a collector changes all the time, the register rarely. */
-static uint64_t
-noise_mark(const struct noise_register *reg)
+static uint64_t noise_mark(const struct noise_register *reg)
 {
 	uint64_t mark = reg->n + 1;
 
 	for (size_t i = 0; i < reg->n; i++)
-		mark = mark * 1000003 + (uint64_t)reg->v[i].when_ms * 31 +
-		       reg->v[i].noise.n_runs;
+		mark = mark * 1000003 + (uint64_t)reg->v[i].when_ms * 31 + reg->v[i].noise.n_runs;
 	return mark;
 }
 
 /* The register, when the database changed; what was read stays otherwise. */
-static void
-poll_noise(struct bench_feed *feed)
+static void poll_noise(struct bench_feed *feed)
 {
 	const char *db_path = feed->context->db_path;
 	struct model_noise *noise;
@@ -234,8 +218,7 @@ poll_noise(struct bench_feed *feed)
 		return;
 	feed->db_mark = mark;
 	mark = noise_mark(&history);
-	if (mark == feed->noise_mark ||
-	    noise_register_load(&fresh, feed->context, NULL) != 0) {
+	if (mark == feed->noise_mark || noise_register_load(&fresh, feed->context, NULL) != 0) {
 		noise_register_release(&history);
 		return;
 	}
@@ -252,22 +235,19 @@ poll_noise(struct bench_feed *feed)
 }
 
 /* The model still has this bench as it looks now. */
-static bool
-is_as_read(const struct model_bench *bench, const char *id, uint64_t mark)
+static bool is_as_read(const struct model_bench *bench, const char *id, uint64_t mark)
 {
 	return bench->mark == mark && strcmp(bench->id, id) == 0;
 }
 
 /* Nothing came, went or changed since the list was made. */
-static bool
-is_list_current(const struct bench_feed *feed, char **ids, size_t shown)
+static bool is_list_current(const struct bench_feed *feed, char **ids, size_t shown)
 {
 	const struct model *model = feed->model;
 	size_t plans = model->n_benches - feed->n_plans;
 
 	for (size_t i = 0; i < shown; i++)
-		if (!is_as_read(&model->benches[i], ids[i],
-				folder_mark(feed, ids[i])))
+		if (!is_as_read(&model->benches[i], ids[i], folder_mark(feed, ids[i])))
 			return false;
 	return all_of(i, feed->n_plans,
 		      is_as_read(&model->benches[plans + i], feed->plans[i],
@@ -275,20 +255,17 @@ is_list_current(const struct bench_feed *feed, char **ids, size_t shown)
 }
 
 /* The bench of that id in the model, unless it was taken; NULL: none. */
-static struct model_bench *
-find_old(const struct model *model, const char *id)
+static struct model_bench *find_old(const struct model *model, const char *id)
 {
 	return array_find(one, model->benches, model->n_benches,
 			  one->id != NULL && strcmp(one->id, id) == 0);
 }
 
 /* A bench has left pods up since the last look: they cost money. */
-static void
-tell_still_up(struct model *model, const struct model_bench *bench)
+static void tell_still_up(struct model *model, const struct model_bench *bench)
 {
-	AUTO_TEXT text = xasprintf(
-		"bench %s: still up: %s; bench-stop runs their stop_cmd",
-		bench->name, bench->still_up);
+	AUTO_TEXT text = xasprintf("bench %s: still up: %s; bench-stop runs their stop_cmd",
+				   bench->name, bench->still_up);
 	const struct model_event event = {
 		.wall_ms = clock_wall_ms(),
 		.severity = MODEL_WARNING,
@@ -300,9 +277,7 @@ tell_still_up(struct model *model, const struct model_bench *bench)
 }
 
 /* The bench as it was read before, else as it is now. */
-static void
-take(struct bench_feed *feed, struct model_bench *bench, const char *id,
-     bool is_plan)
+static void take(struct bench_feed *feed, struct model_bench *bench, const char *id, bool is_plan)
 {
 	struct model_bench *old = find_old(feed->model, id);
 	uint64_t mark = is_plan ? plan_mark(feed, id) : folder_mark(feed, id);
@@ -318,32 +293,27 @@ take(struct bench_feed *feed, struct model_bench *bench, const char *id,
 		read_bench(feed, bench, id);
 	bench->mark = mark;
 	/* What ended before the first list is no news. */
-	if (feed->listed != 0 && bench->still_up != NULL &&
-	    (old == NULL || old->still_up == NULL))
+	if (feed->listed != 0 && bench->still_up != NULL && (old == NULL || old->still_up == NULL))
 		tell_still_up(feed->model, bench);
 }
 
-static void
-make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
+static void make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
 {
-	struct model_bench *v =
-		xcalloc(shown + MAX_BENCHES + feed->n_plans + 1, sizeof(*v));
+	struct model_bench *v = xcalloc(shown + MAX_BENCHES + feed->n_plans + 1, sizeof(*v));
 	size_t count = 0;
 
 	while (count < shown) {
 		take(feed, &v[count], ids[count], false);
 		count++;
 	}
-	count += bench_stored_list(feed->context, ids, n, v + count,
-				   MAX_BENCHES);
+	count += bench_stored_list(feed->context, ids, n, v + count, MAX_BENCHES);
 	for (size_t i = 0; i < feed->n_plans; i++)
 		take(feed, &v[count++], feed->plans[i], true);
 	model_benches_set(feed->model, v, count);
 }
 
 /* Time and money of what runs; true: they moved. */
-static bool
-poll_clocks(struct bench_feed *feed)
+static bool poll_clocks(struct bench_feed *feed)
 {
 	int64_t now_ms = clock_wall_ms();
 	bool moved = false;
@@ -352,14 +322,12 @@ poll_clocks(struct bench_feed *feed)
 		AUTO_TEXT path = xasprintf("%s/%s", feed->base, bench->id);
 		struct folder_state state;
 
-		if (bench->live == NULL ||
-		    (!bench->live->running && bench->live->elapsed_s > 0.0))
+		if (bench->live == NULL || (!bench->live->running && bench->live->elapsed_s > 0.0))
 			continue;
 		if (!folder_read_state(path, &state))
 			continue;
 		bench_show_clock(bench->live, &state, now_ms);
-		bench->live->driven =
-			bench->live->running && bench_is_driven(path);
+		bench->live->driven = bench->live->running && bench_is_driven(path);
 		bench_show_waits(bench->live, path, now_ms);
 		bench->cost_usd = bench->live->cost_usd;
 		moved = true;
@@ -367,8 +335,7 @@ poll_clocks(struct bench_feed *feed)
 	return moved;
 }
 
-void
-bench_feed_poll(struct bench_feed *feed)
+void bench_feed_poll(struct bench_feed *feed)
 {
 	size_t n = 0, shown;
 	AUTO_FREE char **ids = folder_list(feed->base, &n);

@@ -43,29 +43,25 @@ struct dash {
 	struct ui *ui;		    /* while the loop runs */
 };
 
-bool
-dash_is_path(const char *word)
+bool dash_is_path(const char *word)
 {
-	return strcmp(word, "-") == 0 || strpbrk(word, "./*?[") != NULL ||
-	       conf_place(word) > 0 || access(word, F_OK) == 0;
+	return strcmp(word, "-") == 0 || strpbrk(word, "./*?[") != NULL || conf_place(word) > 0 ||
+	       access(word, F_OK) == 0;
 }
 
-static bool
-is_busy(void *user)
+static bool is_busy(void *user)
 {
 	const struct dash *dash = user;
 
 	return dash->ingest != NULL && ingest_is_busy(dash->ingest);
 }
 
-static bool
-poll_sources(void *user)
+static bool poll_sources(void *user)
 {
 	struct dash *dash = user;
 	int64_t now_ms = dash->context->clock->mono_ms(dash->context->clock);
 
-	if (dash->benches_at_ms == 0 ||
-	    now_ms - dash->benches_at_ms >= BENCH_POLL_MS) {
+	if (dash->benches_at_ms == 0 || now_ms - dash->benches_at_ms >= BENCH_POLL_MS) {
 		bench_feed_poll(dash->benches);
 		dash->benches_at_ms = now_ms;
 	}
@@ -73,12 +69,10 @@ poll_sources(void *user)
 }
 
 /* The definition of what the screen asks for: an audit, a form .. */
-static char *
-compose_bench(void *user, const struct command *command, struct err *err)
+static char *compose_bench(void *user, const struct command *command, struct err *err)
 {
 	struct dash *dash = user;
-	const struct bench_compose with = { &dash->context->conf, &dash->model,
-					    NULL };
+	const struct bench_compose with = { &dash->context->conf, &dash->model, NULL };
 
 	return bench_compose(&with, command, err);
 }
@@ -96,17 +90,13 @@ static void __attribute__((noreturn)) copy_input(int out)
 }
 
 /* Keys come from the terminal then, what is piped in from a file that grows. */
-static int
-open_input(struct dash *dash, struct err *err)
+static int open_input(struct dash *dash, struct err *err)
 {
-	int keys = isatty(STDIN_FILENO)
-			   ? -1
-			   : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	int keys = isatty(STDIN_FILENO) ? -1 : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	AUTO_TEXT name = NULL;
 
 	if (keys < 0)
-		return err_set(err, ERR_USAGE,
-			       "- needs a log piped in, and a terminal");
+		return err_set(err, ERR_USAGE, "- needs a log piped in, and a terminal");
 	if (scratch_make(&dash->folder, "hgym-stdin", err) != 0) {
 		(void)close(keys);
 		return -1;
@@ -132,8 +122,7 @@ open_input(struct dash *dash, struct err *err)
 }
 
 /* Open all named logs as the runs of one pod, this machine. */
-static int
-open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
+static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 {
 	size_t pod = model_pod_add(&dash->model, "here", "local"), opened = 0;
 	size_t n_harness = 0;
@@ -158,19 +147,16 @@ open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 	for (size_t i = 0; i < paths.n && !failed; i++) {
 		if (paths.v[i].table)
 			continue;
-		failed = ingest_add_file(dash->ingest, pod, paths.v[i].path,
-					 false, err);
+		failed = ingest_add_file(dash->ingest, pod, paths.v[i].path, false, err);
 		opened++;
 	}
 	log_paths_release(&paths);
 	if (!failed && opened == 0 && n_harness == 0)
-		failed = err_set(err, ERR_NODATA,
-				 "no log files found in the given paths");
+		failed = err_set(err, ERR_NODATA, "no log files found in the given paths");
 	return failed;
 }
 
-static void
-on_say(void *user, enum model_severity severity, const char *text)
+static void on_say(void *user, enum model_severity severity, const char *text)
 {
 	struct dash *dash = user;
 	union {
@@ -188,19 +174,15 @@ on_say(void *user, enum model_severity severity, const char *text)
 }
 
 /* A pod asks what only a person can answer. */
-static void
-on_ask(void *user, const struct fleet_question *q)
+static void on_ask(void *user, const struct fleet_question *q)
 {
 	struct dash *dash = user;
-	const char *pod = q->pod < dash->model.n_pods
-				  ? dash->model.pods[q->pod].name
-				  : "?";
+	const char *pod = q->pod < dash->model.n_pods ? dash->model.pods[q->pod].name : "?";
 	AUTO_TEXT text = NULL;
 
 	if (q->ask == FLEET_ASK_PASSPHRASE)
 		text = xasprintf("%s: the key %s is encrypted.%s", pod, q->path,
-				 q->again ? "\nThat was not its passphrase."
-					  : "");
+				 q->again ? "\nThat was not its passphrase." : "");
 	else
 		text = xasprintf("%s: the host %s is not known yet.\n\n"
 				 "  %s  %s\n\nCompare this with what the "
@@ -210,8 +192,7 @@ on_ask(void *user, const struct fleet_question *q)
 }
 
 /* HarnessGym directories here or on the pods. */
-static void
-follow_harness(struct dash *dash, bool local)
+static void follow_harness(struct dash *dash, bool local)
 {
 	const struct conf *conf = &dash->context->conf;
 
@@ -231,15 +212,13 @@ follow_harness(struct dash *dash, bool local)
 			}
 			transport = ingest_transport(dash->ingest, at, &index);
 			if (transport != NULL)
-				harness_feed_pod(dash->harness, at, transport,
-						 index, dir);
+				harness_feed_pod(dash->harness, at, transport, index, dir);
 		}
 	}
 }
 
 /* All HarnessGym directories, as far as we may ask for them. */
-static void
-start_harness(struct dash *dash)
+static void start_harness(struct dash *dash)
 {
 	dash->harness = harness_feed_new(dash->loop, &dash->model);
 	follow_harness(dash, true);
@@ -248,15 +227,13 @@ start_harness(struct dash *dash)
 }
 
 /* We follow the pods from now on. */
-static void
-on_writer(void *user)
+static void on_writer(void *user)
 {
 	follow_harness(user, false);
 }
 
 /* HarnessGym directories among the paths that were named. */
-static int
-start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
+static int start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
 {
 	struct dash *dash = user;
 
@@ -271,8 +248,7 @@ start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
 	return 0;
 }
 
-static int
-stop_sources(void *user, struct err *err)
+static int stop_sources(void *user, struct err *err)
 {
 	struct dash *dash = user;
 	struct ingest *ingest = dash->ingest;
@@ -287,8 +263,7 @@ stop_sources(void *user, struct err *err)
 	return ingest_free(ingest, err);
 }
 
-static int
-start_collect(struct dash *dash, struct err *err)
+static int start_collect(struct dash *dash, struct err *err)
 {
 	struct ingest_options options = {
 		.loop = dash->loop,
@@ -311,8 +286,7 @@ start_collect(struct dash *dash, struct err *err)
 	return 0;
 }
 
-static void
-reconnect(void *user, size_t pod)
+static void reconnect(void *user, size_t pod)
 {
 	struct dash *dash = user;
 
@@ -320,19 +294,16 @@ reconnect(void *user, size_t pod)
 		ingest_reconnect(dash->ingest, pod);
 }
 
-static int
-check(void *user, size_t pod, struct err *err)
+static int check(void *user, size_t pod, struct err *err)
 {
 	struct dash *dash = user;
 
 	if (dash->checks == NULL)
-		dash->checks =
-			pod_checks_new(dash->loop, &dash->model, dash->context);
+		dash->checks = pod_checks_new(dash->loop, &dash->model, dash->context);
 	return pod_checks_start(dash->checks, pod, err);
 }
 
-static void
-answer(void *user, size_t pod, const char *text)
+static void answer(void *user, size_t pod, const char *text)
 {
 	struct dash *dash = user;
 
@@ -341,8 +312,7 @@ answer(void *user, size_t pod, const char *text)
 }
 
 /* The pods and HarnessGym folders of the new configuration. */
-static int
-follow_pods(struct dash *dash, struct err *err)
+static int follow_pods(struct dash *dash, struct err *err)
 {
 	harness_feed_free(dash->harness);
 	dash->harness = NULL;
@@ -353,8 +323,7 @@ follow_pods(struct dash *dash, struct err *err)
 	return 0;
 }
 
-static int
-reload(void *user, char said[200], struct err *err)
+static int reload(void *user, char said[200], struct err *err)
 {
 	struct dash *dash = user;
 
@@ -369,8 +338,7 @@ reload(void *user, char said[200], struct err *err)
 	return follow_pods(dash, err);
 }
 
-static int
-on_answer(void *user, size_t i, struct str answer, struct err *err)
+static int on_answer(void *user, size_t i, struct str answer, struct err *err)
 {
 	struct dash *dash = user;
 
@@ -380,14 +348,12 @@ on_answer(void *user, size_t i, struct str answer, struct err *err)
 	return follow_pods(dash, err);
 }
 
-static void
-on_discover(void *user, bool is_trouble, const char *text)
+static void on_discover(void *user, bool is_trouble, const char *text)
 {
 	on_say(user, is_trouble ? MODEL_WARNING : MODEL_INFO, text);
 }
 
-static int
-start_pods(void *user, struct loop *loop, struct ui *ui, struct err *err)
+static int start_pods(void *user, struct loop *loop, struct ui *ui, struct err *err)
 {
 	struct dash *dash = user;
 	const struct discover_cb cb = { on_answer, on_discover, dash };
@@ -401,18 +367,14 @@ start_pods(void *user, struct loop *loop, struct ui *ui, struct err *err)
 }
 
 /* Where the alerts' state is kept; NULL when there is no such folder. */
-static char *
-alerts_path(void)
+static char *alerts_path(void)
 {
 	AUTO_TEXT dir = conf_dir_state();
 
-	return dir != NULL && conf_make_dir(dir, NULL) == 0
-		       ? xasprintf("%s/alerts", dir)
-		       : NULL;
+	return dir != NULL && conf_make_dir(dir, NULL) == 0 ? xasprintf("%s/alerts", dir) : NULL;
 }
 
-static int
-run_app(struct dash *dash, struct err *err)
+static int run_app(struct dash *dash, struct err *err)
 {
 	AUTO_TEXT state_path = alerts_path();
 	struct app_setup setup = {
@@ -441,8 +403,7 @@ run_app(struct dash *dash, struct err *err)
 }
 
 /* "-" becomes the copy of standard input. */
-static int
-open_named(struct dash *dash, char **words, size_t n, struct err *err)
+static int open_named(struct dash *dash, char **words, size_t n, struct err *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(words[i], "-") != 0)
@@ -454,8 +415,7 @@ open_named(struct dash *dash, char **words, size_t n, struct err *err)
 	return n > 0 ? open_paths(dash, words, n, err) : 0;
 }
 
-static void
-close_input(struct dash *dash)
+static void close_input(struct dash *dash)
 {
 	if (dash->copier > 0 && kill(dash->copier, SIGKILL) == 0)
 		(void)waitpid(dash->copier, NULL, 0);
@@ -464,8 +424,7 @@ close_input(struct dash *dash)
 	free(dash->input);
 }
 
-int
-dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
+int dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
 {
 	struct dash dash = { .context = context };
 	AUTO_FREE char **words = xcalloc(n + 1, sizeof(*words));

@@ -49,27 +49,23 @@ struct demo {
 	double owed_ms;	 /* of its time */
 };
 
-static int64_t
-demo_mono_ms(const struct clock *clock)
+static int64_t demo_mono_ms(const struct clock *clock)
 {
 	return ((const struct demo *)(const void *)clock)->now_ms;
 }
 
-static int64_t
-demo_wall_ms(const struct clock *clock)
+static int64_t demo_wall_ms(const struct clock *clock)
 {
 	return BEGIN_MS + demo_mono_ms(clock);
 }
 
-const struct clock *
-demo_clock(const struct demo *demo)
+const struct clock *demo_clock(const struct demo *demo)
 {
 	return &demo->clock;
 }
 
 /* Read what the recording has written since the last time. */
-static bool
-read_harness(struct demo *demo)
+static bool read_harness(struct demo *demo)
 {
 	AUTO_TEXT path = xasprintf("%s/" HARNESS, demo->folder.path);
 	struct harness_wire wire;
@@ -81,8 +77,7 @@ read_harness(struct demo *demo)
 	return done;
 }
 
-static void
-poll_harness(struct demo *demo)
+static void poll_harness(struct demo *demo)
 {
 	size_t played = demo_player_played(demo->harness_player);
 
@@ -96,21 +91,18 @@ poll_harness(struct demo *demo)
 	model_note_change(demo->model, MODEL_HARNESS);
 }
 
-static int
-play(struct demo *demo, int64_t ms, struct err *err)
+static int play(struct demo *demo, int64_t ms, struct err *err)
 {
 	int failed = 0;
 
 	demo->now_ms += ms;
 	for (size_t i = 0; i < demo->n_players; i++)
-		failed |= demo_player_advance(demo->players[i], demo->now_ms,
-					      err);
+		failed |= demo_player_advance(demo->players[i], demo->now_ms, err);
 	return failed;
 }
 
 /* The past goes by in steps, so that what was read has its time. */
-static int
-play_past(struct demo *demo, struct err *err)
+static int play_past(struct demo *demo, struct err *err)
 {
 	while (demo->now_ms < NOW_S * 1000) {
 		if (play(demo, HISTORY_STEP_S * 1000, err) != 0)
@@ -120,14 +112,11 @@ play_past(struct demo *demo, struct err *err)
 	return 0;
 }
 
-static void
-add_player(struct demo *demo, const char *recording)
+static void add_player(struct demo *demo, const char *recording)
 {
-	const struct demo_stage stage = { demo->folder.path, demo->model,
-					  demo->ingest, BEGIN_MS };
+	const struct demo_stage stage = { demo->folder.path, demo->model, demo->ingest, BEGIN_MS };
 
-	demo->players = xreallocarray(demo->players, demo->n_players + 1,
-				      sizeof(*demo->players));
+	demo->players = xreallocarray(demo->players, demo->n_players + 1, sizeof(*demo->players));
 	demo->players[demo->n_players++] = demo_player_new(&stage, recording);
 }
 
@@ -135,11 +124,9 @@ add_player(struct demo *demo, const char *recording)
  * The first recording has a home with a configuration: what the process, and
  * any that it starts, reads and writes is there, and nothing of the user's.
  */
-static int
-settle_in(struct demo *demo, struct err *err)
+static int settle_in(struct demo *demo, struct err *err)
 {
-	static const char *const variables[] = { "XDG_CONFIG_HOME",
-						 "XDG_DATA_HOME",
+	static const char *const variables[] = { "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 						 "XDG_STATE_HOME" };
 	AUTO_TEXT home = xasprintf("%s/" HOME, demo->folder.path);
 
@@ -149,13 +136,10 @@ settle_in(struct demo *demo, struct err *err)
 	add_player(demo, demo_recordings[0].text);
 	if (play(demo, 0, err) != 0)
 		return -1;
-	return context_open(demo->context,
-			    CONTEXT_CONF | CONTEXT_FORMATS | CONTEXT_TRACK,
-			    err);
+	return context_open(demo->context, CONTEXT_CONF | CONTEXT_FORMATS | CONTEXT_TRACK, err);
 }
 
-static void
-add_pods(struct demo *demo)
+static void add_pods(struct demo *demo)
 {
 	const struct conf *conf = &demo->context->conf;
 
@@ -167,16 +151,14 @@ add_pods(struct demo *demo)
 	}
 }
 
-struct demo *
-demo_new(struct model *model, struct context *context, struct err *err)
+struct demo *demo_new(struct model *model, struct context *context, struct err *err)
 {
 	struct demo *demo = xcalloc(1, sizeof(*demo));
 	struct ingest_options options = { .clock = &demo->clock,
 					  .model = model,
 					  .keep_view = true };
 
-	demo->clock =
-		(struct clock){ demo_mono_ms, demo_mono_ms, demo_wall_ms };
+	demo->clock = (struct clock){ demo_mono_ms, demo_mono_ms, demo_wall_ms };
 	demo->model = model;
 	demo->context = context;
 	if (scratch_make(&demo->folder, "hgym-demo", err) != 0) {
@@ -184,8 +166,7 @@ demo_new(struct model *model, struct context *context, struct err *err)
 		return NULL;
 	}
 	harness_files_init(&demo->harness_files);
-	(void)harness_view_add(&demo->harness, "h100-a:/srv/" HARNESS,
-			       &demo->harness_files);
+	(void)harness_view_add(&demo->harness, "h100-a:/srv/" HARNESS, &demo->harness_files);
 	model->harness = &demo->harness;
 	if (settle_in(demo, err) != 0) {
 		demo_free(demo);
@@ -207,8 +188,7 @@ demo_new(struct model *model, struct context *context, struct err *err)
 	return demo;
 }
 
-void
-demo_free(struct demo *demo)
+void demo_free(struct demo *demo)
 {
 	if (demo == NULL)
 		return;
@@ -224,14 +204,11 @@ demo_free(struct demo *demo)
 	free(demo);
 }
 
-static void
-demo_advance(void *user, int64_t ms)
+static void demo_advance(void *user, int64_t ms)
 {
 	struct demo *demo = user;
 	struct err err = { ERR_NONE, "" };
-	struct model_event event = { .severity = MODEL_ALARM,
-				     .pod = MODEL_NONE,
-				     .text = err.text };
+	struct model_event event = { .severity = MODEL_ALARM, .pod = MODEL_NONE, .text = err.text };
 
 	if (play(demo, ms, &err) == 0)
 		return;
@@ -239,16 +216,14 @@ demo_advance(void *user, int64_t ms)
 	model_event_add(demo->model, &event);
 }
 
-static bool
-demo_poll(void *user)
+static bool demo_poll(void *user)
 {
 	struct demo *demo = user;
 	int64_t real_ms = clock_mono_ms();
 
 	if (demo->speed > 0) {
 		if (demo->real_ms != 0)
-			demo->owed_ms +=
-				(double)(real_ms - demo->real_ms) * demo->speed;
+			demo->owed_ms += (double)(real_ms - demo->real_ms) * demo->speed;
 		demo->real_ms = real_ms;
 		demo_advance(demo, (int64_t)demo->owed_ms);
 		demo->owed_ms -= (double)(int64_t)demo->owed_ms;
@@ -262,13 +237,11 @@ demo_poll(void *user)
  * The pods are all this machine: an audit takes the demo's own workload,
  * which is quicker than a probe, and each pod has a lock of its own.
  */
-static char *
-demo_compose(void *user, const struct command *command, struct err *err)
+static char *demo_compose(void *user, const struct command *command, struct err *err)
 {
 	struct demo *demo = user;
 	AUTO_TEXT locks = xasprintf("%s/" BENCH, demo->folder.path);
-	const struct bench_compose with = { &demo->context->conf, demo->model,
-					    locks };
+	const struct bench_compose with = { &demo->context->conf, demo->model, locks };
 	struct command asked = *command;
 	AUTO_TEXT plan = xasprintf("%s/bench.json", locks);
 
@@ -277,8 +250,7 @@ demo_compose(void *user, const struct command *command, struct err *err)
 	return bench_compose(&with, &asked, err);
 }
 
-struct app_source
-demo_source(struct demo *demo, double speed)
+struct app_source demo_source(struct demo *demo, double speed)
 {
 	demo->speed = speed;
 	return (struct app_source){ .poll = demo_poll,

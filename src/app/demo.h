@@ -15,8 +15,8 @@ struct demo;
  * Makes the folder below TMPDIR; the model gets pods and runs.  The context
  * is borrowed for the demo's life, and opened with what is in the folder.
  */
-struct demo *demo_new(struct model *model, struct context *context,
-		      struct err *err) __attribute__((warn_unused_result));
+struct demo *demo_new(struct model *model, struct context *context, struct err *err)
+	__attribute__((warn_unused_result));
 /* The folder goes too; it does however the process ends. */
 void demo_free(struct demo *demo);
 

@@ -28,8 +28,7 @@ struct demo_player {
 };
 
 /* Cut the next record off the rest. */
-static void
-find_next(struct demo_player *p)
+static void find_next(struct demo_player *p)
 {
 	struct str line;
 	size_t n = 0;
@@ -47,8 +46,7 @@ find_next(struct demo_player *p)
 	p->text = (struct str){ line.p + n + 1, line.len - n - 1 };
 }
 
-struct demo_player *
-demo_player_new(const struct demo_stage *stage, const char *recording)
+struct demo_player *demo_player_new(const struct demo_stage *stage, const char *recording)
 {
 	struct demo_player *p = xcalloc(1, sizeof(*p));
 
@@ -60,8 +58,7 @@ demo_player_new(const struct demo_stage *stage, const char *recording)
 	return p;
 }
 
-void
-demo_player_free(struct demo_player *p)
+void demo_player_free(struct demo_player *p)
 {
 	if (p->file != NULL)
 		(void)fclose(p->file);
@@ -70,20 +67,17 @@ demo_player_free(struct demo_player *p)
 }
 
 /* By errno. */
-static void
-fail(struct demo_player *p)
+static void fail(struct demo_player *p)
 {
 	p->failed = true;
 	err_set_errno(&p->err, ERR_IO, "%s", p->path);
 }
 
 /* The file holds all that was written, and says when that was. */
-static void
-flush_file(struct demo_player *p)
+static void flush_file(struct demo_player *p)
 {
 	int64_t ms = p->stage.begin_ms + p->wrote_ms;
-	struct timespec at = { (time_t)(ms / 1000),
-			       (long)(ms % 1000 * 1000000) };
+	struct timespec at = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
 	const struct timespec times[2] = { at, at };
 
 	if (p->file == NULL || !p->wrote)
@@ -93,16 +87,14 @@ flush_file(struct demo_player *p)
 		fail(p);
 }
 
-static void
-open_file(struct demo_player *p, const char *mode)
+static void open_file(struct demo_player *p, const char *mode)
 {
 	flush_file(p);
 	if (p->file != NULL)
 		(void)fclose(p->file);
 	p->file = NULL;
 	free(p->path);
-	p->path = xasprintf("%s/%.*s", p->stage.folder, (int)p->text.len,
-			    p->text.p);
+	p->path = xasprintf("%s/%.*s", p->stage.folder, (int)p->text.len, p->text.p);
 	char *slash = strrchr(p->path, '/');
 	*slash = '\0';
 	p->failed |= conf_make_dir(p->path, &p->err) != 0;
@@ -113,17 +105,14 @@ open_file(struct demo_player *p, const char *mode)
 	p->wrote_ms = p->due_ms;
 }
 
-static void
-play_log(struct demo_player *p)
+static void play_log(struct demo_player *p)
 {
 	open_file(p, "we");
 	if (p->file != NULL)
-		p->failed |= ingest_add_file(p->stage.ingest, p->pod, p->path,
-					     true, &p->err) != 0;
+		p->failed |= ingest_add_file(p->stage.ingest, p->pod, p->path, true, &p->err) != 0;
 }
 
-static void
-append(struct demo_player *p, struct str text, const char *end)
+static void append(struct demo_player *p, struct str text, const char *end)
 {
 	(void)fwrite(text.p, 1, text.len, p->file);
 	(void)fputs(end, p->file);
@@ -132,8 +121,7 @@ append(struct demo_player *p, struct str text, const char *end)
 }
 
 /* A line that names our folder: what stands behind each @, and before it. */
-static void
-play_own(struct demo_player *p)
+static void play_own(struct demo_player *p)
 {
 	struct str rest = p->text, part;
 
@@ -142,8 +130,7 @@ play_own(struct demo_player *p)
 	append(p, rest, "\n");
 }
 
-static void
-play_pod(struct demo_player *p)
+static void play_pod(struct demo_player *p)
 {
 	AUTO_TEXT name = xstrndup(p->text.p, p->text.len);
 
@@ -152,14 +139,12 @@ play_pod(struct demo_player *p)
 }
 
 /* Whatever happens to a link that was known is told. */
-static void
-play_link(struct demo_player *p)
+static void play_link(struct demo_player *p)
 {
 	struct model *model = p->stage.model;
 	bool known = model->pods[p->pod].state != POD_UNKNOWN;
 	struct str why = p->text, name;
-	struct model_event event = { .wall_ms = p->stage.begin_ms + p->due_ms,
-				     .pod = p->pod };
+	struct model_event event = { .wall_ms = p->stage.begin_ms + p->due_ms, .pod = p->pod };
 	enum pod_state state = POD_UNKNOWN;
 
 	(void)str_next(&why, ' ', &name);
@@ -168,16 +153,14 @@ play_link(struct demo_player *p)
 	event.severity = state == POD_LIVE ? MODEL_INFO : MODEL_WARNING;
 	AUTO_TEXT reason = why.len > 0 ? xstrndup(why.p, why.len) : xstrdup("");
 	model_pod_state(model, p->pod, state, reason, 0);
-	event.text = xasprintf("%s: %s%s%s", model->pods[p->pod].name,
-			       pod_state_name(state),
+	event.text = xasprintf("%s: %s%s%s", model->pods[p->pod].name, pod_state_name(state),
 			       reason[0] != '\0' ? ": " : "", reason);
 	if (known)
 		model_event_add(model, &event);
 	free(event.text);
 }
 
-static void
-play_telemetry(struct demo_player *p)
+static void play_telemetry(struct demo_player *p)
 {
 	if (telemetry_line(&p->telemetry, p->text))
 		model_pod_telemetry(p->stage.model, p->pod, &p->telemetry.now,
@@ -197,8 +180,7 @@ static const struct {
 	{ '!', NULL, NULL, play_link }, { ':', NULL, NULL, play_telemetry },
 };
 
-static void
-play_record(struct demo_player *p)
+static void play_record(struct demo_player *p)
 {
 	size_t i = 0;
 
@@ -213,8 +195,7 @@ play_record(struct demo_player *p)
 		kinds[i].play(p);
 }
 
-int
-demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err)
+int demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err)
 {
 	while (p->kind != '\0' && p->due_ms <= until_ms && !p->failed) {
 		play_record(p);
@@ -230,8 +211,7 @@ demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err)
 	return -1;
 }
 
-size_t
-demo_player_played(const struct demo_player *player)
+size_t demo_player_played(const struct demo_player *player)
 {
 	return player->played;
 }

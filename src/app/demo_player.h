@@ -34,15 +34,14 @@ struct demo_stage {
 	int64_t begin_ms;      /* wall clock at which recordings begin */
 };
 
-struct demo_player *demo_player_new(const struct demo_stage *stage,
-				    const char *recording);
+struct demo_player *demo_player_new(const struct demo_stage *stage, const char *recording);
 void demo_player_free(struct demo_player *player);
 
 /*
  * Play what happened until so many milliseconds after the begin.  -1 with err
  * where a file cannot be written; the recording is over then.
  */
-int demo_player_advance(struct demo_player *player, int64_t until_ms,
-			struct err *err) __attribute__((warn_unused_result));
+int demo_player_advance(struct demo_player *player, int64_t until_ms, struct err *err)
+	__attribute__((warn_unused_result));
 /* How many records were played. */
 size_t demo_player_played(const struct demo_player *player);

@@ -20,8 +20,7 @@
 #define STATE_MAX_BYTES (1U << 20)
 
 /* A new alert is an event, and is told to who wants to hear it. */
-static void
-on_new_alert(void *user, const struct alert *alert)
+static void on_new_alert(void *user, const struct alert *alert)
 {
 	struct app_parts *parts = user;
 	struct model *model = parts->setup->model;
@@ -41,13 +40,11 @@ on_new_alert(void *user, const struct alert *alert)
 }
 
 /* The configuration of a pod of the model. */
-static const struct conf_pod *
-pod_of(const struct app_parts *parts, size_t pod, struct err *err)
+static const struct conf_pod *pod_of(const struct app_parts *parts, size_t pod, struct err *err)
 {
 	const struct conf *conf = &parts->setup->context->conf;
 	const struct model *model = parts->setup->model;
-	int i = pod < model->n_pods ? conf_find_pod(conf, model->pods[pod].name)
-				    : -1;
+	int i = pod < model->n_pods ? conf_find_pod(conf, model->pods[pod].name) : -1;
 
 	if (i < 0) {
 		err_set(err, ERR_USAGE, "this pod is not in the configuration");
@@ -57,20 +54,17 @@ pod_of(const struct app_parts *parts, size_t pod, struct err *err)
 }
 
 /* What it runs on the pod instead of a shell: *text, or NULL. */
-static int
-command_text(const struct command *command, const struct conf_pod *pod,
-	     const char **text, struct err *err)
+static int command_text(const struct command *command, const struct conf_pod *pod,
+			const char **text, struct err *err)
 {
 	*text = command->id == COMMAND_POD_STOP ? pod->stop_cmd : NULL;
 	if (command->id != COMMAND_POD_STOP || *text != NULL)
 		return 0;
-	return err_set(err, ERR_USAGE,
-		       "%s has no stop_cmd in the configuration", pod->name);
+	return err_set(err, ERR_USAGE, "%s has no stop_cmd in the configuration", pod->name);
 }
 
-static int
-open_shell(struct app_parts *parts, const struct command *command,
-	   char said[200], struct err *err)
+static int open_shell(struct app_parts *parts, const struct command *command, char said[200],
+		      struct err *err)
 {
 	const struct conf_pod *pod = pod_of(parts, command->pod, err);
 	const char *text;
@@ -84,9 +78,7 @@ open_shell(struct app_parts *parts, const struct command *command,
 }
 
 /* The words that would be run. */
-static char *
-preview_shell(struct app_parts *parts, const struct command *command,
-	      struct err *err)
+static char *preview_shell(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	const struct conf_pod *pod = pod_of(parts, command->pod, err);
 	struct pod_shell shell;
@@ -99,16 +91,14 @@ preview_shell(struct app_parts *parts, const struct command *command,
 		text = xasprintf("$ %s\n\nin this terminal; the logs are read "
 				 "on meanwhile.\n%s",
 				 shell.text,
-				 what != NULL
-					 ? "This stops the pod."
-					 : "Leave the shell to come back.");
+				 what != NULL ? "This stops the pod."
+					      : "Leave the shell to come back.");
 	pod_shell_release(&shell);
 	return text;
 }
 
-static int
-copy_text(struct app_parts *parts, const struct command *command,
-	  char said[200], struct err *err)
+static int copy_text(struct app_parts *parts, const struct command *command, char said[200],
+		     struct err *err)
 {
 	char number[STR_NUMBER_SIZE];
 
@@ -121,13 +111,11 @@ copy_text(struct app_parts *parts, const struct command *command,
 	return 0;
 }
 
-static int
-export_text(struct app_parts *parts, const struct command *command,
-	    char said[200], struct err *err)
+static int export_text(struct app_parts *parts, const struct command *command, char said[200],
+		       struct err *err)
 {
 	AUTO_TEXT path = file_expand_home(command->name);
-	AUTO_TEXT name =
-		file_create(path, str_from(command->text), command->over, err);
+	AUTO_TEXT name = file_create(path, str_from(command->text), command->over, err);
 
 	(void)parts;
 	if (name == NULL)
@@ -139,9 +127,8 @@ export_text(struct app_parts *parts, const struct command *command,
 	return 0;
 }
 
-static int
-answer_pod(struct app_parts *parts, const struct command *command,
-	   char said[200], struct err *err)
+static int answer_pod(struct app_parts *parts, const struct command *command, char said[200],
+		      struct err *err)
 {
 	const struct app_source *source = &parts->setup->source;
 
@@ -152,29 +139,25 @@ answer_pod(struct app_parts *parts, const struct command *command,
 	return 0;
 }
 
-static int
-reconnect_pod(struct app_parts *parts, const struct command *command,
-	      char said[200], struct err *err)
+static int reconnect_pod(struct app_parts *parts, const struct command *command, char said[200],
+			 struct err *err)
 {
 	const struct app_source *source = &parts->setup->source;
 
 	if (source->reconnect == NULL)
-		return err_set(err, ERR_USAGE,
-			       "these pods have no link to try");
+		return err_set(err, ERR_USAGE, "these pods have no link to try");
 	source->reconnect(source->user, command->pod);
 	(void)snprintf(said, 200, "trying the link now");
 	return 0;
 }
 
-static int
-check_pod(struct app_parts *parts, const struct command *command,
-	  char said[200], struct err *err)
+static int check_pod(struct app_parts *parts, const struct command *command, char said[200],
+		     struct err *err)
 {
 	const struct app_source *source = &parts->setup->source;
 
 	if (source->check == NULL)
-		return err_set(err, ERR_USAGE,
-			       "these pods are not in the configuration");
+		return err_set(err, ERR_USAGE, "these pods are not in the configuration");
 	if (source->check(source->user, command->pod, err))
 		return -1;
 	(void)snprintf(said, 200, "%s is being checked",
@@ -182,19 +165,16 @@ check_pod(struct app_parts *parts, const struct command *command,
 	return 0;
 }
 
-static int
-cannot_do(struct err *err)
+static int cannot_do(struct err *err)
 {
 	return err_set(err, ERR_USAGE, "nothing here can do that");
 }
 
 /* Start a plan or what the preview has made, or end a bench. */
-static int
-run_bench(struct app_parts *parts, const struct command *command,
-	  char said[200], struct err *err)
+static int run_bench(struct app_parts *parts, const struct command *command, char said[200],
+		     struct err *err)
 {
-	const char *stop_id =
-		command->id == COMMAND_BENCH_STOP ? command->name : NULL;
+	const char *stop_id = command->id == COMMAND_BENCH_STOP ? command->name : NULL;
 	const char *plan = command->id == COMMAND_BENCH_START ? command->name
 			   : stop_id == NULL		      ? parts->made
 							      : NULL;
@@ -202,8 +182,7 @@ run_bench(struct app_parts *parts, const struct command *command,
 	if (plan == NULL && stop_id == NULL)
 		return cannot_do(err);
 	if (parts->bench == NULL)
-		return err_set(err, ERR_USAGE,
-			       "a bench is started on a terminal only");
+		return err_set(err, ERR_USAGE, "a bench is started on a terminal only");
 	if (app_bench_launch(parts->bench, plan, stop_id, err) != 0)
 		return -1;
 	(void)snprintf(said, 200, "the bench %s",
@@ -215,39 +194,30 @@ run_bench(struct app_parts *parts, const struct command *command,
 }
 
 /* What a plan would run. */
-static char *
-preview_plan(struct app_parts *parts, const struct command *command,
-	     struct err *err)
+static char *preview_plan(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	return bench_preview(parts->setup->context, command->name, err);
 }
 
-static char *
-preview_stop(struct app_parts *parts, const struct command *command,
-	     struct err *err)
+static char *preview_stop(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	(void)parts;
 	(void)err;
-	return bench_is_over(command->name)
-		       ? xasprintf("$ hgym-tui bench stop %s\n\nruns the "
-				   "stop_cmd of its pods, which are still up",
-				   command->name)
-		       : xasprintf("$ hgym-tui bench abort %s\n\nends what "
-				   "runs on its pods and judges what there is",
-				   command->name);
+	return bench_is_over(command->name) ? xasprintf("$ hgym-tui bench stop %s\n\nruns the "
+							"stop_cmd of its pods, which are still up",
+							command->name)
+					    : xasprintf("$ hgym-tui bench abort %s\n\nends what "
+							"runs on its pods and judges what there is",
+							command->name);
 }
 
 /* The definition that a command asks for, and what it would run. */
-static char *
-preview_made(struct app_parts *parts, const struct command *command,
-	     struct err *err)
+static char *preview_made(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	const struct app_source *source = &parts->setup->source;
 
 	free(parts->made);
-	parts->made = source->plan != NULL
-			      ? source->plan(source->user, command, err)
-			      : NULL;
+	parts->made = source->plan != NULL ? source->plan(source->user, command, err) : NULL;
 	if (parts->made != NULL)
 		return bench_preview(parts->setup->context, parts->made, err);
 	if (err->code == ERR_NONE)
@@ -264,20 +234,17 @@ struct lesson {
 	bool is_row; /* the line is one */
 };
 
-static void
-lesson_row(void *user, const struct record *record,
-	   const struct templates_line *place)
+static void lesson_row(void *user, const struct record *record, const struct templates_line *place)
 {
 	struct lesson *lesson = user;
 
 	learn_row(lesson->learn, record, place);
-	lesson->is_row |= memmem(lesson->line.p, lesson->line.len,
-				 place->text.p, place->text.len) != NULL;
+	lesson->is_row |=
+		memmem(lesson->line.p, lesson->line.len, place->text.p, place->text.len) != NULL;
 }
 
 /* Where the rules of a log go; owned. */
-static char *
-learned_path(const struct command *command)
+static char *learned_path(const struct command *command)
 {
 	AUTO_TEXT folder = conf_dir_config();
 
@@ -285,14 +252,11 @@ learned_path(const struct command *command)
 }
 
 /* The rule file that would be written. */
-static char *
-preview_learn(struct app_parts *parts, const struct command *command,
-	      struct err *err)
+static char *preview_learn(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	struct str text = str_from(command->text);
 	struct lesson lesson = { .learn = learn_new() };
-	struct run_reader *reader =
-		run_reader_new(parts->setup->context->formats, NULL, &lesson);
+	struct run_reader *reader = run_reader_new(parts->setup->context->formats, NULL, &lesson);
 	AUTO_BUF file = buf_new(LEARN_MAX_BYTES);
 	AUTO_BUF report = buf_new(LEARN_MAX_BYTES);
 	AUTO_TEXT path = learned_path(command);
@@ -315,14 +279,13 @@ preview_learn(struct app_parts *parts, const struct command *command,
 		err_set(err, ERR_USAGE, "%s is there already", path);
 	else
 		parts->made = buf_detach(&file);
-	return parts->made != NULL ? xasprintf("writes %s\n\n%s\n%s", path,
-					       report.data, parts->made)
-				   : NULL;
+	return parts->made != NULL
+		       ? xasprintf("writes %s\n\n%s\n%s", path, report.data, parts->made)
+		       : NULL;
 }
 
-static int
-learn_format(struct app_parts *parts, const struct command *command,
-	     char said[200], struct err *err)
+static int learn_format(struct app_parts *parts, const struct command *command, char said[200],
+			struct err *err)
 {
 	AUTO_TEXT path = learned_path(command);
 
@@ -334,17 +297,15 @@ learn_format(struct app_parts *parts, const struct command *command,
 
 	if (name == NULL)
 		return -1;
-	(void)snprintf(said, 200, "wrote %.120s; it counts from the next start",
-		       name);
+	(void)snprintf(said, 200, "wrote %.120s; it counts from the next start", name);
 	return 0;
 }
 
 /* What each command does, and says before that; none: not done here. */
 static const struct {
-	int (*run)(struct app_parts *parts, const struct command *command,
-		   char said[200], struct err *err);
-	char *(*preview)(struct app_parts *parts, const struct command *command,
-			 struct err *err);
+	int (*run)(struct app_parts *parts, const struct command *command, char said[200],
+		   struct err *err);
+	char *(*preview)(struct app_parts *parts, const struct command *command, struct err *err);
 } actions[] = {
 	[COMMAND_COPY] = { copy_text, NULL },
 	[COMMAND_EXPORT] = { export_text, NULL },
@@ -365,9 +326,7 @@ static const struct {
 
 #define ACTION_COUNT (LENGTH(actions))
 
-static int
-execute(void *user, const struct command *command, char said[200],
-	struct err *err)
+static int execute(void *user, const struct command *command, char said[200], struct err *err)
 {
 	size_t id = (size_t)command->id;
 
@@ -377,8 +336,7 @@ execute(void *user, const struct command *command, char said[200],
 }
 
 /* What a command would run, before it is asked for. */
-static char *
-preview(void *user, const struct command *command, struct err *err)
+static char *preview(void *user, const struct command *command, struct err *err)
 {
 	size_t id = (size_t)command->id;
 
@@ -388,8 +346,7 @@ preview(void *user, const struct command *command, struct err *err)
 }
 
 /* Alerts that were acknowledged when the program was left last. */
-static void
-load_state(struct app_parts *parts)
+static void load_state(struct app_parts *parts)
 {
 	const char *path = parts->setup->state_path;
 	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
@@ -399,19 +356,16 @@ load_state(struct app_parts *parts)
 }
 
 /* Where the choices of this configuration are kept; owned. */
-static char *
-chosen_path(const struct app_parts *parts)
+static char *chosen_path(const struct app_parts *parts)
 {
 	const char *conf = parts->setup->context->conf.path;
 	AUTO_TEXT folder = file_folder(parts->setup->state_path);
 
 	return xasprintf("%s/screen-%016llx.json", folder,
-			 (unsigned long long)str_hash(
-				 str_from(conf != NULL ? conf : "")));
+			 (unsigned long long)str_hash(str_from(conf != NULL ? conf : "")));
 }
 
-static void
-load_chosen(struct app_parts *parts)
+static void load_chosen(struct app_parts *parts)
 {
 	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
 	struct err err = { ERR_NONE, "" };
@@ -425,12 +379,10 @@ load_chosen(struct app_parts *parts)
 		return;
 	ui_choose(parts->ui, chosen);
 	parts->theme_chosen =
-		theme_by_name(json_get_string(chosen, "theme", ""),
-			      &parts->theme, &err) == 0;
+		theme_by_name(json_get_string(chosen, "theme", ""), &parts->theme, &err) == 0;
 }
 
-static void
-save_chosen(const struct app_parts *parts)
+static void save_chosen(const struct app_parts *parts)
 {
 	AUTO_TEXT path = chosen_path(parts);
 	AUTO_JSON chosen = cJSON_CreateObject();
@@ -445,8 +397,7 @@ save_chosen(const struct app_parts *parts)
 		log_debug("chosen", "%s", err.text);
 }
 
-static void
-save_state(const struct app_parts *parts)
+static void save_state(const struct app_parts *parts)
 {
 	const char *path = parts->setup->state_path;
 	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
@@ -461,31 +412,26 @@ save_state(const struct app_parts *parts)
 }
 
 /* By its name, which was checked where it was given. */
-static enum chart_charset
-find_charset(const char *name, bool ascii)
+static enum chart_charset find_charset(const char *name, bool ascii)
 {
-	static const char *const names[] = { "braille", "block", "ascii",
-					     "pixels", NULL };
+	static const char *const names[] = { "braille", "block", "ascii", "pixels", NULL };
 
 	return name != NULL ? (enum chart_charset)str_index(names, name)
 	       : ascii	    ? CHART_ASCII
 			    : CHART_BRAILLE;
 }
 
-static int
-bind_keys(struct keymap *keymap, const struct conf *conf, struct err *err)
+static int bind_keys(struct keymap *keymap, const struct conf *conf, struct err *err)
 {
 	keymap_init(keymap);
 	array_each (key, conf->keys, conf->n_keys) {
-		if (keymap_bind(keymap, key->action,
-				key->key != NULL ? key->key : "", err))
+		if (keymap_bind(keymap, key->action, key->key != NULL ? key->key : "", err))
 			return err_prefix(err, "%s: keys", conf->path);
 	}
 	return 0;
 }
 
-static void
-configure_alerts(struct app_parts *parts)
+static void configure_alerts(struct app_parts *parts)
 {
 	const struct conf *conf = &parts->setup->context->conf;
 
@@ -497,13 +443,11 @@ configure_alerts(struct app_parts *parts)
 	alerts_rules_clear(&parts->alerts);
 	array_each (rule, conf->alerts.metrics, conf->alerts.n_metrics) {
 		alerts_rule_add(&parts->alerts,
-				&(struct alert_rule){ rule->metric, rule->above,
-						      rule->below });
+				&(struct alert_rule){ rule->metric, rule->above, rule->below });
 	}
 }
 
-static void
-init_alerts(struct app_parts *parts)
+static void init_alerts(struct app_parts *parts)
 {
 	struct alerts *alerts = &parts->alerts;
 
@@ -515,8 +459,7 @@ init_alerts(struct app_parts *parts)
 }
 
 /* As `board` names the group of a run of the database. */
-static char *
-group_of(void *user, const struct model_run *mr)
+static char *group_of(void *user, const struct model_run *mr)
 {
 	const struct app_parts *parts = user;
 	const struct model *model = parts->setup->model;
@@ -532,9 +475,8 @@ group_of(void *user, const struct model_run *mr)
 }
 
 /* What the frame is given; -1 with err for what does not exist. */
-static int
-fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
-	   struct err *err)
+static int fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
+		      struct err *err)
 {
 	const struct context *context = parts->setup->context;
 	const struct conf *conf = &context->conf;
@@ -558,22 +500,19 @@ fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
 	if (board_input_group_conf(&parts->groups, conf, err) != 0)
 		return err_prefix(err, "%s: groups", conf->path);
 	if (conf->baseline.name != NULL) {
-		parts->baseline = (struct ui_baseline){
-			conf->baseline.name, conf->baseline.bpb,
-			conf->baseline.n_bpb, conf->baseline.nats_per_bpb
-		};
+		parts->baseline =
+			(struct ui_baseline){ conf->baseline.name, conf->baseline.bpb,
+					      conf->baseline.n_bpb, conf->baseline.nats_per_bpb };
 		ui->baseline = &parts->baseline;
 	}
-	ui->remote =
-		getenv("SSH_TTY") != NULL || getenv("SSH_CONNECTION") != NULL;
+	ui->remote = getenv("SSH_TTY") != NULL || getenv("SSH_CONNECTION") != NULL;
 	ui->log_colors = conf->ui.log_colors;
 	fmt_set_utc(conf->ui.utc);
 	return 0;
 }
 
-int
-app_parts_init(struct app_parts *parts, const struct app_setup *setup,
-	       bool ascii, struct err *err)
+int app_parts_init(struct app_parts *parts, const struct app_setup *setup, bool ascii,
+		   struct err *err)
 {
 	struct keymap keymap;
 	struct ui_setup ui;
@@ -591,8 +530,7 @@ app_parts_init(struct app_parts *parts, const struct app_setup *setup,
 	return 0;
 }
 
-void
-app_parts_configure(struct app_parts *parts)
+void app_parts_configure(struct app_parts *parts)
 {
 	struct err err = { ERR_NONE, "" };
 	struct keymap keymap;
@@ -606,8 +544,7 @@ app_parts_configure(struct app_parts *parts)
 	ui_configure(parts->ui, &ui);
 }
 
-void
-app_parts_release(struct app_parts *parts)
+void app_parts_release(struct app_parts *parts)
 {
 	if (parts->ui == NULL)
 		return;
@@ -621,8 +558,7 @@ app_parts_release(struct app_parts *parts)
 }
 
 /* Hold the runs to the track of that name; it stays where there is none. */
-static int
-take_track(struct app_parts *parts, const char *name, struct err *err)
+static int take_track(struct app_parts *parts, const char *name, struct err *err)
 {
 	struct context *context = parts->setup->context;
 	struct track track;
@@ -636,8 +572,7 @@ take_track(struct app_parts *parts, const char *name, struct err *err)
 	return 0;
 }
 
-void
-app_parts_next_track(struct app_parts *parts)
+void app_parts_next_track(struct app_parts *parts)
 {
 	const struct context *context = parts->setup->context;
 	const struct conf_strings *own = &context->conf.tracks;
@@ -645,27 +580,23 @@ app_parts_next_track(struct app_parts *parts)
 	size_t n = 0;
 
 	for (; track_name(n) != NULL; n++)
-		if (!parts->track_chosen &&
-		    strcmp(track_name(n), context->track.name) == 0)
+		if (!parts->track_chosen && strcmp(track_name(n), context->track.name) == 0)
 			parts->track = n;
 	do
 		parts->track = (parts->track + 1) % (n + own->n);
-	while (parts->track < n &&
-	       strcmp(track_name(parts->track), TRACK_METRIC) == 0);
+	while (parts->track < n && strcmp(track_name(parts->track), TRACK_METRIC) == 0);
 	parts->track_chosen = true;
 	if (take_track(parts,
-		       parts->track < n ? track_name(parts->track)
-					: own->v[parts->track - n],
+		       parts->track < n ? track_name(parts->track) : own->v[parts->track - n],
 		       &err) != 0)
 		ui_say(ui_shared(parts->ui), "%s", err.text);
 	else
-		ui_say(ui_shared(parts->ui), "track: %s, %s",
-		       context->track.name, context->track.title);
+		ui_say(ui_shared(parts->ui), "track: %s, %s", context->track.name,
+		       context->track.title);
 }
 
 /* Where no track was named it is the one that the runs can be of. */
-static void
-choose_track(struct app_parts *parts)
+static void choose_track(struct app_parts *parts)
 {
 	const struct context *context = parts->setup->context;
 	const struct model *model = parts->setup->model;
@@ -680,8 +611,7 @@ choose_track(struct app_parts *parts)
 		(void)take_track(parts, name, NULL);
 }
 
-void
-app_parts_update(struct app_parts *parts, int64_t mono_ms)
+void app_parts_update(struct app_parts *parts, int64_t mono_ms)
 {
 	struct model *model = parts->setup->model;
 	const struct clock *clock = parts->setup->clock;
@@ -691,8 +621,7 @@ app_parts_update(struct app_parts *parts, int64_t mono_ms)
 	run_names_update(model);
 	if (mono_ms - parts->alerts_at_ms >= 1000 || parts->alerts_at_ms == 0) {
 		choose_track(parts);
-		alerts_update(&parts->alerts, model, parts->setup->track,
-			      wall_ms);
+		alerts_update(&parts->alerts, model, parts->setup->track, wall_ms);
 		parts->alerts_at_ms = mono_ms;
 	}
 	if (model->changed != 0) {

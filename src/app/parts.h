@@ -16,14 +16,12 @@ struct app_parts {
 	struct board_input groups; /* what names a run's group */
 	bool ascii;
 	/* Who is told of a new alert beside the event; NULL: nobody. */
-	void (*on_alert)(void *user, const struct alert *alert,
-			 const char *text);
+	void (*on_alert)(void *user, const struct alert *alert, const char *text);
 	/* Takes a copy for the clipboard; NULL: there is none. */
 	int (*copy)(void *user, const char *text, struct err *err);
 	/* Opens a shell on a pod, or runs that command there where it is not
 	 * NULL; NULL: there is no terminal. */
-	int (*shell)(void *user, const struct conf_pod *pod,
-		     const char *command, struct err *err);
+	int (*shell)(void *user, const struct conf_pod *pod, const char *command, struct err *err);
 	void *user;
 	struct app_bench *bench; /* borrowed; NULL: there is no terminal */
 	size_t track;		 /* which one a key chose; with track_chosen */
@@ -35,9 +33,8 @@ struct app_parts {
 };
 
 /* -1 with err for keys and charsets that do not exist. */
-int app_parts_init(struct app_parts *parts, const struct app_setup *setup,
-		   bool ascii, struct err *err)
-	__attribute__((warn_unused_result));
+int app_parts_init(struct app_parts *parts, const struct app_setup *setup, bool ascii,
+		   struct err *err) __attribute__((warn_unused_result));
 /* Writes the state of the alerts, where it is kept. */
 /* The configuration was replaced. */
 void app_parts_configure(struct app_parts *parts);

@@ -33,9 +33,8 @@ struct running {
 	struct buf out;
 };
 
-struct pod_checks *
-pod_checks_new(struct loop *loop, struct model *model,
-	       const struct context *context)
+struct pod_checks *pod_checks_new(struct loop *loop, struct model *model,
+				  const struct context *context)
 {
 	struct pod_checks *checks = xcalloc(1, sizeof(*checks));
 
@@ -46,8 +45,7 @@ pod_checks_new(struct loop *loop, struct model *model,
 	return checks;
 }
 
-static void
-free_running(struct running *r)
+static void free_running(struct running *r)
 {
 	if (r->child != NULL) {
 		loop_child_kill(r->child, SIGTERM);
@@ -60,95 +58,83 @@ free_running(struct running *r)
 	free(r);
 }
 
-void
-pod_checks_free(struct pod_checks *checks)
+void pod_checks_free(struct pod_checks *checks)
 {
 	if (checks == NULL)
 		return;
 	while (!list_is_empty(&checks->running))
-		free_running(
-			list_entry(checks->running.next, struct running, link));
+		free_running(list_entry(checks->running.next, struct running, link));
 	free(checks);
 }
 
-static void
-add_line(struct model_check *check, struct buf *line)
+static void add_line(struct model_check *check, struct buf *line)
 {
 	if (line->len > 0)
 		model_check_add(check, buf_str(line));
 	buf_clear(line);
 }
 
-static void
-add_failures(struct model_check *check, const cJSON *row, struct buf *line)
+static void add_failures(struct model_check *check, const cJSON *row, struct buf *line)
 {
 	json_each (one, json_get(row, "failures")) {
 		buf_appendf(line, "%s: %s", json_get_string(one, "class", "?"),
 			    json_get_string(one, "text", ""));
 		add_line(check, line);
-		buf_appendf(line, "  next: %s",
-			    json_get_string(one, "next", ""));
+		buf_appendf(line, "  next: %s", json_get_string(one, "next", ""));
 		add_line(check, line);
 	}
 }
 
 /* "name value", with a dot between two. */
-static void
-add_fact(struct buf *line, const cJSON *row, const char *key, const char *name)
+static void add_fact(struct buf *line, const cJSON *row, const char *key, const char *name)
 {
 	const char *text = json_get_string(row, key, NULL);
 
 	if (text == NULL || text[0] == '\0')
 		return;
-	buf_appendf(line, "%s%s%s%s", line->len > 0 ? " · " : "", name,
-		    name[0] != '\0' ? " " : "", text);
+	buf_appendf(line, "%s%s%s%s", line->len > 0 ? " · " : "", name, name[0] != '\0' ? " " : "",
+		    text);
 }
 
-static bool
-get_number(const cJSON *row, const char *key, double *value)
+static bool get_number(const cJSON *row, const char *key, double *value)
 {
 	*value = json_get_number(row, key, (double)NAN);
 	return isfinite(*value);
 }
 
-static void
-add_space(struct buf *line, const cJSON *row)
+static void add_space(struct buf *line, const cJSON *row)
 {
 	double bytes;
 
 	if (!get_number(row, "free_bytes", &bytes))
 		return;
-	buf_appendf(line, "scratch %s: %.1f GB free",
-		    json_get_string(row, "scratch", "folder"), bytes / 1e9);
+	buf_appendf(line, "scratch %s: %.1f GB free", json_get_string(row, "scratch", "folder"),
+		    bytes / 1e9);
 }
 
-static void
-add_clock(struct buf *line, const cJSON *row)
+static void add_clock(struct buf *line, const cJSON *row)
 {
 	double offset, unsure;
 
 	if (!get_number(row, "clock_offset_s", &offset))
 		return;
-	buf_appendf(line, "%sclock %+.2f s", line->len > 0 ? " · " : "",
-		    offset);
+	buf_appendf(line, "%sclock %+.2f s", line->len > 0 ? " · " : "", offset);
 	if (get_number(row, "clock_unsure_s", &unsure))
 		buf_appendf(line, " ±%.2f s", unsure);
 	buf_append_str(line, " against this machine");
 }
 
-static void
-add_processes(struct buf *line, const cJSON *row)
+static void add_processes(struct buf *line, const cJSON *row)
 {
 	int n = cJSON_GetArraySize(json_get(row, "processes"));
 
 	if (n > 0)
-		buf_appendf(line, "%s%d compute process%s on its GPUs",
-			    line->len > 0 ? " · " : "", n, n == 1 ? "" : "es");
+		buf_appendf(line, "%s%d compute process%s on its GPUs", line->len > 0 ? " · " : "",
+			    n, n == 1 ? "" : "es");
 }
 
 /* A row of `pods check --json` in words. */
-static void
-add_row(struct model_check *check, const cJSON *row)
+static void add_row(struct model_check *check, const cJSON *row)
 {
 	AUTO_BUF line = buf_new(LINE_BYTES);
 	double ms;
@@ -175,16 +161,14 @@ add_row(struct model_check *check, const cJSON *row)
 }
 
 /* The row it printed, or what it said instead. */
-static void
-read_answer(const struct buf *out, struct model_check *check)
+static void read_answer(const struct buf *out, struct model_check *check)
 {
 	struct str rest = { out->data, out->len }, line;
 
 	while (str_next(&rest, '\n', &line)) {
-		AUTO_JSON row =
-			line.len > 0 && line.p[0] == '{'
-				? json_parse(line, JSON_BARE_REFUSED, NULL)
-				: NULL;
+		AUTO_JSON row = line.len > 0 && line.p[0] == '{'
+					? json_parse(line, JSON_BARE_REFUSED, NULL)
+					: NULL;
 
 		if (row != NULL)
 			add_row(check, row);
@@ -196,8 +180,7 @@ read_answer(const struct buf *out, struct model_check *check)
 }
 
 /* Both the output and the child have ended. */
-static void
-finish(struct running *r)
+static void finish(struct running *r)
 {
 	struct model_check check = { .wall_ms = clock_wall_ms() };
 	struct model *model = r->checks->model;
@@ -209,8 +192,7 @@ finish(struct running *r)
 	free_running(r);
 }
 
-static void
-on_output(void *user, unsigned int events)
+static void on_output(void *user, unsigned int events)
 {
 	struct running *r = user;
 	char block[4096];
@@ -230,8 +212,7 @@ on_output(void *user, unsigned int events)
 		finish(r);
 }
 
-static void
-on_end(void *user, int exit_status, int term_signal)
+static void on_end(void *user, int exit_status, int term_signal)
 {
 	struct running *r = user;
 
@@ -242,8 +223,7 @@ on_end(void *user, int exit_status, int term_signal)
 		finish(r);
 }
 
-static struct loop_child *
-launch(struct running *r, int out, struct err *err)
+static struct loop_child *launch(struct running *r, int out, struct err *err)
 {
 	const int fds[3] = { -1, out, out };
 	const char *argv[CONTEXT_ARGV + 5];
@@ -257,14 +237,12 @@ launch(struct running *r, int out, struct err *err)
 	return loop_child_new(r->checks->loop, argv, NULL, fds, on_end, r, err);
 }
 
-int
-pod_checks_start(struct pod_checks *checks, size_t pod, struct err *err)
+int pod_checks_start(struct pod_checks *checks, size_t pod, struct err *err)
 {
 	struct running *r;
 	int fds[2];
 
-	if (pod >= checks->model->n_pods ||
-	    checks->model->pods[pod].check.is_running)
+	if (pod >= checks->model->n_pods || checks->model->pods[pod].check.is_running)
 		return err_set(err, ERR_USAGE, "it is being checked already");
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return err_set_errno(err, ERR_IO, "cannot make a pipe");

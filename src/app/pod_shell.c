@@ -17,8 +17,7 @@
 #define TEXT_BYTES    4000U
 #define COMMAND_BYTES (256U << 10)
 
-static void
-take_words(struct pod_shell *shell, const char *const *argv, size_t n)
+static void take_words(struct pod_shell *shell, const char *const *argv, size_t n)
 {
 	struct buf text = buf_new(TEXT_BYTES);
 
@@ -30,9 +29,7 @@ take_words(struct pod_shell *shell, const char *const *argv, size_t n)
 }
 
 /* By a shell of ours: one that a program brings reads it on its stdin. */
-static void
-take_command(struct pod_shell *shell, const struct conf_pod *pod,
-	     const char *command)
+static void take_command(struct pod_shell *shell, const struct conf_pod *pod, const char *command)
 {
 	AUTO_BUF line = buf_new(COMMAND_BYTES);
 
@@ -44,23 +41,17 @@ take_command(struct pod_shell *shell, const struct conf_pod *pod,
 	} else {
 		buf_append_str(&line, command);
 	}
-	take_words(shell,
-		   (const char *const[]){ "/bin/sh", "-c", line.data, NULL },
-		   3);
+	take_words(shell, (const char *const[]){ "/bin/sh", "-c", line.data, NULL }, 3);
 }
 
-int
-pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
-	       const char *command, struct err *err)
+int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod, const char *command,
+		   struct err *err)
 {
 	const struct remote_pod remote = pods_remote(pod);
 	const char *ours = getenv("SHELL");
-	const char *const local[] = {
-		ours != NULL && ours[0] == '/' ? ours : "/bin/sh", NULL
-	};
+	const char *const local[] = { ours != NULL && ours[0] == '/' ? ours : "/bin/sh", NULL };
 	struct ssh_words words = { .n = 0 };
-	const struct conf_strings *theirs =
-		pod->shell.n > 0 ? &pod->shell : &pod->command;
+	const struct conf_strings *theirs = pod->shell.n > 0 ? &pod->shell : &pod->command;
 
 	memset(shell, 0, sizeof(*shell));
 	if (pod->ssh == NULL) {
@@ -69,8 +60,7 @@ pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
 		else if (pod->transport == CONF_LOCAL)
 			take_words(shell, local, 1);
 		else
-			take_words(shell, (const char *const *)theirs->v,
-				   theirs->n);
+			take_words(shell, (const char *const *)theirs->v, theirs->n);
 		return 0;
 	}
 	int failed = ssh_words_shell(&words, &remote, err);
@@ -82,8 +72,7 @@ pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
 	return failed;
 }
 
-void
-pod_shell_release(struct pod_shell *shell)
+void pod_shell_release(struct pod_shell *shell)
 {
 	for (size_t i = 0; shell->argv != NULL && shell->argv[i] != NULL; i++)
 		free(shell->argv[i]);
@@ -93,8 +82,7 @@ pod_shell_release(struct pod_shell *shell)
 }
 
 /* Hand the terminal to a process group, whoever has it now. */
-static void
-give_terminal(int tty, pid_t group)
+static void give_terminal(int tty, pid_t group)
 {
 	sigset_t stop, before;
 
@@ -106,8 +94,7 @@ give_terminal(int tty, pid_t group)
 }
 
 /* In the child: a job in the foreground, all signals as they come. */
-static void
-become(const struct pod_shell *shell)
+static void become(const struct pod_shell *shell)
 {
 	sigset_t none;
 
@@ -123,8 +110,7 @@ become(const struct pod_shell *shell)
 	_exit(127);
 }
 
-int
-pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
+int pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
 {
 	shell->tty = tty;
 	/* Without job control it shares our group. */
@@ -143,8 +129,7 @@ pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
 	return 0;
 }
 
-bool
-pod_shell_poll(struct pod_shell *shell, int *status)
+bool pod_shell_poll(struct pod_shell *shell, int *status)
 {
 	int how;
 	pid_t pid = waitpid(shell->pid, &how, WNOHANG | WUNTRACED);
@@ -159,14 +144,11 @@ pod_shell_poll(struct pod_shell *shell, int *status)
 	if (shell->ours != 0)
 		give_terminal(shell->tty, shell->ours);
 	shell->pid = 0;
-	*status = pid < 0	   ? 127
-		  : WIFEXITED(how) ? WEXITSTATUS(how)
-				   : 128 + WTERMSIG(how);
+	*status = pid < 0 ? 127 : WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
 	return true;
 }
 
-void
-pod_shell_kill(struct pod_shell *shell)
+void pod_shell_kill(struct pod_shell *shell)
 {
 	if (shell->pid == 0)
 		return;

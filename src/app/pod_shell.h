@@ -23,9 +23,8 @@ struct pod_shell {
  * The words of it, or of that command on the pod where there is one; release
  * it in any case.
  */
-int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
-		   const char *command, struct err *err)
-	__attribute__((warn_unused_result));
+int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod, const char *command,
+		   struct err *err) __attribute__((warn_unused_result));
 void pod_shell_release(struct pod_shell *shell);
 /* Start it in the foreground of the terminal. */
 int pod_shell_start(struct pod_shell *shell, int tty, struct err *err)

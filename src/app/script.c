@@ -24,8 +24,7 @@ struct player {
 	FILE *out;
 };
 
-static void
-step(struct player *player, int64_t ms)
+static void step(struct player *player, int64_t ms)
 {
 	const struct app_source *source = &player->setup->source;
 
@@ -39,29 +38,25 @@ step(struct player *player, int64_t ms)
 		;
 }
 
-static void
-draw(struct player *player)
+static void draw(struct player *player)
 {
 	int x, y;
 
 	ui_draw(player->parts.ui, &player->canvas, &x, &y);
 }
 
-static int
-do_wait(struct player *player, struct str text, struct err *err)
+static int do_wait(struct player *player, struct str text, struct err *err)
 {
 	double seconds;
 
-	if (!str_to_double(text, &seconds) || !(seconds >= 0) ||
-	    seconds > MAX_WAIT_S)
+	if (!str_to_double(text, &seconds) || !(seconds >= 0) || seconds > MAX_WAIT_S)
 		return err_set(err, ERR_USAGE, "wait: not a number of seconds");
 	for (double ms = seconds * 1000; ms > 0; ms -= STEP_MS)
 		step(player, ms < STEP_MS ? (int64_t)ms : STEP_MS);
 	return 0;
 }
 
-static void
-press(struct player *player, uint32_t code)
+static void press(struct player *player, uint32_t code)
 {
 	struct key key = { code, 0, 0 };
 
@@ -75,8 +70,7 @@ press(struct player *player, uint32_t code)
 	player->left |= (wants & UI_WANT_QUIT) != 0;
 }
 
-static int
-do_key(struct player *player, struct str text, struct err *err)
+static int do_key(struct player *player, struct str text, struct err *err)
 {
 	struct str name;
 
@@ -86,16 +80,14 @@ do_key(struct player *player, struct str text, struct err *err)
 		if (name.len == 0)
 			continue;
 		if (code == 0)
-			return err_set(err, ERR_USAGE,
-				       "key: there is no key \"%.*s\"",
+			return err_set(err, ERR_USAGE, "key: there is no key \"%.*s\"",
 				       (int)name.len, name.p);
 		press(player, code);
 	}
 	return 0;
 }
 
-static int
-do_type(struct player *player, struct str text, struct err *err)
+static int do_type(struct player *player, struct str text, struct err *err)
 {
 	(void)err;
 	while (text.len > 0) {
@@ -109,25 +101,21 @@ do_type(struct player *player, struct str text, struct err *err)
 	return 0;
 }
 
-int
-app_parse_size(struct str text, int size[2], struct err *err)
+int app_parse_size(struct str text, int size[2], struct err *err)
 {
 	struct str width;
 	int64_t w, h;
 
-	if (!str_next(&text, 'x', &width) || !str_to_i64(width, &w) ||
-	    !str_to_i64(text, &h) || w < 1 || h < 1 || w > CANVAS_MAX_SIDE ||
-	    h > CANVAS_MAX_SIDE)
-		return err_set(err, ERR_USAGE,
-			       "a size is WxH, e.g. 80x24, at most %dx%d",
+	if (!str_next(&text, 'x', &width) || !str_to_i64(width, &w) || !str_to_i64(text, &h) ||
+	    w < 1 || h < 1 || w > CANVAS_MAX_SIDE || h > CANVAS_MAX_SIDE)
+		return err_set(err, ERR_USAGE, "a size is WxH, e.g. 80x24, at most %dx%d",
 			       CANVAS_MAX_SIDE, CANVAS_MAX_SIDE);
 	size[0] = (int)w;
 	size[1] = (int)h;
 	return 0;
 }
 
-static int
-do_size(struct player *player, struct str text, struct err *err)
+static int do_size(struct player *player, struct str text, struct err *err)
 {
 	int size[2];
 
@@ -137,8 +125,7 @@ do_size(struct player *player, struct str text, struct err *err)
 	return 0;
 }
 
-static void
-print_screen(struct player *player, bool styles, FILE *out)
+static void print_screen(struct player *player, bool styles, FILE *out)
 {
 	AUTO_BUF text = buf_new(16U << 20);
 
@@ -153,8 +140,7 @@ print_screen(struct player *player, bool styles, FILE *out)
 	(void)fwrite(text.data, 1, text.len, out);
 }
 
-static int
-save(struct player *player, bool styles, struct str text, struct err *err)
+static int save(struct player *player, bool styles, struct str text, struct err *err)
 {
 	char name[1024];
 
@@ -173,14 +159,12 @@ save(struct player *player, bool styles, struct str text, struct err *err)
 	return 0;
 }
 
-static int
-do_save(struct player *player, struct str text, struct err *err)
+static int do_save(struct player *player, struct str text, struct err *err)
 {
 	return save(player, false, text, err);
 }
 
-static int
-do_styles(struct player *player, struct str text, struct err *err)
+static int do_styles(struct player *player, struct str text, struct err *err)
 {
 	return save(player, true, text, err);
 }
@@ -193,8 +177,7 @@ static const struct {
 	{ "size", do_size }, { "save", do_save }, { "styles", do_styles },
 };
 
-static int
-run_line(struct player *player, struct str line, struct err *err)
+static int run_line(struct player *player, struct str line, struct err *err)
 {
 	struct str word;
 
@@ -206,12 +189,10 @@ run_line(struct player *player, struct str line, struct err *err)
 	for (size_t i = 0; i < LENGTH(commands); i++)
 		if (str_eq_cstr(word, commands[i].name))
 			return commands[i].run(player, line, err);
-	return err_set(err, ERR_USAGE, "there is no command \"%.*s\"",
-		       (int)word.len, word.p);
+	return err_set(err, ERR_USAGE, "there is no command \"%.*s\"", (int)word.len, word.p);
 }
 
-static int
-run_script(struct player *player, const char *path, struct err *err)
+static int run_script(struct player *player, const char *path, struct err *err)
 {
 	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 	unsigned int number = 0;
@@ -220,8 +201,7 @@ run_script(struct player *player, const char *path, struct err *err)
 
 	if (file == NULL)
 		return err_set_errno(err, ERR_IO, "%s", path);
-	while (!failed && !player->left &&
-	       fgets(line, sizeof(line), file) != NULL) {
+	while (!failed && !player->left && fgets(line, sizeof(line), file) != NULL) {
 		number++;
 		failed = run_line(player, str_from(line), err);
 	}
@@ -232,9 +212,8 @@ run_script(struct player *player, const char *path, struct err *err)
 	return failed;
 }
 
-int
-app_script(const struct app_setup *setup, const char *script, const int size[2],
-	   FILE *out, struct err *err)
+int app_script(const struct app_setup *setup, const char *script, const int size[2], FILE *out,
+	       struct err *err)
 {
 	struct player player = { .setup = setup, .out = out };
 

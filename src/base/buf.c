@@ -9,28 +9,24 @@
 
 static char empty[1];
 
-struct buf
-buf_new(size_t cap_bytes)
+struct buf buf_new(size_t cap_bytes)
 {
 	return (struct buf){ .data = empty, .cap = cap_bytes };
 }
 
-void
-buf_init(struct buf *buf, size_t cap_bytes)
+void buf_init(struct buf *buf, size_t cap_bytes)
 {
 	*buf = buf_new(cap_bytes);
 }
 
-void
-buf_release(struct buf *buf)
+void buf_release(struct buf *buf)
 {
 	if (buf->room > 0)
 		free(buf->data);
 	buf_init(buf, buf->cap);
 }
 
-void
-buf_clear(struct buf *buf)
+void buf_clear(struct buf *buf)
 {
 	buf->len = 0;
 	buf->truncated = false;
@@ -39,8 +35,7 @@ buf_clear(struct buf *buf)
 }
 
 /* Make room for `more` bytes; returns how many of them fit under the cap. */
-static size_t
-buf_reserve(struct buf *buf, size_t more)
+static size_t buf_reserve(struct buf *buf, size_t more)
 {
 	size_t room;
 
@@ -61,8 +56,7 @@ buf_reserve(struct buf *buf, size_t more)
 	return more;
 }
 
-void
-buf_append(struct buf *buf, const void *data, size_t len)
+void buf_append(struct buf *buf, const void *data, size_t len)
 {
 	len = buf_reserve(buf, len);
 	if (len == 0)
@@ -72,14 +66,12 @@ buf_append(struct buf *buf, const void *data, size_t len)
 	buf->data[buf->len] = '\0';
 }
 
-void
-buf_append_str(struct buf *buf, const char *s)
+void buf_append_str(struct buf *buf, const char *s)
 {
 	buf_append(buf, s, strlen(s));
 }
 
-void
-buf_append_char(struct buf *buf, char c)
+void buf_append_char(struct buf *buf, char c)
 {
 	if (buf->len + 1 >= buf->room) {
 		buf_append(buf, &c, 1);
@@ -89,8 +81,7 @@ buf_append_char(struct buf *buf, char c)
 	buf->data[buf->len] = '\0';
 }
 
-void
-buf_vappendf(struct buf *buf, const char *fmt, va_list ap)
+void buf_vappendf(struct buf *buf, const char *fmt, va_list ap)
 {
 	char small[256];
 	char *text;
@@ -109,8 +100,7 @@ buf_vappendf(struct buf *buf, const char *fmt, va_list ap)
 	va_end(again);
 }
 
-void
-buf_appendf(struct buf *buf, const char *fmt, ...)
+void buf_appendf(struct buf *buf, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -119,8 +109,7 @@ buf_appendf(struct buf *buf, const char *fmt, ...)
 	va_end(ap);
 }
 
-void
-buf_consume(struct buf *buf, size_t n)
+void buf_consume(struct buf *buf, size_t n)
 {
 	assert(n <= buf->len);
 	if (n == 0)
@@ -130,8 +119,7 @@ buf_consume(struct buf *buf, size_t n)
 	buf->data[buf->len] = '\0';
 }
 
-char *
-buf_detach(struct buf *buf)
+char *buf_detach(struct buf *buf)
 {
 	char *text = buf->room > 0 ? buf->data : xstrdup("");
 

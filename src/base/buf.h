@@ -30,13 +30,11 @@ void buf_clear(struct buf *buf);
 void buf_append(struct buf *buf, const void *data, size_t len);
 void buf_append_str(struct buf *buf, const char *s);
 void buf_append_char(struct buf *buf, char c);
-void buf_appendf(struct buf *buf, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void buf_appendf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vappendf(struct buf *buf, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 /* What it holds; borrowed until it changes. */
-static inline struct str
-buf_str(const struct buf *buf)
+static inline struct str buf_str(const struct buf *buf)
 {
 	return (struct str){ buf->data, buf->len };
 }

@@ -15,8 +15,7 @@ typedef unsigned char bytes16 __attribute__((vector_size(16)));
 /* How one is returned never matters: all of this is inline. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-static inline bytes16
-bytes16_load(const char *p)
+static inline bytes16 bytes16_load(const char *p)
 {
 	bytes16 v;
 
@@ -25,8 +24,7 @@ bytes16_load(const char *p)
 }
 
 /* Whether any byte of v is not 0. */
-static inline bool
-bytes16_any(bytes16 v)
+static inline bool bytes16_any(bytes16 v)
 {
 	uint64_t words[2];
 
@@ -35,8 +33,7 @@ bytes16_any(bytes16 v)
 }
 
 /* How often c stands in the len bytes at p. */
-static inline size_t
-bytes16_count(const char *p, size_t len, char c)
+static inline size_t bytes16_count(const char *p, size_t len, char c)
 {
 	const char *end = p + len;
 	size_t n = 0;

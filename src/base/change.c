@@ -35,8 +35,7 @@ struct split {
 	double q;
 };
 
-static void
-fill_sums(struct search *s, const double *y, size_t n)
+static void fill_sums(struct search *s, const double *y, size_t n)
 {
 	for (size_t i = 1; i <= n; i++) {
 		double row = 0;
@@ -50,8 +49,7 @@ fill_sums(struct search *s, const double *y, size_t n)
 
 /* The largest energy distance of [0, at) and [at, end) for any end: what lies
  * behind may be at the old level again. */
-static double
-energy_at(const struct search *s, size_t at, size_t n)
+static double energy_at(const struct search *s, size_t at, size_t n)
 {
 	double m = (double)at, own = s->sum[at][at], most = 0;
 
@@ -59,8 +57,7 @@ energy_at(const struct search *s, size_t at, size_t n)
 		double k = (double)(end - at);
 		double cross = s->sum[at][end] - own;
 		double other = s->sum[end][end] - 2 * cross - own;
-		double e = 2 * cross / (m * k) - own / (m * (m - 1)) -
-			   other / (k * (k - 1));
+		double e = 2 * cross / (m * k) - own / (m * (m - 1)) - other / (k * (k - 1));
 
 		most = fmax(most, e * m * k / (m + k));
 	}
@@ -68,8 +65,7 @@ energy_at(const struct search *s, size_t at, size_t n)
 }
 
 /* The best split of all stretches of y. */
-static struct split
-best_split(struct search *s, const double *y)
+static struct split best_split(struct search *s, const double *y)
 {
 	struct split best = { 0, 0 };
 
@@ -89,8 +85,7 @@ best_split(struct search *s, const double *y)
 	return best;
 }
 
-static double
-mean_of(const double *y, size_t n)
+static double mean_of(const double *y, size_t n)
 {
 	double sum = 0;
 
@@ -99,8 +94,7 @@ mean_of(const double *y, size_t n)
 	return sum / (double)n;
 }
 
-static void
-add_cut(struct cuts *cuts, size_t at)
+static void add_cut(struct cuts *cuts, size_t at)
 {
 	size_t i = cuts->n++;
 
@@ -115,8 +109,7 @@ add_cut(struct cuts *cuts, size_t at)
  * (1954): the estimate is too low by (1 + 3 rho) / n a stretch; that the
  * splits were chosen costs about as much as BIAS more.
  */
-static double
-correlation(struct search *s, struct split split)
+static double correlation(struct search *s, struct split split)
 {
 	double own = 0, next = 0, rho;
 	struct cuts known = s->cuts;
@@ -144,8 +137,7 @@ correlation(struct search *s, struct split split)
 }
 
 /* One series like y that has no change but those found. */
-static void
-draw_like(struct search *s, double rho)
+static void draw_like(struct search *s, double rho)
 {
 	double first = sqrt(1 - rho * rho);
 
@@ -154,13 +146,11 @@ draw_like(struct search *s, double rho)
 		double *like = s->like + from, mean = mean_of(s->y + from, n);
 
 		for (size_t i = 0; i < n; i++)
-			like[i] = i == 0 ? (s->y[from] - mean) * first
-					 : s->y[from + i] - mean -
-						   rho * (s->y[from + i - 1] -
-							  mean);
+			like[i] =
+				i == 0 ? (s->y[from] - mean) * first
+				       : s->y[from + i] - mean - rho * (s->y[from + i - 1] - mean);
 		for (size_t i = n - 1; i > 0; i--) {
-			size_t k =
-				(size_t)(splitmix64_next(&s->state) % (i + 1));
+			size_t k = (size_t)(splitmix64_next(&s->state) % (i + 1));
 			double held = like[i];
 
 			like[i] = like[k];
@@ -173,8 +163,7 @@ draw_like(struct search *s, double rho)
 }
 
 /* How often chance alone splits as far; it stops where that is too often. */
-static double
-chance_of(struct search *s, struct split split)
+static double chance_of(struct search *s, struct split split)
 {
 	double rho = correlation(s, split);
 	size_t as_far = 1, drawn = 1;
@@ -187,8 +176,7 @@ chance_of(struct search *s, struct split split)
 	return (double)as_far / (double)drawn;
 }
 
-size_t
-change_find(const double *y, size_t n, struct change out[CHANGE_MOST])
+size_t change_find(const double *y, size_t n, struct change out[CHANGE_MOST])
 {
 	AUTO_FREE struct search *s = xcalloc(1, sizeof(*s));
 	size_t n_out = 0;
@@ -211,9 +199,8 @@ change_find(const double *y, size_t n, struct change out[CHANGE_MOST])
 		size_t at = PLACE(s->cuts.at[c]);
 		size_t end = PLACE(s->cuts.at[c + 1]);
 
-		out[n_out++] =
-			(struct change){ at, values_median(y + from, at - from),
-					 values_median(y + at, end - at) };
+		out[n_out++] = (struct change){ at, values_median(y + from, at - from),
+						values_median(y + at, end - at) };
 	}
 #undef PLACE
 	return n_out;

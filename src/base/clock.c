@@ -9,8 +9,7 @@
 #define BACKOFF_FIRST_MS 500
 #define BACKOFF_MOST_MS	 30000
 
-static int64_t
-read_ms(clockid_t id)
+static int64_t read_ms(clockid_t id)
 {
 	struct timespec ts = { 0, 0 };
 
@@ -18,14 +17,12 @@ read_ms(clockid_t id)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-int64_t
-clock_mono_ms(void)
+int64_t clock_mono_ms(void)
 {
 	return read_ms(CLOCK_MONOTONIC);
 }
 
-int64_t
-clock_boot_ms(void)
+int64_t clock_boot_ms(void)
 {
 #ifdef CLOCK_BOOTTIME
 	return read_ms(CLOCK_BOOTTIME);
@@ -34,17 +31,16 @@ clock_boot_ms(void)
 #endif
 }
 
-int64_t
-clock_wall_ms(void)
+int64_t clock_wall_ms(void)
 {
 	return read_ms(CLOCK_REALTIME);
 }
 
-#define REAL(name)                                                             \
-	static int64_t real_##name(const struct clock *clock)                  \
-	{                                                                      \
-		(void)clock;                                                   \
-		return clock_##name();                                         \
+#define REAL(name)                                            \
+	static int64_t real_##name(const struct clock *clock) \
+	{                                                     \
+		(void)clock;                                  \
+		return clock_##name();                        \
 	}
 
 REAL(mono_ms)
@@ -53,8 +49,7 @@ REAL(wall_ms)
 
 const struct clock clock_real = { real_mono_ms, real_boot_ms, real_wall_ms };
 
-void
-clock_rfc3339(int64_t wall_ms, char out[CLOCK_RFC3339_SIZE])
+void clock_rfc3339(int64_t wall_ms, char out[CLOCK_RFC3339_SIZE])
 {
 	time_t t = (time_t)(wall_ms / 1000);
 	struct tm tm;
@@ -65,8 +60,7 @@ clock_rfc3339(int64_t wall_ms, char out[CLOCK_RFC3339_SIZE])
 }
 
 /* Days from civil, by H. Hinnant's public-domain derivation. */
-int64_t
-clock_from_civil_s(int year, int month, int day, int hour, int min, int sec)
+int64_t clock_from_civil_s(int year, int month, int day, int hour, int min, int sec)
 {
 	int64_t y = month <= 2 ? year - 1 : year;
 	int64_t era = (y >= 0 ? y : y - 399) / 400;
@@ -78,8 +72,7 @@ clock_from_civil_s(int year, int month, int day, int hour, int min, int sec)
 	return ((days * 24 + hour) * 60 + min) * 60 + sec;
 }
 
-double
-clock_read_s(struct str text)
+double clock_read_s(struct str text)
 {
 	static const size_t ends[] = { 4, 7, 10, 13, 16, 19 };
 	int v[6];
@@ -88,8 +81,7 @@ clock_read_s(struct str text)
 		return (double)NAN;
 	for (size_t i = 0; i < 6; i++) {
 		v[i] = 0;
-		for (size_t at = i > 0 ? ends[i - 1] + 1 : 0; at < ends[i];
-		     at++) {
+		for (size_t at = i > 0 ? ends[i - 1] + 1 : 0; at < ends[i]; at++) {
 			if (text.p[at] < '0' || text.p[at] > '9')
 				return (double)NAN;
 			v[i] = v[i] * 10 + (text.p[at] - '0');
@@ -98,8 +90,7 @@ clock_read_s(struct str text)
 	return (double)clock_from_civil_s(v[0], v[1], v[2], v[3], v[4], v[5]);
 }
 
-int64_t
-clock_backoff_ms(unsigned int failures)
+int64_t clock_backoff_ms(unsigned int failures)
 {
 	int64_t base = BACKOFF_FIRST_MS;
 	uint32_t random = 0;

@@ -29,8 +29,7 @@ int64_t clock_wall_ms(void);
 void clock_rfc3339(int64_t wall_ms, char out[CLOCK_RFC3339_SIZE]);
 
 /* Days and seconds since 1970 from a civil UTC date; proleptic Gregorian. */
-int64_t clock_from_civil_s(int year, int month, int day, int hour, int min,
-			   int sec);
+int64_t clock_from_civil_s(int year, int month, int day, int hour, int min, int sec);
 
 /* The UTC time that a text begins with, as seconds since 1970: digits as in
  * "2026-11-20T21:30:00", anything between them.  NAN: it begins with none. */

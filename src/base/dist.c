@@ -15,33 +15,28 @@
 #define TINY	    1e-300
 
 /* log Gamma(x), x > 0; lgamma itself writes to a global. */
-static double
-log_gamma(double x)
+static double log_gamma(double x)
 {
 	int sign;
 
 	return lgamma_r(x, &sign);
 }
 
-static double
-not_tiny(double x)
+static double not_tiny(double x)
 {
 	return fabs(x) < TINY ? TINY : x;
 }
 
 /* The continued fraction of I_x(a, b), good for x < (a+1)/(a+b+2). */
-static double
-beta_fraction(double x, double a, double b)
+static double beta_fraction(double x, double a, double b)
 {
 	double c = 1.0, d = 1.0 / not_tiny(1.0 - (a + b) * x / (a + 1.0));
 	double value = d;
 
 	for (int i = 1; i < MAX_TERMS; i++) {
 		double m = i, change;
-		double even =
-			m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-		double odd = -(a + m) * (a + b + m) * x /
-			     ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+		double even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
 
 		d = 1.0 / not_tiny(1.0 + even * d);
 		c = not_tiny(1.0 + even / c);
@@ -60,30 +55,27 @@ beta_fraction(double x, double a, double b)
  * I_x(a, b) with y = 1 - x given beside x, since either may be too near to 1
  * to keep the digits of the other.
  */
-static double
-beta_inc_xy(double x, double y, double a, double b)
+static double beta_inc_xy(double x, double y, double a, double b)
 {
 	if (x <= 0.0)
 		return 0.0;
 	if (y <= 0.0)
 		return 1.0;
-	double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) +
-			   a * log(x) + b * log(y));
+	double front =
+		exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log(y));
 	if (x < (a + 1.0) / (a + b + 2.0))
 		return front * beta_fraction(x, a, b) / a;
 	return 1.0 - front * beta_fraction(y, b, a) / b;
 }
 
-double
-dist_beta_inc(double x, double a, double b)
+double dist_beta_inc(double x, double a, double b)
 {
 	if (!(a > 0.0) || !(b > 0.0) || !(x >= 0.0) || !(x <= 1.0))
 		return NAN;
 	return beta_inc_xy(x, 1.0 - x, a, b);
 }
 
-double
-dist_t_two_sided(double t, double df)
+double dist_t_two_sided(double t, double df)
 {
 	if (!(df > 0.0) || isnan(t))
 		return NAN;
@@ -97,22 +89,19 @@ dist_t_two_sided(double t, double df)
 	return beta_inc_xy(df / sum, t * t / sum, df / 2.0, 0.5);
 }
 
-double
-dist_t_upper(double t, double df)
+double dist_t_upper(double t, double df)
 {
 	double tail = dist_t_two_sided(t, df) / 2.0;
 
 	return t < 0.0 ? 1.0 - tail : tail;
 }
 
-double
-dist_t_cdf(double t, double df)
+double dist_t_cdf(double t, double df)
 {
 	return dist_t_upper(-t, df);
 }
 
-static double
-t_density(double t, double df)
+static double t_density(double t, double df)
 {
 	if (isinf(df))
 		return exp(-t * t / 2.0) / sqrt(2.0 * M_PI);
@@ -125,8 +114,7 @@ t_density(double t, double df)
  * By symmetry the t >= 0 with P(T > t) = tail, tail < 1/2: doubling to a
  * bracket, then Newton's way within it, or its middle.
  */
-double
-dist_t_quantile(double p, double df)
+double dist_t_quantile(double p, double df)
 {
 	double tail = p < 0.5 ? p : 1.0 - p, low = 0.0, high = 1.0, next;
 
@@ -159,8 +147,7 @@ dist_t_quantile(double p, double df)
  * A normal of mean delta is over the bar times s, the spread as it is measured
  * in units of the true one: by Simpson's rule over all s that occur.
  */
-double
-dist_t_power(double delta, double df, double alpha)
+double dist_t_power(double delta, double df, double alpha)
 {
 	double bar = dist_t_quantile(1.0 - alpha, df), width = 8.0 / sqrt(df);
 	double from = fmax(0.0, 1.0 - width), sum = 0.0;
@@ -181,25 +168,21 @@ dist_t_power(double delta, double df, double alpha)
 	return sum * step / 3.0;
 }
 
-double
-dist_f_upper(double f, double df_a, double df_b)
+double dist_f_upper(double f, double df_a, double df_b)
 {
 	if (!(f >= 0.0) || !(df_a > 0.0) || !(df_b > 0.0))
 		return NAN;
 	return isinf(f) ? 0.0
-			: beta_inc_xy(df_b / (df_b + df_a * f),
-				      df_a * f / (df_b + df_a * f), df_b / 2.0,
-				      df_a / 2.0);
+			: beta_inc_xy(df_b / (df_b + df_a * f), df_a * f / (df_b + df_a * f),
+				      df_b / 2.0, df_a / 2.0);
 }
 
-double
-dist_normal_upper(double z)
+double dist_normal_upper(double z)
 {
 	return 0.5 * erfc(z * M_SQRT1_2);
 }
 
-double
-dist_normal_cdf(double z)
+double dist_normal_cdf(double z)
 {
 	return dist_normal_upper(-z);
 }

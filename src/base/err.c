@@ -17,8 +17,7 @@ err_vset(struct err *err, enum err_code code, const char *fmt, va_list ap)
 	return -1;
 }
 
-int
-err_set(struct err *err, enum err_code code, const char *fmt, ...)
+int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -28,8 +27,7 @@ err_set(struct err *err, enum err_code code, const char *fmt, ...)
 	return -1;
 }
 
-int
-err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
+int err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
 {
 	int saved = errno;
 	va_list ap;
@@ -40,13 +38,11 @@ err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
 	err_vset(err, code, fmt, ap);
 	va_end(ap);
 	size_t used = strlen(err->text);
-	(void)snprintf(err->text + used, sizeof(err->text) - used, ": %s",
-		       strerror(saved));
+	(void)snprintf(err->text + used, sizeof(err->text) - used, ": %s", strerror(saved));
 	return -1;
 }
 
-int
-err_prefix(struct err *err, const char *fmt, ...)
+int err_prefix(struct err *err, const char *fmt, ...)
 {
 	char text[2 * sizeof(err->text)];
 	va_list ap;
@@ -63,8 +59,7 @@ err_prefix(struct err *err, const char *fmt, ...)
 	return -1;
 }
 
-int
-err_exit_status(enum err_code code)
+int err_exit_status(enum err_code code)
 {
 	static const int statuses[] = {
 #define X(id, status) status,

@@ -13,22 +13,22 @@
  * side or the data, 2 the user, 3 a check, 4 the pod, 5 nothing is there, 141
  * (that of SIGPIPE) nobody reads what we print, of which nothing is said.
  */
-#define ERR_CODE_LIST(X)                                                       \
-	X(NONE, 0)                                                             \
-	X(IO, 1)                                                               \
-	X(PARSE, 1)                                                            \
-	X(LIMIT, 1)                                                            \
-	X(USAGE, 2)                                                            \
-	X(CONFIG, 2)                                                           \
-	X(CHECK, 3)                                                            \
-	X(NET, 4)                                                              \
-	X(AUTH, 4)                                                             \
-	X(HOSTKEY, 4)                                                          \
-	X(TIMEOUT, 4)                                                          \
-	X(REMOTE, 4)                                                           \
-	X(NODATA, 5)                                                           \
-	X(DB, 1)                                                               \
-	X(CANCELLED, 1)                                                        \
+#define ERR_CODE_LIST(X) \
+	X(NONE, 0)       \
+	X(IO, 1)         \
+	X(PARSE, 1)      \
+	X(LIMIT, 1)      \
+	X(USAGE, 2)      \
+	X(CONFIG, 2)     \
+	X(CHECK, 3)      \
+	X(NET, 4)        \
+	X(AUTH, 4)       \
+	X(HOSTKEY, 4)    \
+	X(TIMEOUT, 4)    \
+	X(REMOTE, 4)     \
+	X(NODATA, 5)     \
+	X(DB, 1)         \
+	X(CANCELLED, 1)  \
 	X(PIPE, 141)
 
 enum err_code {
@@ -52,8 +52,7 @@ int err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
 
 /* Put "<formatted>: " before the text on the way up, return -1.  Without a
  * text all was said already, and nothing more is. */
-int err_prefix(struct err *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The program's exit status for this class of error. */
 int err_exit_status(enum err_code code);

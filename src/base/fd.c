@@ -7,16 +7,14 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-void
-fd_close(int *fd)
+void fd_close(int *fd)
 {
 	if (*fd >= 0)
 		(void)close(*fd);
 	*fd = -1;
 }
 
-int
-fd_write_all(int fd, const char *data, size_t len)
+int fd_write_all(int fd, const char *data, size_t len)
 {
 	while (len > 0) {
 		ssize_t n = write(fd, data, len);
@@ -31,8 +29,7 @@ fd_write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
-ssize_t
-fd_write_now(int fd, const char *data, size_t len)
+ssize_t fd_write_now(int fd, const char *data, size_t len)
 {
 	int flags = fcntl(fd, F_GETFL);
 	bool waits = flags >= 0 && (flags & O_NONBLOCK) == 0;

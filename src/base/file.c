@@ -14,8 +14,7 @@
 
 #define MAX_NAMES 1000
 
-char *
-file_folder(const char *path)
+char *file_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -24,16 +23,14 @@ file_folder(const char *path)
 	return xstrndup(path, (size_t)(slash - path));
 }
 
-const char *
-file_name(const char *path)
+const char *file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash != NULL ? slash + 1 : path;
 }
 
-int
-file_read(const char *path, struct buf *out, struct err *err)
+int file_read(const char *path, struct buf *out, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result = 0;
 	char block[65536];
@@ -44,8 +41,7 @@ file_read(const char *path, struct buf *out, struct err *err)
 		return err_set_errno(err, ERR_IO, "cannot open %s", path);
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		result = err_set(err, ERR_IO, "%s is not a regular file", path);
-	while (result == 0 && !out->truncated &&
-	       (n = read(fd, block, sizeof(block))) > 0)
+	while (result == 0 && !out->truncated && (n = read(fd, block, sizeof(block))) > 0)
 		buf_append(out, block, (size_t)n);
 	if (n < 0)
 		result = err_set_errno(err, ERR_IO, "cannot read %s", path);
@@ -56,13 +52,12 @@ file_read(const char *path, struct buf *out, struct err *err)
 }
 
 /* Fill fd, which temp names, and close it; what fails leaves no temp. */
-static int
-fill(int fd, const char *temp, struct str text, mode_t mode)
+static int fill(int fd, const char *temp, struct str text, mode_t mode)
 {
 	if (fd < 0)
 		return -1;
-	bool good = fd_write_all(fd, text.p, text.len) == 0 &&
-		    fchmod(fd, mode) == 0 && fsync(fd) == 0;
+	bool good =
+		fd_write_all(fd, text.p, text.len) == 0 && fchmod(fd, mode) == 0 && fsync(fd) == 0;
 	int saved = errno;
 	if (close(fd) != 0 && good) {
 		saved = errno;
@@ -75,15 +70,12 @@ fill(int fd, const char *temp, struct str text, mode_t mode)
 	return -1;
 }
 
-int
-file_replace(const char *path, struct str text, struct err *err)
+int file_replace(const char *path, struct str text, struct err *err)
 {
 	AUTO_TEXT temp = xasprintf("%s.tmp", path);
 
 	/* One that a kill left here is used again. */
-	int rc =
-		fill(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
-		     temp, text, 0600);
+	int rc = fill(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), temp, text, 0600);
 	if (rc == 0 && (rc = rename(temp, path)) != 0)
 		(void)unlink(temp);
 	if (rc != 0)
@@ -92,8 +84,7 @@ file_replace(const char *path, struct str text, struct err *err)
 }
 
 /* The n-th name: "a.csv", "a-1.csv" ... */
-static char *
-name_of(const char *path, int n)
+static char *name_of(const char *path, int n)
 {
 	const char *slash = strrchr(path, '/');
 	const char *dot = strrchr(slash != NULL ? slash : path, '.');
@@ -105,8 +96,7 @@ name_of(const char *path, int n)
 }
 
 /* Give it a name that nobody has; where links are unknown it is reserved. */
-static int
-give_name(const char *temp, const char *path)
+static int give_name(const char *temp, const char *path)
 {
 	if (link(temp, path) == 0)
 		return unlink(temp);
@@ -120,8 +110,7 @@ give_name(const char *temp, const char *path)
 }
 
 /* What open() would give a file of mode 0666. */
-static mode_t
-mode_of_new(void)
+static mode_t mode_of_new(void)
 {
 	mode_t mask = umask(0);
 
@@ -129,8 +118,7 @@ mode_of_new(void)
 	return 0666 & ~mask;
 }
 
-char *
-file_create(const char *path, struct str text, bool over, struct err *err)
+char *file_create(const char *path, struct str text, bool over, struct err *err)
 {
 	AUTO_TEXT temp = xasprintf("%s.XXXXXX", path);
 	char *given = NULL;
@@ -155,8 +143,7 @@ file_create(const char *path, struct str text, bool over, struct err *err)
 	return given;
 }
 
-const char *
-file_home(void)
+const char *file_home(void)
 {
 	const char *home = getenv("HOME");
 
@@ -166,8 +153,7 @@ file_home(void)
 	return entry != NULL && entry->pw_dir != NULL ? entry->pw_dir : "/";
 }
 
-char *
-file_expand_home(const char *path)
+char *file_expand_home(const char *path)
 {
 	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0'))
 		return xasprintf("%s%s", file_home(), path + 1);

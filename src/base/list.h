@@ -12,38 +12,33 @@ struct list {
 	struct list *prev, *next;
 };
 
-#define list_entry(link, type, member)                                         \
-	((type *)(void *)((char *)(link)-offsetof(type, member)))
+#define list_entry(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
 /* Each element: struct type, its name, the list, and the member that is their
  * link. */
-#define list_each(type, item, head, member)                                    \
-	for (type *item = list_entry((head)->next, type, member);              \
-	     &item->member != (head);                                          \
+#define list_each(type, item, head, member)                                                \
+	for (type *item = list_entry((head)->next, type, member); &item->member != (head); \
 	     item = list_entry(item->member.next, type, member))
 
 /* The same where the body may remove and free the element at hand. */
-#define list_each_safe(type, item, head, member)                               \
-	for (type *item = list_entry((head)->next, type, member),              \
-		  *item##_next = list_entry(item->member.next, type, member);  \
-	     &item->member != (head); item = item##_next,                      \
-		  item##_next = list_entry(item->member.next, type, member))
+#define list_each_safe(type, item, head, member)                              \
+	for (type *item = list_entry((head)->next, type, member),             \
+		  *item##_next = list_entry(item->member.next, type, member); \
+	     &item->member != (head);                                         \
+	     item = item##_next, item##_next = list_entry(item->member.next, type, member))
 
-static inline void
-list_init(struct list *head)
+static inline void list_init(struct list *head)
 {
 	head->prev = head->next = head;
 }
 
-static inline bool
-list_is_empty(const struct list *head)
+static inline bool list_is_empty(const struct list *head)
 {
 	return head->next == head;
 }
 
 /* Put link at the end. */
-static inline void
-list_append(struct list *head, struct list *link)
+static inline void list_append(struct list *head, struct list *link)
 {
 	link->prev = head->prev;
 	link->next = head;
@@ -52,8 +47,7 @@ list_append(struct list *head, struct list *link)
 }
 
 /* Take link out; it becomes an empty list of its own. */
-static inline void
-list_remove(struct list *link)
+static inline void list_remove(struct list *link)
 {
 	/* The analyzer cannot see that neighbours live.  NOLINTBEGIN */
 	link->prev->next = link->next;

@@ -10,10 +10,8 @@
  */
 
 /* Append to the file at path (mode 0600); -1 with err when it cannot. */
-int log_open(const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int log_open(const char *path, struct err *err) __attribute__((warn_unused_result));
 void log_close(void);
 
 /* One line: time, area ("ssh", "store"), message. */
-void log_debug(const char *area, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void log_debug(const char *area, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -6,14 +6,12 @@
 
 #include "base/xalloc.h"
 
-void
-map_init(struct map *map)
+void map_init(struct map *map)
 {
 	*map = (struct map){ NULL, 0, 0 };
 }
 
-void
-map_release(struct map *map, void (*free_value)(void *value))
+void map_release(struct map *map, void (*free_value)(void *value))
 {
 	for (size_t i = 0; i < map->room; i++) {
 		if (map->slots[i].key == NULL)
@@ -27,45 +25,37 @@ map_release(struct map *map, void (*free_value)(void *value))
 }
 
 /* The slot of key, or the free slot where it would go. */
-static size_t
-map_place(const struct map *map, struct str key)
+static size_t map_place(const struct map *map, struct str key)
 {
 	size_t i = (size_t)str_hash(key) & (map->room - 1);
 
 	while (map->slots[i].key != NULL &&
-	       !str_eq(key, (struct str){ map->slots[i].key,
-					  map->slots[i].key_len }))
+	       !str_eq(key, (struct str){ map->slots[i].key, map->slots[i].key_len }))
 		i = (i + 1) & (map->room - 1);
 	return i;
 }
 
-static void
-map_grow(struct map *map)
+static void map_grow(struct map *map)
 {
-	struct map bigger = { .room = map->room > 0 ? map->room * 2 : 16,
-			      .count = map->count };
+	struct map bigger = { .room = map->room > 0 ? map->room * 2 : 16, .count = map->count };
 
 	bigger.slots = xcalloc(bigger.room, sizeof(*bigger.slots));
 	array_each (s, map->slots, map->room) {
 		if (s->key != NULL)
-			bigger.slots[map_place(
-				&bigger, (struct str){ s->key, s->key_len })] =
-				*s;
+			bigger.slots[map_place(&bigger, (struct str){ s->key, s->key_len })] = *s;
 	}
 	free(map->slots);
 	*map = bigger;
 }
 
-void *
-map_get(const struct map *map, struct str key)
+void *map_get(const struct map *map, struct str key)
 {
 	if (map->room == 0)
 		return NULL;
 	return map->slots[map_place(map, key)].value;
 }
 
-void *
-map_set(struct map *map, struct str key, void *value)
+void *map_set(struct map *map, struct str key, void *value)
 {
 	if (map->count * 4 >= map->room * 3)
 		map_grow(map);
@@ -80,8 +70,7 @@ map_set(struct map *map, struct str key, void *value)
 	return old;
 }
 
-void *
-map_remove(struct map *map, struct str key)
+void *map_remove(struct map *map, struct str key)
 {
 	size_t i;
 
@@ -99,8 +88,7 @@ map_remove(struct map *map, struct str key)
 		struct map_slot moved = map->slots[i];
 
 		map->slots[i] = (struct map_slot){ NULL, 0, NULL };
-		map->slots[map_place(
-			map, (struct str){ moved.key, moved.key_len })] = moved;
+		map->slots[map_place(map, (struct str){ moved.key, moved.key_len })] = moved;
 	}
 	return old;
 }

@@ -5,14 +5,12 @@
 #include <assert.h>
 
 /* Bytes that mean nothing to any shell, wherever they stand in a word. */
-static bool
-is_plain(char c)
+static bool is_plain(char c)
 {
 	return str_is_word(c) || (c != '\0' && strchr("-./:,+@%", c) != NULL);
 }
 
-void
-quote_word(struct buf *out, struct str word)
+void quote_word(struct buf *out, struct str word)
 {
 	size_t plain = 0;
 
@@ -32,8 +30,7 @@ quote_word(struct buf *out, struct str word)
 	buf_append_char(out, '\'');
 }
 
-void
-quote_argv(struct buf *out, const char *const *argv)
+void quote_argv(struct buf *out, const char *const *argv)
 {
 	for (size_t i = 0; argv[i] != NULL; i++) {
 		if (i > 0)

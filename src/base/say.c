@@ -15,20 +15,17 @@
 static struct buf waiting;
 static size_t left_out; /* lines behind what waits */
 
-bool
-say_send(void)
+bool say_send(void)
 {
 	while (waiting.len > 0) {
-		ssize_t n =
-			fd_write_now(STDERR_FILENO, waiting.data, waiting.len);
+		ssize_t n = fd_write_now(STDERR_FILENO, waiting.data, waiting.len);
 
 		if (n == 0 || (n < 0 && errno == EAGAIN))
 			return false;
 		/* An error: there is nobody to read it. */
 		buf_consume(&waiting, n < 0 ? waiting.len : (size_t)n);
 		if (waiting.len == 0 && left_out > 0) {
-			buf_appendf(&waiting, "(%zu lines left out)\n",
-				    left_out);
+			buf_appendf(&waiting, "(%zu lines left out)\n", left_out);
 			left_out = 0;
 		}
 	}
@@ -36,8 +33,7 @@ say_send(void)
 	return true;
 }
 
-void
-say_line(const char *line)
+void say_line(const char *line)
 {
 	if (!isatty(STDERR_FILENO)) {
 		(void)fprintf(stderr, "%s\n", line);
@@ -54,8 +50,7 @@ say_line(const char *line)
 	(void)say_send();
 }
 
-void
-say_error(const char *fmt, ...)
+void say_error(const char *fmt, ...)
 {
 	AUTO_BUF text = buf_new(4096);
 	AUTO_BUF clean = buf_new(4096);

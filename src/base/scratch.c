@@ -18,15 +18,14 @@
 #define MAX_OPEN 16 /* folders at once while removing */
 #define MAX_FDS	 1024
 #define PLACE	 "XXXXXX" /* of mkdtemp */
-#define PLAIN                                                                  \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"       \
+#define PLAIN                                                            \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" \
 	"/._-+,:@%="
 /* Who still writes there is given so long: 20 times, every 50 ms. */
 #define TRIES	 20
 #define RETRY_US 50000
 
-static int
-remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
 	(void)st;
 	(void)kind;
@@ -36,8 +35,7 @@ remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 }
 
 /* All below the folder and itself; no link is followed. */
-static void
-remove_folder(const char *path)
+static void remove_folder(const char *path)
 {
 	for (int i = 0; i < TRIES; i++) {
 		(void)nftw(path, remove_one, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
@@ -54,8 +52,7 @@ struct answer {
 };
 
 /* Where its answer's end stands in the path of a folder. */
-static char *
-path_end(char *path)
+static char *path_end(char *path)
 {
 	return path + strlen(path) - strlen(PLACE);
 }
@@ -65,8 +62,7 @@ path_end(char *path)
  * that nobody knows.  All signals stay blocked in it, and it holds no terminal
  * and no pipe that somebody reads to its end.
  */
-static void
-sweep(char *path, int end, int tell)
+static void sweep(char *path, int end, int tell)
 {
 	struct answer answer = { 0 };
 	char byte;
@@ -87,8 +83,7 @@ sweep(char *path, int end, int tell)
 }
 
 /* Has the child made the folder?  Its name is complete then. */
-static int
-hear_sweeper(struct scratch *scratch, int told, struct err *err)
+static int hear_sweeper(struct scratch *scratch, int told, struct err *err)
 {
 	struct answer answer = { .error = EPIPE };
 
@@ -101,8 +96,7 @@ hear_sweeper(struct scratch *scratch, int told, struct err *err)
 }
 
 /* Start the child; signals wait, so that none comes before it is there. */
-static int
-start_sweeper(struct scratch *scratch, struct err *err)
+static int start_sweeper(struct scratch *scratch, struct err *err)
 {
 	int end[2], told[2] = { -1, -1 }, bad = -1;
 	sigset_t all, before;
@@ -126,8 +120,7 @@ start_sweeper(struct scratch *scratch, struct err *err)
 }
 
 /* $TMPDIR, where it stands for itself in JSON, in a glob and in a command. */
-static const char *
-temporary_folder(void)
+static const char *temporary_folder(void)
 {
 	const char *tmp = getenv("TMPDIR");
 
@@ -136,8 +129,7 @@ temporary_folder(void)
 	return tmp;
 }
 
-int
-scratch_make(struct scratch *scratch, const char *name, struct err *err)
+int scratch_make(struct scratch *scratch, const char *name, struct err *err)
 {
 	*scratch = (struct scratch){ .fd = -1, .sweeper = -1 };
 	scratch->path = xasprintf("%s/%s-" PLACE, temporary_folder(), name);
@@ -147,14 +139,12 @@ scratch_make(struct scratch *scratch, const char *name, struct err *err)
 	return -1;
 }
 
-void
-scratch_remove(struct scratch *scratch)
+void scratch_remove(struct scratch *scratch)
 {
 	if (scratch->path == NULL)
 		return;
 	(void)close(scratch->fd);
-	while (scratch->sweeper > 0 && waitpid(scratch->sweeper, NULL, 0) < 0 &&
-	       errno == EINTR)
+	while (scratch->sweeper > 0 && waitpid(scratch->sweeper, NULL, 0) < 0 && errno == EINTR)
 		;
 	free(scratch->path);
 	scratch->path = NULL;

@@ -13,8 +13,7 @@
 #endif
 
 /* libcrypto fails for want of memory, or where SHA-256 is switched off. */
-static void
-must(int done)
+static void must(int done)
 {
 	if (done == 1)
 		return;
@@ -22,29 +21,24 @@ must(int done)
 	abort();
 }
 
-void
-sha256_init(struct sha256 *sha)
+void sha256_init(struct sha256 *sha)
 {
 	sha->ctx = EVP_MD_CTX_new();
-	must(sha->ctx != NULL &&
-	     EVP_DigestInit_ex(sha->ctx, EVP_sha256(), NULL));
+	must(sha->ctx != NULL && EVP_DigestInit_ex(sha->ctx, EVP_sha256(), NULL));
 }
 
-void
-sha256_release(struct sha256 *sha)
+void sha256_release(struct sha256 *sha)
 {
 	EVP_MD_CTX_free(sha->ctx);
 	sha->ctx = NULL;
 }
 
-void
-sha256_update(struct sha256 *sha, const void *data, size_t len)
+void sha256_update(struct sha256 *sha, const void *data, size_t len)
 {
 	must(EVP_DigestUpdate(sha->ctx, data, len));
 }
 
-void
-sha256_hex(struct sha256 *sha, char out[SHA256_HEX_SIZE])
+void sha256_hex(struct sha256 *sha, char out[SHA256_HEX_SIZE])
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
 
@@ -54,22 +48,19 @@ sha256_hex(struct sha256 *sha, char out[SHA256_HEX_SIZE])
 	sha256_reset(sha);
 }
 
-void
-sha256_reset(struct sha256 *sha)
+void sha256_reset(struct sha256 *sha)
 {
 	/* No digest named: the same one again, without a look-up. */
 	must(EVP_DigestInit_ex(sha->ctx, NULL, NULL));
 }
 
 /* Intel's manual, CPUID leaf 7: bit 29 of EBX is SHA. */
-bool
-sha256_is_fast(void)
+bool sha256_is_fast(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	unsigned int a, b, c, d;
 
-	return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
-	       (b >> 29 & 1) != 0;
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 29 & 1) != 0;
 #elif defined(__aarch64__) && defined(__linux__)
 	return (getauxval(AT_HWCAP) & HWCAP_SHA2) != 0;
 #else

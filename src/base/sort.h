@@ -8,8 +8,7 @@
 #include "base/array.h"
 #include "base/xalloc.h"
 
-static inline int
-sort_by_value(const void *a, const void *b)
+static inline int sort_by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -17,24 +16,21 @@ sort_by_value(const void *a, const void *b)
 }
 
 /* Ascending, in place; x holds no NaN. */
-static inline void
-sort_doubles(double *x, size_t n)
+static inline void sort_doubles(double *x, size_t n)
 {
 	if (n > 1)
 		qsort(x, n, sizeof(*x), sort_by_value);
 }
 
 /* The median of x, which is sorted on the way; NAN for n = 0. */
-static inline double
-sort_median(double *x, size_t n)
+static inline double sort_median(double *x, size_t n)
 {
 	sort_doubles(x, n);
 	return n == 0 ? (double)NAN : (x[(n - 1) / 2] + x[n / 2]) / 2.0;
 }
 
 /* The same, which leaves x as it is. */
-static inline double
-values_median(const double *x, size_t n)
+static inline double values_median(const double *x, size_t n)
 {
 	double *copy = xmalloc((n + 1) * sizeof(*copy)), median;
 

@@ -9,12 +9,10 @@
 #include "base/bytes16.h"
 
 /* Whether s is the word that stands at p, among words up to end. */
-static bool
-is_word_at(struct str s, const char *p, const char *words, const char *end,
-	   int (*compare)(const char *a, const char *b, size_t n))
+static bool is_word_at(struct str s, const char *p, const char *words, const char *end,
+		       int (*compare)(const char *a, const char *b, size_t n))
 {
-	return (p == words || p[-1] == ' ') &&
-	       (p + s.len == end || p[s.len] == ' ') &&
+	return (p == words || p[-1] == ' ') && (p + s.len == end || p[s.len] == ' ') &&
 	       compare(s.p, p, s.len) == 0 && memchr(s.p, ' ', s.len) == NULL;
 }
 
@@ -34,36 +32,30 @@ is_word_of(struct str s, const char *words, uint8_t fold,
 	const char *last = end - n;
 	uint8_t a = (uint8_t)s.p[0] | fold, b = (uint8_t)s.p[n - 1] | fold;
 	for (; last - p >= 15; p += 16) {
-		bytes16 hits =
-			(bytes16)(((bytes16_load(p) | fold) == a) &
-				  ((bytes16_load(p + n - 1) | fold) == b));
+		bytes16 hits = (bytes16)(((bytes16_load(p) | fold) == a) &
+					 ((bytes16_load(p + n - 1) | fold) == b));
 
 		for (int i = 0; bytes16_any(hits) && i < 16; i++)
-			if (hits[i] != 0 &&
-			    is_word_at(s, p + i, words, end, compare))
+			if (hits[i] != 0 && is_word_at(s, p + i, words, end, compare))
 				return true;
 	}
 	for (; p <= last; p++)
-		if (((uint8_t)*p | fold) == a &&
-		    is_word_at(s, p, words, end, compare))
+		if (((uint8_t)*p | fold) == a && is_word_at(s, p, words, end, compare))
 			return true;
 	return false;
 }
 
-bool
-str_is_among(struct str s, const char *words)
+bool str_is_among(struct str s, const char *words)
 {
 	return is_word_of(s, words, 0, strncmp);
 }
 
-bool
-str_is_like(struct str s, const char *words)
+bool str_is_like(struct str s, const char *words)
 {
 	return is_word_of(s, words, 'a' ^ 'A', strncasecmp);
 }
 
-int
-str_index(const char *const *words, const char *word)
+int str_index(const char *const *words, const char *word)
 {
 	for (int i = 0; words[i] != NULL; i++)
 		if (strcmp(words[i], word) == 0)
@@ -71,16 +63,14 @@ str_index(const char *const *words, const char *word)
 	return -1;
 }
 
-bool
-str_ends_with(struct str s, const char *suffix)
+bool str_ends_with(struct str s, const char *suffix)
 {
 	size_t n = strlen(suffix);
 
 	return s.len >= n && memcmp(s.p + s.len - n, suffix, n) == 0;
 }
 
-bool
-str_has_digit(struct str s)
+bool str_has_digit(struct str s)
 {
 	size_t i = 0;
 
@@ -93,23 +83,20 @@ str_has_digit(struct str s)
 	return false;
 }
 
-bool
-str_has_only(struct str s, const char *bytes)
+bool str_has_only(struct str s, const char *bytes)
 {
 	while (s.len > 0 && strchr(bytes, s.p[0]) != NULL)
 		s = str_skip(s, 1);
 	return s.len == 0;
 }
 
-const char *
-str_find(struct str s, const char *needle)
+const char *str_find(struct str s, const char *needle)
 {
 	return str_find_str(s, str_from(needle));
 }
 
 /* Its first byte and its last one are looked for at 16 places at once. */
-const char *
-str_find_str(struct str s, struct str needle)
+const char *str_find_str(struct str s, struct str needle)
 {
 	size_t n = needle.len;
 
@@ -120,8 +107,8 @@ str_find_str(struct str s, struct str needle)
 	const unsigned char end = (unsigned char)needle.p[n - 1];
 
 	for (; last - p >= 15; p += 16) {
-		bytes16 hits = (bytes16)((bytes16_load(p) == first) &
-					 (bytes16_load(p + n - 1) == end));
+		bytes16 hits =
+			(bytes16)((bytes16_load(p) == first) & (bytes16_load(p + n - 1) == end));
 
 		for (int i = 0; bytes16_any(hits) && i < 16; i++)
 			if (hits[i] != 0 && memcmp(p + i, needle.p, n) == 0)
@@ -133,14 +120,12 @@ str_find_str(struct str s, struct str needle)
 	return NULL;
 }
 
-static bool
-is_blank(char c)
+static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-struct str
-str_trim(struct str s)
+struct str str_trim(struct str s)
 {
 	while (s.len > 0 && is_blank(s.p[0])) {
 		s.p++;
@@ -151,13 +136,11 @@ str_trim(struct str s)
 	return s;
 }
 
-bool
-str_next(struct str *rest, char sep, struct str *piece)
+bool str_next(struct str *rest, char sep, struct str *piece)
 {
 	if (rest->p == NULL)
 		return false;
-	const char *end =
-		rest->len > 0 ? memchr(rest->p, sep, rest->len) : NULL;
+	const char *end = rest->len > 0 ? memchr(rest->p, sep, rest->len) : NULL;
 	if (end == NULL) {
 		*piece = *rest;
 		*rest = (struct str){ NULL, 0 };
@@ -169,16 +152,14 @@ str_next(struct str *rest, char sep, struct str *piece)
 	return true;
 }
 
-const double str_pow10[] = { 1e0,  1e1,	 1e2,  1e3,  1e4,  1e5,	 1e6,  1e7,
-			     1e8,  1e9,	 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-			     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+const double str_pow10[] = { 1e0,  1e1,	 1e2,  1e3,  1e4,  1e5,	 1e6,  1e7,  1e8,  1e9,	 1e10, 1e11,
+			     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 
 /*
  * With at most 15 digits the quotient of two exact doubles is correctly
  * rounded (Clinger's fast path).
  */
-const char *
-str_take_decimal(const char *p, const char *end, bool point, double *out)
+const char *str_take_decimal(const char *p, const char *end, bool point, double *out)
 {
 	const char *start = p, *behind = NULL; /* the point */
 	uint64_t digits = 0;
@@ -203,8 +184,7 @@ str_take_decimal(const char *p, const char *end, bool point, double *out)
 }
 
 /* Behind the digits at p, which are added to those before. */
-static inline const char *
-add_digits(const char *p, const char *end, uint64_t *digits)
+static inline const char *add_digits(const char *p, const char *end, uint64_t *digits)
 {
 	for (; p < end && str_is_digit(*p); p++)
 		*digits = *digits * 10 + (uint64_t)(*p - '0');
@@ -213,8 +193,7 @@ add_digits(const char *p, const char *end, uint64_t *digits)
 
 /* Behind the power of ten at p, if there is one, which is added to *exponent;
  * NULL: it has no digits, or too many. */
-static inline const char *
-take_power(const char *p, const char *end, int *exponent)
+static inline const char *take_power(const char *p, const char *end, int *exponent)
 {
 	uint64_t power = 0;
 
@@ -235,8 +214,7 @@ take_power(const char *p, const char *end, int *exponent)
  * digits * 10^exponent, correctly rounded, of what is no double: the quotient
  * has 63 bits and one that says whether more follow.  Apart, as it is rare.
  */
-static bool __attribute__((noinline))
-scale_many(uint64_t digits, int exponent, double *out)
+static bool __attribute__((noinline)) scale_many(uint64_t digits, int exponent, double *out)
 {
 #ifdef __SIZEOF_INT128__
 	__extension__ typedef unsigned __int128 wide;
@@ -258,8 +236,7 @@ scale_many(uint64_t digits, int exponent, double *out)
 #endif
 }
 
-const char *
-str_take_number(const char *p, const char *end, double *out)
+const char *str_take_number(const char *p, const char *end, double *out)
 {
 	const char *start = p + (p < end && (*p == '-' || *p == '+')), *q;
 	uint64_t digits = 0;
@@ -286,9 +263,8 @@ str_take_number(const char *p, const char *end, double *out)
 		if (!scale_many(digits, exponent, out))
 			return p;
 	} else {
-		*out = exponent < 0
-			       ? (double)(int64_t)digits / str_pow10[-exponent]
-			       : (double)(int64_t)digits * str_pow10[exponent];
+		*out = exponent < 0 ? (double)(int64_t)digits / str_pow10[-exponent]
+				    : (double)(int64_t)digits * str_pow10[exponent];
 	}
 	*out = *p == '-' ? -*out : *out;
 	return q;
@@ -314,20 +290,17 @@ static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 	return true;
 }
 
-bool
-str_to_double(struct str s, double *out)
+bool str_to_double(struct str s, double *out)
 {
 	double value;
 
-	if (s.len == 0 ||
-	    str_take_number(s.p, s.p + s.len, &value) != s.p + s.len)
+	if (s.len == 0 || str_take_number(s.p, s.p + s.len, &value) != s.p + s.len)
 		return other_to_double(s, out);
 	*out = value;
 	return true;
 }
 
-bool
-str_to_u64(struct str s, uint64_t *out)
+bool str_to_u64(struct str s, uint64_t *out)
 {
 	uint64_t value = 0;
 
@@ -336,8 +309,7 @@ str_to_u64(struct str s, uint64_t *out)
 	for (size_t i = 0; i < s.len; i++) {
 		unsigned int digit = (unsigned int)(s.p[i] - '0');
 
-		if (s.p[i] < '0' || s.p[i] > '9' ||
-		    value > (UINT64_MAX - digit) / 10)
+		if (s.p[i] < '0' || s.p[i] > '9' || value > (UINT64_MAX - digit) / 10)
 			return false;
 		value = value * 10 + digit;
 	}
@@ -345,8 +317,7 @@ str_to_u64(struct str s, uint64_t *out)
 	return true;
 }
 
-bool
-str_to_i64(struct str s, int64_t *out)
+bool str_to_i64(struct str s, int64_t *out)
 {
 	bool minus = s.len > 0 && s.p[0] == '-';
 	uint64_t value;
@@ -361,8 +332,7 @@ str_to_i64(struct str s, int64_t *out)
 	return true;
 }
 
-const char *
-str_number(double value, int digits, char out[STR_NUMBER_SIZE])
+const char *str_number(double value, int digits, char out[STR_NUMBER_SIZE])
 {
 	char plain[32];
 	size_t whole, n = 0, sign = value < 0;
@@ -384,8 +354,7 @@ str_number(double value, int digits, char out[STR_NUMBER_SIZE])
 	return out;
 }
 
-uint64_t
-str_hash(struct str s)
+uint64_t str_hash(struct str s)
 {
 	uint64_t h = 14695981039346656037U;
 

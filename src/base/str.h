@@ -15,26 +15,22 @@ struct str {
 
 #define STR_LIT(s) ((struct str){ (s), sizeof(s) - 1 })
 
-static inline struct str
-str_from(const char *s)
+static inline struct str str_from(const char *s)
 {
 	return (struct str){ s, strlen(s) };
 }
 
-static inline bool
-str_eq(struct str a, struct str b)
+static inline bool str_eq(struct str a, struct str b)
 {
 	return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
 }
 
-static inline bool
-str_eq_cstr(struct str a, const char *b)
+static inline bool str_eq_cstr(struct str a, const char *b)
 {
 	return str_eq(a, str_from(b));
 }
 
-static inline bool
-str_starts_with(struct str s, const char *prefix)
+static inline bool str_starts_with(struct str s, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -49,39 +45,32 @@ str_starts_with(struct str s, const char *prefix)
  * Of ASCII, in every locale; the second takes a letter, a digit and "_", the
  * third a tab too.
  */
-static inline bool
-str_is_digit(char c)
+static inline bool str_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static inline bool
-str_is_word(char c)
+static inline bool str_is_word(char c)
 {
-	return str_is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z');
+	return str_is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static inline bool
-str_is_blank(char c)
+static inline bool str_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 /* Print into an array of char, as far as it fits; format as printf's. */
-#define print_into(array, ...)                                                 \
-	((void)snprintf(array, sizeof(array) / IS_ARRAY(array), __VA_ARGS__))
+#define print_into(array, ...) ((void)snprintf(array, sizeof(array) / IS_ARRAY(array), __VA_ARGS__))
 
 /* s without its first n bytes (n <= s.len). */
-static inline struct str
-str_skip(struct str s, size_t n)
+static inline struct str str_skip(struct str s, size_t n)
 {
 	return (struct str){ s.p + n, s.len - n };
 }
 
 /* The bytes from one place up to another. */
-static inline struct str
-str_between(const char *from, const char *to)
+static inline struct str str_between(const char *from, const char *to)
 {
 	return (struct str){ from, (size_t)(to - from) };
 }
@@ -119,8 +108,7 @@ extern const double str_pow10[23];
  * The number that stands at p: at most 15 digits and, with `point`, one point
  * among them.  Returns where it ends, or p (and *out untouched) for none.
  */
-const char *str_take_decimal(const char *p, const char *end, bool point,
-			     double *out);
+const char *str_take_decimal(const char *p, const char *end, bool point, double *out);
 /*
  * The same of up to 19 digits behind zeros, with a sign and an exponent or
  * without: p too where those are too many, or the exponent too large, to tell

@@ -13,8 +13,7 @@
 
 static void (*abort_hook)(void);
 
-void
-xalloc_set_abort_hook(void (*hook)(void))
+void xalloc_set_abort_hook(void (*hook)(void))
 {
 	abort_hook = hook;
 }
@@ -29,8 +28,7 @@ static void __attribute__((noreturn)) out_of_memory(void)
 	abort();
 }
 
-void *
-xmalloc(size_t size)
+void *xmalloc(size_t size)
 {
 	void *p = malloc(size > 0 ? size : 1);
 
@@ -39,8 +37,7 @@ xmalloc(size_t size)
 	return p;
 }
 
-void *
-xcalloc(size_t n, size_t size)
+void *xcalloc(size_t n, size_t size)
 {
 	void *p = calloc(n > 0 ? n : 1, size > 0 ? size : 1);
 
@@ -49,8 +46,7 @@ xcalloc(size_t n, size_t size)
 	return p;
 }
 
-void *
-xrealloc(void *p, size_t size)
+void *xrealloc(void *p, size_t size)
 {
 	p = realloc(p, size > 0 ? size : 1);
 	if (p == NULL)
@@ -58,28 +54,24 @@ xrealloc(void *p, size_t size)
 	return p;
 }
 
-void *
-xreallocarray(void *p, size_t n, size_t size)
+void *xreallocarray(void *p, size_t n, size_t size)
 {
 	if (size > 0 && n > SIZE_MAX / size)
 		out_of_memory();
 	return xrealloc(p, n * size);
 }
 
-char *
-xstrdup(const char *s)
+char *xstrdup(const char *s)
 {
 	return xstrndup(s, strlen(s));
 }
 
-char *
-xstrdup_null(const char *s)
+char *xstrdup_null(const char *s)
 {
 	return s != NULL ? xstrdup(s) : NULL;
 }
 
-char *
-xstrndup(const char *s, size_t n)
+char *xstrndup(const char *s, size_t n)
 {
 	char *copy = xmalloc(n + 1);
 
@@ -89,8 +81,7 @@ xstrndup(const char *s, size_t n)
 	return copy;
 }
 
-char *
-xasprintf(const char *fmt, ...)
+char *xasprintf(const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list ap;
@@ -103,14 +94,12 @@ xasprintf(const char *fmt, ...)
 	return text;
 }
 
-void
-xfree_text(char **text)
+void xfree_text(char **text)
 {
 	free(*text);
 }
 
-void
-xfree_local(void *at)
+void xfree_local(void *at)
 {
 	void *p;
 
@@ -118,8 +107,7 @@ xfree_local(void *at)
 	free(p);
 }
 
-void *
-xgrow(void *array, size_t n, size_t *cap, size_t size)
+void *xgrow(void *array, size_t n, size_t *cap, size_t size)
 {
 	if (n < *cap)
 		return array;
@@ -129,8 +117,7 @@ xgrow(void *array, size_t n, size_t *cap, size_t size)
 
 #define KEPT_BYTES (2 * 1024 * 1024)
 
-void
-xalloc_init(void)
+void xalloc_init(void)
 {
 #ifdef __GLIBC__
 	/* Else the first large one that is freed raises both to its size, and
@@ -142,8 +129,7 @@ xalloc_init(void)
 #endif
 }
 
-void
-xtrim(void)
+void xtrim(void)
 {
 #ifdef __GLIBC__
 	(void)malloc_trim(0);

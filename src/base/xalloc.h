@@ -8,12 +8,9 @@
  * xalloc_set_abort_hook (which restores the terminal) and aborts.  What comes
  * from outside is bounded before it is allocated for.
  */
-void *xmalloc(size_t size)
-	__attribute__((malloc, alloc_size(1), returns_nonnull));
-void *xcalloc(size_t n, size_t size)
-	__attribute__((malloc, alloc_size(1, 2), returns_nonnull));
-void *xrealloc(void *p, size_t size)
-	__attribute__((alloc_size(2), returns_nonnull));
+void *xmalloc(size_t size) __attribute__((malloc, alloc_size(1), returns_nonnull));
+void *xcalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2), returns_nonnull));
+void *xrealloc(void *p, size_t size) __attribute__((alloc_size(2), returns_nonnull));
 /* realloc to n * size bytes; aborts when the product overflows. */
 void *xreallocarray(void *p, size_t n, size_t size)
 	__attribute__((alloc_size(2, 3), returns_nonnull));
@@ -21,8 +18,7 @@ char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 /* The same, but NULL of NULL: what is absent stays absent. */
 char *xstrdup_null(const char *s) __attribute__((malloc));
 /* Copy of the first n bytes of s with a NUL behind them. */
-char *xstrndup(const char *s, size_t n)
-	__attribute__((malloc, returns_nonnull));
+char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...)
 	__attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
@@ -46,13 +42,12 @@ void xalloc_set_abort_hook(void (*hook)(void));
  */
 void *xgrow(void *array, size_t n, size_t *cap, size_t size);
 /* The same for one element, which is put behind the n that there are. */
-#define xpush(v, n, cap, ...)                                                  \
+#define xpush(v, n, cap, ...) \
 	((v) = xgrow((v), (n), &(cap), sizeof(*(v))), (v)[(n)++] = __VA_ARGS__)
 
 /* The place of a new last element of such an array; its bytes are not set. */
-#define xplace(array, n, cap)                                                  \
-	((array) = xgrow((array), (n), &(cap), sizeof(*(array))),              \
-	 &(array)[(n)++])
+#define xplace(array, n, cap) \
+	((array) = xgrow((array), (n), &(cap), sizeof(*(array))), &(array)[(n)++])
 
 /*
  * For the whole process, before it has threads: what is freed goes back to the

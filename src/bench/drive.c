@@ -21,16 +21,13 @@
 #define PREFLIGHT_LIMIT_S 20.0
 
 /* What the preflight says of a pod, as notes. */
-static void
-note_failures(const struct bench_drive *drive, const cJSON *row)
+static void note_failures(const struct bench_drive *drive, const cJSON *row)
 {
 	json_each (one, json_get(row, "failures")) {
 		char line[1024];
 
-		print_into(line, "%s: preflight: %s: %s; %s",
-			   json_get_string(row, "pod", "?"),
-			   json_get_string(one, "class", "?"),
-			   json_get_string(one, "text", "?"),
+		print_into(line, "%s: preflight: %s: %s; %s", json_get_string(row, "pod", "?"),
+			   json_get_string(one, "class", "?"), json_get_string(one, "text", "?"),
 			   json_get_string(one, "next", "?"));
 		drive->note(line);
 	}
@@ -44,20 +41,17 @@ struct telling {
 };
 
 /* A fact of the row behind its name, where it was found. */
-static void
-add_fact(struct buf *text, const cJSON *row, const char *key, const char *name)
+static void add_fact(struct buf *text, const cJSON *row, const char *key, const char *name)
 {
 	const char *value = json_get_string(row, key, NULL);
 
 	if (value != NULL)
-		buf_appendf(text, "%s%s%.60s", text->len > 0 ? ", " : "", name,
-			    value);
+		buf_appendf(text, "%s%s%.60s", text->len > 0 ? ", " : "", name, value);
 }
 
 /* "ready: NVIDIA H100, driver 570.1, Python 3.11, torch 2.9.1", or what is
  * wrong. */
-static void
-say_found(const cJSON *row, char *out, size_t size)
+static void say_found(const cJSON *row, char *out, size_t size)
 {
 	const char *wrong = json_get_string(row, "text", NULL);
 	AUTO_BUF facts = buf_new(400);
@@ -70,13 +64,11 @@ say_found(const cJSON *row, char *out, size_t size)
 	add_fact(&facts, row, "driver", "driver ");
 	add_fact(&facts, row, "python", "Python ");
 	add_fact(&facts, row, "torch", "torch ");
-	(void)snprintf(out, size, "ready%s%s", facts.len > 0 ? ": " : "",
-		       facts.data);
+	(void)snprintf(out, size, "ready%s%s", facts.len > 0 ? ": " : "", facts.data);
 }
 
 /* One more step: into waits.json, and as a note. */
-static void
-on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
+static void on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
 {
 	static const enum wait_kind kinds[] = {
 		[PODS_PROBE_CONNECTING] = WAIT_CONNECTING,
@@ -112,8 +104,7 @@ on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
 
 /* Keep what the preflight found; what it cannot abide, the bench itself
  * refuses with its first command. */
-static int
-keep_preflight(const struct bench_drive *drive, cJSON **rows, struct err *err)
+static int keep_preflight(const struct bench_drive *drive, cJSON **rows, struct err *err)
 {
 	AUTO_JSON all = cJSON_CreateArray();
 
@@ -128,9 +119,8 @@ keep_preflight(const struct bench_drive *drive, cJSON **rows, struct err *err)
  * before is left alone.  0, the number of the signal that ended it, or -1
  * with err.
  */
-static int
-look_at_pods(const struct bench_drive *drive, const struct conf_pod *pods,
-	     struct err *err)
+static int look_at_pods(const struct bench_drive *drive, const struct conf_pod *pods,
+			struct err *err)
 {
 	const struct plan *plan = drive->plan;
 	struct telling telling = { .drive = drive };
@@ -145,8 +135,7 @@ look_at_pods(const struct bench_drive *drive, const struct conf_pod *pods,
 		.limit_s = PREFLIGHT_LIMIT_S,
 	};
 
-	if (drive->mode != SESSION_RUN ||
-	    folder_size(drive->path, PREFLIGHT_FILE) > 0)
+	if (drive->mode != SESSION_RUN || folder_size(drive->path, PREFLIGHT_FILE) > 0)
 		return 0;
 	/* A login node is not where it runs. */
 	for (size_t i = 0; i < plan->n_pods; i++)
@@ -178,16 +167,14 @@ struct driver {
 	struct err *err;
 };
 
-static void
-driver_on_note(void *user, const char *line)
+static void driver_on_note(void *user, const char *line)
 {
 	const struct driver *driver = user;
 
 	driver->drive->note(line);
 }
 
-static void
-driver_on_end(void *user, enum session_end end, const struct err *err)
+static void driver_on_end(void *user, enum session_end end, const struct err *err)
 {
 	struct driver *driver = user;
 
@@ -197,8 +184,7 @@ driver_on_end(void *user, enum session_end end, const struct err *err)
 	loop_stop(driver->loop);
 }
 
-static void
-driver_on_signal(void *user, int signum)
+static void driver_on_signal(void *user, int signum)
 {
 	struct driver *driver = user;
 
@@ -206,17 +192,15 @@ driver_on_signal(void *user, int signum)
 	session_leave(driver->session);
 }
 
-static void
-driver_on_saying(void *user)
+static void driver_on_saying(void *user)
 {
 	(void)user;
 	(void)say_send();
 }
 
 /* One pod of the plan; see bench_pods. */
-static int
-resolve_pod(struct conf_pod *out, struct plan_pod *pod, const struct conf *conf,
-	    struct err *err)
+static int resolve_pod(struct conf_pod *out, struct plan_pod *pod, const struct conf *conf,
+		       struct err *err)
 {
 	int i = conf_find_pod(conf, pod->id);
 	const struct conf_pod *known = i >= 0 ? &conf->pods[i] : NULL;
@@ -249,13 +233,11 @@ resolve_pod(struct conf_pod *out, struct plan_pod *pod, const struct conf *conf,
 	out->slurm = known->slurm;
 	out->transport = known->transport;
 	if (known->ssh != NULL)
-		out->transport =
-			conf_transport_of(pod->transport, known->transport);
+		out->transport = conf_transport_of(pod->transport, known->transport);
 	return 0;
 }
 
-struct conf_pod *
-bench_pods(const struct plan *plan, const struct conf *conf, struct err *err)
+struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, struct err *err)
 {
 	struct conf_pod *pods = xcalloc(plan->n_pods, sizeof(*pods));
 
@@ -269,8 +251,7 @@ bench_pods(const struct plan *plan, const struct conf *conf, struct err *err)
 }
 
 /* The session over a fleet of those pods, until it ends. */
-static int
-drive_loop(struct driver *driver, const struct conf_pod *pods, struct err *err)
+static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct err *err)
 {
 	const struct bench_drive *drive = driver->drive;
 	const struct session_cb cb = { driver_on_note, driver_on_end, driver };
@@ -304,8 +285,7 @@ drive_loop(struct driver *driver, const struct conf_pod *pods, struct err *err)
 	loop_on_signal(driver->loop, SIGINT, driver_on_signal, driver);
 	loop_on_signal(driver->loop, SIGTERM, driver_on_signal, driver);
 	loop_on_signal(driver->loop, SIGHUP, driver_on_signal, driver);
-	struct loop_timer *saying =
-		loop_timer_new(driver->loop, driver_on_saying, NULL);
+	struct loop_timer *saying = loop_timer_new(driver->loop, driver_on_saying, NULL);
 	loop_timer_start(saying, SAY_MS, SAY_MS);
 	loop_run(driver->loop);
 	loop_timer_close(saying);
@@ -322,8 +302,7 @@ drive_loop(struct driver *driver, const struct conf_pod *pods, struct err *err)
  * silent there while it runs.  Its folder is its truth: a database that
  * cannot be written is told, no more.
  */
-static void
-record(const struct bench_drive *drive)
+static void record(const struct bench_drive *drive)
 {
 	const char *db_path = drive->context->db_path;
 	struct err err = { ERR_NONE, "" };
@@ -336,8 +315,8 @@ record(const struct bench_drive *drive)
 }
 
 /* What a folder is judged by, without pods. */
-static struct session_setup
-judge_setup(const struct bench_drive *drive, struct noise_lookup *lookup)
+static struct session_setup judge_setup(const struct bench_drive *drive,
+					struct noise_lookup *lookup)
 {
 	return (struct session_setup){ .plan = drive->plan,
 				       .formats = drive->context->formats,
@@ -347,8 +326,7 @@ judge_setup(const struct bench_drive *drive, struct noise_lookup *lookup)
 				       .noise_user = lookup };
 }
 
-int
-bench_judge_again(const struct bench_drive *drive, struct err *err)
+int bench_judge_again(const struct bench_drive *drive, struct err *err)
 {
 	struct noise_register reg;
 	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
@@ -362,11 +340,9 @@ bench_judge_again(const struct bench_drive *drive, struct err *err)
 	return rc;
 }
 
-enum session_end
-bench_drive(const struct bench_drive *drive, struct err *err)
+enum session_end bench_drive(const struct bench_drive *drive, struct err *err)
 {
-	struct conf_pod *pods =
-		bench_pods(drive->plan, &drive->context->conf, err);
+	struct conf_pod *pods = bench_pods(drive->plan, &drive->context->conf, err);
 	struct noise_register reg;
 	struct driver driver = {
 		.drive = drive,
@@ -384,16 +360,14 @@ bench_drive(const struct bench_drive *drive, struct err *err)
 		rc = drive_loop(&driver, pods, err);
 	record(drive);
 	/* What its own A/A arm taught is known now. */
-	if (rc == 0 && driver.end == SESSION_DONE && drive->plan->aa &&
-	    drive->mode == SESSION_RUN)
+	if (rc == 0 && driver.end == SESSION_DONE && drive->plan->aa && drive->mode == SESSION_RUN)
 		rc = bench_judge_again(drive, err);
 	noise_register_release(&reg);
 	free(pods);
 	return rc < 0 ? SESSION_FAILED : driver.end;
 }
 
-cJSON *
-bench_verdict(const struct bench_drive *drive)
+cJSON *bench_verdict(const struct bench_drive *drive)
 {
 	cJSON *verdict = folder_read_json(drive->path, "verdict.json");
 	struct noise_register reg;

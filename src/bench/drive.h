@@ -30,8 +30,7 @@ enum session_end bench_drive(const struct bench_drive *drive, struct err *err);
  * configuration has a pod of that name.  n_pods of them, which borrow of
  * both; the caller frees the array.  NULL with err.
  */
-struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf,
-			    struct err *err);
+struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, struct err *err);
 
 /*
  * Judge a bench that is over once more, by what the noise register knows now,

@@ -21,10 +21,8 @@
 #define MAX_SAME_SECOND 100
 #define MAX_BENCHES	10000
 
-int
-folder_create(const char *base, const char *name, int64_t now_ms,
-	      char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE],
-	      struct err *err)
+int folder_create(const char *base, const char *name, int64_t now_ms, char id[FOLDER_ID_SIZE],
+		  char path[FOLDER_PATH_SIZE], struct err *err)
 {
 	time_t now = (time_t)(now_ms / 1000);
 	char stamp[32], runs[FOLDER_PATH_SIZE + 8];
@@ -35,8 +33,7 @@ folder_create(const char *base, const char *name, int64_t now_ms,
 	(void)gmtime_r(&now, &tm);
 	(void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
 	for (int i = 1; i <= MAX_SAME_SECOND; i++) {
-		(void)snprintf(id, FOLDER_ID_SIZE, i > 1 ? "%s-%s-%d" : "%s-%s",
-			       name, stamp, i);
+		(void)snprintf(id, FOLDER_ID_SIZE, i > 1 ? "%s-%s-%d" : "%s-%s", name, stamp, i);
 		(void)snprintf(path, FOLDER_PATH_SIZE, "%s/%s", base, id);
 		if (mkdir(path, 0700) == 0) {
 			print_into(runs, "%s/runs", path);
@@ -48,8 +45,7 @@ folder_create(const char *base, const char *name, int64_t now_ms,
 	return err_set_errno(err, ERR_IO, "cannot make %s", path);
 }
 
-int
-folder_lock(const char *path, int *fd, struct err *err)
+int folder_lock(const char *path, int *fd, struct err *err)
 {
 	char name[FOLDER_PATH_SIZE + 8];
 
@@ -61,13 +57,10 @@ folder_lock(const char *path, int *fd, struct err *err)
 		return 0;
 	(void)close(*fd);
 	*fd = -1;
-	return err_set(err, ERR_CHECK,
-		       "another hgym-tui drives this bench (%s)", path);
+	return err_set(err, ERR_CHECK, "another hgym-tui drives this bench (%s)", path);
 }
 
-int
-folder_write(const char *path, const char *name, struct str text,
-	     struct err *err)
+int folder_write(const char *path, const char *name, struct str text, struct err *err)
 {
 	char file[FOLDER_PATH_SIZE];
 
@@ -77,9 +70,7 @@ folder_write(const char *path, const char *name, struct str text,
 	return file_replace(file, text, err);
 }
 
-int
-folder_write_json(const char *path, const char *name, const cJSON *node,
-		  struct err *err)
+int folder_write_json(const char *path, const char *name, const cJSON *node, struct err *err)
 {
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
@@ -88,8 +79,7 @@ folder_write_json(const char *path, const char *name, const cJSON *node,
 	return folder_write(path, name, buf_str(&text), err);
 }
 
-cJSON *
-folder_read_json(const char *path, const char *name)
+cJSON *folder_read_json(const char *path, const char *name)
 {
 	char file[FOLDER_PATH_SIZE];
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
@@ -98,8 +88,7 @@ folder_read_json(const char *path, const char *name)
 	return json_parse_file(file, &text, NULL);
 }
 
-uint64_t
-folder_size(const char *path, const char *name)
+uint64_t folder_size(const char *path, const char *name)
 {
 	char file[FOLDER_PATH_SIZE];
 	struct stat st;
@@ -108,9 +97,7 @@ folder_size(const char *path, const char *name)
 	return stat(file, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-int
-folder_append(const char *path, const char *name, struct str data,
-	      struct err *err)
+int folder_append(const char *path, const char *name, struct str data, struct err *err)
 {
 	char file[FOLDER_PATH_SIZE];
 
@@ -125,8 +112,7 @@ folder_append(const char *path, const char *name, struct str data,
 	return good ? 0 : err_set_errno(err, ERR_IO, "cannot write %s", file);
 }
 
-void
-folder_remove(const char *path, const char *name)
+void folder_remove(const char *path, const char *name)
 {
 	char file[FOLDER_PATH_SIZE];
 
@@ -144,9 +130,7 @@ static const struct json_field state_fields[] = {
 	{ .name = NULL },
 };
 
-int
-folder_write_state(const char *path, const struct folder_state *state,
-		   struct err *err)
+int folder_write_state(const char *path, const struct folder_state *state, struct err *err)
 {
 	AUTO_JSON root = cJSON_CreateObject();
 
@@ -155,8 +139,7 @@ folder_write_state(const char *path, const struct folder_state *state,
 	return folder_write_json(path, "state.json", root, err);
 }
 
-bool
-folder_read_state(const char *path, struct folder_state *state)
+bool folder_read_state(const char *path, struct folder_state *state)
 {
 	AUTO_JSON root = folder_read_json(path, "state.json");
 	bool is_there = root != NULL;
@@ -172,8 +155,7 @@ struct entry {
 	int64_t started_ms;
 };
 
-static int
-newest_first(const void *a, const void *b)
+static int newest_first(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -182,8 +164,7 @@ newest_first(const void *a, const void *b)
 	return strcmp(y->id, x->id);
 }
 
-char **
-folder_list(const char *base, size_t *n)
+char **folder_list(const char *base, size_t *n)
 {
 	struct entry *entries = NULL;
 	size_t cap = 0, count = 0;
@@ -191,8 +172,7 @@ folder_list(const char *base, size_t *n)
 	struct dirent *found;
 	char **ids;
 
-	while (dir != NULL && count < MAX_BENCHES &&
-	       (found = readdir(dir)) != NULL) {
+	while (dir != NULL && count < MAX_BENCHES && (found = readdir(dir)) != NULL) {
 		char path[FOLDER_PATH_SIZE];
 		struct folder_state state;
 
@@ -200,8 +180,7 @@ folder_list(const char *base, size_t *n)
 		if (found->d_name[0] == '.' || !folder_read_state(path, &state))
 			continue;
 		xpush(entries, count, cap,
-		      (struct entry){ xstrdup(found->d_name),
-				      state.started_ms });
+		      (struct entry){ xstrdup(found->d_name), state.started_ms });
 	}
 	if (dir != NULL)
 		(void)closedir(dir);
@@ -217,17 +196,15 @@ folder_list(const char *base, size_t *n)
 
 #define STOPPED_FILE "pods-stopped"
 
-char *
-bench_base(void)
+char *bench_base(void)
 {
 	AUTO_TEXT state = conf_dir_state();
 
 	return xasprintf("%s/benches", state);
 }
 
-int
-bench_find(const char *word, char id[FOLDER_ID_SIZE],
-	   char path[FOLDER_PATH_SIZE], struct err *err)
+int bench_find(const char *word, char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE],
+	       struct err *err)
 {
 	AUTO_TEXT base = bench_base();
 	size_t n, found = 0;
@@ -258,8 +235,7 @@ bench_find(const char *word, char id[FOLDER_ID_SIZE],
 		       word);
 }
 
-int
-bench_load_plan(struct plan *plan, const char *path, struct err *err)
+int bench_load_plan(struct plan *plan, const char *path, struct err *err)
 {
 	char file[FOLDER_PATH_SIZE + 16];
 
@@ -276,42 +252,35 @@ bench_load_plan(struct plan *plan, const char *path, struct err *err)
 	return 0;
 }
 
-static bool
-is_running(const char *path)
+static bool is_running(const char *path)
 {
 	struct folder_state state;
 
-	return folder_read_state(path, &state) &&
-	       strcmp(state.state, "running") == 0;
+	return folder_read_state(path, &state) && strcmp(state.state, "running") == 0;
 }
 
-char *
-bench_still_up(const struct plan *plan, const char *path)
+char *bench_still_up(const struct plan *plan, const char *path)
 {
 	AUTO_BUF out = buf_new(8192);
 
-	if (plan->stop_pods || is_running(path) ||
-	    folder_size(path, STOPPED_FILE) > 0)
+	if (plan->stop_pods || is_running(path) || folder_size(path, STOPPED_FILE) > 0)
 		return NULL;
 	array_each (pod, plan->pods, plan->n_pods) {
 		if (pod->stop_cmd == NULL)
 			continue;
 		buf_appendf(&out, "%s%s", out.len > 0 ? ", " : "", pod->id);
 		if (!isnan(pod->usd_per_h))
-			buf_appendf(&out, " (%.2f USD an hour)",
-				    pod->usd_per_h);
+			buf_appendf(&out, " (%.2f USD an hour)", pod->usd_per_h);
 	}
 	return out.len > 0 ? buf_detach(&out) : NULL;
 }
 
-int
-bench_note_stopped(const char *path, struct err *err)
+int bench_note_stopped(const char *path, struct err *err)
 {
 	return folder_write(path, STOPPED_FILE, (struct str){ "1\n", 2 }, err);
 }
 
-bool
-bench_is_over(const char *id)
+bool bench_is_over(const char *id)
 {
 	char whole[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
 

@@ -18,20 +18,18 @@
 #define FOLDER_PATH_SIZE 4096
 
 /* Make <base>/<name>-<time>[-n] and its runs/; id and path are filled. */
-int folder_create(const char *base, const char *name, int64_t now_ms,
-		  char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE],
-		  struct err *err) __attribute__((warn_unused_result));
+int folder_create(const char *base, const char *name, int64_t now_ms, char id[FOLDER_ID_SIZE],
+		  char path[FOLDER_PATH_SIZE], struct err *err) __attribute__((warn_unused_result));
 
 /* Be the only one who drives this bench: a lock, held until closed.
  * -1 with err when somebody else is at it. */
-int folder_lock(const char *path, int *fd, struct err *err)
-	__attribute__((warn_unused_result));
+int folder_lock(const char *path, int *fd, struct err *err) __attribute__((warn_unused_result));
 
 /* Write a file below path whole; makes its folder. */
-int folder_write(const char *path, const char *name, struct str text,
-		 struct err *err) __attribute__((warn_unused_result));
-int folder_write_json(const char *path, const char *name, const cJSON *node,
-		      struct err *err) __attribute__((warn_unused_result));
+int folder_write(const char *path, const char *name, struct str text, struct err *err)
+	__attribute__((warn_unused_result));
+int folder_write_json(const char *path, const char *name, const cJSON *node, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* Read one; NULL when it is not there or no JSON. */
 cJSON *folder_read_json(const char *path, const char *name);
@@ -39,8 +37,8 @@ cJSON *folder_read_json(const char *path, const char *name);
 /* Bytes of a file below path; 0 when it is not there. */
 uint64_t folder_size(const char *path, const char *name);
 /* Append bytes; makes the file and its folder. */
-int folder_append(const char *path, const char *name, struct str data,
-		  struct err *err) __attribute__((warn_unused_result));
+int folder_append(const char *path, const char *name, struct str data, struct err *err)
+	__attribute__((warn_unused_result));
 void folder_remove(const char *path, const char *name);
 
 /* state.json */
@@ -52,8 +50,8 @@ struct folder_state {
 	double cost_usd;
 };
 
-int folder_write_state(const char *path, const struct folder_state *state,
-		       struct err *err) __attribute__((warn_unused_result));
+int folder_write_state(const char *path, const struct folder_state *state, struct err *err)
+	__attribute__((warn_unused_result));
 /* false: there is none. */
 bool folder_read_state(const char *path, struct folder_state *state);
 
@@ -69,9 +67,8 @@ char *bench_base(void);
  * The folder of the bench that `word` names: an id, or its beginning when
  * only one begins so.  -1 with err (ERR_NODATA).
  */
-int bench_find(const char *word, char id[FOLDER_ID_SIZE],
-	       char path[FOLDER_PATH_SIZE], struct err *err)
-	__attribute__((warn_unused_result));
+int bench_find(const char *word, char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE],
+	       struct err *err) __attribute__((warn_unused_result));
 
 /* The plan that a results folder keeps. */
 int bench_load_plan(struct plan *plan, const char *path, struct err *err)
@@ -86,5 +83,4 @@ bool bench_is_over(const char *id);
  */
 char *bench_still_up(const struct plan *plan, const char *path);
 /* They were stopped: nothing is left to ask. */
-int bench_note_stopped(const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int bench_note_stopped(const char *path, struct err *err) __attribute__((warn_unused_result));

@@ -15,28 +15,23 @@ const char *const guard_words[] = {
 		[GUARD_COUNT] = NULL
 };
 
-bool
-guard_has(const struct guard_hits *hits, enum guard guard)
+bool guard_has(const struct guard_hits *hits, enum guard guard)
 {
 	return any_of(i, hits->n, hits->hit[i].guard == guard);
 }
 
 /* Room for one more; a mark makes room for what is no mark.  NULL: there is
  * none. */
-static struct guard_hit *
-new_hit(struct guard_hits *hits, bool hard)
+static struct guard_hit *new_hit(struct guard_hits *hits, bool hard)
 {
 	if (hits->n < GUARD_MAX_HITS)
 		return &hits->hit[hits->n++];
 	return hard ? array_find(one, hits->hit, hits->n, !one->hard) : NULL;
 }
 
-void
-guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt,
-	  ...)
+void guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt, ...)
 {
-	struct guard_hit *hit =
-		array_find(one, hits->hit, hits->n, one->guard == guard);
+	struct guard_hit *hit = array_find(one, hits->hit, hits->n, one->guard == guard);
 	va_list ap;
 
 	if (hit != NULL && (hit->hard || !hard))
@@ -52,8 +47,7 @@ guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt,
 	va_end(ap);
 }
 
-const struct guard_hit *
-guard_hard(const struct guard_hits *hits)
+const struct guard_hit *guard_hard(const struct guard_hits *hits)
 {
 	return array_find(one, hits->hit, hits->n, one->hard);
 }
@@ -61,16 +55,13 @@ guard_hard(const struct guard_hits *hits)
 /* Beyond this many times the tolerance a spread of the control is no excuse. */
 #define WIDEST 5.0
 
-void
-guard_loss_widen(struct guard_loss_rule *rule, double val_sd)
+void guard_loss_widen(struct guard_loss_rule *rule, double val_sd)
 {
 	/* fmax passes over a NaN. */
-	rule->val = fmin(fmax(rule->val, 6.0 * M_SQRT2 * val_sd),
-			 WIDEST * rule->val);
+	rule->val = fmin(fmax(rule->val, 6.0 * M_SQRT2 * val_sd), WIDEST * rule->val);
 }
 
-static double
-loss_at(const struct guard_losses *losses, double step)
+static double loss_at(const struct guard_losses *losses, double step)
 {
 	for (size_t i = 0; i < losses->n; i++)
 		if (losses->rows[i].step == step)
@@ -79,8 +70,7 @@ loss_at(const struct guard_losses *losses, double step)
 }
 
 /* Steps 1..5 whose losses are printed. */
-static int
-n_first_steps(const struct guard_losses *losses)
+static int n_first_steps(const struct guard_losses *losses)
 {
 	int n = 0;
 
@@ -90,10 +80,9 @@ n_first_steps(const struct guard_losses *losses)
 }
 
 /* The first of steps 1..5 at which the two part, as a hit. */
-static bool
-check_first_steps(struct guard_hits *hits, const struct guard_losses *control,
-		  const struct guard_losses *variant,
-		  const struct guard_loss_rule *rule, bool hard)
+static bool check_first_steps(struct guard_hits *hits, const struct guard_losses *control,
+			      const struct guard_losses *variant,
+			      const struct guard_loss_rule *rule, bool hard)
 {
 	for (int step = 1; step <= 5; step++) {
 		double a = loss_at(control, step), b = loss_at(variant, step);
@@ -112,17 +101,14 @@ check_first_steps(struct guard_hits *hits, const struct guard_losses *control,
 
 /* Can the last validations be held against each other, and are they of what
  * the window measured? */
-static bool
-check_validated(struct guard_hits *hits, const struct guard_losses *control,
-		const struct guard_losses *variant)
+static bool check_validated(struct guard_hits *hits, const struct guard_losses *control,
+			    const struct guard_losses *variant)
 {
 	bool equal = control->val_step == variant->val_step;
 
 	if (isnan(variant->val_loss) || isnan(control->val_loss))
-		guard_add(hits, GUARD_UNCHECKED, false,
-			  "no validation loss in %s",
-			  isnan(control->val_loss) ? "the control's log"
-						   : "its log");
+		guard_add(hits, GUARD_UNCHECKED, false, "no validation loss in %s",
+			  isnan(control->val_loss) ? "the control's log" : "its log");
 	else if (!equal)
 		guard_add(hits, GUARD_UNCHECKED, false,
 			  "its last validation is of step %.0f, the control's "
@@ -136,19 +122,16 @@ check_validated(struct guard_hits *hits, const struct guard_losses *control,
 	return equal;
 }
 
-void
-guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
-		   const struct guard_losses *variant,
-		   const struct guard_loss_rule *rule, bool changed)
+void guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
+			const struct guard_losses *variant, const struct guard_loss_rule *rule,
+			bool changed)
 {
 	double away = variant->val_loss - control->val_loss, late;
 	enum guard guard = changed ? GUARD_OUTPUTS : GUARD_WORK;
 	bool apart = check_first_steps(hits, control, variant, rule, !changed);
 
-	if (check_validated(hits, control, variant) && !apart &&
-	    fabs(away) > rule->val)
-		guard_add(hits, guard, !changed,
-			  "val_loss %.4f against %.4f (tolerance %.3g)",
+	if (check_validated(hits, control, variant) && !apart && fabs(away) > rule->val)
+		guard_add(hits, guard, !changed, "val_loss %.4f against %.4f (tolerance %.3g)",
 			  variant->val_loss, control->val_loss, rule->val);
 	if (n_first_steps(control) > 0 && n_first_steps(variant) == 0)
 		guard_add(hits, GUARD_UNCHECKED, false,
@@ -156,8 +139,7 @@ guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
 			  "control's has: was it resumed?");
 	if (apart || isnan(variant->late_step))
 		return;
-	late = loss_at(variant, variant->late_step) -
-	       loss_at(control, control->late_step);
+	late = loss_at(variant, variant->late_step) - loss_at(control, control->late_step);
 	if (fabs(late) > rule->late)
 		guard_add(hits, GUARD_OUTPUTS, false,
 			  "train_loss at step %.0f is %+.4f from the "
@@ -165,8 +147,7 @@ guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
 			  variant->late_step, late, rule->late);
 }
 
-bool
-guard_clock_lag(double control_lag_steps, double variant_lag_steps)
+bool guard_clock_lag(double control_lag_steps, double variant_lag_steps)
 {
 	return fabs(control_lag_steps - variant_lag_steps) > STEP_LAG_TOLERANCE;
 }

@@ -25,19 +25,9 @@
 /* Columns of gpu.csv. */
 enum { GPU_TIME, GPU_SM = 2, GPU_TEMP = 4, GPU_POWER, GPU_UTIL, GPU_REASONS };
 /* Columns of host.csv. */
-enum {
-	HOST_UP,
-	HOST_BYTES,
-	HOST_LOAD,
-	HOST_BUSY,
-	HOST_STEAL,
-	HOST_WAIT,
-	HOST_QUOTA,
-	HOST_COLUMNS
-};
+enum { HOST_UP, HOST_BYTES, HOST_LOAD, HOST_BUSY, HOST_STEAL, HOST_WAIT, HOST_QUOTA, HOST_COLUMNS };
 
-static size_t
-split(struct str line, struct str cells[MAX_CELLS])
+static size_t split(struct str line, struct str cells[MAX_CELLS])
 {
 	size_t n = 0;
 	struct str cell;
@@ -48,26 +38,22 @@ split(struct str line, struct str cells[MAX_CELLS])
 }
 
 /* A number that is not negative; NAN: there is none. */
-static double
-number(const struct str *cells, size_t n, size_t column)
+static double number(const struct str *cells, size_t n, size_t column)
 {
 	double value;
 
-	if (column >= n || !str_to_double(cells[column], &value) ||
-	    !(value >= 0.0) || value > 1e18)
+	if (column >= n || !str_to_double(cells[column], &value) || !(value >= 0.0) || value > 1e18)
 		return (double)NAN;
 	return value;
 }
 
 /* "2026/11/20 21:00:00.125" in seconds of that clock; NAN: it is none. */
-static double
-stamp_s(struct str text)
+static double stamp_s(struct str text)
 {
 	double fraction = 0.0;
 
 	if (text.len > 20 && text.p[19] == '.')
-		(void)str_to_double((struct str){ text.p + 19, text.len - 19 },
-				    &fraction);
+		(void)str_to_double((struct str){ text.p + 19, text.len - 19 }, &fraction);
 	return clock_read_s(text) + fraction;
 }
 
@@ -77,8 +63,7 @@ struct anchor {
 };
 
 /* "# cores 16 up 123.45 date 2026/11/20 21:00:00.125". */
-static void
-take_head(struct health *health, struct str line, struct anchor *anchor)
+static void take_head(struct health *health, struct str line, struct anchor *anchor)
 {
 	struct str word;
 	double value;
@@ -91,37 +76,32 @@ take_head(struct health *health, struct str line, struct anchor *anchor)
 		if (str_eq_cstr(word, "cores") && str_next(&line, ' ', &word) &&
 		    str_to_double(word, &value) && value > 0.0)
 			health->cores = value;
-		else if (str_eq_cstr(word, "up") &&
-			 str_next(&line, ' ', &word) &&
+		else if (str_eq_cstr(word, "up") && str_next(&line, ' ', &word) &&
 			 str_to_double(word, &value))
 			anchor->up_s = value;
 	}
 }
 
 /* One more pid of a list, with its name where it has one. */
-static void
-add_pid(char out[HEALTH_FOREIGN_SIZE], const char *glue, struct str pid,
-	struct str name)
+static void add_pid(char out[HEALTH_FOREIGN_SIZE], const char *glue, struct str pid,
+		    struct str name)
 {
 	size_t len = strlen(out);
 	uint64_t number;
 
 	for (size_t i = 0; i < name.len; i++)
-		if (!isalnum((unsigned char)name.p[i]) &&
-		    strchr("_.+-", name.p[i]) == NULL)
+		if (!isalnum((unsigned char)name.p[i]) && strchr("_.+-", name.p[i]) == NULL)
 			name.len = 0;
 	if (pid.len < 10 && str_to_u64(pid, &number))
-		(void)snprintf(out + len, HEALTH_FOREIGN_SIZE - len,
-			       "%s%.*s%s%.*s", len > 0 ? glue : "",
-			       (int)pid.len, pid.p, name.len > 0 ? " " : "",
+		(void)snprintf(out + len, HEALTH_FOREIGN_SIZE - len, "%s%.*s%s%.*s",
+			       len > 0 ? glue : "", (int)pid.len, pid.p, name.len > 0 ? " " : "",
 			       (int)name.len, name.p);
 }
 
 /* "! stamps": they are made.  "! foreign 4711": a program of somebody else was
  * seen on the GPUs.  "! left 4711 88172 python3": it outlived the run, begun at
  * that tick. */
-static void
-take_remark(struct health *health, struct str line)
+static void take_remark(struct health *health, struct str line)
 {
 	struct str word, pid, start;
 
@@ -138,8 +118,7 @@ take_remark(struct health *health, struct str line)
 	}
 }
 
-static void
-take_host(struct health *health, struct str line)
+static void take_host(struct health *health, struct str line)
 {
 	struct str cells[MAX_CELLS];
 	size_t n = split(line, cells);
@@ -148,28 +127,24 @@ take_host(struct health *health, struct str line)
 	const struct health_host *before =
 		health->n_host > 0 ? &health->host[health->n_host - 1] : NULL;
 
-	if (n < HOST_COLUMNS || isnan(up) ||
-	    health->n_host == HEALTH_MAX_SAMPLES ||
+	if (n < HOST_COLUMNS || isnan(up) || health->n_host == HEALTH_MAX_SAMPLES ||
 	    (before != NULL && up < before->up_s))
 		return;
 	/* A log grows; at its end nobody writes it any more. */
-	if (before != NULL && !(bytes >= before->log_bytes) &&
-	    !isnan(before->log_bytes))
+	if (before != NULL && !(bytes >= before->log_bytes) && !isnan(before->log_bytes))
 		bytes = before->log_bytes;
-	*xplace(health->host, health->n_host, health->cap_host) =
-		(struct health_host){
-			.up_s = up,
-			.log_bytes = bytes,
-			.load1 = number(cells, n, HOST_LOAD),
-			.busy_s = number(cells, n, HOST_BUSY) / CLOCK_TICKS,
-			.steal_s = number(cells, n, HOST_STEAL) / CLOCK_TICKS,
-			.wait_s = number(cells, n, HOST_WAIT) / NS_IN_S,
-			.quota_s = number(cells, n, HOST_QUOTA) / US_IN_S,
-		};
+	*xplace(health->host, health->n_host, health->cap_host) = (struct health_host){
+		.up_s = up,
+		.log_bytes = bytes,
+		.load1 = number(cells, n, HOST_LOAD),
+		.busy_s = number(cells, n, HOST_BUSY) / CLOCK_TICKS,
+		.steal_s = number(cells, n, HOST_STEAL) / CLOCK_TICKS,
+		.wait_s = number(cells, n, HOST_WAIT) / NS_IN_S,
+		.quota_s = number(cells, n, HOST_QUOTA) / US_IN_S,
+	};
 }
 
-static void
-take_gpu(struct health *health, struct str line, const struct anchor *anchor)
+static void take_gpu(struct health *health, struct str line, const struct anchor *anchor)
 {
 	struct str cells[MAX_CELLS];
 	size_t n = split(line, cells);
@@ -178,21 +153,18 @@ take_gpu(struct health *health, struct str line, const struct anchor *anchor)
 		return;
 	/* The stamps have no zone; a day's change of it is not looked for. */
 	double away = stamp_s(cells[GPU_TIME]) - anchor->stamp_s;
-	*xplace(health->gpu, health->n_gpu, health->cap_gpu) =
-		(struct health_gpu){
-			.up_s = fabs(away) < DAY_S * 30.0 ? anchor->up_s + away
-							  : (double)NAN,
-			.sm_mhz = number(cells, n, GPU_SM),
-			.temp_c = number(cells, n, GPU_TEMP),
-			.power_w = number(cells, n, GPU_POWER),
-			.util_pct = number(cells, n, GPU_UTIL),
-			.reasons = strtoul(cells[GPU_REASONS].p, NULL, 16),
-		};
+	*xplace(health->gpu, health->n_gpu, health->cap_gpu) = (struct health_gpu){
+		.up_s = fabs(away) < DAY_S * 30.0 ? anchor->up_s + away : (double)NAN,
+		.sm_mhz = number(cells, n, GPU_SM),
+		.temp_c = number(cells, n, GPU_TEMP),
+		.power_w = number(cells, n, GPU_POWER),
+		.util_pct = number(cells, n, GPU_UTIL),
+		.reasons = strtoul(cells[GPU_REASONS].p, NULL, 16),
+	};
 }
 
 /* "# up 123.45 ns 987654321": the same moment by both of the pod's clocks. */
-static bool
-take_stamps_head(struct str line, double *up_s, double *ns)
+static bool take_stamps_head(struct str line, double *up_s, double *ns)
 {
 	struct str cells[MAX_CELLS], word;
 	size_t n = 0;
@@ -205,13 +177,11 @@ take_stamps_head(struct str line, double *up_s, double *ns)
 }
 
 /* "1234 987654321 987654000": bytes, when they were there, and when not. */
-static bool
-take_stamp(struct health *health, struct str line, double up_s, double ns)
+static bool take_stamp(struct health *health, struct str line, double up_s, double ns)
 {
 	struct str cells[MAX_CELLS], word;
 	const struct health_stamp *before =
-		health->n_stamps > 0 ? &health->stamps[health->n_stamps - 1]
-				     : NULL;
+		health->n_stamps > 0 ? &health->stamps[health->n_stamps - 1] : NULL;
 	struct health_stamp stamp;
 	size_t n = 0;
 
@@ -220,23 +190,20 @@ take_stamp(struct health *health, struct str line, double up_s, double ns)
 	stamp.log_bytes = number(cells, n, 0);
 	stamp.up_s = up_s + (number(cells, n, 1) - ns) / NS_IN_S;
 	stamp.after_s = up_s + (number(cells, n, 2) - ns) / NS_IN_S;
-	if (isnan(stamp.log_bytes + stamp.up_s) ||
-	    !(stamp.after_s <= stamp.up_s) ||
+	if (isnan(stamp.log_bytes + stamp.up_s) || !(stamp.after_s <= stamp.up_s) ||
 	    health->n_stamps == HEALTH_MAX_SAMPLES ||
-	    (before != NULL && (stamp.log_bytes <= before->log_bytes ||
-				stamp.after_s < before->after_s)))
+	    (before != NULL &&
+	     (stamp.log_bytes <= before->log_bytes || stamp.after_s < before->after_s)))
 		return false;
 	xpush(health->stamps, health->n_stamps, health->cap_stamps, stamp);
 	return true;
 }
 
-static void
-take_stamps(struct health *health, struct str stamps)
+static void take_stamps(struct health *health, struct str stamps)
 {
 	double up_s, ns;
 	struct str line;
-	bool whole = str_next(&stamps, '\n', &line) &&
-		     take_stamps_head(line, &up_s, &ns);
+	bool whole = str_next(&stamps, '\n', &line) && take_stamps_head(line, &up_s, &ns);
 
 	while (whole && stamps.len > 0 && str_next(&stamps, '\n', &line))
 		whole = take_stamp(health, line, up_s, ns);
@@ -244,9 +211,7 @@ take_stamps(struct health *health, struct str stamps)
 		health->n_stamps = 0;
 }
 
-void
-health_init(struct health *health, struct str host, struct str gpu,
-	    struct str stamps)
+void health_init(struct health *health, struct str host, struct str gpu, struct str stamps)
 {
 	struct anchor anchor = { (double)NAN, (double)NAN };
 	struct str line;
@@ -265,8 +230,7 @@ health_init(struct health *health, struct str host, struct str gpu,
 	take_stamps(health, stamps);
 }
 
-void
-health_release(struct health *health)
+void health_release(struct health *health)
 {
 	free(health->gpu);
 	free(health->host);
@@ -274,18 +238,15 @@ health_release(struct health *health)
 	*health = (struct health){ 0 };
 }
 
-double
-health_pace_s(const struct health *health)
+double health_pace_s(const struct health *health)
 {
 	return health->n_stamps > 0 ? PACE_STAMPED_S : PACE_S;
 }
 
-double
-health_time_of(const struct health *health, double log_bytes, double *after_s)
+double health_time_of(const struct health *health, double log_bytes, double *after_s)
 {
 	size_t n = health->n_host;
-	size_t at = bisect(health->n_stamps, i,
-			   !(health->stamps[i].log_bytes >= log_bytes));
+	size_t at = bisect(health->n_stamps, i, !(health->stamps[i].log_bytes >= log_bytes));
 
 	if (at < health->n_stamps) {
 		*after_s = health->stamps[at].after_s;
@@ -301,16 +262,14 @@ health_time_of(const struct health *health, double log_bytes, double *after_s)
 	return health->host[at < n ? at : n - 1].up_s;
 }
 
-const struct health_gpu *
-health_gpu_at(const struct health *health, double up_s)
+const struct health_gpu *health_gpu_at(const struct health *health, double up_s)
 {
 	const struct health_gpu *best = NULL;
 	size_t at = bisect(health->n_gpu, i, health->gpu[i].up_s < up_s);
 
 	for (size_t i = at > 0 ? at - 1 : 0; i <= at && i < health->n_gpu; i++)
 		if (fabs(health->gpu[i].up_s - up_s) <= NEAR_S &&
-		    (best == NULL || fabs(health->gpu[i].up_s - up_s) <
-					     fabs(best->up_s - up_s)))
+		    (best == NULL || fabs(health->gpu[i].up_s - up_s) < fabs(best->up_s - up_s)))
 			best = &health->gpu[i];
 	return best;
 }
@@ -321,8 +280,7 @@ struct mean {
 	size_t n;
 };
 
-static void
-mean_add(struct mean *mean, double value)
+static void mean_add(struct mean *mean, double value)
 {
 	if (isnan(value))
 		return;
@@ -330,15 +288,12 @@ mean_add(struct mean *mean, double value)
 	mean->n++;
 }
 
-static double
-mean_of(const struct mean *mean)
+static double mean_of(const struct mean *mean)
 {
 	return mean->n > 0 ? mean->sum / (double)mean->n : (double)NAN;
 }
 
-static void
-sum_gpu(const struct health *health, double from_s, double to_s,
-	struct health_sum *sum)
+static void sum_gpu(const struct health *health, double from_s, double to_s, struct health_sum *sum)
 {
 	struct mean sm = { 0.0, 0 }, power = sm, util = sm, capped = sm;
 
@@ -350,8 +305,7 @@ sum_gpu(const struct health *health, double from_s, double to_s,
 		mean_add(&util, gpu->util_pct);
 		if (!(gpu->util_pct < BUSY_PCT)) {
 			mean_add(&sm, gpu->sm_mhz);
-			mean_add(&capped,
-				 gpu->reasons & HEALTH_POWER_CAP ? 1.0 : 0.0);
+			mean_add(&capped, gpu->reasons & HEALTH_POWER_CAP ? 1.0 : 0.0);
 		}
 		sum->temp_c = fmax(sum->temp_c, gpu->temp_c);
 		sum->reasons |= gpu->reasons;
@@ -362,8 +316,7 @@ sum_gpu(const struct health *health, double from_s, double to_s,
 	sum->power_cap_share = mean_of(&capped);
 }
 
-struct health_sum
-health_sum(const struct health *health, double from_s, double to_s)
+struct health_sum health_sum(const struct health *health, double from_s, double to_s)
 {
 	struct health_sum sum = {
 		.temp_c = (double)NAN,
@@ -390,8 +343,7 @@ health_sum(const struct health *health, double from_s, double to_s)
 	const struct health_host *last = &health->host[health->n_host - 1];
 	sum.load1 = first->load1;
 	if (last->up_s > first->up_s)
-		sum.busy_cores = (last->busy_s - first->busy_s) /
-				 (last->up_s - first->up_s);
+		sum.busy_cores = (last->busy_s - first->busy_s) / (last->up_s - first->up_s);
 	sum.steal_s = last->steal_s - first->steal_s;
 	sum.quota_s = last->quota_s - first->quota_s;
 	/* Of the processes that live, so it falls when one ends. */

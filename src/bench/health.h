@@ -60,19 +60,16 @@ struct health {
 
 /* Read the texts; lines that make no sense are passed over, but of stamps none
  * is left then. */
-void health_init(struct health *health, struct str host, struct str gpu,
-		 struct str stamps);
+void health_init(struct health *health, struct str host, struct str gpu, struct str stamps);
 void health_release(struct health *health);
 
 /* When that many bytes of the log were written (s since boot); NAN: unknown.
  * The time lies between *after_s and the result: by the stamps where they go so
  * far, else by the looks of host.csv. */
-double health_time_of(const struct health *health, double log_bytes,
-		      double *after_s);
+double health_time_of(const struct health *health, double log_bytes, double *after_s);
 
 /* The sample nearest in time, within 5 s; NULL: none. */
-const struct health_gpu *health_gpu_at(const struct health *health,
-				       double up_s);
+const struct health_gpu *health_gpu_at(const struct health *health, double up_s);
 
 /* A run, or its window, in a few numbers; NAN where nothing is known. */
 struct health_sum {
@@ -105,5 +102,4 @@ struct health_sum {
 double health_pace_s(const struct health *health);
 
 /* Sum up; GPU samples of from_s..to_s, all where these are NAN. */
-struct health_sum health_sum(const struct health *health, double from_s,
-			     double to_s);
+struct health_sum health_sum(const struct health *health, double from_s, double to_s);

@@ -20,59 +20,49 @@ const char *const run_state_words[] = {
 		NULL
 };
 
-struct judge_run *
-judge_next(const struct judge *judge, size_t arm, const struct judge_run *after)
+struct judge_run *judge_next(const struct judge *judge, size_t arm, const struct judge_run *after)
 {
 	struct judge_run *run = judge->runs;
 	const struct judge_run *end = judge->runs + judge->n_runs;
 
 	if (after != NULL)
 		run += after - judge->runs + 1;
-	while (run < end &&
-	       (!run->counted || (arm != JUDGE_ANY && run->arm != arm)))
+	while (run < end && (!run->counted || (arm != JUDGE_ANY && run->arm != arm)))
 		run++;
 	return run < end ? run : NULL;
 }
 
-struct judge_run *
-judge_beside(const struct judge *judge, size_t arm,
-	     const struct judge_run *like)
+struct judge_run *judge_beside(const struct judge *judge, size_t arm, const struct judge_run *like)
 {
 	struct judge_run *run = judge_next(judge, arm, NULL);
 
 	while (run != NULL &&
-	       (run->pod != like->pod || run->block != like->block ||
-		run->rep != like->rep))
+	       (run->pod != like->pod || run->block != like->block || run->rep != like->rep))
 		run = judge_next(judge, arm, run);
 	return run;
 }
 
-bool
-judge_is_usable(const struct judge_run *run)
+bool judge_is_usable(const struct judge_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
 
 	/* Work that differs is shown, but makes its variant INVALID. */
 	return run->counted && !run->odd && run->y > 0.0 && isfinite(run->y) &&
-	       (hit == NULL || hit->guard == GUARD_WORK ||
-		hit->guard == GUARD_SAME);
+	       (hit == NULL || hit->guard == GUARD_WORK || hit->guard == GUARD_SAME);
 }
 
-bool
-judge_is_main(const struct judge_run *run)
+bool judge_is_main(const struct judge_run *run)
 {
 	return run->counted && !run->fresh;
 }
 
-double *
-judge_room(const struct judge *judge)
+double *judge_room(const struct judge *judge)
 {
 	return xmalloc((judge->n_runs + 1) * sizeof(double));
 }
 
 /* What its blocks spread by, for what more of them would show. */
-static struct paired_noise
-judge_noise(const struct judge_contrast *c)
+static struct paired_noise judge_noise(const struct judge_contrast *c)
 {
 	return (struct paired_noise){ c->paired.sd, c->between_sd };
 }
@@ -83,30 +73,25 @@ judge_noise(const struct judge_contrast *c)
 #define AVERAGE_ROUNDING  0.01
 #define AVERAGE_TOLERANCE 0.02
 
-static bool
-is_healthy(const struct judge_run *run)
+static bool is_healthy(const struct judge_run *run)
 {
-	return run->counted && guard_hard(&run->hits) == NULL &&
-	       run->times.n > 0;
+	return run->counted && guard_hard(&run->hits) == NULL && run->times.n > 0;
 }
 
 /* The clock of one training log. */
-static void
-read_clock(const struct judge *judge, struct judge_run *run)
+static void read_clock(const struct judge *judge, struct judge_run *run)
 {
 	struct err err = { ERR_NONE, "" };
 
 	if (run->log->n_rows == 0)
 		return;
-	if (step_times_init(&run->times, run->log->rows, run->log->n_rows,
-			    judge->rule.tok_kind,
+	if (step_times_init(&run->times, run->log->rows, run->log->n_rows, judge->rule.tok_kind,
 			    run->log->run.train_batch_tokens, &err) != 0)
 		guard_add(&run->hits, GUARD_PARSE, true, "%s", err.text);
 }
 
 /* Do all healthy runs have rows at the usual ends? */
-static bool
-has_default_window(const struct judge *judge)
+static bool has_default_window(const struct judge *judge)
 {
 	const struct judge_run *run = NULL;
 	size_t n = 0;
@@ -123,8 +108,7 @@ has_default_window(const struct judge *judge)
 }
 
 /* The step at which one run becomes steady; NAN: it never does. */
-static double
-steady_from(const struct judge_run *run)
+static double steady_from(const struct judge_run *run)
 {
 	AUTO_FREE double *ms = xmalloc((run->times.n + 1) * sizeof(*ms));
 	size_t n = step_intervals(&run->times, 0.0, (double)INFINITY, ms, NULL);
@@ -137,8 +121,7 @@ steady_from(const struct judge_run *run)
  * All rows behind the first quarter: a share that no value has a part in.  From
  * where MSER calls all runs steady is a suggestion for the next bench.
  */
-static void
-find_auto_window(struct judge *judge)
+static void find_auto_window(struct judge *judge)
 {
 	const struct judge_run *run = NULL;
 	double steady = (double)NAN;
@@ -158,16 +141,14 @@ find_auto_window(struct judge *judge)
 	judge->window_auto = true;
 }
 
-static void
-choose_window(struct judge *judge)
+static void choose_window(struct judge *judge)
 {
 	const struct judge_rule *rule = &judge->rule;
 
 	if (rule->window == WINDOW_FIXED) {
 		judge->lo = rule->lo;
 		judge->hi = rule->hi;
-	} else if (rule->window == WINDOW_DEFAULT &&
-		   has_default_window(judge)) {
+	} else if (rule->window == WINDOW_DEFAULT && has_default_window(judge)) {
 		judge->lo = DEFAULT_LO;
 		judge->hi = DEFAULT_HI;
 	} else {
@@ -176,12 +157,10 @@ choose_window(struct judge *judge)
 }
 
 /* The row of that step that prints both its time and their mean, or NULL. */
-static const struct step_row *
-averaged_row(const struct run_log *log, double step)
+static const struct step_row *averaged_row(const struct run_log *log, double step)
 {
 	return array_find(row, log->rows, log->n_rows,
-			  row->step == step && row->train_ms > 0.0 &&
-				  row->step_avg_ms > 0.0);
+			  row->step == step && row->train_ms > 0.0 && row->step_avg_ms > 0.0);
 }
 
 /*
@@ -189,20 +168,17 @@ averaged_row(const struct run_log *log, double step)
  * leaves out at the front, it rises by one a step, or one of the two clocks
  * is wrong.
  */
-static void
-check_average(struct judge_run *run, double lo, double hi)
+static void check_average(struct judge_run *run, double lo, double hi)
 {
 	const struct step_row *a = averaged_row(run->log, lo);
 	const struct step_row *b = averaged_row(run->log, hi);
 
 	if (a == NULL || b == NULL)
 		return;
-	double rise =
-		(b->train_ms / b->step_avg_ms - a->train_ms / a->step_avg_ms) /
+	double rise = (b->train_ms / b->step_avg_ms - a->train_ms / a->step_avg_ms) / (hi - lo);
+	double rounded =
+		(AVERAGE_ROUNDING / b->step_avg_ms * hi + AVERAGE_ROUNDING / a->step_avg_ms * lo) /
 		(hi - lo);
-	double rounded = (AVERAGE_ROUNDING / b->step_avg_ms * hi +
-			  AVERAGE_ROUNDING / a->step_avg_ms * lo) /
-			 (hi - lo);
 	if (fabs(rise - 1.0) > AVERAGE_TOLERANCE + rounded)
 		guard_add(&run->hits, GUARD_PARSE, true,
 			  "its two clocks disagree: from step %.0f to %.0f "
@@ -211,17 +187,14 @@ check_average(struct judge_run *run, double lo, double hi)
 			  lo, hi, rise);
 }
 
-static void
-measure_training(const struct judge *judge, struct judge_run *run)
+static void measure_training(const struct judge *judge, struct judge_run *run)
 {
 	struct err err = { ERR_NONE, "" };
 
 	if (run->times.n == 0 || isnan(judge->lo) || isnan(judge->hi))
 		return;
-	run->legacy = step_legacy(run->log->rows, run->log->n_rows, judge->lo,
-				  judge->hi);
-	if (step_window_measure(&run->window, &run->times, judge->lo, judge->hi,
-				&err) != 0) {
+	run->legacy = step_legacy(run->log->rows, run->log->n_rows, judge->lo, judge->hi);
+	if (step_window_measure(&run->window, &run->times, judge->lo, judge->hi, &err) != 0) {
 		guard_add(&run->hits, GUARD_WINDOW, true, "%s", err.text);
 		return;
 	}
@@ -230,22 +203,18 @@ measure_training(const struct judge *judge, struct judge_run *run)
 	run->y = run->window.y_ms;
 }
 
-static void
-measure_score(const struct judge *judge, struct judge_run *run)
+static void measure_score(const struct judge *judge, struct judge_run *run)
 {
-	double value = run->log->score.root != NULL ? run->log->score.value
-						    : (double)NAN;
+	double value = run->log->score.root != NULL ? run->log->score.value : (double)NAN;
 
 	if (value > 0.0)
 		run->y = judge->rule.higher ? 1.0 / value : value;
 	else if (!isnan(value))
-		guard_add(&run->hits, GUARD_PARSE, true,
-			  "a score of %g has no ratio", value);
+		guard_add(&run->hits, GUARD_PARSE, true, "a score of %g has no ratio", value);
 }
 
 /* How fine the clock of an arm's logs is, against the window. */
-static double
-window_ticks(const struct judge *judge, size_t arm)
+static double window_ticks(const struct judge *judge, size_t arm)
 {
 	const struct judge_run *run = NULL;
 	double least = (double)NAN;
@@ -256,15 +225,13 @@ window_ticks(const struct judge *judge, size_t arm)
 			unit = step_unit(&run->times, run->log->rows, unit);
 	while ((run = judge_next(judge, arm, run)) != NULL)
 		if (run->has_window)
-			least = fmin(least,
-				     step_ticks(&run->times, run->log->rows,
-						judge->lo, judge->hi, unit));
+			least = fmin(least, step_ticks(&run->times, run->log->rows, judge->lo,
+						       judge->hi, unit));
 	return least;
 }
 
 /* Rows in the window must be those of the first healthy control. */
-static void
-check_rows(struct judge *judge)
+static void check_rows(struct judge *judge)
 {
 	const struct judge_run *first = judge_next(judge, 0, NULL);
 
@@ -273,17 +240,15 @@ check_rows(struct judge *judge)
 	for (size_t i = 0; i < judge->n_runs && first != NULL; i++) {
 		struct judge_run *run = &judge->runs[i];
 
-		if (run->has_window &&
-		    run->window.n_rows < first->window.n_rows)
+		if (run->has_window && run->window.n_rows < first->window.n_rows)
 			guard_add(&run->hits, GUARD_WINDOW, true,
-				  "%zu rows in the window, the control has %zu",
-				  run->window.n_rows, first->window.n_rows);
+				  "%zu rows in the window, the control has %zu", run->window.n_rows,
+				  first->window.n_rows);
 	}
 }
 
 /* Guards of each log, its clock, the common window, y. */
-static void
-judge_measure(struct judge *judge)
+static void judge_measure(struct judge *judge)
 {
 	array_each (run, judge->runs, judge->n_runs) {
 		run->times = (struct step_times){ 0 };
@@ -320,18 +285,14 @@ judge_measure(struct judge *judge)
 /* Log ratios of the interval times of two runs, added to sum; their median,
  * NAN: they have not the same rows.  *gain_ms: the median of what the intervals
  * gained, a step. */
-static double
-add_ratios(const struct judge *judge, const struct judge_run *control,
-	   const struct judge_run *run, double *sum, double *mid,
-	   double *gain_ms)
+static double add_ratios(const struct judge *judge, const struct judge_run *control,
+			 const struct judge_run *run, double *sum, double *mid, double *gain_ms)
 {
-	size_t room = control->times.n > run->times.n ? control->times.n
-						      : run->times.n;
+	size_t room = control->times.n > run->times.n ? control->times.n : run->times.n;
 	AUTO_FREE double *a = xmalloc((room + 1) * sizeof(*a));
 	AUTO_FREE double *b = xmalloc((room + 1) * sizeof(*b));
 	double median = (double)NAN;
-	size_t n =
-		step_intervals(&control->times, judge->lo, judge->hi, a, mid);
+	size_t n = step_intervals(&control->times, judge->lo, judge->hi, a, mid);
 	size_t m = step_intervals(&run->times, judge->lo, judge->hi, b, NULL);
 
 	for (size_t i = 0; n == m && i < n; i++) {
@@ -349,9 +310,8 @@ add_ratios(const struct judge *judge, const struct judge_run *control,
 }
 
 /* The interval whose mean log ratio is furthest from their median. */
-static void
-find_odd(struct judge_steps *steps, const struct step_times *times, double lo,
-	 const double *ratio, size_t n)
+static void find_odd(struct judge_steps *steps, const struct step_times *times, double lo,
+		     const double *ratio, size_t n)
 {
 	double median = stats_median(ratio, n), far = 0.0;
 	size_t first = step_find(times, lo);
@@ -368,8 +328,7 @@ find_odd(struct judge_steps *steps, const struct step_times *times, double lo,
 
 /* The variant's time, interval by interval against the control's: is it
  * steady, and do the intervals say what their sum does? */
-static void
-judge_look_inside(const struct judge *judge, struct judge_contrast *c)
+static void judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *control = NULL, *run, *last = NULL;
 	AUTO_FREE double *away = judge_room(judge), *uneven = judge_room(judge);
@@ -378,9 +337,8 @@ judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 
 	while ((control = judge_next(judge, c->base, control)) != NULL) {
 		run = judge_beside(judge, c->arm, control);
-		if (run == NULL || !judge_is_main(control) ||
-		    !judge_is_usable(control) || !judge_is_usable(run) ||
-		    !control->has_window || !run->has_window)
+		if (run == NULL || !judge_is_main(control) || !judge_is_usable(control) ||
+		    !judge_is_usable(run) || !control->has_window || !run->has_window)
 			continue;
 		if (sum == NULL) {
 			n = control->window.n_rows - 1;
@@ -389,8 +347,7 @@ judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 		}
 		if (control->window.n_rows - 1 != n || control->times.n <= n)
 			continue;
-		double median =
-			add_ratios(judge, control, run, sum, mid, &gain_ms);
+		double median = add_ratios(judge, control, run, sum, mid, &gain_ms);
 		if (isnan(median))
 			continue;
 		uneven[pairs] = log((control->y - gain_ms) / run->y);
@@ -444,8 +401,7 @@ static const struct trait traits[] = {
 	{ AT(busy_cores), 0.5, 0.25, "cores busy on the host ", 1, "" },
 };
 
-static double
-value_of(const struct health_sum *health, const struct trait *trait)
+static double value_of(const struct health_sum *health, const struct trait *trait)
 {
 	double value;
 
@@ -454,17 +410,15 @@ value_of(const struct health_sum *health, const struct trait *trait)
 }
 
 /* The median of a trait over the arm's other runs; NAN: unknown. */
-static double
-others_median(const struct judge *judge, const struct judge_run *run,
-	      const struct trait *trait)
+static double others_median(const struct judge *judge, const struct judge_run *run,
+			    const struct trait *trait)
 {
 	const struct judge_run *other = NULL;
 	AUTO_FREE double *x = judge_room(judge);
 	size_t n = 0;
 
 	while ((other = judge_next(judge, run->arm, other)) != NULL)
-		if (other != run && other->health != NULL &&
-		    judge_is_usable(other) &&
+		if (other != run && other->health != NULL && judge_is_usable(other) &&
 		    !isnan(value_of(other->health, trait)))
 			x[n++] = value_of(other->health, trait);
 	return stats_median(x, n);
@@ -486,8 +440,7 @@ add_seen(struct judge_run *run, const char *format, ...)
 }
 
 /* Where its telemetry differs from its siblings'. */
-static void
-explain(const struct judge *judge, struct judge_run *run)
+static void explain(const struct judge *judge, struct judge_run *run)
 {
 	const struct health_sum *health = run->health;
 	size_t known = 0, i;
@@ -497,11 +450,9 @@ explain(const struct judge *judge, struct judge_run *run)
 		return;
 	}
 	if (health->reasons & HEALTH_THROTTLE)
-		add_seen(run, "throttled (bits 0x%lx)",
-			 health->reasons & HEALTH_THROTTLE);
+		add_seen(run, "throttled (bits 0x%lx)", health->reasons & HEALTH_THROTTLE);
 	if (health->foreign[0] != '\0')
-		add_seen(run, "another program on its GPUs (%s)",
-			 health->foreign);
+		add_seen(run, "another program on its GPUs (%s)", health->foreign);
 	for (i = 0; i < LENGTH(traits); i++) {
 		const struct trait *t = &traits[i];
 		double own = value_of(health, t);
@@ -510,9 +461,8 @@ explain(const struct judge *judge, struct judge_run *run)
 
 		known += isnan(away) ? 0 : 1;
 		if (away > t->least && away > t->share * others)
-			add_seen(run, "%s%.*f%s (others %.*f)", t->before,
-				 t->decimals, own, t->after, t->decimals,
-				 others);
+			add_seen(run, "%s%.*f%s (others %.*f)", t->before, t->decimals, own,
+				 t->after, t->decimals, others);
 	}
 	if (run->seen[0] == '\0')
 		add_seen(run, known > 0 ? "its telemetry is like that of its "
@@ -521,8 +471,7 @@ explain(const struct judge *judge, struct judge_run *run)
 }
 
 /* Runs far from their arm's median, and what was seen in them. */
-static void
-judge_mark_outliers(struct judge *judge)
+static void judge_mark_outliers(struct judge *judge)
 {
 	double least = LEAST_MARGINS * judge->rule.paired.margin;
 	struct judge_run *run;
@@ -542,34 +491,29 @@ judge_mark_outliers(struct judge *judge)
 		run->outlier = fabs(run->times_median - 1.0) > least &&
 			       (!(s->mad > 0.0) || fabs(run->z) > OUTLIER_Z);
 		if (run->outlier)
-			guard_add(&run->hits, GUARD_HELD, false,
-				  "%.4g, the arm's median is %.4g", run->y,
-				  s->median);
+			guard_add(&run->hits, GUARD_HELD, false, "%.4g, the arm's median is %.4g",
+				  run->y, s->median);
 	}
 	for (run = NULL; (run = judge_next(judge, JUDGE_ANY, run)) != NULL;)
 		if (run->outlier)
 			explain(judge, run);
 }
 
-bool
-judge_is_side(const struct judge_contrast *c, size_t arm)
+bool judge_is_side(const struct judge_contrast *c, size_t arm)
 {
-	return arm == 0 || arm == c->arm ||
-	       (c->second != 0 && arm == c->second);
+	return arm == 0 || arm == c->arm || (c->second != 0 && arm == c->second);
 }
 
-bool
-judge_blows_up(const struct judge_contrast *c, const struct judge_run *run)
+bool judge_blows_up(const struct judge_contrast *c, const struct judge_run *run)
 {
 	double away = fabs(log(run->times_median));
 
-	return run->outlier && judge_is_side(c, run->arm) &&
-	       away > SWOLLEN * c->robust_sd && away > c->block_sd / 2.0;
+	return run->outlier && judge_is_side(c, run->arm) && away > SWOLLEN * c->robust_sd &&
+	       away > c->block_sd / 2.0;
 }
 
 /* As they were measured: a fit of places spreads what one run did over all. */
-static size_t
-collect_measured(const struct judge_contrast *c, double *d)
+static size_t collect_measured(const struct judge_contrast *c, double *d)
 {
 	size_t n = 0;
 
@@ -580,16 +524,14 @@ collect_measured(const struct judge_contrast *c, double *d)
 }
 
 /* What they did to a contrast. */
-static void
-judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
+static void judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
 	AUTO_FREE double *d = judge_room(judge);
 	size_t n = collect_measured(c, d);
 	struct paired whole = paired_compare(d, n, rule);
 
-	c->robust_sd =
-		n >= LEAST_VALUES ? MAD_TO_SD * stats_mad(d, n) : (double)NAN;
+	c->robust_sd = n >= LEAST_VALUES ? MAD_TO_SD * stats_mad(d, n) : (double)NAN;
 	c->block_sd = whole.sd;
 	/* Without any spread chance has nothing to be held against. */
 	if (n >= VERDICT_MIN_BLOCKS && whole.sd == 0.0)
@@ -605,8 +547,8 @@ judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 	for (size_t i = 0; i < n; i++)
 		c->n_agree += d[i] * c->paired.hl > 0.0 ? 1 : 0;
 	c->swollen = c->n_blowing > 0 && whole.sd > SWOLLEN * c->robust_sd;
-	c->blocks_to_hl = paired_blocks_needed(judge_noise(c), fabs(whole.hl),
-					       rule->alpha, rule->power);
+	c->blocks_to_hl =
+		paired_blocks_needed(judge_noise(c), fabs(whole.hl), rule->alpha, rule->power);
 }
 
 /* Pods from which their means, not their blocks, are what is compared. */
@@ -614,8 +556,7 @@ judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 /* Their spread is more than chance. */
 #define POD_P 0.05
 
-static void
-judge_summarize(struct judge *judge, size_t arm)
+static void judge_summarize(struct judge *judge, size_t arm)
 {
 	struct judge_summary *s = &judge->summary[arm];
 	AUTO_FREE double *y = judge_room(judge), *legacy = judge_room(judge);
@@ -628,8 +569,7 @@ judge_summarize(struct judge *judge, size_t arm)
 	while ((run = judge_next(judge, arm, run)) != NULL) {
 		if (!isnan(run->val_loss))
 			val[n_val++] = run->val_loss;
-		if (isnan(s->batch) && run->log != NULL &&
-		    run->log->run.train_batch_tokens > 0.0)
+		if (isnan(s->batch) && run->log != NULL && run->log->run.train_batch_tokens > 0.0)
 			s->batch = run->log->run.train_batch_tokens;
 		if (!judge_is_main(run))
 			continue;
@@ -653,8 +593,7 @@ judge_summarize(struct judge *judge, size_t arm)
 }
 
 /* The y of all usable runs of an arm. */
-static size_t
-collect_y(const struct judge *judge, size_t arm, double *y)
+static size_t collect_y(const struct judge *judge, size_t arm, double *y)
 {
 	const struct judge_run *run = NULL;
 	size_t n = 0;
@@ -666,8 +605,7 @@ collect_y(const struct judge *judge, size_t arm, double *y)
 }
 
 /* The tests that know nothing of blocks. */
-static void
-judge_compare_unblocked(const struct judge *judge, struct judge_contrast *c)
+static void judge_compare_unblocked(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_summary *a = &judge->summary[0];
 	const struct judge_summary *b = &judge->summary[c->arm];
@@ -687,34 +625,28 @@ judge_compare_unblocked(const struct judge *judge, struct judge_contrast *c)
 }
 
 /* Is it the first of its arm's runs in its block?  (To go over blocks.) */
-static bool
-is_first(const struct judge *judge, const struct judge_run *run)
+static bool is_first(const struct judge *judge, const struct judge_run *run)
 {
 	for (const struct judge_run *other = judge->runs; other < run; other++)
-		if (other->counted && other->arm == run->arm &&
-		    other->pod == run->pod && other->block == run->block)
+		if (other->counted && other->arm == run->arm && other->pod == run->pod &&
+		    other->block == run->block)
 			return false;
 	return true;
 }
 
-static bool
-is_beside(const struct judge_run *run, const struct judge_run *like)
+static bool is_beside(const struct judge_run *run, const struct judge_run *like)
 {
-	return run->counted && run->pod == like->pod &&
-	       run->block == like->block;
+	return run->counted && run->pod == like->pod && run->block == like->block;
 }
 
 /* Has the arm any run in that block? */
-static bool
-has_runs(const struct judge *judge, size_t arm, const struct judge_run *like)
+static bool has_runs(const struct judge *judge, size_t arm, const struct judge_run *like)
 {
 	return any_of(i, judge->n_runs,
-		      judge->runs[i].arm == arm &&
-			      is_beside(&judge->runs[i], like));
+		      judge->runs[i].arm == arm && is_beside(&judge->runs[i], like));
 }
 
-static void
-drop_block(struct judge *judge, const struct judge_run *run, const char *why)
+static void drop_block(struct judge *judge, const struct judge_run *run, const char *why)
 {
 	struct judge_dropped *dropped;
 
@@ -728,11 +660,10 @@ drop_block(struct judge *judge, const struct judge_run *run, const char *why)
 }
 
 /* A block of the control that stands alone, in logs that somebody brought. */
-static bool
-is_lonely(const struct judge *judge, const struct judge_run *run)
+static bool is_lonely(const struct judge *judge, const struct judge_run *run)
 {
-	bool lonely = run->arm == 0 && judge_is_main(run) &&
-		      run->state == RUN_STATE_CLAIMED && is_first(judge, run);
+	bool lonely = run->arm == 0 && judge_is_main(run) && run->state == RUN_STATE_CLAIMED &&
+		      is_first(judge, run);
 
 	for (size_t arm = 1; lonely && arm < judge->n_arms; arm++)
 		lonely = !has_runs(judge, arm, run);
@@ -740,8 +671,7 @@ is_lonely(const struct judge *judge, const struct judge_run *run)
 }
 
 /* Note the blocks that unusable runs take with them, and why. */
-static void
-judge_drop_blocks(struct judge *judge)
+static void judge_drop_blocks(struct judge *judge)
 {
 	const struct judge_run *run;
 	char why[200];
@@ -752,17 +682,14 @@ judge_drop_blocks(struct judge *judge)
 
 			if (!judge_is_usable(run)) {
 				print_into(why, "%s%s%s",
-					   hit != NULL ? guard_words[hit->guard]
-						       : "no measurement",
-					   hit != NULL ? ": " : "",
-					   hit != NULL ? hit->text : "");
+					   hit != NULL ? guard_words[hit->guard] : "no measurement",
+					   hit != NULL ? ": " : "", hit != NULL ? hit->text : "");
 				drop_block(judge, run, why);
 			} else if (is_lonely(judge, run)) {
 				drop_block(judge, run,
 					   "no other arm has a run in its "
 					   "block");
-			} else if (arm > 0 && is_first(judge, run) &&
-				   !has_runs(judge, 0, run)) {
+			} else if (arm > 0 && is_first(judge, run) && !has_runs(judge, 0, run)) {
 				drop_block(judge, run,
 					   "the control has no run in its "
 					   "block");
@@ -772,16 +699,14 @@ judge_drop_blocks(struct judge *judge)
 
 /* Did the pod do something in that block that is nobody's speed?  Then it
  * goes for all arms. */
-static bool
-is_spoiled(const struct judge *judge, const struct judge_run *like)
+static bool is_spoiled(const struct judge *judge, const struct judge_run *like)
 {
 	array_each (run, judge->runs, judge->n_runs) {
 		const struct guard_hit *hit = guard_hard(&run->hits);
 
 		if (hit != NULL && is_beside(run, like) &&
-		    (hit->guard == GUARD_THROTTLED ||
-		     hit->guard == GUARD_FOREIGN || hit->guard == GUARD_CLOCK ||
-		     hit->guard == GUARD_LOST))
+		    (hit->guard == GUARD_THROTTLED || hit->guard == GUARD_FOREIGN ||
+		     hit->guard == GUARD_CLOCK || hit->guard == GUARD_LOST))
 			return true;
 	}
 	return false;
@@ -791,9 +716,8 @@ is_spoiled(const struct judge *judge, const struct judge_run *like)
  * What an arm's runs lend to a block: the median of their y, whatever their
  * guards say.  The block counts only while all of them can be used.
  */
-static double
-block_y(const struct judge *judge, size_t arm, const struct judge_run *like,
-	struct judge_block *block)
+static double block_y(const struct judge *judge, size_t arm, const struct judge_run *like,
+		      struct judge_block *block)
 {
 	double y[JUDGE_MAX_REPS];
 	size_t n = 0;
@@ -814,26 +738,23 @@ block_y(const struct judge *judge, size_t arm, const struct judge_run *like,
 }
 
 /* The mean place of an arm's runs in a block. */
-static double
-block_place(const struct judge *judge, size_t arm, const struct judge_run *like)
+static double block_place(const struct judge *judge, size_t arm, const struct judge_run *like)
 {
 	double sum = 0.0, n = 0.0;
 
 	array_each (run, judge->runs, judge->n_runs) {
 		if (run->arm != arm || !is_beside(run, like))
 			continue;
-		sum += run->pos != JUDGE_ANY
-			       ? (double)(run->rep * judge->n_arms + run->pos)
-			       : (double)NAN;
+		sum += run->pos != JUDGE_ANY ? (double)(run->rep * judge->n_arms + run->pos)
+					     : (double)NAN;
 		n += 1.0;
 	}
 	return sum / n;
 }
 
 /* What the A/A arm did in that block; NAN: nothing that can be used. */
-static void
-add_second(const struct judge *judge, const struct judge_contrast *c,
-	   const struct judge_run *like, double a, struct judge_block *block)
+static void add_second(const struct judge *judge, const struct judge_contrast *c,
+		       const struct judge_run *like, double a, struct judge_block *block)
 {
 	struct judge_block side = { .counts = true };
 	double again = (double)NAN, place;
@@ -850,16 +771,14 @@ add_second(const struct judge *judge, const struct judge_contrast *c,
 	block->fit.place -= block_place(judge, c->arm, like);
 }
 
-static void
-collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
+static void collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
 {
 	const struct judge_run *run = NULL;
 	bool higher = judge->rule.higher;
 
 	c->blocks = xcalloc(judge->n_runs + 1, sizeof(*c->blocks));
 	while ((run = judge_next(judge, c->arm, run)) != NULL) {
-		struct judge_block block = { .pod = run->pod,
-					     .block = run->block };
+		struct judge_block block = { .pod = run->pod, .block = run->block };
 
 		if (run->fresh != fresh || !is_first(judge, run))
 			continue;
@@ -878,16 +797,13 @@ collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
 	}
 }
 
-static bool
-is_claimed(const struct judge *judge)
+static bool is_claimed(const struct judge *judge)
 {
-	return any_of(i, judge->n_runs,
-		      judge->runs[i].state == RUN_STATE_CLAIMED);
+	return any_of(i, judge->n_runs, judge->runs[i].state == RUN_STATE_CLAIMED);
 }
 
 /* The A/A arm of a bench, which is the control once more; 0: none. */
-static size_t
-find_second(const struct judge *judge, const struct judge_contrast *c)
+static size_t find_second(const struct judge *judge, const struct judge_contrast *c)
 {
 	if (c->base == 0 && !judge->arms[c->arm].aa)
 		for (size_t arm = 1; arm < judge->n_arms; arm++)
@@ -897,8 +813,7 @@ find_second(const struct judge *judge, const struct judge_contrast *c)
 }
 
 /* Control and A/A arm are one where each block that counts has both. */
-static void
-join_controls(const struct judge *judge, struct judge_contrast *c)
+static void join_controls(const struct judge *judge, struct judge_contrast *c)
 {
 	bool both = c->second != 0, placed = true;
 
@@ -906,16 +821,14 @@ join_controls(const struct judge *judge, struct judge_contrast *c)
 		const struct paired_block *fit = &c->blocks[i].fit;
 
 		both &= !c->blocks[i].counts || isfinite(fit->aa);
-		placed &= !c->blocks[i].counts ||
-			  isfinite(fit->place + fit->aa_place);
+		placed &= !c->blocks[i].counts || isfinite(fit->place + fit->aa_place);
 	}
 	array_each (block, c->blocks, c->n_shown) {
 		double half = block->fit.aa / 2.0;
 
 		if (both && isfinite(half)) {
 			block->d -= half;
-			block->control *=
-				exp(judge->rule.higher ? half : -half);
+			block->control *= exp(judge->rule.higher ? half : -half);
 		} else {
 			/* Its places are those of the control alone. */
 			block->fit.place += block->fit.aa_place / 2.0;
@@ -933,17 +846,14 @@ join_controls(const struct judge *judge, struct judge_contrast *c)
  * The comparison by the blocks of a pod, or of all with JUDGE_ANY, which then
  * keep what their places leave.
  */
-static struct paired
-fit_blocks(const struct judge *judge, struct judge_contrast *c, size_t pod)
+static struct paired fit_blocks(const struct judge *judge, struct judge_contrast *c, size_t pod)
 {
-	AUTO_FREE struct paired_block *fit =
-		xcalloc(c->n_shown + 1, sizeof(*fit));
+	AUTO_FREE struct paired_block *fit = xcalloc(c->n_shown + 1, sizeof(*fit));
 	struct paired paired;
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n_shown; i++)
-		if (c->blocks[i].counts &&
-		    (pod == JUDGE_ANY || c->blocks[i].pod == pod))
+		if (c->blocks[i].counts && (pod == JUDGE_ANY || c->blocks[i].pod == pod))
 			fit[n++] = c->blocks[i].fit;
 	paired = paired_fit(fit, n, &judge->rule.paired);
 	for (size_t i = 0, k = 0; pod == JUDGE_ANY && i < c->n_shown; i++)
@@ -956,8 +866,7 @@ fit_blocks(const struct judge *judge, struct judge_contrast *c, size_t pod)
  * Two pods whose effects differ: what they differ by cannot be known of two,
  * and is taken to be what the rule says.  The same code on both does not.
  */
-static void
-allow_for_pods(const struct judge *judge, struct judge_contrast *c)
+static void allow_for_pods(const struct judge *judge, struct judge_contrast *c)
 {
 	double sd = judge->rule.pods_sd, share, squares = 0.0;
 
@@ -970,13 +879,11 @@ allow_for_pods(const struct judge *judge, struct judge_contrast *c)
 		squares += share * share;
 	}
 	c->between_sd = sd * sqrt(squares);
-	paired_add_variance(&c->paired, c->between_sd * c->between_sd,
-			    &judge->rule.paired);
+	paired_add_variance(&c->paired, c->between_sd * c->between_sd, &judge->rule.paired);
 }
 
 /* Geometric means of both sides, and the pods that have a part in them. */
-static void
-gather_blocks(struct judge_contrast *c)
+static void gather_blocks(struct judge_contrast *c)
 {
 	double a = 0.0, b = 0.0, n = (double)c->n_blocks;
 
@@ -1002,9 +909,7 @@ gather_blocks(struct judge_contrast *c)
  * comparison; by the pods' means where there are three or more, or where two
  * are shown to differ.  Two that are not are taken to differ all the same.
  */
-static void
-judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
-		     bool fresh)
+static void judge_compare_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
 	AUTO_FREE double *means = judge_room(judge), *sds = judge_room(judge);
@@ -1032,16 +937,13 @@ judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
 #define MAX_PAIRS (SCHEDULE_MAX_ARMS * (SCHEDULE_MAX_ARMS - 1) / 2)
 
 /* Is this a fault of the pod at that moment rather than of the variant? */
-static bool
-is_transient(enum guard guard)
+static bool is_transient(enum guard guard)
 {
-	return guard == GUARD_FOREIGN || guard == GUARD_CLOCK ||
-	       guard == GUARD_LOST;
+	return guard == GUARD_FOREIGN || guard == GUARD_CLOCK || guard == GUARD_LOST;
 }
 
 /* The guard that makes the variant INVALID, or NULL. */
-static const char *
-invalid_by(const struct judge_contrast *c)
+static const char *invalid_by(const struct judge_contrast *c)
 {
 	for (size_t i = 0; i < c->hits.n; i++)
 		if (c->hits.hit[i].hard && !is_transient(c->hits.hit[i].guard))
@@ -1049,8 +951,7 @@ invalid_by(const struct judge_contrast *c)
 	return NULL;
 }
 
-static unsigned int
-suffixes_of(const struct judge *judge, const struct judge_contrast *c)
+static unsigned int suffixes_of(const struct judge *judge, const struct judge_contrast *c)
 {
 	const struct {
 		enum verdict_suffix suffix;
@@ -1078,32 +979,26 @@ suffixes_of(const struct judge *judge, const struct judge_contrast *c)
  * run turns from faster to slower is so: where the mean is shown, it is shown
  * to be away from the median all the more.
  */
-static bool
-contradicts(const struct judge *judge, const struct judge_contrast *c,
-	    const struct paired *away)
+static bool contradicts(const struct judge *judge, const struct judge_contrast *c,
+			const struct paired *away)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
 	double by_median = c->paired.mean - away->mean;
-	bool turned =
-		c->paired.p < rule->alpha && c->paired.mean * by_median < 0.0;
+	bool turned = c->paired.p < rule->alpha && c->paired.mean * by_median < 0.0;
 
-	return away->p < rule->alpha &&
-	       fabs(away->mean) > (c->paired.hi - c->paired.lo) / 2.0 &&
+	return away->p < rule->alpha && fabs(away->mean) > (c->paired.hi - c->paired.lo) / 2.0 &&
 	       (turned || fabs(away->mean) > log1p(rule->margin));
 }
 
 /* A pause that both arms make alike, as for a checkpoint, changes the ratio of
  * its interval, and nothing of what it gains. */
-static bool
-is_unsteady(const struct judge *judge, const struct judge_contrast *c)
+static bool is_unsteady(const struct judge *judge, const struct judge_contrast *c)
 {
-	return contradicts(judge, c, &c->steps.away) &&
-	       contradicts(judge, c, &c->steps.uneven);
+	return contradicts(judge, c, &c->steps.away) && contradicts(judge, c, &c->steps.uneven);
 }
 
 /* Say what contradicts; the reason that nothing is judged. */
-static void
-mark_unsteady(struct judge_contrast *c, char *why, size_t size)
+static void mark_unsteady(struct judge_contrast *c, char *why, size_t size)
 {
 	const struct judge_steps *s = &c->steps;
 	bool variant = s->odd_times >= 1.0;
@@ -1114,10 +1009,9 @@ mark_unsteady(struct judge_contrast *c, char *why, size_t size)
 		  "others: by the mean %+.2f%%, by the median of intervals "
 		  "%+.2f%%",
 		  s->odd_lo, s->odd_hi, variant ? "variant" : "control", times,
-		  stats_pct(c->paired.mean),
-		  stats_pct(c->paired.mean - s->away.mean));
-	(void)snprintf(why, size, "not steady, interval %.0f-%.0f: %.1fx",
-		       s->odd_lo, s->odd_hi, times);
+		  stats_pct(c->paired.mean), stats_pct(c->paired.mean - s->away.mean));
+	(void)snprintf(why, size, "not steady, interval %.0f-%.0f: %.1fx", s->odd_lo, s->odd_hi,
+		       times);
 }
 
 /* Ticks below which a window is measured too coarsely. */
@@ -1130,12 +1024,10 @@ mark_unsteady(struct judge_contrast *c, char *why, size_t size)
  * difference below one, and blocks that differ by exactly the same, of which
  * no test of chance says anything.
  */
-static void
-refuse_coarse(const struct judge *judge, const struct judge_contrast *c,
-	      char *why, size_t size)
+static void refuse_coarse(const struct judge *judge, const struct judge_contrast *c, char *why,
+			  size_t size)
 {
-	double ticks = fmin(judge->summary[c->base].ticks,
-			    judge->summary[c->arm].ticks);
+	double ticks = fmin(judge->summary[c->base].ticks, judge->summary[c->arm].ticks);
 
 	if (ticks < LEAST_TICKS)
 		(void)snprintf(why, size,
@@ -1148,28 +1040,24 @@ refuse_coarse(const struct judge *judge, const struct judge_contrast *c,
 			       "same");
 	else if (c->paired.p < judge->rule.paired.alpha &&
 		 fabs(c->paired.mean) * ticks < LEAST_APART)
-		(void)snprintf(why, size,
-			       "under two ticks of its log's clock apart");
+		(void)snprintf(why, size, "under two ticks of its log's clock apart");
 }
 
 /*
  * Two pods that may differ by what nobody knows can be the same together only
  * by chance; on these two it is so where each shows it by its own blocks.
  */
-static bool
-is_same_on_each(const struct judge *judge, const struct judge_contrast *c)
+static bool is_same_on_each(const struct judge *judge, const struct judge_contrast *c)
 {
 	bool same = c->n_pods == 2 && !c->across_pods;
 
 	for (size_t p = 0; same && p < c->n_pods; p++)
 		same = c->pods[p].paired.n >= VERDICT_MIN_BLOCKS &&
-		       paired_is_same(&c->pods[p].paired,
-				      judge->rule.paired.margin);
+		       paired_is_same(&c->pods[p].paired, judge->rule.paired.margin);
 	return same;
 }
 
-static void
-decide(const struct judge *judge, struct judge_contrast *c)
+static void decide(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_rule *rule = &judge->rule;
 	bool unsteady = is_unsteady(judge, c);
@@ -1185,8 +1073,7 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		.alpha = rule->paired.alpha,
 		.margin = rule->paired.margin,
 		/* The mean of two controls spreads less. */
-		.register_sd =
-			rule->register_sd * (c->second != 0 ? sqrt(0.75) : 1.0),
+		.register_sd = rule->register_sd * (c->second != 0 ? sqrt(0.75) : 1.0),
 		.register_df = rule->register_df,
 		.suffixes = suffixes_of(judge, c),
 		.same_on_each = is_same_on_each(judge, c),
@@ -1202,9 +1089,8 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		judge_refuse_unseen(judge, c, why, sizeof(why));
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
-	c->blocks_to_margin =
-		paired_blocks_needed(judge_noise(c), log1p(rule->paired.margin),
-				     rule->paired.alpha, rule->paired.power);
+	c->blocks_to_margin = paired_blocks_needed(judge_noise(c), log1p(rule->paired.margin),
+						   rule->paired.alpha, rule->paired.power);
 	verdict_judge(&c->verdict, &input);
 	if (unsteady && c->verdict.refused)
 		c->verdict.suffixes |= 1U << VERDICT_NOT_STEADY;
@@ -1217,9 +1103,7 @@ decide(const struct judge *judge, struct judge_contrast *c)
  * that of this look; of a bench that is over without having crossed it, that
  * of the last.
  */
-static double
-level_of(const struct judge *judge, const struct judge_contrast *c,
-	 double alpha)
+static double level_of(const struct judge *judge, const struct judge_contrast *c, double alpha)
 {
 	const struct judge_rule *rule = &judge->rule;
 	double level = looks_level(&rule->looks, c->n_blocks, false, alpha);
@@ -1233,8 +1117,7 @@ level_of(const struct judge *judge, const struct judge_contrast *c,
  * The level of Holm's step that decides on each, and intervals at it: those of
  * what is shown leave out 0, the others hold it, as the words say.
  */
-static void
-set_levels(struct judge *judge, const double *p, size_t m)
+static void set_levels(struct judge *judge, const double *p, size_t m)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
 	size_t n_shown = 0, n = judge->n_contrasts;
@@ -1247,8 +1130,7 @@ set_levels(struct judge *judge, const double *p, size_t m)
 
 			if (isnan(p[i]) || multi_rank(p, n, i) != step)
 				continue;
-			c->level =
-				level_of(judge, c, rule->alpha / (double)left);
+			c->level = level_of(judge, c, rule->alpha / (double)left);
 			open &= p[i] < c->level;
 			n_shown += open ? 1 : 0;
 		}
@@ -1262,8 +1144,7 @@ set_levels(struct judge *judge, const double *p, size_t m)
 }
 
 /* Holm over the variants (not the A/A arm). */
-static void
-adjust(struct judge *judge)
+static void adjust(struct judge *judge)
 {
 	double p[SCHEDULE_MAX_ARMS] = { 0 };
 	double holm[SCHEDULE_MAX_ARMS] = { 0 };
@@ -1289,18 +1170,14 @@ adjust(struct judge *judge)
  * Is what the control showed against itself of a size that matters to that
  * contrast: more than the margin, or over half of its difference?
  */
-static bool
-is_spoiled_by(const struct judge_contrast *c, const struct judge_contrast *aa)
+static bool is_spoiled_by(const struct judge_contrast *c, const struct judge_contrast *aa)
 {
-	return (aa->verdict.word == VERDICT_FASTER ||
-		aa->verdict.word == VERDICT_SLOWER) &&
-	       (!aa->verdict.below_margin ||
-		2.0 * fabs(aa->paired.mean) > fabs(c->paired.mean));
+	return (aa->verdict.word == VERDICT_FASTER || aa->verdict.word == VERDICT_SLOWER) &&
+	       (!aa->verdict.below_margin || 2.0 * fabs(aa->paired.mean) > fabs(c->paired.mean));
 }
 
 /* Judge the A/A arm first: the others are held against what it showed. */
-static void
-mark_aa(struct judge *judge, struct judge_contrast *c)
+static void mark_aa(struct judge *judge, struct judge_contrast *c)
 {
 	array_each (aa, judge->contrasts, judge->n_contrasts) {
 		if (judge->arms[aa->arm].aa && is_spoiled_by(c, aa))
@@ -1329,8 +1206,7 @@ add_best(struct judge_best *best, const char *format, ...)
 }
 
 /* Are all runs of the arm of a kind that is ranked? */
-static bool
-is_ranked(const struct judge *judge, size_t arm)
+static bool is_ranked(const struct judge *judge, size_t arm)
 {
 	const struct judge_run *run = NULL;
 	bool any = false;
@@ -1346,8 +1222,7 @@ is_ranked(const struct judge *judge, size_t arm)
 }
 
 /* Hold b against a in the blocks that choose, or in the fresh ones. */
-static struct pair
-hold(const struct judge *judge, size_t a, size_t b, bool fresh)
+static struct pair hold(const struct judge *judge, size_t a, size_t b, bool fresh)
 {
 	struct judge_contrast c = { .arm = b, .base = a };
 	struct pair pair = { .a = a, .b = b };
@@ -1362,16 +1237,14 @@ hold(const struct judge *judge, size_t a, size_t b, bool fresh)
 }
 
 /* The mean by which `arm` is faster than the pair's other arm. */
-static double
-lead_of(const struct pair *pair, size_t arm)
+static double lead_of(const struct pair *pair, size_t arm)
 {
 	return pair->b == arm ? pair->paired.mean : -pair->paired.mean;
 }
 
 /* Is the arm faster than all others?  Its weakest pair goes to best. */
-static bool
-leads(const struct judge *judge, const struct pair *pairs, const double *holm,
-      size_t arm, struct judge_best *best)
+static bool leads(const struct judge *judge, const struct pair *pairs, const double *holm,
+		  size_t arm, struct judge_best *best)
 {
 	double least = (double)INFINITY, p = 0.0;
 
@@ -1394,17 +1267,14 @@ leads(const struct judge *judge, const struct pair *pairs, const double *holm,
 	return true;
 }
 
-static bool
-is_faster(const struct judge *judge, const struct pair *pair)
+static bool is_faster(const struct judge *judge, const struct pair *pair)
 {
-	return pair->paired.n >= VERDICT_MIN_BLOCKS &&
-	       pair->paired.mean > 0.0 &&
+	return pair->paired.n >= VERDICT_MIN_BLOCKS && pair->paired.mean > 0.0 &&
 	       pair->paired.p < judge->rule.paired.alpha;
 }
 
 /* What the blocks say that had no part in choosing. */
-static void
-confirm(const struct judge *judge, struct judge_best *best)
+static void confirm(const struct judge *judge, struct judge_best *best)
 {
 	struct pair control = hold(judge, 0, best->arm, true);
 	struct pair rival = hold(judge, best->rival, best->arm, true);
@@ -1420,48 +1290,36 @@ confirm(const struct judge *judge, struct judge_best *best)
 		best->state = BEST_CONFIRMED;
 }
 
-static void
-tell(const struct judge *judge, struct judge_best *best)
+static void tell(const struct judge *judge, struct judge_best *best)
 {
 	const char *rival = judge->arms[best->rival].tag;
 
 	add_best(best, "BEST %s", judge->arms[best->arm].tag);
 	if (best->state == BEST_CONFIRMED)
-		add_best(best, ", confirmed in %zu fresh blocks",
-			 best->n_fresh);
+		add_best(best, ", confirmed in %zu fresh blocks", best->n_fresh);
 	else if (best->n_fresh > 0 && best->n_fresh < VERDICT_MIN_BLOCKS)
-		add_best(best,
-			 " so far: not confirmed (%zu fresh block%s, need %d)",
-			 best->n_fresh, best->n_fresh == 1 ? "" : "s",
-			 VERDICT_MIN_BLOCKS);
+		add_best(best, " so far: not confirmed (%zu fresh block%s, need %d)", best->n_fresh,
+			 best->n_fresh == 1 ? "" : "s", VERDICT_MIN_BLOCKS);
 	else if (best->n_fresh == 0)
-		add_best(best,
-			 " so far: not confirmed, for want of fresh blocks");
+		add_best(best, " so far: not confirmed, for want of fresh blocks");
 	else
-		add_best(best, " so far: %zu fresh blocks did not confirm it",
-			 best->n_fresh);
+		add_best(best, " so far: %zu fresh blocks did not confirm it", best->n_fresh);
 	if (best->n_fresh > 0)
-		add_best(best, ": %+.2f%% over %s",
-			 stats_pct(best->over_rival.mean), rival);
+		add_best(best, ": %+.2f%% over %s", stats_pct(best->over_rival.mean), rival);
 	if (best->n_fresh > 0 && best->rival != 0 && best->arm != 0)
-		add_best(best, ", %+.2f%% over %s",
-			 stats_pct(best->over_control.mean),
+		add_best(best, ", %+.2f%% over %s", stats_pct(best->over_control.mean),
 			 judge->arms[0].tag);
-	add_best(best, " (Holm over %zu pairs p %.2g)", best->n_pairs,
-		 best->p_pairs);
+	add_best(best, " (Holm over %zu pairs p %.2g)", best->n_pairs, best->p_pairs);
 }
 
-bool
-judge_is_invalid(const struct judge *judge, size_t arm)
+bool judge_is_invalid(const struct judge *judge, size_t arm)
 {
-	return arm > 0 &&
-	       judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
+	return arm > 0 && judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
 }
 
 /* Other numerics are no win before their quality is proven; nor is a worse
  * loss, nor a number that is not judged. */
-static bool
-may_win(const struct judge *judge, size_t arm)
+static bool may_win(const struct judge *judge, size_t arm)
 {
 	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&
 	       !judge_is_invalid(judge, arm) &&
@@ -1470,8 +1328,7 @@ may_win(const struct judge *judge, size_t arm)
 }
 
 /* All pairs of the arms that can be ranked. */
-static size_t
-hold_all(const struct judge *judge, struct pair *pairs)
+static size_t hold_all(const struct judge *judge, struct pair *pairs)
 {
 	size_t n = 0;
 
@@ -1482,8 +1339,7 @@ hold_all(const struct judge *judge, struct pair *pairs)
 	return n;
 }
 
-static void
-find_best(struct judge *judge)
+static void find_best(struct judge *judge)
 {
 	struct judge_best *best = &judge->best;
 	struct pair pairs[MAX_PAIRS];
@@ -1524,8 +1380,7 @@ find_best(struct judge *judge)
 }
 
 /* Holm over the contrasts, the verdict on each, the best. */
-static void
-judge_decide(struct judge *judge)
+static void judge_decide(struct judge *judge)
 {
 	adjust(judge);
 	for (int aa = 1; aa >= 0; aa--)
@@ -1539,8 +1394,7 @@ judge_decide(struct judge *judge)
 	find_best(judge);
 }
 
-void
-judge_confirm(struct judge *judge)
+void judge_confirm(struct judge *judge)
 {
 	array_each (run, judge->runs, judge->n_runs) {
 		const struct judge_contrast *c =
@@ -1551,16 +1405,13 @@ judge_confirm(struct judge *judge)
 		if (guard_hard(&run->hits) != NULL)
 			run->state = RUN_STATE_MEASURED;
 		else if (c != NULL && c->verdict.word == VERDICT_FASTER &&
-			 !guard_has(&c->hits, GUARD_AA) &&
-			 c->n_blocks >= VERDICT_MIN_BLOCKS)
+			 !guard_has(&c->hits, GUARD_AA) && c->n_blocks >= VERDICT_MIN_BLOCKS)
 			run->state = RUN_STATE_CONFIRMED;
 	}
 }
 
-void
-judge_init(struct judge *judge, const struct judge_rule *rule,
-	   const struct judge_arm *arms, size_t n_arms, struct judge_run *runs,
-	   size_t n_runs)
+void judge_init(struct judge *judge, const struct judge_rule *rule, const struct judge_arm *arms,
+		size_t n_arms, struct judge_run *runs, size_t n_runs)
 {
 	assert(n_arms >= 2 && n_arms <= SCHEDULE_MAX_ARMS);
 	*judge = (struct judge){ .rule = *rule,
@@ -1592,8 +1443,7 @@ judge_init(struct judge *judge, const struct judge_rule *rule,
 	judge_decide(judge);
 }
 
-void
-judge_release(struct judge *judge)
+void judge_release(struct judge *judge)
 {
 	for (size_t i = 0; i < judge->n_contrasts; i++) {
 		free(judge->contrasts[i].blocks);

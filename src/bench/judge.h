@@ -21,10 +21,10 @@
 #define JUDGE_MAX_REPS 15
 
 /* How far a number may be believed. */
-#define RUN_STATE_LIST(X)                                                      \
-	X(CLAIMED, "claimed")	  /* somebody else ran it */                   \
-	X(MEASURED, "measured")	  /* we ran it, guards not complete */         \
-	X(VERIFIED, "verified")	  /* we ran it and no guard fired */           \
+#define RUN_STATE_LIST(X)                                              \
+	X(CLAIMED, "claimed")	  /* somebody else ran it */           \
+	X(MEASURED, "measured")	  /* we ran it, guards not complete */ \
+	X(VERIFIED, "verified")	  /* we ran it and no guard fired */   \
 	X(CONFIRMED, "confirmed") /* verified in >= 3 blocks, and FASTER */
 
 enum run_state {
@@ -44,10 +44,10 @@ struct judge_run {
 	bool fresh;   /* of the blocks that confirm the best: see judge_best */
 	enum run_state state;
 	/* Borrowed; NULL: unknown. */
-	const char *name;    /* "0_pod-a_A"; of an imported log its path */
-	const char *path;    /* of its log */
-	const char *t0, *t1; /* RFC 3339 */
-	const char *runtime; /* "python /usr/bin/python3.11; torch 2.9.1" */
+	const char *name;	   /* "0_pod-a_A"; of an imported log its path */
+	const char *path;	   /* of its log */
+	const char *t0, *t1;	   /* RFC 3339 */
+	const char *runtime;	   /* "python /usr/bin/python3.11; torch 2.9.1" */
 	const struct run_log *log; /* NULL: no log came */
 	const struct health_sum *health;
 	double rc, drift_s;	/* drift: of the pod's clock against ours */
@@ -58,11 +58,11 @@ struct judge_run {
 	struct step_window window;
 	double legacy; /* mean of its printed tok/s */
 	double val_loss;
-	double y;     /* ms a step, or the score as a time; NAN: none */
-	double value; /* the same in the metric's own unit */
-	bool outlier; /* far from its arm's median: see judge.c */
-	bool odd;     /* a control that did not do what most controls did */
-	double z;     /* (y - median) / (1.4826 * mad); NAN below 4 runs */
+	double y;	     /* ms a step, or the score as a time; NAN: none */
+	double value;	     /* the same in the metric's own unit */
+	bool outlier;	     /* far from its arm's median: see judge.c */
+	bool odd;	     /* a control that did not do what most controls did */
+	double z;	     /* (y - median) / (1.4826 * mad); NAN below 4 runs */
 	double times_median; /* y / median of its arm */
 	char seen[320];	     /* of an outlier: what was seen in it */
 };
@@ -104,14 +104,12 @@ struct judge_rule {
 	double register_sd, register_df; /* see verdict.h; NAN: none */
 };
 
-#define JUDGE_RULE_DEFAULT                                                     \
-	{                                                                      \
-		.paired = { 0.05, 0.005, 0.8, false },                         \
-		.need = VERDICT_MIN_BLOCKS, .over = true,                      \
-		.pods_sd = (double)NAN, .holm = true,                          \
-		.window = WINDOW_DEFAULT, .lo = 20, .hi = 100,                 \
-		.tok_kind = TOK_CUMULATIVE, .losses = GUARD_LOSS_DEFAULT,      \
-		.register_sd = (double)NAN, .register_df = (double)NAN,        \
+#define JUDGE_RULE_DEFAULT                                                                       \
+	{                                                                                        \
+		.paired = { 0.05, 0.005, 0.8, false }, .need = VERDICT_MIN_BLOCKS, .over = true, \
+		.pods_sd = (double)NAN, .holm = true, .window = WINDOW_DEFAULT, .lo = 20,        \
+		.hi = 100, .tok_kind = TOK_CUMULATIVE, .losses = GUARD_LOSS_DEFAULT,             \
+		.register_sd = (double)NAN, .register_df = (double)NAN,                          \
 	}
 
 /* The runs of one arm; NAN where there are none. */
@@ -161,31 +159,31 @@ struct judge_steps {
 	/* Over pairs of runs: d of the whole window without that by the median
 	 * of its intervals. */
 	struct paired away;
-	struct paired uneven; /* and without that by their median gain */
+	struct paired uneven;		  /* and without that by their median gain */
 	double odd_lo, odd_hi, odd_times; /* the furthest interval, its ratio */
 };
 
 /* The losses of a training variant against the control's, in nats. */
 struct judge_quality {
-	bool by_val; /* by the last validation, else by training losses */
+	bool by_val;	    /* by the last validation, else by training losses */
 	struct paired nats; /* over pairs of runs; > 0: the variant is worse */
 	bool same, worse;   /* shown to be within the margin; shown not to be */
 };
 
 /* One variant against the control. */
 struct judge_contrast {
-	size_t arm, base; /* base: what it is held against; the control, 0 */
-	size_t second;	  /* the A/A arm that is a control too; 0: none is */
+	size_t arm, base;	    /* base: what it is held against; the control, 0 */
+	size_t second;		    /* the A/A arm that is a control too; 0: none is */
 	struct judge_block *blocks; /* owned */
 	size_t n_shown, n_blocks;   /* all of them; those that count */
 	/* Geometric means over these, in the metric's own unit: their ratio is
 	 * exactly the difference that is judged. */
 	double control, variant;
-	struct paired paired; /* of the blocks, or of the pods' means */
-	bool across_pods;     /* t on the pods' means: see judge.c */
-	double between_sd; /* two pods are taken to differ by; 0: not asked */
-	double level;	   /* that p must be below at this look */
-	double p_holm;	   /* NAN for the A/A arm and for invalid ones */
+	struct paired paired;	/* of the blocks, or of the pods' means */
+	bool across_pods;	/* t on the pods' means: see judge.c */
+	double between_sd;	/* two pods are taken to differ by; 0: not asked */
+	double level;		/* that p must be below at this look */
+	double p_holm;		/* NAN for the A/A arm and for invalid ones */
 	struct judge_pod *pods; /* owned; those with a complete block */
 	size_t n_pods;
 	struct pods_spread spread;
@@ -193,16 +191,16 @@ struct judge_contrast {
 	enum window_trend trend;
 	struct judge_steps steps; /* of a training run */
 	struct judge_quality quality;
-	struct welch welch;   /* as if there were no blocks */
-	struct rank_two rank; /* y of the control against the variant's */
+	struct welch welch;			/* as if there were no blocks */
+	struct rank_two rank;			/* y of the control against the variant's */
 	double median_delta_pct, min_delta_pct; /* of y: + is slower */
-	double legacy_pct;	 /* of the published kind of mean; NAN: none */
-	struct guard_hits hits;	 /* of all its runs */
-	size_t blocks_to_margin; /* needed to show the margin; 0: unknown */
+	double legacy_pct;			/* of the published kind of mean; NAN: none */
+	struct guard_hits hits;			/* of all its runs */
+	size_t blocks_to_margin;		/* needed to show the margin; 0: unknown */
 	/* Of its runs and the control's: those that stand far out (kept). */
 	size_t n_outliers, n_blowing; /* see judge_blows_up */
-	double robust_sd; /* 1.4826 * mad of d; NAN below 4 blocks */
-	double block_sd;  /* of all d */
+	double robust_sd;	      /* 1.4826 * mad of d; NAN below 4 blocks */
+	double block_sd;	      /* of all d */
 	/* Outliers widened the interval to over 3 times what the other
 	 * blocks would make it: read the robust numbers beside it. */
 	bool swollen;
@@ -234,10 +232,10 @@ enum judge_best_state {
 
 struct judge_best {
 	enum judge_best_state state;
-	size_t arm, rival; /* of LEADS and CONFIRMED: it, and the runner-up */
-	double p_pairs;	   /* the largest of its Holm p values; NAN: none */
-	size_t n_pairs;	   /* that Holm is over */
-	size_t n_fresh;	   /* fresh blocks */
+	size_t arm, rival;			/* of LEADS and CONFIRMED: it, and the runner-up */
+	double p_pairs;				/* the largest of its Holm p values; NAN: none */
+	size_t n_pairs;				/* that Holm is over */
+	size_t n_fresh;				/* fresh blocks */
 	struct paired over_control, over_rival; /* in fresh blocks */
 	char text[256];
 };
@@ -266,9 +264,8 @@ struct judge {
  * Judge.  2 <= n_arms <= SCHEDULE_MAX_ARMS; arms and runs must outlive the
  * result.  Contrasts are in the order of the arms.
  */
-void judge_init(struct judge *judge, const struct judge_rule *rule,
-		const struct judge_arm *arms, size_t n_arms,
-		struct judge_run *runs, size_t n_runs);
+void judge_init(struct judge *judge, const struct judge_rule *rule, const struct judge_arm *arms,
+		size_t n_arms, struct judge_run *runs, size_t n_runs);
 void judge_release(struct judge *judge);
 
 /*
@@ -288,13 +285,11 @@ bool judge_is_side(const struct judge_contrast *c, size_t arm);
  * for that contrast: by over 3 times what the middle of its blocks spreads,
  * and by over half of what all of them do?
  */
-bool judge_blows_up(const struct judge_contrast *c,
-		    const struct judge_run *run);
+bool judge_blows_up(const struct judge_contrast *c, const struct judge_run *run);
 
 /*
  * The counted run behind `after` (NULL: the first) of that arm, or of any
  * with JUDGE_ANY; NULL: no more.
  */
 #define JUDGE_ANY SIZE_MAX
-struct judge_run *judge_next(const struct judge *judge, size_t arm,
-			     const struct judge_run *after);
+struct judge_run *judge_next(const struct judge *judge, size_t arm, const struct judge_run *after);

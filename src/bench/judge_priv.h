@@ -14,13 +14,11 @@ bool judge_is_usable(const struct judge_run *run);
 /* Is it one of the runs that choose, not of the fresh blocks? */
 bool judge_is_main(const struct judge_run *run);
 /* The run of that arm beside `like`: same pod, block and rep; NULL: none. */
-struct judge_run *judge_beside(const struct judge *judge, size_t arm,
-			       const struct judge_run *like);
+struct judge_run *judge_beside(const struct judge *judge, size_t arm, const struct judge_run *like);
 /* Room for a double of each run. */
 double *judge_room(const struct judge *judge);
 
 /* Why a contrast has no verdict, where rows came too late to bear witness to
  * its times and whole runs do not do so either; else why stays as it is. */
-void judge_refuse_unseen(const struct judge *judge,
-			 const struct judge_contrast *c, char *why,
+void judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c, char *why,
 			 size_t size);

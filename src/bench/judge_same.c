@@ -45,36 +45,29 @@
 #define VALUE_SIZE  128
 
 /* The control of its block; of an A/A run without one, the first there is. */
-static const struct judge_run *
-control_of(const struct judge *judge, const struct judge_run *run)
+static const struct judge_run *control_of(const struct judge *judge, const struct judge_run *run)
 {
 	const struct judge_run *control = judge_beside(judge, 0, run);
 
-	return control == NULL && judge->arms[run->arm].aa
-		       ? judge_next(judge, 0, NULL)
-		       : control;
+	return control == NULL && judge->arms[run->arm].aa ? judge_next(judge, 0, NULL) : control;
 }
 
 /* What only the pair of runs can tell. */
-static void
-compare_pair(struct judge *judge, struct judge_run *run,
-	     const struct judge_run *control)
+static void compare_pair(struct judge *judge, struct judge_run *run,
+			 const struct judge_run *control)
 {
-	if (control == NULL || control->odd || run->log == NULL ||
-	    control->log == NULL)
+	if (control == NULL || control->odd || run->log == NULL || control->log == NULL)
 		return;
 	const struct run_log *a = control->log;
 	const struct run_log *b = run->log;
 	run_log_same_work(a, b, &run->hits);
 	if (b->kind == RUN_LOG_TRAINING && b->n_rows > 0 && a->n_rows > 0)
-		guard_check_losses(
-			&run->hits,
-			&(struct guard_losses){ a->rows, a->n_rows, a->val_loss,
-						a->val_step, judge->hi },
-			&(struct guard_losses){ b->rows, b->n_rows, b->val_loss,
-						b->val_step, judge->hi },
-			&judge->rule.losses,
-			judge->arms[run->arm].numerics_changed);
+		guard_check_losses(&run->hits,
+				   &(struct guard_losses){ a->rows, a->n_rows, a->val_loss,
+							   a->val_step, judge->hi },
+				   &(struct guard_losses){ b->rows, b->n_rows, b->val_loss,
+							   b->val_step, judge->hi },
+				   &judge->rule.losses, judge->arms[run->arm].numerics_changed);
 	if (run->has_window && control->has_window && run->times.from_tok_s &&
 	    control->times.from_tok_s &&
 	    guard_clock_lag(control->window.lag_steps, run->window.lag_steps))
@@ -85,31 +78,27 @@ compare_pair(struct judge *judge, struct judge_run *run,
 			  run->window.lag_steps, control->window.lag_steps);
 	if (run->y < IMPLAUSIBLE * control->y)
 		guard_add(&run->hits, GUARD_IMPLAUSIBLE, false,
-			  "%.4g against %.4g: check this before you believe it",
-			  run->y, control->y);
+			  "%.4g against %.4g: check this before you believe it", run->y,
+			  control->y);
 }
 
 /* Values as printed; absent on both sides is the same. */
-static bool
-is_same_value(double a, double b)
+static bool is_same_value(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
 
 /* So many rows of times do not repeat by chance, whatever else was edited. */
-static bool
-has_same_rows(const struct run_log *a, const struct run_log *b)
+static bool has_same_rows(const struct run_log *a, const struct run_log *b)
 {
 	size_t timed = 0;
 
-	if (a->kind != RUN_LOG_TRAINING || b->kind != RUN_LOG_TRAINING ||
-	    a->n_rows != b->n_rows)
+	if (a->kind != RUN_LOG_TRAINING || b->kind != RUN_LOG_TRAINING || a->n_rows != b->n_rows)
 		return false;
 	for (size_t i = 0; i < a->n_rows; i++) {
 		const struct step_row *x = &a->rows[i], *y = &b->rows[i];
 
-		if (x->step != y->step ||
-		    !is_same_value(x->train_ms, y->train_ms) ||
+		if (x->step != y->step || !is_same_value(x->train_ms, y->train_ms) ||
 		    !is_same_value(x->tok_s, y->tok_s))
 			return false;
 		timed += !isnan(x->train_ms) || !isnan(x->tok_s) ? 1 : 0;
@@ -121,8 +110,7 @@ has_same_rows(const struct run_log *a, const struct run_log *b)
  * A log that stands for two runs is one run: it would fake precision.  What
  * we ran ourselves has as many logs as runs, however alike they are.
  */
-static void
-check_copy(struct judge *judge, struct judge_run *run)
+static void check_copy(struct judge *judge, struct judge_run *run)
 {
 	if (run->state != RUN_STATE_CLAIMED || run->log == NULL)
 		return;
@@ -131,8 +119,7 @@ check_copy(struct judge *judge, struct judge_run *run)
 			continue;
 		if (strcmp(o->log->sha256, run->log->sha256) == 0) {
 			/* Scores of a cost model repeat to the byte. */
-			guard_add(&run->hits, GUARD_COPY,
-				  run->log->kind == RUN_LOG_TRAINING,
+			guard_add(&run->hits, GUARD_COPY, run->log->kind == RUN_LOG_TRAINING,
 				  "byte for byte the log of another run");
 			return;
 		}
@@ -145,8 +132,7 @@ check_copy(struct judge *judge, struct judge_run *run)
 }
 
 /* How far the control's own losses spread, where its runs share a seed. */
-static void
-learn_losses(struct judge *judge)
+static void learn_losses(struct judge *judge)
 {
 	const struct judge_run *run = NULL;
 	AUTO_FREE double *val = judge_room(judge);
@@ -169,8 +155,7 @@ learn_losses(struct judge *judge)
  * A control that worked otherwise than most controls is to blame itself, not
  * the variant beside it.
  */
-static void
-mark_odd_controls(struct judge *judge)
+static void mark_odd_controls(struct judge *judge)
 {
 	struct judge_run *run = NULL, *other;
 
@@ -178,10 +163,8 @@ mark_odd_controls(struct judge *judge)
 		struct guard_hits hits = { 0 }, why = { 0 };
 		size_t n = 0, apart = 0;
 
-		for (other = NULL;
-		     (other = judge_next(judge, 0, other)) != NULL;) {
-			if (other == run || other->log == NULL ||
-			    run->log == NULL)
+		for (other = NULL; (other = judge_next(judge, 0, other)) != NULL;) {
+			if (other == run || other->log == NULL || run->log == NULL)
 				continue;
 			hits.n = 0;
 			run_log_same_work(other->log, run->log, &hits);
@@ -192,13 +175,11 @@ mark_odd_controls(struct judge *judge)
 		}
 		run->odd = 2 * apart > n;
 		if (run->odd)
-			guard_add(&run->hits, GUARD_SAME, true, "%s",
-				  why.hit[0].text);
+			guard_add(&run->hits, GUARD_SAME, true, "%s", why.hit[0].text);
 	}
 }
 
-void
-judge_compare_runs(struct judge *judge)
+void judge_compare_runs(struct judge *judge)
 {
 	struct judge_run *run = NULL;
 
@@ -212,20 +193,16 @@ judge_compare_runs(struct judge *judge)
 }
 
 /* The hits of a contrast: the hard ones of its runs first. */
-static void
-collect_hits(const struct judge *judge, struct judge_contrast *c)
+static void collect_hits(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *run;
 	size_t k;
 
 	for (int hard = 1; hard >= 0; hard--)
-		for (run = NULL;
-		     (run = judge_next(judge, c->arm, run)) != NULL;)
+		for (run = NULL; (run = judge_next(judge, c->arm, run)) != NULL;)
 			for (k = 0; k < run->hits.n; k++)
 				if (run->hits.hit[k].hard == (hard == 1))
-					guard_add(&c->hits,
-						  run->hits.hit[k].guard,
-						  hard == 1, "%s",
+					guard_add(&c->hits, run->hits.hit[k].guard, hard == 1, "%s",
 						  run->hits.hit[k].text);
 	/* A control that began twice makes a difference just as a variant;
 	 * what a run leaves behind may slow down all others. */
@@ -236,16 +213,14 @@ collect_hits(const struct judge *judge, struct judge_contrast *c)
 			if (guard == GUARD_LEFT ||
 			    (guard == GUARD_RESTARTED && run->arm == c->base))
 				guard_add(&c->hits, guard, false, "%s: %s",
-					  run->arm == c->base
-						  ? "the control"
-						  : judge->arms[run->arm].tag,
+					  run->arm == c->base ? "the control"
+							      : judge->arms[run->arm].tag,
 					  run->hits.hit[k].text);
 		}
 }
 
 /* Is one name part of the other, whatever its case? */
-static bool
-is_akin(const char *a, const char *b)
+static bool is_akin(const char *a, const char *b)
 {
 	const char *longer = strlen(a) > strlen(b) ? a : b;
 	const char *shorter = longer == a ? b : a;
@@ -263,15 +238,13 @@ is_akin(const char *a, const char *b)
  * Does the bench say that this variant changes that key?  Programs print
  * "cuda_graphs" of what CUDA_GRAPHS_ENABLED sets, so part of a name will do.
  */
-static bool
-is_declared(const struct judge_arm *arm, const char *key)
+static bool is_declared(const struct judge_arm *arm, const char *key)
 {
 	return any_of(i, arm->n_declared, is_akin(arm->declared[i], key));
 }
 
 /* The log of a run as far as it prints settings, or NULL. */
-static const struct run_log *
-settings_log(const struct judge_run *run)
+static const struct run_log *settings_log(const struct judge_run *run)
 {
 	return run->log != NULL && run->log->n_rows > 0 ? run->log : NULL;
 }
@@ -280,9 +253,8 @@ settings_log(const struct judge_run *run)
  * The value that all runs of an arm print, and how many do; NULL: they do not
  * agree.  *wavers: one of them prints it with more than one value.
  */
-static const char *
-setting_of(const struct judge *judge, size_t arm, const char *key, size_t *n,
-	   bool *wavers)
+static const char *setting_of(const struct judge *judge, size_t arm, const char *key, size_t *n,
+			      bool *wavers)
 {
 	const struct judge_run *run = NULL;
 	const char *value = NULL;
@@ -291,13 +263,11 @@ setting_of(const struct judge *judge, size_t arm, const char *key, size_t *n,
 	*n = 0;
 	*wavers = false;
 	while ((run = judge_next(judge, arm, run)) != NULL) {
-		*wavers |= run->log != NULL &&
-			   run_settings_wavers(&run->log->settings, key);
+		*wavers |= run->log != NULL && run_settings_wavers(&run->log->settings, key);
 		if (settings_log(run) == NULL)
 			continue;
 		const char *one = run_settings_get(&run->log->settings, key);
-		agree &= one != NULL &&
-			 (value == NULL || strcmp(one, value) == 0);
+		agree &= one != NULL && (value == NULL || strcmp(one, value) == 0);
 		value = one;
 		++*n;
 	}
@@ -305,8 +275,7 @@ setting_of(const struct judge *judge, size_t arm, const char *key, size_t *n,
 }
 
 /* What the control's first log prints, against the variant's. */
-static void
-compare_settings(const struct judge *judge, struct judge_contrast *c)
+static void compare_settings(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_arm *arm = &judge->arms[c->arm];
 	const struct judge_run *run = judge_next(judge, 0, NULL);
@@ -333,17 +302,14 @@ compare_settings(const struct judge *judge, struct judge_contrast *c)
 				  key, a);
 		if (b == NULL || strcmp(a, b) == 0)
 			continue;
-		bool hard =
-			arm->declares_all && n >= LEAST_RUNS && m >= LEAST_RUNS;
+		bool hard = arm->declares_all && n >= LEAST_RUNS && m >= LEAST_RUNS;
 		guard_add(&c->hits, hard ? GUARD_SAME : GUARD_SETTINGS, hard,
-			  "its logs print %s %.40s, the control's %.40s", key,
-			  b, a);
+			  "its logs print %s %.40s, the control's %.40s", key, b, a);
 	}
 }
 
 /* The median over an arm's usable runs of a number of its score; NAN: none. */
-static double
-score_median(const struct judge *judge, size_t arm, const char *key)
+static double score_median(const struct judge *judge, size_t arm, const char *key)
 {
 	const struct judge_run *run = NULL;
 	AUTO_FREE double *v = judge_room(judge);
@@ -352,33 +318,29 @@ score_median(const struct judge *judge, size_t arm, const char *key)
 	while ((run = judge_next(judge, arm, run)) != NULL) {
 		v[n] = run->log == NULL || !judge_is_usable(run)
 			       ? (double)NAN
-			       : json_get_number(run->log->score.root, key,
-						 (double)NAN);
+			       : json_get_number(run->log->score.root, key, (double)NAN);
 		n += v[n] > 0.0 ? 1 : 0;
 	}
 	return stats_median(v, n);
 }
 
 /* Least and median time of the same runs: do both say who is faster? */
-static void
-compare_metrics(const struct judge *judge, struct judge_contrast *c)
+static void compare_metrics(const struct judge *judge, struct judge_contrast *c)
 {
 	static const char *const keys[] = { "best_us", "median_us" };
 	double margin = log1p(judge->rule.paired.margin), d[2];
 
 	for (int i = 0; i < 2; i++)
-		d[i] = log(score_median(judge, 0, keys[i]) /
-			   score_median(judge, c->arm, keys[i]));
+		d[i] = log(score_median(judge, 0, keys[i]) / score_median(judge, c->arm, keys[i]));
 	/* A NaN is no more than anything. */
 	if (d[0] * d[1] < 0.0 && fabs(d[0]) > margin && fabs(d[1]) > margin)
 		guard_add(&c->hits, GUARD_METRICS, false,
-			  "by best_us it is %+.2f%%, by median_us %+.2f%%",
-			  100.0 * expm1(d[0]), 100.0 * expm1(d[1]));
+			  "by best_us it is %+.2f%%, by median_us %+.2f%%", 100.0 * expm1(d[0]),
+			  100.0 * expm1(d[1]));
 }
 
 /* "2.9.1" of "python /usr/bin/python3.11; torch 2.9.1"; false: not in it. */
-static bool
-version_in(const char *runtime, const char *key, char out[VALUE_SIZE])
+static bool version_in(const char *runtime, const char *key, char out[VALUE_SIZE])
 {
 	struct str rest = str_from(runtime != NULL ? runtime : ""), part, word;
 
@@ -393,8 +355,7 @@ version_in(const char *runtime, const char *key, char out[VALUE_SIZE])
 }
 
 /* In how many of the arm's own runs torch was seen, of how many. */
-static size_t
-n_torch_seen(const struct judge *judge, size_t arm, size_t *n_own)
+static size_t n_torch_seen(const struct judge *judge, size_t arm, size_t *n_own)
 {
 	const struct judge_run *run = NULL;
 	char value[VALUE_SIZE];
@@ -411,37 +372,33 @@ n_torch_seen(const struct judge *judge, size_t arm, size_t *n_own)
 
 /* Python, torch and what it needs, as two runs were seen or say to have it; on
  * another GPU nothing is the same work. */
-static void
-compare_versions(const struct judge *judge, struct judge_contrast *c,
-		 const struct judge_run *run, const struct judge_run *control)
+static void compare_versions(const struct judge *judge, struct judge_contrast *c,
+			     const struct judge_run *run, const struct judge_run *control)
 {
 	/* What makes a number another one; python by its path alone does not.
 	 */
 	static const struct {
 		const char *key;
 		bool decides;
-	} parts[] = { { "gpu", true },	   { "torch", true },
-		      { "triton", true },  { "flash_attn", true },
-		      { "python", false }, { "driver", false } };
+	} parts[] = { { "gpu", true },	      { "torch", true },   { "triton", true },
+		      { "flash_attn", true }, { "python", false }, { "driver", false } };
 	const struct judge_arm *arm = &judge->arms[c->arm];
 
 	for (size_t k = 0; k < LENGTH(parts); k++) {
 		char a[VALUE_SIZE], b[VALUE_SIZE];
 
 		if (version_in(control->runtime, parts[k].key, a) &&
-		    version_in(run->runtime, parts[k].key, b) &&
-		    strcmp(a, b) != 0 && !is_declared(arm, parts[k].key))
+		    version_in(run->runtime, parts[k].key, b) && strcmp(a, b) != 0 &&
+		    !is_declared(arm, parts[k].key))
 			guard_add(&c->hits, k == 0 ? GUARD_SAME : GUARD_RUNTIME,
-				  k == 0 || (parts[k].decides &&
-					     arm->declares_all),
+				  k == 0 || (parts[k].decides && arm->declares_all),
 				  "it ran with %s %.50s, the control with "
 				  "%.50s",
 				  parts[k].key, b, a);
 	}
 }
 
-static void
-compare_runtimes(const struct judge *judge, struct judge_contrast *c)
+static void compare_runtimes(const struct judge *judge, struct judge_contrast *c)
 {
 	size_t n, m, a = n_torch_seen(judge, 0, &n);
 	size_t b = n_torch_seen(judge, c->arm, &m);
@@ -462,30 +419,25 @@ compare_runtimes(const struct judge *judge, struct judge_contrast *c)
 
 /* The source that all logs of an arm embed; those of one that wavers make no
  * arm.  NULL: none. */
-static const char *
-source_of_arm(const struct judge *judge, struct judge_contrast *c, size_t arm)
+static const char *source_of_arm(const struct judge *judge, struct judge_contrast *c, size_t arm)
 {
 	const struct judge_run *run = NULL;
 	const char *first = NULL;
 
 	while ((run = judge_next(judge, arm, run)) != NULL) {
-		const char *source =
-			run->log != NULL ? run->log->run.source_sha256 : NULL;
+		const char *source = run->log != NULL ? run->log->run.source_sha256 : NULL;
 
-		if (source != NULL && first != NULL &&
-		    strcmp(source, first) != 0)
+		if (source != NULL && first != NULL && strcmp(source, first) != 0)
 			guard_add(&c->hits, GUARD_SAME, true,
 				  "%s logs embed more than one source: %.12s "
 				  "and %.12s",
-				  arm == c->base ? "the control's" : "its",
-				  first, source);
+				  arm == c->base ? "the control's" : "its", first, source);
 		first = first == NULL ? source : first;
 	}
 	return first;
 }
 
-static void
-compare_sources(const struct judge *judge, struct judge_contrast *c)
+static void compare_sources(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_arm *arm = &judge->arms[c->arm];
 	const char *a = source_of_arm(judge, c, c->base);
@@ -501,8 +453,7 @@ compare_sources(const struct judge *judge, struct judge_contrast *c)
 
 /* The mean of a double of struct health_sum over an arm's usable runs; NAN:
  * unknown. */
-static double
-health_mean(const struct judge *judge, size_t arm, size_t offset)
+static double health_mean(const struct judge *judge, size_t arm, size_t offset)
 {
 	const struct judge_run *run = NULL;
 	double sum = 0.0, value;
@@ -511,8 +462,7 @@ health_mean(const struct judge *judge, size_t arm, size_t offset)
 	while ((run = judge_next(judge, arm, run)) != NULL) {
 		if (run->health == NULL || !judge_is_usable(run))
 			continue;
-		memcpy(&value, (const char *)run->health + offset,
-		       sizeof(value));
+		memcpy(&value, (const char *)run->health + offset, sizeof(value));
 		if (isnan(value))
 			continue;
 		sum += value;
@@ -521,23 +471,19 @@ health_mean(const struct judge *judge, size_t arm, size_t offset)
 	return n > 0 ? sum / (double)n : (double)NAN;
 }
 
-#define MEAN(arm, field)                                                       \
-	health_mean(judge, arm, offsetof(struct health_sum, field))
+#define MEAN(arm, field) health_mean(judge, arm, offsetof(struct health_sum, field))
 
 /* Did the rows appear as fast as the log's clock says they were made? */
-static bool
-is_timely(const struct health_sum *h)
+static bool is_timely(const struct health_sum *h)
 {
 	return h != NULL && h->printed_s > 0.0 &&
-	       h->shown_most_s > h->printed_s * (h->stamped && h->paced
-							 ? TIMELY_STAMPED_SHARE
-							 : TIMELY_SHARE);
+	       h->shown_most_s > h->printed_s * (h->stamped && h->paced ? TIMELY_STAMPED_SHARE
+									: TIMELY_SHARE);
 }
 
 /* Between its rows so much more time passed than its log counts, more than of
  * the other arm. */
-static bool
-counts_less(const struct judge *judge, size_t arm, size_t other, double margin)
+static bool counts_less(const struct judge *judge, size_t arm, size_t other, double margin)
 {
 	return MEAN(arm, shown_least_s) - MEAN(arm, printed_s) >
 	       MEAN(other, shown_most_s) - MEAN(other, printed_s) + margin;
@@ -545,33 +491,28 @@ counts_less(const struct judge *judge, size_t arm, size_t other, double margin)
 
 /* By how much (s) an arm's window by its logs is longer than its whole runs;
  * NAN: not known. */
-static double
-counts_more(const struct judge *judge, size_t arm)
+static double counts_more(const struct judge *judge, size_t arm)
 {
 	return MEAN(arm, printed_s) - MEAN(arm, took_s) - LOG_CLOCK_LENGTH_S;
 }
 
 /* Is that so of this arm, and not of the other? */
-static bool
-outlasts_run(const struct judge *judge, size_t arm, size_t other)
+static bool outlasts_run(const struct judge *judge, size_t arm, size_t other)
 {
-	return counts_more(judge, arm) > 0.0 &&
-	       counts_more(judge, other) <= 0.0;
+	return counts_more(judge, arm) > 0.0 && counts_more(judge, other) <= 0.0;
 }
 
 /* What a run gained (s) by the pod's clock. */
-static double
-gained_as_seen(const struct health_sum *control, const struct health_sum *run)
+static double gained_as_seen(const struct health_sum *control, const struct health_sum *run)
 {
-	return (control->shown_least_s + control->shown_most_s -
-		run->shown_least_s - run->shown_most_s) /
+	return (control->shown_least_s + control->shown_most_s - run->shown_least_s -
+		run->shown_most_s) /
 	       2.0;
 }
 
 /* How much more of the control's window a run gained by the logs than by the
  * pod's clock; what both pause for is in neither. */
-static double
-gained_by_log(const struct health_sum *control, const struct health_sum *run)
+static double gained_by_log(const struct health_sum *control, const struct health_sum *run)
 {
 	double printed = control->printed_s - run->printed_s;
 
@@ -579,32 +520,27 @@ gained_by_log(const struct health_sum *control, const struct health_sum *run)
 }
 
 /* Did the pod's clock see when the window was, to a part of it? */
-static bool
-is_seen(const struct health_sum *h)
+static bool is_seen(const struct health_sum *h)
 {
 	return h->shown_most_s - h->shown_least_s < h->printed_s / 2.0;
 }
 
 /* The next pair of usable runs, of the control and of the arm beside it, whose
  * health is known; *control is the last one, NULL at first.  False: no more. */
-static bool
-next_pair(const struct judge *judge, size_t arm,
-	  const struct judge_run **control, const struct judge_run **run)
+static bool next_pair(const struct judge *judge, size_t arm, const struct judge_run **control,
+		      const struct judge_run **run)
 {
 	while ((*control = judge_next(judge, 0, *control)) != NULL) {
 		*run = judge_beside(judge, arm, *control);
-		if (*run != NULL && judge_is_usable(*run) &&
-		    judge_is_usable(*control) && (*run)->health != NULL &&
-		    (*control)->health != NULL)
+		if (*run != NULL && judge_is_usable(*run) && judge_is_usable(*control) &&
+		    (*run)->health != NULL && (*control)->health != NULL)
 			return true;
 	}
 	return false;
 }
 
 /* Is more than half of the difference in the logs alone, by their pairs? */
-static bool
-is_by_log_alone(const struct judge *judge, const struct judge_contrast *c,
-		double level)
+static bool is_by_log_alone(const struct judge *judge, const struct judge_contrast *c, double level)
 {
 	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *gained = judge_room(judge);
@@ -612,8 +548,7 @@ is_by_log_alone(const struct judge *judge, const struct judge_contrast *c,
 
 	while (next_pair(judge, c->arm, &control, &run))
 		if (is_seen(run->health) && is_seen(control->health))
-			gained[n++] =
-				gained_by_log(control->health, run->health);
+			gained[n++] = gained_by_log(control->health, run->health);
 	struct paired only = paired_compare(gained, n, &judge->rule.paired);
 	return only.p < level && only.mean / c->paired.mean > 0.5;
 }
@@ -624,8 +559,7 @@ is_by_log_alone(const struct judge *judge, const struct judge_contrast *c,
  * the other's.  Pauses that both make are in both; where rows came one by one,
  * less is enough, and where each has its stamp nothing is judged by that clock.
  */
-static void
-compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
+static void compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *run = NULL;
 	double a = MEAN(0, printed_s), margin = LOG_CLOCK_SHARE * a;
@@ -638,13 +572,11 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 		guard_add(&c->hits, GUARD_LOG_CLOCK, true,
 			  "%s window took %.1f s by its log, all of a run "
 			  "%.1f s",
-			  own ? "its" : "the control's", MEAN(arm, printed_s),
-			  MEAN(arm, took_s));
+			  own ? "its" : "the control's", MEAN(arm, printed_s), MEAN(arm, took_s));
 		return;
 	}
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
-		if ((run->arm != 0 && run->arm != c->arm) ||
-		    !judge_is_usable(run))
+		if ((run->arm != 0 && run->arm != c->arm) || !judge_is_usable(run))
 			continue;
 		if (!is_timely(run->health))
 			return;
@@ -654,10 +586,8 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 	if (paced && stamped)
 		margin = LOG_CLOCK_STAMPED_S + LOG_CLOCK_PACED_SHARE * a;
 	else if (paced)
-		margin = fmin(margin,
-			      LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a);
-	if (counts_less(judge, c->arm, 0, margin) ||
-	    counts_less(judge, 0, c->arm, margin) ||
+		margin = fmin(margin, LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a);
+	if (counts_less(judge, c->arm, 0, margin) || counts_less(judge, 0, c->arm, margin) ||
 	    (paced && stamped && is_by_log_alone(judge, c, LOG_CLOCK_P)))
 		guard_add(&c->hits, GUARD_LOG_CLOCK, paced && stamped,
 			  "its window took %.2f s by its log, %.2f to %.2f s "
@@ -671,16 +601,14 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 /* Is what its rows say of its window, and of such a gain (s), known from when
  * they came?  Who chooses when they come may shift the window by half of what
  * is not known. */
-static bool
-is_witnessed(const struct health_sum *h, double gain_s)
+static bool is_witnessed(const struct health_sum *h, double gain_s)
 {
-	return is_timely(h) && (h->paced || h->shown_most_s - h->shown_least_s <
-						    fabs(gain_s) / 2.0);
+	return is_timely(h) &&
+	       (h->paced || h->shown_most_s - h->shown_least_s < fabs(gain_s) / 2.0);
 }
 
-void
-judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
-		    char *why, size_t size)
+void judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c, char *why,
+			 size_t size)
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
 	const struct paired_rule *rule = &judge->rule.paired;
@@ -702,17 +630,15 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
 	}
 	struct paired seen = paired_compare(gained, n, rule);
 	timely = witnessed;
-	witnessed &= paced ? !is_by_log_alone(judge, c, UNSEEN_P)
-			   : shown / (double)n / claimed >= 0.5;
+	witnessed &=
+		paced ? !is_by_log_alone(judge, c, UNSEEN_P) : shown / (double)n / claimed >= 0.5;
 	if (witnessed || isnan(seen.mean) ||
-	    (c->paired.p < rule->alpha
-		     ? seen.p < rule->alpha && seen.mean / claimed >= 0.5
-		     : !(seen.p < LOG_CLOCK_P)))
+	    (c->paired.p < rule->alpha ? seen.p < rule->alpha && seen.mean / claimed >= 0.5
+				       : !(seen.p < LOG_CLOCK_P)))
 		return;
-	(void)snprintf(why, size,
-		       "%s: its log gained %.2f s, its whole runs %.2f s",
-		       timely ? "its rows came no sooner" : "rows came at once",
-		       claimed, seen.mean);
+	(void)snprintf(why, size, "%s: its log gained %.2f s, its whole runs %.2f s",
+		       timely ? "its rows came no sooner" : "rows came at once", claimed,
+		       seen.mean);
 }
 
 /*
@@ -720,8 +646,7 @@ judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c,
  * a start-up or a compilation, or work that went there.  Who validates more
  * often than the control has put it where no clock of a log runs.
  */
-static void
-compare_whole_runs(const struct judge *judge, struct judge_contrast *c)
+static void compare_whole_runs(const struct judge *judge, struct judge_contrast *c)
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
 	const struct judge_run *control = NULL, *run;
@@ -736,9 +661,8 @@ compare_whole_runs(const struct judge *judge, struct judge_contrast *c)
 		validates |= b->n_validated > a->n_validated;
 	}
 	struct paired only = paired_compare(lost, n, &judge->rule.paired);
-	if (!(counts_more(judge, 0) > 0.0) &&
-	    c->paired.p < judge->rule.paired.alpha && only.p < LOG_CLOCK_P &&
-	    only.mean / claimed > 0.5)
+	if (!(counts_more(judge, 0) > 0.0) && c->paired.p < judge->rule.paired.alpha &&
+	    only.p < LOG_CLOCK_P && only.mean / claimed > 0.5)
 		guard_add(&c->hits, GUARD_WHOLE, validates,
 			  "its window gained %.2f s, its whole runs %.2f s: "
 			  "%s took longer",
@@ -749,8 +673,7 @@ compare_whole_runs(const struct judge *judge, struct judge_contrast *c)
 
 /* More cores are busy beside each run of the variant than beside the control's,
  * by more than chance. */
-static void
-compare_cores(const struct judge *judge, struct judge_contrast *c)
+static void compare_cores(const struct judge *judge, struct judge_contrast *c)
 {
 	double a = MEAN(0, busy_cores), b = MEAN(c->arm, busy_cores);
 	const struct judge_run *control = NULL, *run;
@@ -758,8 +681,7 @@ compare_cores(const struct judge *judge, struct judge_contrast *c)
 	size_t n = 0;
 
 	while (next_pair(judge, c->arm, &control, &run))
-		more[n++] =
-			run->health->busy_cores - control->health->busy_cores;
+		more[n++] = run->health->busy_cores - control->health->busy_cores;
 	if (b > CORES_TIMES * a && b > a + CORES_MORE &&
 	    paired_compare(more, n, &judge->rule.paired).p < LOG_CLOCK_P)
 		guard_add(&c->hits, GUARD_CORES, false,
@@ -769,14 +691,13 @@ compare_cores(const struct judge *judge, struct judge_contrast *c)
 }
 
 /* Clocks of the GPUs that differ between the arms. */
-static void
-compare_health(const struct judge *judge, struct judge_contrast *c)
+static void compare_health(const struct judge *judge, struct judge_contrast *c)
 {
 	double a = MEAN(0, sm_mhz), b = MEAN(c->arm, sm_mhz);
 
 	if (fabs(b / a - 1.0) > SM_CLOCK_SHARE)
-		guard_add(&c->hits, GUARD_SM_CLOCK, false,
-			  "%.0f MHz in the mean, the control %.0f", b, a);
+		guard_add(&c->hits, GUARD_SM_CLOCK, false, "%.0f MHz in the mean, the control %.0f",
+			  b, a);
 	a = MEAN(0, power_cap_share);
 	b = MEAN(c->arm, power_cap_share);
 	if (fabs(b - a) > POWER_CAP_SHARE)
@@ -787,8 +708,7 @@ compare_health(const struct judge *judge, struct judge_contrast *c)
 }
 
 /* The mean difference of the training losses at equal steps; NAN: none. */
-static double
-train_loss_apart(const struct run_log *a, const struct run_log *b)
+static double train_loss_apart(const struct run_log *a, const struct run_log *b)
 {
 	double sum = 0.0;
 	size_t i = 0, k = 0, n = 0;
@@ -796,8 +716,7 @@ train_loss_apart(const struct run_log *a, const struct run_log *b)
 	while (i < a->n_rows && k < b->n_rows) {
 		const struct step_row *x = &a->rows[i], *y = &b->rows[k];
 
-		if (x->step == y->step && !isnan(x->train_loss) &&
-		    !isnan(y->train_loss)) {
+		if (x->step == y->step && !isnan(x->train_loss) && !isnan(y->train_loss)) {
 			sum += y->train_loss - x->train_loss;
 			n++;
 		}
@@ -809,20 +728,17 @@ train_loss_apart(const struct run_log *a, const struct run_log *b)
 
 /* The difference of the last validations, of equal steps behind the window;
  * NAN: there are none. */
-static double
-val_loss_apart(const struct judge *judge, const struct run_log *a,
-	       const struct run_log *b)
+static double val_loss_apart(const struct judge *judge, const struct run_log *a,
+			     const struct run_log *b)
 {
-	return a->val_step == b->val_step && !(a->val_step < judge->hi)
-		       ? b->val_loss - a->val_loss
-		       : (double)NAN;
+	return a->val_step == b->val_step && !(a->val_step < judge->hi) ? b->val_loss - a->val_loss
+									: (double)NAN;
 }
 
 /* By how much each run's loss is above the control's beside it; false: a pair
  * has no such loss. */
-static bool
-collect_apart(const struct judge *judge, const struct judge_contrast *c,
-	      bool by_val, double *apart, size_t *n)
+static bool collect_apart(const struct judge *judge, const struct judge_contrast *c, bool by_val,
+			  double *apart, size_t *n)
 {
 	const struct judge_run *run = NULL, *control;
 	bool all = true;
@@ -830,12 +746,11 @@ collect_apart(const struct judge *judge, const struct judge_contrast *c,
 	*n = 0;
 	while ((run = judge_next(judge, c->arm, run)) != NULL) {
 		control = judge_beside(judge, c->base, run);
-		if (!judge_is_main(run) || !judge_is_usable(run) ||
-		    control == NULL || !judge_is_usable(control))
+		if (!judge_is_main(run) || !judge_is_usable(run) || control == NULL ||
+		    !judge_is_usable(control))
 			continue;
-		apart[*n] =
-			by_val ? val_loss_apart(judge, control->log, run->log)
-			       : train_loss_apart(control->log, run->log);
+		apart[*n] = by_val ? val_loss_apart(judge, control->log, run->log)
+				   : train_loss_apart(control->log, run->log);
 		if (isnan(apart[*n]))
 			all = false;
 		else
@@ -849,8 +764,7 @@ collect_apart(const struct judge *judge, const struct judge_contrast *c,
  * the 90 % interval lies within the margin; worse where it does not and the
  * difference is shown.
  */
-static void
-compare_quality(const struct judge *judge, struct judge_contrast *c)
+static void compare_quality(const struct judge *judge, struct judge_contrast *c)
 {
 	struct judge_quality *q = &c->quality;
 	AUTO_FREE double *apart = judge_room(judge);
@@ -863,18 +777,16 @@ compare_quality(const struct judge *judge, struct judge_contrast *c)
 	q->nats = paired_compare(apart, n, &judge->rule.paired);
 	q->same = q->nats.tost_lo > -margin && q->nats.tost_hi < margin;
 	q->worse = !q->same && n >= VERDICT_MIN_BLOCKS && q->nats.mean > 0.0 &&
-		   q->nats.p < judge->rule.paired.alpha &&
-		   !judge->arms[c->arm].aa;
+		   q->nats.p < judge->rule.paired.alpha && !judge->arms[c->arm].aa;
 	if (q->worse)
 		guard_add(&c->hits, GUARD_QUALITY, false,
 			  "its %s is worse by %.4f nats [%.4f, %.4f] over %zu "
 			  "pairs (margin %g)",
-			  q->by_val ? "validation loss" : "training loss",
-			  q->nats.mean, q->nats.lo, q->nats.hi, n, margin);
+			  q->by_val ? "validation loss" : "training loss", q->nats.mean, q->nats.lo,
+			  q->nats.hi, n, margin);
 }
 
-void
-judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
+void judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
 {
 	collect_hits(judge, c);
 	if (judge->training)

@@ -24,8 +24,7 @@ char *kernel_command(const struct plan *plan);
  * be run itself.  -1 with err where a file cannot be written.
  */
 int kernel_share(const struct bench_runs *runs, const struct bench_run *run,
-		 struct bench_run *rider, struct err *err)
-	__attribute__((warn_unused_result));
+		 struct bench_run *rider, struct err *err) __attribute__((warn_unused_result));
 
 /* What the probe said of an arm beside its time, as a soft guard. */
 void kernel_guards(struct bench_run *run);

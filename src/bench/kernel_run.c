@@ -8,8 +8,7 @@
 
 /* The lines that the probe printed of an arm; without one, all that is of no
  * arm: what ended it. */
-static void
-kernel_lines_of(struct str text, const char *tag, struct buf *out)
+static void kernel_lines_of(struct str text, const char *tag, struct buf *out)
 {
 	struct str line;
 	AUTO_BUF others = buf_new(MAX_OUTPUT);
@@ -19,9 +18,7 @@ kernel_lines_of(struct str text, const char *tag, struct buf *out)
 					? json_parse(line, JSON_BARE_NULL, NULL)
 					: NULL;
 		const char *arm = json_get_string(row, "arm", NULL);
-		struct buf *to = arm == NULL		 ? &others
-				 : strcmp(arm, tag) == 0 ? out
-							 : NULL;
+		struct buf *to = arm == NULL ? &others : strcmp(arm, tag) == 0 ? out : NULL;
 
 		if (to == NULL)
 			continue;
@@ -33,9 +30,8 @@ kernel_lines_of(struct str text, const char *tag, struct buf *out)
 }
 
 /* A file of one run, as that of another; none where there is none. */
-static int
-kernel_copy(const struct bench_runs *runs, const struct bench_run *from,
-	    const struct bench_run *to, const char *name, struct err *err)
+static int kernel_copy(const struct bench_runs *runs, const struct bench_run *from,
+		       const struct bench_run *to, const char *name, struct err *err)
 {
 	char path[FOLDER_PATH_SIZE];
 	AUTO_BUF text = buf_new(MAX_OUTPUT);
@@ -47,9 +43,8 @@ kernel_copy(const struct bench_runs *runs, const struct bench_run *from,
 	return folder_write(runs->path, path, buf_str(&text), err);
 }
 
-int
-kernel_share(const struct bench_runs *runs, const struct bench_run *run,
-	     struct bench_run *rider, struct err *err)
+int kernel_share(const struct bench_runs *runs, const struct bench_run *run,
+		 struct bench_run *rider, struct err *err)
 {
 	char path[FOLDER_PATH_SIZE];
 	AUTO_BUF text = buf_new(MAX_OUTPUT), own = buf_new(MAX_OUTPUT);
@@ -77,8 +72,7 @@ kernel_share(const struct bench_runs *runs, const struct bench_run *run,
 
 /* The share of its time that the GPU waits for the host, of the worst case;
  * NAN: not known. */
-static double
-kernel_idle(const cJSON *root)
+static double kernel_idle(const cJSON *root)
 {
 	double idle = (double)NAN;
 
@@ -87,17 +81,14 @@ kernel_idle(const cJSON *root)
 	return idle;
 }
 
-void
-kernel_guards(struct bench_run *run)
+void kernel_guards(struct bench_run *run)
 {
 	const cJSON *root = run->has_log ? run->log.score.root : NULL;
 	const char *error = json_get_string(root, "error", NULL);
 	double idle = kernel_idle(root);
 
 	if (error != NULL)
-		guard_add(&run->hits,
-			  json_get_bool(root, "wrong", false) ? GUARD_WORK
-							      : GUARD_EXIT,
+		guard_add(&run->hits, json_get_bool(root, "wrong", false) ? GUARD_WORK : GUARD_EXIT,
 			  true, "%.150s", error);
 	else if (!json_get_bool(root, "host_bound", false))
 		return;
@@ -112,8 +103,7 @@ kernel_guards(struct bench_run *run)
 			  100.0 * idle);
 }
 
-cJSON *
-kernel_json(const struct bench_runs *runs)
+cJSON *kernel_json(const struct bench_runs *runs)
 {
 	cJSON *array = cJSON_CreateArray();
 

@@ -21,24 +21,21 @@ extern const struct embed_file launch_scripts[], launch_slurm[];
 #define AWAIT_S 8
 
 /* A path of the pod as a word, below its home unless it begins with "/". */
-static void
-add_path(struct buf *out, const char *path)
+static void add_path(struct buf *out, const char *path)
 {
 	if (path[0] != '/')
 		buf_append_str(out, "\"$HOME\"/");
 	quote_word(out, str_from(path + (strncmp(path, "~/", 2) == 0 ? 2 : 0)));
 }
 
-static void
-add_var(struct buf *out, const char *name, const char *value)
+static void add_var(struct buf *out, const char *name, const char *value)
 {
 	buf_appendf(out, "%s=", name);
 	quote_word(out, str_from(value));
 	buf_append_char(out, '\n');
 }
 
-static void
-add_gpus(struct buf *out, const struct plan_pod *pod)
+static void add_gpus(struct buf *out, const struct plan_pod *pod)
 {
 	buf_append_str(out, "HB_GPUS='");
 	plan_gpus_text(&pod->gpus, ',', out);
@@ -48,8 +45,7 @@ add_gpus(struct buf *out, const struct plan_pod *pod)
 }
 
 /* Paths, one a line. */
-static void
-add_paths(struct buf *out, const char *name, const struct plan_texts *paths)
+static void add_paths(struct buf *out, const char *name, const struct plan_texts *paths)
 {
 	AUTO_BUF list = buf_new(65536);
 
@@ -58,8 +54,7 @@ add_paths(struct buf *out, const char *name, const struct plan_texts *paths)
 	add_var(out, name, list.data);
 }
 
-static bool
-has_path(const struct plan_env *env)
+static bool has_path(const struct plan_env *env)
 {
 	return any_of(i, env->n, strcmp(env->v[i].name, "PATH") == 0);
 }
@@ -69,29 +64,23 @@ has_path(const struct plan_env *env)
  * "made" (by a patch or files), then the command; those that need a shell to be
  * understood, or bring a PATH of their own, are left out.
  */
-static void
-add_needs(struct buf *out, const struct plan *plan)
+static void add_needs(struct buf *out, const struct plan *plan)
 {
 	AUTO_BUF needs = buf_new(1024U * 1024);
 
 	for (size_t arm = 0; arm < plan->n_variants; arm++) {
 		const struct plan_variant *v = plan_arm(plan, arm);
-		const char *command =
-			v->command != NULL ? v->command : plan->command;
+		const char *command = v->command != NULL ? v->command : plan->command;
 
-		if (!plan->kernel && !has_path(&plan->env) &&
-		    !has_path(&v->env) &&
+		if (!plan->kernel && !has_path(&plan->env) && !has_path(&v->env) &&
 		    strpbrk(command, "|&;<>()$`\\\"'*?[]#~={}!\n") == NULL)
 			buf_appendf(&needs, "%s %s\n",
-				    v->patch != NULL || v->files.n > 0 ? "made"
-								       : "own",
-				    command);
+				    v->patch != NULL || v->files.n > 0 ? "made" : "own", command);
 	}
 	add_var(out, "HB_NEEDS", needs.data);
 }
 
-static void
-add_variables(struct buf *out, enum launch_op op, const struct launch *l)
+static void add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 {
 	const struct plan *plan = l->plan;
 	const struct plan_pod *pod = &plan->pods[l->pod];
@@ -101,22 +90,19 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 	add_path(out, pod->root != NULL ? pod->root : ROOT);
 	buf_append_char(out, '\n');
 	add_var(out, "HB_BENCH", l->bench);
-	add_var(out, "HB_LOCK_DIR",
-		pod->lock_dir != NULL ? pod->lock_dir : "/tmp");
+	add_var(out, "HB_LOCK_DIR", pod->lock_dir != NULL ? pod->lock_dir : "/tmp");
 	add_var(out, "HB_JOB", l->job != NULL ? l->job : "");
 	add_var(out, "HB_TAG", plan_arm(plan, l->arm)->tag);
 	buf_append_str(out, "HB_CWD=");
-	if (plan_needs_copies(plan) && op != LAUNCH_SHIP &&
-	    op != LAUNCH_PREFLIGHT)
+	if (plan_needs_copies(plan) && op != LAUNCH_SHIP && op != LAUNCH_PREFLIGHT)
 		buf_append_str(out, "$HB_ROOT/$HB_BENCH/src.$HB_TAG");
 	else
 		add_path(out, plan->cwd);
 	buf_append_char(out, '\n');
 	add_gpus(out, pod);
 	add_var(out, "HB_FOREIGN", plan->refuse_foreign ? "refuse" : "ignore");
-	buf_appendf(out, "HB_TIMEOUT=%.0f\nHB_OFFSET=%llu\nHB_MAX=%u\n",
-		    plan->timeout_s, (unsigned long long)l->offset,
-		    LAUNCH_CHUNK);
+	buf_appendf(out, "HB_TIMEOUT=%.0f\nHB_OFFSET=%llu\nHB_MAX=%u\n", plan->timeout_s,
+		    (unsigned long long)l->offset, LAUNCH_CHUNK);
 	buf_appendf(out, "HB_GRACE=%d\n", LAUNCH_GRACE_S);
 	if (l->slurm != NULL)
 		add_var(out, "HB_HOLD", "1");
@@ -131,9 +117,7 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 }
 
 /* A file here, named relative to the bench's own, as one quoted word. */
-static int
-add_file(struct buf *out, const struct plan *plan, const char *name,
-	 struct err *err)
+static int add_file(struct buf *out, const struct plan *plan, const char *name, struct err *err)
 {
 	const char *slash = strrchr(plan->file, '/');
 	char path[PATH_MAX], block[65536];
@@ -141,10 +125,8 @@ add_file(struct buf *out, const struct plan *plan, const char *name,
 	ssize_t n;
 
 	print_into(path, "%.*s%s",
-		   name[0] != '/' && slash != NULL
-			   ? (int)(slash - plan->file + 1)
-			   : 0,
-		   plan->file, name);
+		   name[0] != '/' && slash != NULL ? (int)(slash - plan->file + 1) : 0, plan->file,
+		   name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return err_set_errno(err, ERR_CONFIG, "cannot open %s", path);
@@ -162,15 +144,13 @@ add_file(struct buf *out, const struct plan *plan, const char *name,
 }
 
 /* The function ship_files of an arm. */
-static int
-add_ship_files(struct buf *out, const struct launch *l, struct err *err)
+static int add_ship_files(struct buf *out, const struct launch *l, struct err *err)
 {
 	const struct plan_variant *v = plan_arm(l->plan, l->arm);
 
 	buf_append_str(out, "ship_files() {\n:");
 	array_each (file, v->files.v, v->files.n) {
-		buf_append_str(out, file->from != NULL ? " &&\nput "
-						       : " &&\noverlay ");
+		buf_append_str(out, file->from != NULL ? " &&\nput " : " &&\noverlay ");
 		quote_word(out, str_from(file->path));
 		buf_append_char(out, ' ');
 		if (file->from == NULL)
@@ -197,8 +177,7 @@ add_ship_files(struct buf *out, const struct launch *l, struct err *err)
 	return 0;
 }
 
-int
-launch_check_files(const struct plan *plan, struct err *err)
+int launch_check_files(const struct plan *plan, struct err *err)
 {
 	for (size_t arm = 0; arm < plan_n_arms(plan); arm++) {
 		const struct launch l = { .plan = plan, .arm = arm };
@@ -211,8 +190,7 @@ launch_check_files(const struct plan *plan, struct err *err)
 }
 
 /* The function submit: sbatch with the pod's own options behind ours. */
-static void
-add_submit(struct buf *out, const struct conf_slurm *slurm)
+static void add_submit(struct buf *out, const struct conf_slurm *slurm)
 {
 	const struct {
 		const char *option, *value;
@@ -236,9 +214,8 @@ add_submit(struct buf *out, const struct conf_slurm *slurm)
 }
 
 /* The call of a text on the node of an allocation. */
-static void
-add_slurm(struct buf *out, const struct launch *l, bool ends, const char *text,
-	  const char *call)
+static void add_slurm(struct buf *out, const struct launch *l, bool ends, const char *text,
+		      const char *call)
 {
 	const struct plan_pod *pod = &l->plan->pods[l->pod];
 
@@ -255,9 +232,7 @@ add_slurm(struct buf *out, const struct launch *l, bool ends, const char *text,
 	buf_append_str(out, launch_slurm[0].text);
 }
 
-int
-launch_script(struct buf *out, enum launch_op op, const struct launch *l,
-	      struct err *err)
+int launch_script(struct buf *out, enum launch_op op, const struct launch *l, struct err *err)
 {
 	static const char *const calls[] = {
 		[LAUNCH_PREFLIGHT] = "op_preflight",
@@ -282,8 +257,7 @@ launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 		buf_appendf(&call,
 			    "(\n%s\n) >&2\nrc=$?\n"
 			    "echo HB1 finished\n%s\nexit $rc",
-			    op == LAUNCH_STOP ? pod->stop_cmd
-					      : pod->lock_clocks,
+			    op == LAUNCH_STOP ? pod->stop_cmd : pod->lock_clocks,
 			    l->slurm != NULL ? "say_up" : "");
 	else if (op == LAUNCH_STATE)
 		buf_appendf(&call, "await %d\nop_state", AWAIT_S);
@@ -297,22 +271,18 @@ launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 	if (op == LAUNCH_SHIP && add_ship_files(&text, l, err) != 0)
 		return -1;
 	if (l->slurm != NULL)
-		add_slurm(out, l, op >= LAUNCH_ABORT && op <= LAUNCH_FINISH,
-			  text.data, call.data);
+		add_slurm(out, l, op >= LAUNCH_ABORT && op <= LAUNCH_FINISH, text.data, call.data);
 	else
-		buf_appendf(out, "%s%s\n%s", text.data, call.data,
-			    is_own ? "" : "say_up\n");
+		buf_appendf(out, "%s%s\n%s", text.data, call.data, is_own ? "" : "say_up\n");
 	return 0;
 }
 
-static void
-copy_rest(char *out, size_t size, struct str rest)
+static void copy_rest(char *out, size_t size, struct str rest)
 {
 	(void)snprintf(out, size, "%.*s", (int)rest.len, rest.p);
 }
 
-static double
-next_number(struct str *rest)
+static double next_number(struct str *rest)
 {
 	struct str word;
 	double value = 0.0;
@@ -323,23 +293,20 @@ next_number(struct str *rest)
 }
 
 /* A whole number from outside, kept within what an int holds. */
-static int
-bounded(double value)
+static int bounded(double value)
 {
 	return value > -1e9 && value < 1e9 ? (int)value : -1;
 }
 
 /* A time since 1970 or since boot; one that cannot be is 0. */
-static double
-next_seconds(struct str *rest)
+static double next_seconds(struct str *rest)
 {
 	double value = next_number(rest);
 
 	return value >= 0.0 && value < MAX_SECONDS ? value : 0.0;
 }
 
-static void
-take_state(struct launch_reply *reply, struct str rest)
+static void take_state(struct launch_reply *reply, struct str rest)
 {
 	struct str word;
 
@@ -361,8 +328,7 @@ take_state(struct launch_reply *reply, struct str rest)
 }
 
 /* Bytes behind a line: a log's, or a telemetry file's. */
-static bool
-take_blob(struct str *output, struct str count, struct str *blob)
+static bool take_blob(struct str *output, struct str count, struct str *blob)
 {
 	uint64_t n;
 
@@ -374,25 +340,21 @@ take_blob(struct str *output, struct str count, struct str *blob)
 	return true;
 }
 
-static void
-take_env(struct launch_reply *reply, struct str rest)
+static void take_env(struct launch_reply *reply, struct str rest)
 {
 	buf_append(&reply->env, rest.p, rest.len);
 	buf_append_char(&reply->env, '\n');
 }
 
 /* One more of several, "; " between. */
-static void
-add_rest(char *out, size_t size, struct str rest)
+static void add_rest(char *out, size_t size, struct str rest)
 {
 	size_t len = strlen(out);
 
-	(void)snprintf(out + len, size - len, "%s%.*s", len > 0 ? "; " : "",
-		       (int)rest.len, rest.p);
+	(void)snprintf(out + len, size - len, "%s%.*s", len > 0 ? "; " : "", (int)rest.len, rest.p);
 }
 
-static void
-take_left(struct launch_reply *reply, struct str rest)
+static void take_left(struct launch_reply *reply, struct str rest)
 {
 	struct str word;
 	double value;
@@ -403,8 +365,7 @@ take_left(struct launch_reply *reply, struct str rest)
 	copy_rest(reply->names, sizeof(reply->names), rest);
 }
 
-static void
-take_line(struct launch_reply *reply, struct str word, struct str rest)
+static void take_line(struct launch_reply *reply, struct str word, struct str rest)
 {
 	struct {
 		const char *word;
@@ -438,8 +399,8 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 		add_rest(reply->runtime, sizeof(reply->runtime), rest);
 	else if (str_eq_cstr(word, "hash") && rest.len >= 64)
 		print_into(reply->hash, "%.64s", rest.p);
-	else if (str_eq_cstr(word, "up") && str_to_double(rest, &value) &&
-		 value >= 0.0 && value < MAX_SECONDS)
+	else if (str_eq_cstr(word, "up") && str_to_double(rest, &value) && value >= 0.0 &&
+		 value < MAX_SECONDS)
 		reply->pod_up_s = value;
 	else if (str_eq_cstr(word, "left"))
 		take_left(reply, rest);
@@ -455,8 +416,7 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 		copy_rest(reply->moved, sizeof(reply->moved), rest);
 }
 
-void
-launch_reply_init(struct launch_reply *reply, struct str output)
+void launch_reply_init(struct launch_reply *reply, struct str output)
 {
 	struct str line, word;
 
@@ -485,8 +445,7 @@ launch_reply_init(struct launch_reply *reply, struct str output)
 	}
 }
 
-void
-launch_reply_release(struct launch_reply *reply)
+void launch_reply_release(struct launch_reply *reply)
 {
 	buf_release(&reply->env);
 }

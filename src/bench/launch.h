@@ -39,15 +39,15 @@ struct launch {
 	uint64_t offset; /* of the log; STATE */
 	/* Its pod is a login node, all but STOP a step of an allocation. */
 	const struct conf_slurm *slurm; /* NULL: it is not */
-	bool ask; /* look for the allocation first: it may be gone */
+	bool ask;			/* look for the allocation first: it may be gone */
 };
 
 /* -1 with err when a file that an arm ships cannot be read here. */
 int launch_check_files(const struct plan *plan, struct err *err);
 
 /* -1 with err when a file that the variant ships cannot be read. */
-int launch_script(struct buf *out, enum launch_op op, const struct launch *l,
-		  struct err *err) __attribute__((warn_unused_result));
+int launch_script(struct buf *out, enum launch_op op, const struct launch *l, struct err *err)
+	__attribute__((warn_unused_result));
 
 enum launch_state {
 	LAUNCH_NONE, /* there is no such job */

@@ -14,8 +14,7 @@
 /* Processes of a kernel bench, which are its blocks. */
 #define KERNEL_BLOCKS 3
 
-static bool
-line_is_local(const struct bench_line *line, const struct conf *conf)
+static bool line_is_local(const struct bench_line *line, const struct conf *conf)
 {
 	for (size_t i = 0; i < line->pods.n; i++) {
 		int at = conf_find_pod(conf, line->pods.v[i]);
@@ -28,31 +27,24 @@ line_is_local(const struct bench_line *line, const struct conf *conf)
 }
 
 /* What a run executes: the preparation's output is none of its log. */
-static void
-line_add_command(cJSON *node, const struct bench_line *line,
-		 const char *command)
+static void line_add_command(cJSON *node, const struct bench_line *line, const char *command)
 {
 	AUTO_BUF text = buf_new(MAX_COMMAND);
 
 	if (line->prepare != NULL)
-		buf_appendf(&text,
-			    "(\n%s\n) >/dev/null || exit 125 # prepare\n",
-			    line->prepare);
+		buf_appendf(&text, "(\n%s\n) >/dev/null || exit 125 # prepare\n", line->prepare);
 	buf_append_str(&text, command);
 	json_add_string(node, "command", text.data);
 }
 
 /* A file here in the place of the kernel's module. */
-static void
-line_add_file(cJSON *arm, const struct bench_line *line, const char *file)
+static void line_add_file(cJSON *arm, const struct bench_line *line, const char *file)
 {
-	json_add_string(cJSON_AddObjectToObject(arm, "files"), line->kernel,
-			file);
+	json_add_string(cJSON_AddObjectToObject(arm, "files"), line->kernel, file);
 }
 
 /* "TAG=COMMAND" or "TAG" as an arm of its own. */
-static cJSON *
-line_make_variant(const struct bench_line *line, const char *word)
+static cJSON *line_make_variant(const struct bench_line *line, const char *word)
 {
 	size_t n = strcspn(word, "=");
 	AUTO_TEXT tag = xstrndup(word, n);
@@ -67,9 +59,7 @@ line_make_variant(const struct bench_line *line, const char *word)
 }
 
 /* NAME=VALUE into an object of an arm, or of the workload. */
-static int
-line_add_setting(cJSON *owner, const char *key, const char *word,
-		 struct err *err)
+static int line_add_setting(cJSON *owner, const char *key, const char *word, struct err *err)
 {
 	cJSON *all = cJSON_GetObjectItemCaseSensitive(owner, key);
 	size_t n = strcspn(word, "=");
@@ -77,13 +67,11 @@ line_add_setting(cJSON *owner, const char *key, const char *word,
 	double number;
 
 	if (owner == NULL || word[n] == '\0')
-		return err_set(err, ERR_USAGE, "--%s %s: expected NAME=VALUE%s",
-			       key, word,
+		return err_set(err, ERR_USAGE, "--%s %s: expected NAME=VALUE%s", key, word,
 			       owner == NULL ? " behind its arm" : "");
 	if (all == NULL)
 		all = cJSON_AddObjectToObject(owner, key);
-	if (strcmp(key, "launch") == 0 &&
-	    str_to_double(str_from(word + n + 1), &number))
+	if (strcmp(key, "launch") == 0 && str_to_double(str_from(word + n + 1), &number))
 		json_add_number(all, name, number);
 	else
 		json_add_string(all, name, word + n + 1);
@@ -91,9 +79,8 @@ line_add_setting(cJSON *owner, const char *key, const char *word,
 }
 
 /* Arms like `arm` for each value of the grid from its i-th setting on. */
-static int
-line_add_grid(cJSON *arms, const cJSON *arm, const struct bench_line *line,
-	      size_t i, struct err *err)
+static int line_add_grid(cJSON *arms, const cJSON *arm, const struct bench_line *line, size_t i,
+			 struct err *err)
 {
 	const char *word = i < line->grid.n ? line->grid.v[i] : NULL;
 	size_t n = word != NULL ? strcspn(word, "=") : 0;
@@ -105,16 +92,13 @@ line_add_grid(cJSON *arms, const cJSON *arm, const struct bench_line *line,
 	}
 	struct str rest = str_from(word[n] == '=' ? word + n + 1 : "");
 	if (rest.len == 0)
-		return err_set(err, ERR_USAGE,
-			       "--grid %s: expected NAME=VALUE,VALUE..", word);
+		return err_set(err, ERR_USAGE, "--grid %s: expected NAME=VALUE,VALUE..", word);
 	while (str_next(&rest, ',', &value)) {
 		AUTO_JSON one = cJSON_Duplicate(arm, true);
 		const char *before = json_get_string(one, "tag", "");
-		AUTO_TEXT tag = xasprintf("%s%s%.*s%.*s", before,
-					  before[0] != '\0' ? "-" : "", (int)n,
-					  word, (int)value.len, value.p);
-		AUTO_TEXT setting = xasprintf("%.*s=%.*s", (int)n, word,
-					      (int)value.len, value.p);
+		AUTO_TEXT tag = xasprintf("%s%s%.*s%.*s", before, before[0] != '\0' ? "-" : "",
+					  (int)n, word, (int)value.len, value.p);
+		AUTO_TEXT setting = xasprintf("%.*s=%.*s", (int)n, word, (int)value.len, value.p);
 
 		cJSON_DeleteItemFromObjectCaseSensitive(one, "tag");
 		json_add_string(one, "tag", tag);
@@ -126,12 +110,10 @@ line_add_grid(cJSON *arms, const cJSON *arm, const struct bench_line *line,
 }
 
 /* The control's command, or the file in the place of its module. */
-static int
-line_add_control(cJSON *workload, cJSON *control, const struct bench_line *line,
-		 const char *text, struct err *err)
+static int line_add_control(cJSON *workload, cJSON *control, const struct bench_line *line,
+			    const char *text, struct err *err)
 {
-	if (cJSON_HasObjectItem(workload, "command") ||
-	    cJSON_HasObjectItem(control, "files"))
+	if (cJSON_HasObjectItem(workload, "command") || cJSON_HasObjectItem(control, "files"))
 		return err_set(err, ERR_USAGE, "--control stands twice");
 	if (line->kernel != NULL)
 		line_add_file(control, line, text);
@@ -140,9 +122,8 @@ line_add_control(cJSON *workload, cJSON *control, const struct bench_line *line,
 	return 0;
 }
 
-static int
-line_add_patch(cJSON *arm, const struct bench_line *line, const char *text,
-	       struct err *err)
+static int line_add_patch(cJSON *arm, const struct bench_line *line, const char *text,
+			  struct err *err)
 {
 	if (arm == NULL || line->folder == NULL)
 		return err_set(err, ERR_USAGE,
@@ -154,9 +135,8 @@ line_add_patch(cJSON *arm, const struct bench_line *line, const char *text,
 }
 
 /* The words in their order; arm is the one that was named last. */
-static int
-line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
-	       struct err *err)
+static int line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
+			  struct err *err)
 {
 	cJSON *control = cJSON_CreateObject(), *arm = NULL;
 	int status = 0;
@@ -169,16 +149,14 @@ line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
 		switch (line->words[i].kind) {
 		case LINE_CONTROL:
 			arm = control;
-			status = line_add_control(workload, control, line, text,
-						  err);
+			status = line_add_control(workload, control, line, text, err);
 			break;
 		case LINE_VARIANT:
 			arm = line_make_variant(line, text);
 			cJSON_AddItemToArray(arms, arm);
 			break;
 		case LINE_ENV:
-			status = line_add_setting(arm != NULL ? arm : workload,
-						  "env", text, err);
+			status = line_add_setting(arm != NULL ? arm : workload, "env", text, err);
 			break;
 		case LINE_LAUNCH:
 			status = line_add_setting(arm, "launch", text, err);
@@ -192,9 +170,8 @@ line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
 }
 
 /* The arms, by the words and by the grid. */
-static int
-line_add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
-	      struct err *err)
+static int line_add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
+			 struct err *err)
 {
 	AUTO_JSON blank = cJSON_CreateObject();
 
@@ -204,12 +181,10 @@ line_add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
 		return line_add_grid(arms, blank, line, 0, err);
 	return line->kernel != NULL || cJSON_HasObjectItem(workload, "command")
 		       ? 0
-		       : err_set(err, ERR_USAGE,
-				 "name the control's command: --control CMD");
+		       : err_set(err, ERR_USAGE, "name the control's command: --control CMD");
 }
 
-static int
-line_add_metric(cJSON *root, const struct bench_line *line, struct err *err)
+static int line_add_metric(cJSON *root, const struct bench_line *line, struct err *err)
 {
 	cJSON *metric = cJSON_AddObjectToObject(root, "metric"), *also = NULL;
 	const char *key = line->metrics.n > 0	 ? line->metrics.v[0]
@@ -220,18 +195,14 @@ line_add_metric(cJSON *root, const struct bench_line *line, struct err *err)
 	if (line->metrics.n > 1)
 		also = cJSON_AddArrayToObject(metric, "also");
 	for (size_t i = 1; i < line->metrics.n; i++)
-		cJSON_AddItemToArray(also,
-				     cJSON_CreateString(line->metrics.v[i]));
+		cJSON_AddItemToArray(also, cJSON_CreateString(line->metrics.v[i]));
 	if (bench_metric_is_rate(key))
 		json_add_string(metric, "direction", "higher");
-	return line->window != NULL
-		       ? bench_make_window(metric, line->window, err)
-		       : 0;
+	return line->window != NULL ? bench_make_window(metric, line->window, err) : 0;
 }
 
-static int
-line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
-	  struct err *err)
+static int line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
+		     struct err *err)
 {
 	char here[PATH_MAX];
 
@@ -245,12 +216,10 @@ line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 			: line_is_local(line, conf) ? here
 						    : "~/.");
 	if (line_add_metric(root, line, err) != 0 ||
-	    line_add_arms(workload, cJSON_AddArrayToObject(root, "variants"),
-			  line, err) != 0)
+	    line_add_arms(workload, cJSON_AddArrayToObject(root, "variants"), line, err) != 0)
 		return -1;
 	if (line->kernel != NULL) {
-		json_add(workload, JTEXT("kind", "kernel"),
-			 JTEXT("module", line->kernel));
+		json_add(workload, JTEXT("kind", "kernel"), JTEXT("module", line->kernel));
 		if (line->function != NULL)
 			json_add_string(workload, "function", line->function);
 		if (line->task != NULL)
@@ -269,8 +238,7 @@ line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 		cJSON_AddBoolToObject(node, "aa", false);
 	if (!isnan(line->blocks) || line->kernel != NULL)
 		json_add_number(node, "blocks_per_pod",
-				isnan(line->blocks) ? KERNEL_BLOCKS
-						    : floor(line->blocks));
+				isnan(line->blocks) ? KERNEL_BLOCKS : floor(line->blocks));
 	/* The best of a grid looks better than it is. */
 	if (line->grid.n > 0)
 		json_add_number(node, "confirm_blocks", KERNEL_BLOCKS);
@@ -283,9 +251,7 @@ line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 	return 0;
 }
 
-cJSON *
-bench_make_line(const struct bench_line *line, const struct conf *conf,
-		struct err *err)
+cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, struct err *err)
 {
 	cJSON *root = cJSON_CreateObject();
 

@@ -35,10 +35,10 @@ struct bench_line {
 	/* NAME=V1,V2..: a variant for each combination of a kernel's settings
 	 */
 	struct line_list grid;
-	const char *kernel; /* a module on the pods; NULL: commands run */
-	const char *function, *task; /* of it; NULL: the default */
-	const char *name;	     /* NULL: "line" */
-	const char *folder; /* NULL: the home folder; of local pods, this one */
+	const char *kernel;	       /* a module on the pods; NULL: commands run */
+	const char *function, *task;   /* of it; NULL: the default */
+	const char *name;	       /* NULL: "line" */
+	const char *folder;	       /* NULL: the home folder; of local pods, this one */
 	const char *prepare;	       /* runs before each run; NULL: nothing */
 	const char *window;	       /* "LO:HI", "auto"; NULL: the default */
 	double blocks, minutes, gap_s; /* NAN: the default */
@@ -49,5 +49,5 @@ struct bench_line {
  * Its bench.json as a tree that the caller frees; NULL with err (ERR_USAGE).
  * What the plan's reader refuses is not looked at here.
  */
-cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf,
-		       struct err *err) __attribute__((warn_unused_result));
+cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, struct err *err)
+	__attribute__((warn_unused_result));

@@ -25,8 +25,7 @@ struct bench_audit {
 };
 
 /* One variant of it against itself, on those pods. */
-cJSON *bench_make_audit(const struct bench_audit *audit,
-			const struct conf *conf, struct err *err)
+cJSON *bench_make_audit(const struct bench_audit *audit, const struct conf *conf, struct err *err)
 	__attribute__((warn_unused_result));
 
 /*
@@ -34,8 +33,8 @@ cJSON *bench_make_audit(const struct bench_audit *audit,
  * ERR_CONFIG: the configuration has none of that name.
  */
 #define MAKE_LOCAL "local"
-cJSON *bench_make_pod(const struct conf *conf, const char *name,
-		      struct err *err) __attribute__((warn_unused_result));
+cJSON *bench_make_pod(const struct conf *conf, const char *name, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* "first:last" or "auto" as the window of a metric. */
 int bench_make_window(cJSON *metric, const char *text, struct err *err)
@@ -45,9 +44,8 @@ int bench_make_window(cJSON *metric, const char *text, struct err *err)
  * The pods of that list: as the definition (may be NULL) has them, else as
  * the configuration has them.
  */
-cJSON *bench_make_pods(const cJSON *definition, const char *names,
-		       const struct conf *conf, struct err *err)
-	__attribute__((warn_unused_result));
+cJSON *bench_make_pods(const cJSON *definition, const char *names, const struct conf *conf,
+		       struct err *err) __attribute__((warn_unused_result));
 
 /* Paths of files that variants ship, made absolute: they are below folder. */
 void bench_make_absolute(cJSON *definition, const char *folder);
@@ -57,8 +55,8 @@ void bench_make_absolute(cJSON *definition, const char *folder);
  * name pods folder command control variant variant2 metric window blocks aa
  * minutes.
  */
-cJSON *bench_make_form(const cJSON *form, const struct conf *conf,
-		       struct err *err) __attribute__((warn_unused_result));
+cJSON *bench_make_form(const cJSON *form, const struct conf *conf, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* The probe that suits a pod of the configuration. */
 enum bench_probe bench_probe_of(const struct conf *conf, const char *pods);

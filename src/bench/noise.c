@@ -18,18 +18,15 @@
 /* Blocks from which their own spread says more than that of the runs. */
 #define OWN_BLOCKS 3
 
-static bool
-is_measured(const struct noise_run *run)
+static bool is_measured(const struct noise_run *run)
 {
 	return run->y > 0.0 && isfinite(run->y);
 }
 
 /* The change of ln y over the time of the runs, where their times are known. */
-static void
-measure_drift(struct noise *noise, const struct noise_run *runs, size_t n)
+static void measure_drift(struct noise *noise, const struct noise_run *runs, size_t n)
 {
-	AUTO_FREE double *t = xcalloc(n + 1, sizeof(*t)),
-			 *ln = xcalloc(n + 1, sizeof(*t));
+	AUTO_FREE double *t = xcalloc(n + 1, sizeof(*t)), *ln = xcalloc(n + 1, sizeof(*t));
 	struct stats_line line;
 	size_t k = 0;
 
@@ -53,23 +50,20 @@ measure_drift(struct noise *noise, const struct noise_run *runs, size_t n)
 }
 
 /* What one kind of a block's runs lends to it: their median; how many. */
-static double
-block_y(const struct noise_run *like, bool again, const struct noise_run *runs,
-	size_t n, size_t *count)
+static double block_y(const struct noise_run *like, bool again, const struct noise_run *runs,
+		      size_t n, size_t *count)
 {
 	AUTO_FREE double *y = xcalloc(n + 1, sizeof(*y));
 
 	*count = 0;
 	for (size_t i = 0; i < n; i++)
-		if (runs[i].block == like->block && runs[i].again == again &&
-		    is_measured(&runs[i]))
+		if (runs[i].block == like->block && runs[i].again == again && is_measured(&runs[i]))
 			y[(*count)++] = runs[i].y;
 	return stats_median(y, *count);
 }
 
 /* Is it the first run of its block? (To go over blocks.) */
-static bool
-is_first(const struct noise_run *run, const struct noise_run *runs)
+static bool is_first(const struct noise_run *run, const struct noise_run *runs)
 {
 	for (const struct noise_run *r = runs; r < run; r++)
 		if (r->block == run->block)
@@ -78,8 +72,7 @@ is_first(const struct noise_run *run, const struct noise_run *runs)
 }
 
 /* A log-difference of each block that has all its runs, as a verdict has. */
-static size_t
-block_differences(const struct noise_run *runs, size_t n, double *d)
+static size_t block_differences(const struct noise_run *runs, size_t n, double *d)
 {
 	AUTO_FREE size_t *least = xcalloc(n + 1, sizeof(*least));
 	size_t most = 0, kept = 0;
@@ -106,11 +99,9 @@ block_differences(const struct noise_run *runs, size_t n, double *d)
 	return kept;
 }
 
-void
-noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
+void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 {
-	AUTO_FREE double *ln = xcalloc(n + 1, sizeof(*ln)),
-			 *d = xcalloc(n + 1, sizeof(*d));
+	AUTO_FREE double *ln = xcalloc(n + 1, sizeof(*ln)), *d = xcalloc(n + 1, sizeof(*d));
 
 	*noise = (struct noise){ .drift = (double)NAN, .drift_p = (double)NAN };
 	for (size_t i = 0; i < n; i++) {
@@ -121,27 +112,22 @@ noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 	noise->n_blocks = block_differences(runs, n, d);
 	noise->mean = stats_mean(ln, noise->n_runs);
 	noise->sd = stats_sd(ln, noise->n_runs);
-	noise->df =
-		noise->n_runs > 1 ? (double)noise->n_runs - 1.0 : (double)NAN;
+	noise->df = noise->n_runs > 1 ? (double)noise->n_runs - 1.0 : (double)NAN;
 	noise->sd_block = stats_sd(d, noise->n_blocks);
 	measure_drift(noise, runs, n);
 }
 
-double
-noise_mde(const struct noise *noise, size_t blocks)
+double noise_mde(const struct noise *noise, size_t blocks)
 {
-	double sd = noise->n_blocks >= OWN_BLOCKS ? noise->sd_block
-						  : noise->sd * M_SQRT2;
+	double sd = noise->n_blocks >= OWN_BLOCKS ? noise->sd_block : noise->sd * M_SQRT2;
 
 	if (noise->n_runs < NOISE_MIN_RUNS || isnan(sd))
 		return (double)NAN;
-	return paired_mde((struct paired_noise){ .sd = sd }, blocks, ALPHA,
-			  POWER);
+	return paired_mde((struct paired_noise){ .sd = sd }, blocks, ALPHA, POWER);
 }
 
 /* Two sample spreads as one; one that is not defined counts for nothing. */
-static double
-pool_sd(double a, double df_a, double b, double df_b)
+static double pool_sd(double a, double df_a, double b, double df_b)
 {
 	if (isnan(a) || !(df_a > 0.0))
 		return b;
@@ -150,8 +136,7 @@ pool_sd(double a, double df_a, double b, double df_b)
 	return sqrt((df_a * a * a + df_b * b * b) / (df_a + df_b));
 }
 
-void
-noise_pool(struct noise *total, const struct noise *more)
+void noise_pool(struct noise *total, const struct noise *more)
 {
 	struct noise both = *more;
 
@@ -160,38 +145,32 @@ noise_pool(struct noise *total, const struct noise *more)
 		return;
 	}
 	both.sd = pool_sd(total->sd, total->df, more->sd, more->df);
-	both.df = (isnan(total->df) ? 0.0 : total->df) +
-		  (isnan(more->df) ? 0.0 : more->df);
-	both.sd_block = pool_sd(total->sd_block, (double)total->n_blocks - 1.0,
-				more->sd_block, (double)more->n_blocks - 1.0);
+	both.df = (isnan(total->df) ? 0.0 : total->df) + (isnan(more->df) ? 0.0 : more->df);
+	both.sd_block = pool_sd(total->sd_block, (double)total->n_blocks - 1.0, more->sd_block,
+				(double)more->n_blocks - 1.0);
 	both.n_runs += total->n_runs;
 	both.n_blocks += total->n_blocks;
 	*total = both;
 }
 
-double
-noise_compare(const struct noise *a, const struct noise *b)
+double noise_compare(const struct noise *a, const struct noise *b)
 {
-	if (!(a->sd > 0.0) || !(b->sd > 0.0) || !(a->df >= 1.0) ||
-	    !(b->df >= 1.0))
+	if (!(a->sd > 0.0) || !(b->sd > 0.0) || !(a->df >= 1.0) || !(b->df >= 1.0))
 		return (double)NAN;
-	double upper =
-		dist_f_upper(a->sd * a->sd / (b->sd * b->sd), a->df, b->df);
+	double upper = dist_f_upper(a->sd * a->sd / (b->sd * b->sd), a->df, b->df);
 	return 2.0 * fmin(upper, 1.0 - upper);
 }
 
 #define MAX_RUNS 100000
 
 /* "2026-11-20T21:30:00Z" in seconds since 1970; NAN when it is none. */
-static double
-seconds_of(const cJSON *run, const char *key)
+static double seconds_of(const cJSON *run, const char *key)
 {
 	return clock_read_s(str_from(json_get_string(run, key, "")));
 }
 
 /* Did a guard take that run out of the comparison? */
-static bool
-is_guarded(const cJSON *run)
+static bool is_guarded(const cJSON *run)
 {
 	json_each (hit, json_get(run, "guards"))
 		if (json_get_bool(hit, "hard", false))
@@ -200,9 +179,8 @@ is_guarded(const cJSON *run)
 }
 
 /* One run of verdict.json, where it is one of the pod's A/A runs. */
-static bool
-take_run(struct noise_run *out, const cJSON *run, const char *pod,
-	 const char *tag, const char *again)
+static bool take_run(struct noise_run *out, const cJSON *run, const char *pod, const char *tag,
+		     const char *again)
 {
 	const char *of = json_get_string(run, "tag", "");
 
@@ -219,8 +197,7 @@ take_run(struct noise_run *out, const cJSON *run, const char *pod,
 }
 
 /* The cell of a line "a, b, c", trimmed; empty when there is none. */
-static struct str
-cell_of(struct str line, size_t column)
+static struct str cell_of(struct str line, size_t column)
 {
 	struct str cell = { "", 0 };
 
@@ -230,18 +207,16 @@ cell_of(struct str line, size_t column)
 	return str_trim(cell);
 }
 
-static void
-add_to(char *out, size_t size, const char *glue, struct str text)
+static void add_to(char *out, size_t size, const char *glue, struct str text)
 {
 	size_t len = strlen(out);
 
 	if (text.len > 0)
-		(void)snprintf(out + len, size - len, "%s%.*s",
-			       len > 0 ? glue : "", (int)text.len, text.p);
+		(void)snprintf(out + len, size - len, "%s%.*s", len > 0 ? glue : "", (int)text.len,
+			       text.p);
 }
 
-static bool
-is_used(const struct plan_pod *pod, struct str index)
+static bool is_used(const struct plan_pod *pod, struct str index)
 {
 	int64_t number;
 
@@ -253,8 +228,7 @@ is_used(const struct plan_pod *pod, struct str index)
 }
 
 /* "gpu 0, NVIDIA H200, 570.1, 1 MiB, 0 %, 1980 MHz, GPU-uuid". */
-static void
-take_gpu(struct noise_of_pod *out, const struct plan_pod *pod, struct str line)
+static void take_gpu(struct noise_of_pod *out, const struct plan_pod *pod, struct str line)
 {
 	struct str name = cell_of(line, 1), driver = cell_of(line, 2);
 
@@ -262,8 +236,7 @@ take_gpu(struct noise_of_pod *out, const struct plan_pod *pod, struct str line)
 		return;
 	if (out->gpu[0] == '\0')
 		add_to(out->gpu, sizeof(out->gpu), "", name);
-	else if (!(strlen(out->gpu) == name.len &&
-		   memcmp(out->gpu, name.p, name.len) == 0) &&
+	else if (!(strlen(out->gpu) == name.len && memcmp(out->gpu, name.p, name.len) == 0) &&
 		 strstr(out->gpu, " and others") == NULL)
 		add_to(out->gpu, sizeof(out->gpu), "", STR_LIT(" and others"));
 	if (out->driver[0] == '\0')
@@ -271,9 +244,7 @@ take_gpu(struct noise_of_pod *out, const struct plan_pod *pod, struct str line)
 	add_to(out->gpu_id, sizeof(out->gpu_id), ",", cell_of(line, 6));
 }
 
-void
-noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
-	       struct str env)
+void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct str env)
 {
 	static const char *const kept[] = { "torch ", "triton ", "kernel " };
 	struct str line;
@@ -284,20 +255,17 @@ noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
 	print_into(out->gpus, "%s", gpus.data);
 	while (str_next(&env, '\n', &line)) {
 		if (line.len > 4 && memcmp(line.p, "gpu ", 4) == 0)
-			take_gpu(out, pod,
-				 (struct str){ line.p + 4, line.len - 4 });
+			take_gpu(out, pod, (struct str){ line.p + 4, line.len - 4 });
 		for (size_t i = 0; i < LENGTH(kept); i++)
 			if (line.len > strlen(kept[i]) &&
 			    memcmp(line.p, kept[i], strlen(kept[i])) == 0)
-				add_to(out->image, sizeof(out->image), ", ",
-				       line);
+				add_to(out->image, sizeof(out->image), ", ", line);
 	}
 }
 
 /* What a run of a pod takes with what lies between two, less the gap: of all
  * that ran there, since its times are whole seconds. */
-static double
-pace_of(const struct plan *plan, size_t pod, const cJSON *all)
+static double pace_of(const struct plan *plan, size_t pod, const cJSON *all)
 {
 	double took_s = 0.0, end = (double)NAN, n = 0;
 	const cJSON *run;
@@ -307,23 +275,19 @@ pace_of(const struct plan *plan, size_t pod, const cJSON *all)
 		double t0 = seconds_of(run, "t0"), t1 = seconds_of(run, "t1");
 
 		if (isnan(t1 - t0) ||
-		    strcmp(json_get_string(run, "pod", ""),
-			   plan->pods[pod].id) != 0 ||
-		    (plan->kernel && strcmp(json_get_string(run, "tag", ""),
-					    plan->variants[0].tag) != 0))
+		    strcmp(json_get_string(run, "pod", ""), plan->pods[pod].id) != 0 ||
+		    (plan->kernel &&
+		     strcmp(json_get_string(run, "tag", ""), plan->variants[0].tag) != 0))
 			continue;
-		took_s += t1 - t0 +
-			  fmin(fmax(t0 - end - plan->gap_s, 0.0),
-			       NOISE_MOST_BETWEEN_S);
+		took_s += t1 - t0 + fmin(fmax(t0 - end - plan->gap_s, 0.0), NOISE_MOST_BETWEEN_S);
 		end = t1;
 		n++;
 	}
 	return took_s / n;
 }
 
-bool
-noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
-		 const cJSON *verdict, struct str env)
+bool noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
+		      const cJSON *verdict, struct str env)
 {
 	const cJSON *all = json_get(verdict, "runs");
 	int size = cJSON_GetArraySize(all);
@@ -338,8 +302,7 @@ noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 	if (plan->aa)
 		plan_arm_tag(plan, plan->n_variants, again);
 	json_each (run, all) {
-		if (take_run(&runs[n], run, plan->pods[pod].id,
-			     plan->variants[0].tag, again))
+		if (take_run(&runs[n], run, plan->pods[pod].id, plan->variants[0].tag, again))
 			n++;
 	}
 	noise_measure(&out->noise, runs, n);
@@ -348,16 +311,14 @@ noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 	return out->noise.n_runs > 0 && (!plan->aa || out->noise.n_blocks > 0);
 }
 
-static void
-hash_text(struct sha256 *sha, const char *key, const char *value)
+static void hash_text(struct sha256 *sha, const char *key, const char *value)
 {
 	sha256_update(sha, key, strlen(key) + 1);
 	if (value != NULL)
 		sha256_update(sha, value, strlen(value) + 1);
 }
 
-static int
-compare_env(const void *a, const void *b)
+static int compare_env(const void *a, const void *b)
 {
 	const struct plan_variable *const *x = a, *const *y = b;
 
@@ -365,12 +326,9 @@ compare_env(const void *a, const void *b)
 }
 
 /* The workload's environment under the variant's own, by name. */
-static void
-hash_env(struct sha256 *sha, const struct plan *plan,
-	 const struct plan_variant *v)
+static void hash_env(struct sha256 *sha, const struct plan *plan, const struct plan_variant *v)
 {
-	const struct plan_variable **all =
-		xcalloc(plan->env.n + v->env.n + 1, sizeof(*all));
+	const struct plan_variable **all = xcalloc(plan->env.n + v->env.n + 1, sizeof(*all));
 	size_t n = 0;
 
 	for (size_t i = 0; i < v->env.n; i++)
@@ -379,8 +337,7 @@ hash_env(struct sha256 *sha, const struct plan *plan,
 		bool over = false;
 
 		for (size_t k = 0; k < v->env.n; k++)
-			over |= strcmp(v->env.v[k].name, plan->env.v[i].name) ==
-				0;
+			over |= strcmp(v->env.v[k].name, plan->env.v[i].name) == 0;
 		if (!over)
 			all[n++] = &plan->env.v[i];
 	}
@@ -390,12 +347,10 @@ hash_env(struct sha256 *sha, const struct plan *plan,
 	free(all);
 }
 
-void
-noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
+void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 {
 	const struct plan_variant *v = plan_arm(plan, arm);
-	const char *named =
-		v->noise_class != NULL ? v->noise_class : plan->noise_class;
+	const char *named = v->noise_class != NULL ? v->noise_class : plan->noise_class;
 	char hex[SHA256_HEX_SIZE], window[96], blocks[16] = "";
 	struct sha256 sha;
 
@@ -405,11 +360,10 @@ noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 		(void)snprintf(out, NOISE_CLASS_SIZE, "%.40s%s", named, blocks);
 		return;
 	}
-	print_into(window, "%d %g %g %d %d", plan->rule.window, plan->rule.lo,
-		   plan->rule.hi, plan->rule.tok_kind, plan->rule.higher);
+	print_into(window, "%d %g %g %d %d", plan->rule.window, plan->rule.lo, plan->rule.hi,
+		   plan->rule.tok_kind, plan->rule.higher);
 	sha256_init(&sha);
-	hash_text(&sha, "command",
-		  v->command != NULL ? v->command : plan->command);
+	hash_text(&sha, "command", v->command != NULL ? v->command : plan->command);
 	hash_text(&sha, "cwd", plan->cwd);
 	hash_text(&sha, "key", plan->key);
 	hash_text(&sha, "window", window);
@@ -422,24 +376,19 @@ noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 	hash_env(&sha, plan, v);
 	sha256_hex(&sha, hex);
 	sha256_release(&sha);
-	(void)snprintf(out, NOISE_CLASS_SIZE, "%.24s-%.12s%s", plan->key, hex,
-		       blocks);
+	(void)snprintf(out, NOISE_CLASS_SIZE, "%.24s-%.12s%s", plan->key, hex, blocks);
 }
 
-bool
-noise_is_shared(const struct plan *plan, size_t arm)
+bool noise_is_shared(const struct plan *plan, size_t arm)
 {
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const struct plan_variant *control = &plan->variants[0];
 
 	if (v == control)
 		return true;
-	const char *a = control->noise_class != NULL ? control->noise_class
-						     : plan->noise_class;
-	const char *b =
-		v->noise_class != NULL ? v->noise_class : plan->noise_class;
+	const char *a = control->noise_class != NULL ? control->noise_class : plan->noise_class;
+	const char *b = v->noise_class != NULL ? v->noise_class : plan->noise_class;
 	if (v->noise_class != NULL)
 		return a != NULL && strcmp(a, b) == 0;
-	return control->noise_class == NULL && v->command == NULL &&
-	       !v->numerics_changed;
+	return control->noise_class == NULL && v->command == NULL && !v->numerics_changed;
 }

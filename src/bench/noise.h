@@ -65,8 +65,7 @@ double noise_compare(const struct noise *a, const struct noise *b);
  * several runs an arm spread less than those of one: they are of a class of
  * their own, "<name>-x3".
  */
-void noise_class(const struct plan *plan, size_t arm,
-		 char out[NOISE_CLASS_SIZE]);
+void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE]);
 
 /*
  * May the control's noise stand for that arm's?  Not where the arm names a
@@ -90,9 +89,8 @@ struct noise_of_pod {
  * without such an arm those of its control, in no block.  env is the text of
  * env.<pod>.txt, may be empty.  false: none on that pod was measured.
  */
-bool noise_of_verdict(struct noise_of_pod *out, const struct plan *plan,
-		      size_t pod, const cJSON *verdict, struct str env);
+bool noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
+		      const cJSON *verdict, struct str env);
 
 /* What env.<pod>.txt tells of the pod: the fields of out but the noise. */
-void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
-		    struct str env);
+void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct str env);

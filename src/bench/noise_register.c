@@ -13,49 +13,42 @@
 
 #define MAX_ENV_BYTES (256U * 1024)
 
-static bool
-same_text(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
 	return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
 }
 
-static struct noise_entry *
-entry_of(struct noise_register *reg, const struct stored_noise *row)
+static struct noise_entry *entry_of(struct noise_register *reg, const struct stored_noise *row)
 {
 	return array_find(e, reg->v, reg->n,
-			  same_text(e->pod, row->pod) &&
-				  same_text(e->gpus, row->gpus) &&
+			  same_text(e->pod, row->pod) && same_text(e->gpus, row->gpus) &&
 				  same_text(e->gpu_id, row->gpu_id) &&
 				  same_text(e->class_name, row->class_name));
 }
 
-static void
-renew(char **text, const char *now)
+static void renew(char **text, const char *now)
 {
 	free(*text);
 	*text = xstrdup_null(now);
 }
 
-static char *
-text_or_empty(const char *text)
+static char *text_or_empty(const char *text)
 {
 	return xstrdup(text != NULL ? text : "");
 }
 
 /* Is it of a bench of that name ("name-20261121-061841"), or class? */
-static bool
-is_named(const struct stored_noise *row, const char *name)
+static bool is_named(const struct stored_noise *row, const char *name)
 {
 	const char *rest = row->bench_id + strlen(name);
 
 	return same_text(row->class_name, name) ||
-	       (strncmp(row->bench_id, name, strlen(name)) == 0 &&
-		*rest == '-' && rest[strspn(rest, "-0123456789")] == '\0');
+	       (strncmp(row->bench_id, name, strlen(name)) == 0 && *rest == '-' &&
+		rest[strspn(rest, "-0123456789")] == '\0');
 }
 
 /* "2 x NVIDIA H100", or the pod's name where no GPU is known. */
-static void
-fill_kind(struct noise_entry *e, const struct stored_noise *row)
+static void fill_kind(struct noise_entry *e, const struct stored_noise *row)
 {
 	size_t n = 1;
 
@@ -66,8 +59,7 @@ fill_kind(struct noise_entry *e, const struct stored_noise *row)
 }
 
 /* Rows come oldest first: what they say last is what holds. */
-static int
-take_row(void *user, const struct stored_noise *row)
+static int take_row(void *user, const struct stored_noise *row)
 {
 	struct noise_register *reg = user;
 	struct noise_entry *e = reg->is_history ? NULL : entry_of(reg, row);
@@ -85,8 +77,7 @@ take_row(void *user, const struct stored_noise *row)
 	};
 
 	/* A control without an A/A arm has a level, and no noise. */
-	if (reg->is_history ? reg->name != NULL && !is_named(row, reg->name)
-			    : !(row->n_blocks > 0))
+	if (reg->is_history ? reg->name != NULL && !is_named(row, reg->name) : !(row->n_blocks > 0))
 		return 0;
 	if (e == NULL) {
 		reg->v = xreallocarray(reg->v, reg->n + 1, sizeof(*reg->v));
@@ -116,8 +107,7 @@ take_row(void *user, const struct stored_noise *row)
 }
 
 /* By class; within it the quietest first, those without a rank last. */
-static int
-compare_entries(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	const struct noise_entry *x = a, *y = b;
 	int by_class = strcmp(x->class_name, y->class_name);
@@ -133,8 +123,7 @@ compare_entries(const void *a, const void *b)
 	return strcmp(x->pod, y->pod);
 }
 
-static void
-rank_all(struct noise_register *reg)
+static void rank_all(struct noise_register *reg)
 {
 	size_t first = 0;
 
@@ -149,15 +138,13 @@ rank_all(struct noise_register *reg)
 		for (size_t k = first; k <= i; k++)
 			reg->v[k].n_ranked = e->rank;
 		if (e->rank > 1)
-			e->p_quietest =
-				noise_compare(&e->noise, &reg->v[first].noise);
+			e->p_quietest = noise_compare(&e->noise, &reg->v[first].noise);
 	}
 }
 
 /* All rows of the database; one that is not there yet holds none. */
-static int
-load_rows(struct noise_register *reg, struct context *context,
-	  int (*compare)(const void *a, const void *b), struct err *err)
+static int load_rows(struct noise_register *reg, struct context *context,
+		     int (*compare)(const void *a, const void *b), struct err *err)
 {
 	struct err why = { ERR_NONE, "" };
 
@@ -172,9 +159,7 @@ load_rows(struct noise_register *reg, struct context *context,
 	return rc;
 }
 
-int
-noise_register_load(struct noise_register *reg, struct context *context,
-		    struct err *err)
+int noise_register_load(struct noise_register *reg, struct context *context, struct err *err)
 {
 	*reg = (struct noise_register){ 0 };
 	int rc = load_rows(reg, context, compare_entries, err);
@@ -183,32 +168,27 @@ noise_register_load(struct noise_register *reg, struct context *context,
 }
 
 /* By class, kind of pod, time. */
-static int
-compare_history(const void *a, const void *b)
+static int compare_history(const void *a, const void *b)
 {
 	const struct noise_entry *x = a, *y = b;
 	int by = strcmp(x->class_name, y->class_name);
 
 	by = by != 0 ? by : strcmp(x->kind, y->kind);
-	return by != 0 ? by
-		       : (x->when_ms > y->when_ms) - (x->when_ms < y->when_ms);
+	return by != 0 ? by : (x->when_ms > y->when_ms) - (x->when_ms < y->when_ms);
 }
 
 /* "570.1 -> 580.2" behind its label, where that is another than before. */
-static void
-add_new(struct noise_entry *e, const char *label, const char *before,
-	const char *now)
+static void add_new(struct noise_entry *e, const char *label, const char *before, const char *now)
 {
 	size_t len = strlen(e->why);
 
 	if (before != NULL && now != NULL && strcmp(before, now) != 0)
-		(void)snprintf(e->why + len, sizeof(e->why) - len,
-			       "; %s%s -> %s", label, before, now);
+		(void)snprintf(e->why + len, sizeof(e->why) - len, "; %s%s -> %s", label, before,
+			       now);
 }
 
 /* Where the level of a series changes. */
-static void
-mark_changes(struct noise_entry *v, size_t n)
+static void mark_changes(struct noise_entry *v, size_t n)
 {
 	double *mean = xcalloc(n, sizeof(*mean));
 	struct change found[CHANGE_MOST];
@@ -228,9 +208,8 @@ mark_changes(struct noise_entry *v, size_t n)
 	free(mean);
 }
 
-int
-noise_history_load(struct noise_register *reg, struct context *context,
-		   const char *name, struct err *err)
+int noise_history_load(struct noise_register *reg, struct context *context, const char *name,
+		       struct err *err)
 {
 	size_t from = 0;
 
@@ -238,9 +217,7 @@ noise_history_load(struct noise_register *reg, struct context *context,
 	if (load_rows(reg, context, compare_history, err) != 0)
 		return -1;
 	for (size_t i = 1; i <= reg->n; i++)
-		if (i == reg->n ||
-		    strcmp(reg->v[i].class_name, reg->v[from].class_name) !=
-			    0 ||
+		if (i == reg->n || strcmp(reg->v[i].class_name, reg->v[from].class_name) != 0 ||
 		    strcmp(reg->v[i].kind, reg->v[from].kind) != 0) {
 			mark_changes(reg->v + from, i - from);
 			from = i;
@@ -248,16 +225,14 @@ noise_history_load(struct noise_register *reg, struct context *context,
 	return 0;
 }
 
-void
-noise_register_peek(struct noise_register *reg, struct context *context)
+void noise_register_peek(struct noise_register *reg, struct context *context)
 {
 	if (noise_register_load(reg, context, NULL) != 0)
 		*reg = (struct noise_register){ 0 };
 	context_close_db(context);
 }
 
-void
-noise_register_release(struct noise_register *reg)
+void noise_register_release(struct noise_register *reg)
 {
 	array_each (e, reg->v, reg->n) {
 		free(e->pod);
@@ -275,9 +250,9 @@ noise_register_release(struct noise_register *reg)
 	*reg = (struct noise_register){ 0 };
 }
 
-const struct noise_entry *
-noise_register_find(const struct noise_register *reg, const struct plan *plan,
-		    size_t arm, size_t pod, const char *gpu_id)
+const struct noise_entry *noise_register_find(const struct noise_register *reg,
+					      const struct plan *plan, size_t arm, size_t pod,
+					      const char *gpu_id)
 {
 	const struct noise_entry *found = NULL;
 	struct noise_of_pod now;
@@ -286,8 +261,7 @@ noise_register_find(const struct noise_register *reg, const struct plan *plan,
 	noise_class(plan, arm, name);
 	noise_read_env(&now, &plan->pods[pod], (struct str){ "", 0 });
 	array_each (e, reg->v, reg->n) {
-		if (!same_text(e->pod, now.pod) ||
-		    !same_text(e->gpus, now.gpus) ||
+		if (!same_text(e->pod, now.pod) || !same_text(e->gpus, now.gpus) ||
 		    !same_text(e->class_name, name) ||
 		    (gpu_id[0] != '\0' && !same_text(e->gpu_id, gpu_id)) ||
 		    e->noise.n_runs < NOISE_MIN_RUNS)
@@ -299,8 +273,7 @@ noise_register_find(const struct noise_register *reg, const struct plan *plan,
 }
 
 /* env.<pod>.txt of a results folder; "" when it is not there yet. */
-static void
-read_env(struct buf *out, const char *path, const char *pod)
+static void read_env(struct buf *out, const char *path, const char *pod)
 {
 	char file[FOLDER_PATH_SIZE];
 
@@ -309,8 +282,7 @@ read_env(struct buf *out, const char *path, const char *pod)
 		buf_clear(out);
 }
 
-void
-noise_register_rule(void *user, struct judge_rule *rule)
+void noise_register_rule(void *user, struct judge_rule *rule)
 {
 	const struct noise_lookup *lookup = user;
 	const struct plan *plan = lookup->plan;
@@ -324,8 +296,8 @@ noise_register_rule(void *user, struct judge_rule *rule)
 		if (lookup->path != NULL)
 			read_env(&env, lookup->path, plan->pods[i].id);
 		noise_read_env(&now, &plan->pods[i], buf_str(&env));
-		const struct noise_entry *e = noise_register_find(
-			lookup->reg, plan, 0, i, now.gpu_id);
+		const struct noise_entry *e =
+			noise_register_find(lookup->reg, plan, 0, i, now.gpu_id);
 		if (e == NULL)
 			return;
 		if (e->noise.sd > sd) {
@@ -337,9 +309,8 @@ noise_register_rule(void *user, struct judge_rule *rule)
 	rule->register_df = df;
 }
 
-static struct stored_noise
-stored_of(const struct noise_of_pod *one, const struct plan *plan,
-	  const char *class_name)
+static struct stored_noise stored_of(const struct noise_of_pod *one, const struct plan *plan,
+				     const char *class_name)
 {
 	const struct plan_variant *v = plan_arm(plan, 0);
 
@@ -367,14 +338,11 @@ stored_of(const struct noise_of_pod *one, const struct plan *plan,
 }
 
 /* What the bench of a plan and its verdict learnt of each of its pods. */
-static int
-note_pods(const char *db_path, const char *id, const char *path,
-	  const struct plan *plan, struct err *err)
+static int note_pods(const char *db_path, const char *id, const char *path, const struct plan *plan,
+		     struct err *err)
 {
-	AUTO_FREE struct stored_noise *rows =
-		xcalloc(plan->n_pods, sizeof(*rows));
-	AUTO_FREE struct noise_of_pod *all =
-		xcalloc(plan->n_pods, sizeof(*all));
+	AUTO_FREE struct stored_noise *rows = xcalloc(plan->n_pods, sizeof(*rows));
+	AUTO_FREE struct noise_of_pod *all = xcalloc(plan->n_pods, sizeof(*all));
 	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
 	struct folder_state state = { .state = "" };
 	char class_name[NOISE_CLASS_SIZE];
@@ -387,13 +355,10 @@ note_pods(const char *db_path, const char *id, const char *path,
 		AUTO_BUF env = buf_new(MAX_ENV_BYTES);
 
 		read_env(&env, path, plan->pods[i].id);
-		if (noise_of_verdict(&all[n], plan, i, verdict,
-				     buf_str(&env))) {
+		if (noise_of_verdict(&all[n], plan, i, verdict, buf_str(&env))) {
 			rows[n] = stored_of(&all[n], plan, class_name);
 			rows[n].bench_id = id;
-			rows[n].when_ms = state.ended_ms != 0
-						  ? state.ended_ms
-						  : state.started_ms;
+			rows[n].when_ms = state.ended_ms != 0 ? state.ended_ms : state.started_ms;
 			n++;
 		}
 	}
@@ -402,9 +367,7 @@ note_pods(const char *db_path, const char *id, const char *path,
 	return rc;
 }
 
-int
-noise_register_note(const char *db_path, const char *id, const char *path,
-		    struct err *err)
+int noise_register_note(const char *db_path, const char *id, const char *path, struct err *err)
 {
 	struct plan plan;
 
@@ -415,8 +378,7 @@ noise_register_note(const char *db_path, const char *id, const char *path,
 	return rc;
 }
 
-cJSON *
-noise_entry_json(const struct noise_entry *e)
+cJSON *noise_entry_json(const struct noise_entry *e)
 {
 	static const size_t blocks[] = { 3, 6, 10 };
 	const struct noise *noise = &e->noise;
@@ -425,38 +387,30 @@ noise_entry_json(const struct noise_entry *e)
 
 	if (e->rank > 0)
 		print_into(rank, "%zu of %zu", e->rank, e->n_ranked);
-	json_add(row, JCLEAN("pod", e->pod),
-		 JCLEAN("gpus", e->gpus[0] != '\0' ? e->gpus : NULL),
-		 JCLEAN("gpu", e->gpu), JCLEAN("gpu_id", e->gpu_id),
-		 JCLEAN("class", e->class_name), JCLEAN("what", e->what),
-		 JCLEAN("metric", e->metric), JNUM("n_runs", noise->n_runs),
-		 JNUM("n_blocks", noise->n_blocks),
-		 JNUM("n_benches", e->n_benches),
-		 JNUM("sd_pct", 100.0 * noise->sd), JNUM("df", noise->df),
-		 JNUM("sd_block_pct", 100.0 * noise->sd_block),
-		 JNUM("drift_pct", stats_pct(noise->drift)),
-		 JNUM("drift_p", noise->drift_p),
+	json_add(row, JCLEAN("pod", e->pod), JCLEAN("gpus", e->gpus[0] != '\0' ? e->gpus : NULL),
+		 JCLEAN("gpu", e->gpu), JCLEAN("gpu_id", e->gpu_id), JCLEAN("class", e->class_name),
+		 JCLEAN("what", e->what), JCLEAN("metric", e->metric),
+		 JNUM("n_runs", noise->n_runs), JNUM("n_blocks", noise->n_blocks),
+		 JNUM("n_benches", e->n_benches), JNUM("sd_pct", 100.0 * noise->sd),
+		 JNUM("df", noise->df), JNUM("sd_block_pct", 100.0 * noise->sd_block),
+		 JNUM("drift_pct", stats_pct(noise->drift)), JNUM("drift_p", noise->drift_p),
 		 JNUM("drift_s", noise->span_s),
 		 JNUM("level_pct",
-		      e->n_benches > 1 ? stats_pct(noise->mean - e->first_mean)
-				       : (double)NAN));
+		      e->n_benches > 1 ? stats_pct(noise->mean - e->first_mean) : (double)NAN));
 	for (size_t i = 0; i < LENGTH(blocks); i++) {
 		print_into(key, "mde%zu_pct", blocks[i]);
-		json_add_number(row, key,
-				stats_pct(noise_mde(noise, blocks[i])));
+		json_add_number(row, key, stats_pct(noise_mde(noise, blocks[i])));
 	}
 	json_add(row, JNUM("run_s", noise->run_s), JSOME("rank", e->rank),
 		 JNUM("of", e->rank > 0 ? (double)e->n_ranked : (double)NAN),
 		 JTEXT("rank_text", rank[0] != '\0' ? rank : NULL),
 		 JNUM("p_quietest", e->p_quietest), JCLEAN("driver", e->driver),
-		 JCLEAN("image", e->image), JTIME("first", e->first_ms),
-		 JTIME("when", e->when_ms));
+		 JCLEAN("image", e->image), JTIME("first", e->first_ms), JTIME("when", e->when_ms));
 	return row;
 }
 
 /* By how much the level of a series changes with it; "" where it does not. */
-static void
-change_text(const struct noise_entry *e, struct buf *text)
+static void change_text(const struct noise_entry *e, struct buf *text)
 {
 	double pct = stats_pct(e->after - e->before);
 
@@ -464,8 +418,7 @@ change_text(const struct noise_entry *e, struct buf *text)
 		buf_appendf(text, "%+.2f%% from here%s", pct, e->why);
 }
 
-cJSON *
-noise_history_json(const struct noise_entry *e)
+cJSON *noise_history_json(const struct noise_entry *e)
 {
 	cJSON *row = noise_entry_json(e);
 	double pct = stats_pct(e->after - e->before);
@@ -482,39 +435,33 @@ noise_history_json(const struct noise_entry *e)
 	return row;
 }
 
-static bool
-is_of_series(const struct noise_entry *e, const struct noise_entry *like)
+static bool is_of_series(const struct noise_entry *e, const struct noise_entry *like)
 {
-	return strcmp(e->class_name, like->class_name) == 0 &&
-	       strcmp(e->kind, like->kind) == 0;
+	return strcmp(e->class_name, like->class_name) == 0 && strcmp(e->kind, like->kind) == 0;
 }
 
 /* The newest of a series that a report has room for. */
 #define SERIES_SHOWN 12
 
-static void
-add_series(struct facts *facts, const struct noise_entry *v, size_t n)
+static void add_series(struct facts *facts, const struct noise_entry *v, size_t n)
 {
 	char when[CLOCK_RFC3339_SIZE];
 
-	(void)facts_section(facts,
-			    facts_keep(facts, "history of the control: %s, %s",
-				       v->kind, v->class_name));
+	(void)facts_section(
+		facts, facts_keep(facts, "history of the control: %s, %s", v->kind, v->class_name));
 	for (size_t i = n > SERIES_SHOWN ? n - SERIES_SHOWN : 0; i < n; i++) {
 		AUTO_BUF text = buf_new(512);
 
 		change_text(&v[i], &text);
 		clock_rfc3339(v[i].when_ms, when);
 		facts_text(facts, facts_keep(facts, "%.10s", when), FACT_PLAIN,
-			   "%.4g  %s on %s%s%s", exp(v[i].noise.mean),
-			   v[i].bench, v[i].pod, text.len > 0 ? ": " : "",
-			   text.data);
+			   "%.4g  %s on %s%s%s", exp(v[i].noise.mean), v[i].bench, v[i].pod,
+			   text.len > 0 ? ": " : "", text.data);
 	}
 }
 
-void
-noise_history_facts(struct facts *facts, const struct noise_register *history,
-		    const char *bench_id)
+void noise_history_facts(struct facts *facts, const struct noise_register *history,
+			 const char *bench_id)
 {
 	const struct noise_entry *v = history->v;
 	size_t end;
@@ -522,9 +469,7 @@ noise_history_facts(struct facts *facts, const struct noise_register *history,
 	for (size_t first = 0; first < history->n; first = end) {
 		bool is_in = false, other = false;
 
-		for (end = first;
-		     end < history->n && is_of_series(&v[end], &v[first]);
-		     end++) {
+		for (end = first; end < history->n && is_of_series(&v[end], &v[first]); end++) {
 			bool same = same_text(v[end].bench, bench_id);
 
 			is_in |= same;
@@ -535,50 +480,38 @@ noise_history_facts(struct facts *facts, const struct noise_register *history,
 	}
 }
 
-void
-noise_entry_facts(struct facts *facts, const struct noise_entry *e)
+void noise_entry_facts(struct facts *facts, const struct noise_entry *e)
 {
 	const struct noise *noise = &e->noise;
 	const struct {
 		const char *label, *text;
-	} texts[] = { { "GPU", e->gpu },
-		      { "driver", e->driver },
-		      { "image", e->image } };
+	} texts[] = { { "GPU", e->gpu }, { "driver", e->driver }, { "image", e->image } };
 
-	(void)facts_section(facts, facts_keep(facts, "%s: noise of %s", e->pod,
-					      e->class_name));
+	(void)facts_section(facts, facts_keep(facts, "%s: noise of %s", e->pod, e->class_name));
 	for (size_t i = 0; i < LENGTH(texts); i++)
 		if (texts[i].text != NULL)
-			facts_text(facts, texts[i].label, FACT_PLAIN, "%s",
-				   texts[i].text);
-	facts_text(facts, "spread", FACT_PLAIN,
-		   "sd %.3f%% from run to run (%zu A/A runs)",
+			facts_text(facts, texts[i].label, FACT_PLAIN, "%s", texts[i].text);
+	facts_text(facts, "spread", FACT_PLAIN, "sd %.3f%% from run to run (%zu A/A runs)",
 		   100.0 * noise->sd, noise->n_runs);
-	facts_text(facts, "", FACT_PLAIN,
-		   "sd %.3f%% of a block's difference (%zu blocks)",
+	facts_text(facts, "", FACT_PLAIN, "sd %.3f%% of a block's difference (%zu blocks)",
 		   100.0 * noise->sd_block, noise->n_blocks);
 	if (isnan(noise->drift))
 		facts_text(facts, "drift", FACT_PLAIN, "not known");
 	else
-		facts_text(facts, "drift", FACT_PLAIN,
-			   "%+.2f%% in %.1f minutes (p %.2f: %s)",
-			   stats_pct(noise->drift), noise->span_s / 60.0,
-			   noise->drift_p,
-			   noise->drift_p < 0.05
-				   ? "it moved while it was measured"
-				   : "no drift shown");
+		facts_text(facts, "drift", FACT_PLAIN, "%+.2f%% in %.1f minutes (p %.2f: %s)",
+			   stats_pct(noise->drift), noise->span_s / 60.0, noise->drift_p,
+			   noise->drift_p < 0.05 ? "it moved while it was measured"
+						 : "no drift shown");
 	facts_text(facts, "would show", FACT_PLAIN,
 		   "%s%% in 3 blocks, %s%% in 6, %s%% in 10 (power 0.8)",
 		   fmt_number(stats_pct(noise_mde(noise, 3)), 2).s,
 		   fmt_number(stats_pct(noise_mde(noise, 6)), 2).s,
 		   fmt_number(stats_pct(noise_mde(noise, 10)), 2).s);
 	if (e->n_ranked < 2)
-		facts_text(facts, "rank", FACT_PLAIN,
-			   "no other pod was measured with this");
+		facts_text(facts, "rank", FACT_PLAIN, "no other pod was measured with this");
 	else
-		facts_text(facts, "rank", FACT_PLAIN,
-			   "%zu of %zu pods, the quietest first%s", e->rank,
-			   e->n_ranked,
+		facts_text(facts, "rank", FACT_PLAIN, "%zu of %zu pods, the quietest first%s",
+			   e->rank, e->n_ranked,
 			   isnan(e->p_quietest)	  ? ""
 			   : e->p_quietest < 0.05 ? "; noisier than the first"
 						  : "; not told apart from "

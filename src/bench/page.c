@@ -33,8 +33,7 @@ struct plot {
 	size_t n; /* contrasts with a block on it */
 };
 
-static void
-plot_widen(struct plot *plot, double pct)
+static void plot_widen(struct plot *plot, double pct)
 {
 	if (!isfinite(pct))
 		return;
@@ -42,8 +41,7 @@ plot_widen(struct plot *plot, double pct)
 	plot->hi = fmax(plot->hi, pct);
 }
 
-static struct plot
-plot_of(const cJSON *verdict)
+static struct plot plot_of(const cJSON *verdict)
 {
 	struct plot plot = { .contrasts = verdict_list(verdict, "contrasts"),
 			     .margin = num(verdict, "margin_pct") };
@@ -57,8 +55,7 @@ plot_of(const cJSON *verdict)
 	}
 	double room = MOST_WIDE * (plot.hi - plot.lo);
 	json_each (c, plot.contrasts) {
-		double low = verdict_bound(c, "ci_pct", 0),
-		       high = verdict_bound(c, "ci_pct", 1);
+		double low = verdict_bound(c, "ci_pct", 0), high = verdict_bound(c, "ci_pct", 1);
 
 		if (!isnan(low) && !isnan(high)) {
 			plot_widen(&plot, fmax(low, -room));
@@ -69,23 +66,20 @@ plot_of(const cJSON *verdict)
 }
 
 /* Where a value lies on an axis of that length, its ends at most. */
-static double
-plot_at(const struct plot *plot, double pct, double length)
+static double plot_at(const struct plot *plot, double pct, double length)
 {
 	double at = (pct - plot->lo) / (plot->hi - plot->lo);
 
 	return fmin(fmax(at, 0.0), 1.0) * length;
 }
 
-static void
-plot_put(const struct plot *plot, char *row, double pct, char c)
+static void plot_put(const struct plot *plot, char *row, double pct, char c)
 {
 	if (isfinite(pct))
 		row[(size_t)lround(plot_at(plot, pct, COLUMNS - 1))] = c;
 }
 
-static void
-plot_pct(struct buf *out, double pct)
+static void plot_pct(struct buf *out, double pct)
 {
 	char text[STATS_PCT_SIZE];
 
@@ -93,8 +87,7 @@ plot_pct(struct buf *out, double pct)
 }
 
 /* "-0.49%", or why there is no number. */
-static void
-plot_value(struct buf *out, const cJSON *c)
+static void plot_value(struct buf *out, const cJSON *c)
 {
 	if (isfinite(num(c, "pct")))
 		plot_pct(out, num(c, "pct"));
@@ -102,12 +95,10 @@ plot_value(struct buf *out, const cJSON *c)
 		buf_append_str(out, txt(c, "verdict"));
 }
 
-static void
-plot_row(struct buf *out, const struct plot *plot, const cJSON *c)
+static void plot_row(struct buf *out, const struct plot *plot, const cJSON *c)
 {
 	char row[COLUMNS + 1];
-	double lo = verdict_bound(c, "ci_pct", 0),
-	       hi = verdict_bound(c, "ci_pct", 1);
+	double lo = verdict_bound(c, "ci_pct", 0), hi = verdict_bound(c, "ci_pct", 1);
 
 	memset(row, ' ', COLUMNS);
 	row[COLUMNS] = '\0';
@@ -122,15 +113,13 @@ plot_row(struct buf *out, const struct plot *plot, const cJSON *c)
 	plot_put(plot, row, hi, ']');
 	json_each (b, verdict_list(c, "blocks"))
 		plot_put(plot, row, num(b, "pct"), 'o');
-	buf_appendf(out, "    %-*.*s %s ", LABEL, LABEL, txt(c, "variant"),
-		    row);
+	buf_appendf(out, "    %-*.*s %s ", LABEL, LABEL, txt(c, "variant"), row);
 	plot_value(out, c);
 	buf_append_char(out, '\n');
 }
 
 /* The blocks as dots, the interval, zero and the margin. */
-static void
-plot_text(struct buf *out, const cJSON *verdict)
+static void plot_text(struct buf *out, const cJSON *verdict)
 {
 	struct plot plot = plot_of(verdict);
 	char lo[STATS_PCT_SIZE], hi[STATS_PCT_SIZE];
@@ -149,17 +138,15 @@ plot_text(struct buf *out, const cJSON *verdict)
 			    "margin; above zero is faster\n");
 }
 
-static void
-svg_line(struct buf *out, const struct plot *plot, double pct, int rows,
-	 const char *color)
+static void svg_line(struct buf *out, const struct plot *plot, double pct, int rows,
+		     const char *color)
 {
 	buf_appendf(out, "<path d=\"M%.1f 8v%d\" stroke=\"%s\"/>\n",
 		    LEFT + plot_at(plot, pct, WIDTH), rows * ROW + 4, color);
 }
 
 /* What a place of the axis stands for. */
-static void
-svg_label(struct buf *out, const struct plot *plot, double pct, int rows)
+static void svg_label(struct buf *out, const struct plot *plot, double pct, int rows)
 {
 	buf_appendf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">",
 		    LEFT + plot_at(plot, pct, WIDTH), rows * ROW + 28);
@@ -167,38 +154,32 @@ svg_label(struct buf *out, const struct plot *plot, double pct, int rows)
 	buf_append_str(out, "</text>\n");
 }
 
-static void
-svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)
+static void svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)
 {
-	double lo = verdict_bound(c, "ci_pct", 0),
-	       hi = verdict_bound(c, "ci_pct", 1);
+	double lo = verdict_bound(c, "ci_pct", 0), hi = verdict_bound(c, "ci_pct", 1);
 	int y = row * ROW + ROW / 2 + 8;
 
 	buf_appendf(out, "<text x=\"8\" y=\"%d\">", y + 4);
 	utf8_add_xml(out, txt(c, "variant"));
-	buf_appendf(out, "</text>\n<text x=\"%d\" y=\"%d\">", LEFT + WIDTH + 12,
-		    y + 4);
+	buf_appendf(out, "</text>\n<text x=\"%d\" y=\"%d\">", LEFT + WIDTH + 12, y + 4);
 	plot_value(out, c);
 	buf_append_str(out, "</text>\n");
 	if (isfinite(lo) && isfinite(hi))
 		buf_appendf(out,
 			    "<path d=\"M%.1f %dH%.1f\" stroke=\"#58a\" "
 			    "stroke-width=\"6\" opacity=\"0.5\"/>\n",
-			    LEFT + plot_at(plot, lo, WIDTH), y,
-			    LEFT + plot_at(plot, hi, WIDTH));
+			    LEFT + plot_at(plot, lo, WIDTH), y, LEFT + plot_at(plot, hi, WIDTH));
 	json_each (b, verdict_list(c, "blocks")) {
 		if (isfinite(num(b, "pct")))
 			buf_appendf(out,
 				    "<circle cx=\"%.1f\" cy=\"%d\" r=\"4\" "
 				    "fill=\"%s\"/>\n",
-				    LEFT + plot_at(plot, num(b, "pct"), WIDTH),
-				    y,
+				    LEFT + plot_at(plot, num(b, "pct"), WIDTH), y,
 				    verdict_is(b, "counts") ? "#246" : "#bbb");
 	}
 }
 
-void
-page_svg(struct buf *out, const cJSON *verdict)
+void page_svg(struct buf *out, const cJSON *verdict)
 {
 	struct plot plot = plot_of(verdict);
 	AUTO_BUF title = buf_new(MAX_LINE);
@@ -226,8 +207,7 @@ page_svg(struct buf *out, const cJSON *verdict)
 }
 
 /* "NVIDIA H100 80GB HBM3, driver 570.1" of "0, NVIDIA .., 570.1, ..". */
-static void
-page_add_gpu(struct buf *out, struct str rest)
+static void page_add_gpu(struct buf *out, struct str rest)
 {
 	struct str index, name, driver;
 
@@ -236,16 +216,14 @@ page_add_gpu(struct buf *out, struct str rest)
 		return;
 	name = str_trim(name);
 	driver = str_trim(driver);
-	buf_appendf(out, "%s%.*s, driver %.*s", out->len > 0 ? "; " : "",
-		    (int)name.len, name.p, (int)driver.len, driver.p);
+	buf_appendf(out, "%s%.*s, driver %.*s", out->len > 0 ? "; " : "", (int)name.len, name.p,
+		    (int)driver.len, driver.p);
 }
 
 /* What the preflight found on a pod. */
-static void
-page_add_pod(struct facts *facts, const struct plan_pod *pod, const char *path)
+static void page_add_pod(struct facts *facts, const struct plan_pod *pod, const char *path)
 {
-	static const char *const versions[] = { "torch", "triton", "flash-attn",
-						"kernel" };
+	static const char *const versions[] = { "torch", "triton", "flash-attn", "kernel" };
 	AUTO_BUF text = buf_new(MAX_TEXT), line = buf_new(MAX_LINE);
 	char file[FOLDER_PATH_SIZE];
 	struct str row, key;
@@ -261,19 +239,15 @@ page_add_pod(struct facts *facts, const struct plan_pod *pod, const char *path)
 			page_add_gpu(&line, row);
 		for (size_t i = 0; i < 4; i++)
 			if (str_eq_cstr(key, versions[i]))
-				buf_appendf(&line, "%s%s%s%.*s",
-					    line.len > 0 ? "; " : "",
-					    i < 3 ? versions[i] : "",
-					    i < 3 ? " " : "", (int)row.len,
-					    row.p);
+				buf_appendf(&line, "%s%s%s%.*s", line.len > 0 ? "; " : "",
+					    i < 3 ? versions[i] : "", i < 3 ? " " : "",
+					    (int)row.len, row.p);
 	}
-	facts_text(facts, facts_keep(facts, "pod %s", pod->id), FACT_PLAIN,
-		   "%s", line.data);
+	facts_text(facts, facts_keep(facts, "pod %s", pod->id), FACT_PLAIN, "%s", line.data);
 }
 
 /* Where, when, and by which seed. */
-static void
-page_add_facts(struct facts *facts, const struct plan *plan, const char *path)
+static void page_add_facts(struct facts *facts, const struct plan *plan, const char *path)
 {
 	char began[CLOCK_RFC3339_SIZE], ended[CLOCK_RFC3339_SIZE];
 	struct folder_state state;
@@ -284,43 +258,35 @@ page_add_facts(struct facts *facts, const struct plan *plan, const char *path)
 	(void)folder_read_state(path, &state);
 	clock_rfc3339(state.started_ms, began);
 	clock_rfc3339(state.ended_ms, ended);
-	facts_text(facts, "when", FACT_PLAIN, "%s to %s",
-		   state.started_ms > 0 ? began : FMT_ABSENT,
+	facts_text(facts, "when", FACT_PLAIN, "%s to %s", state.started_ms > 0 ? began : FMT_ABSENT,
 		   state.ended_ms > 0 ? ended : FMT_ABSENT);
-	facts_text(facts, "design", FACT_PLAIN,
-		   "%zu blocks on each pod, seed %llu, %s", plan->blocks,
-		   (unsigned long long)plan->seed,
-		   plan->aa ? "the control once more in each block"
-			    : "no A/A arm");
+	facts_text(facts, "design", FACT_PLAIN, "%zu blocks on each pod, seed %llu, %s",
+		   plan->blocks, (unsigned long long)plan->seed,
+		   plan->aa ? "the control once more in each block" : "no A/A arm");
 	facts_text(facts, "bench", FACT_PLAIN, "%s", file_name(path));
 }
 
 /* A member of an object as Markdown leaves it, an array a line an item. */
-static void
-page_add_member(struct buf *out, const cJSON *node)
+static void page_add_member(struct buf *out, const cJSON *node)
 {
 	AUTO_BUF text = buf_new(MAX_TEXT);
 
 	if (cJSON_IsArray(node)) {
 		buf_append_char(&text, '[');
 		json_each (item, node) {
-			buf_append_str(&text, item != node->child ? ",\n      "
-								  : "\n      ");
+			buf_append_str(&text, item != node->child ? ",\n      " : "\n      ");
 			json_print(&text, item);
 		}
 		buf_append_char(&text, ']');
 	} else {
 		json_print(&text, node);
 	}
-	buf_appendf(out, "%s    %s\"%s\": %s",
-		    node->prev->next != NULL ? ",\n" : "",
-		    node->prev->next != NULL ? " " : "{", node->string,
-		    text.data);
+	buf_appendf(out, "%s    %s\"%s\": %s", node->prev->next != NULL ? ",\n" : "",
+		    node->prev->next != NULL ? " " : "{", node->string, text.data);
 }
 
 /* Is that the name of a variable that nobody else should read? */
-static bool
-page_is_secret(const char *name)
+static bool page_is_secret(const char *name)
 {
 	static const char *const parts[] = { "TOKEN", "SECRET", "PASS", "KEY" };
 
@@ -328,8 +294,7 @@ page_is_secret(const char *name)
 }
 
 /* Mask the secrets among the variables of the workload or of a variant. */
-static void
-page_hide_env(const cJSON *owner)
+static void page_hide_env(const cJSON *owner)
 {
 	cJSON *one;
 
@@ -342,16 +307,14 @@ page_hide_env(const cJSON *owner)
 
 /* The definition without what is of nobody else's concern: the ways to the
  * pods, and values of variables that are secrets by their names. */
-static void
-page_hide(cJSON *root)
+static void page_hide(cJSON *root)
 {
-	static const char *const ways[] = { "ssh", "identity", "known_hosts",
-					    "proxy_jump", "stop_cmd" };
+	static const char *const ways[] = { "ssh", "identity", "known_hosts", "proxy_jump",
+					    "stop_cmd" };
 	cJSON *node;
 
 	page_hide_env(json_get(root, "workload"));
-	cJSON_ArrayForEach(node, json_get(root, "variants"))
-		page_hide_env(node);
+	cJSON_ArrayForEach(node, json_get(root, "variants")) page_hide_env(node);
 	cJSON_ArrayForEach(node, json_get(root, "pods"))
 	{
 		for (size_t i = 0; i < LENGTH(ways); i++)
@@ -359,8 +322,7 @@ page_hide(cJSON *root)
 	}
 }
 
-static void
-page_add_definition(struct buf *out, const char *path)
+static void page_add_definition(struct buf *out, const char *path)
 {
 	AUTO_JSON root = folder_read_json(path, "bench.json");
 
@@ -374,9 +336,7 @@ page_add_definition(struct buf *out, const char *path)
 	buf_append_str(out, "}\n");
 }
 
-void
-page_md(struct buf *out, const cJSON *verdict, const struct plan *plan,
-	const char *path)
+void page_md(struct buf *out, const cJSON *verdict, const struct plan *plan, const char *path)
 {
 	AUTO_BUF line = buf_new(MAX_LINE);
 	struct facts head, facts;

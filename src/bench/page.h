@@ -10,8 +10,7 @@
  * sentence, the blocks as dots, the report, and where, when and how it was
  * measured.  path is its results folder.
  */
-void page_md(struct buf *out, const cJSON *verdict, const struct plan *plan,
-	     const char *path);
+void page_md(struct buf *out, const cJSON *verdict, const struct plan *plan, const char *path);
 
 /* The blocks of each variant as dots on one axis, a picture (SVG). */
 void page_svg(struct buf *out, const cJSON *verdict);

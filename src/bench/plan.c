@@ -20,35 +20,29 @@
 
 #define NAME_WORDS "1 to 40 letters, digits, _ . - (not . or - first)"
 
-static bool
-is_name(const char *text)
+static bool is_name(const char *text)
 {
 	size_t n = 0;
 
 	while (isalnum((unsigned char)text[n]) ||
 	       (text[n] != '\0' && strchr("_.-", text[n]) != NULL))
 		n++;
-	return text[n] == '\0' && n >= 1 && n <= 40 && text[0] != '.' &&
-	       text[0] != '-';
+	return text[n] == '\0' && n >= 1 && n <= 40 && text[0] != '.' && text[0] != '-';
 }
 
-static bool
-is_one_line(const char *text)
+static bool is_one_line(const char *text)
 {
 	return strchr(text, '\n') == NULL;
 }
 
-static bool
-is_plain_path(const char *text)
+static bool is_plain_path(const char *text)
 {
-	while (isalnum((unsigned char)*text) ||
-	       (*text != '\0' && strchr("/_.-", *text) != NULL))
+	while (isalnum((unsigned char)*text) || (*text != '\0' && strchr("/_.-", *text) != NULL))
 		text++;
 	return *text == '\0';
 }
 
-static bool
-is_variable(const char *text)
+static bool is_variable(const char *text)
 {
 	if (!isalpha((unsigned char)*text) && *text != '_')
 		return false;
@@ -59,14 +53,12 @@ is_variable(const char *text)
 
 #define BELOW_WORDS "a Python file below the working folder"
 
-static bool
-is_below(const char *text)
+static bool is_below(const char *text)
 {
 	return text[0] != '/' && text[0] != '\0' && strstr(text, "..") == NULL;
 }
 
-static bool
-is_expression(const char *text)
+static bool is_expression(const char *text)
 {
 	regex_t regex;
 	bool is_one = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) == 0;
@@ -78,9 +70,7 @@ is_expression(const char *text)
 
 /* Values that are neither a number nor a text. */
 
-static int
-take_env(const struct json_reader *r, const cJSON *all, const char *path,
-	 void *to)
+static int take_env(const struct json_reader *r, const cJSON *all, const char *path, void *to)
 {
 	struct plan_env *env = to;
 	char at[JSON_PATH_SIZE];
@@ -89,8 +79,7 @@ take_env(const struct json_reader *r, const cJSON *all, const char *path,
 	json_each (node, all) {
 		(void)json_join(at, path, node->string);
 		if (env->n == PLAN_MAX_ENV)
-			return json_refuse(r, at, "more than %d variables",
-					   PLAN_MAX_ENV);
+			return json_refuse(r, at, "more than %d variables", PLAN_MAX_ENV);
 		if (!is_variable(node->string))
 			return json_refuse(r, at, "is no name of a variable");
 		if (!cJSON_IsString(node))
@@ -98,33 +87,27 @@ take_env(const struct json_reader *r, const cJSON *all, const char *path,
 		if (json_get(all, node->string) != node)
 			return json_refuse(r, at, "this key stands twice");
 		env->v[env->n++] =
-			(struct plan_variable){ xstrdup(node->string),
-						xstrdup(node->valuestring) };
+			(struct plan_variable){ xstrdup(node->string), xstrdup(node->valuestring) };
 	}
 	return 0;
 }
 
 /* One file of a variant, as it is here or to be merged over that there. */
-static int
-take_file(const struct json_reader *r, const cJSON *node, const char *path,
-	  struct plan_files *files, bool is_overlay)
+static int take_file(const struct json_reader *r, const cJSON *node, const char *path,
+		     struct plan_files *files, bool is_overlay)
 {
 	struct plan_file *file = &files->v[files->n];
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
 	if (files->n == PLAN_MAX_FILES)
-		return json_refuse(r, path, "more than %d files",
-				   PLAN_MAX_FILES);
-	if (node->string[0] == '/' || node->string[0] == '\0' ||
-	    strstr(node->string, "..") != NULL)
-		return json_refuse(r, path,
-				   "expected a path below the working folder");
+		return json_refuse(r, path, "more than %d files", PLAN_MAX_FILES);
+	if (node->string[0] == '/' || node->string[0] == '\0' || strstr(node->string, "..") != NULL)
+		return json_refuse(r, path, "expected a path below the working folder");
 	if (is_overlay ? !cJSON_IsObject(node) : !cJSON_IsString(node))
-		return json_refuse(
-			r, path,
-			is_overlay ? "expected an object to merge over "
-				     "the file"
-				   : "expected the path of a file here");
+		return json_refuse(r, path,
+				   is_overlay ? "expected an object to merge over "
+						"the file"
+					      : "expected the path of a file here");
 	if (is_overlay)
 		json_print(&text, node);
 	file->path = xstrdup(node->string);
@@ -134,9 +117,7 @@ take_file(const struct json_reader *r, const cJSON *node, const char *path,
 	return 0;
 }
 
-static int
-take_files(const struct json_reader *r, const cJSON *all, const char *path,
-	   void *to)
+static int take_files(const struct json_reader *r, const cJSON *all, const char *path, void *to)
 {
 	bool is_overlay = strcmp(all->string, "overlay") == 0;
 	const char *twin = json_duplicate_key(all);
@@ -154,23 +135,18 @@ take_files(const struct json_reader *r, const cJSON *all, const char *path,
 }
 
 /* Settings of a kernel, passed to it by name. */
-static int
-take_launch(const struct json_reader *r, const cJSON *all, const char *path,
-	    void *to)
+static int take_launch(const struct json_reader *r, const cJSON *all, const char *path, void *to)
 {
 	const char *twin = json_duplicate_key(all);
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
 	if (twin != NULL)
-		return json_refuse(r, path, "the key \"%.60s\" stands twice",
-				   twin);
+		return json_refuse(r, path, "the key \"%.60s\" stands twice", twin);
 	json_each (node, all) {
 		if (!is_variable(node->string))
-			return json_refuse(r, path, "\"%.60s\" is no name",
-					   node->string);
+			return json_refuse(r, path, "\"%.60s\" is no name", node->string);
 		if (cJSON_IsArray(node) || cJSON_IsObject(node))
-			return json_refuse(r, path,
-					   "expected numbers and strings");
+			return json_refuse(r, path, "expected numbers and strings");
 	}
 	json_print(&text, all);
 	*(char **)to = buf_detach(&text);
@@ -178,45 +154,37 @@ take_launch(const struct json_reader *r, const cJSON *all, const char *path,
 }
 
 /* "2026-11-20T21:00:00Z" to ms since 1970. */
-static int
-take_deadline(const struct json_reader *r, const cJSON *node, const char *path,
-	      void *to)
+static int take_deadline(const struct json_reader *r, const cJSON *node, const char *path, void *to)
 {
 	int64_t *deadline_ms = to;
 	struct tm tm = { 0 };
-	const char *end =
-		strptime(node->valuestring, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	const char *end = strptime(node->valuestring, "%Y-%m-%dT%H:%M:%SZ", &tm);
 
 	if (end == NULL || *end != '\0')
-		return json_refuse(r, path,
-				   "expected a time like 2026-11-20T21:00:00Z");
-	*deadline_ms =
-		1000 * clock_from_civil_s(tm.tm_year + 1900, tm.tm_mon + 1,
-					  tm.tm_mday, tm.tm_hour, tm.tm_min,
-					  tm.tm_sec);
+		return json_refuse(r, path, "expected a time like 2026-11-20T21:00:00Z");
+	*deadline_ms = 1000 * clock_from_civil_s(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+						 tm.tm_hour, tm.tm_min, tm.tm_sec);
 	return 0;
 }
 
 /* The keys of each section. */
 
-#define KEY(name, kind, member, ...)                                           \
-	JSON_ROW(name, kind, SECTION, member, __VA_ARGS__)
-#define REQUIRED      .types = JSON_REQUIRED
-#define RANGE(lo, hi) .low = (lo), .high = (hi)
-#define WORDS(...)                                                             \
-	.words = (const char *const[])                                         \
-	{                                                                      \
-		__VA_ARGS__, NULL                                              \
+#define KEY(name, kind, member, ...) JSON_ROW(name, kind, SECTION, member, __VA_ARGS__)
+#define REQUIRED		     .types = JSON_REQUIRED
+#define RANGE(lo, hi)		     .low = (lo), .high = (hi)
+#define WORDS(...)                     \
+	.words = (const char *const[]) \
+	{                              \
+		__VA_ARGS__, NULL      \
 	}
-#define LIST(member, most_)                                                    \
-	member.v, .at_n = offsetof(struct SECTION, member.n), .most = (most_)
-#define FLAG(name, member)                                                     \
-	{                                                                      \
-		name, JSON_AS_BOOL, JSON_AT(SECTION, member)                   \
+#define LIST(member, most_) member.v, .at_n = offsetof(struct SECTION, member.n), .most = (most_)
+#define FLAG(name, member)                                   \
+	{                                                    \
+		name, JSON_AS_BOOL, JSON_AT(SECTION, member) \
 	}
-#define END                                                                    \
-	{                                                                      \
-		.name = NULL                                                   \
+#define END                  \
+	{                    \
+		.name = NULL \
 	}
 
 #define SECTION plan
@@ -226,33 +194,27 @@ static const struct json_field workload_keys[] = {
 	KEY("kind", EITHER, kernel, WORDS("command", "kernel")),
 	KEY("command", TEXT, command),
 	KEY("module", TEXT, module, .is_right = is_below, .what = BELOW_WORDS),
-	KEY("function", TEXT, function, .is_right = is_variable,
-	    .what = "the name of a function"),
+	KEY("function", TEXT, function, .is_right = is_variable, .what = "the name of a function"),
 	KEY("task", TEXT, task, .is_right = is_below, .what = BELOW_WORDS),
 	KEY("seconds", NUMBER, seconds, RANGE(0.1, 3600)),
 	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = take_env),
 	KEY("timeout_s", NUMBER, timeout_s, RANGE(1, 864000)),
 	KEY("end_marker", TEXT, end_marker),
 	KEY("commit", TEXT, commit),
-	KEY("data", TEXTS, LIST(data, PLAN_MAX_FILES), .is_right = is_one_line,
-	    .what = "a path"),
+	KEY("data", TEXTS, LIST(data, PLAN_MAX_FILES), .is_right = is_one_line, .what = "a path"),
 	KEY("data_sha256", TEXT, data_sha256),
-	KEY("judge_files", TEXTS, LIST(judge_files, PLAN_MAX_FILES),
-	    .is_right = is_one_line, .what = "a path"),
-	KEY("log", TEXT, log, .is_right = is_name,
-	    .what = "the name of a file, no folder"),
-	KEY("noise_class", TEXT, noise_class, .is_right = is_name,
-	    .what = NAME_WORDS),
-	END
+	KEY("judge_files", TEXTS, LIST(judge_files, PLAN_MAX_FILES), .is_right = is_one_line,
+	    .what = "a path"),
+	KEY("log", TEXT, log, .is_right = is_name, .what = "the name of a file, no folder"),
+	KEY("noise_class", TEXT, noise_class, .is_right = is_name, .what = NAME_WORDS),
+	END,
 };
 
 /* A kernel has settings of its own, and other defaults. */
-static int
-check_workload(const struct json_reader *r, const cJSON *object,
-	       const char *path, void *to)
+static int check_workload(const struct json_reader *r, const cJSON *object, const char *path,
+			  void *to)
 {
-	static const char *const own[] = { "module", "function", "task",
-					   "seconds" };
+	static const char *const own[] = { "module", "function", "task", "seconds" };
 	struct plan *plan = to;
 	char at[JSON_PATH_SIZE];
 
@@ -261,15 +223,13 @@ check_workload(const struct json_reader *r, const cJSON *object,
 			return json_refuse(r, json_join(at, path, own[i]),
 					   "is for \"kind\": \"kernel\"");
 	if (plan->kernel != (plan->command == NULL))
-		return json_refuse(
-			r, path,
-			plan->kernel ? "a kernel has no \"command\": the "
-				       "program times its functions itself"
-				     : "the key \"command\" is missing");
+		return json_refuse(r, path,
+				   plan->kernel ? "a kernel has no \"command\": the "
+						  "program times its functions itself"
+						: "the key \"command\" is missing");
 	if (!plan->kernel)
 		return 0;
-	plan->module =
-		plan->module != NULL ? plan->module : xstrdup("kernel.py");
+	plan->module = plan->module != NULL ? plan->module : xstrdup("kernel.py");
 	plan->task = plan->task != NULL ? plan->task : xstrdup("task.py");
 	plan->burn_in = 0;
 	plan->gap_s = 0;
@@ -280,12 +240,12 @@ static const struct json_field window_keys[] = {
 	KEY("mode", CHOICE, rule.window, REQUIRED,
 	    .words = (const char *const[]){ "", "fixed", "auto", NULL }),
 	KEY("lo", NUMBER, rule.lo, .types = JSON_INTEGER, RANGE(0, 1e9)),
-	KEY("hi", NUMBER, rule.hi, .types = JSON_INTEGER, RANGE(1, 1e9)), END
+	KEY("hi", NUMBER, rule.hi, .types = JSON_INTEGER, RANGE(1, 1e9)),
+	END,
 };
 
-static int
-check_window(const struct json_reader *r, const cJSON *object, const char *path,
-	     void *to)
+static int check_window(const struct json_reader *r, const cJSON *object, const char *path,
+			void *to)
 {
 	const struct plan *plan = to;
 	char at[JSON_PATH_SIZE];
@@ -293,8 +253,7 @@ check_window(const struct json_reader *r, const cJSON *object, const char *path,
 	(void)object;
 	return plan->rule.hi > plan->rule.lo
 		       ? 0
-		       : json_refuse(r, json_join(at, path, "hi"),
-				     "expected more than lo");
+		       : json_refuse(r, json_join(at, path, "hi"), "expected more than lo");
 }
 
 static const struct json_field metric_keys[] = {
@@ -304,9 +263,8 @@ static const struct json_field metric_keys[] = {
 	{ "parser", JSON_AS_FIXED, .words = bench_metric_parsers },
 	KEY("direction", EITHER, rule.higher, WORDS("lower", "higher")),
 	KEY("tok_kind", CHOICE, rule.tok_kind, WORDS("cumulative", "interval")),
-	{ "window", JSON_AS_OBJECT, .fields = window_keys,
-	  .take = check_window },
-	END
+	{ "window", JSON_AS_OBJECT, .fields = window_keys, .take = check_window },
+	END,
 };
 
 static const struct json_field design_keys[] = {
@@ -317,21 +275,19 @@ static const struct json_field design_keys[] = {
 	FLAG("aa", aa),
 	KEY("gap_s", NUMBER, gap_s, RANGE(0, 3600)),
 	{ "order", JSON_AS_FIXED, WORDS("mirrored-random") },
-	END
+	END,
 };
 
 static const struct json_field decision_keys[] = {
 	KEY("alpha", NUMBER, rule.paired.alpha, RANGE(1e-6, 0.5)),
-	KEY("margin_pct", NUMBER, rule.paired.margin, RANGE(1e-6, 100),
-	    .scale = 0.01),
+	KEY("margin_pct", NUMBER, rule.paired.margin, RANGE(1e-6, 100), .scale = 0.01),
 	KEY("power", NUMBER, rule.paired.power, RANGE(0.5, 0.999)),
 	KEY("early", CHOICE, early, .words = looks_words),
 	KEY("pods_sd_pct", NUMBER, rule.pods_sd, RANGE(0, 100), .scale = 0.01),
 	FLAG("same_noise", rule.paired.same_noise),
-	KEY("min_blocks", COUNT, min_blocks,
-	    RANGE(VERDICT_MIN_BLOCKS, PLAN_MAX_ROUNDS)),
+	KEY("min_blocks", COUNT, min_blocks, RANGE(VERDICT_MIN_BLOCKS, PLAN_MAX_ROUNDS)),
 	KEY("multi", EITHER, rule.holm, WORDS("none", "holm")),
-	END
+	END,
 };
 
 static const struct json_field guards_keys[] = {
@@ -340,23 +296,22 @@ static const struct json_field guards_keys[] = {
 	KEY("loss_margin", NUMBER, rule.losses.margin, RANGE(0, 100)),
 	KEY("throttle", EITHER, throttle_drops, WORDS("ignore", "block")),
 	KEY("foreign_procs", EITHER, refuse_foreign, WORDS("ignore", "refuse")),
-	END
+	END,
 };
 
 static const struct json_field budget_keys[] = {
 	KEY("usd", NUMBER, usd, RANGE(0, 1e6)),
 	KEY("minutes", NUMBER, minutes, RANGE(0, 1e6)),
-	KEY("deadline", OTHER, deadline_ms, .types = JSON_STRING,
-	    .take = take_deadline),
-	KEY("on_end", EITHER, stop_pods, WORDS("ask", "stop_pods")), END
+	KEY("deadline", OTHER, deadline_ms, .types = JSON_STRING, .take = take_deadline),
+	KEY("on_end", EITHER, stop_pods, WORDS("ask", "stop_pods")),
+	END,
 };
 
 #undef SECTION
 #define SECTION plan_variant
 
 static const struct json_field variant_keys[] = {
-	KEY("tag", TEXT, tag, REQUIRED, .is_right = is_name,
-	    .what = NAME_WORDS),
+	KEY("tag", TEXT, tag, REQUIRED, .is_right = is_name, .what = NAME_WORDS),
 	FLAG("control", control),
 	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = take_env),
 	KEY("command", TEXT, command),
@@ -364,17 +319,14 @@ static const struct json_field variant_keys[] = {
 	KEY("launch", OTHER, launch, .types = JSON_OBJECT, .take = take_launch),
 	KEY("files", OTHER, files, .types = JSON_OBJECT, .take = take_files),
 	KEY("overlay", OTHER, files, .types = JSON_OBJECT, .take = take_files),
-	KEY("must_match", TEXTS, LIST(must, PLAN_MAX_TEXTS),
-	    .is_right = is_expression,
+	KEY("must_match", TEXTS, LIST(must, PLAN_MAX_TEXTS), .is_right = is_expression,
 	    .what = "an extended regular expression"),
-	KEY("must_not_match", TEXTS, LIST(must_not, PLAN_MAX_TEXTS),
-	    .is_right = is_expression,
+	KEY("must_not_match", TEXTS, LIST(must_not, PLAN_MAX_TEXTS), .is_right = is_expression,
 	    .what = "an extended regular expression"),
 	KEY("declares", TEXTS, LIST(declares, PLAN_MAX_TEXTS)),
 	KEY("numerics", EITHER, numerics_changed, WORDS("same", "changed")),
-	KEY("noise_class", TEXT, noise_class, .is_right = is_name,
-	    .what = NAME_WORDS),
-	END
+	KEY("noise_class", TEXT, noise_class, .is_right = is_name, .what = NAME_WORDS),
+	END,
 };
 
 #undef SECTION
@@ -387,23 +339,21 @@ static const struct json_field pod_keys[] = {
 	KEY("identity", TEXT, identity),
 	KEY("known_hosts", TEXT, known_hosts),
 	KEY("proxy_jump", TEXT, proxy_jump),
-	KEY("gpus", INDEXES, LIST(gpus, PLAN_MAX_GPUS), .high = 1023,
-	    .what = "GPU"),
+	KEY("gpus", INDEXES, LIST(gpus, PLAN_MAX_GPUS), .high = 1023, .what = "GPU"),
 	KEY("root", TEXT, root),
 	KEY("lock_dir", TEXT, lock_dir, .is_right = is_plain_path,
 	    .what = "a path of letters, digits, / _ . -"),
 	KEY("lock_clocks", TEXT, lock_clocks),
 	KEY("stop_cmd", TEXT, stop_cmd),
 	KEY("usd_per_h", NUMBER, usd_per_h, RANGE(0, 10000)),
-	END
+	END,
 };
 
 #undef SECTION
 #define SECTION plan
 
-static int
-check_metric(const struct json_reader *r, const cJSON *object, const char *path,
-	     void *to)
+static int check_metric(const struct json_reader *r, const cJSON *object, const char *path,
+			void *to)
 {
 	const struct plan *plan = to;
 	const struct bench_metric *metric = bench_metric_find(plan->key);
@@ -414,8 +364,7 @@ check_metric(const struct json_reader *r, const cJSON *object, const char *path,
 		return json_refuse(r, json_join(at, path, "parser"),
 				   "step_ms is read by parameter-golf, any "
 				   "other key by json");
-	if (json_get_string(object, "direction", NULL) == NULL &&
-	    bench_metric_is_rate(plan->key))
+	if (json_get_string(object, "direction", NULL) == NULL && bench_metric_is_rate(plan->key))
 		return json_refuse(r, json_join(at, path, "key"),
 				   "\"%.60s\" looks like a rate: say by "
 				   "\"direction\" whether lower or higher is "
@@ -427,9 +376,8 @@ check_metric(const struct json_reader *r, const cJSON *object, const char *path,
 	return 0;
 }
 
-static int
-check_design(const struct json_reader *r, const cJSON *object, const char *path,
-	     void *to)
+static int check_design(const struct json_reader *r, const cJSON *object, const char *path,
+			void *to)
 {
 	const struct plan *plan = to;
 	char at[JSON_PATH_SIZE];
@@ -450,16 +398,14 @@ check_design(const struct json_reader *r, const cJSON *object, const char *path,
 	return 0;
 }
 
-static int
-check_decision(const struct json_reader *r, const cJSON *object,
-	       const char *path, void *to)
+static int check_decision(const struct json_reader *r, const cJSON *object, const char *path,
+			  void *to)
 {
 	const struct plan *plan = to;
 	size_t all = plan->blocks * plan->n_pods;
 	char at[JSON_PATH_SIZE];
 
-	if (plan->min_blocks <= all ||
-	    !json_has_type(json_get(object, "min_blocks"), JSON_NUMBER))
+	if (plan->min_blocks <= all || !json_has_type(json_get(object, "min_blocks"), JSON_NUMBER))
 		return 0;
 	return json_refuse(r, json_join(at, path, "min_blocks"),
 			   "the bench has %zu blocks in all and would never be "
@@ -478,9 +424,8 @@ struct items {
 	void *v;
 };
 
-static int
-take_items(const struct json_reader *r, const cJSON *array, const char *path,
-	   const struct items *items, size_t *n)
+static int take_items(const struct json_reader *r, const cJSON *array, const char *path,
+		      const struct items *items, size_t *n)
 {
 	char at[64];
 
@@ -495,19 +440,16 @@ take_items(const struct json_reader *r, const cJSON *array, const char *path,
 			return -1;
 		memcpy(&name, item, sizeof(name));
 		for (size_t i = 0; i + 1 < *n; i++) {
-			memcpy(&other, (char *)items->v + i * items->size,
-			       sizeof(other));
+			memcpy(&other, (char *)items->v + i * items->size, sizeof(other));
 			if (strcmp(other, name) == 0)
-				return json_refuse(
-					r, at, "\"%s\" is there twice", name);
+				return json_refuse(r, at, "\"%s\" is there twice", name);
 		}
 	}
 	return 0;
 }
 
 /* Bring the control to the front; the others keep their order. */
-static void
-put_control_first(struct plan *plan)
+static void put_control_first(struct plan *plan)
 {
 	struct plan_variant control;
 	size_t i = 0;
@@ -519,9 +461,8 @@ put_control_first(struct plan *plan)
 	plan->variants[0] = control;
 }
 
-static int
-take_variants(const struct json_reader *r, const cJSON *array, const char *path,
-	      void *to)
+static int take_variants(const struct json_reader *r, const cJSON *array, const char *path,
+			 void *to)
 {
 	static const struct plan_variant blank = { .tag = NULL };
 	size_t size = (size_t)cJSON_GetArraySize(array), controls = 0;
@@ -547,9 +488,7 @@ take_variants(const struct json_reader *r, const cJSON *array, const char *path,
 	return 0;
 }
 
-static int
-take_pods(const struct json_reader *r, const cJSON *array, const char *path,
-	  void *to)
+static int take_pods(const struct json_reader *r, const cJSON *array, const char *path, void *to)
 {
 	static const struct plan_pod blank = { .usd_per_h = (double)NAN };
 	size_t size = (size_t)cJSON_GetArraySize(array);
@@ -558,8 +497,7 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 	char at[64];
 
 	if (size < 1 || size > PLAN_MAX_PODS)
-		return json_refuse(r, path, "expected 1 to %d pods",
-				   PLAN_MAX_PODS);
+		return json_refuse(r, path, "expected 1 to %d pods", PLAN_MAX_PODS);
 	items.v = plan->pods = xcalloc(size, sizeof(blank));
 	if (take_items(r, array, path, &items, &plan->n_pods) != 0)
 		return -1;
@@ -567,39 +505,34 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 	 * ever. */
 	for (size_t i = 0; i < size; i++)
 		for (size_t k = 1; k < plan->pods[i].gpus.n; k++)
-			if (plan->pods[i].gpus.v[k - 1] >
-			    plan->pods[i].gpus.v[k]) {
+			if (plan->pods[i].gpus.v[k - 1] > plan->pods[i].gpus.v[k]) {
 				print_into(at, "%s[%zu].gpus", path, i);
-				return json_refuse(r, at,
-						   "expected them ascending");
+				return json_refuse(r, at, "expected them ascending");
 			}
 	return 0;
 }
 
-#define OBJECT(name_, fields_, take_, required)                                \
-	{                                                                      \
-		.name = (name_), .kind = JSON_AS_OBJECT, .types = (required),  \
-		.fields = (fields_), .take = (take_)                           \
+#define OBJECT(name_, fields_, take_, required)                                                    \
+	{                                                                                          \
+		.name = (name_), .kind = JSON_AS_OBJECT, .types = (required), .fields = (fields_), \
+		.take = (take_)                                                                    \
 	}
 
 /* In the order in which they are read: a check may look at what is above. */
 static const struct json_field top_keys[] = {
 	{ "schema", JSON_AS_FIXED, REQUIRED, WORDS(PLAN_SCHEMA) },
-	KEY("name", TEXT, name, REQUIRED, .is_right = is_name,
-	    .what = NAME_WORDS),
+	KEY("name", TEXT, name, REQUIRED, .is_right = is_name, .what = NAME_WORDS),
 	KEY("note", TEXT, note),
 	KEY("seed", INTEGER, seed, RANGE(0, MAX_SEED)),
 	OBJECT("workload", workload_keys, check_workload, JSON_REQUIRED),
 	OBJECT("metric", metric_keys, check_metric, JSON_REQUIRED),
-	{ "variants", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED,
-	  .take = take_variants },
-	{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED,
-	  .take = take_pods },
+	{ "variants", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED, .take = take_variants },
+	{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED, .take = take_pods },
 	OBJECT("design", design_keys, check_design, JSON_NULL),
 	OBJECT("decision", decision_keys, check_decision, JSON_NULL),
 	OBJECT("guards", guards_keys, NULL, JSON_NULL),
 	OBJECT("budget", budget_keys, NULL, JSON_NULL),
-	END
+	END,
 };
 
 const struct plan_section plan_sections[] = {
@@ -616,8 +549,7 @@ const struct plan_section plan_sections[] = {
 	{ NULL, NULL },
 };
 
-static void
-set_defaults(struct plan *plan, const char *file)
+static void set_defaults(struct plan *plan, const char *file)
 {
 	*plan = (struct plan){
 		.file = xstrdup(file),
@@ -640,8 +572,7 @@ set_defaults(struct plan *plan, const char *file)
 }
 
 /* What an arm may change is another thing with a kernel. */
-static int
-check_arms(const struct json_reader *r, const struct plan *plan)
+static int check_arms(const struct json_reader *r, const struct plan *plan)
 {
 	char at[64];
 
@@ -650,22 +581,16 @@ check_arms(const struct json_reader *r, const struct plan *plan)
 		if (plan->kernel && v->command != NULL)
 			return json_refuse(r, at, "a kernel has no command");
 		if (!plan->kernel && v->launch != NULL)
-			return json_refuse(
-				r, at, "launch is for \"kind\": \"kernel\"");
+			return json_refuse(r, at, "launch is for \"kind\": \"kernel\"");
 	}
 	if (plan->kernel && bench_metric_find(plan->key)->kind != RUN_LOG_SCORE)
-		return json_refuse(r, "metric.key",
-				   "of a kernel it is us, its time a call");
+		return json_refuse(r, "metric.key", "of a kernel it is us, its time a call");
 	return 0;
 }
 
-int
-plan_parse(struct plan *plan, const char *file, struct str text,
-	   struct err *err)
+int plan_parse(struct plan *plan, const char *file, struct str text, struct err *err)
 {
-	struct json_reader r = { .at.code = ERR_CONFIG,
-				 .err = err,
-				 .nulls = true };
+	struct json_reader r = { .at.code = ERR_CONFIG, .err = err, .nulls = true };
 	struct sha256 sha;
 
 	set_defaults(plan, file);
@@ -691,8 +616,7 @@ plan_parse(struct plan *plan, const char *file, struct str text,
 	return result;
 }
 
-int
-plan_load(struct plan *plan, const char *path, struct err *err)
+int plan_load(struct plan *plan, const char *path, struct err *err)
 {
 	AUTO_BUF text = buf_new(MAX_TEXT);
 	int result = file_read(path, &text, err);
@@ -704,8 +628,7 @@ plan_load(struct plan *plan, const char *path, struct err *err)
 	return result;
 }
 
-static void
-free_env(struct plan_env *env)
+static void free_env(struct plan_env *env)
 {
 	for (size_t i = 0; i < env->n; i++) {
 		free(env->v[i].name);
@@ -714,8 +637,7 @@ free_env(struct plan_env *env)
 	free(env->v);
 }
 
-static void
-free_variant(struct plan_variant *v)
+static void free_variant(struct plan_variant *v)
 {
 	for (size_t i = 0; i < v->files.n; i++) {
 		free(v->files.v[i].path);
@@ -727,8 +649,7 @@ free_variant(struct plan_variant *v)
 	json_give_back(variant_keys, v);
 }
 
-void
-plan_release(struct plan *plan)
+void plan_release(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n_variants; i++)
 		free_variant(&plan->variants[i]);
@@ -742,8 +663,7 @@ plan_release(struct plan *plan)
 	*plan = (struct plan){ 0 };
 }
 
-size_t
-plan_n_unpriced(const struct plan *plan)
+size_t plan_n_unpriced(const struct plan *plan)
 {
 	size_t n = 0;
 
@@ -752,71 +672,58 @@ plan_n_unpriced(const struct plan *plan)
 	return n;
 }
 
-size_t
-plan_n_arms(const struct plan *plan)
+size_t plan_n_arms(const struct plan *plan)
 {
 	return plan->n_variants + (plan->aa ? 1 : 0);
 }
 
-const struct plan_variant *
-plan_arm(const struct plan *plan, size_t arm)
+const struct plan_variant *plan_arm(const struct plan *plan, size_t arm)
 {
 	return &plan->variants[arm < plan->n_variants ? arm : 0];
 }
 
-void
-plan_arm_tag(const struct plan *plan, size_t arm, char out[PLAN_TAG_SIZE])
+void plan_arm_tag(const struct plan *plan, size_t arm, char out[PLAN_TAG_SIZE])
 {
 	(void)snprintf(out, PLAN_TAG_SIZE, "%s%s", plan_arm(plan, arm)->tag,
 		       arm >= plan->n_variants ? "~aa" : "");
 }
 
-struct looks
-plan_looks(const struct plan *plan)
+struct looks plan_looks(const struct plan *plan)
 {
-	return (struct looks){ plan->early, plan->min_blocks,
-			       plan->blocks * plan->n_pods };
+	return (struct looks){ plan->early, plan->min_blocks, plan->blocks * plan->n_pods };
 }
 
-size_t
-plan_n_rounds(const struct plan *plan)
+size_t plan_n_rounds(const struct plan *plan)
 {
 	return plan->burn_in + (plan->blocks + plan->confirm) * plan->reps;
 }
 
-size_t
-plan_n_runs(const struct plan *plan)
+size_t plan_n_runs(const struct plan *plan)
 {
 	size_t fresh = plan->confirm * plan->reps;
 	size_t arms = plan->n_variants < 3 ? plan->n_variants : 3;
 
-	return plan->n_pods *
-	       ((plan_n_rounds(plan) - fresh) * plan_n_arms(plan) +
-		fresh * arms);
+	return plan->n_pods * ((plan_n_rounds(plan) - fresh) * plan_n_arms(plan) + fresh * arms);
 }
 
-unsigned char *
-plan_schedule(const struct plan *plan, size_t pod)
+unsigned char *plan_schedule(const struct plan *plan, size_t pod)
 {
 	size_t n_arms = plan_n_arms(plan);
 	unsigned char *order = xcalloc(plan_n_rounds(plan), n_arms);
 
 	for (size_t i = 0; i < plan->burn_in * n_arms; i++)
 		order[i] = (unsigned char)(i % n_arms);
-	schedule_fill(order + plan->burn_in * n_arms, n_arms,
-		      plan_n_rounds(plan) - plan->burn_in,
+	schedule_fill(order + plan->burn_in * n_arms, n_arms, plan_n_rounds(plan) - plan->burn_in,
 		      schedule_pod_seed(plan->seed, pod));
 	return order;
 }
 
-const char *
-plan_output(const struct plan *plan)
+const char *plan_output(const struct plan *plan)
 {
 	return plan->kernel ? "process.out" : plan->log;
 }
 
-void
-plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out)
+void plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out)
 {
 	for (size_t i = 0; i < gpus->n; i++) {
 		if (i > 0)
@@ -825,16 +732,13 @@ plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out)
 	}
 }
 
-bool
-plan_needs_copies(const struct plan *plan)
+bool plan_needs_copies(const struct plan *plan)
 {
 	return any_of(i, plan->n_variants,
-		      plan->variants[i].patch != NULL ||
-			      plan->variants[i].files.n > 0);
+		      plan->variants[i].patch != NULL || plan->variants[i].files.n > 0);
 }
 
-static void
-add_env(struct buf *out, const struct plan_env *env)
+static void add_env(struct buf *out, const struct plan_env *env)
 {
 	for (size_t i = 0; i < env->n; i++) {
 		buf_appendf(out, "%s=", env->v[i].name);
@@ -843,8 +747,7 @@ add_env(struct buf *out, const struct plan_env *env)
 	}
 }
 
-void
-plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
+void plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
 {
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const struct plan_pod *p = &plan->pods[pod];
@@ -860,6 +763,5 @@ plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
 	if (!plan->kernel)
 		add_env(out, &v->env);
 	buf_append_str(out, "sh -c ");
-	quote_word(out,
-		   str_from(v->command != NULL ? v->command : plan->command));
+	quote_word(out, str_from(v->command != NULL ? v->command : plan->command));
 }

@@ -54,7 +54,7 @@ struct plan_variant {
 	struct plan_files files;
 	/* Extended expressions that must, or must not, match in its log. */
 	struct plan_texts must, must_not;
-	char *launch; /* JSON of the kernel's settings; NULL: none */
+	char *launch;		    /* JSON of the kernel's settings; NULL: none */
 	struct plan_texts declares; /* settings that it changes, by name */
 	bool numerics_changed;
 	char *noise_class; /* see bench/noise.h; NULL: the workload's */
@@ -69,8 +69,8 @@ struct plan_pod {
 		int *v; /* ascending */
 		size_t n;
 	} gpus;
-	char *root;	/* folder for benches on the pod; NULL: ~/.hgym-bench */
-	char *lock_dir; /* of the GPU locks; NULL: /tmp.  Without blanks */
+	char *root;	   /* folder for benches on the pod; NULL: ~/.hgym-bench */
+	char *lock_dir;	   /* of the GPU locks; NULL: /tmp.  Without blanks */
 	char *lock_clocks; /* command before the first run; NULL: none */
 	char *stop_cmd;	   /* NULL: none */
 	double usd_per_h;
@@ -82,7 +82,7 @@ struct plan {
 	char *name, *note;	      /* note may be NULL */
 	uint64_t seed;
 	/* workload */
-	bool kernel; /* kind: one process times all arms; see bench/kernel.h */
+	bool kernel;			/* kind: one process times all arms; see bench/kernel.h */
 	char *module, *function, *task; /* of a kernel; function may be NULL */
 	double seconds;			/* of a process, over all cases */
 	char *cwd, *command, *commit, *data_sha256, *log, *end_marker;
@@ -90,7 +90,7 @@ struct plan {
 	double timeout_s;
 	char *noise_class;	       /* NULL: by what is run; bench/noise.h */
 	struct plan_texts judge_files; /* hashed before and after each run */
-	struct plan_texts data; /* paths on the pod that data_sha256 is of */
+	struct plan_texts data;	       /* paths on the pod that data_sha256 is of */
 	/* metric */
 	char *key;
 	struct plan_texts also; /* other metrics, each with its own verdict */
@@ -131,8 +131,8 @@ extern const struct plan_section plan_sections[];
 int plan_load(struct plan *plan, const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 /* The same from text; file names it in errors. */
-int plan_parse(struct plan *plan, const char *file, struct str text,
-	       struct err *err) __attribute__((warn_unused_result));
+int plan_parse(struct plan *plan, const char *file, struct str text, struct err *err)
+	__attribute__((warn_unused_result));
 void plan_release(struct plan *plan);
 
 /* Pods whose price is not given: no sum of money counts them. */
@@ -171,5 +171,4 @@ void plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out);
  * The exact shell command of an arm on a pod, as it runs there: environment,
  * GPUs, then the command.
  */
-void plan_command(const struct plan *plan, size_t arm, size_t pod,
-		  struct buf *out);
+void plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out);

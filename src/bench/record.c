@@ -16,18 +16,15 @@
 #define MAX_JSON ((size_t)JSON_MAX_BYTES)
 
 /* "2026-11-20T21:30:00Z" in milliseconds; 0 when it is none. */
-static int64_t
-time_of(const cJSON *object, const char *key)
+static int64_t time_of(const cJSON *object, const char *key)
 {
-	double time_s =
-		clock_read_s(str_from(json_get_string(object, key, "")));
+	double time_s = clock_read_s(str_from(json_get_string(object, key, "")));
 
 	return isnan(time_s) ? 0 : (int64_t)time_s * 1000;
 }
 
 /* A tree as an owned text; NULL for none. */
-static char *
-text_of(const cJSON *node)
+static char *text_of(const cJSON *node)
 {
 	AUTO_BUF text = buf_new(MAX_JSON);
 
@@ -37,8 +34,7 @@ text_of(const cJSON *node)
 	return text.truncated ? NULL : buf_detach(&text);
 }
 
-static void
-fill_run(struct stored_bench_run *run, const cJSON *node)
+static void fill_run(struct stored_bench_run *run, const cJSON *node)
 {
 	*run = (struct stored_bench_run){
 		.run = json_get_string(node, "id", "?"),
@@ -56,9 +52,8 @@ fill_run(struct stored_bench_run *run, const cJSON *node)
 }
 
 /* Write the bench with the runs of its verdict (NULL: not judged yet). */
-static int
-put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
-    struct err *err)
+static int put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
+	       struct err *err)
 {
 	const cJSON *all = json_get(verdict, "runs");
 	size_t n = all != NULL ? (size_t)cJSON_GetArraySize(all) : 0, i = 0;
@@ -73,9 +68,7 @@ put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
 	return rc;
 }
 
-int
-bench_record(const char *db_path, const char *id, const char *path,
-	     struct err *err)
+int bench_record(const char *db_path, const char *id, const char *path, struct err *err)
 {
 	AUTO_JSON definition = folder_read_json(path, "bench.json");
 	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
@@ -102,8 +95,7 @@ bench_record(const char *db_path, const char *id, const char *path,
 	return rc;
 }
 
-bool
-bench_is_driven(const char *path)
+bool bench_is_driven(const char *path)
 {
 	struct err err = { ERR_NONE, "" };
 	int fd = -1;
@@ -116,8 +108,7 @@ bench_is_driven(const char *path)
 	return false;
 }
 
-char *
-bench_running_log(const char *path, const char *pod)
+char *bench_running_log(const char *path, const char *pod)
 {
 	char file[FOLDER_PATH_SIZE], *found = NULL;
 	struct bench_runs runs;
@@ -130,8 +121,7 @@ bench_running_log(const char *path, const char *pod)
 		const struct bench_run *run = &runs.v[i];
 
 		bench_run_path(&runs, run, plan_output(&plan), file);
-		if (run->end == RUN_END_NONE &&
-		    strcmp(plan.pods[run->pod].id, pod) == 0 &&
+		if (run->end == RUN_END_NONE && strcmp(plan.pods[run->pod].id, pod) == 0 &&
 		    access(file, R_OK) == 0)
 			found = xstrdup(file);
 	}
@@ -150,16 +140,14 @@ struct listing {
 };
 
 /* What its verdict said. */
-static char *
-report_of(const struct stored_bench *bench, double *cost_usd)
+static char *report_of(const struct stored_bench *bench, double *cost_usd)
 {
 	AUTO_JSON root = NULL;
 	struct facts facts;
 	AUTO_BUF text = buf_new(REPORT_BYTES);
 
 	if (bench->verdict != NULL)
-		root = json_parse(str_from(bench->verdict), JSON_BARE_NULL,
-				  NULL);
+		root = json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL);
 	*cost_usd = verdict_number(root, "cost_usd");
 	facts_init(&facts);
 	report_facts(&facts, root);
@@ -171,8 +159,7 @@ report_of(const struct stored_bench *bench, double *cost_usd)
 }
 
 /* Rows come oldest first: the oldest of a full list makes room. */
-static int
-take_bench(void *user, const struct stored_bench *bench)
+static int take_bench(void *user, const struct stored_bench *bench)
 {
 	struct listing *list = user;
 	struct model_bench *out;
@@ -188,8 +175,7 @@ take_bench(void *user, const struct stored_bench *bench)
 	*out = (struct model_bench){
 		.id = xstrdup(bench->id),
 		.name = xstrdup(bench->name != NULL ? bench->name : bench->id),
-		.state = xstrdup(bench->state != NULL ? bench->state
-						      : "unknown"),
+		.state = xstrdup(bench->state != NULL ? bench->state : "unknown"),
 		.started_ms = bench->started_ms,
 		.ended_ms = bench->ended_ms,
 	};
@@ -197,14 +183,12 @@ take_bench(void *user, const struct stored_bench *bench)
 	return 0;
 }
 
-size_t
-bench_stored_list(struct context *context, char *const *ids, size_t n_ids,
-		  struct model_bench *out, size_t max)
+size_t bench_stored_list(struct context *context, char *const *ids, size_t n_ids,
+			 struct model_bench *out, size_t max)
 {
 	struct listing list = { ids, n_ids, out, 0, max };
 
 	if (context_open(context, CONTEXT_DB, NULL) == 0)
-		(void)store_each_bench(context->store, NULL, take_bench, &list,
-				       NULL);
+		(void)store_each_bench(context->store, NULL, take_bench, &list, NULL);
 	return list.n;
 }

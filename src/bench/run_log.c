@@ -22,16 +22,13 @@ static const struct bench_metric metrics[] = {
 };
 
 /* Ends and parts of the names of rates. */
-static const char *const rate_ends[] = { "_per_s",   "_per_sec", "_per_second",
-					 "/s",	     "/sec",	 "tok_s",
-					 "tokens_s", "gb_s",	 "gbps",
-					 "mfu",	     NULL };
-static const char *const rate_parts[] = { "throughput", "flops",    "bandwidth",
-					  "speedup",	"speed_up", "accuracy",
-					  NULL };
+static const char *const rate_ends[] = { "_per_s", "_per_sec", "_per_second", "/s",
+					 "/sec",   "tok_s",    "tokens_s",    "gb_s",
+					 "gbps",   "mfu",      NULL };
+static const char *const rate_parts[] = { "throughput", "flops",    "bandwidth", "speedup",
+					  "speed_up",	"accuracy", NULL };
 
-const struct bench_metric *
-bench_metric_find(const char *key)
+const struct bench_metric *bench_metric_find(const char *key)
 {
 	const struct bench_metric *m = metrics;
 
@@ -40,14 +37,12 @@ bench_metric_find(const char *key)
 	return m;
 }
 
-bool
-bench_metric_is_rate(const char *key)
+bool bench_metric_is_rate(const char *key)
 {
 	size_t len = strlen(key);
 
 	for (const char *const *end = rate_ends; *end != NULL; end++)
-		if (len >= strlen(*end) &&
-		    strcasecmp(key + len - strlen(*end), *end) == 0)
+		if (len >= strlen(*end) && strcasecmp(key + len - strlen(*end), *end) == 0)
 			return true;
 	for (const char *const *part = rate_parts; *part != NULL; part++)
 		for (const char *at = key; *at != '\0'; at++)
@@ -57,34 +52,26 @@ bench_metric_is_rate(const char *key)
 }
 
 /* The length of a key at the front of text, or 0. */
-static size_t
-key_length(struct str text)
+static size_t key_length(struct str text)
 {
 	size_t n = 0;
 
-	if (text.len == 0 ||
-	    (!isalpha((unsigned char)text.p[0]) && text.p[0] != '_'))
+	if (text.len == 0 || (!isalpha((unsigned char)text.p[0]) && text.p[0] != '_'))
 		return 0;
-	while (n < text.len && (isalnum((unsigned char)text.p[n]) ||
-				text.p[n] == '_' || text.p[n] == '.'))
+	while (n < text.len &&
+	       (isalnum((unsigned char)text.p[n]) || text.p[n] == '_' || text.p[n] == '.'))
 		n++;
-	return n < text.len && n < RUN_SETTING_KEY &&
-			       (text.p[n] == ':' || text.p[n] == '=')
-		       ? n
-		       : 0;
+	return n < text.len && n < RUN_SETTING_KEY && (text.p[n] == ':' || text.p[n] == '=') ? n
+											     : 0;
 }
 
-static struct run_setting *
-find(const struct run_settings *settings, struct str key)
+static struct run_setting *find(const struct run_settings *settings, struct str key)
 {
-	return array_find(one, settings->v, settings->n,
-			  str_eq_cstr(key, one->key));
+	return array_find(one, settings->v, settings->n, str_eq_cstr(key, one->key));
 }
 
 /* Keep it; one that was printed with another value is nobody's setting. */
-static void
-keep(struct run_settings *settings, struct str key, struct str value,
-     uint64_t line)
+static void keep(struct run_settings *settings, struct str key, struct str value, uint64_t line)
 {
 	struct run_setting *known = find(settings, key);
 
@@ -107,9 +94,7 @@ keep(struct run_settings *settings, struct str key, struct str value,
 }
 
 /* Take what one line prints. */
-static void
-run_settings_line(struct run_settings *settings, struct str line,
-		  uint64_t number)
+static void run_settings_line(struct run_settings *settings, struct str line, uint64_t number)
 {
 	struct str rest = str_trim(line), word;
 	size_t n = key_length(rest);
@@ -117,45 +102,39 @@ run_settings_line(struct run_settings *settings, struct str line,
 	/* "key: value, to the end of the line". */
 	if (n > 0 && n + 1 < rest.len && rest.p[n + 1] == ' ') {
 		keep(settings, (struct str){ rest.p, n },
-		     str_trim((struct str){ rest.p + n + 1, rest.len - n - 1 }),
-		     number);
+		     str_trim((struct str){ rest.p + n + 1, rest.len - n - 1 }), number);
 		return;
 	}
 	while (str_next(&rest, ' ', &word)) {
 		n = key_length(word);
 		if (n > 0)
 			keep(settings, (struct str){ word.p, n },
-			     (struct str){ word.p + n + 1, word.len - n - 1 },
-			     number);
+			     (struct str){ word.p + n + 1, word.len - n - 1 }, number);
 	}
 }
 
 /* Forget what was printed from that line on: the first row is there. */
-static void
-run_settings_end(struct run_settings *settings, uint64_t line)
+static void run_settings_end(struct run_settings *settings, uint64_t line)
 {
 	while (settings->n > 0 && settings->v[settings->n - 1].line >= line)
 		settings->n--;
 }
 
-const char *
-run_settings_get(const struct run_settings *settings, const char *key)
+const char *run_settings_get(const struct run_settings *settings, const char *key)
 {
 	const struct run_setting *known = find(settings, str_from(key));
 
 	return known != NULL && known->value[0] != '\0' ? known->value : NULL;
 }
 
-bool
-run_settings_wavers(const struct run_settings *settings, const char *key)
+bool run_settings_wavers(const struct run_settings *settings, const char *key)
 {
 	const struct run_setting *known = find(settings, str_from(key));
 
 	return known != NULL && known->value[0] == '\0';
 }
 
-static void
-run_settings_release(struct run_settings *settings)
+static void run_settings_release(struct run_settings *settings)
 {
 	free(settings->v);
 	*settings = (struct run_settings){ 0 };
@@ -185,8 +164,7 @@ static const struct step_row no_row = {
 };
 
 /* Is the row's time no more than what its tok/s says? */
-static bool
-is_rebuilt(const struct reading *r)
+static bool is_rebuilt(const struct reading *r)
 {
 	double ms = r->row.step * r->batch / r->row.tok_s * 1000.0;
 
@@ -194,13 +172,11 @@ is_rebuilt(const struct reading *r)
 }
 
 /* The line at hand is over: keep its row when it is a train row. */
-static void
-flush_row(struct reading *r)
+static void flush_row(struct reading *r)
 {
 	struct run_log *log = r->log;
 	struct step_row *row = &r->row;
-	bool has = !isnan(row->train_loss) || !isnan(row->train_ms) ||
-		   !isnan(row->tok_s);
+	bool has = !isnan(row->train_loss) || !isnan(row->train_ms) || !isnan(row->tok_s);
 
 	if (is_rebuilt(r))
 		row->train_ms = (double)NAN;
@@ -225,8 +201,7 @@ flush_row(struct reading *r)
 	r->is_val = false;
 }
 
-static void
-new_run(struct reading *r, unsigned int index)
+static void new_run(struct reading *r, unsigned int index)
 {
 	flush_row(r);
 	r->log->n_rows = 0;
@@ -237,8 +212,7 @@ new_run(struct reading *r, unsigned int index)
 	r->log->n_runs = index + 1;
 }
 
-static void
-on_sample(void *user, const struct run *run, const struct sample *sample)
+static void on_sample(void *user, const struct run *run, const struct sample *sample)
 {
 	struct reading *r = user;
 
@@ -265,8 +239,7 @@ on_sample(void *user, const struct run *run, const struct sample *sample)
 }
 
 /* The number behind `key` (and blanks) in text; end is what follows it. */
-static bool
-number_after(struct str text, const char *key, double *value, char *end)
+static bool number_after(struct str text, const char *key, double *value, char *end)
 {
 	const char *at = str_find(text, key);
 	size_t n = 0;
@@ -274,10 +247,8 @@ number_after(struct str text, const char *key, double *value, char *end)
 	if (at == NULL)
 		return false;
 	at += strlen(key);
-	struct str rest =
-		str_trim((struct str){ at, text.len - (size_t)(at - text.p) });
-	while (n < rest.len &&
-	       (rest.p[n] == '.' || (rest.p[n] >= '0' && rest.p[n] <= '9')))
+	struct str rest = str_trim((struct str){ at, text.len - (size_t)(at - text.p) });
+	while (n < rest.len && (rest.p[n] == '.' || (rest.p[n] >= '0' && rest.p[n] <= '9')))
 		n++;
 	struct str word = (struct str){ rest.p, n };
 	*end = n < rest.len ? rest.p[n] : '\0';
@@ -285,26 +256,22 @@ number_after(struct str text, const char *key, double *value, char *end)
 }
 
 /* Keep "key value" once; a value of the source that prints it is none. */
-static void
-add_runtime(struct run_log *log, const char *key, struct str value)
+static void add_runtime(struct run_log *log, const char *key, struct str value)
 {
 	size_t len = strlen(log->runtime);
 	char name[16];
 
 	print_into(name, "%s ", key);
 	if (value.len == 0 || !isalnum((unsigned char)value.p[0]) ||
-	    memchr(value.p, ';', value.len) != NULL ||
-	    strstr(log->runtime, name) != NULL ||
+	    memchr(value.p, ';', value.len) != NULL || strstr(log->runtime, name) != NULL ||
 	    len + strlen(name) + value.len + 3 > sizeof(log->runtime))
 		return;
-	(void)snprintf(log->runtime + len, sizeof(log->runtime) - len,
-		       "%s%s%.*s", len > 0 ? "; " : "", name, (int)value.len,
-		       value.p);
+	(void)snprintf(log->runtime + len, sizeof(log->runtime) - len, "%s%s%.*s",
+		       len > 0 ? "; " : "", name, (int)value.len, value.p);
 }
 
 /* Versions and the first GPU, as trainers and nvidia-smi print them. */
-static void
-read_runtime(struct run_log *log, struct str text)
+static void read_runtime(struct run_log *log, struct str text)
 {
 	static const struct {
 		const char *before, *key;
@@ -329,8 +296,7 @@ read_runtime(struct run_log *log, struct str text)
 	at = str_find(text, "NVIDIA ");
 	if (at == NULL)
 		return;
-	while (at + n < end && strchr("|(,\"", at[n]) == NULL &&
-	       strncmp(at + n, "  ", 2) != 0 &&
+	while (at + n < end && strchr("|(,\"", at[n]) == NULL && strncmp(at + n, "  ", 2) != 0 &&
 	       strncmp(at + n, " with ", 6) != 0)
 		n++;
 	if (n > strlen("NVIDIA ") && isalnum((unsigned char)at[7]))
@@ -338,8 +304,7 @@ read_runtime(struct run_log *log, struct str text)
 }
 
 /* What guards want to know and no sample carries. */
-static void
-on_line(void *user, uint64_t line, struct str text, enum line_class class)
+static void on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct reading *r = user;
 	double value;
@@ -360,8 +325,7 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 	}
 }
 
-static void
-on_run(void *user, const struct run *run)
+static void on_run(void *user, const struct run *run)
 {
 	struct reading *r = user;
 
@@ -378,8 +342,7 @@ static const struct run_reader_cb reader_cb = {
 	.on_line = on_line,
 };
 
-static void
-log_init(struct run_log *log, const char *path)
+static void log_init(struct run_log *log, const char *path)
 {
 	*log = (struct run_log){ .path = xstrdup(path),
 				 .val_loss = (double)NAN,
@@ -389,28 +352,24 @@ log_init(struct run_log *log, const char *path)
 }
 
 /* After the last byte: rows or a score? */
-static int
-finish(struct reading *r, const struct run_log_rule *rule, struct err *err)
+static int finish(struct reading *r, const struct run_log_rule *rule, struct err *err)
 {
 	struct run_log *log = r->log;
 	struct str head = { r->head.data, r->head.len };
-	bool try_score =
-		rule->force ? rule->kind == RUN_LOG_SCORE : log->n_rows == 0;
+	bool try_score = rule->force ? rule->kind == RUN_LOG_SCORE : log->n_rows == 0;
 
 	if (r->too_many)
-		return err_set(err, ERR_LIMIT, "%s: more than %d train rows",
-			       log->path, RUN_LOG_MAX_ROWS);
+		return err_set(err, ERR_LIMIT, "%s: more than %d train rows", log->path,
+			       RUN_LOG_MAX_ROWS);
 	log->kind = rule->force ? rule->kind : RUN_LOG_TRAINING;
-	if (try_score &&
-	    score_json_read(&log->score, head, rule->score_key, NULL) == 0)
+	if (try_score && score_json_read(&log->score, head, rule->score_key, NULL) == 0)
 		log->kind = RUN_LOG_SCORE;
 	return 0;
 }
 
 /* From a stream to its end; the common part of both ways in. */
-static int
-read_stream(struct run_log *log, FILE *stream, const char *path,
-	    const struct run_log_rule *rule, struct err *err)
+static int read_stream(struct run_log *log, FILE *stream, const char *path,
+		       const struct run_log_rule *rule, struct err *err)
 {
 	struct reading r = { .log = log, .row = no_row, .batch = (double)NAN };
 	struct sha256 sha;
@@ -421,8 +380,7 @@ read_stream(struct run_log *log, FILE *stream, const char *path,
 	log_init(log, path);
 	buf_init(&r.head, RUN_LOG_MAX_SCORE_BYTES);
 	sha256_init(&sha);
-	struct run_reader *reader =
-		run_reader_new(rule->formats, &reader_cb, &r);
+	struct run_reader *reader = run_reader_new(rule->formats, &reader_cb, &r);
 	while ((n = fread(block, 1, sizeof(block), stream)) > 0) {
 		run_reader_feed(reader, block, n);
 		buf_append(&r.head, block, n);
@@ -444,9 +402,8 @@ read_stream(struct run_log *log, FILE *stream, const char *path,
 	return result;
 }
 
-int
-run_log_parse(struct run_log *log, const char *path, struct str text,
-	      const struct run_log_rule *rule, struct err *err)
+int run_log_parse(struct run_log *log, const char *path, struct str text,
+		  const struct run_log_rule *rule, struct err *err)
 {
 	FILE *stream = fmemopen((void *)(uintptr_t)text.p, text.len, "r");
 
@@ -457,9 +414,8 @@ run_log_parse(struct run_log *log, const char *path, struct str text,
 	return result;
 }
 
-int
-run_log_read(struct run_log *log, const char *path,
-	     const struct run_log_rule *rule, struct err *err)
+int run_log_read(struct run_log *log, const char *path, const struct run_log_rule *rule,
+		 struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
@@ -476,8 +432,7 @@ run_log_read(struct run_log *log, const char *path,
 	return result;
 }
 
-void
-run_log_release(struct run_log *log)
+void run_log_release(struct run_log *log)
 {
 	free(log->path);
 	free(log->rows);
@@ -488,14 +443,12 @@ run_log_release(struct run_log *log)
 }
 
 /* The first event of that kind, or NULL. */
-static const struct run_event *
-find_event(const struct run *run, enum run_event_kind kind)
+static const struct run_event *find_event(const struct run *run, enum run_event_kind kind)
 {
 	return array_find(one, run->events, run->n_events, one->kind == kind);
 }
 
-static void
-training_guards(const struct run_log *log, struct guard_hits *hits)
+static void training_guards(const struct run_log *log, struct guard_hits *hits)
 {
 	static const enum run_event_kind fatal[] = {
 		RUN_EVENT_OOM,	  RUN_EVENT_TRACEBACK, RUN_EVENT_CHILD_FAILED,
@@ -503,75 +456,61 @@ training_guards(const struct run_log *log, struct guard_hits *hits)
 	};
 	const struct run *run = &log->run;
 
-	if (run->status == RUN_DIVERGED ||
-	    find_event(run, RUN_EVENT_NAN) != NULL) {
+	if (run->status == RUN_DIVERGED || find_event(run, RUN_EVENT_NAN) != NULL) {
 		const struct run_event *event = find_event(run, RUN_EVENT_NAN);
 
-		guard_add(hits, GUARD_NAN, true,
-			  "NaN or infinity in the log (line %llu)",
-			  event != NULL ? (unsigned long long)event->line
-					: 0ULL);
+		guard_add(hits, GUARD_NAN, true, "NaN or infinity in the log (line %llu)",
+			  event != NULL ? (unsigned long long)event->line : 0ULL);
 	}
 	for (size_t i = 0; i < LENGTH(fatal); i++) {
 		const struct run_event *event = find_event(run, fatal[i]);
 
 		if (event != NULL)
 			guard_add(hits, GUARD_EXIT, true, "%s at line %llu",
-				  run_event_name(fatal[i]),
-				  (unsigned long long)event->line);
+				  run_event_name(fatal[i]), (unsigned long long)event->line);
 	}
 	if (log->n_runs > 1)
 		guard_add(hits, GUARD_RESTARTED, false,
-			  "its log holds %u runs: the last one counts",
-			  log->n_runs);
+			  "its log holds %u runs: the last one counts", log->n_runs);
 	if (log->n_rows == 0)
-		guard_add(hits, GUARD_EXIT, true,
-			  "no train row and no score in it");
+		guard_add(hits, GUARD_EXIT, true, "no train row and no score in it");
 	else if (run->status != RUN_FINISHED)
-		guard_add(hits, GUARD_EXIT, true, "the run is %s",
-			  run_status_name(run->status));
+		guard_add(hits, GUARD_EXIT, true, "the run is %s", run_status_name(run->status));
 }
 
-void
-run_log_guards(const struct run_log *log, struct guard_hits *hits)
+void run_log_guards(const struct run_log *log, struct guard_hits *hits)
 {
 	if (log->kind == RUN_LOG_TRAINING)
 		training_guards(log, hits);
 	else if (log->score.root == NULL)
 		guard_add(hits, GUARD_EXIT, true, "no JSON object in it");
 	else if (!score_json_counts(&log->score))
-		guard_add(hits, log->score.doubtful ? GUARD_PARSE : GUARD_EXIT,
-			  true, "%s", log->score.why);
+		guard_add(hits, log->score.doubtful ? GUARD_PARSE : GUARD_EXIT, true, "%s",
+			  log->score.why);
 }
 
 /* Both known and different, or known of one only. */
-static bool
-differs(double a, double b)
+static bool differs(double a, double b)
 {
 	return isnan(a) != isnan(b) || (!isnan(a) && a != b);
 }
 
 /* "batch is 8 against 16", or which of the two does not say. */
-static void
-add_other(struct guard_hits *hits, const char *name, double control,
-	  double variant)
+static void add_other(struct guard_hits *hits, const char *name, double control, double variant)
 {
 	if (isnan(variant))
 		guard_add(hits, GUARD_SAME, true,
-			  "its log does not say its %s, the control's %.17g",
-			  name, control);
+			  "its log does not say its %s, the control's %.17g", name, control);
 	else if (isnan(control))
-		guard_add(hits, GUARD_SAME, true,
-			  "%s is %.17g, the control's log does not say it",
+		guard_add(hits, GUARD_SAME, true, "%s is %.17g, the control's log does not say it",
 			  name, variant);
 	else
-		guard_add(hits, GUARD_SAME, true, "%s is %.17g against %.17g",
-			  name, variant, control);
+		guard_add(hits, GUARD_SAME, true, "%s is %.17g against %.17g", name, variant,
+			  control);
 }
 
-void
-run_log_same_work(const struct run_log *control, const struct run_log *variant,
-		  struct guard_hits *hits)
+void run_log_same_work(const struct run_log *control, const struct run_log *variant,
+		       struct guard_hits *hits)
 {
 	const struct {
 		const char *name;
@@ -579,30 +518,22 @@ run_log_same_work(const struct run_log *control, const struct run_log *variant,
 	} settings[] = {
 		{ "seed", control->run.seed, variant->run.seed },
 		{ "world size", control->run.n_gpus, variant->run.n_gpus },
-		{ "batch", control->run.train_batch_tokens,
-		  variant->run.train_batch_tokens },
-		{ "planned steps", control->run.planned_steps,
-		  variant->run.planned_steps },
+		{ "batch", control->run.train_batch_tokens, variant->run.train_batch_tokens },
+		{ "planned steps", control->run.planned_steps, variant->run.planned_steps },
 		{ "grad_accum", control->grad_accum, variant->grad_accum },
-		{ "val_tokens", control->run.val_tokens,
-		  variant->run.val_tokens },
+		{ "val_tokens", control->run.val_tokens, variant->run.val_tokens },
 	};
 	char why[96];
 
-	if (control->kind != variant->kind &&
-	    (control->n_rows > 0 || variant->n_rows > 0)) {
-		guard_add(hits, GUARD_SAME, true,
-			  "one is a training log, the other a score");
+	if (control->kind != variant->kind && (control->n_rows > 0 || variant->n_rows > 0)) {
+		guard_add(hits, GUARD_SAME, true, "one is a training log, the other a score");
 	} else if (control->kind == RUN_LOG_SCORE) {
-		if (score_json_counts(&control->score) &&
-		    score_json_counts(&variant->score) &&
-		    !score_json_same_work(&control->score, &variant->score, why,
-					  sizeof(why)))
+		if (score_json_counts(&control->score) && score_json_counts(&variant->score) &&
+		    !score_json_same_work(&control->score, &variant->score, why, sizeof(why)))
 			guard_add(hits, GUARD_SAME, true, "%s", why);
 	} else if (control->n_rows > 0 && variant->n_rows > 0) {
 		for (size_t i = 0; i < LENGTH(settings); i++)
 			if (differs(settings[i].a, settings[i].b))
-				add_other(hits, settings[i].name, settings[i].a,
-					  settings[i].b);
+				add_other(hits, settings[i].name, settings[i].a, settings[i].b);
 	}
 }

@@ -55,8 +55,7 @@ struct run_settings {
 };
 
 /* The value of a key, or NULL; also where it was printed differently twice. */
-const char *run_settings_get(const struct run_settings *settings,
-			     const char *key);
+const char *run_settings_get(const struct run_settings *settings, const char *key);
 /* Was it printed with more than one value? */
 bool run_settings_wavers(const struct run_settings *settings, const char *key);
 
@@ -90,7 +89,7 @@ struct run_log {
 struct run_log_rule {
 	const struct format_set *formats; /* borrowed */
 	const char *score_key;		  /* NULL: the first known one */
-	bool force; /* kind below is asked for, else it is looked at */
+	bool force;			  /* kind below is asked for, else it is looked at */
 	enum run_log_kind kind;
 };
 
@@ -99,9 +98,8 @@ struct run_log_rule {
  * log that holds neither a train row nor a score (n_rows 0), is no error: its
  * guards say so.
  */
-int run_log_read(struct run_log *log, const char *path,
-		 const struct run_log_rule *rule, struct err *err)
-	__attribute__((warn_unused_result));
+int run_log_read(struct run_log *log, const char *path, const struct run_log_rule *rule,
+		 struct err *err) __attribute__((warn_unused_result));
 
 /* The same from bytes; path names it only. */
 int run_log_parse(struct run_log *log, const char *path, struct str text,
@@ -117,5 +115,5 @@ void run_log_guards(const struct run_log *log, struct guard_hits *hits);
  * Settings that must be equal to the control's (batch, seed, world size,
  * accumulation; mode, device and cases of a score) and are not: a hard hit.
  */
-void run_log_same_work(const struct run_log *control,
-		       const struct run_log *variant, struct guard_hits *hits);
+void run_log_same_work(const struct run_log *control, const struct run_log *variant,
+		       struct guard_hits *hits);

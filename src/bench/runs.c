@@ -53,25 +53,20 @@ static const struct json_field cut_fields[] = {
 	{ .name = NULL },
 };
 
-void
-bench_run_file(const struct bench_run *run, const char *name,
-	       char out[FOLDER_PATH_SIZE])
+void bench_run_file(const struct bench_run *run, const char *name, char out[FOLDER_PATH_SIZE])
 {
 	(void)snprintf(out, FOLDER_PATH_SIZE, "runs/%s/%.2000s", run->id, name);
 }
 
-void
-bench_run_path(const struct bench_runs *runs, const struct bench_run *run,
-	       const char *name, char out[FOLDER_PATH_SIZE])
+void bench_run_path(const struct bench_runs *runs, const struct bench_run *run, const char *name,
+		    char out[FOLDER_PATH_SIZE])
 {
-	(void)snprintf(out, FOLDER_PATH_SIZE, "%.2000s/runs/%s/%.1000s",
-		       runs->path, run->id, name);
+	(void)snprintf(out, FOLDER_PATH_SIZE, "%.2000s/runs/%s/%.1000s", runs->path, run->id, name);
 }
 
 /* "2" of a block, "2.1" where a block has several rounds, "burn0". */
-static void
-name_round(const struct bench_runs *runs, const struct bench_run *run,
-	   char *out, size_t size)
+static void name_round(const struct bench_runs *runs, const struct bench_run *run, char *out,
+		       size_t size)
 {
 	if (!run->counted)
 		(void)snprintf(out, size, "burn%zu", run->round);
@@ -82,8 +77,7 @@ name_round(const struct bench_runs *runs, const struct bench_run *run,
 }
 
 /* A run that has not begun, at its place of the plan. */
-static void
-begin_run(const struct bench_runs *runs, struct bench_run *run, size_t repeat)
+static void begin_run(const struct bench_runs *runs, struct bench_run *run, size_t repeat)
 {
 	char round[48], again[24] = "";
 
@@ -110,8 +104,7 @@ begin_run(const struct bench_runs *runs, struct bench_run *run, size_t repeat)
 }
 
 /* The runs of a pod in the order of its schedule. */
-static void
-plan_runs(struct bench_runs *runs, size_t pod)
+static void plan_runs(struct bench_runs *runs, size_t pod)
 {
 	const struct plan *plan = runs->plan;
 	unsigned char *order = plan_schedule(plan, pod);
@@ -133,8 +126,7 @@ plan_runs(struct bench_runs *runs, size_t pod)
 	free(order);
 }
 
-static void
-begin_block_again(struct bench_runs *runs, size_t pod, size_t block)
+static void begin_block_again(struct bench_runs *runs, size_t pod, size_t block)
 {
 	array_each (run, runs->v, runs->n) {
 		if (run->pod != pod || !run->counted || run->block != block)
@@ -145,18 +137,14 @@ begin_block_again(struct bench_runs *runs, size_t pod, size_t block)
 	}
 }
 
-static void
-add_repeat(struct bench_runs *runs, size_t pod, size_t block,
-	   const char *reason)
+static void add_repeat(struct bench_runs *runs, size_t pod, size_t block, const char *reason)
 {
-	runs->repeats = xgrow(runs->repeats, runs->n_repeats,
-			      &runs->cap_repeats, sizeof(*runs->repeats));
-	runs->repeats[runs->n_repeats++] =
-		(struct verdict_repeat){ pod, block, xstrdup(reason) };
+	runs->repeats =
+		xgrow(runs->repeats, runs->n_repeats, &runs->cap_repeats, sizeof(*runs->repeats));
+	runs->repeats[runs->n_repeats++] = (struct verdict_repeat){ pod, block, xstrdup(reason) };
 }
 
-static void
-read_repeats(struct bench_runs *runs)
+static void read_repeats(struct bench_runs *runs)
 {
 	AUTO_JSON root = folder_read_json(runs->path, REPEATS_FILE);
 	const struct plan *plan = runs->plan;
@@ -170,29 +158,24 @@ read_repeats(struct bench_runs *runs)
 			    !(block >= 0 && block < 2 * PLAN_MAX_ROUNDS) ||
 			    runs->n_repeats == MAX_REPEATED)
 				continue;
-			add_repeat(runs, pod, (size_t)block,
-				   json_get_string(node, "reason", "?"));
+			add_repeat(runs, pod, (size_t)block, json_get_string(node, "reason", "?"));
 			begin_block_again(runs, pod, (size_t)block);
 		}
 	}
 }
 
-static int
-write_repeats(const struct bench_runs *runs, struct err *err)
+static int write_repeats(const struct bench_runs *runs, struct err *err)
 {
 	AUTO_JSON root = cJSON_CreateArray();
 
 	array_each (repeat, runs->repeats, runs->n_repeats) {
-		json_add(json_add_row(root),
-			 JTEXT("pod", runs->plan->pods[repeat->pod].id),
-			 JNUM("block", repeat->block),
-			 JTEXT("reason", repeat->reason));
+		json_add(json_add_row(root), JTEXT("pod", runs->plan->pods[repeat->pod].id),
+			 JNUM("block", repeat->block), JTEXT("reason", repeat->reason));
 	}
 	return folder_write_json(runs->path, REPEATS_FILE, root, err);
 }
 
-static void
-read_record(const struct bench_runs *runs, struct bench_run *run)
+static void read_record(const struct bench_runs *runs, struct bench_run *run)
 {
 	char file[FOLDER_PATH_SIZE];
 	AUTO_JSON root = NULL;
@@ -203,9 +186,7 @@ read_record(const struct bench_runs *runs, struct bench_run *run)
 	json_take_known(cut_fields, root, run);
 }
 
-int
-bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
-		 struct err *err)
+int bench_run_record(const struct bench_runs *runs, const struct bench_run *run, struct err *err)
 {
 	AUTO_JSON root = json_new(JTEXT("schema", RECORD_SCHEMA),
 				  JTEXT("pod", runs->plan->pods[run->pod].id),
@@ -220,49 +201,42 @@ bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
 	return folder_write_json(runs->path, file, root, err);
 }
 
-size_t
-bench_run_place(const char *log)
+size_t bench_run_place(const char *log)
 {
 	const char *slash = strrchr(log, '/');
-	AUTO_TEXT dir = slash != NULL ? xstrndup(log, (size_t)(slash - log))
-				      : xstrdup(".");
+	AUTO_TEXT dir = slash != NULL ? xstrndup(log, (size_t)(slash - log)) : xstrdup(".");
 	AUTO_JSON root = folder_read_json(dir, "run.json");
 	const cJSON *pos = json_get(root, "pos");
 	size_t place = JUDGE_ANY;
 
-	if (cJSON_IsNumber(pos) && pos->valuedouble >= 0.0 &&
-	    pos->valuedouble < SCHEDULE_MAX_ARMS)
+	if (cJSON_IsNumber(pos) && pos->valuedouble >= 0.0 && pos->valuedouble < SCHEDULE_MAX_ARMS)
 		place = (size_t)pos->valuedouble;
 	return place;
 }
 
 /* Guards that speak of the pod at that moment, and are no matter of value. */
-static bool
-is_of_pod(enum guard guard)
+static bool is_of_pod(enum guard guard)
 {
-	return guard == GUARD_THROTTLED || guard == GUARD_FOREIGN ||
-	       guard == GUARD_CLOCK;
+	return guard == GUARD_THROTTLED || guard == GUARD_FOREIGN || guard == GUARD_CLOCK;
 }
 
 /* A run of its block that another allocation made, or the same one before it
  * was requeued: the node may be another.  NULL: there is none. */
-static const struct bench_run *
-find_moved(const struct bench_runs *runs, const struct bench_run *run)
+static const struct bench_run *find_moved(const struct bench_runs *runs,
+					  const struct bench_run *run)
 {
 	for (size_t i = 0; run->alloc[0] != '\0' && i < runs->n; i++) {
 		const struct bench_run *other = &runs->v[i];
 
-		if (other->pod == run->pod && other->counted &&
-		    other->block == run->block && other->alloc[0] != '\0' &&
-		    strcmp(other->alloc, run->alloc) != 0)
+		if (other->pod == run->pod && other->counted && other->block == run->block &&
+		    other->alloc[0] != '\0' && strcmp(other->alloc, run->alloc) != 0)
 			return other;
 	}
 	return NULL;
 }
 
-bool
-bench_run_wants_repeat(const struct bench_runs *runs,
-		       const struct bench_run *run, char *out, size_t size)
+bool bench_run_wants_repeat(const struct bench_runs *runs, const struct bench_run *run, char *out,
+			    size_t size)
 {
 	const struct bench_run *moved = find_moved(runs, run);
 	const struct guard_hit *why = NULL;
@@ -270,8 +244,7 @@ bench_run_wants_repeat(const struct bench_runs *runs,
 	if (!run->counted)
 		return false;
 	if (moved != NULL) {
-		(void)snprintf(out, size,
-			       "%s: its allocation was %.60s, now %s", run->id,
+		(void)snprintf(out, size, "%s: its allocation was %.60s, now %s", run->id,
 			       moved->alloc, run->alloc);
 		return true;
 	}
@@ -285,14 +258,13 @@ bench_run_wants_repeat(const struct bench_runs *runs,
 		why = why != NULL ? why : hit;
 	}
 	if (why != NULL)
-		(void)snprintf(out, size, "%s: %s: %s", run->id,
-			       guard_words[why->guard], why->text);
+		(void)snprintf(out, size, "%s: %s: %s", run->id, guard_words[why->guard],
+			       why->text);
 	return why != NULL;
 }
 
-int
-bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run,
-		  const char *reason, struct err *err)
+int bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run, const char *reason,
+		      struct err *err)
 {
 	if (run->repeat >= MOST_MOVES)
 		return err_set(err, ERR_LIMIT,
@@ -308,9 +280,7 @@ bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run,
 	return 0;
 }
 
-void
-bench_runs_init(struct bench_runs *runs, const struct plan *plan,
-		const char *path)
+void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const char *path)
 {
 	size_t n_arms = plan_n_arms(plan);
 
@@ -337,8 +307,7 @@ bench_runs_init(struct bench_runs *runs, const struct plan *plan,
 /* The mean time of a pod's runs that are over, of an arm or of ANY, of the
  * first round, which may compile, or of the others; with what lies between two
  * of the pod; NAN: none. */
-static double
-usual_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
+static double usual_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 {
 	double took = 0.0, n = 0.0, n_between = 0;
 	double between = runs->plan->gap_s + USUAL_BETWEEN_S;
@@ -360,8 +329,7 @@ usual_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 			between = s + (n_between > 0 ? between : 0);
 			n_between++;
 		}
-		if ((arm == ANY || run->arm == arm) &&
-		    (run->round == 0) == first) {
+		if ((arm == ANY || run->arm == arm) && (run->round == 0) == first) {
 			took += run->up_s;
 			n++;
 		}
@@ -370,8 +338,7 @@ usual_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 }
 
 /* What a run is going to take, by those that are most like it. */
-static double
-expected_s(const struct bench_runs *runs, const struct bench_run *run)
+static double expected_s(const struct bench_runs *runs, const struct bench_run *run)
 {
 	bool first = run->round == 0;
 	double s = usual_s(runs, run->pod, run->arm, first);
@@ -382,8 +349,7 @@ expected_s(const struct bench_runs *runs, const struct bench_run *run)
 	return !isnan(s) ? s : usual_s(runs, ANY, ANY, !first);
 }
 
-double
-bench_runs_left_s(const struct bench_runs *runs, const bool *due)
+double bench_runs_left_s(const struct bench_runs *runs, const bool *due)
 {
 	double most_s = 0.0, left_s = 0.0;
 
@@ -398,8 +364,7 @@ bench_runs_left_s(const struct bench_runs *runs, const bool *due)
 	return most_s;
 }
 
-void
-bench_runs_release(struct bench_runs *runs)
+void bench_runs_release(struct bench_runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++)
 		if (runs->v[i].has_log)

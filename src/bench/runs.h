@@ -50,41 +50,37 @@ struct bench_runs {
 	const char *path;	 /* of the results folder; borrowed */
 	size_t n_arms, per_pod;
 	char (*tags)[PLAN_TAG_SIZE]; /* owned; of the arms */
-	struct bench_run *v; /* owned; per_pod of each pod, in their order */
+	struct bench_run *v;	     /* owned; per_pod of each pod, in their order */
 	size_t n;
 	struct verdict_repeat *repeats; /* owned, with their reasons */
 	size_t n_repeats, cap_repeats;
 };
 
 /* All runs of the plan, and what the folder keeps of them. */
-void bench_runs_init(struct bench_runs *runs, const struct plan *plan,
-		     const char *path);
+void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const char *path);
 void bench_runs_release(struct bench_runs *runs);
 
 /* "<folder>/runs/<id>/<name>", and the same below the folder, in out. */
-void bench_run_path(const struct bench_runs *runs, const struct bench_run *run,
-		    const char *name, char out[FOLDER_PATH_SIZE]);
-void bench_run_file(const struct bench_run *run, const char *name,
+void bench_run_path(const struct bench_runs *runs, const struct bench_run *run, const char *name,
 		    char out[FOLDER_PATH_SIZE]);
+void bench_run_file(const struct bench_run *run, const char *name, char out[FOLDER_PATH_SIZE]);
 
 /* The place that run.json beside a log tells of its run; JUDGE_ANY: none. */
 size_t bench_run_place(const char *log);
 
 /* Write run.json: the run is over, and counts as it is. */
-int bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
-		     struct err *err) __attribute__((warn_unused_result));
+int bench_run_record(const struct bench_runs *runs, const struct bench_run *run, struct err *err)
+	__attribute__((warn_unused_result));
 
 /*
  * Has the pod done something to this run, by evidence other than its value,
  * so that its whole block is to be begun again?  The reason is in out.
  */
-bool bench_run_wants_repeat(const struct bench_runs *runs,
-			    const struct bench_run *run, char *out,
+bool bench_run_wants_repeat(const struct bench_runs *runs, const struct bench_run *run, char *out,
 			    size_t size);
 /* Begin its block again: what was measured of it is put aside. */
-int bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run,
-		      const char *reason, struct err *err)
-	__attribute__((warn_unused_result));
+int bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run, const char *reason,
+		      struct err *err) __attribute__((warn_unused_result));
 
 /*
  * Seconds until those runs that are due (by their place in runs->v) are over,

@@ -4,8 +4,7 @@
 
 #include <assert.h>
 
-uint64_t
-schedule_pod_seed(uint64_t seed, size_t pod)
+uint64_t schedule_pod_seed(uint64_t seed, size_t pod)
 {
 	uint64_t state = seed + pod;
 
@@ -13,8 +12,7 @@ schedule_pod_seed(uint64_t seed, size_t pod)
 }
 
 /* A uniform number below n: what lies beyond the last multiple is redrawn. */
-static uint64_t
-draw_below(uint64_t *state, uint64_t n)
+static uint64_t draw_below(uint64_t *state, uint64_t n)
 {
 	uint64_t excess = (UINT64_MAX % n + 1) % n; /* 2^64 mod n */
 	uint64_t r;
@@ -25,8 +23,7 @@ draw_below(uint64_t *state, uint64_t n)
 	return r % n;
 }
 
-static void
-shuffle(unsigned char *order, size_t n, uint64_t *state)
+static void shuffle(unsigned char *order, size_t n, uint64_t *state)
 {
 	for (size_t i = 0; i < n; i++)
 		order[i] = (unsigned char)i;
@@ -39,9 +36,7 @@ shuffle(unsigned char *order, size_t n, uint64_t *state)
 	}
 }
 
-void
-schedule_fill(unsigned char *order, size_t n_arms, size_t n_rounds,
-	      uint64_t seed)
+void schedule_fill(unsigned char *order, size_t n_arms, size_t n_rounds, uint64_t seed)
 {
 	uint64_t state = seed;
 

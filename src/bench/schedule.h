@@ -23,5 +23,4 @@ uint64_t schedule_pod_seed(uint64_t seed, size_t pod);
  * runs at that place; 1 <= n_arms <= SCHEDULE_MAX_ARMS.  Fisher-Yates with
  * rejection, so that every permutation is equally likely.
  */
-void schedule_fill(unsigned char *order, size_t n_arms, size_t n_rounds,
-		   uint64_t seed);
+void schedule_fill(unsigned char *order, size_t n_arms, size_t n_rounds, uint64_t seed);

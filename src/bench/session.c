@@ -16,8 +16,7 @@
 
 #define TICK_MS 1000
 
-void
-session_note(struct session *s, const char *fmt, ...)
+void session_note(struct session *s, const char *fmt, ...)
 {
 	AUTO_BUF raw = buf_new(2048);
 	AUTO_BUF clean = buf_new(8192);
@@ -36,8 +35,7 @@ session_note(struct session *s, const char *fmt, ...)
  * How long it has been under way, in ms: from its beginning to this session's
  * by the wall clock, from then on by one that nobody sets.
  */
-static int64_t
-elapsed_ms(const struct session *s)
+static int64_t elapsed_ms(const struct session *s)
 {
 	int64_t before = s->wall0_ms - s->state.started_ms;
 
@@ -45,8 +43,7 @@ elapsed_ms(const struct session *s)
 }
 
 /* Money spent so far; NAN where no pod has a price. */
-static double
-session_cost(const struct session *s)
+static double session_cost(const struct session *s)
 {
 	double hours, cost = (double)NAN;
 
@@ -55,19 +52,16 @@ session_cost(const struct session *s)
 	hours = (double)elapsed_ms(s) / 3.6e6;
 	for (size_t i = 0; i < s->plan->n_pods; i++)
 		if (!isnan(s->plan->pods[i].usd_per_h))
-			cost = (isnan(cost) ? 0.0 : cost) +
-			       hours * s->plan->pods[i].usd_per_h;
+			cost = (isnan(cost) ? 0.0 : cost) + hours * s->plan->pods[i].usd_per_h;
 	return cost;
 }
 
 /* What an arm changes by name; all it changes, where it is only that. */
-static void
-declare(struct session *s, size_t arm)
+static void declare(struct session *s, size_t arm)
 {
 	const struct plan_variant *v = plan_arm(s->plan, arm);
 	const struct plan_variant *control = plan_arm(s->plan, 0);
-	const char **names = xcalloc(
-		v->env.n + control->env.n + v->declares.n + 1, sizeof(*names));
+	const char **names = xcalloc(v->env.n + control->env.n + v->declares.n + 1, sizeof(*names));
 	size_t n = 0;
 
 	for (size_t i = 0; i < v->env.n; i++)
@@ -79,21 +73,18 @@ declare(struct session *s, size_t arm)
 	s->declared[arm] = names;
 	s->arms[arm].declared = names;
 	s->arms[arm].n_declared = n;
-	s->arms[arm].declares_all =
-		v->command == NULL && v->patch == NULL && v->files.n == 0 &&
-		control->command == NULL && control->patch == NULL &&
-		control->files.n == 0;
+	s->arms[arm].declares_all = v->command == NULL && v->patch == NULL && v->files.n == 0 &&
+				    control->command == NULL && control->patch == NULL &&
+				    control->files.n == 0;
 }
 
-static void
-session_arms_init(struct session *s)
+static void session_arms_init(struct session *s)
 {
 	for (size_t i = 0; i < s->runs.n_arms; i++) {
 		s->arms[i] = (struct judge_arm){
 			.tag = s->runs.tags[i],
 			.aa = i >= s->plan->n_variants,
-			.numerics_changed =
-				plan_arm(s->plan, i)->numerics_changed,
+			.numerics_changed = plan_arm(s->plan, i)->numerics_changed,
 			.other_noise = !noise_is_shared(s->plan, i),
 		};
 		declare(s, i);
@@ -101,12 +92,11 @@ session_arms_init(struct session *s)
 }
 
 /* Has every arm that still runs all its runs of that block? */
-static bool
-is_block_complete(const struct session *s, const struct bench_run *like)
+static bool is_block_complete(const struct session *s, const struct bench_run *like)
 {
 	size_t n = s->runs.n_arms;
-	const struct bench_run *run = &s->runs.v[like->pod * s->runs.per_pod +
-						 (like->round - like->rep) * n];
+	const struct bench_run *run =
+		&s->runs.v[like->pod * s->runs.per_pod + (like->round - like->rep) * n];
 
 	for (size_t i = 0; i < n * s->plan->reps; i++, run++)
 		if (run->end == RUN_END_NONE && !s->arm_stopped[run->arm] &&
@@ -117,31 +107,27 @@ is_block_complete(const struct session *s, const struct bench_run *like)
 
 /* A variant that broke a hard guard runs no more; true: one that did until
  * now, so that blocks are complete without it. */
-static bool
-stop_arms(struct session *s)
+static bool stop_arms(struct session *s)
 {
 	bool any = false;
 
 	array_each (c, s->judge.contrasts, s->judge.n_contrasts) {
-		if (c->verdict.word != VERDICT_INVALID ||
-		    s->arm_stopped[c->arm])
+		if (c->verdict.word != VERDICT_INVALID || s->arm_stopped[c->arm])
 			continue;
 		s->arm_stopped[c->arm] = any = true;
 		if (s->setup.mode == SESSION_RUN)
-			session_note(s, "%s: %s; it runs no more",
-				     s->arms[c->arm].tag, c->verdict.text);
+			session_note(s, "%s: %s; it runs no more", s->arms[c->arm].tag,
+				     c->verdict.text);
 	}
 	return any;
 }
 
 /* Did no guard fire?  A loaded host is a mark, and none; so are rows that were
  * seen late, whose times are their own. */
-static bool
-is_clean(const struct guard_hits *hits)
+static bool is_clean(const struct guard_hits *hits)
 {
 	return all_of(i, hits->n,
-		      hits->hit[i].guard == GUARD_LOAD ||
-			      hits->hit[i].guard == GUARD_HOST_BOUND ||
+		      hits->hit[i].guard == GUARD_LOAD || hits->hit[i].guard == GUARD_HOST_BOUND ||
 			      hits->hit[i].guard == GUARD_BUFFERED);
 }
 
@@ -149,8 +135,7 @@ is_clean(const struct guard_hits *hits)
  * Did its blocks, a rule or the budget end it?  What goes on, or was ended by
  * somebody who saw its numbers, has only been looked at.
  */
-static bool
-ended_by_itself(const struct session *s)
+static bool ended_by_itself(const struct session *s)
 {
 	const char *why = s->stopped != NULL ? s->stopped : s->state.stopped;
 
@@ -158,16 +143,14 @@ ended_by_itself(const struct session *s)
 }
 
 /* An incomplete block counts for nobody; what broke in it is known already. */
-static bool
-is_judged(const struct session *s, const struct bench_run *run)
+static bool is_judged(const struct session *s, const struct bench_run *run)
 {
 	return run->end != RUN_END_NONE && run->counted &&
 	       (is_block_complete(s, run) || guard_hard(&run->hits) != NULL);
 }
 
 /* Borrows from the run. */
-static struct judge_run
-to_judge(const struct session *s, const struct bench_run *run)
+static struct judge_run to_judge(const struct session *s, const struct bench_run *run)
 {
 	return (struct judge_run){
 		.arm = run->arm,
@@ -186,15 +169,13 @@ to_judge(const struct session *s, const struct bench_run *run)
 		.drift_s = run->drift_s,
 		.runtime = run->runtime[0] != '\0' ? run->runtime : NULL,
 		.health = run->has_health ? &run->health : NULL,
-		.state = is_clean(&run->hits) ? RUN_STATE_VERIFIED
-					      : RUN_STATE_MEASURED,
+		.state = is_clean(&run->hits) ? RUN_STATE_VERIFIED : RUN_STATE_MEASURED,
 		.log = run->has_log ? &run->log : NULL,
 		.hits = run->hits,
 	};
 }
 
-void
-session_judge_now(struct session *s)
+void session_judge_now(struct session *s)
 {
 	struct judge_rule rule = s->plan->rule;
 	size_t n;
@@ -210,22 +191,19 @@ session_judge_now(struct session *s)
 		for (size_t i = 0; i < s->runs.n; i++)
 			if (is_judged(s, &s->runs.v[i]))
 				s->judge_runs[n++] = to_judge(s, &s->runs.v[i]);
-		judge_init(&s->judge, &rule, s->arms, s->runs.n_arms,
-			   s->judge_runs, n);
+		judge_init(&s->judge, &rule, s->arms, s->runs.n_arms, s->judge_runs, n);
 		judge_confirm(&s->judge);
 	} while (stop_arms(s));
 }
 
 /* Rounds of the first pod as words of letters, "AB"; owned. */
-static char **
-schedule_words(const struct session *s, size_t n)
+static char **schedule_words(const struct session *s, size_t n)
 {
 	size_t n_arms = s->runs.n_arms;
 	char **words = xcalloc(n + 1, sizeof(*words));
 
 	for (size_t r = 0; r < n; r++) {
-		const struct bench_run *run =
-			&s->runs.v[(s->plan->burn_in + r) * n_arms];
+		const struct bench_run *run = &s->runs.v[(s->plan->burn_in + r) * n_arms];
 
 		words[r] = xcalloc(n_arms + 1, 1);
 		for (size_t i = 0; i < n_arms; i++)
@@ -235,32 +213,25 @@ schedule_words(const struct session *s, size_t n)
 }
 
 /* The number of that name that a run tells of itself; NAN: it does not. */
-static double
-number_of(const struct bench_run *run, const char *key)
+static double number_of(const struct bench_run *run, const char *key)
 {
-	AUTO_JSON row = run->log.kind == RUN_LOG_TRAINING
-				? run_to_json(&run->log.run)
-				: NULL;
+	AUTO_JSON row = run->log.kind == RUN_LOG_TRAINING ? run_to_json(&run->log.run) : NULL;
 
 	if (strcmp(key, "wall_s") == 0)
 		return run->up_s;
 	if (strcmp(key, "val_loss") == 0)
 		return run->log.val_loss;
-	return json_get_number(row != NULL ? row : run->log.score.root, key,
-			       (double)NAN);
+	return json_get_number(row != NULL ? row : run->log.score.root, key, (double)NAN);
 }
 
 /* A log that says nothing else of the run. */
-static int
-log_of_number(const struct session *s, struct run_log *log,
-	      const struct bench_run *run, const char *key)
+static int log_of_number(const struct session *s, struct run_log *log, const struct bench_run *run,
+			 const char *key)
 {
-	const struct run_log_rule rule = { .formats = s->setup.formats,
-					   .force = true,
-					   .kind = RUN_LOG_SCORE,
-					   .score_key = key };
-	AUTO_JSON root =
-		json_new(JNUM(key, number_of(run, key)), JTEXT("run", run->id));
+	const struct run_log_rule rule = {
+		.formats = s->setup.formats, .force = true, .kind = RUN_LOG_SCORE, .score_key = key
+	};
+	AUTO_JSON root = json_new(JNUM(key, number_of(run, key)), JTEXT("run", run->id));
 	AUTO_BUF text = buf_new(4096);
 
 	json_print(&text, root);
@@ -268,8 +239,7 @@ log_of_number(const struct session *s, struct run_log *log,
 }
 
 /* One of the other metrics, judged as if it were the only one. */
-static cJSON *
-judge_metric(const struct session *s, const char *key)
+static cJSON *judge_metric(const struct session *s, const char *key)
 {
 	AUTO_FREE struct run_log *logs = xcalloc(s->runs.n, sizeof(*logs));
 	AUTO_FREE struct judge_run *runs = xcalloc(s->runs.n, sizeof(*runs));
@@ -289,19 +259,16 @@ judge_metric(const struct session *s, const char *key)
 	}
 	judge_init(&judge, &rule, s->arms, s->runs.n_arms, runs, n);
 	cJSON *root = verdict_to_json(
-		&judge, &(struct verdict_info){ .metric = key,
-						.cost_usd = (double)NAN });
+		&judge, &(struct verdict_info){ .metric = key, .cost_usd = (double)NAN });
 	judge_release(&judge);
 	for (size_t i = 0; i < n; i++)
 		run_log_release(&logs[i]);
 	return root;
 }
 
-static void
-add_metrics(cJSON *root, const struct session *s)
+static void add_metrics(cJSON *root, const struct session *s)
 {
-	static const char *const kept[] = { "metric", "higher_is_better",
-					    "arms", "contrasts" };
+	static const char *const kept[] = { "metric", "higher_is_better", "arms", "contrasts" };
 	cJSON *array = cJSON_AddArrayToObject(root, "metrics");
 
 	for (size_t i = 0; i < s->plan->also.n; i++) {
@@ -311,14 +278,12 @@ add_metrics(cJSON *root, const struct session *s)
 		for (size_t k = 0; k < LENGTH(kept); k++)
 			cJSON_AddItemToObject(
 				row, kept[k],
-				cJSON_DetachItemFromObjectCaseSensitive(
-					all, kept[k]));
+				cJSON_DetachItemFromObjectCaseSensitive(all, kept[k]));
 		cJSON_AddItemToArray(array, row);
 	}
 }
 
-static cJSON *
-session_make_verdict(const struct session *s)
+static cJSON *session_make_verdict(const struct session *s)
 {
 	const struct plan *plan = s->plan;
 	size_t n = plan->blocks * plan->reps;
@@ -356,18 +321,15 @@ session_make_verdict(const struct session *s)
 	return root;
 }
 
-static int
-session_write_results(struct session *s, struct err *err)
+static int session_write_results(struct session *s, struct err *err)
 {
 	cJSON *root = session_make_verdict(s);
-	int result =
-		folder_write_json(s->setup.path, "verdict.json", root, err);
+	int result = folder_write_json(s->setup.path, "verdict.json", root, err);
 
 	cJSON_Delete(root);
 	if (result == 0 && s->judge.training) {
 		root = verdict_summary_json(&s->judge);
-		result = folder_write_json(s->setup.path, "summary.json", root,
-					   err);
+		result = folder_write_json(s->setup.path, "summary.json", root, err);
 		cJSON_Delete(root);
 	}
 	for (size_t i = 0; result == 0 && i < s->judge.n_runs; i++)
@@ -376,8 +338,7 @@ session_write_results(struct session *s, struct err *err)
 }
 
 /* Every pod gives back what it holds, and no new run begins. */
-static void
-stop_all(struct session *s, const char *why)
+static void stop_all(struct session *s, const char *why)
 {
 	if (s->stopped != NULL)
 		return;
@@ -388,8 +349,7 @@ stop_all(struct session *s, const char *why)
 }
 
 /* Has every variant shown all that its blocks will? */
-static bool
-all_shown(struct session *s)
+static bool all_shown(struct session *s)
 {
 	struct looks looks = plan_looks(s->plan);
 	size_t open = 0, variants = 0;
@@ -400,9 +360,8 @@ all_shown(struct session *s)
 		variants++;
 		if (s->arm_stopped[c->arm])
 			continue;
-		enum interim interim =
-			multi_interim(&c->paired, c->n_blocks, c->level, &looks,
-				      &s->plan->rule.paired);
+		enum interim interim = multi_interim(&c->paired, c->n_blocks, c->level, &looks,
+						     &s->plan->rule.paired);
 		/* At the last block the schedule itself ends it. */
 		if (interim == INTERIM_GO_ON || interim == INTERIM_LAST)
 			open++;
@@ -410,12 +369,10 @@ all_shown(struct session *s)
 	return variants > 0 && open == 0;
 }
 
-static bool
-all_variants_stopped(const struct session *s)
+static bool all_variants_stopped(const struct session *s)
 {
 	/* Where the control stands alone, the A/A arm is what varies. */
-	size_t n =
-		s->plan->n_variants > 1 ? s->plan->n_variants : s->runs.n_arms;
+	size_t n = s->plan->n_variants > 1 ? s->plan->n_variants : s->runs.n_arms;
 
 	for (size_t i = 1; i < n; i++)
 		if (!s->arm_stopped[i])
@@ -423,8 +380,7 @@ all_variants_stopped(const struct session *s)
 	return true;
 }
 
-static size_t
-n_over(const struct session *s)
+static size_t n_over(const struct session *s)
 {
 	size_t n = 0;
 
@@ -434,8 +390,7 @@ n_over(const struct session *s)
 }
 
 /* What the runs that are still to be made take, as those before them did. */
-static void
-add_left(const struct session *s, struct buf *text)
+static void add_left(const struct session *s, struct buf *text)
 {
 	AUTO_FREE bool *due = xcalloc(s->runs.n, sizeof(*due));
 	double usd_per_h = 0.0;
@@ -452,8 +407,7 @@ add_left(const struct session *s, struct buf *text)
 	double left_s = bench_runs_left_s(&s->runs, due);
 	if (!(left_s > 0.0))
 		return;
-	buf_append_str(text, s->plan->early != LOOKS_NONE ? "; at most about "
-							  : "; about ");
+	buf_append_str(text, s->plan->early != LOOKS_NONE ? "; at most about " : "; about ");
 	if (left_s < 120.0)
 		buf_appendf(text, "%.0f s", left_s);
 	else
@@ -463,37 +417,30 @@ add_left(const struct session *s, struct buf *text)
 	buf_append_str(text, " left");
 }
 
-static void
-tell_run(struct session *s, const struct bench_run *run)
+static void tell_run(struct session *s, const struct bench_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
 	AUTO_BUF left = buf_new(128);
 
 	add_left(s, &left);
 	if (hit != NULL)
-		session_note(s, "%s: run %s: %s: %s",
-			     s->plan->pods[run->pod].id, run->id,
+		session_note(s, "%s: run %s: %s: %s", s->plan->pods[run->pod].id, run->id,
 			     guard_words[hit->guard], hit->text);
 	else
-		session_note(s, "%s: run %s is over%s (%s)",
-			     s->plan->pods[run->pod].id, run->id,
-			     run->counted ? "" : ", a burn-in, not counted",
-			     left.data);
+		session_note(s, "%s: run %s is over%s (%s)", s->plan->pods[run->pod].id, run->id,
+			     run->counted ? "" : ", a burn-in, not counted", left.data);
 }
 
-static void
-tell_verdicts(struct session *s)
+static void tell_verdicts(struct session *s)
 {
 	for (size_t i = 0; i < s->judge.n_contrasts; i++)
-		session_note(s, "after %zu block%s: %s: %s",
-			     s->judge.contrasts[i].n_blocks,
+		session_note(s, "after %zu block%s: %s: %s", s->judge.contrasts[i].n_blocks,
 			     s->judge.contrasts[i].n_blocks == 1 ? "" : "s",
 			     s->arms[s->judge.contrasts[i].arm].tag,
 			     s->judge.contrasts[i].verdict.text);
 }
 
-static size_t
-n_blocks(const struct session *s)
+static size_t n_blocks(const struct session *s)
 {
 	size_t n = 0;
 
@@ -502,8 +449,7 @@ n_blocks(const struct session *s)
 	return n;
 }
 
-void
-session_on_run(struct session *s, struct bench_run *run)
+void session_on_run(struct session *s, struct bench_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
 	size_t before = n_blocks(s);
@@ -517,8 +463,7 @@ session_on_run(struct session *s, struct bench_run *run)
 		tell_verdicts(s);
 	if ((more || hit != NULL) && session_write_results(s, &s->why) != 0)
 		session_note(s, "%s", s->why.text);
-	if (all_variants_stopped(s) ||
-	    (run->arm == 0 && hit != NULL && hit->guard == GUARD_EXIT))
+	if (all_variants_stopped(s) || (run->arm == 0 && hit != NULL && hit->guard == GUARD_EXIT))
 		stop_all(s, "guard");
 	else if (more && s->plan->confirm > 0)
 		s->shown |= all_shown(s);
@@ -526,8 +471,7 @@ session_on_run(struct session *s, struct bench_run *run)
 		stop_all(s, "early");
 }
 
-static void
-finish(struct session *s, bool failed)
+static void finish(struct session *s, bool failed)
 {
 	enum session_end end = failed ? SESSION_FAILED : SESSION_DONE;
 	struct err err = s->why;
@@ -552,8 +496,7 @@ finish(struct session *s, bool failed)
 	s->cb.on_end(s->cb.user, end, end == SESSION_FAILED ? &err : NULL);
 }
 
-bool
-session_is_due(const struct session *s, const struct bench_run *run)
+bool session_is_due(const struct session *s, const struct bench_run *run)
 {
 	if (run->end != RUN_END_NONE || s->arm_stopped[run->arm])
 		return false;
@@ -565,8 +508,7 @@ session_is_due(const struct session *s, const struct bench_run *run)
  * better than it is, so it is held once more against the control and the
  * runner-up, by blocks that had no part in choosing it.  false: no arm leads.
  */
-static bool
-choose(struct session *s)
+static bool choose(struct session *s)
 {
 	const struct judge_best *best = &s->judge.best;
 
@@ -580,8 +522,7 @@ choose(struct session *s)
 }
 
 /* Where a session was left in the fresh blocks, it goes on there. */
-static void
-resume_fresh(struct session *s)
+static void resume_fresh(struct session *s)
 {
 	bool any = false;
 
@@ -596,8 +537,7 @@ resume_fresh(struct session *s)
 }
 
 /* All pods wait: now it is known which arm the fresh blocks are for. */
-static void
-begin_fresh(struct session *s)
+static void begin_fresh(struct session *s)
 {
 	if (s->chosen || s->stopped != NULL || s->plan->confirm == 0)
 		return;
@@ -605,8 +545,8 @@ begin_fresh(struct session *s)
 		session_note(s,
 			     "%s leads: fresh blocks against %s and %s "
 			     "are to confirm it",
-			     s->arms[s->judge.best.arm].tag,
-			     s->arms[s->judge.best.rival].tag, s->arms[0].tag);
+			     s->arms[s->judge.best.arm].tag, s->arms[s->judge.best.rival].tag,
+			     s->arms[0].tag);
 	else
 		session_note(s, "no arm leads all others: there is nothing to "
 				"confirm");
@@ -615,14 +555,12 @@ begin_fresh(struct session *s)
 			worker_go_on(&s->workers[i], 1);
 }
 
-void
-session_on_worker(struct session *s)
+void session_on_worker(struct session *s)
 {
 	size_t failed = 0, waiting = 0;
 
 	for (size_t i = 0; i < s->plan->n_pods; i++) {
-		if (s->workers[i].step != WORKER_ENDED &&
-		    s->workers[i].step != WORKER_WAIT)
+		if (s->workers[i].step != WORKER_ENDED && s->workers[i].step != WORKER_WAIT)
 			return;
 		waiting += s->workers[i].step == WORKER_WAIT ? 1 : 0;
 		failed += s->workers[i].failed ? 1 : 0;
@@ -635,13 +573,11 @@ session_on_worker(struct session *s)
 		return;
 	s->ended = true;
 	loop_timer_stop(s->tick);
-	finish(s, s->setup.mode == SESSION_RUN ? failed == s->plan->n_pods
-					       : failed > 0);
+	finish(s, s->setup.mode == SESSION_RUN ? failed == s->plan->n_pods : failed > 0);
 }
 
 /* Once a second: the budget, and whether somebody asked for the end. */
-static void
-session_on_tick(void *user)
+static void session_on_tick(void *user)
 {
 	struct session *s = user;
 	double minutes = (double)elapsed_ms(s) / 60000.0;
@@ -653,14 +589,12 @@ session_on_tick(void *user)
 	if (folder_size(s->setup.path, "abort") > 0)
 		stop_all(s, "aborted");
 	else if (minutes > s->plan->minutes || session_cost(s) > s->plan->usd ||
-		 (s->plan->deadline_ms > 0 &&
-		  clock_wall_ms() > s->plan->deadline_ms))
+		 (s->plan->deadline_ms > 0 && clock_wall_ms() > s->plan->deadline_ms))
 		stop_all(s, "budget");
 }
 
 /* All that needs neither pods nor a loop: the runs, read and judged. */
-static struct session *
-make_session(const struct session_setup *setup)
+static struct session *make_session(const struct session_setup *setup)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
 
@@ -675,8 +609,7 @@ make_session(const struct session_setup *setup)
 	return s;
 }
 
-cJSON *
-session_verdict(const struct session_setup *setup)
+cJSON *session_verdict(const struct session_setup *setup)
 {
 	struct session *s = make_session(setup);
 
@@ -687,8 +620,7 @@ session_verdict(const struct session_setup *setup)
 	return verdict;
 }
 
-int
-session_judge_folder(const struct session_setup *setup, struct err *err)
+int session_judge_folder(const struct session_setup *setup, struct err *err)
 {
 	struct session *s = make_session(setup);
 
@@ -699,8 +631,7 @@ session_judge_folder(const struct session_setup *setup, struct err *err)
 	return result;
 }
 
-struct session *
-session_new(const struct session_setup *setup, const struct session_cb *cb)
+struct session *session_new(const struct session_setup *setup, const struct session_cb *cb)
 {
 	struct session *s = make_session(setup);
 
@@ -725,16 +656,14 @@ session_new(const struct session_setup *setup, const struct session_cb *cb)
 		worker_begin(&s->workers[i]);
 	}
 	session_tell_waits(s);
-	if (setup->mode == SESSION_RUN &&
-	    folder_write_state(setup->path, &s->state, &s->why) != 0)
+	if (setup->mode == SESSION_RUN && folder_write_state(setup->path, &s->state, &s->why) != 0)
 		session_note(s, "%s", s->why.text);
 	s->tick = loop_timer_new(setup->loop, session_on_tick, s);
 	loop_timer_start(s->tick, TICK_MS, TICK_MS);
 	return s;
 }
 
-void
-session_leave(struct session *s)
+void session_leave(struct session *s)
 {
 	if (s->leaving || s->ended)
 		return;
@@ -742,8 +671,7 @@ session_leave(struct session *s)
 	s->cb.on_end(s->cb.user, SESSION_LEFT, NULL);
 }
 
-void
-session_free(struct session *s)
+void session_free(struct session *s)
 {
 	if (s == NULL)
 		return;

@@ -57,8 +57,7 @@ struct session_setup {
 };
 
 /* Begin, or go on where the folder says; calls come from the loop. */
-struct session *session_new(const struct session_setup *setup,
-			    const struct session_cb *cb);
+struct session *session_new(const struct session_setup *setup, const struct session_cb *cb);
 /* No command may be in flight: free the transport first. */
 void session_free(struct session *session);
 

@@ -47,9 +47,9 @@ struct worker {
 	struct stream *stream; /* in flight, or NULL */
 	struct buf out;
 	struct loop_timer *timer;
-	double first_s;		 /* boot clock, of the first answer; 0: none */
-	int64_t sent_ms;	 /* boot clock, of the command in flight */
-	struct worker_clock all; /* of the whole bench */
+	double first_s;		   /* boot clock, of the first answer; 0: none */
+	int64_t sent_ms;	   /* boot clock, of the command in flight */
+	struct worker_clock all;   /* of the whole bench */
 	struct worker_clock clock; /* of the run */
 	unsigned int tries;	   /* of the command in a row */
 	struct pod_wait wait;	   /* what it keeps the bench waiting for */
@@ -85,8 +85,7 @@ struct session {
 };
 
 /* session.c */
-void session_note(struct session *s, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void session_note(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A run of a worker is over. */
 void session_on_run(struct session *s, struct bench_run *run);
 /* A worker waits for the others, or has ended. */
@@ -104,8 +103,8 @@ void session_load_run(struct session *s, struct bench_run *run);
  * (run->cut says why), so that the rest of it would be money for nothing.
  */
 bool session_should_cut(struct session *s, struct bench_run *run);
-int session_write_steps(struct session *s, const struct judge_run *run,
-			struct err *err) __attribute__((warn_unused_result));
+int session_write_steps(struct session *s, const struct judge_run *run, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* worker.c: the way of one pod. */
 void worker_begin(struct worker *worker);

@@ -22,8 +22,7 @@
 #define LEAST_SAMPLES 3
 
 /* Where each row of a log ends, in bytes; caller frees. */
-static double *
-row_ends(const struct run_log *log)
+static double *row_ends(const struct run_log *log)
 {
 	double *ends = xmalloc((log->n_rows + 1) * sizeof(*ends)), at = 0.0;
 	FILE *stream = fopen(log->path, "re");
@@ -49,9 +48,7 @@ row_ends(const struct run_log *log)
 }
 
 /* The telemetry files of a run; false when there is none. */
-static bool
-read_health(struct session *s, const struct bench_run *run,
-	    struct health *health)
+static bool read_health(struct session *s, const struct bench_run *run, struct health *health)
 {
 	static const char *const names[] = { "host.csv", "gpu.csv", "stamps" };
 	struct buf text[3];
@@ -73,8 +70,7 @@ read_health(struct session *s, const struct bench_run *run,
 }
 
 /* The index of the first row from step on; n_rows: none. */
-static size_t
-row_from(const struct run_log *log, double step)
+static size_t row_from(const struct run_log *log, double step)
 {
 	size_t i = 0;
 
@@ -84,17 +80,15 @@ row_from(const struct run_log *log, double step)
 }
 
 /* Seconds from row a to row b by the log's own clock; NAN: not printed. */
-static double
-printed_between(const struct session *s, const struct run_log *log, size_t a,
-		size_t b)
+static double printed_between(const struct session *s, const struct run_log *log, size_t a,
+			      size_t b)
 {
 	double ms = log->rows[b].train_ms - log->rows[a].train_ms;
 
 	if (isnan(ms) && log->run.train_batch_tokens > 0.0 &&
 	    s->plan->rule.tok_kind == TOK_CUMULATIVE)
-		return log->run.train_batch_tokens *
-		       (log->rows[b].step / log->rows[b].tok_s -
-			log->rows[a].step / log->rows[a].tok_s);
+		return log->run.train_batch_tokens * (log->rows[b].step / log->rows[b].tok_s -
+						      log->rows[a].step / log->rows[a].tok_s);
 	return ms / 1000.0;
 }
 
@@ -104,9 +98,8 @@ printed_between(const struct session *s, const struct run_log *log, size_t a,
  * that it cannot be told, or nothing is known, or that clock counts more time
  * than the run took.  Caller frees.
  */
-static double *
-find_late(const struct session *s, const struct run_log *log,
-	  const double *ends, const struct health *health)
+static double *find_late(const struct session *s, const struct run_log *log, const double *ends,
+			 const struct health *health)
 {
 	double *late = xcalloc(log->n_rows + 1, sizeof(*late));
 	double best = -(double)INFINITY, to_s = 0.0, after;
@@ -125,17 +118,15 @@ find_late(const struct session *s, const struct run_log *log,
 		}
 		double made = to_s - printed_between(s, log, i, to);
 		if (made >= health->host[0].up_s &&
-		    best - (1.0 - HEALTH_PACE_SHARE) * printed + after >
-			    health_pace_s(health))
+		    best - (1.0 - HEALTH_PACE_SHARE) * printed + after > health_pace_s(health))
 			late[i] = after - made;
 	}
 	return late;
 }
 
 /* A program that kept its rows to itself, as one writes into a file. */
-static void
-check_buffered(const struct session *s, struct bench_run *run,
-	       const struct health *health)
+static void check_buffered(const struct session *s, struct bench_run *run,
+			   const struct health *health)
 {
 	const struct run_log *log = &run->log;
 	AUTO_FREE double *ends = row_ends(log);
@@ -162,20 +153,18 @@ check_buffered(const struct session *s, struct bench_run *run,
  * Did the rows a..b come one by one, at the pace of their clock, however fast
  * that goes?  Then neither a pause nor a buffer is in their times.
  */
-static bool
-is_paced(const struct session *s, const struct run_log *log, const double *ends,
-	 const struct health *health, size_t a, size_t b)
+static bool is_paced(const struct session *s, const struct run_log *log, const double *ends,
+		     const struct health *health, size_t a, size_t b)
 {
 	double unseen, from = health_time_of(health, ends[a], &unseen);
-	double pace = (health_time_of(health, ends[b], &unseen) - from) /
-		      printed_between(s, log, a, b);
+	double pace =
+		(health_time_of(health, ends[b], &unseen) - from) / printed_between(s, log, a, b);
 
 	for (size_t i = a + 1; i < b; i++) {
 		double due = pace * printed_between(s, log, a, i);
 		double seen = health_time_of(health, ends[i], &unseen) - from;
 
-		if (!(fabs(seen - due) <=
-		      health_pace_s(health) + HEALTH_PACE_SHARE * due))
+		if (!(fabs(seen - due) <= health_pace_s(health) + HEALTH_PACE_SHARE * due))
 			return false;
 	}
 	return true;
@@ -185,10 +174,8 @@ is_paced(const struct session *s, const struct run_log *log, const double *ends,
  * The rows a..b, by the log's clock and by the pod's, without the ways to rows
  * behind a validation; with what the looks at them leave open.
  */
-static void
-add_window(const struct session *s, const struct run_log *log,
-	   const double *ends, const struct health *health, size_t a, size_t b,
-	   struct health_sum *sum)
+static void add_window(const struct session *s, const struct run_log *log, const double *ends,
+		       const struct health *health, size_t a, size_t b, struct health_sum *sum)
 {
 	double seen, unseen;
 
@@ -214,10 +201,9 @@ add_window(const struct session *s, const struct run_log *log,
  * The window of a training run by the pod's clock; NAN what cannot be told.
  * true: the rows came as the log's clock says, so that *from_s..*to_s holds it.
  */
-static bool
-find_window(const struct session *s, const struct run_log *log,
-	    const struct health *health, struct health_sum *sum, double *from_s,
-	    double *to_s)
+static bool find_window(const struct session *s, const struct run_log *log,
+			const struct health *health, struct health_sum *sum, double *from_s,
+			double *to_s)
 {
 	const struct judge_rule *rule = &s->plan->rule;
 	bool is_auto = rule->window == WINDOW_AUTO;
@@ -235,13 +221,11 @@ find_window(const struct session *s, const struct run_log *log,
 	add_window(s, log, ends, health, a, b, sum);
 	free(ends);
 	double printed = printed_between(s, log, a, b);
-	return fabs(*to_s - *from_s - printed) <=
-	       HEAPED_S + HEAPED_SHARE * printed;
+	return fabs(*to_s - *from_s - printed) <= HEAPED_S + HEAPED_SHARE * printed;
 }
 
 /* The telemetry of a run, and when its window was by its pod's clock. */
-static void
-session_load_health(struct session *s, struct bench_run *run)
+static void session_load_health(struct session *s, struct bench_run *run)
 {
 	struct health_sum window = { .printed_s = (double)NAN };
 	double from_s = (double)NAN, to_s = (double)NAN;
@@ -249,8 +233,7 @@ session_load_health(struct session *s, struct bench_run *run)
 
 	run->has_health = read_health(s, run, &health);
 	if (run->has_log && run->log.kind == RUN_LOG_TRAINING) {
-		if (!find_window(s, &run->log, &health, &window, &from_s,
-				 &to_s))
+		if (!find_window(s, &run->log, &health, &window, &from_s, &to_s))
 			from_s = to_s = (double)NAN;
 		check_buffered(s, run, &health);
 	}
@@ -265,14 +248,12 @@ session_load_health(struct session *s, struct bench_run *run)
 }
 
 /* The run that was judged: its log is borrowed of it. */
-static const struct bench_run *
-run_of(const struct session *s, const struct judge_run *run)
+static const struct bench_run *run_of(const struct session *s, const struct judge_run *run)
 {
 	return array_find(one, s->runs.v, s->runs.n, &one->log == run->log);
 }
 
-static void
-add_cell(struct buf *text, const char *before, double value, int decimals)
+static void add_cell(struct buf *text, const char *before, double value, int decimals)
 {
 	buf_append_str(text, before);
 	if (!isnan(value))
@@ -281,13 +262,10 @@ add_cell(struct buf *text, const char *before, double value, int decimals)
 
 /* What the GPU did when that row was made, and when that was; empty where it
  * is unknown. */
-static void
-add_telemetry(struct buf *text, const struct health *health, double end_byte,
-	      bool late)
+static void add_telemetry(struct buf *text, const struct health *health, double end_byte, bool late)
 {
 	double after, up = health_time_of(health, end_byte, &after);
-	const struct health_gpu *gpu =
-		late || isnan(up) ? NULL : health_gpu_at(health, up);
+	const struct health_gpu *gpu = late || isnan(up) ? NULL : health_gpu_at(health, up);
 
 	add_cell(text, ",", gpu != NULL ? gpu->sm_mhz : (double)NAN, 0);
 	add_cell(text, ",", gpu != NULL ? gpu->power_w : (double)NAN, 1);
@@ -299,9 +277,8 @@ add_telemetry(struct buf *text, const struct health *health, double end_byte,
 }
 
 /* A row in the columns of older readers, without ours behind them. */
-static void
-add_row(struct buf *text, const struct session *s, const struct judge_run *run,
-	size_t i)
+static void add_row(struct buf *text, const struct session *s, const struct judge_run *run,
+		    size_t i)
 {
 	const struct step_row *row = &run->log->rows[i];
 	double t = run->times.t_s[i];
@@ -314,15 +291,11 @@ add_row(struct buf *text, const struct session *s, const struct judge_run *run,
 	buf_appendf(text, ",%.10g,%.10g,", t / 60.0, t);
 	if (i > 0)
 		buf_appendf(text, "%.10g",
-			    1000.0 * (t - run->times.t_s[i - 1]) /
-				    (row->step - row[-1].step));
-	buf_appendf(text, ",%d",
-		    row->step >= s->judge.lo && row->step <= s->judge.hi);
+			    1000.0 * (t - run->times.t_s[i - 1]) / (row->step - row[-1].step));
+	buf_appendf(text, ",%d", row->step >= s->judge.lo && row->step <= s->judge.hi);
 }
 
-int
-session_write_steps(struct session *s, const struct judge_run *run,
-		    struct err *err)
+int session_write_steps(struct session *s, const struct judge_run *run, struct err *err)
 {
 	const struct bench_run *kept = run_of(s, run);
 	char name[FOLDER_PATH_SIZE];
@@ -360,13 +333,11 @@ session_write_steps(struct session *s, const struct judge_run *run,
 #define WATCHED_STEPS 5.0
 #define MAX_WATCHED   (1024U * 1024)
 
-static bool
-matches(const char *pattern, const char *text)
+static bool matches(const char *pattern, const char *text)
 {
 	regex_t regex;
 
-	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB | REG_NEWLINE) !=
-	    0)
+	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB | REG_NEWLINE) != 0)
 		return false;
 	bool found = regexec(&regex, text, 0, NULL, 0) == 0;
 	regfree(&regex);
@@ -374,29 +345,25 @@ matches(const char *pattern, const char *text)
 }
 
 /* End marker, and the lines that prove that the variant took effect. */
-static void
-check_markers(struct session *s, struct bench_run *run)
+static void check_markers(struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm);
 	const char *marker = s->plan->end_marker;
 	AUTO_BUF text = buf_new(MAX_LOG_BYTES);
 
-	if (!run->has_log ||
-	    (marker == NULL && v->must.n == 0 && v->must_not.n == 0))
+	if (!run->has_log || (marker == NULL && v->must.n == 0 && v->must_not.n == 0))
 		return;
 	if (file_read(run->log.path, &text, NULL) != 0)
 		buf_clear(&text);
 	if (marker != NULL && str_find(buf_str(&text), marker) == NULL)
-		guard_add(&run->hits, GUARD_EXIT, true,
-			  "the end marker is not in its log");
+		guard_add(&run->hits, GUARD_EXIT, true, "the end marker is not in its log");
 	for (size_t i = 0; i < v->must.n; i++)
 		if (!matches(v->must.v[i], text.data))
-			guard_add(&run->hits, GUARD_MARKER, true,
-				  "nothing matches \"%.100s\"", v->must.v[i]);
+			guard_add(&run->hits, GUARD_MARKER, true, "nothing matches \"%.100s\"",
+				  v->must.v[i]);
 	for (size_t i = 0; i < v->must_not.n; i++)
 		if (matches(v->must_not.v[i], text.data))
-			guard_add(&run->hits, GUARD_MARKER, true,
-				  "a line matches \"%.100s\"",
+			guard_add(&run->hits, GUARD_MARKER, true, "a line matches \"%.100s\"",
 				  v->must_not.v[i]);
 }
 
@@ -404,14 +371,12 @@ check_markers(struct session *s, struct bench_run *run)
  * The judge's files have to be those of every run.  So do the sources; where
  * variants have copies of their own, those of every run of that variant.
  */
-static void
-check_files(struct session *s, struct bench_run *run)
+static void check_files(struct session *s, struct bench_run *run)
 {
 	bool copies = plan_needs_copies(s->plan);
 
 	if (run->files_changed)
-		guard_add(&run->hits, GUARD_FILES, true,
-			  "they changed while it ran");
+		guard_add(&run->hits, GUARD_FILES, true, "they changed while it ran");
 	array_each (other, s->runs.v, s->runs.n) {
 		const char *changed = strchr(run->work, ' ');
 
@@ -419,12 +384,10 @@ check_files(struct session *s, struct bench_run *run)
 			continue;
 		if (other->hash[0] != '\0' && run->hash[0] != '\0' &&
 		    strcmp(other->hash, run->hash) != 0)
-			guard_add(&run->hits, GUARD_FILES, true,
-				  "they differ from those of run %s",
+			guard_add(&run->hits, GUARD_FILES, true, "they differ from those of run %s",
 				  other->id);
 		if (other->work[0] == '\0' || run->work[0] == '\0' ||
-		    (copies && plan_arm(s->plan, other->arm) !=
-				       plan_arm(s->plan, run->arm)) ||
+		    (copies && plan_arm(s->plan, other->arm) != plan_arm(s->plan, run->arm)) ||
 		    strcmp(other->work, run->work) == 0)
 			continue;
 		/* Other sources on another pod are a mark: both arms ran
@@ -432,13 +395,11 @@ check_files(struct session *s, struct bench_run *run)
 		guard_add(&run->hits, GUARD_SAME, other->pod == run->pod,
 			  "its sources are not those of run %.60s (%.12s "
 			  "changed by %.12s)",
-			  other->id, run->work,
-			  changed != NULL ? changed + 1 : "");
+			  other->id, run->work, changed != NULL ? changed + 1 : "");
 	}
 }
 
-static void
-check_clock(struct bench_run *run)
+static void check_clock(struct bench_run *run)
 {
 	double wall = run->t1_s - run->t0_s;
 	double away = fabs(wall - run->up_s);
@@ -446,10 +407,8 @@ check_clock(struct bench_run *run)
 	/* Whole seconds at both ends: up to one of difference is nothing. */
 	if (away - 1.0 > fmax(CLOCK_DRIFT_S, CLOCK_DRIFT_SHARE * run->up_s))
 		guard_add(&run->hits, GUARD_CLOCK, true,
-			  "the pod's wall clock went %.0f s in %.1f s", wall,
-			  run->up_s);
-	if (run->drift_s - CLOCK_READING_S >
-	    fmin(CLOCK_DRIFT_S, CLOCK_DRIFT_SHARE * run->up_s))
+			  "the pod's wall clock went %.0f s in %.1f s", wall, run->up_s);
+	if (run->drift_s - CLOCK_READING_S > fmin(CLOCK_DRIFT_S, CLOCK_DRIFT_SHARE * run->up_s))
 		guard_add(&run->hits, GUARD_CLOCK, true,
 			  "the pod's steady clock moved by %.2f s against ours "
 			  "in %.1f s (a paused machine?)",
@@ -457,8 +416,7 @@ check_clock(struct bench_run *run)
 }
 
 /* What its pod did to the run, whatever its value is. */
-static void
-check_health(struct session *s, struct bench_run *run)
+static void check_health(struct session *s, struct bench_run *run)
 {
 	const struct health_sum *h = &run->health;
 
@@ -467,8 +425,7 @@ check_health(struct session *s, struct bench_run *run)
 		return;
 	if (h->reasons & HEALTH_THROTTLE)
 		guard_add(&run->hits, GUARD_THROTTLED, s->plan->throttle_drops,
-			  "clock reason bits 0x%lx",
-			  h->reasons & HEALTH_THROTTLE);
+			  "clock reason bits 0x%lx", h->reasons & HEALTH_THROTTLE);
 	if (h->foreign[0] != '\0')
 		guard_add(&run->hits, GUARD_FOREIGN, s->plan->refuse_foreign,
 			  "pids %s were on its GPUs too", h->foreign);
@@ -479,19 +436,16 @@ check_health(struct session *s, struct bench_run *run)
 			  h->n_left, h->n_left > 1 ? "es" : "", run->id,
 			  h->n_left > 1 ? "are" : "is", h->left);
 	if (!s->plan->kernel && h->n_gpu >= LEAST_SAMPLES && h->util_pct < 50.0)
-		guard_add(&run->hits, GUARD_HOST_BOUND, false,
-			  "the GPU idled %.0f%% of the time",
+		guard_add(&run->hits, GUARD_HOST_BOUND, false, "the GPU idled %.0f%% of the time",
 			  100.0 - h->util_pct);
 	if (h->load1 > h->cores)
 		guard_add(&run->hits, GUARD_LOAD, false,
-			  "a load of %.1f on %.0f cores when it began",
-			  h->load1, h->cores);
+			  "a load of %.1f on %.0f cores when it began", h->load1, h->cores);
 }
 
 /* Read the log of a run as far as it is here. */
-static int
-read_log(const struct session *s, const struct bench_run *run,
-	 struct run_log *log, struct err *err)
+static int read_log(const struct session *s, const struct bench_run *run, struct run_log *log,
+		    struct err *err)
 {
 	enum run_log_kind kind = bench_metric_find(s->plan->key)->kind;
 	const struct run_log_rule rule = {
@@ -506,8 +460,7 @@ read_log(const struct session *s, const struct bench_run *run,
 	return run_log_read(log, path, &rule, err);
 }
 
-void
-session_load_run(struct session *s, struct bench_run *run)
+void session_load_run(struct session *s, struct bench_run *run)
 {
 	struct err err = { ERR_NONE, "" };
 
@@ -526,8 +479,7 @@ session_load_run(struct session *s, struct bench_run *run)
 		guard_add(&run->hits, run->cut_by, true, "%s", run->cut);
 	else if (run->rc != 0.0)
 		guard_add(&run->hits, GUARD_EXIT, true,
-			  run->rc == 124.0 ? "timed out (exit status %.0f)"
-					   : "exit status %.0f",
+			  run->rc == 124.0 ? "timed out (exit status %.0f)" : "exit status %.0f",
 			  run->rc);
 	if (s->plan->kernel)
 		kernel_guards(run);
@@ -540,8 +492,7 @@ session_load_run(struct session *s, struct bench_run *run)
 }
 
 /* A control whose losses a run's have to be: of its round, or of any. */
-static const struct run_log *
-control_log(const struct session *s, const struct bench_run *run)
+static const struct run_log *control_log(const struct session *s, const struct bench_run *run)
 {
 	const struct run_log *found = NULL;
 
@@ -557,14 +508,11 @@ control_log(const struct session *s, const struct bench_run *run)
 }
 
 /* The first hard guard of what the log holds so far. */
-static void
-watch_log(struct session *s, struct bench_run *run,
-	  const struct run_log *control, const struct run_log *log)
+static void watch_log(struct session *s, struct bench_run *run, const struct run_log *control,
+		      const struct run_log *log)
 {
-	const struct guard_losses a = { control->rows, control->n_rows, 0.0,
-					0.0, (double)NAN };
-	const struct guard_losses b = { log->rows, log->n_rows, 0.0, 0.0,
-					(double)NAN };
+	const struct guard_losses a = { control->rows, control->n_rows, 0.0, 0.0, (double)NAN };
+	const struct guard_losses b = { log->rows, log->n_rows, 0.0, 0.0, (double)NAN };
 	struct guard_hits hits = { 0 };
 
 	if (log->run.status == RUN_DIVERGED)
@@ -576,21 +524,18 @@ watch_log(struct session *s, struct bench_run *run,
 		run->cut_by = hit->guard;
 		print_into(run->cut, "%s", hit->text);
 	}
-	run->watched = log->n_rows > 0 &&
-		       log->rows[log->n_rows - 1].step >= WATCHED_STEPS;
+	run->watched = log->n_rows > 0 && log->rows[log->n_rows - 1].step >= WATCHED_STEPS;
 }
 
-bool
-session_should_cut(struct session *s, struct bench_run *run)
+bool session_should_cut(struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm);
 	char file[FOLDER_PATH_SIZE];
 	struct run_log log;
 
 	bench_run_file(run, s->plan->log, file);
-	if (run->watched || run->arm == 0 || run->arm >= s->plan->n_variants ||
-	    !run->counted || v->numerics_changed ||
-	    bench_metric_find(s->plan->key)->kind != RUN_LOG_TRAINING ||
+	if (run->watched || run->arm == 0 || run->arm >= s->plan->n_variants || !run->counted ||
+	    v->numerics_changed || bench_metric_find(s->plan->key)->kind != RUN_LOG_TRAINING ||
 	    folder_size(s->setup.path, file) > MAX_WATCHED)
 		return false;
 	const struct run_log *control = control_log(s, run);

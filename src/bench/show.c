@@ -14,8 +14,7 @@
 _Static_assert(BENCH_LIVE_WAIT == WAIT_TEXT_SIZE, "a wait is one text");
 
 /* A member of a list by its name; NULL: none. */
-static const cJSON *
-find_row(const cJSON *root, const char *list, const char *key, const char *name)
+static const cJSON *find_row(const cJSON *root, const char *list, const char *key, const char *name)
 {
 	json_each (row, verdict_list(root, list))
 		if (strcmp(verdict_text(row, key), name) == 0)
@@ -23,8 +22,7 @@ find_row(const cJSON *root, const char *list, const char *key, const char *name)
 	return NULL;
 }
 
-static bool
-has_hard_guard(const cJSON *run)
+static bool has_hard_guard(const cJSON *run)
 {
 	json_each (hit, verdict_list(run, "guards"))
 		if (verdict_is(hit, "hard"))
@@ -33,24 +31,21 @@ has_hard_guard(const cJSON *run)
 }
 
 /* A variant that is INVALID runs no more. */
-static bool
-is_stopped(const struct bench_live *live, size_t arm)
+static bool is_stopped(const struct bench_live *live, size_t arm)
 {
 	return arm > 0 && live->contrasts[arm - 1].invalid;
 }
 
 /* A pod goes through its runs in order: those behind which one is over, and
  * that are not, never will be. */
-static void
-skip_passed(struct bench_live *live)
+static void skip_passed(struct bench_live *live)
 {
 	size_t passed_pod = SIZE_MAX;
 
 	for (size_t i = live->n_runs; i-- > 0;) {
 		struct bench_live_run *run = &live->runs[i];
 
-		if (run->state == BENCH_LIVE_OVER ||
-		    run->state == BENCH_LIVE_BAD)
+		if (run->state == BENCH_LIVE_OVER || run->state == BENCH_LIVE_BAD)
 			passed_pod = run->pod;
 		else if (run->pod == passed_pod)
 			run->state = BENCH_LIVE_SKIPPED;
@@ -58,17 +53,14 @@ skip_passed(struct bench_live *live)
 }
 
 /* Runs in the order of the plan; the first that waits is under way. */
-static void
-fill_runs(struct bench_live *live, const struct bench_runs *runs,
-	  const cJSON *verdict)
+static void fill_runs(struct bench_live *live, const struct bench_runs *runs, const cJSON *verdict)
 {
 	size_t now_pod = SIZE_MAX;
 
 	for (size_t i = 0; i < runs->n; i++) {
 		const struct bench_run *run = &runs->v[i];
 		bool over = run->end != RUN_END_NONE;
-		const cJSON *judged =
-			over ? find_row(verdict, "runs", "id", run->id) : NULL;
+		const cJSON *judged = over ? find_row(verdict, "runs", "id", run->id) : NULL;
 		struct bench_live_run *out = &live->runs[i];
 
 		*out = (struct bench_live_run){
@@ -77,10 +69,9 @@ fill_runs(struct bench_live *live, const struct bench_runs *runs,
 			.block = run->block,
 			.counted = run->counted,
 			.state = over && has_hard_guard(judged) ? BENCH_LIVE_BAD
-				 : over ? BENCH_LIVE_OVER
-				 : is_stopped(live, run->arm)
-					 ? BENCH_LIVE_SKIPPED
-					 : BENCH_LIVE_WAITING,
+				 : over				? BENCH_LIVE_OVER
+				 : is_stopped(live, run->arm)	? BENCH_LIVE_SKIPPED
+								: BENCH_LIVE_WAITING,
 			.y = (double)NAN,
 		};
 		if (judged != NULL)
@@ -102,9 +93,7 @@ fill_runs(struct bench_live *live, const struct bench_runs *runs,
 	live->due_at_s = (double)NAN;
 }
 
-static void
-fill_arms(struct bench_live *live, const struct plan *plan,
-	  const cJSON *verdict)
+static void fill_arms(struct bench_live *live, const struct plan *plan, const cJSON *verdict)
 {
 	for (size_t i = 0; i < live->n_arms; i++) {
 		struct bench_live_arm *arm = &live->arms[i];
@@ -120,8 +109,7 @@ fill_arms(struct bench_live *live, const struct plan *plan,
 	}
 }
 
-static struct bench_live_span
-span_of(const cJSON *node)
+static struct bench_live_span span_of(const cJSON *node)
 {
 	return (struct bench_live_span){ verdict_count(node, "n_blocks"),
 					 verdict_number(node, "pct"),
@@ -131,65 +119,51 @@ span_of(const cJSON *node)
 
 /* The level that an arm has to be below at the next block, and the mean that
  * this needs, the spread as it is. */
-static void
-fill_next(const struct plan *plan, struct bench_live_contrast *out,
-	  const cJSON *c)
+static void fill_next(const struct plan *plan, struct bench_live_contrast *out, const cJSON *c)
 {
 	struct looks looks = plan_looks(plan);
 	double se = verdict_number(c, "se_d"), df = verdict_number(c, "df");
 	double n = (double)out->all.n;
 
-	out->next_p = looks_level(&looks, out->all.n + 1, false,
-				  plan->rule.paired.alpha);
+	out->next_p = looks_level(&looks, out->all.n + 1, false, plan->rule.paired.alpha);
 	out->stops_at = (double)NAN;
 	if (se > 0.0 && df > 0.0 && n > 1.0)
 		out->stops_at =
-			stats_pct(dist_t_quantile(1.0 - out->next_p / 2.0,
-						  df * n / (n - 1.0)) *
+			stats_pct(dist_t_quantile(1.0 - out->next_p / 2.0, df * n / (n - 1.0)) *
 				  se * sqrt(n / (n + 1.0)));
 }
 
-static void
-add_guards(char *out, size_t size, const cJSON *c)
+static void add_guards(char *out, size_t size, const cJSON *c)
 {
 	json_each (hit, verdict_list(c, "guards")) {
 		size_t len = strlen(out);
 
-		(void)snprintf(out + len, size - len, "%s%s%s: %s",
-			       len > 0 ? ", " : "", verdict_text(hit, "guard"),
+		(void)snprintf(out + len, size - len, "%s%s%s: %s", len > 0 ? ", " : "",
+			       verdict_text(hit, "guard"),
 			       verdict_is(hit, "hard") ? "" : " (a mark)",
 			       verdict_text(hit, "text"));
 	}
 }
 
-static void
-fill_pods(struct bench_live *live, struct bench_live_contrast *out,
-	  const cJSON *c)
+static void fill_pods(struct bench_live *live, struct bench_live_contrast *out, const cJSON *c)
 {
 	const cJSON *pods = verdict_list(c, "pods");
 
-	out->pods = xcalloc((size_t)cJSON_GetArraySize(pods) + 1,
-			    sizeof(*out->pods));
+	out->pods = xcalloc((size_t)cJSON_GetArraySize(pods) + 1, sizeof(*out->pods));
 	json_each (row, pods)
 		for (size_t i = 0; i < live->n_pods; i++)
-			if (strcmp(live->pods[i], verdict_text(row, "pod")) ==
-			    0)
+			if (strcmp(live->pods[i], verdict_text(row, "pod")) == 0)
 				out->pods[out->n_pods++] =
-					(struct bench_live_pod_span){
-						i, span_of(row)
-					};
+					(struct bench_live_pod_span){ i, span_of(row) };
 }
 
-static void
-fill_contrast(struct bench_live *live, struct bench_live_contrast *out,
-	      const cJSON *c)
+static void fill_contrast(struct bench_live *live, struct bench_live_contrast *out, const cJSON *c)
 {
 	const cJSON *blocks = verdict_list(c, "blocks");
 	size_t n = 0;
 
 	out->all = span_of(c);
-	out->d = xcalloc((size_t)cJSON_GetArraySize(blocks) + out->all.n + 1,
-			 sizeof(*out->d));
+	out->d = xcalloc((size_t)cJSON_GetArraySize(blocks) + out->all.n + 1, sizeof(*out->d));
 	json_each (block, blocks)
 		if (verdict_is(block, "counts"))
 			out->d[n++] = verdict_number(block, "pct");
@@ -200,14 +174,12 @@ fill_contrast(struct bench_live *live, struct bench_live_contrast *out,
 	out->sd = 100.0 * verdict_number(c, "sd_d");
 	out->shows = verdict_number(c, "mde_pct");
 	out->blocks_to_margin = verdict_count(c, "blocks_to_margin");
-	out->invalid = strcmp(verdict_text(c, "verdict"),
-			      verdict_words[VERDICT_INVALID]) == 0;
+	out->invalid = strcmp(verdict_text(c, "verdict"), verdict_words[VERDICT_INVALID]) == 0;
 	print_into(out->text, "%s", verdict_text(c, "text"));
 	add_guards(out->guards, sizeof(out->guards), c);
 }
 
-static void
-fill_plan(struct bench_live *live, const struct plan *plan)
+static void fill_plan(struct bench_live *live, const struct plan *plan)
 {
 	print_into(live->metric, "%s", plan->key);
 	for (size_t i = 0; i < plan->n_pods; i++) {
@@ -226,27 +198,24 @@ fill_plan(struct bench_live *live, const struct plan *plan)
 	live->limit_usd = plan->usd;
 }
 
-struct bench_live *
-bench_show(const struct plan *plan, const char *path,
-	   const struct folder_state *state, const cJSON *verdict)
+struct bench_live *bench_show(const struct plan *plan, const char *path,
+			      const struct folder_state *state, const cJSON *verdict)
 {
 	const cJSON *noise = verdict_list(verdict, "register");
 	struct bench_runs runs;
 
 	bench_runs_init(&runs, plan, path);
-	struct bench_live *live = bench_live_new(runs.n_arms, plan->n_pods,
-						 runs.n, runs.n_arms - 1);
+	struct bench_live *live =
+		bench_live_new(runs.n_arms, plan->n_pods, runs.n, runs.n_arms - 1);
 	fill_plan(live, plan);
 	json_each (row, verdict_list(verdict, "dropped_blocks"))
 		live->n_dropped += verdict_is(row, "repeated") ? 0 : 1;
 	live->running = strcmp(state->state, "running") == 0;
 	live->noise_sd = verdict_number(noise, "sd_pct");
-	live->noise_runs =
-		live->noise_sd > 0.0 ? verdict_count(noise, "df") + 1 : 0;
+	live->noise_runs = live->noise_sd > 0.0 ? verdict_count(noise, "df") + 1 : 0;
 	fill_arms(live, plan, verdict);
 	for (size_t i = 0; i < live->n_contrasts; i++) {
-		const cJSON *row = find_row(verdict, "contrasts", "variant",
-					    live->arms[i + 1].tag);
+		const cJSON *row = find_row(verdict, "contrasts", "variant", live->arms[i + 1].tag);
 
 		live->contrasts[i].arm = i + 1;
 		fill_contrast(live, &live->contrasts[i], row);
@@ -257,9 +226,7 @@ bench_show(const struct plan *plan, const char *path,
 	return live;
 }
 
-void
-bench_show_clock(struct bench_live *live, const struct folder_state *state,
-		 int64_t now_ms)
+void bench_show_clock(struct bench_live *live, const struct folder_state *state, int64_t now_ms)
 {
 	int64_t end_ms = state->ended_ms != 0 ? state->ended_ms : now_ms;
 
@@ -269,29 +236,24 @@ bench_show_clock(struct bench_live *live, const struct folder_state *state,
 	live->elapsed_s = state->started_ms != 0 && end_ms >= state->started_ms
 				  ? (double)(end_ms - state->started_ms) / 1e3
 				  : (double)NAN;
-	live->cost_usd = state->ended_ms != 0 ? state->cost_usd
-			 : live->usd_per_h > 0.0
-				 ? live->usd_per_h * live->elapsed_s / 3600.0
-				 : (double)NAN;
+	live->cost_usd = state->ended_ms != 0	 ? state->cost_usd
+			 : live->usd_per_h > 0.0 ? live->usd_per_h * live->elapsed_s / 3600.0
+						 : (double)NAN;
 	if (isnan(live->due_at_s))
 		live->due_at_s = live->elapsed_s;
-	live->left_s =
-		live->running && live->due_s > 0.0
-			? fmax(live->due_s - live->elapsed_s + live->due_at_s,
-			       0.0)
-			: (double)NAN;
+	live->left_s = live->running && live->due_s > 0.0
+			       ? fmax(live->due_s - live->elapsed_s + live->due_at_s, 0.0)
+			       : (double)NAN;
 }
 
-void
-bench_show_waits(struct bench_live *live, const char *path, int64_t now_ms)
+void bench_show_waits(struct bench_live *live, const char *path, int64_t now_ms)
 {
 	struct pod_wait waits[WAITS_MAX];
 	size_t n = waits_read(path, live->driven, waits);
 
 	live->preflight = n > 0 && wait_is_preflight(waits[0].kind);
 	for (size_t pod = 0; pod < live->n_pods; pod++) {
-		const struct pod_wait *wait =
-			waits_find(waits, n, live->pods[pod]);
+		const struct pod_wait *wait = waits_find(waits, n, live->pods[pod]);
 
 		live->waits[pod][0] = '\0';
 		if (wait != NULL)
@@ -300,16 +262,14 @@ bench_show_waits(struct bench_live *live, const char *path, int64_t now_ms)
 }
 
 /* Who waits, as a folder says now; *driven: somebody drives the bench. */
-static size_t
-read_waits(const char *path, const char *state, bool *driven,
-	   struct pod_wait waits[WAITS_MAX])
+static size_t read_waits(const char *path, const char *state, bool *driven,
+			 struct pod_wait waits[WAITS_MAX])
 {
 	*driven = strcmp(state, "running") == 0 && bench_is_driven(path);
 	return waits_read(path, *driven, waits);
 }
 
-void
-bench_waits_json(cJSON *object, const char *path, const char *state)
+void bench_waits_json(cJSON *object, const char *path, const char *state)
 {
 	struct pod_wait waits[WAITS_MAX];
 	bool driven = false;
@@ -319,12 +279,10 @@ bench_waits_json(cJSON *object, const char *path, const char *state)
 		cJSON_AddBoolToObject(object, "driven", driven);
 	else
 		cJSON_AddNullToObject(object, "driven");
-	cJSON_AddItemToObject(object, "waits",
-			      waits_json(waits, n, clock_wall_ms()));
+	cJSON_AddItemToObject(object, "waits", waits_json(waits, n, clock_wall_ms()));
 }
 
-char *
-bench_waits_words(const char *path, const char *id, const char *state)
+char *bench_waits_words(const char *path, const char *id, const char *state)
 {
 	int64_t now_ms = clock_wall_ms();
 	struct pod_wait waits[WAITS_MAX];

@@ -12,15 +12,13 @@
  * Times and money: see bench_show_clock.
  */
 struct bench_live *bench_show(const struct plan *plan, const char *path,
-			      const struct folder_state *state,
-			      const cJSON *verdict);
+			      const struct folder_state *state, const cJSON *verdict);
 
 /*
  * Set why its pods keep it waiting, as its folder says (live->driven tells
  * whether that is still true).
  */
-void bench_show_waits(struct bench_live *live, const char *path,
-		      int64_t now_ms);
+void bench_show_waits(struct bench_live *live, const char *path, int64_t now_ms);
 
 /*
  * Why the bench of that folder stands still where it does, "; " between:
@@ -36,5 +34,4 @@ char *bench_waits_words(const char *path, const char *id, const char *state);
 void bench_waits_json(cJSON *object, const char *path, const char *state);
 
 /* Set what passes with time: seconds, money, what is left. */
-void bench_show_clock(struct bench_live *live, const struct folder_state *state,
-		      int64_t now_ms);
+void bench_show_clock(struct bench_live *live, const struct folder_state *state, int64_t now_ms);

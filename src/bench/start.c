@@ -13,8 +13,7 @@
 
 #define MAX_TEXT (1024U * 1024)
 
-static void
-add_clean_line(struct buf *out, const char *label, const char *text)
+static void add_clean_line(struct buf *out, const char *label, const char *text)
 {
 	buf_appendf(out, "  %-10s", label);
 	utf8_sanitize(out, str_from(text));
@@ -22,8 +21,7 @@ add_clean_line(struct buf *out, const char *label, const char *text)
 }
 
 /* A line with a text of the definition at its end. */
-static void
-add_change(struct buf *out, const char *what, const char *text)
+static void add_change(struct buf *out, const char *what, const char *text)
 {
 	if (text == NULL)
 		return;
@@ -35,24 +33,20 @@ add_change(struct buf *out, const char *what, const char *text)
 }
 
 /* What its own copy of the folder has that the others' have not. */
-static void
-add_changes(struct buf *out, const struct plan_variant *v)
+static void add_changes(struct buf *out, const struct plan_variant *v)
 {
 	add_change(out, "launch", v->launch);
 	add_change(out, "patch", v->patch);
 	array_each (file, v->files.v, v->files.n) {
-		AUTO_TEXT what = xasprintf(file->from != NULL ? "file %s is"
-							      : "overlay %s",
-					   file->path);
+		AUTO_TEXT what =
+			xasprintf(file->from != NULL ? "file %s is" : "overlay %s", file->path);
 
-		add_change(out, what,
-			   file->from != NULL ? file->from : file->overlay);
+		add_change(out, what, file->from != NULL ? file->from : file->overlay);
 	}
 }
 
 /* The exact command of an arm; its lines stay lines. */
-static void
-add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
+static void add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 {
 	char tag[PLAN_TAG_SIZE];
 	AUTO_BUF command = buf_new(65536);
@@ -76,27 +70,22 @@ add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 }
 
 /* What the plan shows in all its blocks where one run spreads by so much. */
-static double
-shows_pct(const struct plan *plan, double run_sd)
+static double shows_pct(const struct plan *plan, double run_sd)
 {
 	const struct judge_rule *rule = &plan->rule;
 	bool second = plan->aa && plan->n_variants > 1;
-	double pods = isnan(rule->pods_sd) ? log1p(rule->paired.margin)
-					   : rule->pods_sd;
+	double pods = isnan(rule->pods_sd) ? log1p(rule->paired.margin) : rule->pods_sd;
 	struct paired_noise noise = {
 		.sd = run_sd * sqrt(second ? 1.5 : 2.0),
-		.between = plan->n_pods == 2 && plan->n_variants > 1
-				   ? pods * M_SQRT1_2
-				   : 0.0,
+		.between = plan->n_pods == 2 && plan->n_variants > 1 ? pods * M_SQRT1_2 : 0.0,
 	};
 
-	return stats_pct(paired_mde(noise, plan->blocks * plan->n_pods,
-				    rule->paired.alpha, rule->paired.power));
+	return stats_pct(paired_mde(noise, plan->blocks * plan->n_pods, rule->paired.alpha,
+				    rule->paired.power));
 }
 
 /* What a spread of so many per cent allows to see; for noise not known. */
-static void
-add_guesses(struct buf *out, const struct plan *plan, size_t blocks)
+static void add_guesses(struct buf *out, const struct plan *plan, size_t blocks)
 {
 	static const double sd[] = { 0.001, 0.003, 0.01 };
 
@@ -106,20 +95,18 @@ add_guesses(struct buf *out, const struct plan *plan, size_t blocks)
 		return;
 	buf_append_str(out, "            where runs spread by");
 	for (size_t i = 0; i < 3; i++)
-		buf_appendf(out, "%s %g%%: %.2f%%", i > 0 ? "," : "",
-			    100.0 * sd[i], shows_pct(plan, sd[i]));
+		buf_appendf(out, "%s %g%%: %.2f%%", i > 0 ? "," : "", 100.0 * sd[i],
+			    shows_pct(plan, sd[i]));
 	buf_append_char(out, '\n');
 }
 
 /* The noisiest of the plan's pods; NULL where one is not known. */
-static const struct noise_entry *
-noisiest(const struct plan *plan, const struct noise_register *reg)
+static const struct noise_entry *noisiest(const struct plan *plan, const struct noise_register *reg)
 {
 	const struct noise_entry *worst = NULL;
 
 	for (size_t i = 0; reg != NULL && i < plan->n_pods; i++) {
-		const struct noise_entry *e =
-			noise_register_find(reg, plan, 0, i, "");
+		const struct noise_entry *e = noise_register_find(reg, plan, 0, i, "");
 
 		if (e == NULL)
 			return NULL;
@@ -129,9 +116,7 @@ noisiest(const struct plan *plan, const struct noise_register *reg)
 	return worst;
 }
 
-static void
-add_power(struct buf *out, const struct plan *plan,
-	  const struct noise_entry *known)
+static void add_power(struct buf *out, const struct plan *plan, const struct noise_entry *known)
 {
 	size_t blocks = plan->blocks * plan->n_pods;
 
@@ -154,13 +139,10 @@ add_power(struct buf *out, const struct plan *plan,
 #define PREFLIGHT_S 3.0
 
 /* Money and minutes: by what runs took when they were last seen. */
-static void
-add_cost(struct buf *out, const struct plan *plan,
-	 const struct noise_entry *known)
+static void add_cost(struct buf *out, const struct plan *plan, const struct noise_entry *known)
 {
-	double runs =
-		plan->kernel ? (double)plan_n_rounds(plan)
-			     : (double)plan_n_runs(plan) / (double)plan->n_pods;
+	double runs = plan->kernel ? (double)plan_n_rounds(plan)
+				   : (double)plan_n_runs(plan) / (double)plan->n_pods;
 	double rate = 0.0, minutes = (double)NAN;
 	size_t unpriced = plan_n_unpriced(plan);
 
@@ -168,9 +150,7 @@ add_cost(struct buf *out, const struct plan *plan,
 		if (!isnan(plan->pods[i].usd_per_h))
 			rate += plan->pods[i].usd_per_h;
 	if (known != NULL && !isnan(known->noise.run_s))
-		minutes = (PREFLIGHT_S +
-			   runs * (known->noise.run_s + plan->gap_s)) /
-			  60.0;
+		minutes = (PREFLIGHT_S + runs * (known->noise.run_s + plan->gap_s)) / 60.0;
 	if (!isnan(minutes))
 		buf_appendf(out,
 			    "  takes     about %.1f minutes (a run with what "
@@ -201,9 +181,7 @@ add_cost(struct buf *out, const struct plan *plan,
 		buf_appendf(out, "  at most   %g USD\n", plan->usd);
 }
 
-void
-bench_describe(struct buf *out, const struct plan *plan,
-	       const struct noise_register *reg)
+void bench_describe(struct buf *out, const struct plan *plan, const struct noise_register *reg)
 {
 	const struct noise_entry *known = noisiest(plan, reg);
 
@@ -211,9 +189,8 @@ bench_describe(struct buf *out, const struct plan *plan,
 	buf_appendf(out,
 		    ": %zu arms x %zu blocks x %zu pod%s, %zu runs with "
 		    "burn-in; seed %llu\n",
-		    plan_n_arms(plan), plan->blocks, plan->n_pods,
-		    plan->n_pods == 1 ? "" : "s", plan_n_runs(plan),
-		    (unsigned long long)plan->seed);
+		    plan_n_arms(plan), plan->blocks, plan->n_pods, plan->n_pods == 1 ? "" : "s",
+		    plan_n_runs(plan), (unsigned long long)plan->seed);
 	if (plan->note != NULL)
 		add_clean_line(out, "note", plan->note);
 	for (size_t pod = 0; pod < plan->n_pods; pod++) {
@@ -242,9 +219,8 @@ bench_describe(struct buf *out, const struct plan *plan,
 }
 
 /* Keep the definition as it was given, and where it lay. */
-static int
-keep_definition(const struct plan *plan, const char *given, const char *path,
-		struct err *err)
+static int keep_definition(const struct plan *plan, const char *given, const char *path,
+			   struct err *err)
 {
 	struct folder_state state = {
 		.state = "running",
@@ -274,10 +250,8 @@ keep_definition(const struct plan *plan, const char *given, const char *path,
 	return result;
 }
 
-int
-bench_create(const struct plan *plan, const char *given,
-	     char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE], int *lock,
-	     struct err *err)
+int bench_create(const struct plan *plan, const char *given, char id[FOLDER_ID_SIZE],
+		 char path[FOLDER_PATH_SIZE], int *lock, struct err *err)
 {
 	int64_t now_ms = clock_wall_ms();
 	AUTO_TEXT base = bench_base();
@@ -290,9 +264,8 @@ bench_create(const struct plan *plan, const char *given,
 	return rc;
 }
 
-int
-bench_outline(struct buf *out, struct context *context, const struct plan *plan,
-	      struct err *err)
+int bench_outline(struct buf *out, struct context *context, const struct plan *plan,
+		  struct err *err)
 {
 	struct noise_register reg;
 
@@ -304,8 +277,7 @@ bench_outline(struct buf *out, struct context *context, const struct plan *plan,
 	return 0;
 }
 
-char *
-bench_preview(struct context *context, const char *file, struct err *err)
+char *bench_preview(struct context *context, const char *file, struct err *err)
 {
 	struct plan plan;
 	AUTO_BUF text = buf_new(MAX_TEXT);
@@ -313,9 +285,7 @@ bench_preview(struct context *context, const char *file, struct err *err)
 	if (plan_load(&plan, file, err) != 0)
 		return NULL;
 	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", file);
-	char *result = bench_outline(&text, context, &plan, err) == 0
-			       ? buf_detach(&text)
-			       : NULL;
+	char *result = bench_outline(&text, context, &plan, err) == 0 ? buf_detach(&text) : NULL;
 	plan_release(&plan);
 	return result;
 }

@@ -11,8 +11,7 @@
 #include "base/sort.h"
 #include "base/xalloc.h"
 
-double
-stats_mean(const double *x, size_t n)
+double stats_mean(const double *x, size_t n)
 {
 	double sum = 0.0;
 
@@ -22,8 +21,7 @@ stats_mean(const double *x, size_t n)
 }
 
 /* Sum of squares about the mean. */
-static double
-squares(const double *x, size_t n)
+static double squares(const double *x, size_t n)
 {
 	double mean = stats_mean(x, n), sum = 0.0;
 
@@ -32,26 +30,22 @@ squares(const double *x, size_t n)
 	return sum;
 }
 
-double
-stats_sd(const double *x, size_t n)
+double stats_sd(const double *x, size_t n)
 {
 	return n > 1 ? sqrt(squares(x, n) / (double)(n - 1)) : (double)NAN;
 }
 
-double
-stats_sd_population(const double *x, size_t n)
+double stats_sd_population(const double *x, size_t n)
 {
 	return n > 0 ? sqrt(squares(x, n) / (double)n) : (double)NAN;
 }
 
-double
-stats_median(const double *x, size_t n)
+double stats_median(const double *x, size_t n)
 {
 	return values_median(x, n);
 }
 
-double
-stats_mad(const double *x, size_t n)
+double stats_mad(const double *x, size_t n)
 {
 	double *away, median = stats_median(x, n), mad;
 
@@ -65,8 +59,7 @@ stats_mad(const double *x, size_t n)
 	return mad;
 }
 
-double
-stats_min(const double *x, size_t n)
+double stats_min(const double *x, size_t n)
 {
 	double least = (double)NAN;
 
@@ -75,8 +68,7 @@ stats_min(const double *x, size_t n)
 	return least;
 }
 
-double
-stats_max(const double *x, size_t n)
+double stats_max(const double *x, size_t n)
 {
 	double most = (double)NAN;
 
@@ -85,11 +77,9 @@ stats_max(const double *x, size_t n)
 	return most;
 }
 
-struct stats_line
-stats_fit(const double *x, const double *y, size_t n)
+struct stats_line stats_fit(const double *x, const double *y, size_t n)
 {
-	struct stats_line line = { (double)NAN, (double)NAN, (double)NAN,
-				   (double)NAN };
+	struct stats_line line = { (double)NAN, (double)NAN, (double)NAN, (double)NAN };
 	double mx = stats_mean(x, n), my = stats_mean(y, n);
 	double sxx = 0.0, sxy = 0.0, rest = 0.0;
 
@@ -110,21 +100,18 @@ stats_fit(const double *x, const double *y, size_t n)
 	}
 	line.slope_se = sqrt(rest / (double)(n - 2) / sxx);
 	if (line.slope_se > 0.0)
-		line.p = dist_t_two_sided(line.slope / line.slope_se,
-					  (double)(n - 2));
+		line.p = dist_t_two_sided(line.slope / line.slope_se, (double)(n - 2));
 	else
 		line.p = line.slope == 0.0 ? 1.0 : 0.0;
 	return line;
 }
 
-double
-stats_pct(double d)
+double stats_pct(double d)
 {
 	return 100.0 * expm1(d);
 }
 
-const char *
-stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE])
+const char *stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE])
 {
 	const char *plus = sign && pct >= 0.0 ? "+" : "";
 	double size = fabs(pct);
@@ -143,8 +130,7 @@ stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE])
  * Ways to reach each value of U (0..n*m) for n against m without ties, as
  * shares of all; by the recurrence over the largest observation.
  */
-static double *
-u_distribution(size_t n, size_t m)
+static double *u_distribution(size_t n, size_t m)
 {
 	size_t top = n * m;
 	double *ways = xcalloc(top + 1, sizeof(*ways)), all = 0.0;
@@ -165,8 +151,7 @@ u_distribution(size_t n, size_t m)
 }
 
 /* Shares of the signed-rank sum V (0..n(n+1)/2). */
-static double *
-v_distribution(size_t n)
+static double *v_distribution(size_t n)
 {
 	size_t top = n * (n + 1) / 2;
 	double *ways = xcalloc(top + 1, sizeof(*ways));
@@ -174,14 +159,12 @@ v_distribution(size_t n)
 	ways[0] = 1.0;
 	for (size_t i = 1; i <= n; i++)
 		for (size_t v = top + 1; v-- > 0;)
-			ways[v] =
-				0.5 * (ways[v] + (v >= i ? ways[v - i] : 0.0));
+			ways[v] = 0.5 * (ways[v] + (v >= i ? ways[v - i] : 0.0));
 	return ways;
 }
 
 /* The smallest k with P(X <= k) >= p. */
-static size_t
-quantile(const double *shares, size_t top, double p)
+static size_t quantile(const double *shares, size_t top, double p)
 {
 	double sum = 0.0;
 
@@ -194,8 +177,7 @@ quantile(const double *shares, size_t top, double p)
 }
 
 /* lo and hi of sorted estimates from the quantile k of their statistic. */
-static void
-interval(const double *sorted, size_t n, size_t k, double *lo, double *hi)
+static void interval(const double *sorted, size_t n, size_t k, double *lo, double *hi)
 {
 	if (k == 0)
 		k = 1;
@@ -206,8 +188,7 @@ interval(const double *sorted, size_t n, size_t k, double *lo, double *hi)
 }
 
 /* Sum over ties of t^3 - t in the pooled sample. */
-static double
-tie_sum(const double *x, size_t n, const double *y, size_t m)
+static double tie_sum(const double *x, size_t n, const double *y, size_t m)
 {
 	AUTO_FREE double *all = xmalloc((n + m) * sizeof(*all));
 	double sum = 0.0;
@@ -228,13 +209,11 @@ tie_sum(const double *x, size_t n, const double *y, size_t m)
 }
 
 /* Two-sided by the normal approximation, continuity and ties corrected. */
-static double
-normal_p(double u, double n, double m, double ties)
+static double normal_p(double u, double n, double m, double ties)
 {
 	double total = n + m;
 	double z = u - n * m / 2.0;
-	double var =
-		n * m / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
+	double var = n * m / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
 
 	if (!(var > 0.0))
 		return (double)NAN;
@@ -242,8 +221,7 @@ normal_p(double u, double n, double m, double ties)
 	return fmin(1.0, 2.0 * dist_normal_upper(fabs(z) / sqrt(var)));
 }
 
-static double
-exact_p(const double *shares, size_t top, double u)
+static double exact_p(const double *shares, size_t top, double u)
 {
 	size_t k = (size_t)fmin(u, (double)top - u);
 	double sum = 0.0;
@@ -253,13 +231,11 @@ exact_p(const double *shares, size_t top, double u)
 	return fmin(1.0, 2.0 * sum);
 }
 
-struct rank_two
-rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
-		  double alpha)
+struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
+				  double alpha)
 {
-	struct rank_two r = { (double)NAN, false,	(double)NAN,
-			      (double)NAN, (double)NAN, (double)NAN,
-			      (double)NAN };
+	struct rank_two r = { (double)NAN, false,	(double)NAN, (double)NAN,
+			      (double)NAN, (double)NAN, (double)NAN };
 	double *diffs, *shares;
 
 	if (n == 0 || m == 0 || n + m > RANK_MAX)
@@ -281,8 +257,7 @@ rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
 	if (r.exact) {
 		shares = u_distribution(n, m);
 		r.p = exact_p(shares, n * m, r.u);
-		interval(diffs, n * m, quantile(shares, n * m, alpha / 2.0),
-			 &r.lo, &r.hi);
+		interval(diffs, n * m, quantile(shares, n * m, alpha / 2.0), &r.lo, &r.hi);
 		free(shares);
 	}
 	free(diffs);
@@ -294,8 +269,7 @@ struct rank_one {
 	double hl, lo, hi;
 };
 
-static struct rank_one
-rank_walsh(const double *d, size_t n, double alpha)
+static struct rank_one rank_walsh(const double *d, size_t n, double alpha)
 {
 	struct rank_one r = { (double)NAN, (double)NAN, (double)NAN };
 	size_t n_walsh = n * (n + 1) / 2, k = 0;
@@ -310,8 +284,7 @@ rank_walsh(const double *d, size_t n, double alpha)
 	sort_doubles(walsh, n_walsh);
 	r.hl = stats_median(walsh, n_walsh);
 	double *shares = v_distribution(n);
-	interval(walsh, n_walsh, quantile(shares, n_walsh, alpha / 2.0), &r.lo,
-		 &r.hi);
+	interval(walsh, n_walsh, quantile(shares, n_walsh, alpha / 2.0), &r.lo, &r.hi);
 	free(shares);
 	free(walsh);
 	return r;
@@ -322,8 +295,7 @@ rank_walsh(const double *d, size_t n, double alpha)
 #define MAX_BLOCKS 1000
 
 /* Share of all 2^n sign patterns with a sum at least as far from 0. */
-static double
-signflip_p(const double *d, size_t n)
+static double signflip_p(const double *d, size_t n)
 {
 	double sum = 0.0, bar;
 	unsigned long far = 0, patterns;
@@ -345,8 +317,7 @@ signflip_p(const double *d, size_t n)
 }
 
 /* The larger of the two one-sided p values against +-ln(1 + margin). */
-static double
-tost_p(double mean, const struct paired_error *error, double margin)
+static double tost_p(double mean, const struct paired_error *error, double margin)
 {
 	double bound = log1p(margin);
 
@@ -356,8 +327,7 @@ tost_p(double mean, const struct paired_error *error, double margin)
 		    dist_t_cdf((mean - bound) / error->se, error->df));
 }
 
-double
-paired_mde(struct paired_noise noise, size_t n, double alpha, double power)
+double paired_mde(struct paired_noise noise, size_t n, double alpha, double power)
 {
 	double var = noise.sd * noise.sd / (double)n;
 	double between = noise.between * noise.between;
@@ -367,14 +337,11 @@ paired_mde(struct paired_noise noise, size_t n, double alpha, double power)
 		return (double)NAN;
 	if (between > 0.0)
 		df *= (var + between) / var * (var + between) / var;
-	return (dist_t_quantile(1.0 - alpha / 2.0, df) +
-		dist_t_quantile(power, df)) *
+	return (dist_t_quantile(1.0 - alpha / 2.0, df) + dist_t_quantile(power, df)) *
 	       sqrt(var + between);
 }
 
-size_t
-paired_blocks_needed(struct paired_noise noise, double delta, double alpha,
-		     double power)
+size_t paired_blocks_needed(struct paired_noise noise, double delta, double alpha, double power)
 {
 	size_t low = 3, high = MAX_BLOCKS + 1;
 
@@ -403,8 +370,7 @@ struct residuals {
 /* sqrt: both sides of a block in units of one and the same spread. */
 #define AA_SCALE 0.86602540378443864676 /* sqrt(3/4): aa has 2, d 3/2 */
 
-static struct residuals
-fit_places(const struct paired_block *b, size_t n, bool second, bool places)
+static struct residuals fit_places(const struct paired_block *b, size_t n, bool second, bool places)
 {
 	double d = 0.0, aa = 0.0, zd = 0.0, za = 0.0, cross = 0.0;
 	double scale = second ? AA_SCALE : 0.0, count = (double)n;
@@ -428,9 +394,7 @@ fit_places(const struct paired_block *b, size_t n, bool second, bool places)
 		r.slope = cross / r.moments;
 	for (size_t i = 0; i < n; i++) {
 		double x = b[i].d - d - r.slope * (b[i].place - zd);
-		double v =
-			second ? b[i].aa - aa - r.slope * (b[i].aa_place - za)
-			       : 0.0;
+		double v = second ? b[i].aa - aa - r.slope * (b[i].aa_place - za) : 0.0;
 
 		r.d += x * x;
 		r.aa += scale * scale * v * v;
@@ -443,8 +407,7 @@ fit_places(const struct paired_block *b, size_t n, bool second, bool places)
  * nothing of it?  Where it was declared to be the same, that has to be shown
  * the more.
  */
-static bool
-is_unequal(const struct residuals *r, size_t n, bool same_noise)
+static bool is_unequal(const struct residuals *r, size_t n, bool same_noise)
 {
 	double df = (double)n - 1.0;
 
@@ -454,25 +417,20 @@ is_unequal(const struct residuals *r, size_t n, bool same_noise)
 }
 
 /* t of that mean; 0 of 0 is none. */
-static double
-t_of(double mean, double se)
+static double t_of(double mean, double se)
 {
-	return se > 0.0	     ? mean / se
-	       : mean == 0.0 ? 0.0
-			     : copysign(INFINITY, mean);
+	return se > 0.0 ? mean / se : mean == 0.0 ? 0.0 : copysign(INFINITY, mean);
 }
 
 /* The level of the variant's own spread at a look of that level. */
-static double
-own_level(double level, double alpha)
+static double own_level(double level, double alpha)
 {
 	return cbrt(level * level * alpha);
 }
 
 /* Half of the interval at 1 - level, widened by the quantile of `power`: of
  * both errors that of the wider. */
-static double
-half_of(const struct paired *p, double level, double alpha, double power)
+static double half_of(const struct paired *p, double level, double alpha, double power)
 {
 	const struct paired_error all = { p->se, p->df };
 	const struct paired_error *errors[] = { &all, &p->own };
@@ -482,17 +440,14 @@ half_of(const struct paired *p, double level, double alpha, double power)
 	for (int i = 0; i < 2; i++) {
 		double df = errors[i]->df;
 
-		half = fmax(half, errors[i]->se *
-					  (dist_t_quantile(
-						   1.0 - levels[i] / 2.0, df) +
-					   dist_t_quantile(power, df)));
+		half = fmax(half, errors[i]->se * (dist_t_quantile(1.0 - levels[i] / 2.0, df) +
+						   dist_t_quantile(power, df)));
 	}
 	return half;
 }
 
 /* What all tests make of mean, standard errors and degrees of freedom. */
-static void
-paired_finish(struct paired *p, const struct paired_rule *rule)
+static void paired_finish(struct paired *p, const struct paired_rule *rule)
 {
 	const struct paired_error all = { p->se, p->df };
 
@@ -500,13 +455,10 @@ paired_finish(struct paired *p, const struct paired_rule *rule)
 	p->p = dist_t_two_sided(p->t, p->df);
 	p->p_tost = tost_p(p->mean, &all, rule->margin);
 	if (!isnan(p->own.se)) {
-		p->p_own =
-			dist_t_two_sided(t_of(p->mean, p->own.se), p->own.df);
+		p->p_own = dist_t_two_sided(t_of(p->mean, p->own.se), p->own.df);
 		/* Below a level where p_own is below own_level of it. */
-		p->p = fmax(p->p,
-			    fmin(1.0, p->p_own * sqrt(p->p_own / rule->alpha)));
-		p->p_tost =
-			fmax(p->p_tost, tost_p(p->mean, &p->own, rule->margin));
+		p->p = fmax(p->p, fmin(1.0, p->p_own * sqrt(p->p_own / rule->alpha)));
+		p->p_tost = fmax(p->p_tost, tost_p(p->mean, &p->own, rule->margin));
 	}
 	paired_widen(p, rule->alpha, rule);
 	double half = half_of(p, 2.0 * TOST_ALPHA, 2.0 * TOST_ALPHA, 0.5);
@@ -515,8 +467,7 @@ paired_finish(struct paired *p, const struct paired_rule *rule)
 }
 
 /* The tests of single blocks. */
-static void
-paired_rank(struct paired *p, const double *d, const struct paired_rule *rule)
+static void paired_rank(struct paired *p, const double *d, const struct paired_rule *rule)
 {
 	struct rank_one walsh = rank_walsh(d, p->n, rule->alpha);
 
@@ -555,9 +506,7 @@ static const struct paired paired_none = {
  */
 #define MIRRORED 0.125
 
-struct paired
-paired_fit(struct paired_block *blocks, size_t n,
-	   const struct paired_rule *rule)
+struct paired paired_fit(struct paired_block *blocks, size_t n, const struct paired_rule *rule)
 {
 	struct paired p = paired_none;
 	AUTO_FREE double *d = xmalloc((n + 1) * sizeof(*d));
@@ -593,8 +542,7 @@ paired_fit(struct paired_block *blocks, size_t n,
 			p.sd = 0.0;
 		p.se = p.sd / sqrt((double)n);
 		if (!isnan(p.slope))
-			p.se *= sqrt(1.0 + (double)n * r.mean_place *
-						   r.mean_place / r.moments);
+			p.se *= sqrt(1.0 + (double)n * r.mean_place * r.mean_place / r.moments);
 		if (!second && r.moments > 0.0)
 			p.se *= sqrt(1.0 + MIRRORED);
 		if (second && !rule->same_noise) {
@@ -607,20 +555,17 @@ paired_fit(struct paired_block *blocks, size_t n,
 	return p;
 }
 
-struct paired
-paired_compare(const double *d, size_t n, const struct paired_rule *rule)
+struct paired paired_compare(const double *d, size_t n, const struct paired_rule *rule)
 {
 	AUTO_FREE struct paired_block *blocks = xcalloc(n + 1, sizeof(*blocks));
 
 	for (size_t i = 0; i < n; i++)
-		blocks[i] =
-			(struct paired_block){ .d = d[i], .aa = (double)NAN };
+		blocks[i] = (struct paired_block){ .d = d[i], .aa = (double)NAN };
 	return paired_fit(blocks, n, rule);
 }
 
 /* Satterthwaite's: that of a known variance are without number. */
-static void
-error_add(struct paired_error *error, double variance)
+static void error_add(struct paired_error *error, double variance)
 {
 	double own = error->se * error->se;
 
@@ -629,9 +574,7 @@ error_add(struct paired_error *error, double variance)
 	error->se = sqrt(own + variance);
 }
 
-void
-paired_add_variance(struct paired *p, double variance,
-		    const struct paired_rule *rule)
+void paired_add_variance(struct paired *p, double variance, const struct paired_rule *rule)
 {
 	struct paired_error all = { p->se, p->df };
 
@@ -645,8 +588,7 @@ paired_add_variance(struct paired *p, double variance,
 	p->p_signflip = p->hl_lo = p->hl_hi = (double)NAN;
 }
 
-void
-paired_widen(struct paired *p, double level, const struct paired_rule *rule)
+void paired_widen(struct paired *p, double level, const struct paired_rule *rule)
 {
 	double half = half_of(p, level, rule->alpha, 0.5);
 
@@ -655,16 +597,14 @@ paired_widen(struct paired *p, double level, const struct paired_rule *rule)
 	p->mde = half_of(p, level, rule->alpha, rule->power);
 }
 
-bool
-paired_is_same(const struct paired *paired, double margin)
+bool paired_is_same(const struct paired *paired, double margin)
 {
 	double bound = log1p(margin);
 
 	return paired->tost_lo > -bound && paired->tost_hi < bound;
 }
 
-size_t
-multi_rank(const double *p, size_t n, size_t i)
+size_t multi_rank(const double *p, size_t n, size_t i)
 {
 	size_t rank = 0;
 
@@ -674,8 +614,7 @@ multi_rank(const double *p, size_t n, size_t i)
 	return rank;
 }
 
-void
-multi_holm(const double *p, double *adjusted, size_t n)
+void multi_holm(const double *p, double *adjusted, size_t n)
 {
 	size_t m = 0;
 
@@ -687,16 +626,14 @@ multi_holm(const double *p, double *adjusted, size_t n)
 			double factor = (double)(m - multi_rank(p, n, j));
 
 			if (p[j] <= p[i])
-				adjusted[i] = fmax(
-					isnan(adjusted[i]) ? 0.0 : adjusted[i],
-					fmin(1.0, factor * p[j]));
+				adjusted[i] = fmax(isnan(adjusted[i]) ? 0.0 : adjusted[i],
+						   fmin(1.0, factor * p[j]));
 		}
 	}
 }
 
-struct welch
-multi_welch(const double *ln_control, size_t n, const double *ln_variant,
-	    size_t m, double alpha)
+struct welch multi_welch(const double *ln_control, size_t n, const double *ln_variant, size_t m,
+			 double alpha)
 {
 	struct welch w = { (double)NAN, (double)NAN, (double)NAN, (double)NAN,
 			   (double)NAN, (double)NAN, (double)NAN };
@@ -708,8 +645,7 @@ multi_welch(const double *ln_control, size_t n, const double *ln_variant,
 		return w;
 	w.se = sqrt(v1 + v2);
 	w.t = w.mean / w.se;
-	w.df = (v1 + v2) * (v1 + v2) /
-	       (v1 * v1 / (double)(n - 1) + v2 * v2 / (double)(m - 1));
+	w.df = (v1 + v2) * (v1 + v2) / (v1 * v1 / (double)(n - 1) + v2 * v2 / (double)(m - 1));
 	w.p = dist_t_two_sided(w.t, w.df);
 	half = dist_t_quantile(1.0 - alpha / 2.0, w.df) * w.se;
 	w.lo = w.mean - half;
@@ -717,11 +653,9 @@ multi_welch(const double *ln_control, size_t n, const double *ln_variant,
 	return w;
 }
 
-struct pods_spread
-multi_pods(const double *mean, const double *sd, const double *blocks, size_t n)
+struct pods_spread multi_pods(const double *mean, const double *sd, const double *blocks, size_t n)
 {
-	struct pods_spread s = { (double)NAN, (double)NAN, (double)NAN,
-				 (double)NAN, (double)NAN };
+	struct pods_spread s = { (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN };
 	double sum = 0.0, all = 0.0, between = 0.0, within = 0.0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -733,12 +667,10 @@ multi_pods(const double *mean, const double *sd, const double *blocks, size_t n)
 	if (n < 2 || !(all > (double)n))
 		return s;
 	for (size_t i = 0; i < n; i++)
-		between += blocks[i] * (mean[i] - sum / all) *
-			   (mean[i] - sum / all);
+		between += blocks[i] * (mean[i] - sum / all) * (mean[i] - sum / all);
 	s.df_pods = (double)n - 1.0;
 	s.df_within = all - (double)n;
-	s.f = between > 0.0 ? (between / s.df_pods) / (within / s.df_within)
-			    : 0.0;
+	s.f = between > 0.0 ? (between / s.df_pods) / (within / s.df_within) : 0.0;
 	s.p = dist_f_upper(s.f, s.df_pods, s.df_within);
 	/* What chance alone leaves between pods is F = 1. */
 	s.share = fmax(0.0, 1.0 - 1.0 / s.f);
@@ -766,8 +698,7 @@ struct path {
 
 /* The share of all paths that is first beyond +-bound at that time, and how
  * fast it falls with the bound. */
-static double
-path_crossing(const struct path *path, double time, double bound, double *falls)
+static double path_crossing(const struct path *path, double time, double bound, double *falls)
 {
 	double sd = sqrt(time - path->time), sum = 0.0;
 
@@ -776,33 +707,27 @@ path_crossing(const struct path *path, double time, double bound, double *falls)
 		double up = (bound - path->at[i]) / sd;
 		double down = (bound + path->at[i]) / sd;
 
-		sum += path->share[i] *
-		       (dist_normal_upper(up) + dist_normal_upper(down));
-		*falls += path->share[i] *
-			  (exp(-up * up / 2.0) + exp(-down * down / 2.0)) /
+		sum += path->share[i] * (dist_normal_upper(up) + dist_normal_upper(down));
+		*falls += path->share[i] * (exp(-up * up / 2.0) + exp(-down * down / 2.0)) /
 			  (sd * sqrt(2.0 * M_PI));
 	}
 	return sum;
 }
 
-static void
-path_advance(struct path *path, double time, double bound)
+static void path_advance(struct path *path, double time, double bound)
 {
 	struct path next = { .time = time, .n = PATH_POINTS };
 	double step = 2.0 * bound / (PATH_POINTS - 1);
 	double var = time - path->time;
 
 	for (size_t i = 0; i < next.n; i++) {
-		double weight = i == 0 || i == next.n - 1 ? 1.0
-				: i % 2 == 1		  ? 4.0
-							  : 2.0;
+		double weight = i == 0 || i == next.n - 1 ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
 
 		next.at[i] = -bound + step * (double)i;
 		for (size_t j = 0; j < path->n; j++) {
 			double way = next.at[i] - path->at[j];
 
-			next.share[i] +=
-				path->share[j] * exp(-way * way / (2.0 * var));
+			next.share[i] += path->share[j] * exp(-way * way / (2.0 * var));
 		}
 		next.share[i] *= weight * step / 3.0 / sqrt(2.0 * M_PI * var);
 	}
@@ -811,8 +736,7 @@ path_advance(struct path *path, double time, double bound)
 
 /* The bound that just that share of all paths crosses at that time: Newton's
  * way, within a bracket. */
-static double
-path_bound(const struct path *path, double time, double share)
+static double path_bound(const struct path *path, double time, double share)
 {
 	double low = 0.0, high = 40.0, bound = 2.0, next = bound;
 
@@ -834,8 +758,7 @@ path_bound(const struct path *path, double time, double share)
 	return next;
 }
 
-static double
-obrien_level(const struct looks *looks, size_t n, bool last, double alpha)
+static double obrien_level(const struct looks *looks, size_t n, bool last, double alpha)
 {
 	double z = dist_t_quantile(1.0 - alpha / 4.0, (double)INFINITY);
 	double bound = 0.0, time = 0.0, spent = 0.0, planned;
@@ -846,10 +769,7 @@ obrien_level(const struct looks *looks, size_t n, bool last, double alpha)
 		return 2.0 * dist_normal_upper(z / sqrt((double)n / planned));
 	for (size_t k = looks->first < n ? looks->first : n; k <= n; k++) {
 		time = (double)k / planned;
-		double until =
-			k == n && last
-				? alpha
-				: 4.0 * dist_normal_upper(z / sqrt(time));
+		double until = k == n && last ? alpha : 4.0 * dist_normal_upper(z / sqrt(time));
 		bound = path_bound(&path, time, until - spent);
 		spent = until;
 		if (k < n)
@@ -858,8 +778,7 @@ obrien_level(const struct looks *looks, size_t n, bool last, double alpha)
 	return 2.0 * dist_normal_upper(bound / sqrt(time));
 }
 
-double
-looks_level(const struct looks *looks, size_t n, bool last, double alpha)
+double looks_level(const struct looks *looks, size_t n, bool last, double alpha)
 {
 	bool is_last = last || n >= looks->planned;
 
@@ -870,9 +789,8 @@ looks_level(const struct looks *looks, size_t n, bool last, double alpha)
 	return is_last ? alpha : fmin(alpha, LOOKS_EARLY_P);
 }
 
-enum interim
-multi_interim(const struct paired *paired, size_t n, double level,
-	      const struct looks *looks, const struct paired_rule *rule)
+enum interim multi_interim(const struct paired *paired, size_t n, double level,
+			   const struct looks *looks, const struct paired_rule *rule)
 {
 	double half = half_of(paired, rule->alpha, rule->alpha, 0.5);
 

@@ -45,17 +45,17 @@ const char *stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE]);
 
 /* Mann-Whitney of x against y, and the shift between them. */
 struct rank_two {
-	double u;   /* pairs in which x > y, ties count half */
-	bool exact; /* p is of the exact distribution (no ties, n, m < 50) */
-	double p;   /* two-sided; asymptotic with continuity when not exact */
+	double u;	 /* pairs in which x > y, ties count half */
+	bool exact;	 /* p is of the exact distribution (no ties, n, m < 50) */
+	double p;	 /* two-sided; asymptotic with continuity when not exact */
 	double p_normal; /* the asymptotic one with continuity and ties */
 	double shift;	 /* Hodges-Lehmann: median of all x - y */
 	double lo, hi;	 /* its interval at 1 - alpha; NAN when not exact */
 };
 
 /* All NAN when a side is empty or n + m > RANK_MAX. */
-struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y,
-				  size_t m, double alpha);
+struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
+				  double alpha);
 
 /*
  * The comparison of two arms by blocks.  d = ln(y control) - ln(y variant),
@@ -84,11 +84,11 @@ struct paired {
 	double lo, hi;
 	double tost_lo, tost_hi; /* interval at 1 - 2 * 0.05: 90 % */
 	double p_tost;		 /* against +-ln(1 + margin) */
-	double p_signflip;   /* exact; NAN above PAIRED_MAX_SIGNFLIP blocks */
-	double hl;	     /* Hodges-Lehmann: median of the Walsh averages */
-	double hl_lo, hl_hi; /* its exact Wilcoxon interval at 1 - alpha */
-	double mde;	     /* the smallest difference this would have shown */
-	double slope;	     /* of ln y from one place to the next; NAN: none */
+	double p_signflip;	 /* exact; NAN above PAIRED_MAX_SIGNFLIP blocks */
+	double hl;		 /* Hodges-Lehmann: median of the Walsh averages */
+	double hl_lo, hl_hi;	 /* its exact Wilcoxon interval at 1 - alpha */
+	double mde;		 /* the smallest difference this would have shown */
+	double slope;		 /* of ln y from one place to the next; NAN: none */
 };
 
 #define PAIRED_MAX_SIGNFLIP 20
@@ -106,8 +106,7 @@ struct paired_rule {
 /* A spread of blocks (ln units) below this is rounding, and taken as 0. */
 #define PAIRED_NO_SPREAD 1e-12
 
-struct paired paired_compare(const double *d, size_t n,
-			     const struct paired_rule *rule);
+struct paired paired_compare(const double *d, size_t n, const struct paired_rule *rule);
 
 /* What one block lends to a comparison. */
 struct paired_block {
@@ -128,17 +127,14 @@ struct paired_block {
  * where that leaves PAIRED_PLACE_DF degrees of freedom.
  */
 #define PAIRED_PLACE_DF 4.0
-struct paired paired_fit(struct paired_block *blocks, size_t n,
-			 const struct paired_rule *rule);
+struct paired paired_fit(struct paired_block *blocks, size_t n, const struct paired_rule *rule);
 
 /* Let the mean have that variance besides, of a known size: what its pods are
  * taken to differ by.  Tests of single blocks say nothing then. */
-void paired_add_variance(struct paired *paired, double variance,
-			 const struct paired_rule *rule);
+void paired_add_variance(struct paired *paired, double variance, const struct paired_rule *rule);
 
 /* Recompute lo and hi at 1 - level, and what it would have shown. */
-void paired_widen(struct paired *paired, double level,
-		  const struct paired_rule *rule);
+void paired_widen(struct paired *paired, double level, const struct paired_rule *rule);
 
 /* Is the 90 % interval inside +-ln(1 + margin)? */
 bool paired_is_same(const struct paired *paired, double margin);
@@ -150,12 +146,10 @@ struct paired_noise {
 };
 
 /* The smallest difference shown with that power by n blocks; ln units. */
-double paired_mde(struct paired_noise noise, size_t n, double alpha,
-		  double power);
+double paired_mde(struct paired_noise noise, size_t n, double alpha, double power);
 
 /* Blocks (3..1000) needed to show `delta` (ln units); 0 when beyond 1000. */
-size_t paired_blocks_needed(struct paired_noise noise, double delta,
-			    double alpha, double power);
+size_t paired_blocks_needed(struct paired_noise noise, double delta, double alpha, double power);
 
 /* Several variants, several pods, interim analyses; arms without blocks. */
 
@@ -169,8 +163,8 @@ struct welch {
 	double mean, se, t, df, p, lo, hi;
 };
 
-struct welch multi_welch(const double *ln_control, size_t n,
-			 const double *ln_variant, size_t m, double alpha);
+struct welch multi_welch(const double *ln_control, size_t n, const double *ln_variant, size_t m,
+			 double alpha);
 
 /* How far pods agree about one difference: an analysis of variance. */
 struct pods_spread {
@@ -181,13 +175,12 @@ struct pods_spread {
 
 /* Of each pod its blocks' mean, sd (NAN: of one block) and number.  All NAN
  * unless n >= 2 and a pod has more than one block. */
-struct pods_spread multi_pods(const double *mean, const double *sd,
-			      const double *blocks, size_t n);
+struct pods_spread multi_pods(const double *mean, const double *sd, const double *blocks, size_t n);
 
 /* How the looks at a bench that still runs share its alpha. */
-#define LOOKS_LIST(X)                                                          \
-	X(NONE, "none")		       /* all blocks run */                    \
-	X(HAYBITTLE, "haybittle-peto") /* p < 0.001 */                         \
+#define LOOKS_LIST(X)                                       \
+	X(NONE, "none")		       /* all blocks run */ \
+	X(HAYBITTLE, "haybittle-peto") /* p < 0.001 */      \
 	X(OBRIEN, "obrien-fleming")    /* little at first, the rest at last */
 
 enum looks_kind {
@@ -219,8 +212,7 @@ struct looks {
  * the truth in 1 - alpha of the benches.
  */
 #define LOOKS_MOST 30
-double looks_level(const struct looks *looks, size_t n, bool last,
-		   double alpha);
+double looks_level(const struct looks *looks, size_t n, bool last, double alpha);
 
 /* What an interim analysis of a running bench says. */
 enum interim {
@@ -237,5 +229,4 @@ enum interim {
  * blocks that look quiet by chance.
  */
 enum interim multi_interim(const struct paired *paired, size_t n, double level,
-			   const struct looks *looks,
-			   const struct paired_rule *rule);
+			   const struct looks *looks, const struct paired_rule *rule);

@@ -24,16 +24,14 @@ const struct step_window step_window_none = {
 	.lag_steps = (double)NAN,
 };
 
-static bool
-all_have_train_ms(const struct step_row *rows, size_t n)
+static bool all_have_train_ms(const struct step_row *rows, size_t n)
 {
 	return n > 0 && !any_of(i, n, isnan(rows[i].train_ms));
 }
 
 /* Seconds at row i from its tok/s, given those at the row before. */
-static double
-time_from_tok_s(const struct step_row *rows, size_t i, double before_s,
-		enum tok_kind kind, double batch)
+static double time_from_tok_s(const struct step_row *rows, size_t i, double before_s,
+			      enum tok_kind kind, double batch)
 {
 	double before = i > 0 ? rows[i - 1].step : 0.0;
 
@@ -42,25 +40,21 @@ time_from_tok_s(const struct step_row *rows, size_t i, double before_s,
 	return before_s + (rows[i].step - before) * batch / rows[i].tok_s;
 }
 
-static bool
-contradicts_minutes(const struct step_row *row, double t_s)
+static bool contradicts_minutes(const struct step_row *row, double t_s)
 {
 	double minutes = round(t_s / 6.0) / 10.0;
 
-	return !isnan(row->train_min) &&
-	       fabs(minutes - row->train_min) > MINUTES_TOLERANCE + 1e-9;
+	return !isnan(row->train_min) && fabs(minutes - row->train_min) > MINUTES_TOLERANCE + 1e-9;
 }
 
 /* One row's time into times; what contradicts it into err. */
-static int
-add_row(struct step_times *times, const struct step_row *rows, size_t i,
-	double t_s, struct err *err)
+static int add_row(struct step_times *times, const struct step_row *rows, size_t i, double t_s,
+		   struct err *err)
 {
 	const struct step_row *row = &rows[i];
 
 	if (!isfinite(t_s) || t_s < 0.0)
-		return err_set(err, ERR_PARSE,
-			       "step %.0f (line %llu) has no usable time",
+		return err_set(err, ERR_PARSE, "step %.0f (line %llu) has no usable time",
 			       row->step, (unsigned long long)row->line);
 	if (times->from_tok_s && contradicts_minutes(row, t_s))
 		return err_set(err, ERR_PARSE,
@@ -68,8 +62,7 @@ add_row(struct step_times *times, const struct step_row *rows, size_t i,
 			       "log prints %.1f: it is not cumulative, or the "
 			       "batch is another",
 			       row->step, t_s / 60.0, row->train_min);
-	if (i > 0 &&
-	    (row->step <= rows[i - 1].step || t_s <= times->t_s[i - 1]))
+	if (i > 0 && (row->step <= rows[i - 1].step || t_s <= times->t_s[i - 1]))
 		return err_set(err, ERR_PARSE,
 			       "step %.0f (line %llu): step and time do not "
 			       "both rise",
@@ -80,10 +73,8 @@ add_row(struct step_times *times, const struct step_row *rows, size_t i,
 	return 0;
 }
 
-int
-step_times_init(struct step_times *times, const struct step_row *rows,
-		size_t n_rows, enum tok_kind kind, double batch_tokens,
-		struct err *err)
+int step_times_init(struct step_times *times, const struct step_row *rows, size_t n_rows,
+		    enum tok_kind kind, double batch_tokens, struct err *err)
 {
 	*times = (struct step_times){
 		.step = xcalloc(n_rows + 1, sizeof(*times->step)),
@@ -91,15 +82,13 @@ step_times_init(struct step_times *times, const struct step_row *rows,
 		.from_tok_s = !all_have_train_ms(rows, n_rows),
 	};
 	if (times->from_tok_s && !(batch_tokens > 0.0)) {
-		err_set(err, ERR_NODATA,
-			"the log has neither exact times nor a batch size");
+		err_set(err, ERR_NODATA, "the log has neither exact times nor a batch size");
 		goto fail;
 	}
 	for (size_t i = 0; i < n_rows; i++) {
 		double before = i > 0 ? times->t_s[i - 1] : 0.0;
 		double t_s = times->from_tok_s
-				     ? time_from_tok_s(rows, i, before, kind,
-						       batch_tokens)
+				     ? time_from_tok_s(rows, i, before, kind, batch_tokens)
 				     : rows[i].train_ms / 1000.0;
 
 		if (add_row(times, rows, i, t_s, err) != 0)
@@ -111,8 +100,7 @@ fail:
 	return -1;
 }
 
-void
-step_times_release(struct step_times *times)
+void step_times_release(struct step_times *times)
 {
 	free(times->step);
 	free(times->t_s);
@@ -121,8 +109,7 @@ step_times_release(struct step_times *times)
 
 #define UNITS 1e6 /* in a ms, or in a tok/s */
 
-static uint64_t
-common_unit(uint64_t a, uint64_t b)
+static uint64_t common_unit(uint64_t a, uint64_t b)
 {
 	while (b != 0) {
 		uint64_t rest = a % b;
@@ -133,25 +120,20 @@ common_unit(uint64_t a, uint64_t b)
 	return a;
 }
 
-uint64_t
-step_unit(const struct step_times *times, const struct step_row *rows,
-	  uint64_t unit)
+uint64_t step_unit(const struct step_times *times, const struct step_row *rows, uint64_t unit)
 {
 	for (size_t i = times->from_tok_s ? 0 : 1; i < times->n; i++) {
-		double value = times->from_tok_s ? rows[i].tok_s
-						 : rows[i].train_ms -
-							   rows[i - 1].train_ms;
+		double value =
+			times->from_tok_s ? rows[i].tok_s : rows[i].train_ms - rows[i - 1].train_ms;
 
 		if (value > 0.0 && value < 1e12)
-			unit = common_unit(unit,
-					   (uint64_t)llround(value * UNITS));
+			unit = common_unit(unit, (uint64_t)llround(value * UNITS));
 	}
 	return unit;
 }
 
-double
-step_ticks(const struct step_times *times, const struct step_row *rows,
-	   double lo, double hi, uint64_t unit)
+double step_ticks(const struct step_times *times, const struct step_row *rows, double lo, double hi,
+		  uint64_t unit)
 {
 	size_t a = step_find(times, lo), b = step_find(times, hi);
 	double tick_s = (double)unit / UNITS / 1000.0;
@@ -163,8 +145,7 @@ step_ticks(const struct step_times *times, const struct step_row *rows,
 	return (times->t_s[b] - times->t_s[a]) / tick_s;
 }
 
-size_t
-step_find(const struct step_times *times, double step)
+size_t step_find(const struct step_times *times, double step)
 {
 	size_t i = 0;
 
@@ -173,9 +154,8 @@ step_find(const struct step_times *times, double step)
 	return i;
 }
 
-size_t
-step_intervals(const struct step_times *times, double lo, double hi,
-	       double *out_ms, double *out_mid_step)
+size_t step_intervals(const struct step_times *times, double lo, double hi, double *out_ms,
+		      double *out_mid_step)
 {
 	size_t n = 0;
 
@@ -184,8 +164,7 @@ step_intervals(const struct step_times *times, double lo, double hi,
 
 		if (from < lo || to > hi)
 			continue;
-		out_ms[n] = 1000.0 * (times->t_s[i] - times->t_s[i - 1]) /
-			    (to - from);
+		out_ms[n] = 1000.0 * (times->t_s[i] - times->t_s[i - 1]) / (to - from);
 		if (out_mid_step != NULL)
 			out_mid_step[n] = (from + to) / 2.0;
 		n++;
@@ -193,9 +172,8 @@ step_intervals(const struct step_times *times, double lo, double hi,
 	return n;
 }
 
-int
-step_window_measure(struct step_window *window, const struct step_times *times,
-		    double lo, double hi, struct err *err)
+int step_window_measure(struct step_window *window, const struct step_times *times, double lo,
+			double hi, struct err *err)
 {
 	size_t a = step_find(times, lo), b = step_find(times, hi), n;
 	double *ms;
@@ -203,8 +181,7 @@ step_window_measure(struct step_window *window, const struct step_times *times,
 	if (a == times->n || b == times->n || a >= b)
 		return err_set(err, ERR_NODATA, "no train row at step %.0f",
 			       a == times->n ? lo : hi);
-	struct stats_line line =
-		stats_fit(times->step + a, times->t_s + a, b - a + 1);
+	struct stats_line line = stats_fit(times->step + a, times->t_s + a, b - a + 1);
 	ms = xmalloc(times->n * sizeof(*ms));
 	n = step_intervals(times, lo, hi, ms, NULL);
 	*window = (struct step_window){
@@ -222,15 +199,13 @@ step_window_measure(struct step_window *window, const struct step_times *times,
 	return 0;
 }
 
-double
-step_legacy(const struct step_row *rows, size_t n_rows, double lo, double hi)
+double step_legacy(const struct step_row *rows, size_t n_rows, double lo, double hi)
 {
 	double sum = 0.0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < n_rows; i++)
-		if (rows[i].step >= lo && rows[i].step <= hi &&
-		    isfinite(rows[i].tok_s)) {
+		if (rows[i].step >= lo && rows[i].step <= hi && isfinite(rows[i].tok_s)) {
 			sum += rows[i].tok_s;
 			n++;
 		}
@@ -243,8 +218,7 @@ step_legacy(const struct step_row *rows, size_t n_rows, double lo, double hi)
 
 const char *const window_trends[] = { "steady", "slowdown", "warmup", NULL };
 
-int
-window_mser(const double *x, size_t n, double *g)
+int window_mser(const double *x, size_t n, double *g)
 {
 	double best = (double)INFINITY;
 	size_t cut = 0;
@@ -266,8 +240,7 @@ window_mser(const double *x, size_t n, double *g)
 	return (int)cut;
 }
 
-enum window_trend
-window_trend(const double *step, const double *log_ratio, size_t n)
+enum window_trend window_trend(const double *step, const double *log_ratio, size_t n)
 {
 	struct stats_line line = stats_fit(step, log_ratio, n);
 

@@ -47,9 +47,9 @@ struct step_times {
  * times that do not rise, a tok/s that is not finite and positive, or a
  * rebuilt time that is not the printed minutes within 0.1.
  */
-int step_times_init(struct step_times *times, const struct step_row *rows,
-		    size_t n_rows, enum tok_kind kind, double batch_tokens,
-		    struct err *err) __attribute__((warn_unused_result));
+int step_times_init(struct step_times *times, const struct step_row *rows, size_t n_rows,
+		    enum tok_kind kind, double batch_tokens, struct err *err)
+	__attribute__((warn_unused_result));
 void step_times_release(struct step_times *times);
 
 /* Steps lo..hi of a run, as one measurement. */
@@ -67,34 +67,31 @@ struct step_window {
 extern const struct step_window step_window_none;
 
 /* -1 with err when the rows at lo and at hi are not both there. */
-int step_window_measure(struct step_window *window,
-			const struct step_times *times, double lo, double hi,
-			struct err *err) __attribute__((warn_unused_result));
+int step_window_measure(struct step_window *window, const struct step_times *times, double lo,
+			double hi, struct err *err) __attribute__((warn_unused_result));
 
 /*
  * The largest unit of which all times between rows are whole multiples, or of
  * a rebuilt clock all its tok/s; what is printed finer than 1e-6 is no unit.
  * `unit` is that of other runs of the same program, 0: none yet.
  */
-uint64_t step_unit(const struct step_times *times, const struct step_row *rows,
-		   uint64_t unit);
+uint64_t step_unit(const struct step_times *times, const struct step_row *rows, uint64_t unit);
 /* How many ticks of such a unit a window is. */
-double step_ticks(const struct step_times *times, const struct step_row *rows,
-		  double lo, double hi, uint64_t unit);
+double step_ticks(const struct step_times *times, const struct step_row *rows, double lo, double hi,
+		  uint64_t unit);
 
 /* The index of the row of that step, or times->n. */
 size_t step_find(const struct step_times *times, double step);
 
 /* Interval times in ms between rows within lo..hi; out holds times->n. */
-size_t step_intervals(const struct step_times *times, double lo, double hi,
-		      double *out_ms, double *out_mid_step);
+size_t step_intervals(const struct step_times *times, double lo, double hi, double *out_ms,
+		      double *out_mid_step);
 
 /*
  * The mean of the raw tok/s of rows lo..hi, which published tables call
  * throughput; NAN: none.  Biased by the lag: (lag / slope) * mean(1 / k).
  */
-double step_legacy(const struct step_row *rows, size_t n_rows, double lo,
-		   double hi);
+double step_legacy(const struct step_row *rows, size_t n_rows, double lo, double hi);
 
 /* Is the clock of one arm further ahead than the other's? */
 #define STEP_LAG_TOLERANCE 0.25
@@ -118,7 +115,6 @@ enum window_trend { WINDOW_STEADY, WINDOW_SLOWDOWN, WINDOW_WARMUP };
  * same steps) over the window: a trend counts when its slope has p < 0.01 and
  * its fitted change across the window is above 0.5 %.
  */
-enum window_trend window_trend(const double *step, const double *log_ratio,
-			       size_t n);
+enum window_trend window_trend(const double *step, const double *log_ratio, size_t n);
 
 extern const char *const window_trends[]; /* ended by NULL */

@@ -26,8 +26,7 @@ const char *const verdict_suffixes[] = {
 /* Blocks from which t and sign-flip can disagree in a way that means much. */
 #define FRAGILE_BLOCKS 6
 
-static void __attribute__((format(printf, 2, 3)))
-append(struct verdict *v, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) append(struct verdict *v, const char *fmt, ...)
 {
 	size_t len = strlen(v->text);
 	va_list ap;
@@ -37,16 +36,14 @@ append(struct verdict *v, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void
-append_pct(struct verdict *v, double pct)
+static void append_pct(struct verdict *v, double pct)
 {
 	char text[STATS_PCT_SIZE];
 
 	append(v, "%s", stats_pct_text(pct, false, text));
 }
 
-static void
-append_interval(struct verdict *v, double lo, double hi)
+static void append_interval(struct verdict *v, double lo, double hi)
 {
 	append(v, " [");
 	append_pct(v, lo);
@@ -56,55 +53,46 @@ append_interval(struct verdict *v, double lo, double hi)
 }
 
 /* What a single pair says when the noise of its class is known. */
-static void
-append_provisional(struct verdict *v, const struct verdict_input *in)
+static void append_provisional(struct verdict *v, const struct verdict_input *in)
 {
 	double mean = in->paired->mean, half;
 
-	if (isnan(mean) || !(in->register_df >= 2.0) ||
-	    !(in->register_sd > 0.0))
+	if (isnan(mean) || !(in->register_df >= 2.0) || !(in->register_sd > 0.0))
 		return;
-	half = dist_t_quantile(1.0 - in->alpha / 2.0, in->register_df) *
-	       in->register_sd * M_SQRT2;
+	half = dist_t_quantile(1.0 - in->alpha / 2.0, in->register_df) * in->register_sd * M_SQRT2;
 	append(v, "; provisional ");
 	append_pct(v, stats_pct(mean));
 	append(v, "%%");
 	append_interval(v, stats_pct(mean - half), stats_pct(mean + half));
 }
 
-static size_t
-need_of(const struct verdict_input *in)
+static size_t need_of(const struct verdict_input *in)
 {
 	return in->need > VERDICT_MIN_BLOCKS ? in->need : VERDICT_MIN_BLOCKS;
 }
 
-static bool
-is_refused(const struct verdict_input *in)
+static bool is_refused(const struct verdict_input *in)
 {
 	return in->refused != NULL && in->refused[0] != '\0';
 }
 
 /* A look before the last block that shows no more than chance shows. */
-static bool
-is_peek(const struct verdict_input *in)
+static bool is_peek(const struct verdict_input *in)
 {
 	return in->n_blocks < in->planned && !(in->paired->p < in->level);
 }
 
 /* The order of the words: the first that fits. */
-static enum verdict_word
-pick_word(const struct verdict_input *in)
+static enum verdict_word pick_word(const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
 	if (in->invalid != NULL)
 		return VERDICT_INVALID;
-	if (in->n_blocks < need_of(in) || isnan(p->p) || is_refused(in) ||
-	    is_peek(in))
+	if (in->n_blocks < need_of(in) || isnan(p->p) || is_refused(in) || is_peek(in))
 		return VERDICT_NOT_JUDGED;
 	if (p->p < in->level && p->mean > 0.0)
-		return in->worse_nats > 0.0 ? VERDICT_FASTER_WORSE
-					    : VERDICT_FASTER;
+		return in->worse_nats > 0.0 ? VERDICT_FASTER_WORSE : VERDICT_FASTER;
 	if (p->p < in->level && p->mean < 0.0)
 		return VERDICT_SLOWER;
 	if (paired_is_same(p, in->margin) || in->same_on_each)
@@ -112,8 +100,7 @@ pick_word(const struct verdict_input *in)
 	return VERDICT_NO_DIFFERENCE;
 }
 
-static void
-write_shown(struct verdict *v, const struct verdict_input *in)
+static void write_shown(struct verdict *v, const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 	double lo = stats_pct(p->lo), hi = stats_pct(p->hi);
@@ -126,21 +113,19 @@ write_shown(struct verdict *v, const struct verdict_input *in)
 	append_pct(v, fabs(stats_pct(p->mean)));
 	append(v, "%%");
 	append_interval(v, slower ? -hi : lo, slower ? -lo : hi);
-	v->below_margin =
-		slower ? p->lo > -log1p(in->margin) : p->hi < log1p(in->margin);
+	v->below_margin = slower ? p->lo > -log1p(in->margin) : p->hi < log1p(in->margin);
 	if (v->below_margin)
 		append(v, ", below the %g%% margin", 100.0 * in->margin);
 }
 
 /* Too few blocks, blocks that say nothing, or more of them to come. */
-static void
-write_not_judged(struct verdict *v, const struct verdict_input *in)
+static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
 	if (in->n_blocks < need_of(in) || isnan(p->p)) {
-		append(v, " (%zu block%s, need %zu)", in->n_blocks,
-		       in->n_blocks == 1 ? "" : "s", need_of(in));
+		append(v, " (%zu block%s, need %zu)", in->n_blocks, in->n_blocks == 1 ? "" : "s",
+		       need_of(in));
 		append_provisional(v, in);
 		return;
 	}
@@ -149,15 +134,14 @@ write_not_judged(struct verdict *v, const struct verdict_input *in)
 		v->refused = true;
 		return;
 	}
-	append(v, " (%zu of %zu blocks: so early p < %.2g decides); so far ",
-	       in->n_blocks, in->planned, in->level);
+	append(v, " (%zu of %zu blocks: so early p < %.2g decides); so far ", in->n_blocks,
+	       in->planned, in->level);
 	append_pct(v, stats_pct(p->mean));
 	append(v, "%%");
 	append_interval(v, stats_pct(p->lo), stats_pct(p->hi));
 }
 
-static void
-write_text(struct verdict *v, const struct verdict_input *in)
+static void write_text(struct verdict *v, const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
@@ -191,8 +175,7 @@ write_text(struct verdict *v, const struct verdict_input *in)
 }
 
 /* Do two tests contradict each other? */
-static bool
-is_fragile(const struct verdict_input *in)
+static bool is_fragile(const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
@@ -200,13 +183,11 @@ is_fragile(const struct verdict_input *in)
 	       (p->p < in->level) != (p->p_signflip < in->alpha);
 }
 
-void
-verdict_judge(struct verdict *v, const struct verdict_input *in)
+void verdict_judge(struct verdict *v, const struct verdict_input *in)
 {
 	const char *glue = ", ";
 
-	*v = (struct verdict){ .word = pick_word(in),
-			       .suffixes = in->suffixes };
+	*v = (struct verdict){ .word = pick_word(in), .suffixes = in->suffixes };
 	if (v->word == VERDICT_INVALID)
 		v->suffixes = 0;
 	else if (v->word != VERDICT_NOT_JUDGED && is_fragile(in))

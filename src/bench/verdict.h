@@ -7,13 +7,13 @@
  * The verdict on one variant against the control.  The words are exact; the
  * first that fits wins, in this order.
  */
-#define VERDICT_LIST(X)                                                        \
-	X(INVALID, "INVALID")                                                  \
-	X(NOT_JUDGED, "NOT JUDGED")                                            \
-	X(FASTER, "FASTER")                                                    \
-	X(FASTER_WORSE, "FASTER but WORSE")                                    \
-	X(SLOWER, "SLOWER")                                                    \
-	X(SAME, "SAME")                                                        \
+#define VERDICT_LIST(X)                     \
+	X(INVALID, "INVALID")               \
+	X(NOT_JUDGED, "NOT JUDGED")         \
+	X(FASTER, "FASTER")                 \
+	X(FASTER_WORSE, "FASTER but WORSE") \
+	X(SLOWER, "SLOWER")                 \
+	X(SAME, "SAME")                     \
 	X(NO_DIFFERENCE, "NO DIFFERENCE SHOWN")
 
 enum verdict_word {
@@ -31,14 +31,14 @@ extern const char *const verdict_words[]; /* ended by NULL */
 #define VERDICT_MIN_BLOCKS 3
 
 /* Suffixes, in the order they are printed. */
-#define VERDICT_SUFFIX_LIST(X)                                                 \
-	X(FRAGILE, "fragile")                                                  \
-	X(NOT_STEADY, "not steady")                                            \
-	X(PODS_DIFFER, "differs by pod")                                       \
-	X(OUTPUTS_CHANGED, "outputs changed")                                  \
-	X(OUTPUTS_UNCHECKED, "outputs unchecked")                              \
-	X(OTHER_RUNTIME, "other environment")                                  \
-	X(AA_DIFFERS, "A/A differs")                                           \
+#define VERDICT_SUFFIX_LIST(X)                    \
+	X(FRAGILE, "fragile")                     \
+	X(NOT_STEADY, "not steady")               \
+	X(PODS_DIFFER, "differs by pod")          \
+	X(OUTPUTS_CHANGED, "outputs changed")     \
+	X(OUTPUTS_UNCHECKED, "outputs unchecked") \
+	X(OTHER_RUNTIME, "other environment")     \
+	X(AA_DIFFERS, "A/A differs")              \
 	X(UNPROVEN, "quality unproven")
 
 enum verdict_suffix {
@@ -66,8 +66,8 @@ struct verdict_input {
 	/* Spread between A/A runs of this class (sd of ln y) and its degrees
 	 * of freedom; NAN or below 2: none known. */
 	double register_sd, register_df;
-	bool same_on_each; /* each of its two pods shows it within the margin */
-	double worse_nats; /* its loss is shown to be worse; 0: it is not */
+	bool same_on_each;     /* each of its two pods shows it within the margin */
+	double worse_nats;     /* its loss is shown to be worse; 0: it is not */
 	unsigned int suffixes; /* 1 << enum verdict_suffix; fragile is added */
 };
 

@@ -11,8 +11,7 @@
 #include "base/xalloc.h"
 
 /* An array of two, null where a bound is not known. */
-static cJSON *
-interval_json(double lo, double hi)
+static cJSON *interval_json(double lo, double hi)
 {
 	cJSON *array = cJSON_CreateArray();
 
@@ -21,143 +20,111 @@ interval_json(double lo, double hi)
 	return array;
 }
 
-static cJSON *
-hits_json(const struct guard_hits *hits)
+static cJSON *hits_json(const struct guard_hits *hits)
 {
 	cJSON *array = cJSON_CreateArray();
 
 	for (size_t i = 0; i < hits->n; i++)
-		json_add(json_add_row(array),
-			 JTEXT("guard", guard_words[hits->hit[i].guard]),
-			 JBOOL("hard", hits->hit[i].hard),
-			 JCLEAN("text", hits->hit[i].text));
+		json_add(json_add_row(array), JTEXT("guard", guard_words[hits->hit[i].guard]),
+			 JBOOL("hard", hits->hit[i].hard), JCLEAN("text", hits->hit[i].text));
 	return array;
 }
 
 /* What was seen of the pod while it ran; null: nothing. */
-static cJSON *
-health_json(const struct health_sum *h)
+static cJSON *health_json(const struct health_sum *h)
 {
 	if (h == NULL)
 		return cJSON_CreateNull();
-	return json_add(
-		cJSON_CreateObject(), JNUM("gpu_samples", h->n_gpu),
-		JNUM("sm_mhz", h->sm_mhz), JNUM("power_w", h->power_w),
-		JNUM("temp_c", h->temp_c), JNUM("util_pct", h->util_pct),
-		JNUM("reasons",
-		     h->n_gpu > 0 ? (double)h->reasons : (double)NAN),
-		JNUM("power_cap_share", h->power_cap_share),
-		JBOOL("stamped", h->stamped), JNUM("cores", h->cores),
-		JNUM("load1", h->load1), JNUM("busy_cores", h->busy_cores),
-		JNUM("steal_s", h->steal_s), JNUM("cpu_wait_s", h->wait_s),
-		JNUM("cpu_quota_s", h->quota_s),
-		JTEXT("foreign", h->foreign[0] != '\0' ? h->foreign : NULL));
+	return json_add(cJSON_CreateObject(), JNUM("gpu_samples", h->n_gpu),
+			JNUM("sm_mhz", h->sm_mhz), JNUM("power_w", h->power_w),
+			JNUM("temp_c", h->temp_c), JNUM("util_pct", h->util_pct),
+			JNUM("reasons", h->n_gpu > 0 ? (double)h->reasons : (double)NAN),
+			JNUM("power_cap_share", h->power_cap_share), JBOOL("stamped", h->stamped),
+			JNUM("cores", h->cores), JNUM("load1", h->load1),
+			JNUM("busy_cores", h->busy_cores), JNUM("steal_s", h->steal_s),
+			JNUM("cpu_wait_s", h->wait_s), JNUM("cpu_quota_s", h->quota_s),
+			JTEXT("foreign", h->foreign[0] != '\0' ? h->foreign : NULL));
 }
 
-static const char *
-pod_of(const struct verdict_info *info, size_t pod)
+static const char *pod_of(const struct verdict_info *info, size_t pod)
 {
 	return info->pods != NULL ? info->pods[pod] : NULL;
 }
 
-static void
-add_run(cJSON *row, const struct judge *judge, const struct judge_run *run,
-	const struct verdict_info *info)
+static void add_run(cJSON *row, const struct judge *judge, const struct judge_run *run,
+		    const struct verdict_info *info)
 {
 	const struct step_window *w = &run->window;
 
 	json_add(row, JCLEAN("id", run->name), JNUM("block", run->block),
-		 JTEXT("pod", pod_of(info, run->pod)),
-		 JTEXT("tag", judge->arms[run->arm].tag), JNUM("rep", run->rep),
-		 JNUM("pos",
-		      run->pos != JUDGE_ANY ? (double)run->pos : (double)NAN),
+		 JTEXT("pod", pod_of(info, run->pod)), JTEXT("tag", judge->arms[run->arm].tag),
+		 JNUM("rep", run->rep),
+		 JNUM("pos", run->pos != JUDGE_ANY ? (double)run->pos : (double)NAN),
 		 JBOOL("counted", run->counted), JBOOL("fresh", run->fresh),
-		 JTEXT("state", run_state_words[run->state]),
-		 JNUM("rc", run->rc),
-		 JNUM("y_ms", judge->training ? run->y : (double)NAN),
-		 JNUM("value", run->value), JNUM("legacy_mean", run->legacy),
+		 JTEXT("state", run_state_words[run->state]), JNUM("rc", run->rc),
+		 JNUM("y_ms", judge->training ? run->y : (double)NAN), JNUM("value", run->value),
+		 JNUM("legacy_mean", run->legacy),
 		 JNUM("interval_median_ms", w->interval_median_ms),
-		 JNUM("interval_mad_ms", w->interval_mad_ms),
-		 JNUM("slope_ms", w->slope_ms), JNUM("lag_s", w->lag_s),
-		 JNUM("lag_steps", w->lag_steps),
-		 JNUM("val_loss", run->val_loss),
-		 JBOOL("outlier", run->outlier), JNUM("robust_z", run->z),
-		 JNUM("times_median", run->times_median),
+		 JNUM("interval_mad_ms", w->interval_mad_ms), JNUM("slope_ms", w->slope_ms),
+		 JNUM("lag_s", w->lag_s), JNUM("lag_steps", w->lag_steps),
+		 JNUM("val_loss", run->val_loss), JBOOL("outlier", run->outlier),
+		 JNUM("robust_z", run->z), JNUM("times_median", run->times_median),
 		 JTEXT("seen", run->outlier ? run->seen : NULL),
-		 JNODE("health", health_json(run->health)),
-		 JCLEAN("runtime", run->runtime),
-		 JNODE("guards", hits_json(&run->hits)),
-		 JCLEAN("log", run->path));
+		 JNODE("health", health_json(run->health)), JCLEAN("runtime", run->runtime),
+		 JNODE("guards", hits_json(&run->hits)), JCLEAN("log", run->path));
 	json_add_string(cJSON_AddObjectToObject(row, "sha"), "log",
 			run->log != NULL ? run->log->sha256 : NULL);
 	json_add(row, JTEXT("t0", run->t0), JTEXT("t1", run->t1),
 		 JNUM("clock_drift_s", run->drift_s));
 }
 
-static void
-add_paired(cJSON *row, const struct paired *p)
+static void add_paired(cJSON *row, const struct paired *p)
 {
-	json_add(row, JNUM("mean_d", p->mean), JNUM("sd_d", p->sd),
-		 JNUM("se_d", p->se), JNUM("t", p->t), JNUM("df", p->df),
-		 JNUM("p", p->p), JNUM("pct", stats_pct(p->mean)),
-		 JNODE("ci_pct",
-		       interval_json(stats_pct(p->lo), stats_pct(p->hi))));
+	json_add(row, JNUM("mean_d", p->mean), JNUM("sd_d", p->sd), JNUM("se_d", p->se),
+		 JNUM("t", p->t), JNUM("df", p->df), JNUM("p", p->p),
+		 JNUM("pct", stats_pct(p->mean)),
+		 JNODE("ci_pct", interval_json(stats_pct(p->lo), stats_pct(p->hi))));
 }
 
-static void
-add_pods(cJSON *row, const struct judge_contrast *c,
-	 const struct verdict_info *info)
+static void add_pods(cJSON *row, const struct judge_contrast *c, const struct verdict_info *info)
 {
 	cJSON *pods = cJSON_AddArrayToObject(row, "pods");
 
 	for (size_t i = 0; i < c->n_pods; i++)
-		add_paired(json_add(json_add_row(pods),
-				    JTEXT("pod", pod_of(info, c->pods[i].pod)),
+		add_paired(json_add(json_add_row(pods), JTEXT("pod", pod_of(info, c->pods[i].pod)),
 				    JNUM("n_blocks", c->pods[i].paired.n)),
 			   &c->pods[i].paired);
 }
 
-static void
-add_blocks(cJSON *row, const struct judge_contrast *c,
-	   const struct verdict_info *info)
+static void add_blocks(cJSON *row, const struct judge_contrast *c, const struct verdict_info *info)
 {
 	static const char *const marks[] = { NULL, "outlier", "guarded" };
 	cJSON *blocks = cJSON_AddArrayToObject(row, "blocks");
 
 	array_each (b, c->blocks, c->n_shown) {
 		json_add(json_add_row(blocks), JNUM("block", b->block),
-			 JTEXT("pod", pod_of(info, b->pod)),
-			 JNUM("control", b->control),
-			 JNUM("variant", b->variant),
-			 JNUM("pct", stats_pct(b->d)),
-			 JBOOL("counts", b->counts),
-			 JTEXT("mark", marks[b->mark]));
+			 JTEXT("pod", pod_of(info, b->pod)), JNUM("control", b->control),
+			 JNUM("variant", b->variant), JNUM("pct", stats_pct(b->d)),
+			 JBOOL("counts", b->counts), JTEXT("mark", marks[b->mark]));
 	}
 }
 
-static void
-add_unblocked(cJSON *row, const struct judge_contrast *c)
+static void add_unblocked(cJSON *row, const struct judge_contrast *c)
 {
 	const struct welch *w = &c->welch;
 	const struct rank_two *r = &c->rank;
 
-	json_add(cJSON_AddObjectToObject(row, "welch"), JNUM("t", w->t),
-		 JNUM("df", w->df), JNUM("p", w->p),
-		 JNUM("pct", stats_pct(w->mean)),
-		 JNODE("ci_pct",
-		       interval_json(stats_pct(w->lo), stats_pct(w->hi))));
-	json_add(cJSON_AddObjectToObject(row, "mann_whitney"),
-		 JNUM("u_control", r->u), JNUM("p", r->p),
-		 JBOOL("exact", r->exact), JNUM("shift", r->shift),
+	json_add(cJSON_AddObjectToObject(row, "welch"), JNUM("t", w->t), JNUM("df", w->df),
+		 JNUM("p", w->p), JNUM("pct", stats_pct(w->mean)),
+		 JNODE("ci_pct", interval_json(stats_pct(w->lo), stats_pct(w->hi))));
+	json_add(cJSON_AddObjectToObject(row, "mann_whitney"), JNUM("u_control", r->u),
+		 JNUM("p", r->p), JBOOL("exact", r->exact), JNUM("shift", r->shift),
 		 JNODE("ci", interval_json(r->lo, r->hi)));
 	json_add(row, JNUM("median_delta_pct", c->median_delta_pct),
-		 JNUM("min_delta_pct", c->min_delta_pct),
-		 JNUM("legacy_pct", c->legacy_pct));
+		 JNUM("min_delta_pct", c->min_delta_pct), JNUM("legacy_pct", c->legacy_pct));
 }
 
-static void
-add_scope(cJSON *row, const struct judge_contrast *c,
-	  const struct verdict_info *info)
+static void add_scope(cJSON *row, const struct judge_contrast *c, const struct verdict_info *info)
 {
 	char text[256] = "these logs";
 
@@ -171,113 +138,87 @@ add_scope(cJSON *row, const struct judge_contrast *c,
 	json_add_string(row, "scope", text);
 }
 
-static void
-add_verdict(cJSON *row, const struct judge_contrast *c)
+static void add_verdict(cJSON *row, const struct judge_contrast *c)
 {
 	cJSON *suffixes = cJSON_CreateArray();
 
 	for (unsigned int i = 0; i < VERDICT_SUFFIX_COUNT; i++)
 		if (c->verdict.suffixes >> i & 1U)
-			cJSON_AddItemToArray(
-				suffixes,
-				cJSON_CreateString(verdict_suffixes[i]));
+			cJSON_AddItemToArray(suffixes, cJSON_CreateString(verdict_suffixes[i]));
 	json_add(row, JTEXT("verdict", verdict_words[c->verdict.word]),
-		 JTEXT("text", c->verdict.text),
-		 JTEXT("if_valid", c->if_valid.text), JNODE("suffix", suffixes),
-		 JBOOL("below_margin", c->verdict.below_margin));
+		 JTEXT("text", c->verdict.text), JTEXT("if_valid", c->if_valid.text),
+		 JNODE("suffix", suffixes), JBOOL("below_margin", c->verdict.below_margin));
 }
 
 /* Runs that stand far out, and what they did to the interval. */
-static void
-add_outliers(cJSON *row, const struct judge *judge,
-	     const struct judge_contrast *c)
+static void add_outliers(cJSON *row, const struct judge *judge, const struct judge_contrast *c)
 {
 	cJSON *array = cJSON_AddArrayToObject(row, "outliers");
 
 	array_each (run, judge->runs, judge->n_runs) {
 		if (run->outlier && judge_is_side(c, run->arm))
 			json_add(json_add_row(array), JCLEAN("run", run->name),
-				 JNUM("block", run->block),
-				 JTEXT("tag", judge->arms[run->arm].tag),
-				 JNUM("value", run->value),
-				 JNUM("times_median", run->times_median),
-				 JNUM("robust_z", run->z),
-				 JTEXT("seen", run->seen),
+				 JNUM("block", run->block), JTEXT("tag", judge->arms[run->arm].tag),
+				 JNUM("value", run->value), JNUM("times_median", run->times_median),
+				 JNUM("robust_z", run->z), JTEXT("seen", run->seen),
 				 JBOOL("blows_up", judge_blows_up(c, run)));
 	}
-	json_add(row, JBOOL("swollen", c->swollen),
-		 JNUM("robust_sd_d", c->robust_sd),
-		 JNUM("block_sd_d", c->block_sd),
-		 JSOME("blocks_to_hl", c->blocks_to_hl));
+	json_add(row, JBOOL("swollen", c->swollen), JNUM("robust_sd_d", c->robust_sd),
+		 JNUM("block_sd_d", c->block_sd), JSOME("blocks_to_hl", c->blocks_to_hl));
 }
 
 /* The losses of a training variant; null: there are none to compare. */
-static cJSON *
-quality_json(const struct judge *judge, const struct judge_quality *q)
+static cJSON *quality_json(const struct judge *judge, const struct judge_quality *q)
 {
 	const struct paired *nats = &q->nats;
 
 	if (!judge->training || nats->n == 0)
 		return cJSON_CreateNull();
-	return json_add(cJSON_CreateObject(),
-			JTEXT("of", q->by_val ? "val_loss" : "train_loss"),
+	return json_add(cJSON_CreateObject(), JTEXT("of", q->by_val ? "val_loss" : "train_loss"),
 			JNUM("n_pairs", nats->n), JNUM("nats", nats->mean),
-			JNODE("ci_nats", interval_json(nats->lo, nats->hi)),
-			JNUM("p", nats->p), JNUM("mde_nats", nats->mde),
-			JNUM("margin_nats", judge->rule.losses.margin),
+			JNODE("ci_nats", interval_json(nats->lo, nats->hi)), JNUM("p", nats->p),
+			JNUM("mde_nats", nats->mde), JNUM("margin_nats", judge->rule.losses.margin),
 			JBOOL("same", q->same), JBOOL("worse", q->worse));
 }
 
-static void
-add_contrast(cJSON *row, const struct judge *judge,
-	     const struct judge_contrast *c, const struct verdict_info *info)
+static void add_contrast(cJSON *row, const struct judge *judge, const struct judge_contrast *c,
+			 const struct verdict_info *info)
 {
 	const struct paired *p = &c->paired;
 
 	json_add(row, JTEXT("variant", judge->arms[c->arm].tag),
-		 JTEXT("control", judge->arms[0].tag),
-		 JBOOL("aa", judge->arms[c->arm].aa),
-		 JNUM("n_blocks", c->n_blocks),
-		 JNUM("control_mean", c->control),
+		 JTEXT("control", judge->arms[0].tag), JBOOL("aa", judge->arms[c->arm].aa),
+		 JNUM("n_blocks", c->n_blocks), JNUM("control_mean", c->control),
 		 JNUM("variant_mean", c->variant));
 	add_paired(row, p);
 	json_add(row, JNUM("p_holm", c->p_holm), JNUM("level", c->level),
-		 JTEXT("second_control",
-		       c->second != 0 ? judge->arms[c->second].tag : NULL),
+		 JTEXT("second_control", c->second != 0 ? judge->arms[c->second].tag : NULL),
 		 JNUM("place_pct", stats_pct(p->slope)),
-		 JSOME("between_pods_pct", 100.0 * c->between_sd),
-		 JNUM("p_own", p->p_own), JNUM("p_signflip", p->p_signflip),
-		 JNUM("p_tost", p->p_tost), JNUM("hl_d", p->hl),
-		 JNODE("hl_ci_pct",
-		       interval_json(stats_pct(p->hl_lo), stats_pct(p->hl_hi))),
+		 JSOME("between_pods_pct", 100.0 * c->between_sd), JNUM("p_own", p->p_own),
+		 JNUM("p_signflip", p->p_signflip), JNUM("p_tost", p->p_tost), JNUM("hl_d", p->hl),
+		 JNODE("hl_ci_pct", interval_json(stats_pct(p->hl_lo), stats_pct(p->hl_hi))),
 		 JNUM("n_agree", c->n_agree));
 	add_outliers(row, judge, c);
 	json_add(row, JNUM("mde_pct", stats_pct(p->mde)),
-		 JSOME("blocks_to_margin", c->blocks_to_margin),
-		 JNUM("pods_f", c->spread.f), JNUM("pods_p", c->spread.p),
-		 JNUM("pods_share", c->spread.share),
-		 JBOOL("pods_differ", c->pods_differ),
-		 JBOOL("across_pods", c->across_pods));
+		 JSOME("blocks_to_margin", c->blocks_to_margin), JNUM("pods_f", c->spread.f),
+		 JNUM("pods_p", c->spread.p), JNUM("pods_share", c->spread.share),
+		 JBOOL("pods_differ", c->pods_differ), JBOOL("across_pods", c->across_pods));
 	add_scope(row, c, info);
 	add_pods(row, c, info);
 	add_blocks(row, c, info);
 	add_unblocked(row, c);
-	json_add(
-		row, JTEXT("trend", window_trends[c->trend]),
-		JNUM("by_intervals_pct",
-		     stats_pct(p->mean - c->steps.away.mean)),
-		JNODE("odd_interval", isnan(c->steps.away.mean)
-					      ? cJSON_CreateNull()
-					      : interval_json(c->steps.odd_lo,
-							      c->steps.odd_hi)),
-		JSOME("odd_times", c->steps.odd_times),
-		JNODE("quality", quality_json(judge, &c->quality)),
-		JNODE("guards", hits_json(&c->hits)));
+	json_add(row, JTEXT("trend", window_trends[c->trend]),
+		 JNUM("by_intervals_pct", stats_pct(p->mean - c->steps.away.mean)),
+		 JNODE("odd_interval", isnan(c->steps.away.mean)
+					       ? cJSON_CreateNull()
+					       : interval_json(c->steps.odd_lo, c->steps.odd_hi)),
+		 JSOME("odd_times", c->steps.odd_times),
+		 JNODE("quality", quality_json(judge, &c->quality)),
+		 JNODE("guards", hits_json(&c->hits)));
 	add_verdict(row, c);
 }
 
-static void
-add_arms(cJSON *root, const struct judge *judge)
+static void add_arms(cJSON *root, const struct judge *judge)
 {
 	cJSON *arms = cJSON_AddArrayToObject(root, "arms");
 
@@ -285,45 +226,36 @@ add_arms(cJSON *root, const struct judge *judge)
 		const struct judge_summary *s = &judge->summary[i];
 
 		json_add(json_add_row(arms), JTEXT("tag", judge->arms[i].tag),
-			 JBOOL("control", i == 0),
-			 JBOOL("aa", judge->arms[i].aa), JNUM("valid", s->n),
-			 JNUM("invalid", s->n_invalid), JNUM("min", s->low),
+			 JBOOL("control", i == 0), JBOOL("aa", judge->arms[i].aa),
+			 JNUM("valid", s->n), JNUM("invalid", s->n_invalid), JNUM("min", s->low),
 			 JNUM("median", s->middle), JNUM("max", s->high),
 			 JNUM("spread_pct_of_median", s->spread_pct),
-			 JNUM("legacy_mean", s->legacy_mean),
-			 JNUM("val_loss", s->val_loss),
-			 JNUM("tokens_per_step", s->batch),
-			 JNUM("clock_ticks", s->ticks));
+			 JNUM("legacy_mean", s->legacy_mean), JNUM("val_loss", s->val_loss),
+			 JNUM("tokens_per_step", s->batch), JNUM("clock_ticks", s->ticks));
 	}
 }
 
 /* A block that counts for nobody; without a tag it was begun again. */
-static void
-add_dropped(cJSON *array, const struct verdict_info *info, const char *tag,
-	    size_t pod, size_t block, const char *reason)
+static void add_dropped(cJSON *array, const struct verdict_info *info, const char *tag, size_t pod,
+			size_t block, const char *reason)
 {
-	json_add(json_add_row(array), JNUM("block", block),
-		 JTEXT("pod", pod_of(info, pod)), JTEXT("tag", tag),
-		 JCLEAN("reason", reason), JBOOL("repeated", tag == NULL));
+	json_add(json_add_row(array), JNUM("block", block), JTEXT("pod", pod_of(info, pod)),
+		 JTEXT("tag", tag), JCLEAN("reason", reason), JBOOL("repeated", tag == NULL));
 }
 
-static void
-add_all_dropped(cJSON *root, const struct judge *judge,
-		const struct verdict_info *info)
+static void add_all_dropped(cJSON *root, const struct judge *judge, const struct verdict_info *info)
 {
 	cJSON *array = cJSON_AddArrayToObject(root, "dropped_blocks");
 
 	array_each (d, judge->dropped, judge->n_dropped)
-		add_dropped(array, info, judge->arms[d->arm].tag, d->pod,
-			    d->block, d->reason);
+		add_dropped(array, info, judge->arms[d->arm].tag, d->pod, d->block, d->reason);
 	for (size_t i = 0; i < info->n_repeats; i++)
-		add_dropped(array, info, NULL, info->repeats[i].pod,
-			    info->repeats[i].block, info->repeats[i].reason);
+		add_dropped(array, info, NULL, info->repeats[i].pod, info->repeats[i].block,
+			    info->repeats[i].reason);
 }
 
 /* A seed is 64 bits; beyond 2^53 a JSON number would lie, so it is text. */
-static void
-add_seed(cJSON *root, const struct verdict_info *info)
+static void add_seed(cJSON *root, const struct verdict_info *info)
 {
 	char text[24];
 
@@ -338,95 +270,76 @@ add_seed(cJSON *root, const struct verdict_info *info)
 }
 
 /* The noise that a provisional value rests on; null: none is known. */
-static cJSON *
-register_json(const struct judge_rule *rule)
+static cJSON *register_json(const struct judge_rule *rule)
 {
 	return rule->register_sd > 0.0
-		       ? json_add(cJSON_CreateObject(),
-				  JNUM("sd_pct", 100.0 * rule->register_sd),
+		       ? json_add(cJSON_CreateObject(), JNUM("sd_pct", 100.0 * rule->register_sd),
 				  JNUM("df", rule->register_df))
 		       : cJSON_CreateNull();
 }
 
 /* Fresh blocks of the best against one other arm. */
-static void
-add_fresh(cJSON *node, const char *key, const struct judge *judge, size_t arm,
-	  const struct paired *paired)
+static void add_fresh(cJSON *node, const char *key, const struct judge *judge, size_t arm,
+		      const struct paired *paired)
 {
-	add_paired(json_add(cJSON_AddObjectToObject(node, key),
-			    JTEXT("tag", judge->arms[arm].tag),
+	add_paired(json_add(cJSON_AddObjectToObject(node, key), JTEXT("tag", judge->arms[arm].tag),
 			    JNUM("n_blocks", paired->n)),
 		   paired);
 }
 
-static cJSON *
-best_json(const struct judge *judge)
+static cJSON *best_json(const struct judge *judge)
 {
-	static const char *const states[] = { "", "none", "leads",
-					      "confirmed" };
+	static const char *const states[] = { "", "none", "leads", "confirmed" };
 	const struct judge_best *best = &judge->best;
 
 	if (best->state == BEST_NOT_ASKED)
 		return cJSON_CreateNull();
-	cJSON *node = json_add(cJSON_CreateObject(),
-			       JTEXT("state", states[best->state]),
-			       JTEXT("tag", best->state > BEST_NONE
-						    ? judge->arms[best->arm].tag
-						    : NULL),
-			       JNUM("pairs", best->n_pairs),
-			       JNUM("p_holm_pairs", best->p_pairs),
-			       JNUM("fresh_blocks", best->n_fresh));
+	cJSON *node =
+		json_add(cJSON_CreateObject(), JTEXT("state", states[best->state]),
+			 JTEXT("tag", best->state > BEST_NONE ? judge->arms[best->arm].tag : NULL),
+			 JNUM("pairs", best->n_pairs), JNUM("p_holm_pairs", best->p_pairs),
+			 JNUM("fresh_blocks", best->n_fresh));
 	if (best->n_fresh > 0) {
 		add_fresh(node, "over_control", judge, 0, &best->over_control);
-		add_fresh(node, "over_runner_up", judge, best->rival,
-			  &best->over_rival);
+		add_fresh(node, "over_runner_up", judge, best->rival, &best->over_rival);
 	}
 	return json_add(node, JTEXT("text", best->text));
 }
 
-cJSON *
-verdict_to_json(const struct judge *judge, const struct verdict_info *info)
+cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 {
 	cJSON *root = cJSON_CreateObject(), *array;
 
-	json_add(root, JTEXT("schema", VERDICT_SCHEMA),
-		 JTEXT("name", info->name),
+	json_add(root, JTEXT("schema", VERDICT_SCHEMA), JTEXT("name", info->name),
 		 JTEXT("bench_sha256", info->bench_sha256));
 	add_seed(root, info);
-	json_add(root, JTEXT("metric", info->metric),
-		 JBOOL("higher_is_better", judge->rule.higher),
-		 JNODE("window", isnan(judge->lo)
-					 ? cJSON_CreateNull()
-					 : interval_json(judge->lo, judge->hi)),
-		 JBOOL("window_found", judge->window_auto),
-		 JNUM("steady_from", judge->steady_from),
+	json_add(root, JTEXT("metric", info->metric), JBOOL("higher_is_better", judge->rule.higher),
+		 JNODE("window",
+		       isnan(judge->lo) ? cJSON_CreateNull() : interval_json(judge->lo, judge->hi)),
+		 JBOOL("window_found", judge->window_auto), JNUM("steady_from", judge->steady_from),
 		 JNUM("alpha", judge->rule.paired.alpha),
 		 JNUM("margin_pct", 100.0 * judge->rule.paired.margin),
 		 JBOOL("same_noise", judge->rule.paired.same_noise),
 		 JNODE("register", register_json(&judge->rule)));
 	array = cJSON_AddArrayToObject(root, "schedule");
 	for (size_t i = 0; i < info->n_schedule; i++)
-		cJSON_AddItemToArray(array,
-				     cJSON_CreateString(info->schedule[i]));
+		cJSON_AddItemToArray(array, cJSON_CreateString(info->schedule[i]));
 	array = cJSON_AddArrayToObject(root, "runs");
 	for (size_t i = 0; i < judge->n_runs; i++)
 		add_run(json_add_row(array), judge, &judge->runs[i], info);
 	add_arms(root, judge);
 	array = cJSON_AddArrayToObject(root, "contrasts");
 	for (size_t i = 0; i < judge->n_contrasts; i++)
-		add_contrast(json_add_row(array), judge, &judge->contrasts[i],
-			     info);
+		add_contrast(json_add_row(array), judge, &judge->contrasts[i], info);
 	json_add(root, JNODE("best", best_json(judge)));
 	add_all_dropped(root, judge, info);
 	json_add(root, JNUM("cost_usd", info->cost_usd),
-		 JNUM("pods_without_price", info->n_unpriced),
-		 JTEXT("stopped", info->stopped));
+		 JNUM("pods_without_price", info->n_unpriced), JTEXT("stopped", info->stopped));
 	return root;
 }
 
 /* tok/s of an arm's runs that count, by their step times. */
-static void
-add_throughput(cJSON *row, const struct judge *judge, size_t arm)
+static void add_throughput(cJSON *row, const struct judge *judge, size_t arm)
 {
 	AUTO_FREE double *tok = xmalloc((judge->n_runs + 1) * sizeof(*tok));
 	double batch = judge->summary[arm].batch;
@@ -436,18 +349,15 @@ add_throughput(cJSON *row, const struct judge *judge, size_t arm)
 	/* Who reads this alone would rank what counts for nothing. */
 	while (batch > 0.0 && !judge_is_invalid(judge, arm) &&
 	       (run = judge_next(judge, arm, run)) != NULL)
-		if (!run->fresh && run->y > 0.0 &&
-		    guard_hard(&run->hits) == NULL)
+		if (!run->fresh && run->y > 0.0 && guard_hard(&run->hits) == NULL)
 			tok[n++] = batch / run->y * 1000.0;
-	json_add(row, JNUM("n_runs", n),
-		 JNUM("throughput_mean", stats_mean(tok, n)),
+	json_add(row, JNUM("n_runs", n), JNUM("throughput_mean", stats_mean(tok, n)),
 		 JNUM("throughput_median", stats_median(tok, n)),
 		 JNUM("min_throughput", stats_min(tok, n)),
 		 JNUM("max_throughput", stats_max(tok, n)));
 }
 
-cJSON *
-verdict_summary_json(const struct judge *judge)
+cJSON *verdict_summary_json(const struct judge *judge)
 {
 	cJSON *root = cJSON_CreateObject();
 
@@ -460,8 +370,7 @@ verdict_summary_json(const struct judge *judge)
 		if (run == NULL || run->log->kind != RUN_LOG_TRAINING)
 			continue;
 		cJSON *row = cJSON_AddObjectToObject(root, tag);
-		json_add(row, JTEXT("tag", tag),
-			 JNUM("n_logged_steps", run->log->n_rows),
+		json_add(row, JTEXT("tag", tag), JNUM("n_logged_steps", run->log->n_rows),
 			 JNUM("n_steady_state", run->window.n_rows));
 		add_throughput(row, judge, arm);
 	}
@@ -470,8 +379,7 @@ verdict_summary_json(const struct judge *judge)
 
 const char *verdict_missing;
 
-const cJSON *
-verdict_list(const cJSON *node, const char *key)
+const cJSON *verdict_list(const cJSON *node, const char *key)
 {
 	const cJSON *found = json_get(node, key);
 
@@ -480,37 +388,31 @@ verdict_list(const cJSON *node, const char *key)
 	return found;
 }
 
-double
-verdict_number(const cJSON *node, const char *key)
+double verdict_number(const cJSON *node, const char *key)
 {
 	const cJSON *found = verdict_list(node, key);
 
 	return cJSON_IsNumber(found) ? found->valuedouble : (double)NAN;
 }
 
-size_t
-verdict_count(const cJSON *node, const char *key)
+size_t verdict_count(const cJSON *node, const char *key)
 {
 	double value = verdict_number(node, key);
 
 	return value > 0.0 && value < 1e9 ? (size_t)value : 0;
 }
 
-double
-verdict_bound(const cJSON *node, const char *key, int i)
+double verdict_bound(const cJSON *node, const char *key, int i)
 {
-	return cJSON_GetNumberValue(
-		cJSON_GetArrayItem(verdict_list(node, key), i));
+	return cJSON_GetNumberValue(cJSON_GetArrayItem(verdict_list(node, key), i));
 }
 
-bool
-verdict_is(const cJSON *node, const char *key)
+bool verdict_is(const cJSON *node, const char *key)
 {
 	return cJSON_IsTrue(verdict_list(node, key));
 }
 
-const char *
-verdict_text(const cJSON *node, const char *key)
+const char *verdict_text(const cJSON *node, const char *key)
 {
 	const cJSON *found = verdict_list(node, key);
 

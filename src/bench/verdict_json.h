@@ -35,8 +35,7 @@ struct verdict_info {
  * The document of a judgement, verdict.json: all that is printed or drawn of
  * it comes from here.  Owned by the caller.
  */
-cJSON *verdict_to_json(const struct judge *judge,
-		       const struct verdict_info *info);
+cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *info);
 
 /*
  * The summary that older readers of throughput benches know, an object a tag:

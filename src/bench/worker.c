@@ -39,32 +39,27 @@
 /* What a worker sends at a step, and what it does with the answer. */
 struct step {
 	enum launch_op op;
-	void (*on_reply)(struct worker *worker,
-			 const struct launch_reply *reply);
+	void (*on_reply)(struct worker *worker, const struct launch_reply *reply);
 };
 
 static const struct worker_clock any_clock = { -INFINITY, INFINITY };
 
-static const char *
-worker_pod_id(const struct worker *worker)
+static const char *worker_pod_id(const struct worker *worker)
 {
 	return worker->session->plan->pods[worker->pod].id;
 }
 
 /* The allocation that it needs, or NULL. */
-static const struct conf_slurm *
-worker_slurm(const struct worker *worker)
+static const struct conf_slurm *worker_slurm(const struct worker *worker)
 {
 	const struct conf_pod *pods = worker->session->setup.pods;
-	const struct conf_slurm *slurm =
-		pods != NULL ? &pods[worker->pod].slurm : NULL;
+	const struct conf_slurm *slurm = pods != NULL ? &pods[worker->pod].slurm : NULL;
 
 	return slurm != NULL && slurm->is_given ? slurm : NULL;
 }
 
 /* Is it stopped when its part is over? */
-static bool
-worker_stops(const struct worker *worker)
+static bool worker_stops(const struct worker *worker)
 {
 	const struct plan *plan = worker->session->plan;
 
@@ -73,8 +68,7 @@ worker_stops(const struct worker *worker)
 }
 
 /* With the pod's name. */
-static struct pod_wait
-wait_of(const struct worker *worker)
+static struct pod_wait wait_of(const struct worker *worker)
 {
 	struct pod_wait wait = worker->wait;
 
@@ -82,8 +76,7 @@ wait_of(const struct worker *worker)
 	return wait;
 }
 
-void
-session_tell_waits(struct session *s)
+void session_tell_waits(struct session *s)
 {
 	struct pod_wait waits[WAITS_MAX];
 	struct err err = { ERR_NONE, "" };
@@ -97,8 +90,7 @@ session_tell_waits(struct session *s)
 		session_note(s, "%s", err.text);
 }
 
-static void
-tell_note(struct worker *worker)
+static void tell_note(struct worker *worker)
 {
 	struct pod_wait wait = wait_of(worker);
 	char text[WAIT_TEXT_SIZE];
@@ -108,8 +100,7 @@ tell_note(struct worker *worker)
 }
 
 /* When it is tried again: by the worker's own timer, or by the link's. */
-static int64_t
-retry_at(const struct worker *worker, int64_t delay_ms)
+static int64_t retry_at(const struct worker *worker, int64_t delay_ms)
 {
 	struct transport *transport = worker->session->setup.transport;
 	int64_t left_ms, now_ms = clock_mono_ms();
@@ -122,11 +113,9 @@ retry_at(const struct worker *worker, int64_t delay_ms)
 	return left_ms > 0 ? clock_wall_ms() + left_ms : 0;
 }
 
-static void
-set_retry(struct worker *worker, int64_t delay_ms)
+static void set_retry(struct worker *worker, int64_t delay_ms)
 {
-	int64_t at = retry_at(worker, delay_ms),
-		moved = at - worker->wait.retry_ms;
+	int64_t at = retry_at(worker, delay_ms), moved = at - worker->wait.retry_ms;
 
 	if (moved > -SAME_TRY_MS && moved < SAME_TRY_MS)
 		return;
@@ -135,28 +124,23 @@ set_retry(struct worker *worker, int64_t delay_ms)
 }
 
 /* The fleet's words begin with the pod's name. */
-static const char *
-without_pod(const struct worker *worker, const char *why)
+static const char *without_pod(const struct worker *worker, const char *why)
 {
 	const char *id = worker_pod_id(worker);
 	size_t len = strlen(id);
 
-	return strncmp(why, id, len) == 0 && strncmp(why + len, ": ", 2) == 0
-		       ? why + len + 2
-		       : why;
+	return strncmp(why, id, len) == 0 && strncmp(why + len, ": ", 2) == 0 ? why + len + 2 : why;
 }
 
 /* Since so long (ms) it waits; a note is the caller's to make. */
-static void
-worker_wait_for(struct worker *worker, enum wait_kind kind, const char *text,
-		int64_t since_ms)
+static void worker_wait_for(struct worker *worker, enum wait_kind kind, const char *text,
+			    int64_t since_ms)
 {
 	struct pod_wait *wait = &worker->wait;
 	const char *why = without_pod(worker, text);
 	bool same = wait->kind == kind && strcmp(wait->why, why) == 0;
 	bool away = kind == WAIT_UNREACHABLE || kind == WAIT_SILENT;
-	bool was_away =
-		wait->kind == WAIT_UNREACHABLE || wait->kind == WAIT_SILENT;
+	bool was_away = wait->kind == WAIT_UNREACHABLE || wait->kind == WAIT_SILENT;
 
 	if (same)
 		return;
@@ -172,23 +156,19 @@ worker_wait_for(struct worker *worker, enum wait_kind kind, const char *text,
 }
 
 /* The way to it failed; the worker tries again after delay_ms. */
-static void
-worker_wait_unreachable(struct worker *worker, const char *why,
-			int64_t delay_ms)
+static void worker_wait_unreachable(struct worker *worker, const char *why, int64_t delay_ms)
 {
 	bool known = worker->wait.kind == WAIT_UNREACHABLE &&
 		     strcmp(worker->wait.why, without_pod(worker, why)) == 0;
 
-	worker_wait_for(worker, WAIT_UNREACHABLE, why,
-			clock_boot_ms() - worker->sent_ms);
+	worker_wait_for(worker, WAIT_UNREACHABLE, why, clock_boot_ms() - worker->sent_ms);
 	set_retry(worker, delay_ms);
 	if (!known)
 		tell_note(worker);
 }
 
 /* It answered; what was given up stays so. */
-static void
-worker_wait_over(struct worker *worker)
+static void worker_wait_over(struct worker *worker)
 {
 	struct pod_wait was = wait_of(worker);
 	char text[WAIT_TEXT_SIZE];
@@ -204,8 +184,7 @@ worker_wait_over(struct worker *worker)
 }
 
 /* What it was told to do when it fell silent. */
-static void
-silent_words(const struct worker *worker, char *out, size_t size)
+static void silent_words(const struct worker *worker, char *out, size_t size)
 {
 	static const char *const asked[] = {
 		[WORKER_PREFLIGHT] = "hashing its data",
@@ -227,12 +206,10 @@ silent_words(const struct worker *worker, char *out, size_t size)
 
 	transport->ops->link_info(transport, worker->pod, &link);
 	(void)snprintf(out, size, "%s",
-		       link.state == LINK_CONNECTING ? "connecting"
-						     : asked[worker->step]);
+		       link.state == LINK_CONNECTING ? "connecting" : asked[worker->step]);
 }
 
-void
-worker_wait_tick(struct worker *worker)
+void worker_wait_tick(struct worker *worker)
 {
 	int64_t asked_ms = clock_boot_ms() - worker->sent_ms;
 	struct pod_wait *wait = &worker->wait;
@@ -251,25 +228,20 @@ worker_wait_tick(struct worker *worker)
 	}
 	if (wait->kind == WAIT_UNREACHABLE && worker->stream != NULL)
 		set_retry(worker, 0);
-	if (wait->kind != WAIT_NONE &&
-	    clock_wall_ms() - wait->since_ms >= worker->tell_ms) {
+	if (wait->kind != WAIT_NONE && clock_wall_ms() - wait->since_ms >= worker->tell_ms) {
 		tell_note(worker);
-		worker->tell_ms += worker->tell_ms < TELL_MOST_MS
-					   ? worker->tell_ms
-					   : TELL_MOST_MS;
+		worker->tell_ms += worker->tell_ms < TELL_MOST_MS ? worker->tell_ms : TELL_MOST_MS;
 	}
 }
 
-static void
-narrow(struct worker_clock *clock, double low_s, double high_s)
+static void narrow(struct worker_clock *clock, double low_s, double high_s)
 {
 	clock->low_s = fmax(clock->low_s, low_s);
 	clock->high_s = fmin(clock->high_s, high_s);
 }
 
 /* Note one answer's clock. */
-static void
-clock_add(struct worker *worker, double pod_up_s)
+static void clock_add(struct worker *worker, double pod_up_s)
 {
 	double sent_s = (double)worker->sent_ms / 1000.0;
 	double heard_s = (double)clock_boot_ms() / 1000.0;
@@ -283,12 +255,10 @@ clock_add(struct worker *worker, double pod_up_s)
 }
 
 /* Say how well the pod's clock went with ours, over the whole bench. */
-static void
-clock_tell(struct worker *worker)
+static void clock_tell(struct worker *worker)
 {
 	double away = worker->all.low_s - worker->all.high_s;
-	double minutes =
-		((double)clock_boot_ms() / 1000.0 - worker->first_s) / 60.0;
+	double minutes = ((double)clock_boot_ms() / 1000.0 - worker->first_s) / 60.0;
 
 	if (worker->first_s == 0.0 || !isfinite(away) || minutes < 1.0)
 		return;
@@ -301,15 +271,13 @@ clock_tell(struct worker *worker)
 }
 
 /* The next step, after a while. */
-static void
-worker_next(struct worker *worker, enum worker_step step, int64_t delay_ms)
+static void worker_next(struct worker *worker, enum worker_step step, int64_t delay_ms)
 {
 	worker->step = step;
 	loop_timer_start(worker->timer, delay_ms > 0 ? delay_ms : 1, 0);
 }
 
-static void
-worker_end(struct worker *worker)
+static void worker_end(struct worker *worker)
 {
 	worker->step = WORKER_ENDED;
 	loop_timer_stop(worker->timer);
@@ -319,8 +287,7 @@ worker_end(struct worker *worker)
 	session_on_worker(worker->session);
 }
 
-static void
-note_failure(struct worker *worker, const char *why)
+static void note_failure(struct worker *worker, const char *why)
 {
 	struct session *s = worker->session;
 	AUTO_TEXT text = xstrdup(why); /* it may be s->why's */
@@ -332,8 +299,7 @@ note_failure(struct worker *worker, const char *why)
 }
 
 /* This pod cannot go on, and is left as it is: others may work there. */
-static void
-worker_give_up(struct worker *worker, const char *why)
+static void worker_give_up(struct worker *worker, const char *why)
 {
 	note_failure(worker, why);
 	worker_end(worker);
@@ -341,13 +307,11 @@ worker_give_up(struct worker *worker, const char *why)
 
 /* This pod cannot go on; the others do.  Where the bench is to stop its pods
  * at the end and has run something there, it is stopped now. */
-static void
-worker_fail(struct worker *worker, const char *why)
+static void worker_fail(struct worker *worker, const char *why)
 {
-	if (!worker_stops(worker) ||
-	    (!worker->begun && worker_slurm(worker) == NULL) ||
-	    worker->session->setup.mode != SESSION_RUN ||
-	    worker->step == WORKER_STOP || worker->step == WORKER_ABORT) {
+	if (!worker_stops(worker) || (!worker->begun && worker_slurm(worker) == NULL) ||
+	    worker->session->setup.mode != SESSION_RUN || worker->step == WORKER_STOP ||
+	    worker->step == WORKER_ABORT) {
 		worker_give_up(worker, why);
 		return;
 	}
@@ -358,16 +322,13 @@ worker_fail(struct worker *worker, const char *why)
 }
 
 /* The next run that is neither over nor of a stopped arm. */
-static void
-next_run(struct worker *worker)
+static void next_run(struct worker *worker)
 {
 	struct session *s = worker->session;
 
 	worker->run = NULL;
 	while (s->stopped == NULL && worker->next < s->runs.per_pod) {
-		struct bench_run *run =
-			&s->runs.v[worker->pod * s->runs.per_pod +
-				   worker->next];
+		struct bench_run *run = &s->runs.v[worker->pod * s->runs.per_pod + worker->next];
 
 		if (run->fresh && !s->chosen)
 			return;
@@ -379,43 +340,36 @@ next_run(struct worker *worker)
 	}
 }
 
-void
-worker_go_on(struct worker *worker, int64_t gap_ms)
+void worker_go_on(struct worker *worker, int64_t gap_ms)
 {
 	struct session *s = worker->session;
 
 	next_run(worker);
-	if (worker->run == NULL && s->stopped == NULL &&
-	    worker->next < s->runs.per_pod) {
+	if (worker->run == NULL && s->stopped == NULL && worker->next < s->runs.per_pod) {
 		/* What follows is known when all pods are as far. */
 		worker->step = WORKER_WAIT;
 		loop_timer_stop(worker->timer);
 		session_on_worker(s);
 		return;
 	}
-	worker_next(worker, worker->run != NULL ? WORKER_START : WORKER_FINISH,
-		    gap_ms);
+	worker_next(worker, worker->run != NULL ? WORKER_START : WORKER_FINISH, gap_ms);
 }
 
 /* What the preflight said of a key; "": nothing. */
-static void
-env_value(const struct launch_reply *reply, const char *key, char *out,
-	  size_t size)
+static void env_value(const struct launch_reply *reply, const char *key, char *out, size_t size)
 {
 	struct str rest = { reply->env.data, reply->env.len }, line, word;
 
 	out[0] = '\0';
 	while (str_next(&rest, '\n', &line))
 		if (str_next(&line, ' ', &word) && str_eq_cstr(word, key))
-			(void)snprintf(out, size, "%.*s", (int)line.len,
-				       line.p);
+			(void)snprintf(out, size, "%.*s", (int)line.len, line.p);
 }
 
 /* What the plan's command needs; its commit and data, and the data of the pods
  * before. */
-static bool
-is_same_work(struct worker *worker, const struct launch_reply *reply, char *why,
-	     size_t size)
+static bool is_same_work(struct worker *worker, const struct launch_reply *reply, char *why,
+			 size_t size)
 {
 	struct session *s = worker->session;
 	const struct plan *plan = s->plan;
@@ -434,15 +388,12 @@ is_same_work(struct worker *worker, const struct launch_reply *reply, char *why,
 			       "needs; --probe cpu tells of its host");
 	else if (plan->commit != NULL && strcmp(commit, plan->commit) != 0)
 		(void)snprintf(why, size, "its commit is %s, the plan's %.100s",
-			       commit[0] != '\0' ? commit : "not known",
-			       plan->commit);
+			       commit[0] != '\0' ? commit : "not known", plan->commit);
 	else if (plan->data.n == 0)
 		return true;
-	else if (plan->data_sha256 != NULL &&
-		 strcmp(data, plan->data_sha256) != 0)
-		(void)snprintf(why, size,
-			       "its data has the hash %.64s, the plan's %.64s",
-			       data, plan->data_sha256);
+	else if (plan->data_sha256 != NULL && strcmp(data, plan->data_sha256) != 0)
+		(void)snprintf(why, size, "its data has the hash %.64s, the plan's %.64s", data,
+			       plan->data_sha256);
 	else if (s->data[0] != '\0' && strcmp(s->data, data) != 0)
 		(void)snprintf(why, size,
 			       "its data (%.12s..) is not that of the other "
@@ -454,22 +405,19 @@ is_same_work(struct worker *worker, const struct launch_reply *reply, char *why,
 }
 
 /* After the preflight: copies, clocks, then the first run. */
-static void
-after_preflight(struct worker *worker)
+static void after_preflight(struct worker *worker)
 {
 	const struct plan *plan = worker->session->plan;
 
 	if (plan_needs_copies(plan) && worker->ship_arm < plan->n_variants)
 		worker_next(worker, WORKER_SHIP, 0);
-	else if (worker->step != WORKER_LOCK &&
-		 plan->pods[worker->pod].lock_clocks != NULL)
+	else if (worker->step != WORKER_LOCK && plan->pods[worker->pod].lock_clocks != NULL)
 		worker_next(worker, WORKER_LOCK, 0);
 	else
 		worker_go_on(worker, 0);
 }
 
-static void
-on_preflight(struct worker *worker, const struct launch_reply *reply)
+static void on_preflight(struct worker *worker, const struct launch_reply *reply)
 {
 	struct session *s = worker->session;
 	char name[128], why[256];
@@ -482,8 +430,7 @@ on_preflight(struct worker *worker, const struct launch_reply *reply)
 	if (why[0] != '\0')
 		session_note(s, "%s: %s", worker_pod_id(worker), why);
 	print_into(name, "env.%s.txt", worker_pod_id(worker));
-	if (folder_write(s->setup.path, name, buf_str(&reply->env), &s->why) !=
-	    0)
+	if (folder_write(s->setup.path, name, buf_str(&reply->env), &s->why) != 0)
 		worker_fail(worker, s->why.text);
 	else if (!is_same_work(worker, reply, why, sizeof(why)))
 		worker_fail(worker, why);
@@ -491,21 +438,17 @@ on_preflight(struct worker *worker, const struct launch_reply *reply)
 		after_preflight(worker);
 }
 
-static void
-on_ship(struct worker *worker, const struct launch_reply *reply)
+static void on_ship(struct worker *worker, const struct launch_reply *reply)
 {
 	if (!reply->shipped) {
-		worker_fail(worker, reply->error[0] != '\0'
-					    ? reply->error
-					    : "nothing shipped");
+		worker_fail(worker, reply->error[0] != '\0' ? reply->error : "nothing shipped");
 		return;
 	}
 	worker->ship_arm++;
 	after_preflight(worker);
 }
 
-static void
-on_lock(struct worker *worker, const struct launch_reply *reply)
+static void on_lock(struct worker *worker, const struct launch_reply *reply)
 {
 	(void)reply;
 	if (reply->exit_status != 0)
@@ -518,9 +461,8 @@ on_lock(struct worker *worker, const struct launch_reply *reply)
  * The runs that were made by the process of this one, itself the last: where
  * the records of some are lost with us, it is taken up again.
  */
-static size_t
-take_riders(struct session *s, struct bench_run *run,
-	    struct bench_run *riders[SCHEDULE_MAX_ARMS])
+static size_t take_riders(struct session *s, struct bench_run *run,
+			  struct bench_run *riders[SCHEDULE_MAX_ARMS])
 {
 	size_t left = s->runs.n_arms - run->pos, n = 0;
 
@@ -532,8 +474,7 @@ take_riders(struct session *s, struct bench_run *run,
 }
 
 /* Keep each as it is; -1 with the session's err. */
-static int
-record_runs(struct session *s, struct bench_run *const *runs, size_t n)
+static int record_runs(struct session *s, struct bench_run *const *runs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i + 1 < n)
@@ -545,15 +486,13 @@ record_runs(struct session *s, struct bench_run *const *runs, size_t n)
 }
 
 /* Make the run's block anew. */
-static void
-repeat_block(struct worker *worker, const struct bench_run *run,
-	     const char *why)
+static void repeat_block(struct worker *worker, const struct bench_run *run, const char *why)
 {
 	struct session *s = worker->session;
 
 	worker->run = NULL;
-	session_note(s, "%s: block %zu begins again: %s", worker_pod_id(worker),
-		     run->block + 1, why);
+	session_note(s, "%s: block %zu begins again: %s", worker_pod_id(worker), run->block + 1,
+		     why);
 	worker->next -= run->rep * s->runs.n_arms + run->pos;
 	if (bench_runs_repeat(&s->runs, run, why, &s->why) != 0) {
 		worker_fail(worker, s->why.text);
@@ -567,8 +506,7 @@ repeat_block(struct worker *worker, const struct bench_run *run,
  * The run is over: what the pod did to it may ask for its block again, else
  * it is kept as it is.  Then the gap and the next one.
  */
-static void
-finish_run(struct worker *worker)
+static void finish_run(struct worker *worker)
 {
 	struct bench_run *over[SCHEDULE_MAX_ARMS];
 	struct session *s = worker->session;
@@ -600,11 +538,10 @@ finish_run(struct worker *worker)
 }
 
 /* No exit status and no process: once more as a new job, then it is lost. */
-static void
-on_lost(struct worker *worker)
+static void on_lost(struct worker *worker)
 {
-	const char *const names[] = { plan_output(worker->session->plan),
-				      "gpu.csv", "host.csv", "stamps" };
+	const char *const names[] = { plan_output(worker->session->plan), "gpu.csv", "host.csv",
+				      "stamps" };
 	struct session *s = worker->session;
 	struct bench_run *run = worker->run;
 	char file[FOLDER_PATH_SIZE];
@@ -628,27 +565,22 @@ on_lost(struct worker *worker)
 }
 
 /* It goes on: is it worth it? */
-static void
-on_running(struct worker *worker, const struct launch_reply *reply)
+static void on_running(struct worker *worker, const struct launch_reply *reply)
 {
 	struct session *s = worker->session;
 	struct bench_run *run = worker->run;
 
-	if (run->cut[0] == '\0' && reply->data.len > 0 &&
-	    session_should_cut(s, run)) {
-		session_note(s, "%s: run %s is ended early: %s: %s",
-			     worker_pod_id(worker), run->id,
+	if (run->cut[0] == '\0' && reply->data.len > 0 && session_should_cut(s, run)) {
+		session_note(s, "%s: run %s is ended early: %s: %s", worker_pod_id(worker), run->id,
 			     guard_words[run->cut_by], run->cut);
 		worker_next(worker, WORKER_CUT, 0);
 		return;
 	}
-	worker_next(worker, WORKER_WATCH,
-		    worker->step == WORKER_START ? POLL_FIRST_MS : POLL_MS);
+	worker_next(worker, WORKER_WATCH, worker->step == WORKER_START ? POLL_FIRST_MS : POLL_MS);
 }
 
 /* What the pod keeps of a run that ended there. */
-static void
-take_end(struct worker *worker, const struct launch_reply *reply)
+static void take_end(struct worker *worker, const struct launch_reply *reply)
 {
 	struct bench_run *run = worker->run;
 
@@ -671,20 +603,18 @@ take_end(struct worker *worker, const struct launch_reply *reply)
 	print_into(run->alloc, "%s", reply->alloc);
 }
 
-static void
-on_state(struct worker *worker, const struct launch_reply *reply)
+static void on_state(struct worker *worker, const struct launch_reply *reply)
 {
 	struct session *s = worker->session;
 	char log[FOLDER_PATH_SIZE], why[RUN_ID_SIZE + 200];
 
 	bench_run_file(worker->run, plan_output(s->plan), log);
-	if (reply->data.len > 0 &&
-	    folder_append(s->setup.path, log, reply->data, &s->why) != 0) {
+	if (reply->data.len > 0 && folder_append(s->setup.path, log, reply->data, &s->why) != 0) {
 		worker_fail(worker, s->why.text);
 	} else if (reply->moved[0] != '\0' && worker->run->counted &&
 		   worker_slurm(worker) != NULL) {
-		print_into(why, "%s: Slurm ended its allocation (%s)",
-			   worker->run->id, reply->moved);
+		print_into(why, "%s: Slurm ended its allocation (%s)", worker->run->id,
+			   reply->moved);
 		repeat_block(worker, worker->run, why);
 	} else if (reply->moved[0] != '\0' || reply->state == LAUNCH_LOST ||
 		   reply->state == LAUNCH_NONE) {
@@ -700,16 +630,13 @@ on_state(struct worker *worker, const struct launch_reply *reply)
 }
 
 /* Its GPUs are taken, or its disk is: ask again, for an hour. */
-static void
-on_busy(struct worker *worker, enum wait_kind kind)
+static void on_busy(struct worker *worker, enum wait_kind kind)
 {
-	const char *why = kind == WAIT_FULL
-				  ? "the pod's disk is full"
-				  : "its GPUs are locked by another bench";
+	const char *why = kind == WAIT_FULL ? "the pod's disk is full"
+					    : "its GPUs are locked by another bench";
 
 	if (worker->wait.kind != kind)
-		session_note(worker->session, "%s: %s; waiting",
-			     worker_pod_id(worker), why);
+		session_note(worker->session, "%s: %s; waiting", worker_pod_id(worker), why);
 	worker_wait_for(worker, kind, why, 0);
 	if (++worker->tries > BUSY_TRIES)
 		worker_fail(worker, why);
@@ -717,36 +644,31 @@ on_busy(struct worker *worker, enum wait_kind kind)
 		worker_next(worker, WORKER_START, BUSY_RETRY_MS);
 }
 
-static void
-on_start(struct worker *worker, const struct launch_reply *reply)
+static void on_start(struct worker *worker, const struct launch_reply *reply)
 {
 	char why[200];
 
 	if (reply->foreign[0] != '\0') {
-		print_into(why, "something else computes on its GPUs (pids %s)",
-			   reply->foreign);
+		print_into(why, "something else computes on its GPUs (pids %s)", reply->foreign);
 		if (worker_slurm(worker) != NULL)
 			worker_fail(worker, why);
 		else
 			worker_give_up(worker, why);
 	} else if (reply->state == LAUNCH_BUSY || reply->state == LAUNCH_FULL) {
-		on_busy(worker,
-			reply->state == LAUNCH_FULL ? WAIT_FULL : WAIT_BUSY);
+		on_busy(worker, reply->state == LAUNCH_FULL ? WAIT_FULL : WAIT_BUSY);
 	} else {
 		worker_wait_over(worker);
 		worker->tries = 0;
 		worker->begun = true;
 		worker->clock = any_clock;
 		clock_add(worker, reply->pod_up_s);
-		session_note(worker->session, "%s: run %s %s",
-			     worker_pod_id(worker), worker->run->id,
-			     reply->existed ? "is picked up" : "began");
+		session_note(worker->session, "%s: run %s %s", worker_pod_id(worker),
+			     worker->run->id, reply->existed ? "is picked up" : "began");
 		on_state(worker, reply);
 	}
 }
 
-static void
-on_gpu(struct worker *worker, const struct launch_reply *reply)
+static void on_gpu(struct worker *worker, const struct launch_reply *reply)
 {
 	struct session *s = worker->session;
 	const struct {
@@ -761,8 +683,7 @@ on_gpu(struct worker *worker, const struct launch_reply *reply)
 
 		bench_run_file(worker->run, files[i].name, file);
 		if (files[i].text.len > 0 &&
-		    folder_write(s->setup.path, file, files[i].text, &s->why) !=
-			    0) {
+		    folder_write(s->setup.path, file, files[i].text, &s->why) != 0) {
 			worker_fail(worker, s->why.text);
 			return;
 		}
@@ -770,8 +691,7 @@ on_gpu(struct worker *worker, const struct launch_reply *reply)
 	finish_run(worker);
 }
 
-static void
-on_abort(struct worker *worker, const struct launch_reply *reply)
+static void on_abort(struct worker *worker, const struct launch_reply *reply)
 {
 	char why[400];
 
@@ -782,8 +702,8 @@ on_abort(struct worker *worker, const struct launch_reply *reply)
 		return;
 	}
 	if (reply->held[0] != '\0')
-		session_note(worker->session, "%s: a lock is held still: %s",
-			     worker_pod_id(worker), reply->held);
+		session_note(worker->session, "%s: a lock is held still: %s", worker_pod_id(worker),
+			     reply->held);
 	if (reply->stray[0] != '\0')
 		session_note(worker->session,
 			     "%s: what began during its runs is still there, "
@@ -795,8 +715,7 @@ on_abort(struct worker *worker, const struct launch_reply *reply)
 	worker_next(worker, WORKER_FINISH, 0);
 }
 
-static void
-on_finish(struct worker *worker, const struct launch_reply *reply)
+static void on_finish(struct worker *worker, const struct launch_reply *reply)
 {
 	(void)reply;
 	if (worker_stops(worker))
@@ -805,18 +724,15 @@ on_finish(struct worker *worker, const struct launch_reply *reply)
 		worker_end(worker);
 }
 
-static void
-on_stop(struct worker *worker, const struct launch_reply *reply)
+static void on_stop(struct worker *worker, const struct launch_reply *reply)
 {
 	char why[80];
 
 	print_into(why, "stop_cmd ended with %d", reply->exit_status);
 	if (worker_slurm(worker) != NULL)
-		print_into(why,
-			   "nothing is allocated now: squeue has no job of "
-			   "it");
-	if (reply->exit_status != 0 &&
-	    worker->session->setup.mode == SESSION_STOP) {
+		print_into(why, "nothing is allocated now: squeue has no job of "
+				"it");
+	if (reply->exit_status != 0 && worker->session->setup.mode == SESSION_STOP) {
 		worker_give_up(worker, why);
 		return;
 	}
@@ -824,14 +740,12 @@ on_stop(struct worker *worker, const struct launch_reply *reply)
 	worker_end(worker);
 }
 
-static void
-on_clean(struct worker *worker, const struct launch_reply *reply)
+static void on_clean(struct worker *worker, const struct launch_reply *reply)
 {
 	char why[200];
 
 	if (reply->cleaned) {
-		session_note(worker->session, "%s: nothing is left",
-			     worker_pod_id(worker));
+		session_note(worker->session, "%s: nothing is left", worker_pod_id(worker));
 		worker_end(worker);
 		return;
 	}
@@ -858,12 +772,10 @@ static const struct step steps[] = {
 
 /* There is no allocation yet, or none any more: ask again, more seldom the
  * longer it takes. */
-static void
-on_queued(struct worker *worker, const char *why)
+static void on_queued(struct worker *worker, const char *why)
 {
 	if (worker->wait.kind != WAIT_QUEUED)
-		session_note(worker->session,
-			     "%s: waits for its allocation: %s",
+		session_note(worker->session, "%s: waits for its allocation: %s",
 			     worker_pod_id(worker), why);
 	worker_wait_for(worker, WAIT_QUEUED, why, 0);
 	int64_t delay_ms = (clock_wall_ms() - worker->wait.since_ms) / 2;
@@ -877,54 +789,45 @@ on_queued(struct worker *worker, const char *why)
 }
 
 /* A step of an allocation that was not cut short ends with its clock. */
-static bool
-is_whole(const struct worker *worker, const struct launch_reply *reply)
+static bool is_whole(const struct worker *worker, const struct launch_reply *reply)
 {
 	return reply->understood &&
 	       (worker_slurm(worker) == NULL || worker->step >= WORKER_ABORT ||
-		reply->error[0] != '\0' || reply->queued[0] != '\0' ||
-		!isnan(reply->pod_up_s));
+		reply->error[0] != '\0' || reply->queued[0] != '\0' || !isnan(reply->pod_up_s));
 }
 
 /* The way to the pod failed, or what came was no answer: again, later. */
-static void
-on_no_answer(struct worker *worker, const struct stream_exit *exit)
+static void on_no_answer(struct worker *worker, const struct stream_exit *exit)
 {
 	enum err_code code = exit->err.code;
 	int64_t delay_ms = 500LL << (worker->tries < 5 ? worker->tries : 5);
 
 	if (code == ERR_CANCELLED) {
 		worker_next(worker, worker->step, 100);
-	} else if (code == ERR_AUTH || code == ERR_HOSTKEY ||
-		   code == ERR_USAGE || code == ERR_CONFIG) {
+	} else if (code == ERR_AUTH || code == ERR_HOSTKEY || code == ERR_USAGE ||
+		   code == ERR_CONFIG) {
 		worker_fail(worker, exit->err.text);
 	} else if (code == ERR_NONE && worker->tries >= MAX_NONSENSE) {
 		worker_fail(worker, "its shell gives no sensible answer");
 	} else if (worker->tries >= STOP_TRIES && worker->step == WORKER_STOP) {
-		static const char why[] =
-			"it cannot be reached since stop_cmd was sent";
+		static const char why[] = "it cannot be reached since stop_cmd was sent";
 
-		session_note(worker->session, "%s: %s", worker_pod_id(worker),
-			     why);
+		session_note(worker->session, "%s: %s", worker_pod_id(worker), why);
 		worker_wait_for(worker, WAIT_GIVEN_UP, why, 0);
 		worker_end(worker);
-	} else if (worker->tries >= LAST_TRIES &&
-		   worker->step >= WORKER_ABORT) {
+	} else if (worker->tries >= LAST_TRIES && worker->step >= WORKER_ABORT) {
 		worker_fail(worker, "it cannot be reached, to end what may run "
 				    "there");
 	} else {
 		worker->tries++;
 		delay_ms = delay_ms < RETRY_MOST_MS ? delay_ms : RETRY_MOST_MS;
 		worker_next(worker, worker->step, delay_ms);
-		worker_wait_unreachable(worker,
-					code != ERR_NONE ? exit->err.text
-							 : "no sensible answer",
-					delay_ms);
+		worker_wait_unreachable(
+			worker, code != ERR_NONE ? exit->err.text : "no sensible answer", delay_ms);
 	}
 }
 
-static size_t
-worker_on_data(void *user, const void *data, size_t len)
+static size_t worker_on_data(void *user, const void *data, size_t len)
 {
 	struct worker *worker = user;
 
@@ -932,8 +835,7 @@ worker_on_data(void *user, const void *data, size_t len)
 	return len;
 }
 
-static void
-worker_on_close(void *user, const struct stream_exit *exit)
+static void worker_on_close(void *user, const struct stream_exit *exit)
 {
 	struct worker *worker = user;
 	struct launch_reply reply;
@@ -952,8 +854,7 @@ worker_on_close(void *user, const struct stream_exit *exit)
 	} else {
 		worker->reached = true;
 		reply.exit_status = exit->status;
-		if (worker->wait.kind != WAIT_BUSY &&
-		    worker->wait.kind != WAIT_FULL)
+		if (worker->wait.kind != WAIT_BUSY && worker->wait.kind != WAIT_FULL)
 			worker_wait_over(worker);
 		if (worker->step != WORKER_START)
 			worker->tries = 0;
@@ -967,8 +868,7 @@ worker_on_close(void *user, const struct stream_exit *exit)
 }
 
 /* The script of the step at hand; -1 with the session's err. */
-static int
-make_script(struct worker *worker, struct buf *script)
+static int make_script(struct worker *worker, struct buf *script)
 {
 	struct session *s = worker->session;
 	char job[RUN_ID_SIZE + 16] = "", log[FOLDER_PATH_SIZE];
@@ -978,8 +878,7 @@ make_script(struct worker *worker, struct buf *script)
 			    .pod = worker->pod,
 			    .job = job,
 			    .slurm = worker_slurm(worker),
-			    .ask = !worker->reached ||
-				   worker->wait.kind != WAIT_NONE };
+			    .ask = !worker->reached || worker->wait.kind != WAIT_NONE };
 
 	if (run != NULL) {
 		print_into(job, "%s%s", run->id, run->attempt > 0 ? ".r1" : "");
@@ -992,8 +891,7 @@ make_script(struct worker *worker, struct buf *script)
 	return launch_script(script, steps[worker->step].op, &l, &s->why);
 }
 
-static void
-worker_send(struct worker *worker)
+static void worker_send(struct worker *worker)
 {
 	static const struct stream_cb cb = {
 		.on_data = worker_on_data,
@@ -1007,12 +905,10 @@ worker_send(struct worker *worker)
 	worker->sent_ms = clock_boot_ms();
 	int bad = make_script(worker, &script);
 	if (bad == 0) {
-		worker->stream = transport->ops->exec(transport, worker->pod,
-						      LAUNCH_COMMAND, &cb,
+		worker->stream = transport->ops->exec(transport, worker->pod, LAUNCH_COMMAND, &cb,
 						      worker, &s->why);
 		bad = worker->stream == NULL ||
-		      transport->ops->write(worker->stream, script.data,
-					    script.len, &s->why) != 0;
+		      transport->ops->write(worker->stream, script.data, script.len, &s->why) != 0;
 	}
 	if (!bad) {
 		transport->ops->close_stdin(worker->stream);
@@ -1023,8 +919,7 @@ worker_send(struct worker *worker)
 	worker_fail(worker, s->why.text);
 }
 
-static void
-worker_on_timer(void *user)
+static void worker_on_timer(void *user)
 {
 	struct worker *worker = user;
 
@@ -1032,8 +927,7 @@ worker_on_timer(void *user)
 		worker_send(worker);
 }
 
-void
-worker_begin(struct worker *worker)
+void worker_begin(struct worker *worker)
 {
 	static const enum worker_step first[] = {
 		[SESSION_RUN] = WORKER_PREFLIGHT,
@@ -1053,8 +947,7 @@ worker_begin(struct worker *worker)
 	worker_next(worker, step, 0);
 }
 
-void
-worker_stop(struct worker *worker)
+void worker_stop(struct worker *worker)
 {
 	struct transport *transport = worker->session->setup.transport;
 
@@ -1063,8 +956,7 @@ worker_stop(struct worker *worker)
 		return;
 	worker->tries = 0;
 	/* Where no command was ever answered, nothing runs. */
-	if (!worker->reached && worker->session->setup.mode == SESSION_RUN &&
-	    worker->next == 0) {
+	if (!worker->reached && worker->session->setup.mode == SESSION_RUN && worker->next == 0) {
 		worker_fail(worker, "it was never reached");
 		return;
 	}
@@ -1076,8 +968,7 @@ worker_stop(struct worker *worker)
 	worker_next(worker, WORKER_ABORT, 100);
 }
 
-void
-worker_release(struct worker *worker)
+void worker_release(struct worker *worker)
 {
 	loop_timer_close(worker->timer);
 	buf_release(&worker->out);

@@ -25,23 +25,19 @@ struct adding {
 	const struct harness_run *run;
 };
 
-static double
-number_or_absent(struct harness_number number)
+static double number_or_absent(struct harness_number number)
 {
 	return number.present ? number.value : (double)NAN;
 }
 
 /* One output of the run's command, when it measured at all. */
-static void
-add_output(const struct adding *a, const char *key,
-	   const struct harness_post *post, const struct harness_file *file)
+static void add_output(const struct adding *a, const char *key, const struct harness_post *post,
+		       const struct harness_file *file)
 {
 	struct score_row row;
 
-	if (!post->present || post->failure != HARNESS_FAILURE_NONE ||
-	    file == NULL ||
-	    score_row_read(&row, (struct str){ file->text, file->len }, NULL) !=
-		    0)
+	if (!post->present || post->failure != HARNESS_FAILURE_NONE || file == NULL ||
+	    score_row_read(&row, (struct str){ file->text, file->len }, NULL) != 0)
 		return;
 	score_row_set_effort(&row, number_or_absent(a->run->warmup),
 			     number_or_absent(a->run->repeats));
@@ -51,34 +47,28 @@ add_output(const struct adding *a, const char *key,
 	score_row_release(&row);
 }
 
-static const struct harness_file *
-file_of(const struct adding *a, enum harness_kind kind, unsigned int number)
+static const struct harness_file *file_of(const struct adding *a, enum harness_kind kind,
+					  unsigned int number)
 {
 	return harness_files_find(a->files, kind, a->run->dir, number, 0);
 }
 
-static void
-add_harness_run(const struct adding *a)
+static void add_harness_run(const struct adding *a)
 {
 	const struct harness_run *run = a->run;
 	const struct harness_restore *restore = &run->restore;
 	AUTO_TEXT baseline = xasprintf("%s baseline", run->id);
 
 	if (run->has_baseline)
-		add_output(a, baseline, &run->baseline,
-			   file_of(a, HARNESS_BASELINE_OUT, 0));
+		add_output(a, baseline, &run->baseline, file_of(a, HARNESS_BASELINE_OUT, 0));
 	array_each (it, run->iterations, run->n_iterations) {
-		AUTO_TEXT key =
-			xasprintf("%s iteration %u", run->id, it->number);
+		AUTO_TEXT key = xasprintf("%s iteration %u", run->id, it->number);
 
 		if (it->proof <= HARNESS_PROOF_EARLY)
 			continue; /* nobody but the agent can have measured */
-		add_output(a, key, &it->post,
-			   file_of(a, HARNESS_POST_OUT, it->number));
-		if (restore->iteration.present &&
-		    restore->iteration.value == it->number)
-			add_output(a, key, &restore->post,
-				   file_of(a, HARNESS_RESTORED_OUT, 0));
+		add_output(a, key, &it->post, file_of(a, HARNESS_POST_OUT, it->number));
+		if (restore->iteration.present && restore->iteration.value == it->number)
+			add_output(a, key, &restore->post, file_of(a, HARNESS_RESTORED_OUT, 0));
 	}
 }
 
@@ -89,8 +79,7 @@ add_harness_run(const struct adding *a)
  * run's command line.  What never measured (SSH, GPU, disk) is left out.
  * Nothing where path is no such directory.
  */
-static void
-add_harness(struct score_board *board, const char *path)
+static void add_harness(struct score_board *board, const char *path)
 {
 	struct harness_files files;
 	struct harness_wire wire;
@@ -100,8 +89,7 @@ add_harness(struct score_board *board, const char *path)
 		return;
 	harness_files_init(&files);
 	harness_wire_init(&wire, &files);
-	if (harness_pod_fetch(NULL, path, &wire, NULL) == 0 &&
-	    strcmp(wire.what, "compare") != 0) {
+	if (harness_pod_fetch(NULL, path, &wire, NULL) == 0 && strcmp(wire.what, "compare") != 0) {
 		harness_workspace_read(&ws, &files, wire.now_ms);
 		for (size_t i = 0; i < ws.n_runs; i++) {
 			const struct adding a = { board, &files, &ws.runs[i] };
@@ -120,16 +108,14 @@ add_harness(struct score_board *board, const char *path)
 #define TABLE_MAX  (64U * 1024 * 1024)
 #define STDIN_NAME "stdin"
 
-static void
-complain_err(struct board_input *input, const struct err *err)
+static void complain_err(struct board_input *input, const struct err *err)
 {
 	say_error("%s", err->text);
 	input->status = err_exit_status(err->code);
 }
 
 /* "dirname", "file", "source", "pod" or a pattern. */
-static int
-input_group_by(struct board_input *input, const char *text, struct err *err)
+static int input_group_by(struct board_input *input, const char *text, struct err *err)
 {
 	pattern_free(input->pattern);
 	input->pattern = NULL;
@@ -138,22 +124,19 @@ input_group_by(struct board_input *input, const char *text, struct err *err)
 		return 0;
 	input->pattern = pattern_new_path(text, err);
 	if (input->pattern == NULL)
-		return err_prefix(err,
-				  "--group-by takes dirname, file, source, "
-				  "pod or a pattern");
+		return err_prefix(err, "--group-by takes dirname, file, source, "
+				       "pod or a pattern");
 	return 0;
 }
 
-void
-board_input_release(struct board_input *input)
+void board_input_release(struct board_input *input)
 {
 	pattern_free(input->pattern);
 	input->pattern = NULL;
 	score_board_release(&input->scores);
 }
 
-static char *
-key_by_pattern(const struct board_input *input, const char *path)
+static char *key_by_pattern(const struct board_input *input, const char *path)
 {
 	struct str taken;
 	int found = pattern_take(input->pattern, path, &taken);
@@ -164,8 +147,7 @@ key_by_pattern(const struct board_input *input, const char *path)
 }
 
 /* The key of the group that a run belongs to; owned. */
-static char *
-key_of(const struct board_input *input, const char *path, const struct run *run)
+static char *key_of(const struct board_input *input, const char *path, const struct run *run)
 {
 	if (input->forced_key != NULL)
 		return xstrdup(input->forced_key);
@@ -173,9 +155,8 @@ key_of(const struct board_input *input, const char *path, const struct run *run)
 	case CONF_BY_FILE:
 		return xstrdup(path);
 	case CONF_BY_SOURCE:
-		return run->source_sha256 == NULL
-			       ? xstrdup("(no script in the log)")
-			       : xstrndup(run->source_sha256, SHOWN_SHA);
+		return run->source_sha256 == NULL ? xstrdup("(no script in the log)")
+						  : xstrndup(run->source_sha256, SHOWN_SHA);
 	case CONF_BY_POD:
 		return xstrdup("(files here)");
 	case CONF_BY_PATTERN:
@@ -186,9 +167,8 @@ key_of(const struct board_input *input, const char *path, const struct run *run)
 	return file_folder(path);
 }
 
-static struct board_row *
-add_run(struct board_input *input, const char *path, const char *key,
-	const char *sha256, const struct run *run)
+static struct board_row *add_run(struct board_input *input, const char *path, const char *key,
+				 const char *sha256, const struct run *run)
 {
 	struct board_row *row = board_add(input->board, path, key, sha256, run);
 
@@ -202,9 +182,7 @@ add_run(struct board_input *input, const char *path, const char *key,
 }
 
 /* A verifier's output, beside the runs. */
-static void
-take_score(struct board_input *input, const char *path,
-	   const struct score_row *score)
+static void take_score(struct board_input *input, const char *path, const struct score_row *score)
 {
 	const struct run none = { .source_sha256 = NULL };
 	AUTO_TEXT key = key_of(input, path, &none);
@@ -212,8 +190,7 @@ take_score(struct board_input *input, const char *path,
 	score_board_add(&input->scores, key, score);
 }
 
-static void
-take_file(void *user, struct parsed_file *file)
+static void take_file(void *user, struct parsed_file *file)
 {
 	struct board_input *input = user;
 
@@ -221,8 +198,7 @@ take_file(void *user, struct parsed_file *file)
 	for (size_t i = 0; i < file->n_runs; i++) {
 		AUTO_TEXT key = key_of(input, file->path, &file->runs[i]);
 
-		(void)add_run(input, file->path, key, file->sha256,
-			      &file->runs[i]);
+		(void)add_run(input, file->path, key, file->sha256, &file->runs[i]);
 	}
 	if (file->score != NULL)
 		take_score(input, file->path, file->score);
@@ -245,49 +221,41 @@ struct table {
 	size_t n_rows;
 };
 
-static void
-take_row(void *user, const struct run_row *row)
+static void take_row(void *user, const struct run_row *row)
 {
 	struct table *table = user;
 	struct board_input *input = table->input;
 	const char *path = row->file != NULL ? row->file : table->path;
 	bool by_file = row->file != NULL || input->forced_key != NULL;
-	AUTO_TEXT key = input->forced_key == NULL && row->group != NULL
-				? xstrdup(row->group)
+	AUTO_TEXT key = input->forced_key == NULL && row->group != NULL ? xstrdup(row->group)
 			: by_file ? key_of(input, path, &row->run)
 				  : xstrdup(table->key);
-	struct board_row *added =
-		add_run(input, path, key, row->sha256, &row->run);
+	struct board_row *added = add_run(input, path, key, row->sha256, &row->run);
 
 	table->n_rows++;
 	if (added != NULL && row->file == NULL)
 		added->name = xasprintf("row %zu", table->n_rows);
 }
 
-static void
-tell_unknown(void *user, const char *key)
+static void tell_unknown(void *user, const char *key)
 {
 	const struct table *table = user;
 
 	/* What we print ourselves may be read again. */
 	if (!board_is_key(key))
-		say_error("%s: nothing is known of the column \"%s\"",
-			  table->path, key);
+		say_error("%s: nothing is known of the column \"%s\"", table->path, key);
 }
 
 /* The name of a table without directory and extension. */
-static char *
-table_key(const char *path)
+static char *table_key(const char *path)
 {
 	const char *name = file_name(path);
 	const char *dot = strrchr(name, '.');
 
-	return dot != NULL && dot > name ? xstrndup(name, (size_t)(dot - name))
-					 : xstrdup(name);
+	return dot != NULL && dot > name ? xstrndup(name, (size_t)(dot - name)) : xstrdup(name);
 }
 
-static void
-read_rows(struct board_input *input, const char *path, struct str text)
+static void read_rows(struct board_input *input, const char *path, struct str text)
 {
 	static const struct run_rows_cb cb = { take_row, tell_unknown };
 	AUTO_TEXT key = table_key(path);
@@ -304,8 +272,7 @@ read_rows(struct board_input *input, const char *path, struct str text)
 		complain_err(input, &err);
 }
 
-static void
-read_table(struct board_input *input, const char *path)
+static void read_table(struct board_input *input, const char *path)
 {
 	struct err err = { ERR_NONE, "" };
 	AUTO_BUF text = buf_new(TABLE_MAX);
@@ -323,8 +290,7 @@ read_table(struct board_input *input, const char *path)
 	if (ferror(stream))
 		err_set_errno(&err, ERR_IO, "cannot read %s", path);
 	else if (text.truncated)
-		err_set(&err, ERR_LIMIT, "%s: more than %u bytes", path,
-			TABLE_MAX);
+		err_set(&err, ERR_LIMIT, "%s: more than %u bytes", path, TABLE_MAX);
 	(void)fclose(stream);
 	if (err.code != ERR_NONE)
 		complain_err(input, &err);
@@ -333,8 +299,7 @@ read_table(struct board_input *input, const char *path)
 }
 
 /* Does a text begin like a table of runs rather than like a log? */
-static bool
-looks_like_rows(struct str text)
+static bool looks_like_rows(struct str text)
 {
 	struct str trimmed = str_trim(text), rest = trimmed, line, cell;
 
@@ -344,8 +309,7 @@ looks_like_rows(struct str text)
 		rest = str_trim((struct str){ trimmed.p + 1, trimmed.len - 1 });
 		return rest.len > 0 && (rest.p[0] == '{' || rest.p[0] == ']');
 	}
-	if (!str_next(&rest, '\n', &line) ||
-	    memchr(line.p, ',', line.len) == NULL)
+	if (!str_next(&rest, '\n', &line) || memchr(line.p, ',', line.len) == NULL)
 		return false;
 	while (str_next(&line, ',', &cell))
 		if (run_number_by_name(str_trim(cell)) != NULL)
@@ -353,21 +317,18 @@ looks_like_rows(struct str text)
 	return false;
 }
 
-static void
-take_stdin_run(void *user, const struct run *run)
+static void take_stdin_run(void *user, const struct run *run)
 {
 	struct board_input *input = user;
-	AUTO_TEXT key =
-		input->by == CONF_BY_DIRNAME && input->forced_key == NULL
-			? xstrdup(STDIN_NAME)
-			: key_of(input, STDIN_NAME, run);
+	AUTO_TEXT key = input->by == CONF_BY_DIRNAME && input->forced_key == NULL
+				? xstrdup(STDIN_NAME)
+				: key_of(input, STDIN_NAME, run);
 
 	(void)add_run(input, STDIN_NAME, key, NULL, run);
 }
 
 /* Standard input: rows when it begins like them, else a log. */
-static void
-read_stdin(struct board_input *input)
+static void read_stdin(struct board_input *input)
 {
 	static const struct run_reader_cb cb = { .on_run = take_stdin_run };
 	struct run_reader *reader = NULL;
@@ -376,8 +337,7 @@ read_stdin(struct board_input *input)
 	size_t n;
 
 	while ((n = fread(block, 1, sizeof(block), stdin)) > 0) {
-		if (reader == NULL && text.len == 0 &&
-		    !looks_like_rows((struct str){ block, n }))
+		if (reader == NULL && text.len == 0 && !looks_like_rows((struct str){ block, n }))
 			reader = run_reader_new(input->formats, &cb, input);
 		if (reader != NULL)
 			run_reader_feed(reader, block, n);
@@ -391,8 +351,7 @@ read_stdin(struct board_input *input)
 	run_reader_free(reader);
 }
 
-static void
-read_logs(struct board_input *input, const struct log_paths *paths)
+static void read_logs(struct board_input *input, const struct log_paths *paths)
 {
 	const struct parse_options how = { input->formats, 0, true };
 	AUTO_FREE struct log_path *logs = xcalloc(paths->n, sizeof(*logs));
@@ -408,8 +367,7 @@ read_logs(struct board_input *input, const struct log_paths *paths)
  * Read logs, tables, directories, globs and "-".  What cannot be read is told
  * on stderr and makes status non-zero; the rest is read.
  */
-static void
-input_read(struct board_input *input, char *const *argv, size_t n)
+static void input_read(struct board_input *input, char *const *argv, size_t n)
 {
 	struct log_paths paths;
 
@@ -429,29 +387,22 @@ input_read(struct board_input *input, char *const *argv, size_t n)
 	log_paths_release(&paths);
 }
 
-int
-board_input_group_conf(struct board_input *input, const struct conf *conf,
-		       struct err *err)
+int board_input_group_conf(struct board_input *input, const struct conf *conf, struct err *err)
 {
-	const char *text = conf->group_by == CONF_BY_PATTERN
-				   ? conf->group_pattern
-				   : conf_group_name(conf->group_by);
+	const char *text = conf->group_by == CONF_BY_PATTERN ? conf->group_pattern
+							     : conf_group_name(conf->group_by);
 
 	return input_group_by(input, text, err);
 }
 
-char *
-board_input_key(const struct board_input *input,
-		const struct stored_run *stored)
+char *board_input_key(const struct board_input *input, const struct stored_run *stored)
 {
-	return input->by == CONF_BY_POD
-		       ? xstrdup(stored->pod)
-		       : key_of(input, stored->path, &stored->run);
+	return input->by == CONF_BY_POD ? xstrdup(stored->pod)
+					: key_of(input, stored->path, &stored->run);
 }
 
 /* One run of the database, named "pod:file". */
-static int
-take_stored(void *user, const struct stored_run *stored)
+static int take_stored(void *user, const struct stored_run *stored)
 {
 	struct board_input *input = user;
 	AUTO_TEXT key = board_input_key(input, stored);
@@ -460,26 +411,22 @@ take_stored(void *user, const struct stored_run *stored)
 	int pod = conf_find_pod(input->conf, stored->pod);
 
 	if (row != NULL) {
-		row->name = xasprintf("%s:%s", stored->pod,
-				      file_name(stored->path));
+		row->name = xasprintf("%s:%s", stored->pod, file_name(stored->path));
 		row->log = xstrdup_null(stored->mirror);
 		if (pod >= 0 && !(input->usd_per_hour > 0))
-			board_row_price(row,
-					input->conf->pods[pod].usd_per_hour);
+			board_row_price(row, input->conf->pods[pod].usd_per_hour);
 	}
 	return 0;
 }
 
 /* All of text as numbers between commas; how many, or 0. */
-static size_t
-split_values(struct str text, double *values)
+static size_t split_values(struct str text, double *values)
 {
 	struct str piece;
 	size_t n = 0;
 
 	while (str_next(&text, ',', &piece)) {
-		if (n == MAX_VALUES ||
-		    !str_to_double(str_trim(piece), &values[n]) ||
+		if (n == MAX_VALUES || !str_to_double(str_trim(piece), &values[n]) ||
 		    !run_has(values[n]) || values[n] - values[n] != 0)
 			return 0;
 		n++;
@@ -488,30 +435,24 @@ split_values(struct str text, double *values)
 }
 
 /* "[NAME=]v1,v2,..": a group of bare scores; -1 when it is none. */
-static int
-input_values(struct board_input *input, const char *text,
-	     const char *default_name, struct err *err)
+static int input_values(struct board_input *input, const char *text, const char *default_name,
+			struct err *err)
 {
 	const char *equals = strrchr(text, '=');
-	AUTO_TEXT name = equals != NULL && equals > text
-				 ? xstrndup(text, (size_t)(equals - text))
-				 : xstrdup(default_name);
+	AUTO_TEXT name = equals != NULL && equals > text ? xstrndup(text, (size_t)(equals - text))
+							 : xstrdup(default_name);
 	double values[MAX_VALUES];
-	size_t n = split_values(str_from(equals != NULL ? equals + 1 : text),
-				values);
+	size_t n = split_values(str_from(equals != NULL ? equals + 1 : text), values);
 
 	if (n == 0)
-		return err_set(err, ERR_USAGE,
-			       "\"%s\" is no list of numbers: v1,v2,..", text);
+		return err_set(err, ERR_USAGE, "\"%s\" is no list of numbers: v1,v2,..", text);
 	board_add_values(input->board, name, values, n);
 	input->n_runs += n;
 	return 0;
 }
 
 /* Read what text names into one group of its own. */
-static int
-baseline_from_files(struct board_input *input, const char *text,
-		    struct err *err)
+static int baseline_from_files(struct board_input *input, const char *text, struct err *err)
 {
 	AUTO_TEXT path = xstrdup(text);
 	size_t before = input->n_runs;
@@ -520,8 +461,7 @@ baseline_from_files(struct board_input *input, const char *text,
 	input_read(input, &path, 1);
 	input->forced_key = NULL;
 	if (input->n_runs == before)
-		return err_set(err, ERR_NODATA, "the baseline %s holds no run",
-			       text);
+		return err_set(err, ERR_NODATA, "the baseline %s holds no run", text);
 	return board_set_baseline(input->board, text, err);
 }
 
@@ -529,22 +469,18 @@ baseline_from_files(struct board_input *input, const char *text,
  * The baseline as a user gives it: "[NAME=]v1,v2,..", a group that is there,
  * or logs, a table or a directory that become one group.
  */
-static int
-input_baseline(struct board_input *input, const char *text, struct err *err)
+static int input_baseline(struct board_input *input, const char *text, struct err *err)
 {
 	struct err no_group = { ERR_NONE, "" };
 	struct stat st;
 
 	if (board_set_baseline(input->board, text, &no_group) == 0)
 		return 0;
-	if (no_group.code == ERR_NODATA &&
-	    input_values(input, text, "baseline", NULL) == 0) {
-		input->board->groups[input->board->n_groups - 1].is_baseline =
-			true;
+	if (no_group.code == ERR_NODATA && input_values(input, text, "baseline", NULL) == 0) {
+		input->board->groups[input->board->n_groups - 1].is_baseline = true;
 		return 0;
 	}
-	if (no_group.code == ERR_NODATA &&
-	    (stat(text, &st) == 0 || strpbrk(text, "*?[") != NULL))
+	if (no_group.code == ERR_NODATA && (stat(text, &st) == 0 || strpbrk(text, "*?[") != NULL))
 		return baseline_from_files(input, text, err);
 	return err_set(err, ERR_USAGE, "%s", no_group.text);
 }
@@ -559,8 +495,7 @@ struct builder {
 };
 
 /* Keys of runs that are scores; anything else names a metric. */
-static bool
-is_key_of_score(struct str name)
+static bool is_key_of_score(struct str name)
 {
 	return run_number_by_name(name) != NULL &&
 	       (str_ends_with(name, "_bpb") || str_ends_with(name, "_loss"));
@@ -570,15 +505,11 @@ is_key_of_score(struct str name)
  * The track that was asked for, else the configuration's, else the one that
  * the logs can be of.
  */
-static int
-choose_track(const struct builder *b, struct err *err)
+static int choose_track(const struct builder *b, struct err *err)
 {
 	struct board *board = &b->built->board;
-	struct track_scores scores = { .bpb = b->ask->n_values > 0,
-				       .loss = true };
-	const char *name = b->ask->track != NULL
-				   ? b->ask->track
-				   : context_track_name(b->context);
+	struct track_scores scores = { .bpb = b->ask->n_values > 0, .loss = true };
+	const char *name = b->ask->track != NULL ? b->ask->track : context_track_name(b->context);
 
 	for (size_t i = 0; i < board->n_rows; i++)
 		track_scores_add(&scores, &board->rows[i]->run);
@@ -594,8 +525,7 @@ choose_track(const struct builder *b, struct err *err)
 	return 0;
 }
 
-static void
-choose_score(const struct builder *b)
+static void choose_score(const struct builder *b)
 {
 	struct board *board = &b->built->board;
 	const char *name = b->ask->score;
@@ -609,8 +539,7 @@ choose_score(const struct builder *b)
 
 /* Some run must have the metric that was asked for; else say which there are.
  */
-static int
-check_metric(const struct board *board, struct err *err)
+static int check_metric(const struct board *board, struct err *err)
 {
 	AUTO_BUF names = buf_new(1024);
 	const struct run *most = NULL;
@@ -624,8 +553,7 @@ check_metric(const struct board *board, struct err *err)
 			most = run;
 	}
 	for (size_t i = 0; most != NULL && i < most->n_series; i++)
-		buf_appendf(&names, "%s%s", i > 0 ? ", " : "; there are ",
-			    most->series[i].name);
+		buf_appendf(&names, "%s%s", i > 0 ? ", " : "; there are ", most->series[i].name);
 	(void)err_set(err, ERR_USAGE,
 		      "--score %s: no run has a metric of that name%s, and a "
 		      "key is that of a BPB or a loss (final_bpb, ..)",
@@ -633,8 +561,7 @@ check_metric(const struct board *board, struct err *err)
 	return -1;
 }
 
-static void
-choose_nats(const struct builder *b)
+static void choose_nats(const struct builder *b)
 {
 	const struct conf_baseline *baseline = &b->context->conf.baseline;
 	struct board *board = &b->built->board;
@@ -642,22 +569,19 @@ choose_nats(const struct builder *b)
 	if (b->ask->nats_per_bpb > 0) {
 		board->nats_per_bpb = b->ask->nats_per_bpb;
 		board->nats_source = "--nats-per-bpb";
-	} else if (b->ask->baseline == NULL &&
-		   run_has(baseline->nats_per_bpb)) {
+	} else if (b->ask->baseline == NULL && run_has(baseline->nats_per_bpb)) {
 		board->nats_per_bpb = baseline->nats_per_bpb;
 		board->nats_source = "the configuration";
 	}
 }
 
 /* The baseline of the configuration, in the unit of the board's score. */
-static int
-baseline_of_conf(struct board_input *input, const struct conf_baseline *from,
-		 struct err *err)
+static int baseline_of_conf(struct board_input *input, const struct conf_baseline *from,
+			    struct err *err)
 {
 	struct board *board = input->board;
 	bool is_metric = board->chosen_name != NULL;
-	bool loss = board->score != NULL &&
-		    !str_ends_with(str_from(board->score->name), "_bpb");
+	bool loss = board->score != NULL && !str_ends_with(str_from(board->score->name), "_bpb");
 	const double *values = loss ? from->val_loss : from->bpb;
 	size_t n = loss ? from->n_val_loss : from->n_bpb;
 
@@ -670,8 +594,7 @@ baseline_of_conf(struct board_input *input, const struct conf_baseline *from,
 	return 0;
 }
 
-static int
-choose_baseline(const struct builder *b, struct err *err)
+static int choose_baseline(const struct builder *b, struct err *err)
 {
 	struct board_input *input = &b->built->input;
 
@@ -682,8 +605,7 @@ choose_baseline(const struct builder *b, struct err *err)
 	return input_baseline(input, b->ask->baseline, err);
 }
 
-static int
-choose_groups(const struct builder *b, struct err *err)
+static int choose_groups(const struct builder *b, struct err *err)
 {
 	struct board_input *input = &b->built->input;
 
@@ -693,8 +615,7 @@ choose_groups(const struct builder *b, struct err *err)
 }
 
 /* All of the runs, from PATHs or, without one and without --values, stored. */
-static int
-read_runs(const struct builder *b, struct err *err)
+static int read_runs(const struct builder *b, struct err *err)
 {
 	struct board_input *input = &b->built->input;
 
@@ -710,42 +631,35 @@ read_runs(const struct builder *b, struct err *err)
 	return store_each_run(b->context->store, 0, take_stored, input, err);
 }
 
-static int
-add_values(const struct builder *b, struct err *err)
+static int add_values(const struct builder *b, struct err *err)
 {
 	for (size_t i = 0; i < b->ask->n_values; i++) {
 		char fallback[32];
 
 		print_into(fallback, "values %zu", i + 1);
-		if (input_values(&b->built->input, b->ask->values[i], fallback,
-				 err) != 0)
+		if (input_values(&b->built->input, b->ask->values[i], fallback, err) != 0)
 			return err_prefix(err, "--values");
 	}
 	return 0;
 }
 
 /* Nothing more where the reason was said of each path. */
-static int
-say_no_run(const struct board_input *input, struct err *err)
+static int say_no_run(const struct board_input *input, struct err *err)
 {
 	enum err_code code = input->status != 0 ? ERR_IO : ERR_NODATA;
 
-	if (input->n_files == input->n_empty &&
-	    (input->n_files > 0 || input->status != 0))
+	if (input->n_files == input->n_empty && (input->n_files > 0 || input->status != 0))
 		return err_set(err, code, "%s", "");
-	return err_set(err, code,
-		       "no run found in the given paths (%zu log%s read)",
+	return err_set(err, code, "no run found in the given paths (%zu log%s read)",
 		       input->n_files, input->n_files == 1 ? "" : "s");
 }
 
-static int
-build(const struct builder *b, struct err *err)
+static int build(const struct builder *b, struct err *err)
 {
 	struct board_input *input = &b->built->input;
 	struct board *board = &b->built->board;
 
-	if (choose_groups(b, err) != 0 || read_runs(b, err) != 0 ||
-	    choose_track(b, err) != 0)
+	if (choose_groups(b, err) != 0 || read_runs(b, err) != 0 || choose_track(b, err) != 0)
 		return -1;
 	choose_score(b);
 	if (add_values(b, err) != 0)
@@ -761,9 +675,8 @@ build(const struct builder *b, struct err *err)
 	return 0;
 }
 
-struct board_built *
-board_build(struct context *context, char *const *paths, size_t n_paths,
-	    const struct board_ask *ask, struct err *err)
+struct board_built *board_build(struct context *context, char *const *paths, size_t n_paths,
+				const struct board_ask *ask, struct err *err)
 {
 	struct board_built *built = xcalloc(1, sizeof(*built));
 	const struct builder b = { context, ask, paths, n_paths, built };
@@ -780,8 +693,7 @@ board_build(struct context *context, char *const *paths, size_t n_paths,
 	return built;
 }
 
-void
-board_built_free(struct board_built *built)
+void board_built_free(struct board_built *built)
 {
 	if (built == NULL)
 		return;

@@ -24,17 +24,16 @@ struct board_input {
 	size_t n_files;		   /* logs read so far */
 	size_t n_empty;		   /* of them, that were said to be so */
 	size_t n_dropped;	   /* runs beyond what a board takes */
-	int status; /* exit status of the last that could not be read */
+	int status;		   /* exit status of the last that could not be read */
 };
 
 /* How runs are grouped, as the configuration has it. */
-int board_input_group_conf(struct board_input *input, const struct conf *conf,
-			   struct err *err) __attribute__((warn_unused_result));
+int board_input_group_conf(struct board_input *input, const struct conf *conf, struct err *err)
+	__attribute__((warn_unused_result));
 void board_input_release(struct board_input *input);
 
 /* The group of a run of the database; owned by the caller. */
-char *board_input_key(const struct board_input *input,
-		      const struct stored_run *stored);
+char *board_input_key(const struct board_input *input, const struct stored_run *stored);
 /*
  * A leaderboard as the user asked for it, from files or the database and the
  * configuration: what `board`, `submission` and `export` share.
@@ -59,8 +58,7 @@ struct board_built {
  * track and baseline, compute.  The context has configuration and rules.  NULL
  * with err; ERR_NODATA when there is neither a run nor a verifier's score.
  */
-struct board_built *board_build(struct context *context, char *const *paths,
-				size_t n_paths, const struct board_ask *ask,
-				struct err *err)
+struct board_built *board_build(struct context *context, char *const *paths, size_t n_paths,
+				const struct board_ask *ask, struct err *err)
 	__attribute__((warn_unused_result));
 void board_built_free(struct board_built *built);

@@ -60,49 +60,39 @@ static const struct column all_columns[] = {
 	{ NULL, NULL, FORMAT_NAME, 0, 1, 0, 0, 0 },
 };
 
-static const struct run_number *
-number_of(const struct column *column)
+static const struct run_number *number_of(const struct column *column)
 {
-	return column->format == FORMAT_VALUE
-		       ? &run_number_chosen
-		       : run_number_by_name(str_from(column->key));
+	return column->format == FORMAT_VALUE ? &run_number_chosen
+					      : run_number_by_name(str_from(column->key));
 }
 
 /* A metric stands under the name that it was asked for by. */
-static const char *
-title_of(const struct board *board, const struct column *column)
+static const char *title_of(const struct board *board, const struct column *column)
 {
-	return column->format == FORMAT_VALUE ? board->chosen_name
-					      : column->title;
+	return column->format == FORMAT_VALUE ? board->chosen_name : column->title;
 }
 
-static bool
-is_score(const struct board *board, const char *key)
+static bool is_score(const struct board *board, const char *key)
 {
-	return any_of(i, board->n_groups,
-		      strcmp(board->groups[i].score->name, key) == 0);
+	return any_of(i, board->n_groups, strcmp(board->groups[i].score->name, key) == 0);
 }
 
 /* Does any run of the board fill that column? */
-static bool
-column_used(const struct board *board, const struct column *column)
+static bool column_used(const struct board *board, const struct column *column)
 {
 	if (column->format == FORMAT_CAPS)
 		return track_has_caps(board->track);
 	if (column->key == NULL)
 		return true;
 	/* The loss is for boards whose score it is. */
-	if (strcmp(column->key, "final_val_loss") == 0 &&
-	    !is_score(board, column->key))
+	if (strcmp(column->key, "final_val_loss") == 0 && !is_score(board, column->key))
 		return false;
 	const struct run_number *number = number_of(column);
-	return any_of(i, board->n_rows,
-		      run_has(run_number_get(&board->rows[i]->run, number)));
+	return any_of(i, board->n_rows, run_has(run_number_get(&board->rows[i]->run, number)));
 }
 
 /* Digits in groups of three: 15,981,945. */
-static void
-append_count(struct buf *out, double value)
+static void append_count(struct buf *out, double value)
 {
 	char digits[STR_NUMBER_SIZE];
 
@@ -110,19 +100,15 @@ append_count(struct buf *out, double value)
 }
 
 /* Up to 8 decimals, as many as the number has, `least` at least. */
-static void
-append_score(struct buf *out, double value, int least)
+static void append_score(struct buf *out, double value, int least)
 {
 	buf_appendf(out, "%.*f", SCORE_DECIMALS, value);
 	size_t dot = strcspn(out->data, ".");
-	while (out->len > dot + 1 + (size_t)least &&
-	       out->data[out->len - 1] == '0')
+	while (out->len > dot + 1 + (size_t)least && out->data[out->len - 1] == '0')
 		out->data[--out->len] = '\0';
 }
 
-static void
-append_number(struct buf *out, const struct column *column, double value,
-	      int decimals)
+static void append_number(struct buf *out, const struct column *column, double value, int decimals)
 {
 	if (!run_has(value))
 		return;
@@ -133,8 +119,7 @@ append_number(struct buf *out, const struct column *column, double value,
 	else if (column->format == FORMAT_VALUE)
 		buf_appendf(out, "%.7g", value);
 	else if (column->format == FORMAT_FIXED)
-		buf_appendf(out, "%.*f", column->decimals,
-			    value * column->scale);
+		buf_appendf(out, "%.*f", column->decimals, value * column->scale);
 	else
 		append_score(out, value, decimals);
 }
@@ -143,9 +128,8 @@ append_number(struct buf *out, const struct column *column, double value,
  * Decimals that the logs of a group print in a column of scores: those of its
  * longest value, 4 to 8; the others are filled up with noughts.
  */
-static int
-decimals_of(const struct board *board, const struct board_group *group,
-	    const struct column *column)
+static int decimals_of(const struct board *board, const struct board_group *group,
+		       const struct column *column)
 {
 	int most = SCORE_MIN_DECIMALS;
 	char text[64];
@@ -154,8 +138,7 @@ decimals_of(const struct board *board, const struct board_group *group,
 		return 0;
 	const struct run_number *number = number_of(column);
 	for (size_t i = 0; i < group->n_rows; i++) {
-		double value = run_number_get(&board->rows[group->rows[i]]->run,
-					      number);
+		double value = run_number_get(&board->rows[group->rows[i]]->run, number);
 		int digits = SCORE_DECIMALS;
 		int len = snprintf(text, sizeof(text), "%.*f", digits, value);
 
@@ -168,8 +151,7 @@ decimals_of(const struct board *board, const struct board_group *group,
 }
 
 /* A mark for each cap. */
-static void
-append_caps(struct buf *out, const enum board_kept *caps)
+static void append_caps(struct buf *out, const enum board_kept *caps)
 {
 	static const char *const marks[] = { "", "✓", "~", "·", "✗" };
 
@@ -178,28 +160,23 @@ append_caps(struct buf *out, const enum board_kept *caps)
 }
 
 /* The number of a run, or of all that count. */
-static double
-number_at(const struct board_group *group, const struct board_row *row,
-	  const struct run_number *number)
+static double number_at(const struct board_group *group, const struct board_row *row,
+			const struct run_number *number)
 {
 	if (row != NULL)
 		return run_number_get(&row->run, number);
-	return number->offset == group->score->offset
-		       ? group->stats.mean
-		       : board_mean(group, number->name);
+	return number->offset == group->score->offset ? group->stats.mean
+						      : board_mean(group, number->name);
 }
 
 /* The cell of a row (NULL: that of the means); "" for what it has not. */
-static void
-append_cell(struct buf *out, const struct column *column,
-	    const struct board_group *group, const struct board_row *row,
-	    int decimals)
+static void append_cell(struct buf *out, const struct column *column,
+			const struct board_group *group, const struct board_row *row, int decimals)
 {
 	bool is_mean = row == NULL;
 
 	if (column->format == FORMAT_NAME && is_mean)
-		buf_append_str(out, group->n_counted == 1 ? "mean of 1 run"
-							  : "mean");
+		buf_append_str(out, group->n_counted == 1 ? "mean of 1 run" : "mean");
 	else if (column->format == FORMAT_NOTE && !is_mean)
 		buf_append_str(out, row->note);
 	else if (column->format == FORMAT_CAPS && !group->is_values &&
@@ -207,11 +184,8 @@ append_cell(struct buf *out, const struct column *column,
 		append_caps(out, is_mean ? group->caps : row->caps);
 	else if (column->format == FORMAT_NAME && !group->is_values)
 		buf_append_str(out, row->name);
-	else if (column->key != NULL &&
-		 !(is_mean && column->format == FORMAT_PLAIN))
-		append_number(out, column,
-			      number_at(group, row, number_of(column)),
-			      decimals);
+	else if (column->key != NULL && !(is_mean && column->format == FORMAT_PLAIN))
+		append_number(out, column, number_at(group, row, number_of(column)), decimals);
 }
 
 /* A board that becomes a list of facts, a group at a time. */
@@ -228,8 +202,7 @@ struct page {
 };
 
 /* An empty line is none. */
-static void
-end_line(struct page *p)
+static void end_line(struct page *p)
 {
 	if (p->text.len > 0)
 		(void)facts_text(p->facts, "", FACT_PLAIN, "%s", p->text.data);
@@ -237,16 +210,13 @@ end_line(struct page *p)
 }
 
 /* "bytes kept (at most 15,984,387 of 16,000,000)" for one cap. */
-static void
-append_cap(struct buf *out, enum board_cap cap, enum board_kept kept,
-	   double most, double limit)
+static void append_cap(struct buf *out, enum board_cap cap, enum board_kept kept, double most,
+		       double limit)
 {
 	if (kept == CAP_NONE)
 		return;
-	buf_appendf(out, "%s%s %s",
-		    out->len > 0 ? ", " : "caps: ", board_cap_name(cap),
-		    kept == CAP_GRACE ? "within the grace"
-				      : board_kept_name(kept));
+	buf_appendf(out, "%s%s %s", out->len > 0 ? ", " : "caps: ", board_cap_name(cap),
+		    kept == CAP_GRACE ? "within the grace" : board_kept_name(kept));
 	if (!run_has(most) || kept == CAP_UNKNOWN)
 		return;
 	buf_append_str(out, " (at most ");
@@ -260,8 +230,7 @@ append_cap(struct buf *out, enum board_cap cap, enum board_kept kept,
 }
 
 /* "caps: bytes kept (at most 15,984,387 of 16,000,000), ..". */
-static void
-say_caps(struct page *p)
+static void say_caps(struct page *p)
 {
 	const struct track *track = p->board->track;
 	const struct board_group *group = p->group;
@@ -269,19 +238,17 @@ say_caps(struct page *p)
 
 	if (!p->markdown || group->n_counted == 0 || group->is_values)
 		return;
-	append_cap(out, BOARD_CAP_BYTES, group->caps[BOARD_CAP_BYTES],
-		   group->max_artifact_bytes, track->cap_artifact_bytes);
-	append_cap(out, BOARD_CAP_TRAIN, group->caps[BOARD_CAP_TRAIN],
-		   group->max_train_ms / 1000, track->cap_train_s);
-	append_cap(out, BOARD_CAP_EVAL, group->caps[BOARD_CAP_EVAL],
-		   group->max_eval_s, track->cap_eval_s);
-	append_cap(out, BOARD_CAP_TARGETS, group->caps[BOARD_CAP_TARGETS],
-		   RUN_ABSENT, RUN_ABSENT);
+	append_cap(out, BOARD_CAP_BYTES, group->caps[BOARD_CAP_BYTES], group->max_artifact_bytes,
+		   track->cap_artifact_bytes);
+	append_cap(out, BOARD_CAP_TRAIN, group->caps[BOARD_CAP_TRAIN], group->max_train_ms / 1000,
+		   track->cap_train_s);
+	append_cap(out, BOARD_CAP_EVAL, group->caps[BOARD_CAP_EVAL], group->max_eval_s,
+		   track->cap_eval_s);
+	append_cap(out, BOARD_CAP_TARGETS, group->caps[BOARD_CAP_TARGETS], RUN_ABSENT, RUN_ABSENT);
 }
 
 /* "parameter-golf-10min: train 600 s, ...": the track and its rule. */
-static void
-board_track_line(struct buf *out, const struct track *track)
+static void board_track_line(struct buf *out, const struct track *track)
 {
 	buf_appendf(out, "track %s", track->name);
 	if (run_has(track->cap_train_s))
@@ -296,41 +263,33 @@ board_track_line(struct buf *out, const struct track *track)
 	if (!track->has_record)
 		return;
 	if (run_has(track->target))
-		buf_appendf(out, " · %s <= %g", track->score->name,
-			    track->target);
+		buf_appendf(out, " · %s <= %g", track->score->name, track->target);
 	else if (track->margin_nats > 0)
 		buf_appendf(out, " · record %g nats", track->margin_nats);
 	else
 		buf_append_str(out, " · better than the baseline");
-	buf_appendf(out, " at p < %g (test%s ", track->alpha,
-		    track->n_tests > 1 ? "s" : "");
+	buf_appendf(out, " at p < %g (test%s ", track->alpha, track->n_tests > 1 ? "s" : "");
 	for (size_t i = 0; i < track->n_tests; i++)
-		buf_appendf(out, "%s%c", i > 0 ? ", " : "",
-			    'A' + (int)track->tests[i]);
+		buf_appendf(out, "%s%c", i > 0 ? ", " : "", 'A' + (int)track->tests[i]);
 	buf_append_str(out, ")");
 }
 
 /* "3 runs, 3 seeds" and what does not count; their spread. */
-static void
-say_counts(struct page *p)
+static void say_counts(struct page *p)
 {
 	const struct board_group *group = p->group;
 	const struct board_stats *stats = &group->stats;
 	struct buf *out = &p->text;
 	size_t out_of = 0;
 
-	buf_appendf(out, "%zu run%s", group->n_counted,
-		    group->n_counted == 1 ? "" : "s");
+	buf_appendf(out, "%zu run%s", group->n_counted, group->n_counted == 1 ? "" : "s");
 	if (!group->is_values && group->n_seeds != group->n_counted)
-		buf_appendf(out, " of %zu seed%s", group->n_seeds,
-			    group->n_seeds == 1 ? "" : "s");
+		buf_appendf(out, " of %zu seed%s", group->n_seeds, group->n_seeds == 1 ? "" : "s");
 	for (int use = BOARD_COPY; use <= BOARD_NO_SCORE; use++) {
 		if (group->n_uncounted[use] == 0)
 			continue;
-		buf_appendf(out, "%s%zu %s",
-			    out_of == 0 ? "; not counted: " : ", ",
-			    group->n_uncounted[use],
-			    board_use_name((enum board_use)use));
+		buf_appendf(out, "%s%zu %s", out_of == 0 ? "; not counted: " : ", ",
+			    group->n_uncounted[use], board_use_name((enum board_use)use));
 		out_of += group->n_uncounted[use];
 	}
 	if (group->n_counted > 0)
@@ -344,19 +303,15 @@ say_counts(struct page *p)
 		buf_append_str(out, "no spread of one run");
 }
 
-static const char *
-unit_of(const struct board *board, const struct board_group *group)
+static const char *unit_of(const struct board *board, const struct board_group *group)
 {
 	const char *unit = board_unit(board, group);
 
-	return strcmp(unit, "bpb") == 0	   ? " BPB"
-	       : strcmp(unit, "nats") == 0 ? " nats"
-					   : "";
+	return strcmp(unit, "bpb") == 0 ? " BPB" : strcmp(unit, "nats") == 0 ? " nats" : "";
 }
 
 /* "vs NAME: -0.0034 BPB, -0.0076 nats (2.188 nats/BPB, given)". */
-static void
-say_delta(struct page *p)
+static void say_delta(struct page *p)
 {
 	const struct board_group *group = p->group;
 	const struct board_verdict *v = &group->verdict;
@@ -374,15 +329,14 @@ say_delta(struct page *p)
 	if (v->nats_per_unit == 1 || *unit_of(p->board, group) == '\0')
 		return;
 	if (run_has(v->delta_nats))
-		buf_appendf(out, ", %+.8f nats (%.8f nats/BPB: %s)",
-			    v->delta_nats, v->nats_per_unit, v->nats_source);
+		buf_appendf(out, ", %+.8f nats (%.8f nats/BPB: %s)", v->delta_nats,
+			    v->nats_per_unit, v->nats_source);
 	else
 		buf_append_str(out, " (nats per BPB unknown: --nats-per-bpb)");
 }
 
 /* "bar 1.0588 = mean of NAME less 0.005 nats". */
-static void
-say_bar(struct page *p)
+static void say_bar(struct page *p)
 {
 	const struct track *track = p->board->track;
 	const struct board_verdict *v = &p->group->verdict;
@@ -392,19 +346,16 @@ say_bar(struct page *p)
 	if (run_has(track->target))
 		buf_appendf(&p->text, "target %g", v->bar);
 	else if (track->margin_nats > 0)
-		buf_appendf(&p->text,
-			    "bar %.8f: the baseline's mean less %g nats",
-			    v->bar, track->margin_nats);
+		buf_appendf(&p->text, "bar %.8f: the baseline's mean less %g nats", v->bar,
+			    track->margin_nats);
 	else
 		buf_appendf(&p->text, "bar %.8f: the baseline's mean", v->bar);
 	if (run_has(v->mean_needed))
-		buf_appendf(&p->text, "; a mean of %.8f would show it",
-			    v->mean_needed);
+		buf_appendf(&p->text, "; a mean of %.8f would show it", v->mean_needed);
 }
 
 /* "for p < 0.01 with power 80 %: 8 seeds, 5 more for about $15.20". */
-static void
-say_plan(struct page *p)
+static void say_plan(struct page *p)
 {
 	const struct board_group *group = p->group;
 	const struct board_verdict *v = &group->verdict;
@@ -419,13 +370,11 @@ say_plan(struct page *p)
 	if (seeds > group->n_seeds)
 		buf_appendf(&p->text, "; %zu more", seeds - group->n_seeds);
 	if (run_has(v->usd_more))
-		buf_appendf(&p->text, " cost about $%.2f ($%.2f each)",
-			    v->usd_more, v->usd_seed);
+		buf_appendf(&p->text, " cost about $%.2f ($%.2f each)", v->usd_more, v->usd_seed);
 }
 
 /* The z test with the track's known spread. */
-static void
-say_z(struct page *p)
+static void say_z(struct page *p)
 {
 	const struct board_verdict *v = &p->group->verdict;
 
@@ -433,13 +382,11 @@ say_z(struct page *p)
 		buf_appendf(&p->text,
 			    "z = %.4f with a known sd of %g, one-sided p = "
 			    "%.4g; (target - mean) * sqrt(n) = %.6f",
-			    v->z, p->board->track->known_sd, v->p_z,
-			    v->margin_root_n);
+			    v->z, p->board->track->known_sd, v->p_z, v->margin_root_n);
 }
 
 /* Mean and spread of the training time. */
-static void
-say_time(struct page *p)
+static void say_time(struct page *p)
 {
 	const struct track *track = p->board->track;
 	const struct board_stats *ms = &p->group->train_ms;
@@ -449,21 +396,17 @@ say_time(struct page *p)
 		return;
 	buf_appendf(&p->text, "train time %.4f s", ms->mean / 1000);
 	if (run_has(ms->sd_sample))
-		buf_appendf(&p->text,
-			    ", sample sd %.4f s, population sd %.4f s",
+		buf_appendf(&p->text, ", sample sd %.4f s, population sd %.4f s",
 			    ms->sd_sample / 1000, ms->sd_population / 1000);
 	if (run_has(v->delta_train_ms))
-		buf_appendf(&p->text, "; %+.4f s to the baseline",
-			    v->delta_train_ms / 1000);
+		buf_appendf(&p->text, "; %+.4f s to the baseline", v->delta_train_ms / 1000);
 	if (run_has(v->train_time.p))
-		buf_appendf(&p->text,
-			    " (Welch t %.4f, df %.4f, one-sided p %.4g)",
-			    v->train_time.t, v->train_time.df, v->train_time.p);
+		buf_appendf(&p->text, " (Welch t %.4f, df %.4f, one-sided p %.4g)", v->train_time.t,
+			    v->train_time.df, v->train_time.p);
 }
 
 /* What a test asks, in a few words. */
-static const char *
-test_words(const struct track *track, enum track_test test)
+static const char *test_words(const struct track *track, enum track_test test)
 {
 	static const char *const words[TRACK_TEST_COUNT] = {
 		[TRACK_TEST_A] = "one sample vs bar",
@@ -480,8 +423,7 @@ test_words(const struct track *track, enum track_test test)
 }
 
 /* Is the track's rule of it? */
-static bool
-test_decides(const struct track *track, enum track_test test)
+static bool test_decides(const struct track *track, enum track_test test)
 {
 	for (size_t i = 0; track->has_record && i < track->n_tests; i++)
 		if (track->tests[i] == test)
@@ -490,8 +432,7 @@ test_decides(const struct track *track, enum track_test test)
 }
 
 /* "test A  one sample vs bar: t = -4.9720, df 2, one-sided p = 0.0191 ..". */
-static void
-say_tests(struct page *p)
+static void say_tests(struct page *p)
 {
 	const struct track *track = p->board->track;
 
@@ -499,12 +440,11 @@ say_tests(struct page *p)
 		const struct board_test *test = &p->group->verdict.tests[i];
 		enum track_test which = (enum track_test)i;
 
-		if (!run_has(test->t) || (track->has_record && !p->all_tests &&
-					  !test_decides(track, which)))
+		if (!run_has(test->t) ||
+		    (track->has_record && !p->all_tests && !test_decides(track, which)))
 			continue;
-		buf_appendf(&p->text,
-			    p->markdown ? "test %c (%s): " : "test %c  %s: ",
-			    'A' + i, test_words(track, which));
+		buf_appendf(&p->text, p->markdown ? "test %c (%s): " : "test %c  %s: ", 'A' + i,
+			    test_words(track, which));
 		buf_appendf(&p->text,
 			    "t = %.4f, df %.5g, one-sided p = %.4g "
 			    "(two-sided %.4g)",
@@ -514,19 +454,16 @@ say_tests(struct page *p)
 }
 
 /* "seeds in both: 42 (-0.0025), 0 (-0.0032)". */
-static void
-say_common(struct page *p)
+static void say_common(struct page *p)
 {
 	const struct board_verdict *v = &p->group->verdict;
 
 	for (size_t i = 0; i < v->n_common; i++)
-		buf_appendf(&p->text, "%s%.0f (%+.8f)",
-			    i == 0 ? "seeds in both: " : ", ",
+		buf_appendf(&p->text, "%s%.0f (%+.8f)", i == 0 ? "seeds in both: " : ", ",
 			    v->common[i].seed, v->common[i].delta);
 }
 
-static void
-say_notes(struct page *p)
+static void say_notes(struct page *p)
 {
 	for (size_t i = 0; i < p->group->n_notes; i++) {
 		buf_append_str(&p->text, p->markdown ? "" : "note: ");
@@ -536,24 +473,19 @@ say_notes(struct page *p)
 }
 
 /* Does any row of the group need its note, or its name beside the seed? */
-static bool
-any_note(const struct board *board, const struct board_group *group)
+static bool any_note(const struct board *board, const struct board_group *group)
 {
-	return any_of(i, group->n_rows,
-		      board->rows[group->rows[i]]->note[0] != '\0');
+	return any_of(i, group->n_rows, board->rows[group->rows[i]]->note[0] != '\0');
 }
 
-static bool
-all_seeds(const struct board *board, const struct board_group *group)
+static bool all_seeds(const struct board *board, const struct board_group *group)
 {
-	return all_of(i, group->n_rows,
-		      run_has(board->rows[group->rows[i]]->run.seed)) &&
+	return all_of(i, group->n_rows, run_has(board->rows[group->rows[i]]->run.seed)) &&
 	       group->n_seeds == group->n_counted;
 }
 
-static bool
-group_uses(const struct board *board, const struct board_group *group,
-	   const struct column *column)
+static bool group_uses(const struct board *board, const struct board_group *group,
+		       const struct column *column)
 {
 	if (column->format == FORMAT_CAPS)
 		return false;
@@ -565,39 +497,31 @@ group_uses(const struct board *board, const struct board_group *group,
 		return false;
 	const struct run_number *number = number_of(column);
 	return any_of(i, group->n_rows,
-		      run_has(run_number_get(&board->rows[group->rows[i]]->run,
-					     number)));
+		      run_has(run_number_get(&board->rows[group->rows[i]]->run, number)));
 }
 
 /* Is it text, which may be cut and is no number that is missing? */
-static bool
-is_text(const struct column *column)
+static bool is_text(const struct column *column)
 {
 	return column->format == FORMAT_NAME || column->format == FORMAT_NOTE;
 }
 
 /* The columns of a table: in Markdown those of the group alone. */
-static struct facts_section *
-begin_table(struct page *p, const char *title)
+static struct facts_section *begin_table(struct page *p, const char *title)
 {
 	struct facts_column columns[MAX_COLUMNS] = { { 0 } };
 
 	p->n_columns = 0;
 	for (const struct column *c = all_columns; c->title != NULL; c++) {
 		struct facts_column *column = &columns[p->n_columns];
-		bool is_number = c->format == FORMAT_FIXED ||
-				 c->format == FORMAT_SCORE ||
+		bool is_number = c->format == FORMAT_FIXED || c->format == FORMAT_SCORE ||
 				 c->format == FORMAT_VALUE;
 
-		if (p->markdown ? !group_uses(p->board, p->group, c)
-				: !column_used(p->board, c))
+		if (p->markdown ? !group_uses(p->board, p->group, c) : !column_used(p->board, c))
 			continue;
-		column->label = p->markdown && c->format == FORMAT_NOTE
-					? "note"
-					: title_of(p->board, c);
-		column->kind = c->key == NULL ? FMT_TEXT
-			       : is_number    ? FMT_NUMBER
-					      : FMT_GROUPED;
+		column->label =
+			p->markdown && c->format == FORMAT_NOTE ? "note" : title_of(p->board, c);
+		column->kind = c->key == NULL ? FMT_TEXT : is_number ? FMT_NUMBER : FMT_GROUPED;
 		column->width = c->width;
 		column->drop = c->drop;
 		column->cut_drop = c->cut_drop;
@@ -608,14 +532,12 @@ begin_table(struct page *p, const char *title)
 }
 
 /* A run, or the means where row is NULL. */
-static void
-add_row(struct page *p, const struct board_row *row)
+static void add_row(struct page *p, const struct board_row *row)
 {
 	bool dash = row != NULL && (p->markdown || !p->group->is_values);
-	enum fact_style style = row == NULL ? FACT_STRONG
-				: p->markdown || row->use == BOARD_COUNTED
-					? FACT_PLAIN
-					: FACT_DIM;
+	enum fact_style style = row == NULL				   ? FACT_STRONG
+				: p->markdown || row->use == BOARD_COUNTED ? FACT_PLAIN
+									   : FACT_DIM;
 	AUTO_BUF text = buf_new(CELL_MAX);
 
 	for (size_t i = 0; i < p->n_columns; i++) {
@@ -624,25 +546,20 @@ add_row(struct page *p, const struct board_row *row)
 		buf_clear(&text);
 		/* "mean" stands in the first column, whatever that is. */
 		if (row == NULL && i == 0 && !is_text(c))
-			buf_append_str(&text, c->format == FORMAT_PLAIN
-						      ? "mean"
-						      : "mean ");
+			buf_append_str(&text, c->format == FORMAT_PLAIN ? "mean" : "mean ");
 		append_cell(&text, c, p->group, row, p->decimals[i]);
 		if (c->format == FORMAT_NAME && !p->markdown &&
 		    utf8_width(buf_str(&text)) > NAME_MAX_COLUMNS) {
-			text.len = utf8_prefix(buf_str(&text),
-					       NAME_MAX_COLUMNS - 1);
+			text.len = utf8_prefix(buf_str(&text), NAME_MAX_COLUMNS - 1);
 			buf_append_str(&text, "…");
 		}
 		facts_text(p->facts, "", style, "%s",
-			   text.len > 0 || is_text(c) || !dash ? text.data
-							       : FMT_ABSENT);
+			   text.len > 0 || is_text(c) || !dash ? text.data : FMT_ABSENT);
 	}
 }
 
 /* Counts and spread, caps, deltas, the bar, tests, notes; no verdict. */
-static void
-add_says(struct page *p)
+static void add_says(struct page *p)
 {
 	static void (*const says[])(struct page * p) = {
 		say_counts, say_caps,  say_time, say_delta,  say_bar,
@@ -657,26 +574,20 @@ add_says(struct page *p)
 }
 
 /* The verdict stands beside the title, in Markdown at the end. */
-static void
-add_group(struct page *p, const struct board_group *group, size_t rank)
+static void add_group(struct page *p, const struct board_group *group, size_t rank)
 {
 	static const enum fact_style styles[] = {
-		[BOARD_WORD_NONE] = FACT_PLAIN,
-		[BOARD_WORD_BASELINE] = FACT_REFERENCE,
-		[BOARD_WORD_NO_RUNS] = FACT_DIM,
-		[BOARD_WORD_INVALID] = FACT_ALARM,
-		[BOARD_WORD_NOT_JUDGED] = FACT_DIM,
-		[BOARD_WORD_BELOW_BAR] = FACT_WORSE,
-		[BOARD_WORD_NOT_SHOWN] = FACT_WARN,
-		[BOARD_WORD_SHOWN] = FACT_BETTER,
+		[BOARD_WORD_NONE] = FACT_PLAIN,	    [BOARD_WORD_BASELINE] = FACT_REFERENCE,
+		[BOARD_WORD_NO_RUNS] = FACT_DIM,    [BOARD_WORD_INVALID] = FACT_ALARM,
+		[BOARD_WORD_NOT_JUDGED] = FACT_DIM, [BOARD_WORD_BELOW_BAR] = FACT_WORSE,
+		[BOARD_WORD_NOT_SHOWN] = FACT_WARN, [BOARD_WORD_SHOWN] = FACT_BETTER,
 	};
 	const struct board_verdict *v = &group->verdict;
 
 	p->group = group;
 	struct facts_section *table =
 		begin_table(p, p->markdown ? group->title
-					   : facts_keep(p->facts, "%zu  %s",
-							rank, group->title));
+					   : facts_keep(p->facts, "%zu  %s", rank, group->title));
 	table->beside = p->markdown ? NULL : v->text;
 	table->beside_style = styles[v->word];
 	for (size_t i = 0; i < group->n_rows && p->n_columns > 0; i++)
@@ -690,8 +601,7 @@ add_group(struct page *p, const struct board_group *group, size_t rank)
 	facts_text(p->facts, "", FACT_STRONG, "%s", v->text);
 }
 
-static void
-add_track(struct page *p)
+static void add_track(struct page *p)
 {
 	facts_section(p->facts, "");
 	board_track_line(&p->text, p->board->track);
@@ -699,8 +609,7 @@ add_track(struct page *p)
 }
 
 /* The track, and what the marks of the caps mean where there are any. */
-static void
-add_legend(struct page *p)
+static void add_legend(struct page *p)
 {
 	const struct track *track = p->board->track;
 
@@ -712,15 +621,13 @@ add_legend(struct page *p)
 		buf_append_str(&p->text, ", all targets");
 	buf_append_str(&p->text, ": ✓ kept, ");
 	if (track->train_grace_steps > 0)
-		buf_appendf(&p->text, "~ over by at most %g steps, ",
-			    track->train_grace_steps);
+		buf_appendf(&p->text, "~ over by at most %g steps, ", track->train_grace_steps);
 	buf_append_str(&p->text, "✗ broken, · not in the log");
 	end_line(p);
 }
 
 /* Print all of it, and let it go. */
-static void
-print_page(struct page *p, FILE *stream, const struct board_look *look)
+static void print_page(struct page *p, FILE *stream, const struct board_look *look)
 {
 	AUTO_BUF text = buf_new(SIZE_MAX / 2);
 
@@ -739,9 +646,7 @@ print_page(struct page *p, FILE *stream, const struct board_look *look)
 	buf_release(&p->text);
 }
 
-void
-board_print_md_group(FILE *stream, const struct board *board,
-		     const struct board_group *group)
+void board_print_md_group(FILE *stream, const struct board *board, const struct board_group *group)
 {
 	struct facts facts = { .v = NULL };
 	struct page p = { .facts = &facts, .board = board, .markdown = true };
@@ -752,15 +657,13 @@ board_print_md_group(FILE *stream, const struct board *board,
 	print_page(&p, stream, NULL);
 }
 
-static void
-print_board(FILE *stream, const struct board *board, bool markdown,
-	    const struct board_look *look)
+static void print_board(FILE *stream, const struct board *board, bool markdown,
+			const struct board_look *look)
 {
 	struct facts facts = { .v = NULL };
-	struct page p = { .facts = &facts,
-			  .board = board,
-			  .markdown = markdown,
-			  .all_tests = look->all_tests };
+	struct page p = {
+		.facts = &facts, .board = board, .markdown = markdown, .all_tests = look->all_tests
+	};
 
 	p.text = buf_new(LINE_MAX_LEN);
 	if (!markdown)
@@ -773,8 +676,7 @@ print_board(FILE *stream, const struct board *board, bool markdown,
 }
 
 /* A number under "<stem>_<unit>". */
-static void
-add_in_unit(cJSON *object, const char *stem, const char *unit, double value)
+static void add_in_unit(cJSON *object, const char *stem, const char *unit, double value)
 {
 	char key[64];
 
@@ -782,8 +684,7 @@ add_in_unit(cJSON *object, const char *stem, const char *unit, double value)
 	json_add_number(object, key, value);
 }
 
-static void
-add_stats(cJSON *object, const char *unit, const struct board_stats *s)
+static void add_stats(cJSON *object, const char *unit, const struct board_stats *s)
 {
 	add_in_unit(object, "mean", unit, s->mean);
 	add_in_unit(object, "sd_sample", unit, s->sd_sample);
@@ -793,20 +694,16 @@ add_stats(cJSON *object, const char *unit, const struct board_stats *s)
 	add_in_unit(object, "max", unit, s->max);
 }
 
-static void
-add_caps(cJSON *object, const enum board_kept *caps)
+static void add_caps(cJSON *object, const enum board_kept *caps)
 {
 	cJSON *node = cJSON_AddObjectToObject(object, "caps");
 
 	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++)
 		json_add_string(node, board_cap_name((enum board_cap)cap),
-				caps[cap] == CAP_NONE
-					? NULL
-					: board_kept_name(caps[cap]));
+				caps[cap] == CAP_NONE ? NULL : board_kept_name(caps[cap]));
 }
 
-cJSON *
-board_row_json(const struct board *board, const struct board_row *row)
+cJSON *board_row_json(const struct board *board, const struct board_row *row)
 {
 	cJSON *object = run_to_json(&row->run);
 
@@ -814,64 +711,52 @@ board_row_json(const struct board *board, const struct board_row *row)
 		 JTEXT("sha256", row->sha256[0] ? row->sha256 : NULL),
 		 JTEXT("use", board_use_name(row->use)),
 		 JBOOL("counted", row->use == BOARD_COUNTED),
-		 JCLEAN("copy_of",
-			row->use == BOARD_COPY || row->use == BOARD_SAME_RUN
-				? board->rows[row->copy_of]->path
-				: NULL),
-		 JBOOL("seed_again", row->seed_again),
-		 JNUM("value", row->score), JNUM("cost_usd", row->usd));
+		 JCLEAN("copy_of", row->use == BOARD_COPY || row->use == BOARD_SAME_RUN
+					   ? board->rows[row->copy_of]->path
+					   : NULL),
+		 JBOOL("seed_again", row->seed_again), JNUM("value", row->score),
+		 JNUM("cost_usd", row->usd));
 	add_caps(object, row->caps);
 	json_add_clean(object, "note", row->note[0] ? row->note : NULL);
 	return object;
 }
 
-const char *
-board_stored_status(const struct stored_run *run, long writer)
+const char *board_stored_status(const struct stored_run *run, long writer)
 {
-	return run_status_name(run->is_live && writer != 0 ? RUN_RUNNING
-							   : run->run.status);
+	return run_status_name(run->is_live && writer != 0 ? RUN_RUNNING : run->run.status);
 }
 
-cJSON *
-board_stored_json(const struct stored_run *run, long writer)
+cJSON *board_stored_json(const struct stored_run *run, long writer)
 {
 	cJSON *row = cJSON_CreateObject(), *keys = run_to_json(&run->run);
 	const char *word = board_stored_status(run, writer);
-	cJSON *status = strcmp(word, "unknown") == 0 ? cJSON_CreateNull()
-						     : cJSON_CreateString(word);
+	cJSON *status =
+		strcmp(word, "unknown") == 0 ? cJSON_CreateNull() : cJSON_CreateString(word);
 
 	cJSON_ReplaceItemInObjectCaseSensitive(keys, "status", status);
 	json_add(row, JNUM("run_id", run->run_id), JTEXT("pod", run->pod),
-		 JCLEAN("path", run->path), JCLEAN("file", run->path),
-		 JNUM("gen", run->gen));
+		 JCLEAN("path", run->path), JCLEAN("file", run->path), JNUM("gen", run->gen));
 	out_add_members(row, keys);
 	json_add_time(row, "first_seen", run->first_wall_ms);
 	json_add_time(row, "last_seen", run->last_wall_ms);
 	return row;
 }
 
-void
-board_add_sample(cJSON *row, const char *metric, const struct sample *s)
+void board_add_sample(cJSON *row, const char *metric, const struct sample *s)
 {
-	json_add(row, JNUM("step", s->step), JTEXT("metric", metric),
-		 JNUM("value", s->value),
-		 JNUM("wall_s",
-		      s->wall_ms != 0 ? (double)s->wall_ms / 1e3 : RUN_ABSENT),
+	json_add(row, JNUM("step", s->step), JTEXT("metric", metric), JNUM("value", s->value),
+		 JNUM("wall_s", s->wall_ms != 0 ? (double)s->wall_ms / 1e3 : RUN_ABSENT),
 		 JNUM("train_ms", s->train_ms), JNUM("line", s->line));
 }
 
-cJSON *
-board_test_json(const struct board_test *test)
+cJSON *board_test_json(const struct board_test *test)
 {
-	return json_new(JNUM("t", test->t), JNUM("df", test->df),
-			JNUM("p_one_sided", test->p),
+	return json_new(JNUM("t", test->t), JNUM("df", test->df), JNUM("p_one_sided", test->p),
 			JNUM("p_two_sided", test->p_two_sided));
 }
 
 /* The tests by their letter, with what they ask and whether they decide. */
-static void
-add_tests(cJSON *object, const struct track *track,
-	  const struct board_verdict *v)
+static void add_tests(cJSON *object, const struct track *track, const struct board_verdict *v)
 {
 	cJSON *tests = cJSON_AddObjectToObject(object, "tests");
 
@@ -883,17 +768,14 @@ add_tests(cJSON *object, const struct track *track,
 		json_add(test, JTEXT("what", test_words(track, which)),
 			 JBOOL("decides", test_decides(track, which)));
 		if (run_has(v->tests[i].p))
-			cJSON_AddBoolToObject(test, "passes",
-					      v->tests[i].p < track->alpha);
+			cJSON_AddBoolToObject(test, "passes", v->tests[i].p < track->alpha);
 		else
 			cJSON_AddNullToObject(test, "passes");
 		cJSON_AddItemToObject(tests, letter, test);
 	}
 }
 
-static void
-add_verdict(cJSON *object, const struct board *board,
-	    const struct board_group *group)
+static void add_verdict(cJSON *object, const struct board *board, const struct board_group *group)
 {
 	const struct board_verdict *v = &group->verdict;
 	const struct board_group *base = board_baseline(board);
@@ -910,22 +792,17 @@ add_verdict(cJSON *object, const struct board *board,
 	}
 	add_in_unit(object, "bar", unit, v->bar);
 	json_add(object,
-		 JNUM("margin_nats", board->track->has_record
-					     ? board->track->margin_nats
-					     : RUN_ABSENT),
-		 JNUM("alpha", board->track->has_record ? board->track->alpha
-							: RUN_ABSENT));
+		 JNUM("margin_nats",
+		      board->track->has_record ? board->track->margin_nats : RUN_ABSENT),
+		 JNUM("alpha", board->track->has_record ? board->track->alpha : RUN_ABSENT));
 	add_tests(object, board->track, v);
 	json_add(object, JNUM("z", v->z), JNUM("p_z", v->p_z),
 		 JNUM("margin_root_n", v->margin_root_n));
 	add_in_unit(object, "mean_needed", unit, v->mean_needed);
 	json_add(object, JSOME("seeds_needed", v->seeds_needed),
-		 JSOME("seeds_planned", v->seeds_planned),
-		 JNUM("usd_per_seed", v->usd_seed),
-		 JNUM("usd_planned", v->usd_more),
-		 JNUM("delta_train_ms", v->delta_train_ms));
-	cJSON_AddItemToObject(object, "train_time_test",
-			      board_test_json(&v->train_time));
+		 JSOME("seeds_planned", v->seeds_planned), JNUM("usd_per_seed", v->usd_seed),
+		 JNUM("usd_planned", v->usd_more), JNUM("delta_train_ms", v->delta_train_ms));
+	cJSON_AddItemToObject(object, "train_time_test", board_test_json(&v->train_time));
 	cJSON *common = cJSON_AddArrayToObject(object, "common_seeds");
 	for (size_t i = 0; i < v->n_common; i++) {
 		cJSON *pair = cJSON_CreateObject();
@@ -936,22 +813,19 @@ add_verdict(cJSON *object, const struct board *board,
 	}
 }
 
-static void
-add_counts(cJSON *object, const struct board *board,
-	   const struct board_group *group)
+static void add_counts(cJSON *object, const struct board *board, const struct board_group *group)
 {
 	cJSON *seeds = cJSON_AddArrayToObject(object, "seeds");
 
 	board_each_counted (row, board, group) {
 		if (row->seed_again)
 			continue;
-		cJSON_AddItemToArray(seeds,
-				     run_has(row->run.seed)
-					     ? cJSON_CreateNumber(row->run.seed)
-					     : cJSON_CreateNull());
+		cJSON_AddItemToArray(seeds, run_has(row->run.seed)
+						    ? cJSON_CreateNumber(row->run.seed)
+						    : cJSON_CreateNull());
 	}
-	json_add(object, JNUM("n", group->n_counted),
-		 JNUM("n_seeds", group->n_seeds), JNUM("n_rows", group->n_rows),
+	json_add(object, JNUM("n", group->n_counted), JNUM("n_seeds", group->n_seeds),
+		 JNUM("n_rows", group->n_rows),
 		 JNUM("n_copies", (double)(group->n_uncounted[BOARD_COPY] +
 					   group->n_uncounted[BOARD_SAME_RUN])),
 		 JNUM("n_unfinished", group->n_uncounted[BOARD_UNFINISHED]),
@@ -959,24 +833,20 @@ add_counts(cJSON *object, const struct board *board,
 }
 
 /* The numbers whose means are worth a look. */
-static void
-add_means(cJSON *object, const struct board_group *group)
+static void add_means(cJSON *object, const struct board_group *group)
 {
 	static const char *const keys[] = {
-		"steps",	 "train_ms",	   "ms_per_step",
-		"tok_s_derived", "last_val_loss",  "final_val_loss",
-		"prequant_bpb",	 "quant_bpb",	   "sliding_bpb",
-		"ttt_bpb",	 "final_bpb",	   "eval_s",
-		"eval_total_s",	 "artifact_bytes", "code_bytes",
-		"peak_mem_mib",
+		"steps",	 "train_ms",	   "ms_per_step",  "tok_s_derived",
+		"last_val_loss", "final_val_loss", "prequant_bpb", "quant_bpb",
+		"sliding_bpb",	 "ttt_bpb",	   "final_bpb",	   "eval_s",
+		"eval_total_s",	 "artifact_bytes", "code_bytes",   "peak_mem_mib",
 	};
 
 	for (size_t i = 0; i < LENGTH(keys); i++)
 		json_add_number(object, keys[i], board_mean(group, keys[i]));
 }
 
-static void
-add_note(cJSON *array, const char *note)
+static void add_note(cJSON *array, const char *note)
 {
 	AUTO_BUF clean = buf_new(4096);
 
@@ -984,16 +854,14 @@ add_note(cJSON *array, const char *note)
 	cJSON_AddItemToArray(array, cJSON_CreateString(clean.data));
 }
 
-static cJSON *
-group_json(const struct board *board, const struct board_group *group,
-	   size_t rank, bool with_rows)
+static cJSON *group_json(const struct board *board, const struct board_group *group, size_t rank,
+			 bool with_rows)
 {
 	cJSON *object = cJSON_CreateObject(), *node;
 	const char *unit = board_unit(board, group);
 
-	json_add(object, JCLEAN("group", group->key),
-		 JCLEAN("title", group->title), JNUM("rank", rank),
-		 JTEXT("track", board->track->name),
+	json_add(object, JCLEAN("group", group->key), JCLEAN("title", group->title),
+		 JNUM("rank", rank), JTEXT("track", board->track->name),
 		 JTEXT("score", group->score->name), JTEXT("unit", unit),
 		 JBOOL("is_baseline", group->is_baseline));
 	add_counts(object, board, group);
@@ -1017,22 +885,17 @@ group_json(const struct board *board, const struct board_group *group,
 		return object;
 	node = cJSON_AddArrayToObject(object, "rows");
 	for (size_t i = 0; i < group->n_rows; i++)
-		cJSON_AddItemToArray(
-			node,
-			board_row_json(board, board->rows[group->rows[i]]));
+		cJSON_AddItemToArray(node, board_row_json(board, board->rows[group->rows[i]]));
 	return object;
 }
 
-static void
-print_json(FILE *stream, const struct board *board,
-	   const struct board_look *look)
+static void print_json(FILE *stream, const struct board *board, const struct board_look *look)
 {
 	AUTO_BUF line = buf_new(64 * JSON_MAX_BYTES);
 
 	for (size_t i = 0; i < board->n_groups; i++) {
 		AUTO_JSON object =
-			group_json(board, &board->groups[board->rank[i]], i + 1,
-				   !look->summary);
+			group_json(board, &board->groups[board->rank[i]], i + 1, !look->summary);
 
 		buf_clear(&line);
 		json_print(&line, object);
@@ -1049,29 +912,23 @@ static const char csv_columns[] =
 	"delta_nats:10, nats_per_unit:10, bar:10, t_a, df_a, p_a, t_b, df_b, "
 	"p_b, seeds_needed:0, verdict, note";
 
-static void
-add_cap_cells(cJSON *row, const enum board_kept *caps)
+static void add_cap_cells(cJSON *row, const enum board_kept *caps)
 {
 	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
 		char key[32];
 
 		print_into(key, "cap_%s", board_cap_name((enum board_cap)cap));
 		json_add_string(row, key,
-				caps[cap] == CAP_NONE
-					? NULL
-					: board_kept_name(caps[cap]));
+				caps[cap] == CAP_NONE ? NULL : board_kept_name(caps[cap]));
 	}
 }
 
-static void
-csv_run(struct out *out, const struct board *board,
-	const struct board_group *group, size_t rank,
-	const struct board_row *row)
+static void csv_run(struct out *out, const struct board *board, const struct board_group *group,
+		    size_t rank, const struct board_row *row)
 {
 	cJSON *object = board_row_json(board, row);
 
-	json_add(object, JTEXT("kind", "run"), JNUM("rank", rank),
-		 JCLEAN("group", group->key));
+	json_add(object, JTEXT("kind", "run"), JNUM("rank", rank), JCLEAN("group", group->key));
 	add_cap_cells(object, row->caps);
 	json_add(object, JTEXT("score", group->score->name),
 		 JTEXT("unit", board_unit(board, group)));
@@ -1079,25 +936,19 @@ csv_run(struct out *out, const struct board *board,
 }
 
 /* The numbers of a group, for the last row of CSV and for a summary. */
-static cJSON *
-group_row(const struct board_group *group, size_t rank)
+static cJSON *group_row(const struct board_group *group, size_t rank)
 {
 	const struct board_verdict *v = &group->verdict;
 
-	return json_new(JNUM("rank", rank), JNUM("n", group->n_counted),
-			JNUM("n_seeds", group->n_seeds),
-			JNUM("mean", group->stats.mean),
-			JNUM("sd_sample", group->stats.sd_sample),
-			JNUM("sd_population", group->stats.sd_population),
-			JNUM("delta", v->delta),
-			JNUM("delta_nats", v->delta_nats),
-			JTEXT("verdict", v->text[0] ? v->text : NULL));
+	return json_new(
+		JNUM("rank", rank), JNUM("n", group->n_counted), JNUM("n_seeds", group->n_seeds),
+		JNUM("mean", group->stats.mean), JNUM("sd_sample", group->stats.sd_sample),
+		JNUM("sd_population", group->stats.sd_population), JNUM("delta", v->delta),
+		JNUM("delta_nats", v->delta_nats), JTEXT("verdict", v->text[0] ? v->text : NULL));
 }
 
 /* Means stand in the columns of the runs. */
-static cJSON *
-csv_group(const struct board *board, const struct board_group *group,
-	  size_t rank)
+static cJSON *csv_group(const struct board *board, const struct board_group *group, size_t rank)
 {
 	const struct board_verdict *v = &group->verdict;
 	cJSON *row = group_row(group, rank);
@@ -1105,10 +956,9 @@ csv_group(const struct board *board, const struct board_group *group,
 	json_add(row, JTEXT("kind", "group"), JCLEAN("group", group->key));
 	add_means(row, group);
 	add_cap_cells(row, group->caps);
-	json_add(row, JTEXT("score", group->score->name),
-		 JTEXT("unit", board_unit(board, group)),
-		 JNUM("se", group->stats.se),
-		 JNUM("nats_per_unit", v->nats_per_unit), JNUM("bar", v->bar));
+	json_add(row, JTEXT("score", group->score->name), JTEXT("unit", board_unit(board, group)),
+		 JNUM("se", group->stats.se), JNUM("nats_per_unit", v->nats_per_unit),
+		 JNUM("bar", v->bar));
 	for (int i = TRACK_TEST_A; i <= TRACK_TEST_B; i++) {
 		const struct board_test *test = &v->tests[i];
 
@@ -1116,38 +966,31 @@ csv_group(const struct board *board, const struct board_group *group,
 		add_in_unit(row, "df", i == TRACK_TEST_A ? "a" : "b", test->df);
 		add_in_unit(row, "p", i == TRACK_TEST_A ? "a" : "b", test->p);
 	}
-	json_add_number(row, "seeds_needed",
-			v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
+	json_add_number(row, "seeds_needed", v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
 	return row;
 }
 
-static void
-print_csv(FILE *stream, const struct board *board,
-	  const struct board_look *look)
+static void print_csv(FILE *stream, const struct board *board, const struct board_look *look)
 {
 	struct out *out = out_new(stream, OUT_CSV, csv_columns);
 
 	for (size_t i = 0; i < board->n_groups; i++) {
-		const struct board_group *group =
-			&board->groups[board->rank[i]];
+		const struct board_group *group = &board->groups[board->rank[i]];
 
 		for (size_t k = 0; !look->summary && k < group->n_rows; k++)
-			csv_run(out, board, group, i + 1,
-				board->rows[group->rows[k]]);
+			csv_run(out, board, group, i + 1, board->rows[group->rows[k]]);
 		out_take(out, csv_group(board, group, i + 1));
 	}
 	(void)out_free(out);
 }
 
-bool
-board_is_key(const char *key)
+bool board_is_key(const char *key)
 {
 	static char nowhere[] = "";
 	const struct board_row row = { .path = nowhere };
 	const struct board board = { .n_rows = 0 };
 	const struct stored_run stored = { .pod = "", .path = "" };
-	cJSON *rows[] = { board_row_json(&board, &row),
-			  board_stored_json(&stored, 0) };
+	cJSON *rows[] = { board_row_json(&board, &row), board_stored_json(&stored, 0) };
 	struct str rest = str_from(csv_columns), column;
 	bool is_one = false;
 
@@ -1166,8 +1009,7 @@ static const char summary_columns[] =
 	"delta_nats=delta nats:8, p_a=p of A, p_b=p of B, caps, verdict";
 
 /* Four digits, so that a small p is not shown as 0. */
-static double
-shown_p(const struct board_test *test)
+static double shown_p(const struct board_test *test)
 {
 	char text[32];
 	double p = RUN_ABSENT;
@@ -1177,8 +1019,7 @@ shown_p(const struct board_test *test)
 	return p;
 }
 
-static cJSON *
-summary_row(const struct board_group *group, size_t rank)
+static cJSON *summary_row(const struct board_group *group, size_t rank)
 {
 	const struct board_verdict *v = &group->verdict;
 	cJSON *row = group_row(group, rank);
@@ -1186,16 +1027,14 @@ summary_row(const struct board_group *group, size_t rank)
 
 	if (group->n_counted > 0 && !group->is_values)
 		append_caps(&caps, group->caps);
-	json_add(row, JCLEAN("group", group->title),
-		 JNUM("p_a", shown_p(&v->tests[TRACK_TEST_A])),
+	json_add(row, JCLEAN("group", group->title), JNUM("p_a", shown_p(&v->tests[TRACK_TEST_A])),
 		 JNUM("p_b", shown_p(&v->tests[TRACK_TEST_B])),
 		 JTEXT("caps", caps.len > 0 ? caps.data : NULL));
 	return row;
 }
 
 /* Is any cell of that column filled? */
-static bool
-is_used(const struct board *board, struct str column)
+static bool is_used(const struct board *board, struct str column)
 {
 	struct str name = out_key(column);
 	AUTO_TEXT key = xstrndup(name.p, name.len);
@@ -1210,26 +1049,23 @@ is_used(const struct board *board, struct str column)
 	return false;
 }
 
-static void
-print_summary(FILE *stream, const struct board *board, enum out_format format)
+static void print_summary(FILE *stream, const struct board *board, enum out_format format)
 {
 	AUTO_BUF used = buf_new(sizeof(summary_columns));
 	struct str rest = str_from(summary_columns), column;
 
 	while (str_next(&rest, ',', &column))
 		if (is_used(board, column))
-			buf_appendf(&used, "%s%.*s", used.len > 0 ? "," : "",
-				    (int)column.len, column.p);
+			buf_appendf(&used, "%s%.*s", used.len > 0 ? "," : "", (int)column.len,
+				    column.p);
 	struct out *out = out_new(stream, format, used.data);
 	for (size_t i = 0; i < board->n_groups; i++)
-		out_take(out,
-			 summary_row(&board->groups[board->rank[i]], i + 1));
+		out_take(out, summary_row(&board->groups[board->rank[i]], i + 1));
 	(void)out_free(out);
 }
 
-void
-board_print(FILE *stream, const struct board *board, enum out_format format,
-	    const struct board_look *look)
+void board_print(FILE *stream, const struct board *board, enum out_format format,
+		 const struct board_look *look)
 {
 	if (format == OUT_JSON)
 		print_json(stream, board, look);

@@ -19,12 +19,11 @@ struct board_look {
  * request; CSV (RFC 4180), a row a run and a row a group ("kind" tells); JSON,
  * one object a line, one line a group, with all that is known of it.
  */
-void board_print(FILE *stream, const struct board *board,
-		 enum out_format format, const struct board_look *look);
+void board_print(FILE *stream, const struct board *board, enum out_format format,
+		 const struct board_look *look);
 
 /* One group in Markdown: heading, table, what is said of it, the track. */
-void board_print_md_group(FILE *stream, const struct board *board,
-			  const struct board_group *group);
+void board_print_md_group(FILE *stream, const struct board *board, const struct board_group *group);
 
 /* The row of one run, keys of `parse` and what the board makes of it. */
 cJSON *board_row_json(const struct board *board, const struct board_row *row);
@@ -39,8 +38,7 @@ cJSON *board_test_json(const struct board_test *test);
  */
 cJSON *board_stored_json(const struct stored_run *run, long writer);
 /* Add the keys of a point: step, metric, value, wall_s, train_ms, line. */
-void board_add_sample(cJSON *row, const char *metric,
-		      const struct sample *sample);
+void board_add_sample(cJSON *row, const char *metric, const struct sample *sample);
 
 /* The word for its status now. */
 const char *board_stored_status(const struct stored_run *run, long writer);

@@ -9,22 +9,18 @@ static const char columns[] =
 	"group, work=scores of, n_valid=valid:0, n_invalid=INVALID:0, median, "
 	"min, max, spread_pct=spread %:2";
 
-static struct score_group *
-group_of(struct score_board *board, const char *key, const char *work)
+static struct score_group *group_of(struct score_board *board, const char *key, const char *work)
 {
 	for (size_t i = 0; i < board->n; i++)
 		if (strcmp(board->groups[i].key, key) == 0 &&
 		    strcmp(board->groups[i].work, work) == 0)
 			return &board->groups[i];
 	struct score_group *group = xplace(board->groups, board->n, board->cap);
-	*group = (struct score_group){ .key = xstrdup(key),
-				       .work = xstrdup(work) };
+	*group = (struct score_group){ .key = xstrdup(key), .work = xstrdup(work) };
 	return group;
 }
 
-void
-score_board_add(struct score_board *board, const char *key,
-		const struct score_row *row)
+void score_board_add(struct score_board *board, const char *key, const struct score_row *row)
 {
 	struct score_group *group = group_of(board, key, row->group);
 
@@ -35,8 +31,7 @@ score_board_add(struct score_board *board, const char *key,
 	xpush(group->values, group->n, group->cap, row->json.value);
 }
 
-static int
-by_work(const void *a, const void *b)
+static int by_work(const void *a, const void *b)
 {
 	const struct score_group *x = a, *y = b;
 	int work = strcmp(x->work, y->work);
@@ -44,13 +39,11 @@ by_work(const void *a, const void *b)
 	if (work != 0)
 		return work;
 	if (x->n == 0 || y->n == 0)
-		return x->n == y->n ? strcmp(x->key, y->key)
-				    : (x->n == 0) - (y->n == 0);
+		return x->n == y->n ? strcmp(x->key, y->key) : (x->n == 0) - (y->n == 0);
 	return sort_by_value(&x->median, &y->median);
 }
 
-static void
-print_group(struct out *out, const struct score_group *group)
+static void print_group(struct out *out, const struct score_group *group)
 {
 	double median = group->median, low = (double)NAN, high = low;
 
@@ -58,27 +51,21 @@ print_group(struct out *out, const struct score_group *group)
 		low = group->values[0];
 		high = group->values[group->n - 1];
 	}
-	out_take(out,
-		 json_new(JTEXT("kind", "scores"), JCLEAN("group", group->key),
-			  JTEXT("work", group->work), JNUM("n_valid", group->n),
-			  JNUM("n_invalid", group->invalid),
-			  JNUM("median", median), JNUM("min", low),
-			  JNUM("max", high),
-			  JNUM("spread_pct",
-			       group->n > 1 && median != 0
-				       ? 100 * (high - low) / fabs(median)
-				       : (double)NAN)));
+	out_take(out, json_new(JTEXT("kind", "scores"), JCLEAN("group", group->key),
+			       JTEXT("work", group->work), JNUM("n_valid", group->n),
+			       JNUM("n_invalid", group->invalid), JNUM("median", median),
+			       JNUM("min", low), JNUM("max", high),
+			       JNUM("spread_pct", group->n > 1 && median != 0
+							  ? 100 * (high - low) / fabs(median)
+							  : (double)NAN)));
 }
 
-int
-score_board_print(struct score_board *board, FILE *stream,
-		  enum out_format format)
+int score_board_print(struct score_board *board, FILE *stream, enum out_format format)
 {
 	if (board->n == 0)
 		return 0;
 	for (size_t i = 0; i < board->n; i++)
-		board->groups[i].median = sort_median(board->groups[i].values,
-						      board->groups[i].n);
+		board->groups[i].median = sort_median(board->groups[i].values, board->groups[i].n);
 	qsort(board->groups, board->n, sizeof(*board->groups), by_work);
 	struct out *out = out_new(stream, format, columns);
 	for (size_t i = 0; i < board->n; i++)
@@ -86,8 +73,7 @@ score_board_print(struct score_board *board, FILE *stream,
 	return out_free(out);
 }
 
-void
-score_board_release(struct score_board *board)
+void score_board_release(struct score_board *board)
 {
 	for (size_t i = 0; i < board->n; i++) {
 		free(board->groups[i].key);

@@ -24,9 +24,7 @@ struct score_board {
 	size_t n, cap;
 };
 
-void score_board_add(struct score_board *board, const char *key,
-		     const struct score_row *row);
+void score_board_add(struct score_board *board, const char *key, const struct score_row *row);
 /* A row a group, by work, then by median; -1 when the stream had an error. */
-int score_board_print(struct score_board *board, FILE *stream,
-		      enum out_format format);
+int score_board_print(struct score_board *board, FILE *stream, enum out_format format);
 void score_board_release(struct score_board *board);

@@ -13,8 +13,7 @@
 #define BLOCK_BYTES  65536U
 
 /* The name of a run's log within the folder: train_seed42.log; owned. */
-static char *
-log_name(const struct submission *s, const struct board_row *row)
+static char *log_name(const struct submission *s, const struct board_row *row)
 {
 	AUTO_BUF clean = buf_new(4096);
 
@@ -24,29 +23,22 @@ log_name(const struct submission *s, const struct board_row *row)
 	return buf_detach(&clean);
 }
 
-static cJSON *
-seed_json(const struct submission *s, const struct board_row *row)
+static cJSON *seed_json(const struct submission *s, const struct board_row *row)
 {
 	const struct run *run = &row->run;
 	AUTO_TEXT name = log_name(s, row);
 
-	return json_new(JNUM("val_bpb", run->final_bpb),
-			JNUM("val_loss", run->final_val_loss),
-			JNUM("steps", run->steps),
-			JNUM("ms_per_step", run->ms_per_step),
-			JNUM("train_ms", run->train_ms),
-			JNUM("prequant_bpb", run->prequant_bpb),
-			JNUM("quant_bpb", run->quant_bpb),
-			JNUM("eval_s", run->eval_s),
+	return json_new(JNUM("val_bpb", run->final_bpb), JNUM("val_loss", run->final_val_loss),
+			JNUM("steps", run->steps), JNUM("ms_per_step", run->ms_per_step),
+			JNUM("train_ms", run->train_ms), JNUM("prequant_bpb", run->prequant_bpb),
+			JNUM("quant_bpb", run->quant_bpb), JNUM("eval_s", run->eval_s),
 			JNUM("artifact_bytes", run->artifact_bytes),
 			JNUM("code_bytes", run->code_bytes), JTEXT("log", name),
-			JTEXT("log_sha256",
-			      row->sha256[0] != '\0' ? row->sha256 : NULL));
+			JTEXT("log_sha256", row->sha256[0] != '\0' ? row->sha256 : NULL));
 }
 
 /* "42"; "42 (2)" for a seed that ran again; "run 3" without a seed. */
-static void
-add_seeds(cJSON *root, const struct submission *s)
+static void add_seeds(cJSON *root, const struct submission *s)
 {
 	cJSON *seeds = cJSON_AddArrayToObject(root, "seeds");
 	cJSON *results = cJSON_AddObjectToObject(root, "seed_results");
@@ -63,17 +55,15 @@ add_seeds(cJSON *root, const struct submission *s)
 			print_into(key, "run %zu", n);
 		while (json_get(results, key) != NULL)
 			print_into(key, "%.0f (%d)", row->run.seed, ++again);
-		cJSON_AddItemToArray(seeds,
-				     run_has(row->run.seed)
-					     ? cJSON_CreateNumber(row->run.seed)
-					     : cJSON_CreateNull());
+		cJSON_AddItemToArray(seeds, run_has(row->run.seed)
+						    ? cJSON_CreateNumber(row->run.seed)
+						    : cJSON_CreateNull());
 		cJSON_AddItemToObject(results, key, seed_json(s, row));
 	}
 }
 
 /* How it stands to the baseline, with all that a reader needs to check it. */
-static void
-add_comparison(cJSON *root, const struct submission *s)
+static void add_comparison(cJSON *root, const struct submission *s)
 {
 	const struct board_group *base = board_baseline(s->board);
 	const struct board_verdict *v = &s->group->verdict;
@@ -104,8 +94,7 @@ add_comparison(cJSON *root, const struct submission *s)
 }
 
 /* The number of GPUs when all runs print the same. */
-static double
-common_gpus(const struct submission *s)
+static double common_gpus(const struct submission *s)
 {
 	const struct board_row *first = board_counted(s->board, s->group, 0);
 
@@ -116,43 +105,34 @@ common_gpus(const struct submission *s)
 	return first != NULL ? first->run.n_gpus : RUN_ABSENT;
 }
 
-static void
-add_score(cJSON *root, const struct submission *s)
+static void add_score(cJSON *root, const struct submission *s)
 {
 	const struct board_group *g = s->group;
 	bool bpb = strcmp(board_unit(s->board, g), "bpb") == 0;
 
-	json_add(
-		root, JNUM("val_bpb", bpb ? g->stats.mean : RUN_ABSENT),
-		JNUM("val_loss",
-		     bpb ? board_mean(g, "final_val_loss") : g->stats.mean),
-		JNUM(bpb ? "val_bpb_std" : "val_loss_std", g->stats.sd_sample),
-		JTEXT(bpb ? "val_bpb_std_kind" : "val_loss_std_kind",
-		      "sample (n-1)"),
-		JNUM(bpb ? "val_bpb_std_population" : "val_loss_std_population",
-		     g->stats.sd_population),
-		JNUM("n_runs", g->n_counted), JNUM("n_seeds", g->n_seeds));
+	json_add(root, JNUM("val_bpb", bpb ? g->stats.mean : RUN_ABSENT),
+		 JNUM("val_loss", bpb ? board_mean(g, "final_val_loss") : g->stats.mean),
+		 JNUM(bpb ? "val_bpb_std" : "val_loss_std", g->stats.sd_sample),
+		 JTEXT(bpb ? "val_bpb_std_kind" : "val_loss_std_kind", "sample (n-1)"),
+		 JNUM(bpb ? "val_bpb_std_population" : "val_loss_std_population",
+		      g->stats.sd_population),
+		 JNUM("n_runs", g->n_counted), JNUM("n_seeds", g->n_seeds));
 }
 
-char *
-submission_text(const struct submission *s)
+char *submission_text(const struct submission *s)
 {
 	AUTO_JSON root = cJSON_CreateObject();
 	AUTO_TEXT text = NULL;
 	const struct board_group *g = s->group;
 
-	json_add(root, JTEXT("author", s->author),
-		 JTEXT("github_id", s->github_id),
-		 JCLEAN("name", s->name != NULL ? s->name : g->title),
-		 JTEXT("blurb", s->blurb), JTEXT("date", s->date),
-		 JTEXT("track", s->board->track->name),
-		 JTEXT("hardware", s->hardware),
-		 JNUM("n_gpus", common_gpus(s)));
+	json_add(root, JTEXT("author", s->author), JTEXT("github_id", s->github_id),
+		 JCLEAN("name", s->name != NULL ? s->name : g->title), JTEXT("blurb", s->blurb),
+		 JTEXT("date", s->date), JTEXT("track", s->board->track->name),
+		 JTEXT("hardware", s->hardware), JNUM("n_gpus", common_gpus(s)));
 	add_score(root, s);
 	json_add(root, JNUM("bytes_total", g->max_artifact_bytes),
 		 JNUM("bytes_code", board_mean(g, "code_bytes")),
-		 JNUM("max_train_ms", g->max_train_ms),
-		 JNUM("max_eval_s", g->max_eval_s));
+		 JNUM("max_train_ms", g->max_train_ms), JNUM("max_eval_s", g->max_eval_s));
 	add_seeds(root, s);
 	add_comparison(root, s);
 	text = cJSON_Print(root);
@@ -166,8 +146,7 @@ struct check {
 	size_t n;
 };
 
-static void __attribute__((format(printf, 2, 3)))
-wanting(struct check *check, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) wanting(struct check *check, const char *fmt, ...)
 {
 	char sentence[SENTENCE_MAX];
 	va_list ap;
@@ -179,8 +158,7 @@ wanting(struct check *check, const char *fmt, ...)
 	check->n++;
 }
 
-static void
-check_seeds(struct check *check, const struct submission *s)
+static void check_seeds(struct check *check, const struct submission *s)
 {
 	const struct board_group *g = s->group;
 
@@ -190,24 +168,21 @@ check_seeds(struct check *check, const struct submission *s)
 	if (g->n_seeds < g->n_counted)
 		wanting(check, "a seed ran more than once");
 	if (g->n_counted < g->n_rows)
-		wanting(check, "%zu of %zu runs do not count",
-			g->n_rows - g->n_counted, g->n_rows);
+		wanting(check, "%zu of %zu runs do not count", g->n_rows - g->n_counted, g->n_rows);
 	board_each_counted (row, s->board, s->group) {
 		if (!run_has(row->run.seed))
 			wanting(check, "%s prints no seed", row->name);
 	}
 }
 
-static void
-check_caps(struct check *check, const struct submission *s)
+static void check_caps(struct check *check, const struct submission *s)
 {
 	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
 		const char *name = board_cap_name((enum board_cap)cap);
 
 		if (s->group->caps[cap] == CAP_BROKEN)
 			wanting(check, "the cap on %s is broken", name);
-		else if (s->group->caps[cap] == CAP_UNKNOWN &&
-			 cap != BOARD_CAP_TARGETS)
+		else if (s->group->caps[cap] == CAP_UNKNOWN && cap != BOARD_CAP_TARGETS)
 			wanting(check,
 				"the logs do not tell whether the cap "
 				"on %s is kept",
@@ -215,9 +190,8 @@ check_caps(struct check *check, const struct submission *s)
 	}
 }
 
-size_t
-submission_check(const struct submission *s,
-		 void (*say)(void *user, const char *sentence), void *user)
+size_t submission_check(const struct submission *s, void (*say)(void *user, const char *sentence),
+			void *user)
 {
 	struct check check = { say, user, 0 };
 	const struct board_verdict *v = &s->group->verdict;
@@ -241,8 +215,7 @@ submission_check(const struct submission *s,
 	return check.n;
 }
 
-static int
-write_json(const struct submission *s, const char *folder, struct err *err)
+static int write_json(const struct submission *s, const char *folder, struct err *err)
 {
 	AUTO_TEXT text = submission_text(s);
 	char *path;
@@ -254,8 +227,7 @@ write_json(const struct submission *s, const char *folder, struct err *err)
 	return new_folder_finish(stream, path, err);
 }
 
-static void
-say_item(void *user, const char *sentence)
+static void say_item(void *user, const char *sentence)
 {
 	AUTO_BUF clean = buf_new(4096);
 
@@ -263,8 +235,7 @@ say_item(void *user, const char *sentence)
 	(void)fprintf(user, "- %s\n", clean.data);
 }
 
-static int
-write_readme(const struct submission *s, const char *folder, struct err *err)
+static int write_readme(const struct submission *s, const char *folder, struct err *err)
 {
 	char *path;
 	FILE *stream = new_folder_create(folder, "README.md", &path, err);
@@ -272,8 +243,7 @@ write_readme(const struct submission *s, const char *folder, struct err *err)
 
 	if (stream == NULL)
 		return -1;
-	utf8_sanitize(&text,
-		      str_from(s->name != NULL ? s->name : s->group->title));
+	utf8_sanitize(&text, str_from(s->name != NULL ? s->name : s->group->title));
 	(void)fprintf(stream, "# %s\n\n", text.data);
 	if (s->blurb != NULL)
 		(void)fprintf(stream, "%s\n\n", s->blurb);
@@ -285,15 +255,13 @@ write_readme(const struct submission *s, const char *folder, struct err *err)
 	return new_folder_finish(stream, path, err);
 }
 
-static const char *
-log_of(const struct board_row *row)
+static const char *log_of(const struct board_row *row)
 {
 	return row->log != NULL ? row->log : row->path;
 }
 
 /* All bytes of from into sha and, where there is one, to. */
-static void
-pass_bytes(FILE *from, FILE *to, struct sha256 *sha)
+static void pass_bytes(FILE *from, FILE *to, struct sha256 *sha)
 {
 	char block[BLOCK_BYTES];
 	size_t n;
@@ -305,8 +273,7 @@ pass_bytes(FILE *from, FILE *to, struct sha256 *sha)
 	}
 }
 
-void
-submission_find_logs(struct board *board, const struct board_group *group)
+void submission_find_logs(struct board *board, const struct board_group *group)
 {
 	for (size_t i = 0; i < group->n_rows; i++) {
 		struct board_row *row = board->rows[group->rows[i]];
@@ -327,9 +294,8 @@ submission_find_logs(struct board *board, const struct board_group *group)
 }
 
 /* Copy one log, and see that it is the one whose numbers are told. */
-static int
-copy_log(const struct submission *s, const struct board_row *row,
-	 const char *folder, struct err *err)
+static int copy_log(const struct submission *s, const struct board_row *row, const char *folder,
+		    struct err *err)
 {
 	AUTO_TEXT name = log_name(s, row);
 	char *path, hex[SHA256_HEX_SIZE];
@@ -355,46 +321,39 @@ copy_log(const struct submission *s, const struct board_row *row,
 	if (failed)
 		return err_set(err, ERR_IO, "cannot read %s", log_of(row));
 	if (strcmp(hex, row->sha256) != 0)
-		return err_set(err, ERR_IO, "%s has changed since it was read",
-			       log_of(row));
+		return err_set(err, ERR_IO, "%s has changed since it was read", log_of(row));
 	return 0;
 }
 
 /* Was this very copy made for a row before? A file may hold several runs. */
-static bool
-is_copied(const struct submission *s, size_t at)
+static bool is_copied(const struct submission *s, size_t at)
 {
 	const struct board_row *row = s->board->rows[s->group->rows[at]];
 	AUTO_TEXT name = log_name(s, row);
 	bool copied = false;
 
 	for (size_t i = 0; i < at && !copied; i++) {
-		const struct board_row *other =
-			s->board->rows[s->group->rows[i]];
+		const struct board_row *other = s->board->rows[s->group->rows[i]];
 		AUTO_TEXT other_name = log_name(s, other);
 
-		copied = other->use == BOARD_COUNTED &&
-			 strcmp(row->path, other->path) == 0 &&
+		copied = other->use == BOARD_COUNTED && strcmp(row->path, other->path) == 0 &&
 			 strcmp(name, other_name) == 0;
 	}
 	return copied;
 }
 
-int
-submission_write(const struct submission *s, const char *folder, bool logs,
-		 struct err *err)
+int submission_write(const struct submission *s, const char *folder, bool logs, struct err *err)
 {
 	if (new_folder_make(folder, err) != 0)
 		return -1;
 	for (size_t i = 0; logs && i < s->group->n_rows; i++) {
 		const struct board_row *row = s->board->rows[s->group->rows[i]];
 
-		if (row->use == BOARD_COUNTED && row->sha256[0] != '\0' &&
-		    !is_copied(s, i) && copy_log(s, row, folder, err) != 0)
+		if (row->use == BOARD_COUNTED && row->sha256[0] != '\0' && !is_copied(s, i) &&
+		    copy_log(s, row, folder, err) != 0)
 			return -1;
 	}
-	if (write_json(s, folder, err) != 0 ||
-	    write_readme(s, folder, err) != 0)
+	if (write_json(s, folder, err) != 0 || write_readme(s, folder, err) != 0)
 		return -1;
 	return 0;
 }

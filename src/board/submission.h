@@ -14,7 +14,7 @@ struct submission {
 	const struct board *board; /* computed; borrowed, like all below */
 	const struct board_group *group;
 	const char *name, *author, *github_id, *blurb, *hardware; /* or NULL */
-	const char *date; /* YYYY-MM-DD */
+	const char *date;					  /* YYYY-MM-DD */
 };
 
 /*
@@ -31,8 +31,7 @@ char *submission_text(const struct submission *s);
  * no seed twice, caps kept, logs there, an author.  One sentence for each
  * that is not so goes to say; returns how many.
  */
-size_t submission_check(const struct submission *s,
-			void (*say)(void *user, const char *sentence),
+size_t submission_check(const struct submission *s, void (*say)(void *user, const char *sentence),
 			void *user);
 
 /*
@@ -40,5 +39,5 @@ size_t submission_check(const struct submission *s,
  * submission.json and, with logs, a copy of each counted log that is a file
  * here.  A log whose bytes are no more those that were read is an error.
  */
-int submission_write(const struct submission *s, const char *folder, bool logs,
-		     struct err *err) __attribute__((warn_unused_result));
+int submission_write(const struct submission *s, const char *folder, bool logs, struct err *err)
+	__attribute__((warn_unused_result));

@@ -31,14 +31,13 @@
 
 /* The entries of a command with a struct that has an enum out_format `print`;
  * when: "", or " at the end". */
-#define BENCH_PRINT_OPTIONS(type, when)                                        \
-	CMD_ROW("json", NULL, "print the object of verdict.json" when,         \
-		CMD_VALUE, type, print, .value = OUT_JSON),                    \
-		CMD_ROW("csv", NULL,                                           \
-			"print comma-separated values, a row a variant" when,  \
-			CMD_VALUE, type, print, .value = OUT_CSV),             \
-		CMD_ROW("md", NULL, "print Markdown" when, CMD_VALUE, type,    \
-			print, .value = OUT_MD)
+#define BENCH_PRINT_OPTIONS(type, when)                                                        \
+	CMD_ROW("json", NULL, "print the object of verdict.json" when, CMD_VALUE, type, print, \
+		.value = OUT_JSON),                                                            \
+		CMD_ROW("csv", NULL, "print comma-separated values, a row a variant" when,     \
+			CMD_VALUE, type, print, .value = OUT_CSV),                             \
+		CMD_ROW("md", NULL, "print Markdown" when, CMD_VALUE, type, print,             \
+			.value = OUT_MD)
 
 /* How a bench is begun; the first member of the commands' structs. */
 struct bench_ask {
@@ -47,21 +46,18 @@ struct bench_ask {
 	enum out_format print;
 };
 
-#define BENCH_ASK_OPTIONS                                                      \
-	CMD_ROW("yes", NULL, "do not ask before it begins", CMD_FLAG,          \
-		bench_ask, yes, .short_name = 'y'),                            \
-		CMD_ROW("detach", NULL,                                        \
-			"return at once, drive it in the background",          \
-			CMD_FLAG, bench_ask, detach),                          \
-		CMD_ROW("dry-run", NULL, "show what would run, and stop",      \
-			CMD_FLAG, bench_ask, dry, .short_name = 'n'),          \
-		CMD_ROW("accept-new", NULL,                                    \
-			"accept host keys that are not known yet", CMD_FLAG,   \
+#define BENCH_ASK_OPTIONS                                                                        \
+	CMD_ROW("yes", NULL, "do not ask before it begins", CMD_FLAG, bench_ask, yes,            \
+		.short_name = 'y'),                                                              \
+		CMD_ROW("detach", NULL, "return at once, drive it in the background", CMD_FLAG,  \
+			bench_ask, detach),                                                      \
+		CMD_ROW("dry-run", NULL, "show what would run, and stop", CMD_FLAG, bench_ask,   \
+			dry, .short_name = 'n'),                                                 \
+		CMD_ROW("accept-new", NULL, "accept host keys that are not known yet", CMD_FLAG, \
 			bench_ask, accept_new)
 
 /* A line to stderr, with the time. */
-static void
-bench_tell(const char *line)
+static void bench_tell(const char *line)
 {
 	char stamp[CLOCK_RFC3339_SIZE];
 	AUTO_TEXT text = NULL;
@@ -72,8 +68,7 @@ bench_tell(const char *line)
 }
 
 /* A question on the terminal; only y and Y are a yes. */
-static bool
-ask(const char *question)
+static bool ask(const char *question)
 {
 	char answer[16];
 
@@ -82,21 +77,19 @@ ask(const char *question)
 	       (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static int bench_conclude(const struct bench_drive *drive,
-			  const enum out_format *print, struct err *err);
+static int bench_conclude(const struct bench_drive *drive, const enum out_format *print,
+			  struct err *err);
 
 /*
  * on_end "ask": somebody at a terminal is asked whether the pods are to stop;
  * others are told how.  The exit status, or -1 with err.
  */
-static int
-ask_stop(const struct bench_drive *drive, struct err *err)
+static int ask_stop(const struct bench_drive *drive, struct err *err)
 {
 	struct bench_drive stop = *drive;
 	bool is_asked = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-	AUTO_TEXT pods = drive->mode == SESSION_RUN
-				 ? bench_still_up(drive->plan, drive->path)
-				 : NULL;
+	AUTO_TEXT pods =
+		drive->mode == SESSION_RUN ? bench_still_up(drive->plan, drive->path) : NULL;
 
 	if (pods == NULL)
 		return 0;
@@ -113,13 +106,11 @@ ask_stop(const struct bench_drive *drive, struct err *err)
 }
 
 /* The variants of a verdict, a row each. */
-static int
-print_rows(const cJSON *verdict, struct err *err)
+static int print_rows(const cJSON *verdict, struct err *err)
 {
-	static const char columns[] =
-		"variant, control, verdict, text, n_blocks, control_mean, "
-		"variant_mean, pct, ci_low_pct, ci_high_pct, p, p_holm, "
-		"p_signflip, mde_pct";
+	static const char columns[] = "variant, control, verdict, text, n_blocks, control_mean, "
+				      "variant_mean, pct, ci_low_pct, ci_high_pct, p, p_holm, "
+				      "p_signflip, mde_pct";
 	struct out *out = cmd_out(OUT_CSV, columns);
 
 	json_each (c, verdict_list(verdict, "contrasts")) {
@@ -133,9 +124,8 @@ print_rows(const cJSON *verdict, struct err *err)
 }
 
 /* A verdict.json to stdout; what text and Markdown have behind it, or "". */
-static int
-bench_print_verdict(const cJSON *verdict, enum out_format print,
-		    const char *behind, struct err *err)
+static int bench_print_verdict(const cJSON *verdict, enum out_format print, const char *behind,
+			       struct err *err)
 {
 	struct facts facts;
 	AUTO_BUF text = buf_new(MAX_REPORT);
@@ -157,9 +147,8 @@ bench_print_verdict(const cJSON *verdict, enum out_format print,
 }
 
 /* The page for a pull request. */
-static int
-bench_print_page(const struct bench_drive *drive, const cJSON *verdict,
-		 const char *behind, struct err *err)
+static int bench_print_page(const struct bench_drive *drive, const cJSON *verdict,
+			    const char *behind, struct err *err)
 {
 	AUTO_BUF text = buf_new(MAX_REPORT);
 
@@ -169,37 +158,30 @@ bench_print_page(const struct bench_drive *drive, const cJSON *verdict,
 }
 
 /* The verdict of a folder, and how the bench stands, to stdout. */
-static int
-bench_print_report(const struct bench_drive *drive, enum out_format print,
-		   struct err *err)
+static int bench_print_report(const struct bench_drive *drive, enum out_format print,
+			      struct err *err)
 {
 	struct folder_state state;
 	bool is_there = folder_read_state(drive->path, &state);
 	AUTO_JSON verdict = bench_verdict(drive);
-	AUTO_TEXT waits =
-		bench_waits_words(drive->path, drive->id, state.state);
-	AUTO_TEXT behind =
-		xasprintf("%s%s%s%s",
-			  strcmp(state.state, "running") == 0
-				  ? "\nit is under way: no verdict yet\n"
-				  : "",
-			  waits != NULL ? "\n" : "", waits != NULL ? waits : "",
-			  waits != NULL ? "\n" : "");
+	AUTO_TEXT waits = bench_waits_words(drive->path, drive->id, state.state);
+	AUTO_TEXT behind = xasprintf(
+		"%s%s%s%s",
+		strcmp(state.state, "running") == 0 ? "\nit is under way: no verdict yet\n" : "",
+		waits != NULL ? "\n" : "", waits != NULL ? waits : "", waits != NULL ? "\n" : "");
 
 	json_add_string(verdict, "state", is_there ? state.state : "unknown");
 	bench_waits_json(verdict, drive->path, state.state);
-	return print == OUT_MD
-		       ? bench_print_page(drive, verdict, behind, err)
-		       : bench_print_verdict(verdict, print, behind, err);
+	return print == OUT_MD ? bench_print_page(drive, verdict, behind, err)
+			       : bench_print_verdict(verdict, print, behind, err);
 }
 
 /*
  * Drive it to its end, print the report that print asks for (NULL: none) and
  * ask about pods that are still up.  The exit status, or -1 with err.
  */
-static int
-bench_conclude(const struct bench_drive *drive, const enum out_format *print,
-	       struct err *err)
+static int bench_conclude(const struct bench_drive *drive, const enum out_format *print,
+			  struct err *err)
 {
 	switch (bench_drive(drive, err)) {
 	case SESSION_LEFT:
@@ -226,8 +208,7 @@ bench_conclude(const struct bench_drive *drive, const enum out_format *print,
  * Go on in a process of its own, away from the terminal.  1: we are that
  * process; 0: we are the one who called.
  */
-static int
-detach(const char *path, struct err *err)
+static int detach(const char *path, struct err *err)
 {
 	char log[FOLDER_PATH_SIZE + 16];
 	pid_t pid = fork();
@@ -250,9 +231,8 @@ detach(const char *path, struct err *err)
 }
 
 /* In a results folder of its own, here or in the background. */
-static int
-begin(struct context *context, const struct plan *plan, const char *given,
-      const struct bench_ask *q, struct err *err)
+static int begin(struct context *context, const struct plan *plan, const char *given,
+		 const struct bench_ask *q, struct err *err)
 {
 	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
 	const struct bench_drive drive = { .context = context,
@@ -272,8 +252,7 @@ begin(struct context *context, const struct plan *plan, const char *given,
 			(void)printf("%s\n", id);
 			status = cmd_flush(err);
 		} else if (child == 1) {
-			status = bench_conclude(
-				&drive, q->quiet ? NULL : &q->print, err);
+			status = bench_conclude(&drive, q->quiet ? NULL : &q->print, err);
 		}
 	}
 	if (lock >= 0)
@@ -286,9 +265,8 @@ begin(struct context *context, const struct plan *plan, const char *given,
  * folder of its own.  given is the definition to keep there; NULL: that of
  * plan->file.  The exit status, or -1 with err.
  */
-static int
-bench_begin(struct context *context, const struct plan *plan, const char *given,
-	    const struct bench_ask *q, struct err *err)
+static int bench_begin(struct context *context, const struct plan *plan, const char *given,
+		       const struct bench_ask *q, struct err *err)
 {
 	AUTO_BUF text = buf_new(MAX_TEXT);
 	int status = -1;
@@ -298,15 +276,13 @@ bench_begin(struct context *context, const struct plan *plan, const char *given,
 	if (q->dry)
 		status = cmd_print(&text, err);
 	else if (context->options.read_only)
-		err_set(err, ERR_USAGE,
-			"this starts programs on pods: not with --read-only");
+		err_set(err, ERR_USAGE, "this starts programs on pods: not with --read-only");
 	else
 		(void)fwrite(text.data, 1, text.len, stderr);
 	if (q->dry || context->options.read_only)
 		return status;
 	if (!q->yes && !isatty(STDIN_FILENO))
-		return err_set(err, ERR_USAGE,
-			       "stdin is not a terminal; use --yes to start");
+		return err_set(err, ERR_USAGE, "stdin is not a terminal; use --yes to start");
 	if (!q->yes && !ask("begin?"))
 		return err_set(err, ERR_CANCELLED, "not begun");
 	return begin(context, plan, given, q, err);
@@ -319,8 +295,7 @@ struct bench_named {
 };
 
 /* -1 with err; release it with plan_release(&named->plan). */
-static int
-bench_named_open(struct bench_named *named, const char *word, struct err *err)
+static int bench_named_open(struct bench_named *named, const char *word, struct err *err)
 {
 	return bench_find(word, named->id, named->path, err) == 0
 		       ? bench_load_plan(&named->plan, named->path, err)
@@ -328,8 +303,7 @@ bench_named_open(struct bench_named *named, const char *word, struct err *err)
 }
 
 /* How to drive it; `named` may still be opened. */
-static struct bench_drive
-named_drive(const struct cmd_args *args, const struct bench_named *named)
+static struct bench_drive named_drive(const struct cmd_args *args, const struct bench_named *named)
 {
 	return (struct bench_drive){ .context = args->context,
 				     .plan = &named->plan,
@@ -347,29 +321,24 @@ struct run_call {
 };
 
 static const struct run_call run_defaults = {
-	.line = { .blocks = (double)NAN,
-		  .minutes = (double)NAN,
-		  .gap_s = (double)NAN },
+	.line = { .blocks = (double)NAN, .minutes = (double)NAN, .gap_s = (double)NAN },
 };
 
-static int
-run_add_word(struct run_call *call, enum line_kind kind, const char *text,
-	     struct err *err)
+static int run_add_word(struct run_call *call, enum line_kind kind, const char *text,
+			struct err *err)
 {
 	struct bench_line *line = &call->line;
 
 	if (line->n_words == LINE_MAX_WORDS)
-		return err_set(err, ERR_USAGE, "more than %d arms and settings",
-			       LINE_MAX_WORDS);
+		return err_set(err, ERR_USAGE, "more than %d arms and settings", LINE_MAX_WORDS);
 	line->words[line->n_words++] = (struct line_word){ kind, text };
 	return 0;
 }
 
-#define RUN_TAKE(name, kind)                                                   \
-	static int run_take_##name(void *call, const char *text,               \
-				   struct err *err)                            \
-	{                                                                      \
-		return run_add_word(call, kind, text, err);                    \
+#define RUN_TAKE(name, kind)                                                      \
+	static int run_take_##name(void *call, const char *text, struct err *err) \
+	{                                                                         \
+		return run_add_word(call, kind, text, err);                       \
 	}
 
 RUN_TAKE(control, LINE_CONTROL)
@@ -379,36 +348,30 @@ RUN_TAKE(patch, LINE_PATCH)
 RUN_TAKE(launch, LINE_LAUNCH)
 
 static const struct cmd_option run_options[] = {
-	{ 0, "pod", "POD",
-	  "run here: local, a pod, user@host[:port]; repeatable", CMD_LIST,
+	{ 0, "pod", "POD", "run here: local, a pod, user@host[:port]; repeatable", CMD_LIST,
 	  CMD_AT(run_call, pods) },
 	{ 0, "control", "CMD", "what the variants are compared with", CMD_TAKE,
 	  .take = run_take_control },
-	{ 0, "variant", "TAG[=CMD]", "a variant; repeatable", CMD_TAKE,
-	  .take = run_take_variant },
-	{ 0, "env", "NAME=VALUE", "a variable of the arm before it, or of all",
-	  CMD_TAKE, .take = run_take_env },
-	{ 0, "patch", "FILE", "a patch of the arm before it", CMD_TAKE,
-	  .take = run_take_patch },
-	{ 0, "kernel", "FILE", "time the functions of this module on the pods",
-	  CMD_TEXT, CMD_AT(run_call, line.kernel) },
+	{ 0, "variant", "TAG[=CMD]", "a variant; repeatable", CMD_TAKE, .take = run_take_variant },
+	{ 0, "env", "NAME=VALUE", "a variable of the arm before it, or of all", CMD_TAKE,
+	  .take = run_take_env },
+	{ 0, "patch", "FILE", "a patch of the arm before it", CMD_TAKE, .take = run_take_patch },
+	{ 0, "kernel", "FILE", "time the functions of this module on the pods", CMD_TEXT,
+	  CMD_AT(run_call, line.kernel) },
 	{ 0, "task", "FILE", "the module of their inputs (task.py)", CMD_TEXT,
 	  CMD_AT(run_call, line.task) },
-	{ 0, "function", "NAME", "that one, not what its make() returns",
-	  CMD_TEXT, CMD_AT(run_call, line.function) },
-	{ 0, "launch", "NAME=VALUE",
-	  "a setting of the kernel of the arm before", CMD_TAKE,
+	{ 0, "function", "NAME", "that one, not what its make() returns", CMD_TEXT,
+	  CMD_AT(run_call, line.function) },
+	{ 0, "launch", "NAME=VALUE", "a setting of the kernel of the arm before", CMD_TAKE,
 	  .take = run_take_launch },
-	{ 0, "grid", "NAME=V1,V2", "a variant for each value; repeatable",
-	  CMD_LIST, CMD_AT(run_call, grid) },
+	{ 0, "grid", "NAME=V1,V2", "a variant for each value; repeatable", CMD_LIST,
+	  CMD_AT(run_call, grid) },
 	{ 0, "prepare", "CMD", "run this before each run", CMD_TEXT,
 	  CMD_AT(run_call, line.prepare) },
 	{ 0, "in", "DIR", "the working folder on the pods", CMD_TEXT,
 	  CMD_AT(run_call, line.folder) },
-	{ 0, "name", "NAME", "the bench's name", CMD_TEXT,
-	  CMD_AT(run_call, line.name) },
-	{ 0, "metric", "M",
-	  "step_ms, or the key of a score in JSON; repeatable", CMD_LIST,
+	{ 0, "name", "NAME", "the bench's name", CMD_TEXT, CMD_AT(run_call, line.name) },
+	{ 0, "metric", "M", "step_ms, or the key of a score in JSON; repeatable", CMD_LIST,
 	  CMD_AT(run_call, metrics) },
 	{ 0, "window", "LO:HI", "steps measured, or auto (20:100)", CMD_TEXT,
 	  CMD_AT(run_call, line.window) },
@@ -418,8 +381,8 @@ static const struct cmd_option run_options[] = {
 	  CMD_AT(run_call, line.gap_s), .high = 3600 },
 	{ 0, "minutes", "N", "end after so many minutes", CMD_NUMBER,
 	  CMD_AT(run_call, line.minutes), .high = 1e6 },
-	{ 0, "no-aa", NULL, "do not run the control once more in each block",
-	  CMD_FLAG, CMD_AT(run_call, line.no_aa) },
+	{ 0, "no-aa", NULL, "do not run the control once more in each block", CMD_FLAG,
+	  CMD_AT(run_call, line.no_aa) },
 	BENCH_ASK_OPTIONS,
 	BENCH_PRINT_OPTIONS(bench_ask, " at the end"),
 	CMD_OPTIONS_END,
@@ -432,25 +395,19 @@ static const struct cmd_option attach_options[] = {
 };
 
 /* Is there a word of a bench that no file has? */
-static bool
-run_is_described(const struct run_call *call)
+static bool run_is_described(const struct run_call *call)
 {
 	const struct bench_line *line = &call->line;
-	const char *const texts[] = { line->kernel, line->function,
-				      line->task,   line->name,
-				      line->folder, line->prepare,
-				      line->window };
+	const char *const texts[] = { line->kernel, line->function, line->task,	 line->name,
+				      line->folder, line->prepare,  line->window };
 
 	return any_of(i, sizeof(texts) / sizeof(texts[0]), texts[i] != NULL) ||
-	       call->pods.n + call->metrics.n + call->grid.n + line->n_words >
-		       0 ||
-	       !isnan(line->blocks) || !isnan(line->gap_s) ||
-	       !isnan(line->minutes) || line->no_aa;
+	       call->pods.n + call->metrics.n + call->grid.n + line->n_words > 0 ||
+	       !isnan(line->blocks) || !isnan(line->gap_s) || !isnan(line->minutes) || line->no_aa;
 }
 
 /* One file, or --pod and what runs there. */
-static int
-check_run(const struct cmd_args *args, void *opaque, struct err *err)
+static int check_run(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct run_call *call = opaque;
 	struct bench_line *line = &call->line;
@@ -468,8 +425,7 @@ check_run(const struct cmd_args *args, void *opaque, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "bench run: --task, --function and --grid are "
 			       "of a --kernel");
-	if (line->kernel != NULL &&
-	    (line->prepare != NULL || line->window != NULL))
+	if (line->kernel != NULL && (line->prepare != NULL || line->window != NULL))
 		return err_set(err, ERR_USAGE,
 			       "bench run: --prepare and --window are of "
 			       "commands, not of a --kernel");
@@ -478,8 +434,7 @@ check_run(const struct cmd_args *args, void *opaque, struct err *err)
 
 /* A bench of the words of its command line; its plan is told where nothing
  * runs. */
-static int
-run_line(struct context *context, const struct run_call *call, struct err *err)
+static int run_line(struct context *context, const struct run_call *call, struct err *err)
 {
 	AUTO_JSON root = bench_make_line(&call->line, &context->conf, err);
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
@@ -498,8 +453,7 @@ run_line(struct context *context, const struct run_call *call, struct err *err)
 	return status;
 }
 
-static int
-exec_run(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_run(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct run_call *call = opaque;
 	struct plan plan;
@@ -514,9 +468,8 @@ exec_run(struct cmd_args *args, void *opaque, struct err *err)
 }
 
 /* What the one who drives it waits for, when that is another than before. */
-static void
-tell_waits(const struct clock *clock, const char *path, struct pod_wait *told,
-	   size_t *n_told)
+static void tell_waits(const struct clock *clock, const char *path, struct pod_wait *told,
+		       size_t *n_told)
 {
 	struct pod_wait now[WAITS_MAX];
 	size_t n = waits_read(path, true, now);
@@ -524,11 +477,9 @@ tell_waits(const struct clock *clock, const char *path, struct pod_wait *told,
 	char text[WAIT_TEXT_SIZE];
 
 	for (size_t i = 0; i < n; i++) {
-		const struct pod_wait *old =
-			waits_find(told, *n_told, now[i].pod);
+		const struct pod_wait *old = waits_find(told, *n_told, now[i].pod);
 
-		if (old != NULL && old->kind == now[i].kind &&
-		    strcmp(old->why, now[i].why) == 0)
+		if (old != NULL && old->kind == now[i].kind && strcmp(old->why, now[i].why) == 0)
 			continue;
 		wait_text(&now[i], now_ms, text);
 		bench_tell(text);
@@ -544,9 +495,7 @@ tell_waits(const struct clock *clock, const char *path, struct pod_wait *told,
 }
 
 /* Somebody else drives it: wait until that one is done or gone. */
-static int
-take_over(const struct clock *clock, const char *path, int *lock,
-	  struct err *err)
+static int take_over(const struct clock *clock, const char *path, int *lock, struct err *err)
 {
 	struct timespec pause = { 1, 0 };
 	struct pod_wait waits[WAITS_MAX];
@@ -557,8 +506,7 @@ take_over(const struct clock *clock, const char *path, int *lock,
 		if (err->code != ERR_CHECK)
 			return -1;
 		if (!told)
-			(void)fprintf(stderr, "%s; waiting for its end\n",
-				      err->text);
+			(void)fprintf(stderr, "%s; waiting for its end\n", err->text);
 		told = true;
 		tell_waits(clock, path, waits, &n_waits);
 		(void)nanosleep(&pause, NULL);
@@ -566,8 +514,7 @@ take_over(const struct clock *clock, const char *path, int *lock,
 	return 0;
 }
 
-static int
-exec_attach(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_attach(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct bench_ask *call = opaque;
 	struct bench_named named;
@@ -583,8 +530,7 @@ exec_attach(struct cmd_args *args, void *opaque, struct err *err)
 		return -1;
 	if (take_over(args->context->clock, named.path, &lock, err) == 0) {
 		(void)folder_read_state(named.path, &state);
-		if (strcmp(state.state, "running") == 0 ||
-		    strcmp(state.state, "failed") == 0)
+		if (strcmp(state.state, "running") == 0 || strcmp(state.state, "failed") == 0)
 			status = bench_conclude(&drive, &call->print, err);
 		else if (bench_judge_again(&drive, err) == 0)
 			status = bench_print_report(&drive, call->print, err);
@@ -595,8 +541,8 @@ exec_attach(struct cmd_args *args, void *opaque, struct err *err)
 }
 
 /* Members of a command that takes one bench. */
-#define OF_ONE_BENCH                                                           \
-	.least = 1, .most = 1, .wants = "name one bench by its ID",            \
+#define OF_ONE_BENCH                                                \
+	.least = 1, .most = 1, .wants = "name one bench by its ID", \
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS
 
 const struct cmd cmd_bench_run = {
@@ -648,14 +594,13 @@ struct show_call {
 
 static const struct cmd_option show_options[] = {
 	BENCH_PRINT_OPTIONS(bench_ask, ""),
-	{ 0, "plot", "FILE", "write the blocks as a picture there (SVG)",
-	  CMD_TEXT, CMD_AT(show_call, plot) },
+	{ 0, "plot", "FILE", "write the blocks as a picture there (SVG)", CMD_TEXT,
+	  CMD_AT(show_call, plot) },
 	CMD_OPTIONS_END,
 };
 
 /* A bench under way has no verdict yet, whatever its blocks say so far. */
-static void
-add_verdict(cJSON *row, const char *state, const cJSON *root)
+static void add_verdict(cJSON *row, const char *state, const cJSON *root)
 {
 	bool none = root == NULL || strcmp(state, "running") == 0;
 	AUTO_BUF line = buf_new(4096);
@@ -665,21 +610,18 @@ add_verdict(cJSON *row, const char *state, const cJSON *root)
 }
 
 /* A row of the list; path is NULL of a bench whose folder is gone. */
-static cJSON *
-row_of(const struct stored_bench *bench, const char *path, const char *stopped,
-       double cost_usd, const cJSON *verdict)
+static cJSON *row_of(const struct stored_bench *bench, const char *path, const char *stopped,
+		     double cost_usd, const cJSON *verdict)
 {
 	const char *state = bench->state != NULL ? bench->state : "";
 	cJSON *row = cJSON_CreateObject();
 	char started[CLOCK_RFC3339_SIZE];
-	AUTO_TEXT waits =
-		path != NULL ? bench_waits_words(path, bench->id, state) : NULL;
+	AUTO_TEXT waits = path != NULL ? bench_waits_words(path, bench->id, state) : NULL;
 
 	clock_rfc3339(bench->started_ms, started);
 	json_add(row, JCLEAN("id", bench->id), JCLEAN("name", bench->name),
 		 JCLEAN("state", bench->state), JTEXT("stopped", stopped),
-		 JTEXT("started",
-		       bench->started_ms != 0 || path != NULL ? started : NULL),
+		 JTEXT("started", bench->started_ms != 0 || path != NULL ? started : NULL),
 		 JNUM("cost_usd", cost_usd));
 	add_verdict(row, state, verdict);
 	json_add_string(row, "waits_for", waits);
@@ -688,8 +630,7 @@ row_of(const struct stored_bench *bench, const char *path, const char *stopped,
 	return row;
 }
 
-static cJSON *
-folder_row(const char *base, const char *id)
+static cJSON *folder_row(const char *base, const char *id)
 {
 	char path[FOLDER_PATH_SIZE];
 	struct folder_state state;
@@ -702,16 +643,14 @@ folder_row(const char *base, const char *id)
 					      .name = state.name,
 					      .state = state.state,
 					      .started_ms = state.started_ms },
-		      path, state.stopped[0] != '\0' ? state.stopped : NULL,
-		      state.cost_usd, verdict);
+		      path, state.stopped[0] != '\0' ? state.stopped : NULL, state.cost_usd,
+		      verdict);
 }
 
 /* The verdict that the database keeps; NULL: none. */
-static cJSON *
-stored_verdict(const struct stored_bench *bench)
+static cJSON *stored_verdict(const struct stored_bench *bench)
 {
-	return bench->verdict != NULL ? json_parse(str_from(bench->verdict),
-						   JSON_BARE_NULL, NULL)
+	return bench->verdict != NULL ? json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL)
 				      : NULL;
 }
 
@@ -722,8 +661,7 @@ struct history {
 	size_t n;
 };
 
-static int
-print_stored(void *user, const struct stored_bench *bench)
+static int print_stored(void *user, const struct stored_bench *bench)
 {
 	const struct history *h = user;
 	AUTO_JSON verdict = stored_verdict(bench);
@@ -731,31 +669,24 @@ print_stored(void *user, const struct stored_bench *bench)
 	for (size_t i = 0; i < h->n; i++)
 		if (strcmp(h->ids[i], bench->id) == 0)
 			return 0;
-	out_take(h->out,
-		 row_of(bench, NULL, json_get_string(verdict, "stopped", NULL),
-			json_get_number(verdict, "cost_usd", (double)NAN),
-			verdict));
+	out_take(h->out, row_of(bench, NULL, json_get_string(verdict, "stopped", NULL),
+				json_get_number(verdict, "cost_usd", (double)NAN), verdict));
 	return 0;
 }
 
 /* Older benches, as the database remembers them; none where it is not. */
-static int
-print_history(struct context *context, struct history *h, struct err *err)
+static int print_history(struct context *context, struct history *h, struct err *err)
 {
 	struct err why = { ERR_NONE, "" };
 
 	if (context_open(context, CONTEXT_DB, &why) == 0)
-		return store_each_bench(context->store, NULL, print_stored, h,
-					err);
-	return why.code == ERR_NODATA ? 0
-				      : err_set(err, why.code, "%s", why.text);
+		return store_each_bench(context->store, NULL, print_stored, h, err);
+	return why.code == ERR_NODATA ? 0 : err_set(err, why.code, "%s", why.text);
 }
 
-static int
-exec_list(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_list(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const char columns[] =
-		"id, state, started, cost_usd=USD:2, verdict, waits_for";
+	static const char columns[] = "id, state, started, cost_usd=USD:2, verdict, waits_for";
 	const struct cmd_output *call = opaque;
 	struct history history = { .out = cmd_out(call->format, columns) };
 	AUTO_TEXT base = bench_base();
@@ -777,8 +708,7 @@ struct remembered {
 	size_t found;
 };
 
-static int
-remember(void *user, const struct stored_bench *bench)
+static int remember(void *user, const struct stored_bench *bench)
 {
 	struct remembered *r = user;
 
@@ -793,28 +723,24 @@ remember(void *user, const struct stored_bench *bench)
 }
 
 /* Show it from the database; -1 where that has none, err left as it was. */
-static int
-show_stored(struct cmd_args *args, enum out_format print, struct err *err)
+static int show_stored(struct cmd_args *args, enum out_format print, struct err *err)
 {
 	struct remembered r = { .word = args->argv[0] };
 	int status = -1;
 
 	if (context_open(args->context, CONTEXT_DB, NULL) == 0 &&
-	    store_each_bench(args->context->store, NULL, remember, &r, NULL) ==
-		    0 &&
-	    r.found == 1 && r.verdict != NULL)
-		status = bench_print_verdict(
-			r.verdict, print,
-			"\nits results folder is gone: this is what the "
-			"database remembers\n",
-			err);
+	    store_each_bench(args->context->store, NULL, remember, &r, NULL) == 0 && r.found == 1 &&
+	    r.verdict != NULL)
+		status = bench_print_verdict(r.verdict, print,
+					     "\nits results folder is gone: this is what the "
+					     "database remembers\n",
+					     err);
 	cJSON_Delete(r.verdict);
 	return status;
 }
 
 /* The picture, where one is asked for. */
-static int
-show_plot(const struct bench_drive *drive, const char *file, struct err *err)
+static int show_plot(const struct bench_drive *drive, const char *file, struct err *err)
 {
 	AUTO_BUF text = buf_new(MAX_REPORT);
 	AUTO_JSON verdict = file != NULL ? bench_verdict(drive) : NULL;
@@ -825,8 +751,7 @@ show_plot(const struct bench_drive *drive, const char *file, struct err *err)
 	return file_replace(file, buf_str(&text), err);
 }
 
-static int
-exec_show(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct show_call *call = opaque;
 	struct bench_named named;
@@ -844,8 +769,7 @@ exec_show(struct cmd_args *args, void *opaque, struct err *err)
 }
 
 /* Ask the one who drives it to let go, and wait for that. */
-static int
-seize(const char *path, int *lock, struct err *err)
+static int seize(const char *path, int *lock, struct err *err)
 {
 	struct timespec pause = { 0, 200 * 1000 * 1000 };
 
@@ -871,14 +795,12 @@ static const struct action {
 	const char *refusal; /* with --read-only */
 } actions[] = {
 	{ &cmd_bench_abort, SESSION_ABORT, seize, "ends programs on pods" },
-	{ &cmd_bench_clean, SESSION_CLEAN, folder_lock,
-	  "removes files on pods" },
+	{ &cmd_bench_clean, SESSION_CLEAN, folder_lock, "removes files on pods" },
 	{ &cmd_bench_stop, SESSION_STOP, folder_lock, "stops pods" },
 };
 
 /* Do it under the bench's lock; an abort's request is gone after it. */
-static int
-exec_action(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_action(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct action *action = actions;
 	struct bench_named named;
@@ -890,8 +812,8 @@ exec_action(struct cmd_args *args, void *opaque, struct err *err)
 		action++;
 	drive.mode = action->mode;
 	if (args->context->options.read_only)
-		return err_set(err, ERR_USAGE, "%s %s: not with --read-only",
-			       args->cmd->name, action->refusal);
+		return err_set(err, ERR_USAGE, "%s %s: not with --read-only", args->cmd->name,
+			       action->refusal);
 	if (bench_named_open(&named, args->argv[0], err) != 0)
 		return -1;
 	if (action->lock(named.path, &lock, err) == 0)
@@ -974,21 +896,20 @@ static const struct audit_call audit_defaults = {
 
 static const struct cmd_option audit_options[] = {
 	BENCH_ASK_OPTIONS,
-	{ 0, "json", NULL, "print the pod's rows of `bench noise` as JSON",
-	  CMD_FLAG, CMD_AT(audit_call, json) },
+	{ 0, "json", NULL, "print the pod's rows of `bench noise` as JSON", CMD_FLAG,
+	  CMD_AT(audit_call, json) },
 	{ 0, "blocks", "N", "pairs of runs, 3 to 100 (default 6)", CMD_NUMBER,
 	  CMD_AT(audit_call, audit.blocks), .low = 3, .high = 100 },
-	{ 0, "variant", "TAG", "audit that variant of FILE, not its control",
-	  CMD_TEXT, CMD_AT(audit_call, audit.variant) },
-	{ 0, "probe", "KIND", "without FILE: cpu, or gpu (needs torch there)",
-	  CMD_WORD, CMD_AT(audit_call, probe), .words = audit_probes },
+	{ 0, "variant", "TAG", "audit that variant of FILE, not its control", CMD_TEXT,
+	  CMD_AT(audit_call, audit.variant) },
+	{ 0, "probe", "KIND", "without FILE: cpu, or gpu (needs torch there)", CMD_WORD,
+	  CMD_AT(audit_call, probe), .words = audit_probes },
 	{ 0, "minutes", "N", "end after so many minutes", CMD_NUMBER,
 	  CMD_AT(audit_call, audit.minutes), .high = 1e6 },
 	CMD_OPTIONS_END,
 };
 
-static int
-check_audit(const struct cmd_args *args, void *opaque, struct err *err)
+static int check_audit(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct audit_call *call = opaque;
 
@@ -996,21 +917,17 @@ check_audit(const struct cmd_args *args, void *opaque, struct err *err)
 	call->audit.blocks = floor(call->audit.blocks);
 	call->file = args->argc == 2 ? args->argv[1] : NULL;
 	if (call->file == NULL && call->audit.variant != NULL)
-		return err_set(err, ERR_USAGE,
-			       "bench audit: --variant is of a FILE");
+		return err_set(err, ERR_USAGE, "bench audit: --variant is of a FILE");
 	if (call->file != NULL && call->probe != NULL)
-		return err_set(err, ERR_USAGE,
-			       "bench audit: --probe is for no FILE");
+		return err_set(err, ERR_USAGE, "bench audit: --probe is for no FILE");
 	return 0;
 }
 
 /* What the register knows of one pod of the audit; -1: nothing yet. */
-static int
-add_pod(struct buf *text, const struct noise_register *reg,
-	const struct plan *plan, size_t pod, bool json)
+static int add_pod(struct buf *text, const struct noise_register *reg, const struct plan *plan,
+		   size_t pod, bool json)
 {
-	const struct noise_entry *e =
-		noise_register_find(reg, plan, 0, pod, "");
+	const struct noise_entry *e = noise_register_find(reg, plan, 0, pod, "");
 	AUTO_JSON row = e != NULL ? noise_entry_json(e) : NULL;
 	struct facts facts;
 
@@ -1029,9 +946,8 @@ add_pod(struct buf *text, const struct noise_register *reg,
 }
 
 /* The pods' rows of the register: what the audit has learnt. */
-static int
-print_noise(struct context *context, const struct audit_call *call,
-	    const struct plan *plan, struct err *err)
+static int print_noise(struct context *context, const struct audit_call *call,
+		       const struct plan *plan, struct err *err)
 {
 	struct noise_register reg;
 	AUTO_BUF text = buf_new(1024U * 1024);
@@ -1047,8 +963,7 @@ print_noise(struct context *context, const struct audit_call *call,
 					 "its noise",
 					 NOISE_MIN_RUNS, plan->pods[i].id);
 	if (call->file == NULL && !call->json && status == 0)
-		buf_appendf(&text, "\n%s\n",
-			    bench_probe_what(call->audit.probe));
+		buf_appendf(&text, "\n%s\n", bench_probe_what(call->audit.probe));
 	if (cmd_print(&text, status == 0 ? err : NULL) != 0)
 		status = -1;
 	noise_register_release(&reg);
@@ -1056,9 +971,8 @@ print_noise(struct context *context, const struct audit_call *call,
 }
 
 /* With the definition as it will be kept. */
-static int
-run_audit(struct context *context, const struct audit_call *call,
-	  const cJSON *root, struct err *err)
+static int run_audit(struct context *context, const struct audit_call *call, const cJSON *root,
+		     struct err *err)
 {
 	struct plan plan;
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
@@ -1066,14 +980,11 @@ run_audit(struct context *context, const struct audit_call *call,
 	json_print(&text, root);
 	buf_append_char(&text, '\n');
 	int status =
-		plan_parse(&plan, call->file != NULL ? call->file : "audit",
-			   buf_str(&text), err);
+		plan_parse(&plan, call->file != NULL ? call->file : "audit", buf_str(&text), err);
 	if (status == 0) {
 		if (call->file == NULL)
-			(void)fprintf(stderr, "%s\n",
-				      bench_probe_what(call->audit.probe));
-		status =
-			bench_begin(context, &plan, text.data, &call->ask, err);
+			(void)fprintf(stderr, "%s\n", bench_probe_what(call->audit.probe));
+		status = bench_begin(context, &plan, text.data, &call->ask, err);
 		if (status == 0 && !call->ask.dry && !call->ask.detach)
 			status = print_noise(context, call, &plan, err);
 		plan_release(&plan);
@@ -1081,8 +992,7 @@ run_audit(struct context *context, const struct audit_call *call,
 	return status;
 }
 
-static int
-exec_audit(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_audit(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct conf *conf = &args->context->conf;
 	struct audit_call *call = opaque;
@@ -1098,8 +1008,7 @@ exec_audit(struct cmd_args *args, void *opaque, struct err *err)
 		}
 	}
 	call->audit.definition = definition;
-	call->audit.probe = call->probe == NULL
-				    ? bench_probe_of(conf, call->audit.pods)
+	call->audit.probe = call->probe == NULL ? bench_probe_of(conf, call->audit.pods)
 			    : strcmp(call->probe, "gpu") == 0 ? PROBE_GPU
 							      : PROBE_CPU;
 	root = bench_make_audit(&call->audit, conf, err);
@@ -1138,19 +1047,16 @@ static const char history_columns[] =
 	"driver, change";
 
 /* Is the entry of one of the pods that were named, or were none? */
-static bool
-is_asked(const struct cmd_args *args, const struct noise_entry *entry)
+static bool is_asked(const struct cmd_args *args, const struct noise_entry *entry)
 {
-	return any_of(i, args->argc, strcmp(args->argv[i], entry->pod) == 0) ||
-	       args->argc == 0;
+	return any_of(i, args->argc, strcmp(args->argv[i], entry->pod) == 0) || args->argc == 0;
 }
 
 /* Print what a register holds of the pods that were named, NULL: of all, with
  * a gap between classes; `empty` says that it is nothing. */
-static int
-print_register(struct out *out, struct noise_register *reg,
-	       cJSON *(*to_json)(const struct noise_entry *entry),
-	       const struct cmd_args *pods, const char *empty, struct err *err)
+static int print_register(struct out *out, struct noise_register *reg,
+			  cJSON *(*to_json)(const struct noise_entry *entry),
+			  const struct cmd_args *pods, const char *empty, struct err *err)
 {
 	const char *last = NULL;
 
@@ -1169,33 +1075,29 @@ print_register(struct out *out, struct noise_register *reg,
 	return status;
 }
 
-static int
-exec_noise(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_noise(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct cmd_output *call = opaque;
 	struct noise_register reg;
 
 	if (noise_register_load(&reg, args->context, err) != 0)
 		return -1;
-	return print_register(cmd_out(call->format, noise_columns), &reg,
-			      noise_entry_json, args,
+	return print_register(cmd_out(call->format, noise_columns), &reg, noise_entry_json, args,
 			      "nothing is known of that noise yet: a bench "
 			      "with an A/A arm, or bench audit, measures it",
 			      err);
 }
 
-static int
-exec_history(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_history(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct cmd_output *call = opaque;
 	struct noise_register reg;
 
-	if (noise_history_load(&reg, args->context,
-			       args->argc > 0 ? args->argv[0] : NULL, err) != 0)
+	if (noise_history_load(&reg, args->context, args->argc > 0 ? args->argv[0] : NULL, err) !=
+	    0)
 		return -1;
-	return print_register(cmd_out(call->format, history_columns), &reg,
-			      noise_history_json, NULL,
-			      "no such bench was measured yet", err);
+	return print_register(cmd_out(call->format, history_columns), &reg, noise_history_json,
+			      NULL, "no such bench was measured yet", err);
 }
 
 const struct cmd cmd_bench_noise = {
@@ -1274,15 +1176,13 @@ struct request {
 	size_t n_runs, n_logs;
 };
 
-static bool
-is_tag_char(char c)
+static bool is_tag_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '-';
 }
 
 /* The length of TAG in "TAG=LOG", or 0. */
-static size_t
-tag_length(const char *word)
+static size_t tag_length(const char *word)
 {
 	size_t n = 0;
 
@@ -1291,8 +1191,7 @@ tag_length(const char *word)
 	return word[n] == '=' && n <= MAX_TAG ? n : 0;
 }
 
-static int
-add_log(void *opaque, const char *path, struct err *err)
+static int add_log(void *opaque, const char *path, struct err *err)
 {
 	struct request *q = opaque;
 	struct arm *arm = &q->ask.arms[q->current];
@@ -1318,23 +1217,20 @@ add_log(void *opaque, const char *path, struct err *err)
  * TAG=PATTERN is a word that no shell expands: the logs that it matches, in
  * the order of their names.  A file of that very name is itself.
  */
-static int
-add_logs(struct request *q, const char *word, struct err *err)
+static int add_logs(struct request *q, const char *word, struct err *err)
 {
 	int status = 0;
 
 	if (strpbrk(word, "*?[") == NULL || access(word, F_OK) == 0)
 		return add_log(q, word, err);
-	if (glob(word, q->n_globbed > 0 ? GLOB_APPEND : 0, NULL, &q->globbed) !=
-	    0)
+	if (glob(word, q->n_globbed > 0 ? GLOB_APPEND : 0, NULL, &q->globbed) != 0)
 		return err_set(err, ERR_IO, "no log file matches %s", word);
 	while (status == 0 && q->n_globbed < q->globbed.gl_pathc)
 		status = add_log(q, q->globbed.gl_pathv[q->n_globbed++], err);
 	return status;
 }
 
-static int
-start_control(void *opaque, const char *word, struct err *err)
+static int start_control(void *opaque, const char *word, struct err *err)
 {
 	struct request *q = opaque;
 	size_t n = tag_length(word);
@@ -1345,25 +1241,21 @@ start_control(void *opaque, const char *word, struct err *err)
 	return add_logs(q, n > 0 ? word + n + 1 : word, err);
 }
 
-static int
-start_variant(void *opaque, const char *word, struct err *err)
+static int start_variant(void *opaque, const char *word, struct err *err)
 {
 	struct request *q = opaque;
 	size_t n = tag_length(word), i;
 
 	if (n == 0)
-		return err_set(
-			err, ERR_USAGE,
-			"--variant %s: expected TAG=LOG, TAG of letters, "
-			"digits, _ . - (at most %d)",
-			word, MAX_TAG);
+		return err_set(err, ERR_USAGE,
+			       "--variant %s: expected TAG=LOG, TAG of letters, "
+			       "digits, _ . - (at most %d)",
+			       word, MAX_TAG);
 	for (i = 1; i < q->ask.n_arms; i++)
-		if (strlen(q->ask.arms[i].tag) == n &&
-		    memcmp(q->ask.arms[i].tag, word, n) == 0)
+		if (strlen(q->ask.arms[i].tag) == n && memcmp(q->ask.arms[i].tag, word, n) == 0)
 			break;
 	if (i == SCHEDULE_MAX_ARMS)
-		return err_set(err, ERR_USAGE, "more than %d variants",
-			       SCHEDULE_MAX_ARMS - 1);
+		return err_set(err, ERR_USAGE, "more than %d variants", SCHEDULE_MAX_ARMS - 1);
 	if (i == q->ask.n_arms) {
 		print_into(q->ask.arms[i].tag, "%.*s", (int)n, word);
 		q->ask.n_arms++;
@@ -1373,8 +1265,7 @@ start_variant(void *opaque, const char *word, struct err *err)
 }
 
 /* The control's logs of an A/A arm; its tag is made when all is known. */
-static int
-start_aa(void *opaque, const char *word, struct err *err)
+static int start_aa(void *opaque, const char *word, struct err *err)
 {
 	struct request *q = opaque;
 	size_t i = 1;
@@ -1382,16 +1273,14 @@ start_aa(void *opaque, const char *word, struct err *err)
 	while (i < q->ask.n_arms && !q->ask.arms[i].aa)
 		i++;
 	if (i == SCHEDULE_MAX_ARMS)
-		return err_set(err, ERR_USAGE, "more than %d variants",
-			       SCHEDULE_MAX_ARMS - 1);
+		return err_set(err, ERR_USAGE, "more than %d variants", SCHEDULE_MAX_ARMS - 1);
 	if (i == q->ask.n_arms)
 		q->ask.arms[q->ask.n_arms++].aa = true;
 	q->current = i;
 	return add_log(q, word, err);
 }
 
-static int
-take_window(void *opaque, const char *text, struct err *err)
+static int take_window(void *opaque, const char *text, struct err *err)
 {
 	struct judge_rule *rule = &((struct request *)opaque)->ask.rule;
 	struct str rest = str_from(text), lo, hi;
@@ -1402,8 +1291,8 @@ take_window(void *opaque, const char *text, struct err *err)
 	}
 	rule->window = WINDOW_FIXED;
 	if (!str_next(&rest, ':', &lo) || !str_next(&rest, ':', &hi) ||
-	    !str_to_double(lo, &rule->lo) || !str_to_double(hi, &rule->hi) ||
-	    !(rule->lo >= 0.0) || !(rule->hi > rule->lo))
+	    !str_to_double(lo, &rule->lo) || !str_to_double(hi, &rule->hi) || !(rule->lo >= 0.0) ||
+	    !(rule->hi > rule->lo))
 		return err_set(err, ERR_USAGE,
 			       "--window %s: expected LO:HI with LO < HI, or "
 			       "auto",
@@ -1412,20 +1301,17 @@ take_window(void *opaque, const char *text, struct err *err)
 }
 
 /* A plain word is one more log of its arm. */
-static int
-take_log(void *opaque, const char *word, struct err *err)
+static int take_log(void *opaque, const char *word, struct err *err)
 {
 	const struct request *q = opaque;
 
 	if (q->n_runs == 0)
-		return err_set(err, ERR_USAGE,
-			       "bench judge: %s: begin with --control", word);
+		return err_set(err, ERR_USAGE, "bench judge: %s: begin with --control", word);
 	return add_log(opaque, word, err);
 }
 
 /* What belongs to what, now that all is known. */
-static int
-check_judge(const struct cmd_args *args, void *opaque, struct err *err)
+static int check_judge(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct request *q = opaque;
 
@@ -1442,22 +1328,18 @@ check_judge(const struct cmd_args *args, void *opaque, struct err *err)
 			       q->metric);
 	for (size_t i = 1; i < q->ask.n_arms; i++)
 		if (q->ask.arms[i].aa)
-			print_into(q->ask.arms[i].tag, "%.*s" AA_SUFFIX,
-				   MAX_TAG, q->ask.arms[0].tag);
+			print_into(q->ask.arms[i].tag, "%.*s" AA_SUFFIX, MAX_TAG,
+				   q->ask.arms[0].tag);
 	if (!isnan(q->ask.margin))
 		q->ask.rule.paired.margin = q->ask.margin / 100.0;
 	return 0;
 }
 
 /* In the order of enum verdict_word. */
-static const char *const verdict_slugs[] = { "invalid",
-					     "not-judged",
-					     "faster",
-					     "faster-but-worse",
-					     "slower",
-					     "same",
-					     "no-difference-shown",
-					     NULL };
+static const char *const verdict_slugs[] = {
+	"invalid", "not-judged",	  "faster", "faster-but-worse", "slower",
+	"same",	   "no-difference-shown", NULL
+};
 _Static_assert(LENGTH(verdict_slugs) == VERDICT_WORDS + 1, "one for each");
 
 static const char *const tok_kinds[] = {
@@ -1465,42 +1347,39 @@ static const char *const tok_kinds[] = {
 };
 
 static const struct cmd_option judge_options[] = {
-	{ 0, "control", "LOG...", "the logs of the control, one a block",
-	  CMD_TAKE, .take = start_control },
-	{ 0, "variant", "TAG=LOG...", "those of a variant; repeatable",
-	  CMD_TAKE, .take = start_variant },
-	{ 0, "aa", "LOG...", "the control once more: its noise; no variant",
-	  CMD_TAKE, .take = start_aa },
+	{ 0, "control", "LOG...", "the logs of the control, one a block", CMD_TAKE,
+	  .take = start_control },
+	{ 0, "variant", "TAG=LOG...", "those of a variant; repeatable", CMD_TAKE,
+	  .take = start_variant },
+	{ 0, "aa", "LOG...", "the control once more: its noise; no variant", CMD_TAKE,
+	  .take = start_aa },
 	{ 0, "metric", "M", "step_ms, or the key of a score in JSON", CMD_TEXT,
 	  CMD_AT(request, metric) },
 	{ 0, "higher", NULL, "a higher score is better", CMD_FLAG,
 	  CMD_AT(request, ask.rule.higher) },
-	{ 0, "lower", NULL, "a lower one is (so it is, but for rates)",
-	  CMD_FLAG, CMD_AT(request, lower) },
-	{ 0, "window", "LO:HI", "steps measured, or auto (20:100)", CMD_TAKE,
-	  .take = take_window },
-	{ 0, "tok-kind", "KIND", "printed tok/s: cumulative or interval",
-	  CMD_CHOICE, CMD_AT(request, ask.rule.tok_kind), .words = tok_kinds },
-	{ 0, "margin", "PCT", "the smallest difference that matters (0.5)",
-	  CMD_POSITIVE, CMD_AT(request, ask.margin), .high = 100 },
-	{ 0, "loss-margin", "NATS", "the smallest loss that matters (0.005)",
-	  CMD_POSITIVE, CMD_AT(request, ask.rule.losses.margin), .high = 100 },
+	{ 0, "lower", NULL, "a lower one is (so it is, but for rates)", CMD_FLAG,
+	  CMD_AT(request, lower) },
+	{ 0, "window", "LO:HI", "steps measured, or auto (20:100)", CMD_TAKE, .take = take_window },
+	{ 0, "tok-kind", "KIND", "printed tok/s: cumulative or interval", CMD_CHOICE,
+	  CMD_AT(request, ask.rule.tok_kind), .words = tok_kinds },
+	{ 0, "margin", "PCT", "the smallest difference that matters (0.5)", CMD_POSITIVE,
+	  CMD_AT(request, ask.margin), .high = 100 },
+	{ 0, "loss-margin", "NATS", "the smallest loss that matters (0.005)", CMD_POSITIVE,
+	  CMD_AT(request, ask.rule.losses.margin), .high = 100 },
 	{ 0, "alpha", "P", "significance level (0.05)", CMD_POSITIVE,
 	  CMD_AT(request, ask.rule.paired.alpha), .high = 0.5 },
-	{ 0, "numerics-changed", NULL, "the variants compute differently",
-	  CMD_FLAG, CMD_AT(request, numerics_changed) },
+	{ 0, "numerics-changed", NULL, "the variants compute differently", CMD_FLAG,
+	  CMD_AT(request, numerics_changed) },
 	CMD_FORMAT_OPTION,
-	{ 0, "fail-on", "WORDS", "exit 3 on these verdicts: invalid,slower",
-	  CMD_SET, CMD_AT(request, fail_on), .words = verdict_slugs },
+	{ 0, "fail-on", "WORDS", "exit 3 on these verdicts: invalid,slower", CMD_SET,
+	  CMD_AT(request, fail_on), .words = verdict_slugs },
 	BENCH_PRINT_OPTIONS(request, ""),
 	CMD_OPTIONS_END,
 };
 
-static int
-read_logs(struct request *q, const struct format_set *formats, struct err *err)
+static int read_logs(struct request *q, const struct format_set *formats, struct err *err)
 {
-	bool is_steps = q->metric != NULL &&
-			bench_metric_find(q->metric)->kind == RUN_LOG_TRAINING;
+	bool is_steps = q->metric != NULL && bench_metric_find(q->metric)->kind == RUN_LOG_TRAINING;
 	struct run_log_rule rule = {
 		.formats = formats,
 		.force = q->metric != NULL,
@@ -1517,8 +1396,7 @@ read_logs(struct request *q, const struct format_set *formats, struct err *err)
 		q->runs[i].log = &q->logs[i];
 		if (q->logs[i].runtime[0] != '\0')
 			q->runs[i].runtime = q->logs[i].runtime;
-		any |= q->logs[i].kind == RUN_LOG_SCORE ||
-		       q->logs[i].n_rows > 0;
+		any |= q->logs[i].kind == RUN_LOG_SCORE || q->logs[i].n_rows > 0;
 	}
 	if (!any)
 		return err_set(err, ERR_NODATA,
@@ -1528,8 +1406,7 @@ read_logs(struct request *q, const struct format_set *formats, struct err *err)
 }
 
 /* What was measured, by name. */
-static const char *
-metric_name(const struct request *q, const struct judge *judge)
+static const char *metric_name(const struct request *q, const struct judge *judge)
 {
 	if (judge->training)
 		return "step_ms";
@@ -1539,9 +1416,7 @@ metric_name(const struct request *q, const struct judge *judge)
 	return q->metric != NULL ? q->metric : "score";
 }
 
-static int
-print_verdict(const struct request *q, const struct judge *judge,
-	      struct err *err)
+static int print_verdict(const struct request *q, const struct judge *judge, struct err *err)
 {
 	const struct verdict_info info = {
 		.metric = metric_name(q, judge),
@@ -1557,8 +1432,7 @@ print_verdict(const struct request *q, const struct judge *judge,
  * How much the runs of the same code, the control's and those of --aa, spread:
  * what a register knows of a bench that ran here.
  */
-static void
-learn_noise(struct request *q, const struct judge *judge)
+static void learn_noise(struct request *q, const struct judge *judge)
 {
 	AUTO_FREE double *ln = xcalloc(q->n_runs + 1, sizeof(*ln));
 	bool any = false;
@@ -1567,8 +1441,7 @@ learn_noise(struct request *q, const struct judge *judge)
 	array_each (run, judge->runs, judge->n_runs) {
 		bool aa = judge->arms[run->arm].aa;
 
-		if ((run->arm != 0 && !aa) || guard_hard(&run->hits) != NULL ||
-		    !(run->y > 0.0))
+		if ((run->arm != 0 && !aa) || guard_hard(&run->hits) != NULL || !(run->y > 0.0))
 			continue;
 		any |= aa;
 		ln[n++] = log(run->y);
@@ -1580,34 +1453,29 @@ learn_noise(struct request *q, const struct judge *judge)
 }
 
 /* Judge; with A/A logs twice, since their noise is a rule of the judgement. */
-static void
-judge_all(struct request *q, const struct judge_arm *arms, struct judge *judge)
+static void judge_all(struct request *q, const struct judge_arm *arms, struct judge *judge)
 {
 	AUTO_FREE struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
 
 	memcpy(given, q->runs, q->n_runs * sizeof(*given));
-	judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs,
-		   q->n_runs);
+	judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs, q->n_runs);
 	learn_noise(q, judge);
 	if (!isnan(q->ask.rule.register_sd)) {
 		judge_release(judge);
 		memcpy(q->runs, given, q->n_runs * sizeof(*given));
-		judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs,
-			   q->n_runs);
+		judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs, q->n_runs);
 	}
 }
 
 /* Judge, print, and say whether --fail-on fired. */
-static int
-judge_request(struct request *q, struct err *err)
+static int judge_request(struct request *q, struct err *err)
 {
 	struct judge_arm arms[SCHEDULE_MAX_ARMS] = { { 0 } };
 	struct judge judge;
 	int status = 0;
 
 	for (size_t i = 0; i < q->ask.n_arms; i++) {
-		bool changed =
-			i > 0 && !q->ask.arms[i].aa && q->numerics_changed;
+		bool changed = i > 0 && !q->ask.arms[i].aa && q->numerics_changed;
 
 		arms[i].tag = q->ask.arms[i].tag;
 		arms[i].aa = q->ask.arms[i].aa;
@@ -1625,8 +1493,7 @@ judge_request(struct request *q, struct err *err)
 	return status;
 }
 
-static int
-exec_judge(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_judge(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct request *q = opaque;
 	int status = -1;

@@ -22,36 +22,36 @@
 
 /* The commands, in the order of the help: each a struct cmd_<id>.  The only
  * list of them. */
-#define CMD_LIST_OF(X)                                                         \
-	X(parse)                                                               \
-	X(board)                                                               \
-	X(diff)                                                                \
-	X(submission)                                                          \
-	X(export)                                                              \
-	X(formats_list)                                                        \
-	X(formats_show)                                                        \
-	X(formats_check)                                                       \
-	X(formats_learn)                                                       \
-	X(harness)                                                             \
-	X(collect)                                                             \
-	X(pods)                                                                \
-	X(pods_check)                                                          \
-	X(runs)                                                                \
-	X(samples)                                                             \
-	X(bench_run)                                                           \
-	X(bench_list)                                                          \
-	X(bench_show)                                                          \
-	X(bench_attach)                                                        \
-	X(bench_abort)                                                         \
-	X(bench_clean)                                                         \
-	X(bench_stop)                                                          \
-	X(bench_judge)                                                         \
-	X(bench_audit)                                                         \
-	X(bench_noise)                                                         \
-	X(bench_history)                                                       \
-	X(demo)                                                                \
-	X(doctor)                                                              \
-	X(help)                                                                \
+#define CMD_LIST_OF(X)   \
+	X(parse)         \
+	X(board)         \
+	X(diff)          \
+	X(submission)    \
+	X(export)        \
+	X(formats_list)  \
+	X(formats_show)  \
+	X(formats_check) \
+	X(formats_learn) \
+	X(harness)       \
+	X(collect)       \
+	X(pods)          \
+	X(pods_check)    \
+	X(runs)          \
+	X(samples)       \
+	X(bench_run)     \
+	X(bench_list)    \
+	X(bench_show)    \
+	X(bench_attach)  \
+	X(bench_abort)   \
+	X(bench_clean)   \
+	X(bench_stop)    \
+	X(bench_judge)   \
+	X(bench_audit)   \
+	X(bench_noise)   \
+	X(bench_history) \
+	X(demo)          \
+	X(doctor)        \
+	X(help)          \
 	X(version)
 
 #define X(id) extern const struct cmd cmd_##id;
@@ -69,34 +69,29 @@ const struct cmd *const cmd_table[] = {
 static const struct cmd_option dash_options[] = {
 	{ 0, "config", "FILE", "read this configuration", CMD_TEXT,
 	  CMD_AT(cmd_globals, context.config) },
-	{ 0, "db", "FILE", "use this database", CMD_TEXT,
-	  CMD_AT(cmd_globals, context.db) },
-	{ 0, "read-only", NULL, "never start, stop or write anything on a pod",
-	  CMD_FLAG, CMD_AT(cmd_globals, context.read_only) },
-	{ 0, "color", "WHEN", "auto, always or never", CMD_WORD,
-	  CMD_AT(cmd_globals, context.color), .words = conf_colors },
-	{ 0, "charset", "SET",
-	  "draw charts with braille, block, ascii or pixels", CMD_WORD,
+	{ 0, "db", "FILE", "use this database", CMD_TEXT, CMD_AT(cmd_globals, context.db) },
+	{ 0, "read-only", NULL, "never start, stop or write anything on a pod", CMD_FLAG,
+	  CMD_AT(cmd_globals, context.read_only) },
+	{ 0, "color", "WHEN", "auto, always or never", CMD_WORD, CMD_AT(cmd_globals, context.color),
+	  .words = conf_colors },
+	{ 0, "charset", "SET", "draw charts with braille, block, ascii or pixels", CMD_WORD,
 	  CMD_AT(cmd_globals, context.charset), .words = conf_charsets },
-	{ 0, "track", "NAME", "hold runs to this track, or a file with one",
-	  CMD_TEXT, CMD_AT(cmd_globals, context.track) },
+	{ 0, "track", "NAME", "hold runs to this track, or a file with one", CMD_TEXT,
+	  CMD_AT(cmd_globals, context.track) },
 	{ 'v', "verbose", NULL, "write a debug log to a file", CMD_FLAG,
 	  CMD_AT(cmd_globals, context.verbose) },
-	{ 'h', "help", NULL, "show this help", CMD_FLAG,
-	  CMD_AT(cmd_globals, help) },
-	{ 'V', "version", NULL, "show the version and those of the libraries",
-	  CMD_FLAG, CMD_AT(cmd_globals, version) },
+	{ 'h', "help", NULL, "show this help", CMD_FLAG, CMD_AT(cmd_globals, help) },
+	{ 'V', "version", NULL, "show the version and those of the libraries", CMD_FLAG,
+	  CMD_AT(cmd_globals, version) },
 	CMD_OPTIONS_END,
 };
 
-bool
-cmd_has_place(const struct cmd_args *args)
+bool cmd_has_place(const struct cmd_args *args)
 {
 	return any_of(i, args->argc, conf_place(args->argv[i]) > 0);
 }
 
-static int
-exec_dash(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_dash(struct cmd_args *args, void *opaque, struct err *err)
 {
 	size_t n = (size_t)args->argc;
 
@@ -129,41 +124,33 @@ struct cmd_line {
 };
 
 /* "parse: --jobs: WHAT (see hgym-tui parse --help)"; -1. */
-static int
-refuse(const struct cmd_line *line, struct err *err, const char *word,
-       const char *what)
+static int refuse(const struct cmd_line *line, struct err *err, const char *word, const char *what)
 {
 	const char *name = line->cmd != NULL	 ? line->cmd->name
 			   : line->group != NULL ? line->group
 						 : "";
 	const char *blank = name[0] != '\0' ? " " : "";
 
-	return err_set(err, ERR_USAGE, "%s%s%s: %s (see hgym-tui%s%s --help)",
-		       name, name[0] != '\0' ? ": " : "", word, what, blank,
-		       name);
+	return err_set(err, ERR_USAGE, "%s%s%s: %s (see hgym-tui%s%s --help)", name,
+		       name[0] != '\0' ? ": " : "", word, what, blank, name);
 }
 
 /* The option that a word of the command line names, of one table. */
-static const struct cmd_option *
-find_option(const struct cmd_option *o, const char *word)
+static const struct cmd_option *find_option(const struct cmd_option *o, const char *word)
 {
 	size_t len = strcspn(word, "=");
 
 	for (; o != NULL && o->name != NULL; o++)
 		if (word[1] == '-'
-			    ? strlen(o->name) == len - 2 &&
-				      memcmp(o->name, word + 2, len - 2) == 0
-			    : o->short_name == word[1] &&
-				      (word[2] == '\0' || o->arg != NULL))
+			    ? strlen(o->name) == len - 2 && memcmp(o->name, word + 2, len - 2) == 0
+			    : o->short_name == word[1] && (word[2] == '\0' || o->arg != NULL))
 			return o;
 	return NULL;
 }
 
-const struct cmd_option *
-cmd_find_option(const struct cmd *cmd, const char *word)
+const struct cmd_option *cmd_find_option(const struct cmd *cmd, const char *word)
 {
-	const struct cmd_option *o =
-		find_option(cmd != NULL ? cmd->options : NULL, word);
+	const struct cmd_option *o = find_option(cmd != NULL ? cmd->options : NULL, word);
 
 	return o != NULL ? o : find_option(cmd_dash.options, word);
 }
@@ -182,9 +169,7 @@ struct typos {
 };
 
 /* What it is for i and k, from what it is for less of them. */
-static size_t
-typos_at(const struct typos *t, const char *a, const char *b, size_t i,
-	 size_t k)
+static size_t typos_at(const struct typos *t, const char *a, const char *b, size_t i, size_t k)
 {
 	if (i == 0 || k == 0)
 		return i + k;
@@ -197,8 +182,7 @@ typos_at(const struct typos *t, const char *a, const char *b, size_t i,
 
 /* Letters that are wrong, missing, too many, or changed with the next: the
  * distance of Damerau and Levenshtein. */
-static size_t
-count_typos(struct str a, struct str b)
+static size_t count_typos(struct str a, struct str b)
 {
 	struct typos t;
 
@@ -211,65 +195,53 @@ count_typos(struct str a, struct str b)
 }
 
 /* A name is near with few typos, or when it goes on so. */
-static void
-try_name(struct nearest *near, const char *name, size_t len)
+static void try_name(struct nearest *near, const char *name, size_t len)
 {
 	struct str s = { name, len };
 	bool begins = near->word.len > 1 && len > near->word.len &&
 		      memcmp(near->word.p, name, near->word.len) == 0;
 	size_t typos = begins ? 1 : count_typos(near->word, s);
 
-	if (typos <= near->most &&
-	    (near->name.p == NULL || typos < near->typos)) {
+	if (typos <= near->most && (near->name.p == NULL || typos < near->typos)) {
 		near->name = s;
 		near->typos = typos;
 	}
 }
 
 /* WHAT, and "; did you mean parse?" where a name is near. */
-static const char *
-with_nearest(const struct nearest *near, const char *what, const char *before,
-	     char said[160])
+static const char *with_nearest(const struct nearest *near, const char *what, const char *before,
+				char said[160])
 {
-	(void)snprintf(said, 160,
-		       near->name.p != NULL ? "%s; did you mean %s%.*s?" : "%s",
-		       what, before, (int)near->name.len, near->name.p);
+	(void)snprintf(said, 160, near->name.p != NULL ? "%s; did you mean %s%.*s?" : "%s", what,
+		       before, (int)near->name.len, near->name.p);
 	return said;
 }
 
-static int
-refuse_option(const struct cmd_line *line, const char *word, struct err *err)
+static int refuse_option(const struct cmd_line *line, const char *word, struct err *err)
 {
-	const struct cmd_option *own =
-		line->cmd != NULL ? line->cmd->options : NULL;
+	const struct cmd_option *own = line->cmd != NULL ? line->cmd->options : NULL;
 	struct nearest near = { .name = { NULL, 0 } };
 	char said[160];
 
 	if (word[1] == '-')
 		near.word = (struct str){ word + 2, strcspn(word + 2, "=") };
 	near.most = (near.word.len + 1) / 3;
-	for (const struct cmd_option *o = own; o != NULL && o->name != NULL;
-	     o++)
+	for (const struct cmd_option *o = own; o != NULL && o->name != NULL; o++)
 		try_name(&near, o->name, strlen(o->name));
 	for (const struct cmd_option *o = dash_options; o->name != NULL; o++)
 		try_name(&near, o->name, strlen(o->name));
-	return refuse(line, err, word,
-		      with_nearest(&near, "no such option", "--", said));
+	return refuse(line, err, word, with_nearest(&near, "no such option", "--", said));
 }
 
-int
-cmd_refuse(const char *group, const char *word, struct err *err)
+int cmd_refuse(const char *group, const char *word, struct err *err)
 {
-	const char *blank = group != NULL ? " " : "",
-		   *of = blank[0] ? group : "";
+	const char *blank = group != NULL ? " " : "", *of = blank[0] ? group : "";
 	AUTO_TEXT whole = xasprintf("%s%s%s", of, blank, word);
-	struct nearest near = { .word = str_from(whole),
-				.most = (strlen(word) + 1) / 3 };
+	struct nearest near = { .word = str_from(whole), .most = (strlen(word) + 1) / 3 };
 	char said[160];
 
 	for (size_t i = 0; cmd_table[i] != NULL; i++)
-		try_name(&near, cmd_table[i]->name,
-			 strcspn(cmd_table[i]->name, group ? "" : " "));
+		try_name(&near, cmd_table[i]->name, strcspn(cmd_table[i]->name, group ? "" : " "));
 	return err_set(err, ERR_USAGE,
 		       "there is no command \"%s\"%s (see hgym-tui%s%s "
 		       "--help)",
@@ -277,16 +249,15 @@ cmd_refuse(const char *group, const char *word, struct err *err)
 }
 
 /* Why a value is none for that option; NULL: it is taken. */
-static const char *
-take_number(const struct cmd_option *o, const char *value, void *to,
-	    char why[160])
+static const char *take_number(const struct cmd_option *o, const char *value, void *to,
+			       char why[160])
 {
 	struct str text = str_from(value);
 	uint64_t count;
 	double number;
 
-	if (o->kind == CMD_COUNT && str_to_u64(text, &count) &&
-	    (double)count >= o->low && (double)count <= o->high) {
+	if (o->kind == CMD_COUNT && str_to_u64(text, &count) && (double)count >= o->low &&
+	    (double)count <= o->high) {
 		*(uint64_t *)to = count;
 		return NULL;
 	}
@@ -297,27 +268,22 @@ take_number(const struct cmd_option *o, const char *value, void *to,
 		return NULL;
 	}
 	if (o->kind == CMD_POSITIVE)
-		(void)snprintf(why, 160,
-			       "expected a number above 0 and below %g",
-			       o->high);
+		(void)snprintf(why, 160, "expected a number above 0 and below %g", o->high);
 	else
 		(void)snprintf(why, 160, "expected a %snumber from %g to %g",
-			       o->kind == CMD_COUNT ? "whole " : "", o->low,
-			       o->high);
+			       o->kind == CMD_COUNT ? "whole " : "", o->low, o->high);
 	return why;
 }
 
 /* The same of a word, or of several. */
-static const char *
-take_words(const struct cmd_option *o, const char *value, void *to,
-	   char why[160])
+static const char *take_words(const struct cmd_option *o, const char *value, void *to,
+			      char why[160])
 {
 	struct str rest = str_from(value), piece;
 	size_t used = 0;
 	int i = 0;
 
-	while (i >= 0 &&
-	       str_next(&rest, o->kind == CMD_SET ? ',' : '\0', &piece)) {
+	while (i >= 0 && str_next(&rest, o->kind == CMD_SET ? ',' : '\0', &piece)) {
 		AUTO_TEXT word = xstrndup(piece.p, piece.len);
 
 		i = str_index(o->words, word);
@@ -338,13 +304,11 @@ take_words(const struct cmd_option *o, const char *value, void *to,
 }
 
 /* The value of an option (NULL: it takes none) into its member. */
-static int
-take_value(struct cmd_line *line, const struct cmd_option *o, void *options,
-	   const char *value, struct err *err)
+static int take_value(struct cmd_line *line, const struct cmd_option *o, void *options,
+		      const char *value, struct err *err)
 {
 	void *to = (char *)options + o->at;
-	struct cmd_list *list =
-		o->kind == CMD_FORMAT ? &line->args.formats : to;
+	struct cmd_list *list = o->kind == CMD_FORMAT ? &line->args.formats : to;
 	const char *wrong = NULL;
 	char why[160], word[200];
 
@@ -384,15 +348,13 @@ take_value(struct cmd_line *line, const struct cmd_option *o, void *options,
 }
 
 /* The option at argv[0], and its value; how many words, or -1. */
-static int
-take_option(struct cmd_line *line, int argc, char **argv, struct err *err)
+static int take_option(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
 	const char *word = argv[0], *value = strchr(word, '=');
 	void *options = line->options;
 	/* Those of the dashboard are the globals. */
 	bool has_own = line->cmd != NULL && line->cmd != &cmd_dash;
-	const struct cmd_option *o =
-		find_option(has_own ? line->cmd->options : NULL, word);
+	const struct cmd_option *o = find_option(has_own ? line->cmd->options : NULL, word);
 	int n = 1;
 
 	if (o == NULL) {
@@ -414,27 +376,22 @@ take_option(struct cmd_line *line, int argc, char **argv, struct err *err)
 	return take_value(line, o, options, value, err) == 0 ? n : -1;
 }
 
-bool
-cmd_is_of(const struct cmd *cmd, const char *word)
+bool cmd_is_of(const struct cmd *cmd, const char *word)
 {
 	size_t len = strlen(word);
 
-	return strcspn(cmd->name, " ") == len &&
-	       memcmp(cmd->name, word, len) == 0;
+	return strcspn(cmd->name, " ") == len && memcmp(cmd->name, word, len) == 0;
 }
 
-bool
-cmd_is_group(const char *word)
+bool cmd_is_group(const char *word)
 {
 	for (size_t i = 0; cmd_table[i] != NULL; i++)
-		if (cmd_is_of(cmd_table[i], word) &&
-		    strchr(cmd_table[i]->name, ' ') != NULL)
+		if (cmd_is_of(cmd_table[i], word) && strchr(cmd_table[i]->name, ' ') != NULL)
 			return true;
 	return false;
 }
 
-const struct cmd *
-cmd_find(int argc, char **argv, int *words)
+const struct cmd *cmd_find(int argc, char **argv, int *words)
 {
 	const struct cmd *found = NULL;
 
@@ -447,8 +404,7 @@ cmd_find(int argc, char **argv, int *words)
 			continue;
 		if (name[first] == '\0' && found == NULL)
 			found = cmd_table[i];
-		if (name[first] == ' ' && argc > 1 &&
-		    strcmp(argv[1], name + first + 1) == 0) {
+		if (name[first] == ' ' && argc > 1 && strcmp(argv[1], name + first + 1) == 0) {
 			*words = 2;
 			return cmd_table[i];
 		}
@@ -456,20 +412,17 @@ cmd_find(int argc, char **argv, int *words)
 	return found;
 }
 
-static void
-begin_command(struct cmd_line *line, const struct cmd *cmd)
+static void begin_command(struct cmd_line *line, const struct cmd *cmd)
 {
 	line->cmd = line->args.cmd = cmd;
 	line->options = xcalloc(1, cmd->size + 1);
 	if (cmd->defaults != NULL)
-		memcpy(line->options, cmd->defaults,
-		       cmd->preset != 0 ? cmd->preset : cmd->size);
+		memcpy(line->options, cmd->defaults, cmd->preset != 0 ? cmd->preset : cmd->size);
 }
 
 /* The command that the word at argv[0] names, with the one behind it or the
  * group before it; how many words were used, 0 when it is a path, or -1. */
-static int
-take_command(struct cmd_line *line, int argc, char **argv, struct err *err)
+static int take_command(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
 	char *both[] = { argv[0], argv[0] };
 	const struct cmd *cmd;
@@ -499,37 +452,33 @@ take_command(struct cmd_line *line, int argc, char **argv, struct err *err)
 }
 
 /* A word that is no option; how many words were used, or -1. */
-static int
-take_argument(struct cmd_line *line, int argc, char **argv, struct err *err)
+static int take_argument(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
 	int words = line->cmd == NULL ? take_command(line, argc, argv, err) : 0;
 
 	if (words != 0)
 		return words;
 	if (line->cmd->word != NULL)
-		return line->cmd->word(line->options, argv[0], err) == 0 ? 1
-									 : -1;
+		return line->cmd->word(line->options, argv[0], err) == 0 ? 1 : -1;
 	line->args.argv[line->args.argc++] = argv[0];
 	return 1;
 }
 
-static int
-check_line(const struct cmd_line *line, struct err *err)
+static int check_line(const struct cmd_line *line, struct err *err)
 {
 	const struct cmd *cmd = line->cmd;
 	const struct cmd_args *args = &line->args;
 
 	if (cmd->wants == NULL && args->argc > cmd->most)
-		return err_set(err, ERR_USAGE, "%s takes no argument: %s",
-			       cmd->name, args->argv[0]);
+		return err_set(err, ERR_USAGE, "%s takes no argument: %s", cmd->name,
+			       args->argv[0]);
 	if (args->argc < cmd->least || args->argc > cmd->most)
 		return err_set(err, ERR_USAGE, "%s: %s", cmd->name, cmd->wants);
 	return cmd->check != NULL ? cmd->check(args, line->options, err) : 0;
 }
 
 /* Read all words; -1 with err. */
-static int
-read_line(struct cmd_line *line, int argc, char **argv, struct err *err)
+static int read_line(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
 	bool only_words = false;
 	int n;
@@ -551,8 +500,7 @@ read_line(struct cmd_line *line, int argc, char **argv, struct err *err)
 }
 
 /* The debug log of --verbose; without it the program goes on all the same. */
-static void
-open_debug_log(void)
+static void open_debug_log(void)
 {
 	AUTO_TEXT dir = conf_dir_state();
 	AUTO_TEXT path = xasprintf("%s/debug.log", dir);
@@ -562,8 +510,7 @@ open_debug_log(void)
 		say_error("%s", err.text);
 }
 
-static void
-say_trouble(void *user, bool is_trouble, const char *text)
+static void say_trouble(void *user, bool is_trouble, const char *text)
 {
 	(void)user;
 	if (is_trouble)
@@ -571,8 +518,7 @@ say_trouble(void *user, bool is_trouble, const char *text)
 }
 
 /* Open what the command needs and run it. */
-static int
-run_line(struct cmd_line *line, struct err *err)
+static int run_line(struct cmd_line *line, struct err *err)
 {
 	struct context context;
 	struct cmd_args *args = &line->args;
@@ -593,18 +539,15 @@ run_line(struct cmd_line *line, struct err *err)
 }
 
 /* Is help asked for, behind whatever else?  It is no value then. */
-static bool
-wants_help(int argc, char **argv)
+static bool wants_help(int argc, char **argv)
 {
 	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0 ||
-		    strcmp(argv[i], "-h") == 0)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
 			return true;
 	return false;
 }
 
-int
-cmd_main(int argc, char **argv)
+int cmd_main(int argc, char **argv)
 {
 	struct cmd_line line = {
 		.globals.context.color = "auto",
@@ -645,8 +588,7 @@ const struct cmd_option cmd_output_options[] = {
 	CMD_OPTIONS_END,
 };
 
-size_t
-cmd_columns(void)
+size_t cmd_columns(void)
 {
 	const char *text = getenv("COLUMNS");
 	struct winsize size;
@@ -655,16 +597,13 @@ cmd_columns(void)
 	if (!isatty(STDOUT_FILENO))
 		return 0;
 	if (text == NULL || !str_to_u64(str_from(text), &columns))
-		columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0
-				  ? size.ws_col
-				  : 0;
+		columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 	if (columns == 0 || columns > MAX_COLUMNS)
 		return 0;
 	return columns < MIN_COLUMNS ? MIN_COLUMNS : (size_t)columns;
 }
 
-struct out *
-cmd_out(enum out_format format, const char *columns)
+struct out *cmd_out(enum out_format format, const char *columns)
 {
 	struct out *out = out_new(stdout, format, columns);
 
@@ -672,8 +611,7 @@ cmd_out(enum out_format format, const char *columns)
 	return out;
 }
 
-int
-cmd_flush(struct err *err)
+int cmd_flush(struct err *err)
 {
 	struct pollfd fd = { .fd = STDOUT_FILENO };
 
@@ -685,23 +623,20 @@ cmd_flush(struct err *err)
 		       "cannot write to standard output");
 }
 
-int
-cmd_out_end(struct out *out, int status, struct err *err)
+int cmd_out_end(struct out *out, int status, struct err *err)
 {
 	bool failed = out_free(out) != 0;
 
 	return failed && status >= 0 ? cmd_flush(err) : status;
 }
 
-int
-cmd_print(const struct buf *text, struct err *err)
+int cmd_print(const struct buf *text, struct err *err)
 {
 	(void)fwrite(text->data, 1, text->len, stdout);
 	return cmd_flush(err);
 }
 
-int
-cmd_print_json(cJSON *object, struct err *err)
+int cmd_print_json(cJSON *object, struct err *err)
 {
 	AUTO_BUF line = buf_new((size_t)JSON_MAX_BYTES * 2);
 

@@ -53,10 +53,10 @@ struct cmd_option {
 #define CMD_AT(type, member) .at = offsetof(struct type, member)
 
 /* A row of a macro that several tables share: it may be of any struct. */
-#define CMD_ROW(name_, arg_, help_, kind_, type, member, ...)                  \
-	{                                                                      \
-		.name = (name_), .arg = (arg_), .help = (help_),               \
-		.kind = (kind_), CMD_AT(type, member), __VA_ARGS__             \
+#define CMD_ROW(name_, arg_, help_, kind_, type, member, ...)                     \
+	{                                                                         \
+		.name = (name_), .arg = (arg_), .help = (help_), .kind = (kind_), \
+		CMD_AT(type, member), __VA_ARGS__                                 \
 	}
 
 struct cmd_args {
@@ -70,10 +70,10 @@ struct cmd_args {
 #define CMD_ANY INT_MAX /* most arguments, where any number may stand */
 
 struct cmd {
-	const char *name;    /* "parse"; "bench run" for a sub-command */
-	const char *usage;   /* "[OPTIONS] PATH..." */
-	const char *summary; /* one line, no full stop */
-	const char *help;    /* paragraphs for the man page, may be NULL */
+	const char *name;		  /* "parse"; "bench run" for a sub-command */
+	const char *usage;		  /* "[OPTIONS] PATH..." */
+	const char *summary;		  /* one line, no full stop */
+	const char *help;		  /* paragraphs for the man page, may be NULL */
 	const struct cmd_option *options; /* ended by a NULL name; or NULL */
 	/* The options as they are when none is given; NULL: all 0.  Where
 	 * preset is given, defaults are so many bytes, and the rest is 0. */
@@ -88,8 +88,7 @@ struct cmd {
 	int (*word)(void *options, const char *word, struct err *err);
 	/* Hold options and arguments against each other, before anything is
 	 * opened; may be NULL. */
-	int (*check)(const struct cmd_args *args, void *options,
-		     struct err *err);
+	int (*check)(const struct cmd_args *args, void *options, struct err *err);
 	/* What main opens of the context: enum context_part. */
 	unsigned int needs;
 	/* With CONTEXT_CONF: the pods that programs print are there too. */
@@ -112,9 +111,8 @@ bool cmd_has_place(const struct cmd_args *args);
  * status of a signal, or of a pod that cannot be reached (which was said, and
  * the logs of the others are there); or -1 with err.
  */
-int cmd_fetch(struct context *context, char *const *words, size_t n,
-	      bool accept_new, struct log_paths *logs, struct err *err)
-	__attribute__((warn_unused_result));
+int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept_new,
+	      struct log_paths *logs, struct err *err) __attribute__((warn_unused_result));
 
 /* Options that every command takes. */
 struct cmd_globals {
@@ -130,8 +128,7 @@ bool cmd_is_of(const struct cmd *cmd, const char *word);
 /* Are there commands whose first of two words that is? */
 bool cmd_is_group(const char *word);
 /* The option of cmd (may be NULL) or of every command that a word names. */
-const struct cmd_option *cmd_find_option(const struct cmd *cmd,
-					 const char *word);
+const struct cmd_option *cmd_find_option(const struct cmd *cmd, const char *word);
 /* Print what the last of the words could be, a line each: the word, a tab,
  * what it is.  Nothing: a file.  Its exit status. */
 int cmd_complete(int argc, char **argv);
@@ -158,23 +155,22 @@ void cmd_print_group(const char *group);
  * The entries of a command that prints rows: its struct has an enum
  * out_format `format`, OUT_TABLE by default.
  */
-#define CMD_OUTPUT_OPTIONS(type)                                               \
-	CMD_ROW("json", NULL, "print one JSON object a line", CMD_VALUE, type, \
-		format, .value = OUT_JSON),                                    \
-		CMD_ROW("csv", NULL, "print comma-separated values",           \
-			CMD_VALUE, type, format, .value = OUT_CSV),            \
-		CMD_ROW("md", NULL, "print a Markdown table", CMD_VALUE, type, \
-			format, .value = OUT_MD)
+#define CMD_OUTPUT_OPTIONS(type)                                                              \
+	CMD_ROW("json", NULL, "print one JSON object a line", CMD_VALUE, type, format,        \
+		.value = OUT_JSON),                                                           \
+		CMD_ROW("csv", NULL, "print comma-separated values", CMD_VALUE, type, format, \
+			.value = OUT_CSV),                                                    \
+		CMD_ROW("md", NULL, "print a Markdown table", CMD_VALUE, type, format,        \
+			.value = OUT_MD)
 
-#define CMD_FORMAT_OPTION                                                      \
-	{                                                                      \
-		0, "format", "FILE", "read the rules of this file too",        \
-			.kind = CMD_FORMAT                                     \
+#define CMD_FORMAT_OPTION                                                                  \
+	{                                                                                  \
+		0, "format", "FILE", "read the rules of this file too", .kind = CMD_FORMAT \
 	}
 
-#define CMD_OPTIONS_END                                                        \
-	{                                                                      \
-		.name = NULL                                                   \
+#define CMD_OPTIONS_END      \
+	{                    \
+		.name = NULL \
 	}
 
 /* Options of a command that has no others. */

@@ -12,8 +12,7 @@ struct demo_call {
 	double speed;
 };
 
-static int
-take_size(void *opaque, const char *value, struct err *err)
+static int take_size(void *opaque, const char *value, struct err *err)
 {
 	struct demo_call *call = opaque;
 
@@ -26,21 +25,19 @@ take_size(void *opaque, const char *value, struct err *err)
 static const struct demo_call defaults = { .size = { 120, 40 }, .speed = 20 };
 
 static const struct cmd_option options[] = {
-	{ 0, "snapshot", "WxH", "print the screen of that size as text",
-	  CMD_TAKE, .take = take_size },
-	{ 0, "script", "FILE", "play keys and save screens (- is stdin)",
-	  CMD_TEXT, CMD_AT(demo_call, script) },
-	{ 0, "speed", "N", "so many times faster than the clock (default 20)",
-	  CMD_POSITIVE, CMD_AT(demo_call, speed), .high = 10001 },
+	{ 0, "snapshot", "WxH", "print the screen of that size as text", CMD_TAKE,
+	  .take = take_size },
+	{ 0, "script", "FILE", "play keys and save screens (- is stdin)", CMD_TEXT,
+	  CMD_AT(demo_call, script) },
+	{ 0, "speed", "N", "so many times faster than the clock (default 20)", CMD_POSITIVE,
+	  CMD_AT(demo_call, speed), .high = 10001 },
 	CMD_OPTIONS_END,
 };
 
-static int
-run_demo(struct context *context, const struct demo_call *call,
-	 struct model *model, struct err *err)
+static int run_demo(struct context *context, const struct demo_call *call, struct model *model,
+		    struct err *err)
 {
-	bool headless = call->snapshot || call->script != NULL ||
-			!isatty(STDOUT_FILENO);
+	bool headless = call->snapshot || call->script != NULL || !isatty(STDOUT_FILENO);
 	struct demo *demo = demo_new(model, context, err);
 	int status = -1;
 
@@ -53,16 +50,14 @@ run_demo(struct context *context, const struct demo_call *call,
 			.source = demo_source(demo, headless ? 0 : call->speed),
 		};
 
-		status = headless ? app_script(&setup, call->script, call->size,
-					       stdout, err)
+		status = headless ? app_script(&setup, call->script, call->size, stdout, err)
 				  : app_run(&setup, err);
 		demo_free(demo);
 	}
 	return status;
 }
 
-static int
-demo_exec(struct cmd_args *args, void *opaque, struct err *err)
+static int demo_exec(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct context_options given = args->context->options;
 	struct context context;

@@ -10,8 +10,7 @@
 #include "parsers/json.h"
 #include "parsers/learn.h"
 
-static int
-exec_list(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_list(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const char columns[] = "name, rules:0, from, about";
 	const struct format_set *set = args->context->formats;
@@ -20,12 +19,9 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 	const struct format *format;
 
 	for (size_t i = 0; (format = format_set_get(set, i)) != NULL; i++)
-		out_take(out,
-			 json_new(JTEXT("name", format->name),
-				  JNUM("rules", format->n_rules),
-				  JTEXT("from",
-					format->builtin ? "built in" : "user"),
-				  JTEXT("about", format->about)));
+		out_take(out, json_new(JTEXT("name", format->name), JNUM("rules", format->n_rules),
+				       JTEXT("from", format->builtin ? "built in" : "user"),
+				       JTEXT("about", format->about)));
 	return cmd_out_end(out, 0, err);
 }
 
@@ -39,21 +35,17 @@ const struct cmd cmd_formats_list = {
 	.exec = exec_list,
 };
 
-static cJSON *
-rule_row(const struct rule *rule)
+static cJSON *rule_row(const struct rule *rule)
 {
 	return json_new(
 		JTEXT("format", rule->format), JTEXT("rule", rule->name),
 		JTEXT("kind", rule_kind_names[rule->kind]),
-		JTEXT("stage", rule->kind == RULE_RESULT
-				       ? rule_stage_names[rule->stage]
-				       : NULL),
+		JTEXT("stage", rule->kind == RULE_RESULT ? rule_stage_names[rule->stage] : NULL),
 		JTEXT("needs", rule->needs), JTEXT("match", rule->pattern));
 }
 
 /* The name of a set that is known, or of the file's; NULL with err. */
-static const char *
-find_format(struct context *context, const char *name, struct err *err)
+static const char *find_format(struct context *context, const char *name, struct err *err)
 {
 	const struct format_set *set = context->formats;
 	const struct format *format;
@@ -71,8 +63,7 @@ find_format(struct context *context, const char *name, struct err *err)
 	return NULL;
 }
 
-static int
-exec_show(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const char columns[] = "rule, kind, stage, match";
 	const struct format_set *set = args->context->formats;
@@ -111,18 +102,17 @@ const struct cmd cmd_formats_show = {
 struct check {
 	const struct format_set *set;
 	struct run_reader *reader;
-	size_t rule;	    /* the one that took a line last .. */
-	uint64_t rule_line; /* .. and which line of the log; 0: none */
-	uint64_t *taken;    /* lines a rule */
-	char **first;	    /* owned; the first line that each rule took */
+	size_t rule;		    /* the one that took a line last .. */
+	uint64_t rule_line;	    /* .. and which line of the log; 0: none */
+	uint64_t *taken;	    /* lines a rule */
+	char **first;		    /* owned; the first line that each rule took */
 	char *untaken[MAX_UNTAKEN]; /* owned; "file:line: text" */
 	size_t n_untaken;
 	uint64_t more_untaken, lines, source_lines;
 	const char *path;
 };
 
-static char *
-clean_copy(struct str s)
+static char *clean_copy(struct str s)
 {
 	AUTO_BUF text = buf_new(400);
 
@@ -130,8 +120,7 @@ clean_copy(struct str s)
 	return buf_detach(&text);
 }
 
-static void
-keep_untaken(struct check *check, uint64_t line, struct str s)
+static void keep_untaken(struct check *check, uint64_t line, struct str s)
 {
 	AUTO_TEXT path = clean_copy(str_from(check->path));
 	AUTO_TEXT text = clean_copy(s);
@@ -141,12 +130,11 @@ keep_untaken(struct check *check, uint64_t line, struct str s)
 	if (check->n_untaken == MAX_UNTAKEN)
 		check->more_untaken++;
 	else
-		check->untaken[check->n_untaken++] = xasprintf(
-			"%s:%llu: %s", path, (unsigned long long)line, text);
+		check->untaken[check->n_untaken++] =
+			xasprintf("%s:%llu: %s", path, (unsigned long long)line, text);
 }
 
-static size_t
-index_of(const struct check *check, const struct rule *rule)
+static size_t index_of(const struct check *check, const struct rule *rule)
 {
 	size_t i = 0;
 
@@ -155,8 +143,7 @@ index_of(const struct check *check, const struct rule *rule)
 	return i;
 }
 
-static void
-check_rule(void *user, uint64_t line, const struct rule *rule)
+static void check_rule(void *user, uint64_t line, const struct rule *rule)
 {
 	struct check *check = user;
 
@@ -165,8 +152,7 @@ check_rule(void *user, uint64_t line, const struct rule *rule)
 	check->taken[check->rule]++;
 }
 
-static void
-check_line(void *user, uint64_t line, struct str text, enum line_class class)
+static void check_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct check *check = user;
 
@@ -181,8 +167,7 @@ check_line(void *user, uint64_t line, struct str text, enum line_class class)
 	}
 }
 
-static void
-print_rules_taken(const struct check *check, struct out *out, const char *name)
+static void print_rules_taken(const struct check *check, struct out *out, const char *name)
 {
 	for (size_t i = 0; i < format_set_rules(check->set); i++) {
 		const struct rule *rule = format_set_rule(check->set, i);
@@ -191,31 +176,26 @@ print_rules_taken(const struct check *check, struct out *out, const char *name)
 		if (strcmp(rule->format, name) != 0 && check->taken[i] == 0)
 			continue;
 		cJSON *row = rule_row(rule);
-		json_add(row, JNUM("lines", check->taken[i]),
-			 JNUM("gave_up", hits),
+		json_add(row, JNUM("lines", check->taken[i]), JNUM("gave_up", hits),
 			 JTEXT("first", check->first[i]));
 		out_take(out, row);
 	}
 }
 
-static void
-print_untaken(const struct check *check)
+static void print_untaken(const struct check *check)
 {
 	(void)fprintf(stderr, "%llu lines, %llu of them a printed script\n",
-		      (unsigned long long)check->lines,
-		      (unsigned long long)check->source_lines);
+		      (unsigned long long)check->lines, (unsigned long long)check->source_lines);
 	if (check->n_untaken == 0)
 		return;
 	(void)fprintf(stderr, "lines with digits that no rule took:\n");
 	for (size_t i = 0; i < check->n_untaken; i++)
 		(void)fprintf(stderr, "  %s\n", check->untaken[i]);
 	if (check->more_untaken > 0)
-		(void)fprintf(stderr, "  and %llu more\n",
-			      (unsigned long long)check->more_untaken);
+		(void)fprintf(stderr, "  and %llu more\n", (unsigned long long)check->more_untaken);
 }
 
-static void
-check_release(struct check *check, size_t n_rules)
+static void check_release(struct check *check, size_t n_rules)
 {
 	for (size_t i = 0; i < n_rules; i++)
 		free(check->first[i]);
@@ -226,12 +206,10 @@ check_release(struct check *check, size_t n_rules)
 	run_reader_free(check->reader);
 }
 
-static int
-exec_check(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const char columns[] =
-		"format, rule, kind, lines:0, gave_up=gave up:0, "
-		"first=first line";
+	static const char columns[] = "format, rule, kind, lines:0, gave_up=gave up:0, "
+				      "first=first line";
 	static const struct run_reader_cb cb = { .on_line = check_line };
 	const char *name = find_format(args->context, args->argv[0], err);
 	struct check check = { .set = args->context->formats };
@@ -287,14 +265,13 @@ struct learn_call {
 
 static const struct cmd_option learn_options[] = {
 	CMD_FORMAT_OPTION,
-	{ 'n', "name", "NAME", "the name of the rule set (default: learned)",
-	  CMD_TEXT, CMD_AT(learn_call, name) },
+	{ 'n', "name", "NAME", "the name of the rule set (default: learned)", CMD_TEXT,
+	  CMD_AT(learn_call, name) },
 	CMD_OPTIONS_END,
 };
 
 /* The rule file to stdout, what it is made of to stderr. */
-static int
-print_learned(const struct learn *learn, const char *name, struct err *err)
+static int print_learned(const struct learn *learn, const char *name, struct err *err)
 {
 	AUTO_BUF file = buf_new(LEARN_BYTES);
 	AUTO_BUF report = buf_new(LEARN_BYTES);
@@ -305,17 +282,13 @@ print_learned(const struct learn *learn, const char *name, struct err *err)
 		(void)fwrite(file.data, 1, file.len, stdout);
 	if (n > 0)
 		return 0;
-	return err_set(
-		err, ERR_NODATA,
-		"there is no row that the rule sets do not read already");
+	return err_set(err, ERR_NODATA, "there is no row that the rule sets do not read already");
 }
 
-static int
-exec_learn(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct learn_call *call = opaque;
-	struct run_reader *reader =
-		run_reader_new(args->context->formats, NULL, NULL);
+	struct run_reader *reader = run_reader_new(args->context->formats, NULL, NULL);
 	struct learn *learn = learn_new();
 	int status = 0;
 
@@ -325,9 +298,7 @@ exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 		status = log_read(args->argv[i], reader, err);
 	}
 	if (status == 0)
-		status = print_learned(
-			learn, call->name != NULL ? call->name : "learned",
-			err);
+		status = print_learned(learn, call->name != NULL ? call->name : "learned", err);
 	learn_free(learn);
 	run_reader_free(reader);
 	return status;

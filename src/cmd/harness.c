@@ -25,16 +25,13 @@ struct harness_call {
 
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS(harness_call),
-	{ 0, "run", "ID", "show this run of the workspace, not its newest",
-	  CMD_TEXT, CMD_AT(harness_call, run) },
-	{ 0, "all", NULL, "show every run of the workspace", CMD_FLAG,
-	  CMD_AT(harness_call, all) },
-	{ 0, "ab", NULL,
-	  "print a bench.json: best checkpoint against workspace; trials",
-	  CMD_FLAG, CMD_AT(harness_call, ab) },
-	{ 0, "diff", NULL,
-	  "print what its best checkpoint changed of the task's files",
-	  CMD_FLAG, CMD_AT(harness_call, diff) },
+	{ 0, "run", "ID", "show this run of the workspace, not its newest", CMD_TEXT,
+	  CMD_AT(harness_call, run) },
+	{ 0, "all", NULL, "show every run of the workspace", CMD_FLAG, CMD_AT(harness_call, all) },
+	{ 0, "ab", NULL, "print a bench.json: best checkpoint against workspace; trials", CMD_FLAG,
+	  CMD_AT(harness_call, ab) },
+	{ 0, "diff", NULL, "print what its best checkpoint changed of the task's files", CMD_FLAG,
+	  CMD_AT(harness_call, diff) },
 	CMD_OPTIONS_END,
 };
 
@@ -49,9 +46,8 @@ struct place {
 };
 
 /* A page to stdout; a blank line parts it from the one before. */
-static int
-show_run(struct harness_call *call, const struct harness_workspace *ws,
-	 const struct harness_run *run, struct err *err)
+static int show_run(struct harness_call *call, const struct harness_workspace *ws,
+		    const struct harness_run *run, struct err *err)
 {
 	if (call->format == OUT_JSON)
 		return cmd_print_json(harness_run_json(ws, run), err);
@@ -62,9 +58,8 @@ show_run(struct harness_call *call, const struct harness_workspace *ws,
 }
 
 /* From the template to the best checkpoint: files, and then lines. */
-static int
-show_diff(const struct harness_files *files, const struct harness_run *run,
-	  struct err *err)
+static int show_diff(const struct harness_files *files, const struct harness_run *run,
+		     struct err *err)
 {
 	const struct harness_file *file =
 		harness_files_find(files, HARNESS_BEST_DIFF, run->dir, 0, 0);
@@ -86,28 +81,25 @@ show_diff(const struct harness_files *files, const struct harness_run *run,
 }
 
 /* The bench of a comparison's trials. */
-static int
-show_trials(const struct harness_compare *compare, const struct place *place,
-	    struct err *err)
+static int show_trials(const struct harness_compare *compare, const struct place *place,
+		       struct err *err)
 {
 	cJSON *object = harness_ab_json(
-		&(struct harness_ab){
-			.compare = compare,
-			.workspace = place->workspace,
-			.pod = place->pod,
-			.same = place->pod == NULL ? harness_dir_same : NULL },
+		&(struct harness_ab){ .compare = compare,
+				      .workspace = place->workspace,
+				      .pod = place->pod,
+				      .same = place->pod == NULL ? harness_dir_same : NULL },
 		err);
 
 	return object != NULL ? cmd_print_json(object, err) : -1;
 }
 
 /* What makes the bench of a run's checkpoint worth little, on stderr. */
-static void
-warn_of_arms(const struct harness_ab *ab)
+static void warn_of_arms(const struct harness_ab *ab)
 {
 	const struct harness_run *run = ab->run;
-	AUTO_TEXT best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
-				   ab->workspace, run->dir);
+	AUTO_TEXT best =
+		xasprintf("%s/.harnessgym/runs/%s/checkpoints/best", ab->workspace, run->dir);
 
 	if (!run->has_summary && run->life.state != HARNESS_STATE_ABORTED &&
 	    run->life.process != HARNESS_NO)
@@ -121,9 +113,7 @@ warn_of_arms(const struct harness_ab *ab)
 }
 
 /* The bench of a run's checkpoint; of one that is not its best: say so. */
-static int
-show_ab(const struct harness_run *run, const struct place *place,
-	struct err *err)
+static int show_ab(const struct harness_run *run, const struct place *place, struct err *err)
 {
 	const struct harness_ab ab = { .run = run,
 				       .workspace = place->workspace,
@@ -142,18 +132,17 @@ show_ab(const struct harness_run *run, const struct place *place,
 }
 
 /* What was asked for: of the run that was named, of the newest or of all. */
-static int
-show_asked(struct harness_call *call, const struct harness_files *files,
-	   const struct harness_workspace *ws, const struct place *place,
-	   struct err *err)
+static int show_asked(struct harness_call *call, const struct harness_files *files,
+		      const struct harness_workspace *ws, const struct place *place,
+		      struct err *err)
 {
 	const char *id = *place->run != '\0' ? place->run : call->run;
 	const struct harness_run *run = harness_workspace_run(ws, id);
 	int rc = 0;
 
 	if (run == NULL)
-		return err_set(err, ERR_NODATA, "%s: there is no run %s",
-			       place->name, id != NULL ? id : "in it yet");
+		return err_set(err, ERR_NODATA, "%s: there is no run %s", place->name,
+			       id != NULL ? id : "in it yet");
 	if (call->ab)
 		return show_ab(run, place, err);
 	if (call->diff)
@@ -165,9 +154,8 @@ show_asked(struct harness_call *call, const struct harness_files *files,
 	return rc;
 }
 
-static int
-show_workspace(struct harness_call *call, const struct harness_files *files,
-	       const struct place *place, struct err *err)
+static int show_workspace(struct harness_call *call, const struct harness_files *files,
+			  const struct place *place, struct err *err)
 {
 	struct harness_workspace ws;
 
@@ -180,9 +168,8 @@ show_workspace(struct harness_call *call, const struct harness_files *files,
 	return rc;
 }
 
-static int
-show_compare(struct harness_call *call, const struct harness_files *files,
-	     const struct place *place, struct err *err)
+static int show_compare(struct harness_call *call, const struct harness_files *files,
+			const struct place *place, struct err *err)
 {
 	struct harness_compare compare;
 	int rc;
@@ -202,22 +189,19 @@ show_compare(struct harness_call *call, const struct harness_files *files,
 	return rc;
 }
 
-static int
-show_files(struct harness_call *call, const struct harness_files *files,
-	   const struct place *place, struct err *err)
+static int show_files(struct harness_call *call, const struct harness_files *files,
+		      const struct place *place, struct err *err)
 {
 	if (!place->is_compare)
 		return show_workspace(call, files, place, err);
 	if (call->diff)
-		return err_set(err, ERR_USAGE,
-			       "--diff: %s is a comparison, not a run",
+		return err_set(err, ERR_USAGE, "--diff: %s is a comparison, not a run",
 			       place->name);
 	return show_compare(call, files, place, err);
 }
 
 /* The path up to its ".harnessgym", or all of it; owned. */
-static char *
-above_harnessgym(const char *path)
+static char *above_harnessgym(const char *path)
 {
 	const char *at = strstr(path, "/.harnessgym");
 
@@ -225,10 +209,8 @@ above_harnessgym(const char *path)
 }
 
 /* What was sent; times are by the clock there.  pod NULL: this machine. */
-static int
-show_fetched(struct harness_call *call, const struct conf_pod *pod,
-	     const char *name, const char *dir, const struct harness_wire *wire,
-	     struct err *err)
+static int show_fetched(struct harness_call *call, const struct conf_pod *pod, const char *name,
+			const char *dir, const struct harness_wire *wire, struct err *err)
 {
 	struct place place = {
 		.name = name,
@@ -244,13 +226,12 @@ show_fetched(struct harness_call *call, const struct conf_pod *pod,
 	return rc;
 }
 
-static int show_dir(struct harness_call *call, const struct conf_pod *pod,
-		    const char *name, const char *dir, struct err *err);
+static int show_dir(struct harness_call *call, const struct conf_pod *pod, const char *name,
+		    const char *dir, struct err *err);
 
 /* Every directory that a pattern matches on the pod. */
-static int
-show_matches(struct harness_call *call, const struct conf_pod *pod,
-	     const char *name, const struct harness_wire *wire, struct err *err)
+static int show_matches(struct harness_call *call, const struct conf_pod *pod, const char *name,
+			const struct harness_wire *wire, struct err *err)
 {
 	int rc = 0;
 
@@ -268,9 +249,8 @@ show_matches(struct harness_call *call, const struct conf_pod *pod,
 }
 
 /* A directory as it was named, and its path there. */
-static int
-show_dir(struct harness_call *call, const struct conf_pod *pod,
-	 const char *name, const char *dir, struct err *err)
+static int show_dir(struct harness_call *call, const struct conf_pod *pod, const char *name,
+		    const char *dir, struct err *err)
 {
 	struct harness_files files;
 	struct harness_wire wire;
@@ -288,20 +268,17 @@ show_dir(struct harness_call *call, const struct conf_pod *pod,
 }
 
 /* A path that exists here is local; else POD:DIR is of that pod. */
-static int
-show_path(struct harness_call *call, struct context *context, const char *path,
-	  struct err *err)
+static int show_path(struct harness_call *call, struct context *context, const char *path,
+		     struct err *err)
 {
 	const struct conf *conf = &context->conf;
 	const char *colon = strchr(path, ':');
 	char full[PATH_MAX];
 	AUTO_TEXT name = NULL;
 
-	if (colon == NULL || colon == path || colon[1] == '\0' ||
-	    access(path, F_OK) == 0) {
+	if (colon == NULL || colon == path || colon[1] == '\0' || access(path, F_OK) == 0) {
 		if (realpath(path, full) == NULL)
-			return err_set_errno(err, ERR_IO, "cannot open %s",
-					     path);
+			return err_set_errno(err, ERR_IO, "cannot open %s", path);
 		return show_dir(call, NULL, path, full, err);
 	}
 	if (context_open(context, CONTEXT_CONF, err) != 0)
@@ -317,8 +294,7 @@ show_path(struct harness_call *call, struct context *context, const char *path,
 }
 
 /* Each path in turn; one that fails is told and the others still shown. */
-static int
-exec_harness(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_harness(struct cmd_args *args, void *opaque, struct err *err)
 {
 	int status = 0;
 

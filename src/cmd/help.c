@@ -9,15 +9,13 @@
 #include "cmd/cmd.h"
 #include "ui/keymap.h"
 
-static void
-print_options(const struct cmd_option *options)
+static void print_options(const struct cmd_option *options)
 {
 	(void)printf("\noptions:\n");
 	for (; options->name != NULL; options++) {
 		char left[64];
 
-		print_into(left, "%c%c%s --%s%s%s",
-			   options->short_name ? '-' : ' ',
+		print_into(left, "%c%c%s --%s%s%s", options->short_name ? '-' : ' ',
 			   options->short_name ? options->short_name : ' ',
 			   options->short_name ? "," : " ", options->name,
 			   options->arg != NULL ? " " : "",
@@ -27,19 +25,16 @@ print_options(const struct cmd_option *options)
 }
 
 /* Commands, a line each: of that group, or (NULL) all. */
-static void
-print_commands(const char *group)
+static void print_commands(const char *group)
 {
 	(void)printf("\ncommands:\n");
 	for (size_t i = 0; cmd_table[i] != NULL; i++)
-		if (group == NULL || (cmd_is_of(cmd_table[i], group) &&
-				      strchr(cmd_table[i]->name, ' ') != NULL))
-			(void)printf("  %-16s %s\n", cmd_table[i]->name,
-				     cmd_table[i]->summary);
+		if (group == NULL ||
+		    (cmd_is_of(cmd_table[i], group) && strchr(cmd_table[i]->name, ' ') != NULL))
+			(void)printf("  %-16s %s\n", cmd_table[i]->name, cmd_table[i]->summary);
 }
 
-static void
-print_program(void)
+static void print_program(void)
 {
 	(void)printf("usage: hgym-tui %s\n\nTails training logs on many pods, "
 		     "keeps a leaderboard over seeds and runs A/B\nbenchmarks "
@@ -52,23 +47,20 @@ print_program(void)
 		     "all.\n");
 }
 
-void
-cmd_print_group(const char *group)
+void cmd_print_group(const char *group)
 {
 	(void)printf("usage: hgym-tui %s COMMAND [ARGS]\n", group);
 	print_commands(group);
 	(void)printf("\n`hgym-tui %s COMMAND --help` tells more.\n", group);
 }
 
-void
-cmd_print_help(const struct cmd *cmd)
+void cmd_print_help(const struct cmd *cmd)
 {
 	if (cmd == &cmd_dash) {
 		print_program();
 		return;
 	}
-	(void)printf("usage: hgym-tui %s %s\n\n%s.\n", cmd->name, cmd->usage,
-		     cmd->summary);
+	(void)printf("usage: hgym-tui %s %s\n\n%s.\n", cmd->name, cmd->usage, cmd->summary);
 	if (cmd->help != NULL)
 		(void)printf("\n%s\n", cmd->help);
 	if (cmd->options != NULL)
@@ -77,8 +69,7 @@ cmd_print_help(const struct cmd *cmd)
 		print_commands(cmd->name);
 }
 
-static int
-exec_help(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_help(struct cmd_args *args, void *opaque, struct err *err)
 {
 	char **argv = args->argv;
 	const struct cmd *cmd = &cmd_dash;
@@ -94,9 +85,8 @@ exec_help(struct cmd_args *args, void *opaque, struct err *err)
 		return cmd_flush(err);
 	}
 	if (cmd == NULL || words < args->argc)
-		return cmd_is_group(argv[0])
-			       ? cmd_refuse(argv[0], argv[1], err)
-			       : cmd_refuse(NULL, argv[words], err);
+		return cmd_is_group(argv[0]) ? cmd_refuse(argv[0], argv[1], err)
+					     : cmd_refuse(NULL, argv[words], err);
 	cmd_print_help(cmd);
 	return cmd_flush(err);
 }
@@ -113,13 +103,12 @@ const struct cmd cmd_help = {
 struct before {
 	const struct cmd *cmd;		 /* NULL: not named yet */
 	const struct cmd_option *option; /* waits for its value; NULL: none */
-	const char *group; /* first word, which is of two; NULL: none */
+	const char *group;		 /* first word, which is of two; NULL: none */
 };
 
 /* A candidate with what it is, where it begins as the last word does. */
-static void
-offer(const char *last, const char *before, const char *word, size_t len,
-      const char *help)
+static void offer(const char *last, const char *before, const char *word, size_t len,
+		  const char *help)
 {
 	char whole[256];
 
@@ -128,32 +117,28 @@ offer(const char *last, const char *before, const char *word, size_t len,
 		(void)printf("%s\t%s\n", whole, help);
 }
 
-static void
-offer_options(const char *last, const struct cmd_option *o)
+static void offer_options(const char *last, const struct cmd_option *o)
 {
 	for (; o != NULL && o->name != NULL; o++)
 		offer(last, "--", o->name, strlen(o->name), o->help);
 }
 
 /* The words that the option's value can be, behind what stands before it. */
-static void
-offer_values(const char *last, const char *before, const struct cmd_option *o)
+static void offer_values(const char *last, const char *before, const struct cmd_option *o)
 {
 	for (size_t i = 0; o->words != NULL && o->words[i] != NULL; i++)
 		offer(last, before, o->words[i], strlen(o->words[i]), "");
 }
 
 /* First words of commands or, behind one of them, the second words. */
-static void
-offer_commands(const char *last, const char *group)
+static void offer_commands(const char *last, const char *group)
 {
 	size_t len = group != NULL ? strlen(group) : 0;
 
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
 		const char *name = cmd_table[i]->name;
 		size_t first = strcspn(name, " ");
-		bool again = i > 0 &&
-			     first == strcspn(cmd_table[i - 1]->name, " ") &&
+		bool again = i > 0 && first == strcspn(cmd_table[i - 1]->name, " ") &&
 			     strncmp(cmd_table[i - 1]->name, name, first) == 0;
 
 		if (group == NULL && !again)
@@ -161,14 +146,13 @@ offer_commands(const char *last, const char *group)
 			      name[first] == '\0' ? cmd_table[i]->summary : "");
 		else if (group != NULL && first == len && name[first] == ' ' &&
 			 strncmp(name, group, len) == 0)
-			offer(last, "", name + first + 1,
-			      strlen(name + first + 1), cmd_table[i]->summary);
+			offer(last, "", name + first + 1, strlen(name + first + 1),
+			      cmd_table[i]->summary);
 	}
 }
 
 /* Take the words before the last. */
-static void
-take_words(struct before *b, int argc, char **argv)
+static void take_words(struct before *b, int argc, char **argv)
 {
 	int words = 1;
 
@@ -181,8 +165,8 @@ take_words(struct before *b, int argc, char **argv)
 			b->option = NULL;
 		} else if (argv[i][0] == '-') {
 			b->option = cmd_find_option(b->cmd, argv[i]);
-			if (b->option != NULL && (b->option->arg == NULL ||
-						  strchr(argv[i], '=') != NULL))
+			if (b->option != NULL &&
+			    (b->option->arg == NULL || strchr(argv[i], '=') != NULL))
 				b->option = NULL;
 		} else if (b->cmd == NULL && b->group == NULL) {
 			b->cmd = cmd_find(argc - i, argv + i, &words);
@@ -197,8 +181,7 @@ take_words(struct before *b, int argc, char **argv)
 	}
 }
 
-int
-cmd_complete(int argc, char **argv)
+int cmd_complete(int argc, char **argv)
 {
 	struct before b = { NULL, NULL, NULL };
 	const char *last = argc > 0 ? argv[argc - 1] : "";
@@ -215,8 +198,7 @@ cmd_complete(int argc, char **argv)
 		if (o != NULL)
 			offer_values(last, option, o);
 	} else if (last[0] == '-') {
-		offer_options(last, b.cmd != NULL ? b.cmd->options
-						  : cmd_dash.options);
+		offer_options(last, b.cmd != NULL ? b.cmd->options : cmd_dash.options);
 		if (b.cmd != NULL)
 			offer(last, "--", "help", 4, "show what it does");
 	} else if (b.cmd == NULL || b.group != NULL) {
@@ -228,8 +210,7 @@ cmd_complete(int argc, char **argv)
 #define HELP_COLUMNS 68
 
 /* Text as roff takes it: no escape, no request at the start of a line. */
-static void
-put_roff(const char *text, size_t len)
+static void put_roff(const char *text, size_t len)
 {
 	bool line_start = true;
 
@@ -270,8 +251,7 @@ static void __attribute__((format(printf, 1, 2))) put(const char *fmt, ...)
 }
 
 /* One line of a help text; *literal tells whether an example is open. */
-static void
-put_help_line(const char *line, size_t len, bool *literal)
+static void put_help_line(const char *line, size_t len, bool *literal)
 {
 	bool example = len > 0 && line[0] == ' ';
 
@@ -301,8 +281,7 @@ put_help_line(const char *line, size_t len, bool *literal)
 }
 
 /* Paragraphs are parted by a blank line; indented lines are examples. */
-static void
-put_help(const char *help)
+static void put_help(const char *help)
 {
 	bool literal = false;
 
@@ -319,8 +298,7 @@ put_help(const char *help)
 		(void)puts(".fi\n.RE");
 }
 
-static void
-put_man_option(const struct cmd_option *option)
+static void put_man_option(const struct cmd_option *option)
 {
 	put(".TP\n.B ");
 	if (option->short_name != 0)
@@ -331,28 +309,23 @@ put_man_option(const struct cmd_option *option)
 	put("\n%s\n", option->help);
 }
 
-static void
-put_man_options(const struct cmd *cmd)
+static void put_man_options(const struct cmd *cmd)
 {
-	for (const struct cmd_option *o = cmd->options;
-	     o != NULL && o->name != NULL; o++)
+	for (const struct cmd_option *o = cmd->options; o != NULL && o->name != NULL; o++)
 		put_man_option(o);
 }
 
-static void
-print_man_options(void)
+static void print_man_options(void)
 {
 	put_man_options(&cmd_dash);
 }
 
-static void
-print_man_commands(void)
+static void print_man_commands(void)
 {
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
 		const struct cmd *cmd = cmd_table[i];
 
-		put(".TP\n.B %s \\fR%s\\fP\n%s.\n", cmd->name, cmd->usage,
-		    cmd->summary);
+		put(".TP\n.B %s \\fR%s\\fP\n%s.\n", cmd->name, cmd->usage, cmd->summary);
 		if (cmd->help != NULL)
 			put_help(cmd->help);
 		if (cmd->options == NULL || cmd->options[0].name == NULL)
@@ -364,8 +337,7 @@ print_man_commands(void)
 }
 
 /* A list of names, each with what it means; nothing for an empty one. */
-static void
-put_man_name(const char *name, const char *what, const char *unit)
+static void put_man_name(const char *name, const char *what, const char *unit)
 {
 	put(".TP\n.B %s\n%s", name, what);
 	if (unit[0] != '\0')
@@ -373,8 +345,7 @@ put_man_name(const char *name, const char *what, const char *unit)
 	(void)puts(".");
 }
 
-static void
-print_man_kinds(void)
+static void print_man_kinds(void)
 {
 	static const struct {
 		const char *name, *what;
@@ -388,8 +359,7 @@ print_man_kinds(void)
 		put_man_name(kinds[i].name, kinds[i].what, "");
 }
 
-static void
-print_man_metrics(void)
+static void print_man_metrics(void)
 {
 	for (int i = 0; i < METRIC_COUNT; i++) {
 		const struct metric_info *info = metric_info((enum metric)i);
@@ -399,28 +369,24 @@ print_man_metrics(void)
 }
 
 /* "a, b, c" on lines of their own. */
-static void
-print_names(const char *const *names, int n)
+static void print_names(const char *const *names, int n)
 {
 	for (int i = 0; i < n; i++)
 		put(".BR %s%s\n", names[i], i + 1 < n ? " ," : " .");
 }
 
-static void
-print_man_stages(void)
+static void print_man_stages(void)
 {
 	print_names(rule_stage_names, STAGE_COUNT);
 }
 
-static void
-print_man_events(void)
+static void print_man_events(void)
 {
 	print_names(run_event_names, RUN_EVENT_COUNT);
 }
 
 /* Where an action works; nothing where it works everywhere. */
-static const char *
-place_words(unsigned int places)
+static const char *place_words(unsigned int places)
 {
 	static const struct {
 		unsigned int place;
@@ -438,15 +404,13 @@ place_words(unsigned int places)
 	return NULL;
 }
 
-static void
-print_man_keys(void)
+static void print_man_keys(void)
 {
 	for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
 		const struct action_info *info = action_info((enum action)i);
 		const char *where = place_words(info->places);
 
-		put(".TP\n.B %s \\fR(%s)\\fP\n%s", info->keys, info->name,
-		    info->help);
+		put(".TP\n.B %s \\fR(%s)\\fP\n%s", info->keys, info->name, info->help);
 		if (where != NULL)
 			(void)printf(" (%s)", where);
 		(void)puts(".");
@@ -457,17 +421,13 @@ static const struct {
 	const char *name;
 	void (*print)(void);
 } forms[] = {
-	{ "man-commands", print_man_commands },
-	{ "man-options", print_man_options },
-	{ "man-kinds", print_man_kinds },
-	{ "man-keys", print_man_keys },
-	{ "man-stages", print_man_stages },
-	{ "man-events", print_man_events },
+	{ "man-commands", print_man_commands }, { "man-options", print_man_options },
+	{ "man-kinds", print_man_kinds },	{ "man-keys", print_man_keys },
+	{ "man-stages", print_man_stages },	{ "man-events", print_man_events },
 	{ "man-metrics", print_man_metrics },
 };
 
-int
-reference_print(const char *form)
+int reference_print(const char *form)
 {
 	for (size_t i = 0; i < LENGTH(forms); i++) {
 		if (strcmp(forms[i].name, form) == 0) {

@@ -14,10 +14,10 @@ struct parse_call {
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS(parse_call),
 	CMD_FORMAT_OPTION,
-	{ 'j', "jobs", "N", "read N files at once (default: what pays)",
-	  CMD_COUNT, CMD_AT(parse_call, jobs), .low = 1, .high = 64 },
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known",
-	  CMD_FLAG, CMD_AT(parse_call, accept_new) },
+	{ 'j', "jobs", "N", "read N files at once (default: what pays)", CMD_COUNT,
+	  CMD_AT(parse_call, jobs), .low = 1, .high = 64 },
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known", CMD_FLAG,
+	  CMD_AT(parse_call, accept_new) },
 	CMD_OPTIONS_END,
 };
 
@@ -45,8 +45,7 @@ struct parse_job {
 };
 
 /* The row with its file's path in front; the same row. */
-static cJSON *
-put_file(const struct parsed_file *file, cJSON *row)
+static cJSON *put_file(const struct parsed_file *file, cJSON *row)
 {
 	cJSON *path;
 
@@ -57,27 +56,22 @@ put_file(const struct parsed_file *file, cJSON *row)
 }
 
 /* The table of runs; made with its first row, or for want of any. */
-static struct out *
-runs_out(struct parse_job *job)
+static struct out *runs_out(struct parse_job *job)
 {
 	if (job->out == NULL)
-		job->out = cmd_out(job->format, job->format == OUT_CSV
-							? csv_columns
-							: table_columns);
+		job->out =
+			cmd_out(job->format, job->format == OUT_CSV ? csv_columns : table_columns);
 	return job->out;
 }
 
-static void
-print_run(struct parse_job *job, const struct parsed_file *file,
-	  const struct run *run)
+static void print_run(struct parse_job *job, const struct parsed_file *file, const struct run *run)
 {
 	out_take(runs_out(job), put_file(file, run_to_json(run)));
 	job->rows++;
 }
 
 /* A score's row: in its place as JSON, else behind the runs. */
-static void
-take_score(struct parse_job *job, const struct parsed_file *file)
+static void take_score(struct parse_job *job, const struct parsed_file *file)
 {
 	cJSON *row = put_file(file, score_row_json(file->score));
 
@@ -89,8 +83,7 @@ take_score(struct parse_job *job, const struct parsed_file *file)
 }
 
 /* The table of scores, apart from that of the runs. */
-static int
-print_scores(struct parse_job *job, int status, struct err *err)
+static int print_scores(struct parse_job *job, int status, struct err *err)
 {
 	struct out *out;
 
@@ -105,8 +98,7 @@ print_scores(struct parse_job *job, int status, struct err *err)
 }
 
 /* Why there is no row of a file that could be read. */
-static const char *
-why_nothing(const struct parsed_file *file)
+static const char *why_nothing(const struct parsed_file *file)
 {
 	const char *end = strrchr(file->path, '.');
 
@@ -117,8 +109,7 @@ why_nothing(const struct parsed_file *file)
 	return "no training run and no score in it";
 }
 
-static void
-print_file(void *user, struct parsed_file *file)
+static void print_file(void *user, struct parsed_file *file)
 {
 	struct parse_job *job = user;
 
@@ -131,26 +122,23 @@ print_file(void *user, struct parsed_file *file)
 	if (file->err.code != ERR_NONE) {
 		say_error("%s", file->err.text);
 		job->status = err_exit_status(file->err.code);
-	} else if (file->n_runs == 0 && file->score == NULL &&
-		   file->from->named) {
+	} else if (file->n_runs == 0 && file->score == NULL && file->from->named) {
 		say_error("%s: %s", file->path, why_nothing(file));
 	}
 }
 
-static int
-exec_parse(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct parse_call *call = opaque;
-	const struct parse_options how = { args->context->formats,
-					   (unsigned int)call->jobs, false };
+	const struct parse_options how = { args->context->formats, (unsigned int)call->jobs,
+					   false };
 	size_t n = (size_t)args->argc;
 	struct log_paths paths = { .n = 0 };
 	struct parse_job job = { .format = call->format };
 	int status = 0;
 
 	if (cmd_has_place(args))
-		job.status = cmd_fetch(args->context, args->argv, n,
-				       call->accept_new, &paths, err);
+		job.status = cmd_fetch(args->context, args->argv, n, call->accept_new, &paths, err);
 	else
 		log_paths_list(&paths, args->argv, n);
 	if (job.status < 0 || job.status >= 128)
@@ -166,8 +154,7 @@ exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 	cJSON_Delete(job.scores);
 	if (status == 0)
 		status = job.status;
-	return status == 0 && job.rows == 0 ? err_exit_status(ERR_NODATA)
-					    : status;
+	return status == 0 && job.rows == 0 ? err_exit_status(ERR_NODATA) : status;
 }
 
 const struct cmd cmd_parse = {

@@ -25,7 +25,7 @@ struct session {
 	struct ingest_options options; /* without loop and model */
 	/* Asked every LOOK_MS; NULL: when all is settled. */
 	bool (*is_over)(const struct session *session);
-	struct context *context; /* a hangup reads it again; NULL: it ends us */
+	struct context *context;	 /* a hangup reads it again; NULL: it ends us */
 	const struct collect_call *call; /* of `collect` */
 	struct model model;
 	struct ingest *ingest;
@@ -35,8 +35,7 @@ struct session {
 };
 
 /* A sentence to stderr, made harmless. */
-static void
-follow_say(void *user, enum model_severity severity, const char *text)
+static void follow_say(void *user, enum model_severity severity, const char *text)
 {
 	AUTO_BUF clean = buf_new(4096);
 
@@ -48,21 +47,18 @@ follow_say(void *user, enum model_severity severity, const char *text)
 }
 
 /* Trouble alone: a link that comes up as it should is no news. */
-static void
-follow_say_trouble(void *user, enum model_severity severity, const char *text)
+static void follow_say_trouble(void *user, enum model_severity severity, const char *text)
 {
 	if (severity != MODEL_INFO)
 		follow_say(user, severity, text);
 }
 
-static double
-session_age_s(const struct session *s)
+static double session_age_s(const struct session *s)
 {
 	return (double)(clock_mono_ms() - s->start_ms) / 1e3;
 }
 
-static void
-session_on_signal(void *user, int signum)
+static void session_on_signal(void *user, int signum)
 {
 	struct session *s = user;
 
@@ -71,8 +67,7 @@ session_on_signal(void *user, int signum)
 }
 
 /* Read the configuration again; a broken one changes nothing. */
-static void
-session_on_hangup(void *user, int signum)
+static void session_on_hangup(void *user, int signum)
 {
 	struct session *s = user;
 	struct err err = { ERR_NONE, "" };
@@ -88,8 +83,7 @@ session_on_hangup(void *user, int signum)
 	follow_say(NULL, MODEL_INFO, said);
 }
 
-static int
-session_on_answer(void *user, size_t i, struct str answer, struct err *err)
+static int session_on_answer(void *user, size_t i, struct str answer, struct err *err)
 {
 	struct session *s = user;
 
@@ -100,17 +94,14 @@ session_on_answer(void *user, size_t i, struct str answer, struct err *err)
 	return 0;
 }
 
-static void
-session_on_say(void *user, bool is_trouble, const char *text)
+static void session_on_say(void *user, bool is_trouble, const char *text)
 {
 	const struct session *s = user;
 
-	s->options.cb.on_say(s->options.cb.user,
-			     is_trouble ? MODEL_WARNING : MODEL_INFO, text);
+	s->options.cb.on_say(s->options.cb.user, is_trouble ? MODEL_WARNING : MODEL_INFO, text);
 }
 
-static void
-session_on_timer(void *user)
+static void session_on_timer(void *user)
 {
 	struct session *s = user;
 
@@ -120,8 +111,7 @@ session_on_timer(void *user)
 }
 
 /* Until it is over; the exit status, or -1.  Release it in any case. */
-static int
-session_run(struct session *s, struct err *err)
+static int session_run(struct session *s, struct err *err)
 {
 	struct loop *loop = s->options.loop = loop_new(err);
 
@@ -138,10 +128,9 @@ session_run(struct session *s, struct err *err)
 	if (s->ingest == NULL)
 		return -1;
 	if (s->context != NULL)
-		s->discover = discover_new(
-			loop, &s->context->conf,
-			&(struct discover_cb){ session_on_answer,
-					       session_on_say, s });
+		s->discover =
+			discover_new(loop, &s->context->conf,
+				     &(struct discover_cb){ session_on_answer, session_on_say, s });
 	struct loop_timer *timer = loop_timer_new(loop, session_on_timer, s);
 	loop_timer_start(timer, LOOK_MS, LOOK_MS);
 	loop_run(loop);
@@ -155,8 +144,7 @@ session_run(struct session *s, struct err *err)
 	return unreachable > 0 ? err_exit_status(ERR_NET) : 0;
 }
 
-static void
-session_release(struct session *s)
+static void session_release(struct session *s)
 {
 	if (s->options.loop == NULL)
 		return;
@@ -170,28 +158,26 @@ struct collect_call {
 };
 
 static const struct cmd_option collect_options[] = {
-	{ 0, "for", "SEC", "stop after so many seconds", CMD_POSITIVE,
-	  CMD_AT(collect_call, for_s), .high = 1e9 },
-	{ 0, "until-idle", "SEC", "stop when nothing new came for so long",
-	  CMD_POSITIVE, CMD_AT(collect_call, idle_s), .high = 1e9 },
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known",
-	  CMD_FLAG, CMD_AT(collect_call, accept_new) },
+	{ 0, "for", "SEC", "stop after so many seconds", CMD_POSITIVE, CMD_AT(collect_call, for_s),
+	  .high = 1e9 },
+	{ 0, "until-idle", "SEC", "stop when nothing new came for so long", CMD_POSITIVE,
+	  CMD_AT(collect_call, idle_s), .high = 1e9 },
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known", CMD_FLAG,
+	  CMD_AT(collect_call, accept_new) },
 	CMD_OPTIONS_END,
 };
 
-static bool
-collect_is_over(const struct session *s)
+static bool collect_is_over(const struct session *s)
 {
 	const struct collect_call *call = s->call;
 	double idle_s = (double)ingest_idle_ms(s->ingest) / 1e3;
 
 	return (call->for_s > 0 && session_age_s(s) >= call->for_s) ||
-	       (call->idle_s > 0 && idle_s >= call->idle_s &&
-		!discover_is_busy(s->discover) && ingest_is_settled(s->ingest));
+	       (call->idle_s > 0 && idle_s >= call->idle_s && !discover_is_busy(s->discover) &&
+		ingest_is_settled(s->ingest));
 }
 
-static int
-exec_collect(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_collect(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct conf *conf = &args->context->conf;
 	const struct collect_call *call = opaque;
@@ -208,10 +194,8 @@ exec_collect(struct cmd_args *args, void *opaque, struct err *err)
 	};
 
 	if (conf->n_pods == 0 && conf->n_discover == 0)
-		return err_set(err, ERR_CONFIG,
-			       "the configuration%s%s has no pods to follow",
-			       conf->path != NULL ? " " : "",
-			       conf->path != NULL ? conf->path : "");
+		return err_set(err, ERR_CONFIG, "the configuration%s%s has no pods to follow",
+			       conf->path != NULL ? " " : "", conf->path != NULL ? conf->path : "");
 	int rc = session_run(&s, err);
 	session_release(&s);
 	return rc;
@@ -233,8 +217,7 @@ const struct cmd cmd_collect = {
 	.exec = exec_collect,
 };
 
-static int
-compare_logs(const void *a, const void *b)
+static int compare_logs(const void *a, const void *b)
 {
 	const struct model_log *x = *(struct model_log *const *)a;
 	const struct model_log *y = *(struct model_log *const *)b;
@@ -244,12 +227,10 @@ compare_logs(const void *a, const void *b)
 }
 
 /* What was fetched, sorted; the model is of no use any more. */
-static void
-take_logs(struct model *model, struct log_paths *logs)
+static void take_logs(struct model *model, struct log_paths *logs)
 {
 	if (model->n_logs > 0)
-		qsort((void *)model->logs, model->n_logs, sizeof(*model->logs),
-		      compare_logs);
+		qsort((void *)model->logs, model->n_logs, sizeof(*model->logs), compare_logs);
 	for (size_t i = 0; i < model->n_logs; i++) {
 		const struct model_log *log = model->logs[i];
 
@@ -257,21 +238,18 @@ take_logs(struct model *model, struct log_paths *logs)
 			continue;
 		*xplace(logs->v, logs->n, logs->cap) = (struct log_path){
 			.path = xstrdup(log->file),
-			.name = xasprintf("%s:%s", model->pods[log->pod].name,
-					  log->path),
+			.name = xasprintf("%s:%s", model->pods[log->pod].name, log->path),
 			.named = true,
 		};
 	}
 }
 
 /* Say of a place that nothing lies there. */
-static void
-check_place(const char *word, const struct log_paths *logs)
+static void check_place(const char *word, const struct log_paths *logs)
 {
 	size_t len = conf_place(word) + 1;
 	const char *path = word + len + (word[len] == '~');
-	AUTO_TEXT glob = xasprintf("%.*s%s%s*", (int)len, word,
-				   word[len] == '/' ? "" : "*", path);
+	AUTO_TEXT glob = xasprintf("%.*s%s%s*", (int)len, word, word[len] == '/' ? "" : "*", path);
 
 	for (size_t i = 0; i < logs->n; i++)
 		if (fnmatch(glob, logs->v[i].name, 0) == 0)
@@ -279,9 +257,8 @@ check_place(const char *word, const struct log_paths *logs)
 	say_error("%s: there is no such log", word);
 }
 
-int
-cmd_fetch(struct context *context, char *const *words, size_t n,
-	  bool accept_new, struct log_paths *logs, struct err *err)
+int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept_new,
+	      struct log_paths *logs, struct err *err)
 {
 	struct session s = { .is_over = NULL };
 
@@ -312,46 +289,37 @@ struct pods_call {
 
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS(pods_call),
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known",
-	  CMD_FLAG, CMD_AT(pods_call, accept_new) },
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known", CMD_FLAG,
+	  CMD_AT(pods_call, accept_new) },
 	CMD_OPTIONS_END,
 };
 
-static const char columns[] =
-	"pod, state, target, transport, gpu=GPU, gpu_util=util %:0, "
-	"gpu_mem_mib=MiB:0, gpu_power_w=W:0, gpu_temp_c=°C:0, "
-	"gpu_sm_mhz=MHz:0, host_load=load:2, disk_free_bytes=free GB:1*1e-9, "
-	"usd_per_hour=$/h:2, why";
+static const char columns[] = "pod, state, target, transport, gpu=GPU, gpu_util=util %:0, "
+			      "gpu_mem_mib=MiB:0, gpu_power_w=W:0, gpu_temp_c=°C:0, "
+			      "gpu_sm_mhz=MHz:0, host_load=load:2, disk_free_bytes=free GB:1*1e-9, "
+			      "usd_per_hour=$/h:2, why";
 
 /* Its last value, or null. */
-static void
-add_last(cJSON *row, const struct model_pod *pod, enum metric metric)
+static void add_last(cJSON *row, const struct model_pod *pod, enum metric metric)
 {
 	const struct series *series = pod->telemetry[metric];
-	const struct series_point *last =
-		series != NULL ? series_last(series) : NULL;
+	const struct series_point *last = series != NULL ? series_last(series) : NULL;
 
-	json_add_number(row, metric_info(metric)->name,
-			last != NULL ? last->value : RUN_ABSENT);
+	json_add_number(row, metric_info(metric)->name, last != NULL ? last->value : RUN_ABSENT);
 }
 
-static void
-print_pod(struct out *out, const struct model_pod *pod,
-	  const struct conf_pod *conf)
+static void print_pod(struct out *out, const struct model_pod *pod, const struct conf_pod *conf)
 {
 	static const enum metric metrics[] = {
-		METRIC_GPU_UTIL,   METRIC_GPU_MEM_MIB, METRIC_GPU_POWER_W,
-		METRIC_GPU_TEMP_C, METRIC_GPU_SM_MHZ,  METRIC_GPU_THROTTLE,
-		METRIC_HOST_LOAD,
+		METRIC_GPU_UTIL,   METRIC_GPU_MEM_MIB,	METRIC_GPU_POWER_W, METRIC_GPU_TEMP_C,
+		METRIC_GPU_SM_MHZ, METRIC_GPU_THROTTLE, METRIC_HOST_LOAD,
 	};
-	cJSON *row = json_new(
-		JTEXT("pod", pod->name),
-		JTEXT("state", pod_state_name(pod->state)),
-		JTEXT("why", pod->why != NULL && pod->why[0] != '\0' ? pod->why
-								     : NULL),
-		JTEXT("target", pod->target),
-		JTEXT("transport", conf_transport_name(conf->transport)),
-		JTEXT("gpu", pod->gpu_name));
+	cJSON *row =
+		json_new(JTEXT("pod", pod->name), JTEXT("state", pod_state_name(pod->state)),
+			 JTEXT("why", pod->why != NULL && pod->why[0] != '\0' ? pod->why : NULL),
+			 JTEXT("target", pod->target),
+			 JTEXT("transport", conf_transport_name(conf->transport)),
+			 JTEXT("gpu", pod->gpu_name));
 
 	for (size_t i = 0; i < LENGTH(metrics); i++)
 		add_last(row, pod, metrics[i]);
@@ -360,21 +328,18 @@ print_pod(struct out *out, const struct model_pod *pod,
 	out_take(out, row);
 }
 
-static bool
-pods_are_told(const struct session *s)
+static bool pods_are_told(const struct session *s)
 {
 	return ingest_is_settled(s->ingest) || session_age_s(s) > LIMIT_S;
 }
 
 /* Connect to all of them, wait for an answer of each, and print it. */
-static int
-print_pods(const struct conf *conf, const struct pods_call *call,
-	   struct err *err)
+static int print_pods(const struct conf *conf, const struct pods_call *call, struct err *err)
 {
-	struct session s = { .options = { .conf = conf,
-					  .no_follow = true,
-					  .accept_new = call->accept_new },
-			     .is_over = pods_are_told };
+	struct session s = {
+		.options = { .conf = conf, .no_follow = true, .accept_new = call->accept_new },
+		.is_over = pods_are_told
+	};
 	struct out *out;
 	int rc = session_run(&s, err);
 
@@ -388,13 +353,11 @@ print_pods(const struct conf *conf, const struct pods_call *call,
 	return rc;
 }
 
-static int
-exec_pods(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_pods(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct conf conf;
 
-	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc,
-			err) != 0)
+	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc, err) != 0)
 		return -1;
 	int rc = print_pods(&conf, opaque, err);
 	free(conf.pods);
@@ -431,12 +394,12 @@ static const struct check_call check_defaults = {
 
 static const struct cmd_option check_options[] = {
 	CMD_OUTPUT_OPTIONS(check_call),
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known",
-	  CMD_FLAG, CMD_AT(check_call, accept_new) },
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known", CMD_FLAG,
+	  CMD_AT(check_call, accept_new) },
 	{ 0, "no-gpu", NULL, "a pod without a GPU is fit too", CMD_FLAG,
 	  CMD_AT(check_call, no_gpu) },
-	{ 0, "min-free", "BYTES", "free space wanted for scratch [1e9]",
-	  CMD_NUMBER, CMD_AT(check_call, min_free_bytes), .high = 1e18 },
+	{ 0, "min-free", "BYTES", "free space wanted for scratch [1e9]", CMD_NUMBER,
+	  CMD_AT(check_call, min_free_bytes), .high = 1e18 },
 	{ 0, "timeout", "SEC", "for each pod, login included [90]", CMD_NUMBER,
 	  CMD_AT(check_call, limit_s), .high = 3600 },
 	CMD_OPTIONS_END,
@@ -447,8 +410,7 @@ static const char check_columns[] =
 	"python, torch, triton, clock_offset_s=clock s:1, text, next=next step";
 
 /* The worst exit status of the rows, which are printed and freed. */
-static int
-print_rows(cJSON **rows, size_t n, enum out_format format, struct err *err)
+static int print_rows(cJSON **rows, size_t n, enum out_format format, struct err *err)
 {
 	struct out *out = cmd_out(format, check_columns);
 	int worst = 0;
@@ -463,8 +425,7 @@ print_rows(cJSON **rows, size_t n, enum out_format format, struct err *err)
 }
 
 /* Look at all of them at once and print their rows. */
-static int
-exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct check_call *call = opaque;
 	struct pods_probe probe = {
@@ -476,8 +437,7 @@ exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 	};
 	struct conf conf;
 
-	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc,
-			err) != 0)
+	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc, err) != 0)
 		return -1;
 	probe.pods = conf.pods;
 	probe.n = conf.n_pods;

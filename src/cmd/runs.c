@@ -17,12 +17,10 @@ struct runs_call {
 
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS(runs_call),
-	{ 0, "pod", "NAME", "only the runs of this pod", CMD_TEXT,
-	  CMD_AT(runs_call, pod) },
-	{ 0, "group", "NAME", "only the runs of this group", CMD_TEXT,
-	  CMD_AT(runs_call, group) },
-	{ 0, "status", "WORD", "only running, finished, truncated, .. ones",
-	  CMD_WORD, CMD_AT(runs_call, status), .words = run_status_names },
+	{ 0, "pod", "NAME", "only the runs of this pod", CMD_TEXT, CMD_AT(runs_call, pod) },
+	{ 0, "group", "NAME", "only the runs of this group", CMD_TEXT, CMD_AT(runs_call, group) },
+	{ 0, "status", "WORD", "only running, finished, truncated, .. ones", CMD_WORD,
+	  CMD_AT(runs_call, status), .words = run_status_names },
 	CMD_OPTIONS_END,
 };
 
@@ -46,30 +44,24 @@ struct listing {
 };
 
 /* A group is named by its key or by the last part of that. */
-static bool
-is_group(const char *key, const char *name)
+static bool is_group(const char *key, const char *name)
 {
 	const char *slash = strrchr(key, '/');
 
-	return strcmp(key, name) == 0 ||
-	       (slash != NULL && strcmp(slash + 1, name) == 0);
+	return strcmp(key, name) == 0 || (slash != NULL && strcmp(slash + 1, name) == 0);
 }
 
-static bool
-is_wanted(const struct listing *list, const struct stored_run *run,
-	  const char *group)
+static bool is_wanted(const struct listing *list, const struct stored_run *run, const char *group)
 {
 	const struct runs_call *call = list->call;
 
 	return (call->pod == NULL || strcmp(call->pod, run->pod) == 0) &&
 	       (call->group == NULL || is_group(group, call->group)) &&
 	       (call->status == NULL ||
-		strcmp(call->status, board_stored_status(run, list->writer)) ==
-			0);
+		strcmp(call->status, board_stored_status(run, list->writer)) == 0);
 }
 
-static int
-print_run(void *user, const struct stored_run *run)
+static int print_run(void *user, const struct stored_run *run)
 {
 	struct listing *list = user;
 	AUTO_TEXT group = board_input_key(&list->groups, run);
@@ -84,25 +76,20 @@ print_run(void *user, const struct stored_run *run)
 	return 0;
 }
 
-static int
-exec_runs(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_runs(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct context *context = args->context;
 	const struct runs_call *call = opaque;
 	struct listing list = { .writer = context->writer, .call = call };
 
-	list.out =
-		cmd_out(call->format,
-			call->format == OUT_CSV ? all_columns : table_columns);
+	list.out = cmd_out(call->format, call->format == OUT_CSV ? all_columns : table_columns);
 	int rc = board_input_group_conf(&list.groups, &context->conf, err);
 	if (rc == 0)
 		rc = store_each_run(context->store, 0, print_run, &list, err);
 	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
-		rc = err_set(err, ERR_NODATA, "%s holds no run%s",
-			     context->db_path,
-			     call->pod != NULL || call->status != NULL ||
-					     call->group != NULL
+		rc = err_set(err, ERR_NODATA, "%s holds no run%s", context->db_path,
+			     call->pod != NULL || call->status != NULL || call->group != NULL
 				     ? " of that kind"
 				     : "");
 	board_input_release(&list.groups);
@@ -142,8 +129,7 @@ static const struct cmd_option samples_options[] = {
 	CMD_OPTIONS_END,
 };
 
-static const char sample_columns[] =
-	"run_id:0, step:0, metric, value, wall_s:3, train_ms, line:0";
+static const char sample_columns[] = "run_id:0, step:0, metric, value, wall_s:3, train_ms, line:0";
 
 static const char pod_columns[] = "pod, gpu, metric, value, wall_s:3";
 
@@ -154,8 +140,7 @@ struct samples_listing {
 	size_t shown;
 };
 
-static int
-print_sample(void *user, const struct stored_sample *sample)
+static int print_sample(void *user, const struct stored_sample *sample)
 {
 	struct samples_listing *list = user;
 	cJSON *row = cJSON_CreateObject();
@@ -174,12 +159,10 @@ struct wanted {
 	struct buf names;		/* those that the run has */
 };
 
-static int
-find_wanted(void *user, const struct stored_run *row)
+static int find_wanted(void *user, const struct stored_run *row)
 {
 	struct wanted *wanted = user;
-	const struct run_series *s =
-		run_series_called(&row->run, wanted->asked);
+	const struct run_series *s = run_series_called(&row->run, wanted->asked);
 	char label[SERIES_LABEL_BYTES];
 
 	if (s != NULL)
@@ -194,29 +177,25 @@ find_wanted(void *user, const struct stored_run *row)
 }
 
 /* The label of the samples that are asked for into wanted->label. */
-static int
-resolve_metric(struct store *store, int64_t run_id, struct wanted *wanted,
-	       struct err *err)
+static int resolve_metric(struct store *store, int64_t run_id, struct wanted *wanted,
+			  struct err *err)
 {
 	buf_init(&wanted->names, RUN_MAX_SERIES * (SERIES_LABEL_BYTES + 2));
 	int rc = store_each_run(store, run_id, find_wanted, wanted, err);
-	if (wanted->label[0] == '\0' &&
-	    metric_by_name(str_from(wanted->asked)) < METRIC_COUNT)
+	if (wanted->label[0] == '\0' && metric_by_name(str_from(wanted->asked)) < METRIC_COUNT)
 		print_into(wanted->label, "%s", wanted->asked);
 	if (rc == 0 && wanted->label[0] == '\0')
 		rc = err_set(err, ERR_USAGE,
 			     "samples: --metric %s: run %lld has no such "
 			     "metric; it has %s",
 			     wanted->asked, (long long)run_id,
-			     wanted->names.len > 0 ? wanted->names.data
-						   : "none");
+			     wanted->names.len > 0 ? wanted->names.data : "none");
 	buf_release(&wanted->names);
 	return rc;
 }
 
-static int
-print_samples(const struct context *context, const char *name,
-	      const struct samples_call *call, struct err *err)
+static int print_samples(const struct context *context, const char *name,
+			 const struct samples_call *call, struct err *err)
 {
 	struct samples_listing list = { .call = call };
 	struct wanted wanted = { .asked = call->metric };
@@ -224,68 +203,58 @@ print_samples(const struct context *context, const char *name,
 	list.run_id = store_find_run(context->store, name, err);
 	if (list.run_id == 0)
 		return -1;
-	if (call->metric != NULL &&
-	    resolve_metric(context->store, list.run_id, &wanted, err) != 0)
+	if (call->metric != NULL && resolve_metric(context->store, list.run_id, &wanted, err) != 0)
 		return -1;
 	list.out = cmd_out(call->format, sample_columns);
 	int rc = store_each_sample(context->store, list.run_id,
-				   call->metric != NULL ? wanted.label : NULL,
-				   print_sample, &list, err);
+				   call->metric != NULL ? wanted.label : NULL, print_sample, &list,
+				   err);
 	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
-		rc = err_set(err, ERR_NODATA, "run %lld has no samples%s%s",
-			     (long long)list.run_id,
+		rc = err_set(err, ERR_NODATA, "run %lld has no samples%s%s", (long long)list.run_id,
 			     call->metric != NULL ? " of " : "",
 			     call->metric != NULL ? call->metric : "");
 	return rc;
 }
 
-static void
-print_value(struct samples_listing *list, const struct store_telemetry *at,
-	    const char *metric, double value)
+static void print_value(struct samples_listing *list, const struct store_telemetry *at,
+			const char *metric, double value)
 {
-	if (!run_has(value) || (list->call->metric != NULL &&
-				strcmp(list->call->metric, metric) != 0))
+	if (!run_has(value) ||
+	    (list->call->metric != NULL && strcmp(list->call->metric, metric) != 0))
 		return;
 	out_take(list->out,
 		 json_new(JTEXT("pod", list->call->pod),
-			  JNUM("gpu", at->gpu >= 0 ? at->gpu : RUN_ABSENT),
-			  JTEXT("metric", metric), JNUM("value", value),
-			  JNUM("wall_s", (double)at->at_ms / 1e3)));
+			  JNUM("gpu", at->gpu >= 0 ? at->gpu : RUN_ABSENT), JTEXT("metric", metric),
+			  JNUM("value", value), JNUM("wall_s", (double)at->at_ms / 1e3)));
 	list->shown++;
 }
 
-static int
-print_moment(void *user, const struct store_telemetry *row)
+static int print_moment(void *user, const struct store_telemetry *row)
 {
 	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
-		print_value(user, row,
-			    metric_info(store_telemetry_metrics[i])->name,
+		print_value(user, row, metric_info(store_telemetry_metrics[i])->name,
 			    row->values[i]);
 	print_value(user, row, "disk_free_bytes", row->disk_free_bytes);
 	return 0;
 }
 
-static int
-print_telemetry(const struct context *context, const struct samples_call *call,
-		struct err *err)
+static int print_telemetry(const struct context *context, const struct samples_call *call,
+			   struct err *err)
 {
 	const struct stored_span span = { call->pod, 0, false };
 	struct samples_listing list = { .call = call };
 
 	list.out = cmd_out(call->format, pod_columns);
-	int rc = store_each_telemetry(context->store, &span, print_moment,
-				      &list, err);
+	int rc = store_each_telemetry(context->store, &span, print_moment, &list, err);
 	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
-		rc = err_set(err, ERR_NODATA,
-			     "%s holds no telemetry of a pod \"%s\"",
+		rc = err_set(err, ERR_NODATA, "%s holds no telemetry of a pod \"%s\"",
 			     context->db_path, call->pod);
 	return rc;
 }
 
-static int
-check_samples(const struct cmd_args *args, void *opaque, struct err *err)
+static int check_samples(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct samples_call *call = opaque;
 
@@ -296,20 +265,17 @@ check_samples(const struct cmd_args *args, void *opaque, struct err *err)
 	if (call->metric != NULL && call->pod != NULL &&
 	    metric_by_name(str_from(call->metric)) == METRIC_COUNT &&
 	    strcmp(call->metric, "disk_free_bytes") != 0)
-		return err_set(err, ERR_USAGE,
-			       "samples: --metric %s: no such metric",
+		return err_set(err, ERR_USAGE, "samples: --metric %s: no such metric",
 			       call->metric);
 	return 0;
 }
 
-static int
-exec_samples(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_samples(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct samples_call *call = opaque;
 
-	return call->pod != NULL
-		       ? print_telemetry(args->context, call, err)
-		       : print_samples(args->context, args->argv[0], call, err);
+	return call->pod != NULL ? print_telemetry(args->context, call, err)
+				 : print_samples(args->context, args->argv[0], call, err);
 }
 
 const struct cmd cmd_samples = {

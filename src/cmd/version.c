@@ -17,16 +17,14 @@
 #include "cmd/cmd.h"
 
 /* Of "ncurses 6.4.20221231" the number alone. */
-static const char *
-version_behind(const char *text, const char *name)
+static const char *version_behind(const char *text, const char *name)
 {
 	size_t len = strlen(name);
 
 	return strncmp(text, name, len) == 0 ? text + len : text;
 }
 
-void
-version_libraries(struct version_library out[VERSION_LIBRARIES])
+void version_libraries(struct version_library out[VERSION_LIBRARIES])
 {
 	static char pcre2[64] = "?";
 	const struct version_library all[VERSION_LIBRARIES] = {
@@ -36,16 +34,14 @@ version_libraries(struct version_library out[VERSION_LIBRARIES])
 		{ "cJSON", cJSON_Version() },
 		{ "PCRE2", pcre2 },
 		{ "libuv", uv_version_string() },
-		{ "libcrypto", version_behind(OpenSSL_version(OPENSSL_VERSION),
-					      "OpenSSL ") },
+		{ "libcrypto", version_behind(OpenSSL_version(OPENSSL_VERSION), "OpenSSL ") },
 	};
 
 	(void)pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
 	memcpy(out, all, sizeof(all));
 }
 
-bool
-version_has_jit(void)
+bool version_has_jit(void)
 {
 	uint32_t jit = 0;
 
@@ -53,14 +49,12 @@ version_has_jit(void)
 	return jit != 0;
 }
 
-bool
-version_has_rsa_sha2(void)
+bool version_has_rsa_sha2(void)
 {
 	return libssh2_version(0x010b00) != NULL;
 }
 
-void
-version_print(void)
+void version_print(void)
 {
 	struct version_library libraries[VERSION_LIBRARIES];
 
@@ -73,8 +67,7 @@ version_print(void)
 							       : ", JIT off");
 }
 
-static int
-exec_version(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_version(struct cmd_args *args, void *opaque, struct err *err)
 {
 	(void)args;
 	(void)opaque;

@@ -22,13 +22,11 @@
 #define MAX_WORDS 256
 
 /* What json_reader.user is: the folder of the file. */
-static char *
-conf_path(const struct json_reader *r, const char *value)
+static char *conf_path(const struct json_reader *r, const char *value)
 {
 	AUTO_TEXT path = file_expand_home(value);
 
-	return path[0] == '/' ? xstrdup(path)
-			      : xasprintf("%s/%s", (const char *)r->user, path);
+	return path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", (const char *)r->user, path);
 }
 
 static const char *const transport_names[] = {
@@ -39,14 +37,12 @@ static const char *const transport_names[] = {
 	NULL,
 };
 
-const char *
-conf_transport_name(enum conf_transport transport)
+const char *conf_transport_name(enum conf_transport transport)
 {
 	return transport_names[transport];
 }
 
-enum conf_transport
-conf_transport_of(const char *name, enum conf_transport fallback)
+enum conf_transport conf_transport_of(const char *name, enum conf_transport fallback)
 {
 	int i = name != NULL ? str_index(transport_names, name) : -1;
 
@@ -54,16 +50,12 @@ conf_transport_of(const char *name, enum conf_transport fallback)
 }
 
 /* A host's name or address, or the name of a user: one plain word. */
-static bool
-is_host(const char *text)
+static bool is_host(const char *text)
 {
-	return text[0] != '\0' && text[0] != '-' &&
-	       text[strcspn(text, " \t\r\n/@\"'\\,")] == '\0';
+	return text[0] != '\0' && text[0] != '-' && text[strcspn(text, " \t\r\n/@\"'\\,")] == '\0';
 }
 
-static int
-take_slurm(const struct json_reader *r, const cJSON *object, const char *path,
-	   void *to)
+static int take_slurm(const struct json_reader *r, const cJSON *object, const char *path, void *to)
 {
 	(void)r;
 	(void)object;
@@ -77,46 +69,37 @@ static const struct json_field slurm_fields[] = {
 	JSON_ROW("gres", TEXT, conf_slurm, gres),
 	JSON_ROW("time", TEXT, conf_slurm, time),
 	JSON_ROW("account", TEXT, conf_slurm, account),
-	{ "extra", JSON_AS_TEXTS, JSON_LIST(conf_slurm, extra.v, extra.n),
-	  .most = MAX_WORDS },
+	{ "extra", JSON_AS_TEXTS, JSON_LIST(conf_slurm, extra.v, extra.n), .most = MAX_WORDS },
 	{ .name = NULL },
 };
 
 static const struct json_field pod_fields[] = {
-	{ "name", JSON_AS_TEXT, JSON_AT(conf_pod, name),
-	  .types = JSON_REQUIRED },
-	{ "transport", JSON_AS_CHOICE, JSON_AT(conf_pod, transport),
-	  .words = transport_names },
+	{ "name", JSON_AS_TEXT, JSON_AT(conf_pod, name), .types = JSON_REQUIRED },
+	{ "transport", JSON_AS_CHOICE, JSON_AT(conf_pod, transport), .words = transport_names },
 	{ "ssh", JSON_AS_TEXT, JSON_AT(conf_pod, ssh) },
-	{ "command", JSON_AS_TEXTS, JSON_LIST(conf_pod, command.v, command.n),
-	  .most = MAX_WORDS },
-	{ "shell", JSON_AS_TEXTS, JSON_LIST(conf_pod, shell.v, shell.n),
-	  .most = MAX_WORDS },
+	{ "command", JSON_AS_TEXTS, JSON_LIST(conf_pod, command.v, command.n), .most = MAX_WORDS },
+	{ "shell", JSON_AS_TEXTS, JSON_LIST(conf_pod, shell.v, shell.n), .most = MAX_WORDS },
 	{ "identity", JSON_AS_PATH, JSON_AT(conf_pod, identity) },
 	{ "known_hosts", JSON_AS_PATH, JSON_AT(conf_pod, known_hosts) },
 	{ "proxy_jump", JSON_AS_TEXT, JSON_AT(conf_pod, proxy_jump) },
-	{ "host_key_alias", JSON_AS_TEXT, JSON_AT(conf_pod, host_key_alias),
-	  .is_right = is_host, .what = "the name of a host" },
-	{ "logs", JSON_AS_TEXTS, JSON_LIST(conf_pod, logs.v, logs.n),
-	  .most = CONF_MAX_LIST },
-	{ "harnessgym", JSON_AS_TEXTS,
-	  JSON_LIST(conf_pod, harnessgym.v, harnessgym.n),
+	{ "host_key_alias", JSON_AS_TEXT, JSON_AT(conf_pod, host_key_alias), .is_right = is_host,
+	  .what = "the name of a host" },
+	{ "logs", JSON_AS_TEXTS, JSON_LIST(conf_pod, logs.v, logs.n), .most = CONF_MAX_LIST },
+	{ "harnessgym", JSON_AS_TEXTS, JSON_LIST(conf_pod, harnessgym.v, harnessgym.n),
 	  .most = CONF_MAX_LIST },
 	{ "remote_root", JSON_AS_TEXT, JSON_AT(conf_pod, remote_root) },
 	{ "stop_cmd", JSON_AS_TEXT, JSON_AT(conf_pod, stop_cmd) },
-	{ "gpus", JSON_AS_INDEXES, JSON_LIST(conf_pod, gpus, n_gpus),
-	  .what = "GPU", .most = MAX_GPUS, .high = MAX_GPUS - 1 },
-	{ "slurm", JSON_AS_OBJECT, JSON_AT(conf_pod, slurm),
-	  .fields = slurm_fields, .take = take_slurm },
-	{ "usd_per_hour", JSON_AS_NUMBER, JSON_AT(conf_pod, usd_per_hour),
-	  .high = 1e6 },
+	{ "gpus", JSON_AS_INDEXES, JSON_LIST(conf_pod, gpus, n_gpus), .what = "GPU",
+	  .most = MAX_GPUS, .high = MAX_GPUS - 1 },
+	{ "slurm", JSON_AS_OBJECT, JSON_AT(conf_pod, slurm), .fields = slurm_fields,
+	  .take = take_slurm },
+	{ "usd_per_hour", JSON_AS_NUMBER, JSON_AT(conf_pod, usd_per_hour), .high = 1e6 },
 	{ .name = NULL },
 };
 
 /* Names go into paths, tables and the command line: keep them plain. */
-static int
-check_pod_name(const struct json_reader *r, const struct conf *conf,
-	       const struct conf_pod *pod, const char *path)
+static int check_pod_name(const struct json_reader *r, const struct conf *conf,
+			  const struct conf_pod *pod, const char *path)
 {
 	static const char bad[] = "/\\:*?[]{}'\"`$&|;<>()!#~";
 	const unsigned char *p = (const unsigned char *)pod->name;
@@ -135,15 +118,12 @@ check_pod_name(const struct json_reader *r, const struct conf *conf,
 					   "none of %s",
 					   bad);
 	if (other >= 0)
-		return json_refuse(r, at,
-				   "pods[%d] has the name \"%s\" already",
-				   other, pod->name);
+		return json_refuse(r, at, "pods[%d] has the name \"%s\" already", other, pod->name);
 	return 0;
 }
 
 /* A program with a slash in its name is a path of this machine. */
-static void
-resolve_program(const struct json_reader *r, struct conf_strings *words)
+static void resolve_program(const struct json_reader *r, struct conf_strings *words)
 {
 	char *old = words->n > 0 ? words->v[0] : NULL;
 
@@ -154,9 +134,7 @@ resolve_program(const struct json_reader *r, struct conf_strings *words)
 }
 
 /* What belongs together: ssh with the SSH transports, nothing of it else. */
-static int
-check_pod_link(const struct json_reader *r, const struct conf_pod *pod,
-	       const char *path)
+static int check_pod_link(const struct json_reader *r, const struct conf_pod *pod, const char *path)
 {
 	bool by_command = pod->transport == CONF_COMMAND;
 	bool by_ssh = !by_command && pod->transport != CONF_LOCAL;
@@ -179,10 +157,9 @@ check_pod_link(const struct json_reader *r, const struct conf_pod *pod,
 					   "has no such key",
 					   conf_transport_name(pod->transport));
 	if (by_command && pod->command.n == 0)
-		return json_refuse(
-			r, path,
-			"the key \"command\" is missing: the program "
-			"that brings a shell, and its arguments");
+		return json_refuse(r, path,
+				   "the key \"command\" is missing: the program "
+				   "that brings a shell, and its arguments");
 	if (!by_ssh)
 		return 0;
 	if (pod->ssh == NULL)
@@ -197,8 +174,7 @@ check_pod_link(const struct json_reader *r, const struct conf_pod *pod,
 	return 0;
 }
 
-static void
-resolve_path(const struct json_reader *r, char **path)
+static void resolve_path(const struct json_reader *r, char **path)
 {
 	AUTO_TEXT old = *path;
 
@@ -206,11 +182,9 @@ resolve_path(const struct json_reader *r, char **path)
 }
 
 /* Paths on a local pod are paths of this machine. */
-static void
-resolve_local(const struct json_reader *r, struct conf_pod *pod)
+static void resolve_local(const struct json_reader *r, struct conf_pod *pod)
 {
-	const struct conf_strings *const lists[] = { &pod->logs,
-						     &pod->harnessgym };
+	const struct conf_strings *const lists[] = { &pod->logs, &pod->harnessgym };
 
 	if (pod->remote_root != NULL)
 		resolve_path(r, &pod->remote_root);
@@ -219,23 +193,18 @@ resolve_local(const struct json_reader *r, struct conf_pod *pod)
 			resolve_path(r, &lists[i]->v[k]);
 }
 
-static void
-add_pod(struct conf *conf, const struct conf_pod *pod)
+static void add_pod(struct conf *conf, const struct conf_pod *pod)
 {
-	conf->pods = xreallocarray(conf->pods, conf->n_pods + 1,
-				   sizeof(*conf->pods));
+	conf->pods = xreallocarray(conf->pods, conf->n_pods + 1, sizeof(*conf->pods));
 	conf->pods[conf->n_pods++] = *pod;
 }
 
-static int
-take_pods(const struct json_reader *r, const cJSON *array, const char *path,
-	  void *base)
+static int take_pods(const struct json_reader *r, const cJSON *array, const char *path, void *base)
 {
 	struct conf *conf = base;
 
 	if (cJSON_GetArraySize(array) > CONF_MAX_PODS)
-		return json_refuse(r, path, "more than %d entries",
-				   CONF_MAX_PODS);
+		return json_refuse(r, path, "more than %d entries", CONF_MAX_PODS);
 	json_each (node, array) {
 		struct conf_pod pod = { .usd_per_hour = (double)NAN };
 		char at[32];
@@ -258,28 +227,22 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 
 /* ---- pods that a program prints */
 
-#define LIKE(name, kind, member)                                               \
-	JSON_ROW(name, kind, conf_discover, like.member)
-#define LIKE_LIST(name, member)                                                \
-	{                                                                      \
-		name, JSON_AS_TEXTS,                                           \
-			JSON_LIST(conf_discover, like.member.v,                \
-				  like.member.n),                              \
-			.most = CONF_MAX_LIST                                  \
+#define LIKE(name, kind, member) JSON_ROW(name, kind, conf_discover, like.member)
+#define LIKE_LIST(name, member)                                                              \
+	{                                                                                    \
+		name, JSON_AS_TEXTS, JSON_LIST(conf_discover, like.member.v, like.member.n), \
+			.most = CONF_MAX_LIST                                                \
 	}
 
 static const char *const ssh_names[] = { "libssh2", "openssh", NULL };
 
 static const struct json_field discover_fields[] = {
-	{ "name", JSON_AS_TEXT, JSON_AT(conf_discover, name),
-	  .types = JSON_REQUIRED, .is_right = is_host, .what = "one word" },
-	{ "command", JSON_AS_TEXTS,
-	  JSON_LIST(conf_discover, command.v, command.n),
+	{ "name", JSON_AS_TEXT, JSON_AT(conf_discover, name), .types = JSON_REQUIRED,
+	  .is_right = is_host, .what = "one word" },
+	{ "command", JSON_AS_TEXTS, JSON_LIST(conf_discover, command.v, command.n),
 	  .types = JSON_REQUIRED, .most = MAX_WORDS },
-	{ "every_s", JSON_AS_NUMBER, JSON_AT(conf_discover, every_s), .low = 1,
-	  .high = 86400 },
-	{ "transport", JSON_AS_CHOICE, JSON_AT(conf_discover, like.transport),
-	  .words = ssh_names },
+	{ "every_s", JSON_AS_NUMBER, JSON_AT(conf_discover, every_s), .low = 1, .high = 86400 },
+	{ "transport", JSON_AS_CHOICE, JSON_AT(conf_discover, like.transport), .words = ssh_names },
 	LIKE("identity", PATH, identity),
 	LIKE("known_hosts", PATH, known_hosts),
 	LIKE("proxy_jump", TEXT, proxy_jump),
@@ -290,16 +253,14 @@ static const struct json_field discover_fields[] = {
 	{ .name = NULL },
 };
 
-static int
-take_discover(const struct json_reader *r, const cJSON *array, const char *path,
-	      void *base)
+static int take_discover(const struct json_reader *r, const cJSON *array, const char *path,
+			 void *base)
 {
 	struct conf *conf = base;
 	size_t n = (size_t)cJSON_GetArraySize(array);
 
 	if (n > CONF_MAX_PODS)
-		return json_refuse(r, path, "more than %d entries",
-				   CONF_MAX_PODS);
+		return json_refuse(r, path, "more than %d entries", CONF_MAX_PODS);
 	conf->discover = xcalloc(n + 1, sizeof(*conf->discover));
 	json_each (node, array) {
 		struct conf_discover *d = &conf->discover[conf->n_discover++];
@@ -330,8 +291,7 @@ struct found {
 	int64_t port; /* 0: not given */
 };
 
-#define FOUND(name, kind, member, ...)                                         \
-	JSON_ROW(name, kind, found, member, __VA_ARGS__)
+#define FOUND(name, kind, member, ...) JSON_ROW(name, kind, found, member, __VA_ARGS__)
 
 static const struct json_field found_fields[] = {
 	FOUND("name", TEXT, pod.name, .types = JSON_REQUIRED),
@@ -344,30 +304,24 @@ static const struct json_field found_fields[] = {
 	FOUND("usd_per_hour", NUMBER, pod.usd_per_hour, .high = 1e6),
 	FOUND("gpu", TEXT, gpu),
 	FOUND("state", TEXT, state),
-	{ "notes", JSON_AS_TEXTS, JSON_LIST(found, notes.v, notes.n),
-	  .most = CONF_MAX_LIST },
-	{ "command", JSON_AS_TEXTS,
-	  JSON_LIST(found, pod.command.v, pod.command.n), .most = MAX_WORDS },
-	{ "logs", JSON_AS_TEXTS, JSON_LIST(found, pod.logs.v, pod.logs.n),
-	  .most = CONF_MAX_LIST },
+	{ "notes", JSON_AS_TEXTS, JSON_LIST(found, notes.v, notes.n), .most = CONF_MAX_LIST },
+	{ "command", JSON_AS_TEXTS, JSON_LIST(found, pod.command.v, pod.command.n),
+	  .most = MAX_WORDS },
+	{ "logs", JSON_AS_TEXTS, JSON_LIST(found, pod.logs.v, pod.logs.n), .most = CONF_MAX_LIST },
 	{ .name = NULL },
 };
 
 /* Can it be reached?  A program that names no state lists what runs. */
-static bool
-is_running(const struct found *found)
+static bool is_running(const struct found *found)
 {
-	static const char *const words[] = { "running", "active", "up",
-					     "ready" };
+	static const char *const words[] = { "running", "active", "up", "ready" };
 
 	return any_of(i, LENGTH(words),
-		      found->state == NULL ||
-			      strcasecmp(found->state, words[i]) == 0);
+		      found->state == NULL || strcasecmp(found->state, words[i]) == 0);
 }
 
 /* What the program is silent of is as the configuration says. */
-static void
-fill_in(struct conf_pod *pod, const struct conf_pod *like)
+static void fill_in(struct conf_pod *pod, const struct conf_pod *like)
 {
 	const struct {
 		char **to;
@@ -380,8 +334,7 @@ fill_in(struct conf_pod *pod, const struct conf_pod *like)
 	const struct {
 		struct conf_strings *to;
 		const struct conf_strings *from;
-	} lists[] = { { &pod->logs, &like->logs },
-		      { &pod->harnessgym, &like->harnessgym } };
+	} lists[] = { { &pod->logs, &like->logs }, { &pod->harnessgym, &like->harnessgym } };
 	bool by_ssh = pod->transport != CONF_COMMAND;
 
 	for (size_t i = by_ssh ? 0 : 3; i < 5; i++)
@@ -392,16 +345,14 @@ fill_in(struct conf_pod *pod, const struct conf_pod *like)
 			continue;
 		lists[i].to->v = xcalloc(lists[i].from->n + 1, sizeof(char *));
 		while (lists[i].to->n < lists[i].from->n) {
-			lists[i].to->v[lists[i].to->n] =
-				xstrdup(lists[i].from->v[lists[i].to->n]);
+			lists[i].to->v[lists[i].to->n] = xstrdup(lists[i].from->v[lists[i].to->n]);
 			lists[i].to->n++;
 		}
 	}
 }
 
 /* [user@]host[:port] of what was found. */
-static char *
-found_ssh(const struct found *found)
+static char *found_ssh(const struct found *found)
 {
 	bool is_v6 = strchr(found->host, ':') != NULL;
 	char port[24] = "";
@@ -409,8 +360,8 @@ found_ssh(const struct found *found)
 	if (found->port != 0)
 		print_into(port, ":%lld", (long long)found->port);
 	return xasprintf("%s%s%s%s%s%s", found->user != NULL ? found->user : "",
-			 found->user != NULL ? "@" : "", is_v6 ? "[" : "",
-			 found->host, is_v6 ? "]" : "", port);
+			 found->user != NULL ? "@" : "", is_v6 ? "[" : "", found->host,
+			 is_v6 ? "]" : "", port);
 }
 
 /* The answer of a program, while it is taken. */
@@ -421,51 +372,44 @@ struct answer {
 	struct conf_strings notes;
 };
 
-static void
-free_strings(struct conf_strings *strings)
+static void free_strings(struct conf_strings *strings)
 {
 	for (size_t i = 0; i < strings->n; i++)
 		free(strings->v[i]);
 	free(strings->v);
 }
 
-static void
-take_notes(struct answer *answer, const struct found *found)
+static void take_notes(struct answer *answer, const struct found *found)
 {
 	struct conf_strings *all = &answer->notes;
 	char clean[300];
 
-	all->v = xreallocarray(all->v, all->n + found->notes.n + 1,
-			       sizeof(char *));
+	all->v = xreallocarray(all->v, all->n + found->notes.n + 1, sizeof(char *));
 	for (size_t i = 0; i < found->notes.n; i++) {
 		utf8_clean(clean, sizeof(clean), str_from(found->notes.v[i]));
 		all->v[all->n++] = xasprintf("%s: %s", found->pod.name, clean);
 	}
 }
 
-static int
-take_found(const struct json_reader *r, const cJSON *node, const char *path,
-	   struct answer *answer, struct found *found)
+static int take_found(const struct json_reader *r, const cJSON *node, const char *path,
+		      struct answer *answer, struct found *found)
 {
 	struct conf_pod *pod = &found->pod;
 
 	if (json_take(r, found_fields, node, path, found) != 0)
 		return -1;
 	int other = conf_find_pod(answer->conf, pod->name);
-	if (!is_running(found) ||
-	    (other >= 0 && (size_t)other < answer->n_others))
+	if (!is_running(found) || (other >= 0 && (size_t)other < answer->n_others))
 		return 0;
 	if ((found->host != NULL) == (pod->command.n > 0))
-		return json_refuse(r, path,
-				   "expected \"host\", or \"command\"");
+		return json_refuse(r, path, "expected \"host\", or \"command\"");
 	pod->transport = answer->like->transport;
 	if (found->host == NULL)
 		pod->transport = CONF_COMMAND;
 	else
 		pod->ssh = found_ssh(found);
 	fill_in(pod, answer->like);
-	if (check_pod_name(r, answer->conf, pod, path) != 0 ||
-	    check_pod_link(r, pod, path) != 0)
+	if (check_pod_name(r, answer->conf, pod, path) != 0 || check_pod_link(r, pod, path) != 0)
 		return -1;
 	take_notes(answer, found);
 	add_pod(answer->conf, pod);
@@ -473,9 +417,8 @@ take_found(const struct json_reader *r, const cJSON *node, const char *path,
 	return 0;
 }
 
-static int
-take_all_found(const struct json_reader *r, const cJSON *array,
-	       const char *path, void *base)
+static int take_all_found(const struct json_reader *r, const cJSON *array, const char *path,
+			  void *base)
 {
 	struct answer *answer = base;
 	size_t n = 0;
@@ -487,8 +430,7 @@ take_all_found(const struct json_reader *r, const cJSON *array,
 
 		print_into(at, "%s[%zu]", path, n++);
 		if (rc == 0 && answer->conf->n_pods >= CONF_MAX_PODS)
-			rc = json_refuse(r, at, "more than %d pods",
-					 CONF_MAX_PODS);
+			rc = json_refuse(r, at, "more than %d pods", CONF_MAX_PODS);
 		if (rc == 0)
 			rc = take_found(r, node, at, answer, &found);
 		json_give_back(pod_fields, &found.pod);
@@ -502,21 +444,18 @@ take_all_found(const struct json_reader *r, const cJSON *array,
 }
 
 static const char *const group_names[] = {
-	[CONF_BY_DIRNAME] = "dirname", [CONF_BY_FILE] = "file",
-	[CONF_BY_SOURCE] = "source",   [CONF_BY_PATTERN] = "pattern",
-	[CONF_BY_POD] = "pod",	       NULL,
+	[CONF_BY_DIRNAME] = "dirname", [CONF_BY_FILE] = "file", [CONF_BY_SOURCE] = "source",
+	[CONF_BY_PATTERN] = "pattern", [CONF_BY_POD] = "pod",	NULL,
 };
 
-enum conf_group_by
-conf_group_of(const char *word)
+enum conf_group_by conf_group_of(const char *word)
 {
 	int i = str_index(group_names, word);
 
 	return i >= 0 ? (enum conf_group_by)i : CONF_BY_PATTERN;
 }
 
-const char *
-conf_group_name(enum conf_group_by by)
+const char *conf_group_name(enum conf_group_by by)
 {
 	return group_names[by];
 }
@@ -528,9 +467,8 @@ static const struct json_field group_fields[] = {
 };
 
 /* What does not compile here would only be told much later. */
-static int
-check_groups(const struct json_reader *r, const cJSON *node, const char *path,
-	     void *base)
+static int check_groups(const struct json_reader *r, const cJSON *node, const char *path,
+			void *base)
 {
 	struct err why = { ERR_NONE, "" };
 	struct conf *conf = base;
@@ -542,8 +480,7 @@ check_groups(const struct json_reader *r, const cJSON *node, const char *path,
 	if (conf->group_pattern == NULL)
 		return 0;
 	if (conf->group_by != CONF_BY_PATTERN)
-		return json_refuse(r, "groups.pattern",
-				   "goes with \"by\": \"pattern\" only");
+		return json_refuse(r, "groups.pattern", "goes with \"by\": \"pattern\" only");
 	struct pattern *pattern = pattern_new_path(conf->group_pattern, &why);
 	if (pattern == NULL)
 		return json_refuse(r, "groups.pattern", "%s", why.text);
@@ -552,47 +489,38 @@ check_groups(const struct json_reader *r, const cJSON *node, const char *path,
 }
 
 static const struct json_field baseline_fields[] = {
-	{ "name", JSON_AS_TEXT, JSON_AT(conf_baseline, name),
-	  .types = JSON_REQUIRED },
-	{ "bpb", JSON_AS_NUMBERS, JSON_LIST(conf_baseline, bpb, n_bpb),
+	{ "name", JSON_AS_TEXT, JSON_AT(conf_baseline, name), .types = JSON_REQUIRED },
+	{ "bpb", JSON_AS_NUMBERS, JSON_LIST(conf_baseline, bpb, n_bpb), .most = CONF_MAX_LIST },
+	{ "val_loss", JSON_AS_NUMBERS, JSON_LIST(conf_baseline, val_loss, n_val_loss),
 	  .most = CONF_MAX_LIST },
-	{ "val_loss", JSON_AS_NUMBERS,
-	  JSON_LIST(conf_baseline, val_loss, n_val_loss),
-	  .most = CONF_MAX_LIST },
-	{ "nats_per_bpb", JSON_AS_NUMBER, JSON_AT(conf_baseline, nats_per_bpb),
-	  .low = 1e-3, .high = 1e3 },
+	{ "nats_per_bpb", JSON_AS_NUMBER, JSON_AT(conf_baseline, nats_per_bpb), .low = 1e-3,
+	  .high = 1e3 },
 	{ "file", JSON_AS_PATH, JSON_AT(conf_baseline, file) },
 	{ .name = NULL },
 };
 
-static int
-check_baseline(const struct json_reader *r, const cJSON *node, const char *path,
-	       void *base)
+static int check_baseline(const struct json_reader *r, const cJSON *node, const char *path,
+			  void *base)
 {
 	const struct conf_baseline *b = base;
 
 	(void)node;
 	return b->n_bpb > 0 || b->n_val_loss > 0 || b->file != NULL
 		       ? 0
-		       : json_refuse(r, path,
-				     "needs \"bpb\", \"val_loss\" or \"file\"");
+		       : json_refuse(r, path, "needs \"bpb\", \"val_loss\" or \"file\"");
 }
 
 /* "auto", false or null for none, or seconds. */
-static int
-take_stall(const struct json_reader *r, const cJSON *node, const char *path,
-	   void *base)
+static int take_stall(const struct json_reader *r, const cJSON *node, const char *path, void *base)
 {
 	struct conf_alerts *a = base;
 
 	if (cJSON_IsNull(node) || cJSON_IsFalse(node)) {
 		a->stall = CONF_STALL_OFF;
-	} else if (cJSON_IsNumber(node) && node->valuedouble >= 1 &&
-		   node->valuedouble <= 86400) {
+	} else if (cJSON_IsNumber(node) && node->valuedouble >= 1 && node->valuedouble <= 86400) {
 		a->stall = CONF_STALL_SECONDS;
 		a->stall_s = node->valuedouble;
-	} else if (!cJSON_IsString(node) ||
-		   strcmp(node->valuestring, "auto") != 0) {
+	} else if (!cJSON_IsString(node) || strcmp(node->valuestring, "auto") != 0) {
 		return json_refuse(r, path,
 				   "expected \"auto\", false or seconds from "
 				   "1 to 86400");
@@ -600,38 +528,33 @@ take_stall(const struct json_reader *r, const cJSON *node, const char *path,
 	return 0;
 }
 
-#define RULE_LIMIT(name, member)                                               \
-	{                                                                      \
-		name, JSON_AS_NUMBER, JSON_AT(conf_alert_rule, member),        \
-			.low = -1e300, .high = 1e300                           \
+#define RULE_LIMIT(name, member)                                                       \
+	{                                                                              \
+		name, JSON_AS_NUMBER, JSON_AT(conf_alert_rule, member), .low = -1e300, \
+									.high = 1e300  \
 	}
 
 static const struct json_field rule_fields[] = {
-	{ "metric", JSON_AS_TEXT, JSON_AT(conf_alert_rule, metric),
-	  .types = JSON_REQUIRED },
+	{ "metric", JSON_AS_TEXT, JSON_AT(conf_alert_rule, metric), .types = JSON_REQUIRED },
 	RULE_LIMIT("above", above),
 	RULE_LIMIT("below", below),
 	{ .name = NULL },
 };
 
 /* A list of metrics with what they are not to be above or below. */
-static int
-take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
-	     void *base)
+static int take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
+			void *base)
 {
 	struct conf_alerts *a = base;
 	char at[JSON_PATH_SIZE];
 
 	if (cJSON_GetArraySize(node) > CONF_MAX_LIST)
-		return json_refuse(r, path, "more than %d entries",
-				   CONF_MAX_LIST);
-	a->metrics = xcalloc((size_t)cJSON_GetArraySize(node) + 1,
-			     sizeof(*a->metrics));
+		return json_refuse(r, path, "more than %d entries", CONF_MAX_LIST);
+	a->metrics = xcalloc((size_t)cJSON_GetArraySize(node) + 1, sizeof(*a->metrics));
 	json_each (item, node) {
 		struct conf_alert_rule *rule = &a->metrics[a->n_metrics];
 
-		*rule = (struct conf_alert_rule){ NULL, (double)NAN,
-						  (double)NAN };
+		*rule = (struct conf_alert_rule){ NULL, (double)NAN, (double)NAN };
 		print_into(at, "%.200s[%zu]", path, a->n_metrics);
 		if (!cJSON_IsObject(item))
 			return json_refuse(r, at, "expected an object");
@@ -639,8 +562,7 @@ take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
 		if (json_take(r, rule_fields, item, at, rule) != 0)
 			return -1;
 		if (isnan(rule->above) && isnan(rule->below))
-			return json_refuse(r, at,
-					   "needs \"above\" or \"below\"");
+			return json_refuse(r, at, "needs \"above\" or \"below\"");
 	}
 	return 0;
 }
@@ -650,24 +572,20 @@ static const struct json_field alert_fields[] = {
 	  .types = JSON_STRING | JSON_NUMBER | JSON_BOOL | JSON_NULL },
 	{ "bell", JSON_AS_BOOL, JSON_AT(conf_alerts, bell) },
 	{ "notify", JSON_AS_BOOL, JSON_AT(conf_alerts, notify) },
-	{ "command", JSON_AS_TEXT, JSON_AT(conf_alerts, command),
-	  .types = JSON_NULL },
+	{ "command", JSON_AS_TEXT, JSON_AT(conf_alerts, command), .types = JSON_NULL },
 	{ "metrics", JSON_AS_OTHER, .types = JSON_ARRAY, .take = take_metrics },
 	{ .name = NULL },
 };
 
 /* Which actions and keys there are the user interface knows. */
-static int
-take_keys(const struct json_reader *r, const cJSON *node, const char *path,
-	  void *base)
+static int take_keys(const struct json_reader *r, const cJSON *node, const char *path, void *base)
 {
 	struct conf *conf = base;
 	struct keymap keymap;
 	char at[JSON_PATH_SIZE];
 
 	keymap_init(&keymap);
-	conf->keys = xcalloc((size_t)cJSON_GetArraySize(node) + 1,
-			     sizeof(*conf->keys));
+	conf->keys = xcalloc((size_t)cJSON_GetArraySize(node) + 1, sizeof(*conf->keys));
 	json_each (item, node) {
 		const char *key = cJSON_IsString(item) ? item->valuestring : "";
 		struct err why = { ERR_NONE, "" };
@@ -689,23 +607,19 @@ take_keys(const struct json_reader *r, const cJSON *node, const char *path,
 	return 0;
 }
 
-const char *const conf_charsets[] = { "braille", "block", "ascii", "pixels",
-				      NULL };
+const char *const conf_charsets[] = { "braille", "block", "ascii", "pixels", NULL };
 const char *const conf_colors[] = { "auto", "always", "never", NULL };
 static const char *const theme_names[] = { THEME_LIST(LIST_NAME) NULL };
 
 static const struct json_field ui_fields[] = {
-	{ "charset", JSON_AS_WORD, JSON_AT(conf_ui, charset),
-	  .words = conf_charsets },
-	{ "color", JSON_AS_WORD, JSON_AT(conf_ui, color),
-	  .words = conf_colors },
-	{ "theme", JSON_AS_WORD, JSON_AT(conf_ui, theme),
-	  .words = theme_names },
+	{ "charset", JSON_AS_WORD, JSON_AT(conf_ui, charset), .words = conf_charsets },
+	{ "color", JSON_AS_WORD, JSON_AT(conf_ui, color), .words = conf_colors },
+	{ "theme", JSON_AS_WORD, JSON_AT(conf_ui, theme), .words = theme_names },
 	{ "mouse", JSON_AS_BOOL, JSON_AT(conf_ui, mouse) },
 	{ "utc", JSON_AS_BOOL, JSON_AT(conf_ui, utc) },
 	{ "log_colors", JSON_AS_BOOL, JSON_AT(conf_ui, log_colors) },
-	{ "escape_delay_ms", JSON_AS_INTEGER, JSON_AT(conf_ui, escape_delay_ms),
-	  .low = 1, .high = 1000 },
+	{ "escape_delay_ms", JSON_AS_INTEGER, JSON_AT(conf_ui, escape_delay_ms), .low = 1,
+	  .high = 1000 },
 	{ .name = NULL },
 };
 
@@ -714,33 +628,25 @@ static const char *const schemas[] = { CONF_SCHEMA, NULL };
 static const struct json_field top_fields[] = {
 	{ "schema", JSON_AS_FIXED, .words = schemas },
 	{ "track", JSON_AS_TEXT, JSON_AT(conf, track) },
-	{ "tracks", JSON_AS_PATHS, JSON_LIST(conf, tracks.v, tracks.n),
-	  .most = CONF_MAX_LIST },
+	{ "tracks", JSON_AS_PATHS, JSON_LIST(conf, tracks.v, tracks.n), .most = CONF_MAX_LIST },
 	{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY, .take = take_pods },
-	{ "discover", JSON_AS_OTHER, .types = JSON_ARRAY,
-	  .take = take_discover },
-	{ "groups", JSON_AS_OBJECT, .fields = group_fields,
-	  .take = check_groups },
-	{ "baseline", JSON_AS_OBJECT, JSON_AT(conf, baseline),
-	  .fields = baseline_fields, .take = check_baseline },
-	{ "formats", JSON_AS_PATHS, JSON_LIST(conf, formats.v, formats.n),
-	  .most = CONF_MAX_LIST },
-	{ "benches", JSON_AS_PATHS, JSON_LIST(conf, benches.v, benches.n),
-	  .most = CONF_MAX_LIST },
-	{ "alerts", JSON_AS_OBJECT, JSON_AT(conf, alerts),
-	  .fields = alert_fields },
+	{ "discover", JSON_AS_OTHER, .types = JSON_ARRAY, .take = take_discover },
+	{ "groups", JSON_AS_OBJECT, .fields = group_fields, .take = check_groups },
+	{ "baseline", JSON_AS_OBJECT, JSON_AT(conf, baseline), .fields = baseline_fields,
+	  .take = check_baseline },
+	{ "formats", JSON_AS_PATHS, JSON_LIST(conf, formats.v, formats.n), .most = CONF_MAX_LIST },
+	{ "benches", JSON_AS_PATHS, JSON_LIST(conf, benches.v, benches.n), .most = CONF_MAX_LIST },
+	{ "alerts", JSON_AS_OBJECT, JSON_AT(conf, alerts), .fields = alert_fields },
 	{ "keys", JSON_AS_OTHER, .types = JSON_OBJECT, .take = take_keys },
 	{ "ui", JSON_AS_OBJECT, JSON_AT(conf, ui), .fields = ui_fields },
 	{ "db", JSON_AS_PATH, JSON_AT(conf, db) },
-	{ "mirror_cap_bytes", JSON_AS_INTEGER, JSON_AT(conf, mirror_cap_bytes),
-	  .low = 1e6, .high = 1e15 },
-	{ "telemetry_s", JSON_AS_NUMBER, JSON_AT(conf, telemetry_s), .low = 1,
-	  .high = 3600 },
+	{ "mirror_cap_bytes", JSON_AS_INTEGER, JSON_AT(conf, mirror_cap_bytes), .low = 1e6,
+	  .high = 1e15 },
+	{ "telemetry_s", JSON_AS_NUMBER, JSON_AT(conf, telemetry_s), .low = 1, .high = 3600 },
 	{ .name = NULL },
 };
 
-void
-conf_init(struct conf *conf)
+void conf_init(struct conf *conf)
 {
 	*conf = (struct conf){
 		.group_by = CONF_BY_DIRNAME,
@@ -752,8 +658,7 @@ conf_init(struct conf *conf)
 	};
 }
 
-static void
-drop_discover(struct conf *conf)
+static void drop_discover(struct conf *conf)
 {
 	while (conf->n_discover > 0) {
 		struct conf_discover *d = &conf->discover[--conf->n_discover];
@@ -764,8 +669,7 @@ drop_discover(struct conf *conf)
 	}
 }
 
-void
-conf_release(struct conf *conf)
+void conf_release(struct conf *conf)
 {
 	for (size_t i = 0; i < conf->n_pods; i++)
 		json_give_back(pod_fields, &conf->pods[i]);
@@ -787,8 +691,7 @@ conf_release(struct conf *conf)
 }
 
 /* The folder that relative paths of this file belong to, absolute; owned. */
-static char *
-folder_of(const char *file)
+static char *folder_of(const char *file)
 {
 	AUTO_TEXT dir = file_folder(file);
 	char *real = realpath(dir, NULL);
@@ -797,18 +700,14 @@ folder_of(const char *file)
 }
 
 /* json_reader.path needs the folder; free r.user. */
-static struct json_reader
-conf_reader(const char *file, struct err *err)
+static struct json_reader conf_reader(const char *file, struct err *err)
 {
-	return (struct json_reader){ .at.code = ERR_CONFIG,
-				     .err = err,
-				     .path = conf_path,
-				     .user = folder_of(file) };
+	return (struct json_reader){
+		.at.code = ERR_CONFIG, .err = err, .path = conf_path, .user = folder_of(file)
+	};
 }
 
-int
-conf_parse(struct conf *conf, const char *file, struct str text,
-	   struct err *err)
+int conf_parse(struct conf *conf, const char *file, struct str text, struct err *err)
 {
 	struct json_reader r = conf_reader(file, err);
 
@@ -824,8 +723,7 @@ conf_parse(struct conf *conf, const char *file, struct str text,
 	return 0;
 }
 
-static int
-read_conf(struct conf *conf, const char *file, struct err *err)
+static int read_conf(struct conf *conf, const char *file, struct err *err)
 {
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	struct err bad = { ERR_NONE, "" };
@@ -835,8 +733,7 @@ read_conf(struct conf *conf, const char *file, struct err *err)
 	return conf_parse(conf, file, buf_str(&text), err);
 }
 
-static const char *
-env_text(const char *name)
+static const char *env_text(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -844,8 +741,7 @@ env_text(const char *name)
 }
 
 /* Add the pod that HarnessGym's own variables describe. */
-static int
-add_environment_pod(struct conf *conf, struct err *err)
+static int add_environment_pod(struct conf *conf, struct err *err)
 {
 	const char *host = env_text("HARNESSGYM_GPU_HOST");
 	const char *port = env_text("HARNESSGYM_GPU_PORT");
@@ -857,27 +753,22 @@ add_environment_pod(struct conf *conf, struct err *err)
 	if (host == NULL || conf_find_pod(conf, "harnessgym") >= 0)
 		return 0;
 	if (host[0] == '-' || host[strcspn(host, " \t\r\n")] != '\0')
-		return err_set(err, ERR_CONFIG,
-			       "HARNESSGYM_GPU_HOST: expected [user@]host");
-	if (port != NULL && (!str_to_i64(str_from(port), &number) ||
-			     number < 1 || number > 65535))
+		return err_set(err, ERR_CONFIG, "HARNESSGYM_GPU_HOST: expected [user@]host");
+	if (port != NULL && (!str_to_i64(str_from(port), &number) || number < 1 || number > 65535))
 		return err_set(err, ERR_CONFIG,
 			       "HARNESSGYM_GPU_PORT: expected a port from 1 "
 			       "to 65535");
 	pod.name = xstrdup("harnessgym");
 	pod.ssh = port != NULL ? xasprintf("%s:%s", host, port) : xstrdup(host);
 	pod.identity = key != NULL ? file_expand_home(key) : NULL;
-	pod.remote_root =
-		xstrdup(root != NULL ? root : "/root/harnessgym_remote");
+	pod.remote_root = xstrdup(root != NULL ? root : "/root/harnessgym_remote");
 	pod.harnessgym.v = xcalloc(1, sizeof(*pod.harnessgym.v));
-	pod.harnessgym.v[pod.harnessgym.n++] =
-		xasprintf("%s/*", pod.remote_root);
+	pod.harnessgym.v[pod.harnessgym.n++] = xasprintf("%s/*", pod.remote_root);
 	add_pod(conf, &pod);
 	return 0;
 }
 
-int
-conf_load(struct conf *conf, const char *path, struct err *err)
+int conf_load(struct conf *conf, const char *path, struct err *err)
 {
 	AUTO_TEXT dir = conf_dir_config();
 	AUTO_TEXT usual = xasprintf("%s/config.json", dir);
@@ -899,16 +790,13 @@ conf_load(struct conf *conf, const char *path, struct err *err)
 }
 
 /* The pods after the first n are let go. */
-static void
-drop_pods(struct conf *conf, size_t n)
+static void drop_pods(struct conf *conf, size_t n)
 {
 	while (conf->n_pods > n)
 		json_give_back(pod_fields, &conf->pods[--conf->n_pods]);
 }
 
-int
-conf_take_answer(struct conf *conf, size_t i, struct str answer,
-		 struct err *err)
+int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err *err)
 {
 	static const struct json_field answer_fields[] = {
 		{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED,
@@ -925,8 +813,7 @@ conf_take_answer(struct conf *conf, size_t i, struct str answer,
 	buf_append(&text, answer.p, answer.len);
 	buf_append_str(&text, "}");
 	r.nulls = true;
-	int rc = json_take_text(&r, "its answer", buf_str(&text), answer_fields,
-				&base);
+	int rc = json_take_text(&r, "its answer", buf_str(&text), answer_fields, &base);
 	free(r.user);
 	if (rc != 0) {
 		drop_pods(conf, base.n_others);
@@ -940,8 +827,7 @@ conf_take_answer(struct conf *conf, size_t i, struct str answer,
 	return 0;
 }
 
-void
-conf_swap_pods(struct conf *a, struct conf *b)
+void conf_swap_pods(struct conf *a, struct conf *b)
 {
 	const struct conf old = *a;
 
@@ -954,8 +840,7 @@ conf_swap_pods(struct conf *a, struct conf *b)
 }
 
 /* What a program said before, if it is still one of ours. */
-static const char *
-old_answer(const struct conf *old, const char *name)
+static const char *old_answer(const struct conf *old, const char *name)
 {
 	for (size_t k = 0; k < old->n_discover; k++)
 		if (strcmp(old->discover[k].name, name) == 0)
@@ -963,24 +848,21 @@ old_answer(const struct conf *old, const char *name)
 	return NULL;
 }
 
-void
-conf_keep_answers(struct conf *conf, const struct conf *old)
+void conf_keep_answers(struct conf *conf, const struct conf *old)
 {
 	struct err err = { ERR_NONE, "" };
 
 	for (size_t i = 0; i < conf->n_discover; i++) {
 		const char *answer = old_answer(old, conf->discover[i].name);
 
-		if (answer != NULL &&
-		    conf_take_answer(conf, i, str_from(answer), &err) != 0)
+		if (answer != NULL && conf_take_answer(conf, i, str_from(answer), &err) != 0)
 			log_debug("conf", "%s", err.text);
 	}
 }
 
 /* The programs are the same in both: they come from the same text. */
-int
-conf_renew(struct conf *fresh, const struct conf *old, size_t i,
-	   struct str answer, struct err *err)
+int conf_renew(struct conf *fresh, const struct conf *old, size_t i, struct str answer,
+	       struct err *err)
 {
 	int rc = conf_parse(fresh, old->path, str_from(old->text), err);
 
@@ -991,16 +873,13 @@ conf_renew(struct conf *fresh, const struct conf *old, size_t i,
 		if (k == i)
 			rc = conf_take_answer(fresh, k, answer, err);
 		else if (old->discover[k].answer != NULL)
-			rc = conf_take_answer(fresh, k,
-					      str_from(old->discover[k].answer),
-					      err);
+			rc = conf_take_answer(fresh, k, str_from(old->discover[k].answer), err);
 	if (rc != 0)
 		conf_release(fresh);
 	return rc;
 }
 
-int
-conf_find_pod(const struct conf *conf, const char *name)
+int conf_find_pod(const struct conf *conf, const char *name)
 {
 	for (size_t i = 0; i < conf->n_pods; i++)
 		if (strcmp(conf->pods[i].name, name) == 0)
@@ -1008,13 +887,12 @@ conf_find_pod(const struct conf *conf, const char *name)
 	return -1;
 }
 
-size_t
-conf_place(const char *word)
+size_t conf_place(const char *word)
 {
 	size_t len = strcspn(word, ":/"), port;
 
-	if (len == 0 || word[0] == '-' || word[len] != ':' ||
-	    access(word, F_OK) == 0 || word[strcspn(word, " \t\r\n")] != '\0')
+	if (len == 0 || word[0] == '-' || word[len] != ':' || access(word, F_OK) == 0 ||
+	    word[strcspn(word, " \t\r\n")] != '\0')
 		return 0;
 	port = strspn(word + len + 1, "0123456789");
 	if (port > 0 && word[len + 1 + port] == ':')
@@ -1023,8 +901,7 @@ conf_place(const char *word)
 }
 
 /* The logs that the path of a place may mean. */
-static void
-add_place_logs(struct conf_strings *logs, const char *path)
+static void add_place_logs(struct conf_strings *logs, const char *path)
 {
 	static const char *const below[] = { "",       "/*.log",   "/*.txt",
 					     "/*.out", "/*/*.log", "/*/*.txt" };
@@ -1036,8 +913,7 @@ add_place_logs(struct conf_strings *logs, const char *path)
 		logs->v[logs->n++] = xasprintf("%s%s%s", home, path, below[i]);
 }
 
-void
-conf_follow_places(struct conf *conf, char *const *words, size_t n)
+void conf_follow_places(struct conf *conf, char *const *words, size_t n)
 {
 	const struct conf_strings none = { NULL, 0 };
 	struct conf before = *conf;
@@ -1062,43 +938,34 @@ conf_follow_places(struct conf *conf, char *const *words, size_t n)
 		}
 		if (pod.name != NULL)
 			add_pod(conf, &pod);
-		add_place_logs(&conf->pods[conf_find_pod(conf, host)].logs,
-			       words[i] + len + 1);
+		add_place_logs(&conf->pods[conf_find_pod(conf, host)].logs, words[i] + len + 1);
 	}
 	drop_pods(&before, 0);
 	free(before.pods);
 	drop_discover(conf);
 }
 
-bool
-conf_same_text(const char *a, const char *b)
+bool conf_same_text(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-bool
-conf_same_strings(const struct conf_strings *a, const struct conf_strings *b)
+bool conf_same_strings(const struct conf_strings *a, const struct conf_strings *b)
 {
 	if (a->n != b->n)
 		return false;
 	return all_of(i, a->n, strcmp(a->v[i], b->v[i]) == 0);
 }
 
-const char *
-conf_pod_target(const struct conf_pod *pod)
+const char *conf_pod_target(const struct conf_pod *pod)
 {
-	return pod->ssh != NULL	    ? pod->ssh
-	       : pod->command.n > 0 ? pod->command.v[0]
-				    : "local";
+	return pod->ssh != NULL ? pod->ssh : pod->command.n > 0 ? pod->command.v[0] : "local";
 }
 
-bool
-conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b)
+bool conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b)
 {
-	return a->transport == b->transport &&
-	       conf_same_text(a->name, b->name) &&
-	       conf_same_text(a->ssh, b->ssh) &&
-	       conf_same_strings(&a->command, &b->command) &&
+	return a->transport == b->transport && conf_same_text(a->name, b->name) &&
+	       conf_same_text(a->ssh, b->ssh) && conf_same_strings(&a->command, &b->command) &&
 	       conf_same_text(a->identity, b->identity) &&
 	       conf_same_text(a->known_hosts, b->known_hosts) &&
 	       conf_same_text(a->proxy_jump, b->proxy_jump) &&

@@ -43,11 +43,11 @@ struct conf_pod {
 	struct conf_strings shell;    /* the same for a person; n 0: none */
 	char *identity, *known_hosts; /* files here; NULL: as ssh has it */
 	char *proxy_jump;
-	char *host_key_alias; /* its name in known_hosts; NULL: as ssh has it */
-	struct conf_strings logs; /* globs on the pod; absolute when local */
+	char *host_key_alias;		/* its name in known_hosts; NULL: as ssh has it */
+	struct conf_strings logs;	/* globs on the pod; absolute when local */
 	struct conf_strings harnessgym; /* directories on the pod */
 	char *remote_root;		/* scratch of benches on the pod */
-	int *gpus; /* owned; which GPUs may be used; n_gpus 0: all */
+	int *gpus;			/* owned; which GPUs may be used; n_gpus 0: all */
 	size_t n_gpus;
 	char *stop_cmd; /* run on it to stop it; or NULL */
 	struct conf_slurm slurm;
@@ -58,9 +58,9 @@ struct conf_pod {
 struct conf_discover {
 	char *name; /* unique */
 	struct conf_strings command;
-	double every_s;	      /* from the end of one to the next */
-	struct conf_pod like; /* what a pod has where the program is silent */
-	char *answer;	      /* the last that was taken; NULL: none yet */
+	double every_s;		   /* from the end of one to the next */
+	struct conf_pod like;	   /* what a pod has where the program is silent */
+	char *answer;		   /* the last that was taken; NULL: none yet */
 	struct conf_strings notes; /* of it: sentences for a person */
 };
 
@@ -112,18 +112,18 @@ struct conf_key {
 };
 
 struct conf_ui {
-	char *charset;	 /* braille .. pixels; NULL: by the locale */
-	char *color;	 /* auto, always, never; NULL: auto */
-	char *theme;	 /* dark, light, contrast; NULL: dark */
-	bool mouse;	 /* default true */
-	bool utc;	 /* times in UTC rather than local; default true */
-	bool log_colors; /* of the logs' own; default true */
+	char *charset;		 /* braille .. pixels; NULL: by the locale */
+	char *color;		 /* auto, always, never; NULL: auto */
+	char *theme;		 /* dark, light, contrast; NULL: dark */
+	bool mouse;		 /* default true */
+	bool utc;		 /* times in UTC rather than local; default true */
+	bool log_colors;	 /* of the logs' own; default true */
 	int64_t escape_delay_ms; /* 0: by the terminal */
 };
 
 struct conf {
-	char *path;  /* of the file; NULL: there was none */
-	char *track; /* name of the track; NULL: the default one */
+	char *path;		    /* of the file; NULL: there was none */
+	char *track;		    /* name of the track; NULL: the default one */
 	struct conf_strings tracks; /* the user's own track files */
 	char *text;		    /* of the file */
 	struct conf_pod *pods;	    /* those of the file, then the discovered */
@@ -162,8 +162,8 @@ int conf_load(struct conf *conf, const char *path, struct err *err)
  * The same from text; file names it in errors, and the folder of it is the
  * one that relative paths belong to.  Environment pods are not added.
  */
-int conf_parse(struct conf *conf, const char *file, struct str text,
-	       struct err *err) __attribute__((warn_unused_result));
+int conf_parse(struct conf *conf, const char *file, struct str text, struct err *err)
+	__attribute__((warn_unused_result));
 
 /*
  * Add the pods that discover[i] printed: an array of objects with "name" and
@@ -171,16 +171,15 @@ int conf_parse(struct conf *conf, const char *file, struct str text,
  * whose name a pod of the file, or of another program, has already.  -1 with
  * err, and nothing added, when any of it is wrong.
  */
-int conf_take_answer(struct conf *conf, size_t i, struct str answer,
-		     struct err *err) __attribute__((warn_unused_result));
+int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err *err)
+	__attribute__((warn_unused_result));
 
 /*
  * The configuration that old was read from, with its answers, but for
  * discover[i] this one.  *fresh is uninitialised before and after a failure.
  */
-int conf_renew(struct conf *fresh, const struct conf *old, size_t i,
-	       struct str answer, struct err *err)
-	__attribute__((warn_unused_result));
+int conf_renew(struct conf *fresh, const struct conf *old, size_t i, struct str answer,
+	       struct err *err) __attribute__((warn_unused_result));
 
 /* Exchange the pods of the two, and the programs that print pods. */
 void conf_swap_pods(struct conf *a, struct conf *b);
@@ -208,13 +207,11 @@ const char *conf_pod_target(const struct conf_pod *pod);
 bool conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b);
 
 bool conf_same_text(const char *a, const char *b); /* or both NULL */
-bool conf_same_strings(const struct conf_strings *a,
-		       const struct conf_strings *b);
+bool conf_same_strings(const struct conf_strings *a, const struct conf_strings *b);
 
 const char *conf_transport_name(enum conf_transport transport);
 /* The transport of that name; fallback for NULL, or when there is none. */
-enum conf_transport conf_transport_of(const char *name,
-				      enum conf_transport fallback);
+enum conf_transport conf_transport_of(const char *name, enum conf_transport fallback);
 /* What such a word means; CONF_BY_PATTERN: it is a pattern. */
 enum conf_group_by conf_group_of(const char *word);
 const char *conf_group_name(enum conf_group_by by);
@@ -232,9 +229,7 @@ char *conf_dir_state(void);  /* XDG_STATE_HOME, ~/.local/state */
 char *conf_db_path(const struct conf *conf, const char *option);
 
 /* Make path and its parents, mode 0700; 0 when it is there at the end. */
-int conf_make_dir(const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int conf_make_dir(const char *path, struct err *err) __attribute__((warn_unused_result));
 
 /* The same for the folder that a file is to lie in. */
-int conf_make_dir_of(const char *file, struct err *err)
-	__attribute__((warn_unused_result));
+int conf_make_dir_of(const char *file, struct err *err) __attribute__((warn_unused_result));

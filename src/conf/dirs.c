@@ -12,8 +12,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 
-static char *
-xdg_dir(const char *variable, const char *fallback)
+static char *xdg_dir(const char *variable, const char *fallback)
 {
 	const char *value = getenv(variable);
 
@@ -22,20 +21,17 @@ xdg_dir(const char *variable, const char *fallback)
 	return xasprintf("%s/%s/hgym-tui", file_home(), fallback);
 }
 
-char *
-conf_dir_config(void)
+char *conf_dir_config(void)
 {
 	return xdg_dir("XDG_CONFIG_HOME", ".config");
 }
 
-char *
-conf_dir_state(void)
+char *conf_dir_state(void)
 {
 	return xdg_dir("XDG_STATE_HOME", ".local/state");
 }
 
-char *
-conf_db_path(const struct conf *conf, const char *option)
+char *conf_db_path(const struct conf *conf, const char *option)
 {
 	AUTO_TEXT dir = xdg_dir("XDG_DATA_HOME", ".local/share");
 
@@ -47,8 +43,7 @@ conf_db_path(const struct conf *conf, const char *option)
 }
 
 /* One mkdir; there already is as good. */
-static int
-make_one(const char *path)
+static int make_one(const char *path)
 {
 	struct stat st;
 
@@ -64,8 +59,7 @@ make_one(const char *path)
 	return -1;
 }
 
-int
-conf_make_dir(const char *path, struct err *err)
+int conf_make_dir(const char *path, struct err *err)
 {
 	AUTO_TEXT copy = xstrdup(path);
 	int rc = 0;
@@ -83,8 +77,7 @@ conf_make_dir(const char *path, struct err *err)
 	return rc;
 }
 
-int
-conf_make_dir_of(const char *file, struct err *err)
+int conf_make_dir_of(const char *file, struct err *err)
 {
 	AUTO_TEXT dir = file_folder(file);
 

@@ -15,16 +15,14 @@
 #define MAX_ENTRIES 4096
 #define MAX_DEPTH   8
 
-static bool
-is_folder(const char *path)
+static bool is_folder(const char *path)
 {
 	struct stat st;
 
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-bool
-harness_dir_is(const char *path, bool later)
+bool harness_dir_is(const char *path, bool later)
 {
 	/* The last two tell of a run that is still to begin. */
 	static const char *const names[] = {
@@ -45,8 +43,7 @@ harness_dir_is(const char *path, bool later)
 
 #define SAME_BYTES (16U * 1024 * 1024)
 
-static bool
-is_same_file(const char *a, const char *b)
+static bool is_same_file(const char *a, const char *b)
 {
 	AUTO_BUF x = buf_new(SAME_BYTES);
 	AUTO_BUF y = buf_new(SAME_BYTES);
@@ -56,8 +53,7 @@ is_same_file(const char *a, const char *b)
 }
 
 /* Counts the files that are the same; false: one is not. */
-static bool
-are_same(const char *a, const char *b, unsigned int depth, size_t *n)
+static bool are_same(const char *a, const char *b, unsigned int depth, size_t *n)
 {
 	DIR *folder = opendir(a);
 	const struct dirent *entry;
@@ -67,8 +63,7 @@ are_same(const char *a, const char *b, unsigned int depth, size_t *n)
 		char *x = xasprintf("%s/%s", a, entry->d_name);
 		char *y = xasprintf("%s/%s", b, entry->d_name);
 
-		if (strcmp(entry->d_name, ".") == 0 ||
-		    strcmp(entry->d_name, "..") == 0 ||
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
 		    strcmp(entry->d_name, "__pycache__") == 0 ||
 		    strcmp(entry->d_name, ".harnessgym") == 0)
 			same = true;
@@ -84,8 +79,7 @@ are_same(const char *a, const char *b, unsigned int depth, size_t *n)
 	return same;
 }
 
-bool
-harness_dir_same(const char *a, const char *b)
+bool harness_dir_same(const char *a, const char *b)
 {
 	size_t n = 0;
 

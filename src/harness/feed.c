@@ -51,14 +51,12 @@ struct harness_feed {
 	size_t n, cap;
 };
 
-static void
-on_tick(void *user)
+static void on_tick(void *user)
 {
 	harness_feed_poll(user);
 }
 
-struct harness_feed *
-harness_feed_new(struct loop *loop, struct model *model)
+struct harness_feed *harness_feed_new(struct loop *loop, struct model *model)
 {
 	struct harness_feed *feed = xcalloc(1, sizeof(*feed));
 
@@ -70,8 +68,7 @@ harness_feed_new(struct loop *loop, struct model *model)
 	return feed;
 }
 
-static void
-source_free(struct source *source)
+static void source_free(struct source *source)
 {
 	harness_wire_release(&source->wire);
 	harness_files_release(&source->files);
@@ -80,8 +77,7 @@ source_free(struct source *source)
 }
 
 /* Free it now, or when the end of its command has been told. */
-static void
-source_end(struct source *source)
+static void source_end(struct source *source)
 {
 	source->feed = NULL;
 	if (source->stream != NULL)
@@ -90,8 +86,7 @@ source_end(struct source *source)
 		source_free(source);
 }
 
-void
-harness_feed_free(struct harness_feed *feed)
+void harness_feed_free(struct harness_feed *feed)
 {
 	if (feed == NULL)
 		return;
@@ -106,9 +101,8 @@ harness_feed_free(struct harness_feed *feed)
 }
 
 /* The pod is that of the index in transport. */
-static void
-add_source(struct harness_feed *feed, const char *title, const char *path,
-	   struct transport *transport, size_t index, size_t pod)
+static void add_source(struct harness_feed *feed, const char *title, const char *path,
+		       struct transport *transport, size_t index, size_t pod)
 {
 	struct source *source;
 
@@ -126,20 +120,17 @@ add_source(struct harness_feed *feed, const char *title, const char *path,
 	xpush(feed->sources, feed->n, feed->cap, source);
 }
 
-void
-harness_feed_local(struct harness_feed *feed, const char *path)
+void harness_feed_local(struct harness_feed *feed, const char *path)
 {
-	static const struct remote_pod here = { .name = "here",
-						.transport = REMOTE_LOCAL };
+	static const struct remote_pod here = { .name = "here", .transport = REMOTE_LOCAL };
 
 	if (feed->here == NULL)
 		feed->here = fleet_new(feed->loop, &here, 1, NULL);
 	add_source(feed, path, path, fleet_transport(feed->here), 0, HERE);
 }
 
-void
-harness_feed_pod(struct harness_feed *feed, size_t pod,
-		 struct transport *transport, size_t index, const char *dir)
+void harness_feed_pod(struct harness_feed *feed, size_t pod, struct transport *transport,
+		      size_t index, const char *dir)
 {
 	AUTO_TEXT title = xasprintf("%s:%s", feed->model->pods[pod].name, dir);
 
@@ -147,23 +138,19 @@ harness_feed_pod(struct harness_feed *feed, size_t pod,
 }
 
 /* Whether a run of the place is alive: its clock moves, it is asked often. */
-static bool
-is_alive(const struct source *source)
+static bool is_alive(const struct source *source)
 {
-	const struct harness_place *place =
-		&source->feed->view.places[source->place];
+	const struct harness_place *place = &source->feed->view.places[source->place];
 
 	if (!place->read)
 		return false;
 	if (place->is_compare)
 		return !place->compare.has_report;
-	return any_of(i, place->ws.n_runs,
-		      place->ws.runs[i].life.state == HARNESS_STATE_RUNNING);
+	return any_of(i, place->ws.n_runs, place->ws.runs[i].life.state == HARNESS_STATE_RUNNING);
 }
 
 /* Judge anew what was sent, unless nothing of it has changed. */
-static void
-show(struct source *source)
+static void show(struct source *source)
 {
 	struct harness_feed *feed = source->feed;
 	bool is_compare = strcmp(source->wire.what, "compare") == 0;
@@ -171,24 +158,21 @@ show(struct source *source)
 	if (source->shown_ms == 0 || is_alive(source) ||
 	    source->shown != source->files.generation ||
 	    feed->view.places[source->place].why[0] != '\0') {
-		harness_view_read(&feed->view, source->place, is_compare,
-				  source->wire.now_ms);
+		harness_view_read(&feed->view, source->place, is_compare, source->wire.now_ms);
 		model_note_change(feed->model, MODEL_HARNESS);
 	}
 	source->shown = source->files.generation;
 	source->shown_ms = clock_mono_ms();
 }
 
-static void
-trouble(struct source *source, const char *why)
+static void trouble(struct source *source, const char *why)
 {
 	harness_view_trouble(&source->feed->view, source->place, why);
 	model_note_change(source->feed->model, MODEL_HARNESS);
 }
 
 /* What a pattern matches is followed beside it, each in its own place. */
-static void
-follow_matches(struct source *source)
+static void follow_matches(struct source *source)
 {
 	struct harness_feed *feed = source->feed;
 	char why[64];
@@ -203,24 +187,20 @@ follow_matches(struct source *source)
 		if (!known && source->pod == HERE)
 			harness_feed_local(feed, dir);
 		else if (!known)
-			harness_feed_pod(feed, source->pod, source->transport,
-					 source->index, dir);
+			harness_feed_pod(feed, source->pod, source->transport, source->index, dir);
 	}
 	print_into(why, "a pattern; what it matches: %zu", source->wire.n_dirs);
 	trouble(source, why);
 }
 
 /* It is looked at again after that. */
-static void
-set_due(struct source *source)
+static void set_due(struct source *source)
 {
-	source->due_ms = clock_mono_ms() +
-			 every_ms[source->pod == HERE][is_alive(source)];
+	source->due_ms = clock_mono_ms() + every_ms[source->pod == HERE][is_alive(source)];
 }
 
 /* The pod has sent all that there was to send. */
-static void
-take_answer(struct source *source)
+static void take_answer(struct source *source)
 {
 	if (source->wire.none) {
 		trouble(source, "no HarnessGym run and no comparison there");
@@ -237,8 +217,7 @@ take_answer(struct source *source)
 	set_due(source);
 }
 
-static size_t
-on_data(void *user, const void *data, size_t len)
+static size_t on_data(void *user, const void *data, size_t len)
 {
 	struct source *source = user;
 
@@ -252,8 +231,7 @@ on_data(void *user, const void *data, size_t len)
 }
 
 /* A broken answer changes nothing of what is shown. */
-static void
-on_close(void *user, const struct stream_exit *exit)
+static void on_close(void *user, const struct stream_exit *exit)
 {
 	struct source *source = user;
 
@@ -271,8 +249,7 @@ on_close(void *user, const struct stream_exit *exit)
 }
 
 /* Whether one command more may wait on that pod. */
-static bool
-may_wait(const struct source *source)
+static bool may_wait(const struct source *source)
 {
 	const struct harness_feed *feed = source->feed;
 	size_t n = 0;
@@ -284,35 +261,31 @@ may_wait(const struct source *source)
 	return n < MAX_WAITING;
 }
 
-static void
-ask_pod(struct source *source)
+static void ask_pod(struct source *source)
 {
-	static const struct stream_cb cb = { .on_data = on_data,
-					     .on_close = on_close };
+	static const struct stream_cb cb = { .on_data = on_data, .on_close = on_close };
 	struct err err = { ERR_NONE, "" };
 
 	set_due(source);
 	source->asked_ms = clock_mono_ms();
 	source->waits = false;
 	if (source->stream != NULL) {
-		if (source->transport->ops->write(source->stream, "\n", 1,
-						  &err) != 0)
+		if (source->transport->ops->write(source->stream, "\n", 1, &err) != 0)
 			trouble(source, err.text);
 		return;
 	}
 	harness_wire_next(&source->wire);
 	harness_files_walked(&source->files);
 	source->has_all = false;
-	source->stream = harness_wire_start(
-		source->transport, source->index, source->path,
-		!may_wait(source), source->pod == HERE, &cb, source, &err);
+	source->stream =
+		harness_wire_start(source->transport, source->index, source->path,
+				   !may_wait(source), source->pod == HERE, &cb, source, &err);
 	if (source->stream == NULL)
 		trouble(source, err.text);
 }
 
 /* Once a second, how old it is what cannot be read anew. */
-static void
-tell_age(struct source *source, int64_t now)
+static void tell_age(struct source *source, int64_t now)
 {
 	struct harness_place *place = &source->feed->view.places[source->place];
 	int64_t age_ms = now - source->shown_ms;
@@ -320,15 +293,13 @@ tell_age(struct source *source, int64_t now)
 	if (source->stream != NULL && !source->waits && place->why[0] == '\0' &&
 	    now - source->asked_ms > ANSWER_MS)
 		trouble(source, "the pod does not answer");
-	if (place->why[0] == '\0' || !place->read ||
-	    age_ms - place->age_ms < CLOCK_MS)
+	if (place->why[0] == '\0' || !place->read || age_ms - place->age_ms < CLOCK_MS)
 		return;
 	harness_view_age(&source->feed->view, source->place, age_ms);
 	model_note_change(source->feed->model, MODEL_HARNESS);
 }
 
-void
-harness_feed_poll(struct harness_feed *feed)
+void harness_feed_poll(struct harness_feed *feed)
 {
 	int64_t now = clock_mono_ms();
 
@@ -336,11 +307,9 @@ harness_feed_poll(struct harness_feed *feed)
 		struct source *source = feed->sources[i];
 
 		tell_age(source, now);
-		if (source->due_ms > now ||
-		    (source->stream != NULL && !source->waits))
+		if (source->due_ms > now || (source->stream != NULL && !source->waits))
 			continue;
-		if (source->pod == HERE ||
-		    !feed->model->pods[source->pod].bench_running)
+		if (source->pod == HERE || !feed->model->pods[source->pod].bench_running)
 			ask_pod(source);
 	}
 }

@@ -27,8 +27,7 @@ void harness_feed_local(struct harness_feed *feed, const char *path);
  * dir on the pod of that index in the model, reached as number `index` of
  * transport (borrowed).  Left in peace while a bench runs there.
  */
-void harness_feed_pod(struct harness_feed *feed, size_t pod,
-		      struct transport *transport, size_t index,
-		      const char *dir);
+void harness_feed_pod(struct harness_feed *feed, size_t pod, struct transport *transport,
+		      size_t index, const char *dir);
 /* Look at everything that is due now; the feed's own timer calls it too. */
 void harness_feed_poll(struct harness_feed *feed);

@@ -23,8 +23,7 @@ struct fetch {
 	bool late;
 };
 
-static size_t
-on_data(void *user, const void *data, size_t len)
+static size_t on_data(void *user, const void *data, size_t len)
 {
 	struct fetch *fetch = user;
 
@@ -32,16 +31,14 @@ on_data(void *user, const void *data, size_t len)
 	return len;
 }
 
-static void
-on_stderr(void *user, const void *data, size_t len)
+static void on_stderr(void *user, const void *data, size_t len)
 {
 	struct fetch *fetch = user;
 
 	buf_append(&fetch->errors, data, len);
 }
 
-static void
-on_close(void *user, const struct stream_exit *exit)
+static void on_close(void *user, const struct stream_exit *exit)
 {
 	struct fetch *fetch = user;
 
@@ -49,8 +46,7 @@ on_close(void *user, const struct stream_exit *exit)
 	loop_stop(fetch->loop);
 }
 
-static void
-on_late(void *user)
+static void on_late(void *user)
 {
 	struct fetch *fetch = user;
 
@@ -59,18 +55,17 @@ on_late(void *user)
 }
 
 /* Run the command on the pod until it ends or takes too long. */
-static int
-run_fetch(struct fetch *fetch, const struct remote_pod *pod, const char *dir,
-	  struct err *err)
+static int run_fetch(struct fetch *fetch, const struct remote_pod *pod, const char *dir,
+		     struct err *err)
 {
 	static const struct stream_cb cb = { .on_data = on_data,
 					     .on_stderr = on_stderr,
 					     .on_close = on_close };
 	struct fleet *fleet = fleet_new(fetch->loop, pod, 1, NULL);
 	struct loop_timer *timer = loop_timer_new(fetch->loop, on_late, fetch);
-	const struct stream *stream = harness_wire_start(
-		fleet_transport(fleet), 0, dir, true,
-		pod->transport == REMOTE_LOCAL, &cb, fetch, err);
+	const struct stream *stream =
+		harness_wire_start(fleet_transport(fleet), 0, dir, true,
+				   pod->transport == REMOTE_LOCAL, &cb, fetch, err);
 
 	if (stream != NULL) {
 		loop_timer_start(timer, LIMIT_MS, 0);
@@ -82,54 +77,45 @@ run_fetch(struct fetch *fetch, const struct remote_pod *pod, const char *dir,
 }
 
 /* What the end of the command means for who asked; where ends with ": ". */
-static int
-check_fetch(const struct fetch *fetch, const char *where, const char *dir,
-	    struct err *err)
+static int check_fetch(const struct fetch *fetch, const char *where, const char *dir,
+		       struct err *err)
 {
 	const struct harness_wire *wire = fetch->wire;
 
 	if (fetch->late)
-		return err_set(err, ERR_TIMEOUT,
-			       "%s%s was not sent within %d s", where, dir,
+		return err_set(err, ERR_TIMEOUT, "%s%s was not sent within %d s", where, dir,
 			       LIMIT_MS / 1000);
 	if (fetch->exit.err.code != ERR_NONE) {
 		*err = fetch->exit.err; /* it names the pod */
 		return -1;
 	}
 	if (wire->none)
-		return err_set(err, ERR_NODATA,
-			       "%s%s holds no HarnessGym run and no comparison",
+		return err_set(err, ERR_NODATA, "%s%s holds no HarnessGym run and no comparison",
 			       where, dir);
 	if (wire->ended)
 		return 0;
 	return err_set(err, ERR_REMOTE, "%scannot read %s: %.200s", where, dir,
-		       fetch->errors.len > 0 ? fetch->errors.data
-					     : "the command ended early");
+		       fetch->errors.len > 0 ? fetch->errors.data : "the command ended early");
 }
 
 /* Whether a file is being rewritten now; an old torn one stays so. */
-static bool
-is_torn(const struct harness_wire *wire)
+static bool is_torn(const struct harness_wire *wire)
 {
 	bool is_torn = wire->changed;
 
 	for (size_t i = 0; i < wire->files->n; i++)
-		is_torn |=
-			wire->files->all[i]->torn &&
-			wire->now_ms - wire->files->all[i]->mtime_ms < YOUNG_MS;
+		is_torn |= wire->files->all[i]->torn &&
+			   wire->now_ms - wire->files->all[i]->mtime_ms < YOUNG_MS;
 	return is_torn;
 }
 
-int
-harness_pod_fetch(const struct conf_pod *pod, const char *dir,
-		  struct harness_wire *wire, struct err *err)
+int harness_pod_fetch(const struct conf_pod *pod, const char *dir, struct harness_wire *wire,
+		      struct err *err)
 {
-	static const struct remote_pod here = { .name = "here",
-						.transport = REMOTE_LOCAL };
+	static const struct remote_pod here = { .name = "here", .transport = REMOTE_LOCAL };
 	struct remote_pod remote = pod != NULL ? pods_remote(pod) : here;
 	struct fetch fetch = { .wire = wire, .loop = loop_new(err) };
-	AUTO_TEXT where =
-		pod != NULL ? xasprintf("pod %s: ", pod->name) : xstrdup("");
+	AUTO_TEXT where = pod != NULL ? xasprintf("pod %s: ", pod->name) : xstrdup("");
 	unsigned int tries = 0;
 	int rc;
 

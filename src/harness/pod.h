@@ -10,6 +10,5 @@
  * holds the clock there and what the directory is.  -1 with err when the pod
  * cannot be reached, when it takes more than 120 s, or when there is no run.
  */
-int harness_pod_fetch(const struct conf_pod *pod, const char *dir,
-		      struct harness_wire *wire, struct err *err)
-	__attribute__((warn_unused_result));
+int harness_pod_fetch(const struct conf_pod *pod, const char *dir, struct harness_wire *wire,
+		      struct err *err) __attribute__((warn_unused_result));

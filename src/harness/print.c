@@ -8,8 +8,7 @@
 #define TEXT_MAX (1024U * 1024)
 
 /* A list of facts, its title first; it is not used any more. */
-static void
-print_facts(FILE *stream, enum out_format format, struct facts *facts)
+static void print_facts(FILE *stream, enum out_format format, struct facts *facts)
 {
 	static const struct facts_look look = { .indent = 2, .is_tight = true };
 	AUTO_BUF text = buf_new(TEXT_MAX);
@@ -32,23 +31,20 @@ static const char table_columns[] =
 	"run_id=run, iteration=row:0, attempt=status, result, note=notes";
 
 /* Move the text into a cell; nothing of it is null. */
-static void
-take_cell(struct buf *text, cJSON *row, const char *key)
+static void take_cell(struct buf *text, cJSON *row, const char *key)
 {
 	json_add_string(row, key, text->len > 0 ? text->data : NULL);
 	buf_clear(text);
 }
 
-static void
-add_cell_number(cJSON *row, const char *key, struct harness_number number)
+static void add_cell_number(cJSON *row, const char *key, struct harness_number number)
 {
 	json_add_number(row, key, number.present ? number.value : (double)NAN);
 }
 
 /* Everything of a run but its table of iterations. */
-static void
-print_head(FILE *stream, enum out_format format,
-	   const struct harness_workspace *ws, const struct harness_run *run)
+static void print_head(FILE *stream, enum out_format format, const struct harness_workspace *ws,
+		       const struct harness_run *run)
 {
 	AUTO_BUF runs = buf_new(TEXT_MAX);
 	struct facts facts;
@@ -56,8 +52,7 @@ print_head(FILE *stream, enum out_format format,
 	facts_init(&facts);
 	facts_section(&facts,
 		      facts_keep(&facts,
-				 run->table != NULL ? "Experiments of %s"
-						    : "HarnessGym run %s",
+				 run->table != NULL ? "Experiments of %s" : "HarnessGym run %s",
 				 run->id));
 	harness_facts(&facts, ws, run, NULL);
 	harness_add_runs(&runs, ws);
@@ -66,8 +61,7 @@ print_head(FILE *stream, enum out_format format,
 	print_facts(stream, format, &facts);
 }
 
-static cJSON *
-iteration_row(const struct harness_run *run, const struct harness_iteration *it)
+static cJSON *iteration_row(const struct harness_run *run, const struct harness_iteration *it)
 {
 	cJSON *row = cJSON_CreateObject();
 	AUTO_BUF text = buf_new(TEXT_MAX);
@@ -92,18 +86,15 @@ iteration_row(const struct harness_run *run, const struct harness_iteration *it)
 	return row;
 }
 
-int
-harness_print_run(FILE *stream, enum out_format format,
-		  const struct harness_workspace *ws,
-		  const struct harness_run *run)
+int harness_print_run(FILE *stream, enum out_format format, const struct harness_workspace *ws,
+		      const struct harness_run *run)
 {
 	const char *columns = run->table != NULL ? table_columns : run_columns;
 
 	if (format != OUT_CSV)
 		print_head(stream, format, ws, run);
 	/* The head names the run; only CSV repeats it in each row. */
-	struct out *out = out_new(stream, format,
-				  format == OUT_CSV ? columns : columns + 1);
+	struct out *out = out_new(stream, format, format == OUT_CSV ? columns : columns + 1);
 	for (size_t i = 0; i < run->n_iterations; i++)
 		out_take(out, iteration_row(run, &run->iterations[i]));
 	int rc = out_free(out);
@@ -119,9 +110,8 @@ static const char trial_columns[] =
 	"active_tools=tools:0, mcp_calls=MCP calls:0, score=valid score, "
 	"result";
 
-int
-harness_print_compare(FILE *stream, enum out_format format,
-		      const struct harness_compare *compare)
+int harness_print_compare(FILE *stream, enum out_format format,
+			  const struct harness_compare *compare)
 {
 	struct facts facts;
 	AUTO_BUF text = buf_new(TEXT_MAX);
@@ -145,9 +135,8 @@ harness_print_compare(FILE *stream, enum out_format format,
 		add_cell_number(row, "active_tools", t->active_tools);
 		add_cell_number(row, "mcp_calls", t->calls);
 		add_cell_number(row, "score",
-				harness_trial_counts(t)
-					? t->score
-					: (struct harness_number){ false, 0 });
+				harness_trial_counts(t) ? t->score
+							: (struct harness_number){ false, 0 });
 		harness_add_trial(&text, t);
 		take_cell(&text, row, "result");
 		out_take(out, row);

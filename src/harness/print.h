@@ -12,8 +12,7 @@
  * else in words.  format is OUT_TABLE, OUT_MD or OUT_CSV (the table alone).
  * -1 when the stream had an error.
  */
-int harness_print_run(FILE *stream, enum out_format format,
-		      const struct harness_workspace *ws,
+int harness_print_run(FILE *stream, enum out_format format, const struct harness_workspace *ws,
 		      const struct harness_run *run);
 int harness_print_compare(FILE *stream, enum out_format format,
 			  const struct harness_compare *compare);

@@ -18,10 +18,9 @@
  * all of it is sent at each look.  One line for any login shell: no backslash,
  * no newline, no "!".
  */
-static const char boot[] =
-	"if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; "
-	"then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$4\" \"$5\" "
-	"\"$6\"; fi; eval \"$(printf %b \"$3\")\"";
+static const char boot[] = "if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; "
+			   "then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$4\" \"$5\" "
+			   "\"$6\"; fi; eval \"$(printf %b \"$3\")\"";
 
 /*
  * The files that judge a run: those that its post-attempt command names, those
@@ -45,10 +44,9 @@ static const char judge_libraries[] =
 	" threading time timeit token tokenize torch traceback triton types"
 	" typing unittest usercustomize uuid warnings weakref zipfile ";
 
-struct stream *
-harness_wire_start(struct transport *transport, size_t index, const char *dir,
-		   bool once, bool all, const struct stream_cb *cb, void *user,
-		   struct err *err)
+struct stream *harness_wire_start(struct transport *transport, size_t index, const char *dir,
+				  bool once, bool all, const struct stream_cb *cb, void *user,
+				  struct err *err)
 {
 	const char *const argv[] = { "nice",
 				     "sh",
@@ -65,23 +63,20 @@ harness_wire_start(struct transport *transport, size_t index, const char *dir,
 	AUTO_BUF command = buf_new(65536);
 
 	quote_argv(&command, all ? argv + 1 : argv); /* behind nice */
-	struct stream *stream = transport->ops->exec(
-		transport, index, command.data, cb, user, err);
+	struct stream *stream = transport->ops->exec(transport, index, command.data, cb, user, err);
 	if (stream != NULL && once)
 		transport->ops->close_stdin(stream);
 	return stream;
 }
 
-void
-harness_wire_init(struct harness_wire *wire, struct harness_files *files)
+void harness_wire_init(struct harness_wire *wire, struct harness_files *files)
 {
 	*wire = (struct harness_wire){ .files = files };
 	buf_init(&wire->line, LINE_MAX_BYTES);
 	buf_init(&wire->text, HARNESS_LINES_MAX);
 }
 
-void
-harness_wire_release(struct harness_wire *wire)
+void harness_wire_release(struct harness_wire *wire)
 {
 	buf_release(&wire->line);
 	buf_release(&wire->text);
@@ -90,11 +85,9 @@ harness_wire_release(struct harness_wire *wire)
 	wire->n_dirs = 0;
 }
 
-static void
-end_file(struct harness_wire *wire)
+static void end_file(struct harness_wire *wire)
 {
-	const struct harness_file *file =
-		harness_files_get(wire->files, wire->path);
+	const struct harness_file *file = harness_files_get(wire->files, wire->path);
 	struct buf text;
 
 	buf_init(&text, HARNESS_LINES_MAX);
@@ -103,8 +96,7 @@ end_file(struct harness_wire *wire)
 		buf_append(&text, file->text, file->len);
 	buf_append(&text, wire->text.data, wire->text.len);
 	(void)harness_files_put(wire->files, wire->path, buf_str(&text),
-				wire->text.truncated || text.truncated ||
-					wire->size > text.len,
+				wire->text.truncated || text.truncated || wire->size > text.len,
 				wire->mtime_ms);
 	harness_files_changed(wire->files, wire->path, wire->ctime_ms);
 	buf_release(&text);
@@ -113,8 +105,7 @@ end_file(struct harness_wire *wire)
 }
 
 /* "<seconds>" or "<seconds>.<milliseconds>"; false: no time of a pod. */
-static bool
-read_time(struct str word, int64_t *ms)
+static bool read_time(struct str word, int64_t *ms)
 {
 	double s;
 
@@ -125,8 +116,7 @@ read_time(struct str word, int64_t *ms)
 }
 
 /* "F <mtime> <size> <path>": a path may hold blanks. */
-static void
-begin_file(struct harness_wire *wire, struct str rest)
+static void begin_file(struct harness_wire *wire, struct str rest)
 {
 	struct harness_path what;
 	struct str word;
@@ -134,21 +124,19 @@ begin_file(struct harness_wire *wire, struct str rest)
 	wire->size = 0;
 	wire->added_to = 0;
 	if (!str_next(&rest, ' ', &word) || !read_time(word, &wire->mtime_ms) ||
-	    !str_next(&rest, ' ', &word) || !str_to_u64(word, &wire->size) ||
-	    rest.len == 0 || rest.len >= sizeof(wire->path))
+	    !str_next(&rest, ' ', &word) || !str_to_u64(word, &wire->size) || rest.len == 0 ||
+	    rest.len >= sizeof(wire->path))
 		return;
 	print_into(wire->path, "%.*s", (int)rest.len, rest.p);
 	/* Its content was left out, or is not wanted. */
-	if (harness_path_read(wire->path, &what) &&
-	    harness_kind_form(what.kind) == HARNESS_MARK)
+	if (harness_path_read(wire->path, &what) && harness_kind_form(what.kind) == HARNESS_MARK)
 		wire->size = 0;
 	buf_clear(&wire->text);
 	wire->text.truncated = false;
 }
 
 /* A copy of a judge: its ctime and its sum, "-" where nobody looked. */
-static bool
-read_copy(struct str *rest, struct harness_judge_copy *copy)
+static bool read_copy(struct str *rest, struct harness_judge_copy *copy)
 {
 	struct str word;
 
@@ -162,8 +150,7 @@ read_copy(struct str *rest, struct harness_judge_copy *copy)
 }
 
 /* Three of them, and "<run>/<name>". */
-static void
-read_judge(struct harness_wire *wire, struct str rest)
+static void read_judge(struct harness_wire *wire, struct str rest)
 {
 	struct harness_judge_copy copies[3];
 	AUTO_TEXT path = NULL;
@@ -179,53 +166,45 @@ read_judge(struct harness_wire *wire, struct str rest)
 	harness_files_judge(wire->files, path, name, copies);
 }
 
-static void
-read_root(struct harness_wire *wire, struct str rest)
+static void read_root(struct harness_wire *wire, struct str rest)
 {
 	struct str word;
 
 	if (str_next(&rest, ' ', &word))
-		print_into(wire->what, "%.*s",
-			   (int)(word.len < 15 ? word.len : 15), word.p);
+		print_into(wire->what, "%.*s", (int)(word.len < 15 ? word.len : 15), word.p);
 	print_into(wire->run, "%.*s", (int)(rest.len < 255 ? rest.len : 255),
 		   rest.p != NULL ? rest.p : "");
 }
 
-static void
-read_head(struct harness_wire *wire, struct str line)
+static void read_head(struct harness_wire *wire, struct str line)
 {
 	int64_t now_s;
 
 	if (str_starts_with(line, "HGH1 ") &&
-	    str_to_i64((struct str){ line.p + 5, line.len - 5 }, &now_s) &&
-	    now_s > 0 && now_s <= CLOCK_MAX_S) {
+	    str_to_i64((struct str){ line.p + 5, line.len - 5 }, &now_s) && now_s > 0 &&
+	    now_s <= CLOCK_MAX_S) {
 		wire->now_ms = now_s * 1000;
 		wire->files->process = HARNESS_UNKNOWN;
 	}
 }
 
 /* A directory that the pattern matches. */
-static void
-read_dir(struct harness_wire *wire, struct str path)
+static void read_dir(struct harness_wire *wire, struct str path)
 {
 	if (wire->n_dirs < HARNESS_WIRE_DIRS && path.len > 0)
 		wire->dirs[wire->n_dirs++] = xstrndup(path.p, path.len);
 }
 
 /* The number of "A <size>"; 0: none. */
-static uint64_t
-number_of(struct str line)
+static uint64_t number_of(struct str line)
 {
 	uint64_t value = 0;
 
-	return str_to_u64((struct str){ line.p + 2, line.len - 2 }, &value)
-		       ? value
-		       : 0;
+	return str_to_u64((struct str){ line.p + 2, line.len - 2 }, &value) ? value : 0;
 }
 
 /* A line between files. */
-static void
-read_fact(struct harness_wire *wire, struct str line)
+static void read_fact(struct harness_wire *wire, struct str line)
 {
 	struct str rest = { line.p + 2, line.len > 2 ? line.len - 2 : 0 };
 
@@ -239,8 +218,7 @@ read_fact(struct harness_wire *wire, struct str line)
 	} else if (str_starts_with(line, "J ")) {
 		read_judge(wire, rest);
 	} else if (str_eq_cstr(line, "P 0") || str_eq_cstr(line, "P 1")) {
-		wire->files->process =
-			line.p[2] == '1' ? HARNESS_YES : HARNESS_NO;
+		wire->files->process = line.p[2] == '1' ? HARNESS_YES : HARNESS_NO;
 	} else if (str_starts_with(line, "D ")) {
 		read_dir(wire, rest);
 	} else if (str_starts_with(line, "R ")) {
@@ -253,15 +231,13 @@ read_fact(struct harness_wire *wire, struct str line)
 }
 
 /* It changed while it was read. */
-static void
-leave_out(struct harness_wire *wire)
+static void leave_out(struct harness_wire *wire)
 {
 	wire->path[0] = '\0';
 	wire->changed = true;
 }
 
-static void
-read_line(struct harness_wire *wire, struct str line)
+static void read_line(struct harness_wire *wire, struct str line)
 {
 	if (wire->now_ms == 0)
 		read_head(wire, line);
@@ -277,8 +253,7 @@ read_line(struct harness_wire *wire, struct str line)
 		read_fact(wire, line);
 }
 
-void
-harness_wire_next(struct harness_wire *wire)
+void harness_wire_next(struct harness_wire *wire)
 {
 	struct harness_files *files = wire->files;
 
@@ -286,8 +261,7 @@ harness_wire_next(struct harness_wire *wire)
 	harness_wire_init(wire, files);
 }
 
-void
-harness_wire_feed(struct harness_wire *wire, struct str data)
+void harness_wire_feed(struct harness_wire *wire, struct str data)
 {
 	while (data.len > 0) {
 		const char *end = memchr(data.p, '\n', data.len);

@@ -45,7 +45,7 @@ struct harness_wire {
 	char what[16];	/* "workspace", "run", "compare", "table" */
 	char run[256];
 	bool ended, none;
-	bool changed; /* a file did so while it was read: it is left out */
+	bool changed;		       /* a file did so while it was read: it is left out */
 	char *dirs[HARNESS_WIRE_DIRS]; /* owned */
 	size_t n_dirs;
 };
@@ -58,9 +58,8 @@ struct harness_wire {
  * runs it sends no texts of phases, but `all` of them where the way is short.
  * NULL with err.
  */
-struct stream *harness_wire_start(struct transport *transport, size_t index,
-				  const char *dir, bool once, bool all,
-				  const struct stream_cb *cb, void *user,
+struct stream *harness_wire_start(struct transport *transport, size_t index, const char *dir,
+				  bool once, bool all, const struct stream_cb *cb, void *user,
 				  struct err *err);
 
 void harness_wire_init(struct harness_wire *wire, struct harness_files *files);

@@ -21,22 +21,18 @@
 
 /* ---- waiting bytes */
 
-static bool
-is_full(const struct ingest_pod *pod)
+static bool is_full(const struct ingest_pod *pod)
 {
-	return pod->waiting >= INGEST_WAITING_BYTES ||
-	       pod->ingest->waiting >= ALL_WAITING_BYTES;
+	return pod->waiting >= INGEST_WAITING_BYTES || pod->ingest->waiting >= ALL_WAITING_BYTES;
 }
 
-static void
-resume(struct ingest_pod *pod)
+static void resume(struct ingest_pod *pod)
 {
 	if (pod->follow != NULL)
 		follow_resume(pod->follow);
 }
 
-static void
-count_waiting(struct ingest_log *log, size_t plus, size_t minus)
+static void count_waiting(struct ingest_log *log, size_t plus, size_t minus)
 {
 	struct ingest_pod *pod = log->pod;
 
@@ -52,8 +48,7 @@ count_waiting(struct ingest_log *log, size_t plus, size_t minus)
 }
 
 /* While more waits, the room of what went on is wanted for the next. */
-static void
-drop_bytes(struct ingest_log *log, struct buf *buf, size_t n)
+static void drop_bytes(struct ingest_log *log, struct buf *buf, size_t n)
 {
 	count_waiting(log, 0, n);
 	buf_consume(buf, n);
@@ -65,8 +60,7 @@ drop_bytes(struct ingest_log *log, struct buf *buf, size_t n)
 		buf_release(&log->sending);
 }
 
-static size_t
-fetch_on_bytes(void *user, struct follow_file *ff, struct str data)
+static size_t fetch_on_bytes(void *user, struct follow_file *ff, struct str data)
 {
 	struct ingest_pod *pod = user;
 	struct ingest_log *log = ff->user;
@@ -85,8 +79,7 @@ fetch_on_bytes(void *user, struct follow_file *ff, struct str data)
 	return data.len;
 }
 
-static struct cksum
-fetch_sum(void *user, const struct follow_file *ff)
+static struct cksum fetch_sum(void *user, const struct follow_file *ff)
 {
 	const struct ingest_log *log = ff->user;
 	struct cksum sum = log->sum;
@@ -100,8 +93,7 @@ fetch_sum(void *user, const struct follow_file *ff)
 /* ---- spools */
 
 /* Less of it is here than was: all that is missing comes again. */
-static void
-fetch_again(struct ingest_log *log)
+static void fetch_again(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
 
@@ -116,8 +108,7 @@ fetch_again(struct ingest_log *log)
 	follow_rewind(pod->follow, log->ff, log->fetched);
 }
 
-static void
-say_lost(struct ingest_log *log)
+static void say_lost(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
 
@@ -125,8 +116,7 @@ say_lost(struct ingest_log *log)
 		ingest_say(pod->ingest, pod, MODEL_WARNING,
 			   "%s: local copy of %s %s; still following, will "
 			   "fetch it again at the next start",
-			   pod->name,
-			   log->ff != NULL ? log->ff->path : log->name,
+			   pod->name, log->ff != NULL ? log->ff->path : log->name,
 			   log->spool->lost);
 	else if (pod->n_lost == NAME_LOST + 1)
 		ingest_say(pod->ingest, pod, MODEL_WARNING,
@@ -138,14 +128,12 @@ say_lost(struct ingest_log *log)
 }
 
 /* Its spool cannot take bytes: say so once, and go on later. */
-static void
-wait_for_disk(struct ingest_log *log)
+static void wait_for_disk(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
 
 	if (!pod->said_disk)
-		ingest_say(pod->ingest, pod, MODEL_ALARM,
-			   "%s: reading is paused: %s", pod->name,
+		ingest_say(pod->ingest, pod, MODEL_ALARM, "%s: reading is paused: %s", pod->name,
 			   log->out.err.text);
 	pod->said_disk = true;
 	log->retry_ms = ingest_now_ms(pod->ingest) + DISK_RETRY_MS;
@@ -153,23 +141,19 @@ wait_for_disk(struct ingest_log *log)
 		loop_timer_start(pod->timer, DISK_RETRY_MS, 0);
 }
 
-static void
-disk_is_well(struct ingest_pod *pod)
+static void disk_is_well(struct ingest_pod *pod)
 {
 	if (pod->said_disk)
-		ingest_say(pod->ingest, pod, MODEL_INFO, "%s: reading goes on",
-			   pod->name);
+		ingest_say(pod->ingest, pod, MODEL_INFO, "%s: reading goes on", pod->name);
 	pod->said_disk = false;
 }
 
-static struct spool *
-spool_of(const struct ingest_pod *pod, const char *name, unsigned int gen)
+static struct spool *spool_of(const struct ingest_pod *pod, const char *name, unsigned int gen)
 {
 	return spool_new(pod->ingest->spools, pod->name, str_from(name), gen);
 }
 
-void
-fetch_check_spool(struct ingest_log *log)
+void fetch_check_spool(struct ingest_log *log)
 {
 	if (log->spool->lost == NULL)
 		return;
@@ -184,8 +168,7 @@ fetch_check_spool(struct ingest_log *log)
 
 static void begin_following(struct ingest_pod *pod);
 
-void
-fetch_turned(struct ingest_log *log)
+void fetch_turned(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
 	struct spool *spool = log->spool;
@@ -204,8 +187,7 @@ fetch_turned(struct ingest_log *log)
 	if (spool->lost != NULL && log->was_lost == NULL)
 		say_lost(log);
 	log->was_lost = spool->lost;
-	if (spool->lost != NULL && log->parsed < log->fetched &&
-	    log->out.err.code != ERR_NONE)
+	if (spool->lost != NULL && log->parsed < log->fetched && log->out.err.code != ERR_NONE)
 		fetch_check_spool(log);
 	else if (is_less && log->ff != NULL)
 		fetch_again(log);
@@ -222,8 +204,7 @@ fetch_turned(struct ingest_log *log)
 /* ---- logs that go away, and come back */
 
 /* The end of path that has as many folders as the pattern. */
-static const char *
-same_depth(const char *pattern, const char *path)
+static const char *same_depth(const char *pattern, const char *path)
 {
 	const char *at = path + strlen(path);
 	size_t n = 0;
@@ -236,8 +217,7 @@ same_depth(const char *pattern, const char *path)
 }
 
 /* Whether the configuration (of now) asks for a log there. */
-static bool
-is_wanted(const struct ingest_pod *pod, const char *path)
+static bool is_wanted(const struct ingest_pod *pod, const char *path)
 {
 	const struct conf_strings *logs = &pod->conf->logs;
 
@@ -255,40 +235,32 @@ is_wanted(const struct ingest_pod *pod, const char *path)
 	return false;
 }
 
-static const char *
-path_of(const struct ingest_log *log)
+static const char *path_of(const struct ingest_log *log)
 {
-	return log->ff != NULL	   ? log->ff->path
-	       : log->tail != NULL ? log->tail->path
-				   : log->name;
+	return log->ff != NULL ? log->ff->path : log->tail != NULL ? log->tail->path : log->name;
 }
 
 /* It was rotated, cut or written anew: another one is followed there. */
-static bool
-is_replaced(const struct ingest_log *log)
+static bool is_replaced(const struct ingest_log *log)
 {
 	list_each (const struct ingest_log, other, &log->pod->logs, link) {
-		if (other != log && other->ff != NULL &&
-		    follow_is_live(other->ff) && !other->ff->away &&
+		if (other != log && other->ff != NULL && follow_is_live(other->ff) &&
+		    !other->ff->away &&
 		    (strcmp(other->ff->path, path_of(log)) == 0 ||
-		     (strcmp(other->name, log->name) == 0 &&
-		      other->gen > log->gen)))
+		     (strcmp(other->name, log->name) == 0 && other->gen > log->gen)))
 			return true;
 	}
 	return false;
 }
 
 /* Nothing names it for a while: is it gone?  Counts those that are said. */
-static void
-look_whether_gone(struct ingest_log *log, size_t *n_said)
+static void look_whether_gone(struct ingest_log *log, size_t *n_said)
 {
 	struct ingest_pod *pod = log->pod;
 	int64_t now_ms = ingest_now_ms(pod->ingest);
-	bool writes = log->end == UINT64_MAX &&
-		      now_ms - log->pace.last_ms < INGEST_GONE_MS;
+	bool writes = log->end == UINT64_MAX && now_ms - log->pace.last_ms < INGEST_GONE_MS;
 
-	if (log->away_ms == 0 || now_ms - log->away_ms < INGEST_GONE_MS ||
-	    writes)
+	if (log->away_ms == 0 || now_ms - log->away_ms < INGEST_GONE_MS || writes)
 		return;
 	log->away_ms = 0;
 	if (!is_wanted(pod, path_of(log)) || is_replaced(log))
@@ -302,38 +274,33 @@ look_whether_gone(struct ingest_log *log, size_t *n_said)
 }
 
 /* It is there: one that was gone goes on, or another one is there. */
-static void
-note_back(struct ingest_log *gone, const char *path, const char *how)
+static void note_back(struct ingest_log *gone, const char *path, const char *how)
 {
 	struct ingest_pod *pod = gone->pod;
 
 	if (gone->gone_ms == 0)
 		return;
-	ingest_say(pod->ingest, pod, MODEL_INFO, "%s: %s is there again%s",
-		   pod->name, path, how);
+	ingest_say(pod->ingest, pod, MODEL_INFO, "%s: %s is there again%s", pod->name, path, how);
 	sink_gone(gone, 0);
 }
 
-static void
-note_written_anew(struct ingest_pod *pod, const struct follow_file *ff)
+static void note_written_anew(struct ingest_pod *pod, const struct follow_file *ff)
 {
 	list_each (struct ingest_log, log, &pod->logs, link) {
-		if (strcmp(path_of(log), ff->path) == 0 ||
-		    strcmp(log->name, ff->name) == 0)
+		if (strcmp(path_of(log), ff->path) == 0 || strcmp(log->name, ff->name) == 0)
 			note_back(log, ff->path, ", written anew");
 	}
 }
 
 /* ---- what the follower tells */
 
-static void
-begin_log(struct ingest_pod *pod, struct follow_file *ff)
+static void begin_log(struct ingest_pod *pod, struct follow_file *ff)
 {
 	struct follow_status status;
 
 	note_written_anew(pod, ff);
-	struct ingest_log *log = ingest_log_new(
-		pod->ingest, pod, pod->model_pod, ff->name, ff->generation);
+	struct ingest_log *log =
+		ingest_log_new(pod->ingest, pod, pod->model_pod, ff->name, ff->generation);
 	log->ff = ff;
 	ff->user = log;
 	/* What was there before we looked is no news. */
@@ -345,19 +312,16 @@ begin_log(struct ingest_pod *pod, struct follow_file *ff)
 	tail_wake(log);
 }
 
-static void
-fetch_on_file(void *user, struct follow_file *ff, enum follow_event event)
+static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event event)
 {
-	static const char *const words[] = { "begins",	 "resumes", "renamed",
-					     "away",	 "rests",   "ends",
-					     "forgotten" };
+	static const char *const words[] = { "begins", "resumes", "renamed",  "away",
+					     "rests",  "ends",	  "forgotten" };
 	struct ingest_pod *pod = user;
 	struct ingest_log *log = ff->user;
 	int64_t now_ms = ingest_now_ms(pod->ingest);
 
-	log_debug("ingest", "%s: %s %s, generation %u of %s, at %llu",
-		  pod->name, ff->path, words[event], ff->generation, ff->name,
-		  (unsigned long long)ff->offset);
+	log_debug("ingest", "%s: %s %s, generation %u of %s, at %llu", pod->name, ff->path,
+		  words[event], ff->generation, ff->name, (unsigned long long)ff->offset);
 	/* Each file rests once, in its turn: they take minutes. */
 	if (event != FOLLOW_RESTS)
 		pod->ingest->last_news_ms = now_ms;
@@ -401,9 +365,7 @@ fetch_on_file(void *user, struct follow_file *ff, enum follow_event event)
  * The end of a log that is far behind, for the eye: its whole lines go to the
  * view alone.  All of it comes again in fetch_on_bytes.
  */
-static void
-fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset,
-		 struct str data)
+static void fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset, struct str data)
 {
 	struct ingest_pod *pod = user;
 	struct ingest_log *log = ff->user;
@@ -424,17 +386,15 @@ fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset,
 	log->ahead_end = data.len == 0 ? offset : 0;
 }
 
-static void
-fetch_on_trouble(void *user, struct str path, int error)
+static void fetch_on_trouble(void *user, struct str path, int error)
 {
 	struct ingest_pod *pod = user;
 
-	ingest_say(pod->ingest, pod, MODEL_WARNING, "%s: cannot read %.*s: %s",
-		   pod->name, (int)path.len, path.p, strerror(error));
+	ingest_say(pod->ingest, pod, MODEL_WARNING, "%s: cannot read %.*s: %s", pod->name,
+		   (int)path.len, path.p, strerror(error));
 }
 
-static void
-fetch_on_state(void *user, const struct follow_status *status)
+static void fetch_on_state(void *user, const struct follow_status *status)
 {
 	struct ingest_pod *pod = user;
 
@@ -442,22 +402,18 @@ fetch_on_state(void *user, const struct follow_status *status)
 	pod_judge(pod);
 }
 
-uint64_t
-fetch_behind(const struct ingest_log *log)
+uint64_t fetch_behind(const struct ingest_log *log)
 {
-	uint64_t size = log->ff != NULL && log->ff->size > log->fetched
-				? log->ff->size
-				: log->fetched;
+	uint64_t size =
+		log->ff != NULL && log->ff->size > log->fetched ? log->ff->size : log->fetched;
 
 	return size - log->parsed;
 }
 
-bool
-fetch_is_behind(const struct ingest_pod *pod)
+bool fetch_is_behind(const struct ingest_pod *pod)
 {
 	list_each (const struct ingest_log, log, &pod->logs, link)
-		if (log->ff != NULL && follow_is_live(log->ff) &&
-		    log->ff->size > log->ff->offset)
+		if (log->ff != NULL && follow_is_live(log->ff) && log->ff->size > log->ff->offset)
 			return true;
 	return false;
 }
@@ -468,23 +424,20 @@ fetch_is_behind(const struct ingest_pod *pod)
  * Its last run had finished, or nothing came of it for a day, and all that is
  * here of it is in the database: it is read again when bytes come.
  */
-static bool
-may_sleep(const struct ingest_log *log)
+static bool may_sleep(const struct ingest_log *log)
 {
 	const struct store_tail *tail = log->tail;
 	int64_t silent_ms = ingest_wall_ms(log->ingest) - tail->last_wall_ms;
 
-	return log->fetched == log->stored && tail->is_whole &&
-	       tail->done_lines > 0 &&
+	return log->fetched == log->stored && tail->is_whole && tail->done_lines > 0 &&
 	       silent_ms >= (tail->is_over ? INGEST_QUIET_MS : INGEST_DEAD_MS);
 }
 
 /* A log that an earlier life knew: what is here of it? */
-static void
-load_log(struct ingest_pod *pod, const struct store_tail *tail)
+static void load_log(struct ingest_pod *pod, const struct store_tail *tail)
 {
-	struct ingest_log *log = ingest_log_new(
-		pod->ingest, pod, pod->model_pod, tail->name, tail->gen);
+	struct ingest_log *log =
+		ingest_log_new(pod->ingest, pod, pod->model_pod, tail->name, tail->gen);
 
 	log->spool = spool_of(pod, tail->name, tail->gen);
 	log->known = tail->sum;
@@ -513,8 +466,7 @@ load_log(struct ingest_pod *pod, const struct store_tail *tail)
  * Tell the follower what is here of each.  One of an older version, of which
  * neither bytes nor sum are here, cannot be known again.
  */
-static void
-know_logs(struct ingest_pod *pod)
+static void know_logs(struct ingest_pod *pod)
 {
 	list_each_safe (struct ingest_log, log, &pod->logs, link) {
 		const struct store_tail *tail = log->tail;
@@ -528,8 +480,7 @@ know_logs(struct ingest_pod *pod)
 			.stamp = tail->stamp,
 			.sum = log->known,
 			.offset = log->fetched,
-			.ended = log->end != UINT64_MAX ||
-				 (log->known.len == 0 && log->stored > 0),
+			.ended = log->end != UINT64_MAX || (log->known.len == 0 && log->stored > 0),
 			.user = log,
 		};
 
@@ -537,8 +488,7 @@ know_logs(struct ingest_pod *pod)
 	}
 }
 
-static void
-begin_following(struct ingest_pod *pod)
+static void begin_following(struct ingest_pod *pod)
 {
 	const struct conf_strings *logs = &pod->conf->logs;
 
@@ -550,8 +500,7 @@ begin_following(struct ingest_pod *pod)
 }
 
 /* Not in ingest_new: the first screen does not wait for the spools. */
-static void
-load_logs(struct ingest_pod *pod)
+static void load_logs(struct ingest_pod *pod)
 {
 	const struct store *store = pod->ingest->store;
 	size_t n = store_tail_count(store), n_ended = 0;
@@ -568,8 +517,7 @@ load_logs(struct ingest_pod *pod)
 		begin_following(pod);
 }
 
-static void
-fetch_on_timer(void *user)
+static void fetch_on_timer(void *user)
 {
 	struct ingest_pod *pod = user;
 
@@ -582,15 +530,14 @@ fetch_on_timer(void *user)
 		pod->is_loaded = true, load_logs(pod);
 }
 
-void
-fetch_start(struct ingest_pod *pod)
+void fetch_start(struct ingest_pod *pod)
 {
 	const struct follow_options options = {
 		.loop = pod->ingest->o.loop,
 		.transport = fleet_transport(pod->fleet->fleet),
 		.pod = pod->index,
-		.cb = { fetch_on_file, fetch_on_bytes, fetch_sum,
-			fetch_on_preview, fetch_on_trouble, fetch_on_state },
+		.cb = { fetch_on_file, fetch_on_bytes, fetch_sum, fetch_on_preview,
+			fetch_on_trouble, fetch_on_state },
 		.user = pod,
 	};
 
@@ -599,8 +546,7 @@ fetch_start(struct ingest_pod *pod)
 	loop_timer_start(pod->timer, 0, 0);
 }
 
-void
-fetch_stop(struct ingest_pod *pod)
+void fetch_stop(struct ingest_pod *pod)
 {
 	struct follow *follow = pod->follow;
 
@@ -617,15 +563,13 @@ fetch_stop(struct ingest_pod *pod)
 	}
 }
 
-void
-fetch_renew(struct ingest_pod *pod)
+void fetch_renew(struct ingest_pod *pod)
 {
 	if (pod->follow != NULL && pod->is_started)
 		begin_following(pod);
 }
 
-void
-fetch_quiet(struct ingest_pod *pod)
+void fetch_quiet(struct ingest_pod *pod)
 {
 	if (pod->follow == NULL)
 		return;
@@ -634,16 +578,14 @@ fetch_quiet(struct ingest_pod *pod)
 }
 
 /* Nothing more comes, and all that came is stored. */
-static bool
-is_over(const struct ingest_log *log)
+static bool is_over(const struct ingest_log *log)
 {
-	return log->end != UINT64_MAX && log->stored >= log->end &&
-	       log->turn == NULL && log->inbox.len + log->sending.len == 0 &&
+	return log->end != UINT64_MAX && log->stored >= log->end && log->turn == NULL &&
+	       log->inbox.len + log->sending.len == 0 &&
 	       (log->reader == NULL || log->parsed >= log->fetched);
 }
 
-void
-fetch_tick(struct ingest_pod *pod)
+void fetch_tick(struct ingest_pod *pod)
 {
 	size_t n_said = 0;
 
@@ -662,6 +604,6 @@ fetch_tick(struct ingest_pod *pod)
 	}
 	if (n_said > NAME_GONE)
 		ingest_say(pod->ingest, pod, MODEL_WARNING,
-			   "%s: more logs are gone from the pod: %zu",
-			   pod->name, n_said - NAME_GONE);
+			   "%s: more logs are gone from the pod: %zu", pod->name,
+			   n_said - NAME_GONE);
 }

@@ -39,16 +39,14 @@ struct series_ask {
 	bool is_again; /* more was stored since it was asked */
 };
 
-static void
-free_ask(struct series_ask *ask)
+static void free_ask(struct series_ask *ask)
 {
 	list_remove(&ask->link);
 	free(ask->samples);
 	free(ask);
 }
 
-static struct series_ask *
-find_ask(const struct ingest *ingest, const struct model_run *mr)
+static struct series_ask *find_ask(const struct ingest *ingest, const struct model_run *mr)
 {
 	list_each (struct series_ask, ask, &ingest->asks, link) {
 		if (ask->mr == mr)
@@ -57,8 +55,7 @@ find_ask(const struct ingest *ingest, const struct model_run *mr)
 	return NULL;
 }
 
-static void
-add_sample(void *user, const struct sample *sample)
+static void add_sample(void *user, const struct sample *sample)
 {
 	struct series_ask *ask = user;
 
@@ -66,8 +63,7 @@ add_sample(void *user, const struct sample *sample)
 }
 
 /* Fetch its series, as far as they are not here. */
-static void
-fetch_series(struct ingest *ingest, struct model_run *mr)
+static void fetch_series(struct ingest *ingest, struct model_run *mr)
 {
 	struct series_ask *ask = xcalloc(1, sizeof(*ask));
 	const struct history_ask what = {
@@ -85,8 +81,7 @@ fetch_series(struct ingest *ingest, struct model_run *mr)
 	history_read(ingest->fetch, &what);
 }
 
-static void
-history_on_want(void *user, struct model_run *mr)
+static void history_on_want(void *user, struct model_run *mr)
 {
 	struct ingest *ingest = user;
 
@@ -96,8 +91,7 @@ history_on_want(void *user, struct model_run *mr)
 }
 
 /* Let go of those that were looked at longest ago. */
-static void
-note_fetched(struct ingest *ingest, struct model_run *mr)
+static void note_fetched(struct ingest *ingest, struct model_run *mr)
 {
 	size_t oldest = 0;
 
@@ -105,25 +99,21 @@ note_fetched(struct ingest *ingest, struct model_run *mr)
 	if (ingest->n_fetched <= FETCHED_MAX)
 		return;
 	for (size_t i = 1; i < ingest->n_fetched; i++)
-		if (ingest->fetched[i]->wanted <
-		    ingest->fetched[oldest]->wanted)
+		if (ingest->fetched[i]->wanted < ingest->fetched[oldest]->wanted)
 			oldest = i;
 	/* One that goes on stays, see history_thin. */
-	if (!ingest->fetched[oldest]->live &&
-	    ingest->fetched[oldest]->history == MODEL_WHOLE)
+	if (!ingest->fetched[oldest]->live && ingest->fetched[oldest]->history == MODEL_WHOLE)
 		model_run_forget(ingest->o.model, ingest->fetched[oldest]);
 	ingest->fetched[oldest] = ingest->fetched[--ingest->n_fetched];
 }
 
 /* Charts of telemetry go back so far; wall clock. */
-static int64_t
-day_ago_ms(const struct ingest *ingest)
+static int64_t day_ago_ms(const struct ingest *ingest)
 {
 	return ingest_wall_ms(ingest) - STORE_TELEMETRY_FULL_MS;
 }
 
-static void
-fetch_pod(struct ingest *ingest, size_t pod)
+static void fetch_pod(struct ingest *ingest, size_t pod)
 {
 	struct series_ask *ask = xcalloc(1, sizeof(*ask));
 	const struct history_ask what = {
@@ -138,8 +128,7 @@ fetch_pod(struct ingest *ingest, size_t pod)
 }
 
 /* The one under way that was looked at longest ago; NULL: they are few. */
-static struct model_run *
-oldest_live(const struct model *model)
+static struct model_run *oldest_live(const struct model *model)
 {
 	struct model_run *oldest = NULL;
 	size_t n = 0;
@@ -156,8 +145,7 @@ oldest_live(const struct model *model)
 	return n > LIVE_MAX ? oldest : NULL;
 }
 
-void
-history_thin(struct ingest *ingest)
+void history_thin(struct ingest *ingest)
 {
 	struct model_run *mr;
 
@@ -167,11 +155,10 @@ history_thin(struct ingest *ingest)
 		model_run_thin(ingest->o.model, mr);
 }
 
-void
-history_live(struct ingest *ingest, struct model_run *mr)
+void history_live(struct ingest *ingest, struct model_run *mr)
 {
-	if (ingest->fetch != NULL && mr->run_id != 0 &&
-	    mr->history == MODEL_STORED && !model_run_has_points(mr))
+	if (ingest->fetch != NULL && mr->run_id != 0 && mr->history == MODEL_STORED &&
+	    !model_run_has_points(mr))
 		fetch_series(ingest, mr);
 }
 
@@ -179,8 +166,7 @@ history_live(struct ingest *ingest, struct model_run *mr)
  * Forecasts and alerts read the series of what runs: they are fetched when
  * all that the screen shows is there.
  */
-void
-history_tick(struct ingest *ingest)
+void history_tick(struct ingest *ingest)
 {
 	history_thin(ingest);
 	if (ingest->has_live || !list_is_empty(&ingest->asks))
@@ -193,26 +179,24 @@ history_tick(struct ingest *ingest)
 		fetch_pod(ingest, i);
 }
 
-bool
-history_is_showing(const struct ingest *ingest)
+bool history_is_showing(const struct ingest *ingest)
 {
 	return !ingest->has_live && !list_is_empty(&ingest->asks) &&
 	       ingest_now_ms(ingest) - ingest->start_ms < SHOWING_MAX_MS;
 }
 
-static void
-take_run_answer(struct ingest *ingest, struct series_ask *ask,
-		struct history_answer *answer)
+static void take_run_answer(struct ingest *ingest, struct series_ask *ask,
+			    struct history_answer *answer)
 {
 	struct model_run *mr = ask->mr;
 	bool is_more = mr->history != MODEL_ASKED, is_again;
 
 	if (mr->history == MODEL_ASKED)
-		model_run_fetched(ingest->o.model, mr, answer->series,
-				  &answer->own, answer->last_line);
+		model_run_fetched(ingest->o.model, mr, answer->series, &answer->own,
+				  answer->last_line);
 	else
-		model_run_append(ingest->o.model, mr, answer->series,
-				 &answer->own, answer->last_line);
+		model_run_append(ingest->o.model, mr, answer->series, &answer->own,
+				 answer->last_line);
 	for (size_t i = 0; i < ask->n; i++)
 		if (ask->samples[i].line > mr->stored_line)
 			model_run_sample(ingest->o.model, mr, &ask->samples[i]);
@@ -224,8 +208,7 @@ take_run_answer(struct ingest *ingest, struct series_ask *ask,
 		fetch_series(ingest, mr);
 }
 
-static void
-history_on_answer(void *user, struct history_answer *answer)
+static void history_on_answer(void *user, struct history_answer *answer)
 {
 	struct ingest *ingest = user;
 	struct series_ask *ask = answer->tag;
@@ -241,9 +224,7 @@ history_on_answer(void *user, struct history_answer *answer)
 	history_tick(ingest);
 }
 
-void
-history_sample(struct ingest *ingest, struct model_run *mr,
-	       const struct sample *sample)
+void history_sample(struct ingest *ingest, struct model_run *mr, const struct sample *sample)
 {
 	struct series_ask *ask;
 
@@ -259,16 +240,14 @@ history_sample(struct ingest *ingest, struct model_run *mr,
 		break;
 	case MODEL_STORED:
 		/* It will come with the others; a few are here meanwhile. */
-		if (mr->live && model_run_has_points(mr) &&
-		    sample->line > mr->stored_line)
+		if (mr->live && model_run_has_points(mr) && sample->line > mr->stored_line)
 			model_run_sample(ingest->o.model, mr, sample);
 		break;
 	}
 }
 
 /* Another one stored more of that run: fetch it if it is looked at. */
-static void
-fetch_more(struct ingest *ingest, struct model_run *mr)
+static void fetch_more(struct ingest *ingest, struct model_run *mr)
 {
 	struct series_ask *ask = find_ask(ingest, mr);
 
@@ -280,16 +259,14 @@ fetch_more(struct ingest *ingest, struct model_run *mr)
 		history_live(ingest, mr);
 }
 
-void
-history_over(struct ingest *ingest, struct model_run *mr)
+void history_over(struct ingest *ingest, struct model_run *mr)
 {
 	if (ingest->fetch != NULL && mr->history == MODEL_WHOLE)
 		note_fetched(ingest, mr);
 }
 
 /* Fetch series from now on, all of them anew. */
-static void
-open_fetch(struct ingest *ingest)
+static void open_fetch(struct ingest *ingest)
 {
 	struct model *model = ingest->o.model;
 
@@ -298,13 +275,11 @@ open_fetch(struct ingest *ingest)
 		if (model->runs[i]->run_id != 0)
 			model_run_forget(model, model->runs[i]);
 	ingest->has_live = false;
-	ingest->fetch = history_new(ingest->o.loop, ingest->o.db_path,
-				    history_on_answer, ingest);
+	ingest->fetch = history_new(ingest->o.loop, ingest->o.db_path, history_on_answer, ingest);
 	model->fetch = (struct model_fetch){ history_on_want, ingest };
 }
 
-void
-history_stop(struct ingest *ingest)
+void history_stop(struct ingest *ingest)
 {
 	list_each_safe (struct series_ask, ask, &ingest->asks, link) {
 		if (ask->mr != NULL)
@@ -327,19 +302,16 @@ struct pod_moment {
 	size_t pod;
 };
 
-static enum pod_state
-state_by_name(const char *name)
+static enum pod_state state_by_name(const char *name)
 {
 	for (int i = POD_UNKNOWN; i <= POD_GONE; i++)
-		if (name != NULL &&
-		    strcmp(pod_state_name((enum pod_state)i), name) == 0)
+		if (name != NULL && strcmp(pod_state_name((enum pod_state)i), name) == 0)
 			return (enum pod_state)i;
 	return POD_UNKNOWN;
 }
 
 /* The model's pod of that name; one that is not configured is gone. */
-static size_t
-pod_of(struct ingest *ingest, const char *name)
+static size_t pod_of(struct ingest *ingest, const char *name)
 {
 	struct model *model = ingest->o.model;
 	size_t pod = model_pod_find(model, name);
@@ -352,8 +324,7 @@ pod_of(struct ingest *ingest, const char *name)
 }
 
 /* Its log will be followed from here on. */
-static bool
-is_ours(const struct ingest *ingest, const struct stored_run *row)
+static bool is_ours(const struct ingest *ingest, const struct stored_run *row)
 {
 	return ingest->store != NULL && !row->is_ended &&
 	       conf_find_pod(ingest->o.conf, row->pod) >= 0;
@@ -364,26 +335,22 @@ is_ours(const struct ingest *ingest, const struct stored_run *row)
  * not silent for long; until its mirror was read again this is what can be
  * said.
  */
-static bool
-is_under_way(struct ingest *ingest, const struct stored_run *row)
+static bool is_under_way(struct ingest *ingest, const struct stored_run *row)
 {
 	if (!is_ours(ingest, row))
 		return row->is_live && ingest->has_writer;
 	const struct store_tail *tail =
 		store_tail_get(ingest->store, row->pod, row->name, row->gen);
-	return row->run.status == RUN_TRUNCATED &&
-	       row->run.run_index + 1 == tail->n_runs &&
+	return row->run.status == RUN_TRUNCATED && row->run.run_index + 1 == tail->n_runs &&
 	       ingest_wall_ms(ingest) - row->last_wall_ms < INGEST_DEAD_MS;
 }
 
-static struct model_run *
-take_row(struct ingest *ingest, const struct stored_run *row)
+static struct model_run *take_row(struct ingest *ingest, const struct stored_run *row)
 {
 	struct model *model = ingest->o.model;
 	size_t pod = pod_of(ingest, row->pod);
 	struct model_run *mr =
-		model_run_get(model, pod, row->name,
-			      sink_run_key(row->gen, row->run.run_index));
+		model_run_get(model, pod, row->name, sink_run_key(row->gen, row->run.run_index));
 	bool is_new = mr->run_id == 0;
 
 	if (!is_new && mr->run_id != row->run_id)
@@ -406,8 +373,7 @@ take_row(struct ingest *ingest, const struct stored_run *row)
 	return mr;
 }
 
-static int
-take_run(void *user, const struct stored_run *row)
+static int take_run(void *user, const struct stored_run *row)
 {
 	(void)take_row(user, row);
 	return 0;
@@ -417,8 +383,7 @@ take_run(void *user, const struct stored_run *row)
  * A pod as the one that writes has it.  Of our own pods only what stays is
  * taken: the rest we see ourselves.
  */
-static int
-take_pod(void *user, const struct store_pod *row)
+static int take_pod(void *user, const struct store_pod *row)
 {
 	struct ingest *ingest = user;
 	struct model *model = ingest->o.model;
@@ -437,14 +402,12 @@ take_pod(void *user, const struct store_pod *row)
 		model_pod_state(model, pod, state_by_name(row->state),
 				row->why != NULL ? row->why : "", 0);
 	else
-		model_pod_state(model, pod, POD_UNKNOWN,
-				"nobody follows it now", 0);
+		model_pod_state(model, pod, POD_UNKNOWN, "nobody follows it now", 0);
 	return 0;
 }
 
 /* In the order of the configuration, at the start. */
-static void
-add_pods(struct ingest *ingest)
+static void add_pods(struct ingest *ingest)
 {
 	const struct conf *conf = ingest->o.conf;
 	struct model *model = ingest->o.model;
@@ -458,16 +421,14 @@ add_pods(struct ingest *ingest)
 }
 
 /* All that the database has of them. */
-static int
-take_all(struct ingest *ingest, struct err *err)
+static int take_all(struct ingest *ingest, struct err *err)
 {
 	if (store_each_pod(ingest->history, take_pod, ingest, err) != 0)
 		return -1;
 	return store_each_run(ingest->history, 0, take_run, ingest, err);
 }
 
-int
-history_start(struct ingest *ingest, struct err *err)
+int history_start(struct ingest *ingest, struct err *err)
 {
 	add_pods(ingest);
 	open_fetch(ingest);
@@ -476,22 +437,19 @@ history_start(struct ingest *ingest, struct err *err)
 }
 
 /* A row of one that writes; who looks at the run sees what is new of it. */
-static int
-renew_run(void *user, const struct stored_run *row)
+static int renew_run(void *user, const struct stored_run *row)
 {
 	fetch_more(user, take_row(user, row));
 	return 0;
 }
 
 /* The newest moment that is here of a pod; 0: none. */
-static int64_t
-last_moment(const struct model_pod *pod)
+static int64_t last_moment(const struct model_pod *pod)
 {
 	int64_t last_ms = 0;
 
 	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++) {
-		const struct series *series =
-			pod->telemetry[store_telemetry_metrics[i]];
+		const struct series *series = pod->telemetry[store_telemetry_metrics[i]];
 
 		if (series != NULL && series_last(series)->wall_ms > last_ms)
 			last_ms = series_last(series)->wall_ms;
@@ -499,22 +457,19 @@ last_moment(const struct model_pod *pod)
 	return last_ms;
 }
 
-static int
-add_moment(void *user, const struct store_telemetry *row)
+static int add_moment(void *user, const struct store_telemetry *row)
 {
 	const struct pod_moment *at = user;
 
 	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
 		if (run_has(row->values[i]))
-			model_pod_sample(at->model, at->pod,
-					 store_telemetry_metrics[i],
+			model_pod_sample(at->model, at->pod, store_telemetry_metrics[i],
 					 row->values[i], row->at_ms);
 	return 0;
 }
 
 /* What was stored of the pods since we looked. */
-static int
-renew_pods(struct ingest *ingest, struct err *err)
+static int renew_pods(struct ingest *ingest, struct err *err)
 {
 	struct model *model = ingest->o.model;
 	int rc = store_each_pod(ingest->history, take_pod, ingest, err);
@@ -526,21 +481,18 @@ renew_pods(struct ingest *ingest, struct err *err)
 		struct pod_moment at = { model, i };
 		int64_t last_ms = last_moment(&model->pods[i]);
 		const struct stored_span span = { model->pods[i].name,
-						  last_ms > day_ago_ms(ingest)
-							  ? last_ms
-							  : day_ago_ms(ingest),
+						  last_ms > day_ago_ms(ingest) ? last_ms
+									       : day_ago_ms(ingest),
 						  true };
 
-		rc = store_each_telemetry(ingest->history, &span, add_moment,
-					  &at, err);
+		rc = store_each_telemetry(ingest->history, &span, add_moment, &at, err);
 	}
 	return rc;
 }
 
 /* ---- the second one */
 
-static void
-look_at_rows(struct ingest *ingest)
+static void look_at_rows(struct ingest *ingest)
 {
 	int64_t version = store_data_version(ingest->history);
 	struct err err = { ERR_NONE, "" };
@@ -550,14 +502,12 @@ look_at_rows(struct ingest *ingest)
 	ingest->data_version = version;
 	ingest->last_news_ms = ingest_now_ms(ingest);
 	if (renew_pods(ingest, &err) != 0 ||
-	    store_each_changed_run(ingest->history, ingest->rev, renew_run,
-				   ingest, &err) != 0)
+	    store_each_changed_run(ingest->history, ingest->rev, renew_run, ingest, &err) != 0)
 		log_debug("ingest", "%s", err.text);
 }
 
 /* Whoever wrote is gone; be the one that does, unless a third one is. */
-static void
-take_over(struct ingest *ingest)
+static void take_over(struct ingest *ingest)
 {
 	struct err err = { ERR_NONE, "" };
 
@@ -579,18 +529,15 @@ take_over(struct ingest *ingest)
 }
 
 /* To try the lock is to have it for a moment: not oftener than need be. */
-static bool
-is_written(struct ingest *ingest)
+static bool is_written(struct ingest *ingest)
 {
-	if (ingest->has_writer && ingest->writer != 0 &&
-	    ingest->looks++ % LOCK_LOOKS != 0 &&
+	if (ingest->has_writer && ingest->writer != 0 && ingest->looks++ % LOCK_LOOKS != 0 &&
 	    (kill((pid_t)ingest->writer, 0) == 0 || errno == EPERM))
 		return true;
 	return lock_is_held(ingest->o.db_path, &ingest->writer);
 }
 
-static void
-history_on_look(void *user)
+static void history_on_look(void *user)
 {
 	struct ingest *ingest = user;
 	bool held = is_written(ingest);
@@ -606,8 +553,7 @@ history_on_look(void *user)
 		(void)take_all(ingest, NULL);
 }
 
-void
-history_reload(struct ingest *ingest)
+void history_reload(struct ingest *ingest)
 {
 	/* Without pods there was nothing to follow. */
 	ingest->o.read_only &= ingest->o.conf->n_pods == 0;
@@ -616,8 +562,7 @@ history_reload(struct ingest *ingest)
 		(void)take_all(ingest, NULL);
 }
 
-void
-history_watch(struct ingest *ingest)
+void history_watch(struct ingest *ingest)
 {
 	ingest->has_writer = lock_is_held(ingest->o.db_path, &ingest->writer);
 	ingest->data_version = store_data_version(ingest->history);

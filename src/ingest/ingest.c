@@ -18,21 +18,18 @@
 /* For so long, what was told of a log and does not come is waited for. */
 #define BEHIND_MS 20000
 
-int64_t
-ingest_now_ms(const struct ingest *ingest)
+int64_t ingest_now_ms(const struct ingest *ingest)
 {
 	return ingest->clock->mono_ms(ingest->clock);
 }
 
-int64_t
-ingest_wall_ms(const struct ingest *ingest)
+int64_t ingest_wall_ms(const struct ingest *ingest)
 {
 	return ingest->clock->wall_ms(ingest->clock);
 }
 
 /* Whether a pod may say more: a pail of sentences that fills slowly. */
-static bool
-may_say(struct ingest_pod *pod)
+static bool may_say(struct ingest_pod *pod)
 {
 	int64_t now_ms = ingest_now_ms(pod->ingest);
 	int64_t full_ms = now_ms - INGEST_SAY_MAX * INGEST_SAY_EVERY_MS;
@@ -45,9 +42,8 @@ may_say(struct ingest_pod *pod)
 	return true;
 }
 
-void
-ingest_say(struct ingest *ingest, struct ingest_pod *pod,
-	   enum model_severity severity, const char *fmt, ...)
+void ingest_say(struct ingest *ingest, struct ingest_pod *pod, enum model_severity severity,
+		const char *fmt, ...)
 {
 	bool is_last = false;
 	char text[1024];
@@ -56,8 +52,7 @@ ingest_say(struct ingest *ingest, struct ingest_pod *pod,
 	if (pod != NULL && !may_say(pod))
 		return;
 	if (pod != NULL)
-		is_last = pod->said_ms + INGEST_SAY_EVERY_MS >
-			  ingest_now_ms(ingest);
+		is_last = pod->said_ms + INGEST_SAY_EVERY_MS > ingest_now_ms(ingest);
 	va_start(ap, fmt);
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
@@ -69,9 +64,8 @@ ingest_say(struct ingest *ingest, struct ingest_pod *pod,
 		ingest->o.cb.on_say(ingest->o.cb.user, severity, text);
 }
 
-struct ingest_log *
-ingest_log_new(struct ingest *ingest, struct ingest_pod *pod, size_t model_pod,
-	       const char *name, unsigned int gen)
+struct ingest_log *ingest_log_new(struct ingest *ingest, struct ingest_pod *pod, size_t model_pod,
+				  const char *name, unsigned int gen)
 {
 	struct ingest_log *log = xcalloc(1, sizeof(*log));
 
@@ -95,8 +89,7 @@ ingest_log_new(struct ingest *ingest, struct ingest_pod *pod, size_t model_pod,
 	return log;
 }
 
-void
-ingest_log_free(struct ingest_log *log)
+void ingest_log_free(struct ingest_log *log)
 {
 	list_remove(&log->link);
 	list_remove(&log->in_due);
@@ -113,8 +106,7 @@ ingest_log_free(struct ingest_log *log)
 
 /* ---- the store */
 
-static void
-ingest_on_flush(void *user)
+static void ingest_on_flush(void *user)
 {
 	struct ingest *ingest = user;
 
@@ -123,20 +115,17 @@ ingest_on_flush(void *user)
 			sink_flush(log);
 }
 
-static void
-ingest_on_store_state(void *user, const struct err *why)
+static void ingest_on_store_state(void *user, const struct err *why)
 {
 	if (why != NULL)
-		ingest_say(user, NULL, MODEL_ALARM,
-			   "%s; unsaved data is held in memory", why->text);
+		ingest_say(user, NULL, MODEL_ALARM, "%s; unsaved data is held in memory",
+			   why->text);
 	else
-		ingest_say(user, NULL, MODEL_INFO,
-			   "the database is written again");
+		ingest_say(user, NULL, MODEL_INFO, "the database is written again");
 }
 
 /* The store took what waited: logs that had to wait go on. */
-static void
-ingest_on_room(void *user)
+static void ingest_on_room(void *user)
 {
 	struct ingest *ingest = user;
 
@@ -146,45 +135,38 @@ ingest_on_room(void *user)
 }
 
 /* Spools belong to their database: its real path names their folder. */
-static int
-open_spools(struct ingest *ingest, struct err *err)
+static int open_spools(struct ingest *ingest, struct err *err)
 {
-	AUTO_TEXT state = ingest->o.spool_path != NULL
-				  ? xstrdup(ingest->o.spool_path)
-				  : conf_dir_state();
+	AUTO_TEXT state =
+		ingest->o.spool_path != NULL ? xstrdup(ingest->o.spool_path) : conf_dir_state();
 	AUTO_TEXT real = realpath(ingest->o.db_path, NULL);
 	const char *path = real != NULL ? real : ingest->o.db_path;
 	AUTO_TEXT folder =
-		xasprintf("%s/mirror/%016llx", state,
-			  (unsigned long long)str_hash(str_from(path)));
+		xasprintf("%s/mirror/%016llx", state, (unsigned long long)str_hash(str_from(path)));
 
 	if (conf_make_dir(folder, err) == 0)
-		ingest->spools = spool_dir_open(
-			folder, (uint64_t)ingest->o.conf->mirror_cap_bytes,
-			err);
+		ingest->spools =
+			spool_dir_open(folder, (uint64_t)ingest->o.conf->mirror_cap_bytes, err);
 	return ingest->spools != NULL ? 0 : -1;
 }
 
 /* The program's version and all that its rules are made of, as a text. */
-static char *
-rules_text(const struct format_set *formats)
+static char *rules_text(const struct format_set *formats)
 {
 	uint64_t hash = str_hash(STR_LIT(PACKAGE_VERSION));
 
 	for (size_t i = 0; i < format_set_rules(formats); i++) {
 		const struct rule *rule = format_set_rule(formats, i);
-		AUTO_TEXT text = xasprintf(
-			"%016llx %s %s %s %d %d", (unsigned long long)hash,
-			rule->format, rule->name, rule->pattern,
-			(int)rule->kind, (int)rule->stage);
+		AUTO_TEXT text =
+			xasprintf("%016llx %s %s %s %d %d", (unsigned long long)hash, rule->format,
+				  rule->name, rule->pattern, (int)rule->kind, (int)rule->stage);
 
 		hash = str_hash(str_from(text));
 	}
 	return xasprintf("%016llx", (unsigned long long)hash);
 }
 
-static int
-open_store(struct ingest *ingest, struct err *err)
+static int open_store(struct ingest *ingest, struct err *err)
 {
 	AUTO_TEXT rules = rules_text(ingest->o.formats);
 	const struct store_options options = {
@@ -192,8 +174,7 @@ open_store(struct ingest *ingest, struct err *err)
 		.read_only = ingest->o.read_only,
 		.loop = ingest->o.loop,
 		.rules = rules,
-		.cb = { ingest_on_flush, ingest_on_store_state, ingest_on_room,
-			ingest },
+		.cb = { ingest_on_flush, ingest_on_store_state, ingest_on_room, ingest },
 	};
 
 	if (conf_make_dir_of(ingest->o.db_path, err) == 0)
@@ -204,17 +185,14 @@ open_store(struct ingest *ingest, struct err *err)
 	if (store_is_writer(ingest->store))
 		return open_spools(ingest, err);
 	if (ingest->o.must_write)
-		return err_set(err, ERR_DB, "%s",
-			       store_why_reader(ingest->store));
+		return err_set(err, ERR_DB, "%s", store_why_reader(ingest->store));
 	if (!ingest->o.read_only)
-		ingest_say(ingest, NULL, MODEL_WARNING, "%s",
-			   store_why_reader(ingest->store));
+		ingest_say(ingest, NULL, MODEL_WARNING, "%s", store_why_reader(ingest->store));
 	ingest->store = NULL;
 	return 0;
 }
 
-static int
-close_store(struct ingest *ingest, struct err *err)
+static int close_store(struct ingest *ingest, struct err *err)
 {
 	history_stop(ingest);
 	if (ingest->prune_job != NULL)
@@ -226,8 +204,7 @@ close_store(struct ingest *ingest, struct err *err)
 	return rc;
 }
 
-int
-ingest_become_writer(struct ingest *ingest, struct err *err)
+int ingest_become_writer(struct ingest *ingest, struct err *err)
 {
 	(void)close_store(ingest, NULL);
 	if (open_store(ingest, err) != 0)
@@ -235,16 +212,14 @@ ingest_become_writer(struct ingest *ingest, struct err *err)
 	return history_start(ingest, err);
 }
 
-static void
-prune_work(void *user)
+static void prune_work(void *user)
 {
 	struct ingest *ingest = user;
 
 	spool_prune_run(&ingest->prune, ingest->spools);
 }
 
-static void
-prune_done(void *user)
+static void prune_done(void *user)
 {
 	struct ingest *ingest = user;
 
@@ -253,21 +228,18 @@ prune_done(void *user)
 }
 
 /* More is kept than the cap: ended logs of long ago go. */
-static void
-prune_spools(struct ingest *ingest)
+static void prune_spools(struct ingest *ingest)
 {
 	if (ingest->spools == NULL || ingest->prune_job != NULL ||
 	    !spool_dir_is_over(ingest->spools))
 		return;
-	ingest->prune_job = loop_job(ingest->o.loop, JOB_READ, prune_work,
-				     prune_done, ingest);
+	ingest->prune_job = loop_job(ingest->o.loop, JOB_READ, prune_work, prune_done, ingest);
 }
 
 /* ---- begin and end */
 
 /* What many bytes took on their way lies about in pieces. */
-static void
-trim_memory(struct ingest *ingest)
+static void trim_memory(struct ingest *ingest)
 {
 	bool is_idle = ingest_idle_ms(ingest) >= TRIM_IDLE_MS;
 
@@ -277,8 +249,7 @@ trim_memory(struct ingest *ingest)
 	ingest->untrimmed = 0;
 }
 
-static void
-ingest_on_tick(void *user)
+static void ingest_on_tick(void *user)
 {
 	struct ingest *ingest = user;
 
@@ -289,27 +260,23 @@ ingest_on_tick(void *user)
 	trim_memory(ingest);
 }
 
-static void
-ingest_on_local(void *user)
+static void ingest_on_local(void *user)
 {
 	local_look(user);
 }
 
 /* Many files are open at once: take as many as the system gives. */
-static void
-raise_file_limit(void)
+static void raise_file_limit(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-	    limit.rlim_cur == limit.rlim_max)
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
 		return;
 	limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void
-ingest_watch_local(struct ingest *ingest)
+void ingest_watch_local(struct ingest *ingest)
 {
 	if (ingest->o.loop == NULL || ingest->local != NULL)
 		return;
@@ -317,8 +284,7 @@ ingest_watch_local(struct ingest *ingest)
 	loop_timer_start(ingest->local, 0, LOCAL_MS);
 }
 
-void
-ingest_use_loop(struct ingest *ingest, struct loop *loop)
+void ingest_use_loop(struct ingest *ingest, struct loop *loop)
 {
 	ingest->o.loop = loop;
 	ingest->tick = loop_timer_new(loop, ingest_on_tick, ingest);
@@ -333,8 +299,7 @@ ingest_use_loop(struct ingest *ingest, struct loop *loop)
 	}
 }
 
-struct ingest *
-ingest_new(const struct ingest_options *options, struct err *err)
+struct ingest *ingest_new(const struct ingest_options *options, struct err *err)
 {
 	struct ingest *ingest = xcalloc(1, sizeof(*ingest));
 
@@ -363,8 +328,7 @@ ingest_new(const struct ingest_options *options, struct err *err)
 	return ingest;
 }
 
-int
-ingest_free(struct ingest *ingest, struct err *err)
+int ingest_free(struct ingest *ingest, struct err *err)
 {
 	if (ingest == NULL)
 		return 0;
@@ -383,8 +347,7 @@ ingest_free(struct ingest *ingest, struct err *err)
 	return rc;
 }
 
-void
-ingest_reload(struct ingest *ingest, const struct conf *conf)
+void ingest_reload(struct ingest *ingest, const struct conf *conf)
 {
 	pods_reload(ingest, conf);
 	ingest->o.conf = conf;
@@ -394,8 +357,7 @@ ingest_reload(struct ingest *ingest, const struct conf *conf)
 		history_reload(ingest);
 }
 
-bool
-ingest_poll(struct ingest *ingest)
+bool ingest_poll(struct ingest *ingest)
 {
 	local_look(ingest);
 	return tail_poll(ingest);
@@ -403,8 +365,7 @@ ingest_poll(struct ingest *ingest)
 
 /* ---- what others ask */
 
-struct transport *
-ingest_transport(struct ingest *ingest, size_t pod, size_t *index)
+struct transport *ingest_transport(struct ingest *ingest, size_t pod, size_t *index)
 {
 	struct ingest_pod *found = pod_of_model(ingest, pod);
 
@@ -414,8 +375,7 @@ ingest_transport(struct ingest *ingest, size_t pod, size_t *index)
 	return fleet_transport(found->fleet->fleet);
 }
 
-void
-ingest_answer(struct ingest *ingest, size_t pod, const char *answer)
+void ingest_answer(struct ingest *ingest, size_t pod, const char *answer)
 {
 	struct ingest_pod *found = pod_of_model(ingest, pod);
 
@@ -423,8 +383,7 @@ ingest_answer(struct ingest *ingest, size_t pod, const char *answer)
 		fleet_answer(found->fleet->fleet, found->index, answer);
 }
 
-void
-ingest_reconnect(struct ingest *ingest, size_t pod)
+void ingest_reconnect(struct ingest *ingest, size_t pod)
 {
 	struct ingest_pod *found = pod_of_model(ingest, pod);
 
@@ -436,8 +395,7 @@ ingest_reconnect(struct ingest *ingest, size_t pod)
 		follow_retry(found->follow);
 }
 
-int64_t
-ingest_idle_ms(const struct ingest *ingest)
+int64_t ingest_idle_ms(const struct ingest *ingest)
 {
 	/* Paused is not idle. */
 	if (ingest->store != NULL && store_is_full(ingest->store))
@@ -446,20 +404,17 @@ ingest_idle_ms(const struct ingest *ingest)
 }
 
 /* Nothing that lies here is still to be read. */
-static bool
-has_read(const struct list *logs)
+static bool has_read(const struct list *logs)
 {
 	list_each (const struct ingest_log, log, logs, link) {
-		if (log->turn != NULL ||
-		    log->inbox.len + log->sending.len > 0 ||
+		if (log->turn != NULL || log->inbox.len + log->sending.len > 0 ||
 		    (log->reader != NULL && log->parsed < log->fetched))
 			return false;
 	}
 	return true;
 }
 
-bool
-ingest_is_settled(const struct ingest *ingest)
+bool ingest_is_settled(const struct ingest *ingest)
 {
 	bool waits = ingest_idle_ms(ingest) < BEHIND_MS;
 
@@ -477,8 +432,7 @@ ingest_is_settled(const struct ingest *ingest)
 	return true;
 }
 
-size_t
-ingest_unreachable(const struct ingest *ingest)
+size_t ingest_unreachable(const struct ingest *ingest)
 {
 	size_t n = 0;
 
@@ -489,14 +443,12 @@ ingest_unreachable(const struct ingest *ingest)
 	return n;
 }
 
-bool
-ingest_is_writer(const struct ingest *ingest)
+bool ingest_is_writer(const struct ingest *ingest)
 {
 	return ingest->store != NULL;
 }
 
-bool
-ingest_is_busy(const struct ingest *ingest)
+bool ingest_is_busy(const struct ingest *ingest)
 {
 	return !list_is_empty(&ingest->asks);
 }

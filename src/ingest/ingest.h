@@ -21,8 +21,7 @@ struct ingest;
 
 struct ingest_cb {
 	/* A sentence for a person: a warning, a change of state. */
-	void (*on_say)(void *user, enum model_severity severity,
-		       const char *text);
+	void (*on_say)(void *user, enum model_severity severity, const char *text);
 	/* What only a person can answer; question->pod is the model's index.
 	 * NULL: nobody is there. */
 	void (*on_ask)(void *user, const struct fleet_question *question);
@@ -69,8 +68,7 @@ int ingest_free(struct ingest *ingest, struct err *err);
  * otherwise its end is the log's end unless it was touched in the last ten
  * minutes.
  */
-int ingest_add_file(struct ingest *ingest, size_t pod, const char *path,
-		    bool live, struct err *err)
+int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live, struct err *err)
 	__attribute__((warn_unused_result));
 /* Logs of this machine are read by that loop from now on. */
 void ingest_use_loop(struct ingest *ingest, struct loop *loop);
@@ -88,8 +86,7 @@ void ingest_reload(struct ingest *ingest, const struct conf *conf);
 bool ingest_is_writer(const struct ingest *ingest);
 /* Where a pod of the model is reached; *index is its number there.  NULL:
  * we only read. */
-struct transport *ingest_transport(struct ingest *ingest, size_t pod,
-				   size_t *index);
+struct transport *ingest_transport(struct ingest *ingest, size_t pod, size_t *index);
 
 /* The answer to a pod's question; see fleet_answer. */
 void ingest_answer(struct ingest *ingest, size_t pod, const char *answer);

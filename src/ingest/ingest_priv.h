@@ -59,9 +59,9 @@ struct ingest {
 				     * here for the eye */
 	size_t n_fetched, cap_fetched;
 	uint64_t n_wants;
-	int64_t start_ms; /* mono clock */
-	bool has_live;	  /* series of what runs were asked for */
-	int64_t rev;	  /* of the newest run's row that the model has */
+	int64_t start_ms;	 /* mono clock */
+	bool has_live;		 /* series of what runs were asked for */
+	int64_t rev;		 /* of the newest run's row that the model has */
 	struct loop_timer *look; /* of one that only reads; NULL: none */
 	int64_t data_version;
 	long writer; /* the process that writes; 0: not known */
@@ -108,11 +108,11 @@ struct ingest_pod {
 	unsigned int n_lost; /* spools that someone else removed */
 
 	/* pods.c */
-	bool is_settled; /* its logs were looked at once */
-	bool is_quiet;	 /* a bench runs there */
-	bool has_bench;	 /* in the database, at the last look */
-	char *arm; /* owned; the log here of the run that it makes; NULL: none
-		    */
+	bool is_settled;	    /* its logs were looked at once */
+	bool is_quiet;		    /* a bench runs there */
+	bool has_bench;		    /* in the database, at the last look */
+	char *arm;		    /* owned; the log here of the run that it makes; NULL: none
+				     */
 	struct pod_verdict verdict; /* as last said */
 	bool was_up;
 	int64_t said_ms; /* mono clock, a fill of sentences; see ingest_say */
@@ -206,8 +206,8 @@ struct ingest_log {
 /* ---- ingest.c */
 
 void __attribute__((format(printf, 4, 5)))
-ingest_say(struct ingest *ingest, struct ingest_pod *pod,
-	   enum model_severity severity, const char *fmt, ...);
+ingest_say(struct ingest *ingest, struct ingest_pod *pod, enum model_severity severity,
+	   const char *fmt, ...);
 int64_t ingest_now_ms(const struct ingest *ingest); /* mono clock */
 int64_t ingest_wall_ms(const struct ingest *ingest);
 /*
@@ -216,9 +216,8 @@ int64_t ingest_wall_ms(const struct ingest *ingest);
  */
 int ingest_become_writer(struct ingest *ingest, struct err *err);
 /* A log of which nothing is known yet. */
-struct ingest_log *ingest_log_new(struct ingest *ingest, struct ingest_pod *pod,
-				  size_t model_pod, const char *name,
-				  unsigned int gen);
+struct ingest_log *ingest_log_new(struct ingest *ingest, struct ingest_pod *pod, size_t model_pod,
+				  const char *name, unsigned int gen);
 void ingest_log_free(struct ingest_log *log);
 
 /* ---- tail.c */
@@ -239,8 +238,7 @@ void tail_settle(struct ingest_log *log);
 void tail_stop(struct ingest *ingest);
 /* Without a loop: a turn for each that is due; true: there is more. */
 bool tail_poll(struct ingest *ingest);
-static inline bool
-tail_is_replay(const struct ingest_log *log)
+static inline bool tail_is_replay(const struct ingest_log *log)
 {
 	return log->parsed < log->stored;
 }
@@ -250,8 +248,8 @@ tail_is_replay(const struct ingest_log *log)
 /* The key of a run in the model. */
 unsigned int sink_run_key(unsigned int gen, unsigned int run_index);
 /* The log of a generation in the model. */
-struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod,
-				 const char *name, unsigned int gen);
+struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod, const char *name,
+				 unsigned int gen);
 /* What the reader says, on its thread: without its lines, and with them. */
 extern const struct run_reader_cb sink_callbacks[2];
 /* The turn is over: tell it. */
@@ -302,8 +300,7 @@ bool local_holds(struct local *local, uint64_t parsed);
 void ingest_watch_local(struct ingest *ingest);
 /* No more comes of the log of that path. */
 void local_end(struct ingest *ingest, const char *path);
-ssize_t local_read(struct local *local, uint64_t offset, void *data,
-		   size_t len);
+ssize_t local_read(struct local *local, uint64_t offset, void *data, size_t len);
 /* Look at all of them. */
 void local_look(struct ingest *ingest);
 /* A turn of it is over. */
@@ -340,8 +337,7 @@ int history_start(struct ingest *ingest, struct err *err);
 /* Fetch no more; what was asked for may be asked for again. */
 void history_stop(struct ingest *ingest);
 /* A sample for the eye: to the model, unless the database has it for later. */
-void history_sample(struct ingest *ingest, struct model_run *mr,
-		    const struct sample *sample);
+void history_sample(struct ingest *ingest, struct model_run *mr, const struct sample *sample);
 /* It is over: its series may go when others are looked at. */
 void history_over(struct ingest *ingest, struct model_run *mr);
 /* It is under way: forecasts and alerts need its series. */

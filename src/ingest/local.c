@@ -24,12 +24,11 @@ struct local {
 	int fd;	    /* -1: opened for a turn */
 	uint64_t dev, inode;
 	struct cksum_guard guard; /* of what was read */
-	bool grew;	   /* since: is it still the one that was read? */
-	int64_t missed_ms; /* its path names nothing since; mono; 0: it does */
+	bool grew;		  /* since: is it still the one that was read? */
+	int64_t missed_ms;	  /* its path names nothing since; mono; 0: it does */
 };
 
-void
-local_free(struct local *local)
+void local_free(struct local *local)
 {
 	if (local == NULL)
 		return;
@@ -41,19 +40,16 @@ local_free(struct local *local)
 /* ---- on the thread of a turn */
 
 /* Have it open: the file that it was; -1: it lies there no more. */
-static int
-local_open(struct local *local, struct stat *st)
+static int local_open(struct local *local, struct stat *st)
 {
 	if (local->fd < 0)
-		local->fd =
-			open(local->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		local->fd = open(local->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (local->fd < 0 || fstat(local->fd, st) != 0)
 		return -1;
 	return local->inode == st->st_ino && local->dev == st->st_dev ? 0 : -1;
 }
 
-bool
-local_holds(struct local *local, uint64_t parsed)
+bool local_holds(struct local *local, uint64_t parsed)
 {
 	struct stat st;
 
@@ -67,11 +63,9 @@ local_holds(struct local *local, uint64_t parsed)
 	return cksum_guard_holds(&local->guard, local->fd);
 }
 
-ssize_t
-local_read(struct local *local, uint64_t offset, void *data, size_t len)
+ssize_t local_read(struct local *local, uint64_t offset, void *data, size_t len)
 {
-	ssize_t n = local->fd >= 0 ? pread(local->fd, data, len, (off_t)offset)
-				   : -1;
+	ssize_t n = local->fd >= 0 ? pread(local->fd, data, len, (off_t)offset) : -1;
 
 	if (n > 0)
 		cksum_guard_add(&local->guard, data, (size_t)n);
@@ -81,22 +75,19 @@ local_read(struct local *local, uint64_t offset, void *data, size_t len)
 /* ---- on the loop */
 
 /* Of many logs not all stay open between turns. */
-static void
-let_rest(struct ingest_log *log)
+static void let_rest(struct ingest_log *log)
 {
 	struct local *local = log->local;
 	struct rlimit limit = { 256, 0 };
 	bool is_over = log->end != UINT64_MAX && log->parsed >= log->end;
 
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	if (is_over ||
-	    (local->fd >= 0 && (rlim_t)local->fd >= limit.rlim_cur / OPEN_PART))
+	if (is_over || (local->fd >= 0 && (rlim_t)local->fd >= limit.rlim_cur / OPEN_PART))
 		fd_close(&local->fd);
 }
 
 /* It has that size; what is there when it is added is no news. */
-static void
-note_size(struct ingest_log *log, uint64_t size)
+static void note_size(struct ingest_log *log, uint64_t size)
 {
 	if (size <= log->fetched)
 		return;
@@ -107,9 +98,8 @@ note_size(struct ingest_log *log, uint64_t size)
 }
 
 /* A log as it lies there now; st is what was seen of it. */
-static struct ingest_log *
-begin_local(struct ingest *ingest, size_t pod, const char *path,
-	    unsigned int gen, struct stat *st)
+static struct ingest_log *begin_local(struct ingest *ingest, size_t pod, const char *path,
+				      unsigned int gen, struct stat *st)
 {
 	struct ingest_log *log = ingest_log_new(ingest, NULL, pod, path, gen);
 	struct local *local = xcalloc(1, sizeof(*local));
@@ -131,9 +121,7 @@ begin_local(struct ingest *ingest, size_t pod, const char *path,
 	return log;
 }
 
-int
-ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
-		struct err *err)
+int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live, struct err *err)
 {
 	struct stat st;
 
@@ -143,21 +131,18 @@ ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
 		return err_set(err, ERR_USAGE, "%s: is no regular file", path);
 	struct ingest_log *log = begin_local(ingest, pod, path, 0, &st);
 	log->news = log->fetched;
-	if (!live && clock_wall_ms() - (int64_t)st.st_mtim.tv_sec * 1000 >=
-			     STILL_WRITTEN_MS)
+	if (!live && clock_wall_ms() - (int64_t)st.st_mtim.tv_sec * 1000 >= STILL_WRITTEN_MS)
 		log->end = log->fetched;
 	tail_wake(log);
 	ingest_watch_local(ingest);
 	return 0;
 }
 
-static void
-say(struct ingest_log *log, enum model_severity severity, const char *what)
+static void say(struct ingest_log *log, enum model_severity severity, const char *what)
 {
 	struct model *model = log->ingest->o.model;
 	AUTO_TEXT text =
-		xasprintf("%s: %s %s", model->pods[log->model_pod].name,
-			  log->local->path, what);
+		xasprintf("%s: %s %s", model->pods[log->model_pod].name, log->local->path, what);
 	struct model_event event = { .wall_ms = ingest_wall_ms(log->ingest),
 				     .severity = severity,
 				     .pod = log->model_pod,
@@ -166,8 +151,7 @@ say(struct ingest_log *log, enum model_severity severity, const char *what)
 	model_event_add(model, &event);
 }
 
-static void
-set_gone(struct ingest_log *log, int64_t wall_ms, const char *back)
+static void set_gone(struct ingest_log *log, int64_t wall_ms, const char *back)
 {
 	bool was_gone = log->gone_ms != 0;
 
@@ -181,8 +165,7 @@ set_gone(struct ingest_log *log, int64_t wall_ms, const char *back)
 }
 
 /* Another one lies there, or it was cut: that is its next generation. */
-static void
-replace(struct ingest_log *log)
+static void replace(struct ingest_log *log)
 {
 	struct stat st;
 
@@ -192,21 +175,18 @@ replace(struct ingest_log *log)
 	log->end = log->fetched = log->parsed;
 	sink_finish(log);
 	/* What the path names now is another log. */
-	if (log->log != NULL && log->local->fd >= 0 &&
-	    st.st_ino != log->local->inode)
+	if (log->log != NULL && log->local->fd >= 0 && st.st_ino != log->local->inode)
 		model_log_keep(log->ingest->o.model, log->log, log->local->fd);
 	if (log->log != NULL)
 		model_log_file(log->log, NULL);
 	let_rest(log);
 	struct ingest_log *next =
-		begin_local(log->ingest, log->model_pod, log->local->path,
-			    log->gen + 1, &st);
+		begin_local(log->ingest, log->model_pod, log->local->path, log->gen + 1, &st);
 	tail_wake(next);
 }
 
 /* Whether its path names a file; one that is missing and silent is gone. */
-static void
-look_for(struct ingest_log *log)
+static void look_for(struct ingest_log *log)
 {
 	struct local *local = log->local;
 	int64_t now_ms = ingest_now_ms(log->ingest);
@@ -229,15 +209,13 @@ look_for(struct ingest_log *log)
 		set_gone(log, ingest_wall_ms(log->ingest), "");
 }
 
-static void
-look_at(struct ingest_log *log)
+static void look_at(struct ingest_log *log)
 {
 	struct local *local = log->local;
 	uint64_t before = log->fetched;
 	struct stat st;
 
-	if ((local->fd >= 0 ? fstat(local->fd, &st) : stat(local->path, &st)) ==
-		    0 &&
+	if ((local->fd >= 0 ? fstat(local->fd, &st) : stat(local->path, &st)) == 0 &&
 	    st.st_ino == local->inode) {
 		if ((uint64_t)st.st_size < log->parsed) {
 			replace(log);
@@ -253,8 +231,7 @@ look_at(struct ingest_log *log)
 	tail_due(log);
 }
 
-void
-local_look(struct ingest *ingest)
+void local_look(struct ingest *ingest)
 {
 	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
 		if (log->turn == NULL && log->end == UINT64_MAX)
@@ -262,8 +239,7 @@ local_look(struct ingest *ingest)
 	}
 }
 
-void
-local_end(struct ingest *ingest, const char *path)
+void local_end(struct ingest *ingest, const char *path)
 {
 	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
 		if (log->end != UINT64_MAX || strcmp(log->name, path) != 0)
@@ -277,8 +253,7 @@ local_end(struct ingest *ingest, const char *path)
 	}
 }
 
-void
-local_turned(struct ingest_log *log)
+void local_turned(struct ingest_log *log)
 {
 	bool is_replaced = log->out.is_replaced;
 

@@ -37,16 +37,14 @@ struct worker {
 	bool hash;
 };
 
-static void
-keep_run(void *user, const struct run *run)
+static void keep_run(void *user, const struct run *run)
 {
 	struct parsed_file *file = user;
 
 	run_copy(xplace(file->runs, file->n_runs, file->cap_runs), run);
 }
 
-static void
-release_file(struct parsed_file *file)
+static void release_file(struct parsed_file *file)
 {
 	for (size_t i = 0; i < file->n_runs; i++)
 		run_release(&file->runs[i]);
@@ -63,8 +61,7 @@ release_file(struct parsed_file *file)
  * A FIFO that nobody has opened for writing reads as an end: wait a while for
  * the writer, then say so instead of hanging.
  */
-static bool
-has_writer(int fd, const struct stat *st)
+static bool has_writer(int fd, const struct stat *st)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
@@ -72,8 +69,7 @@ has_writer(int fd, const struct stat *st)
 }
 
 /* Open for reading without waiting for a writer of a FIFO. */
-static int
-open_log(const char *path, struct stat *st, struct err *err)
+static int open_log(const char *path, struct stat *st, struct err *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
@@ -95,8 +91,7 @@ open_log(const char *path, struct stat *st, struct err *err)
 }
 
 /* read that waits where a FIFO has nothing yet; 0 at the end, -1 on error. */
-static ssize_t
-read_some(int fd, void *block, size_t size)
+static ssize_t read_some(int fd, void *block, size_t size)
 {
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -108,8 +103,7 @@ read_some(int fd, void *block, size_t size)
 	}
 }
 
-int
-log_read(const char *path, struct run_reader *reader, struct err *err)
+int log_read(const char *path, struct run_reader *reader, struct err *err)
 {
 	struct stat st;
 	int fd = open_log(path, &st, err);
@@ -128,13 +122,11 @@ log_read(const char *path, struct run_reader *reader, struct err *err)
 }
 
 /* A file without a run may be what a verifier or a benchmark printed. */
-static void
-read_score(struct parsed_file *file, const struct buf *start)
+static void read_score(struct parsed_file *file, const struct buf *start)
 {
 	struct score_row row;
 
-	if (file->n_runs > 0 || start->truncated ||
-	    score_row_read(&row, buf_str(start), NULL) != 0)
+	if (file->n_runs > 0 || start->truncated || score_row_read(&row, buf_str(start), NULL) != 0)
 		return;
 	file->score = xmalloc(sizeof(row));
 	*file->score = row;
@@ -144,22 +136,17 @@ read_score(struct parsed_file *file, const struct buf *start)
  * Feed the file to a reader.  Of a regular file no more is read than it held
  * at the start, so that one that grows has an end.
  */
-static void
-read_log(struct parsed_file *file, int fd, const struct stat *st,
-	 struct worker *worker)
+static void read_log(struct parsed_file *file, int fd, const struct stat *st, struct worker *worker)
 {
 	struct run_reader *reader = worker->reader;
-	uint64_t left =
-		S_ISREG(st->st_mode) ? (uint64_t)st->st_size : UINT64_MAX;
+	uint64_t left = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : UINT64_MAX;
 	ssize_t n = 0;
 
 	run_reader_reset(reader, file);
 	buf_clear(&worker->start);
-	worker->start.truncated =
-		left != UINT64_MAX && left > SCORE_ROW_MAX_BYTES;
+	worker->start.truncated = left != UINT64_MAX && left > SCORE_ROW_MAX_BYTES;
 	while (left > 0) {
-		n = read_some(fd, worker->block,
-			      left < READ_BYTES ? (size_t)left : READ_BYTES);
+		n = read_some(fd, worker->block, left < READ_BYTES ? (size_t)left : READ_BYTES);
 		if (n <= 0)
 			break;
 		left -= (uint64_t)n;
@@ -185,8 +172,7 @@ read_log(struct parsed_file *file, int fd, const struct stat *st,
  * A trainer_state.json of Hugging Face's Trainer: the entries of its history
  * are read like the lines of a metrics file.  False where it is none.
  */
-static bool
-read_state(struct parsed_file *file, struct str text, struct worker *worker)
+static bool read_state(struct parsed_file *file, struct str text, struct worker *worker)
 {
 	AUTO_JSON state = json_parse(text, JSON_BARE_TEXT, NULL);
 	double planned = json_get_number(state, "max_steps", 0);
@@ -208,8 +194,7 @@ read_state(struct parsed_file *file, struct str text, struct worker *worker)
 	return file->n_runs > 0;
 }
 
-static bool
-is_state_file(struct parsed_file *file, struct worker *worker)
+static bool is_state_file(struct parsed_file *file, struct worker *worker)
 {
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	bool is = false;
@@ -222,8 +207,7 @@ is_state_file(struct parsed_file *file, struct worker *worker)
 	return is;
 }
 
-static void
-worker_init(struct worker *worker, const struct parse_options *options)
+static void worker_init(struct worker *worker, const struct parse_options *options)
 {
 	static const struct run_reader_cb cb = { .on_run = keep_run };
 
@@ -235,8 +219,7 @@ worker_init(struct worker *worker, const struct parse_options *options)
 	worker->hash = options->hash;
 }
 
-static void
-worker_release(struct worker *worker)
+static void worker_release(struct worker *worker)
 {
 	run_reader_free(worker->reader);
 	free(worker->block);
@@ -244,8 +227,7 @@ worker_release(struct worker *worker)
 	sha256_release(&worker->sha);
 }
 
-static void
-parse_one(struct parsed_file *file, struct worker *worker)
+static void parse_one(struct parsed_file *file, struct worker *worker)
 {
 	struct stat st;
 
@@ -272,8 +254,7 @@ struct work {
 /* Files read ahead of the one that is printed next, so memory is bounded. */
 #define READ_AHEAD 256U
 
-static void *
-work_thread(void *user)
+static void *work_thread(void *user)
 {
 	struct work *work = user;
 	struct worker worker;
@@ -281,8 +262,7 @@ work_thread(void *user)
 	worker_init(&worker, work->options);
 	for (;;) {
 		pthread_mutex_lock(&work->lock);
-		while (work->next < work->n &&
-		       work->next > work->given + READ_AHEAD)
+		while (work->next < work->n && work->next > work->given + READ_AHEAD)
 			pthread_cond_wait(&work->changed, &work->lock);
 		size_t i = work->next++;
 		pthread_mutex_unlock(&work->lock);
@@ -299,8 +279,7 @@ work_thread(void *user)
 }
 
 /* How many threads pay for what there is to read. */
-static unsigned int
-count_jobs(const struct log_path *paths, size_t n, unsigned int asked)
+static unsigned int count_jobs(const struct log_path *paths, size_t n, unsigned int asked)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t bytes = 0;
@@ -322,8 +301,7 @@ count_jobs(const struct log_path *paths, size_t n, unsigned int asked)
 }
 
 /* Give the files out in order while the threads read. */
-static void
-give_in_order(struct work *work, parsed_file_fn fn, void *user)
+static void give_in_order(struct work *work, parsed_file_fn fn, void *user)
 {
 	for (size_t i = 0; i < work->n; i++) {
 		pthread_mutex_lock(&work->lock);
@@ -337,17 +315,14 @@ give_in_order(struct work *work, parsed_file_fn fn, void *user)
 	}
 }
 
-static void
-parse_threaded(struct work *work, unsigned int jobs, parsed_file_fn fn,
-	       void *user)
+static void parse_threaded(struct work *work, unsigned int jobs, parsed_file_fn fn, void *user)
 {
 	pthread_t threads[MAX_JOBS];
 	unsigned int started = 0;
 
 	pthread_mutex_init(&work->lock, NULL);
 	pthread_cond_init(&work->changed, NULL);
-	while (started < jobs &&
-	       pthread_create(&threads[started], NULL, work_thread, work) == 0)
+	while (started < jobs && pthread_create(&threads[started], NULL, work_thread, work) == 0)
 		started++;
 	if (started == 0) { /* no thread to be had: read it all here */
 		work->given = work->n;
@@ -360,16 +335,14 @@ parse_threaded(struct work *work, unsigned int jobs, parsed_file_fn fn,
 	pthread_mutex_destroy(&work->lock);
 }
 
-void
-parse_files(const struct log_path *paths, size_t n,
-	    const struct parse_options *options, parsed_file_fn fn, void *user)
+void parse_files(const struct log_path *paths, size_t n, const struct parse_options *options,
+		 parsed_file_fn fn, void *user)
 {
 	unsigned int jobs = count_jobs(paths, n, options->jobs);
 	AUTO_FREE struct parsed_file *files = xcalloc(n, sizeof(*files));
-	struct work work = { .options = options,
-			     .files = files,
-			     .done = xcalloc(n, sizeof(bool)),
-			     .n = n };
+	struct work work = {
+		.options = options, .files = files, .done = xcalloc(n, sizeof(bool)), .n = n
+	};
 
 	for (size_t i = 0; i < n; i++) {
 		files[i].from = &paths[i];
@@ -389,17 +362,14 @@ struct finder {
 	bool is_list;	 /* of log_paths_list */
 };
 
-static const char *const table_ends[] = { ".csv", ".json", ".jsonl", ".ndjson",
-					  NULL };
-static const char *const log_ends[] = { ".log", ".txt", ".out", ".stdout",
-					NULL };
+static const char *const table_ends[] = { ".csv", ".json", ".jsonl", ".ndjson", NULL };
+static const char *const log_ends[] = { ".log", ".txt", ".out", ".stdout", NULL };
 static const char *const metric_ends[] = { ".csv", ".jsonl", NULL };
 
 /* Of a metrics file this much tells that it is one. */
 #define SNIFF_BYTES 65536U
 
-static bool
-ends_like(const char *path, const char *const *ends)
+static bool ends_like(const char *path, const char *const *ends)
 {
 	for (; *ends != NULL; ends++)
 		if (str_ends_with(str_from(path), *ends))
@@ -407,16 +377,14 @@ ends_like(const char *path, const char *const *ends)
 	return false;
 }
 
-static void
-count_row(void *user, const struct metric_row *row)
+static void count_row(void *user, const struct metric_row *row)
 {
 	(void)row;
 	++*(size_t *)user;
 }
 
 /* Whether a text begins with rows of metrics. */
-static bool
-has_metric_rows(struct str text)
+static bool has_metric_rows(struct str text)
 {
 	struct metric_rows *rows = metric_rows_new();
 	struct metric_line line = { .cut = false };
@@ -429,12 +397,9 @@ has_metric_rows(struct str text)
 }
 
 /* A CSV or JSON file that is the log of a run, and no table of runs. */
-static bool
-is_metric_file(const char *path)
+static bool is_metric_file(const char *path)
 {
-	int fd = ends_like(path, metric_ends)
-			 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-			 : -1;
+	int fd = ends_like(path, metric_ends) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	AUTO_TEXT text = xmalloc(SNIFF_BYTES);
 	struct stat st;
 	ssize_t n = 0;
@@ -447,33 +412,26 @@ is_metric_file(const char *path)
 	return n > 0 && has_metric_rows((struct str){ text, (size_t)n });
 }
 
-static bool
-is_metric_name(const char *name)
+static bool is_metric_name(const char *name)
 {
-	return (strstr(name, "metrics") != NULL ||
-		strstr(name, "log") != NULL ||
+	return (strstr(name, "metrics") != NULL || strstr(name, "log") != NULL ||
 		strstr(name, "history") != NULL) &&
 	       ends_like(name, metric_ends);
 }
 
-static int
-is_visible(const struct dirent *entry)
+static int is_visible(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.';
 }
 
-static void
-add_file(struct finder *finder, const char *path, const struct stat *st,
-	 bool named)
+static void add_file(struct finder *finder, const char *path, const struct stat *st, bool named)
 {
 	struct log_paths *paths = finder->paths;
-	bool table = !finder->is_list && ends_like(path, table_ends) &&
-		     !is_metric_file(path);
+	bool table = !finder->is_list && ends_like(path, table_ends) && !is_metric_file(path);
 	char key[64];
 
 	if (st != NULL) {
-		print_into(key, "%ju:%ju", (uintmax_t)st->st_dev,
-			   (uintmax_t)st->st_ino);
+		print_into(key, "%ju:%ju", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino);
 		if (map_set(&finder->seen, str_from(key), finder) != NULL)
 			return;
 	}
@@ -485,13 +443,11 @@ add_file(struct finder *finder, const char *path, const struct stat *st,
 static void add_directory(struct finder *finder, const char *path, int depth);
 
 /* One entry of a directory; true when it is a log. */
-static bool
-add_entry(struct finder *finder, const char *dir, const char *name, int depth,
-	  bool metrics)
+static bool add_entry(struct finder *finder, const char *dir, const char *name, int depth,
+		      bool metrics)
 {
 	size_t len = strlen(dir);
-	AUTO_TEXT path = xasprintf(
-		"%s%s%s", dir, len > 0 && dir[len - 1] == '/' ? "" : "/", name);
+	AUTO_TEXT path = xasprintf("%s%s%s", dir, len > 0 && dir[len - 1] == '/' ? "" : "/", name);
 	struct stat link, st;
 	bool is_log = false;
 
@@ -508,27 +464,23 @@ add_entry(struct finder *finder, const char *dir, const char *name, int depth,
 }
 
 /* Metrics files count where no log is beside them: a run has often both. */
-static void
-add_directory(struct finder *finder, const char *path, int depth)
+static void add_directory(struct finder *finder, const char *path, int depth)
 {
 	AUTO_FREE struct dirent **entries = NULL;
 	int n = scandir(path, &entries, is_visible, versionsort);
 	bool has_log = false;
 
 	for (int i = 0; i < n; i++)
-		has_log |= add_entry(finder, path, entries[i]->d_name, depth,
-				     false);
+		has_log |= add_entry(finder, path, entries[i]->d_name, depth, false);
 	for (int i = 0; i < n; i++) {
 		if (!has_log)
-			(void)add_entry(finder, path, entries[i]->d_name, depth,
-					true);
+			(void)add_entry(finder, path, entries[i]->d_name, depth, true);
 		free(entries[i]);
 	}
 }
 
 /* A file, a directory, or what is neither. */
-static void
-add_named(struct finder *finder, const char *path)
+static void add_named(struct finder *finder, const char *path)
 {
 	size_t before = finder->paths->n;
 	struct stat st;
@@ -550,8 +502,7 @@ add_named(struct finder *finder, const char *path)
 
 /* A name that exists is taken as it is, also when it holds pattern characters;
  * a pattern that matches nothing stays as it is. */
-static void
-find_all(struct finder *finder, char *const *argv, size_t n)
+static void find_all(struct finder *finder, char *const *argv, size_t n)
 {
 	struct stat st;
 
@@ -560,8 +511,7 @@ find_all(struct finder *finder, char *const *argv, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		glob_t found;
 
-		if (strpbrk(argv[i], "*?[") == NULL ||
-		    lstat(argv[i], &st) == 0 ||
+		if (strpbrk(argv[i], "*?[") == NULL || lstat(argv[i], &st) == 0 ||
 		    glob(argv[i], 0, NULL, &found) != 0) {
 			add_named(finder, argv[i]);
 			continue;
@@ -573,20 +523,17 @@ find_all(struct finder *finder, char *const *argv, size_t n)
 	map_release(&finder->seen, NULL);
 }
 
-void
-log_paths_find(struct log_paths *paths, char *const *argv, size_t n)
+void log_paths_find(struct log_paths *paths, char *const *argv, size_t n)
 {
 	find_all(&(struct finder){ .paths = paths }, argv, n);
 }
 
-void
-log_paths_list(struct log_paths *paths, char *const *argv, size_t n)
+void log_paths_list(struct log_paths *paths, char *const *argv, size_t n)
 {
 	find_all(&(struct finder){ .paths = paths, .is_list = true }, argv, n);
 }
 
-void
-log_paths_release(struct log_paths *paths)
+void log_paths_release(struct log_paths *paths)
 {
 	for (size_t i = 0; i < paths->n; i++) {
 		free(paths->v[i].path);

@@ -62,9 +62,8 @@ struct parse_options {
  * its err; the others are still read.  The file is borrowed for the call.
  */
 typedef void (*parsed_file_fn)(void *user, struct parsed_file *file);
-void parse_files(const struct log_path *paths, size_t n,
-		 const struct parse_options *options, parsed_file_fn fn,
-		 void *user);
+void parse_files(const struct log_path *paths, size_t n, const struct parse_options *options,
+		 parsed_file_fn fn, void *user);
 
 /* One of them ("-": standard input) to its end; reset the reader before. */
 int log_read(const char *path, struct run_reader *reader, struct err *err)

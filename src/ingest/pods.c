@@ -14,16 +14,12 @@
 
 /* ---- the state of a pod */
 
-static enum pod_link
-link_of(const struct ingest_pod *pod, struct link_info *info)
+static enum pod_link link_of(const struct ingest_pod *pod, struct link_info *info)
 {
 	static const enum pod_link links[] = {
-		[LINK_IDLE] = POD_LINK_NONE,
-		[LINK_CONNECTING] = POD_LINK_CONNECTING,
-		[LINK_LIVE] = POD_LINK_UP,
-		[LINK_WAITING] = POD_LINK_WAITING,
-		[LINK_REFUSED] = POD_LINK_REFUSED,
-		[LINK_GONE] = POD_LINK_CLOSED,
+		[LINK_IDLE] = POD_LINK_NONE,	   [LINK_CONNECTING] = POD_LINK_CONNECTING,
+		[LINK_LIVE] = POD_LINK_UP,	   [LINK_WAITING] = POD_LINK_WAITING,
+		[LINK_REFUSED] = POD_LINK_REFUSED, [LINK_GONE] = POD_LINK_CLOSED,
 	};
 	struct transport *t = fleet_transport(pod->fleet->fleet);
 
@@ -31,18 +27,15 @@ link_of(const struct ingest_pod *pod, struct link_info *info)
 	return links[info->state];
 }
 
-static void
-count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
+static void count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
 {
 	int64_t last_ms = 0;
 
 	list_each (const struct ingest_log, log, &pod->logs, link) {
-		if (log->reader == NULL || log->n_runs == 0 ||
-		    log->status != RUN_RUNNING)
+		if (log->reader == NULL || log->n_runs == 0 || log->status != RUN_RUNNING)
 			continue;
 		facts->n_under_way++;
-		facts->n_silent +=
-			pod_pace_is_silent(&log->pace, facts->now_ms);
+		facts->n_silent += pod_pace_is_silent(&log->pace, facts->now_ms);
 		if (log->pace.last_ms > last_ms)
 			last_ms = log->pace.last_ms;
 	}
@@ -50,8 +43,7 @@ count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
 }
 
 /* A reason often begins with the pod's name, which is said already. */
-static const char *
-without_name(const struct ingest_pod *pod, const char *why)
+static const char *without_name(const struct ingest_pod *pod, const char *why)
 {
 	size_t n = strlen(pod->name);
 
@@ -61,12 +53,10 @@ without_name(const struct ingest_pod *pod, const char *why)
 }
 
 /* What the follower adds to what the link says. */
-static void
-add_follower(const struct ingest_pod *pod, struct pod_facts *facts,
-	     struct follow_status *status)
+static void add_follower(const struct ingest_pod *pod, struct pod_facts *facts,
+			 struct follow_status *status)
 {
-	bool is_idle =
-		facts->link == POD_LINK_UP || facts->link == POD_LINK_NONE;
+	bool is_idle = facts->link == POD_LINK_UP || facts->link == POD_LINK_NONE;
 
 	/* Only looked at, by telemetry: the link is all there is. */
 	*status = (struct follow_status){ .lag_ms = -1 };
@@ -86,34 +76,28 @@ add_follower(const struct ingest_pod *pod, struct pod_facts *facts,
 }
 
 /* A pod that lives may have more logs than are followed. */
-static bool
-add_limit(const struct follow_status *status, struct pod_verdict *verdict)
+static bool add_limit(const struct follow_status *status, struct pod_verdict *verdict)
 {
 	if ((verdict->state != POD_LIVE && verdict->state != POD_SILENT) ||
 	    status->n_followed >= status->n_matching)
 		return false;
-	print_into(verdict->why,
-		   "%llu logs match, the %llu newest are followed",
-		   (unsigned long long)status->n_matching,
-		   (unsigned long long)status->n_followed);
+	print_into(verdict->why, "%llu logs match, the %llu newest are followed",
+		   (unsigned long long)status->n_matching, (unsigned long long)status->n_followed);
 	return true;
 }
 
 /* A change that a person should hear of. */
-static void
-say_change(struct ingest_pod *pod, const struct pod_verdict *now)
+static void say_change(struct ingest_pod *pod, const struct pod_verdict *now)
 {
 	bool bad = now->state == POD_REFUSED || now->state == POD_RECONNECTING;
 
 	if (now->state != POD_LIVE && !bad)
 		return;
-	ingest_say(pod->ingest, pod, bad ? MODEL_WARNING : MODEL_INFO,
-		   "%s: %s%s%s", pod->name, pod_state_name(now->state),
-		   now->why[0] != '\0' ? ": " : "", now->why);
+	ingest_say(pod->ingest, pod, bad ? MODEL_WARNING : MODEL_INFO, "%s: %s%s%s", pod->name,
+		   pod_state_name(now->state), now->why[0] != '\0' ? ": " : "", now->why);
 }
 
-void
-pod_put(struct ingest_pod *pod)
+void pod_put(struct ingest_pod *pod)
 {
 	struct ingest *ingest = pod->ingest;
 	const struct model_pod *mp = &ingest->o.model->pods[pod->model_pod];
@@ -132,8 +116,7 @@ pod_put(struct ingest_pod *pod)
 		store_pod_put(ingest->store, &row);
 }
 
-void
-pod_judge(struct ingest_pod *pod)
+void pod_judge(struct ingest_pod *pod)
 {
 	struct ingest *ingest = pod->ingest;
 	struct follow_status status;
@@ -143,8 +126,8 @@ pod_judge(struct ingest_pod *pod)
 	struct pod_facts facts = {
 		.now_ms = ingest_now_ms(ingest),
 		.was_up = pod->was_up,
-		.is_paused = pod->is_quiet || (ingest->store != NULL &&
-					       store_is_full(ingest->store)),
+		.is_paused =
+			pod->is_quiet || (ingest->store != NULL && store_is_full(ingest->store)),
 	};
 
 	if (pod->is_gone || ingest->is_ending)
@@ -156,8 +139,7 @@ pod_judge(struct ingest_pod *pod)
 	add_follower(pod, &facts, &status);
 	/* Between two tries it connects again, for the reason of before. */
 	if (pod->verdict.state == POD_RECONNECTING &&
-	    (facts.link == POD_LINK_CONNECTING ||
-	     facts.link == POD_LINK_NONE)) {
+	    (facts.link == POD_LINK_CONNECTING || facts.link == POD_LINK_NONE)) {
 		facts.link = POD_LINK_CONNECTING;
 		facts.was_up = true;
 		facts.why = why;
@@ -167,17 +149,14 @@ pod_judge(struct ingest_pod *pod)
 	bool is_limited = add_limit(&status, &now);
 	pod->was_up |= now.state == POD_LIVE;
 	ingest->o.model->pods[pod->model_pod].lag_ms = status.lag_ms;
-	if (now.state != pod->verdict.state ||
-	    ((now.state == POD_RECONNECTING || is_limited) &&
-	     strcmp(now.why, pod->verdict.why) != 0))
+	if (now.state != pod->verdict.state || ((now.state == POD_RECONNECTING || is_limited) &&
+						strcmp(now.why, pod->verdict.why) != 0))
 		say_change(pod, &now);
-	if (now.state != pod->verdict.state ||
-	    now.retry_at_ms != pod->verdict.retry_at_ms ||
+	if (now.state != pod->verdict.state || now.retry_at_ms != pod->verdict.retry_at_ms ||
 	    strcmp(now.why, pod->verdict.why) != 0) {
-		model_pod_state(ingest->o.model, pod->model_pod, now.state,
-				now.why, now.retry_at_ms);
-		if (now.state != pod->verdict.state ||
-		    strcmp(now.why, pod->verdict.why) != 0)
+		model_pod_state(ingest->o.model, pod->model_pod, now.state, now.why,
+				now.retry_at_ms);
+		if (now.state != pod->verdict.state || strcmp(now.why, pod->verdict.why) != 0)
 			pod_put(pod);
 	}
 	pod->verdict = now;
@@ -185,26 +164,22 @@ pod_judge(struct ingest_pod *pod)
 
 /* ---- benches that another hgym-tui drives: the database tells of them */
 
-static bool
-same_text(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
 /* Show the run that a bench makes there now, by what it reads itself. */
-static void
-follow_arm(struct ingest_pod *pod, const char *dir, const char *id)
+static void follow_arm(struct ingest_pod *pod, const char *dir, const char *id)
 {
 	struct ingest *ingest = pod->ingest;
-	char *arm = dir != NULL && id != NULL && ingest->o.keep_view
-			    ? bench_running_log(dir, id)
-			    : NULL;
+	char *arm = dir != NULL && id != NULL && ingest->o.keep_view ? bench_running_log(dir, id)
+								     : NULL;
 
 	if (!same_text(pod->arm, arm)) {
 		if (pod->arm != NULL)
 			local_end(ingest, pod->arm);
-		if (arm != NULL && ingest_add_file(ingest, pod->model_pod, arm,
-						   true, NULL) != 0) {
+		if (arm != NULL && ingest_add_file(ingest, pod->model_pod, arm, true, NULL) != 0) {
 			free(arm);
 			arm = NULL;
 		}
@@ -214,14 +189,12 @@ follow_arm(struct ingest_pod *pod, const char *dir, const char *id)
 }
 
 /* Mark the pods that the bench's definition names. */
-static int
-mark_pods(void *user, const struct stored_bench *bench)
+static int mark_pods(void *user, const struct stored_bench *bench)
 {
 	struct ingest *ingest = user;
 	AUTO_JSON root = NULL;
 
-	if (bench->definition == NULL || bench->dir == NULL ||
-	    !bench_is_driven(bench->dir))
+	if (bench->definition == NULL || bench->dir == NULL || !bench_is_driven(bench->dir))
 		return 0;
 	root = json_parse(str_from(bench->definition), false, NULL);
 	json_each (node, json_get(root, "pods")) {
@@ -229,8 +202,8 @@ mark_pods(void *user, const struct stored_bench *bench)
 		const char *ssh = json_get_string(node, "ssh", NULL);
 
 		list_each (struct ingest_pod, pod, &ingest->pods, link) {
-			if (pod->is_gone || (!same_text(pod->name, id) &&
-					     !same_text(pod->conf->ssh, ssh)))
+			if (pod->is_gone ||
+			    (!same_text(pod->name, id) && !same_text(pod->conf->ssh, ssh)))
 				continue;
 			if (!pod->has_bench)
 				follow_arm(pod, bench->dir, id);
@@ -241,8 +214,7 @@ mark_pods(void *user, const struct stored_bench *bench)
 }
 
 /* A bench runs there, and nothing else is asked of it; or as always. */
-static void
-set_quiet(struct ingest_pod *pod, bool quiet)
+static void set_quiet(struct ingest_pod *pod, bool quiet)
 {
 	pod->is_quiet = quiet;
 	pod->ingest->o.model->pods[pod->model_pod].bench_running = quiet;
@@ -251,29 +223,25 @@ set_quiet(struct ingest_pod *pod, bool quiet)
 	fetch_quiet(pod);
 }
 
-static void
-look_for_benches(struct ingest *ingest)
+static void look_for_benches(struct ingest *ingest)
 {
 	if (ingest->history == NULL)
 		return;
 	list_each (struct ingest_pod, pod, &ingest->pods, link)
 		pod->has_bench = false;
-	(void)store_each_bench(ingest->history, "running", mark_pods, ingest,
-			       NULL);
+	(void)store_each_bench(ingest->history, "running", mark_pods, ingest, NULL);
 	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (!pod->has_bench)
 			follow_arm(pod, NULL, NULL);
 		if (pod->is_gone || pod->has_bench == pod->is_quiet)
 			continue;
 		ingest_say(ingest, pod, MODEL_INFO, "%s: %s", pod->name,
-			   pod->has_bench ? "a bench runs: silent"
-					  : "the bench is over");
+			   pod->has_bench ? "a bench runs: silent" : "the bench is over");
 		set_quiet(pod, pod->has_bench);
 	}
 }
 
-void
-pods_tick(struct ingest *ingest)
+void pods_tick(struct ingest *ingest)
 {
 	if (ingest->ticks++ % 2 == 0)
 		look_for_benches(ingest);
@@ -282,8 +250,8 @@ pods_tick(struct ingest *ingest)
 			continue;
 		if (pod->follow != NULL)
 			fetch_tick(pod);
-		if (pod->verdict.state == POD_LIVE ||
-		    pod->verdict.state == POD_SILENT || pod->follow == NULL)
+		if (pod->verdict.state == POD_LIVE || pod->verdict.state == POD_SILENT ||
+		    pod->follow == NULL)
 			telemetry_tick(pod, ingest_now_ms(ingest));
 		pod_judge(pod);
 	}
@@ -291,8 +259,7 @@ pods_tick(struct ingest *ingest)
 
 /* ---- which pods there are */
 
-size_t
-pods_in_model(struct ingest *ingest, const struct conf_pod *conf)
+size_t pods_in_model(struct ingest *ingest, const struct conf_pod *conf)
 {
 	struct model *model = ingest->o.model;
 	size_t pod = model_pod_find(model, conf->name);
@@ -305,8 +272,7 @@ pods_in_model(struct ingest *ingest, const struct conf_pod *conf)
 	return pod;
 }
 
-static void
-pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_pod *conf)
+static void pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_pod *conf)
 {
 	struct ingest *ingest = fleet->ingest;
 	struct ingest_pod *pod = xcalloc(1, sizeof(*pod));
@@ -325,8 +291,7 @@ pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_pod *conf)
 		fetch_start(pod);
 }
 
-static void
-let_go(struct ingest_pod *pod)
+static void let_go(struct ingest_pod *pod)
 {
 	pod->is_gone = true;
 	fetch_stop(pod);
@@ -334,8 +299,7 @@ let_go(struct ingest_pod *pod)
 	model_pod_state(pod->ingest->o.model, pod->model_pod, POD_GONE, "", 0);
 }
 
-static void
-fleet_on_link(void *user, size_t index)
+static void fleet_on_link(void *user, size_t index)
 {
 	struct ingest_fleet *fleet = user;
 
@@ -343,8 +307,7 @@ fleet_on_link(void *user, size_t index)
 		pod_judge(fleet->pods[index]);
 }
 
-static void
-fleet_on_ask(void *user, const struct fleet_question *question)
+static void fleet_on_ask(void *user, const struct fleet_question *question)
 {
 	struct ingest_fleet *fleet = user;
 	struct fleet_question asked = *question;
@@ -357,8 +320,7 @@ fleet_on_ask(void *user, const struct fleet_question *question)
 }
 
 /* Begin to reach these pods (n > 0). */
-static void
-add_fleet(struct ingest *ingest, const struct conf_pod *const *confs, size_t n)
+static void add_fleet(struct ingest *ingest, const struct conf_pod *const *confs, size_t n)
 {
 	struct ingest_fleet *fleet = xcalloc(1, sizeof(*fleet));
 	struct remote_pod *remotes;
@@ -381,8 +343,7 @@ add_fleet(struct ingest *ingest, const struct conf_pod *const *confs, size_t n)
 		pod_new(fleet, i, confs[i]);
 }
 
-static void
-free_fleet(struct ingest_fleet *fleet)
+static void free_fleet(struct ingest_fleet *fleet)
 {
 	fleet_free(fleet->fleet);
 	list_remove(&fleet->link);
@@ -390,8 +351,7 @@ free_fleet(struct ingest_fleet *fleet)
 	free(fleet);
 }
 
-static struct ingest_pod *
-find_pod(const struct ingest *ingest, const char *name)
+static struct ingest_pod *find_pod(const struct ingest *ingest, const char *name)
 {
 	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (!pod->is_gone && strcmp(pod->name, name) == 0)
@@ -401,8 +361,7 @@ find_pod(const struct ingest *ingest, const char *name)
 }
 
 /* Keep the pods that are as they were; let the others go. */
-void
-pods_reload(struct ingest *ingest, const struct conf *conf)
+void pods_reload(struct ingest *ingest, const struct conf *conf)
 {
 	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		int i = conf_find_pod(conf, pod->name);
@@ -411,8 +370,7 @@ pods_reload(struct ingest *ingest, const struct conf *conf)
 		if (pod->is_gone)
 			continue;
 		if (i < 0 || !conf_pod_same_link(old, &conf->pods[i])) {
-			ingest_say(ingest, pod, MODEL_INFO, "%s: let go",
-				   pod->name);
+			ingest_say(ingest, pod, MODEL_INFO, "%s: let go", pod->name);
 			let_go(pod);
 			continue;
 		}
@@ -424,8 +382,7 @@ pods_reload(struct ingest *ingest, const struct conf *conf)
 }
 
 /* The pods of the configuration that are not there yet, in one fleet. */
-void
-pods_add(struct ingest *ingest)
+void pods_add(struct ingest *ingest)
 {
 	const struct conf *conf = ingest->o.conf;
 	AUTO_FREE const struct conf_pod **added =
@@ -439,8 +396,7 @@ pods_add(struct ingest *ingest)
 		add_fleet(ingest, added, n);
 }
 
-void
-pods_free(struct ingest *ingest)
+void pods_free(struct ingest *ingest)
 {
 	list_each (struct ingest_pod, pod, &ingest->pods, link)
 		fetch_stop(pod);
@@ -455,8 +411,7 @@ pods_free(struct ingest *ingest)
 	}
 }
 
-struct ingest_pod *
-pod_of_model(const struct ingest *ingest, size_t model_pod)
+struct ingest_pod *pod_of_model(const struct ingest *ingest, size_t model_pod)
 {
 	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (!pod->is_gone && pod->model_pod == model_pod)

@@ -28,8 +28,7 @@ struct told {
 
 /* ---- on the reader's thread */
 
-static struct told *
-keep(struct ingest_log *log, enum told_kind kind, const struct run *run)
+static struct told *keep(struct ingest_log *log, enum told_kind kind, const struct run *run)
 {
 	struct outbox *out = &log->out;
 	struct told *told = xplace(out->v, out->n, out->cap);
@@ -39,14 +38,12 @@ keep(struct ingest_log *log, enum told_kind kind, const struct run *run)
 	return told;
 }
 
-static void
-keep_sample(void *user, const struct run *run, const struct sample *sample)
+static void keep_sample(void *user, const struct run *run, const struct sample *sample)
 {
 	keep(user, TOLD_SAMPLE, run)->sample = *sample;
 }
 
-static void
-keep_event(void *user, const struct run *run, const struct run_event *event)
+static void keep_event(void *user, const struct run *run, const struct run_event *event)
 {
 	struct told *told = keep(user, TOLD_EVENT, run);
 
@@ -54,8 +51,7 @@ keep_event(void *user, const struct run *run, const struct run_event *event)
 	told->event.text = xstrdup(event->text);
 }
 
-static void
-keep_run(void *user, const struct run *run)
+static void keep_run(void *user, const struct run *run)
 {
 	struct told *told = keep(user, TOLD_RUN, run);
 
@@ -63,8 +59,7 @@ keep_run(void *user, const struct run *run)
 	run_copy(told->run, run);
 }
 
-static void
-keep_line(void *user, uint64_t line, struct str text, enum line_class class)
+static void keep_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct ingest_log *log = user;
 	struct outbox *out = &log->out;
@@ -72,8 +67,7 @@ keep_line(void *user, uint64_t line, struct str text, enum line_class class)
 	(void)text;
 	if (out->n_classes == 0)
 		out->first_line = line;
-	xpush(out->classes, out->n_classes, out->cap_classes,
-	      (unsigned char)class);
+	xpush(out->classes, out->n_classes, out->cap_classes, (unsigned char)class);
 }
 
 const struct run_reader_cb sink_callbacks[2] = {
@@ -83,21 +77,18 @@ const struct run_reader_cb sink_callbacks[2] = {
 
 /* ---- on the loop */
 
-unsigned int
-sink_run_key(unsigned int gen, unsigned int run_index)
+unsigned int sink_run_key(unsigned int gen, unsigned int run_index)
 {
 	return gen * 1000000U + run_index;
 }
 
-static char *
-log_path(const char *name, unsigned int gen)
+static char *log_path(const char *name, unsigned int gen)
 {
 	return gen == 0 ? xstrdup(name) : xasprintf("%s (%u)", name, gen + 1);
 }
 
-struct model_log *
-sink_model_log(struct ingest *ingest, size_t model_pod, const char *name,
-	       unsigned int gen)
+struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod, const char *name,
+				 unsigned int gen)
 {
 	struct model *model = ingest->o.model;
 	AUTO_TEXT path = log_path(name, gen);
@@ -109,13 +100,11 @@ sink_model_log(struct ingest *ingest, size_t model_pod, const char *name,
 	return log;
 }
 
-static struct model_run *
-model_run_of(struct ingest_log *log, unsigned int run_index)
+static struct model_run *model_run_of(struct ingest_log *log, unsigned int run_index)
 {
 	struct ingest *ingest = log->ingest;
-	struct model_run *mr =
-		model_run_get(ingest->o.model, log->model_pod, log->name,
-			      sink_run_key(log->gen, run_index));
+	struct model_run *mr = model_run_get(ingest->o.model, log->model_pod, log->name,
+					     sink_run_key(log->gen, run_index));
 
 	if (log->tail != NULL)
 		mr->run_id = store_run_id(ingest->store, log->tail, run_index);
@@ -124,11 +113,9 @@ model_run_of(struct ingest_log *log, unsigned int run_index)
 }
 
 /* Endless runs are not all taken; said once of a pod. */
-static bool
-takes_run(struct ingest_log *log, unsigned int run_index)
+static bool takes_run(struct ingest_log *log, unsigned int run_index)
 {
-	struct ingest_runs *runs =
-		log->pod != NULL ? &log->pod->runs : &log->ingest->runs;
+	struct ingest_runs *runs = log->pod != NULL ? &log->pod->runs : &log->ingest->runs;
 
 	if (run_index < log->n_runs)
 		return true;
@@ -147,16 +134,13 @@ takes_run(struct ingest_log *log, unsigned int run_index)
 }
 
 /* What is read again was seen before; what lay there ends unseen. */
-static bool
-is_news(const struct ingest_log *log)
+static bool is_news(const struct ingest_log *log)
 {
 	return log->parsed >= log->news && log->parsed >= log->stored &&
 	       (log->parsed > log->news || log->out.parsed > log->news);
 }
 
-static void
-sink_sample(struct ingest_log *log, const struct run *run,
-	    const struct sample *sample)
+static void sink_sample(struct ingest_log *log, const struct run *run, const struct sample *sample)
 {
 	struct ingest *ingest = log->ingest;
 	struct sample stamped = *sample;
@@ -173,9 +157,8 @@ sink_sample(struct ingest_log *log, const struct run *run,
 }
 
 /* Say what happened to a run that is followed. */
-static void
-tell_of_run(struct ingest_log *log, unsigned int run_index,
-	    enum model_severity severity, const char *what)
+static void tell_of_run(struct ingest_log *log, unsigned int run_index,
+			enum model_severity severity, const char *what)
 {
 	struct model *model = log->ingest->o.model;
 	const struct model_run *mr = model_run_of(log, run_index);
@@ -186,8 +169,7 @@ tell_of_run(struct ingest_log *log, unsigned int run_index,
 				     .mr = mr };
 
 	run_names_update(model);
-	buf_appendf(&text, "%s: %s ", model->pods[log->model_pod].name,
-		    mr->name);
+	buf_appendf(&text, "%s: %s ", model->pods[log->model_pod].name, mr->name);
 	if (run_has(mr->run.seed))
 		buf_appendf(&text, "seed %.0f ", mr->run.seed);
 	buf_append_str(&text, what);
@@ -196,40 +178,31 @@ tell_of_run(struct ingest_log *log, unsigned int run_index,
 }
 
 /* Kinds of events that a person should look at. */
-static enum model_severity
-severity_of(enum run_event_kind kind)
+static enum model_severity severity_of(enum run_event_kind kind)
 {
-	return kind == RUN_EVENT_EARLY_STOP || kind == RUN_EVENT_OTHER
-		       ? MODEL_INFO
-	       : kind == RUN_EVENT_WARNING ? MODEL_WARNING
-					   : MODEL_ALARM;
+	return kind == RUN_EVENT_EARLY_STOP || kind == RUN_EVENT_OTHER ? MODEL_INFO
+	       : kind == RUN_EVENT_WARNING			       ? MODEL_WARNING
+								       : MODEL_ALARM;
 }
 
-static void
-sink_event(struct ingest_log *log, unsigned int run_index,
-	   const struct run_event *event)
+static void sink_event(struct ingest_log *log, unsigned int run_index,
+		       const struct run_event *event)
 {
-	AUTO_TEXT at = run_has(event->step)
-			       ? xasprintf(" at step %.0f", event->step)
-			       : xstrdup("");
-	AUTO_TEXT what = xasprintf("%s%s: %s", run_event_name(event->kind), at,
-				   event->text);
+	AUTO_TEXT at = run_has(event->step) ? xasprintf(" at step %.0f", event->step) : xstrdup("");
+	AUTO_TEXT what = xasprintf("%s%s: %s", run_event_name(event->kind), at, event->text);
 
 	if (is_news(log))
 		tell_of_run(log, run_index, severity_of(event->kind), what);
 }
 
 /* It begins, or has another status than before: told when that is news. */
-static void
-note_status(struct ingest_log *log, const struct run *run, bool news)
+static void note_status(struct ingest_log *log, const struct run *run, bool news)
 {
 	/* Lines behind a run's end do not begin it again. */
-	bool is_same =
-		run->run_index < log->n_told &&
-		(run->status == log->status ||
-		 (run->status == RUN_RUNNING && log->status == RUN_FINISHED));
-	bool is_good =
-		run->status == RUN_RUNNING || run->status == RUN_FINISHED;
+	bool is_same = run->run_index < log->n_told &&
+		       (run->status == log->status ||
+			(run->status == RUN_RUNNING && log->status == RUN_FINISHED));
+	bool is_good = run->status == RUN_RUNNING || run->status == RUN_FINISHED;
 	AUTO_TEXT what = NULL;
 
 	log->status = run->status;
@@ -238,16 +211,13 @@ note_status(struct ingest_log *log, const struct run *run, bool news)
 		return;
 	if (run->status == RUN_FINISHED && run_has(run->final_bpb))
 		what = xasprintf("finished: %.6f BPB (%s)", run->final_bpb,
-				 run->final_class != NULL ? run->final_class
-							  : "?");
+				 run->final_class != NULL ? run->final_class : "?");
 	else
 		what = xstrdup(run_status_name(run->status));
-	tell_of_run(log, run->run_index, is_good ? MODEL_INFO : MODEL_ALARM,
-		    what);
+	tell_of_run(log, run->run_index, is_good ? MODEL_INFO : MODEL_ALARM, what);
 }
 
-static void
-update_model(struct ingest_log *log, const struct run *run, bool is_over)
+static void update_model(struct ingest_log *log, const struct run *run, bool is_over)
 {
 	struct model *model = log->ingest->o.model;
 	struct model_run *mr = model_run_of(log, run->run_index);
@@ -259,8 +229,7 @@ update_model(struct ingest_log *log, const struct run *run, bool is_over)
 		history_live(log->ingest, mr);
 }
 
-static void
-put_run(struct ingest_log *log, const struct run *run, bool is_live)
+static void put_run(struct ingest_log *log, const struct run *run, bool is_live)
 {
 	const struct store_run_put how = { log->last_wall_ms, is_live };
 
@@ -269,8 +238,7 @@ put_run(struct ingest_log *log, const struct run *run, bool is_live)
 }
 
 /* A run is over: the next one began in its log, or that ended. */
-static void
-sink_run(struct ingest_log *log, const struct run *run)
+static void sink_run(struct ingest_log *log, const struct run *run)
 {
 	update_model(log, run, true);
 	note_status(log, run, is_news(log));
@@ -280,8 +248,7 @@ sink_run(struct ingest_log *log, const struct run *run)
 }
 
 /* at: a run of which the number counts. */
-static void
-sink_one(struct ingest_log *log, struct told *told, struct run *at)
+static void sink_one(struct ingest_log *log, struct told *told, struct run *at)
 {
 	bool taken = takes_run(log, told->run_index);
 
@@ -306,14 +273,13 @@ sink_one(struct ingest_log *log, struct told *told, struct run *at)
 }
 
 /* What the lines of the turn are. */
-static void
-sink_lines(struct ingest_log *log)
+static void sink_lines(struct ingest_log *log)
 {
 	struct model *model = log->ingest->o.model;
 	struct outbox *out = &log->out;
 	/* Its end is shown already, or all of it soon. */
-	bool is_behind = fetch_behind(log) > FAR_BEHIND_BYTES &&
-			 (log->log->behind || tail_is_replay(log));
+	bool is_behind =
+		fetch_behind(log) > FAR_BEHIND_BYTES && (log->log->behind || tail_is_replay(log));
 
 	for (size_t i = 0; i < out->n_classes; i++) {
 		uint64_t line = out->first_line + i;
@@ -328,8 +294,7 @@ sink_lines(struct ingest_log *log)
 		model_log_read(model, log->log, out->parsed, log->last_wall_ms);
 }
 
-void
-sink_release(struct outbox *out)
+void sink_release(struct outbox *out)
 {
 	free(out->v);
 	free(out->classes);
@@ -339,8 +304,7 @@ sink_release(struct outbox *out)
 }
 
 /* All of it is told; the memory of a large turn is not kept. */
-static void
-empty(struct ingest *ingest, struct outbox *out)
+static void empty(struct ingest *ingest, struct outbox *out)
 {
 	out->n = out->n_classes = 0;
 	if (out->cap > KEEP_TOLD || out->cap_classes > KEEP_TOLD) {
@@ -351,36 +315,30 @@ empty(struct ingest *ingest, struct outbox *out)
 	out->has_run = false;
 }
 
-void
-sink_blank(struct ingest_log *log)
+void sink_blank(struct ingest_log *log)
 {
 	struct model *model = log->ingest->o.model;
 	size_t n = model->n_runs;
-	bool grows = log->pod == NULL || log->parsed > log->news ||
-		     log->fetched == 0;
+	bool grows = log->pod == NULL || log->parsed > log->news || log->fetched == 0;
 	bool live = log->end == UINT64_MAX && grows;
 	struct model_run *mr;
 
 	if (log->n_runs > 0 || log->log == NULL ||
-	    (!log->has_row &&
-	     (!live || fetch_behind(log) > 0 || n >= INGEST_POD_RUNS)))
+	    (!log->has_row && (!live || fetch_behind(log) > 0 || n >= INGEST_POD_RUNS)))
 		return;
-	mr = model_run_get(model, log->model_pod, log->name,
-			   sink_run_key(log->gen, 0));
+	mr = model_run_get(model, log->model_pod, log->name, sink_run_key(log->gen, 0));
 	/* The database knows it already. */
 	if (model->n_runs == n && !mr->blank)
 		return;
 	log->has_row = true;
 	mr->log = log->log;
 	model_run_blank(model, mr, log->out.n_lines,
-			log->last_wall_ms != 0 ? log->last_wall_ms
-					       : ingest_wall_ms(log->ingest),
+			log->last_wall_ms != 0 ? log->last_wall_ms : ingest_wall_ms(log->ingest),
 			live);
 }
 
 /* The offsets, and the last run as the reader has it now. */
-static void
-move_on(struct ingest_log *log)
+static void move_on(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
 	bool was_replay = tail_is_replay(log), news = is_news(log);
@@ -403,15 +361,13 @@ move_on(struct ingest_log *log)
 	if (tail_is_replay(log) || log->tail == NULL)
 		return;
 	/* The offset is to be written even when no sample was. */
-	store_tail_advance(log->ingest->store, log->tail, log->parsed,
-			   out->n_lines);
+	store_tail_advance(log->ingest->store, log->tail, log->parsed, out->n_lines);
 	/* All was read again: the store knows no more than we do. */
 	if (was_replay)
 		store_tail_trim(log->ingest->store, log->tail, log->n_runs);
 }
 
-void
-sink_told(struct ingest_log *log)
+void sink_told(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
 	struct run at;
@@ -430,8 +386,7 @@ sink_told(struct ingest_log *log)
 	empty(log->ingest, out);
 }
 
-void
-sink_identify(struct ingest_log *log)
+void sink_identify(struct ingest_log *log)
 {
 	const struct follow_file *ff = log->ff;
 	struct store_tail *tail = log->tail;
@@ -466,27 +421,22 @@ sink_identify(struct ingest_log *log)
  * While a log is read again the store knows more of its runs than we do, but
  * for one that it does not have: what waits of that needs its row beside it.
  */
-static bool
-may_put(const struct ingest_log *log)
+static bool may_put(const struct ingest_log *log)
 {
-	return !tail_is_replay(log) ||
-	       !store_run_has_row(log->tail, log->row.run_index);
+	return !tail_is_replay(log) || !store_run_has_row(log->tail, log->row.run_index);
 }
 
-void
-sink_flush(struct ingest_log *log)
+void sink_flush(struct ingest_log *log)
 {
 	sink_identify(log);
-	if (log->n_runs == 0 || log->row_at == log->parsed ||
-	    log->reader == NULL || !may_put(log))
+	if (log->n_runs == 0 || log->row_at == log->parsed || log->reader == NULL || !may_put(log))
 		return;
 	log->row_at = log->parsed;
 	put_run(log, &log->row, log->status == RUN_RUNNING);
 }
 
 /* No more comes of its last run: a last line without its end counts too. */
-static void
-end_run(struct ingest_log *log)
+static void end_run(struct ingest_log *log)
 {
 	if (log->reader == NULL || tail_is_replay(log))
 		return;
@@ -500,19 +450,15 @@ end_run(struct ingest_log *log)
 	tail_sleep(log);
 }
 
-void
-sink_tick(struct ingest_log *log)
+void sink_tick(struct ingest_log *log)
 {
-	bool is_over =
-		log->status != RUN_RUNNING || log->row.status == RUN_FINISHED;
+	bool is_over = log->status != RUN_RUNNING || log->row.status == RUN_FINISHED;
 	/* It lay there as a whole: its own end says that it is over. */
-	bool is_still = log->gone_ms != 0 ||
-			(log->tail == NULL && log->parsed <= log->news);
+	bool is_still = log->gone_ms != 0 || (log->tail == NULL && log->parsed <= log->news);
 
-	if (log->reader == NULL || log->turn != NULL || log->n_runs == 0 ||
-	    tail_is_replay(log) || log->parsed < log->fetched || !is_over ||
-	    (!is_still &&
-	     ingest_wall_ms(log->ingest) - log->last_wall_ms < INGEST_QUIET_MS))
+	if (log->reader == NULL || log->turn != NULL || log->n_runs == 0 || tail_is_replay(log) ||
+	    log->parsed < log->fetched || !is_over ||
+	    (!is_still && ingest_wall_ms(log->ingest) - log->last_wall_ms < INGEST_QUIET_MS))
 		return;
 	if (log->tail != NULL) {
 		end_run(log);
@@ -523,8 +469,7 @@ sink_tick(struct ingest_log *log)
 	}
 }
 
-void
-sink_finish(struct ingest_log *log)
+void sink_finish(struct ingest_log *log)
 {
 	if (tail_is_replay(log) && log->tail != NULL && log->n_runs > 0)
 		sink_flush(log);
@@ -534,8 +479,7 @@ sink_finish(struct ingest_log *log)
 		sink_identify(log);
 }
 
-void
-sink_gone(struct ingest_log *log, int64_t wall_ms)
+void sink_gone(struct ingest_log *log, int64_t wall_ms)
 {
 	log->gone_ms = wall_ms;
 	if (wall_ms != 0)
@@ -544,9 +488,7 @@ sink_gone(struct ingest_log *log, int64_t wall_ms)
 		model_log_gone(log->ingest->o.model, log->log, wall_ms);
 }
 
-bool
-sink_gone_is_alert(const struct ingest_log *log)
+bool sink_gone_is_alert(const struct ingest_log *log)
 {
-	return log->log != NULL &&
-	       model_log_cut_run(log->ingest->o.model, log->log) != NULL;
+	return log->log != NULL && model_log_cut_run(log->ingest->o.model, log->log) != NULL;
 }

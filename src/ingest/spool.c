@@ -46,8 +46,7 @@ struct listing {
 	uint64_t bytes; /* of all spools */
 };
 
-static void
-list_entry_add(struct listing *listing, const char *name, const struct stat *st)
+static void list_entry_add(struct listing *listing, const char *name, const struct stat *st)
 {
 	listing->bytes += (uint64_t)st->st_size;
 	if ((st->st_mode & 0200) != 0)
@@ -58,8 +57,7 @@ list_entry_add(struct listing *listing, const char *name, const struct stat *st)
 			      .bytes = (uint64_t)st->st_size });
 }
 
-static void
-listing_release(struct listing *listing)
+static void listing_release(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)
 		free(listing->ended[i].name);
@@ -67,8 +65,7 @@ listing_release(struct listing *listing)
 }
 
 /* Look at all spools of the folder. */
-static int
-listing_read(struct listing *listing, const char *path, struct err *err)
+static int listing_read(struct listing *listing, const char *path, struct err *err)
 {
 	DIR *d = opendir(path);
 	struct dirent *e;
@@ -79,16 +76,14 @@ listing_read(struct listing *listing, const char *path, struct err *err)
 		return err_set_errno(err, ERR_IO, "cannot read %s", path);
 	while ((e = readdir(d)) != NULL)
 		if (str_ends_with(str_from(e->d_name), ".log") &&
-		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
-			    0 &&
+		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode))
 			list_entry_add(listing, e->d_name, &st);
 	closedir(d);
 	return 0;
 }
 
-static int
-by_age(const void *a, const void *b)
+static int by_age(const void *a, const void *b)
 {
 	const struct ended *x = a, *y = b;
 
@@ -99,8 +94,7 @@ by_age(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-void
-spool_prune_run(struct spool_prune *prune, const struct spool_dir *dir)
+void spool_prune_run(struct spool_prune *prune, const struct spool_dir *dir)
 {
 	struct listing listing;
 
@@ -110,10 +104,8 @@ spool_prune_run(struct spool_prune *prune, const struct spool_dir *dir)
 	prune->bytes = listing.bytes;
 	if (listing.n > 0)
 		qsort(listing.ended, listing.n, sizeof(*listing.ended), by_age);
-	for (size_t i = 0; i < listing.n && prune->bytes > dir->cap_bytes;
-	     i++) {
-		AUTO_TEXT path =
-			xasprintf("%s/%s", dir->path, listing.ended[i].name);
+	for (size_t i = 0; i < listing.n && prune->bytes > dir->cap_bytes; i++) {
+		AUTO_TEXT path = xasprintf("%s/%s", dir->path, listing.ended[i].name);
 
 		if (unlink(path) == 0)
 			prune->bytes -= listing.ended[i].bytes;
@@ -121,24 +113,20 @@ spool_prune_run(struct spool_prune *prune, const struct spool_dir *dir)
 	listing_release(&listing);
 }
 
-void
-spool_prune_take(const struct spool_prune *prune, struct spool_dir *dir)
+void spool_prune_take(const struct spool_prune *prune, struct spool_dir *dir)
 {
 	if (prune->err.code == ERR_NONE)
 		dir->bytes = prune->bytes;
-	dir->prune_at = dir->bytes > dir->cap_bytes
-				? dir->bytes + dir->cap_bytes / 16
-				: dir->cap_bytes;
+	dir->prune_at =
+		dir->bytes > dir->cap_bytes ? dir->bytes + dir->cap_bytes / 16 : dir->cap_bytes;
 }
 
-bool
-spool_dir_is_over(const struct spool_dir *dir)
+bool spool_dir_is_over(const struct spool_dir *dir)
 {
 	return dir->bytes > dir->prune_at;
 }
 
-struct spool_dir *
-spool_dir_open(const char *path, uint64_t cap_bytes, struct err *err)
+struct spool_dir *spool_dir_open(const char *path, uint64_t cap_bytes, struct err *err)
 {
 	struct spool_dir *dir;
 	struct spool_prune prune;
@@ -167,8 +155,7 @@ spool_dir_open(const char *path, uint64_t cap_bytes, struct err *err)
 	return dir;
 }
 
-void
-spool_dir_free(struct spool_dir *dir)
+void spool_dir_free(struct spool_dir *dir)
 {
 	if (dir == NULL)
 		return;
@@ -181,20 +168,17 @@ spool_dir_free(struct spool_dir *dir)
  * "<hash>-<generation>-<end of the path>.log": the hash of pod and path tells
  * them apart, the rest is for people.
  */
-static char *
-file_path(const struct spool_dir *dir, const char *pod, struct str path,
-	  unsigned int generation)
+static char *file_path(const struct spool_dir *dir, const char *pod, struct str path,
+		       unsigned int generation)
 {
-	AUTO_BUF text =
-		buf_new(strlen(dir->path) + strlen(pod) + path.len + 128);
+	AUTO_BUF text = buf_new(strlen(dir->path) + strlen(pod) + path.len + 128);
 	size_t from = path.len > NAME_TAIL_MAX ? path.len - NAME_TAIL_MAX : 0;
 
 	buf_append(&text, pod, strlen(pod) + 1);
 	buf_append(&text, path.p, path.len);
 	uint64_t hash = str_hash(buf_str(&text));
 	buf_clear(&text);
-	buf_appendf(&text, "%s/%016" PRIx64 "-%u-", dir->path, hash,
-		    generation);
+	buf_appendf(&text, "%s/%016" PRIx64 "-%u-", dir->path, hash, generation);
 	for (size_t i = from; i < path.len; i++) {
 		char c = path.p[i];
 
@@ -205,9 +189,8 @@ file_path(const struct spool_dir *dir, const char *pod, struct str path,
 	return buf_detach(&text);
 }
 
-struct spool *
-spool_new(struct spool_dir *dir, const char *pod, struct str path,
-	  unsigned int generation)
+struct spool *spool_new(struct spool_dir *dir, const char *pod, struct str path,
+			unsigned int generation)
 {
 	struct spool *spool = xcalloc(1, sizeof(*spool));
 
@@ -218,8 +201,7 @@ spool_new(struct spool_dir *dir, const char *pod, struct str path,
 	return spool;
 }
 
-void
-spool_lend(struct spool *spool)
+void spool_lend(struct spool *spool)
 {
 	if (!list_is_empty(&spool->in_dir)) {
 		list_remove(&spool->in_dir);
@@ -227,8 +209,7 @@ spool_lend(struct spool *spool)
 	}
 }
 
-void
-spool_back(struct spool *spool)
+void spool_back(struct spool *spool)
 {
 	struct spool_dir *dir = spool->dir;
 	struct spool *oldest;
@@ -248,8 +229,7 @@ spool_back(struct spool *spool)
 	}
 }
 
-void
-spool_free(struct spool *spool)
+void spool_free(struct spool *spool)
 {
 	if (spool == NULL)
 		return;
@@ -259,25 +239,20 @@ spool_free(struct spool *spool)
 	free(spool);
 }
 
-uint64_t
-spool_peek(const struct spool *spool)
+uint64_t spool_peek(const struct spool *spool)
 {
 	struct stat st;
 
-	return lstat(spool->path, &st) == 0 && S_ISREG(st.st_mode)
-		       ? (uint64_t)st.st_size
-		       : 0;
+	return lstat(spool->path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-static int
-open_path(struct spool *spool, int create, struct err *err)
+static int open_path(struct spool *spool, int create, struct err *err)
 {
 	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | create;
 
 	spool->fd = open(spool->path, flags, 0600);
 	/* The folder was removed. */
-	if (spool->fd < 0 && errno == ENOENT && create != 0 &&
-	    mkdir(spool->dir->path, 0700) == 0)
+	if (spool->fd < 0 && errno == ENOENT && create != 0 && mkdir(spool->dir->path, 0700) == 0)
 		spool->fd = open(spool->path, flags, 0600);
 	if (spool->fd >= 0)
 		return 0;
@@ -285,8 +260,7 @@ open_path(struct spool *spool, int create, struct err *err)
 }
 
 /* A file without a name, that holds what comes from now on. */
-static int
-open_nameless(struct spool *spool, struct err *err)
+static int open_nameless(struct spool *spool, struct err *err)
 {
 	AUTO_TEXT path = xasprintf("%s.XXXXXX", spool->path);
 
@@ -300,8 +274,7 @@ open_nameless(struct spool *spool, struct err *err)
 }
 
 /* Sum what lies behind the bytes that are known. */
-static int
-sum_rest(struct spool *spool, uint64_t size, struct err *err)
+static int sum_rest(struct spool *spool, uint64_t size, struct err *err)
 {
 	AUTO_TEXT block = xmalloc(BLOCK_BYTES);
 	ssize_t n = 1;
@@ -316,8 +289,7 @@ sum_rest(struct spool *spool, uint64_t size, struct err *err)
 	return err_set_errno(err, ERR_IO, "cannot read %s", spool->path);
 }
 
-int
-spool_open(struct spool *spool, const struct cksum *known, struct err *err)
+int spool_open(struct spool *spool, const struct cksum *known, struct err *err)
 {
 	static const struct cksum none = { 0, 0 };
 	struct stat st = { 0 };
@@ -325,17 +297,13 @@ spool_open(struct spool *spool, const struct cksum *known, struct err *err)
 	if (known == NULL)
 		(void)unlink(spool->path);
 	/* Without CAP_DAC_OVERRIDE an ended one cannot be opened to write. */
-	else if (lstat(spool->path, &st) == 0 && S_ISREG(st.st_mode) &&
-		 (st.st_mode & 0200) == 0)
+	else if (lstat(spool->path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0200) == 0)
 		(void)chmod(spool->path, 0600);
-	int rc = open_path(spool, known == NULL ? O_CREAT | O_EXCL : O_CREAT,
-			   err);
+	int rc = open_path(spool, known == NULL ? O_CREAT | O_EXCL : O_CREAT, err);
 	if (rc == 0 && (fstat(spool->fd, &st) != 0 || !S_ISREG(st.st_mode)))
 		rc = err_set(err, ERR_IO, "%s is no regular file", spool->path);
 	if (rc == 0) {
-		spool->sum = known != NULL && known->len <= (uint64_t)st.st_size
-				     ? *known
-				     : none;
+		spool->sum = known != NULL && known->len <= (uint64_t)st.st_size ? *known : none;
 		rc = sum_rest(spool, (uint64_t)st.st_size, err);
 	}
 	if (rc != 0)
@@ -349,8 +317,7 @@ spool_open(struct spool *spool, const struct cksum *known, struct err *err)
  * The file must be there and end where we left it: else someone else removed
  * it or wrote to it, and what we add would be gone or at a wrong offset.
  */
-static int
-check_end(struct spool *spool, struct err *err)
+static int check_end(struct spool *spool, struct err *err)
 {
 	struct stat st;
 
@@ -363,8 +330,7 @@ check_end(struct spool *spool, struct err *err)
 	if (spool->lost != NULL)
 		return 0;
 	if (fstat(spool->fd, &st) != 0)
-		return err_set_errno(err, ERR_IO, "cannot look at %s",
-				     spool->path);
+		return err_set_errno(err, ERR_IO, "cannot look at %s", spool->path);
 	if (st.st_nlink == 0)
 		spool->lost = "was deleted";
 	if ((uint64_t)st.st_size == spool->sum.len)
@@ -373,8 +339,7 @@ check_end(struct spool *spool, struct err *err)
 	return open_nameless(spool, err);
 }
 
-size_t
-spool_append(struct spool *spool, struct str data, struct err *err)
+size_t spool_append(struct spool *spool, struct str data, struct err *err)
 {
 	size_t done = 0;
 
@@ -382,14 +347,13 @@ spool_append(struct spool *spool, struct str data, struct err *err)
 	if (check_end(spool, err))
 		return 0;
 	while (done < data.len) {
-		ssize_t n = pwrite(spool->fd, data.p + done, data.len - done,
-				   (off_t)spool->sum.len);
+		ssize_t n =
+			pwrite(spool->fd, data.p + done, data.len - done, (off_t)spool->sum.len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			err_set_errno(err, ERR_IO, "cannot write to %s",
-				      spool->path);
+			err_set_errno(err, ERR_IO, "cannot write to %s", spool->path);
 			break;
 		}
 		cksum_add(&spool->sum, data.p + done, (size_t)n);
@@ -398,9 +362,7 @@ spool_append(struct spool *spool, struct str data, struct err *err)
 	return done;
 }
 
-ssize_t
-spool_read(struct spool *spool, uint64_t offset, void *data, size_t len,
-	   struct err *err)
+ssize_t spool_read(struct spool *spool, uint64_t offset, void *data, size_t len, struct err *err)
 {
 	ssize_t n = -1;
 
@@ -412,8 +374,7 @@ spool_read(struct spool *spool, uint64_t offset, void *data, size_t len,
 	return n;
 }
 
-void
-spool_end(struct spool *spool)
+void spool_end(struct spool *spool)
 {
 	(void)chmod(spool->path, 0400);
 	spool_lend(spool);

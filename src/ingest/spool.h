@@ -40,8 +40,7 @@ struct spool {
 };
 
 /* Open (make, mode 0700) the folder; its parent must exist. */
-struct spool_dir *spool_dir_open(const char *path, uint64_t cap_bytes,
-				 struct err *err)
+struct spool_dir *spool_dir_open(const char *path, uint64_t cap_bytes, struct err *err)
 	__attribute__((warn_unused_result));
 /* All its spools must be freed. */
 void spool_dir_free(struct spool_dir *dir);
@@ -85,8 +84,7 @@ int spool_open(struct spool *spool, const struct cksum *known, struct err *err)
 size_t spool_append(struct spool *spool, struct str data, struct err *err)
 	__attribute__((warn_unused_result));
 /* Read up to len bytes at offset; 0 at its end, -1 with err. */
-ssize_t spool_read(struct spool *spool, uint64_t offset, void *data, size_t len,
-		   struct err *err);
+ssize_t spool_read(struct spool *spool, uint64_t offset, void *data, size_t len, struct err *err);
 
 /* Another thread gets it; it is back, and its folder takes note. */
 void spool_lend(struct spool *spool);

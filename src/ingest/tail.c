@@ -28,8 +28,7 @@ struct turn {
 
 /* ---- on any thread */
 
-static void
-append_fetched(struct ingest_log *log)
+static void append_fetched(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
 	struct spool *spool = log->spool;
@@ -38,18 +37,15 @@ append_fetched(struct ingest_log *log)
 	out->appended = 0;
 	out->err.code = ERR_NONE;
 	if (spool == NULL ||
-	    (!spool->is_open &&
-	     spool_open(spool, is_new ? NULL : &log->known, &out->err) != 0))
+	    (!spool->is_open && spool_open(spool, is_new ? NULL : &log->known, &out->err) != 0))
 		return;
 	/* Where less lies here than was thought, they are for later. */
 	if (log->sending.len > 0 && spool->sum.len == out->had)
-		out->appended =
-			spool_append(spool, buf_str(&log->sending), &out->err);
+		out->appended = spool_append(spool, buf_str(&log->sending), &out->err);
 }
 
 /* Bytes that a slice may have: it ends where news begin. */
-static size_t
-slice_bytes(const struct ingest_log *log)
+static size_t slice_bytes(const struct ingest_log *log)
 {
 	uint64_t end = log->spool == NULL ? log->out.had : log->spool->sum.len;
 	uint64_t n = end > log->parsed ? end - log->parsed : 0;
@@ -62,8 +58,7 @@ slice_bytes(const struct ingest_log *log)
 }
 
 /* How its last run is now. */
-static void
-note_run(struct ingest_log *log)
+static void note_run(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
 	const struct run *run = run_reader_current(log->reader);
@@ -76,15 +71,12 @@ note_run(struct ingest_log *log)
 }
 
 /* One block of the slice, of which `want` bytes are left; how many it had. */
-static size_t
-read_block(struct ingest_log *log, char *block, size_t want)
+static size_t read_block(struct ingest_log *log, char *block, size_t want)
 {
 	struct outbox *out = &log->out;
 	size_t len = want < BLOCK_BYTES ? want : BLOCK_BYTES;
-	ssize_t n = log->local != NULL
-			    ? local_read(log->local, out->parsed, block, len)
-			    : spool_read(log->spool, out->parsed, block, len,
-					 &out->err);
+	ssize_t n = log->local != NULL ? local_read(log->local, out->parsed, block, len)
+				       : spool_read(log->spool, out->parsed, block, len, &out->err);
 
 	if (n <= 0)
 		return 0;
@@ -93,8 +85,7 @@ read_block(struct ingest_log *log, char *block, size_t want)
 	return (size_t)n;
 }
 
-static void
-read_slice(struct ingest_log *log)
+static void read_slice(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
 	size_t want = log->reader != NULL ? slice_bytes(log) : 0, n;
@@ -102,8 +93,7 @@ read_slice(struct ingest_log *log)
 
 	if (want == 0)
 		return;
-	out->is_replaced =
-		log->local != NULL && !local_holds(log->local, log->parsed);
+	out->is_replaced = log->local != NULL && !local_holds(log->local, log->parsed);
 	if (out->is_replaced)
 		return;
 	block = xmalloc(want < BLOCK_BYTES ? want : BLOCK_BYTES);
@@ -117,8 +107,7 @@ read_slice(struct ingest_log *log)
 	}
 }
 
-static void
-turn_work(void *user)
+static void turn_work(void *user)
 {
 	struct turn *turn = user;
 
@@ -133,8 +122,7 @@ turn_work(void *user)
 
 /* ---- on the loop */
 
-static bool
-tail_is_due(const struct ingest_log *log)
+static bool tail_is_due(const struct ingest_log *log)
 {
 	const struct ingest *ingest = log->ingest;
 	bool is_open = log->spool == NULL || log->spool->is_open;
@@ -154,8 +142,7 @@ tail_is_due(const struct ingest_log *log)
 static void turn_done(void *user);
 
 /* From now on it is the turn's. */
-static void
-enter_turn(struct ingest_log *log, struct turn *turn)
+static void enter_turn(struct ingest_log *log, struct turn *turn)
 {
 	struct buf empty = log->sending;
 
@@ -172,18 +159,15 @@ enter_turn(struct ingest_log *log, struct turn *turn)
 }
 
 /* Take logs that are due, as many as have little to do each. */
-static struct turn *
-make_turn(struct ingest *ingest)
+static struct turn *make_turn(struct ingest *ingest)
 {
 	struct turn *turn = xcalloc(1, sizeof(*turn));
 	uint64_t bytes = 0;
 
 	turn->ingest = ingest;
 	turn->may_read = ingest->store == NULL || !store_is_full(ingest->store);
-	while (!list_is_empty(&ingest->due) && turn->n < TURN_LOGS &&
-	       bytes < SLICE_BYTES) {
-		struct ingest_log *log =
-			list_entry(ingest->due.next, struct ingest_log, in_due);
+	while (!list_is_empty(&ingest->due) && turn->n < TURN_LOGS && bytes < SLICE_BYTES) {
+		struct ingest_log *log = list_entry(ingest->due.next, struct ingest_log, in_due);
 
 		list_remove(&log->in_due);
 		if (!tail_is_due(log))
@@ -197,14 +181,12 @@ make_turn(struct ingest *ingest)
 }
 
 /* Begin turns, one a thread. */
-static void
-start_turns(void *user)
+static void start_turns(void *user)
 {
 	struct ingest *ingest = user;
 
 	ingest->posted = false;
-	while (!list_is_empty(&ingest->due) &&
-	       ingest->n_turns < loop_job_cap(JOB_PARSE)) {
+	while (!list_is_empty(&ingest->due) && ingest->n_turns < loop_job_cap(JOB_PARSE)) {
 		struct turn *turn = make_turn(ingest);
 
 		if (turn->n == 0) {
@@ -212,18 +194,15 @@ start_turns(void *user)
 			continue;
 		}
 		ingest->n_turns++;
-		turn->job = loop_job(ingest->o.loop, JOB_PARSE, turn_work,
-				     turn_done, turn);
+		turn->job = loop_job(ingest->o.loop, JOB_PARSE, turn_work, turn_done, turn);
 	}
 }
 
-void
-tail_due(struct ingest_log *log)
+void tail_due(struct ingest_log *log)
 {
 	struct ingest *ingest = log->ingest;
 
-	if (log->turn != NULL || !list_is_empty(&log->in_due) ||
-	    !tail_is_due(log))
+	if (log->turn != NULL || !list_is_empty(&log->in_due) || !tail_is_due(log))
 		return;
 	list_append(&ingest->due, &log->in_due);
 	if (ingest->o.loop == NULL || ingest->posted)
@@ -232,8 +211,7 @@ tail_due(struct ingest_log *log)
 	loop_post(ingest->o.loop, start_turns, ingest);
 }
 
-static void
-tell_turn(struct turn *turn)
+static void tell_turn(struct turn *turn)
 {
 	for (size_t i = 0; i < turn->n; i++) {
 		struct ingest_log *log = turn->logs[i];
@@ -249,8 +227,7 @@ tell_turn(struct turn *turn)
 	}
 }
 
-static void
-turn_done(void *user)
+static void turn_done(void *user)
 {
 	struct turn *turn = user;
 	struct ingest *ingest = turn->ingest;
@@ -265,8 +242,7 @@ turn_done(void *user)
 	free(turn);
 }
 
-bool
-tail_poll(struct ingest *ingest)
+bool tail_poll(struct ingest *ingest)
 {
 	AUTO_FREE struct turn *turn = make_turn(ingest);
 
@@ -277,22 +253,19 @@ tail_poll(struct ingest *ingest)
 	return !list_is_empty(&ingest->due);
 }
 
-void
-tail_stop(struct ingest *ingest)
+void tail_stop(struct ingest *ingest)
 {
 	if (ingest->posted)
 		loop_unpost(ingest->o.loop, start_turns, ingest);
 }
 
-void
-tail_wake(struct ingest_log *log)
+void tail_wake(struct ingest_log *log)
 {
 	const struct ingest_options *o = &log->ingest->o;
 
 	if (log->reader != NULL)
 		return;
-	log->reader =
-		run_reader_new(o->formats, &sink_callbacks[o->keep_view], log);
+	log->reader = run_reader_new(o->formats, &sink_callbacks[o->keep_view], log);
 	log->parsed = 0;
 	if (log->tail != NULL)
 		store_tail_begin(log->tail);
@@ -303,8 +276,7 @@ tail_wake(struct ingest_log *log)
 	tail_due(log);
 }
 
-void
-tail_count(struct ingest_log *log)
+void tail_count(struct ingest_log *log)
 {
 	struct model *model = log->ingest->o.model;
 	bool is_reading = log->reader != NULL && log->parsed < log->news;
@@ -318,8 +290,7 @@ tail_count(struct ingest_log *log)
 	model_note_change(model, MODEL_LOGS);
 }
 
-void
-tail_sleep(struct ingest_log *log)
+void tail_sleep(struct ingest_log *log)
 {
 	run_reader_free(log->reader);
 	log->reader = NULL;
@@ -327,15 +298,13 @@ tail_sleep(struct ingest_log *log)
 	tail_count(log);
 }
 
-void
-tail_wait(struct ingest_log *log)
+void tail_wait(struct ingest_log *log)
 {
 	if (log->turn != NULL)
 		loop_job_finish(log->turn->job);
 }
 
-void
-tail_settle(struct ingest_log *log)
+void tail_settle(struct ingest_log *log)
 {
 	tail_wait(log);
 	while (tail_is_due(log) && log->fetched - log->parsed < LAST_BYTES) {

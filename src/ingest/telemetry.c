@@ -14,52 +14,46 @@
 #define SLACK_MS 1000
 
 /* The rows of the moment: all of it, then GPU by GPU. */
-static void
-store_block(struct ingest_pod *pod, int64_t now_ms)
+static void store_block(struct ingest_pod *pod, int64_t now_ms)
 {
 	const struct telemetry *t = &pod->telemetry_reader.now;
 	struct store *store = pod->ingest->store;
 	struct store_telemetry rows[1 + TELEMETRY_MAX_GPUS] = {
 		{ now_ms,
 		  STORE_POD_GPU,
-		  { t->gpu_util, t->gpu_mem_mib, t->gpu_power_w, t->gpu_temp_c,
-		    t->gpu_sm_mhz, t->gpu_throttle, t->host_load },
+		  { t->gpu_util, t->gpu_mem_mib, t->gpu_power_w, t->gpu_temp_c, t->gpu_sm_mhz,
+		    t->gpu_throttle, t->host_load },
 		  t->disk_free_bytes },
 	};
-	bool keep = pod->stored_ms / STORE_TELEMETRY_KEEP_MS !=
-		    now_ms / STORE_TELEMETRY_KEEP_MS;
+	bool keep = pod->stored_ms / STORE_TELEMETRY_KEEP_MS != now_ms / STORE_TELEMETRY_KEEP_MS;
 
 	for (size_t i = 0; i < t->n_gpus; i++) {
 		const struct telemetry_gpu *gpu = &t->gpus[i];
 
-		rows[1 + i] = (struct store_telemetry){
-			now_ms,
-			gpu->index,
-			{ gpu->util, gpu->mem_mib, gpu->power_w, gpu->temp_c,
-			  gpu->sm_mhz, gpu->throttle, RUN_ABSENT },
-			RUN_ABSENT
-		};
+		rows[1 + i] = (struct store_telemetry){ now_ms,
+							gpu->index,
+							{ gpu->util, gpu->mem_mib, gpu->power_w,
+							  gpu->temp_c, gpu->sm_mhz, gpu->throttle,
+							  RUN_ABSENT },
+							RUN_ABSENT };
 	}
 	pod_put(pod);
 	store_telemetry_add(store, pod->name, rows, 1 + t->n_gpus, keep);
 	pod->stored_ms = now_ms;
-	if (store_prune_is_due(&pod->prune, now_ms,
-			       ingest_now_ms(pod->ingest)) &&
+	if (store_prune_is_due(&pod->prune, now_ms, ingest_now_ms(pod->ingest)) &&
 	    store_telemetry_prune(store, pod->name, now_ms))
 		pod->prune.last_ms = now_ms;
 }
 
 /* Not all that is shown is stored; a clock that went back begins anew. */
-static bool
-is_due(const struct ingest_pod *pod, int64_t now_ms)
+static bool is_due(const struct ingest_pod *pod, int64_t now_ms)
 {
 	return pod->ingest->store != NULL &&
 	       (now_ms < pod->stored_ms ||
 		now_ms - pod->stored_ms >= STORE_TELEMETRY_EVERY_MS - SLACK_MS);
 }
 
-static void
-take_block(struct ingest_pod *pod)
+static void take_block(struct ingest_pod *pod)
 {
 	const struct telemetry *t = &pod->telemetry_reader.now;
 	struct ingest *ingest = pod->ingest;
@@ -71,8 +65,7 @@ take_block(struct ingest_pod *pod)
 		store_block(pod, now_ms);
 }
 
-static size_t
-telemetry_on_data(void *user, const void *data, size_t len)
+static size_t telemetry_on_data(void *user, const void *data, size_t len)
 {
 	struct ingest_pod *pod = user;
 	struct str rest = { data, len };
@@ -84,8 +77,7 @@ telemetry_on_data(void *user, const void *data, size_t len)
 
 		buf_append(&pod->telemetry_line, rest.p, n);
 		if (!pod->telemetry_line.truncated &&
-		    telemetry_line(&pod->telemetry_reader,
-				   buf_str(&pod->telemetry_line)))
+		    telemetry_line(&pod->telemetry_reader, buf_str(&pod->telemetry_line)))
 			take_block(pod);
 		buf_clear(&pod->telemetry_line);
 		rest = str_skip(rest, n + 1);
@@ -94,8 +86,7 @@ telemetry_on_data(void *user, const void *data, size_t len)
 	return len;
 }
 
-static void
-telemetry_on_close(void *user, const struct stream_exit *exit)
+static void telemetry_on_close(void *user, const struct stream_exit *exit)
 {
 	struct ingest_pod *pod = user;
 
@@ -105,8 +96,7 @@ telemetry_on_close(void *user, const struct stream_exit *exit)
 }
 
 /* Free space counts where the pod's logs are. */
-static void
-folder_of_logs(const struct conf_pod *conf, struct buf *out)
+static void folder_of_logs(const struct conf_pod *conf, struct buf *out)
 {
 	const char *glob = conf->logs.n > 0 ? conf->logs.v[0] : "/";
 	const char *wild = strpbrk(glob, "*?[");
@@ -120,33 +110,27 @@ folder_of_logs(const struct conf_pod *conf, struct buf *out)
 		buf_append(out, glob, n);
 }
 
-static void
-telemetry_start(struct ingest_pod *pod)
+static void telemetry_start(struct ingest_pod *pod)
 {
-	static const struct stream_cb cb = { telemetry_on_data, NULL,
-					     telemetry_on_close };
+	static const struct stream_cb cb = { telemetry_on_data, NULL, telemetry_on_close };
 	struct transport *t = fleet_transport(pod->fleet->fleet);
 	AUTO_BUF folder = buf_new(4096);
 	AUTO_BUF command = buf_new(16384);
-	const char *argv[] = { "exec", "sh", "-c", telemetry_script,
-			       "sh",   NULL, NULL };
+	const char *argv[] = { "exec", "sh", "-c", telemetry_script, "sh", NULL, NULL };
 	struct err err = { ERR_NONE, "" };
 
 	folder_of_logs(pod->conf, &folder);
 	argv[5] = folder.data;
 	quote_argv(&command, argv);
-	telemetry_init(&pod->telemetry_reader, pod->conf->gpus,
-		       pod->conf->n_gpus);
+	telemetry_init(&pod->telemetry_reader, pod->conf->gpus, pod->conf->n_gpus);
 	buf_clear(&pod->telemetry_line);
 	pod->telemetry_asked = false;
-	pod->telemetry =
-		t->ops->exec(t, pod->index, command.data, &cb, pod, &err);
+	pod->telemetry = t->ops->exec(t, pod->index, command.data, &cb, pod, &err);
 	if (pod->telemetry == NULL)
 		log_debug("telemetry", "%s: %s", pod->name, err.text);
 }
 
-void
-telemetry_tick(struct ingest_pod *pod, int64_t now_ms)
+void telemetry_tick(struct ingest_pod *pod, int64_t now_ms)
 {
 	struct transport *t = fleet_transport(pod->fleet->fleet);
 	double every_s = pod->ingest->o.conf->telemetry_s;
@@ -163,8 +147,7 @@ telemetry_tick(struct ingest_pod *pod, int64_t now_ms)
 	(void)t->ops->write(pod->telemetry, "\n", 1, NULL);
 }
 
-void
-telemetry_stop(struct ingest_pod *pod)
+void telemetry_stop(struct ingest_pod *pod)
 {
 	struct transport *t = fleet_transport(pod->fleet->fleet);
 

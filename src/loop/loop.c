@@ -85,8 +85,7 @@ struct job {
 #define PARSE_MIN 2
 #define PARSE_MAX 8
 
-unsigned int
-loop_job_cap(enum job_kind kind)
+unsigned int loop_job_cap(enum job_kind kind)
 {
 	static const unsigned int caps[JOB_KIND_COUNT] = {
 		[JOB_STORE] = 1,
@@ -101,19 +100,15 @@ loop_job_cap(enum job_kind kind)
 		return caps[kind];
 	if (cores == 0)
 		cores = sysconf(_SC_NPROCESSORS_ONLN);
-	return cores < PARSE_MIN   ? PARSE_MIN
-	       : cores > PARSE_MAX ? PARSE_MAX
-				   : (unsigned int)cores;
+	return cores < PARSE_MIN ? PARSE_MIN : cores > PARSE_MAX ? PARSE_MAX : (unsigned int)cores;
 }
 
-static void
-on_closed(uv_handle_t *handle)
+static void on_closed(uv_handle_t *handle)
 {
 	free(handle->data);
 }
 
-static void
-close_handle(void *handle)
+static void close_handle(void *handle)
 {
 	uv_handle_t *any = handle;
 
@@ -121,8 +116,7 @@ close_handle(void *handle)
 		uv_close(any, on_closed);
 }
 
-static void
-on_poll_begin(uv_prepare_t *prepare)
+static void on_poll_begin(uv_prepare_t *prepare)
 {
 	struct loop *loop = prepare->loop->data;
 
@@ -131,20 +125,17 @@ on_poll_begin(uv_prepare_t *prepare)
 }
 
 /* A poll that was stopped together with us may have seen nothing. */
-static void
-on_poll_end(uv_check_t *check)
+static void on_poll_end(uv_check_t *check)
 {
 	struct loop *loop = check->loop->data;
 	uint64_t now_ms = uv_now(&loop->uv);
 
-	if (loop->wait_ms < 0 ||
-	    now_ms - loop->poll_ms < (uint64_t)loop->wait_ms + STALL_MS)
+	if (loop->wait_ms < 0 || now_ms - loop->poll_ms < (uint64_t)loop->wait_ms + STALL_MS)
 		loop->polled_ms = now_ms;
 }
 
 /* Neither of the two keeps the loop running. */
-static void
-watch_polls(struct loop *loop)
+static void watch_polls(struct loop *loop)
 {
 	loop->polled_ms = uv_now(&loop->uv);
 	uv_prepare_init(&loop->uv, &loop->prepare);
@@ -156,8 +147,7 @@ watch_polls(struct loop *loop)
 }
 
 /* One thread for each job that may run, set before libuv's first use of it. */
-static void
-size_thread_pool(void)
+static void size_thread_pool(void)
 {
 	unsigned int sum = 0;
 	char text[16];
@@ -168,8 +158,7 @@ size_thread_pool(void)
 	setenv("UV_THREADPOOL_SIZE", text, 1);
 }
 
-struct loop *
-loop_new(struct err *err)
+struct loop *loop_new(struct err *err)
 {
 	struct loop *loop = xcalloc(1, sizeof(*loop));
 
@@ -177,8 +166,7 @@ loop_new(struct err *err)
 	int rc = uv_loop_init(&loop->uv);
 	if (rc != 0) {
 		free(loop);
-		err_set(err, ERR_IO, "cannot make the event loop: %s",
-			uv_strerror(rc));
+		err_set(err, ERR_IO, "cannot make the event loop: %s", uv_strerror(rc));
 		return NULL;
 	}
 	signal(SIGPIPE, SIG_IGN);
@@ -192,15 +180,13 @@ loop_new(struct err *err)
 }
 
 /* all: the loop's own three too. */
-static void
-close_any(uv_handle_t *handle, void *all)
+static void close_any(uv_handle_t *handle, void *all)
 {
 	if (all != NULL || handle->data != NULL)
 		close_handle(handle);
 }
 
-void
-loop_free(struct loop *loop)
+void loop_free(struct loop *loop)
 {
 	uv_walk(&loop->uv, close_any, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
@@ -211,25 +197,21 @@ loop_free(struct loop *loop)
 	free(loop);
 }
 
-void
-loop_run(struct loop *loop)
+void loop_run(struct loop *loop)
 {
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 }
 
-void
-loop_stop(struct loop *loop)
+void loop_stop(struct loop *loop)
 {
 	uv_stop(&loop->uv);
 }
 
-_Static_assert((int)LOOP_READ == (int)UV_READABLE &&
-		       (int)LOOP_WRITE == (int)UV_WRITABLE,
+_Static_assert((int)LOOP_READ == (int)UV_READABLE && (int)LOOP_WRITE == (int)UV_WRITABLE,
 	       "our events are libuv's");
 
 /* libuv stops a watch that has an error: tell it as both events. */
-static void
-on_poll(uv_poll_t *poll, int status, int uv_events)
+static void on_poll(uv_poll_t *poll, int status, int uv_events)
 {
 	struct loop_fd *watch = poll->data;
 
@@ -242,8 +224,7 @@ on_poll(uv_poll_t *poll, int status, int uv_events)
 
 /* uv_poll_init makes fd non-blocking.  A terminal's flags belong to all that
  * have it open, its output and the shell behind us among them: they stay. */
-static int
-init_poll(struct loop *loop, uv_poll_t *poll, int fd)
+static int init_poll(struct loop *loop, uv_poll_t *poll, int fd)
 {
 	int flags = isatty(fd) ? fcntl(fd, F_GETFL) : -1;
 	int status = uv_poll_init(&loop->uv, poll, fd);
@@ -253,8 +234,7 @@ init_poll(struct loop *loop, uv_poll_t *poll, int fd)
 	return status;
 }
 
-struct loop_fd *
-loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
+struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
 {
 	struct loop_fd *watch = xcalloc(1, sizeof(*watch));
 
@@ -268,8 +248,7 @@ loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
 	return watch;
 }
 
-void
-loop_fd_set(struct loop_fd *watch, unsigned int events)
+void loop_fd_set(struct loop_fd *watch, unsigned int events)
 {
 	if (events == watch->events)
 		return;
@@ -280,8 +259,7 @@ loop_fd_set(struct loop_fd *watch, unsigned int events)
 		uv_poll_start(&watch->poll, (int)events, on_poll);
 }
 
-void
-loop_fd_close(struct loop_fd *watch)
+void loop_fd_close(struct loop_fd *watch)
 {
 	if (watch != NULL)
 		close_handle(&watch->poll);
@@ -292,23 +270,19 @@ loop_fd_close(struct loop_fd *watch)
  * came meanwhile, and would take its own silence for that of others: then the
  * timers wait for the next poll, once.
  */
-static void
-on_timer(uv_timer_t *handle)
+static void on_timer(uv_timer_t *handle)
 {
 	struct loop_timer *timer = handle->data;
 	const struct loop *loop = handle->loop->data;
 
-	timer->was_held = !timer->was_held &&
-			  uv_now(&loop->uv) - loop->polled_ms > STALL_MS;
+	timer->was_held = !timer->was_held && uv_now(&loop->uv) - loop->polled_ms > STALL_MS;
 	if (timer->was_held)
-		uv_timer_start(handle, on_timer, 1,
-			       uv_timer_get_repeat(handle));
+		uv_timer_start(handle, on_timer, 1, uv_timer_get_repeat(handle));
 	else
 		timer->fn(timer->user);
 }
 
-struct loop_timer *
-loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user)
+struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user)
 {
 	struct loop_timer *timer = xcalloc(1, sizeof(*timer));
 
@@ -320,39 +294,33 @@ loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user)
 }
 
 /* The loop's idea of now is as old as its last poll: a new one first. */
-void
-loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms)
+void loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms)
 {
 	assert(delay_ms >= 0 && repeat_ms >= 0);
 	uv_update_time(timer->timer.loop);
-	uv_timer_start(&timer->timer, on_timer, (uint64_t)delay_ms,
-		       (uint64_t)repeat_ms);
+	uv_timer_start(&timer->timer, on_timer, (uint64_t)delay_ms, (uint64_t)repeat_ms);
 }
 
-void
-loop_timer_stop(struct loop_timer *timer)
+void loop_timer_stop(struct loop_timer *timer)
 {
 	uv_timer_stop(&timer->timer);
 }
 
-void
-loop_timer_close(struct loop_timer *timer)
+void loop_timer_close(struct loop_timer *timer)
 {
 	if (timer != NULL)
 		close_handle(&timer->timer);
 }
 
 /* Run what is queued now; what these posts post runs in the next turn. */
-static void
-on_idle(uv_idle_t *idle)
+static void on_idle(uv_idle_t *idle)
 {
 	struct loop *loop = idle->loop->data;
 	struct post end = { .fn = NULL };
 
 	list_append(&loop->posts, &end.link);
 	while (loop->posts.next != &end.link) {
-		struct post *post =
-			list_entry(loop->posts.next, struct post, link);
+		struct post *post = list_entry(loop->posts.next, struct post, link);
 
 		list_remove(&post->link);
 		post->fn(post->user);
@@ -363,8 +331,7 @@ on_idle(uv_idle_t *idle)
 		uv_idle_stop(&loop->idle);
 }
 
-static struct post *
-find_post(const struct loop *loop, loop_post_fn fn, const void *user)
+static struct post *find_post(const struct loop *loop, loop_post_fn fn, const void *user)
 {
 	list_each (struct post, post, &loop->posts, link)
 		if (post->fn == fn && post->user == user)
@@ -372,8 +339,7 @@ find_post(const struct loop *loop, loop_post_fn fn, const void *user)
 	return NULL;
 }
 
-void
-loop_post(struct loop *loop, loop_post_fn fn, void *user)
+void loop_post(struct loop *loop, loop_post_fn fn, void *user)
 {
 	struct post *post;
 
@@ -387,8 +353,7 @@ loop_post(struct loop *loop, loop_post_fn fn, void *user)
 	uv_idle_start(&loop->idle, on_idle);
 }
 
-void
-loop_unpost(struct loop *loop, loop_post_fn fn, void *user)
+void loop_unpost(struct loop *loop, loop_post_fn fn, void *user)
 {
 	struct post *post = find_post(loop, fn, user);
 
@@ -397,8 +362,7 @@ loop_unpost(struct loop *loop, loop_post_fn fn, void *user)
 	free(post);
 }
 
-static void
-on_uv_signal(uv_signal_t *handle, int signum)
+static void on_uv_signal(uv_signal_t *handle, int signum)
 {
 	struct loop_signal *watch = handle->data;
 
@@ -406,8 +370,7 @@ on_uv_signal(uv_signal_t *handle, int signum)
 }
 
 /* Signals alone do not keep the loop running. */
-void
-loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user)
+void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user)
 {
 	struct loop_signal *watch = xcalloc(1, sizeof(*watch));
 
@@ -419,8 +382,7 @@ loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user)
 	uv_unref((uv_handle_t *)&watch->signal);
 }
 
-static void
-on_child_exit(uv_process_t *process, int64_t status, int term_signal)
+static void on_child_exit(uv_process_t *process, int64_t status, int term_signal)
 {
 	struct loop_child *child = process->data;
 
@@ -430,8 +392,7 @@ on_child_exit(uv_process_t *process, int64_t status, int term_signal)
 }
 
 /* The vector as libuv wants it, without const; it does not write to it. */
-static char **
-unconst_vector(const char *const *vector)
+static char **unconst_vector(const char *const *vector)
 {
 	union {
 		const char *const *in;
@@ -441,10 +402,9 @@ unconst_vector(const char *const *vector)
 	return cast.out;
 }
 
-struct loop_child *
-loop_child_new(struct loop *loop, const char *const *argv,
-	       const char *const *envp, const int fds[3], loop_child_fn on_exit,
-	       void *user, struct err *err)
+struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
+				  const char *const *envp, const int fds[3], loop_child_fn on_exit,
+				  void *user, struct err *err)
 {
 	struct loop_child *child = xcalloc(1, sizeof(*child));
 	uv_stdio_container_t stdio[3];
@@ -473,15 +433,13 @@ loop_child_new(struct loop *loop, const char *const *argv,
 	return NULL;
 }
 
-void
-loop_child_kill(struct loop_child *child, int signum)
+void loop_child_kill(struct loop_child *child, int signum)
 {
 	if (child->process.pid > 0)
 		kill(-child->process.pid, signum);
 }
 
-void
-loop_child_close(struct loop_child *child)
+void loop_child_close(struct loop_child *child)
 {
 	if (child == NULL)
 		return;
@@ -489,8 +447,7 @@ loop_child_close(struct loop_child *child)
 	uv_unref((uv_handle_t *)&child->process);
 }
 
-static void
-job_on_work(uv_work_t *work)
+static void job_on_work(uv_work_t *work)
 {
 	struct job *job = work->data;
 
@@ -498,8 +455,7 @@ job_on_work(uv_work_t *work)
 	uv_sem_post(&job->is_worked);
 }
 
-static void
-job_free(struct job *job)
+static void job_free(struct job *job)
 {
 	uv_sem_destroy(&job->is_worked);
 	free(job);
@@ -508,8 +464,7 @@ job_free(struct job *job)
 static void job_start_next(struct loop *loop, enum job_kind kind);
 
 /* Hand the job back and let the next of its kind begin. */
-static void
-job_on_done(uv_work_t *work, int status)
+static void job_on_done(uv_work_t *work, int status)
 {
 	struct job *job = work->data;
 	struct loop *loop = job->loop;
@@ -524,15 +479,12 @@ job_on_done(uv_work_t *work, int status)
 	job_free(job);
 }
 
-static void
-job_start_next(struct loop *loop, enum job_kind kind)
+static void job_start_next(struct loop *loop, enum job_kind kind)
 {
 	struct job_queue *queue = &loop->jobs[kind];
 
-	while (queue->running < loop_job_cap(kind) &&
-	       !list_is_empty(&queue->waiting)) {
-		struct job *job =
-			list_entry(queue->waiting.next, struct job, link);
+	while (queue->running < loop_job_cap(kind) && !list_is_empty(&queue->waiting)) {
+		struct job *job = list_entry(queue->waiting.next, struct job, link);
 
 		list_remove(&job->link);
 		job->has_begun = true;
@@ -541,9 +493,7 @@ job_start_next(struct loop *loop, enum job_kind kind)
 	}
 }
 
-struct job *
-loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
-	 void *user)
+struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done, void *user)
 {
 	struct job *job = xcalloc(1, sizeof(*job));
 
@@ -560,8 +510,7 @@ loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
 	return job;
 }
 
-void
-loop_job_finish(struct job *job)
+void loop_job_finish(struct job *job)
 {
 	assert(!job->is_told);
 	if (!job->has_begun) {

@@ -37,22 +37,19 @@ typedef void (*loop_fd_fn)(void *user, unsigned int events);
  * It becomes non-blocking, but for a terminal, whose flags others share.
  * NULL when it is of a kind that cannot be watched: a regular file.
  */
-struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn,
-			    void *user);
+struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user);
 void loop_fd_set(struct loop_fd *watch, unsigned int events);
 /* Stop and free (NULL: nothing); fd may be closed after it. */
 void loop_fd_close(struct loop_fd *watch);
 
 typedef void (*loop_timer_fn)(void *user);
-struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn,
-				  void *user);
+struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user);
 /*
  * Fire once in delay_ms; repeat_ms > 0: and then again and again.  Where the
  * whole program was stopped (SIGSTOP, suspend), descriptors that became ready
  * meanwhile are told before the timer.
  */
-void loop_timer_start(struct loop_timer *timer, int64_t delay_ms,
-		      int64_t repeat_ms);
+void loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms);
 void loop_timer_stop(struct loop_timer *timer);
 /* Stop and free (NULL: nothing). */
 void loop_timer_close(struct loop_timer *timer);
@@ -65,8 +62,7 @@ void loop_unpost(struct loop *loop, loop_post_fn fn, void *user);
 
 typedef void (*loop_signal_fn)(void *user, int signum);
 /* Watched until loop_free. */
-void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn,
-		    void *user);
+void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user);
 
 /*
  * A child process.  argv[0] is looked up in PATH; it gets a session of its
@@ -78,10 +74,8 @@ void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn,
 struct loop_child;
 typedef void (*loop_child_fn)(void *user, int exit_status, int term_signal);
 struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
-				  const char *const *envp, const int fds[3],
-				  loop_child_fn on_exit, void *user,
-				  struct err *err)
-	__attribute__((warn_unused_result));
+				  const char *const *envp, const int fds[3], loop_child_fn on_exit,
+				  void *user, struct err *err) __attribute__((warn_unused_result));
 /* Signal the child's process group. */
 void loop_child_kill(struct loop_child *child, int signum);
 /* Forget it (NULL: nothing): no callback any more; it is still reaped. */
@@ -104,8 +98,7 @@ typedef void (*job_fn)(void *user);
  * to work until done is called, and so long the handle is good.  Jobs of a
  * kind start in the order given.
  */
-struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work,
-		     job_fn done, void *user);
+struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done, void *user);
 /*
  * Finish it now: wait for its thread, or do its work here where no thread has
  * begun it, and call done.  It blocks: for short work only.

@@ -11,8 +11,7 @@ struct ended {
 	double value, final;
 };
 
-double
-advice_at_most(size_t k, size_t n)
+double advice_at_most(size_t k, size_t n)
 {
 	double lo = 0, hi = 1;
 
@@ -30,24 +29,21 @@ advice_at_most(size_t k, size_t n)
 }
 
 /* The validation at exactly that step, or absent. */
-static double
-value_at(const struct series *series, double step)
+static double value_at(const struct series *series, double step)
 {
 	size_t n = series != NULL ? series_count(series) : 0;
 	size_t i = bisect(n, k, series_at(series, k)->step < step);
 
-	return i < n && series_at(series, i)->step == step
-		       ? series_at(series, i)->value
-		       : RUN_ABSENT;
+	return i < n && series_at(series, i)->step == step ? series_at(series, i)->value
+							   : RUN_ABSENT;
 }
 
 /*
  * The finished runs of that group, behind them their mean; 0 also where
  * one is on its way.
  */
-static size_t
-gather(const struct model *model, const char *group, const struct model_run *mr,
-       enum metric metric, double step, struct ended out[SEEDS_MOST + 1])
+static size_t gather(const struct model *model, const char *group, const struct model_run *mr,
+		     enum metric metric, double step, struct ended out[SEEDS_MOST + 1])
 {
 	const struct model_run *seeds[SEEDS_MOST];
 	size_t n_seeds = seeds_of(model, group, mr->run.planned_steps, seeds);
@@ -59,8 +55,8 @@ gather(const struct model *model, const char *group, const struct model_run *mr,
 		struct ended *e = &out[n];
 
 		e->value = value_at(other->series[metric], step);
-		e->final = metric == METRIC_VAL_BPB ? other->run.final_bpb
-						    : other->run.final_val_loss;
+		e->final =
+			metric == METRIC_VAL_BPB ? other->run.final_bpb : other->run.final_val_loss;
 		if (!run_has(e->value) || !run_has(e->final))
 			continue;
 		sum.value += e->value;
@@ -71,13 +67,10 @@ gather(const struct model *model, const char *group, const struct model_run *mr,
 	return n;
 }
 
-bool
-advice_of(const struct model *model, const struct model_run *mr,
-	  const struct model_run *reference, struct advice *out)
+bool advice_of(const struct model *model, const struct model_run *mr,
+	       const struct model_run *reference, struct advice *out)
 {
-	enum metric metric = mr->series[METRIC_VAL_BPB] != NULL
-				     ? METRIC_VAL_BPB
-				     : METRIC_VAL_LOSS;
+	enum metric metric = mr->series[METRIC_VAL_BPB] != NULL ? METRIC_VAL_BPB : METRIC_VAL_LOSS;
 	struct ended earlier[SEEDS_MOST + 1], held[SEEDS_MOST + 1], mean;
 	const char *against = (reference != NULL ? reference : mr)->group;
 	double others = 1; /* of a mean of the others, in one of all */
@@ -97,8 +90,7 @@ advice_of(const struct model *model, const struct model_run *mr,
 	*out = (struct advice){ .step = last->step,
 				.gap = last->value - mean.value,
 				.final = mean.final,
-				.unit = metric == METRIC_VAL_BPB ? "BPB"
-								 : "nats" };
+				.unit = metric == METRIC_VAL_BPB ? "BPB" : "nats" };
 	for (size_t i = 0; i < n; i++) {
 		double gap = (earlier[i].value - mean.value) * others;
 

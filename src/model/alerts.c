@@ -29,21 +29,18 @@ static const struct {
 #undef X
 };
 
-const char *
-alert_name(enum alert_kind kind)
+const char *alert_name(enum alert_kind kind)
 {
 	return kinds[kind].name;
 }
 
-void
-alerts_init(struct alerts *alerts)
+void alerts_init(struct alerts *alerts)
 {
 	memset(alerts, 0, sizeof(*alerts));
 	alerts->stall_s = RUN_ABSENT;
 }
 
-void
-alerts_release(struct alerts *alerts)
+void alerts_release(struct alerts *alerts)
 {
 	alerts_rules_clear(alerts);
 	free(alerts->rules);
@@ -53,16 +50,14 @@ alerts_release(struct alerts *alerts)
 	memset(alerts, 0, sizeof(*alerts));
 }
 
-void
-alerts_rules_clear(struct alerts *alerts)
+void alerts_rules_clear(struct alerts *alerts)
 {
 	for (size_t i = 0; i < alerts->n_rules; i++)
 		free(alerts->rules[i].metric);
 	alerts->n_rules = 0;
 }
 
-void
-alerts_rule_add(struct alerts *alerts, const struct alert_rule *rule)
+void alerts_rule_add(struct alerts *alerts, const struct alert_rule *rule)
 {
 	struct alert_rule copy = *rule;
 
@@ -71,25 +66,21 @@ alerts_rule_add(struct alerts *alerts, const struct alert_rule *rule)
 }
 
 /* Who an alert is about, stable over restarts: "kind pod path index". */
-static char *
-alert_key(const struct alert *alert, const struct model *model)
+static char *alert_key(const struct alert *alert, const struct model *model)
 {
-	const char *pod =
-		alert->pod < model->n_pods ? model->pods[alert->pod].name : "-";
+	const char *pod = alert->pod < model->n_pods ? model->pods[alert->pod].name : "-";
 
 	if (alert->mr == NULL)
 		return xasprintf("%s %s", alert_name(alert->kind), pod);
 	if (alert->rule > 0)
-		return xasprintf("%s %zu %s %u %s", alert_name(alert->kind),
-				 alert->rule, pod, alert->mr->run.run_index,
-				 alert->mr->path);
-	return xasprintf("%s %s %u %s", alert_name(alert->kind), pod,
-			 alert->mr->run.run_index, alert->mr->path);
+		return xasprintf("%s %zu %s %u %s", alert_name(alert->kind), alert->rule, pod,
+				 alert->mr->run.run_index, alert->mr->path);
+	return xasprintf("%s %s %u %s", alert_name(alert->kind), pod, alert->mr->run.run_index,
+			 alert->mr->path);
 }
 
 /* Whether a line of the list is the key. */
-static bool
-has_line(const char *list, const char *key)
+static bool has_line(const char *list, const char *key)
 {
 	struct str rest = str_from(list), line;
 
@@ -107,8 +98,7 @@ struct round {
 	int64_t now_wall_ms;
 };
 
-static struct alert *
-find(struct alerts *alerts, const struct alert *like)
+static struct alert *find(struct alerts *alerts, const struct alert *like)
 {
 	return array_find(one, alerts->v, alerts->n,
 			  one->kind == like->kind && one->rule == like->rule &&
@@ -116,8 +106,7 @@ find(struct alerts *alerts, const struct alert *like)
 }
 
 /* An alert that was not there before. */
-static void
-add(struct round *round, struct alert *alert)
+static void add(struct round *round, struct alert *alert)
 {
 	struct alerts *alerts = round->alerts;
 
@@ -135,8 +124,7 @@ add(struct round *round, struct alert *alert)
 	} else if (alerts->acknowledged_before != NULL) {
 		AUTO_TEXT key = alert_key(alert, round->model);
 
-		alert->acknowledged =
-			has_line(alerts->acknowledged_before, key);
+		alert->acknowledged = has_line(alerts->acknowledged_before, key);
 	}
 	xpush(alerts->v, alerts->n, alerts->cap, *alert);
 	if (alerts->on_new != NULL && !alert->acknowledged)
@@ -145,8 +133,7 @@ add(struct round *round, struct alert *alert)
 
 /* It holds: keep the alert with its new text, or add it. */
 static void __attribute__((format(printf, 4, 5)))
-hold(struct round *round, const struct alert *whose, enum alert_kind kind,
-     const char *fmt, ...)
+hold(struct round *round, const struct alert *whose, enum alert_kind kind, const char *fmt, ...)
 {
 	struct alert alert = *whose, *old;
 	va_list ap;
@@ -165,8 +152,7 @@ hold(struct round *round, const struct alert *whose, enum alert_kind kind,
 	old->seen = true;
 }
 
-double
-alerts_stall_limit_s(const struct model_run *mr)
+double alerts_stall_limit_s(const struct model_run *mr)
 {
 	uint64_t seen = 0, want = (uint64_t)mr->n_gaps * 99 / 100;
 	size_t i = 0;
@@ -180,31 +166,26 @@ alerts_stall_limit_s(const struct model_run *mr)
 }
 
 /* Only what is known to be idle is: its GPUs told so just now. */
-static bool
-is_idle(const struct model_pod *pod, int64_t now_wall_ms)
+static bool is_idle(const struct model_pod *pod, int64_t now_wall_ms)
 {
 	return !pod->bench_running && pod->gpu_busiest <= IDLE_UTIL &&
 	       model_pod_age_s(pod, now_wall_ms) <= MODEL_OLD_S;
 }
 
 /* Which pods nothing can be heard of now, and which may be at work. */
-static void
-note_pods(struct round *round)
+static void note_pods(struct round *round)
 {
 	const struct model *model = round->model;
 	struct alerts *alerts = round->alerts;
 	int64_t now_ms = round->now_wall_ms;
 
-	alerts->pods = xreallocarray(alerts->pods, model->n_pods + 1,
-				     sizeof(*alerts->pods));
+	alerts->pods = xreallocarray(alerts->pods, model->n_pods + 1, sizeof(*alerts->pods));
 	while (alerts->n_pods < model->n_pods)
-		alerts->pods[alerts->n_pods++] =
-			(struct alert_pod){ .busy_ms = now_ms };
+		alerts->pods[alerts->n_pods++] = (struct alert_pod){ .busy_ms = now_ms };
 	for (size_t i = 0; i < model->n_pods; i++) {
 		const struct model_pod *pod = &model->pods[i];
 
-		if (pod->state >= POD_RECONNECTING ||
-		    pod->state == POD_CONNECTING)
+		if (pod->state >= POD_RECONNECTING || pod->state == POD_CONNECTING)
 			alerts->pods[i].down_ms = now_ms;
 		if (!is_idle(pod, now_ms))
 			alerts->pods[i].busy_ms = now_ms;
@@ -213,15 +194,13 @@ note_pods(struct round *round)
 		const struct model_log *log = model->logs[i];
 		int64_t *busy_ms = &alerts->pods[log->pod].busy_ms;
 
-		if (log->came.n > 0 &&
-		    log->came.v[log->came.n - 1].wall_ms > *busy_ms)
+		if (log->came.n > 0 && log->came.v[log->came.n - 1].wall_ms > *busy_ms)
 			*busy_ms = log->came.v[log->came.n - 1].wall_ms;
 	}
 }
 
 /* Silence counts while the link is up: else the link is what is wrong. */
-static void
-check_stall(struct round *round, const struct alert *alert)
+static void check_stall(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
 	double silent_s, limit_s = round->alerts->stall_s;
@@ -232,19 +211,16 @@ check_stall(struct round *round, const struct alert *alert)
 		return;
 	if (!run_has(limit_s))
 		limit_s = alerts_stall_limit_s(mr);
-	if (mr->pod < round->alerts->n_pods &&
-	    round->alerts->pods[mr->pod].down_ms > from_ms)
+	if (mr->pod < round->alerts->n_pods && round->alerts->pods[mr->pod].down_ms > from_ms)
 		from_ms = round->alerts->pods[mr->pod].down_ms;
 	silent_s = (double)(round->now_wall_ms - from_ms) / 1000;
 	if (silent_s > limit_s)
-		hold(round, alert, ALERT_STALL,
-		     "no new line for %.0f s (limit %.0f s)", silent_s,
+		hold(round, alert, ALERT_STALL, "no new line for %.0f s (limit %.0f s)", silent_s,
 		     limit_s);
 }
 
 /* Failures that the log itself tells. */
-static void
-check_status(struct round *round, const struct alert *alert)
+static void check_status(struct round *round, const struct alert *alert)
 {
 	static const struct {
 		enum run_status status;
@@ -263,30 +239,25 @@ check_status(struct round *round, const struct alert *alert)
 		print_into(at, " at step %s", str_number(step, 12, number));
 	for (size_t i = 0; i < LENGTH(rules); i++)
 		if (alert->mr->run.status == rules[i].status)
-			hold(round, alert, rules[i].kind, "%s%s", rules[i].text,
-			     at);
+			hold(round, alert, rules[i].kind, "%s%s", rules[i].text, at);
 }
 
-static void
-check_caps(struct round *round, const struct alert *alert)
+static void check_caps(struct round *round, const struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
 	const struct track *track = round->track;
 	/* A step may end behind the cap where the track grants steps. */
 	double grace_s =
-		run_has(run->ms_per_step)
-			? run->ms_per_step * track->train_grace_steps / 1000
-			: 0;
+		run_has(run->ms_per_step) ? run->ms_per_step * track->train_grace_steps / 1000 : 0;
 	const struct {
 		enum alert_kind kind;
 		const char *what, *unit;
 		double value, cap; /* absent: unknown, or none */
 		double grace;
 	} caps[] = {
-		{ ALERT_CAP_TRAIN, "training", "s", run->train_ms / 1000,
-		  track->cap_train_s, grace_s },
-		{ ALERT_CAP_EVAL, "evaluation", "s", model_eval_s(run),
-		  track->cap_eval_s, 0 },
+		{ ALERT_CAP_TRAIN, "training", "s", run->train_ms / 1000, track->cap_train_s,
+		  grace_s },
+		{ ALERT_CAP_EVAL, "evaluation", "s", model_eval_s(run), track->cap_eval_s, 0 },
 		{ ALERT_CAP_BYTES, "artifact", "bytes", run->artifact_bytes,
 		  track->cap_artifact_bytes, 0 },
 	};
@@ -294,32 +265,26 @@ check_caps(struct round *round, const struct alert *alert)
 
 	for (size_t i = 0; i < LENGTH(caps); i++)
 		if (caps[i].value > caps[i].cap + caps[i].grace)
-			hold(round, alert, caps[i].kind,
-			     "%s of %s %s is over the cap of %s", caps[i].what,
-			     str_number(caps[i].value, 12, value), caps[i].unit,
+			hold(round, alert, caps[i].kind, "%s of %s %s is over the cap of %s",
+			     caps[i].what, str_number(caps[i].value, 12, value), caps[i].unit,
 			     str_number(caps[i].cap, 12, cap));
 }
 
 /* Training that sets itself a cap beyond the track's, and needs it. */
-static void
-check_train_soon(struct round *round, const struct alert *alert)
+static void check_train_soon(struct round *round, const struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
 	double cap_s = round->track->cap_train_s;
 	double own_cap_s = model_last(alert->mr->series, METRIC_CAP_S);
-	double end_s =
-		run->planned_steps * model_run_ms_per_step(alert->mr) / 1000;
+	double end_s = run->planned_steps * model_run_ms_per_step(alert->mr) / 1000;
 
-	if (own_cap_s > cap_s && end_s > cap_s &&
-	    !(model_run_train_ms(alert->mr) / 1000 > cap_s))
+	if (own_cap_s > cap_s && end_s > cap_s && !(model_run_train_ms(alert->mr) / 1000 > cap_s))
 		hold(round, alert, ALERT_CAP_SOON,
-		     "the run stops itself at %.0f s only; the cap is %.0f s",
-		     own_cap_s, cap_s);
+		     "the run stops itself at %.0f s only; the cap is %.0f s", own_cap_s, cap_s);
 }
 
 /* An evaluation that will take longer than allowed at its pace. */
-static void
-check_eval_soon(struct round *round, const struct alert *alert)
+static void check_eval_soon(struct round *round, const struct alert *alert)
 {
 	const struct series *done = alert->mr->series[METRIC_DONE];
 	double cap_s = round->track->cap_eval_s, took_s, end_s;
@@ -331,28 +296,23 @@ check_eval_soon(struct round *round, const struct alert *alert)
 	took_s = (double)(last->wall_ms - first->wall_ms) / 1000;
 	if (first->wall_ms == 0 || took_s < 10 || last->value <= first->value)
 		return;
-	end_s = took_s * alert->mr->run.eval_total /
-		(last->value - first->value);
+	end_s = took_s * alert->mr->run.eval_total / (last->value - first->value);
 	if (end_s > cap_s)
 		hold(round, alert, ALERT_CAP_SOON,
-		     "the evaluation will take about %.0f s of %.0f s", end_s,
-		     cap_s);
+		     "the evaluation will take about %.0f s of %.0f s", end_s, cap_s);
 }
 
 /* Step times of the runs that live on other pods with the same recipe. */
-static size_t
-peer_times(const struct model *model, const struct model_run *mr,
-	   double times[64])
+static size_t peer_times(const struct model *model, const struct model_run *mr, double times[64])
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < model->n_runs && n < 64; i++) {
 		const struct model_run *peer = model->runs[i];
 
-		if (peer->pod == mr->pod ||
-		    strcmp(peer->group, mr->group) != 0 ||
-		    !run_has(model_run_ms_per_step(peer)) ||
-		    peer->run.steps < 50 || peer->run.n_gpus != mr->run.n_gpus)
+		if (peer->pod == mr->pod || strcmp(peer->group, mr->group) != 0 ||
+		    !run_has(model_run_ms_per_step(peer)) || peer->run.steps < 50 ||
+		    peer->run.n_gpus != mr->run.n_gpus)
 			continue;
 		times[n++] = model_run_ms_per_step(peer);
 	}
@@ -360,8 +320,7 @@ peer_times(const struct model *model, const struct model_run *mr,
 }
 
 /* Its pace since it fell behind, where that was not at its begin. */
-static void
-add_since(const struct model_run *mr, double limit, struct buf *out)
+static void add_since(const struct model_run *mr, double limit, struct buf *out)
 {
 	const struct series *paces = mr->series[METRIC_MS_PER_STEP];
 	size_t n = paces != NULL ? series_count(paces) : 0, i = n;
@@ -376,20 +335,17 @@ add_since(const struct model_run *mr, double limit, struct buf *out)
 	const struct series_point *last = series_last(paces);
 	double took_ms = last->train_ms - from->train_ms;
 	if (run_has(took_ms) && last->step > from->step)
-		buf_appendf(out, "; %.0f ms since %.0f s",
-			    took_ms / (last->step - from->step),
+		buf_appendf(out, "; %.0f ms since %.0f s", took_ms / (last->step - from->step),
 			    from->train_ms / 1000);
 }
 
 /* What the GPUs of its pod say of it. */
-static void
-add_clock(const struct round *round, size_t pod, struct buf *out)
+static void add_clock(const struct round *round, size_t pod, struct buf *out)
 {
 	const struct model_pod *mp = &round->model->pods[pod];
 	double mhz = model_last(mp->telemetry, METRIC_GPU_SM_MHZ);
 	double temp_c = model_last(mp->telemetry, METRIC_GPU_TEMP_C);
-	double peers = model_pod_peers(round->model, mp, METRIC_GPU_SM_MHZ,
-				       round->now_wall_ms);
+	double peers = model_pod_peers(round->model, mp, METRIC_GPU_SM_MHZ, round->now_wall_ms);
 	const char *why = model_pod_throttle(mp, round->now_wall_ms);
 
 	if (!(model_pod_age_s(mp, round->now_wall_ms) <= MODEL_OLD_S))
@@ -404,15 +360,13 @@ add_clock(const struct round *round, size_t pod, struct buf *out)
 		buf_appendf(out, " (%s)", why);
 }
 
-static void
-check_slow(struct round *round, const struct alert *alert)
+static void check_slow(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
 	double times[64], median, own = model_run_ms_per_step(mr);
 	AUTO_BUF text = buf_new(sizeof(alert->text));
 
-	if (mr->run.status != RUN_RUNNING || !run_has(own) ||
-	    mr->run.steps < 50)
+	if (mr->run.status != RUN_RUNNING || !run_has(own) || mr->run.steps < 50)
 		return;
 	size_t n = peer_times(round->model, mr, times);
 	if (n < SLOW_MIN_PEERS)
@@ -420,8 +374,7 @@ check_slow(struct round *round, const struct alert *alert)
 	median = sort_median(times, n);
 	if (own < median * SLOW_RATIO)
 		return;
-	buf_appendf(&text,
-		    "%.1f ms/step, %.0f %% above the median of %zu peers", own,
+	buf_appendf(&text, "%.1f ms/step, %.0f %% above the median of %zu peers", own,
 		    (own / median - 1) * 100, n);
 	add_since(mr, median * SLOW_RATIO, &text);
 	add_clock(round, mr->pod, &text);
@@ -429,21 +382,18 @@ check_slow(struct round *round, const struct alert *alert)
 }
 
 /* The last value of a metric, by whatever name the run has it. */
-static double
-last_value(const struct model_run *mr, const char *name)
+static double last_value(const struct model_run *mr, const char *name)
 {
 	const struct run_series *series = run_series_called(&mr->run, name);
 	enum metric metric = metric_by_name(str_from(name));
 
 	if (series != NULL)
 		return run_series_last(series, name);
-	return metric < METRIC_COUNT ? model_last(mr->series, metric)
-				     : RUN_ABSENT;
+	return metric < METRIC_COUNT ? model_last(mr->series, metric) : RUN_ABSENT;
 }
 
 /* What was over before we began is no news. */
-static void
-check_metrics(struct round *round, const struct alert *whose)
+static void check_metrics(struct round *round, const struct alert *whose)
 {
 	char value[STR_NUMBER_SIZE], limit[STR_NUMBER_SIZE];
 	const struct alerts *alerts = round->alerts;
@@ -457,15 +407,13 @@ check_metrics(struct round *round, const struct alert *whose)
 		if (!above && !(last < rule->below))
 			continue;
 		alert.rule = i + 1;
-		hold(round, &alert, ALERT_METRIC, "%s is %s, %s %s",
-		     rule->metric, str_number(last, 6, value),
-		     above ? "above" : "below",
+		hold(round, &alert, ALERT_METRIC, "%s is %s, %s %s", rule->metric,
+		     str_number(last, 6, value), above ? "above" : "below",
 		     str_number(above ? rule->above : rule->below, 6, limit));
 	}
 }
 
-static void
-check_run(struct round *round, const struct model_run *mr)
+static void check_run(struct round *round, const struct model_run *mr)
 {
 	const struct alert alert = { .pod = mr->pod, .mr = mr };
 
@@ -483,8 +431,7 @@ check_run(struct round *round, const struct model_run *mr)
 	check_metrics(round, &alert);
 }
 
-static void
-check_pod(struct round *round, size_t i)
+static void check_pod(struct round *round, size_t i)
 {
 	const struct model_pod *pod = &round->model->pods[i];
 	const struct alert alert = { .pod = i };
@@ -492,12 +439,10 @@ check_pod(struct round *round, size_t i)
 	double idle_s = (double)(round->now_wall_ms - from_ms) / 1000;
 
 	if (pod->state == POD_REFUSED || pod->state == POD_RECONNECTING)
-		hold(round, &alert, ALERT_LINK, "%s: %s",
-		     pod_state_name(pod->state),
+		hold(round, &alert, ALERT_LINK, "%s: %s", pod_state_name(pod->state),
 		     pod->why != NULL ? pod->why : "no reason known");
 	if (pod->disk_free_bytes < DISK_LOW_BYTES)
-		hold(round, &alert, ALERT_DISK, "%.1f GB of disk left",
-		     pod->disk_free_bytes / 1e9);
+		hold(round, &alert, ALERT_DISK, "%.1f GB of disk left", pod->disk_free_bytes / 1e9);
 	if (idle_s >= IDLE_S && pod->usd_per_hour > 0)
 		hold(round, &alert, ALERT_IDLE,
 		     "no GPU above %g %% and no new line for %.0f min, which "
@@ -506,8 +451,7 @@ check_pod(struct round *round, size_t i)
 }
 
 /* A log that went away while its run was under way. */
-static void
-check_log(struct round *round, const struct model_log *log)
+static void check_log(struct round *round, const struct model_log *log)
 {
 	const struct model_run *mr = model_log_cut_run(round->model, log);
 	const struct alert alert = { .pod = log->pod,
@@ -515,13 +459,11 @@ check_log(struct round *round, const struct model_log *log)
 				     .since_wall_ms = log->gone_wall_ms };
 
 	if (mr != NULL)
-		hold(round, &alert, ALERT_GONE,
-		     "its log file is gone; what was read of it stays");
+		hold(round, &alert, ALERT_GONE, "its log file is gone; what was read of it stays");
 }
 
 /* Drop what does not hold any more. */
-static void
-drop_gone(struct alerts *alerts)
+static void drop_gone(struct alerts *alerts)
 {
 	size_t n = 0;
 
@@ -531,9 +473,8 @@ drop_gone(struct alerts *alerts)
 	alerts->n = n;
 }
 
-void
-alerts_update(struct alerts *alerts, const struct model *model,
-	      const struct track *track, int64_t now_wall_ms)
+void alerts_update(struct alerts *alerts, const struct model *model, const struct track *track,
+		   int64_t now_wall_ms)
 {
 	struct round round = { alerts, model, track, now_wall_ms };
 
@@ -549,15 +490,13 @@ alerts_update(struct alerts *alerts, const struct model *model,
 	drop_gone(alerts);
 }
 
-void
-alerts_acknowledge(struct alerts *alerts)
+void alerts_acknowledge(struct alerts *alerts)
 {
 	for (size_t i = 0; i < alerts->n; i++)
 		alerts->v[i].acknowledged = true;
 }
 
-size_t
-alerts_open(const struct alerts *alerts)
+size_t alerts_open(const struct alerts *alerts)
 {
 	size_t n = 0;
 
@@ -566,31 +505,25 @@ alerts_open(const struct alerts *alerts)
 	return n;
 }
 
-const struct alert *
-alerts_of_run(const struct alerts *alerts, const struct model_run *mr)
+const struct alert *alerts_of_run(const struct alerts *alerts, const struct model_run *mr)
 {
 	const struct alert *worst = NULL;
 
 	array_each (alert, alerts->v, alerts->n) {
-		if (alert->mr == mr &&
-		    (worst == NULL || alert->severity > worst->severity))
+		if (alert->mr == mr && (worst == NULL || alert->severity > worst->severity))
 			worst = alert;
 	}
 	return worst;
 }
 
-const struct alert *
-alerts_find(const struct alerts *alerts, uint64_t number)
+const struct alert *alerts_find(const struct alerts *alerts, uint64_t number)
 {
 	size_t i = bisect(alerts->n, k, alerts->v[k].number < number);
 
-	return i < alerts->n && alerts->v[i].number == number ? &alerts->v[i]
-							      : NULL;
+	return i < alerts->n && alerts->v[i].number == number ? &alerts->v[i] : NULL;
 }
 
-void
-alerts_save(const struct alerts *alerts, const struct model *model,
-	    struct buf *out)
+void alerts_save(const struct alerts *alerts, const struct model *model, struct buf *out)
 {
 	if (alerts->muted)
 		buf_append_str(out, "muted\n");
@@ -606,11 +539,9 @@ alerts_save(const struct alerts *alerts, const struct model *model,
 	}
 }
 
-void
-alerts_load(struct alerts *alerts, struct str text)
+void alerts_load(struct alerts *alerts, struct str text)
 {
 	free(alerts->acknowledged_before);
-	alerts->acknowledged_before =
-		xstrndup(text.len > 0 ? text.p : "", text.len);
+	alerts->acknowledged_before = xstrndup(text.len > 0 ? text.p : "", text.len);
 	alerts->muted = has_line(alerts->acknowledged_before, "muted");
 }

@@ -67,7 +67,7 @@ struct alerts {
 	size_t n, cap;
 	uint64_t last_number;
 	bool muted;
-	double stall_s; /* fixed; 0: off; absent: by the run's own pace */
+	double stall_s;		/* fixed; 0: off; absent: by the run's own pace */
 	struct alert_pod *pods; /* owned; n_pods of the model's */
 	size_t n_pods;
 	struct alert_rule *rules; /* owned */
@@ -90,15 +90,14 @@ void alerts_rules_clear(struct alerts *alerts);
  * Bring the list up to date; on_new is called for each alert that was not
  * there before.  track may be NULL: no caps.
  */
-void alerts_update(struct alerts *alerts, const struct model *model,
-		   const struct track *track, int64_t now_wall_ms);
+void alerts_update(struct alerts *alerts, const struct model *model, const struct track *track,
+		   int64_t now_wall_ms);
 
 void alerts_acknowledge(struct alerts *alerts);
 /* How many are not acknowledged. */
 size_t alerts_open(const struct alerts *alerts);
 /* The gravest alert of a run, or NULL. */
-const struct alert *alerts_of_run(const struct alerts *alerts,
-				  const struct model_run *mr);
+const struct alert *alerts_of_run(const struct alerts *alerts, const struct model_run *mr);
 /* The alert of that number while it holds, else NULL. */
 const struct alert *alerts_find(const struct alerts *alerts, uint64_t number);
 const char *alert_name(enum alert_kind kind);
@@ -110,6 +109,5 @@ const char *alert_name(enum alert_kind kind);
 double alerts_stall_limit_s(const struct model_run *mr);
 
 /* What survives a restart: acknowledged alerts and mute, as lines of text. */
-void alerts_save(const struct alerts *alerts, const struct model *model,
-		 struct buf *out);
+void alerts_save(const struct alerts *alerts, const struct model *model, struct buf *out);
 void alerts_load(struct alerts *alerts, struct str text);

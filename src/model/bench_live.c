@@ -6,8 +6,7 @@
 
 #include "base/xalloc.h"
 
-struct bench_live *
-bench_live_new(size_t n_arms, size_t n_pods, size_t n_runs, size_t n_contrasts)
+struct bench_live *bench_live_new(size_t n_arms, size_t n_pods, size_t n_runs, size_t n_contrasts)
 {
 	struct bench_live *live = xcalloc(1, sizeof(*live));
 
@@ -23,8 +22,7 @@ bench_live_new(size_t n_arms, size_t n_pods, size_t n_runs, size_t n_contrasts)
 	return live;
 }
 
-void
-bench_live_free(struct bench_live *live)
+void bench_live_free(struct bench_live *live)
 {
 	if (live == NULL)
 		return;

@@ -58,8 +58,8 @@ struct bench_live_contrast {
 	/* The difference that would stop the bench at the next look, with the
 	 * spread as it is. */
 	double stops_at;
-	double next_p; /* that stops it there, or decides where it is the last
-			*/
+	double next_p;		 /* that stops it there, or decides where it is the last
+				  */
 	size_t blocks_to_margin; /* 0: unknown */
 	bool invalid;
 	char text[256];	  /* the verdict as the judge has it now */
@@ -80,7 +80,7 @@ struct bench_live {
 	size_t blocks;		     /* planned, of each pod */
 	struct bench_live_run *runs; /* owned; pod by pod, in their order */
 	size_t n_runs, n_over;
-	size_t n_planned; /* of n_runs: fresh blocks are of three arms */
+	size_t n_planned;		       /* of n_runs: fresh blocks are of three arms */
 	struct bench_live_contrast *contrasts; /* owned */
 	size_t n_contrasts;
 	size_t n_dropped;     /* blocks that a guard took */
@@ -99,6 +99,5 @@ struct bench_live {
 	size_t noise_runs;
 };
 
-struct bench_live *bench_live_new(size_t n_arms, size_t n_pods, size_t n_runs,
-				  size_t n_contrasts);
+struct bench_live *bench_live_new(size_t n_arms, size_t n_pods, size_t n_runs, size_t n_contrasts);
 void bench_live_free(struct bench_live *live);

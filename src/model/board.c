@@ -20,8 +20,7 @@
 #define COARSE_MS      6000.0 /* a tenth of a minute */
 #define NATS_TOLERANCE 1e-3   /* relative; beyond it: another tokenizer */
 
-void
-board_init(struct board *board, const struct track *track)
+void board_init(struct board *board, const struct track *track)
 {
 	*board = (struct board){
 		.track = track,
@@ -32,15 +31,13 @@ board_init(struct board *board, const struct track *track)
 	map_init(&board->group_index);
 }
 
-void
-board_set_track(struct board *board, const struct track *track)
+void board_set_track(struct board *board, const struct track *track)
 {
 	board->track = track;
 	board->score = track->score;
 }
 
-void
-board_choose_metric(struct board *board, const char *name)
+void board_choose_metric(struct board *board, const char *name)
 {
 	board->chosen_name = xstrdup(name);
 	board->chosen = run_number_chosen;
@@ -49,16 +46,14 @@ board_choose_metric(struct board *board, const char *name)
 }
 
 /* The last value of the metric that was chosen, of each run with a log. */
-static void
-take_chosen(struct board *board)
+static void take_chosen(struct board *board)
 {
 	for (size_t i = 0; i < board->n_rows; i++) {
 		struct board_row *row = board->rows[i];
 
 		if (board->groups[row->group].is_values)
 			continue;
-		const struct run_series *series =
-			run_series_called(&row->run, board->chosen_name);
+		const struct run_series *series = run_series_called(&row->run, board->chosen_name);
 		if (series == NULL)
 			continue;
 		row->run.chosen = run_series_last(series, board->chosen_name);
@@ -67,8 +62,7 @@ take_chosen(struct board *board)
 	}
 }
 
-static void
-group_release(struct board_group *group)
+static void group_release(struct board_group *group)
 {
 	for (size_t i = 0; i < group->n_notes; i++)
 		free(group->notes[i]);
@@ -79,8 +73,7 @@ group_release(struct board_group *group)
 	free(group->key);
 }
 
-void
-board_release(struct board *board)
+void board_release(struct board *board)
 {
 	for (size_t i = 0; i < board->n_rows; i++) {
 		run_release(&board->rows[i]->run);
@@ -100,25 +93,21 @@ board_release(struct board *board)
 }
 
 /* The group of that key; a new one when there is none. */
-static size_t
-group_get(struct board *board, const char *key, bool is_values)
+static size_t group_get(struct board *board, const char *key, bool is_values)
 {
 	AUTO_TEXT name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
 	size_t found = (size_t)map_get(&board->group_index, str_from(name));
 
 	if (found == 0) {
 		xpush(board->groups, board->n_groups, board->cap_groups,
-		      (struct board_group){ .key = xstrdup(key),
-					    .is_values = is_values });
+		      (struct board_group){ .key = xstrdup(key), .is_values = is_values });
 		found = board->n_groups;
-		(void)map_set(&board->group_index, str_from(name),
-			      (void *)found);
+		(void)map_set(&board->group_index, str_from(name), (void *)found);
 	}
 	return found - 1;
 }
 
-static struct board_row *
-row_add(struct board *board, size_t index, const char *path)
+static struct board_row *row_add(struct board *board, size_t index, const char *path)
 {
 	struct board_group *group = &board->groups[index];
 	struct board_row *row = xcalloc(1, sizeof(*row));
@@ -132,29 +121,24 @@ row_add(struct board *board, size_t index, const char *path)
 	return row;
 }
 
-struct board_row *
-board_add(struct board *board, const char *path, const char *key,
-	  const char *sha256, const struct run *run)
+struct board_row *board_add(struct board *board, const char *path, const char *key,
+			    const char *sha256, const struct run *run)
 {
 	if (board->n_rows >= BOARD_MAX_ROWS)
 		return NULL;
-	struct board_row *row =
-		row_add(board, group_get(board, key, false), path);
+	struct board_row *row = row_add(board, group_get(board, key, false), path);
 	run_copy(&row->run, run);
 	if (sha256 != NULL && strlen(sha256) < sizeof(row->sha256))
 		memcpy(row->sha256, sha256, strlen(sha256) + 1);
 	return row;
 }
 
-void
-board_row_price(struct board_row *row, double usd_per_hour)
+void board_row_price(struct board_row *row, double usd_per_hour)
 {
 	row->usd = usd_per_hour * model_paid_hours(&row->run);
 }
 
-void
-board_add_values(struct board *board, const char *key, const double *values,
-		 size_t n)
+void board_add_values(struct board *board, const char *key, const double *values, size_t n)
 {
 	const struct run_number *score = board->score;
 	size_t group = group_get(board, key, true);
@@ -171,8 +155,7 @@ board_add_values(struct board *board, const char *key, const double *values,
 }
 
 /* Is name the key, or its last parts? */
-static bool
-key_fits(const char *key, const char *name)
+static bool key_fits(const char *key, const char *name)
 {
 	size_t len = strlen(key), part = strlen(name);
 
@@ -180,13 +163,11 @@ key_fits(const char *key, const char *name)
 		len--;
 	while (part > 1 && name[part - 1] == '/')
 		part--;
-	return part > 0 && len >= part &&
-	       memcmp(key + len - part, name, part) == 0 &&
+	return part > 0 && len >= part && memcmp(key + len - part, name, part) == 0 &&
 	       (len == part || key[len - part - 1] == '/');
 }
 
-struct board_group *
-board_find_group(const struct board *board, const char *key, struct err *err)
+struct board_group *board_find_group(const struct board *board, const char *key, struct err *err)
 {
 	struct board_group *found = NULL;
 
@@ -196,8 +177,7 @@ board_find_group(const struct board *board, const char *key, struct err *err)
 		if (!key_fits(group->key, key))
 			continue;
 		if (found != NULL) {
-			err_set(err, ERR_USAGE,
-				"\"%s\" is more than one group: %s and %s", key,
+			err_set(err, ERR_USAGE, "\"%s\" is more than one group: %s and %s", key,
 				found->key, group->key);
 			return NULL;
 		}
@@ -208,8 +188,7 @@ board_find_group(const struct board *board, const char *key, struct err *err)
 	return found;
 }
 
-int
-board_set_baseline(struct board *board, const char *key, struct err *err)
+int board_set_baseline(struct board *board, const char *key, struct err *err)
 {
 	struct board_group *group = board_find_group(board, key, err);
 
@@ -219,9 +198,8 @@ board_set_baseline(struct board *board, const char *key, struct err *err)
 	return 0;
 }
 
-struct board_row *
-board_counted(const struct board *board, const struct board_group *group,
-	      size_t place)
+struct board_row *board_counted(const struct board *board, const struct board_group *group,
+				size_t place)
 {
 	for (; place < group->n_rows; place++) {
 		struct board_row *row = board->rows[group->rows[place]];
@@ -232,19 +210,15 @@ board_counted(const struct board *board, const struct board_group *group,
 	return NULL;
 }
 
-const struct board_group *
-board_baseline(const struct board *board)
+const struct board_group *board_baseline(const struct board *board)
 {
 	if (board->rank != NULL || board->baseline > 0)
-		return board->baseline > 0 ? &board->groups[board->baseline - 1]
-					   : NULL;
-	return array_find(one, board->groups, board->n_groups,
-			  one->is_baseline);
+		return board->baseline > 0 ? &board->groups[board->baseline - 1] : NULL;
+	return array_find(one, board->groups, board->n_groups, one->is_baseline);
 }
 
 /* How much of the keys is a directory that all groups of logs share. */
-static size_t
-shared_prefix(const struct board *board)
+static size_t shared_prefix(const struct board *board)
 {
 	const char *first = NULL;
 	size_t len = 0;
@@ -269,8 +243,7 @@ shared_prefix(const struct board *board)
 }
 
 /* The path of a row below its group, or its last part; runs of a file by #. */
-static char *
-row_name(const struct board_row *row, const char *key)
+static char *row_name(const struct board_row *row, const char *key)
 {
 	const char *name = file_name(row->path);
 	size_t len = strlen(key);
@@ -282,8 +255,7 @@ row_name(const struct board_row *row, const char *key)
 	return xasprintf("%s #%u", name, row->run.run_index + 1);
 }
 
-static void
-name_all(struct board *board)
+static void name_all(struct board *board)
 {
 	size_t prefix = shared_prefix(board);
 
@@ -298,8 +270,7 @@ name_all(struct board *board)
 		struct board_row *row = board->rows[i];
 
 		if (row->name == NULL)
-			row->name =
-				row_name(row, board->groups[row->group].key);
+			row->name = row_name(row, board->groups[row->group].key);
 	}
 }
 
@@ -341,8 +312,7 @@ struct different {
 	size_t n;
 };
 
-static void
-add_text(struct different *d, const char *text)
+static void add_text(struct different *d, const char *text)
 {
 	size_t i = 0;
 
@@ -351,23 +321,19 @@ add_text(struct different *d, const char *text)
 	if (i == MAX_DIFFERENT)
 		return;
 	if (i == d->n)
-		(void)snprintf(d->texts[d->n++], sizeof(d->texts[0]), "%s",
-			       text);
+		(void)snprintf(d->texts[d->n++], sizeof(d->texts[0]), "%s", text);
 	d->runs[i]++;
 }
 
 /* "n_gpus differs: 8 (3 runs), 2 (1 run)", when it does. */
-static void
-note_different(struct board_group *group, const char *what,
-	       const struct different *d)
+static void note_different(struct board_group *group, const char *what, const struct different *d)
 {
 	AUTO_BUF text = buf_new(NOTE_MAX);
 
 	if (d->n < 2)
 		return;
 	for (size_t i = 0; i < d->n; i++)
-		buf_appendf(&text, "%s%s (%zu run%s)", i > 0 ? ", " : "",
-			    d->texts[i], d->runs[i],
+		buf_appendf(&text, "%s%s (%zu run%s)", i > 0 ? ", " : "", d->texts[i], d->runs[i],
 			    d->runs[i] == 1 ? "" : "s");
 	note(group, "%s of the runs differ: %s", what, text.data);
 }
@@ -376,8 +342,7 @@ note_different(struct board_group *group, const char *what,
  * Runs of one group are meant to differ by their seed alone.  Where a log
  * tells that they do not, the mean is of unlike things, and is said to be.
  */
-static void
-note_unlike(const struct board *board, struct board_group *group)
+static void note_unlike(const struct board *board, struct board_group *group)
 {
 	static const struct {
 		const char *key, *what;
@@ -390,8 +355,7 @@ note_unlike(const struct board *board, struct board_group *group)
 	char text[STR_NUMBER_SIZE];
 
 	for (size_t k = 0; k < LENGTH(same); k++) {
-		const struct run_number *number =
-			run_number_by_name(str_from(same[k].key));
+		const struct run_number *number = run_number_by_name(str_from(same[k].key));
 		struct different d = { .n = 0 };
 
 		board_each_counted (row, board, group) {
@@ -417,16 +381,14 @@ note_unlike(const struct board *board, struct board_group *group)
 }
 
 /* Copies, seeds that ran again, unlike runs of a group. */
-static void
-note_group(const struct board *board, struct board_group *group)
+static void note_group(const struct board *board, struct board_group *group)
 {
 	for (size_t i = 0; i < group->n_rows; i++) {
 		const struct board_row *row = board->rows[group->rows[i]];
 
 		if (row->use == BOARD_COPY || row->use == BOARD_SAME_RUN)
 			note(group, "%s is %s %s: counted once", row->name,
-			     row->use == BOARD_COPY ? "byte-identical to"
-						    : "the same run as",
+			     row->use == BOARD_COPY ? "byte-identical to" : "the same run as",
 			     board->rows[row->copy_of]->name);
 	}
 	if (group->n_seeds < group->n_counted)
@@ -434,14 +396,12 @@ note_group(const struct board *board, struct board_group *group)
 		     "%zu runs of %zu seed%s: a seed that ran again is "
 		     "no further seed; the tests take the mean of its "
 		     "runs as one value",
-		     group->n_counted, group->n_seeds,
-		     group->n_seeds == 1 ? "" : "s");
+		     group->n_counted, group->n_seeds, group->n_seeds == 1 ? "" : "s");
 	note_unlike(board, group);
 }
 
 /* A value against its cap; no cap, no answer. */
-static enum board_kept
-check(double value, double cap)
+static enum board_kept check(double value, double cap)
 {
 	if (!run_has(cap))
 		return CAP_NONE;
@@ -454,22 +414,19 @@ check(double value, double cap)
  * The training clock is looked at between steps, so a run may pass the cap by
  * as many steps as the track grants.
  */
-static enum board_kept
-check_train(const struct track *track, const struct run *run)
+static enum board_kept check_train(const struct track *track, const struct run *run)
 {
 	enum board_kept kept = check(run->train_ms / 1000, track->cap_train_s);
 	double step_ms = run->train_ms / run->steps;
 
 	if (kept == CAP_BROKEN && run->steps > 0 &&
-	    run->train_ms - 1000 * track->cap_train_s <=
-		    track->train_grace_steps * step_ms)
+	    run->train_ms - 1000 * track->cap_train_s <= track->train_grace_steps * step_ms)
 		return CAP_GRACE;
 	return kept;
 }
 
 /* Were all targets of the validation set scored? */
-static enum board_kept
-check_targets(const struct track *track, const struct run *run)
+static enum board_kept check_targets(const struct track *track, const struct run *run)
 {
 	if (!track->full_targets)
 		return CAP_NONE;
@@ -478,26 +435,21 @@ check_targets(const struct track *track, const struct run *run)
 	return run->target_tokens >= run->val_tokens ? CAP_KEPT : CAP_BROKEN;
 }
 
-static void
-check_row(const struct track *track, struct board_row *row)
+static void check_row(const struct track *track, struct board_row *row)
 {
 	const struct run *run = &row->run;
 	double eval_s = fmax(run->eval_s, run->eval_total_s);
 	char texts[2][STR_NUMBER_SIZE];
 
-	row->caps[BOARD_CAP_BYTES] =
-		check(run->artifact_bytes, track->cap_artifact_bytes);
+	row->caps[BOARD_CAP_BYTES] = check(run->artifact_bytes, track->cap_artifact_bytes);
 	row->caps[BOARD_CAP_TRAIN] = check_train(track, run);
 	row->caps[BOARD_CAP_EVAL] = check(eval_s, track->cap_eval_s);
 	row->caps[BOARD_CAP_TARGETS] = check_targets(track, run);
 	if (row->caps[BOARD_CAP_BYTES] == CAP_BROKEN)
 		note_row(row, "%s bytes over",
-			 str_number(run->artifact_bytes -
-					    track->cap_artifact_bytes,
-				    17, texts[0]));
+			 str_number(run->artifact_bytes - track->cap_artifact_bytes, 17, texts[0]));
 	if (row->caps[BOARD_CAP_TRAIN] == CAP_BROKEN)
-		note_row(row, "train %.3f s over",
-			 run->train_ms / 1000 - track->cap_train_s);
+		note_row(row, "train %.3f s over", run->train_ms / 1000 - track->cap_train_s);
 	if (row->caps[BOARD_CAP_EVAL] == CAP_BROKEN)
 		note_row(row, "eval %.3f s over", eval_s - track->cap_eval_s);
 	if (row->caps[BOARD_CAP_TARGETS] == CAP_BROKEN)
@@ -507,8 +459,7 @@ check_row(const struct track *track, struct board_row *row)
 }
 
 /* The worst of the runs that count, and a word on grace that was used. */
-static void
-check_group(const struct board *board, struct board_group *group)
+static void check_group(const struct board *board, struct board_group *group)
 {
 	double over_ms = 0;
 
@@ -518,21 +469,17 @@ check_group(const struct board *board, struct board_group *group)
 				group->caps[cap] = row->caps[cap];
 		if (row->caps[BOARD_CAP_TRAIN] == CAP_GRACE)
 			over_ms =
-				fmax(over_ms,
-				     row->run.train_ms -
-					     1000 * board->track->cap_train_s);
+				fmax(over_ms, row->run.train_ms - 1000 * board->track->cap_train_s);
 	}
 	if (over_ms > 0)
 		note(group,
 		     "train passes %.0f s by up to %.3f s, within the "
 		     "%.0f steps that the track grants",
-		     board->track->cap_train_s, over_ms / 1000,
-		     board->track->train_grace_steps);
+		     board->track->cap_train_s, over_ms / 1000, board->track->train_grace_steps);
 }
 
 /* Needs to know which rows count. */
-static void
-check_caps(struct board *board)
+static void check_caps(struct board *board)
 {
 	for (size_t i = 0; i < board->n_rows; i++)
 		check_row(board->track, board->rows[i]);
@@ -541,32 +488,27 @@ check_caps(struct board *board)
 }
 
 /* Does a finished run of the group have that number? */
-static bool
-group_has(const struct board *board, const struct board_group *group,
-	  const struct run_number *number)
+static bool group_has(const struct board *board, const struct board_group *group,
+		      const struct run_number *number)
 {
 	for (size_t i = 0; i < group->n_rows; i++) {
 		const struct run *run = &board->rows[group->rows[i]]->run;
 
-		if (run->status == RUN_FINISHED &&
-		    run_has(run_number_get(run, number)))
+		if (run->status == RUN_FINISHED && run_has(run_number_get(run, number)))
 			return true;
 	}
 	return false;
 }
 
-static const struct run_number *
-choose_score(const struct board *board, const struct board_group *group)
+static const struct run_number *choose_score(const struct board *board,
+					     const struct board_group *group)
 {
 	const struct run_number *bpb = run_number_by_name(STR_LIT("final_bpb"));
-	const struct run_number *loss =
-		run_number_by_name(STR_LIT("final_val_loss"));
+	const struct run_number *loss = run_number_by_name(STR_LIT("final_val_loss"));
 
 	if (board->score != NULL)
 		return board->score;
-	return group_has(board, group, bpb) || !group_has(board, group, loss)
-		       ? bpb
-		       : loss;
+	return group_has(board, group, bpb) || !group_has(board, group, loss) ? bpb : loss;
 }
 
 /*
@@ -574,8 +516,7 @@ choose_score(const struct board *board, const struct board_group *group)
  * unless their seeds differ, or the time is one of full tenths of a minute
  * and may be rounded, so that it proves nothing without the seed.
  */
-static bool
-may_be_same(const struct run *a, const struct run *b)
+static bool may_be_same(const struct run *a, const struct run *b)
 {
 	if (run_has(a->seed) && run_has(b->seed))
 		return a->seed == b->seed;
@@ -583,9 +524,7 @@ may_be_same(const struct run *a, const struct run *b)
 }
 
 /* A row that tells of a run that a row before it of the group tells of. */
-static void
-mark_copy(struct board *board, struct board_row *row, size_t first,
-	  enum board_use use)
+static void mark_copy(struct board *board, struct board_row *row, size_t first, enum board_use use)
 {
 	const struct board_row *other = board->rows[first];
 
@@ -594,15 +533,13 @@ mark_copy(struct board *board, struct board_row *row, size_t first,
 	if (use == BOARD_COPY)
 		note_row(row, "= %s, same bytes", other->name);
 	else if (strcmp(row->path, other->path) == 0)
-		note_row(row, "= run %u of this file",
-			 other->run.run_index + 1);
+		note_row(row, "= run %u of this file", other->run.run_index + 1);
 	else
 		note_row(row, "= %s, same run", other->name);
 }
 
 /* The first row with the same key in seen (then not itself), or 0 and set. */
-static size_t
-first_with(struct map *seen, const char *key, size_t index)
+static size_t first_with(struct map *seen, const char *key, size_t index)
 {
 	void *found = map_get(seen, str_from(key));
 
@@ -615,8 +552,7 @@ first_with(struct map *seen, const char *key, size_t index)
  * Two logs with the same bytes, and two logs of the same run.  The keys begin
  * with the group, so that a run may stand in several groups.
  */
-static void
-find_copies(struct board *board)
+static void find_copies(struct board *board)
 {
 	struct map seen;
 	char key[192];
@@ -628,19 +564,17 @@ find_copies(struct board *board)
 		size_t first = 0;
 
 		if (row->sha256[0] != '\0') {
-			print_into(key, "%zu %s %u", row->group, row->sha256,
-				   run->run_index);
+			print_into(key, "%zu %s %u", row->group, row->sha256, run->run_index);
 			first = first_with(&seen, key, i);
 			if (first > 0) {
 				mark_copy(board, row, first - 1, BOARD_COPY);
 				continue;
 			}
 		}
-		if (row->use != BOARD_COUNTED || !run_has(run->steps) ||
-		    !run_has(run->train_ms))
+		if (row->use != BOARD_COUNTED || !run_has(run->steps) || !run_has(run->train_ms))
 			continue;
-		print_into(key, "%zu %.17g %.17g %.17g", row->group, row->score,
-			   run->steps, run->train_ms);
+		print_into(key, "%zu %.17g %.17g %.17g", row->group, row->score, run->steps,
+			   run->train_ms);
 		first = first_with(&seen, key, i);
 		if (first > 0 && may_be_same(run, &board->rows[first - 1]->run))
 			mark_copy(board, row, first - 1, BOARD_SAME_RUN);
@@ -649,8 +583,7 @@ find_copies(struct board *board)
 }
 
 /* A log that stands in another group too: it counts in both, and is named. */
-static void
-find_across(struct board *board)
+static void find_across(struct board *board)
 {
 	struct map seen;
 	char key[96];
@@ -668,23 +601,19 @@ find_across(struct board *board)
 			     "%s is byte-identical to %s of %s, and "
 			     "counts in both groups",
 			     row->name, board->rows[first - 1]->name,
-			     board->groups[board->rows[first - 1]->group]
-				     .title);
+			     board->groups[board->rows[first - 1]->group].title);
 	}
 	map_release(&seen, NULL);
 }
 
 /* Is row worth a place in the means at all? */
-static void
-mark_use(struct board_row *row, const struct run_number *score)
+static void mark_use(struct board_row *row, const struct run_number *score)
 {
-	bool is_over =
-		row->run.status == RUN_FINISHED ||
-		(row->run.status == RUN_UNKNOWN && run_number_is_chosen(score));
-	const char *status = row->run.status == RUN_RUNNING ? "not finished"
-			     : row->run.status == RUN_UNKNOWN
-				     ? "end unknown"
-				     : run_status_name(row->run.status);
+	bool is_over = row->run.status == RUN_FINISHED ||
+		       (row->run.status == RUN_UNKNOWN && run_number_is_chosen(score));
+	const char *status = row->run.status == RUN_RUNNING   ? "not finished"
+			     : row->run.status == RUN_UNKNOWN ? "end unknown"
+							      : run_status_name(row->run.status);
 
 	row->score = run_number_get(&row->run, score);
 	if (!is_over) {
@@ -699,15 +628,13 @@ mark_use(struct board_row *row, const struct run_number *score)
 }
 
 /* A seed as the key of a map. */
-static void
-seed_key(char *key, size_t size, double seed)
+static void seed_key(char *key, size_t size, double seed)
 {
 	(void)snprintf(key, size, "%.17g", seed);
 }
 
 /* Mark the rows whose seed a counted row before them of the group has. */
-static void
-mark_seeds(struct board *board, const struct board_group *group)
+static void mark_seeds(struct board *board, const struct board_group *group)
 {
 	struct map seen;
 	char key[32];
@@ -726,9 +653,8 @@ mark_seeds(struct board *board, const struct board_group *group)
 }
 
 /* The value a number has in each counted row; how many have it. */
-static size_t
-collect(const struct board *board, const struct board_group *group,
-	const struct run_number *number, double *values)
+static size_t collect(const struct board *board, const struct board_group *group,
+		      const struct run_number *number, double *values)
 {
 	size_t n = 0;
 
@@ -746,9 +672,8 @@ collect(const struct board *board, const struct board_group *group,
  * of their first run; seeds (may be NULL) gets the seed of each, RUN_ABSENT
  * for unknown.  Both have room for n_counted.  Returns how many.
  */
-static size_t
-seed_values(const struct board *board, const struct board_group *group,
-	    double *values, double *seeds)
+static size_t seed_values(const struct board *board, const struct board_group *group,
+			  double *values, double *seeds)
 {
 	AUTO_FREE size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
 	struct map slots; /* of seeds, + 1 */
@@ -772,16 +697,14 @@ seed_values(const struct board *board, const struct board_group *group,
 		}
 		/* A running mean: exact for one run a seed. */
 		runs[k - 1]++;
-		values[k - 1] +=
-			(row->score - values[k - 1]) / (double)runs[k - 1];
+		values[k - 1] += (row->score - values[k - 1]) / (double)runs[k - 1];
 	}
 	map_release(&slots, NULL);
 	return n;
 }
 
 /* Means of the numbers, each only where every counted run has it. */
-static void
-fill_means(const struct board *board, struct board_group *group, double *values)
+static void fill_means(const struct board *board, struct board_group *group, double *values)
 {
 	struct board_stats stats;
 
@@ -793,8 +716,7 @@ fill_means(const struct board *board, struct board_group *group, double *values)
 	}
 }
 
-static double
-largest(const double *values, size_t n)
+static double largest(const double *values, size_t n)
 {
 	struct board_stats stats;
 
@@ -803,14 +725,12 @@ largest(const double *values, size_t n)
 }
 
 /* Nats per BPB of the logs themselves: sum of losses over sum of BPB. */
-static double
-own_nats_per_bpb(const struct board *board, const struct board_group *group)
+static double own_nats_per_bpb(const struct board *board, const struct board_group *group)
 {
 	double loss = 0, bpb = 0;
 
 	board_each_counted (row, board, group) {
-		if (!run_has(row->run.final_val_loss) ||
-		    !run_has(row->run.final_bpb))
+		if (!run_has(row->run.final_val_loss) || !run_has(row->run.final_bpb))
 			continue;
 		loss += row->run.final_val_loss;
 		bpb += row->run.final_bpb;
@@ -818,8 +738,7 @@ own_nats_per_bpb(const struct board *board, const struct board_group *group)
 	return bpb > 0 && loss > 0 ? loss / bpb : RUN_ABSENT;
 }
 
-static void
-count_group(struct board *board, struct board_group *group)
+static void count_group(struct board *board, struct board_group *group)
 {
 	AUTO_FREE double *values = xcalloc(group->n_rows + 1, sizeof(*values));
 
@@ -831,32 +750,26 @@ count_group(struct board *board, struct board_group *group)
 	board_stats_of(&group->stats, values, n);
 	group->n_seeds = seed_values(board, group, values, NULL);
 	board_stats_of(&group->seed_stats, values, group->n_seeds);
-	n = collect(board, group, run_number_by_name(STR_LIT("train_ms")),
-		    values);
+	n = collect(board, group, run_number_by_name(STR_LIT("train_ms")), values);
 	group->max_train_ms = largest(values, n);
 	board_stats_of(&group->train_ms, values, n == group->n_counted ? n : 0);
-	n = collect(board, group, run_number_by_name(STR_LIT("artifact_bytes")),
-		    values);
+	n = collect(board, group, run_number_by_name(STR_LIT("artifact_bytes")), values);
 	group->max_artifact_bytes = largest(values, n);
-	n = collect(board, group, run_number_by_name(STR_LIT("eval_s")),
-		    values);
+	n = collect(board, group, run_number_by_name(STR_LIT("eval_s")), values);
 	group->max_eval_s = largest(values, n);
-	n = collect(board, group, run_number_by_name(STR_LIT("eval_total_s")),
-		    values);
+	n = collect(board, group, run_number_by_name(STR_LIT("eval_total_s")), values);
 	group->max_eval_s = fmax(group->max_eval_s, largest(values, n));
 	fill_means(board, group, values);
 	group->nats_per_bpb = own_nats_per_bpb(board, group);
 }
 
 /* Which rows count, spreads and means of all groups. */
-static void
-count_all(struct board *board)
+static void count_all(struct board *board)
 {
 	for (size_t i = 0; i < board->n_groups; i++)
 		board->groups[i].score = choose_score(board, &board->groups[i]);
 	for (size_t i = 0; i < board->n_rows; i++)
-		mark_use(board->rows[i],
-			 board->groups[board->rows[i]->group].score);
+		mark_use(board->rows[i], board->groups[board->rows[i]->group].score);
 	find_copies(board);
 	for (size_t i = 0; i < board->n_groups; i++) {
 		count_group(board, &board->groups[i]);
@@ -865,8 +778,7 @@ count_all(struct board *board)
 	find_across(board);
 }
 
-static void
-verdict_init(struct board_verdict *v)
+static void verdict_init(struct board_verdict *v)
 {
 	*v = (struct board_verdict){
 		.bar = RUN_ABSENT,
@@ -887,15 +799,13 @@ verdict_init(struct board_verdict *v)
 }
 
 /* A score as the tests take it, which ask whether a mean is lower. */
-static double
-lower_is_better(const struct board *board, double score)
+static double lower_is_better(const struct board *board, double score)
 {
 	return board->higher ? -score : score;
 }
 
 /* The values of a group likewise. */
-static struct board_stats
-stats_to_test(const struct board *board, const struct board_group *group)
+static struct board_stats stats_to_test(const struct board *board, const struct board_group *group)
 {
 	struct board_stats stats = group->seed_stats;
 
@@ -908,9 +818,8 @@ stats_to_test(const struct board *board, const struct board_group *group)
 }
 
 /* Nats per unit of the score, and where that is from. */
-static void
-find_nats(const struct board *board, struct board_group *group,
-	  const struct board_group *base)
+static void find_nats(const struct board *board, struct board_group *group,
+		      const struct board_group *base)
 {
 	struct board_verdict *v = &group->verdict;
 
@@ -930,13 +839,12 @@ find_nats(const struct board *board, struct board_group *group,
 		v->nats_source = "the baseline's logs: sum of losses / sum of "
 				 "BPB";
 	}
-	if (run_has(group->nats_per_bpb) && run_has(v->nats_per_unit) &&
-	    v->nats_per_unit != 1 &&
+	if (run_has(group->nats_per_bpb) && run_has(v->nats_per_unit) && v->nats_per_unit != 1 &&
 	    fabs(group->nats_per_bpb / v->nats_per_unit - 1) > NATS_TOLERANCE)
-		note(group, "%.6f nats per BPB were given; its logs have %.6f",
-		     v->nats_per_unit, group->nats_per_bpb);
-	if (base != NULL && run_has(base->nats_per_bpb) &&
-	    run_has(v->nats_per_unit) && v->nats_per_unit != 1 &&
+		note(group, "%.6f nats per BPB were given; its logs have %.6f", v->nats_per_unit,
+		     group->nats_per_bpb);
+	if (base != NULL && run_has(base->nats_per_bpb) && run_has(v->nats_per_unit) &&
+	    v->nats_per_unit != 1 &&
 	    fabs(base->nats_per_bpb / v->nats_per_unit - 1) > NATS_TOLERANCE)
 		note(group,
 		     "nats per BPB differ: %.6f here, %.6f in the logs "
@@ -945,9 +853,8 @@ find_nats(const struct board *board, struct board_group *group,
 }
 
 /* The tests against a baseline; margin in the unit of the score. */
-static void
-test_baseline(struct board_verdict *v, const struct board_stats *a,
-	      const struct board_stats *b, double margin)
+static void test_baseline(struct board_verdict *v, const struct board_stats *a,
+			  const struct board_stats *b, double margin)
 {
 	v->tests[TRACK_TEST_C] = board_test_one_sample(a, b->mean);
 	v->tests[TRACK_TEST_D] = board_test_welch(a, b, 0);
@@ -959,9 +866,8 @@ test_baseline(struct board_verdict *v, const struct board_stats *a,
 }
 
 /* The seeds that both ran, in the order of the group. */
-static void
-compare_seeds(const struct board *board, struct board_group *group,
-	      const struct board_group *base)
+static void compare_seeds(const struct board *board, struct board_group *group,
+			  const struct board_group *base)
 {
 	AUTO_FREE double *a = xcalloc(2 * group->n_counted + 1, sizeof(*a));
 	AUTO_FREE double *b = xcalloc(2 * base->n_counted + 1, sizeof(*b));
@@ -981,21 +887,17 @@ compare_seeds(const struct board *board, struct board_group *group,
 	v->common = xcalloc(n_a + 1, sizeof(*v->common));
 	for (size_t i = 0; i < n_a; i++) {
 		print_into(key, "%.17g", a_seeds[i]);
-		const double *other = run_has(a_seeds[i])
-					      ? map_get(&of_base, str_from(key))
-					      : NULL;
+		const double *other = run_has(a_seeds[i]) ? map_get(&of_base, str_from(key)) : NULL;
 		if (other != NULL)
 			v->common[v->n_common++] =
-				(struct board_common_seed){ a_seeds[i],
-							    a[i] - *other };
+				(struct board_common_seed){ a_seeds[i], a[i] - *other };
 	}
 	map_release(&of_base, NULL);
 }
 
 /* Deltas and tests to the baseline; the bar where the rule has a margin. */
-static void
-measure_baseline(const struct board *board, struct board_group *group,
-		 const struct board_group *base)
+static void measure_baseline(const struct board *board, struct board_group *group,
+			     const struct board_group *base)
 {
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = board->track;
@@ -1015,9 +917,7 @@ measure_baseline(const struct board *board, struct board_group *group,
 	v->delta_train_ms = group->train_ms.mean - base->train_ms.mean;
 	v->train_time = board_test_welch(&group->train_ms, &base->train_ms, 0);
 	if (track->has_record && !run_has(track->target)) {
-		margin = track->margin_nats == 0
-				 ? 0
-				 : track->margin_nats / v->nats_per_unit;
+		margin = track->margin_nats == 0 ? 0 : track->margin_nats / v->nats_per_unit;
 		v->bar = lower_is_better(board, b.mean - margin);
 	}
 	test_baseline(v, &a, &b, margin);
@@ -1025,9 +925,8 @@ measure_baseline(const struct board *board, struct board_group *group,
 }
 
 /* All numbers of a group's verdict. */
-static void
-measure(const struct board *board, struct board_group *group,
-	const struct board_group *base)
+static void measure(const struct board *board, struct board_group *group,
+		    const struct board_group *base)
 {
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = board->track;
@@ -1040,8 +939,7 @@ measure(const struct board *board, struct board_group *group,
 		measure_baseline(board, group, base);
 	if (run_has(track->target)) {
 		v->bar = track->target;
-		v->margin_root_n = (lower_is_better(board, v->bar) - a->mean) *
-				   sqrt((double)a->n);
+		v->margin_root_n = (lower_is_better(board, v->bar) - a->mean) * sqrt((double)a->n);
 		if (base == NULL) {
 			v->delta = group->seed_stats.mean - v->bar;
 			v->delta_nats = v->delta * v->nats_per_unit;
@@ -1051,10 +949,8 @@ measure(const struct board *board, struct board_group *group,
 		return;
 	bar = lower_is_better(board, v->bar);
 	v->tests[TRACK_TEST_A] = board_test_one_sample(a, bar);
-	v->mean_needed =
-		lower_is_better(board, board_mean_needed(a, bar, track->alpha));
-	v->seeds_needed = board_seeds_needed(a, bar, track->alpha,
-					     (unsigned int)track->min_seeds);
+	v->mean_needed = lower_is_better(board, board_mean_needed(a, bar, track->alpha));
+	v->seeds_needed = board_seeds_needed(a, bar, track->alpha, (unsigned int)track->min_seeds);
 	if (run_has(track->known_sd) && a->n > 0) {
 		v->z = (a->mean - bar) / (track->known_sd / sqrt((double)a->n));
 		v->p_z = dist_normal_cdf(v->z);
@@ -1062,43 +958,37 @@ measure(const struct board *board, struct board_group *group,
 }
 
 /* "bytes/time": the caps in that state, as the words name them. */
-static void
-list_caps(char *out, size_t size, const struct board_group *group,
-	  enum board_kept state, const char *sep)
+static void list_caps(char *out, size_t size, const struct board_group *group,
+		      enum board_kept state, const char *sep)
 {
-	static const char *const words[BOARD_CAP_COUNT] = { "bytes", "time",
-							    "time", "targets" };
+	static const char *const words[BOARD_CAP_COUNT] = { "bytes", "time", "time", "targets" };
 	size_t len = 0;
 
 	out[0] = '\0';
 	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
 		if (group->caps[cap] != state ||
-		    (cap == BOARD_CAP_EVAL &&
-		     group->caps[BOARD_CAP_TRAIN] == state) ||
+		    (cap == BOARD_CAP_EVAL && group->caps[BOARD_CAP_TRAIN] == state) ||
 		    (cap == BOARD_CAP_TARGETS && state == CAP_UNKNOWN))
 			continue;
-		len += (size_t)snprintf(out + len, size - len, "%s%s",
-					len > 0 ? sep : "", words[cap]);
+		len += (size_t)snprintf(out + len, size - len, "%s%s", len > 0 ? sep : "",
+					words[cap]);
 	}
 }
 
 /* p with two digits, or as many as show that it is not below alpha. */
-static void
-format_p(char *out, size_t size, double p, double alpha)
+static void format_p(char *out, size_t size, double p, double alpha)
 {
 	double shown;
 
 	for (int digits = 2; digits <= 6; digits++) {
 		(void)snprintf(out, size, "%.*g", digits, p);
-		if (!str_to_double(str_from(out), &shown) || p < alpha ||
-		    shown > alpha)
+		if (!str_to_double(str_from(out), &shown) || p < alpha || shown > alpha)
 			return;
 	}
 }
 
 /* With four decimals, or as many as show that it is more than 0. */
-static void
-format_miss(char *out, size_t size, double miss)
+static void format_miss(char *out, size_t size, double miss)
 {
 	double shown = 0;
 
@@ -1108,16 +998,14 @@ format_miss(char *out, size_t size, double miss)
 	}
 }
 
-static bool
-test_passes(const struct board *board, const struct board_verdict *v, size_t i)
+static bool test_passes(const struct board *board, const struct board_verdict *v, size_t i)
 {
 	return v->tests[board->track->tests[i]].p < board->track->alpha;
 }
 
 /* The list of the tests that pass: "A,B", or "A only" where one does not. */
-static void
-list_passed(char *out, size_t size, const struct board *board,
-	    const struct board_verdict *v)
+static void list_passed(char *out, size_t size, const struct board *board,
+			const struct board_verdict *v)
 {
 	size_t len = 0, passed = 0;
 
@@ -1126,8 +1014,7 @@ list_passed(char *out, size_t size, const struct board *board,
 		if (!test_passes(board, v, i))
 			continue;
 		passed++;
-		len += (size_t)snprintf(out + len, size - len, "%s%c",
-					len > 0 ? "," : "",
+		len += (size_t)snprintf(out + len, size - len, "%s%c", len > 0 ? "," : "",
 					'A' + (int)board->track->tests[i]);
 	}
 	if (passed < board->track->n_tests)
@@ -1135,8 +1022,7 @@ list_passed(char *out, size_t size, const struct board *board,
 }
 
 /* The mean is past the bar: is it shown? */
-static void
-word_past_bar(const struct board *board, struct board_group *group)
+static void word_past_bar(const struct board *board, struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = board->track;
@@ -1148,13 +1034,10 @@ word_past_bar(const struct board *board, struct board_group *group)
 	if (test_passes(board, v, 0)) {
 		v->word = BOARD_WORD_SHOWN;
 		list_passed(passed, sizeof(passed), board, v);
-		list_caps(unchecked, sizeof(unchecked), group, CAP_UNKNOWN,
-			  ", ");
-		print_into(v->text, "%s (%s%s)%s%s%s",
-			   target ? "TARGET SHOWN" : "RECORD SHOWN",
+		list_caps(unchecked, sizeof(unchecked), group, CAP_UNKNOWN, ", ");
+		print_into(v->text, "%s (%s%s)%s%s%s", target ? "TARGET SHOWN" : "RECORD SHOWN",
 			   target ? "p=" : "", target ? p_text : passed,
-			   unchecked[0] ? ", UNCHECKED (" : "", unchecked,
-			   unchecked[0] ? ")" : "");
+			   unchecked[0] ? ", UNCHECKED (" : "", unchecked, unchecked[0] ? ")" : "");
 		return;
 	}
 	v->word = BOARD_WORD_NOT_SHOWN;
@@ -1163,18 +1046,15 @@ word_past_bar(const struct board *board, struct board_group *group)
 			   target ? "MEETS TARGET" : "BEATS BAR");
 	else if (v->seeds_needed > 0)
 		print_into(v->text, "%s, NOT SHOWN (p=%s, need ~%u seeds)",
-			   target ? "MEETS TARGET" : "BEATS BAR", p_text,
-			   v->seeds_needed);
+			   target ? "MEETS TARGET" : "BEATS BAR", p_text, v->seeds_needed);
 	else
 		print_into(v->text, "%s, NOT SHOWN (p=%s, need over %u seeds)",
-			   target ? "MEETS TARGET" : "BEATS BAR", p_text,
-			   BOARD_MAX_NEEDED);
+			   target ? "MEETS TARGET" : "BEATS BAR", p_text, BOARD_MAX_NEEDED);
 }
 
 /* Fill word and text; the gates in their order, the first that fails says. */
-static void
-word_group(const struct board *board, struct board_group *group,
-	   const struct board_group *base)
+static void word_group(const struct board *board, struct board_group *group,
+		       const struct board_group *base)
 {
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = board->track;
@@ -1190,27 +1070,22 @@ word_group(const struct board *board, struct board_group *group,
 	} else if (broken[0] != '\0') {
 		v->word = BOARD_WORD_INVALID;
 		print_into(v->text, "INVALID (%s)", broken);
-	} else if (!track->has_record ||
-		   (!run_has(track->target) && base == NULL)) {
+	} else if (!track->has_record || (!run_has(track->target) && base == NULL)) {
 		v->word = BOARD_WORD_NONE;
 	} else if (!run_has(v->bar)) {
 		v->word = BOARD_WORD_NOT_JUDGED;
 		print_into(v->text, "NOT JUDGED (%s)",
-			   base->n_counted == 0
-				   ? "the baseline has no run that counts"
-			   : base->score != group->score
-				   ? "another score than the baseline"
-				   : "nats per BPB unknown");
+			   base->n_counted == 0		 ? "the baseline has no run that counts"
+			   : base->score != group->score ? "another score than the baseline"
+							 : "nats per BPB unknown");
 	} else if (group->n_seeds < track->min_seeds) {
 		v->word = BOARD_WORD_NOT_JUDGED;
-		print_into(v->text, "NOT JUDGED (%zu seed%s, need %zu)",
-			   group->n_seeds, group->n_seeds == 1 ? "" : "s",
-			   track->min_seeds);
+		print_into(v->text, "NOT JUDGED (%zu seed%s, need %zu)", group->n_seeds,
+			   group->n_seeds == 1 ? "" : "s", track->min_seeds);
 	} else if (!(lower_is_better(board, group->seed_stats.mean) <=
 		     lower_is_better(board, v->bar))) {
 		v->word = BOARD_WORD_BELOW_BAR;
-		format_miss(miss, sizeof(miss),
-			    group->seed_stats.mean - v->bar);
+		format_miss(miss, sizeof(miss), group->seed_stats.mean - v->bar);
 		print_into(v->text, "MISSES THE %s by %s",
 			   run_has(track->target) ? "TARGET" : "BAR", miss);
 	} else {
@@ -1222,21 +1097,18 @@ word_group(const struct board *board, struct board_group *group,
  * How many seeds would show what those so far make likely, and their price: of
  * a mean that is past the bar, where that is not shown and no cap is broken.
  */
-static void
-plan_seeds(const struct board *board, struct board_group *group)
+static void plan_seeds(const struct board *board, struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = board->track;
 	const struct board_stats a = stats_to_test(board, group);
 	double usd = 0, n = 0;
 
-	if ((v->word != BOARD_WORD_NOT_SHOWN &&
-	     v->word != BOARD_WORD_NOT_JUDGED) ||
+	if ((v->word != BOARD_WORD_NOT_SHOWN && v->word != BOARD_WORD_NOT_JUDGED) ||
 	    !run_has(v->bar) || track->tests[0] != TRACK_TEST_A)
 		return;
-	v->seeds_planned = board_seeds_planned(
-		&a, lower_is_better(board, v->bar), track->alpha, BOARD_POWER,
-		(unsigned int)track->min_seeds);
+	v->seeds_planned = board_seeds_planned(&a, lower_is_better(board, v->bar), track->alpha,
+					       BOARD_POWER, (unsigned int)track->min_seeds);
 	board_each_counted (row, board, group) {
 		if (!run_has(row->usd))
 			continue;
@@ -1246,13 +1118,11 @@ plan_seeds(const struct board *board, struct board_group *group)
 	if (n > 0)
 		v->usd_seed = usd / n;
 	if (v->seeds_planned > group->n_seeds)
-		v->usd_more = v->usd_seed *
-			      (double)(v->seeds_planned - group->n_seeds);
+		v->usd_more = v->usd_seed * (double)(v->seeds_planned - group->n_seeds);
 }
 
 /* Caps, tests, words and notes of all groups. */
-static void
-judge_all(struct board *board)
+static void judge_all(struct board *board)
 {
 	const struct board_group *base = board_baseline(board);
 
@@ -1276,8 +1146,7 @@ struct place {
  * Best mean first; groups that broke a rule behind all that kept them, groups
  * without a mean at the end, as they came.
  */
-static int
-compare_places(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -1290,28 +1159,23 @@ compare_places(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void
-rank_all(struct board *board)
+static void rank_all(struct board *board)
 {
-	AUTO_FREE struct place *places =
-		xcalloc(board->n_groups + 1, sizeof(*places));
+	AUTO_FREE struct place *places = xcalloc(board->n_groups + 1, sizeof(*places));
 
 	board->rank = xcalloc(board->n_groups + 1, sizeof(*board->rank));
 	for (size_t i = 0; i < board->n_groups; i++) {
 		const struct board_group *group = &board->groups[i];
 
-		places[i] = (struct place){
-			lower_is_better(board, group->stats.mean),
-			group->verdict.word == BOARD_WORD_INVALID, i
-		};
+		places[i] = (struct place){ lower_is_better(board, group->stats.mean),
+					    group->verdict.word == BOARD_WORD_INVALID, i };
 	}
 	qsort(places, board->n_groups, sizeof(*places), compare_places);
 	for (size_t i = 0; i < board->n_groups; i++)
 		board->rank[i] = places[i].index;
 }
 
-void
-board_compute(struct board *board)
+void board_compute(struct board *board)
 {
 	const struct board_group *baseline = board_baseline(board);
 
@@ -1325,14 +1189,12 @@ board_compute(struct board *board)
 	rank_all(board);
 }
 
-double
-board_mean(const struct board_group *group, const char *key)
+double board_mean(const struct board_group *group, const char *key)
 {
 	return group->means[run_number_by_name(str_from(key)) - run_numbers];
 }
 
-const char *
-board_unit(const struct board *board, const struct board_group *group)
+const char *board_unit(const struct board *board, const struct board_group *group)
 {
 	struct str name = str_from(group->score->name);
 	const char *unit = board->chosen_unit;
@@ -1346,12 +1208,12 @@ board_unit(const struct board *board, const struct board_group *group)
 	return unit != NULL && strcmp(unit, "nats") == 0 ? "nats" : "value";
 }
 
-#define NAMES(function, type, list)                                            \
-	const char *function(enum type value)                                  \
-	{                                                                      \
-		static const char *const names[] = { list(NAME) };             \
-                                                                               \
-		return names[value];                                           \
+#define NAMES(function, type, list)                                \
+	const char *function(enum type value)                      \
+	{                                                          \
+		static const char *const names[] = { list(NAME) }; \
+                                                                   \
+		return names[value];                               \
 	}
 #define NAME(id, name) name,
 

@@ -19,11 +19,11 @@
  * one value a seed, the mean of its runs, and n of a test is the number of
  * seeds.  A run that prints no seed is a seed of its own.
  */
-#define BOARD_USE_LIST(X)                                                      \
-	X(COUNTED, "counted")                                                  \
-	X(COPY, "copy")                                                        \
-	X(SAME_RUN, "same run")                                                \
-	X(UNFINISHED, "not finished")                                          \
+#define BOARD_USE_LIST(X)             \
+	X(COUNTED, "counted")         \
+	X(COPY, "copy")               \
+	X(SAME_RUN, "same run")       \
+	X(UNFINISHED, "not finished") \
 	X(NO_SCORE, "no score")
 
 enum board_use {
@@ -32,10 +32,10 @@ enum board_use {
 #undef X
 };
 
-#define BOARD_CAP_LIST(X)                                                      \
-	X(BYTES, "bytes")                                                      \
-	X(TRAIN, "train")                                                      \
-	X(EVAL, "eval")                                                        \
+#define BOARD_CAP_LIST(X) \
+	X(BYTES, "bytes") \
+	X(TRAIN, "train") \
+	X(EVAL, "eval")   \
 	X(TARGETS, "targets")
 
 enum board_cap {
@@ -46,11 +46,11 @@ enum board_cap {
 };
 
 /* From best to worst: a group has the worst of its runs that count. */
-#define BOARD_KEPT_LIST(X)                                                     \
-	X(NONE, "none") /* the track has no such cap */                        \
-	X(KEPT, "kept")                                                        \
-	X(GRACE, "grace")     /* over, by no more than the grace allows */     \
-	X(UNKNOWN, "unknown") /* the log does not say */                       \
+#define BOARD_KEPT_LIST(X)                                                 \
+	X(NONE, "none") /* the track has no such cap */                    \
+	X(KEPT, "kept")                                                    \
+	X(GRACE, "grace")     /* over, by no more than the grace allows */ \
+	X(UNKNOWN, "unknown") /* the log does not say */                   \
 	X(BROKEN, "broken")
 
 enum board_kept {
@@ -62,8 +62,8 @@ enum board_kept {
 struct board_row {
 	const struct model_run *mr; /* borrowed; NULL: it is of no model */
 	char *path;		    /* owned, as given, raw bytes */
-	char *name; /* owned; the path within its group unless it was set */
-	char *log;  /* owned; file here with its bytes, NULL: path itself */
+	char *name;		    /* owned; the path within its group unless it was set */
+	char *log;		    /* owned; file here with its bytes, NULL: path itself */
 	size_t group;
 	size_t place;	 /* in the group's rows */
 	char sha256[65]; /* of the file's bytes; "" unknown */
@@ -77,14 +77,14 @@ struct board_row {
 	char note[160]; /* "" or what is special, for a cell */
 };
 
-#define BOARD_WORD_LIST(X)                                                     \
-	X(NONE, "none")                                                        \
-	X(BASELINE, "baseline")                                                \
-	X(NO_RUNS, "no_runs")                                                  \
-	X(INVALID, "invalid")                                                  \
-	X(NOT_JUDGED, "not_judged")                                            \
-	X(BELOW_BAR, "below_bar")                                              \
-	X(NOT_SHOWN, "not_shown")                                              \
+#define BOARD_WORD_LIST(X)          \
+	X(NONE, "none")             \
+	X(BASELINE, "baseline")     \
+	X(NO_RUNS, "no_runs")       \
+	X(INVALID, "invalid")       \
+	X(NOT_JUDGED, "not_judged") \
+	X(BELOW_BAR, "below_bar")   \
+	X(NOT_SHOWN, "not_shown")   \
 	X(SHOWN, "shown")
 
 enum board_word {
@@ -107,13 +107,13 @@ struct board_verdict {
 	double nats_per_unit;	  /* of the score; 1 for a loss */
 	const char *nats_source;  /* static; NULL: nats_per_unit unknown */
 	struct board_test tests[TRACK_TEST_COUNT];
-	double z, p_z;		    /* with the track's known_sd */
-	double margin_root_n;	    /* (target - mean) * sqrt(n) */
-	double mean_needed;	    /* the mean that test A would pass with */
-	unsigned int seeds_needed;  /* for test A as things are; 0: unknown */
-	unsigned int seeds_planned; /* of test A, if that decides; 0: none */
-	double usd_seed; /* mean of the runs with a price; absent: none */
-	double usd_more; /* of the seeds that the plan still asks for */
+	double z, p_z;		      /* with the track's known_sd */
+	double margin_root_n;	      /* (target - mean) * sqrt(n) */
+	double mean_needed;	      /* the mean that test A would pass with */
+	unsigned int seeds_needed;    /* for test A as things are; 0: unknown */
+	unsigned int seeds_planned;   /* of test A, if that decides; 0: none */
+	double usd_seed;	      /* mean of the runs with a price; absent: none */
+	double usd_more;	      /* of the seeds that the plan still asks for */
 	struct board_test train_time; /* Welch on train_ms to the baseline */
 	double delta_train_ms;
 	struct board_common_seed *common; /* owned */
@@ -131,8 +131,8 @@ struct board_group {
 	size_t n_counted, n_seeds;
 	size_t n_uncounted[BOARD_NO_SCORE + 1]; /* by enum board_use */
 	struct board_stats stats;		/* of the runs */
-	struct board_stats seed_stats; /* one value a seed; the tests' */
-	struct board_stats train_ms;   /* of the runs, n 0 unless all have it */
+	struct board_stats seed_stats;		/* one value a seed; the tests' */
+	struct board_stats train_ms;		/* of the runs, n 0 unless all have it */
 	/* By run_numbers, of the runs; absent unless every one has it. */
 	double means[RUN_NUMBER_COUNT];
 	double max_artifact_bytes, max_train_ms, max_eval_s;
@@ -158,7 +158,7 @@ struct board {
 	size_t n_groups, cap_groups;
 	struct map group_index; /* "v" or "k" and the key, to index + 1 */
 	size_t *rank;		/* owned; groups in the order to show */
-	size_t baseline; /* index + 1 once computed; 0: none, or not yet */
+	size_t baseline;	/* index + 1 once computed; 0: none, or not yet */
 };
 
 #define BOARD_MAX_ROWS 100000U
@@ -182,9 +182,8 @@ void board_choose_metric(struct board *board, const char *name);
  * Add a run (deep copy) of the file at path to the group of that key; sha256
  * may be NULL.  Returns the row; beyond BOARD_MAX_ROWS: NULL.
  */
-struct board_row *board_add(struct board *board, const char *path,
-			    const char *key, const char *sha256,
-			    const struct run *run);
+struct board_row *board_add(struct board *board, const char *path, const char *key,
+			    const char *sha256, const struct run *run);
 
 /*
  * The price of an hour of where it ran, absent: not known; what the run cost
@@ -196,8 +195,7 @@ void board_row_price(struct board_row *row, double usd_per_hour);
  * Add a group of bare scores, in the unit of the track's score; an auto
  * score takes them as final_bpb.
  */
-void board_add_values(struct board *board, const char *key,
-		      const double *values, size_t n);
+void board_add_values(struct board *board, const char *key, const double *values, size_t n);
 
 /*
  * Make the group of that key, or the one whose key ends in "/key", the
@@ -208,15 +206,13 @@ int board_set_baseline(struct board *board, const char *key, struct err *err)
 	__attribute__((warn_unused_result));
 
 /* The group that board_set_baseline would take; NULL with err. */
-struct board_group *board_find_group(const struct board *board, const char *key,
-				     struct err *err);
+struct board_group *board_find_group(const struct board *board, const char *key, struct err *err);
 
 /* The first row of a group that counts, from that place on; NULL: none. */
-struct board_row *board_counted(const struct board *board,
-				const struct board_group *group, size_t place);
-#define board_each_counted(row, board, group)                                  \
-	for (struct board_row *row = board_counted((board), (group), 0);       \
-	     row != NULL;                                                      \
+struct board_row *board_counted(const struct board *board, const struct board_group *group,
+				size_t place);
+#define board_each_counted(row, board, group)                                         \
+	for (struct board_row *row = board_counted((board), (group), 0); row != NULL; \
 	     row = board_counted((board), (group), row->place + 1))
 
 /* Judge all; called once, after the rows. */
@@ -229,8 +225,7 @@ const struct board_group *board_baseline(const struct board *board);
  * count. */
 double board_mean(const struct board_group *group, const char *key);
 /* "bpb", "nats" or, of any other number, "value": what the score is in. */
-const char *board_unit(const struct board *board,
-		       const struct board_group *group);
+const char *board_unit(const struct board *board, const struct board_group *group);
 
 const char *board_use_name(enum board_use use);
 const char *board_cap_name(enum board_cap cap);

@@ -7,8 +7,7 @@
 #include "base/dist.h"
 #include "base/sort.h"
 
-void
-board_stats_of(struct board_stats *stats, const double *values, size_t n)
+void board_stats_of(struct board_stats *stats, const double *values, size_t n)
 {
 	long double sum = 0, squares = 0;
 
@@ -26,8 +25,7 @@ board_stats_of(struct board_stats *stats, const double *values, size_t n)
 		return;
 	if (stats->min < stats->max) {
 		for (size_t i = 0; i < n; i++) {
-			long double d =
-				(long double)values[i] - sum / (long double)n;
+			long double d = (long double)values[i] - sum / (long double)n;
 
 			squares += d * d;
 		}
@@ -37,48 +35,41 @@ board_stats_of(struct board_stats *stats, const double *values, size_t n)
 	stats->se = stats->sd_sample / sqrt((double)n);
 }
 
-struct board_test
-board_test_none(void)
+struct board_test board_test_none(void)
 {
 	return (struct board_test){ NAN, NAN, NAN, NAN };
 }
 
 /* A difference over its standard error; no spread gives no test. */
-static struct board_test
-t_test(double difference, double se, double df)
+static struct board_test t_test(double difference, double se, double df)
 {
 	double t = difference / se;
 
 	if (!(se > 0) || !(df > 0))
 		return board_test_none();
-	return (struct board_test){ t, df, dist_t_cdf(t, df),
-				    dist_t_two_sided(t, df) };
+	return (struct board_test){ t, df, dist_t_cdf(t, df), dist_t_two_sided(t, df) };
 }
 
-struct board_test
-board_test_one_sample(const struct board_stats *a, double mu)
+struct board_test board_test_one_sample(const struct board_stats *a, double mu)
 {
 	if (a->n < 2)
 		return board_test_none();
 	return t_test(a->mean - mu, a->se, (double)a->n - 1);
 }
 
-struct board_test
-board_test_welch(const struct board_stats *a, const struct board_stats *b,
-		 double margin)
+struct board_test board_test_welch(const struct board_stats *a, const struct board_stats *b,
+				   double margin)
 {
 	double va = a->se * a->se, vb = b->se * b->se, df;
 
 	if (a->n < 2 || b->n < 2)
 		return board_test_none();
-	df = (va + vb) * (va + vb) /
-	     (va * va / ((double)a->n - 1) + vb * vb / ((double)b->n - 1));
+	df = (va + vb) * (va + vb) / (va * va / ((double)a->n - 1) + vb * vb / ((double)b->n - 1));
 	return t_test(a->mean - (b->mean - margin), sqrt(va + vb), df);
 }
 
-struct board_test
-board_test_pooled(const struct board_stats *a, const struct board_stats *b,
-		  double margin)
+struct board_test board_test_pooled(const struct board_stats *a, const struct board_stats *b,
+				    double margin)
 {
 	double na = (double)a->n, nb = (double)b->n, df = na + nb - 2;
 	double va = a->sd_sample * a->sd_sample;
@@ -87,13 +78,11 @@ board_test_pooled(const struct board_stats *a, const struct board_stats *b,
 	if (a->n < 2 || b->n < 2)
 		return board_test_none();
 	double pooled = ((na - 1) * va + (nb - 1) * vb) / df;
-	return t_test(a->mean - (b->mean - margin),
-		      sqrt(pooled * (1 / na + 1 / nb)), df);
+	return t_test(a->mean - (b->mean - margin), sqrt(pooled * (1 / na + 1 / nb)), df);
 }
 
-unsigned int
-board_seeds_needed(const struct board_stats *a, double mu, double alpha,
-		   unsigned int min_n)
+unsigned int board_seeds_needed(const struct board_stats *a, double mu, double alpha,
+				unsigned int min_n)
 {
 	double effect = (a->mean - mu) / a->sd_sample;
 	unsigned int n = (unsigned int)a->n + 1;
@@ -106,9 +95,8 @@ board_seeds_needed(const struct board_stats *a, double mu, double alpha,
 	return 0;
 }
 
-unsigned int
-board_seeds_planned(const struct board_stats *a, double mu, double alpha,
-		    double power, unsigned int min_n)
+unsigned int board_seeds_planned(const struct board_stats *a, double mu, double alpha, double power,
+				 unsigned int min_n)
 {
 	double effect = (mu - a->mean) / a->sd_sample;
 	size_t n = min_n < 2 ? 2 : min_n;
@@ -116,13 +104,12 @@ board_seeds_planned(const struct board_stats *a, double mu, double alpha,
 	if (a->n < 2 || !(a->sd_sample > 0) || !(effect > 0))
 		return 0;
 	n += bisect(BOARD_MAX_NEEDED, i,
-		    dist_t_power(effect * sqrt((double)(n + i)),
-				 (double)(n + i) - 1, alpha) < power);
+		    dist_t_power(effect * sqrt((double)(n + i)), (double)(n + i) - 1, alpha) <
+			    power);
 	return n <= BOARD_MAX_NEEDED ? (unsigned int)n : 0;
 }
 
-double
-board_mean_needed(const struct board_stats *a, double mu, double alpha)
+double board_mean_needed(const struct board_stats *a, double mu, double alpha)
 {
 	if (a->n < 2 || !(a->se > 0))
 		return NAN;

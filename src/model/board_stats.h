@@ -34,10 +34,10 @@ struct board_test board_test_one_sample(const struct board_stats *a, double mu);
  * Is a's mean below b's less margin?  Welch: variances of their own, df by
  * Welch-Satterthwaite; pooled: one variance, df = n_a + n_b - 2.
  */
-struct board_test board_test_welch(const struct board_stats *a,
-				   const struct board_stats *b, double margin);
-struct board_test board_test_pooled(const struct board_stats *a,
-				    const struct board_stats *b, double margin);
+struct board_test board_test_welch(const struct board_stats *a, const struct board_stats *b,
+				   double margin);
+struct board_test board_test_pooled(const struct board_stats *a, const struct board_stats *b,
+				    double margin);
 
 /*
  * The fewest values (>= min_n and more than now) with which the one-sample
@@ -45,16 +45,15 @@ struct board_test board_test_pooled(const struct board_stats *a,
  * or only beyond BOARD_MAX_NEEDED.
  */
 #define BOARD_MAX_NEEDED 1000U
-unsigned int board_seeds_needed(const struct board_stats *a, double mu,
-				double alpha, unsigned int min_n);
+unsigned int board_seeds_needed(const struct board_stats *a, double mu, double alpha,
+				unsigned int min_n);
 
 /*
  * The fewest values (>= min_n) of a new one-sample test that passes at alpha
  * with that power, if mean and spread stay as these; 0: it never would, or only
  * beyond BOARD_MAX_NEEDED.
  */
-unsigned int board_seeds_planned(const struct board_stats *a, double mu,
-				 double alpha, double power,
+unsigned int board_seeds_planned(const struct board_stats *a, double mu, double alpha, double power,
 				 unsigned int min_n);
 
 /* The mean below which the one-sample test passes, its spread as it is. */

@@ -9,8 +9,7 @@
 #define BPB_SIGMA	0.00071 /* median error .00048 of a normal one */
 #define BPB_SPREAD	0.00117 /* of siblings: median error .00079 likewise */
 
-double
-forecast_bpb_per_nat(const struct model_run *mr)
+double forecast_bpb_per_nat(const struct model_run *mr)
 {
 	double loss = mr->run.last_val_loss, bpb = mr->run.last_val_bpb;
 
@@ -20,13 +19,10 @@ forecast_bpb_per_nat(const struct model_run *mr)
 }
 
 /* The series whose points carry the training time at each step. */
-static const struct series *
-time_series(const struct model_run *mr)
+static const struct series *time_series(const struct model_run *mr)
 {
-	static const enum metric candidates[] = { METRIC_TRAIN_LOSS,
-						  METRIC_STEP_AVG_MS,
-						  METRIC_MS_PER_STEP,
-						  METRIC_VAL_LOSS };
+	static const enum metric candidates[] = { METRIC_TRAIN_LOSS, METRIC_STEP_AVG_MS,
+						  METRIC_MS_PER_STEP, METRIC_VAL_LOSS };
 
 	for (size_t i = 0; i < LENGTH(candidates); i++) {
 		const struct series *series = mr->series[candidates[i]];
@@ -41,19 +37,15 @@ time_series(const struct model_run *mr)
 /* What a series is read by: a member of its points. */
 enum { OF_STEP, OF_TIME, OF_VALUE };
 
-static double
-series_number(const struct series *series, size_t i, int of)
+static double series_number(const struct series *series, size_t i, int of)
 {
 	const struct series_point *point = series_at(series, i);
 
-	return of == OF_STEP   ? point->step
-	       : of == OF_TIME ? point->train_ms
-			       : point->value;
+	return of == OF_STEP ? point->step : of == OF_TIME ? point->train_ms : point->value;
 }
 
 /* y at x between the points of an x that rises; absent outside of them. */
-static double
-series_between(const struct series *series, double x, int x_of, int y_of)
+static double series_between(const struct series *series, double x, int x_of, int y_of)
 {
 	size_t n = series != NULL ? series_count(series) : 0, i;
 
@@ -68,38 +60,32 @@ series_between(const struct series *series, double x, int x_of, int y_of)
 	return x_b > x_a ? y_a + (y_b - y_a) * (x - x_a) / (x_b - x_a) : y_b;
 }
 
-double
-forecast_time_at_step(const struct model_run *mr, double step)
+double forecast_time_at_step(const struct model_run *mr, double step)
 {
 	return series_between(time_series(mr), step, OF_STEP, OF_TIME);
 }
 
-static bool
-same_recipe(const struct run *a, const struct run *b)
+static bool same_recipe(const struct run *a, const struct run *b)
 {
 	/* A log without its script says nothing against it. */
 	return a->source_sha256 == NULL || b->source_sha256 == NULL ||
 	       strcmp(a->source_sha256, b->source_sha256) == 0;
 }
 
-static bool
-same_number(double a, double b)
+static bool same_number(double a, double b)
 {
 	return !run_has(a) || !run_has(b) || a == b;
 }
 
 /* A finished run of the recipe of mr, the newest one; NULL: there is none. */
-static const struct model_run *
-find_reference(const struct model *model, const struct model_run *mr)
+static const struct model_run *find_reference(const struct model *model, const struct model_run *mr)
 {
 	for (size_t i = model->n_runs; i-- > 0;) {
 		const struct model_run *other = model->runs[i];
 
 		if (other == mr || other->run.status != RUN_FINISHED ||
-		    strcmp(mr->group, other->group) != 0 ||
-		    !same_recipe(&mr->run, &other->run) ||
-		    !same_number(mr->run.planned_steps,
-				 other->run.planned_steps) ||
+		    strcmp(mr->group, other->group) != 0 || !same_recipe(&mr->run, &other->run) ||
+		    !same_number(mr->run.planned_steps, other->run.planned_steps) ||
 		    !same_number(mr->run.n_gpus, other->run.n_gpus))
 			continue;
 		model_run_want(model, other);
@@ -113,8 +99,7 @@ find_reference(const struct model *model, const struct model_run *mr)
 }
 
 /* Milliseconds a step over the last fifth of the run's time. */
-static double
-recent_ms_per_step(const struct model_run *mr)
+static double recent_ms_per_step(const struct model_run *mr)
 {
 	const struct series *series = time_series(mr);
 
@@ -127,49 +112,41 @@ recent_ms_per_step(const struct model_run *mr)
 		if (p->train_ms > last->train_ms * 0.8 && i > 0)
 			continue;
 		if (last->step > p->step && last->train_ms > p->train_ms)
-			return (last->train_ms - p->train_ms) /
-			       (last->step - p->step);
+			return (last->train_ms - p->train_ms) / (last->step - p->step);
 	}
 	return model_run_ms_per_step(mr);
 }
 
 /* Median error of an extrapolation at that part of the time, as measured. */
-static double
-recent_error(double part)
+static double recent_error(double part)
 {
-	static const double at[][2] = { { 0, 0.12 },
-					{ 0.25, 0.104 },
-					{ 0.5, 0.094 },
-					{ 0.75, 0.03 },
-					{ 1, 0 } };
+	static const double at[][2] = {
+		{ 0, 0.12 }, { 0.25, 0.104 }, { 0.5, 0.094 }, { 0.75, 0.03 }, { 1, 0 }
+	};
 
 	for (size_t i = 1; i < LENGTH(at); i++)
 		if (part <= at[i][0])
-			return at[i - 1][1] + (at[i][1] - at[i - 1][1]) *
-						      (part - at[i - 1][0]) /
+			return at[i - 1][1] + (at[i][1] - at[i - 1][1]) * (part - at[i - 1][0]) /
 						      (at[i][0] - at[i - 1][0]);
 	return 0;
 }
 
 /* The step of a finished run at a time, up to the end of its training. */
-static double
-step_at_time(const struct model_run *ref, double ms)
+static double step_at_time(const struct model_run *ref, double ms)
 {
 	const struct series *series = time_series(ref);
 	const struct series_point *last = series_last(series);
 	double end_ms = ref->run.train_ms, steps = ref->run.steps;
 
-	if (ms <= last->train_ms || !(ms <= end_ms * 1.0001) ||
-	    !(end_ms > last->train_ms))
+	if (ms <= last->train_ms || !(ms <= end_ms * 1.0001) || !(end_ms > last->train_ms))
 		return series_between(series, ms, OF_TIME, OF_STEP);
-	return last->step + (steps - last->step) * (ms - last->train_ms) /
-				    (end_ms - last->train_ms);
+	return last->step +
+	       (steps - last->step) * (ms - last->train_ms) / (end_ms - last->train_ms);
 }
 
 /* The step that the reference's curve, at our pace, reaches at end_ms. */
-static double
-reference_steps(const struct model_run *mr, const struct model_run *ref,
-		double end_ms)
+static double reference_steps(const struct model_run *mr, const struct model_run *ref,
+			      double end_ms)
 {
 	double step = mr->run.steps;
 	double ref_now = forecast_time_at_step(ref, step);
@@ -180,16 +157,13 @@ reference_steps(const struct model_run *mr, const struct model_run *ref,
 	if (!run_has(ref_now))
 		return RUN_ABSENT;
 	if (run_has(ref_before) && run_has(own_before) && ref_now > ref_before)
-		pace = (model_run_train_ms(mr) - own_before) /
-		       (ref_now - ref_before);
+		pace = (model_run_train_ms(mr) - own_before) / (ref_now - ref_before);
 	if (!(pace > 0.2 && pace < 5))
 		return RUN_ABSENT;
-	return step_at_time(ref,
-			    ref_now + (end_ms - model_run_train_ms(mr)) / pace);
+	return step_at_time(ref, ref_now + (end_ms - model_run_train_ms(mr)) / pace);
 }
 
-static void
-forecast_steps(const struct model_run *mr, double cap_ms, struct forecast *f)
+static void forecast_steps(const struct model_run *mr, double cap_ms, struct forecast *f)
 {
 	const struct run *run = &mr->run;
 	double pace = recent_ms_per_step(mr), steps = RUN_ABSENT;
@@ -209,17 +183,14 @@ forecast_steps(const struct model_run *mr, double cap_ms, struct forecast *f)
 }
 
 /* Whether the runs have taken the same time to this step, within 5 %. */
-static bool
-same_pace(const struct model_run *mr, const struct model_run *ref)
+static bool same_pace(const struct model_run *mr, const struct model_run *ref)
 {
 	double there = forecast_time_at_step(ref, mr->run.steps);
 
-	return run_has(there) && there > 0 &&
-	       fabs(model_run_train_ms(mr) / there - 1) < 0.05;
+	return run_has(there) && there > 0 && fabs(model_run_train_ms(mr) / there - 1) < 0.05;
 }
 
-void
-forecast_gap_add(struct forecast_gap *gap, double value)
+void forecast_gap_add(struct forecast_gap *gap, double value)
 {
 	double delta = value - gap->mean;
 
@@ -230,8 +201,7 @@ forecast_gap_add(struct forecast_gap *gap, double value)
 	gap->squares += delta * (value - gap->mean);
 }
 
-double
-forecast_gap_error(const struct forecast_gap *gap)
+double forecast_gap_error(const struct forecast_gap *gap)
 {
 	double n = (double)gap->n;
 
@@ -239,8 +209,7 @@ forecast_gap_error(const struct forecast_gap *gap)
 }
 
 /* The gap of the training loss to the reference, in nats. */
-static struct forecast_gap
-find_gap(const struct series *own, const struct series *ref)
+static struct forecast_gap find_gap(const struct series *own, const struct series *ref)
 {
 	struct forecast_gap gap = { 0 };
 	size_t count = series_count(own), from = 0;
@@ -250,9 +219,7 @@ find_gap(const struct series *own, const struct series *ref)
 	for (size_t i = from; i < count; i++) {
 		const struct series_point *p = series_at(own, i);
 
-		forecast_gap_add(&gap,
-				 p->value - series_between(ref, p->step,
-							   OF_STEP, OF_VALUE));
+		forecast_gap_add(&gap, p->value - series_between(ref, p->step, OF_STEP, OF_VALUE));
 	}
 	return gap;
 }
@@ -262,17 +229,15 @@ find_gap(const struct series *own, const struct series *ref)
  * (their final scores differ by BPB_SPREAD) weighs against the rows' noise:
  * a noisy gap counts little, and the interval says so.
  */
-static void
-forecast_bpb(const struct model_run *mr, struct forecast *f)
+static void forecast_bpb(const struct model_run *mr, struct forecast *f)
 {
 	const struct model_run *ref = f->reference;
 	const struct series *own = mr->series[METRIC_TRAIN_LOSS];
 	double spread = BPB_SPREAD / BPB_PER_NAT_GAP, trust, error;
 
 	/* At another pace the schedule is elsewhere at the same step. */
-	if (ref == NULL || own == NULL || !same_pace(mr, ref) ||
-	    !run_has(ref->run.final_bpb) || !run_has(f->end_train_ms) ||
-	    model_run_train_ms(mr) < f->end_train_ms * 0.5)
+	if (ref == NULL || own == NULL || !same_pace(mr, ref) || !run_has(ref->run.final_bpb) ||
+	    !run_has(f->end_train_ms) || model_run_train_ms(mr) < f->end_train_ms * 0.5)
 		return;
 	struct forecast_gap gap = find_gap(own, ref->series[METRIC_TRAIN_LOSS]);
 	if (gap.n < 5)
@@ -280,50 +245,40 @@ forecast_bpb(const struct model_run *mr, struct forecast *f)
 	error = forecast_gap_error(&gap);
 	trust = spread * spread / (spread * spread + error * error);
 	f->final_bpb = ref->run.final_bpb + BPB_PER_NAT_GAP * trust * gap.mean;
-	f->final_bpb_sigma =
-		hypot(BPB_SIGMA, BPB_PER_NAT_GAP * sqrt(trust) * error);
+	f->final_bpb_sigma = hypot(BPB_SIGMA, BPB_PER_NAT_GAP * sqrt(trust) * error);
 }
 
-static void
-forecast_eval(const struct model_run *mr, struct forecast *f)
+static void forecast_eval(const struct model_run *mr, struct forecast *f)
 {
 	const struct series *done = mr->series[METRIC_DONE];
 
-	if (done == NULL || series_count(done) < 2 ||
-	    !run_has(mr->run.eval_total))
+	if (done == NULL || series_count(done) < 2 || !run_has(mr->run.eval_total))
 		return;
 	const struct series_point *first = series_at(done, 0);
 	const struct series_point *last = series_last(done);
-	if (first->wall_ms == 0 || last->wall_ms <= first->wall_ms ||
-	    last->value <= first->value)
+	if (first->wall_ms == 0 || last->wall_ms <= first->wall_ms || last->value <= first->value)
 		return;
-	double rate = (last->value - first->value) /
-		      (double)(last->wall_ms - first->wall_ms);
+	double rate = (last->value - first->value) / (double)(last->wall_ms - first->wall_ms);
 	f->eval_left_s = (mr->run.eval_total - last->value) / rate / 1000;
 }
 
-bool
-forecast_training_is_over(const struct run *run)
+bool forecast_training_is_over(const struct run *run)
 {
-	return any_of(i, run->n_events,
-		      run->events[i].kind == RUN_EVENT_EARLY_STOP) ||
-	       run_has(run->final_bpb) || run_has(run->eval_done) ||
-	       run_has(run->artifact_bytes);
+	return any_of(i, run->n_events, run->events[i].kind == RUN_EVENT_EARLY_STOP) ||
+	       run_has(run->final_bpb) || run_has(run->eval_done) || run_has(run->artifact_bytes);
 }
 
 /*
  * Milliseconds a step by the times that stand before the rows, over the last
  * fifth of the steps; absent where there are none.
  */
-static double
-clock_ms_per_step(const struct model_run *mr)
+static double clock_ms_per_step(const struct model_run *mr)
 {
 	const struct series *series = mr->series[METRIC_TRAIN_LOSS];
 
 	for (size_t i = 0; series == NULL && i < mr->own.n; i++)
 		series = mr->own.v[i].series;
-	const struct series_point *last =
-		series != NULL ? series_last(series) : NULL;
+	const struct series_point *last = series != NULL ? series_last(series) : NULL;
 	if (last == NULL || last->wall_ms == 0)
 		return RUN_ABSENT;
 	for (size_t i = series_count(series) - 1; i-- > 0;) {
@@ -332,22 +287,20 @@ clock_ms_per_step(const struct model_run *mr)
 		if ((p->step > last->step * 0.8 && i > 0) || p->wall_ms == 0)
 			continue;
 		if (last->step > p->step && last->wall_ms > p->wall_ms)
-			return (double)(last->wall_ms - p->wall_ms) /
-			       (last->step - p->step);
+			return (double)(last->wall_ms - p->wall_ms) / (last->step - p->step);
 	}
 	return RUN_ABSENT;
 }
 
 /* A run that tells no training time, but how many steps it will do; one that
  * could be of a track ends at its cap, whenever that is. */
-static void
-forecast_plan(const struct model_run *mr, double pace, bool is_capped,
-	      struct forecast *f)
+static void forecast_plan(const struct model_run *mr, double pace, bool is_capped,
+			  struct forecast *f)
 {
 	const struct run *run = &mr->run;
 
-	if (is_capped || !(run->planned_steps >= run->steps) ||
-	    !run_has(pace) || forecast_training_is_over(run))
+	if (is_capped || !(run->planned_steps >= run->steps) || !run_has(pace) ||
+	    forecast_training_is_over(run))
 		return;
 	f->source = FORECAST_RECENT;
 	f->end_steps = run->planned_steps;
@@ -355,17 +308,15 @@ forecast_plan(const struct model_run *mr, double pace, bool is_capped,
 	f->train_left_s = (run->planned_steps - run->steps) * pace / 1000;
 }
 
-void
-forecast_run(const struct model *model, const struct model_run *mr,
-	     double cap_train_s, struct forecast *f)
+void forecast_run(const struct model *model, const struct model_run *mr, double cap_train_s,
+		  struct forecast *f)
 {
 	const struct run *run = &mr->run;
 	double cap_ms = cap_train_s * 1000, pace;
 	bool is_past_cap = model_run_train_ms(mr) >= cap_ms;
 
-	*f = (struct forecast){ FORECAST_NONE, NULL,	   RUN_ABSENT,
-				RUN_ABSENT,    RUN_ABSENT, RUN_ABSENT,
-				RUN_ABSENT,    RUN_ABSENT, RUN_ABSENT };
+	*f = (struct forecast){ FORECAST_NONE, NULL,	   RUN_ABSENT, RUN_ABSENT, RUN_ABSENT,
+				RUN_ABSENT,    RUN_ABSENT, RUN_ABSENT, RUN_ABSENT };
 	if (run->status != RUN_RUNNING)
 		return;
 	f->reference = find_reference(model, mr);
@@ -380,8 +331,7 @@ forecast_run(const struct model *model, const struct model_run *mr,
 	}
 	f->end_train_ms = cap_ms;
 	if (run_has(run->planned_steps) && run_has(pace)) {
-		double plan_ms = model_run_train_ms(mr) +
-				 (run->planned_steps - run->steps) * pace;
+		double plan_ms = model_run_train_ms(mr) + (run->planned_steps - run->steps) * pace;
 
 		/* A track's cap is nothing to a run of another kind. */
 		if (!run_has(cap_ms) || plan_ms < cap_ms ||
@@ -395,10 +345,8 @@ forecast_run(const struct model *model, const struct model_run *mr,
 		f->end_train_ms = f->reference->run.train_ms;
 	if (!run_has(f->end_train_ms))
 		return;
-	if (model_run_train_ms(mr) < f->end_train_ms &&
-	    !forecast_training_is_over(run)) {
-		f->train_left_s =
-			(f->end_train_ms - model_run_train_ms(mr)) / 1000;
+	if (model_run_train_ms(mr) < f->end_train_ms && !forecast_training_is_over(run)) {
+		f->train_left_s = (f->end_train_ms - model_run_train_ms(mr)) / 1000;
 		forecast_steps(mr, f->end_train_ms, f);
 	}
 	if (run_has(run->planned_steps) && f->end_steps > run->planned_steps)

@@ -25,15 +25,15 @@ struct forecast {
 	enum forecast_source source;
 	const struct model_run *reference; /* NULL: none */
 	double end_steps, end_steps_error; /* absent: unknown */
-	double end_train_ms; /* when training will end: cap or plan */
-	double train_left_s; /* until then */
-	double eval_left_s;  /* of an evaluation that shows its progress */
+	double end_train_ms;		   /* when training will end: cap or plan */
+	double train_left_s;		   /* until then */
+	double eval_left_s;		   /* of an evaluation that shows its progress */
 	double final_bpb, final_bpb_sigma; /* absent: unknown */
 };
 
 /* cap_train_s absent: no cap.  Absent values where nothing can be said. */
-void forecast_run(const struct model *model, const struct model_run *mr,
-		  double cap_train_s, struct forecast *forecast);
+void forecast_run(const struct model *model, const struct model_run *mr, double cap_train_s,
+		  struct forecast *forecast);
 
 /*
  * Whether a stop, an evaluation, an artifact or a score in the log says that

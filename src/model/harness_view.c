@@ -10,8 +10,7 @@
 #include "parsers/score_json.h"
 
 /* What a place holds now. */
-static void
-forget(struct harness_place *place)
+static void forget(struct harness_place *place)
 {
 	if (place->read && place->is_compare)
 		harness_compare_release(&place->compare);
@@ -20,8 +19,7 @@ forget(struct harness_place *place)
 	place->read = false;
 }
 
-void
-harness_view_release(struct harness_view *view)
+void harness_view_release(struct harness_view *view)
 {
 	for (size_t i = 0; i < view->n; i++) {
 		forget(&view->places[i]);
@@ -31,17 +29,15 @@ harness_view_release(struct harness_view *view)
 	*view = (struct harness_view){ NULL, 0, 0 };
 }
 
-size_t
-harness_view_add(struct harness_view *view, const char *title,
-		 const struct harness_files *files)
+size_t harness_view_add(struct harness_view *view, const char *title,
+			const struct harness_files *files)
 {
 	AUTO_BUF clean = buf_new(4096);
 
 	if (view->n == HARNESS_MAX_PLACES)
 		return SIZE_MAX;
 	utf8_sanitize(&clean, str_from(title));
-	view->places =
-		xgrow(view->places, view->n, &view->cap, sizeof(*view->places));
+	view->places = xgrow(view->places, view->n, &view->cap, sizeof(*view->places));
 	view->places[view->n] = (struct harness_place){
 		.title = buf_detach(&clean),
 		.files = files,
@@ -49,9 +45,7 @@ harness_view_add(struct harness_view *view, const char *title,
 	return view->n++;
 }
 
-void
-harness_view_read(struct harness_view *view, size_t place, bool is_compare,
-		  int64_t now_ms)
+void harness_view_read(struct harness_view *view, size_t place, bool is_compare, int64_t now_ms)
 {
 	struct harness_place *p = &view->places[place];
 
@@ -67,8 +61,7 @@ harness_view_read(struct harness_view *view, size_t place, bool is_compare,
 		harness_workspace_read(&p->ws, p->files, now_ms);
 }
 
-void
-harness_view_trouble(struct harness_view *view, size_t place, const char *why)
+void harness_view_trouble(struct harness_view *view, size_t place, const char *why)
 {
 	struct harness_place *p = &view->places[place];
 	AUTO_BUF clean = buf_new(sizeof(p->why) - 1);
@@ -77,8 +70,7 @@ harness_view_trouble(struct harness_view *view, size_t place, const char *why)
 	print_into(p->why, "%s", clean.data);
 }
 
-void
-harness_view_age(struct harness_view *view, size_t place, int64_t age_ms)
+void harness_view_age(struct harness_view *view, size_t place, int64_t age_ms)
 {
 	struct harness_place *p = &view->places[place];
 
@@ -93,47 +85,38 @@ struct points {
 	size_t n, max;
 };
 
-static void
-add_point(struct points *points, struct harness_number value,
-	  enum harness_point_kind kind)
+static void add_point(struct points *points, struct harness_number value,
+		      enum harness_point_kind kind)
 {
 	points->next.value = value.value;
 	points->next.kind = kind;
-	if (value.present && score_is_measurable(value.value) &&
-	    points->n < points->max)
+	if (value.present && score_is_measurable(value.value) && points->n < points->max)
 		points->v[points->n++] = points->next;
 }
 
-static double
-or_zero(struct harness_number number)
+static double or_zero(struct harness_number number)
 {
 	return harness_is_finite(number) ? number.value : 0;
 }
 
 /* Where the scores of an iteration stand: when its verifier had ended. */
-static void
-set_x(struct points *points, const struct harness_run *run,
-      const struct harness_iteration *it)
+static void set_x(struct points *points, const struct harness_run *run,
+		  const struct harness_iteration *it)
 {
 	double *x = points->next.x;
 
 	x[HARNESS_X_ITERATION] = it->number;
 	x[HARNESS_X_WALL] = (double)NAN;
-	if (it->created_ms > 0 && it->created_ms >= run->start_ms &&
-	    it->attempt != NULL)
+	if (it->created_ms > 0 && it->created_ms >= run->start_ms && it->attempt != NULL)
 		x[HARNESS_X_WALL] =
 			((double)(it->created_ms - run->start_ms) / 1e3 +
-			 or_zero(it->attempt->duration_s) +
-			 or_zero(it->post.duration_s)) /
+			 or_zero(it->attempt->duration_s) + or_zero(it->post.duration_s)) /
 			60;
-	x[HARNESS_X_COST] += harness_is_finite(it->usage.cost_usd)
-				     ? it->usage.cost_usd.value
-				     : (double)NAN;
+	x[HARNESS_X_COST] +=
+		harness_is_finite(it->usage.cost_usd) ? it->usage.cost_usd.value : (double)NAN;
 }
 
-size_t
-harness_view_points(const struct harness_run *run, struct harness_point *points,
-		    size_t max)
+size_t harness_view_points(const struct harness_run *run, struct harness_point *points, size_t max)
 {
 	struct points all = { .v = points, .max = max };
 
@@ -146,18 +129,15 @@ harness_view_points(const struct harness_run *run, struct harness_point *points,
 		add_point(&all, it->verified_score, HARNESS_POINT_VERIFIED);
 		add_point(&all, it->invalid_score, HARNESS_POINT_INVALID);
 		add_point(&all, it->claimed_score,
-			  run->table == NULL || it->kept
-				  ? HARNESS_POINT_CLAIMED
-				  : HARNESS_POINT_SESSION);
+			  run->table == NULL || it->kept ? HARNESS_POINT_CLAIMED
+							 : HARNESS_POINT_SESSION);
 		add_point(&all, it->session_score, HARNESS_POINT_SESSION);
 	}
 	return all.n;
 }
 
-size_t
-harness_view_texts(const struct harness_place *place,
-		   const struct harness_run *run, unsigned int iteration,
-		   struct harness_text *texts, size_t max)
+size_t harness_view_texts(const struct harness_place *place, const struct harness_run *run,
+			  unsigned int iteration, struct harness_text *texts, size_t max)
 {
 	static const struct {
 		enum harness_kind kind;
@@ -180,8 +160,8 @@ harness_view_texts(const struct harness_place *place,
 	size_t n = 0;
 
 	for (size_t i = 0; i < LENGTH(kinds); i++) {
-		const struct harness_file *file = harness_files_find(
-			place->files, kinds[i].kind, run->dir, iteration, 0);
+		const struct harness_file *file =
+			harness_files_find(place->files, kinds[i].kind, run->dir, iteration, 0);
 
 		if (file == NULL || file->len == 0 || n == max)
 			continue;

@@ -55,5 +55,4 @@ void logclass_add(struct logclass *lc, uint64_t number, enum line_class class);
 /* LINE_PLAIN where nothing is known. */
 enum line_class logclass_of(const struct logclass *lc, uint64_t number);
 /* First and last line of the stretch that holds the line. */
-void logclass_stretch(const struct logclass *lc, uint64_t number,
-		      uint64_t *first, uint64_t *last);
+void logclass_stretch(const struct logclass *lc, uint64_t number, uint64_t *first, uint64_t *last);

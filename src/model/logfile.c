@@ -33,8 +33,7 @@ struct logfile {
 	size_t guard_len;
 };
 
-size_t
-logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at)
+size_t logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at)
 {
 	char *to = data;
 	size_t done = 0;
@@ -44,8 +43,7 @@ logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at)
 	if (len > file->size - at)
 		len = (size_t)(file->size - at);
 	while (done < len) {
-		ssize_t n = pread(file->fd, to + done, len - done,
-				  (off_t)(at + done));
+		ssize_t n = pread(file->fd, to + done, len - done, (off_t)(at + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -56,8 +54,7 @@ logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at)
 	return done;
 }
 
-static char *
-logfile_scan(struct logfile *file)
+static char *logfile_scan(struct logfile *file)
 {
 	if (file->scan == NULL)
 		file->scan = xmalloc(LOGFILE_SCAN_BYTES);
@@ -65,35 +62,30 @@ logfile_scan(struct logfile *file)
 }
 
 /* Take over the size, and what stands before it. */
-static void
-note_size(struct logfile *file, const struct stat *st)
+static void note_size(struct logfile *file, const struct stat *st)
 {
 	size_t len = GUARD_BYTES;
 
 	file->size = (uint64_t)st->st_size;
-	file->changed_ns =
-		(int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	file->changed_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 	file->block_len = 0;
 	if (len > file->size)
 		len = (size_t)file->size;
-	file->guard_len =
-		logfile_pread(file, file->guard, len, file->size - len);
+	file->guard_len = logfile_pread(file, file->guard, len, file->size - len);
 }
 
 /* Whether the bytes that stood before the old size still do. */
-static bool
-is_same_life(const struct logfile *file, uint64_t size)
+static bool is_same_life(const struct logfile *file, uint64_t size)
 {
 	char now[GUARD_BYTES];
 
 	return size >= file->size &&
-	       logfile_pread(file, now, file->guard_len,
-			     file->size - file->guard_len) == file->guard_len &&
+	       logfile_pread(file, now, file->guard_len, file->size - file->guard_len) ==
+		       file->guard_len &&
 	       memcmp(now, file->guard, file->guard_len) == 0;
 }
 
-struct logfile *
-logfile_open_fd(int fd, struct err *err)
+struct logfile *logfile_open_fd(int fd, struct err *err)
 {
 	struct logfile *file;
 	struct stat st;
@@ -116,19 +108,16 @@ logfile_open_fd(int fd, struct err *err)
 	return file;
 }
 
-struct logfile *
-logfile_open(const char *path, struct err *err)
+struct logfile *logfile_open(const char *path, struct err *err)
 {
-	struct logfile *file = logfile_open_fd(
-		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err);
+	struct logfile *file = logfile_open_fd(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err);
 
 	if (file == NULL)
 		err_prefix(err, "%s", path);
 	return file;
 }
 
-void
-logfile_close(struct logfile *file)
+void logfile_close(struct logfile *file)
 {
 	if (file == NULL)
 		return;
@@ -139,18 +128,15 @@ logfile_close(struct logfile *file)
 	free(file);
 }
 
-bool
-logfile_refresh(struct logfile *file)
+bool logfile_refresh(struct logfile *file)
 {
 	struct stat st;
 	int64_t changed_ns;
 
 	if (fstat(file->fd, &st) != 0)
 		return false;
-	changed_ns =
-		(int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-	if ((uint64_t)st.st_size == file->size &&
-	    changed_ns == file->changed_ns)
+	changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	if ((uint64_t)st.st_size == file->size && changed_ns == file->changed_ns)
 		return false;
 	if (!is_same_life(file, (uint64_t)st.st_size)) {
 		file->counted = file->lines = 0;
@@ -161,37 +147,32 @@ logfile_refresh(struct logfile *file)
 	return true;
 }
 
-unsigned int
-logfile_life(const struct logfile *file)
+unsigned int logfile_life(const struct logfile *file)
 {
 	return file->life;
 }
 
-uint64_t
-logfile_inode(const struct logfile *file)
+uint64_t logfile_inode(const struct logfile *file)
 {
 	struct stat st;
 
 	return fstat(file->fd, &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-uint64_t
-logfile_size(const struct logfile *file)
+uint64_t logfile_size(const struct logfile *file)
 {
 	return file->size;
 }
 
 /* Have the block hold the byte at `at`; false at the end of the file. */
-static bool
-load(struct logfile *file, uint64_t at)
+static bool load(struct logfile *file, uint64_t at)
 {
 	if (at >= file->size)
 		return false;
 	if (at >= file->block_at && at < file->block_at + file->block_len)
 		return true;
 	file->block_at = at / BLOCK_BYTES * BLOCK_BYTES;
-	file->block_len =
-		logfile_pread(file, file->block, BLOCK_BYTES, file->block_at);
+	file->block_len = logfile_pread(file, file->block, BLOCK_BYTES, file->block_at);
 	return at < file->block_at + file->block_len;
 }
 
@@ -199,33 +180,27 @@ load(struct logfile *file, uint64_t at)
  * Where a line that begins at `place` is cut when it does not end before: at
  * the first multiple that is a whole cut away.
  */
-static uint64_t
-cut_behind(uint64_t place)
+static uint64_t cut_behind(uint64_t place)
 {
-	return (place + 2 * LOGFILE_CUT_BYTES - 1) / LOGFILE_CUT_BYTES *
-	       LOGFILE_CUT_BYTES;
+	return (place + 2 * LOGFILE_CUT_BYTES - 1) / LOGFILE_CUT_BYTES * LOGFILE_CUT_BYTES;
 }
 
-uint64_t
-logfile_next(struct logfile *file, uint64_t place)
+uint64_t logfile_next(struct logfile *file, uint64_t place)
 {
 	uint64_t cut = cut_behind(place);
 
 	while (place < cut && load(file, place)) {
 		size_t from = (size_t)(place - file->block_at);
-		const char *end = memchr(file->block + from, '\n',
-					 file->block_len - from);
+		const char *end = memchr(file->block + from, '\n', file->block_len - from);
 
 		if (end != NULL)
-			return file->block_at + (uint64_t)(end - file->block) +
-			       1;
+			return file->block_at + (uint64_t)(end - file->block) + 1;
 		place = file->block_at + file->block_len;
 	}
 	return place < file->size ? place : file->size;
 }
 
-uint64_t
-logfile_line_start(struct logfile *file, uint64_t at)
+uint64_t logfile_line_start(struct logfile *file, uint64_t at)
 {
 	uint64_t cut = at / LOGFILE_CUT_BYTES * LOGFILE_CUT_BYTES;
 	uint64_t least = cut > 0 ? cut - LOGFILE_CUT_BYTES : 0;
@@ -235,21 +210,18 @@ logfile_line_start(struct logfile *file, uint64_t at)
 		const char *end = memrchr(file->block, '\n', upto);
 
 		if (end != NULL)
-			return file->block_at + (uint64_t)(end - file->block) +
-			       1;
+			return file->block_at + (uint64_t)(end - file->block) + 1;
 		at = file->block_at;
 	}
 	return at > least ? at : cut;
 }
 
-uint64_t
-logfile_prev(struct logfile *file, uint64_t place)
+uint64_t logfile_prev(struct logfile *file, uint64_t place)
 {
 	return place == 0 ? 0 : logfile_line_start(file, place - 1);
 }
 
-void
-logfile_read(struct logfile *file, uint64_t place, struct buf *line)
+void logfile_read(struct logfile *file, uint64_t place, struct buf *line)
 {
 	uint64_t end = logfile_next(file, place);
 
@@ -265,20 +237,18 @@ logfile_read(struct logfile *file, uint64_t place, struct buf *line)
 		buf_append(line, file->block + from, n);
 		place += n;
 	}
-	while (line->len > 0 && (line->data[line->len - 1] == '\n' ||
-				 line->data[line->len - 1] == '\r'))
+	while (line->len > 0 &&
+	       (line->data[line->len - 1] == '\n' || line->data[line->len - 1] == '\r'))
 		line->data[--line->len] = '\0';
 }
 
-bool
-logfile_is_part(struct logfile *file, uint64_t place)
+bool logfile_is_part(struct logfile *file, uint64_t place)
 {
 	return place > 0 && load(file, place - 1) &&
 	       file->block[place - 1 - file->block_at] != '\n';
 }
 
-static uint64_t
-count_ends(const char *p, size_t len)
+static uint64_t count_ends(const char *p, size_t len)
 {
 	const char *end = p + len;
 	uint64_t n = 0;
@@ -288,8 +258,7 @@ count_ends(const char *p, size_t len)
 	return n;
 }
 
-bool
-logfile_count(struct logfile *file, uint64_t budget)
+bool logfile_count(struct logfile *file, uint64_t budget)
 {
 	uint64_t stop = file->counted + budget;
 	char *scan = logfile_scan(file);
@@ -298,8 +267,7 @@ logfile_count(struct logfile *file, uint64_t budget)
 		size_t rest = BLOCK_BYTES - file->counted % BLOCK_BYTES;
 
 		if (rest == BLOCK_BYTES)
-			xpush(file->ends, file->n_ends, file->cap_ends,
-			      file->lines);
+			xpush(file->ends, file->n_ends, file->cap_ends, file->lines);
 		rest = logfile_pread(file, scan, rest, file->counted);
 		if (rest == 0)
 			break;
@@ -309,8 +277,7 @@ logfile_count(struct logfile *file, uint64_t budget)
 	return file->counted < file->size;
 }
 
-uint64_t
-logfile_number(struct logfile *file, uint64_t place)
+uint64_t logfile_number(struct logfile *file, uint64_t place)
 {
 	if (place > file->counted || file->n_ends == 0)
 		return 0;
@@ -322,8 +289,7 @@ logfile_number(struct logfile *file, uint64_t place)
 	       count_ends(file->block, (size_t)(place - file->block_at));
 }
 
-uint64_t
-logfile_place(struct logfile *file, uint64_t number)
+uint64_t logfile_place(struct logfile *file, uint64_t number)
 {
 	uint64_t before;
 
@@ -335,21 +301,16 @@ logfile_place(struct logfile *file, uint64_t number)
 	if (!load(file, i * BLOCK_BYTES))
 		return file->size;
 	const char *p = file->block;
-	for (before = number - 1 - file->ends[i]; before > 0 && p != NULL;
-	     before--) {
-		p = memchr(p, '\n',
-			   (size_t)(file->block + file->block_len - p));
+	for (before = number - 1 - file->ends[i]; before > 0 && p != NULL; before--) {
+		p = memchr(p, '\n', (size_t)(file->block + file->block_len - p));
 		p += p != NULL;
 	}
-	return p != NULL ? file->block_at + (uint64_t)(p - file->block)
-			 : file->size;
+	return p != NULL ? file->block_at + (uint64_t)(p - file->block) : file->size;
 }
 
-uint64_t
-logfile_lines(const struct logfile *file, bool *all)
+uint64_t logfile_lines(const struct logfile *file, bool *all)
 {
-	bool has_end = file->guard_len == 0 ||
-		       file->guard[file->guard_len - 1] == '\n';
+	bool has_end = file->guard_len == 0 || file->guard[file->guard_len - 1] == '\n';
 
 	*all = file->counted >= file->size;
 	return file->lines + (*all && !has_end);
@@ -362,8 +323,7 @@ struct block {
 };
 
 /* The whole lines from `at` on, of about `want` bytes; false at the end. */
-static bool
-block_from(struct logfile *file, uint64_t at, size_t want, struct block *block)
+static bool block_from(struct logfile *file, uint64_t at, size_t want, struct block *block)
 {
 	char *scan = logfile_scan(file);
 	size_t n = logfile_pread(file, scan, want, at);
@@ -376,18 +336,14 @@ block_from(struct logfile *file, uint64_t at, size_t want, struct block *block)
 		if (last != NULL)
 			n = (size_t)(last - scan) + 1;
 		else
-			n = logfile_pread(file, scan,
-					  (size_t)(logfile_next(file, at) - at),
-					  at);
+			n = logfile_pread(file, scan, (size_t)(logfile_next(file, at) - at), at);
 	}
 	*block = (struct block){ at, { scan, n } };
 	return n > 0;
 }
 
 /* The whole lines before `end` (a line's begin); false at the begin. */
-static bool
-block_before(struct logfile *file, uint64_t end, size_t want,
-	     struct block *block)
+static bool block_before(struct logfile *file, uint64_t end, size_t want, struct block *block)
 {
 	char *scan = logfile_scan(file);
 	uint64_t at = end > want ? end - want : 0;
@@ -409,9 +365,7 @@ block_before(struct logfile *file, uint64_t end, size_t want,
 }
 
 /* As pattern_find_line, over what of each line can be seen. */
-static bool
-find_visible(const struct pattern *pattern, struct str block, size_t from,
-	     size_t *line)
+static bool find_visible(const struct pattern *pattern, struct str block, size_t from, size_t *line)
 {
 	AUTO_BUF text = buf_new(LOGFILE_SCAN_BYTES);
 	bool found = false;
@@ -419,8 +373,7 @@ find_visible(const struct pattern *pattern, struct str block, size_t from,
 	while (from < block.len && !found) {
 		const char *begin = block.p + from;
 		const char *end = memchr(begin, '\n', block.len - from);
-		size_t len =
-			end != NULL ? (size_t)(end - begin) : block.len - from;
+		size_t len = end != NULL ? (size_t)(end - begin) : block.len - from;
 		size_t at, hit_len;
 
 		buf_clear(&text);
@@ -432,17 +385,15 @@ find_visible(const struct pattern *pattern, struct str block, size_t from,
 	return found;
 }
 
-static bool
-find_in(const struct pattern *pattern, struct str block, bool plain,
-	size_t from, size_t *line)
+static bool find_in(const struct pattern *pattern, struct str block, bool plain, size_t from,
+		    size_t *line)
 {
 	return plain ? pattern_find_line(pattern, block, from, line)
 		     : find_visible(pattern, block, from, line);
 }
 
 /* Behind the line that begins at `from`. */
-static size_t
-behind(struct str block, size_t from)
+static size_t behind(struct str block, size_t from)
 {
 	const char *end = memchr(block.p + from, '\n', block.len - from);
 
@@ -450,25 +401,20 @@ behind(struct str block, size_t from)
 }
 
 /* The next block's bytes by how long this one took. */
-static size_t
-paced(size_t bytes, int64_t took_ms)
+static size_t paced(size_t bytes, int64_t took_ms)
 {
 	if (took_ms > SLOW_MS)
-		return bytes / 4 > LOGFILE_FIRST_BYTES ? bytes / 4
-						       : LOGFILE_FIRST_BYTES;
+		return bytes / 4 > LOGFILE_FIRST_BYTES ? bytes / 4 : LOGFILE_FIRST_BYTES;
 	return bytes < LOGFILE_CUT_BYTES / 2 ? bytes * 2 : bytes;
 }
 
-static void
-add_hit(struct logfile_hits *hits, uint64_t place)
+static void add_hit(struct logfile_hits *hits, uint64_t place)
 {
 	xpush(hits->v, hits->n, hits->cap, place);
 }
 
 /* The lines of the block from `from` up to `to`. */
-static void
-add_lines(struct logfile_hits *hits, const struct block *block, size_t from,
-	  size_t to)
+static void add_lines(struct logfile_hits *hits, const struct block *block, size_t from, size_t to)
 {
 	while (from < to) {
 		add_hit(hits, block->at + from);
@@ -477,9 +423,8 @@ add_lines(struct logfile_hits *hits, const struct block *block, size_t from,
 }
 
 /* The lines of a block that match, or those that do not. */
-static void
-sweep_block(const struct logfile_filter *filter, const struct block *block,
-	    struct logfile_hits *hits)
+static void sweep_block(const struct logfile_filter *filter, const struct block *block,
+			struct logfile_hits *hits)
 {
 	bool plain = logtext_is_plain(block->text);
 	size_t from = 0, line;
@@ -497,8 +442,7 @@ sweep_block(const struct logfile_filter *filter, const struct block *block,
 }
 
 /* What was added to the hits, the other way round. */
-static void
-turn_hits(struct logfile_hits *hits, size_t from)
+static void turn_hits(struct logfile_hits *hits, size_t from)
 {
 	for (size_t to = hits->n; from + 1 < to; from++) {
 		uint64_t first = hits->v[from];
@@ -508,9 +452,8 @@ turn_hits(struct logfile_hits *hits, size_t from)
 	}
 }
 
-bool
-logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
-	      uint64_t *place, struct logfile_hits *hits)
+bool logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
+		   uint64_t *place, struct logfile_hits *hits)
 {
 	int64_t began = clock_mono_ms();
 	size_t before = hits->n;
@@ -520,8 +463,7 @@ logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
 		    : !block_before(file, *place, filter->block_bytes, &block))
 		return false;
 	sweep_block(filter, &block, hits);
-	filter->block_bytes =
-		paced(filter->block_bytes, clock_mono_ms() - began);
+	filter->block_bytes = paced(filter->block_bytes, clock_mono_ms() - began);
 	if (!forward) {
 		turn_hits(hits, before);
 		*place = block.at;
@@ -532,7 +474,6 @@ logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
 		return true;
 	/* A last line without its end may grow: it is looked at again. */
 	const char *last = memrchr(block.text.p, '\n', block.text.len);
-	*place = last != NULL ? block.at + (size_t)(last - block.text.p) + 1
-			      : block.at;
+	*place = last != NULL ? block.at + (size_t)(last - block.text.p) + 1 : block.at;
 	return false;
 }

@@ -21,11 +21,9 @@ struct logfile;
 /* The longest part of a line is less than two cuts. */
 #define LOGFILE_SCAN_BYTES (2U * LOGFILE_CUT_BYTES)
 
-struct logfile *logfile_open(const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+struct logfile *logfile_open(const char *path, struct err *err) __attribute__((warn_unused_result));
 /* The same of a descriptor, which is given: also closed where it fails. */
-struct logfile *logfile_open_fd(int fd, struct err *err)
-	__attribute__((warn_unused_result));
+struct logfile *logfile_open_fd(int fd, struct err *err) __attribute__((warn_unused_result));
 void logfile_close(struct logfile *file);
 /* Look at the file anew; true when it changed. */
 bool logfile_refresh(struct logfile *file);
@@ -39,8 +37,7 @@ uint64_t logfile_inode(const struct logfile *file);
 unsigned int logfile_life(const struct logfile *file);
 
 /* Read len bytes at `at`; fewer at the end of what the file holds. */
-size_t logfile_pread(const struct logfile *file, void *data, size_t len,
-		     uint64_t at);
+size_t logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at);
 /* The place of the line that holds the byte at `at`. */
 uint64_t logfile_line_start(struct logfile *file, uint64_t at);
 /* The next line's place, or the size. */
@@ -73,8 +70,8 @@ struct logfile_hits {
  * last block.  A last line without its end is told, but *place stays before
  * it.
  */
-bool logfile_sweep(struct logfile *file, struct logfile_filter *filter,
-		   bool forward, uint64_t *place, struct logfile_hits *hits);
+bool logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
+		   uint64_t *place, struct logfile_hits *hits);
 
 /* Count lines for a while; true: not done yet. */
 bool logfile_count(struct logfile *file, uint64_t budget);

@@ -21,15 +21,13 @@ struct param {
 };
 
 /* Whether the next parameter is a part of the one that was taken. */
-static bool
-has_part(const struct str *rest)
+static bool has_part(const struct str *rest)
 {
 	return rest->p != NULL && rest->p[-1] == ':';
 }
 
 /* The next parameter of what stands behind "ESC ["; false: none is left. */
-static bool
-take_param(struct str *rest, struct param *param)
+static bool take_param(struct str *rest, struct param *param)
 {
 	size_t i = 0;
 
@@ -50,16 +48,14 @@ take_param(struct str *rest, struct param *param)
 	return true;
 }
 
-static int
-most_of(const int rgb[3])
+static int most_of(const int rgb[3])
 {
 	int most = rgb[0] > rgb[1] ? rgb[0] : rgb[1];
 
 	return most > rgb[2] ? most : rgb[2];
 }
 
-static int
-least_of(const int rgb[3])
+static int least_of(const int rgb[3])
 {
 	int least = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
 
@@ -67,8 +63,7 @@ least_of(const int rgb[3])
 }
 
 /* The ink of the same hue: a part counts when it is in the upper half. */
-static uint8_t
-ink_of_rgb(const int rgb[3])
+static uint8_t ink_of_rgb(const int rgb[3])
 {
 	static const uint8_t hues[] = {
 		LOGSGR_TEXT, LOGSGR_RED,     LOGSGR_GREEN, LOGSGR_YELLOW,
@@ -79,18 +74,14 @@ ink_of_rgb(const int rgb[3])
 	unsigned int hue = 0;
 
 	if (most - least < GREY_SPREAD)
-		return most >= GREY_FROM && most < GREY_UPTO ? LOGSGR_GREY
-							     : LOGSGR_TEXT;
+		return most >= GREY_FROM && most < GREY_UPTO ? LOGSGR_GREY : LOGSGR_TEXT;
 	for (int i = 0; i < 3; i++)
 		hue |= (unsigned)(rgb[i] > middle) << i;
-	return (uint8_t)(hues[hue] + (most >= BRIGHT_FROM
-					      ? LOGSGR_BRIGHT_RED - LOGSGR_RED
-					      : 0));
+	return (uint8_t)(hues[hue] + (most >= BRIGHT_FROM ? LOGSGR_BRIGHT_RED - LOGSGR_RED : 0));
 }
 
 /* One of the first sixteen. */
-static uint8_t
-ink_of_sixteen(unsigned int n)
+static uint8_t ink_of_sixteen(unsigned int n)
 {
 	unsigned int hue = n % 8;
 
@@ -102,8 +93,7 @@ ink_of_sixteen(unsigned int n)
 }
 
 /* One of the 256: sixteen, a cube of six levels, 24 greys. */
-static uint8_t
-ink_of_index(unsigned int n)
+static uint8_t ink_of_index(unsigned int n)
 {
 	static const int level[] = { 0, 95, 135, 175, 215, 255 };
 	int rgb[3];
@@ -113,22 +103,19 @@ ink_of_index(unsigned int n)
 	for (int i = 0; i < 3; i++) {
 		static const unsigned int step[] = { 36, 6, 1 };
 
-		rgb[i] = n >= 232 ? 8 + 10 * ((int)n - 232)
-				  : level[(n - 16) / step[i] % 6];
+		rgb[i] = n >= 232 ? 8 + 10 * ((int)n - 232) : level[(n - 16) / step[i] % 6];
 	}
 	return ink_of_rgb(rgb);
 }
 
 /* Up to three parts of a direct colour; a colour space may lead them. */
-static bool
-take_rgb(struct str *rest, int rgb[3])
+static bool take_rgb(struct str *rest, int rgb[3])
 {
 	bool parts = has_part(rest);
 	struct param param;
 	int n = 0;
 
-	while (n < (parts ? 4 : 3) && has_part(rest) == parts &&
-	       take_param(rest, &param)) {
+	while (n < (parts ? 4 : 3) && has_part(rest) == parts && take_param(rest, &param)) {
 		if (n == 3)
 			memmove(rgb, rgb + 1, 2 * sizeof(*rgb));
 		rgb[n < 3 ? n : 2] = (int)param.value;
@@ -138,8 +125,7 @@ take_rgb(struct str *rest, int rgb[3])
 }
 
 /* What follows 38, 48 or 58; *ink stays when it is no colour. */
-static void
-take_color(struct str *rest, uint8_t *ink)
+static void take_color(struct str *rest, uint8_t *ink)
 {
 	struct param param;
 	int rgb[3];
@@ -154,15 +140,13 @@ take_color(struct str *rest, uint8_t *ink)
 	}
 }
 
-static uint8_t
-with_ink(uint8_t look, uint8_t ink)
+static uint8_t with_ink(uint8_t look, uint8_t ink)
 {
 	return (uint8_t)((look & ~LOGSGR_INK_MASK) | ink);
 }
 
 /* A parameter of one number. */
-static uint8_t
-behind_number(uint8_t look, unsigned int value)
+static uint8_t behind_number(uint8_t look, unsigned int value)
 {
 	static const struct {
 		uint8_t number, clears, sets;
@@ -182,17 +166,14 @@ behind_number(uint8_t look, unsigned int value)
 		return with_ink(look, ink_of_sixteen(value - 90 + 8));
 	for (size_t i = 0; i < LENGTH(attributes); i++)
 		if (attributes[i].number == value)
-			return (uint8_t)((look & ~attributes[i].clears) |
-					 attributes[i].sets);
+			return (uint8_t)((look & ~attributes[i].clears) | attributes[i].sets);
 	return look;
 }
 
 /* ESC [ digits ; : m */
-static bool
-is_sgr(struct str escape)
+static bool is_sgr(struct str escape)
 {
-	if (escape.len < 3 || escape.p[1] != '[' ||
-	    escape.p[escape.len - 1] != 'm')
+	if (escape.len < 3 || escape.p[1] != '[' || escape.p[escape.len - 1] != 'm')
 		return false;
 	for (size_t i = 2; i < escape.len - 1; i++)
 		if (escape.p[i] < '0' || escape.p[i] > ';')
@@ -204,8 +185,7 @@ is_sgr(struct str escape)
  * The look behind an escape sequence (ESC included); the same for one that
  * is no SGR or is not whole.
  */
-static uint8_t
-logsgr_behind(uint8_t look, struct str escape)
+static uint8_t logsgr_behind(uint8_t look, struct str escape)
 {
 	struct str rest = { escape.p + 2, escape.len - 3 };
 	struct param param;
@@ -229,22 +209,19 @@ logsgr_behind(uint8_t look, struct str escape)
 	return look;
 }
 
-void
-logsgr_runs_init(struct logsgr_runs *runs)
+void logsgr_runs_init(struct logsgr_runs *runs)
 {
 	memset(runs, 0, sizeof(*runs));
 }
 
-void
-logsgr_runs_release(struct logsgr_runs *runs)
+void logsgr_runs_release(struct logsgr_runs *runs)
 {
 	free(runs->v);
 	logsgr_runs_init(runs);
 }
 
 /* at: not below that of the last run. */
-static void
-logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look)
+static void logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look)
 {
 	if (runs->n >= LOGSGR_MAX_RUNS)
 		return;
@@ -254,19 +231,16 @@ logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look)
 		return;
 	if (runs->n + 1 == LOGSGR_MAX_RUNS)
 		look = 0;
-	xpush(runs->v, runs->n, runs->cap,
-	      (struct logsgr_run){ (uint32_t)at, look });
+	xpush(runs->v, runs->n, runs->cap, (struct logsgr_run){ (uint32_t)at, look });
 }
 
-size_t
-logsgr_runs_upto(const struct logsgr_runs *runs, size_t at)
+size_t logsgr_runs_upto(const struct logsgr_runs *runs, size_t at)
 {
 	return bisect(runs->n, i, runs->v[i].at <= at);
 }
 
 /* ESC, intermediates, a final byte; what is none of it stays text. */
-static const char *
-skip_short(const char *p, const char *end)
+static const char *skip_short(const char *p, const char *end)
 {
 	while (p < end && *p >= 0x20 && *p <= 0x2F)
 		p++;
@@ -274,8 +248,7 @@ skip_short(const char *p, const char *end)
 }
 
 /* CSI: up to its final byte; ESC and what is no ASCII break it. */
-static const char *
-skip_csi(const char *p, const char *end)
+static const char *skip_csi(const char *p, const char *end)
 {
 	while (p < end && *p != '\033' && (unsigned char)*p < 0x80) {
 		if (*p >= 0x40 && *p <= 0x7E)
@@ -286,8 +259,7 @@ skip_csi(const char *p, const char *end)
 }
 
 /* A string such as a title: up to BEL or ESC \; another ESC breaks it. */
-static const char *
-skip_string(const char *p, const char *end)
+static const char *skip_string(const char *p, const char *end)
 {
 	for (; p < end; p++) {
 		if (*p == '\a')
@@ -299,8 +271,7 @@ skip_string(const char *p, const char *end)
 }
 
 /* Behind an escape sequence that begins at p. */
-static const char *
-skip_escape(const char *p, const char *end)
+static const char *skip_escape(const char *p, const char *end)
 {
 	if (++p >= end)
 		return end;
@@ -312,8 +283,7 @@ skip_escape(const char *p, const char *end)
 }
 
 /* What stands behind the last CR that something stands behind. */
-static struct str
-last_segment(struct str raw)
+static struct str last_segment(struct str raw)
 {
 	while (raw.len > 0 && raw.p[raw.len - 1] == '\r')
 		raw.len--;
@@ -327,9 +297,8 @@ last_segment(struct str raw)
  * Append without escape sequences, until out holds so many bytes; *look goes
  * on to the one behind them, and what they begin is noted in runs (NULL: not).
  */
-static void
-strip_escapes(struct buf *out, struct str s, size_t most, uint8_t *look,
-	      struct logsgr_runs *runs)
+static void strip_escapes(struct buf *out, struct str s, size_t most, uint8_t *look,
+			  struct logsgr_runs *runs)
 {
 	const char *p = s.p, *end = s.p + s.len;
 
@@ -341,8 +310,7 @@ strip_escapes(struct buf *out, struct str s, size_t most, uint8_t *look,
 		p = escape != NULL ? skip_escape(escape, end) : end;
 		if (escape == NULL || look == NULL)
 			continue;
-		*look = logsgr_behind(
-			*look, (struct str){ escape, (size_t)(p - escape) });
+		*look = logsgr_behind(*look, (struct str){ escape, (size_t)(p - escape) });
 		if (runs != NULL)
 			logsgr_runs_add(runs, out->len, *look);
 	}
@@ -352,8 +320,7 @@ strip_escapes(struct buf *out, struct str s, size_t most, uint8_t *look,
  * From places in the plain text to those in what is shown of it: there a
  * character is one, too, but a tab is blanks up to the next stop.
  */
-static void
-move_runs(struct logsgr_runs *runs, struct str plain, struct str shown)
+static void move_runs(struct logsgr_runs *runs, struct str plain, struct str shown)
 {
 	size_t from = 0, to = 0, column = 0, i = 0;
 
@@ -364,10 +331,8 @@ move_runs(struct logsgr_runs *runs, struct str plain, struct str shown)
 			runs->v[i++].at = (uint32_t)to;
 			continue;
 		}
-		from += utf8_decode(
-			(struct str){ plain.p + from, plain.len - from }, &cp);
-		to += utf8_decode((struct str){ shown.p + to, shown.len - to },
-				  &seen);
+		from += utf8_decode((struct str){ plain.p + from, plain.len - from }, &cp);
+		to += utf8_decode((struct str){ shown.p + to, shown.len - to }, &seen);
 		column += (size_t)utf8_cp_width(seen);
 		for (; cp == '\t' && column % TAB_COLUMNS != 0; column++)
 			to++;
@@ -375,15 +340,13 @@ move_runs(struct logsgr_runs *runs, struct str plain, struct str shown)
 	runs->n = i;
 }
 
-void
-logtext_visible(struct buf *out, struct str raw)
+void logtext_visible(struct buf *out, struct str raw)
 {
 	strip_escapes(out, last_segment(raw), SIZE_MAX, NULL, NULL);
 }
 
 /* Blanks up to the next stop; returns the column behind them. */
-static size_t
-append_tab(struct buf *out, size_t column)
+static size_t append_tab(struct buf *out, size_t column)
 {
 	do
 		buf_append_char(out, ' ');
@@ -392,22 +355,18 @@ append_tab(struct buf *out, size_t column)
 }
 
 /* Append plain text, at most about `columns` columns of it. */
-static void
-show_plain(struct buf *out, struct str rest, size_t columns)
+static void show_plain(struct buf *out, struct str rest, size_t columns)
 {
 	size_t column = 0;
 
 	while (rest.len > 0 && column < columns) {
 		const char *tab = memchr(rest.p, '\t', rest.len);
-		struct str piece = { rest.p, tab != NULL
-						     ? (size_t)(tab - rest.p)
-						     : rest.len };
+		struct str piece = { rest.p, tab != NULL ? (size_t)(tab - rest.p) : rest.len };
 		size_t whole = piece.len, begin = out->len;
 
 		piece.len = utf8_prefix(piece, columns - column);
 		utf8_sanitize(out, piece);
-		column += utf8_width(
-			(struct str){ out->data + begin, out->len - begin });
+		column += utf8_width((struct str){ out->data + begin, out->len - begin });
 		if (piece.len < whole)
 			break;
 		rest.p += whole;
@@ -420,9 +379,7 @@ show_plain(struct buf *out, struct str rest, size_t columns)
 	}
 }
 
-void
-logtext_show(struct buf *out, struct str raw, size_t columns,
-	     struct logsgr_runs *runs)
+void logtext_show(struct buf *out, struct str raw, size_t columns, struct logsgr_runs *runs)
 {
 	size_t most = columns * CHARACTER_BYTES * MARKS_OF_A_COLUMN;
 	struct str last = last_segment(raw);
@@ -432,9 +389,8 @@ logtext_show(struct buf *out, struct str raw, size_t columns,
 
 	if (runs != NULL) {
 		/* The look behind what is not shown. */
-		strip_escapes(&plain,
-			      (struct str){ raw.p, (size_t)(last.p - raw.p) },
-			      SIZE_MAX, &look, NULL);
+		strip_escapes(&plain, (struct str){ raw.p, (size_t)(last.p - raw.p) }, SIZE_MAX,
+			      &look, NULL);
 		buf_clear(&plain);
 		runs->n = 0;
 		logsgr_runs_add(runs, 0, look);
@@ -446,8 +402,7 @@ logtext_show(struct buf *out, struct str raw, size_t columns,
 			  (struct str){ out->data + begin, out->len - begin });
 }
 
-bool
-logtext_is_plain(struct str block)
+bool logtext_is_plain(struct str block)
 {
 	const char *p = block.p, *end = block.p + block.len;
 

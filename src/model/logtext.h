@@ -9,21 +9,21 @@
  * 256 colours and direct colours of ISO 8613-6), reduced to what a theme has
  * inks for.  Backgrounds and all that is not listed here are dropped.
  */
-#define LOGSGR_INKS(X)                                                         \
-	X(NONE) /* none was asked for */                                       \
-	X(TEXT) /* black and white: the text's own */                          \
-	X(GREY)                                                                \
-	X(RED)                                                                 \
-	X(GREEN)                                                               \
-	X(YELLOW)                                                              \
-	X(BLUE)                                                                \
-	X(MAGENTA)                                                             \
-	X(CYAN)                                                                \
-	X(BRIGHT_RED)                                                          \
-	X(BRIGHT_GREEN)                                                        \
-	X(BRIGHT_YELLOW)                                                       \
-	X(BRIGHT_BLUE)                                                         \
-	X(BRIGHT_MAGENTA)                                                      \
+#define LOGSGR_INKS(X)                                \
+	X(NONE) /* none was asked for */              \
+	X(TEXT) /* black and white: the text's own */ \
+	X(GREY)                                       \
+	X(RED)                                        \
+	X(GREEN)                                      \
+	X(YELLOW)                                     \
+	X(BLUE)                                       \
+	X(MAGENTA)                                    \
+	X(CYAN)                                       \
+	X(BRIGHT_RED)                                 \
+	X(BRIGHT_GREEN)                               \
+	X(BRIGHT_YELLOW)                              \
+	X(BRIGHT_BLUE)                                \
+	X(BRIGHT_MAGENTA)                             \
 	X(BRIGHT_CYAN)
 
 enum logsgr_ink {
@@ -73,7 +73,6 @@ void logtext_visible(struct buf *out, struct str raw);
  * counted from where out was; a progress bar keeps those of what it wrote over.
  * NULL: nobody asks.
  */
-void logtext_show(struct buf *out, struct str raw, size_t columns,
-		  struct logsgr_runs *runs);
+void logtext_show(struct buf *out, struct str raw, size_t columns, struct logsgr_runs *runs);
 /* Whether a block of lines is all visible as it is: no escape, no lone CR. */
 bool logtext_is_plain(struct str block);

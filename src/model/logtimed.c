@@ -48,8 +48,7 @@ struct logtimed {
 	bool is_cut;
 };
 
-static int64_t
-time_of(struct str line)
+static int64_t time_of(struct str line)
 {
 	struct line_prefix prefix;
 
@@ -58,8 +57,7 @@ time_of(struct str line)
 }
 
 /* Whether the last lines of a source say when they were written. */
-static bool
-has_times(struct source *source)
+static bool has_times(struct source *source)
 {
 	uint64_t at = source->to;
 	AUTO_BUF line = buf_new(LINE_BYTES);
@@ -74,14 +72,11 @@ has_times(struct source *source)
 }
 
 /* False: there is nothing to be read. */
-static bool
-open_source(struct source *source, const struct model_log *log)
+static bool open_source(struct source *source, const struct model_log *log)
 {
 	char end = '\n';
 
-	*source = (struct source){ .log = log,
-				   .oldest = NO_TIME,
-				   .newest = NO_TIME };
+	*source = (struct source){ .log = log, .oldest = NO_TIME, .newest = NO_TIME };
 	source->file = model_log_open(log);
 	if (source->file == NULL)
 		return false;
@@ -95,8 +90,7 @@ open_source(struct source *source, const struct model_log *log)
 	return true;
 }
 
-void
-logtimed_close(struct logtimed *timed)
+void logtimed_close(struct logtimed *timed)
 {
 	if (timed == NULL)
 		return;
@@ -113,8 +107,7 @@ logtimed_close(struct logtimed *timed)
 }
 
 /* It changes when the bytes of any log lie elsewhere. */
-static uint64_t
-count_moves(const struct model *model)
+static uint64_t count_moves(const struct model *model)
 {
 	uint64_t moves = 0;
 
@@ -123,13 +116,10 @@ count_moves(const struct model *model)
 	return moves;
 }
 
-struct logtimed *
-logtimed_open(const struct model *model)
+struct logtimed *logtimed_open(const struct model *model)
 {
 	struct logtimed *timed = xcalloc(1, sizeof(*timed));
-	size_t first = model->n_logs > LOGTIMED_MAX_LOGS
-			       ? model->n_logs - LOGTIMED_MAX_LOGS
-			       : 0;
+	size_t first = model->n_logs > LOGTIMED_MAX_LOGS ? model->n_logs - LOGTIMED_MAX_LOGS : 0;
 
 	timed->model = model;
 	timed->n_logs = model->n_logs;
@@ -137,42 +127,32 @@ logtimed_open(const struct model *model)
 	timed->sources = xcalloc(model->n_logs + 1, sizeof(*timed->sources));
 	timed->block = xmalloc(LOGFILE_SCAN_BYTES);
 	for (size_t i = first; i < model->n_logs; i++)
-		timed->n_sources += open_source(
-			&timed->sources[timed->n_sources], model->logs[i]);
+		timed->n_sources += open_source(&timed->sources[timed->n_sources], model->logs[i]);
 	(void)logtimed_more(timed);
 	return timed;
 }
 
-bool
-logtimed_is_stale(const struct logtimed *timed)
+bool logtimed_is_stale(const struct logtimed *timed)
 {
-	return any_of(i, timed->n_sources,
-		      logfile_life(timed->sources[i].file) != 0) ||
-	       timed->n_logs != timed->model->n_logs ||
-	       timed->moves != count_moves(timed->model);
+	return any_of(i, timed->n_sources, logfile_life(timed->sources[i].file) != 0) ||
+	       timed->n_logs != timed->model->n_logs || timed->moves != count_moves(timed->model);
 }
 
-enum logtimed_order
-logtimed_order(const struct logtimed *timed)
+enum logtimed_order logtimed_order(const struct logtimed *timed)
 {
 	size_t with = 0, without = 0;
 
 	for (size_t i = 0; i < timed->n_sources; i++) {
 		with += timed->sources[i].has_times;
-		without += !timed->sources[i].has_times &&
-			   timed->sources[i].to > 0;
+		without += !timed->sources[i].has_times && timed->sources[i].to > 0;
 	}
-	return without == 0 ? LOGTIMED_TIMES
-	       : with > 0   ? LOGTIMED_SOME
-			    : LOGTIMED_NONE;
+	return without == 0 ? LOGTIMED_TIMES : with > 0 ? LOGTIMED_SOME : LOGTIMED_NONE;
 }
 
 /* The time of a line at a place; where its log has none, when it came. */
-static int64_t
-line_time(const struct source *source, struct str line, uint64_t at)
+static int64_t line_time(const struct source *source, struct str line, uint64_t at)
 {
-	return source->has_times ? time_of(line)
-				 : logcame_at(&source->log->came, at);
+	return source->has_times ? time_of(line) : logcame_at(&source->log->came, at);
 }
 
 /*
@@ -180,9 +160,8 @@ line_time(const struct source *source, struct str line, uint64_t at)
  * that has a time or, with `all`, from the first one; returns where they
  * begin.  Their times do not go back.
  */
-static uint64_t
-take_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
-	   bool all)
+static uint64_t take_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
+			   bool all)
 {
 	struct entries *out = &timed->fresh;
 	size_t begin = out->n;
@@ -202,8 +181,7 @@ take_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
 			continue;
 		if (here < first)
 			first = here;
-		xpush(out->v, out->n, out->cap,
-		      (struct entry){ now, here, of });
+		xpush(out->v, out->n, out->cap, (struct entry){ now, here, of });
 	}
 	/* What came before the first time has that. */
 	for (size_t i = out->n; i-- > begin;) {
@@ -214,9 +192,8 @@ take_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
 }
 
 /* The block of whole lines before source->from; its place. */
-static uint64_t
-read_before(struct logtimed *timed, const struct source *source, size_t want,
-	    struct str *block)
+static uint64_t read_before(struct logtimed *timed, const struct source *source, size_t want,
+			    struct str *block)
 {
 	uint64_t at = source->from > want ? source->from - want : 0;
 
@@ -226,14 +203,12 @@ read_before(struct logtimed *timed, const struct source *source, size_t want,
 	if (source->from - at > LOGFILE_SCAN_BYTES)
 		at = logfile_prev(source->file, source->from);
 	block->p = timed->block;
-	block->len = logfile_pread(source->file, timed->block,
-				   (size_t)(source->from - at), at);
+	block->len = logfile_pread(source->file, timed->block, (size_t)(source->from - at), at);
 	return at;
 }
 
 /* Read the block before what was read of a source. */
-static void
-go_back(struct logtimed *timed, size_t of)
+static void go_back(struct logtimed *timed, size_t of)
 {
 	struct source *source = &timed->sources[of];
 	struct entries *waiting = &source->waiting, *fresh = &timed->fresh;
@@ -253,8 +228,7 @@ go_back(struct logtimed *timed, size_t of)
 	/* Not later than what follows in the same log. */
 	for (size_t i = fresh->n; i-- > 0;) {
 		if (source->oldest != NO_TIME &&
-		    (fresh->v[i].wall_ms == NO_TIME ||
-		     fresh->v[i].wall_ms > source->oldest))
+		    (fresh->v[i].wall_ms == NO_TIME || fresh->v[i].wall_ms > source->oldest))
 			fresh->v[i].wall_ms = source->oldest;
 	}
 	if (fresh->n > 0) {
@@ -269,8 +243,7 @@ go_back(struct logtimed *timed, size_t of)
 	*fresh = (struct entries){ NULL, 0, 0 };
 }
 
-static int
-newest_first(const void *a, const void *b)
+static int newest_first(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -282,8 +255,7 @@ newest_first(const void *a, const void *b)
 }
 
 /* Nothing that is not read yet is newer than this; NO_TIME: all is read. */
-static int64_t
-horizon(const struct logtimed *timed, size_t *of)
+static int64_t horizon(const struct logtimed *timed, size_t *of)
 {
 	int64_t least = NO_TIME;
 
@@ -306,8 +278,7 @@ horizon(const struct logtimed *timed, size_t *of)
 }
 
 /* Merge what waits and is not older than all that is not read; how many. */
-static size_t
-merge(struct logtimed *timed, int64_t oldest)
+static size_t merge(struct logtimed *timed, int64_t oldest)
 {
 	struct entries *above = &timed->above;
 	size_t begin = above->n;
@@ -315,19 +286,15 @@ merge(struct logtimed *timed, int64_t oldest)
 	for (size_t i = 0; i < timed->n_sources; i++) {
 		struct entries *waiting = &timed->sources[i].waiting;
 
-		while (waiting->n > 0 &&
-		       waiting->v[waiting->n - 1].wall_ms >= oldest)
-			xpush(above->v, above->n, above->cap,
-			      waiting->v[--waiting->n]);
+		while (waiting->n > 0 && waiting->v[waiting->n - 1].wall_ms >= oldest)
+			xpush(above->v, above->n, above->cap, waiting->v[--waiting->n]);
 	}
 	if (above->n > begin)
-		qsort(above->v + begin, above->n - begin, sizeof(*above->v),
-		      newest_first);
+		qsort(above->v + begin, above->n - begin, sizeof(*above->v), newest_first);
 	return above->n - begin;
 }
 
-bool
-logtimed_more(struct logtimed *timed)
+bool logtimed_more(struct logtimed *timed)
 {
 	size_t of;
 
@@ -346,27 +313,23 @@ logtimed_more(struct logtimed *timed)
 	return true;
 }
 
-static int
-oldest_first(const void *a, const void *b)
+static int oldest_first(const void *a, const void *b)
 {
 	return newest_first(b, a);
 }
 
 /* Whole lines that a source has behind what was read; false: none. */
-static bool
-go_on(struct logtimed *timed, size_t of)
+static bool go_on(struct logtimed *timed, size_t of)
 {
 	struct source *source = &timed->sources[of];
 	size_t begin = timed->fresh.n, n;
 
-	n = logfile_pread(source->file, timed->block, LOGFILE_SCAN_BYTES,
-			  source->to);
+	n = logfile_pread(source->file, timed->block, LOGFILE_SCAN_BYTES, source->to);
 	const char *last = n > 0 ? memrchr(timed->block, '\n', n) : NULL;
 	if (last == NULL)
 		return false;
 	n = (size_t)(last - timed->block) + 1;
-	(void)take_lines(timed, of, (struct str){ timed->block, n }, source->to,
-			 true);
+	(void)take_lines(timed, of, (struct str){ timed->block, n }, source->to, true);
 	source->to += n;
 	for (size_t i = begin; i < timed->fresh.n; i++) {
 		struct entry *entry = &timed->fresh.v[i];
@@ -379,8 +342,7 @@ go_on(struct logtimed *timed, size_t of)
 }
 
 /* Of too many the newest are kept. */
-static void
-limit(struct logtimed *timed)
+static void limit(struct logtimed *timed)
 {
 	struct entries *below = &timed->below;
 	size_t drop = below->n / 2;
@@ -396,8 +358,7 @@ limit(struct logtimed *timed)
 	memmove(below->v, below->v + drop, below->n * sizeof(*below->v));
 }
 
-bool
-logtimed_refresh(struct logtimed *timed)
+bool logtimed_refresh(struct logtimed *timed)
 {
 	struct entries *below = &timed->below, *fresh = &timed->fresh;
 	bool changed = false;
@@ -418,26 +379,22 @@ logtimed_refresh(struct logtimed *timed)
 	return fresh->n > 0;
 }
 
-uint64_t
-logtimed_begin(const struct logtimed *timed)
+uint64_t logtimed_begin(const struct logtimed *timed)
 {
 	return timed->above.n > 0 ? BASE - timed->above.n : BASE + timed->gone;
 }
 
-uint64_t
-logtimed_end(const struct logtimed *timed)
+uint64_t logtimed_end(const struct logtimed *timed)
 {
 	return BASE + timed->gone + timed->below.n;
 }
 
-bool
-logtimed_is_cut(const struct logtimed *timed)
+bool logtimed_is_cut(const struct logtimed *timed)
 {
 	return timed->is_cut;
 }
 
-struct logtimed_line
-logtimed_at(const struct logtimed *timed, uint64_t place)
+struct logtimed_line logtimed_at(const struct logtimed *timed, uint64_t place)
 {
 	const struct entry *entry;
 	const struct source *source;
@@ -451,8 +408,7 @@ logtimed_at(const struct logtimed *timed, uint64_t place)
 	return (struct logtimed_line){ source->log, source->file, entry->at };
 }
 
-bool
-logtimed_count(struct logtimed *timed, uint64_t budget)
+bool logtimed_count(struct logtimed *timed, uint64_t budget)
 {
 	bool more = false;
 

@@ -21,16 +21,14 @@
 #define MAX_PEERS	 64
 #define BUSY_PERCENT	 50 /* GPUs that idle have low clocks */
 
-void
-model_init(struct model *model)
+void model_init(struct model *model)
 {
 	memset(model, 0, sizeof(*model));
 	map_init(&model->run_index);
 	map_init(&model->log_index);
 }
 
-static void
-free_noise(struct model *model)
+static void free_noise(struct model *model)
 {
 	for (size_t i = 0; i < model->n_noise; i++) {
 		free(model->noise[i].pod);
@@ -39,8 +37,7 @@ free_noise(struct model *model)
 	free(model->noise);
 }
 
-static void
-free_benches(struct model *model)
+static void free_benches(struct model *model)
 {
 	for (size_t i = 0; i < model->n_benches; i++) {
 		free(model->benches[i].id);
@@ -54,8 +51,7 @@ free_benches(struct model *model)
 }
 
 /* Close what holds a log's bytes beside its file. */
-static void
-let_go(struct model_log *log)
+static void let_go(struct model_log *log)
 {
 	if (log->fd < 0)
 		return;
@@ -64,16 +60,14 @@ let_go(struct model_log *log)
 	log->moves++;
 }
 
-void
-model_note_change(struct model *model, enum model_part part)
+void model_note_change(struct model *model, enum model_part part)
 {
 	model->generation++;
 	model->changed |= part;
 }
 
 /* A copy of text, safe to show, of no more than cap_bytes; owned. */
-static char *
-sanitised(const char *text, size_t cap_bytes)
+static char *sanitised(const char *text, size_t cap_bytes)
 {
 	AUTO_BUF out = buf_new(cap_bytes);
 
@@ -82,8 +76,7 @@ sanitised(const char *text, size_t cap_bytes)
 }
 
 /* Push a point, unless it is NaN or infinite; *series is made when NULL. */
-static void
-push_point(struct series **series, const struct series_point *point)
+static void push_point(struct series **series, const struct series_point *point)
 {
 	if (!isfinite(point->value))
 		return;
@@ -92,29 +85,25 @@ push_point(struct series **series, const struct series_point *point)
 	series_push(*series, point);
 }
 
-static void
-free_series(struct series *series[METRIC_COUNT])
+static void free_series(struct series *series[METRIC_COUNT])
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		series_free(series[i]);
 }
 
-static char *
-log_key(size_t pod, const char *path)
+static char *log_key(size_t pod, const char *path)
 {
 	return xasprintf("%zu %s", pod, path);
 }
 
 /* The log of that file, NULL: none is known. */
-static struct model_log *
-find_log(const struct model *model, size_t pod, const char *path)
+static struct model_log *find_log(const struct model *model, size_t pod, const char *path)
 {
 	AUTO_TEXT key = log_key(pod, path);
 	return map_get(&model->log_index, str_from(key));
 }
 
-struct model_log *
-model_log_get(struct model *model, size_t pod, const char *path)
+struct model_log *model_log_get(struct model *model, size_t pod, const char *path)
 {
 	struct model_log *log = find_log(model, pod, path);
 	AUTO_TEXT key = NULL;
@@ -132,8 +121,7 @@ model_log_get(struct model *model, size_t pod, const char *path)
 	return log;
 }
 
-void
-model_log_after(struct model *model, struct model_log *log, const char *before)
+void model_log_after(struct model *model, struct model_log *log, const char *before)
 {
 	struct model_log *old = find_log(model, log->pod, before);
 
@@ -141,8 +129,7 @@ model_log_after(struct model *model, struct model_log *log, const char *before)
 		old->next = log;
 }
 
-void
-model_log_file(struct model_log *log, const char *file)
+void model_log_file(struct model_log *log, const char *file)
 {
 	free(log->file);
 	log->file = xstrdup_null(file);
@@ -151,8 +138,7 @@ model_log_file(struct model_log *log, const char *file)
 }
 
 /* Of more than so many that are held open, the oldest are let go. */
-static void
-limit_kept(struct model *model)
+static void limit_kept(struct model *model)
 {
 	size_t kept = 0;
 
@@ -163,8 +149,7 @@ limit_kept(struct model *model)
 	}
 }
 
-void
-model_log_keep(struct model *model, struct model_log *log, int fd)
+void model_log_keep(struct model *model, struct model_log *log, int fd)
 {
 	let_go(log);
 	log->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -172,8 +157,7 @@ model_log_keep(struct model *model, struct model_log *log, int fd)
 	limit_kept(model);
 }
 
-void
-model_log_gone(struct model *model, struct model_log *log, int64_t wall_ms)
+void model_log_gone(struct model *model, struct model_log *log, int64_t wall_ms)
 {
 	if (log->gone_wall_ms == wall_ms)
 		return;
@@ -182,8 +166,7 @@ model_log_gone(struct model *model, struct model_log *log, int64_t wall_ms)
 	model_note_change(model, MODEL_RUNS);
 }
 
-const struct model_run *
-model_log_cut_run(const struct model *model, const struct model_log *log)
+const struct model_run *model_log_cut_run(const struct model *model, const struct model_log *log)
 {
 	if (log->gone_wall_ms == 0)
 		return NULL;
@@ -202,25 +185,21 @@ model_log_cut_run(const struct model *model, const struct model_log *log)
 	return NULL;
 }
 
-struct logfile *
-model_log_open(const struct model_log *log)
+struct logfile *model_log_open(const struct model_log *log)
 {
 	struct logfile *file;
 
 	if (log->fd >= 0)
-		return logfile_open_fd(fcntl(log->fd, F_DUPFD_CLOEXEC, 3),
-				       NULL);
+		return logfile_open_fd(fcntl(log->fd, F_DUPFD_CLOEXEC, 3), NULL);
 	file = log->file != NULL ? logfile_open(log->file, NULL) : NULL;
-	if (file != NULL && log->inode != 0 &&
-	    logfile_inode(file) != log->inode) {
+	if (file != NULL && log->inode != 0 && logfile_inode(file) != log->inode) {
 		logfile_close(file);
 		file = NULL;
 	}
 	return file;
 }
 
-void
-model_log_ahead(struct model *model, struct model_log *log, struct str text)
+void model_log_ahead(struct model *model, struct model_log *log, struct str text)
 {
 	if (!log->behind) {
 		let_go(log);
@@ -230,15 +209,13 @@ model_log_ahead(struct model *model, struct model_log *log, struct str text)
 		limit_kept(model);
 	}
 	/* It is for the eye: what has no room is left out. */
-	if (log->fd >= 0 &&
-	    lseek(log->fd, 0, SEEK_CUR) + (off_t)text.len <= MODEL_MAX_AHEAD)
+	if (log->fd >= 0 && lseek(log->fd, 0, SEEK_CUR) + (off_t)text.len <= MODEL_MAX_AHEAD)
 		(void)fd_write_all(log->fd, text.p, text.len);
 	model_note_change(model, MODEL_LOGS);
 }
 
-void
-model_log_line(struct model *model, struct model_log *log, uint64_t line,
-	       enum line_class class)
+void model_log_line(struct model *model, struct model_log *log, uint64_t line,
+		    enum line_class class)
 {
 	if (log->behind) {
 		let_go(log);
@@ -248,17 +225,14 @@ model_log_line(struct model *model, struct model_log *log, uint64_t line,
 	model_note_change(model, MODEL_LOGS);
 }
 
-void
-model_log_read(struct model *model, struct model_log *log, uint64_t upto,
-	       int64_t wall_ms)
+void model_log_read(struct model *model, struct model_log *log, uint64_t upto, int64_t wall_ms)
 {
 	log->read_bytes = upto;
 	logcame_add(&log->came, upto, wall_ms);
 	model_note_change(model, MODEL_LOGS);
 }
 
-void
-model_benches_set(struct model *model, struct model_bench *benches, size_t n)
+void model_benches_set(struct model *model, struct model_bench *benches, size_t n)
 {
 	free_benches(model);
 	model->benches = benches;
@@ -266,8 +240,7 @@ model_benches_set(struct model *model, struct model_bench *benches, size_t n)
 	model_note_change(model, MODEL_BENCH);
 }
 
-void
-model_noise_set(struct model *model, struct model_noise *noise, size_t n)
+void model_noise_set(struct model *model, struct model_noise *noise, size_t n)
 {
 	free_noise(model);
 	model->noise = noise;
@@ -277,8 +250,7 @@ model_noise_set(struct model *model, struct model_noise *noise, size_t n)
 }
 
 /* Whether it is what was said of its run last. */
-static bool
-is_said(const struct model *model, const struct model_event *event)
+static bool is_said(const struct model *model, const struct model_event *event)
 {
 	for (size_t i = model->n_events; i-- > 0;) {
 		const struct model_event *said = model_event_at(model, i);
@@ -289,8 +261,7 @@ is_said(const struct model *model, const struct model_event *event)
 	return false;
 }
 
-void
-model_event_add(struct model *model, const struct model_event *event)
+void model_event_add(struct model *model, const struct model_event *event)
 {
 	struct model_event new = *event, *oldest;
 
@@ -305,14 +276,12 @@ model_event_add(struct model *model, const struct model_event *event)
 		oldest = &model->events[model->first_event];
 		free(oldest->text);
 		*oldest = new;
-		model->first_event =
-			(model->first_event + 1) % MODEL_MAX_EVENTS;
+		model->first_event = (model->first_event + 1) % MODEL_MAX_EVENTS;
 	}
 	model_note_change(model, MODEL_EVENTS);
 }
 
-const struct model_event *
-model_event_at(const struct model *model, size_t i)
+const struct model_event *model_event_at(const struct model *model, size_t i)
 {
 	assert(i < model->n_events);
 	return &model->events[(model->first_event + i) % model->n_events];
@@ -324,14 +293,12 @@ static const char *const pod_state_names[] = {
 #undef X
 };
 
-const char *
-pod_state_name(enum pod_state state)
+const char *pod_state_name(enum pod_state state)
 {
 	return pod_state_names[state];
 }
 
-static void
-free_pod(struct model_pod *pod)
+static void free_pod(struct model_pod *pod)
 {
 	free_series(pod->telemetry);
 	free(pod->name);
@@ -341,8 +308,7 @@ free_pod(struct model_pod *pod)
 	model_check_release(&pod->check);
 }
 
-size_t
-model_pod_add(struct model *model, const char *name, const char *target)
+size_t model_pod_add(struct model *model, const char *name, const char *target)
 {
 	const struct model_pod pod = { .name = xstrdup(name),
 				       .target = xstrdup(target),
@@ -356,14 +322,12 @@ model_pod_add(struct model *model, const char *name, const char *target)
 	return model->n_pods - 1;
 }
 
-const char *
-model_pod_name(const struct model *model, size_t pod)
+const char *model_pod_name(const struct model *model, size_t pod)
 {
 	return pod < model->n_pods ? model->pods[pod].name : "";
 }
 
-size_t
-model_pod_find(const struct model *model, const char *name)
+size_t model_pod_find(const struct model *model, const char *name)
 {
 	for (size_t i = 0; i < model->n_pods; i++)
 		if (strcmp(model->pods[i].name, name) == 0)
@@ -371,9 +335,8 @@ model_pod_find(const struct model *model, const char *name)
 	return MODEL_NONE;
 }
 
-void
-model_pod_state(struct model *model, size_t pod, enum pod_state state,
-		const char *why, int64_t retry_at_ms)
+void model_pod_state(struct model *model, size_t pod, enum pod_state state, const char *why,
+		     int64_t retry_at_ms)
 {
 	struct model_pod *p = &model->pods[pod];
 
@@ -385,20 +348,17 @@ model_pod_state(struct model *model, size_t pod, enum pod_state state,
 	model_note_change(model, MODEL_PODS);
 }
 
-void
-model_pod_sample(struct model *model, size_t pod, enum metric metric,
-		 double value, int64_t wall_ms)
+void model_pod_sample(struct model *model, size_t pod, enum metric metric, double value,
+		      int64_t wall_ms)
 {
 	assert(pod < model->n_pods && metric < METRIC_COUNT);
 	push_point(&model->pods[pod].telemetry[metric],
-		   &(struct series_point){ RUN_ABSENT, RUN_ABSENT, wall_ms,
-					   value });
+		   &(struct series_point){ RUN_ABSENT, RUN_ABSENT, wall_ms, value });
 	model_note_change(model, MODEL_PODS);
 }
 
-void
-model_pod_telemetry(struct model *model, size_t pod,
-		    const struct telemetry *told, int64_t wall_ms)
+void model_pod_telemetry(struct model *model, size_t pod, const struct telemetry *told,
+			 int64_t wall_ms)
 {
 	const struct {
 		enum metric metric;
@@ -415,17 +375,14 @@ model_pod_telemetry(struct model *model, size_t pod,
 
 	for (size_t i = 0; i < LENGTH(values); i++)
 		if (run_has(values[i].value))
-			model_pod_sample(model, pod, values[i].metric,
-					 values[i].value, wall_ms);
+			model_pod_sample(model, pod, values[i].metric, values[i].value, wall_ms);
 	model->pods[pod].gpu_busiest = told->gpu_busiest;
 	model_pod_disk(model, pod, told->disk_free_bytes);
 	if (told->n_gpus > 0)
 		model_pod_gpu(model, pod, told->gpu_name);
 }
 
-void
-model_pod_fetched(struct model *model, size_t pod,
-		  struct series *series[METRIC_COUNT])
+void model_pod_fetched(struct model *model, size_t pod, struct series *series[METRIC_COUNT])
 {
 	struct model_pod *p = &model->pods[pod];
 
@@ -445,8 +402,7 @@ model_pod_fetched(struct model *model, size_t pod,
 	model_note_change(model, MODEL_PODS);
 }
 
-void
-model_pod_disk(struct model *model, size_t pod, double free_bytes)
+void model_pod_disk(struct model *model, size_t pod, double free_bytes)
 {
 	assert(pod < model->n_pods);
 	if (!run_has(free_bytes))
@@ -455,8 +411,7 @@ model_pod_disk(struct model *model, size_t pod, double free_bytes)
 	model_note_change(model, MODEL_PODS);
 }
 
-void
-model_pod_gpu(struct model *model, size_t pod, const char *name)
+void model_pod_gpu(struct model *model, size_t pod, const char *name)
 {
 	assert(pod < model->n_pods);
 	free(model->pods[pod].gpu_name);
@@ -464,16 +419,14 @@ model_pod_gpu(struct model *model, size_t pod, const char *name)
 	model_note_change(model, MODEL_PODS);
 }
 
-void
-model_check_release(struct model_check *check)
+void model_check_release(struct model_check *check)
 {
 	for (size_t i = 0; i < check->n_lines; i++)
 		free(check->lines[i]);
 	*check = (struct model_check){ 0 };
 }
 
-void
-model_check_add(struct model_check *check, struct str line)
+void model_check_add(struct model_check *check, struct str line)
 {
 	AUTO_BUF clean = buf_new(LINE_BYTES);
 
@@ -483,15 +436,13 @@ model_check_add(struct model_check *check, struct str line)
 	check->lines[check->n_lines++] = buf_detach(&clean);
 }
 
-void
-model_pod_checking(struct model *model, size_t pod)
+void model_pod_checking(struct model *model, size_t pod)
 {
 	model->pods[pod].check.is_running = true;
 	model_note_change(model, MODEL_PODS);
 }
 
-void
-model_pod_checked(struct model *model, size_t pod, struct model_check *check)
+void model_pod_checked(struct model *model, size_t pod, struct model_check *check)
 {
 	model_check_release(&model->pods[pod].check);
 	model->pods[pod].check = *check;
@@ -499,16 +450,14 @@ model_pod_checked(struct model *model, size_t pod, struct model_check *check)
 	model_note_change(model, MODEL_PODS);
 }
 
-static void
-forget_points(struct model_run *mr)
+static void forget_points(struct model_run *mr)
 {
 	free_series(mr->series);
 	memset(mr->series, 0, sizeof(mr->series));
 	own_series_clear(&mr->own);
 }
 
-static void
-free_run(struct model_run *mr)
+static void free_run(struct model_run *mr)
 {
 	forget_points(mr);
 	run_release(&mr->run);
@@ -519,15 +468,13 @@ free_run(struct model_run *mr)
 }
 
 /* The key of a file's run: numbers first, so no path can imitate another. */
-static char *
-run_key(size_t pod, const char *path, unsigned int run_index)
+static char *run_key(size_t pod, const char *path, unsigned int run_index)
 {
 	return xasprintf("%zu %u %s", pod, run_index, path);
 }
 
-struct model_run *
-model_run_get(struct model *model, size_t pod, const char *path,
-	      unsigned int run_index)
+struct model_run *model_run_get(struct model *model, size_t pod, const char *path,
+				unsigned int run_index)
 {
 	AUTO_TEXT key = run_key(pod, path, run_index);
 	struct model_run *mr = map_get(&model->run_index, str_from(key));
@@ -551,9 +498,7 @@ model_run_get(struct model *model, size_t pod, const char *path,
 	return mr;
 }
 
-void
-model_run_update(struct model *model, struct model_run *mr,
-		 const struct run *run)
+void model_run_update(struct model *model, struct model_run *mr, const struct run *run)
 {
 	if (run != &mr->run) {
 		run_release(&mr->run);
@@ -563,9 +508,8 @@ model_run_update(struct model *model, struct model_run *mr,
 	model_note_change(model, MODEL_RUNS);
 }
 
-void
-model_run_blank(struct model *model, struct model_run *mr, uint64_t lines,
-		int64_t wall_ms, bool live)
+void model_run_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
+		     bool live)
 {
 	mr->blank = true;
 	mr->run.lines = lines;
@@ -574,12 +518,10 @@ model_run_blank(struct model *model, struct model_run *mr, uint64_t lines,
 	model_note_change(model, MODEL_RUNS);
 }
 
-void
-model_run_sample(struct model *model, struct model_run *mr,
-		 const struct sample *sample)
+void model_run_sample(struct model *model, struct model_run *mr, const struct sample *sample)
 {
-	const struct series_point point = { sample->step, sample->train_ms,
-					    sample->wall_ms, sample->value };
+	const struct series_point point = { sample->step, sample->train_ms, sample->wall_ms,
+					    sample->value };
 
 	if (sample->metric < METRIC_COUNT)
 		push_point(&mr->series[sample->metric], &point);
@@ -588,8 +530,7 @@ model_run_sample(struct model *model, struct model_run *mr,
 	model_note_change(model, MODEL_SAMPLES);
 }
 
-void
-model_run_want(const struct model *model, const struct model_run *mr)
+void model_run_want(const struct model *model, const struct model_run *mr)
 {
 	const struct model_fetch *fetch = &model->fetch;
 
@@ -599,10 +540,9 @@ model_run_want(const struct model *model, const struct model_run *mr)
 	fetch->want(fetch->user, (struct model_run *)(uintptr_t)mr);
 }
 
-void
-model_run_fetched(struct model *model, struct model_run *mr,
-		  struct series *series[METRIC_COUNT], struct own_series *own,
-		  uint64_t last_line)
+void model_run_fetched(struct model *model, struct model_run *mr,
+		       struct series *series[METRIC_COUNT], struct own_series *own,
+		       uint64_t last_line)
 {
 	forget_points(mr);
 	mr->own = *own;
@@ -614,25 +554,21 @@ model_run_fetched(struct model *model, struct model_run *mr,
 	model_note_change(model, MODEL_SAMPLES);
 }
 
-void
-model_run_append(struct model *model, struct model_run *mr,
-		 struct series *const series[METRIC_COUNT],
-		 const struct own_series *own, uint64_t last_line)
+void model_run_append(struct model *model, struct model_run *mr,
+		      struct series *const series[METRIC_COUNT], const struct own_series *own,
+		      uint64_t last_line)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
-		for (size_t k = 0;
-		     series[i] != NULL && k < series_count(series[i]); k++)
+		for (size_t k = 0; series[i] != NULL && k < series_count(series[i]); k++)
 			push_point(&mr->series[i], series_at(series[i], k));
 	for (size_t i = 0; i < own->n; i++)
 		for (size_t k = 0; k < series_count(own->v[i].series); k++)
-			own_series_push(&mr->own, own->v[i].name,
-					series_at(own->v[i].series, k));
+			own_series_push(&mr->own, own->v[i].name, series_at(own->v[i].series, k));
 	mr->stored_line = last_line;
 	model_note_change(model, MODEL_SAMPLES);
 }
 
-void
-model_run_forget(struct model *model, struct model_run *mr)
+void model_run_forget(struct model *model, struct model_run *mr)
 {
 	forget_points(mr);
 	mr->history = MODEL_STORED;
@@ -640,15 +576,13 @@ model_run_forget(struct model *model, struct model_run *mr)
 	model_note_change(model, MODEL_SAMPLES);
 }
 
-bool
-model_run_has_points(const struct model_run *mr)
+bool model_run_has_points(const struct model_run *mr)
 {
 	return any_of(i, METRIC_COUNT, mr->series[i] != NULL) || mr->own.n > 0;
 }
 
 /* The same series with few points. */
-static struct series *
-thinned(struct series *all)
+static struct series *thinned(struct series *all)
 {
 	struct series *few = series_new(SERIES_THIN_POINTS);
 
@@ -658,8 +592,7 @@ thinned(struct series *all)
 	return few;
 }
 
-void
-model_run_thin(struct model *model, struct model_run *mr)
+void model_run_thin(struct model *model, struct model_run *mr)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (mr->series[i] != NULL)
@@ -670,16 +603,14 @@ model_run_thin(struct model *model, struct model_run *mr)
 	model_note_change(model, MODEL_SAMPLES);
 }
 
-const struct series *
-model_run_series(const struct model_run *mr, const struct run_series *series)
+const struct series *model_run_series(const struct model_run *mr, const struct run_series *series)
 {
 	if (series->metric < METRIC_COUNT)
 		return mr->series[series->metric];
 	return own_series_find(&mr->own, series->name);
 }
 
-bool
-model_run_has_all(const struct model_run *mr, const struct series *series)
+bool model_run_has_all(const struct model_run *mr, const struct series *series)
 {
 	for (size_t i = 0; i < mr->run.n_series; i++)
 		if (model_run_series(mr, &mr->run.series[i]) == series)
@@ -687,32 +618,27 @@ model_run_has_all(const struct model_run *mr, const struct series *series)
 	return false;
 }
 
-double
-model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms)
+double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms)
 {
 	double age_s = RUN_ABSENT;
 
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (pod->telemetry[i] != NULL)
-			age_s = fmin(age_s,
-				     (double)(now_wall_ms -
-					      series_last(pod->telemetry[i])
-						      ->wall_ms) /
-					     1000);
+			age_s = fmin(age_s, (double)(now_wall_ms -
+						     series_last(pod->telemetry[i])->wall_ms) /
+						    1000);
 	return age_s < 0 ? 0 : age_s;
 }
 
 /* What is told of its GPUs holds now, and they work. */
-static bool
-is_busy(const struct model_pod *pod, int64_t now_wall_ms)
+static bool is_busy(const struct model_pod *pod, int64_t now_wall_ms)
 {
 	return model_pod_age_s(pod, now_wall_ms) <= MODEL_OLD_S &&
 	       model_last(pod->telemetry, METRIC_GPU_UTIL) >= BUSY_PERCENT;
 }
 
-double
-model_pod_peers(const struct model *model, const struct model_pod *pod,
-		enum metric metric, int64_t now_wall_ms)
+double model_pod_peers(const struct model *model, const struct model_pod *pod, enum metric metric,
+		       int64_t now_wall_ms)
 {
 	double values[MAX_PEERS];
 	size_t n = 0;
@@ -723,8 +649,7 @@ model_pod_peers(const struct model *model, const struct model_pod *pod,
 		const struct model_pod *peer = &model->pods[i];
 
 		if (peer == pod || peer->gpu_name == NULL ||
-		    strcmp(peer->gpu_name, pod->gpu_name) != 0 ||
-		    !is_busy(peer, now_wall_ms))
+		    strcmp(peer->gpu_name, pod->gpu_name) != 0 || !is_busy(peer, now_wall_ms))
 			continue;
 		values[n] = model_last(peer->telemetry, metric);
 		n += run_has(values[n]);
@@ -732,13 +657,11 @@ model_pod_peers(const struct model *model, const struct model_pod *pod,
 	return n >= 2 ? sort_median(values, n) : RUN_ABSENT;
 }
 
-const char *
-model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
+const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
 {
 	double told = model_last(pod->telemetry, METRIC_GPU_THROTTLE);
 	/* Of NVML's clocks throttle reasons. */
-	uint64_t bits =
-		told > 0 && is_busy(pod, now_wall_ms) ? (uint64_t)told : 0;
+	uint64_t bits = told > 0 && is_busy(pod, now_wall_ms) ? (uint64_t)told : 0;
 
 	return bits & 0x60   ? "thermal"
 	       : bits & 0x80 ? "power brake"
@@ -747,8 +670,7 @@ model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
 			     : NULL;
 }
 
-double
-model_last(struct series *const series[METRIC_COUNT], enum metric metric)
+double model_last(struct series *const series[METRIC_COUNT], enum metric metric)
 {
 	const struct series_point *last =
 		series[metric] != NULL ? series_last(series[metric]) : NULL;
@@ -757,8 +679,7 @@ model_last(struct series *const series[METRIC_COUNT], enum metric metric)
 }
 
 /* Step time over all steps, as its training time is made of. */
-static double
-mean_ms_per_step(const struct run *run)
+static double mean_ms_per_step(const struct run *run)
 {
 	if (run_has(run->ms_per_step))
 		return run->ms_per_step;
@@ -767,16 +688,14 @@ mean_ms_per_step(const struct run *run)
 	return run->step_avg_printed_ms;
 }
 
-double
-model_run_ms_per_step(const struct model_run *mr)
+double model_run_ms_per_step(const struct model_run *mr)
 {
 	double mean = mean_ms_per_step(&mr->run);
 
 	return run_has(mean) ? mean : mr->run.step_ms_median;
 }
 
-double
-model_run_tok_s(const struct model_run *mr)
+double model_run_tok_s(const struct model_run *mr)
 {
 	double ms = model_run_ms_per_step(mr);
 
@@ -785,36 +704,29 @@ model_run_tok_s(const struct model_run *mr)
 	return mr->run.tok_s_interval;
 }
 
-static double
-train_ms_of(const struct run *run)
+static double train_ms_of(const struct run *run)
 {
-	return run_has(run->train_ms) ? run->train_ms
-				      : run->steps * mean_ms_per_step(run);
+	return run_has(run->train_ms) ? run->train_ms : run->steps * mean_ms_per_step(run);
 }
 
-double
-model_run_train_ms(const struct model_run *mr)
+double model_run_train_ms(const struct model_run *mr)
 {
 	return train_ms_of(&mr->run);
 }
 
-double
-model_eval_s(const struct run *run)
+double model_eval_s(const struct run *run)
 {
 	return run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
 }
 
-double
-model_paid_hours(const struct run *run)
+double model_paid_hours(const struct run *run)
 {
 	double eval_s = fmax(run->eval_s, run->eval_total_s);
 
-	return (train_ms_of(run) + (run_has(eval_s) ? 1000 * eval_s : 0)) /
-	       3600000;
+	return (train_ms_of(run) + (run_has(eval_s) ? 1000 * eval_s : 0)) / 3600000;
 }
 
-double
-model_run_cost(const struct model *model, const struct model_run *mr)
+double model_run_cost(const struct model *model, const struct model_run *mr)
 {
 	double hours = model_paid_hours(&mr->run);
 
@@ -822,44 +734,36 @@ model_run_cost(const struct model *model, const struct model_run *mr)
 		return RUN_ABSENT;
 	/* A log that was read late tells nothing of when its run ended. */
 	if (mr->live || (!mr->past && !run_has(hours)))
-		hours = fmax(hours, (double)(mr->last_byte_wall_ms -
-					     mr->first_byte_wall_ms) /
-					    3600000);
-	return hours > 0 ? hours * model->pods[mr->pod].usd_per_hour
-			 : RUN_ABSENT;
+		hours = fmax(hours,
+			     (double)(mr->last_byte_wall_ms - mr->first_byte_wall_ms) / 3600000);
+	return hours > 0 ? hours * model->pods[mr->pod].usd_per_hour : RUN_ABSENT;
 }
 
-double
-model_run_final_bpb(const struct model_run *mr)
+double model_run_final_bpb(const struct model_run *mr)
 {
 	return mr->run.status == RUN_FINISHED ? mr->run.final_bpb : RUN_ABSENT;
 }
 
-double
-model_run_stage_bpb(const struct model_run *mr)
+double model_run_stage_bpb(const struct model_run *mr)
 {
 	return mr->run.status == RUN_RUNNING ? mr->run.final_bpb : RUN_ABSENT;
 }
 
-double
-model_run_failed_step(const struct model_run *mr)
+double model_run_failed_step(const struct model_run *mr)
 {
 	const struct run *run = &mr->run;
 
 	for (size_t i = 0; i < run->n_events; i++)
-		if (run->events[i].kind == RUN_EVENT_NAN &&
-		    run_has(run->events[i].step))
+		if (run->events[i].kind == RUN_EVENT_NAN && run_has(run->events[i].step))
 			return run->events[i].step;
 	return run->last_step;
 }
 
-const struct run_event *
-model_run_cause(const struct model_run *mr)
+const struct run_event *model_run_cause(const struct model_run *mr)
 {
 	static const unsigned int kinds[] = {
-		[RUN_CRASHED] = 1U << RUN_EVENT_TRACEBACK |
-				1U << RUN_EVENT_CUDA | 1U << RUN_EVENT_NCCL |
-				1U << RUN_EVENT_CRASH,
+		[RUN_CRASHED] = 1U << RUN_EVENT_TRACEBACK | 1U << RUN_EVENT_CUDA |
+				1U << RUN_EVENT_NCCL | 1U << RUN_EVENT_CRASH,
 		[RUN_OOM] = 1U << RUN_EVENT_OOM,
 		[RUN_DIVERGED] = 1U << RUN_EVENT_NAN,
 		[RUN_KILLED] = 1U << RUN_EVENT_KILLED,
@@ -874,16 +778,14 @@ model_run_cause(const struct model_run *mr)
 			continue;
 		if (kinds[run->status] & 1U << event->kind)
 			return event;
-		if (run->status == RUN_CRASHED &&
-		    event->kind == RUN_EVENT_CHILD_FAILED)
+		if (run->status == RUN_CRASHED && event->kind == RUN_EVENT_CHILD_FAILED)
 			last = event;
 	}
 	return last;
 }
 
 /* Count the time since the bytes before. */
-static void
-note_gap(struct model_run *mr, int64_t gap_ms)
+static void note_gap(struct model_run *mr, int64_t gap_ms)
 {
 	size_t bucket = 0;
 
@@ -893,9 +795,7 @@ note_gap(struct model_run *mr, int64_t gap_ms)
 	mr->n_gaps++;
 }
 
-void
-model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
-		bool live)
+void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms, bool live)
 {
 	if (mr->first_byte_wall_ms == 0)
 		mr->first_byte_wall_ms = wall_ms;
@@ -906,8 +806,7 @@ model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 	model_note_change(model, MODEL_RUNS);
 }
 
-void
-model_release(struct model *model)
+void model_release(struct model *model)
 {
 	for (size_t i = 0; i < model->n_pods; i++)
 		free_pod(&model->pods[i]);

@@ -27,13 +27,13 @@ enum model_part {
 };
 
 /* State of the link to a pod, as the screen says it. */
-#define POD_STATE_LIST(X)                                                      \
-	X(UNKNOWN, "unknown")                                                  \
-	X(CONNECTING, "connecting")                                            \
-	X(LIVE, "live")                                                        \
-	X(SILENT, "silent")                                                    \
-	X(RECONNECTING, "reconnecting")                                        \
-	X(REFUSED, "refused")                                                  \
+#define POD_STATE_LIST(X)               \
+	X(UNKNOWN, "unknown")           \
+	X(CONNECTING, "connecting")     \
+	X(LIVE, "live")                 \
+	X(SILENT, "silent")             \
+	X(RECONNECTING, "reconnecting") \
+	X(REFUSED, "refused")           \
 	X(GONE, "gone")
 
 enum pod_state {
@@ -57,14 +57,14 @@ struct model_pod {
 	char *name;   /* owned */
 	char *target; /* owned; user@host:port or "local" */
 	enum pod_state state;
-	char *why; /* owned; reason of reconnecting or refused, sanitised */
+	char *why;	     /* owned; reason of reconnecting or refused, sanitised */
 	int64_t retry_at_ms; /* mono clock, 0: none */
 	int64_t lag_ms;	     /* of the last ping, -1: unknown */
 	double usd_per_hour; /* RUN_ABSENT: unknown */
 	char *gpu_name;	     /* owned or NULL */
 	struct series *telemetry[METRIC_COUNT]; /* NULL where none */
 	double disk_free_bytes;			/* absent: unknown */
-	double gpu_busiest; /* of one GPU, at the last sample; the same */
+	double gpu_busiest;			/* of one GPU, at the last sample; the same */
 	bool bench_running;
 	struct model_check check;
 };
@@ -79,18 +79,18 @@ enum model_history {
 };
 
 struct model_run {
-	int64_t run_id;	    /* of the database; 0: not stored */
-	size_t pod;	    /* index into model.pods */
-	char *path;	    /* owned, raw bytes */
-	char *group;	    /* owned; the folder of path */
-	char *name;	    /* owned; see run_names.h; NULL: it has none yet */
-	size_t name_folder; /* bytes of it that are the folder's */
-	size_t name_date;   /* that it begins with, and can do without */
-	struct run run;	    /* what its log says so far */
+	int64_t run_id;			     /* of the database; 0: not stored */
+	size_t pod;			     /* index into model.pods */
+	char *path;			     /* owned, raw bytes */
+	char *group;			     /* owned; the folder of path */
+	char *name;			     /* owned; see run_names.h; NULL: it has none yet */
+	size_t name_folder;		     /* bytes of it that are the folder's */
+	size_t name_date;		     /* that it begins with, and can do without */
+	struct run run;			     /* what its log says so far */
 	struct series *series[METRIC_COUNT]; /* NULL where none */
-	struct own_series own; /* those of run.series without a metric */
+	struct own_series own;		     /* those of run.series without a metric */
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read */
-	uint32_t gaps[MODEL_GAP_BUCKETS]; /* between reads; powers of two ms */
+	uint32_t gaps[MODEL_GAP_BUCKETS];	       /* between reads; powers of two ms */
 	uint32_t n_gaps;
 	bool live;  /* its file still grows, as far as we know */
 	bool past;  /* was over before we began: no news to anybody */
@@ -104,17 +104,17 @@ struct model_run {
 /* The log of one file: where all of it can be read, and what its lines are. */
 struct model_log {
 	size_t pod;
-	char *path;	/* owned, raw bytes, as on the pod */
-	char *file;	/* owned; local file with the same bytes, NULL: none */
-	uint64_t inode; /* of file; 0: whichever */
-	int fd; /* owned; its bytes where no name leads to them; -1: none */
+	char *path;		      /* owned, raw bytes, as on the pod */
+	char *file;		      /* owned; local file with the same bytes, NULL: none */
+	uint64_t inode;		      /* of file; 0: whichever */
+	int fd;			      /* owned; its bytes where no name leads to them; -1: none */
 	unsigned int moves;	      /* how often that changed */
 	uint64_t read_bytes;	      /* so many of its bytes are in classes */
 	struct logclass classes;      /* of all lines that were read */
 	struct logcame came;	      /* when its bytes were read */
 	const struct model_log *next; /* took its place; NULL: none did */
-	bool behind; /* fd holds its end; what is before it is on its way */
-	int64_t gone_wall_ms; /* the pod's file went away; 0: it is there */
+	bool behind;		      /* fd holds its end; what is before it is on its way */
+	int64_t gone_wall_ms;	      /* the pod's file went away; 0: it is there */
 };
 
 enum model_severity { MODEL_INFO, MODEL_WARNING, MODEL_ALARM };
@@ -144,10 +144,10 @@ struct model_bench {
 	bool is_plan;
 	int64_t started_ms, ended_ms; /* 0: unknown */
 	double cost_usd;	      /* absent: no price */
-	char *still_up; /* owned; pods that it left up, NULL: none */
-	char *report;	/* owned; the judgement as text, NULL: none yet */
-	struct bench_live *live; /* owned; NULL: a plan, or only remembered */
-	uint64_t mark;		 /* of whoever fills it: what it was read of */
+	char *still_up;		      /* owned; pods that it left up, NULL: none */
+	char *report;		      /* owned; the judgement as text, NULL: none yet */
+	struct bench_live *live;      /* owned; NULL: a plan, or only remembered */
+	uint64_t mark;		      /* of whoever fills it: what it was read of */
 };
 
 /* What is known of the noise of a pod in a class of runs; per cent. */
@@ -184,8 +184,8 @@ struct model {
 	struct model_bench *benches;	    /* newest first, plans last */
 	size_t n_benches;
 	struct model_fetch fetch;
-	size_t n_reading, n_read; /* logs with a backlog; read so far */
-	bool is_shared; /* another process follows; this one reads with it */
+	size_t n_reading, n_read;  /* logs with a backlog; read so far */
+	bool is_shared;		   /* another process follows; this one reads with it */
 	struct model_noise *noise; /* the newest of a pod first */
 	size_t n_noise;
 	uint64_t generation;
@@ -198,29 +198,27 @@ void model_release(struct model *model);
 
 /* Returns the index of the new pod; name and target are copied. */
 size_t model_pod_add(struct model *model, const char *name, const char *target);
-void model_pod_state(struct model *model, size_t pod, enum pod_state state,
-		     const char *why, int64_t retry_at_ms);
-void model_pod_sample(struct model *model, size_t pod, enum metric metric,
-		      double value, int64_t wall_ms);
+void model_pod_state(struct model *model, size_t pod, enum pod_state state, const char *why,
+		     int64_t retry_at_ms);
+void model_pod_sample(struct model *model, size_t pod, enum metric metric, double value,
+		      int64_t wall_ms);
 
 /* What the pod said of itself then; what it did not say leaves what was. */
-void model_pod_telemetry(struct model *model, size_t pod,
-			 const struct telemetry *told, int64_t wall_ms);
+void model_pod_telemetry(struct model *model, size_t pod, const struct telemetry *told,
+			 int64_t wall_ms);
 
 /*
  * Its series of earlier (given; the array is emptied): what is here already
  * stays behind them.
  */
-void model_pod_fetched(struct model *model, size_t pod,
-		       struct series *series[METRIC_COUNT]);
+void model_pod_fetched(struct model *model, size_t pod, struct series *series[METRIC_COUNT]);
 
 /* Numbers that are no series; absent leaves what was. */
 void model_pod_disk(struct model *model, size_t pod, double free_bytes);
 void model_pod_gpu(struct model *model, size_t pod, const char *name);
 /* A check of the pod begins; *check, its result, is given and left empty. */
 void model_pod_checking(struct model *model, size_t pod);
-void model_pod_checked(struct model *model, size_t pod,
-		       struct model_check *check);
+void model_pod_checked(struct model *model, size_t pod, struct model_check *check);
 /* Note a line, sanitised; those beyond MODEL_CHECK_LINES are left out. */
 void model_check_add(struct model_check *check, struct str line);
 void model_check_release(struct model_check *check);
@@ -233,19 +231,17 @@ size_t model_pod_find(const struct model *model, const char *name);
  * The run of that file and index; made when it is new.  Beyond
  * MODEL_MAX_RUNS the last one is given.
  */
-struct model_run *model_run_get(struct model *model, size_t pod,
-				const char *path, unsigned int run_index);
+struct model_run *model_run_get(struct model *model, size_t pod, const char *path,
+				unsigned int run_index);
 /* Take over what its log says now (deep copy). */
-void model_run_update(struct model *model, struct model_run *mr,
-		      const struct run *run);
+void model_run_update(struct model *model, struct model_run *mr, const struct run *run);
 /*
  * Its log, which is followed or (not live) was, has so many lines and has told
  * of no run: a row without figures, until model_run_update.
  */
-void model_run_blank(struct model *model, struct model_run *mr, uint64_t lines,
-		     int64_t wall_ms, bool live);
-void model_run_sample(struct model *model, struct model_run *mr,
-		      const struct sample *sample);
+void model_run_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
+		     bool live);
+void model_run_sample(struct model *model, struct model_run *mr, const struct sample *sample);
 /*
  * A view or a forecast reads the series of that run: fetch them when they lie
  * in the database only.  They come soon; until then there are none.
@@ -256,12 +252,12 @@ void model_run_want(const struct model *model, const struct model_run *mr);
  * array and *own are emptied).
  */
 void model_run_fetched(struct model *model, struct model_run *mr,
-		       struct series *series[METRIC_COUNT],
-		       struct own_series *own, uint64_t last_line);
+		       struct series *series[METRIC_COUNT], struct own_series *own,
+		       uint64_t last_line);
 /* Points behind those that are here, up to last_line; borrowed. */
 void model_run_append(struct model *model, struct model_run *mr,
-		      struct series *const series[METRIC_COUNT],
-		      const struct own_series *own, uint64_t last_line);
+		      struct series *const series[METRIC_COUNT], const struct own_series *own,
+		      uint64_t last_line);
 /* Let go of its series, which lie in the database. */
 void model_run_forget(struct model *model, struct model_run *mr);
 /* Few points of its series stay, all of them are in the database. */
@@ -277,17 +273,14 @@ double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms);
  * those that work now; absent where they are fewer than two or the pod itself
  * does not work.
  */
-double model_pod_peers(const struct model *model, const struct model_pod *pod,
-		       enum metric metric, int64_t now_wall_ms);
+double model_pod_peers(const struct model *model, const struct model_pod *pod, enum metric metric,
+		       int64_t now_wall_ms);
 /* Why GPUs that work now run slower than they could; NULL: no reason told. */
-const char *model_pod_throttle(const struct model_pod *pod,
-			       int64_t now_wall_ms);
+const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms);
 /* The last value of a metric of a run or a pod, or RUN_ABSENT. */
-double model_last(struct series *const series[METRIC_COUNT],
-		  enum metric metric);
+double model_last(struct series *const series[METRIC_COUNT], enum metric metric);
 /* The points of one of run.series, whatever it stands for; NULL: none. */
-const struct series *model_run_series(const struct model_run *mr,
-				      const struct run_series *series);
+const struct series *model_run_series(const struct model_run *mr, const struct run_series *series);
 /* Whether its points are all of the rows that it was printed in. */
 bool model_run_has_all(const struct model_run *mr, const struct series *series);
 /*
@@ -330,15 +323,12 @@ double model_run_failed_step(const struct model_run *mr);
  */
 const struct run_event *model_run_cause(const struct model_run *mr);
 /* Say when its bytes came and whether its file still grows. */
-void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
-		     bool live);
+void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms, bool live);
 
 /* The log of that file; made when it is new. */
-struct model_log *model_log_get(struct model *model, size_t pod,
-				const char *path);
+struct model_log *model_log_get(struct model *model, size_t pod, const char *path);
 /* It took the place of the log of that path, if there is one. */
-void model_log_after(struct model *model, struct model_log *log,
-		     const char *before);
+void model_log_after(struct model *model, struct model_log *log, const char *before);
 /* Where its bytes lie on this machine; copied; NULL: nowhere. */
 void model_log_file(struct model_log *log, const char *file);
 /*
@@ -348,36 +338,30 @@ void model_log_file(struct model_log *log, const char *file);
  */
 void model_log_keep(struct model *model, struct model_log *log, int fd);
 /* The pod's file went away then; 0: it is back. */
-void model_log_gone(struct model *model, struct model_log *log,
-		    int64_t wall_ms);
+void model_log_gone(struct model *model, struct model_log *log, int64_t wall_ms);
 /*
  * The run that is cut short by that: the last one of a log that is gone, when
  * it was seen alive and had not finished.  NULL: none.
  */
-const struct model_run *model_log_cut_run(const struct model *model,
-					  const struct model_log *log);
+const struct model_run *model_log_cut_run(const struct model *model, const struct model_log *log);
 /*
  * Open what holds its bytes, unless another file has the name by now: a log
  * that was rotated is not shown as the one before.  NULL: there is none.
  */
-struct logfile *model_log_open(const struct model_log *log)
-	__attribute__((warn_unused_result));
+struct logfile *model_log_open(const struct model_log *log) __attribute__((warn_unused_result));
 /*
  * Whole lines near its end with their line ends, shown while all that comes
  * before them is on its way: until model_log_line.
  */
-void model_log_ahead(struct model *model, struct model_log *log,
-		     struct str text);
+void model_log_ahead(struct model *model, struct model_log *log, struct str text);
 /* What a line of it is, in their order. */
 void model_log_line(struct model *model, struct model_log *log, uint64_t line,
 		    enum line_class class);
 /* It was read up to there, in bytes of its file. */
-void model_log_read(struct model *model, struct model_log *log, uint64_t upto,
-		    int64_t wall_ms);
+void model_log_read(struct model *model, struct model_log *log, uint64_t upto, int64_t wall_ms);
 
 /* Replace the list; it and what it points to are given. */
-void model_benches_set(struct model *model, struct model_bench *benches,
-		       size_t n);
+void model_benches_set(struct model *model, struct model_bench *benches, size_t n);
 /* Something of that part changed in place: the next frame shows it. */
 void model_note_change(struct model *model, enum model_part part);
 /* Replace the noise register; given. */

@@ -9,8 +9,7 @@
 
 #define BURST_MS 50
 
-void
-pod_pace_bytes(struct pod_pace *pace, int64_t now_ms)
+void pod_pace_bytes(struct pod_pace *pace, int64_t now_ms)
 {
 	int64_t gap = now_ms - pace->last_ms;
 
@@ -25,8 +24,7 @@ pod_pace_bytes(struct pod_pace *pace, int64_t now_ms)
 	pace->last_ms = now_ms;
 }
 
-int64_t
-pod_pace_p99_ms(const struct pod_pace *pace)
+int64_t pod_pace_p99_ms(const struct pod_pace *pace)
 {
 	double sorted[POD_PACE_GAPS];
 
@@ -38,8 +36,7 @@ pod_pace_p99_ms(const struct pod_pace *pace)
 	return (int64_t)sorted[(pace->n_gaps * 99 + 99) / 100 - 1];
 }
 
-int64_t
-pod_pace_patience_ms(const struct pod_pace *pace)
+int64_t pod_pace_patience_ms(const struct pod_pace *pace)
 {
 	int64_t p99 = pod_pace_p99_ms(pace);
 
@@ -51,8 +48,7 @@ pod_pace_patience_ms(const struct pod_pace *pace)
 	return p99 < POD_PACE_MIN_MS ? POD_PACE_MIN_MS : p99;
 }
 
-bool
-pod_pace_is_silent(const struct pod_pace *pace, int64_t now_ms)
+bool pod_pace_is_silent(const struct pod_pace *pace, int64_t now_ms)
 {
 	int64_t patience = pod_pace_patience_ms(pace);
 
@@ -71,8 +67,7 @@ set(struct pod_verdict *v, enum pod_state state, const char *fmt, ...)
 }
 
 /* The transport is connected: is what should come coming? */
-static void
-decide_up(const struct pod_facts *f, struct pod_verdict *v)
+static void decide_up(const struct pod_facts *f, struct pod_verdict *v)
 {
 	int64_t late = f->now_ms - f->last_frame_ms;
 
@@ -81,23 +76,18 @@ decide_up(const struct pod_facts *f, struct pod_verdict *v)
 	else if (f->last_frame_ms == 0)
 		set(v, POD_CONNECTING, "the follower starts");
 	else if (late > POD_LATE_MS)
-		set(v, POD_SILENT, "no sign of the follower for %lld s",
-		    (long long)(late / 1000));
+		set(v, POD_SILENT, "no sign of the follower for %lld s", (long long)(late / 1000));
 	else if (f->n_under_way > 0 && f->n_silent == f->n_under_way)
-		set(v, POD_SILENT, "no log has grown for %lld s",
-		    (long long)(f->silent_ms / 1000));
+		set(v, POD_SILENT, "no log has grown for %lld s", (long long)(f->silent_ms / 1000));
 	else
 		set(v, POD_LIVE, "%s", "");
 }
 
-void
-pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)
+void pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)
 {
 	static const enum pod_state states[] = {
-		[POD_LINK_NONE] = POD_UNKNOWN,
-		[POD_LINK_CONNECTING] = POD_CONNECTING,
-		[POD_LINK_WAITING] = POD_RECONNECTING,
-		[POD_LINK_REFUSED] = POD_REFUSED,
+		[POD_LINK_NONE] = POD_UNKNOWN,	       [POD_LINK_CONNECTING] = POD_CONNECTING,
+		[POD_LINK_WAITING] = POD_RECONNECTING, [POD_LINK_REFUSED] = POD_REFUSED,
 		[POD_LINK_CLOSED] = POD_GONE,
 	};
 	bool again = f->link == POD_LINK_CONNECTING && f->was_up;
@@ -107,6 +97,5 @@ pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)
 	if (f->link == POD_LINK_UP)
 		decide_up(f, v);
 	else
-		set(v, again ? POD_RECONNECTING : states[f->link], "%s",
-		    has_why ? f->why : "");
+		set(v, again ? POD_RECONNECTING : states[f->link], "%s", has_why ? f->why : "");
 }

@@ -50,10 +50,10 @@ struct pod_facts {
 	int64_t now_ms;
 	int64_t retry_at_ms;   /* of WAITING */
 	int64_t last_frame_ms; /* last sign of the follower; 0: none yet */
-	bool is_paused; /* we read nothing: a bench runs, or the disk is full */
-	size_t n_under_way; /* runs that are not over */
-	size_t n_silent;    /* of these, those that are silent */
-	int64_t silent_ms;  /* since the last bytes of any of them */
+	bool is_paused;	       /* we read nothing: a bench runs, or the disk is full */
+	size_t n_under_way;    /* runs that are not over */
+	size_t n_silent;       /* of these, those that are silent */
+	int64_t silent_ms;     /* since the last bytes of any of them */
 };
 
 /* Our own pings: an answer is due after each; twice late is no live link. */
@@ -65,5 +65,4 @@ struct pod_verdict {
 	int64_t retry_at_ms; /* 0: none */
 };
 
-void pod_state_decide(const struct pod_facts *facts,
-		      struct pod_verdict *verdict);
+void pod_state_decide(const struct pod_facts *facts, struct pod_verdict *verdict);

@@ -14,18 +14,15 @@
 #define GAP_SAME_TIME 0.005
 
 /* Whether they are of one seed, or one run that two logs tell. */
-static bool
-is_same_seed(const struct run *a, const struct run *b)
+static bool is_same_seed(const struct run *a, const struct run *b)
 {
 	return a->seed == b->seed ||
 	       (a->steps == b->steps && a->train_ms == b->train_ms &&
-		(a->final_bpb == b->final_bpb ||
-		 a->final_val_loss == b->final_val_loss));
+		(a->final_bpb == b->final_bpb || a->final_val_loss == b->final_val_loss));
 }
 
-size_t
-seeds_of(const struct model *model, const char *group, double planned_steps,
-	 const struct model_run *out[SEEDS_MOST])
+size_t seeds_of(const struct model *model, const char *group, double planned_steps,
+		const struct model_run *out[SEEDS_MOST])
 {
 	size_t n = 0;
 
@@ -33,8 +30,7 @@ seeds_of(const struct model *model, const char *group, double planned_steps,
 		const struct model_run *mr = model->runs[i];
 		bool is_new = true;
 
-		if (mr->run.status != RUN_FINISHED ||
-		    strcmp(mr->group, group) != 0 ||
+		if (mr->run.status != RUN_FINISHED || strcmp(mr->group, group) != 0 ||
 		    fabs(mr->run.planned_steps - planned_steps) > 0)
 			continue;
 		model_run_want(model, mr);
@@ -48,11 +44,9 @@ seeds_of(const struct model *model, const char *group, double planned_steps,
 	return n;
 }
 
-double
-curve_at(const struct curve *curve, double x)
+double curve_at(const struct curve *curve, double x)
 {
-	if (curve->n < 2 || !(x >= curve->x[0]) ||
-	    !(x <= curve->x[curve->n - 1]))
+	if (curve->n < 2 || !(x >= curve->x[0]) || !(x <= curve->x[curve->n - 1]))
 		return RUN_ABSENT;
 	size_t i = bisect(curve->n - 1, k, curve->x[k] <= x);
 	double a = curve->x[i - 1];
@@ -63,9 +57,8 @@ curve_at(const struct curve *curve, double x)
 	return curve->y[i - 1] + (curve->y[i] - curve->y[i - 1]) * part;
 }
 
-void
-band_init(struct band *band, const struct curve *seeds, size_t n_seeds,
-	  const struct curve *over)
+void band_init(struct band *band, const struct curve *seeds, size_t n_seeds,
+	       const struct curve *over)
 {
 	double values[SEEDS_MOST], width = RUN_ABSENT;
 	size_t every = over->n / BAND_POINTS + 1, n_of_width = 0;
@@ -85,11 +78,9 @@ band_init(struct band *band, const struct curve *seeds, size_t n_seeds,
 			n += isfinite(values[n]);
 		}
 		if (n != n_of_width)
-			width = n < SEEDS_LEAST
-					? RUN_ABSENT
-					: dist_t_quantile(0.975,
-							  (double)n - 1) *
-						  sqrt(1 + 1 / (double)n);
+			width = n < SEEDS_LEAST ? RUN_ABSENT
+						: dist_t_quantile(0.975, (double)n - 1) *
+							  sqrt(1 + 1 / (double)n);
 		n_of_width = n;
 		board_stats_of(&stats, values, n);
 		band->x[i] = x;
@@ -98,8 +89,7 @@ band_init(struct band *band, const struct curve *seeds, size_t n_seeds,
 	}
 }
 
-void
-band_release(struct band *band)
+void band_release(struct band *band)
 {
 	free(band->x);
 	free(band->lo);
@@ -107,15 +97,13 @@ band_release(struct band *band)
 }
 
 /* The gap at an x: between the rows of both. */
-static double
-gap_at(const struct curve *own, const struct curve *base, double x)
+static double gap_at(const struct curve *own, const struct curve *base, double x)
 {
 	return curve_at(own, x) - curve_at(base, x);
 }
 
 /* How much one row is off, by what lies between a row and the next. */
-static double
-scatter_of(const double *gaps, size_t n)
+static double scatter_of(const double *gaps, size_t n)
 {
 	double sum = 0;
 
@@ -125,8 +113,7 @@ scatter_of(const double *gaps, size_t n)
 }
 
 /* Means of the newest rows: off by their noise and by their drift. */
-static struct gap
-mean_gap(const double *gaps, const double *values, size_t n)
+static struct gap mean_gap(const double *gaps, const double *values, size_t n)
 {
 	struct forecast_gap all = { 0 }, newer = { 0 }, own = { 0 };
 
@@ -137,14 +124,12 @@ mean_gap(const double *gaps, const double *values, size_t n)
 			forecast_gap_add(&newer, gaps[i]);
 	}
 	return (struct gap){ .at = all.mean,
-			     .error = hypot(forecast_gap_error(&all),
-					    newer.mean - all.mean),
+			     .error = hypot(forecast_gap_error(&all), newer.mean - all.mean),
 			     .value = own.mean,
 			     .rows = n };
 }
 
-struct gap
-gap_of(const struct curve *own, const struct curve *base)
+struct gap gap_of(const struct curve *own, const struct curve *base)
 {
 	double gaps[FORECAST_GAP_ROWS], values[FORECAST_GAP_ROWS], first, last;
 	size_t n = 0, near = 0;
@@ -176,15 +161,12 @@ gap_of(const struct curve *own, const struct curve *base)
 }
 
 /* Whether two validations are of one place: a step, or the end of the time. */
-static bool
-is_common(const struct series_point *a, const struct series_point *b)
+static bool is_common(const struct series_point *a, const struct series_point *b)
 {
-	return a->step == b->step ||
-	       fabs(a->train_ms / b->train_ms - 1) < GAP_SAME_TIME;
+	return a->step == b->step || fabs(a->train_ms / b->train_ms - 1) < GAP_SAME_TIME;
 }
 
-struct gap
-gap_validated(const struct model_run *mr, const struct model_run *base)
+struct gap gap_validated(const struct model_run *mr, const struct model_run *base)
 {
 	const struct series *own = mr->series[METRIC_VAL_BPB];
 	const struct series *ref = base->series[METRIC_VAL_BPB];
@@ -199,15 +181,13 @@ gap_validated(const struct model_run *mr, const struct model_run *base)
 		const struct series_point *b = series_at(ref, k - 1);
 
 		if (is_common(a, b)) {
-			if (fmin(a->step, b->step) <
-			    now * (1 - (n == 0 ? GAP_NEAR : GAP_SCATTER)))
+			if (fmin(a->step, b->step) < now * (1 - (n == 0 ? GAP_NEAR : GAP_SCATTER)))
 				break;
 			gaps[n] = a->value - b->value;
 			if (n++ == 0) {
 				gap.at = gaps[0];
 				gap.value = a->value;
-				gap.x = a->step == b->step ? a->step
-							   : RUN_ABSENT;
+				gap.x = a->step == b->step ? a->step : RUN_ABSENT;
 			}
 			i--;
 			k--;

@@ -12,8 +12,8 @@
  * that do not say: one a seed, and one that two logs tell once.  Their series
  * are asked for; 0 while some are on their way.
  */
-size_t seeds_of(const struct model *model, const char *group,
-		double planned_steps, const struct model_run *out[SEEDS_MOST]);
+size_t seeds_of(const struct model *model, const char *group, double planned_steps,
+		const struct model_run *out[SEEDS_MOST]);
 
 /* Points that a line is drawn through; x rises, y may be NaN or infinite. */
 struct curve {
@@ -65,5 +65,4 @@ struct gap gap_of(const struct curve *own, const struct curve *base);
  * Of the last validations that both have, which have no noise of a batch;
  * absent where they are long ago.
  */
-struct gap gap_validated(const struct model_run *mr,
-			 const struct model_run *base);
+struct gap gap_validated(const struct model_run *mr, const struct model_run *base);

@@ -13,8 +13,7 @@
 #define AROUND	    3U		/* lines of both around a difference */
 #define MAX_CELLS   (32U << 20) /* lines of one script by those of the other */
 
-void
-run_text_init(struct run_text *text)
+void run_text_init(struct run_text *text)
 {
 	/* A line of one setting may have blanks in its value. */
 	static const char pattern[] =
@@ -29,24 +28,21 @@ run_text_init(struct run_text *text)
 	buf_init(&text->source, RUN_TEXT_MAX_SOURCE);
 }
 
-void
-run_text_release(struct run_text *text)
+void run_text_release(struct run_text *text)
 {
 	pattern_free(text->setting);
 	cJSON_Delete(text->settings);
 	buf_release(&text->source);
 }
 
-void
-run_text_next_run(struct run_text *text)
+void run_text_next_run(struct run_text *text)
 {
 	text->is_over = false;
 	text->is_next = true;
 }
 
 /* Something is told: what a run before told is no more. */
-static void
-begin_telling(struct run_text *text)
+static void begin_telling(struct run_text *text)
 {
 	if (!text->is_next)
 		return;
@@ -57,18 +53,15 @@ begin_telling(struct run_text *text)
 	text->is_next = false;
 }
 
-static void
-add_setting(struct run_text *text, struct str name, struct str value)
+static void add_setting(struct run_text *text, struct str name, struct str value)
 {
 	char key[NAME_BYTES + 1], clean[VALUE_BYTES + 1];
 
 	begin_telling(text);
 	(void)utf8_clean(key, sizeof(key), name);
-	cJSON *node =
-		cJSON_CreateString(utf8_clean(clean, sizeof(clean), value));
+	cJSON *node = cJSON_CreateString(utf8_clean(clean, sizeof(clean), value));
 	if (json_get(text->settings, key) != NULL)
-		cJSON_ReplaceItemInObjectCaseSensitive(text->settings, key,
-						       node);
+		cJSON_ReplaceItemInObjectCaseSensitive(text->settings, key, node);
 	else if (text->n++ < RUN_TEXT_MAX_SETTINGS)
 		cJSON_AddItemToObject(text->settings, key, node);
 	else
@@ -76,14 +69,12 @@ add_setting(struct run_text *text, struct str name, struct str value)
 }
 
 /* Each setting of the line, to text unless `look`; is any one a loss? */
-static bool
-take_settings(struct run_text *text, struct str line, bool look)
+static bool take_settings(struct run_text *text, struct str line, bool look)
 {
 	size_t at, len, from = 0;
 	bool has_loss = false;
 
-	while (from < line.len &&
-	       pattern_find_from(text->setting, line, from, &at, &len)) {
+	while (from < line.len && pattern_find_from(text->setting, line, from, &at, &len)) {
 		const char *p = line.p + at;
 		size_t colon = 0, name = 0;
 
@@ -94,15 +85,13 @@ take_settings(struct run_text *text, struct str line, bool look)
 		has_loss |= str_find((struct str){ p, name }, "loss") != NULL;
 		if (!look)
 			add_setting(text, (struct str){ p, name },
-				    str_trim((struct str){ p + colon + 1,
-							   len - colon - 1 }));
+				    str_trim((struct str){ p + colon + 1, len - colon - 1 }));
 		from = at + len;
 	}
 	return has_loss;
 }
 
-void
-run_text_line(struct run_text *text, struct str line, enum line_class class)
+void run_text_line(struct run_text *text, struct str line, enum line_class class)
 {
 	if (class == LINE_SOURCE && !text->is_over) {
 		begin_telling(text);
@@ -112,20 +101,16 @@ run_text_line(struct run_text *text, struct str line, enum line_class class)
 		buf_append_char(&text->source, '\n');
 	} else if (!text->is_over) {
 		line = str_trim(line);
-		text->is_over =
-			class == LINE_METRIC && take_settings(text, line, true);
+		text->is_over = class == LINE_METRIC && take_settings(text, line, true);
 		if (!text->is_over)
 			(void)take_settings(text, line, false);
 	}
 	text->in_source = class == LINE_SOURCE;
 }
 
-bool
-run_text_read(struct run_text *text, const struct model_run *mr)
+bool run_text_read(struct run_text *text, const struct model_run *mr)
 {
-	struct logfile *file = mr->log != NULL && !mr->log->behind
-				       ? model_log_open(mr->log)
-				       : NULL;
+	struct logfile *file = mr->log != NULL && !mr->log->behind ? model_log_open(mr->log) : NULL;
 	uint64_t place = 0, number = 1, first = mr->run.first_line;
 	AUTO_BUF line = buf_new(2 * LOGFILE_CUT_BYTES);
 
@@ -138,8 +123,7 @@ run_text_read(struct run_text *text, const struct model_run *mr)
 		else if (number > first && text->is_over)
 			break;
 		logfile_read(file, place, &line);
-		run_text_line(text, buf_str(&line),
-			      logclass_of(&mr->log->classes, number));
+		run_text_line(text, buf_str(&line), logclass_of(&mr->log->classes, number));
 		place = logfile_next(file, place);
 		number += !logfile_is_part(file, place);
 	}
@@ -151,9 +135,8 @@ run_text_read(struct run_text *text, const struct model_run *mr)
  * The settings of one that the other does not tell, or (both) otherwise, in
  * three columns; how many.
  */
-static size_t
-add_differing(struct buf *out, const struct run_text *of,
-	      const struct run_text *other, bool both)
+static size_t add_differing(struct buf *out, const struct run_text *of,
+			    const struct run_text *other, bool both)
 {
 	size_t n = 0;
 
@@ -164,8 +147,7 @@ add_differing(struct buf *out, const struct run_text *of,
 		if (b != NULL && (!both || strcmp(a, b) == 0))
 			continue;
 		b = b != NULL ? b : "-";
-		buf_appendf(out, "%-28s  %-28s  %s\n", s->string, both ? a : b,
-			    both ? b : a);
+		buf_appendf(out, "%-28s  %-28s  %s\n", s->string, both ? a : b, both ? b : a);
 		n++;
 	}
 	return n;
@@ -180,8 +162,7 @@ struct edit {
 };
 
 /* The lines of a script. */
-static struct str *
-split_lines(const struct buf *source, size_t *n)
+static struct str *split_lines(const struct buf *source, size_t *n)
 {
 	struct str rest = buf_str(source), line, *lines = NULL;
 	size_t cap = 0;
@@ -196,14 +177,12 @@ split_lines(const struct buf *source, size_t *n)
  * How many lines a and b have in common from i and k on, in rows of n_b + 1:
  * the longest common subsequence.  NULL where that would be too many cells.
  */
-static uint16_t *
-count_common(const struct str *a, size_t n_a, const struct str *b, size_t n_b)
+static uint16_t *count_common(const struct str *a, size_t n_a, const struct str *b, size_t n_b)
 {
 	size_t row = n_b + 1;
 	uint16_t *common;
 
-	if (n_a >= UINT16_MAX || n_b >= UINT16_MAX ||
-	    (n_a + 1) * row > MAX_CELLS)
+	if (n_a >= UINT16_MAX || n_b >= UINT16_MAX || (n_a + 1) * row > MAX_CELLS)
 		return NULL;
 	common = xcalloc((n_a + 1) * row, sizeof(*common));
 	for (size_t i = n_a; i-- > 0;) {
@@ -221,8 +200,7 @@ count_common(const struct str *a, size_t n_a, const struct str *b, size_t n_b)
  * All lines in their order, ended by one that is not shown: with as few removed
  * and added as there can be.
  */
-static struct edit *
-find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
+static struct edit *find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 {
 	size_t n_a, n_b, i = 0, k = 0;
 	struct str *a = split_lines(of_a, &n_a), *b = split_lines(of_b, &n_b);
@@ -235,9 +213,9 @@ find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 		*e = (struct edit){ .sign = '+', .i = i, .k = k };
 		if (i < n_a && k < n_b && str_eq(a[i], b[k]))
 			e->sign = ' ';
-		else if (i < n_a && (k == n_b || common == NULL ||
-				     common[(i + 1) * (n_b + 1) + k] >=
-					     common[i * (n_b + 1) + k + 1]))
+		else if (i < n_a &&
+			 (k == n_b || common == NULL ||
+			  common[(i + 1) * (n_b + 1) + k] >= common[i * (n_b + 1) + k + 1]))
 			e->sign = '-';
 		e->line = e->sign == '+' ? b[k] : a[i];
 		i += e->sign != '+';
@@ -249,8 +227,7 @@ find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 }
 
 /* "@@ -1,7 +1,6 @@" for the lines that are shown from there on. */
-static void
-add_place(struct buf *out, const struct edit *e)
+static void add_place(struct buf *out, const struct edit *e)
 {
 	size_t i = e->i, k = e->k, n_a = 0, n_b = 0;
 
@@ -258,14 +235,11 @@ add_place(struct buf *out, const struct edit *e)
 		n_a += e->sign != '+';
 		n_b += e->sign != '-';
 	}
-	buf_appendf(out, "@@ -%zu,%zu +%zu,%zu @@\n", i + (n_a > 0), n_a,
-		    k + (n_b > 0), n_b);
+	buf_appendf(out, "@@ -%zu,%zu +%zu,%zu @@\n", i + (n_a > 0), n_a, k + (n_b > 0), n_b);
 }
 
 /* A unified diff; the most lines that either script has for itself. */
-static size_t
-diff_sources(struct buf *out, const struct run_text *a,
-	     const struct run_text *b)
+static size_t diff_sources(struct buf *out, const struct run_text *a, const struct run_text *b)
 {
 	size_t n, removed = 0, added = 0;
 	AUTO_FREE struct edit *edits = find_edits(&a->source, &b->source, &n);
@@ -289,14 +263,11 @@ diff_sources(struct buf *out, const struct run_text *a,
 	return removed > added ? removed : added;
 }
 
-void
-run_diff_print(const struct run_text *a, const struct run_text *b,
-	       struct buf *out)
+void run_diff_print(const struct run_text *a, const struct run_text *b, struct buf *out)
 {
 	bool both = a->source.len > 0 && b->source.len > 0;
 	AUTO_BUF body = buf_new(out->cap);
-	size_t settings = add_differing(&body, a, b, true) +
-			  add_differing(&body, b, a, false);
+	size_t settings = add_differing(&body, a, b, true) + add_differing(&body, b, a, false);
 	size_t lines = both ? diff_sources(&body, a, b) : 0;
 
 	if (!both)
@@ -304,9 +275,7 @@ run_diff_print(const struct run_text *a, const struct run_text *b,
 	else if (lines == 0)
 		buf_append_str(out, "the same source");
 	else
-		buf_appendf(out, "source differs in %zu line%s", lines,
-			    lines == 1 ? "" : "s");
-	buf_appendf(out, ", %zu setting%s\n", settings,
-		    settings == 1 ? " differs" : "s differ");
+		buf_appendf(out, "source differs in %zu line%s", lines, lines == 1 ? "" : "s");
+	buf_appendf(out, ", %zu setting%s\n", settings, settings == 1 ? " differs" : "s differ");
 	buf_append(out, body.data, body.len);
 }

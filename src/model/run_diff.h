@@ -28,8 +28,7 @@ struct run_text {
 void run_text_init(struct run_text *text);
 void run_text_release(struct run_text *text);
 /* The next line, without its end; before the first of a further run. */
-void run_text_line(struct run_text *text, struct str line,
-		   enum line_class class);
+void run_text_line(struct run_text *text, struct str line, enum line_class class);
 void run_text_next_run(struct run_text *text);
 /*
  * All of that of a run whose log lies on this machine; false: it does not, or
@@ -41,5 +40,4 @@ bool run_text_read(struct run_text *text, const struct model_run *mr);
  * What differs, as lines: "source differs in 14 lines, 3 settings differ", the
  * settings (name, of a, of b), the scripts as a unified diff.
  */
-void run_diff_print(const struct run_text *a, const struct run_text *b,
-		    struct buf *out);
+void run_diff_print(const struct run_text *a, const struct run_text *b, struct buf *out);

@@ -22,8 +22,7 @@ struct named {
 };
 
 /* Folders that are called so everywhere tell nothing. */
-static bool
-is_common_name(struct str name)
+static bool is_common_name(struct str name)
 {
 	static const char *const names[] = { "logs",   "log",	  "runs", "out",
 					     "output", "outputs", ".",	  "" };
@@ -32,8 +31,7 @@ is_common_name(struct str name)
 }
 
 /* Where the last part of a path begins. */
-static size_t
-last_part(struct str path)
+static size_t last_part(struct str path)
 {
 	size_t at = path.len;
 
@@ -42,24 +40,21 @@ last_part(struct str path)
 	return at;
 }
 
-static struct str
-folder_of(const struct model_run *mr)
+static struct str folder_of(const struct model_run *mr)
 {
 	struct str folder = str_from(mr->group);
 
 	for (;;) {
 		size_t at = last_part(folder);
 
-		if (at == 0 || !is_common_name((struct str){ folder.p + at,
-							     folder.len - at }))
+		if (at == 0 || !is_common_name((struct str){ folder.p + at, folder.len - at }))
 			return folder;
 		folder.len = at - 1;
 	}
 }
 
 /* The file's name without the ending of a log. */
-static struct str
-stem_of(const struct model_run *mr)
+static struct str stem_of(const struct model_run *mr)
 {
 	struct str stem = str_from(file_name(mr->path));
 
@@ -69,38 +64,32 @@ stem_of(const struct model_run *mr)
 	return stem;
 }
 
-static size_t
-common_end(struct str a, struct str b)
+static size_t common_end(struct str a, struct str b)
 {
 	size_t n = 0;
 
-	while (n < a.len && n < b.len &&
-	       a.p[a.len - 1 - n] == b.p[b.len - 1 - n])
+	while (n < a.len && n < b.len && a.p[a.len - 1 - n] == b.p[b.len - 1 - n])
 		n++;
 	return n;
 }
 
 /* By their ends: those that share most are neighbours. */
-static int
-compare_folders(struct str a, struct str b)
+static int compare_folders(struct str a, struct str b)
 {
 	size_t n = common_end(a, b);
 
 	if (n == a.len || n == b.len)
 		return (a.len > b.len) - (a.len < b.len);
-	return (unsigned char)a.p[a.len - 1 - n] -
-	       (unsigned char)b.p[b.len - 1 - n];
+	return (unsigned char)a.p[a.len - 1 - n] - (unsigned char)b.p[b.len - 1 - n];
 }
 
-static double
-seed_of(const struct model_run *mr)
+static double seed_of(const struct model_run *mr)
 {
 	return run_has(mr->run.seed) ? mr->run.seed : -1;
 }
 
 /* By folder, seed, file, pod, and place in the file. */
-static int
-compare_named(const void *a, const void *b)
+static int compare_named(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
 	double seed_x = seed_of(x->mr), seed_y = seed_of(y->mr);
@@ -118,8 +107,7 @@ compare_named(const void *a, const void *b)
 	return order;
 }
 
-static enum alike
-alike(const struct named *x, const struct named *y)
+static enum alike alike(const struct named *x, const struct named *y)
 {
 	if (!str_eq(x->folder, y->folder))
 		return ALIKE_NOT;
@@ -131,8 +119,7 @@ alike(const struct named *x, const struct named *y)
 }
 
 /* As much of the folder's end as is none of the other's. */
-static size_t
-own_end(struct str folder, struct str other)
+static size_t own_end(struct str folder, struct str other)
 {
 	size_t at = folder.len - common_end(folder, other);
 
@@ -142,8 +129,7 @@ own_end(struct str folder, struct str other)
 }
 
 /* Name folders by their ends; whether they have several names. */
-static bool
-name_folders(struct named *v, size_t n)
+static bool name_folders(struct named *v, size_t n)
 {
 	for (size_t from = 0, to; from < n; from = to) {
 		struct str folder = v[from].folder;
@@ -160,46 +146,39 @@ name_folders(struct named *v, size_t n)
 			own = end > own ? end : own;
 		}
 		for (size_t i = from; i < to; i++)
-			v[i].name = (struct str){ folder.p + folder.len - own,
-						  own };
+			v[i].name = (struct str){ folder.p + folder.len - own, own };
 	}
 	return !str_eq(v[0].folder, v[n - 1].folder);
 }
 
 /* The bytes of "2026-04-06_", which a name begins with; 0: it does not. */
-static size_t
-date_of(struct str name)
+static size_t date_of(struct str name)
 {
 	static const char date[] = "dddd-dd-dd_";
 
 	if (name.len < sizeof(date))
 		return 0;
 	for (size_t i = 0; date[i] != '\0'; i++)
-		if (date[i] == 'd' ? name.p[i] < '0' || name.p[i] > '9'
-				   : name.p[i] != date[i])
+		if (date[i] == 'd' ? name.p[i] < '0' || name.p[i] > '9' : name.p[i] != date[i])
 			return 0;
 	return sizeof(date) - 1;
 }
 
 /* Whether their dates alone tell the names apart. */
-static bool
-is_dated_twin(struct str a, struct str b)
+static bool is_dated_twin(struct str a, struct str b)
 {
 	return str_eq(str_skip(a, date_of(a)), str_skip(b, date_of(b)));
 }
 
 /* Names whose dates are needed keep them; twins are neighbours. */
-static void
-find_dates(struct named *v, size_t n)
+static void find_dates(struct named *v, size_t n)
 {
 	for (size_t from = 0, to; from < n; from = to) {
 		size_t date = date_of(v[from].name);
 
-		for (to = from; to < n && str_eq(v[to].folder, v[from].folder);
-		     to++)
+		for (to = from; to < n && str_eq(v[to].folder, v[from].folder); to++)
 			;
-		if ((from > 0 &&
-		     is_dated_twin(v[from - 1].name, v[from].name)) ||
+		if ((from > 0 && is_dated_twin(v[from - 1].name, v[from].name)) ||
 		    (to < n && is_dated_twin(v[to].name, v[from].name)))
 			date = 0;
 		for (size_t i = from; i < to; i++)
@@ -208,8 +187,7 @@ find_dates(struct named *v, size_t n)
 }
 
 /* Bytes that all names begin with, up to where a word ends. */
-static size_t
-common_prefix(const struct named *v, size_t n)
+static size_t common_prefix(const struct named *v, size_t n)
 {
 	struct str first = v[0].name;
 	size_t len = first.len > 0 ? first.len - 1 : 0;
@@ -217,8 +195,7 @@ common_prefix(const struct named *v, size_t n)
 	for (size_t i = 1; i < n; i++) {
 		size_t k = 0;
 
-		while (k < len && k + 1 < v[i].name.len &&
-		       v[i].name.p[k] == first.p[k])
+		while (k < len && k + 1 < v[i].name.len && v[i].name.p[k] == first.p[k])
 			k++;
 		len = k;
 	}
@@ -228,13 +205,12 @@ common_prefix(const struct named *v, size_t n)
 }
 
 /* What the folder leaves open: file, pod or place in the file. */
-static void
-add_rest(const struct model *model, const struct named *run, enum alike with,
-	 bool has_file, struct buf *out)
+static void add_rest(const struct model *model, const struct named *run, enum alike with,
+		     bool has_file, struct buf *out)
 {
 	if (has_file)
-		buf_appendf(out, "%s%.*s", out->len > 0 ? "/" : "",
-			    (int)run->stem.len, run->stem.p);
+		buf_appendf(out, "%s%.*s", out->len > 0 ? "/" : "", (int)run->stem.len,
+			    run->stem.p);
 	if (with == ALIKE_FILE)
 		buf_appendf(out, " @%s", model_pod_name(model, run->mr->pod));
 	if (with == ALIKE_POD)
@@ -242,17 +218,14 @@ add_rest(const struct model *model, const struct named *run, enum alike with,
 }
 
 /* Name the runs of one folder and seed. */
-static void
-name_alike(const struct model *model, struct named *v, size_t n, bool is_folder)
+static void name_alike(const struct model *model, struct named *v, size_t n, bool is_folder)
 {
-	bool has_files =
-		(n > 1 && !str_eq(v[0].stem, v[n - 1].stem)) ||
-		(!is_folder && v[0].folder.len < strlen(v[0].mr->group));
+	bool has_files = (n > 1 && !str_eq(v[0].stem, v[n - 1].stem)) ||
+			 (!is_folder && v[0].folder.len < strlen(v[0].mr->group));
 
 	for (size_t i = 0; i < n; i++) {
 		enum alike with = ALIKE_NOT;
-		bool has_file = has_files || v[i].name.len == 0 ||
-				is_common_name(v[i].name);
+		bool has_file = has_files || v[i].name.len == 0 || is_common_name(v[i].name);
 		AUTO_BUF name = buf_new(NAME_BYTES);
 
 		if (i > 0)
@@ -271,8 +244,7 @@ name_alike(const struct model *model, struct named *v, size_t n, bool is_folder)
 }
 
 /* What names are made of, in a number. */
-static uint64_t
-state_of(const struct model *model)
+static uint64_t state_of(const struct model *model)
 {
 	uint64_t state = model->n_runs;
 
@@ -281,8 +253,7 @@ state_of(const struct model *model)
 	return state + 1;
 }
 
-void
-run_names_update(struct model *model)
+void run_names_update(struct model *model)
 {
 	size_t n = model->n_runs, prefix;
 	struct named *v;
@@ -305,8 +276,7 @@ run_names_update(struct model *model)
 	}
 	find_dates(v, n);
 	for (size_t from = 0, to; from < n; from = to) {
-		for (to = from + 1;
-		     to < n && alike(&v[from], &v[to]) >= ALIKE_SEED; to++)
+		for (to = from + 1; to < n && alike(&v[from], &v[to]) >= ALIKE_SEED; to++)
 			;
 		name_alike(model, v + from, to - from, several);
 	}

@@ -9,11 +9,9 @@ const struct run_number run_numbers[] = {
 		{ NULL, 0 },
 };
 
-const struct run_number run_number_chosen = { "chosen",
-					      offsetof(struct run, chosen) };
+const struct run_number run_number_chosen = { "chosen", offsetof(struct run, chosen) };
 
-const struct run_number *
-run_number_by_name(struct str name)
+const struct run_number *run_number_by_name(struct str name)
 {
 	for (const struct run_number *n = run_numbers; n->name != NULL; n++)
 		if (str_eq_cstr(name, n->name))
@@ -21,8 +19,7 @@ run_number_by_name(struct str name)
 	return NULL;
 }
 
-double
-run_number_get(const struct run *run, const struct run_number *number)
+double run_number_get(const struct run *run, const struct run_number *number)
 {
 	double value;
 
@@ -30,8 +27,7 @@ run_number_get(const struct run *run, const struct run_number *number)
 	return value;
 }
 
-void
-run_number_set(struct run *run, const struct run_number *number, double value)
+void run_number_set(struct run *run, const struct run_number *number, double value)
 {
 	memcpy((char *)run + number->offset, &value, sizeof(value));
 }

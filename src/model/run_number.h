@@ -22,8 +22,7 @@ extern const struct run_number run_numbers[];
 /* A metric that was asked for by its name: "chosen" of a run. */
 extern const struct run_number run_number_chosen;
 
-static inline bool
-run_number_is_chosen(const struct run_number *number)
+static inline bool run_number_is_chosen(const struct run_number *number)
 {
 	return number->offset == offsetof(struct run, chosen);
 }
@@ -32,5 +31,4 @@ run_number_is_chosen(const struct run_number *number)
 const struct run_number *run_number_by_name(struct str name);
 
 double run_number_get(const struct run *run, const struct run_number *number);
-void run_number_set(struct run *run, const struct run_number *number,
-		    double value);
+void run_number_set(struct run *run, const struct run_number *number, double value);

@@ -27,8 +27,7 @@ struct series {
 	struct series_point open[2]; /* lo and hi in order, for series_at */
 };
 
-struct series *
-series_new(size_t cap_points)
+struct series *series_new(size_t cap_points)
 {
 	struct series *series = xcalloc(1, sizeof(*series));
 
@@ -39,8 +38,7 @@ series_new(size_t cap_points)
 	return series;
 }
 
-void
-series_free(struct series *series)
+void series_free(struct series *series)
 {
 	if (series == NULL)
 		return;
@@ -50,8 +48,7 @@ series_free(struct series *series)
 }
 
 /* Of four points the lowest and the highest, in the order they came. */
-static void
-keep_extremes(const struct series_point *four, struct series_point *two)
+static void keep_extremes(const struct series_point *four, struct series_point *two)
 {
 	size_t lo = 0, hi = 0;
 
@@ -68,8 +65,7 @@ keep_extremes(const struct series_point *four, struct series_point *two)
 }
 
 /* Merge stretches in pairs: half the points, each for twice as many. */
-static void
-halve_old(struct series *series)
+static void halve_old(struct series *series)
 {
 	struct series_point two[2];
 
@@ -82,8 +78,7 @@ halve_old(struct series *series)
 }
 
 /* The open stretch's two points in the order they came. */
-static void
-order_open(struct series *series)
+static void order_open(struct series *series)
 {
 	bool lo_first = series->lo_at <= series->hi_at;
 
@@ -94,8 +89,7 @@ order_open(struct series *series)
 }
 
 /* Add a point that left the tail to the open stretch. */
-static void
-push_open(struct series *series, const struct series_point *point)
+static void push_open(struct series *series, const struct series_point *point)
 {
 	uint64_t at = series->n_open++;
 
@@ -116,13 +110,11 @@ push_open(struct series *series, const struct series_point *point)
 		return;
 	}
 	for (size_t i = 0; i < 2; i++)
-		xpush(series->old, series->n_old, series->room_old,
-		      series->open[i]);
+		xpush(series->old, series->n_old, series->room_old, series->open[i]);
 	series->n_open = 0;
 }
 
-void
-series_push(struct series *series, const struct series_point *point)
+void series_push(struct series *series, const struct series_point *point)
 {
 	if (series->n_tail < series->cap_tail) {
 		xpush(series->tail, series->n_tail, series->room_tail, *point);
@@ -133,20 +125,17 @@ series_push(struct series *series, const struct series_point *point)
 	series->head = (series->head + 1) % series->cap_tail;
 }
 
-static size_t
-open_count(const struct series *series)
+static size_t open_count(const struct series *series)
 {
 	return series->n_open < 2 ? (size_t)series->n_open : 2;
 }
 
-size_t
-series_count(const struct series *series)
+size_t series_count(const struct series *series)
 {
 	return series->n_old + open_count(series) + series->n_tail;
 }
 
-const struct series_point *
-series_at(const struct series *series, size_t i)
+const struct series_point *series_at(const struct series *series, size_t i)
 {
 	size_t open = open_count(series);
 
@@ -160,23 +149,19 @@ series_at(const struct series *series, size_t i)
 	return &series->tail[(series->head + i) % series->n_tail];
 }
 
-const struct series_point *
-series_last(const struct series *series)
+const struct series_point *series_last(const struct series *series)
 {
 	size_t n = series_count(series);
 
 	return n > 0 ? series_at(series, n - 1) : NULL;
 }
 
-static struct named_series *
-own_series_at(const struct own_series *own, const char *name)
+static struct named_series *own_series_at(const struct own_series *own, const char *name)
 {
 	return array_find(one, own->v, own->n, strcmp(one->name, name) == 0);
 }
 
-void
-own_series_push(struct own_series *own, const char *name,
-		const struct series_point *point)
+void own_series_push(struct own_series *own, const char *name, const struct series_point *point)
 {
 	struct named_series *at = own_series_at(own, name);
 
@@ -191,16 +176,14 @@ own_series_push(struct own_series *own, const char *name,
 	series_push(at->series, point);
 }
 
-const struct series *
-own_series_find(const struct own_series *own, const char *name)
+const struct series *own_series_find(const struct own_series *own, const char *name)
 {
 	const struct named_series *at = own_series_at(own, name);
 
 	return at != NULL ? at->series : NULL;
 }
 
-void
-own_series_clear(struct own_series *own)
+void own_series_clear(struct own_series *own)
 {
 	for (size_t i = 0; i < own->n; i++)
 		series_free(own->v[i].series);

@@ -45,10 +45,8 @@ struct own_series {
 
 #define SERIES_OWN_POINTS 1024
 
-void own_series_push(struct own_series *own, const char *name,
-		     const struct series_point *point);
+void own_series_push(struct own_series *own, const char *name, const struct series_point *point);
 /* NULL: none. */
-const struct series *own_series_find(const struct own_series *own,
-				     const char *name);
+const struct series *own_series_find(const struct own_series *own, const char *name);
 /* Free all; it is empty and usable after it. */
 void own_series_clear(struct own_series *own);

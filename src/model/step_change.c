@@ -7,8 +7,7 @@
 #include "base/xalloc.h"
 
 /* The series that knows the time of steps best; NULL: none does. */
-static const struct series *
-pace_series(const struct model_run *mr)
+static const struct series *pace_series(const struct model_run *mr)
 {
 	const struct series *series = mr->series[METRIC_MS_PER_STEP];
 
@@ -26,9 +25,7 @@ pace_series(const struct model_run *mr)
  * row to row, or over so many rows as a stretch has: what was merged is no
  * sample.  Where it stands or goes back, on from there.
  */
-static size_t
-fill_paces(const struct series *series, double *ms,
-	   const struct series_point **at)
+static size_t fill_paces(const struct series *series, double *ms, const struct series_point **at)
 {
 	bool clock = run_has(series_last(series)->train_ms);
 	size_t last = series_count(series) - 1, n = 0;
@@ -36,12 +33,10 @@ fill_paces(const struct series *series, double *ms,
 	const struct series_point *from = series_at(series, 0);
 
 	for (size_t i = 1; i <= parts; i++) {
-		const struct series_point *to =
-			series_at(series, i * last / parts);
+		const struct series_point *to = series_at(series, i * last / parts);
 		bool stands = clock && to->train_ms == from->train_ms;
 
-		ms[n] = clock ? (to->train_ms - from->train_ms) /
-					(to->step - from->step)
+		ms[n] = clock ? (to->train_ms - from->train_ms) / (to->step - from->step)
 			      : to->value;
 		at[n] = from;
 		n += isfinite(ms[n]) && ms[n] > 0;
@@ -50,8 +45,7 @@ fill_paces(const struct series *series, double *ms,
 	return n;
 }
 
-static void
-find_changes(struct step_changes *changes, const struct series *series)
+static void find_changes(struct step_changes *changes, const struct series *series)
 {
 	size_t count = series_count(series), n;
 	AUTO_FREE const struct series_point **at = xcalloc(count, sizeof(*at));
@@ -60,16 +54,13 @@ find_changes(struct step_changes *changes, const struct series *series)
 
 	n = change_find(ms, fill_paces(series, ms, at), found);
 	for (size_t i = 0; i < n; i++)
-		if (fabs(found[i].after / found[i].before - 1) >=
-		    STEP_CHANGE_LEAST)
+		if (fabs(found[i].after / found[i].before - 1) >= STEP_CHANGE_LEAST)
 			changes->v[changes->n++] =
-				(struct step_change){ *at[found[i].at],
-						      found[i].before,
+				(struct step_change){ *at[found[i].at], found[i].before,
 						      found[i].after };
 }
 
-void
-step_changes_update(struct step_changes *changes, const struct model_run *mr)
+void step_changes_update(struct step_changes *changes, const struct model_run *mr)
 {
 	const struct series *series = pace_series(mr);
 	struct step_changes now = { .mr = mr };
@@ -81,11 +72,9 @@ step_changes_update(struct step_changes *changes, const struct model_run *mr)
 	}
 	if (mr->run.status == RUN_RUNNING)
 		most += changes->count / 32;
-	if (changes->mr == mr && now.count >= changes->count &&
-	    now.count <= most &&
+	if (changes->mr == mr && now.count >= changes->count && now.count <= most &&
 	    (now.count > changes->count ||
-	     (now.last.step == changes->last.step &&
-	      now.last.value == changes->last.value)))
+	     (now.last.step == changes->last.step && now.last.value == changes->last.value)))
 		return;
 	*changes = now;
 	if (series != NULL)

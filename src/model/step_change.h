@@ -27,5 +27,4 @@ struct step_changes {
 };
 
 /* Look again, where that is of another run, or a 32nd of its rows is new. */
-void step_changes_update(struct step_changes *changes,
-			 const struct model_run *mr);
+void step_changes_update(struct step_changes *changes, const struct model_run *mr);

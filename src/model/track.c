@@ -13,62 +13,51 @@
 
 extern const struct embed_file track_builtin[];
 
-const char *
-track_name(size_t i)
+const char *track_name(size_t i)
 {
 	return track_builtin[i].name;
 }
 
-void
-track_scores_add(struct track_scores *scores, const struct run *run)
+void track_scores_add(struct track_scores *scores, const struct run *run)
 {
 	scores->bpb |= run_has(run->final_bpb) || run_has(run->last_val_bpb);
-	scores->loss |=
-		run_has(run->final_val_loss) || run_has(run->last_val_loss);
+	scores->loss |= run_has(run->final_val_loss) || run_has(run->last_val_loss);
 }
 
-const char *
-track_of_scores(const struct track_scores *scores)
+const char *track_of_scores(const struct track_scores *scores)
 {
 	return scores->bpb ? TRACK_DEFAULT : scores->loss ? "open" : NULL;
 }
 
-void
-track_release(struct track *track)
+void track_release(struct track *track)
 {
 	free(track->name);
 	free(track->title);
 	*track = (struct track){ 0 };
 }
 
-bool
-track_has_caps(const struct track *track)
+bool track_has_caps(const struct track *track)
 {
 	return run_has(track->cap_train_s) || run_has(track->cap_eval_s) ||
 	       run_has(track->cap_artifact_bytes);
 }
 
 /* ["A", "B"] to the list of tests that decide. */
-static int
-take_tests(const struct json_reader *r, const cJSON *tests, const char *path,
-	   void *base)
+static int take_tests(const struct json_reader *r, const cJSON *tests, const char *path, void *base)
 {
 	struct track *track = base;
 	unsigned int seen = 0;
 
 	track->n_tests = 0;
 	json_each (item, tests) {
-		const char *name =
-			cJSON_IsString(item) ? item->valuestring : "";
+		const char *name = cJSON_IsString(item) ? item->valuestring : "";
 		int letter = name[0] - 'A';
 
 		if (letter < 0 || letter >= TRACK_TEST_COUNT || name[1] != '\0')
-			return json_refuse(r, path,
-					   "expected letters \"A\" to \"%c\"",
+			return json_refuse(r, path, "expected letters \"A\" to \"%c\"",
 					   'A' + TRACK_TEST_COUNT - 1);
 		if ((seen & (1U << letter)) != 0)
-			return json_refuse(r, path, "names test %c twice",
-					   name[0]);
+			return json_refuse(r, path, "names test %c twice", name[0]);
 		seen |= 1U << letter;
 		track->tests[track->n_tests++] = (enum track_test)letter;
 	}
@@ -77,9 +66,7 @@ take_tests(const struct json_reader *r, const cJSON *tests, const char *path,
 	return 0;
 }
 
-static int
-take_alpha(const struct json_reader *r, const cJSON *node, const char *path,
-	   void *base)
+static int take_alpha(const struct json_reader *r, const cJSON *node, const char *path, void *base)
 {
 	struct track *track = base;
 
@@ -89,9 +76,8 @@ take_alpha(const struct json_reader *r, const cJSON *node, const char *path,
 	return 0;
 }
 
-static int
-check_record(const struct json_reader *r, const cJSON *node, const char *path,
-	     void *base)
+static int check_record(const struct json_reader *r, const cJSON *node, const char *path,
+			void *base)
 {
 	struct track *track = base;
 
@@ -101,28 +87,23 @@ check_record(const struct json_reader *r, const cJSON *node, const char *path,
 	if (track->n_tests == 0)
 		track->tests[track->n_tests++] = TRACK_TEST_A;
 	if (run_has(track->target) && track->margin_nats > 0)
-		return json_refuse(r, "record.margin_nats",
-				   "cannot stand beside a target");
+		return json_refuse(r, "record.margin_nats", "cannot stand beside a target");
 	return 0;
 }
 
-static bool
-is_name(const char *text)
+static bool is_name(const char *text)
 {
 	return text[0] != '\0';
 }
 
-static int
-take_score(const struct json_reader *r, const cJSON *node, const char *path,
-	   void *base)
+static int take_score(const struct json_reader *r, const cJSON *node, const char *path, void *base)
 {
 	struct str name = str_from(node->valuestring);
 	struct track *track = base;
 
 	track->score = run_number_by_name(name);
-	if (!str_eq_cstr(name, "auto") &&
-	    (track->score == NULL ||
-	     (!str_ends_with(name, "_bpb") && !str_ends_with(name, "_loss"))))
+	if (!str_eq_cstr(name, "auto") && (track->score == NULL || (!str_ends_with(name, "_bpb") &&
+								    !str_ends_with(name, "_loss"))))
 		return json_refuse(r, path,
 				   "must be a BPB or a loss of a run "
 				   "(final_bpb, final_val_loss, ..) or auto");
@@ -133,11 +114,10 @@ static const char *const schemas[] = { SCHEMA, NULL };
 
 static const struct json_field caps_fields[] = {
 	{ "train_s", JSON_AS_NUMBER, JSON_AT(track, cap_train_s) },
-	{ "train_grace_steps", JSON_AS_NUMBER,
-	  JSON_AT(track, train_grace_steps), .high = MAX_NUMBER },
+	{ "train_grace_steps", JSON_AS_NUMBER, JSON_AT(track, train_grace_steps),
+	  .high = MAX_NUMBER },
 	{ "eval_s", JSON_AS_NUMBER, JSON_AT(track, cap_eval_s) },
-	{ "artifact_bytes", JSON_AS_NUMBER,
-	  JSON_AT(track, cap_artifact_bytes) },
+	{ "artifact_bytes", JSON_AS_NUMBER, JSON_AT(track, cap_artifact_bytes) },
 	{ "full_targets", JSON_AS_BOOL, JSON_AT(track, full_targets) },
 	{ .name = NULL },
 };
@@ -145,32 +125,28 @@ static const struct json_field caps_fields[] = {
 static const struct json_field record_fields[] = {
 	{ "target", JSON_AS_NUMBER, JSON_AT(track, target), .low = -MAX_NUMBER,
 	  .high = MAX_NUMBER },
-	{ "margin_nats", JSON_AS_NUMBER, JSON_AT(track, margin_nats),
-	  .high = MAX_NUMBER },
+	{ "margin_nats", JSON_AS_NUMBER, JSON_AT(track, margin_nats), .high = MAX_NUMBER },
 	{ "known_sd", JSON_AS_NUMBER, JSON_AT(track, known_sd) },
 	{ "alpha", JSON_AS_OTHER, .types = JSON_NUMBER, .take = take_alpha },
 	{ "tests", JSON_AS_OTHER, .types = JSON_ARRAY, .take = take_tests },
-	{ "min_seeds", JSON_AS_COUNT, JSON_AT(track, min_seeds), .low = 2,
-	  .high = 1000 },
+	{ "min_seeds", JSON_AS_COUNT, JSON_AT(track, min_seeds), .low = 2, .high = 1000 },
 	{ .name = NULL },
 };
 
 static const struct json_field top_fields[] = {
 	{ "schema", JSON_AS_FIXED, .types = JSON_REQUIRED, .words = schemas },
-	{ "name", JSON_AS_TEXT, JSON_AT(track, name), .types = JSON_REQUIRED,
-	  .is_right = is_name, .what = "a name" },
+	{ "name", JSON_AS_TEXT, JSON_AT(track, name), .types = JSON_REQUIRED, .is_right = is_name,
+	  .what = "a name" },
 	{ "title", JSON_AS_TEXT, JSON_AT(track, title) },
 	{ "score", JSON_AS_OTHER, .types = JSON_STRING, .take = take_score },
 	{ "caps", JSON_AS_OBJECT, .fields = caps_fields },
-	{ "record", JSON_AS_OBJECT, .fields = record_fields,
-	  .take = check_record },
+	{ "record", JSON_AS_OBJECT, .fields = record_fields, .take = check_record },
 	{ .name = NULL },
 };
 
 /* From text, or where that is NULL from the file. */
-static int
-read_track(struct track *track, const char *file, const struct str *text,
-	   struct err *err)
+static int read_track(struct track *track, const char *file, const struct str *text,
+		      struct err *err)
 {
 	struct json_reader r = { .at.code = ERR_CONFIG, .err = err };
 
@@ -183,9 +159,8 @@ read_track(struct track *track, const char *file, const struct str *text,
 		.alpha = 0.01,
 		.min_seeds = 3,
 	};
-	int rc = text != NULL
-			 ? json_take_text(&r, file, *text, top_fields, track)
-			 : json_take_file(&r, file, top_fields, track);
+	int rc = text != NULL ? json_take_text(&r, file, *text, top_fields, track)
+			      : json_take_file(&r, file, top_fields, track);
 	if (rc == 0 && track->title == NULL)
 		track->title = xstrdup(track->name);
 	if (rc != 0)
@@ -193,25 +168,20 @@ read_track(struct track *track, const char *file, const struct str *text,
 	return rc;
 }
 
-int
-track_parse(struct track *track, const char *file, struct str text,
-	    struct err *err)
+int track_parse(struct track *track, const char *file, struct str text, struct err *err)
 {
 	return read_track(track, file, &text, err);
 }
 
-int
-track_load(struct track *track, const char *name_or_path, struct err *err)
+int track_load(struct track *track, const char *name_or_path, struct err *err)
 {
 	AUTO_BUF known = buf_new(256);
 
-	if (strchr(name_or_path, '/') != NULL ||
-	    str_ends_with(str_from(name_or_path), ".json"))
+	if (strchr(name_or_path, '/') != NULL || str_ends_with(str_from(name_or_path), ".json"))
 		return read_track(track, name_or_path, NULL, err);
 	for (size_t i = 0; track_name(i) != NULL; i++)
 		if (strcmp(track_name(i), name_or_path) == 0)
-			return track_parse(track, name_or_path,
-					   str_from(track_builtin[i].text),
+			return track_parse(track, name_or_path, str_from(track_builtin[i].text),
 					   err);
 	for (size_t i = 0; track_name(i) != NULL; i++)
 		buf_appendf(&known, "%s%s", i > 0 ? ", " : "", track_name(i));

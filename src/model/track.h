@@ -77,8 +77,8 @@ void track_scores_add(struct track_scores *scores, const struct run *run);
 const char *track_of_scores(const struct track_scores *scores);
 
 /* From a text in the schema; `file` is for the errors. */
-int track_parse(struct track *track, const char *file, struct str text,
-		struct err *err) __attribute__((warn_unused_result));
+int track_parse(struct track *track, const char *file, struct str text, struct err *err)
+	__attribute__((warn_unused_result));
 
 void track_release(struct track *track);
 

@@ -28,21 +28,18 @@ struct discover {
 	bool is_single; /* each runs once */
 };
 
-static size_t
-source_index(const struct source *source)
+static size_t source_index(const struct source *source)
 {
 	return (size_t)(source - source->discover->sources);
 }
 
-static const struct conf_discover *
-source_conf(const struct source *source)
+static const struct conf_discover *source_conf(const struct source *source)
 {
 	return &source->discover->conf->discover[source_index(source)];
 }
 
 /* Why it gave no pods, as long as that is news. */
-static void
-tell(struct source *source, const char *why)
+static void tell(struct source *source, const char *why)
 {
 	struct discover *discover = source->discover;
 	AUTO_TEXT text = xasprintf("discover %s: %s; its pods stay as they "
@@ -54,15 +51,13 @@ tell(struct source *source, const char *why)
 	source->is_told = true;
 }
 
-static bool
-has_note(const struct conf_strings *notes, const char *note)
+static bool has_note(const struct conf_strings *notes, const char *note)
 {
 	return any_of(i, notes->n, strcmp(notes->v[i], note) == 0);
 }
 
 /* What it says now and did not say before. */
-static void
-tell_notes(const struct source *source, const struct conf_strings *before)
+static void tell_notes(const struct source *source, const struct conf_strings *before)
 {
 	const struct discover_cb *cb = &source->discover->cb;
 	const struct conf_discover *now = source_conf(source);
@@ -72,15 +67,14 @@ tell_notes(const struct source *source, const struct conf_strings *before)
 		if (!has_note(before, now->notes.v[i]) && n++ < NOTES_MAX)
 			cb->on_say(cb->user, false, now->notes.v[i]);
 	if (n > NOTES_MAX) {
-		AUTO_TEXT more = xasprintf("discover %s: %zu more like these",
-					   now->name, n - NOTES_MAX);
+		AUTO_TEXT more =
+			xasprintf("discover %s: %zu more like these", now->name, n - NOTES_MAX);
 
 		cb->on_say(cb->user, false, more);
 	}
 }
 
-static void
-take_answer(struct source *source, int status, struct str out)
+static void take_answer(struct source *source, int status, struct str out)
 {
 	struct discover *discover = source->discover;
 	/* Valid until the next answer is taken. */
@@ -90,17 +84,15 @@ take_answer(struct source *source, int status, struct str out)
 
 	out = str_trim(out);
 	if (status < 0) {
-		print_into(why, "no end within %d s, or it was killed",
-			   LIMIT_MS / 1000);
+		print_into(why, "no end within %d s, or it was killed", LIMIT_MS / 1000);
 		tell(source, why);
 	} else if (status > 0) {
 		print_into(why, "it ended with exit status %d", status);
 		tell(source, why);
 	} else if (before->answer != NULL && str_eq_cstr(out, before->answer)) {
 		source->is_told = false;
-	} else if (discover->cb.on_answer(discover->cb.user,
-					  source_index(source), out,
-					  &err) != 0) {
+	} else if (discover->cb.on_answer(discover->cb.user, source_index(source), out, &err) !=
+		   0) {
 		tell(source, err.text);
 	} else {
 		source->is_told = false;
@@ -108,22 +100,18 @@ take_answer(struct source *source, int status, struct str out)
 	}
 }
 
-static void
-wait_for_next(struct source *source)
+static void wait_for_next(struct source *source)
 {
 	struct discover *discover = source->discover;
 
 	source->has_ended = true;
 	if (!discover->is_single)
-		loop_timer_start(source->timer,
-				 (int64_t)(source_conf(source)->every_s * 1e3),
-				 0);
+		loop_timer_start(source->timer, (int64_t)(source_conf(source)->every_s * 1e3), 0);
 	else if (!discover_is_busy(discover))
 		loop_stop(discover->loop);
 }
 
-static void
-source_on_end(void *user, int status, struct str out)
+static void source_on_end(void *user, int status, struct str out)
 {
 	struct source *source = user;
 
@@ -132,38 +120,32 @@ source_on_end(void *user, int status, struct str out)
 	wait_for_next(source);
 }
 
-static void
-source_on_time(void *user)
+static void source_on_time(void *user)
 {
 	struct source *source = user;
-	const char *const *argv =
-		(const char *const *)source_conf(source)->command.v;
+	const char *const *argv = (const char *const *)source_conf(source)->command.v;
 
-	source->capture = capture_new(source->discover->loop, argv, LIMIT_MS,
-				      source_on_end, source);
+	source->capture =
+		capture_new(source->discover->loop, argv, LIMIT_MS, source_on_end, source);
 	if (source->capture == NULL) {
 		tell(source, "it cannot be started");
 		wait_for_next(source);
 	}
 }
 
-static void
-start_all(struct discover *discover, const struct conf *conf)
+static void start_all(struct discover *discover, const struct conf *conf)
 {
 	discover->conf = conf;
 	discover->n = conf->n_discover;
-	discover->sources =
-		xcalloc(conf->n_discover + 1, sizeof(*discover->sources));
+	discover->sources = xcalloc(conf->n_discover + 1, sizeof(*discover->sources));
 	array_each (source, discover->sources, discover->n) {
 		source->discover = discover;
-		source->timer =
-			loop_timer_new(discover->loop, source_on_time, source);
+		source->timer = loop_timer_new(discover->loop, source_on_time, source);
 		loop_timer_start(source->timer, 0, 0);
 	}
 }
 
-static void
-stop_all(struct discover *discover)
+static void stop_all(struct discover *discover)
 {
 	for (size_t i = 0; i < discover->n; i++) {
 		capture_cancel(discover->sources[i].capture);
@@ -172,9 +154,8 @@ stop_all(struct discover *discover)
 	free(discover->sources);
 }
 
-struct discover *
-discover_new(struct loop *loop, const struct conf *conf,
-	     const struct discover_cb *cb)
+struct discover *discover_new(struct loop *loop, const struct conf *conf,
+			      const struct discover_cb *cb)
 {
 	struct discover *discover = xcalloc(1, sizeof(*discover));
 
@@ -184,8 +165,7 @@ discover_new(struct loop *loop, const struct conf *conf,
 	return discover;
 }
 
-void
-discover_free(struct discover *discover)
+void discover_free(struct discover *discover)
 {
 	if (discover == NULL)
 		return;
@@ -193,14 +173,12 @@ discover_free(struct discover *discover)
 	free(discover);
 }
 
-void
-discover_renew(struct discover *discover, const struct conf *conf)
+void discover_renew(struct discover *discover, const struct conf *conf)
 {
 	bool same = discover->n == conf->n_discover;
 
 	for (size_t i = 0; same && i < discover->n; i++)
-		same = conf_same_text(conf->discover[i].name,
-				      discover->conf->discover[i].name) &&
+		same = conf_same_text(conf->discover[i].name, discover->conf->discover[i].name) &&
 		       conf_same_strings(&conf->discover[i].command,
 					 &discover->conf->discover[i].command);
 	if (same) {
@@ -211,22 +189,18 @@ discover_renew(struct discover *discover, const struct conf *conf)
 	start_all(discover, conf);
 }
 
-bool
-discover_is_busy(const struct discover *discover)
+bool discover_is_busy(const struct discover *discover)
 {
 	return any_of(i, discover->n, !discover->sources[i].has_ended);
 }
 
-static int
-once_on_answer(void *user, size_t i, struct str answer, struct err *err)
+static int once_on_answer(void *user, size_t i, struct str answer, struct err *err)
 {
 	return conf_take_answer(user, i, answer, err);
 }
 
-int
-discover_once(struct conf *conf,
-	      void (*on_say)(void *user, bool is_trouble, const char *text),
-	      struct err *err)
+int discover_once(struct conf *conf, void (*on_say)(void *user, bool is_trouble, const char *text),
+		  struct err *err)
 {
 	const struct discover_cb cb = { once_on_answer, on_say, conf };
 

@@ -15,8 +15,7 @@ struct discover_cb {
 	 * err when the answer cannot be taken; where it is, discover_renew
 	 * follows before the next turn of the loop.
 	 */
-	int (*on_answer)(void *user, size_t i, struct str answer,
-			 struct err *err);
+	int (*on_answer)(void *user, size_t i, struct str answer, struct err *err);
 	/* A sentence for a person: one of them fails, or says something new of
 	 * its pods. */
 	void (*on_say)(void *user, bool is_trouble, const char *text);
@@ -37,6 +36,5 @@ bool discover_is_busy(const struct discover *discover);
  * Run each once, at the same time, in a loop of its own, and take their
  * answers into conf; on_say tells of those that fail.
  */
-int discover_once(struct conf *conf,
-		  void (*on_say)(void *user, bool is_trouble, const char *text),
+int discover_once(struct conf *conf, void (*on_say)(void *user, bool is_trouble, const char *text),
 		  struct err *err) __attribute__((warn_unused_result));

@@ -5,15 +5,13 @@
 #include "base/xalloc.h"
 
 /* Is the name one of the list?  All are, of an empty one. */
-static bool
-is_named(const char *name, char *const *names, int n)
+static bool is_named(const char *name, char *const *names, int n)
 {
 	return any_of(i, n, strcmp(names[i], name) == 0) || n == 0;
 }
 
-int
-pods_choose(struct conf *chosen, const struct conf *conf, char *const *names,
-	    int n, struct err *err)
+int pods_choose(struct conf *chosen, const struct conf *conf, char *const *names, int n,
+		struct err *err)
 {
 	for (int i = 0; i < n; i++)
 		if (conf_find_pod(conf, names[i]) < 0)
@@ -22,8 +20,7 @@ pods_choose(struct conf *chosen, const struct conf *conf, char *const *names,
 				       "\"%s\"",
 				       names[i]);
 	if (conf->n_pods == 0)
-		return err_set(err, ERR_NODATA,
-			       "the configuration has no pods");
+		return err_set(err, ERR_NODATA, "the configuration has no pods");
 	*chosen = *conf;
 	chosen->pods = xcalloc(conf->n_pods, sizeof(*chosen->pods));
 	chosen->n_pods = 0;
@@ -33,8 +30,7 @@ pods_choose(struct conf *chosen, const struct conf *conf, char *const *names,
 	return 0;
 }
 
-struct remote_pod
-pods_remote(const struct conf_pod *pod)
+struct remote_pod pods_remote(const struct conf_pod *pod)
 {
 	static const enum remote_transport transports[] = {
 		[CONF_LIBSSH2] = REMOTE_LIBSSH2,

@@ -11,9 +11,8 @@
  * order: *chosen borrows of conf, but for its array of pods, which the caller
  * frees.  -1 with err when one is not there, or there is none at all.
  */
-int pods_choose(struct conf *chosen, const struct conf *conf,
-		char *const *names, int n, struct err *err)
-	__attribute__((warn_unused_result));
+int pods_choose(struct conf *chosen, const struct conf *conf, char *const *names, int n,
+		struct err *err) __attribute__((warn_unused_result));
 
 /* How to reach it; the strings are the pod's. */
 struct remote_pod pods_remote(const struct conf_pod *pod);

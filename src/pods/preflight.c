@@ -20,21 +20,15 @@
 
 extern const struct embed_file preflight_text[];
 
-const char *
-preflight_script(void)
+const char *preflight_script(void)
 {
 	return preflight_text[0].text;
 }
 
-void
-preflight_command(struct buf *out, const char *nonce,
-		  const struct conf_pod *pod)
+void preflight_command(struct buf *out, const char *nonce, const struct conf_pod *pod)
 {
-	const char *root =
-		pod->remote_root != NULL ? pod->remote_root : DEFAULT_ROOT;
-	const char *const argv[] = {
-		"exec", "sh", "-s", "--", nonce, root, NULL
-	};
+	const char *root = pod->remote_root != NULL ? pod->remote_root : DEFAULT_ROOT;
+	const char *const argv[] = { "exec", "sh", "-s", "--", nonce, root, NULL };
 
 	quote_argv(out, argv);
 }
@@ -47,13 +41,11 @@ static const struct {
 #undef X
 };
 
-int
-preflight_status(const cJSON *row)
+int preflight_status(const cJSON *row)
 {
-	static const enum preflight_class unreachable[] = {
-		PREFLIGHT_SSH, PREFLIGHT_COMMAND, PREFLIGHT_AUTH,
-		PREFLIGHT_HOSTKEY, PREFLIGHT_TIMEOUT
-	};
+	static const enum preflight_class unreachable[] = { PREFLIGHT_SSH, PREFLIGHT_COMMAND,
+							    PREFLIGHT_AUTH, PREFLIGHT_HOSTKEY,
+							    PREFLIGHT_TIMEOUT };
 	int status = 0;
 
 	json_each (one, cJSON_GetObjectItem(row, "failures")) {
@@ -78,14 +70,12 @@ fail(cJSON *row, enum preflight_class class, const char *fmt, ...)
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	cJSON_AddItemToArray(cJSON_GetObjectItem(row, "failures"),
-			     json_new(JTEXT("class", classes[class].name),
-				      JCLEAN("text", text),
+			     json_new(JTEXT("class", classes[class].name), JCLEAN("text", text),
 				      JTEXT("next", classes[class].next)));
 }
 
 /* Bytes of the pod, made harmless; nothing is null. */
-static void
-add_clean(cJSON *object, const char *key, struct str s)
+static void add_clean(cJSON *object, const char *key, struct str s)
 {
 	AUTO_BUF clean = buf_new(4000);
 
@@ -94,8 +84,7 @@ add_clean(cJSON *object, const char *key, struct str s)
 }
 
 /* The facts: what follows the nonce on a line of its own; p NULL: none. */
-static struct str
-facts_of(const struct preflight *p)
+static struct str facts_of(const struct preflight *p)
 {
 	struct str rest = p->out, line;
 
@@ -106,8 +95,7 @@ facts_of(const struct preflight *p)
 }
 
 /* The next fact of that key, from *rest on. */
-static bool
-next_fact(struct str *rest, const char *key, struct str *value)
+static bool next_fact(struct str *rest, const char *key, struct str *value)
 {
 	struct str line, name;
 
@@ -120,14 +108,12 @@ next_fact(struct str *rest, const char *key, struct str *value)
 	return false;
 }
 
-static bool
-fact(struct str facts, const char *key, struct str *value)
+static bool fact(struct str facts, const char *key, struct str *value)
 {
 	return next_fact(&facts, key, value);
 }
 
-static void
-add_text_fact(cJSON *row, struct str facts, const char *key)
+static void add_text_fact(cJSON *row, struct str facts, const char *key)
 {
 	struct str value = { NULL, 0 };
 
@@ -135,8 +121,7 @@ add_text_fact(cJSON *row, struct str facts, const char *key)
 	add_clean(row, key, value);
 }
 
-static double
-number(struct str text)
+static double number(struct str text)
 {
 	double value;
 
@@ -144,8 +129,7 @@ number(struct str text)
 }
 
 /* df -Pk: filesystem, blocks, used, available, .. */
-static double
-free_bytes(struct str df)
+static double free_bytes(struct str df)
 {
 	struct str word;
 	int n = 0;
@@ -156,8 +140,7 @@ free_bytes(struct str df)
 	return RUN_ABSENT;
 }
 
-static void
-judge_disk(const struct preflight *p, cJSON *row, struct str facts)
+static void judge_disk(const struct preflight *p, cJSON *row, struct str facts)
 {
 	struct str value = { NULL, 0 };
 	double bytes = RUN_ABSENT;
@@ -168,8 +151,7 @@ judge_disk(const struct preflight *p, cJSON *row, struct str facts)
 		bytes = free_bytes(value);
 	json_add_number(row, "free_bytes", bytes);
 	if (fact(facts, "writable", &value) && str_eq_cstr(value, "0"))
-		fail(row, PREFLIGHT_DISK,
-		     "the scratch directory cannot be written to");
+		fail(row, PREFLIGHT_DISK, "the scratch directory cannot be written to");
 	else if (bytes < p->min_free_bytes)
 		fail(row, PREFLIGHT_DISK, "%s MB are free, %s are needed",
 		     str_number(floor(bytes / 1e6), 17, texts[0]),
@@ -177,16 +159,13 @@ judge_disk(const struct preflight *p, cJSON *row, struct str facts)
 }
 
 /* May this GPU be used by the configuration? */
-static bool
-is_ours(const struct conf_pod *pod, double index)
+static bool is_ours(const struct conf_pod *pod, double index)
 {
-	return any_of(i, pod->n_gpus, fabs(index - pod->gpus[i]) < 0.5) ||
-	       pod->n_gpus == 0;
+	return any_of(i, pod->n_gpus, fabs(index - pod->gpus[i]) < 0.5) || pod->n_gpus == 0;
 }
 
 /* index, name, MiB in all, MiB in use, utilisation %, driver */
-static bool
-take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
+static bool take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
 {
 	cJSON *gpu = cJSON_CreateObject();
 	struct str cell[6] = { { NULL, 0 } };
@@ -203,13 +182,12 @@ take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
 	double util = number(cell[4]);
 	json_add_number(gpu, "index", index);
 	add_clean(gpu, "name", str_trim(cell[1]));
-	json_add(gpu, JNUM("memory_mib", number(cell[2])),
-		 JNUM("used_mib", used), JNUM("util", util));
+	json_add(gpu, JNUM("memory_mib", number(cell[2])), JNUM("used_mib", used),
+		 JNUM("util", util));
 	cJSON_AddItemToArray(cJSON_GetObjectItem(row, "gpus"), gpu);
 	if (cJSON_GetObjectItem(row, "driver") == NULL)
 		add_clean(row, "driver", str_trim(cell[5]));
-	if (is_ours(p->pod, index) && !apps &&
-	    (used > IDLE_MIB || util > IDLE_PERCENT))
+	if (is_ours(p->pod, index) && !apps && (used > IDLE_MIB || util > IDLE_PERCENT))
 		fail(row, PREFLIGHT_GPU,
 		     "GPU %.0f is not idle: %.0f MiB in use, %.0f %% busy, by "
 		     "no process that can be seen",
@@ -218,8 +196,7 @@ take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
 }
 
 /* pid, MiB, name of each process on the GPUs */
-static size_t
-take_apps(cJSON *row, struct str facts)
+static size_t take_apps(cJSON *row, struct str facts)
 {
 	cJSON *list = cJSON_AddArrayToObject(row, "processes");
 	struct str line, pid, mib;
@@ -227,19 +204,17 @@ take_apps(cJSON *row, struct str facts)
 	size_t n = 0;
 
 	while (next_fact(&facts, "app", &line)) {
-		if (!str_next(&line, ',', &pid) ||
-		    !str_next(&line, ',', &mib) || isnan(number(pid)))
+		if (!str_next(&line, ',', &pid) || !str_next(&line, ',', &mib) ||
+		    isnan(number(pid)))
 			continue;
 		line = str_trim(line);
 		pid = str_trim(pid);
 		mib = str_trim(mib);
-		cJSON *app = json_new(JNUM("pid", number(pid)),
-				      JNUM("memory_mib", number(mib)));
+		cJSON *app = json_new(JNUM("pid", number(pid)), JNUM("memory_mib", number(mib)));
 		add_clean(app, "name", line);
 		cJSON_AddItemToArray(list, app);
-		buf_appendf(&names, "%s%.*s (pid %.*s, %.*s MiB)",
-			    n++ > 0 ? ", " : "", (int)line.len, line.p,
-			    (int)pid.len, pid.p, (int)mib.len, mib.p);
+		buf_appendf(&names, "%s%.*s (pid %.*s, %.*s MiB)", n++ > 0 ? ", " : "",
+			    (int)line.len, line.p, (int)pid.len, pid.p, (int)mib.len, mib.p);
 	}
 	if (n > 0)
 		fail(row, PREFLIGHT_GPU, "the GPU is in use: %s", names.data);
@@ -247,8 +222,7 @@ take_apps(cJSON *row, struct str facts)
 }
 
 /* "2x NVIDIA H100": how many there are and the name of the first. */
-static void
-add_gpu_names(cJSON *row)
+static void add_gpu_names(cJSON *row)
 {
 	const cJSON *gpus = cJSON_GetObjectItem(row, "gpus");
 	const cJSON *first = cJSON_GetArrayItem(gpus, 0);
@@ -261,8 +235,7 @@ add_gpu_names(cJSON *row)
 	json_add_string(row, "gpu", first != NULL ? text.data : NULL);
 }
 
-static void
-judge_gpu(const struct preflight *p, cJSON *row, struct str facts)
+static void judge_gpu(const struct preflight *p, cJSON *row, struct str facts)
 {
 	struct str rest = facts, line, status = { NULL, 0 };
 	size_t apps = take_apps(row, facts), n = 0;
@@ -271,14 +244,12 @@ judge_gpu(const struct preflight *p, cJSON *row, struct str facts)
 	cJSON_AddArrayToObject(row, "gpus");
 	if (!fact(facts, "smi", &status)) {
 		if (p->need_gpu)
-			fail(row, PREFLIGHT_GPU,
-			     "there is no nvidia-smi: no GPU, or no driver");
+			fail(row, PREFLIGHT_GPU, "there is no nvidia-smi: no GPU, or no driver");
 	} else if (!str_eq_cstr(status, "0")) {
 		fact(facts, "gpu", &words);
-		fail(row, PREFLIGHT_GPU,
-		     "nvidia-smi %s (exit status %.*s): %.*s",
-		     str_eq_cstr(status, "124") ? "hangs" : "fails",
-		     (int)status.len, status.p, (int)words.len, words.p);
+		fail(row, PREFLIGHT_GPU, "nvidia-smi %s (exit status %.*s): %.*s",
+		     str_eq_cstr(status, "124") ? "hangs" : "fails", (int)status.len, status.p,
+		     (int)words.len, words.p);
 	} else {
 		while (next_fact(&rest, "gpu", &line))
 			n += take_gpu(p, row, line, apps > 0);
@@ -291,19 +262,16 @@ judge_gpu(const struct preflight *p, cJSON *row, struct str facts)
 }
 
 /* Theirs less ours; the answer came somewhen between sent and got. */
-static void
-judge_clock(const struct preflight *p, cJSON *row, struct str facts)
+static void judge_clock(const struct preflight *p, cJSON *row, struct str facts)
 {
 	struct str value;
-	double theirs =
-		fact(facts, "clock", &value) ? number(value) : RUN_ABSENT;
+	double theirs = fact(facts, "clock", &value) ? number(value) : RUN_ABSENT;
 	double ours = (double)(p->sent_wall_ms + p->got_wall_ms) / 2e3;
 	double unsure = (double)(p->got_wall_ms - p->sent_wall_ms) / 2e3;
 	double offset = theirs - ours;
 
 	/* A date without %N leaves it as it is: whole seconds then. */
-	if (isnan(theirs) && fact(facts, "clock", &value) &&
-	    str_find(value, ".") != NULL) {
+	if (isnan(theirs) && fact(facts, "clock", &value) && str_find(value, ".") != NULL) {
 		value.len = (size_t)(str_find(value, ".") - value.p);
 		offset = number(value) + 0.5 - ours;
 		unsure += 0.5;
@@ -311,13 +279,11 @@ judge_clock(const struct preflight *p, cJSON *row, struct str facts)
 	json_add_number(row, "clock_offset_s", round(offset * 1e3) / 1e3);
 	json_add_number(row, "clock_unsure_s", unsure);
 	if (fabs(offset) > CLOCK_FAR_S + unsure)
-		fail(row, PREFLIGHT_ENVIRONMENT,
-		     "the pod's clock is off by %.0f s", offset);
+		fail(row, PREFLIGHT_ENVIRONMENT, "the pod's clock is off by %.0f s", offset);
 }
 
 /* pid and mark of each process that a bench of ours left. */
-static void
-judge_jobs(cJSON *row, struct str facts)
+static void judge_jobs(cJSON *row, struct str facts)
 {
 	cJSON *list = cJSON_AddArrayToObject(row, "jobs");
 	struct str line, pid;
@@ -340,8 +306,7 @@ judge_jobs(cJSON *row, struct str facts)
 }
 
 /* The way there failed; by the class of the error, not by its words. */
-static void
-judge_link(const struct preflight *p, cJSON *row)
+static void judge_link(const struct preflight *p, cJSON *row)
 {
 	static const struct {
 		enum err_code code;
@@ -351,9 +316,8 @@ judge_link(const struct preflight *p, cJSON *row)
 			 { ERR_HOSTKEY, PREFLIGHT_HOSTKEY },
 			 { ERR_REMOTE, PREFLIGHT_ENVIRONMENT },
 			 { ERR_LIMIT, PREFLIGHT_ENVIRONMENT } };
-	enum preflight_class class = p->pod->transport == CONF_COMMAND
-					     ? PREFLIGHT_COMMAND
-					     : PREFLIGHT_SSH;
+	enum preflight_class class =
+		p->pod->transport == CONF_COMMAND ? PREFLIGHT_COMMAND : PREFLIGHT_SSH;
 
 	if (p->is_noisy) {
 		fail(row, PREFLIGHT_ENVIRONMENT,
@@ -373,26 +337,23 @@ judge_link(const struct preflight *p, cJSON *row)
 }
 
 /* It ended, but not at its end: its exit status, then its last words. */
-static void
-judge_broken(const struct preflight *p, cJSON *row, bool began)
+static void judge_broken(const struct preflight *p, cJSON *row, bool began)
 {
 	struct str words = openssh_last_line(p->errors);
 
 	if (p->exit->signalled)
-		fail(row, PREFLIGHT_ENVIRONMENT,
-		     "the shell was ended by signal %s", p->exit->signal);
+		fail(row, PREFLIGHT_ENVIRONMENT, "the shell was ended by signal %s",
+		     p->exit->signal);
 	else if (!began && p->exit->status == 0)
 		fail(row, PREFLIGHT_ENVIRONMENT,
 		     "the login shell runs no commands (a proxy, or a "
 		     "restricted login)");
 	else
-		fail(row, PREFLIGHT_ENVIRONMENT,
-		     "the shell ended with exit status %d: %.*s",
+		fail(row, PREFLIGHT_ENVIRONMENT, "the shell ended with exit status %d: %.*s",
 		     p->exit->status, (int)words.len, words.p);
 }
 
-static void
-add_summary(cJSON *row)
+static void add_summary(cJSON *row)
 {
 	const cJSON *failures = json_get(row, "failures");
 	const cJSON *first = json_first(failures);
@@ -408,13 +369,10 @@ add_summary(cJSON *row)
 	json_add(row, JTEXT("status", first == NULL ? "ok" : "failed"),
 		 JTEXT("failure", first == NULL ? NULL : names.data),
 		 JTEXT("text", first == NULL ? NULL : texts.data),
-		 JTEXT("next", first == NULL
-				       ? NULL
-				       : json_get_string(first, "next", "")));
+		 JTEXT("next", first == NULL ? NULL : json_get_string(first, "next", "")));
 }
 
-static void
-add_facts(const struct preflight *p, cJSON *row, struct str facts)
+static void add_facts(const struct preflight *p, cJSON *row, struct str facts)
 {
 	struct str value;
 
@@ -431,19 +389,15 @@ add_facts(const struct preflight *p, cJSON *row, struct str facts)
 	judge_jobs(row, facts);
 }
 
-cJSON *
-preflight_row(const struct preflight *p)
+cJSON *preflight_row(const struct preflight *p)
 {
 	struct str facts = facts_of(p), value;
 	cJSON *row = json_new(
 		JTEXT("pod", p->pod->name),
-		JTEXT("target", p->pod->transport == CONF_LOCAL
-					? NULL
-					: conf_pod_target(p->pod)),
+		JTEXT("target", p->pod->transport == CONF_LOCAL ? NULL : conf_pod_target(p->pod)),
 		JTEXT("transport", conf_transport_name(p->pod->transport)),
 		JTEXT("host_key", p->host_key[0] != '\0' ? p->host_key : NULL),
-		JNUM("connect_ms",
-		     p->connect_ms >= 0 ? (double)p->connect_ms : RUN_ABSENT));
+		JNUM("connect_ms", p->connect_ms >= 0 ? (double)p->connect_ms : RUN_ABSENT));
 
 	cJSON_AddArrayToObject(row, "failures");
 	if (p->late || p->exit->err.code != ERR_NONE)

@@ -11,27 +11,25 @@
  */
 
 /* id, name, next step in words */
-#define PREFLIGHT_CLASS_LIST(X)                                                \
-	X(SSH, "ssh",                                                          \
-	  "is the pod running, are its address and port right? "               \
-	  "`ssh -v` to it shows more")                                         \
-	X(COMMAND, "command",                                                  \
-	  "run the pod's \"command\" by hand: a shell must answer on its "     \
-	  "stdin and stdout")                                                  \
-	X(AUTH, "auth",                                                        \
-	  "put the public key on the pod, or name the right one by "           \
-	  "\"identity\"")                                                      \
-	X(HOSTKEY, "hostkey",                                                  \
-	  "hold the fingerprint against the pod's own (ssh-keygen -lf "        \
-	  "/etc/ssh/ssh_host_ed25519_key.pub there)")                          \
-	X(GPU, "gpu",                                                          \
-	  "look at nvidia-smi on the pod; end what is not yours to keep, "     \
-	  "or take another pod")                                               \
-	X(DISK, "disk", "free some space, or name another \"remote_root\"")    \
-	X(ENVIRONMENT, "environment",                                          \
-	  "log in by hand and look at the shell and at python3")               \
-	X(TIMEOUT, "timeout",                                                  \
-	  "the pod or the way to it hangs: look at its load, try again")
+#define PREFLIGHT_CLASS_LIST(X)                                                              \
+	X(SSH, "ssh",                                                                        \
+	  "is the pod running, are its address and port right? "                             \
+	  "`ssh -v` to it shows more")                                                       \
+	X(COMMAND, "command",                                                                \
+	  "run the pod's \"command\" by hand: a shell must answer on its "                   \
+	  "stdin and stdout")                                                                \
+	X(AUTH, "auth",                                                                      \
+	  "put the public key on the pod, or name the right one by "                         \
+	  "\"identity\"")                                                                    \
+	X(HOSTKEY, "hostkey",                                                                \
+	  "hold the fingerprint against the pod's own (ssh-keygen -lf "                      \
+	  "/etc/ssh/ssh_host_ed25519_key.pub there)")                                        \
+	X(GPU, "gpu",                                                                        \
+	  "look at nvidia-smi on the pod; end what is not yours to keep, "                   \
+	  "or take another pod")                                                             \
+	X(DISK, "disk", "free some space, or name another \"remote_root\"")                  \
+	X(ENVIRONMENT, "environment", "log in by hand and look at the shell and at python3") \
+	X(TIMEOUT, "timeout", "the pod or the way to it hangs: look at its load, try again")
 
 enum preflight_class {
 #define X(id, name, next) PREFLIGHT_##id,
@@ -49,8 +47,7 @@ int preflight_status(const cJSON *row);
  */
 #define PREFLIGHT_GO	"go\n"
 #define PREFLIGHT_CLOCK "\nclock\t"
-void preflight_command(struct buf *out, const char *nonce,
-		       const struct conf_pod *pod);
+void preflight_command(struct buf *out, const char *nonce, const struct conf_pod *pod);
 const char *preflight_script(void);
 
 /* What came of it; all borrowed. */
@@ -59,9 +56,9 @@ struct preflight {
 	const char *nonce;
 	struct str out, errors; /* stdout, tail of stderr */
 	const struct stream_exit *exit;
-	bool late;	    /* it was ended because it took too long */
-	bool is_noisy;	    /* its login shell printed without end */
-	int64_t connect_ms; /* until it answered; -1: it never did */
+	bool late;			   /* it was ended because it took too long */
+	bool is_noisy;			   /* its login shell printed without end */
+	int64_t connect_ms;		   /* until it answered; -1: it never did */
 	int64_t sent_wall_ms, got_wall_ms; /* of the question for the clock */
 	const char *host_key;		   /* "SHA256:.." or "" */
 	bool need_gpu;

@@ -41,9 +41,7 @@ struct check {
 	int signum;
 };
 
-static void
-probe_tell(const struct probe *probe, enum pods_probe_step step,
-	   const cJSON *row)
+static void probe_tell(const struct probe *probe, enum pods_probe_step step, const cJSON *row)
 {
 	const struct pods_probe *ask = probe->check->ask;
 
@@ -52,8 +50,7 @@ probe_tell(const struct probe *probe, enum pods_probe_step step,
 }
 
 /* The shell answers: ask for its clock. */
-static void
-ask_clock(struct probe *probe)
+static void ask_clock(struct probe *probe)
 {
 	struct transport *t = fleet_transport(probe->check->fleet);
 
@@ -65,8 +62,7 @@ ask_clock(struct probe *probe)
 }
 
 /* Until our script speaks all is the login shell's: does that go too far? */
-static bool
-is_noise(struct probe *probe, size_t len)
+static bool is_noise(struct probe *probe, size_t len)
 {
 	probe->noise_bytes += len;
 	if (probe->noise_bytes <= FRAME_NOISE_MAX)
@@ -77,8 +73,7 @@ is_noise(struct probe *probe, size_t len)
 	return true;
 }
 
-static size_t
-probe_on_data(void *user, const void *data, size_t len)
+static size_t probe_on_data(void *user, const void *data, size_t len)
 {
 	struct probe *probe = user;
 	struct preflight *now = &probe->now;
@@ -100,8 +95,7 @@ probe_on_data(void *user, const void *data, size_t len)
 }
 
 /* The tail is kept. */
-static void
-probe_on_stderr(void *user, const void *data, size_t len)
+static void probe_on_stderr(void *user, const void *data, size_t len)
 {
 	struct probe *probe = user;
 
@@ -110,32 +104,28 @@ probe_on_stderr(void *user, const void *data, size_t len)
 	buf_append(&probe->errors, data, len);
 }
 
-static cJSON *
-probe_row(struct probe *probe)
+static cJSON *probe_row(struct probe *probe)
 {
 	probe->now.out = buf_str(&probe->out);
 	probe->now.errors = buf_str(&probe->errors);
 	return preflight_row(&probe->now);
 }
 
-static void
-probe_tell_over(struct probe *probe)
+static void probe_tell_over(struct probe *probe)
 {
 	AUTO_JSON row = probe_row(probe);
 
 	probe_tell(probe, PODS_PROBE_OVER, row);
 }
 
-static void
-probe_on_close(void *user, const struct stream_exit *exit)
+static void probe_on_close(void *user, const struct stream_exit *exit)
 {
 	struct probe *probe = user;
 	struct transport *t = fleet_transport(probe->check->fleet);
 	struct link_info info;
 
 	t->ops->link_info(t, probe->index, &info);
-	snprintf(probe->host_key, sizeof(probe->host_key), "%s",
-		 info.host_key_sha256);
+	snprintf(probe->host_key, sizeof(probe->host_key), "%s", info.host_key_sha256);
 	probe->stream = NULL;
 	probe->exit = *exit;
 	loop_timer_stop(probe->timer);
@@ -144,8 +134,7 @@ probe_on_close(void *user, const struct stream_exit *exit)
 		loop_stop(probe->check->loop);
 }
 
-static void
-probe_on_late(void *user)
+static void probe_on_late(void *user)
 {
 	struct probe *probe = user;
 	struct transport *t = fleet_transport(probe->check->fleet);
@@ -155,8 +144,7 @@ probe_on_late(void *user)
 		t->ops->cancel(probe->stream);
 }
 
-static void
-probe_on_signal(void *user, int signum)
+static void probe_on_signal(void *user, int signum)
 {
 	struct check *check = user;
 
@@ -164,8 +152,7 @@ probe_on_signal(void *user, int signum)
 	loop_stop(check->loop);
 }
 
-static void
-probe_start(struct check *check, size_t i)
+static void probe_start(struct check *check, size_t i)
 {
 	static const struct stream_cb cb = { .on_data = probe_on_data,
 					     .on_stderr = probe_on_stderr,
@@ -194,20 +181,17 @@ probe_start(struct check *check, size_t i)
 	probe->timer = loop_timer_new(check->loop, probe_on_late, probe);
 	loop_timer_start(probe->timer, (int64_t)(ask->limit_s * 1e3), 0);
 	preflight_command(&command, check->nonce.mark, pod);
-	probe->stream =
-		t->ops->exec(t, i, command.data, &cb, probe, &probe->exit.err);
+	probe->stream = t->ops->exec(t, i, command.data, &cb, probe, &probe->exit.err);
 	if (probe->stream == NULL) {
 		probe_tell_over(probe);
 		check->left--;
 		return;
 	}
 	probe_tell(probe, PODS_PROBE_CONNECTING, NULL);
-	t->ops->write(probe->stream, preflight_script(),
-		      strlen(preflight_script()), NULL);
+	t->ops->write(probe->stream, preflight_script(), strlen(preflight_script()), NULL);
 }
 
-static void
-probe_all(struct check *check, cJSON **rows)
+static void probe_all(struct check *check, cJSON **rows)
 {
 	const struct pods_probe *ask = check->ask;
 	const struct fleet_options fleet_options = {
@@ -240,8 +224,7 @@ probe_all(struct check *check, cJSON **rows)
 	free(remotes);
 }
 
-int
-pods_probe(const struct pods_probe *ask, cJSON **rows, struct err *err)
+int pods_probe(const struct pods_probe *ask, cJSON **rows, struct err *err)
 {
 	struct check check = { .ask = ask };
 

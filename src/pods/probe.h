@@ -21,8 +21,7 @@ struct pods_probe {
 	double min_free_bytes, limit_s;
 	/* Told of each step of pod i, or NULL; row is what came of it, until
 	 * it is over NULL, and is borrowed. */
-	void (*on_step)(void *user, size_t i, enum pods_probe_step step,
-			const cJSON *row);
+	void (*on_step)(void *user, size_t i, enum pods_probe_step step, const cJSON *row);
 	void *user;
 };
 

@@ -9,14 +9,12 @@
 
 #define TEXT_BYTES 65536
 
-void
-facts_init(struct facts *facts)
+void facts_init(struct facts *facts)
 {
 	memset(facts, 0, sizeof(*facts));
 }
 
-void
-facts_release(struct facts *facts)
+void facts_release(struct facts *facts)
 {
 	for (size_t i = 0; i < facts->n; i++)
 		free(facts->v[i].text);
@@ -30,9 +28,8 @@ facts_release(struct facts *facts)
 	facts_init(facts);
 }
 
-struct facts_section *
-facts_table(struct facts *facts, const char *title,
-	    const struct facts_column *columns, size_t n_columns)
+struct facts_section *facts_table(struct facts *facts, const char *title,
+				  const struct facts_column *columns, size_t n_columns)
 {
 	struct facts_section section = { .title = title,
 					 .first = facts->n,
@@ -46,14 +43,12 @@ facts_table(struct facts *facts, const char *title,
 	return &facts->sections[facts->n_sections - 1];
 }
 
-struct facts_section *
-facts_section(struct facts *facts, const char *title)
+struct facts_section *facts_section(struct facts *facts, const char *title)
 {
 	return facts_table(facts, title, NULL, 0);
 }
 
-static struct fact *
-facts_add(struct facts *facts, const struct fact *fact)
+static struct fact *facts_add(struct facts *facts, const struct fact *fact)
 {
 	if (facts->n_sections == 0)
 		facts_section(facts, "");
@@ -62,8 +57,7 @@ facts_add(struct facts *facts, const struct fact *fact)
 	return &facts->v[facts->n - 1];
 }
 
-__attribute__((format(printf, 1, 0))) static char *
-fact_print(const char *fmt, va_list ap)
+__attribute__((format(printf, 1, 0))) static char *fact_print(const char *fmt, va_list ap)
 {
 	AUTO_BUF text = buf_new(TEXT_BYTES);
 
@@ -71,14 +65,10 @@ fact_print(const char *fmt, va_list ap)
 	return buf_detach(&text);
 }
 
-struct fact *
-facts_text(struct facts *facts, const char *label, enum fact_style style,
-	   const char *fmt, ...)
+struct fact *facts_text(struct facts *facts, const char *label, enum fact_style style,
+			const char *fmt, ...)
 {
-	struct fact fact = { .label = label,
-			     .style = style,
-			     .number = (double)NAN,
-			     .unit = "" };
+	struct fact fact = { .label = label, .style = style, .number = (double)NAN, .unit = "" };
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -87,9 +77,8 @@ facts_text(struct facts *facts, const char *label, enum fact_style style,
 	return facts_add(facts, &fact);
 }
 
-struct fact *
-facts_number(struct facts *facts, const char *label, enum fmt_kind kind,
-	     double number, int decimals, const char *unit)
+struct fact *facts_number(struct facts *facts, const char *label, enum fmt_kind kind, double number,
+			  int decimals, const char *unit)
 {
 	return facts_add(facts, &(struct fact){ .label = label,
 						.kind = kind,
@@ -98,18 +87,15 @@ facts_number(struct facts *facts, const char *label, enum fmt_kind kind,
 						.unit = unit });
 }
 
-struct fact *
-facts_cell(struct facts *facts, double number)
+struct fact *facts_cell(struct facts *facts, double number)
 {
 	const struct facts_section *s = &facts->sections[facts->n_sections - 1];
 	const struct facts_column *column = &s->columns[s->n % s->n_columns];
 
-	return facts_number(facts, "", column->kind, number, column->decimals,
-			    "");
+	return facts_number(facts, "", column->kind, number, column->decimals, "");
 }
 
-const char *
-facts_keep(struct facts *facts, const char *fmt, ...)
+const char *facts_keep(struct facts *facts, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -119,8 +105,7 @@ facts_keep(struct facts *facts, const char *fmt, ...)
 	return facts->kept[facts->n_kept - 1];
 }
 
-const char *
-fact_value(const struct fact *fact, char out[FACT_SIZE])
+const char *fact_value(const struct fact *fact, char out[FACT_SIZE])
 {
 	if (fact->text != NULL)
 		return fact->text;

@@ -85,17 +85,14 @@ struct facts_section *facts_section(struct facts *facts, const char *title);
 /* What follows is the cells of a table, row by row; the labels are not used.
  * The columns are copied, their texts are borrowed. */
 struct facts_section *facts_table(struct facts *facts, const char *title,
-				  const struct facts_column *columns,
-				  size_t n_columns);
+				  const struct facts_column *columns, size_t n_columns);
 
 /* The fact that was added; its members may be changed until the next one. */
-struct fact *facts_text(struct facts *facts, const char *label,
-			enum fact_style style, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+struct fact *facts_text(struct facts *facts, const char *label, enum fact_style style,
+			const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* A number (absent: unknown) with its unit, "" for none. */
-struct fact *facts_number(struct facts *facts, const char *label,
-			  enum fmt_kind kind, double number, int decimals,
-			  const char *unit);
+struct fact *facts_number(struct facts *facts, const char *label, enum fmt_kind kind, double number,
+			  int decimals, const char *unit);
 /* The number of the next cell, which its column says how to write. */
 struct fact *facts_cell(struct facts *facts, double number);
 /* A text that lives as long as the list, for a label or a title. */

@@ -16,17 +16,14 @@
 
 /* How a value looks where escape sequences are welcome. */
 static const char *const looks[FACT_STYLE_COUNT] = {
-	[FACT_DIM] = "\033[2m",	       [FACT_HINT] = "\033[2m",
-	[FACT_STRONG] = "\033[1m",     [FACT_LIVE] = "\033[32m",
-	[FACT_DONE] = "\033[32m",      [FACT_SILENT] = "\033[33m",
-	[FACT_WARN] = "\033[33m",      [FACT_ALARM] = "\033[31m",
-	[FACT_BETTER] = "\033[32m",    [FACT_WORSE] = "\033[31m",
-	[FACT_REFERENCE] = "\033[36m",
+	[FACT_DIM] = "\033[2m",	   [FACT_HINT] = "\033[2m",	  [FACT_STRONG] = "\033[1m",
+	[FACT_LIVE] = "\033[32m",  [FACT_DONE] = "\033[32m",	  [FACT_SILENT] = "\033[33m",
+	[FACT_WARN] = "\033[33m",  [FACT_ALARM] = "\033[31m",	  [FACT_BETTER] = "\033[32m",
+	[FACT_WORSE] = "\033[31m", [FACT_REFERENCE] = "\033[36m",
 };
 
-static void
-put_styled(struct buf *out, const struct facts_look *look,
-	   enum fact_style style, const char *text)
+static void put_styled(struct buf *out, const struct facts_look *look, enum fact_style style,
+		       const char *text)
 {
 	if (look->color && looks[style] != NULL && text[0] != '\0')
 		buf_appendf(out, "%s%s\033[0m", looks[style], text);
@@ -34,16 +31,14 @@ put_styled(struct buf *out, const struct facts_look *look,
 		buf_append_str(out, text);
 }
 
-static void
-pad(struct buf *out, size_t from, size_t to)
+static void pad(struct buf *out, size_t from, size_t to)
 {
 	for (; from < to; from++)
 		buf_append_char(out, ' ');
 }
 
 /* The value, harmless; text is emptied before. */
-static void
-value_text(struct buf *text, const struct fact *fact)
+static void value_text(struct buf *text, const struct fact *fact)
 {
 	char number[FACT_SIZE];
 
@@ -52,9 +47,7 @@ value_text(struct buf *text, const struct fact *fact)
 }
 
 /* Words from that column on; further lines begin so much further in. */
-static void
-put_folded(struct buf *out, struct str text, size_t indent, size_t hang,
-	   size_t columns)
+static void put_folded(struct buf *out, struct str text, size_t indent, size_t hang, size_t columns)
 {
 	struct str rest = text, word;
 	size_t column = indent;
@@ -62,8 +55,7 @@ put_folded(struct buf *out, struct str text, size_t indent, size_t hang,
 	while (str_next(&rest, ' ', &word)) {
 		size_t width = utf8_width(word);
 
-		if (column > indent && columns > 0 &&
-		    column + 1 + width > columns) {
+		if (column > indent && columns > 0 && column + 1 + width > columns) {
 			buf_append_char(out, '\n');
 			indent += hang;
 			hang = 0;
@@ -78,9 +70,8 @@ put_folded(struct buf *out, struct str text, size_t indent, size_t hang,
 	}
 }
 
-static void
-print_facts(struct buf *out, const struct fact *fact, size_t n,
-	    const struct facts_look *look)
+static void print_facts(struct buf *out, const struct fact *fact, size_t n,
+			const struct facts_look *look)
 {
 	size_t indent = look->indent;
 	AUTO_BUF value = buf_new(MAX_VALUE);
@@ -92,29 +83,26 @@ print_facts(struct buf *out, const struct fact *fact, size_t n,
 		pad(out, 0, look->indent);
 		utf8_sanitize(out, str_from(fact->label));
 		if (width > 0)
-			indent = look->indent +
-				 (width > LABEL ? width : LABEL) + 1;
+			indent = look->indent + (width > LABEL ? width : LABEL) + 1;
 		pad(out, look->indent + width, indent);
 		value_text(&value, fact);
 		buf_clear(&folded);
-		put_folded(&folded, str_from(value.data), indent,
-			   width == 0 ? look->hang : 0, look->fold);
+		put_folded(&folded, str_from(value.data), indent, width == 0 ? look->hang : 0,
+			   look->fold);
 		put_styled(out, look, fact->style, folded.data);
 		buf_append_char(out, '\n');
 	}
 }
 
 /* The cell of a table's row; row 0 is its head. */
-static const struct fact *
-cell_at(const struct facts *facts, const struct facts_section *s, size_t row,
-	size_t column)
+static const struct fact *cell_at(const struct facts *facts, const struct facts_section *s,
+				  size_t row, size_t column)
 {
 	return &facts->v[s->first + (row - 1) * s->n_columns + column];
 }
 
-static void
-cell_text(struct buf *text, const struct facts *facts,
-	  const struct facts_section *s, size_t row, size_t column)
+static void cell_text(struct buf *text, const struct facts *facts, const struct facts_section *s,
+		      size_t row, size_t column)
 {
 	if (row > 0) {
 		value_text(text, cell_at(facts, s, row, column));
@@ -124,8 +112,7 @@ cell_text(struct buf *text, const struct facts *facts,
 	utf8_sanitize(text, str_from(s->columns[column].label));
 }
 
-static size_t
-rows_of(const struct facts_section *s)
+static size_t rows_of(const struct facts_section *s)
 {
 	return 1 + s->n / s->n_columns;
 }
@@ -138,39 +125,33 @@ struct layout {
 };
 
 /* Decimals of a number that has a point. */
-static size_t
-tail_of(const struct facts_column *column, const char *text)
+static size_t tail_of(const struct facts_column *column, const char *text)
 {
 	const char *point = strrchr(text, '.');
 
-	return (column->kind == FMT_NUMBER || column->kind == FMT_SIGNED) &&
-			       point != NULL
+	return (column->kind == FMT_NUMBER || column->kind == FMT_SIGNED) && point != NULL
 		       ? strlen(point + 1)
 		       : 0;
 }
 
 /* Blanks behind a number of fewer decimals than another of its column. */
-static size_t
-tail_pad(const struct layout *layout, size_t column, const char *text)
+static size_t tail_pad(const struct layout *layout, size_t column, const char *text)
 {
 	size_t tail = tail_of(&layout->s->columns[column], text);
 
 	return tail > 0 ? layout->tails[column] - tail : 0;
 }
 
-static bool
-have_same_columns(const struct facts_section *a, const struct facts_section *b)
+static bool have_same_columns(const struct facts_section *a, const struct facts_section *b)
 {
 	if (a->n_columns != b->n_columns)
 		return false;
-	return all_of(i, a->n_columns,
-		      strcmp(a->columns[i].label, b->columns[i].label) == 0);
+	return all_of(i, a->n_columns, strcmp(a->columns[i].label, b->columns[i].label) == 0);
 }
 
 /* Add what the cells of a table take; tails first, then the widths. */
-static void
-measure(struct layout *layout, const struct facts *facts,
-	const struct facts_section *s, bool tails)
+static void measure(struct layout *layout, const struct facts *facts, const struct facts_section *s,
+		    bool tails)
 {
 	AUTO_BUF text = buf_new(MAX_VALUE);
 
@@ -180,32 +161,28 @@ measure(struct layout *layout, const struct facts *facts,
 
 		cell_text(&text, facts, s, k / s->n_columns, i);
 		size = tails ? tail_of(&s->columns[i], text.data)
-			     : utf8_width(str_from(text.data)) +
-				       tail_pad(layout, i, text.data);
+			     : utf8_width(str_from(text.data)) + tail_pad(layout, i, text.data);
 		*most = size > *most ? size : *most;
 	}
 }
 
 /* Leave as much of a text as fits with a mark behind it, or fold it: it is in
  * the last column then, and ends with the screen. */
-static void
-fit_text(struct buf *text, size_t room, const struct facts_look *look)
+static void fit_text(struct buf *text, size_t room, const struct facts_look *look)
 {
 	AUTO_BUF whole = buf_new(MAX_VALUE);
 
 	if (look->is_whole) {
 		buf_append(&whole, text->data, text->len);
 		buf_clear(text);
-		put_folded(text, buf_str(&whole), look->columns - room, 0,
-			   look->columns);
+		put_folded(text, buf_str(&whole), look->columns - room, 0, look->columns);
 		return;
 	}
 	text->len = utf8_prefix(str_from(text->data), room - 1);
 	buf_append_str(text, "…");
 }
 
-static size_t
-layout_width(const struct layout *layout)
+static size_t layout_width(const struct layout *layout)
 {
 	size_t sum = 0;
 
@@ -216,34 +193,29 @@ layout_width(const struct layout *layout)
 }
 
 /* Columns that its texts may lose. */
-static size_t
-spare_of(const struct layout *layout, size_t i)
+static size_t spare_of(const struct layout *layout, size_t i)
 {
 	const struct facts_column *column = &layout->s->columns[i];
 	size_t least = column->width > 0 ? (size_t)column->width : LEAST_TEXT;
 
-	return column->kind == FMT_TEXT && layout->widths[i] > least
-		       ? layout->widths[i] - least
-		       : 0;
+	return column->kind == FMT_TEXT && layout->widths[i] > least ? layout->widths[i] - least
+								     : 0;
 }
 
 /* May the texts of column a be cut before those of b? */
-static bool
-is_cut_before(const struct layout *layout, size_t a, size_t b)
+static bool is_cut_before(const struct layout *layout, size_t a, size_t b)
 {
 	const struct facts_column *columns = layout->s->columns;
 	size_t spare_a = spare_of(layout, a), spare_b = spare_of(layout, b);
 
 	if (spare_a == 0 || spare_b == 0)
 		return spare_a > 0;
-	return columns[a].cut_drop != columns[b].cut_drop
-		       ? columns[a].cut_drop == 0
-		       : spare_a > spare_b;
+	return columns[a].cut_drop != columns[b].cut_drop ? columns[a].cut_drop == 0
+							  : spare_a > spare_b;
 }
 
 /* Cut texts, the widest first, then drop columns, until all fits. */
-static void
-fit(struct layout *layout, size_t room)
+static void fit(struct layout *layout, size_t room)
 {
 	const struct facts_column *columns = layout->s->columns;
 	size_t *widths = layout->widths, first = widths[0], width;
@@ -255,18 +227,15 @@ fit(struct layout *layout, size_t room)
 			if (is_cut_before(layout, i, widest))
 				widest = i;
 			if (widths[i] > 0 &&
-			    (widths[worst] == 0 ||
-			     columns[i].drop > columns[worst].drop))
+			    (widths[worst] == 0 || columns[i].drop > columns[worst].drop))
 				worst = i;
 		}
 		spare = columns[widest].cut_drop > 0 &&
-					columns[worst].drop >
-						columns[widest].cut_drop
+					columns[worst].drop > columns[widest].cut_drop
 				? 0
 				: spare_of(layout, widest);
 		if (spare > 0)
-			widths[widest] -=
-				spare < width - room ? spare : width - room;
+			widths[widest] -= spare < width - room ? spare : width - room;
 		else if (columns[worst].drop > 0)
 			widths[worst] = 0;
 		else
@@ -279,34 +248,29 @@ fit(struct layout *layout, size_t room)
 
 /* Give the last text the room that is left, which it folds in.  False: it is
  * too little, or the last column is no text. */
-static bool
-fold_last(struct layout *layout, size_t room)
+static bool fold_last(struct layout *layout, size_t room)
 {
 	size_t last = layout->s->n_columns - 1;
 	size_t width = layout_width(layout), *its = &layout->widths[last];
 
 	if (width <= room)
 		return true;
-	if (layout->s->columns[last].kind != FMT_TEXT ||
-	    width - *its + LEAST_TEXT > room)
+	if (layout->s->columns[last].kind != FMT_TEXT || width - *its + LEAST_TEXT > room)
 		return false;
 	*its -= width - room;
 	return true;
 }
 
 /* A row; blanks at its end are left out. */
-static void
-print_row(struct buf *out, const struct facts *facts,
-	  const struct layout *layout, size_t row,
-	  const struct facts_look *look)
+static void print_row(struct buf *out, const struct facts *facts, const struct layout *layout,
+		      size_t row, const struct facts_look *look)
 {
 	const struct facts_section *s = layout->s;
 	size_t owed = look->indent, width, tail;
 	AUTO_BUF text = buf_new(MAX_VALUE);
 
 	for (size_t i = 0; i < s->n_columns; i++) {
-		enum fact_style style =
-			row > 0 ? cell_at(facts, s, row, i)->style : FACT_DIM;
+		enum fact_style style = row > 0 ? cell_at(facts, s, row, i)->style : FACT_DIM;
 		bool is_text = s->columns[i].kind == FMT_TEXT;
 		size_t room = layout->widths[i];
 
@@ -330,9 +294,8 @@ print_row(struct buf *out, const struct facts *facts,
 
 /* A title, and what stands beside it, which ends at that column or has a line
  * of its own. */
-static void
-print_title(struct buf *out, const struct facts_section *s,
-	    const struct facts_look *look, size_t edge)
+static void print_title(struct buf *out, const struct facts_section *s,
+			const struct facts_look *look, size_t edge)
 {
 	const char *beside = s->beside != NULL ? s->beside : "";
 	size_t right = utf8_width(str_from(beside)), left;
@@ -354,9 +317,8 @@ print_title(struct buf *out, const struct facts_section *s,
 }
 
 /* Each row as lines of their own: a column, and what it holds. */
-static void
-print_records(struct buf *out, const struct facts *facts,
-	      const struct facts_section *s, const struct facts_look *look)
+static void print_records(struct buf *out, const struct facts *facts, const struct facts_section *s,
+			  const struct facts_look *look)
 {
 	struct facts_look page = { .fold = look->columns };
 
@@ -372,25 +334,20 @@ print_records(struct buf *out, const struct facts *facts,
 	}
 }
 
-static void
-print_table(struct buf *out, const struct facts *facts,
-	    const struct facts_section *s, const struct facts_look *look)
+static void print_table(struct buf *out, const struct facts *facts, const struct facts_section *s,
+			const struct facts_look *look)
 {
-	struct layout layout = { s,
-				 xcalloc(s->n_columns, sizeof(*layout.widths)),
+	struct layout layout = { s, xcalloc(s->n_columns, sizeof(*layout.widths)),
 				 xcalloc(s->n_columns, sizeof(*layout.tails)) };
 
 	for (int tails = 1; tails >= 0; tails--)
 		for (size_t i = 0; i < facts->n_sections; i++)
 			if (have_same_columns(s, &facts->sections[i]))
-				measure(&layout, facts, &facts->sections[i],
-					tails == 1);
-	size_t room =
-		look->columns > look->indent ? look->columns - look->indent : 0;
+				measure(&layout, facts, &facts->sections[i], tails == 1);
+	size_t room = look->columns > look->indent ? look->columns - look->indent : 0;
 	if (room > 0 && !look->is_whole)
 		fit(&layout, room);
-	bool as_records =
-		room > 0 && look->is_whole && !fold_last(&layout, room);
+	bool as_records = room > 0 && look->is_whole && !fold_last(&layout, room);
 	print_title(out, s, look, look->indent + layout_width(&layout));
 	if (as_records)
 		print_records(out, facts, s, look);
@@ -400,9 +357,7 @@ print_table(struct buf *out, const struct facts *facts,
 	free(layout.tails);
 }
 
-void
-facts_print(struct buf *out, const struct facts *facts,
-	    const struct facts_look *look)
+void facts_print(struct buf *out, const struct facts *facts, const struct facts_look *look)
 {
 	array_each (s, facts->sections, facts->n_sections) {
 		if (s->n == 0)
@@ -418,18 +373,15 @@ facts_print(struct buf *out, const struct facts *facts,
 	}
 }
 
-void
-facts_print_text(struct buf *out, const struct facts *facts)
+void facts_print_text(struct buf *out, const struct facts *facts)
 {
-	static const struct facts_look page = { .fold = COLUMNS,
-						.indent = INDENT };
+	static const struct facts_look page = { .fold = COLUMNS, .indent = INDENT };
 
 	facts_print(out, facts, &page);
 }
 
 /* What is loud and has no label is bold. */
-static const char *
-md_mark(const struct fact *fact)
+static const char *md_mark(const struct fact *fact)
 {
 	static const bool bold[FACT_STYLE_COUNT] = {
 		[FACT_STRONG] = true, [FACT_ALARM] = true, [FACT_BETTER] = true,
@@ -440,8 +392,7 @@ md_mark(const struct fact *fact)
 }
 
 /* A fact with a label is an item of a list, one without mostly a paragraph. */
-static void
-print_md_fact(struct buf *out, const struct fact *fact, bool is_item)
+static void print_md_fact(struct buf *out, const struct fact *fact, bool is_item)
 {
 	AUTO_BUF text = buf_new(MAX_VALUE);
 
@@ -455,9 +406,7 @@ print_md_fact(struct buf *out, const struct fact *fact, bool is_item)
 	buf_appendf(out, "%s\n", md_mark(fact));
 }
 
-void
-facts_print_md_table(struct buf *out, const struct facts *facts, size_t section,
-		     bool head)
+void facts_print_md_table(struct buf *out, const struct facts *facts, size_t section, bool head)
 {
 	const struct facts_section *s = &facts->sections[section];
 	size_t n = s->n_columns;
@@ -465,10 +414,7 @@ facts_print_md_table(struct buf *out, const struct facts *facts, size_t section,
 
 	for (size_t i = head ? 0 : n; i < n * rows_of(s); i++) {
 		const char *mark =
-			i >= n && cell_at(facts, s, i / n, i % n)->style ==
-						FACT_STRONG
-				? "**"
-				: "";
+			i >= n && cell_at(facts, s, i / n, i % n)->style == FACT_STRONG ? "**" : "";
 
 		cell_text(&text, facts, s, i / n, i % n);
 		mark = text.len > 0 ? mark : "";
@@ -476,15 +422,12 @@ facts_print_md_table(struct buf *out, const struct facts *facts, size_t section,
 		fmt_add_md(out, text.data);
 		buf_appendf(out, "%s%s", mark, i % n + 1 == n ? " |\n" : " |");
 		for (size_t k = 0; i + 1 == n && k < n; k++)
-			buf_append_str(out, s->columns[k].kind == FMT_TEXT
-						    ? "|---"
-						    : "|---:");
+			buf_append_str(out, s->columns[k].kind == FMT_TEXT ? "|---" : "|---:");
 		buf_append_str(out, i + 1 == n ? "|\n" : "");
 	}
 }
 
-void
-facts_print_md(struct buf *out, const struct facts *facts)
+void facts_print_md(struct buf *out, const struct facts *facts)
 {
 	AUTO_BUF title = buf_new(MAX_VALUE);
 
@@ -506,17 +449,14 @@ facts_print_md(struct buf *out, const struct facts *facts)
 		/* Paragraphs stand apart, items do not. */
 		for (size_t k = 0; s->columns == NULL && k < s->n; k++) {
 			if (k > 0 && !s->is_list &&
-			    (fact[k].label[0] == '\0' ||
-			     fact[k - 1].label[0] == '\0'))
+			    (fact[k].label[0] == '\0' || fact[k - 1].label[0] == '\0'))
 				buf_append_char(out, '\n');
 			print_md_fact(out, &fact[k], s->is_list);
 		}
 	}
 }
 
-void
-facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
-		bool head)
+void facts_print_csv(struct buf *out, const struct facts *facts, size_t section, bool head)
 {
 	const struct facts_section *s = &facts->sections[section];
 	size_t n = s->n_columns;
@@ -524,15 +464,11 @@ facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 
 	for (size_t i = head ? 0 : n; i < n * rows_of(s); i++) {
 		const struct facts_column *column = &s->columns[i % n];
-		const struct fact *fact =
-			i >= n ? cell_at(facts, s, i / n, i % n) : NULL;
+		const struct fact *fact = i >= n ? cell_at(facts, s, i / n, i % n) : NULL;
 
 		buf_append_str(out, i % n > 0 ? "," : "");
 		if (fact == NULL) {
-			fmt_add_csv(out,
-				    column->key != NULL ? column->key
-							: column->label,
-				    true);
+			fmt_add_csv(out, column->key != NULL ? column->key : column->label, true);
 		} else if (column->kind != FMT_TEXT || fact->text == NULL) {
 			fmt_add_csv(out, fmt_raw(fact->number).s, false);
 		} else {

@@ -26,8 +26,7 @@ struct facts_look {
  * (is_whole) the last text folds, and where that does not help, each row is
  * printed as a record, a line a column.
  */
-void facts_print(struct buf *out, const struct facts *facts,
-		 const struct facts_look *look);
+void facts_print(struct buf *out, const struct facts *facts, const struct facts_look *look);
 /* The same without escapes and tables uncut, folded at 80 columns. */
 void facts_print_text(struct buf *out, const struct facts *facts);
 
@@ -36,7 +35,5 @@ void facts_print_md(struct buf *out, const struct facts *facts);
 /* A table alone, with its head or only its rows; CSV is RFC 4180, its numbers
  * as they are, its head the keys of the columns, and a text that begins with
  * = + - or @ has a ' before it. */
-void facts_print_md_table(struct buf *out, const struct facts *facts,
-			  size_t section, bool head);
-void facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
-		     bool head);
+void facts_print_md_table(struct buf *out, const struct facts *facts, size_t section, bool head);
+void facts_print_csv(struct buf *out, const struct facts *facts, size_t section, bool head);

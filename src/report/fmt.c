@@ -7,8 +7,7 @@
 
 #define MD_SPECIAL "|\\`*_<"
 
-static struct fmt __attribute__((format(printf, 1, 2)))
-fmt_of(const char *fmt, ...)
+static struct fmt __attribute__((format(printf, 1, 2))) fmt_of(const char *fmt, ...)
 {
 	struct fmt out;
 	va_list ap;
@@ -19,45 +18,37 @@ fmt_of(const char *fmt, ...)
 	return out;
 }
 
-static struct fmt
-fmt_absent(void)
+static struct fmt fmt_absent(void)
 {
 	return (struct fmt){ FMT_ABSENT };
 }
 
-struct fmt
-fmt_raw(double value)
+struct fmt fmt_raw(double value)
 {
 	bool whole = floor(value) == value && fabs(value) < 1e15;
 
-	return isfinite(value) ? fmt_of(whole ? "%.0f" : "%.10g", value)
-			       : (struct fmt){ "" };
+	return isfinite(value) ? fmt_of(whole ? "%.0f" : "%.10g", value) : (struct fmt){ "" };
 }
 
-struct fmt
-fmt_number(double value, int decimals)
+struct fmt fmt_number(double value, int decimals)
 {
 	return isnan(value) ? fmt_absent() : fmt_of("%.*f", decimals, value);
 }
 
-struct fmt
-fmt_signed(double value, int decimals)
+struct fmt fmt_signed(double value, int decimals)
 {
 	return isnan(value) ? fmt_absent()
-			    : fmt_of("%s%.*f", value < 0 ? "−" : "+", decimals,
-				     fabs(value));
+			    : fmt_of("%s%.*f", value < 0 ? "−" : "+", decimals, fabs(value));
 }
 
-int
-fmt_measure_decimals(double value)
+int fmt_measure_decimals(double value)
 {
 	double size = fabs(value);
 
 	return size >= 1e5 ? 0 : size >= 1000 ? 1 : size >= 10 ? 3 : 5;
 }
 
-struct fmt
-fmt_measure(double value, int decimals)
+struct fmt fmt_measure(double value, int decimals)
 {
 	struct fmt out = { "" }, digits;
 	size_t len = 0, whole;
@@ -78,8 +69,7 @@ fmt_measure(double value, int decimals)
 	return out;
 }
 
-static struct fmt
-fmt_digits(double value, int digits)
+static struct fmt fmt_digits(double value, int digits)
 {
 	struct fmt out = fmt_absent();
 
@@ -88,31 +78,26 @@ fmt_digits(double value, int digits)
 	return out;
 }
 
-struct fmt
-fmt_grouped(double value)
+struct fmt fmt_grouped(double value)
 {
 	char digits[STR_NUMBER_SIZE];
 
 	if (isnan(value) || fabs(value) >= 1e15)
 		return fmt_absent();
-	return fmt_of("%s%s", value < 0 ? "−" : "",
-		      str_number(round(fabs(value)), 17, digits));
+	return fmt_of("%s%s", value < 0 ? "−" : "", str_number(round(fabs(value)), 17, digits));
 }
 
-struct fmt
-fmt_steps(double steps)
+struct fmt fmt_steps(double steps)
 {
 	bool millions = steps >= 999950;
 	double part = steps / (millions ? 1e6 : 1e3);
 
 	if (isnan(steps) || steps < 100000 || steps > 1e15)
 		return fmt_grouped(steps);
-	return fmt_of("%.*f%c", !millions || part >= 99.995 ? 1 : 2, part,
-		      millions ? 'M' : 'k');
+	return fmt_of("%.*f%c", !millions || part >= 99.995 ? 1 : 2, part, millions ? 'M' : 'k');
 }
 
-struct fmt
-fmt_bytes(double bytes)
+struct fmt fmt_bytes(double bytes)
 {
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
 	size_t unit = 0;
@@ -127,8 +112,7 @@ fmt_bytes(double bytes)
 	return fmt_of("%.*f %s", unit == 0 ? 0 : 2, bytes, units[unit]);
 }
 
-struct fmt
-fmt_age(double seconds)
+struct fmt fmt_age(double seconds)
 {
 	return isnan(seconds)	  ? fmt_absent()
 	       : seconds < 120	  ? fmt_of("%.0f s", seconds)
@@ -137,19 +121,16 @@ fmt_age(double seconds)
 				  : fmt_of("%.0f d", seconds / 86400);
 }
 
-struct fmt
-fmt_mtok(double tok_s)
+struct fmt fmt_mtok(double tok_s)
 {
 	return fmt_number(tok_s / 1e6, tok_s < 1e6 ? 3 : 2);
 }
 
-struct fmt
-fmt_value(enum fmt_kind kind, double value, int decimals)
+struct fmt fmt_value(enum fmt_kind kind, double value, int decimals)
 {
 	static struct fmt (*const exact[])(double, int) = {
-		[FMT_TEXT] = fmt_number,   [FMT_NUMBER] = fmt_number,
-		[FMT_SIGNED] = fmt_signed, [FMT_MEASURE] = fmt_measure,
-		[FMT_DIGITS] = fmt_digits,
+		[FMT_TEXT] = fmt_number,     [FMT_NUMBER] = fmt_number, [FMT_SIGNED] = fmt_signed,
+		[FMT_MEASURE] = fmt_measure, [FMT_DIGITS] = fmt_digits,
 	};
 	static struct fmt (*const plain[])(double) = {
 		[FMT_GROUPED] = fmt_grouped,
@@ -158,21 +139,18 @@ fmt_value(enum fmt_kind kind, double value, int decimals)
 		[FMT_AGE] = fmt_age,
 	};
 
-	return kind < FMT_GROUPED ? exact[kind](value, decimals)
-				  : plain[kind](value);
+	return kind < FMT_GROUPED ? exact[kind](value, decimals) : plain[kind](value);
 }
 
 /* Which time zone clocks show. */
 static bool local_time;
 
-void
-fmt_set_utc(bool utc)
+void fmt_set_utc(bool utc)
 {
 	local_time = !utc;
 }
 
-static const struct tm *
-fmt_break_down(int64_t wall_ms, struct tm *tm)
+static const struct tm *fmt_break_down(int64_t wall_ms, struct tm *tm)
 {
 	time_t t = (time_t)(wall_ms / 1000);
 
@@ -181,20 +159,17 @@ fmt_break_down(int64_t wall_ms, struct tm *tm)
 	return tm;
 }
 
-struct fmt
-fmt_zone(int64_t wall_ms)
+struct fmt fmt_zone(int64_t wall_ms)
 {
 	struct fmt out;
 	struct tm tm;
 
-	if (!local_time || strftime(out.s, sizeof(out.s), "%Z",
-				    fmt_break_down(wall_ms, &tm)) == 0)
+	if (!local_time || strftime(out.s, sizeof(out.s), "%Z", fmt_break_down(wall_ms, &tm)) == 0)
 		return fmt_of("%s", local_time ? "" : "UTC");
 	return out;
 }
 
-struct fmt
-fmt_clock(int64_t wall_ms)
+struct fmt fmt_clock(int64_t wall_ms)
 {
 	struct tm tm;
 
@@ -204,27 +179,24 @@ fmt_clock(int64_t wall_ms)
 	return fmt_of("%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 
-struct fmt
-fmt_when(int64_t wall_ms, int64_t now_wall_ms)
+struct fmt fmt_when(int64_t wall_ms, int64_t now_wall_ms)
 {
 	struct fmt out;
 	struct tm then, now;
 
 	(void)fmt_break_down(now_wall_ms, &now);
 	(void)fmt_break_down(wall_ms, &then);
-	if (wall_ms <= 0 ||
-	    (then.tm_yday == now.tm_yday && then.tm_year == now.tm_year) ||
+	if (wall_ms <= 0 || (then.tm_yday == now.tm_yday && then.tm_year == now.tm_year) ||
 	    strftime(out.s, sizeof(out.s), "%b %e", &then) == 0)
 		return fmt_clock(wall_ms);
 	return out;
 }
 
-void
-fmt_add_csv(struct buf *out, const char *text, bool is_text)
+void fmt_add_csv(struct buf *out, const char *text, bool is_text)
 {
 	const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
-	bool is_formula = is_text && text[0] != '\0' && text[1] != '\0' &&
-			  strchr("=+-@", text[0]) != NULL;
+	bool is_formula =
+		is_text && text[0] != '\0' && text[1] != '\0' && strchr("=+-@", text[0]) != NULL;
 
 	buf_append_str(out, quote);
 	buf_append_str(out, is_formula ? "'" : "");
@@ -233,13 +205,11 @@ fmt_add_csv(struct buf *out, const char *text, bool is_text)
 	buf_append_str(out, quote);
 }
 
-void
-fmt_add_md(struct buf *out, const char *text)
+void fmt_add_md(struct buf *out, const char *text)
 {
 	for (; *text != '\0'; text++) {
 		/* A bracket is special where a link would begin. */
-		if (strchr(MD_SPECIAL, *text) != NULL ||
-		    (*text == ']' && text[1] == '('))
+		if (strchr(MD_SPECIAL, *text) != NULL || (*text == ']' && text[1] == '('))
 			buf_append_char(out, '\\');
 		buf_append_char(out, *text);
 	}

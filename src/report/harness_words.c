@@ -10,18 +10,15 @@
 #define NUMBER(value)	str_number((value), 10, (char[STR_NUMBER_SIZE]){ "" })
 #define DURATION(value) duration((value), (char[FMT_SIZE]){ "" })
 
-const char *
-harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
+const char *harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
 {
-	(void)snprintf(out, HARNESS_PCT_SIZE,
-		       fabs(pct) < 1e6 ? "%s%.1f %%" : "%s%.3g %%",
+	(void)snprintf(out, HARNESS_PCT_SIZE, fabs(pct) < 1e6 ? "%s%.1f %%" : "%s%.3g %%",
 		       sign && pct >= 0 ? "+" : "", pct);
 	return out;
 }
 
 /* "8 s", "1.1 s", "8m", "8m05s", "1h20m". */
-static const char *
-duration(double seconds, char out[FMT_SIZE])
+static const char *duration(double seconds, char out[FMT_SIZE])
 {
 	unsigned int s;
 
@@ -31,8 +28,7 @@ duration(double seconds, char out[FMT_SIZE])
 	if (seconds > 0 && seconds < 0.005)
 		return "<0.01 s";
 	if (seconds < 9.95 && seconds != s)
-		(void)snprintf(out, FMT_SIZE, "%.*f s", seconds < 1 ? 2 : 1,
-			       seconds);
+		(void)snprintf(out, FMT_SIZE, "%.*f s", seconds < 1 ? 2 : 1, seconds);
 	else if (s < 60)
 		(void)snprintf(out, FMT_SIZE, "%u s", s);
 	else if (s < 3600 && s % 60 == 0)
@@ -40,37 +36,30 @@ duration(double seconds, char out[FMT_SIZE])
 	else if (s < 3600)
 		(void)snprintf(out, FMT_SIZE, "%um%02us", s / 60, s % 60);
 	else
-		(void)snprintf(out, FMT_SIZE, "%uh%02um", s / 3600,
-			       s % 3600 / 60);
+		(void)snprintf(out, FMT_SIZE, "%uh%02um", s / 3600, s % 3600 / 60);
 	return out;
 }
 
-void
-harness_add_age(struct buf *text, int64_t age_ms)
+void harness_add_age(struct buf *text, int64_t age_ms)
 {
-	buf_appendf(text, "as of %s ago",
-		    DURATION(floor((double)age_ms / 1000)));
+	buf_appendf(text, "as of %s ago", DURATION(floor((double)age_ms / 1000)));
 }
 
 /* An attempt without an end: whether somebody may still bring it. */
-static const char *
-open_attempt(const struct harness_run *run, const struct harness_iteration *it)
+static const char *open_attempt(const struct harness_run *run, const struct harness_iteration *it)
 {
 	if (run->has_summary || it != &run->iterations[run->n_iterations - 1])
 		return "no end told";
-	return run->life.state == HARNESS_STATE_RUNNING ? "under way"
-							: "cut off";
+	return run->life.state == HARNESS_STATE_RUNNING ? "under way" : "cut off";
 }
 
 /* "completed 5m01s", "timed out at 8m", "failed (3) 2 s". */
-static void
-add_phase(struct buf *text, const struct harness_phase *phase)
+static void add_phase(struct buf *text, const struct harness_phase *phase)
 {
 	const char *status = phase->status != NULL ? phase->status : "?";
 
 	if (strcmp(status, "timeout") == 0 && phase->limit_s.present) {
-		buf_appendf(text, "timed out at %s",
-			    DURATION(phase->limit_s.value));
+		buf_appendf(text, "timed out at %s", DURATION(phase->limit_s.value));
 		return;
 	}
 	buf_append_str(text, status);
@@ -80,9 +69,8 @@ add_phase(struct buf *text, const struct harness_phase *phase)
 		buf_appendf(text, " %s", DURATION(phase->duration_s.value));
 }
 
-void
-harness_add_attempt(struct buf *text, const struct harness_run *run,
-		    const struct harness_iteration *it)
+void harness_add_attempt(struct buf *text, const struct harness_run *run,
+			 const struct harness_iteration *it)
 {
 	if (run->table != NULL)
 		buf_append_str(text, it->status);
@@ -92,29 +80,25 @@ harness_add_attempt(struct buf *text, const struct harness_run *run,
 		add_phase(text, it->attempt);
 }
 
-static void
-add_phase_named(struct buf *text, const struct harness_iteration *it,
-		const char *prefix)
+static void add_phase_named(struct buf *text, const struct harness_iteration *it,
+			    const char *prefix)
 {
 	array_each (phase, it->phases, it->n_phases) {
 		if (strncmp(phase->name, prefix, strlen(prefix)) != 0)
 			continue;
-		buf_appendf(text, "%s%s ", text->len > 0 ? ", " : "",
-			    phase->name);
+		buf_appendf(text, "%s%s ", text->len > 0 ? ", " : "", phase->name);
 		add_phase(text, phase);
 	}
 }
 
-void
-harness_add_phases(struct buf *text, const struct harness_iteration *it)
+void harness_add_phases(struct buf *text, const struct harness_iteration *it)
 {
 	add_phase_named(text, it, "reflection");
 	add_phase_named(text, it, "build");
 	add_phase_named(text, it, "repair_");
 }
 
-void
-harness_add_calls(struct buf *text, const struct harness_iteration *it)
+void harness_add_calls(struct buf *text, const struct harness_iteration *it)
 {
 	if (!it->calls.present)
 		return;
@@ -123,18 +107,16 @@ harness_add_calls(struct buf *text, const struct harness_iteration *it)
 		buf_appendf(text, " (+%.0f)", it->calls_delta.value);
 }
 
-static void
-add_claim(struct buf *text, struct harness_number number, const char *why)
+static void add_claim(struct buf *text, struct harness_number number, const char *why)
 {
 	if (!harness_is_finite(number))
 		return;
-	buf_appendf(text, "%s? unverified %s (%s)", text->len > 0 ? "; " : "",
-		    NUMBER(number.value), why);
+	buf_appendf(text, "%s? unverified %s (%s)", text->len > 0 ? "; " : "", NUMBER(number.value),
+		    why);
 }
 
 /* ", 30.2 % better than WHAT", ", equal to WHAT". */
-static void
-add_gain(struct buf *text, struct harness_number pct, const char *what)
+static void add_gain(struct buf *text, struct harness_number pct, const char *what)
 {
 	char size[HARNESS_PCT_SIZE];
 
@@ -143,14 +125,12 @@ add_gain(struct buf *text, struct harness_number pct, const char *what)
 	if (pct.value == 0)
 		buf_appendf(text, ", equal to %s", what);
 	else
-		buf_appendf(text, ", %s %s than %s",
-			    harness_pct(fabs(pct.value), false, size),
+		buf_appendf(text, ", %s %s than %s", harness_pct(fabs(pct.value), false, size),
 			    pct.value > 0 ? "better" : "worse", what);
 }
 
 /* Whether the agent's own tool saw more than the verifier confirmed. */
-static bool
-beats(const struct harness_run *run, const struct harness_iteration *it)
+static bool beats(const struct harness_run *run, const struct harness_iteration *it)
 {
 	return run->higher_is_better == HARNESS_YES
 		       ? it->session_score.value > it->verified_score.value
@@ -158,11 +138,9 @@ beats(const struct harness_run *run, const struct harness_iteration *it)
 }
 
 /* Why a command that was run gave no finite number. */
-static const char *
-no_score(const struct harness_post *post)
+static const char *no_score(const struct harness_post *post)
 {
-	bool completed =
-		post->status != NULL && strcmp(post->status, "completed") == 0;
+	bool completed = post->status != NULL && strcmp(post->status, "completed") == 0;
 
 	if (post->score.present)
 		return "it printed no finite number";
@@ -170,17 +148,14 @@ no_score(const struct harness_post *post)
 		return "verifier printed nothing";
 	if (completed && post->has_output && !post->has_json)
 		return "verifier printed more than one JSON object";
-	return post->passed == HARNESS_YES ? "verifier gave none"
-					   : "verifier failed";
+	return post->passed == HARNESS_YES ? "verifier gave none" : "verifier failed";
 }
 
 /* A row of a table: what the agent claims, and what it is worth. */
-static void
-add_row(struct buf *text, const struct harness_iteration *it)
+static void add_row(struct buf *text, const struct harness_iteration *it)
 {
 	add_claim(text, it->claimed_score,
-		  it->proof == HARNESS_PROOF_LOGGED ? "run.log says so too"
-						    : "claimed");
+		  it->proof == HARNESS_PROOF_LOGGED ? "run.log says so too" : "claimed");
 	add_gain(text, it->claimed_pct, "the best kept before");
 	if (it->within_noise == HARNESS_YES)
 		buf_append_str(text, ", within noise");
@@ -188,9 +163,8 @@ add_row(struct buf *text, const struct harness_iteration *it)
 		buf_append_str(text, "no score");
 }
 
-void
-harness_add_result(struct buf *text, const struct harness_run *run,
-		   const struct harness_iteration *it)
+void harness_add_result(struct buf *text, const struct harness_run *run,
+			const struct harness_iteration *it)
 {
 	if (run->table != NULL) {
 		add_row(text, it);
@@ -199,22 +173,17 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 	if (it->verified_score.present) {
 		buf_append_str(text, "verified");
 	} else if (it->invalid_score.present) {
-		buf_appendf(text, "INVALID %s (%s)",
-			    NUMBER(it->invalid_score.value),
-			    it->post.doubt != NULL ? it->post.doubt
-						   : "verifier failed");
+		buf_appendf(text, "INVALID %s (%s)", NUMBER(it->invalid_score.value),
+			    it->post.doubt != NULL ? it->post.doubt : "verifier failed");
 	} else if (it->post.failure != HARNESS_FAILURE_NONE) {
-		buf_appendf(text, "no score (%s)",
-			    harness_failure_class(it->post.failure));
+		buf_appendf(text, "no score (%s)", harness_failure_class(it->post.failure));
 	} else if (it->post.doubt != NULL) {
 		buf_appendf(text, "INVALID (%s)", it->post.doubt);
-	} else if (it->post.present && it->attempt != NULL &&
-		   !harness_is_finite(it->post.score)) {
+	} else if (it->post.present && it->attempt != NULL && !harness_is_finite(it->post.score)) {
 		buf_appendf(text, "no score (%s)", no_score(&it->post));
 	}
 	if (it->post.stray_score.present)
-		add_claim(text, it->post.stray_score,
-			  "among other text, refused");
+		add_claim(text, it->post.stray_score, "among other text, refused");
 	add_claim(text, it->claimed_score, "claimed");
 	if (!it->verified_score.present || beats(run, it))
 		add_claim(text, it->session_score, "in session");
@@ -222,8 +191,7 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 		buf_append_str(text, "not measured");
 }
 
-void
-harness_add_qualification(struct buf *text, const struct harness_iteration *it)
+void harness_add_qualification(struct buf *text, const struct harness_iteration *it)
 {
 	const struct harness_qualification *q = &it->qualification;
 
@@ -236,26 +204,22 @@ harness_add_qualification(struct buf *text, const struct harness_iteration *it)
 		buf_appendf(text, ", %zu QUARANTINED", q->quarantined.n);
 }
 
-void
-harness_add_names(struct buf *text, const struct harness_names *names)
+void harness_add_names(struct buf *text, const struct harness_names *names)
 {
 	for (size_t i = 0; i < names->n; i++)
 		buf_appendf(text, "%s%s", i > 0 ? ", " : "", names->v[i]);
 }
 
-void
-harness_add_verifier(struct buf *text, const struct harness_post *post)
+void harness_add_verifier(struct buf *text, const struct harness_post *post)
 {
 	const struct {
 		const char *name, *text;
-	} parts[] = { { "", post->device },
-		      { "torch ", post->torch },
-		      { "CUDA ", post->cuda } };
+	} parts[] = { { "", post->device }, { "torch ", post->torch }, { "CUDA ", post->cuda } };
 
 	for (size_t i = 0; i < LENGTH(parts); i++)
 		if (parts[i].text != NULL)
-			buf_appendf(text, "%s%s%s", text->len > 0 ? ", " : "",
-				    parts[i].name, parts[i].text);
+			buf_appendf(text, "%s%s%s", text->len > 0 ? ", " : "", parts[i].name,
+				    parts[i].text);
 	if (post->elapsed_s.present)
 		buf_appendf(text, "%stook %s", text->len > 0 ? ", " : "",
 			    DURATION(post->elapsed_s.value));
@@ -268,15 +232,13 @@ struct subject {
 	enum fact_style style;
 };
 
-static const char *
-word(const char *text)
+static const char *word(const char *text)
 {
 	return text != NULL && *text != '\0' ? text : FMT_ABSENT;
 }
 
 /* "104.832 of iteration 3", "118.2 of the baseline". */
-static void
-add_score_of(struct buf *text, const struct harness_score *score)
+static void add_score_of(struct buf *text, const struct harness_score *score)
 {
 	buf_appendf(text, "%s of ", NUMBER(score->value));
 	if (score->iteration == 0)
@@ -285,32 +247,28 @@ add_score_of(struct buf *text, const struct harness_score *score)
 		buf_appendf(text, "iteration %u", score->iteration);
 }
 
-static void
-add_task(struct buf *text, struct subject *s)
+static void add_task(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
-	buf_appendf(text, "%s, runner %s", word(run->task_file),
-		    word(run->runner));
+	buf_appendf(text, "%s, runner %s", word(run->task_file), word(run->runner));
 	if (run->model != NULL)
 		buf_appendf(text, " (%s)", run->model);
 	if (run->planned.present)
-		buf_appendf(text, ", %zu of %.0f iterations begun",
-			    run->n_iterations, run->planned.value);
+		buf_appendf(text, ", %zu of %.0f iterations begun", run->n_iterations,
+			    run->planned.value);
 	if (run->optimization == HARNESS_YES)
 		buf_append_str(text, ", optimization");
 }
 
-static void
-add_score(struct buf *text, struct subject *s)
+static void add_score(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
 	buf_append_str(text, word(run->post_score_key));
 	if (run->higher_is_better != HARNESS_UNKNOWN)
 		buf_appendf(text, ", %s is better",
-			    run->higher_is_better == HARNESS_YES ? "higher"
-								 : "lower");
+			    run->higher_is_better == HARNESS_YES ? "higher" : "lower");
 	if (run->mode != NULL)
 		buf_appendf(text, ", mode %s", run->mode);
 	if (run->table != NULL) {
@@ -319,25 +277,22 @@ add_score(struct buf *text, struct subject *s)
 		return;
 	}
 	if (run->warmup.present && run->repeats.present)
-		buf_appendf(text, ", warm-up %.0f, repeats %.0f",
-			    run->warmup.value, run->repeats.value);
+		buf_appendf(text, ", warm-up %.0f, repeats %.0f", run->warmup.value,
+			    run->repeats.value);
 	if (run->command == NULL)
 		buf_append_str(text, ", nothing measures it (no post-attempt "
 				     "command)");
 }
 
-static void
-add_time_left(struct buf *text, const struct harness_life *life)
+static void add_time_left(struct buf *text, const struct harness_life *life)
 {
 	if (life->left_s.present)
 		buf_appendf(text,
-			    life->left_s.value < 0 ? ", over its time by %s"
-						   : ", at most %s to go",
+			    life->left_s.value < 0 ? ", over its time by %s" : ", at most %s to go",
 			    DURATION(fabs(life->left_s.value)));
 }
 
-static void
-add_state(struct buf *text, struct subject *s)
+static void add_state(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 	const struct harness_life *life = &run->life;
@@ -345,10 +300,8 @@ add_state(struct buf *text, struct subject *s)
 	if (run->has_summary) {
 		buf_appendf(text, "finished: %s", word(run->final_status));
 		if (run->start_ms > 0 && run->end_ms > run->start_ms)
-			buf_appendf(
-				text, ", took %s",
-				DURATION((double)(run->end_ms - run->start_ms) /
-					 1e3));
+			buf_appendf(text, ", took %s",
+				    DURATION((double)(run->end_ms - run->start_ms) / 1e3));
 		return;
 	}
 	if (life->state != HARNESS_STATE_RUNNING)
@@ -361,8 +314,7 @@ add_state(struct buf *text, struct subject *s)
 			    run->iterations[run->n_iterations - 1].number);
 	add_time_left(text, life);
 	if (life->silent_s.present)
-		buf_appendf(text, "; last sign of life %s ago",
-			    DURATION(life->silent_s.value));
+		buf_appendf(text, "; last sign of life %s ago", DURATION(life->silent_s.value));
 	if (life->process == HARNESS_NO)
 		buf_append_str(text, "; no process of it is on its machine");
 	if (run->torn > 0)
@@ -371,8 +323,7 @@ add_state(struct buf *text, struct subject *s)
 		buf_append_str(text, "; no summary, so no final status");
 }
 
-static void
-add_baseline(struct buf *text, struct subject *s)
+static void add_baseline(struct buf *text, struct subject *s)
 {
 	const struct harness_post *base = &s->run->baseline;
 
@@ -381,24 +332,21 @@ add_baseline(struct buf *text, struct subject *s)
 	if (base->passed == HARNESS_YES && harness_is_finite(base->score)) {
 		buf_append_str(text, NUMBER(base->score.value));
 	} else if (base->failure != HARNESS_FAILURE_NONE) {
-		buf_appendf(text, "none: %s",
-			    harness_failure_text(base->failure));
+		buf_appendf(text, "none: %s", harness_failure_text(base->failure));
 	} else if (base->score.present) {
 		buf_appendf(text, "INVALID: %s", NUMBER(base->score.value));
 		if (base->doubt != NULL)
 			buf_appendf(text, " (%s)", base->doubt);
 		else
-			buf_append_str(text, base->passed == HARNESS_NO
-						     ? " of a failed verifier"
-						     : ", not known whether it "
-						       "passed");
+			buf_append_str(text, base->passed == HARNESS_NO ? " of a failed verifier"
+									: ", not known whether it "
+									  "passed");
 	} else {
 		buf_append_str(text, "none: the verifier gave no score");
 	}
 }
 
-static void
-add_best(struct buf *text, struct subject *s)
+static void add_best(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 	AUTO_BUF what = buf_new(TEXT_MAX);
@@ -419,8 +367,7 @@ add_best(struct buf *text, struct subject *s)
 }
 
 /* Of the best iteration, else of the baseline. */
-static void
-add_verifier(struct buf *text, struct subject *s)
+static void add_verifier(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 	const struct harness_post *post = &run->baseline;
@@ -431,27 +378,23 @@ add_verifier(struct buf *text, struct subject *s)
 	harness_add_verifier(text, post);
 }
 
-static void
-add_earlier(struct buf *text, struct subject *s)
+static void add_earlier(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
 	if (!run->earlier.present)
 		return;
-	buf_appendf(text, "%s of run %s", NUMBER(run->earlier.value),
-		    run->earlier_run);
+	buf_appendf(text, "%s of run %s", NUMBER(run->earlier.value), run->earlier_run);
 	if (!run->earlier_pct.present)
 		return;
 	if (run->earlier_pct.value == 0)
 		buf_append_str(text, "; now equal to that");
 	else
-		buf_appendf(text, "; now %.1f %% %s than that",
-			    fabs(run->earlier_pct.value),
+		buf_appendf(text, "; now %.1f %% %s than that", fabs(run->earlier_pct.value),
 			    run->earlier_pct.value > 0 ? "better" : "worse");
 }
 
-static const char *
-source_text(const char *source)
+static const char *source_text(const char *source)
 {
 	if (strcmp(source, "failed_verifier") == 0)
 		return "INVALID: printed by a verifier that failed";
@@ -462,8 +405,7 @@ source_text(const char *source)
 	return "claimed by the agent, measured by nobody";
 }
 
-static void
-add_unverified(struct buf *text, struct subject *s)
+static void add_unverified(struct buf *text, struct subject *s)
 {
 	const struct harness_score *other = &s->run->best_unverified;
 
@@ -473,8 +415,7 @@ add_unverified(struct buf *text, struct subject *s)
 	buf_appendf(text, ", %s", source_text(other->source));
 }
 
-static void
-add_stop(struct buf *text, struct subject *s)
+static void add_stop(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
@@ -484,43 +425,36 @@ add_stop(struct buf *text, struct subject *s)
 			    run->stop_reached == HARNESS_YES ? "" : "not ");
 }
 
-static bool
-is_verified(const struct harness_run *run, double value)
+static bool is_verified(const struct harness_run *run, double value)
 {
 	return any_of(i, run->n_iterations,
 		      run->iterations[i].verified_score.present &&
-			      run->iterations[i].verified_score.value ==
-				      value) ||
+			      run->iterations[i].verified_score.value == value) ||
 	       (run->best.present && run->best.value == value);
 }
 
 /* Where HarnessGym itself calls a number the best that nobody verified. */
-static void
-add_says(struct buf *text, struct subject *s)
+static void add_says(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
 	if (!run->said_best.present || is_verified(run, run->said_best.value))
 		return;
 	buf_appendf(text, "best %s, which no verifier that passed has measured",
-		    isfinite(run->said_best.value)
-			    ? NUMBER(run->said_best.value)
-		    : isnan(run->said_best.value) ? "NaN"
-		    : run->said_best.value > 0	  ? "Infinity"
-						  : "-Infinity");
+		    isfinite(run->said_best.value) ? NUMBER(run->said_best.value)
+		    : isnan(run->said_best.value)  ? "NaN"
+		    : run->said_best.value > 0	   ? "Infinity"
+						   : "-Infinity");
 }
 
 /* What says another thing than the verifier printed. */
-static void
-add_disputes(struct buf *text, struct subject *s)
+static void add_disputes(struct buf *text, struct subject *s)
 {
 	for (size_t i = 0; i < s->run->n_disputes; i++)
-		buf_appendf(text, "%s%s", i > 0 ? "; " : "",
-			    s->run->disputes[i]);
+		buf_appendf(text, "%s%s", i > 0 ? "; " : "", s->run->disputes[i]);
 }
 
-static void
-add_checkpoint(struct buf *text, struct subject *s)
+static void add_checkpoint(struct buf *text, struct subject *s)
 {
 	const struct harness_checkpoint *point = &s->run->checkpoint;
 
@@ -529,21 +463,18 @@ add_checkpoint(struct buf *text, struct subject *s)
 	buf_appendf(text, "iteration %.0f", point->iteration.value);
 	if (point->score.present)
 		buf_appendf(text, " (%s)", NUMBER(point->score.value));
-	if (s->run->best.present &&
-	    point->iteration.value != s->run->best.iteration)
+	if (s->run->best.present && point->iteration.value != s->run->best.iteration)
 		buf_append_str(text, ": NOT the best verified one");
 }
 
 /* The score of a restore's verifier, or why there is none. */
-static void
-add_post_restore(struct buf *text, const struct harness_restore *r)
+static void add_post_restore(struct buf *text, const struct harness_restore *r)
 {
 	buf_append_str(text, "; verifier after it ");
 	if (r->post_passed == HARNESS_YES) {
 		buf_append_str(text, "passed");
 		if (harness_is_finite(r->post.score))
-			buf_appendf(text, " with %s",
-				    NUMBER(r->post.score.value));
+			buf_appendf(text, " with %s", NUMBER(r->post.score.value));
 		return;
 	}
 	if (r->post.doubt != NULL) {
@@ -552,13 +483,11 @@ add_post_restore(struct buf *text, const struct harness_restore *r)
 	}
 	buf_append_str(text, "FAILED");
 	if (r->post.failure != HARNESS_FAILURE_NONE)
-		buf_appendf(text, " (%s): %s",
-			    harness_failure_class(r->post.failure),
+		buf_appendf(text, " (%s): %s", harness_failure_class(r->post.failure),
 			    harness_failure_text(r->post.failure));
 }
 
-static void
-add_restored(struct buf *text, struct subject *s)
+static void add_restored(struct buf *text, struct subject *s)
 {
 	const struct harness_restore *r = &s->run->restore;
 
@@ -566,8 +495,7 @@ add_restored(struct buf *text, struct subject *s)
 		s->style = FACT_WARN;
 	if (r->restored == HARNESS_YES) {
 		if (r->iteration.present)
-			buf_appendf(text, "from iteration %.0f",
-				    r->iteration.value);
+			buf_appendf(text, "from iteration %.0f", r->iteration.value);
 		else
 			buf_append_str(text, "from the checkpoint");
 		if (r->post.present)
@@ -578,8 +506,7 @@ add_restored(struct buf *text, struct subject *s)
 }
 
 /* As the agent's program tells it. */
-static void
-add_usage(struct buf *text, struct subject *s)
+static void add_usage(struct buf *text, struct subject *s)
 {
 	const struct harness_usage *usage = &s->run->usage;
 	const struct {
@@ -597,12 +524,10 @@ add_usage(struct buf *text, struct subject *s)
 	for (size_t i = 0; i < LENGTH(parts); i++)
 		if (parts[i].number.present)
 			buf_appendf(text, "%s%s %s", text->len > 0 ? ", " : "",
-				    NUMBER(parts[i].number.value),
-				    parts[i].what);
+				    NUMBER(parts[i].number.value), parts[i].what);
 }
 
-static void
-add_calls(struct buf *text, struct subject *s)
+static void add_calls(struct buf *text, struct subject *s)
 {
 	const struct harness_calls *calls = &s->ws->calls;
 
@@ -613,12 +538,11 @@ add_calls(struct buf *text, struct subject *s)
 	else
 		buf_append_str(text, "more than can be counted here");
 	for (size_t i = 0; i < calls->n_tools && i < MAX_TOOLS; i++)
-		buf_appendf(text, "%s %s %u", i == 0 ? ":" : ",",
-			    calls->tools[i].name, calls->tools[i].calls);
+		buf_appendf(text, "%s %s %u", i == 0 ? ":" : ",", calls->tools[i].name,
+			    calls->tools[i].calls);
 }
 
-static void
-add_quarantined(struct buf *text, struct subject *s)
+static void add_quarantined(struct buf *text, struct subject *s)
 {
 	for (size_t i = 0; i < s->ws->n_artifacts; i++)
 		if (s->ws->artifacts[i].quarantined)
@@ -626,8 +550,7 @@ add_quarantined(struct buf *text, struct subject *s)
 				    word(s->ws->artifacts[i].path));
 }
 
-void
-harness_add_runs(struct buf *text, const struct harness_workspace *ws)
+void harness_add_runs(struct buf *text, const struct harness_workspace *ws)
 {
 	if (ws->n_runs < 2)
 		return;
@@ -636,47 +559,40 @@ harness_add_runs(struct buf *text, const struct harness_workspace *ws)
 		buf_appendf(text, " %s", ws->runs[i].id);
 }
 
-static void
-add_rows(struct buf *text, struct subject *s)
+static void add_rows(struct buf *text, struct subject *s)
 {
-	static const char *const names[] = { "kept", "discarded", "crashed",
-					     "of another status" };
+	static const char *const names[] = { "kept", "discarded", "crashed", "of another status" };
 	const struct harness_table *table = s->run->table;
 
 	buf_appendf(text, "%u in results.tsv", table->rows);
 	for (size_t i = 0; i < 4; i++)
 		if (table->outcomes[i] > 0)
-			buf_appendf(text, ", %u %s", table->outcomes[i],
-				    names[i]);
+			buf_appendf(text, ", %u %s", table->outcomes[i], names[i]);
 	if (table->broken > 0)
 		buf_appendf(text, "; %u line%s no row", table->broken,
 			    table->broken == 1 ? " is" : "s are");
 }
 
 /* ? 0.9834 of row 9: of an agent alone. */
-static void
-add_claimed(struct buf *text, const struct harness_score *score)
+static void add_claimed(struct buf *text, const struct harness_score *score)
 {
 	if (score->present)
-		buf_appendf(text, "%s of row %u, %s", NUMBER(score->value),
-			    score->iteration, source_text(score->source));
+		buf_appendf(text, "%s of row %u, %s", NUMBER(score->value), score->iteration,
+			    source_text(score->source));
 }
 
-static void
-add_first(struct buf *text, struct subject *s)
+static void add_first(struct buf *text, struct subject *s)
 {
 	add_claimed(text, &s->run->table->baseline);
 }
 
-static void
-add_kept(struct buf *text, struct subject *s)
+static void add_kept(struct buf *text, struct subject *s)
 {
 	add_claimed(text, &s->run->best_unverified);
 	add_gain(text, s->run->table->best_pct, "the baseline");
 }
 
-static void
-add_noise(struct buf *text, struct subject *s)
+static void add_noise(struct buf *text, struct subject *s)
 {
 	const struct harness_table *table = s->run->table;
 
@@ -686,12 +602,11 @@ add_noise(struct buf *text, struct subject *s)
 				     "measured again");
 		return;
 	}
-	buf_appendf(text, "%s, the range of %u baselines",
-		    NUMBER(table->noise.value), table->baselines);
+	buf_appendf(text, "%s, the range of %u baselines", NUMBER(table->noise.value),
+		    table->baselines);
 }
 
-static void
-add_log(struct buf *text, struct subject *s)
+static void add_log(struct buf *text, struct subject *s)
 {
 	const struct harness_table *table = s->run->table;
 
@@ -700,9 +615,8 @@ add_log(struct buf *text, struct subject *s)
 	if (table->logged_row > 0)
 		buf_appendf(text, ", as row %u says", table->logged_row);
 	else if (table->log_is_newer)
-		buf_append_str(text, table->logged.present
-					     ? ", not in the table yet"
-					     : "no score yet");
+		buf_append_str(text,
+			       table->logged.present ? ", not in the table yet" : "no score yet");
 }
 
 static const struct fact_line {
@@ -739,12 +653,10 @@ static const struct fact_line {
 	{ NULL, NULL, FACT_PLAIN },
 };
 
-void
-harness_facts(struct facts *facts, const struct harness_workspace *ws,
-	      const struct harness_run *run, const char *as_of)
+void harness_facts(struct facts *facts, const struct harness_workspace *ws,
+		   const struct harness_run *run, const char *as_of)
 {
-	const struct fact_line *line =
-		run->table != NULL ? table_lines : run_lines;
+	const struct fact_line *line = run->table != NULL ? table_lines : run_lines;
 	AUTO_BUF text = buf_new(TEXT_BYTES);
 
 	for (; line->label != NULL; line++) {
@@ -756,14 +668,12 @@ harness_facts(struct facts *facts, const struct harness_workspace *ws,
 			buf_append_str(&text, as_of);
 		line->add(&text, &subject);
 		if (text.len > 0)
-			facts_text(facts, line->label,
-				   is_old ? FACT_HINT : subject.style, "%s",
+			facts_text(facts, line->label, is_old ? FACT_HINT : subject.style, "%s",
 				   text.data);
 	}
 }
 
-void
-harness_add_trial(struct buf *text, const struct harness_trial *t)
+void harness_add_trial(struct buf *text, const struct harness_trial *t)
 {
 	if (harness_trial_counts(t)) {
 		buf_append_str(text, "valid");
@@ -776,21 +686,18 @@ harness_add_trial(struct buf *text, const struct harness_trial *t)
 		if (t->post.doubt != NULL)
 			buf_appendf(text, " (%s)", t->post.doubt);
 		if (t->post.failure != HARNESS_FAILURE_NONE)
-			buf_appendf(text, " (%s)",
-				    harness_failure_class(t->post.failure));
+			buf_appendf(text, " (%s)", harness_failure_class(t->post.failure));
 		if (t->post_why != NULL && *t->post_why != '\0')
 			buf_appendf(text, ": %s", t->post_why);
 	}
 	if (t->comparison_valid == HARNESS_NO && t->comparison_why != NULL &&
-	    (t->post_why == NULL ||
-	     strcmp(t->comparison_why, t->post_why) != 0))
+	    (t->post_why == NULL || strcmp(t->comparison_why, t->post_why) != 0))
 		buf_appendf(text, "; %s", t->comparison_why);
 	if (t->error != NULL && *t->error != '\0')
 		buf_appendf(text, "; %s", t->error);
 }
 
-static void
-add_group(struct buf *text, const struct harness_group *group)
+static void add_group(struct buf *text, const struct harness_group *group)
 {
 	buf_appendf(text, "%u of %u trials valid", group->valid, group->count);
 	if (group->invalid > 0)
@@ -799,24 +706,20 @@ add_group(struct buf *text, const struct harness_group *group)
 		buf_appendf(text, ", %u not measured", group->not_run);
 	if (group->median.present)
 		buf_appendf(text, "; median of the valid %s, from %s to %s",
-			    NUMBER(group->median.value),
-			    NUMBER(group->min.value), NUMBER(group->max.value));
+			    NUMBER(group->median.value), NUMBER(group->min.value),
+			    NUMBER(group->max.value));
 }
 
-void
-harness_add_compare_state(struct buf *text,
-			  const struct harness_compare *compare)
+void harness_add_compare_state(struct buf *text, const struct harness_compare *compare)
 {
-	buf_append_str(text, compare->has_report	       ? "finished"
-			     : compare->process == HARNESS_YES ? "running"
-			     : compare->process == HARNESS_NO
-				     ? (compare->live_group != NULL
-						? "killed"
-						: "aborted between trials")
-				     : "running or aborted");
+	buf_append_str(text,
+		       compare->has_report		 ? "finished"
+		       : compare->process == HARNESS_YES ? "running"
+		       : compare->process == HARNESS_NO
+			       ? (compare->live_group != NULL ? "killed" : "aborted between trials")
+			       : "running or aborted");
 	if (compare->live_group != NULL)
-		buf_appendf(text, " in %s trial %u", compare->live_group,
-			    compare->live_trial);
+		buf_appendf(text, " in %s trial %u", compare->live_group, compare->live_trial);
 	if (compare->live_phase != NULL)
 		buf_appendf(text, ", %s of iteration %u", compare->live_phase,
 			    compare->live_iteration);
@@ -825,16 +728,14 @@ harness_add_compare_state(struct buf *text,
 }
 
 /* No verdict without replicates. */
-static void
-add_verdict(struct buf *text, const struct harness_compare *compare)
+static void add_verdict(struct buf *text, const struct harness_compare *compare)
 {
 	const struct harness_group *a = &compare->groups[0], *b = a + 1;
 
 	if (compare->n_groups < 2)
 		buf_append_str(text, "none: only one group has trials");
-	else if (a->median.present && b->median.present &&
-		 a->min.value == b->min.value && a->max.value == b->max.value &&
-		 a->min.value == a->max.value)
+	else if (a->median.present && b->median.present && a->min.value == b->min.value &&
+		 a->max.value == b->max.value && a->min.value == a->max.value)
 		buf_append_str(text, "none: all valid trials are equal");
 	else if (a->valid < 5 || b->valid < 5)
 		buf_append_str(text, "none: a side has less than 5 valid "
@@ -844,29 +745,24 @@ add_verdict(struct buf *text, const struct harness_compare *compare)
 				     "judge`");
 }
 
-void
-harness_compare_facts(struct facts *facts,
-		      const struct harness_compare *compare)
+void harness_compare_facts(struct facts *facts, const struct harness_compare *compare)
 {
 	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	buf_append_str(&text,
-		       compare->score_key != NULL && *compare->score_key != '\0'
-			       ? compare->score_key
-			       : FMT_ABSENT);
+	buf_append_str(&text, compare->score_key != NULL && *compare->score_key != '\0'
+				      ? compare->score_key
+				      : FMT_ABSENT);
 	if (compare->command != NULL)
 		buf_appendf(&text, ", by %s", compare->command);
 	facts_text(facts, "score", FACT_PLAIN, "%s", text.data);
 	buf_clear(&text);
 	harness_add_compare_state(&text, compare);
-	facts_text(facts, "state",
-		   compare->process == HARNESS_NO ? FACT_WARN : FACT_PLAIN,
-		   "%s", text.data);
+	facts_text(facts, "state", compare->process == HARNESS_NO ? FACT_WARN : FACT_PLAIN, "%s",
+		   text.data);
 	array_each (group, compare->groups, compare->n_groups) {
 		buf_clear(&text);
 		add_group(&text, group);
-		facts_text(facts, group->name,
-			   group->invalid > 0 ? FACT_WARN : FACT_PLAIN, "%s",
+		facts_text(facts, group->name, group->invalid > 0 ? FACT_WARN : FACT_PLAIN, "%s",
 			   text.data);
 	}
 	buf_clear(&text);

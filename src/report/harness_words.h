@@ -27,8 +27,7 @@ void harness_add_phases(struct buf *text, const struct harness_iteration *it);
 void harness_add_calls(struct buf *text, const struct harness_iteration *it);
 void harness_add_result(struct buf *text, const struct harness_run *run,
 			const struct harness_iteration *it);
-void harness_add_qualification(struct buf *text,
-			       const struct harness_iteration *it);
+void harness_add_qualification(struct buf *text, const struct harness_iteration *it);
 
 void harness_add_names(struct buf *text, const struct harness_names *names);
 /* Device, versions and time, as a verifier tells them. */
@@ -46,8 +45,6 @@ void harness_add_runs(struct buf *text, const struct harness_workspace *ws);
 /* A trial: valid, or why not. */
 void harness_add_trial(struct buf *text, const struct harness_trial *trial);
 /* How many trials of each group count, their median, and the verdict. */
-void harness_compare_facts(struct facts *facts,
-			   const struct harness_compare *compare);
+void harness_compare_facts(struct facts *facts, const struct harness_compare *compare);
 /* Finished, running or aborted, and in which trial. */
-void harness_add_compare_state(struct buf *text,
-			       const struct harness_compare *compare);
+void harness_add_compare_state(struct buf *text, const struct harness_compare *compare);

@@ -11,8 +11,7 @@
 
 #include "base/xalloc.h"
 
-int
-new_folder_make(const char *folder, struct err *err)
+int new_folder_make(const char *folder, struct err *err)
 {
 	const struct dirent *entry;
 	bool empty = true;
@@ -25,18 +24,14 @@ new_folder_make(const char *folder, struct err *err)
 	if (dir == NULL)
 		return err_set_errno(err, ERR_IO, "cannot open %s", folder);
 	while (empty && (entry = readdir(dir)) != NULL)
-		empty = strcmp(entry->d_name, ".") == 0 ||
-			strcmp(entry->d_name, "..") == 0;
+		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
 	(void)closedir(dir);
 	if (!empty)
-		return err_set(err, ERR_USAGE,
-			       "%s is not empty; nothing was written", folder);
+		return err_set(err, ERR_USAGE, "%s is not empty; nothing was written", folder);
 	return 0;
 }
 
-FILE *
-new_folder_create(const char *folder, const char *name, char **path,
-		  struct err *err)
+FILE *new_folder_create(const char *folder, const char *name, char **path, struct err *err)
 {
 	*path = xasprintf("%s/%s", folder, name);
 	FILE *stream = fopen(*path, "wbxe");
@@ -48,8 +43,7 @@ new_folder_create(const char *folder, const char *name, char **path,
 	return stream;
 }
 
-int
-new_folder_finish(FILE *stream, char *path, struct err *err)
+int new_folder_finish(FILE *stream, char *path, struct err *err)
 {
 	int failed = ferror(stream);
 

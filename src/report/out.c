@@ -30,11 +30,9 @@ struct out {
 };
 
 /* Forget the rows that are held. */
-static void
-out_begin(struct out *out)
+static void out_begin(struct out *out)
 {
-	AUTO_FREE struct facts_column *columns =
-		xcalloc(out->n_columns, sizeof(*columns));
+	AUTO_FREE struct facts_column *columns = xcalloc(out->n_columns, sizeof(*columns));
 
 	for (size_t i = 0; i < out->n_columns; i++) {
 		columns[i].label = out->columns[i].title;
@@ -46,8 +44,7 @@ out_begin(struct out *out)
 
 /* End text before that mark, which is dropped; what stood behind it, or
  * otherwise. */
-static const char *
-cut(char *text, char mark, const char *otherwise)
+static const char *cut(char *text, char mark, const char *otherwise)
 {
 	char *at = strchr(text, mark);
 
@@ -57,14 +54,12 @@ cut(char *text, char mark, const char *otherwise)
 	return at + 1;
 }
 
-static void
-read_columns(struct out *out, const char *columns)
+static void read_columns(struct out *out, const char *columns)
 {
 	char *rest = out->text = xstrdup(columns), *text;
 
 	while ((text = strsep(&rest, ",")) != NULL) {
-		struct out_column *column =
-			xplace(out->columns, out->n_columns, out->cap_columns);
+		struct out_column *column = xplace(out->columns, out->n_columns, out->cap_columns);
 
 		text += strspn(text, " ");
 		column->scale = strtod(cut(text, '*', "1"), NULL);
@@ -74,8 +69,7 @@ read_columns(struct out *out, const char *columns)
 	}
 }
 
-struct str
-out_key(struct str column)
+struct str out_key(struct str column)
 {
 	struct str key = str_trim(column);
 
@@ -85,8 +79,7 @@ out_key(struct str column)
 	return key;
 }
 
-struct out *
-out_new(FILE *stream, enum out_format format, const char *columns)
+struct out *out_new(FILE *stream, enum out_format format, const char *columns)
 {
 	struct out *out = xcalloc(1, sizeof(*out));
 
@@ -100,15 +93,13 @@ out_new(FILE *stream, enum out_format format, const char *columns)
 	return out;
 }
 
-void
-out_fit(struct out *out, size_t columns)
+void out_fit(struct out *out, size_t columns)
 {
 	out->screen = columns;
 }
 
 /* A number as it is shown: `decimals`, or as many as it has (at most 10). */
-static void
-format_number(struct buf *text, const struct out_column *column, double value)
+static void format_number(struct buf *text, const struct out_column *column, double value)
 {
 	double scaled = value * column->scale;
 
@@ -119,8 +110,7 @@ format_number(struct buf *text, const struct out_column *column, double value)
 }
 
 /* The text of one cell; absent gives nothing. */
-static void
-cell_text(struct buf *text, const struct out_column *column, const cJSON *node)
+static void cell_text(struct buf *text, const struct out_column *column, const cJSON *node)
 {
 	if (node == NULL || cJSON_IsNull(node))
 		return;
@@ -135,8 +125,7 @@ cell_text(struct buf *text, const struct out_column *column, const cJSON *node)
 }
 
 /* A cell, which stands to the right where its column has numbers alone. */
-static void
-add_cell(struct out *out, const struct out_column *column, const cJSON *node)
+static void add_cell(struct out *out, const struct out_column *column, const cJSON *node)
 {
 	bool absent = node == NULL || cJSON_IsNull(node);
 	AUTO_BUF text = buf_new(CELL_MAX_BYTES);
@@ -149,25 +138,21 @@ add_cell(struct out *out, const struct out_column *column, const cJSON *node)
 }
 
 /* A column is one of numbers when all its cells are numbers or absent. */
-static void
-find_kinds(struct out *out)
+static void find_kinds(struct out *out)
 {
 	struct facts_column *columns = out->rows.sections[0].columns;
 
 	for (size_t i = 0; i < out->n_columns; i++)
 		columns[i].kind = FMT_NUMBER;
 	for (size_t i = 0; i < out->rows.n; i++)
-		if (out->rows.v[i].kind == FMT_TEXT &&
-		    out->rows.v[i].text[0] != '\0')
+		if (out->rows.v[i].kind == FMT_TEXT && out->rows.v[i].text[0] != '\0')
 			columns[i % out->n_columns].kind = FMT_TEXT;
 }
 
 /* Print the rows that are held. */
-static void
-out_print(struct out *out)
+static void out_print(struct out *out)
 {
-	const struct facts_look look = { .columns = out->screen,
-					 .is_whole = true };
+	const struct facts_look look = { .columns = out->screen, .is_whole = true };
 	AUTO_BUF text = buf_new(SIZE_MAX / 2);
 
 	if (out->format != OUT_CSV)
@@ -183,8 +168,7 @@ out_print(struct out *out)
 	out_begin(out);
 }
 
-void
-out_row(struct out *out, const cJSON *row)
+void out_row(struct out *out, const cJSON *row)
 {
 	AUTO_BUF line = buf_new(JSON_MAX_BYTES);
 
@@ -194,21 +178,18 @@ out_row(struct out *out, const cJSON *row)
 		return;
 	}
 	for (size_t i = 0; i < out->n_columns; i++)
-		add_cell(out, &out->columns[i],
-			 json_get(row, out->columns[i].key));
+		add_cell(out, &out->columns[i], json_get(row, out->columns[i].key));
 	if (out->format != OUT_TABLE && out->rows.n > HELD_CELLS)
 		out_print(out);
 }
 
-void
-out_take(struct out *out, cJSON *row)
+void out_take(struct out *out, cJSON *row)
 {
 	out_row(out, row);
 	cJSON_Delete(row);
 }
 
-void
-out_add_members(cJSON *row, cJSON *from)
+void out_add_members(cJSON *row, cJSON *from)
 {
 	while (from->child != NULL) {
 		cJSON *member = cJSON_DetachItemViaPointer(from, from->child);
@@ -218,15 +199,13 @@ out_add_members(cJSON *row, cJSON *from)
 	cJSON_Delete(from);
 }
 
-void
-out_gap(struct out *out)
+void out_gap(struct out *out)
 {
 	for (size_t i = 0; out->format == OUT_TABLE && i < out->n_columns; i++)
 		facts_text(&out->rows, "", FACT_PLAIN, "%s", "");
 }
 
-int
-out_free(struct out *out)
+int out_free(struct out *out)
 {
 	if (out->format != OUT_JSON &&
 	    (out->rows.n > 0 || (out->format != OUT_TABLE && !out->head_done)))

@@ -6,5 +6,6 @@
 
 /* The columns that every table of whole runs has, in their order. */
 #define RUN_COLUMN(member, decimals) #member ":" #decimals ", "
-#define RUN_COLUMNS                                                            \
-	RUN_NUMBER_LIST(RUN_COLUMN) "final_stage, final_class, source_sha256"
+#define RUN_COLUMNS                 \
+	RUN_NUMBER_LIST(RUN_COLUMN) \
+	"final_stage, final_class, source_sha256"

@@ -29,29 +29,22 @@ struct bench_run_row {
 	struct stored_bench_run run;
 };
 
-#define RUN(member) COLUMN_AS(#member, struct bench_run_row, run.member)
-#define RUN_TIME(member)                                                       \
-	COLUMN_OPT_AS(#member, struct bench_run_row, run.member, 0)
-#define RUN_BENCH COLUMN(struct bench_run_row, bench_id)
+#define RUN(member)	 COLUMN_AS(#member, struct bench_run_row, run.member)
+#define RUN_TIME(member) COLUMN_OPT_AS(#member, struct bench_run_row, run.member, 0)
+#define RUN_BENCH	 COLUMN(struct bench_run_row, bench_id)
 
 static const struct column run_columns[] = {
-	RUN_BENCH,	    RUN(run),
-	RUN(block),	    RUN(pos),
-	RUN(pod),	    RUN(tag),
-	RUN(state),	    RUN(rc),
-	RUN(y_ms),	    RUN_TIME(started_ms),
+	RUN_BENCH,	    RUN(run),	 RUN(block), RUN(pos),	RUN(pod),
+	RUN(tag),	    RUN(state),	 RUN(rc),    RUN(y_ms), RUN_TIME(started_ms),
 	RUN_TIME(ended_ms), RUN(detail),
 };
 static const struct table bench_run_table = TABLE("bench_runs", run_columns, 0);
 
-int
-store_put_bench(const char *db_path, const struct stored_bench *bench,
-		const struct stored_bench_run *runs, size_t n_runs,
-		struct err *err)
+int store_put_bench(const char *db_path, const struct stored_bench *bench,
+		    const struct stored_bench_run *runs, size_t n_runs, struct err *err)
 {
 	sqlite3 *db = store_begin_once(db_path, WHAT, err);
-	int rc =
-		db == NULL ? -1 : table_put(db, WHAT, &bench_table, bench, err);
+	int rc = db == NULL ? -1 : table_put(db, WHAT, &bench_table, bench, err);
 
 	for (size_t i = 0; rc == 0 && i < n_runs; i++) {
 		struct bench_run_row row = { bench->id, runs[i] };
@@ -63,13 +56,12 @@ store_put_bench(const char *db_path, const struct stored_bench *bench,
 	return store_end_once(db, WHAT, rc, err);
 }
 
-int
-store_each_bench(struct store *store, const char *state,
-		 int (*fn)(void *user, const struct stored_bench *bench),
-		 void *user, struct err *err)
+int store_each_bench(struct store *store, const char *state,
+		     int (*fn)(void *user, const struct stored_bench *bench), void *user,
+		     struct err *err)
 {
-	return table_walk(store->reader, "the database", &bench_table,
-			  struct stored_bench, fn, user, err,
+	return table_walk(store->reader, "the database", &bench_table, struct stored_bench, fn,
+			  user, err,
 			  "WHERE %Q IS NULL OR state = %Q"
 			  " ORDER BY started_ms, id",
 			  state, state);
@@ -81,23 +73,20 @@ store_each_bench(struct store *store, const char *state,
 #define NOISE_CLASS   COLUMN_AS("class", struct stored_noise, class_name)
 
 static const struct column noise_columns[] = {
-	NOISE(bench_id), NOISE(pod),	 NOISE(gpus),	NOISE(gpu),
-	NOISE(gpu_id),	 NOISE(driver),	 NOISE(image),	NOISE_CLASS,
-	NOISE(what),	 NOISE(metric),	 NOISE(n_runs), NOISE(n_blocks),
-	NOISE(mean),	 NOISE(sd),	 NOISE(df),	NOISE(sd_block),
-	NOISE(drift),	 NOISE(drift_p), NOISE(span_s), NOISE(run_s),
+	NOISE(bench_id), NOISE(pod),	  NOISE(gpus),	  NOISE(gpu),	 NOISE(gpu_id),
+	NOISE(driver),	 NOISE(image),	  NOISE_CLASS,	  NOISE(what),	 NOISE(metric),
+	NOISE(n_runs),	 NOISE(n_blocks), NOISE(mean),	  NOISE(sd),	 NOISE(df),
+	NOISE(sd_block), NOISE(drift),	  NOISE(drift_p), NOISE(span_s), NOISE(run_s),
 	NOISE(when_ms),
 };
 static const struct table noise_table = TABLE("noise", noise_columns, 0);
 
-int
-store_put_noise(const char *db_path, const char *bench_id,
-		const struct stored_noise *rows, size_t n, struct err *err)
+int store_put_noise(const char *db_path, const char *bench_id, const struct stored_noise *rows,
+		    size_t n, struct err *err)
 {
 	sqlite3 *db = store_begin_once(db_path, NOISE_WHAT, err);
 	int rc = db == NULL ? -1
-			    : db_exec(db, NOISE_WHAT, err,
-				      "DELETE FROM noise WHERE bench_id = %Q",
+			    : db_exec(db, NOISE_WHAT, err, "DELETE FROM noise WHERE bench_id = %Q",
 				      bench_id);
 
 	for (size_t i = 0; rc == 0 && i < n; i++)
@@ -105,12 +94,9 @@ store_put_noise(const char *db_path, const char *bench_id,
 	return store_end_once(db, NOISE_WHAT, rc, err);
 }
 
-int
-store_each_noise(struct store *store,
-		 int (*fn)(void *user, const struct stored_noise *row),
-		 void *user, struct err *err)
+int store_each_noise(struct store *store, int (*fn)(void *user, const struct stored_noise *row),
+		     void *user, struct err *err)
 {
-	return table_walk(store->reader, NOISE_WHAT, &noise_table,
-			  struct stored_noise, fn, user, err,
-			  "ORDER BY when_ms, bench_id, pod");
+	return table_walk(store->reader, NOISE_WHAT, &noise_table, struct stored_noise, fn, user,
+			  err, "ORDER BY when_ms, bench_id, pod");
 }

@@ -29,13 +29,13 @@ struct stored_bench_run {
  * writes logs; waits a little where the database is locked.
  */
 int store_put_bench(const char *db_path, const struct stored_bench *bench,
-		    const struct stored_bench_run *runs, size_t n_runs,
-		    struct err *err) __attribute__((warn_unused_result));
+		    const struct stored_bench_run *runs, size_t n_runs, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* In the order of their start; state NULL: all.  See store/query.h. */
 int store_each_bench(struct store *store, const char *state,
-		     int (*fn)(void *user, const struct stored_bench *bench),
-		     void *user, struct err *err);
+		     int (*fn)(void *user, const struct stored_bench *bench), void *user,
+		     struct err *err);
 
 /*
  * The noise register: a row for each pod of each bench that ran the same code
@@ -57,11 +57,9 @@ struct stored_noise {
  * Replace what the register holds of that bench, in one transaction on a
  * connection of its own, as store_put_bench does.
  */
-int store_put_noise(const char *db_path, const char *bench_id,
-		    const struct stored_noise *rows, size_t n, struct err *err)
-	__attribute__((warn_unused_result));
+int store_put_noise(const char *db_path, const char *bench_id, const struct stored_noise *rows,
+		    size_t n, struct err *err) __attribute__((warn_unused_result));
 
 /* Oldest first.  See store/query.h. */
-int store_each_noise(struct store *store,
-		     int (*fn)(void *user, const struct stored_noise *row),
+int store_each_noise(struct store *store, int (*fn)(void *user, const struct stored_noise *row),
 		     void *user, struct err *err);

@@ -12,19 +12,15 @@
 #define BUSY_MS 2000
 
 /* Readers too: they bring in order what a killed writer left. */
-static int
-open_flags(const char *path, bool write)
+static int open_flags(const char *path, bool write)
 {
 	return SQLITE_OPEN_NOMUTEX |
-	       (write || access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE
-						 : SQLITE_OPEN_READONLY);
+	       (write || access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
 }
 
-int
-db_open(const char *path, bool write, sqlite3 **db, struct err *err)
+int db_open(const char *path, bool write, sqlite3 **db, struct err *err)
 {
-	if (sqlite3_open_v2(path, db, open_flags(path, write), NULL) !=
-	    SQLITE_OK) {
+	if (sqlite3_open_v2(path, db, open_flags(path, write), NULL) != SQLITE_OK) {
 		db_fail(*db, path, err);
 		(void)sqlite3_close(*db);
 		*db = NULL;
@@ -37,14 +33,12 @@ db_open(const char *path, bool write, sqlite3 **db, struct err *err)
 	return 0;
 }
 
-int
-db_fail(sqlite3 *db, const char *what, struct err *err)
+int db_fail(sqlite3 *db, const char *what, struct err *err)
 {
 	return err_set(err, ERR_DB, "%s: %s", what, sqlite3_errmsg(db));
 }
 
-int
-db_exec(sqlite3 *db, const char *what, struct err *err, const char *sql, ...)
+int db_exec(sqlite3 *db, const char *what, struct err *err, const char *sql, ...)
 {
 	va_list ap;
 
@@ -56,8 +50,7 @@ db_exec(sqlite3 *db, const char *what, struct err *err, const char *sql, ...)
 	return rc == SQLITE_OK ? 0 : db_fail(db, what, err);
 }
 
-int
-db_end(sqlite3 *db, const char *what, int rc, struct err *err)
+int db_end(sqlite3 *db, const char *what, int rc, struct err *err)
 {
 	if (rc == 0)
 		rc = db_exec(db, what, err, "COMMIT");
@@ -68,8 +61,7 @@ db_end(sqlite3 *db, const char *what, int rc, struct err *err)
 }
 
 /* The statement at its first row; NULL when it has none. */
-static sqlite3_stmt *
-first_row(sqlite3 *db, const char *sql, const char *text, int64_t number)
+static sqlite3_stmt *first_row(sqlite3 *db, const char *sql, const char *text, int64_t number)
 {
 	sqlite3_stmt *stmt;
 
@@ -85,8 +77,7 @@ first_row(sqlite3 *db, const char *sql, const char *text, int64_t number)
 	return NULL;
 }
 
-int64_t
-db_number(sqlite3 *db, const char *sql, const char *text)
+int64_t db_number(sqlite3 *db, const char *sql, const char *text)
 {
 	sqlite3_stmt *stmt = first_row(db, sql, text, 0);
 	int64_t value = stmt != NULL ? sqlite3_column_int64(stmt, 0) : -1;
@@ -95,8 +86,7 @@ db_number(sqlite3 *db, const char *sql, const char *text)
 	return value;
 }
 
-char *
-db_text(sqlite3 *db, const char *sql, int64_t number)
+char *db_text(sqlite3 *db, const char *sql, int64_t number)
 {
 	sqlite3_stmt *stmt = first_row(db, sql, NULL, number);
 	char *text = stmt != NULL ? xstrdup_null(stmt_text(stmt, 0)) : NULL;
@@ -105,14 +95,12 @@ db_text(sqlite3 *db, const char *sql, int64_t number)
 	return text;
 }
 
-void
-stmt_bind_text(sqlite3_stmt *stmt, int at, const char *text)
+void stmt_bind_text(sqlite3_stmt *stmt, int at, const char *text)
 {
 	(void)sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
 }
 
-void
-stmt_bind_number(sqlite3_stmt *stmt, int at, double value)
+void stmt_bind_number(sqlite3_stmt *stmt, int at, double value)
 {
 	if (run_has(value))
 		(void)sqlite3_bind_double(stmt, at, value);
@@ -120,22 +108,19 @@ stmt_bind_number(sqlite3_stmt *stmt, int at, double value)
 		(void)sqlite3_bind_null(stmt, at);
 }
 
-const char *
-stmt_text(sqlite3_stmt *stmt, int column)
+const char *stmt_text(sqlite3_stmt *stmt, int column)
 {
 	return (const char *)sqlite3_column_text(stmt, column);
 }
 
-double
-stmt_number(sqlite3_stmt *stmt, int column)
+double stmt_number(sqlite3_stmt *stmt, int column)
 {
 	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
 		return RUN_ABSENT;
 	return sqlite3_column_double(stmt, column);
 }
 
-int
-stmt_step(sqlite3_stmt *stmt)
+int stmt_step(sqlite3_stmt *stmt)
 {
 	int rc = sqlite3_step(stmt);
 
@@ -143,37 +128,31 @@ stmt_step(sqlite3_stmt *stmt)
 	return rc;
 }
 
-int
-stmt_prepare(sqlite3 *db, const char *what, const char *sql,
-	     sqlite3_stmt **stmt, struct err *err)
+int stmt_prepare(sqlite3 *db, const char *what, const char *sql, sqlite3_stmt **stmt,
+		 struct err *err)
 {
 	if (sqlite3_prepare_v2(db, sql, -1, stmt, NULL) == SQLITE_OK)
 		return 0;
 	return db_fail(db, what, err);
 }
 
-int
-stmt_prepare_all(sqlite3 *db, const char *what, const char *const *sql,
-		 size_t n, sqlite3_stmt **stmts, struct err *err)
+int stmt_prepare_all(sqlite3 *db, const char *what, const char *const *sql, size_t n,
+		     sqlite3_stmt **stmts, struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
-		if (sqlite3_prepare_v3(db, sql[i], -1,
-				       SQLITE_PREPARE_PERSISTENT, &stmts[i],
+		if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &stmts[i],
 				       NULL) != SQLITE_OK)
 			return db_fail(db, what, err);
 	return 0;
 }
 
-void
-stmt_free_all(sqlite3_stmt **stmts, size_t n)
+void stmt_free_all(sqlite3_stmt **stmts, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		(void)sqlite3_finalize(stmts[i]);
 }
 
-int
-stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int said,
-	      struct err *err)
+int stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int said, struct err *err)
 {
 	int rc = sqlite3_finalize(stmt);
 
@@ -184,38 +163,33 @@ stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int said,
 	return said;
 }
 
-void
-table_names(struct buf *sql, const struct table *table, const char *prefix)
+void table_names(struct buf *sql, const struct table *table, const char *prefix)
 {
 	for (size_t i = 0; i < table->n; i++)
-		buf_appendf(sql, "%s%s%s", i > 0 ? ", " : "", prefix,
-			    table->columns[i].name);
+		buf_appendf(sql, "%s%s%s", i > 0 ? ", " : "", prefix, table->columns[i].name);
 }
 
-char *
-table_put_sql(const struct table *table)
+char *table_put_sql(const struct table *table)
 {
 	AUTO_BUF sql = buf_new(65536);
 
-	buf_appendf(&sql, "INSERT %sINTO %s(",
-		    table->n_fixed == 0 ? "OR REPLACE " : "", table->name);
+	buf_appendf(&sql, "INSERT %sINTO %s(", table->n_fixed == 0 ? "OR REPLACE " : "",
+		    table->name);
 	table_names(&sql, table, "");
 	buf_append_str(&sql, ") VALUES(");
 	for (size_t i = 0; i < table->n; i++)
 		buf_appendf(&sql, "%s?%zu", i > 0 ? ", " : "", i + 1);
 	buf_append_str(&sql, ")");
 	if (table->n_fixed > 0)
-		buf_appendf(&sql, " ON CONFLICT(%s) DO UPDATE SET ",
-			    table->columns[0].name);
+		buf_appendf(&sql, " ON CONFLICT(%s) DO UPDATE SET ", table->columns[0].name);
 	for (size_t i = table->n_fixed; i > 0 && i < table->n; i++)
 		buf_appendf(&sql, "%s%s = ?%zu", i > table->n_fixed ? ", " : "",
 			    table->columns[i].name, i + 1);
 	return buf_detach(&sql);
 }
 
-int
-table_put(sqlite3 *db, const char *what, const struct table *table,
-	  const void *row, struct err *err)
+int table_put(sqlite3 *db, const char *what, const struct table *table, const void *row,
+	      struct err *err)
 {
 	AUTO_TEXT sql = table_put_sql(table);
 	sqlite3_stmt *stmt;
@@ -229,9 +203,8 @@ table_put(sqlite3 *db, const char *what, const struct table *table,
 	return rc == SQLITE_DONE ? 0 : db_fail(db, what, err);
 }
 
-sqlite3_stmt *
-table_select(sqlite3 *db, const char *what, const struct table *table,
-	     struct err *err, const char *rest, ...)
+sqlite3_stmt *table_select(sqlite3 *db, const char *what, const struct table *table,
+			   struct err *err, const char *rest, ...)
 {
 	AUTO_BUF sql = buf_new(65536);
 	sqlite3_stmt *stmt;
@@ -247,9 +220,7 @@ table_select(sqlite3 *db, const char *what, const struct table *table,
 	return stmt_prepare(db, what, sql.data, &stmt, err) == 0 ? stmt : NULL;
 }
 
-static void
-bind_column(sqlite3_stmt *stmt, int at, const struct column *column,
-	    const void *member)
+static void bind_column(sqlite3_stmt *stmt, int at, const struct column *column, const void *member)
 {
 	const char *text;
 
@@ -271,8 +242,7 @@ bind_column(sqlite3_stmt *stmt, int at, const struct column *column,
 		if (*(const int64_t *)member == column->absent)
 			(void)sqlite3_bind_null(stmt, at);
 		else
-			(void)sqlite3_bind_int64(stmt, at,
-						 *(const int64_t *)member);
+			(void)sqlite3_bind_int64(stmt, at, *(const int64_t *)member);
 		break;
 	case COLUMN_INT:
 		(void)sqlite3_bind_int64(stmt, at, *(const int64_t *)member);
@@ -289,25 +259,21 @@ bind_column(sqlite3_stmt *stmt, int at, const struct column *column,
 	}
 }
 
-void
-row_bind(sqlite3_stmt *stmt, int at, const struct table *table, const void *row)
+void row_bind(sqlite3_stmt *stmt, int at, const struct table *table, const void *row)
 {
 	for (size_t i = 0; i < table->n; i++)
 		bind_column(stmt, at + (int)i, &table->columns[i],
 			    (const char *)row + table->columns[i].offset);
 }
 
-static unsigned int
-find_name(const struct column *column, const char *text)
+static unsigned int find_name(const struct column *column, const char *text)
 {
 	int i = text != NULL ? str_index(column->names, text) : -1;
 
 	return (unsigned int)(i >= 0 ? i : column->absent);
 }
 
-static void
-read_column(sqlite3_stmt *stmt, int at, const struct column *column,
-	    void *member)
+static void read_column(sqlite3_stmt *stmt, int at, const struct column *column, void *member)
 {
 	const char *text;
 
@@ -318,23 +284,20 @@ read_column(sqlite3_stmt *stmt, int at, const struct column *column,
 		break;
 	case COLUMN_CHARS:
 		text = stmt_text(stmt, at);
-		(void)snprintf(member, (size_t)column->absent, "%s",
-			       text != NULL ? text : "");
+		(void)snprintf(member, (size_t)column->absent, "%s", text != NULL ? text : "");
 		break;
 	case COLUMN_WORD:
 		text = column->names[find_name(column, stmt_text(stmt, at))];
 		memcpy(member, &text, sizeof(text));
 		break;
 	case COLUMN_ENUM:
-		*(unsigned int *)member =
-			find_name(column, stmt_text(stmt, at));
+		*(unsigned int *)member = find_name(column, stmt_text(stmt, at));
 		break;
 	case COLUMN_OPTIONAL:
 	case COLUMN_INT:
-		*(int64_t *)member =
-			sqlite3_column_type(stmt, at) == SQLITE_NULL
-				? column->absent
-				: sqlite3_column_int64(stmt, at);
+		*(int64_t *)member = sqlite3_column_type(stmt, at) == SQLITE_NULL
+					     ? column->absent
+					     : sqlite3_column_int64(stmt, at);
 		break;
 	case COLUMN_SHORT:
 		*(int *)member = sqlite3_column_int(stmt, at);
@@ -348,16 +311,14 @@ read_column(sqlite3_stmt *stmt, int at, const struct column *column,
 	}
 }
 
-void
-row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
+void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
 {
 	for (size_t i = 0; i < table->n; i++)
 		read_column(stmt, at + (int)i, &table->columns[i],
 			    (char *)row + table->columns[i].offset);
 }
 
-bool
-row_next(sqlite3_stmt *stmt, const struct table *table, void *row)
+bool row_next(sqlite3_stmt *stmt, const struct table *table, void *row)
 {
 	if (stmt == NULL || sqlite3_step(stmt) != SQLITE_ROW)
 		return false;
@@ -366,8 +327,7 @@ row_next(sqlite3_stmt *stmt, const struct table *table, void *row)
 }
 
 /* Copy or free the texts of a row. */
-static void
-change_texts(const struct table *table, void *row, bool copy)
+static void change_texts(const struct table *table, void *row, bool copy)
 {
 	for (size_t i = 0; i < table->n; i++) {
 		char *member = (char *)row + table->columns[i].offset;
@@ -384,14 +344,12 @@ change_texts(const struct table *table, void *row, bool copy)
 	}
 }
 
-void
-row_own(const struct table *table, void *row)
+void row_own(const struct table *table, void *row)
 {
 	change_texts(table, row, true);
 }
 
-void
-row_release(const struct table *table, void *row)
+void row_release(const struct table *table, void *row)
 {
 	change_texts(table, row, false);
 }

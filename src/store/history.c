@@ -25,8 +25,7 @@ struct request {
 	struct history_answer answer;
 };
 
-static void
-history_free_now(struct history *h)
+static void history_free_now(struct history *h)
 {
 	sample_reader_free(h->reader);
 	(void)sqlite3_close(h->db);
@@ -34,8 +33,7 @@ history_free_now(struct history *h)
 	free(h);
 }
 
-static int
-open_once(struct history *h, struct err *err)
+static int open_once(struct history *h, struct err *err)
 {
 	if (h->db == NULL && db_open(h->path, false, &h->db, err) != 0)
 		return -1;
@@ -45,9 +43,7 @@ open_once(struct history *h, struct err *err)
 }
 
 /* An infinite value is no point of a chart. */
-static void
-push_point(struct history_answer *answer, enum metric metric,
-	   struct series_point point)
+static void push_point(struct history_answer *answer, enum metric metric, struct series_point point)
 {
 	struct series **series = &answer->series[metric];
 
@@ -58,14 +54,12 @@ push_point(struct history_answer *answer, enum metric metric,
 	series_push(*series, &point);
 }
 
-static int
-add_sample(void *user, const struct stored_sample *row)
+static int add_sample(void *user, const struct stored_sample *row)
 {
 	const struct sample *s = &row->sample;
 	struct history_answer *answer = user;
 
-	const struct series_point point = { s->step, s->train_ms, s->wall_ms,
-					    s->value };
+	const struct series_point point = { s->step, s->train_ms, s->wall_ms, s->value };
 
 	if (s->line > answer->last_line)
 		answer->last_line = s->line;
@@ -76,37 +70,31 @@ add_sample(void *user, const struct stored_sample *row)
 	return 0;
 }
 
-static int
-add_moment(void *user, const struct store_telemetry *row)
+static int add_moment(void *user, const struct store_telemetry *row)
 {
 	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
 		push_point(user, store_telemetry_metrics[i],
-			   (struct series_point){ RUN_ABSENT, RUN_ABSENT,
-						  row->at_ms, row->values[i] });
+			   (struct series_point){ RUN_ABSENT, RUN_ABSENT, row->at_ms,
+						  row->values[i] });
 	return 0;
 }
 
-static void
-history_work(void *user)
+static void history_work(void *user)
 {
 	struct request *request = user;
 	struct history *h = request->history;
 	struct history_answer *answer = &request->answer;
 	const struct history_ask *ask = &request->ask;
 	const struct stored_span of_pod = { request->pod, ask->after_ms, true };
-	const struct sample_span of_run = { ask->run_id, ask->after_line,
-					    NULL };
+	const struct sample_span of_run = { ask->run_id, ask->after_line, NULL };
 
 	if (open_once(h, &answer->err) == 0 && request->pod != NULL)
-		(void)telemetry_walk(h->db, &of_pod, add_moment, answer,
-				     &answer->err);
+		(void)telemetry_walk(h->db, &of_pod, add_moment, answer, &answer->err);
 	else if (h->reader != NULL)
-		(void)sample_reader_walk(h->reader, &of_run, add_sample, answer,
-					 &answer->err);
+		(void)sample_reader_walk(h->reader, &of_run, add_sample, answer, &answer->err);
 }
 
-static void
-history_done(void *user)
+static void history_done(void *user)
 {
 	struct request *request = user;
 	struct history *h = request->history;
@@ -123,8 +111,7 @@ history_done(void *user)
 		history_free_now(h);
 }
 
-struct history *
-history_new(struct loop *loop, const char *path, history_fn fn, void *user)
+struct history *history_new(struct loop *loop, const char *path, history_fn fn, void *user)
 {
 	struct history *h = xcalloc(1, sizeof(*h));
 
@@ -135,8 +122,7 @@ history_new(struct loop *loop, const char *path, history_fn fn, void *user)
 	return h;
 }
 
-void
-history_free(struct history *h)
+void history_free(struct history *h)
 {
 	if (h == NULL)
 		return;
@@ -145,8 +131,7 @@ history_free(struct history *h)
 		history_free_now(h);
 }
 
-void
-history_read(struct history *h, const struct history_ask *ask)
+void history_read(struct history *h, const struct history_ask *ask)
 {
 	struct request *request = xcalloc(1, sizeof(*request));
 

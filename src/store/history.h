@@ -31,8 +31,7 @@ struct history_answer {
 typedef void (*history_fn)(void *user, struct history_answer *answer);
 
 /* path is copied; the database is opened by the first job. */
-struct history *history_new(struct loop *loop, const char *path, history_fn fn,
-			    void *user);
+struct history *history_new(struct loop *loop, const char *path, history_fn fn, void *user);
 /* No answer comes any more; what still runs frees itself. */
 void history_free(struct history *history);
 void history_read(struct history *history, const struct history_ask *ask);

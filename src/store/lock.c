@@ -14,8 +14,7 @@
 
 #define WAIT_TIMES 100
 
-static long
-read_holder(int fd)
+static long read_holder(int fd)
 {
 	char text[32];
 	int64_t pid;
@@ -30,24 +29,21 @@ read_holder(int fd)
  * the exec of a child of its leaves the lock to that child for a moment, and
  * who only looks has it for a moment too: they are waited for.
  */
-static bool
-take_or_wait(int fd, long *holder)
+static bool take_or_wait(int fd, long *holder)
 {
 	const struct timespec moment = { 0, 10L * 1000 * 1000 };
 
 	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
 		*holder = read_holder(fd);
 		if (i == WAIT_TIMES ||
-		    (*holder != 0 &&
-		     (kill((pid_t)*holder, 0) == 0 || errno != ESRCH)))
+		    (*holder != 0 && (kill((pid_t)*holder, 0) == 0 || errno != ESRCH)))
 			return false;
 		(void)nanosleep(&moment, NULL);
 	}
 	return true;
 }
 
-int
-lock_take(const char *db_path, long *holder, struct err *err)
+int lock_take(const char *db_path, long *holder, struct err *err)
 {
 	AUTO_TEXT path = xasprintf("%s.lock", db_path);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -65,8 +61,7 @@ lock_take(const char *db_path, long *holder, struct err *err)
 	return fd;
 }
 
-bool
-lock_is_held(const char *db_path, long *holder)
+bool lock_is_held(const char *db_path, long *holder)
 {
 	AUTO_TEXT path = xasprintf("%s.lock", db_path);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

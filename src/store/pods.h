@@ -21,13 +21,13 @@
 #define STORE_TELEMETRY_MAX_PENDING 16384
 
 /*	metric			column */
-#define STORE_TELEMETRY_LIST(X)                                                \
-	X(GPU_UTIL, gpu_util)                                                  \
-	X(GPU_MEM_MIB, gpu_mem_mib)                                            \
-	X(GPU_POWER_W, gpu_power_w)                                            \
-	X(GPU_TEMP_C, gpu_temp_c)                                              \
-	X(GPU_SM_MHZ, gpu_sm_mhz)                                              \
-	X(GPU_THROTTLE, gpu_throttle)                                          \
+#define STORE_TELEMETRY_LIST(X)       \
+	X(GPU_UTIL, gpu_util)         \
+	X(GPU_MEM_MIB, gpu_mem_mib)   \
+	X(GPU_POWER_W, gpu_power_w)   \
+	X(GPU_TEMP_C, gpu_temp_c)     \
+	X(GPU_SM_MHZ, gpu_sm_mhz)     \
+	X(GPU_THROTTLE, gpu_throttle) \
 	X(HOST_LOAD, host_load)
 
 /* In the order of the list. */
@@ -58,15 +58,13 @@ struct store_pod {
 /* For the writer: to be written with the next batch.  All is copied. */
 void store_pod_put(struct store *store, const struct store_pod *pod);
 /* The rows of one moment; the pod must have been put.  keep: it stays. */
-void store_telemetry_add(struct store *store, const char *pod,
-			 const struct store_telemetry *rows, size_t n,
-			 bool keep);
+void store_telemetry_add(struct store *store, const char *pod, const struct store_telemetry *rows,
+			 size_t n, bool keep);
 /*
  * Drop what is too old of a pod, with the next batch; false: that one drops
  * another pod's, try again later.
  */
-bool store_telemetry_prune(struct store *store, const char *pod,
-			   int64_t now_ms);
+bool store_telemetry_prune(struct store *store, const char *pod, int64_t now_ms);
 
 /*
  * Is it time to drop what is old?  wall_ms decides how old a row is, and what
@@ -78,13 +76,11 @@ struct store_prune {
 	int64_t last_ms;   /* wall clock, of the last time; 0: none yet */
 	int64_t offset_ms; /* wall less mono clock, at the last look */
 };
-bool store_prune_is_due(struct store_prune *prune, int64_t wall_ms,
-			int64_t mono_ms);
+bool store_prune_is_due(struct store_prune *prune, int64_t wall_ms, int64_t mono_ms);
 
 /* Reads on the caller's thread, as those of query.h. */
 typedef int (*stored_pod_fn)(void *user, const struct store_pod *row);
-int store_each_pod(struct store *store, stored_pod_fn fn, void *user,
-		   struct err *err);
+int store_each_pod(struct store *store, stored_pod_fn fn, void *user, struct err *err);
 
 struct stored_span {
 	const char *pod;
@@ -92,8 +88,7 @@ struct stored_span {
 	bool pod_only;	  /* not each GPU */
 };
 
-typedef int (*stored_telemetry_fn)(void *user,
-				   const struct store_telemetry *row);
+typedef int (*stored_telemetry_fn)(void *user, const struct store_telemetry *row);
 /* In the order of time. */
 int store_each_telemetry(struct store *store, const struct stored_span *span,
 			 stored_telemetry_fn fn, void *user, struct err *err);

@@ -20,9 +20,7 @@ static const struct column log_columns[] = {
 };
 static const struct table log_table = TABLE("tails", log_columns, 0);
 
-static int
-prepare_runs(struct store *store, const char *rest, sqlite3_stmt **stmt,
-	     struct err *err)
+static int prepare_runs(struct store *store, const char *rest, sqlite3_stmt **stmt, struct err *err)
 {
 	AUTO_BUF sql = buf_new(65536);
 
@@ -30,13 +28,11 @@ prepare_runs(struct store *store, const char *rest, sqlite3_stmt **stmt,
 	table_names(&sql, &run_table, "r.");
 	buf_append_str(&sql, ", ");
 	table_names(&sql, &log_table, "t.");
-	buf_appendf(&sql, " FROM runs r JOIN tails t ON t.id = r.tail_id %s",
-		    rest);
+	buf_appendf(&sql, " FROM runs r JOIN tails t ON t.id = r.tail_id %s", rest);
 	return stmt_prepare(store->reader, store->path, sql.data, stmt, err);
 }
 
-static void
-read_run(sqlite3_stmt *stmt, struct stored_run *row)
+static void read_run(sqlite3_stmt *stmt, struct stored_run *row)
 {
 	struct run_row own;
 
@@ -55,15 +51,13 @@ read_run(sqlite3_stmt *stmt, struct stored_run *row)
 }
 
 /* The events of one run, in order. */
-static void
-read_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
+static void read_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 {
 	struct run_event event;
 	size_t cap = 0;
 
 	(void)sqlite3_bind_int64(stmt, 1, run_id);
-	while (run->n_events < RUN_MAX_EVENTS &&
-	       row_next(stmt, &event_table, &event)) {
+	while (run->n_events < RUN_MAX_EVENTS && row_next(stmt, &event_table, &event)) {
 		row_own(&event_table, &event);
 		if (event.text == NULL)
 			event.text = xstrdup("");
@@ -73,15 +67,13 @@ read_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 }
 
 /* The series of one run, in order. */
-static void
-read_series(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
+static void read_series(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 {
 	struct run_series series = { .shared = NULL };
 	size_t cap = 0;
 
 	(void)sqlite3_bind_int64(stmt, 1, run_id);
-	while (run->n_series < RUN_MAX_SERIES &&
-	       row_next(stmt, &series_table, &series))
+	while (run->n_series < RUN_MAX_SERIES && row_next(stmt, &series_table, &series))
 		xpush(run->series, run->n_series, cap, series);
 	(void)sqlite3_reset(stmt);
 }
@@ -91,24 +83,20 @@ struct beside {
 	sqlite3_stmt *events, *series;
 };
 
-static bool
-beside_open(struct store *store, struct beside *beside, struct err *err)
+static bool beside_open(struct store *store, struct beside *beside, struct err *err)
 {
 	static const char rest[] = "WHERE run_id = ?1 ORDER BY idx";
 
 	*beside = (struct beside){ NULL, NULL };
-	beside->events = table_select(store->reader, store->path, &event_table,
-				      err, rest);
+	beside->events = table_select(store->reader, store->path, &event_table, err, rest);
 	if (beside->events != NULL)
-		beside->series = table_select(store->reader, store->path,
-					      &series_table, err, rest);
+		beside->series = table_select(store->reader, store->path, &series_table, err, rest);
 	return beside->series != NULL;
 }
 
 /* Walk over the runs that `rest` of the statement names; number is its ?1. */
-static int
-walk_runs(struct store *store, const char *rest, int64_t number,
-	  stored_run_fn fn, void *user, struct err *err)
+static int walk_runs(struct store *store, const char *rest, int64_t number, stored_run_fn fn,
+		     void *user, struct err *err)
 {
 	struct beside beside;
 	sqlite3_stmt *stmt;
@@ -131,25 +119,20 @@ walk_runs(struct store *store, const char *rest, int64_t number,
 	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
 }
 
-int
-store_each_run(struct store *store, int64_t run_id, stored_run_fn fn,
-	       void *user, struct err *err)
+int store_each_run(struct store *store, int64_t run_id, stored_run_fn fn, void *user,
+		   struct err *err)
 {
-	return walk_runs(store,
-			 run_id == 0 ? "ORDER BY r.id" : "WHERE r.id = ?1",
-			 run_id, fn, user, err);
+	return walk_runs(store, run_id == 0 ? "ORDER BY r.id" : "WHERE r.id = ?1", run_id, fn, user,
+			 err);
 }
 
-int
-store_each_changed_run(struct store *store, int64_t rev, stored_run_fn fn,
-		       void *user, struct err *err)
+int store_each_changed_run(struct store *store, int64_t rev, stored_run_fn fn, void *user,
+			   struct err *err)
 {
-	return walk_runs(store, "WHERE r.rev > ?1 ORDER BY r.rev, r.id", rev,
-			 fn, user, err);
+	return walk_runs(store, "WHERE r.rev > ?1 ORDER BY r.rev, r.id", rev, fn, user, err);
 }
 
-int64_t
-store_data_version(struct store *store)
+int64_t store_data_version(struct store *store)
 {
 	return db_number(store->reader, "PRAGMA data_version", NULL);
 }
@@ -169,8 +152,7 @@ static const char find_runs[] =
 	" SELECT id, count(*) OVER () FROM found"
 	" WHERE how = (SELECT max(how) FROM found)";
 
-int64_t
-store_find_run(struct store *store, const char *text, struct err *err)
+int64_t store_find_run(struct store *store, const char *text, struct err *err)
 {
 	sqlite3_stmt *stmt;
 	int64_t id = 0, n = 0;
@@ -183,8 +165,7 @@ store_find_run(struct store *store, const char *text, struct err *err)
 		if (id > 0)
 			return id;
 	}
-	if (stmt_prepare(store->reader, store->path, find_runs, &stmt, err) !=
-	    0)
+	if (stmt_prepare(store->reader, store->path, find_runs, &stmt, err) != 0)
 		return 0;
 	stmt_bind_text(stmt, 1, text);
 	if (sqlite3_step(stmt) == SQLITE_ROW) {
@@ -239,8 +220,7 @@ struct sample_reader {
 	size_t n_names, cap_names;
 };
 
-struct sample_reader *
-sample_reader_new(sqlite3 *db, const char *path, struct err *err)
+struct sample_reader *sample_reader_new(sqlite3 *db, const char *path, struct err *err)
 {
 	struct sample_reader *r = xcalloc(1, sizeof(*r));
 
@@ -252,8 +232,7 @@ sample_reader_new(sqlite3 *db, const char *path, struct err *err)
 	return NULL;
 }
 
-void
-sample_reader_free(struct sample_reader *r)
+void sample_reader_free(struct sample_reader *r)
 {
 	if (r == NULL)
 		return;
@@ -264,30 +243,25 @@ sample_reader_free(struct sample_reader *r)
 	free(r);
 }
 
-static struct name *
-name_at(struct sample_reader *r, size_t id)
+static struct name *name_at(struct sample_reader *r, size_t id)
 {
 	while (r->n_names <= id)
-		xpush(r->names, r->n_names, r->cap_names,
-		      (struct name){ .metric = METRIC_COUNT });
+		xpush(r->names, r->n_names, r->cap_names, (struct name){ .metric = METRIC_COUNT });
 	return &r->names[id];
 }
 
 /* The name of that number, asked when it is seen first; NULL: it has none. */
-static const struct name *
-find_metric(struct sample_reader *r, int64_t id)
+static const struct name *find_metric(struct sample_reader *r, int64_t id)
 {
 	if (id < 0 || id > IDS_MAX)
 		return NULL;
 	struct name *name = name_at(r, (size_t)id);
 	if (name->text != NULL)
 		return name;
-	name->text =
-		db_text(r->db, "SELECT name FROM metrics WHERE id = ?1", id);
+	name->text = db_text(r->db, "SELECT name FROM metrics WHERE id = ?1", id);
 	if (name->text == NULL)
 		return NULL;
-	AUTO_TEXT own = db_text(
-		r->db, "SELECT 1 FROM metrics WHERE id = ?1 AND own", id);
+	AUTO_TEXT own = db_text(r->db, "SELECT 1 FROM metrics WHERE id = ?1 AND own", id);
 	if (own == NULL)
 		name->metric = metric_by_name(str_from(name->text));
 	(void)series_label(name->metric, name->text, name->label);
@@ -303,19 +277,15 @@ struct walk {
 };
 
 /* One metric of the row, whose other members are those of all of them. */
-static int
-see_slot(const struct walk *walk, struct stored_sample *row, int column)
+static int see_slot(const struct walk *walk, struct stored_sample *row, int column)
 {
 	sqlite3_stmt *stmt = walk->r->stmt;
-	const struct name *name =
-		find_metric(walk->r, sqlite3_column_int64(stmt, column));
+	const struct name *name = find_metric(walk->r, sqlite3_column_int64(stmt, column));
 
 	if (name == NULL)
-		return err_set(walk->err, ERR_DB,
-			       "%s is damaged: a sample of no metric",
+		return err_set(walk->err, ERR_DB, "%s is damaged: a sample of no metric",
 			       walk->r->path);
-	if (walk->span->metric != NULL &&
-	    strcmp(walk->span->metric, name->label) != 0)
+	if (walk->span->metric != NULL && strcmp(walk->span->metric, name->label) != 0)
 		return 0;
 	row->metric = name->label;
 	row->sample.metric = name->metric;
@@ -324,8 +294,7 @@ see_slot(const struct walk *walk, struct stored_sample *row, int column)
 	return walk->fn(walk->user, row);
 }
 
-static int
-see_row(const struct walk *walk)
+static int see_row(const struct walk *walk)
 {
 	sqlite3_stmt *stmt = walk->r->stmt;
 	struct stored_sample row;
@@ -338,9 +307,8 @@ see_row(const struct walk *walk)
 	return rc;
 }
 
-int
-sample_reader_walk(struct sample_reader *r, const struct sample_span *span,
-		   stored_sample_fn fn, void *user, struct err *err)
+int sample_reader_walk(struct sample_reader *r, const struct sample_span *span, stored_sample_fn fn,
+		       void *user, struct err *err)
 {
 	const struct walk walk = { r, span, fn, user, err };
 	char printed[SERIES_NAME_BYTES] = "";
@@ -360,13 +328,11 @@ sample_reader_walk(struct sample_reader *r, const struct sample_span *span,
 	return rc;
 }
 
-int
-store_each_sample(struct store *store, int64_t run_id, const char *metric,
-		  stored_sample_fn fn, void *user, struct err *err)
+int store_each_sample(struct store *store, int64_t run_id, const char *metric, stored_sample_fn fn,
+		      void *user, struct err *err)
 {
 	const struct sample_span span = { run_id, 0, metric };
-	struct sample_reader *reader =
-		sample_reader_new(store->reader, store->path, err);
+	struct sample_reader *reader = sample_reader_new(store->reader, store->path, err);
 
 	if (reader == NULL)
 		return -1;
@@ -375,15 +341,13 @@ store_each_sample(struct store *store, int64_t run_id, const char *metric,
 	return rc;
 }
 
-int
-store_check(struct store *store, struct err *err)
+int store_check(struct store *store, struct err *err)
 {
 	AUTO_TEXT text = db_text(store->reader, "PRAGMA quick_check(1)", 0);
 	int rc = 0;
 
 	if (text == NULL || strcmp(text, "ok") != 0)
 		rc = err_set(err, ERR_DB, "%s is damaged: %s", store->path,
-			     text != NULL ? text
-					  : sqlite3_errmsg(store->reader));
+			     text != NULL ? text : sqlite3_errmsg(store->reader));
 	return rc;
 }

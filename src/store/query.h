@@ -14,22 +14,22 @@ struct stored_run {
 	const char *name;		     /* where it lay first */
 	unsigned int gen;		     /* of the file at that name */
 	int64_t first_wall_ms, last_wall_ms; /* 0: unknown */
-	bool is_live;	    /* was followed when it was stored, and not over */
-	bool is_ended;	    /* its log: nothing more will come */
-	const char *mirror; /* of its log; NULL: none */
-	int64_t rev;	    /* rises with each change of a run's row; 0: a row
-			     * that lacks what is of RUN_LIVE_LIST */
-	struct run run;	    /* its status as if its log ended there */
+	bool is_live;			     /* was followed when it was stored, and not over */
+	bool is_ended;			     /* its log: nothing more will come */
+	const char *mirror;		     /* of its log; NULL: none */
+	int64_t rev;			     /* rises with each change of a run's row; 0: a row
+					      * that lacks what is of RUN_LIVE_LIST */
+	struct run run;			     /* its status as if its log ended there */
 };
 
 typedef int (*stored_run_fn)(void *user, const struct stored_run *row);
 
 /* In the order of their ids; run_id 0: all of them. */
-int store_each_run(struct store *store, int64_t run_id, stored_run_fn fn,
-		   void *user, struct err *err);
+int store_each_run(struct store *store, int64_t run_id, stored_run_fn fn, void *user,
+		   struct err *err);
 /* Those whose rows changed since that rev, in the order of the changes. */
-int store_each_changed_run(struct store *store, int64_t rev, stored_run_fn fn,
-			   void *user, struct err *err);
+int store_each_changed_run(struct store *store, int64_t rev, stored_run_fn fn, void *user,
+			   struct err *err);
 
 /*
  * A number that changes when another process has written to the database
@@ -52,8 +52,8 @@ struct stored_sample {
 typedef int (*stored_sample_fn)(void *user, const struct stored_sample *row);
 
 /* In the order of the log; metric is a label, NULL: all. */
-int store_each_sample(struct store *store, int64_t run_id, const char *metric,
-		      stored_sample_fn fn, void *user, struct err *err);
+int store_each_sample(struct store *store, int64_t run_id, const char *metric, stored_sample_fn fn,
+		      void *user, struct err *err);
 
 /*
  * Whether the database is sound, by SQLite's own quick check; -1 with what

@@ -155,27 +155,23 @@ static const char missing_column[] = "SELECT value FROM json_each('["
 		" (SELECT name FROM pragma_table_info('runs'))";
 
 /* Older databases learn new ones. */
-static int
-add_number_columns(sqlite3 *db, struct err *err)
+static int add_number_columns(sqlite3 *db, struct err *err)
 {
 	char *name;
 	int rc = 0;
 
 	while (rc == 0 && (name = db_text(db, missing_column, 0)) != NULL) {
-		rc = db_exec(db, WHAT, err,
-			     "ALTER TABLE runs ADD COLUMN %s NUMERIC", name);
+		rc = db_exec(db, WHAT, err, "ALTER TABLE runs ADD COLUMN %s NUMERIC", name);
 		free(name);
 	}
 	return rc;
 }
 
 /* A number for each metric; older databases learn new ones. */
-static int
-add_metrics(sqlite3 *db, struct err *err)
+static int add_metrics(sqlite3 *db, struct err *err)
 {
 	static const char sql[] = ""
-#define X(id, name, unit, what)                                                \
-	"INSERT OR IGNORE INTO metrics(name) VALUES('" name "');"
+#define X(id, name, unit, what) "INSERT OR IGNORE INTO metrics(name) VALUES('" name "');"
 		METRIC_LIST(X)
 #undef X
 		;
@@ -183,8 +179,7 @@ add_metrics(sqlite3 *db, struct err *err)
 	return db_exec(db, WHAT, err, sql);
 }
 
-static bool
-has_metrics(sqlite3 *db)
+static bool has_metrics(sqlite3 *db)
 {
 	static const char sql[] = "SELECT count(*) FROM metrics WHERE name IN ("
 #define X(id, name, unit, what) "'" name "',"
@@ -195,8 +190,7 @@ has_metrics(sqlite3 *db)
 	return db_number(db, sql, NULL) == METRIC_COUNT;
 }
 
-bool
-schema_is_current(sqlite3 *db)
+bool schema_is_current(sqlite3 *db)
 {
 	AUTO_TEXT missing = db_text(db, missing_column, 0);
 	return missing == NULL && has_metrics(db) &&
@@ -204,13 +198,13 @@ schema_is_current(sqlite3 *db)
 }
 
 /* A printed name that is a metric's too is told from that (run_series.h). */
-#define LABEL                                                                  \
-	"CASE WHEN m.own AND EXISTS (SELECT 1 FROM metrics c WHERE c.name ="   \
+#define LABEL                                                                \
+	"CASE WHEN m.own AND EXISTS (SELECT 1 FROM metrics c WHERE c.name =" \
 	" m.name AND NOT c.own) THEN m.name || ' (printed)' ELSE m.name END"
 
-#define SLOT_SELECT(i)                                                         \
-	"SELECT s.run_id, s.step, " LABEL " AS metric, s.v" #i                 \
-	" AS value, s.wall_ms / 1000.0 AS wall_s, s.train_ms, s.line"          \
+#define SLOT_SELECT(i)                                                \
+	"SELECT s.run_id, s.step, " LABEL " AS metric, s.v" #i        \
+	" AS value, s.wall_ms / 1000.0 AS wall_s, s.train_ms, s.line" \
 	" FROM sample_rows s JOIN metrics m ON m.id = s.m" #i
 
 #define UNION_ALL(a, b) a " UNION ALL " b
@@ -219,10 +213,9 @@ schema_is_current(sqlite3 *db)
 static const struct {
 	const char *name, *select;
 } views[] = {
-	{ "v_runs",
-	  "SELECT r.id AS run_id, t.pod AS pod, t.path AS path,"
-	  " t.path AS file, t.gen AS gen, r.run_index, CASE WHEN r.live THEN"
-	  " 'running' ELSE r.status END AS status"
+	{ "v_runs", "SELECT r.id AS run_id, t.pod AS pod, t.path AS path,"
+		    " t.path AS file, t.gen AS gen, r.run_index, CASE WHEN r.live THEN"
+		    " 'running' ELSE r.status END AS status"
 #define X(member, decimals) ", r." #member
 	  RUN_NUMBER_LIST(X)
 #undef X
@@ -242,31 +235,27 @@ static const struct {
 		     " name, ended FROM tails" },
 	{ "v_pods", "SELECT name AS pod, target, state, why, lag_ms, gpu,"
 		    " disk_free_bytes, seen_ms / 1000.0 AS seen_s FROM pods" },
-	{ "v_telemetry",
-	  "SELECT p.name AS pod, nullif(t.gpu, -1) AS gpu,"
-	  " t.at_ms / 1000.0 AS wall_s, t.gpu_util, t.gpu_mem_mib,"
-	  " t.gpu_power_w, t.gpu_temp_c, t.gpu_sm_mhz, t.gpu_throttle,"
-	  " t.host_load, t.disk_free_bytes FROM telemetry t"
-	  " JOIN pods p ON p.id = t.pod_id" },
+	{ "v_telemetry", "SELECT p.name AS pod, nullif(t.gpu, -1) AS gpu,"
+			 " t.at_ms / 1000.0 AS wall_s, t.gpu_util, t.gpu_mem_mib,"
+			 " t.gpu_power_w, t.gpu_temp_c, t.gpu_sm_mhz, t.gpu_throttle,"
+			 " t.host_load, t.disk_free_bytes FROM telemetry t"
+			 " JOIN pods p ON p.id = t.pod_id" },
 	{ "v_benches", "SELECT * FROM benches" },
 	{ "v_bench_runs", "SELECT * FROM bench_runs" },
 	{ "v_noise", "SELECT * FROM noise" },
 };
 
-static int
-renew_views(sqlite3 *db, struct err *err)
+static int renew_views(sqlite3 *db, struct err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < LENGTH(views); i++)
-		rc = db_exec(db, WHAT, err,
-			     "DROP VIEW IF EXISTS %s;CREATE VIEW %s AS %s",
+		rc = db_exec(db, WHAT, err, "DROP VIEW IF EXISTS %s;CREATE VIEW %s AS %s",
 			     views[i].name, views[i].name, views[i].select);
 	return rc;
 }
 
-int
-schema_migrate_to(sqlite3 *db, int version, struct err *err)
+int schema_migrate_to(sqlite3 *db, int version, struct err *err)
 {
 	int64_t have = db_number(db, "PRAGMA user_version", NULL);
 	int rc = 0;
@@ -276,8 +265,8 @@ schema_migrate_to(sqlite3 *db, int version, struct err *err)
 	if (db_exec(db, WHAT, err, "BEGIN IMMEDIATE") != 0)
 		return -1;
 	for (; rc == 0 && have < version; have++)
-		rc = db_exec(db, WHAT, err, "%s;PRAGMA user_version = %d",
-			     steps[have], (int)have + 1);
+		rc = db_exec(db, WHAT, err, "%s;PRAGMA user_version = %d", steps[have],
+			     (int)have + 1);
 	if (rc == 0)
 		rc = add_number_columns(db, err);
 	if (rc == 0 && version == SCHEMA_VERSION)
@@ -285,8 +274,7 @@ schema_migrate_to(sqlite3 *db, int version, struct err *err)
 	return db_end(db, WHAT, rc, err);
 }
 
-int
-schema_migrate(sqlite3 *db, const char *path, struct err *err)
+int schema_migrate(sqlite3 *db, const char *path, struct err *err)
 {
 	int64_t have = db_number(db, "PRAGMA user_version", NULL);
 
@@ -297,8 +285,7 @@ schema_migrate(sqlite3 *db, const char *path, struct err *err)
 	return 0;
 }
 
-int
-schema_check(sqlite3 *db, const char *path, struct err *err)
+int schema_check(sqlite3 *db, const char *path, struct err *err)
 {
 	int64_t have = db_number(db, "PRAGMA user_version", NULL);
 

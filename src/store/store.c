@@ -27,17 +27,16 @@
  * be killed between the two, and the next run would have got their id.  A seek
  * a run, however many rows it has.
  */
-#define DROP_ORPHANS                                                           \
-	"WITH RECURSIVE ids(id) AS (SELECT min(run_id) FROM sample_rows"       \
-	" UNION ALL SELECT (SELECT min(run_id) FROM sample_rows"               \
-	" WHERE run_id > id) FROM ids WHERE id IS NOT NULL)"                   \
-	" DELETE FROM sample_rows WHERE run_id IN (SELECT id FROM ids"         \
+#define DROP_ORPHANS                                                     \
+	"WITH RECURSIVE ids(id) AS (SELECT min(run_id) FROM sample_rows" \
+	" UNION ALL SELECT (SELECT min(run_id) FROM sample_rows"         \
+	" WHERE run_id > id) FROM ids WHERE id IS NOT NULL)"             \
+	" DELETE FROM sample_rows WHERE run_id IN (SELECT id FROM ids"   \
 	" WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ids.id));"
 
 /* ---- what waits */
 
-void
-store_arm(struct store *store)
+void store_arm(struct store *store)
 {
 	int64_t delay_ms = STORE_FLUSH_MS;
 
@@ -51,8 +50,7 @@ store_arm(struct store *store)
 	loop_timer_start(store->timer, delay_ms, 0);
 }
 
-static void
-touch_tail(struct store *store, struct store_tail *tail)
+static void touch_tail(struct store *store, struct store_tail *tail)
 {
 	tail->dirty = true;
 	store->n_dirty++;
@@ -60,8 +58,7 @@ touch_tail(struct store *store, struct store_tail *tail)
 }
 
 /* "pod\0gen\0name" as the key of the map. */
-static struct str
-tail_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
+static struct str tail_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
 {
 	buf_clear(buf);
 	buf_append(buf, pod, strlen(pod) + 1);
@@ -71,67 +68,57 @@ tail_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
 }
 
 /* Take up a tail; the texts of row are given. */
-static struct store_tail *
-store_tail_add(struct store *store, const struct store_tail *row)
+static struct store_tail *store_tail_add(struct store *store, const struct store_tail *row)
 {
 	struct store_tail *tail = xmalloc(sizeof(*tail));
 
 	*tail = *row;
 	tail->trim_runs = SIZE_MAX;
 	xpush(store->tails, store->n_tails, store->cap_tails, tail);
-	(void)map_set(&store->tail_index,
-		      tail_key(&store->key, tail->pod, tail->name, tail->gen),
+	(void)map_set(&store->tail_index, tail_key(&store->key, tail->pod, tail->name, tail->gen),
 		      tail);
 	return tail;
 }
 
-static void
-set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
+static void set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
 {
 	while (tail->n_runs <= run_index)
-		xpush(tail->runs, tail->n_runs, tail->cap_runs,
-		      (struct store_run_id){ 0, false });
+		xpush(tail->runs, tail->n_runs, tail->cap_runs, (struct store_run_id){ 0, false });
 	tail->runs[run_index].id = id;
 }
 
-struct store_tail *
-store_tail_get(struct store *store, const char *pod, const char *name,
-	       unsigned int gen)
+struct store_tail *store_tail_get(struct store *store, const char *pod, const char *name,
+				  unsigned int gen)
 {
 	if (store->writer == NULL)
 		return NULL;
-	struct store_tail *tail = map_get(
-		&store->tail_index, tail_key(&store->key, pod, name, gen));
+	struct store_tail *tail =
+		map_get(&store->tail_index, tail_key(&store->key, pod, name, gen));
 	if (tail != NULL)
 		return tail;
-	tail = store_tail_add(store,
-			      &(struct store_tail){ .id = store->next_tail++,
-						    .pod = xstrdup(pod),
-						    .name = xstrdup(name),
-						    .path = xstrdup(name),
-						    .gen = gen });
+	tail = store_tail_add(store, &(struct store_tail){ .id = store->next_tail++,
+							   .pod = xstrdup(pod),
+							   .name = xstrdup(name),
+							   .path = xstrdup(name),
+							   .gen = gen });
 	touch_tail(store, tail);
 	return tail;
 }
 
-size_t
-store_tail_count(const struct store *store)
+size_t store_tail_count(const struct store *store)
 {
 	return store->n_tails;
 }
 
-const struct store_tail *
-store_tail_at(const struct store *store, size_t i)
+const struct store_tail *store_tail_at(const struct store *store, size_t i)
 {
 	assert(i < store->n_tails);
 	return store->tails[i];
 }
 
-static bool
-set_text(char **text, const char *value)
+static bool set_text(char **text, const char *value)
 {
-	if (*text == value ||
-	    (*text != NULL && value != NULL && strcmp(*text, value) == 0))
+	if (*text == value || (*text != NULL && value != NULL && strcmp(*text, value) == 0))
 		return false;
 	char *copy = xstrdup_null(value);
 	free(*text);
@@ -139,20 +126,16 @@ set_text(char **text, const char *value)
 	return true;
 }
 
-void
-store_tail_identify(struct store *store, struct store_tail *tail,
-		    const struct store_identity *identity)
+void store_tail_identify(struct store *store, struct store_tail *tail,
+			 const struct store_identity *identity)
 {
 	bool changed = set_text(&tail->path, identity->path);
 
 	changed |= set_text(&tail->mirror, identity->mirror);
 	changed |= set_text(&tail->real, identity->real);
-	changed |= tail->dev != identity->dev ||
-		   tail->inode != identity->inode ||
-		   tail->ended != identity->ended ||
-		   tail->stamp != identity->stamp ||
-		   tail->sum.len != identity->sum.len ||
-		   tail->sum.crc != identity->sum.crc;
+	changed |= tail->dev != identity->dev || tail->inode != identity->inode ||
+		   tail->ended != identity->ended || tail->stamp != identity->stamp ||
+		   tail->sum.len != identity->sum.len || tail->sum.crc != identity->sum.crc;
 	tail->dev = identity->dev;
 	tail->inode = identity->inode;
 	tail->ended = identity->ended;
@@ -162,17 +145,15 @@ store_tail_identify(struct store *store, struct store_tail *tail,
 		touch_tail(store, tail);
 }
 
-void
-store_tail_begin(struct store_tail *tail)
+void store_tail_begin(struct store_tail *tail)
 {
 	tail->last_line = 0;
 	tail->seq = 0;
 	tail->done_lines = tail->lines;
 }
 
-void
-store_tail_advance(struct store *store, struct store_tail *tail,
-		   uint64_t offset, uint64_t lines)
+void store_tail_advance(struct store *store, struct store_tail *tail, uint64_t offset,
+			uint64_t lines)
 {
 	if (tail->offset == offset && tail->lines == lines)
 		return;
@@ -182,8 +163,7 @@ store_tail_advance(struct store *store, struct store_tail *tail,
 	touch_tail(store, tail);
 }
 
-void
-store_tail_trim(struct store *store, struct store_tail *tail, size_t n)
+void store_tail_trim(struct store *store, struct store_tail *tail, size_t n)
 {
 	if (tail->n_runs <= n)
 		return;
@@ -192,29 +172,24 @@ store_tail_trim(struct store *store, struct store_tail *tail, size_t n)
 	touch_tail(store, tail);
 }
 
-int64_t
-store_run_id(struct store *store, struct store_tail *tail,
-	     unsigned int run_index)
+int64_t store_run_id(struct store *store, struct store_tail *tail, unsigned int run_index)
 {
 	if (run_index >= tail->n_runs || tail->runs[run_index].id == 0)
 		set_run_id(tail, run_index, store->next_run++);
 	return tail->runs[run_index].id;
 }
 
-bool
-store_run_has_row(const struct store_tail *tail, unsigned int run_index)
+bool store_run_has_row(const struct store_tail *tail, unsigned int run_index)
 {
 	return run_index < tail->n_runs && tail->runs[run_index].has_row;
 }
 
-void
-store_sample_add(struct store *store, struct store_tail *tail,
-		 const struct run *run, const struct sample *sample)
+void store_sample_add(struct store *store, struct store_tail *tail, const struct run *run,
+		      const struct sample *sample)
 {
 	struct batch *batch = &store->waiting;
 
-	uint64_t known =
-		sample->known > sample->line ? sample->known : sample->line;
+	uint64_t known = sample->known > sample->line ? sample->known : sample->line;
 
 	/* Stored before the crash or restart that made us read it again. */
 	tail->seq = sample->line == tail->last_line ? tail->seq + 1 : 0;
@@ -231,9 +206,8 @@ store_sample_add(struct store *store, struct store_tail *tail,
 		store_arm(store);
 }
 
-void
-store_run_put(struct store *store, struct store_tail *tail,
-	      const struct run *run, const struct store_run_put *how)
+void store_run_put(struct store *store, struct store_tail *tail, const struct run *run,
+		   const struct store_run_put *how)
 {
 	struct batch *batch = &store->waiting;
 	int64_t id = store_run_id(store, tail, run->run_index);
@@ -258,40 +232,34 @@ store_run_put(struct store *store, struct store_tail *tail,
 	store_arm(store);
 }
 
-size_t
-store_pending(const struct store *store)
+size_t store_pending(const struct store *store)
 {
 	return store->waiting.n_samples + store->writing.n_samples;
 }
 
-static void
-each_of_batch(const struct batch *batch, int64_t run_id,
-	      void (*fn)(void *user, const struct sample *sample), void *user)
+static void each_of_batch(const struct batch *batch, int64_t run_id,
+			  void (*fn)(void *user, const struct sample *sample), void *user)
 {
 	for (size_t i = 0; i < batch->n_samples; i++)
 		if (batch->samples[i].run_id == run_id)
 			fn(user, &batch->samples[i].sample);
 }
 
-void
-store_each_pending(const struct store *store, int64_t run_id,
-		   void (*fn)(void *user, const struct sample *sample),
-		   void *user)
+void store_each_pending(const struct store *store, int64_t run_id,
+			void (*fn)(void *user, const struct sample *sample), void *user)
 {
 	/* A job that writes them only reads, as we do. */
 	each_of_batch(&store->writing, run_id, fn, user);
 	each_of_batch(&store->waiting, run_id, fn, user);
 }
 
-bool
-store_is_full(const struct store *store)
+bool store_is_full(const struct store *store)
 {
 	return store_pending(store) >= STORE_MAX_PENDING;
 }
 
 /* Add the offsets to what waits, and make that the batch to write. */
-static void
-take_batch(struct store *store)
+static void take_batch(struct store *store)
 {
 	struct batch *batch = &store->waiting;
 
@@ -315,8 +283,7 @@ take_batch(struct store *store)
 }
 
 /* Is there a batch to write?  What waits becomes the next one. */
-static bool
-has_batch(struct store *store)
+static bool has_batch(struct store *store)
 {
 	if (batch_is_empty(&store->writing))
 		take_batch(store);
@@ -324,18 +291,15 @@ has_batch(struct store *store)
 }
 
 /* On a thread of the pool: `writing` and the writer belong to it. */
-static void
-write_batch(void *user)
+static void write_batch(void *user)
 {
 	struct store *store = user;
 
-	store->is_written = writer_write(store->writer, &store->writing,
-					 &store->write_err) == 0;
+	store->is_written = writer_write(store->writer, &store->writing, &store->write_err) == 0;
 }
 
 /* Note how the write went; true when the batch is in the database. */
-static bool
-settle_batch(struct store *store)
+static bool settle_batch(struct store *store)
 {
 	bool was_failing = store->failing;
 
@@ -345,13 +309,11 @@ settle_batch(struct store *store)
 	else
 		batch_clear(&store->writing);
 	if (was_failing != store->failing && store->cb.on_state != NULL)
-		store->cb.on_state(store->cb.user,
-				   store->failing ? &store->write_err : NULL);
+		store->cb.on_state(store->cb.user, store->failing ? &store->write_err : NULL);
 	return !store->failing;
 }
 
-static void
-on_batch_done(void *user)
+static void on_batch_done(void *user)
 {
 	struct store *store = user;
 
@@ -370,8 +332,7 @@ on_batch_done(void *user)
 }
 
 /* Write here and now: the batch that failed before, then what waits. */
-static int
-flush_now(struct store *store, struct err *err)
+static int flush_now(struct store *store, struct err *err)
 {
 	for (int turn = 0; turn < 2 && has_batch(store); turn++) {
 		write_batch(store);
@@ -384,8 +345,7 @@ flush_now(struct store *store, struct err *err)
 	return 0;
 }
 
-int
-store_flush(struct store *store, struct err *err)
+int store_flush(struct store *store, struct err *err)
 {
 	if (store->writer == NULL)
 		return 0;
@@ -393,16 +353,14 @@ store_flush(struct store *store, struct err *err)
 		return flush_now(store, err);
 	store->armed = false;
 	if (store->job == NULL && has_batch(store))
-		store->job = loop_job(store->loop, JOB_STORE, write_batch,
-				      on_batch_done, store);
+		store->job = loop_job(store->loop, JOB_STORE, write_batch, on_batch_done, store);
 	return 0;
 }
 
 /* ---- begin and end */
 
 /* Make the file ourselves: SQLite would make it readable for all. */
-static int
-make_file(const char *path, struct err *err)
+static int make_file(const char *path, struct err *err)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
@@ -412,8 +370,7 @@ make_file(const char *path, struct err *err)
 	return 0;
 }
 
-static void
-load_tail(struct store *store, struct store_tail row)
+static void load_tail(struct store *store, struct store_tail row)
 {
 	row.done_lines = row.lines;
 	if (row.id >= store->next_tail)
@@ -424,11 +381,9 @@ load_tail(struct store *store, struct store_tail row)
 	(void)store_tail_add(store, &row);
 }
 
-static int
-load_tails(struct store *store, sqlite3 *db, struct err *err)
+static int load_tails(struct store *store, sqlite3 *db, struct err *err)
 {
-	sqlite3_stmt *stmt =
-		table_select(db, store->path, &tail_table, err, "ORDER BY id");
+	sqlite3_stmt *stmt = table_select(db, store->path, &tail_table, err, "ORDER BY id");
 	struct store_tail row = { 0 };
 
 	while (row_next(stmt, &tail_table, &row))
@@ -437,22 +392,19 @@ load_tails(struct store *store, sqlite3 *db, struct err *err)
 }
 
 /* The tail's last run is the one that comes last. */
-static void
-load_end(struct store_tail *tail, sqlite3_stmt *stmt)
+static void load_end(struct store_tail *tail, sqlite3_stmt *stmt)
 {
 	const char *status = stmt_text(stmt, 3);
 	bool is_whole = sqlite3_column_int64(stmt, 4) > 0;
 
-	tail->is_over = is_whole && (tail->n_runs == 1 || tail->is_whole) &&
-			status != NULL &&
+	tail->is_over = is_whole && (tail->n_runs == 1 || tail->is_whole) && status != NULL &&
 			strcmp(status, run_status_name(RUN_FINISHED)) == 0;
 	tail->is_whole = is_whole && (tail->n_runs == 1 || tail->is_whole);
 	tail->last_wall_ms = sqlite3_column_int64(stmt, 5);
 }
 
 /* Both lists are in the order of their tails' ids. */
-static int
-load_run_ids(struct store *store, sqlite3 *db, struct err *err)
+static int load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 {
 	sqlite3_stmt *stmt;
 	size_t i = 0;
@@ -472,8 +424,7 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 			store->next_run = id + 1;
 		while (i < store->n_tails && store->tails[i]->id < tail_id)
 			i++;
-		if (i < store->n_tails && store->tails[i]->id == tail_id &&
-		    index >= 0) {
+		if (i < store->n_tails && store->tails[i]->id == tail_id && index >= 0) {
 			set_run_id(store->tails[i], (size_t)index, id);
 			store->tails[i]->runs[index].has_row = true;
 			load_end(store->tails[i], stmt);
@@ -483,11 +434,9 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 }
 
 /* With other rules, what was read of logs that go on is to be read again. */
-static int
-renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
+static int renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
 {
-	AUTO_TEXT before =
-		db_text(db, "SELECT value FROM meta WHERE key = 'rules'", 0);
+	AUTO_TEXT before = db_text(db, "SELECT value FROM meta WHERE key = 'rules'", 0);
 
 	if (rules == NULL || strcmp(before != NULL ? before : "", rules) == 0)
 		return 0;
@@ -504,8 +453,7 @@ renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
 }
 
 /* Make the connection that writes ready, tidy up after the last writer. */
-static int
-set_up_writer(sqlite3 *db, const char *path, struct err *err)
+static int set_up_writer(sqlite3 *db, const char *path, struct err *err)
 {
 	if (db_exec(db, path, err,
 		    "PRAGMA journal_mode = WAL;"
@@ -514,14 +462,11 @@ set_up_writer(sqlite3 *db, const char *path, struct err *err)
 		    "PRAGMA trusted_schema = OFF;") != 0 ||
 	    schema_migrate(db, path, err) != 0)
 		return -1;
-	return db_exec(
-		db, path, err,
-		"UPDATE runs SET live = 0 WHERE live != 0;" DROP_ORPHANS);
+	return db_exec(db, path, err, "UPDATE runs SET live = 0 WHERE live != 0;" DROP_ORPHANS);
 }
 
 /* Try to become the one that writes; 0 also when another one is. */
-static int
-become_writer(struct store *store, const char *rules, struct err *err)
+static int become_writer(struct store *store, const char *rules, struct err *err)
 {
 	struct err bad = { ERR_NONE, "" };
 	sqlite3 *db = NULL;
@@ -540,12 +485,10 @@ become_writer(struct store *store, const char *rules, struct err *err)
 			   holder, store->path);
 		return 0;
 	}
-	if (make_file(store->path, err) != 0 ||
-	    db_open(store->path, true, &db, err) != 0)
+	if (make_file(store->path, err) != 0 || db_open(store->path, true, &db, err) != 0)
 		return -1;
 	if (set_up_writer(db, store->path, err) != 0 ||
-	    renew_rules(db, store->path, rules, err) != 0 ||
-	    load_tails(store, db, err) != 0 ||
+	    renew_rules(db, store->path, rules, err) != 0 || load_tails(store, db, err) != 0 ||
 	    load_run_ids(store, db, err) != 0) {
 		(void)sqlite3_close(db);
 		return -1;
@@ -554,14 +497,12 @@ become_writer(struct store *store, const char *rules, struct err *err)
 	return store->writer != NULL ? 0 : -1;
 }
 
-static void
-on_flush_timer(void *user)
+static void on_flush_timer(void *user)
 {
 	(void)store_flush(user, NULL);
 }
 
-static void
-store_free(struct store *store)
+static void store_free(struct store *store)
 {
 	loop_timer_close(store->timer);
 	writer_free(store->writer);
@@ -583,8 +524,7 @@ store_free(struct store *store)
 }
 
 /* An older schema that nobody uses is brought up to date for a reader too. */
-static int
-renew_for_reader(const struct store_options *options, struct err *err)
+static int renew_for_reader(const struct store_options *options, struct err *err)
 {
 	const struct store_options once = { .path = options->path };
 	sqlite3 *db;
@@ -600,9 +540,7 @@ renew_for_reader(const struct store_options *options, struct err *err)
 	return store != NULL ? store_close(store, err) : -1;
 }
 
-static int
-open_once(struct store *store, const struct store_options *options,
-	  struct err *err)
+static int open_once(struct store *store, const struct store_options *options, struct err *err)
 {
 	int rc = options->read_only ? renew_for_reader(options, err)
 				    : become_writer(store, options->rules, err);
@@ -616,15 +554,13 @@ open_once(struct store *store, const struct store_options *options,
  * Who has just become the writer may still have to make the database, bring it
  * up to date, or mend what a kill left of it: the second one waits for that.
  */
-static int
-open_or_wait(struct store *store, const struct store_options *options,
-	     struct err *err)
+static int open_or_wait(struct store *store, const struct store_options *options, struct err *err)
 {
 	const struct timespec moment = { 0, 20L * 1000 * 1000 };
 
 	for (int i = 0; open_once(store, options, err) != 0; i++) {
-		if (options->read_only || store->lock_fd >= 0 ||
-		    store->why_reader[0] == '\0' || i == WAIT_TIMES)
+		if (options->read_only || store->lock_fd >= 0 || store->why_reader[0] == '\0' ||
+		    i == WAIT_TIMES)
 			return -1;
 		(void)sqlite3_close(store->reader);
 		store->reader = NULL;
@@ -633,8 +569,7 @@ open_or_wait(struct store *store, const struct store_options *options,
 	return 0;
 }
 
-struct store *
-store_open(const struct store_options *options, struct err *err)
+struct store *store_open(const struct store_options *options, struct err *err)
 {
 	struct store *store = xcalloc(1, sizeof(*store));
 	bool is_there = access(options->path, F_OK) == 0;
@@ -659,25 +594,21 @@ store_open(const struct store_options *options, struct err *err)
 		return NULL;
 	}
 	if (store->loop != NULL && store->writer != NULL)
-		store->timer =
-			loop_timer_new(store->loop, on_flush_timer, store);
+		store->timer = loop_timer_new(store->loop, on_flush_timer, store);
 	return store;
 }
 
-bool
-store_is_writer(const struct store *store)
+bool store_is_writer(const struct store *store)
 {
 	return store->writer != NULL;
 }
 
-const char *
-store_why_reader(const struct store *store)
+const char *store_why_reader(const struct store *store)
 {
 	return store->why_reader;
 }
 
-int
-store_close(struct store *store, struct err *err)
+int store_close(struct store *store, struct err *err)
 {
 	if (store == NULL)
 		return 0;
@@ -689,15 +620,13 @@ store_close(struct store *store, struct err *err)
 	return rc;
 }
 
-sqlite3 *
-store_begin_once(const char *db_path, const char *what, struct err *err)
+sqlite3 *store_begin_once(const char *db_path, const char *what, struct err *err)
 {
 	const struct store_options options = { .path = db_path };
 	struct store *store = store_open(&options, err);
 	sqlite3 *db = NULL;
 
-	if (store == NULL || store_close(store, err) != 0 ||
-	    db_open(db_path, true, &db, err) != 0)
+	if (store == NULL || store_close(store, err) != 0 || db_open(db_path, true, &db, err) != 0)
 		return NULL;
 	if (db_exec(db, what, err, "BEGIN IMMEDIATE") == 0)
 		return db;
@@ -705,8 +634,7 @@ store_begin_once(const char *db_path, const char *what, struct err *err)
 	return NULL;
 }
 
-int
-store_end_once(sqlite3 *db, const char *what, int rc, struct err *err)
+int store_end_once(sqlite3 *db, const char *what, int rc, struct err *err)
 {
 	if (db == NULL)
 		return -1;

@@ -76,11 +76,11 @@ struct store_tail {
 	char *pod, *name, *path; /* owned by the store; raw bytes */
 	unsigned int gen;	 /* 0, 1, .. of that name */
 	uint64_t dev, inode;
-	char *real;   /* owned; where path leads by links; NULL: it is none */
-	char *mirror; /* owned; file with the same bytes, NULL: none */
-	bool ended;   /* no more will come */
-	struct cksum sum; /* of all that was fetched; of none: not known */
-	uint64_t stamp;	  /* of the pod's file when that was all; 0: unknown */
+	char *real;		/* owned; where path leads by links; NULL: it is none */
+	char *mirror;		/* owned; file with the same bytes, NULL: none */
+	bool ended;		/* no more will come */
+	struct cksum sum;	/* of all that was fetched; of none: not known */
+	uint64_t stamp;		/* of the pod's file when that was all; 0: unknown */
 	uint64_t offset, lines; /* as last advanced; at open: as committed */
 	uint64_t done_lines;	/* samples before this line are stored; at open,
 				   or as of store_tail_begin */
@@ -92,7 +92,7 @@ struct store_tail {
 	uint64_t last_line;   /* of the last sample added */
 	unsigned int seq;     /* samples of that line so far */
 	bool dirty;
-	size_t trim_runs; /* of store_tail_trim; SIZE_MAX: nothing to do */
+	size_t trim_runs;	   /* of store_tail_trim; SIZE_MAX: nothing to do */
 	struct store_run_id *runs; /* by run index */
 	size_t n_runs, cap_runs;
 };
@@ -101,8 +101,8 @@ struct store_tail {
  * The tail of that generation; made when it is new, with name as its path.
  * NULL when the store does not write.  Stable until store_close.
  */
-struct store_tail *store_tail_get(struct store *store, const char *pod,
-				  const char *name, unsigned int gen);
+struct store_tail *store_tail_get(struct store *store, const char *pod, const char *name,
+				  unsigned int gen);
 /* All tails, in the order of their ids; borrowed. */
 size_t store_tail_count(const struct store *store);
 const struct store_tail *store_tail_at(const struct store *store, size_t i);
@@ -122,15 +122,14 @@ void store_tail_identify(struct store *store, struct store_tail *tail,
 /* Its log is read from its first byte now, perhaps once more. */
 void store_tail_begin(struct store_tail *tail);
 /* All before offset (and the whole lines before it) has been added. */
-void store_tail_advance(struct store *store, struct store_tail *tail,
-			uint64_t offset, uint64_t lines);
+void store_tail_advance(struct store *store, struct store_tail *tail, uint64_t offset,
+			uint64_t lines);
 
 /* All of it was read again: it holds n runs; what is stored beyond goes. */
 void store_tail_trim(struct store *store, struct store_tail *tail, size_t n);
 
 /* The id of that run of the file; given out when it is new. */
-int64_t store_run_id(struct store *store, struct store_tail *tail,
-		     unsigned int run_index);
+int64_t store_run_id(struct store *store, struct store_tail *tail, unsigned int run_index);
 /* Is there a row of it, or one in what waits to be written? */
 bool store_run_has_row(const struct store_tail *tail, unsigned int run_index);
 /* How a run is put. */
@@ -143,10 +142,10 @@ struct store_run_put {
  * What the run's log says, its status as if the log ended here (so that it
  * is true also when nobody can correct it any more).
  */
-void store_run_put(struct store *store, struct store_tail *tail,
-		   const struct run *run, const struct store_run_put *how);
-void store_sample_add(struct store *store, struct store_tail *tail,
-		      const struct run *run, const struct sample *sample);
+void store_run_put(struct store *store, struct store_tail *tail, const struct run *run,
+		   const struct store_run_put *how);
+void store_sample_add(struct store *store, struct store_tail *tail, const struct run *run,
+		      const struct sample *sample);
 
 /* No more should be read until on_state says that writing works again. */
 bool store_is_full(const struct store *store);
@@ -156,5 +155,4 @@ int store_flush(struct store *store, struct err *err);
 size_t store_pending(const struct store *store);
 /* The samples of that run among them, in the order they were added. */
 void store_each_pending(const struct store *store, int64_t run_id,
-			void (*fn)(void *user, const struct sample *sample),
-			void *user);
+			void (*fn)(void *user, const struct sample *sample), void *user);

@@ -78,8 +78,7 @@ void batch_release(struct batch *batch);
 struct writer;
 
 /* db is given: writer_free closes it. */
-struct writer *writer_new(sqlite3 *db, struct err *err)
-	__attribute__((warn_unused_result));
+struct writer *writer_new(sqlite3 *db, struct err *err) __attribute__((warn_unused_result));
 void writer_free(struct writer *writer);
 
 /*
@@ -109,13 +108,12 @@ struct sample_span {
 };
 
 /* path is for errors, borrowed as long as the reader lives. */
-struct sample_reader *sample_reader_new(sqlite3 *db, const char *path,
-					struct err *err)
+struct sample_reader *sample_reader_new(sqlite3 *db, const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 void sample_reader_free(struct sample_reader *r);
 /* A callback that returns other than 0 ends the walk, which returns that. */
-int sample_reader_walk(struct sample_reader *r, const struct sample_span *span,
-		       stored_sample_fn fn, void *user, struct err *err);
+int sample_reader_walk(struct sample_reader *r, const struct sample_span *span, stored_sample_fn fn,
+		       void *user, struct err *err);
 
 /* What waits, and who writes it. */
 struct store {
@@ -150,8 +148,8 @@ struct store {
  * of a store; the database is made, and brought up to date, where nobody else
  * did.  what begins the sentence of an error.  NULL with err.
  */
-sqlite3 *store_begin_once(const char *db_path, const char *what,
-			  struct err *err) __attribute__((warn_unused_result));
+sqlite3 *store_begin_once(const char *db_path, const char *what, struct err *err)
+	__attribute__((warn_unused_result));
 /* Commit, or with rc other than 0 undo all of it; db NULL: -1. */
 int store_end_once(sqlite3 *db, const char *what, int rc, struct err *err)
 	__attribute__((warn_unused_result));
@@ -160,5 +158,5 @@ int store_end_once(sqlite3 *db, const char *what, int rc, struct err *err)
 void store_arm(struct store *store);
 
 /* For pods.c and history.c: store_each_telemetry on that connection. */
-int telemetry_walk(sqlite3 *db, const struct stored_span *span,
-		   stored_telemetry_fn fn, void *user, struct err *err);
+int telemetry_walk(sqlite3 *db, const struct stored_span *span, stored_telemetry_fn fn, void *user,
+		   struct err *err);

@@ -43,11 +43,11 @@ static const struct column run_columns[] = {
 	ROW(last_wall_ms),
 	ROW(rev),
 	ROW(live),
-	COLUMN_NAMED("status", COLUMN_ENUM, struct run_row, run.status,
-		     RUN_TRUNCATED, run_status_names),
+	COLUMN_NAMED("status", COLUMN_ENUM, struct run_row, run.status, RUN_TRUNCATED,
+		     run_status_names),
 	RUN(final_stage),
-	COLUMN_NAMED("final_class", COLUMN_WORD, struct run_row,
-		     run.final_class, RUN_CLASSES, run_class_names),
+	COLUMN_NAMED("final_class", COLUMN_WORD, struct run_row, run.final_class, RUN_CLASSES,
+		     run_class_names),
 	RUN(source_sha256),
 	RUN(source_lines),
 	RUN(first_line),
@@ -69,8 +69,7 @@ const struct table run_table = TABLE("runs", run_columns, 4);
 
 static const struct column event_columns[] = {
 	COLUMN(struct run_event, line),
-	COLUMN_NAMED("kind", COLUMN_ENUM, struct run_event, kind,
-		     RUN_EVENT_OTHER, run_event_names),
+	COLUMN_NAMED("kind", COLUMN_ENUM, struct run_event, kind, RUN_EVENT_OTHER, run_event_names),
 	COLUMN(struct run_event, step),
 	COLUMN(struct run_event, text),
 };
@@ -81,8 +80,7 @@ const struct table event_table = TABLE("events", event_columns, 0);
 static const struct column series_columns[] = {
 	COLUMN_CHARS_OF(struct run_series, name),
 	COLUMN_CHARS_OF(struct run_series, unit),
-	COLUMN_NAMED("metric", COLUMN_ENUM, struct run_series, metric,
-		     METRIC_COUNT, metric_names),
+	COLUMN_NAMED("metric", COLUMN_ENUM, struct run_series, metric, METRIC_COUNT, metric_names),
 	SERIES(points),
 	SERIES(first),
 	SERIES(last),
@@ -110,8 +108,7 @@ const struct table pod_table = TABLE("pods", pod_columns, 1);
 static const struct column telemetry_columns[] = {
 	COLUMN(struct store_telemetry, at_ms),
 	COLUMN(struct store_telemetry, gpu),
-#define X(metric, column)                                                      \
-	COLUMN_AS(#column, struct store_telemetry, values[STORE_##metric]),
+#define X(metric, column) COLUMN_AS(#column, struct store_telemetry, values[STORE_##metric]),
 	STORE_TELEMETRY_LIST(X)
 #undef X
 		COLUMN(struct store_telemetry, disk_free_bytes),
@@ -123,43 +120,41 @@ const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
 #define TRIMMED "SELECT id FROM runs WHERE tail_id = ?1 AND run_index >= ?2"
 
 /* NULL: made from the table of its rows. */
-#define STATEMENT_LIST(X)                                                      \
-	X(TAIL, NULL)                                                          \
-	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")  \
-	X(TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (" TRIMMED ")")     \
-	X(TRIM_SERIES, "DELETE FROM series WHERE run_id IN (" TRIMMED ")")     \
-	X(TRIM_RUNS, "DELETE FROM runs WHERE id IN (" TRIMMED ")")             \
-	X(RUN, NULL)                                                           \
-	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"      \
-		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                \
-	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
-	X(SERIES,                                                              \
-	  "INSERT OR REPLACE INTO series(run_id, idx, name, unit,"             \
-	  " metric, points, first, last, min, max, min_step, scale)"           \
-	  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")        \
-	X(SERIES_END, "DELETE FROM series WHERE run_id = ?1 AND idx >= ?2")    \
-	X(NAME, "SELECT id FROM metrics WHERE name = ?1 AND own")              \
-	X(ADD_NAME, "INSERT INTO metrics(name, own) SELECT ?1, 1 WHERE"        \
-		    " (SELECT count(*) FROM metrics) < ?2")                    \
-	X(SAMPLES,                                                             \
-	  "INSERT INTO sample_rows(run_id, line, seq, step, train_ms,"         \
-	  " wall_ms, m0, v0, m1, v1, m2, v2, m3, v3) VALUES(?1, ?2, ?3, ?4,"   \
-	  " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                     \
-	X(DROP_LINE, "DELETE FROM sample_rows WHERE run_id = ?1 AND line = ?2" \
-		     " AND seq >= ?3")                                         \
-	X(POD, "INSERT INTO pods(name, target, state, why, gpu, lag_ms,"       \
-	       " disk_free_bytes, seen_ms)"                                    \
-	       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"                       \
-	       " ON CONFLICT(name) DO UPDATE SET target = ?2, state = ?3,"     \
-	       " why = ?4, gpu = coalesce(?5, gpu), lag_ms = ?6,"              \
-	       " disk_free_bytes = ?7, seen_ms = ?8")                          \
-	X(TELEMETRY, "INSERT OR REPLACE INTO telemetry(pod_id, keep, at_ms,"   \
-		     " gpu, gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c,"   \
-		     " gpu_sm_mhz, gpu_throttle, host_load, disk_free_bytes)"  \
-		     " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"   \
-		     " ?12 FROM pods WHERE name = ?1")                         \
-	X(PRUNE, "DELETE FROM telemetry WHERE pod_id = (SELECT id FROM pods"   \
-		 " WHERE name = ?1) AND at_ms < ?3 AND (NOT keep OR"           \
+#define STATEMENT_LIST(X)                                                             \
+	X(TAIL, NULL)                                                                 \
+	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")         \
+	X(TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (" TRIMMED ")")            \
+	X(TRIM_SERIES, "DELETE FROM series WHERE run_id IN (" TRIMMED ")")            \
+	X(TRIM_RUNS, "DELETE FROM runs WHERE id IN (" TRIMMED ")")                    \
+	X(RUN, NULL)                                                                  \
+	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"             \
+		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                       \
+	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")           \
+	X(SERIES, "INSERT OR REPLACE INTO series(run_id, idx, name, unit,"            \
+		  " metric, points, first, last, min, max, min_step, scale)"          \
+		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")       \
+	X(SERIES_END, "DELETE FROM series WHERE run_id = ?1 AND idx >= ?2")           \
+	X(NAME, "SELECT id FROM metrics WHERE name = ?1 AND own")                     \
+	X(ADD_NAME, "INSERT INTO metrics(name, own) SELECT ?1, 1 WHERE"               \
+		    " (SELECT count(*) FROM metrics) < ?2")                           \
+	X(SAMPLES, "INSERT INTO sample_rows(run_id, line, seq, step, train_ms,"       \
+		   " wall_ms, m0, v0, m1, v1, m2, v2, m3, v3) VALUES(?1, ?2, ?3, ?4," \
+		   " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                   \
+	X(DROP_LINE, "DELETE FROM sample_rows WHERE run_id = ?1 AND line = ?2"        \
+		     " AND seq >= ?3")                                                \
+	X(POD, "INSERT INTO pods(name, target, state, why, gpu, lag_ms,"              \
+	       " disk_free_bytes, seen_ms)"                                           \
+	       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"                              \
+	       " ON CONFLICT(name) DO UPDATE SET target = ?2, state = ?3,"            \
+	       " why = ?4, gpu = coalesce(?5, gpu), lag_ms = ?6,"                     \
+	       " disk_free_bytes = ?7, seen_ms = ?8")                                 \
+	X(TELEMETRY, "INSERT OR REPLACE INTO telemetry(pod_id, keep, at_ms,"          \
+		     " gpu, gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c,"          \
+		     " gpu_sm_mhz, gpu_throttle, host_load, disk_free_bytes)"         \
+		     " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"          \
+		     " ?12 FROM pods WHERE name = ?1")                                \
+	X(PRUNE, "DELETE FROM telemetry WHERE pod_id = (SELECT id FROM pods"          \
+		 " WHERE name = ?1) AND at_ms < ?3 AND (NOT keep OR"                  \
 		 " at_ms < ?2)")
 
 enum statement {
@@ -171,24 +166,22 @@ enum statement {
 
 struct writer {
 	sqlite3 *db;
-	int64_t rev; /* of the batch that was written last */
+	int64_t rev;			  /* of the batch that was written last */
 	int64_t metric_ids[METRIC_COUNT]; /* in the table metrics */
-	struct map names; /* printed names to their ids, those seen here */
+	struct map names;		  /* printed names to their ids, those seen here */
 	sqlite3_stmt *stmts[STATEMENT_COUNT];
 };
 
-bool
-batch_is_empty(const struct batch *batch)
+bool batch_is_empty(const struct batch *batch)
 {
-	return batch->n_tails + batch->n_runs + batch->n_samples +
-			       batch->n_pods + batch->n_telemetry ==
+	return batch->n_tails + batch->n_runs + batch->n_samples + batch->n_pods +
+			       batch->n_telemetry ==
 		       0 &&
 	       batch->prune_pod == NULL;
 }
 
 /* All of it but the room for samples. */
-static void
-clear_rows(struct batch *batch)
+static void clear_rows(struct batch *batch)
 {
 	for (size_t i = 0; i < batch->n_tails; i++)
 		row_release(&tail_table, &batch->tails[i]);
@@ -203,12 +196,10 @@ clear_rows(struct batch *batch)
 	free(batch->pods);
 	free(batch->telemetry);
 	free(batch->prune_pod);
-	*batch = (struct batch){ .samples = batch->samples,
-				 .cap_samples = batch->cap_samples };
+	*batch = (struct batch){ .samples = batch->samples, .cap_samples = batch->cap_samples };
 }
 
-void
-batch_clear(struct batch *batch)
+void batch_clear(struct batch *batch)
 {
 	bool was_small = batch->n_samples < batch->cap_samples / 4;
 
@@ -217,38 +208,33 @@ batch_clear(struct batch *batch)
 		batch_release(batch);
 }
 
-void
-batch_release(struct batch *batch)
+void batch_release(struct batch *batch)
 {
 	clear_rows(batch);
 	free(batch->samples);
 	*batch = (struct batch){ 0 };
 }
 
-static void
-forget_names(struct writer *w)
+static void forget_names(struct writer *w)
 {
 	map_release(&w->names, NULL);
 	map_init(&w->names);
 }
 
 /* The numbers of our metrics in this database; migration gave each one. */
-static int
-load_metric_ids(struct writer *w, struct err *err)
+static int load_metric_ids(struct writer *w, struct err *err)
 {
 	for (int i = 0; i < METRIC_COUNT; i++) {
-		w->metric_ids[i] = db_number(
-			w->db,
-			"SELECT id FROM metrics WHERE name = ?1 AND NOT own",
-			metric_info((enum metric)i)->name);
+		w->metric_ids[i] =
+			db_number(w->db, "SELECT id FROM metrics WHERE name = ?1 AND NOT own",
+				  metric_info((enum metric)i)->name);
 		if (w->metric_ids[i] < 0)
 			return db_fail(w->db, "a metric has no number", err);
 	}
 	return 0;
 }
 
-struct writer *
-writer_new(sqlite3 *db, struct err *err)
+struct writer *writer_new(sqlite3 *db, struct err *err)
 {
 	const char *texts[] = {
 #define X(id, sql) sql,
@@ -264,17 +250,16 @@ writer_new(sqlite3 *db, struct err *err)
 	w->db = db;
 	map_init(&w->names);
 	w->rev = db_number(db, "SELECT max(rev) FROM runs", NULL);
-	bool is_ready = stmt_prepare_all(db, "the database", texts,
-					 STATEMENT_COUNT, w->stmts, err) == 0 &&
-			load_metric_ids(w, err) == 0;
+	bool is_ready =
+		stmt_prepare_all(db, "the database", texts, STATEMENT_COUNT, w->stmts, err) == 0 &&
+		load_metric_ids(w, err) == 0;
 	if (is_ready)
 		return w;
 	writer_free(w);
 	return NULL;
 }
 
-void
-writer_free(struct writer *w)
+void writer_free(struct writer *w)
 {
 	if (w == NULL)
 		return;
@@ -285,16 +270,12 @@ writer_free(struct writer *w)
 }
 
 /* Run a statement, whose parameters are bound. */
-static int
-writer_run(struct writer *w, enum statement id, struct err *err)
+static int writer_run(struct writer *w, enum statement id, struct err *err)
 {
-	return stmt_step(w->stmts[id]) == SQLITE_DONE
-		       ? 0
-		       : db_fail(w->db, WHAT, err);
+	return stmt_step(w->stmts[id]) == SQLITE_DONE ? 0 : db_fail(w->db, WHAT, err);
 }
 
-static int
-write_tail(struct writer *w, const struct store_tail *tail, struct err *err)
+static int write_tail(struct writer *w, const struct store_tail *tail, struct err *err)
 {
 	row_bind(w->stmts[STATEMENT_TAIL], 1, &tail_table, tail);
 	if (writer_run(w, STATEMENT_TAIL, err) != 0)
@@ -304,8 +285,7 @@ write_tail(struct writer *w, const struct store_tail *tail, struct err *err)
 	/* What an earlier reading saw and this one does not. */
 	for (int i = STATEMENT_TRIM_ROWS; i <= STATEMENT_TRIM_RUNS; i++) {
 		(void)sqlite3_bind_int64(w->stmts[i], 1, tail->id);
-		(void)sqlite3_bind_int64(w->stmts[i], 2,
-					 (int64_t)tail->trim_runs);
+		(void)sqlite3_bind_int64(w->stmts[i], 2, (int64_t)tail->trim_runs);
 		if (writer_run(w, (enum statement)i, err) != 0)
 			return -1;
 	}
@@ -320,9 +300,8 @@ struct run_list {
 	size_t n, size;
 };
 
-static int
-write_list(struct writer *w, int64_t run_id, const struct run_list *list,
-	   struct err *err)
+static int write_list(struct writer *w, int64_t run_id, const struct run_list *list,
+		      struct err *err)
 {
 	sqlite3_stmt *put = w->stmts[list->put], *end = w->stmts[list->end];
 
@@ -338,32 +317,25 @@ write_list(struct writer *w, int64_t run_id, const struct run_list *list,
 	return writer_run(w, list->end, err);
 }
 
-static int
-write_run(struct writer *w, struct run_row *row, struct err *err)
+static int write_run(struct writer *w, struct run_row *row, struct err *err)
 {
 	const struct run *run = &row->run;
-	const struct run_list events = {
-		STATEMENT_EVENT, STATEMENT_EVENTS_END,
-		&event_table,	 (const char *)run->events,
-		run->n_events,	 sizeof(*run->events)
-	};
-	const struct run_list series = {
-		STATEMENT_SERIES, STATEMENT_SERIES_END,
-		&series_table,	  (const char *)run->series,
-		run->n_series,	  sizeof(*run->series)
-	};
+	const struct run_list events = { STATEMENT_EVENT, STATEMENT_EVENTS_END,
+					 &event_table,	  (const char *)run->events,
+					 run->n_events,	  sizeof(*run->events) };
+	const struct run_list series = { STATEMENT_SERIES, STATEMENT_SERIES_END,
+					 &series_table,	   (const char *)run->series,
+					 run->n_series,	   sizeof(*run->series) };
 
 	row->rev = w->rev + 1;
 	row_bind(w->stmts[STATEMENT_RUN], 1, &run_table, row);
-	if (writer_run(w, STATEMENT_RUN, err) != 0 ||
-	    write_list(w, row->id, &events, err) != 0)
+	if (writer_run(w, STATEMENT_RUN, err) != 0 || write_list(w, row->id, &events, err) != 0)
 		return -1;
 	return write_list(w, row->id, &series, err);
 }
 
 /* The id of a printed name, given out when it is new; 0: there is no room. */
-static int64_t
-name_id(struct writer *w, const char *name)
+static int64_t name_id(struct writer *w, const char *name)
 {
 	sqlite3_stmt *find = w->stmts[STATEMENT_NAME];
 	sqlite3_stmt *add = w->stmts[STATEMENT_ADD_NAME];
@@ -383,8 +355,7 @@ name_id(struct writer *w, const char *name)
 }
 
 /* The same, asked of the database once; the map holds them plus one. */
-static int64_t
-known_name_id(struct writer *w, const char *name)
+static int64_t known_name_id(struct writer *w, const char *name)
 {
 	struct str key = str_from(name);
 	uintptr_t known = (uintptr_t)map_get(&w->names, key);
@@ -402,8 +373,7 @@ known_name_id(struct writer *w, const char *name)
  * Number the samples; 0: there is none for that name.  Nothing else of them is
  * changed, for the loop reads them at the same time.
  */
-static void
-number_samples(struct writer *w, struct batch_sample *s, size_t n)
+static void number_samples(struct writer *w, struct batch_sample *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		s[i].metric_id = s[i].sample.metric < METRIC_COUNT
@@ -412,31 +382,26 @@ number_samples(struct writer *w, struct batch_sample *s, size_t n)
 }
 
 /* May b stand in one row behind a? */
-static bool
-fits_behind(const struct batch_sample *a, const struct batch_sample *b)
+static bool fits_behind(const struct batch_sample *a, const struct batch_sample *b)
 {
-	return b->metric_id != 0 && b->run_id == a->run_id &&
-	       b->sample.line == a->sample.line && b->seq == a->seq + 1 &&
-	       b->sample.wall_ms == a->sample.wall_ms &&
+	return b->metric_id != 0 && b->run_id == a->run_id && b->sample.line == a->sample.line &&
+	       b->seq == a->seq + 1 && b->sample.wall_ms == a->sample.wall_ms &&
 	       run_same(a->sample.step, b->sample.step) &&
 	       run_same(a->sample.train_ms, b->sample.train_ms);
 }
 
 /* How many of the n samples are the next row; at least one. */
-static size_t
-row_length(const struct batch_sample *s, size_t n)
+static size_t row_length(const struct batch_sample *s, size_t n)
 {
 	size_t len = 1;
 
-	while (len < n && len < SAMPLE_SLOTS &&
-	       fits_behind(&s[len - 1], &s[len]))
+	while (len < n && len < SAMPLE_SLOTS && fits_behind(&s[len - 1], &s[len]))
 		len++;
 	return len;
 }
 
 /* Delete what is stored of a line that comes again. */
-static int
-drop_line(struct writer *w, const struct batch_sample *s)
+static int drop_line(struct writer *w, const struct batch_sample *s)
 {
 	sqlite3_stmt *stmt = w->stmts[STATEMENT_DROP_LINE];
 
@@ -457,9 +422,8 @@ static const struct column head_columns[] = {
 };
 static const struct table row_head = TABLE("sample_rows", head_columns, 0);
 
-static int
-write_sample_row(struct writer *w, const struct batch_sample *s, size_t len,
-		 struct err *err)
+static int write_sample_row(struct writer *w, const struct batch_sample *s, size_t len,
+			    struct err *err)
 {
 	sqlite3_stmt *stmt = w->stmts[STATEMENT_SAMPLES];
 	int at = 7, rc;
@@ -472,15 +436,13 @@ write_sample_row(struct writer *w, const struct batch_sample *s, size_t len,
 	while (at < 7 + 2 * SAMPLE_SLOTS)
 		(void)sqlite3_bind_null(stmt, at++);
 	rc = stmt_step(stmt);
-	if (rc == SQLITE_CONSTRAINT_PRIMARYKEY &&
-	    drop_line(w, s) == SQLITE_DONE)
+	if (rc == SQLITE_CONSTRAINT_PRIMARYKEY && drop_line(w, s) == SQLITE_DONE)
 		rc = stmt_step(stmt);
 	return rc == SQLITE_DONE ? 0 : db_fail(w->db, WHAT, err);
 }
 
 /* A line that is there already is replaced as a whole. */
-static int
-write_samples(struct writer *w, struct batch *batch, struct err *err)
+static int write_samples(struct writer *w, struct batch *batch, struct err *err)
 {
 	const struct batch_sample *s = batch->samples;
 	size_t n = batch->n_samples;
@@ -488,16 +450,14 @@ write_samples(struct writer *w, struct batch *batch, struct err *err)
 	number_samples(w, batch->samples, n);
 	for (size_t i = 0, len; i < n; i += len) {
 		len = s[i].metric_id == 0 ? 1 : row_length(&s[i], n - i);
-		if (s[i].metric_id != 0 &&
-		    write_sample_row(w, &s[i], len, err) != 0)
+		if (s[i].metric_id != 0 && write_sample_row(w, &s[i], len, err) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int
-write_telemetry(struct writer *w, const struct batch_telemetry *telemetry,
-		struct err *err)
+static int write_telemetry(struct writer *w, const struct batch_telemetry *telemetry,
+			   struct err *err)
 {
 	sqlite3_stmt *stmt = w->stmts[STATEMENT_TELEMETRY];
 
@@ -507,23 +467,19 @@ write_telemetry(struct writer *w, const struct batch_telemetry *telemetry,
 	return writer_run(w, STATEMENT_TELEMETRY, err);
 }
 
-static int
-prune_telemetry(struct writer *w, const struct batch *batch, struct err *err)
+static int prune_telemetry(struct writer *w, const struct batch *batch, struct err *err)
 {
 	sqlite3_stmt *stmt = w->stmts[STATEMENT_PRUNE];
 
 	if (batch->prune_pod == NULL)
 		return 0;
 	stmt_bind_text(stmt, 1, batch->prune_pod);
-	(void)sqlite3_bind_int64(stmt, 2,
-				 batch->prune_ms - STORE_TELEMETRY_LAST_MS);
-	(void)sqlite3_bind_int64(stmt, 3,
-				 batch->prune_ms - STORE_TELEMETRY_FULL_MS);
+	(void)sqlite3_bind_int64(stmt, 2, batch->prune_ms - STORE_TELEMETRY_LAST_MS);
+	(void)sqlite3_bind_int64(stmt, 3, batch->prune_ms - STORE_TELEMETRY_FULL_MS);
 	return writer_run(w, STATEMENT_PRUNE, err);
 }
 
-static int
-write_rows(struct writer *w, struct batch *batch, struct err *err)
+static int write_rows(struct writer *w, struct batch *batch, struct err *err)
 {
 	int rc = 0;
 
@@ -534,8 +490,7 @@ write_rows(struct writer *w, struct batch *batch, struct err *err)
 	if (rc == 0)
 		rc = write_samples(w, batch, err);
 	for (size_t i = 0; rc == 0 && i < batch->n_pods; i++) {
-		row_bind(w->stmts[STATEMENT_POD], 1, &pod_table,
-			 &batch->pods[i]);
+		row_bind(w->stmts[STATEMENT_POD], 1, &pod_table, &batch->pods[i]);
 		rc = writer_run(w, STATEMENT_POD, err);
 	}
 	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++)
@@ -544,13 +499,11 @@ write_rows(struct writer *w, struct batch *batch, struct err *err)
 }
 
 /* What we would write to a file without a name is lost with us. */
-static int
-check_place(const struct writer *w, struct err *err)
+static int check_place(const struct writer *w, struct err *err)
 {
 	int moved = 0;
 
-	if (sqlite3_file_control(w->db, "main", SQLITE_FCNTL_HAS_MOVED,
-				 &moved) != SQLITE_OK ||
+	if (sqlite3_file_control(w->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
 	    !moved)
 		return 0;
 	return err_set(err, ERR_DB,
@@ -559,8 +512,7 @@ check_place(const struct writer *w, struct err *err)
 		       sqlite3_db_filename(w->db, "main"));
 }
 
-int
-writer_write(struct writer *w, struct batch *batch, struct err *err)
+int writer_write(struct writer *w, struct batch *batch, struct err *err)
 {
 	int rc = check_place(w, err);
 

@@ -5,8 +5,7 @@
 
 #include "remote/follow_priv.h"
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	enum follow_variant variant = FOLLOW_AUTO;
 	struct buf line;

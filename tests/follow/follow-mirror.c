@@ -46,9 +46,8 @@ struct tool {
 };
 
 static const char *const events[] = {
-	[FOLLOW_BEGINS] = "begins",	 [FOLLOW_RESUMES] = "resumes",
-	[FOLLOW_RENAMED] = "renamed",	 [FOLLOW_AWAY] = "away",
-	[FOLLOW_RESTS] = "rests",	 [FOLLOW_ENDS] = "ends",
+	[FOLLOW_BEGINS] = "begins",	 [FOLLOW_RESUMES] = "resumes", [FOLLOW_RENAMED] = "renamed",
+	[FOLLOW_AWAY] = "away",		 [FOLLOW_RESTS] = "rests",     [FOLLOW_ENDS] = "ends",
 	[FOLLOW_FORGOTTEN] = "forgotten"
 };
 static const char *const states[] = { [FOLLOW_NEW] = "new",
@@ -57,16 +56,14 @@ static const char *const states[] = { [FOLLOW_NEW] = "new",
 				      [FOLLOW_WAITING] = "waiting",
 				      [FOLLOW_REFUSED] = "refused" };
 
-static void
-die(const struct err *err)
+static void die(const struct err *err)
 {
 	fprintf(stderr, "follow-mirror: %s\n", err->text);
 	exit(1);
 }
 
 /* Paths stand in journal and output as words. */
-static const char *
-word(const char *s)
+static const char *word(const char *s)
 {
 	static struct buf bufs[2];
 	static int turn;
@@ -78,12 +75,10 @@ word(const char *s)
 	return buf->data;
 }
 
-static struct spool *
-open_spool(struct tool *tool, const char *name, unsigned int generation,
-	   const struct cksum *known)
+static struct spool *open_spool(struct tool *tool, const char *name, unsigned int generation,
+				const struct cksum *known)
 {
-	struct spool *spool =
-		spool_new(tool->dir, "pod", str_from(name), generation);
+	struct spool *spool = spool_new(tool->dir, "pod", str_from(name), generation);
 	struct err err = { ERR_NONE, "" };
 
 	if (spool_open(spool, known, &err))
@@ -92,8 +87,7 @@ open_spool(struct tool *tool, const char *name, unsigned int generation,
 	return spool;
 }
 
-static void
-on_file(void *user, struct follow_file *file, enum follow_event event)
+static void on_file(void *user, struct follow_file *file, enum follow_event event)
 {
 	struct tool *tool = user;
 
@@ -102,19 +96,16 @@ on_file(void *user, struct follow_file *file, enum follow_event event)
 		return;
 	}
 	if (tool->journal != NULL) {
-		fprintf(tool->journal,
-			"%s %u %" PRIu64 ":%" PRIu64 " %s %d %s .\n",
-			word(file->name), file->generation, file->dev,
-			file->ino, word(file->path), file->ended,
-			file->real != NULL ? word(file->real) : "-");
+		fprintf(tool->journal, "%s %u %" PRIu64 ":%" PRIu64 " %s %d %s .\n",
+			word(file->name), file->generation, file->dev, file->ino, word(file->path),
+			file->ended, file->real != NULL ? word(file->real) : "-");
 		fflush(tool->journal);
 	}
 	if (file->user == NULL && !tool->count_only)
-		file->user =
-			open_spool(tool, file->name, file->generation,
-				   event == FOLLOW_BEGINS ? NULL : &file->sum);
-	printf("%s %s %u %" PRIu64 "\n", events[event], word(file->path),
-	       file->generation, file->offset);
+		file->user = open_spool(tool, file->name, file->generation,
+					event == FOLLOW_BEGINS ? NULL : &file->sum);
+	printf("%s %s %u %" PRIu64 "\n", events[event], word(file->path), file->generation,
+	       file->offset);
 	fflush(stdout);
 	if (event == FOLLOW_ENDS && file->user != NULL) {
 		file->sum = ((struct spool *)file->user)->sum;
@@ -124,32 +115,26 @@ on_file(void *user, struct follow_file *file, enum follow_event event)
 	}
 }
 
-static struct cksum
-sum(void *user, const struct follow_file *file)
+static struct cksum sum(void *user, const struct follow_file *file)
 {
 	struct cksum counted = { file->offset, 0 };
 	const struct tool *tool = user;
 	const struct spool *spool = file->user;
 
-	return spool != NULL	  ? spool->sum
-	       : tool->count_only ? counted
-				  : file->sum;
+	return spool != NULL ? spool->sum : tool->count_only ? counted : file->sum;
 }
 
-static void
-tell_bytes(const struct follow_file *file, size_t len)
+static void tell_bytes(const struct follow_file *file, size_t len)
 {
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	printf("got %s %" PRIu64 " %lld\n", word(file->path),
-	       file->offset + len,
+	printf("got %s %" PRIu64 " %lld\n", word(file->path), file->offset + len,
 	       (long long)now.tv_sec * 1000000000 + now.tv_nsec);
 	fflush(stdout);
 }
 
-static size_t
-on_bytes(void *user, struct follow_file *file, struct str data)
+static size_t on_bytes(void *user, struct follow_file *file, struct str data)
 {
 	struct tool *tool = user;
 	struct spool *spool = file->user;
@@ -172,37 +157,30 @@ on_bytes(void *user, struct follow_file *file, struct str data)
 	return data.len;
 }
 
-static void
-on_preview(void *user, struct follow_file *file, uint64_t offset,
-	   struct str data)
+static void on_preview(void *user, struct follow_file *file, uint64_t offset, struct str data)
 {
 	(void)user;
-	printf("preview %s %" PRIu64 " %zu\n", word(file->path), offset,
-	       data.len);
+	printf("preview %s %" PRIu64 " %zu\n", word(file->path), offset, data.len);
 }
 
-static void
-on_trouble(void *user, struct str path, int error)
+static void on_trouble(void *user, struct str path, int error)
 {
 	(void)user;
 	printf("trouble %zu %d\n", path.len, error);
 }
 
-static void
-print_status(struct tool *tool, const char *what)
+static void print_status(struct tool *tool, const char *what)
 {
 	struct follow_status s;
 
 	follow_get_status(tool->follow, &s);
-	printf("%s %s %s lag %" PRId64 " bytes %" PRIu64
-	       " losses %u scanned %d: %s\n",
-	       what, states[s.state], s.python ? "py" : "sh", s.lag_ms, s.bytes,
-	       s.losses, s.scanned, s.why.text);
+	printf("%s %s %s lag %" PRId64 " bytes %" PRIu64 " losses %u scanned %d: %s\n", what,
+	       states[s.state], s.python ? "py" : "sh", s.lag_ms, s.bytes, s.losses, s.scanned,
+	       s.why.text);
 	fflush(stdout);
 }
 
-static void
-on_state(void *user, const struct follow_status *status)
+static void on_state(void *user, const struct follow_status *status)
 {
 	struct tool *tool = user;
 
@@ -211,16 +189,14 @@ on_state(void *user, const struct follow_status *status)
 		follow_retry(tool->follow);
 }
 
-static void
-on_unpause(void *user)
+static void on_unpause(void *user)
 {
 	struct tool *tool = user;
 
 	follow_resume(tool->follow);
 }
 
-static void
-obey(struct tool *tool, char *line)
+static void obey(struct tool *tool, char *line)
 {
 	const char *glob = line + 6;
 
@@ -236,8 +212,7 @@ obey(struct tool *tool, char *line)
 		printf("what?\n");
 }
 
-static void
-on_stdin(void *user, unsigned int seen)
+static void on_stdin(void *user, unsigned int seen)
 {
 	struct tool *tool = user;
 	char data[4096], *rest = data, *line;
@@ -257,8 +232,7 @@ on_stdin(void *user, unsigned int seen)
 }
 
 /* \0ooo to bytes, in place. */
-static char *
-unescape(char *s)
+static char *unescape(char *s)
 {
 	char *out = s;
 
@@ -277,8 +251,7 @@ unescape(char *s)
 }
 
 /* A line of the journal, the last for its spool: tell the follower. */
-static void
-know_line(struct tool *tool, char *line)
+static void know_line(struct tool *tool, char *line)
 {
 	struct follow_known known = { 0 };
 	char *name = strsep(&line, " "), *generation = strsep(&line, " ");
@@ -307,8 +280,7 @@ know_line(struct tool *tool, char *line)
 }
 
 /* Keep of each (name, generation) the last whole line. */
-static void
-read_journal(struct tool *tool, const char *path)
+static void read_journal(struct tool *tool, const char *path)
 {
 	FILE *in = fopen(path, "r");
 	char *lines[4096], *line = NULL;
@@ -338,17 +310,14 @@ read_journal(struct tool *tool, const char *path)
 		fclose(in);
 }
 
-static enum follow_variant
-variant_of(const char *name)
+static enum follow_variant variant_of(const char *name)
 {
 	return strcmp(name, "py") == 0	 ? FOLLOW_PYTHON
 	       : strcmp(name, "sh") == 0 ? FOLLOW_SHELL
 					 : FOLLOW_AUTO;
 }
 
-static void
-run(struct tool *tool, struct remote_pod *pod, enum follow_variant variant,
-    char **argv)
+static void run(struct tool *tool, struct remote_pod *pod, enum follow_variant variant, char **argv)
 {
 	struct fleet_options fleet_options = { 0 };
 	struct follow_options options = { .variant = variant, .user = tool };
@@ -365,8 +334,7 @@ run(struct tool *tool, struct remote_pod *pod, enum follow_variant variant,
 	tool->fleet = fleet_new(tool->loop, pod, 1, &fleet_options);
 	options.loop = tool->loop;
 	options.transport = fleet_transport(tool->fleet);
-	options.cb = (struct follow_cb){ on_file,    on_bytes,	 sum,
-					 on_preview, on_trouble, on_state };
+	options.cb = (struct follow_cb){ on_file, on_bytes, sum, on_preview, on_trouble, on_state };
 	tool->follow = follow_new(&options);
 	tool->unpause = loop_timer_new(tool->loop, on_unpause, tool);
 	if (!tool->count_only) {
@@ -383,8 +351,7 @@ run(struct tool *tool, struct remote_pod *pod, enum follow_variant variant,
 	free(journal);
 }
 
-static void
-tear_down(struct tool *tool)
+static void tear_down(struct tool *tool)
 {
 	follow_free(tool->follow);
 	fleet_free(tool->fleet);
@@ -396,8 +363,7 @@ tear_down(struct tool *tool)
 		fclose(tool->journal);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct tool tool = { 0 };
 	struct remote_pod pod = { .name = "pod" };

@@ -21,16 +21,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static time_t deadline;
 static unsigned long inputs;
 
-static uint32_t
-next_random(uint32_t *state)
+static uint32_t next_random(uint32_t *state)
 {
 	*state = *state * 1664525U + 1013904223U;
 	return *state >> 8;
 }
 
 /* A copy of its own size, so that a read behind the end is noticed. */
-static void
-run_one(const uint8_t *data, size_t size)
+static void run_one(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size > 0 ? size : 1);
 
@@ -42,13 +40,10 @@ run_one(const uint8_t *data, size_t size)
 	inputs++;
 }
 
-static void
-run_damaged(uint8_t *data, size_t size, uint32_t *state)
+static void run_damaged(uint8_t *data, size_t size, uint32_t *state)
 {
-	static const uint8_t bytes[] = {
-		0,   0x1b, '\r', '\n', '"',  '\\', '{',
-		':', '9',  '-',	 0x7f, 0xc3, 0xe2, 0xff
-	};
+	static const uint8_t bytes[] = { 0,   0x1b, '\r', '\n', '"',  '\\', '{',
+					 ':', '9',  '-',  0x7f, 0xc3, 0xe2, 0xff };
 	size_t at[3];
 	uint8_t was[3];
 
@@ -62,8 +57,7 @@ run_damaged(uint8_t *data, size_t size, uint32_t *state)
 		data[at[i]] = was[i];
 }
 
-static void
-run_seed(uint8_t *data, size_t size)
+static void run_seed(uint8_t *data, size_t size)
 {
 	uint32_t state = (uint32_t)size;
 	size_t stride = size / MAX_CUTS + 1;
@@ -71,13 +65,11 @@ run_seed(uint8_t *data, size_t size)
 	run_one(data, size);
 	for (size_t n = 0; n < size && time(NULL) < deadline; n += stride)
 		run_one(data, n);
-	for (int i = 0; i < MAX_DAMAGED && size > 0 && time(NULL) < deadline;
-	     i++)
+	for (int i = 0; i < MAX_DAMAGED && size > 0 && time(NULL) < deadline; i++)
 		run_damaged(data, size, &state);
 }
 
-static int
-run_file(const char *path)
+static int run_file(const char *path)
 {
 	uint8_t *data = malloc(MAX_SEED_BYTES);
 	FILE *in = fopen(path, "rb");
@@ -95,8 +87,7 @@ run_file(const char *path)
 }
 
 /* "json" of ".../fuzz-json". */
-static const char *
-target_name(const char *program)
+static const char *target_name(const char *program)
 {
 	const char *at = strstr(program, "fuzz-"), *found = program;
 
@@ -107,28 +98,25 @@ target_name(const char *program)
 	return found;
 }
 
-static int
-compare_names(const struct dirent **a, const struct dirent **b)
+static int compare_names(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int
-is_seed(const struct dirent *entry)
+static int is_seed(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.';
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *src = getenv("HGYM_SRC"), *name = target_name(argv[0]);
 	char folder[3000], path[4096];
 	struct dirent **seeds;
 	int n;
 
-	(void)snprintf(folder, sizeof(folder), "%s/tests/fuzz/corpus/%s",
-		       src != NULL ? src : ".", name);
+	(void)snprintf(folder, sizeof(folder), "%s/tests/fuzz/corpus/%s", src != NULL ? src : ".",
+		       name);
 	deadline = time(NULL) + MAX_SECONDS;
 	for (int i = 1; i < argc; i++)
 		if (run_file(argv[i]) != 0)
@@ -143,11 +131,10 @@ main(int argc, char **argv)
 	for (int i = 0; i < n; i++) {
 		int result;
 
-		(void)snprintf(path, sizeof(path), "%s/%s", folder,
-			       seeds[i]->d_name);
+		(void)snprintf(path, sizeof(path), "%s/%s", folder, seeds[i]->d_name);
 		result = run_file(path);
-		printf("%sok %d - fuzz %s: %s\n", result ? "not " : "", i + 1,
-		       name, seeds[i]->d_name);
+		printf("%sok %d - fuzz %s: %s\n", result ? "not " : "", i + 1, name,
+		       seeds[i]->d_name);
 		(void)fflush(stdout);
 		free(seeds[i]);
 	}

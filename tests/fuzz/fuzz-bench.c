@@ -21,8 +21,7 @@
 
 #define MAX_LOGS 8
 
-static void
-try_plan(struct str text)
+static void try_plan(struct str text)
 {
 	struct err err = { ERR_NONE, "" };
 	struct launch l = { .bench = "b", .job = "j" };
@@ -50,23 +49,19 @@ try_plan(struct str text)
 	plan_release(&plan);
 }
 
-static void
-try_reply(struct str text)
+static void try_reply(struct str text)
 {
 	struct launch_reply reply;
 
 	launch_reply_init(&reply, text);
 	MUST(reply.data.len == 0 ||
-	     (reply.data.p >= text.p &&
-	      reply.data.p + reply.data.len <= text.p + text.len));
+	     (reply.data.p >= text.p && reply.data.p + reply.data.len <= text.p + text.len));
 	launch_reply_release(&reply);
 }
 
-static void
-report(const struct judge *judge)
+static void report(const struct judge *judge)
 {
-	struct verdict_info info = { .metric = "best_us",
-				     .cost_usd = (double)NAN };
+	struct verdict_info info = { .metric = "best_us", .cost_usd = (double)NAN };
 	cJSON *root = verdict_to_json(judge, &info);
 	struct facts facts;
 	struct buf out;
@@ -84,11 +79,9 @@ report(const struct judge *judge)
 	cJSON_Delete(root);
 }
 
-static void
-try_logs(struct str text)
+static void try_logs(struct str text)
 {
-	static const struct judge_arm arms[] = { { .tag = "A" },
-						 { .tag = "B" } };
+	static const struct judge_arm arms[] = { { .tag = "A" }, { .tag = "B" } };
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
 	static struct format_set *formats; /* for all inputs */
 	struct run_log_rule how = { 0 };
@@ -121,13 +114,11 @@ try_logs(struct str text)
 		run_log_release(&logs[i]);
 }
 
-static const char *const names[] = { "bench.json",   "state.json",
-				     "waits.json",   "preflight.json",
-				     "repeats.json", "verdict.json" };
+static const char *const names[] = { "bench.json",     "state.json",   "waits.json",
+				     "preflight.json", "repeats.json", "verdict.json" };
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
-static void
-show_folder(const char *path)
+static void show_folder(const char *path)
 {
 	struct folder_state state = { .name = "" };
 	cJSON *verdict = folder_read_json(path, "verdict.json");
@@ -159,8 +150,7 @@ show_folder(const char *path)
 }
 
 /* run.json of the first runs: written, or removed. */
-static void
-each_run(const struct plan *plan, const char *path, struct str *text)
+static void each_run(const struct plan *plan, const char *path, struct str *text)
 {
 	char file[FOLDER_PATH_SIZE];
 	struct bench_runs runs;
@@ -178,8 +168,7 @@ each_run(const struct plan *plan, const char *path, struct str *text)
 }
 
 /* The files of a results folder, then run.json of each run. */
-static void
-try_folder(struct str text)
+static void try_folder(struct str text)
 {
 	static char path[] = "/tmp/fuzz-bench.XXXXXX";
 	static bool is_made;
@@ -205,8 +194,7 @@ try_folder(struct str text)
 
 /* host.csv, a NUL, gpu.csv, a NUL, stamps: what a pod says of itself during a
  * run. */
-static void
-try_health(struct str text)
+static void try_health(struct str text)
 {
 	struct health health;
 	struct health_sum sum;
@@ -224,8 +212,7 @@ try_health(struct str text)
 	health_release(&health);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str text = { (const char *)data + 1, size - 1 };
 

@@ -6,14 +6,13 @@
 
 #include "tests/fuzz/fuzz.h"
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct err err = { ERR_NONE, "" };
 	struct conf conf;
 
-	if (conf_parse(&conf, "/etc/x/config.json",
-		       (struct str){ (const char *)data, size }, &err) != 0) {
+	if (conf_parse(&conf, "/etc/x/config.json", (struct str){ (const char *)data, size },
+		       &err) != 0) {
 		MUST(err.code != ERR_NONE && err.text[0] != '\0');
 		return 0;
 	}
@@ -24,8 +23,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		MUST(conf_find_pod(&conf, pod->name) == (int)i);
 		MUST(strchr(pod->name, '/') == NULL);
-		MUST((pod->transport == CONF_LOCAL ||
-		      pod->transport == CONF_COMMAND) == (pod->ssh == NULL));
+		MUST((pod->transport == CONF_LOCAL || pod->transport == CONF_COMMAND) ==
+		     (pod->ssh == NULL));
 		MUST((pod->transport == CONF_COMMAND) == (pod->command.n > 0));
 		MUST(pod->ssh == NULL || pod->ssh[0] != '-');
 		MUST(pod->logs.n <= CONF_MAX_LIST);

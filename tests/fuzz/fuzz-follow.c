@@ -25,8 +25,7 @@ struct pod {
 
 static struct pod pod;
 
-static void
-feed(void *user)
+static void feed(void *user)
 {
 	struct stream *s = pod.stream;
 	char hello[64];
@@ -48,9 +47,8 @@ feed(void *user)
 	loop_stop(pod.loop);
 }
 
-static struct stream *
-pod_exec(struct transport *t, size_t index, const char *command,
-	 const struct stream_cb *cb, void *user, struct err *err)
+static struct stream *pod_exec(struct transport *t, size_t index, const char *command,
+			       const struct stream_cb *cb, void *user, struct err *err)
 {
 	struct stream *s = xcalloc(1, sizeof(*s));
 
@@ -60,15 +58,13 @@ pod_exec(struct transport *t, size_t index, const char *command,
 	s->cb = *cb;
 	s->user = user;
 	MUST(strlen(command) < 32768);
-	memcpy(s->nonce, command + strlen(command) - FOLLOW_NONCE_SIZE + 1,
-	       FOLLOW_NONCE_SIZE);
+	memcpy(s->nonce, command + strlen(command) - FOLLOW_NONCE_SIZE + 1, FOLLOW_NONCE_SIZE);
 	pod.stream = s;
 	loop_post(pod.loop, feed, NULL);
 	return s;
 }
 
-static int
-pod_write(struct stream *s, const void *data, size_t len, struct err *err)
+static int pod_write(struct stream *s, const void *data, size_t len, struct err *err)
 {
 	(void)s;
 	(void)err;
@@ -76,14 +72,12 @@ pod_write(struct stream *s, const void *data, size_t len, struct err *err)
 	return 0;
 }
 
-static void
-pod_cancel(struct stream *s)
+static void pod_cancel(struct stream *s)
 {
 	s->cancelled = true;
 }
 
-static void
-pod_link(struct transport *t, size_t index, struct link_info *info)
+static void pod_link(struct transport *t, size_t index, struct link_info *info)
 {
 	(void)t;
 	(void)index;
@@ -98,8 +92,7 @@ static const struct transport_ops pod_ops = {
 };
 
 /* file->user counts the bytes that came, plus 1. */
-static void
-on_file(void *user, struct follow_file *file, enum follow_event event)
+static void on_file(void *user, struct follow_file *file, enum follow_event event)
 {
 	(void)user;
 	MUST(file->path[0] != '\0' && file->name[0] != '\0');
@@ -112,8 +105,7 @@ on_file(void *user, struct follow_file *file, enum follow_event event)
 		MUST(follow_is_live(file) == (event != FOLLOW_ENDS));
 }
 
-static size_t
-on_bytes(void *user, struct follow_file *file, struct str data)
+static size_t on_bytes(void *user, struct follow_file *file, struct str data)
 {
 	(void)user;
 	MUST(follow_is_live(file) && data.len > 0);
@@ -124,8 +116,7 @@ on_bytes(void *user, struct follow_file *file, struct str data)
 }
 
 /* The sum is not looked at: what is known is five bytes. */
-static struct cksum
-sum(void *user, const struct follow_file *file)
+static struct cksum sum(void *user, const struct follow_file *file)
 {
 	struct cksum sum = { 0, 0 };
 
@@ -136,8 +127,7 @@ sum(void *user, const struct follow_file *file)
 }
 
 /* One that is known from before, of five bytes. */
-static void
-know(struct follow *follow)
+static void know(struct follow *follow)
 {
 	struct follow_known known = { .path = "k", .name = "k", .dev = 1 };
 
@@ -147,8 +137,7 @@ know(struct follow *follow)
 	(void)follow_know(follow, &known);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const globs[] = { "*" };
 	const struct stream_exit over = { .exited = true };

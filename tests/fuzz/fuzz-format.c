@@ -16,8 +16,7 @@ static const char *const lines[] = {
 	"quantized val_loss:2.84757723 val_bpb:1.10238588 eval_time:7531ms",
 };
 
-static void
-scan_lines(const struct format_set *set)
+static void scan_lines(const struct format_set *set)
 {
 	struct scanner *scanner = scanner_new(set);
 
@@ -35,8 +34,7 @@ scan_lines(const struct format_set *set)
 	scanner_free(scanner);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct format_set *set;
 	static unsigned int loads;
@@ -52,12 +50,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (format_set_get(set, sets) != NULL)
 		sets++;
 	rules = format_set_rules(set);
-	if (format_set_load_text(set, "x.json",
-				 (struct str){ (const char *)data, size },
-				 &err) != 0) {
+	if (format_set_load_text(set, "x.json", (struct str){ (const char *)data, size }, &err) !=
+	    0) {
 		MUST(err.code != ERR_NONE && err.text[0] != '\0');
-		MUST(format_set_get(set, sets) == NULL &&
-		     format_set_get(set, sets - 1) != NULL);
+		MUST(format_set_get(set, sets) == NULL && format_set_get(set, sets - 1) != NULL);
 		MUST(format_set_rules(set) == rules);
 		return 0;
 	}

@@ -6,8 +6,7 @@
 #include "remote/frame.h"
 #include "tests/fuzz/fuzz.h"
 
-static void
-mix(uint64_t *hash, const void *data, size_t len)
+static void mix(uint64_t *hash, const void *data, size_t len)
 {
 	const unsigned char *p = data;
 
@@ -16,8 +15,7 @@ mix(uint64_t *hash, const void *data, size_t len)
 }
 
 /* Bytes of D and V are mixed by themselves: they come in any parts. */
-static void
-mix_frame(uint64_t *hash, const struct frame *frame, bool bytes)
+static void mix_frame(uint64_t *hash, const struct frame *frame, bool bytes)
 {
 	const uint64_t words[] = { (uint64_t)frame->type,
 				   frame->id,
@@ -40,16 +38,14 @@ mix_frame(uint64_t *hash, const struct frame *frame, bool bytes)
 }
 
 /* Feed a piece, of data at most `most` bytes at once. */
-static int
-feed(struct frame_reader *reader, struct str in, size_t most, uint64_t *hash)
+static int feed(struct frame_reader *reader, struct str in, size_t most, uint64_t *hash)
 {
 	struct frame frame;
 	struct err err = { ERR_NONE, "" };
 	int found;
 
 	while ((found = frame_next(reader, &in, &frame, &err)) == 1) {
-		bool bytes =
-			frame.type == FRAME_DATA || frame.type == FRAME_PREVIEW;
+		bool bytes = frame.type == FRAME_DATA || frame.type == FRAME_PREVIEW;
 
 		if (bytes && frame.data.len > most)
 			frame.data.len = most;
@@ -61,8 +57,7 @@ feed(struct frame_reader *reader, struct str in, size_t most, uint64_t *hash)
 	return found;
 }
 
-static uint64_t
-hash_of(const uint8_t *data, size_t size, bool cut)
+static uint64_t hash_of(const uint8_t *data, size_t size, bool cut)
 {
 	static struct frame_reader reader;
 	uint64_t hash = 14695981039346656037U;
@@ -75,15 +70,14 @@ hash_of(const uint8_t *data, size_t size, bool cut)
 		size_t n = cut ? data[size - 1 - at] % 7U + 1 : size;
 
 		n = n < size - at ? n : size - at;
-		got = feed(&reader, (struct str){ (const char *)data + at, n },
-			   cut ? 3 : SIZE_MAX, &hash);
+		got = feed(&reader, (struct str){ (const char *)data + at, n }, cut ? 3 : SIZE_MAX,
+			   &hash);
 		at += n;
 	}
 	return hash + (uint64_t)(got == -1);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	MUST(hash_of(data, size, false) == hash_of(data, size, true));
 	return 0;

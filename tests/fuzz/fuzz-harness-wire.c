@@ -6,21 +6,17 @@
 
 #include "tests/fuzz/fuzz.h"
 
-static void
-feed(struct harness_files *files, struct harness_wire *wire,
-     const uint8_t *data, size_t size, size_t step)
+static void feed(struct harness_files *files, struct harness_wire *wire, const uint8_t *data,
+		 size_t size, size_t step)
 {
 	harness_files_init(files);
 	harness_wire_init(wire, files);
 	for (size_t at = 0; at < size; at += step)
-		harness_wire_feed(
-			wire,
-			(struct str){ (const char *)data + at,
-				      size - at < step ? size - at : step });
+		harness_wire_feed(wire, (struct str){ (const char *)data + at,
+						      size - at < step ? size - at : step });
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct harness_files whole, bits;
 	struct harness_wire a, b;

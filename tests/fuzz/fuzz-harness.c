@@ -12,8 +12,7 @@
 
 #define NOW_MS INT64_C(1779843600000)
 
-static void
-put_all(struct harness_files *files, struct str rest)
+static void put_all(struct harness_files *files, struct str rest)
 {
 	struct str line, text = { NULL, 0 };
 	char path[512] = "";
@@ -26,42 +25,33 @@ put_all(struct harness_files *files, struct str rest)
 			continue;
 		}
 		if (*path != '\0')
-			(void)harness_files_put(files, path, text, false,
-						NOW_MS);
+			(void)harness_files_put(files, path, text, false, NOW_MS);
 		text = (struct str){ NULL, 0 };
-		(void)snprintf(path, sizeof(path), "%.*s", (int)line.len - 1,
-			       line.p + 1);
+		(void)snprintf(path, sizeof(path), "%.*s", (int)line.len - 1, line.p + 1);
 	}
 	if (*path != '\0')
 		(void)harness_files_put(files, path, text, false, NOW_MS);
 }
 
-static void
-check_run(const struct harness_run *run)
+static void check_run(const struct harness_run *run)
 {
 	bool higher = run->higher_is_better == HARNESS_YES;
 
 	MUST(!run->best.present || isfinite(run->best.value));
-	MUST(!run->best_unverified.present ||
-	     run->best_unverified.source != NULL);
+	MUST(!run->best_unverified.present || run->best_unverified.source != NULL);
 	for (size_t i = 0; i < run->n_iterations; i++) {
 		const struct harness_iteration *it = &run->iterations[i];
 
-		MUST(!it->verified_score.present ||
-		     isfinite(it->verified_score.value));
-		MUST(!(it->verified_score.present &&
-		       it->invalid_score.present));
+		MUST(!it->verified_score.present || isfinite(it->verified_score.value));
+		MUST(!(it->verified_score.present && it->invalid_score.present));
 		MUST(i == 0 || it->number > run->iterations[i - 1].number);
 		if (it->verified_score.present && run->best.present)
-			MUST(higher ? run->best.value >=
-					      it->verified_score.value
-				    : run->best.value <=
-					      it->verified_score.value);
+			MUST(higher ? run->best.value >= it->verified_score.value
+				    : run->best.value <= it->verified_score.value);
 	}
 }
 
-static void
-check_json(cJSON *object)
+static void check_json(cJSON *object)
 {
 	struct buf text;
 	cJSON *again;
@@ -69,16 +59,14 @@ check_json(cJSON *object)
 	buf_init(&text, JSON_MAX_BYTES);
 	json_print(&text, object);
 	MUST(memchr(text.data, '\033', text.len) == NULL);
-	again = json_parse((struct str){ text.data, text.len },
-			   JSON_BARE_REFUSED, NULL);
+	again = json_parse((struct str){ text.data, text.len }, JSON_BARE_REFUSED, NULL);
 	MUST(again != NULL || text.truncated);
 	cJSON_Delete(again);
 	cJSON_Delete(object);
 	buf_release(&text);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct harness_files files;
 	struct harness_workspace ws;

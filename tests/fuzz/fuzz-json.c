@@ -11,8 +11,7 @@ struct taken {
 	char b[8];
 };
 
-static void
-check_tree(struct str text, cJSON *root)
+static void check_tree(struct str text, cJSON *root)
 {
 	static const struct json_field keys[] = {
 		JSON_ROW("a", NUMBER, taken, a, .types = JSON_REQUIRED),
@@ -20,8 +19,7 @@ check_tree(struct str text, cJSON *root)
 		{ .name = NULL },
 	};
 	struct err err = { ERR_NONE, "" };
-	const struct json_reader r = { .at = { "x.json", text, ERR_CONFIG },
-				       .err = &err };
+	const struct json_reader r = { .at = { "x.json", text, ERR_CONFIG }, .err = &err };
 	struct taken taken = { 0 };
 	struct buf once, twice;
 	cJSON *again;
@@ -29,8 +27,7 @@ check_tree(struct str text, cJSON *root)
 	buf_init(&once, JSON_MAX_BYTES);
 	buf_init(&twice, JSON_MAX_BYTES);
 	json_print(&once, root);
-	again = json_parse((struct str){ once.data, once.len },
-			   JSON_BARE_REFUSED, &err);
+	again = json_parse((struct str){ once.data, once.len }, JSON_BARE_REFUSED, &err);
 	MUST(again != NULL || once.truncated);
 	if (again != NULL) {
 		json_print(&twice, again);
@@ -39,20 +36,17 @@ check_tree(struct str text, cJSON *root)
 	cJSON_Delete(again);
 	buf_release(&once);
 	buf_release(&twice);
-	if (cJSON_IsObject(root) &&
-	    json_take(&r, keys, root, "", &taken) == 0) {
+	if (cJSON_IsObject(root) && json_take(&r, keys, root, "", &taken) == 0) {
 		(void)json_get_number(root, "a", 0);
 		(void)json_get_string(root, "b", "");
 	}
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str text = { (const char *)data, size };
 
-	static const enum json_bare ways[] = { JSON_BARE_REFUSED,
-					       JSON_BARE_NULL, JSON_BARE_TEXT };
+	static const enum json_bare ways[] = { JSON_BARE_REFUSED, JSON_BARE_NULL, JSON_BARE_TEXT };
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		struct err err = { ERR_NONE, "" };

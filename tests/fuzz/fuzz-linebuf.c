@@ -7,8 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 
 /* What was seen, in 64 bits: FNV-1a over every field of every segment. */
-static void
-mix(uint64_t *hash, const void *data, size_t len)
+static void mix(uint64_t *hash, const void *data, size_t len)
 {
 	const unsigned char *p = data;
 
@@ -16,24 +15,20 @@ mix(uint64_t *hash, const void *data, size_t len)
 		*hash = (*hash ^ p[i]) * 1099511628211U;
 }
 
-static void
-on_segment(void *user, const struct segment *segment)
+static void on_segment(void *user, const struct segment *segment)
 {
 	unsigned char ends = segment->ends_line;
 
 	MUST(segment->text.len <= LINE_MAX_BYTES);
-	MUST(segment->text.len == 0 ||
-	     memchr(segment->text.p, '\n', segment->text.len) == NULL);
-	MUST(segment->text.len == 0 ||
-	     memchr(segment->text.p, '\0', segment->text.len) == NULL);
+	MUST(segment->text.len == 0 || memchr(segment->text.p, '\n', segment->text.len) == NULL);
+	MUST(segment->text.len == 0 || memchr(segment->text.p, '\0', segment->text.len) == NULL);
 	mix(user, segment->text.p, segment->text.len);
 	mix(user, &segment->line, sizeof(segment->line));
 	mix(user, &ends, 1);
 }
 
 /* Feed in pieces; the sizes come from the data's own bytes when cut. */
-static uint64_t
-hash_of(const uint8_t *data, size_t size, bool cut, uint64_t counts[2])
+static uint64_t hash_of(const uint8_t *data, size_t size, bool cut, uint64_t counts[2])
 {
 	uint64_t hash = 14695981039346656037U;
 	struct linebuf lb;
@@ -54,13 +49,11 @@ hash_of(const uint8_t *data, size_t size, bool cut, uint64_t counts[2])
 	return hash;
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t whole[2], cut[2];
 
-	MUST(hash_of(data, size, false, whole) ==
-	     hash_of(data, size, true, cut));
+	MUST(hash_of(data, size, false, whole) == hash_of(data, size, true, cut));
 	MUST(whole[0] == cut[0] && whole[1] == cut[1] && whole[1] == size);
 	return 0;
 }

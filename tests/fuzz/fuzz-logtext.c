@@ -10,8 +10,7 @@
 #define MAX_COLUMNS 300 /* that are asked for, by the first byte */
 
 /* Nothing for a terminal, and whole characters. */
-static void
-check_text(struct str s)
+static void check_text(struct str s)
 {
 	while (s.len > 0) {
 		uint32_t cp;
@@ -27,8 +26,7 @@ check_text(struct str s)
 }
 
 /* Each begins at a character, behind the one before, and is another look. */
-static void
-check_runs(const struct logsgr_runs *runs, struct str text)
+static void check_runs(const struct logsgr_runs *runs, struct str text)
 {
 	uint32_t before = 0;
 	size_t at = 0;
@@ -51,8 +49,7 @@ check_runs(const struct logsgr_runs *runs, struct str text)
 	}
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str raw = { (const char *)data, size };
 	size_t columns = size > 0 ? data[0] * MAX_COLUMNS / 255U : 0;

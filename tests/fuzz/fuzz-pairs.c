@@ -12,18 +12,15 @@
 #include "parsers/templates.h"
 #include "tests/fuzz/fuzz.h"
 
-static void
-must_lie_in(struct str part, const char *line, size_t len)
+static void must_lie_in(struct str part, const char *line, size_t len)
 {
 	MUST(part.len == 0 || (part.p == NULL) == (part.len == 0));
 	if (part.len == 1 && *part.p == 's') /* of a time: a word of our own */
 		return;
-	MUST(part.len == 0 ||
-	     (part.p >= line && part.p + part.len <= line + len));
+	MUST(part.len == 0 || (part.p >= line && part.p + part.len <= line + len));
 }
 
-static void
-check_line(struct str line)
+static void check_line(struct str line)
 {
 	struct pair pairs[PAIRS_MAX];
 	size_t n = pairs_read(line, pairs);
@@ -38,15 +35,13 @@ check_line(struct str line)
 	}
 }
 
-static bool
-is_same(double a, double b)
+static bool is_same(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
 
 /* A line that is like another one is read as it is read alone. */
-static void
-check_shape(struct row_shape *shape, struct str line)
+static void check_shape(struct row_shape *shape, struct str line)
 {
 	struct pair pairs[PAIRS_MAX];
 
@@ -66,22 +61,18 @@ struct target {
 	struct learn *learn;
 };
 
-static void
-check_row(void *user, const struct record *record,
-	  const struct templates_line *place)
+static void check_row(void *user, const struct record *record, const struct templates_line *place)
 {
 	struct target *target = user;
 
-	MUST(record->rule->kind == RULE_TRAIN ||
-	     record->rule->kind == RULE_VAL);
+	MUST(record->rule->kind == RULE_TRAIN || record->rule->kind == RULE_VAL);
 	MUST(record->n_pairs <= PAIRS_MAX);
 	MUST(place->line > 0 && place->line <= target->lines);
 	learn_row(target->learn, record, place);
 }
 
 /* A rule file that was learned is one that is taken. */
-static void
-check_learned(const struct learn *learn)
+static void check_learned(const struct learn *learn)
 {
 	struct err err = { ERR_NONE, "" };
 	struct buf file, report;
@@ -93,8 +84,7 @@ check_learned(const struct learn *learn)
 
 		if (set == NULL)
 			set = format_set_new_builtin();
-		if (format_set_load_text(set, "learned", buf_str(&file),
-					 &err) != 0) {
+		if (format_set_load_text(set, "learned", buf_str(&file), &err) != 0) {
 			(void)fprintf(stderr, "%s\n%s\n", err.text, file.data);
 			abort();
 		}
@@ -103,8 +93,7 @@ check_learned(const struct learn *learn)
 	buf_release(&report);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str rest = { (const char *)data, size }, text;
 	struct target target = { 0, learn_new() };

@@ -17,8 +17,7 @@ static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
  * backslash keeps one character (not a newline), plain characters stand for
  * themselves; nothing else may be there.  false at the end.
  */
-static bool
-read_word(const char **p, struct buf *word)
+static bool read_word(const char **p, struct buf *word)
 {
 	const char *at = *p;
 
@@ -45,8 +44,7 @@ read_word(const char **p, struct buf *word)
 	return true;
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *argv[MAX_WORDS + 1], *at;
 	char *text = malloc(size + 1);
@@ -57,8 +55,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	/* NUL parts the words. */
-	for (size_t i = 0; i <= size && n < MAX_WORDS;
-	     i += strlen(text + i) + 1)
+	for (size_t i = 0; i <= size && n < MAX_WORDS; i += strlen(text + i) + 1)
 		argv[n++] = text + i;
 	argv[n] = NULL;
 	buf_init(&line, 8 * size + 256);

@@ -14,8 +14,7 @@
 #include "tests/support/plain_scan.h"
 
 /* A rule set of that one rule before the built-in ones, or NULL. */
-static struct format_set *
-load_rule(struct format_set *set, const char *match, const char *needs)
+static struct format_set *load_rule(struct format_set *set, const char *match, const char *needs)
 {
 	cJSON *root = cJSON_CreateObject(), *rule = cJSON_CreateObject();
 	cJSON *rules = cJSON_AddArrayToObject(root, "rules");
@@ -34,15 +33,13 @@ load_rule(struct format_set *set, const char *match, const char *needs)
 	buf_init(&text, JSON_MAX_BYTES);
 	json_print(&text, root);
 	cJSON_Delete(root);
-	rc = format_set_load_text(set, "fuzz.json",
-				  (struct str){ text.data, text.len }, &err);
+	rc = format_set_load_text(set, "fuzz.json", (struct str){ text.data, text.len }, &err);
 	MUST((rc != 0) == (err.code != ERR_NONE));
 	buf_release(&text);
 	return rc == 0 ? set : NULL;
 }
 
-static void
-check_line(struct scanner *scanner, const struct rule *rule, struct str line)
+static void check_line(struct scanner *scanner, const struct rule *rule, struct str line)
 {
 	struct record record, want;
 	bool taken = scanner_scan(scanner, line, &record);
@@ -55,8 +52,7 @@ check_line(struct scanner *scanner, const struct rule *rule, struct str line)
 		MUST(!taken || record.rule != rule);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct format_set *set;
 	struct str rest = { (const char *)data, size }, match, needs, line;
@@ -74,8 +70,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		scanner = scanner_new(set);
 		while (str_next(&rest, '\n', &line))
 			if (line.len > 0)
-				check_line(scanner, format_set_rule(set, 0),
-					   line);
+				check_line(scanner, format_set_rule(set, 0), line);
 		scanner_free(scanner);
 	}
 	free(pattern);

@@ -10,25 +10,21 @@
 
 #define TEXT_BYTES (8U << 20)
 
-static void
-on_sample(void *user, const struct run *run, const struct sample *sample)
+static void on_sample(void *user, const struct run *run, const struct sample *sample)
 {
 	MUST(isfinite(sample->value));
 	MUST(sample->line > 0);
-	buf_appendf(user, "%u %d %.17g %llu\n", run->run_index,
-		    (int)sample->metric, sample->value,
+	buf_appendf(user, "%u %d %.17g %llu\n", run->run_index, (int)sample->metric, sample->value,
 		    (unsigned long long)sample->line);
 }
 
-static void
-on_event(void *user, const struct run *run, const struct run_event *event)
+static void on_event(void *user, const struct run *run, const struct run_event *event)
 {
 	(void)event;
 	buf_appendf(user, "%u event\n", run->run_index);
 }
 
-static void
-on_run(void *user, const struct run *run)
+static void on_run(void *user, const struct run *run)
 {
 	cJSON *json = run_to_json(run);
 
@@ -39,8 +35,7 @@ on_run(void *user, const struct run *run)
 	cJSON_Delete(json);
 }
 
-static void
-on_line(void *user, uint64_t line, struct str text, enum line_class class)
+static void on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	buf_appendf(user, "%llu %d ", (unsigned long long)line, (int)class);
 	buf_append(user, text.p, text.len);
@@ -48,12 +43,9 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 }
 
 /* Everything that is told of the log, as text; `twice`: at the second time. */
-static void
-read_log(struct buf *out, const uint8_t *data, size_t size, bool cut,
-	 bool twice)
+static void read_log(struct buf *out, const uint8_t *data, size_t size, bool cut, bool twice)
 {
-	static const struct run_reader_cb cb = { on_sample, on_event, on_run,
-						 on_line };
+	static const struct run_reader_cb cb = { on_sample, on_event, on_run, on_line };
 	static struct format_set *formats;
 	struct run_reader *reader;
 	size_t at = 0;
@@ -82,8 +74,7 @@ read_log(struct buf *out, const uint8_t *data, size_t size, bool cut,
 	run_reader_free(reader);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct buf whole, cut, again;
 

@@ -7,26 +7,22 @@
 #include "model/board.h"
 #include "tests/fuzz/fuzz.h"
 
-static void
-take_row(void *user, const struct run_row *row)
+static void take_row(void *user, const struct run_row *row)
 {
 	struct board *board = user;
 
 	(void)board_add(board, row->file != NULL ? row->file : "table",
-			row->group != NULL ? row->group : "group", row->sha256,
-			&row->run);
+			row->group != NULL ? row->group : "group", row->sha256, &row->run);
 }
 
-static void
-tell_unknown(void *user, const char *key)
+static void tell_unknown(void *user, const char *key)
 {
 	(void)user;
 	MUST(key != NULL);
 }
 
 /* What a board says of itself holds together, whatever went in. */
-static void
-check_group(const struct board_group *group)
+static void check_group(const struct board_group *group)
 {
 	const struct board_verdict *v = &group->verdict;
 	size_t rows = 0;
@@ -40,13 +36,11 @@ check_group(const struct board_group *group)
 	MUST(group->n_counted >= 2 || isnan(group->stats.sd_sample));
 	MUST(group->n_counted > 0 || isnan(group->stats.mean));
 	for (int test = 0; test < TRACK_TEST_COUNT; test++)
-		MUST(isnan(v->tests[test].p) ||
-		     (v->tests[test].p >= 0 && v->tests[test].p <= 1));
+		MUST(isnan(v->tests[test].p) || (v->tests[test].p >= 0 && v->tests[test].p <= 1));
 	MUST(v->word != BOARD_WORD_SHOWN || group->n_seeds >= 3);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct run_rows_cb cb = { take_row, tell_unknown };
 	static const double base[] = { 1.05, 1.06, 1.07 };
@@ -63,8 +57,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	board_init(&board, &golf);
 	board.nats_per_bpb = 2.2;
 	err.code = ERR_NONE;
-	MUST((run_rows_read(text, "fuzz.csv", &cb, &board, &err) < 0) ==
-	     (err.code != ERR_NONE));
+	MUST((run_rows_read(text, "fuzz.csv", &cb, &board, &err) < 0) == (err.code != ERR_NONE));
 	board_add_values(&board, "base", base, 3);
 	board.groups[board.n_groups - 1].is_baseline = true;
 	board_compute(&board);

@@ -6,8 +6,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-static void
-check_dest(const char *text)
+static void check_dest(const char *text)
 {
 	struct err err = { ERR_NONE, "" };
 	struct ssh_dest dest;
@@ -22,8 +21,7 @@ check_dest(const char *text)
 	ssh_dest_release(&dest);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct remote_pod pod = { .name = "p", .ssh = "p" };
 	struct str text = { (const char *)data, size };

@@ -8,8 +8,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-static void
-check_double(struct str s, const char *text)
+static void check_double(struct str s, const char *text)
 {
 	double value = -1, want;
 	char *end;
@@ -20,12 +19,10 @@ check_double(struct str s, const char *text)
 	}
 	want = strtod(text, &end);
 	MUST(end == text + s.len);
-	MUST(memcmp(&value, &want, sizeof(value)) == 0 ||
-	     (isnan(value) && isnan(want)));
+	MUST(memcmp(&value, &want, sizeof(value)) == 0 || (isnan(value) && isnan(want)));
 }
 
-static void
-check_integers(struct str s, const char *text)
+static void check_integers(struct str s, const char *text)
 {
 	int64_t i = -7;
 	uint64_t u = 7;
@@ -44,8 +41,7 @@ check_integers(struct str s, const char *text)
 }
 
 /* The pieces and the separators between them are the whole. */
-static void
-check_pieces(struct str s)
+static void check_pieces(struct str s)
 {
 	struct str rest = s, piece;
 	size_t sum = 0, n = 0;
@@ -59,8 +55,7 @@ check_pieces(struct str s)
 	MUST(sum + n >= s.len && sum <= s.len);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str s = { (const char *)data, size };
 	struct str trimmed = str_trim(s);

@@ -7,8 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 
 /* Valid UTF-8 without controls and without what turns the line around. */
-static void
-check_harmless(struct str s)
+static void check_harmless(struct str s)
 {
 	while (s.len > 0) {
 		uint32_t cp;
@@ -26,8 +25,7 @@ check_harmless(struct str s)
 	}
 }
 
-static void
-check_prefix(struct str s, size_t columns)
+static void check_prefix(struct str s, size_t columns)
 {
 	size_t n = utf8_prefix(s, columns);
 
@@ -35,8 +33,7 @@ check_prefix(struct str s, size_t columns)
 	MUST(utf8_width((struct str){ s.p, n }) <= columns);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str raw = { (const char *)data, size };
 	struct buf once, twice;

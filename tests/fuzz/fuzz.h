@@ -10,11 +10,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What must hold for every input; else the target dies and says what. */
-#define MUST(condition)                                                        \
-	do {                                                                   \
-		if (!(condition)) {                                            \
-			(void)fprintf(stderr, "%s:%d: does not hold: %s\n",    \
-				      __FILE__, __LINE__, #condition);         \
-			abort();                                               \
-		}                                                              \
+#define MUST(condition)                                                                         \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			(void)fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, \
+				      #condition);                                              \
+			abort();                                                                \
+		}                                                                               \
 	} while (0)

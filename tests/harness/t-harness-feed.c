@@ -25,8 +25,7 @@ struct test {
 	bool late;
 };
 
-static void
-on_late(void *user)
+static void on_late(void *user)
 {
 	struct test *test = user;
 
@@ -34,8 +33,7 @@ on_late(void *user)
 	loop_stop(test->loop);
 }
 
-static const struct harness_run *
-run_at(const struct test *test, size_t place)
+static const struct harness_run *run_at(const struct test *test, size_t place)
 {
 	const struct harness_place *p = &test->model.harness->places[place];
 
@@ -43,8 +41,7 @@ run_at(const struct test *test, size_t place)
 }
 
 /* A few steps each time, until the summary stands and both have seen it. */
-static void
-on_step(void *user)
+static void on_step(void *user)
 {
 	struct test *test = user;
 	struct harness_gen gen = { .dir = test->dir };
@@ -55,23 +52,19 @@ on_step(void *user)
 			loop_stop(test->loop);
 	there = run_at(test, 1);
 	/* The pod's may have been read while a file was written. */
-	if (here != NULL && here->has_summary && there != NULL &&
-	    there->has_config)
+	if (here != NULL && here->has_summary && there != NULL && there->has_config)
 		loop_stop(test->loop);
 }
 
-static void
-test_points(const struct harness_place *place)
+static void test_points(const struct harness_place *place)
 {
-	const struct harness_run *run =
-		harness_workspace_run(&place->ws, "rmsnorm-h100");
+	const struct harness_run *run = harness_workspace_run(&place->ws, "rmsnorm-h100");
 	struct harness_point points[64];
 	struct harness_text texts[16];
 	size_t n = harness_view_points(run, points, 64);
 	unsigned int kinds[5] = { 0 };
 	struct harness_run paid = *run;
-	struct harness_iteration its[2] = { run->iterations[0],
-					    run->iterations[1] };
+	struct harness_iteration its[2] = { run->iterations[0], run->iterations[1] };
 
 	for (size_t i = 0; i < n; i++)
 		kinds[points[i].kind]++;
@@ -83,8 +76,7 @@ test_points(const struct harness_place *place)
 	paid.iterations = its;
 	paid.n_iterations = 2;
 	n = harness_view_points(&paid, points, 64);
-	ok(fabs(points[n - 1].x[HARNESS_X_COST] - 1.75) < 1e-9,
-	   "where it is told, it adds up");
+	ok(fabs(points[n - 1].x[HARNESS_X_COST] - 1.75) < 1e-9, "where it is told, it adds up");
 	n = harness_view_points(run, points, 64);
 	is_int(kinds[HARNESS_POINT_BASELINE], 1, "a baseline");
 	is_int(kinds[HARNESS_POINT_VERIFIED], 3, "three verified points");
@@ -95,12 +87,10 @@ test_points(const struct harness_place *place)
 }
 
 /* A clock that no pod can have is none, and what follows it is noise. */
-static void
-test_clock(void)
+static void test_clock(void)
 {
-	static const char *const heads[] = { "HGH1 9223372036854775807\n",
-					     "HGH1 253402300800\n", "HGH1 -5\n",
-					     "HGH1 0\n" };
+	static const char *const heads[] = { "HGH1 9223372036854775807\n", "HGH1 253402300800\n",
+					     "HGH1 -5\n", "HGH1 0\n" };
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		struct harness_files files;
@@ -110,8 +100,7 @@ test_clock(void)
 		harness_wire_init(&wire, &files);
 		harness_wire_feed(&wire, str_from(heads[i]));
 		harness_wire_feed(&wire, STR_LIT("END\n"));
-		ok(wire.now_ms == 0 && !wire.ended, "a pod's clock: %.26s",
-		   heads[i]);
+		ok(wire.now_ms == 0 && !wire.ended, "a pod's clock: %.26s", heads[i]);
 		harness_wire_feed(&wire, STR_LIT("HGH1 253402300799\nEND\n"));
 		ok(wire.now_ms == INT64_C(253402300799000) && wire.ended,
 		   "and the last one that it can have");
@@ -120,8 +109,7 @@ test_clock(void)
 	}
 }
 
-static void
-on_none(void *user)
+static void on_none(void *user)
 {
 	struct test *test = user;
 
@@ -130,8 +118,7 @@ on_none(void *user)
 }
 
 /* What the pattern of a pod matches gets a place of its own. */
-static void
-on_match(void *user)
+static void on_match(void *user)
 {
 	struct test *test = user;
 
@@ -139,9 +126,7 @@ on_match(void *user)
 		loop_stop(test->loop);
 }
 
-static void
-test_pattern(struct test *test, struct harness_feed *feed,
-	     struct transport *transport)
+static void test_pattern(struct test *test, struct harness_feed *feed, struct transport *transport)
 {
 	struct loop_timer *timer = loop_timer_new(test->loop, on_match, test);
 	char *more = xasprintf("%s/more 1", test->dir);
@@ -153,21 +138,17 @@ test_pattern(struct test *test, struct harness_feed *feed,
 	loop_timer_start(timer, 50, 50);
 	loop_run(test->loop);
 	loop_timer_close(timer);
-	ok(test->late ||
-		   (test->model.harness->n == 4 && run_at(test, 3)->has_config),
+	ok(test->late || (test->model.harness->n == 4 && run_at(test, 3)->has_config),
 	   "a pattern is expanded on the pod");
-	ok(!test->late &&
-		   strstr(test->model.harness->places[2].why, "1") != NULL,
+	ok(!test->late && strstr(test->model.harness->places[2].why, "1") != NULL,
 	   "and its own place says how many it matches");
 	free(pattern);
 	free(more);
 }
 
-int
-main(void)
+int main(void)
 {
-	static const struct remote_pod pod = { .name = "here",
-					       .transport = REMOTE_LOCAL };
+	static const struct remote_pod pod = { .name = "here", .transport = REMOTE_LOCAL };
 	static const struct fleet_options options = { .user = NULL };
 	char root[] = "harness-feed.XXXXXX", *dir;
 	struct err err = { ERR_NONE, "" };
@@ -193,8 +174,7 @@ main(void)
 	loop_timer_start(stepper, 50, 50);
 	loop_run(test.loop);
 	loop_timer_close(stepper);
-	ok(!test.late && !test.model.harness->places[0].read,
-	   "a directory without a run says so");
+	ok(!test.late && !test.model.harness->places[0].read, "a directory without a run says so");
 	ok(harness_gen_write(dir, 6, &err) == 0, "a run begins");
 	test.step = 6;
 	harness_feed_pod(feed, 0, fleet_transport(fleet), 0, dir);
@@ -203,10 +183,8 @@ main(void)
 	loop_run(test.loop);
 	loop_timer_close(stepper);
 	ok(!test.late, "both were seen in time");
-	ok(run_at(&test, 0) != NULL && run_at(&test, 0)->has_summary,
-	   "here: to its end");
-	ok(run_at(&test, 1) != NULL && run_at(&test, 1)->has_config,
-	   "on the pod: read");
+	ok(run_at(&test, 0) != NULL && run_at(&test, 0)->has_summary, "here: to its end");
+	ok(run_at(&test, 1) != NULL && run_at(&test, 1)->has_config, "on the pod: read");
 	is_str(test.model.harness->places[0].why, "", "no trouble is left");
 	ok((test.model.changed & MODEL_HARNESS) != 0, "the model tells");
 	test_points(&test.model.harness->places[0]);

@@ -32,8 +32,7 @@ struct known {
 	char status[64]; /* of iteration 1 */
 };
 
-static void
-wait_ms(long ms)
+static void wait_ms(long ms)
 {
 	struct timespec wait = { ms / 1000, (ms % 1000) * 1000000 };
 
@@ -41,8 +40,7 @@ wait_ms(long ms)
 }
 
 /* A step at each byte that says that somebody looked. */
-static void
-write_live(const char *path, int looked)
+static void write_live(const char *path, int looked)
 {
 	struct harness_gen gen = { .dir = path, .torn_us = TORN_US };
 	struct err err = { ERR_NONE, "" };
@@ -50,24 +48,20 @@ write_live(const char *path, int looked)
 
 	gen.start_ms = clock_wall_ms();
 	for (size_t i = 0; i < harness_gen_steps(); i++)
-		if (read(looked, &byte, 1) != 1 ||
-		    harness_gen_step(&gen, i, &err) != 0)
+		if (read(looked, &byte, 1) != 1 || harness_gen_step(&gen, i, &err) != 0)
 			_exit(1);
 	_exit(0);
 }
 
-static struct known
-know(const struct harness_workspace *ws)
+static struct known know(const struct harness_workspace *ws)
 {
-	const struct harness_run *run =
-		harness_workspace_run(ws, "rmsnorm-h100");
+	const struct harness_run *run = harness_workspace_run(ws, "rmsnorm-h100");
 	struct known k = { .runs = ws->n_runs, .calls = ws->calls.total };
 
 	if (run == NULL)
 		return k;
 	k.iterations = run->n_iterations;
-	k.baseline =
-		run->has_baseline && harness_is_finite(run->baseline.score);
+	k.baseline = run->has_baseline && harness_is_finite(run->baseline.score);
 	k.config = run->has_config;
 	k.best = run->best.present;
 	k.best_value = run->best.value;
@@ -75,14 +69,12 @@ know(const struct harness_workspace *ws)
 	for (size_t i = 0; i < run->n_iterations; i++)
 		k.scores += run->iterations[i].verified_score.present;
 	if (run->n_iterations > 0 && run->iterations[0].status != NULL)
-		(void)snprintf(k.status, sizeof(k.status), "%s",
-			       run->iterations[0].status);
+		(void)snprintf(k.status, sizeof(k.status), "%s", run->iterations[0].status);
 	return k;
 }
 
 /* Whether b unlearned something of a; says what. */
-static const char *
-unlearned(const struct known *a, const struct known *b)
+static const char *unlearned(const struct known *a, const struct known *b)
 {
 	if (b->runs < a->runs)
 		return "a run";
@@ -105,8 +97,7 @@ unlearned(const struct known *a, const struct known *b)
 	return NULL;
 }
 
-static char *
-told(const struct harness_files *files, int64_t now_ms)
+static char *told(const struct harness_files *files, int64_t now_ms)
 {
 	struct harness_workspace ws;
 	struct buf text;
@@ -130,8 +121,7 @@ struct watched {
 };
 
 /* Unless the writer has not heard of the last time. */
-static void
-say_looked(const int *looked)
+static void say_looked(const int *looked)
 {
 	int waits = 0;
 
@@ -140,8 +130,7 @@ say_looked(const int *looked)
 }
 
 /* Read the directory anew into files; whether a value of them changed. */
-static bool
-look(const char *path, struct harness_files *files)
+static bool look(const char *path, struct harness_files *files)
 {
 	uint64_t before = files->generation;
 	struct err err = { ERR_NONE, "" };
@@ -155,8 +144,7 @@ look(const char *path, struct harness_files *files)
 }
 
 /* Everything that is seen until the writer has ended. */
-static struct known
-watch(const struct watched *w, unsigned int *looks, const char **lost)
+static struct known watch(const struct watched *w, unsigned int *looks, const char **lost)
 {
 	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
 	struct known last = { .runs = 0 };
@@ -183,8 +171,7 @@ watch(const struct watched *w, unsigned int *looks, const char **lost)
 	return last;
 }
 
-static void
-test_watch(const char *path)
+static void test_watch(const char *path)
 {
 	struct err err = { ERR_NONE, "" };
 	struct harness_files live, after;
@@ -208,8 +195,8 @@ test_watch(const char *path)
 	if (w.writer == 0)
 		write_live(path, looked[0]);
 	end = watch(&w, &looks, &lost);
-	ok(lost == NULL, "nothing known is unlearned%s%s",
-	   lost != NULL ? ": " : "", lost != NULL ? lost : "");
+	ok(lost == NULL, "nothing known is unlearned%s%s", lost != NULL ? ": " : "",
+	   lost != NULL ? lost : "");
 	ok(looks >= 20, "the run was seen in %u states", looks);
 	is_int((long long)end.iterations, 4, "four iterations");
 	is_int(end.calls, 53, "53 calls");
@@ -229,8 +216,7 @@ test_watch(const char *path)
 	close(looked[1]);
 }
 
-int
-main(void)
+int main(void)
 {
 	char path[] = "harness-live.XXXXXX";
 	char *command;
@@ -241,8 +227,7 @@ main(void)
 	if (asprintf(&command, "exec rm -rf %s", path) > 0) {
 		(void)fflush(stdout);
 		if (fork() == 0)
-			(void)execl("/bin/sh", "sh", "-c", command,
-				    (char *)NULL);
+			(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		(void)wait(NULL);
 		free(command);
 	}

@@ -20,87 +20,71 @@ static struct harness_files files;
 static struct harness_workspace ws;
 static const struct harness_run *run; /* the newest */
 
-static void
-put_at(const char *path, const char *text, int64_t mtime_ms)
+static void put_at(const char *path, const char *text, int64_t mtime_ms)
 {
 	(void)harness_files_put(&files, path, str_from(text), false, mtime_ms);
 }
 
-static void
-put(const char *path, const char *text)
+static void put(const char *path, const char *text)
 {
 	put_at(path, text, 0);
 }
 
-static void
-look(int64_t now_ms)
+static void look(int64_t now_ms)
 {
 	harness_workspace_read(&ws, &files, now_ms);
 	run = harness_workspace_run(&ws, NULL);
 }
 
-static void
-again(void)
+static void again(void)
 {
 	harness_workspace_release(&ws);
 }
 
-static void
-done(void)
+static void done(void)
 {
 	again();
 	harness_files_release(&files);
 	harness_files_init(&files);
 }
 
-static void
-test_times(void)
+static void test_times(void)
 {
-	is_int(harness_time_of(str_from("2026-05-27T01:00:00+00:00")), NOW_MS,
-	       "an offset");
+	is_int(harness_time_of(str_from("2026-05-27T01:00:00+00:00")), NOW_MS, "an offset");
 	is_int(harness_time_of(str_from("2026-05-27T01:00:00Z")), NOW_MS, "Z");
-	is_int(harness_time_of(str_from("2026-05-27T01:00:00.518920Z")),
-	       NOW_MS + 518, "microseconds");
-	is_int(harness_time_of(str_from("2026-05-27T03:00:00+02:00")), NOW_MS,
-	       "another zone");
-	is_int(harness_time_of(str_from("20260527T010000Z-0a1b2c3d")), NOW_MS,
-	       "a run id");
+	is_int(harness_time_of(str_from("2026-05-27T01:00:00.518920Z")), NOW_MS + 518,
+	       "microseconds");
+	is_int(harness_time_of(str_from("2026-05-27T03:00:00+02:00")), NOW_MS, "another zone");
+	is_int(harness_time_of(str_from("20260527T010000Z-0a1b2c3d")), NOW_MS, "a run id");
 	is_int(harness_time_of(str_from("exec-killed")), 0, "no time");
 	is_int(harness_time_of(str_from("2026-05-27T01:00:00")), 0, "no zone");
 	is_int(harness_time_of(str_from("2026-13-27T01:00:00Z")), 0, "month");
 }
 
-static void
-test_paths(void)
+static void test_paths(void)
 {
 	struct harness_path path;
 
-	ok(harness_path_read(I2 "qualification/attempt_3/qualification.json",
-			     &path) &&
-		   path.number == 2 && path.try == 3 &&
-		   str_eq_cstr(path.run, "r1"),
+	ok(harness_path_read(I2 "qualification/attempt_3/qualification.json", &path) &&
+		   path.number == 2 && path.try == 3 && str_eq_cstr(path.run, "r1"),
 	   "run, iteration and attempt of a path");
 	ok(!harness_path_read(I1 "qualification/attempt_1/workspace/"
 				 ".harnessgym/registry.json",
 			      &path),
 	   "a registry of a copy does not count");
 	ok(!harness_path_read(R "checkpoints/best/kernel.py", &path) &&
-		   harness_path_read(R "checkpoints/best/kernel_config.json",
-				     &path) &&
+		   harness_path_read(R "checkpoints/best/kernel_config.json", &path) &&
 		   str_eq_cstr(path.run, "r1"),
 	   "of a checkpoint what it tells a kernel does, not its sources");
-	ok(!harness_path_read("runs/r1/iterations/1x/result.json", &path),
-	   "1x is no iteration");
-	ok(!harness_path_read("runs/r1/iterations/99999999999/result.json",
-			      &path),
+	ok(!harness_path_read("runs/r1/iterations/1x/result.json", &path), "1x is no iteration");
+	ok(!harness_path_read("runs/r1/iterations/99999999999/result.json", &path),
 	   "nor is a number beyond all");
 	ok(harness_path_read("mcp/x/.harnessgym/mcp_calls.jsonl", &path),
 	   "calls beside a server count");
 	ok(!harness_path_read("runs/../../result.json", &path), "no way up");
 }
 
-static void
-test_torn(void)
+static void test_torn(void)
 {
 	uint64_t generation;
 
@@ -122,8 +106,7 @@ test_torn(void)
 	done();
 }
 
-static void
-test_dropped(void)
+static void test_dropped(void)
 {
 	put(I1 "result.json", "{}");
 	harness_files_walked(&files);
@@ -135,29 +118,23 @@ test_dropped(void)
 }
 
 /* A run where more is better, and a failed verifier prints the most. */
-static void
-test_higher(void)
+static void test_higher(void)
 {
-	put(R "run_config.json",
-	    "{\"post_attempt_command\": \"v\", "
-	    "\"score_key\": \"tok\", \"post_attempt_score_key\": \"tok\","
-	    " \"higher_is_better\": true, \"stop_score\": 9000}");
-	put(R "summary.json",
-	    "{\"final_status\": \"solved\", \"solved\": true, \"best_score\": "
-	    "9999, \"baseline_post_attempt\": {\"status\": \"completed\", "
-	    "\"json\": {\"tok\": 100}, \"score\": 100, \"return_code\": 0}}");
-	put(I1 "result.json",
-	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
-	    "{\"status\": \"completed\", \"json\": {\"status\": \"OK\"}, "
-	    "\"score\": 120}}");
-	put(I2 "result.json",
-	    "{\"phases\": {\"attempt\": {}}, \"verified\": false, "
-	    "\"post_attempt\": {\"status\": \"failed\", "
-	    "\"json\": {\"status\": \"failed\"}, \"score\": 9999.0}}");
+	put(R "run_config.json", "{\"post_attempt_command\": \"v\", "
+				 "\"score_key\": \"tok\", \"post_attempt_score_key\": \"tok\","
+				 " \"higher_is_better\": true, \"stop_score\": 9000}");
+	put(R "summary.json", "{\"final_status\": \"solved\", \"solved\": true, \"best_score\": "
+			      "9999, \"baseline_post_attempt\": {\"status\": \"completed\", "
+			      "\"json\": {\"tok\": 100}, \"score\": 100, \"return_code\": 0}}");
+	put(I1 "result.json", "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+			      "{\"status\": \"completed\", \"json\": {\"status\": \"OK\"}, "
+			      "\"score\": 120}}");
+	put(I2 "result.json", "{\"phases\": {\"attempt\": {}}, \"verified\": false, "
+			      "\"post_attempt\": {\"status\": \"failed\", "
+			      "\"json\": {\"status\": \"failed\"}, \"score\": 9999.0}}");
 	put(R "baseline/baseline.stdout.txt", "{\"tok\": 100}");
 	put(I1 "post_attempt.stdout.txt", "{\"status\": \"OK\", \"tok\": 120}");
-	put(I2 "post_attempt.stdout.txt",
-	    "{\"status\": \"failed\", \"tok\": 9999.0}");
+	put(I2 "post_attempt.stdout.txt", "{\"status\": \"failed\", \"tok\": 9999.0}");
 	look(NOW_MS);
 	is_near(run->best.value, 120, 0, "the best verified");
 	is_int(run->best.iteration, 1, "of iteration 1");
@@ -170,16 +147,14 @@ test_higher(void)
 }
 
 /* The agent writes the result of a verifier that never ran. */
-static void
-test_forged(void)
+static void test_forged(void)
 {
 	put(R "run_config.json", "{\"score_key\": \"us\", "
 				 "\"post_attempt_score_key\": \"us\", "
 				 "\"higher_is_better\": false}");
-	put(I1 "result.json",
-	    "{\"status\": \"running\", \"phases\": {}, \"post_attempt\": "
-	    "{\"status\": \"completed\", \"return_code\": 0, \"json\": "
-	    "{\"status\": \"passed\"}, \"score\": 1}}");
+	put(I1 "result.json", "{\"status\": \"running\", \"phases\": {}, \"post_attempt\": "
+			      "{\"status\": \"completed\", \"return_code\": 0, \"json\": "
+			      "{\"status\": \"passed\"}, \"score\": 1}}");
 	look(NOW_MS);
 	ok(!run->iterations[0].verified_score.present && !run->best.present,
 	   "a measurement before the attempt's end is none");
@@ -188,31 +163,25 @@ test_forged(void)
 }
 
 /* A passed verifier whose number is none, or whose output says two things. */
-static void
-test_doubt(void)
+static void test_doubt(void)
 {
 	struct buf text;
 
-	put(R "run_config.json",
-	    "{\"score_key\": \"us\", \"post_attempt_score_key\": \"us\","
-	    " \"higher_is_better\": true, \"post_attempt_command\": \"v\"}");
+	put(R "run_config.json", "{\"score_key\": \"us\", \"post_attempt_score_key\": \"us\","
+				 " \"higher_is_better\": true, \"post_attempt_command\": \"v\"}");
 	put(R "baseline/baseline.stdout.txt", "{\"us\": 100}");
-	put(R "summary.json",
-	    "{\"baseline_post_attempt\": {\"status\": \"completed\", "
-	    "\"json\": {\"us\": 100}, \"score\": 100, \"return_code\": 0}}");
-	put(I1 "result.json",
-	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
-	    "{\"status\": \"completed\", \"json\": {\"us\": 1e300}, "
-	    "\"score\": 1e300}}");
-	put(I2 "result.json",
-	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
-	    "{\"status\": \"completed\", \"json\": {\"us\": 120}, "
-	    "\"score\": 120}}");
+	put(R "summary.json", "{\"baseline_post_attempt\": {\"status\": \"completed\", "
+			      "\"json\": {\"us\": 100}, \"score\": 100, \"return_code\": 0}}");
+	put(I1 "result.json", "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+			      "{\"status\": \"completed\", \"json\": {\"us\": 1e300}, "
+			      "\"score\": 1e300}}");
+	put(I2 "result.json", "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+			      "{\"status\": \"completed\", \"json\": {\"us\": 120}, "
+			      "\"score\": 120}}");
 	put(I1 "post_attempt.stdout.txt", "{\"us\": 1e300}");
 	put(I2 "post_attempt.stdout.txt", "{\"us\": 120, \"us\": 80}\n");
 	look(NOW_MS);
-	ok(run->best.present && run->best.value == 100 &&
-		   !run->best_unverified.present,
+	ok(run->best.present && run->best.value == 100 && !run->best_unverified.present,
 	   "neither is a best");
 	buf_init(&text, 1000);
 	harness_add_result(&text, run, &run->iterations[0]);
@@ -220,31 +189,26 @@ test_doubt(void)
 	       "a number that nothing measures");
 	buf_clear(&text);
 	harness_add_result(&text, run, &run->iterations[1]);
-	is_str(text.data, "INVALID 120 (\"us\" stands twice)",
-	       "a key that stands twice");
+	is_str(text.data, "INVALID 120 (\"us\" stands twice)", "a key that stands twice");
 	buf_release(&text);
 	done();
 }
 
 /* The doubt that iteration 1 is under; NULL: it is verified. */
-static const char *
-doubt_of(const char *key, const char *base, const char *own, double seconds)
+static const char *doubt_of(const char *key, const char *base, const char *own, double seconds)
 {
-	AUTO_TEXT config = xasprintf(
-		"{\"post_attempt_score_key\": \"%s\", \"higher_is_better\": "
-		"false, \"post_attempt_command\": \"v\"}",
-		key);
+	AUTO_TEXT config = xasprintf("{\"post_attempt_score_key\": \"%s\", \"higher_is_better\": "
+				     "false, \"post_attempt_command\": \"v\"}",
+				     key);
 	AUTO_JSON printed = json_parse(str_from(own), JSON_BARE_TEXT, NULL);
-	AUTO_TEXT result = xasprintf(
-		"{\"phases\": {\"attempt\": {}}, \"post_attempt\": {"
-		"\"status\": \"completed\", \"duration_seconds\": %g, "
-		"\"score\": %g}}",
-		seconds, json_get_number(printed, key, (double)NAN));
+	AUTO_TEXT result = xasprintf("{\"phases\": {\"attempt\": {}}, \"post_attempt\": {"
+				     "\"status\": \"completed\", \"duration_seconds\": %g, "
+				     "\"score\": %g}}",
+				     seconds, json_get_number(printed, key, (double)NAN));
 	static char why[300];
 
 	put(R "run_config.json", config);
-	put(R "summary.json",
-	    "{\"baseline_post_attempt\": {\"status\": \"completed\"}}");
+	put(R "summary.json", "{\"baseline_post_attempt\": {\"status\": \"completed\"}}");
 	put(I1 "result.json", result);
 	put(R "baseline/baseline.stdout.txt", base);
 	put(I1 "post_attempt.stdout.txt", own);
@@ -258,8 +222,8 @@ doubt_of(const char *key, const char *base, const char *own, double seconds)
 	return why;
 }
 
-#define CASES(a, b)                                                            \
-	"\"cases\": [{\"name\": \"a\", \"us\": " a "}, "                       \
+#define CASES(a, b)                                      \
+	"\"cases\": [{\"name\": \"a\", \"us\": " a "}, " \
 	"{\"name\": \"b\", \"us\": " b "}]}"
 
 /* What verifiers print that are as honest as can be. */
@@ -268,8 +232,7 @@ static const struct {
 	double seconds;
 } honest[] = {
 	{ "only a score", "us", "{\"us\": 100}", "{\"us\": 90}", 2 },
-	{ "keys in another order", "us",
-	  "{\"us\": 100, \"device\": \"cpu\", \"n\": 3}",
+	{ "keys in another order", "us", "{\"us\": 100, \"device\": \"cpu\", \"n\": 3}",
 	  "{\"n\": 3, \"device\": \"cpu\", \"us\": 90}", 2 },
 	{ "a key that is there at times", "us",
 	  "{\"us\": 100, \"device\": \"cpu\", \"n\": 3, \"warning\": "
@@ -285,8 +248,7 @@ static const struct {
 	  "{\"us\": 2.5, \"cases\": [{\"name\": \"b\", \"us\": 1.5}, "
 	  "{\"name\": \"a\", \"us\": 1}]}",
 	  2 },
-	{ "cases without names", "us",
-	  "{\"us\": 3, \"cases\": [{\"us\": 1}, {\"us\": 2}]}",
+	{ "cases without names", "us", "{\"us\": 3, \"cases\": [{\"us\": 1}, {\"us\": 2}]}",
 	  "{\"us\": 2, \"cases\": [{\"us\": 1}, {\"us\": 1}]}", 2 },
 	{ "cases named by numbers", "us",
 	  "{\"us\": 3, \"cases\": [{\"name\": 1, \"us\": 1}, "
@@ -300,84 +262,68 @@ static const struct {
 	  "\"us\": 1}]}",
 	  2 },
 	{ "the score is its second case, the largest at first", "us",
-	  "{\"us\": 2, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.5"),
-	  2 },
+	  "{\"us\": 2, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.5"), 2 },
 	{ "a mean that was the median too", "us",
 	  "{\"us\": 2, \"cases\": [{\"us\": 1}, {\"us\": 2}, "
 	  "{\"us\": 3}]}",
 	  "{\"us\": 1, \"cases\": [{\"us\": 1}, {\"us\": 0.5}, "
 	  "{\"us\": 3}]}",
 	  2 },
-	{ "a weighted mean of equal cases", "us",
-	  "{\"us\": 1, " CASES("1", "1"), "{\"us\": 1.4, " CASES("1", "1.5"),
-	  2 },
+	{ "a weighted mean of equal cases", "us", "{\"us\": 1, " CASES("1", "1"),
+	  "{\"us\": 1.4, " CASES("1", "1.5"), 2 },
 	{ "a sum in whole numbers", "us", "{\"us\": 3, " CASES("1", "2"),
 	  "{\"us\": 2, " CASES("1.2", "1.3"), 2 },
-	{ "a geometric mean without a zero", "us",
-	  "{\"us\": 2, " CASES("1", "4"), "{\"us\": 4, " CASES("0", "4"), 2 },
+	{ "a geometric mean without a zero", "us", "{\"us\": 2, " CASES("1", "4"),
+	  "{\"us\": 4, " CASES("0", "4"), 2 },
 	{ "a part that was not measured", "us", "{\"us\": 3, " CASES("1", "2"),
 	  "{\"us\": 2, " CASES("null", "2"), 2 },
 	{ "seconds in whole ones", "us", "{\"us\": 3, \"elapsed_seconds\": 2}",
 	  "{\"us\": 2, \"elapsed_seconds\": 3}", 2.4 },
-	{ "seconds below a clock's", "us",
-	  "{\"us\": 3, \"elapsed_seconds\": 0}",
+	{ "seconds below a clock's", "us", "{\"us\": 3, \"elapsed_seconds\": 0}",
 	  "{\"us\": 2, \"elapsed_seconds\": -0.0}", 0.1 },
-	{ "another GPU of the same", "us",
-	  "{\"us\": 3, \"device\": \"cuda:0\"}",
+	{ "another GPU of the same", "us", "{\"us\": 3, \"device\": \"cuda:0\"}",
 	  "{\"us\": 2, \"device\": \"cuda:1\"}", 2 },
-	{ "noise of 5 % over the baseline", "us",
-	  "{\"us\": 100, " CASES("50", "50"),
+	{ "noise of 5 % over the baseline", "us", "{\"us\": 100, " CASES("50", "50"),
 	  "{\"us\": 105, " CASES("52.4", "52.6"), 2 },
 	{ "a status that is a truth", "us", "{\"us\": 3, \"status\": true}",
 	  "{\"us\": 2, \"status\": true}", 2 },
-	{ "a status in other words", "us",
-	  "{\"us\": 3, \"status\": \"completed\"}",
+	{ "a status in other words", "us", "{\"us\": 3, \"status\": \"completed\"}",
 	  "{\"us\": 2, \"status\": \"valid\"}", 2 },
 	{ "an error that is none", "us", "{\"us\": 3, \"error\": null}",
 	  "{\"us\": 2, \"error\": \"\"}", 2 },
-	{ "a loss below 0", "neg_log", "{\"neg_log\": -3}", "{\"neg_log\": -4}",
-	  2 },
+	{ "a loss below 0", "neg_log", "{\"neg_log\": -3}", "{\"neg_log\": -4}", 2 },
 	{ "printed over many lines", "us", "{\n  \"us\": 3\n}\n",
 	  "{\n  \"us\": 2,\n  \"more\": [\n  ]\n}\n", 2 },
 };
 
-static void
-test_honest(void)
+static void test_honest(void)
 {
 	array_each (shape, honest, LENGTH(honest))
-		is_str(doubt_of(shape->key, shape->base, shape->own,
-				shape->seconds),
-		       "", shape->what);
+		is_str(doubt_of(shape->key, shape->base, shape->own, shape->seconds), "",
+		       shape->what);
 }
 
 /* And what none prints. */
-static void
-test_lies(void)
+static void test_lies(void)
 {
 	static const struct {
 		const char *base, *own, *doubt;
 	} lies[] = {
-		{ "{\"us\": 3, " CASES("1", "2"),
-		  "{\"us\": 0.5, " CASES("1", "0.9"), "its cases come to 1.9" },
-		{ "{\"us\": 1, " CASES("1", "1"),
-		  "{\"us\": 0.5, " CASES("1", "0.9"),
+		{ "{\"us\": 3, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.9"),
+		  "its cases come to 1.9" },
+		{ "{\"us\": 1, " CASES("1", "1"), "{\"us\": 0.5, " CASES("1", "0.9"),
 		  "its cases come to 0.95" },
-		{ "{\"us\": 2, " CASES("1", "2"),
-		  "{\"us\": 0.5, " CASES("1", "0.9"), "its cases come to 1" },
+		{ "{\"us\": 2, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.9"),
+		  "its cases come to 1" },
 		{ "{\"us\": 3, \"x\": 1, \"y\": 1, \"z\": 1}", "{\"us\": 2}",
 		  "without \"x\" of the baseline" },
 		{ "{\"us\": 3, \"device\": \"cpu\", \"y\": 1, \"z\": 1}",
-		  "{\"us\": 2, \"y\": 1, \"z\": 1}",
-		  "without \"device\" of the baseline" },
-		{ "{\"us\": 3, \"device\": \"cuda:0\"}",
-		  "{\"us\": 2, \"device\": \"cpu\"}",
+		  "{\"us\": 2, \"y\": 1, \"z\": 1}", "without \"device\" of the baseline" },
+		{ "{\"us\": 3, \"device\": \"cuda:0\"}", "{\"us\": 2, \"device\": \"cpu\"}",
 		  "device is cpu, of the baseline cuda:0" },
-		{ "{\"us\": 3}", "{\"us\": 2, \"passed\": false}",
-		  "not verified" },
-		{ "{\"us\": 3}", "{\"us\": 2, \"error\": \"wrong result\"}",
-		  "not verified" },
-		{ "{\"us\": 3}", "{\"us\": 2, \"verified\": false}",
-		  "not verified" },
+		{ "{\"us\": 3}", "{\"us\": 2, \"passed\": false}", "not verified" },
+		{ "{\"us\": 3}", "{\"us\": 2, \"error\": \"wrong result\"}", "not verified" },
+		{ "{\"us\": 3}", "{\"us\": 2, \"verified\": false}", "not verified" },
 		{ "{\"us\": 3, " CASES("1", "2"),
 		  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 1}, "
 		  "{\"name\": \"b\", \"us\": 1, \"status\": \"failed\"}]}",
@@ -392,28 +338,24 @@ test_lies(void)
 		  "without \"us\" of the baseline" },
 		{ "{\"us\": 3, " CASES("1", "2"), "{\"us\": 0.2, \"cases\": 2}",
 		  "0 of the baseline's 2 cases" },
-		{ "{\"us\": 3, \"tolerance\": 0.01}",
-		  "{\"us\": 2, \"tolerance\": 1}",
+		{ "{\"us\": 3, \"tolerance\": 0.01}", "{\"us\": 2, \"tolerance\": 1}",
 		  "tolerance is not the baseline's" },
 		{ "{\"us\": 3, \"cases\": [{\"name\": \"a\", \"us\": 3, "
 		  "\"shape\": [4096, 1024]}]}",
 		  "{\"us\": 1, \"cases\": [{\"name\": \"a\", \"us\": 1, "
 		  "\"shape\": [16, 1024]}]}",
 		  "shape of a is not the baseline's" },
-		{ "{\"us\": 3, \"elapsed_seconds\": 9}",
-		  "{\"us\": 2, \"elapsed_seconds\": -2}",
+		{ "{\"us\": 3, \"elapsed_seconds\": 9}", "{\"us\": 2, \"elapsed_seconds\": -2}",
 		  "-2 s of work in a command of 2 s" },
 	};
 
 	array_each (lie, lies, LENGTH(lies))
-		is_str(doubt_of("us", lie->base, lie->own, 2), lie->doubt,
-		       lie->own);
+		is_str(doubt_of("us", lie->base, lie->own, 2), lie->doubt, lie->own);
 }
 
 /* Whether a line of that label is told of the run, with that text (NULL: any).
  */
-static bool
-tells(const struct harness_run *of, const char *label, const char *text)
+static bool tells(const struct harness_run *of, const char *label, const char *text)
 {
 	struct facts facts;
 	bool is_there = false;
@@ -421,33 +363,26 @@ tells(const struct harness_run *of, const char *label, const char *text)
 	facts_init(&facts);
 	harness_facts(&facts, &ws, of, NULL);
 	for (size_t i = 0; i < facts.n; i++)
-		is_there =
-			is_there ||
-			(strcmp(facts.v[i].label, label) == 0 &&
-			 (text == NULL || strcmp(facts.v[i].text, text) == 0));
+		is_there = is_there || (strcmp(facts.v[i].label, label) == 0 &&
+					(text == NULL || strcmp(facts.v[i].text, text) == 0));
 	facts_release(&facts);
 	return is_there;
 }
 
 /* What the agents' programs tell of their cost. */
-static void
-test_usage(void)
+static void test_usage(void)
 {
-	put(I1 "result.json",
-	    "{\"blockers\": [\"no GPU\", 5, \"\\u001b[31mred\"]}");
-	put(I1 "attempt.stdout.txt",
-	    "{\"type\": \"result\", \"total_cost_usd\": 0.25, "
-	    "\"num_turns\": 7, \"usage\": {\"input_tokens\": 100, "
-	    "\"cache_read_input_tokens\": 900, \"output_tokens\": 40}}");
-	put(I1 "build.stdout.txt",
-	    "{\"type\": \"result\", \"total_cost_usd\": 0.5, "
-	    "\"num_turns\": -3, \"usage\": {\"input_tokens\": true}}");
-	put(I2 "attempt.stdout.txt",
-	    "{\"type\": \"turn.started\"}\nrubbish \"type\"\n"
-	    "{\"type\": \"turn.completed\", \"usage\": {\"input_tokens\": "
-	    "10, \"cached_input_tokens\": 5, \"output_tokens\": 2}}\n"
-	    "{\"type\": \"turn.completed\", \"usage\": {\"input_tokens\": "
-	    "20, \"output_tokens\": 3}}\n");
+	put(I1 "result.json", "{\"blockers\": [\"no GPU\", 5, \"\\u001b[31mred\"]}");
+	put(I1 "attempt.stdout.txt", "{\"type\": \"result\", \"total_cost_usd\": 0.25, "
+				     "\"num_turns\": 7, \"usage\": {\"input_tokens\": 100, "
+				     "\"cache_read_input_tokens\": 900, \"output_tokens\": 40}}");
+	put(I1 "build.stdout.txt", "{\"type\": \"result\", \"total_cost_usd\": 0.5, "
+				   "\"num_turns\": -3, \"usage\": {\"input_tokens\": true}}");
+	put(I2 "attempt.stdout.txt", "{\"type\": \"turn.started\"}\nrubbish \"type\"\n"
+				     "{\"type\": \"turn.completed\", \"usage\": {\"input_tokens\": "
+				     "10, \"cached_input_tokens\": 5, \"output_tokens\": 2}}\n"
+				     "{\"type\": \"turn.completed\", \"usage\": {\"input_tokens\": "
+				     "20, \"output_tokens\": 3}}\n");
 	put("runs/r1/iterations/3/result.json",
 	    "{\"harness_usage\": {\"active_skills\": [\"sweep\"], "
 	    "\"active_tools\": [\"run\", 7, \"list\"], "
@@ -464,14 +399,11 @@ test_usage(void)
 	is_str(run->iterations[2].tools.v[0], "list", "in order");
 	ok(strchr(run->iterations[2].called.v[0], '\033') == NULL,
 	   "the one that was used, without an escape");
-	is_near(run->iterations[0].usage.cost_usd.value, 0.75, 1e-12,
-		"the cost of all phases");
+	is_near(run->iterations[0].usage.cost_usd.value, 0.75, 1e-12, "the cost of all phases");
 	is_near(run->iterations[0].usage.turns.value, 7, 0, "no turns below 0");
-	is_near(run->iterations[0].usage.input_tokens.value, 100, 0,
-		"and no tokens of true");
+	is_near(run->iterations[0].usage.input_tokens.value, 100, 0, "and no tokens of true");
 	is_near(run->iterations[1].usage.turns.value, 2, 0, "turns of Codex");
-	is_near(run->iterations[1].usage.input_tokens.value, 30, 0,
-		"and their tokens");
+	is_near(run->iterations[1].usage.input_tokens.value, 30, 0, "and their tokens");
 	ok(!run->iterations[1].usage.cost_usd.present, "which tell of no cost");
 	ok(!run->iterations[2].usage.turns.present, "none is told: absent");
 	is_int((long long)run->iterations[0].blockers.n, 2, "two blockers");
@@ -483,11 +415,10 @@ test_usage(void)
 		 "cache, 45 tokens out"),
 	   "in words");
 	again();
-	(void)harness_files_put(
-		&files, I2 "attempt.stdout.txt",
-		str_from("{\"type\": \"turn.completed\", \"usage\": "
-			 "{\"input_tokens\": 10}}\n"),
-		true, 0);
+	(void)harness_files_put(&files, I2 "attempt.stdout.txt",
+				str_from("{\"type\": \"turn.completed\", \"usage\": "
+					 "{\"input_tokens\": 10}}\n"),
+				true, 0);
 	look(NOW_MS);
 	ok(!run->iterations[1].usage.turns.present,
 	   "turns of a text that lost its start are not counted");
@@ -501,33 +432,26 @@ static const struct {
 	{ "{\"best_us\": 0}", "0", "INVALID 0 (nothing measures that)" },
 	{ "{\"best_us\": -5}", "-5", "INVALID -5 (nothing measures that)" },
 	{ "{\"best_us\": true}", "1.0", "no score (verifier gave none)" },
-	{ "{\"best_us\": -Infinity}", "-Infinity",
-	  "no score (it printed no finite number)" },
-	{ "{\"best_us\": NaN}", "NaN",
-	  "no score (it printed no finite number)" },
+	{ "{\"best_us\": -Infinity}", "-Infinity", "no score (it printed no finite number)" },
+	{ "{\"best_us\": NaN}", "NaN", "no score (it printed no finite number)" },
 	{ "{\"best_us\": 3}\n{\"best_us\": 4}\n", "null",
 	  "no score (verifier printed more than one JSON object)" },
 	{ "\n", "null", "no score (verifier printed nothing)" },
 };
 
-static void
-test_impossible(void)
+static void test_impossible(void)
 {
-	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]);
-	     i++) {
-		char *result = xasprintf(
-			"{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
-			"{\"status\": \"completed\", \"return_code\": 0, "
-			"\"json\": null, \"score\": %s}}",
-			impossible[i].said);
-		char *summary =
-			xasprintf("{\"best_score\": %s}", impossible[i].said);
+	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
+		char *result = xasprintf("{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+					 "{\"status\": \"completed\", \"return_code\": 0, "
+					 "\"json\": null, \"score\": %s}}",
+					 impossible[i].said);
+		char *summary = xasprintf("{\"best_score\": %s}", impossible[i].said);
 		struct buf text;
 
-		put(R "run_config.json",
-		    "{\"post_attempt_command\": \"v\", "
-		    "\"post_attempt_score_key\": \"best_us\", "
-		    "\"higher_is_better\": false}");
+		put(R "run_config.json", "{\"post_attempt_command\": \"v\", "
+					 "\"post_attempt_score_key\": \"best_us\", "
+					 "\"higher_is_better\": false}");
 		put(I1 "result.json", result);
 		put(I1 "post_attempt.stdout.txt", impossible[i].printed);
 		put(R "summary.json", summary);
@@ -537,53 +461,44 @@ test_impossible(void)
 		is_str(text.data, impossible[i].words, "what was printed");
 		ok(!run->best.present, "is not the best");
 		buf_release(&text);
-		ok(tells(run, "it says", NULL) ==
-			   (strcmp(impossible[i].said, "null") != 0),
-		   "and it is told what HarnessGym makes of it: %s",
-		   impossible[i].said);
+		ok(tells(run, "it says", NULL) == (strcmp(impossible[i].said, "null") != 0),
+		   "and it is told what HarnessGym makes of it: %s", impossible[i].said);
 		free(summary);
 		free(result);
 		done();
 	}
 }
 
-static void
-test_percentages(void)
+static void test_percentages(void)
 {
 	char text[HARNESS_PCT_SIZE];
 
 	is_str(harness_pct(2.14, true, text), "+2.1 %", "with a sign");
 	is_str(harness_pct(-2.14, true, text), "-2.1 %", "below");
 	is_str(harness_pct(2.14, false, text), "2.1 %", "without");
-	is_str(harness_pct(-1e300, true, text), "-1e+300 %",
-	       "never 300 digits");
+	is_str(harness_pct(-1e300, true, text), "-1e+300 %", "never 300 digits");
 }
 
 /* Nothing measured, and numbers where none should be. */
-static void
-test_strange(void)
+static void test_strange(void)
 {
 	put(R "run_config.json", "{\"score_key\": \"us\", \"iterations\": "
 				 "\"many\", \"higher_is_better\": false, "
 				 "\"runner\": 7, \"task_path\": null}");
-	put(I1 "result.json",
-	    "{\"status\": 5, \"verified\": \"yes\", \"phases\": [1, 2], "
-	    "\"metrics\": {\"us\": \"12.5\"}, \"created_at\": [], "
-	    "\"post_attempt\": {\"status\": \"completed\", \"score\": null, "
-	    "\"json\": null}, \"harness_usage\": {\"mcp_call_count\": \"x\"}, "
-	    "\"blockers\": {\"a\": 1}, \"artifact_qualification\": 3, "
-	    "\"unknown\": {\"deep\": [[[[]]]]}}");
-	put(I2 "result.json",
-	    "{\"metrics\": {\"us\": true, \"score\": NaN}, \"post_attempt\": "
-	    "{\"status\": \"completed\", \"json\": {}, \"score\": Infinity}}");
+	put(I1 "result.json", "{\"status\": 5, \"verified\": \"yes\", \"phases\": [1, 2], "
+			      "\"metrics\": {\"us\": \"12.5\"}, \"created_at\": [], "
+			      "\"post_attempt\": {\"status\": \"completed\", \"score\": null, "
+			      "\"json\": null}, \"harness_usage\": {\"mcp_call_count\": \"x\"}, "
+			      "\"blockers\": {\"a\": 1}, \"artifact_qualification\": 3, "
+			      "\"unknown\": {\"deep\": [[[[]]]]}}");
+	put(I2 "result.json", "{\"metrics\": {\"us\": true, \"score\": NaN}, \"post_attempt\": "
+			      "{\"status\": \"completed\", \"json\": {}, \"score\": Infinity}}");
 	look(NOW_MS);
 	ok(run->runner == NULL && run->task_file == NULL, "absent texts");
 	ok(!run->planned.present, "a text is no count");
-	ok(run->iterations[0].status == NULL &&
-		   run->iterations[0].verified == HARNESS_UNKNOWN,
+	ok(run->iterations[0].status == NULL && run->iterations[0].verified == HARNESS_UNKNOWN,
 	   "wrong types are unknown");
-	is_near(run->iterations[0].claimed_score.value, 12.5, 0,
-		"a number as text is a claim");
+	is_near(run->iterations[0].claimed_score.value, 12.5, 0, "a number as text is a claim");
 	ok(!run->iterations[0].calls.present, "no count");
 	ok(!run->iterations[0].qualification.present, "no qualification");
 	ok(!run->iterations[1].verified_score.present &&
@@ -595,8 +510,7 @@ test_strange(void)
 	done();
 }
 
-static void
-test_infinity_told(void)
+static void test_infinity_told(void)
 {
 	cJSON *object;
 	struct buf text;
@@ -617,39 +531,33 @@ test_infinity_told(void)
 }
 
 /* Files lost: the summary and the report still tell of an iteration. */
-static void
-test_missing(void)
+static void test_missing(void)
 {
-	put(R "summary.json",
-	    "{\"iterations\": [{\"iteration\": 2, \"status\": \"blocked\"}], "
-	    "\"optimization\": {\"higher_is_better\": false, \"score_key\": "
-	    "\"us\"}, \"artifact_qualification\": {\"reports\": "
-	    "[{\"iteration\": 2, \"status\": \"failed\", "
-	    "\"active_tool_count\": 3}]}, \"best_checkpoint\": {\"restored\": "
-	    "false, \"reason\": \"checkpoint_missing\"}}");
+	put(R "summary.json", "{\"iterations\": [{\"iteration\": 2, \"status\": \"blocked\"}], "
+			      "\"optimization\": {\"higher_is_better\": false, \"score_key\": "
+			      "\"us\"}, \"artifact_qualification\": {\"reports\": "
+			      "[{\"iteration\": 2, \"status\": \"failed\", "
+			      "\"active_tool_count\": 3}]}, \"best_checkpoint\": {\"restored\": "
+			      "false, \"reason\": \"checkpoint_missing\"}}");
 	look(NOW_MS);
 	is_str(run->id, "r1", "the folder names the run");
 	is_int((long long)run->n_iterations, 1, "one iteration is told");
 	is_str(run->iterations[0].status, "blocked", "with its status");
-	is_near(run->iterations[0].qualification.active_tools.value, 3, 0,
-		"and its qualification");
+	is_near(run->iterations[0].qualification.active_tools.value, 3, 0, "and its qualification");
 	is_int(run->restore.restored, HARNESS_NO, "not restored");
 	is_str(run->restore.reason, "checkpoint_missing", "and why");
 	done();
 }
 
-static void
-test_calls(void)
+static void test_calls(void)
 {
-	put("mcp_calls.jsonl",
-	    "{\"tool_name\":\"a\",\"status\":\"completed\",\"created_at\":"
-	    "\"2026-05-26T01:00:00Z\",\"duration_ms\":5}\n"
-	    "{\"tool_name\":\"a\",\"status\":\"error\",\"created_at\":"
-	    "\"2026-05-27T01:00:05.25Z\"}\nrubbish\n"
-	    "{\"tool_name\":\"b\",\"status\":\"completed\",\"created_at\":"
-	    "\"2026-05-27T01:00:09Z\"}\n{\"tool_na");
-	put("mcp/x/.harnessgym/mcp_calls.jsonl",
-	    "{\"tool_name\":\"b\",\"status\":\"timeout\"}\n");
+	put("mcp_calls.jsonl", "{\"tool_name\":\"a\",\"status\":\"completed\",\"created_at\":"
+			       "\"2026-05-26T01:00:00Z\",\"duration_ms\":5}\n"
+			       "{\"tool_name\":\"a\",\"status\":\"error\",\"created_at\":"
+			       "\"2026-05-27T01:00:05.25Z\"}\nrubbish\n"
+			       "{\"tool_name\":\"b\",\"status\":\"completed\",\"created_at\":"
+			       "\"2026-05-27T01:00:09Z\"}\n{\"tool_na");
+	put("mcp/x/.harnessgym/mcp_calls.jsonl", "{\"tool_name\":\"b\",\"status\":\"timeout\"}\n");
 	put(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:00+00:00\", "
 			      "\"harness_usage\": {\"mcp_call_count\": 3}}");
 	put(I2 "result.json", "{\"harness_usage\": {\"mcp_call_count\": 2}}");
@@ -659,8 +567,7 @@ test_calls(void)
 	is_int(ws.calls.tools[0].failed, 1, "failed calls of a tool");
 	is_near(run->iterations[0].calls_delta.value, 2, 0,
 		"calls from before the run are not the iteration's");
-	ok(!run->iterations[1].calls_delta.present,
-	   "a count that went back gives no difference");
+	ok(!run->iterations[1].calls_delta.present, "a count that went back gives no difference");
 	done();
 }
 
@@ -670,8 +577,8 @@ static const struct {
 } failures[] = {
 	{ "\"status\": \"failed\", \"return_code\": 2, \"json\": null",
 	  "tar: Child returned status 141\n", "ssh_masked_by_tar" },
-	{ "\"status\": \"failed\", \"return_code\": 2, \"json\": null",
-	  "tar: Write error\n", "ssh_masked_by_tar" },
+	{ "\"status\": \"failed\", \"return_code\": 2, \"json\": null", "tar: Write error\n",
+	  "ssh_masked_by_tar" },
 	{ "\"status\": \"failed\", \"return_code\": 255, \"json\": null",
 	  "ssh: connect to host h port 22: Connection refused\n", "ssh" },
 	{ "\"status\": \"failed\", \"return_code\": 255, \"json\": null, "
@@ -687,8 +594,7 @@ static const struct {
 	  "OSError: [Errno 28] No space left on device\n", "disk" },
 	{ "\"status\": \"failed\", \"return_code\": 1, \"json\": null",
 	  "ModuleNotFoundError: No module named 'triton'\n", "environment" },
-	{ "\"status\": \"timeout\", \"return_code\": null, \"json\": null", "",
-	  NULL },
+	{ "\"status\": \"timeout\", \"return_code\": null, \"json\": null", "", NULL },
 	{ "\"status\": \"failed\", \"return_code\": 1, \"json\": {\"status\": "
 	  "\"failed\", \"errors\": [\"case 3 is wrong\"]}",
 	  "No space left on device", NULL },
@@ -696,35 +602,29 @@ static const struct {
 	  "ModuleNotFoundError: harmless", NULL },
 };
 
-static void
-test_failures(void)
+static void test_failures(void)
 {
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
-		char *text =
-			xasprintf("{\"post_attempt\": {%s}}", failures[i].post);
+		char *text = xasprintf("{\"post_attempt\": {%s}}", failures[i].post);
 
 		put(I1 "result.json", text);
 		put(I1 "post_attempt.stderr.txt", failures[i].errors);
 		look(NOW_MS);
-		is_str(harness_failure_name(run->iterations[0].post.failure),
-		       failures[i].want,
-		       failures[i].want != NULL ? failures[i].want
-						: "no failure around it");
+		is_str(harness_failure_name(run->iterations[0].post.failure), failures[i].want,
+		       failures[i].want != NULL ? failures[i].want : "no failure around it");
 		free(text);
 		done();
 	}
 }
 
 /* A verifier that hangs: that is no infrastructure, and it has a word. */
-static void
-test_timeout(void)
+static void test_timeout(void)
 {
 	struct buf text;
 
-	put(I1 "result.json",
-	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
-	    "{\"status\": \"timeout\", \"timed_out\": true, "
-	    "\"return_code\": null, \"json\": null, \"score\": null}}");
+	put(I1 "result.json", "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+			      "{\"status\": \"timeout\", \"timed_out\": true, "
+			      "\"return_code\": null, \"json\": null, \"score\": null}}");
 	look(NOW_MS);
 	buf_init(&text, 1000);
 	harness_add_result(&text, run, &run->iterations[0]);
@@ -735,14 +635,12 @@ test_timeout(void)
 	done();
 }
 
-static void
-test_stray(void)
+static void test_stray(void)
 {
 	put(R "run_config.json", "{\"post_attempt_score_key\": \"us\"}");
 	put(I1 "result.json", "{\"post_attempt\": {\"status\": \"completed\", "
 			      "\"json\": null, \"score\": null}}");
-	put(I1 "post_attempt.stdout.txt",
-	    "warning: x\n{\"us\": 7.5, \"status\": \"passed\"}\n");
+	put(I1 "post_attempt.stdout.txt", "warning: x\n{\"us\": 7.5, \"status\": \"passed\"}\n");
 	look(NOW_MS);
 	is_near(run->iterations[0].post.stray_score.value, 7.5, 0,
 		"a score beside other text is seen");
@@ -750,8 +648,7 @@ test_stray(void)
 	done();
 }
 
-static void
-put_live(void)
+static void put_live(void)
 {
 	put_at(R "run_config.json",
 	       "{\"iterations\": 2, \"optimization_mode\": true, "
@@ -762,8 +659,7 @@ put_live(void)
 	       NOW_MS);
 }
 
-static void
-test_life(void)
+static void test_life(void)
 {
 	put_live();
 	look(NOW_MS + 5000);
@@ -779,8 +675,7 @@ test_life(void)
 	look(NOW_MS + 40000);
 	is_str(run->life.phase, "attempt", "an attempt is under way");
 	is_int(run->life.state, HARNESS_STATE_RUNNING, "running");
-	is_near(run->life.left_s.value, 270, 1e-9,
-		"by the schedule's own limit");
+	is_near(run->life.left_s.value, 270, 1e-9, "by the schedule's own limit");
 	again();
 	look(NOW_MS + 500000);
 	is_int(run->life.state, HARNESS_STATE_STALE, "silent too long");
@@ -798,15 +693,13 @@ test_life(void)
 	is_str(run->life.phase, "build", "then tools are built");
 	again();
 	put_at(I2 "activation.json", "{}", NOW_MS + 350000);
-	put_at(I2 "result.json", "{\"created_at\": \"2026-05-27T01:05:50Z\"}",
-	       NOW_MS + 350000);
+	put_at(I2 "result.json", "{\"created_at\": \"2026-05-27T01:05:50Z\"}", NOW_MS + 350000);
 	look(NOW_MS + 360000);
 	is_near(run->life.left_s.value, 290, 1e-9,
 		"a schedule's last limit goes on behind its end");
 	again();
 	put("runs/r2/run_config.json", "{}");
-	put("runs/r2/iterations/1/result.json",
-	    "{\"created_at\": \"2026-05-27T02:00:00Z\"}");
+	put("runs/r2/iterations/1/result.json", "{\"created_at\": \"2026-05-27T02:00:00Z\"}");
 	look(NOW_MS + 342000);
 	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED,
 	       "a newer run in the workspace: the older one is over");
@@ -818,87 +711,73 @@ test_life(void)
 }
 
 /* A run that has only begun is the newest, though it records no time. */
-static void
-test_begun(void)
+static void test_begun(void)
 {
-	put_at("runs/old/iterations/1/result.json",
-	       "{\"created_at\": \"2026-05-27T01:00:00Z\"}", NOW_MS);
-	put_at("runs/new/run_config.json", "{\"run_id\": \"new\"}",
-	       NOW_MS + 60000);
+	put_at("runs/old/iterations/1/result.json", "{\"created_at\": \"2026-05-27T01:00:00Z\"}",
+	       NOW_MS);
+	put_at("runs/new/run_config.json", "{\"run_id\": \"new\"}", NOW_MS + 60000);
 	look(NOW_MS + 61000);
 	is_str(run->id, "new", "the newest run");
 	is_int(run->life.state, HARNESS_STATE_RUNNING, "is alive");
-	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED,
-	       "the one before it is not");
+	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED, "the one before it is not");
 	done();
 }
 
 /* A link is lost while an attempt is under way. */
-static void
-test_age(void)
+static void test_age(void)
 {
 	struct harness_view view = { .places = NULL };
 	const struct harness_place *place;
 	struct buf text;
 
-	put_at(R "run_config.json", "{\"attempt_timeout_seconds\": 60}",
-	       NOW_MS);
+	put_at(R "run_config.json", "{\"attempt_timeout_seconds\": 60}", NOW_MS);
 	put_at(I1 "activation.json", "{}", NOW_MS);
-	put_at(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:00Z\"}",
-	       NOW_MS);
+	put_at(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:00Z\"}", NOW_MS);
 	(void)harness_view_add(&view, "pod:dir", &files);
 	harness_view_read(&view, 0, false, NOW_MS + 6000);
 	place = &view.places[0];
 	is_near(place->ws.runs[0].life.left_s.value, 54, 1e-9, "54 s to go");
 	harness_view_trouble(&view, 0, "the pod does not answer");
 	harness_view_age(&view, 0, 34000);
-	ok(!place->ws.runs[0].life.left_s.present,
-	   "of a run that is not seen nothing is to go");
+	ok(!place->ws.runs[0].life.left_s.present, "of a run that is not seen nothing is to go");
 	buf_init(&text, 1000);
 	harness_add_age(&text, place->age_ms);
 	is_str(text.data, "as of 34 s ago", "it is as old as it is");
 	buf_release(&text);
 	harness_view_read(&view, 0, false, NOW_MS + 40000);
-	ok(place->age_ms == 0 && place->why[0] == '\0' &&
-		   place->ws.runs[0].life.left_s.value == 20,
+	ok(place->age_ms == 0 && place->why[0] == '\0' && place->ws.runs[0].life.left_s.value == 20,
 	   "until it is read again");
 	harness_view_release(&view);
 	done();
 }
 
 /* A directory that was copied: times of files say nothing. */
-static void
-test_copied(void)
+static void test_copied(void)
 {
 	int64_t copied_ms = NOW_MS + 86400000;
 
-	put_at(R "run_config.json", "{\"attempt_timeout_seconds\": 480}",
-	       copied_ms);
+	put_at(R "run_config.json", "{\"attempt_timeout_seconds\": 480}", copied_ms);
 	put_at(I1 "activation.json", "{}", copied_ms);
-	put_at(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:10Z\"}",
-	       copied_ms);
+	put_at(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:10Z\"}", copied_ms);
 	look(copied_ms + 1000);
 	is_int(run->life.state, HARNESS_STATE_ABORTED,
 	       "a copy of a dead run does not come to life");
 	done();
 }
 
-static void
-test_compare(void)
+static void test_compare(void)
 {
 	struct harness_compare compare;
 
-	put("plain/trial_1/trial.json",
-	    "{\"trial\": 1, \"post_valid\": true, \"post_score\": 10, "
-	    "\"post_result\": {\"score\": 10}}");
+	put("plain/trial_1/trial.json", "{\"trial\": 1, \"post_valid\": true, \"post_score\": 10, "
+					"\"post_result\": {\"score\": 10}}");
 	put("plain/trial_2/trial.json",
 	    "{\"trial\": 2, \"post_valid\": false, \"post_score\": null, "
 	    "\"post_treated_as_worst\": true, \"post_result\": {\"score\": "
 	    "4, \"status\": \"failed\"}, \"post_invalid_reason\": \"failed\"}");
-	put("plain/trial_3/trial.json",
-	    "{\"trial\": 3, \"post_valid\": true, \"post_score\": 20, "
-	    "\"post_result\": {\"score\": 20, \"status\": "
-	    "\"completed\"}}");
+	put("plain/trial_3/trial.json", "{\"trial\": 3, \"post_valid\": true, \"post_score\": 20, "
+					"\"post_result\": {\"score\": 20, \"status\": "
+					"\"completed\"}}");
 	put("plain/trial_3/post.stdout.txt", "{\"score\": 20}");
 	put("harnessed/trial_1/trial.json",
 	    "{\"trial\": 1, \"post_valid\": null, \"post_result\": null}");
@@ -910,21 +789,19 @@ test_compare(void)
 	harness_compare_read(&compare, &files);
 	is_int((long long)compare.n_trials, 5, "five trials, no report yet");
 	is_int(compare.groups[1].valid, 0, "what was not printed is not valid");
-	is_str(compare.trials[4].post.doubt,
-	       "trial.json says 1, the verifier printed 11", "both are told");
+	is_str(compare.trials[4].post.doubt, "trial.json says 1, the verifier printed 11",
+	       "both are told");
 	is_int(compare.groups[0].valid, 2, "two of the plain ones count");
 	is_int(compare.groups[0].invalid, 1, "one does not");
 	is_near(compare.groups[0].median.value, 15, 0, "nor in the median");
-	ok(!compare.groups[0].best.present,
-	   "which way is better is not told without the report");
+	ok(!compare.groups[0].best.present, "which way is better is not told without the report");
 	is_int(compare.groups[1].not_run, 1, "one was never measured");
 	ok(!compare.groups[1].median.present, "and gives no median");
 	harness_compare_release(&compare);
 	done();
 }
 
-static void
-test_hostile_text(void)
+static void test_hostile_text(void)
 {
 	put(R "run_config.json", "{\"runner\": \"\\u001b[31mred\\u0007\"}");
 	put(I1 "result.json", "{\"summary\": \"\\u202eevil\\nsecond\"}");
@@ -936,8 +813,7 @@ test_hostile_text(void)
 	done();
 }
 
-int
-main(void)
+int main(void)
 {
 	harness_files_init(&files);
 	test_times();

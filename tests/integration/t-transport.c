@@ -38,18 +38,16 @@ struct probe {
 	unsigned long long bytes;
 };
 
-static const char usage[] =
-	"t-transport [-i KEY] [-k KNOWN_HOSTS] [-J JUMP] [-a] [-n COUNT] [-q]\n"
-	"  [-c CANCEL_MS] [-r RETRIES] [-s STUTTER] [-p PASSPHRASE] [-y|-Y]\n"
-	"  [-l LOG] [-I] [-v] [-Z SLEEP_AFTER_MS] TRANSPORT[:NAME] COMMAND\n"
-	"  -a accept a new host key, -y answer yes to it, -Y no\n"
-	"  -q count the bytes only, -I ignore stdin, -s take them in bits\n";
+static const char usage[] = "t-transport [-i KEY] [-k KNOWN_HOSTS] [-J JUMP] [-a] [-n COUNT] [-q]\n"
+			    "  [-c CANCEL_MS] [-r RETRIES] [-s STUTTER] [-p PASSPHRASE] [-y|-Y]\n"
+			    "  [-l LOG] [-I] [-v] [-Z SLEEP_AFTER_MS] TRANSPORT[:NAME] COMMAND\n"
+			    "  -a accept a new host key, -y answer yes to it, -Y no\n"
+			    "  -q count the bytes only, -I ignore stdin, -s take them in bits\n";
 
 /* The machine slept for so long: its boot clock is ahead. */
 static int64_t slept_ms;
 
-static int64_t
-boot_ms(const struct clock *clock)
+static int64_t boot_ms(const struct clock *clock)
 {
 	(void)clock;
 	return clock_boot_ms() + slept_ms;
@@ -63,34 +61,28 @@ struct slot {
 	long index;
 };
 
-static size_t
-on_data(void *user, const void *data, size_t len)
+static size_t on_data(void *user, const void *data, size_t len)
 {
 	struct slot *slot = user;
 	struct probe *probe = slot->probe;
 
 	if (probe->stutter > 0) {
-		len = len > (size_t)probe->stutter ? (size_t)probe->stutter
-						   : len;
-		fleet_transport(probe->fleet)
-			->ops->resume(probe->streams[slot->index]);
+		len = len > (size_t)probe->stutter ? (size_t)probe->stutter : len;
+		fleet_transport(probe->fleet)->ops->resume(probe->streams[slot->index]);
 	}
 	probe->bytes += len;
-	if (!probe->quiet &&
-	    (fwrite(data, 1, len, stdout) != len || fflush(stdout) != 0))
+	if (!probe->quiet && (fwrite(data, 1, len, stdout) != len || fflush(stdout) != 0))
 		abort();
 	return len;
 }
 
-static void
-on_stderr(void *user, const void *data, size_t len)
+static void on_stderr(void *user, const void *data, size_t len)
 {
 	(void)user;
 	fwrite(data, 1, len, stderr);
 }
 
-static void
-on_close(void *user, const struct stream_exit *exit)
+static void on_close(void *user, const struct stream_exit *exit)
 {
 	struct slot *slot = user;
 	struct probe *probe = slot->probe;
@@ -121,8 +113,7 @@ static const struct stream_cb callbacks = {
 	.on_close = on_close,
 };
 
-static void
-start_one(struct probe *probe, long i)
+static void start_one(struct probe *probe, long i)
 {
 	struct transport *t = fleet_transport(probe->fleet);
 	struct slot *slot = xcalloc(1, sizeof(*slot));
@@ -130,8 +121,7 @@ start_one(struct probe *probe, long i)
 
 	slot->probe = probe;
 	slot->index = i;
-	probe->streams[i] =
-		t->ops->exec(t, 0, probe->command, &callbacks, slot, &err);
+	probe->streams[i] = t->ops->exec(t, 0, probe->command, &callbacks, slot, &err);
 	if (probe->streams[i] == NULL) {
 		fprintf(stderr, "t-transport: %s\n", err.text);
 		exit(2);
@@ -141,8 +131,7 @@ start_one(struct probe *probe, long i)
 }
 
 /* Copy stdin to the first stream; wait while its queue is full. */
-static void
-on_stdin(void *user, unsigned int events)
+static void on_stdin(void *user, unsigned int events)
 {
 	struct probe *probe = user;
 	struct transport *t = fleet_transport(probe->fleet);
@@ -164,50 +153,43 @@ on_stdin(void *user, unsigned int events)
 		probe->stdin_watch = NULL;
 		probe->stdin_open = false;
 		t->ops->close_stdin(probe->streams[0]);
-	} else if (t->ops->write(probe->streams[0], data, (size_t)n, NULL) ==
-		   0) {
+	} else if (t->ops->write(probe->streams[0], data, (size_t)n, NULL) == 0) {
 		n = 0;
 	}
 }
 
-static void
-on_cancel(void *user)
+static void on_cancel(void *user)
 {
 	struct probe *probe = user;
 
 	for (long i = 0; i < probe->n_streams; i++)
 		if (probe->streams[i] != NULL)
-			fleet_transport(probe->fleet)
-				->ops->cancel(probe->streams[i]);
+			fleet_transport(probe->fleet)->ops->cancel(probe->streams[i]);
 }
 
-static void
-on_sleep(void *user)
+static void on_sleep(void *user)
 {
 	(void)user;
 	slept_ms = 3600 * 1000;
 }
 
-static void
-on_ask(void *user, const struct fleet_question *question)
+static void on_ask(void *user, const struct fleet_question *question)
 {
 	struct probe *probe = user;
 
 	if (question->ask == FLEET_ASK_HOST_KEY) {
-		fprintf(stderr, "t-transport: host key of %s: %s %s\n",
-			question->host, question->key_type,
-			question->fingerprint);
+		fprintf(stderr, "t-transport: host key of %s: %s %s\n", question->host,
+			question->key_type, question->fingerprint);
 		fleet_answer(probe->fleet, 0, probe->host_key_answer);
 	} else {
-		fprintf(stderr, "t-transport: passphrase of %s%s\n",
-			question->path, question->again ? " again" : "");
+		fprintf(stderr, "t-transport: passphrase of %s%s\n", question->path,
+			question->again ? " again" : "");
 		fleet_answer(probe->fleet, 0, probe->passphrase);
 		probe->passphrase = NULL;
 	}
 }
 
-static void
-on_link(void *user, size_t pod)
+static void on_link(void *user, size_t pod)
 {
 	static const char *const names[] = { "idle",	"connecting", "live",
 					     "waiting", "refused",    "gone" };
@@ -216,19 +198,16 @@ on_link(void *user, size_t pod)
 
 	if (probe->fleet == NULL)
 		return;
-	fleet_transport(probe->fleet)
-		->ops->link_info(fleet_transport(probe->fleet), pod, &info);
+	fleet_transport(probe->fleet)->ops->link_info(fleet_transport(probe->fleet), pod, &info);
 	fprintf(stderr, "t-transport: link %s%s%s\n", names[info.state],
 		info.why.code != ERR_NONE ? ": " : "", info.why.text);
 }
 
-static void
-run(struct probe *probe)
+static void run(struct probe *probe)
 {
 	if (probe->stdin_open) {
 		fcntl(0, F_SETFL, O_NONBLOCK);
-		probe->stdin_watch =
-			loop_fd_new(probe->loop, 0, on_stdin, probe);
+		probe->stdin_watch = loop_fd_new(probe->loop, 0, on_stdin, probe);
 		if (probe->stdin_watch != NULL)
 			loop_fd_set(probe->stdin_watch, LOOP_READ);
 		else
@@ -249,9 +228,8 @@ run(struct probe *probe)
 	loop_fd_close(probe->stdin_watch);
 }
 
-static int
-parse(struct probe *probe, struct remote_pod *pod,
-      struct fleet_options *options, int argc, char **argv)
+static int parse(struct probe *probe, struct remote_pod *pod, struct fleet_options *options,
+		 int argc, char **argv)
 {
 	int c;
 
@@ -315,8 +293,7 @@ parse(struct probe *probe, struct remote_pod *pod,
 	return argc - optind == 2 ? 0 : -1;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct probe probe = { .n_streams = 1, .stdin_open = true };
 	struct fleet_options options = { .user = &probe };

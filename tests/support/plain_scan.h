@@ -8,18 +8,15 @@
 /* What a rule makes of a line by PCRE2 alone: the judge of scan.c. */
 enum plain { PLAIN_NO, PLAIN_YES, PLAIN_GAVE_UP };
 
-static inline struct str
-plain_group(struct str line, const PCRE2_SIZE *ovector, uint32_t n)
+static inline struct str plain_group(struct str line, const PCRE2_SIZE *ovector, uint32_t n)
 {
 	if (n == 0 || ovector[2 * n] == PCRE2_UNSET)
 		return (struct str){ NULL, 0 };
-	return (struct str){ line.p + ovector[2 * n],
-			     ovector[2 * n + 1] - ovector[2 * n] };
+	return (struct str){ line.p + ovector[2 * n], ovector[2 * n + 1] - ovector[2 * n] };
 }
 
-static inline enum plain
-plain_fill(const struct rule *rule, struct str line, const PCRE2_SIZE *ovector,
-	   struct record *record)
+static inline enum plain plain_fill(const struct rule *rule, struct str line,
+				    const PCRE2_SIZE *ovector, struct record *record)
 {
 	*record = (struct record){ .rule = rule };
 	for (size_t i = 0; i < rule->n_groups; i++) {
@@ -41,51 +38,42 @@ plain_fill(const struct rule *rule, struct str line, const PCRE2_SIZE *ovector,
 }
 
 /* The record is of use where the answer is PLAIN_YES. */
-static inline enum plain
-plain_scan(const struct rule *rule, struct str line, struct record *record)
+static inline enum plain plain_scan(const struct rule *rule, struct str line, struct record *record)
 {
-	pcre2_match_data *match =
-		pcre2_match_data_create_from_pattern(rule->code, NULL);
+	pcre2_match_data *match = pcre2_match_data_create_from_pattern(rule->code, NULL);
 	pcre2_match_context *context = pcre2_match_context_create(NULL);
 	enum plain answer;
 	int rc;
 
 	(void)pcre2_set_match_limit(context, 10000);
 	(void)pcre2_set_depth_limit(context, 1000);
-	rc = pcre2_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0,
-			 PCRE2_NO_JIT, match, context);
+	rc = pcre2_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0, PCRE2_NO_JIT, match, context);
 	if (rc > 0)
-		answer = plain_fill(rule, line,
-				    pcre2_get_ovector_pointer(match), record);
+		answer = plain_fill(rule, line, pcre2_get_ovector_pointer(match), record);
 	else
 		answer = rc == PCRE2_ERROR_NOMATCH ? PLAIN_NO : PLAIN_GAVE_UP;
-	if (rule->needs != NULL &&
-	    (line.len < rule->needs_len ||
-	     memmem(line.p, line.len, rule->needs, rule->needs_len) == NULL))
+	if (rule->needs != NULL && (line.len < rule->needs_len ||
+				    memmem(line.p, line.len, rule->needs, rule->needs_len) == NULL))
 		answer = PLAIN_NO;
 	pcre2_match_context_free(context);
 	pcre2_match_data_free(match);
 	return answer;
 }
 
-static inline bool
-plain_same_text(struct str a, struct str b)
+static inline bool plain_same_text(struct str a, struct str b)
 {
 	return (a.p == NULL) == (b.p == NULL) && str_eq(a, b);
 }
 
 /* Bit for bit: NaN is as NaN. */
-static inline bool
-plain_same(const struct record *a, const struct record *b)
+static inline bool plain_same(const struct record *a, const struct record *b)
 {
 	if (a->rule != b->rule || a->present != b->present)
 		return false;
 	for (size_t m = 0; m < METRIC_COUNT; m++)
 		if ((a->present >> m & 1) != 0 &&
-		    memcmp(&a->values[m], &b->values[m],
-			   sizeof(a->values[m])) != 0)
+		    memcmp(&a->values[m], &b->values[m], sizeof(a->values[m])) != 0)
 			return false;
-	return plain_same_text(a->stage, b->stage) &&
-	       plain_same_text(a->text, b->text) &&
+	return plain_same_text(a->stage, b->stage) && plain_same_text(a->text, b->text) &&
 	       plain_same_text(a->mode, b->mode);
 }

@@ -51,8 +51,7 @@ static struct pair pairs[MAX_PAIRS];
 static size_t n_pairs;
 static int64_t delay_ms;
 
-static void
-on_signal(int signum)
+static void on_signal(int signum)
 {
 	if (signum == SIGHUP)
 		reset = 1;
@@ -60,14 +59,12 @@ on_signal(int signum)
 		frozen = signum == SIGUSR1;
 }
 
-static int64_t
-now_ms(void)
+static int64_t now_ms(void)
 {
 	return clock_mono_ms();
 }
 
-static int
-listen_on(const char *port_file)
+static int listen_on(const char *port_file)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET };
 	socklen_t len = sizeof(addr);
@@ -77,8 +74,7 @@ listen_on(const char *port_file)
 
 	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	snprintf(temporary, sizeof(temporary), "%s.new", port_file);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, len) != 0 ||
-	    listen(fd, 64) != 0 ||
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, len) != 0 || listen(fd, 64) != 0 ||
 	    getsockname(fd, (struct sockaddr *)&addr, &len) != 0)
 		exit(1);
 	file = fopen(temporary, "w");
@@ -91,11 +87,9 @@ listen_on(const char *port_file)
 	return fd;
 }
 
-static int
-connect_to(int port)
+static int connect_to(int port)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET,
-				    .sin_port = htons((uint16_t)port) };
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -105,8 +99,7 @@ connect_to(int port)
 	return -1;
 }
 
-static void
-add_pair(int client, int port)
+static void add_pair(int client, int port)
 {
 	int server = n_pairs < MAX_PAIRS ? connect_to(port) : -1, on = 1;
 	struct pair *pair = &pairs[n_pairs];
@@ -118,8 +111,7 @@ add_pair(int client, int port)
 	*pair = (struct pair){ .fds = { client, server } };
 	for (int i = 0; i < 2; i++) {
 		fcntl(pair->fds[i], F_SETFL, O_NONBLOCK);
-		setsockopt(pair->fds[i], IPPROTO_TCP, TCP_NODELAY, &on,
-			   sizeof(on));
+		setsockopt(pair->fds[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		pair->flows[i] = calloc(1, sizeof(struct flow));
 		if (pair->flows[i] == NULL)
 			exit(1);
@@ -127,15 +119,14 @@ add_pair(int client, int port)
 	n_pairs++;
 }
 
-static void
-drop_pair(size_t at, bool with_reset)
+static void drop_pair(size_t at, bool with_reset)
 {
 	const struct linger linger = { .l_onoff = 1, .l_linger = 0 };
 
 	for (int i = 0; i < 2; i++) {
 		if (with_reset)
-			setsockopt(pairs[at].fds[i], SOL_SOCKET, SO_LINGER,
-				   &linger, sizeof(linger));
+			setsockopt(pairs[at].fds[i], SOL_SOCKET, SO_LINGER, &linger,
+				   sizeof(linger));
 		close(pairs[at].fds[i]);
 		free(pairs[at].flows[i]);
 	}
@@ -143,8 +134,7 @@ drop_pair(size_t at, bool with_reset)
 }
 
 /* Take what has come; false at an error. */
-static bool
-take(struct flow *flow, int fd)
+static bool take(struct flow *flow, int fd)
 {
 	size_t slot = (flow->head + flow->count) % QUEUE;
 	ssize_t n;
@@ -166,14 +156,12 @@ take(struct flow *flow, int fd)
 }
 
 /* Pass on what is due; false at an error. */
-static bool
-pass(struct flow *flow, int fd)
+static bool pass(struct flow *flow, int fd)
 {
 	while (flow->count > 0 && flow->ring[flow->head].due_ms <= now_ms()) {
 		size_t at = flow->head;
 		ssize_t n = send(fd, flow->ring[at].data + flow->ring[at].sent,
-				 flow->ring[at].len - flow->ring[at].sent,
-				 MSG_NOSIGNAL);
+				 flow->ring[at].len - flow->ring[at].sent, MSG_NOSIGNAL);
 
 		if (n < 0)
 			return errno == EAGAIN;
@@ -188,23 +176,20 @@ pass(struct flow *flow, int fd)
 	return true;
 }
 
-static void
-move_bytes(void)
+static void move_bytes(void)
 {
 	for (size_t i = n_pairs; i-- > 0;) {
 		struct pair *p = &pairs[i];
 		bool good = true;
 
 		for (int k = 0; k < 2 && good; k++)
-			good = take(p->flows[k], p->fds[k]) &&
-			       pass(p->flows[k], p->fds[1 - k]);
+			good = take(p->flows[k], p->fds[k]) && pass(p->flows[k], p->fds[1 - k]);
 		if (!good || (p->flows[0]->ended && p->flows[1]->ended))
 			drop_pair(i, false);
 	}
 }
 
-static void
-obey_reset(void)
+static void obey_reset(void)
 {
 	if (reset) {
 		reset = 0;
@@ -213,8 +198,7 @@ obey_reset(void)
 	}
 }
 
-static void
-relay(int listener, int port)
+static void relay(int listener, int port)
 {
 	struct pollfd fds[1 + 2 * MAX_PAIRS];
 
@@ -225,12 +209,9 @@ relay(int listener, int port)
 		fds[n++] = (struct pollfd){ .fd = listener, .events = POLLIN };
 		for (size_t i = 0; i < n_pairs && !frozen; i++)
 			for (int k = 0; k < 2; k++)
-				if (pairs[i].flows[k]->count < QUEUE &&
-				    !pairs[i].flows[k]->ended)
-					fds[n++] = (struct pollfd){
-						.fd = pairs[i].fds[k],
-						.events = POLLIN
-					};
+				if (pairs[i].flows[k]->count < QUEUE && !pairs[i].flows[k]->ended)
+					fds[n++] = (struct pollfd){ .fd = pairs[i].fds[k],
+								    .events = POLLIN };
 		if (poll(fds, frozen ? 0 : n, frozen ? 20 : 5) < 0 || frozen)
 			continue;
 		if (fds[0].revents & POLLIN)
@@ -264,27 +245,23 @@ static const struct {
 	{ "escape", "\x1b[2J\x1b]0;x\x07SSH\r\n", 15, false, false },
 };
 
-static void
-speak(int client, const char *kind)
+static void speak(int client, const char *kind)
 {
 	char sink[4096];
 
 	for (size_t i = 0; i < sizeof(rubbish) / sizeof(*rubbish); i++) {
 		if (strcmp(rubbish[i].kind, kind) != 0)
 			continue;
-		while (send(client, rubbish[i].text, rubbish[i].len,
-			    MSG_NOSIGNAL) >= 0 &&
+		while (send(client, rubbish[i].text, rubbish[i].len, MSG_NOSIGNAL) >= 0 &&
 		       rubbish[i].again)
 			;
-		while (rubbish[i].hold &&
-		       recv(client, sink, sizeof(sink), 0) > 0)
+		while (rubbish[i].hold && recv(client, sink, sizeof(sink), 0) > 0)
 			;
 	}
 	close(client);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	int listener;

@@ -14,8 +14,7 @@ ssize_t __wrap_send(int fd, const void *data, size_t len, int flags);
 
 static _Thread_local unsigned int seed = 1;
 
-ssize_t
-__wrap_send(int fd, const void *data, size_t len, int flags)
+ssize_t __wrap_send(int fd, const void *data, size_t len, int flags)
 {
 	int dice = rand_r(&seed) % 8;
 

@@ -18,8 +18,7 @@ struct run_case {
 };
 
 /* A run as a line of JSON into a buf, as the reader gives it. */
-static void
-run_case_note(void *user, const struct run *run)
+static void run_case_note(void *user, const struct run *run)
 {
 	cJSON *row = run_to_json(run);
 
@@ -29,9 +28,8 @@ run_case_note(void *user, const struct run *run)
 }
 
 /* The rows of a text, one parsed JSON object a run. */
-static size_t
-run_case_rows(const struct format_set *formats, const char *text, cJSON **rows,
-	      size_t max)
+static size_t run_case_rows(const struct format_set *formats, const char *text, cJSON **rows,
+			    size_t max)
 {
 	static const struct run_reader_cb cb = { .on_run = run_case_note };
 	struct run_reader *reader;
@@ -53,8 +51,7 @@ run_case_rows(const struct format_set *formats, const char *text, cJSON **rows,
 }
 
 /* Read the log of a case, and hold its last run to what it should say. */
-static void
-run_case_check(const struct format_set *formats, const struct run_case *c)
+static void run_case_check(const struct format_set *formats, const struct run_case *c)
 {
 	cJSON *rows[RUN_CASE_ROWS];
 	size_t n = run_case_rows(formats, c->text, rows, RUN_CASE_ROWS);
@@ -64,8 +61,7 @@ run_case_check(const struct format_set *formats, const struct run_case *c)
 		struct buf got;
 
 		buf_init(&got, 4096);
-		json_print(&got, cJSON_GetObjectItemCaseSensitive(
-					 rows[n - 1], c->say[k].key));
+		json_print(&got, cJSON_GetObjectItemCaseSensitive(rows[n - 1], c->say[k].key));
 		is_str(got.data, c->say[k].want, c->say[k].key);
 		buf_release(&got);
 	}

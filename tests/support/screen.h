@@ -16,8 +16,7 @@ static struct alerts alerts;
 static struct ui *ui;
 static struct canvas canvas;
 
-static void
-press(uint32_t code)
+static void press(uint32_t code)
 {
 	struct key key = { code, 0, 0 };
 
@@ -26,8 +25,7 @@ press(uint32_t code)
 
 /* The number of the first row that has these words, SIZE_MAX: there is none;
  * the row in out. */
-static size_t
-find_row(const char *words, char out[1024])
+static size_t find_row(const char *words, char out[1024])
 {
 	AUTO_BUF text = buf_new(1U << 20);
 	struct str rest, line;
@@ -46,8 +44,7 @@ find_row(const char *words, char out[1024])
 }
 
 /* The row of the screen that has these words, "" when there is none. */
-static const char *
-row_with(const char *words)
+static const char *row_with(const char *words)
 {
 	static char row[1024];
 
@@ -55,16 +52,14 @@ row_with(const char *words)
 	return row;
 }
 
-static size_t
-place_of(const char *words)
+static size_t place_of(const char *words)
 {
 	char row[1024];
 
 	return find_row(words, row);
 }
 
-static bool
-shows(const char *words, const char *more)
+static bool shows(const char *words, const char *more)
 {
 	return strstr(row_with(words), more) != NULL;
 }

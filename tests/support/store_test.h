@@ -17,8 +17,7 @@ static char dir[64];
 
 static const struct store_run_put put = { 1700000000123, true };
 
-static inline const char *
-file_in_dir(const char *name)
+static inline const char *file_in_dir(const char *name)
 {
 	static char path[160];
 
@@ -26,8 +25,7 @@ file_in_dir(const char *name)
 	return path;
 }
 
-static inline struct store *
-open_store(const char *path, bool read_only)
+static inline struct store *open_store(const char *path, bool read_only)
 {
 	struct store_options options = { .path = path, .read_only = read_only };
 	struct err err = { ERR_NONE, "" };
@@ -38,8 +36,7 @@ open_store(const char *path, bool read_only)
 	return store;
 }
 
-static inline void
-fill_run(struct run *run, double steps)
+static inline void fill_run(struct run *run, double steps)
 {
 	run_init(run);
 	run->status = RUN_RUNNING;
@@ -49,9 +46,8 @@ fill_run(struct run *run, double steps)
 	run->lines = (uint64_t)steps;
 }
 
-static inline void
-add_sample(struct store *store, struct store_tail *tail, const struct run *run,
-	   uint64_t line)
+static inline void add_sample(struct store *store, struct store_tail *tail, const struct run *run,
+			      uint64_t line)
 {
 	struct sample sample = {
 		.step = (double)line,
@@ -74,8 +70,7 @@ struct seen {
 	char path[200];
 };
 
-static inline int
-see_run(void *user, const struct stored_run *row)
+static inline int see_run(void *user, const struct stored_run *row)
 {
 	struct seen *seen = user;
 
@@ -87,8 +82,7 @@ see_run(void *user, const struct stored_run *row)
 	return 0;
 }
 
-static inline int
-see_sample(void *user, const struct stored_sample *row)
+static inline int see_sample(void *user, const struct stored_sample *row)
 {
 	struct seen *seen = user;
 
@@ -99,15 +93,13 @@ see_sample(void *user, const struct stored_sample *row)
 	return 0;
 }
 
-static inline int
-count_rows(const char *path, const char *sql)
+static inline int count_rows(const char *path, const char *sql)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *stmt = NULL;
 	int n = -1;
 
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) ==
-		    SQLITE_OK &&
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
 	    sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
 	    sqlite3_step(stmt) == SQLITE_ROW)
 		n = sqlite3_column_int(stmt, 0);
@@ -118,8 +110,7 @@ count_rows(const char *path, const char *sql)
 	return n;
 }
 
-static inline void
-see_all(const char *path, struct seen *seen)
+static inline void see_all(const char *path, struct seen *seen)
 {
 	struct err err = { ERR_NONE, "" };
 	struct store *store = open_store(path, true);
@@ -136,14 +127,11 @@ see_all(const char *path, struct seen *seen)
 		seen->samples = SIZE_MAX;
 	(void)store_close(store, NULL);
 	seen->tails = (size_t)count_rows(path, "SELECT count(*) FROM tails");
-	seen->offset = (uint64_t)count_rows(
-		path, "SELECT offset FROM tails ORDER BY id DESC");
-	seen->lines = (uint64_t)count_rows(
-		path, "SELECT lines FROM tails ORDER BY id DESC");
+	seen->offset = (uint64_t)count_rows(path, "SELECT offset FROM tails ORDER BY id DESC");
+	seen->lines = (uint64_t)count_rows(path, "SELECT lines FROM tails ORDER BY id DESC");
 }
 
-static inline void
-run_sql(const char *path, const char *sql)
+static inline void run_sql(const char *path, const char *sql)
 {
 	sqlite3 *db = NULL;
 	char *why = NULL;
@@ -155,8 +143,7 @@ run_sql(const char *path, const char *sql)
 	(void)sqlite3_close(db);
 }
 
-static inline void
-remove_dir(void)
+static inline void remove_dir(void)
 {
 	static const char *const argv[] = { "rm", "-rf", dir, NULL };
 	pid_t pid = fork();

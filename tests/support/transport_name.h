@@ -9,8 +9,7 @@
  * The way of "TRANSPORT[:HOST]" or "command:PROGRAM ARG.." into the pod; the
  * text is cut into words and stays with it.  false: there is none such.
  */
-static inline bool
-transport_take(struct remote_pod *pod, char *text)
+static inline bool transport_take(struct remote_pod *pod, char *text)
 {
 	static const char *const names[] = { [REMOTE_LIBSSH2] = "libssh2",
 					     [REMOTE_OPENSSH] = "openssh",

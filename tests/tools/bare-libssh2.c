@@ -24,8 +24,7 @@
 
 #define WINDOW_BYTES (2U * 1024 * 1024)
 
-static double
-now_s(void)
+static double now_s(void)
 {
 	struct timespec now;
 
@@ -33,40 +32,32 @@ now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static int
-connect_to(int port)
+static int connect_to(int port)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET,
-				    .sin_port = htons((uint16_t)port) };
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
 
 	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 ||
-	    connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) != 0)
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) != 0)
 		return -1;
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	return fd;
 }
 
 /* The cipher and the MAC that the program prefers too. */
-static bool
-log_in(LIBSSH2_SESSION *session, int fd, char **argv)
+static bool log_in(LIBSSH2_SESSION *session, int fd, char **argv)
 {
-	(void)libssh2_session_method_pref(session, LIBSSH2_METHOD_CRYPT_SC,
-					  "aes128-ctr");
+	(void)libssh2_session_method_pref(session, LIBSSH2_METHOD_CRYPT_SC, "aes128-ctr");
 	(void)libssh2_session_method_pref(session, LIBSSH2_METHOD_MAC_SC,
-					  sha256_is_fast() ? "hmac-sha2-256"
-							   : "hmac-sha2-512");
+					  sha256_is_fast() ? "hmac-sha2-256" : "hmac-sha2-512");
 	return libssh2_session_handshake(session, fd) == 0 &&
-	       libssh2_userauth_publickey_fromfile(session, argv[2], NULL,
-						   argv[3], NULL) == 0;
+	       libssh2_userauth_publickey_fromfile(session, argv[2], NULL, argv[3], NULL) == 0;
 }
 
-static LIBSSH2_CHANNEL *
-run_command(LIBSSH2_SESSION *session, const char *command)
+static LIBSSH2_CHANNEL *run_command(LIBSSH2_SESSION *session, const char *command)
 {
-	LIBSSH2_CHANNEL *channel = libssh2_channel_open_ex(
-		session, "session", 7, WINDOW_BYTES, 32768, NULL, 0);
+	LIBSSH2_CHANNEL *channel =
+		libssh2_channel_open_ex(session, "session", 7, WINDOW_BYTES, 32768, NULL, 0);
 
 	if (channel != NULL && libssh2_channel_exec(channel, command) != 0)
 		channel = NULL;
@@ -77,8 +68,8 @@ run_command(LIBSSH2_SESSION *session, const char *command)
  * Read all channels to their ends, in turn: what comes for one while another
  * is read waits in libssh2.  Returns bytes, 0 when the session broke.
  */
-static unsigned long long
-read_all(LIBSSH2_CHANNEL **channels, int n, struct pollfd *pfd, double *first)
+static unsigned long long read_all(LIBSSH2_CHANNEL **channels, int n, struct pollfd *pfd,
+				   double *first)
 {
 	static char data[65536];
 	unsigned long long bytes = 0;
@@ -89,8 +80,7 @@ read_all(LIBSSH2_CHANNEL **channels, int n, struct pollfd *pfd, double *first)
 
 		n_open = 0;
 		for (int i = 0; i < n; i++) {
-			ssize_t got = libssh2_channel_read(channels[i], data,
-							   sizeof(data));
+			ssize_t got = libssh2_channel_read(channels[i], data, sizeof(data));
 
 			if (got < 0 && got != LIBSSH2_ERROR_EAGAIN)
 				return 0;
@@ -108,8 +98,7 @@ read_all(LIBSSH2_CHANNEL **channels, int n, struct pollfd *pfd, double *first)
 	return bytes;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	LIBSSH2_CHANNEL *channels[64];
 	LIBSSH2_SESSION *session;

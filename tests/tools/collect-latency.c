@@ -27,8 +27,7 @@ struct watch {
 	double start_s, end_s;
 };
 
-static double
-now_s(void)
+static double now_s(void)
 {
 	struct timespec ts;
 
@@ -36,15 +35,13 @@ now_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static void
-look(void *user)
+static void look(void *user)
 {
 	struct watch *w = user;
 	double now = now_s();
 
 	while (w->n_seen < w->model.n_runs) {
-		w->seen_s = xgrow(w->seen_s, w->n_seen, &w->cap_seen,
-				  sizeof(*w->seen_s));
+		w->seen_s = xgrow(w->seen_s, w->n_seen, &w->cap_seen, sizeof(*w->seen_s));
 		w->seen_s[w->n_seen++] = 0;
 	}
 	for (size_t i = 0; i < w->model.n_runs; i++) {
@@ -55,31 +52,27 @@ look(void *user)
 		w->seen_s[i] = stamp;
 		if (stamp < w->start_s + WARM_UP_S)
 			continue;
-		w->latency_ms = xgrow(w->latency_ms, w->n, &w->cap,
-				      sizeof(*w->latency_ms));
+		w->latency_ms = xgrow(w->latency_ms, w->n, &w->cap, sizeof(*w->latency_ms));
 		w->latency_ms[w->n++] = (now - stamp) * 1e3;
 	}
 	if (now >= w->end_s)
 		loop_stop(w->loop);
 }
 
-static int
-compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-static int
-fail(const struct err *err)
+static int fail(const struct err *err)
 {
 	(void)fprintf(stderr, "%s\n", err->text);
 	return 1;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct watch w = { .start_s = now_s() };
 	struct err err = { ERR_NONE, "" };
@@ -112,7 +105,7 @@ main(int argc, char **argv)
 	if (w.n == 0)
 		return 1;
 	qsort(w.latency_ms, w.n, sizeof(*w.latency_ms), compare);
-	printf("%zu %.1f %.1f %.1f\n", w.n, w.latency_ms[w.n / 2],
-	       w.latency_ms[w.n * 99 / 100], w.latency_ms[w.n - 1]);
+	printf("%zu %.1f %.1f %.1f\n", w.n, w.latency_ms[w.n / 2], w.latency_ms[w.n * 99 / 100],
+	       w.latency_ms[w.n - 1]);
 	return 0;
 }

@@ -19,8 +19,7 @@ struct plan {
 	uint64_t every; /* a row each so many steps; 0: as the dialect does */
 };
 
-static int
-usage(void)
+static int usage(void)
 {
 	(void)fprintf(stderr, "usage: gen-logs [--files N] [--mb N] [--seed N] "
 			      "[--dialect NAME] [--fate NAME]\n"
@@ -35,8 +34,7 @@ usage(void)
 	return 2;
 }
 
-static bool
-parse_word(struct plan *plan, const char *name, const char *value)
+static bool parse_word(struct plan *plan, const char *name, const char *value)
 {
 	struct str v = str_from(value);
 
@@ -59,16 +57,14 @@ parse_word(struct plan *plan, const char *name, const char *value)
 	return false;
 }
 
-static bool
-parse_arguments(struct plan *plan, int argc, char **argv)
+static bool parse_arguments(struct plan *plan, int argc, char **argv)
 {
 	int i = 1;
 
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (strcmp(argv[i], "--dense") == 0)
 			plan->every = 1;
-		else if (i + 1 >= argc ||
-			 !parse_word(plan, argv[i], argv[i + 1]))
+		else if (i + 1 >= argc || !parse_word(plan, argv[i], argv[i + 1]))
 			return false;
 		else
 			i++;
@@ -81,11 +77,9 @@ parse_arguments(struct plan *plan, int argc, char **argv)
 	return true;
 }
 
-static void
-make_recipe(const struct plan *plan, uint64_t i, struct loggen_recipe *recipe)
+static void make_recipe(const struct plan *plan, uint64_t i, struct loggen_recipe *recipe)
 {
-	int dialect = plan->dialect >= 0 ? plan->dialect
-					 : (int)(i % LOGGEN_N_DIALECTS);
+	int dialect = plan->dialect >= 0 ? plan->dialect : (int)(i % LOGGEN_N_DIALECTS);
 
 	loggen_recipe_init(recipe, dialect, plan->seed + i);
 	if (plan->fate >= 0)
@@ -97,8 +91,7 @@ make_recipe(const struct plan *plan, uint64_t i, struct loggen_recipe *recipe)
 }
 
 /* Write one log; its bytes, or -1. */
-static long
-write_log(const char *path, const struct loggen_recipe *recipe)
+static long write_log(const char *path, const struct loggen_recipe *recipe)
 {
 	struct loggen *gen;
 	struct loggen_line line;
@@ -119,8 +112,7 @@ write_log(const char *path, const struct loggen_recipe *recipe)
 	return bad ? -1 : bytes;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct plan plan = { .seed = 1, .dialect = -1, .fate = -1 };
 	uint64_t bytes = 0;
@@ -128,24 +120,21 @@ main(int argc, char **argv)
 	if (!parse_arguments(&plan, argc, argv))
 		return usage();
 	if (mkdir(plan.folder, 0777) != 0 && errno != EEXIST) {
-		(void)fprintf(stderr, "gen-logs: %s: %s\n", plan.folder,
-			      strerror(errno));
+		(void)fprintf(stderr, "gen-logs: %s: %s\n", plan.folder, strerror(errno));
 		return 1;
 	}
-	for (uint64_t i = 0;
-	     plan.files > 0 ? i < plan.files : bytes < plan.max_bytes; i++) {
+	for (uint64_t i = 0; plan.files > 0 ? i < plan.files : bytes < plan.max_bytes; i++) {
 		struct loggen_recipe recipe;
 		char path[4096];
 		long n;
 
 		make_recipe(&plan, i, &recipe);
-		(void)snprintf(path, sizeof(path), "%s/%s_seed%llu.log",
-			       plan.folder, loggen_dialect_name(recipe.dialect),
+		(void)snprintf(path, sizeof(path), "%s/%s_seed%llu.log", plan.folder,
+			       loggen_dialect_name(recipe.dialect),
 			       (unsigned long long)recipe.seed);
 		n = write_log(path, &recipe);
 		if (n < 0) {
-			(void)fprintf(stderr, "gen-logs: %s: %s\n", path,
-				      strerror(errno));
+			(void)fprintf(stderr, "gen-logs: %s: %s\n", path, strerror(errno));
 			return 1;
 		}
 		bytes += (uint64_t)n;

@@ -6,14 +6,12 @@
 #include "base/str.h"
 #include "tests/tools/harness_gen.h"
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct err err = { ERR_NONE, "" };
 	uint64_t steps = SIZE_MAX;
 
-	if (argc < 2 || argc > 3 ||
-	    (argc == 3 && !str_to_u64(str_from(argv[2]), &steps))) {
+	if (argc < 2 || argc > 3 || (argc == 3 && !str_to_u64(str_from(argv[2]), &steps))) {
 		(void)fprintf(stderr, "usage: harness-gen DIR [STEPS]\n");
 		return 2;
 	}

@@ -19,16 +19,15 @@
 
 #define GEN_RUN	       "rmsnorm-h100"
 #define GEN_ITERATIONS 4
-#define GEN_COMMAND                                                            \
-	"python3 remote_h100.py --workspace triton_rmsnorm_h100 -- python3 "   \
+#define GEN_COMMAND                                                          \
+	"python3 remote_h100.py --workspace triton_rmsnorm_h100 -- python3 " \
 	"verifier.py --json --mode final --warmup 20 --repeats 50"
 #define GEN_ATTEMPT_S 480
 
 /* The experiment's figures. */
 struct gen_figures {
-	unsigned int
-		quanta;	    /* the score in steps of the event clock; 0: none */
-	unsigned int calls; /* tool calls of the iteration */
+	unsigned int quanta; /* the score in steps of the event clock; 0: none */
+	unsigned int calls;  /* tool calls of the iteration */
 	unsigned int tools_before, tools_after;
 	unsigned int attempt_s; /* GEN_ATTEMPT_S: it timed out */
 	const char *note;
@@ -56,14 +55,12 @@ enum gen_progress {
 
 #define QUANTUM_US 0.032 /* of the event clock: every score is a multiple */
 
-static double
-gen_score_of(const struct gen_figures *f)
+static double gen_score_of(const struct gen_figures *f)
 {
 	return f->quanta * QUANTUM_US;
 }
 
-static void
-pause_us(unsigned int us)
+static void pause_us(unsigned int us)
 {
 	struct timespec wait = { us / 1000000, (long)(us % 1000000) * 1000 };
 
@@ -72,13 +69,11 @@ pause_us(unsigned int us)
 }
 
 /* Make every folder above path. */
-static void
-make_folders(const char *path)
+static void make_folders(const char *path)
 {
 	char *copy = xstrdup(path);
 
-	for (char *p = strchr(copy + 1, '/'); p != NULL;
-	     p = strchr(p + 1, '/')) {
+	for (char *p = strchr(copy + 1, '/'); p != NULL; p = strchr(p + 1, '/')) {
 		*p = '\0';
 		(void)mkdir(copy, 0777);
 		*p = '/';
@@ -87,8 +82,7 @@ make_folders(const char *path)
 }
 
 /* The bytes of the sheet, in two halves where a live writer is wanted. */
-static int
-write_parts(const struct gen_sheet *s, int fd)
+static int write_parts(const struct gen_sheet *s, int fd)
 {
 	size_t half = s->gen->torn_us > 0 ? s->text.len / 2 : 0;
 
@@ -105,8 +99,7 @@ static void __attribute__((format(printf, 3, 4)))
 gen_put(struct gen_sheet *s, int flags, const char *fmt, ...)
 {
 	struct timespec times[2] = {
-		{ (time_t)(s->at_ms / 1000),
-		  (long)(s->at_ms % 1000) * 1000000 },
+		{ (time_t)(s->at_ms / 1000), (long)(s->at_ms % 1000) * 1000000 },
 	};
 	char name[256], *path;
 	va_list ap;
@@ -130,8 +123,7 @@ gen_put(struct gen_sheet *s, int flags, const char *fmt, ...)
 }
 
 /* RFC 3339 as HarnessGym writes it. */
-static const char *
-gen_stamp(int64_t at_ms, char out[CLOCK_RFC3339_SIZE + 8])
+static const char *gen_stamp(int64_t at_ms, char out[CLOCK_RFC3339_SIZE + 8])
 {
 	size_t len;
 
@@ -143,8 +135,7 @@ gen_stamp(int64_t at_ms, char out[CLOCK_RFC3339_SIZE + 8])
 }
 
 /* The verifier's output for a score, split over its four cases. */
-static void
-gen_add_verdict(struct buf *text, unsigned int quanta)
+static void gen_add_verdict(struct buf *text, unsigned int quanta)
 {
 	static const struct {
 		unsigned int rows, dim, share;
@@ -156,11 +147,9 @@ gen_add_verdict(struct buf *text, unsigned int quanta)
 	};
 	unsigned int left = quanta;
 
-	buf_appendf(text, "{\"best_us\": %.3f, \"cases\": [",
-		    quanta * QUANTUM_US);
+	buf_appendf(text, "{\"best_us\": %.3f, \"cases\": [", quanta * QUANTUM_US);
 	for (size_t i = 0; i < 4; i++) {
-		unsigned int part =
-			i < 3 ? quanta * cases[i].share / 100 : left;
+		unsigned int part = i < 3 ? quanta * cases[i].share / 100 : left;
 
 		left -= part;
 		buf_appendf(text,
@@ -169,8 +158,7 @@ gen_add_verdict(struct buf *text, unsigned int quanta)
 			    "\"final_r%u_d%u\", \"rows\": %u, \"status\": "
 			    "\"passed\", \"tolerance\": 0.02}",
 			    i > 0 ? ", " : "", part * QUANTUM_US, cases[i].dim,
-			    (part + 12) * QUANTUM_US, cases[i].rows,
-			    cases[i].dim, cases[i].rows);
+			    (part + 12) * QUANTUM_US, cases[i].rows, cases[i].dim, cases[i].rows);
 	}
 	buf_appendf(text,
 		    "], \"device\": \"NVIDIA H100 80GB HBM3\", \"median_us\": "
@@ -180,16 +168,14 @@ gen_add_verdict(struct buf *text, unsigned int quanta)
 }
 
 /* The record of one run of the verifier; SSH refused where it has no score. */
-static void
-gen_add_post(struct buf *text, const struct gen_figures *f)
+static void gen_add_post(struct buf *text, const struct gen_figures *f)
 {
 	buf_append_str(text, "{\"command\": \"" GEN_COMMAND "\", ");
 	if (f->quanta == 0) {
-		buf_append_str(text,
-			       "\"duration_seconds\": 0.31, \"json\": null, "
-			       "\"return_code\": 2, \"score\": null, "
-			       "\"score_key\": \"best_us\", \"status\": "
-			       "\"failed\", \"timed_out\": false}");
+		buf_append_str(text, "\"duration_seconds\": 0.31, \"json\": null, "
+				     "\"return_code\": 2, \"score\": null, "
+				     "\"score_key\": \"best_us\", \"status\": "
+				     "\"failed\", \"timed_out\": false}");
 		return;
 	}
 	buf_append_str(text, "\"duration_seconds\": 21.4, \"json\": ");
@@ -206,16 +192,13 @@ gen_add_post(struct buf *text, const struct gen_figures *f)
 static const struct gen_figures gen_baseline = { .quanta = 4464 };
 static const struct gen_figures restored = { .quanta = 3117 };
 static const struct gen_figures gen_iterations[GEN_ITERATIONS] = {
-	{ 3276, 17, 10, 13, GEN_ATTEMPT_S,
-	  "block and warp sweep by row width" },
-	{ 3359, 11, 13, 15, GEN_ATTEMPT_S,
-	  "rows per program; 8192 columns lost" },
+	{ 3276, 17, 10, 13, GEN_ATTEMPT_S, "block and warp sweep by row width" },
+	{ 3359, 11, 13, 15, GEN_ATTEMPT_S, "rows per program; 8192 columns lost" },
 	{ 3117, 17, 15, 16, GEN_ATTEMPT_S, "joint source and launch search" },
 	{ 0, 8, 16, 17, 301, "the verifier's host refuses SSH" },
 };
 
-static void
-gen_put_config(struct gen_sheet *s, const char *run, unsigned int planned)
+static void gen_put_config(struct gen_sheet *s, const char *run, unsigned int planned)
 {
 	buf_appendf(&s->text,
 		    "{\"attempt_only\": false, \"attempt_timeout_schedule_"
@@ -236,9 +219,8 @@ gen_put_config(struct gen_sheet *s, const char *run, unsigned int planned)
 	gen_put(s, O_TRUNC, "runs/%s/run_config.json", run);
 }
 
-static void
-gen_put_manifest(struct gen_sheet *s, const char *run, unsigned int iteration,
-		 const struct gen_figures *f)
+static void gen_put_manifest(struct gen_sheet *s, const char *run, unsigned int iteration,
+			     const struct gen_figures *f)
 {
 	char at[CLOCK_RFC3339_SIZE + 8];
 
@@ -246,14 +228,12 @@ gen_put_manifest(struct gen_sheet *s, const char *run, unsigned int iteration,
 		    "{\"created_at\": \"%s\", \"file_count\": 5, "
 		    "\"iteration\": %u, \"reason\": \"%s\", \"score\": %.3f}",
 		    gen_stamp(s->at_ms, at), iteration,
-		    iteration == 0 ? "baseline_post_attempt_passed"
-				   : "post_attempt_best_score",
+		    iteration == 0 ? "baseline_post_attempt_passed" : "post_attempt_best_score",
 		    gen_score_of(f));
 	gen_put(s, O_TRUNC, "runs/%s/checkpoints/best_manifest.json", run);
 }
 
-static void
-gen_put_registry(struct gen_sheet *s)
+static void gen_put_registry(struct gen_sheet *s)
 {
 	char at[CLOCK_RFC3339_SIZE + 8];
 
@@ -275,8 +255,7 @@ gen_put_registry(struct gen_sheet *s)
 	gen_put(s, O_TRUNC, "registry.json");
 }
 
-static void
-gen_add_gate(struct buf *text, unsigned int tools)
+static void gen_add_gate(struct buf *text, unsigned int tools)
 {
 	buf_appendf(text,
 		    "{\"active_mcp_count\": 1, \"active_tool_count\": %u, "
@@ -285,8 +264,7 @@ gen_add_gate(struct buf *text, unsigned int tools)
 		    tools);
 }
 
-static void
-gen_add_activation(struct buf *text, unsigned int tools)
+static void gen_add_activation(struct buf *text, unsigned int tools)
 {
 	buf_append_str(text, "{\"mcp_servers\": [], \"quality_gate\": ");
 	gen_add_gate(text, tools);
@@ -294,26 +272,21 @@ gen_add_activation(struct buf *text, unsigned int tools)
 			     "\"warnings\": []}");
 }
 
-static void
-add_phase(struct buf *text, const char *name, bool timed_out, double seconds)
+static void add_phase(struct buf *text, const char *name, bool timed_out, double seconds)
 {
 	buf_appendf(text,
 		    "\"%s\": {\"duration_seconds\": %.3f, \"message\": \"\", "
 		    "\"phase\": \"%s\", \"return_code\": %s, \"status\": "
 		    "\"%s\", \"timed_out\": %s}",
 		    name, seconds, name, timed_out ? "null" : "0",
-		    timed_out ? "timeout" : "completed",
-		    timed_out ? "true" : "false");
+		    timed_out ? "timeout" : "completed", timed_out ? "true" : "false");
 }
 
-static void
-add_phases(struct buf *text, const struct gen_figures *f,
-	   enum gen_progress progress)
+static void add_phases(struct buf *text, const struct gen_figures *f, enum gen_progress progress)
 {
 	buf_append_str(text, "\"phases\": {");
 	if (progress >= GEN_ATTEMPTED)
-		add_phase(text, "attempt", f->attempt_s == GEN_ATTEMPT_S,
-			  f->attempt_s);
+		add_phase(text, "attempt", f->attempt_s == GEN_ATTEMPT_S, f->attempt_s);
 	if (progress >= GEN_REFLECTED) {
 		buf_append_str(text, ", ");
 		add_phase(text, "reflection", false, 61);
@@ -326,8 +299,7 @@ add_phases(struct buf *text, const struct gen_figures *f,
 }
 
 /* Tool calls of the workspace up to the end of iteration k (0..). */
-static unsigned int
-calls_until(size_t k)
+static unsigned int calls_until(size_t k)
 {
 	unsigned int n = 0;
 
@@ -336,8 +308,7 @@ calls_until(size_t k)
 	return n;
 }
 
-static void
-add_usage(struct buf *text, size_t k)
+static void add_usage(struct buf *text, size_t k)
 {
 	buf_appendf(text,
 		    ", \"harness_usage\": {\"active_mcp_count\": 1, "
@@ -345,8 +316,7 @@ add_usage(struct buf *text, size_t k)
 		    gen_iterations[k].tools_before, calls_until(k));
 }
 
-static void
-add_restore(struct buf *text)
+static void add_restore(struct buf *text)
 {
 	struct gen_figures lost = { .quanta = 0 };
 
@@ -359,17 +329,15 @@ add_restore(struct buf *text)
 		    gen_score_of(&restored));
 }
 
-static const char *
-status_of(const struct gen_figures *f, enum gen_progress progress)
+static const char *status_of(const struct gen_figures *f, enum gen_progress progress)
 {
 	if (f->quanta != 0 && progress >= GEN_MEASURED)
 		return "improved";
 	return progress >= GEN_QUALIFIED ? "tooling_built" : "running";
 }
 
-static void
-gen_put_result(struct gen_sheet *s, size_t k, enum gen_progress progress,
-	       int64_t began_ms)
+static void gen_put_result(struct gen_sheet *s, size_t k, enum gen_progress progress,
+			   int64_t began_ms)
 {
 	const struct gen_figures *f = &gen_iterations[k];
 	char began[CLOCK_RFC3339_SIZE + 8], at[CLOCK_RFC3339_SIZE + 8];
@@ -407,15 +375,11 @@ gen_put_result(struct gen_sheet *s, size_t k, enum gen_progress progress,
 		    ", \"run_id\": \"" GEN_RUN "\", \"status\": \"%s\", "
 		    "\"updated_at\": \"%s\", \"verified\": %s}",
 		    status_of(f, progress), gen_stamp(s->at_ms, at),
-		    f->quanta != 0 && progress >= GEN_MEASURED ? "true"
-							       : "false");
-	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/iterations/%zu/result.json",
-		k + 1);
+		    f->quanta != 0 && progress >= GEN_MEASURED ? "true" : "false");
+	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/iterations/%zu/result.json", k + 1);
 }
 
-static void
-gen_put_baseline(struct gen_sheet *s, const char *run,
-		 const struct gen_figures *f)
+static void gen_put_baseline(struct gen_sheet *s, const char *run, const struct gen_figures *f)
 {
 	gen_add_verdict(&s->text, f->quanta);
 	gen_put(s, O_TRUNC, "runs/%s/baseline/baseline.stdout.txt", run);
@@ -424,8 +388,7 @@ gen_put_baseline(struct gen_sheet *s, const char *run,
 }
 
 /* A finished run of the day before, the one that left 103.328 us behind. */
-static void
-gen_put_earlier(struct gen_sheet *s)
+static void gen_put_earlier(struct gen_sheet *s)
 {
 	static const struct gen_figures best = { .quanta = 3229 };
 	char at[CLOCK_RFC3339_SIZE + 8];
@@ -443,8 +406,7 @@ gen_put_earlier(struct gen_sheet *s)
 		    at);
 	gen_put(s, O_TRUNC, "runs/" EARLIER "/iterations/1/result.json");
 	gen_add_verdict(&s->text, best.quanta);
-	gen_put(s, O_TRUNC,
-		"runs/" EARLIER "/iterations/1/post_attempt.stdout.txt");
+	gen_put(s, O_TRUNC, "runs/" EARLIER "/iterations/1/post_attempt.stdout.txt");
 	gen_put_manifest(s, EARLIER, 1, &best);
 	buf_append_str(&s->text, "{\"baseline_post_attempt\": ");
 	gen_add_post(&s->text, &gen_baseline);
@@ -457,8 +419,7 @@ gen_put_earlier(struct gen_sheet *s)
 	gen_put(s, O_TRUNC, "runs/" EARLIER "/summary.json");
 }
 
-static void
-gen_put_summary(struct gen_sheet *s)
+static void gen_put_summary(struct gen_sheet *s)
 {
 	buf_append_str(&s->text, "{\"artifact_qualification\": {\"reports\": "
 				 "[]}, \"baseline_post_attempt\": ");
@@ -480,15 +441,13 @@ gen_put_summary(struct gen_sheet *s)
 #define FILE_MAX (1U << 20)
 #define DAY_S	 1779843600 /* 2026-05-27 01:00:00 UTC */
 
-static int64_t
-start_of(const struct harness_gen *gen)
+static int64_t start_of(const struct harness_gen *gen)
 {
 	return gen->start_ms != 0 ? gen->start_ms : DAY_S * (int64_t)1000;
 }
 
 /* A text file of an iteration. */
-static void
-put_text(struct gen_sheet *s, size_t k, const char *name, const char *text)
+static void put_text(struct gen_sheet *s, size_t k, const char *name, const char *text)
 {
 	buf_append_str(&s->text, text);
 	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/iterations/%zu/%s", k + 1, name);
@@ -502,22 +461,19 @@ static const unsigned int iteration_steps_s[] = {
 #define ITERATION_S 780
 #define FIRST_S	    30 /* the first iteration, from the run's start */
 
-static void
-step_begin(struct gen_sheet *s, size_t k, int64_t began_ms)
+static void step_begin(struct gen_sheet *s, size_t k, int64_t began_ms)
 {
 	gen_put_registry(s);
 	gen_add_activation(&s->text, gen_iterations[k].tools_before);
 	gen_put(s, O_TRUNC, "activation.json");
 	gen_add_activation(&s->text, gen_iterations[k].tools_before);
-	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/iterations/%zu/activation.json",
-		k + 1);
+	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/iterations/%zu/activation.json", k + 1);
 	gen_put_result(s, k, GEN_STARTED, began_ms);
 	put_text(s, k, "attempt.prompt.txt", "Make the kernel faster.\n");
 }
 
 /* A third of the iteration's tool calls. */
-static void
-put_calls(struct gen_sheet *s, size_t k, unsigned int third)
+static void put_calls(struct gen_sheet *s, size_t k, unsigned int third)
 {
 	static const char *const tools[] = {
 		"run_objective",
@@ -546,8 +502,7 @@ put_calls(struct gen_sheet *s, size_t k, unsigned int third)
 }
 
 /* The agent's own tool measures: never a verified score. */
-static void
-put_history(struct gen_sheet *s, unsigned int quanta)
+static void put_history(struct gen_sheet *s, unsigned int quanta)
 {
 	buf_appendf(&s->text,
 		    "{\"mode\": \"final\", \"timestamp\": %lld.25, "
@@ -558,20 +513,16 @@ put_history(struct gen_sheet *s, unsigned int quanta)
 	gen_put(s, O_APPEND, "history/h100_rmsnorm_runs.jsonl");
 }
 
-static void
-step_calls(struct gen_sheet *s, size_t k, unsigned int third)
+static void step_calls(struct gen_sheet *s, size_t k, unsigned int third)
 {
 	put_calls(s, k, third);
 	if (k == 3 && third == 1)
 		put_history(s, 3052); /* 97.664 us */
 	else if (third == 2)
-		put_history(s, gen_iterations[k].quanta > 0
-				       ? gen_iterations[k].quanta + 9
-				       : 3390);
+		put_history(s, gen_iterations[k].quanta > 0 ? gen_iterations[k].quanta + 9 : 3390);
 }
 
-static void
-step_attempted(struct gen_sheet *s, size_t k, int64_t began_ms)
+static void step_attempted(struct gen_sheet *s, size_t k, int64_t began_ms)
 {
 	put_text(s, k, "attempt.stdout.txt", "session ended\n");
 	put_text(s, k, "attempt.stderr.txt", "");
@@ -584,8 +535,7 @@ step_attempted(struct gen_sheet *s, size_t k, int64_t began_ms)
 	gen_put_result(s, k, GEN_ATTEMPTED, began_ms);
 }
 
-static bool
-is_best(size_t k)
+static bool is_best(size_t k)
 {
 	for (size_t i = 0; i < k; i++)
 		if (gen_iterations[i].quanta <= gen_iterations[k].quanta)
@@ -593,28 +543,23 @@ is_best(size_t k)
 	return gen_iterations[k].quanta > 0;
 }
 
-static void
-step_measured(struct gen_sheet *s, size_t k, int64_t began_ms)
+static void step_measured(struct gen_sheet *s, size_t k, int64_t began_ms)
 {
 	const struct gen_figures *f = &gen_iterations[k];
 
 	if (f->quanta > 0)
 		gen_add_verdict(&s->text, f->quanta);
-	gen_put(s, O_TRUNC,
-		"runs/" GEN_RUN "/iterations/%zu/post_attempt.stdout.txt",
-		k + 1);
+	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/iterations/%zu/post_attempt.stdout.txt", k + 1);
 	put_text(s, k, "post_attempt.stderr.txt",
-		 f->quanta > 0
-			 ? ""
-			 : "tar: Child returned status 141\n"
-			   "tar: Error is not recoverable: exiting now\n");
+		 f->quanta > 0 ? ""
+			       : "tar: Child returned status 141\n"
+				 "tar: Error is not recoverable: exiting now\n");
 	gen_put_result(s, k, GEN_MEASURED, began_ms);
 	if (is_best(k))
 		gen_put_manifest(s, GEN_RUN, (unsigned int)k + 1, f);
 }
 
-static void
-step_qualified(struct gen_sheet *s, size_t k, int64_t began_ms)
+static void step_qualified(struct gen_sheet *s, size_t k, int64_t began_ms)
 {
 	char at[CLOCK_RFC3339_SIZE + 8];
 
@@ -625,19 +570,15 @@ step_qualified(struct gen_sheet *s, size_t k, int64_t began_ms)
 	gen_add_gate(&s->text, gen_iterations[k].tools_after);
 	buf_append_str(&s->text, ", \"status\": \"passed\"}");
 	gen_put(s, O_TRUNC,
-		"runs/" GEN_RUN
-		"/iterations/%zu/qualification/attempt_1/qualification.json",
+		"runs/" GEN_RUN "/iterations/%zu/qualification/attempt_1/qualification.json",
 		k + 1);
 	gen_put_registry(s);
 	gen_add_activation(&s->text, gen_iterations[k].tools_after);
-	gen_put(s, O_TRUNC,
-		"runs/" GEN_RUN "/iterations/%zu/post_build_activation.json",
-		k + 1);
+	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/iterations/%zu/post_build_activation.json", k + 1);
 	gen_put_result(s, k, GEN_QUALIFIED, began_ms);
 }
 
-static void
-iteration_step(struct gen_sheet *s, size_t k, size_t step, int64_t began_ms)
+static void iteration_step(struct gen_sheet *s, size_t k, size_t step, int64_t began_ms)
 {
 	switch (step) {
 	case 0:
@@ -674,16 +615,12 @@ iteration_step(struct gen_sheet *s, size_t k, size_t step, int64_t began_ms)
 	}
 }
 
-static void
-put_restored(struct gen_sheet *s, int64_t began_ms)
+static void put_restored(struct gen_sheet *s, int64_t began_ms)
 {
-	gen_put(s, O_TRUNC,
-		"runs/" GEN_RUN "/checkpoints/restored_best.stdout.txt");
-	buf_append_str(&s->text,
-		       "tar: Child returned status 141\n"
-		       "tar: Error is not recoverable: exiting now\n");
-	gen_put(s, O_TRUNC,
-		"runs/" GEN_RUN "/checkpoints/restored_best.stderr.txt");
+	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/checkpoints/restored_best.stdout.txt");
+	buf_append_str(&s->text, "tar: Child returned status 141\n"
+				 "tar: Error is not recoverable: exiting now\n");
+	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/checkpoints/restored_best.stderr.txt");
 	gen_put_result(s, GEN_ITERATIONS - 1, GEN_RESTORED, began_ms);
 }
 
@@ -691,14 +628,12 @@ put_restored(struct gen_sheet *s, int64_t began_ms)
 #define FIRST_STEP 3
 #define LAST_STEP  (FIRST_STEP + GEN_ITERATIONS * N_STEPS)
 
-size_t
-harness_gen_steps(void)
+size_t harness_gen_steps(void)
 {
 	return LAST_STEP + 2;
 }
 
-int64_t
-harness_gen_step_at_ms(size_t step)
+int64_t harness_gen_step_at_ms(size_t step)
 {
 	size_t k = step - FIRST_STEP;
 
@@ -710,13 +645,11 @@ harness_gen_step_at_ms(size_t step)
 		return (FIRST_S + (int64_t)GEN_ITERATIONS * ITERATION_S +
 			(int64_t)(step - LAST_STEP)) *
 		       1000;
-	return (FIRST_S + (int64_t)(k / N_STEPS) * ITERATION_S +
-		iteration_steps_s[k % N_STEPS]) *
+	return (FIRST_S + (int64_t)(k / N_STEPS) * ITERATION_S + iteration_steps_s[k % N_STEPS]) *
 	       1000;
 }
 
-int
-harness_gen_step(const struct harness_gen *gen, size_t step, struct err *err)
+int harness_gen_step(const struct harness_gen *gen, size_t step, struct err *err)
 {
 	struct gen_sheet s = { .gen = gen, .err = err };
 	int64_t began_ms;
@@ -724,8 +657,7 @@ harness_gen_step(const struct harness_gen *gen, size_t step, struct err *err)
 
 	if (step >= LAST_STEP)
 		k = GEN_ITERATIONS - 1;
-	began_ms = start_of(gen) +
-		   harness_gen_step_at_ms(FIRST_STEP + k * N_STEPS);
+	began_ms = start_of(gen) + harness_gen_step_at_ms(FIRST_STEP + k * N_STEPS);
 	s.at_ms = start_of(gen) + harness_gen_step_at_ms(step);
 	buf_init(&s.text, FILE_MAX);
 	if (step == 0)
@@ -744,8 +676,7 @@ harness_gen_step(const struct harness_gen *gen, size_t step, struct err *err)
 	return s.rc;
 }
 
-int
-harness_gen_write(const char *dir, size_t upto, struct err *err)
+int harness_gen_write(const char *dir, size_t upto, struct err *err)
 {
 	struct harness_gen gen = { .dir = dir };
 	size_t n = harness_gen_steps();

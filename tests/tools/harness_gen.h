@@ -31,8 +31,8 @@ size_t harness_gen_steps(void);
 /* What happens in a step, in ms from the start of the run. */
 int64_t harness_gen_step_at_ms(size_t step);
 /* Write the files of one step (0..): truncated and rewritten in place. */
-int harness_gen_step(const struct harness_gen *gen, size_t step,
-		     struct err *err) __attribute__((warn_unused_result));
+int harness_gen_step(const struct harness_gen *gen, size_t step, struct err *err)
+	__attribute__((warn_unused_result));
 /* The first `upto` steps (or all that there are) into dir. */
 int harness_gen_write(const char *dir, size_t upto, struct err *err)
 	__attribute__((warn_unused_result));

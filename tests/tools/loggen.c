@@ -46,9 +46,7 @@ static const struct loggen_recipe usual[] = {
 			     .score = 3.2756 },
 };
 
-void
-loggen_recipe_init(struct loggen_recipe *recipe, enum loggen_dialect dialect,
-		   uint64_t seed)
+void loggen_recipe_init(struct loggen_recipe *recipe, enum loggen_dialect dialect, uint64_t seed)
 {
 	*recipe = usual[dialect];
 	recipe->dialect = dialect;
@@ -60,8 +58,7 @@ loggen_recipe_init(struct loggen_recipe *recipe, enum loggen_dialect dialect,
 }
 
 /* splitmix64, from its published constants. */
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9E3779B97F4A7C15U;
 
@@ -70,14 +67,12 @@ next_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-double
-loggen_uniform(struct loggen *gen)
+double loggen_uniform(struct loggen *gen)
 {
 	return (double)(next_random(&gen->rng) >> 11) * 0x1p-53;
 }
 
-double
-loggen_normal(struct loggen *gen)
+double loggen_normal(struct loggen *gen)
 {
 	double sum = -6;
 
@@ -87,8 +82,7 @@ loggen_normal(struct loggen *gen)
 }
 
 /* The step time of a step, before its jitter. */
-static double
-step_ms(const struct loggen *gen, unsigned int step)
+static double step_ms(const struct loggen *gen, unsigned int step)
 {
 	double ms = gen->recipe.ms_per_step;
 
@@ -99,28 +93,21 @@ step_ms(const struct loggen *gen, unsigned int step)
 	return step <= 5 ? ms * 0.9 : ms;
 }
 
-static double
-cap_ms(const struct loggen *gen)
+static double cap_ms(const struct loggen *gen)
 {
-	return gen->recipe.cap_s > 0 ? gen->recipe.cap_s * 1000
-				     : (double)INFINITY;
+	return gen->recipe.cap_s > 0 ? gen->recipe.cap_s * 1000 : (double)INFINITY;
 }
 
 /* About where training will end; the cap decides when it is reached. */
-static unsigned int
-estimate_last_step(const struct loggen *gen)
+static unsigned int estimate_last_step(const struct loggen *gen)
 {
-	double looped = gen->recipe.dialect == LOGGEN_GOLF_MIN
-				? (1 + LOOP_COST) / 2
-				: 1;
+	double looped = gen->recipe.dialect == LOGGEN_GOLF_MIN ? (1 + LOOP_COST) / 2 : 1;
 	double n = cap_ms(gen) / (step_ms(gen, 100) * looped);
 
-	return n < gen->recipe.planned_steps ? (unsigned int)n
-					     : gen->recipe.planned_steps;
+	return n < gen->recipe.planned_steps ? (unsigned int)n : gen->recipe.planned_steps;
 }
 
-struct loggen *
-loggen_new(const struct loggen_recipe *recipe)
+struct loggen *loggen_new(const struct loggen_recipe *recipe)
 {
 	struct loggen *gen = xcalloc(1, sizeof(*gen));
 
@@ -137,8 +124,7 @@ loggen_new(const struct loggen_recipe *recipe)
 	return gen;
 }
 
-void
-loggen_free(struct loggen *gen)
+void loggen_free(struct loggen *gen)
 {
 	if (gen == NULL)
 		return;
@@ -148,18 +134,14 @@ loggen_free(struct loggen *gen)
 }
 
 /* Queue what was appended to the text since start. */
-static void
-queue_since(struct loggen *gen, size_t start)
+static void queue_since(struct loggen *gen, size_t start)
 {
-	gen->queue = xgrow(gen->queue, gen->n_queue, &gen->cap_queue,
-			   sizeof(*gen->queue));
+	gen->queue = xgrow(gen->queue, gen->n_queue, &gen->cap_queue, sizeof(*gen->queue));
 	gen->queue[gen->n_queue++] =
-		(struct loggen_queued){ start, gen->text.len - start,
-					gen->now_ms };
+		(struct loggen_queued){ start, gen->text.len - start, gen->now_ms };
 }
 
-void
-loggen_say(struct loggen *gen, const char *fmt, ...)
+void loggen_say(struct loggen *gen, const char *fmt, ...)
 {
 	size_t start = gen->text.len;
 	va_list ap;
@@ -171,8 +153,7 @@ loggen_say(struct loggen *gen, const char *fmt, ...)
 	queue_since(gen, start);
 }
 
-void
-loggen_say_text(struct loggen *gen, const char *text)
+void loggen_say_text(struct loggen *gen, const char *text)
 {
 	while (*text != '\0') {
 		size_t start = gen->text.len;
@@ -185,36 +166,30 @@ loggen_say_text(struct loggen *gen, const char *text)
 	}
 }
 
-void
-loggen_wait(struct loggen *gen, double ms)
+void loggen_wait(struct loggen *gen, double ms)
 {
 	gen->now_ms += ms;
 }
 
-bool
-loggen_is_nan(const struct loggen *gen)
+bool loggen_is_nan(const struct loggen *gen)
 {
 	return gen->recipe.fate == LOGGEN_DIVERGE &&
 	       gen->step >= gen->recipe.fate_at * gen->last_step;
 }
 
 /* A power law from the first loss at step 0 to the last validation's. */
-double
-loggen_loss_at(const struct loggen *gen, unsigned int step)
+double loggen_loss_at(const struct loggen *gen, unsigned int step)
 {
-	double last =
-		(gen->score + gen->ops->raw_above) / gen->ops->bpb_per_loss;
+	double last = (gen->score + gen->ops->raw_above) / gen->ops->bpb_per_loss;
 	double power = -0.45, shift = 3;
 	double begin = pow(shift, power);
 	double end = pow(gen->last_step + shift, power);
 	double here = pow(fmin(step, gen->last_step) + shift, power);
 
-	return last +
-	       (gen->ops->first_loss - last) * (here - end) / (begin - end);
+	return last + (gen->ops->first_loss - last) * (here - end) / (begin - end);
 }
 
-double
-loggen_noisy(struct loggen *gen, double loss, double sd)
+double loggen_noisy(struct loggen *gen, double loss, double sd)
 {
 	double noise = sd * loggen_normal(gen);
 
@@ -222,8 +197,7 @@ loggen_noisy(struct loggen *gen, double loss, double sd)
 }
 
 /* Does this step print a train row?  The first ten or five always do. */
-static bool
-is_row_due(const struct loggen *gen)
+static bool is_row_due(const struct loggen *gen)
 {
 	unsigned int first = gen->recipe.dialect == LOGGEN_GOLF_MIN ? 5 : 10;
 
@@ -231,8 +205,7 @@ is_row_due(const struct loggen *gen)
 }
 
 /* The run ends as its fate wants; true when that happened. */
-static bool
-meet_fate(struct loggen *gen)
+static bool meet_fate(struct loggen *gen)
 {
 	enum loggen_fate fate = gen->recipe.fate;
 
@@ -248,8 +221,7 @@ meet_fate(struct loggen *gen)
 	return true;
 }
 
-static void
-do_step(struct loggen *gen)
+static void do_step(struct loggen *gen)
 {
 	double ms = step_ms(gen, gen->step + 1);
 	bool last;
@@ -262,17 +234,12 @@ do_step(struct loggen *gen)
 		return;
 	if (gen->ops->mark != NULL)
 		gen->ops->mark(gen);
-	last = gen->train_ms >= cap_ms(gen) ||
-	       gen->step >= gen->recipe.planned_steps;
+	last = gen->train_ms >= cap_ms(gen) || gen->step >= gen->recipe.planned_steps;
 	if (is_row_due(gen))
-		gen->ops->train_row(
-			gen, loggen_noisy(gen, loggen_loss_at(gen, gen->step),
-					  0.03));
+		gen->ops->train_row(gen, loggen_noisy(gen, loggen_loss_at(gen, gen->step), 0.03));
 	if (last || gen->step % gen->recipe.val_every == 0) {
 		loggen_wait(gen, 1400);
-		gen->ops->val_row(
-			gen, loggen_noisy(gen, loggen_loss_at(gen, gen->step),
-					  0.0004));
+		gen->ops->val_row(gen, loggen_noisy(gen, loggen_loss_at(gen, gen->step), 0.0004));
 	}
 	if (last) {
 		gen->last_step = gen->step;
@@ -280,8 +247,7 @@ do_step(struct loggen *gen)
 	}
 }
 
-static void
-advance(struct loggen *gen)
+static void advance(struct loggen *gen)
 {
 	switch (gen->phase) {
 	case PHASE_BEGIN:
@@ -300,8 +266,7 @@ advance(struct loggen *gen)
 	}
 }
 
-bool
-loggen_next(struct loggen *gen, struct loggen_line *line)
+bool loggen_next(struct loggen *gen, struct loggen_line *line)
 {
 	const struct loggen_queued *q;
 
@@ -314,8 +279,7 @@ loggen_next(struct loggen *gen, struct loggen_line *line)
 			return false;
 	}
 	q = &gen->queue[gen->next++];
-	*line = (struct loggen_line){ gen->text.data + q->start, q->len,
-				      q->at_ms };
+	*line = (struct loggen_line){ gen->text.data + q->start, q->len, q->at_ms };
 	return true;
 }
 
@@ -331,20 +295,17 @@ static const char *const fate_names[] = {
 #undef X
 };
 
-const char *
-loggen_dialect_name(enum loggen_dialect dialect)
+const char *loggen_dialect_name(enum loggen_dialect dialect)
 {
 	return dialect_names[dialect];
 }
 
-const char *
-loggen_fate_name(enum loggen_fate fate)
+const char *loggen_fate_name(enum loggen_fate fate)
 {
 	return fate_names[fate];
 }
 
-int
-loggen_dialect_by_name(const char *name)
+int loggen_dialect_by_name(const char *name)
 {
 	for (int i = 0; i < LOGGEN_N_DIALECTS; i++)
 		if (strcmp(dialect_names[i], name) == 0)
@@ -352,8 +313,7 @@ loggen_dialect_by_name(const char *name)
 	return -1;
 }
 
-int
-loggen_fate_by_name(const char *name)
+int loggen_fate_by_name(const char *name)
 {
 	for (int i = 0; i < LOGGEN_N_FATES; i++)
 		if (strcmp(fate_names[i], name) == 0)

@@ -26,10 +26,9 @@
  */
 
 /* X(id, name, help) */
-#define LOGGEN_DIALECT_LIST(X)                                                 \
-	X(GOLF_AVG, "golf-avg", "step:N/M rows with step_avg, int8+zlib")      \
-	X(GOLF_MIN, "golf-min",                                                \
-	  "N/M rows with minutes and tok/s, sliding, TTT")                     \
+#define LOGGEN_DIALECT_LIST(X)                                                   \
+	X(GOLF_AVG, "golf-avg", "step:N/M rows with step_avg, int8+zlib")        \
+	X(GOLF_MIN, "golf-min", "N/M rows with minutes and tok/s, sliding, TTT") \
 	X(NANOGPT, "nanogpt", "step:N/M rows in ms, val_loss is the score")
 
 enum loggen_dialect {
@@ -40,14 +39,13 @@ enum loggen_dialect {
 };
 
 /* What becomes of the run.  X(id, name, help) */
-#define LOGGEN_FATE_LIST(X)                                                    \
-	X(FINISH, "finish", "ends with its score")                             \
-	X(STALL, "stall", "stops printing at fate_at and says nothing more")   \
-	X(DIVERGE, "diverge", "the loss is nan from fate_at on")               \
-	X(CRASH, "crash", "ends at fate_at with a traceback")                  \
-	X(OOM, "oom", "ends at fate_at, out of GPU memory")                    \
-	X(OVERSIZE, "oversize",                                                \
-	  "finishes, its artifact over 16,000,000 bytes")                      \
+#define LOGGEN_FATE_LIST(X)                                                     \
+	X(FINISH, "finish", "ends with its score")                              \
+	X(STALL, "stall", "stops printing at fate_at and says nothing more")    \
+	X(DIVERGE, "diverge", "the loss is nan from fate_at on")                \
+	X(CRASH, "crash", "ends at fate_at with a traceback")                   \
+	X(OOM, "oom", "ends at fate_at, out of GPU memory")                     \
+	X(OVERSIZE, "oversize", "finishes, its artifact over 16,000,000 bytes") \
 	X(SLOW, "slow", "finishes with 1.6 times the step time")
 
 enum loggen_fate {
@@ -67,19 +65,18 @@ struct loggen_recipe {
 	unsigned int planned_steps;
 	unsigned int log_every; /* a train row every so many steps, > 0 */
 	unsigned int val_every; /* a validation every so many steps, > 0 */
-	double cap_s;	/* training stops after so many seconds; 0: never */
-	double score;	/* final BPB (NanoGPT: val_loss), before its noise */
-	double fate_at; /* 0..1 of the training, for stall, diverge, .. */
-	bool source;	/* print a training script into the log first */
-	bool warnings;	/* torchrun, NCCL and Python warnings */
+	double cap_s;		/* training stops after so many seconds; 0: never */
+	double score;		/* final BPB (NanoGPT: val_loss), before its noise */
+	double fate_at;		/* 0..1 of the training, for stall, diverge, .. */
+	bool source;		/* print a training script into the log first */
+	bool warnings;		/* torchrun, NCCL and Python warnings */
 };
 
 /*
  * A recipe with the usual values of that dialect (8 GPUs, 600 s, the scores
  * and step times of published runs), fate FINISH.
  */
-void loggen_recipe_init(struct loggen_recipe *recipe,
-			enum loggen_dialect dialect, uint64_t seed);
+void loggen_recipe_init(struct loggen_recipe *recipe, enum loggen_dialect dialect, uint64_t seed);
 
 struct loggen_line {
 	const char *text; /* with its newline; borrowed until the next call */

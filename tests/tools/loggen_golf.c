@@ -7,30 +7,25 @@
 #define CAP_BYTES 16000000U
 
 /* A whole number of bytes of the compressed model, under or over the cap. */
-static unsigned int
-model_bytes(struct loggen *gen, unsigned int code_bytes)
+static unsigned int model_bytes(struct loggen *gen, unsigned int code_bytes)
 {
 	unsigned int spread = (unsigned int)(40000 * loggen_uniform(gen));
 
-	return gen->recipe.fate == LOGGEN_OVERSIZE
-		       ? CAP_BYTES - code_bytes + 12000 + spread
-		       : CAP_BYTES - code_bytes - 8000 - spread;
+	return gen->recipe.fate == LOGGEN_OVERSIZE ? CAP_BYTES - code_bytes + 12000 + spread
+						   : CAP_BYTES - code_bytes - 8000 - spread;
 }
 
-static double
-noisy_score(struct loggen *gen, double above)
+static double noisy_score(struct loggen *gen, double above)
 {
 	return loggen_is_nan(gen) ? (double)NAN : gen->score + above;
 }
 
-static double
-loss_of(const struct loggen *gen, double bpb)
+static double loss_of(const struct loggen *gen, double bpb)
 {
 	return bpb / gen->ops->bpb_per_loss;
 }
 
-static void
-avg_begin(struct loggen *gen)
+static void avg_begin(struct loggen *gen)
 {
 	const struct loggen_recipe *r = &gen->recipe;
 
@@ -61,34 +56,29 @@ avg_begin(struct loggen *gen)
 	gen->ops->val_row(gen, gen->ops->first_loss);
 }
 
-static double
-avg_ms(const struct loggen *gen)
+static double avg_ms(const struct loggen *gen)
 {
 	return gen->step > 0 ? gen->train_ms / gen->step : 0.01;
 }
 
-static void
-avg_train_row(struct loggen *gen, double loss)
+static void avg_train_row(struct loggen *gen, double loss)
 {
 	loggen_say(gen,
 		   "step:%u/%u train_loss:%.4f train_time:%.0fms "
 		   "step_avg:%.2fms",
-		   gen->step, gen->recipe.planned_steps, loss, gen->train_ms,
-		   avg_ms(gen));
+		   gen->step, gen->recipe.planned_steps, loss, gen->train_ms, avg_ms(gen));
 }
 
-static void
-avg_val_row(struct loggen *gen, double loss)
+static void avg_val_row(struct loggen *gen, double loss)
 {
 	loggen_say(gen,
 		   "step:%u/%u val_loss:%.4f val_bpb:%.4f train_time:%.0fms "
 		   "step_avg:%.2fms",
-		   gen->step, gen->recipe.planned_steps, loss,
-		   loss * gen->ops->bpb_per_loss, gen->train_ms, avg_ms(gen));
+		   gen->step, gen->recipe.planned_steps, loss, loss * gen->ops->bpb_per_loss,
+		   gen->train_ms, avg_ms(gen));
 }
 
-static void
-avg_end(struct loggen *gen)
+static void avg_end(struct loggen *gen)
 {
 	unsigned int code = 47642, raw = 67224983;
 	unsigned int model = model_bytes(gen, code);
@@ -108,8 +98,7 @@ avg_end(struct loggen *gen)
 		   "Serialized model int8+zlib: %u bytes (payload:17178912 "
 		   "raw_torch:17224025 payload_ratio:3.91x)",
 		   model);
-	loggen_say(gen, "Total submission size int8+zlib: %u bytes",
-		   model + code);
+	loggen_say(gen, "Total submission size int8+zlib: %u bytes", model + code);
 	loggen_wait(gen, 1401);
 	loggen_say(gen,
 		   "final_int8_zlib_roundtrip val_loss:%.4f val_bpb:%.4f "
@@ -131,8 +120,7 @@ const struct loggen_dialect_ops loggen_golf_avg = {
 	.end = avg_end,
 };
 
-static void
-min_settings(struct loggen *gen)
+static void min_settings(struct loggen *gen)
 {
 	const struct loggen_recipe *r = &gen->recipe;
 
@@ -142,8 +130,7 @@ min_settings(struct loggen *gen)
 	loggen_say(gen, "  compressor: brotli");
 	loggen_say(gen, "  grad_accum_steps: 1");
 	loggen_say(gen, "  iterations: %u", r->planned_steps);
-	loggen_say(gen, "  logfile: logs/demo_seed%llu.txt",
-		   (unsigned long long)r->seed);
+	loggen_say(gen, "  logfile: logs/demo_seed%llu.txt", (unsigned long long)r->seed);
 	loggen_say(gen, "  max_wallclock_seconds: 600.0");
 	loggen_say(gen, "  num_layers: 11");
 	loggen_say(gen, "  seed: %llu", (unsigned long long)r->seed);
@@ -155,8 +142,7 @@ min_settings(struct loggen *gen)
 	loggen_say(gen, "  world_size: %u", r->n_gpus);
 }
 
-static void
-min_begin(struct loggen *gen)
+static void min_begin(struct loggen *gen)
 {
 	const struct loggen_recipe *r = &gen->recipe;
 
@@ -174,8 +160,7 @@ min_begin(struct loggen *gen)
 	loggen_say(gen, "train_shards: 128");
 	loggen_say(gen, "val_tokens: 40540160");
 	loggen_say(gen, "model_params:35943512");
-	loggen_say(gen, "gptq:reserving 12s, effective=%.0fms",
-		   r->cap_s * 1000);
+	loggen_say(gen, "gptq:reserving 12s, effective=%.0fms", r->cap_s * 1000);
 	for (int i = 1; i <= 20; i++) {
 		loggen_wait(gen, 600);
 		loggen_say(gen, "warmup_step: %d/20", i);
@@ -188,8 +173,7 @@ min_begin(struct loggen *gen)
 }
 
 /* Half way through, the middle layers begin to loop and each step is slower. */
-static void
-min_mark(struct loggen *gen)
+static void min_mark(struct loggen *gen)
 {
 	if (gen->looping || gen->train_ms < gen->recipe.cap_s * 500)
 		return;
@@ -201,38 +185,31 @@ min_mark(struct loggen *gen)
 		   gen->step);
 }
 
-static void
-min_train_row(struct loggen *gen, double loss)
+static void min_train_row(struct loggen *gen, double loss)
 {
-	loggen_say(gen, "%u/%u train_loss: %.4f train_time: %.1fm tok/s: %.0f",
-		   gen->step, gen->recipe.planned_steps, loss,
-		   gen->train_ms / 60000,
-		   (double)gen->step * gen->recipe.batch_tokens /
-			   (gen->train_ms / 1000));
+	loggen_say(gen, "%u/%u train_loss: %.4f train_time: %.1fm tok/s: %.0f", gen->step,
+		   gen->recipe.planned_steps, loss, gen->train_ms / 60000,
+		   (double)gen->step * gen->recipe.batch_tokens / (gen->train_ms / 1000));
 }
 
-static void
-min_val_row(struct loggen *gen, double loss)
+static void min_val_row(struct loggen *gen, double loss)
 {
-	loggen_say(gen, "%u/%u val_loss: %.4f val_bpb: %.4f", gen->step,
-		   gen->recipe.planned_steps, loss,
-		   loss * gen->ops->bpb_per_loss);
+	loggen_say(gen, "%u/%u val_loss: %.4f val_bpb: %.4f", gen->step, gen->recipe.planned_steps,
+		   loss, loss * gen->ops->bpb_per_loss);
 }
 
 /* One stage of the evaluation, which takes about so many ms. */
-static void
-min_stage(struct loggen *gen, const char *name, double bpb, double ms)
+static void min_stage(struct loggen *gen, const char *name, double bpb, double ms)
 {
 	double took_ms = ms * (1 + 0.02 * loggen_normal(gen));
 
 	loggen_wait(gen, took_ms);
-	loggen_say(gen, "%s val_loss:%.8f val_bpb:%.8f eval_time:%.0fms", name,
-		   loss_of(gen, bpb), bpb, took_ms);
+	loggen_say(gen, "%s val_loss:%.8f val_bpb:%.8f eval_time:%.0fms", name, loss_of(gen, bpb),
+		   bpb, took_ms);
 }
 
 /* Test-time training: chunk after chunk, with a running BPB. */
-static void
-min_ttt(struct loggen *gen, double bpb)
+static void min_ttt(struct loggen *gen, double bpb)
 {
 	unsigned int n = 1238;
 	double begin = gen->now_ms, took;
@@ -244,8 +221,7 @@ min_ttt(struct loggen *gen, double bpb)
 	for (unsigned int i = 1; i <= n; i += 10) {
 		loggen_wait(gen, 3300 * (1 + 0.02 * loggen_normal(gen)));
 		loggen_say(gen, "  ttt_chunk [%u/%u] bpb=%.6f time=%.1fs", i, n,
-			   bpb + 0.04 / (1 + i * 0.05) +
-				   0.001 * loggen_normal(gen) / sqrt(i),
+			   bpb + 0.04 / (1 + i * 0.05) + 0.001 * loggen_normal(gen) / sqrt(i),
 			   (gen->now_ms - begin) / 1000);
 	}
 	loggen_wait(gen, 1500);
@@ -261,8 +237,7 @@ min_ttt(struct loggen *gen, double bpb)
 		   loss_of(gen, bpb), bpb, took + 400);
 }
 
-static void
-min_end(struct loggen *gen)
+static void min_end(struct loggen *gen)
 {
 	unsigned int code = 15516, model = model_bytes(gen, code);
 
@@ -273,8 +248,7 @@ min_end(struct loggen *gen)
 			   gen->train_ms, gen->step, gen->recipe.planned_steps);
 	loggen_say(gen, "peak memory allocated: 35372 MiB reserved: 35418 MiB");
 	loggen_say(gen, "ema:applying EMA weights");
-	min_stage(gen, "pre-quantization post-ema", noisy_score(gen, 0.0092),
-		  6003);
+	min_stage(gen, "pre-quantization post-ema", noisy_score(gen, 0.0092), 6003);
 	loggen_say(gen, "Serialized model: 135426937 bytes");
 	loggen_say(gen, "Code size: %u bytes", code);
 	loggen_say(gen, "GPTQ:collecting Hessians from calibration data...");
@@ -282,11 +256,9 @@ min_end(struct loggen *gen)
 	loggen_say(gen, "GPTQ:collected 67 Hessians in 11.3s");
 	loggen_wait(gen, 14000);
 	loggen_say(gen, "Serialized model quantized+brotli: %u bytes", model);
-	loggen_say(gen, "Total submission size quantized+brotli: %u bytes",
-		   model + code);
+	loggen_say(gen, "Total submission size quantized+brotli: %u bytes", model + code);
 	min_stage(gen, "quantized", noisy_score(gen, 0.0216), 7531);
-	min_stage(gen, "quantized_sliding_window", noisy_score(gen, 0.0047),
-		  83990);
+	min_stage(gen, "quantized_sliding_window", noisy_score(gen, 0.0047), 83990);
 	min_ttt(gen, noisy_score(gen, 0));
 }
 

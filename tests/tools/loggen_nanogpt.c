@@ -2,8 +2,7 @@
 /* The family of NanoGPT speedrun logs, as loggen.c's tables want it. */
 #include "tests/tools/loggen_priv.h"
 
-static void
-nano_begin(struct loggen *gen)
+static void nano_begin(struct loggen *gen)
 {
 	const struct loggen_recipe *r = &gen->recipe;
 
@@ -27,24 +26,20 @@ nano_begin(struct loggen *gen)
 }
 
 /* The average is nan at first and leaves out the steps that warm up. */
-static void
-say_row(struct loggen *gen, const char *loss)
+static void say_row(struct loggen *gen, const char *loss)
 {
 	unsigned int timed = gen->step > 12 ? gen->step - 10 : 0;
 	double ms = gen->step > 0 ? gen->train_ms : 0;
 
 	if (timed == 0)
-		loggen_say(gen, "step:%u/%u%s train_time:%.0fms step_avg:nanms",
-			   gen->step, gen->recipe.planned_steps, loss, ms);
+		loggen_say(gen, "step:%u/%u%s train_time:%.0fms step_avg:nanms", gen->step,
+			   gen->recipe.planned_steps, loss, ms);
 	else
-		loggen_say(gen,
-			   "step:%u/%u%s train_time:%.0fms step_avg:%.2fms",
-			   gen->step, gen->recipe.planned_steps, loss, ms,
-			   ms / timed);
+		loggen_say(gen, "step:%u/%u%s train_time:%.0fms step_avg:%.2fms", gen->step,
+			   gen->recipe.planned_steps, loss, ms, ms / timed);
 }
 
-static void
-nano_train_row(struct loggen *gen, double loss)
+static void nano_train_row(struct loggen *gen, double loss)
 {
 	struct buf text;
 
@@ -59,8 +54,7 @@ nano_train_row(struct loggen *gen, double loss)
 		gen->train_ms = 0;
 }
 
-static void
-nano_val_row(struct loggen *gen, double loss)
+static void nano_val_row(struct loggen *gen, double loss)
 {
 	struct buf text;
 
@@ -71,8 +65,7 @@ nano_val_row(struct loggen *gen, double loss)
 }
 
 /* The first step compiles the model. */
-static void
-nano_mark(struct loggen *gen)
+static void nano_mark(struct loggen *gen)
 {
 	if (gen->step != 1)
 		return;
@@ -80,8 +73,7 @@ nano_mark(struct loggen *gen)
 	loggen_wait(gen, 29000);
 }
 
-static void
-nano_end(struct loggen *gen)
+static void nano_end(struct loggen *gen)
 {
 	loggen_say(gen, "peak memory allocated: 29512 MiB reserved: 44036 MiB");
 }

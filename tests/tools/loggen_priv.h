@@ -21,10 +21,10 @@ struct loggen {
 	double now_ms;	 /* since launch */
 	double train_ms; /* as the run counts it */
 	unsigned int step;
-	unsigned int last_step; /* where the cap or the plan ends it */
-	bool looping;		/* GOLF_MIN: more layers from half time on */
-	double score;		/* with this seed's noise */
-	struct buf text;	/* queued lines */
+	unsigned int last_step;	     /* where the cap or the plan ends it */
+	bool looping;		     /* GOLF_MIN: more layers from half time on */
+	double score;		     /* with this seed's noise */
+	struct buf text;	     /* queued lines */
 	struct loggen_queued *queue; /* owned */
 	size_t n_queue, cap_queue, next;
 };
@@ -48,8 +48,7 @@ extern const struct loggen_dialect_ops loggen_golf_min;
 extern const struct loggen_dialect_ops loggen_nanogpt;
 
 /* Queue a line (without its newline) at gen->now_ms. */
-void loggen_say(struct loggen *gen, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void loggen_say(struct loggen *gen, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Queue text as it stands; may hold many lines, ends with a newline. */
 void loggen_say_text(struct loggen *gen, const char *text);
 /* Let time pass. */

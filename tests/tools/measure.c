@@ -12,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static double
-now_s(void)
+static double now_s(void)
 {
 	struct timespec ts;
 
@@ -21,21 +20,18 @@ now_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-static void
-run(char **argv)
+static void run(char **argv)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	FILE *out = tmpfile();
 
 	if (null >= 0 && out != NULL && dup2(null, STDIN_FILENO) >= 0 &&
-	    dup2(fileno(out), STDOUT_FILENO) >= 0 &&
-	    dup2(null, STDERR_FILENO) >= 0)
+	    dup2(fileno(out), STDOUT_FILENO) >= 0 && dup2(null, STDERR_FILENO) >= 0)
 		(void)execvp(argv[0], argv);
 	_exit(127);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct rusage usage;
 	double begin;

@@ -35,15 +35,11 @@ struct pod {
 };
 
 static const struct pod pods[] = {
-	{ "h100-a", "NVIDIA H100 80GB HBM3", 98, 688, 62, 1830, 61440, 212, 0,
-	  0, 0 },
-	{ "h100-b", "NVIDIA H100 80GB HBM3", 98, 684, 61, 1822, 62464, 243, 0,
-	  2690, 2718 },
-	{ "h100-c", "NVIDIA H100 80GB HBM3", 97, 671, 66, 1811, 63488, 274,
-	  2260, 0, 0 },
+	{ "h100-a", "NVIDIA H100 80GB HBM3", 98, 688, 62, 1830, 61440, 212, 0, 0, 0 },
+	{ "h100-b", "NVIDIA H100 80GB HBM3", 98, 684, 61, 1822, 62464, 243, 0, 2690, 2718 },
+	{ "h100-c", "NVIDIA H100 80GB HBM3", 97, 671, 66, 1811, 63488, 274, 2260, 0, 0 },
 	{ "h200-d", "NVIDIA H200", 98, 690, 58, 1905, 64512, 305, 0, 0, 0 },
-	{ "vast-e", "NVIDIA H100 80GB HBM3", 97, 670, 65, 1790, 65536, 336, 0,
-	  1210, 1232 },
+	{ "vast-e", "NVIDIA H100 80GB HBM3", 97, 670, 65, 1790, 65536, 336, 0, 1210, 1232 },
 };
 
 #define POD_COUNT (sizeof(pods) / sizeof(pods[0]))
@@ -68,43 +64,39 @@ struct run {
 #define FATE(id) LOGGEN_##id
 
 static const struct run runs[] = {
-	{ "naive-base", 4, AVG, FATE(FINISH), 1337, 100, .start_s = 0,
-	  .ms_per_step = 44, .score = 1.2244, .block_bytes = 8192 },
-	{ "naive-base", 3, AVG, FATE(FINISH), 42, 100, .start_s = 5,
-	  .ms_per_step = 44, .score = 1.2244 },
-	{ "polar-min", 0, MIN, FATE(FINISH), 42, 50, .start_s = 10,
-	  .ms_per_step = 121.8, .score = 1.0613 },
-	{ "polar-min", 1, MIN, FATE(FINISH), 314, 50, .start_s = 12,
-	  .ms_per_step = 121.8, .score = 1.0613 },
-	{ "polar-min", 2, MIN, FATE(FINISH), 1234, 50, .start_s = 14,
-	  .ms_per_step = 121.9, .score = 1.0613 },
-	{ "big-embed", 4, MIN, FATE(OVERSIZE), 42, 50, .start_s = 900,
-	  .ms_per_step = 119, .score = 1.0588, .pause_at_s = 260,
-	  .pause_s = 45 },
-	{ "gate-lqer", 3, MIN, FATE(FINISH), 7, 50, .start_s = 950,
-	  .ms_per_step = 119.6, .score = 1.0594, .source = true },
-	{ "gate-lqer", 0, MIN, FATE(FINISH), 42, 50, .start_s = 2180,
-	  .ms_per_step = 119.8, .score = 1.0594, .source = true },
-	{ "gate-lqer", 2, MIN, FATE(SLOW), 1234, 50, .start_s = 2182,
-	  .ms_per_step = 119.8, .score = 1.0594, .source = true },
-	{ "gate-lqer", 1, MIN, FATE(FINISH), 314, 50, .start_s = 2184,
-	  .ms_per_step = 120.1, .score = 1.0594, .source = true },
-	{ "hot-muon", 4, MIN, FATE(DIVERGE), 9, 50, .start_s = 2200,
-	  .ms_per_step = 120.4, .score = 1.0650, .fate_at = 0.45,
-	  .stop_s = 2668 },
-	{ "speedrun", 3, NANO, FATE(STALL), 7, 10, .start_s = 2290,
-	  .ms_per_step = 157.4, .score = 3.2756, .fate_at = 0.25,
-	  .source = true, .stop_s = 2700 },
+	{ "naive-base", 4, AVG, FATE(FINISH), 1337, 100, .start_s = 0, .ms_per_step = 44,
+	  .score = 1.2244, .block_bytes = 8192 },
+	{ "naive-base", 3, AVG, FATE(FINISH), 42, 100, .start_s = 5, .ms_per_step = 44,
+	  .score = 1.2244 },
+	{ "polar-min", 0, MIN, FATE(FINISH), 42, 50, .start_s = 10, .ms_per_step = 121.8,
+	  .score = 1.0613 },
+	{ "polar-min", 1, MIN, FATE(FINISH), 314, 50, .start_s = 12, .ms_per_step = 121.8,
+	  .score = 1.0613 },
+	{ "polar-min", 2, MIN, FATE(FINISH), 1234, 50, .start_s = 14, .ms_per_step = 121.9,
+	  .score = 1.0613 },
+	{ "big-embed", 4, MIN, FATE(OVERSIZE), 42, 50, .start_s = 900, .ms_per_step = 119,
+	  .score = 1.0588, .pause_at_s = 260, .pause_s = 45 },
+	{ "gate-lqer", 3, MIN, FATE(FINISH), 7, 50, .start_s = 950, .ms_per_step = 119.6,
+	  .score = 1.0594, .source = true },
+	{ "gate-lqer", 0, MIN, FATE(FINISH), 42, 50, .start_s = 2180, .ms_per_step = 119.8,
+	  .score = 1.0594, .source = true },
+	{ "gate-lqer", 2, MIN, FATE(SLOW), 1234, 50, .start_s = 2182, .ms_per_step = 119.8,
+	  .score = 1.0594, .source = true },
+	{ "gate-lqer", 1, MIN, FATE(FINISH), 314, 50, .start_s = 2184, .ms_per_step = 120.1,
+	  .score = 1.0594, .source = true },
+	{ "hot-muon", 4, MIN, FATE(DIVERGE), 9, 50, .start_s = 2200, .ms_per_step = 120.4,
+	  .score = 1.0650, .fate_at = 0.45, .stop_s = 2668 },
+	{ "speedrun", 3, NANO, FATE(STALL), 7, 10, .start_s = 2290, .ms_per_step = 157.4,
+	  .score = 3.2756, .fate_at = 0.25, .source = true, .stop_s = 2700 },
 	/* These begin while it is watched. */
-	{ "wide-mlp", 4, MIN, FATE(OOM), 42, 50, .start_s = 2676,
-	  .ms_per_step = 138.2, .score = 1.0582, .fate_at = 0.02 },
-	{ "conv-stem", 3, AVG, FATE(CRASH), 42, 100, .start_s = 2704,
-	  .ms_per_step = 46.3, .score = 1.2201, .fate_at = 0.005 },
-	{ "speedrun", 3, NANO, FATE(FINISH), 8, 10, .start_s = 2790,
-	  .ms_per_step = 157.2, .score = 3.2756, .source = true,
-	  .block_bytes = 4096 },
-	{ "gate-wide", 0, MIN, FATE(FINISH), 42, 50, .start_s = 3300,
-	  .ms_per_step = 122.9, .score = 1.0579 },
+	{ "wide-mlp", 4, MIN, FATE(OOM), 42, 50, .start_s = 2676, .ms_per_step = 138.2,
+	  .score = 1.0582, .fate_at = 0.02 },
+	{ "conv-stem", 3, AVG, FATE(CRASH), 42, 100, .start_s = 2704, .ms_per_step = 46.3,
+	  .score = 1.2201, .fate_at = 0.005 },
+	{ "speedrun", 3, NANO, FATE(FINISH), 8, 10, .start_s = 2790, .ms_per_step = 157.2,
+	  .score = 3.2756, .source = true, .block_bytes = 4096 },
+	{ "gate-wide", 0, MIN, FATE(FINISH), 42, 50, .start_s = 3300, .ms_per_step = 122.9,
+	  .score = 1.0579 },
 };
 
 #define RUN_COUNT (sizeof(runs) / sizeof(runs[0]))
@@ -112,8 +104,7 @@ static const struct run runs[] = {
 /* When the last line of each run was printed. */
 static double end_s[RUN_COUNT];
 
-static void
-recipe_of(const struct run *run, struct loggen_recipe *recipe)
+static void recipe_of(const struct run *run, struct loggen_recipe *recipe)
 {
 	loggen_recipe_init(recipe, run->dialect, run->seed);
 	recipe->fate = run->fate;
@@ -125,8 +116,7 @@ recipe_of(const struct run *run, struct loggen_recipe *recipe)
 }
 
 /* When we get what a run writes then: later where its pod is lost. */
-static double
-arrival_s(const struct run *run, double s)
+static double arrival_s(const struct run *run, double s)
 {
 	const struct pod *pod = &pods[run->pod];
 
@@ -134,8 +124,7 @@ arrival_s(const struct run *run, double s)
 }
 
 /* A run's output as its file gets it: by lines, or block by block. */
-static void
-record_lines(struct recording *rec, const struct run *run, double *end)
+static void record_lines(struct recording *rec, const struct run *run, double *end)
 {
 	struct loggen_recipe recipe;
 	struct loggen_line line;
@@ -155,8 +144,7 @@ record_lines(struct recording *rec, const struct run *run, double *end)
 		*end = s;
 		buf_append(&held, line.text, line.len);
 		while (held.len >= run->block_bytes && held.len > 0) {
-			size_t n = run->block_bytes > 0 ? run->block_bytes
-							: held.len;
+			size_t n = run->block_bytes > 0 ? run->block_bytes : held.len;
 
 			recording_at(rec, (int64_t)(arrival_s(run, s) * 1000));
 			recording_bytes(rec, held.data, n);
@@ -168,9 +156,8 @@ record_lines(struct recording *rec, const struct run *run, double *end)
 	loggen_free(gen);
 }
 
-static struct recording *
-open_recording(const char *folder, const char *kind, const char *name,
-	       struct err *err)
+static struct recording *open_recording(const char *folder, const char *kind, const char *name,
+					struct err *err)
 {
 	char *path = xasprintf("%s/%s%s.rec", folder, kind, name);
 	struct recording *rec = recording_new(path);
@@ -181,16 +168,12 @@ open_recording(const char *folder, const char *kind, const char *name,
 	return rec;
 }
 
-static int
-close_recording(struct recording *rec, struct err *err)
+static int close_recording(struct recording *rec, struct err *err)
 {
-	return recording_close(rec) != 0
-		       ? err_set_errno(err, ERR_IO, "a recording")
-		       : 0;
+	return recording_close(rec) != 0 ? err_set_errno(err, ERR_IO, "a recording") : 0;
 }
 
-static int
-record_run(size_t i, const char *folder, struct err *err)
+static int record_run(size_t i, const char *folder, struct err *err)
 {
 	const struct run *run = &runs[i];
 	char *name = xasprintf("%s-%u", run->group, run->seed);
@@ -201,58 +184,45 @@ record_run(size_t i, const char *folder, struct err *err)
 		return -1;
 	recording_put(rec, '=', "%s", pods[run->pod].name);
 	recording_at(rec, (int64_t)(run->start_s * 1000));
-	recording_put(rec, '*', "%s/train_%s_s%u.log", run->group,
-		      pods[run->pod].name, run->seed);
+	recording_put(rec, '*', "%s/train_%s_s%u.log", run->group, pods[run->pod].name, run->seed);
 	record_lines(rec, run, &end_s[i]);
 	return close_recording(rec, err);
 }
 
-static bool
-is_busy(size_t pod, double s)
+static bool is_busy(size_t pod, double s)
 {
 	for (size_t i = 0; i < RUN_COUNT; i++)
 		if (runs[i].pod == pod && s > runs[i].start_s &&
-		    (s < end_s[i] ||
-		     (runs[i].fate == LOGGEN_STALL && s < runs[i].stop_s)))
+		    (s < end_s[i] || (runs[i].fate == LOGGEN_STALL && s < runs[i].stop_s)))
 			return true;
 	return false;
 }
 
 /* What the pod's own command says, of its first GPU. */
-static void
-record_block(struct recording *rec, size_t i, double s)
+static void record_block(struct recording *rec, size_t i, double s)
 {
 	const struct pod *pod = &pods[i];
 	double wave = sin(s / 37 + (double)i);
 	bool busy = is_busy(i, s);
 	/* Too hot: warmer for a minute, then the clock falls. */
-	double heat = pod->hot_s > 0 && busy
-			      ? fmin(fmax((s - pod->hot_s) / 60, 0), 1)
-			      : 0;
+	double heat = pod->hot_s > 0 && busy ? fmin(fmax((s - pod->hot_s) / 60, 0), 1) : 0;
 
 	recording_put(rec, ':', "HGT1 <");
-	recording_put(rec, ':', "L %.2f %.2f %.2f 9/2048 %u",
-		      busy ? 9.4 + wave : 0.3, busy ? 9.1 : 0.4,
-		      busy ? 8.7 : 0.6, 40000 + (unsigned int)s);
-	recording_put(rec, ':', "D %.0f",
-		      (pod->free_gb - s / 1000) * 1e9 / 1024);
+	recording_put(rec, ':', "L %.2f %.2f %.2f 9/2048 %u", busy ? 9.4 + wave : 0.3,
+		      busy ? 9.1 : 0.4, busy ? 8.7 : 0.6, 40000 + (unsigned int)s);
+	recording_put(rec, ':', "D %.0f", (pod->free_gb - s / 1000) * 1e9 / 1024);
 	if (busy)
-		recording_put(rec, ':',
-			      "G 0, %s, %.0f, %.0f, %.2f, %.0f, %.0f, 0x%016x",
-			      pod->gpu, pod->util + round(wave), pod->mem_mib,
-			      pod->power_w + 6 * wave - 120 * heat,
-			      pod->temp_c + wave + 17 * heat,
-			      pod->sm_mhz + 4 * wave - 690 * heat,
-			      heat >= 1 ? 0x60 : 0);
+		recording_put(rec, ':', "G 0, %s, %.0f, %.0f, %.2f, %.0f, %.0f, 0x%016x", pod->gpu,
+			      pod->util + round(wave), pod->mem_mib,
+			      pod->power_w + 6 * wave - 120 * heat, pod->temp_c + wave + 17 * heat,
+			      pod->sm_mhz + 4 * wave - 690 * heat, heat >= 1 ? 0x60 : 0);
 	else
-		recording_put(rec, ':',
-			      "G 0, %s, 0, 560, %.2f, %.0f, 345, 0x%016x",
-			      pod->gpu, 74 + wave, 31 + wave, 1);
+		recording_put(rec, ':', "G 0, %s, 0, 560, %.2f, %.0f, 345, 0x%016x", pod->gpu,
+			      74 + wave, 31 + wave, 1);
 	recording_put(rec, ':', "HGT1 >");
 }
 
-static int
-record_pod(size_t i, const char *folder, struct err *err)
+static int record_pod(size_t i, const char *folder, struct err *err)
 {
 	const struct pod *pod = &pods[i];
 	struct recording *rec = open_recording(folder, "pod-", pod->name, err);
@@ -269,16 +239,14 @@ record_pod(size_t i, const char *folder, struct err *err)
 				      "peer");
 		if (s > 0 && s == pod->found_s)
 			recording_put(rec, '!', "live");
-		if (s >= TELEMETRY_BEGIN_S &&
-		    fmod(s + 3 * (double)i, TELEMETRY_EVERY_S) == 0 &&
+		if (s >= TELEMETRY_BEGIN_S && fmod(s + 3 * (double)i, TELEMETRY_EVERY_S) == 0 &&
 		    !(s >= pod->lost_s && s < pod->found_s))
 			record_block(rec, i, s);
 	}
 	return close_recording(rec, err);
 }
 
-static int
-remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
 	(void)st;
 	(void)kind;
@@ -287,8 +255,7 @@ remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 }
 
 /* What a step of HarnessGym writes, by way of a folder that is gone then. */
-static int
-record_step(struct recording *rec, size_t step, struct err *err)
+static int record_step(struct recording *rec, size_t step, struct err *err)
 {
 	char folder[] = "/tmp/record-demo-XXXXXX";
 	struct harness_gen gen = { .dir = folder, .start_ms = BEGIN_MS };
@@ -304,8 +271,7 @@ record_step(struct recording *rec, size_t step, struct err *err)
 	return failed;
 }
 
-static int
-record_harness(const char *folder, struct err *err)
+static int record_harness(const char *folder, struct err *err)
 {
 	struct recording *rec = open_recording(folder, "", "harness", err);
 	int failed = 0;
@@ -317,8 +283,7 @@ record_harness(const char *folder, struct err *err)
 	return close_recording(rec, err) != 0 || failed ? -1 : 0;
 }
 
-static int
-record_fleet(const char *folder, struct err *err)
+static int record_fleet(const char *folder, struct err *err)
 {
 	for (size_t i = 0; i < RUN_COUNT; i++)
 		if (record_run(i, folder, err))
@@ -329,8 +294,7 @@ record_fleet(const char *folder, struct err *err)
 	return record_harness(folder, err);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct err err = { ERR_NONE, "" };
 

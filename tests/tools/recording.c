@@ -20,8 +20,7 @@ struct recording {
 	int64_t written_ms; /* of the last one */
 };
 
-struct recording *
-recording_new(const char *path)
+struct recording *recording_new(const char *path)
 {
 	FILE *file = fopen(path, "we");
 	struct recording *rec;
@@ -33,8 +32,7 @@ recording_new(const char *path)
 	return rec;
 }
 
-int
-recording_close(struct recording *rec)
+int recording_close(struct recording *rec)
 {
 	int failed = ferror(rec->file);
 
@@ -43,24 +41,20 @@ recording_close(struct recording *rec)
 	return failed != 0 ? -1 : 0;
 }
 
-void
-recording_at(struct recording *rec, int64_t at_ms)
+void recording_at(struct recording *rec, int64_t at_ms)
 {
 	rec->at_ms = at_ms;
 }
 
 /* How long after the record before, where that is not at once. */
-static void
-put_time(struct recording *rec)
+static void put_time(struct recording *rec)
 {
 	if (rec->at_ms != rec->written_ms)
-		(void)fprintf(rec->file, "%" PRId64,
-			      rec->at_ms - rec->written_ms);
+		(void)fprintf(rec->file, "%" PRId64, rec->at_ms - rec->written_ms);
 	rec->written_ms = rec->at_ms;
 }
 
-void
-recording_put(struct recording *rec, char kind, const char *fmt, ...)
+void recording_put(struct recording *rec, char kind, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -72,8 +66,7 @@ recording_put(struct recording *rec, char kind, const char *fmt, ...)
 	(void)fputc('\n', rec->file);
 }
 
-void
-recording_bytes(struct recording *rec, const char *data, size_t len)
+void recording_bytes(struct recording *rec, const char *data, size_t len)
 {
 	while (len > 0) {
 		size_t n = 0;
@@ -90,9 +83,7 @@ recording_bytes(struct recording *rec, const char *data, size_t len)
 	}
 }
 
-static int
-put_file(struct recording *rec, const char *path, const char *name,
-	 struct err *err)
+static int put_file(struct recording *rec, const char *path, const char *name, struct err *err)
 {
 	FILE *file = fopen(path, "re");
 	char data[4096];
@@ -100,8 +91,7 @@ put_file(struct recording *rec, const char *path, const char *name,
 
 	if (file == NULL)
 		return err_set_errno(err, ERR_IO, "%s", path);
-	recording_put(rec, str_ends_with(str_from(name), ".jsonl") ? '+' : '>',
-		      "%s", name);
+	recording_put(rec, str_ends_with(str_from(name), ".jsonl") ? '+' : '>', "%s", name);
 	while ((n = fread(data, 1, sizeof(data), file)) > 0)
 		recording_bytes(rec, data, n);
 	(void)fclose(file);
@@ -109,9 +99,7 @@ put_file(struct recording *rec, const char *path, const char *name,
 }
 
 /* A file, or a folder with all that is below it. */
-static int
-put_entry(struct recording *rec, const char *path, const char *name,
-	  struct err *err)
+static int put_entry(struct recording *rec, const char *path, const char *name, struct err *err)
 {
 	struct stat st;
 
@@ -121,9 +109,7 @@ put_entry(struct recording *rec, const char *path, const char *name,
 				   : put_file(rec, path, name, err);
 }
 
-int
-recording_folder(struct recording *rec, const char *folder, const char *name,
-		 struct err *err)
+int recording_folder(struct recording *rec, const char *folder, const char *name, struct err *err)
 {
 	struct dirent **entries;
 	int n = scandir(folder, &entries, NULL, alphasort), failed = 0;
@@ -135,8 +121,7 @@ recording_folder(struct recording *rec, const char *folder, const char *name,
 		char *path = xasprintf("%s/%s", folder, entry);
 		char *to = xasprintf("%s/%s", name, entry);
 
-		if (!failed && strcmp(entry, ".") != 0 &&
-		    strcmp(entry, "..") != 0)
+		if (!failed && strcmp(entry, ".") != 0 && strcmp(entry, "..") != 0)
 			failed = put_entry(rec, path, to, err);
 		free(path);
 		free(to);

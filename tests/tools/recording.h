@@ -30,6 +30,5 @@ void recording_bytes(struct recording *rec, const char *data, size_t len);
  * recording they lie below `name`.  Those that end with .jsonl are appended
  * to what is there.  -1 with err.
  */
-int recording_folder(struct recording *rec, const char *folder,
-		     const char *name, struct err *err)
+int recording_folder(struct recording *rec, const char *folder, const char *name, struct err *err)
 	__attribute__((warn_unused_result));

@@ -21,16 +21,14 @@
 
 static size_t told;
 
-static void
-on_new(void *user, const struct alert *alert)
+static void on_new(void *user, const struct alert *alert)
 {
 	(void)user;
 	(void)alert;
 	told++;
 }
 
-static const struct alert *
-find(const struct alerts *alerts, enum alert_kind kind)
+static const struct alert *find(const struct alerts *alerts, enum alert_kind kind)
 {
 	for (size_t i = 0; i < alerts->n; i++)
 		if (alerts->v[i].kind == kind)
@@ -38,8 +36,7 @@ find(const struct alerts *alerts, enum alert_kind kind)
 	return NULL;
 }
 
-static struct model_run *
-add_run(struct model *model, const char *pod, const char *path)
+static struct model_run *add_run(struct model *model, const char *pod, const char *path)
 {
 	size_t index = model_pod_find(model, pod);
 	struct model_run *mr;
@@ -56,8 +53,7 @@ add_run(struct model *model, const char *pod, const char *path)
 	return mr;
 }
 
-static struct track
-make_track(void)
+static struct track make_track(void)
 {
 	struct track track = { 0 };
 
@@ -67,8 +63,7 @@ make_track(void)
 	return track;
 }
 
-static void
-test_stall(void)
+static void test_stall(void)
 {
 	struct model model;
 	struct alerts alerts;
@@ -92,11 +87,9 @@ test_stall(void)
 	ok(find(&alerts, ALERT_STALL) == NULL, "15 s of silence are none");
 	alerts_update(&alerts, &model, NULL, now + 30000);
 	alerts_update(&alerts, &model, NULL, now + 31000);
-	ok(find(&alerts, ALERT_STALL) != NULL && told == 1,
-	   "30 s are a stall, told once");
+	ok(find(&alerts, ALERT_STALL) != NULL && told == 1, "30 s are a stall, told once");
 	number = alerts.v[0].number;
-	ok(alerts_find(&alerts, number) == find(&alerts, ALERT_STALL),
-	   "its number finds it");
+	ok(alerts_find(&alerts, number) == find(&alerts, ALERT_STALL), "its number finds it");
 	alerts_acknowledge(&alerts);
 	is_int((long long)alerts_open(&alerts), 0, "it can be acknowledged");
 	model_run_touch(&model, mr, now + 32000, true);
@@ -124,21 +117,18 @@ test_stall(void)
 }
 
 /* A sample of two GPUs of the first pod; busiest: of one of them. */
-static void
-sample_pod(struct model *model, double busiest, int64_t wall_ms)
+static void sample_pod(struct model *model, double busiest, int64_t wall_ms)
 {
-	const struct telemetry sample = { .gpu_util = 1,
-					  .gpu_busiest = busiest,
-					  .n_gpus = 2,
-					  .gpu_name = "H100" };
+	const struct telemetry sample = {
+		.gpu_util = 1, .gpu_busiest = busiest, .n_gpus = 2, .gpu_name = "H100"
+	};
 
 	model_pod_telemetry(model, 0, &sample, wall_ms);
 }
 
 /* Minutes from *now on, with a sample every ten seconds. */
-static void
-pass_minutes(struct alerts *alerts, struct model *model, double busiest,
-	     int minutes, int64_t *now)
+static void pass_minutes(struct alerts *alerts, struct model *model, double busiest, int minutes,
+			 int64_t *now)
 {
 	for (int i = 0; i < minutes * 6; i++) {
 		*now += 10000;
@@ -148,8 +138,7 @@ pass_minutes(struct alerts *alerts, struct model *model, double busiest,
 }
 
 /* What costs money and does nothing; what is not known to do so does not. */
-static void
-test_idle(void)
+static void test_idle(void)
 {
 	struct model model;
 	struct alerts alerts;
@@ -189,8 +178,7 @@ test_idle(void)
 }
 
 /* A log that goes away is of the last run in it, when that is not done. */
-static void
-test_gone(void)
+static void test_gone(void)
 {
 	struct model model;
 	struct alerts alerts;
@@ -212,8 +200,7 @@ test_gone(void)
 	model_log_gone(&model, log, T0 + 1000);
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
 	alert = find(&alerts, ALERT_GONE);
-	ok(alert != NULL && alert->mr == last && alerts.n == 1 &&
-		   alert->since_wall_ms == T0 + 1000,
+	ok(alert != NULL && alert->mr == last && alerts.n == 1 && alert->since_wall_ms == T0 + 1000,
 	   "one that went away is, since then, and no stall beside it");
 	last->run.status = RUN_TRUNCATED;
 	last->live = false;
@@ -230,8 +217,7 @@ test_gone(void)
 	model_release(&model);
 }
 
-static void
-test_caps(void)
+static void test_caps(void)
 {
 	struct track track = make_track();
 	struct model model;
@@ -263,8 +249,7 @@ test_caps(void)
 	   "by what was measured, whatever the track grants");
 	mr->run.train_ms = 600050;
 	alerts_update(&alerts, &model, &track, T0);
-	ok(!find(&alerts, ALERT_CAP_TRAIN),
-	   "a step that began in time may end behind the cap");
+	ok(!find(&alerts, ALERT_CAP_TRAIN), "a step that began in time may end behind the cap");
 	mr->run.train_ms = mr->run.artifact_bytes = mr->run.eval_s = RUN_ABSENT;
 	alerts_update(&alerts, &model, &track, T0);
 	is_int((long long)alerts.n, 0, "what is not known breaks no cap");
@@ -272,8 +257,7 @@ test_caps(void)
 	model_release(&model);
 }
 
-static void
-test_failures(void)
+static void test_failures(void)
 {
 	struct model model;
 	struct alerts alerts;
@@ -301,9 +285,7 @@ test_failures(void)
 	model_release(&model);
 }
 
-static void
-tell_clock(struct model *model, size_t pod, double util, double mhz,
-	   double throttle)
+static void tell_clock(struct model *model, size_t pod, double util, double mhz, double throttle)
 {
 	struct telemetry said = { .n_gpus = 1,
 				  .gpu_name = "H100",
@@ -321,8 +303,7 @@ tell_clock(struct model *model, size_t pod, double util, double mhz,
 
 /* Why a run is slow and since when; old telemetry and a pace that is good
  * again explain nothing. */
-static void
-test_slow_why(struct model *model, struct alerts *alerts)
+static void test_slow_why(struct model *model, struct alerts *alerts)
 {
 	struct series *paces = series_new(1024);
 	const struct alert *slow;
@@ -336,34 +317,28 @@ test_slow_why(struct model *model, struct alerts *alerts)
 	}
 	model->runs[2]->series[METRIC_MS_PER_STEP] = paces;
 	for (size_t i = 0; i < 3; i++)
-		tell_clock(model, i, 97, i == 2 ? 1122 : 1755,
-			   i == 2 ? 0x20 : 4);
+		tell_clock(model, i, 97, i == 2 ? 1122 : 1755, i == 2 ? 0x20 : 4);
 	alerts_update(alerts, model, NULL, T0);
 	slow = find(alerts, ALERT_SLOW_POD);
-	ok(slow != NULL &&
-		   strstr(slow->text, "; 199 ms since 20 s; SM 1122 MHz "
-				      "(others 1755), 82 °C (thermal)") != NULL,
+	ok(slow != NULL && strstr(slow->text, "; 199 ms since 20 s; SM 1122 MHz "
+					      "(others 1755), 82 °C (thermal)") != NULL,
 	   "it is explained: %s", slow->text);
-	ok(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ, T0) ==
-		   (1755 + 1122) / 2.0,
+	ok(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ, T0) == (1755 + 1122) / 2.0,
 	   "the others are all but itself");
 	for (int step = 410; step <= 430; step += 10) {
 		ms += 1000;
 		series_push(paces, &(struct series_point){ step, ms, 0, 100 });
 	}
 	alerts_update(alerts, model, NULL, T0 + 61000);
-	ok(strstr(slow->text, "since") == NULL &&
-		   strstr(slow->text, "SM") == NULL &&
+	ok(strstr(slow->text, "since") == NULL && strstr(slow->text, "SM") == NULL &&
 		   model_pod_throttle(&model->pods[2], T0 + 61000) == NULL,
 	   "or not: %s", slow->text);
 	tell_clock(model, 1, 0, 300, 1);
-	ok(isnan(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ,
-				 T0)),
+	ok(isnan(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ, T0)),
 	   "one that idles is no peer, and one alone is none");
 }
 
-static void
-test_slow_pod(void)
+static void test_slow_pod(void)
 {
 	const struct alert *slow;
 	struct model model;
@@ -389,8 +364,7 @@ test_slow_pod(void)
 	model_release(&model);
 }
 
-static void
-test_state(void)
+static void test_state(void)
 {
 	struct model model;
 	struct alerts alerts;
@@ -410,8 +384,7 @@ test_state(void)
 	told = 0;
 	alerts_load(&alerts, (struct str){ text.data, text.len });
 	alerts_update(&alerts, &model, NULL, T0);
-	ok(alerts.n == 1 && alerts.v[0].acknowledged && told == 0 &&
-		   alerts.muted,
+	ok(alerts.n == 1 && alerts.v[0].acknowledged && told == 0 && alerts.muted,
 	   "what was acknowledged and muted is after a restart");
 	buf_release(&text);
 	alerts_release(&alerts);
@@ -419,8 +392,7 @@ test_state(void)
 }
 
 /* Rows of a run whose step time doubles at half of its 600 s. */
-static void
-add_rows(struct model *model, struct model_run *mr, double pace, double end_s)
+static void add_rows(struct model *model, struct model_run *mr, double pace, double end_s)
 {
 	double step = 0, ms = 0;
 
@@ -441,8 +413,7 @@ add_rows(struct model *model, struct model_run *mr, double pace, double end_s)
 	mr->run.ms_per_step = ms / step;
 }
 
-static void
-test_forecast(void)
+static void test_forecast(void)
 {
 	struct model model;
 	struct model_run *mr, *ref;
@@ -454,8 +425,7 @@ test_forecast(void)
 	forecast_run(&model, mr, 600, &f);
 	ok(f.source == FORECAST_RECENT, "alone: by the recent pace");
 	is_near(f.end_steps, 6000, 0.01, "which is wrong here, and");
-	ok(f.end_steps_error > 500, "the interval is as wide as that (%.0f)",
-	   f.end_steps_error);
+	ok(f.end_steps_error > 500, "the interval is as wide as that (%.0f)", f.end_steps_error);
 	ref = add_run(&model, "b", "/x/b.log");
 	add_rows(&model, ref, 1, 601);
 	ref->run.status = RUN_FINISHED;
@@ -468,8 +438,7 @@ test_forecast(void)
 	ok(!run_has(f.final_bpb), "no final BPB before half of the time");
 	mr->run.artifact_bytes = 15900000;
 	forecast_run(&model, mr, 600, &f);
-	ok(f.source == FORECAST_NONE && !run_has(f.end_steps) &&
-		   !run_has(f.train_left_s),
+	ok(f.source == FORECAST_NONE && !run_has(f.end_steps) && !run_has(f.train_left_s),
 	   "no steps are foretold when the training is over");
 	ok(forecast_training_is_over(&mr->run), "which an artifact says");
 	mr->run.artifact_bytes = RUN_ABSENT;
@@ -483,8 +452,7 @@ test_forecast(void)
 }
 
 /* A trainer that prints the time of each step and how many there will be. */
-static void
-test_forecast_plan(void)
+static void test_forecast_plan(void)
 {
 	struct model model;
 	struct model_run *mr;
@@ -501,24 +469,20 @@ test_forecast_plan(void)
 	is_near(f.train_left_s, 8000, 1e-6, "4000 steps of 2 s are left");
 	is_near(f.end_steps, 5000, 1e-6, "to the end of its plan");
 	forecast_run(&model, mr, 600, &f);
-	is_near(f.train_left_s, 8000, 1e-6,
-		"whatever the cap of a track is that it is not of");
+	is_near(f.train_left_s, 8000, 1e-6, "whatever the cap of a track is that it is not of");
 	mr->run.last_val_bpb = 1.2;
 	forecast_run(&model, mr, 600, &f);
 	ok(!run_has(f.train_left_s), "but for a run that could be of it");
 	model_release(&model);
 }
 
-static void
-add_value(struct model_run *mr, const char *name, double value)
+static void add_value(struct model_run *mr, const char *name, double value)
 {
-	run_series_add(run_series_get(&mr->run, str_from(name), STR_LIT(""),
-				      METRIC_COUNT),
-		       value, 1);
+	run_series_add(run_series_get(&mr->run, str_from(name), STR_LIT(""), METRIC_COUNT), value,
+		       1);
 }
 
-static void
-test_metric(void)
+static void test_metric(void)
 {
 	char loss[] = "Loss", norm[] = "grad norm";
 	struct model model;
@@ -537,8 +501,7 @@ test_metric(void)
 	add_value(mr, "loss", 9);
 	add_value(mr, "Loss", 5);
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 0,
-	       "at the limit, by another case, of a run of before: none");
+	is_int((long long)alerts.n, 0, "at the limit, by another case, of a run of before: none");
 	add_value(mr, "Loss", 6.25);
 	add_value(mr, "grad norm", 0.25);
 	alerts_update(&alerts, &model, NULL, T0);
@@ -552,8 +515,7 @@ test_metric(void)
 	add_value(mr, "grad norm", (double)NAN);
 	alerts_update(&alerts, &model, NULL, T0);
 	is_int((long long)alerts.n, 1, "one holds no more");
-	is_str(alerts.v[0].text, "grad norm is 200, above 100",
-	       "a NaN is no value");
+	is_str(alerts.v[0].text, "grad norm is 200, above 100", "a NaN is no value");
 	alerts_rules_clear(&alerts);
 	alerts_update(&alerts, &model, NULL, T0);
 	is_int((long long)alerts.n, 0, "without rules there are none");
@@ -561,8 +523,7 @@ test_metric(void)
 	model_release(&model);
 }
 
-static void
-test_forecast_bpb(void)
+static void test_forecast_bpb(void)
 {
 	struct model model;
 	struct model_run *mr, *ref;
@@ -580,8 +541,7 @@ test_forecast_bpb(void)
 	ok(f.final_bpb_sigma > 0.0005, "with an interval");
 	is_near(forecast_time_at_step(ref, 1005), 100500, 1e-9,
 		"between two rows the time is between");
-	ok(!run_has(forecast_time_at_step(ref, 99999)),
-	   "outside of the rows there is none");
+	ok(!run_has(forecast_time_at_step(ref, 99999)), "outside of the rows there is none");
 	mr->run.last_val_bpb = 1.2;
 	mr->run.last_val_loss = 3.1;
 	is_near(forecast_bpb_per_nat(mr), 1.2 / 3.1, 1e-12,
@@ -596,9 +556,8 @@ struct trial {
 };
 
 /* Hold a run that has ended against what would have been said of it. */
-static void
-try_advice(const struct model *model, const struct model_run *mr, double final,
-	   struct trial *trial)
+static void try_advice(const struct model *model, const struct model_run *mr, double final,
+		       struct trial *trial)
 {
 	struct advice a;
 
@@ -611,8 +570,7 @@ try_advice(const struct model *model, const struct model_run *mr, double final,
 	trial->share += (double)a.n_ahead / (double)a.n_behind;
 }
 
-static void
-judge_trial(const struct trial *t, const char *name)
+static void judge_trial(const struct trial *t, const char *name)
 {
 	double off = 2 * sqrt(t->bound_var);
 
@@ -622,20 +580,16 @@ judge_trial(const struct trial *t, const char *name)
 	ok(t->ahead <= t->told + off, "%s: the told error rate holds", name);
 }
 
-static void
-add_validation(struct model *model, struct model_run *mr, double step,
-	       double value)
+static void add_validation(struct model *model, struct model_run *mr, double step, double value)
 {
-	const struct sample sample = { .step = step,
-				       .metric = METRIC_VAL_LOSS,
-				       .value = value,
-				       .train_ms = RUN_ABSENT };
+	const struct sample sample = {
+		.step = step, .metric = METRIC_VAL_LOSS, .value = value, .train_ms = RUN_ABSENT
+	};
 
 	model_run_sample(model, mr, &sample);
 }
 
-static double
-noise(uint64_t *state)
+static double noise(uint64_t *state)
 {
 	double sum = -6;
 
@@ -647,8 +601,7 @@ noise(uint64_t *state)
 }
 
 /* Groups of runs whose ends hang on a validation, by a known amount. */
-static void
-test_advice_drawn(double spread)
+static void test_advice_drawn(double spread)
 {
 	struct trial trial = { 0 };
 	uint64_t state = 42;
@@ -675,15 +628,13 @@ test_advice_drawn(double spread)
 		try_advice(&model, mr, final, &trial);
 		model_release(&model);
 	}
-	ok(trial.given > 50, "spread %g: advice is given (%d)", spread,
-	   trial.given);
+	ok(trial.given > 50, "spread %g: advice is given (%d)", spread, trial.given);
 	ok(trial.ahead <= trial.share && trial.share <= trial.ahead + 15,
 	   "few less end ahead than earlier runs did that were less behind");
 	judge_trial(&trial, "drawn runs");
 }
 
-static void
-test_advice(void)
+static void test_advice(void)
 {
 	struct model model;
 	struct model_run *mr, *now;
@@ -698,16 +649,14 @@ test_advice(void)
 	now = add_run(&model, "a", "/g/now.log");
 	add_validation(&model, now, 100, 3.4);
 	for (int k = 0; k < 5; k++) {
-		ok(!advice_of(&model, now, NULL, &a),
-		   "silent with %d earlier runs", k);
+		ok(!advice_of(&model, now, NULL, &a), "silent with %d earlier runs", k);
 		(void)snprintf(path, sizeof(path), "/g/%d.log", k);
 		mr = add_run(&model, "a", path);
 		add_validation(&model, mr, 100, 3.31 + 0.01 * k);
 		mr->run.status = RUN_FINISHED;
 		mr->run.final_val_loss = 3.0 + k;
 	}
-	ok(!advice_of(&model, now, NULL, &a),
-	   "and where fewer than five of them were behind");
+	ok(!advice_of(&model, now, NULL, &a), "and where fewer than five of them were behind");
 	mr = add_run(&model, "a", "/ref/r.log");
 	add_validation(&model, mr, 100, 3.3);
 	mr->run.status = RUN_FINISHED;
@@ -717,8 +666,7 @@ test_advice(void)
 	ok(a.n_behind == 5 && a.n_ahead == 1, "one of five ended ahead of it");
 	is_near(a.error, advice_at_most(1, 5), 0, "with its error");
 	add_validation(&model, now, 150, 3.4);
-	ok(!advice_of(&model, now, mr, &a),
-	   "silent at a step where the others have no validation");
+	ok(!advice_of(&model, now, mr, &a), "silent at a step where the others have no validation");
 	model_release(&model);
 	test_advice_drawn(0.002);
 	test_advice_drawn(0.02);
@@ -728,8 +676,7 @@ test_advice(void)
  * A next value lies in the band 95 times of 100, however few it is made of;
  * the mean and twice the spread would hold far less.
  */
-static void
-test_band_drawn(void)
+static void test_band_drawn(void)
 {
 	const double x[] = { 10, 20 };
 	uint64_t state = 7;
@@ -754,13 +701,10 @@ test_band_drawn(void)
 
 				for (size_t k = 0; k < n; k++)
 					values[k] = y[k][at];
-				next = (at == 0 ? 3 : 2) +
-				       0.01 * (double)(at + 1) * noise(&state);
+				next = (at == 0 ? 3 : 2) + 0.01 * (double)(at + 1) * noise(&state);
 				board_stats_of(&stats, values, n);
-				by_spread += fabs(next - stats.mean) <
-					     2 * stats.sd_sample;
-				inside += next > band.lo[at] &&
-					  next < band.hi[at];
+				by_spread += fabs(next - stats.mean) < 2 * stats.sd_sample;
+				inside += next > band.lo[at] && next < band.hi[at];
 			}
 			band_release(&band);
 		}
@@ -772,26 +716,19 @@ test_band_drawn(void)
 	}
 }
 
-static void
-test_band(void)
+static void test_band(void)
 {
 	const double x[] = { 10, 20, 30 }, at[] = { 10, 20, 25, 30, 40 };
-	const double y[3][3] = { { 3, 2, 1 },
-				 { 3.1, 2.2, 1 },
-				 { 3.2, 2.1, 1 } };
+	const double y[3][3] = { { 3, 2, 1 }, { 3.1, 2.2, 1 }, { 3.2, 2.1, 1 } };
 	const struct curve over = { at, at, 5 };
 	double many[3 * BAND_POINTS];
-	struct curve seeds[3] = { { x, y[0], 3 },
-				  { x, y[1], 3 },
-				  { x, y[2], 2 } };
+	struct curve seeds[3] = { { x, y[0], 3 }, { x, y[1], 3 }, { x, y[2], 2 } };
 	struct band band;
 
 	band_init(&band, seeds, 3, &over);
 	/* t(0.975, 2) = 4.302653 of any table; sd 0.1. */
-	is_near(band.hi[0], 3.1 + 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6,
-		"as far above the mean");
-	is_near(band.lo[0], 3.1 - 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6,
-		"as below");
+	is_near(band.hi[0], 3.1 + 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6, "as far above the mean");
+	is_near(band.lo[0], 3.1 - 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6, "as below");
 	ok(run_has(band.lo[1]) && !run_has(band.lo[2]) && !run_has(band.hi[3]),
 	   "none where fewer than three seeds are");
 	ok(band.n == 5 && !run_has(band.lo[4]), "nor behind them all");
@@ -801,8 +738,7 @@ test_band(void)
 	band_release(&band);
 	for (int i = 0; i < 3 * BAND_POINTS; i++)
 		many[i] = i;
-	band_init(&band, seeds, 3,
-		  &(struct curve){ many, many, 3 * BAND_POINTS });
+	band_init(&band, seeds, 3, &(struct curve){ many, many, 3 * BAND_POINTS });
 	ok(band.n <= BAND_POINTS && band.x[band.n - 1] == 3 * BAND_POINTS - 1,
 	   "of many x some, with the last");
 	band_release(&band);
@@ -812,8 +748,7 @@ test_band(void)
 }
 
 /* Which runs are seeds of a group, each once. */
-static void
-test_seeds(void)
+static void test_seeds(void)
 {
 	const struct model_run *found[SEEDS_MOST];
 	struct model model;
@@ -828,13 +763,10 @@ test_seeds(void)
 		mr->run.status = RUN_FINISHED;
 		mr->run.planned_steps = 2000;
 	}
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 8,
-	       "all that finished");
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 8, "all that finished");
 	model.runs[0]->run.seed = 1;
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 7,
-	       "a seed once");
-	ok(found[0] == model.runs[7] && found[6] == model.runs[1],
-	   "the newest first");
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 7, "a seed once");
+	ok(found[0] == model.runs[7] && found[6] == model.runs[1], "the newest first");
 	model.runs[2]->run.status = RUN_RUNNING;
 	model.runs[3]->run.planned_steps = 1000;
 	free(model.runs[4]->group);
@@ -842,8 +774,7 @@ test_seeds(void)
 	is_int((long long)seeds_of(&model, mr->group, 2000, found), 4,
 	       "none that runs, was planned otherwise or is of elsewhere");
 	model.runs[5]->run.seed = model.runs[6]->run.seed = RUN_ABSENT;
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 4,
-	       "who prints no seed is one");
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 4, "who prints no seed is one");
 	for (int k = 5; k < 7; k++) {
 		model.runs[k]->run.steps = 2000;
 		model.runs[k]->run.train_ms = 60000;
@@ -857,31 +788,24 @@ test_seeds(void)
 	model_release(&model);
 }
 
-static void
-on_sample(void *user, const struct run *run, const struct sample *sample)
+static void on_sample(void *user, const struct run *run, const struct sample *sample)
 {
 	struct model *model = user;
 
-	model_run_sample(model, model_run_get(model, 0, "", run->run_index),
-			 sample);
+	model_run_sample(model, model_run_get(model, 0, "", run->run_index), sample);
 }
 
-static void
-on_run(void *user, const struct run *run)
+static void on_run(void *user, const struct run *run)
 {
 	struct model *model = user;
 
-	model_run_update(model, model_run_get(model, 0, "", run->run_index),
-			 run);
+	model_run_update(model, model_run_get(model, 0, "", run->run_index), run);
 }
 
 /* All logs below a folder, a model's run each. */
-static void
-read_logs(struct model *model, const char *pattern,
-	  const struct format_set *formats)
+static void read_logs(struct model *model, const char *pattern, const struct format_set *formats)
 {
-	static const struct run_reader_cb cb = { .on_sample = on_sample,
-						 .on_run = on_run };
+	static const struct run_reader_cb cb = { .on_sample = on_sample, .on_run = on_run };
 	static char block[1 << 16];
 	glob_t found;
 
@@ -904,8 +828,8 @@ read_logs(struct model *model, const char *pattern,
 		run_reader_free(reader);
 		(void)fclose(from);
 		for (size_t k = 0; k < one.n_runs; k++) {
-			struct model_run *mr = model_run_get(
-				model, 0, found.gl_pathv[i], (unsigned int)k);
+			struct model_run *mr =
+				model_run_get(model, 0, found.gl_pathv[i], (unsigned int)k);
 			model_run_update(model, mr, &one.runs[k]->run);
 			for (int m = 0; m < METRIC_COUNT; m++) {
 				mr->series[m] = one.runs[k]->series[m];
@@ -918,8 +842,7 @@ read_logs(struct model *model, const char *pattern,
 }
 
 /* Leave one run out at a time, at each of its validations. */
-static void
-leave_one_out(struct model *model, const char *name)
+static void leave_one_out(struct model *model, const char *name)
 {
 	struct trial trial = { 0 };
 
@@ -928,11 +851,9 @@ leave_one_out(struct model *model, const char *name)
 		bool is_bpb = mr->series[METRIC_VAL_BPB] != NULL;
 		enum metric metric = is_bpb ? METRIC_VAL_BPB : METRIC_VAL_LOSS;
 		struct series *whole = mr->series[metric];
-		double final =
-			is_bpb ? mr->run.final_bpb : mr->run.final_val_loss;
+		double final = is_bpb ? mr->run.final_bpb : mr->run.final_val_loss;
 
-		if (mr->run.status != RUN_FINISHED || !run_has(final) ||
-		    whole == NULL)
+		if (mr->run.status != RUN_FINISHED || !run_has(final) || whole == NULL)
 			continue;
 		mr->run.status = RUN_RUNNING;
 		mr->series[metric] = series_new(SERIES_CAP_POINTS);
@@ -940,8 +861,7 @@ leave_one_out(struct model *model, const char *name)
 			const struct series_point *p = series_at(whole, k);
 
 			series_push(mr->series[metric], p);
-			if (p->step >= 0.3 * mr->run.steps &&
-			    p->step <= 0.7 * mr->run.steps)
+			if (p->step >= 0.3 * mr->run.steps && p->step <= 0.7 * mr->run.steps)
 				try_advice(model, mr, final, &trial);
 		}
 		series_free(mr->series[metric]);
@@ -952,8 +872,7 @@ leave_one_out(struct model *model, const char *name)
 }
 
 /* Points of a series by step or by training time; false: it has none. */
-static bool
-take_curve(const struct series *series, bool by_time, struct curve *out)
+static bool take_curve(const struct series *series, bool by_time, struct curve *out)
 {
 	size_t n = series != NULL ? series_count(series) : 0;
 	double *x = xcalloc(n + 1, sizeof(*x)), *y = xcalloc(n + 1, sizeof(*y));
@@ -969,29 +888,25 @@ take_curve(const struct series *series, bool by_time, struct curve *out)
 	return out->n > 1;
 }
 
-static void
-free_curve(struct curve *curve)
+static void free_curve(struct curve *curve)
 {
 	free((void *)(uintptr_t)curve->x);
 	free((void *)(uintptr_t)curve->y);
 }
 
 /* What part of a run that is left out lies in the band of the others. */
-static void
-leave_out_of_band(const struct model *model, const struct model_run *mr,
-		  enum metric metric, bool by_time, long count[3])
+static void leave_out_of_band(const struct model *model, const struct model_run *mr,
+			      enum metric metric, bool by_time, long count[3])
 {
 	const struct model_run *seeds[SEEDS_MOST];
 	struct curve curves[SEEDS_MOST], own;
-	size_t n = seeds_of(model, mr->group, mr->run.planned_steps, seeds),
-	       used = 0;
+	size_t n = seeds_of(model, mr->group, mr->run.planned_steps, seeds), used = 0;
 	struct band band;
 
 	(void)take_curve(mr->series[metric], by_time, &own);
 	for (size_t i = 0; i < n; i++)
 		if (seeds[i] != mr) {
-			if (take_curve(seeds[i]->series[metric], by_time,
-				       &curves[used]))
+			if (take_curve(seeds[i]->series[metric], by_time, &curves[used]))
 				used++;
 			else
 				free_curve(&curves[used]);
@@ -1013,32 +928,27 @@ leave_out_of_band(const struct model *model, const struct model_run *mr,
 }
 
 /* Each finished run held against the band of the others of its group. */
-static void
-leave_out_seeds(const struct model *model, const char *name, long all[3])
+static void leave_out_seeds(const struct model *model, const char *name, long all[3])
 {
-	static const enum metric metrics[] = { METRIC_TRAIN_LOSS,
-					       METRIC_VAL_LOSS };
+	static const enum metric metrics[] = { METRIC_TRAIN_LOSS, METRIC_VAL_LOSS };
 
 	for (size_t m = 0; m < 4; m++) {
 		long count[3] = { 0 };
 
 		for (size_t i = 0; i < model->n_runs; i++)
 			if (model->runs[i]->run.status == RUN_FINISHED)
-				leave_out_of_band(model, model->runs[i],
-						  metrics[m / 2], m % 2 != 0,
+				leave_out_of_band(model, model->runs[i], metrics[m / 2], m % 2 != 0,
 						  count);
 		printf("# %s: %s by %s: of %ld runs %ld of %ld points are in "
 		       "the band\n",
-		       name, metric_info(metrics[m / 2])->name,
-		       m % 2 != 0 ? "time" : "step", count[2], count[1],
-		       count[0]);
+		       name, metric_info(metrics[m / 2])->name, m % 2 != 0 ? "time" : "step",
+		       count[2], count[1], count[0]);
 		for (size_t k = 0; k < 3; k++)
 			all[k] += count[k];
 	}
 }
 
-static void
-test_advice_corpus(void)
+static void test_advice_corpus(void)
 {
 	static const char *const corpora[] = { "logs", "nanogpt/logs" };
 	const char *src = getenv("HGYM_SRC"), *shared = getenv("HGYM_SHARED");
@@ -1052,13 +962,11 @@ test_advice_corpus(void)
 		model_init(&model);
 		(void)model_pod_add(&model, "a", "local");
 		for (int depth = 0; depth < 3; depth++) {
-			(void)snprintf(pattern, sizeof(pattern),
-				       "%s%s/corpus/%s/*/%s*[gt]",
+			(void)snprintf(pattern, sizeof(pattern), "%s%s/corpus/%s/*/%s*[gt]",
 				       shared != NULL ? shared
 				       : src != NULL  ? src
 						      : ".",
-				       shared != NULL ? "" : "/../shared",
-				       corpora[c],
+				       shared != NULL ? "" : "/../shared", corpora[c],
 				       depth == 0   ? ""
 				       : depth == 1 ? "*/"
 						    : "*/*/");
@@ -1081,8 +989,7 @@ test_advice_corpus(void)
 	format_set_free(formats);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_advice();
 	test_band();

@@ -20,8 +20,7 @@
 #include "base/xalloc.h"
 #include "tests/support/tap.h"
 
-static void
-test_numbers(void)
+static void test_numbers(void)
 {
 	static const struct {
 		const char *text;
@@ -56,15 +55,13 @@ test_numbers(void)
 		bool valid = str_to_double(str_from(cases[i].text), &v);
 
 		ok(valid == cases[i].valid &&
-			   (!valid || v == cases[i].value ||
-			    (isnan(v) && isnan(cases[i].value))),
+			   (!valid || v == cases[i].value || (isnan(v) && isnan(cases[i].value))),
 		   "str_to_double(\"%s\")", cases[i].text);
 	}
 }
 
 /* Numbers of up to 19 digits are what strtod says, to the last bit. */
-static void
-test_many_digits(void)
+static void test_many_digits(void)
 {
 	uint64_t seed = 88172645463325252U;
 	char text[64];
@@ -76,8 +73,7 @@ test_many_digits(void)
 		seed ^= seed << 13;
 		seed ^= seed >> 7;
 		seed ^= seed << 17;
-		print_into(text, "%s%.*e", i % 2 > 0 ? "" : "-",
-			   12 + (int)(seed % 7),
+		print_into(text, "%s%.*e", i % 2 > 0 ? "" : "-", 12 + (int)(seed % 7),
 			   (double)(seed >> 8) / str_pow10[seed % 23]);
 		if (i % 3 == 0)
 			print_into(text, "0.%s%llu", i % 2 > 0 ? "000" : "",
@@ -85,40 +81,34 @@ test_many_digits(void)
 		const char *end = text + strlen(text);
 		same = strtod(text, NULL);
 		good += str_to_double(str_from(text), &value) && value == same;
-		taken += str_take_number(text, end, &value) == end &&
-			 value == same;
+		taken += str_take_number(text, end, &value) == end && value == same;
 	}
 	is_int(good, 20000, "as strtod has it");
 	ok(taken > 10000, "most of them at once (%d)", taken);
 	/* Halfway between two doubles: to the even one. */
 	const char *const halves[] = { "9007199254740993", "9007199254740995",
-				       "9007199254740993.001",
-				       "0.50000000000000005551",
+				       "9007199254740993.001", "0.50000000000000005551",
 				       "0.0000000000000000000" };
 	for (size_t i = 0; i < LENGTH(halves); i++) {
 		double value = 1;
 
-		ok(str_to_double(str_from(halves[i]), &value) &&
-			   value == strtod(halves[i], NULL),
+		ok(str_to_double(str_from(halves[i]), &value) && value == strtod(halves[i], NULL),
 		   "%s", halves[i]);
 	}
 }
 
-static void
-test_integers(void)
+static void test_integers(void)
 {
 	int64_t i = 0;
 	uint64_t u = 0;
 
 	ok(str_to_i64(STR_LIT("-42"), &i) && i == -42, "i64 -42");
 	ok(!str_to_u64(STR_LIT("18446744073709551616"), &u), "u64 overflow");
-	ok(str_to_u64(STR_LIT("18446744073709551615"), &u) && u == UINT64_MAX,
-	   "u64 max");
+	ok(str_to_u64(STR_LIT("18446744073709551615"), &u) && u == UINT64_MAX, "u64 max");
 	ok(!str_to_i64(STR_LIT("1.0"), &i), "no fraction");
 }
 
-static void
-test_slices(void)
+static void test_slices(void)
 {
 	struct str rest = STR_LIT("a,,b"), piece;
 	int n = 0;
@@ -131,31 +121,26 @@ test_slices(void)
 }
 
 /* Short texts of two letters, beside what libc finds in them. */
-static void
-test_find(void)
+static void test_find(void)
 {
 	bool same = true;
 	char text[80];
 
 	for (unsigned int seed = 0; seed < 4000; seed++) {
 		struct str s = { text, seed % sizeof(text) };
-		struct str needle = { text + sizeof(text) - 1 - seed % 5,
-				      seed % 5 + 1 };
+		struct str needle = { text + sizeof(text) - 1 - seed % 5, seed % 5 + 1 };
 
 		for (size_t i = 0; i < sizeof(text); i++)
 			text[i] = "ab"[(seed * 2654435761U >> i % 23) & 1];
 		same = same &&
 		       str_find_str(s, needle) ==
-			       (s.len == 0 ? NULL
-					   : memmem(s.p, s.len, needle.p,
-						    needle.len));
+			       (s.len == 0 ? NULL : memmem(s.p, s.len, needle.p, needle.len));
 	}
 	ok(same, "str_find_str finds what memmem does");
 	ok(str_find(STR_LIT(""), "") != NULL, "nothing is in nothing");
 }
 
-static void
-test_buf(void)
+static void test_buf(void)
 {
 	struct buf buf;
 
@@ -169,8 +154,7 @@ test_buf(void)
 	buf_release(&buf);
 }
 
-static void
-test_map(void)
+static void test_map(void)
 {
 	struct map map;
 	char key[16];
@@ -187,16 +171,14 @@ test_map(void)
 	}
 	for (intptr_t i = 1; i <= 1000; i++) {
 		(void)snprintf(key, sizeof(key), "k%d", (int)i);
-		n += map_get(&map, str_from(key)) ==
-		     (i % 2 == 0 ? (void *)i : NULL);
+		n += map_get(&map, str_from(key)) == (i % 2 == 0 ? (void *)i : NULL);
 	}
 	is_int(n, 1000, "map after inserts and removals");
 	is_int((long long)map.count, 500, "map count");
 	map_release(&map, NULL);
 }
 
-static void
-test_utf8(void)
+static void test_utf8(void)
 {
 	struct buf buf;
 
@@ -219,19 +201,16 @@ test_utf8(void)
 	buf_release(&buf);
 }
 
-static void
-test_times(void)
+static void test_times(void)
 {
 	char text[CLOCK_RFC3339_SIZE];
 
-	is_int(clock_from_civil_s(2026, 11, 20, 21, 30, 0), 1795210200,
-	       "civil to epoch");
+	is_int(clock_from_civil_s(2026, 11, 20, 21, 30, 0), 1795210200, "civil to epoch");
 	clock_rfc3339(1795210200LL * 1000, text);
 	is_str(text, "2026-11-20T21:30:00Z", "RFC 3339");
 }
 
-static void
-test_err(void)
+static void test_err(void)
 {
 	struct err err = { ERR_NONE, "" };
 
@@ -242,8 +221,7 @@ test_err(void)
 }
 
 /* A pipe whose reader is another process takes more than it can hold. */
-static void
-test_whole_writes(void)
+static void test_whole_writes(void)
 {
 	enum { BYTES = 1 << 20 };
 	char *data = xcalloc(1, BYTES);
@@ -266,25 +244,21 @@ test_whole_writes(void)
 	(void)close(ends[0]);
 	ok(fd_write_all(ends[1], data, BYTES) == 0, "a pipe takes 1 MiB");
 	(void)close(ends[1]);
-	ok(waitpid(reader, &status, 0) == reader && status == 0,
-	   "its reader has all of it");
-	ok(fd_write_all(full, data, 1) == -1 && errno == ENOSPC,
-	   "a full device is an error");
+	ok(waitpid(reader, &status, 0) == reader && status == 0, "its reader has all of it");
+	ok(fd_write_all(full, data, 1) == -1 && errno == ENOSPC, "a full device is an error");
 	(void)close(full);
 	free(data);
 }
 
 /* The kernel's word for it, where there is one. */
-static void
-test_cpu(void)
+static void test_cpu(void)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");
 	bool has = false;
 	char line[8192];
 
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		if (strncmp(line, "flags", 5) == 0 ||
-		    strncmp(line, "Features", 8) == 0)
+		if (strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0)
 			has = has || strstr(line, " sha_ni") != NULL ||
 			      strstr(line, " sha2") != NULL;
 	is_int(sha256_is_fast(), file != NULL ? has : sha256_is_fast(),
@@ -294,8 +268,7 @@ test_cpu(void)
 }
 
 /* The examples of FIPS 180-4; one context hashes one text after another. */
-static void
-test_sha256(void)
+static void test_sha256(void)
 {
 	static const char million[] = "cdc76e5c9914fb9281a1c7e284d73e67"
 				      "f1809a48a497200e046d39ccc7112cd0";
@@ -323,16 +296,13 @@ test_sha256(void)
 	sha256_release(&sha);
 }
 
-static void
-test_base64(void)
+static void test_base64(void)
 {
 	static const struct {
 		const char *text, *what;
 	} bad[] = {
-		{ "AA*A", "another character" },
-		{ "AAA", "no padding" },
-		{ "AA==AAAA", "more behind the padding" },
-		{ "AAAA-AAA", "a minus" },
+		{ "AA*A", "another character" },	   { "AAA", "no padding" },
+		{ "AA==AAAA", "more behind the padding" }, { "AAAA-AAA", "a minus" },
 		{ "A", "the start of a group" },
 	};
 	struct buf text, back;
@@ -347,24 +317,21 @@ test_base64(void)
 		buf_clear(&text);
 		buf_clear(&back);
 		base64_encode(&text, (struct str){ data, n });
-		same = base64_decode(&back,
-				     (struct str){ text.data, text.len }) &&
-		       back.len == n && memcmp(back.data, data, n) == 0;
+		same = base64_decode(&back, (struct str){ text.data, text.len }) && back.len == n &&
+		       memcmp(back.data, data, n) == 0;
 	}
 	ok(same, "Base64 there and back, every length");
 	buf_clear(&back);
 	ok(base64_decode(&back, STR_LIT(" Zm9v\r\nYmFy\n")), "lines of it");
 	is_str(back.data, "foobar", "line ends do not count");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(!base64_decode(&back, str_from(bad[i].text)) &&
-			   back.len == 6,
+		ok(!base64_decode(&back, str_from(bad[i].text)) && back.len == 6,
 		   "refused, and nothing appended: %s", bad[i].what);
 	buf_release(&text);
 	buf_release(&back);
 }
 
-static void
-test_number(void)
+static void test_number(void)
 {
 	static const struct {
 		double value;
@@ -387,12 +354,10 @@ test_number(void)
 	char text[STR_NUMBER_SIZE];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		is_str(str_number(rows[i].value, rows[i].digits, text),
-		       rows[i].want, rows[i].want);
+		is_str(str_number(rows[i].value, rows[i].digits, text), rows[i].want, rows[i].want);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_number();
 	test_numbers();

@@ -24,8 +24,7 @@ struct bench {
 
 static const struct judge_arm arms[] = { { .tag = "A" }, { .tag = "B" } };
 
-static void
-add(struct bench *b, size_t arm, size_t block, size_t rep, double us)
+static void add(struct bench *b, size_t arm, size_t block, size_t rep, double us)
 {
 	const struct run_log_rule how = { .formats = b->formats,
 					  .force = true,
@@ -67,8 +66,7 @@ add(struct bench *b, size_t arm, size_t block, size_t rep, double us)
 }
 
 /* A: about 33, B: about 59, `stalled` of A took 197 as once on a real GPU. */
-static struct bench *
-make(size_t reps, size_t stalled)
+static struct bench *make(size_t reps, size_t stalled)
 {
 	static const double a[] = { 33.12, 33.28, 32.86, 32.88, 33.04, 32.95 };
 	static const double v[] = { 59.92, 59.58, 59.70, 59.36, 59.26, 59.71 };
@@ -85,8 +83,7 @@ make(size_t reps, size_t stalled)
 	return &b;
 }
 
-static const struct judge_contrast *
-judged(struct bench *b)
+static const struct judge_contrast *judged(struct bench *b)
 {
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
 
@@ -94,9 +91,7 @@ judged(struct bench *b)
 	return &b->judge.contrasts[0];
 }
 
-static void
-print(struct buf *out, const struct judge *judge,
-      const struct verdict_info *info)
+static void print(struct buf *out, const struct judge *judge, const struct verdict_info *info)
 {
 	cJSON *verdict = verdict_to_json(judge, info);
 	struct facts facts;
@@ -108,8 +103,7 @@ print(struct buf *out, const struct judge *judge,
 	cJSON_Delete(verdict);
 }
 
-static void
-done(struct bench *b)
+static void done(struct bench *b)
 {
 	judge_release(&b->judge);
 	for (size_t i = 0; i < b->n; i++)
@@ -117,11 +111,9 @@ done(struct bench *b)
 	format_set_free(b->formats);
 }
 
-static void
-test_stalled(void)
+static void test_stalled(void)
 {
-	struct verdict_info info = { .metric = "median_us",
-				     .cost_usd = (double)NAN };
+	struct verdict_info info = { .metric = "median_us", .cost_usd = (double)NAN };
 	struct bench *b = make(1, 6);
 	const struct judge_contrast *c;
 	struct judge_run *run = &b->runs[6];
@@ -141,8 +133,8 @@ test_stalled(void)
 	       "and with what was seen in it");
 	ok(c->swollen && c->n_outliers == 1 && c->n_agree == 5,
 	   "the interval is told to be blown up");
-	ok(fabs(100.0 * expm1(c->paired.hl) + 44.5) < 0.5,
-	   "Hodges-Lehmann stays: %.2f%%", 100.0 * expm1(c->paired.hl));
+	ok(fabs(100.0 * expm1(c->paired.hl) + 44.5) < 0.5, "Hodges-Lehmann stays: %.2f%%",
+	   100.0 * expm1(c->paired.hl));
 	ok(c->blocks_to_hl > BLOCKS && c->blocks_to_hl < 40,
 	   "and how many blocks would show it: %zu", c->blocks_to_hl);
 	buf_init(&out, 1U << 16);
@@ -150,26 +142,22 @@ test_stalled(void)
 	ok(strstr(out.data, "no run\n  is removed") != NULL ||
 		   strstr(out.data, "no run is removed") != NULL,
 	   "the report says so");
-	ok(strstr(out.data, "5.96 times its arm's median") != NULL,
-	   "and names the run");
+	ok(strstr(out.data, "5.96 times its arm's median") != NULL, "and names the run");
 	buf_release(&out);
 	done(b);
 }
 
-static void
-test_quiet(void)
+static void test_quiet(void)
 {
 	struct bench *b = make(1, MAX);
 	const struct judge_contrast *c = judged(b);
 
-	ok(c->verdict.word == VERDICT_SLOWER && !c->swollen, "without it: %s",
-	   c->verdict.text);
+	ok(c->verdict.word == VERDICT_SLOWER && !c->swollen, "without it: %s", c->verdict.text);
 	ok(c->n_agree == BLOCKS, "all blocks agree");
 	done(b);
 }
 
-static void
-test_unexplained(void)
+static void test_unexplained(void)
 {
 	struct bench *b = make(1, 6);
 
@@ -183,8 +171,7 @@ test_unexplained(void)
 	done(b);
 }
 
-static void
-test_several(void)
+static void test_several(void)
 {
 	struct bench *b = make(3, 6);
 	const struct judge_contrast *c = judged(b);
@@ -192,8 +179,7 @@ test_several(void)
 	ok(c->verdict.word == VERDICT_SLOWER && c->n_blocks == BLOCKS,
 	   "three runs a block, one stalled: %s", c->verdict.text);
 	ok(b->runs[6].outlier && c->n_outliers == 1, "it is marked still");
-	is_near(c->blocks[1].control, 32.88, 1e-12,
-		"a block's y is the median of its runs");
+	is_near(c->blocks[1].control, 32.88, 1e-12, "a block's y is the median of its runs");
 	judge_release(&b->judge);
 	b->runs[2].hits.n = 0;
 	guard_add(&b->runs[2].hits, GUARD_LOST, true, "gone");
@@ -204,8 +190,7 @@ test_several(void)
 }
 
 /* B's log says 38 s for a window that took as long as A's 46 s. */
-static void
-test_log_clock(void)
+static void test_log_clock(void)
 {
 	struct bench *b = make(1, MAX);
 	const struct judge_contrast *c;
@@ -216,8 +201,7 @@ test_log_clock(void)
 		b->health[i].shown_most_s = 47;
 	}
 	c = judged(b);
-	ok(c->hits.n == 1 && c->hits.hit[0].guard == GUARD_LOG_CLOCK &&
-		   !c->hits.hit[0].hard,
+	ok(c->hits.n == 1 && c->hits.hit[0].guard == GUARD_LOG_CLOCK && !c->hits.hit[0].hard,
 	   "a log's clock that the pod's contradicts is a mark");
 	is_str(c->hits.hit[0].text,
 	       "its window took 38.00 s by its log, 45.00 to 47.00 s by the "
@@ -232,8 +216,7 @@ test_log_clock(void)
 	judge_release(&b->judge);
 	for (size_t i = 0; i < b->n; i += 2)
 		b->health[i].shown_least_s = b->health[i].shown_most_s = 0.1;
-	is_int((long long)judged(b)->hits.n, 0,
-	       "rows that came in a heap tell nothing");
+	is_int((long long)judged(b)->hits.n, 0, "rows that came in a heap tell nothing");
 	judge_release(&b->judge);
 	/* B prints 3 % more tok/s than it has; samples are a second apart. */
 	for (size_t i = 0; i < b->n; i++) {
@@ -241,8 +224,7 @@ test_log_clock(void)
 		b->health[i].shown_least_s = 399;
 		b->health[i].shown_most_s = 401;
 	}
-	is_int((long long)judged(b)->hits.n, 0,
-	       "3 %% may be a pause that the log does not count");
+	is_int((long long)judged(b)->hits.n, 0, "3 %% may be a pause that the log does not count");
 	judge_release(&b->judge);
 	for (size_t i = 0; i < b->n; i++)
 		b->health[i].paced = true;
@@ -259,8 +241,7 @@ test_log_clock(void)
 }
 
 /* Stamps are a hundredth apart; one arm's clock is wrong by 3 %. */
-static void
-test_log_clock_stamped(void)
+static void test_log_clock_stamped(void)
 {
 	struct bench *b = make(1, MAX);
 	const struct judge_contrast *c;
@@ -278,10 +259,8 @@ test_log_clock_stamped(void)
 		}
 		c = judged(b);
 		ok(c->hits.n == (k < 2 ? 1 : 0) &&
-			   (k >= 2 || (c->hits.hit[0].hard &&
-				       c->verdict.word == VERDICT_INVALID)),
-		   "a clock that runs 3 %% fast, %s arm, %s",
-		   arm == 0 ? "one" : "the other",
+			   (k >= 2 || (c->hits.hit[0].hard && c->verdict.word == VERDICT_INVALID)),
+		   "a clock that runs 3 %% fast, %s arm, %s", arm == 0 ? "one" : "the other",
 		   k < 2 ? "has no verdict" : "is not told without stamps");
 		judge_release(&b->judge);
 	}
@@ -294,8 +273,7 @@ test_log_clock_stamped(void)
 }
 
 /* Windows of 2 s, of which a lie of 5 % is little. */
-static void
-test_log_clock_short(void)
+static void test_log_clock_short(void)
 {
 	struct bench *b = make(1, MAX);
 	const struct judge_contrast *c;
@@ -325,13 +303,11 @@ test_log_clock_short(void)
 		b->health[i].shown_least_s = -68310 + (i % 2 == 1 ? .2 : 0);
 		b->health[i].shown_most_s = 68310;
 	}
-	is_int((long long)judged(b)->hits.n, 0,
-	       "a window that no stamp bounds tells nothing");
+	is_int((long long)judged(b)->hits.n, 0, "a window that no stamp bounds tells nothing");
 	done(b);
 }
 
-static void
-test_log_clock_run(void)
+static void test_log_clock_run(void)
 {
 	struct bench *b = make(1, MAX);
 	const struct judge_contrast *c;
@@ -339,8 +315,7 @@ test_log_clock_run(void)
 	for (size_t i = 0; i < b->n; i++) {
 		b->health[i].paced = b->health[i].stamped = true;
 		b->health[i].printed_s = i % 2 == 1 ? 1.9 : 2;
-		b->logs[i].score.value =
-			i % 2 == 1 ? 95 : 100 + 0.01 * (double)(i / 2 % 3);
+		b->logs[i].score.value = i % 2 == 1 ? 95 : 100 + 0.01 * (double)(i / 2 % 3);
 		b->health[i].shown_least_s = b->health[i].shown_most_s = 0.1;
 		b->health[i].took_s = i % 2 == 1 ? 0.5 : 2.5;
 	}
@@ -355,8 +330,7 @@ test_log_clock_run(void)
 			b->health[i].took_s = i % 2 == arm ? 0.5 : 2.5;
 		c = judged(b);
 		ok(c->verdict.word == VERDICT_INVALID && c->hits.hit[0].hard,
-		   "nor does a window last longer than its run: %s",
-		   c->verdict.text);
+		   "nor does a window last longer than its run: %s", c->verdict.text);
 		judge_release(&b->judge);
 	}
 	for (size_t i = 0; i < b->n; i++)
@@ -366,8 +340,7 @@ test_log_clock_run(void)
 }
 
 /* Rows in a heap claim 3 s of 60: do whole runs take less by that too? */
-static void
-test_whole_runs(void)
+static void test_whole_runs(void)
 {
 	static const struct {
 		double gained_s;
@@ -391,14 +364,12 @@ test_whole_runs(void)
 			b->health[i].shown_least_s = own ? 0 : 59.9;
 			b->health[i].shown_most_s = own ? late_s : 60.1;
 			b->health[i].paced = !own;
-			b->health[i].took_s =
-				70 + z - (own ? cases[k / 2].gained_s : 0);
+			b->health[i].took_s = 70 + z - (own ? cases[k / 2].gained_s : 0);
 			b->logs[i].score.value = own ? 95 : 100 + z;
 		}
 		c = judged(b);
 		ok(c->verdict.refused == !cases[k / 2].seen &&
-			   (c->verdict.refused ||
-			    c->verdict.word == VERDICT_FASTER),
+			   (c->verdict.refused || c->verdict.word == VERDICT_FASTER),
 		   "%s: %s", cases[k / 2].what, c->verdict.text);
 		judge_release(&b->judge);
 	}
@@ -412,8 +383,7 @@ test_whole_runs(void)
 
 /* A log counts 1.8 s of 60 less; stamps that are off by as much leave open
  * whether it is wrong, but do not show it either. */
-static void
-test_blurred(void)
+static void test_blurred(void)
 {
 	static const double off[] = { -2.2, 1.8, 0.3, -1.4, 1.9, -0.4 };
 
@@ -435,17 +405,15 @@ test_blurred(void)
 		}
 		const struct judge_contrast *c = judged(b);
 		ok(c->verdict.refused == (honest == 0) &&
-			   (c->verdict.refused ||
-			    c->verdict.word == VERDICT_FASTER),
-		   "a gain that stamps %s: %s",
-		   honest == 1 ? "show" : "do not show", c->verdict.text);
+			   (c->verdict.refused || c->verdict.word == VERDICT_FASTER),
+		   "a gain that stamps %s: %s", honest == 1 ? "show" : "do not show",
+		   c->verdict.text);
 		done(b);
 	}
 }
 
 /* The window gains 3 s of 60: what becomes of it outside? */
-static void
-test_outside(void)
+static void test_outside(void)
 {
 	static const struct {
 		double lost_s;
@@ -476,19 +444,15 @@ test_outside(void)
 			b->logs[i].score.value = own ? 95 : 100 + z;
 		}
 		const struct judge_contrast *c = judged(b);
-		hit = array_find(one, c->hits.hit, c->hits.n,
-				 one->guard == GUARD_WHOLE);
-		ok((hit != NULL) == it->marked &&
-			   (c->verdict.word == VERDICT_INVALID) == it->hard,
-		   "%s: %s, %s", it->what, c->verdict.text,
-		   hit != NULL ? hit->text : "no mark");
+		hit = array_find(one, c->hits.hit, c->hits.n, one->guard == GUARD_WHOLE);
+		ok((hit != NULL) == it->marked && (c->verdict.word == VERDICT_INVALID) == it->hard,
+		   "%s: %s, %s", it->what, c->verdict.text, hit != NULL ? hit->text : "no mark");
 		done(b);
 	}
 }
 
 /* Rows in blocks of 16 s claim 30 s of 600: when did the blocks come? */
-static void
-test_blocks_of_rows(void)
+static void test_blocks_of_rows(void)
 {
 	for (int honest = 0; honest < 2; honest++) {
 		struct bench *b = make(1, MAX);
@@ -505,16 +469,14 @@ test_blocks_of_rows(void)
 		}
 		const struct judge_contrast *c = judged(b);
 		ok(c->verdict.refused == (honest == 0) &&
-			   (c->verdict.refused ||
-			    c->verdict.word == VERDICT_FASTER),
-		   "blocks that came as its log %s: %s",
-		   honest == 1 ? "says" : "does not say", c->verdict.text);
+			   (c->verdict.refused || c->verdict.word == VERDICT_FASTER),
+		   "blocks that came as its log %s: %s", honest == 1 ? "says" : "does not say",
+		   c->verdict.text);
 		done(b);
 	}
 }
 
-static void
-test_arms_clocks(void)
+static void test_arms_clocks(void)
 {
 	struct bench *b = make(1, MAX);
 	const struct judge_contrast *c;
@@ -535,12 +497,10 @@ test_arms_clocks(void)
 }
 
 /* A second process that does half of the steps, and who may look like it. */
-static void
-test_arms_cores(void)
+static void test_arms_cores(void)
 {
 	static const struct {
-		double more,
-			host; /* cores of the variant, of others at times */
+		double more, host; /* cores of the variant, of others at times */
 		bool marked;
 		const char *what;
 	} cases[] = {
@@ -557,8 +517,7 @@ test_arms_cores(void)
 
 		for (size_t i = 0; i < b->n; i++)
 			b->health[i].busy_cores +=
-				(i % 2 == 1 ? it->more : 0.0) +
-				it->host * (double)(i * i % 5);
+				(i % 2 == 1 ? it->more : 0.0) + it->host * (double)(i * i % 5);
 		c = judged(b);
 		array_each (hit, c->hits.hit, c->hits.n) {
 			marked |= hit->guard == GUARD_CORES && !hit->hard;
@@ -569,18 +528,15 @@ test_arms_cores(void)
 }
 
 /* A, B and C at these times in `fresh` blocks behind six that choose. */
-static const struct judge_best *
-best_of(struct bench *b, const double *us, size_t fresh, enum run_state state,
-	const struct judge_arm *three)
+static const struct judge_best *best_of(struct bench *b, const double *us, size_t fresh,
+					enum run_state state, const struct judge_arm *three)
 {
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
 
 	*b = (struct bench){ .formats = format_set_new_builtin() };
 	for (size_t block = 0; block < BLOCKS + fresh; block++)
 		for (size_t arm = 0; arm < 3; arm++) {
-			double noise =
-				1.0 +
-				0.0004 * (double)((block * 7 + arm * 5) % 11);
+			double noise = 1.0 + 0.0004 * (double)((block * 7 + arm * 5) % 11);
 
 			add(b, arm, block, 0, us[arm] * noise);
 			b->runs[b->n - 1].fresh = block >= BLOCKS;
@@ -590,27 +546,22 @@ best_of(struct bench *b, const double *us, size_t fresh, enum run_state state,
 	return &b->judge.best;
 }
 
-static void
-test_best(void)
+static void test_best(void)
 {
-	struct judge_arm three[] = { { .tag = "A" },
-				     { .tag = "B" },
-				     { .tag = "C" } };
+	struct judge_arm three[] = { { .tag = "A" }, { .tag = "B" }, { .tag = "C" } };
 	static const double clear[] = { 33, 31, 30 };
 	static const double tied[] = { 33, 30, 30 };
 	static struct bench b;
 	const struct judge_best *best;
 
 	best = best_of(&b, clear, 0, RUN_STATE_VERIFIED, three);
-	ok(best->state == BEST_LEADS && best->arm == 2 && best->rival == 1 &&
-		   best->n_pairs == 3,
+	ok(best->state == BEST_LEADS && best->arm == 2 && best->rival == 1 && best->n_pairs == 3,
 	   "it leads: %s", best->text);
 	done(&b);
 	best = best_of(&b, clear, 3, RUN_STATE_VERIFIED, three);
-	ok(best->state == BEST_CONFIRMED && best->n_fresh == 3,
-	   "fresh blocks confirm it: %s", best->text);
-	ok(b.judge.contrasts[0].n_blocks == BLOCKS,
-	   "the verdicts do not read them");
+	ok(best->state == BEST_CONFIRMED && best->n_fresh == 3, "fresh blocks confirm it: %s",
+	   best->text);
+	ok(b.judge.contrasts[0].n_blocks == BLOCKS, "the verdicts do not read them");
 	done(&b);
 	best = best_of(&b, clear, 2, RUN_STATE_VERIFIED, three);
 	ok(best->state == BEST_LEADS, "two are too few: %s", best->text);
@@ -626,14 +577,12 @@ test_best(void)
 	done(&b);
 	three[2].numerics_changed = true;
 	best = best_of(&b, clear, 3, RUN_STATE_VERIFIED, three);
-	ok(best->state == BEST_CONFIRMED && best->arm == 1,
-	   "nor other numerics: %s", best->text);
+	ok(best->state == BEST_CONFIRMED && best->arm == 1, "nor other numerics: %s", best->text);
 	done(&b);
 }
 
 /* A training run of 100 steps of about `ms`, with that last validation. */
-static void
-add_training(struct bench *b, size_t arm, size_t block, double ms, double val)
+static void add_training(struct bench *b, size_t arm, size_t block, double ms, double val)
 {
 	const struct run_log_rule how = { .formats = b->formats,
 					  .force = true,
@@ -653,8 +602,8 @@ add_training(struct bench *b, size_t arm, size_t block, double ms, double val)
 		    "step_avg:%.2fms\nfinal_int8_zlib_roundtrip "
 		    "val_loss:3.2 val_bpb:2.0 eval_time:9ms\n",
 		    val, ms * 100, ms);
-	if (run_log_parse(&b->logs[b->n], "x",
-			  (struct str){ text.data, text.len }, &how, NULL) == 0)
+	if (run_log_parse(&b->logs[b->n], "x", (struct str){ text.data, text.len }, &how, NULL) ==
+	    0)
 		b->runs[b->n] = (struct judge_run){
 			.arm = arm,
 			.block = block,
@@ -667,12 +616,9 @@ add_training(struct bench *b, size_t arm, size_t block, double ms, double val)
 }
 
 /* The fastest arm is no winner where its loss is worse. */
-static void
-test_worse(void)
+static void test_worse(void)
 {
-	static const struct judge_arm three[] = { { .tag = "A" },
-						  { .tag = "B" },
-						  { .tag = "C" } };
+	static const struct judge_arm three[] = { { .tag = "A" }, { .tag = "B" }, { .tag = "C" } };
 	static const double ms[] = { 1000, 960, 920 };
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
 	static struct bench b;
@@ -680,19 +626,16 @@ test_worse(void)
 	for (int worse = 0; worse < 2; worse++) {
 		b = (struct bench){ .formats = format_set_new_builtin() };
 		for (size_t i = 0; i < 3 * (size_t)BLOCKS; i++)
-			add_training(&b, i % 3, i / 3,
-				     ms[i % 3] + (double)(i * 7 % 5) / 3.0,
+			add_training(&b, i % 3, i / 3, ms[i % 3] + (double)(i * 7 % 5) / 3.0,
 				     worse && i % 3 == 2 ? 3.216 : 3.2);
 		judge_init(&b.judge, &rule, three, 3, b.runs, b.n);
 		judge_confirm(&b.judge);
 		ok(b.judge.contrasts[1].verdict.word ==
 			   (worse ? VERDICT_FASTER_WORSE : VERDICT_FASTER),
 		   "%s", b.judge.contrasts[1].verdict.text);
-		ok(b.judge.best.state == BEST_LEADS &&
-			   b.judge.best.arm == (worse ? 1 : 2),
-		   "%s", b.judge.best.text);
-		ok(b.runs[2].state ==
-			   (worse ? RUN_STATE_VERIFIED : RUN_STATE_CONFIRMED),
+		ok(b.judge.best.state == BEST_LEADS && b.judge.best.arm == (worse ? 1 : 2), "%s",
+		   b.judge.best.text);
+		ok(b.runs[2].state == (worse ? RUN_STATE_VERIFIED : RUN_STATE_CONFIRMED),
 		   "what is worse is not confirmed");
 		done(&b);
 	}
@@ -703,8 +646,7 @@ static const struct judge_arm with_aa[] = { { .tag = "A" },
 					    { .tag = "A~aa", .aa = true } };
 
 /* B is faster by 1 %; the control against itself by `aa`, in six blocks. */
-static const struct judge_contrast *
-judge_aa(struct bench *b, double aa, double noise)
+static const struct judge_contrast *judge_aa(struct bench *b, double aa, double noise)
 {
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
 
@@ -721,8 +663,7 @@ judge_aa(struct bench *b, double aa, double noise)
 	return &b->judge.contrasts[0];
 }
 
-static bool
-has_guard(const struct judge_contrast *c, enum guard guard)
+static bool has_guard(const struct judge_contrast *c, enum guard guard)
 {
 	for (size_t i = 0; i < c->hits.n; i++)
 		if (c->hits.hit[i].guard == guard)
@@ -731,25 +672,21 @@ has_guard(const struct judge_contrast *c, enum guard guard)
 }
 
 /* What the control shows against itself spoils what others show. */
-static void
-test_aa(void)
+static void test_aa(void)
 {
-	struct verdict_info info = { .metric = "median_us",
-				     .cost_usd = (double)NAN };
+	struct verdict_info info = { .metric = "median_us", .cost_usd = (double)NAN };
 	const struct judge_contrast *c;
 	static struct bench b;
 	struct buf out;
 
 	c = judge_aa(&b, 1.006, 1e-4);
 	ok(strstr(c->verdict.text, "FASTER by ") == c->verdict.text &&
-		   strstr(c->verdict.text, ", A/A differs") != NULL &&
-		   has_guard(c, GUARD_AA),
+		   strstr(c->verdict.text, ", A/A differs") != NULL && has_guard(c, GUARD_AA),
 	   "an A/A arm that differs is said: %s", c->verdict.text);
 	ok(b.runs[1].state == RUN_STATE_VERIFIED, "and confirms nothing");
 	done(&b);
 	c = judge_aa(&b, 1.004, 1e-5);
-	ok(strstr(c->verdict.text, "A/A") == NULL &&
-		   b.runs[1].state == RUN_STATE_CONFIRMED,
+	ok(strstr(c->verdict.text, "A/A") == NULL && b.runs[1].state == RUN_STATE_CONFIRMED,
 	   "unless it is small: %s", c->verdict.text);
 	done(&b);
 	c = judge_aa(&b, 1.0, 1e-3);
@@ -767,22 +704,20 @@ test_aa(void)
 	guard_add(&b.runs[2].hits, GUARD_EXIT, true, "exit status 1");
 	judge_init(&b.judge, &b.judge.rule, with_aa, 3, b.runs, b.n);
 	c = &b.judge.contrasts[0];
-	ok(c->second == 0 && c->n_blocks == BLOCKS,
-	   "but not where it lacks a block: %zu", c->n_blocks);
+	ok(c->second == 0 && c->n_blocks == BLOCKS, "but not where it lacks a block: %zu",
+	   c->n_blocks);
 	done(&b);
 }
 
 /* Differences without any spread, and runs that nothing was seen of. */
-static void
-test_marks(void)
+static void test_marks(void)
 {
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
 	const struct judge_contrast *c;
 	static struct bench b;
 
 	c = judge_aa(&b, 1.0, 0.0);
-	ok(has_guard(c, GUARD_NO_SPREAD) && c->paired.sd == 0.0 &&
-		   isnan(c->welch.p),
+	ok(has_guard(c, GUARD_NO_SPREAD) && c->paired.sd == 0.0 && isnan(c->welch.p),
 	   "no spread is marked: %s", c->verdict.text);
 	ok(!has_guard(c, GUARD_UNSEEN), "versions were seen");
 	done(&b);
@@ -805,8 +740,7 @@ test_marks(void)
 }
 
 /* `n` pods of two blocks each; the last one is `last` times as fast. */
-static const struct judge_contrast *
-judge_pods(struct bench *b, size_t n, double last)
+static const struct judge_contrast *judge_pods(struct bench *b, size_t n, double last)
 {
 	struct judge_rule rule = JUDGE_RULE_DEFAULT;
 
@@ -828,36 +762,31 @@ judge_pods(struct bench *b, size_t n, double last)
 }
 
 /* With pods as units a plan still counts blocks. */
-static void
-test_pods(void)
+static void test_pods(void)
 {
 	const struct judge_contrast *c;
 	static struct bench b;
 
 	c = judge_pods(&b, 3, 1.03);
-	ok(c->across_pods && c->n_blocks == 6 &&
-		   c->verdict.word == VERDICT_FASTER,
+	ok(c->across_pods && c->n_blocks == 6 && c->verdict.word == VERDICT_FASTER,
 	   "six blocks on three pods are six: %s", c->verdict.text);
 	done(&b);
 	c = judge_pods(&b, 8, 0.9999);
 	ok(c->paired.p < 0.05 && c->verdict.word == VERDICT_FASTER &&
 		   strstr(c->verdict.text, ", differs by pod") != NULL,
-	   "one pod of eight on the other side decides nothing: %s",
-	   c->verdict.text);
+	   "one pod of eight on the other side decides nothing: %s", c->verdict.text);
 	done(&b);
 	c = judge_pods(&b, 2, 1.01);
 	ok(c->across_pods && c->pods_differ && c->n_blocks == 4 &&
 		   c->verdict.word != VERDICT_FASTER,
-	   "two pods that are shown to differ are two units: %s",
-	   c->verdict.text);
+	   "two pods that are shown to differ are two units: %s", c->verdict.text);
 	done(&b);
 }
 
 static uint64_t noise_state = 1;
 
 /* A normal number, of a sum of uniform ones. */
-static double
-normal(void)
+static double normal(void)
 {
 	double sum = -6.0;
 
@@ -874,8 +803,7 @@ struct pods_sim {
 	size_t shown, same, differ, both; /* both: differ, and are shown */
 };
 
-static void
-run_pods(struct pods_sim *sim)
+static void run_pods(struct pods_sim *sim)
 {
 	struct judge_rule rule = JUDGE_RULE_DEFAULT;
 	static struct bench b;
@@ -892,15 +820,12 @@ run_pods(struct pods_sim *sim)
 			size_t pod = i / 2 % sim->pods;
 
 			add(&b, i % 2, i / 2 / sim->pods, 0,
-			    i % 2 == 0 ? 100.0
-				       : 100.0 * exp(effect[pod] +
-						     sim->sd * normal()));
+			    i % 2 == 0 ? 100.0 : 100.0 * exp(effect[pod] + sim->sd * normal()));
 			b.runs[b.n - 1].pod = pod;
 		}
 		judge_init(&b.judge, &rule, arms, 2, b.runs, b.n);
 		c = &b.judge.contrasts[0];
-		shown = c->verdict.word == VERDICT_FASTER ||
-			c->verdict.word == VERDICT_SLOWER;
+		shown = c->verdict.word == VERDICT_FASTER || c->verdict.word == VERDICT_SLOWER;
 		sim->shown += shown;
 		sim->same += c->verdict.word == VERDICT_SAME;
 		sim->differ += c->pods_differ;
@@ -909,13 +834,12 @@ run_pods(struct pods_sim *sim)
 	}
 	printf("# %zu pods x %zu blocks, effects sd %g%%, blocks %g%%: of %zu "
 	       "%zu shown, %zu the same, %zu differ by pod\n",
-	       sim->pods, sim->blocks, 100 * sim->tau, 100 * sim->sd, sim->n,
-	       sim->shown, sim->same, sim->differ);
+	       sim->pods, sim->blocks, 100 * sim->tau, 100 * sim->sd, sim->n, sim->shown, sim->same,
+	       sim->differ);
 }
 
 /* Pods that do not differ are told to at 5 %, and signs decide nothing. */
-static void
-test_pods_calibrated(void)
+static void test_pods_calibrated(void)
 {
 	struct pods_sim quiet = { 3, 2, 0, 3e-5, 100, 0, 0, 0, 0 };
 	struct pods_sim three = { 3, 2, 0, 0.003, 600, 0, 0, 0, 0 };
@@ -924,8 +848,7 @@ test_pods_calibrated(void)
 	struct pods_sim many = { 3, 3, 0.005, 0.001, 300, 0, 0, 0, 0 };
 
 	run_pods(&quiet);
-	ok(quiet.same + quiet.shown == quiet.n,
-	   "pods that agree within 0.003 %% never disagree");
+	ok(quiet.same + quiet.shown == quiet.n, "pods that agree within 0.003 %% never disagree");
 	run_pods(&three);
 	ok(three.differ > 12 && three.differ < 48 && three.shown < 48,
 	   "three pods: 5 %% differ by chance, 5 %% are shown");
@@ -939,12 +862,14 @@ test_pods_calibrated(void)
 }
 
 /* The words and the interval beside them never contradict each other. */
-static void
-test_holm_intervals(void)
+static void test_holm_intervals(void)
 {
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
 	const struct judge_arm four[] = {
-		{ .tag = "A" }, { .tag = "B" }, { .tag = "C" }, { .tag = "D" }
+		{ .tag = "A" },
+		{ .tag = "B" },
+		{ .tag = "C" },
+		{ .tag = "D" },
 	};
 	unsigned int state = 1, shown = 0, wrong = 0;
 	static struct bench b;
@@ -954,8 +879,7 @@ test_holm_intervals(void)
 		for (size_t i = 0; i < (size_t)BLOCKS * 4; i++) {
 			state = state * 1664525U + 1013904223U;
 			add(&b, i % 4, i / 4, 0,
-			    100.0 - 0.2 * (double)(i % 4) +
-				    (double)(state >> 16) / 65536.0);
+			    100.0 - 0.2 * (double)(i % 4) + (double)(state >> 16) / 65536.0);
 		}
 		judge_init(&b.judge, &rule, four, 4, b.runs, b.n);
 		for (size_t i = 0; i < 3; i++) {
@@ -964,34 +888,29 @@ test_holm_intervals(void)
 					c->verdict.word == VERDICT_SLOWER;
 
 			shown += is_shown;
-			wrong += is_shown !=
-				 (c->paired.lo > 0.0 || c->paired.hi < 0.0);
+			wrong += is_shown != (c->paired.lo > 0.0 || c->paired.hi < 0.0);
 		}
 		done(&b);
 	}
 	ok(shown > 50 && shown < 250 && wrong == 0,
-	   "Holm's words and intervals agree (%u of 300 shown, %u wrong)",
-	   shown, wrong);
+	   "Holm's words and intervals agree (%u of 300 shown, %u wrong)", shown, wrong);
 }
 
-static const char host[] =
-	"# cores 16 up 1000.50 date 2026/11/20 21:00:00.500\n"
-	"1000.60,0,0.50,10000,0,1000000,0\n"
-	"1001.60,0,0.50,10110,0,2000000,0\n"
-	"nonsense\n"
-	"! foreign 4711\n"
-	"1002.60,500,0.60,10220,5,2102000000,250000\n"
-	"1003.60,900,0.60,10330,10,,250000\n"
-	"1004.60,,0.60,10440,10,,250000\n";
+static const char host[] = "# cores 16 up 1000.50 date 2026/11/20 21:00:00.500\n"
+			   "1000.60,0,0.50,10000,0,1000000,0\n"
+			   "1001.60,0,0.50,10110,0,2000000,0\n"
+			   "nonsense\n"
+			   "! foreign 4711\n"
+			   "1002.60,500,0.60,10220,5,2102000000,250000\n"
+			   "1003.60,900,0.60,10330,10,,250000\n"
+			   "1004.60,,0.60,10440,10,,250000\n";
 
-static const char gpu[] =
-	"2026/11/20 21:00:00.600, 0, 1980, 2619, 40, 300.1, 99, 0x4\n"
-	"2026/11/20 21:00:01.600, 0, 1980, 2619, 44, 310.1, 99, 0x20\n"
-	"2026/11/20 21:00:02.600, 0, 1410, 2619, 41, 305.1, 31, 0x0\n"
-	"[N/A], 0, [N/A]\n";
+static const char gpu[] = "2026/11/20 21:00:00.600, 0, 1980, 2619, 40, 300.1, 99, 0x4\n"
+			  "2026/11/20 21:00:01.600, 0, 1980, 2619, 44, 310.1, 99, 0x20\n"
+			  "2026/11/20 21:00:02.600, 0, 1410, 2619, 41, 305.1, 31, 0x0\n"
+			  "[N/A], 0, [N/A]\n";
 
-static void
-test_stamps(void)
+static void test_stamps(void)
 {
 	static const char whole[] = "# up 1000.00 ns 5000000000\n"
 				    "400 6000000000 5990000000\n"
@@ -1011,10 +930,8 @@ test_stamps(void)
 	double after;
 
 	health_init(&h, str_from(host), str_from(""), str_from(whole));
-	ok(h.n_stamps == 2 && !h.stamping && health_pace_s(&h) < 1.0,
-	   "stamps are read");
-	is_near(health_time_of(&h, 300, &after), 1001.0, 1e-6,
-		"by the pod's clock");
+	ok(h.n_stamps == 2 && !h.stamping && health_pace_s(&h) < 1.0, "stamps are read");
+	is_near(health_time_of(&h, 300, &after), 1001.0, 1e-6, "by the pod's clock");
 	is_near(after, 1000.99, 1e-6, "and when the bytes were not there");
 	is_near(health_time_of(&h, 401, &after), 1002.0, 1e-6, "each its own");
 	is_near(health_time_of(&h, 501, &after), 1003.6, 1e-9,
@@ -1022,17 +939,14 @@ test_stamps(void)
 	ok(health_sum(&h, NAN, NAN).stamped, "the run has stamps");
 	health_release(&h);
 	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
-		health_init(&h, str_from("! stamps\n"), str_from(""),
-			    str_from(broken[i]));
-		ok(h.stamping && h.n_stamps == 0 &&
-			   !health_sum(&h, NAN, NAN).stamped,
+		health_init(&h, str_from("! stamps\n"), str_from(""), str_from(broken[i]));
+		ok(h.stamping && h.n_stamps == 0 && !health_sum(&h, NAN, NAN).stamped,
 		   "stamps that contradict themselves are none: %zu", i);
 		health_release(&h);
 	}
 }
 
-static void
-test_health(void)
+static void test_health(void)
 {
 	struct health h;
 	struct health_sum sum;
@@ -1061,14 +975,13 @@ test_health(void)
 	health_release(&h);
 	health_init(&h, str_from(""), str_from(""), str_from(""));
 	sum = health_sum(&h, NAN, NAN);
-	ok(isnan(sum.sm_mhz) && isnan(sum.busy_cores) && isnan(sum.temp_c) &&
-		   isnan(sum.cores) && sum.n_gpu == 0,
+	ok(isnan(sum.sm_mhz) && isnan(sum.busy_cores) && isnan(sum.temp_c) && isnan(sum.cores) &&
+		   sum.n_gpu == 0,
 	   "what is not there is absent, not 0");
 	health_release(&h);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_stalled();
 	test_quiet();

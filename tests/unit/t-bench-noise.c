@@ -11,13 +11,11 @@
 
 /* Three healthy public runs of one workload, and three made up. */
 static const struct noise_run runs[] = {
-	{ 572.726271, 0, 0, false },   { 572.839963, 60, 0, true },
-	{ 572.810386, 180, 1, false }, { 573.4, 120, 1, true },
-	{ 572.2, 240, 2, false },      { 572.9, 300, 2, true },
+	{ 572.726271, 0, 0, false }, { 572.839963, 60, 0, true }, { 572.810386, 180, 1, false },
+	{ 573.4, 120, 1, true },     { 572.2, 240, 2, false },	  { 572.9, 300, 2, true },
 };
 
-static void
-test_measure(void)
+static void test_measure(void)
 {
 	struct noise noise;
 
@@ -26,17 +24,14 @@ test_measure(void)
 	is_int((long long)noise.n_blocks, 3, "of three blocks");
 	is_near(noise.df, 5, 0, "df is runs - 1");
 	is_near(noise.sd, 0.0006698900305336, 1e-9, "sd of ln y");
-	is_near(noise.sd_block, 0.000544025456108287, 1e-9,
-		"sd of the blocks' differences");
+	is_near(noise.sd_block, 0.000544025456108287, 1e-9, "sd of the blocks' differences");
 	is_near(noise.span_s, 300, 0, "from first to last begin");
-	is_near(noise_mde(&noise, 3) / noise.sd_block, 3.0965, 1e-4,
-		"shows in 3 blocks");
+	is_near(noise_mde(&noise, 3) / noise.sd_block, 3.0965, 1e-4, "shows in 3 blocks");
 	is_near(noise_mde(&noise, 6) / noise.sd_block, 1.4248, 1e-4, "in 6");
 	is_near(noise_mde(&noise, 10) / noise.sd_block, 0.9947, 1e-4, "in 10");
 }
 
-static void
-test_few(void)
+static void test_few(void)
 {
 	struct noise_run some[] = { runs[0], runs[2], runs[4] };
 	struct noise noise;
@@ -57,22 +52,17 @@ test_few(void)
 }
 
 /* Three runs of each kind a block: their medians, as in a verdict. */
-static void
-test_several(void)
+static void test_several(void)
 {
-	static const double a[3][3] = { { 100, 101, 102 },
-					{ 100, 100, 100 },
-					{ 103, 99, 101 } };
+	static const double a[3][3] = { { 100, 101, 102 }, { 100, 100, 100 }, { 103, 99, 101 } };
 	struct noise_run some[18];
 	struct noise noise;
 	size_t n = 0;
 
 	for (size_t block = 0; block < 3; block++)
 		for (size_t k = 0; k < 3; k++) {
-			some[n++] = (struct noise_run){ a[block][k], 0, block,
-							false };
-			some[n++] = (struct noise_run){ k == 1 ? 700 : 100, 0,
-							block, true };
+			some[n++] = (struct noise_run){ a[block][k], 0, block, false };
+			some[n++] = (struct noise_run){ k == 1 ? 700 : 100, 0, block, true };
 		}
 	noise_measure(&noise, some, n);
 	is_int((long long)noise.n_runs, 18, "all runs are in");
@@ -84,16 +74,14 @@ test_several(void)
 	is_int((long long)noise.n_blocks, 2, "a block that lost a run is out");
 }
 
-static void
-test_drift(void)
+static void test_drift(void)
 {
 	struct noise_run some[8];
 	struct noise noise;
 
 	for (size_t i = 0; i < 8; i++)
 		some[i] = (struct noise_run){ 100 * exp(0.0001 * (double)i),
-					      1.7e9 + 60.0 * (double)i, i / 2,
-					      i % 2 == 1 };
+					      1.7e9 + 60.0 * (double)i, i / 2, i % 2 == 1 };
 	noise_measure(&noise, some, 8);
 	is_near(noise.drift, 0.0007, 1e-8, "the drift over the whole");
 	ok(noise.drift_p < 1e-6, "and it is one");
@@ -103,8 +91,7 @@ test_drift(void)
 	is_near(noise.drift, (double)NAN, 0, "no times, no drift");
 }
 
-static void
-test_pool(void)
+static void test_pool(void)
 {
 	struct noise total = { 0 }, one, two;
 
@@ -128,25 +115,20 @@ test_pool(void)
 	noise_pool(&total, &two);
 	is_int((long long)total.n_runs, 14, "runs add up");
 	is_near(total.df, 12, 0, "degrees of freedom too");
-	is_near(total.sd, sqrt((7 * 16e-6 + 5 * 4e-6) / 12), 1e-12,
-		"variances are pooled by them");
+	is_near(total.sd, sqrt((7 * 16e-6 + 5 * 4e-6) / 12), 1e-12, "variances are pooled by them");
 	is_near(total.sd_block, sqrt((3 * 9e-6 + 2 * 1e-6) / 5), 1e-12,
 		"those of the blocks by theirs");
 	is_near(total.mean, 6.1, 0, "the level is the newest");
 	is_near(total.drift, -0.01, 0, "and so is the drift");
 }
 
-static void
-test_compare(void)
+static void test_compare(void)
 {
-	struct noise a = { .sd = 0.0025, .df = 1 },
-		     b = { .sd = 0.001, .df = 5 };
+	struct noise a = { .sd = 0.0025, .df = 1 }, b = { .sd = 0.001, .df = 5 };
 
 	/* F with 1 and 5 degrees is the square of t with 5. */
-	is_near(noise_compare(&a, &b), 2 * 0.0544900993424, 1e-9,
-		"the F test, two-sided");
-	is_near(noise_compare(&b, &a), 2 * 0.0544900993424, 1e-9,
-		"either way round");
+	is_near(noise_compare(&a, &b), 2 * 0.0544900993424, 1e-9, "the F test, two-sided");
+	is_near(noise_compare(&b, &a), 2 * 0.0544900993424, 1e-9, "either way round");
 	b = a;
 	ok(noise_compare(&a, &b) > 0.9, "equal spreads are not told apart");
 	b.sd = (double)NAN;
@@ -160,8 +142,7 @@ test_compare(void)
 	"\"control\":true,\"env\":{%s}},{\"tag\":\"B\"%s}],\"pods\":[{\"id\":" \
 	"\"p\",\"transport\":\"local\",\"gpus\":[0,2]}]}"
 
-static struct plan
-make_plan(const char *workload, const char *env, const char *variant)
+static struct plan make_plan(const char *workload, const char *env, const char *variant)
 {
 	struct err err = { ERR_NONE, "" };
 	struct plan plan;
@@ -175,8 +156,7 @@ make_plan(const char *workload, const char *env, const char *variant)
 	return plan;
 }
 
-static const char *
-class_of(const char *workload, const char *env, const char *variant, size_t arm)
+static const char *class_of(const char *workload, const char *env, const char *variant, size_t arm)
 {
 	static char name[NOISE_CLASS_SIZE];
 	struct plan plan = make_plan(workload, env, variant);
@@ -186,8 +166,7 @@ class_of(const char *workload, const char *env, const char *variant, size_t arm)
 	return name;
 }
 
-static bool
-is_shared(const char *workload, const char *variant)
+static bool is_shared(const char *workload, const char *variant)
 {
 	struct plan plan = make_plan(workload, "", variant);
 	bool shared = noise_is_shared(&plan, 1);
@@ -196,8 +175,7 @@ is_shared(const char *workload, const char *variant)
 	return shared;
 }
 
-static void
-test_class(void)
+static void test_class(void)
 {
 	char first[NOISE_CLASS_SIZE];
 	struct plan plan;
@@ -205,69 +183,57 @@ test_class(void)
 	(void)snprintf(first, sizeof(first), "%s", class_of("", "", "", 0));
 	is_int((long long)strlen(first), 8 + 12, "metric and 12 digits");
 	is_str(class_of("", "", "", 1), first, "the same work, the same class");
-	is_str(class_of("", "\"A\":\"1\"", "", 0), first,
-	       "an environment that says the same");
+	is_str(class_of("", "\"A\":\"1\"", "", 0), first, "an environment that says the same");
 	ok(strcmp(class_of("", "\"A\":\"2\"", "", 0), first) != 0,
 	   "another environment is another class");
-	is_str(class_of(",\"commit\":\"abc\"", "", "", 0), first,
-	       "a commit makes no class");
-	is_str(class_of(",\"noise_class\":\"train\"", "", "", 0), "train",
-	       "a class that is named");
+	is_str(class_of(",\"commit\":\"abc\"", "", "", 0), first, "a commit makes no class");
+	is_str(class_of(",\"noise_class\":\"train\"", "", "", 0), "train", "a class that is named");
 	plan = make_plan(",\"noise_class\":\"train\"", "", "");
 	plan.reps = 3;
 	noise_class(&plan, 0, first);
 	plan_release(&plan);
-	is_str(first, "train-x3",
-	       "blocks of three runs are a class of their own");
-	is_str(class_of(",\"noise_class\":\"train\"", "",
-			",\"noise_class\":\"graphs\"", 1),
+	is_str(first, "train-x3", "blocks of three runs are a class of their own");
+	is_str(class_of(",\"noise_class\":\"train\"", "", ",\"noise_class\":\"graphs\"", 1),
 	       "graphs", "of a variant too");
-	ok(is_shared("", ",\"env\":{\"A\":\"3\"}"),
-	   "a setting leaves the noise as it is");
-	ok(!is_shared("", ",\"command\":\"sh other.sh\""),
-	   "a command of its own does not");
+	ok(is_shared("", ",\"env\":{\"A\":\"3\"}"), "a setting leaves the noise as it is");
+	ok(!is_shared("", ",\"command\":\"sh other.sh\""), "a command of its own does not");
 	ok(!is_shared("", ",\"numerics\":\"changed\""), "nor other numerics");
-	ok(!is_shared(",\"noise_class\":\"train\"",
-		      ",\"noise_class\":\"graphs\""),
+	ok(!is_shared(",\"noise_class\":\"train\"", ",\"noise_class\":\"graphs\""),
 	   "nor a class of its own");
 	ok(is_shared(",\"noise_class\":\"t\"", ",\"noise_class\":\"t\","
 					       "\"command\":\"sh x.sh\""),
 	   "but who names the control's has it");
 }
 
-static void
-test_verdict(void)
+static void test_verdict(void)
 {
-	static const char text[] =
-		"{\"runs\":["
-		"{\"pod\":\"p\",\"tag\":\"A\",\"block\":0,\"counted\":true,"
-		"\"value\":100,\"t0\":\"2026-11-20T21:00:00Z\","
-		"\"t1\":\"2026-11-20T21:01:00Z\",\"guards\":[]},"
-		"{\"pod\":\"p\",\"tag\":\"A~aa\",\"block\":0,\"counted\":true,"
-		"\"value\":101,\"t0\":\"2026-11-20T21:02:00Z\","
-		"\"t1\":\"2026-11-20T21:03:10Z\",\"guards\":[]},"
-		"{\"pod\":\"p\",\"tag\":\"B\",\"block\":0,\"counted\":true,"
-		"\"value\":50},"
-		"{\"pod\":\"p\",\"tag\":\"A\",\"block\":1,\"counted\":true,"
-		"\"value\":900,\"guards\":[{\"hard\":true}]},"
-		"{\"pod\":\"q\",\"tag\":\"A\",\"block\":1,\"counted\":true,"
-		"\"value\":7},"
-		"{\"pod\":\"p\",\"tag\":\"A~aa\",\"block\":1,\"counted\":false,"
-		"\"value\":7},"
-		"{\"pod\":\"p\",\"tag\":\"A~aa\",\"block\":2,\"counted\":true,"
-		"\"value\":null}]}";
-	static const char env[] =
-		"host h\nkernel Linux 6.1\n"
-		"gpu 0, NVIDIA H200, 570.1, 1 MiB, 0 %, 1980 MHz, GPU-a\n"
-		"gpu 1, NVIDIA B200, 999, 1 MiB, 0 %, 1980 MHz, GPU-b\n"
-		"gpu 2, NVIDIA H200, 570.1, 1 MiB, 0 %, 1980 MHz, GPU-c\n"
-		"torch 2.9.1\n";
+	static const char text[] = "{\"runs\":["
+				   "{\"pod\":\"p\",\"tag\":\"A\",\"block\":0,\"counted\":true,"
+				   "\"value\":100,\"t0\":\"2026-11-20T21:00:00Z\","
+				   "\"t1\":\"2026-11-20T21:01:00Z\",\"guards\":[]},"
+				   "{\"pod\":\"p\",\"tag\":\"A~aa\",\"block\":0,\"counted\":true,"
+				   "\"value\":101,\"t0\":\"2026-11-20T21:02:00Z\","
+				   "\"t1\":\"2026-11-20T21:03:10Z\",\"guards\":[]},"
+				   "{\"pod\":\"p\",\"tag\":\"B\",\"block\":0,\"counted\":true,"
+				   "\"value\":50},"
+				   "{\"pod\":\"p\",\"tag\":\"A\",\"block\":1,\"counted\":true,"
+				   "\"value\":900,\"guards\":[{\"hard\":true}]},"
+				   "{\"pod\":\"q\",\"tag\":\"A\",\"block\":1,\"counted\":true,"
+				   "\"value\":7},"
+				   "{\"pod\":\"p\",\"tag\":\"A~aa\",\"block\":1,\"counted\":false,"
+				   "\"value\":7},"
+				   "{\"pod\":\"p\",\"tag\":\"A~aa\",\"block\":2,\"counted\":true,"
+				   "\"value\":null}]}";
+	static const char env[] = "host h\nkernel Linux 6.1\n"
+				  "gpu 0, NVIDIA H200, 570.1, 1 MiB, 0 %, 1980 MHz, GPU-a\n"
+				  "gpu 1, NVIDIA B200, 999, 1 MiB, 0 %, 1980 MHz, GPU-b\n"
+				  "gpu 2, NVIDIA H200, 570.1, 1 MiB, 0 %, 1980 MHz, GPU-c\n"
+				  "torch 2.9.1\n";
 	struct plan plan = make_plan("", "", "");
 	cJSON *verdict = json_parse(str_from(text), JSON_BARE_REFUSED, NULL);
 	struct noise_of_pod one;
 
-	ok(noise_of_verdict(&one, &plan, 0, verdict, str_from(env)),
-	   "a verdict's A/A runs");
+	ok(noise_of_verdict(&one, &plan, 0, verdict, str_from(env)), "a verdict's A/A runs");
 	is_int((long long)one.noise.n_runs, 2, "only those that count");
 	is_near(one.noise.sd_block, (double)NAN, 0, "one block");
 	is_near(one.noise.run_s, 70, 0, "a bench that was left is no pace");
@@ -280,16 +246,15 @@ test_verdict(void)
 	is_str(one.driver, "570.1", "the driver");
 	is_str(one.image, "kernel Linux 6.1, torch 2.9.1", "the image");
 	plan.aa = false;
-	ok(noise_of_verdict(&one, &plan, 0, verdict, str_from("")) &&
-		   one.noise.n_runs == 1 && one.noise.n_blocks == 0,
+	ok(noise_of_verdict(&one, &plan, 0, verdict, str_from("")) && one.noise.n_runs == 1 &&
+		   one.noise.n_blocks == 0,
 	   "without an A/A arm the control alone, in no block");
 	cJSON_Delete(verdict);
 	plan_release(&plan);
 }
 
 /* The series that a bench is in, behind its report. */
-static void
-test_history_facts(void)
+static void test_history_facts(void)
 {
 	struct noise_entry v[3] = { 0 };
 	const struct noise_register history = { .v = v, .n = 3 };
@@ -325,8 +290,7 @@ test_history_facts(void)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	test_measure();
 	test_few();

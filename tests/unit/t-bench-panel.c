@@ -13,8 +13,7 @@
 #define WIDTH  78
 #define HEIGHT 30
 
-static void
-fill_contrast(struct bench_live_contrast *c, size_t i, size_t done)
+static void fill_contrast(struct bench_live_contrast *c, size_t i, size_t done)
 {
 	double by = i == 0 ? 5 : 0.1;
 
@@ -22,31 +21,28 @@ fill_contrast(struct bench_live_contrast *c, size_t i, size_t done)
 	c->d = xcalloc(2 * done + 1, sizeof(*c->d));
 	for (size_t k = 0; k < 2 * done; k++)
 		c->d[k] = by;
-	c->all = done > 0
-			 ? (struct bench_live_span){ 2 * done, by, by - 0.3,
-						     by + 0.3 }
-			 : (struct bench_live_span){ 0, (double)NAN,
-						     (double)NAN, (double)NAN };
+	c->all = done > 0 ? (struct bench_live_span){ 2 * done, by, by - 0.3, by + 0.3 }
+			  : (struct bench_live_span){ 0, (double)NAN, (double)NAN, (double)NAN };
 	c->pods = xcalloc(2, sizeof(*c->pods));
 	c->n_pods = done > 0 ? 2 : 0;
 	c->pods[0] = (struct bench_live_pod_span){
-		0, { done, by + 1, by + 0.5, by + 1.5 }
+		0,
+		{ done, by + 1, by + 0.5, by + 1.5 },
 	};
 	c->pods[1] = (struct bench_live_pod_span){
-		1, { done, by - 1, (double)NAN, (double)NAN }
+		1,
+		{ done, by - 1, (double)NAN, (double)NAN },
 	};
 	c->sd = 0.3;
 	c->stops_at = 0.9;
 	c->shows = 0.4;
 	c->next_p = 0.0123;
 	c->blocks_to_margin = 5;
-	(void)snprintf(c->text, sizeof(c->text),
-		       "FASTER by %.2f%% [4.70, 5.30]", by);
+	(void)snprintf(c->text, sizeof(c->text), "FASTER by %.2f%% [4.70, 5.30]", by);
 }
 
 /* Two pods, two arms and the A/A arm, `done` blocks of four on each. */
-static struct bench_live *
-make_live(size_t done, bool running)
+static struct bench_live *make_live(size_t done, bool running)
 {
 	struct bench_live *live = bench_live_new(3, 2, 24, 2);
 	static const char *const tags[] = { "old", "new", "old~aa" };
@@ -54,8 +50,7 @@ make_live(size_t done, bool running)
 
 	(void)snprintf(live->metric, sizeof(live->metric), "step_ms");
 	for (size_t i = 0; i < 3; i++) {
-		(void)snprintf(live->arms[i].tag, sizeof(live->arms[i].tag),
-			       "%s", tags[i]);
+		(void)snprintf(live->arms[i].tag, sizeof(live->arms[i].tag), "%s", tags[i]);
 		live->arms[i].aa = i == 2;
 		live->arms[i].n_good = 2 * done;
 		live->arms[i].median = i == 1 ? 95 : 100;
@@ -70,11 +65,9 @@ make_live(size_t done, bool running)
 					pod,
 					block,
 					true,
-					block < done ? BENCH_LIVE_OVER
-						     : BENCH_LIVE_WAITING,
+					block < done ? BENCH_LIVE_OVER : BENCH_LIVE_WAITING,
 					block < done
-						? (arm == 1 ? 95.0 : 100.0) +
-							  (double)block / 10
+						? (arm == 1 ? 95.0 : 100.0) + (double)block / 10
 						: (double)NAN,
 				};
 	live->n_over = 6 * done;
@@ -96,8 +89,7 @@ make_live(size_t done, bool running)
 	return live;
 }
 
-static char *
-draw(const struct bench_live *live, int width, int height)
+static char *draw(const struct bench_live *live, int width, int height)
 {
 	struct canvas canvas;
 	struct buf text;
@@ -105,8 +97,7 @@ draw(const struct bench_live *live, int width, int height)
 
 	canvas_init(&canvas);
 	canvas_resize(&canvas, width, height);
-	(void)bench_panel_draw(live, &canvas,
-			       (struct rect){ 0, 0, width, height });
+	(void)bench_panel_draw(live, &canvas, (struct rect){ 0, 0, width, height });
 	buf_init(&text, 1 << 20);
 	canvas_dump(&canvas, false, &text);
 	result = buf_detach(&text);
@@ -115,8 +106,7 @@ draw(const struct bench_live *live, int width, int height)
 	return result;
 }
 
-static bool
-shows(const struct bench_live *live, const char *words)
+static bool shows(const struct bench_live *live, const char *words)
 {
 	char *text = draw(live, WIDTH, HEIGHT);
 	bool found = strstr(text, words) != NULL;
@@ -125,16 +115,14 @@ shows(const struct bench_live *live, const char *words)
 	return found;
 }
 
-static void
-test_running(void)
+static void test_running(void)
 {
 	struct bench_live *live = make_live(0, true);
 	char words[200];
 
 	ok(shows(live, "no block is complete yet"), "nothing to show yet");
 	ok(shows(live, "run 1 of 24"), "how far it is");
-	ok(shows(live, "1 min of 10 min") || shows(live, "100 s of 10 min"),
-	   "of its time");
+	ok(shows(live, "1 min of 10 min") || shows(live, "100 s of 10 min"), "of its time");
 	ok(shows(live, "$0.50 of $8.00"), "and its money");
 	ok(shows(live, "analysed from block 3 on"), "when it is judged");
 	bench_live_free(live);
@@ -170,8 +158,7 @@ test_running(void)
 	bench_live_free(live);
 }
 
-static void
-test_over(void)
+static void test_over(void)
 {
 	struct bench_live *live = make_live(4, false);
 	char words[200];
@@ -194,8 +181,7 @@ test_over(void)
 }
 
 /* Every size, and numbers that no bench should have: nothing falls over. */
-static void
-test_sizes(void)
+static void test_sizes(void)
 {
 	static const double odd[] = { NAN, INFINITY, -INFINITY, 0, -1, 1e300 };
 	bool same = true;
@@ -219,8 +205,7 @@ test_sizes(void)
 	ok(same, "every size is drawn");
 }
 
-static void
-test_form(void)
+static void test_form(void)
 {
 	struct form form = { 0 };
 	struct buf text;
@@ -240,19 +225,16 @@ test_form(void)
 		(void)form_key(&form, (uint32_t)*p);
 	buf_clear(&text);
 	form_json(&form, &text);
-	ok(strstr(text.data, "\"name\":\"abx\\\"\\\\\"") != NULL,
-	   "what is typed is quoted");
+	ok(strstr(text.data, "\"name\":\"abx\\\"\\\\\"") != NULL, "what is typed is quoted");
 	is_int(form_key(&form, '\r'), PROMPT_DONE, "Enter goes on");
 	form_open(&form, "");
-	ok(strcmp(form.fields[FORM_pods].text, "a,b") == 0,
-	   "it is left as it was");
+	ok(strcmp(form.fields[FORM_pods].text, "a,b") == 0, "it is left as it was");
 	is_int(form_key(&form, 27), PROMPT_CANCEL, "Esc leaves it");
 	buf_release(&text);
 	form_release(&form);
 }
 
-static void
-test_fold(void)
+static void test_fold(void)
 {
 	struct str text = STR_LIT(" one two three four\nabcdefghijklmnop");
 	struct canvas canvas;
@@ -260,17 +242,15 @@ test_fold(void)
 
 	canvas_init(&canvas);
 	canvas_resize(&canvas, 12, 4);
-	is_int(canvas_fold(&canvas, (struct rect){ 0, 0, 12, 4 }, STYLE_NORMAL,
-			   text, 0),
-	       5, "lines that it takes");
+	is_int(canvas_fold(&canvas, (struct rect){ 0, 0, 12, 4 }, STYLE_NORMAL, text, 0), 5,
+	       "lines that it takes");
 	buf_init(&shown, 4096);
 	canvas_dump(&canvas, false, &shown);
 	is_str(shown.data, " one two\n   three\n   four\nabcdefghijkl\n",
 	       "cut between words, set in");
 	buf_clear(&shown);
 	canvas_clear(&canvas);
-	(void)canvas_fold(&canvas, (struct rect){ 0, 1, 12, 2 }, STYLE_NORMAL,
-			  text, 2);
+	(void)canvas_fold(&canvas, (struct rect){ 0, 1, 12, 2 }, STYLE_NORMAL, text, 2);
 	canvas_dump(&canvas, false, &shown);
 	is_str(shown.data, "\n   four\nabcdefghijkl\n\n",
 	       "from the line that is asked for, in its place alone");
@@ -285,8 +265,7 @@ test_fold(void)
 	canvas_release(&canvas);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_running();
 	test_over();

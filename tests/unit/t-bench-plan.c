@@ -17,38 +17,32 @@
 #include "tests/support/tap.h"
 
 /* The smallest bench; X marks where a test puts more. */
-#define HEAD                                                                   \
-	"{\"schema\":\"hgym.bench/1\",\"name\":\"a2\",\"seed\":42,\n"          \
-	"\"workload\":{\"cwd\":\"/w\",\"command\":\"echo 'hi'\","              \
+#define HEAD                                                          \
+	"{\"schema\":\"hgym.bench/1\",\"name\":\"a2\",\"seed\":42,\n" \
+	"\"workload\":{\"cwd\":\"/w\",\"command\":\"echo 'hi'\","     \
 	"\"env\":{\"SEED\":\"42\"}},\n"
 #define METRIC "\"metric\":{\"key\":\"step_ms\"},\n"
-#define VARIANTS                                                               \
-	"\"variants\":[{\"tag\":\"B\",\"env\":{\"G\":\"it's\"}},\n"            \
+#define VARIANTS                                                    \
+	"\"variants\":[{\"tag\":\"B\",\"env\":{\"G\":\"it's\"}},\n" \
 	"{\"tag\":\"A\",\"control\":true}],\n"
 #define PODS "\"pods\":[{\"id\":\"p\",\"gpus\":[0,3]}]"
 
-static void
-refuse(const char *text, const char *want)
+static void refuse(const char *text, const char *want)
 {
 	struct plan plan;
 	struct err err = { ERR_NONE, "" };
 
-	is_int(plan_parse(&plan, "b.json", str_from(text), &err), -1,
-	       "refused");
+	is_int(plan_parse(&plan, "b.json", str_from(text), &err), -1, "refused");
 	is_str(err.text, want, "says where and why");
 	is_int(err.code, ERR_CONFIG, "is a wrong configuration");
 }
 
-static void
-test_refused(void)
+static void test_refused(void)
 {
 	refuse("[1", "b.json:1: not valid JSON");
-	refuse(HEAD METRIC VARIANTS PODS ",\n\"x\":1}",
-	       "b.json:7: x: unknown key");
-	refuse(HEAD METRIC VARIANTS "\"pods\":[]}",
-	       "b.json:6: pods: expected 1 to 64 pods");
-	refuse(HEAD METRIC
-	       "\"variants\":[{\"tag\":\"A\"},{\"tag\":\"B\"}],\n" PODS "}",
+	refuse(HEAD METRIC VARIANTS PODS ",\n\"x\":1}", "b.json:7: x: unknown key");
+	refuse(HEAD METRIC VARIANTS "\"pods\":[]}", "b.json:6: pods: expected 1 to 64 pods");
+	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"A\"},{\"tag\":\"B\"}],\n" PODS "}",
 	       "b.json:4: variants: expected exactly one with \"control\": "
 	       "true, found 0");
 	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"A b\"},{\"tag\":\"B\","
@@ -58,23 +52,19 @@ test_refused(void)
 	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"A\",\"control\":true},\n"
 			   "{\"tag\":\"B\",\"env\":{\"N\":3}}],\n" PODS "}",
 	       "b.json:5: variants[1].env.N: expected a string");
-	refuse(HEAD METRIC VARIANTS PODS
-	       ",\n\"design\":{\"blocks_per_pod\":0}}",
+	refuse(HEAD METRIC VARIANTS PODS ",\n\"design\":{\"blocks_per_pod\":0}}",
 	       "b.json:7: design.blocks_per_pod: expected a number from 1 to "
 	       "100");
-	refuse(HEAD METRIC VARIANTS PODS
-	       ",\n\"decision\":{\"early\":\"peek\"}}",
+	refuse(HEAD METRIC VARIANTS PODS ",\n\"decision\":{\"early\":\"peek\"}}",
 	       "b.json:7: decision.early: expected \"none\", "
 	       "\"haybittle-peto\" or \"obrien-fleming\"");
-	refuse(HEAD METRIC VARIANTS PODS
-	       ",\n\"budget\":{\"deadline\":\"tomorrow\"}}",
+	refuse(HEAD METRIC VARIANTS PODS ",\n\"budget\":{\"deadline\":\"tomorrow\"}}",
 	       "b.json:7: budget.deadline: expected a time like "
 	       "2026-11-20T21:00:00Z");
 }
 
 /* Each kind of value, wrong. */
-static void
-test_values(void)
+static void test_values(void)
 {
 	static const struct {
 		const char *rest, *want;
@@ -99,15 +89,14 @@ test_values(void)
 		{ ",\n\"budget\":{\"on_end\":\"leave\"}}",
 		  "b.json:7: budget.on_end: expected \"ask\" or "
 		  "\"stop_pods\"" },
-		{ ",\n\"name\":\"x\"}",
-		  "b.json:1: name: this key stands twice" },
+		{ ",\n\"name\":\"x\"}", "b.json:1: name: this key stands twice" },
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		char text[2000];
 
-		(void)snprintf(text, sizeof(text), "%s%s",
-			       HEAD METRIC VARIANTS PODS, wrong[i].rest);
+		(void)snprintf(text, sizeof(text), "%s%s", HEAD METRIC VARIANTS PODS,
+			       wrong[i].rest);
 		refuse(text, wrong[i].want);
 	}
 	refuse(HEAD "\"metric\":{\"key\":\"step_ms\",\"window\":{\"mode\":"
@@ -120,23 +109,19 @@ test_values(void)
 			   "\"must_match\":[\"ok\",\"(\"]}],\n" PODS "}",
 	       "b.json:5: variants[0].must_match[1]: expected an extended "
 	       "regular expression");
-	refuse(HEAD METRIC
-	       "\"variants\":[{\"tag\":\"A\",\"control\":true,\n"
-	       "\"overlay\":{\"a.json\":{\"x\":1,\"x\":2}}}],\n" PODS "}",
+	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"A\",\"control\":true,\n"
+			   "\"overlay\":{\"a.json\":{\"x\":1,\"x\":2}}}],\n" PODS "}",
 	       "b.json:5: variants[0].overlay: the key \"x\" stands twice in "
 	       "one object");
-	refuse(HEAD METRIC VARIANTS
-	       "\"pods\":[{\"id\":\"p\",\n\"gpus\":[3,0]}]}",
+	refuse(HEAD METRIC VARIANTS "\"pods\":[{\"id\":\"p\",\n\"gpus\":[3,0]}]}",
 	       "b.json:7: pods[0].gpus: expected them ascending");
-	refuse(HEAD METRIC VARIANTS
-	       "\"pods\":[{\"id\":\"p\",\n\"lock_dir\":\"/a b\"}]}",
+	refuse(HEAD METRIC VARIANTS "\"pods\":[{\"id\":\"p\",\n\"lock_dir\":\"/a b\"}]}",
 	       "b.json:7: pods[0].lock_dir: expected a path of letters, "
 	       "digits, / _ . -");
 }
 
 /* null is as good as a key that is not there. */
-static void
-test_nulls(void)
+static void test_nulls(void)
 {
 	struct plan plan;
 
@@ -147,17 +132,14 @@ test_nulls(void)
 				   "\"decision\":{\"early\":null}}"),
 			  NULL),
 	       0, "nulls where there are defaults");
-	ok(plan.gap_s > 9 && plan.gap_s < 11 && plan.aa && plan.early &&
-		   isnan(plan.usd),
+	ok(plan.gap_s > 9 && plan.gap_s < 11 && plan.aa && plan.early && isnan(plan.usd),
 	   "leave the defaults");
 	plan_release(&plan);
-	refuse(HEAD METRIC VARIANTS "\"pods\":null}",
-	       "b.json:6: pods: expected an array");
+	refuse(HEAD METRIC VARIANTS "\"pods\":null}", "b.json:6: pods: expected an array");
 }
 
 /* What would never be judged, or says two things. */
-static void
-test_never(void)
+static void test_never(void)
 {
 	struct plan plan;
 
@@ -165,30 +147,24 @@ test_never(void)
 	       "b.json:7: decision.min_blocks: the bench has 6 blocks in all "
 	       "and would never be judged");
 	is_int(plan_parse(&plan, "b.json",
-			  str_from(HEAD METRIC VARIANTS PODS
-				   ",\n\"decision\":{\"min_blocks\":6}}"),
+			  str_from(HEAD METRIC VARIANTS PODS ",\n\"decision\":{\"min_blocks\":6}}"),
 			  NULL),
 	       0, "as many as there are will do");
 	plan_release(&plan);
-	refuse(HEAD METRIC
-	       "\"variants\":[{\"tag\":\"B\",\"env\":{\"G\":\"1\","
-	       "\"G\":\"2\"}},{\"tag\":\"A\",\"control\":true}],\n" PODS "}",
+	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"B\",\"env\":{\"G\":\"1\","
+			   "\"G\":\"2\"}},{\"tag\":\"A\",\"control\":true}],\n" PODS "}",
 	       "b.json:4: variants[0].env.G: this key stands twice");
 }
 
 /* A rate is never taken for a time. */
-static void
-test_rates(void)
+static void test_rates(void)
 {
-	static const char *const rates[] = { "tok_s",	   "tokens_per_s",
-					     "TFLOPS",	   "throughput_mean",
-					     "bandwidth",  "samples_per_sec",
-					     "mem_gb_s",   "speedup",
-					     "accuracy_1", "it/s" };
-	static const char *const times[] = { "best_us",	    "median_us",
-					     "step_ms",	    "score",
-					     "s_per_token", "us_per_step",
-					     "best_cycles" };
+	static const char *const rates[] = {
+		"tok_s",	   "tokens_per_s", "TFLOPS",  "throughput_mean", "bandwidth",
+		"samples_per_sec", "mem_gb_s",	   "speedup", "accuracy_1",	 "it/s"
+	};
+	static const char *const times[] = { "best_us",	    "median_us",   "step_ms",	 "score",
+					     "s_per_token", "us_per_step", "best_cycles" };
 	struct plan plan;
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
@@ -199,18 +175,15 @@ test_rates(void)
 	       "b.json:3: metric.key: \"tok_s\" looks like a rate: say by "
 	       "\"direction\" whether lower or higher is better");
 	is_int(plan_parse(&plan, "b.json",
-			  str_from(HEAD
-				   "\"metric\":{\"key\":\"tok_s\","
-				   "\"direction\":\"lower\"},\n" VARIANTS PODS
-				   "}"),
+			  str_from(HEAD "\"metric\":{\"key\":\"tok_s\","
+					"\"direction\":\"lower\"},\n" VARIANTS PODS "}"),
 			  NULL),
 	       0, "what is said counts");
 	is_int((long long)plan_n_unpriced(&plan), 1, "a pod without a price");
 	plan_release(&plan);
 }
 
-static void
-test_read(void)
+static void test_read(void)
 {
 	struct plan plan;
 	struct err err = { ERR_NONE, "" };
@@ -218,9 +191,8 @@ test_read(void)
 	struct buf text;
 	unsigned char *order;
 
-	is_int(plan_parse(&plan, "b.json",
-			  str_from(HEAD METRIC VARIANTS PODS "}"), &err),
-	       0, "the smallest bench");
+	is_int(plan_parse(&plan, "b.json", str_from(HEAD METRIC VARIANTS PODS "}"), &err), 0,
+	       "the smallest bench");
 	is_str(plan.variants[0].tag, "A", "the control comes first");
 	is_int((long long)plan_n_arms(&plan), 3, "with an A/A arm");
 	is_int((long long)plan_n_runs(&plan), 21, "six blocks and a burn-in");
@@ -236,8 +208,7 @@ test_read(void)
 	is_str(tag, "A~aa", "the tag of the A/A arm");
 	buf_release(&text);
 	order = plan_schedule(&plan, 0);
-	ok(order[0] == 0 && order[1] == 1 && order[2] == 2,
-	   "the burn-in runs each arm");
+	ok(order[0] == 0 && order[1] == 1 && order[2] == 2, "the burn-in runs each arm");
 	ok(order[3] == order[8] && order[4] == order[7] && order[5] == order[6],
 	   "the second round mirrors the first");
 	free(order);
@@ -245,8 +216,7 @@ test_read(void)
 }
 
 /* What keeps a bench waiting, as others read it. */
-static void
-test_waits(void)
+static void test_waits(void)
 {
 	const struct pod_wait waits[] = {
 		{ "p1", WAIT_UNREACHABLE, 1000000, 1090000, "refused" },
@@ -259,10 +229,8 @@ test_waits(void)
 	is_int(cJSON_GetArraySize(all), 2, "two pods wait");
 	is_str(json_get_string(one, "pod", ""), "p1", "the pod");
 	is_str(json_get_string(one, "state", ""), "unreachable", "how");
-	is_str(json_get_string(one, "since", ""), "1970-01-01T00:16:40Z",
-	       "since when");
-	is_str(json_get_string(one, "retry_at", ""), "1970-01-01T00:18:10Z",
-	       "the next try");
+	is_str(json_get_string(one, "since", ""), "1970-01-01T00:16:40Z", "since when");
+	is_str(json_get_string(one, "retry_at", ""), "1970-01-01T00:18:10Z", "the next try");
 	is_str(json_get_string(one, "why", ""), "refused", "why");
 	is_str(json_get_string(one, "text", ""),
 	       "pod p1: cannot be reached for 80 s, tries again in 10 s: "
@@ -270,14 +238,12 @@ test_waits(void)
 	       "all of it as a sentence");
 	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(two, "retry_at")),
 	   "no next try is null, not 0");
-	ok(strchr(json_get_string(two, "why", "\033"), '\033') == NULL,
-	   "no escape gets through");
+	ok(strchr(json_get_string(two, "why", "\033"), '\033') == NULL, "no escape gets through");
 	cJSON_Delete(all);
 }
 
 /* The first seconds of a bench are no silence, and no trouble either. */
-static void
-test_preflight_words(void)
+static void test_preflight_words(void)
 {
 	struct pod_wait wait = { "p1", WAIT_CONNECTING, 1000000, 0, "" };
 	char text[WAIT_TEXT_SIZE];
@@ -287,34 +253,28 @@ test_preflight_words(void)
 	wait.kind = WAIT_CHECKING;
 	(void)snprintf(wait.why, sizeof(wait.why), "answered after 0.4 s");
 	wait_text(&wait, 1003000, text);
-	is_str(text,
-	       "pod p1: preflight: answered after 0.4 s, is looked at for 3 s",
+	is_str(text, "pod p1: preflight: answered after 0.4 s, is looked at for 3 s",
 	       "its shell answers");
 	wait.kind = WAIT_CHECKED;
 	(void)snprintf(wait.why, sizeof(wait.why), "ready: NVIDIA H100");
 	wait_text(&wait, 1003000, text);
 	is_str(text, "pod p1: preflight: ready: NVIDIA H100", "what was found");
-	ok(wait_is_preflight(wait.kind) && !wait_is_preflight(WAIT_BUSY),
-	   "which is no trouble");
+	ok(wait_is_preflight(wait.kind) && !wait_is_preflight(WAIT_BUSY), "which is no trouble");
 	wait_text_over(&wait, 1003000, text);
 	is_str(text, "pod p1: the preflight is over", "and its end");
 }
 
-static double
-summed(const cJSON *summary, const char *tag)
+static double summed(const cJSON *summary, const char *tag)
 {
-	return json_get_number(cJSON_GetObjectItemCaseSensitive(summary, tag),
-			       "throughput_mean", NAN);
+	return json_get_number(cJSON_GetObjectItemCaseSensitive(summary, tag), "throughput_mean",
+			       NAN);
 }
 
 /* summary.json is read by who ranks: it holds no speed that counts for
  * nothing. */
-static void
-test_summary(void)
+static void test_summary(void)
 {
-	static const struct judge_arm three[] = { { .tag = "A" },
-						  { .tag = "B" },
-						  { .tag = "C" } };
+	static const struct judge_arm three[] = { { .tag = "A" }, { .tag = "B" }, { .tag = "C" } };
 	struct run_log log = { .kind = RUN_LOG_TRAINING, .n_rows = 28 };
 	struct judge_contrast contrasts[2] = { { .arm = 1 }, { .arm = 2 } };
 	struct judge_run runs[6] = { { 0 } };
@@ -344,8 +304,7 @@ test_summary(void)
 }
 
 /* A bench of n arms, the A/A arm one of them, with fresh blocks. */
-static void
-plan_of_arms(struct plan *plan, size_t n)
+static void plan_of_arms(struct plan *plan, size_t n)
 {
 	struct buf text;
 
@@ -358,16 +317,14 @@ plan_of_arms(struct plan *plan, size_t n)
 	if (n > 3)
 		buf_append_str(&text, ",\"design\":{\"confirm_blocks\":3}");
 	buf_append_char(&text, '}');
-	ok(plan_parse(plan, "b.json", (struct str){ text.data, text.len },
-		      NULL) == 0,
+	ok(plan_parse(plan, "b.json", (struct str){ text.data, text.len }, NULL) == 0,
 	   "a bench of %zu arms", n);
 	buf_release(&text);
 }
 
 /* Fresh blocks have places for all arms and runs of three: who shows a bench
  * has room for each place. */
-static void
-test_shown_arms(void)
+static void test_shown_arms(void)
 {
 	char folder[] = "/tmp/hgym-plan-XXXXXX";
 	struct folder_state state = { .state = "running" };
@@ -381,11 +338,10 @@ test_shown_arms(void)
 		size_t now = 0, last;
 
 		plan_of_arms(&plan, n);
-		is_int((long long)plan_n_runs(&plan),
-		       (long long)(2 * (n * 7 + 3 * fresh)), "runs at most");
+		is_int((long long)plan_n_runs(&plan), (long long)(2 * (n * 7 + 3 * fresh)),
+		       "runs at most");
 		live = bench_show(&plan, folder, &state, NULL);
-		is_int((long long)live->n_runs, (long long)places,
-		       "a place for each of them");
+		is_int((long long)live->n_runs, (long long)places, "a place for each of them");
 		last = live->n_runs - 1;
 		ok(live->runs[last].pod == 1 && live->runs[last].arm < n &&
 			   live->runs[last].block == 5 + fresh,
@@ -395,16 +351,14 @@ test_shown_arms(void)
 		is_int((long long)now, 2, "a run under way on each pod");
 		bench_live_free(live);
 		bench_runs_init(&runs, &plan, folder);
-		is_int((long long)runs.n, (long long)places,
-		       "who runs it has as many");
+		is_int((long long)runs.n, (long long)places, "who runs it has as many");
 		bench_runs_release(&runs);
 		plan_release(&plan);
 	}
 	(void)rmdir(folder);
 }
 
-static int
-remove_run(const char *folder, const char *id)
+static int remove_run(const char *folder, const char *id)
 {
 	char path[FOLDER_PATH_SIZE];
 	int result;
@@ -418,8 +372,7 @@ remove_run(const char *folder, const char *id)
 }
 
 /* The fresh blocks have begun: what the others left out never comes. */
-static void
-test_passed(void)
+static void test_passed(void)
 {
 	char folder[] = "/tmp/hgym-plan-XXXXXX";
 	struct folder_state state = { .state = "running" };
@@ -436,12 +389,10 @@ test_passed(void)
 		at++;
 	first = at;
 	runs.v[at].end = RUN_END_EXITED;
-	is_int(bench_run_record(&runs, &runs.v[at], NULL), 0,
-	       "a fresh run is over");
+	is_int(bench_run_record(&runs, &runs.v[at], NULL), 0, "a fresh run is over");
 	live = bench_show(&plan, folder, &state, NULL);
 	for (size_t i = 0; i < runs.per_pod; i++) {
-		waiting +=
-			i < first && live->runs[i].state != BENCH_LIVE_SKIPPED;
+		waiting += i < first && live->runs[i].state != BENCH_LIVE_SKIPPED;
 		now += live->runs[i].state == BENCH_LIVE_NOW ? 1 : 0;
 	}
 	is_int((long long)waiting, 0, "no run before it is waited for");
@@ -455,8 +406,7 @@ test_passed(void)
 }
 
 /* When each run of a bench of known times begins and ends; seconds. */
-static double
-replay(const struct bench_runs *runs, double t0[], double up[])
+static double replay(const struct bench_runs *runs, double t0[], double up[])
 {
 	static const double arm_s[] = { 10, 13, 24 }, pod_s[] = { 1, 1.7 };
 	double last = 0.0, now = 0.0;
@@ -467,8 +417,7 @@ replay(const struct bench_runs *runs, double t0[], double up[])
 
 		now = run->pos == 0 && run->round == 0 ? 100.0 : now;
 		/* Each arm compiles once; a block is begun again for that. */
-		up[i] = arm_s[run->arm] * pod_s[run->pod] * noise +
-			(run->round == 0 ? 50.0 : 0.0);
+		up[i] = arm_s[run->arm] * pod_s[run->pod] * noise + (run->round == 0 ? 50.0 : 0.0);
 		now += run->round == 3 && run->pod == 0 ? 31.0 : 0.0;
 		t0[i] = floor(now); /* as pods say it */
 		now += up[i] + 4.0 + 1.6;
@@ -478,8 +427,7 @@ replay(const struct bench_runs *runs, double t0[], double up[])
 }
 
 /* What a bench takes until it is over, at each of its runs. */
-static void
-test_left(void)
+static void test_left(void)
 {
 	struct bench_runs runs;
 	struct plan plan;
@@ -502,8 +450,7 @@ test_left(void)
 			runs.v[i].up_s = due[i] ? (double)NAN : up[i];
 		}
 		double left_s = bench_runs_left_s(&runs, due);
-		if (due[runs.n_arms * 2 - 1] ||
-		    due[runs.per_pod + runs.n_arms * 2 - 1])
+		if (due[runs.n_arms * 2 - 1] || due[runs.per_pod + runs.n_arms * 2 - 1])
 			continue;
 		/* A run of the other pod counts as if it had just begun. */
 		double off_s = fabs(left_s - (end - now)) - 24 * 1.7;
@@ -529,8 +476,7 @@ test_left(void)
 }
 
 /* What an agent wrote into its kernel_config.json; "": no bench of it. */
-static void
-hostile(const char *text, const char *want)
+static void hostile(const char *text, const char *want)
 {
 	struct harness_iteration it = { .number = 1 };
 	struct harness_run run = {
@@ -548,22 +494,19 @@ hostile(const char *text, const char *want)
 		.iterations = &it,
 		.n_iterations = 1,
 	};
-	struct harness_ab ab = { .run = &run,
-				 .workspace = "/w",
-				 .settings = true };
+	struct harness_ab ab = { .run = &run, .workspace = "/w", .settings = true };
 	struct err err = { ERR_NONE, "" };
 	cJSON *plan = harness_ab_json(&ab, &err);
 
 	if (*want == '\0')
 		is_str(err.text, "", "settings make a bench");
 	else
-		ok(plan == NULL && strstr(err.text, want) != NULL,
-		   "refused: %s (%s)", want, err.text);
+		ok(plan == NULL && strstr(err.text, want) != NULL, "refused: %s (%s)", want,
+		   err.text);
 	cJSON_Delete(plan);
 }
 
-static void
-test_settings(void)
+static void test_settings(void)
 {
 	AUTO_BUF many = buf_new(4096);
 	AUTO_BUF deep = buf_new(65536);
@@ -576,28 +519,21 @@ test_settings(void)
 	hostile("{\"num_warps\": 1}", "");
 	hostile("{", "no JSON object");
 	hostile("[1, 2]", "no JSON object");
-	hostile("{\"num_warps\": [[[[1]]]]}",
-		"is no number, true, false or short word");
+	hostile("{\"num_warps\": [[[[1]]]]}", "is no number, true, false or short word");
 	hostile(deep.data, "no JSON object");
 	hostile("{\"num_warps\": {\"a\": 1}}", "\"num_warps\" is no number");
 	hostile(many.data, "more than 64 settings");
-	hostile("{\"num_warps\": \"$(touch owned)\"}",
-		"\"num_warps\" is no number");
-	hostile("{\"num_warps\": \"'; touch owned; '\"}",
-		"\"num_warps\" is no number");
-	hostile("{\"num_warps\": 1, \"a`touch owned`\": 1}",
-		"\"a`touch owned`\" is no number");
-	hostile("{\"num_warps\": \"\\u001b]0;owned\\u0007\"}",
-		"\"num_warps\" is no number");
+	hostile("{\"num_warps\": \"$(touch owned)\"}", "\"num_warps\" is no number");
+	hostile("{\"num_warps\": \"'; touch owned; '\"}", "\"num_warps\" is no number");
+	hostile("{\"num_warps\": 1, \"a`touch owned`\": 1}", "\"a`touch owned`\" is no number");
+	hostile("{\"num_warps\": \"\\u001b]0;owned\\u0007\"}", "\"num_warps\" is no number");
 	hostile("{\"num_warps\": \"1\\n2\"}", "\"num_warps\" is no number");
 	hostile("{\"num_warps\": NaN}", "no JSON object");
 	hostile("{\"num_warps\": 1e999}", "\"num_warps\" is no number");
-	hostile("{\"num_warps\": 1, \"num_warps\": 8}",
-		"\"num_warps\" stands twice");
+	hostile("{\"num_warps\": 1, \"num_warps\": 8}", "\"num_warps\" stands twice");
 }
 
-int
-main(void)
+int main(void)
 {
 	test_left();
 	test_settings();

@@ -40,17 +40,15 @@ struct row {
 };
 
 #define OBRIEN LOOKS_OBRIEN
-#define BOTH(name, noise, rho)                                                 \
-	{ name, noise, rho, 0, 0, 1, 1, 6, 1, 1, OBRIEN, 5.5, 0, 0, false },   \
-	{                                                                      \
-		name, noise, rho, 0, 0, 1, 1, 6, 0, 1, OBRIEN, 5.5, 0, 0,      \
-			false                                                  \
+#define BOTH(name, noise, rho)                                                  \
+	{ name, noise, rho, 0, 0, 1, 1, 6, 1, 1, OBRIEN, 5.5, 0, 0, false },    \
+	{                                                                       \
+		name, noise, rho, 0, 0, 1, 1, 6, 0, 1, OBRIEN, 5.5, 0, 0, false \
 	}
 
-#define NOISY(name, spread, blocks)                                            \
-	{                                                                      \
-		name, NORMAL, 0, 0, 0, spread, 1, blocks, 1, 1, OBRIEN, 5.5,   \
-			94.5, 0, false                                         \
+#define NOISY(name, spread, blocks)                                                         \
+	{                                                                                   \
+		name, NORMAL, 0, 0, 0, spread, 1, blocks, 1, 1, OBRIEN, 5.5, 94.5, 0, false \
 	}
 
 static const struct row rows[] = {
@@ -62,57 +60,35 @@ static const struct row rows[] = {
 	BOTH("AR1 0.3", AR1, 0.3),
 	BOTH("AR1 0.5", AR1, 0.5),
 	BOTH("AR1 0.7", AR1, 0.7),
-	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 3, 1, 1, OBRIEN, 5.5, 0, 0,
-	  false },
-	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 6, 1, 1, OBRIEN, 5.5, 0, 0,
-	  false },
-	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 3, 0, 1, OBRIEN, 5.5, 0, 0,
-	  false },
-	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 6, 0, 1, OBRIEN, 5.5, 0, 0,
-	  false },
+	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 3, 1, 1, OBRIEN, 5.5, 0, 0, false },
+	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 6, 1, 1, OBRIEN, 5.5, 0, 0, false },
+	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 3, 0, 1, OBRIEN, 5.5, 0, 0, false },
+	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 6, 0, 1, OBRIEN, 5.5, 0, 0, false },
 	NOISY("noisier variant", 2, 3),
 	NOISY("noisier variant", 3, 3),
 	NOISY("noisier variant", 10, 3),
 	NOISY("noisier variant", 2, 6),
 	NOISY("noisier variant", 3, 6),
-	{ "noisier variant", NORMAL, 0, 0, 0, 10, 1, 6, 1, 1, OBRIEN, 6, 94, 0,
-	  false },
+	{ "noisier variant", NORMAL, 0, 0, 0, 10, 1, 6, 1, 1, OBRIEN, 6, 94, 0, false },
 	NOISY("noisier control", 1.0 / 3, 3),
 	NOISY("noisier control", 1.0 / 3, 6),
-	{ "12 blocks", NORMAL, 0, 0, 0, 1, 1, 12, 1, 1, OBRIEN, 5.5, 0, 0,
-	  false },
-	{ "coverage", NORMAL, 0, .003, 0, 1, 1, 6, 1, 1, OBRIEN, 0, 94.5, 0,
-	  false },
-	{ "coverage", NORMAL, 0, .006, 0, 1, 1, 6, 1, 1, OBRIEN, 0, 94.5, 0,
-	  false },
-	{ "coverage", NORMAL, 0, .010, 0, 1, 1, 6, 1, 1, OBRIEN, 0, 94.5, 0,
-	  false },
-	{ "coverage", NORMAL, 0, .010, 0, 1, 1, 6, 0, 1, OBRIEN, 0, 94.5, 0,
-	  false },
-	{ "coverage", NORMAL, 0, .020, 0, 1, 1, 12, 0, 1, OBRIEN, 0, 94.5, 0,
-	  false },
-	{ "coverage", NORMAL, 0, .010, 0, 1, 1, 6, 0, 1, LOOKS_HAYBITTLE, 0, 0,
-	  0, false },
-	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 1, 2, OBRIEN, 0, 94.5, 85,
-	  false },
-	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 1, 1, OBRIEN, 0, 94.5, 60,
-	  false },
-	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 1, 1, OBRIEN, 0, 94.5, 90,
-	  true },
-	{ "normal", NORMAL, 0, 0, 0, 1, 1, 3, 1, 1, OBRIEN, 5.5, 94.5, 0,
-	  true },
-	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 0, 1, OBRIEN, 0, 0, 0,
-	  false },
-	{ "power of 4", NORMAL, 0, .010, 0, 1, 1, 4, 1, 1, OBRIEN, 0, 94.5, 0,
-	  false },
-	{ "power, drift", DRIFT, 0, .010, 0, 1, 1, 6, 1, 1, OBRIEN, 0, 0, 90,
-	  false },
-	{ "power, 2 pods", NORMAL, 0, .010, 0, 1, 2, 3, 1, 1, OBRIEN, 0, 0, 0,
-	  false },
-	{ "pods agree", NORMAL, 0, 0, 0, 1, 2, 6, 1, 1, OBRIEN, 5.5, 0, 0,
-	  false },
-	{ "pods agree", NORMAL, 0, .00499, 0, 1, 2, 6, 1, 1, OBRIEN, 0, 0, 0,
-	  false },
+	{ "12 blocks", NORMAL, 0, 0, 0, 1, 1, 12, 1, 1, OBRIEN, 5.5, 0, 0, false },
+	{ "coverage", NORMAL, 0, .003, 0, 1, 1, 6, 1, 1, OBRIEN, 0, 94.5, 0, false },
+	{ "coverage", NORMAL, 0, .006, 0, 1, 1, 6, 1, 1, OBRIEN, 0, 94.5, 0, false },
+	{ "coverage", NORMAL, 0, .010, 0, 1, 1, 6, 1, 1, OBRIEN, 0, 94.5, 0, false },
+	{ "coverage", NORMAL, 0, .010, 0, 1, 1, 6, 0, 1, OBRIEN, 0, 94.5, 0, false },
+	{ "coverage", NORMAL, 0, .020, 0, 1, 1, 12, 0, 1, OBRIEN, 0, 94.5, 0, false },
+	{ "coverage", NORMAL, 0, .010, 0, 1, 1, 6, 0, 1, LOOKS_HAYBITTLE, 0, 0, 0, false },
+	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 1, 2, OBRIEN, 0, 94.5, 85, false },
+	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 1, 1, OBRIEN, 0, 94.5, 60, false },
+	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 1, 1, OBRIEN, 0, 94.5, 90, true },
+	{ "normal", NORMAL, 0, 0, 0, 1, 1, 3, 1, 1, OBRIEN, 5.5, 94.5, 0, true },
+	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 0, 1, OBRIEN, 0, 0, 0, false },
+	{ "power of 4", NORMAL, 0, .010, 0, 1, 1, 4, 1, 1, OBRIEN, 0, 94.5, 0, false },
+	{ "power, drift", DRIFT, 0, .010, 0, 1, 1, 6, 1, 1, OBRIEN, 0, 0, 90, false },
+	{ "power, 2 pods", NORMAL, 0, .010, 0, 1, 2, 3, 1, 1, OBRIEN, 0, 0, 0, false },
+	{ "pods agree", NORMAL, 0, 0, 0, 1, 2, 6, 1, 1, OBRIEN, 5.5, 0, 0, false },
+	{ "pods agree", NORMAL, 0, .00499, 0, 1, 2, 6, 1, 1, OBRIEN, 0, 0, 0, false },
 };
 
 struct sim {
@@ -126,21 +102,18 @@ struct sim {
 };
 
 /* Uniform on (0, 1). */
-static double
-uniform(struct sim *sim)
+static double uniform(struct sim *sim)
 {
 	return ((double)(splitmix64_next(&sim->state) >> 11) + 0.5) * 0x1p-53;
 }
 
-static double
-normal(struct sim *sim)
+static double normal(struct sim *sim)
 {
 	return sqrt(-2.0 * log(uniform(sim))) * cos(2.0 * M_PI * uniform(sim));
 }
 
 /* Noise of one run, of standard deviation 1, but for stalls. */
-static double
-noise_of(struct sim *sim, double *before)
+static double noise_of(struct sim *sim, double *before)
 {
 	double z = normal(sim), a, b, c, fresh;
 
@@ -165,8 +138,7 @@ noise_of(struct sim *sim, double *before)
 }
 
 /* All runs of a bench, pod by pod and in the order of its schedule. */
-static void
-make_pod(struct sim *sim, size_t pod)
+static void make_pod(struct sim *sim, size_t pod)
 {
 	const struct row *row = sim->row;
 	size_t arms = 2 + row->aa, total = arms * row->blocks * row->reps;
@@ -176,8 +148,7 @@ make_pod(struct sim *sim, size_t pod)
 
 	/* .00499 is ln 1.005. */
 	sim->apart |= fabs(effect) > .004985;
-	schedule_fill(order, arms, row->blocks * row->reps,
-		      splitmix64_next(&sim->state));
+	schedule_fill(order, arms, row->blocks * row->reps, splitmix64_next(&sim->state));
 	for (size_t i = 0; i < total; i++) {
 		size_t round = i / arms, arm = order[i], k;
 		double ln = 0.003 * noise_of(sim, &before);
@@ -212,11 +183,12 @@ struct outcome {
 	bool early;
 };
 
-static struct outcome
-run_bench(struct sim *sim)
+static struct outcome run_bench(struct sim *sim)
 {
 	static const struct judge_arm arms[] = {
-		{ .tag = "A" }, { .tag = "B" }, { .tag = "A~aa", .aa = true }
+		{ .tag = "A" },
+		{ .tag = "B" },
+		{ .tag = "A~aa", .aa = true },
 	};
 	const struct row *row = sim->row;
 	struct judge_rule rule = JUDGE_RULE_DEFAULT;
@@ -236,19 +208,15 @@ run_bench(struct sim *sim)
 		rule.over = ends;
 		for (size_t i = 0; i < sim->n; i++)
 			sim->runs[i].hits.n = 0;
-		judge_init(&judge, &rule, arms, n_arms, sim->runs,
-			   n * n_arms * row->reps);
+		judge_init(&judge, &rule, arms, n_arms, sim->runs, n * n_arms * row->reps);
 		c = &judge.contrasts[0];
 		ends = n >= rule.looks.planned ||
-		       multi_interim(&c->paired, c->n_blocks, c->level,
-				     &rule.looks,
+		       multi_interim(&c->paired, c->n_blocks, c->level, &rule.looks,
 				     &rule.paired) != INTERIM_GO_ON;
-		out = (struct outcome){ c->verdict.word,
-					c->paired.mean,
-					c->paired.lo,
-					c->paired.hi,
-					n,
-					n < rule.looks.planned };
+		out = (struct outcome){
+			c->verdict.word,       c->paired.mean, c->paired.lo, c->paired.hi, n,
+			n < rule.looks.planned
+		};
 		judge_release(&judge);
 	}
 	return out;
@@ -260,8 +228,7 @@ struct tally {
 	double early, covered_early, bias;
 };
 
-static struct tally
-run_row(const struct row *row, const struct run_log *log, size_t n)
+static struct tally run_row(const struct row *row, const struct run_log *log, size_t n)
 {
 	static struct sim sim;
 	struct tally t = { 0 };
@@ -271,8 +238,7 @@ run_row(const struct row *row, const struct run_log *log, size_t n)
 	sim.state = 20261122 + (uint64_t)(row - rows);
 	for (size_t i = 0; i < n; i++) {
 		struct outcome out = run_bench(&sim);
-		bool shown = out.word == VERDICT_FASTER ||
-			     out.word == VERDICT_SLOWER;
+		bool shown = out.word == VERDICT_FASTER || out.word == VERDICT_SLOWER;
 		bool held = out.lo <= row->delta && row->delta <= out.hi;
 
 		t.found += shown && out.mean * row->delta > 0.0;
@@ -298,8 +264,7 @@ run_row(const struct row *row, const struct run_log *log, size_t n)
 }
 
 /* A bound of so many benches: what chance does in one of 1000 rows more. */
-static bool
-is_within(double share, double bound, double sign, size_t n)
+static bool is_within(double share, double bound, double sign, size_t n)
 {
 	double p = bound / 100.0;
 	double chance = n >= 4000 ? 0.0 : 3.3 * sqrt(p * (1.0 - p) / (double)n);
@@ -307,8 +272,7 @@ is_within(double share, double bound, double sign, size_t n)
 	return sign * (share - bound) >= -100.0 * chance;
 }
 
-static void
-check_row(const struct row *row, const struct run_log *log, size_t n)
+static void check_row(const struct row *row, const struct run_log *log, size_t n)
 {
 	struct tally t = run_row(row, log, n);
 
@@ -319,27 +283,25 @@ check_row(const struct row *row, const struct run_log *log, size_t n)
 	       row->reps > 1	 ? ", 2 runs"
 	       : row->same_noise ? ", declared the same"
 				 : "",
-	       row->pods, row->blocks, row->aa ? "yes" : "no",
-	       100.0 * row->delta, row->variant, t.wrong, t.found, t.same,
-	       t.same_wrong, t.covered, t.blocks, t.early, t.covered_early,
-	       t.bias);
+	       row->pods, row->blocks, row->aa ? "yes" : "no", 100.0 * row->delta, row->variant,
+	       t.wrong, t.found, t.same, t.same_wrong, t.covered, t.blocks, t.early,
+	       t.covered_early, t.bias);
 	if (row->most_wrong > 0.0)
 		ok(is_within(t.wrong, row->most_wrong, -1.0, n),
 		   "%s, %s A/A arm: %.2f %% false verdicts", row->name,
 		   row->aa ? "with" : "without", t.wrong);
 	if (row->pods == 2)
-		ok(is_within(t.same_wrong, 5.5, -1.0, n),
-		   "%s: %.2f %% falsely the same", row->name, t.same_wrong);
+		ok(is_within(t.same_wrong, 5.5, -1.0, n), "%s: %.2f %% falsely the same", row->name,
+		   t.same_wrong);
 	if (row->pods == 2 && row->pods_sd + row->delta == 0.0)
-		ok(is_within(t.same, 45.0, 1.0, n), "%s: the same in %.1f %%",
-		   row->name, t.same);
+		ok(is_within(t.same, 45.0, 1.0, n), "%s: the same in %.1f %%", row->name, t.same);
 	if (row->least_covered > 0.0)
 		ok(is_within(t.covered, row->least_covered, 1.0, n),
-		   "%s at %.1f %%: the interval holds the truth in %.1f %%",
-		   row->name, 100.0 * row->delta, t.covered);
+		   "%s at %.1f %%: the interval holds the truth in %.1f %%", row->name,
+		   100.0 * row->delta, t.covered);
 	if (row->least_found > 0.0)
-		ok(is_within(t.found, row->least_found, 1.0, n),
-		   "%s: found in %.1f %%", row->name, t.found);
+		ok(is_within(t.found, row->least_found, 1.0, n), "%s: found in %.1f %%", row->name,
+		   t.found);
 }
 
 /* A sanitizer takes four times as long. */
@@ -349,15 +311,13 @@ check_row(const struct row *row, const struct run_log *log, size_t n)
 #define LEAST 100
 #endif
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : LEAST;
 	struct format_set *formats = format_set_new_builtin();
-	const struct run_log_rule how = { .formats = formats,
-					  .force = true,
-					  .kind = RUN_LOG_SCORE,
-					  .score_key = "median_us" };
+	const struct run_log_rule how = {
+		.formats = formats, .force = true, .kind = RUN_LOG_SCORE, .score_key = "median_us"
+	};
 	struct run_log log;
 
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);

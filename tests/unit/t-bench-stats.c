@@ -19,44 +19,38 @@
 static const struct paired_rule rule = { 0.05, 0.005, 0.8, false };
 
 /* Relative to the wanted value, however small. */
-static void
-is_rel(double got, double want, double tol, const char *name)
+static void is_rel(double got, double want, double tol, const char *name)
 {
 	if (!ok(fabs(got - want) <= tol * fabs(want), "%s", name))
 		printf("#  got: %.17g\n# want: %.17g\n", got, want);
 }
 
-static void
-test_descriptive(void)
+static void test_descriptive(void)
 {
 	static const double x[] = { 1384256, 1380055, 1379763, 1377927, 1377064,
 				    1377070, 1376018, 1375996, 1375347 };
 
 	is_rel(stats_mean(x, 9), 1378166.2222222222, TOL, "mean");
 	is_rel(stats_sd(x, 9), 2805.10997012, TOL, "sd of a sample");
-	is_rel(stats_sd_population(x, 9), 2644.68304246, TOL,
-	       "sd of a population");
+	is_rel(stats_sd_population(x, 9), 2644.68304246, TOL, "sd of a population");
 	is_rel(stats_median(x, 9), 1377070, TOL, "median");
 	is_rel(stats_mad(x, 9), 1074, TOL, "mad");
-	is_rel((x[0] - stats_median(x, 9)) / stats_mad(x, 9), 6.69087523277,
-	       TOL, "distance in mads");
+	is_rel((x[0] - stats_median(x, 9)) / stats_mad(x, 9), 6.69087523277, TOL,
+	       "distance in mads");
 	is_rel(100 * stats_sd(x, 9) / stats_mean(x, 9), 0.203539306427, TOL,
 	       "coefficient of variation");
-	ok(isnan(stats_sd(x, 1)) && isnan(stats_median(x, 0)) &&
-		   isnan(stats_mean(x, 0)),
+	ok(isnan(stats_sd(x, 1)) && isnan(stats_median(x, 0)) && isnan(stats_mean(x, 0)),
 	   "what is not defined is absent");
 }
 
 /* Rows 20, 30 .. 100 of a log with those tok/s. */
-static struct step_times
-times_of(const double tok[9], struct step_row rows[9])
+static struct step_times times_of(const double tok[9], struct step_row rows[9])
 {
 	struct step_times times;
 	struct err err = { ERR_NONE, "" };
 
 	for (int i = 0; i < 9; i++)
-		rows[i] = (struct step_row){ 20 + 10 * i, NAN, NAN, NAN,
-					     tok[i],	  1,   NAN, false };
+		rows[i] = (struct step_row){ 20 + 10 * i, NAN, NAN, NAN, tok[i], 1, NAN, false };
 	if (step_times_init(&times, rows, 9, TOK_CUMULATIVE, BATCH, &err) != 0)
 		printf("# %s\n", err.text);
 	return times;
@@ -67,9 +61,8 @@ static const double a2_a[] = { 1385269, 1380338, 1379726, 1377666, 1377176,
 static const double a2_b[] = { 1472442, 1446226, 1433889, 1425463, 1421437,
 			       1419009, 1416087, 1414266, 1412051 };
 
-static void
-check_run(const double tok[9], const double want[6], const double ms[8],
-	  const char *name)
+static void check_run(const double tok[9], const double want[6], const double ms[8],
+		      const char *name)
 {
 	struct step_row rows[9];
 	struct step_times times = times_of(tok, rows);
@@ -84,38 +77,30 @@ check_run(const double tok[9], const double want[6], const double ms[8],
 	is_rel(w.slope_ms, want[3], TOL, "slope");
 	is_rel(w.lag_s, want[4], TOL, "lag of the clock");
 	is_rel(step_legacy(rows, 9, 20, 100), want[5], TOL, "published mean");
-	is_int((long long)step_intervals(&times, 20, 100, got, NULL), 8,
-	       "intervals");
+	is_int((long long)step_intervals(&times, 20, 100, got, NULL), 8, "intervals");
 	for (int i = 0; i < 8; i++)
 		if (fabs(got[i] - ms[i]) > 1e-6 * ms[i])
 			ok(false, "interval %d: %.9g", i, got[i]);
-	is_rel(w.interval_median_ms, stats_median(got, 8), TOL,
-	       "median of the intervals");
+	is_rel(w.interval_median_ms, stats_median(got, 8), TOL, "median of the intervals");
 	step_times_release(&times);
 }
 
-static void
-test_steps(void)
+static void test_steps(void)
 {
-	static const double want_a[] = { 11.3542135138,	  57.179044413,
-					 572.810386241,	  572.701079838,
-					 0.0991091930433, 1378296.7777777778 };
-	static const double ms_a[] = { 573.794797, 570.749584, 574.252924,
-				       572.06237,  571.03813,  575.06957,
-				       571.556068, 573.959646 };
-	static const double want_b[] = { 10.6820098856,	 55.6943056589,
-					 562.653697166,	 562.396073793,
-					 0.557212931116, 1428985.5555555555 };
-	static const double ms_b[] = { 563.145703, 562.496765, 564.670795,
-				       561.078527, 559.89213,  563.360764,
-				       561.791362, 564.793532 };
+	static const double want_a[] = { 11.3542135138, 57.179044413,	 572.810386241,
+					 572.701079838, 0.0991091930433, 1378296.7777777778 };
+	static const double ms_a[] = { 573.794797, 570.749584, 574.252924, 572.06237,
+				       571.03813,  575.06957,  571.556068, 573.959646 };
+	static const double want_b[] = { 10.6820098856, 55.6943056589,	562.653697166,
+					 562.396073793, 0.557212931116, 1428985.5555555555 };
+	static const double ms_b[] = { 563.145703, 562.496765, 564.670795, 561.078527,
+				       559.89213,  563.360764, 561.791362, 564.793532 };
 
 	check_run(a2_a, want_a, ms_a, "no graphs");
 	check_run(a2_b, want_b, ms_b, "graphs");
 }
 
-static void
-test_paired_by_step(void)
+static void test_paired_by_step(void)
 {
 	struct step_row rows[9];
 	struct step_times a = times_of(a2_a, rows), b = times_of(a2_b, rows);
@@ -137,8 +122,7 @@ test_paired_by_step(void)
 	step_times_release(&b);
 }
 
-static void
-test_steps_refuse(void)
+static void test_steps_refuse(void)
 {
 	struct step_row rows[3] = {
 		{ 1, NAN, NAN, 0.0, 1000, 10, NAN, false },
@@ -149,25 +133,20 @@ test_steps_refuse(void)
 	struct step_window w;
 	struct err err = { ERR_NONE, "" };
 
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), 0,
-	       "rows that agree");
-	is_int(step_window_measure(&w, &times, 1, 4, &err), -1,
-	       "a window beyond the last row");
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), 0, "rows that agree");
+	is_int(step_window_measure(&w, &times, 1, 4, &err), -1, "a window beyond the last row");
 	is_str(err.text, "no train row at step 4", "names the step");
 	step_times_release(&times);
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, NAN, &err), -1,
-	       "no batch size");
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, NAN, &err), -1, "no batch size");
 	rows[1].train_min = 3.0;
 	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
 	       "printed minutes that contradict the tok/s");
 	rows[1].train_min = 0.0;
 	rows[1].step = 1;
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
-	       "a step twice");
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1, "a step twice");
 	rows[1].step = 2;
 	rows[1].tok_s = INFINITY;
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
-	       "an infinite rate");
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1, "an infinite rate");
 	rows[1].tok_s = 1000;
 	is_int(step_times_init(&times, rows, 3, TOK_INTERVAL, 100, &err), 0,
 	       "rates since the row before");
@@ -175,20 +154,16 @@ test_steps_refuse(void)
 	step_times_release(&times);
 }
 
-static void
-differences(const double *a, const double *b, double *d, size_t n)
+static void differences(const double *a, const double *b, double *d, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		d[i] = log(a[i]) - log(b[i]);
 }
 
-static void
-test_blocks(void)
+static void test_blocks(void)
 {
-	static const double a[] = { 572.71, 572.95, 572.40,
-				    573.10, 572.88, 572.60 };
-	static const double b[] = { 562.80, 564.10, 561.95,
-				    563.70, 562.45, 563.05 };
+	static const double a[] = { 572.71, 572.95, 572.40, 573.10, 572.88, 572.60 };
+	static const double b[] = { 562.80, 564.10, 561.95, 563.70, 562.45, 563.05 };
 	double d[6], la[6], lb[6];
 	struct paired p;
 	struct welch w;
@@ -218,8 +193,7 @@ test_blocks(void)
 	is_rel(w.p, 1.27923012502e-07, TOL, "Welch p");
 }
 
-static void
-test_null_blocks(void)
+static void test_null_blocks(void)
 {
 	static const double a[] = { 572.7, 573.1, 572.4, 572.9, 573.3, 572.5 };
 	static const double b[] = { 572.9, 572.6, 572.8, 573.2, 572.7, 573.0 };
@@ -243,28 +217,23 @@ test_null_blocks(void)
 	ok(!paired_is_same(&p, 0.0005), "not within 0.05 %%");
 }
 
-static void
-test_few_blocks(void)
+static void test_few_blocks(void)
 {
 	static const double d[] = { 0.01, 0.01, 0.01 };
 	struct paired p = paired_compare(d, 1, &rule);
 
 	is_rel(p.mean, 0.01, TOL, "one block has a mean");
-	ok(isnan(p.sd) && isnan(p.p) && isnan(p.lo) && isnan(p.mde),
-	   "and nothing else");
+	ok(isnan(p.sd) && isnan(p.p) && isnan(p.lo) && isnan(p.mde), "and nothing else");
 	p = paired_compare(d, 0, &rule);
 	ok(isnan(p.mean), "no block, no mean");
 	p = paired_compare(d, 3, &rule);
-	ok(p.p == 0.0 && p.lo == 0.01 && p.hi == 0.01,
-	   "blocks without any noise");
+	ok(p.p == 0.0 && p.lo == 0.01 && p.hi == 0.01, "blocks without any noise");
 }
 
-static void
-test_mann_whitney(void)
+static void test_mann_whitney(void)
 {
 	static const double x[] = { 99.744, 100.128, 99.840, 100.512, 99.936 };
-	static const double y[] = { 103.328, 102.944, 103.840, 100.256,
-				    104.128 };
+	static const double y[] = { 103.328, 102.944, 103.840, 100.256, 104.128 };
 	static const double tied[] = { 99.744, 100.128, 103.328 };
 	struct rank_two r = rank_mann_whitney(x, 5, y, 5, 0.05);
 	double lx[5], ly[5];
@@ -283,14 +252,12 @@ test_mann_whitney(void)
 	is_rel(w.t, -4.06785548717, TOL, "Welch t");
 	is_rel(w.p, .013121645334, TOL, "Welch p");
 	r = rank_mann_whitney(x, 5, tied, 3, 0.05);
-	ok(!r.exact && isnan(r.lo) && r.p > 0 && r.p <= 1,
-	   "ties give the asymptotic p");
+	ok(!r.exact && isnan(r.lo) && r.p > 0 && r.p <= 1, "ties give the asymptotic p");
 	r = rank_mann_whitney(x, 0, y, 5, 0.05);
 	ok(isnan(r.u) && isnan(r.p), "an empty side gives nothing");
 }
 
-static void
-test_holm(void)
+static void test_holm(void)
 {
 	static const double p[] = { .03, .0004, .2, .012 };
 	static const double want[] = { .06, .0016, .2, .036 };
@@ -306,15 +273,12 @@ test_holm(void)
 	is_rel(got[2], .04, TOL, "adjusted values do not fall");
 }
 
-static void
-test_mser(void)
+static void test_mser(void)
 {
 	static const double x[] = { 640.2, 601.5, 580.1, 573.3, 570.3, 573.8,
 				    572.9, 571.1, 574.6, 571.6, 574.2, 572.5 };
-	static const double want[] = { 31.6760358796, 6.46371149512,
-				       .66324,	      .21037037037,
-				       .259921875,    .213411078717,
-				       .267453703704 };
+	static const double want[] = { 31.6760358796, 6.46371149512, .66324,	   .21037037037,
+				       .259921875,    .213411078717, .267453703704 };
 	static const double falling[] = { 9, 8, 7, 6, 5, 4, 3, 2, 1, 0 };
 	double g[7];
 
@@ -325,8 +289,7 @@ test_mser(void)
 	is_int(window_mser(x + 3, 4, NULL), -1, "too few values");
 }
 
-static void
-test_trend(void)
+static void test_trend(void)
 {
 	double step[20], y[20];
 
@@ -334,28 +297,23 @@ test_trend(void)
 		step[i] = i;
 		y[i] = 0.001 * i + 0.0005 * (i % 3 - 1);
 	}
-	is_str(window_trends[window_trend(step, y, 20)], "slowdown",
-	       "times that rise");
+	is_str(window_trends[window_trend(step, y, 20)], "slowdown", "times that rise");
 	for (int i = 0; i < 20; i++)
 		y[i] = -y[i];
-	is_str(window_trends[window_trend(step, y, 20)], "warmup",
-	       "times that fall");
+	is_str(window_trends[window_trend(step, y, 20)], "warmup", "times that fall");
 	for (int i = 0; i < 20; i++)
 		y[i] = 0.01 * y[i];
-	is_str(window_trends[window_trend(step, y, 20)], "steady",
-	       "a trend too small to matter");
+	is_str(window_trends[window_trend(step, y, 20)], "steady", "a trend too small to matter");
 }
 
-static void
-test_pods(void)
+static void test_pods(void)
 {
 	static const double d[] = { .0181, .0339, .0252 };
 	static const double sd[] = { .002, NAN, .004 }, n[] = { 3, 1, 2 };
 	struct paired p = paired_compare(d, 3, &rule);
 	struct pods_spread s = multi_pods(d, sd, n, 3);
 	double mean = (3 * d[0] + d[1] + 2 * d[2]) / 6;
-	double between = 3 * pow(d[0] - mean, 2) + pow(d[1] - mean, 2) +
-			 2 * pow(d[2] - mean, 2);
+	double between = 3 * pow(d[0] - mean, 2) + pow(d[1] - mean, 2) + 2 * pow(d[2] - mean, 2);
 	double within = (2 * .002 * .002 + .004 * .004) / 3;
 
 	is_rel(p.mean, .0257333333333, TOL, "pods: mean");
@@ -366,15 +324,13 @@ test_pods(void)
 	is_rel(s.f, between / 2 / within, TOL, "F of pods of unlike blocks");
 	is_rel(s.p, pow(1 + 2 * s.f / 3, -1.5), TOL, "its p, of 2 and 3 df");
 	is_rel(s.share, 1 - 1 / s.f, TOL, "the share between pods");
-	ok(isnan(multi_pods(d, sd, (double[]){ 1, 1, 1 }, 3).p) &&
-		   isnan(multi_pods(d, sd, n, 1).p),
+	ok(isnan(multi_pods(d, sd, (double[]){ 1, 1, 1 }, 3).p) && isnan(multi_pods(d, sd, n, 1).p),
 	   "a block a pod, or one pod, tell nothing");
 	ok(multi_pods(d, (double[]){ 0, 0, 0 }, n, 3).p == 0.0,
 	   "pods without any spread that differ, differ");
 }
 
-static void
-check_schedule(uint64_t seed, size_t arms, size_t rounds, const char *want)
+static void check_schedule(uint64_t seed, size_t arms, size_t rounds, const char *want)
 {
 	unsigned char order[SCHEDULE_MAX_ARMS * 8];
 	char text[128] = "";
@@ -391,8 +347,7 @@ check_schedule(uint64_t seed, size_t arms, size_t rounds, const char *want)
 	is_str(text, want, "schedule");
 }
 
-static void
-test_schedule(void)
+static void test_schedule(void)
 {
 	uint64_t state = 42;
 
@@ -407,64 +362,52 @@ test_schedule(void)
 }
 
 /* The noise of blocks of that spread. */
-static struct paired_noise
-spread(double sd, double between)
+static struct paired_noise spread(double sd, double between)
 {
 	return (struct paired_noise){ sd, between };
 }
 
-static void
-test_power(void)
+static void test_power(void)
 {
-	is_rel(paired_mde(spread(1, 0), 3, .05, .8), 3.0965, 1e-4,
-	       "multiplier, 3");
-	is_rel(paired_mde(spread(1, 0), 10, .05, .8), 0.9947, 1e-4,
-	       "multiplier, 10");
-	is_int((long long)paired_blocks_needed(spread(.003, 0), .005, .05, .8),
-	       5, "0.3 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(spread(.001, 0), .005, .05, .8),
-	       3, "0.1 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(spread(.01, 0), .005, .05, .8),
-	       34, "1 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(spread(1, 0), .0001, .05, .8), 0,
-	       "out of reach");
-	is_int((long long)paired_blocks_needed(spread(1e-9, .01), .005, .05,
-					       .8),
-	       0, "what pods differ by no block takes away");
+	is_rel(paired_mde(spread(1, 0), 3, .05, .8), 3.0965, 1e-4, "multiplier, 3");
+	is_rel(paired_mde(spread(1, 0), 10, .05, .8), 0.9947, 1e-4, "multiplier, 10");
+	is_int((long long)paired_blocks_needed(spread(.003, 0), .005, .05, .8), 5,
+	       "0.3 %% noise, 0.5 %%");
+	is_int((long long)paired_blocks_needed(spread(.001, 0), .005, .05, .8), 3,
+	       "0.1 %% noise, 0.5 %%");
+	is_int((long long)paired_blocks_needed(spread(.01, 0), .005, .05, .8), 34,
+	       "1 %% noise, 0.5 %%");
+	is_int((long long)paired_blocks_needed(spread(1, 0), .0001, .05, .8), 0, "out of reach");
+	is_int((long long)paired_blocks_needed(spread(1e-9, .01), .005, .05, .8), 0,
+	       "what pods differ by no block takes away");
 }
 
 /* Five equal looks: the bounds that Lan and DeMets print. */
-static void
-test_levels(void)
+static void test_levels(void)
 {
 	static const double z[] = { 4.8769, 3.3569, 2.6803, 2.2898, 2.0310 };
 	struct looks looks = { LOOKS_OBRIEN, 1, 5 };
 
 	for (size_t n = 1; n <= 5; n++)
-		is_rel(dist_t_quantile(
-			       1.0 - looks_level(&looks, n, false, .05) / 2.0,
-			       (double)INFINITY),
+		is_rel(dist_t_quantile(1.0 - looks_level(&looks, n, false, .05) / 2.0,
+				       (double)INFINITY),
 		       z[n - 1], 1e-4, "a bound of O'Brien and Fleming");
-	ok(looks_level(&looks, 3, true, .05) > .047 &&
-		   looks_level(&looks, 3, true, .05) < .05,
+	ok(looks_level(&looks, 3, true, .05) > .047 && looks_level(&looks, 3, true, .05) < .05,
 	   "the last look has what the others left");
 	looks.first = 3;
 	looks.planned = 3;
 	is_rel(looks_level(&looks, 3, false, .05), .05, TOL, "the only look");
 	looks.planned = 60;
-	ok(looks_level(&looks, 60, false, .05) < .026 &&
-		   looks_level(&looks, 30, false, .05) < .002,
+	ok(looks_level(&looks, 60, false, .05) < .026 && looks_level(&looks, 30, false, .05) < .002,
 	   "of very many looks a stricter bound");
 	looks.kind = LOOKS_HAYBITTLE;
-	is_rel(looks_level(&looks, 59, false, .05), LOOKS_EARLY_P, TOL,
-	       "Haybittle and Peto");
+	is_rel(looks_level(&looks, 59, false, .05), LOOKS_EARLY_P, TOL, "Haybittle and Peto");
 	is_rel(looks_level(&looks, 60, false, .05), .05, TOL, "and at last");
 	looks.planned = 0;
 	is_rel(looks_level(&looks, 4, false, .05), .05, TOL, "logs that lie");
 }
 
-static void
-test_looks(void)
+static void test_looks(void)
 {
 	const struct paired_rule by = { 0.05, 0.005, 0.8, false };
 	struct looks looks = { LOOKS_OBRIEN, 3, 6 };
@@ -479,18 +422,14 @@ test_looks(void)
 	p.p = 0.5;
 	is_int(multi_interim(&p, 3, 0.0056, &looks, &by), INTERIM_PRECISION,
 	       "narrow around nothing");
-	is_int(multi_interim(&p, 2, 0.0056, &looks, &by), INTERIM_GO_ON,
-	       "too few blocks");
-	is_int(multi_interim(&p, 6, 0.0056, &looks, &by), INTERIM_LAST,
-	       "the planned number");
+	is_int(multi_interim(&p, 2, 0.0056, &looks, &by), INTERIM_GO_ON, "too few blocks");
+	is_int(multi_interim(&p, 6, 0.0056, &looks, &by), INTERIM_LAST, "the planned number");
 	looks.kind = LOOKS_NONE;
-	is_int(multi_interim(&p, 5, 0.0056, &looks, &by), INTERIM_GO_ON,
-	       "no early stop asked for");
+	is_int(multi_interim(&p, 5, 0.0056, &looks, &by), INTERIM_GO_ON, "no early stop asked for");
 }
 
 /* Three blocks with an A/A arm, by hand; then a drift, then a noisy variant. */
-static void
-test_fit(void)
+static void test_fit(void)
 {
 	struct paired_block b[6] = {
 		{ .d = .010, .aa = .002 },
@@ -499,23 +438,20 @@ test_fit(void)
 	};
 	const struct paired_rule by = { 0.05, 0.005, 0.8, false };
 	const double d[] = { .010, .012, .014 };
-	double ss = 2 * .002 * .002 +
-		    .75 * (.001 * .001 + .003 * .003 + .002 * .002);
+	double ss = 2 * .002 * .002 + .75 * (.001 * .001 + .003 * .003 + .002 * .002);
 	struct paired p = paired_fit(b, 3, &by);
 
 	is_rel(p.mean, .012, TOL, "the mean of both controls");
 	is_rel(p.sd, sqrt(ss / 4), TOL, "residuals of both sides of a block");
 	is_rel(p.df, 4, TOL, "of 2 (n - 1) degrees of freedom");
-	is_rel(p.p_own, paired_compare(d, 3, &by).p, TOL,
-	       "and what the variant's own spread says");
+	is_rel(p.p_own, paired_compare(d, 3, &by).p, TOL, "and what the variant's own spread says");
 	b[1].aa = (double)NAN;
 	p = paired_fit(b, 3, &by);
 	is_rel(p.df, 2, TOL, "an arm that lacks a block");
 	ok(isnan(p.p_own), "says that already");
 	for (size_t i = 0; i < 6; i++)
 		b[i] = (struct paired_block){
-			.d = .01 + (i % 2 ? .05 : -.05) +
-			     1e-4 * (double)(i % 3),
+			.d = .01 + (i % 2 ? .05 : -.05) + 1e-4 * (double)(i % 3),
 			.aa = 2e-4 * (double)((i * 5) % 3),
 			.place = i % 2 ? 1 : -1,
 		};
@@ -523,8 +459,7 @@ test_fit(void)
 	ok(fabs(p.slope - .05) < 1e-3 && p.sd < 3e-4 && p.df == 9,
 	   "a drift is explained by places: %g", p.sd);
 	for (size_t i = 0; i < 6; i++)
-		b[i] = (struct paired_block){ .d = i % 2 ? .05 : -.03,
-					      .aa = i % 3 ? 1e-4 : -1e-4 };
+		b[i] = (struct paired_block){ .d = i % 2 ? .05 : -.03, .aa = i % 3 ? 1e-4 : -1e-4 };
 	p = paired_fit(b, 6, &by);
 	is_rel(p.df, 5, TOL, "a quiet control does not vouch for a noisy arm");
 	for (size_t i = 0; i < 6; i++)
@@ -536,8 +471,7 @@ test_fit(void)
 
 /* A difference that the help of the control's spread shows, the variant's own
  * does not. */
-static void
-test_own(void)
+static void test_own(void)
 {
 	const struct paired_rule by = { 0.05, 0.005, 0.8, false };
 	const struct looks looks = { LOOKS_OBRIEN, 3, 6 };
@@ -551,37 +485,30 @@ test_own(void)
 
 	own = paired_compare(d, 3, &by);
 	ok(p.df == 4 && dist_t_two_sided(p.t, p.df) < .05 && own.p > .05,
-	   "both spreads: p %.3f, its own alone: %.3f",
-	   dist_t_two_sided(p.t, p.df), own.p);
+	   "both spreads: p %.3f, its own alone: %.3f", dist_t_two_sided(p.t, p.df), own.p);
 	is_rel(p.p, own.p * sqrt(own.p / .05), TOL, "is not shown");
 	is_rel(p.lo, own.lo, TOL, "and the interval is the wider");
 	is_rel(p.tost_hi, own.tost_hi, TOL, "that of the same too");
-	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_GO_ON,
-	   "nor does it end the bench");
+	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_GO_ON, "nor does it end the bench");
 	paired_widen(&p, .01, &by);
-	is_rel(p.hi - p.mean,
-	       dist_t_quantile(1 - cbrt(.01 * .01 * .05) / 2, 2) * own.se, TOL,
+	is_rel(p.hi - p.mean, dist_t_quantile(1 - cbrt(.01 * .01 * .05) / 2, 2) * own.se, TOL,
 	       "a look holds it to less");
 	paired_add_variance(&p, .004 * .004, &by);
 	is_rel(p.own.se, hypot(own.se, .004), TOL, "what pods differ by adds");
 }
 
-static void
-test_pct_text(void)
+static void test_pct_text(void)
 {
 	char text[STATS_PCT_SIZE];
 
 	is_str(stats_pct_text(1.7345, false, text), "1.73", "two decimals");
 	is_str(stats_pct_text(1.7345, true, text), "+1.73", "with a sign");
-	is_str(stats_pct_text(-0.00123, true, text), "-0.0012",
-	       "what is not 0 is not shown as 0");
+	is_str(stats_pct_text(-0.00123, true, text), "-0.0012", "what is not 0 is not shown as 0");
 	is_str(stats_pct_text(0.0, true, text), "+0.00", "0 is");
-	is_str(stats_pct_text(1e32, false, text), "1e+32",
-	       "no more digits than are known");
+	is_str(stats_pct_text(1e32, false, text), "1e+32", "no more digits than are known");
 }
 
-int
-main(void)
+int main(void)
 {
 	test_descriptive();
 	test_steps();

@@ -9,8 +9,7 @@
 static const struct paired_rule rule = { 0.05, 0.005, 0.8, false };
 
 /* The verdict text of blocks d with the defaults; in may be changed. */
-static const char *
-judge(const double *d, size_t n, struct verdict_input in)
+static const char *judge(const double *d, size_t n, struct verdict_input in)
 {
 	static struct verdict v;
 	struct paired p = paired_compare(d, n, &rule);
@@ -24,20 +23,16 @@ judge(const double *d, size_t n, struct verdict_input in)
 	return v.text;
 }
 
-static void
-differences(const double *a, const double *b, double *d, size_t n)
+static void differences(const double *a, const double *b, double *d, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		d[i] = log(a[i]) - log(b[i]);
 }
 
-static void
-test_words(void)
+static void test_words(void)
 {
-	static const double a[] = { 572.71, 572.95, 572.40,
-				    573.10, 572.88, 572.60 };
-	static const double b[] = { 562.80, 564.10, 561.95,
-				    563.70, 562.45, 563.05 };
+	static const double a[] = { 572.71, 572.95, 572.40, 573.10, 572.88, 572.60 };
+	static const double b[] = { 562.80, 564.10, 561.95, 563.70, 562.45, 563.05 };
 	static const double c[] = { 572.7, 573.1, 572.4, 572.9, 573.3, 572.5 };
 	static const double e[] = { 572.9, 572.6, 572.8, 573.2, 572.7, 573.0 };
 	const struct verdict_input none = { .register_sd = NAN };
@@ -48,17 +43,14 @@ test_words(void)
 	differences(b, a, back, 6);
 	is_str(judge(d, 6, none), "FASTER by 1.73% [1.62, 1.85]", "faster");
 	is_str(judge(back, 6, none), "SLOWER by 1.70% [1.59, 1.82]", "slower");
-	is_str(judge(d, 2, none), "NOT JUDGED (2 blocks, need 3)",
-	       "two blocks are not judged");
+	is_str(judge(d, 2, none), "NOT JUDGED (2 blocks, need 3)", "two blocks are not judged");
 	is_str(judge(d, 1, none), "NOT JUDGED (1 block, need 3)", "nor one");
 	is_str(judge(d, 0, none), "NOT JUDGED (0 blocks, need 3)", "nor none");
 	in.need = 6;
-	is_str(judge(d, 5, in), "NOT JUDGED (5 blocks, need 6)",
-	       "a plan may need more");
+	is_str(judge(d, 5, in), "NOT JUDGED (5 blocks, need 6)", "a plan may need more");
 	in = none;
 	in.invalid = "work identity";
-	is_str(judge(d, 6, in), "INVALID (work identity)",
-	       "invalid comes first");
+	is_str(judge(d, 6, in), "INVALID (work identity)", "invalid comes first");
 	in = none;
 	in.register_sd = 0.000103;
 	in.register_df = 2;
@@ -77,21 +69,17 @@ test_words(void)
 }
 
 /* Looks before the last are looks, whoever took them. */
-static void
-test_looks(void)
+static void test_looks(void)
 {
 	static const double weak[] = { .01, .02, .012, .025 };
 	static const double strong[] = { .02, .021, .022, .021 };
-	struct verdict_input in = { .register_sd = NAN,
-				    .planned = 6,
-				    .level = 0.001 };
+	struct verdict_input in = { .register_sd = NAN, .planned = 6, .level = 0.001 };
 
 	is_str(judge(weak, 4, in),
 	       "NOT JUDGED (4 of 6 blocks: so early p < 0.001 decides); so far "
 	       "1.69% [0.56, 2.83]",
 	       "p < 0.05 before the last block is no verdict");
-	is_str(judge(strong, 4, in), "FASTER by 2.12% [1.99, 2.25]",
-	       "p < 0.001 is");
+	is_str(judge(strong, 4, in), "FASTER by 2.12% [1.99, 2.25]", "p < 0.001 is");
 	in.level = 0.05;
 	in.planned = 4;
 	is_str(judge(weak, 4, in), "FASTER by 1.69% [0.56, 2.83]",
@@ -101,48 +89,37 @@ test_looks(void)
 	       "also of a bench that ended by itself before");
 }
 
-static void
-test_suffixes(void)
+static void test_suffixes(void)
 {
-	static const double small[] = {
-		.002, .0021, .0019, .002, .0022, .0018
-	};
+	static const double small[] = { .002, .0021, .0019, .002, .0022, .0018 };
 	static const double odd[] = { .001, .001, .001, .001, .001, .05 };
 	const struct verdict_input none = { .register_sd = NAN };
 	struct verdict_input in = none;
 	static const double up[] = { .02, .021, .022, .023 };
 
-	is_str(judge(small, 6, none),
-	       "FASTER by 0.20% [0.19, 0.22], below the 0.5% margin",
+	is_str(judge(small, 6, none), "FASTER by 0.20% [0.19, 0.22], below the 0.5% margin",
 	       "below the margin");
 	in.suffixes = 1U << VERDICT_NOT_STEADY | 1U << VERDICT_PODS_DIFFER;
-	is_str(judge(up, 4, in),
-	       "FASTER by 2.17% [1.96, 2.38], not steady, differs by pod",
+	is_str(judge(up, 4, in), "FASTER by 2.17% [1.96, 2.38], not steady, differs by pod",
 	       "suffixes in their order");
 	in.suffixes = 1U << VERDICT_UNPROVEN;
-	is_str(judge(up, 4, in),
-	       "FASTER by 2.17% [1.96, 2.38], quality unproven",
+	is_str(judge(up, 4, in), "FASTER by 2.17% [1.96, 2.38], quality unproven",
 	       "declared other numerics");
 	in = none;
 	in.level = 1e-6;
 	ok(strncmp(judge(up, 4, in), "NO DIFFERENCE SHOWN", 19) == 0,
 	   "the level decides that Holm and the looks leave");
-	ok(strstr(judge(odd, 6, none), ", fragile") != NULL,
-	   "t and sign-flip disagree: fragile");
+	ok(strstr(judge(odd, 6, none), ", fragile") != NULL, "t and sign-flip disagree: fragile");
 }
 
 /* What each of two pods says of it. */
-static void
-test_each_pod(void)
+static void test_each_pod(void)
 {
 	static const double wide[] = { 0.0100, -0.0110, 0.0005 };
-	struct verdict_input in = { .n_blocks = 3,
-				    .alpha = 0.05,
-				    .level = 0.05,
-				    .margin = 0.005,
-				    .register_sd = NAN };
-	struct paired p = paired_compare(
-		wide, 3, &(struct paired_rule){ 0.05, 0.005, 0.8, false });
+	struct verdict_input in = {
+		.n_blocks = 3, .alpha = 0.05, .level = 0.05, .margin = 0.005, .register_sd = NAN
+	};
+	struct paired p = paired_compare(wide, 3, &(struct paired_rule){ 0.05, 0.005, 0.8, false });
 	struct verdict v;
 
 	in.paired = &p;
@@ -156,15 +133,13 @@ test_each_pod(void)
 	   "where one does not, nothing is shown");
 }
 
-static struct step_row
-row(double step, double loss)
+static struct step_row row(double step, double loss)
 {
 	return (struct step_row){ step, loss, NAN, NAN, NAN, 1, NAN, false };
 }
 
-static const struct guard_hit *
-check(const struct step_row *a, double val_a, const struct step_row *b,
-      double val_b, size_t n, bool changed)
+static const struct guard_hit *check(const struct step_row *a, double val_a,
+				     const struct step_row *b, double val_b, size_t n, bool changed)
 {
 	static struct guard_hits hits;
 	const struct guard_loss_rule tolerances = GUARD_LOSS_DEFAULT;
@@ -176,8 +151,7 @@ check(const struct step_row *a, double val_a, const struct step_row *b,
 	return hits.n > 0 ? &hits.hit[0] : NULL;
 }
 
-static void
-test_losses(void)
+static void test_losses(void)
 {
 	struct step_row a[] = { row(1, 9.0061), row(2, 12.8549) };
 	struct step_row good[] = { row(1, 9.0061), row(2, 12.8528) };
@@ -188,8 +162,7 @@ test_losses(void)
 
 	ok(check(a, 3.4103, good, 3.4113, 2, false) == NULL, "a healthy pair");
 	hit = check(a, 3.4103, bad, 3.4113, 2, false);
-	ok(hit != NULL && hit->hard && hit->guard == GUARD_WORK,
-	   "another loss at step 2");
+	ok(hit != NULL && hit->hard && hit->guard == GUARD_WORK, "another loss at step 2");
 	is_str(hit != NULL ? hit->text : NULL,
 	       "diverged at step 2: loss 13.0082 against 12.8549 "
 	       "(tolerance 0.02)",
@@ -208,8 +181,7 @@ test_losses(void)
 	   "no validation loss: unchecked");
 }
 
-static void
-test_widen(void)
+static void test_widen(void)
 {
 	struct guard_loss_rule tolerances = GUARD_LOSS_DEFAULT;
 
@@ -224,8 +196,7 @@ test_widen(void)
 	   "clocks that lag differently");
 }
 
-int
-main(void)
+int main(void)
 {
 	test_each_pod();
 	test_words();

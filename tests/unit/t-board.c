@@ -31,9 +31,8 @@ static const double fija[] = { 1.05792612, 1.05851698, 1.05849304 };
 
 static struct track golf, speedrun, open_track;
 
-static struct board_row *
-add(struct board *board, const char *path, const char *key, const char *sha,
-    const struct given *given)
+static struct board_row *add(struct board *board, const char *path, const char *key,
+			     const char *sha, const struct given *given)
 {
 	struct run run;
 	struct board_row *row;
@@ -51,20 +50,17 @@ add(struct board *board, const char *path, const char *key, const char *sha,
 	return row;
 }
 
-static void
-add_2014(struct board *board)
+static void add_2014(struct board *board)
 {
 	for (size_t i = 0; i < 3; i++) {
 		char path[32];
 
-		(void)snprintf(path, sizeof(path), "pr2014/seed%.0f.log",
-			       pr2014[i].seed);
+		(void)snprintf(path, sizeof(path), "pr2014/seed%.0f.log", pr2014[i].seed);
 		add(board, path, "pr2014", NULL, &pr2014[i]);
 	}
 }
 
-static void
-against_1855(struct board *board)
+static void against_1855(struct board *board)
 {
 	struct err err = { ERR_NONE, "" };
 
@@ -74,9 +70,7 @@ against_1855(struct board *board)
 	board_compute(board);
 }
 
-static void
-is_test(const struct board_test *test, double t, double df, double p,
-	const char *name)
+static void is_test(const struct board_test *test, double t, double df, double p, const char *name)
 {
 	char text[80];
 
@@ -90,8 +84,7 @@ is_test(const struct board_test *test, double t, double df, double p,
 	is_near(test->p_two_sided, 2 * test->p, 1e-12, text);
 }
 
-static void
-test_published(void)
+static void test_published(void)
 {
 	struct board board;
 	const struct board_group *g, *base;
@@ -117,22 +110,17 @@ test_published(void)
 	is_near(v->mean_needed, 1.05711218, EIGHT, "mean needed");
 	is_int(v->seeds_needed, 4, "four seeds needed");
 	is_test(&v->tests[TRACK_TEST_A], -4.9719776, 2, 0.01907608, "A");
-	is_test(&v->tests[TRACK_TEST_B], -1.7559195, 2.5586448, 0.09647153,
-		"B");
+	is_test(&v->tests[TRACK_TEST_B], -1.7559195, 2.5586448, 0.09647153, "B");
 	is_test(&v->tests[TRACK_TEST_C], -14.4500818, 2, 0.00237751, "C");
-	is_test(&v->tests[TRACK_TEST_D], -5.1032370, 2.5586448, 0.01060435,
-		"D");
+	is_test(&v->tests[TRACK_TEST_D], -5.1032370, 2.5586448, 0.01060435, "D");
 	is_test(&v->tests[TRACK_TEST_E], -1.7559195, 4, 0.07697419, "E");
 	is_test(&v->tests[TRACK_TEST_F], -5.1032370, 4, 0.00348344, "F");
-	is_str(v->text, "BEATS BAR, NOT SHOWN (p=0.019, need ~4 seeds)",
-	       "the words");
+	is_str(v->text, "BEATS BAR, NOT SHOWN (p=0.019, need ~4 seeds)", "the words");
 	is_str(v->nats_source, "given", "where k is from");
 	is_str(base->verdict.text, "BASELINE", "the baseline is not judged");
 	is_near(board_mean(g, "eval_s"), 518.6, 1e-9, "mean eval s");
-	is_near(board_mean(g, "artifact_bytes"), 15982484.6666667, 1e-8,
-		"mean bytes");
-	is_near(board_mean(g, "prequant_bpb"), RUN_ABSENT, 0,
-		"no mean of nothing");
+	is_near(board_mean(g, "artifact_bytes"), 15982484.6666667, 1e-8, "mean bytes");
+	is_near(board_mean(g, "prequant_bpb"), RUN_ABSENT, 0, "no mean of nothing");
 	for (int cap = 0; cap < BOARD_CAP_TARGETS; cap++)
 		is_int(g->caps[cap], CAP_KEPT, "cap kept");
 	is_int(g->caps[BOARD_CAP_TARGETS], CAP_UNKNOWN, "targets not known");
@@ -140,8 +128,7 @@ test_published(void)
 	board_release(&board);
 }
 
-static void
-test_reproduction(void)
+static void test_reproduction(void)
 {
 	struct board board;
 	const struct board_verdict *v;
@@ -151,27 +138,22 @@ test_reproduction(void)
 	against_1855(&board);
 	v = &board.groups[0].verdict;
 	is_near(board.groups[0].stats.mean, 1.0583120467, 1e-10, "mean");
-	is_near(board.groups[0].stats.sd_population, 0.0002730663, 1e-10,
-		"sd (n)");
-	is_near(board.groups[0].stats.sd_sample, 0.0003344366, 1e-10,
-		"sd (n-1)");
+	is_near(board.groups[0].stats.sd_population, 0.0002730663, 1e-10, "sd (n)");
+	is_near(board.groups[0].stats.sd_sample, 0.0003344366, 1e-10, "sd (n-1)");
 	is_near(board.groups[0].stats.se, 0.0001930870, 1e-10, "se");
 	is_test(&v->tests[TRACK_TEST_A], -2.4808592, 2, 0.06562069, "A");
-	is_test(&v->tests[TRACK_TEST_B], -0.7180158, 2.3626621, 0.26855853,
-		"B");
+	is_test(&v->tests[TRACK_TEST_B], -0.7180158, 2.3626621, 0.26855853, "B");
 	is_test(&v->tests[TRACK_TEST_C], -14.3138894, 2, 0.00242264, "C");
-	is_test(&v->tests[TRACK_TEST_D], -4.1427577, 2.3626621, 0.01999148,
-		"D");
+	is_test(&v->tests[TRACK_TEST_D], -4.1427577, 2.3626621, 0.01999148, "D");
 	is_test(&v->tests[TRACK_TEST_E], -0.7180158, 4, 0.25622489, "E");
 	is_test(&v->tests[TRACK_TEST_F], -4.1427577, 4, 0.00717218, "F");
-	ok(strncmp(v->text, "BEATS BAR, NOT SHOWN (p=0.066, need ~", 37) == 0,
-	   "words: %s", v->text);
+	ok(strncmp(v->text, "BEATS BAR, NOT SHOWN (p=0.066, need ~", 37) == 0, "words: %s",
+	   v->text);
 	board_release(&board);
 }
 
 /* One group of golf rows against #1855: its word; returns the bar. */
-static double
-is_word(const struct given *rows, size_t n, const char *want)
+static double is_word(const struct given *rows, size_t n, const char *want)
 {
 	struct board board;
 	double bar;
@@ -186,8 +168,7 @@ is_word(const struct given *rows, size_t n, const char *want)
 	return bar;
 }
 
-static void
-test_words(void)
+static void test_words(void)
 {
 	struct given r[] = {
 		{ 1, 4888, 596025, 1.0550, 572.4, 15981945 },
@@ -219,13 +200,11 @@ test_words(void)
 	r[0].bpb = r[1].bpb = r[2].bpb = 1.05;
 	(void)is_word(r, 3, "BEATS BAR, NOT SHOWN (no spread, no test)");
 	r[0].bpb = r[1].bpb = r[2].bpb = 1.0589;
-	r[0].bpb = r[1].bpb = r[2].bpb =
-		is_word(r, 3, "MISSES THE BAR by 0.0001") + 2e-6;
+	r[0].bpb = r[1].bpb = r[2].bpb = is_word(r, 3, "MISSES THE BAR by 0.0001") + 2e-6;
 	(void)is_word(r, 3, "MISSES THE BAR by 0.000002");
 }
 
-static void
-test_targets(void)
+static void test_targets(void)
 {
 	struct board board;
 	struct board_row *row;
@@ -239,14 +218,12 @@ test_targets(void)
 	against_1855(&board);
 	is_str(board.groups[0].verdict.text, "INVALID (targets)",
 	       "a target less is not the whole set");
-	is_str(board.rows[1]->note, "47,851,519 of 47,851,520 targets scored",
-	       "the row says it");
+	is_str(board.rows[1]->note, "47,851,519 of 47,851,520 targets scored", "the row says it");
 	board_release(&board);
 }
 
 /* No figure for k: the margin in nats is no margin in BPB. */
-static void
-test_nats(void)
+static void test_nats(void)
 {
 	struct err err = { ERR_NONE, "" };
 	struct board board;
@@ -256,47 +233,41 @@ test_nats(void)
 	board_add_values(&board, "base", pr1855, 3);
 	ok(board_set_baseline(&board, "base", &err) == 0, "baseline");
 	board_compute(&board);
-	is_str(board.groups[0].verdict.text,
-	       "NOT JUDGED (nats per BPB unknown)", "no k, no verdict");
+	is_str(board.groups[0].verdict.text, "NOT JUDGED (nats per BPB unknown)",
+	       "no k, no verdict");
 	is_near(board.groups[0].verdict.bar, RUN_ABSENT, 0, "no bar");
 	is_near(board.groups[0].verdict.delta, -0.0034833567, 1e-10, "delta");
 	is_near(board.groups[0].verdict.delta_nats, RUN_ABSENT, 0, "no nats");
-	is_near(board.groups[0].verdict.tests[TRACK_TEST_D].p, 0.01060435,
-		EIGHT, "D needs no k");
+	is_near(board.groups[0].verdict.tests[TRACK_TEST_D].p, 0.01060435, EIGHT, "D needs no k");
 	board_release(&board);
 
 	board_init(&board, &golf);
 	for (size_t i = 0; i < 3; i++) {
-		struct board_row *row =
-			add(&board, "g/x.log", "g", NULL, &pr2014[i]);
+		struct board_row *row = add(&board, "g/x.log", "g", NULL, &pr2014[i]);
 
 		row->run.final_val_loss = pr2014[i].bpb * K;
 	}
 	board_add_values(&board, "base", pr1855, 3);
 	ok(board_set_baseline(&board, "base", &err) == 0, "baseline");
 	board_compute(&board);
-	is_near(board.groups[0].verdict.nats_per_unit, K, 1e-10,
-		"k from the runs' own losses");
+	is_near(board.groups[0].verdict.nats_per_unit, K, 1e-10, "k from the runs' own losses");
 	is_near(board.groups[0].verdict.bar, 1.0587910685, 1e-10, "bar");
 	board_release(&board);
 
 	board_init(&board, &golf);
 	for (size_t i = 0; i < 3; i++) {
-		struct board_row *row =
-			add(&board, "g/x.log", "g", NULL, &pr2014[i]);
+		struct board_row *row = add(&board, "g/x.log", "g", NULL, &pr2014[i]);
 
 		row->run.final_val_loss = pr2014[i].bpb * K;
 	}
 	board.nats_per_bpb = 2.58;
 	board_compute(&board);
-	ok(board.groups[0].n_notes == 1 &&
-		   strstr(board.groups[0].notes[0], "2.188371") != NULL,
+	ok(board.groups[0].n_notes == 1 && strstr(board.groups[0].notes[0], "2.188371") != NULL,
 	   "a k that is not the logs' own is said");
 	board_release(&board);
 }
 
-static void
-test_copies(void)
+static void test_copies(void)
 {
 	struct board board;
 	struct given again = pr2014[0], other;
@@ -317,35 +288,30 @@ test_copies(void)
 	is_int(board.rows[0]->use, BOARD_COUNTED, "the first counts");
 	is_int(board.rows[1]->use, BOARD_COPY, "the same bytes do not");
 	is_str(board.rows[1]->note, "= train.log, same bytes", "by name");
-	is_int(board.rows[2]->use, BOARD_SAME_RUN,
-	       "other bytes of the same run do not");
+	is_int(board.rows[2]->use, BOARD_SAME_RUN, "other bytes of the same run do not");
 	is_int(board.rows[3]->use, BOARD_COUNTED, "a rerun of a seed counts");
 	ok(board.rows[3]->seed_again, "but not as another seed");
 	is_str(board.rows[3]->note, "seed 42 again", "and says so");
 	is_int((long long)g->n_counted, 3, "three runs");
 	is_int((long long)g->n_seeds, 2, "of two seeds");
 	is_int((long long)g->seed_stats.n, 2, "two values for the tests");
-	is_near(g->seed_stats.mean, (1.05740567 + 1.05730104) / 2, 1e-12,
-		"a value a seed");
+	is_near(g->seed_stats.mean, (1.05740567 + 1.05730104) / 2, 1e-12, "a value a seed");
 	is_int(board.rows[5]->use, BOARD_COUNTED, "another group counts it");
-	ok(board.groups[1].n_notes == 1 &&
-		   strstr(board.groups[1].notes[0], "both groups") != NULL,
+	ok(board.groups[1].n_notes == 1 && strstr(board.groups[1].notes[0], "both groups") != NULL,
 	   "and says that it stands in both");
 	is_int((long long)g->n_notes, 3, "three sentences on the group");
 	board_release(&board);
 }
 
 /* Runs of one group that are not of one recipe. */
-static void
-test_unlike(void)
+static void test_unlike(void)
 {
 	struct board board;
 	const struct board_group *g = NULL;
 
 	board_init(&board, &golf);
 	for (size_t i = 0; i < 3; i++) {
-		struct board_row *row =
-			add(&board, "g/x.log", "g", NULL, &pr2014[i]);
+		struct board_row *row = add(&board, "g/x.log", "g", NULL, &pr2014[i]);
 
 		row->run.n_gpus = i == 2 ? 2 : 8;
 		row->run.final_class = i == 0 ? "ttt" : "sliding";
@@ -367,8 +333,7 @@ test_unlike(void)
 }
 
 /* A time in tenths of a minute tells no run from another. */
-static void
-test_coarse_time(void)
+static void test_coarse_time(void)
 {
 	struct board board;
 	struct given a = pr2014[0], b;
@@ -394,8 +359,7 @@ test_coarse_time(void)
 }
 
 /* Four runs of one seed, as a published record has them. */
-static void
-test_one_seed(void)
+static void test_one_seed(void)
 {
 	static const double bpb[] = { 1.1935, 1.1927, 1.1921, 1.1929 };
 	struct board board;
@@ -414,14 +378,12 @@ test_one_seed(void)
 	is_near(g->stats.sd_sample, 0.00057735, EIGHT, "their sd (n-1)");
 	is_near(g->stats.sd_population, 0.0005, 1e-10, "their sd (n)");
 	is_int((long long)g->n_seeds, 1, "one seed");
-	is_near(g->verdict.tests[TRACK_TEST_A].p, RUN_ABSENT, 0,
-		"one seed gives no test");
+	is_near(g->verdict.tests[TRACK_TEST_A].p, RUN_ABSENT, 0, "one seed gives no test");
 	is_str(g->verdict.text, "NOT JUDGED (1 seed, need 3)", "nor a verdict");
 	board_release(&board);
 }
 
-static void
-test_uncounted(void)
+static void test_uncounted(void)
 {
 	struct board board;
 	struct board_row *row;
@@ -441,8 +403,7 @@ test_uncounted(void)
 	against_1855(&board);
 	g = &board.groups[0];
 	is_int((long long)g->n_counted, 1, "one of four counts");
-	is_int((long long)g->n_uncounted[BOARD_UNFINISHED], 2,
-	       "two unfinished");
+	is_int((long long)g->n_uncounted[BOARD_UNFINISHED], 2, "two unfinished");
 	is_int((long long)g->n_uncounted[BOARD_NO_SCORE], 1, "one no score");
 	is_near(g->stats.mean, pr2014[0].bpb, 1e-15, "the mean is of that one");
 	is_near(g->stats.sd_sample, RUN_ABSENT, 0, "one value has no spread");
@@ -457,15 +418,11 @@ test_uncounted(void)
 }
 
 /* The repeated groups of speedruns, as their authors published them. */
-static void
-test_speedrun(void)
+static void test_speedrun(void)
 {
-	static const double batching[] = { 3.2747, 3.2771, 3.2745, 3.2794,
-					   3.2767 };
-	static const double psgd[] = { 3.27503, 3.2764, 3.27766, 3.27678,
-				       3.27739 };
-	static const double soaph[] = { 3.2778,	 3.27794, 3.27895,
-					3.27877, 3.27863, 3.27696 };
+	static const double batching[] = { 3.2747, 3.2771, 3.2745, 3.2794, 3.2767 };
+	static const double psgd[] = { 3.27503, 3.2764, 3.27766, 3.27678, 3.27739 };
+	static const double soaph[] = { 3.2778, 3.27794, 3.27895, 3.27877, 3.27863, 3.27696 };
 	struct board board;
 	const struct board_verdict *v;
 
@@ -485,13 +442,11 @@ test_speedrun(void)
 	v = &board.groups[2].verdict;
 	is_near(v->tests[TRACK_TEST_A].p, 0.000966916, 5e-10, "soaph: p");
 	is_near(v->margin_root_n, 0.00447, 5e-6, "soaph: its statistic");
-	is_str(board_unit(&board, &board.groups[2]), "nats",
-	       "a loss is in nats");
+	is_str(board_unit(&board, &board.groups[2]), "nats", "a loss is in nats");
 	board_release(&board);
 }
 
-static void
-test_open(void)
+static void test_open(void)
 {
 	struct err err = { ERR_NONE, "" };
 	struct board board;
@@ -502,14 +457,13 @@ test_open(void)
 	ok(board_set_baseline(&board, "base", &err) == 0, "baseline");
 	board_compute(&board);
 	is_str(board.groups[0].verdict.text, "", "no rule, no words");
-	is_near(board.groups[0].verdict.tests[TRACK_TEST_D].p, 0.01060435,
-		EIGHT, "the plain comparison is there");
+	is_near(board.groups[0].verdict.tests[TRACK_TEST_D].p, 0.01060435, EIGHT,
+		"the plain comparison is there");
 	is_int(board.groups[0].caps[BOARD_CAP_BYTES], CAP_NONE, "no caps");
 	board_release(&board);
 }
 
-static void
-test_baseline_name(void)
+static void test_baseline_name(void)
 {
 	struct err err = { ERR_NONE, "" };
 	struct board board;
@@ -525,14 +479,12 @@ test_baseline_name(void)
 	is_str(board.groups[0].title, "a/x", "titles without what all share");
 	is_str(board.rows[0]->name, "1.log", "and rows below their group");
 	ok(board_baseline(&board) == &board.groups[1], "it is the baseline");
-	is_int((long long)board.groups[0].verdict.n_common, 1,
-	       "a seed that both ran");
+	is_int((long long)board.groups[0].verdict.n_common, 1, "a seed that both ran");
 	board_release(&board);
 }
 
 /* A normal number by a generator of the test's own (Marsaglia, xorshift). */
-static double
-draw_normal(uint64_t *state)
+static double draw_normal(uint64_t *state)
 {
 	double u[2];
 
@@ -546,8 +498,7 @@ draw_normal(uint64_t *state)
 }
 
 /* How often 20,000 tests of n seeds of that group would pass. */
-static double
-simulate(const struct board_stats *group, double bar, unsigned int n)
+static double simulate(const struct board_stats *group, double bar, unsigned int n)
 {
 	uint64_t state = 88172645463325252U;
 	int passed = 0;
@@ -557,16 +508,14 @@ simulate(const struct board_stats *group, double bar, unsigned int n)
 		struct board_stats stats;
 
 		for (unsigned int k = 0; k < n; k++)
-			values[k] = group->mean +
-				    group->sd_sample * draw_normal(&state);
+			values[k] = group->mean + group->sd_sample * draw_normal(&state);
 		board_stats_of(&stats, values, n);
 		passed += board_test_one_sample(&stats, bar).p < 0.01;
 	}
 	return passed / 20000.0;
 }
 
-static void
-test_plan(void)
+static void test_plan(void)
 {
 	struct board board;
 	const struct board_group *g;
@@ -591,30 +540,23 @@ test_plan(void)
 	   "20,000 tests of so many seeds pass as often as the plan says");
 	ok(simulate(&g->seed_stats, v->bar, v->seeds_planned - 1) < 0.8,
 	   "with a seed less it would not do");
-	is_int(board.groups[1].verdict.seeds_planned, 0,
-	       "no plan for the baseline");
+	is_int(board.groups[1].verdict.seeds_planned, 0, "no plan for the baseline");
 	board_release(&board);
 	for (double effect = 0.4; effect < 3; effect *= 1.6) {
-		const struct board_stats a = { .n = 3,
-					       .mean = 1 - effect,
-					       .sd_sample = 1 };
+		const struct board_stats a = { .n = 3, .mean = 1 - effect, .sd_sample = 1 };
 		unsigned int n = board_seeds_planned(&a, 1, 0.01, 0.8, 2);
 		double power = dist_t_power(effect * sqrt(n), n - 1.0, 0.01);
 
-		is_near(power, simulate(&a, 1, n), 0.02,
-			"power, as 20,000 tests have it");
+		is_near(power, simulate(&a, 1, n), 0.02, "power, as 20,000 tests have it");
 		ok(power >= 0.8 && simulate(&a, 1, n - 1) < 0.8,
 		   "as many seeds as were asked for, and no more");
 	}
-	is_int(board_seeds_planned(&(struct board_stats){ .n = 3,
-							  .mean = 1.001,
-							  .sd_sample = 1 },
+	is_int(board_seeds_planned(&(struct board_stats){ .n = 3, .mean = 1.001, .sd_sample = 1 },
 				   1, 0.01, 0.8, 2),
 	       0, "no seeds show what is not past the bar");
 }
 
-int
-main(void)
+int main(void)
 {
 	struct err err = { ERR_NONE, "" };
 

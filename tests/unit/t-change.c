@@ -17,26 +17,22 @@
 
 static uint64_t state;
 
-static double
-uniform(void)
+static double uniform(void)
 {
 	return ((double)(splitmix64_next(&state) >> 11) + 0.5) * 0x1p-53;
 }
 
-static double
-normal(void)
+static double normal(void)
 {
 	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-static double
-skewed(void)
+static double skewed(void)
 {
 	return -log(uniform()) - 1;
 }
 
-static double
-t3(void)
+static double t3(void)
 {
 	double a = normal(), b = normal(), c = normal();
 
@@ -53,32 +49,27 @@ struct row {
 	double least, most; /* of which a change is found, per cent */
 };
 
-static void
-make(const struct row *row, double *y)
+static void make(const struct row *row, double *y)
 {
 	double x = 0;
 
 	for (size_t i = 0; i < 50 + row->n; i++) {
 		x = row->rho * x + row->draw() * sqrt(1 - row->rho * row->rho);
 		if (i >= 50)
-			y[i - 50] = 100 + x +
-				    (row->at > 0 && i - 50 >= row->at ? 3 : 0);
+			y[i - 50] = 100 + x + (row->at > 0 && i - 50 >= row->at ? 3 : 0);
 	}
 }
 
 /* Of a step one within two points of it counts. */
-static bool
-is_found(const struct row *row, const struct change *found, size_t n)
+static bool is_found(const struct row *row, const struct change *found, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (row->at == 0 ||
-		    (found[i].at + 2 >= row->at && found[i].at <= row->at + 2))
+		if (row->at == 0 || (found[i].at + 2 >= row->at && found[i].at <= row->at + 2))
 			return true;
 	return false;
 }
 
-static void
-test_row(const struct row *row)
+static void test_row(const struct row *row)
 {
 	struct change found[CHANGE_MOST];
 	double y[POINTS], pct;
@@ -91,12 +82,10 @@ test_row(const struct row *row)
 	}
 	pct = 100.0 * (double)hits / (double)row->series;
 	ok(pct >= row->least && pct <= row->most,
-	   "%s: found in %.1f %% of %zu series of %zu points", row->name, pct,
-	   row->series, row->n);
+	   "%s: found in %.1f %% of %zu series of %zu points", row->name, pct, row->series, row->n);
 }
 
-static void
-test_rates(void)
+static void test_rates(void)
 {
 	static const struct row rows[] = {
 		{ "no change", normal, 0, 100, 0, 400, 0, 5 },
@@ -117,8 +106,7 @@ test_rates(void)
 		test_row(&rows[i]);
 }
 
-static void
-test_values(void)
+static void test_values(void)
 {
 	struct change found[CHANGE_MOST];
 	double y[3000];
@@ -128,11 +116,10 @@ test_values(void)
 	for (size_t i = 0; i < 3000; i++)
 		y[i] = (i < 900 ? 100 : i < 2100 ? 103 : 100) + normal();
 	n = change_find(y, 3000, found);
-	ok(n == 2 && found[0].at + 24 >= 900 && found[0].at <= 924 &&
-		   found[1].at + 24 >= 2100 && found[1].at <= 2124,
+	ok(n == 2 && found[0].at + 24 >= 900 && found[0].at <= 924 && found[1].at + 24 >= 2100 &&
+		   found[1].at <= 2124,
 	   "a level that comes back has two, each within a stretch of it");
-	ok(fabs(found[0].before - 100) < 0.2 &&
-		   fabs(found[0].after - 103) < 0.2 &&
+	ok(fabs(found[0].before - 100) < 0.2 && fabs(found[0].after - 103) < 0.2 &&
 		   fabs(found[1].after - 100) < 0.2,
 	   "with the levels on both sides");
 	for (size_t i = 0; i < 100; i++)
@@ -140,16 +127,12 @@ test_values(void)
 	ok(change_find(y, 100, found) == 0, "equal values have none");
 	y[50] = 7e6;
 	ok(change_find(y, 100, found) == 0, "one odd value is none");
-	ok(change_find(y, 0, found) + change_find(y, 1, found) +
-			   change_find(y, 4, found) ==
-		   0,
+	ok(change_find(y, 0, found) + change_find(y, 1, found) + change_find(y, 4, found) == 0,
 	   "nor have no, one or four");
 }
 
 /* A run of rows each ten steps: 100 ms a step, then other. */
-static void
-add_rows(struct model_run *mr, enum metric metric, size_t n, double other,
-	 bool clock)
+static void add_rows(struct model_run *mr, enum metric metric, size_t n, double other, bool clock)
 {
 	struct series_point p = { .train_ms = clock ? 0 : RUN_ABSENT };
 
@@ -169,16 +152,14 @@ add_rows(struct model_run *mr, enum metric metric, size_t n, double other,
 	mr->run.series[0].points = n;
 }
 
-static void
-drop_rows(struct model_run *mr, enum metric metric)
+static void drop_rows(struct model_run *mr, enum metric metric)
 {
 	series_free(mr->series[metric]);
 	free(mr->run.series);
 	memset(mr, 0, sizeof(*mr));
 }
 
-static void
-test_run(void)
+static void test_run(void)
 {
 	static const struct {
 		const char *name;
@@ -190,18 +171,14 @@ test_run(void)
 	} cases[] = {
 		{ "200 rows", METRIC_MS_PER_STEP, 200, 103, true, 1 },
 		{ "200 rows alike", METRIC_MS_PER_STEP, 200, 100, true, 0 },
-		{ "a third of a per cent", METRIC_MS_PER_STEP, 200, 100.3, true,
-		  0 },
+		{ "a third of a per cent", METRIC_MS_PER_STEP, 200, 100.3, true, 0 },
 		{ "no clock", METRIC_STEP_MS, 200, 103, false, 1 },
 		/* Of what was merged the lowest and the highest are kept: as a
 		 * sample they are another than the rows behind them. */
-		{ "20,000 rows alike", METRIC_MS_PER_STEP, 20000, 100, true,
-		  0 },
+		{ "20,000 rows alike", METRIC_MS_PER_STEP, 20000, 100, true, 0 },
 		{ "20,000 rows", METRIC_MS_PER_STEP, 20000, 103, true, 1 },
-		{ "20,000 rows without a clock", METRIC_STEP_MS, 20000, 103,
-		  false, 0 },
-		{ "a mean since the begin", METRIC_STEP_AVG_MS, 200, 103, false,
-		  0 },
+		{ "20,000 rows without a clock", METRIC_STEP_MS, 20000, 103, false, 0 },
+		{ "a mean since the begin", METRIC_STEP_AVG_MS, 200, 103, false, 0 },
 	};
 	struct model_run mr = { 0 };
 
@@ -210,21 +187,18 @@ test_run(void)
 		double half = (double)cases[i].rows * 5;
 
 		state = 7;
-		add_rows(&mr, cases[i].metric, cases[i].rows, cases[i].other,
-			 cases[i].clock);
+		add_rows(&mr, cases[i].metric, cases[i].rows, cases[i].other, cases[i].clock);
 		step_changes_update(&changes, &mr);
 		ok(changes.n == cases[i].found &&
 			   (changes.n == 0 ||
 			    (fabs(changes.v[0].at.step - half) < half / 20 &&
-			     fabs(changes.v[0].after / changes.v[0].before -
-				  1.03) < 0.01)),
+			     fabs(changes.v[0].after / changes.v[0].before - 1.03) < 0.01)),
 		   "%s: %zu changes", cases[i].name, changes.n);
 		drop_rows(&mr, cases[i].metric);
 	}
 }
 
-static void
-test_again(void)
+static void test_again(void)
 {
 	struct step_changes changes = { 0 };
 	struct model_run mr = { .run.status = RUN_RUNNING };
@@ -247,8 +221,7 @@ test_again(void)
 	ok(changes.n == 0 && changes.mr == &mr, "no rows, no changes");
 }
 
-int
-main(void)
+int main(void)
 {
 	test_rates();
 	test_values();

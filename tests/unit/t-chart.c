@@ -18,12 +18,9 @@ static struct buf text;
 static const char *name; /* of the series; NULL: none */
 
 /* Draw one series into `text`; change what is special in `chart` before. */
-static void
-draw(struct chart *chart, const double *x, const double *y, size_t n)
+static void draw(struct chart *chart, const double *x, const double *y, size_t n)
 {
-	const struct chart_series series = {
-		x, y, n, STYLE_SERIES_1, CHART_SOLID, name, NULL
-	};
+	const struct chart_series series = { x, y, n, STYLE_SERIES_1, CHART_SOLID, name, NULL };
 	struct canvas canvas;
 
 	canvas_init(&canvas);
@@ -38,8 +35,7 @@ draw(struct chart *chart, const double *x, const double *y, size_t n)
 }
 
 /* The number at the upper (or lower) end of the y axis. */
-static double
-label(bool upper)
+static double label(bool upper)
 {
 	const char *line = text.data;
 	double value = NAN;
@@ -59,19 +55,16 @@ label(bool upper)
 }
 
 /* Cells with dots. */
-static int
-count_cells(void)
+static int count_cells(void)
 {
 	int n = 0;
 
 	for (const char *p = text.data; *p != '\0'; p++)
-		n += (unsigned char)p[0] == 0xE2 &&
-		     ((unsigned char)p[1] & 0xFC) == 0xA0;
+		n += (unsigned char)p[0] == 0xE2 && ((unsigned char)p[1] & 0xFC) == 0xA0;
 	return n;
 }
 
-static void
-test_few(void)
+static void test_few(void)
 {
 	const double x[] = { 5, 6, 7 }, y[] = { 2.5, 2.5, 2.5 };
 	struct chart chart;
@@ -84,13 +77,11 @@ test_few(void)
 	ok(label(false) < 2.5 && label(true) > 2.5, "between its numbers");
 	draw(&chart, x, y, 3);
 	ok(count_cells() >= 25, "equal points are a line");
-	ok(label(false) > 2.4 && label(true) < 2.6 &&
-		   label(false) < label(true),
+	ok(label(false) > 2.4 && label(true) < 2.6 && label(false) < label(true),
 	   "whose axis is near to them: %g to %g", label(false), label(true));
 }
 
-static void
-test_noise(void)
+static void test_noise(void)
 {
 	const double x[] = { 0, 1, 2 }, zero[] = { 0, 0, 0 };
 	double y[] = { 100, 100 + 1e-12, 100 };
@@ -98,8 +89,7 @@ test_noise(void)
 
 	chart_init(&chart, (struct rect){ 0 });
 	draw(&chart, x, y, 3);
-	ok(label(true) - label(false) > 1,
-	   "what only rounding tells apart is equal");
+	ok(label(true) - label(false) > 1, "what only rounding tells apart is equal");
 	draw(&chart, x, zero, 3);
 	ok(label(false) == 0 && label(true) >= 0.4, "zeros have an axis");
 	y[1] = 100.0004;
@@ -107,8 +97,7 @@ test_noise(void)
 	ok(label(true) > label(false), "small differences have decimals");
 }
 
-static void
-test_gaps(void)
+static void test_gaps(void)
 {
 	const double x[] = { 0, 1, 2, 3, 4, 5, 6 };
 	double y[] = { 1, 1, NAN, NAN, NAN, 1, 1 };
@@ -121,8 +110,8 @@ test_gaps(void)
 	y[2] = y[3] = y[4] = 1;
 	draw(&chart, x, y, 7);
 	whole = count_cells();
-	ok(parted < whole * 2 / 3 && parted > whole / 4,
-	   "NaN parts the line: %d cells, not %d", parted, whole);
+	ok(parted < whole * 2 / 3 && parted > whole / 4, "NaN parts the line: %d cells, not %d",
+	   parted, whole);
 	y[3] = (double)INFINITY;
 	y[4] = -(double)INFINITY;
 	draw(&chart, x, y, 7);
@@ -133,8 +122,7 @@ test_gaps(void)
 }
 
 /* Cells of the text that are none of the axis and no blank. */
-static int
-count_marks(const char *marks)
+static int count_marks(const char *marks)
 {
 	int n = 0;
 
@@ -144,8 +132,7 @@ count_marks(const char *marks)
 }
 
 /* A band lies behind the lines, in each charset, and moves no axis. */
-static void
-test_band(void)
+static void test_band(void)
 {
 	const double x[] = { 0, 1, 2 }, y[] = { 2, 2, 2 };
 	double lo[] = { 1.97, 1.97, 1.97 }, hi[] = { 2.03, 2.03, 2.03 };
@@ -172,17 +159,16 @@ test_band(void)
 			buf_clear(&text);
 			canvas_dump(&canvas, set == CHART_ASCII, &text);
 			cells[n] = set == CHART_BRAILLE ? count_cells()
-				   : set == CHART_ASCII
-					   ? count_marks("*+:")
-					   : count_marks("\x96\x97\x98\x9d");
+				   : set == CHART_ASCII ? count_marks("*+:")
+							: count_marks("\x96\x97\x98\x9d");
 			if (n == 0)
 				lines = count_marks("0123456789");
 			else
-				ok(count_marks("0123456789") == lines,
-				   "charset %d: the axis stays", set);
+				ok(count_marks("0123456789") == lines, "charset %d: the axis stays",
+				   set);
 		}
-		ok(cells[1] > cells[0] + 20, "charset %d: a band of %d cells",
-		   set, cells[1] - cells[0]);
+		ok(cells[1] > cells[0] + 20, "charset %d: a band of %d cells", set,
+		   cells[1] - cells[0]);
 	}
 	series[0].y = wild;
 	series[0].top = wild;
@@ -198,13 +184,11 @@ test_band(void)
 	series[0].y = lo;
 	buf_clear(&text);
 	chart_svg(&chart, "", &text);
-	ok(strstr(text.data, "fill:#dddddd") != NULL &&
-		   strstr(text.data, "zM") != NULL,
+	ok(strstr(text.data, "fill:#dddddd") != NULL && strstr(text.data, "zM") != NULL,
 	   "a band is two pieces of surface in SVG: %s", text.data);
 }
 
-static void
-test_sizes(void)
+static void test_sizes(void)
 {
 	const double x[] = { 0, 1, 2 };
 	const double minus[] = { -3, -2, -1 }, huge[] = { 1e12, 2e12, 3e15 };
@@ -215,11 +199,9 @@ test_sizes(void)
 
 	chart_init(&chart, (struct rect){ 0 });
 	draw(&chart, x, minus, 3);
-	ok(label(false) <= -3 && label(true) < 0, "below 0: %g to %g",
-	   label(false), label(true));
+	ok(label(false) <= -3 && label(true) < 0, "below 0: %g to %g", label(false), label(true));
 	draw(&chart, x, huge, 3);
-	ok(label(true) > 1.9e15 && label(true) < 3.2e15 &&
-		   strstr(text.data, "…") == NULL,
+	ok(label(true) > 1.9e15 && label(true) < 3.2e15 && strstr(text.data, "…") == NULL,
 	   "huge numbers fit the axis: %g", label(true));
 	draw(&chart, x, ends, 3);
 	ok(count_cells() >= 1, "the largest there are break nothing");
@@ -238,8 +220,7 @@ test_sizes(void)
 	ok(count_cells() == 0, "a logarithm of what is below 0 is no dot");
 }
 
-static void
-test_percent(void)
+static void test_percent(void)
 {
 	const double x[] = { 0, 1, 2, 3 }, y[] = { 0, 100, 98, 100 };
 	struct chart chart;
@@ -249,12 +230,10 @@ test_percent(void)
 	chart.y_ceiling = 100;
 	chart.decimals = 0;
 	draw(&chart, x, y, 4);
-	ok(label(true) == 100 && label(false) == 0,
-	   "per cent end at 0 and 100");
+	ok(label(true) == 100 && label(false) == 0, "per cent end at 0 and 100");
 }
 
-static void
-test_zoom(void)
+static void test_zoom(void)
 {
 	const double x[] = { 0, 10, 20, 1000 }, y[] = { 9, 2, 1, 500 };
 	struct chart chart;
@@ -263,9 +242,8 @@ test_zoom(void)
 	chart.x_lo = 10;
 	chart.x_hi = 20;
 	draw(&chart, x, y, 4);
-	ok(label(true) < 2.2 && label(false) > 0.8,
-	   "y is by the part that is shown: %g to %g", label(false),
-	   label(true));
+	ok(label(true) < 2.2 && label(false) > 0.8, "y is by the part that is shown: %g to %g",
+	   label(false), label(true));
 	chart.y_x_lo = 0;
 	chart.y_x_hi = 1000;
 	draw(&chart, x, y, 4);
@@ -279,8 +257,7 @@ test_zoom(void)
 }
 
 /* A sequence behind its first bytes, cut at every place: one event of it. */
-static struct key
-read_mouse(const char *bytes, bool sgr)
+static struct key read_mouse(const char *bytes, bool sgr)
 {
 	struct key_mouse mouse;
 	struct key key = { 0 };
@@ -292,8 +269,7 @@ read_mouse(const char *bytes, bool sgr)
 	return key;
 }
 
-static void
-test_mouse(void)
+static void test_mouse(void)
 {
 	static const struct {
 		const char *bytes;
@@ -324,20 +300,17 @@ test_mouse(void)
 		struct key key = read_mouse(cases[i].bytes, cases[i].sgr);
 
 		ok(key.code == cases[i].code &&
-			   (key.code == 0 ||
-			    (key.x == cases[i].x && key.y == cases[i].y)),
+			   (key.code == 0 || (key.x == cases[i].x && key.y == cases[i].y)),
 		   "mouse: case %zu", i);
 	}
 }
 
-static void
-test_zoom_to(void)
+static void test_zoom_to(void)
 {
 	struct chart_settings chart = { .zoom = 1, .center = 0.5 };
 
 	ui_chart_zoom_to(&chart, 0.25, 0.5);
-	ok(fabs(chart.zoom - 4) < 1e-9 && fabs(chart.center - 0.375) < 1e-9,
-	   "a part of all");
+	ok(fabs(chart.zoom - 4) < 1e-9 && fabs(chart.center - 0.375) < 1e-9, "a part of all");
 	ui_chart_zoom_to(&chart, 1, 0.5);
 	ok(fabs(chart.zoom - 8) < 1e-9 && fabs(chart.center - 0.4375) < 1e-9,
 	   "from right to left, of a part");
@@ -347,8 +320,7 @@ test_zoom_to(void)
 }
 
 /* A legend stands where no line is. */
-static void
-test_legend(void)
+static void test_legend(void)
 {
 	double x[400], y[400];
 	struct chart chart;
@@ -374,14 +346,12 @@ test_legend(void)
 	all = count_cells();
 	chart.legend = true;
 	draw(&chart, x, y, 400);
-	ok(strstr(text.data, "gate-lqer s42") > strchr(text.data, '\n') &&
-		   count_cells() == all,
+	ok(strstr(text.data, "gate-lqer s42") > strchr(text.data, '\n') && count_cells() == all,
 	   "else it has the corner that is free\n%s", text.data);
 	name = NULL;
 }
 
-int
-main(void)
+int main(void)
 {
 	buf_init(&text, 65536);
 	test_few();

@@ -10,20 +10,17 @@
 
 #define SIZE (CKSUM_HEAD_BYTES + 3 * CKSUM_TAIL_BYTES)
 
-static uint32_t
-cksum_of(const void *data, size_t len, size_t part)
+static uint32_t cksum_of(const void *data, size_t len, size_t part)
 {
 	struct cksum sum = { 0, 0 };
 
 	for (size_t at = 0; at < len; at += part)
-		cksum_add(&sum, (const char *)data + at,
-			  part < len - at ? part : len - at);
+		cksum_add(&sum, (const char *)data + at, part < len - at ? part : len - at);
 	return cksum_value(&sum);
 }
 
 /* The values are those that cksum(1) of coreutils prints. */
-static void
-test_cksum(void)
+static void test_cksum(void)
 {
 	char all[256], *many = xcalloc(70000, 1);
 	bool good = true;
@@ -37,17 +34,15 @@ test_cksum(void)
 	is_int(cksum_of(all, 256, 256), 1313719201LL, "every byte");
 	is_int(cksum_of(many, 70000, 70000), 2458292535LL, "many bytes");
 	for (size_t part = 1; part < 300; part++)
-		good &= cksum_of(many, 5000, part) ==
-			cksum_of(many, 5000, 5000);
+		good &= cksum_of(many, 5000, part) == cksum_of(many, 5000, 5000);
 	ok(good, "any cut of the bytes gives the same");
 	free(many);
 }
 
-static void
-test_guard(void)
+static void test_guard(void)
 {
-	static const size_t changed[] = { 0, CKSUM_HEAD_BYTES - 1,
-					  SIZE - CKSUM_TAIL_BYTES, SIZE - 1 };
+	static const size_t changed[] = { 0, CKSUM_HEAD_BYTES - 1, SIZE - CKSUM_TAIL_BYTES,
+					  SIZE - 1 };
 	char *data = xcalloc(SIZE, 1);
 	struct cksum_guard guard = { 0 };
 	FILE *file = tmpfile();
@@ -59,10 +54,8 @@ test_guard(void)
 	good &= pwrite(fd, data, SIZE, 0) == SIZE;
 	for (size_t at = 0, part; at < SIZE; at += part) {
 		/* Byte by byte where its two ends meet. */
-		part = at + 97 > CKSUM_HEAD_BYTES &&
-				       at < CKSUM_HEAD_BYTES + CKSUM_TAIL_BYTES
-			       ? 1
-			       : 97;
+		part = at + 97 > CKSUM_HEAD_BYTES && at < CKSUM_HEAD_BYTES + CKSUM_TAIL_BYTES ? 1
+											      : 97;
 		part = part < SIZE - at ? part : SIZE - at;
 		cksum_guard_add(&guard, data + at, part);
 		good &= cksum_guard_holds(&guard, fd);
@@ -73,8 +66,7 @@ test_guard(void)
 
 		found &= pwrite(fd, &other, 1, (off_t)changed[i]) == 1 &&
 			 !cksum_guard_holds(&guard, fd);
-		found &= pwrite(fd, data + changed[i], 1, (off_t)changed[i]) ==
-			 1;
+		found &= pwrite(fd, data + changed[i], 1, (off_t)changed[i]) == 1;
 	}
 	ok(found, "a byte that changed at either end is noticed");
 	ok(cksum_guard_holds(&guard, fd) && ftruncate(fd, SIZE - 1) == 0 &&
@@ -84,8 +76,7 @@ test_guard(void)
 	free(data);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_cksum();
 	test_guard();

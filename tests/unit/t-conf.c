@@ -8,34 +8,32 @@
 
 #include "tests/support/tap.h"
 
-static const char full[] =
-	"{\"schema\": \"hgym-tui.config/1\", \"//\": [\"a comment\", {}],\n"
-	" \"track\": \"parameter-golf-10min\", \"tracks\": [\"t/x.json\"],\n"
-	" \"pods\": [\n"
-	"  {\"name\": \"rp-a\", \"ssh\": \"rp-a\", \"gpus\": [0, 3],\n"
-	"   \"logs\": [\"/workspace/logs/*.txt\"], \"usd_per_hour\": 2.69,\n"
-	"   \"//\": \"mine\"},\n"
-	"  {\"name\": \"rp-b\", \"ssh\": \"root@203.0.113.7:22022\",\n"
-	"   \"identity\": \"~/.ssh/id_ed25519\", \"known_hosts\": \"kh\",\n"
-	"   \"proxy_jump\": \"bastion\", \"transport\": \"openssh\",\n"
-	"   \"logs\": [\"~/pg/train_seed*.log\"],\n"
-	"   \"harnessgym\": [\"/root/task\"]},\n"
-	"  {\"name\": \"here\", \"transport\": \"local\",\n"
-	"   \"logs\": [\"runs/*/train.log\"]}],\n"
-	" \"groups\": {\"by\": \"source\"},\n"
-	" \"baseline\": {\"name\": \"PR#1855\", \"bpb\": [1.5, 1.25],\n"
-	"  \"nats_per_bpb\": 2.5},\n"
-	" \"formats\": [\"formats.d/mine.json\"],\n"
-	" \"benches\": [\"/b/*.json\"],\n"
-	" \"alerts\": {\"stall\": 90, \"bell\": false, \"command\": null,"
-	" \"metrics\": [{\"metric\": \"lm loss\", \"above\": 5},"
-	" {\"metric\": \"acc\", \"above\": 0, \"below\": -1.5}]},\n"
-	" \"keys\": {\"quit\": \"x\", \"help\": null},\n"
-	" \"ui\": {\"charset\": \"ascii\", \"mouse\": false,\n"
-	" \"log_colors\": false}}\n";
+static const char full[] = "{\"schema\": \"hgym-tui.config/1\", \"//\": [\"a comment\", {}],\n"
+			   " \"track\": \"parameter-golf-10min\", \"tracks\": [\"t/x.json\"],\n"
+			   " \"pods\": [\n"
+			   "  {\"name\": \"rp-a\", \"ssh\": \"rp-a\", \"gpus\": [0, 3],\n"
+			   "   \"logs\": [\"/workspace/logs/*.txt\"], \"usd_per_hour\": 2.69,\n"
+			   "   \"//\": \"mine\"},\n"
+			   "  {\"name\": \"rp-b\", \"ssh\": \"root@203.0.113.7:22022\",\n"
+			   "   \"identity\": \"~/.ssh/id_ed25519\", \"known_hosts\": \"kh\",\n"
+			   "   \"proxy_jump\": \"bastion\", \"transport\": \"openssh\",\n"
+			   "   \"logs\": [\"~/pg/train_seed*.log\"],\n"
+			   "   \"harnessgym\": [\"/root/task\"]},\n"
+			   "  {\"name\": \"here\", \"transport\": \"local\",\n"
+			   "   \"logs\": [\"runs/*/train.log\"]}],\n"
+			   " \"groups\": {\"by\": \"source\"},\n"
+			   " \"baseline\": {\"name\": \"PR#1855\", \"bpb\": [1.5, 1.25],\n"
+			   "  \"nats_per_bpb\": 2.5},\n"
+			   " \"formats\": [\"formats.d/mine.json\"],\n"
+			   " \"benches\": [\"/b/*.json\"],\n"
+			   " \"alerts\": {\"stall\": 90, \"bell\": false, \"command\": null,"
+			   " \"metrics\": [{\"metric\": \"lm loss\", \"above\": 5},"
+			   " {\"metric\": \"acc\", \"above\": 0, \"below\": -1.5}]},\n"
+			   " \"keys\": {\"quit\": \"x\", \"help\": null},\n"
+			   " \"ui\": {\"charset\": \"ascii\", \"mouse\": false,\n"
+			   " \"log_colors\": false}}\n";
 
-static void
-test_pods(const struct conf *conf)
+static void test_pods(const struct conf *conf)
 {
 	is_int((long long)conf->n_pods, 3, "three pods");
 	is_str(conf->pods[0].ssh, "rp-a", "an alias");
@@ -43,12 +41,10 @@ test_pods(const struct conf *conf)
 	is_int(conf->pods[0].gpus[1], 3, "the second of them");
 	is_near(conf->pods[0].usd_per_hour, 2.69, 0, "its price");
 	ok(isnan(conf->pods[1].usd_per_hour), "no price is absent, not 0");
-	is_str(conf->pods[1].identity, "/users/u/.ssh/id_ed25519",
-	       "~ is expanded");
+	is_str(conf->pods[1].identity, "/users/u/.ssh/id_ed25519", "~ is expanded");
 	is_str(conf->pods[1].known_hosts, "/etc/kh",
 	       "a relative path belongs to the folder of the file");
-	is_str(conf->pods[1].logs.v[0], "~/pg/train_seed*.log",
-	       "a path of the pod stays as it is");
+	is_str(conf->pods[1].logs.v[0], "~/pg/train_seed*.log", "a path of the pod stays as it is");
 	is_int(conf->pods[1].transport, CONF_OPENSSH, "a transport");
 	is_int(conf->pods[0].transport, CONF_LIBSSH2, "and the default one");
 	is_str(conf->pods[2].logs.v[0], "/etc/runs/*/train.log",
@@ -60,8 +56,7 @@ test_pods(const struct conf *conf)
 	   "links compare");
 }
 
-static void
-test_full(void)
+static void test_full(void)
 {
 	struct err err = { ERR_NONE, "" };
 	struct conf conf;
@@ -80,12 +75,9 @@ test_full(void)
 	is_int(conf.alerts.stall, CONF_STALL_SECONDS, "stall");
 	is_near(conf.alerts.stall_s, 90, 0, "its seconds");
 	ok(!conf.alerts.bell && conf.alerts.command == NULL, "bell, command");
-	ok(conf.alerts.n_metrics == 2 &&
-		   strcmp(conf.alerts.metrics[0].metric, "lm loss") == 0 &&
-		   conf.alerts.metrics[0].above == 5 &&
-		   isnan(conf.alerts.metrics[0].below) &&
-		   conf.alerts.metrics[1].above == 0 &&
-		   conf.alerts.metrics[1].below == -1.5,
+	ok(conf.alerts.n_metrics == 2 && strcmp(conf.alerts.metrics[0].metric, "lm loss") == 0 &&
+		   conf.alerts.metrics[0].above == 5 && isnan(conf.alerts.metrics[0].below) &&
+		   conf.alerts.metrics[1].above == 0 && conf.alerts.metrics[1].below == -1.5,
 	   "alerts on metrics");
 	is_int((long long)conf.n_keys, 2, "keys");
 	is_str(conf.keys[0].action, "quit", "an action");
@@ -109,11 +101,9 @@ static const struct {
 	{ "{} {}", "c.json:1: not valid JSON" },
 	{ "{\"schema\": \"hgym-tui.config/2\"}",
 	  "c.json:1: schema: expected \"hgym-tui.config/1\"" },
-	{ "{\"track\": \"a\",\n\"track\": \"b\"}",
-	  "c.json:1: track: this key stands twice" },
+	{ "{\"track\": \"a\",\n\"track\": \"b\"}", "c.json:1: track: this key stands twice" },
 	{ "{\"track\": 1}", "c.json:1: track: expected a string" },
-	{ "{\"pods\": [\n{}]}",
-	  "c.json:2: pods[0]: the key \"name\" is missing" },
+	{ "{\"pods\": [\n{}]}", "c.json:2: pods[0]: the key \"name\" is missing" },
 	{ "{\"pods\": [{\"name\": \"a\"}]}",
 	  "c.json:1: pods[0]: the key \"ssh\" is missing (or \"transport\": "
 	  "\"local\")" },
@@ -181,12 +171,10 @@ static const struct {
 	  "c.json:1: alerts.metrics[0]: needs \"above\" or \"below\"" },
 	{ "{\"alerts\": {\"metrics\": [{\"above\": 5}]}}",
 	  "c.json:1: alerts.metrics[0]: the key \"metric\" is missing" },
-	{ "{\"alerts\": {\"metrics\": [5]}}",
-	  "c.json:1: alerts.metrics[0]: expected an object" },
+	{ "{\"alerts\": {\"metrics\": [5]}}", "c.json:1: alerts.metrics[0]: expected an object" },
 	{ "{\"alerts\": {\"metrics\": [{\"metric\": \"a\", \"over\": 5}]}}",
 	  "c.json:1: alerts.metrics[0].over: unknown key" },
-	{ "{\"alerts\": {\"bell\": 1}}",
-	  "c.json:1: alerts.bell: expected true or false" },
+	{ "{\"alerts\": {\"bell\": 1}}", "c.json:1: alerts.bell: expected true or false" },
 	{ "{\"keys\":\n {\"leave\": \"x\"}}",
 	  "c.json:2: keys.leave: no action is named \"leave\"" },
 	{ "{\"keys\": {\"quit\": \"Hyper-x\"}}",
@@ -198,26 +186,22 @@ static const struct {
 	{ "{\"groups\": {\"pattern\": \"(\"}}",
 	  "c.json:1: groups.pattern: pattern \"(\": missing closing parenthesis at "
 	  "offset 1" },
-	{ "{\"keys\": {\"quit\": 1}}",
-	  "c.json:1: keys.quit: expected a key or null" },
+	{ "{\"keys\": {\"quit\": 1}}", "c.json:1: keys.quit: expected a key or null" },
 	{ "{\"ui\": {\"charset\": \"utf-8\"}}",
 	  "c.json:1: ui.charset: expected \"braille\", \"block\", \"ascii\" or "
 	  "\"pixels\"" },
 	{ "{\"mirror_cap_bytes\": 1}",
 	  "c.json:1: mirror_cap_bytes: expected a number from 1000000 to "
 	  "1e+15" },
-	{ "{\"telemetry_s\": 0}",
-	  "c.json:1: telemetry_s: expected a number from 1 to 3600" },
+	{ "{\"telemetry_s\": 0}", "c.json:1: telemetry_s: expected a number from 1 to 3600" },
 };
 
-static void
-test_wrong(void)
+static void test_wrong(void)
 {
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct err err = { ERR_NONE, "" };
 		struct conf conf;
-		int rc = conf_parse(&conf, "c.json", str_from(wrong[i].text),
-				    &err);
+		int rc = conf_parse(&conf, "c.json", str_from(wrong[i].text), &err);
 
 		is_str(err.text, wrong[i].want, "the message of each error");
 		if (rc == 0)
@@ -226,8 +210,7 @@ test_wrong(void)
 	}
 }
 
-static void
-test_environment(const char *dir)
+static void test_environment(const char *dir)
 {
 	struct err err = { ERR_NONE, "" };
 	struct conf conf;
@@ -238,8 +221,7 @@ test_environment(const char *dir)
 	conf_release(&conf);
 	is_int(conf_load(&conf, "/nonexistent/c.json", &err), -1,
 	       "a file that was named must be there");
-	is_str(err.text,
-	       "cannot open /nonexistent/c.json: No such file or directory",
+	is_str(err.text, "cannot open /nonexistent/c.json: No such file or directory",
 	       "and the error says so");
 	is_int(err_exit_status(err.code), 2, "exit status 2");
 	setenv("HARNESSGYM_GPU_HOST", "root@10.0.0.1", 1);
@@ -259,8 +241,7 @@ test_environment(const char *dir)
 	unsetenv("HARNESSGYM_GPU_HOST");
 }
 
-static void
-test_dirs(const char *dir)
+static void test_dirs(const char *dir)
 {
 	struct err err = { ERR_NONE, "" };
 	char *path, deep[300];
@@ -284,8 +265,7 @@ test_dirs(const char *dir)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	char dir[] = "/tmp/t-conf.XXXXXX";
 

@@ -29,8 +29,7 @@ static const char files[] = "-5000>old/file\n"
 			    "_anew\n";
 #define END_MS 4501
 
-static int64_t
-begin_ms(const struct clock *clock)
+static int64_t begin_ms(const struct clock *clock)
 {
 	(void)clock;
 	return BEGIN_MS;
@@ -44,8 +43,7 @@ struct scene {
 	struct demo_stage stage;
 };
 
-static void
-scene_init(struct scene *s)
+static void scene_init(struct scene *s)
 {
 	struct ingest_options options;
 
@@ -59,12 +57,11 @@ scene_init(struct scene *s)
 	options = (struct ingest_options){ .clock = &s->clock,
 					   .model = &s->model,
 					   .formats = s->formats };
-	s->stage = (struct demo_stage){ s->scratch.path, &s->model,
-					ingest_new(&options, NULL), BEGIN_MS };
+	s->stage = (struct demo_stage){ s->scratch.path, &s->model, ingest_new(&options, NULL),
+					BEGIN_MS };
 }
 
-static void
-scene_release(struct scene *s)
+static void scene_release(struct scene *s)
 {
 	(void)ingest_free(s->stage.ingest, NULL);
 	format_set_free(s->formats);
@@ -73,8 +70,7 @@ scene_release(struct scene *s)
 }
 
 /* What a file below the folder holds; static; NULL: it is not there. */
-static const char *
-text_of(const struct scene *s, const char *name)
+static const char *text_of(const struct scene *s, const char *name)
 {
 	static char text[4096];
 	char *path = xasprintf("%s/%s", s->scratch.path, name);
@@ -90,22 +86,19 @@ text_of(const struct scene *s, const char *name)
 }
 
 /* When it was written to last, in milliseconds of the recording. */
-static int64_t
-time_of(const struct scene *s, const char *name)
+static int64_t time_of(const struct scene *s, const char *name)
 {
 	char *path = xasprintf("%s/%s", s->scratch.path, name);
 	struct stat st;
 	int64_t ms = INT64_MIN;
 
 	if (stat(path, &st) == 0)
-		ms = (int64_t)st.st_mtim.tv_sec * 1000 +
-		     st.st_mtim.tv_nsec / 1000000 - BEGIN_MS;
+		ms = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 - BEGIN_MS;
 	free(path);
 	return ms;
 }
 
-static void
-plays(struct demo_player *player, int64_t until_ms)
+static void plays(struct demo_player *player, int64_t until_ms)
 {
 	struct err err = { ERR_NONE, "" };
 
@@ -113,8 +106,7 @@ plays(struct demo_player *player, int64_t until_ms)
 		ok(false, "until %lld: %s", (long long)until_ms, err.text);
 }
 
-static void
-test_pace(void)
+static void test_pace(void)
 {
 	struct demo_player *player;
 	struct scene s;
@@ -134,8 +126,8 @@ test_pace(void)
 	is_str(text_of(&s, "deep/er/file"), "one\ntw", "a part of one");
 	is_int(time_of(&s, "deep/er/file"), 1500, "as of when it came");
 	plays(player, 2000);
-	want = xasprintf("one\ntwo 1 %%\r 2 %%\r\nat %s/x, %s\n\tn@t ours\n",
-			 s.scratch.path, s.scratch.path);
+	want = xasprintf("one\ntwo 1 %%\r 2 %%\r\nat %s/x, %s\n\tn@t ours\n", s.scratch.path,
+			 s.scratch.path);
 	is_str(text_of(&s, "deep/er/file"), want,
 	       "bars, a line that names the folder, and one that does not");
 	plays(player, 4500);
@@ -153,19 +145,16 @@ test_pace(void)
 }
 
 /* However often it is looked at, the files are the same in the end. */
-static void
-test_any_steps(void)
+static void test_any_steps(void)
 {
 	static const int64_t steps_ms[] = { 100000, 4000, 777, 1 };
-	static const char *const names[] = { "old/file", "deep/er/file",
-					     "empty" };
+	static const char *const names[] = { "old/file", "deep/er/file", "empty" };
 
 	for (size_t i = 0; i < sizeof(steps_ms) / sizeof(steps_ms[0]); i++) {
 		struct demo_player *player;
 		struct scene s;
 		static const int64_t times_ms[] = { 4500, END_MS, 4500 };
-		static const char *const texts[] = { "no end, then more\n",
-						     "anew", "" };
+		static const char *const texts[] = { "no end, then more\n", "anew", "" };
 
 		scene_init(&s);
 		player = demo_player_new(&s.stage, files);
@@ -181,17 +170,15 @@ test_any_steps(void)
 	}
 }
 
-static void
-test_log(void)
+static void test_log(void)
 {
-	static const char text[] =
-		"=pod-a\n"
-		"1000*runs/a.log\n"
-		" seed:7\n"
-		" step:100/1000 train_loss:4.0000 train_time:10000ms "
-		"step_avg:100.00ms\n"
-		"100_step:200/1000 train_loss:3.5\n"
-		"100 000 train_time:20000ms step_avg:100.00ms\n";
+	static const char text[] = "=pod-a\n"
+				   "1000*runs/a.log\n"
+				   " seed:7\n"
+				   " step:100/1000 train_loss:4.0000 train_time:10000ms "
+				   "step_avg:100.00ms\n"
+				   "100_step:200/1000 train_loss:3.5\n"
+				   "100 000 train_time:20000ms step_avg:100.00ms\n";
 	struct demo_player *player;
 	struct scene s;
 
@@ -210,18 +197,16 @@ test_log(void)
 	scene_release(&s);
 }
 
-static void
-test_pod(void)
+static void test_pod(void)
 {
-	static const char text[] =
-		"=pod-a\n"
-		"!live\n"
-		":HGT1 <\n"
-		":D 1000000\n"
-		":G 0, NVIDIA X, 90, 1000, 500.50, 60, 1800, 0x40\n"
-		":HGT1 >\n"
-		"5000!reconnecting read: connection reset\n"
-		"2000!live\n";
+	static const char text[] = "=pod-a\n"
+				   "!live\n"
+				   ":HGT1 <\n"
+				   ":D 1000000\n"
+				   ":G 0, NVIDIA X, 90, 1000, 500.50, 60, 1800, 0x40\n"
+				   ":HGT1 >\n"
+				   "5000!reconnecting read: connection reset\n"
+				   "2000!live\n";
 	struct demo_player *player;
 	const struct model_pod *pod;
 	struct scene s;
@@ -234,15 +219,13 @@ test_pod(void)
 	is_int((long long)s.model.n_events, 0, "how it begins is no news");
 	is_str(pod->gpu_name, "NVIDIA X", "its GPU");
 	is_near(pod->disk_free_bytes, 1024e6, 0, "its disk");
-	is_near(series_last(pod->telemetry[METRIC_GPU_POWER_W])->value, 500.5,
-		0, "its telemetry");
-	is_int(series_last(pod->telemetry[METRIC_GPU_POWER_W])->wall_ms,
-	       BEGIN_MS, "at its time");
+	is_near(series_last(pod->telemetry[METRIC_GPU_POWER_W])->value, 500.5, 0, "its telemetry");
+	is_int(series_last(pod->telemetry[METRIC_GPU_POWER_W])->wall_ms, BEGIN_MS, "at its time");
 	plays(player, 5000);
 	is_int(pod->state, POD_RECONNECTING, "a link that fails");
 	is_str(pod->why, "read: connection reset", "why");
-	is_str(model_event_at(&s.model, 0)->text,
-	       "pod-a: reconnecting: read: connection reset", "is told");
+	is_str(model_event_at(&s.model, 0)->text, "pod-a: reconnecting: read: connection reset",
+	       "is told");
 	is_int(model_event_at(&s.model, 0)->wall_ms, BEGIN_MS + 5000, "when");
 	plays(player, 9000);
 	is_int(pod->state, POD_LIVE, "and is back");
@@ -253,8 +236,7 @@ test_pod(void)
 }
 
 /* A file that cannot be written ends the recording, in one sentence. */
-static void
-test_fails(void)
+static void test_fails(void)
 {
 	static const struct {
 		const char *text, *says;
@@ -277,8 +259,7 @@ test_fails(void)
 			abort();
 		player = demo_player_new(&s.stage, cases[i].text);
 		ok(demo_player_advance(player, 5, &err) == 0, "it begins");
-		ok(demo_player_advance(player, 100, &err) == -1 &&
-			   err.code == ERR_IO &&
+		ok(demo_player_advance(player, 100, &err) == -1 && err.code == ERR_IO &&
 			   strstr(err.text, s.scratch.path) != NULL &&
 			   strstr(err.text, cases[i].says) != NULL,
 		   "says why: %s", err.text);
@@ -290,8 +271,7 @@ test_fails(void)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	test_pace();
 	test_any_steps();

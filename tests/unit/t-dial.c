@@ -26,15 +26,13 @@ struct seen {
 	int calls, fd, error;
 };
 
-static const struct sockaddr *
-address(const struct place *place)
+static const struct sockaddr *address(const struct place *place)
 {
 	return (const struct sockaddr *)&place->addr;
 }
 
 /* A socket on a port of its own; false when there is no such family. */
-static bool
-bind_place(struct place *place, int family)
+static bool bind_place(struct place *place, int family)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&place->addr;
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&place->addr;
@@ -54,41 +52,35 @@ bind_place(struct place *place, int family)
 		v6->sin6_addr = in6addr_loopback;
 	}
 	place->fd = socket(family, SOCK_STREAM, 0);
-	return place->fd >= 0 &&
-	       bind(place->fd, address(place), place->len) == 0 &&
+	return place->fd >= 0 && bind(place->fd, address(place), place->len) == 0 &&
 	       getsockname(place->fd, cast.out, &place->len) == 0;
 }
 
-static void
-make_listening(struct place *place, int family)
+static void make_listening(struct place *place, int family)
 {
 	if (!bind_place(place, family) || listen(place->fd, 8) != 0)
 		abort();
 }
 
 /* Its queue is full, so that whoever knocks hears nothing. */
-static void
-make_silent(struct place *place)
+static void make_silent(struct place *place)
 {
 	if (!bind_place(place, AF_INET) || listen(place->fd, 0) != 0)
 		abort();
 	for (int i = 0; i < MAX_FILL; i++) {
-		place->fill[i] =
-			socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		place->fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		(void)!connect(place->fill[i], address(place), place->len);
 	}
 	usleep(50000);
 }
 
-static void
-make_refusing(struct place *place)
+static void make_refusing(struct place *place)
 {
 	if (!bind_place(place, AF_INET))
 		abort();
 }
 
-static void
-close_place(struct place *place)
+static void close_place(struct place *place)
 {
 	for (int i = 0; i < MAX_FILL; i++)
 		if (place->fill[i] >= 0)
@@ -96,8 +88,7 @@ close_place(struct place *place)
 	close(place->fd);
 }
 
-static int
-open_files(void)
+static int open_files(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	int n = 0;
@@ -109,8 +100,7 @@ open_files(void)
 	return n;
 }
 
-static void
-on_dialled(void *user, int fd, int error)
+static void on_dialled(void *user, int fd, int error)
 {
 	struct seen *seen = user;
 
@@ -120,8 +110,7 @@ on_dialled(void *user, int fd, int error)
 	loop_stop(seen->loop);
 }
 
-static void
-on_late(void *user)
+static void on_late(void *user)
 {
 	struct seen *seen = user;
 
@@ -129,8 +118,7 @@ on_late(void *user)
 }
 
 /* Dial the places in their order, at most so long. */
-static struct seen
-dial(struct place *const *places, size_t n, int64_t most_ms)
+static struct seen dial(struct place *const *places, size_t n, int64_t most_ms)
 {
 	struct addrinfo addrs[4] = { 0 };
 	struct err err;
@@ -161,8 +149,7 @@ dial(struct place *const *places, size_t n, int64_t most_ms)
 }
 
 /* Is it connected to that place?  Closes it. */
-static bool
-is_at(int fd, const struct place *place)
+static bool is_at(int fd, const struct place *place)
 {
 	struct sockaddr_storage peer = { 0 };
 	union {
@@ -170,16 +157,15 @@ is_at(int fd, const struct place *place)
 		struct sockaddr *out;
 	} cast = { .in = &peer };
 	socklen_t len = sizeof(peer);
-	bool same = fd >= 0 && getpeername(fd, cast.out, &len) == 0 &&
-		    len == place->len && memcmp(&peer, &place->addr, len) == 0;
+	bool same = fd >= 0 && getpeername(fd, cast.out, &len) == 0 && len == place->len &&
+		    memcmp(&peer, &place->addr, len) == 0;
 
 	if (fd >= 0)
 		close(fd);
 	return same;
 }
 
-static void
-test_which(void)
+static void test_which(void)
 {
 	struct place live, other, silent, refusing;
 	struct seen seen;
@@ -195,8 +181,7 @@ test_which(void)
 	before = open_files();
 	seen = dial((struct place *[]){ &silent, &live, &other }, 3, 30000);
 	ok(is_at(seen.fd, &live), "a silent one is not waited for");
-	seen = dial((struct place *[]){ &refusing, &silent, &refusing, &live },
-		    4, 30000);
+	seen = dial((struct place *[]){ &refusing, &silent, &refusing, &live }, 4, 30000);
 	ok(is_at(seen.fd, &live), "nor is one that refuses");
 	seen = dial((struct place *[]){ &refusing, &refusing }, 2, 30000);
 	ok(seen.calls == 1 && seen.fd == -1 && seen.error == ECONNREFUSED,
@@ -212,8 +197,7 @@ test_which(void)
 	close_place(&refusing);
 }
 
-static void
-test_families(void)
+static void test_families(void)
 {
 	struct place silent, live, six;
 	struct seen seen;
@@ -231,8 +215,7 @@ test_families(void)
 	close_place(&six);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_which();
 	test_families();

@@ -11,8 +11,7 @@ struct vector {
 };
 
 /* Relative to the value itself, also where it is small. */
-static bool
-is_close(double got, double want, double tol, const char *name)
+static bool is_close(double got, double want, double tol, const char *name)
 {
 	bool same = fabs(got - want) <= tol * fabs(want);
 
@@ -21,8 +20,7 @@ is_close(double got, double want, double tol, const char *name)
 	return same;
 }
 
-static void
-test_t_quantile(void)
+static void test_t_quantile(void)
 {
 	static const struct vector v[] = {
 		{ .975, 1, 0, 12.7062047364 },
@@ -39,15 +37,12 @@ test_t_quantile(void)
 	};
 
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
-		is_close(dist_t_quantile(v[i].a, v[i].b), v[i].want, TOL,
-			 "t quantile");
-	is_close(dist_t_quantile(.025, 5), -2.57058183661, TOL,
-		 "t quantile of the lower tail");
+		is_close(dist_t_quantile(v[i].a, v[i].b), v[i].want, TOL, "t quantile");
+	is_close(dist_t_quantile(.025, 5), -2.57058183661, TOL, "t quantile of the lower tail");
 	ok(fabs(dist_t_quantile(.5, 5)) < 1e-15, "t median");
 }
 
-static void
-test_t_cdf(void)
+static void test_t_cdf(void)
 {
 	static const struct vector v[] = {
 		{ 2.5, 5, 0, 0.972754950329 },
@@ -60,18 +55,15 @@ test_t_cdf(void)
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
 		is_close(dist_t_cdf(v[i].a, v[i].b), v[i].want, TOL, "t cdf");
 	for (double t = -40; t <= 40; t += 0.37)
-		good &= fabs(dist_t_cdf(t, 2) -
-			     0.5 * (1 + t / sqrt(2 + t * t))) <= 1e-14;
+		good &= fabs(dist_t_cdf(t, 2) - 0.5 * (1 + t / sqrt(2 + t * t))) <= 1e-14;
 	ok(good, "closed form of t with 2 df");
-	is_close(dist_t_two_sided(37.842889099, 5), 2.42738518685e-07, TOL,
-		 "far tail");
+	is_close(dist_t_two_sided(37.842889099, 5), 2.42738518685e-07, TOL, "far tail");
 	is_close(dist_t_two_sided(1e9, 2), 1e-18, 1e-8, "very far tail");
 	is_close(dist_t_two_sided(1.959963984540054, INFINITY), 0.05, TOL,
 		 "infinite df are the normal");
 }
 
-static void
-test_beta_f(void)
+static void test_beta_f(void)
 {
 	static const struct vector v[] = {
 		{ 4.0 / 9.0, 2.5, .5, 0.0544900993424 },
@@ -81,34 +73,25 @@ test_beta_f(void)
 	};
 
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
-		is_close(dist_beta_inc(v[i].a, v[i].b, v[i].c), v[i].want, TOL,
-			 "incomplete beta");
+		is_close(dist_beta_inc(v[i].a, v[i].b, v[i].c), v[i].want, TOL, "incomplete beta");
 	/* t squared is F of 1, and F of 2 has a closed form. */
-	is_close(dist_f_upper(2.5 * 2.5, 1, 7), dist_t_two_sided(2.5, 7), TOL,
-		 "F, 1 df");
-	is_close(dist_f_upper(3.3, 2, 5), pow(1 + 2 * 3.3 / 5, -2.5), TOL,
-		 "F, 2 df");
-	is_close(dist_f_upper(1e6, 2, 12), pow(1 + 2e6 / 12, -6), TOL,
-		 "F, far tail");
-	is_close(dist_f_upper(1 / 3.3, 5, 2), 1 - pow(1 + 2 * 3.3 / 5, -2.5),
-		 TOL, "F, the other way round");
+	is_close(dist_f_upper(2.5 * 2.5, 1, 7), dist_t_two_sided(2.5, 7), TOL, "F, 1 df");
+	is_close(dist_f_upper(3.3, 2, 5), pow(1 + 2 * 3.3 / 5, -2.5), TOL, "F, 2 df");
+	is_close(dist_f_upper(1e6, 2, 12), pow(1 + 2e6 / 12, -6), TOL, "F, far tail");
+	is_close(dist_f_upper(1 / 3.3, 5, 2), 1 - pow(1 + 2 * 3.3 / 5, -2.5), TOL,
+		 "F, the other way round");
 	ok(dist_f_upper(0, 7, 3) == 1 && dist_f_upper(INFINITY, 7, 3) == 0,
 	   "F, from one end to the other");
 }
 
 /* The noncentral t by mpmath 1.3.0, integrated to 25 digits. */
-static void
-test_t_power(void)
+static void test_t_power(void)
 {
 	static const struct vector v[] = {
-		{ 4, 1, 0.05, 0.468514005969 },
-		{ 4.97, 2, 0.01, 0.399072225096 },
-		{ 6.5, 5, 0.01, 0.986431569832 },
-		{ 3.5, 9, 0.01, 0.737664079869 },
-		{ 2.6, 30, 0.05, 0.814817654925 },
-		{ 3.2, 399, 0.01, 0.805873940845 },
-		{ 0.5, 3, 0.01, 0.0230328710765 },
-		{ 1, 999, 0.1, 0.388986086379 },
+		{ 4, 1, 0.05, 0.468514005969 },	   { 4.97, 2, 0.01, 0.399072225096 },
+		{ 6.5, 5, 0.01, 0.986431569832 },  { 3.5, 9, 0.01, 0.737664079869 },
+		{ 2.6, 30, 0.05, 0.814817654925 }, { 3.2, 399, 0.01, 0.805873940845 },
+		{ 0.5, 3, 0.01, 0.0230328710765 }, { 1, 999, 0.1, 0.388986086379 },
 	};
 
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
@@ -119,20 +102,16 @@ test_t_power(void)
 	   "no power of nothing");
 }
 
-static void
-test_normal(void)
+static void test_normal(void)
 {
-	is_close(dist_t_quantile(.975, INFINITY), 1.959963984540054, TOL,
-		 "normal quantile");
+	is_close(dist_t_quantile(.975, INFINITY), 1.959963984540054, TOL, "normal quantile");
 	is_close(dist_t_quantile(1e-10, INFINITY), -6.361340902404056, TOL,
 		 "normal quantile, far tail");
 	is_close(dist_normal_cdf(1.0), 0.8413447460685429, TOL, "normal cdf");
-	is_close(dist_normal_upper(6.0), 9.865876450376981e-10, TOL,
-		 "normal tail");
+	is_close(dist_normal_upper(6.0), 9.865876450376981e-10, TOL, "normal tail");
 }
 
-static void
-test_round_trips(void)
+static void test_round_trips(void)
 {
 	double worst = 0;
 
@@ -149,23 +128,18 @@ test_round_trips(void)
 	ok(worst < 1e-11, "quantile and cdf undo each other (%g)", worst);
 }
 
-static void
-test_absent(void)
+static void test_absent(void)
 {
-	ok(isnan(dist_t_cdf(NAN, 3)) && isnan(dist_t_cdf(1, 0)) &&
-		   isnan(dist_t_quantile(0, 3)) &&
-		   isnan(dist_t_quantile(1, 3)) &&
-		   isnan(dist_t_quantile(.5, NAN)),
+	ok(isnan(dist_t_cdf(NAN, 3)) && isnan(dist_t_cdf(1, 0)) && isnan(dist_t_quantile(0, 3)) &&
+		   isnan(dist_t_quantile(1, 3)) && isnan(dist_t_quantile(.5, NAN)),
 	   "t outside its range is absent");
 	ok(isnan(dist_beta_inc(1.5, 1, 1)) && isnan(dist_beta_inc(.5, 0, 1)) &&
-		   isnan(dist_f_upper(1, 0, 1)) &&
-		   isnan(dist_f_upper(-1, 2, 2)) &&
+		   isnan(dist_f_upper(1, 0, 1)) && isnan(dist_f_upper(-1, 2, 2)) &&
 		   isnan(dist_f_upper(1, 2, NAN)),
 	   "so are the others");
 }
 
-int
-main(void)
+int main(void)
 {
 	test_t_quantile();
 	test_t_cdf();

@@ -5,8 +5,7 @@
 #include "tests/support/screen.h"
 
 /* As the application does. */
-static void
-on_new(void *user, const struct alert *alert)
+static void on_new(void *user, const struct alert *alert)
 {
 	char text[] = "b s1: as it was then";
 	struct model_event event = { .wall_ms = alert->since_wall_ms,
@@ -21,74 +20,59 @@ on_new(void *user, const struct alert *alert)
 	model_event_add(&model, &event);
 }
 
-static void
-note(int64_t wall_ms, const char *words)
+static void note(int64_t wall_ms, const char *words)
 {
 	char text[80];
-	struct model_event event = { .wall_ms = wall_ms,
-				     .pod = MODEL_NONE,
-				     .text = text };
+	struct model_event event = { .wall_ms = wall_ms, .pod = MODEL_NONE, .text = text };
 
 	(void)snprintf(text, sizeof(text), "%s", words);
 	model_event_add(&model, &event);
 }
 
-static void
-test_one_line(struct model_run *mr)
+static void test_one_line(struct model_run *mr)
 {
 	note(T0, "something else");
 	alerts_update(&alerts, &model, NULL, T0 + 130000);
 	press('!');
 	ok(shows("no new line for 130 s", "13:22:10 !  stall"),
 	   "an alert that holds is a line: since when, open, what");
-	ok(!shows("as it was then", "event") &&
-		   !shows("as it was then", "over"),
+	ok(!shows("as it was then", "event") && !shows("as it was then", "over"),
 	   "and no event beside it");
-	ok(place_of("no new line") < place_of("something else"),
-	   "it stands above the events");
+	ok(place_of("no new line") < place_of("something else"), "it stands above the events");
 	press('a');
-	ok(shows("no new line for 130 s", "13:22:10 ok stall"),
-	   "it says that it was acknowledged");
+	ok(shows("no new line for 130 s", "13:22:10 ok stall"), "it says that it was acknowledged");
 	model_run_touch(&model, mr, T0 + 131000, true);
 	alerts_update(&alerts, &model, NULL, T0 + 131000);
-	ok(shows("as it was then", "13:22:10 over stall") &&
-		   place_of("no new line") == SIZE_MAX,
+	ok(shows("as it was then", "13:22:10 over stall") && place_of("no new line") == SIZE_MAX,
 	   "when its cause is gone it is what happened then, and over");
 	alerts_update(&alerts, &model, NULL, T0 + 300000);
 	ok(shows("no new line", "13:25:00 !  stall") &&
 		   shows("as it was then", "13:22:10 over stall"),
 	   "another one later is another line");
 	press('\r');
-	ok(ui_shared(ui)->selected == mr && place_of("kind") == SIZE_MAX,
-	   "Enter goes to its run");
+	ok(ui_shared(ui)->selected == mr && place_of("kind") == SIZE_MAX, "Enter goes to its run");
 	press('!');
 	ui_set_now(ui, T0 + INT64_C(86400000), 1000);
-	ok(shows("something else", "Jan 15   event"),
-	   "what was on another day has the day");
+	ok(shows("something else", "Jan 15   event"), "what was on another day has the day");
 	press(27);
 }
 
 /* An alert that was acknowledged stands below one that was not. */
-static void
-test_order(void)
+static void test_order(void)
 {
 	alerts_acknowledge(&alerts);
-	model_pod_state(&model, model_pod_add(&model, "c", "local"),
-			POD_REFUSED, "no key", 0);
+	model_pod_state(&model, model_pod_add(&model, "c", "local"), POD_REFUSED, "no key", 0);
 	alerts_update(&alerts, &model, NULL, T0 + 301000);
 	press('!');
-	ok(place_of("no key") < place_of("no new line"),
-	   "what is open stands first");
+	ok(place_of("no key") < place_of("no new line"), "what is open stands first");
 	press(27);
 }
 
 /* Lines behind the end of a run end it again: that is said once. */
-static void
-test_once(struct model_run *mr)
+static void test_once(struct model_run *mr)
 {
-	static const char *const words[] = { "b: finished", "b: finished",
-					     "b: running", "b: finished",
-					     "b: finished" };
+	static const char *const words[] = { "b: finished", "b: finished", "b: running",
+					     "b: finished", "b: finished" };
 	char text[80];
 	struct model_event event = { .wall_ms = T0, .mr = mr, .text = text };
 	size_t before = model.n_events;
@@ -98,19 +82,17 @@ test_once(struct model_run *mr)
 		model_event_add(&model, &event);
 		note(T0, "something else again");
 	}
-	is_int((long long)(model.n_events - before),
-	       3 + (long long)LENGTH(words),
+	is_int((long long)(model.n_events - before), 3 + (long long)LENGTH(words),
 	       "what was said of a run last is not said again");
 	event.alert = 77;
 	model_event_add(&model, &event);
 	model_event_add(&model, &event);
-	is_int((long long)(model.n_events - before),
-	       5 + (long long)LENGTH(words), "but each alert is");
+	is_int((long long)(model.n_events - before), 5 + (long long)LENGTH(words),
+	       "but each alert is");
 }
 
 /* A key that has no use where it is pressed says so; its hint is not shown. */
-static void
-test_no_use(void)
+static void test_no_use(void)
 {
 	press('1');
 	press('f');
@@ -122,8 +104,7 @@ test_no_use(void)
 	       "and one of all views that this one has no use for");
 	ok(strstr(row_with("? help"), "copy") == NULL, "nor is it offered");
 	press(' ');
-	ok(strstr(ui_shared(ui)->said, "is marked") != NULL,
-	   "what is marked out of sight is said");
+	ok(strstr(ui_shared(ui)->said, "is marked") != NULL, "what is marked out of sight is said");
 	press(' ');
 	model.n_reading = 203;
 	model.n_read = 60;
@@ -133,14 +114,12 @@ test_no_use(void)
 	model.n_reading = model.n_read = 0;
 }
 
-int
-main(void)
+int main(void)
 {
 	struct keymap keymap;
-	struct ui_setup setup = { .model = &model,
-				  .alerts = &alerts,
-				  .keymap = &keymap,
-				  .charset = CHART_ASCII };
+	struct ui_setup setup = {
+		.model = &model, .alerts = &alerts, .keymap = &keymap, .charset = CHART_ASCII
+	};
 	struct model_run *mr;
 
 	model_init(&model);
@@ -149,8 +128,7 @@ main(void)
 	keymap_init(&keymap);
 	canvas_init(&canvas);
 	canvas_resize(&canvas, 100, 30);
-	mr = model_run_get(&model, model_pod_add(&model, "b", "local"),
-			   "/x/b.log", 0);
+	mr = model_run_get(&model, model_pod_add(&model, "b", "local"), "/x/b.log", 0);
 	mr->run.status = RUN_RUNNING;
 	model_run_touch(&model, mr, T0, true);
 	ui = ui_new(&setup);

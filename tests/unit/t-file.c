@@ -16,8 +16,7 @@
 #define BIG_BYTES   (3 * LIMIT_BYTES)
 
 /* How many files the working directory has. */
-static int
-count_files(void)
+static int count_files(void)
 {
 	DIR *dir = opendir(".");
 	int n = 0;
@@ -30,8 +29,7 @@ count_files(void)
 	return n - 2;
 }
 
-static void
-empty_folder(void)
+static void empty_folder(void)
 {
 	const struct dirent *entry;
 	DIR *dir = opendir(".");
@@ -43,8 +41,7 @@ empty_folder(void)
 	(void)closedir(dir);
 }
 
-static bool
-holds(const char *path, const char *want)
+static bool holds(const char *path, const char *want)
 {
 	char text[LIMIT_BYTES] = { 0 };
 	FILE *file = fopen(path, "re");
@@ -56,8 +53,7 @@ holds(const char *path, const char *want)
 }
 
 /* Files may not grow beyond the limit: a write fails half way. */
-static void
-limit_files(bool on)
+static void limit_files(bool on)
 {
 	struct rlimit limit;
 
@@ -68,8 +64,7 @@ limit_files(bool on)
 		abort();
 }
 
-static void
-test_create(void)
+static void test_create(void)
 {
 	static const char *const names[] = { "a.csv", "a-1.csv", "a-2.csv" };
 	struct stat st = { 0 };
@@ -79,14 +74,12 @@ test_create(void)
 	(void)umask(027);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		path = file_create("a.csv", str_from(names[i]), false, &err);
-		ok(path != NULL && strcmp(path, names[i]) == 0 &&
-			   holds(path, names[i]),
-		   "%s", names[i]);
+		ok(path != NULL && strcmp(path, names[i]) == 0 && holds(path, names[i]), "%s",
+		   names[i]);
 		free(path);
 	}
 	ok(holds("a.csv", "a.csv"), "what is there is not touched");
-	ok(stat("a.csv", &st) == 0 && (st.st_mode & 0777) == 0640,
-	   "the umask is kept");
+	ok(stat("a.csv", &st) == 0 && (st.st_mode & 0777) == 0640, "the umask is kept");
 	ok(umask(027) == 027, "and is as it was");
 	path = file_create("plain", str_from("1"), false, &err);
 	free(path);
@@ -94,15 +87,13 @@ test_create(void)
 	ok(path != NULL && strcmp(path, "plain-1") == 0, "without a suffix");
 	free(path);
 	path = file_create("./b.c/d", str_from("1"), false, &err);
-	ok(path == NULL && err.code == ERR_IO &&
-		   strstr(err.text, "b.c/d") != NULL,
+	ok(path == NULL && err.code == ERR_IO && strstr(err.text, "b.c/d") != NULL,
 	   "no such folder: %s", err.text);
 	free(path);
 	ok(count_files() == 5, "and nothing else is left");
 }
 
-static void
-test_replace(void)
+static void test_replace(void)
 {
 	struct err err = { 0 };
 	struct stat st = { 0 };
@@ -115,8 +106,7 @@ test_replace(void)
 	ok(count_files() == 6, "and nothing else is left");
 }
 
-static void
-test_full(void)
+static void test_full(void)
 {
 	char *big = xcalloc(1, BIG_BYTES + 1), *path;
 	struct err err = { 0 };
@@ -133,8 +123,7 @@ test_full(void)
 	free(big);
 }
 
-static void
-test_names(void)
+static void test_names(void)
 {
 	static const struct {
 		const char *path, *folder, *name;
@@ -154,8 +143,7 @@ test_names(void)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	char folder[] = "/tmp/t-file.XXXXXX";
 

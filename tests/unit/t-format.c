@@ -44,8 +44,7 @@ static const struct {
 	  "f.json:2: rules[0].last: there is no last row \"row\"" },
 };
 
-static void
-test_wrong_files(void)
+static void test_wrong_files(void)
 {
 	struct format_set *set = format_set_new_builtin();
 	size_t before = format_set_rules(set);
@@ -53,19 +52,16 @@ test_wrong_files(void)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct err err = { ERR_NONE, "" };
 
-		is_int(format_set_load_text(set, "f.json",
-					    str_from(wrong[i].text), &err),
-		       -1, "refused");
+		is_int(format_set_load_text(set, "f.json", str_from(wrong[i].text), &err), -1,
+		       "refused");
 		is_str(err.text, wrong[i].want, "with file, line, key");
 		is_int(err.code, ERR_CONFIG, "as a configuration error");
 	}
-	is_int((long long)format_set_rules(set), (long long)before,
-	       "the set is as before");
+	is_int((long long)format_set_rules(set), (long long)before, "the set is as before");
 	format_set_free(set);
 }
 
-static struct format_set *
-set_with(const char *rules)
+static struct format_set *set_with(const char *rules)
 {
 	struct format_set *set = format_set_new_builtin();
 	struct err err = { ERR_NONE, "" };
@@ -76,37 +72,32 @@ set_with(const char *rules)
 		    "{\"schema\":\"hgym-tui.format/1\",\"name\":\"mine\","
 		    "\"rules\":[%s]}",
 		    rules);
-	ok(format_set_load_text(set, "mine", str_from(text.data), &err) == 0,
-	   "the set loads %s", err.text);
+	ok(format_set_load_text(set, "mine", str_from(text.data), &err) == 0, "the set loads %s",
+	   err.text);
 	buf_release(&text);
 	return set;
 }
 
-static void
-test_user_rules_come_first(void)
+static void test_user_rules_come_first(void)
 {
 	struct format_set *set = set_with("{\"name\":\"a\",\"kind\":\"ignore\","
 					  "\"match\":\"^seed:\\\\d+\"}");
 	struct scanner *scanner = scanner_new(set);
 	struct record record;
 
-	ok(scanner_scan(scanner, STR_LIT("seed:42"), &record) &&
-		   record.rule->kind == RULE_IGNORE,
+	ok(scanner_scan(scanner, STR_LIT("seed:42"), &record) && record.rule->kind == RULE_IGNORE,
 	   "a user's rule wins over a built-in one");
-	ok(scanner_scan(scanner, STR_LIT("world_size:8 grad_accum_steps:1"),
-			&record) &&
+	ok(scanner_scan(scanner, STR_LIT("world_size:8 grad_accum_steps:1"), &record) &&
 		   record_get(&record, METRIC_N_GPUS) == 8,
 	   "the others still work");
 	scanner_free(scanner);
 	format_set_free(set);
 }
 
-static void
-test_exploding_pattern(void)
+static void test_exploding_pattern(void)
 {
-	struct format_set *set =
-		set_with("{\"name\":\"boom\",\"kind\":\"ignore\","
-			 "\"match\":\"^(a+)+b$\"}");
+	struct format_set *set = set_with("{\"name\":\"boom\",\"kind\":\"ignore\","
+					  "\"match\":\"^(a+)+b$\"}");
 	struct scanner *scanner = scanner_new(set);
 	struct record record;
 	char line[4000];
@@ -115,14 +106,12 @@ test_exploding_pattern(void)
 	memcpy(line + 40, "bc", 2);
 	ok(!scanner_scan(scanner, (struct str){ line, sizeof(line) }, &record),
 	   "a pattern that explodes takes nothing");
-	is_int((long long)scanner_limit_hits(scanner, 0), 1,
-	       "and is counted as one that gave up");
+	is_int((long long)scanner_limit_hits(scanner, 0), 1, "and is counted as one that gave up");
 	scanner_free(scanner);
 	format_set_free(set);
 }
 
-static void
-test_numbers(void)
+static void test_numbers(void)
 {
 	struct format_set *set = format_set_new_builtin();
 	struct scanner *scanner = scanner_new(set);
@@ -132,8 +121,7 @@ test_numbers(void)
 			STR_LIT("step:3/10 train_loss:nan train_time:30ms "
 				"step_avg:nanms"),
 			&r) &&
-		   isnan(r.values[METRIC_TRAIN_LOSS]) &&
-		   isnan(r.values[METRIC_STEP_AVG_MS]),
+		   isnan(r.values[METRIC_TRAIN_LOSS]) && isnan(r.values[METRIC_STEP_AVG_MS]),
 	   "nan is read as nan");
 	ok(!scanner_scan(scanner,
 			 STR_LIT("step:3/10 train_loss:1.2.3 train_time:30ms "
@@ -151,8 +139,7 @@ test_numbers(void)
 }
 
 /* The named number of a record under that name. */
-static const struct record_pair *
-named(const struct record *r, const char *name)
+static const struct record_pair *named(const struct record *r, const char *name)
 {
 	for (size_t i = 0; i < r->n_pairs; i++)
 		if (str_eq_cstr(r->pairs[i].name, name))
@@ -160,14 +147,12 @@ named(const struct record *r, const char *name)
 	return NULL;
 }
 
-static void
-test_names(void)
+static void test_names(void)
 {
-	struct format_set *set =
-		set_with("{\"name\":\"a\",\"kind\":\"train\","
-			 "\"match\":\"^at (?<step>\\\\d+) \","
-			 "\"names\":{\"took\":\"step_s\",\"loss\":\"own\","
-			 "\"ver\":null}}");
+	struct format_set *set = set_with("{\"name\":\"a\",\"kind\":\"train\","
+					  "\"match\":\"^at (?<step>\\\\d+) \","
+					  "\"names\":{\"took\":\"step_s\",\"loss\":\"own\","
+					  "\"ver\":null}}");
 	struct scanner *scanner = scanner_new(set);
 	const struct record_pair *pair;
 	struct record r;
@@ -177,26 +162,21 @@ test_names(void)
 				"zeal: 9"),
 			&r),
 	   "a rule with names takes a line");
-	ok(record_get(&r, METRIC_STEP) == 7 &&
-		   record_get(&r, METRIC_STEP_MS) == 2500,
+	ok(record_get(&r, METRIC_STEP) == 7 && record_get(&r, METRIC_STEP_MS) == 2500,
 	   "a name stands for a metric, in its unit");
 	ok(!record_has(&r, METRIC_TRAIN_LOSS), "\"own\" is none");
 	pair = named(&r, "loss");
-	ok(pair != NULL && pair->metric == METRIC_COUNT && pair->value == 1.58,
-	   "but a series");
+	ok(pair != NULL && pair->metric == METRIC_COUNT && pair->value == 1.58, "but a series");
 	ok(named(&r, "ver") == NULL, "null is not even that");
 	ok(named(&r, "zeal") != NULL, "the others are series");
-	ok(scanner_scan_cut(scanner,
-			    STR_LIT("at 7 | zeal: 9 | loss: 1.58 | foo: 3"),
-			    &r) &&
+	ok(scanner_scan_cut(scanner, STR_LIT("at 7 | zeal: 9 | loss: 1.58 | foo: 3"), &r) &&
 		   named(&r, "zeal") != NULL && named(&r, "foo") == NULL,
 	   "the last number of a line that may be cut is none");
 	scanner_free(scanner);
 	format_set_free(set);
 }
 
-static void
-test_thousands(void)
+static void test_thousands(void)
 {
 	static const struct {
 		const char *text;
@@ -217,13 +197,12 @@ test_thousands(void)
 		double got = (double)NAN;
 		bool is = steps_number(str_from(cases[i].text), &got);
 
-		ok(is == !isnan(cases[i].want) && (!is || got == cases[i].want),
-		   "thousands: %s", cases[i].text);
+		ok(is == !isnan(cases[i].want) && (!is || got == cases[i].want), "thousands: %s",
+		   cases[i].text);
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	test_wrong_files();
 	test_names();

@@ -44,17 +44,14 @@ struct teller {
 	uint64_t at;
 };
 
-static void
-tell_end(struct teller *teller)
+static void tell_end(struct teller *teller)
 {
 	if (teller->open)
-		buf_appendf(&teller->out, "] %llu\n",
-			    (unsigned long long)teller->at);
+		buf_appendf(&teller->out, "] %llu\n", (unsigned long long)teller->at);
 	teller->open = false;
 }
 
-static void
-tell_bytes(struct teller *teller, const struct frame *frame, const char *word)
+static void tell_bytes(struct teller *teller, const struct frame *frame, const char *word)
 {
 	if (!teller->open)
 		buf_appendf(&teller->out, "%s %u %llu [", word, frame->id,
@@ -64,8 +61,7 @@ tell_bytes(struct teller *teller, const struct frame *frame, const char *word)
 	buf_append(&teller->out, frame->data.p, frame->data.len);
 }
 
-static void
-tell(struct teller *teller, const struct frame *frame)
+static void tell(struct teller *teller, const struct frame *frame)
 {
 	struct buf *out = &teller->out;
 	unsigned long long size = frame->size;
@@ -85,18 +81,16 @@ tell(struct teller *teller, const struct frame *frame)
 		buf_appendf(out, "hello %s\n", frame->python ? "py" : "sh");
 	else if (frame->type == FRAME_FILE || frame->type == FRAME_FOUND)
 		buf_appendf(out, "file %u %llu:%llu %llu %llu ", frame->id,
-			    (unsigned long long)frame->dev,
-			    (unsigned long long)frame->ino, size,
+			    (unsigned long long)frame->dev, (unsigned long long)frame->ino, size,
 			    (unsigned long long)frame->stamp);
 	else if (frame->type == FRAME_REST)
 		buf_appendf(out, "rests %u %llu %llu\n", frame->id, size,
 			    (unsigned long long)frame->stamp);
 	else if (frame->type == FRAME_SUM)
-		buf_appendf(out, "sum %u %llu %u\n", frame->id,
-			    (unsigned long long)frame->offset, frame->sum);
+		buf_appendf(out, "sum %u %llu %u\n", frame->id, (unsigned long long)frame->offset,
+			    frame->sum);
 	else if (frame->type == FRAME_LACKS)
-		buf_appendf(out, "lacks %.*s\n", (int)frame->data.len,
-			    frame->data.p);
+		buf_appendf(out, "lacks %.*s\n", (int)frame->data.len, frame->data.p);
 	else if (frame->type == FRAME_RESET)
 		buf_appendf(out, "reset %u %llu\n", frame->id, size);
 	else if (frame->type == FRAME_MOVED)
@@ -104,17 +98,13 @@ tell(struct teller *teller, const struct frame *frame)
 	else if (frame->type == FRAME_ERROR)
 		buf_appendf(out, "error %u %d ", frame->id, frame->error);
 	else if (frame->type == FRAME_GONE)
-		buf_appendf(out, "gone %u %llu\n", frame->id,
-			    (unsigned long long)frame->offset);
+		buf_appendf(out, "gone %u %llu\n", frame->id, (unsigned long long)frame->offset);
 	else if (frame->type == FRAME_SCANNED)
-		buf_appendf(out, "scanned %llu of %llu\n", size,
-			    (unsigned long long)frame->all);
+		buf_appendf(out, "scanned %llu of %llu\n", size, (unsigned long long)frame->all);
 	else
-		buf_appendf(out, "beat %llu %llu\n",
-			    (unsigned long long)frame->seq,
+		buf_appendf(out, "beat %llu %llu\n", (unsigned long long)frame->seq,
 			    (unsigned long long)frame->pod_ms);
-	if (frame->type == FRAME_FILE || frame->type == FRAME_MOVED ||
-	    frame->type == FRAME_ERROR) {
+	if (frame->type == FRAME_FILE || frame->type == FRAME_MOVED || frame->type == FRAME_ERROR) {
 		buf_append(out, frame->data.p, frame->data.len);
 		buf_append_char(out, ' ');
 		buf_append(out, frame->real.p, frame->real.len);
@@ -123,16 +113,14 @@ tell(struct teller *teller, const struct frame *frame)
 }
 
 /* Feed one piece, taking at most `most` bytes of a frame's data at a time. */
-static int
-feed(struct frame_reader *reader, struct str in, size_t most,
-     struct teller *teller, struct err *err)
+static int feed(struct frame_reader *reader, struct str in, size_t most, struct teller *teller,
+		struct err *err)
 {
 	struct frame frame;
 	int found;
 
 	while ((found = frame_next(reader, &in, &frame, err)) == 1) {
-		bool bytes =
-			frame.type == FRAME_DATA || frame.type == FRAME_PREVIEW;
+		bool bytes = frame.type == FRAME_DATA || frame.type == FRAME_PREVIEW;
 
 		if (bytes && frame.data.len > most)
 			frame.data.len = most;
@@ -144,13 +132,10 @@ feed(struct frame_reader *reader, struct str in, size_t most,
 }
 
 /* The good stream in pieces that end at a and b. */
-static bool
-cut_is_same(size_t a, size_t b, size_t most)
+static bool cut_is_same(size_t a, size_t b, size_t most)
 {
 	const size_t len = sizeof(good) - 1;
-	const struct str pieces[] = { { good, a },
-				      { good + a, b - a },
-				      { good + b, len - b } };
+	const struct str pieces[] = { { good, a }, { good + a, b - a }, { good + b, len - b } };
 	struct frame_reader *reader = malloc(sizeof(*reader));
 	struct teller teller = { 0 };
 	bool same = true;
@@ -158,8 +143,7 @@ cut_is_same(size_t a, size_t b, size_t most)
 	buf_init(&teller.out, 4096);
 	frame_reader_init(reader, "abc");
 	for (size_t i = 0; i < 3; i++)
-		same = same &&
-		       feed(reader, pieces[i], most, &teller, NULL) == 0;
+		same = same && feed(reader, pieces[i], most, &teller, NULL) == 0;
 	same = same && strcmp(teller.out.data, want) == 0;
 	if (!same)
 		printf("# cut %zu %zu gives:\n%s", a, b, teller.out.data);
@@ -168,8 +152,7 @@ cut_is_same(size_t a, size_t b, size_t most)
 	return same;
 }
 
-static void
-test_cuts(void)
+static void test_cuts(void)
 {
 	const size_t len = sizeof(good) - 1;
 	bool same = true;
@@ -181,8 +164,7 @@ test_cuts(void)
 }
 
 /* Feed text after a hello, byte by byte; the result of the first refusal. */
-static int
-refusal(const char *text, size_t len, struct err *err)
+static int refusal(const char *text, size_t len, struct err *err)
 {
 	struct frame_reader *reader = malloc(sizeof(*reader));
 	struct teller teller = { 0 };
@@ -192,15 +174,13 @@ refusal(const char *text, size_t len, struct err *err)
 	frame_reader_init(reader, "n");
 	got = feed(reader, STR_LIT("HGF2 n OK sh 1\n"), 1, &teller, err);
 	for (size_t i = 0; got == 0 && i < len; i++)
-		got = feed(reader, (struct str){ text + i, 1 }, 1, &teller,
-			   err);
+		got = feed(reader, (struct str){ text + i, 1 }, 1, &teller, err);
 	buf_release(&teller.out);
 	free(reader);
 	return got;
 }
 
-static void
-test_rubbish(void)
+static void test_rubbish(void)
 {
 	static const char *const bad[] = {
 		"\n",
@@ -242,8 +222,8 @@ test_rubbish(void)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		err = (struct err){ 0 };
-		if (refusal(bad[i], strlen(bad[i]), &err) != -1 ||
-		    err.code != ERR_REMOTE || err.text[0] == '\0') {
+		if (refusal(bad[i], strlen(bad[i]), &err) != -1 || err.code != ERR_REMOTE ||
+		    err.text[0] == '\0') {
 			clear = false;
 			printf("# taken: %s", bad[i]);
 		}
@@ -254,8 +234,7 @@ test_rubbish(void)
 	free(longest);
 }
 
-static void
-test_noise(void)
+static void test_noise(void)
 {
 	struct frame_reader *reader = malloc(sizeof(*reader));
 	struct teller teller = { 0 };
@@ -266,26 +245,21 @@ test_noise(void)
 	memset(noise, 'n', 1 << 16);
 	frame_reader_init(reader, "n");
 	while (got == 0 && rounds++ < 1000)
-		got = feed(reader, (struct str){ noise, 1 << 16 }, 1, &teller,
-			   NULL);
+		got = feed(reader, (struct str){ noise, 1 << 16 }, 1, &teller, NULL);
 	ok(got == -1 && rounds == 17, "noise without an end is given up");
 	frame_reader_init(reader, "n");
-	(void)feed(reader, STR_LIT("sh: 1: no such thing\n \n"), 1, &teller,
-		   NULL);
+	(void)feed(reader, STR_LIT("sh: 1: no such thing\n \n"), 1, &teller, NULL);
 	is_str(reader->said, "sh: 1: no such thing", "the noise is kept");
 	buf_clear(&teller.out);
-	(void)feed(reader, STR_LIT("HGF2 n LACKS stat mkfifo\n"), 1, &teller,
-		   NULL);
-	is_str(teller.out.data, "lacks stat mkfifo\n",
-	       "what the pod lacks is told");
+	(void)feed(reader, STR_LIT("HGF2 n LACKS stat mkfifo\n"), 1, &teller, NULL);
+	is_str(teller.out.data, "lacks stat mkfifo\n", "what the pod lacks is told");
 	buf_release(&teller.out);
 	free(noise);
 	free(reader);
 }
 
 /* Any bytes at all: it must end, and stay inside its memory. */
-static void
-test_random(void)
+static void test_random(void)
 {
 	static const char letters[] = "NOUCDVTMXESH0123456789: \n\n-\xff";
 	struct frame_reader *reader = malloc(sizeof(*reader));
@@ -298,14 +272,12 @@ test_random(void)
 		int got = 0;
 
 		frame_reader_init(reader, "n");
-		(void)feed(reader, STR_LIT("HGF2 n OK sh 1\n"), 1, &teller,
-			   NULL);
+		(void)feed(reader, STR_LIT("HGF2 n OK sh 1\n"), 1, &teller, NULL);
 		for (size_t i = 0; i < sizeof(data); i++) {
 			seed = seed * 1103515245 + 12345;
 			data[i] = letters[(seed >> 16) % sizeof(letters)];
 		}
-		got = feed(reader, (struct str){ data, sizeof(data) }, 7,
-			   &teller, NULL);
+		got = feed(reader, (struct str){ data, sizeof(data) }, 7, &teller, NULL);
 		if (got != 0 && got != -1)
 			break;
 		buf_clear(&teller.out);
@@ -315,8 +287,7 @@ test_random(void)
 	free(reader);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_cuts();
 	test_rubbish();

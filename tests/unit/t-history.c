@@ -19,8 +19,7 @@ struct seen_answer {
 	enum err_code code;
 };
 
-static void
-on_answer(void *user, struct history_answer *answer)
+static void on_answer(void *user, struct history_answer *answer)
 {
 	struct seen_answer *seen = user;
 	const struct series *series = answer->series[METRIC_TRAIN_LOSS];
@@ -30,15 +29,13 @@ on_answer(void *user, struct history_answer *answer)
 	seen->last = series != NULL ? series_last(series)->value : RUN_ABSENT;
 	series = own_series_find(&answer->own, "grad norm");
 	seen->own_points = series != NULL ? series_count(series) : 0;
-	seen->own_last =
-		series != NULL ? series_last(series)->value : RUN_ABSENT;
+	seen->own_last = series != NULL ? series_last(series)->value : RUN_ABSENT;
 	seen->last_line = answer->last_line;
 	seen->code = answer->err.code;
 	loop_stop(seen->loop);
 }
 
-static void
-on_pending(void *user, const struct sample *sample)
+static void on_pending(void *user, const struct sample *sample)
 {
 	struct seen_answer *seen = user;
 
@@ -46,16 +43,13 @@ on_pending(void *user, const struct sample *sample)
 	seen->last_line = sample->line;
 }
 
-static void
-ask(struct history *history, struct seen_answer *seen,
-    const struct history_ask *what)
+static void ask(struct history *history, struct seen_answer *seen, const struct history_ask *what)
 {
 	history_read(history, what);
 	loop_run(seen->loop);
 }
 
-static void
-test_series(struct loop *loop)
+static void test_series(struct loop *loop)
 {
 	const char *path = file_in_dir("series.db");
 	struct store *store = open_store(path, false);
@@ -76,8 +70,7 @@ test_series(struct loop *loop)
 
 	for (uint64_t line = 1001; line <= 1010; line++)
 		add_sample(store, tail, &run, line);
-	ask(history, &seen,
-	    &(struct history_ask){ .run_id = 1, .after_line = 1000 });
+	ask(history, &seen, &(struct history_ask){ .run_id = 1, .after_line = 1000 });
 	is_int((long long)seen.points, 0, "what waits is not there yet");
 	is_int((long long)seen.last_line, 1000, "and changes no line");
 	store_each_pending(store, 1, on_pending, &seen);
@@ -87,8 +80,7 @@ test_series(struct loop *loop)
 	store_each_pending(store, 2, on_pending, &seen);
 	is_int((long long)seen.pending, 0, "of that run alone");
 	(void)store_flush(store, NULL);
-	ask(history, &seen,
-	    &(struct history_ask){ .run_id = 1, .after_line = 1000 });
+	ask(history, &seen, &(struct history_ask){ .run_id = 1, .after_line = 1000 });
 	is_int((long long)seen.points, 10, "then only what is new");
 	ask(history, &seen, &(struct history_ask){ .run_id = 77 });
 	is_int((long long)seen.points, 0, "a run that is not there has none");
@@ -101,16 +93,14 @@ test_series(struct loop *loop)
 }
 
 /* Series of printed names, one of them like a metric's. */
-static void
-test_own_series(struct loop *loop)
+static void test_own_series(struct loop *loop)
 {
 	const char *path = file_in_dir("own.db");
 	struct store *store = open_store(path, false);
 	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
 	struct seen_answer seen = { .loop = loop };
 	struct history *history = history_new(loop, path, on_answer, &seen);
-	struct sample sample = { .metric = METRIC_COUNT,
-				 .train_ms = RUN_ABSENT };
+	struct sample sample = { .metric = METRIC_COUNT, .train_ms = RUN_ABSENT };
 	struct run run;
 
 	fill_run(&run, 9);
@@ -128,30 +118,25 @@ test_own_series(struct loop *loop)
 	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
 	is_int((long long)seen.own_points, 10, "points of a printed name");
 	is_near(seen.own_last, 20, 0, "the last one");
-	is_int((long long)seen.points, 0,
-	       "one that is printed like a metric is not that");
-	ask(history, &seen,
-	    &(struct history_ask){ .run_id = 1, .after_line = 8 });
+	is_int((long long)seen.points, 0, "one that is printed like a metric is not that");
+	ask(history, &seen, &(struct history_ask){ .run_id = 1, .after_line = 8 });
 	is_int((long long)seen.own_points, 2, "then only what is new");
 	history_free(history);
 	(void)store_close(store, NULL);
 	run_release(&run);
 }
 
-static void
-test_no_database(struct loop *loop)
+static void test_no_database(struct loop *loop)
 {
 	struct seen_answer seen = { .loop = loop };
-	struct history *history =
-		history_new(loop, file_in_dir("none.db"), on_answer, &seen);
+	struct history *history = history_new(loop, file_in_dir("none.db"), on_answer, &seen);
 
 	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
 	ok(seen.code != ERR_NONE, "a database that is not there is an error");
 	history_free(history);
 }
 
-int
-main(void)
+int main(void)
 {
 	struct loop *loop = loop_new(NULL);
 

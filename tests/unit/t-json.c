@@ -12,8 +12,7 @@ static const char sample[] = "{\n"
 			     "   \"gpus\": \"0\"}]\n"
 			     "}\n";
 
-static void
-test_lines(void)
+static void test_lines(void)
 {
 	struct str text = STR_LIT(sample);
 
@@ -30,8 +29,7 @@ struct sample {
 	size_t n_gpus;
 };
 
-static int
-pass(const struct json_reader *r, const cJSON *node, const char *path, void *to)
+static int pass(const struct json_reader *r, const cJSON *node, const char *path, void *to)
 {
 	(void)r;
 	(void)node;
@@ -40,8 +38,7 @@ pass(const struct json_reader *r, const cJSON *node, const char *path, void *to)
 	return 0;
 }
 
-static void
-test_keys(void)
+static void test_keys(void)
 {
 	static const struct json_field top[] = {
 		JSON_ROW("a", NUMBER, sample, a),
@@ -53,38 +50,30 @@ test_keys(void)
 	};
 	static const struct json_field pod[] = {
 		JSON_ROW("name", TEXT, sample, name),
-		{ .name = "gpus",
-		  .kind = JSON_AS_NUMBERS,
-		  JSON_LIST(sample, gpus, n_gpus) },
+		{ .name = "gpus", .kind = JSON_AS_NUMBERS, JSON_LIST(sample, gpus, n_gpus) },
 		{ .name = NULL },
 	};
 	struct err err = { ERR_NONE, "" };
-	struct json_reader r = {
-		.at = { "c.json", STR_LIT(sample), ERR_CONFIG }, .err = &err
-	};
+	struct json_reader r = { .at = { "c.json", STR_LIT(sample), ERR_CONFIG }, .err = &err };
 	cJSON *root = json_parse(r.at.text, false, &err);
 	cJSON *pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
 	struct sample s = { 0 };
 
 	is_int(json_take(&r, top, root, "", &s), 0, "known keys");
 	is_near(s.a, 1, 0, "are taken");
-	is_int(json_take(&r, pod, cJSON_GetArrayItem(pods, 1), "pods[1]", &s),
-	       -1, "a wrong type");
-	is_str(err.text, "c.json:6: pods[1].gpus: expected an array",
-	       "file, line and key path");
+	is_int(json_take(&r, pod, cJSON_GetArrayItem(pods, 1), "pods[1]", &s), -1, "a wrong type");
+	is_str(err.text, "c.json:6: pods[1].gpus: expected an array", "file, line and key path");
 	is_int(json_take(&r, pod, root, "", &s), -1, "unknown key");
 	is_str(err.text, "c.json:2: a: unknown key", "is named");
-	is_int(json_take(&r, top, cJSON_GetArrayItem(pods, 1), "pods[1]", &s),
-	       -1, "another object's key");
-	is_int(json_take(&r, pod, cJSON_GetArrayItem(pods, 2), "pods[2]", &s),
-	       -1, "no object");
+	is_int(json_take(&r, top, cJSON_GetArrayItem(pods, 1), "pods[1]", &s), -1,
+	       "another object's key");
+	is_int(json_take(&r, pod, cJSON_GetArrayItem(pods, 2), "pods[2]", &s), -1, "no object");
 	is_str(err.text, "c.json:1: pods[2]: expected an object", "is told");
 	json_give_back(pod, &s);
 	cJSON_Delete(root);
 }
 
-static void
-test_python_tokens(void)
+static void test_python_tokens(void)
 {
 	static const char text[] = "{\"a\":NaN,\"b\":-Infinity,\"c\":1,"
 				   "\"d\":\"x NaN \\\" Infinity\","
@@ -95,22 +84,18 @@ test_python_tokens(void)
 	is_str(json_get_string(root, "a", ""), "NaN", "NaN kept as text");
 	is_str(json_get_string(root, "b", ""), "-Infinity", "and -Infinity");
 	is_near(json_get_number(root, "c", 0), 1, 0, "numbers stay");
-	is_str(json_get_string(root, "d", ""), "x NaN \" Infinity",
-	       "words in strings stay");
+	is_str(json_get_string(root, "d", ""), "x NaN \" Infinity", "words in strings stay");
 	is_str(json_get_string(root, "e", ""),
 	       "\xf0\x9f\x98\x80 \xef\xbf\xbd. \\ud83d \xef\xbf\xbd",
 	       "half a surrogate pair is U+FFFD, a whole one stays");
 	cJSON_Delete(root);
-	ok(json_parse(STR_LIT("{\"a\":\"\\ud83d\"}"), JSON_BARE_REFUSED,
-		      NULL) == NULL,
+	ok(json_parse(STR_LIT("{\"a\":\"\\ud83d\"}"), JSON_BARE_REFUSED, NULL) == NULL,
 	   "strict: half a pair is refused");
-	ok(json_parse(STR_LIT("{\"a\":\"\\ud83d"), JSON_BARE_TEXT, NULL) ==
-		   NULL,
+	ok(json_parse(STR_LIT("{\"a\":\"\\ud83d"), JSON_BARE_TEXT, NULL) == NULL,
 	   "a torn string is refused");
 }
 
-static void
-test_bounds(void)
+static void test_bounds(void)
 {
 	struct err err = { ERR_NONE, "" };
 	char deep[200];
@@ -122,13 +107,10 @@ test_bounds(void)
 	   "deep nesting is refused");
 	ok(json_parse(STR_LIT("{\"a\": 1} x"), false, &err) == NULL,
 	   "text behind the value is refused");
-	ok(json_parse(STR_LIT("\n\n{\"a\": }"), false, &err) == NULL,
-	   "malformed");
+	ok(json_parse(STR_LIT("\n\n{\"a\": }"), false, &err) == NULL, "malformed");
 	is_str(err.text, "line 3: not valid JSON", "with its line");
-	ok(json_parse(STR_LIT("{\"a\": NaN}"), false, &err) == NULL,
-	   "a bare NaN is not JSON");
-	root = json_parse(STR_LIT("{\"a\":NaN,\"b\":-Infinity,\"c\":\"NaN\"}"),
-			  true, &err);
+	ok(json_parse(STR_LIT("{\"a\": NaN}"), false, &err) == NULL, "a bare NaN is not JSON");
+	root = json_parse(STR_LIT("{\"a\":NaN,\"b\":-Infinity,\"c\":\"NaN\"}"), true, &err);
 	buf_init(&out, 1000);
 	json_print(&out, root);
 	is_str(out.data, "{\"a\":null,\"b\":null,\"c\":\"NaN\"}",
@@ -137,8 +119,7 @@ test_bounds(void)
 	cJSON_Delete(root);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_lines();
 	test_keys();

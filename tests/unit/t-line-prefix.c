@@ -34,19 +34,16 @@ static const struct {
 	{ "[INFO] step:1/2 x", "step:1/2 x", -1, 0 },
 	{ "[INFO]: step:1/2 x", "step:1/2 x", -1, 0 },
 	{ "INFORM: x", "INFORM: x", -1, 0 },
-	{ "[INFO|trainer.py:2321] 2024-11-26 22:07:15,123 >>   Total",
-	  "  Total", -1, 0 },
-	{ "[INFO|2024-11-26 22:09:01] logging.py:157 >> {'loss': 2}",
-	  "{'loss': 2}", -1, 0 },
-	{ "[rank0]:[titan] 2026-11-20 21:30:00,500 - root - INFO - step:  1",
-	  "step:  1", 0, 1795210200500 },
+	{ "[INFO|trainer.py:2321] 2024-11-26 22:07:15,123 >>   Total", "  Total", -1, 0 },
+	{ "[INFO|2024-11-26 22:09:01] logging.py:157 >> {'loss': 2}", "{'loss': 2}", -1, 0 },
+	{ "[rank0]:[titan] 2026-11-20 21:30:00,500 - root - INFO - step:  1", "step:  1", 0,
+	  1795210200500 },
 	{ "[titan] step", "[titan] step", -1, 0 },
 	{ "INFO", "INFO", -1, 0 },
 	{ "INFO:   seed: 7", "  seed: 7", -1, 0 },
 	{ "2026-11-20T21:30:00Z   seed: 7", "  seed: 7", -1, 1795210200000 },
 	{ "2026-11-20T21:30:00Z   step:7", "step:7", -1, 1795210200000 },
-	{ "2026-11-20 21:30:00 - INFO -   seed: 7", "  seed: 7", -1,
-	  1795210200000 },
+	{ "2026-11-20 21:30:00 - INFO -   seed: 7", "  seed: 7", -1, 1795210200000 },
 	{ "2026-11-20 21:30:00: x", "x", -1, 1795210200000 },
 	{ "2026-11-20 21:30:00\tx", "x", -1, 1795210200000 },
 	{ "INFO:", "", -1, 0 },
@@ -54,29 +51,20 @@ static const struct {
 	{ "12:00:00 INFO step:1/2 x", "step:1/2 x", -1, 0 },
 	{ "[12:00:00][INFO] step:1/2 x", "step:1/2 x", -1, 0 },
 	{ "[rank1]: INFO:root:step:1/2 x", "step:1/2 x", 1, 0 },
-	{ "2026-11-20 21:30:00,500 - INFO - seed:7", "seed:7", -1,
+	{ "2026-11-20 21:30:00,500 - INFO - seed:7", "seed:7", -1, 1795210200500 },
+	{ "2026-11-20 21:30:00,500 - train - INFO - seed:7", "seed:7", -1, 1795210200500 },
+	{ "2026-11-20 21:30:00.500 | INFO     | a.b:<module>:12 - seed:7", "seed:7", -1,
 	  1795210200500 },
-	{ "2026-11-20 21:30:00,500 - train - INFO - seed:7", "seed:7", -1,
-	  1795210200500 },
-	{ "2026-11-20 21:30:00.500 | INFO     | a.b:<module>:12 - seed:7",
-	  "seed:7", -1, 1795210200500 },
-	{ "2026-11-20 21:30:00,500 INFO train.py:12 | seed:7", "seed:7", -1,
-	  1795210200500 },
-	{ "2026-11-20 21:30:00,500 INFO [train.py:12] seed:7", "seed:7", -1,
-	  1795210200500 },
-	{ "[2026-11-20 21:30:00,500][root][INFO] - seed:7", "seed:7", -1,
-	  1795210200500 },
-	{ "[2026-11-20 21:30:00] [INFO] (train.py:12): seed:7", "seed:7", -1,
-	  1795210200000 },
-	{ "2026-11-20 21:30:00 INFO step:10/20 loss:3", "step:10/20 loss:3", -1,
-	  1795210200000 },
-	{ "2026-11-20 21:30:00 step:10/20 - INFO - x", "step:10/20 - INFO - x",
-	  -1, 1795210200000 },
+	{ "2026-11-20 21:30:00,500 INFO train.py:12 | seed:7", "seed:7", -1, 1795210200500 },
+	{ "2026-11-20 21:30:00,500 INFO [train.py:12] seed:7", "seed:7", -1, 1795210200500 },
+	{ "[2026-11-20 21:30:00,500][root][INFO] - seed:7", "seed:7", -1, 1795210200500 },
+	{ "[2026-11-20 21:30:00] [INFO] (train.py:12): seed:7", "seed:7", -1, 1795210200000 },
+	{ "2026-11-20 21:30:00 INFO step:10/20 loss:3", "step:10/20 loss:3", -1, 1795210200000 },
+	{ "2026-11-20 21:30:00 step:10/20 - INFO - x", "step:10/20 - INFO - x", -1, 1795210200000 },
 	/* What `ts`, syslog, a journal and kubectl put before any line. */
 	{ "Nov 20 21:30:00 step:10/20", "step:10/20", -1, 0 },
 	{ "Nov  2 21:30:00 node-3 train[12]: step:1/2", "step:1/2", -1, 0 },
-	{ "Nov 20 21:30:00 Train step[10]: loss", "Train step[10]: loss", -1,
-	  0 },
+	{ "Nov 20 21:30:00 Train step[10]: loss", "Train step[10]: loss", -1, 0 },
 	{ "Foo 20 21:30:00 step:1/2", "Foo 20 21:30:00 step:1/2", -1, 0 },
 	{ "12:00:00 step:10/20", "step:10/20", -1, 0 },
 	{ "12:00:00.125 | step:10/20", "step:10/20", -1, 0 },
@@ -86,8 +74,7 @@ static const struct {
 	{ "[pod/train-3/main] step:1/2", "step:1/2", 3, 0 },
 	{ "[pod/train-x7k2p/main] step:1/2", "step:1/2", -1, 0 },
 	{ "[pod/train-3", "[pod/train-3", -1, 0 },
-	{ "2026-11-20 21:30:00,500 INFO t.py:1 in run -- step=1", "step=1", -1,
-	  1795210200500 },
+	{ "2026-11-20 21:30:00,500 INFO t.py:1 in run -- step=1", "step=1", -1, 1795210200500 },
 	{ "INFO t.py:1 in run of", "in run of", -1, 0 },
 	{ "", "", -1, 0 },
 };
@@ -113,30 +100,26 @@ static const struct {
 	{ "", NULL, 0 },
 };
 
-static void
-test_tasks(void)
+static void test_tasks(void)
 {
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
 		struct line_prefix p = { -1, 0, { NULL, 0 } };
 		bool is = line_prefix_task(str_from(tasks[i].line), &p);
 
 		ok(is == (tasks[i].rest != NULL) &&
-			   (!is || (str_eq_cstr(p.rest, tasks[i].rest) &&
-				    p.rank == tasks[i].rank)),
+			   (!is || (str_eq_cstr(p.rest, tasks[i].rest) && p.rank == tasks[i].rank)),
 		   "the task of \"%s\"", tasks[i].line);
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	test_tasks();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct line_prefix p;
 
 		line_prefix_split(str_from(cases[i].line), &p);
-		ok(str_eq_cstr(p.rest, cases[i].rest) &&
-			   p.rank == cases[i].rank &&
+		ok(str_eq_cstr(p.rest, cases[i].rest) && p.rank == cases[i].rank &&
 			   p.wall_ms == cases[i].wall_ms,
 		   "\"%s\"", cases[i].line);
 	}

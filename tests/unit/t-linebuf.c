@@ -8,8 +8,7 @@
 #include "tests/support/tap.h"
 
 /* All segments as one text: "line|ends|text\n". */
-static void
-note(void *user, const struct segment *segment)
+static void note(void *user, const struct segment *segment)
 {
 	struct buf *out = user;
 
@@ -18,8 +17,7 @@ note(void *user, const struct segment *segment)
 	buf_append_char(out, '\n');
 }
 
-static void
-feed_cut(struct buf *out, struct str text, size_t cut)
+static void feed_cut(struct buf *out, struct str text, size_t cut)
 {
 	struct linebuf lb;
 
@@ -31,8 +29,7 @@ feed_cut(struct buf *out, struct str text, size_t cut)
 	linebuf_release(&lb);
 }
 
-static void
-expect(struct str text, const char *want, const char *name)
+static void expect(struct str text, const char *want, const char *name)
 {
 	struct buf got, whole;
 	size_t same = 0;
@@ -45,38 +42,32 @@ expect(struct str text, const char *want, const char *name)
 		feed_cut(&got, text, cut);
 		same += strcmp(got.data, whole.data) == 0;
 	}
-	is_int((long long)same, (long long)text.len + 1,
-	       "and the same at every cut");
+	is_int((long long)same, (long long)text.len + 1, "and the same at every cut");
 	buf_release(&got);
 	buf_release(&whole);
 }
 
-static void
-test_shapes(void)
+static void test_shapes(void)
 {
 	expect(STR_LIT("a\nb\n"), "1|1|a\n2|1|b\n", "two lines");
 	expect(STR_LIT("a\nb"), "1|1|a\n2|1|b\n", "no newline at the end");
 	expect(STR_LIT("a\r\nb\r\n"), "1|1|a\n2|1|b\n", "CR LF");
-	expect(STR_LIT("1%\r2%\r3%\nx\n"), "1|0|1%\n1|0|2%\n1|1|3%\n2|1|x\n",
-	       "a progress bar");
+	expect(STR_LIT("1%\r2%\r3%\nx\n"), "1|0|1%\n1|0|2%\n1|1|3%\n2|1|x\n", "a progress bar");
 	expect(STR_LIT("1%\r\r\nx"), "1|1|1%\n2|1|x\n", "CR CR LF");
 	expect(STR_LIT("50%\r"), "1|1|50%\n", "CR at the end");
 	expect(STR_LIT("\n\na\n"), "1|1|\n2|1|\n3|1|a\n", "empty lines");
 	expect(STR_LIT("\x1b[32mok\x1b[0m 1\n"), "1|1|ok 1\n", "colours");
-	expect(STR_LIT("\x1b]0;title\x07x\x1b]8;;u\x1b\\y\n"), "1|1|xy\n",
-	       "OSC strings");
+	expect(STR_LIT("\x1b]0;title\x07x\x1b]8;;u\x1b\\y\n"), "1|1|xy\n", "OSC strings");
 	expect(STR_LIT("a\0b\n"), "1|1|ab\n", "NUL bytes");
 	expect(STR_LIT("\xff\xfe\n"), "1|1|\xff\xfe\n", "invalid UTF-8 stays");
 }
 
-static void
-note_length(void *user, const struct segment *segment)
+static void note_length(void *user, const struct segment *segment)
 {
 	*(size_t *)user = segment->text.len;
 }
 
-static void
-test_long_line(void)
+static void test_long_line(void)
 {
 	size_t len = 300000, got = 0;
 	char *text = xmalloc(len + 1);
@@ -87,15 +78,12 @@ test_long_line(void)
 	linebuf_init(&lb, note_length, &got);
 	linebuf_feed(&lb, text, len + 1);
 	is_int((long long)got, LINE_MAX_BYTES, "64 KiB of a line are kept");
-	is_int((long long)lb.dropped_bytes, (long long)len - LINE_MAX_BYTES,
-	       "the rest is counted");
+	is_int((long long)lb.dropped_bytes, (long long)len - LINE_MAX_BYTES, "the rest is counted");
 	got = 0;
 	for (size_t i = 0; i <= len; i += 1000)
-		linebuf_feed(&lb, text + i,
-			     len + 1 - i < 1000 ? len + 1 - i : 1000);
+		linebuf_feed(&lb, text + i, len + 1 - i < 1000 ? len + 1 - i : 1000);
 	is_int((long long)got, LINE_MAX_BYTES, "in pieces too");
-	is_int((long long)lb.partial.room <= 2 * LINE_MAX_BYTES, 1,
-	       "in bounded memory");
+	is_int((long long)lb.partial.room <= 2 * LINE_MAX_BYTES, 1, "in bounded memory");
 	linebuf_release(&lb);
 	free(text);
 }
@@ -107,35 +95,29 @@ struct taken {
 	bool skips;
 };
 
-static void
-note_taken(void *user, const struct segment *segment)
+static void note_taken(void *user, const struct segment *segment)
 {
 	struct taken *taken = user;
 
-	buf_appendf(&taken->text, "%d @%d ", (int)segment->line,
-		    (int)taken->lb->consumed);
+	buf_appendf(&taken->text, "%d @%d ", (int)segment->line, (int)taken->lb->consumed);
 	buf_append(&taken->text, segment->text.p, segment->text.len);
 	buf_append_char(&taken->text, '\n');
 }
 
 /* Take the lines that begin with a blank. */
-static size_t
-skip_blank(void *user, struct str text, uint64_t *lines)
+static size_t skip_blank(void *user, struct str text, uint64_t *lines)
 {
 	struct taken *taken = user;
 	size_t n = 0;
 
 	while (taken->skips && n < text.len && text.p[n] == ' ') {
-		n = (size_t)((char *)memchr(text.p + n, '\n', text.len - n) -
-			     text.p) +
-		    1;
+		n = (size_t)((char *)memchr(text.p + n, '\n', text.len - n) - text.p) + 1;
 		(*lines)++;
 	}
 	return n;
 }
 
-static void
-feed_taken(struct taken *taken, struct str text, size_t cut, bool skips)
+static void feed_taken(struct taken *taken, struct str text, size_t cut, bool skips)
 {
 	struct linebuf lb;
 
@@ -151,8 +133,7 @@ feed_taken(struct taken *taken, struct str text, size_t cut, bool skips)
 }
 
 /* The lines that nobody skipped, of a list with blank ones in it. */
-static void
-drop_blank(struct buf *out, const struct buf *all)
+static void drop_blank(struct buf *out, const struct buf *all)
 {
 	struct str rest = { all->data, all->len }, line;
 
@@ -171,8 +152,7 @@ drop_blank(struct buf *out, const struct buf *all)
  * What is skipped is not given, and changes neither numbers nor places of the
  * other lines; with any line ends, and wherever the bytes are cut.
  */
-static void
-test_skip(struct str text, const char *name)
+static void test_skip(struct str text, const char *name)
 {
 	struct taken taken;
 	struct buf want, got;
@@ -197,13 +177,11 @@ test_skip(struct str text, const char *name)
 	buf_release(&got);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_shapes();
 	test_long_line();
-	test_skip(STR_LIT("one\n  a\n  b\ntwo\n\n  c\nthree\n  d\n"),
-		  "skipped lines, LF");
+	test_skip(STR_LIT("one\n  a\n  b\ntwo\n\n  c\nthree\n  d\n"), "skipped lines, LF");
 	test_skip(STR_LIT("one\r\n  a\r\n  b\r\ntwo\r\n\r\n  c\r\nthree"
 			  "\r\n  d\r\n"),
 		  "skipped lines, CR LF");

@@ -19,8 +19,7 @@ struct scene {
 	char *path, *old; /* of the log, and where it goes */
 };
 
-static void
-put_log(const struct scene *s, int seed, int steps)
+static void put_log(const struct scene *s, int seed, int steps)
 {
 	FILE *file = fopen(s->path, "we");
 
@@ -35,8 +34,7 @@ put_log(const struct scene *s, int seed, int steps)
 	fclose(file);
 }
 
-static void
-scene_init(struct scene *s)
+static void scene_init(struct scene *s)
 {
 	const struct ingest_options options = {
 		.clock = s->clock != NULL ? s->clock : &clock_real,
@@ -54,8 +52,7 @@ scene_init(struct scene *s)
 	s->ingest = ingest_new(&options, NULL);
 }
 
-static void
-scene_release(struct scene *s)
+static void scene_release(struct scene *s)
 {
 	(void)ingest_free(s->ingest, NULL);
 	model_release(&s->model);
@@ -65,27 +62,23 @@ scene_release(struct scene *s)
 	free(s->old);
 }
 
-static void
-read_all(struct scene *s)
+static void read_all(struct scene *s)
 {
 	for (int i = 0; i < 100; i++)
 		(void)ingest_poll(s->ingest);
 }
 
-static void
-holds(const struct scene *s, size_t i, double seed, double steps)
+static void holds(const struct scene *s, size_t i, double seed, double steps)
 {
 	static const struct run none;
-	const struct run *run =
-		i < s->model.n_runs ? &s->model.runs[i]->run : &none;
+	const struct run *run = i < s->model.n_runs ? &s->model.runs[i]->run : &none;
 
 	is_near(run->seed, seed, 0, "each has its seed");
 	is_near(run->steps, steps, 0, "and its steps");
 }
 
 /* It loses its name before anybody read a byte of it. */
-static void
-test_renamed_unread(void)
+static void test_renamed_unread(void)
 {
 	struct scene s = { .clock = NULL };
 
@@ -103,8 +96,7 @@ test_renamed_unread(void)
 }
 
 /* The same to the one that came by a cut. */
-static void
-test_cut_and_renamed(void)
+static void test_cut_and_renamed(void)
 {
 	struct scene s = { .clock = NULL };
 
@@ -125,15 +117,13 @@ test_cut_and_renamed(void)
 	scene_release(&s);
 }
 
-static int64_t
-still_ms(const struct clock *clock)
+static int64_t still_ms(const struct clock *clock)
 {
 	(void)clock;
 	return INT64_C(1768483200000);
 }
 
-static void
-end_log(const struct scene *s)
+static void end_log(const struct scene *s)
 {
 	FILE *file = fopen(s->path, "ae");
 
@@ -145,8 +135,7 @@ end_log(const struct scene *s)
 }
 
 /* A log that was copied here just now: its own end says that it is over. */
-static void
-test_over(void)
+static void test_over(void)
 {
 	static const struct clock still = { still_ms, still_ms, still_ms };
 	struct scene s = { .clock = &still };
@@ -175,8 +164,7 @@ test_over(void)
 	scene_release(&s);
 }
 
-static void
-put_words(const struct scene *s, const char *words)
+static void put_words(const struct scene *s, const char *words)
 {
 	FILE *file = fopen(s->path, "ae");
 
@@ -187,8 +175,7 @@ put_words(const struct scene *s, const char *words)
 }
 
 /* A log that has told of no run has the row of its first one. */
-static void
-test_blank(void)
+static void test_blank(void)
 {
 	static const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
 	struct scene s = { .clock = NULL };
@@ -203,14 +190,12 @@ test_blank(void)
 	mr = s.model.n_runs == 1 ? s.model.runs[0] : NULL;
 	ok(mr != NULL && mr->blank && mr->live && mr->run.lines == 2,
 	   "one without figures has its lines");
-	ok(mr != NULL && !run_has(model_run_cost(&s.model, mr)) &&
-		   !run_has(mr->run.steps),
+	ok(mr != NULL && !run_has(model_run_cost(&s.model, mr)) && !run_has(mr->run.steps),
 	   "and nothing else");
 	put_words(&s, "step:7/900 train_loss:3.5 train_time:700ms "
 		      "step_avg:100.00ms\n");
 	read_all(&s);
-	ok(s.model.n_runs == 1 && !s.model.runs[0]->blank,
-	   "its first run takes the row");
+	ok(s.model.n_runs == 1 && !s.model.runs[0]->blank, "its first run takes the row");
 	is_near(s.model.runs[0]->run.steps, 7, 0, "with its steps");
 	is_int(s.model.runs[0]->n_gaps, 0, "and with no wait before them");
 	scene_release(&s);
@@ -221,13 +206,11 @@ test_blank(void)
 	is_int((long long)s.model.n_reading, 1, "it is to be read");
 	read_all(&s);
 	is_int((long long)s.model.n_reading, 0, "and was");
-	is_int((long long)s.model.n_runs, 0,
-	       "an old text is no run that begins");
+	is_int((long long)s.model.n_runs, 0, "an old text is no run that begins");
 	scene_release(&s);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_renamed_unread();
 	test_cut_and_renamed();

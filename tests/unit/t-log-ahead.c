@@ -12,8 +12,7 @@
 
 static char path[] = "/tmp/t-log-ahead-XXXXXX";
 
-static void
-write_file(const char *text)
+static void write_file(const char *text)
 {
 	FILE *out = fopen(path, "w");
 
@@ -22,8 +21,7 @@ write_file(const char *text)
 }
 
 /* All that can be read of the log; "" where nothing can. */
-static void
-is_text(const struct model_log *log, const char *want, const char *name)
+static void is_text(const struct model_log *log, const char *want, const char *name)
 {
 	struct logfile *file = model_log_open(log);
 	char got[256] = "";
@@ -34,8 +32,7 @@ is_text(const struct model_log *log, const char *want, const char *name)
 	logfile_close(file);
 }
 
-static void
-test_ahead(struct model *model, struct model_log *log)
+static void test_ahead(struct model *model, struct model_log *log)
 {
 	unsigned int moves;
 
@@ -58,13 +55,11 @@ test_ahead(struct model *model, struct model_log *log)
 	is_int(logclass_of(&log->classes, 1), LINE_METRIC, "and what they are");
 	for (int i = 0; i < MODEL_MAX_AHEAD / 4 + 9; i++)
 		model_log_ahead(model, log, STR_LIT("abc\n"));
-	is_int(lseek(log->fd, 0, SEEK_END), MODEL_MAX_AHEAD,
-	       "what is ahead is bounded");
+	is_int(lseek(log->fd, 0, SEEK_END), MODEL_MAX_AHEAD, "what is ahead is bounded");
 	model_log_line(model, log, 3, LINE_PLAIN);
 }
 
-static int
-count_kept(const struct model *model)
+static int count_kept(const struct model *model)
 {
 	int n = 0;
 
@@ -73,8 +68,7 @@ count_kept(const struct model *model)
 	return n;
 }
 
-static void
-test_kept(struct model *model, struct model_log *log)
+static void test_kept(struct model *model, struct model_log *log)
 {
 	int fd = open(path, O_RDONLY);
 	char name[16];
@@ -93,8 +87,7 @@ test_kept(struct model *model, struct model_log *log)
 	is_text(log, "", "the oldest are let go");
 }
 
-static void
-test_came(void)
+static void test_came(void)
 {
 	struct logcame came = { NULL, 0, 0 };
 	bool rises = true;
@@ -111,23 +104,20 @@ test_came(void)
 	ok(came.n <= LOGCAME_MAX, "memory is bounded");
 	for (uint64_t at = 0; at < 1000000; at += 1000)
 		rises &= logcame_at(&came, at) <= logcame_at(&came, at + 1000);
-	ok(rises && logcame_at(&came, 1000299) == 102000,
-	   "the order stays, and the end is exact");
+	ok(rises && logcame_at(&came, 1000299) == 102000, "the order stays, and the end is exact");
 	logcame_add(&came, 10, 5000);
 	is_int(logcame_at(&came, 0), 5000, "a log that begins anew");
 	logcame_release(&came);
 }
 
-int
-main(void)
+int main(void)
 {
 	struct model model;
 	struct model_log *log;
 
 	(void)close(mkstemp(path));
 	model_init(&model);
-	log = model_log_get(&model, model_pod_add(&model, "p", "here"),
-			    "a.log");
+	log = model_log_get(&model, model_pod_add(&model, "p", "here"), "a.log");
 	is_text(log, "", "a log that nobody has named a file for");
 	test_ahead(&model, log);
 	test_kept(&model, log);

@@ -16,8 +16,7 @@
 
 static char path[] = "/tmp/t-logfile-XXXXXX";
 
-static void
-write_file(const char *mode, int from, int to)
+static void write_file(const char *mode, int from, int to)
 {
 	FILE *file = fopen(path, mode);
 
@@ -26,9 +25,7 @@ write_file(const char *mode, int from, int to)
 	(void)fclose(file);
 }
 
-static void
-is_line(struct logfile *file, uint64_t place, const char *want,
-	const char *name)
+static void is_line(struct logfile *file, uint64_t place, const char *want, const char *name)
 {
 	struct buf line;
 
@@ -38,8 +35,7 @@ is_line(struct logfile *file, uint64_t place, const char *want,
 	buf_release(&line);
 }
 
-static void
-test_places(struct logfile *file)
+static void test_places(struct logfile *file)
 {
 	uint64_t place = 0, back;
 	bool same = true, all;
@@ -67,14 +63,12 @@ test_places(struct logfile *file)
 	ok(all, "and it says so");
 	ok(logfile_place(file, 60000) == place && logfile_place(file, 1) == 0,
 	   "and the place of a number");
-	ok(logfile_place(file, 99999) == logfile_size(file),
-	   "of none behind the last");
+	ok(logfile_place(file, 99999) == logfile_size(file), "of none behind the last");
 }
 
 /* Search the file as the log view does. */
-static int
-search(const char *name, const struct pattern *pattern, bool forward,
-       int64_t until_ms, uint64_t *place)
+static int search(const char *name, const struct pattern *pattern, bool forward, int64_t until_ms,
+		  uint64_t *place)
 {
 	struct model model;
 	struct model_log *log;
@@ -92,15 +86,13 @@ search(const char *name, const struct pattern *pattern, bool forward,
 	return found;
 }
 
-static void
-test_search(struct logfile *file)
+static void test_search(struct logfile *file)
 {
 	struct err err = { ERR_NONE, "" };
 	struct pattern *pattern = pattern_new("LINE 3[0-9]{4} of", &err);
 	uint64_t place = 0;
 
-	is_int(search(path, pattern, true, LATE, &place), 0,
-	       "a pattern with capitals means them");
+	is_int(search(path, pattern, true, LATE, &place), 0, "a pattern with capitals means them");
 	pattern_free(pattern);
 	pattern = pattern_new("line 3[0-9]{4} of", &err);
 	place = 0;
@@ -110,29 +102,23 @@ test_search(struct logfile *file)
 	is_int(search(path, pattern, false, LATE, &place), 1, "a hit above");
 	is_line(file, place, "line 39999 of the file", "the last one");
 	place = 0;
-	is_int(search(path, pattern, true, 0, &place), 2,
-	       "a search stops when its time is up");
-	ok(place > 1000 && place < 100000 &&
-		   logfile_line_start(file, place) == place,
+	is_int(search(path, pattern, true, 0, &place), 2, "a search stops when its time is up");
+	ok(place > 1000 && place < 100000 && logfile_line_start(file, place) == place,
 	   "and can go on from there");
 	place = logfile_place(file, 30001);
 	is_int(search(path, pattern, true, 0, &place), 1,
 	       "the line at the place is looked at forward");
 	is_line(file, place, "line 30000 of the file", "it is the hit");
-	is_int(search(path, pattern, false, LATE, &place), 0,
-	       "and not backward");
+	is_int(search(path, pattern, false, LATE, &place), 0, "and not backward");
 	pattern_free(pattern);
-	ok(pattern_new("(", &err) == NULL, "a wrong pattern is refused: %s",
-	   err.text);
+	ok(pattern_new("(", &err) == NULL, "a wrong pattern is refused: %s", err.text);
 	pattern = pattern_new("(a+)+$", &err);
 	place = 0;
-	is_int(search(path, pattern, true, LATE, &place), 0,
-	       "a bad pattern does not hang");
+	is_int(search(path, pattern, true, LATE, &place), 0, "a bad pattern does not hang");
 	pattern_free(pattern);
 }
 
-static void
-test_growth(struct logfile *file)
+static void test_growth(struct logfile *file)
 {
 	uint64_t size = logfile_size(file);
 
@@ -150,8 +136,7 @@ test_growth(struct logfile *file)
 	is_int((long long)logfile_life(file), 2, "that is noticed");
 }
 
-static void
-write_text(const char *text, size_t len)
+static void write_text(const char *text, size_t len)
 {
 	FILE *out = fopen(path, "w");
 
@@ -160,8 +145,7 @@ write_text(const char *text, size_t len)
 }
 
 /* The lines of the file that pass, a line a block, as "place place ..". */
-static void
-sweep(const char *regex, bool invert, bool forward, struct buf *out)
+static void sweep(const char *regex, bool invert, bool forward, struct buf *out)
 {
 	struct pattern *pattern = pattern_new(regex, NULL);
 	struct logfile_filter filter = { pattern, invert, 1 };
@@ -172,32 +156,27 @@ sweep(const char *regex, bool invert, bool forward, struct buf *out)
 	while (logfile_sweep(file, &filter, forward, &place, &hits))
 		filter.block_bytes = 1;
 	for (size_t i = 0; i < hits.n; i++)
-		buf_appendf(out, "%llu ",
-			    (unsigned long long)
-				    hits.v[forward ? i : hits.n - 1 - i]);
+		buf_appendf(out, "%llu ", (unsigned long long)hits.v[forward ? i : hits.n - 1 - i]);
 	free(hits.v);
 	logfile_close(file);
 	pattern_free(pattern);
 }
 
-static void
-is_sweep(const char *regex, bool invert, const char *want)
+static void is_sweep(const char *regex, bool invert, const char *want)
 {
 	struct buf got;
 
 	for (int forward = 0; forward < 2; forward++) {
 		buf_init(&got, 4096);
 		sweep(regex, invert, forward, &got);
-		ok(strcmp(got.data, want) == 0, "%s%s, %s: %s",
-		   invert ? "not " : "", regex,
+		ok(strcmp(got.data, want) == 0, "%s%s, %s: %s", invert ? "not " : "", regex,
 		   forward ? "forward" : "backward", got.data);
 		buf_release(&got);
 	}
 }
 
 /* What is matched is what is seen, by whatever way it is found. */
-static void
-test_sweep(void)
+static void test_sweep(void)
 {
 	static const char text[] = "alpha\n"			   /* 0 */
 				   "beta gamma\r\n"		   /* 6 */
@@ -226,8 +205,7 @@ test_sweep(void)
 }
 
 /* Lines of more than a megabyte are cut at the same places both ways. */
-static void
-test_long(void)
+static void test_long(void)
 {
 	struct pattern *pattern = pattern_new("needle", NULL);
 	FILE *out = fopen(path, "w");
@@ -256,24 +234,21 @@ test_long(void)
 	place = logfile_prev(file, logfile_size(file));
 	is_int((long long)logfile_number(file, place), 3, "of one number");
 	ok(logfile_place(file, 3) == place, "and back");
-	is_int(search(path, pattern, false, LATE, &place), 1,
-	       "its end is searched");
+	is_int(search(path, pattern, false, LATE, &place), 1, "its end is searched");
 	ok(place > 4000000 && logfile_line_start(file, place) == place,
 	   "the hit is the part that holds it");
 	logfile_close(file);
 	pattern_free(pattern);
 }
 
-static unsigned int
-draw(unsigned int *state, unsigned int below)
+static unsigned int draw(unsigned int *state, unsigned int below)
 {
 	*state = *state * 1103515245U + 12345U;
 	return (*state >> 16) % below;
 }
 
 /* Numbers of places in any order are those that counting gives. */
-static void
-test_numbers(void)
+static void test_numbers(void)
 {
 	static uint64_t places[3000];
 	FILE *out = fopen(path, "w");
@@ -299,8 +274,7 @@ test_numbers(void)
 		wrong += logfile_place(file, far + 1) != places[far];
 	}
 	is_int((long long)wrong, 0, "places asked for in any order");
-	ok(truncate(path, (off_t)places[500]) == 0 && logfile_refresh(file),
-	   "it is truncated");
+	ok(truncate(path, (off_t)places[500]) == 0 && logfile_refresh(file), "it is truncated");
 	while (logfile_count(file, 1U << 20))
 		;
 	is_int((long long)logfile_number(file, places[400]), 401,
@@ -310,8 +284,7 @@ test_numbers(void)
 
 /* Lines that begin where what is counted at a time does, and a log that grows
  * up to there. */
-static void
-test_number_edges(void)
+static void test_number_edges(void)
 {
 	const uint64_t lines = 3U << 12; /* of 64 bytes: three blocks */
 	struct logfile *file;
@@ -324,8 +297,8 @@ test_number_edges(void)
 	file = logfile_open(path, NULL);
 	while (logfile_count(file, 1000))
 		;
-	is_int((long long)logfile_number(file, lines / 3 * 64),
-	       (long long)lines / 3 + 1, "the line that is to come");
+	is_int((long long)logfile_number(file, lines / 3 * 64), (long long)lines / 3 + 1,
+	       "the line that is to come");
 	out = fopen(path, "a");
 	for (uint64_t i = lines / 3; i < lines; i++)
 		(void)fprintf(out, "%063d\n", (int)i);
@@ -345,8 +318,7 @@ test_number_edges(void)
 	logfile_close(file);
 }
 
-static void
-shows(const char *raw, size_t len, size_t columns, const char *want)
+static void shows(const char *raw, size_t len, size_t columns, const char *want)
 {
 	struct buf out;
 
@@ -358,8 +330,7 @@ shows(const char *raw, size_t len, size_t columns, const char *want)
 
 #define SHOWS(raw, columns, want) shows(raw, sizeof(raw) - 1, columns, want)
 
-static void
-test_text(void)
+static void test_text(void)
 {
 	static char ends[3000];
 
@@ -383,8 +354,7 @@ test_text(void)
 	   "what is plain");
 }
 
-static void
-random_text(unsigned int *state, const char *letters, size_t len, char *out)
+static void random_text(unsigned int *state, const char *letters, size_t len, char *out)
 {
 	size_t n = strlen(letters);
 
@@ -393,21 +363,18 @@ random_text(unsigned int *state, const char *letters, size_t len, char *out)
 	out[len] = '\0';
 }
 
-static void
-random_pattern(unsigned int *state, struct buf *out)
+static void random_pattern(unsigned int *state, struct buf *out)
 {
-	static const char *const atoms[] = {
-		"a",   "b",	 ".", "\\s", "[^a]", "^",   "$",     "\\b",
-		"\\S", "(a|b.)", "B", " ",   "[ab]", "\\W", "(?:ba)"
-	};
-	static const char *const times[] = { "",  "",	"",	 "*", "+",
-					     "?", "+?", "{1,2}", "*+" };
+	static const char *const atoms[] = { "a", "b", ".",    "\\s", "[^a]",
+					     "^", "$", "\\b",  "\\S", "(a|b.)",
+					     "B", " ", "[ab]", "\\W", "(?:ba)" };
+	static const char *const times[] = { "", "", "", "*", "+", "?", "+?", "{1,2}", "*+" };
 	unsigned int n = 1 + draw(state, 5);
 
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int atom = draw(state, 15);
-		bool plain = strchr("^$", atoms[atom][0]) != NULL ||
-			     strcmp(atoms[atom], "\\b") == 0;
+		bool plain =
+			strchr("^$", atoms[atom][0]) != NULL || strcmp(atoms[atom], "\\b") == 0;
 
 		buf_append_str(out, atoms[atom]);
 		if (!plain)
@@ -418,8 +385,7 @@ random_pattern(unsigned int *state, struct buf *out)
 }
 
 /* All lines of a block that match, by its own look at each. */
-static void
-hits_by_line(const struct pattern *pattern, struct str block, struct buf *out)
+static void hits_by_line(const struct pattern *pattern, struct str block, struct buf *out)
 {
 	struct str rest = block, line;
 
@@ -434,15 +400,12 @@ hits_by_line(const struct pattern *pattern, struct str block, struct buf *out)
 	}
 }
 
-static void
-hits_by_block(const struct pattern *pattern, struct str block, struct buf *out)
+static void hits_by_block(const struct pattern *pattern, struct str block, struct buf *out)
 {
 	size_t from = 0, line;
 
-	while (from < block.len &&
-	       pattern_find_line(pattern, block, from, &line)) {
-		const char *end =
-			memchr(block.p + line, '\n', block.len - line);
+	while (from < block.len && pattern_find_line(pattern, block, from, &line)) {
+		const char *end = memchr(block.p + line, '\n', block.len - line);
 
 		buf_appendf(out, "%zu ", line);
 		from = end != NULL ? (size_t)(end - block.p) + 1 : block.len;
@@ -450,8 +413,7 @@ hits_by_block(const struct pattern *pattern, struct str block, struct buf *out)
 }
 
 /* A look at a whole block finds the lines that a look at each finds. */
-static void
-test_blocks(void)
+static void test_blocks(void)
 {
 	unsigned int state = 1;
 	int wrong = 0, n = 0;
@@ -465,13 +427,11 @@ test_blocks(void)
 		char block[64];
 		size_t len = draw(&state, 60);
 
-		random_text(&state, i % 3 == 0 ? "abB \n" : "aab  bB\r\n\n\n",
-			    len, block);
+		random_text(&state, i % 3 == 0 ? "abB \n" : "aab  bB\r\n\n\n", len, block);
 		buf_clear(&text);
 		random_pattern(&state, &text);
 		pattern = pattern_new(text.data, NULL);
-		if (pattern == NULL ||
-		    !logtext_is_plain((struct str){ block, len })) {
+		if (pattern == NULL || !logtext_is_plain((struct str){ block, len })) {
 			pattern_free(pattern);
 			continue;
 		}
@@ -482,8 +442,7 @@ test_blocks(void)
 		n++;
 		wrong += strcmp(one.data, all.data) != 0;
 		if (wrong == 1 && strcmp(one.data, all.data) != 0)
-			printf("# %s: %s and not %s\n", text.data, all.data,
-			       one.data);
+			printf("# %s: %s and not %s\n", text.data, all.data, one.data);
 		pattern_free(pattern);
 	}
 	ok(wrong == 0 && n > 8000, "%d blocks are searched as lines are", n);
@@ -492,8 +451,7 @@ test_blocks(void)
 	buf_release(&all);
 }
 
-static void
-test_classes(void)
+static void test_classes(void)
 {
 	struct logclass lc = { 0 };
 	uint64_t first, last;
@@ -504,33 +462,27 @@ test_classes(void)
 			     : i == 7		  ? LINE_ERROR
 						  : LINE_METRIC);
 	is_int((long long)lc.n, 5, "stretches and not lines are kept");
-	ok(logclass_of(&lc, 7) == LINE_ERROR &&
-		   logclass_of(&lc, 8) == LINE_METRIC &&
-		   logclass_of(&lc, 101) == LINE_SOURCE &&
-		   logclass_of(&lc, 0) == LINE_PLAIN &&
+	ok(logclass_of(&lc, 7) == LINE_ERROR && logclass_of(&lc, 8) == LINE_METRIC &&
+		   logclass_of(&lc, 101) == LINE_SOURCE && logclass_of(&lc, 0) == LINE_PLAIN &&
 		   logclass_of(&lc, 20001) == LINE_PLAIN,
 	   "of each line it is known what it is");
 	logclass_stretch(&lc, 2000, &first, &last);
 	ok(first == 101 && last == 4300, "and what it is part of");
 	logclass_add(&lc, 20010, LINE_METRIC);
-	ok(logclass_of(&lc, 20005) == LINE_PLAIN &&
-		   logclass_of(&lc, 20010) == LINE_METRIC,
+	ok(logclass_of(&lc, 20005) == LINE_PLAIN && logclass_of(&lc, 20010) == LINE_METRIC,
 	   "nothing is said of lines that were left out");
 	logclass_add(&lc, 1, LINE_WARNING);
-	ok(lc.n == 1 && logclass_of(&lc, 1) == LINE_WARNING,
-	   "a log that begins again begins anew");
+	ok(lc.n == 1 && logclass_of(&lc, 1) == LINE_WARNING, "a log that begins again begins anew");
 	for (uint64_t i = 2; i <= 200000; i++)
 		logclass_add(&lc, i, i % 2 == 0 ? LINE_METRIC : LINE_PLAIN);
 	ok(lc.n <= LOGCLASS_MAX, "memory is bounded");
 	logclass_add(&lc, 200001, LINE_ERROR);
-	ok(logclass_of(&lc, 200001) == LINE_ERROR &&
-		   logclass_of(&lc, 199999) == LINE_PLAIN,
+	ok(logclass_of(&lc, 200001) == LINE_ERROR && logclass_of(&lc, 199999) == LINE_PLAIN,
 	   "errors are noted for longer than metrics");
 	logclass_release(&lc);
 }
 
-int
-main(void)
+int main(void)
 {
 	struct err err = { ERR_NONE, "" };
 	struct logfile *file;
@@ -549,10 +501,8 @@ main(void)
 	test_number_edges();
 	test_text();
 	(void)unlink(path);
-	ok(logfile_open(path, &err) == NULL, "one that is not there is not: %s",
-	   err.text);
-	ok(logfile_open("/dev/null", &err) == NULL, "nor is a device: %s",
-	   err.text);
+	ok(logfile_open(path, &err) == NULL, "one that is not there is not: %s", err.text);
+	ok(logfile_open("/dev/null", &err) == NULL, "nor is a device: %s", err.text);
 	test_blocks();
 	test_classes();
 	return tap_done();

@@ -10,8 +10,7 @@
 #include "tests/support/tap.h"
 
 /* The whole log; *last_ms is when its last line was printed. */
-static void
-write_all(const struct loggen_recipe *recipe, struct buf *out, double *last_ms)
+static void write_all(const struct loggen_recipe *recipe, struct buf *out, double *last_ms)
 {
 	struct loggen *gen = loggen_new(recipe);
 	struct loggen_line line;
@@ -22,20 +21,17 @@ write_all(const struct loggen_recipe *recipe, struct buf *out, double *last_ms)
 	while (loggen_next(gen, &line)) {
 		grows = grows && line.at_ms >= before;
 		whole = whole && line.len > 0 &&
-			memchr(line.text, '\n', line.len) ==
-				line.text + line.len - 1;
+			memchr(line.text, '\n', line.len) == line.text + line.len - 1;
 		before = line.at_ms;
 		buf_append(out, line.text, line.len);
 	}
 	loggen_free(gen);
 	*last_ms = before;
-	ok(grows && whole, "%s, %s: whole lines, time grows",
-	   loggen_dialect_name(recipe->dialect),
+	ok(grows && whole, "%s, %s: whole lines, time grows", loggen_dialect_name(recipe->dialect),
 	   loggen_fate_name(recipe->fate));
 }
 
-static void
-test_same_bytes(enum loggen_dialect dialect)
+static void test_same_bytes(enum loggen_dialect dialect)
 {
 	struct loggen_recipe recipe;
 	struct buf a, b, c;
@@ -46,18 +42,17 @@ test_same_bytes(enum loggen_dialect dialect)
 	write_all(&recipe, &b, &ms);
 	recipe.seed = 43;
 	write_all(&recipe, &c, &ms);
-	ok(a.len == b.len && memcmp(a.data, b.data, a.len) == 0,
-	   "%s: a seed gives the same bytes", loggen_dialect_name(dialect));
-	ok(a.len != c.len || memcmp(a.data, c.data, a.len) != 0,
-	   "%s: another seed gives others", loggen_dialect_name(dialect));
+	ok(a.len == b.len && memcmp(a.data, b.data, a.len) == 0, "%s: a seed gives the same bytes",
+	   loggen_dialect_name(dialect));
+	ok(a.len != c.len || memcmp(a.data, c.data, a.len) != 0, "%s: another seed gives others",
+	   loggen_dialect_name(dialect));
 	buf_release(&a);
 	buf_release(&b);
 	buf_release(&c);
 }
 
 /* The last place of needle in the log. */
-static const char *
-find_last(const struct buf *log, const char *needle)
+static const char *find_last(const struct buf *log, const char *needle)
 {
 	const char *at = log->data, *found = NULL;
 
@@ -66,8 +61,7 @@ find_last(const struct buf *log, const char *needle)
 	return found != NULL ? found : "";
 }
 
-static void
-test_golf_avg(void)
+static void test_golf_avg(void)
 {
 	struct loggen_recipe recipe;
 	struct buf log;
@@ -79,11 +73,10 @@ test_golf_avg(void)
 	loggen_recipe_init(&recipe, LOGGEN_GOLF_AVG, 7);
 	write_all(&recipe, &log, &ms);
 	row = find_last(&log, "\nstopping_early: wallclock_cap train_time:");
-	is_int(sscanf(row, "%*[^:]: wallclock_cap train_time:%ldms step:%u/%u",
-		      &train_ms, &step, &planned),
+	is_int(sscanf(row, "%*[^:]: wallclock_cap train_time:%ldms step:%u/%u", &train_ms, &step,
+		      &planned),
 	       3, "stopped by the cap");
-	ok(train_ms >= 600000 && train_ms < 600100, "at the cap: %ld ms",
-	   train_ms);
+	ok(train_ms >= 600000 && train_ms < 600100, "at the cap: %ld ms", train_ms);
 	row = find_last(&log, " step_avg:");
 	is_int(sscanf(row, " step_avg:%lfms", &avg), 1, "average is printed");
 	is_near(avg, (double)train_ms / step, 1e-3, "and is time / steps");
@@ -91,8 +84,7 @@ test_golf_avg(void)
 	buf_release(&log);
 }
 
-static void
-test_golf_min(void)
+static void test_golf_min(void)
 {
 	struct loggen_recipe recipe;
 	struct buf log;
@@ -104,20 +96,17 @@ test_golf_min(void)
 	loggen_recipe_init(&recipe, LOGGEN_GOLF_MIN, 7);
 	write_all(&recipe, &log, &ms);
 	row = find_last(&log, "\n4900/20000 train_loss: ");
-	is_int(sscanf(row,
-		      " %u/%*u train_loss: %*f train_time: %lfm tok/s: %lf",
-		      &step, &minutes, &rate),
+	is_int(sscanf(row, " %u/%*u train_loss: %*f train_time: %lfm tok/s: %lf", &step, &minutes,
+		      &rate),
 	       3, "a row of minutes");
-	is_near(rate, step * 786432.0 / (minutes * 60), 0.01,
-		"tok/s is cumulative");
+	is_near(rate, step * 786432.0 / (minutes * 60), 0.01, "tok/s is cumulative");
 	ok(strstr(log.data, "\nquantized_sliding_window val_loss:") != NULL &&
 		   strstr(log.data, "\nlegal_ttt_exact val_loss:") != NULL,
 	   "sliding and TTT scores");
 	buf_release(&log);
 }
 
-static void
-test_fates(enum loggen_dialect dialect)
+static void test_fates(enum loggen_dialect dialect)
 {
 	static const struct {
 		enum loggen_fate fate;
@@ -147,16 +136,14 @@ test_fates(enum loggen_dialect dialect)
 				   strstr(log.data, "loss: nan") != NULL,
 			   "nan is printed");
 		else
-			ok(strstr(log.data, cases[i].there) != NULL,
-			   "it says \"%s\"", cases[i].there);
-		ok(ends == cases[i].ends, "it %s",
-		   ends ? "ends" : "breaks off");
+			ok(strstr(log.data, cases[i].there) != NULL, "it says \"%s\"",
+			   cases[i].there);
+		ok(ends == cases[i].ends, "it %s", ends ? "ends" : "breaks off");
 		buf_release(&log);
 	}
 }
 
-static void
-test_sizes(void)
+static void test_sizes(void)
 {
 	struct loggen_recipe recipe;
 	unsigned long bytes = 0;
@@ -165,20 +152,17 @@ test_sizes(void)
 
 	loggen_recipe_init(&recipe, LOGGEN_GOLF_MIN, 3);
 	write_all(&recipe, &log, &ms);
-	(void)sscanf(find_last(&log, "quantized+brotli: "),
-		     "quantized+brotli: %lu", &bytes);
+	(void)sscanf(find_last(&log, "quantized+brotli: "), "quantized+brotli: %lu", &bytes);
 	ok(bytes > 15900000 && bytes <= 16000000, "%lu bytes fit", bytes);
 	buf_release(&log);
 	recipe.fate = LOGGEN_OVERSIZE;
 	write_all(&recipe, &log, &ms);
-	(void)sscanf(find_last(&log, "quantized+brotli: "),
-		     "quantized+brotli: %lu", &bytes);
+	(void)sscanf(find_last(&log, "quantized+brotli: "), "quantized+brotli: %lu", &bytes);
 	ok(bytes > 16000000, "%lu bytes do not", bytes);
 	buf_release(&log);
 }
 
-int
-main(void)
+int main(void)
 {
 	for (int i = 0; i < LOGGEN_N_DIALECTS; i++) {
 		test_same_bytes(i);

@@ -14,8 +14,7 @@ static const char *const inks[] = {
 };
 
 /* "text", and with "[LOOK]" where another look begins. */
-static void
-write_looks(struct str text, const struct logsgr_runs *runs, struct buf *out)
+static void write_looks(struct str text, const struct logsgr_runs *runs, struct buf *out)
 {
 	size_t i = 0;
 
@@ -23,8 +22,7 @@ write_looks(struct str text, const struct logsgr_runs *runs, struct buf *out)
 		for (; i < runs->n && runs->v[i].at == at; i++) {
 			unsigned int look = runs->v[i].look;
 
-			buf_appendf(out, "[%s%s%s%s]",
-				    inks[look & LOGSGR_INK_MASK],
+			buf_appendf(out, "[%s%s%s%s]", inks[look & LOGSGR_INK_MASK],
 				    look & LOGSGR_BOLD ? " bold" : "",
 				    look & LOGSGR_FAINT ? " faint" : "",
 				    look & LOGSGR_REVERSE ? " reverse" : "");
@@ -34,8 +32,7 @@ write_looks(struct str text, const struct logsgr_runs *runs, struct buf *out)
 	}
 }
 
-static void
-looks(struct str raw, size_t columns, const char *want)
+static void looks(struct str raw, size_t columns, const char *want)
 {
 	struct logsgr_runs runs;
 	struct buf with, without, got;
@@ -58,14 +55,12 @@ looks(struct str raw, size_t columns, const char *want)
 
 #define LOOKS(raw, want) looks(STR_LIT(raw), 80, want)
 
-static void
-test_inks(void)
+static void test_inks(void)
 {
 	LOOKS("a\033[31mb\033[0mc", "a[RED]b[NONE]c");
 	LOOKS("\033[31mr\033[32mg\033[33my\033[34mb\033[35mm\033[36mc",
 	      "[RED]r[GREEN]g[YELLOW]y[BLUE]b[MAGENTA]m[CYAN]c");
-	LOOKS("\033[30mk\033[37mw\033[90mg\033[97mW\033[39m-",
-	      "[TEXT]kw[GREY]g[TEXT]W[NONE]-");
+	LOOKS("\033[30mk\033[37mw\033[90mg\033[97mW\033[39m-", "[TEXT]kw[GREY]g[TEXT]W[NONE]-");
 	LOOKS("\033[91mr\033[92mg\033[93my\033[94mb\033[95mm\033[96mc",
 	      "[BRIGHT_RED]r[BRIGHT_GREEN]g[BRIGHT_YELLOW]y[BRIGHT_BLUE]b"
 	      "[BRIGHT_MAGENTA]m[BRIGHT_CYAN]c");
@@ -79,19 +74,16 @@ test_inks(void)
 }
 
 /* Colours of 256 and direct ones; backgrounds are dropped whole. */
-static void
-test_wide_inks(void)
+static void test_wide_inks(void)
 {
 	LOOKS("\033[38;5;1mx", "[RED]x");
 	LOOKS("\033[38;5;8mx\033[38;5;9my", "[GREY]x[BRIGHT_RED]y");
-	LOOKS("\033[38;5;16mx\033[38;5;231my\033[38;5;244mz",
-	      "[TEXT]xy[GREY]z");
+	LOOKS("\033[38;5;16mx\033[38;5;231my\033[38;5;244mz", "[TEXT]xy[GREY]z");
 	LOOKS("\033[38;5;208mo\033[38;5;21mb\033[38;5;22mg",
 	      "[BRIGHT_YELLOW]o[BRIGHT_BLUE]b[GREEN]g");
 	LOOKS("\033[38;2;200;10;10mx", "[RED]x");
 	LOOKS("\033[38;2;0;255;255mx", "[BRIGHT_CYAN]x");
-	LOOKS("\033[38:5:2mx\033[38:2:0:0:200my\033[38:2::0:200:0mz",
-	      "[GREEN]x[BLUE]y[GREEN]z");
+	LOOKS("\033[38:5:2mx\033[38:2:0:0:200my\033[38:2::0:200:0mz", "[GREEN]x[BLUE]y[GREEN]z");
 	LOOKS("\033[41mx\033[48;5;31my\033[48;2;31;32;33mz\033[105mw", "xyzw");
 	LOOKS("\033[48;5;1;32mx", "[GREEN]x");
 	LOOKS("\033[58;5;31;1mx", "[NONE bold]x");
@@ -102,8 +94,7 @@ test_wide_inks(void)
 }
 
 /* What is no SGR changes nothing and is not seen. */
-static void
-test_others(void)
+static void test_others(void)
 {
 	LOOKS("a\033[2Jb\033[10;10Hc\033[?25hd", "abcd");
 	LOOKS("a\033[>31mb\033[?31mc\033[31 md", "abcd");
@@ -125,13 +116,11 @@ test_others(void)
 }
 
 /* Places are those of what is shown, whatever became of a byte. */
-static void
-test_places(void)
+static void test_places(void)
 {
 	LOOKS("a\t\033[31mb\033[m\tc", "a       [RED]b[NONE]       c");
 	LOOKS("\xFF\033[31m\x01x", "\xEF\xBF\xBD[RED]\xC2\xB7x");
-	LOOKS("\xE6\x97\xA5\033[31m\xE6\x97\xA5\tx",
-	      "\xE6\x97\xA5[RED]\xE6\x97\xA5    x");
+	LOOKS("\xE6\x97\xA5\033[31m\xE6\x97\xA5\tx", "\xE6\x97\xA5[RED]\xE6\x97\xA5    x");
 	LOOKS("\xE6\033[31m\x97\xA5x", "\xE6\x97\xA5[RED]x");
 	looks(STR_LIT("ab\033[31mcdef\033[32mgh"), 4, "ab[RED]cd");
 	looks(STR_LIT("\033[31m\tx"), 3, "[RED]        ");
@@ -142,8 +131,7 @@ test_places(void)
 }
 
 /* As many looks as can be, and parameters without end. */
-static void
-test_bounds(void)
+static void test_bounds(void)
 {
 	size_t n = 200000, len = 0;
 	char *raw = malloc(n * 8);
@@ -172,8 +160,7 @@ test_bounds(void)
 	free(raw);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_inks();
 	test_wide_inks();

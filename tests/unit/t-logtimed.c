@@ -14,29 +14,25 @@
 static char folder[] = "/tmp/t-logtimed-XXXXXX";
 
 /* "<epoch of row i>.<of ms> log LOG row i"; every third has a line more. */
-static void
-write_rows(FILE *out, const char *log, int from, int to)
+static void write_rows(FILE *out, const char *log, int from, int to)
 {
 	for (int i = from; i < to; i++) {
-		long long ms = 1776143914000LL + (long long)i * 1000 +
-			       (log[0] - 'a') * 250;
+		long long ms = 1776143914000LL + (long long)i * 1000 + (log[0] - 'a') * 250;
 
-		(void)fprintf(out, "%lld.%03lld log %s row %d %080d\n",
-			      ms / 1000, ms % 1000, log, i, i);
+		(void)fprintf(out, "%lld.%03lld log %s row %d %080d\n", ms / 1000, ms % 1000, log,
+			      i, i);
 		if (i % 3 == 0)
 			(void)fprintf(out, "  more of %s row %d\n", log, i);
 	}
 }
 
 /* Lines that are known so far. */
-static uint64_t
-logtimed_lines(const struct logtimed *timed)
+static uint64_t logtimed_lines(const struct logtimed *timed)
 {
 	return logtimed_end(timed) - logtimed_begin(timed);
 }
 
-static struct model_log *
-make_log(struct model *model, const char *name, int rows)
+static struct model_log *make_log(struct model *model, const char *name, int rows)
 {
 	struct model_log *log = model_log_get(model, 0, name);
 	char path[100];
@@ -50,8 +46,7 @@ make_log(struct model *model, const char *name, int rows)
 	return log;
 }
 
-static void
-append(const struct model_log *log, const char *text)
+static void append(const struct model_log *log, const char *text)
 {
 	FILE *out = fopen(log->file, "a");
 
@@ -60,8 +55,7 @@ append(const struct model_log *log, const char *text)
 }
 
 /* The line at a place, "" where it is of no log. */
-static void
-read_at(const struct logtimed *timed, uint64_t place, char out[200])
+static void read_at(const struct logtimed *timed, uint64_t place, char out[200])
 {
 	struct logtimed_line line = logtimed_at(timed, place);
 	struct buf text;
@@ -72,8 +66,7 @@ read_at(const struct logtimed *timed, uint64_t place, char out[200])
 	buf_release(&text);
 }
 
-static void
-test_order(struct logtimed *timed, uint64_t want)
+static void test_order(struct logtimed *timed, uint64_t want)
 {
 	char line[200], last_of[26] = { 0 };
 	double newest = 0;
@@ -81,10 +74,8 @@ test_order(struct logtimed *timed, uint64_t want)
 
 	while (logtimed_more(timed))
 		;
-	ok(!logtimed_more(timed) && !logtimed_is_cut(timed),
-	   "it goes back to the begin");
-	is_int((long long)logtimed_lines(timed), (long long)want,
-	       "no line is left out or doubled");
+	ok(!logtimed_more(timed) && !logtimed_is_cut(timed), "it goes back to the begin");
+	is_int((long long)logtimed_lines(timed), (long long)want, "no line is left out or doubled");
 	for (uint64_t i = logtimed_begin(timed); i < logtimed_end(timed); i++) {
 		char log = 0;
 		double t = 0;
@@ -94,9 +85,7 @@ test_order(struct logtimed *timed, uint64_t want)
 			behind = behind && last_of[0] == log;
 			continue;
 		}
-		ordered = ordered &&
-			  sscanf(line, "%lf log %c", &t, &log) == 2 &&
-			  t >= newest;
+		ordered = ordered && sscanf(line, "%lf log %c", &t, &log) == 2 && t >= newest;
 		newest = t;
 		last_of[0] = log;
 	}
@@ -104,9 +93,8 @@ test_order(struct logtimed *timed, uint64_t want)
 	ok(behind, "a line without one stays behind its own");
 }
 
-static void
-test_growth(struct logtimed *timed, const struct model_log *a,
-	    const struct model_log *b)
+static void test_growth(struct logtimed *timed, const struct model_log *a,
+			const struct model_log *b)
 {
 	uint64_t end = logtimed_end(timed), begin = logtimed_begin(timed);
 	char line[200];
@@ -121,8 +109,7 @@ test_growth(struct logtimed *timed, const struct model_log *a,
 	read_at(timed, end + 1, line);
 	is_str(line, "of early", "what has none behind its own");
 	read_at(timed, end + 3, line);
-	is_str(line, "1776153900.0 its clock went back",
-	       "a log keeps its order");
+	is_str(line, "1776153900.0 its clock went back", "a log keeps its order");
 	append(a, "f\n");
 	ok(logtimed_refresh(timed), "the rest of a line");
 	read_at(timed, end + 4, line);
@@ -132,8 +119,7 @@ test_growth(struct logtimed *timed, const struct model_log *a,
 }
 
 /* Lines of logs without times stand where they came. */
-static void
-test_came(struct model *model)
+static void test_came(struct model *model)
 {
 	static const char *const want[] = { "e1", "f1", "e2", "f2" };
 	struct model_log *e = make_log(model, "e", 0);
@@ -168,8 +154,7 @@ test_came(struct model *model)
 	(void)unlink(f->file);
 }
 
-static void
-test_left_out(struct model *model)
+static void test_left_out(struct model *model)
 {
 	struct model_log *c = make_log(model, "c", 3);
 	struct logtimed *timed = logtimed_open(model);
@@ -185,8 +170,7 @@ test_left_out(struct model *model)
 	logtimed_close(timed);
 	append(c, "no time\nnone\n");
 	timed = logtimed_open(model);
-	is_int(logtimed_order(timed), LOGTIMED_SOME,
-	       "a log without times beside others");
+	is_int(logtimed_order(timed), LOGTIMED_SOME, "a log without times beside others");
 	logtimed_close(timed);
 	(void)unlink(c->file);
 	timed = logtimed_open(model);
@@ -201,8 +185,7 @@ test_left_out(struct model *model)
 }
 
 /* A log that has times at its end alone goes back bit by bit. */
-static struct model_log *
-test_late_times(struct model *model)
+static struct model_log *test_late_times(struct model *model)
 {
 	struct model_log *d = make_log(model, "d", 0);
 	FILE *out = fopen(d->file, "w");
@@ -222,16 +205,14 @@ test_late_times(struct model *model)
 	   "is not read to its begin at once");
 	while (logtimed_more(timed))
 		;
-	is_int((long long)logtimed_lines(timed),
-	       100000 + 1333 + 2 * (LINES + (LINES + 2) / 3) + 5,
+	is_int((long long)logtimed_lines(timed), 100000 + 1333 + 2 * (LINES + (LINES + 2) / 3) + 5,
 	       "but at last");
 	logtimed_close(timed);
 	return d;
 }
 
 /* A log whose name has gone over to another file is not that file. */
-static void
-test_rotated(struct model *model, struct model_log *log)
+static void test_rotated(struct model *model, struct model_log *log)
 {
 	struct logfile *file = model_log_open(log);
 	struct logtimed *timed;
@@ -258,8 +239,7 @@ test_rotated(struct model *model, struct model_log *log)
 	logfile_close(file);
 }
 
-int
-main(void)
+int main(void)
 {
 	struct model model;
 	struct model_log *a, *b, *d;
@@ -277,13 +257,11 @@ main(void)
 	timed = logtimed_open(&model);
 	while (logtimed_more(timed))
 		;
-	is_int((long long)logtimed_lines(timed), (long long)lines / 2,
-	       "one log is all of it");
+	is_int((long long)logtimed_lines(timed), (long long)lines / 2, "one log is all of it");
 	logtimed_close(timed);
 	b = make_log(&model, "b", LINES);
 	timed = logtimed_open(&model);
-	ok(timed != NULL && logtimed_lines(timed) > 0 &&
-		   logtimed_lines(timed) < lines,
+	ok(timed != NULL && logtimed_lines(timed) > 0 && logtimed_lines(timed) < lines,
 	   "two are opened at their end");
 	test_order(timed, lines);
 	test_growth(timed, a, b);

@@ -16,16 +16,14 @@
 static struct loop *loop;
 static char trace[256];
 
-static void
-note(const char *what)
+static void note(const char *what)
 {
 	size_t len = strlen(trace);
 
 	snprintf(trace + len, sizeof(trace) - len, "%s ", what);
 }
 
-static void
-begin(void)
+static void begin(void)
 {
 	struct err err;
 
@@ -33,8 +31,7 @@ begin(void)
 	loop = loop_new(&err);
 }
 
-static void
-on_note(void *user)
+static void on_note(void *user)
 {
 	note(user);
 }
@@ -44,8 +41,7 @@ struct timed {
 	int left;
 };
 
-static void
-on_tick(void *user)
+static void on_tick(void *user)
 {
 	struct timed *timed = user;
 
@@ -56,8 +52,7 @@ on_tick(void *user)
 	}
 }
 
-static void
-test_timers(void)
+static void test_timers(void)
 {
 	struct timed timed = { .left = 3 };
 	int64_t begun;
@@ -81,16 +76,14 @@ test_timers(void)
 
 static char post_again[] = "again", post_one[] = "one", post_two[] = "two";
 
-static void
-on_post_more(void *user)
+static void on_post_more(void *user)
 {
 	note("first");
 	loop_post(loop, on_note, user);
 	loop_unpost(loop, on_note, post_two);
 }
 
-static void
-on_came(void *user, unsigned int events)
+static void on_came(void *user, unsigned int events)
 {
 	char byte;
 
@@ -100,8 +93,7 @@ on_came(void *user, unsigned int events)
 		note("?");
 }
 
-static void
-on_due(void *user)
+static void on_due(void *user)
 {
 	(void)user;
 	note("due");
@@ -111,8 +103,7 @@ on_due(void *user)
 #define DUE_MS 500
 
 /* In a process of its own: say that it runs, then see what comes first. */
-static int
-run_stopped(int in, int out)
+static int run_stopped(int in, int out)
 {
 	struct loop_fd *watch;
 	struct loop_timer *timer;
@@ -125,13 +116,10 @@ run_stopped(int in, int out)
 	if (write(out, "r", 1) != 1)
 		return 3;
 	loop_run(loop);
-	return strcmp(trace, "read due ") == 0	? 0
-	       : strncmp(trace, "due ", 4) == 0 ? 1
-						: 2;
+	return strcmp(trace, "read due ") == 0 ? 0 : strncmp(trace, "due ", 4) == 0 ? 1 : 2;
 }
 
-static void
-sleep_until(int64_t mono_ms)
+static void sleep_until(int64_t mono_ms)
 {
 	int64_t now_ms;
 
@@ -140,8 +128,7 @@ sleep_until(int64_t mono_ms)
 }
 
 /* It was stopped before its timer was due; else it has to be tried again. */
-static bool
-stop_in_time(pid_t pid, int from, int64_t begun_ms)
+static bool stop_in_time(pid_t pid, int from, int64_t begun_ms)
 {
 	char byte;
 	int status;
@@ -152,8 +139,7 @@ stop_in_time(pid_t pid, int from, int64_t begun_ms)
 }
 
 /* A program that was stopped hears of what came before its timers fire. */
-static void
-test_stopped(void)
+static void test_stopped(void)
 {
 	int to[2], from[2], status = 0, tries = 0;
 	bool in_time = false;
@@ -188,8 +174,7 @@ test_stopped(void)
 	}
 }
 
-static void
-test_posts(void)
+static void test_posts(void)
 {
 	begin();
 	loop_post(loop, on_post_more, post_again);
@@ -197,8 +182,7 @@ test_posts(void)
 	loop_post(loop, on_note, post_two);
 	loop_post(loop, on_note, post_one);
 	loop_run(loop);
-	is_str(trace, "first one again ",
-	       "posts run once, in order, are taken back, may post");
+	is_str(trace, "first one again ", "posts run once, in order, are taken back, may post");
 	loop_post(loop, on_note, post_one);
 	loop_free(loop);
 	is_str(trace, "first one again one ", "loop_free runs the last");
@@ -211,12 +195,11 @@ struct reader {
 	size_t len;
 };
 
-static void
-on_readable(void *user, unsigned int events)
+static void on_readable(void *user, unsigned int events)
 {
 	struct reader *reader = user;
-	ssize_t n = read(reader->fd, reader->got + reader->len,
-			 sizeof(reader->got) - 1 - reader->len);
+	ssize_t n =
+		read(reader->fd, reader->got + reader->len, sizeof(reader->got) - 1 - reader->len);
 
 	if (!(events & LOOP_READ))
 		note("unasked");
@@ -229,8 +212,7 @@ on_readable(void *user, unsigned int events)
 	close(reader->fd);
 }
 
-static void
-test_descriptors(void)
+static void test_descriptors(void)
 {
 	struct reader reader = { .fd = -1 };
 	int fds[2], file = open("/dev/null", O_RDONLY);
@@ -256,8 +238,7 @@ test_descriptors(void)
 	loop_free(loop);
 }
 
-static void
-on_broken(void *user, unsigned int events)
+static void on_broken(void *user, unsigned int events)
 {
 	struct reader *reader = user;
 
@@ -268,8 +249,7 @@ on_broken(void *user, unsigned int events)
 	}
 }
 
-static void
-test_broken_pipe(void)
+static void test_broken_pipe(void)
 {
 	struct reader reader = { .fd = -1 };
 	int fds[2];
@@ -287,23 +267,20 @@ test_broken_pipe(void)
 	loop_free(loop);
 }
 
-static void
-on_signal(void *user, int signum)
+static void on_signal(void *user, int signum)
 {
 	(void)user;
 	note(signum == SIGUSR1 ? "usr1" : "?");
 	loop_stop(loop);
 }
 
-static void
-on_raise(void *user)
+static void on_raise(void *user)
 {
 	(void)user;
 	raise(SIGUSR1);
 }
 
-static void
-test_signals(void)
+static void test_signals(void)
 {
 	struct loop_timer *timer;
 
@@ -324,8 +301,7 @@ struct ended {
 	int status, signum, count;
 };
 
-static void
-on_exit_child(void *user, int exit_status, int term_signal)
+static void on_exit_child(void *user, int exit_status, int term_signal)
 {
 	struct ended *ended = user;
 
@@ -334,12 +310,9 @@ on_exit_child(void *user, int exit_status, int term_signal)
 	ended->count++;
 }
 
-static void
-test_children(void)
+static void test_children(void)
 {
-	const char *const exits[] = { "sh", "-c",
-				      "cut -d' ' -f5,6 /proc/$$/stat; exit 7",
-				      NULL };
+	const char *const exits[] = { "sh", "-c", "cut -d' ' -f5,6 /proc/$$/stat; exit 7", NULL };
 	const char *const sleeps[] = { "sh", "-c", "sleep 60 & wait", NULL };
 	const char *const missing[] = { "no-such-program-here", NULL };
 	const int nulls[3] = { -1, -1, -1 };
@@ -353,13 +326,11 @@ test_children(void)
 	begin();
 	if (pipe(fds) != 0)
 		abort();
-	child = loop_child_new(loop, exits, NULL,
-			       (const int[3]){ -1, fds[1], -1 }, on_exit_child,
+	child = loop_child_new(loop, exits, NULL, (const int[3]){ -1, fds[1], -1 }, on_exit_child,
 			       &a, &err);
 	close(fds[1]);
 	ok(child != NULL, "a child starts");
-	child = loop_child_new(loop, sleeps, NULL, nulls, on_exit_child, &b,
-			       &err);
+	child = loop_child_new(loop, sleeps, NULL, nulls, on_exit_child, &b, &err);
 	loop_child_kill(child, SIGTERM);
 	loop_run(loop);
 	is_int(a.status, 7, "its exit status comes back");
@@ -370,12 +341,10 @@ test_children(void)
 	ok(pgrp > 0 && pgrp != getpgrp(), "it is in a group of its own");
 	is_int(strtoll(sid, NULL, 10), pgrp, "and in a session of its own");
 	close(fds[0]);
-	ok(loop_child_new(loop, missing, NULL, nulls, on_exit_child, &b,
-			  &err) == NULL &&
+	ok(loop_child_new(loop, missing, NULL, nulls, on_exit_child, &b, &err) == NULL &&
 		   strstr(err.text, "no-such-program-here") != NULL,
 	   "a missing program is told: %s", err.text);
-	child = loop_child_new(loop, sleeps, NULL, nulls, on_exit_child, &b,
-			       &err);
+	child = loop_child_new(loop, sleeps, NULL, nulls, on_exit_child, &b, &err);
 	loop_child_kill(child, SIGKILL);
 	loop_child_close(child);
 	loop_free(loop);
@@ -387,8 +356,7 @@ test_children(void)
 static atomic_int jobs_now, jobs_most;
 static int jobs_done;
 
-static void
-work_slowly(void *user)
+static void work_slowly(void *user)
 {
 	int now = atomic_fetch_add(&jobs_now, 1) + 1;
 
@@ -399,22 +367,19 @@ work_slowly(void *user)
 	atomic_fetch_sub(&jobs_now, 1);
 }
 
-static void
-on_job_done(void *user)
+static void on_job_done(void *user)
 {
 	jobs_done++;
 	if (user != NULL)
 		note(user);
 }
 
-static void
-work_nothing(void *user)
+static void work_nothing(void *user)
 {
 	(void)user;
 }
 
-static void
-test_jobs(void)
+static void test_jobs(void)
 {
 	static char store[] = "store";
 
@@ -438,8 +403,7 @@ struct count {
 	struct job *job;
 };
 
-static void
-work_count(void *user)
+static void work_count(void *user)
 {
 	struct count *count = user;
 
@@ -447,8 +411,7 @@ work_count(void *user)
 	count->worked++;
 }
 
-static void
-on_counted(void *user)
+static void on_counted(void *user)
 {
 	struct count *count = user;
 
@@ -457,8 +420,7 @@ on_counted(void *user)
 }
 
 /* More than may run at once; finished in an order of our own. */
-static void
-test_waited_jobs(void)
+static void test_waited_jobs(void)
 {
 	enum { JOBS = 8 };
 	struct count counts[JOBS] = { 0 };
@@ -466,8 +428,7 @@ test_waited_jobs(void)
 
 	begin();
 	for (int i = 0; i < JOBS; i++)
-		counts[i].job = loop_job(loop, JOB_PARSE, work_count,
-					 on_counted, &counts[i]);
+		counts[i].job = loop_job(loop, JOB_PARSE, work_count, on_counted, &counts[i]);
 	for (int i = 0; i < JOBS - 2; i++) {
 		struct count *count = &counts[order[i]];
 
@@ -484,8 +445,7 @@ test_waited_jobs(void)
 	is_int(counts[0].told, 1, "nothing is told at its end");
 }
 
-int
-main(void)
+int main(void)
 {
 	test_timers();
 	test_stopped();

@@ -3,49 +3,41 @@
 #include "parsers/format.h"
 #include "tests/support/run_case.h"
 
-#define LIGHTNING                                                              \
-	"epoch,lr-Adam,step,train_loss,val_loss\r\n"                           \
-	"0,0.001,9,2.5,\r\n"                                                   \
-	"0,,9,,2.25\r\n"                                                       \
-	"1,0.0005,19,1.5,\r\n"                                                 \
+#define LIGHTNING                                    \
+	"epoch,lr-Adam,step,train_loss,val_loss\r\n" \
+	"0,0.001,9,2.5,\r\n"                         \
+	"0,,9,,2.25\r\n"                             \
+	"1,0.0005,19,1.5,\r\n"                       \
 	"1,,19,,1.75\r\n"
-#define OBJECTS                                                                \
-	"{\"step\": 1, \"loss\": 3.5, \"train\": {\"acc\": 0.5},"              \
-	" \"total_steps\": 3}\n"                                               \
-	"{\"note\": \"no row\"}\n"                                             \
-	"{\"step\": 2, \"loss\": NaN, \"time\": \"0:01:02\", \"on\": true}\n"  \
-	"{\"step\": 3, \"loss\": 2.5, \"eval_loss\": 2.75}\n"                  \
+#define OBJECTS                                                               \
+	"{\"step\": 1, \"loss\": 3.5, \"train\": {\"acc\": 0.5},"             \
+	" \"total_steps\": 3}\n"                                              \
+	"{\"note\": \"no row\"}\n"                                            \
+	"{\"step\": 2, \"loss\": NaN, \"time\": \"0:01:02\", \"on\": true}\n" \
+	"{\"step\": 3, \"loss\": 2.5, \"eval_loss\": 2.75}\n"                 \
 	"{\"step\": 3, \"train_loss\": 2.875, \"train_runtime\": 12.5}\n"
 
-#define METRIC(name, metric, points, first, last, min, max, at)                \
-	"{\"name\":\"" name "\",\"unit\":null,\"metric\":" metric              \
-	",\"points\":" points ",\"first\":" first ",\"last\":" last            \
-	",\"min\":" min ",\"max\":" max ",\"min_step\":" at "}"
-#define ONCE(name, metric, value, at)                                          \
-	METRIC(name, metric, "1", value, value, value, value, at)
+#define METRIC(name, metric, points, first, last, min, max, at)                                   \
+	"{\"name\":\"" name "\",\"unit\":null,\"metric\":" metric ",\"points\":" points           \
+	",\"first\":" first ",\"last\":" last ",\"min\":" min ",\"max\":" max ",\"min_step\":" at \
+	"}"
+#define ONCE(name, metric, value, at) METRIC(name, metric, "1", value, value, value, value, at)
 
 #define EPOCH METRIC("epoch", "null", "4", "0", "1", "0", "1", "9")
-#define RATE                                                                   \
-	METRIC("lr-Adam", "null", "2", "0.001", "0.0005", "0.0005", "0.001",   \
-	       "19")
-#define TRAIN                                                                  \
-	METRIC("train_loss", "\"train_loss\"", "2", "2.5", "1.5", "1.5",       \
-	       "2.5", "19")
-#define VAL                                                                    \
-	METRIC("val_loss", "\"val_loss\"", "2", "2.25", "1.75", "1.75",        \
-	       "2.25", "19")
+#define RATE  METRIC("lr-Adam", "null", "2", "0.001", "0.0005", "0.0005", "0.001", "19")
+#define TRAIN METRIC("train_loss", "\"train_loss\"", "2", "2.5", "1.5", "1.5", "2.5", "19")
+#define VAL   METRIC("val_loss", "\"val_loss\"", "2", "2.25", "1.75", "1.75", "2.25", "19")
+
 #define LIGHTNING_METRICS "[" EPOCH "," RATE "," TRAIN "," VAL "]"
 
-#define LOSS                                                                   \
-	METRIC("loss", "\"train_loss\"", "2", "3.5", "2.5", "2.5", "3.5", "3")
+#define LOSS	       METRIC("loss", "\"train_loss\"", "2", "3.5", "2.5", "2.5", "3.5", "3")
 #define ACC	       ONCE("train/acc", "null", "0.5", "1")
 #define EVAL	       ONCE("eval_loss", "\"val_loss\"", "2.75", "3")
 #define MEAN	       ONCE("train_loss", "null", "2.875", "3")
 #define TIME	       ONCE("train_runtime", "null", "12.5", "3")
 #define OBJECT_METRICS "[" LOSS "," ACC "," EVAL "," MEAN "," TIME "]"
 
-#define QUOTED_METRICS                                                         \
-	"[" METRIC("a, loss", "null", "2", "2.5", "1.5", "1.5", "2.5", "2") "]"
+#define QUOTED_METRICS "[" METRIC("a, loss", "null", "2", "2.5", "1.5", "1.5", "2.5", "2") "]"
 
 static const struct run_case cases[] = {
 	{ "a table with a ruler and a frame",
@@ -67,9 +59,7 @@ static const struct run_case cases[] = {
 	  "  0       0          0.00     17.50    0.00    0.00\n"
 	  "  1     200         21.50     14.25   40.50    0.41\n",
 	  1,
-	  { { "steps", "200" },
-	    { "last_train_loss", "null" },
-	    { "matched", "2" } } },
+	  { { "steps", "200" }, { "last_train_loss", "null" }, { "matched", "2" } } },
 	{ "a table whose first column is a number of its rows",
 	  "#    Name      Loss\n---  ------  ------\n"
 	  "  0  a         0.50\n  1  b         0.25\n",
@@ -131,9 +121,7 @@ static const struct run_case cases[] = {
 	  "0         3.500000    3.750000    00:12     \n"
 	  "1         3.250000    3.500000    00:11     \n",
 	  1,
-	  { { "steps", "null" },
-	    { "last_train_loss", "3.25" },
-	    { "last_val_loss", "3.5" } } },
+	  { { "steps", "null" }, { "last_train_loss", "3.25" }, { "last_val_loss", "3.5" } } },
 	{ "columns without a loss are no rows",
 	  "step  size  time\n1  3.5  2.5\n2  3.25  2.25\n",
 	  0,
@@ -196,15 +184,13 @@ static const char *const silent[] = {
 	"{\"step\": 1, \"loss\": \n{\"step\": 2, \"loss\": 3}\n",
 };
 
-static void
-count_run(void *user, const struct run *run)
+static void count_run(void *user, const struct run *run)
 {
 	(void)run;
 	++*(size_t *)user;
 }
 
-static void
-test_silence(const struct format_set *formats)
+static void test_silence(const struct format_set *formats)
 {
 	static const struct run_reader_cb cb = { .on_run = count_run };
 	size_t n = 0;
@@ -220,18 +206,15 @@ test_silence(const struct format_set *formats)
 	}
 }
 
-static void
-note_sample(void *user, const struct run *run, const struct sample *s)
+static void note_sample(void *user, const struct run *run, const struct sample *s)
 {
-	buf_appendf(user, "%u %llu %d%s %g %g\n", run->run_index,
-		    (unsigned long long)s->line, (int)s->metric, s->name,
-		    s->step, s->value);
+	buf_appendf(user, "%u %llu %d%s %g %g\n", run->run_index, (unsigned long long)s->line,
+		    (int)s->metric, s->name, s->step, s->value);
 }
 
 /* What a reader says of the text that comes in pieces of n bytes. */
-static void
-read_in_pieces(const struct format_set *formats, struct str text, size_t n,
-	       struct buf *out)
+static void read_in_pieces(const struct format_set *formats, struct str text, size_t n,
+			   struct buf *out)
 {
 	static const struct run_reader_cb cb = { .on_sample = note_sample,
 						 .on_run = run_case_note };
@@ -245,8 +228,7 @@ read_in_pieces(const struct format_set *formats, struct str text, size_t n,
 	run_reader_free(reader);
 }
 
-static void
-test_cuts(const struct format_set *formats, const char *text)
+static void test_cuts(const struct format_set *formats, const char *text)
 {
 	struct buf whole, pieces;
 	size_t n = 1;
@@ -266,9 +248,7 @@ test_cuts(const struct format_set *formats, const char *text)
 }
 
 /* The row with a step for "@", a number for "$", and letters for "&". */
-static void
-append_row(struct buf *out, const char *row, int step, const char *number,
-	   int word)
+static void append_row(struct buf *out, const char *row, int step, const char *number, int word)
 {
 	for (; *row != '\0'; row++)
 		if (*row == '@')
@@ -276,8 +256,7 @@ append_row(struct buf *out, const char *row, int step, const char *number,
 		else if (*row == '$')
 			buf_append_str(out, number);
 		else if (*row == '&')
-			buf_appendf(out, "%c%c", 'a' + word / 26,
-				    'a' + word % 26);
+			buf_appendf(out, "%c%c", 'a' + word / 26, 'a' + word % 26);
 		else
 			buf_append_char(out, *row);
 }
@@ -286,8 +265,7 @@ append_row(struct buf *out, const char *row, int step, const char *number,
  * Rows that are like others say what they say alone: in the second text each
  * has another word, so none is like the one before.
  */
-static void
-test_like(const struct format_set *formats, const char *head, const char *row)
+static void test_like(const struct format_set *formats, const char *head, const char *row)
 {
 	static const char *const numbers[] = {
 		"2.5",	     "0.1234567890123456",
@@ -315,8 +293,7 @@ test_like(const struct format_set *formats, const char *head, const char *row)
 				buf_append_str(&text, head);
 			append_row(&text, row, i % 99 == 98 ? 0 : i,
 				   i % 3 > 0 ? "0.75"
-					     : numbers[(unsigned int)i / 3 %
-						       LENGTH(numbers)],
+					     : numbers[(unsigned int)i / 3 % LENGTH(numbers)],
 				   k > 0 ? i : 0);
 		}
 		reader = run_reader_new(formats, &cb, &out[k]);
@@ -325,14 +302,13 @@ test_like(const struct format_set *formats, const char *head, const char *row)
 		run_reader_free(reader);
 		buf_release(&text);
 	}
-	ok(out[0].len > 2000 && str_eq(buf_str(&out[0]), buf_str(&out[1])),
-	   "rows like others: %s", row);
+	ok(out[0].len > 2000 && str_eq(buf_str(&out[0]), buf_str(&out[1])), "rows like others: %s",
+	   row);
 	buf_release(&out[0]);
 	buf_release(&out[1]);
 }
 
-int
-main(void)
+int main(void)
 {
 	struct format_set *formats = format_set_new_builtin();
 

@@ -14,8 +14,7 @@ static const struct {
 } cases[] = {
 	{ "iter 1640: loss 1.2009, time 35.95ms, mfu 9.62%",
 	  "iter=1640|loss=1.2009|time=35.95 ms|mfu=9.62 %" },
-	{ "step 0: train loss 4.3480, val loss 4.3422",
-	  "step=0|train loss=4.348|val loss=4.3422" },
+	{ "step 0: train loss 4.3480, val loss 4.3422", "step=0|train loss=4.348|val loss=4.3422" },
 	{ "step 10: train loss 10.5 BPC, val loss 12.5 BPC",
 	  "step=10|train loss=10.5 BPC|val loss=12.5 BPC" },
 	{ "9536 train 3.037911", "=9536|train=3.037911" },
@@ -33,8 +32,7 @@ static const struct {
 	  "total time: 0.00m",
 	  "step=14/50|loss=6.930737|lrm=1|dt=5.08 ms|tok/sec=25212|mfu=0.03|"
 	  "epoch=1|pq=0|rg=1|total time=0 m" },
-	{ "Step 00000 | Validation bpb: 3.973425",
-	  "Step=0|Validation bpb=3.973425" },
+	{ "Step 00000 | Validation bpb: 3.973425", "Step=0|Validation bpb=3.973425" },
 	{ "step 00012 (3.1%) | loss: 5.1 | tok/sec: 1,234,567",
 	  "step=12|loss=5.1|tok/sec=1234567" },
 	{ "step: 126  loss:  4.39246  grad_norm:  0.3050  memory:  "
@@ -65,8 +63,7 @@ static const struct {
 	{ "Epoch 3: 100%|\xe2\x96\x88\xe2\x96\x88| 10/10 [00:01<00:00, "
 	  "8.1it/s, v_num=5aeb, train_loss=0.125]",
 	  "Epoch=3|=100 %|=10/10|=8.1 it/s|train_loss=0.125" },
-	{ "  0%|          | 0/20 [00:00<?, ?it/s, loss=3]",
-	  "=0 %|=0/20|loss=3" },
+	{ "  0%|          | 0/20 [00:00<?, ?it/s, loss=3]", "=0 %|=0/20|loss=3" },
 	{ "Epoch 1 | iter 2 step 1 | loss train: 1.660, val: n/a | iter time: "
 	  "548.72 ms (step)",
 	  "Epoch=1|iter=2|step=1|loss train=1.66|iter time=548.72 ms" },
@@ -111,16 +108,14 @@ static const struct {
 	  "Steps=1 %|=5/500|=2.1 s/it|lr=1e-05|step_loss=0.03" },
 	{ "Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.301585",
 	  "Train Epoch=1|=640/60000|Loss=2.301585" },
-	{ "Epoch 1 of 3, step 10 of 500, loss = 2.5",
-	  "Epoch=1/3|step=10/500|loss=2.5" },
+	{ "Epoch 1 of 3, step 10 of 500, loss = 2.5", "Epoch=1/3|step=10/500|loss=2.5" },
 	{ "| iter: 100 | train/loss: 2.3 | grad norm: 1.1 |",
 	  "iter=100|train/loss=2.3|grad norm=1.1" },
 	{ "global_step=40, RunningAvgSamplesPerSec=173.4",
 	  "global_step=40|RunningAvgSamplesPerSec=173.4" },
 	{ "step 3 lr=[0.1, 0.1], mom=[(0.9, 0.999)] loss=1", "step=3|loss=1" },
 	{ "step: 5, loss: -, acc: --, lr: 0.1", "step=5|lr=0.1" },
-	{ "step: 5, loss: -1.5, acc: +2, d: -.5",
-	  "step=5|loss=-1.5|acc=2|d=-0.5" },
+	{ "step: 5, loss: -1.5, acc: +2, d: -.5", "step=5|loss=-1.5|acc=2|d=-0.5" },
 	{ "step 7, elapsed: 0:01:02, phase: train, id: 3f9a, loss 1",
 	  "step=7|elapsed=62 s|loss=1" },
 	{ "step 1 loss inf", "step=1|loss=inf" },
@@ -128,8 +123,7 @@ static const struct {
 	{ "[2023-01-01 12:00:05,123 INFO] Step 50/90; acc:   5.1; 12/13 tok/s; "
 	  "  9 sec",
 	  "Step=50/90|acc=5.1|=12/13 tok/s|=9 sec" },
-	{ "2023/03/01 12:00:05 - step 1, day: 2023-03-01, loss 3",
-	  "step=1|loss=3" },
+	{ "2023/03/01 12:00:05 - step 1, day: 2023-03-01, loss 3", "step=1|loss=3" },
 	{ "[01/02 12:00:05 d2.events]:  eta: 0:12:05  iter: 19  loss: 2",
 	  "eta=725 s|iter=19|loss=2" },
 	{ "step 1 u 1.2e-05 v 1.234567E+02 x 9e-30 y -2.5e3 z 1e400",
@@ -139,15 +133,13 @@ static const struct {
 	{ "|    ep_len_mean     | 22.1     |", "ep_len_mean=22.1" },
 	{ "| rollout/           |          |", "" },
 	{ "46/759 merges", "merges=46/759" },
-	{ "epoch 3 loss 12345678901234567890.5 x 1",
-	  "epoch=3|loss="
-	  "1.23456789012346e+19|x=1" },
+	{ "epoch 3 loss 12345678901234567890.5 x 1", "epoch=3|loss="
+						     "1.23456789012346e+19|x=1" },
 	{ "{'loss': tensor(2.5, device='cuda:0', grad_fn=<NllLossBackward0>), "
 	  "'step': np.int64(3), 'lr': np.float64(1e-3)}",
 	  "loss=2.5|step=3|lr=0.001" },
 	{ "step 3 loss: tensor(nan, device='cuda:0')", "step=3|loss=nan" },
-	{ "Training loss (for one batch) at step 5: 2.5",
-	  "step=5|Training loss=2.5" },
+	{ "Training loss (for one batch) at step 5: 2.5", "step=5|Training loss=2.5" },
 	{ "Cost after iteration 5: 2.5", "iteration=5|Cost=2.5" },
 	{ "loss at step 5: 2.5, lr: 0.1", "step=5|loss=2.5|lr=0.1" },
 	{ "step#5: loss=2.5", "step=5|loss=2.5" },
@@ -159,8 +151,7 @@ static const struct {
 	{ "iter=  2 loss=2.5 eta=00:10:00 |--->", "iter=2|loss=2.5|eta=600 s" },
 	{ "DLL 2026-05-20 10:00:00 - Training Iteration: 5  step_loss : 2.5",
 	  "Training Iteration=5|step_loss=2.5" },
-	{ "Iter(train) [  50/800]  lr: 1e-3  loss: 2.5",
-	  "Iter=50/800|lr=0.001|loss=2.5" },
+	{ "Iter(train) [  50/800]  lr: 1e-3  loss: 2.5", "Iter=50/800|lr=0.001|loss=2.5" },
 	{ "step 5 | loss (train): 2.5 | loss (val): 2.75 | time (ms): 3",
 	  "step=5|loss (train)=2.5|loss (val)=2.75|time=3 ms" },
 	{ "val step 5 | loss 2.5", "step=5|loss=2.5" },
@@ -171,14 +162,11 @@ static const struct {
 	  "0.1 acc=3.5 \xc2\xb1 0.25% t=00:00:12",
 	  "loss=2.5|acc=3.5|t=12 s" },
 	{ "Epoch #3: step#: 5, loss=2", "Epoch=3|step=5|loss=2" },
-	{ "[Batch 5/9] loss=2, speed=12.5K samples/s",
-	  "Batch=5/9|loss=2|speed=12.5 K samples/s" },
+	{ "[Batch 5/9] loss=2, speed=12.5K samples/s", "Batch=5/9|loss=2|speed=12.5 K samples/s" },
 	{ "train_step            loss=2.5 step=3", "loss=2.5|step=3" },
 	{ "5it [00:04,  1.3it/s, loss=2.5]", "=5 it|=1.3 it/s|loss=2.5" },
-	{ "Epoch 0/9 5/99 0:00:01 0:02:10 9.5it/s loss: 2",
-	  "Epoch=0/9|=5/99|=9.5 it/s|loss=2" },
-	{ "step=1,tgs (tokens/gpu/second)=4.5",
-	  "step=1|tgs=4.5 tokens/gpu/second" },
+	{ "Epoch 0/9 5/99 0:00:01 0:02:10 9.5it/s loss: 2", "Epoch=0/9|=5/99|=9.5 it/s|loss=2" },
+	{ "step=1,tgs (tokens/gpu/second)=4.5", "step=1|tgs=4.5 tokens/gpu/second" },
 	/* Lines that are no rows. */
 	{ "this is 5 of those", "" },
 	{ "issue #5 of step 3", "" },
@@ -198,8 +186,7 @@ static const struct {
 	{ "  File \"train.py\", line 137, in advance", "" },
 	{ "drwxr-xr-x 2 root root 4096 Nov 22 23:29 step-100", "" },
 	{ "[    1.234567] pci 0000:00:1f.0: [8086:a0c5] type 00", "" },
-	{ "127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 200",
-	  "" },
+	{ "127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 200", "" },
 	{ "Loading the checkpoint from /root/step-8000.", "" },
 	{ "The training took 3 hours of the time on 8 devices.", "" },
 	{ "#define STEP 3", "" },
@@ -210,8 +197,7 @@ static const struct {
 	{ "step 1 loss 2 {", "" },
 };
 
-static void
-add_pair(struct buf *out, const struct pair *pair)
+static void add_pair(struct buf *out, const struct pair *pair)
 {
 	if (out->len > 0)
 		buf_append_char(out, '|');
@@ -223,8 +209,7 @@ add_pair(struct buf *out, const struct pair *pair)
 		buf_appendf(out, " %.*s", (int)pair->unit.len, pair->unit.p);
 }
 
-static void
-test_pairs(void)
+static void test_pairs(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		size_t len = strlen(cases[i].line);
@@ -238,15 +223,13 @@ test_pairs(void)
 		buf_init(&text, 4096);
 		for (size_t k = 0; k < n; k++)
 			add_pair(&text, &pairs[k]);
-		is_str(text.len > 0 ? text.data : "", cases[i].pairs,
-		       cases[i].line);
+		is_str(text.len > 0 ? text.data : "", cases[i].pairs, cases[i].line);
 		buf_release(&text);
 		free(line);
 	}
 }
 
-static void
-test_lines(void)
+static void test_lines(void)
 {
 	static const struct {
 		const char *line;
@@ -262,10 +245,8 @@ test_lines(void)
 		{ "step 3 loss (train): 2 loss (val): 3", false, false },
 		{ "step 3, val: n/a, loss 2", false, false },
 		{ "step 3 | val loss 2", false, false },
-		{ "Evaluating:  5%|# | 1/9 [00:01<00:02, 3it/s, acc=1]", true,
-		  true },
-		{ "Validation DataLoader 0:  5%|# | 1/9 [00:01<00:02, 3it/s]",
-		  true, true },
+		{ "Evaluating:  5%|# | 1/9 [00:01<00:02, 3it/s, acc=1]", true, true },
+		{ "Validation DataLoader 0:  5%|# | 1/9 [00:01<00:02, 3it/s]", true, true },
 		{ " 5%|# | 1/9 [00:01<00:02, 3it/s, loss=1]", true, false },
 		{ "9/9 [=======>] - 1s - loss: 3", true, false },
 	};
@@ -275,14 +256,12 @@ test_lines(void)
 		struct pairs_line about;
 
 		pairs_read_line(str_from(lines[i].line), pairs, &about);
-		ok(about.is_bar == lines[i].is_bar &&
-			   about.evaluates == lines[i].evaluates,
+		ok(about.is_bar == lines[i].is_bar && about.evaluates == lines[i].evaluates,
 		   "about %s", lines[i].line);
 	}
 }
 
-static void
-test_most(void)
+static void test_most(void)
 {
 	struct pair pairs[PAIRS_MAX];
 	struct buf line;
@@ -290,18 +269,15 @@ test_most(void)
 	buf_init(&line, 4096);
 	for (int i = 0; i < PAIRS_MAX; i++)
 		buf_appendf(&line, "a=%d ", i);
-	is_int((long long)pairs_read((struct str){ line.data, line.len },
-				     pairs),
-	       PAIRS_MAX, "as many pairs as there may be");
+	is_int((long long)pairs_read((struct str){ line.data, line.len }, pairs), PAIRS_MAX,
+	       "as many pairs as there may be");
 	buf_appendf(&line, "a=1");
-	is_int((long long)pairs_read((struct str){ line.data, line.len },
-				     pairs),
-	       0, "one more is no row");
+	is_int((long long)pairs_read((struct str){ line.data, line.len }, pairs), 0,
+	       "one more is no row");
 	buf_release(&line);
 }
 
-static void
-test_meaning(void)
+static void test_meaning(void)
 {
 	static const struct {
 		const char *name, *unit;
@@ -346,19 +322,17 @@ test_meaning(void)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct pair pair = { str_from(rows[i].name),
-				     str_from(rows[i].unit), 1, (double)NAN };
+		struct pair pair = { str_from(rows[i].name), str_from(rows[i].unit), 1,
+				     (double)NAN };
 		double scale;
 		enum metric metric = meaning_of(&pair, &scale);
 
-		ok(metric == rows[i].metric &&
-			   (metric == METRIC_COUNT || scale == rows[i].scale),
+		ok(metric == rows[i].metric && (metric == METRIC_COUNT || scale == rows[i].scale),
 		   "what \"%s\" in \"%s\" is", rows[i].name, rows[i].unit);
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	test_pairs();
 	test_lines();

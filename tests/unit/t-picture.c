@@ -18,8 +18,7 @@
 static int *shown;
 static int shown_w, shown_h;
 
-static void
-clear_shown(const struct canvas *canvas)
+static void clear_shown(const struct canvas *canvas)
 {
 	shown_w = canvas->width * canvas->cell_w;
 	shown_h = canvas->height * canvas->cell_h;
@@ -29,8 +28,7 @@ clear_shown(const struct canvas *canvas)
 		shown[i] = NONE;
 }
 
-static long
-number(const char **p)
+static long number(const char **p)
 {
 	char *end;
 	long n = strtol(*p, &end, 10);
@@ -40,8 +38,7 @@ number(const char **p)
 }
 
 /* The pixels of one sequence of sixel at (left, top); behind it. */
-static const char *
-decode_sixel(const char *p, int left, int top)
+static const char *decode_sixel(const char *p, int left, int top)
 {
 	int colors[256] = { 0 }, color = 0, x = 0, y = 0;
 	long w, h;
@@ -61,9 +58,8 @@ decode_sixel(const char *p, int left, int top)
 				continue;
 			p += 3;
 			for (int i = 0; i < 3; i++, p += i < 3)
-				colors[color] =
-					colors[color] * 256 +
-					(int)lround((double)number(&p) * 2.55);
+				colors[color] = colors[color] * 256 +
+						(int)lround((double)number(&p) * 2.55);
 			continue;
 		}
 		if (*p == '$' || *p == '-') {
@@ -82,8 +78,7 @@ decode_sixel(const char *p, int left, int top)
 						ok(false, "beyond its size");
 						return p + strlen(p);
 					}
-					shown[(top + y + k) * shown_w + left +
-					      x] = colors[color];
+					shown[(top + y + k) * shown_w + left + x] = colors[color];
 				}
 		p++;
 	}
@@ -91,8 +86,7 @@ decode_sixel(const char *p, int left, int top)
 }
 
 /* Cursor to a place, erased columns, pictures; nothing else is there. */
-static bool
-decode_all(const char *p, int w, int h)
+static bool decode_all(const char *p, int w, int h)
 {
 	long row = 0, column = 0;
 
@@ -100,8 +94,7 @@ decode_all(const char *p, int w, int h)
 		return false;
 	for (p += 5; strcmp(p, "\0338") != 0;) {
 		if (strncmp(p, "\033P0;1q", 6) == 0) {
-			p = decode_sixel(p, (int)(column - 1) * w,
-					 (int)(row - 1) * h);
+			p = decode_sixel(p, (int)(column - 1) * w, (int)(row - 1) * h);
 			continue;
 		}
 		if (p[0] != '\033' || p[1] != '[')
@@ -114,8 +107,8 @@ decode_all(const char *p, int w, int h)
 			column = number(&p);
 		} else {
 			for (long i = 0; i < n * w * h; i++)
-				shown[((row - 1) * h + i / (n * w)) * shown_w +
-				      (column - 1) * w + i % (n * w)] = NONE;
+				shown[((row - 1) * h + i / (n * w)) * shown_w + (column - 1) * w +
+				      i % (n * w)] = NONE;
 		}
 		p++;
 	}
@@ -123,16 +116,15 @@ decode_all(const char *p, int w, int h)
 }
 
 /* The same of kitty's protocol: chunks of packed pixels. */
-static bool
-decode_kitty(const char *p)
+static bool decode_kitty(const char *p)
 {
 	long row, column, w, h;
 	uLongf len;
 	AUTO_BUF text = buf_new(64U << 20);
 	AUTO_BUF packed = buf_new(64U << 20);
 
-	if (sscanf(p, "\0337\033[%ld;%ldH\033_Ga=T,q=2,f=32,o=z,s=%ld,v=%ld,",
-		   &row, &column, &w, &h) != 4)
+	if (sscanf(p, "\0337\033[%ld;%ldH\033_Ga=T,q=2,f=32,o=z,s=%ld,v=%ld,", &row, &column, &w,
+		   &h) != 4)
 		return false;
 	for (p = strchr(p, '_'); *p == '_';) {
 		const char *data = strchr(p, ';') + 1;
@@ -149,20 +141,16 @@ decode_kitty(const char *p)
 	len = (uLongf)(w * h * 4);
 	AUTO_FREE uint8_t *pixels = xcalloc(len, 1);
 	if (!base64_decode(&packed, buf_str(&text)) ||
-	    uncompress(pixels, &len, (const Bytef *)packed.data,
-		       (uLong)packed.len) != Z_OK)
+	    uncompress(pixels, &len, (const Bytef *)packed.data, (uLong)packed.len) != Z_OK)
 		return false;
 	for (long i = 0; i < w * h; i++)
 		if (pixels[4 * i + 3] != 0)
-			shown[((row - 1) * 10 + i / w) * shown_w +
-			      (column - 1) * 5 + i % w] =
-				pixels[4 * i] << 16 | pixels[4 * i + 1] << 8 |
-				pixels[4 * i + 2];
+			shown[((row - 1) * 10 + i / w) * shown_w + (column - 1) * 5 + i % w] =
+				pixels[4 * i] << 16 | pixels[4 * i + 1] << 8 | pixels[4 * i + 2];
 	return len == (uLongf)(w * h * 4);
 }
 
-static bool
-is_color(int a, int b)
+static bool is_color(int a, int b)
 {
 	if (a == NONE || b == NONE)
 		return a == b;
@@ -173,8 +161,7 @@ is_color(int a, int b)
 }
 
 /* The colour of the 256 that xterm has: cube and greys. */
-static int
-color_of(int c)
+static int color_of(int c)
 {
 	static const int steps[6] = { 0, 95, 135, 175, 215, 255 };
 	int grey = 8 + 10 * (c - 232);
@@ -186,9 +173,7 @@ color_of(int c)
 }
 
 /* Pixels of the picture that are not shown as they are, soft edges too. */
-static int
-count_wrong(const struct picture *picture, enum theme theme, int w, int h,
-	    bool soft)
+static int count_wrong(const struct picture *picture, enum theme theme, int w, int h, bool soft)
 {
 	int n = 0, back = theme == THEME_LIGHT ? 255 : 0;
 
@@ -196,17 +181,12 @@ count_wrong(const struct picture *picture, enum theme theme, int w, int h,
 		int ink = picture->inks[i], want = NONE;
 
 		if (ink >= 2 && (soft || ink % 2 == 1)) {
-			want = color_of(
-				theme_style(theme, (unsigned int)ink / 2 - 1)
-					->color256);
+			want = color_of(theme_style(theme, (unsigned int)ink / 2 - 1)->color256);
 			for (int k = 0; ink % 2 == 0 && k < 24; k += 8)
-				want = (want & ~(255 << k)) |
-				       ((want >> k & 255) + back) / 2 << k;
+				want = (want & ~(255 << k)) | ((want >> k & 255) + back) / 2 << k;
 		}
-		n += !is_color(want,
-			       shown[(picture->cells.y * h + i / picture->w) *
-					     shown_w +
-				     picture->cells.x * w + i % picture->w]);
+		n += !is_color(want, shown[(picture->cells.y * h + i / picture->w) * shown_w +
+					   picture->cells.x * w + i % picture->w]);
 	}
 	return n;
 }
@@ -214,9 +194,8 @@ count_wrong(const struct picture *picture, enum theme theme, int w, int h,
 #define POINTS 400
 
 /* A chart of n lines in a canvas of that size. */
-static struct picture *
-draw(struct canvas *canvas, int width, int height, int cell_w, int cell_h,
-     size_t n)
+static struct picture *draw(struct canvas *canvas, int width, int height, int cell_w, int cell_h,
+			    size_t n)
 {
 	static double x[POINTS], y[20][POINTS], top[POINTS];
 	static struct chart_series series[21];
@@ -228,20 +207,17 @@ draw(struct canvas *canvas, int width, int height, int cell_w, int cell_h,
 			y[s][i] = sin(i / 30.0 + (double)s / 2) + (double)s;
 		top[i] = y[0][i] + 1;
 	}
-	series[0] = (struct chart_series){
-		x, y[0], POINTS, STYLE_REFERENCE, CHART_BAND, NULL, top
-	};
+	series[0] =
+		(struct chart_series){ x, y[0], POINTS, STYLE_REFERENCE, CHART_BAND, NULL, top };
 	for (size_t s = 0; s < n; s++)
-		series[s + 1] = (struct chart_series){
-			x,
-			y[s],
-			POINTS,
-			s < 8 ? STYLE_SERIES_1 + (unsigned int)s
-			      : STYLE_INK_RED + (unsigned int)s,
-			s % 3 == 1 ? CHART_DASHED : CHART_SOLID,
-			s == 0 ? "a" : NULL,
-			NULL
-		};
+		series[s + 1] = (struct chart_series){ x,
+						       y[s],
+						       POINTS,
+						       s < 8 ? STYLE_SERIES_1 + (unsigned int)s
+							     : STYLE_INK_RED + (unsigned int)s,
+						       s % 3 == 1 ? CHART_DASHED : CHART_SOLID,
+						       s == 0 ? "a" : NULL,
+						       NULL };
 	canvas_resize(canvas, width, height);
 	canvas->cell_w = cell_w;
 	canvas->cell_h = cell_h;
@@ -256,8 +232,7 @@ draw(struct canvas *canvas, int width, int height, int cell_w, int cell_h,
 	return canvas->n_pictures > 0 ? &canvas->pictures[0] : NULL;
 }
 
-static void
-test_sixel(void)
+static void test_sixel(void)
 {
 	static const struct {
 		int width, height, w, h;
@@ -273,8 +248,7 @@ test_sixel(void)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		int w = sizes[i].w, h = sizes[i].h;
 		struct picture *picture =
-			draw(&canvas, sizes[i].width, sizes[i].height, w, h,
-			     sizes[i].n);
+			draw(&canvas, sizes[i].width, sizes[i].height, w, h, sizes[i].n);
 		enum theme theme = (enum theme)(i % THEME_COUNT);
 		AUTO_BUF out = buf_new(64U << 20);
 
@@ -288,18 +262,16 @@ test_sixel(void)
 		for (int k = 0; k < shown_w * shown_h; k++)
 			shown[k] = 0x123456;
 		picture_sixel(picture, theme, &out);
-		ok(decode_all(out.data, w, h), "%zu bytes of sixel are decoded",
-		   out.len);
+		ok(decode_all(out.data, w, h), "%zu bytes of sixel are decoded", out.len);
 		int wrong = count_wrong(picture, theme, w, h, sizes[i].n < 5);
-		ok(wrong == 0, "%dx%d cells of %dx%d: %d pixels wrong",
-		   sizes[i].width, sizes[i].height, w, h, wrong);
+		ok(wrong == 0, "%dx%d cells of %dx%d: %d pixels wrong", sizes[i].width,
+		   sizes[i].height, w, h, wrong);
 		ok(shown[0] == 0x123456, "nothing beside it is touched");
 	}
 	canvas_release(&canvas);
 }
 
-static void
-test_kitty(void)
+static void test_kitty(void)
 {
 	struct canvas canvas;
 	AUTO_BUF out = buf_new(64U << 20);
@@ -314,8 +286,7 @@ test_kitty(void)
 }
 
 /* Where each line is, and what it leaves alone. */
-static void
-test_places(void)
+static void test_places(void)
 {
 	struct canvas canvas;
 	int columns = 0, far = 0, text = 0, ink = 2 * STYLE_SERIES_1 + 3;
@@ -350,15 +321,13 @@ test_places(void)
 		int x = picture->cells.x + i % picture->w / 8;
 		int y = picture->cells.y + i / picture->w / 16;
 
-		seen += picture->inks[i] != 0 && x >= 20 && x < 45 && y >= 3 &&
-			y < 13;
+		seen += picture->inks[i] != 0 && x >= 20 && x < 45 && y >= 3 && y < 13;
 	}
 	ok(seen == 0, "has no pixel: %d", seen);
 	canvas_release(&canvas);
 }
 
-static void
-test_none(void)
+static void test_none(void)
 {
 	struct canvas canvas;
 
@@ -378,8 +347,7 @@ test_none(void)
 	canvas_release(&canvas);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_sixel();
 	test_kitty();

@@ -4,8 +4,7 @@
 
 #include "tests/support/tap.h"
 
-static void
-test_pace(void)
+static void test_pace(void)
 {
 	struct pod_pace pace = { 0 };
 	int64_t now = 1000;
@@ -17,14 +16,12 @@ test_pace(void)
 	is_int(pod_pace_patience_ms(&pace), -1, "seven gaps are too few");
 	pod_pace_bytes(&pace, now += 2000);
 	is_int(pod_pace_p99_ms(&pace), 2000, "the gap of an even log");
-	is_int(pod_pace_patience_ms(&pace), POD_PACE_MIN_MS,
-	       "patience has a floor");
+	is_int(pod_pace_patience_ms(&pace), POD_PACE_MIN_MS, "patience has a floor");
 	for (int i = 0; i < 20; i++)
 		pod_pace_bytes(&pace, now += 10);
 	is_int(pod_pace_p99_ms(&pace), 2000, "bursts are no gaps");
 	pod_pace_bytes(&pace, now += 30000);
-	is_int(pod_pace_patience_ms(&pace), 120000,
-	       "four times the longest of few gaps");
+	is_int(pod_pace_patience_ms(&pace), 120000, "four times the longest of few gaps");
 	ok(!pod_pace_is_silent(&pace, now + 120000), "not silent yet");
 	ok(pod_pace_is_silent(&pace, now + 120001), "silent now");
 	for (int i = 0; i < 200; i++)
@@ -32,8 +29,7 @@ test_pace(void)
 	is_int(pod_pace_patience_ms(&pace), 20000, "old gaps are forgotten");
 	for (int i = 0; i < 200; i++)
 		pod_pace_bytes(&pace, now += 3600000);
-	is_int(pod_pace_patience_ms(&pace), POD_PACE_MAX_MS,
-	       "patience has a ceiling");
+	is_int(pod_pace_patience_ms(&pace), POD_PACE_MAX_MS, "patience has a ceiling");
 }
 
 static const struct {
@@ -44,11 +40,7 @@ static const struct {
 	int64_t retry_at_ms;
 } cases[] = {
 	{ "nothing asked", { .link = POD_LINK_NONE }, POD_UNKNOWN, "", 0 },
-	{ "first connection",
-	  { .link = POD_LINK_CONNECTING },
-	  POD_CONNECTING,
-	  "",
-	  0 },
+	{ "first connection", { .link = POD_LINK_CONNECTING }, POD_CONNECTING, "", 0 },
 	{ "a later one",
 	  { .link = POD_LINK_CONNECTING, .was_up = true, .why = "reset" },
 	  POD_RECONNECTING,
@@ -70,11 +62,7 @@ static const struct {
 	  POD_CONNECTING,
 	  "the follower starts",
 	  0 },
-	{ "live",
-	  { .link = POD_LINK_UP, .now_ms = 5000, .last_frame_ms = 4000 },
-	  POD_LIVE,
-	  "",
-	  0 },
+	{ "live", { .link = POD_LINK_UP, .now_ms = 5000, .last_frame_ms = 4000 }, POD_LIVE, "", 0 },
 	{ "no frames",
 	  { .link = POD_LINK_UP, .now_ms = 20000, .last_frame_ms = 4000 },
 	  POD_SILENT,
@@ -101,17 +89,13 @@ static const struct {
 	  "no log has grown for 61 s",
 	  0 },
 	{ "paused for a bench",
-	  { .link = POD_LINK_UP,
-	    .now_ms = 50000,
-	    .last_frame_ms = 4000,
-	    .is_paused = true },
+	  { .link = POD_LINK_UP, .now_ms = 50000, .last_frame_ms = 4000, .is_paused = true },
 	  POD_LIVE,
 	  "reading is paused",
 	  0 },
 };
 
-static void
-test_states(void)
+static void test_states(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pod_verdict v;
@@ -123,8 +107,7 @@ test_states(void)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	test_pace();
 	test_states();

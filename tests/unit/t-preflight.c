@@ -24,8 +24,7 @@ static const char answer[] = "motd\nnonce\n"
 static struct conf_pod pod = { .transport = CONF_LIBSSH2 };
 static char pod_name[] = "p", pod_ssh[] = "h";
 
-static cJSON *
-judge(struct str out, const struct stream_exit *exit, bool late)
+static cJSON *judge(struct str out, const struct stream_exit *exit, bool late)
 {
 	const struct preflight p = {
 		.pod = &pod,
@@ -44,9 +43,8 @@ judge(struct str out, const struct stream_exit *exit, bool late)
 	return preflight_row(&p);
 }
 
-static void
-is_failure(struct str out, const struct stream_exit *exit, bool late,
-	   const char *want, const char *name)
+static void is_failure(struct str out, const struct stream_exit *exit, bool late, const char *want,
+		       const char *name)
 {
 	cJSON *row = judge(out, exit, late);
 
@@ -54,41 +52,34 @@ is_failure(struct str out, const struct stream_exit *exit, bool late,
 	cJSON_Delete(row);
 }
 
-static void
-test_good(void)
+static void test_good(void)
 {
 	const struct stream_exit exit = { .exited = true };
 	static int only_first = 0; /* the pod keeps it for the next tests */
 	cJSON *row;
 
-	is_failure(STR_LIT(answer), &exit, false, "gpu",
-		   "a GPU with memory in use and no process");
+	is_failure(STR_LIT(answer), &exit, false, "gpu", "a GPU with memory in use and no process");
 	pod.gpus = &only_first;
 	pod.n_gpus = 1;
 	row = judge(STR_LIT(answer), &exit, false);
-	is_str(json_get_string(row, "failure", NULL), NULL,
-	       "it is not one of the pod's own");
+	is_str(json_get_string(row, "failure", NULL), NULL, "it is not one of the pod's own");
 	is_near(json_get_number(row, "clock_offset_s", -1), 0.2, 1e-6,
 		"the clock, in the middle of question and answer");
-	is_near(json_get_number(row, "free_bytes", -1), 2048e6, 1e-9,
-		"free space");
+	is_near(json_get_number(row, "free_bytes", -1), 2048e6, 1e-9, "free space");
 	is_str(json_get_string(row, "gpu", NULL), "2x NVIDIA H100", "the GPUs");
-	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(row, "triton")),
-	   "what is absent is null");
+	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(row, "triton")), "what is absent is null");
 	cJSON_Delete(row);
 }
 
 /* The code of the error and the exit status come before any words. */
-static void
-test_classes(void)
+static void test_classes(void)
 {
 	static const struct {
 		enum err_code code;
 		const char *class;
 	} cases[] = {
-		{ ERR_NET, "ssh" },	    { ERR_AUTH, "auth" },
-		{ ERR_HOSTKEY, "hostkey" }, { ERR_TIMEOUT, "timeout" },
-		{ ERR_CONFIG, "ssh" },	    { ERR_REMOTE, "environment" },
+		{ ERR_NET, "ssh" },	    { ERR_AUTH, "auth" },  { ERR_HOSTKEY, "hostkey" },
+		{ ERR_TIMEOUT, "timeout" }, { ERR_CONFIG, "ssh" }, { ERR_REMOTE, "environment" },
 	};
 	struct stream_exit exit = { .exited = true, .status = 7 };
 
@@ -96,11 +87,10 @@ test_classes(void)
 		struct stream_exit lost = { 0 };
 
 		err_set(&lost.err, cases[i].code, "Permission denied");
-		is_failure(STR_LIT(answer), &lost, false, cases[i].class,
-			   cases[i].class);
+		is_failure(STR_LIT(answer), &lost, false, cases[i].class, cases[i].class);
 	}
-	is_failure(STR_LIT("nonce\nPermission denied\n"), &exit, false,
-		   "environment", "an exit status");
+	is_failure(STR_LIT("nonce\nPermission denied\n"), &exit, false, "environment",
+		   "an exit status");
 	is_failure(STR_LIT(""), &exit, true, "timeout", "no answer in time");
 	exit.status = 0;
 	is_failure(STR_LIT("welcome\n"), &exit, false, "environment",
@@ -108,8 +98,7 @@ test_classes(void)
 }
 
 /* Cut anywhere, and with any bytes changed: a row, never a crash. */
-static void
-test_rubbish(void)
+static void test_rubbish(void)
 {
 	const struct stream_exit exit = { .exited = true };
 	char text[sizeof(answer)];
@@ -119,8 +108,7 @@ test_rubbish(void)
 	for (size_t n = 0; n < sizeof(answer); n++) {
 		cJSON *row = judge((struct str){ answer, n }, &exit, false);
 
-		good = good && cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(
-				       row, "failures"));
+		good = good && cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(row, "failures"));
 		cJSON_Delete(row);
 	}
 	ok(good, "cut at every byte");
@@ -131,16 +119,14 @@ test_rubbish(void)
 		for (int k = rand_r(&seed) % 12; k >= 0; k--)
 			text[(size_t)rand_r(&seed) % sizeof(text)] =
 				"\n\t, \0\xff\x1b\x30-"[rand_r(&seed) % 9];
-		row = judge((struct str){ text, sizeof(text) - 1 }, &exit,
-			    false);
+		row = judge((struct str){ text, sizeof(text) - 1 }, &exit, false);
 		good = good && json_get_string(row, "status", NULL) != NULL;
 		cJSON_Delete(row);
 	}
 	ok(good, "five thousand times with some bytes changed");
 }
 
-int
-main(void)
+int main(void)
 {
 	pod.name = pod_name;
 	pod.ssh = pod_ssh;

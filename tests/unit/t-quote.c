@@ -9,8 +9,7 @@
 #include "tests/support/tap.h"
 
 /* The output of `sh -c text`. */
-static void
-run_sh(const char *text, struct buf *out)
+static void run_sh(const char *text, struct buf *out)
 {
 	char data[4096];
 	int fds[2];
@@ -33,8 +32,7 @@ run_sh(const char *text, struct buf *out)
 }
 
 /* All words through one printf '%s\0', compared byte for byte. */
-static void
-check_words(const char *const *words, size_t n, const char *name)
+static void check_words(const char *const *words, size_t n, const char *name)
 {
 	const char *argv[300] = { "printf", "%s\\000" };
 	struct buf text, want, got;
@@ -48,33 +46,27 @@ check_words(const char *const *words, size_t n, const char *name)
 	}
 	quote_argv(&text, argv);
 	run_sh(text.data, &got);
-	ok(got.len == want.len && memcmp(got.data, want.data, want.len) == 0,
-	   "%s", name);
+	ok(got.len == want.len && memcmp(got.data, want.data, want.len) == 0, "%s", name);
 	buf_release(&text);
 	buf_release(&want);
 	buf_release(&got);
 }
 
-static void
-test_words(void)
+static void test_words(void)
 {
 	const char *const words[] = {
-		"",	"plain", "two words", "it's",	  "''",
-		"'",	"\"",	 "$HOME",     "`id`",	  "$(id)",
-		"a\nb", "\n",	 "\\",	      "\\n",	  "-n",
-		"--",	"*",	 "?",	      "[a]",	  "{a,b}",
-		"~",	"~root", "#no",	      "!!",	  "a;b",
-		"a&b",	"a|b",	 "<in",	      ">out",	  "(x)",
-		"\t",	"\r",	 "\x01\x7f",  "\xff\xfe", "\xe2\x80\x94",
-		"a=b",	"A=b",	 "%s",	      "%%",	  "end\\",
-		"if",	"!",
+		"",	 "plain", "two words", "it's", "''",	   "'",	       "\"",
+		"$HOME", "`id`",  "$(id)",     "a\nb", "\n",	   "\\",       "\\n",
+		"-n",	 "--",	  "*",	       "?",    "[a]",	   "{a,b}",    "~",
+		"~root", "#no",	  "!!",	       "a;b",  "a&b",	   "a|b",      "<in",
+		">out",	 "(x)",	  "\t",	       "\r",   "\x01\x7f", "\xff\xfe", "\xe2\x80\x94",
+		"a=b",	 "A=b",	  "%s",	       "%%",   "end\\",	   "if",       "!",
 	};
 
 	check_words(words, sizeof(words) / sizeof(*words), "hard words");
 }
 
-static void
-test_bytes(void)
+static void test_bytes(void)
 {
 	char text[255][2];
 	const char *words[255];
@@ -87,8 +79,7 @@ test_bytes(void)
 	check_words(words, 255, "every byte but NUL");
 }
 
-static void
-test_random(void)
+static void test_random(void)
 {
 	static char text[100][40];
 	const char *words[100];
@@ -105,23 +96,18 @@ test_random(void)
 	check_words(words, 100, "a hundred random words");
 }
 
-static void
-test_form(void)
+static void test_form(void)
 {
-	const char *const argv[] = {
-		"tail", "-n", "5", "/a/b.txt", "x y", NULL
-	};
+	const char *const argv[] = { "tail", "-n", "5", "/a/b.txt", "x y", NULL };
 	struct buf out;
 
 	buf_init(&out, 100);
 	quote_argv(&out, argv);
-	is_str(out.data, "tail -n 5 /a/b.txt 'x y'",
-	       "plain words stay as they are");
+	is_str(out.data, "tail -n 5 /a/b.txt 'x y'", "plain words stay as they are");
 	buf_release(&out);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_words();
 	test_bytes();

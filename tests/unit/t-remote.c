@@ -10,8 +10,7 @@
 #include "remote/ssh_key.h"
 #include "tests/support/tap.h"
 
-static void
-test_dest(void)
+static void test_dest(void)
 {
 	static const struct {
 		const char *text, *user, *host;
@@ -44,8 +43,7 @@ test_dest(void)
 		int rc = ssh_dest_parse(&dest, cases[i].text, &err);
 
 		if (cases[i].port < 0) {
-			ok(rc == -1 && err.code == ERR_CONFIG,
-			   "name %zu is refused", i);
+			ok(rc == -1 && err.code == ERR_CONFIG, "name %zu is refused", i);
 			continue;
 		}
 		is_str(dest.host, cases[i].host, cases[i].text);
@@ -55,16 +53,14 @@ test_dest(void)
 	}
 }
 
-static const char ssh_says[] =
-	"host rp\nuser golf\nhostname 203.0.113.7\nport 2222\n"
-	"identityfile ~/.ssh/%h-%r-%p\nidentityfile /k/%%d\n"
-	"identitiesonly yes\nidentityagent none\n"
-	"proxycommand nc %h %p %n\n"
-	"userknownhostsfile ~/kh1 /kh2\nglobalknownhostsfile /etc/kh\n"
-	"rubbish\nport 99999999\n\x01\n";
+static const char ssh_says[] = "host rp\nuser golf\nhostname 203.0.113.7\nport 2222\n"
+			       "identityfile ~/.ssh/%h-%r-%p\nidentityfile /k/%%d\n"
+			       "identitiesonly yes\nidentityagent none\n"
+			       "proxycommand nc %h %p %n\n"
+			       "userknownhostsfile ~/kh1 /kh2\nglobalknownhostsfile /etc/kh\n"
+			       "rubbish\nport 99999999\n\x01\n";
 
-static void
-test_target(void)
+static void test_target(void)
 {
 	struct remote_pod pod = { .name = "p", .ssh = "rp" };
 	struct ssh_target target = { 0 };
@@ -79,8 +75,7 @@ test_target(void)
 	is_str(target.user, "golf", "User");
 	is_int(target.port, 2222, "Port; one out of range is left out");
 	is_int((long)target.n_identities, 2, "two keys");
-	is_str(target.identities[0], "/home/x/.ssh/203.0.113.7-golf-2222",
-	       "~ %h %r %p");
+	is_str(target.identities[0], "/home/x/.ssh/203.0.113.7-golf-2222", "~ %h %r %p");
 	is_str(target.identities[1], "/k/%d", "%%");
 	is_str(target.agent, NULL, "IdentityAgent none");
 	is_str(target.proxy_command, "nc 203.0.113.7 2222 rp", "ProxyCommand");
@@ -91,8 +86,7 @@ test_target(void)
 	pod.identity = "~/mine";
 	pod.known_hosts = "/mine";
 	pod.proxy_jump = "bastion";
-	is_int(ssh_target_parse(&target, &pod, STR_LIT(ssh_says), &err), 0,
-	       "explicit keys win:");
+	is_int(ssh_target_parse(&target, &pod, STR_LIT(ssh_says), &err), 0, "explicit keys win:");
 	is_int((long)target.n_identities, 1, "one key");
 	is_str(target.identities[0], "/home/x/mine", "the pod's");
 	is_str(target.known_hosts[0], "/mine", "its known_hosts");
@@ -101,26 +95,24 @@ test_target(void)
 	ssh_target_release(&target);
 
 	pod = (struct remote_pod){ .name = "p", .ssh = "u@h:23" };
-	is_int(ssh_target_parse(&target, &pod, (struct str){ NULL, 0 }, &err),
-	       0, "without an ssh program");
+	is_int(ssh_target_parse(&target, &pod, (struct str){ NULL, 0 }, &err), 0,
+	       "without an ssh program");
 	is_str(target.host, "h", "the host as it stands");
 	is_int(target.port, 23, "its port");
 	is_str(target.agent, "/agent", "the agent of the environment");
-	ok(target.n_identities == 3 && target.n_known_hosts == 2,
-	   "the default files");
+	ok(target.n_identities == 3 && target.n_known_hosts == 2, "the default files");
 	ssh_target_release(&target);
 }
 
-#define KEY_A                                                                  \
-	"AAAAC3NzaC1lZDI1NTE5AAAAIKv1zKGzTQdaR7u5ZBD1nIyyCPXuXr9JkS7bA"        \
+#define KEY_A                                                           \
+	"AAAAC3NzaC1lZDI1NTE5AAAAIKv1zKGzTQdaR7u5ZBD1nIyyCPXuXr9JkS7bA" \
 	"l8JHhzM"
-#define KEY_B                                                                  \
-	"AAAAC3NzaC1lZDI1NTE5AAAAIKv1zKGzTQdaR7u5ZBD1nIyyCPXuXr9JkS7bA"        \
+#define KEY_B                                                           \
+	"AAAAC3NzaC1lZDI1NTE5AAAAIKv1zKGzTQdaR7u5ZBD1nIyyCPXuXr9JkS7bA" \
 	"l8JHhzN"
 #define ED "ssh-ed25519"
 
-static void
-test_known(void)
+static void test_known(void)
 {
 	struct known_keys known = { 0 };
 	struct buf out;
@@ -138,19 +130,16 @@ test_known(void)
 	is_int((long)known.n, 1, "malformed lines and markers are skipped");
 	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_GOOD, "known");
 	is_int(known_keys_judge(&known, ED, KEY_B), KNOWN_CHANGED, "changed");
-	is_int(known_keys_judge(&known, "ecdsa-sha2-nistp256", "AAAA"),
-	       KNOWN_OTHER_TYPE, "of another type");
-	known_keys_add(&known, STR_LIT("@revoked h ssh-ed25519 " KEY_A "\n"),
-		       NULL);
-	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_REVOKED,
-	       "revoked wins over known");
+	is_int(known_keys_judge(&known, "ecdsa-sha2-nistp256", "AAAA"), KNOWN_OTHER_TYPE,
+	       "of another type");
+	known_keys_add(&known, STR_LIT("@revoked h ssh-ed25519 " KEY_A "\n"), NULL);
+	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_REVOKED, "revoked wins over known");
 	known_keys_clear(&known);
 	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_NEW, "new");
 	buf_release(&out);
 }
 
-static void
-test_ssh_words(void)
+static void test_ssh_words(void)
 {
 	static const struct {
 		const char *text;
@@ -158,8 +147,7 @@ test_ssh_words(void)
 		bool final;
 		const char *said; /* all of it; NULL: not asked */
 	} cases[] = {
-		{ "x\r\nroot@h: Permission denied (publickey).\r\n", ERR_AUTH,
-		  true, NULL },
+		{ "x\r\nroot@h: Permission denied (publickey).\r\n", ERR_AUTH, true, NULL },
 		{ "Host key verification failed.\n", ERR_HOSTKEY, true,
 		  "pod: Host key verification failed." },
 		{ "No ED25519 host key is known for h and you have requested "
@@ -167,8 +155,8 @@ test_ssh_words(void)
 		  ERR_HOSTKEY, true,
 		  "pod: no host key of it is known (log in once with ssh, or "
 		  "see --accept-new): Host key verification failed." },
-		{ "ssh: connect to host h port 22: Connection timed out\n",
-		  ERR_TIMEOUT, false, NULL },
+		{ "ssh: connect to host h port 22: Connection timed out\n", ERR_TIMEOUT, false,
+		  NULL },
 		{ "ssh: Could not resolve hostname h: Name or service not "
 		  "known\n",
 		  ERR_NET, false, NULL },
@@ -178,28 +166,24 @@ test_ssh_words(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct err err;
-		bool final =
-			openssh_error(&err, "pod", str_from(cases[i].text));
+		bool final = openssh_error(&err, "pod", str_from(cases[i].text));
 
 		ok(err.code == cases[i].code && final == cases[i].final &&
 			   strchr(err.text, '\x1b') == NULL &&
-			   (cases[i].said == NULL ||
-			    strcmp(err.text, cases[i].said) == 0),
+			   (cases[i].said == NULL || strcmp(err.text, cases[i].said) == 0),
 		   "ssh's words: %s", err.text);
 	}
 }
 
 static int admitted;
 
-static void
-on_admit(void *user)
+static void on_admit(void *user)
 {
 	(void)user;
 	admitted++;
 }
 
-static void
-test_gate(void)
+static void test_gate(void)
 {
 	struct loop *loop = loop_new(NULL);
 	struct gate_ticket tickets[8] = { 0 };
@@ -236,16 +220,14 @@ struct retry {
 
 static void exec_again(struct retry *retry);
 
-static size_t
-on_data(void *user, const void *data, size_t len)
+static size_t on_data(void *user, const void *data, size_t len)
 {
 	(void)user;
 	(void)data;
 	return len;
 }
 
-static void
-on_close(void *user, const struct stream_exit *exit)
+static void on_close(void *user, const struct stream_exit *exit)
 {
 	struct retry *retry = user;
 
@@ -256,19 +238,16 @@ on_close(void *user, const struct stream_exit *exit)
 		loop_stop(retry->loop);
 }
 
-static void
-exec_again(struct retry *retry)
+static void exec_again(struct retry *retry)
 {
-	static const struct stream_cb cb = { .on_data = on_data,
-					     .on_close = on_close };
+	static const struct stream_cb cb = { .on_data = on_data, .on_close = on_close };
 	struct transport *t = fleet_transport(retry->fleet);
 
 	if (t->ops->exec(t, 0, "true", &cb, retry, NULL) == NULL)
 		abort();
 }
 
-static void
-on_link(void *user, size_t pod)
+static void on_link(void *user, size_t pod)
 {
 	struct retry *retry = user;
 	struct transport *t = fleet_transport(retry->fleet);
@@ -276,20 +255,17 @@ on_link(void *user, size_t pod)
 
 	t->ops->link_info(t, pod, &info);
 	if (info.state == LINK_WAITING && retry->waits < TRIES)
-		retry->delays_ms[retry->waits++] =
-			info.retry_at_ms - info.since_ms;
+		retry->delays_ms[retry->waits++] = info.retry_at_ms - info.since_ms;
 }
 
 /* Nobody listens on port 1 of loopback. */
-static void
-test_backoff(void)
+static void test_backoff(void)
 {
 	const struct remote_pod pod = { .name = "dead",
 					.ssh = "127.0.0.1:1",
 					.transport = REMOTE_LIBSSH2 };
 	struct retry retry = { .loop = loop_new(NULL) };
-	const struct fleet_options options = { .on_link = on_link,
-					       .user = &retry };
+	const struct fleet_options options = { .on_link = on_link, .user = &retry };
 	int64_t want = 500;
 
 	retry.fleet = fleet_new(retry.loop, &pod, 1, &options);
@@ -305,8 +281,7 @@ test_backoff(void)
 	loop_free(retry.loop);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_dest();
 	test_target();

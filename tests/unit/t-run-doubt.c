@@ -25,33 +25,25 @@ static const struct run_case cases[] = {
 	  "final_bf16_sliding_window val_loss:2 val_bpb:1.1 eval_time:9ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
 	  1,
-	  { { "final_bpb", "null" },
-	    { "sliding_bpb", "null" },
-	    { "quant_bpb", "1.14518023" } } },
+	  { { "final_bpb", "null" }, { "sliding_bpb", "null" }, { "quant_bpb", "1.14518023" } } },
 	{ "a label that names a part of the evaluation: no score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "final_ttt_lora_100docs val_loss:2 val_bpb:1.1 eval_time:9ms\n",
 	  1,
-	  { { "final_bpb", "null" },
-	    { "ttt_bpb", "null" },
-	    { "sliding_bpb", "null" } } },
+	  { { "final_bpb", "null" }, { "ttt_bpb", "null" }, { "sliding_bpb", "null" } } },
 	{ "a line that says that it is of a part: no score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "final_int6_sliding_window val_loss:2 val_bpb:1.1 tokens:1048576/62021632 eval_time:9ms\n",
 	  1,
-	  { { "final_bpb", "null" },
-	    { "ttt_bpb", "null" },
-	    { "sliding_bpb", "null" } } },
+	  { { "final_bpb", "null" }, { "ttt_bpb", "null" }, { "sliding_bpb", "null" } } },
 	{ "an evaluation that says it was aborted: no score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "legal_ttt val_loss:2 val_bpb:1.1 eval_time:9ms (aborted)\n",
 	  1,
-	  { { "final_bpb", "null" },
-	    { "ttt_bpb", "null" },
-	    { "sliding_bpb", "null" } } },
+	  { { "final_bpb", "null" }, { "ttt_bpb", "null" }, { "sliding_bpb", "null" } } },
 	{ "an evaluation that tells that it is whole counts",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
@@ -63,17 +55,13 @@ static const struct run_case cases[] = {
 	  "final_int8_roundtrip val_loss:2.1 val_bpb:1.15 eval_time:1ms\n"
 	  "final_int5_roundtrip val_loss:2.1 val_bpb:1.18 eval_time:1ms\n",
 	  1,
-	  { { "final_bpb", "null" },
-	    { "quant_bpb", "null" },
-	    { "status", "\"finished\"" } } },
+	  { { "final_bpb", "null" }, { "quant_bpb", "null" }, { "status", "\"finished\"" } } },
 	{ "an evaluation that the settings name did not come",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "  ttt_enabled: True\n"
 	  "diagnostic quantized val_loss:2.7 val_bpb:1.0832 eval_time:45933ms\n",
 	  1,
-	  { { "final_bpb", "null" },
-	    { "quant_bpb", "1.0832" },
-	    { "status", "\"truncated\"" } } },
+	  { { "final_bpb", "null" }, { "quant_bpb", "1.0832" }, { "status", "\"truncated\"" } } },
 	{ "behind the last evaluation no earlier one is awaited",
 	  "  sliding_window_enabled: True\n"
 	  "  ttt_enabled: True\n"
@@ -244,8 +232,7 @@ static const struct run_case cases[] = {
 	  { { "train_ms", "700000" } } },
 };
 
-int
-main(void)
+int main(void)
 {
 	struct format_set *formats = format_set_new_builtin();
 

@@ -16,8 +16,7 @@ struct named {
 	const char *want;
 };
 
-static void
-are_named(const char *what, const struct named *v)
+static void are_named(const char *what, const struct named *v)
 {
 	struct model model;
 	struct model_run *runs[MOST];
@@ -27,8 +26,7 @@ are_named(const char *what, const struct named *v)
 	(void)model_pod_add(&model, "a", "a");
 	(void)model_pod_add(&model, "b", "b");
 	for (; v[n].path != NULL; n++) {
-		runs[n] =
-			model_run_get(&model, v[n].pod, v[n].path, v[n].index);
+		runs[n] = model_run_get(&model, v[n].pod, v[n].path, v[n].index);
 		if (v[n].seed > 0)
 			runs[n]->run.seed = v[n].seed;
 		/* As they come, so that each name may have to change. */
@@ -40,8 +38,7 @@ are_named(const char *what, const struct named *v)
 }
 
 /* A narrow column leaves out a date, unless that is what tells names apart. */
-static void
-test_dates(void)
+static void test_dates(void)
 {
 	static const struct {
 		const char *path, *name;
@@ -71,49 +68,41 @@ test_dates(void)
 	run_names_update(&model);
 	for (size_t i = 0; i < LENGTH(v); i++) {
 		is_str(runs[i]->name, v[i].name, "named as a whole");
-		is_int((long long)runs[i]->name_date, (long long)v[i].date,
-		       v[i].name);
+		is_int((long long)runs[i]->name_date, (long long)v[i].date, v[i].name);
 	}
 	model_release(&model);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_dates();
 	are_named("folders of seeds",
-		  (const struct named[]){
-			  { 0, "/w/gate-lqer/s1.log", 1, 0, "gate-lqer" },
-			  { 0, "/w/gate-lqer/s2.log", 2, 0, "gate-lqer" },
-			  { 0, "/w/base/s1.log", 1, 0, "base" },
-			  { 0, NULL, 0, 0, NULL } });
+		  (const struct named[]){ { 0, "/w/gate-lqer/s1.log", 1, 0, "gate-lqer" },
+					  { 0, "/w/gate-lqer/s2.log", 2, 0, "gate-lqer" },
+					  { 0, "/w/base/s1.log", 1, 0, "base" },
+					  { 0, NULL, 0, 0, NULL } });
 	are_named("what all begin with goes, up to the end of a word",
-		  (const struct named[]){
-			  { 0, "/w/2026-04-22_A/t.log", 1, 0, "22_A" },
-			  { 0, "/w/2026-04-29_A/t.log", 1, 0, "29_A" },
-			  { 0, "/w/2026-04-29_B/logs/t.log", 1, 0, "29_B" },
-			  { 0, NULL, 0, 0, NULL } });
+		  (const struct named[]){ { 0, "/w/2026-04-22_A/t.log", 1, 0, "22_A" },
+					  { 0, "/w/2026-04-29_A/t.log", 1, 0, "29_A" },
+					  { 0, "/w/2026-04-29_B/logs/t.log", 1, 0, "29_B" },
+					  { 0, NULL, 0, 0, NULL } });
 	are_named("but no name goes as a whole",
-		  (const struct named[]){
-			  { 0, "/w/longname/t.log", 1, 0, "longname" },
-			  { 0, "/w/longname-b/t.log", 1, 0, "longname-b" },
-			  { 0, NULL, 0, 0, NULL } });
-	are_named(
-		"folders of one name have the one above it",
-		(const struct named[]){ { 0, "/w/x/try/t.log", 1, 0, "x/try" },
-					{ 0, "/w/y/try/t.log", 1, 0, "y/try" },
-					{ 0, "/try/t.log", 1, 0, "/try" },
-					{ 0, "/w/z/t.log", 1, 0, "z" },
-					{ 0, NULL, 0, 0, NULL } });
-	are_named(
-		"without seeds it is the file",
-		(const struct named[]){ { 0, "/w/logs/3f-1.txt", 0, 0, "3f-1" },
-					{ 0, "/w/logs/4a-2.txt", 0, 0, "4a-2" },
-					{ 0, NULL, 0, 0, NULL } });
+		  (const struct named[]){ { 0, "/w/longname/t.log", 1, 0, "longname" },
+					  { 0, "/w/longname-b/t.log", 1, 0, "longname-b" },
+					  { 0, NULL, 0, 0, NULL } });
+	are_named("folders of one name have the one above it",
+		  (const struct named[]){ { 0, "/w/x/try/t.log", 1, 0, "x/try" },
+					  { 0, "/w/y/try/t.log", 1, 0, "y/try" },
+					  { 0, "/try/t.log", 1, 0, "/try" },
+					  { 0, "/w/z/t.log", 1, 0, "z" },
+					  { 0, NULL, 0, 0, NULL } });
+	are_named("without seeds it is the file",
+		  (const struct named[]){ { 0, "/w/logs/3f-1.txt", 0, 0, "3f-1" },
+					  { 0, "/w/logs/4a-2.txt", 0, 0, "4a-2" },
+					  { 0, NULL, 0, 0, NULL } });
 	are_named("nor is the one above it, where all are in it",
-		  (const struct named[]){
-			  { 0, "/w/nano/logs/3f-1.txt", 1, 0, "3f-1" },
-			  { 0, NULL, 0, 0, NULL } });
+		  (const struct named[]){ { 0, "/w/nano/logs/3f-1.txt", 1, 0, "3f-1" },
+					  { 0, NULL, 0, 0, NULL } });
 	are_named("a folder that is called logs is no name",
 		  (const struct named[]){ { 0, "logs/a.txt", 0, 0, "a" },
 					  { 0, "logs/b.txt", 7, 0, "b" },
@@ -130,11 +119,10 @@ main(void)
 					  { 1, "/w/y/a.log", 2, 0, "y #1" },
 					  { 1, "/w/y/a.log", 2, 1, "y #2" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("paths of nothing",
-		  (const struct named[]){ { 0, "/", 0, 0, "" },
-					  { 0, "a", 0, 0, "a" },
-					  { 0, "", 0, 1, "" },
-					  { 1, "//logs//", 9, 0, "" },
-					  { 0, NULL, 0, 0, NULL } });
+	are_named("paths of nothing", (const struct named[]){ { 0, "/", 0, 0, "" },
+							      { 0, "a", 0, 0, "a" },
+							      { 0, "", 0, 1, "" },
+							      { 1, "//logs//", 9, 0, "" },
+							      { 0, NULL, 0, 0, NULL } });
 	return tap_done();
 }

@@ -14,32 +14,26 @@
 static struct format_set *formats;
 
 /* What else the callbacks gave, as text. */
-static void
-note_sample(void *user, const struct run *run, const struct sample *s)
+static void note_sample(void *user, const struct run *run, const struct sample *s)
 {
-	buf_appendf(user, "%u %d %g %.17g %g %d\n", run->run_index,
-		    (int)s->metric, s->step, s->value, s->train_ms,
-		    (int)s->line);
+	buf_appendf(user, "%u %d %g %.17g %g %d\n", run->run_index, (int)s->metric, s->step,
+		    s->value, s->train_ms, (int)s->line);
 }
 
-static void
-note_event(void *user, const struct run *run, const struct run_event *event)
+static void note_event(void *user, const struct run *run, const struct run_event *event)
 {
-	buf_appendf(user, "%u event %s %d %s\n", run->run_index,
-		    run_event_name(event->kind), (int)event->line, event->text);
+	buf_appendf(user, "%u event %s %d %s\n", run->run_index, run_event_name(event->kind),
+		    (int)event->line, event->text);
 }
 
-static void
-note_line(void *user, uint64_t line, struct str text, enum line_class class)
+static void note_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	buf_appendf(user, "%d %d %zu\n", (int)line, (int)class, text.len);
 }
 
-static const struct run_reader_cb note_all = { note_sample, note_event,
-					       run_case_note, note_line };
+static const struct run_reader_cb note_all = { note_sample, note_event, run_case_note, note_line };
 
-static struct buf
-read_in_pieces(struct str text, const size_t *ends, size_t n_ends)
+static struct buf read_in_pieces(struct str text, const size_t *ends, size_t n_ends)
 {
 	struct buf out;
 	struct run_reader *reader;
@@ -57,8 +51,7 @@ read_in_pieces(struct str text, const size_t *ends, size_t n_ends)
 	return out;
 }
 
-static struct buf
-generate(enum loggen_dialect dialect, enum loggen_fate fate)
+static struct buf generate(enum loggen_dialect dialect, enum loggen_fate fate)
 {
 	struct loggen_recipe recipe;
 	struct loggen_line line;
@@ -76,8 +69,7 @@ generate(enum loggen_dialect dialect, enum loggen_fate fate)
 }
 
 /* One cut at every position of the first bytes and the last. */
-static void
-check_every_cut(struct str text, const char *name)
+static void check_every_cut(struct str text, const char *name)
 {
 	struct buf whole = read_in_pieces(text, NULL, 0);
 	size_t same = 0;
@@ -88,14 +80,12 @@ check_every_cut(struct str text, const char *name)
 		same += strcmp(got.data, whole.data) == 0;
 		buf_release(&got);
 	}
-	ok(same == text.len + 1, "%s: the same at every one of %zu cuts", name,
-	   text.len + 1);
+	ok(same == text.len + 1, "%s: the same at every one of %zu cuts", name, text.len + 1);
 	buf_release(&whole);
 }
 
 /* The whole log in small pieces of changing size. */
-static void
-check_small_pieces(struct str text, const char *name)
+static void check_small_pieces(struct str text, const char *name)
 {
 	struct buf whole = read_in_pieces(text, NULL, 0), got;
 	size_t *ends = xreallocarray(NULL, text.len, sizeof(*ends));
@@ -106,15 +96,13 @@ check_small_pieces(struct str text, const char *name)
 		ends[n++] = at < text.len ? at : text.len;
 	}
 	got = read_in_pieces(text, ends, n);
-	ok(strcmp(got.data, whole.data) == 0, "%s: the same in %zu pieces",
-	   name, n);
+	ok(strcmp(got.data, whole.data) == 0, "%s: the same in %zu pieces", name, n);
 	free(ends);
 	buf_release(&got);
 	buf_release(&whole);
 }
 
-static void
-test_cuts(void)
+static void test_cuts(void)
 {
 	for (int d = 0; d < LOGGEN_N_DIALECTS; d++) {
 		struct buf text = generate((enum loggen_dialect)d, LOGGEN_OOM);
@@ -128,22 +116,20 @@ test_cuts(void)
 		check_every_cut(s, "its end");
 		buf_release(&text);
 	}
-	check_every_cut(
-		STR_LIT("import os\nprint(1)\n"
-			"========================================"
-			"============================================"
-			"================\nseed:1\n\x1b[1mstep:1/9 "
-			"train_loss:2 train_time:10ms step_avg:10ms\x1b[0m\r\n"
-			"10%\r20%\r\nTraceback (most recent call last):\n"),
-		"escapes, CR, a script");
-	check_every_cut(
-		STR_LIT("{\"log\":\"it 1 loss 3.5\\nit 2 lo\",\"stream\":"
-			"\"stdout\",\"time\":\"2026-01-01T00:00:00Z\"}\r\n"
-			"{\"log\":\"ss 3.25\\nit 3 loss 3.125\",\"stream\":"
-			"\"stdout\",\"time\":\"2026-01-01T00:00:01Z\"}\n"
-			"{\"log\":\"\\nit 4 loss 2.5\",\"stream\":\"stdout\","
-			"\"time\":\"2026-01-01T00:00:02Z\"}\n"),
-		"lines that Docker has wrapped");
+	check_every_cut(STR_LIT("import os\nprint(1)\n"
+				"========================================"
+				"============================================"
+				"================\nseed:1\n\x1b[1mstep:1/9 "
+				"train_loss:2 train_time:10ms step_avg:10ms\x1b[0m\r\n"
+				"10%\r20%\r\nTraceback (most recent call last):\n"),
+			"escapes, CR, a script");
+	check_every_cut(STR_LIT("{\"log\":\"it 1 loss 3.5\\nit 2 lo\",\"stream\":"
+				"\"stdout\",\"time\":\"2026-01-01T00:00:00Z\"}\r\n"
+				"{\"log\":\"ss 3.25\\nit 3 loss 3.125\",\"stream\":"
+				"\"stdout\",\"time\":\"2026-01-01T00:00:01Z\"}\n"
+				"{\"log\":\"\\nit 4 loss 2.5\",\"stream\":\"stdout\","
+				"\"time\":\"2026-01-01T00:00:02Z\"}\n"),
+			"lines that Docker has wrapped");
 }
 
 static const struct run_case cases[] = {
@@ -314,18 +300,14 @@ static const struct run_case cases[] = {
 	  "  ttt_chunk [1/1893] bpb=1.159980 time=0.5s\n"
 	  "ttp: b778/782 bl:2.7 bb:1.1 rl:2.7 rb:1.0702 dl:1-2 gd:0\n",
 	  1,
-	  { { "final_bpb", "null" },
-	    { "ttt_bpb", "null" },
-	    { "status", "\"truncated\"" } } },
+	  { { "final_bpb", "null" }, { "ttt_bpb", "null" }, { "status", "\"truncated\"" } } },
 };
 
 /* What a run that goes on says of itself. */
-static void
-test_live(void)
+static void test_live(void)
 {
-	static const char text[] =
-		"step:1/20 train_loss:2 train_time:10ms step_avg:10ms\n"
-		"step:2/20 train_loss:2 train_time:30ms step_avg:15ms\nstep:3";
+	static const char text[] = "step:1/20 train_loss:2 train_time:10ms step_avg:10ms\n"
+				   "step:2/20 train_loss:2 train_time:30ms step_avg:15ms\nstep:3";
 	struct run_reader *reader = run_reader_new(formats, NULL, NULL);
 	const struct run *run;
 
@@ -340,8 +322,7 @@ test_live(void)
 }
 
 /* A script seen before gives the same hash as one that is new. */
-static void
-test_source_hash(void)
+static void test_source_hash(void)
 {
 	static const char *const script = "import os\nimport sys\nx = 1\n";
 	static const char *const end =
@@ -370,8 +351,7 @@ test_source_hash(void)
 	run_reader_finish(reader);
 	run_reader_free(reader);
 	is_str(again.data, first.data, "the same script, the same hash");
-	ok(strstr(first.data, "\"source_lines\":3") != NULL,
-	   "its lines are counted");
+	ok(strstr(first.data, "\"source_lines\":3") != NULL, "its lines are counted");
 	ok(strcmp(other.data, first.data) != 0, "another one, another hash");
 	buf_release(&first);
 	buf_release(&again);
@@ -379,13 +359,11 @@ test_source_hash(void)
 }
 
 /* A row within a docstring is text, whatever log was read before. */
-static void
-test_docstring(void)
+static void test_docstring(void)
 {
-	static const char text[] =
-		"import os\nx = 1\n\"\"\"As it prints:\n"
-		"step:1/9 train_loss:9 train_time:9ms step_avg:9ms\n\"\"\"\n"
-		"step:1/2 train_loss:3 train_time:10ms step_avg:10ms\n";
+	static const char text[] = "import os\nx = 1\n\"\"\"As it prints:\n"
+				   "step:1/9 train_loss:9 train_time:9ms step_avg:9ms\n\"\"\"\n"
+				   "step:1/2 train_loss:3 train_time:10ms step_avg:10ms\n";
 	static const struct run_reader_cb cb = { .on_run = run_case_note };
 	struct run_reader *reader = run_reader_new(formats, &cb, NULL);
 	struct buf logs[3];
@@ -409,8 +387,7 @@ test_docstring(void)
 	run_reader_free(reader);
 }
 
-int
-main(void)
+int main(void)
 {
 	formats = format_set_new_builtin();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

@@ -12,18 +12,15 @@
 #include "tests/support/tap.h"
 
 /* The samples of a run, each as "name=value@step;". */
-static void
-note_sample(void *user, const struct sample *sample)
+static void note_sample(void *user, const struct sample *sample)
 {
 	char label[SERIES_LABEL_BYTES];
 
-	buf_appendf(user, "%s=%g@%g;",
-		    series_label(sample->metric, sample->name, label),
+	buf_appendf(user, "%s=%g@%g;", series_label(sample->metric, sample->name, label),
 		    sample->value, sample->step);
 }
 
-static struct record_pair
-pair(const char *name, double value, enum metric metric, double scale)
+static struct record_pair pair(const char *name, double value, enum metric metric, double scale)
 {
 	return (struct record_pair){ .name = str_from(name),
 				     .unit = STR_LIT(""),
@@ -32,40 +29,34 @@ pair(const char *name, double value, enum metric metric, double scale)
 				     .scale = scale };
 }
 
-static struct record_pair
-own(const char *name, double value)
+static struct record_pair own(const char *name, double value)
 {
 	return pair(name, value, METRIC_COUNT, 1);
 }
 
 /* A row of that step with these pairs. */
-static void
-apply(struct run_state *state, struct buf *samples, double step,
-      const struct record_pair *pairs, size_t n)
+static void apply(struct run_state *state, struct buf *samples, double step,
+		  const struct record_pair *pairs, size_t n)
 {
 	static const struct rule rule = { .kind = RULE_TRAIN };
 	const struct run_sink sink = { note_sample, NULL, samples };
-	const struct record_place place = { .line = (uint64_t)step + 1,
-					    .text = STR_LIT("a row") };
-	struct record record = { .rule = &rule,
-				 .present = (uint64_t)1 << METRIC_STEP,
-				 .n_pairs = n,
-				 .pairs = pairs };
+	const struct record_place place = { .line = (uint64_t)step + 1, .text = STR_LIT("a row") };
+	struct record record = {
+		.rule = &rule, .present = (uint64_t)1 << METRIC_STEP, .n_pairs = n, .pairs = pairs
+	};
 
 	record.values[METRIC_STEP] = step;
 	for (size_t i = n; i-- > 0;) {
 		if (pairs[i].metric == METRIC_COUNT)
 			continue;
 		record.present |= (uint64_t)1 << pairs[i].metric;
-		record.values[pairs[i].metric] =
-			pairs[i].value * pairs[i].scale;
+		record.values[pairs[i].metric] = pairs[i].value * pairs[i].scale;
 	}
 	run_state_apply(state, &record, &place, &sink);
 }
 
 /* What `metrics` says of the series at i, and whether that is `want`. */
-static void
-is_metric(const struct run *run, int i, const char *want)
+static void is_metric(const struct run *run, int i, const char *want)
 {
 	cJSON *all = run_series_to_json(run);
 	struct buf got;
@@ -77,8 +68,7 @@ is_metric(const struct run *run, int i, const char *want)
 	cJSON_Delete(all);
 }
 
-static void
-test_rows(void)
+static void test_rows(void)
 {
 	struct run_state state;
 	struct buf samples;
@@ -86,29 +76,23 @@ test_rows(void)
 	run_state_init(&state);
 	buf_init(&samples, 1 << 16);
 	apply(&state, &samples, 1,
-	      (struct record_pair[]){
-		      pair("lm loss", 4.5, METRIC_TRAIN_LOSS, 1),
-		      own("grad norm", (double)NAN),
-		      pair("elapsed (s)", 0.25, METRIC_STEP_MS, 1000) },
+	      (struct record_pair[]){ pair("lm loss", 4.5, METRIC_TRAIN_LOSS, 1),
+				      own("grad norm", (double)NAN),
+				      pair("elapsed (s)", 0.25, METRIC_STEP_MS, 1000) },
 	      3);
 	apply(&state, &samples, 2,
-	      (struct record_pair[]){
-		      pair("lm loss", 4, METRIC_TRAIN_LOSS, 1),
-		      own("grad norm", 2),
-		      pair("elapsed (s)", 0.5, METRIC_STEP_MS, 1000),
-		      pair("val loss", 4.25, METRIC_VAL_LOSS, 1) },
+	      (struct record_pair[]){ pair("lm loss", 4, METRIC_TRAIN_LOSS, 1), own("grad norm", 2),
+				      pair("elapsed (s)", 0.5, METRIC_STEP_MS, 1000),
+				      pair("val loss", 4.25, METRIC_VAL_LOSS, 1) },
 	      4);
 	is_str(samples.data,
 	       "step_ms=250@1;train_loss=4.5@1;"
 	       "grad norm=2@2;step_ms=500@2;train_loss=4@2;val_loss=4.25@2;",
 	       "samples in the metrics' units; a NaN is none");
-	ok(run_series_last(run_series_called(&state.run, "elapsed (s)"),
-			   "elapsed (s)") == 0.5 &&
-		   run_series_last(run_series_called(&state.run, "step_ms"),
-				   "step_ms") == 500,
+	ok(run_series_last(run_series_called(&state.run, "elapsed (s)"), "elapsed (s)") == 0.5 &&
+		   run_series_last(run_series_called(&state.run, "step_ms"), "step_ms") == 500,
 	   "asked for by its printed name, and by the metric's");
-	ok(run_series_called(&state.run, "loss") == NULL,
-	   "a part of a name is none");
+	ok(run_series_called(&state.run, "loss") == NULL, "a part of a name is none");
 	ok(state.run.last_train_loss == 4 && state.run.last_val_loss == 4.25,
 	   "what the pairs stand for is the run's");
 	is_metric(&state.run, 0,
@@ -128,8 +112,7 @@ test_rows(void)
 }
 
 /* Names that would be taken for others. */
-static void
-test_alike(void)
+static void test_alike(void)
 {
 	struct run_state state;
 	struct buf samples;
@@ -137,9 +120,8 @@ test_alike(void)
 	run_state_init(&state);
 	buf_init(&samples, 1 << 16);
 	apply(&state, &samples, 1,
-	      (struct record_pair[]){ own("train_loss", 9), own("Loss", 1),
-				      own("loss", 2), own("loss", 3),
-				      pair("a", 5, METRIC_TRAIN_LOSS, 1),
+	      (struct record_pair[]){ own("train_loss", 9), own("Loss", 1), own("loss", 2),
+				      own("loss", 3), pair("a", 5, METRIC_TRAIN_LOSS, 1),
 				      pair("b", 6, METRIC_TRAIN_LOSS, 1) },
 	      6);
 	is_str(samples.data,
@@ -153,8 +135,7 @@ test_alike(void)
 	run_state_release(&state);
 }
 
-static void
-test_hostile(void)
+static void test_hostile(void)
 {
 	static const char prefix[] = "a name of more bytes than are kept of on"
 				     "e\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4";
@@ -164,8 +145,7 @@ test_hostile(void)
 	char name[128], shorter[SERIES_NAME_BYTES + 8];
 
 	run_init(&run);
-	a = run_series_get(&run, str_from("\x1b[31mred\xff\a\n"), unit,
-			   METRIC_COUNT);
+	a = run_series_get(&run, str_from("\x1b[31mred\xff\a\n"), unit, METRIC_COUNT);
 	is_str(a->name, "\xc2\xb7[31mred\xef\xbf\xbd\xc2\xb7",
 	       "no control of a terminal is in a name");
 	ok(run_series_get(&run, STR_LIT(" \t "), unit, METRIC_COUNT) == NULL,
@@ -176,29 +156,24 @@ test_hostile(void)
 	(void)snprintf(name, sizeof(name), "%stwo", prefix);
 	b = run_series_get(&run, str_from(name), unit, METRIC_COUNT);
 	ok(run.n_series == 3 && strcmp(shorter, b->name) != 0,
-	   "two long names that begin alike stay two: \"%s\", \"%s\"", shorter,
-	   b->name);
+	   "two long names that begin alike stay two: \"%s\", \"%s\"", shorter, b->name);
 	is_str(utf8_clean(name, sizeof(name), str_from(b->name)), b->name,
 	       "and are cut at a character");
 	for (int i = 0; i < 10000; i++) {
 		(void)snprintf(name, sizeof(name), "metric %d", i);
-		a = run_series_get(&run, str_from(name), STR_LIT("ms"),
-				   METRIC_COUNT);
+		a = run_series_get(&run, str_from(name), STR_LIT("ms"), METRIC_COUNT);
 		if (a != NULL)
 			run_series_add(a, i, i);
 	}
-	ok(run.n_series == RUN_MAX_SERIES &&
-		   run.series_dropped == 10003 - RUN_MAX_SERIES,
+	ok(run.n_series == RUN_MAX_SERIES && run.series_dropped == 10003 - RUN_MAX_SERIES,
 	   "10,000 names: %zu series, %llu left out and told", run.n_series,
 	   (unsigned long long)run.series_dropped);
 	a = run_series_get(&run, STR_LIT("metric 3"), unit, METRIC_COUNT);
-	ok(a != NULL && a->points == 1 && a->last == 3,
-	   "what was there before goes on");
+	ok(a != NULL && a->points == 1 && a->last == 3, "what was there before goes on");
 	run_release(&run);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_rows();
 	test_alike();

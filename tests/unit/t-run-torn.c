@@ -3,8 +3,8 @@
 #include "parsers/format.h"
 #include "tests/support/run_case.h"
 
-#define LAST                                                                   \
-	"step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms "                  \
+#define LAST                                                  \
+	"step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms " \
 	"step_avg:10ms\n"
 #define AGAIN "step:99/99 train_loss:2 train_time:980ms step_avg:9.9ms\n" LAST
 #define ROUND "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
@@ -13,9 +13,7 @@ static const struct run_case cases[] = {
 	{ "a number with a comma in it is not its first digits",
 	  LAST ROUND "legal_ttt val_loss:1.9 val_bpb:1,0812 eval_time:9ms\n",
 	  1,
-	  { { "ttt_bpb", "null" },
-	    { "final_bpb", "null" },
-	    { "quant_bpb", "1.14518023" } } },
+	  { { "ttt_bpb", "null" }, { "final_bpb", "null" }, { "quant_bpb", "1.14518023" } } },
 	{ "a comma behind a number ends it",
 	  LAST ROUND "legal_ttt val_loss:1.9, val_bpb:1.0812, eval_time:9ms\n",
 	  1,
@@ -33,9 +31,7 @@ static const struct run_case cases[] = {
 		     "val_bpb:1.01230000 (PR #12)\n"
 		     "legal_ttt val_loss:1.9 val_bpb:1.02 # reference\n",
 	  1,
-	  { { "quant_bpb", "1.14518023" },
-	    { "ttt_bpb", "null" },
-	    { "final_bpb", "null" } } },
+	  { { "quant_bpb", "1.14518023" }, { "ttt_bpb", "null" }, { "final_bpb", "null" } } },
 	{ "a list of results that others read or printed",
 	  LAST ROUND "- final_int6_sliding_window val_loss:2 val_bpb:1.0123\n",
 	  1,
@@ -44,22 +40,16 @@ static const struct run_case cases[] = {
 	  "legal_ttt val_loss:1.9 val_bpb:1.0123 eval_time:9ms\n"
 	  "seed:7\n" LAST ROUND,
 	  1,
-	  { { "seed", "7" },
-	    { "ttt_bpb", "null" },
-	    { "final_bpb", "1.14518023" } } },
+	  { { "seed", "7" }, { "ttt_bpb", "null" }, { "final_bpb", "1.14518023" } } },
 	{ "labels of another model or of a part",
-	  LAST ROUND
-	  "final_teacher_roundtrip val_loss:2.1 val_bpb:1.2 eval_time:9ms\n"
-	  "final_train_sliding val_loss:2.1 val_bpb:1.25 eval_time:9ms\n"
-	  "final_pre_ttt val_loss:2.1 val_bpb:1.22 eval_time:9ms\n",
+	  LAST ROUND "final_teacher_roundtrip val_loss:2.1 val_bpb:1.2 eval_time:9ms\n"
+		     "final_train_sliding val_loss:2.1 val_bpb:1.25 eval_time:9ms\n"
+		     "final_pre_ttt val_loss:2.1 val_bpb:1.22 eval_time:9ms\n",
 	  1,
-	  { { "final_bpb", "1.14518023" },
-	    { "sliding_bpb", "null" },
-	    { "ttt_bpb", "null" } } },
+	  { { "final_bpb", "1.14518023" }, { "sliding_bpb", "null" }, { "ttt_bpb", "null" } } },
 	{ "what is mixed into a sliding window is no sliding window",
-	  LAST ROUND
-	  "final_int6_sliding_window_s64_exact val_loss:2 val_bpb:1.12\n"
-	  "final_int6_sliding_window_ngram7 val_loss:2 val_bpb:1.05\n",
+	  LAST ROUND "final_int6_sliding_window_s64_exact val_loss:2 val_bpb:1.12\n"
+		     "final_int6_sliding_window_ngram7 val_loss:2 val_bpb:1.05\n",
 	  1,
 	  { { "sliding_bpb", "1.12" }, { "final_bpb", "null" } } },
 	{ "a way to evaluate that no rule knows",
@@ -87,9 +77,7 @@ static const struct run_case cases[] = {
 	  LAST "stopping_early: wallclock_cap train_time:990ms step:99/200\n"
 	       "peak memory allocated: 10184 MiB reserved: 10624 MiB\n",
 	  1,
-	  { { "steps", "99" },
-	    { "train_ms", "990" },
-	    { "status", "\"truncated\"" } } },
+	  { { "steps", "99" }, { "train_ms", "990" }, { "status", "\"truncated\"" } } },
 	{ "cut while it was packed",
 	  LAST "Serialized model: 67224983 bytes\n",
 	  1,
@@ -109,17 +97,12 @@ static const struct run_case cases[] = {
 	  "step:10/99 train_loss:2 train_time:100ms step_avg:10ms\n"
 	  "stopping_early: wallclock_cap train_time:600ms\n",
 	  1,
-	  { { "steps", "null" },
-	    { "train_ms", "600" },
-	    { "ms_per_step", "null" } } },
+	  { { "steps", "null" }, { "train_ms", "600" }, { "ms_per_step", "null" } } },
 	{ "a time of nothing is none",
 	  "stopping_early: wallclock_cap train_time:0ms step:99/200\n",
 	  1,
 	  { { "train_ms", "null" }, { "ms_per_step", "null" } } },
-	{ "the last rows once more",
-	  AGAIN AGAIN,
-	  1,
-	  { { "train_ms", "990" } } },
+	{ "the last rows once more", AGAIN AGAIN, 1, { { "train_ms", "990" } } },
 	{ "the first validation is not of what was quantized",
 	  "step:0/99 val_loss:6.9 val_bpb:4.1 train_time:0ms\n" ROUND,
 	  1,
@@ -131,17 +114,13 @@ static const struct run_case cases[] = {
 	  "step:125/3040 val_loss:4 train_time:2500ms step_avg:20ms\n"
 	  "step:3040/3040 val_loss:3.3 train_time:60800ms step_avg:20ms\n",
 	  2,
-	  { { "steps", "3040" },
-	    { "n_gpus", "null" },
-	    { "final_val_loss", "3.3" } } },
+	  { { "steps", "3040" }, { "n_gpus", "null" }, { "final_val_loss", "3.3" } } },
 	{ "a line that a bar was drawn before is that line",
 	  "train:  45%|##  | 45/99 [00:10<00:12,  4.4it/s, loss=3]" LAST
 	  "\r100%|####| 9/9 [00:10<00:00,  1.1s/it]" ROUND
 	  "100%|####| 9/9 [00:10<00:00,  1.1s/it] bpb: 1.0123\n",
 	  1,
-	  { { "steps", "99" },
-	    { "last_val_bpb", "1.3" },
-	    { "final_bpb", "1.14518023" } } },
+	  { { "steps", "99" }, { "last_val_bpb", "1.3" }, { "final_bpb", "1.14518023" } } },
 	{ "a figure without decimals was torn",
 	  LAST ROUND "legal_ttt val_loss:1.9 val_bpb:1\n.0812 eval_time:9ms\n",
 	  1,
@@ -152,11 +131,10 @@ static const struct run_case cases[] = {
 	  1,
 	  { { "train_ms", "null" }, { "ms_per_step", "null" } } },
 	{ "rows of a loop of the evaluation are none of the training",
-	  LAST
-	  "stopping_early: wallclock_cap train_time:990ms step:99/99\n" ROUND
-	  "step:1/9 train_loss:0.5 train_time:30ms step_avg:30ms\n"
-	  "step:9/9 train_loss:0.4 train_time:300ms step_avg:30ms\n"
-	  "legal_ttt val_loss:1.9 val_bpb:1.0812 total time:700s\n",
+	  LAST "stopping_early: wallclock_cap train_time:990ms step:99/99\n" ROUND
+	       "step:1/9 train_loss:0.5 train_time:30ms step_avg:30ms\n"
+	       "step:9/9 train_loss:0.4 train_time:300ms step_avg:30ms\n"
+	       "legal_ttt val_loss:1.9 val_bpb:1.0812 total time:700s\n",
 	  1,
 	  { { "steps", "99" },
 	    { "train_ms", "990" },
@@ -211,16 +189,12 @@ static const struct run_case cases[] = {
 	  1,
 	  { { "status", "\"crashed\"" } } },
 	{ "a training behind an evaluation is a run of its own",
-	  "seed:7\nlegal_ttt val_loss:1.9 val_bpb:1.0123 eval_time:9ms\n" LAST
-		  ROUND,
+	  "seed:7\nlegal_ttt val_loss:1.9 val_bpb:1.0123 eval_time:9ms\n" LAST ROUND,
 	  2,
-	  { { "seed", "null" },
-	    { "ttt_bpb", "null" },
-	    { "final_bpb", "1.14518023" } } },
+	  { { "seed", "null" }, { "ttt_bpb", "null" }, { "final_bpb", "1.14518023" } } },
 };
 
-int
-main(void)
+int main(void)
 {
 	struct format_set *formats = format_set_new_builtin();
 

@@ -13,8 +13,7 @@
 
 static uint32_t seed = 7;
 
-static size_t
-pick(size_t n)
+static size_t pick(size_t n)
 {
 	seed = seed * 1664525 + 1013904223;
 	return (seed >> 8) % n;
@@ -42,24 +41,22 @@ static const char *const lines[] = {
 };
 
 /* Rules whose patterns do all that steps can do, and what they cannot. */
-static const char user_rules[] =
-	"{\"schema\":\"hgym-tui.format/1\",\"name\":\"mine\",\"rules\":["
-	"{\"name\":\"a\",\"kind\":\"train\","
-	"\"match\":\"^step (?<step>\\\\d++)/\\\\d++ .loss\"},"
-	"{\"name\":\"b\",\"kind\":\"train\","
-	"\"match\":\"^step:(?<step>\\\\d)(?<planned>[\\\\d.]*+) loss:"
-	"(?<train_loss>[\\\\w.+-]++) t:(?<train_ms>[\\\\w.-]++) *$\"},"
-	"{\"name\":\"c\",\"kind\":\"train\","
-	"\"match\":\"^(?<step>[.\\\\d]++)/(?<planned>\\\\d)(?= |$)\"},"
-	"{\"name\":\"d\",\"kind\":\"setting\","
-	"\"match\":\"^ *seed: (?<seed>\\\\d++)$\"},"
-	"{\"name\":\"e\",\"kind\":\"setting\","
-	"\"match\":\"^se[](|]ed|^w[^](]rmup\"},"
-	"{\"name\":\"f\",\"kind\":\"train\","
-	"\"match\":\"^\\\\{.step.: (?<step>[\\\\d]++)\\\\W\"}]}";
+static const char user_rules[] = "{\"schema\":\"hgym-tui.format/1\",\"name\":\"mine\",\"rules\":["
+				 "{\"name\":\"a\",\"kind\":\"train\","
+				 "\"match\":\"^step (?<step>\\\\d++)/\\\\d++ .loss\"},"
+				 "{\"name\":\"b\",\"kind\":\"train\","
+				 "\"match\":\"^step:(?<step>\\\\d)(?<planned>[\\\\d.]*+) loss:"
+				 "(?<train_loss>[\\\\w.+-]++) t:(?<train_ms>[\\\\w.-]++) *$\"},"
+				 "{\"name\":\"c\",\"kind\":\"train\","
+				 "\"match\":\"^(?<step>[.\\\\d]++)/(?<planned>\\\\d)(?= |$)\"},"
+				 "{\"name\":\"d\",\"kind\":\"setting\","
+				 "\"match\":\"^ *seed: (?<seed>\\\\d++)$\"},"
+				 "{\"name\":\"e\",\"kind\":\"setting\","
+				 "\"match\":\"^se[](|]ed|^w[^](]rmup\"},"
+				 "{\"name\":\"f\",\"kind\":\"train\","
+				 "\"match\":\"^\\\\{.step.: (?<step>[\\\\d]++)\\\\W\"}]}";
 
-static void
-alter(struct buf *line)
+static void alter(struct buf *line)
 {
 	static const char bytes[] = " .0123456789-+enaif:/|=\"xs\xc3";
 	size_t at = pick(line->len + 1), kind = pick(4);
@@ -78,9 +75,8 @@ alter(struct buf *line)
 }
 
 /* Whether the first rule that PCRE2 says takes the line is the scanner's. */
-static bool
-is_as_plain(const struct format_set *set, struct scanner *scanner,
-	    struct str line, size_t *taken)
+static bool is_as_plain(const struct format_set *set, struct scanner *scanner, struct str line,
+			size_t *taken)
 {
 	struct record record, want;
 	bool found = scanner_scan(scanner, line, &record);
@@ -96,8 +92,7 @@ is_as_plain(const struct format_set *set, struct scanner *scanner,
 	return !found;
 }
 
-static void
-test_altered_lines(const struct format_set *set)
+static void test_altered_lines(const struct format_set *set)
 {
 	struct scanner *scanner = scanner_new(set);
 	size_t taken = 0, wrong = 0;
@@ -106,37 +101,32 @@ test_altered_lines(const struct format_set *set)
 	buf_init(&line, 4096);
 	for (size_t i = 0; i < TRIES; i++) {
 		buf_clear(&line);
-		buf_append_str(&line,
-			       lines[i % (sizeof(lines) / sizeof(*lines))]);
+		buf_append_str(&line, lines[i % (sizeof(lines) / sizeof(*lines))]);
 		for (size_t n = pick(4); n > 0; n--)
 			alter(&line);
 		if (line.len > 0 &&
-		    !is_as_plain(set, scanner,
-				 (struct str){ line.data, line.len }, &taken)) {
+		    !is_as_plain(set, scanner, (struct str){ line.data, line.len }, &taken)) {
 			printf("# not as PCRE2: %s\n", line.data);
 			wrong++;
 		}
 	}
 	is_int((long long)wrong, 0, "all lines are read as PCRE2 reads them");
-	ok(taken > TRIES / 8 && taken < TRIES, "rules take %zu of %d lines",
-	   taken, TRIES);
+	ok(taken > TRIES / 8 && taken < TRIES, "rules take %zu of %d lines", taken, TRIES);
 	buf_release(&line);
 	scanner_free(scanner);
 }
 
-int
-main(void)
+int main(void)
 {
 	struct format_set *set = format_set_new_builtin();
 	struct err err = { ERR_NONE, "" };
 	size_t quick = 0;
 
-	ok(format_set_load_text(set, "mine", str_from(user_rules), &err) == 0,
-	   "the rules load %s", err.text);
+	ok(format_set_load_text(set, "mine", str_from(user_rules), &err) == 0, "the rules load %s",
+	   err.text);
 	for (size_t i = 0; i < format_set_rules(set); i++)
 		quick += format_set_rule(set, i)->steps.end != STEPS_PART;
-	ok(quick > 20, "%zu of %zu rules need no regex engine", quick,
-	   format_set_rules(set));
+	ok(quick > 20, "%zu of %zu rules need no regex engine", quick, format_set_rules(set));
 	test_altered_lines(set);
 	format_set_free(set);
 	return tap_done();

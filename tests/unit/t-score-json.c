@@ -4,14 +4,12 @@
 
 #include "tests/support/tap.h"
 
-static const char final_run[] =
-	"{\"best_us\": 112.736, \"cases\": [{\"name\": \"d1024\", \"dim\": "
-	"1024, \"best_us\": 30.1}], \"device\": \"H200\", \"median_us\": "
-	"123.55, \"mode\": \"final\", \"score\": 112.736, \"status\": "
-	"\"passed\", \"verified\": true}";
+static const char final_run[] = "{\"best_us\": 112.736, \"cases\": [{\"name\": \"d1024\", \"dim\": "
+				"1024, \"best_us\": 30.1}], \"device\": \"H200\", \"median_us\": "
+				"123.55, \"mode\": \"final\", \"score\": 112.736, \"status\": "
+				"\"passed\", \"verified\": true}";
 
-static struct score_json
-read_score(const char *text, const char *key)
+static struct score_json read_score(const char *text, const char *key)
 {
 	struct score_json score;
 	struct err err = { ERR_NONE, "" };
@@ -21,8 +19,7 @@ read_score(const char *text, const char *key)
 	return score;
 }
 
-static void
-test_good(void)
+static void test_good(void)
 {
 	struct score_json s = read_score(final_run, NULL);
 
@@ -37,27 +34,23 @@ test_good(void)
 	s = read_score("compiling..\n{not this}\n{\n \"best_cycles\": 7,\n"
 		       " \"status\": \"PASSED\"\n}\nbye\n",
 		       NULL);
-	ok(score_json_counts(&s) && s.value == 7,
-	   "pretty-printed among other output");
+	ok(score_json_counts(&s) && s.value == 7, "pretty-printed among other output");
 	score_json_release(&s);
 	s = read_score("{\"event\": 1}\n{\"score\": 2, \"a\": 0}\n"
 		       "{\"score\": 2}\n",
 		       NULL);
-	ok(score_json_counts(&s) && s.value == 2,
-	   "several objects that agree on the score");
+	ok(score_json_counts(&s) && s.value == 2, "several objects that agree on the score");
 	score_json_release(&s);
 	s = read_score("{\"score\": 0.25}", NULL);
 	ok(score_json_counts(&s) && !s.has_status, "no status is no failure");
 	score_json_release(&s);
 }
 
-static void
-test_bad(void)
+static void test_bad(void)
 {
-	struct score_json s =
-		read_score("{\"best_us\": Infinity, \"status\": \"failed\", "
-			   "\"verified\": false, \"score\": Infinity}",
-			   NULL);
+	struct score_json s = read_score("{\"best_us\": Infinity, \"status\": \"failed\", "
+					 "\"verified\": false, \"score\": Infinity}",
+					 NULL);
 
 	ok(!score_json_counts(&s) && isnan(s.value), "Infinity is no score");
 	is_str(s.why, "status is \"failed\"", "the status is named");
@@ -99,8 +92,7 @@ test_bad(void)
 		       "[], \"cases\": [{\"status\": \"passed\"}, "
 		       "{\"status\": \"failed\"}]}",
 		       NULL);
-	is_str(s.why, "its \"cases\" says that it failed",
-	       "nor where a case failed");
+	is_str(s.why, "its \"cases\" says that it failed", "nor where a case failed");
 	score_json_release(&s);
 	s = read_score("{\"score\": 12.5, \"error\": \"\"}", NULL);
 	ok(score_json_counts(&s), "an empty error is none");
@@ -111,8 +103,7 @@ test_bad(void)
 }
 
 /* It says two things: none of them is taken. */
-static void
-test_doubt(void)
+static void test_doubt(void)
 {
 	static const struct {
 		const char *text, *why;
@@ -143,8 +134,7 @@ test_doubt(void)
 }
 
 /* Sixty-four braces that never close do not hide what follows them. */
-static void
-test_open_braces(void)
+static void test_open_braces(void)
 {
 	struct score_json s;
 	struct buf text;
@@ -159,13 +149,10 @@ test_open_braces(void)
 	buf_release(&text);
 }
 
-static void
-test_absurd(void)
+static void test_absurd(void)
 {
-	static const char *const texts[] = { "{\"best_us\": 1e300}",
-					     "{\"score\": -1e300}",
-					     "{\"best_us\": 1e-300}",
-					     "{\"score\": 4e-320}" };
+	static const char *const texts[] = { "{\"best_us\": 1e300}", "{\"score\": -1e300}",
+					     "{\"best_us\": 1e-300}", "{\"score\": 4e-320}" };
 	struct score_json s;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -175,8 +162,7 @@ test_absurd(void)
 		score_json_release(&s);
 	}
 	s = read_score("{\"best_us\": 1e300}", NULL);
-	is_str(s.why, "\"best_us\" is 1e+300: nothing measures that",
-	       "and says which");
+	is_str(s.why, "\"best_us\" is 1e+300: nothing measures that", "and says which");
 	score_json_release(&s);
 	s = read_score("{\"score\": 0}", NULL);
 	ok(score_json_counts(&s) && s.value == 0, "0 is a score");
@@ -186,11 +172,9 @@ test_absurd(void)
 	   "the bounds themselves");
 }
 
-static void
-test_no_object(void)
+static void test_no_object(void)
 {
-	static const char *const texts[] = { "",   "hello\n", "[1]",	   "{",
-					     "{]", "}}}",     "{\"a\": \"" };
+	static const char *const texts[] = { "", "hello\n", "[1]", "{", "{]", "}}}", "{\"a\": \"" };
 	struct score_json s;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -198,8 +182,7 @@ test_no_object(void)
 		   "no object in text %zu", i);
 }
 
-static void
-test_same_work(void)
+static void test_same_work(void)
 {
 	static const char other_dim[] =
 		"{\"best_us\": 1, \"cases\": [{\"name\": \"d1024\", \"dim\": "
@@ -220,8 +203,7 @@ test_same_work(void)
 	score_json_release(&c);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_good();
 	test_bad();

@@ -18,16 +18,14 @@
 
 static char top[PATH_MAX]; /* $TMPDIR of the test */
 
-static bool
-is_there(const char *path)
+static bool is_there(const char *path)
 {
 	struct stat st;
 
 	return lstat(path, &st) == 0;
 }
 
-static bool
-goes(const char *path)
+static bool goes(const char *path)
 {
 	for (int ms = 0; ms < PATIENCE_MS && is_there(path); ms += 10)
 		(void)usleep(10000);
@@ -35,8 +33,7 @@ goes(const char *path)
 }
 
 /* A file that nobody may write to, and a way out of the folder. */
-static void
-fill(const char *path)
+static void fill(const char *path)
 {
 	char *outer = xasprintf("%s/a", path);
 	char *inner = xasprintf("%s/a/b", path);
@@ -54,8 +51,7 @@ fill(const char *path)
 	free(way);
 }
 
-static void
-test_removed(void)
+static void test_removed(void)
 {
 	struct scratch scratch;
 	struct err err = { ERR_NONE, "" };
@@ -65,11 +61,9 @@ test_removed(void)
 	(void)close(open(kept, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	ok(scratch_make(&scratch, "t-x", &err) == 0, "a folder: %s", err.text);
 	path = xstrdup(scratch.path);
-	ok(strncmp(path, top, strlen(top)) == 0 &&
-		   strncmp(path + strlen(top), "/t-x-", 5) == 0,
+	ok(strncmp(path, top, strlen(top)) == 0 && strncmp(path + strlen(top), "/t-x-", 5) == 0,
 	   "below TMPDIR, by its name");
-	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700,
-	   "for its owner alone");
+	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700, "for its owner alone");
 	fill(path);
 	scratch_remove(&scratch);
 	ok(!is_there(path), "is gone with all that is in it");
@@ -81,8 +75,7 @@ test_removed(void)
 }
 
 /* A process of its own group makes a folder and is ended by a signal. */
-static void
-test_killed(int signum, bool whole_group)
+static void test_killed(int signum, bool whole_group)
 {
 	char path[PATH_MAX] = "";
 	int fds[2], status;
@@ -112,22 +105,19 @@ test_killed(int signum, bool whole_group)
 	(void)close(fds[1]);
 	/* To the end of the pipe: the child that sweeps does not hold it. */
 	n = read(fds[0], path, sizeof(path) - 1);
-	ok(n > 0 && (signum == 0 || is_there(path)) &&
-		   read(fds[0], &status, 1) == 0,
+	ok(n > 0 && (signum == 0 || is_there(path)) && read(fds[0], &status, 1) == 0,
 	   "a process has a folder");
 	(void)close(fds[0]);
 	if (signum != 0)
 		(void)kill(whole_group ? -pid : pid, signum);
 	(void)waitpid(pid, &status, 0);
 	ok(signum != 0 ? WIFSIGNALED(status) : WIFEXITED(status), "it ends");
-	ok(goes(path), "the folder goes behind %s%s",
-	   signum != 0 ? strsignal(signum) : "_exit",
+	ok(goes(path), "the folder goes behind %s%s", signum != 0 ? strsignal(signum) : "_exit",
 	   whole_group ? " to its group" : "");
 }
 
 /* SIGKILL at one moment or another while the folder is made. */
-static void
-test_killed_early(void)
+static void test_killed_early(void)
 {
 	bool is_empty = true;
 	glob_t found;
@@ -159,8 +149,7 @@ test_killed_early(void)
 }
 
 /* A job that is not over yet writes its last lines meanwhile. */
-static void
-test_late_writer(void)
+static void test_late_writer(void)
 {
 	struct scratch scratch;
 	char *path;
@@ -174,8 +163,7 @@ test_late_writer(void)
 		char *file = xasprintf("%s/late", path);
 
 		for (int i = 0; i < 2000; i++) {
-			(void)close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC,
-					 0600));
+			(void)close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 			(void)usleep(100);
 		}
 		_exit(0);
@@ -186,12 +174,10 @@ test_late_writer(void)
 	free(path);
 }
 
-static void
-test_no_place(void)
+static void test_no_place(void)
 {
-	static const char *const none[] = {
-		"", "relative", "/a b", "/a\"b", "/a'b", "/a[b]", "/$a", "/a\nb"
-	};
+	static const char *const none[] = { "",	    "relative", "/a b", "/a\"b",
+					    "/a'b", "/a[b]",	"/$a",	"/a\nb" };
 	struct scratch scratch;
 	struct err err = { ERR_NONE, "" };
 
@@ -211,11 +197,9 @@ test_no_place(void)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
-	static const int signals[] = { 0,	SIGHUP,	 SIGINT, SIGTERM,
-				       SIGQUIT, SIGKILL, SIGABRT };
+	static const int signals[] = { 0, SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGKILL, SIGABRT };
 	char name[] = "/tmp/t-scratch-XXXXXX";
 
 	if (mkdtemp(name) == NULL || realpath(name, top) == NULL)

@@ -10,21 +10,18 @@
 static uint64_t seed = 1;
 
 /* A fixed sequence of numbers in [0, 1). */
-static double
-next_random(void)
+static double next_random(void)
 {
 	seed = seed * 6364136223846793005U + 1442695040888963407U;
 	return (double)(seed >> 11) / 9007199254740992.0;
 }
 
-static struct series_point
-point(double step, double value)
+static struct series_point point(double step, double value)
 {
 	return (struct series_point){ step, step * 100, 0, value };
 }
 
-static void
-test_exact_while_it_fits(void)
+static void test_exact_while_it_fits(void)
 {
 	struct series *series = series_new(64);
 	bool same = true;
@@ -43,8 +40,7 @@ test_exact_while_it_fits(void)
 }
 
 /* Push n random points with one spike up and one down, early. */
-static void
-test_bounded(size_t cap, int n)
+static void test_bounded(size_t cap, int n)
 {
 	struct series *series = series_new(cap);
 	double last[16], lo = INFINITY, hi = -INFINITY;
@@ -71,22 +67,19 @@ test_bounded(size_t cap, int n)
 
 		lo = fmin(lo, p->value);
 		hi = fmax(hi, p->value);
-		ordered = ordered &&
-			  (i == 0 || series_at(series, i - 1)->step < p->step);
+		ordered = ordered && (i == 0 || series_at(series, i - 1)->step < p->step);
 	}
 	ok(lo == -1e6 && hi == 1e6, "both spikes are kept");
 	ok(ordered, "the points are in order");
 	for (int k = 1; k <= (int)cap / 4 && k <= 16; k++)
-		exact = exact && series_at(series, count - (size_t)k)->value ==
-					 last[(n - k) % 16];
+		exact = exact && series_at(series, count - (size_t)k)->value == last[(n - k) % 16];
 	ok(exact, "the last points are exact");
 	ok(series_last(series)->step == n - 1, "the last is the last");
 	series_free(series);
 }
 
 /* The spacing of old points is even: no end of the run is starved. */
-static void
-test_even(void)
+static void test_even(void)
 {
 	struct series *series = series_new(256);
 	size_t count, half = 0;
@@ -103,8 +96,7 @@ test_even(void)
 	series_free(series);
 }
 
-static void
-test_equal_values(void)
+static void test_equal_values(void)
 {
 	struct series *series = series_new(16);
 
@@ -118,8 +110,7 @@ test_equal_values(void)
 	series_free(series);
 }
 
-static void
-test_own(void)
+static void test_own(void)
 {
 	struct own_series own = { NULL, 0 };
 	struct series_point p;
@@ -134,16 +125,14 @@ test_own(void)
 	}
 	ok(own.n == RUN_MAX_SERIES, "no more names than a run has");
 	of = own_series_find(&own, "m0");
-	ok(of != NULL && series_count(of) <= SERIES_OWN_POINTS &&
-		   series_last(of)->value == 9999,
+	ok(of != NULL && series_count(of) <= SERIES_OWN_POINTS && series_last(of)->value == 9999,
 	   "and of each no more points than it may have");
 	ok(own_series_find(&own, "M0") == NULL, "case counts");
 	own_series_clear(&own);
 	ok(own.n == 0 && own_series_find(&own, "m0") == NULL, "none are left");
 }
 
-int
-main(void)
+int main(void)
 {
 	struct series *empty = series_new(16);
 

@@ -15,13 +15,10 @@
 
 #include "tests/support/screen.h"
 
-static struct track track = { .cap_train_s = 600,
-			      .cap_eval_s = 600,
-			      .cap_artifact_bytes = 16e6 };
+static struct track track = { .cap_train_s = 600, .cap_eval_s = 600, .cap_artifact_bytes = 16e6 };
 
 /* The style of the first letter of these words on the screen. */
-static unsigned int
-style_of(const char *words)
+static unsigned int style_of(const char *words)
 {
 	int x, y;
 
@@ -31,19 +28,16 @@ style_of(const char *words)
 			size_t n = 0;
 
 			while (words[n] != '\0' &&
-			       canvas_at(&canvas, x + (int)n, y)->cp ==
-				       (unsigned char)words[n])
+			       canvas_at(&canvas, x + (int)n, y)->cp == (unsigned char)words[n])
 				n++;
 			if (words[n] == '\0')
-				return canvas_at(&canvas, x, y)->style &
-				       STYLE_MASK;
+				return canvas_at(&canvas, x, y)->style & STYLE_MASK;
 		}
 	return STYLE_COUNT;
 }
 
 /* Rows of a training loss that falls, `above` higher than the plain one. */
-static void
-add_rows(struct model_run *mr, double above)
+static void add_rows(struct model_run *mr, double above)
 {
 	for (int i = 1; i <= 60; i++) {
 		const struct sample sample = {
@@ -62,8 +56,7 @@ add_rows(struct model_run *mr, double above)
 	mr->run.last_val_loss = 2.77;
 }
 
-static struct model_run *
-add_run(const char *path, double seed)
+static struct model_run *add_run(const char *path, double seed)
 {
 	struct model_run *mr = model_run_get(&model, 0, path, 0);
 
@@ -74,8 +67,7 @@ add_run(const char *path, double seed)
 }
 
 /* A stage is no end: a better one may follow. */
-static void
-test_stage(struct model_run *mr, struct model_run *done)
+static void test_stage(struct model_run *mr, struct model_run *done)
 {
 	mr->run.final_bpb = mr->run.sliding_bpb = 1.064066;
 	mr->run.final_class = "sliding";
@@ -90,8 +82,8 @@ test_stage(struct model_run *mr, struct model_run *done)
 	ok(shows("   42 ", "~1.0641") && !shows("   42 ", " 1.0641"),
 	   "the fleet marks the score of a stage: %s", row_with("   42 "));
 	ok(shows("   42 ", " ~83.7"), "also what its evaluation took");
-	ok(shows("so far 381 of 1,238 done", "83.7 / 600 s"),
-	   "which is so far: %s", row_with("so far 381"));
+	ok(shows("so far 381 of 1,238 done", "83.7 / 600 s"), "which is so far: %s",
+	   row_with("so far 381"));
 	ok(shows("   42 ", "~1.059"), "and keeps the forecast beside it");
 	ok(shows(" 1234 ", " 1.0594") && !shows(" 1234 ", "~"),
 	   "the score of a run that is over is one: %s", row_with(" 1234 "));
@@ -103,15 +95,14 @@ test_stage(struct model_run *mr, struct model_run *done)
 	ok(row_with("FINAL")[0] == '\0', "the run has no FINAL yet");
 	press('R');
 	press('1');
-	ok(strstr(row_with(" 1234 "), "0.0047") == NULL,
-	   "no difference is taken to it");
+	ok(strstr(row_with(" 1234 "), "0.0047") == NULL, "no difference is taken to it");
 	press('R');
 	press(' ');
 	ui_shared(ui)->selected = done;
 	press('R');
 	press('4');
-	ok(shows("s42", "~1.064066") && !shows("s42", "+0.0046"),
-	   "nor when it is compared: %s", row_with("s42"));
+	ok(shows("s42", "~1.064066") && !shows("s42", "+0.0046"), "nor when it is compared: %s",
+	   row_with("s42"));
 	mr->run.status = RUN_FINISHED;
 	mr->run.final_bpb = 1.0581;
 	ok(shows("s42", " 1.058100") && shows("s42", "0.001300"),
@@ -121,8 +112,7 @@ test_stage(struct model_run *mr, struct model_run *done)
 }
 
 /* Five rows of the first second, then one each five hundred steps. */
-static struct model_run *
-add_sparse(const char *path, double seed, double begin, double later)
+static struct model_run *add_sparse(const char *path, double seed, double begin, double later)
 {
 	struct model_run *mr = add_run(path, seed);
 
@@ -132,8 +122,7 @@ add_sparse(const char *path, double seed, double begin, double later)
 			.metric = METRIC_TRAIN_LOSS,
 			.step = step,
 			.train_ms = step * 100,
-			.value = 1 + 0.5 * pow(step, -0.3) +
-				 (i < 5 ? begin : later),
+			.value = 1 + 0.5 * pow(step, -0.3) + (i < 5 ? begin : later),
 		};
 
 		model_run_sample(&model, mr, &sample);
@@ -144,8 +133,7 @@ add_sparse(const char *path, double seed, double begin, double later)
 }
 
 /* What the curves did in the first second is not where they are now. */
-static void
-test_gap(void)
+static void test_gap(void)
 {
 	struct model_run *base, *other;
 
@@ -155,8 +143,8 @@ test_gap(void)
 	ui_shared(ui)->selected = ui_shared(ui)->reference = base;
 	ui_shared(ui)->marks.v[ui_shared(ui)->marks.n++] = other;
 	press('4');
-	ok(shows("━ b.log s6", "−0.0013 ±0.0000"),
-	   "the gap is that of the last rows: %s", row_with("━ b.log s6"));
+	ok(shows("━ b.log s6", "−0.0013 ±0.0000"), "the gap is that of the last rows: %s",
+	   row_with("━ b.log s6"));
 	ok(row_with("+0.0")[0] == '\0' && row_with("+0.1")[0] == '\0' &&
 		   row_with("+0.2")[0] == '\0' && row_with("+0.3")[0] == '\0',
 	   "and makes their axis: %s", row_with("+0."));
@@ -175,16 +163,14 @@ test_gap(void)
 		sample.value += i < 3 ? 0.5 : 0.0042;
 		model_run_sample(&model, other, &sample);
 	}
-	ok(shows("━ b.log s6", "+0.0042 ±"),
-	   "a validation of both is better than rows: %s",
+	ok(shows("━ b.log s6", "+0.0042 ±"), "a validation of both is better than rows: %s",
 	   row_with("━ b.log s6"));
 	ui_shared(ui)->marks.n = 0;
 	ui_shared(ui)->reference = NULL;
 }
 
 /* Of telemetry its age is told, and what is old is grey. */
-static void
-test_age(void)
+static void test_age(void)
 {
 	const struct telemetry told = { .gpu_util = 37,
 					.gpu_power_w = 73,
@@ -195,8 +181,7 @@ test_age(void)
 					.host_load = RUN_ABSENT,
 					.disk_free_bytes = RUN_ABSENT };
 
-	is_near(model_pod_age_s(&model.pods[0], T0), RUN_ABSENT, 0,
-		"no telemetry has no age");
+	is_near(model_pod_age_s(&model.pods[0], T0), RUN_ABSENT, 0, "no telemetry has no age");
 	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
 	(void)model_pod_add(&model, "pod-b", "local");
 	model_pod_telemetry(&model, 0, &told, T0);
@@ -216,8 +201,7 @@ test_age(void)
 }
 
 /* A run of a trainer that no rule knows: series under their printed names. */
-static struct model_run *
-add_trainer(const char *path, double above)
+static struct model_run *add_trainer(const char *path, double above)
 {
 	static const char *const names[] = { "loss", "cri, \"b\"" };
 	struct model_run *mr = add_run(path, RUN_ABSENT);
@@ -227,10 +211,8 @@ add_trainer(const char *path, double above)
 	for (size_t k = 0; k < 2; k++) {
 		struct run_series *series = &run->series[run->n_series++];
 
-		(void)snprintf(series->name, sizeof(series->name), "%s",
-			       names[k]);
-		(void)snprintf(series->unit, sizeof(series->unit), "%s",
-			       k == 0 ? "BPC" : "");
+		(void)snprintf(series->name, sizeof(series->name), "%s", names[k]);
+		(void)snprintf(series->unit, sizeof(series->unit), "%s", k == 0 ? "BPC" : "");
 		series->metric = METRIC_COUNT;
 		series->points = 50;
 		series->last = 1.5 + above + (double)k;
@@ -240,8 +222,7 @@ add_trainer(const char *path, double above)
 					       .name = names[(i + 1) % 2],
 					       .step = (i + 1) / 2 * 10,
 					       .train_ms = RUN_ABSENT,
-					       .value = 1.5 + above +
-							(i + 1) % 2 };
+					       .value = 1.5 + above + (i + 1) % 2 };
 
 		model_run_sample(&model, mr, &sample);
 	}
@@ -256,8 +237,7 @@ static struct model_run *hidden[8];
 static size_t n_hidden;
 
 /* What a trainer prints of itself is shown, and nothing that it does not. */
-static void
-test_trainer(void)
+static void test_trainer(void)
 {
 	struct model_run *a, *b;
 
@@ -271,57 +251,48 @@ test_trainer(void)
 	b = add_trainer("/x/t/b.log", 0.25);
 	ui_shared(ui)->selected = a;
 	press('1');
-	ok(strstr(row_with("RUN "), "BPB") == NULL &&
-		   strstr(row_with("RUN "), "SEED") == NULL &&
+	ok(strstr(row_with("RUN "), "BPB") == NULL && strstr(row_with("RUN "), "SEED") == NULL &&
 		   strstr(row_with("RUN "), "STEP  ms/step") != NULL,
 	   "columns of which no run has a figure go: %s", row_with("RUN "));
 	ok(shows("a.log ", "   500    400.0 ") && shows("a.log ", "loss 1.5 "),
 	   "step, pace and its own loss are there: %s", row_with("a.log "));
 	ok(shows("a.log ", "step 500/2,000"), "its state is how far it is");
-	ok(shows("500 / 2,000", "about 10 min left"),
-	   "what is planned is forecast: %s", row_with("500 / 2,000"));
+	ok(shows("500 / 2,000", "about 10 min left"), "what is planned is forecast: %s",
+	   row_with("500 / 2,000"));
 	ok(row_with("16,000,000")[0] == '\0', "a track's caps are not its");
 	ok(row_with("loss (BPC) over step")[0] != '\0',
 	   "its chart has its name, its unit and an axis that it has");
 	press(']');
-	ok(row_with("cri, \"b\" over step")[0] != '\0' &&
-		   shows("b.log ", "cri, \"b\" 2.75 "),
+	ok(row_with("cri, \"b\" over step")[0] != '\0' && shows("b.log ", "cri, \"b\" 2.75 "),
 	   "the next metric is its next series: %s", row_with("b.log "));
 	press('2');
 	ok(row_with("cri, \"b\" over step")[0] != '\0' &&
-		   row_with("loss (BPC) over step")[0] != '\0' &&
-		   row_with("no BPB")[0] == '\0',
+		   row_with("loss (BPC) over step")[0] != '\0' && row_with("no BPB")[0] == '\0',
 	   "the run has a chart of each, and no empty one");
-	ok(row_with("median 400.00 ms/step")[0] != '\0' &&
-		   row_with("train ")[0] == '\0',
+	ok(row_with("median 400.00 ms/step")[0] != '\0' && row_with("train ")[0] == '\0',
 	   "a median is called so, and makes no training time");
 	press('[');
 	press('1');
 	press(' ');
 	ui_shared(ui)->reference = b;
 	press('4');
-	ok(shows("━ a.log", "−0.2500 ±0.0000"), "two are compared by it: %s",
-	   row_with("━ a.log"));
+	ok(shows("━ a.log", "−0.2500 ±0.0000"), "two are compared by it: %s", row_with("━ a.log"));
 	press('h');
-	ok(shows("━ a.log", "1.5 −0.2500"), "under the cursor, too: %s",
-	   row_with("━ a.log"));
+	ok(shows("━ a.log", "1.5 −0.2500"), "under the cursor, too: %s", row_with("━ a.log"));
 	press(KEYCODE_PAGE_UP);
 	is_near(ui_shared(ui)->chart.cursor, 0.9, 1e-6, "which goes by pages");
 	press('0');
 	ok(row_with("at cursor")[0] == '\0', "where there is one");
-	ok(row_with("Gap to reference (BPC)")[0] != '\0' &&
-		   row_with("is better")[0] == '\0',
+	ok(row_with("Gap to reference (BPC)")[0] != '\0' && row_with("is better")[0] == '\0',
 	   "nobody says which is better");
 	b->run.status = RUN_FINISHED;
 	press('3');
-	ok(row_with("by loss, less is better")[0] != '\0' &&
-		   shows(" t ", "1.75000"),
+	ok(row_with("by loss, less is better")[0] != '\0' && shows(" t ", "1.75000"),
 	   "and ranked: %s", row_with(" t "));
 }
 
 /* Digits of a chart stand at the left; where the last of its x does. */
-static void
-test_axis(void)
+static void test_axis(void)
 {
 	struct model_run *mr = add_run("/x/v/d.log", 3);
 
@@ -346,8 +317,7 @@ test_axis(void)
 }
 
 /* A run of 200 rows at about 100 ms, `slow` of them at another pace. */
-static void
-add_paced(const char *path, int before, int slow, double ms)
+static void add_paced(const char *path, int before, int slow, double ms)
 {
 	struct model_run *mr = add_run(path, 4);
 
@@ -356,8 +326,7 @@ add_paced(const char *path, int before, int slow, double ms)
 		const struct sample sample = { .metric = METRIC_MS_PER_STEP,
 					       .step = i,
 					       .train_ms = i * 100,
-					       .value = is_slow ? ms
-								: 100 + i % 3 };
+					       .value = is_slow ? ms : 100 + i % 3 };
 
 		model_run_sample(&model, mr, &sample);
 	}
@@ -366,12 +335,10 @@ add_paced(const char *path, int before, int slow, double ms)
 }
 
 /* One row makes no axis; a stretch of slow steps is shown as it is. */
-static void
-test_spike(void)
+static void test_spike(void)
 {
 	ui_shared(ui)->chart.metric.id = PLOT_MS_STEP;
-	for (ui_shared(ui)->chart.smoothing = 0;
-	     ui_shared(ui)->chart.smoothing < 3;
+	for (ui_shared(ui)->chart.smoothing = 0; ui_shared(ui)->chart.smoothing < 3;
 	     ui_shared(ui)->chart.smoothing++) {
 		add_paced("/x/w/spike.log", 120, 1, 5000);
 		ok(row_with("101")[0] != '\0' && row_with("00 |")[0] == '\0',
@@ -387,8 +354,7 @@ test_spike(void)
 }
 
 /* A name that is too long loses whole characters, and keeps its seed. */
-static void
-test_label(void)
+static void test_label(void)
 {
 	char name[200] = "";
 	struct model_run mr = { .name = name, .run.seed = 7 };
@@ -400,16 +366,14 @@ test_label(void)
 		struct plot_label label = plot_run_label(&mr);
 		const char *end = strchr(label.s, ' ');
 
-		ok(end != NULL && strcmp(end, " s7") == 0 &&
-			   (size_t)(end - label.s) % 3 == i &&
+		ok(end != NULL && strcmp(end, " s7") == 0 && (size_t)(end - label.s) % 3 == i &&
 			   end - label.s > 85,
 		   "no character is cut in two: %s", label.s);
 	}
 }
 
 /* Why a run failed stands where it is looked at. */
-static void
-test_cause(void)
+static void test_cause(void)
 {
 	static const char *const texts[] = {
 		"RuntimeError: NCCL is away",
@@ -418,19 +382,17 @@ test_cause(void)
 	struct model_run *mr = add_trainer("/x/u/c.log", 0);
 
 	mr->run.events = calloc(3, sizeof(*mr->run.events));
-	mr->run.events[0] = (struct run_event){ 3, RUN_EVENT_TRACEBACK, 100,
-						strdup("ValueError: old") };
+	mr->run.events[0] =
+		(struct run_event){ 3, RUN_EVENT_TRACEBACK, 100, strdup("ValueError: old") };
 	for (size_t i = 1; i < 3; i++)
-		mr->run.events[i] =
-			(struct run_event){ 20 + i, RUN_EVENT_TRACEBACK, 500,
-					    strdup(texts[i - 1]) };
+		mr->run.events[i] = (struct run_event){ 20 + i, RUN_EVENT_TRACEBACK, 500,
+							strdup(texts[i - 1]) };
 	mr->run.n_events = 3;
 	mr->run.last_step = 500;
 	mr->run.status = RUN_CRASHED;
 	press('1');
 	ok(shows("c.log ", "RuntimeError at 500: NCCL is away"),
-	   "a crash is its exception, not one before or behind: %s",
-	   row_with("c.log "));
+	   "a crash is its exception, not one before or behind: %s", row_with("c.log "));
 	mr->run.status = RUN_KILLED;
 	ok(shows("c.log ", "killed at 500"), "killed is a word");
 	mr->run.events[2].kind = RUN_EVENT_OOM;
@@ -445,8 +407,7 @@ test_cause(void)
  * Runs of one path on two pods, and scores without a log: each line of the
  * board is its own, to be selected and opened.
  */
-static void
-test_twins(struct ui_setup *setup)
+static void test_twins(struct ui_setup *setup)
 {
 	static const double scores[] = { 1.11, 1.14, 1.19 };
 	static const struct ui_baseline baseline = { "typed", scores, 3, NAN };
@@ -474,8 +435,8 @@ test_twins(struct ui_setup *setup)
 	ok(ui_shared(ui)->selected == twins[0], "and the first again");
 	press(KEYCODE_DOWN);
 	press(' ');
-	ok(shows("seed 701", "+") && !shows("seed 700", "+"),
-	   "a mark stands at its own run: %s", row_with("seed 700"));
+	ok(shows("seed 701", "+") && !shows("seed 700", "+"), "a mark stands at its own run: %s",
+	   row_with("seed 700"));
 	press(' ');
 	press('\r');
 	ok(row_with("pod pod-b")[0], "Enter opens the one that is selected");
@@ -501,15 +462,14 @@ test_twins(struct ui_setup *setup)
 	ui_shared(ui)->selected = twins[0];
 	press('R');
 	press('3');
-	ok(shows("◆ twin", "BASELINE"),
-	   "that of a run becomes it in another view: %s", row_with("twin"));
+	ok(shows("◆ twin", "BASELINE"), "that of a run becomes it in another view: %s",
+	   row_with("twin"));
 	press('1');
 	press('R');
 }
 
 /* Gains in the order of their numbers, whatever their signs are. */
-static void
-test_harness_order(void)
+static void test_harness_order(void)
 {
 	static const double gains[] = { -5, 12.5, 9 };
 	static const char *const ids[] = { "run-a", "run-b", "run-c" };
@@ -523,8 +483,7 @@ test_harness_order(void)
 
 	for (size_t i = 0; i < 3; i++) {
 		runs[i].id = ids[i];
-		runs[i].baseline_pct =
-			(struct harness_number){ true, gains[i] };
+		runs[i].baseline_pct = (struct harness_number){ true, gains[i] };
 	}
 	model.harness = &view;
 	press('8');
@@ -532,18 +491,15 @@ test_harness_order(void)
 		press('s');
 	for (size_t i = 0; i < 3; i++)
 		rows[i] = place_of(ids[i]);
-	ok(rows[0] < rows[2] && rows[2] < rows[1],
-	   "the least gain is the first: %zu %zu %zu", rows[0], rows[2],
-	   rows[1]);
+	ok(rows[0] < rows[2] && rows[2] < rows[1], "the least gain is the first: %zu %zu %zu",
+	   rows[0], rows[2], rows[1]);
 	press('1');
 	model.harness = NULL;
 }
 
 static char copied[200];
 
-static int
-keep_copy(void *user, const struct command *command, char said[200],
-	  struct err *err)
+static int keep_copy(void *user, const struct command *command, char said[200], struct err *err)
 {
 	(void)user;
 	(void)said;
@@ -554,8 +510,7 @@ keep_copy(void *user, const struct command *command, char said[200],
 }
 
 /* What is copied of a run is what its row shows. */
-static void
-test_copy(struct ui_setup *setup, const struct model_run *mr)
+static void test_copy(struct ui_setup *setup, const struct model_run *mr)
 {
 	setup->sink.execute = keep_copy;
 	ui_configure(ui, setup);
@@ -567,8 +522,7 @@ test_copy(struct ui_setup *setup, const struct model_run *mr)
 }
 
 /* --read-only is of pods that are acted on, and of no more. */
-static void
-test_read_only(void)
+static void test_read_only(void)
 {
 	ui_shared(ui)->read_only = true;
 	press('7');
@@ -576,14 +530,12 @@ test_read_only(void)
 	ok(row_with("--read-only")[0] == '\0', "a link may be tried");
 	press('a');
 	ok(shows("--read-only", "nothing that acts"), "an audit may not");
-	ok(!shows(" q quit", "audit"), "nor is its key shown: %s",
-	   row_with(" q quit"));
+	ok(!shows(" q quit", "audit"), "nor is its key shown: %s", row_with(" q quit"));
 	press('1');
 	ui_shared(ui)->read_only = false;
 }
 
-int
-main(void)
+int main(void)
 {
 	struct keymap keymap;
 	struct ui_setup setup = { .model = &model,

@@ -9,8 +9,7 @@
 
 static uint32_t seed = 1;
 
-static size_t
-pick(size_t n)
+static size_t pick(size_t n)
 {
 	seed = seed * 1664525 + 1013904223;
 	return (seed >> 8) % n;
@@ -40,19 +39,16 @@ static const char *const pieces[] = {
 	"    a long line, so that it does not end within a stride or two of it",
 };
 
-static void
-make_text(struct buf *text, size_t n)
+static void make_text(struct buf *text, size_t n)
 {
 	buf_clear(text);
 	buf_append_str(text, "import os\n");
 	for (size_t i = 0; i < n; i++)
-		buf_appendf(text, "%s\n",
-			    pieces[pick(sizeof(pieces) / sizeof(*pieces))]);
+		buf_appendf(text, "%s\n", pieces[pick(sizeof(pieces) / sizeof(*pieces))]);
 }
 
 /* What a fold makes of text: of each script its lines and hash. */
-static void
-fold_text(struct buf *out, struct source_fold *fold, struct str text, bool skip)
+static void fold_text(struct buf *out, struct source_fold *fold, struct str text, bool skip)
 {
 	uint64_t line = 0;
 	struct str rest = text, s;
@@ -69,17 +65,15 @@ fold_text(struct buf *out, struct source_fold *fold, struct str text, bool skip)
 		line++;
 		what = source_fold_line(fold, s);
 		if (what == SOURCE_END || what == SOURCE_BEGIN)
-			buf_appendf(out, "%d at %d: %d %s\n", (int)what,
-				    (int)line, (int)fold->lines,
-				    what == SOURCE_END ? fold->sha256 : "");
+			buf_appendf(out, "%d at %d: %d %s\n", (int)what, (int)line,
+				    (int)fold->lines, what == SOURCE_END ? fold->sha256 : "");
 	}
 	source_fold_finish(fold);
 	buf_appendf(out, "%d: %d %s\n", (int)line, (int)fold->lines,
 		    fold->sha256 != NULL ? fold->sha256 : "");
 }
 
-static void
-test_skip(void)
+static void test_skip(void)
 {
 	struct source_fold by_line, at_once;
 	struct buf text, a, b;
@@ -99,8 +93,7 @@ test_skip(void)
 		fold_text(&b, &at_once, s, true);
 		same += strcmp(a.data, b.data) == 0;
 	}
-	is_int((long long)same, 2000,
-	       "whole lines at once give what line by line gives");
+	is_int((long long)same, 2000, "whole lines at once give what line by line gives");
 	source_fold_release(&by_line);
 	source_fold_release(&at_once);
 	buf_release(&text);
@@ -109,8 +102,7 @@ test_skip(void)
 }
 
 /* Feed text in pieces, then compare with the hash of all of it. */
-static bool
-hashes_right(struct script_hash *h, struct str text)
+static bool hashes_right(struct script_hash *h, struct str text)
 {
 	char want[SHA256_HEX_SIZE];
 	struct sha256 sha;
@@ -130,8 +122,7 @@ hashes_right(struct script_hash *h, struct str text)
 }
 
 /* Scripts that begin alike, come again, and are left half read. */
-static void
-test_hash(size_t n_known)
+static void test_hash(size_t n_known)
 {
 	static const char words[] = "aaaaaaaaaaaabcd";
 	struct script_hash h;
@@ -154,8 +145,7 @@ test_hash(size_t n_known)
 	script_hash_release(&h);
 }
 
-static void
-test_long_script(void)
+static void test_long_script(void)
 {
 	size_t len = 700000;
 	char *text = xmalloc(len);
@@ -175,8 +165,7 @@ test_long_script(void)
 	free(text);
 }
 
-int
-main(void)
+int main(void)
 {
 	test_skip();
 	test_hash(0);

@@ -14,8 +14,7 @@
 
 static char folder[] = "/tmp/hgym-spool-XXXXXX";
 
-static struct spool_dir *
-open_dir(uint64_t cap)
+static struct spool_dir *open_dir(uint64_t cap)
 {
 	struct err err = { ERR_NONE, "" };
 	struct spool_dir *dir = spool_dir_open(folder, cap, &err);
@@ -25,8 +24,7 @@ open_dir(uint64_t cap)
 	return dir;
 }
 
-static struct spool *
-open_log(struct spool_dir *dir, const char *path, unsigned int generation)
+static struct spool *open_log(struct spool_dir *dir, const char *path, unsigned int generation)
 {
 	static const struct cksum none = { 0, 0 };
 	struct spool *spool = spool_new(dir, "pod", str_from(path), generation);
@@ -37,8 +35,7 @@ open_log(struct spool_dir *dir, const char *path, unsigned int generation)
 	return spool;
 }
 
-static size_t
-append(struct spool *spool, struct str data, struct err *err)
+static size_t append(struct spool *spool, struct str data, struct err *err)
 {
 	size_t n;
 
@@ -48,8 +45,7 @@ append(struct spool *spool, struct str data, struct err *err)
 	return n;
 }
 
-static void
-prune(struct spool_dir *dir)
+static void prune(struct spool_dir *dir)
 {
 	struct spool_prune prune;
 
@@ -59,8 +55,7 @@ prune(struct spool_dir *dir)
 	spool_prune_take(&prune, dir);
 }
 
-static size_t
-count_files(void)
+static size_t count_files(void)
 {
 	DIR *d = opendir(folder);
 	size_t n = 0;
@@ -77,8 +72,7 @@ count_files(void)
 	return n;
 }
 
-static void
-test_bytes(void)
+static void test_bytes(void)
 {
 	struct spool_dir *dir = open_dir(1 << 20);
 	struct spool *a = open_log(dir, "/logs/a b\n\033[31m.log", 0);
@@ -89,18 +83,14 @@ test_bytes(void)
 
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (char)(i * 7);
-	is_int((long long)append(a, (struct str){ data, 300 }, NULL), 300,
-	       "append");
-	is_int((long long)append(a, (struct str){ data + 300, 400 }, NULL), 400,
-	       "append more");
+	is_int((long long)append(a, (struct str){ data, 300 }, NULL), 300, "append");
+	is_int((long long)append(a, (struct str){ data + 300, 400 }, NULL), 400, "append more");
 	cksum_add(&sum, data, 600);
 	is_int((long long)spool_peek(a), 700, "its size is the offset");
 	is_int((long long)b->sum.len, 0, "a generation by itself");
-	ok(spool_read(a, 0, back, 700, NULL) == 700 &&
-		   memcmp(back, data, 700) == 0,
+	ok(spool_read(a, 0, back, 700, NULL) == 700 && memcmp(back, data, 700) == 0,
 	   "the bytes are those");
-	ok(stat(a->path, &st) == 0 && (st.st_mode & 0777) == 0600,
-	   "nobody else may read it");
+	ok(stat(a->path, &st) == 0 && (st.st_mode & 0777) == 0600, "nobody else may read it");
 	ok(strpbrk(a->path + 5, " \n\033[") == NULL, "its name is safe");
 	spool_free(a);
 	a = open_log(dir, "/logs/a b\n\033[31m.log", 0);
@@ -113,19 +103,16 @@ test_bytes(void)
 	   "what is known is not read again");
 	ok(cksum_value(&a->sum) != cksum_value(&sum), "be it wrong");
 	wrong.len = 701;
-	ok(spool_open(a, &wrong, NULL) == 0 &&
-		   cksum_value(&a->sum) == cksum_value(&sum),
+	ok(spool_open(a, &wrong, NULL) == 0 && cksum_value(&a->sum) == cksum_value(&sum),
 	   "more than there is, is not known of it");
 	spool_back(a);
 	ok(append(b, STR_LIT("b"), NULL) == 1 && spool_peek(b) == 1, "another");
 	spool_lend(b);
-	ok(spool_open(b, NULL, NULL) == 0 && spool_peek(b) == 0 &&
-		   b->sum.len == 0,
+	ok(spool_open(b, NULL, NULL) == 0 && spool_peek(b) == 0 && b->sum.len == 0,
 	   "it can be begun anew");
 	spool_back(b);
 	ok(truncate(a->path, 10) == 0 && append(a, STR_LIT("x"), NULL) == 1 &&
-		   spool_peek(a) == 10 &&
-		   strstr(a->lost, "another program") != NULL,
+		   spool_peek(a) == 10 && strstr(a->lost, "another program") != NULL,
 	   "a file that someone else changed is not written to");
 	ok(spool_read(a, 700, back, 9, NULL) == 1 && back[0] == 'x',
 	   "what comes is kept elsewhere");
@@ -135,8 +122,7 @@ test_bytes(void)
 }
 
 /* Append n bytes of log number i. */
-static struct spool *
-fill(struct spool_dir *dir, int i, size_t n)
+static struct spool *fill(struct spool_dir *dir, int i, size_t n)
 {
 	static const char zeros[4096];
 	char path[32];
@@ -149,8 +135,7 @@ fill(struct spool_dir *dir, int i, size_t n)
 	return spool;
 }
 
-static void
-test_prune(void)
+static void test_prune(void)
 {
 	struct spool_dir *dir = open_dir(10000);
 	struct spool *old = fill(dir, 1, 3000), *live = fill(dir, 2, 3000);
@@ -184,16 +169,14 @@ test_prune(void)
 	spool_end(late);
 	spool_free(late);
 	late = open_log(dir, "fill7", 0);
-	ok(late != NULL && append(late, STR_LIT("y"), NULL) == 1,
-	   "an ended one can come back");
+	ok(late != NULL && append(late, STR_LIT("y"), NULL) == 1, "an ended one can come back");
 	spool_free(late);
 	spool_dir_free(dir);
 }
 
 /* Someone removes it, with an open descriptor or without one: what comes is
  * kept without a name, and no file takes its place. */
-static void
-test_removed(void)
+static void test_removed(void)
 {
 	struct spool_dir *dir = open_dir(1 << 30);
 	struct spool *kept = open_log(dir, "removed", 0), *many[200];
@@ -215,8 +198,7 @@ test_removed(void)
 		   access(kept->path, F_OK) != 0,
 	   "also where its descriptor had to be opened again");
 	ok(spool_read(kept, 3, back, 9, NULL) == 1 && back[0] == 'd' &&
-		   append(kept, STR_LIT("e"), NULL) == 1 &&
-		   spool_read(kept, 3, back, 9, NULL) == 2,
+		   append(kept, STR_LIT("e"), NULL) == 1 && spool_read(kept, 3, back, 9, NULL) == 2,
 	   "what comes can be read");
 	for (unsigned int i = 0; i < 200; i++) {
 		(void)unlink(many[i]->path);
@@ -226,8 +208,7 @@ test_removed(void)
 	spool_dir_free(dir);
 }
 
-static void
-test_full(void)
+static void test_full(void)
 {
 	struct spool_dir *dir = open_dir(1 << 30);
 	struct spool *spool = open_log(dir, "full", 0);
@@ -249,8 +230,7 @@ test_full(void)
 }
 
 /* Many spools in turn, more than descriptors are kept. */
-static void
-test_many(void)
+static void test_many(void)
 {
 	struct spool_dir *dir;
 	struct spool *all[300];
@@ -268,8 +248,7 @@ test_many(void)
 	}
 	for (int round = 0; round < 3; round++)
 		for (int i = 0; i < 300; i++)
-			good = good && all[i] != NULL &&
-			       append(all[i], STR_LIT("abc"), NULL) == 3;
+			good = good && all[i] != NULL && append(all[i], STR_LIT("abc"), NULL) == 3;
 	for (int i = 0; i < 300; i++) {
 		good = good && all[i]->sum.len == 9;
 		spool_free(all[i]);
@@ -280,8 +259,7 @@ test_many(void)
 }
 
 /* Append numbers until killed. */
-static void
-append_forever(int out)
+static void append_forever(int out)
 {
 	struct spool_dir *dir = open_dir(1 << 30);
 	struct spool *spool = open_log(dir, "killed", 0);
@@ -289,14 +267,12 @@ append_forever(int out)
 	for (unsigned int i = (unsigned int)spool->sum.len / 4;; i++) {
 		struct str word = { (const char *)&i, sizeof(i) };
 
-		if (append(spool, word, NULL) != sizeof(i) ||
-		    write(out, "x", 1) != 1)
+		if (append(spool, word, NULL) != sizeof(i) || write(out, "x", 1) != 1)
 			_exit(1);
 	}
 }
 
-static void
-test_kill(void)
+static void test_kill(void)
 {
 	struct spool_dir *dir;
 	struct spool *spool;
@@ -328,17 +304,14 @@ test_kill(void)
 	dir = open_dir(1 << 30);
 	spool = open_log(dir, "killed", 0);
 	for (; at < spool->sum.len; at += sizeof(word))
-		same = same &&
-		       spool_read(spool, at, &word, sizeof(word), NULL) ==
-			       sizeof(word) &&
+		same = same && spool_read(spool, at, &word, sizeof(word), NULL) == sizeof(word) &&
 		       word == want++;
 	ok(same && want >= 1000, "killed at any time: a prefix, nothing twice");
 	spool_free(spool);
 	spool_dir_free(dir);
 }
 
-static void
-remove_all(void)
+static void remove_all(void)
 {
 	DIR *d = opendir(folder);
 	struct dirent *e;
@@ -349,12 +322,10 @@ remove_all(void)
 		closedir(d);
 }
 
-int
-main(void)
+int main(void)
 {
-	static void (*const tests[])(void) = { test_bytes,   test_prune,
-					       test_removed, test_full,
-					       test_many,    test_kill };
+	static void (*const tests[])(void) = { test_bytes, test_prune, test_removed,
+					       test_full,  test_many,  test_kill };
 
 	if (mkdtemp(folder) == NULL)
 		return 1;

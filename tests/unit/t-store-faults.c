@@ -11,8 +11,7 @@
 #include "store/lock.h"
 #include "tests/support/store_test.h"
 
-static void
-test_two(void)
+static void test_two(void)
 {
 	const char *path = file_in_dir("two.db");
 	struct store *first = open_store(path, false);
@@ -32,10 +31,8 @@ test_two(void)
 	tail = store_tail_get(first, "p", "/x", 0);
 	store_tail_advance(first, tail, 5, 1);
 	is_int(store_flush(first, NULL), 0, "the first one goes on");
-	is_int(count_rows(path, "SELECT offset FROM v_tails"), 5,
-	       "and can be read meanwhile");
-	ok(lock_is_held(path, &holder) && holder == getpid(),
-	   "who writes is known");
+	is_int(count_rows(path, "SELECT offset FROM v_tails"), 5, "and can be read meanwhile");
+	ok(lock_is_held(path, &holder) && holder == getpid(), "who writes is known");
 	(void)store_close(first, NULL);
 	(void)store_close(second, NULL);
 	ok(!lock_is_held(path, &holder), "until the end");
@@ -45,8 +42,7 @@ test_two(void)
 }
 
 /* A soft limit on the size of files is a full disk to SQLite. */
-static void
-set_disk(rlim_t bytes)
+static void set_disk(rlim_t bytes)
 {
 	struct rlimit limit;
 
@@ -55,8 +51,7 @@ set_disk(rlim_t bytes)
 	(void)setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-static void
-test_disk_full(void)
+static void test_disk_full(void)
 {
 	const char *path = file_in_dir("full.db");
 	struct err err = { ERR_NONE, "" };
@@ -77,8 +72,7 @@ test_disk_full(void)
 		rc = store_flush(store, &err);
 	}
 	is_int(rc, -1, "a full disk is an error");
-	ok(strncmp(err.text, "cannot write the database: ", 27) == 0,
-	   "that says so: %s", err.text);
+	ok(strncmp(err.text, "cannot write the database: ", 27) == 0, "that says so: %s", err.text);
 	is_int((long long)store_pending(store), 100, "what it was about waits");
 	while (!store_is_full(store))
 		add_sample(store, tail, &run, ++line);
@@ -97,8 +91,7 @@ test_disk_full(void)
 }
 
 /* Nothing is written to a file that nobody will find. */
-static void
-test_removed(void)
+static void test_removed(void)
 {
 	const char *path = file_in_dir("gone.db");
 	struct err err = { ERR_NONE, "" };
@@ -112,8 +105,7 @@ test_removed(void)
 	(void)unlink(path);
 	add_sample(store, tail, &run, 2);
 	is_int(store_flush(store, &err), -1, "until it is removed");
-	ok(strstr(err.text, "was removed or replaced") != NULL,
-	   "which is said: %s", err.text);
+	ok(strstr(err.text, "was removed or replaced") != NULL, "which is said: %s", err.text);
 	is_int((long long)store_pending(store), 1, "and what comes waits");
 	is_int(store_close(store, &err), -1, "to the end");
 	ok(access(path, F_OK) != 0, "it is not made again");
@@ -134,8 +126,7 @@ struct live {
 	char why[512];
 };
 
-static void
-live_state(void *user, const struct err *why)
+static void live_state(void *user, const struct err *why)
 {
 	struct live *live = user;
 
@@ -148,18 +139,15 @@ live_state(void *user, const struct err *why)
 	(void)sqlite3_exec(live->other, "COMMIT", NULL, NULL, NULL);
 }
 
-static void
-live_flush(void *user)
+static void live_flush(void *user)
 {
 	struct live *live = user;
 
 	store_run_put(live->store, live->tail, &live->run, &put);
-	store_tail_advance(live->store, live->tail, live->line * 10,
-			   live->line);
+	store_tail_advance(live->store, live->tail, live->line * 10, live->line);
 }
 
-static void
-live_tick(void *user)
+static void live_tick(void *user)
 {
 	struct live *live = user;
 
@@ -167,14 +155,13 @@ live_tick(void *user)
 		add_sample(live->store, live->tail, &live->run, ++live->line);
 	/* The store may be writing just now: then at the next tick. */
 	if (++live->ticks >= 20 && !live->was_locked)
-		live->was_locked = sqlite3_exec(live->other, "BEGIN IMMEDIATE",
-						NULL, NULL, NULL) == SQLITE_OK;
+		live->was_locked =
+			sqlite3_exec(live->other, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
 	if (live->said_good > 0)
 		loop_stop(live->loop);
 }
 
-static void
-test_live(void)
+static void test_live(void)
 {
 	const char *path = file_in_dir("live.db");
 	struct live live = { .loop = loop_new(NULL) };
@@ -200,8 +187,7 @@ test_live(void)
 	is_int(live.said_good, 1, "and that it works again");
 	(void)sqlite3_close(live.other);
 	see_all(path, &seen);
-	is_int((long long)seen.samples, (long long)live.line,
-	       "nothing was lost");
+	is_int((long long)seen.samples, (long long)live.line, "nothing was lost");
 	is_int((long long)seen.lines, (long long)live.line,
 	       "the offset is that of the last sample");
 	run_release(&seen.run);
@@ -212,15 +198,13 @@ test_live(void)
  * Read `file` of 10-byte lines from the committed place on: to its end, or
  * `most` of them and then wait to be killed.  Says when it begins.
  */
-static void
-ingest(const char *path, uint64_t total, uint64_t most, int begun)
+static void ingest(const char *path, uint64_t total, uint64_t most, int begun)
 {
 	struct store *store = open_store(path, false);
 	struct store_tail *tail;
 	struct run run;
 
-	if (write(begun, "", 1) != 1 || store == NULL ||
-	    !store_is_writer(store))
+	if (write(begun, "", 1) != 1 || store == NULL || !store_is_writer(store))
 		_exit(3);
 	tail = store_tail_get(store, "pod", "/log", 0);
 	/* As the collector does: all is read again from the start. */
@@ -230,13 +214,11 @@ ingest(const char *path, uint64_t total, uint64_t most, int begun)
 		if (line % 16 == 0 || line == total) {
 			store_run_put(store, tail, &run, &put);
 			store_tail_advance(store, tail, line * 10, line);
-			if (line > tail->done_lines &&
-			    store_flush(store, NULL) != 0)
+			if (line > tail->done_lines && store_flush(store, NULL) != 0)
 				_exit(4);
 		}
 		run_release(&run);
-		while (line >= tail->done_lines &&
-		       line - tail->done_lines >= most)
+		while (line >= tail->done_lines && line - tail->done_lines >= most)
 			(void)pause();
 	}
 	if (store_close(store, NULL) != 0)
@@ -244,8 +226,7 @@ ingest(const char *path, uint64_t total, uint64_t most, int begun)
 	_exit(0);
 }
 
-static bool
-is_whole(const char *path)
+static bool is_whole(const char *path)
 {
 	struct seen seen;
 	bool whole;
@@ -254,20 +235,19 @@ is_whole(const char *path)
 	if (seen.tails == 0) /* killed before the first transaction */
 		seen.offset = seen.lines = 0;
 	whole = seen.samples == seen.lines && seen.offset == seen.lines * 10 &&
-		(seen.lines == 0 || (seen.last_line == seen.lines &&
-				     seen.run.steps == (double)seen.lines));
+		(seen.lines == 0 ||
+		 (seen.last_line == seen.lines && seen.run.steps == (double)seen.lines));
 	if (!whole)
-		printf("# %zu samples, %llu lines, offset %llu, steps %g\n",
-		       seen.samples, (unsigned long long)seen.lines,
-		       (unsigned long long)seen.offset, seen.run.steps);
+		printf("# %zu samples, %llu lines, offset %llu, steps %g\n", seen.samples,
+		       (unsigned long long)seen.lines, (unsigned long long)seen.offset,
+		       seen.run.steps);
 	if (seen.runs > 0)
 		run_release(&seen.run);
 	return whole;
 }
 
 /* Steele and Vigna's splitmix64 finaliser over a counter. */
-static uint64_t
-next_random(uint64_t *seed)
+static uint64_t next_random(uint64_t *seed)
 {
 	uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -279,8 +259,7 @@ next_random(uint64_t *seed)
 #define KILLS 60
 
 /* Kill the writer at random, then let one come to the end. */
-static void
-test_kills(void)
+static void test_kills(void)
 {
 	const char *path = file_in_dir("kill.db");
 	const uint64_t total = 200000;
@@ -297,17 +276,14 @@ test_kills(void)
 		(void)fflush(stdout);
 		pid = fork();
 		if (pid == 0)
-			ingest(path, total,
-			       i < KILLS ? total / (KILLS + 1) : UINT64_MAX,
-			       begun[1]);
+			ingest(path, total, i < KILLS ? total / (KILLS + 1) : UINT64_MAX, begun[1]);
 		if (i < KILLS && read(begun[0], &byte, 1) == 1) {
 			(void)usleep((useconds_t)(next_random(&seed) % 30000));
 			(void)kill(pid, SIGKILL);
 		}
 		(void)waitpid(pid, &status, 0);
 		kills += WIFSIGNALED(status);
-		if (access(path, F_OK) == 0 &&
-		    count_rows(path, "PRAGMA user_version") > 0)
+		if (access(path, F_OK) == 0 && count_rows(path, "PRAGMA user_version") > 0)
 			broken += !is_whole(path);
 	}
 	(void)close(begun[0]);
@@ -316,15 +292,12 @@ test_kills(void)
 	is_int(kills, KILLS, "the others were killed");
 	is_int(broken, 0, "offset, run and samples belong together after each");
 	see_all(path, &seen);
-	is_int((long long)seen.samples, (long long)total,
-	       "no sample is lost or doubled");
-	is_near(seen.sum, (double)total * (double)(total + 1) / 2, 0,
-		"and none is another");
+	is_int((long long)seen.samples, (long long)total, "no sample is lost or doubled");
+	is_near(seen.sum, (double)total * (double)(total + 1) / 2, 0, "and none is another");
 	run_release(&seen.run);
 }
 
-int
-main(void)
+int main(void)
 {
 	(void)snprintf(dir, sizeof(dir), "/tmp/t-store-faults.XXXXXX");
 	(void)signal(SIGXFSZ, SIG_IGN);

@@ -17,8 +17,7 @@ struct seen_moments {
 	bool any_zero;
 };
 
-static int
-see_moment(void *user, const struct store_telemetry *row)
+static int see_moment(void *user, const struct store_telemetry *row)
 {
 	struct seen_moments *seen = user;
 
@@ -36,8 +35,7 @@ see_moment(void *user, const struct store_telemetry *row)
 	return 0;
 }
 
-static struct seen_moments
-see(const char *path, const char *pod, int64_t after_ms, bool pod_only)
+static struct seen_moments see(const char *path, const char *pod, int64_t after_ms, bool pod_only)
 {
 	struct store *store = open_store(path, true);
 	const struct stored_span span = { pod, after_ms, pod_only };
@@ -48,23 +46,19 @@ see(const char *path, const char *pod, int64_t after_ms, bool pod_only)
 	return seen;
 }
 
-static void
-put_pod(struct store *store, const char *name, const char *state)
+static void put_pod(struct store *store, const char *name, const char *state)
 {
-	store_pod_put(store,
-		      &(struct store_pod){ name, "root@host", state, NULL,
-					   "NVIDIA H100", 12, 5e9, NOW_MS });
+	store_pod_put(store, &(struct store_pod){ name, "root@host", state, NULL, "NVIDIA H100", 12,
+						  5e9, NOW_MS });
 }
 
 /* A moment of a pod with two GPUs. */
-static void
-add_moment(struct store *store, const char *pod, int64_t at_ms, bool keep)
+static void add_moment(struct store *store, const char *pod, int64_t at_ms, bool keep)
 {
 	struct store_telemetry rows[3];
 
 	for (int i = 0; i < 3; i++) {
-		rows[i] = (struct store_telemetry){ .at_ms = at_ms,
-						    .gpu = i - 1 };
+		rows[i] = (struct store_telemetry){ .at_ms = at_ms, .gpu = i - 1 };
 		for (int k = 0; k < STORE_TELEMETRY_VALUES; k++)
 			rows[i].values[k] = RUN_ABSENT;
 		rows[i].disk_free_bytes = RUN_ABSENT;
@@ -75,8 +69,7 @@ add_moment(struct store *store, const char *pod, int64_t at_ms, bool keep)
 	store_telemetry_add(store, pod, rows, 3, keep);
 }
 
-static int
-see_pod(void *user, const struct store_pod *row)
+static int see_pod(void *user, const struct store_pod *row)
 {
 	is_str(row->name, "a", "a pod's name");
 	is_str(row->state, "live", "its state");
@@ -88,8 +81,7 @@ see_pod(void *user, const struct store_pod *row)
 	return 0;
 }
 
-static void
-test_round_trip(void)
+static void test_round_trip(void)
 {
 	const char *path = file_in_dir("pods.db");
 	struct store *store = open_store(path, false);
@@ -116,18 +108,15 @@ test_round_trip(void)
 	ok(!seen.any_zero, "what a GPU has not is absent, not 0");
 	is_int((long long)see(path, "a", 0, true).n, 2, "the pod alone");
 	is_int((long long)see(path, "a", NOW_MS, true).n, 1, "what is new");
-	is_int((long long)see(path, "nobody", 0, false).n, 0,
-	       "of no pod there is none");
+	is_int((long long)see(path, "nobody", 0, false).n, 0, "of no pod there is none");
 	is_int(count_rows(path, "SELECT count(*) FROM v_telemetry WHERE gpu IS"
 				" NULL AND host_load = 1.25 AND wall_s > 1e9"),
 	       2, "v_telemetry");
-	is_int(count_rows(path, "SELECT count(*) FROM v_pods WHERE pod = 'a'"),
-	       1, "v_pods");
+	is_int(count_rows(path, "SELECT count(*) FROM v_pods WHERE pod = 'a'"), 1, "v_pods");
 }
 
 /* A month at the full rate: what is left of it. */
-static void
-test_retention(void)
+static void test_retention(void)
 {
 	const char *path = file_in_dir("old-pods.db");
 	struct store *store = open_store(path, false);
@@ -137,8 +126,7 @@ test_retention(void)
 	put_pod(store, "a", "live");
 	put_pod(store, "b", "live");
 	for (int64_t at = begin_ms; at <= NOW_MS; at += 60000) {
-		bool keep = at / STORE_TELEMETRY_KEEP_MS !=
-			    kept_ms / STORE_TELEMETRY_KEEP_MS;
+		bool keep = at / STORE_TELEMETRY_KEEP_MS != kept_ms / STORE_TELEMETRY_KEEP_MS;
 
 		kept_ms = at;
 		add_moment(store, "a", at, keep);
@@ -149,21 +137,16 @@ test_retention(void)
 	ok(store_telemetry_prune(store, "a", NOW_MS), "old ones are dropped");
 	ok(!store_telemetry_prune(store, "b", NOW_MS), "of one pod a batch");
 	(void)store_close(store, NULL);
-	is_int((long long)see(path, "a", NOW_MS - STORE_TELEMETRY_FULL_MS - 1,
-			      true)
-		       .n,
-	       24 * 60 + 1, "the last day is whole");
+	is_int((long long)see(path, "a", NOW_MS - STORE_TELEMETRY_FULL_MS - 1, true).n, 24 * 60 + 1,
+	       "the last day is whole");
 	is_int((long long)see(path, "a", 0, true).n, 24 * 60 + 1 + 29 * 24 * 12,
 	       "then one in five minutes");
-	ok(see(path, "a", 0, true).first_ms >= NOW_MS - STORE_TELEMETRY_LAST_MS,
-	   "for thirty days");
-	is_int((long long)see(path, "b", 0, true).n, 1,
-	       "another pod's stay for now");
+	ok(see(path, "a", 0, true).first_ms >= NOW_MS - STORE_TELEMETRY_LAST_MS, "for thirty days");
+	is_int((long long)see(path, "b", 0, true).n, 1, "another pod's stay for now");
 }
 
 /* A clock that is set for a while does not cost the past. */
-static void
-test_prune_clock(void)
+static void test_prune_clock(void)
 {
 	struct store_prune prune = { 0 };
 	int64_t mono = 5000, year = INT64_C(365) * 24 * 3600 * 1000;
@@ -171,8 +154,7 @@ test_prune_clock(void)
 	ok(store_prune_is_due(&prune, NOW_MS, mono), "old ones go at first");
 	prune.last_ms = NOW_MS;
 	mono += STORE_PRUNE_MS - 1;
-	ok(!store_prune_is_due(&prune, NOW_MS + mono - 5000, mono),
-	   "then after a while");
+	ok(!store_prune_is_due(&prune, NOW_MS + mono - 5000, mono), "then after a while");
 	mono++;
 	ok(store_prune_is_due(&prune, NOW_MS + mono - 5000, mono), "again");
 	ok(!store_prune_is_due(&prune, NOW_MS + year, mono + 1000),
@@ -180,13 +162,11 @@ test_prune_clock(void)
 	ok(!store_prune_is_due(&prune, NOW_MS + mono, mono + 2000),
 	   "nor by one that was set right");
 	mono += 2000 + STORE_PRUNE_MS;
-	ok(store_prune_is_due(&prune, NOW_MS + mono - 2000, mono),
-	   "which is believed in time");
+	ok(store_prune_is_due(&prune, NOW_MS + mono - 2000, mono), "which is believed in time");
 }
 
 /* More than can wait is given up, and nothing else is. */
-static void
-test_bound(void)
+static void test_bound(void)
 {
 	const char *path = file_in_dir("bound.db");
 	struct store *store = open_store(path, false);
@@ -197,12 +177,10 @@ test_bound(void)
 		add_moment(store, "a", NOW_MS + i, false);
 	(void)store_close(store, NULL);
 	n = see(path, "a", 0, false).n;
-	ok(n <= STORE_TELEMETRY_MAX_PENDING && n > 16000,
-	   "%zu rows of what could not wait", n);
+	ok(n <= STORE_TELEMETRY_MAX_PENDING && n > 16000, "%zu rows of what could not wait", n);
 }
 
-static void
-test_from_schema_5(void)
+static void test_from_schema_5(void)
 {
 	const char *path = file_in_dir("five.db");
 	sqlite3 *db = NULL;
@@ -226,8 +204,7 @@ test_from_schema_5(void)
 	is_int((long long)see(path, "p", 0, false).n, 3, "that comes back");
 }
 
-int
-main(void)
+int main(void)
 {
 	(void)snprintf(dir, sizeof(dir), "/tmp/t-store-pods.XXXXXX");
 	if (mkdtemp(dir) == NULL)

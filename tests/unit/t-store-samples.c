@@ -9,14 +9,13 @@
 #include "store/store_priv.h"
 #include "tests/support/store_test.h"
 
-static int
-print_sample(void *user, const struct stored_sample *row)
+static int print_sample(void *user, const struct stored_sample *row)
 {
 	const struct sample *s = &row->sample;
 	struct buf *text = user;
 
-	buf_appendf(text, "%llu %s %g=%.17g", (unsigned long long)s->line,
-		    row->metric, s->step, s->value);
+	buf_appendf(text, "%llu %s %g=%.17g", (unsigned long long)s->line, row->metric, s->step,
+		    s->value);
 	if (run_has(s->train_ms))
 		buf_appendf(text, " t%g", s->train_ms);
 	if (s->wall_ms != 0)
@@ -26,24 +25,21 @@ print_sample(void *user, const struct stored_sample *row)
 }
 
 /* The samples of that run, in the order in which they come back. */
-static char *
-samples_of(const char *path, int64_t run_id, const char *metric)
+static char *samples_of(const char *path, int64_t run_id, const char *metric)
 {
 	struct store *store = open_store(path, true);
 	struct err err = { ERR_NONE, "" };
 	struct buf text;
 
 	buf_init(&text, 65536);
-	if (store_each_sample(store, run_id, metric, print_sample, &text,
-			      &err) != 0)
+	if (store_each_sample(store, run_id, metric, print_sample, &text, &err) != 0)
 		printf("# %s\n", err.text);
 	(void)store_close(store, NULL);
 	return buf_detach(&text);
 }
 
-static void
-is_samples(const char *path, int64_t run_id, const char *metric,
-	   const char *want, const char *what)
+static void is_samples(const char *path, int64_t run_id, const char *metric, const char *want,
+		       const char *what)
 {
 	char *got = samples_of(path, run_id, metric);
 
@@ -52,8 +48,7 @@ is_samples(const char *path, int64_t run_id, const char *metric,
 }
 
 /* The same by the view, in an order that tells all. */
-static void
-is_view(const char *path, const char *want, const char *what)
+static void is_view(const char *path, const char *want, const char *what)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *stmt = NULL;
@@ -82,9 +77,8 @@ struct given {
 	int64_t wall_ms;
 };
 
-static void
-add_all(struct store *store, struct store_tail *tail, const struct run *run,
-	const struct given *given, size_t n)
+static void add_all(struct store *store, struct store_tail *tail, const struct run *run,
+		    const struct given *given, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct sample sample = {
@@ -100,12 +94,11 @@ add_all(struct store *store, struct store_tail *tail, const struct run *run,
 	}
 }
 
-#define ADD(store, tail, run, given)                                           \
+#define ADD(store, tail, run, given) \
 	add_all(store, tail, run, given, sizeof(given) / sizeof((given)[0]))
 
 /* Rows that are full, that differ, that come in an order of their own. */
-static void
-test_rows(void)
+static void test_rows(void)
 {
 	static const struct given all[] = {
 		{ 3, METRIC_TRAIN_LOSS, 1, 2.5, 50, 1000 },
@@ -119,8 +112,7 @@ test_rows(void)
 		{ 4, METRIC_TRAIN_LOSS, 3, 3, 7, 0 },
 		{ 4, METRIC_TOK_S, 3, 4, 7, 9 },
 		{ 4, METRIC_EVAL_MS, RUN_ABSENT, 5, 7, 9 },
-		{ 900000000, METRIC_TRAIN_LOSS, 9007199254740991, INFINITY, 0,
-		  1 },
+		{ 900000000, METRIC_TRAIN_LOSS, 9007199254740991, INFINITY, 0, 1 },
 	};
 	const char *path = file_in_dir("rows.db");
 	struct store *store = open_store(path, false);
@@ -148,10 +140,8 @@ test_rows(void)
 		   "900000000 train_loss 9.0072e+15=inf t0 w1; ",
 		   "one metric");
 	is_samples(path, 1, "seed", "", "a metric that is not there");
-	is_int(count_rows(path, "SELECT count(*) FROM sample_rows"), 8,
-	       "what agrees shares a row");
-	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 12,
-	       "the view has each sample");
+	is_int(count_rows(path, "SELECT count(*) FROM sample_rows"), 8, "what agrees shares a row");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 12, "the view has each sample");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE run_id"
 				" = 1 AND metric = 'train_loss'"),
 	       4, "and finds those of a metric");
@@ -163,8 +153,7 @@ test_rows(void)
 }
 
 /* The last line of a log was stored before it was whole. */
-static void
-test_line_again(void)
+static void test_line_again(void)
 {
 	static const struct given half[] = {
 		{ 1, METRIC_TRAIN_LOSS, 1, 5, 10, 0 },
@@ -200,15 +189,13 @@ test_line_again(void)
 		is_samples(path, 1, NULL,
 			   "1 train_loss 1=5 t10; 2 train_loss 2=3.5 t20; "
 			   "2 step_avg_ms 2=10 t20; 3 train_loss 3=3 t30; ",
-			   i == 0 ? "a line that comes again is as it is now"
-				  : "and again");
+			   i == 0 ? "a line that comes again is as it is now" : "and again");
 	}
 	run_release(&run);
 }
 
 /* A database of the version before, with two runs. */
-static void
-make_schema_6(const char *path)
+static void make_schema_6(const char *path)
 {
 	struct err err = { ERR_NONE, "" };
 	sqlite3 *db = NULL;
@@ -216,41 +203,38 @@ make_schema_6(const char *path)
 	(void)sqlite3_open(path, &db);
 	is_int(schema_migrate_to(db, 6, &err), 0, "a database of schema 6");
 	(void)sqlite3_close(db);
-	run_sql(path,
-		"INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
-		" VALUES(1, 'p', '/x', '/x', 0, 50, 5),"
-		" (2, 'p', '/y', '/y', 0, 50, 5);"
-		"INSERT INTO runs(id, tail_id, run_index, status, steps)"
-		" VALUES(1, 1, 0, 'truncated', 7), (2, 2, 0, 'finished', 7);"
-		"INSERT INTO samples(run_id, metric, line, seq, step, value,"
-		" train_ms, wall_ms) VALUES"
-		" (1, 'train_loss', 3, 0, 1, 2.5, 50, NULL),"
-		" (1, 'tok_s', 3, 1, 1, 9e999, 50, NULL),"
-		" (1, 'ms_per_step', 3, 2, 1, 50, 50, NULL),"
-		" (1, 'val_bpb', 5, 0, NULL, 0.1, NULL, 1700000000123),"
-		" (1, 'of_a_plugin', 5, 1, 2, 1, NULL, NULL),"
-		" (1, 'train_loss', 5, 1, 2, 4, NULL, NULL),"
-		" (1, 'val_loss', 6, 0, 2, 4, NULL, NULL),"
-		" (2, 'val_loss', 6, 0, 2, 4, NULL, NULL),"
-		" (2, 'train_loss', 7, 0, 3, 4.5, NULL, NULL);");
+	run_sql(path, "INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
+		      " VALUES(1, 'p', '/x', '/x', 0, 50, 5),"
+		      " (2, 'p', '/y', '/y', 0, 50, 5);"
+		      "INSERT INTO runs(id, tail_id, run_index, status, steps)"
+		      " VALUES(1, 1, 0, 'truncated', 7), (2, 2, 0, 'finished', 7);"
+		      "INSERT INTO samples(run_id, metric, line, seq, step, value,"
+		      " train_ms, wall_ms) VALUES"
+		      " (1, 'train_loss', 3, 0, 1, 2.5, 50, NULL),"
+		      " (1, 'tok_s', 3, 1, 1, 9e999, 50, NULL),"
+		      " (1, 'ms_per_step', 3, 2, 1, 50, 50, NULL),"
+		      " (1, 'val_bpb', 5, 0, NULL, 0.1, NULL, 1700000000123),"
+		      " (1, 'of_a_plugin', 5, 1, 2, 1, NULL, NULL),"
+		      " (1, 'train_loss', 5, 1, 2, 4, NULL, NULL),"
+		      " (1, 'val_loss', 6, 0, 2, 4, NULL, NULL),"
+		      " (2, 'val_loss', 6, 0, 2, 4, NULL, NULL),"
+		      " (2, 'train_loss', 7, 0, 3, 4.5, NULL, NULL);");
 }
 
-#define OLD_1                                                                  \
-	"3 train_loss 1=2.5 t50; 3 tok_s 1=inf t50; 3 ms_per_step 1=50 t50; "
-#define OLD_2                                                                  \
-	"5 val_bpb nan=0.10000000000000001 w1700000000123; "                   \
+#define OLD_1 "3 train_loss 1=2.5 t50; 3 tok_s 1=inf t50; 3 ms_per_step 1=50 t50; "
+#define OLD_2                                                \
+	"5 val_bpb nan=0.10000000000000001 w1700000000123; " \
 	"5 of_a_plugin 2=1?; 5 train_loss 2=4; 6 val_loss 2=4; "
-#define VIEW_1                                                                 \
-	"1 3 ms_per_step 1=50 50 -; 1 3 tok_s 1=Inf 50 -; "                    \
+#define VIEW_1                                              \
+	"1 3 ms_per_step 1=50 50 -; 1 3 tok_s 1=Inf 50 -; " \
 	"1 3 train_loss 1=2.5 50 -; "
-#define VIEW_2                                                                 \
-	"1 5 of_a_plugin 2=1 - -; 1 5 train_loss 2=4 - -; "                    \
+#define VIEW_2                                              \
+	"1 5 of_a_plugin 2=1 - -; 1 5 train_loss 2=4 - -; " \
 	"1 5 val_bpb -=0.1 - 1700000000.123; 1 6 val_loss 2=4 - -; "
 #define VIEW_Y "2 6 val_loss 2=4 - -; 2 7 train_loss 3=4.5 - -"
 
 /* From the schema before: read as it is, and gone on with. */
-static void
-test_from_schema_6(void)
+static void test_from_schema_6(void)
 {
 	static const struct given more[] = {
 		{ 3, METRIC_TRAIN_LOSS, 1, 2.5, 50, 0 },
@@ -265,11 +249,9 @@ test_from_schema_6(void)
 
 	make_schema_6(path);
 	is_samples(path, 1, NULL, OLD_1 OLD_2, "what it holds is read");
-	is_samples(path, 1, "train_loss",
-		   "3 train_loss 1=2.5 t50; 5 train_loss 2=4; ",
+	is_samples(path, 1, "train_loss", "3 train_loss 1=2.5 t50; 5 train_loss 2=4; ",
 		   "one metric of it");
-	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ",
-		   "one that is not known");
+	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ", "one that is not known");
 	is_view(path, VIEW_1 VIEW_2 VIEW_Y, "and in the view");
 	fill_run(&run, 1);
 	store = open_store(path, false);
@@ -294,8 +276,7 @@ test_from_schema_6(void)
 }
 
 /* A database of before, to whose first run a sample was added. */
-static struct store *
-add_to_old(const char *path)
+static struct store *add_to_old(const char *path)
 {
 	static const struct given more[] = {
 		{ 9, METRIC_TRAIN_LOSS, 3, 4, 80, 0 },
@@ -312,8 +293,7 @@ add_to_old(const char *path)
 }
 
 /* The version before moved a run only when it went on. */
-static void
-test_from_schema_7(void)
+static void test_from_schema_7(void)
 {
 	const char *path = file_in_dir("seven.db");
 	struct err err = { ERR_NONE, "" };
@@ -328,13 +308,11 @@ test_from_schema_7(void)
 		      " VALUES(2, 6, 0, 2, 5, 4), (2, 7, 0, 3, 5, 4.5);"
 		      "DELETE FROM samples WHERE run_id = 2");
 	is_samples(path, 1, NULL, OLD_1 OLD_2, "a run that had not gone on");
-	is_samples(path, 2, NULL, "6 val_loss 2=4; 7 val_loss 3=4.5; ",
-		   "and one that had");
+	is_samples(path, 2, NULL, "6 val_loss 2=4; 7 val_loss 3=4.5; ", "and one that had");
 }
 
 /* A run that is moved keeps all that it had. */
-static void
-test_moved(void)
+static void test_moved(void)
 {
 	const char *path = file_in_dir("moved.db");
 	struct store *store = add_to_old(path);
@@ -342,15 +320,13 @@ test_moved(void)
 	is_int(store_close(store, NULL), 0, "one sample more");
 	is_samples(path, 1, NULL, OLD_1 OLD_2 "9 train_loss 3=4 t80; ",
 		   "all come back in their order");
-	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ",
-		   "one that is not known");
+	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ", "one that is not known");
 	is_view(path, VIEW_1 VIEW_2 "1 9 train_loss 3=4 80 -; " VIEW_Y,
 		"the view tells of it what it told");
 }
 
 /* Runs that a log no longer has, of either version, go with their samples. */
-static void
-test_trim(void)
+static void test_trim(void)
 {
 	const char *path = file_in_dir("trim.db");
 	struct store *store = add_to_old(path);
@@ -359,13 +335,11 @@ test_trim(void)
 	store_tail_trim(store, store_tail_get(store, "p", "/x", 0), 0);
 	store_tail_trim(store, store_tail_get(store, "p", "/y", 0), 0);
 	is_int(store_close(store, NULL), 0, "logs without runs");
-	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0,
-	       "have no samples");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0, "have no samples");
 }
 
 /* With other rules all is read anew: nothing of before stays. */
-static void
-test_rules(void)
+static void test_rules(void)
 {
 	const char *path = file_in_dir("rules.db");
 	const struct store_options options = { .path = path, .rules = "new" };
@@ -380,8 +354,7 @@ test_rules(void)
 }
 
 /* Samples that a kill left without their run are not the next run's. */
-static void
-test_orphans(void)
+static void test_orphans(void)
 {
 	static const struct given given[] = {
 		{ 9, METRIC_TRAIN_LOSS, 3, 4, 80, 0 },
@@ -395,10 +368,9 @@ test_orphans(void)
 		      " VALUES(5, 'of_nobody_before', 1, 0, 1)");
 	store = open_store(path, false);
 	(void)store_close(store, NULL);
-	run_sql(path,
-		"INSERT INTO metrics(id, name) VALUES(900, 'of_nobody');"
-		"INSERT INTO sample_rows(run_id, line, seq, m0, v0)"
-		" VALUES(3, 1, 0, 900, 1), (3, 2, 0, 900, 1), (7, 1, 0, 900, 1);");
+	run_sql(path, "INSERT INTO metrics(id, name) VALUES(900, 'of_nobody');"
+		      "INSERT INTO sample_rows(run_id, line, seq, m0, v0)"
+		      " VALUES(3, 1, 0, 900, 1), (3, 2, 0, 900, 1), (7, 1, 0, 900, 1);");
 	fill_run(&run, 2);
 	store = open_store(path, false);
 	ADD(store, store_tail_get(store, "p", "/new", 0), &run, given);
@@ -418,9 +390,8 @@ test_orphans(void)
 }
 
 /* Samples of printed names beside those of metrics; a line a call. */
-static void
-add_names(struct store *store, const struct run *run, unsigned int line,
-	  char names[][SERIES_NAME_BYTES], size_t n)
+static void add_names(struct store *store, const struct run *run, unsigned int line,
+		      char names[][SERIES_NAME_BYTES], size_t n)
 {
 	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
 
@@ -436,25 +407,21 @@ add_names(struct store *store, const struct run *run, unsigned int line,
 	}
 }
 
-static void
-give_series(struct run *run, const char *name, enum metric metric)
+static void give_series(struct run *run, const char *name, enum metric metric)
 {
-	struct run_series *series =
-		run_series_get(run, str_from(name), STR_LIT("nats"), metric);
+	struct run_series *series = run_series_get(run, str_from(name), STR_LIT("nats"), metric);
 
 	run_series_add(series, 4.5, 1);
 	run_series_add(series, 4.25, 2);
 	series->scale = 1000;
 }
 
-static int
-see_series(void *user, const struct stored_run *row)
+static int see_series(void *user, const struct stored_run *row)
 {
 	const struct run_series *last = run_series_called(&row->run, "lm loss");
 	cJSON *series = run_series_to_json(&row->run);
 
-	is_near(run_series_last(last, "train_loss"), 4250, 0,
-		"a value in the metric's unit");
+	is_near(run_series_last(last, "train_loss"), 4250, 0, "a value in the metric's unit");
 
 	json_print(user, series);
 	buf_appendf(user, " %s %llu", run_status_name(row->run.status),
@@ -464,8 +431,7 @@ see_series(void *user, const struct stored_run *row)
 }
 
 /* From the schema before, and with names like those of metrics. */
-static void
-test_names(void)
+static void test_names(void)
 {
 	static char names[][SERIES_NAME_BYTES] = { "Loss", "loss", "train_loss",
 						   "\xc3\xa4; DROP TABLE" };
@@ -479,14 +445,13 @@ test_names(void)
 	(void)sqlite3_open(path, &db);
 	is_int(schema_migrate_to(db, 9, &err), 0, "a database of schema 9");
 	(void)sqlite3_close(db);
-	run_sql(path,
-		"INSERT INTO metrics(id, name) VALUES(1, 'train_loss');"
-		"INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
-		" VALUES(1, 'p', '/x', '/x', 0, 50, 0);"
-		"INSERT INTO runs(id, tail_id, run_index, status)"
-		" VALUES(1, 1, 0, 'truncated');"
-		"INSERT INTO sample_rows(run_id, line, seq, step, m0, v0)"
-		" VALUES(1, 1, 0, 1, 1, 9);");
+	run_sql(path, "INSERT INTO metrics(id, name) VALUES(1, 'train_loss');"
+		      "INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
+		      " VALUES(1, 'p', '/x', '/x', 0, 50, 0);"
+		      "INSERT INTO runs(id, tail_id, run_index, status)"
+		      " VALUES(1, 1, 0, 'truncated');"
+		      "INSERT INTO sample_rows(run_id, line, seq, step, m0, v0)"
+		      " VALUES(1, 1, 0, 1, 1, 9);");
 	fill_run(&run, 2);
 	run.status = RUN_KILLED;
 	run.series_dropped = 7;
@@ -503,8 +468,8 @@ test_names(void)
 		   "each is itself");
 	is_samples(path, 1, "train_loss", "1 train_loss 1=9; ",
 		   "a printed name is not taken for the metric");
-	is_samples(path, 1, "train_loss (printed)",
-		   "2 train_loss (printed) 2=2?; ", "and has its own label");
+	is_samples(path, 1, "train_loss (printed)", "2 train_loss (printed) 2=2?; ",
+		   "and has its own label");
 	is_samples(path, 1, "loss", "2 loss 2=1?; ", "case counts");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE metric"
 				" IN ('train_loss', 'train_loss (printed)')"),
@@ -529,8 +494,7 @@ test_names(void)
 }
 
 /* Hostile logs: more names than a database has numbers for. */
-static void
-test_many_names(void)
+static void test_many_names(void)
 {
 	static char names[STORE_MAX_NAMES + 1000][SERIES_NAME_BYTES];
 	const size_t n = sizeof(names) / sizeof(names[0]);
@@ -544,20 +508,18 @@ test_many_names(void)
 	store_run_put(store, store_tail_get(store, "p", "/x", 0), &run, &put);
 	add_names(store, &run, 1, names, n);
 	is_int(store_close(store, NULL), 0, "more names than are taken");
-	is_int(count_rows(path, "SELECT count(*) FROM metrics"),
-	       STORE_MAX_NAMES, "are not all taken");
+	is_int(count_rows(path, "SELECT count(*) FROM metrics"), STORE_MAX_NAMES,
+	       "are not all taken");
 	store = open_store(path, false);
 	add_names(store, &run, 2, names + n - 2, 2);
 	add_names(store, &run, 3, names, 2);
 	is_int(store_close(store, NULL), 0, "known ones go on");
-	is_samples(path, 1, "name 1", "1 name 1 1=1?; 3 name 1 3=1?; ",
-		   "and come back");
+	is_samples(path, 1, "name 1", "1 name 1 1=1?; 3 name 1 3=1?; ", "and come back");
 	run_release(&run);
 }
 
 /* A number that no metric has is said, not passed over. */
-static void
-test_damaged(void)
+static void test_damaged(void)
 {
 	const char *path = file_in_dir("damaged.db");
 	struct err err = { ERR_NONE, "" };
@@ -576,8 +538,7 @@ test_damaged(void)
 	buf_release(&text);
 }
 
-int
-main(void)
+int main(void)
 {
 	(void)snprintf(dir, sizeof(dir), "/tmp/t-store-samples.XXXXXX");
 	if (mkdtemp(dir) == NULL)

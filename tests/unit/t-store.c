@@ -8,8 +8,7 @@
 #include "store/schema.h"
 #include "tests/support/store_test.h"
 
-static void
-test_round_trip(void)
+static void test_round_trip(void)
 {
 	const char *path = file_in_dir("round.db");
 	struct err err = { ERR_NONE, "" };
@@ -21,16 +20,14 @@ test_round_trip(void)
 	char hostile[] = "/logs/a b'; DROP TABLE runs;--\n\033[31m\xff.txt";
 
 	ok(store != NULL && store_is_writer(store), "a new database");
-	is_int(stat(path, &st) == 0 ? st.st_mode & 0777 : 0, 0600,
-	       "is for its owner alone");
+	is_int(stat(path, &st) == 0 ? st.st_mode & 0777 : 0, 0600, "is for its owner alone");
 	tail = store_tail_get(store, "pod", hostile, 0);
 	fill_run(&run, 7);
 	run.final_stage = strdup("final\xff\033[2J");
 	run.final_class = "ttt";
 	run.last_val_loss = (double)INFINITY;
 	run.events = calloc(1, sizeof(*run.events));
-	run.events[0] = (struct run_event){ 3, RUN_EVENT_OOM, 5,
-					    strdup("out\n\x9b of memory") };
+	run.events[0] = (struct run_event){ 3, RUN_EVENT_OOM, 5, strdup("out\n\x9b of memory") };
 	run.n_events = 1;
 	add_sample(store, tail, &run, 1);
 	add_sample(store, tail, &run, 2);
@@ -66,8 +63,7 @@ test_round_trip(void)
 	run_release(&seen.run);
 }
 
-static void
-test_views(void)
+static void test_views(void)
 {
 	const char *path = file_in_dir("round.db");
 
@@ -85,14 +81,11 @@ test_views(void)
 	is_int(count_rows(path, "SELECT offset FROM v_tails WHERE pod = 'pod'"
 				" AND inode < 0 AND path LIKE '/logs/%'"),
 	       100, "v_tails");
-	is_int(count_rows(path, "SELECT count(*) FROM v_benches"), 0,
-	       "v_benches");
-	is_int(count_rows(path, "SELECT count(*) FROM v_bench_runs"), 0,
-	       "v_bench_runs");
+	is_int(count_rows(path, "SELECT count(*) FROM v_benches"), 0, "v_benches");
+	is_int(count_rows(path, "SELECT count(*) FROM v_bench_runs"), 0, "v_bench_runs");
 }
 
-static void
-test_migrations(void)
+static void test_migrations(void)
 {
 	const char *path = file_in_dir("old.db");
 	struct err err = { ERR_NONE, "" };
@@ -105,12 +98,11 @@ test_migrations(void)
 	(void)sqlite3_open(path, &db);
 	is_int(schema_migrate_to(db, 1, &err), 0, "a database of schema 1");
 	(void)sqlite3_close(db);
-	run_sql(path,
-		"INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
-		" VALUES(1, 'p', '/x', '/x', 0, 50, 5);"
-		"INSERT INTO runs(id, tail_id, run_index, status, seed)"
-		" VALUES(1, 1, 0, 'finished', 7);"
-		"ALTER TABLE runs DROP COLUMN ttt_bpb;");
+	run_sql(path, "INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
+		      " VALUES(1, 'p', '/x', '/x', 0, 50, 5);"
+		      "INSERT INTO runs(id, tail_id, run_index, status, seed)"
+		      " VALUES(1, 1, 0, 'finished', 7);"
+		      "ALTER TABLE runs DROP COLUMN ttt_bpb;");
 	is_int(count_rows(path, "SELECT count(*) FROM sqlite_master WHERE"
 				" name = 'benches'"),
 	       0, "without benches");
@@ -119,10 +111,8 @@ test_migrations(void)
 	is_near(seen.run.seed, 7, 0, "with what it held");
 	ok(isnan(seen.run.ttt_bpb), "and a column it had not");
 	run_release(&seen.run);
-	is_int(count_rows(path, "PRAGMA user_version"), SCHEMA_VERSION,
-	       "it is of today's schema");
-	is_int(count_rows(path, "SELECT count(*) FROM v_benches"), 0,
-	       "and has benches");
+	is_int(count_rows(path, "PRAGMA user_version"), SCHEMA_VERSION, "it is of today's schema");
+	is_int(count_rows(path, "SELECT count(*) FROM v_benches"), 0, "and has benches");
 	run_sql(path, "PRAGMA user_version = 99");
 	store = store_open(&options, &err);
 	ok(store == NULL, "a newer schema is refused");
@@ -136,12 +126,11 @@ test_migrations(void)
 	ok(store == NULL, "by a reader too");
 	options.path = file_in_dir("none.db");
 	err.code = ERR_NONE;
-	ok(store_open(&options, &err) == NULL && err.code == ERR_NODATA,
-	   "nothing to read: %s", err.text);
+	ok(store_open(&options, &err) == NULL && err.code == ERR_NODATA, "nothing to read: %s",
+	   err.text);
 }
 
-static void
-test_not_a_database(void)
+static void test_not_a_database(void)
 {
 	const char *path = file_in_dir("text.db");
 	struct store_options options = { .path = path };
@@ -151,19 +140,16 @@ test_not_a_database(void)
 	for (int i = 0; i < 200; i++)
 		(void)!write(fd, "this is a text, not a database\n", 31);
 	(void)close(fd);
-	ok(store_open(&options, &err) == NULL && err.code == ERR_DB,
-	   "a file that is none: %s", err.text);
-	options.path = "/nonexistent/x.db";
-	ok(store_open(&options, &err) == NULL, "a folder that is not: %s",
+	ok(store_open(&options, &err) == NULL && err.code == ERR_DB, "a file that is none: %s",
 	   err.text);
+	options.path = "/nonexistent/x.db";
+	ok(store_open(&options, &err) == NULL, "a folder that is not: %s", err.text);
 }
 
-static void
-test_find(void)
+static void test_find(void)
 {
 	const char *path = file_in_dir("find.db");
-	static const char *const paths[] = { "/l/train_1.log", "/l/train_2.log",
-					     "/l/12.log" };
+	static const char *const paths[] = { "/l/train_1.log", "/l/train_2.log", "/l/12.log" };
 	static const struct {
 		const char *text;
 		int id; /* 0: none */
@@ -185,14 +171,12 @@ test_find(void)
 
 	fill_run(&run, 1);
 	for (size_t i = 0; i < 3; i++)
-		store_run_put(store, store_tail_get(store, "pod", paths[i], 0),
-			      &run, &put);
+		store_run_put(store, store_tail_get(store, "pod", paths[i], 0), &run, &put);
 	(void)store_flush(store, NULL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct err err = { ERR_NONE, "" };
 
-		is_int(store_find_run(store, cases[i].text, &err), cases[i].id,
-		       cases[i].text);
+		is_int(store_find_run(store, cases[i].text, &err), cases[i].id, cases[i].text);
 	}
 	is_int(store_check(store, NULL), 0, "the database is sound");
 	(void)store_close(store, NULL);
@@ -200,8 +184,7 @@ test_find(void)
 }
 
 /* From the schema before, with rows: nothing lost, nothing made up. */
-static void
-test_from_schema_4(void)
+static void test_from_schema_4(void)
 {
 	const char *path = file_in_dir("four.db");
 	struct err err = { ERR_NONE, "" };
@@ -212,26 +195,22 @@ test_from_schema_4(void)
 	(void)sqlite3_open(path, &db);
 	is_int(schema_migrate_to(db, 4, &err), 0, "a database of schema 4");
 	(void)sqlite3_close(db);
-	run_sql(path,
-		"INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
-		" VALUES(1, 'p', '/x', '/x', 0, 50, 5);"
-		"INSERT INTO runs(id, tail_id, run_index, status, steps)"
-		" VALUES(1, 1, 0, 'finished', 7);"
-		"INSERT INTO samples(run_id, metric, line, seq, value)"
-		" VALUES(1, 'train_loss', 3, 0, 2.5);");
+	run_sql(path, "INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
+		      " VALUES(1, 'p', '/x', '/x', 0, 50, 5);"
+		      "INSERT INTO runs(id, tail_id, run_index, status, steps)"
+		      " VALUES(1, 1, 0, 'finished', 7);"
+		      "INSERT INTO samples(run_id, metric, line, seq, value)"
+		      " VALUES(1, 'train_loss', 3, 0, 2.5);");
 	store = open_store(path, false);
 	tail = store_tail_at(store, 0);
-	ok(!tail->is_over && !tail->is_whole,
-	   "what an older version stored is to be read again");
+	ok(!tail->is_over && !tail->is_whole, "what an older version stored is to be read again");
 	is_int((long long)tail->offset, 50, "its offset stays");
 	(void)store_close(store, NULL);
-	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 1,
-	       "and so do its samples");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 1, "and so do its samples");
 	is_int(count_rows(path, "SELECT rev FROM runs"), 0, "no rev yet");
 }
 
-static int
-see_live(void *user, const struct stored_run *row)
+static int see_live(void *user, const struct stored_run *row)
 {
 	*(struct stored_run *)user = *row;
 	run_init(&((struct stored_run *)user)->run);
@@ -240,8 +219,7 @@ see_live(void *user, const struct stored_run *row)
 }
 
 /* What is under way comes back, and who changed since a rev. */
-static void
-test_live_rows(void)
+static void test_live_rows(void)
 {
 	const char *path = file_in_dir("live-rows.db");
 	struct store *store = open_store(path, false);
@@ -294,8 +272,7 @@ test_live_rows(void)
 }
 
 /* A log of one line, read twice in one life. */
-static void
-test_read_again(void)
+static void test_read_again(void)
 {
 	const char *path = file_in_dir("again.db");
 	struct store *store = open_store(path, false);
@@ -315,8 +292,7 @@ test_read_again(void)
 	run_release(&run);
 }
 
-int
-main(void)
+int main(void)
 {
 	(void)snprintf(dir, sizeof(dir), "/tmp/t-store.XXXXXX");
 	if (mkdtemp(dir) == NULL)

@@ -4,8 +4,7 @@
 
 #include "tests/support/tap.h"
 
-static int
-feed(struct telemetry_reader *reader, const char *text)
+static int feed(struct telemetry_reader *reader, const char *text)
 {
 	struct str rest = str_from(text), line;
 	int blocks = 0;
@@ -15,19 +14,17 @@ feed(struct telemetry_reader *reader, const char *text)
 	return blocks;
 }
 
-static const char two_gpus[] =
-	"Welcome to the pod\n"
-	"HGT1 <\n"
-	"L 3.52 2.10 1.00 4/512 12345\n"
-	"D 104857600\n"
-	"G 0, NVIDIA H100 80GB HBM3, 98, 71234, 612.34, 66, 1980, "
-	"0x0000000000000004\n"
-	"G 1, NVIDIA H100 80GB HBM3, 50, 100, 100.5, 40, 1200, "
-	"0x0000000000000001\n"
-	"HGT1 >\n";
+static const char two_gpus[] = "Welcome to the pod\n"
+			       "HGT1 <\n"
+			       "L 3.52 2.10 1.00 4/512 12345\n"
+			       "D 104857600\n"
+			       "G 0, NVIDIA H100 80GB HBM3, 98, 71234, 612.34, 66, 1980, "
+			       "0x0000000000000004\n"
+			       "G 1, NVIDIA H100 80GB HBM3, 50, 100, 100.5, 40, 1200, "
+			       "0x0000000000000001\n"
+			       "HGT1 >\n";
 
-static void
-test_gpus(void)
+static void test_gpus(void)
 {
 	static const int second[] = { 1 };
 	struct telemetry_reader reader;
@@ -55,8 +52,7 @@ test_gpus(void)
 	is_near(reader.now.gpu_util, 50, 0, "count");
 }
 
-static void
-test_absent(void)
+static void test_absent(void)
 {
 	struct telemetry_reader reader;
 
@@ -74,8 +70,7 @@ test_absent(void)
 	is_near(reader.now.gpu_temp_c, 30, 0, "what it tells is there");
 }
 
-static void
-test_rubbish(void)
+static void test_rubbish(void)
 {
 	struct telemetry_reader reader;
 
@@ -89,13 +84,11 @@ test_rubbish(void)
 	ok(reader.now.n_gpus == 0 && isnan(reader.now.host_load) &&
 		   isnan(reader.now.disk_free_bytes),
 	   "tells nothing");
-	is_int(feed(&reader, "HGT1 <\nL 1 1\nHGT1 <\nHGT1 >\n"), 1,
-	       "a block that was cut off");
+	is_int(feed(&reader, "HGT1 <\nL 1 1\nHGT1 <\nHGT1 >\n"), 1, "a block that was cut off");
 	ok(isnan(reader.now.host_load), "leaves nothing behind");
 }
 
-int
-main(void)
+int main(void)
 {
 	test_gpus();
 	test_absent();

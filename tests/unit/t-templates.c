@@ -9,33 +9,30 @@
 #include "tests/support/run_case.h"
 
 /* Lines as Docker's driver wraps them. */
-#define WRAP(stream, text)                                                     \
-	"{\"log\":\"" text "\",\"stream\":\"" stream                           \
+#define WRAP(stream, text)                           \
+	"{\"log\":\"" text "\",\"stream\":\"" stream \
 	"\",\"time\":\"2026-01-01T00:00:00.123456789Z\"}\n"
 #define OUT(text) WRAP("stdout", text)
 #define ERR(text) WRAP("stderr", text)
 
-#define PADDLE_EPOCH(n, loss, eval)                                            \
-	"Epoch " n "/3\nstep 10/30 - loss: " loss                              \
-	"1\nstep 20/30 - loss: " loss "2\nstep 30/30 - loss: " loss            \
-	"3\nEval begin...\n"                                                   \
-	"step 4/8 - loss: " eval "1\nstep 8/8 - loss: " eval                   \
-	"2\nEval samples: 100\n"
+#define PADDLE_EPOCH(n, loss, eval)                                             \
+	"Epoch " n "/3\nstep 10/30 - loss: " loss "1\nstep 20/30 - loss: " loss \
+	"2\nstep 30/30 - loss: " loss "3\nEval begin...\n"                      \
+	"step 4/8 - loss: " eval "1\nstep 8/8 - loss: " eval "2\nEval samples: 100\n"
 
 static const struct run_case cases[] = {
 	{ "what Docker has wrapped, its lines split, its colours, its bars",
 	  OUT("\\u001b[32mstep: 10, loss: 3.5\\u001b[0m\\n")
-		  ERR("\\r 1%|#  | 1/9 [00:01<00:02, 1.5it/s]")
-			  OUT("step: 20, lo") OUT("ss: 3.25\\n") OUT(
-				  "step: 30, loss: 3\\nstep: 40, loss: 2.5\\n"),
+		  ERR("\\r 1%|#  | 1/9 [00:01<00:02, 1.5it/s]") OUT("step: 20, lo")
+			  OUT("ss: 3.25\\n") OUT("step: 30, loss: 3\\nstep: 40, loss: 2.5\\n"),
 	  1,
 	  { { "steps", "40" },
 	    { "last_train_loss", "2.5" },
 	    { "matched", "5" },
 	    { "lines", "5" } } },
 	{ "a last piece that Docker has not ended is cut",
-	  OUT("step: 10, loss: 3.5\\n") OUT("step: 20, loss: 3.25\\n")
-		  OUT("step: 30, loss: 3\\n") OUT("step: 40, loss: 2.5"),
+	  OUT("step: 10, loss: 3.5\\n") OUT("step: 20, loss: 3.25\\n") OUT("step: 30, loss: 3\\n")
+		  OUT("step: 40, loss: 2.5"),
 	  1,
 	  { { "steps", "40" }, { "last_train_loss", "3" } } },
 	{ "an object that is none of Docker's is not unwrapped",
@@ -73,20 +70,18 @@ static const struct run_case cases[] = {
 	  "Nov 20 10:00:02 step: 30, loss: 3.125\n",
 	  1,
 	  { { "steps", "30" },
-	    { "metrics",
-	      "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
-	      "\"points\":3,\"first\":3.5,\"last\":3.125,\"min\":3.125,"
-	      "\"max\":3.5,\"min_step\":30}]" } } },
+	    { "metrics", "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
+			 "\"points\":3,\"first\":3.5,\"last\":3.125,\"min\":3.125,"
+			 "\"max\":3.5,\"min_step\":30}]" } } },
 	{ "nor is that of a journal with whole dates",
 	  "2026-01-05T10:00:01+0000 gpu1 python3[4711]: step 10 loss 3.5\n"
 	  "2026-01-05T10:00:02+0000 gpu1 python3[4711]: step 20 loss 3.25\n"
 	  "2026-01-05T10:00:03+0000 gpu1 python3[4711]: step 30 loss 3.125\n",
 	  1,
 	  { { "steps", "30" },
-	    { "metrics",
-	      "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
-	      "\"points\":3,\"first\":3.5,\"last\":3.125,\"min\":3.125,"
-	      "\"max\":3.5,\"min_step\":30}]" } } },
+	    { "metrics", "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
+			 "\"points\":3,\"first\":3.5,\"last\":3.125,\"min\":3.125,"
+			 "\"max\":3.5,\"min_step\":30}]" } } },
 	{ "which is not what counts a row",
 	  "2026-01-05T10:00:01+0000 Train step[10]: loss 3.5\n"
 	  "2026-01-05T10:00:02+0000 Train step[20]: loss 3.25\n"
@@ -100,10 +95,9 @@ static const struct run_case cases[] = {
 	  "           INFO     step 40 loss 3.0            train.py:123\n",
 	  1,
 	  { { "steps", "40" },
-	    { "metrics",
-	      "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
-	      "\"points\":4,\"first\":3.5,\"last\":3,\"min\":3,"
-	      "\"max\":3.5,\"min_step\":40}]" } } },
+	    { "metrics", "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
+			 "\"points\":4,\"first\":3.5,\"last\":3,\"min\":3,"
+			 "\"max\":3.5,\"min_step\":40}]" } } },
 	{ "three lines make rows, and the two before are given late",
 	  "it 10 loss 3.5 lr 0.1\nit 20 loss 3.25 lr 0.1\n"
 	  "it 30 loss 3.0 lr 0.1\n",
@@ -115,13 +109,12 @@ static const struct run_case cases[] = {
 	  "step 50 loss 2.5\nstep 50 val_loss 3\nstep 5 val_loss 4.5\n"
 	  "step 10 loss 4\nstep 10 val_loss 4.25\nstep 20 loss 3.75\n",
 	  2,
-	  { { "metrics",
-	      "[{\"name\":\"val_loss\",\"unit\":null,\"metric\":\"val_loss\","
-	      "\"points\":2,\"first\":4.5,\"last\":4.25,\"min\":4.25,"
-	      "\"max\":4.5,\"min_step\":10},"
-	      "{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
-	      "\"points\":2,\"first\":4,\"last\":3.75,\"min\":3.75,"
-	      "\"max\":4,\"min_step\":20}]" } } },
+	  { { "metrics", "[{\"name\":\"val_loss\",\"unit\":null,\"metric\":\"val_loss\","
+			 "\"points\":2,\"first\":4.5,\"last\":4.25,\"min\":4.25,"
+			 "\"max\":4.5,\"min_step\":10},"
+			 "{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
+			 "\"points\":2,\"first\":4,\"last\":3.75,\"min\":3.75,"
+			 "\"max\":4,\"min_step\":20}]" } } },
 	{ "a step, a loss",
 	  "Step 10 | loss 3.5 | lr 1e-4\nStep 20 | loss 3.25 | lr 1e-4\n"
 	  "Step 30 | loss 3.0 | lr 1e-4\n",
@@ -155,9 +148,7 @@ static const struct run_case cases[] = {
 	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
 	  "step: 30, val_loss: 3.75\nstep: 40, loss: 2.5\n",
 	  1,
-	  { { "steps", "40" },
-	    { "last_train_loss", "2.5" },
-	    { "last_val_loss", "3.75" } } },
+	  { { "steps", "40" }, { "last_train_loss", "2.5" }, { "last_val_loss", "3.75" } } },
 	{ "or none at all",
 	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
 	  "Validation loss: 3.75\n",
@@ -179,9 +170,7 @@ static const struct run_case cases[] = {
 	  "[train] Step 200 out of 900 | Loss --> 3.25 | Lr --> 0.01 | \n"
 	  "[train] Step 300 out of 900 | Loss --> 3 | Lr --> 0.01 | \n",
 	  1,
-	  { { "steps", "300" },
-	    { "planned_steps", "900" },
-	    { "last_train_loss", "3" } } },
+	  { { "steps", "300" }, { "planned_steps", "900" }, { "last_train_loss", "3" } } },
 	{ "of tasks the first one's rows count",
 	  "0: step 10 loss 3.5\n1: step 10 loss 4.5\n"
 	  "0: step 20 loss 3.25\n1: step 20 loss 4.25\n"
@@ -226,25 +215,19 @@ static const struct run_case cases[] = {
 	  "step: 3 | loss: 3.125 | step_time_s: 0.25 | tokens/s: 21.5K | "
 	  "seen: 3.5M/2.1B\n",
 	  1,
-	  { { "steps", "3" },
-	    { "step_ms_median", "250" },
-	    { "tok_s_last", "21500" } } },
+	  { { "steps", "3" }, { "step_ms_median", "250" }, { "tok_s_last", "21500" } } },
 	{ "a step and its total in quotes",
 	  "{'loss': 3.5, 'global_step/max_steps': '5/1000'}\n"
 	  "{'loss': 3.25, 'global_step/max_steps': '10/1000'}\n"
 	  "{'loss': 3.125, 'global_step/max_steps': '15/1000'}\n",
 	  1,
-	  { { "steps", "15" },
-	    { "planned_steps", "1000" },
-	    { "last_train_loss", "3.125" } } },
+	  { { "steps", "15" }, { "planned_steps", "1000" }, { "last_train_loss", "3.125" } } },
 	{ "a bar that counts once counts steps",
 	  " 5%|# | 1/9 [00:01<00:02, 3it/s, loss=3.5]\r"
 	  " 5%|# | 2/9 [00:01<00:02, 3it/s, loss=3.25]\r"
 	  " 5%|# | 3/9 [00:01<00:02, 3it/s, loss=3]\n",
 	  1,
-	  { { "steps", "3" },
-	    { "planned_steps", "9" },
-	    { "last_train_loss", "3" } } },
+	  { { "steps", "3" }, { "planned_steps", "9" }, { "last_train_loss", "3" } } },
 	{ "of bars that begin anew nobody knows the step",
 	  " 5%|# | 1/3 [00:01<00:02, 3it/s, loss=3.5]\r"
 	  " 5%|# | 2/3 [00:01<00:02, 3it/s, loss=3.25]\r"
@@ -320,9 +303,7 @@ static const struct run_case cases[] = {
 	  "Epoch 2: train_loss=3.25 val_loss=3.5\n"
 	  "Epoch 3: train_loss=3.0 val_loss=3.25\n",
 	  1,
-	  { { "steps", "null" },
-	    { "last_train_loss", "3" },
-	    { "last_val_loss", "3.25" } } },
+	  { { "steps", "null" }, { "last_train_loss", "3" }, { "last_val_loss", "3.25" } } },
 	{ "a counter within the epoch is no step of the run",
 	  "Epoch 1 step 10 loss 3.5\nEpoch 1 step 20 loss 3.25\n"
 	  "Epoch 2 step 10 loss 3.0\nEpoch 2 step 20 loss 2.5\n"
@@ -333,9 +314,7 @@ static const struct run_case cases[] = {
 	  "Epoch 3 step 10/90 loss 3.5\nEpoch 3 step 20/90 loss 3.25\n"
 	  "Epoch 3 step 30/90 loss 3.0\n",
 	  1,
-	  { { "steps", "null" },
-	    { "planned_steps", "null" },
-	    { "last_train_loss", "3" } } },
+	  { { "steps", "null" }, { "planned_steps", "null" }, { "last_train_loss", "3" } } },
 	{ "it is one where it goes on behind the epoch's end",
 	  "Epoch 3 step 10/90 loss 3.5\nEpoch 3 step 20/90 loss 3.25\n"
 	  "Epoch 4 step 30/90 loss 3.0\nEpoch 4 step 40/90 loss 2.5\n",
@@ -367,9 +346,7 @@ static const struct run_case cases[] = {
 	  "9/9 [=====] - 1s 5ms/step - loss: 2.125 - accuracy: 0.5 - "
 	  "val_loss: 2.375\n",
 	  1,
-	  { { "steps", "null" },
-	    { "last_train_loss", "2.125" },
-	    { "last_val_loss", "2.375" } } },
+	  { { "steps", "null" }, { "last_train_loss", "2.125" }, { "last_val_loss", "2.375" } } },
 	{ "fairseq",
 	  "2021-05-25 06:38:26 | INFO | train_inner | epoch 001:    100 / 200 "
 	  "loss=17.5, nll_loss=17.4, ppl=172.1, num_updates=100, lr=1.2e-05\n"
@@ -404,9 +381,7 @@ static const struct run_case cases[] = {
 	  "steps:  33%|###       | 3/9 [00:03<00:06, 1.0it/s, avr_loss=2]\r"
 	  "steps:  44%|####      | 4/9 [00:03<00:06, 1.0it/s, avr_loss=1.5]\n",
 	  1,
-	  { { "steps", "4" },
-	    { "planned_steps", "9" },
-	    { "last_train_loss", "null" } } },
+	  { { "steps", "4" }, { "planned_steps", "9" }, { "last_train_loss", "null" } } },
 	{ "a bar of who knows what",
 	  " 11%|#    | 1/9 [00:01<00:08, 1.0it/s, loss=2.5]\r"
 	  " 22%|##   | 2/9 [00:02<00:07, 1.0it/s, loss=2.25]\r"
@@ -425,9 +400,7 @@ static const struct run_case cases[] = {
 	  "{'loss_train': 2.125, 'learning_rate': 2.5e-06, 'epoch': 0.75}\n"
 	  "{'val_loss': 2.75, 'runtime': 3.5, 'epoch': 0.75}\n",
 	  1,
-	  { { "steps", "null" },
-	    { "last_train_loss", "2.125" },
-	    { "last_val_loss", "2.75" } } },
+	  { { "steps", "null" }, { "last_train_loss", "2.125" }, { "last_val_loss", "2.75" } } },
 	{ "and objects",
 	  "{\"step\": 10, \"loss\": 2.5, \"time\": \"0:01:02\"}\n"
 	  "{\"step\": 20, \"loss\": 2.25, \"time\": \"0:01:03\"}\n"
@@ -454,9 +427,7 @@ static const struct run_case cases[] = {
 	  "step 20: train loss 3.1, val loss 3.2\n"
 	  "iter 30: loss 3, beta 1\niter 40: loss 2.9, beta 1\n",
 	  1,
-	  { { "steps", "40" },
-	    { "last_train_loss", "2.9" },
-	    { "last_val_loss", "3.2" } } },
+	  { { "steps", "40" }, { "last_train_loss", "2.9" }, { "last_val_loss", "3.2" } } },
 	{ "rounds of boosting are none",
 	  "[0]\ttrain-rmse:0.5\teval-rmse:0.75\n"
 	  "[1]\ttrain-rmse:0.25\teval-rmse:0.5\n"
@@ -505,9 +476,7 @@ static const struct run_case cases[] = {
 	  "step 40: train loss 3.1, val loss 3.2\niter 50: loss 2.9\n"
 	  "step 60: train loss 3.1, val loss 3.3\n",
 	  1,
-	  { { "steps", "60" },
-	    { "last_train_loss", "2.9" },
-	    { "last_val_loss", "3.3" } } },
+	  { { "steps", "60" }, { "last_train_loss", "2.9" }, { "last_val_loss", "3.3" } } },
 	{ "losses in bits are not those in nats",
 	  "iter 10: loss 3.5 BPC\niter 20: loss 3.25 BPC\n"
 	  "iter 30: loss 3 BPC\n",
@@ -577,25 +546,21 @@ static const char *const silent[] = {
 	"batch 1: 0.5 GB\nbatch 2: 0.6 GB\nbatch 3: 0.7 GB\n",
 };
 
-static bool
-is_of_templates(const cJSON *run)
+static bool is_of_templates(const cJSON *run)
 {
 	const cJSON *formats = cJSON_GetObjectItemCaseSensitive(run, "formats");
 	const cJSON *name;
 
-	cJSON_ArrayForEach(name, formats) if (strcmp(name->valuestring,
-						     templates_format) ==
+	cJSON_ArrayForEach(name, formats) if (strcmp(name->valuestring, templates_format) ==
 					      0) return true;
 	return false;
 }
 
-static void
-test_silent(const struct format_set *formats)
+static void test_silent(const struct format_set *formats)
 {
 	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
 		cJSON *rows[RUN_CASE_ROWS];
-		size_t n =
-			run_case_rows(formats, silent[i], rows, RUN_CASE_ROWS);
+		size_t n = run_case_rows(formats, silent[i], rows, RUN_CASE_ROWS);
 		bool is_generic = false;
 
 		for (size_t k = 0; k < n; k++) {
@@ -606,9 +571,7 @@ test_silent(const struct format_set *formats)
 	}
 }
 
-static void
-count_row(void *user, const struct record *record,
-	  const struct templates_line *place)
+static void count_row(void *user, const struct record *record, const struct templates_line *place)
 {
 	(void)record;
 	(void)place;
@@ -616,20 +579,16 @@ count_row(void *user, const struct record *record,
 }
 
 /* Names without end push out others, and nothing grows. */
-static void
-test_bound(void)
+static void test_bound(void)
 {
 	size_t n_rows = 0;
 	struct templates *ts = templates_new(count_row, &n_rows);
 	char text[100];
 
 	for (int i = 0; i < 100000; i++) {
-		struct templates_line line = { .text = { text, 0 },
-					       .line = 1,
-					       .rank = -1 };
+		struct templates_line line = { .text = { text, 0 }, .line = 1, .rank = -1 };
 
-		(void)snprintf(text, sizeof(text), "step %d n%d 0.5", i,
-			       i % 1000);
+		(void)snprintf(text, sizeof(text), "step %d n%d 0.5", i, i % 1000);
 		line.text.len = strlen(text);
 		(void)templates_take(ts, &line);
 	}
@@ -637,20 +596,16 @@ test_bound(void)
 	templates_free(ts);
 }
 
-static void
-tell_row(void *user, const struct record *record,
-	 const struct templates_line *place)
+static void tell_row(void *user, const struct record *record, const struct templates_line *place)
 {
-	buf_appendf(user, "%d.%d.%d %.17g/%.17g", (int)place->line, place->rank,
-		    place->inside, record_get(record, METRIC_STEP),
-		    record_get(record, METRIC_PLANNED));
+	buf_appendf(user, "%d.%d.%d %.17g/%.17g", (int)place->line, place->rank, place->inside,
+		    record_get(record, METRIC_STEP), record_get(record, METRIC_PLANNED));
 	for (size_t i = 0; i < record->n_pairs; i++) {
 		const struct record_pair *pair = &record->pairs[i];
 
-		buf_appendf(user, " %.*s[%.*s]=%.17g/%d*%g",
-			    (int)pair->name.len, pair->name.p,
-			    (int)pair->unit.len, pair->unit.p, pair->value,
-			    (int)pair->metric, pair->scale);
+		buf_appendf(user, " %.*s[%.*s]=%.17g/%d*%g", (int)pair->name.len, pair->name.p,
+			    (int)pair->unit.len, pair->unit.p, pair->value, (int)pair->metric,
+			    pair->scale);
 	}
 	buf_append_char(user, '\n');
 }
@@ -664,9 +619,8 @@ struct road {
 };
 
 /* A line of the shape: its step for "@", the value for "$", up to `len`. */
-static void
-feed_line(struct road roads[2], int n, const char *shape, const char *step,
-	  const char *value, size_t len, int rank)
+static void feed_line(struct road roads[2], int n, const char *shape, const char *step,
+		      const char *value, size_t len, int rank)
 {
 	AUTO_BUF text = buf_new(4096);
 
@@ -678,12 +632,11 @@ feed_line(struct road roads[2], int n, const char *shape, const char *step,
 		else
 			buf_append_char(&text, *shape);
 	for (struct road *r = roads; r < roads + 2; r++) {
-		const struct templates_line line = {
-			.text = { text.data, text.len < len ? text.len : len },
-			.line = (uint64_t)n,
-			.rank = rank,
-			.plain = true
-		};
+		const struct templates_line line = { .text = { text.data,
+							       text.len < len ? text.len : len },
+						     .line = (uint64_t)n,
+						     .rank = rank,
+						     .plain = true };
 
 		if (!r->whole && templates_take_like(r->ts, &line) != LIKE_NONE)
 			r->alike++;
@@ -693,8 +646,7 @@ feed_line(struct road roads[2], int n, const char *shape, const char *step,
 }
 
 /* Rows of two shapes in turns, with an odd one among them. */
-static void
-check_roads(const char *one, const char *other, const char *odd)
+static void check_roads(const char *one, const char *other, const char *odd)
 {
 	struct road roads[2] = { { .whole = true }, { .whole = false } };
 	int n = 0;
@@ -712,29 +664,23 @@ check_roads(const char *one, const char *other, const char *odd)
 			print_into(value, "%d.%d", 9 + n % 3, n % 7);
 			feed_line(roads, n, shape, step, value, SIZE_MAX, 0);
 			if (n > 12 && k == 1)
-				feed_line(roads, n, one, step, odd, SIZE_MAX,
-					  0);
+				feed_line(roads, n, one, step, odd, SIZE_MAX, 0);
 			if (n > 12 && k == 2)
-				feed_line(roads, n, one, odd, value, SIZE_MAX,
-					  0);
+				feed_line(roads, n, one, odd, value, SIZE_MAX, 0);
 			if (n > 12 && k == 3) {
 				feed_line(roads, n, one, step, odd, len, 0);
-				feed_line(roads, n, one, step, value, SIZE_MAX,
-					  1);
+				feed_line(roads, n, one, step, value, SIZE_MAX, 1);
 			}
 		}
-	ok(roads[1].alike > 200 &&
-		   strcmp(roads[0].told.data, roads[1].told.data) == 0,
-	   "both roads tell the same: %s with %s, %zu", one, odd,
-	   roads[1].alike);
+	ok(roads[1].alike > 200 && strcmp(roads[0].told.data, roads[1].told.data) == 0,
+	   "both roads tell the same: %s with %s, %zu", one, odd, roads[1].alike);
 	for (struct road *r = roads; r < roads + 2; r++) {
 		templates_free(r->ts);
 		buf_release(&r->told);
 	}
 }
 
-static void
-test_roads(void)
+static void test_roads(void)
 {
 	static const char *const shapes[] = {
 		"step @ | loss $ | lr 1.5e-04 | dt: 20.25ms",
@@ -745,12 +691,11 @@ test_roads(void)
 		"@, loss: $, tokens: 1,234",
 		"[@/900 (  7%)] loss: $ (3.25)",
 	};
-	static const char odd[] =
-		"nan|-inf||-|n/a|12345678901234567890|1e-7|1e400|1e+|1E5|5.|.5|"
-		"0.12345678901234567|-3|+3|-0|1.2.3|123456789012345e-30|5ms|"
-		"5 ms|5%|5k|3/10|3/x|(5)|[5]|5 (6)|'5'|5,|5, x 5|12.5|1,234|"
-		"1,23|12:30|0x1f|2026-01-02|5  | 5|5\t|1_000|5;|01|1234.5|1 2|"
-		"999999999999999|five|5 of 9|1,234,567.5";
+	static const char odd[] = "nan|-inf||-|n/a|12345678901234567890|1e-7|1e400|1e+|1E5|5.|.5|"
+				  "0.12345678901234567|-3|+3|-0|1.2.3|123456789012345e-30|5ms|"
+				  "5 ms|5%|5k|3/10|3/x|(5)|[5]|5 (6)|'5'|5,|5, x 5|12.5|1,234|"
+				  "1,23|12:30|0x1f|2026-01-02|5  | 5|5\t|1_000|5;|01|1234.5|1 2|"
+				  "999999999999999|five|5 of 9|1,234,567.5";
 	struct str rest, value;
 
 	for (size_t i = 0; i < LENGTH(shapes); i++)
@@ -758,13 +703,11 @@ test_roads(void)
 			char text[32];
 
 			print_into(text, "%.*s", (int)value.len, value.p);
-			check_roads(shapes[i], shapes[(i + 1) % LENGTH(shapes)],
-				    text);
+			check_roads(shapes[i], shapes[(i + 1) % LENGTH(shapes)], text);
 		}
 }
 
-int
-main(void)
+int main(void)
 {
 	struct format_set *formats = format_set_new_builtin();
 

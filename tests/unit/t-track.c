@@ -4,8 +4,7 @@
 
 #include "tests/support/tap.h"
 
-static void
-test_builtin(void)
+static void test_builtin(void)
 {
 	struct err err = { ERR_NONE, "" };
 	struct track t;
@@ -30,8 +29,8 @@ test_builtin(void)
 	ok(t.full_targets && t.has_record && track_has_caps(&t), "flags");
 	is_near(t.target, RUN_ABSENT, 0, "no target");
 	track_release(&t);
-	ok(track_load(&t, "open", &err) == 0 && t.score == NULL &&
-		   !t.has_record && !track_has_caps(&t),
+	ok(track_load(&t, "open", &err) == 0 && t.score == NULL && !t.has_record &&
+		   !track_has_caps(&t),
 	   "open has neither caps nor rule");
 	track_release(&t);
 }
@@ -43,10 +42,8 @@ static const struct {
 	{ "{\"name\": \"x\"}", "schema" },
 	{ "{\"schema\": \"hgym-tui.track/2\", \"name\": \"x\"}",
 	  "t.json:1: schema: expected \"hgym-tui.track/1\"" },
-	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"\"}",
-	  "name: expected a name" },
-	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n\"cap\": {}}",
-	  "t.json:2: cap" },
+	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"\"}", "name: expected a name" },
+	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n\"cap\": {}}", "t.json:2: cap" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
 	  "\"score\": \"bpb\"}",
 	  "t.json:2: score: must be a BPB or a loss" },
@@ -80,25 +77,22 @@ static const struct {
 	{ "{", "t.json" },
 };
 
-static void
-test_wrong(void)
+static void test_wrong(void)
 {
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct err err = { ERR_NONE, "" };
 		struct track t;
-		int status = track_parse(&t, "t.json", str_from(wrong[i].text),
-					 &err);
+		int status = track_parse(&t, "t.json", str_from(wrong[i].text), &err);
 
-		if (!ok(status == -1 && strstr(err.text, wrong[i].says) != NULL,
-			"refused: %s", wrong[i].says))
+		if (!ok(status == -1 && strstr(err.text, wrong[i].says) != NULL, "refused: %s",
+			wrong[i].says))
 			printf("# got: %d %s\n", status, err.text);
 		if (status == 0)
 			track_release(&t);
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	struct err err = { ERR_NONE, "" };
 	struct track t;

@@ -70,9 +70,7 @@ static const struct run_case cases[] = {
 	  "valid | epoch 001 | valid on 'valid' subset | loss 8.75 | ppl 430 "
 	  "| num_updates 300\n",
 	  1,
-	  { { "steps", "300" },
-	    { "last_train_loss", "9" },
-	    { "last_val_loss", "8.75" } } },
+	  { { "steps", "300" }, { "last_train_loss", "9" }, { "last_val_loss", "8.75" } } },
 	{ "Marian: updates are steps",
 	  "Ep. 1 : Up. 500 : Sen. 48,500 : Cost 9.5 * 12,345 @ 99 after 49,000 "
 	  ": Time 12.34s : 1234.5 words/s : gNorm 1.2\n"
@@ -93,9 +91,7 @@ static const struct run_case cases[] = {
 	  "2026-05-01 10:00:01,123 INFO [train.py:9] (0/4) Epoch 1, "
 	  "validation: loss=3.25, ctc=1, over 94.00 frames. \n",
 	  1,
-	  { { "steps", "null" },
-	    { "last_train_loss", "3.5" },
-	    { "last_val_loss", "3.25" } } },
+	  { { "steps", "null" }, { "last_train_loss", "3.5" }, { "last_val_loss", "3.25" } } },
 	{ "WeNet",
 	  "2026-05-01 10:00:00,1 DEBUG TRAIN Batch 0/50 loss 3.5 lr 1\n"
 	  "2026-05-01 10:00:00,1 DEBUG CV Batch 0/50 loss 9.5 lr 1\n"
@@ -109,16 +105,12 @@ static const struct run_case cases[] = {
 	  "INFO:tensorflow:Saving dict for global step 300: acc = 0.5, "
 	  "global_step = 300, loss = 3.125\n",
 	  1,
-	  { { "steps", "300" },
-	    { "last_train_loss", "3" },
-	    { "last_val_loss", "3.125" } } },
+	  { { "steps", "300" }, { "last_train_loss", "3" }, { "last_val_loss", "3.125" } } },
 	{ "Flax scripts of Hugging Face",
 	  "Step... (500 | Loss: 3.5, Learning Rate: 0.1)\n"
 	  "Epoch... (1/9 | Eval Loss: 3.25, Perplexity: 25)\n",
 	  1,
-	  { { "steps", "500" },
-	    { "last_train_loss", "3.5" },
-	    { "last_val_loss", "3.25" } } },
+	  { { "steps", "500" }, { "last_train_loss", "3.5" }, { "last_val_loss", "3.25" } } },
 	{ "bars of a script that says its plan and its validations alone",
 	  "05/01/2026 10:00:00 - INFO - __main__ -   Total optimization steps "
 	  "= 20\n"
@@ -174,9 +166,7 @@ static const struct run_case cases[] = {
 	  "Nov 20 10:00:01 0: step:2/9 val_loss:3.25 val_bpb:1.5 "
 	  "train_time:20ms step_avg:10ms\n",
 	  1,
-	  { { "steps", "2" },
-	    { "last_train_loss", "3.5" },
-	    { "last_val_loss", "3.25" } } },
+	  { { "steps", "2" }, { "last_train_loss", "3.5" }, { "last_val_loss", "3.25" } } },
 	{ "bits per character are no nats",
 	  "step 0: train loss 6.1000 BPC, val loss 6.2000 BPC\n"
 	  "iter 0: loss 6.1500 BPC, time 80.00ms, mfu -100.00%\n"
@@ -569,9 +559,7 @@ static const struct run_case cases[] = {
 	  "completed step: 8, seconds: 5.668, TFLOP/s/device: 134.911, "
 	  "Tokens/s/device: 8671.946, total_weights: 196608, loss: 10.440\n",
 	  1,
-	  { { "steps", "8" },
-	    { "planned_steps", "null" },
-	    { "status", "\"truncated\"" } } },
+	  { { "steps", "8" }, { "planned_steps", "null" }, { "status", "\"truncated\"" } } },
 	{ "timm: the value stands before the mean; batches are no steps",
 	  "Train: 3 [   0/1251 (  0%)]  Loss: 5.67 (5.80)  Time: 0.312s,  "
 	  "820.51/s  (0.320s,  800.10/s)  LR: 5.000e-04  Data: 0.010 (0.020)\n"
@@ -621,9 +609,7 @@ static const struct run_case cases[] = {
 	  "{'train_runtime': 9.5, 'train_steps_per_second': 0.5, 'train_loss': "
 	  "2.25, 'epoch': 1.0}\n",
 	  1,
-	  { { "last_train_loss", "null" },
-	    { "train_ms", "null" },
-	    { "status", "\"finished\"" } } },
+	  { { "last_train_loss", "null" }, { "train_ms", "null" }, { "status", "\"finished\"" } } },
 	{ "the number of a task before the line",
 	  "7:  iteration       10/      20 | elapsed time per iteration (ms): "
 	  "10.5 | lm loss: 5.0E+00 |\n"
@@ -669,8 +655,7 @@ static const struct run_case cases[] = {
 };
 
 /* Exact while few, within 0.1 % when many. */
-static void
-test_median(void)
+static void test_median(void)
 {
 	struct median m = { .n = 0 };
 	double got;
@@ -692,8 +677,7 @@ test_median(void)
 	median_release(&m);
 }
 
-int
-main(void)
+int main(void)
 {
 	struct format_set *formats = format_set_new_builtin();
 

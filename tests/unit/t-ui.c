@@ -16,8 +16,7 @@
 
 #include "tests/support/tap.h"
 
-static void
-is_screen(const struct canvas *canvas, const char *want, const char *name)
+static void is_screen(const struct canvas *canvas, const char *want, const char *name)
 {
 	struct buf text;
 
@@ -27,8 +26,7 @@ is_screen(const struct canvas *canvas, const char *want, const char *name)
 	buf_release(&text);
 }
 
-static void
-test_canvas(void)
+static void test_canvas(void)
 {
 	struct canvas canvas;
 	struct rect before;
@@ -48,13 +46,11 @@ test_canvas(void)
 	(void)canvas_text(&canvas, 0, 0, STYLE_NORMAL, "e\u0301x");
 	is_screen(&canvas, "e\u0301x\n\n", "marks stay with their letter");
 	canvas_clear(&canvas);
-	canvas_line(&canvas, (struct rect){ 0, 0, 5, 1 }, STYLE_NORMAL,
-		    STR_LIT("truncated"));
+	canvas_line(&canvas, (struct rect){ 0, 0, 5, 1 }, STYLE_NORMAL, STR_LIT("truncated"));
 	is_screen(&canvas, "trun…\n\n", "what is too long says so");
 	canvas_clear(&canvas);
 	before = canvas_clip(&canvas, (struct rect){ 2, 0, 3, 1 });
-	canvas_fill(&canvas, (struct rect){ 0, 0, 100, 100 }, STYLE_NORMAL,
-		    '#');
+	canvas_fill(&canvas, (struct rect){ 0, 0, 100, 100 }, STYLE_NORMAL, '#');
 	canvas_unclip(&canvas, before);
 	is_screen(&canvas, "  ###\n\n", "a clip holds");
 	canvas_put(&canvas, -1, 0, STYLE_NORMAL, 'x');
@@ -63,8 +59,7 @@ test_canvas(void)
 	canvas_release(&canvas);
 }
 
-static void
-test_ascii(void)
+static void test_ascii(void)
 {
 	struct canvas canvas;
 	struct buf text;
@@ -85,15 +80,13 @@ test_ascii(void)
 	canvas_release(&canvas);
 }
 
-static void
-number_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void number_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	(void)user;
 	list_cellf(cell, STYLE_NORMAL, "%zu.%zu", row, column);
 }
 
-static void
-test_list(void)
+static void test_list(void)
 {
 	static const struct list_column columns[] = {
 		{ "A", 4, .grow = true },
@@ -129,8 +122,7 @@ test_list(void)
 		  "rows that are seen where it has room");
 	list.selected = list.top = 8;
 	list_draw(&list, &canvas, (struct rect){ 0, 0, 30, 3 });
-	ok(list_click(&list, 3, 1) && list_row(&list) == 8,
-	   "a click selects its row");
+	ok(list_click(&list, 3, 1) && list_row(&list) == 8, "a click selects its row");
 	ok(!list_click(&list, 3, 0), "the head is no row");
 	list_fill(&list, &ops, NULL, 3);
 	is_int((long long)list_row(&list), 2, "fewer rows keep it inside");
@@ -143,30 +135,27 @@ test_list(void)
 
 /* Numbers to sort by; the fourth is not known. */
 static const double sorted_numbers[] = { 3, 1, 2, NAN, 1 };
-static const char *const sorted_names[] = { "next-view", "reference", "repaint",
-					    "zoom|in", "quit" };
+static const char *const sorted_names[] = { "next-view", "reference", "repaint", "zoom|in",
+					    "quit" };
 
 static const char *const *names_now;
 
-static uint64_t
-name_id(void *user, size_t row)
+static uint64_t name_id(void *user, size_t row)
 {
 	(void)user;
 	return str_hash(str_from(names_now[row]));
 }
 
 /* Rows come in front of it and go: the selected one stays selected. */
-static void
-test_list_id(void)
+static void test_list_id(void)
 {
 	static const char *const before[] = { "b", "c" };
 	static const char *const after[] = { "a", "b", "x", "c" };
 	static const char *const gone[] = { "a", "b", "x", "y" };
 	static const struct list_column columns[] = { { "A", 4, .drop = 0 } };
-	static const struct list_ops ops = { .columns = columns,
-					     .n_columns = 1,
-					     .cell = number_cell,
-					     .id = name_id };
+	static const struct list_ops ops = {
+		.columns = columns, .n_columns = 1, .cell = number_cell, .id = name_id
+	};
 	struct list list = { .n = 0 };
 
 	names_now = before;
@@ -184,22 +173,19 @@ test_list_id(void)
 	list_release(&list);
 }
 
-static void
-sorted_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void sorted_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
-	static const char *const words[] = { "go right", "compare", "draw anew",
-					     "closer", "leave" };
+	static const char *const words[] = { "go right", "compare", "draw anew", "closer",
+					     "leave" };
 
 	(void)user;
 	cell->number = sorted_numbers[row];
 	if (column != 2)
-		list_cellf(cell, STYLE_NORMAL, "%s",
-			   column == 0 ? sorted_names[row] : words[row]);
+		list_cellf(cell, STYLE_NORMAL, "%s", column == 0 ? sorted_names[row] : words[row]);
 }
 
-static void
-is_order(struct list *list, const struct list_ops *ops, const char *want,
-	 const char *name)
+static void is_order(struct list *list, const struct list_ops *ops, const char *want,
+		     const char *name)
 {
 	char got[16] = "";
 
@@ -210,8 +196,7 @@ is_order(struct list *list, const struct list_ops *ops, const char *want,
 	is_str(got, want, name);
 }
 
-static void
-test_order(void)
+static void test_order(void)
 {
 	static const struct list_column columns[] = {
 		{ "name", 9, .drop = 0 },
@@ -269,12 +254,11 @@ test_order(void)
 }
 
 /* Two groups of seeds, the second one the better; a column of nothing. */
-static void
-group_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void group_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	static const double numbers[] = { 2, 9, 8, 1, 5 };
-	static const char *const names[] = { "gamma-long-name", "seed 7",
-					     "seed 42", "alpha", "seed 7" };
+	static const char *const names[] = { "gamma-long-name", "seed 7", "seed 42", "alpha",
+					     "seed 7" };
 
 	(void)user;
 	if (column == 0)
@@ -288,15 +272,13 @@ group_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		list_cellf(cell, STYLE_NORMAL, "here");
 }
 
-static size_t
-group_parent(void *user, size_t row)
+static size_t group_parent(void *user, size_t row)
 {
 	(void)user;
 	return row < 3 ? 0 : 3;
 }
 
-static void
-test_groups(void)
+static void test_groups(void)
 {
 	static const struct list_column columns[] = {
 		{ "name", 8, .grow = true, .name = true },
@@ -304,10 +286,9 @@ test_groups(void)
 		{ "pod", 4, .same_goes = true },
 		{ "none", 4, 0, FMT_NUMBER, .decimals = 0 },
 	};
-	static const struct list_ops ops = { .columns = columns,
-					     .n_columns = 4,
-					     .cell = group_cell,
-					     .parent = group_parent };
+	static const struct list_ops ops = {
+		.columns = columns, .n_columns = 4, .cell = group_cell, .parent = group_parent
+	};
 	struct rect rect = { 0, 1, 16, 7 };
 	struct list list = { 0 };
 	struct canvas canvas;
@@ -336,8 +317,7 @@ test_groups(void)
 	canvas_clear(&canvas);
 	list_draw(&list, &canvas, rect);
 	ok((canvas_at(&canvas, 2, 2)->style & STYLE_MASK) == STYLE_MATCH &&
-		   (canvas_at(&canvas, 3, 2)->style & STYLE_MASK) !=
-			   STYLE_MATCH,
+		   (canvas_at(&canvas, 3, 2)->style & STYLE_MASK) != STYLE_MATCH,
 	   "the letters that match are shown");
 	list_filter(&list, "9");
 	is_order(&list, &ops, "1", "a number that is shown is found");
@@ -345,8 +325,7 @@ test_groups(void)
 	canvas_release(&canvas);
 }
 
-static void
-test_facts(void)
+static void test_facts(void)
 {
 	static const struct facts_column columns[] = {
 		{ .label = "case", .kind = FMT_TEXT },
@@ -366,19 +345,17 @@ test_facts(void)
 	facts_table(&facts, "cases", columns, 2);
 	facts_text(&facts, "", FACT_PLAIN, "a");
 	facts_number(&facts, "", FMT_NUMBER, 2, 1, "");
-	ok(facts.n_sections == 2 && facts.sections[1].first == 3 &&
-		   facts.sections[1].n == 2 && facts.sections[0].n == 3,
+	ok(facts.n_sections == 2 && facts.sections[1].first == 3 && facts.sections[1].n == 2 &&
+		   facts.sections[0].n == 3,
 	   "a table's cells are a section of their own");
 	facts_release(&facts);
 }
 
 /* Every charset draws, at any size, whatever the numbers are. */
-static void
-test_chart(void)
+static void test_chart(void)
 {
 	double x[100], y[100];
-	struct chart_series series = { x,	    y,	 100, STYLE_SERIES_1,
-				       CHART_SOLID, "s", NULL };
+	struct chart_series series = { x, y, 100, STYLE_SERIES_1, CHART_SOLID, "s", NULL };
 	struct canvas canvas;
 	struct chart chart;
 	bool drawn = true;
@@ -395,8 +372,7 @@ test_chart(void)
 		canvas.cell_w = 7;
 		canvas.cell_h = 15;
 		for (int set = 0; set < CHART_CHARSETS; set++) {
-			chart_init(&chart,
-				   (struct rect){ 0, 0, size, size / 2 });
+			chart_init(&chart, (struct rect){ 0, 0, size, size / 2 });
 			chart.charset = (enum chart_charset)set;
 			chart.series = &series;
 			chart.n_series = 1;
@@ -422,8 +398,7 @@ test_chart(void)
 	canvas_release(&canvas);
 }
 
-static void
-test_keymap(void)
+static void test_keymap(void)
 {
 	struct keymap keymap;
 	struct err err = { ERR_NONE, "" };
@@ -432,8 +407,7 @@ test_keymap(void)
 
 	keymap_init(&keymap);
 	ok(keymap_find(&keymap, 'j', 0) == ACTION_DOWN, "j moves down");
-	ok(keymap_find(&keymap, KEYCODE_PAGE_UP, 0) == ACTION_PAGE_UP,
-	   "so does PgUp up");
+	ok(keymap_find(&keymap, KEYCODE_PAGE_UP, 0) == ACTION_PAGE_UP, "so does PgUp up");
 	ok(keymap_find(&keymap, '&', 0) == ACTION_NONE &&
 		   keymap_find(&keymap, '&', IN_TEXT) == ACTION_FILTER,
 	   "an action of a place works there alone");
@@ -454,16 +428,15 @@ test_keymap(void)
 			uint32_t code = key_by_name(word.p, word.len);
 
 			keycode_name(code, name);
-			all_named = all_named && code != 0 &&
-				    key_by_name(name, strlen(name)) == code;
+			all_named =
+				all_named && code != 0 && key_by_name(name, strlen(name)) == code;
 		}
 	}
 	ok(all_named, "every default key has a name that gives it back");
 }
 
 /* No key means two actions at the same place. */
-static void
-test_no_conflicts(void)
+static void test_no_conflicts(void)
 {
 	struct keymap keymap;
 	int conflicts = 0;
@@ -476,24 +449,20 @@ test_no_conflicts(void)
 
 			for (int k = 0; k < KEYMAP_KEYS; k++)
 				for (int m = 0; m < KEYMAP_KEYS; m++)
-					conflicts +=
-						keymap.keys[a][k] != 0 &&
-						keymap.keys[a][k] ==
-							keymap.keys[b][m] &&
-						(pa == pb || (pa & pb) != 0);
+					conflicts += keymap.keys[a][k] != 0 &&
+						     keymap.keys[a][k] == keymap.keys[b][m] &&
+						     (pa == pb || (pa & pb) != 0);
 		}
 	is_int(conflicts, 0, "no key means two things in one place");
 }
 
-static void
-type(struct prompt *prompt, const char *text)
+static void type(struct prompt *prompt, const char *text)
 {
 	for (; *text != '\0'; text++)
 		(void)prompt_key(prompt, (unsigned char)*text);
 }
 
-static void
-test_prompt(void)
+static void test_prompt(void)
 {
 	struct prompt prompt = { 0 };
 
@@ -513,8 +482,7 @@ test_prompt(void)
 	(void)prompt_key(&prompt, KEYCODE_DOWN);
 	is_str(prompt.text, "draft", "Down the one that was begun");
 	(void)prompt_key(&prompt, KEYCODE_PASTE_BEGIN);
-	ok(prompt_key(&prompt, '\r') == PROMPT_CHANGED,
-	   "a line end that is pasted is no Enter");
+	ok(prompt_key(&prompt, '\r') == PROMPT_CHANGED, "a line end that is pasted is no Enter");
 	(void)prompt_key(&prompt, KEYCODE_PASTE_END);
 	for (int i = 0; i < 2000; i++)
 		(void)prompt_key(&prompt, 0x65E5);
@@ -523,8 +491,7 @@ test_prompt(void)
 	prompt_release(&prompt);
 }
 
-static void
-test_osc(void)
+static void test_osc(void)
 {
 	struct buf out;
 	char *big = NULL;
@@ -539,19 +506,15 @@ test_osc(void)
 	   "text cannot end a notice, nor begin another sequence");
 	buf_clear(&out);
 	ok(osc_copy(&out, STR_LIT("a"), true) == 0, "a copy in tmux");
-	is_str(out.data, "\033Ptmux;\033\033]52;c;YQ==\a\033\\",
-	       "is handed through it");
+	is_str(out.data, "\033Ptmux;\033\033]52;c;YQ==\a\033\\", "is handed through it");
 	buf_clear(&out);
-	ok(osc_copy(&out, (struct str){ "", OSC_COPY_MAX_BYTES + 1 }, false) ==
-			   -1 &&
-		   out.len == 0,
+	ok(osc_copy(&out, (struct str){ "", OSC_COPY_MAX_BYTES + 1 }, false) == -1 && out.len == 0,
 	   "too much is refused");
 	(void)big;
 	buf_release(&out);
 }
 
-static void
-test_fmt(void)
+static void test_fmt(void)
 {
 
 	is_str(fmt_number(NAN, 3).s, "—", "what is not known is a dash");
@@ -569,8 +532,7 @@ test_fmt(void)
 	is_str(fmt_clock(3661000).s, "01:01:01", "time of day");
 }
 
-int
-main(void)
+int main(void)
 {
 	test_canvas();
 	test_ascii();

@@ -35,13 +35,11 @@ void form_open(struct form *form, const char *pods)
 
 enum prompt_result form_key(struct form *form, uint32_t code)
 {
-	bool pasting = form->fields[form->at].pasting;
-
-	if (!pasting && (code == KEYCODE_DOWN || code == '\t')) {
+	if (code == KEYCODE_DOWN || code == '\t') {
 		form->at = (form->at + 1) % FORM_COUNT;
 		return PROMPT_MORE;
 	}
-	if (!pasting && (code == KEYCODE_UP || code == KEYCODE_BACK_TAB)) {
+	if (code == KEYCODE_UP || code == KEYCODE_BACK_TAB) {
 		form->at = (form->at + FORM_COUNT - 1) % FORM_COUNT;
 		return PROMPT_MORE;
 	}

@@ -140,12 +140,6 @@ static bool erase_key(struct prompt *prompt, uint32_t code)
 
 enum prompt_result prompt_key(struct prompt *prompt, uint32_t code)
 {
-	if (code == KEYCODE_PASTE_BEGIN || code == KEYCODE_PASTE_END) {
-		prompt->pasting = code == KEYCODE_PASTE_BEGIN;
-		return PROMPT_MORE;
-	}
-	if (prompt->pasting && code < ' ')
-		code = ' ';
 	if (code == 27 || code == CTRL('c') || code == CTRL('g'))
 		return PROMPT_CANCEL;
 	if (code == '\r' || code == '\n') {

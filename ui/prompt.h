@@ -11,9 +11,8 @@
 #define PROMPT_HISTORY 50
 
 struct prompt {
-	char text[PROMPT_BYTES + 1]; /* UTF-8, NUL-ended */
-	size_t len, cursor;	     /* in bytes */
-	bool pasting;
+	char text[PROMPT_BYTES + 1];   /* UTF-8, NUL-ended */
+	size_t len, cursor;	       /* in bytes */
 	char *history[PROMPT_HISTORY]; /* owned; newest last */
 	size_t n_history, at;	       /* at == n_history: the line itself */
 	char typed[PROMPT_BYTES + 1];  /* the line while history is shown */

@@ -116,7 +116,7 @@ struct ui {
 	size_t n_trail;
 	enum ui_overlay overlay;
 	bool finding;		       /* the filter of the list that has the keys is typed */
-	bool pasting;		       /* where no text is taken */
+	bool pasting;		       /* between the marks of a bracketed paste */
 	int escapes;		       /* Esc, in a row */
 	const struct model_run *first; /* selected by no key; NULL: by one */
 	struct ui_drag drag;
@@ -944,7 +944,7 @@ static enum prompt_result find_key(struct ui *ui, const struct key *key)
 {
 	struct list *list = ui_list(ui);
 
-	if (!ui->find.pasting && list != NULL && list_act(list, overlay_list_action(key->code))) {
+	if (list != NULL && list_act(list, overlay_list_action(key->code))) {
 		ui_list_moved(ui);
 		return PROMPT_MORE;
 	}
@@ -1229,7 +1229,7 @@ static void export_write(struct ui *ui, bool over)
 static void export_key(struct ui *ui, const struct key *key)
 {
 	AUTO_TEXT path = file_expand_home(ui->file.text);
-	enum action action = ui->file.pasting ? ACTION_NONE : overlay_list_action(key->code);
+	enum action action = overlay_list_action(key->code);
 
 	if (ui->is_there) {
 		ui->is_there = false;
@@ -1275,7 +1275,7 @@ static void search_key(struct ui *ui, const struct key *key)
 	struct err err = { ERR_NONE, "" };
 	int rc = 0;
 
-	if (filter && key->code == '\t' && !prompt->pasting)
+	if (filter && key->code == '\t')
 		filter_switch(prompt);
 	if (result == PROMPT_DONE && ui->overlay == OVERLAY_BASELINE)
 		rc = baseline_take(ui, prompt->text, &err);
@@ -1319,10 +1319,10 @@ void ui_ask(struct ui *ui, size_t pod, const char *question, bool secret)
 	ui->stale = true;
 }
 
-/* The oldest question, where nothing else is open. */
+/* Open the oldest question, unless something else is open or a paste would answer it. */
 static void overlay_next_question(struct ui *ui)
 {
-	if (ui->overlay != OVERLAY_NONE || ui->finding || ui->n_questions == 0)
+	if (ui->overlay != OVERLAY_NONE || ui->finding || ui->pasting || ui->n_questions == 0)
 		return;
 	prompt_set(&ui->answer, "");
 	ui->overlay = OVERLAY_QUESTION;
@@ -1978,19 +1978,22 @@ static void frame_mouse(struct ui *ui, const struct key *key)
 		mouse_release(ui);
 }
 
-/* Letters that are pasted where no text is taken are no keys. */
+/*
+ * Whether the key is part of a paste and is dropped.  Only an open text field takes a paste, and
+ * of it only printable characters: pasted Enter, Esc and Tab are no commands.
+ */
 static bool ui_ignores_paste(struct ui *ui, const struct key *key)
 {
-	bool is_mark = key->code == KEYCODE_PASTE_BEGIN || key->code == KEYCODE_PASTE_END;
+	bool takes_text = ui->finding || (ui->overlay != OVERLAY_NONE &&
+					  ui->overlay != OVERLAY_EVENTS && !ui->is_there);
 
-	if (ui->finding || (ui->overlay != OVERLAY_NONE && ui->overlay != OVERLAY_EVENTS))
-		return false;
-	if (is_mark)
+	if (key->code == KEYCODE_PASTE_BEGIN || key->code == KEYCODE_PASTE_END) {
 		ui->pasting = key->code == KEYCODE_PASTE_BEGIN;
-	if (ui->pasting)
-		ui_say(&ui->shared, "what is pasted here is not typed; / "
-				    "takes text");
-	return is_mark || ui->pasting;
+		return true;
+	}
+	if (ui->pasting && !takes_text)
+		ui_say(&ui->shared, "ignored pasted text: no text field is open; / opens one");
+	return ui->pasting && (!takes_text || key->code < ' ' || key->code >= KEYCODE_BASE);
 }
 
 static void ui_key_of_view(struct ui *ui, const struct key *key)

@@ -481,9 +481,6 @@ static void test_prompt(void)
 	is_str(prompt.text, "xone ", "Up brings the line before");
 	(void)prompt_key(&prompt, KEYCODE_DOWN);
 	is_str(prompt.text, "draft", "Down the one that was begun");
-	(void)prompt_key(&prompt, KEYCODE_PASTE_BEGIN);
-	ok(prompt_key(&prompt, '\r') == PROMPT_CHANGED, "a line end that is pasted is no Enter");
-	(void)prompt_key(&prompt, KEYCODE_PASTE_END);
 	for (int i = 0; i < 2000; i++)
 		(void)prompt_key(&prompt, 0x65E5);
 	ok(prompt.len <= PROMPT_BYTES, "it does not grow without end");

@@ -165,7 +165,7 @@ struct ingest_log {
 	uint64_t stored;  /* have their rows in the store, or in what waits */
 	uint64_t end;	  /* more will not come; UINT64_MAX: it may */
 	uint64_t news;	  /* what is told of the bytes before it is no news */
-	uint64_t row_at;  /* parsed, when its run's row was put last */
+	uint64_t row_at;  /* parsed, when there was no newer row to put */
 
 	/* fetch.c */
 	struct follow_file *ff; /* NULL: it cannot come back, or is no pod's */
@@ -197,7 +197,7 @@ struct ingest_log {
 	unsigned int n_told;	 /* of them, whose status was looked at */
 	uint64_t slept_at;	 /* lines that the model had by then */
 	enum run_status status;	 /* of its last run; RUN_RUNNING: under way */
-	struct run row;		 /* the last run, as if it ended at parsed */
+	struct run row;		 /* the run under way, as if it ended at parsed; or empty */
 	struct pod_pace pace;
 	int64_t last_wall_ms; /* of its last bytes */
 	uint64_t ahead_end;   /* offset at which the lines shown end */

@@ -243,8 +243,9 @@ static void sink_run(struct ingest_log *log, const struct run *run)
 	update_model(log, run, true);
 	note_status(log, run, is_news(log));
 	put_run(log, run, false);
-	/* The next one of this log is another one. */
+	/* No run is under way until the next one starts. */
 	log->status = RUN_RUNNING;
+	run_release(&log->row);
 }
 
 /* at: a run of which the number counts. */
@@ -347,8 +348,11 @@ static void move_on(struct ingest_log *log)
 	log->parsed = out->parsed;
 	if (log->stored < log->parsed)
 		log->stored = log->parsed;
-	log->row_at = UINT64_MAX;
+	/* While no run is under way there is no row to put: sink_run() has put the last one, and
+	 * the next run may start after a long script. */
+	log->row_at = log->parsed;
 	if (out->has_run && takes_run(log, out->now.run_index)) {
+		log->row_at = UINT64_MAX;
 		run_release(&log->row);
 		log->row = out->row;
 		run_init(&out->row);

@@ -2,11 +2,13 @@
 /* Benches that the dashboard defines, starts and stops. */
 #include "app/bench.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@
 #include "model/harness_view.h"
 
 #define MAX_CHILDREN 16
+#define MAX_LOGS     (4 * MAX_CHILDREN)
 #define TAIL_BYTES   4096
 /* What a bench ends with whose verdict is no good news. */
 #define EXIT_CHECK 3
@@ -27,7 +30,8 @@
 struct watched {
 	struct app_bench *owner;
 	struct loop_child *child; /* NULL: free */
-	char *log;		  /* owned; where its words go */
+	char *log;		  /* owned; file with its standard error */
+	int log_fd;		  /* -1: no file; holds the lock on it */
 };
 
 struct app_bench {
@@ -46,6 +50,8 @@ struct app_bench *app_bench_new(struct loop *loop, struct model *model,
 	bench->loop = loop;
 	bench->model = model;
 	bench->context = context;
+	for (size_t i = 0; i < MAX_CHILDREN; i++)
+		bench->watched[i].log_fd = -1;
 	return bench;
 }
 
@@ -56,6 +62,9 @@ static void forget(struct watched *watched)
 	watched->child = NULL;
 	free(watched->log);
 	watched->log = NULL;
+	if (watched->log_fd >= 0)
+		(void)close(watched->log_fd);
+	watched->log_fd = -1;
 }
 
 void app_bench_free(struct app_bench *bench)
@@ -108,7 +117,9 @@ static void on_exit_of(void *user, int exit_status, int term_signal)
 
 	watched->child = NULL;
 	if (term_signal == 0 && exit_status != 0 && exit_status != EXIT_CHECK) {
-		last_line(watched->log, line);
+		line[0] = '\0';
+		if (watched->log != NULL)
+			last_line(watched->log, line);
 		AUTO_TEXT text = xasprintf("bench: %s", line[0] != '\0' ? line : "it failed");
 		event.text = text;
 		model_event_add(watched->owner->model, &event);
@@ -116,16 +127,31 @@ static void on_exit_of(void *user, int exit_status, int term_signal)
 	forget(watched);
 }
 
-/* A file for the words of the bench; -1: none. */
-static int open_log(struct watched *watched, size_t number)
+/*
+ * Open a file for the standard error of a bench, of the first number from `number` on whose file no
+ * other bench uses, be it of this dashboard or of another one.  The bench inherits the lock on its
+ * file: it ends when the bench has exited and this dashboard has read the file.
+ */
+static void open_log(struct watched *watched, size_t number)
 {
 	AUTO_TEXT state = conf_dir_state();
-	int fd = -1;
 
-	watched->log = xasprintf("%s/bench-%zu.log", state, number);
-	if (conf_make_dir(state, NULL) == 0)
-		fd = open(watched->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	return fd;
+	if (conf_make_dir(state, NULL) != 0)
+		return;
+	for (size_t i = 0; watched->log_fd < 0 && i < MAX_LOGS; i++) {
+		AUTO_TEXT path = xasprintf("%s/bench-%zu.log", state, (number + i) % MAX_LOGS);
+		int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+		if (fd < 0)
+			continue;
+		if ((flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) ||
+		    ftruncate(fd, 0) != 0) {
+			(void)close(fd);
+			continue;
+		}
+		watched->log_fd = fd;
+		watched->log = xstrdup(path);
+	}
 }
 
 int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
@@ -144,12 +170,14 @@ int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop
 	argv[n] = NULL;
 	forget(watched);
 	watched->owner = bench;
-	fds[2] = open_log(watched, bench->next);
+	open_log(watched, bench->next);
+	fds[2] = watched->log_fd;
 	watched->child = loop_child_new(bench->loop, argv, NULL, fds, on_exit_of, watched, err);
-	if (fds[2] >= 0)
-		(void)close(fds[2]);
 	bench->next = (bench->next + 1) % MAX_CHILDREN;
-	return watched->child != NULL ? 0 : -1;
+	if (watched->child != NULL)
+		return 0;
+	forget(watched);
+	return -1;
 }
 
 /* A bench file, or that of the bench with that id; its folder in `folder`. */

@@ -294,26 +294,51 @@ static struct rank_one rank_walsh(const double *d, size_t n, double alpha)
 #define TOST_ALPHA 0.05
 #define MAX_BLOCKS 1000
 
-/* Share of all 2^n sign patterns with a sum at least as far from 0. */
+/* Write the sum of d[0..n) under each of its 2^n sign patterns to out, in ascending order. */
+static size_t signed_sums(const double *d, size_t n, double *out)
+{
+	size_t count = 1;
+
+	out[0] = 0.0;
+	for (size_t i = 0; i < n; i++, count *= 2)
+		for (size_t k = 0; k < count; k++) {
+			out[count + k] = out[k] - d[i];
+			out[k] += d[i];
+		}
+	sort_doubles(out, count);
+	return count;
+}
+
+/*
+ * Share of all 2^n sign patterns whose sum is at least as far from 0.  Each
+ * half of d has few patterns; the pairs of them that reach the bar are counted
+ * from both ends of the sorted sums.
+ */
 static double signflip_p(const double *d, size_t n)
 {
-	double sum = 0.0, bar;
-	unsigned long far = 0, patterns;
+	double left[1 << PAIRED_MAX_SIGNFLIP / 2], right[1 << PAIRED_MAX_SIGNFLIP / 2];
+	double sum = 0.0, size = 0.0, far = 0.0, bar;
+	size_t n_left, n_right, k;
 
 	if (n == 0 || n > PAIRED_MAX_SIGNFLIP)
 		return (double)NAN;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		sum += d[i];
-	bar = fabs(sum) * (1.0 - 1e-12);
-	patterns = 1UL << n;
-	for (unsigned long mask = 0; mask < patterns; mask++) {
-		double flipped = 0.0;
-
-		for (size_t i = 0; i < n; i++)
-			flipped += mask >> i & 1 ? -d[i] : d[i];
-		far += fabs(flipped) >= bar ? 1 : 0;
+		size += fabs(d[i]);
 	}
-	return (double)far / (double)patterns;
+	/* Rounding must not decide on patterns with the same sum. */
+	bar = fabs(sum) - 1e-12 * size;
+	if (!(bar > 0.0))
+		return 1.0;
+	n_left = signed_sums(d, n / 2, left);
+	n_right = k = signed_sums(d + n / 2, n - n / 2, right);
+	for (size_t i = 0; i < n_left; i++) {
+		while (k > 0 && left[i] + right[k - 1] >= bar)
+			k--;
+		far += (double)(n_right - k);
+	}
+	/* As many sums are below -bar. */
+	return 2.0 * far / ((double)n_left * (double)n_right);
 }
 
 /* The larger of the two one-sided p values against +-ln(1 + margin). */

@@ -9,6 +9,7 @@
 #include "bench/stats.h"
 
 #include "base/dist.h"
+#include "base/random.h"
 #include "bench/steps.h"
 
 #include "tests/support/tap.h"
@@ -215,6 +216,42 @@ static void test_null_blocks(void)
 	is_rel(stats_pct(p.mde), .118572827261, TOL, "mde");
 	ok(paired_is_same(&p, 0.005), "the same within 0.5 %%");
 	ok(!paired_is_same(&p, 0.0005), "not within 0.05 %%");
+}
+
+/* Count the sign patterns one by one. */
+static double signflip_by_hand(const double *d, int n)
+{
+	double sum = 0, far = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += d[i];
+	for (int mask = 0; mask < 1 << n; mask++) {
+		double flipped = 0;
+
+		for (int i = 0; i < n; i++)
+			flipped += mask >> i & 1 ? -d[i] : d[i];
+		far += fabs(flipped) >= fabs(sum) * (1 - 1e-12) ? 1 : 0;
+	}
+	return far / (1 << n);
+}
+
+static void test_signflip(void)
+{
+	static const double ties[] = { .3, -.1, .2, .1, -.2, .3, .1 };
+	static const double none[] = { .1, .2, .3, -.1, -.2, -.3 };
+	uint64_t state = 7;
+	double d[20];
+
+	for (int n = 2; n <= 20; n += 3) {
+		for (int i = 0; i < n; i++)
+			d[i] = (double)(splitmix64_next(&state) % 2001) / 1e5 - 0.008;
+		is_rel(paired_compare(d, (size_t)n, &rule).p_signflip, signflip_by_hand(d, n),
+		       1e-12, "sign-flip p counts the patterns of random blocks");
+	}
+	is_rel(paired_compare(ties, 7, &rule).p_signflip, signflip_by_hand(ties, 7), 1e-12,
+	       "and of blocks with equal sums");
+	is_rel(paired_compare(none, 6, &rule).p_signflip, 1, 1e-12,
+	       "blocks that add up to 0 show nothing");
 }
 
 static void test_few_blocks(void)
@@ -516,6 +553,7 @@ int main(void)
 	test_steps_refuse();
 	test_blocks();
 	test_null_blocks();
+	test_signflip();
 	test_few_blocks();
 	test_mann_whitney();
 	test_holm();

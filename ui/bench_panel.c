@@ -275,7 +275,7 @@ static unsigned int bench_verdict_style(const struct bench_live_contrast *c)
 		const char *word;
 		unsigned int style;
 	} styles[] = {
-		{ "FASTER but", STYLE_WORSE | STYLE_BOLD },
+		{ "FASTER but WORSE", STYLE_WORSE | STYLE_BOLD },
 		{ "FASTER", STYLE_BETTER | STYLE_BOLD },
 		{ "SLOWER", STYLE_WORSE | STYLE_BOLD },
 		{ "INVALID", STYLE_ALARM },
@@ -283,7 +283,7 @@ static unsigned int bench_verdict_style(const struct bench_live_contrast *c)
 	};
 
 	for (size_t i = 0; i < LENGTH(styles); i++)
-		if (strncmp(c->text, styles[i].word, strlen(styles[i].word)) == 0)
+		if (strcmp(c->word, styles[i].word) == 0)
 			return styles[i].style;
 	return STYLE_STRONG;
 }

@@ -174,7 +174,8 @@ static void fill_contrast(struct bench_live *live, struct bench_live_contrast *o
 	out->sd = 100.0 * verdict_number(c, "sd_d");
 	out->shows = verdict_number(c, "mde_pct");
 	out->blocks_to_margin = verdict_count(c, "blocks_to_margin");
-	out->invalid = strcmp(verdict_text(c, "verdict"), verdict_words[VERDICT_INVALID]) == 0;
+	print_into(out->word, "%s", verdict_text(c, "verdict"));
+	out->invalid = strcmp(out->word, verdict_words[VERDICT_INVALID]) == 0;
 	print_into(out->text, "%s", verdict_text(c, "text"));
 	add_guards(out->guards, sizeof(out->guards), c);
 }

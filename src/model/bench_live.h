@@ -62,6 +62,7 @@ struct bench_live_contrast {
 				  */
 	size_t blocks_to_margin; /* 0: unknown */
 	bool invalid;
+	char word[24];	  /* of the verdict, "FASTER"; "" before the first */
 	char text[256];	  /* the verdict as the judge has it now */
 	char guards[400]; /* what fired, ", " between; "" nothing */
 };

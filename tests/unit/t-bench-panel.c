@@ -38,6 +38,7 @@ static void fill_contrast(struct bench_live_contrast *c, size_t i, size_t done)
 	c->shows = 0.4;
 	c->next_p = 0.0123;
 	c->blocks_to_margin = 5;
+	(void)snprintf(c->word, sizeof(c->word), "FASTER");
 	(void)snprintf(c->text, sizeof(c->text), "FASTER by %.2f%% [4.70, 5.30]", by);
 }
 
@@ -115,6 +116,27 @@ static bool shows(const struct bench_live *live, const char *words)
 	return found;
 }
 
+/* The style of the first row that starts with these words. */
+static unsigned int style_of(const struct bench_live *live, const char *words)
+{
+	struct canvas canvas;
+	unsigned int style = 0;
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, WIDTH, HEIGHT);
+	(void)bench_panel_draw(live, &canvas, (struct rect){ 0, 0, WIDTH, HEIGHT });
+	for (int y = HEIGHT - 1; y >= 0; y--) {
+		bool equal = true;
+
+		for (int x = 0; words[x] != '\0'; x++)
+			equal &= canvas_at(&canvas, x, y)->cp == (uint32_t)words[x];
+		if (equal)
+			style = canvas_at(&canvas, 0, y)->style;
+	}
+	canvas_release(&canvas);
+	return style;
+}
+
 static void test_running(void)
 {
 	struct bench_live *live = make_live(0, true);
@@ -166,6 +188,11 @@ static void test_over(void)
 	(void)snprintf(live->stopped, sizeof(live->stopped), "n_max");
 	ok(shows(live, "new: FASTER by 5.00%"), "its verdict when it is over");
 	ok(shows(live, "ended with its last block"), "why it ended");
+	is_int(style_of(live, "new: FASTER"), STYLE_BETTER | STYLE_BOLD, "in the style of FASTER");
+	(void)snprintf(live->contrasts[0].word, 24, "FASTER but WORSE");
+	is_int(style_of(live, "new: FASTER"), STYLE_WORSE | STYLE_BOLD,
+	       "the word decides on the style, not the sentence");
+	(void)snprintf(live->contrasts[0].word, 24, "FASTER");
 	ok(!shows(live, "old~aa: FASTER"), "the A/A arm has no winner");
 	bench_panel_words(live, words, sizeof(words));
 	is_str(words, "new: FASTER by 5.00% [4.70, 5.30]", "in the list too");

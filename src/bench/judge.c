@@ -374,8 +374,8 @@ static void judge_look_inside(const struct judge *judge, struct judge_contrast *
  * are; where over half of them are equal, the mad is 0 and that alone counts.
  */
 #define LEAST_MARGINS 2.0
-/* An interval this much wider than the middle of the blocks is swollen. */
-#define SWOLLEN 3.0
+/* Outliers widened an interval if it is this many times as wide as the other blocks make it. */
+#define WIDENED 3.0
 
 /* A number of the health of a run that may explain it. */
 struct trait {
@@ -504,11 +504,11 @@ bool judge_is_side(const struct judge_contrast *c, size_t arm)
 	return arm == 0 || arm == c->arm || (c->second != 0 && arm == c->second);
 }
 
-bool judge_blows_up(const struct judge_contrast *c, const struct judge_run *run)
+bool judge_widens_interval(const struct judge_contrast *c, const struct judge_run *run)
 {
 	double away = fabs(log(run->times_median));
 
-	return run->outlier && judge_is_side(c, run->arm) && away > SWOLLEN * c->robust_sd &&
+	return run->outlier && judge_is_side(c, run->arm) && away > WIDENED * c->robust_sd &&
 	       away > c->block_sd / 2.0;
 }
 
@@ -542,11 +542,11 @@ static void judge_weigh_outliers(const struct judge *judge, struct judge_contras
 	array_each (run, judge->runs, judge->n_runs) {
 		if (judge_is_side(c, run->arm) && run->outlier)
 			c->n_outliers++;
-		c->n_blowing += judge_blows_up(c, run) ? 1 : 0;
+		c->widened |= judge_widens_interval(c, run);
 	}
+	c->widened &= whole.sd > WIDENED * c->robust_sd;
 	for (size_t i = 0; i < n; i++)
 		c->n_agree += d[i] * c->paired.hl > 0.0 ? 1 : 0;
-	c->swollen = c->n_blowing > 0 && whole.sd > SWOLLEN * c->robust_sd;
 	c->blocks_to_hl =
 		paired_blocks_needed(judge_noise(c), fabs(whole.hl), rule->alpha, rule->power);
 }

@@ -197,13 +197,12 @@ struct judge_contrast {
 	double legacy_pct;			/* of the published kind of mean; NAN: none */
 	struct guard_hits hits;			/* of all its runs */
 	size_t blocks_to_margin;		/* needed to show the margin; 0: unknown */
-	/* Of its runs and the control's: those that stand far out (kept). */
-	size_t n_outliers, n_blowing; /* see judge_blows_up */
-	double robust_sd;	      /* 1.4826 * mad of d; NAN below 4 blocks */
-	double block_sd;	      /* of all d */
-	/* Outliers widened the interval to over 3 times what the other
-	 * blocks would make it: read the robust numbers beside it. */
-	bool swollen;
+	size_t n_outliers;			/* of its runs and the control's; they are kept */
+	double robust_sd;			/* 1.4826 * mad of d; NAN below 4 blocks */
+	double block_sd;			/* of all d */
+	/* Outliers made the interval over 3 times as wide as the other blocks
+	 * would: report the robust numbers as well. */
+	bool widened;
 	size_t n_agree;	     /* blocks on the side of paired.hl */
 	size_t blocks_to_hl; /* needed to show paired.hl; 0: unknown */
 	struct verdict verdict;
@@ -281,11 +280,11 @@ bool judge_is_invalid(const struct judge *judge, size_t arm);
 bool judge_is_side(const struct judge_contrast *c, size_t arm);
 
 /*
- * Is the run, of the control or the variant, an outlier that is far out even
- * for that contrast: by over 3 times what the middle of its blocks spreads,
- * and by over half of what all of them do?
+ * Is the run an outlier of the control or the variant that widens the interval
+ * of the contrast: farther from its arm's median than 3 times robust_sd and
+ * than half of block_sd?
  */
-bool judge_blows_up(const struct judge_contrast *c, const struct judge_run *run);
+bool judge_widens_interval(const struct judge_contrast *c, const struct judge_run *run);
 
 /*
  * The counted run behind `after` (NULL: the first) of that arm, or of any

@@ -137,11 +137,11 @@ static void say_outlier(struct report *r, const cJSON *run)
 /* Those that blow the interval up, or the others. */
 static void add_outliers(struct report *r, bool blowing)
 {
-	bool swollen = verdict_is(r->c, "swollen");
+	bool widened = verdict_is_widened(r->c);
 	size_t n = 0;
 
 	json_each (run, verdict_list(r->c, "outliers")) {
-		if ((swollen && verdict_is(run, "blows_up")) != blowing)
+		if ((widened && verdict_widens_interval(run)) != blowing)
 			continue;
 		if (n++ >= MAX_OUTLIERS)
 			continue;
@@ -158,7 +158,7 @@ static size_t n_blowing(const struct report *r)
 	size_t n = 0;
 
 	json_each (run, verdict_list(r->c, "outliers"))
-		n += verdict_is(run, "blows_up") ? 1 : 0;
+		n += verdict_widens_interval(run) ? 1 : 0;
 	return n;
 }
 
@@ -183,7 +183,7 @@ static void add_swollen(struct report *r)
 {
 	size_t n = n_blowing(r);
 
-	if (!verdict_is(r->c, "swollen"))
+	if (!verdict_is_widened(r->c))
 		return;
 	say(r,
 	    "%zu of its %zu runs stand%s far out: kept, since no run is "

@@ -161,9 +161,9 @@ static void add_outliers(cJSON *row, const struct judge *judge, const struct jud
 				 JNUM("block", run->block), JTEXT("tag", judge->arms[run->arm].tag),
 				 JNUM("value", run->value), JNUM("times_median", run->times_median),
 				 JNUM("robust_z", run->z), JTEXT("seen", run->seen),
-				 JBOOL("blows_up", judge_blows_up(c, run)));
+				 JBOOL("widens_interval", judge_widens_interval(c, run)));
 	}
-	json_add(row, JBOOL("swollen", c->swollen), JNUM("robust_sd_d", c->robust_sd),
+	json_add(row, JBOOL("widened", c->widened), JNUM("robust_sd_d", c->robust_sd),
 		 JNUM("block_sd_d", c->block_sd), JSOME("blocks_to_hl", c->blocks_to_hl));
 }
 
@@ -410,6 +410,22 @@ double verdict_bound(const cJSON *node, const char *key, int i)
 bool verdict_is(const cJSON *node, const char *key)
 {
 	return cJSON_IsTrue(verdict_list(node, key));
+}
+
+/* The value of `key`, or of the key that older versions wrote instead. */
+static bool is_either(const cJSON *node, const char *key, const char *old)
+{
+	return verdict_is(node, json_get(node, old) != NULL ? old : key);
+}
+
+bool verdict_is_widened(const cJSON *contrast)
+{
+	return is_either(contrast, "widened", "swollen");
+}
+
+bool verdict_widens_interval(const cJSON *outlier)
+{
+	return is_either(outlier, "widens_interval", "blows_up");
 }
 
 const char *verdict_text(const cJSON *node, const char *key)

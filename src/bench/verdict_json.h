@@ -53,6 +53,9 @@ size_t verdict_count(const cJSON *node, const char *key);
 double verdict_bound(const cJSON *node, const char *key, int i);
 bool verdict_is(const cJSON *node, const char *key);
 const char *verdict_text(const cJSON *node, const char *key);
+/* Did outliers widen the interval of the contrast?  Does that outlier do so? */
+bool verdict_is_widened(const cJSON *contrast);
+bool verdict_widens_interval(const cJSON *outlier);
 
 /* A key that was asked for and is not there at all, not even as null: of a
  * document of this program a slip.  For tests; NULL: none. */

@@ -326,9 +326,9 @@ def stalled(rig, sshd):
     ok(found["verdict"] == "NO DIFFERENCE SHOWN" and found["n_blocks"] == 6,
        "no run is removed for its value: nothing is shown", found["text"])
     worst = max(found["outliers"], key=lambda o: o["times_median"])
-    ok(found["swollen"] and worst["times_median"] > 5,
+    ok(found["widened"] and worst["times_median"] > 5,
        "but the run that did it is named",
-       {key: found[key] for key in ("outliers", "swollen", "robust_sd_d",
+       {key: found[key] for key in ("outliers", "widened", "robust_sd_d",
                                     "sd_d") if key in found})
     ok(found["n_agree"] >= 5 and
        abs(2 ** 0.5 - 2 ** (found["hl_d"] / 1.3863)) < 0.2,

@@ -91,15 +91,47 @@ static const struct judge_contrast *judged(struct bench *b)
 	return &b->judge.contrasts[0];
 }
 
-static void print(struct buf *out, const struct judge *judge, const struct verdict_info *info)
+static void print_report(struct buf *out, const cJSON *verdict)
 {
-	cJSON *verdict = verdict_to_json(judge, info);
 	struct facts facts;
 
 	facts_init(&facts);
 	report_facts(&facts, verdict);
 	facts_print_text(out, &facts);
 	facts_release(&facts);
+}
+
+static void print(struct buf *out, const struct judge *judge, const struct verdict_info *info)
+{
+	cJSON *verdict = verdict_to_json(judge, info);
+
+	print_report(out, verdict);
+	cJSON_Delete(verdict);
+}
+
+/* Give a member the key that older versions wrote. */
+static void rename_key(cJSON *object, const char *key, const char *old)
+{
+	cJSON *member = cJSON_DetachItemFromObjectCaseSensitive(object, key);
+
+	cJSON_AddItemToObject(object, old, member);
+}
+
+/* Verdicts of older versions give the same report. */
+static void test_old_keys(const struct judge *judge, const struct verdict_info *info)
+{
+	AUTO_BUF now = buf_new(1U << 16), before = buf_new(1U << 16);
+	cJSON *verdict = verdict_to_json(judge, info), *c, *run;
+
+	print_report(&now, verdict);
+	cJSON_ArrayForEach(c, cJSON_GetObjectItem(verdict, "contrasts"))
+	{
+		rename_key(c, "widened", "swollen");
+		cJSON_ArrayForEach(run, cJSON_GetObjectItem(c, "outliers"))
+			rename_key(run, "widens_interval", "blows_up");
+	}
+	print_report(&before, verdict);
+	is_str(before.data, now.data, "a verdict with the older keys gives the same report");
 	cJSON_Delete(verdict);
 }
 
@@ -131,8 +163,8 @@ static void test_stalled(void)
 	       "GPU utilised 31% (others 97); waited for a CPU 2.10 s (others "
 	       "0.01)",
 	       "and with what was seen in it");
-	ok(c->swollen && c->n_outliers == 1 && c->n_agree == 5,
-	   "the interval is told to be blown up");
+	ok(c->widened && c->n_outliers == 1 && c->n_agree == 5,
+	   "the verdict reports the widened interval");
 	ok(fabs(100.0 * expm1(c->paired.hl) + 44.5) < 0.5, "Hodges-Lehmann stays: %.2f%%",
 	   100.0 * expm1(c->paired.hl));
 	ok(c->blocks_to_hl > BLOCKS && c->blocks_to_hl < 40,
@@ -142,6 +174,7 @@ static void test_stalled(void)
 	ok(strstr(out.data, "no run\n  is removed") != NULL ||
 		   strstr(out.data, "no run is removed") != NULL,
 	   "the report says so");
+	test_old_keys(&b->judge, &info);
 	ok(strstr(out.data, "5.96 times its arm's median") != NULL, "and names the run");
 	buf_release(&out);
 	done(b);
@@ -152,7 +185,7 @@ static void test_quiet(void)
 	struct bench *b = make(1, MAX);
 	const struct judge_contrast *c = judged(b);
 
-	ok(c->verdict.word == VERDICT_SLOWER && !c->swollen, "without it: %s", c->verdict.text);
+	ok(c->verdict.word == VERDICT_SLOWER && !c->widened, "without it: %s", c->verdict.text);
 	ok(c->n_agree == BLOCKS, "all blocks agree");
 	done(b);
 }

@@ -20,18 +20,5 @@ struct bench_live *bench_show(const struct plan *plan, const char *path,
  */
 void bench_show_waits(struct bench_live *live, const char *path, int64_t now_ms);
 
-/*
- * Why the bench of that folder stands still where it does, "; " between:
- * what its pods keep it waiting for, or that nobody drives it.  Owned; NULL
- * when it does not.
- */
-char *bench_waits_words(const char *path, const char *id, const char *state);
-
-/*
- * The same as members of a JSON object: "driven" (null where it is over) and
- * "waits", an array as of waits_json; path NULL: its folder is gone.
- */
-void bench_waits_json(cJSON *object, const char *path, const char *state);
-
 /* Set what passes with time: seconds, money, what is left. */
 void bench_show_clock(struct bench_live *live, const struct folder_state *state, int64_t now_ms);

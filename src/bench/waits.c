@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What a bench waits for; written by its session, read by who looks. */
+/* waits.json of a bench, and its sentences. */
 #include "bench/waits.h"
 
 #include <stdio.h>
 
 #include "base/utf8.h"
 #include "bench/folder.h"
+#include "bench/record.h"
 
-#define WAIT_AGE_SIZE 32
+#define DURATION_SIZE 32
 
 static const char *const words[] = {
 #define X(id, word) [WAIT_##id] = word,
@@ -25,25 +26,17 @@ static const struct json_field wait_fields[] = {
 	{ .name = NULL },
 };
 
-/* Seconds as a person says them: "41 s", "12 min", "3.2 h". */
-static void say_seconds(double seconds, char out[WAIT_AGE_SIZE])
+/* "41 s", "12 min", "3.2 h"; a negative duration, of a clock that was set back, is "0 s". */
+static void format_duration(int64_t ms, char out[DURATION_SIZE])
 {
-	const size_t size = WAIT_AGE_SIZE;
+	double seconds = ms > 0 ? (double)ms / 1000.0 : 0.0;
 
-	if (!(seconds > 0.0))
-		seconds = 0.0;
 	if (seconds < 100.0)
-		(void)snprintf(out, size, "%.0f s", seconds);
+		(void)snprintf(out, DURATION_SIZE, "%.0f s", seconds);
 	else if (seconds < 100.0 * 60.0)
-		(void)snprintf(out, size, "%.0f min", seconds / 60.0);
+		(void)snprintf(out, DURATION_SIZE, "%.0f min", seconds / 60.0);
 	else
-		(void)snprintf(out, size, "%.1f h", seconds / 3600.0);
-}
-
-/* For how long: "41 s", "12 min", "3.2 h". */
-static void wait_age(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_AGE_SIZE])
-{
-	say_seconds((double)(now_ms - wait->since_ms) / 1000.0, out);
+		(void)snprintf(out, DURATION_SIZE, "%.1f h", seconds / 3600.0);
 }
 
 bool wait_is_preflight(enum wait_kind kind)
@@ -51,75 +44,72 @@ bool wait_is_preflight(enum wait_kind kind)
 	return kind == WAIT_CONNECTING || kind == WAIT_CHECKING || kind == WAIT_CHECKED;
 }
 
-static void add_preflight(struct buf *text, const struct pod_wait *wait, const char *age)
-{
-	if (wait->kind == WAIT_CONNECTING)
-		buf_appendf(text, "pod %s: preflight: connecting for %s", wait->pod, age);
-	else if (wait->kind == WAIT_CHECKING)
-		buf_appendf(text, "pod %s: preflight: %s, is looked at for %s", wait->pod,
-			    wait->why, age);
-	else
-		buf_appendf(text, "pod %s: preflight: %s", wait->pod, wait->why);
-}
-
-static void add_text(struct buf *text, const struct pod_wait *wait, int64_t now_ms)
-{
-	char age[WAIT_AGE_SIZE], left[WAIT_AGE_SIZE];
-	const char *again = wait->retry_ms == 0 ? "is being tried again" : "tries again now";
-
-	wait_age(wait, now_ms, age);
-	say_seconds((double)(wait->retry_ms - now_ms) / 1000.0, left);
-	if (wait->kind == WAIT_UNREACHABLE && now_ms - wait->since_ms < 1000)
-		buf_appendf(text, "pod %s: cannot be reached, %s: %s", wait->pod, again, wait->why);
-	else if (wait->kind == WAIT_UNREACHABLE && wait->retry_ms - now_ms >= 1000)
-		buf_appendf(text,
-			    "pod %s: cannot be reached for %s, tries again in "
-			    "%s: %s",
-			    wait->pod, age, left, wait->why);
-	else if (wait->kind == WAIT_UNREACHABLE)
-		buf_appendf(text, "pod %s: cannot be reached for %s, %s: %s", wait->pod, age, again,
-			    wait->why);
-	else if (wait->kind == WAIT_SILENT)
-		buf_appendf(text, "pod %s: no answer for %s (%s)", wait->pod, age, wait->why);
-	else if (wait->kind == WAIT_QUEUED)
-		buf_appendf(text, "pod %s: waits for its allocation for %s: %s", wait->pod, age,
-			    wait->why);
-	else if (wait->kind == WAIT_BUSY || wait->kind == WAIT_FULL)
-		buf_appendf(text, "pod %s: waits for %s: %s", wait->pod, age, wait->why);
-	else if (wait->kind == WAIT_GIVEN_UP)
-		buf_appendf(text, "pod %s: given up %s ago: %s", wait->pod, age, wait->why);
-	else
-		add_preflight(text, wait, age);
-}
-
 void wait_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE])
 {
-	AUTO_BUF raw = buf_new(1024);
+	AUTO_BUF text = buf_new(1024);
 	AUTO_BUF clean = buf_new(WAIT_TEXT_SIZE - 1);
+	int64_t age_ms = now_ms - wait->since_ms, left_ms = wait->retry_ms - now_ms;
+	char age[DURATION_SIZE], left[DURATION_SIZE];
 
-	out[0] = '\0';
-	if (wait->kind == WAIT_NONE)
-		return;
-	add_text(&raw, wait, now_ms);
-	utf8_sanitize(&clean, buf_str(&raw));
+	format_duration(age_ms, age);
+	format_duration(left_ms, left);
+	buf_appendf(&text, "pod %s: ", wait->pod);
+	switch (wait->kind) {
+	case WAIT_NONE:
+		buf_clear(&text);
+		break;
+	case WAIT_UNREACHABLE:
+		buf_append_str(&text, "cannot be reached");
+		if (age_ms >= 1000)
+			buf_appendf(&text, " for %s", age);
+		if (left_ms >= 1000)
+			buf_appendf(&text, ", next try in %s: %s", left, wait->why);
+		else
+			buf_appendf(&text, ", trying again: %s", wait->why);
+		break;
+	case WAIT_SILENT:
+		buf_appendf(&text, "no answer for %s (%s)", age, wait->why);
+		break;
+	case WAIT_BUSY:
+	case WAIT_FULL:
+		buf_appendf(&text, "waiting for %s: %s", age, wait->why);
+		break;
+	case WAIT_QUEUED:
+		buf_appendf(&text, "waiting for its Slurm allocation for %s: %s", age, wait->why);
+		break;
+	case WAIT_GIVEN_UP:
+		buf_appendf(&text, "given up %s ago: %s", age, wait->why);
+		break;
+	case WAIT_CONNECTING:
+		buf_appendf(&text, "preflight: connecting for %s", age);
+		break;
+	case WAIT_CHECKING:
+		buf_appendf(&text, "preflight: %s, checking for %s", wait->why, age);
+		break;
+	case WAIT_CHECKED:
+		buf_appendf(&text, "preflight: %s", wait->why);
+		break;
+	}
+	utf8_sanitize(&clean, buf_str(&text));
 	(void)snprintf(out, WAIT_TEXT_SIZE, "%s", clean.data);
 }
 
 void wait_text_over(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE])
 {
-	char age[WAIT_AGE_SIZE];
+	static const char *const ends[] = {
+		[WAIT_BUSY] = "its GPUs are free",
+		[WAIT_FULL] = "its disk has space again",
+		[WAIT_QUEUED] = "has its Slurm allocation",
+		[WAIT_CHECKED] = NULL,
+	};
+	const char *end = ends[wait->kind] != NULL ? ends[wait->kind] : "answers again";
+	char age[DURATION_SIZE];
 
-	if (wait_is_preflight(wait->kind)) {
-		(void)snprintf(out, WAIT_TEXT_SIZE, "pod %s: the preflight is over", wait->pod);
-		return;
-	}
-	wait_age(wait, now_ms, age);
-	(void)snprintf(out, WAIT_TEXT_SIZE, "pod %s: %s, after %s", wait->pod,
-		       wait->kind == WAIT_BUSY	   ? "its GPUs are free"
-		       : wait->kind == WAIT_FULL   ? "its disk has room again"
-		       : wait->kind == WAIT_QUEUED ? "has its allocation"
-						   : "answers again",
-		       age);
+	format_duration(now_ms - wait->since_ms, age);
+	if (wait_is_preflight(wait->kind))
+		(void)snprintf(out, WAIT_TEXT_SIZE, "pod %s: preflight finished", wait->pod);
+	else
+		(void)snprintf(out, WAIT_TEXT_SIZE, "pod %s: %s after %s", wait->pod, end, age);
 }
 
 const struct pod_wait *waits_find(const struct pod_wait *waits, size_t n, const char *pod)
@@ -131,21 +121,31 @@ int waits_write(const char *path, const struct pod_wait *waits, size_t n, struct
 {
 	AUTO_JSON root = cJSON_CreateObject();
 	cJSON *pods = cJSON_AddArrayToObject(root, "pods");
-	int result = 0;
 
 	json_add_string(root, "schema", "hgym-tui.bench-waits/1");
-	for (size_t i = 0; i < n; i++) {
-		if (waits[i].kind == WAIT_NONE)
-			continue;
-		cJSON *row = cJSON_CreateObject();
-		json_put(row, wait_fields, &waits[i]);
-		cJSON_AddItemToArray(pods, row);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (waits[i].kind != WAIT_NONE)
+			json_put(json_add_row(pods), wait_fields, &waits[i]);
 	if (cJSON_GetArraySize(pods) > 0)
-		result = folder_write_json(path, WAITS_FILE, root, err);
-	else
-		folder_remove(path, WAITS_FILE);
-	return result;
+		return folder_write_json(path, WAITS_FILE, root, err);
+	folder_remove(path, WAITS_FILE);
+	return 0;
+}
+
+size_t waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX])
+{
+	AUTO_JSON root = folder_read_json(path, WAITS_FILE);
+	size_t n = 0;
+
+	json_each (row, json_get(root, "pods")) {
+		if (n == WAITS_MAX)
+			break;
+		waits[n] = (struct pod_wait){ .pod = "?", .why = "?" };
+		json_take_known(wait_fields, row, &waits[n]);
+		if (waits[n].kind == WAIT_GIVEN_UP || (driven && waits[n].kind != WAIT_NONE))
+			n++;
+	}
+	return n;
 }
 
 cJSON *waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms)
@@ -163,19 +163,24 @@ cJSON *waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms)
 	return all;
 }
 
-size_t waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX])
+char *bench_waits_add(cJSON *object, const char *path, const char *id, const char *state)
 {
-	AUTO_JSON root = folder_read_json(path, WAITS_FILE);
-	const cJSON *pods = json_get(root, "pods");
-	size_t n = 0;
+	bool is_running = path != NULL && strcmp(state, "running") == 0;
+	bool is_driven = is_running && bench_is_driven(path);
+	struct pod_wait waits[WAITS_MAX];
+	size_t n = path != NULL ? waits_read(path, is_driven, waits) : 0;
+	cJSON *all = waits_json(waits, n, clock_wall_ms());
+	AUTO_BUF text = buf_new(WAITS_MAX * WAIT_TEXT_SIZE);
 
-	json_each (row, pods) {
-		if (n == WAITS_MAX)
-			break;
-		waits[n] = (struct pod_wait){ .pod = "?", .why = "?" };
-		json_take_known(wait_fields, row, &waits[n]);
-		n += waits[n].kind == WAIT_GIVEN_UP || (driven && waits[n].kind != WAIT_NONE) ? 1
-											      : 0;
-	}
-	return n;
+	if (is_running && !is_driven)
+		buf_appendf(&text,
+			    "no process drives this bench: hgym-tui bench attach %s continues it",
+			    id);
+	json_each (wait, all)
+		buf_appendf(&text, "%s%s", text.len > 0 ? "; " : "",
+			    json_get_string(wait, "text", ""));
+	cJSON_AddItemToObject(object, "driven",
+			      is_running ? cJSON_CreateBool(is_driven) : cJSON_CreateNull());
+	cJSON_AddItemToObject(object, "waits", all);
+	return text.len > 0 ? buf_detach(&text) : NULL;
 }

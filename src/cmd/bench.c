@@ -164,14 +164,14 @@ static int bench_print_report(const struct bench_drive *drive, enum out_format p
 	struct folder_state state;
 	bool is_there = folder_read_state(drive->path, &state);
 	AUTO_JSON verdict = bench_verdict(drive);
-	AUTO_TEXT waits = bench_waits_words(drive->path, drive->id, state.state);
+
+	json_add_string(verdict, "state", is_there ? state.state : "unknown");
+	AUTO_TEXT waits = bench_waits_add(verdict, drive->path, drive->id, state.state);
 	AUTO_TEXT behind = xasprintf(
 		"%s%s%s%s",
 		strcmp(state.state, "running") == 0 ? "\nit is under way: no verdict yet\n" : "",
 		waits != NULL ? "\n" : "", waits != NULL ? waits : "", waits != NULL ? "\n" : "");
 
-	json_add_string(verdict, "state", is_there ? state.state : "unknown");
-	bench_waits_json(verdict, drive->path, state.state);
 	return print == OUT_MD ? bench_print_page(drive, verdict, behind, err)
 			       : bench_print_verdict(verdict, print, behind, err);
 }
@@ -616,7 +616,6 @@ static cJSON *row_of(const struct stored_bench *bench, const char *path, const c
 	const char *state = bench->state != NULL ? bench->state : "";
 	cJSON *row = cJSON_CreateObject();
 	char started[CLOCK_RFC3339_SIZE];
-	AUTO_TEXT waits = path != NULL ? bench_waits_words(path, bench->id, state) : NULL;
 
 	clock_rfc3339(bench->started_ms, started);
 	json_add(row, JCLEAN("id", bench->id), JCLEAN("name", bench->name),
@@ -624,8 +623,8 @@ static cJSON *row_of(const struct stored_bench *bench, const char *path, const c
 		 JTEXT("started", bench->started_ms != 0 || path != NULL ? started : NULL),
 		 JNUM("cost_usd", cost_usd));
 	add_verdict(row, state, verdict);
+	AUTO_TEXT waits = bench_waits_add(row, path, bench->id, state);
 	json_add_string(row, "waits_for", waits);
-	bench_waits_json(row, path, state);
 	json_add_string(row, "dir", path);
 	return row;
 }
@@ -717,7 +716,7 @@ static int remember(void *user, const struct stored_bench *bench)
 	r->verdict = stored_verdict(bench);
 	if (r->verdict != NULL) {
 		json_add_clean(r->verdict, "state", bench->state);
-		bench_waits_json(r->verdict, NULL, "");
+		free(bench_waits_add(r->verdict, NULL, "", ""));
 	}
 	return 0;
 }

@@ -625,14 +625,14 @@ def unreachable(rig):
         sshd_do("restart", sshd)
         out, err = child.communicate(timeout=PATIENCE_S)
         ok(b"pod s1: cannot be reached" in err and
-           b"pod s1: answers again, after " in err,
+           b"pod s1: answers again after " in err,
            "who drives it says so, and that it is back", err.decode())
         check_faster(verdict_of(subprocess.CompletedProcess(
             [], 0, other.communicate(timeout=PATIENCE_S)[0], b"")),
             "who waits for it has the verdict: faster")
         text = open(said).read()
         ok("pod s1: cannot be reached" in text and
-           "pod s1: answers again, after " in text,
+           "pod s1: answers again after " in text,
            "and was told of the link", text)
         row = bench_row(rig, "away")
         ok(row["state"] == "done" and row["waits_for"] is None and

@@ -15,6 +15,7 @@
 #include "bench/record.h"
 #include "bench/runs.h"
 #include "bench/show.h"
+#include "bench/waits.h"
 #include "bench/verdict_json.h"
 #include "report/facts_print.h"
 #include "tests/fuzz/fuzz.h"
@@ -121,7 +122,7 @@ static const char *const names[] = { "bench.json",     "state.json",   "waits.js
 static void show_folder(const char *path)
 {
 	struct folder_state state = { .name = "" };
-	cJSON *verdict = folder_read_json(path, "verdict.json");
+	cJSON *verdict = folder_read_json(path, "verdict.json"), *waits = cJSON_CreateObject();
 	struct bench_live *live;
 	struct facts facts;
 	struct plan plan;
@@ -143,7 +144,8 @@ static void show_folder(const char *path)
 		free(bench_still_up(&plan, path));
 		plan_release(&plan);
 	}
-	free(bench_waits_words(path, "b", state.state));
+	free(bench_waits_add(waits, path, "b", state.state));
+	cJSON_Delete(waits);
 	facts_release(&facts);
 	buf_release(&out);
 	cJSON_Delete(verdict);

@@ -233,8 +233,7 @@ static void test_waits(void)
 	is_str(json_get_string(one, "retry_at", ""), "1970-01-01T00:18:10Z", "the next try");
 	is_str(json_get_string(one, "why", ""), "refused", "why");
 	is_str(json_get_string(one, "text", ""),
-	       "pod p1: cannot be reached for 80 s, tries again in 10 s: "
-	       "refused",
+	       "pod p1: cannot be reached for 80 s, next try in 10 s: refused",
 	       "all of it as a sentence");
 	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(two, "retry_at")),
 	   "no next try is null, not 0");
@@ -253,7 +252,7 @@ static void test_preflight_words(void)
 	wait.kind = WAIT_CHECKING;
 	(void)snprintf(wait.why, sizeof(wait.why), "answered after 0.4 s");
 	wait_text(&wait, 1003000, text);
-	is_str(text, "pod p1: preflight: answered after 0.4 s, is looked at for 3 s",
+	is_str(text, "pod p1: preflight: answered after 0.4 s, checking for 3 s",
 	       "its shell answers");
 	wait.kind = WAIT_CHECKED;
 	(void)snprintf(wait.why, sizeof(wait.why), "ready: NVIDIA H100");
@@ -261,7 +260,7 @@ static void test_preflight_words(void)
 	is_str(text, "pod p1: preflight: ready: NVIDIA H100", "what was found");
 	ok(wait_is_preflight(wait.kind) && !wait_is_preflight(WAIT_BUSY), "which is no trouble");
 	wait_text_over(&wait, 1003000, text);
-	is_str(text, "pod p1: the preflight is over", "and its end");
+	is_str(text, "pod p1: preflight finished", "and its end");
 }
 
 static double summed(const cJSON *summary, const char *tag)

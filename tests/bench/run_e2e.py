@@ -390,7 +390,7 @@ def full(rig):
         check_faster(verdict_of(subprocess.CompletedProcess([], 0, out, b"")),
                      "with room it goes on: faster")
         said = open(told, "rb").read()
-        ok(b"has room again" in said and b"locked" not in said,
+        ok(b"has space again" in said and b"locked" not in said,
            "of locks nothing is said", said)
         rig.clean("full")
     finally:

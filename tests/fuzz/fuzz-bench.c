@@ -15,8 +15,8 @@
 #include "bench/record.h"
 #include "bench/runs.h"
 #include "bench/show.h"
-#include "bench/waits.h"
 #include "bench/verdict_json.h"
+#include "bench/waits.h"
 #include "report/facts_print.h"
 #include "tests/fuzz/fuzz.h"
 

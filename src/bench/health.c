@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was seen of a pod while a run was under way; for the session. */
+/* Parse what the launcher recorded about a pod during a run. */
 #include "bench/health.h"
 
 #include <ctype.h>
@@ -11,14 +11,14 @@
 #include "base/xalloc.h"
 
 #define MAX_CELLS 16
-/* An idle GPU lowers its clock, and that tells nothing of the run. */
+/* An idle GPU lowers its clock, which says nothing about the run. */
 #define BUSY_PCT    20.0
 #define NEAR_S	    5.0
-#define CLOCK_TICKS 100.0 /* USER_HZ, of /proc/stat */
+#define CLOCK_TICKS 100.0 /* USER_HZ, unit of /proc/stat */
 #define NS_IN_S	    1e9
 #define US_IN_S	    1e6
 #define DAY_S	    86400.0
-/* Two looks of once a second; two stamps on a busy machine. */
+/* Two samples of host.csv, or two stamps on a busy machine. */
 #define PACE_S	       2.5
 #define PACE_STAMPED_S 0.5
 
@@ -27,18 +27,18 @@ enum { GPU_TIME, GPU_SM = 2, GPU_TEMP = 4, GPU_POWER, GPU_UTIL, GPU_REASONS };
 /* Columns of host.csv. */
 enum { HOST_UP, HOST_BYTES, HOST_LOAD, HOST_BUSY, HOST_STEAL, HOST_WAIT, HOST_QUOTA, HOST_COLUMNS };
 
-static size_t split(struct str line, struct str cells[MAX_CELLS])
+static size_t split_cells(struct str line, char separator, struct str cells[MAX_CELLS])
 {
 	size_t n = 0;
 	struct str cell;
 
-	while (n < MAX_CELLS && str_next(&line, ',', &cell))
+	while (n < MAX_CELLS && str_next(&line, separator, &cell))
 		cells[n++] = str_trim(cell);
 	return n;
 }
 
-/* A number that is not negative; NAN: there is none. */
-static double number(const struct str *cells, size_t n, size_t column)
+/* A cell as a number; NAN: missing, negative or not a number. */
+static double read_number(const struct str *cells, size_t n, size_t column)
 {
 	double value;
 
@@ -47,8 +47,8 @@ static double number(const struct str *cells, size_t n, size_t column)
 	return value;
 }
 
-/* "2026/11/20 21:00:00.125" in seconds of that clock; NAN: it is none. */
-static double stamp_s(struct str text)
+/* "2026/11/20 21:00:00.125" as seconds; NAN: not a timestamp. */
+static double read_timestamp(struct str text)
 {
 	double fraction = 0.0;
 
@@ -57,20 +57,20 @@ static double stamp_s(struct str text)
 	return clock_read_s(text) + fraction;
 }
 
-/* What the first line of host.csv ties together. */
+/* Links the wall clock of nvidia-smi to the uptime; from the first line of host.csv. */
 struct anchor {
-	double up_s, stamp_s; /* the same moment by both clocks */
+	double up_s, stamp_s; /* one moment by both clocks */
 };
 
-/* "# cores 16 up 123.45 date 2026/11/20 21:00:00.125". */
-static void take_head(struct health *health, struct str line, struct anchor *anchor)
+/* Parse "# cores 16 up 123.45 date 2026/11/20 21:00:00.125". */
+static void parse_head(struct health *health, struct str line, struct anchor *anchor)
 {
 	struct str word;
 	double value;
 
 	while (str_next(&line, ' ', &word)) {
 		if (str_eq_cstr(word, "date")) {
-			anchor->stamp_s = stamp_s(str_trim(line));
+			anchor->stamp_s = read_timestamp(str_trim(line));
 			return;
 		}
 		if (str_eq_cstr(word, "cores") && str_next(&line, ' ', &word) &&
@@ -82,9 +82,9 @@ static void take_head(struct health *health, struct str line, struct anchor *anc
 	}
 }
 
-/* One more pid of a list, with its name where it has one. */
-static void add_pid(char out[HEALTH_FOREIGN_SIZE], const char *glue, struct str pid,
-		    struct str name)
+/* Append a pid, and its name if that is plain. */
+static void append_pid(char out[HEALTH_FOREIGN_SIZE], const char *glue, struct str pid,
+		       struct str name)
 {
 	size_t len = strlen(out);
 	uint64_t number;
@@ -98,10 +98,9 @@ static void add_pid(char out[HEALTH_FOREIGN_SIZE], const char *glue, struct str 
 			       (int)name.len, name.p);
 }
 
-/* "! stamps": they are made.  "! foreign 4711": a program of somebody else was
- * seen on the GPUs.  "! left 4711 88172 python3": it outlived the run, begun at
- * that tick. */
-static void take_remark(struct health *health, struct str line)
+/* Parse a remark: "! stamps" (there are stamps), "! foreign 4711" (another program used the GPUs)
+ * or "! left 4711 88172 python3" (a process outlived the run; pid, start in ticks, name). */
+static void parse_remark(struct health *health, struct str line)
 {
 	struct str word, pid, start;
 
@@ -110,86 +109,71 @@ static void take_remark(struct health *health, struct str line)
 		return;
 	health->stamping |= str_eq_cstr(word, "stamps");
 	if (str_eq_cstr(word, "foreign")) {
-		add_pid(health->foreign, " ", str_trim(line), STR_LIT(""));
+		append_pid(health->foreign, " ", str_trim(line), STR_LIT(""));
 	} else if (str_eq_cstr(word, "left") && str_next(&line, ' ', &pid) &&
 		   str_next(&line, ' ', &start)) {
 		health->n_left++;
-		add_pid(health->left, ", ", pid, str_trim(line));
+		append_pid(health->left, ", ", pid, str_trim(line));
 	}
 }
 
-static void take_host(struct health *health, struct str line)
+static void parse_host(struct health *health, struct str line)
 {
 	struct str cells[MAX_CELLS];
-	size_t n = split(line, cells);
-	double up = number(cells, n, HOST_UP);
-	double bytes = number(cells, n, HOST_BYTES);
+	size_t n = split_cells(line, ',', cells);
+	double up = read_number(cells, n, HOST_UP);
+	double bytes = read_number(cells, n, HOST_BYTES);
 	const struct health_host *before =
 		health->n_host > 0 ? &health->host[health->n_host - 1] : NULL;
 
 	if (n < HOST_COLUMNS || isnan(up) || health->n_host == HEALTH_MAX_SAMPLES ||
 	    (before != NULL && up < before->up_s))
 		return;
-	/* A log grows; at its end nobody writes it any more. */
+	/* A log only grows.  After the run, its size is no longer sampled. */
 	if (before != NULL && !(bytes >= before->log_bytes) && !isnan(before->log_bytes))
 		bytes = before->log_bytes;
 	*xplace(health->host, health->n_host, health->cap_host) = (struct health_host){
 		.up_s = up,
 		.log_bytes = bytes,
-		.load1 = number(cells, n, HOST_LOAD),
-		.busy_s = number(cells, n, HOST_BUSY) / CLOCK_TICKS,
-		.steal_s = number(cells, n, HOST_STEAL) / CLOCK_TICKS,
-		.wait_s = number(cells, n, HOST_WAIT) / NS_IN_S,
-		.quota_s = number(cells, n, HOST_QUOTA) / US_IN_S,
+		.load1 = read_number(cells, n, HOST_LOAD),
+		.busy_s = read_number(cells, n, HOST_BUSY) / CLOCK_TICKS,
+		.steal_s = read_number(cells, n, HOST_STEAL) / CLOCK_TICKS,
+		.wait_s = read_number(cells, n, HOST_WAIT) / NS_IN_S,
+		.quota_s = read_number(cells, n, HOST_QUOTA) / US_IN_S,
 	};
 }
 
-static void take_gpu(struct health *health, struct str line, const struct anchor *anchor)
+static void parse_gpu(struct health *health, struct str line, const struct anchor *anchor)
 {
 	struct str cells[MAX_CELLS];
-	size_t n = split(line, cells);
+	size_t n = split_cells(line, ',', cells);
 
 	if (n <= GPU_REASONS || health->n_gpu == HEALTH_MAX_SAMPLES)
 		return;
-	/* The stamps have no zone; a day's change of it is not looked for. */
-	double away = stamp_s(cells[GPU_TIME]) - anchor->stamp_s;
+	/* The timestamps have no time zone.  A change of it during a run is not handled. */
+	double away = read_timestamp(cells[GPU_TIME]) - anchor->stamp_s;
 	*xplace(health->gpu, health->n_gpu, health->cap_gpu) = (struct health_gpu){
 		.up_s = fabs(away) < DAY_S * 30.0 ? anchor->up_s + away : (double)NAN,
-		.sm_mhz = number(cells, n, GPU_SM),
-		.temp_c = number(cells, n, GPU_TEMP),
-		.power_w = number(cells, n, GPU_POWER),
-		.util_pct = number(cells, n, GPU_UTIL),
+		.sm_mhz = read_number(cells, n, GPU_SM),
+		.temp_c = read_number(cells, n, GPU_TEMP),
+		.power_w = read_number(cells, n, GPU_POWER),
+		.util_pct = read_number(cells, n, GPU_UTIL),
 		.reasons = strtoul(cells[GPU_REASONS].p, NULL, 16),
 	};
 }
 
-/* "# up 123.45 ns 987654321": the same moment by both of the pod's clocks. */
-static bool take_stamps_head(struct str line, double *up_s, double *ns)
+/* Parse "1234 987654321 987654000": size, when the log had it, and when it did not yet. */
+static bool parse_stamp(struct health *health, struct str line, double up_s, double ns)
 {
-	struct str cells[MAX_CELLS], word;
-	size_t n = 0;
-
-	while (n < MAX_CELLS && str_next(&line, ' ', &word))
-		cells[n++] = word;
-	*up_s = number(cells, n, 2);
-	*ns = number(cells, n, 4);
-	return !isnan(*up_s + *ns) && str_eq_cstr(cells[0], "#");
-}
-
-/* "1234 987654321 987654000": bytes, when they were there, and when not. */
-static bool take_stamp(struct health *health, struct str line, double up_s, double ns)
-{
-	struct str cells[MAX_CELLS], word;
+	struct str cells[MAX_CELLS];
 	const struct health_stamp *before =
 		health->n_stamps > 0 ? &health->stamps[health->n_stamps - 1] : NULL;
 	struct health_stamp stamp;
-	size_t n = 0;
+	size_t n = split_cells(line, ' ', cells);
 
-	while (n < MAX_CELLS && str_next(&line, ' ', &word))
-		cells[n++] = word;
-	stamp.log_bytes = number(cells, n, 0);
-	stamp.up_s = up_s + (number(cells, n, 1) - ns) / NS_IN_S;
-	stamp.after_s = up_s + (number(cells, n, 2) - ns) / NS_IN_S;
+	stamp.log_bytes = read_number(cells, n, 0);
+	stamp.up_s = up_s + (read_number(cells, n, 1) - ns) / NS_IN_S;
+	stamp.after_s = up_s + (read_number(cells, n, 2) - ns) / NS_IN_S;
 	if (isnan(stamp.log_bytes + stamp.up_s) || !(stamp.after_s <= stamp.up_s) ||
 	    health->n_stamps == HEALTH_MAX_SAMPLES ||
 	    (before != NULL &&
@@ -199,14 +183,18 @@ static bool take_stamp(struct health *health, struct str line, double up_s, doub
 	return true;
 }
 
-static void take_stamps(struct health *health, struct str stamps)
+/* The first line, "# up 123.45 ns 987654321", is one moment by both clocks of the pod. */
+static void parse_stamps(struct health *health, struct str stamps)
 {
-	double up_s, ns;
-	struct str line;
-	bool whole = str_next(&stamps, '\n', &line) && take_stamps_head(line, &up_s, &ns);
+	struct str line, cells[MAX_CELLS];
 
+	if (!str_next(&stamps, '\n', &line))
+		return;
+	size_t n = split_cells(line, ' ', cells);
+	double up_s = read_number(cells, n, 2), ns = read_number(cells, n, 4);
+	bool whole = !isnan(up_s + ns) && str_eq_cstr(cells[0], "#");
 	while (whole && stamps.len > 0 && str_next(&stamps, '\n', &line))
-		whole = take_stamp(health, line, up_s, ns);
+		whole = parse_stamp(health, line, up_s, ns);
 	if (!whole)
 		health->n_stamps = 0;
 }
@@ -219,15 +207,15 @@ void health_init(struct health *health, struct str host, struct str gpu, struct 
 	*health = (struct health){ .cores = (double)NAN };
 	while (str_next(&host, '\n', &line)) {
 		if (line.len > 0 && line.p[0] == '#')
-			take_head(health, line, &anchor);
+			parse_head(health, line, &anchor);
 		else if (line.len > 0 && line.p[0] == '!')
-			take_remark(health, line);
+			parse_remark(health, line);
 		else
-			take_host(health, line);
+			parse_host(health, line);
 	}
 	while (str_next(&gpu, '\n', &line))
-		take_gpu(health, line, &anchor);
-	take_stamps(health, stamps);
+		parse_gpu(health, line, &anchor);
+	parse_stamps(health, stamps);
 }
 
 void health_release(struct health *health)
@@ -255,10 +243,10 @@ double health_time_of(const struct health *health, double log_bytes, double *aft
 	*after_s = (double)NAN;
 	if (n == 0 || isnan(log_bytes) || isnan(health->host[n - 1].log_bytes))
 		return (double)NAN;
-	/* What was not known yet is less than anything. */
+	/* An unknown size counts as smaller. */
 	at = bisect(n, i, !(health->host[i].log_bytes >= log_bytes));
 	*after_s = health->host[at > 0 ? at - 1 : 0].up_s;
-	/* Written after the last look: the end is the bound. */
+	/* If written after the last sample, that sample is the bound. */
 	return health->host[at < n ? at : n - 1].up_s;
 }
 
@@ -274,13 +262,13 @@ const struct health_gpu *health_gpu_at(const struct health *health, double up_s)
 	return best;
 }
 
-/* A mean under way that passes over what is absent. */
+/* A running mean that ignores NAN. */
 struct mean {
 	double sum;
 	size_t n;
 };
 
-static void mean_add(struct mean *mean, double value)
+static void add_to_mean(struct mean *mean, double value)
 {
 	if (isnan(value))
 		return;
@@ -288,12 +276,13 @@ static void mean_add(struct mean *mean, double value)
 	mean->n++;
 }
 
-static double mean_of(const struct mean *mean)
+static double get_mean(const struct mean *mean)
 {
 	return mean->n > 0 ? mean->sum / (double)mean->n : (double)NAN;
 }
 
-static void sum_gpu(const struct health *health, double from_s, double to_s, struct health_sum *sum)
+static void summarize_gpu(const struct health *health, double from_s, double to_s,
+			  struct health_sum *sum)
 {
 	struct mean sm = { 0.0, 0 }, power = sm, util = sm, capped = sm;
 
@@ -301,19 +290,19 @@ static void sum_gpu(const struct health *health, double from_s, double to_s, str
 		if (gpu->up_s < from_s || gpu->up_s > to_s)
 			continue;
 		sum->n_gpu++;
-		mean_add(&power, gpu->power_w);
-		mean_add(&util, gpu->util_pct);
+		add_to_mean(&power, gpu->power_w);
+		add_to_mean(&util, gpu->util_pct);
 		if (!(gpu->util_pct < BUSY_PCT)) {
-			mean_add(&sm, gpu->sm_mhz);
-			mean_add(&capped, gpu->reasons & HEALTH_POWER_CAP ? 1.0 : 0.0);
+			add_to_mean(&sm, gpu->sm_mhz);
+			add_to_mean(&capped, gpu->reasons & HEALTH_POWER_CAP ? 1.0 : 0.0);
 		}
 		sum->temp_c = fmax(sum->temp_c, gpu->temp_c);
 		sum->reasons |= gpu->reasons;
 	}
-	sum->sm_mhz = mean_of(&sm);
-	sum->power_w = mean_of(&power);
-	sum->util_pct = mean_of(&util);
-	sum->power_cap_share = mean_of(&capped);
+	sum->sm_mhz = get_mean(&sm);
+	sum->power_w = get_mean(&power);
+	sum->util_pct = get_mean(&util);
+	sum->power_cap_share = get_mean(&capped);
 }
 
 struct health_sum health_sum(const struct health *health, double from_s, double to_s)
@@ -333,7 +322,7 @@ struct health_sum health_sum(const struct health *health, double from_s, double 
 		.shown_most_s = (double)NAN,
 	};
 
-	sum_gpu(health, from_s, to_s, &sum);
+	summarize_gpu(health, from_s, to_s, &sum);
 	memcpy(sum.foreign, health->foreign, sizeof(sum.foreign));
 	memcpy(sum.left, health->left, sizeof(sum.left));
 	sum.n_left = health->n_left;
@@ -346,7 +335,7 @@ struct health_sum health_sum(const struct health *health, double from_s, double 
 		sum.busy_cores = (last->busy_s - first->busy_s) / (last->up_s - first->up_s);
 	sum.steal_s = last->steal_s - first->steal_s;
 	sum.quota_s = last->quota_s - first->quota_s;
-	/* Of the processes that live, so it falls when one ends. */
+	/* The sum over live processes, so it decreases when one ends. */
 	for (size_t i = 0; i < health->n_host; i++)
 		sum.wait_s = fmax(sum.wait_s, health->host[i].wait_s);
 	return sum;

@@ -1139,7 +1139,7 @@ static void set_levels(struct judge *judge, const double *p, size_t m)
 
 		if (isnan(p[i]))
 			c->level = level_of(judge, c, rule->alpha);
-		paired_widen(&c->paired, c->level, rule);
+		paired_set_level(&c->paired, c->level, rule);
 	}
 }
 

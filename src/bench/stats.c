@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The statistics of a bench: of a few numbers, by ranks, by pairs, and of
- * several variants; called by judge. */
+/* Statistics of benches: descriptive, ranks, paired blocks, interim analyses. */
 #include "bench/stats.h"
 
 #include <math.h>
@@ -21,7 +20,7 @@ double stats_mean(const double *x, size_t n)
 }
 
 /* Sum of squares about the mean. */
-static double squares(const double *x, size_t n)
+static double sum_of_squares(const double *x, size_t n)
 {
 	double mean = stats_mean(x, n), sum = 0.0;
 
@@ -32,12 +31,12 @@ static double squares(const double *x, size_t n)
 
 double stats_sd(const double *x, size_t n)
 {
-	return n > 1 ? sqrt(squares(x, n) / (double)(n - 1)) : (double)NAN;
+	return n > 1 ? sqrt(sum_of_squares(x, n) / (double)(n - 1)) : (double)NAN;
 }
 
 double stats_sd_population(const double *x, size_t n)
 {
-	return n > 0 ? sqrt(squares(x, n) / (double)n) : (double)NAN;
+	return n > 0 ? sqrt(sum_of_squares(x, n) / (double)n) : (double)NAN;
 }
 
 double stats_median(const double *x, size_t n)
@@ -126,10 +125,8 @@ const char *stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE])
 
 #define EXACT_BELOW 50
 
-/*
- * Ways to reach each value of U (0..n*m) for n against m without ties, as
- * shares of all; by the recurrence over the largest observation.
- */
+/* Probability of each value of U (0..n*m) for n against m values without ties.  Owned by the
+ * caller. */
 static double *u_distribution(size_t n, size_t m)
 {
 	size_t top = n * m;
@@ -150,7 +147,7 @@ static double *u_distribution(size_t n, size_t m)
 	return ways;
 }
 
-/* Shares of the signed-rank sum V (0..n(n+1)/2). */
+/* Probability of each signed-rank sum V (0..n(n+1)/2).  Owned by the caller. */
 static double *v_distribution(size_t n)
 {
 	size_t top = n * (n + 1) / 2;
@@ -164,7 +161,7 @@ static double *v_distribution(size_t n)
 }
 
 /* The smallest k with P(X <= k) >= p. */
-static size_t quantile(const double *shares, size_t top, double p)
+static size_t find_quantile(const double *shares, size_t top, double p)
 {
 	double sum = 0.0;
 
@@ -176,8 +173,8 @@ static size_t quantile(const double *shares, size_t top, double p)
 	return top;
 }
 
-/* lo and hi of sorted estimates from the quantile k of their statistic. */
-static void interval(const double *sorted, size_t n, size_t k, double *lo, double *hi)
+/* The bounds of an interval: the k-th value from each end of the sorted estimates. */
+static void find_interval(const double *sorted, size_t n, size_t k, double *lo, double *hi)
 {
 	if (k == 0)
 		k = 1;
@@ -208,7 +205,7 @@ static double tie_sum(const double *x, size_t n, const double *y, size_t m)
 	return sum;
 }
 
-/* Two-sided by the normal approximation, continuity and ties corrected. */
+/* Two-sided p from the normal approximation with continuity and tie corrections. */
 static double normal_p(double u, double n, double m, double ties)
 {
 	double total = n + m;
@@ -219,16 +216,6 @@ static double normal_p(double u, double n, double m, double ties)
 		return (double)NAN;
 	z -= z > 0.0 ? 0.5 : z < 0.0 ? -0.5 : 0.0;
 	return fmin(1.0, 2.0 * dist_normal_upper(fabs(z) / sqrt(var)));
-}
-
-static double exact_p(const double *shares, size_t top, double u)
-{
-	size_t k = (size_t)fmin(u, (double)top - u);
-	double sum = 0.0;
-
-	for (size_t i = 0; i <= k; i++)
-		sum += shares[i];
-	return fmin(1.0, 2.0 * sum);
 }
 
 struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
@@ -256,41 +243,40 @@ struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, si
 	r.exact = ties == 0.0 && n < EXACT_BELOW && m < EXACT_BELOW;
 	if (r.exact) {
 		shares = u_distribution(n, m);
-		r.p = exact_p(shares, n * m, r.u);
-		interval(diffs, n * m, quantile(shares, n * m, alpha / 2.0), &r.lo, &r.hi);
+		r.p = 0.0;
+		for (size_t u = 0; u <= (size_t)fmin(r.u, (double)(n * m) - r.u); u++)
+			r.p += 2.0 * shares[u];
+		r.p = fmin(1.0, r.p);
+		find_interval(diffs, n * m, find_quantile(shares, n * m, alpha / 2.0), &r.lo,
+			      &r.hi);
 		free(shares);
 	}
 	free(diffs);
 	return r;
 }
 
-/* Median of the n(n+1)/2 Walsh averages with its exact interval. */
-struct rank_one {
-	double hl, lo, hi;
-};
-
-static struct rank_one rank_walsh(const double *d, size_t n, double alpha)
+/* Hodges-Lehmann: the median of the n(n+1)/2 Walsh averages, and its exact interval. */
+static void rank_walsh(struct paired *p, const double *d, double alpha)
 {
-	struct rank_one r = { (double)NAN, (double)NAN, (double)NAN };
-	size_t n_walsh = n * (n + 1) / 2, k = 0;
+	size_t n = p->n, n_walsh = n * (n + 1) / 2, k = 0;
 	double *walsh;
 
 	if (n == 0 || n > RANK_MAX)
-		return r;
+		return;
 	walsh = xmalloc(n_walsh * sizeof(*walsh));
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = i; j < n; j++)
 			walsh[k++] = (d[i] + d[j]) / 2.0;
 	sort_doubles(walsh, n_walsh);
-	r.hl = stats_median(walsh, n_walsh);
+	p->hl = stats_median(walsh, n_walsh);
 	double *shares = v_distribution(n);
-	interval(walsh, n_walsh, quantile(shares, n_walsh, alpha / 2.0), &r.lo, &r.hi);
+	find_interval(walsh, n_walsh, find_quantile(shares, n_walsh, alpha / 2.0), &p->hl_lo,
+		      &p->hl_hi);
 	free(shares);
 	free(walsh);
-	return r;
 }
 
-/* Intervals of the equivalence test are at 1 - 2 * this. */
+/* The equivalence test uses the interval at 1 - 2 * TOST_ALPHA. */
 #define TOST_ALPHA 0.05
 #define MAX_BLOCKS 1000
 
@@ -310,9 +296,9 @@ static size_t signed_sums(const double *d, size_t n, double *out)
 }
 
 /*
- * Share of all 2^n sign patterns whose sum is at least as far from 0.  Each
- * half of d has few patterns; the pairs of them that reach the bar are counted
- * from both ends of the sorted sums.
+ * Share of all 2^n sign patterns whose sum is at least as far from 0 as the sum of d.  The patterns
+ * are split into those of each half of d, and the pairs of half sums that reach the bar are counted
+ * from both ends of the sorted lists.
  */
 static double signflip_p(const double *d, size_t n)
 {
@@ -326,7 +312,7 @@ static double signflip_p(const double *d, size_t n)
 		sum += d[i];
 		size += fabs(d[i]);
 	}
-	/* Rounding must not decide on patterns with the same sum. */
+	/* Leave room for rounding between patterns with the same sum. */
 	bar = fabs(sum) - 1e-12 * size;
 	if (!(bar > 0.0))
 		return 1.0;
@@ -372,7 +358,7 @@ size_t paired_blocks_needed(struct paired_noise noise, double delta, double alph
 
 	if (!(noise.sd >= 0.0) || !(delta > 0.0))
 		return 0;
-	/* More blocks never show less. */
+	/* More blocks never detect less. */
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
@@ -384,42 +370,48 @@ size_t paired_blocks_needed(struct paired_noise noise, double delta, double alph
 	return low <= MAX_BLOCKS ? low : 0;
 }
 
-/* Residual sums of squares, and what a place explains of both sides. */
+/* Residual sums of squares, adjusted for the place in the block. */
 struct residuals {
-	double d, aa;	/* without their means; aa in units of d */
-	double slope;	/* of ln y by place; 0 where it is not fitted */
-	double moments; /* of the places about their means */
+	double d, aa; /* about their means; aa is scaled like d */
+	double df;
+	bool has_slope; /* enough degrees of freedom to fit it */
+	double slope;	/* of ln y per place; 0: not fitted */
+	double moments; /* sum of squares of the places about their means */
 	double mean_place;
 };
 
-/* sqrt: both sides of a block in units of one and the same spread. */
-#define AA_SCALE 0.86602540378443864676 /* sqrt(3/4): aa has 2, d 3/2 */
+/* Scales aa to the spread of d: sqrt(3/4), as the variance of aa is 2 runs' and that of d is 3/2
+ * runs'. */
+#define AA_SCALE 0.86602540378443864676
 
-static struct residuals fit_places(const struct paired_block *b, size_t n, bool second, bool places)
+static struct residuals fit_places(const struct paired_block *b, size_t n, bool has_aa)
 {
 	double d = 0.0, aa = 0.0, zd = 0.0, za = 0.0, cross = 0.0;
-	double scale = second ? AA_SCALE : 0.0, count = (double)n;
-	struct residuals r = { 0.0, 0.0, 0.0, 0.0, 0.0 };
+	double scale = has_aa ? AA_SCALE : 0.0, count = (double)n;
+	struct residuals r = { .df = (has_aa ? 2.0 : 1.0) * (count - 1.0) };
 
 	for (size_t i = 0; i < n; i++) {
 		d += b[i].d / count;
 		zd += b[i].place / count;
-		aa += second ? b[i].aa / count : 0.0;
+		aa += has_aa ? b[i].aa / count : 0.0;
 		za += b[i].aa_place / count;
 	}
 	for (size_t i = 0; i < n; i++) {
 		double x = b[i].place - zd, u = scale * (b[i].aa_place - za);
-		double v = second ? scale * (b[i].aa - aa) : 0.0;
+		double v = has_aa ? scale * (b[i].aa - aa) : 0.0;
 
 		r.moments += x * x + u * u;
 		cross += x * (b[i].d - d) + u * v;
 	}
 	r.mean_place = zd;
-	if (places && r.moments > 0.0)
+	r.has_slope = r.df - 1.0 >= PAIRED_PLACE_DF && r.moments > 0.0;
+	if (r.has_slope) {
 		r.slope = cross / r.moments;
+		r.df -= 1.0;
+	}
 	for (size_t i = 0; i < n; i++) {
 		double x = b[i].d - d - r.slope * (b[i].place - zd);
-		double v = second ? b[i].aa - aa - r.slope * (b[i].aa_place - za) : 0.0;
+		double v = has_aa ? b[i].aa - aa - r.slope * (b[i].aa_place - za) : 0.0;
 
 		r.d += x * x;
 		r.aa += scale * scale * v * v;
@@ -427,11 +419,8 @@ static struct residuals fit_places(const struct paired_block *b, size_t n, bool 
 	return r;
 }
 
-/*
- * Is the variant's spread larger than the control's, whose residuals then say
- * nothing of it?  Where it was declared to be the same, that has to be shown
- * the more.
- */
+/* Are the variant's residuals larger than the control's, so that the control's say nothing about
+ * it?  If the plan declares the same noise, stronger evidence is required. */
 static bool is_unequal(const struct residuals *r, size_t n, bool same_noise)
 {
 	double df = (double)n - 1.0;
@@ -441,21 +430,21 @@ static bool is_unequal(const struct residuals *r, size_t n, bool same_noise)
 	return dist_f_upper(r->d / r->aa, df, df) < (same_noise ? 0.04 : 0.2);
 }
 
-/* t of that mean; 0 of 0 is none. */
-static double t_of(double mean, double se)
+/* 0 / 0 counts as no effect. */
+static double t_statistic(double mean, double se)
 {
 	return se > 0.0 ? mean / se : mean == 0.0 ? 0.0 : copysign(INFINITY, mean);
 }
 
-/* The level of the variant's own spread at a look of that level. */
+/* The level for own.se that corresponds to `level`; see paired.p. */
 static double own_level(double level, double alpha)
 {
 	return cbrt(level * level * alpha);
 }
 
-/* Half of the interval at 1 - level, widened by the quantile of `power`: of
- * both errors that of the wider. */
-static double half_of(const struct paired *p, double level, double alpha, double power)
+/* Half the width of the interval at 1 - level, plus the quantile of `power` (0.5 adds nothing).
+ * The larger of the values from se and own.se. */
+static double half_width(const struct paired *p, double level, double alpha, double power)
 {
 	const struct paired_error all = { p->se, p->df };
 	const struct paired_error *errors[] = { &all, &p->own };
@@ -471,88 +460,66 @@ static double half_of(const struct paired *p, double level, double alpha, double
 	return half;
 }
 
-/* What all tests make of mean, standard errors and degrees of freedom. */
-static void paired_finish(struct paired *p, const struct paired_rule *rule)
+/* Compute tests and intervals from mean, standard errors and degrees of freedom. */
+static void compute_tests(struct paired *p, const struct paired_rule *rule)
 {
 	const struct paired_error all = { p->se, p->df };
 
-	p->t = t_of(p->mean, p->se);
+	p->t = t_statistic(p->mean, p->se);
 	p->p = dist_t_two_sided(p->t, p->df);
 	p->p_tost = tost_p(p->mean, &all, rule->margin);
 	if (!isnan(p->own.se)) {
-		p->p_own = dist_t_two_sided(t_of(p->mean, p->own.se), p->own.df);
-		/* Below a level where p_own is below own_level of it. */
+		p->p_own = dist_t_two_sided(t_statistic(p->mean, p->own.se), p->own.df);
+		/* Below a level exactly if p_own is below own_level() of it. */
 		p->p = fmax(p->p, fmin(1.0, p->p_own * sqrt(p->p_own / rule->alpha)));
 		p->p_tost = fmax(p->p_tost, tost_p(p->mean, &p->own, rule->margin));
 	}
-	paired_widen(p, rule->alpha, rule);
-	double half = half_of(p, 2.0 * TOST_ALPHA, 2.0 * TOST_ALPHA, 0.5);
+	paired_set_level(p, rule->alpha, rule);
+	double half = half_width(p, 2.0 * TOST_ALPHA, 2.0 * TOST_ALPHA, 0.5);
 	p->tost_lo = p->mean - half;
 	p->tost_hi = p->mean + half;
 }
 
-/* The tests of single blocks. */
-static void paired_rank(struct paired *p, const double *d, const struct paired_rule *rule)
-{
-	struct rank_one walsh = rank_walsh(d, p->n, rule->alpha);
+static const struct paired paired_none = { .mean = (double)NAN,
+					   .sd = (double)NAN,
+					   .se = (double)NAN,
+					   .t = (double)NAN,
+					   .df = (double)NAN,
+					   .p = (double)NAN,
+					   .lo = (double)NAN,
+					   .hi = (double)NAN,
+					   .tost_lo = (double)NAN,
+					   .tost_hi = (double)NAN,
+					   .p_tost = (double)NAN,
+					   .p_own = (double)NAN,
+					   .own = { (double)NAN, (double)NAN },
+					   .p_signflip = (double)NAN,
+					   .hl = (double)NAN,
+					   .hl_lo = (double)NAN,
+					   .hl_hi = (double)NAN,
+					   .mde = (double)NAN,
+					   .slope = (double)NAN };
 
-	p->p_signflip = signflip_p(d, p->n);
-	p->hl = walsh.hl;
-	p->hl_lo = walsh.lo;
-	p->hl_hi = walsh.hi;
-}
-
-static const struct paired paired_none = {
-	.mean = (double)NAN,
-	.sd = (double)NAN,
-	.se = (double)NAN,
-	.t = (double)NAN,
-	.df = (double)NAN,
-	.p = (double)NAN,
-	.lo = (double)NAN,
-	.hi = (double)NAN,
-	.tost_lo = (double)NAN,
-	.tost_hi = (double)NAN,
-	.p_tost = (double)NAN,
-	.p_own = (double)NAN,
-	.own = { (double)NAN, (double)NAN },
-	.p_signflip = (double)NAN,
-	.hl = (double)NAN,
-	.hl_lo = (double)NAN,
-	.hl_hi = (double)NAN,
-	.mde = (double)NAN,
-	.slope = (double)NAN,
-};
-
-/*
- * Two rounds that mirror each other have the same arm at their seam.  Where
- * each run is like the one before by rho, their d are alike by rho (1 - rho) /
- * 2, which is this at most.  An A/A arm keeps them apart.
- */
+/* Two mirrored rounds have the same arm at their seam.  If neighboring runs correlate by rho, their
+ * d correlate by rho (1 - rho) / 2, which is at most this.  An A/A arm keeps them apart. */
 #define MIRRORED 0.125
 
 struct paired paired_fit(struct paired_block *blocks, size_t n, const struct paired_rule *rule)
 {
 	struct paired p = paired_none;
 	AUTO_FREE double *d = xmalloc((n + 1) * sizeof(*d));
-	double once = (double)n - 1.0;
-	bool second = n > 1, places;
+	bool has_aa = n > 1;
 	struct residuals r;
 
 	for (size_t i = 0; i < n; i++)
-		second &= isfinite(blocks[i].aa);
-	do {
-		p.df = second ? 2.0 * once : once;
-		places = p.df - 1.0 >= PAIRED_PLACE_DF;
-		r = fit_places(blocks, n, second, places);
-		if (!second || !is_unequal(&r, n, rule->same_noise))
-			break;
-		second = false;
-	} while (true);
-	if (places && r.moments > 0.0) {
-		p.slope = r.slope;
-		p.df -= 1.0;
+		has_aa &= isfinite(blocks[i].aa);
+	r = fit_places(blocks, n, has_aa);
+	if (has_aa && is_unequal(&r, n, rule->same_noise)) {
+		has_aa = false;
+		r = fit_places(blocks, n, false);
 	}
+	if (r.has_slope)
+		p.slope = r.slope;
 	for (size_t i = 0; i < n; i++) {
 		blocks[i].d -= r.slope * blocks[i].place;
 		d[i] = blocks[i].d;
@@ -560,23 +527,23 @@ struct paired paired_fit(struct paired_block *blocks, size_t n, const struct pai
 	p.n = n;
 	p.mean = stats_mean(d, n);
 	if (n < 2)
-		p.df = (double)NAN;
-	if (n >= 2) {
-		p.sd = sqrt((r.d + r.aa) / p.df);
-		if (p.sd < PAIRED_NO_SPREAD)
-			p.sd = 0.0;
-		p.se = p.sd / sqrt((double)n);
-		if (!isnan(p.slope))
-			p.se *= sqrt(1.0 + (double)n * r.mean_place * r.mean_place / r.moments);
-		if (!second && r.moments > 0.0)
-			p.se *= sqrt(1.0 + MIRRORED);
-		if (second && !rule->same_noise) {
-			p.own.df = p.df - once;
-			p.own.se = p.se / p.sd * sqrt(r.d / p.own.df);
-		}
-		paired_finish(&p, rule);
-		paired_rank(&p, d, rule);
+		return p;
+	p.df = r.df;
+	p.sd = sqrt((r.d + r.aa) / p.df);
+	if (p.sd < PAIRED_NO_SPREAD)
+		p.sd = 0.0;
+	p.se = p.sd / sqrt((double)n);
+	if (r.has_slope)
+		p.se *= sqrt(1.0 + (double)n * r.mean_place * r.mean_place / r.moments);
+	if (!has_aa && r.moments > 0.0)
+		p.se *= sqrt(1.0 + MIRRORED);
+	if (has_aa && !rule->same_noise) {
+		p.own.df = p.df - ((double)n - 1.0);
+		p.own.se = p.se / p.sd * sqrt(r.d / p.own.df);
 	}
+	compute_tests(&p, rule);
+	p.p_signflip = signflip_p(d, n);
+	rank_walsh(&p, d, rule->alpha);
 	return p;
 }
 
@@ -589,8 +556,8 @@ struct paired paired_compare(const double *d, size_t n, const struct paired_rule
 	return paired_fit(blocks, n, rule);
 }
 
-/* Satterthwaite's: that of a known variance are without number. */
-static void error_add(struct paired_error *error, double variance)
+/* Satterthwaite's approximation; the known variance has infinite degrees of freedom. */
+static void add_known_variance(struct paired_error *error, double variance)
 {
 	double own = error->se * error->se;
 
@@ -605,21 +572,21 @@ void paired_add_variance(struct paired *p, double variance, const struct paired_
 
 	if (isnan(p->se) || !(variance > 0.0))
 		return;
-	error_add(&all, variance);
-	error_add(&p->own, variance);
+	add_known_variance(&all, variance);
+	add_known_variance(&p->own, variance);
 	p->se = all.se;
 	p->df = all.df;
-	paired_finish(p, rule);
+	compute_tests(p, rule);
 	p->p_signflip = p->hl_lo = p->hl_hi = (double)NAN;
 }
 
-void paired_widen(struct paired *p, double level, const struct paired_rule *rule)
+void paired_set_level(struct paired *p, double level, const struct paired_rule *rule)
 {
-	double half = half_of(p, level, rule->alpha, 0.5);
+	double half = half_width(p, level, rule->alpha, 0.5);
 
 	p->lo = p->mean - half;
 	p->hi = p->mean + half;
-	p->mde = half_of(p, level, rule->alpha, rule->power);
+	p->mde = half_width(p, level, rule->alpha, rule->power);
 }
 
 bool paired_is_same(const struct paired *paired, double margin)
@@ -697,7 +664,7 @@ struct pods_spread multi_pods(const double *mean, const double *sd, const double
 	s.df_within = all - (double)n;
 	s.f = between > 0.0 ? (between / s.df_pods) / (within / s.df_within) : 0.0;
 	s.p = dist_f_upper(s.f, s.df_pods, s.df_within);
-	/* What chance alone leaves between pods is F = 1. */
+	/* Without a difference between pods F is about 1. */
 	s.share = fmax(0.0, 1.0 - 1.0 / s.f);
 	return s;
 }
@@ -709,20 +676,18 @@ const char *const looks_words[] = {
 		NULL
 };
 
-/* Points of Simpson's rule between the boundaries of a look. */
+/* Points of Simpson's rule between the two boundaries of a look. */
 #define PATH_POINTS 65
 
-/*
- * A Brownian path that crossed no boundary so far: where it is, in shares of
- * all paths.
- */
+/* The paths of a Brownian motion that have not crossed a boundary: their distribution over `at`, as
+ * shares of all paths. */
 struct path {
 	double at[PATH_POINTS], share[PATH_POINTS], time;
 	size_t n;
 };
 
-/* The share of all paths that is first beyond +-bound at that time, and how
- * fast it falls with the bound. */
+/* Share of all paths that are first beyond +-bound at that time; *falls is how fast it falls with
+ * the bound. */
 static double path_crossing(const struct path *path, double time, double bound, double *falls)
 {
 	double sd = sqrt(time - path->time), sum = 0.0;
@@ -759,8 +724,8 @@ static void path_advance(struct path *path, double time, double bound)
 	*path = next;
 }
 
-/* The bound that just that share of all paths crosses at that time: Newton's
- * way, within a bracket. */
+/* The bound that the given share of all paths crosses at that time, by Newton's method within a
+ * bracket. */
 static double path_bound(const struct path *path, double time, double share)
 {
 	double low = 0.0, high = 40.0, bound = 2.0, next = bound;
@@ -817,7 +782,7 @@ double looks_level(const struct looks *looks, size_t n, bool last, double alpha)
 enum interim multi_interim(const struct paired *paired, size_t n, double level,
 			   const struct looks *looks, const struct paired_rule *rule)
 {
-	double half = half_of(paired, rule->alpha, rule->alpha, 0.5);
+	double half = half_width(paired, rule->alpha, rule->alpha, 0.5);
 
 	if (n >= looks->planned)
 		return INTERIM_LAST;

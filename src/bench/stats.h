@@ -4,10 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * Descriptive statistics of a few numbers.  What is not defined (a spread of
- * one value) is NAN, never 0.
- */
+/* Descriptive statistics of a few numbers.  A value that is not defined (such as the spread of one
+ * number) is NAN, never 0. */
 double stats_mean(const double *x, size_t n);
 /* Sample standard deviation, divisor n - 1. */
 double stats_sd(const double *x, size_t n);
@@ -23,44 +21,42 @@ double stats_max(const double *x, size_t n);
 struct stats_line {
 	double slope, intercept;
 	double slope_se; /* NAN below 3 points */
-	double p;	 /* two-sided, slope against 0; NAN below 3 points */
+	double p;	 /* two-sided test of slope 0; NAN below 3 points */
 };
 
 struct stats_line stats_fit(const double *x, const double *y, size_t n);
 
-/* ln units to per cent: 100 * expm1(d). */
+/* A difference of logarithms as per cent: 100 * expm1(d). */
 double stats_pct(double d);
 
-/*
- * A percentage for people: two decimals, four where these are 0.00, and from
- * a million on three digits ("1.22e+07").  sign: "+" where it is not below 0.
- */
+/* Format a percentage for people: two decimals, four if two would show 0.00, and three digits from
+ * a million on ("1.22e+07").  With `sign`, values from 0 on get a "+". */
 #define STATS_PCT_SIZE 32
 const char *stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE]);
 
-/* Rank statistics: what a few odd runs cannot move. */
+/* Rank statistics, which a few outliers cannot move. */
 
-/* Largest n + m, and largest n of Walsh averages, that are computed. */
+/* rank_mann_whitney computes up to n + m = RANK_MAX, the Walsh averages up to n = RANK_MAX. */
 #define RANK_MAX 400
 
-/* Mann-Whitney of x against y, and the shift between them. */
+/* Mann-Whitney test of x against y, and the shift between them. */
 struct rank_two {
-	double u;	 /* pairs in which x > y, ties count half */
-	bool exact;	 /* p is of the exact distribution (no ties, n, m < 50) */
-	double p;	 /* two-sided; asymptotic with continuity when not exact */
-	double p_normal; /* the asymptotic one with continuity and ties */
+	double u;	 /* pairs with x > y; ties count half */
+	bool exact;	 /* p is from the exact distribution (no ties, n and m < 50) */
+	double p;	 /* two-sided; p_normal if not exact */
+	double p_normal; /* asymptotic, with continuity and tie corrections */
 	double shift;	 /* Hodges-Lehmann: median of all x - y */
-	double lo, hi;	 /* its interval at 1 - alpha; NAN when not exact */
+	double lo, hi;	 /* of shift, at 1 - alpha; NAN if not exact */
 };
 
-/* All NAN when a side is empty or n + m > RANK_MAX. */
+/* All fields are NAN if a side is empty or n + m > RANK_MAX. */
 struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
 				  double alpha);
 
 /*
- * The comparison of two arms by blocks.  d = ln(y control) - ln(y variant),
- * y a time: d > 0 means that the variant is faster.  All fields are in ln
- * units; NAN where n is too small to define them (n < 2: all but mean).
+ * Comparison of two arms by blocks. d = ln(y control) - ln(y variant), where y is a time, so d > 0
+ * means that the variant is faster.  All fields are in ln units.  They are NAN if n is too small to
+ * define them (n < 2: all but mean).
  */
 struct paired_error {
 	double se, df;
@@ -69,96 +65,96 @@ struct paired_error {
 struct paired {
 	size_t n;
 	double mean;
-	double sd; /* of one block's d, without what its place explains */
+	double sd; /* of one block's d, adjusted for the run's place in the block */
 	double se, t, df;
-	/* By the variant's own residuals; NAN: se and df are of no others. */
+	/* From the variant's own residuals; NAN if se and df already are. */
 	struct paired_error own;
 	double p_own;
-	/* Two-sided: that of t, or p_own times the root of p_own over alpha
-	 * where that is more, which is below a level where p_own is below
-	 * the cube root of alpha times the level squared.  So at alpha both
-	 * decide, and what is shown falsely is no more than alpha however
-	 * noisy the variant is. */
+	/*
+	 * Two-sided.  The larger of the p of t and p_own * sqrt(p_own / alpha).  The second is
+	 * below a level exactly if p_own is below cbrt(alpha * level^2), so both tests have to
+	 * agree, and false verdicts stay within alpha however noisy the variant is.
+	 */
 	double p;
-	/* Interval at 1 - alpha, the wider of both. */
+	/* Interval at 1 - alpha: the wider of the intervals from se and from own.se. */
 	double lo, hi;
-	double tost_lo, tost_hi; /* interval at 1 - 2 * 0.05: 90 % */
-	double p_tost;		 /* against +-ln(1 + margin) */
+	double tost_lo, tost_hi; /* the 90 % interval, for the equivalence test */
+	double p_tost;		 /* equivalence test against +-ln(1 + margin) */
 	double p_signflip;	 /* exact; NAN above PAIRED_MAX_SIGNFLIP blocks */
 	double hl;		 /* Hodges-Lehmann: median of the Walsh averages */
 	double hl_lo, hl_hi;	 /* its exact Wilcoxon interval at 1 - alpha */
-	double mde;		 /* the smallest difference this would have shown */
-	double slope;		 /* of ln y from one place to the next; NAN: none */
+	double mde;		 /* smallest detectable difference */
+	double slope;		 /* of ln y per place in the block; NAN: not fitted */
 };
 
 #define PAIRED_MAX_SIGNFLIP 20
 
-/* What the comparison is held to. */
+/* Level, margin and power of a comparison. */
 struct paired_rule {
 	double alpha;  /* 0.05 */
 	double margin; /* as a fraction: 0.005 is 0.5 % */
 	double power;  /* 0.8 */
-	/* Declared beforehand: the variant is as noisy as the control, so that
-	 * its own spread need not bear what both show. */
+	/* Declared in the plan: the variant is as noisy as the control, so its own residuals need
+	 * not confirm the result. */
 	bool same_noise;
 };
 
-/* A spread of blocks (ln units) below this is rounding, and taken as 0. */
+/* A spread of blocks (ln units) below this is rounding and counts as 0. */
 #define PAIRED_NO_SPREAD 1e-12
 
 struct paired paired_compare(const double *d, size_t n, const struct paired_rule *rule);
 
-/* What one block lends to a comparison. */
+/* One block of a comparison. */
 struct paired_block {
-	/* ln of the control's y, of the mean with the A/A arm's where there is
-	 * one, less ln of the variant's; paired_fit takes out what its place
-	 * explains. */
+	/* ln(y control) - ln(y variant).  If the block has an A/A arm, the control's part is the
+	 * mean of both. paired_fit() subtracts what the place explains. */
 	double d;
 	double aa; /* ln(y control) - ln(y A/A arm); NAN: none */
-	/* How many places later in its block the first of each ran. */
+	/* how many places after the control the variant and the A/A arm ran first */
 	double place, aa_place;
 };
 
 /*
- * The same with all that a block tells.  An A/A arm in every block is the
- * control once more: its residuals count too, with n - 1 degrees of freedom,
- * but where the variant's are shown to be larger; what they make of it, the
- * variant's own have to bear.  Places are a covariate
- * where that leaves PAIRED_PLACE_DF degrees of freedom.
+ * Compare two arms, given the blocks with places and A/A arm.
+ *
+ * If every block has an A/A arm, it is a second control: its residuals add n - 1 degrees of freedom
+ * to the error, unless the variant's residuals are shown to be larger.  The variant's own residuals
+ * then have to confirm the result (paired.own).  Places are a covariate if at least PAIRED_PLACE_DF
+ * degrees of freedom remain.
  */
 #define PAIRED_PLACE_DF 4.0
 struct paired paired_fit(struct paired_block *blocks, size_t n, const struct paired_rule *rule);
 
-/* Let the mean have that variance besides, of a known size: what its pods are
- * taken to differ by.  Tests of single blocks say nothing then. */
+/* Add a known variance to the variance of the mean: the assumed difference between pods.  The tests
+ * of single blocks become NAN. */
 void paired_add_variance(struct paired *paired, double variance, const struct paired_rule *rule);
 
-/* Recompute lo and hi at 1 - level, and what it would have shown. */
-void paired_widen(struct paired *paired, double level, const struct paired_rule *rule);
+/* Recompute lo, hi and mde for the interval at 1 - level. */
+void paired_set_level(struct paired *paired, double level, const struct paired_rule *rule);
 
 /* Is the 90 % interval inside +-ln(1 + margin)? */
 bool paired_is_same(const struct paired *paired, double margin);
 
-/* The noise of a comparison of two arms; ln units. */
+/* Noise of a comparison of two arms; ln units. */
 struct paired_noise {
 	double sd;	/* of a block's d */
-	double between; /* sd of their mean, however many blocks there are */
+	double between; /* sd of their mean that more blocks do not reduce */
 };
 
-/* The smallest difference shown with that power by n blocks; ln units. */
+/* The smallest difference that n blocks show with that power; ln units. */
 double paired_mde(struct paired_noise noise, size_t n, double alpha, double power);
 
-/* Blocks (3..1000) needed to show `delta` (ln units); 0 when beyond 1000. */
+/* Blocks (3..1000) needed to show `delta` (ln units); 0 if more than 1000. */
 size_t paired_blocks_needed(struct paired_noise noise, double delta, double alpha, double power);
 
-/* Several variants, several pods, interim analyses; arms without blocks. */
+/* Several variants, several pods, interim analyses, and arms without blocks. */
 
-/* How many are below p[i], or equal and before it. */
+/* Rank of p[i], from 0; equal values keep their order. */
 size_t multi_rank(const double *p, size_t n, size_t i);
-/* Holm's adjusted p values; NAN stays NAN and is not counted. */
+/* Holm's adjusted p values.  NAN stays NAN and does not count as a test. */
 void multi_holm(const double *p, double *adjusted, size_t n);
 
-/* Two arms that were not run in blocks, on ln y; d > 0: variant faster. */
+/* Two arms that did not run in blocks, on ln y; mean > 0: the variant is faster. */
 struct welch {
 	double mean, se, t, df, p, lo, hi;
 };
@@ -166,22 +162,22 @@ struct welch {
 struct welch multi_welch(const double *ln_control, size_t n, const double *ln_variant, size_t m,
 			 double alpha);
 
-/* How far pods agree about one difference: an analysis of variance. */
+/* Analysis of variance: do pods agree about one difference? */
 struct pods_spread {
-	double f, p; /* between pods against within; F test */
+	double f, p; /* F test, between pods against within pods */
 	double df_pods, df_within;
-	double share; /* of the spread that is between pods, 0..1 */
+	double share; /* of the variance that is between pods, 0..1 */
 };
 
-/* Of each pod its blocks' mean, sd (NAN: of one block) and number.  All NAN
- * unless n >= 2 and a pod has more than one block. */
+/* Give mean, sd (NAN for one block) and number of blocks of each of n pods.  All fields are NAN
+ * unless n >= 2 and at least one pod has more than one block. */
 struct pods_spread multi_pods(const double *mean, const double *sd, const double *blocks, size_t n);
 
-/* How the looks at a bench that still runs share its alpha. */
-#define LOOKS_LIST(X)                                       \
-	X(NONE, "none")		       /* all blocks run */ \
-	X(HAYBITTLE, "haybittle-peto") /* p < 0.001 */      \
-	X(OBRIEN, "obrien-fleming")    /* little at first, the rest at last */
+/* How interim analyses (looks) of a running bench share its alpha. */
+#define LOOKS_LIST(X)                                                        \
+	X(NONE, "none")		       /* run all blocks */                  \
+	X(HAYBITTLE, "haybittle-peto") /* p < 0.001 before the last block */ \
+	X(OBRIEN, "obrien-fleming")    /* little alpha at first, most at the end */
 
 enum looks_kind {
 #define X(id, name) LOOKS_##id,
@@ -189,44 +185,42 @@ enum looks_kind {
 #undef X
 };
 
-extern const char *const looks_words[]; /* ended by NULL */
+extern const char *const looks_words[]; /* NULL-terminated */
 
-/* The level of a look before the last, but by O'Brien and Fleming. */
+/* Level of every look before the last with LOOKS_HAYBITTLE. */
 #define LOOKS_EARLY_P 0.001
 
-/* A look after each block from the first on. */
+/* There is a look after each block, starting with block `first`. */
 struct looks {
 	enum looks_kind kind;
-	size_t first, planned; /* blocks; planned 0: the only look */
+	size_t first, planned; /* blocks; planned 0: there is only one look */
 };
 
 /*
- * The level that p must be below after n blocks, so that alpha is kept over
- * all looks; last: none follows, and it may have come before its time.
+ * The level that p must be below after n blocks, so that all looks together keep alpha.  `last`: no
+ * look follows, even if fewer blocks ran than planned.
  *
- * By O'Brien and Fleming: the alpha-spending function of Lan and DeMets, on
- * each side 2 - 2 Phi(z / sqrt(n / planned)) of alpha / 2, with boundaries by
- * numerical integration (Armitage, McPherson and Rowe); beyond LOOKS_MOST looks
- * the bound of a continuous watch, which is stricter.  The interval at 1 -
- * level is Jennison and Turnbull's repeated one: all looks together it holds
- * the truth in 1 - alpha of the benches.
+ * O'Brien-Fleming uses the alpha-spending function of Lan and DeMets, 2 - 2 Phi(z / sqrt(n /
+ * planned)) of alpha / 2 on each side.  The boundaries come from numerical integration (Armitage,
+ * McPherson and Rowe); beyond LOOKS_MOST looks from the bound of continuous monitoring, which is
+ * stricter.  The interval at 1 - level is the repeated confidence interval of Jennison and
+ * Turnbull: over all looks together it covers the truth with probability 1 - alpha.
  */
 #define LOOKS_MOST 30
 double looks_level(const struct looks *looks, size_t n, bool last, double alpha);
 
-/* What an interim analysis of a running bench says. */
+/* Result of an interim analysis. */
 enum interim {
 	INTERIM_GO_ON,
 	INTERIM_DIFFERENCE, /* p below the look's level */
-	INTERIM_PRECISION,  /* nothing shown, the interval narrow enough */
-	INTERIM_LAST,	    /* the planned number of blocks is complete */
+	INTERIM_PRECISION,  /* no difference shown, and the interval is narrow enough */
+	INTERIM_LAST,	    /* all planned blocks are complete */
 };
 
 /*
- * After n complete blocks, with the level of that look.  A narrow
- * interval stops early only while no difference shows at alpha, since stopping
- * at the first narrow interval and then judging at alpha would favour runs of
- * blocks that look quiet by chance.
+ * Analyze a running bench after n complete blocks, at the level of that look.  A narrow interval
+ * stops the bench only while no difference shows at alpha.  Stopping at the first narrow interval
+ * and then testing at alpha would favor blocks that look quiet by chance.
  */
 enum interim multi_interim(const struct paired *paired, size_t n, double level,
 			   const struct looks *looks, const struct paired_rule *rule);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Printed rows to step times, the cut of the warm-up, and steadiness; called
- * by the reader of a bench's logs and by judge. */
+/* Step times from printed rows, warm-up cut and trend. */
 #include "bench/steps.h"
 
 #include <math.h>
@@ -10,8 +9,8 @@
 #include "base/xalloc.h"
 #include "bench/stats.h"
 
-/* Printed minutes have one decimal; the rebuilt time may be this far off. */
-#define MINUTES_TOLERANCE 0.1
+/* Printed minutes have one decimal; the rest is rounding. */
+#define MINUTES_TOLERANCE (0.1 + 1e-9)
 
 const struct step_window step_window_none = {
 	.lo = (double)NAN,
@@ -24,75 +23,51 @@ const struct step_window step_window_none = {
 	.lag_steps = (double)NAN,
 };
 
-static bool all_have_train_ms(const struct step_row *rows, size_t n)
-{
-	return n > 0 && !any_of(i, n, isnan(rows[i].train_ms));
-}
-
-/* Seconds at row i from its tok/s, given those at the row before. */
-static double time_from_tok_s(const struct step_row *rows, size_t i, double before_s,
-			      enum tok_kind kind, double batch)
-{
-	double before = i > 0 ? rows[i - 1].step : 0.0;
-
-	if (kind == TOK_CUMULATIVE)
-		return rows[i].step * batch / rows[i].tok_s;
-	return before_s + (rows[i].step - before) * batch / rows[i].tok_s;
-}
-
-static bool contradicts_minutes(const struct step_row *row, double t_s)
-{
-	double minutes = round(t_s / 6.0) / 10.0;
-
-	return !isnan(row->train_min) && fabs(minutes - row->train_min) > MINUTES_TOLERANCE + 1e-9;
-}
-
-/* One row's time into times; what contradicts it into err. */
-static int add_row(struct step_times *times, const struct step_row *rows, size_t i, double t_s,
-		   struct err *err)
-{
-	const struct step_row *row = &rows[i];
-
-	if (!isfinite(t_s) || t_s < 0.0)
-		return err_set(err, ERR_PARSE, "step %.0f (line %llu) has no usable time",
-			       row->step, (unsigned long long)row->line);
-	if (times->from_tok_s && contradicts_minutes(row, t_s))
-		return err_set(err, ERR_PARSE,
-			       "step %.0f: the tok/s gives %.2f min, but the "
-			       "log prints %.1f: it is not cumulative, or the "
-			       "batch is another",
-			       row->step, t_s / 60.0, row->train_min);
-	if (i > 0 && (row->step <= rows[i - 1].step || t_s <= times->t_s[i - 1]))
-		return err_set(err, ERR_PARSE,
-			       "step %.0f (line %llu): step and time do not "
-			       "both rise",
-			       row->step, (unsigned long long)row->line);
-	times->step[i] = row->step;
-	times->t_s[i] = t_s;
-	times->n = i + 1;
-	return 0;
-}
-
 int step_times_init(struct step_times *times, const struct step_row *rows, size_t n_rows,
 		    enum tok_kind kind, double batch_tokens, struct err *err)
 {
+	double step = 0.0, t_s = 0.0; /* of the row before */
+
 	*times = (struct step_times){
 		.step = xcalloc(n_rows + 1, sizeof(*times->step)),
 		.t_s = xcalloc(n_rows + 1, sizeof(*times->t_s)),
-		.from_tok_s = !all_have_train_ms(rows, n_rows),
+		.from_tok_s = n_rows == 0 || any_of(i, n_rows, isnan(rows[i].train_ms)),
 	};
 	if (times->from_tok_s && !(batch_tokens > 0.0)) {
 		err_set(err, ERR_NODATA, "the log has neither exact times nor a batch size");
 		goto fail;
 	}
 	for (size_t i = 0; i < n_rows; i++) {
-		double before = i > 0 ? times->t_s[i - 1] : 0.0;
-		double t_s = times->from_tok_s
-				     ? time_from_tok_s(rows, i, before, kind, batch_tokens)
-				     : rows[i].train_ms / 1000.0;
+		const struct step_row *row = &rows[i];
+		unsigned long long line = row->line;
+		double now_s = row->train_ms / 1000.0;
 
-		if (add_row(times, rows, i, t_s, err) != 0)
+		if (times->from_tok_s && kind == TOK_CUMULATIVE)
+			now_s = row->step * batch_tokens / row->tok_s;
+		else if (times->from_tok_s)
+			now_s = t_s + (row->step - step) * batch_tokens / row->tok_s;
+		if (!isfinite(now_s) || now_s < 0.0) {
+			err_set(err, ERR_PARSE, "step %.0f (line %llu) has no usable time",
+				row->step, line);
 			goto fail;
+		}
+		double minutes = round(now_s / 6.0) / 10.0;
+		if (times->from_tok_s && fabs(minutes - row->train_min) > MINUTES_TOLERANCE) {
+			err_set(err, ERR_PARSE,
+				"step %.0f: tok/s gives %.2f min, but the log prints %.1f min; the "
+				"tok/s are not cumulative, or the batch size is wrong",
+				row->step, now_s / 60.0, row->train_min);
+			goto fail;
+		}
+		if (i > 0 && (row->step <= step || now_s <= t_s)) {
+			err_set(err, ERR_PARSE,
+				"step %.0f (line %llu): step or time does not increase", row->step,
+				line);
+			goto fail;
+		}
+		step = times->step[i] = row->step;
+		t_s = times->t_s[i] = now_s;
+		times->n = i + 1;
 	}
 	return 0;
 fail:
@@ -107,9 +82,9 @@ void step_times_release(struct step_times *times)
 	*times = (struct step_times){ 0 };
 }
 
-#define UNITS 1e6 /* in a ms, or in a tok/s */
+#define UNITS 1e6 /* per ms, or per tok/s */
 
-static uint64_t common_unit(uint64_t a, uint64_t b)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
 	while (b != 0) {
 		uint64_t rest = a % b;
@@ -127,7 +102,7 @@ uint64_t step_unit(const struct step_times *times, const struct step_row *rows, 
 			times->from_tok_s ? rows[i].tok_s : rows[i].train_ms - rows[i - 1].train_ms;
 
 		if (value > 0.0 && value < 1e12)
-			unit = common_unit(unit, (uint64_t)llround(value * UNITS));
+			unit = common_divisor(unit, (uint64_t)llround(value * UNITS));
 	}
 	return unit;
 }
@@ -179,7 +154,7 @@ int step_window_measure(struct step_window *window, const struct step_times *tim
 	double *ms;
 
 	if (a == times->n || b == times->n || a >= b)
-		return err_set(err, ERR_NODATA, "no train row at step %.0f",
+		return err_set(err, ERR_NODATA, "no training row at step %.0f",
 			       a == times->n ? lo : hi);
 	struct stats_line line = stats_fit(times->step + a, times->t_s + a, b - a + 1);
 	ms = xmalloc(times->n * sizeof(*ms));

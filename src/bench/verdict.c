@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers to the exact words of a verdict; called by judge. */
+/* From numbers to the exact words of a verdict. */
 #include "bench/verdict.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ const char *const verdict_suffixes[] = {
 		NULL
 };
 
-/* Blocks from which t and sign-flip can disagree in a way that means much. */
+/* With fewer blocks, t and sign-flip test may disagree without meaning anything. */
 #define FRAGILE_BLOCKS 6
 
 static void __attribute__((format(printf, 2, 3))) append(struct verdict *v, const char *fmt, ...)
@@ -43,30 +43,18 @@ static void append_pct(struct verdict *v, double pct)
 	append(v, "%s", stats_pct_text(pct, false, text));
 }
 
-static void append_interval(struct verdict *v, double lo, double hi)
+/* "1.46% [1.20, 1.73]" */
+static void append_estimate(struct verdict *v, double pct, double lo, double hi)
 {
-	append(v, " [");
+	append_pct(v, pct);
+	append(v, "%% [");
 	append_pct(v, lo);
 	append(v, ", ");
 	append_pct(v, hi);
 	append(v, "]");
 }
 
-/* What a single pair says when the noise of its class is known. */
-static void append_provisional(struct verdict *v, const struct verdict_input *in)
-{
-	double mean = in->paired->mean, half;
-
-	if (isnan(mean) || !(in->register_df >= 2.0) || !(in->register_sd > 0.0))
-		return;
-	half = dist_t_quantile(1.0 - in->alpha / 2.0, in->register_df) * in->register_sd * M_SQRT2;
-	append(v, "; provisional ");
-	append_pct(v, stats_pct(mean));
-	append(v, "%%");
-	append_interval(v, stats_pct(mean - half), stats_pct(mean + half));
-}
-
-static size_t need_of(const struct verdict_input *in)
+static size_t blocks_needed(const struct verdict_input *in)
 {
 	return in->need > VERDICT_MIN_BLOCKS ? in->need : VERDICT_MIN_BLOCKS;
 }
@@ -76,20 +64,17 @@ static bool is_refused(const struct verdict_input *in)
 	return in->refused != NULL && in->refused[0] != '\0';
 }
 
-/* A look before the last block that shows no more than chance shows. */
-static bool is_peek(const struct verdict_input *in)
-{
-	return in->n_blocks < in->planned && !(in->paired->p < in->level);
-}
-
-/* The order of the words: the first that fits. */
+/* The first word that applies, in the order of VERDICT_LIST. */
 static enum verdict_word pick_word(const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
 	if (in->invalid != NULL)
 		return VERDICT_INVALID;
-	if (in->n_blocks < need_of(in) || isnan(p->p) || is_refused(in) || is_peek(in))
+	if (in->n_blocks < blocks_needed(in) || isnan(p->p) || is_refused(in))
+		return VERDICT_NOT_JUDGED;
+	/* An interim look shows a difference or nothing. */
+	if (in->n_blocks < in->planned && !(p->p < in->level))
 		return VERDICT_NOT_JUDGED;
 	if (p->p < in->level && p->mean > 0.0)
 		return in->worse_nats > 0.0 ? VERDICT_FASTER_WORSE : VERDICT_FASTER;
@@ -110,23 +95,28 @@ static void write_shown(struct verdict *v, const struct verdict_input *in)
 		append(v, " by %.4f nats: ", in->worse_nats);
 	else
 		append(v, " by ");
-	append_pct(v, fabs(stats_pct(p->mean)));
-	append(v, "%%");
-	append_interval(v, slower ? -hi : lo, slower ? -lo : hi);
+	append_estimate(v, fabs(stats_pct(p->mean)), slower ? -hi : lo, slower ? -lo : hi);
 	v->below_margin = slower ? p->lo > -log1p(in->margin) : p->hi < log1p(in->margin);
 	if (v->below_margin)
 		append(v, ", below the %g%% margin", 100.0 * in->margin);
 }
 
-/* Too few blocks, blocks that say nothing, or more of them to come. */
+/* Too few blocks, blocks that cannot be judged, or more blocks to come. */
 static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
-	if (in->n_blocks < need_of(in) || isnan(p->p)) {
+	if (in->n_blocks < blocks_needed(in) || isnan(p->p)) {
 		append(v, " (%zu block%s, need %zu)", in->n_blocks, in->n_blocks == 1 ? "" : "s",
-		       need_of(in));
-		append_provisional(v, in);
+		       blocks_needed(in));
+		if (isnan(p->mean) || !(in->register_df >= 2.0) || !(in->register_sd > 0.0))
+			return;
+		/* If the noise of this kind of run is known, even one block has an interval. */
+		double half = dist_t_quantile(1.0 - in->alpha / 2.0, in->register_df) *
+			      in->register_sd * M_SQRT2;
+		append(v, "; provisional ");
+		append_estimate(v, stats_pct(p->mean), stats_pct(p->mean - half),
+				stats_pct(p->mean + half));
 		return;
 	}
 	if (is_refused(in)) {
@@ -134,11 +124,9 @@ static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 		v->refused = true;
 		return;
 	}
-	append(v, " (%zu of %zu blocks: so early p < %.2g decides); so far ", in->n_blocks,
+	append(v, " (%zu of %zu blocks; this early p < %.2g is needed); so far ", in->n_blocks,
 	       in->planned, in->level);
-	append_pct(v, stats_pct(p->mean));
-	append(v, "%%");
-	append_interval(v, stats_pct(p->lo), stats_pct(p->hi));
+	append_estimate(v, stats_pct(p->mean), stats_pct(p->lo), stats_pct(p->hi));
 }
 
 static void write_text(struct verdict *v, const struct verdict_input *in)
@@ -164,38 +152,28 @@ static void write_text(struct verdict *v, const struct verdict_input *in)
 		break;
 	case VERDICT_NO_DIFFERENCE:
 		append(v, " ");
-		append_pct(v, stats_pct(p->mean));
-		append(v, "%%");
-		append_interval(v, stats_pct(p->lo), stats_pct(p->hi));
-		append(v, "; this bench would have missed anything under ");
+		append_estimate(v, stats_pct(p->mean), stats_pct(p->lo), stats_pct(p->hi));
+		append(v, "; smallest detectable difference ");
 		append_pct(v, stats_pct(p->mde));
 		append(v, "%%");
 		break;
 	}
 }
 
-/* Do two tests contradict each other? */
-static bool is_fragile(const struct verdict_input *in)
-{
-	const struct paired *p = in->paired;
-
-	return p->n >= FRAGILE_BLOCKS && !isnan(p->p_signflip) &&
-	       (p->p < in->level) != (p->p_signflip < in->alpha);
-}
-
 void verdict_judge(struct verdict *v, const struct verdict_input *in)
 {
-	const char *glue = ", ";
+	const struct paired *p = in->paired;
 
 	*v = (struct verdict){ .word = pick_word(in), .suffixes = in->suffixes };
 	if (v->word == VERDICT_INVALID)
 		v->suffixes = 0;
-	else if (v->word != VERDICT_NOT_JUDGED && is_fragile(in))
+	else if (v->word != VERDICT_NOT_JUDGED && p->n >= FRAGILE_BLOCKS && !isnan(p->p_signflip) &&
+		 (p->p < in->level) != (p->p_signflip < in->alpha))
 		v->suffixes |= 1U << VERDICT_FRAGILE;
 	if (v->word != VERDICT_FASTER)
 		v->suffixes &= ~(1U << VERDICT_UNPROVEN);
 	write_text(v, in);
 	for (unsigned int i = 0; i < VERDICT_SUFFIX_COUNT; i++)
 		if (v->suffixes >> i & 1U)
-			append(v, "%s%s", glue, verdict_suffixes[i]);
+			append(v, ", %s", verdict_suffixes[i]);
 }

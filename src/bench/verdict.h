@@ -3,10 +3,7 @@
 
 #include "bench/stats.h"
 
-/*
- * The verdict on one variant against the control.  The words are exact; the
- * first that fits wins, in this order.
- */
+/* The verdict on one variant against the control.  The first word that applies, in this order. */
 #define VERDICT_LIST(X)                     \
 	X(INVALID, "INVALID")               \
 	X(NOT_JUDGED, "NOT JUDGED")         \
@@ -25,12 +22,12 @@ enum verdict_word {
 enum { VERDICT_WORDS = 0 VERDICT_LIST(X) };
 #undef X
 
-extern const char *const verdict_words[]; /* ended by NULL */
+extern const char *const verdict_words[]; /* NULL-terminated */
 
-/* Blocks below which nothing is judged, whatever a plan says. */
+/* With fewer blocks there is no verdict, whatever the plan says. */
 #define VERDICT_MIN_BLOCKS 3
 
-/* Suffixes, in the order they are printed. */
+/* Suffixes, in the order in which they are printed. */
 #define VERDICT_SUFFIX_LIST(X)                    \
 	X(FRAGILE, "fragile")                     \
 	X(NOT_STEADY, "not steady")               \
@@ -48,35 +45,34 @@ enum verdict_suffix {
 		VERDICT_SUFFIX_COUNT
 };
 
-extern const char *const verdict_suffixes[]; /* ended by NULL */
+extern const char *const verdict_suffixes[]; /* NULL-terminated */
 
 struct verdict_input {
-	const char *invalid; /* word of the hard guard, or NULL */
-	/* Why nothing is judged though its blocks are there; NULL or "". */
+	const char *invalid; /* word of the hard guard that applies, or NULL */
+	/* Why there is no verdict although there are enough blocks; NULL or "". */
 	const char *refused;
 	size_t need;	 /* blocks needed; at least VERDICT_MIN_BLOCKS */
-	size_t n_blocks; /* complete; paired->n may count pods */
-	/* Blocks of the plan, where it has not come to its end or was ended by
-	 * hand.  0: it is over. */
+	size_t n_blocks; /* complete blocks; paired->n may count pods */
+	/* Planned blocks, if the bench is still running or was stopped by hand.  0: it is over. */
 	size_t planned;
 	const struct paired *paired;
-	double level;  /* that its p must be below, now */
-	double alpha;  /* over all looks and variants */
+	double level;  /* p must be below this now */
+	double alpha;  /* for all looks and variants together */
 	double margin; /* 0.005 is 0.5 % */
-	/* Spread between A/A runs of this class (sd of ln y) and its degrees
-	 * of freedom; NAN or below 2: none known. */
+	/* Spread between A/A runs of this kind (sd of ln y) and its degrees of freedom; NAN or
+	 * below 2: unknown. */
 	double register_sd, register_df;
-	bool same_on_each;     /* each of its two pods shows it within the margin */
-	double worse_nats;     /* its loss is shown to be worse; 0: it is not */
-	unsigned int suffixes; /* 1 << enum verdict_suffix; fragile is added */
+	bool same_on_each;     /* both pods show it within the margin by themselves */
+	double worse_nats;     /* how much worse the loss is; 0: not shown to be worse */
+	unsigned int suffixes; /* bits 1 << enum verdict_suffix; verdict_judge adds fragile */
 };
 
 struct verdict {
 	enum verdict_word word;
 	unsigned int suffixes;
-	bool refused;	   /* NOT JUDGED, and no more blocks would help */
-	bool below_margin; /* shown, but smaller than what matters */
-	char text[256];	   /* the whole verdict as it is printed */
+	bool refused;	   /* NOT JUDGED, and more blocks would not help */
+	bool below_margin; /* shown, but smaller than the margin */
+	char text[256];	   /* the verdict as it is printed */
 };
 
 void verdict_judge(struct verdict *verdict, const struct verdict_input *input);

@@ -136,7 +136,7 @@ static void test_steps_refuse(void)
 
 	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), 0, "rows that agree");
 	is_int(step_window_measure(&w, &times, 1, 4, &err), -1, "a window beyond the last row");
-	is_str(err.text, "no train row at step 4", "names the step");
+	is_str(err.text, "no training row at step 4", "names the step");
 	step_times_release(&times);
 	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, NAN, &err), -1, "no batch size");
 	rows[1].train_min = 3.0;
@@ -527,7 +527,7 @@ static void test_own(void)
 	is_rel(p.lo, own.lo, TOL, "and the interval is the wider");
 	is_rel(p.tost_hi, own.tost_hi, TOL, "that of the same too");
 	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_GO_ON, "nor does it end the bench");
-	paired_widen(&p, .01, &by);
+	paired_set_level(&p, .01, &by);
 	is_rel(p.hi - p.mean, dist_t_quantile(1 - cbrt(.01 * .01 * .05) / 2, 2) * own.se, TOL,
 	       "a look holds it to less");
 	paired_add_variance(&p, .004 * .004, &by);

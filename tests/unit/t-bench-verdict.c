@@ -63,8 +63,7 @@ static void test_words(void)
 	in = none;
 	in.margin = 0.0005;
 	is_str(judge(d, 6, in),
-	       "NO DIFFERENCE SHOWN -0.01% [-0.10, 0.08]; this bench would "
-	       "have missed anything under 0.12%",
+	       "NO DIFFERENCE SHOWN -0.01% [-0.10, 0.08]; smallest detectable difference 0.12%",
 	       "never `same` for a wide interval");
 }
 
@@ -76,8 +75,8 @@ static void test_looks(void)
 	struct verdict_input in = { .register_sd = NAN, .planned = 6, .level = 0.001 };
 
 	is_str(judge(weak, 4, in),
-	       "NOT JUDGED (4 of 6 blocks: so early p < 0.001 decides); so far "
-	       "1.69% [0.56, 2.83]",
+	       "NOT JUDGED (4 of 6 blocks; this early p < 0.001 is needed); so far 1.69% "
+	       "[0.56, 2.83]",
 	       "p < 0.05 before the last block is no verdict");
 	is_str(judge(strong, 4, in), "FASTER by 2.12% [1.99, 2.25]", "p < 0.001 is");
 	in.level = 0.05;
@@ -164,9 +163,8 @@ static void test_losses(void)
 	hit = check(a, 3.4103, bad, 3.4113, 2, false);
 	ok(hit != NULL && hit->hard && hit->guard == GUARD_WORK, "another loss at step 2");
 	is_str(hit != NULL ? hit->text : NULL,
-	       "diverged at step 2: loss 13.0082 against 12.8549 "
-	       "(tolerance 0.02)",
-	       "is said");
+	       "losses differ from step 2 on: 13.0082, the control's 12.8549 (tolerance 0.02)",
+	       "the hit names step, losses and tolerance");
 	hit = check(a, 3.4103, good, 4.3009, 2, false);
 	ok(hit != NULL && hit->hard, "another validation loss");
 	hit = check(a, 3.4103, first, 3.4103, 2, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines that differ in their numbers alone. */
+/* Read lines that differ from an earlier line only in their numbers. */
 #include "parsers/row_shape.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static struct row_text fixed_text(struct str text)
 	return (struct row_text){ text.p, n, n < text.len, load_word(text.p, n) };
 }
 
-/* Behind the number at p as CSV and JSON have it; p where there is none. */
+/* Read a number as CSV and JSON print it; returns its end, or p if there is none. */
 static const char *plain_number(const char *p, const char *end, double *value)
 {
 	const char *digit = p + (p < end && *p == '-');
@@ -25,30 +25,16 @@ static const char *plain_number(const char *p, const char *end, double *value)
 	return digit < end && str_is_digit(*digit) ? str_take_number(p, end, value) : p;
 }
 
-/* Behind a text in quotes, and whether all of it may be of a time; NULL: it
- * does not end, or has escapes. */
-static const char *quoted_end(const char *p, const char *end, bool *stamp)
+/*
+ * The end of the quoted text at p, and whether it may be a time stamp. NULL if it has no end or
+ * contains an escape.
+ */
+static const char *quoted_end(const char *p, const char *end, bool *is_stamp)
 {
-	*stamp = p + 1 < end && str_is_digit(p[1]);
+	*is_stamp = p + 1 < end && str_is_digit(p[1]);
 	for (p++; p < end && *p != '"' && *p != '\\'; p++)
-		*stamp = *stamp && (str_is_digit(*p) || strchr("-:. +TZ", *p) != NULL);
+		*is_stamp = *is_stamp && (str_is_digit(*p) || strchr("-:. +TZ", *p) != NULL);
 	return p < end && *p == '"' ? p + 1 : NULL;
-}
-
-static const char *stamp_end(const char *p, const char *end)
-{
-	bool stamp;
-	const char *q = *p == '"' ? quoted_end(p, end, &stamp) : NULL;
-
-	return q != NULL && stamp ? q : p;
-}
-
-/* Whether what ends at p is the name of a member. */
-static bool is_key(const char *p, const char *end)
-{
-	while (p < end && str_is_blank(*p))
-		p++;
-	return p < end && *p == ':';
 }
 
 static bool add_cell(struct row_shape *shape, enum pair_slot_kind kind, const char *from,
@@ -62,29 +48,21 @@ static bool add_cell(struct row_shape *shape, enum pair_slot_kind kind, const ch
 	return true;
 }
 
-/* Behind the text at p, a slot if it is a stamp and names nothing; NULL: it has
- * no end, or there are too many slots. */
-static const char *add_quoted(struct row_shape *shape, const char *p, const char *end)
-{
-	bool stamp;
-	const char *q = quoted_end(p, end, &stamp);
-
-	if (q != NULL && stamp && !is_key(q, end) && !add_cell(shape, SLOT_STAMP, p, q))
-		return NULL;
-	return q;
-}
-
-/* The slots of a metrics file's line; false: one of its numbers has none. */
+/* Find the slots of a line of a metrics file; false if a number cannot have one. */
 static bool find_cells(struct row_shape *shape)
 {
-	const char *p = shape->text, *end = p + shape->len, *q;
-	bool object = shape->len > 0 && *p == '{';
+	const char *p = shape->text, *end = p + shape->len, *q, *next;
+	bool is_object = shape->len > 0 && *p == '{', is_stamp;
 
 	for (; p < end; p = q) {
 		q = p + 1;
-		if (object && *p == '"') {
-			q = add_quoted(shape, p, end);
-			if (q == NULL)
+		if (is_object && *p == '"') {
+			next = q = quoted_end(p, end, &is_stamp);
+			while (q != NULL && next < end && str_is_blank(*next))
+				next++;
+			bool is_key = q != NULL && next < end && *next == ':';
+			if (q == NULL ||
+			    (is_stamp && !is_key && !add_cell(shape, SLOT_STAMP, p, q)))
 				return false;
 		} else if (str_is_digit(*p) || (*p == '-' && q < end && str_is_digit(*q))) {
 			q = plain_number(p, end, &shape->pairs[shape->n].value);
@@ -143,8 +121,7 @@ void row_shape_free(struct row_shape *shape)
 }
 
 /*
- * Whether the text before a number stands at p too, with another number of
- * blanks at its end; returns where it ends, NULL where it does not.
+ * Skip the text before a slot, with any number of blanks at its end; NULL if p has another text.
  */
 static inline const char *skip_text(const struct row_text *text, const char *p, const char *end)
 {
@@ -162,7 +139,7 @@ static inline const char *skip_text(const struct row_text *text, const char *p, 
 	return p;
 }
 
-/* Read "/ 19560", which only a whole number has before it. */
+/* Read the "/ 19560" after a whole number. */
 static const char *read_total(struct pair *pair, const struct pair_slot *slot, const char *p,
 			      const char *end)
 {
@@ -179,12 +156,14 @@ static const char *read_total(struct pair *pair, const struct pair_slot *slot, c
 	return p != digits && pair->total == floor(pair->total) ? p : NULL;
 }
 
-/* Read a slot at p; returns where it ends, or NULL. */
+/* Read a slot at p; returns its end, or NULL. */
 static const char *read_slot(struct row_shape *shape, const struct pair_slot *slot, const char *p,
 			     const char *end)
 {
 	struct pair *pair = &shape->pairs[slot->pair];
 	const char *q = p;
+	double seconds;
+	bool is_stamp;
 
 	if (p == end)
 		return NULL;
@@ -201,17 +180,19 @@ static const char *read_slot(struct row_shape *shape, const struct pair_slot *sl
 		q = pairs_bar(p, end);
 		break;
 	case SLOT_TIME:
-		q = pairs_time(p, end);
+		q = pairs_time(p, end, &seconds);
 		break;
 	case SLOT_CLOCK:
-		q = pairs_clock(p, end, &pair->value);
+		q = pairs_time(p, end, &pair->value);
+		if (!isfinite(pair->value))
+			return NULL;
 		break;
 	case SLOT_PLAIN:
 		q = plain_number(p, end, &pair->value);
 		break;
 	case SLOT_STAMP:
-		q = stamp_end(p, end);
-		break;
+		q = *p == '"' ? quoted_end(p, end, &is_stamp) : NULL;
+		return q != NULL && is_stamp ? q : NULL;
 	}
 	return q != p ? q : NULL;
 }

@@ -155,8 +155,9 @@ def one_alternation():
     written as "a blank or the end".
     """
     patterns, left_out = [], 0
-    for name in ("pytorch", "nanogpt-speedrun", "trainers",
-                 "parameter-golf"):
+    listed = subprocess.run([PROGRAM, "formats", "list", "--json"],
+                            stdout=subprocess.PIPE, check=True).stdout
+    for name in (json.loads(line)["name"] for line in listed.splitlines()):
         shown = subprocess.run([PROGRAM, "formats", "show", name, "--json"],
                                stdout=subprocess.PIPE, check=True).stdout
         for line in shown.decode().splitlines():
@@ -172,12 +173,15 @@ def one_alternation():
 
 
 def is_plain(pattern):
-    """Can every tool read it?"""
+    """Can Python, grep and, where it is installed, rg read the pattern?"""
     try:
         re.compile(pattern)
     except re.error:
         return False
-    return "(?" not in pattern
+    return "(?" not in pattern and all(
+        subprocess.run([*tool, "-e", pattern, "/dev/null"],
+                       stderr=subprocess.DEVNULL).returncode < 2
+        for tool in (["grep", "-E"], ["rg"]) if shutil.which(tool[0]))
 
 
 def plain(pattern):

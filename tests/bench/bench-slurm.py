@@ -90,7 +90,7 @@ with tempfile.TemporaryDirectory(prefix="bench-slurm.") as top:
     if not until(lambda: n_runs() >= JOBS):
         sys.exit(f"{n_runs()} of {JOBS} logs are followed")
     # A log is looked at more often for a minute after its last line.
-    time.sleep(65)
+    time.sleep(min(SECONDS, 65))
     before, start = cpu_s(), time.monotonic()
     while time.monotonic() < start + SECONDS:
         grow(logs[step % JOBS:][:5])

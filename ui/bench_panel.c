@@ -20,7 +20,8 @@ struct bench_pen {
 	struct scale axis;
 };
 
-#define bench_say(pen, style, ...) canvas_say((pen)->canvas, &(pen)->rest, (style), __VA_ARGS__)
+#define bench_say(pen, style, ...) \
+	canvas_print_top((pen)->canvas, &(pen)->rest, (style), __VA_ARGS__)
 
 static unsigned int bench_arm_style(const struct bench_live *live, size_t arm)
 {
@@ -94,7 +95,7 @@ static void bench_put_dot(struct bench_pen *pen, double value, unsigned int styl
 /* A title in the label's column and a rule under the plot. */
 static bool bench_rule(struct bench_pen *pen, const char *text)
 {
-	if (!bench_begin_line(pen, STYLE_HEAD, text))
+	if (!bench_begin_line(pen, STYLE_HEADER, text))
 		return false;
 	for (int i = 0; i < pen->axis.size; i++)
 		canvas_put(pen->canvas, pen->axis.at + i, pen->line.y, STYLE_AXIS, 0x2500);
@@ -322,8 +323,8 @@ static void bench_draw_words(struct bench_pen *pen)
 		else if (c->all.n == 0)
 			bench_say(pen, STYLE_HINT, "%s: no verdict yet", tag);
 		else
-			canvas_say(pen->canvas, &pen->rest, STYLE_HINT,
-				   "%s: no verdict yet; what is shown is so far", tag);
+			canvas_print_top(pen->canvas, &pen->rest, STYLE_HINT,
+					 "%s: no verdict yet; what is shown is so far", tag);
 	}
 }
 

@@ -249,7 +249,8 @@ void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, c
 	va_end(ap);
 }
 
-void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt, ...)
+void canvas_print_top(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt,
+		      ...)
 {
 	struct rect line = rect_take_top(rest, 1);
 	va_list ap;
@@ -260,8 +261,8 @@ void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style, co
 	va_end(ap);
 }
 
-void canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style, struct str text,
-		   size_t spare)
+void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int style,
+			struct str text, size_t spare)
 {
 	int columns = (int)utf8_width(text);
 	uint32_t cp;
@@ -288,7 +289,7 @@ void canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style, 
 	canvas_line(canvas, rect, style, end);
 }
 
-void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style, struct str text)
+void canvas_line_right(struct canvas *canvas, struct rect rect, unsigned int style, struct str text)
 {
 	int columns = str_columns(text, rect.w);
 	int free_columns = int_max(rect.w - columns, 0);
@@ -353,7 +354,7 @@ static int fold_line(struct canvas *canvas, struct rect r, unsigned int style, s
 	return y + top;
 }
 
-int canvas_fold(struct canvas *canvas, struct rect r, unsigned int style, struct str text, int top)
+int canvas_wrap(struct canvas *canvas, struct rect r, unsigned int style, struct str text, int top)
 {
 	struct str line;
 	int y = 0;

@@ -85,21 +85,22 @@ void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, st
 void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* The same at the top of *rest, which loses that line; none left: nothing. */
-void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+void canvas_print_top(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt,
+		      ...) __attribute__((format(printf, 4, 5)));
 /* A line of which what is too long loses the first `spare` bytes, and then
  * its middle: "big-em…eed42". */
-void canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style, struct str text,
-		   size_t spare);
+void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int style,
+			struct str text, size_t spare);
 /* A line, set to the right. */
-void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style, struct str text);
+void canvas_line_right(struct canvas *canvas, struct rect rect, unsigned int style,
+		       struct str text);
 
 /*
  * Draw text from its line `top` on, long lines folded between words and set
  * in below their beginning; returns how many lines it takes in all.  canvas
  * NULL: count only.
  */
-int canvas_fold(struct canvas *canvas, struct rect rect, unsigned int style, struct str text,
+int canvas_wrap(struct canvas *canvas, struct rect rect, unsigned int style, struct str text,
 		int top);
 
 void canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_t cp);

@@ -422,7 +422,7 @@ static void put_y(const struct plot *plot, int row, double y, int decimals)
 
 	y_text(plot->chart, y, decimals, text, sizeof(text));
 	canvas_put(plot->canvas, plot->in.x - 1, r.y, STYLE_AXIS, 0x2524);
-	canvas_right(plot->canvas, r, STYLE_DIM, str_from(text));
+	canvas_line_right(plot->canvas, r, STYLE_DIM, str_from(text));
 }
 
 /*

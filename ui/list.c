@@ -353,11 +353,11 @@ static void list_draw_head(const struct list *list, struct canvas *canvas, struc
 		if (list->widths[i] == 0)
 			continue;
 		r.w = list->widths[i] - is_sorted;
-		(column->kind == FMT_TEXT && !is_sorted ? canvas_line : canvas_right)(
-			canvas, r, STYLE_HEAD, str_from(column->title));
+		(column->kind == FMT_TEXT && !is_sorted ? canvas_line : canvas_line_right)(
+			canvas, r, STYLE_HEADER, str_from(column->title));
 		r.x += r.w;
 		if (is_sorted)
-			canvas_put(canvas, r.x++, r.y, STYLE_HEAD,
+			canvas_put(canvas, r.x++, r.y, STYLE_HEADER,
 				   list->descending ? 0x25BC : 0x25B2);
 		r.x++;
 	}
@@ -417,10 +417,10 @@ static void list_draw_row(const struct list *list, struct canvas *canvas, struct
 		r.w = list->widths[i];
 		struct str text = str_from(cell.text);
 		if (column->kind == FMT_TEXT && column->name)
-			canvas_middle(canvas, r, cell.style, text, cell.spare);
+			canvas_line_elided(canvas, r, cell.style, text, cell.spare);
 		else
-			(column->kind != FMT_TEXT ? canvas_right : canvas_line)(canvas, r,
-										cell.style, text);
+			(column->kind != FMT_TEXT ? canvas_line_right
+						  : canvas_line)(canvas, r, cell.style, text);
 		r.x += r.w + 1;
 	}
 	if (is_selected) {
@@ -578,7 +578,7 @@ bool list_click(struct list *list, int x, int y)
 	return true;
 }
 
-bool list_click_head(struct list *list, int x, int y)
+bool list_click_header(struct list *list, int x, int y)
 {
 	int from = list->body.x;
 

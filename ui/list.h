@@ -40,7 +40,7 @@ struct list_cell {
 	double number; /* absent: none, or unknown */
 	unsigned int style;
 	bool is_blank;		    /* no dash where there is no number */
-	size_t spare;		    /* of a name, see canvas_middle() */
+	size_t spare;		    /* of a name, see canvas_line_elided() */
 	char text[LIST_CELL_BYTES]; /* "": the number, as its column says */
 };
 
@@ -106,7 +106,7 @@ bool list_act(struct list *list, enum action action);
 /* Select the row at a place of the screen; false when there is none. */
 bool list_click(struct list *list, int x, int y);
 /* Sort by the column whose title is there, or turn that round. */
-bool list_click_head(struct list *list, int x, int y);
+bool list_click_header(struct list *list, int x, int y);
 /* Whether rows are sorted or filtered, as somebody chose. */
 bool list_is_ordered(const struct list *list);
 /* What it is sorted by; NULL: its own order. */

@@ -51,14 +51,14 @@ static void facts_draw_row(struct canvas *canvas, struct rect line,
 	for (size_t i = 0; i < section->n_columns; i++) {
 		const char *text =
 			cells != NULL ? fact_value(&cells[i], value) : section->columns[i].label;
-		unsigned int style = cells != NULL ? theme_fact(cells[i].style) : STYLE_HEAD;
+		unsigned int style = cells != NULL ? theme_fact(cells[i].style) : STYLE_HEADER;
 		struct rect cell = first;
 
 		if (i > 0) {
 			(void)rect_take_left(&line, 1);
 			cell = rect_take_left(&line, numbers);
 		}
-		(i == 0 || section->columns[i].kind == FMT_TEXT ? canvas_line : canvas_right)(
+		(i == 0 || section->columns[i].kind == FMT_TEXT ? canvas_line : canvas_line_right)(
 			canvas, cell, style, str_from(text));
 	}
 }
@@ -73,7 +73,7 @@ static void fact_draw(struct canvas *canvas, struct rect *rest, const struct fac
 
 	label.h = 1;
 	if (how->fold)
-		lines = canvas_fold(canvas, value, theme_fact(fact->style), text, 0);
+		lines = canvas_wrap(canvas, value, theme_fact(fact->style), text, 0);
 	else
 		canvas_line(canvas, rect_take_top(&value, 1), theme_fact(fact->style), text);
 	canvas_print(canvas, label, how->label, "%s", fact->label);
@@ -423,7 +423,7 @@ static void draw_cost(const struct ui_shared *shared, struct canvas *canvas, str
 			    "%.0f %%)",
 			    a.gap, a.unit, a.step, a.n_behind, a.n_ahead, ceil(100 * a.error));
 	}
-	(void)canvas_fold(canvas, r, run_has(usd) ? STYLE_NORMAL : STYLE_DIM, buf_str(&text), 0);
+	(void)canvas_wrap(canvas, r, run_has(usd) ? STYLE_NORMAL : STYLE_DIM, buf_str(&text), 0);
 }
 
 void panel_budget(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
@@ -525,7 +525,7 @@ void panel_events(const struct ui_shared *shared, struct canvas *canvas, struct 
 			     event->text);
 	}
 	if (model->n_events == 0)
-		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");
+		canvas_print_top(canvas, &r, STYLE_DIM, "Nothing happened yet.");
 }
 
 const char *panel_pod_symbol(const struct model_pod *pod, enum fact_style *style)

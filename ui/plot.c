@@ -946,8 +946,8 @@ bool ui_chart_act(struct ui_shared *shared, enum action action)
 		chart->axis = (chart->axis + 1) % AXIS_COUNT;
 	} else if (action == ACTION_REPLAY) {
 		chart->replay = !chart->replay;
-		ui_say(shared, "other runs are shown %s",
-		       chart->replay ? "as far as this one has come" : "whole");
+		ui_show_message(shared, "other runs are shown %s",
+				chart->replay ? "as far as this one has come" : "whole");
 	} else if (action == ACTION_LOG_AXIS) {
 		chart->log_y = !chart->log_y;
 	} else if (action == ACTION_SMOOTH_MORE) {

@@ -46,12 +46,12 @@ bool term_has_colors(const struct term *term);
 int term_fd(const struct term *term);
 /*
  * Nothing here waits for a terminal that takes no output: what it does not
- * take stays with us, term_waits until term_send, when this descriptor can be
+ * take stays with us, term_has_pending until term_flush, when this descriptor can be
  * written to, says that all is out.
  */
 int term_out_fd(const struct term *term);
-bool term_send(struct term *term);
-bool term_waits(const struct term *term);
+bool term_flush(struct term *term);
+bool term_has_pending(const struct term *term);
 /* The size as the kernel knows it, at most CANVAS_MAX_SIDE. */
 void term_size(const struct term *term, int *width, int *height);
 /* Take over a new size. */
@@ -68,7 +68,7 @@ bool term_pixels(struct term *term, int *w, int *h);
 /*
  * Show the canvas (of the terminal's size): only cells that differ from the
  * last frame are touched.  The cursor is at (x, y), hidden when x < 0.  While
- * term_waits, do not: the newest state is worth more than all in between.
+ * term_has_pending, do not: the newest state is worth more than all in between.
  */
 void term_present(struct term *term, const struct canvas *canvas, int x, int y);
 /* The next frame draws every cell. */

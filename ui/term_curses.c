@@ -611,7 +611,7 @@ int term_out_fd(const struct term *term)
 	return term->outlet->fd;
 }
 
-bool term_send(struct term *term)
+bool term_flush(struct term *term)
 {
 	if (!outlet_send(term->outlet))
 		return false;
@@ -619,7 +619,7 @@ bool term_send(struct term *term)
 	return true;
 }
 
-bool term_waits(const struct term *term)
+bool term_has_pending(const struct term *term)
 {
 	return outlet_waiting_bytes(term->outlet) > 0;
 }
@@ -825,7 +825,7 @@ void term_present(struct term *term, const struct canvas *canvas, int x, int y)
 	if (sync)
 		(void)fputs(SYNC_END, term->outlet->file);
 	(void)fflush(term->outlet->file);
-	(void)term_send(term);
+	(void)term_flush(term);
 }
 
 void term_repaint(struct term *term)
@@ -884,7 +884,7 @@ bool term_read(struct term *term, struct key *key)
 
 			term->gone = ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0;
 			/* To read may have drawn. */
-			(void)term_send(term);
+			(void)term_flush(term);
 			return false;
 		}
 		if (kind != KEY_CODE_YES && key_mouse_is_open(&term->mouse))
@@ -918,7 +918,7 @@ void term_mouse(struct term *term, bool on)
 	if (may_ask())
 		(void)fputs(on ? KEY_MOUSE_MODES_ON : KEY_MOUSE_MODES_OFF, term->outlet->file);
 	(void)fflush(term->outlet->file);
-	(void)term_send(term);
+	(void)term_flush(term);
 }
 
 void term_bell(struct term *term)
@@ -926,7 +926,7 @@ void term_bell(struct term *term)
 	if (term->rang)
 		return;
 	(void)beep();
-	term->rang = !term_send(term);
+	term->rang = !term_flush(term);
 }
 
 bool term_write(struct term *term, const void *data, size_t len)
@@ -935,7 +935,7 @@ bool term_write(struct term *term, const void *data, size_t len)
 		return false;
 	(void)fwrite(data, 1, len, term->outlet->file);
 	(void)fflush(term->outlet->file);
-	(void)term_send(term);
+	(void)term_flush(term);
 	return true;
 }
 

@@ -22,7 +22,7 @@
 	X(STRONG, STYLE_BOLD, -1, -1, -1, -1, 231, 15)               \
 	X(BORDER, 0, 240, 8, 246, 8, 248, 7)                         \
 	X(TITLE, STYLE_BOLD, 74, 6, 24, 4, 123, 14)                  \
-	X(HEAD, STYLE_BOLD, 250, 7, 238, 0, 231, 15)                 \
+	X(HEADER, STYLE_BOLD, 250, 7, 238, 0, 231, 15)               \
 	X(KEY, STYLE_BOLD, 214, 3, 88, 1, 226, 11)                   \
 	X(HINT, 0, 245, 7, 240, 8, 255, 15)                          \
 	X(TAB, 0, 245, 7, 240, 8, 255, 15)                           \

@@ -248,7 +248,7 @@ struct ui_shared *ui_shared(struct ui *ui)
 	return &ui->shared;
 }
 
-void ui_say(struct ui_shared *shared, const char *fmt, ...)
+void ui_show_message(struct ui_shared *shared, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -279,8 +279,8 @@ void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void
 		return;
 	}
 	if (marks->n == most)
-		ui_say(shared, "at most %zu %s can be marked", most,
-		       marks == &shared->marks ? "runs" : "pods");
+		ui_show_message(shared, "at most %zu %s can be marked", most,
+				marks == &shared->marks ? "runs" : "pods");
 	else
 		marks->v[marks->n++] = what;
 	shared->configured++;
@@ -420,7 +420,7 @@ static bool ui_execute(struct ui *ui, struct command *command)
 	else
 		(void)ui->setup.sink.execute(ui->setup.sink.user, command, said, &err);
 	if (err.code != ERR_NONE || said[0] != '\0')
-		ui_say(&ui->shared, "%s", err.code != ERR_NONE ? err.text : said);
+		ui_show_message(&ui->shared, "%s", err.code != ERR_NONE ? err.text : said);
 	command_release(command);
 	return err.code == ERR_NONE;
 }
@@ -491,7 +491,7 @@ static void overlay_ask(struct ui *ui, struct command *command)
 	else if (ui->setup.sink.preview != NULL)
 		preview = ui->setup.sink.preview(ui->setup.sink.user, command, &err);
 	if (preview == NULL && err.code != ERR_NONE) {
-		ui_say(&ui->shared, "%s", err.text);
+		ui_show_message(&ui->shared, "%s", err.text);
 		command_release(command);
 		return;
 	}
@@ -523,7 +523,7 @@ static void ask_key(struct ui *ui, const struct key *key)
 		ui_execute(ui, &ui->pending);
 		return;
 	}
-	ui_say(&ui->shared, "nothing was started");
+	ui_show_message(&ui->shared, "nothing was started");
 	command_release(&ui->pending);
 }
 
@@ -532,7 +532,7 @@ static int ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	struct str text = str_from(ui->question);
 	struct rect inside = { 0, 0, int_min(BOX_WIDTH, canvas->width - 4) - 4, 0 };
-	int lines = canvas_fold(NULL, inside, STYLE_NORMAL, text, 0), most;
+	int lines = canvas_wrap(NULL, inside, STYLE_NORMAL, text, 0), most;
 
 	inside = overlay_box(canvas, BOX_WIDTH, lines + 4,
 			     ui->pending.id == COMMAND_LEARN ? "This writes a file"
@@ -541,7 +541,7 @@ static int ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	struct rect hint = rect_take_bottom(&inside, 1);
 	most = int_max(lines - inside.h, 0);
 	ui->question_top = int_max(0, int_min(ui->question_top, most));
-	(void)canvas_fold(canvas, inside, STYLE_NORMAL, text, ui->question_top);
+	(void)canvas_wrap(canvas, inside, STYLE_NORMAL, text, ui->question_top);
 	if (most > 0)
 		canvas_print(canvas, hint, STYLE_HINT,
 			     ui->question_top < most ? "PgDn: more" : "PgUp: back");
@@ -667,7 +667,7 @@ static void overlay_open_bench(struct ui *ui, const char *pods)
 	const struct model *model = ui->shared.model;
 
 	if (ui->shared.read_only) {
-		ui_say(&ui->shared, "--read-only: nothing that acts on a pod");
+		ui_show_message(&ui->shared, "--read-only: nothing that acts on a pod");
 		return;
 	}
 	free(ui->bench_pods);
@@ -900,7 +900,7 @@ static int events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	struct rect r = overlay_box(canvas, BOX_WIDTH, canvas->height - 4, title.data);
 	events_fill(ui);
 	if (ui->list.all == 0) {
-		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");
+		canvas_print_top(canvas, &r, STYLE_DIM, "Nothing happened yet.");
 		return -1;
 	}
 	/* The selected line as a whole, where a row has no room for it. */
@@ -908,9 +908,9 @@ static int events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
 	if (list_row(&ui->list) != SIZE_MAX)
 		event_say(ui, &ui->events[list_row(&ui->list)], &text);
-	(void)canvas_fold(canvas, whole, STYLE_NORMAL, buf_str(&text), 0);
+	(void)canvas_wrap(canvas, whole, STYLE_NORMAL, buf_str(&text), 0);
 	list_draw(&ui->list, canvas, r);
-	(void)canvas_text(canvas, r.x, r.y, STYLE_HEAD, fmt_zone(ui->shared.now_wall_ms).s);
+	(void)canvas_text(canvas, r.x, r.y, STYLE_HEADER, fmt_zone(ui->shared.now_wall_ms).s);
 	return -1;
 }
 
@@ -935,7 +935,7 @@ static bool find_click(struct ui *ui, const struct key *key)
 		return false;
 	struct list *list = ui_list(ui);
 	if (list != NULL && key->code == KEYCODE_MOUSE_PRESS &&
-	    (list_click(list, key->x, key->y) || list_click_head(list, key->x, key->y)))
+	    (list_click(list, key->x, key->y) || list_click_header(list, key->x, key->y)))
 		ui_list_moved(ui);
 	return true;
 }
@@ -975,7 +975,7 @@ static int find_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 		print_into(shown, "%zu of %zu · Enter keeps them · Esc shows all", list->n,
 			   list->all);
 	(void)rect_take_left(&last, x + 2 - last.x);
-	canvas_right(canvas, last, STYLE_HINT, str_from(shown));
+	canvas_line_right(canvas, last, STYLE_HINT, str_from(shown));
 	*cursor_y = last.y;
 	return x;
 }
@@ -1061,7 +1061,7 @@ static void event_open(struct ui *ui)
 	const struct model_run *mr = row != SIZE_MAX ? ui->events[row].mr : NULL;
 
 	if (mr == NULL) {
-		ui_say(&ui->shared, "this line is of no run");
+		ui_show_message(&ui->shared, "this line is of no run");
 		return;
 	}
 	ui->overlay = OVERLAY_NONE;
@@ -1220,7 +1220,7 @@ static void export_write(struct ui *ui, bool over)
 		if (!ui_execute(ui, &command))
 			return;
 	} else {
-		ui_say(&ui->shared, "nothing was written: %s", why);
+		ui_show_message(&ui->shared, "nothing was written: %s", why);
 		command_release(&command);
 	}
 	ui->overlay = OVERLAY_NONE;
@@ -1284,7 +1284,7 @@ static void search_key(struct ui *ui, const struct key *key)
 					 &err);
 	/* A wrong one stays, to be put right. */
 	if (rc != 0)
-		ui_say(&ui->shared, "%s", err.text);
+		ui_show_message(&ui->shared, "%s", err.text);
 	else if (result == PROMPT_CANCEL || result == PROMPT_DONE)
 		ui->overlay = OVERLAY_NONE;
 }
@@ -1401,12 +1401,12 @@ static void ui_say_run(struct ui *ui, const char *what)
 {
 
 	if (ui->shared.selected == NULL) {
-		ui_say(&ui->shared, "there is no run yet");
+		ui_show_message(&ui->shared, "there is no run yet");
 		return;
 	}
 	if (ui->view == 0)
 		return;
-	ui_say(&ui->shared, "%s %s", plot_run_label(ui->shared.selected).s, what);
+	ui_show_message(&ui->shared, "%s %s", plot_run_label(ui->shared.selected).s, what);
 }
 
 /* The run next to the selected one, in order of appearance. */
@@ -1458,11 +1458,11 @@ static void act_only_marked(struct ui *ui, enum action action)
 	shared->only_marked = !shared->only_marked && shared->marks.n > 0;
 	shared->configured++;
 	if (shared->marks.n == 0)
-		ui_say(shared, "no run is marked; Space marks");
+		ui_show_message(shared, "no run is marked; Space marks");
 	else if (shared->only_marked)
-		ui_say(shared, "the %zu marked runs alone; * shows all", shared->marks.n);
+		ui_show_message(shared, "the %zu marked runs alone; * shows all", shared->marks.n);
 	else
-		ui_say(shared, "all runs");
+		ui_show_message(shared, "all runs");
 }
 
 static void act_charset(struct ui *ui, enum action action)
@@ -1472,7 +1472,7 @@ static void act_charset(struct ui *ui, enum action action)
 
 	(void)action;
 	chart->charset = (chart->charset + 1) % CHART_CHARSETS;
-	ui_say(&ui->shared, "charts are drawn in %s", names[chart->charset]);
+	ui_show_message(&ui->shared, "charts are drawn in %s", names[chart->charset]);
 }
 
 static void act_alerts(struct ui *ui, enum action action)
@@ -1483,17 +1483,17 @@ static void act_alerts(struct ui *ui, enum action action)
 		alerts_acknowledge(alerts);
 	else
 		alerts->muted = !alerts->muted;
-	ui_say(&ui->shared, "%s",
-	       action == ACTION_ACKNOWLEDGE ? "all alerts acknowledged"
-	       : alerts->muted		    ? "bell and notices are muted"
-					    : "bell and notices are on");
+	ui_show_message(&ui->shared, "%s",
+			action == ACTION_ACKNOWLEDGE ? "all alerts acknowledged"
+			: alerts->muted		     ? "bell and notices are muted"
+						     : "bell and notices are on");
 }
 
 static void act_pause(struct ui *ui, enum action action)
 {
 	(void)action;
 	ui->paused = !ui->paused;
-	ui_say(&ui->shared, ui->paused ? "paused; P goes on" : "going on");
+	ui_show_message(&ui->shared, ui->paused ? "paused; P goes on" : "going on");
 }
 
 static void act_step_view(struct ui *ui, enum action action)
@@ -1534,8 +1534,8 @@ static void ui_go_home(struct ui *ui)
 static void act_no_use(struct ui *ui, enum action action)
 {
 	if (action < ACTION_UP || action > ACTION_PAGE_DOWN)
-		ui_say(&ui->shared, "%s does nothing in %s", action_info(action)->name,
-		       ui_view(ui)->name);
+		ui_show_message(&ui->shared, "%s does nothing in %s", action_info(action)->name,
+				ui_view(ui)->name);
 }
 
 /* What an action does where the view leaves it. */
@@ -1611,11 +1611,11 @@ static void ui_say_order(struct ui *ui, const struct list *list)
 	const char *by = list_sorted_by(list);
 
 	if (by != NULL)
-		ui_say(&ui->shared, "sorted by %s, the %s first", by,
-		       list->descending ? "greatest" : "least");
+		ui_show_message(&ui->shared, "sorted by %s, the %s first", by,
+				list->descending ? "greatest" : "least");
 	else
-		ui_say(&ui->shared, "in their own order%s",
-		       list->descending ? ", turned round" : "");
+		ui_show_message(&ui->shared, "in their own order%s",
+				list->descending ? ", turned round" : "");
 }
 
 /* The view's own use of an action, or its list's. */
@@ -1643,8 +1643,8 @@ void ui_action(struct ui *ui, enum action action)
 	bool used = ui_act_view(ui, action, &command);
 	/* It shows only where a part of x is shown. */
 	if (action == ACTION_HOLD_Y && used)
-		ui_say(&ui->shared, "y is by %s",
-		       ui->shared.chart.hold_y ? "all of x" : "the part that is shown");
+		ui_show_message(&ui->shared, "y is by %s",
+				ui->shared.chart.hold_y ? "all of x" : "the part that is shown");
 	if (command.id == COMMAND_BENCH_PICK) {
 		overlay_open_bench(ui, command.text);
 		command_release(&command);
@@ -1819,9 +1819,9 @@ static void frame_draw_tiny(struct ui *ui, struct canvas *canvas)
 	struct rect rest = { 0, 0, canvas->width, canvas->height };
 
 	if (ui->overlay == OVERLAY_NONE)
-		canvas_say(canvas, &rest, STYLE_TITLE, "? help  enlarge to 60x15");
+		canvas_print_top(canvas, &rest, STYLE_TITLE, "? help  enlarge to 60x15");
 	else
-		canvas_say(canvas, &rest, STYLE_WARN, "Esc back  enlarge to 60x15 to see it");
+		canvas_print_top(canvas, &rest, STYLE_WARN, "Esc back  enlarge to 60x15 to see it");
 	ui_views[0]->draw(ui->states[0], &ui->shared, canvas, rest);
 }
 
@@ -1877,7 +1877,7 @@ static bool mouse_press_button(struct ui *ui, const struct key *key)
 		ui_action(ui, ui->hints[i].action);
 		return true;
 	}
-	if (list == NULL || !list_click_head(list, key->x, key->y))
+	if (list == NULL || !list_click_header(list, key->x, key->y))
 		return false;
 	ui_list_moved(ui);
 	ui_say_order(ui, list);
@@ -1956,7 +1956,8 @@ static void mouse_release(struct ui *ui)
 	if (d->kind == DRAG_CHART && abs(d->to - d->from) >= SLIP_COLUMNS) {
 		ui_chart_zoom_to(&ui->shared.chart, mouse_part(&d->area, d->from),
 				 mouse_part(&d->area, d->to));
-		ui_say(&ui->shared, "%.3gx; 0 shows all of x again", ui->shared.chart.zoom);
+		ui_show_message(&ui->shared, "%.3gx; 0 shows all of x again",
+				ui->shared.chart.zoom);
 	}
 	ui->drag.kind = DRAG_NONE;
 }
@@ -1992,7 +1993,8 @@ static bool ui_ignores_paste(struct ui *ui, const struct key *key)
 		return true;
 	}
 	if (ui->pasting && !takes_text)
-		ui_say(&ui->shared, "ignored pasted text: no text field is open; / opens one");
+		ui_show_message(&ui->shared,
+				"ignored pasted text: no text field is open; / opens one");
 	return ui->pasting && (!takes_text || key->code < ' ' || key->code >= KEYCODE_BASE);
 }
 
@@ -2059,7 +2061,7 @@ static void add_run_id(cJSON *array, uint64_t id)
 	cJSON_AddItemToArray(array, cJSON_CreateString(text));
 }
 
-void ui_add_chosen(const struct ui *ui, cJSON *out)
+void ui_save_choices(const struct ui *ui, cJSON *out)
 {
 	const struct ui_shared *shared = &ui->shared;
 	cJSON *runs = cJSON_AddArrayToObject(out, "runs");
@@ -2101,7 +2103,7 @@ static void list_choose(struct list *list, const cJSON *order)
 	}
 }
 
-void ui_choose(struct ui *ui, const cJSON *chosen)
+void ui_load_choices(struct ui *ui, const cJSON *chosen)
 {
 	double axis = json_get_number(chosen, "x_axis", AXIS_TRAIN);
 	const char *text = json_get_string(chosen, "baseline", "");

@@ -60,11 +60,11 @@ void ui_ask(struct ui *ui, size_t pod, const char *question, bool secret);
 
 /*
  * What was chosen by keys, for the next start: marks, reference, baseline, x
- * axis, and the order of each view's list.  ui_choose takes over what is known
+ * axis, and the order of each view's list.  ui_load_choices takes over what is known
  * of it; runs are marked as soon as the model has them.
  */
-void ui_add_chosen(const struct ui *ui, cJSON *out);
-void ui_choose(struct ui *ui, const cJSON *chosen);
+void ui_save_choices(const struct ui *ui, cJSON *out);
+void ui_load_choices(struct ui *ui, const cJSON *chosen);
 
 /* Note what changed in the model (enum model_part bits); UI_ALL: clocks and
  * ages too, as when a second went by. */

@@ -134,7 +134,8 @@ char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr);
 /* Whether lists show a run: all, or the marked alone. */
 bool ui_shows_run(const struct ui_shared *shared, const struct model_run *mr);
 /* Set the status line. */
-void ui_say(struct ui_shared *shared, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ui_show_message(struct ui_shared *shared, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 bool ui_is_marked(const struct ui_marks *marks, const void *what);
 /* Mark it, or not any more; at most `most`, else it says so. */
 void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void *what,

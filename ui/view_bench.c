@@ -243,10 +243,10 @@ static bool bench_act(void *state, struct ui_shared *shared, enum action action,
 		if (shared->pod_marks.n > 0)
 			out->text = ui_pod_names(shared, MODEL_NONE);
 	} else if (action == ACTION_BENCH_STOP && bench->is_plan) {
-		ui_say(shared, "this is a plan: nothing runs");
+		ui_show_message(shared, "this is a plan: nothing runs");
 	} else if (action == ACTION_BENCH_STOP && strcmp(bench->state, "running") != 0 &&
 		   bench->still_up == NULL) {
-		ui_say(shared, "this bench is over");
+		ui_show_message(shared, "this bench is over");
 	} else if (action == ACTION_BENCH_STOP) {
 		out->id = COMMAND_BENCH_STOP;
 		out->name = xstrdup(bench->id);

@@ -343,11 +343,11 @@ static void draw_verdict(const struct board *board, size_t selected, struct canv
 	AUTO_BUF text = buf_new(VERDICT_BYTES);
 
 	if (group->verdict.text[0] != '\0')
-		canvas_say(canvas, &r, STYLE_STRONG, "%s", group->verdict.text);
+		canvas_print_top(canvas, &r, STYLE_STRONG, "%s", group->verdict.text);
 	describe_verdict(board, group, &text);
-	int lines = canvas_fold(canvas, r, STYLE_NORMAL, folded(&text), 0);
+	int lines = canvas_wrap(canvas, r, STYLE_NORMAL, folded(&text), 0);
 	if (lines > r.h && r.h > 0)
-		canvas_right(canvas, last, STYLE_HINT, str_from(" … more"));
+		canvas_line_right(canvas, last, STYLE_HINT, str_from(" … more"));
 	else if (lines < r.h)
 		canvas_print(canvas, last, STYLE_DIM, "%s", caps_legend);
 }
@@ -360,7 +360,7 @@ static int verdict_height(const struct board *board, size_t selected, struct rec
 
 	describe_verdict(board, group, &text);
 	r.w -= 4;
-	int lines = canvas_fold(NULL, r, STYLE_NORMAL, folded(&text), 0) +
+	int lines = canvas_wrap(NULL, r, STYLE_NORMAL, folded(&text), 0) +
 		    (group->verdict.text[0] != '\0');
 	return int_max(int_min(lines + 2, r.h / 4), VERDICT_LEAST);
 }
@@ -423,8 +423,8 @@ static void spread_draw_group(const struct board *board, const struct board_grou
 
 	if (group->stats.mean > s->far) {
 		print_into(text, "%s →", fmt_number(group->stats.mean, 5).s);
-		canvas_right(canvas, (struct rect){ s->scale.at, y, s->scale.size, 1 }, STYLE_DIM,
-			     str_from(text));
+		canvas_line_right(canvas, (struct rect){ s->scale.at, y, s->scale.size, 1 },
+				  STYLE_DIM, str_from(text));
 		return;
 	}
 	canvas_put(canvas, scale_cell(&s->scale, group->stats.mean), y, style, 0x2502);
@@ -467,13 +467,13 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 		spread_draw_group(board, group, &s, canvas, line.y);
 		line.w = names - 1;
 		size_t spare = group_name(view, group, name);
-		canvas_middle(canvas, line, g == selected ? STYLE_STRONG : STYLE_HINT,
-			      str_from(name), spare);
+		canvas_line_elided(canvas, line, g == selected ? STYLE_STRONG : STYLE_HINT,
+				   str_from(name), spare);
 	}
 	struct rect axis = rect_take_top(&r, 1);
 	(void)rect_take_left(&axis, names);
 	canvas_fill(canvas, axis, STYLE_AXIS, 0x2500);
-	canvas_right(canvas, axis, STYLE_DIM, str_from(fmt_number(s.scale.hi, 5).s));
+	canvas_line_right(canvas, axis, STYLE_DIM, str_from(fmt_number(s.scale.hi, 5).s));
 	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM, fmt_number(s.scale.lo, 5).s);
 }
 
@@ -698,7 +698,7 @@ static void mark_group(const struct board_view *view, struct ui_shared *shared)
 				ui_toggle_mark(shared, &shared->marks, mr, UI_MAX_MARKS);
 		}
 	}
-	ui_say(shared, "%zu runs are marked", shared->marks.n);
+	ui_show_message(shared, "%zu runs are marked", shared->marks.n);
 }
 
 /* Unfold the group, fold it again, or open the seed's run. */
@@ -733,7 +733,7 @@ static void set_reference(const struct board_view *view, struct ui_shared *share
 		shared->configured++;
 		return;
 	}
-	ui_say(shared, "this group has no runs here");
+	ui_show_message(shared, "this group has no runs here");
 }
 
 static void board_moved(void *state, struct ui_shared *shared)

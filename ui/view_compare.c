@@ -333,7 +333,7 @@ static void diff_cell(void *user, size_t row, size_t column, struct list_cell *c
 	list_cellf(cell,
 		   sign == '+'	 ? STYLE_BETTER
 		   : sign == '-' ? STYLE_WORSE
-		   : sign == '@' ? STYLE_HEAD
+		   : sign == '@' ? STYLE_HEADER
 				 : STYLE_NORMAL,
 		   "%.*s", (int)line.len, line.p);
 }
@@ -342,7 +342,7 @@ static void diff_cell(void *user, size_t row, size_t column, struct list_cell *c
 static void turn_diff(struct compare *compare, struct ui_shared *shared)
 {
 	if (compare->n_lines == 0) {
-		ui_say(shared, "the logs are not here, or have no row yet");
+		ui_show_message(shared, "the logs are not here, or have no row yet");
 		return;
 	}
 	list_release(&compare->list);

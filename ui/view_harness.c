@@ -440,7 +440,7 @@ static void draw_label(struct canvas *canvas, struct rect label, double value)
 
 	if ((int)strlen(str_number(value, 7, text)) > label.w)
 		(void)snprintf(text, sizeof(text), "%.4g", value);
-	canvas_right(canvas, label, STYLE_DIM, str_from(text));
+	canvas_line_right(canvas, label, STYLE_DIM, str_from(text));
 }
 
 static void draw_axes(const struct scores *s, struct canvas *canvas)
@@ -503,9 +503,9 @@ static void draw_chart(struct canvas *canvas, struct rect r, const struct harnes
 	if (s.plot.w < 8 || s.plot.h < 2)
 		return;
 	if (s.n == 0) {
-		canvas_say(canvas, &inside, STYLE_HINT,
-			   by == HARNESS_X_ITERATION ? "nothing has been measured yet"
-						     : "no score of which that is known");
+		canvas_print_top(canvas, &inside, STYLE_HINT,
+				 by == HARNESS_X_ITERATION ? "nothing has been measured yet"
+							   : "no score of which that is known");
 		return;
 	}
 	draw_best_line(&s, canvas, run->higher_is_better == HARNESS_YES);
@@ -635,9 +635,9 @@ static void draw_text(struct canvas *canvas, struct rect r, struct str text, int
 	text = str_trim(text);
 	if (r.w <= 0 || r.h <= 0)
 		return;
-	int most = int_max(canvas_fold(NULL, r, STYLE_LOG_PLAIN, text, 0) - r.h, 0);
+	int most = int_max(canvas_wrap(NULL, r, STYLE_LOG_PLAIN, text, 0) - r.h, 0);
 	*up = int_min(*up, most);
-	(void)canvas_fold(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
+	(void)canvas_wrap(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
 }
 
 /* An iteration, as the row of the table has it. */
@@ -705,7 +705,7 @@ static void draw_list(struct canvas *canvas, struct rect *rest, int columns,
 		      const struct harness_pick *pick,
 		      void (*add)(struct facts *facts, const struct harness_pick *pick))
 {
-	const struct panel_facts how = { columns, STYLE_HEAD, false };
+	const struct panel_facts how = { columns, STYLE_HEADER, false };
 	AUTO_FACTS facts = { .n = 0 };
 
 	add(&facts, pick);
@@ -750,7 +750,7 @@ static void draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 static void draw_compare(struct canvas *canvas, struct rect r,
 			 const struct harness_compare *compare)
 {
-	static const struct panel_facts how = { LABEL_WIDTH, STYLE_HEAD, true };
+	static const struct panel_facts how = { LABEL_WIDTH, STYLE_HEADER, true };
 	AUTO_FACTS facts = { .n = 0 };
 	AUTO_BUF text = buf_new(WORDS_MAX);
 
@@ -762,16 +762,16 @@ static void draw_compare(struct canvas *canvas, struct rect r,
 		char number[STR_NUMBER_SIZE];
 
 		if (r.h == 1 && i + 1 < compare->n_trials) {
-			canvas_say(canvas, &r, STYLE_HINT, "%zu more", compare->n_trials - i);
+			canvas_print_top(canvas, &r, STYLE_HINT, "%zu more", compare->n_trials - i);
 			break;
 		}
 		buf_clear(&text);
 		harness_add_trial(&text, t);
 		if (harness_trial_counts(t))
 			buf_appendf(&text, " %s", str_number(t->score.value, 10, number));
-		canvas_say(canvas, &r, harness_trial_counts(t) ? STYLE_NORMAL : STYLE_WARN,
-			   "%-10s %3u  %-9s %s", t->group, t->number,
-			   t->status != NULL ? t->status : "", text.data);
+		canvas_print_top(canvas, &r, harness_trial_counts(t) ? STYLE_NORMAL : STYLE_WARN,
+				 "%-10s %3u  %-9s %s", t->group, t->number,
+				 t->status != NULL ? t->status : "", text.data);
 	}
 }
 

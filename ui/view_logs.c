@@ -291,10 +291,11 @@ static void draw_gutter(const struct logs *logs, struct canvas *canvas, struct r
 	if (logs->src.log == NULL) {
 		draw_origin(logs, canvas, r, line->log);
 	} else if (line->is_part) {
-		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 }, STYLE_DIM, STR_LIT("…"));
+		canvas_line_right(canvas, (struct rect){ r.x, r.y, 8, 1 }, STYLE_DIM, STR_LIT("…"));
 	} else if (line->number > 0) {
 		print_into(number, "%llu", (unsigned long long)line->number);
-		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 }, STYLE_DIM, str_from(number));
+		canvas_line_right(canvas, (struct rect){ r.x, r.y, 8, 1 }, STYLE_DIM,
+				  str_from(number));
 	}
 }
 
@@ -549,9 +550,9 @@ static bool search_slice(struct logs *logs, struct ui_shared *shared)
 		logs_show_hit(logs, logs->search_at, logs->searching);
 	}
 	if (found == 0)
-		ui_say(shared, "no line has it");
+		ui_show_message(shared, "no line has it");
 	else if (logs->wrapped)
-		ui_say(shared, "no more hits %s", way);
+		ui_show_message(shared, "no more hits %s", way);
 	logs->searching = NULL;
 	return false;
 }
@@ -561,7 +562,7 @@ static void begin_search(struct logs *logs, struct ui_shared *shared, const stru
 {
 
 	if (pattern == NULL) {
-		ui_say(shared, "/ searches first");
+		ui_show_message(shared, "/ searches first");
 		return;
 	}
 	logs->searching = pattern;
@@ -805,8 +806,8 @@ static int logs_search(void *state, struct ui_shared *shared, const char *text, 
 	logs->top.row = 0;
 	print_into(logs->filter_text, "%s", text);
 	if (is_off)
-		ui_say(shared, "a filter that begins with # is off; \\# looks "
-			       "for a #");
+		ui_show_message(shared, "a filter that begins with # is off; \\# looks "
+					"for a #");
 	return 0;
 }
 
@@ -855,7 +856,7 @@ static void copy_line(struct logs *logs, struct ui_shared *shared, struct comman
 	AUTO_LINE line = logsrc_line_new(WHOLE_BYTES);
 
 	if (place >= logsrc_end(&logs->src)) {
-		ui_say(shared, "there is no line to copy");
+		ui_show_message(shared, "there is no line to copy");
 		return;
 	}
 	logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
@@ -875,7 +876,7 @@ static void learn_line(struct logs *logs, struct ui_shared *shared, struct comma
 	AUTO_LINE line = logsrc_line_new(LEARN_BYTES);
 
 	if (here >= logsrc_end(&logs->src)) {
-		ui_say(shared, "there is no line to learn from");
+		ui_show_message(shared, "there is no line to learn from");
 		return;
 	}
 	logsrc_read(&logs->src, here, LEARN_BYTES, &line);
@@ -909,7 +910,7 @@ static void bookmark(struct logs *logs, struct ui_shared *shared)
 	if (i < n)
 		logs->bookmarks[i] = logs->bookmarks[--logs->n_bookmarks];
 	else if (n == MAX_BOOKMARKS || logs->src.log == NULL)
-		ui_say(shared, "%d lines, each of one log, can be marked", MAX_BOOKMARKS);
+		ui_show_message(shared, "%d lines, each of one log, can be marked", MAX_BOOKMARKS);
 	else
 		logs->bookmarks[logs->n_bookmarks++] =
 			(struct logs_bookmark){ logs->src.log, here };
@@ -934,7 +935,7 @@ static void next_bookmark(struct logs *logs, struct ui_shared *shared)
 	if (found)
 		logs_show_hit(logs, from + away, NULL);
 	else
-		ui_say(shared, "no line of this log is marked; Space marks");
+		ui_show_message(shared, "no line of this log is marked; Space marks");
 }
 
 /* The log next to the one that is shown, with its last run. */
@@ -967,10 +968,12 @@ static void turn(struct logs *logs, struct ui_shared *shared, enum action action
 
 	if (action == ACTION_FOLD) {
 		logs->src.fold = !logs->src.fold;
-		ui_say(shared, "printed source code is %s", logs->src.fold ? "folded" : "shown");
+		ui_show_message(shared, "printed source code is %s",
+				logs->src.fold ? "folded" : "shown");
 	} else if (action == ACTION_WRAP) {
 		logs->wrap = !logs->wrap;
-		ui_say(shared, "long lines %s", logs->wrap ? "are wrapped" : "scroll sideways");
+		ui_show_message(shared, "long lines %s",
+				logs->wrap ? "are wrapped" : "scroll sideways");
 	} else {
 		logs->merged = !logs->merged;
 	}
@@ -987,12 +990,12 @@ static bool logs_act(void *state, struct ui_shared *shared, enum action action, 
 		open_wanted(logs, shared);
 	if (action == ACTION_BACK && logs->searching != NULL) {
 		logs->searching = NULL;
-		ui_say(shared, "the search was stopped");
+		ui_show_message(shared, "the search was stopped");
 		return true;
 	}
 	if ((action == ACTION_BACK || action == ACTION_QUIT) && logs->src.filter != NULL) {
 		(void)logs_search(logs, shared, "", true, NULL);
-		ui_say(shared, "all lines are shown; & and Up filter again");
+		ui_show_message(shared, "all lines are shown; & and Up filter again");
 		return true;
 	}
 	if (action == ACTION_SEARCH_NEXT || action == ACTION_SEARCH_PREV)

@@ -334,7 +334,7 @@ static void draw_chart(const struct ui_shared *shared, const struct series *seri
 	line.x = x + from;
 	line.y = y + from;
 	line.n = n - from;
-	canvas_say(canvas, &r, STYLE_TITLE, "%s", charts[which].title);
+	canvas_print_top(canvas, &r, STYLE_TITLE, "%s", charts[which].title);
 	chart_init(&chart, r);
 	chart.charset = shared->chart.charset;
 	chart.series = &line;

@@ -123,7 +123,7 @@ static void draw_run_events(const struct run *run, struct canvas *canvas, struct
 		canvas_print(canvas, line, STYLE_NORMAL, "%s", event->text);
 	}
 	if (run->n_events == 0)
-		canvas_say(canvas, &r, STYLE_DIM, "no events in this log");
+		canvas_print_top(canvas, &r, STYLE_DIM, "no events in this log");
 }
 
 static void draw_chart(struct view_run_state *view, struct ui_shared *shared, struct canvas *canvas,
@@ -195,8 +195,9 @@ static void run_draw(void *state, struct ui_shared *shared, struct canvas *canva
 	struct run_state now = run_state_of(shared, shared->selected);
 	line = rect_take_top(&head, 1);
 	name = rect_take_left(&line, int_max(line.w - 2 - text_width(now.text), line.w / 2));
-	canvas_middle(canvas, name, STYLE_TITLE, str_from(label.s), shared->selected->name_date);
-	canvas_right(canvas, line, theme_fact(now.style), str_from(now.text));
+	canvas_line_elided(canvas, name, STYLE_TITLE, str_from(label.s),
+			   shared->selected->name_date);
+	canvas_line_right(canvas, line, theme_fact(now.style), str_from(now.text));
 	add_facts(shared, &facts);
 	panel_facts_flow(canvas, head, &facts);
 	draw_grid(view, shared, canvas, r, view->single ? 1 : columns, view->single ? 1 : rows);

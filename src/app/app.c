@@ -46,14 +46,14 @@ static void draw(struct app *app)
 	struct canvas *canvas = &app->canvas;
 	int x, y;
 
-	app->owes = !term_send(app->term);
+	app->owes = !term_flush(app->term);
 	if (app->owes)
 		return;
 	if (shared->chart.charset == CHART_PIXELS &&
 	    !term_pixels(app->term, &canvas->cell_w, &canvas->cell_h)) {
 		shared->chart.charset = CHART_BRAILLE;
-		ui_say(shared, "this terminal shows no pictures: charts are "
-			       "drawn in braille");
+		ui_show_message(shared, "this terminal shows no pictures: charts are "
+					"drawn in braille");
 	}
 	ui_draw(app->parts.ui, canvas, &x, &y);
 	term_present(app->term, canvas, x, y);
@@ -63,7 +63,7 @@ static void draw(struct app *app)
 static void watch_out(struct app *app)
 {
 	if (app->out != NULL)
-		loop_fd_set(app->out, term_waits(app->term) ? LOOP_WRITE : 0);
+		loop_fd_set(app->out, term_has_pending(app->term) ? LOOP_WRITE : 0);
 }
 
 /* Draw what is stale now, or set the timer for when it may be drawn. */
@@ -116,8 +116,8 @@ static void come_back(struct app *app, int status)
 	fit_canvas(app);
 	loop_timer_stop(app->away);
 	loop_fd_set(app->tty, LOOP_READ);
-	ui_say(ui_shared(app->parts.ui), "the %s on %s has ended (%d)",
-	       app->is_command ? "stop_cmd" : "shell", app->shell_pod, status);
+	ui_show_message(ui_shared(app->parts.ui), "the %s on %s has ended (%d)",
+			app->is_command ? "stop_cmd" : "shell", app->shell_pod, status);
 	pod_shell_release(&app->shell);
 	ui_changed(app->parts.ui, UI_ALL);
 	schedule(app);
@@ -187,7 +187,7 @@ static void reload(struct app *app)
 	char said[200] = "";
 
 	if (source->reload == NULL) {
-		ui_say(shared, "there is no configuration to read");
+		ui_show_message(shared, "there is no configuration to read");
 		return;
 	}
 	if (source->reload(source->user, said, &err) != 0) {
@@ -201,7 +201,7 @@ static void reload(struct app *app)
 		event.text = said;
 	}
 	model_event_add(app->setup->model, &event);
-	ui_say(shared, "%s", event.text);
+	ui_show_message(shared, "%s", event.text);
 }
 
 /* Do what the frame asked for; true: the program is left. */
@@ -223,15 +223,16 @@ static bool serve_wants(struct app *app)
 	if (wants & UI_WANT_MOUSE) {
 		app->options.mouse = !app->options.mouse;
 		term_mouse(app->term, app->options.mouse);
-		ui_say(ui_shared(app->parts.ui), "the mouse is %s",
-		       app->options.mouse ? "on" : "off: the terminal selects text");
+		ui_show_message(ui_shared(app->parts.ui), "the mouse is %s",
+				app->options.mouse ? "on" : "off: the terminal selects text");
 	}
 	if (wants & UI_WANT_THEME) {
 		app->options.theme = (app->options.theme + 1) % THEME_COUNT;
 		app->parts.theme = app->options.theme;
 		app->parts.theme_chosen = true;
 		term_configure(app->term, &app->options);
-		ui_say(ui_shared(app->parts.ui), "theme: %s", theme_name(app->options.theme));
+		ui_show_message(ui_shared(app->parts.ui), "theme: %s",
+				theme_name(app->options.theme));
 	}
 	if (wants & UI_WANT_RELOAD)
 		reload(app);
@@ -280,7 +281,7 @@ static void on_out(void *user, unsigned int events)
 	struct app *app = user;
 
 	(void)events;
-	if (term_send(app->term) && app->owes && app->shell.pid == 0)
+	if (term_flush(app->term) && app->owes && app->shell.pid == 0)
 		draw(app);
 	schedule(app);
 	watch_out(app);
@@ -381,7 +382,7 @@ static void notify(struct app *app, const char *text)
 {
 	AUTO_BUF out = buf_new(8192);
 
-	if (!term_waits(app->term))
+	if (!term_has_pending(app->term))
 		app->notices = 0;
 	if (app->notices++ >= NOTICES)
 		return;
@@ -411,7 +412,7 @@ static void on_alert(void *user, const struct alert *alert, const char *text)
 		struct loop_child *child =
 			loop_child_new(app->loop, argv, NULL, none, NULL, NULL, &err);
 		if (child == NULL)
-			ui_say(ui_shared(app->parts.ui), "%s", err.text);
+			ui_show_message(ui_shared(app->parts.ui), "%s", err.text);
 		else
 			loop_child_close(child);
 	}

@@ -377,7 +377,7 @@ static void load_chosen(struct app_parts *parts)
 
 	if (chosen == NULL)
 		return;
-	ui_choose(parts->ui, chosen);
+	ui_load_choices(parts->ui, chosen);
 	parts->theme_chosen =
 		theme_by_name(json_get_string(chosen, "theme", ""), &parts->theme, &err) == 0;
 }
@@ -391,7 +391,7 @@ static void save_chosen(const struct app_parts *parts)
 
 	if (parts->theme_chosen)
 		json_add_string(chosen, "theme", theme_name(parts->theme));
-	ui_add_chosen(parts->ui, chosen);
+	ui_save_choices(parts->ui, chosen);
 	json_print(&text, chosen);
 	if (file_replace(path, buf_str(&text), &err) != 0)
 		log_debug("chosen", "%s", err.text);
@@ -537,7 +537,7 @@ void app_parts_configure(struct app_parts *parts)
 	struct ui_setup ui;
 
 	if (fill_setup(parts, &ui, &keymap, &err)) {
-		ui_say(ui_shared(parts->ui), "%s", err.text);
+		ui_show_message(ui_shared(parts->ui), "%s", err.text);
 		return;
 	}
 	configure_alerts(parts);
@@ -589,10 +589,10 @@ void app_parts_next_track(struct app_parts *parts)
 	if (take_track(parts,
 		       parts->track < n ? track_name(parts->track) : own->v[parts->track - n],
 		       &err) != 0)
-		ui_say(ui_shared(parts->ui), "%s", err.text);
+		ui_show_message(ui_shared(parts->ui), "%s", err.text);
 	else
-		ui_say(ui_shared(parts->ui), "track: %s, %s", context->track.name,
-		       context->track.title);
+		ui_show_message(ui_shared(parts->ui), "track: %s, %s", context->track.name,
+				context->track.title);
 }
 
 /* Where no track was named it is the one that the runs can be of. */

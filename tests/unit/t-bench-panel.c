@@ -269,7 +269,7 @@ static void test_fold(void)
 
 	canvas_init(&canvas);
 	canvas_resize(&canvas, 12, 4);
-	is_int(canvas_fold(&canvas, (struct rect){ 0, 0, 12, 4 }, STYLE_NORMAL, text, 0), 5,
+	is_int(canvas_wrap(&canvas, (struct rect){ 0, 0, 12, 4 }, STYLE_NORMAL, text, 0), 5,
 	       "lines that it takes");
 	buf_init(&shown, 4096);
 	canvas_dump(&canvas, false, &shown);
@@ -277,13 +277,13 @@ static void test_fold(void)
 	       "cut between words, set in");
 	buf_clear(&shown);
 	canvas_clear(&canvas);
-	(void)canvas_fold(&canvas, (struct rect){ 0, 1, 12, 2 }, STYLE_NORMAL, text, 2);
+	(void)canvas_wrap(&canvas, (struct rect){ 0, 1, 12, 2 }, STYLE_NORMAL, text, 2);
 	canvas_dump(&canvas, false, &shown);
 	is_str(shown.data, "\n   four\nabcdefghijkl\n\n",
 	       "from the line that is asked for, in its place alone");
 	buf_clear(&shown);
 	canvas_clear(&canvas);
-	is_int(canvas_fold(&canvas, (struct rect){ 0, 0, 7, 4 }, STYLE_NORMAL,
+	is_int(canvas_wrap(&canvas, (struct rect){ 0, 0, 7, 4 }, STYLE_NORMAL,
 			   STR_LIT("one two three"), 0),
 	       2, "a word that just fits stays on its line");
 	canvas_dump(&canvas, false, &shown);

@@ -302,10 +302,10 @@ static void test_groups(void)
 		  "seed 42        8\nalpha          1\nseed 7         5\n\n",
 		  "a column of nothing or of one thing goes, a long name loses "
 		  "its middle");
-	ok(!list_click_head(&list, 15, 2) && list_click_head(&list, 15, 1),
+	ok(!list_click_header(&list, 15, 2) && list_click_header(&list, 15, 1),
 	   "the head can be clicked");
 	is_order(&list, &ops, "34021", "seeds stay below their group");
-	(void)list_click_head(&list, 15, 1);
+	(void)list_click_header(&list, 15, 1);
 	is_order(&list, &ops, "01234", "the other way round as well");
 	(void)list_act(&list, ACTION_SORT);
 	is_order(&list, &ops, "01234", "s goes past what is not shown");

@@ -278,7 +278,7 @@ static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct
 			.id = drive->id,
 			.path = drive->path,
 			.mode = drive->mode,
-			.noise = noise_register_rule,
+			.noise = noise_register_set_rule,
 			.noise_user = &driver->lookup,
 		},
 		&cb);
@@ -308,7 +308,7 @@ static void record(const struct bench_drive *drive)
 	struct err err = { ERR_NONE, "" };
 
 	if (bench_record(db_path, drive->id, drive->path, &err) == 0 &&
-	    noise_register_note(db_path, drive->id, drive->path, &err) == 0)
+	    noise_register_store(db_path, drive->id, drive->path, &err) == 0)
 		return;
 	(void)err_prefix(&err, "not in the database");
 	drive->note(err.text);
@@ -322,7 +322,7 @@ static struct session_setup judge_setup(const struct bench_drive *drive,
 				       .formats = drive->context->formats,
 				       .id = drive->id,
 				       .path = drive->path,
-				       .noise = noise_register_rule,
+				       .noise = noise_register_set_rule,
 				       .noise_user = lookup };
 }
 

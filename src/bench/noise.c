@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How much the same code differs from itself, and what that allows to see;
- * read out of the results of a bench.  For the noise register, the audit and
- * the forms that plan a bench.
- */
+/* Measure noise from the runs of a bench; for the noise register, audits and plans. */
 #include "bench/noise.h"
 
 #include <stdio.h>
@@ -12,10 +8,11 @@
 #include "base/clock.h"
 #include "base/dist.h"
 #include "base/xalloc.h"
+#include "bench/verdict_json.h"
 
 #define ALPHA 0.05
 #define POWER 0.8
-/* Blocks from which their own spread says more than that of the runs. */
+/* From this many blocks on, their own spread is used. */
 #define OWN_BLOCKS 3
 
 static bool is_measured(const struct noise_run *run)
@@ -23,7 +20,7 @@ static bool is_measured(const struct noise_run *run)
 	return run->y > 0.0 && isfinite(run->y);
 }
 
-/* The change of ln y over the time of the runs, where their times are known. */
+/* Fit the change of ln y over the runs whose start is known. */
 static void measure_drift(struct noise *noise, const struct noise_run *runs, size_t n)
 {
 	AUTO_FREE double *t = xcalloc(n + 1, sizeof(*t)), *ln = xcalloc(n + 1, sizeof(*t));
@@ -40,7 +37,7 @@ static void measure_drift(struct noise *noise, const struct noise_run *runs, siz
 	if (k >= 3 && noise->span_s > 0.0) {
 		double first = stats_min(t, k);
 
-		/* Seconds since 1970 would cost the fit its digits. */
+		/* Seconds since 1970 would cost the fit precision. */
 		for (size_t i = 0; i < k; i++)
 			t[i] -= first;
 		line = stats_fit(t, ln, k);
@@ -49,9 +46,9 @@ static void measure_drift(struct noise *noise, const struct noise_run *runs, siz
 	}
 }
 
-/* What one kind of a block's runs lends to it: their median; how many. */
-static double block_y(const struct noise_run *like, bool again, const struct noise_run *runs,
-		      size_t n, size_t *count)
+/* Median of a block's runs, of the control or of the A/A arm.  *count: how many. */
+static double get_median(const struct noise_run *like, bool again, const struct noise_run *runs,
+			 size_t n, size_t *count)
 {
 	AUTO_FREE double *y = xcalloc(n + 1, sizeof(*y));
 
@@ -62,17 +59,8 @@ static double block_y(const struct noise_run *like, bool again, const struct noi
 	return stats_median(y, *count);
 }
 
-/* Is it the first run of its block? (To go over blocks.) */
-static bool is_first(const struct noise_run *run, const struct noise_run *runs)
-{
-	for (const struct noise_run *r = runs; r < run; r++)
-		if (r->block == run->block)
-			return false;
-	return true;
-}
-
-/* A log-difference of each block that has all its runs, as a verdict has. */
-static size_t block_differences(const struct noise_run *runs, size_t n, double *d)
+/* Differences of ln y of all complete blocks.  Returns how many. */
+static size_t measure_differences(const struct noise_run *runs, size_t n, double *d)
 {
 	AUTO_FREE size_t *least = xcalloc(n + 1, sizeof(*least));
 	size_t most = 0, kept = 0;
@@ -81,10 +69,10 @@ static size_t block_differences(const struct noise_run *runs, size_t n, double *
 	for (size_t i = 0; i < n; i++) {
 		size_t a, b;
 
-		if (!is_first(&runs[i], runs))
+		if (any_of(k, i, runs[k].block == runs[i].block))
 			continue;
-		double x = block_y(&runs[i], false, runs, n, &a);
-		double y = block_y(&runs[i], true, runs, n, &b);
+		double x = get_median(&runs[i], false, runs, n, &a);
+		double y = get_median(&runs[i], true, runs, n, &b);
 		least[n_d] = a < b ? a : b;
 		if (least[n_d] == 0)
 			continue;
@@ -92,7 +80,7 @@ static size_t block_differences(const struct noise_run *runs, size_t n, double *
 			most = least[n_d];
 		d[n_d++] = log(x) - log(y);
 	}
-	/* A block that lost a run counts no more than in a verdict. */
+	/* As in a verdict, a block that lost a run does not count. */
 	for (size_t i = 0; i < n_d; i++)
 		if (least[i] == most)
 			d[kept++] = d[i];
@@ -109,7 +97,7 @@ void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 			continue;
 		ln[noise->n_runs++] = log(runs[i].y);
 	}
-	noise->n_blocks = block_differences(runs, n, d);
+	noise->n_blocks = measure_differences(runs, n, d);
 	noise->mean = stats_mean(ln, noise->n_runs);
 	noise->sd = stats_sd(ln, noise->n_runs);
 	noise->df = noise->n_runs > 1 ? (double)noise->n_runs - 1.0 : (double)NAN;
@@ -126,7 +114,7 @@ double noise_mde(const struct noise *noise, size_t blocks)
 	return paired_mde((struct paired_noise){ .sd = sd }, blocks, ALPHA, POWER);
 }
 
-/* Two sample spreads as one; one that is not defined counts for nothing. */
+/* Pool two sample spreads; NAN is ignored. */
 static double pool_sd(double a, double df_a, double b, double df_b)
 {
 	if (isnan(a) || !(df_a > 0.0))
@@ -163,41 +151,33 @@ double noise_compare(const struct noise *a, const struct noise *b)
 
 #define MAX_RUNS 100000
 
-/* "2026-11-20T21:30:00Z" in seconds since 1970; NAN when it is none. */
-static double seconds_of(const cJSON *run, const char *key)
+/* "2026-11-20T21:30:00Z" as seconds since 1970; NAN: not a time. */
+static double read_time(const cJSON *run, const char *key)
 {
 	return clock_read_s(str_from(json_get_string(run, key, "")));
 }
 
-/* Did a guard take that run out of the comparison? */
-static bool is_guarded(const cJSON *run)
-{
-	json_each (hit, json_get(run, "guards"))
-		if (json_get_bool(hit, "hard", false))
-			return true;
-	return false;
-}
-
-/* One run of verdict.json, where it is one of the pod's A/A runs. */
-static bool take_run(struct noise_run *out, const cJSON *run, const char *pod, const char *tag,
+/* Read one run of verdict.json.  False if it is not a valid run of the control or the A/A arm on
+ * that pod. */
+static bool read_run(struct noise_run *out, const cJSON *run, const char *pod, const char *tag,
 		     const char *again)
 {
 	const char *of = json_get_string(run, "tag", "");
 
 	if (strcmp(json_get_string(run, "pod", ""), pod) != 0 ||
-	    !json_get_bool(run, "counted", false) || is_guarded(run))
+	    !json_get_bool(run, "counted", false) || verdict_has_hard_guard(run))
 		return false;
 	*out = (struct noise_run){
 		.y = json_get_number(run, "value", (double)NAN),
-		.t0_s = seconds_of(run, "t0"),
+		.t0_s = read_time(run, "t0"),
 		.block = (size_t)fmax(json_get_number(run, "block", 0), 0),
 		.again = strcmp(of, again) == 0,
 	};
 	return out->y > 0.0 && (out->again || strcmp(of, tag) == 0);
 }
 
-/* The cell of a line "a, b, c", trimmed; empty when there is none. */
-static struct str cell_of(struct str line, size_t column)
+/* Cell of a line "a, b, c", trimmed; "" if there is none. */
+static struct str get_cell(struct str line, size_t column)
 {
 	struct str cell = { "", 0 };
 
@@ -207,7 +187,7 @@ static struct str cell_of(struct str line, size_t column)
 	return str_trim(cell);
 }
 
-static void add_to(char *out, size_t size, const char *glue, struct str text)
+static void append_text(char *out, size_t size, const char *glue, struct str text)
 {
 	size_t len = strlen(out);
 
@@ -216,32 +196,23 @@ static void add_to(char *out, size_t size, const char *glue, struct str text)
 			       text.p);
 }
 
-static bool is_used(const struct plan_pod *pod, struct str index)
+/* Parse "0, NVIDIA H200, 570.1, 1 MiB, 0 %, 1980 MHz, GPU-uuid". */
+static void parse_gpu(struct noise_of_pod *out, const struct plan_pod *pod, struct str line)
 {
-	int64_t number;
+	struct str name = get_cell(line, 1), driver = get_cell(line, 2);
+	int64_t index = -1;
 
-	if (pod->gpus.n == 0)
-		return true;
-	if (!str_to_i64(index, &number))
-		return false;
-	return any_of(i, pod->gpus.n, pod->gpus.v[i] == number);
-}
-
-/* "gpu 0, NVIDIA H200, 570.1, 1 MiB, 0 %, 1980 MHz, GPU-uuid". */
-static void take_gpu(struct noise_of_pod *out, const struct plan_pod *pod, struct str line)
-{
-	struct str name = cell_of(line, 1), driver = cell_of(line, 2);
-
-	if (!is_used(pod, cell_of(line, 0)))
+	(void)str_to_i64(get_cell(line, 0), &index);
+	if (pod->gpus.n > 0 && !any_of(i, pod->gpus.n, pod->gpus.v[i] == index))
 		return;
 	if (out->gpu[0] == '\0')
-		add_to(out->gpu, sizeof(out->gpu), "", name);
+		append_text(out->gpu, sizeof(out->gpu), "", name);
 	else if (!(strlen(out->gpu) == name.len && memcmp(out->gpu, name.p, name.len) == 0) &&
 		 strstr(out->gpu, " and others") == NULL)
-		add_to(out->gpu, sizeof(out->gpu), "", STR_LIT(" and others"));
+		append_text(out->gpu, sizeof(out->gpu), "", STR_LIT(" and others"));
 	if (out->driver[0] == '\0')
-		add_to(out->driver, sizeof(out->driver), "", driver);
-	add_to(out->gpu_id, sizeof(out->gpu_id), ",", cell_of(line, 6));
+		append_text(out->driver, sizeof(out->driver), "", driver);
+	append_text(out->gpu_id, sizeof(out->gpu_id), ",", get_cell(line, 6));
 }
 
 void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct str env)
@@ -255,24 +226,24 @@ void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct
 	print_into(out->gpus, "%s", gpus.data);
 	while (str_next(&env, '\n', &line)) {
 		if (line.len > 4 && memcmp(line.p, "gpu ", 4) == 0)
-			take_gpu(out, pod, (struct str){ line.p + 4, line.len - 4 });
+			parse_gpu(out, pod, (struct str){ line.p + 4, line.len - 4 });
 		for (size_t i = 0; i < LENGTH(kept); i++)
 			if (line.len > strlen(kept[i]) &&
 			    memcmp(line.p, kept[i], strlen(kept[i])) == 0)
-				add_to(out->image, sizeof(out->image), ", ", line);
+				append_text(out->image, sizeof(out->image), ", ", line);
 	}
 }
 
-/* What a run of a pod takes with what lies between two, less the gap: of all
- * that ran there, since its times are whole seconds. */
-static double pace_of(const struct plan *plan, size_t pod, const cJSON *all)
+/* Seconds per run on that pod with its setup and without the gap.  The mean of all runs, as their
+ * times are whole seconds. */
+static double measure_pace(const struct plan *plan, size_t pod, const cJSON *all)
 {
 	double took_s = 0.0, end = (double)NAN, n = 0;
 	const cJSON *run;
 
 	cJSON_ArrayForEach(run, all)
 	{
-		double t0 = seconds_of(run, "t0"), t1 = seconds_of(run, "t1");
+		double t0 = read_time(run, "t0"), t1 = read_time(run, "t1");
 
 		if (isnan(t1 - t0) ||
 		    strcmp(json_get_string(run, "pod", ""), plan->pods[pod].id) != 0 ||
@@ -286,8 +257,8 @@ static double pace_of(const struct plan *plan, size_t pod, const cJSON *all)
 	return took_s / n;
 }
 
-bool noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
-		      const cJSON *verdict, struct str env)
+bool noise_from_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
+			const cJSON *verdict, struct str env)
 {
 	const cJSON *all = json_get(verdict, "runs");
 	int size = cJSON_GetArraySize(all);
@@ -302,11 +273,11 @@ bool noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t 
 	if (plan->aa)
 		plan_arm_tag(plan, plan->n_variants, again);
 	json_each (run, all) {
-		if (take_run(&runs[n], run, plan->pods[pod].id, plan->variants[0].tag, again))
+		if (read_run(&runs[n], run, plan->pods[pod].id, plan->variants[0].tag, again))
 			n++;
 	}
 	noise_measure(&out->noise, runs, n);
-	out->noise.run_s = pace_of(plan, pod, all);
+	out->noise.run_s = measure_pace(plan, pod, all);
 	free(runs);
 	return out->noise.n_runs > 0 && (!plan->aa || out->noise.n_blocks > 0);
 }
@@ -325,7 +296,7 @@ static int compare_env(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-/* The workload's environment under the variant's own, by name. */
+/* Hash the environment, sorted by name.  The variant's variables replace the workload's. */
 static void hash_env(struct sha256 *sha, const struct plan *plan, const struct plan_variant *v)
 {
 	const struct plan_variable **all = xcalloc(plan->env.n + v->env.n + 1, sizeof(*all));

@@ -4,79 +4,67 @@
 #include "bench/plan.h"
 #include "parsers/json.h"
 
-/*
- * How much the same code differs from itself on one pod: what the A/A arm of
- * a bench, or an audit, measures.  All in ln units of the measured time;
- * what is not defined (one run, no complete block) is NAN.  Pure.
- */
+/* How much repeated runs of the same code differ on one pod, measured by the A/A arm of a bench or
+ * by an audit.  In ln units of the measured time; NAN: not defined (one run, no complete block). */
 
-/* Runs of a class from which its noise may stand for a single pair. */
+/* With fewer runs of a class its noise is not used. */
 #define NOISE_MIN_RUNS 3
-/* What lies between two runs takes no longer, or the pod was away. */
+/* Longer pauses between two runs are not counted: the pod was unreachable. */
 #define NOISE_MOST_BETWEEN_S 10.0
 
-/* One run of the same code: the control, or the control again. */
+/* One run of the control or of the A/A arm. */
 struct noise_run {
 	double y;    /* > 0 */
-	double t0_s; /* when it began; NAN: unknown */
+	double t0_s; /* start; NAN: unknown */
 	size_t block;
-	bool again; /* the A/A arm's */
+	bool again; /* of the A/A arm */
 };
 
 struct noise {
-	size_t n_runs;	 /* that were measured */
-	size_t n_blocks; /* in which all of both were */
+	size_t n_runs;	 /* measured runs */
+	size_t n_blocks; /* blocks with all runs of both arms */
 	double mean;	 /* of ln y */
-	double sd, df;	 /* of ln y from run to run, and n_runs - 1 */
-	/* Of a block's log-difference (of the medians of its runs), with
-	 * n_blocks - 1. */
+	double sd, df;	 /* of ln y between runs; df is n_runs - 1 */
+	/* Spread of a block's difference of ln y (medians of its runs), with n_blocks - 1. */
 	double sd_block;
-	double drift;	/* fitted change of ln y from first to last run */
-	double drift_p; /* of its slope against 0 */
-	double span_s;	/* from the first begin to the last */
-	double run_s;	/* seconds from a run to the next, less the gap */
+	double drift;	/* change of ln y from the first to the last run, by a linear fit */
+	double drift_p; /* p of the slope against 0 */
+	double span_s;	/* from the first start to the last */
+	double run_s;	/* seconds per run with its setup, without the gap */
 };
 
-/* Runs in any order. */
+/* Runs may be in any order. */
 void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n);
 
-/*
- * The smallest difference (ln units) that so many blocks show with that
- * noise, alpha 0.05 and power 0.8: of the blocks' own spread where three
- * were measured, else of sd * sqrt(2).
- */
+/* Smallest detectable difference of that many blocks (ln units) at alpha 0.05 and power 0.8.  Uses
+ * the blocks' own spread if three were measured, otherwise sd * sqrt(2). */
 double noise_mde(const struct noise *noise, size_t blocks);
 
-/*
- * Several measurements of one class on one pod as one: variances pooled by
- * their degrees of freedom, drift and times of the newest, which is `more`.
- */
+/* Combine two measurements of one class on one pod: variances are pooled by their degrees of
+ * freedom, drift and times are those of the newer one, `more`. */
 void noise_pool(struct noise *total, const struct noise *more);
 
-/* Are two spreads told apart?  Two-sided p of the F test; NAN: unknown. */
+/* Two-sided p of the F test for equal spreads; NAN: unknown. */
 double noise_compare(const struct noise *a, const struct noise *b);
 
 #define NOISE_CLASS_SIZE 56
 
 /*
- * The class of runs that an arm belongs to: the name that the bench file
- * gives ("noise_class"), else "<metric>-<12 digits>" of what is run and how
- * it is measured: command, folder, environment, metric, window.  Blocks of
- * several runs an arm spread less than those of one: they are of a class of
- * their own, "<name>-x3".
+ * The class of runs that an arm belongs to: the "noise_class" of the bench file, otherwise
+ * "<metric>-<12 digits>", a hash of what runs and how it is measured (command, folder, environment,
+ * metric, window).  Blocks with several runs per arm have less spread and a class of their own,
+ * "<name>-x3".
  */
 void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE]);
 
-/*
- * May the control's noise stand for that arm's?  Not where the arm names a
- * class of its own, runs a command of its own, or changes the numerics.
- */
+/* Does the control's noise apply to the arm?  Not if the arm has its own noise class or command, or
+ * changes the numerics. */
 bool noise_is_shared(const struct plan *plan, size_t arm);
 
-/* The noise of one pod of a bench, and what it was measured on. */
+/* The noise of one pod of a bench, and the hardware it was measured on. */
 struct noise_of_pod {
-	const char *pod;  /* borrowed of the plan */
-	char gpus[80];	  /* "0,1"; "" none were named */
+	const char *pod;  /* borrowed from the plan */
+	char gpus[80];	  /* "0,1"; "": none given */
 	char gpu[160];	  /* "NVIDIA H100 80GB HBM3"; "" unknown */
 	char gpu_id[400]; /* UUIDs of those GPUs; "" unknown */
 	char driver[64];
@@ -85,12 +73,12 @@ struct noise_of_pod {
 };
 
 /*
- * The A/A runs of a judged bench (the object of its verdict.json) on pod i;
- * without such an arm those of its control, in no block.  env is the text of
- * env.<pod>.txt, may be empty.  false: none on that pod was measured.
+ * Measure noise on pod i from the A/A runs of a verdict.json, or from the control's runs if there
+ * is no A/A arm. env is the text of env.<pod>.txt and may be empty.  False if no run on that pod
+ * was measured.
  */
-bool noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
-		      const cJSON *verdict, struct str env);
+bool noise_from_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
+			const cJSON *verdict, struct str env);
 
-/* What env.<pod>.txt tells of the pod: the fields of out but the noise. */
+/* Fill all fields but the noise from env.<pod>.txt. */
 void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct str env);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The noise register between benches, database and verdicts. */
+/* The noise register: load, look up, store, print. */
 #include "bench/noise_register.h"
 
 #include <stdio.h>
@@ -18,15 +18,7 @@ static bool same_text(const char *a, const char *b)
 	return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
 }
 
-static struct noise_entry *entry_of(struct noise_register *reg, const struct stored_noise *row)
-{
-	return array_find(e, reg->v, reg->n,
-			  same_text(e->pod, row->pod) && same_text(e->gpus, row->gpus) &&
-				  same_text(e->gpu_id, row->gpu_id) &&
-				  same_text(e->class_name, row->class_name));
-}
-
-static void renew(char **text, const char *now)
+static void replace_text(char **text, const char *now)
 {
 	free(*text);
 	*text = xstrdup_null(now);
@@ -37,7 +29,7 @@ static char *text_or_empty(const char *text)
 	return xstrdup(text != NULL ? text : "");
 }
 
-/* Is it of a bench of that name ("name-20261121-061841"), or class? */
+/* Is the row of a bench of that name ("name-20261121-061841") or of that class? */
 static bool is_named(const struct stored_noise *row, const char *name)
 {
 	const char *rest = row->bench_id + strlen(name);
@@ -47,22 +39,12 @@ static bool is_named(const struct stored_noise *row, const char *name)
 		rest[strspn(rest, "-0123456789")] == '\0');
 }
 
-/* "2 x NVIDIA H100", or the pod's name where no GPU is known. */
-static void fill_kind(struct noise_entry *e, const struct stored_noise *row)
-{
-	size_t n = 1;
-
-	for (const char *c = row->gpu_id; c != NULL && *c != '\0'; c++)
-		n += *c == ',';
-	print_into(e->kind, "%.0zu%s%s", n > 1 ? n : 0, n > 1 ? " x " : "",
-		   row->gpu != NULL ? row->gpu : e->pod);
-}
-
-/* Rows come oldest first: what they say last is what holds. */
-static int take_row(void *user, const struct stored_noise *row)
+/* Rows come oldest first, so later texts replace earlier ones. */
+static int add_row(void *user, const struct stored_noise *row)
 {
 	struct noise_register *reg = user;
-	struct noise_entry *e = reg->is_history ? NULL : entry_of(reg, row);
+	struct noise_entry *e = NULL;
+	size_t n_gpus = 1;
 	const struct noise one = {
 		.n_runs = (size_t)row->n_runs,
 		.n_blocks = (size_t)row->n_blocks,
@@ -76,9 +58,14 @@ static int take_row(void *user, const struct stored_noise *row)
 		.run_s = row->run_s,
 	};
 
-	/* A control without an A/A arm has a level, and no noise. */
+	/* Without an A/A arm there is a level but no noise. */
 	if (reg->is_history ? reg->name != NULL && !is_named(row, reg->name) : !(row->n_blocks > 0))
 		return 0;
+	if (!reg->is_history)
+		e = array_find(old, reg->v, reg->n,
+			       same_text(old->pod, row->pod) && same_text(old->gpus, row->gpus) &&
+				       same_text(old->gpu_id, row->gpu_id) &&
+				       same_text(old->class_name, row->class_name));
 	if (e == NULL) {
 		reg->v = xreallocarray(reg->v, reg->n + 1, sizeof(*reg->v));
 		e = &reg->v[reg->n++];
@@ -92,21 +79,24 @@ static int take_row(void *user, const struct stored_noise *row)
 			.bench = xstrdup_null(row->bench_id),
 			.before = (double)NAN,
 		};
-		fill_kind(e, row);
+		for (const char *c = row->gpu_id; c != NULL && *c != '\0'; c++)
+			n_gpus += *c == ',';
+		print_into(e->kind, "%.0zu%s%s", n_gpus > 1 ? n_gpus : 0, n_gpus > 1 ? " x " : "",
+			   row->gpu != NULL ? row->gpu : e->pod);
 	}
-	renew(&e->gpu, row->gpu);
-	renew(&e->gpu_id, row->gpu_id);
-	renew(&e->driver, row->driver);
-	renew(&e->image, row->image);
-	renew(&e->what, row->what);
-	renew(&e->metric, row->metric);
+	replace_text(&e->gpu, row->gpu);
+	replace_text(&e->gpu_id, row->gpu_id);
+	replace_text(&e->driver, row->driver);
+	replace_text(&e->image, row->image);
+	replace_text(&e->what, row->what);
+	replace_text(&e->metric, row->metric);
 	noise_pool(&e->noise, &one);
 	e->n_benches++;
 	e->when_ms = row->when_ms;
 	return 0;
 }
 
-/* By class; within it the quietest first, those without a rank last. */
+/* By class, then by spread; entries without a rank come last. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct noise_entry *x = a, *y = b;
@@ -123,7 +113,7 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(x->pod, y->pod);
 }
 
-static void rank_all(struct noise_register *reg)
+static void rank_entries(struct noise_register *reg)
 {
 	size_t first = 0;
 
@@ -142,7 +132,7 @@ static void rank_all(struct noise_register *reg)
 	}
 }
 
-/* All rows of the database; one that is not there yet holds none. */
+/* Load all rows of the database; without a database there are none. */
 static int load_rows(struct noise_register *reg, struct context *context,
 		     int (*compare)(const void *a, const void *b), struct err *err)
 {
@@ -153,7 +143,7 @@ static int load_rows(struct noise_register *reg, struct context *context,
 			return 0;
 		return err_set(err, why.code, "%s", why.text);
 	}
-	int rc = store_each_noise(context->store, take_row, reg, err);
+	int rc = store_each_noise(context->store, add_row, reg, err);
 	if (reg->n > 0)
 		qsort(reg->v, reg->n, sizeof(*reg->v), compare);
 	return rc;
@@ -163,11 +153,11 @@ int noise_register_load(struct noise_register *reg, struct context *context, str
 {
 	*reg = (struct noise_register){ 0 };
 	int rc = load_rows(reg, context, compare_entries, err);
-	rank_all(reg);
+	rank_entries(reg);
 	return rc;
 }
 
-/* By class, kind of pod, time. */
+/* By class, kind of pod and time. */
 static int compare_history(const void *a, const void *b)
 {
 	const struct noise_entry *x = a, *y = b;
@@ -177,8 +167,9 @@ static int compare_history(const void *a, const void *b)
 	return by != 0 ? by : (x->when_ms > y->when_ms) - (x->when_ms < y->when_ms);
 }
 
-/* "570.1 -> 580.2" behind its label, where that is another than before. */
-static void add_new(struct noise_entry *e, const char *label, const char *before, const char *now)
+/* Append "; driver 570.1 -> 580.2" if the value changed. */
+static void append_if_new(struct noise_entry *e, const char *label, const char *before,
+			  const char *now)
 {
 	size_t len = strlen(e->why);
 
@@ -187,7 +178,7 @@ static void add_new(struct noise_entry *e, const char *label, const char *before
 			       now);
 }
 
-/* Where the level of a series changes. */
+/* Mark the entries of a series at which its level changes. */
 static void mark_changes(struct noise_entry *v, size_t n)
 {
 	double *mean = xcalloc(n, sizeof(*mean));
@@ -201,11 +192,16 @@ static void mark_changes(struct noise_entry *v, size_t n)
 
 		e->before = found[i].before;
 		e->after = found[i].after;
-		add_new(e, "driver ", e[-1].driver, e->driver);
-		add_new(e, "", e[-1].image, e->image);
-		add_new(e, "pod ", e[-1].pod, e->pod);
+		append_if_new(e, "driver ", e[-1].driver, e->driver);
+		append_if_new(e, "", e[-1].image, e->image);
+		append_if_new(e, "pod ", e[-1].pod, e->pod);
 	}
 	free(mean);
+}
+
+static bool is_same_series(const struct noise_entry *a, const struct noise_entry *b)
+{
+	return strcmp(a->class_name, b->class_name) == 0 && strcmp(a->kind, b->kind) == 0;
 }
 
 int noise_history_load(struct noise_register *reg, struct context *context, const char *name,
@@ -217,8 +213,7 @@ int noise_history_load(struct noise_register *reg, struct context *context, cons
 	if (load_rows(reg, context, compare_history, err) != 0)
 		return -1;
 	for (size_t i = 1; i <= reg->n; i++)
-		if (i == reg->n || strcmp(reg->v[i].class_name, reg->v[from].class_name) != 0 ||
-		    strcmp(reg->v[i].kind, reg->v[from].kind) != 0) {
+		if (i == reg->n || !is_same_series(&reg->v[i], &reg->v[from])) {
 			mark_changes(reg->v + from, i - from);
 			from = i;
 		}
@@ -272,7 +267,7 @@ const struct noise_entry *noise_register_find(const struct noise_register *reg,
 	return found;
 }
 
-/* env.<pod>.txt of a results folder; "" when it is not there yet. */
+/* Read env.<pod>.txt of a results folder; "" if there is none. */
 static void read_env(struct buf *out, const char *path, const char *pod)
 {
 	char file[FOLDER_PATH_SIZE];
@@ -282,7 +277,7 @@ static void read_env(struct buf *out, const char *path, const char *pod)
 		buf_clear(out);
 }
 
-void noise_register_rule(void *user, struct judge_rule *rule)
+void noise_register_set_rule(void *user, struct judge_rule *rule)
 {
 	const struct noise_lookup *lookup = user;
 	const struct plan *plan = lookup->plan;
@@ -309,8 +304,8 @@ void noise_register_rule(void *user, struct judge_rule *rule)
 	rule->register_df = df;
 }
 
-static struct stored_noise stored_of(const struct noise_of_pod *one, const struct plan *plan,
-				     const char *class_name)
+static struct stored_noise get_row(const struct noise_of_pod *one, const struct plan *plan,
+				   const char *class_name)
 {
 	const struct plan_variant *v = plan_arm(plan, 0);
 
@@ -337,26 +332,27 @@ static struct stored_noise stored_of(const struct noise_of_pod *one, const struc
 	};
 }
 
-/* What the bench of a plan and its verdict learnt of each of its pods. */
-static int note_pods(const char *db_path, const char *id, const char *path, const struct plan *plan,
-		     struct err *err)
+int noise_register_store(const char *db_path, const char *id, const char *path, struct err *err)
 {
-	AUTO_FREE struct stored_noise *rows = xcalloc(plan->n_pods, sizeof(*rows));
-	AUTO_FREE struct noise_of_pod *all = xcalloc(plan->n_pods, sizeof(*all));
 	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
 	struct folder_state state = { .state = "" };
 	char class_name[NOISE_CLASS_SIZE];
+	struct plan plan;
 	size_t n = 0;
 	int rc = 0;
 
-	noise_class(plan, 0, class_name);
+	if (bench_load_plan(&plan, path, err) != 0)
+		return -1;
+	AUTO_FREE struct stored_noise *rows = xcalloc(plan.n_pods, sizeof(*rows));
+	AUTO_FREE struct noise_of_pod *all = xcalloc(plan.n_pods, sizeof(*all));
+	noise_class(&plan, 0, class_name);
 	(void)folder_read_state(path, &state);
-	for (size_t i = 0; verdict != NULL && i < plan->n_pods; i++) {
+	for (size_t i = 0; verdict != NULL && i < plan.n_pods; i++) {
 		AUTO_BUF env = buf_new(MAX_ENV_BYTES);
 
-		read_env(&env, path, plan->pods[i].id);
-		if (noise_of_verdict(&all[n], plan, i, verdict, buf_str(&env))) {
-			rows[n] = stored_of(&all[n], plan, class_name);
+		read_env(&env, path, plan.pods[i].id);
+		if (noise_from_verdict(&all[n], &plan, i, verdict, buf_str(&env))) {
+			rows[n] = get_row(&all[n], &plan, class_name);
 			rows[n].bench_id = id;
 			rows[n].when_ms = state.ended_ms != 0 ? state.ended_ms : state.started_ms;
 			n++;
@@ -364,16 +360,6 @@ static int note_pods(const char *db_path, const char *id, const char *path, cons
 	}
 	if (n > 0)
 		rc = store_put_noise(db_path, id, rows, n, err);
-	return rc;
-}
-
-int noise_register_note(const char *db_path, const char *id, const char *path, struct err *err)
-{
-	struct plan plan;
-
-	if (bench_load_plan(&plan, path, err) != 0)
-		return -1;
-	int rc = note_pods(db_path, id, path, &plan, err);
 	plan_release(&plan);
 	return rc;
 }
@@ -409,8 +395,8 @@ cJSON *noise_entry_json(const struct noise_entry *e)
 	return row;
 }
 
-/* By how much the level of a series changes with it; "" where it does not. */
-static void change_text(const struct noise_entry *e, struct buf *text)
+/* Append by how much the level changes at this entry, and why. */
+static void describe_change(const struct noise_entry *e, struct buf *text)
 {
 	double pct = stats_pct(e->after - e->before);
 
@@ -424,7 +410,7 @@ cJSON *noise_history_json(const struct noise_entry *e)
 	double pct = stats_pct(e->after - e->before);
 	AUTO_BUF text = buf_new(512);
 
-	change_text(e, &text);
+	describe_change(e, &text);
 	json_add_clean(row, "kind", e->kind);
 	json_add_clean(row, "bench", e->bench);
 	json_add_number(row, "value", exp(e->noise.mean));
@@ -435,12 +421,7 @@ cJSON *noise_history_json(const struct noise_entry *e)
 	return row;
 }
 
-static bool is_of_series(const struct noise_entry *e, const struct noise_entry *like)
-{
-	return strcmp(e->class_name, like->class_name) == 0 && strcmp(e->kind, like->kind) == 0;
-}
-
-/* The newest of a series that a report has room for. */
+/* A report shows this many entries of a series, the newest. */
 #define SERIES_SHOWN 12
 
 static void add_series(struct facts *facts, const struct noise_entry *v, size_t n)
@@ -452,7 +433,7 @@ static void add_series(struct facts *facts, const struct noise_entry *v, size_t 
 	for (size_t i = n > SERIES_SHOWN ? n - SERIES_SHOWN : 0; i < n; i++) {
 		AUTO_BUF text = buf_new(512);
 
-		change_text(&v[i], &text);
+		describe_change(&v[i], &text);
 		clock_rfc3339(v[i].when_ms, when);
 		facts_text(facts, facts_keep(facts, "%.10s", when), FACT_PLAIN,
 			   "%.4g  %s on %s%s%s", exp(v[i].noise.mean), v[i].bench, v[i].pod,
@@ -469,7 +450,7 @@ void noise_history_facts(struct facts *facts, const struct noise_register *histo
 	for (size_t first = 0; first < history->n; first = end) {
 		bool is_in = false, other = false;
 
-		for (end = first; end < history->n && is_of_series(&v[end], &v[first]); end++) {
+		for (end = first; end < history->n && is_same_series(&v[end], &v[first]); end++) {
 			bool same = same_text(v[end].bench, bench_id);
 
 			is_in |= same;
@@ -491,31 +472,36 @@ void noise_entry_facts(struct facts *facts, const struct noise_entry *e)
 	for (size_t i = 0; i < LENGTH(texts); i++)
 		if (texts[i].text != NULL)
 			facts_text(facts, texts[i].label, FACT_PLAIN, "%s", texts[i].text);
-	facts_text(facts, "spread", FACT_PLAIN, "sd %.3f%% from run to run (%zu A/A runs)",
+	facts_text(facts, "spread", FACT_PLAIN,
+		   "standard deviation %.3f%% between runs (%zu A/A "
+		   "runs)",
 		   100.0 * noise->sd, noise->n_runs);
-	facts_text(facts, "", FACT_PLAIN, "sd %.3f%% of a block's difference (%zu blocks)",
+	facts_text(facts, "", FACT_PLAIN,
+		   "standard deviation %.3f%% of a block's difference (%zu "
+		   "blocks)",
 		   100.0 * noise->sd_block, noise->n_blocks);
 	if (isnan(noise->drift))
-		facts_text(facts, "drift", FACT_PLAIN, "not known");
+		facts_text(facts, "drift", FACT_PLAIN, "unknown");
 	else
 		facts_text(facts, "drift", FACT_PLAIN, "%+.2f%% in %.1f minutes (p %.2f: %s)",
 			   stats_pct(noise->drift), noise->span_s / 60.0, noise->drift_p,
-			   noise->drift_p < 0.05 ? "it moved while it was measured"
+			   noise->drift_p < 0.05 ? "timings drifted during the measurement"
 						 : "no drift shown");
-	facts_text(facts, "would show", FACT_PLAIN,
+	facts_text(facts, "detects", FACT_PLAIN,
 		   "%s%% in 3 blocks, %s%% in 6, %s%% in 10 (power 0.8)",
 		   fmt_number(stats_pct(noise_mde(noise, 3)), 2).s,
 		   fmt_number(stats_pct(noise_mde(noise, 6)), 2).s,
 		   fmt_number(stats_pct(noise_mde(noise, 10)), 2).s);
 	if (e->n_ranked < 2)
-		facts_text(facts, "rank", FACT_PLAIN, "no other pod was measured with this");
+		facts_text(facts, "rank", FACT_PLAIN,
+			   "no other pod has been measured with this "
+			   "workload");
 	else
-		facts_text(facts, "rank", FACT_PLAIN, "%zu of %zu pods, the quietest first%s",
+		facts_text(facts, "rank", FACT_PLAIN, "%zu of %zu pods, lowest noise first%s",
 			   e->rank, e->n_ranked,
 			   isnan(e->p_quietest)	  ? ""
 			   : e->p_quietest < 0.05 ? "; noisier than the first"
-						  : "; not told apart from "
-						    "the first");
+						  : "; no significant difference from the first");
 	if (!isnan(e->p_quietest))
 		facts_text(facts, "", FACT_PLAIN, "p %.3f", e->p_quietest);
 }

@@ -7,87 +7,76 @@
 #include "parsers/json.h"
 #include "report/facts.h"
 
-/*
- * The noise register: what benches with an A/A arm, and audits, have learnt
- * of each pod and class of runs.  Several measurements of a class on the same
- * GPUs of a pod are one entry.
- */
+/* The noise register: the noise that benches and audits measured, per pod and class of runs.
+ * Measurements of one class on the same GPUs of a pod form one entry. */
 struct noise_entry {
 	char *pod, *gpus, *class_name;			     /* owned, never NULL */
 	char *gpu, *gpu_id, *driver, *image, *what, *metric; /* owned or NULL */
 	struct noise noise;				     /* pooled */
-	size_t n_benches;				     /* measurements */
-	double first_mean;				     /* of ln y, of the first of them */
-	int64_t first_ms, when_ms;			     /* the first and the newest of them */
-	size_t rank, n_ranked;				     /* 1: the quietest; 0: too few runs */
-	double p_quietest; /* told apart from rank 1? NAN: is rank 1 */
-	/* Of a history: the bench, and where the level of its series changes
-	 * with it, ln units; before is NAN where it does not. */
+	size_t n_benches;				     /* how many measurements */
+	double first_mean;				     /* mean of ln y in the first one */
+	int64_t first_ms, when_ms; /* times of the first and the newest one */
+	size_t rank, n_ranked;	   /* 1: the lowest noise; 0: too few runs */
+	double p_quietest;	   /* p against rank 1; NAN for rank 1 */
+	/* In a history: the bench, and the level (ln units) before and after a change that starts
+	 * with it. before is NAN if the level does not change. */
 	char *bench; /* owned */
 	double before, after;
-	char why[200]; /* what else is new: "; driver 570.1 -> 580.2" */
+	char why[200]; /* what else changed: "; driver 570.1 -> 580.2" */
 	char kind[200];
 };
 
 struct noise_register {
 	struct noise_entry *v; /* owned; by class, then rank */
 	size_t n;
-	bool is_history;  /* each measurement is an entry */
-	const char *name; /* of those alone; NULL: all */
+	bool is_history;  /* one entry per measurement */
+	const char *name; /* of this bench or class only; NULL: all */
 };
 
-/*
- * From the context's database, which is opened; one that is not there yet
- * holds nothing.
- */
+/* Load from the context's database, which stays open.  Without a database the register is empty. */
 int noise_register_load(struct noise_register *reg, struct context *context, struct err *err)
 	__attribute__((warn_unused_result));
-/* The same where noise is no reason to fail; the database is closed again:
- * what follows may take hours, or fork. */
+/* Like noise_register_load, but errors give an empty register, and the database is closed: what
+ * follows may take hours, or fork. */
 void noise_register_peek(struct noise_register *reg, struct context *context);
 void noise_register_release(struct noise_register *reg);
 
 /*
- * The control of benches that come again: a series for each class of runs and
- * kind of pod (its GPUs; of a pod without, its name), in the order of time.
- * name: of a bench, or a class; NULL: all.  See base/change.h for changes.
+ * History of the control of repeated benches: one series per class of runs and kind of pod (its
+ * GPUs, or its name if it has none), by time. name: of a bench or a class; NULL: all. base/change.h
+ * finds the changes.
  */
 int noise_history_load(struct noise_register *reg, struct context *context, const char *name,
 		       struct err *err) __attribute__((warn_unused_result));
-/* The row of `bench history`: that of `bench noise`, and more. */
+/* The row of `bench history`: that of `bench noise` and more.  Owned by the caller. */
 cJSON *noise_history_json(const struct noise_entry *entry);
 
-/*
- * The entry of an arm of a plan on its pod; gpu_id "": the newest.  NULL:
- * none, or fewer than NOISE_MIN_RUNS runs.
- */
+/* The entry for an arm of a plan on a pod. gpu_id "": the newest.  NULL: none with at least
+ * NOISE_MIN_RUNS runs. */
 const struct noise_entry *noise_register_find(const struct noise_register *reg,
 					      const struct plan *plan, size_t arm, size_t pod,
 					      const char *gpu_id);
 
-/* What a bench is looked up with: for session_setup.noise. */
+/* Argument of noise_register_set_rule. */
 struct noise_lookup {
 	const struct noise_register *reg;
 	const struct plan *plan;
-	const char *path; /* results folder: env.<pod>.txt; NULL: none yet */
+	const char *path; /* results folder with env.<pod>.txt; NULL: none yet */
 };
 
-/*
- * Set the rule's register_sd and register_df: of the noisiest of the plan's
- * pods, and only when every one of them is known by the GPUs it has now.
- */
-void noise_register_rule(void *lookup, struct judge_rule *rule);
+/* Set register_sd and register_df of a rule to the noisiest of the plan's pods, if every pod has an
+ * entry for its current GPUs; otherwise NAN.  For session_setup.noise. */
+void noise_register_set_rule(void *lookup, struct judge_rule *rule);
 
-/* Put what a results folder says of its pods' noise, or of their control
- * alone, into the database. */
-int noise_register_note(const char *db_path, const char *id, const char *path, struct err *err)
+/* Store the noise of each pod of a results folder in the database.  Without an A/A arm that is only
+ * the level of the control. */
+int noise_register_store(const char *db_path, const char *id, const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* The same for people: what an audit ends with. */
+/* An entry as facts, which `bench audit` prints. */
 void noise_entry_facts(struct facts *facts, const struct noise_entry *entry);
 
-/* The series of the bench's control, as `bench history` has it; none where no
- * other bench is in it. */
+/* The history of the bench's control as facts.  Nothing if the history has no other bench. */
 void noise_history_facts(struct facts *facts, const struct noise_register *history,
 			 const char *bench_id);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench as the screen shows it; for the feed of the dashboard. */
+/* A bench as the dashboard shows it. */
 #include "bench/show.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 _Static_assert(BENCH_LIVE_WAIT == WAIT_TEXT_SIZE, "a wait is one text");
 
-/* A member of a list by its name; NULL: none. */
+/* The row of a list with that name, or NULL. */
 static const cJSON *find_row(const cJSON *root, const char *list, const char *key, const char *name)
 {
 	json_each (row, verdict_list(root, list))
@@ -22,23 +22,8 @@ static const cJSON *find_row(const cJSON *root, const char *list, const char *ke
 	return NULL;
 }
 
-static bool has_hard_guard(const cJSON *run)
-{
-	json_each (hit, verdict_list(run, "guards"))
-		if (verdict_is(hit, "hard"))
-			return true;
-	return false;
-}
-
-/* A variant that is INVALID runs no more. */
-static bool is_stopped(const struct bench_live *live, size_t arm)
-{
-	return arm > 0 && live->contrasts[arm - 1].invalid;
-}
-
-/* A pod goes through its runs in order: those behind which one is over, and
- * that are not, never will be. */
-static void skip_passed(struct bench_live *live)
+/* A pod runs its runs in order, so a waiting run before a finished one is skipped for good. */
+static void mark_skipped(struct bench_live *live)
 {
 	size_t passed_pod = SIZE_MAX;
 
@@ -52,7 +37,7 @@ static void skip_passed(struct bench_live *live)
 	}
 }
 
-/* Runs in the order of the plan; the first that waits is under way. */
+/* Runs in the order of the plan.  The first waiting run of each pod is the current one. */
 static void fill_runs(struct bench_live *live, const struct bench_runs *runs, const cJSON *verdict)
 {
 	size_t now_pod = SIZE_MAX;
@@ -62,23 +47,24 @@ static void fill_runs(struct bench_live *live, const struct bench_runs *runs, co
 		bool over = run->end != RUN_END_NONE;
 		const cJSON *judged = over ? find_row(verdict, "runs", "id", run->id) : NULL;
 		struct bench_live_run *out = &live->runs[i];
+		bool arm_is_invalid = run->arm > 0 && live->contrasts[run->arm - 1].invalid;
 
 		*out = (struct bench_live_run){
 			.arm = run->arm,
 			.pod = run->pod,
 			.block = run->block,
 			.counted = run->counted,
-			.state = over && has_hard_guard(judged) ? BENCH_LIVE_BAD
-				 : over				? BENCH_LIVE_OVER
-				 : is_stopped(live, run->arm)	? BENCH_LIVE_SKIPPED
-								: BENCH_LIVE_WAITING,
+			.state = over && verdict_has_hard_guard(judged) ? BENCH_LIVE_BAD
+				 : over					? BENCH_LIVE_OVER
+				 : arm_is_invalid			? BENCH_LIVE_SKIPPED
+									: BENCH_LIVE_WAITING,
 			.y = (double)NAN,
 		};
 		if (judged != NULL)
 			out->y = verdict_number(judged, "value");
 		live->n_over += over ? 1 : 0;
 	}
-	skip_passed(live);
+	mark_skipped(live);
 	AUTO_FREE bool *due = xcalloc(runs->n + 1, sizeof(*due));
 	for (size_t i = 0; i < live->n_runs && live->running; i++) {
 		struct bench_live_run *run = &live->runs[i];
@@ -109,7 +95,7 @@ static void fill_arms(struct bench_live *live, const struct plan *plan, const cJ
 	}
 }
 
-static struct bench_live_span span_of(const cJSON *node)
+static struct bench_live_span read_span(const cJSON *node)
 {
 	return (struct bench_live_span){ verdict_count(node, "n_blocks"),
 					 verdict_number(node, "pct"),
@@ -117,9 +103,10 @@ static struct bench_live_span span_of(const cJSON *node)
 					 verdict_bound(node, "ci_pct", 1) };
 }
 
-/* The level that an arm has to be below at the next block, and the mean that
- * this needs, the spread as it is. */
-static void fill_next(const struct plan *plan, struct bench_live_contrast *out, const cJSON *c)
+/* Set the level at the next block, and the difference that would reach it with the present
+ * spread. */
+static void predict_next_look(const struct plan *plan, struct bench_live_contrast *out,
+			      const cJSON *c)
 {
 	struct looks looks = plan_looks(plan);
 	double se = verdict_number(c, "se_d"), df = verdict_number(c, "df");
@@ -133,43 +120,24 @@ static void fill_next(const struct plan *plan, struct bench_live_contrast *out, 
 				  se * sqrt(n / (n + 1.0)));
 }
 
-static void add_guards(char *out, size_t size, const cJSON *c)
-{
-	json_each (hit, verdict_list(c, "guards")) {
-		size_t len = strlen(out);
-
-		(void)snprintf(out + len, size - len, "%s%s%s: %s", len > 0 ? ", " : "",
-			       verdict_text(hit, "guard"),
-			       verdict_is(hit, "hard") ? "" : " (a mark)",
-			       verdict_text(hit, "text"));
-	}
-}
-
-static void fill_pods(struct bench_live *live, struct bench_live_contrast *out, const cJSON *c)
-{
-	const cJSON *pods = verdict_list(c, "pods");
-
-	out->pods = xcalloc((size_t)cJSON_GetArraySize(pods) + 1, sizeof(*out->pods));
-	json_each (row, pods)
-		for (size_t i = 0; i < live->n_pods; i++)
-			if (strcmp(live->pods[i], verdict_text(row, "pod")) == 0)
-				out->pods[out->n_pods++] =
-					(struct bench_live_pod_span){ i, span_of(row) };
-}
-
 static void fill_contrast(struct bench_live *live, struct bench_live_contrast *out, const cJSON *c)
 {
-	const cJSON *blocks = verdict_list(c, "blocks");
+	const cJSON *blocks = verdict_list(c, "blocks"), *pods = verdict_list(c, "pods");
 	size_t n = 0;
 
-	out->all = span_of(c);
+	out->all = read_span(c);
 	out->d = xcalloc((size_t)cJSON_GetArraySize(blocks) + out->all.n + 1, sizeof(*out->d));
 	json_each (block, blocks)
 		if (verdict_is(block, "counts"))
 			out->d[n++] = verdict_number(block, "pct");
 	for (; n < out->all.n; n++)
 		out->d[n] = (double)NAN;
-	fill_pods(live, out, c);
+	out->pods = xcalloc((size_t)cJSON_GetArraySize(pods) + 1, sizeof(*out->pods));
+	json_each (row, pods)
+		for (size_t i = 0; i < live->n_pods; i++)
+			if (strcmp(live->pods[i], verdict_text(row, "pod")) == 0)
+				out->pods[out->n_pods++] =
+					(struct bench_live_pod_span){ i, read_span(row) };
 	out->pods_differ = verdict_is(c, "pods_differ");
 	out->sd = 100.0 * verdict_number(c, "sd_d");
 	out->shows = verdict_number(c, "mde_pct");
@@ -177,7 +145,14 @@ static void fill_contrast(struct bench_live *live, struct bench_live_contrast *o
 	print_into(out->word, "%s", verdict_text(c, "verdict"));
 	out->invalid = strcmp(out->word, verdict_words[VERDICT_INVALID]) == 0;
 	print_into(out->text, "%s", verdict_text(c, "text"));
-	add_guards(out->guards, sizeof(out->guards), c);
+	json_each (hit, verdict_list(c, "guards")) {
+		size_t len = strlen(out->guards);
+
+		(void)snprintf(out->guards + len, sizeof(out->guards) - len, "%s%s%s: %s",
+			       len > 0 ? ", " : "", verdict_text(hit, "guard"),
+			       verdict_is(hit, "hard") ? "" : " (warning)",
+			       verdict_text(hit, "text"));
+	}
 }
 
 static void fill_plan(struct bench_live *live, const struct plan *plan)
@@ -220,7 +195,7 @@ struct bench_live *bench_show(const struct plan *plan, const char *path,
 
 		live->contrasts[i].arm = i + 1;
 		fill_contrast(live, &live->contrasts[i], row);
-		fill_next(plan, &live->contrasts[i], row);
+		predict_next_look(plan, &live->contrasts[i], row);
 	}
 	fill_runs(live, &runs, verdict);
 	bench_runs_release(&runs);
@@ -233,7 +208,7 @@ void bench_show_clock(struct bench_live *live, const struct folder_state *state,
 
 	live->running = strcmp(state->state, "running") == 0;
 	print_into(live->stopped, "%s", state->stopped);
-	/* A clock that was set back since tells nothing. */
+	/* If the clock was set back since, the time is unknown. */
 	live->elapsed_s = state->started_ms != 0 && end_ms >= state->started_ms
 				  ? (double)(end_ms - state->started_ms) / 1e3
 				  : (double)NAN;

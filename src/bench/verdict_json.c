@@ -412,6 +412,14 @@ bool verdict_is(const cJSON *node, const char *key)
 	return cJSON_IsTrue(verdict_list(node, key));
 }
 
+bool verdict_has_hard_guard(const cJSON *run)
+{
+	json_each (hit, verdict_list(run, "guards"))
+		if (verdict_is(hit, "hard"))
+			return true;
+	return false;
+}
+
 /* The value of `key`, or of the key that older versions wrote instead. */
 static bool is_either(const cJSON *node, const char *key, const char *old)
 {

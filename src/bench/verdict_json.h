@@ -53,6 +53,8 @@ size_t verdict_count(const cJSON *node, const char *key);
 double verdict_bound(const cJSON *node, const char *key, int i);
 bool verdict_is(const cJSON *node, const char *key);
 const char *verdict_text(const cJSON *node, const char *key);
+/* Does the run have a hard guard, so that it does not count? */
+bool verdict_has_hard_guard(const cJSON *run);
 /* Did outliers widen the interval of the contrast?  Does that outlier do so? */
 bool verdict_is_widened(const cJSON *contrast);
 bool verdict_widens_interval(const cJSON *outlier);

@@ -233,12 +233,12 @@ static void test_verdict(void)
 	cJSON *verdict = json_parse(str_from(text), JSON_BARE_REFUSED, NULL);
 	struct noise_of_pod one;
 
-	ok(noise_of_verdict(&one, &plan, 0, verdict, str_from(env)), "a verdict's A/A runs");
+	ok(noise_from_verdict(&one, &plan, 0, verdict, str_from(env)), "a verdict's A/A runs");
 	is_int((long long)one.noise.n_runs, 2, "only those that count");
 	is_near(one.noise.sd_block, (double)NAN, 0, "one block");
 	is_near(one.noise.run_s, 70, 0, "a bench that was left is no pace");
 	plan.gap_s = 60;
-	(void)noise_of_verdict(&one, &plan, 0, verdict, str_from(env));
+	(void)noise_from_verdict(&one, &plan, 0, verdict, str_from(env));
 	is_near(one.noise.run_s, 65, 0, "from a run to the next, no gap");
 	is_str(one.gpu, "NVIDIA H200", "on which GPUs");
 	is_str(one.gpus, "0,2", "by number");
@@ -246,7 +246,7 @@ static void test_verdict(void)
 	is_str(one.driver, "570.1", "the driver");
 	is_str(one.image, "kernel Linux 6.1, torch 2.9.1", "the image");
 	plan.aa = false;
-	ok(noise_of_verdict(&one, &plan, 0, verdict, str_from("")) && one.noise.n_runs == 1 &&
+	ok(noise_from_verdict(&one, &plan, 0, verdict, str_from("")) && one.noise.n_runs == 1 &&
 		   one.noise.n_blocks == 0,
 	   "without an A/A arm the control alone, in no block");
 	cJSON_Delete(verdict);

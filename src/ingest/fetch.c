@@ -585,6 +585,26 @@ static bool is_over(const struct ingest_log *log)
 	       (log->reader == NULL || log->parsed >= log->fetched);
 }
 
+/* Store the result of a log that is over, and let its spool be pruned. */
+static void close_log(struct ingest_log *log)
+{
+	if (!is_over(log) || (log->reader == NULL && log->is_closed))
+		return;
+	sink_finish(log);
+	spool_end(log->spool);
+	log->is_closed = true;
+}
+
+void fetch_flush(struct ingest_pod *pod)
+{
+	list_each (struct ingest_log, log, &pod->logs, link) {
+		/* A log that has ended is not read again after a restart: its result is committed
+		 * together with its end. */
+		close_log(log);
+		sink_flush(log);
+	}
+}
+
 void fetch_tick(struct ingest_pod *pod)
 {
 	size_t n_said = 0;
@@ -592,14 +612,8 @@ void fetch_tick(struct ingest_pod *pod)
 	list_each_safe (struct ingest_log, log, &pod->logs, link) {
 		sink_tick(log);
 		look_whether_gone(log, &n_said);
-		if (!is_over(log))
-			continue;
-		if (log->reader != NULL || !log->is_closed) {
-			sink_finish(log);
-			spool_end(log->spool);
-			log->is_closed = true;
-		}
-		if (log->ff == NULL)
+		close_log(log);
+		if (log->ff == NULL && is_over(log))
 			ingest_log_free(log);
 	}
 	if (n_said > NAME_GONE)

@@ -111,8 +111,7 @@ static void ingest_on_flush(void *user)
 	struct ingest *ingest = user;
 
 	list_each (struct ingest_pod, pod, &ingest->pods, link)
-		list_each (struct ingest_log, log, &pod->logs, link)
-			sink_flush(log);
+		fetch_flush(pod);
 }
 
 static void ingest_on_store_state(void *user, const struct err *why)

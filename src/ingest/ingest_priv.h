@@ -283,6 +283,8 @@ void fetch_renew(struct ingest_pod *pod);
 /* As pod->is_quiet says: nothing is read, or all that came meanwhile. */
 void fetch_quiet(struct ingest_pod *pod);
 void fetch_tick(struct ingest_pod *pod);
+/* Put what changed of its logs into the store's next batch. */
+void fetch_flush(struct ingest_pod *pod);
 /* A turn of the log is over, as far as its spool goes. */
 void fetch_turned(struct ingest_log *log);
 /* Its reader is wanted, and its spool may not be what it was. */

@@ -402,7 +402,7 @@ void sink_identify(struct ingest_log *log)
 		.inode = tail->inode,
 		.stamp = tail->stamp,
 		.sum = log->known,
-		.ended = log->end != UINT64_MAX,
+		.ended = log->end != UINT64_MAX && log->reader == NULL,
 	};
 
 	/* A turn has the spool to itself. */

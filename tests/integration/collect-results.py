@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A log may contain several runs, each after its printed script.  A run is
-over when the script of the next one starts, and no run is under way until that
-script ends.  Stop, kill and restart `collect` there: the database must have
-the runs that `parse` finds in the file, with their final scores."""
+"""Stop, kill and restart `collect` where a run is over: the database must have
+its result.  A log may contain several runs, each after its printed script: a
+run is over when the script of the next one starts, and no run is under way
+until that script ends.  And a log ends when it is truncated: then its last
+line counts too, even without a newline."""
 import json
 import os
 import shutil
@@ -100,14 +101,18 @@ class Box:
                 [TUI, "--config", self.top + "/config.json", "--db", self.db,
                  "collect"], env=self.env, stderr=errors)
 
-    def has_committed(self):
-        """The database has rows up to the end of each log."""
+    def ask(self, sql):
         try:
             base = sqlite3.connect(f"file:{self.db}?mode=ro", uri=True)
-            at = dict(base.execute("SELECT path, offset FROM v_tails"))
+            rows = base.execute(sql).fetchall()
             base.close()
+            return rows
         except sqlite3.Error:
-            return False
+            return []
+
+    def has_committed(self):
+        """The database has rows up to the end of each log."""
+        at = dict(self.ask("SELECT path, offset FROM tails WHERE NOT ended"))
         return all(at.get(f"{self.logs}/{name}", 0) ==
                    os.stat(f"{self.logs}/{name}").st_size for name in STAGES)
 
@@ -186,6 +191,35 @@ def check(top, title, ssh, how):
     box.compare(f"{title}, stopped in the next run", False)
 
 
+def check_ended(top, title, ssh):
+    """Kill the collector as soon as the database has the end of logs that were
+    truncated.  Nobody reads those again, so the database must have their last
+    lines too, which have no newline."""
+    box = Box(top, ssh)
+
+    def write(gen):
+        for name in STAGES:
+            with open(f"{box.logs}/{name}", "w") as file:
+                file.write(head(gen) + train(0, 120 - gen).rstrip("\n"))
+
+    def n_ended():
+        return box.ask("SELECT count(*) FROM tails WHERE ended")
+
+    write(0)
+    want = []
+    for gen in range(4):
+        child = box.start()
+        box.wait_committed(f"{title}, truncated")
+        write(gen + 1)
+        want.append((gen, 123 - gen, len(STAGES)))
+        ok(until(lambda: n_ended() == [(len(want) * len(STAGES),)]),
+           f"{title}, truncated: the logs have ended", n_ended())
+        end(child, signal.SIGKILL)
+        got = box.ask("SELECT gen, r.lines, count(*) FROM runs r JOIN tails t"
+                      " ON t.id = r.tail_id WHERE ended GROUP BY 1, 2")
+        ok(got == want, f"{title}, truncated: they have their last lines", got)
+
+
 def start_sshd(folder):
     """The settings of a pod behind an sshd; None where there is no sshd."""
     if subprocess.run(["sh", SSHD, "start", folder],
@@ -200,6 +234,7 @@ def start_sshd(folder):
 def main(top):
     check(top + "/a", "local", None, signal.SIGTERM)
     check(top + "/b", "local", None, signal.SIGKILL)
+    check_ended(top + "/e", "local", None)
     ssh = start_sshd(top + "/sshd")
     if ssh is None:
         skip("ssh", "no sshd can be started")
@@ -207,11 +242,12 @@ def main(top):
     try:
         check(top + "/c", "ssh", ssh, signal.SIGTERM)
         check(top + "/d", "ssh", ssh, signal.SIGKILL)
+        check_ended(top + "/f", "ssh", ssh)
     finally:
         subprocess.run(["sh", SSHD, "stop", top + "/sshd"])
 
 
-top = tempfile.mkdtemp(prefix="collect-script.")
+top = tempfile.mkdtemp(prefix="collect-results.")
 try:
     main(top)
 finally:

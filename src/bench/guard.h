@@ -8,45 +8,44 @@
  * or drops the block; a soft one is a warning next to the verdict.  Each has an id, the word that
  * verdicts and verdict.json use, and what it means.
  */
-#define GUARD_LIST(X)                                                                              \
-	X(EXIT, "exit", "non-zero exit status, or no result in the output")                        \
-	X(PARSE, "parse", "rows of the log contradict each other")                                 \
-	X(NAN, "nan", "NaN or infinity in a loss or metric")                                       \
-	X(WINDOW, "window", "the log has no rows at the ends of the measured window")              \
-	X(WORK, "work identity", "the run did not compute what the control computed")              \
-	X(SAME, "same work", "settings differ from the control's, undeclared")                     \
-	X(MARKER, "marker", "the variant did not take effect")                                     \
-	X(THROTTLED, "throttled", "the GPU was throttled")                                         \
-	X(FOREIGN, "foreign process", "another program used the GPU")                              \
-	X(CLOCK, "clock drift", "the pod's clock differs from this machine's")                     \
-	X(CLOCK_LAG, "clock-lag", "the log's clock runs ahead of the GPU")                         \
-	X(IMPLAUSIBLE, "implausible", "less than half of the control's time")                      \
-	X(UNCHECKED, "outputs unchecked", "no validation loss to compare")                         \
-	X(OUTPUTS, "outputs changed", "its losses differ from the control's")                      \
-	X(FILES, "judge files", "files that check the result were changed")                        \
-	X(COPY, "copy", "the same log was given for two runs")                                     \
-	X(LOST, "lost", "the run was lost with its pod or connection")                             \
-	X(HELD, "outlier", "far from the median of its arm; kept")                                 \
-	X(SM_CLOCK, "sm clock", "the GPU ran at another clock than the control's")                 \
-	X(POWER_CAP, "power cap", "the GPU hit its power limit more or less often")                \
-	X(CORES, "busy cores", "the run kept more CPU cores busy than the control")                \
-	X(LOAD, "host load", "more processes were ready than the host has cores")                  \
-	X(SETTINGS, "settings", "its logs print settings that differ")                             \
-	X(RESTARTED, "restarted", "its log holds more than one run")                               \
-	X(RUNTIME, "environment", "another version of python, torch or triton")                    \
-	X(LOG_CLOCK, "the log's clock differs from the pod's", "its log's clock is not the pod's") \
-	X(METRICS, "two metrics of the same runs disagree", "the control differs from itself")     \
-	X(AA, "A/A differs", "all blocks show exactly the same difference")                        \
-	X(NO_SPREAD, "no spread", "all blocks differ by the same")                                 \
-	X(UNSEEN, "versions not seen", "no loaded libraries were seen, so versions are unknown")   \
-	X(STEADY, "not steady", "a few intervals determine the mean")                              \
-	X(QUALITY, "quality", "its losses are worse over all blocks")                              \
-	X(BUFFERED, "output came at the end",                                                      \
-	  "rows became visible too late to confirm their "                                         \
-	  "times")                                                                                 \
-	X(UNSTAMPED, "not stamped", "row times are known to one second only")                      \
-	X(HOST_BOUND, "host-bound", "the GPU waits for the host")                                  \
-	X(WHOLE, "whole runs", "whole runs do not gain what the window gains")                     \
+#define GUARD_LIST(X)                                                                            \
+	X(EXIT, "exit", "non-zero exit status, or no result in the output")                      \
+	X(PARSE, "parse", "rows of the log contradict each other")                               \
+	X(NAN, "nan", "NaN or infinity in a loss or metric")                                     \
+	X(WINDOW, "window", "the log has no rows at the ends of the measured window")            \
+	X(WORK, "work identity", "the run did not compute what the control computed")            \
+	X(SAME, "same work", "settings differ from the control's, undeclared")                   \
+	X(MARKER, "marker", "the variant did not take effect")                                   \
+	X(THROTTLED, "throttled", "the GPU was throttled")                                       \
+	X(FOREIGN, "foreign process", "another program used the GPU")                            \
+	X(CLOCK, "clock drift", "the pod's clock differs from this machine's")                   \
+	X(CLOCK_LAG, "clock-lag", "the log's clock runs ahead of the GPU")                       \
+	X(IMPLAUSIBLE, "implausible", "less than half of the control's time")                    \
+	X(UNCHECKED, "outputs unchecked", "no validation loss to compare")                       \
+	X(OUTPUTS, "outputs changed", "its losses differ from the control's")                    \
+	X(FILES, "judge files", "files that check the result were changed")                      \
+	X(COPY, "copy", "the same log was given for two runs")                                   \
+	X(LOST, "lost", "the run was lost with its pod or connection")                           \
+	X(HELD, "outlier", "far from the median of its arm; kept")                               \
+	X(SM_CLOCK, "sm clock", "the GPU ran at another clock than the control's")               \
+	X(POWER_CAP, "power cap", "the GPU hit its power limit more or less often")              \
+	X(CORES, "busy cores", "the run kept more CPU cores busy than the control")              \
+	X(LOAD, "host load", "more processes were ready than the host has cores")                \
+	X(SETTINGS, "settings", "its logs print settings that differ")                           \
+	X(RESTARTED, "restarted", "its log holds more than one run")                             \
+	X(RUNTIME, "environment", "another version of python, torch or triton")                  \
+	X(LOG_CLOCK, "log clock", "the log's clock differs from the pod's")                      \
+	X(METRICS, "metrics disagree", "two metrics of the same runs disagree")                  \
+	X(AA, "A/A differs", "the control differs from itself")                                  \
+	X(NO_SPREAD, "no spread", "all blocks show exactly the same difference")                 \
+	X(UNSEEN, "versions not seen", "no loaded libraries were seen, so versions are unknown") \
+	X(STEADY, "not steady", "a few intervals determine the mean")                            \
+	X(QUALITY, "quality", "its losses are worse over all blocks")                            \
+	X(BUFFERED, "output came at the end",                                                    \
+	  "rows became visible too late to confirm their times")                                 \
+	X(UNSTAMPED, "not stamped", "row times are known to one second only")                    \
+	X(HOST_BOUND, "host-bound", "the GPU waits for the host")                                \
+	X(WHOLE, "whole runs", "whole runs do not gain what the window gains")                   \
 	X(LEFT, "left behind", "processes kept running after the run")
 
 enum guard {

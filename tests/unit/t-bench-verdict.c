@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of a verdict in their order, and the guard on losses. */
+#include "base/buf.h"
 #include "bench/verdict.h"
 
 #include "bench/guard.h"
@@ -194,8 +195,26 @@ static void test_widen(void)
 	   "clocks that lag differently");
 }
 
+/* Scripts read these words in verdict.json. */
+static void test_guard_words(void)
+{
+	AUTO_BUF words = buf_new(2000);
+
+	for (size_t i = 0; guard_words[i] != NULL; i++)
+		buf_appendf(&words, "%s%s", i > 0 ? ", " : "", guard_words[i]);
+	is_str(words.data,
+	       "exit, parse, nan, window, work identity, same work, marker, throttled, "
+	       "foreign process, clock drift, clock-lag, implausible, outputs unchecked, "
+	       "outputs changed, judge files, copy, lost, outlier, sm clock, power cap, busy cores, "
+	       "host load, settings, restarted, environment, log clock, metrics disagree, "
+	       "A/A differs, no spread, versions not seen, not steady, quality, "
+	       "output came at the end, not stamped, host-bound, whole runs, left behind",
+	       "the words of the validity checks stay");
+}
+
 int main(void)
 {
+	test_guard_words();
 	test_each_pod();
 	test_words();
 	test_looks();

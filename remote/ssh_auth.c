@@ -75,7 +75,7 @@ static int on_sign(LIBSSH2_SESSION *session, unsigned char **sig, size_t *sig_le
 
 static bool is_lost(const struct ssh_auth *auth, int rc)
 {
-	return atomic_load(&auth->cancel) || time_left_ms(auth) <= 0 ||
+	return atomic_load(&auth->cancel) || time_left_ms(auth) <= 0 || auth->session->ended ||
 	       rc == LIBSSH2_ERROR_SOCKET_DISCONNECT || rc == LIBSSH2_ERROR_SOCKET_RECV ||
 	       rc == LIBSSH2_ERROR_SOCKET_SEND || rc == LIBSSH2_ERROR_SOCKET_TIMEOUT ||
 	       rc == LIBSSH2_ERROR_TIMEOUT || rc == LIBSSH2_ERROR_PROTO;
@@ -88,7 +88,7 @@ static enum offer offer_blob(struct ssh_auth *auth, struct ssh_agent *agent, str
 	void *abstract = &signer;
 
 	auth->offered++;
-	int rc = libssh2_userauth_publickey(auth->session, auth->target->user,
+	int rc = libssh2_userauth_publickey(auth->session->ssh2, auth->target->user,
 					    (const unsigned char *)blob.p, blob.len, on_sign,
 					    &abstract);
 	if (rc == 0)
@@ -169,9 +169,9 @@ static enum offer offer_file(struct ssh_auth *auth, size_t i, const char *passph
 
 	/* The session's clock counts the key's derivation, too. */
 	if (passphrase != NULL)
-		libssh2_session_set_timeout(auth->session, SSH_AUTH_MS);
+		libssh2_session_set_timeout(auth->session->ssh2, SSH_AUTH_MS);
 	auth->offered++;
-	int rc = libssh2_userauth_publickey_fromfile_ex(auth->session, user,
+	int rc = libssh2_userauth_publickey_fromfile_ex(auth->session->ssh2, user,
 							(unsigned int)strlen(user), NULL,
 							auth->target->identities[i], passphrase);
 	if (rc == 0)
@@ -290,19 +290,25 @@ static void refuse(struct ssh_auth *auth)
 	err_set(&auth->err, ERR_AUTH, "%s", utf8_clean(clean, sizeof(clean), buf_str(&text)));
 }
 
-/* The connection broke: too many keys, or the network. */
+/* The connection ended during the login: the server had seen too many keys, or
+ * the connection broke, which says nothing about the keys. */
 static void lose(struct ssh_auth *auth)
 {
 	char message[SSH_MESSAGE_SIZE];
 
 	auth->result = SSH_AUTH_LOST;
 	err_set(&auth->err, ERR_NET, "the connection broke while logging in as %s: %s",
-		auth->target->user, ssh_session_message(auth->session, message));
+		auth->target->user, ssh_session_message(auth->session->ssh2, message));
 	if (time_left_ms(auth) <= 0)
 		err_set(&auth->err, ERR_TIMEOUT, "logging in as %s took longer than %d s",
 			auth->target->user, SSH_AUTH_MS / 1000);
-	if (auth->offered < 5 || atomic_load(&auth->cancel))
+	if (atomic_load(&auth->cancel) || auth->offered == 0 ||
+	    (auth->offered < 5 && !auth->session->has_denied))
 		return;
+	if (auth->offered == 1) {
+		refuse(auth);
+		return;
+	}
 	auth->result = SSH_AUTH_REFUSED;
 	err_set(&auth->err, ERR_AUTH,
 		"the server hung up after %u keys: name the right one by "
@@ -333,11 +339,12 @@ static void try_keys(struct ssh_auth *auth)
 static bool may_try_keys(struct ssh_auth *auth)
 {
 	const char *user = auth->target->user;
-	const char *list = libssh2_userauth_list(auth->session, user, (unsigned int)strlen(user));
+	const char *list =
+		libssh2_userauth_list(auth->session->ssh2, user, (unsigned int)strlen(user));
 	char clean[200];
 
 	if (list == NULL) {
-		if (libssh2_userauth_authenticated(auth->session))
+		if (libssh2_userauth_authenticated(auth->session->ssh2))
 			auth->result = SSH_AUTH_DONE;
 		else
 			lose(auth);
@@ -359,11 +366,11 @@ void ssh_auth_work(struct ssh_auth *auth)
 	auth->offered = 0;
 	auth->wrong = false;
 	auth->deadline_ms = clock_mono_ms() + SSH_AUTH_MS;
-	libssh2_session_set_blocking(auth->session, 1);
-	libssh2_session_set_timeout(auth->session, SERVER_MS);
+	libssh2_session_set_blocking(auth->session->ssh2, 1);
+	libssh2_session_set_timeout(auth->session->ssh2, SERVER_MS);
 	if (may_try_keys(auth))
 		try_keys(auth);
-	libssh2_session_set_blocking(auth->session, 0);
+	libssh2_session_set_blocking(auth->session->ssh2, 0);
 }
 
 void ssh_secret_free(void *secret)

@@ -310,7 +310,7 @@ static void try_keys(struct ssh_conn *conn)
 	struct ssh_auth *auth = &conn->auth;
 
 	log_debug("ssh", "%s: logging in", conn->link->pod.name);
-	auth->session = conn->session.ssh2;
+	auth->session = &conn->session;
 	auth->target = target;
 	for (size_t i = 0; i < target->n_identities; i++)
 		if (auth->passphrases[i] == NULL)
@@ -441,8 +441,9 @@ static void begin_login(struct ssh_conn *conn)
 /* It failed: what can be said of it, and whether to try again. */
 static void handshake_failed(struct ssh_conn *conn, int rc)
 {
-	if (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
-	    rc == LIBSSH2_ERROR_METHOD_NONE) {
+	if (!conn->session.ended &&
+	    (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
+	     rc == LIBSSH2_ERROR_METHOD_NONE)) {
 		err_set(&conn->why, ERR_NET,
 			"libssh2 %s and the server have no host key type, key "
 			"exchange, cipher or MAC in common (a server with RSA "

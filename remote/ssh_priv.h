@@ -33,6 +33,14 @@ struct ssh_session {
 	char greeting[96]; /* the first of them, NUL-ended */
 	size_t budget;	   /* bytes that may still be received in this turn */
 	struct buf out;	   /* waits for the socket */
+	/*
+	 * The other side closed or reset the connection.  libssh2 may report
+	 * that like a refusal (PUBLICKEY_UNVERIFIED, KEX_FAILURE): look here
+	 * before you take its error for the server's answer.
+	 */
+	bool ended;
+	int end_errno;	 /* 0: it was closed */
+	bool has_denied; /* the server ended it because too many keys failed */
 };
 
 void ssh_session_init(struct ssh_session *session);
@@ -64,13 +72,13 @@ void ssh_session_error(const struct ssh_session *session, const char *what, stru
  */
 enum ssh_auth_result {
 	SSH_AUTH_DONE,
-	SSH_AUTH_REFUSED, /* err; a further try cannot help */
+	SSH_AUTH_REFUSED, /* err; the server accepts none of our keys */
 	SSH_AUTH_LOST,	  /* err; the connection broke */
 	SSH_AUTH_NEEDS,	  /* the passphrase of identities[needs] */
 };
 
 struct ssh_auth {
-	LIBSSH2_SESSION *session;	 /* borrowed */
+	struct ssh_session *session;	 /* borrowed */
 	const struct ssh_target *target; /* borrowed */
 	/* By identity; owned; NULL: not known. */
 	char *passphrases[SSH_TARGET_FILES];

@@ -50,6 +50,14 @@ static void keep_greeting(struct ssh_session *session, const char *p, size_t n)
 		memcpy(session->greeting + at, p, n < room - at ? n : room - at);
 }
 
+/* Note that the connection is over, with an errno or 0; returns -1. */
+static int end_session(struct ssh_session *session, int error)
+{
+	session->ended = true;
+	session->end_errno = error;
+	return -1;
+}
+
 /* Errors are negative errno, as libssh2 wants them. */
 static ssize_t on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags, void **abstract)
 {
@@ -62,8 +70,12 @@ static ssize_t on_recv(libssh2_socket_t fd, void *buffer, size_t length, int fla
 	if (session->budget == 0)
 		return -EAGAIN;
 	ssize_t n = recv(fd, buffer, length < session->budget ? length : session->budget, flags);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return -EAGAIN;
+	if (n <= 0)
+		end_session(session, n < 0 ? errno : 0);
 	if (n < 0)
-		return errno == EINTR ? -EAGAIN : -errno;
+		return -session->end_errno;
 	if (session->budget != SIZE_MAX)
 		session->budget -= (size_t)n;
 	keep_greeting(session, buffer, (size_t)n);
@@ -83,11 +95,11 @@ int ssh_session_flush(struct ssh_session *session)
 			continue;
 		}
 		if (errno != EAGAIN && errno != EINTR)
-			return -1;
+			return end_session(session, errno);
 		if (!session->blocks)
 			return 0;
 		if (poll(&pfd, 1, BLOCK_MS) <= 0)
-			return -1;
+			return end_session(session, ETIMEDOUT);
 	}
 	return 0;
 }
@@ -107,6 +119,22 @@ static ssize_t on_send(libssh2_socket_t fd, const void *buffer, size_t length, i
 	if (ssh_session_flush(session) != 0)
 		return -EPIPE;
 	return (ssize_t)length;
+}
+
+/* The server sent SSH_MSG_DISCONNECT.  OpenSSH has no reason code of its own
+ * for too many failed keys, so look at the text, too. */
+static void on_disconnect(LIBSSH2_SESSION *ssh2, int reason, const char *message, int message_len,
+			  const char *language, int language_len, void **abstract)
+{
+	struct ssh_session *session = *abstract;
+	struct str text = { message, message_len > 0 ? (size_t)message_len : 0 };
+
+	(void)ssh2;
+	(void)language;
+	(void)language_len;
+	end_session(session, 0);
+	session->has_denied = reason == SSH_DISCONNECT_NO_MORE_AUTH_METHODS_AVAILABLE ||
+			      str_find(text, "Too many authentication failures") != NULL;
 }
 
 static void set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
@@ -176,6 +204,7 @@ void ssh_session_begin(struct ssh_session *session, const char *host_keys)
 	libssh2_session_set_blocking(ssh2, 0);
 	set_callback(ssh2, LIBSSH2_CALLBACK_RECV, (void (*)(void))on_recv);
 	set_callback(ssh2, LIBSSH2_CALLBACK_SEND, (void (*)(void))on_send);
+	set_callback(ssh2, LIBSSH2_CALLBACK_DISCONNECT, (void (*)(void))on_disconnect);
 	set_preferences(ssh2, host_keys);
 	session->ssh2 = ssh2;
 	session->early = true;
@@ -221,6 +250,12 @@ void ssh_session_error(const struct ssh_session *session, const char *what, stru
 		(void)str_next(&rest, '\n', &line);
 		utf8_clean(message, sizeof(message), str_trim(line));
 		err_set(err, ERR_NET, "%s: no SSH server: it says \"%s\"", what, message);
+		return;
+	}
+	if (session->ended) {
+		err_set(err, ERR_NET, "%s: %s", what,
+			session->end_errno != 0 ? strerror(session->end_errno)
+						: "the server closed the connection");
 		return;
 	}
 	err_set(err, ERR_NET, "%s: %s (libssh2 %d)", what,

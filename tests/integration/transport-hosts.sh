@@ -324,6 +324,18 @@ test_penalty() {
 	says "$name" "refuses new connections from here for a while"
 }
 
+# A server that disconnects after the first key that it does not know: that is
+# its answer, and not a broken connection.
+test_one_try() {
+	sh "$src/tests/support/sshd.sh" start "$work/once" "MaxAuthTries 1" ||
+		return
+	t -v -i "$work/other" -k "$work/once/known_hosts" \
+		"libssh2:$user@127.0.0.1:$(cat "$work/once/port")" \
+		'echo in' </dev/null
+	is "$?" "$AUTH" "MaxAuthTries 1: a wrong key is refused"
+	says "the error names the file" "took none of the keys: $work/other"
+}
+
 # shellcheck disable=SC2119
 rig
 test_host_keys
@@ -334,4 +346,5 @@ test_agent
 test_ways
 test_addresses
 test_penalty
+test_one_try
 done_testing

@@ -139,7 +139,9 @@ static void tell_lost(const struct child_run *run, struct stream_exit *exit)
 			is_shell(run) ? "answer of a shell" : "connection", CONNECT_MS / 1000);
 	if (!is_alone(run))
 		return;
-	if (final && !run->up)
+	if (final && !run->up && exit->err.code == ERR_AUTH)
+		link_denied(run->link, &exit->err);
+	else if (final && !run->up)
 		link_refused(run->link, &exit->err);
 	else
 		link_lost(run->link, &exit->err);

@@ -17,7 +17,13 @@
 #define HEALTHY_MS 60000
 /* Told late, so that a caller who asks again at once does not spin. */
 #define REFUSED_DELAY_MS 500
-#define SLEEP_CHECK_MS	 5000
+/*
+ * The time to the next login on a pod that took none of our keys.  Each attempt
+ * is a failed login in the server's log, and fail2ban's default bans an address
+ * after five of them in ten minutes: this is at most three.
+ */
+#define DENIED_RETRY_MS 300000
+#define SLEEP_CHECK_MS	5000
 /* What fits into one packet of SSH, with room to spare. */
 #define COMMAND_MAX_BYTES 30000
 
@@ -26,7 +32,7 @@ int64_t link_now_ms(const struct remote_link *link)
 	return link->fleet->clock->mono_ms(link->fleet->clock);
 }
 
-/* delay_ms: of LINK_WAITING, until the next try. */
+/* delay_ms: until the next try; 0: none is planned. */
 static void set_state(struct remote_link *link, enum link_state state, const struct err *why,
 		      int64_t delay_ms)
 {
@@ -40,7 +46,7 @@ static void set_state(struct remote_link *link, enum link_state state, const str
 	link->info.state = state;
 	link->info.since_ms = link_now_ms(link);
 	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
-	link->info.retry_at_ms = state == LINK_WAITING ? link->info.since_ms + delay_ms : 0;
+	link->info.retry_at_ms = delay_ms > 0 ? link->info.since_ms + delay_ms : 0;
 	/* A spare one is nobody's concern: its streams tell. */
 	if (link->fleet->options.on_link != NULL && link->depth == 0)
 		link->fleet->options.on_link(link->fleet->options.user, link->index);
@@ -84,6 +90,14 @@ void link_refused(struct remote_link *link, const struct err *why)
 {
 	loop_timer_stop(link->retry);
 	set_state(link, LINK_REFUSED, why, 0);
+}
+
+void link_denied(struct remote_link *link, const struct err *why)
+{
+	int64_t delay_ms = clock_spread_ms(link->fleet->denied_retry_ms);
+
+	loop_timer_start(link->retry, delay_ms, 0);
+	set_state(link, LINK_REFUSED, why, delay_ms);
 }
 
 void link_fail_streams(struct remote_link *link, const struct err *why)
@@ -131,12 +145,15 @@ static void on_retry(void *user)
 {
 	struct remote_link *link = user;
 
-	if (link->info.state == LINK_REFUSED) {
+	if (link->info.state != LINK_WAITING && link->info.state != LINK_REFUSED)
+		return;
+	int64_t left_ms = link->info.retry_at_ms - link_now_ms(link);
+	if (link->info.state == LINK_REFUSED && (link->info.retry_at_ms == 0 || left_ms > 0)) {
+		if (left_ms > 0)
+			loop_timer_start(link->retry, left_ms, 0);
 		link_fail_streams(link, &link->info.why);
 		return;
 	}
-	if (link->info.state != LINK_WAITING)
-		return;
 	set_state(link, LINK_IDLE, NULL, 0);
 	link_pump_soon(link);
 }
@@ -554,6 +571,7 @@ struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods, size_t
 	fleet->transport.ops = &fleet_ops;
 	fleet->loop = loop;
 	fleet->clock = &clock_real;
+	fleet->denied_retry_ms = DENIED_RETRY_MS;
 	if (options != NULL)
 		fleet->options = *options;
 	gate_init(&fleet->gate, loop);

@@ -72,7 +72,7 @@ enum follow_state {
 	FOLLOW_STARTING, /* the link or the follower is on its way */
 	FOLLOW_LIVE,
 	FOLLOW_WAITING, /* lost (why); tried again at retry_at_ms */
-	FOLLOW_REFUSED, /* key, host key or auth (why): follow_retry */
+	FOLLOW_REFUSED, /* key, host key or auth (why); starts again when the link does */
 };
 
 struct follow_status {

@@ -111,11 +111,12 @@ struct fleet {
 	struct loop_timer *watch; /* notices that the machine slept */
 	int64_t asleep_ms;	  /* boot clock - mono clock */
 	size_t n_streams;
-	char *block;	    /* STREAM_BUDGET, for whoever reads just now */
-	bool closing;	    /* takes no new streams */
-	struct map secrets; /* passphrases by the path of their key */
-	struct map texts;   /* those of the pods, once each */
-	struct list asking; /* struct ssh_conn, wait for a passphrase */
+	char *block;		 /* STREAM_BUDGET, for whoever reads just now */
+	int64_t denied_retry_ms; /* a test may shorten it before the first command */
+	bool closing;		 /* takes no new streams */
+	struct map secrets;	 /* passphrases by the path of their key */
+	struct map texts;	 /* those of the pods, once each */
+	struct list asking;	 /* struct ssh_conn, wait for a passphrase */
 };
 
 extern const struct link_ops child_link_ops;
@@ -132,6 +133,11 @@ void link_idle(struct remote_link *link);
 void link_lost(struct remote_link *link, const struct err *why);
 /* It was refused: only reconnect, or an answer, tries again. */
 void link_refused(struct remote_link *link, const struct err *why);
+/*
+ * The server took none of our keys.  One may be added to the pod later, and
+ * nobody may be there to press a key: try again, after fleet.denied_retry_ms.
+ */
+void link_denied(struct remote_link *link, const struct err *why);
 /* End all streams with that error. */
 void link_fail_streams(struct remote_link *link, const struct err *why);
 /* Start the streams that wait, soon. */

@@ -167,7 +167,10 @@ static void end_on_way(struct ssh_conn *conn)
 	struct str words = str_trim(buf_str(&conn->proxy_words));
 	if (words.len > 0)
 		final = openssh_error(&conn->why, "the way there", words);
-	end_conn(conn, final ? link_refused : link_lost);
+	if (final)
+		end_conn(conn, conn->why.code == ERR_AUTH ? link_denied : link_refused);
+	else
+		end_conn(conn, link_lost);
 }
 
 static void on_deadline(void *user)
@@ -244,7 +247,8 @@ static void refuse_passphrase(struct ssh_conn *conn)
 				 : "the key %s needs its passphrase: give it in the "
 				   "program, or add the key to ssh-agent",
 		needed_path(conn));
-	end_conn(conn, link_refused);
+	/* A person who gave no passphrase, or a wrong one, is not asked again. */
+	end_conn(conn, conn->link->fleet->options.on_ask == NULL ? link_denied : link_refused);
 }
 
 static void try_keys(struct ssh_conn *conn);
@@ -299,7 +303,7 @@ static void auth_done(void *user)
 		ssh_channels_start(&conn->channels);
 		link_pump_soon(conn->link);
 	} else {
-		end_conn(conn, auth->result == SSH_AUTH_LOST ? link_lost : link_refused);
+		end_conn(conn, auth->result == SSH_AUTH_LOST ? link_lost : link_denied);
 	}
 }
 

@@ -39,7 +39,7 @@ enum link_state {
 	LINK_CONNECTING,
 	LINK_LIVE,
 	LINK_WAITING, /* for the next try; see retry_at_ms */
-	LINK_REFUSED, /* key, host key or auth: no blind retries */
+	LINK_REFUSED, /* by our host key check, by the server or by a wrong setting */
 	LINK_GONE,    /* closed by us */
 };
 
@@ -48,7 +48,7 @@ struct link_info {
 	enum link_state state;
 	struct err why;		  /* of WAITING and REFUSED; ERR_NONE else */
 	int64_t since_ms;	  /* mono clock */
-	int64_t retry_at_ms;	  /* mono clock; of WAITING */
+	int64_t retry_at_ms;	  /* mono clock; of WAITING, and REFUSED; 0: never */
 	int64_t last_byte_ms;	  /* mono clock, 0: none yet */
 	unsigned int tries;	  /* since it was last live */
 	char host_key_sha256[64]; /* "SHA256:..." once seen */
@@ -66,9 +66,10 @@ struct transport_ops {
 	 * WAITING it waits for the next try.  A try that fails ends all
 	 * streams of the pod with its error: exec again to try again, the
 	 * link keeps the back-off.  On a REFUSED link a stream ends after
-	 * half a second; only reconnect, or the answer to a question, tries
-	 * again there.  NULL with err only for wrong use, or when all is
-	 * being closed.
+	 * half a second.  The link tries again after about five minutes where
+	 * the server took none of our keys; where it was refused for another
+	 * reason, only reconnect or the answer to a question tries again.
+	 * NULL with err only for wrong use, or when all is being closed.
 	 */
 	struct stream *(*exec)(struct transport *t, size_t pod, const char *command,
 			       const struct stream_cb *cb, void *user, struct err *err);

@@ -90,16 +90,22 @@ double clock_read_s(struct str text)
 	return (double)clock_from_civil_s(v[0], v[1], v[2], v[3], v[4], v[5]);
 }
 
+int64_t clock_spread_ms(int64_t base)
+{
+	uint32_t random = 0;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = (uint32_t)base;
+	return base * 4 / 5 + (int64_t)(random % 1001) * base * 2 / 5 / 1000;
+}
+
 int64_t clock_backoff_ms(unsigned int failures)
 {
 	int64_t base = BACKOFF_FIRST_MS;
-	uint32_t random = 0;
 
 	for (unsigned int i = 1; i < failures && base < BACKOFF_MOST_MS; i++)
 		base *= 2;
 	if (base > BACKOFF_MOST_MS)
 		base = BACKOFF_MOST_MS;
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = (uint32_t)base;
-	return base * 4 / 5 + (int64_t)(random % 1001) * base * 2 / 5 / 1000;
+	return clock_spread_ms(base);
 }

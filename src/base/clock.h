@@ -36,8 +36,13 @@ int64_t clock_from_civil_s(int year, int month, int day, int hour, int min, int 
 double clock_read_s(struct str text);
 
 /*
+ * A random wait of at least 80 % and at most 120 % of base milliseconds, so that
+ * pods that were lost together do not all come back together.
+ */
+int64_t clock_spread_ms(int64_t base);
+
+/*
  * How long to wait before the next attempt after so many failures in a row:
- * 0.5, 1, 2 .. 30 s in milliseconds, a fifth more or less, so that pods that
- * were lost together do not all come back together.
+ * 0.5, 1, 2 .. 30 s in milliseconds, spread by clock_spread_ms.
  */
 int64_t clock_backoff_ms(unsigned int failures);

@@ -136,7 +136,16 @@ void pod_judge(struct ingest_pod *pod)
 	facts.link = link_of(pod, &info);
 	facts.why = without_name(pod, info.why.text);
 	facts.retry_at_ms = info.retry_at_ms;
+	bool is_connecting = facts.link == POD_LINK_CONNECTING || facts.link == POD_LINK_NONE;
 	add_follower(pod, &facts, &status);
+	/* While the link tries a refused key again, the pod stays refused,
+	 * so that the same answer is not reported every five minutes. */
+	if (pod->verdict.state == POD_REFUSED && is_connecting && pod->verdict.retry_at_ms != 0 &&
+	    pod->verdict.retry_at_ms <= facts.now_ms) {
+		facts.link = POD_LINK_REFUSED;
+		facts.retry_at_ms = pod->verdict.retry_at_ms;
+		facts.why = why;
+	}
 	/* Between two tries it connects again, for the reason of before. */
 	if (pod->verdict.state == POD_RECONNECTING &&
 	    (facts.link == POD_LINK_CONNECTING || facts.link == POD_LINK_NONE)) {
@@ -149,8 +158,9 @@ void pod_judge(struct ingest_pod *pod)
 	bool is_limited = add_limit(&status, &now);
 	pod->was_up |= now.state == POD_LIVE;
 	ingest->o.model->pods[pod->model_pod].lag_ms = status.lag_ms;
-	if (now.state != pod->verdict.state || ((now.state == POD_RECONNECTING || is_limited) &&
-						strcmp(now.why, pod->verdict.why) != 0))
+	if (now.state != pod->verdict.state ||
+	    ((now.state == POD_RECONNECTING || now.state == POD_REFUSED || is_limited) &&
+	     strcmp(now.why, pod->verdict.why) != 0))
 		say_change(pod, &now);
 	if (now.state != pod->verdict.state || now.retry_at_ms != pod->verdict.retry_at_ms ||
 	    strcmp(now.why, pod->verdict.why) != 0) {

@@ -93,7 +93,8 @@ void pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)
 	bool again = f->link == POD_LINK_CONNECTING && f->was_up;
 	bool has_why = f->why != NULL && f->link != POD_LINK_NONE;
 
-	v->retry_at_ms = f->link == POD_LINK_WAITING ? f->retry_at_ms : 0;
+	v->retry_at_ms =
+		f->link == POD_LINK_WAITING || f->link == POD_LINK_REFUSED ? f->retry_at_ms : 0;
 	if (f->link == POD_LINK_UP)
 		decide_up(f, v);
 	else

@@ -48,7 +48,7 @@ struct pod_facts {
 	const char *why; /* of WAITING and REFUSED; may be NULL */
 	bool was_up;	 /* it was live once, since the start */
 	int64_t now_ms;
-	int64_t retry_at_ms;   /* of WAITING */
+	int64_t retry_at_ms;   /* of WAITING and REFUSED */
 	int64_t last_frame_ms; /* last sign of the follower; 0: none yet */
 	bool is_paused;	       /* we read nothing: a bench runs, or the disk is full */
 	size_t n_under_way;    /* runs that are not over */

@@ -31,18 +31,19 @@ struct probe {
 	struct loop_timer *timer, *sleep_timer;
 	struct stream **streams;
 	long n_streams, running, stutter_left;
-	long sleep_ms, cancel_ms, retries, stutter;
+	long sleep_ms, cancel_ms, retries, stutter, denied_ms;
 	bool stdin_open, quiet;
 	const char *command, *passphrase, *host_key_answer;
 	int result;
 	unsigned long long bytes;
 };
 
-static const char usage[] = "t-transport [-i KEY] [-k KNOWN_HOSTS] [-J JUMP] [-a] [-n COUNT] [-q]\n"
-			    "  [-c CANCEL_MS] [-r RETRIES] [-s STUTTER] [-p PASSPHRASE] [-y|-Y]\n"
-			    "  [-l LOG] [-I] [-v] [-Z SLEEP_AFTER_MS] TRANSPORT[:NAME] COMMAND\n"
-			    "  -a accept a new host key, -y answer yes to it, -Y no\n"
-			    "  -q count the bytes only, -I ignore stdin, -s take them in bits\n";
+static const char usage[] =
+	"t-transport [-i KEY] [-k KNOWN_HOSTS] [-J JUMP] [-a] [-n COUNT] [-q]\n"
+	"  [-c CANCEL_MS] [-r RETRIES] [-s STUTTER] [-p PASSPHRASE] [-y|-Y]\n"
+	"  [-l LOG] [-I] [-v] [-R DENIED_MS] [-Z SLEEP_AFTER_MS] TRANSPORT[:NAME] COMMAND\n"
+	"  -a accept a new host key, -y answer yes to it, -Y no\n"
+	"  -q count the bytes only, -I ignore stdin, -s take them in bits\n";
 
 /* The machine slept for so long: its boot clock is ahead. */
 static int64_t slept_ms;
@@ -233,7 +234,7 @@ static int parse(struct probe *probe, struct remote_pod *pod, struct fleet_optio
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "i:k:J:an:qc:r:s:p:yYl:IvZ:")) != -1) {
+	while ((c = getopt(argc, argv, "i:k:J:an:qc:r:R:s:p:yYl:IvZ:")) != -1) {
 		switch (c) {
 		case 'i':
 			pod->identity = optarg;
@@ -261,6 +262,9 @@ static int parse(struct probe *probe, struct remote_pod *pod, struct fleet_optio
 			break;
 		case 'r':
 			probe->retries = strtol(optarg, NULL, 10);
+			break;
+		case 'R':
+			probe->denied_ms = strtol(optarg, NULL, 10);
 			break;
 		case 's':
 			probe->stutter = strtol(optarg, NULL, 10);
@@ -314,6 +318,8 @@ int main(int argc, char **argv)
 	probe.fleet = fleet_new(probe.loop, &pod, 1, &options);
 	clock.boot_ms = boot_ms;
 	probe.fleet->clock = &clock;
+	if (probe.denied_ms > 0)
+		probe.fleet->denied_retry_ms = probe.denied_ms;
 	run(&probe);
 	fleet_free(probe.fleet);
 	loop_free(probe.loop);

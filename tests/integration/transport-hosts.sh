@@ -336,6 +336,66 @@ test_one_try() {
 	says "the error names the file" "took none of the keys: $work/other"
 }
 
+# Connections that the server has seen.
+count_logins() {
+	grep -c "^Connection from" "$rig/log"
+}
+
+# Run a command in the background; one that fails is started again.
+retry() {
+	id=$1
+	shift
+	: >"$work/$id.err"
+	timeout -k 5 600 "$probe" -v -I -R 500 -r 1000 -k "$work/known" "$@" \
+		'echo in' >"$work/$id.out" 2>"$work/$id.err" </dev/null &
+	pid=$!
+}
+
+has_refused() {
+	test "$(grep -c "link refused" "$work/$1.err")" -ge "$2"
+}
+
+# The server takes no key at first, then one is added to the pod.
+test_late_key() {
+	for transport in libssh2 openssh; do
+		allow "$work/other"
+		retry late -i "$rig/id_ed25519" "$transport:$user@127.0.0.1:$port"
+		check "$transport: a refused key is tried again" \
+			wait_for has_refused late 3
+		allow "$rig/id_ed25519"
+		wait "$pid"
+		is "$?" 0 "$transport: it works once the pod has it"
+		is "$(cat "$work/late.out")" in "$transport: the command runs"
+	done
+}
+
+# With the real interval, commands that keep failing make no more logins.
+test_no_tight_loop() {
+	allow "$work/other"
+	before=$(count_logins)
+	t -r 4 -i "$rig/id_ed25519" -k "$work/known" \
+		"libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
+	is "$?" "$AUTH" "a refused key fails five commands"
+	is "$(($(count_logins) - before))" 1 "the server sees one login"
+	allow "$rig/id_ed25519"
+}
+
+# Whatever retries a refused key, it does not retry a host key.
+test_host_key_is_final() {
+	bad="ssh-ed25519 $(cut -d' ' -f2 "$work/other.pub")"
+	for line in "" "[127.0.0.1]:$port $bad"; do
+		kind=${line:+changed}
+		echo "$line" >"$work/known"
+		before=$(count_logins)
+		t -R 100 -r 6 -i "$rig/id_ed25519" -k "$work/known" \
+			"libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
+		is "$?" "$HOSTKEY" "${kind:-unknown} host key: refused"
+		is "$(($(count_logins) - before))" 1 \
+			"${kind:-unknown} host key: not tried again"
+	done
+	cp "$rig/known_hosts" "$work/known"
+}
+
 # shellcheck disable=SC2119
 rig
 test_host_keys
@@ -347,4 +407,7 @@ test_ways
 test_addresses
 test_penalty
 test_one_try
+test_late_key
+test_no_tight_loop
+test_host_key_is_final
 done_testing

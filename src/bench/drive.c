@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench driven over its pods, which are looked at before the first command;
- * and the report of its folder. */
+/* Drive a bench over its pods: preflight, then a session on an event loop. */
 #include "bench/drive.h"
 
 #include <signal.h>
@@ -15,59 +14,40 @@
 #include "pods/pods.h"
 #include "pods/probe.h"
 
-/* What it found is kept in the results folder. */
 #define PREFLIGHT_FILE "preflight.json"
-/* The bench itself tries on where a pod does not answer. */
+/* The preflight gives up on a pod after this long; the bench itself keeps retrying. */
 #define PREFLIGHT_LIMIT_S 20.0
 
-/* What the preflight says of a pod, as notes. */
-static void note_failures(const struct bench_drive *drive, const cJSON *row)
-{
-	json_each (one, json_get(row, "failures")) {
-		char line[1024];
-
-		print_into(line, "%s: preflight: %s: %s; %s", json_get_string(row, "pod", "?"),
-			   json_get_string(one, "class", "?"), json_get_string(one, "text", "?"),
-			   json_get_string(one, "next", "?"));
-		drive->note(line);
-	}
-}
-
-/* What is told of the pods while they are looked at. */
-struct telling {
+/* The preflight of all pods, as it is reported while it runs. */
+struct preflight {
 	const struct bench_drive *drive;
-	struct pod_wait *waits; /* owned; one a pod */
-	int64_t begun_ms;	/* wall */
+	struct pod_wait *waits; /* owned; one per pod */
+	int64_t started_ms;	/* wall clock */
 };
 
-/* A fact of the row behind its name, where it was found. */
-static void add_fact(struct buf *text, const cJSON *row, const char *key, const char *name)
+/* "ready: NVIDIA H100, driver 570.1, Python 3.11, torch 2.9.1", or the problem. */
+static void describe_pod(const cJSON *row, char *out, size_t size)
 {
-	const char *value = json_get_string(row, key, NULL);
+	static const struct {
+		const char *key, *name;
+	} facts[] = { { "gpu", "" },
+		      { "driver", "driver " },
+		      { "python", "Python " },
+		      { "torch", "torch " } };
+	const char *problem = json_get_string(row, "text", NULL), *value;
+	AUTO_BUF text = buf_new(400);
 
-	if (value != NULL)
-		buf_appendf(text, "%s%s%.60s", text->len > 0 ? ", " : "", name, value);
+	for (size_t i = 0; i < LENGTH(facts); i++)
+		if ((value = json_get_string(row, facts[i].key, NULL)) != NULL)
+			buf_appendf(&text, "%s%s%.60s", text.len > 0 ? ", " : "", facts[i].name,
+				    value);
+	if (problem != NULL)
+		(void)snprintf(out, size, "%.200s", problem);
+	else
+		(void)snprintf(out, size, "ready%s%s", text.len > 0 ? ": " : "", text.data);
 }
 
-/* "ready: NVIDIA H100, driver 570.1, Python 3.11, torch 2.9.1", or what is
- * wrong. */
-static void say_found(const cJSON *row, char *out, size_t size)
-{
-	const char *wrong = json_get_string(row, "text", NULL);
-	AUTO_BUF facts = buf_new(400);
-
-	if (wrong != NULL) {
-		(void)snprintf(out, size, "%.200s", wrong);
-		return;
-	}
-	add_fact(&facts, row, "gpu", "");
-	add_fact(&facts, row, "driver", "driver ");
-	add_fact(&facts, row, "python", "Python ");
-	add_fact(&facts, row, "torch", "torch ");
-	(void)snprintf(out, size, "ready%s%s", facts.len > 0 ? ": " : "", facts.data);
-}
-
-/* One more step: into waits.json, and as a note. */
+/* A pod has reached a step: report it as a note, and in waits.json. */
 static void on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
 {
 	static const enum wait_kind kinds[] = {
@@ -75,58 +55,49 @@ static void on_step(void *user, size_t i, enum pods_probe_step step, const cJSON
 		[PODS_PROBE_LOOKING] = WAIT_CHECKING,
 		[PODS_PROBE_OVER] = WAIT_CHECKED,
 	};
-	struct telling *t = user;
-	const struct bench_drive *drive = t->drive;
-	struct pod_wait *wait = &t->waits[i];
-	int64_t now_ms = clock_wall_ms();
+	struct preflight *preflight = user;
+	const struct bench_drive *drive = preflight->drive;
+	struct pod_wait *wait = &preflight->waits[i];
+	bool has_problem = step == PODS_PROBE_OVER && json_get_string(row, "text", NULL) != NULL;
 	struct err err = { ERR_NONE, "" };
-	char line[512];
+	char line[1024];
 
 	wait->kind = kinds[step];
-	wait->since_ms = now_ms;
+	wait->since_ms = clock_wall_ms();
 	if (step == PODS_PROBE_CONNECTING)
 		print_into(wait->why, "connecting");
 	else if (step == PODS_PROBE_LOOKING)
 		print_into(wait->why, "answered after %.1f s",
-			   (double)(now_ms - t->begun_ms) / 1e3);
+			   (double)(wait->since_ms - preflight->started_ms) / 1e3);
 	else
-		say_found(row, wait->why, sizeof(wait->why));
-	/* A view of it is no reason to end a bench. */
-	if (waits_write(drive->path, t->waits, drive->plan->n_pods, &err) != 0)
+		describe_pod(row, wait->why, sizeof(wait->why));
+	/* waits.json is for viewers: a bench does not fail without it. */
+	if (waits_write(drive->path, preflight->waits, drive->plan->n_pods, &err) != 0)
 		drive->note(err.text);
-	if (step == PODS_PROBE_OVER && json_get_string(row, "text", NULL)) {
-		note_failures(drive, row);
-		return;
+	if (!has_problem) {
+		print_into(line, "%s: preflight: %s", wait->pod, wait->why);
+		drive->note(line);
 	}
-	print_into(line, "%s: preflight: %s", wait->pod, wait->why);
-	drive->note(line);
-}
-
-/* Keep what the preflight found; what it cannot abide, the bench itself
- * refuses with its first command. */
-static int keep_preflight(const struct bench_drive *drive, cJSON **rows, struct err *err)
-{
-	AUTO_JSON all = cJSON_CreateArray();
-
-	for (size_t i = 0; i < drive->plan->n_pods; i++)
-		cJSON_AddItemToArray(all, rows[i]);
-	return folder_write_json(drive->path, PREFLIGHT_FILE, all, err);
+	json_each (one, has_problem ? json_get(row, "failures") : NULL) {
+		print_into(line, "%s: preflight: %s: %s; %s", wait->pod,
+			   json_get_string(one, "class", "?"), json_get_string(one, "text", "?"),
+			   json_get_string(one, "next", "?"));
+		drive->note(line);
+	}
 }
 
 /*
- * Look at the pods of a bench that begins, as `pods check` does; say what
- * they lack, and keep it in the results folder.  A bench that was begun
- * before is left alone.  0, the number of the signal that ended it, or -1
- * with err.
+ * Check the pods of a new bench as `pods check` does, and store the result in the results folder.
+ * Problems are reported and do not stop the bench: its first command on the pod decides.  Returns
+ * 0, the number of the signal that interrupted it, or -1 with err.
  */
-static int look_at_pods(const struct bench_drive *drive, const struct conf_pod *pods,
-			struct err *err)
+static int check_pods(const struct bench_drive *drive, const struct conf_pod *pods, struct err *err)
 {
 	const struct plan *plan = drive->plan;
-	struct telling telling = { .drive = drive };
+	struct preflight preflight = { .drive = drive, .started_ms = clock_wall_ms() };
 	struct pods_probe probe = {
 		.on_step = on_step,
-		.user = &telling,
+		.user = &preflight,
 		.pods = pods,
 		.n = plan->n_pods,
 		.accept_new = drive->accept_new,
@@ -135,29 +106,33 @@ static int look_at_pods(const struct bench_drive *drive, const struct conf_pod *
 		.limit_s = PREFLIGHT_LIMIT_S,
 	};
 
+	/* An attached bench has passed its preflight. */
 	if (drive->mode != SESSION_RUN || folder_size(drive->path, PREFLIGHT_FILE) > 0)
 		return 0;
-	/* A login node is not where it runs. */
+	/* With Slurm the login node would be checked, and not the node of the runs. */
 	for (size_t i = 0; i < plan->n_pods; i++)
 		if (pods[i].slurm.is_given)
 			return 0;
 	cJSON **rows = xcalloc(plan->n_pods, sizeof(cJSON *));
-	telling.waits = xcalloc(plan->n_pods, sizeof(*telling.waits));
-	telling.begun_ms = clock_wall_ms();
+	preflight.waits = xcalloc(plan->n_pods, sizeof(*preflight.waits));
 	for (size_t i = 0; i < plan->n_pods; i++)
-		print_into(telling.waits[i].pod, "%s", plan->pods[i].id);
+		print_into(preflight.waits[i].pod, "%s", plan->pods[i].id);
 	int result = pods_probe(&probe, rows, err);
-	if (result == 0)
-		result = keep_preflight(drive, rows, err);
+	if (result == 0) {
+		AUTO_JSON all = cJSON_CreateArray();
+
+		for (size_t i = 0; i < plan->n_pods; i++)
+			cJSON_AddItemToArray(all, rows[i]);
+		result = folder_write_json(drive->path, PREFLIGHT_FILE, all, err);
+	}
 	folder_remove(drive->path, WAITS_FILE);
-	free(telling.waits);
+	free(preflight.waits);
 	free((void *)rows);
 	return result;
 }
 
-#define SAY_MS 250 /* between two tries to say what waits */
+#define FLUSH_MS 250 /* between two attempts to write what the terminal did not take */
 
-/* A bench on its way. */
 struct driver {
 	const struct bench_drive *drive;
 	struct loop *loop;
@@ -192,13 +167,13 @@ static void driver_on_signal(void *user, int signum)
 	session_leave(driver->session);
 }
 
-static void driver_on_saying(void *user)
+static void driver_on_flush(void *user)
 {
 	(void)user;
 	(void)say_send();
 }
 
-/* One pod of the plan; see bench_pods. */
+/* See bench_pods. */
 static int resolve_pod(struct conf_pod *out, struct plan_pod *pod, const struct conf *conf,
 		       struct err *err)
 {
@@ -221,8 +196,8 @@ static int resolve_pod(struct conf_pod *out, struct plan_pod *pod, const struct 
 		return 0;
 	if (known == NULL)
 		return err_set(err, ERR_CONFIG,
-			       "pod %s: the bench gives no \"ssh\", and the "
-			       "configuration has no pod of that name",
+			       "pod %s: no \"ssh\" in the bench, and no pod with this name in the "
+			       "configuration",
 			       pod->id);
 	out->ssh = known->ssh;
 	out->identity = known->identity;
@@ -250,14 +225,12 @@ struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, st
 	return pods;
 }
 
-/* The session over a fleet of those pods, until it ends. */
+/* Connect to the pods and run the session until it ends. */
 static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct err *err)
 {
 	const struct bench_drive *drive = driver->drive;
 	const struct session_cb cb = { driver_on_note, driver_on_end, driver };
-	const struct fleet_options options = {
-		.accept_new = drive->accept_new,
-	};
+	const struct fleet_options options = { .accept_new = drive->accept_new };
 	size_t n = drive->plan->n_pods;
 	struct remote_pod *remotes;
 
@@ -285,10 +258,10 @@ static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct
 	loop_on_signal(driver->loop, SIGINT, driver_on_signal, driver);
 	loop_on_signal(driver->loop, SIGTERM, driver_on_signal, driver);
 	loop_on_signal(driver->loop, SIGHUP, driver_on_signal, driver);
-	struct loop_timer *saying = loop_timer_new(driver->loop, driver_on_saying, NULL);
-	loop_timer_start(saying, SAY_MS, SAY_MS);
+	struct loop_timer *flush = loop_timer_new(driver->loop, driver_on_flush, NULL);
+	loop_timer_start(flush, FLUSH_MS, FLUSH_MS);
 	loop_run(driver->loop);
-	loop_timer_close(saying);
+	loop_timer_close(flush);
 	(void)say_send();
 	fleet_free(fleet);
 	session_free(driver->session);
@@ -298,11 +271,11 @@ static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct
 }
 
 /*
- * Note it in the database, where the others see it: who follows its pods is
- * silent there while it runs.  Its folder is its truth: a database that
- * cannot be written is told, no more.
+ * Store the bench in the database.  Dashboards and collectors see there that it is running, and
+ * stop polling its pods.  The results folder is complete without that, so a failure is only
+ * reported.
  */
-static void record(const struct bench_drive *drive)
+static void store_bench(const struct bench_drive *drive)
 {
 	const char *db_path = drive->context->db_path;
 	struct err err = { ERR_NONE, "" };
@@ -310,11 +283,11 @@ static void record(const struct bench_drive *drive)
 	if (bench_record(db_path, drive->id, drive->path, &err) == 0 &&
 	    noise_register_store(db_path, drive->id, drive->path, &err) == 0)
 		return;
-	(void)err_prefix(&err, "not in the database");
+	(void)err_prefix(&err, "the bench could not be stored in the database");
 	drive->note(err.text);
 }
 
-/* What a folder is judged by, without pods. */
+/* What is needed to judge a results folder without pods. */
 static struct session_setup judge_setup(const struct bench_drive *drive,
 					struct noise_lookup *lookup)
 {
@@ -336,7 +309,7 @@ int bench_judge_again(const struct bench_drive *drive, struct err *err)
 	int rc = session_judge_folder(&setup, err);
 	noise_register_release(&reg);
 	if (rc == 0)
-		record(drive);
+		store_bench(drive);
 	return rc;
 }
 
@@ -354,12 +327,12 @@ enum session_end bench_drive(const struct bench_drive *drive, struct err *err)
 	if (pods == NULL)
 		return SESSION_FAILED;
 	noise_register_peek(&reg, drive->context);
-	record(drive);
-	int rc = look_at_pods(drive, pods, err);
+	store_bench(drive);
+	int rc = check_pods(drive, pods, err);
 	if (rc == 0)
 		rc = drive_loop(&driver, pods, err);
-	record(drive);
-	/* What its own A/A arm taught is known now. */
+	store_bench(drive);
+	/* The noise register now contains the A/A runs of this bench. */
 	if (rc == 0 && driver.end == SESSION_DONE && drive->plan->aa && drive->mode == SESSION_RUN)
 		rc = bench_judge_again(drive, err);
 	noise_register_release(&reg);

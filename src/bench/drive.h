@@ -7,38 +7,34 @@
 #include "conf/conf.h"
 #include "context.h"
 
-/* A bench driven from its results folder to its end, over its pods. */
+/* How a bench is driven from its results folder. */
 struct bench_drive {
 	struct context *context; /* with configuration and rules */
 	const struct plan *plan;
 	const char *id, *path;
 	enum session_mode mode;
-	bool accept_new; /* unknown host keys */
-	/* A line worth telling: plain text, sanitised. */
+	bool accept_new; /* accept unknown host keys */
+	/* Called for each message about the progress: sanitised plain text. */
 	void (*note)(const char *line);
 };
 
 /*
- * Run, abort, clean or stop it until that is over; SIGINT, SIGTERM and
- * SIGHUP leave it, and what runs on the pods goes on.  The lock of the folder
- * must be held.  How it ended; SESSION_FAILED with err.
+ * Run, abort, clean or stop the bench until that is done.  SIGINT, SIGTERM and SIGHUP only detach:
+ * jobs on the pods continue.  The caller holds the lock of the folder.  Returns how it ended;
+ * SESSION_FAILED with err.
  */
 enum session_end bench_drive(const struct bench_drive *drive, struct err *err);
 
 /*
- * How the pods of a plan are reached: in the plan's own words, else as the
- * configuration has a pod of that name.  n_pods of them, which borrow of
- * both; the caller frees the array.  NULL with err.
+ * How to reach the pods of a plan: from the plan, or from the pod with the same name in the
+ * configuration.  An array of n_pods entries, which borrow from both; the caller frees the array.
+ * NULL with err.
  */
 struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, struct err *err);
 
-/*
- * Judge a bench that is over once more, by what the noise register knows now,
- * and keep that as its verdict.
- */
+/* Judge a bench that has ended again, with the current noise register, and replace its verdict. */
 int bench_judge_again(const struct bench_drive *drive, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* The verdict.json of a bench; of a folder that has none yet, what it would
- * be.  Owned by the caller. */
+/* The verdict.json of a bench, or, if it has none yet, the verdict so far; owned by the caller. */
 cJSON *bench_verdict(const struct bench_drive *drive);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of benches as files: one folder, and all of this machine; called by
- * the session and the commands. */
+/* The results folders of benches on this machine. */
 #include "bench/folder.h"
 
 #include <dirent.h>
@@ -42,7 +41,7 @@ int folder_create(const char *base, const char *name, int64_t now_ms, char id[FO
 		if (errno != EEXIST)
 			break;
 	}
-	return err_set_errno(err, ERR_IO, "cannot make %s", path);
+	return err_set_errno(err, ERR_IO, "cannot create %s", path);
 }
 
 int folder_lock(const char *path, int *fd, struct err *err)
@@ -57,7 +56,7 @@ int folder_lock(const char *path, int *fd, struct err *err)
 		return 0;
 	(void)close(*fd);
 	*fd = -1;
-	return err_set(err, ERR_CHECK, "another hgym-tui drives this bench (%s)", path);
+	return err_set(err, ERR_CHECK, "another hgym-tui is running this bench (%s)", path);
 }
 
 int folder_write(const char *path, const char *name, struct str text, struct err *err)
@@ -149,7 +148,7 @@ bool folder_read_state(const char *path, struct folder_state *state)
 	return is_there;
 }
 
-/* A bench of the list, by when it began. */
+/* One bench of the list. */
 struct entry {
 	char *id;
 	int64_t started_ms;
@@ -207,32 +206,26 @@ int bench_find(const char *word, char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_
 	       struct err *err)
 {
 	AUTO_TEXT base = bench_base();
-	size_t n, found = 0;
+	AUTO_BUF matches = buf_new(300);
+	size_t n, n_found = 0;
 	char **ids = folder_list(base, &n);
+	bool is_exact = false;
 
-	id[0] = '\0';
 	for (size_t i = 0; i < n; i++) {
-		bool whole = strcmp(ids[i], word) == 0;
-
-		if (strncmp(ids[i], word, strlen(word)) == 0 &&
-		    (found != 1 || strcmp(id, word) != 0)) {
+		if (!is_exact && strncmp(ids[i], word, strlen(word)) == 0) {
+			buf_appendf(&matches, "%s%s", n_found++ > 0 ? ", " : "", ids[i]);
+			is_exact = strcmp(ids[i], word) == 0;
 			(void)snprintf(id, FOLDER_ID_SIZE, "%s", ids[i]);
-			found = whole ? 1 : found + 1;
-			if (whole)
-				break;
+			(void)snprintf(path, FOLDER_PATH_SIZE, "%s/%s", base, id);
 		}
-	}
-	for (size_t i = 0; i < n; i++)
 		free(ids[i]);
+	}
 	free(ids);
-	(void)snprintf(path, FOLDER_PATH_SIZE, "%s/%s", base, id);
-	if (found == 1)
+	if (is_exact || n_found == 1)
 		return 0;
-	return err_set(err, ERR_NODATA,
-		       found == 0 ? "there is no bench \"%s\" (see hgym-tui "
-				    "bench list)"
-				  : "more than one bench begins with \"%s\"",
-		       word);
+	if (n_found == 0)
+		return err_set(err, ERR_NODATA, "no bench \"%s\"; see hgym-tui bench list", word);
+	return err_set(err, ERR_NODATA, "\"%s\" matches several benches: %s", word, matches.data);
 }
 
 int bench_load_plan(struct plan *plan, const char *path, struct err *err)
@@ -242,7 +235,7 @@ int bench_load_plan(struct plan *plan, const char *path, struct err *err)
 	print_into(file, "%s/bench.json", path);
 	if (plan_load(plan, file, err) != 0)
 		return -1;
-	/* Files that variants ship are named relative to where it lay. */
+	/* Paths of files that variants ship are relative to the original definition. */
 	cJSON *source = folder_read_json(path, "source.json");
 	if (source != NULL) {
 		free(plan->file);

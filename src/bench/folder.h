@@ -7,36 +7,37 @@
 #include "parsers/json.h"
 
 /*
- * The results folder of a bench, <base>/<id>: bench.json (as it was given),
- * state.json, runs/<run>/{<log>,run.json,steps.csv,gpu.csv}, env.<pod>.txt,
- * verdict.json, summary.json; while it waits waits.json, and where there is
- * something to say preflight.json and repeats.json.  All that is written whole
- * (temp + rename), so that a killed hgym-tui leaves a folder that `bench
- * attach` goes on from.
+ * The results folder of a bench, <base>/<id>: bench.json (a copy of the definition), source.json
+ * (where the definition was), state.json, runs/<run>/{<log>,run.json,steps.csv,gpu.csv},
+ * env.<pod>.txt, verdict.json and summary.json; if needed also waits.json, preflight.json and
+ * repeats.json.  Files other than logs are replaced by a rename, so `bench attach` can continue
+ * from the folder of an hgym-tui that was killed.
  */
 #define FOLDER_ID_SIZE	 80
 #define FOLDER_PATH_SIZE 4096
 
-/* Make <base>/<name>-<time>[-n] and its runs/; id and path are filled. */
+/* Create <base>/<name>-<time>[-n] and its runs/; sets id and path. */
 int folder_create(const char *base, const char *name, int64_t now_ms, char id[FOLDER_ID_SIZE],
 		  char path[FOLDER_PATH_SIZE], struct err *err) __attribute__((warn_unused_result));
 
-/* Be the only one who drives this bench: a lock, held until closed.
- * -1 with err when somebody else is at it. */
+/*
+ * Lock the bench for this process until fd is closed.  -1 with err; its code is ERR_CHECK if
+ * another process drives the bench.
+ */
 int folder_lock(const char *path, int *fd, struct err *err) __attribute__((warn_unused_result));
 
-/* Write a file below path whole; makes its folder. */
+/* Replace a file in the folder; creates its directory. */
 int folder_write(const char *path, const char *name, struct str text, struct err *err)
 	__attribute__((warn_unused_result));
 int folder_write_json(const char *path, const char *name, const cJSON *node, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* Read one; NULL when it is not there or no JSON. */
+/* NULL if the file does not exist or is not JSON. */
 cJSON *folder_read_json(const char *path, const char *name);
 
-/* Bytes of a file below path; 0 when it is not there. */
+/* Size of a file in bytes; 0 if it does not exist. */
 uint64_t folder_size(const char *path, const char *name);
-/* Append bytes; makes the file and its folder. */
+/* Append to a file; creates it and its directory. */
 int folder_append(const char *path, const char *name, struct str data, struct err *err)
 	__attribute__((warn_unused_result));
 void folder_remove(const char *path, const char *name);
@@ -52,35 +53,30 @@ struct folder_state {
 
 int folder_write_state(const char *path, const struct folder_state *state, struct err *err)
 	__attribute__((warn_unused_result));
-/* false: there is none. */
+/* false: the folder has no state.json. */
 bool folder_read_state(const char *path, struct folder_state *state);
 
-/* Ids of all benches below base, newest first; caller frees each and all. */
+/* Ids of all benches in base, newest first; the caller frees each id and the array. */
 char **folder_list(const char *base, size_t *n);
 
-/* The results folders of this machine: where they lie, and how each stands. */
-
-/* The folder of all of them; owned. */
+/* The directory that contains the results folders of this machine; owned. */
 char *bench_base(void);
 
-/*
- * The folder of the bench that `word` names: an id, or its beginning when
- * only one begins so.  -1 with err (ERR_NODATA).
- */
+/* Find a bench by its id or a unique prefix of it.  -1 with err (ERR_NODATA). */
 int bench_find(const char *word, char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE],
 	       struct err *err) __attribute__((warn_unused_result));
 
-/* The plan that a results folder keeps. */
+/* Load the plan from the bench.json of a results folder. */
 int bench_load_plan(struct plan *plan, const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* Is the bench of that id over?  Then its pods stop, else it is aborted. */
+/* Has the bench with that id ended?  Also false if there is no such bench. */
 bool bench_is_over(const char *id);
 
 /*
- * Pods that a bench which is over has left up (on_end "ask"): "p1 (2.00 USD
- * an hour), p2", owned; NULL: none, or the bench still runs.
+ * The pods that a bench left running when it ended (on_end "ask"), for a person: "p1 (2.00 USD per
+ * hour), p2"; owned.  NULL: no pod, or the bench is still running.
  */
 char *bench_still_up(const struct plan *plan, const char *path);
-/* They were stopped: nothing is left to ask. */
+/* Record that these pods were stopped, so that nobody is asked again. */
 int bench_note_stopped(const char *path, struct err *err) __attribute__((warn_unused_result));

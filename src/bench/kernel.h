@@ -7,27 +7,27 @@
 #include "parsers/json.h"
 
 /*
- * Kernel benches: one process on the pod (kernel_probe.py) times all arms of a
- * round, and prints an object for each.  The process is the first run of its
- * round; the others ride in it.  Its means are the runs that are judged.
+ * Kernel benches.  One process on the pod (kernel_probe.py) times all arms of a round and prints
+ * one JSON object per arm.  The process belongs to the first run of its round; the other runs of
+ * that round share it.  The mean that it prints for an arm is the value of the arm's run.
  */
 
-/* The probe, a Python program. */
+/* The source of the probe, a Python program. */
 const char *kernel_probe(void);
 
-/* The command of a plan that has workload.kind kernel; owned. */
+/* The shell command of a plan whose workload.kind is kernel; owned. */
 char *kernel_command(const struct plan *plan);
 
 /*
- * The end of the process of `run`, as that of a run that rode in it: its
- * record, its telemetry, and a log of what was printed of its arm.  rider may
- * be run itself.  -1 with err where a file cannot be written.
+ * Give `sharer`, a run of the same round, the result of the process of `run`: exit status, times,
+ * telemetry, and a log with the lines that the probe printed for its arm.  sharer may be run
+ * itself. -1 with err if a file cannot be written.
  */
 int kernel_share(const struct bench_runs *runs, const struct bench_run *run,
-		 struct bench_run *rider, struct err *err) __attribute__((warn_unused_result));
+		 struct bench_run *sharer, struct err *err) __attribute__((warn_unused_result));
 
-/* What the probe said of an arm beside its time, as a soft guard. */
+/* Fire the validity checks for what the probe reports besides the time. */
 void kernel_guards(struct bench_run *run);
 
-/* An array for verdict.json: what the probe said of each arm; given. */
+/* An array for verdict.json with the last object that the probe printed for each arm; owned. */
 cJSON *kernel_json(const struct bench_runs *runs);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.json to struct plan, by one table a section, and what follows from
- * it; for all that run or show it. */
+/* Read bench.json into struct plan, by one table of keys per section. */
 #include "bench/plan.h"
 
-#include <ctype.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,19 +13,18 @@
 #include "base/xalloc.h"
 #include "bench/kernel.h"
 
-#define MAX_SEED 9007199254740991.0
+#define MAX_SEED 9007199254740991.0 /* the largest integer that JSON readers agree on */
 #define MAX_TEXT (1024U * 1024)
 
-#define NAME_WORDS "1 to 40 letters, digits, _ . - (not . or - first)"
+#define LETTERS	   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define NAME_BYTES LETTERS "0123456789_.-"
 
-static bool is_name(const char *text)
+bool plan_is_name(const char *text)
 {
-	size_t n = 0;
+	size_t n = strlen(text);
 
-	while (isalnum((unsigned char)text[n]) ||
-	       (text[n] != '\0' && strchr("_.-", text[n]) != NULL))
-		n++;
-	return text[n] == '\0' && n >= 1 && n <= 40 && text[0] != '.' && text[0] != '-';
+	return n >= 1 && n <= 40 && text[0] != '.' && text[0] != '-' &&
+	       str_has_only(str_from(text), NAME_BYTES);
 }
 
 static bool is_one_line(const char *text)
@@ -37,23 +34,17 @@ static bool is_one_line(const char *text)
 
 static bool is_plain_path(const char *text)
 {
-	while (isalnum((unsigned char)*text) || (*text != '\0' && strchr("/_.-", *text) != NULL))
-		text++;
-	return *text == '\0';
+	return str_has_only(str_from(text), NAME_BYTES "/");
 }
 
 static bool is_variable(const char *text)
 {
-	if (!isalpha((unsigned char)*text) && *text != '_')
-		return false;
-	while (isalnum((unsigned char)*text) || *text == '_')
-		text++;
-	return *text == '\0';
+	return text[0] != '\0' && !str_is_digit(text[0]) &&
+	       str_has_only(str_from(text), LETTERS "0123456789_");
 }
 
-#define BELOW_WORDS "a Python file below the working folder"
-
-static bool is_below(const char *text)
+/* Relative, so that it cannot leave the copy of the working folder. */
+static bool is_inside(const char *text)
 {
 	return text[0] != '/' && text[0] != '\0' && strstr(text, "..") == NULL;
 }
@@ -61,16 +52,16 @@ static bool is_below(const char *text)
 static bool is_expression(const char *text)
 {
 	regex_t regex;
-	bool is_one = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) == 0;
+	bool is_valid = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) == 0;
 
-	if (is_one)
+	if (is_valid)
 		regfree(&regex);
-	return is_one;
+	return is_valid;
 }
 
-/* Values that are neither a number nor a text. */
+/* Readers of keys whose values are neither a number nor a text. */
 
-static int take_env(const struct json_reader *r, const cJSON *all, const char *path, void *to)
+static int read_env(const struct json_reader *r, const cJSON *all, const char *path, void *to)
 {
 	struct plan_env *env = to;
 	char at[JSON_PATH_SIZE];
@@ -81,70 +72,60 @@ static int take_env(const struct json_reader *r, const cJSON *all, const char *p
 		if (env->n == PLAN_MAX_ENV)
 			return json_refuse(r, at, "more than %d variables", PLAN_MAX_ENV);
 		if (!is_variable(node->string))
-			return json_refuse(r, at, "is no name of a variable");
+			return json_refuse(r, at, "not a valid name of a variable");
 		if (!cJSON_IsString(node))
 			return json_refuse(r, at, "expected a string");
 		if (json_get(all, node->string) != node)
-			return json_refuse(r, at, "this key stands twice");
+			return json_refuse(r, at, "duplicate key");
 		env->v[env->n++] =
 			(struct plan_variable){ xstrdup(node->string), xstrdup(node->valuestring) };
 	}
 	return 0;
 }
 
-/* One file of a variant, as it is here or to be merged over that there. */
-static int take_file(const struct json_reader *r, const cJSON *node, const char *path,
-		     struct plan_files *files, bool is_overlay)
+/* "files" (path on the pod: path on this machine) or "overlay" (path on the pod: object). */
+static int read_files(const struct json_reader *r, const cJSON *all, const char *path, void *to)
 {
-	struct plan_file *file = &files->v[files->n];
-	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-
-	if (files->n == PLAN_MAX_FILES)
-		return json_refuse(r, path, "more than %d files", PLAN_MAX_FILES);
-	if (node->string[0] == '/' || node->string[0] == '\0' || strstr(node->string, "..") != NULL)
-		return json_refuse(r, path, "expected a path below the working folder");
-	if (is_overlay ? !cJSON_IsObject(node) : !cJSON_IsString(node))
-		return json_refuse(r, path,
-				   is_overlay ? "expected an object to merge over "
-						"the file"
-					      : "expected the path of a file here");
-	if (is_overlay)
-		json_print(&text, node);
-	file->path = xstrdup(node->string);
-	file->overlay = is_overlay ? buf_detach(&text) : NULL;
-	file->from = xstrdup_null(node->valuestring);
-	files->n++;
-	return 0;
-}
-
-static int take_files(const struct json_reader *r, const cJSON *all, const char *path, void *to)
-{
+	struct plan_files *files = to;
 	bool is_overlay = strcmp(all->string, "overlay") == 0;
-	const char *twin = json_duplicate_key(all);
+	const char *duplicate = json_duplicate_key(all);
 
-	if (twin != NULL)
-		return json_refuse(r, path,
-				   "the key \"%.60s\" stands twice in one "
-				   "object",
-				   twin);
+	if (duplicate != NULL)
+		return json_refuse(r, path, "duplicate key \"%.60s\"", duplicate);
 	json_each (node, all) {
-		if (take_file(r, node, path, to, is_overlay) != 0)
-			return -1;
+		struct plan_file *file = &files->v[files->n];
+		AUTO_BUF text = buf_new(JSON_MAX_BYTES);
+
+		if (files->n == PLAN_MAX_FILES)
+			return json_refuse(r, path, "more than %d files", PLAN_MAX_FILES);
+		if (!is_inside(node->string))
+			return json_refuse(r, path, "expected a path inside the working folder");
+		if (is_overlay ? !cJSON_IsObject(node) : !cJSON_IsString(node))
+			return json_refuse(r, path,
+					   is_overlay ? "expected an object to merge into the file"
+						      : "expected the path of a local file");
+		if (is_overlay)
+			json_print(&text, node);
+		file->path = xstrdup(node->string);
+		file->overlay = is_overlay ? buf_detach(&text) : NULL;
+		file->from = xstrdup_null(node->valuestring);
+		files->n++;
 	}
 	return 0;
 }
 
-/* Settings of a kernel, passed to it by name. */
-static int take_launch(const struct json_reader *r, const cJSON *all, const char *path, void *to)
+/* Launch settings of a kernel: keyword arguments. */
+static int read_launch(const struct json_reader *r, const cJSON *all, const char *path, void *to)
 {
-	const char *twin = json_duplicate_key(all);
+	const char *duplicate = json_duplicate_key(all);
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
-	if (twin != NULL)
-		return json_refuse(r, path, "the key \"%.60s\" stands twice", twin);
+	if (duplicate != NULL)
+		return json_refuse(r, path, "duplicate key \"%.60s\"", duplicate);
 	json_each (node, all) {
 		if (!is_variable(node->string))
-			return json_refuse(r, path, "\"%.60s\" is no name", node->string);
+			return json_refuse(r, path, "\"%.60s\" is not a valid name of a setting",
+					   node->string);
 		if (cJSON_IsArray(node) || cJSON_IsObject(node))
 			return json_refuse(r, path, "expected numbers and strings");
 	}
@@ -153,8 +134,8 @@ static int take_launch(const struct json_reader *r, const cJSON *all, const char
 	return 0;
 }
 
-/* "2026-11-20T21:00:00Z" to ms since 1970. */
-static int take_deadline(const struct json_reader *r, const cJSON *node, const char *path, void *to)
+/* "2026-11-20T21:00:00Z" as milliseconds since 1970. */
+static int read_deadline(const struct json_reader *r, const cJSON *node, const char *path, void *to)
 {
 	int64_t *deadline_ms = to;
 	struct tm tm = { 0 };
@@ -187,17 +168,18 @@ static int take_deadline(const struct json_reader *r, const cJSON *node, const c
 		.name = NULL \
 	}
 
-#define SECTION plan
+#define FILE_WORDS "a Python file inside the working folder"
+#define SECTION	   plan
 
 static const struct json_field workload_keys[] = {
 	KEY("cwd", TEXT, cwd, REQUIRED),
 	KEY("kind", EITHER, kernel, WORDS("command", "kernel")),
 	KEY("command", TEXT, command),
-	KEY("module", TEXT, module, .is_right = is_below, .what = BELOW_WORDS),
-	KEY("function", TEXT, function, .is_right = is_variable, .what = "the name of a function"),
-	KEY("task", TEXT, task, .is_right = is_below, .what = BELOW_WORDS),
+	KEY("module", TEXT, module, .is_right = is_inside, .what = FILE_WORDS),
+	KEY("function", TEXT, function, .is_right = is_variable, .what = "a function name"),
+	KEY("task", TEXT, task, .is_right = is_inside, .what = FILE_WORDS),
 	KEY("seconds", NUMBER, seconds, RANGE(0.1, 3600)),
-	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = take_env),
+	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = read_env),
 	KEY("timeout_s", NUMBER, timeout_s, RANGE(1, 864000)),
 	KEY("end_marker", TEXT, end_marker),
 	KEY("commit", TEXT, commit),
@@ -205,30 +187,30 @@ static const struct json_field workload_keys[] = {
 	KEY("data_sha256", TEXT, data_sha256),
 	KEY("judge_files", TEXTS, LIST(judge_files, PLAN_MAX_FILES), .is_right = is_one_line,
 	    .what = "a path"),
-	KEY("log", TEXT, log, .is_right = is_name, .what = "the name of a file, no folder"),
-	KEY("noise_class", TEXT, noise_class, .is_right = is_name, .what = NAME_WORDS),
+	KEY("log", TEXT, log, .is_right = plan_is_name, .what = "a file name without a folder"),
+	KEY("noise_class", TEXT, noise_class, .is_right = plan_is_name, .what = PLAN_NAME_WORDS),
 	END,
 };
 
-/* A kernel has settings of its own, and other defaults. */
+/* Each kind of workload has its own keys, and a kernel has other defaults. */
 static int check_workload(const struct json_reader *r, const cJSON *object, const char *path,
 			  void *to)
 {
-	static const char *const own[] = { "module", "function", "task", "seconds" };
+	static const char *const kernel_only[] = { "module", "function", "task", "seconds" };
 	struct plan *plan = to;
 	char at[JSON_PATH_SIZE];
 
-	for (size_t i = 0; !plan->kernel && i < 4; i++)
-		if (cJSON_HasObjectItem(object, own[i]))
-			return json_refuse(r, json_join(at, path, own[i]),
-					   "is for \"kind\": \"kernel\"");
-	if (plan->kernel != (plan->command == NULL))
+	if (!plan->kernel) {
+		for (size_t i = 0; i < LENGTH(kernel_only); i++)
+			if (cJSON_HasObjectItem(object, kernel_only[i]))
+				return json_refuse(r, json_join(at, path, kernel_only[i]),
+						   "only allowed with \"kind\": \"kernel\"");
+		return plan->command != NULL ? 0 : json_refuse(r, path, "missing key \"command\"");
+	}
+	if (plan->command != NULL)
 		return json_refuse(r, path,
-				   plan->kernel ? "a kernel has no \"command\": the "
-						  "program times its functions itself"
-						: "the key \"command\" is missing");
-	if (!plan->kernel)
-		return 0;
+				   "\"command\" is not allowed with \"kind\": \"kernel\": hgym-tui "
+				   "calls the functions itself");
 	plan->module = plan->module != NULL ? plan->module : xstrdup("kernel.py");
 	plan->task = plan->task != NULL ? plan->task : xstrdup("task.py");
 	plan->burn_in = 0;
@@ -251,15 +233,15 @@ static int check_window(const struct json_reader *r, const cJSON *object, const 
 	char at[JSON_PATH_SIZE];
 
 	(void)object;
-	return plan->rule.hi > plan->rule.lo
-		       ? 0
-		       : json_refuse(r, json_join(at, path, "hi"), "expected more than lo");
+	if (plan->rule.hi > plan->rule.lo)
+		return 0;
+	return json_refuse(r, json_join(at, path, "hi"), "expected more than lo");
 }
 
 static const struct json_field metric_keys[] = {
 	KEY("key", TEXT, key, REQUIRED),
 	KEY("also", TEXTS, LIST(also, PLAN_MAX_TEXTS), .is_right = is_variable,
-	    .what = "the name of a number"),
+	    .what = "a metric name"),
 	{ "parser", JSON_AS_FIXED, .words = bench_metric_parsers },
 	KEY("direction", EITHER, rule.higher, WORDS("lower", "higher")),
 	KEY("tok_kind", CHOICE, rule.tok_kind, WORDS("cumulative", "interval")),
@@ -302,7 +284,7 @@ static const struct json_field guards_keys[] = {
 static const struct json_field budget_keys[] = {
 	KEY("usd", NUMBER, usd, RANGE(0, 1e6)),
 	KEY("minutes", NUMBER, minutes, RANGE(0, 1e6)),
-	KEY("deadline", OTHER, deadline_ms, .types = JSON_STRING, .take = take_deadline),
+	KEY("deadline", OTHER, deadline_ms, .types = JSON_STRING, .take = read_deadline),
 	KEY("on_end", EITHER, stop_pods, WORDS("ask", "stop_pods")),
 	END,
 };
@@ -311,21 +293,21 @@ static const struct json_field budget_keys[] = {
 #define SECTION plan_variant
 
 static const struct json_field variant_keys[] = {
-	KEY("tag", TEXT, tag, REQUIRED, .is_right = is_name, .what = NAME_WORDS),
+	KEY("tag", TEXT, tag, REQUIRED, .is_right = plan_is_name, .what = PLAN_NAME_WORDS),
 	FLAG("control", control),
-	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = take_env),
+	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = read_env),
 	KEY("command", TEXT, command),
 	KEY("patch", TEXT, patch),
-	KEY("launch", OTHER, launch, .types = JSON_OBJECT, .take = take_launch),
-	KEY("files", OTHER, files, .types = JSON_OBJECT, .take = take_files),
-	KEY("overlay", OTHER, files, .types = JSON_OBJECT, .take = take_files),
+	KEY("launch", OTHER, launch, .types = JSON_OBJECT, .take = read_launch),
+	KEY("files", OTHER, files, .types = JSON_OBJECT, .take = read_files),
+	KEY("overlay", OTHER, files, .types = JSON_OBJECT, .take = read_files),
 	KEY("must_match", TEXTS, LIST(must, PLAN_MAX_TEXTS), .is_right = is_expression,
 	    .what = "an extended regular expression"),
 	KEY("must_not_match", TEXTS, LIST(must_not, PLAN_MAX_TEXTS), .is_right = is_expression,
 	    .what = "an extended regular expression"),
 	KEY("declares", TEXTS, LIST(declares, PLAN_MAX_TEXTS)),
 	KEY("numerics", EITHER, numerics_changed, WORDS("same", "changed")),
-	KEY("noise_class", TEXT, noise_class, .is_right = is_name, .what = NAME_WORDS),
+	KEY("noise_class", TEXT, noise_class, .is_right = plan_is_name, .what = PLAN_NAME_WORDS),
 	END,
 };
 
@@ -333,7 +315,7 @@ static const struct json_field variant_keys[] = {
 #define SECTION plan_pod
 
 static const struct json_field pod_keys[] = {
-	KEY("id", TEXT, id, REQUIRED, .is_right = is_name, .what = NAME_WORDS),
+	KEY("id", TEXT, id, REQUIRED, .is_right = plan_is_name, .what = PLAN_NAME_WORDS),
 	KEY("ssh", TEXT, ssh),
 	KEY("transport", WORD, transport, WORDS("libssh2", "openssh", "local")),
 	KEY("identity", TEXT, identity),
@@ -362,17 +344,15 @@ static int check_metric(const struct json_reader *r, const cJSON *object, const 
 
 	if (strcmp(parser, metric->parser) != 0)
 		return json_refuse(r, json_join(at, path, "parser"),
-				   "step_ms is read by parameter-golf, any "
-				   "other key by json");
+				   "expected parameter-golf for step_ms, json for any other key");
 	if (json_get_string(object, "direction", NULL) == NULL && bench_metric_is_rate(plan->key))
 		return json_refuse(r, json_join(at, path, "key"),
-				   "\"%.60s\" looks like a rate: say by "
-				   "\"direction\" whether lower or higher is "
-				   "better",
+				   "\"%.60s\" looks like a rate: set \"direction\" to \"lower\" or "
+				   "\"higher\", whichever is better",
 				   plan->key);
 	if (plan->rule.higher && metric->only_lower)
 		return json_refuse(r, json_join(at, path, "direction"),
-				   "a step time is better when lower");
+				   "a lower step time is always better");
 	return 0;
 }
 
@@ -387,14 +367,10 @@ static int check_design(const struct json_reader *r, const cJSON *object, const 
 	if (plan->confirm == 0)
 		return 0;
 	if (plan->confirm * plan->n_pods < VERDICT_MIN_BLOCKS)
-		return json_refuse(r, at,
-				   "%d fresh blocks over all pods are the "
-				   "least that can confirm anything",
+		return json_refuse(r, at, "a confirmation needs at least %d blocks over all pods",
 				   VERDICT_MIN_BLOCKS);
 	if (plan->n_variants < 3)
-		return json_refuse(r, at,
-				   "is for two variants or more beside the "
-				   "control: of one, its verdict tells");
+		return json_refuse(r, at, "needs at least two variants besides the control");
 	return 0;
 }
 
@@ -402,20 +378,21 @@ static int check_decision(const struct json_reader *r, const cJSON *object, cons
 			  void *to)
 {
 	const struct plan *plan = to;
-	size_t all = plan->blocks * plan->n_pods;
+	size_t n_blocks = plan->blocks * plan->n_pods;
 	char at[JSON_PATH_SIZE];
 
-	if (plan->min_blocks <= all || !json_has_type(json_get(object, "min_blocks"), JSON_NUMBER))
+	if (plan->min_blocks <= n_blocks ||
+	    !json_has_type(json_get(object, "min_blocks"), JSON_NUMBER))
 		return 0;
 	return json_refuse(r, json_join(at, path, "min_blocks"),
-			   "the bench has %zu blocks in all and would never be "
-			   "judged",
-			   all);
+			   "the bench has only %zu blocks, so it would never get a verdict",
+			   n_blocks);
 }
 
 /*
- * An array of objects of size bytes, each begun as `blank`, its name first;
- * two of the same name are an error.  *n counts those that own something.
+ * Read an array of objects of `size` bytes whose first member is their name; each starts as a copy
+ * of `blank`.  Two objects with one name are an error.  *n counts the objects that own memory, also
+ * after an error.
  */
 struct items {
 	const struct json_field *keys;
@@ -424,7 +401,7 @@ struct items {
 	void *v;
 };
 
-static int take_items(const struct json_reader *r, const cJSON *array, const char *path,
+static int read_items(const struct json_reader *r, const cJSON *array, const char *path,
 		      const struct items *items, size_t *n)
 {
 	char at[64];
@@ -442,53 +419,43 @@ static int take_items(const struct json_reader *r, const cJSON *array, const cha
 		for (size_t i = 0; i + 1 < *n; i++) {
 			memcpy(&other, (char *)items->v + i * items->size, sizeof(other));
 			if (strcmp(other, name) == 0)
-				return json_refuse(r, at, "\"%s\" is there twice", name);
+				return json_refuse(r, at, "\"%s\" appears twice", name);
 		}
 	}
 	return 0;
 }
 
-/* Bring the control to the front; the others keep their order. */
-static void put_control_first(struct plan *plan)
-{
-	struct plan_variant control;
-	size_t i = 0;
-
-	while (!plan->variants[i].control)
-		i++;
-	control = plan->variants[i];
-	memmove(&plan->variants[1], &plan->variants[0], i * sizeof(control));
-	plan->variants[0] = control;
-}
-
-static int take_variants(const struct json_reader *r, const cJSON *array, const char *path,
+static int read_variants(const struct json_reader *r, const cJSON *array, const char *path,
 			 void *to)
 {
 	static const struct plan_variant blank = { .tag = NULL };
-	size_t size = (size_t)cJSON_GetArraySize(array), controls = 0;
+	size_t size = (size_t)cJSON_GetArraySize(array), n_controls = 0, control = 0;
 	struct items items = { variant_keys, &blank, sizeof(blank), NULL };
 	struct plan *plan = to;
 
 	if (size < 1 || size > SCHEDULE_MAX_ARMS - 1)
-		return json_refuse(r, path,
-				   "expected 2 to %d variants, one of them the "
-				   "control",
+		return json_refuse(r, path, "expected 2 to %d variants, one of them the control",
 				   SCHEDULE_MAX_ARMS - 1);
 	items.v = plan->variants = xcalloc(size, sizeof(blank));
-	if (take_items(r, array, path, &items, &plan->n_variants) != 0)
+	if (read_items(r, array, path, &items, &plan->n_variants) != 0)
 		return -1;
 	for (size_t i = 0; i < size; i++)
-		controls += plan->variants[i].control ? 1 : 0;
-	if (controls != 1)
+		if (plan->variants[i].control) {
+			n_controls++;
+			control = i;
+		}
+	if (n_controls != 1)
 		return json_refuse(r, path,
-				   "expected exactly one with \"control\": "
-				   "true, found %zu",
-				   controls);
-	put_control_first(plan);
+				   "expected exactly one with \"control\": true, found %zu",
+				   n_controls);
+	/* The control moves to the front; the others keep their order. */
+	const struct plan_variant first = plan->variants[control];
+	memmove(&plan->variants[1], &plan->variants[0], control * sizeof(first));
+	plan->variants[0] = first;
 	return 0;
 }
 
-static int take_pods(const struct json_reader *r, const cJSON *array, const char *path, void *to)
+static int read_pods(const struct json_reader *r, const cJSON *array, const char *path, void *to)
 {
 	static const struct plan_pod blank = { .usd_per_h = (double)NAN };
 	size_t size = (size_t)cJSON_GetArraySize(array);
@@ -499,15 +466,14 @@ static int take_pods(const struct json_reader *r, const cJSON *array, const char
 	if (size < 1 || size > PLAN_MAX_PODS)
 		return json_refuse(r, path, "expected 1 to %d pods", PLAN_MAX_PODS);
 	items.v = plan->pods = xcalloc(size, sizeof(blank));
-	if (take_items(r, array, path, &items, &plan->n_pods) != 0)
+	if (read_items(r, array, path, &items, &plan->n_pods) != 0)
 		return -1;
-	/* Whoever locks several takes the lowest first: no two wait for
-	 * ever. */
+	/* GPUs are locked in this order: two benches that lock several cannot deadlock. */
 	for (size_t i = 0; i < size; i++)
 		for (size_t k = 1; k < plan->pods[i].gpus.n; k++)
 			if (plan->pods[i].gpus.v[k - 1] > plan->pods[i].gpus.v[k]) {
 				print_into(at, "%s[%zu].gpus", path, i);
-				return json_refuse(r, at, "expected them ascending");
+				return json_refuse(r, at, "expected ascending order");
 			}
 	return 0;
 }
@@ -518,16 +484,16 @@ static int take_pods(const struct json_reader *r, const cJSON *array, const char
 		.take = (take_)                                                                    \
 	}
 
-/* In the order in which they are read: a check may look at what is above. */
+/* Keys are read in this order: a check may depend on the keys above it. */
 static const struct json_field top_keys[] = {
 	{ "schema", JSON_AS_FIXED, REQUIRED, WORDS(PLAN_SCHEMA) },
-	KEY("name", TEXT, name, REQUIRED, .is_right = is_name, .what = NAME_WORDS),
+	KEY("name", TEXT, name, REQUIRED, .is_right = plan_is_name, .what = PLAN_NAME_WORDS),
 	KEY("note", TEXT, note),
 	KEY("seed", INTEGER, seed, RANGE(0, MAX_SEED)),
 	OBJECT("workload", workload_keys, check_workload, JSON_REQUIRED),
 	OBJECT("metric", metric_keys, check_metric, JSON_REQUIRED),
-	{ "variants", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED, .take = take_variants },
-	{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED, .take = take_pods },
+	{ "variants", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED, .take = read_variants },
+	{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED, .take = read_pods },
 	OBJECT("design", design_keys, check_design, JSON_NULL),
 	OBJECT("decision", decision_keys, check_decision, JSON_NULL),
 	OBJECT("guards", guards_keys, NULL, JSON_NULL),
@@ -571,7 +537,7 @@ static void set_defaults(struct plan *plan, const char *file)
 	};
 }
 
-/* What an arm may change is another thing with a kernel. */
+/* What an arm may change depends on the kind of the workload. */
 static int check_arms(const struct json_reader *r, const struct plan *plan)
 {
 	char at[64];
@@ -579,12 +545,21 @@ static int check_arms(const struct json_reader *r, const struct plan *plan)
 	array_each (v, plan->variants, plan->n_variants) {
 		print_into(at, "variants.%s", v->tag);
 		if (plan->kernel && v->command != NULL)
-			return json_refuse(r, at, "a kernel has no command");
+			return json_refuse(r, at,
+					   "\"command\" is not allowed with \"kind\": \"kernel\"");
 		if (!plan->kernel && v->launch != NULL)
-			return json_refuse(r, at, "launch is for \"kind\": \"kernel\"");
+			return json_refuse(r, at,
+					   "\"launch\" is only allowed with \"kind\": \"kernel\"");
 	}
 	if (plan->kernel && bench_metric_find(plan->key)->kind != RUN_LOG_SCORE)
-		return json_refuse(r, "metric.key", "of a kernel it is us, its time a call");
+		return json_refuse(r, "metric.key",
+				   "expected us, the time of one call, with \"kind\": \"kernel\"");
+	/* The control alone is compared with itself: an audit. */
+	if (plan->n_variants < 2 && !plan->aa)
+		return json_refuse(r, "variants",
+				   "expected 2 to %d variants; to audit the control alone, set "
+				   "\"aa\": true",
+				   SCHEDULE_MAX_ARMS - 1);
 	return 0;
 }
 
@@ -598,34 +573,26 @@ int plan_parse(struct plan *plan, const char *file, struct str text, struct err 
 	sha256_update(&sha, text.p, text.len);
 	sha256_hex(&sha, plan->sha256);
 	sha256_release(&sha);
-	int result = json_take_text(&r, file, text, top_keys, plan);
-	/* The control alone is compared with itself: that is an audit. */
-	if (result == 0 && plan->n_variants < 2 && !plan->aa)
-		result = json_refuse(&r, "variants",
-				     "expected 2 to %d variants; the control "
-				     "alone is audited with \"aa\": true",
-				     SCHEDULE_MAX_ARMS - 1);
-	if (result == 0)
-		result = check_arms(&r, plan);
-	if (result == 0 && plan->log == NULL)
-		plan->log = xstrdup(plan->kernel ? "kernel.out" : "train.out");
-	if (result == 0 && plan->kernel)
-		plan->command = kernel_command(plan);
-	if (result != 0)
+	if (json_take_text(&r, file, text, top_keys, plan) != 0 || check_arms(&r, plan) != 0) {
 		plan_release(plan);
-	return result;
+		return -1;
+	}
+	if (plan->log == NULL)
+		plan->log = xstrdup(plan->kernel ? "kernel.out" : "train.out");
+	if (plan->kernel)
+		plan->command = kernel_command(plan);
+	return 0;
 }
 
 int plan_load(struct plan *plan, const char *path, struct err *err)
 {
 	AUTO_BUF text = buf_new(MAX_TEXT);
-	int result = file_read(path, &text, err);
 
-	if (result == 0)
-		result = plan_parse(plan, path, buf_str(&text), err);
-	else if (err != NULL)
+	if (file_read(path, &text, err) == 0)
+		return plan_parse(plan, path, buf_str(&text), err);
+	if (err != NULL)
 		err->code = ERR_CONFIG;
-	return result;
+	return -1;
 }
 
 static void free_env(struct plan_env *env)
@@ -637,22 +604,18 @@ static void free_env(struct plan_env *env)
 	free(env->v);
 }
 
-static void free_variant(struct plan_variant *v)
-{
-	for (size_t i = 0; i < v->files.n; i++) {
-		free(v->files.v[i].path);
-		free(v->files.v[i].from);
-		free(v->files.v[i].overlay);
-	}
-	free_env(&v->env);
-	free(v->launch);
-	json_give_back(variant_keys, v);
-}
-
 void plan_release(struct plan *plan)
 {
-	for (size_t i = 0; i < plan->n_variants; i++)
-		free_variant(&plan->variants[i]);
+	array_each (v, plan->variants, plan->n_variants) {
+		array_each (file, v->files.v, v->files.n) {
+			free(file->path);
+			free(file->from);
+			free(file->overlay);
+		}
+		free_env(&v->env);
+		free(v->launch);
+		json_give_back(variant_keys, v);
+	}
 	for (size_t i = 0; i < plan->n_pods; i++)
 		json_give_back(pod_keys, &plan->pods[i]);
 	json_give_back(top_keys, plan);
@@ -738,7 +701,7 @@ bool plan_needs_copies(const struct plan *plan)
 		      plan->variants[i].patch != NULL || plan->variants[i].files.n > 0);
 }
 
-static void add_env(struct buf *out, const struct plan_env *env)
+static void append_env(struct buf *out, const struct plan_env *env)
 {
 	for (size_t i = 0; i < env->n; i++) {
 		buf_appendf(out, "%s=", env->v[i].name);
@@ -752,16 +715,16 @@ void plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *o
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const struct plan_pod *p = &plan->pods[pod];
 
-	/* Rows are seen when they are made; what the plan sets comes later. */
+	/* Without a buffer rows reach the log when they are printed.  The plan may override it. */
 	buf_append_str(out, "env PYTHONUNBUFFERED=1 ");
 	if (p->gpus.n > 0) {
 		buf_append_str(out, "CUDA_VISIBLE_DEVICES=");
 		plan_gpus_text(&p->gpus, ',', out);
 		buf_append_char(out, ' ');
 	}
-	add_env(out, &plan->env);
+	append_env(out, &plan->env);
 	if (!plan->kernel)
-		add_env(out, &v->env);
+		append_env(out, &v->env);
 	buf_append_str(out, "sh -c ");
 	quote_word(out, str_from(v->command != NULL ? v->command : plan->command));
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Benches from their results folders into the database, and those whose
- * folders are gone out of it. */
+/* Store benches in the database, and list those whose results folders are gone. */
 #include "bench/record.h"
 
 #include <stdlib.h>
@@ -15,16 +14,16 @@
 
 #define MAX_JSON ((size_t)JSON_MAX_BYTES)
 
-/* "2026-11-20T21:30:00Z" in milliseconds; 0 when it is none. */
-static int64_t time_of(const cJSON *object, const char *key)
+/* Milliseconds since 1970 of "2026-11-20T21:30:00Z"; 0 if the member is not a time. */
+static int64_t read_time_ms(const cJSON *object, const char *key)
 {
 	double time_s = clock_read_s(str_from(json_get_string(object, key, "")));
 
 	return isnan(time_s) ? 0 : (int64_t)time_s * 1000;
 }
 
-/* A tree as an owned text; NULL for none. */
-static char *text_of(const cJSON *node)
+/* Owned; NULL for a NULL node and for a text that is too long. */
+static char *print_json(const cJSON *node)
 {
 	AUTO_BUF text = buf_new(MAX_JSON);
 
@@ -34,64 +33,50 @@ static char *text_of(const cJSON *node)
 	return text.truncated ? NULL : buf_detach(&text);
 }
 
-static void fill_run(struct stored_bench_run *run, const cJSON *node)
-{
-	*run = (struct stored_bench_run){
-		.run = json_get_string(node, "id", "?"),
-		.pod = json_get_string(node, "pod", NULL),
-		.tag = json_get_string(node, "tag", NULL),
-		.state = json_get_string(node, "state", NULL),
-		.detail = text_of(node),
-		.block = json_get_number(node, "block", RUN_ABSENT),
-		.pos = json_get_number(node, "pos", RUN_ABSENT),
-		.rc = json_get_number(node, "rc", RUN_ABSENT),
-		.y_ms = json_get_number(node, "y_ms", RUN_ABSENT),
-		.started_ms = time_of(node, "t0"),
-		.ended_ms = time_of(node, "t1"),
-	};
-}
-
-/* Write the bench with the runs of its verdict (NULL: not judged yet). */
-static int put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
-	       struct err *err)
-{
-	const cJSON *all = json_get(verdict, "runs");
-	size_t n = all != NULL ? (size_t)cJSON_GetArraySize(all) : 0, i = 0;
-	AUTO_FREE struct stored_bench_run *runs = xcalloc(n + 1, sizeof(*runs));
-
-	json_each (node, all)
-		fill_run(&runs[i++], node);
-	bench->sha256 = json_get_string(verdict, "bench_sha256", NULL);
-	int rc = store_put_bench(db_path, bench, runs, n, err);
-	for (i = 0; i < n; i++)
-		free((void *)(uintptr_t)runs[i].detail);
-	return rc;
-}
-
 int bench_record(const char *db_path, const char *id, const char *path, struct err *err)
 {
 	AUTO_JSON definition = folder_read_json(path, "bench.json");
 	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
-	AUTO_TEXT definition_text = text_of(definition);
-	AUTO_TEXT verdict_text = text_of(verdict);
+	AUTO_TEXT definition_text = print_json(definition);
+	AUTO_TEXT verdict_text = print_json(verdict);
 	AUTO_TEXT file = xasprintf("%s/bench.json", path);
+	const cJSON *all = json_get(verdict, "runs");
+	size_t n = all != NULL ? (size_t)cJSON_GetArraySize(all) : 0, i = 0;
+	AUTO_FREE struct stored_bench_run *runs = xcalloc(n + 1, sizeof(*runs));
 	struct folder_state state = { .state = "unknown" };
-	struct stored_bench bench = {
-		.id = id,
-		.file = file,
-		.dir = path,
-		.definition = definition_text,
-		.verdict = verdict_text,
-	};
 
 	(void)folder_read_state(path, &state);
-	bench.name = state.name;
-	bench.state = state.state;
-	bench.started_ms = state.started_ms;
-	bench.ended_ms = state.ended_ms;
+	const struct stored_bench bench = {
+		.id = id,
+		.name = state.name,
+		.file = file,
+		.dir = path,
+		.state = state.state,
+		.started_ms = state.started_ms,
+		.ended_ms = state.ended_ms,
+		.definition = definition_text,
+		.verdict = verdict_text,
+		.sha256 = json_get_string(verdict, "bench_sha256", NULL),
+	};
+	json_each (node, all)
+		runs[i++] = (struct stored_bench_run){
+			.run = json_get_string(node, "id", "?"),
+			.pod = json_get_string(node, "pod", NULL),
+			.tag = json_get_string(node, "tag", NULL),
+			.state = json_get_string(node, "state", NULL),
+			.detail = print_json(node),
+			.block = json_get_number(node, "block", RUN_ABSENT),
+			.pos = json_get_number(node, "pos", RUN_ABSENT),
+			.rc = json_get_number(node, "rc", RUN_ABSENT),
+			.y_ms = json_get_number(node, "y_ms", RUN_ABSENT),
+			.started_ms = read_time_ms(node, "t0"),
+			.ended_ms = read_time_ms(node, "t1"),
+		};
 	int rc = conf_make_dir_of(db_path, err);
 	if (rc == 0)
-		rc = put(db_path, &bench, verdict, err);
+		rc = store_put_bench(db_path, &bench, runs, n, err);
+	for (i = 0; i < n; i++)
+		free((void *)(uintptr_t)runs[i].detail);
 	return rc;
 }
 
@@ -139,8 +124,8 @@ struct listing {
 	size_t n, max;
 };
 
-/* What its verdict said. */
-static char *report_of(const struct stored_bench *bench, double *cost_usd)
+/* The report of a stored verdict. */
+static char *make_report(const struct stored_bench *bench, double *cost_usd)
 {
 	AUTO_JSON root = NULL;
 	struct facts facts;
@@ -153,16 +138,16 @@ static char *report_of(const struct stored_bench *bench, double *cost_usd)
 	report_facts(&facts, root);
 	facts_print_text(&text, &facts);
 	facts_release(&facts);
-	buf_append_str(&text, "\nIts results folder is gone: this is what the "
-			      "database remembers.\n");
+	buf_append_str(
+		&text,
+		"\nThe results folder no longer exists; this report is from the database.\n");
 	return buf_detach(&text);
 }
 
-/* Rows come oldest first: the oldest of a full list makes room. */
-static int take_bench(void *user, const struct stored_bench *bench)
+/* The store lists the oldest first, the model wants the newest first. */
+static int list_stored(void *user, const struct stored_bench *bench)
 {
 	struct listing *list = user;
-	struct model_bench *out;
 
 	for (size_t i = 0; i < list->n_ids; i++)
 		if (strcmp(list->ids[i], bench->id) == 0)
@@ -171,15 +156,14 @@ static int take_bench(void *user, const struct stored_bench *bench)
 		return 0;
 	memmove(list->out + 1, list->out, list->n * sizeof(*list->out));
 	list->n++;
-	out = list->out;
-	*out = (struct model_bench){
+	list->out[0] = (struct model_bench){
 		.id = xstrdup(bench->id),
 		.name = xstrdup(bench->name != NULL ? bench->name : bench->id),
 		.state = xstrdup(bench->state != NULL ? bench->state : "unknown"),
 		.started_ms = bench->started_ms,
 		.ended_ms = bench->ended_ms,
 	};
-	out->report = report_of(bench, &out->cost_usd);
+	list->out[0].report = make_report(bench, &list->out[0].cost_usd);
 	return 0;
 }
 
@@ -189,6 +173,6 @@ size_t bench_stored_list(struct context *context, char *const *ids, size_t n_ids
 	struct listing list = { ids, n_ids, out, 0, max };
 
 	if (context_open(context, CONTEXT_DB, NULL) == 0)
-		(void)store_each_bench(context->store, NULL, take_bench, &list, NULL);
+		(void)store_each_bench(context->store, NULL, list_stored, &list, NULL);
 	return list.n;
 }

@@ -5,23 +5,23 @@
 #include "bench/noise_register.h"
 
 /*
- * What will run, where, in which order; what it costs and what it can show,
- * by the noise that is known (reg may be NULL).  Plain text, sanitised.
+ * Append a description of the plan as sanitised plain text: commands, pods, order, duration, cost,
+ * and the smallest difference it can detect.  reg: known noise; may be NULL.
  */
 void bench_describe(struct buf *out, const struct plan *plan, const struct noise_register *reg);
-/* The same by what the database knows; -1 with err when a file that an arm
- * ships cannot be read. */
+/* The same with the noise in the database; -1 with err if a file that an arm ships is unreadable.
+ */
 int bench_outline(struct buf *out, struct context *context, const struct plan *plan,
 		  struct err *err);
 /*
- * The same of a file, behind the command that starts it; owned, or NULL with
- * err where the file is no plan, or names one that is not there.
+ * The command that starts the plan in a file, and the description of that plan; owned.  NULL with
+ * err if the file, or a file that it ships, is missing or wrong.
  */
 char *bench_preview(struct context *context, const char *file, struct err *err);
 
 /*
- * Make the results folder of a bench and lock it.  given is the definition to
- * keep there; NULL: that of plan->file.
+ * Create and lock the results folder of a bench.  Its bench.json is `given`, or, if that is NULL, a
+ * copy of plan->file.
  */
 int bench_create(const struct plan *plan, const char *given, char id[FOLDER_ID_SIZE],
 		 char path[FOLDER_PATH_SIZE], int *lock, struct err *err)

@@ -187,10 +187,10 @@ def killed(rig):
        b"the control failed" in done.stderr and
        b"nothing.py" in done.stderr, "a task that is not there is told",
        (found, done.stderr))
-    for change, why in (({"command": "true"}, 'a kernel has no "command"'),
-                        ({"kind": "command"}, 'is for "kind": "kernel"'),
-                        ({"module": "/etc/x.py"}, "below the working folder"),
-                        ({"function": "a b"}, "the name of a function")):
+    for change, why in (({"command": "true"}, '"command" is not allowed'),
+                        ({"kind": "command"}, 'only allowed with "kind"'),
+                        ({"module": "/etc/x.py"}, "inside the working folder"),
+                        ({"function": "a b"}, "a function name")):
         wrong = dict(plan, workload=dict(plan["workload"], **change))
         write(rig, {"kernel.json": json.dumps(wrong)})
         done = rig.tui("bench", "run", "--dry-run", path)

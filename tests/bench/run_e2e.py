@@ -248,7 +248,7 @@ def few_looks(rig):
     ok(len(runs) == 2 and 2 <= count <= most,
        "how a run goes is asked once in 8 s, and as it ends",
        (count, most, runs, done.stderr.decode()))
-    ok(b"not known: 2 runs" in done.stderr and b"nan" not in done.stderr,
+    ok(b"unknown: 2 runs" in done.stderr and b"nan" not in done.stderr,
        "one block shows nothing, and no number of it is told",
        done.stderr.decode())
     rig.clean("few")

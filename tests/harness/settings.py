@@ -149,7 +149,7 @@ def test_command(folder):
     screen.send("b")
     screen.wait_for("Which bench?")
     screen.send("\r")
-    ok(screen.wait_for("checkpoint once more in each block"),
+    ok(screen.wait_for("checkpoint, run a second time in each"),
        "the checkpoint against the workspace", screen.screen.text())
     screen.send("\x1b")
     leave(screen)

@@ -472,7 +472,7 @@ def test_bench_form():
              "new STEP_MS=1150", None, None, None, "3", "no", None])
     p.send("\r")
     ok(p.wait_for(("type yes to go on", "STEP_MS=1150", "39.84 USD an hour",
-                   "at most   60 minutes")),
+                   "limit     60 minutes")),
        "Enter shows the exact commands and the cost")
     p.send("yes\r6")
     ok(p.wait_for(("no verdict yet", "typed")), "yes starts it")

@@ -78,8 +78,8 @@ static void test_values(void)
 		{ ",\n\"design\":{\"order\":\"random\"}}",
 		  "b.json:7: design.order: expected \"mirrored-random\"" },
 		{ ",\n\"design\":{\"confirm_blocks\":3}}",
-		  "b.json:7: design.confirm_blocks: is for two variants or "
-		  "more beside the control: of one, its verdict tells" },
+		  "b.json:7: design.confirm_blocks: needs at least two "
+		  "variants besides the control" },
 		{ ",\n\"decision\":{\"alpha\":0.6}}",
 		  "b.json:7: decision.alpha: expected a number from 1e-06 to "
 		  "0.5" },
@@ -111,10 +111,9 @@ static void test_values(void)
 	       "regular expression");
 	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"A\",\"control\":true,\n"
 			   "\"overlay\":{\"a.json\":{\"x\":1,\"x\":2}}}],\n" PODS "}",
-	       "b.json:5: variants[0].overlay: the key \"x\" stands twice in "
-	       "one object");
+	       "b.json:5: variants[0].overlay: duplicate key \"x\"");
 	refuse(HEAD METRIC VARIANTS "\"pods\":[{\"id\":\"p\",\n\"gpus\":[3,0]}]}",
-	       "b.json:7: pods[0].gpus: expected them ascending");
+	       "b.json:7: pods[0].gpus: expected ascending order");
 	refuse(HEAD METRIC VARIANTS "\"pods\":[{\"id\":\"p\",\n\"lock_dir\":\"/a b\"}]}",
 	       "b.json:7: pods[0].lock_dir: expected a path of letters, "
 	       "digits, / _ . -");
@@ -144,8 +143,8 @@ static void test_never(void)
 	struct plan plan;
 
 	refuse(HEAD METRIC VARIANTS PODS ",\n\"decision\":{\"min_blocks\":7}}",
-	       "b.json:7: decision.min_blocks: the bench has 6 blocks in all "
-	       "and would never be judged");
+	       "b.json:7: decision.min_blocks: the bench has only 6 blocks, "
+	       "so it would never get a verdict");
 	is_int(plan_parse(&plan, "b.json",
 			  str_from(HEAD METRIC VARIANTS PODS ",\n\"decision\":{\"min_blocks\":6}}"),
 			  NULL),
@@ -153,7 +152,7 @@ static void test_never(void)
 	plan_release(&plan);
 	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"B\",\"env\":{\"G\":\"1\","
 			   "\"G\":\"2\"}},{\"tag\":\"A\",\"control\":true}],\n" PODS "}",
-	       "b.json:4: variants[0].env.G: this key stands twice");
+	       "b.json:4: variants[0].env.G: duplicate key");
 }
 
 /* A rate is never taken for a time. */
@@ -172,8 +171,8 @@ static void test_rates(void)
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		ok(!bench_metric_is_rate(times[i]), "%s is none", times[i]);
 	refuse(HEAD "\"metric\":{\"key\":\"tok_s\"},\n" VARIANTS PODS "}",
-	       "b.json:3: metric.key: \"tok_s\" looks like a rate: say by "
-	       "\"direction\" whether lower or higher is better");
+	       "b.json:3: metric.key: \"tok_s\" looks like a rate: set "
+	       "\"direction\" to \"lower\" or \"higher\", whichever is better");
 	is_int(plan_parse(&plan, "b.json",
 			  str_from(HEAD "\"metric\":{\"key\":\"tok_s\","
 					"\"direction\":\"lower\"},\n" VARIANTS PODS "}"),

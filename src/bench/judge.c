@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One number a run; runs to blocks, blocks to contrasts, contrasts to verdicts,
- * the runs that stand far out, of which none is removed for its value, and
- * which variant is the best; called by `bench judge` and after each block.
- */
+/* Judge a bench: measure runs, compare blocks, decide verdicts, find outliers and the best variant.
+ * No run is removed for its value. */
 #include "bench/judge.h"
 
 #include <assert.h>
@@ -32,7 +29,8 @@ struct judge_run *judge_next(const struct judge *judge, size_t arm, const struct
 	return run < end ? run : NULL;
 }
 
-struct judge_run *judge_beside(const struct judge *judge, size_t arm, const struct judge_run *like)
+struct judge_run *judge_find_run(const struct judge *judge, size_t arm,
+				 const struct judge_run *like)
 {
 	struct judge_run *run = judge_next(judge, arm, NULL);
 
@@ -46,7 +44,7 @@ bool judge_is_usable(const struct judge_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
 
-	/* Work that differs is shown, but makes its variant INVALID. */
+	/* Different work makes the variant INVALID, but its value is shown. */
 	return run->counted && !run->odd && run->y > 0.0 && isfinite(run->y) &&
 	       (hit == NULL || hit->guard == GUARD_WORK || hit->guard == GUARD_SAME);
 }
@@ -56,122 +54,99 @@ bool judge_is_main(const struct judge_run *run)
 	return run->counted && !run->fresh;
 }
 
-double *judge_room(const struct judge *judge)
+double *judge_new_array(const struct judge *judge)
 {
 	return xmalloc((judge->n_runs + 1) * sizeof(double));
 }
 
-/* What its blocks spread by, for what more of them would show. */
-static struct paired_noise judge_noise(const struct judge_contrast *c)
+/* For the number of blocks that would show a difference. */
+static struct paired_noise get_noise(const struct judge_contrast *c)
 {
 	return (struct paired_noise){ c->paired.sd, c->between_sd };
 }
 
 #define DEFAULT_LO 20.0
 #define DEFAULT_HI 100.0
-/* A step_avg of two decimals is off by this; a clock by no such share. */
+/* A step_avg with two decimals is rounded by at most this. */
 #define AVERAGE_ROUNDING  0.01
 #define AVERAGE_TOLERANCE 0.02
 
+/* Without a hard guard, and with times. */
 static bool is_healthy(const struct judge_run *run)
 {
 	return run->counted && guard_hard(&run->hits) == NULL && run->times.n > 0;
 }
 
-/* The clock of one training log. */
-static void read_clock(const struct judge *judge, struct judge_run *run)
-{
-	struct err err = { ERR_NONE, "" };
-
-	if (run->log->n_rows == 0)
-		return;
-	if (step_times_init(&run->times, run->log->rows, run->log->n_rows, judge->rule.tok_kind,
-			    run->log->run.train_batch_tokens, &err) != 0)
-		guard_add(&run->hits, GUARD_PARSE, true, "%s", err.text);
-}
-
-/* Do all healthy runs have rows at the usual ends? */
-static bool has_default_window(const struct judge *judge)
-{
-	const struct judge_run *run = NULL;
-	size_t n = 0;
-
-	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
-		if (!is_healthy(run))
-			continue;
-		if (step_find(&run->times, DEFAULT_LO) == run->times.n ||
-		    step_find(&run->times, DEFAULT_HI) == run->times.n)
-			return false;
-		n++;
-	}
-	return n > 0;
-}
-
-/* The step at which one run becomes steady; NAN: it never does. */
-static double steady_from(const struct judge_run *run)
-{
-	AUTO_FREE double *ms = xmalloc((run->times.n + 1) * sizeof(*ms));
-	size_t n = step_intervals(&run->times, 0.0, (double)INFINITY, ms, NULL);
-	int cut = window_mser(ms, n, NULL);
-
-	return cut >= 0 ? run->times.step[cut] : (double)NAN;
-}
-
 /*
- * All rows behind the first quarter: a share that no value has a part in.  From
- * where MSER calls all runs steady is a suggestion for the next bench.
+ * Choose the steps that every training run is measured over.  The default is
+ * steps 20 to 100, if every healthy run printed a row at both.  If one did not,
+ * the window leaves out the first quarter of each run's rows: that cut depends
+ * on how many rows there are and not on their values, so it cannot favor an arm.
  */
-static void find_auto_window(struct judge *judge)
+static void choose_window(struct judge *judge)
 {
+	const struct judge_rule *rule = &judge->rule;
 	const struct judge_run *run = NULL;
-	double steady = (double)NAN;
-	bool all = true;
+	double lo = (double)NAN, hi = (double)NAN, steady = (double)NAN;
+	bool has_default = rule->window == WINDOW_DEFAULT;
+	size_t n_healthy = 0;
 
+	if (rule->window == WINDOW_FIXED) {
+		judge->lo = rule->lo;
+		judge->hi = rule->hi;
+		return;
+	}
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
 		const struct step_times *times = &run->times;
 
 		if (!is_healthy(run))
 			continue;
-		judge->lo = fmax(judge->lo, times->step[times->n / 4]);
-		judge->hi = fmin(judge->hi, times->step[times->n - 1]);
-		all &= !isnan(steady_from(run));
-		steady = fmax(steady, steady_from(run));
+		n_healthy++;
+		lo = fmax(lo, times->step[times->n / 4]);
+		hi = fmin(hi, times->step[times->n - 1]);
+		has_default = has_default && step_find(times, DEFAULT_LO) < times->n &&
+			      step_find(times, DEFAULT_HI) < times->n;
 	}
-	judge->steady_from = all ? steady : (double)NAN;
-	judge->window_auto = true;
-}
-
-static void choose_window(struct judge *judge)
-{
-	const struct judge_rule *rule = &judge->rule;
-
-	if (rule->window == WINDOW_FIXED) {
-		judge->lo = rule->lo;
-		judge->hi = rule->hi;
-	} else if (rule->window == WINDOW_DEFAULT && has_default_window(judge)) {
+	if (has_default && n_healthy > 0) {
 		judge->lo = DEFAULT_LO;
 		judge->hi = DEFAULT_HI;
-	} else {
-		find_auto_window(judge);
+		return;
 	}
+	judge->lo = lo;
+	judge->hi = hi;
+	judge->window_auto = true;
+
+	/* A hint for the next bench: the step from which MSER calls every run steady. */
+	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
+		AUTO_FREE double *ms = xmalloc((run->times.n + 1) * sizeof(*ms));
+
+		if (!is_healthy(run))
+			continue;
+		int cut = window_mser(
+			ms, step_intervals(&run->times, 0.0, (double)INFINITY, ms, NULL), NULL);
+		if (cut < 0)
+			return;
+		steady = fmax(steady, run->times.step[cut]);
+	}
+	judge->steady_from = steady;
 }
 
-/* The row of that step that prints both its time and their mean, or NULL. */
-static const struct step_row *averaged_row(const struct run_log *log, double step)
+/* The row of that step if it prints both its time and their mean, or NULL. */
+static const struct step_row *find_row_with_average(const struct run_log *log, double step)
 {
 	return array_find(row, log->rows, log->n_rows,
 			  row->step == step && row->train_ms > 0.0 && row->step_avg_ms > 0.0);
 }
 
 /*
- * train_time by step_avg is the number of steps that were timed: whatever it
- * leaves out at the front, it rises by one a step, or one of the two clocks
- * is wrong.
+ * train_time divided by step_avg is the number of timed steps.  Whatever it
+ * leaves out at the start, it increases by one per step, or one of the two
+ * clocks is wrong.
  */
-static void check_average(struct judge_run *run, double lo, double hi)
+static void check_two_clocks(struct judge_run *run, double lo, double hi)
 {
-	const struct step_row *a = averaged_row(run->log, lo);
-	const struct step_row *b = averaged_row(run->log, hi);
+	const struct step_row *a = find_row_with_average(run->log, lo);
+	const struct step_row *b = find_row_with_average(run->log, hi);
 
 	if (a == NULL || b == NULL)
 		return;
@@ -181,40 +156,13 @@ static void check_average(struct judge_run *run, double lo, double hi)
 		(hi - lo);
 	if (fabs(rise - 1.0) > AVERAGE_TOLERANCE + rounded)
 		guard_add(&run->hits, GUARD_PARSE, true,
-			  "its two clocks disagree: from step %.0f to %.0f "
-			  "step_avg counts %.2f steps for each one in "
-			  "train_time",
+			  "step_avg and train_time disagree: from step %.0f to %.0f step_avg "
+			  "counts %.2f steps per step of train_time",
 			  lo, hi, rise);
 }
 
-static void measure_training(const struct judge *judge, struct judge_run *run)
-{
-	struct err err = { ERR_NONE, "" };
-
-	if (run->times.n == 0 || isnan(judge->lo) || isnan(judge->hi))
-		return;
-	run->legacy = step_legacy(run->log->rows, run->log->n_rows, judge->lo, judge->hi);
-	if (step_window_measure(&run->window, &run->times, judge->lo, judge->hi, &err) != 0) {
-		guard_add(&run->hits, GUARD_WINDOW, true, "%s", err.text);
-		return;
-	}
-	check_average(run, judge->lo, judge->hi);
-	run->has_window = true;
-	run->y = run->window.y_ms;
-}
-
-static void measure_score(const struct judge *judge, struct judge_run *run)
-{
-	double value = run->log->score.root != NULL ? run->log->score.value : (double)NAN;
-
-	if (value > 0.0)
-		run->y = judge->rule.higher ? 1.0 / value : value;
-	else if (!isnan(value))
-		guard_add(&run->hits, GUARD_PARSE, true, "a score of %g has no ratio", value);
-}
-
-/* How fine the clock of an arm's logs is, against the window. */
-static double window_ticks(const struct judge *judge, size_t arm)
+/* The shortest window of an arm in ticks of its logs' clock; NAN: unknown. */
+static double count_clock_ticks(const struct judge *judge, size_t arm)
 {
 	const struct judge_run *run = NULL;
 	double least = (double)NAN;
@@ -230,63 +178,85 @@ static double window_ticks(const struct judge *judge, size_t arm)
 	return least;
 }
 
-/* Rows in the window must be those of the first healthy control. */
-static void check_rows(struct judge *judge)
-{
-	const struct judge_run *first = judge_next(judge, 0, NULL);
-
-	while (first != NULL && !(first->has_window && is_healthy(first)))
-		first = judge_next(judge, 0, first);
-	for (size_t i = 0; i < judge->n_runs && first != NULL; i++) {
-		struct judge_run *run = &judge->runs[i];
-
-		if (run->has_window && run->window.n_rows < first->window.n_rows)
-			guard_add(&run->hits, GUARD_WINDOW, true,
-				  "%zu rows in the window, the control has %zu", run->window.n_rows,
-				  first->window.n_rows);
-	}
-}
-
-/* Guards of each log, its clock, the common window, y. */
+/* Measure every run: from its log to run->y, or to a guard that says why it has none. */
 static void judge_measure(struct judge *judge)
 {
+	const struct judge_run *control = NULL;
+	struct err err = { ERR_NONE, "" };
+
+	/* What each log shows by itself. */
 	array_each (run, judge->runs, judge->n_runs) {
+		const struct run_log *log = run->log;
+
 		run->times = (struct step_times){ 0 };
 		run->has_window = run->outlier = run->odd = false;
 		run->y = run->value = run->val_loss = run->legacy = (double)NAN;
 		run->window = step_window_none;
-		if (run->log == NULL) {
+		if (log == NULL) {
 			guard_add(&run->hits, GUARD_LOST, true, "no log");
 			continue;
 		}
-		run_log_guards(run->log, &run->hits);
-		run->val_loss = run->log->val_loss;
-		if (run->log->kind == RUN_LOG_TRAINING) {
-			judge->training |= run->log->n_rows > 0;
-			read_clock(judge, run);
-		}
+		run_log_guards(log, &run->hits);
+		run->val_loss = log->val_loss;
+		if (log->kind != RUN_LOG_TRAINING || log->n_rows == 0)
+			continue;
+		judge->training = true;
+		if (step_times_init(&run->times, log->rows, log->n_rows, judge->rule.tok_kind,
+				    log->run.train_batch_tokens, &err) != 0)
+			guard_add(&run->hits, GUARD_PARSE, true, "%s", err.text);
 	}
+
+	/* One window for all, and each run's number in it. */
 	if (judge->training)
 		choose_window(judge);
 	array_each (run, judge->runs, judge->n_runs) {
-		if (run->log == NULL)
+		const struct run_log *log = run->log;
+
+		if (log == NULL)
 			continue;
-		if (run->log->kind == RUN_LOG_TRAINING)
-			measure_training(judge, run);
-		else
-			measure_score(judge, run);
+		if (log->kind != RUN_LOG_TRAINING) {
+			double score = log->score.root != NULL ? log->score.value : (double)NAN;
+
+			if (score > 0.0)
+				run->y = judge->rule.higher ? 1.0 / score : score;
+			else if (!isnan(score))
+				guard_add(&run->hits, GUARD_PARSE, true,
+					  "the score %g is not positive: it has no ratio", score);
+		} else if (run->times.n > 0 && !isnan(judge->lo) && !isnan(judge->hi)) {
+			run->legacy = step_legacy(log->rows, log->n_rows, judge->lo, judge->hi);
+			run->has_window = step_window_measure(&run->window, &run->times, judge->lo,
+							      judge->hi, &err) == 0;
+			if (!run->has_window) {
+				guard_add(&run->hits, GUARD_WINDOW, true, "%s", err.text);
+				continue;
+			}
+			check_two_clocks(run, judge->lo, judge->hi);
+			run->y = run->window.y_ms;
+		}
 		run->value = judge->rule.higher ? 1.0 / run->y : run->y;
 	}
-	check_rows(judge);
+
+	/* The same rows as the first healthy control. */
+	while ((control = judge_next(judge, 0, control)) != NULL)
+		if (control->has_window && is_healthy(control))
+			break;
+	for (size_t i = 0; i < judge->n_runs && control != NULL; i++) {
+		struct judge_run *run = &judge->runs[i];
+
+		if (run->has_window && run->window.n_rows < control->window.n_rows)
+			guard_add(&run->hits, GUARD_WINDOW, true,
+				  "%zu rows in the window, the control has %zu", run->window.n_rows,
+				  control->window.n_rows);
+	}
 	for (size_t arm = 0; arm < judge->n_arms; arm++)
-		judge->summary[arm].ticks = window_ticks(judge, arm);
+		judge->summary[arm].ticks = count_clock_ticks(judge, arm);
 }
 
-/* Log ratios of the interval times of two runs, added to sum; their median,
- * NAN: they have not the same rows.  *gain_ms: the median of what the intervals
- * gained, a step. */
-static double add_ratios(const struct judge *judge, const struct judge_run *control,
-			 const struct judge_run *run, double *sum, double *mid, double *gain_ms)
+/* Add the log ratios of the interval times of two runs to sum.  Returns their median, or NAN if the
+ * runs do not have the same rows.  *gain_ms: median gain per step. */
+static double add_interval_ratios(const struct judge *judge, const struct judge_run *control,
+				  const struct judge_run *run, double *sum, double *mid,
+				  double *gain_ms)
 {
 	size_t room = control->times.n > run->times.n ? control->times.n : run->times.n;
 	AUTO_FREE double *a = xmalloc((room + 1) * sizeof(*a));
@@ -309,9 +279,9 @@ static double add_ratios(const struct judge *judge, const struct judge_run *cont
 	return median;
 }
 
-/* The interval whose mean log ratio is furthest from their median. */
-static void find_odd(struct judge_steps *steps, const struct step_times *times, double lo,
-		     const double *ratio, size_t n)
+/* Find the interval whose mean log ratio is farthest from the median. */
+static void find_odd_interval(struct judge_steps *steps, const struct step_times *times, double lo,
+			      const double *ratio, size_t n)
 {
 	double median = stats_median(ratio, n), far = 0.0;
 	size_t first = step_find(times, lo);
@@ -326,17 +296,17 @@ static void find_odd(struct judge_steps *steps, const struct step_times *times, 
 	}
 }
 
-/* The variant's time, interval by interval against the control's: is it
- * steady, and do the intervals say what their sum does? */
-static void judge_look_inside(const struct judge *judge, struct judge_contrast *c)
+/* Compare the interval times of variant and control: do they drift, and do they agree with the sum
+ * over the window? */
+static void judge_compare_intervals(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *control = NULL, *run, *last = NULL;
-	AUTO_FREE double *away = judge_room(judge), *uneven = judge_room(judge);
+	AUTO_FREE double *away = judge_new_array(judge), *uneven = judge_new_array(judge);
 	double *sum = NULL, *mid = NULL, gain_ms;
 	size_t n = 0, pairs = 0;
 
 	while ((control = judge_next(judge, c->base, control)) != NULL) {
-		run = judge_beside(judge, c->arm, control);
+		run = judge_find_run(judge, c->arm, control);
 		if (run == NULL || !judge_is_main(control) || !judge_is_usable(control) ||
 		    !judge_is_usable(run) || !control->has_window || !run->has_window)
 			continue;
@@ -347,7 +317,7 @@ static void judge_look_inside(const struct judge *judge, struct judge_contrast *
 		}
 		if (control->window.n_rows - 1 != n || control->times.n <= n)
 			continue;
-		double median = add_ratios(judge, control, run, sum, mid, &gain_ms);
+		double median = add_interval_ratios(judge, control, run, sum, mid, &gain_ms);
 		if (isnan(median))
 			continue;
 		uneven[pairs] = log((control->y - gain_ms) / run->y);
@@ -358,7 +328,7 @@ static void judge_look_inside(const struct judge *judge, struct judge_contrast *
 		for (size_t i = 0; i < n; i++)
 			sum[i] /= (double)pairs;
 		c->trend = window_trend(mid, sum, n);
-		find_odd(&c->steps, &last->times, judge->lo, sum, n);
+		find_odd_interval(&c->steps, &last->times, judge->lo, sum, n);
 	}
 	c->steps.away = paired_compare(away, pairs, &judge->rule.paired);
 	c->steps.uneven = paired_compare(uneven, pairs, &judge->rule.paired);
@@ -366,22 +336,21 @@ static void judge_look_inside(const struct judge *judge, struct judge_contrast *
 	free(mid);
 }
 
-/* Marks in shape of a modified z score. */
+/* Outliers, by a modified z score. */
 #define OUTLIER_Z    3.5
 #define MAD_TO_SD    1.4826
 #define LEAST_VALUES 4
-/* Nothing nearer than so many margins is far out, however quiet its siblings
- * are; where over half of them are equal, the mad is 0 and that alone counts.
- */
+/* A run within this many margins of the median is no outlier, however close the other runs are.  If
+ * more than half of them are equal, the MAD is 0 and only this counts. */
 #define LEAST_MARGINS 2.0
 /* Outliers widened an interval if it is this many times as wide as the other blocks make it. */
 #define WIDENED 3.0
 
-/* A number of the health of a run that may explain it. */
+/* A measurement of a run's health that may explain an outlier. */
 struct trait {
 	size_t offset; /* of a double in struct health_sum */
-	double least;  /* a difference smaller than this says nothing */
-	double share;  /* nor one smaller than this share of the others' */
+	double least;  /* smaller differences are ignored */
+	double share;  /* and differences below this share of the others' median */
 	const char *before;
 	int decimals;
 	const char *after;
@@ -391,17 +360,17 @@ struct trait {
 
 static const struct trait traits[] = {
 	{ AT(sm_mhz), 20.0, 0.02, "SM clock ", 0, " MHz" },
-	{ AT(util_pct), 15.0, 0.2, "GPU utilised ", 0, "%" },
+	{ AT(util_pct), 15.0, 0.2, "GPU utilization ", 0, "%" },
 	{ AT(temp_c), 10.0, 0.1, "GPU at ", 0, " C" },
 	{ AT(power_w), 30.0, 0.15, "power ", 0, " W" },
 	{ AT(power_cap_share), 0.2, 0.2, "power cap in ", 2, " of samples" },
 	{ AT(wait_s), 0.05, 1.0, "waited for a CPU ", 2, " s" },
-	{ AT(quota_s), 0.05, 1.0, "held by the CPU quota ", 2, " s" },
+	{ AT(quota_s), 0.05, 1.0, "stopped by the CPU quota ", 2, " s" },
 	{ AT(steal_s), 0.1, 1.0, "CPU stolen ", 2, " s" },
-	{ AT(busy_cores), 0.5, 0.25, "cores busy on the host ", 1, "" },
+	{ AT(busy_cores), 0.5, 0.25, "busy cores of the host ", 1, "" },
 };
 
-static double value_of(const struct health_sum *health, const struct trait *trait)
+static double get_trait(const struct health_sum *health, const struct trait *trait)
 {
 	double value;
 
@@ -410,22 +379,22 @@ static double value_of(const struct health_sum *health, const struct trait *trai
 }
 
 /* The median of a trait over the arm's other runs; NAN: unknown. */
-static double others_median(const struct judge *judge, const struct judge_run *run,
-			    const struct trait *trait)
+static double get_median_of_others(const struct judge *judge, const struct judge_run *run,
+				   const struct trait *trait)
 {
 	const struct judge_run *other = NULL;
-	AUTO_FREE double *x = judge_room(judge);
+	AUTO_FREE double *x = judge_new_array(judge);
 	size_t n = 0;
 
 	while ((other = judge_next(judge, run->arm, other)) != NULL)
 		if (other != run && other->health != NULL && judge_is_usable(other) &&
-		    !isnan(value_of(other->health, trait)))
-			x[n++] = value_of(other->health, trait);
+		    !isnan(get_trait(other->health, trait)))
+			x[n++] = get_trait(other->health, trait);
 	return stats_median(x, n);
 }
 
 static void __attribute__((format(printf, 2, 3)))
-add_seen(struct judge_run *run, const char *format, ...)
+append_seen(struct judge_run *run, const char *format, ...)
 {
 	size_t len = strlen(run->seen);
 	va_list ap;
@@ -439,38 +408,37 @@ add_seen(struct judge_run *run, const char *format, ...)
 	va_end(ap);
 }
 
-/* Where its telemetry differs from its siblings'. */
-static void explain(const struct judge *judge, struct judge_run *run)
+/* Note where the telemetry differs from that of the arm's other runs. */
+static void describe_outlier(const struct judge *judge, struct judge_run *run)
 {
 	const struct health_sum *health = run->health;
 	size_t known = 0, i;
 
 	if (health == NULL) {
-		add_seen(run, "no telemetry of it");
+		append_seen(run, "no telemetry");
 		return;
 	}
 	if (health->reasons & HEALTH_THROTTLE)
-		add_seen(run, "throttled (bits 0x%lx)", health->reasons & HEALTH_THROTTLE);
+		append_seen(run, "throttled (bits 0x%lx)", health->reasons & HEALTH_THROTTLE);
 	if (health->foreign[0] != '\0')
-		add_seen(run, "another program on its GPUs (%s)", health->foreign);
+		append_seen(run, "another program used its GPUs (%s)", health->foreign);
 	for (i = 0; i < LENGTH(traits); i++) {
 		const struct trait *t = &traits[i];
-		double own = value_of(health, t);
-		double others = others_median(judge, run, t);
+		double own = get_trait(health, t);
+		double others = get_median_of_others(judge, run, t);
 		double away = fabs(own - others);
 
 		known += isnan(away) ? 0 : 1;
 		if (away > t->least && away > t->share * others)
-			add_seen(run, "%s%.*f%s (others %.*f)", t->before, t->decimals, own,
-				 t->after, t->decimals, others);
+			append_seen(run, "%s%.*f%s (others %.*f)", t->before, t->decimals, own,
+				    t->after, t->decimals, others);
 	}
 	if (run->seen[0] == '\0')
-		add_seen(run, known > 0 ? "its telemetry is like that of its "
-					  "siblings"
-					: "no telemetry to hold against it");
+		append_seen(run, known > 0 ? "its telemetry is like that of the arm's other runs"
+					   : "no telemetry to compare with");
 }
 
-/* Runs far from their arm's median, and what was seen in them. */
+/* Find runs far from the median of their arm, and what distinguishes them. */
 static void judge_mark_outliers(struct judge *judge)
 {
 	double least = LEAST_MARGINS * judge->rule.paired.margin;
@@ -496,7 +464,7 @@ static void judge_mark_outliers(struct judge *judge)
 	}
 	for (run = NULL; (run = judge_next(judge, JUDGE_ANY, run)) != NULL;)
 		if (run->outlier)
-			explain(judge, run);
+			describe_outlier(judge, run);
 }
 
 bool judge_is_side(const struct judge_contrast *c, size_t arm)
@@ -512,32 +480,26 @@ bool judge_widens_interval(const struct judge_contrast *c, const struct judge_ru
 	       away > c->block_sd / 2.0;
 }
 
-/* As they were measured: a fit of places spreads what one run did over all. */
-static size_t collect_measured(const struct judge_contrast *c, double *d)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->n_shown; i++)
-		if (c->blocks[i].counts)
-			d[n++] = c->blocks[i].d;
-	return n;
-}
-
-/* What they did to a contrast. */
+/* Find out whether outliers widened the interval of a contrast. */
 static void judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
-	AUTO_FREE double *d = judge_room(judge);
-	size_t n = collect_measured(c, d);
-	struct paired whole = paired_compare(d, n, rule);
+	AUTO_FREE double *d = judge_new_array(judge);
+	struct paired whole;
+	size_t n = 0;
 
+	/* As measured: the adjustment for places spreads one outlier over all blocks. */
+	for (size_t i = 0; i < c->n_shown; i++)
+		if (c->blocks[i].counts)
+			d[n++] = c->blocks[i].d;
+	whole = paired_compare(d, n, rule);
 	c->robust_sd = n >= LEAST_VALUES ? MAD_TO_SD * stats_mad(d, n) : (double)NAN;
 	c->block_sd = whole.sd;
-	/* Without any spread chance has nothing to be held against. */
+	/* Without any spread no test applies. */
 	if (n >= VERDICT_MIN_BLOCKS && whole.sd == 0.0)
 		guard_add(&c->hits, GUARD_NO_SPREAD, false,
-			  "all %zu blocks differ by the same: it is computed, "
-			  "or measured too coarsely to spread; p says nothing",
+			  "all %zu blocks show exactly the same difference: the value is computed "
+			  "or too coarse, so p is meaningless",
 			  n);
 	array_each (run, judge->runs, judge->n_runs) {
 		if (judge_is_side(c, run->arm) && run->outlier)
@@ -548,19 +510,19 @@ static void judge_weigh_outliers(const struct judge *judge, struct judge_contras
 	for (size_t i = 0; i < n; i++)
 		c->n_agree += d[i] * c->paired.hl > 0.0 ? 1 : 0;
 	c->blocks_to_hl =
-		paired_blocks_needed(judge_noise(c), fabs(whole.hl), rule->alpha, rule->power);
+		paired_blocks_needed(get_noise(c), fabs(whole.hl), rule->alpha, rule->power);
 }
 
-/* Pods from which their means, not their blocks, are what is compared. */
+/* From this many pods on, the pods' means are compared instead of blocks. */
 #define PODS_AS_UNITS 3
-/* Their spread is more than chance. */
+/* Level of the F test for a difference between pods. */
 #define POD_P 0.05
 
 static void judge_summarize(struct judge *judge, size_t arm)
 {
 	struct judge_summary *s = &judge->summary[arm];
-	AUTO_FREE double *y = judge_room(judge), *legacy = judge_room(judge);
-	AUTO_FREE double *val = judge_room(judge);
+	AUTO_FREE double *y = judge_new_array(judge), *legacy = judge_new_array(judge);
+	AUTO_FREE double *val = judge_new_array(judge);
 	const struct judge_run *run = NULL;
 	size_t n_legacy = 0, n_val = 0;
 	bool higher = judge->rule.higher;
@@ -592,7 +554,7 @@ static void judge_summarize(struct judge *judge, size_t arm)
 	s->val_loss = stats_mean(val, n_val);
 }
 
-/* The y of all usable runs of an arm. */
+/* Collect the y of all usable runs of an arm. */
 static size_t collect_y(const struct judge *judge, size_t arm, double *y)
 {
 	const struct judge_run *run = NULL;
@@ -604,12 +566,12 @@ static size_t collect_y(const struct judge *judge, size_t arm, double *y)
 	return n;
 }
 
-/* The tests that know nothing of blocks. */
+/* Tests that ignore blocks. */
 static void judge_compare_unblocked(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_summary *a = &judge->summary[0];
 	const struct judge_summary *b = &judge->summary[c->arm];
-	AUTO_FREE double *x = judge_room(judge), *y = judge_room(judge);
+	AUTO_FREE double *x = judge_new_array(judge), *y = judge_new_array(judge);
 	double alpha = judge->rule.paired.alpha;
 	size_t n = collect_y(judge, 0, x), m = collect_y(judge, c->arm, y);
 
@@ -624,7 +586,7 @@ static void judge_compare_unblocked(const struct judge *judge, struct judge_cont
 	c->legacy_pct = 100.0 * (b->legacy_mean / a->legacy_mean - 1.0);
 }
 
-/* Is it the first of its arm's runs in its block?  (To go over blocks.) */
+/* Is it the first run of its arm in its block?  To iterate over blocks. */
 static bool is_first(const struct judge *judge, const struct judge_run *run)
 {
 	for (const struct judge_run *other = judge->runs; other < run; other++)
@@ -634,16 +596,15 @@ static bool is_first(const struct judge *judge, const struct judge_run *run)
 	return true;
 }
 
-static bool is_beside(const struct judge_run *run, const struct judge_run *like)
+static bool is_in_block(const struct judge_run *run, const struct judge_run *like)
 {
 	return run->counted && run->pod == like->pod && run->block == like->block;
 }
 
-/* Has the arm any run in that block? */
 static bool has_runs(const struct judge *judge, size_t arm, const struct judge_run *like)
 {
 	return any_of(i, judge->n_runs,
-		      judge->runs[i].arm == arm && is_beside(&judge->runs[i], like));
+		      judge->runs[i].arm == arm && is_in_block(&judge->runs[i], like));
 }
 
 static void drop_block(struct judge *judge, const struct judge_run *run, const char *why)
@@ -659,18 +620,7 @@ static void drop_block(struct judge *judge, const struct judge_run *run, const c
 	print_into(dropped->reason, "%s: %s", judge->arms[run->arm].tag, why);
 }
 
-/* A block of the control that stands alone, in logs that somebody brought. */
-static bool is_lonely(const struct judge *judge, const struct judge_run *run)
-{
-	bool lonely = run->arm == 0 && judge_is_main(run) && run->state == RUN_STATE_CLAIMED &&
-		      is_first(judge, run);
-
-	for (size_t arm = 1; lonely && arm < judge->n_arms; arm++)
-		lonely = !has_runs(judge, arm, run);
-	return lonely;
-}
-
-/* Note the blocks that unusable runs take with them, and why. */
+/* Record the blocks that do not count because of an unusable or missing run. */
 static void judge_drop_blocks(struct judge *judge)
 {
 	const struct judge_run *run;
@@ -685,26 +635,26 @@ static void judge_drop_blocks(struct judge *judge)
 					   hit != NULL ? guard_words[hit->guard] : "no measurement",
 					   hit != NULL ? ": " : "", hit != NULL ? hit->text : "");
 				drop_block(judge, run, why);
-			} else if (is_lonely(judge, run)) {
-				drop_block(judge, run,
-					   "no other arm has a run in its "
-					   "block");
-			} else if (arm > 0 && is_first(judge, run) && !has_runs(judge, 0, run)) {
-				drop_block(judge, run,
-					   "the control has no run in its "
-					   "block");
+			} else if (!is_first(judge, run)) {
+				continue;
+			} else if (arm > 0 && !has_runs(judge, 0, run)) {
+				drop_block(judge, run, "the control has no run in this block");
+			} else if (arm == 0 && judge_is_main(run) &&
+				   run->state == RUN_STATE_CLAIMED &&
+				   !any_of(other, judge->n_arms - 1,
+					   has_runs(judge, other + 1, run))) {
+				drop_block(judge, run, "no other arm has a run in this block");
 			}
 		}
 }
 
-/* Did the pod do something in that block that is nobody's speed?  Then it
- * goes for all arms. */
-static bool is_spoiled(const struct judge *judge, const struct judge_run *like)
+/* Did something happen to the pod that invalidates the block for all arms? */
+static bool is_invalid_for_all(const struct judge *judge, const struct judge_run *like)
 {
 	array_each (run, judge->runs, judge->n_runs) {
 		const struct guard_hit *hit = guard_hard(&run->hits);
 
-		if (hit != NULL && is_beside(run, like) &&
+		if (hit != NULL && is_in_block(run, like) &&
 		    (hit->guard == GUARD_THROTTLED || hit->guard == GUARD_FOREIGN ||
 		     hit->guard == GUARD_CLOCK || hit->guard == GUARD_LOST))
 			return true;
@@ -712,18 +662,16 @@ static bool is_spoiled(const struct judge *judge, const struct judge_run *like)
 	return false;
 }
 
-/*
- * What an arm's runs lend to a block: the median of their y, whatever their
- * guards say.  The block counts only while all of them can be used.
- */
-static double block_y(const struct judge *judge, size_t arm, const struct judge_run *like,
-		      struct judge_block *block)
+/* The value of an arm in a block: the median of its runs' y, whatever their guards.  The block
+ * counts only if all of them are usable. */
+static double get_block_y(const struct judge *judge, size_t arm, const struct judge_run *like,
+			  struct judge_block *block)
 {
 	double y[JUDGE_MAX_REPS];
 	size_t n = 0;
 
 	array_each (run, judge->runs, judge->n_runs) {
-		if (run->arm != arm || !is_beside(run, like))
+		if (run->arm != arm || !is_in_block(run, like))
 			continue;
 		if (!judge_is_usable(run) || n == JUDGE_MAX_REPS)
 			block->counts = false;
@@ -737,13 +685,13 @@ static double block_y(const struct judge *judge, size_t arm, const struct judge_
 	return stats_median(y, n);
 }
 
-/* The mean place of an arm's runs in a block. */
-static double block_place(const struct judge *judge, size_t arm, const struct judge_run *like)
+/* Mean place of an arm's runs in a block. */
+static double get_block_place(const struct judge *judge, size_t arm, const struct judge_run *like)
 {
 	double sum = 0.0, n = 0.0;
 
 	array_each (run, judge->runs, judge->n_runs) {
-		if (run->arm != arm || !is_beside(run, like))
+		if (run->arm != arm || !is_in_block(run, like))
 			continue;
 		sum += run->pos != JUDGE_ANY ? (double)(run->rep * judge->n_arms + run->pos)
 					     : (double)NAN;
@@ -752,23 +700,24 @@ static double block_place(const struct judge *judge, size_t arm, const struct ju
 	return sum / n;
 }
 
-/* What the A/A arm did in that block; NAN: nothing that can be used. */
-static void add_second(const struct judge *judge, const struct judge_contrast *c,
+/* Add places and the A/A arm of a block to its fit; aa stays NAN if that arm has no usable run. a:
+ * the control's y. */
+static void add_aa_arm(const struct judge *judge, const struct judge_contrast *c,
 		       const struct judge_run *like, double a, struct judge_block *block)
 {
 	struct judge_block side = { .counts = true };
 	double again = (double)NAN, place;
 
-	block->fit.place = block_place(judge, c->base, like);
+	block->fit.place = get_block_place(judge, c->base, like);
 	if (c->second != 0)
-		again = block_y(judge, c->second, like, &side);
+		again = get_block_y(judge, c->second, like, &side);
 	block->fit.aa = side.counts ? log(a) - log(again) : (double)NAN;
 	if (!isnan(block->fit.aa)) {
-		place = block_place(judge, c->second, like);
+		place = get_block_place(judge, c->second, like);
 		block->fit.aa_place = block->fit.place - place;
 		block->fit.place -= block->fit.aa_place / 2.0;
 	}
-	block->fit.place -= block_place(judge, c->arm, like);
+	block->fit.place -= get_block_place(judge, c->arm, like);
 }
 
 static void collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
@@ -782,38 +731,23 @@ static void collect_blocks(const struct judge *judge, struct judge_contrast *c, 
 
 		if (run->fresh != fresh || !is_first(judge, run))
 			continue;
-		block.counts = !is_spoiled(judge, run);
-		double a = block_y(judge, c->base, run, &block);
-		double b = block_y(judge, c->arm, run, &block);
+		block.counts = !is_invalid_for_all(judge, run);
+		double a = get_block_y(judge, c->base, run, &block);
+		double b = get_block_y(judge, c->arm, run, &block);
 		if (isnan(a))
 			continue;
 		block.d = log(a) - log(b);
 		block.counts &= isfinite(block.d);
 		block.control = higher ? 1.0 / a : a;
 		block.variant = higher ? 1.0 / b : b;
-		add_second(judge, c, run, a, &block);
+		add_aa_arm(judge, c, run, a, &block);
 		c->n_blocks += block.counts ? 1 : 0;
 		c->blocks[c->n_shown++] = block;
 	}
 }
 
-static bool is_claimed(const struct judge *judge)
-{
-	return any_of(i, judge->n_runs, judge->runs[i].state == RUN_STATE_CLAIMED);
-}
-
-/* The A/A arm of a bench, which is the control once more; 0: none. */
-static size_t find_second(const struct judge *judge, const struct judge_contrast *c)
-{
-	if (c->base == 0 && !judge->arms[c->arm].aa)
-		for (size_t arm = 1; arm < judge->n_arms; arm++)
-			if (judge->arms[arm].aa)
-				return arm;
-	return 0;
-}
-
-/* Control and A/A arm are one where each block that counts has both. */
-static void join_controls(const struct judge *judge, struct judge_contrast *c)
+/* If every block that counts has control and A/A arm, use the mean of both. */
+static void merge_controls(const struct judge *judge, struct judge_contrast *c)
 {
 	bool both = c->second != 0, placed = true;
 
@@ -830,7 +764,7 @@ static void join_controls(const struct judge *judge, struct judge_contrast *c)
 			block->d -= half;
 			block->control *= exp(judge->rule.higher ? half : -half);
 		} else {
-			/* Its places are those of the control alone. */
+			/* Only the control's place counts. */
 			block->fit.place += block->fit.aa_place / 2.0;
 			block->fit.aa_place = 0.0;
 			block->fit.aa = (double)NAN;
@@ -842,10 +776,8 @@ static void join_controls(const struct judge *judge, struct judge_contrast *c)
 	c->second = both ? c->second : 0;
 }
 
-/*
- * The comparison by the blocks of a pod, or of all with JUDGE_ANY, which then
- * keep what their places leave.
- */
+/* Compare by the blocks of one pod.  With JUDGE_ANY by all blocks, whose fit.d is then adjusted for
+ * places. */
 static struct paired fit_blocks(const struct judge *judge, struct judge_contrast *c, size_t pod)
 {
 	AUTO_FREE struct paired_block *fit = xcalloc(c->n_shown + 1, sizeof(*fit));
@@ -862,11 +794,9 @@ static struct paired fit_blocks(const struct judge *judge, struct judge_contrast
 	return paired;
 }
 
-/*
- * Two pods whose effects differ: what they differ by cannot be known of two,
- * and is taken to be what the rule says.  The same code on both does not.
- */
-static void allow_for_pods(const struct judge *judge, struct judge_contrast *c)
+/* Two pods cannot tell by how much pods differ, so a standard deviation is assumed for it, except
+ * for A/A arms. */
+static void add_pods_variance(const struct judge *judge, struct judge_contrast *c)
 {
 	double sd = judge->rule.pods_sd, share, squares = 0.0;
 
@@ -882,8 +812,8 @@ static void allow_for_pods(const struct judge *judge, struct judge_contrast *c)
 	paired_add_variance(&c->paired, c->between_sd * c->between_sd, &judge->rule.paired);
 }
 
-/* Geometric means of both sides, and the pods that have a part in them. */
-static void gather_blocks(struct judge_contrast *c)
+/* Geometric means of both sides, and the list of pods. */
+static void find_means_and_pods(struct judge_contrast *c)
 {
 	double a = 0.0, b = 0.0, n = (double)c->n_blocks;
 
@@ -904,21 +834,20 @@ static void gather_blocks(struct judge_contrast *c)
 	c->variant = c->n_blocks > 0 ? exp(b / n) : (double)NAN;
 }
 
-/*
- * The blocks of c->arm and c->base, fresh ones or the others, and their
- * comparison; by the pods' means where there are three or more, or where two
- * are shown to differ.  Two that are not are taken to differ all the same.
- */
+/* Compare c->arm with c->base in the main blocks or in the extra ones.  With three or more pods, or
+ * two that are shown to differ, the pods' means are compared. */
 static void judge_compare_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
-	AUTO_FREE double *means = judge_room(judge), *sds = judge_room(judge);
-	AUTO_FREE double *blocks = judge_room(judge);
+	AUTO_FREE double *means = judge_new_array(judge), *sds = judge_new_array(judge);
+	AUTO_FREE double *blocks = judge_new_array(judge);
 
-	c->second = find_second(judge, c);
+	for (size_t arm = 1; arm < judge->n_arms && c->base == 0 && !judge->arms[c->arm].aa; arm++)
+		if (judge->arms[arm].aa && c->second == 0)
+			c->second = arm;
 	collect_blocks(judge, c, fresh);
-	join_controls(judge, c);
-	gather_blocks(c);
+	merge_controls(judge, c);
+	find_means_and_pods(c);
 	for (size_t p = 0; p < c->n_pods; p++) {
 		c->pods[p].paired = fit_blocks(judge, c, c->pods[p].pod);
 		means[p] = c->pods[p].paired.mean;
@@ -931,27 +860,26 @@ static void judge_compare_blocks(const struct judge *judge, struct judge_contras
 	c->paired = fit_blocks(judge, c, JUDGE_ANY);
 	if (c->across_pods)
 		c->paired = paired_compare(means, c->n_pods, rule);
-	allow_for_pods(judge, c);
+	add_pods_variance(judge, c);
 }
 
 #define MAX_PAIRS (SCHEDULE_MAX_ARMS * (SCHEDULE_MAX_ARMS - 1) / 2)
 
-/* Is this a fault of the pod at that moment rather than of the variant? */
-static bool is_transient(enum guard guard)
+/* The hard guard that makes the variant INVALID, or NULL.  A fault of the pod at that moment does
+ * not. */
+static const char *find_invalidating_guard(const struct judge_contrast *c)
 {
-	return guard == GUARD_FOREIGN || guard == GUARD_CLOCK || guard == GUARD_LOST;
-}
+	for (size_t i = 0; i < c->hits.n; i++) {
+		enum guard guard = c->hits.hit[i].guard;
 
-/* The guard that makes the variant INVALID, or NULL. */
-static const char *invalid_by(const struct judge_contrast *c)
-{
-	for (size_t i = 0; i < c->hits.n; i++)
-		if (c->hits.hit[i].hard && !is_transient(c->hits.hit[i].guard))
-			return guard_words[c->hits.hit[i].guard];
+		if (c->hits.hit[i].hard && guard != GUARD_FOREIGN && guard != GUARD_CLOCK &&
+		    guard != GUARD_LOST)
+			return guard_words[guard];
+	}
 	return NULL;
 }
 
-static unsigned int suffixes_of(const struct judge *judge, const struct judge_contrast *c)
+static unsigned int get_suffixes(const struct judge *judge, const struct judge_contrast *c)
 {
 	const struct {
 		enum verdict_suffix suffix;
@@ -974,10 +902,9 @@ static unsigned int suffixes_of(const struct judge *judge, const struct judge_co
 }
 
 /*
- * Does the median of the intervals contradict their mean, by more than the
- * interval allows, and so in each run?  Whatever a warm-up or a stop in each
- * run turns from faster to slower is so: where the mean is shown, it is shown
- * to be away from the median all the more.
+ * Do mean and median of the intervals disagree, in every run?  Their distance must be significant,
+ * larger than half of the interval, and larger than the margin.  The margin does not matter if the
+ * difference is shown and the median is on the other side of 0.
  */
 static bool contradicts(const struct judge *judge, const struct judge_contrast *c,
 			const struct paired *away)
@@ -990,63 +917,51 @@ static bool contradicts(const struct judge *judge, const struct judge_contrast *
 	       (turned || fabs(away->mean) > log1p(rule->margin));
 }
 
-/* A pause that both arms make alike, as for a checkpoint, changes the ratio of
- * its interval, and nothing of what it gains. */
-static bool is_unsteady(const struct judge *judge, const struct judge_contrast *c)
-{
-	return contradicts(judge, c, &c->steps.away) && contradicts(judge, c, &c->steps.uneven);
-}
-
-/* Say what contradicts; the reason that nothing is judged. */
-static void mark_unsteady(struct judge_contrast *c, char *why, size_t size)
+/* Refuse a verdict if a few intervals determine it. */
+static bool refuse_unsteady(const struct judge *judge, struct judge_contrast *c, char *why,
+			    size_t size)
 {
 	const struct judge_steps *s = &c->steps;
 	bool variant = s->odd_times >= 1.0;
 	double times = variant ? s->odd_times : 1.0 / s->odd_times;
 
+	/* A pause of both arms, as for a checkpoint, changes a ratio but gains nothing. */
+	if (!contradicts(judge, c, &s->away) || !contradicts(judge, c, &s->uneven))
+		return false;
 	guard_add(&c->hits, GUARD_STEADY, false,
-		  "steps %.0f to %.0f took the %s %.1f times as long as the "
-		  "others: by the mean %+.2f%%, by the median of intervals "
-		  "%+.2f%%",
+		  "steps %.0f to %.0f took the %s %.1f times as long as other steps: %+.2f%% by "
+		  "the mean, %+.2f%% by the median of the intervals",
 		  s->odd_lo, s->odd_hi, variant ? "variant" : "control", times,
 		  stats_pct(c->paired.mean), stats_pct(c->paired.mean - s->away.mean));
-	(void)snprintf(why, size, "not steady, interval %.0f-%.0f: %.1fx", s->odd_lo, s->odd_hi,
-		       times);
+	(void)snprintf(why, size, "not steady: steps %.0f to %.0f took %.1fx as long", s->odd_lo,
+		       s->odd_hi, times);
+	return true;
 }
 
-/* Ticks below which a window is measured too coarsely. */
+/* With fewer ticks a window is too short for its clock. */
 #define LEAST_TICKS 200.0
-/* Each window is off by up to one, whatever blocks repeat. */
+/* Both ends of a window are rounded to a tick, in every block. */
 #define LEAST_APART 2.0
 
-/*
- * What the clock of the logs is too coarse for: a window of a few ticks, a
- * difference below one, and blocks that differ by exactly the same, of which
- * no test of chance says anything.
- */
+/* Refuse a verdict if the logs' clock is too coarse: the window has too few ticks, the difference
+ * is below two ticks, or all blocks show exactly the same difference. */
 static void refuse_coarse(const struct judge *judge, const struct judge_contrast *c, char *why,
 			  size_t size)
 {
 	double ticks = fmin(judge->summary[c->base].ticks, judge->summary[c->arm].ticks);
 
 	if (ticks < LEAST_TICKS)
-		(void)snprintf(why, size,
-			       "the window is %.0f ticks of its log's clock, "
-			       "need %.0f",
+		(void)snprintf(why, size, "the window is %.0f ticks of the log's clock, need %.0f",
 			       ticks, LEAST_TICKS);
 	else if (judge->training && c->paired.sd == 0.0)
-		(void)snprintf(why, size,
-			       "no spread: all blocks differ by the "
-			       "same");
+		(void)snprintf(why, size, "no spread: all blocks show the same difference");
 	else if (c->paired.p < judge->rule.paired.alpha &&
 		 fabs(c->paired.mean) * ticks < LEAST_APART)
-		(void)snprintf(why, size, "under two ticks of its log's clock apart");
+		(void)snprintf(why, size, "the difference is below two ticks of the log's clock");
 }
 
-/*
- * Two pods that may differ by what nobody knows can be the same together only
- * by chance; on these two it is so where each shows it by its own blocks.
- */
+/* Two pods may differ by an unknown amount, so together they are never SAME.  For just these two it
+ * holds if each shows it by its own blocks. */
 static bool is_same_on_each(const struct judge *judge, const struct judge_contrast *c)
 {
 	bool same = c->n_pods == 2 && !c->across_pods;
@@ -1057,14 +972,14 @@ static bool is_same_on_each(const struct judge *judge, const struct judge_contra
 	return same;
 }
 
-static void decide(const struct judge *judge, struct judge_contrast *c)
+static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_rule *rule = &judge->rule;
-	bool unsteady = is_unsteady(judge, c);
 	char why[80] = "";
+	bool unsteady = refuse_unsteady(judge, c, why, sizeof(why));
 	struct verdict_input input = {
 		.refused = why,
-		.invalid = invalid_by(c),
+		.invalid = find_invalidating_guard(c),
 		.need = rule->need,
 		.n_blocks = c->n_blocks,
 		.planned = rule->over ? 0 : rule->looks.planned,
@@ -1072,24 +987,22 @@ static void decide(const struct judge *judge, struct judge_contrast *c)
 		.level = c->level,
 		.alpha = rule->paired.alpha,
 		.margin = rule->paired.margin,
-		/* The mean of two controls spreads less. */
+		/* The mean of two controls has less spread. */
 		.register_sd = rule->register_sd * (c->second != 0 ? sqrt(0.75) : 1.0),
 		.register_df = rule->register_df,
-		.suffixes = suffixes_of(judge, c),
+		.suffixes = get_suffixes(judge, c),
 		.same_on_each = is_same_on_each(judge, c),
 		.worse_nats = c->quality.worse ? c->quality.nats.mean : 0.0,
 	};
 
-	if (unsteady) {
-		mark_unsteady(c, why, sizeof(why));
+	if (unsteady)
 		input.suffixes &= ~(1U << VERDICT_NOT_STEADY);
-	}
 	refuse_coarse(judge, c, why, sizeof(why));
 	if (why[0] == '\0')
-		judge_refuse_unseen(judge, c, why, sizeof(why));
+		judge_refuse_late_rows(judge, c, why, sizeof(why));
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
-	c->blocks_to_margin = paired_blocks_needed(judge_noise(c), log1p(rule->paired.margin),
+	c->blocks_to_margin = paired_blocks_needed(get_noise(c), log1p(rule->paired.margin),
 						   rule->paired.alpha, rule->paired.power);
 	verdict_judge(&c->verdict, &input);
 	if (unsteady && c->verdict.refused)
@@ -1098,12 +1011,9 @@ static void decide(const struct judge *judge, struct judge_contrast *c)
 	verdict_judge(&c->if_valid, &input);
 }
 
-/*
- * The level that decides on a contrast now, where alpha is what is left to it:
- * that of this look; of a bench that is over without having crossed it, that
- * of the last.
- */
-static double level_of(const struct judge *judge, const struct judge_contrast *c, double alpha)
+/* The level that p must be below, given the alpha that Holm leaves.  A bench that is over without a
+ * stop at an earlier look uses the level of the last look. */
+static double get_level(const struct judge *judge, const struct judge_contrast *c, double alpha)
 {
 	const struct judge_rule *rule = &judge->rule;
 	double level = looks_level(&rule->looks, c->n_blocks, false, alpha);
@@ -1113,10 +1023,8 @@ static double level_of(const struct judge *judge, const struct judge_contrast *c
 	return level;
 }
 
-/*
- * The level of Holm's step that decides on each, and intervals at it: those of
- * what is shown leave out 0, the others hold it, as the words say.
- */
+/* Set the level of each contrast by Holm's steps, and its interval at that level, so that the
+ * interval excludes 0 exactly if a difference is shown. */
 static void set_levels(struct judge *judge, const double *p, size_t m)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
@@ -1130,7 +1038,7 @@ static void set_levels(struct judge *judge, const double *p, size_t m)
 
 			if (isnan(p[i]) || multi_rank(p, n, i) != step)
 				continue;
-			c->level = level_of(judge, c, rule->alpha / (double)left);
+			c->level = get_level(judge, c, rule->alpha / (double)left);
 			open &= p[i] < c->level;
 			n_shown += open ? 1 : 0;
 		}
@@ -1138,13 +1046,13 @@ static void set_levels(struct judge *judge, const double *p, size_t m)
 		struct judge_contrast *c = &judge->contrasts[i];
 
 		if (isnan(p[i]))
-			c->level = level_of(judge, c, rule->alpha);
+			c->level = get_level(judge, c, rule->alpha);
 		paired_set_level(&c->paired, c->level, rule);
 	}
 }
 
-/* Holm over the variants (not the A/A arm). */
-static void adjust(struct judge *judge)
+/* Adjust p values by Holm over the valid variants, without A/A arms. */
+static void adjust_p_values(struct judge *judge)
 {
 	double p[SCHEDULE_MAX_ARMS] = { 0 };
 	double holm[SCHEDULE_MAX_ARMS] = { 0 };
@@ -1152,7 +1060,7 @@ static void adjust(struct judge *judge)
 
 	for (size_t i = 0; i < judge->n_contrasts; i++) {
 		const struct judge_contrast *c = &judge->contrasts[i];
-		bool counts = !judge->arms[c->arm].aa && invalid_by(c) == NULL;
+		bool counts = !judge->arms[c->arm].aa && find_invalidating_guard(c) == NULL;
 
 		p[i] = counts ? c->paired.p : (double)NAN;
 		m += counts ? 1 : 0;
@@ -1166,36 +1074,32 @@ static void adjust(struct judge *judge)
 	set_levels(judge, p, m);
 }
 
-/*
- * Is what the control showed against itself of a size that matters to that
- * contrast: more than the margin, or over half of its difference?
- */
-static bool is_spoiled_by(const struct judge_contrast *c, const struct judge_contrast *aa)
-{
-	return (aa->verdict.word == VERDICT_FASTER || aa->verdict.word == VERDICT_SLOWER) &&
-	       (!aa->verdict.below_margin || 2.0 * fabs(aa->paired.mean) > fabs(c->paired.mean));
-}
-
-/* Judge the A/A arm first: the others are held against what it showed. */
-static void mark_aa(struct judge *judge, struct judge_contrast *c)
+/* A warning if an A/A arm, judged before, differs from the control by more than the margin or by
+ * more than half of what the contrast shows. */
+static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 {
 	array_each (aa, judge->contrasts, judge->n_contrasts) {
-		if (judge->arms[aa->arm].aa && is_spoiled_by(c, aa))
+		const struct verdict *v = &aa->verdict;
+
+		if (!judge->arms[aa->arm].aa ||
+		    (v->word != VERDICT_FASTER && v->word != VERDICT_SLOWER))
+			continue;
+		if (!v->below_margin || 2.0 * fabs(aa->paired.mean) > fabs(c->paired.mean))
 			guard_add(&c->hits, GUARD_AA, false,
-				  "the control against itself is %.90s: an "
-				  "order or a place may favour an arm",
-				  aa->verdict.text);
+				  "the control differs from itself (%.90s): the order of runs may "
+				  "favor an arm",
+				  v->text);
 	}
 }
 
-/* Two arms held against each other in the blocks that choose. */
+/* Two arms compared in the main blocks. */
 struct pair {
 	size_t a, b;
 	struct paired paired; /* mean > 0: b is faster */
 };
 
 static void __attribute__((format(printf, 2, 3)))
-add_best(struct judge_best *best, const char *format, ...)
+append_best(struct judge_best *best, const char *format, ...)
 {
 	size_t len = strlen(best->text);
 	va_list ap;
@@ -1205,7 +1109,7 @@ add_best(struct judge_best *best, const char *format, ...)
 	va_end(ap);
 }
 
-/* Are all runs of the arm of a kind that is ranked? */
+/* Are all usable runs of the arm verified? */
 static bool is_ranked(const struct judge *judge, size_t arm)
 {
 	const struct judge_run *run = NULL;
@@ -1221,35 +1125,29 @@ static bool is_ranked(const struct judge *judge, size_t arm)
 	return any;
 }
 
-/* Hold b against a in the blocks that choose, or in the fresh ones. */
-static struct pair hold(const struct judge *judge, size_t a, size_t b, bool fresh)
+/* Compare b with a in the main blocks, or in the extra ones. */
+static struct pair compare_arms(const struct judge *judge, size_t a, size_t b, bool fresh)
 {
 	struct judge_contrast c = { .arm = b, .base = a };
 	struct pair pair = { .a = a, .b = b };
 
 	judge_compare_blocks(judge, &c, fresh);
 	pair.paired = c.paired;
-	/* What decides is the number of blocks, also with pods as units. */
+	/* Whether there are enough blocks is a matter of blocks, even if pods are compared. */
 	pair.paired.n = c.n_blocks;
 	free(c.blocks);
 	free(c.pods);
 	return pair;
 }
 
-/* The mean by which `arm` is faster than the pair's other arm. */
-static double lead_of(const struct pair *pair, size_t arm)
-{
-	return pair->b == arm ? pair->paired.mean : -pair->paired.mean;
-}
-
-/* Is the arm faster than all others?  Its weakest pair goes to best. */
-static bool leads(const struct judge *judge, const struct pair *pairs, const double *holm,
-		  size_t arm, struct judge_best *best)
+/* Is the arm faster than all others?  If so, write it, its runner-up and its largest p to best. */
+static bool is_leader(const struct judge *judge, const struct pair *pairs, const double *holm,
+		      size_t arm, struct judge_best *best)
 {
 	double least = (double)INFINITY, p = 0.0;
 
 	for (size_t i = 0; i < best->n_pairs; i++) {
-		double lead = lead_of(&pairs[i], arm);
+		double mean = pairs[i].paired.mean, lead = pairs[i].b == arm ? mean : -mean;
 
 		if (pairs[i].a != arm && pairs[i].b != arm)
 			continue;
@@ -1273,11 +1171,11 @@ static bool is_faster(const struct judge *judge, const struct pair *pair)
 	       pair->paired.p < judge->rule.paired.alpha;
 }
 
-/* What the blocks say that had no part in choosing. */
-static void confirm(const struct judge *judge, struct judge_best *best)
+/* Is the leader also faster in the extra blocks, which had no part in choosing it? */
+static void confirm_best(const struct judge *judge, struct judge_best *best)
 {
-	struct pair control = hold(judge, 0, best->arm, true);
-	struct pair rival = hold(judge, best->rival, best->arm, true);
+	struct pair control = compare_arms(judge, 0, best->arm, true);
+	struct pair rival = compare_arms(judge, best->rival, best->arm, true);
 
 	best->n_fresh = control.paired.n;
 	best->over_control = control.paired;
@@ -1290,26 +1188,26 @@ static void confirm(const struct judge *judge, struct judge_best *best)
 		best->state = BEST_CONFIRMED;
 }
 
-static void tell(const struct judge *judge, struct judge_best *best)
+static void describe_best(const struct judge *judge, struct judge_best *best)
 {
 	const char *rival = judge->arms[best->rival].tag;
 
-	add_best(best, "BEST %s", judge->arms[best->arm].tag);
+	append_best(best, "BEST %s", judge->arms[best->arm].tag);
 	if (best->state == BEST_CONFIRMED)
-		add_best(best, ", confirmed in %zu fresh blocks", best->n_fresh);
+		append_best(best, ", confirmed in %zu extra blocks", best->n_fresh);
 	else if (best->n_fresh > 0 && best->n_fresh < VERDICT_MIN_BLOCKS)
-		add_best(best, " so far: not confirmed (%zu fresh block%s, need %d)", best->n_fresh,
-			 best->n_fresh == 1 ? "" : "s", VERDICT_MIN_BLOCKS);
+		append_best(best, " so far: not confirmed (%zu extra block%s, need %d)",
+			    best->n_fresh, best->n_fresh == 1 ? "" : "s", VERDICT_MIN_BLOCKS);
 	else if (best->n_fresh == 0)
-		add_best(best, " so far: not confirmed, for want of fresh blocks");
+		append_best(best, " so far: not confirmed, no extra blocks ran");
 	else
-		add_best(best, " so far: %zu fresh blocks did not confirm it", best->n_fresh);
+		append_best(best, " so far: %zu extra blocks did not confirm it", best->n_fresh);
 	if (best->n_fresh > 0)
-		add_best(best, ": %+.2f%% over %s", stats_pct(best->over_rival.mean), rival);
+		append_best(best, ": %+.2f%% over %s", stats_pct(best->over_rival.mean), rival);
 	if (best->n_fresh > 0 && best->rival != 0 && best->arm != 0)
-		add_best(best, ", %+.2f%% over %s", stats_pct(best->over_control.mean),
-			 judge->arms[0].tag);
-	add_best(best, " (Holm over %zu pairs p %.2g)", best->n_pairs, best->p_pairs);
+		append_best(best, ", %+.2f%% over %s", stats_pct(best->over_control.mean),
+			    judge->arms[0].tag);
+	append_best(best, " (Holm over %zu pairs p %.2g)", best->n_pairs, best->p_pairs);
 }
 
 bool judge_is_invalid(const struct judge *judge, size_t arm)
@@ -1317,26 +1215,14 @@ bool judge_is_invalid(const struct judge *judge, size_t arm)
 	return arm > 0 && judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
 }
 
-/* Other numerics are no win before their quality is proven; nor is a worse
- * loss, nor a number that is not judged. */
-static bool may_win(const struct judge *judge, size_t arm)
+/* An arm with other numerics or a worse loss is never the best, nor is one whose verdict is INVALID
+ * or refused. */
+static bool can_be_best(const struct judge *judge, size_t arm)
 {
 	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&
 	       !judge_is_invalid(judge, arm) &&
 	       (arm == 0 || (!judge->contrasts[arm - 1].verdict.refused &&
 			     !judge->contrasts[arm - 1].quality.worse));
-}
-
-/* All pairs of the arms that can be ranked. */
-static size_t hold_all(const struct judge *judge, struct pair *pairs)
-{
-	size_t n = 0;
-
-	for (size_t a = 0; a < judge->n_arms; a++)
-		for (size_t b = a + 1; b < judge->n_arms; b++)
-			if (may_win(judge, a) && may_win(judge, b))
-				pairs[n++] = hold(judge, a, b, false);
-	return n;
 }
 
 static void find_best(struct judge *judge)
@@ -1349,47 +1235,48 @@ static void find_best(struct judge *judge)
 	*best = (struct judge_best){ .p_pairs = (double)NAN };
 	for (size_t arm = 1; arm < judge->n_arms; arm++)
 		variants += judge->arms[arm].aa ? 0 : 1;
-	if (variants < 2 || is_claimed(judge))
+	if (variants < 2 || any_of(i, judge->n_runs, judge->runs[i].state == RUN_STATE_CLAIMED))
 		return;
 	best->state = BEST_NONE;
 	for (size_t arm = 0; arm < judge->n_arms; arm++)
-		if (may_win(judge, arm) && !is_ranked(judge, arm)) {
-			add_best(best, "none: not all runs of %s are verified",
-				 judge->arms[arm].tag);
+		if (can_be_best(judge, arm) && !is_ranked(judge, arm)) {
+			append_best(best, "none: not all runs of %s are verified",
+				    judge->arms[arm].tag);
 			return;
 		}
-	best->n_pairs = hold_all(judge, pairs);
+	for (size_t a = 0; a < judge->n_arms; a++)
+		for (size_t b = a + 1; b < judge->n_arms; b++)
+			if (can_be_best(judge, a) && can_be_best(judge, b))
+				pairs[best->n_pairs++] = compare_arms(judge, a, b, false);
 	for (size_t i = 0; i < best->n_pairs; i++)
 		p[i] = pairs[i].paired.p;
 	multi_holm(p, holm, best->n_pairs);
 	for (size_t arm = 0; arm < judge->n_arms; arm++)
-		if (may_win(judge, arm) && best->n_pairs > 0 &&
-		    leads(judge, pairs, holm, arm, best)) {
+		if (can_be_best(judge, arm) && best->n_pairs > 0 &&
+		    is_leader(judge, pairs, holm, arm, best)) {
 			best->state = BEST_LEADS;
 			break;
 		}
 	if (best->state == BEST_NONE) {
-		add_best(best,
-			 "none: no arm is faster than every other (Holm over "
-			 "%zu pairs)",
-			 best->n_pairs);
+		append_best(best, "none: no arm is faster than all others (Holm over %zu pairs)",
+			    best->n_pairs);
 		return;
 	}
-	confirm(judge, best);
-	tell(judge, best);
+	confirm_best(judge, best);
+	describe_best(judge, best);
 }
 
-/* Holm over the contrasts, the verdict on each, the best. */
+/* Adjust for several variants, decide each verdict, find the best. */
 static void judge_decide(struct judge *judge)
 {
-	adjust(judge);
+	adjust_p_values(judge);
 	for (int aa = 1; aa >= 0; aa--)
 		array_each (c, judge->contrasts, judge->n_contrasts) {
 			if (judge->arms[c->arm].aa != (aa == 1))
 				continue;
 			if (aa == 0)
-				mark_aa(judge, c);
-			decide(judge, c);
+				warn_if_aa_differs(judge, c);
+			decide_contrast(judge, c);
 		}
 	find_best(judge);
 }
@@ -1438,7 +1325,7 @@ void judge_init(struct judge *judge, const struct judge_rule *rule, const struct
 		judge_compare_arms(judge, c);
 		judge_compare_unblocked(judge, c);
 		judge_weigh_outliers(judge, c);
-		judge_look_inside(judge, c);
+		judge_compare_intervals(judge, c);
 	}
 	judge_decide(judge);
 }

@@ -3,22 +3,23 @@
 
 #include "bench/judge.h"
 
-/* judge_same.c: did the arms do the same work, in the same surroundings?
- * Each run against the control's beside it, before there are blocks. */
+/* judge_same.c: did the arms do the same work in the same environment?  Compare each run with the
+ * control's in its block, before there are contrasts. */
 void judge_compare_runs(struct judge *judge);
-/* Each arm against the control, over all its runs. */
+/* Compare all runs of an arm with the control's. */
 void judge_compare_arms(const struct judge *judge, struct judge_contrast *c);
 
-/* Does the run lend its y to its block? */
+/* Does the run's y count in its block? */
 bool judge_is_usable(const struct judge_run *run);
-/* Is it one of the runs that choose, not of the fresh blocks? */
+/* Is it a counted run of the main blocks, not of the extra ones? */
 bool judge_is_main(const struct judge_run *run);
-/* The run of that arm beside `like`: same pod, block and rep; NULL: none. */
-struct judge_run *judge_beside(const struct judge *judge, size_t arm, const struct judge_run *like);
-/* Room for a double of each run. */
-double *judge_room(const struct judge *judge);
+/* The run of that arm with the same pod, block and rep as `like`, or NULL. */
+struct judge_run *judge_find_run(const struct judge *judge, size_t arm,
+				 const struct judge_run *like);
+/* An array with room for one double per run.  Owned by the caller. */
+double *judge_new_array(const struct judge *judge);
 
-/* Why a contrast has no verdict, where rows came too late to bear witness to
- * its times and whole runs do not do so either; else why stays as it is. */
-void judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c, char *why,
-			 size_t size);
+/* Write to `why` if the contrast cannot be judged because its rows became visible too late to
+ * confirm their times, and whole runs do not confirm the difference. */
+void judge_refuse_late_rows(const struct judge *judge, const struct judge_contrast *c, char *why,
+			    size_t size);

@@ -47,7 +47,7 @@
 /* The control of its block; of an A/A run without one, the first there is. */
 static const struct judge_run *control_of(const struct judge *judge, const struct judge_run *run)
 {
-	const struct judge_run *control = judge_beside(judge, 0, run);
+	const struct judge_run *control = judge_find_run(judge, 0, run);
 
 	return control == NULL && judge->arms[run->arm].aa ? judge_next(judge, 0, NULL) : control;
 }
@@ -135,7 +135,7 @@ static void check_copy(struct judge *judge, struct judge_run *run)
 static void learn_losses(struct judge *judge)
 {
 	const struct judge_run *run = NULL;
-	AUTO_FREE double *val = judge_room(judge);
+	AUTO_FREE double *val = judge_new_array(judge);
 	double seed = (double)NAN;
 	size_t n = 0;
 	bool same = true;
@@ -312,7 +312,7 @@ static void compare_settings(const struct judge *judge, struct judge_contrast *c
 static double score_median(const struct judge *judge, size_t arm, const char *key)
 {
 	const struct judge_run *run = NULL;
-	AUTO_FREE double *v = judge_room(judge);
+	AUTO_FREE double *v = judge_new_array(judge);
 	size_t n = 0;
 
 	while ((run = judge_next(judge, arm, run)) != NULL) {
@@ -411,7 +411,7 @@ static void compare_runtimes(const struct judge *judge, struct judge_contrast *c
 			  "%zu of the control's: versions were not compared",
 			  b, m, a, n);
 	while ((run = judge_next(judge, c->arm, run)) != NULL) {
-		control = judge_beside(judge, 0, run);
+		control = judge_find_run(judge, 0, run);
 		if (control != NULL)
 			compare_versions(judge, c, run, control);
 	}
@@ -531,7 +531,7 @@ static bool next_pair(const struct judge *judge, size_t arm, const struct judge_
 		      const struct judge_run **run)
 {
 	while ((*control = judge_next(judge, 0, *control)) != NULL) {
-		*run = judge_beside(judge, arm, *control);
+		*run = judge_find_run(judge, arm, *control);
 		if (*run != NULL && judge_is_usable(*run) && judge_is_usable(*control) &&
 		    (*run)->health != NULL && (*control)->health != NULL)
 			return true;
@@ -543,7 +543,7 @@ static bool next_pair(const struct judge *judge, size_t arm, const struct judge_
 static bool is_by_log_alone(const struct judge *judge, const struct judge_contrast *c, double level)
 {
 	const struct judge_run *control = NULL, *run;
-	AUTO_FREE double *gained = judge_room(judge);
+	AUTO_FREE double *gained = judge_new_array(judge);
 	size_t n = 0;
 
 	while (next_pair(judge, c->arm, &control, &run))
@@ -607,13 +607,13 @@ static bool is_witnessed(const struct health_sum *h, double gain_s)
 	       (h->paced || h->shown_most_s - h->shown_least_s < fabs(gain_s) / 2.0);
 }
 
-void judge_refuse_unseen(const struct judge *judge, const struct judge_contrast *c, char *why,
-			 size_t size)
+void judge_refuse_late_rows(const struct judge *judge, const struct judge_contrast *c, char *why,
+			    size_t size)
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
 	const struct paired_rule *rule = &judge->rule.paired;
 	const struct judge_run *control = NULL, *run;
-	AUTO_FREE double *gained = judge_room(judge);
+	AUTO_FREE double *gained = judge_new_array(judge);
 	bool witnessed = true, paced = true, timely;
 	double shown = 0.0;
 	size_t n = 0;
@@ -650,7 +650,7 @@ static void compare_whole_runs(const struct judge *judge, struct judge_contrast 
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
 	const struct judge_run *control = NULL, *run;
-	AUTO_FREE double *lost = judge_room(judge);
+	AUTO_FREE double *lost = judge_new_array(judge);
 	bool validates = false;
 	size_t n = 0;
 
@@ -677,7 +677,7 @@ static void compare_cores(const struct judge *judge, struct judge_contrast *c)
 {
 	double a = MEAN(0, busy_cores), b = MEAN(c->arm, busy_cores);
 	const struct judge_run *control = NULL, *run;
-	AUTO_FREE double *more = judge_room(judge);
+	AUTO_FREE double *more = judge_new_array(judge);
 	size_t n = 0;
 
 	while (next_pair(judge, c->arm, &control, &run))
@@ -745,7 +745,7 @@ static bool collect_apart(const struct judge *judge, const struct judge_contrast
 
 	*n = 0;
 	while ((run = judge_next(judge, c->arm, run)) != NULL) {
-		control = judge_beside(judge, c->base, run);
+		control = judge_find_run(judge, c->base, run);
 		if (!judge_is_main(run) || !judge_is_usable(run) || control == NULL ||
 		    !judge_is_usable(control))
 			continue;
@@ -767,7 +767,7 @@ static bool collect_apart(const struct judge *judge, const struct judge_contrast
 static void compare_quality(const struct judge *judge, struct judge_contrast *c)
 {
 	struct judge_quality *q = &c->quality;
-	AUTO_FREE double *apart = judge_room(judge);
+	AUTO_FREE double *apart = judge_new_array(judge);
 	double margin = judge->rule.losses.margin;
 	size_t n;
 

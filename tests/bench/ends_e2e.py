@@ -267,7 +267,7 @@ def best(rig):
     ok(top["state"] == "confirmed" and top["tag"] == "B" and
        top["pairs"] == 3 and top["fresh_blocks"] == 6,
        "B is the best, killed on the way or not", top)
-    ok(top["text"].startswith("BEST B, confirmed in 6 fresh blocks") and
+    ok(top["text"].startswith("BEST B, confirmed in 6 extra blocks") and
        top["over_runner_up"]["tag"] == "C" and
        4.5 < top["over_runner_up"]["pct"] < 6.5,
        "over the runner-up and the control", top)

@@ -216,24 +216,25 @@ def unsteady(folder):
         found, robust, mean = judged("u" + name[2:6].strip(), 0.98, extra)
         ok(robust > 1.5 and mean < -2,
            name + " turns 2 % faster into slower", (robust, mean))
-        ok(re.match(r"NOT JUDGED \(not steady, interval %d-%d: [123].\dx\)$"
-                    % (lo, hi), found["text"]) and
+        ok(re.match(r"NOT JUDGED \(not steady: steps %d to %d took "
+                    r"[123].\dx as long\)$" % (lo, hi), found["text"]) and
            "not steady" in found["suffix"], name + " is not judged",
            found["text"])
         ok([g for g in found["guards"] if g["guard"] == "not steady" and
-            "%+.2f%%, by the median of intervals %+.2f%%" % (mean, robust) in
-            g["text"]], "and both numbers are said", found["guards"])
+            "%+.2f%% by the mean, %+.2f%% by the median of the intervals" %
+            (mean, robust) in g["text"]], "and both numbers are said", found["guards"])
     # The liar stops at another step in each run.
     places = iter((31, 44, 57, 68, 83, 97))
     logs = [arms(folder, "ul%d" % i, 0.98, 1, extra=lambda s, at=at:
                  4500 if s == at else 0)[0] for i, at in enumerate(places)]
     found = verdict(control, {"b": logs}, "--window", "20:100")["b"]
-    ok(found["text"].startswith("NOT JUDGED (not steady, interval "),
+    ok(found["text"].startswith("NOT JUDGED (not steady: steps "),
        "nor stops that wander", found["text"])
     # A control that stops makes its variants look fast.
     stops = arms(folder, "us", 1.0, extra=lambda s: 3000 if s == 44 else 0)
     found, _, _ = judged("uf", 1.0, None, stops)
-    ok(found["text"].startswith("NOT JUDGED (not steady, interval 40-45: 1.") and
+    ok(found["text"].startswith("NOT JUDGED (not steady: steps 40 to 45 took "
+                                "1.") and
        "took the control" in str(found["guards"]),
        "nor a control that stops", found)
     # Faster all along is faster.
@@ -278,7 +279,7 @@ def clocks(folder):
     fast = arms(folder, "tf", 0.00198, noise=0.05)
     found = verdict(control, {"b": fast}, "--window", "20:100")["b"]
     ticks = min(ticks_of(control), ticks_of(fast))
-    ok(found["text"] == "NOT JUDGED (the window is %.0f ticks of its log's "
+    ok(found["text"] == "NOT JUDGED (the window is %.0f ticks of the log's "
        "clock, need 200)" % ticks and 130 < ticks < 190,
        "1 ms ticks over 160 ms are too few", (found["text"], ticks))
     done = run("--json", "--window", "20:100", "--control", *control,
@@ -305,8 +306,8 @@ def clocks(folder):
          for i in range(6)],
         {"b": [arms(folder, "tb%d" % i, 0.99, 1, 0, extra=swap(i))[0]
                for i in range(6)]}, "--window", "20:100")["b"]
-    ok(found["text"] == "NOT JUDGED (no spread: all blocks differ by the "
-       "same)", "a spread of zero is no spread", found["text"])
+    ok(found["text"] == "NOT JUDGED (no spread: all blocks show the same "
+       "difference)", "a spread of zero is no spread", found["text"])
     # The liar: one run of six is a tick off, so there is a spread.
     found = verdict(
         [arms(folder, "ty%d" % i, 0.01250, 1, 0, extra=swap(i))[0]
@@ -315,7 +316,7 @@ def clocks(folder):
                     extra=swap(i))[0] for i in range(6)]},
         "--window", "20:100")["b"]
     ok(found["p"] < 0.05 and 0 < found["sd_d"] and found["text"] ==
-       "NOT JUDGED (under two ticks of its log's clock apart)",
+       "NOT JUDGED (the difference is below two ticks of the log's clock)",
        "nor is a tick a difference", found)
 
 
@@ -333,7 +334,7 @@ def scores(folder):
     ok(found["verdict"] == "SLOWER", "unless higher is better", found)
     lonely = run("--control", *control, score("a3", 103), "--variant",
                  "b=" + better[0], *better[1:])
-    ok(b"block 4: control: no other arm has a run in its block" in
+    ok(b"block 4: control: no other arm has a run in this block" in
        lonely.stdout, "a log without a partner is said", lonely.stdout)
     bad = [score("c0", float("inf"), status="failed"), better[1], better[2]]
     found = verdict(control, {"b": bad})["b"]
@@ -400,7 +401,7 @@ def hostile(folder):
 
     found = of("clock", faster_clock, control)
     ok(found["text"] == "INVALID (parse)" and
-       said(found, "parse", "its two clocks disagree"),
+       said(found, "parse", "step_avg and train_time disagree"),
        "a train_time that step_avg contradicts", found)
     found = verdict(control, {"b": edited(
         folder, "copy", [fast[0]] * 3,
@@ -460,12 +461,12 @@ def validations(folder):
         return edit
 
     for name, edits, why in (
-            ("step 0", (at(0), at(0)), "is of step 0, the window ends at "
+            ("step 0", (at(0), at(0)), "at step 0, but the window ends at "
              "step 100"),
-            ("the window's middle", (at(50), at(50)), "is of step 50, the "
-             "window ends at step 100"),
-            ("another step", (None, at(50)), "is of step 50, the control's "
-             "of step 100")):
+            ("the window's middle", (at(50), at(50)), "at step 50, but "
+             "the window ends at step 100"),
+            ("another step", (None, at(50)), "at step 50, the "
+             "control's at step 100")):
         a, b = (edited(folder, name[:5] + str(i), logs, edit)
                 if edit else logs for i, (logs, edit) in
                 enumerate(zip((control, fast), edits)))

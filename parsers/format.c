@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rule sets: loading, order, and which rules a line may need. */
+/* Load rule sets, keep their order, and index them by the first bytes of lines. */
 #include "parsers/format.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "parsers/json_fields.h"
 #include "parsers/scan.h"
 
-/* The files of parsers/formats, made into C by the build. */
+/* The files of parsers/formats, converted to C by the build. */
 extern const struct embed_file format_builtin[];
 
 #define MAX_FORMATS 64
@@ -21,7 +21,7 @@ extern const struct embed_file format_builtin[];
 struct format_set {
 	struct format formats[MAX_FORMATS];
 	size_t n_formats;
-	const struct rule **order; /* all rules as they are tried */
+	const struct rule **order; /* all rules, in the order in which they are tried */
 	size_t n_order;
 	struct scan_index index; /* of order */
 };
@@ -36,8 +36,8 @@ static void format_release(struct format *format)
 	*format = (struct format){ NULL, NULL, false, NULL, 0 };
 }
 
-/* Lay out the rules of all sets in the order in which they are tried. */
-static void make_order(struct format_set *set)
+/* Sort the rules of all sets into the order in which they are tried. */
+static void sort_rules(struct format_set *set)
 {
 	size_t n = 0;
 
@@ -52,8 +52,8 @@ static void make_order(struct format_set *set)
 	scan_index_build(&set->index, set->order, n);
 }
 
-static int take_rules(const struct json_reader *r, const cJSON *rules, const char *path, void *to);
-static int take_names(const struct json_reader *r, const cJSON *names, const char *path, void *to);
+static int read_rules(const struct json_reader *r, const cJSON *rules, const char *path, void *to);
+static int read_names(const struct json_reader *r, const cJSON *names, const char *path, void *to);
 
 static const char *const schemas[] = { "hgym-tui.format/1", NULL };
 
@@ -64,7 +64,7 @@ static const struct json_field format_fields[] = {
 	{ .name = "rules",
 	  .kind = JSON_AS_OTHER,
 	  .types = JSON_ARRAY | JSON_REQUIRED,
-	  .take = take_rules },
+	  .take = read_rules },
 	{ .name = NULL },
 };
 
@@ -81,60 +81,46 @@ static const struct json_field rule_fields[] = {
 	JSON_ROW("any_rank", BOOL, rule, any_rank),
 	JSON_ROW("rounded", BOOL, rule, rounded),
 	JSON_ROW("pairs", BOOL, rule, pairs),
-	{ .name = "names", .kind = JSON_AS_OTHER, .types = JSON_OBJECT, .take = take_names },
+	{ .name = "names", .kind = JSON_AS_OTHER, .types = JSON_OBJECT, .take = read_names },
 	{ .name = NULL },
 };
 
-/* "dt": "step_ms", "v_num": null; a word of another kind is an error. */
-static int take_name(const struct json_reader *r, const cJSON *node, const char *path,
-		     struct rule_name *name)
-{
-	const char *word = node->valuestring;
-
-	name->printed = xstrdup(node->string);
-	name->metric = METRIC_COUNT;
-	name->scale = 1;
-	name->skip = cJSON_IsNull(node);
-	if (name->skip)
-		return 0;
-	if (!cJSON_IsString(node))
-		return json_refuse(r, path,
-				   "expected the name of a metric, \"own\" or "
-				   "null");
-	if (strcmp(word, "own") == 0)
-		return 0;
-	name->metric = rule_metric(word, &name->scale);
-	return name->metric != METRIC_COUNT
-		       ? 0
-		       : json_refuse(r, path, "there is no metric \"%s\"", word);
-}
-
-static int take_names(const struct json_reader *r, const cJSON *names, const char *path, void *to)
+/* Read "names": { "dt": "step_ms", "v_num": null }. */
+static int read_names(const struct json_reader *r, const cJSON *names, const char *path, void *to)
 {
 	struct rule *rule = (struct rule *)to;
 	int n = cJSON_GetArraySize(names);
 
 	if (n > MAX_NAMES)
-		return json_refuse(r, path, "at most %d names are allowed", MAX_NAMES);
+		return json_refuse(r, path, "more than %d names", MAX_NAMES);
 	rule->pairs = true;
 	rule->names = xcalloc((size_t)n + 1, sizeof(*rule->names));
 	json_each (node, names) {
+		struct rule_name *name = &rule->names[rule->n_names++];
+		const char *word = node->valuestring;
 		char at[JSON_PATH_SIZE];
 
-		if (take_name(r, node, json_join(at, path, node->string),
-			      &rule->names[rule->n_names++]) != 0)
-			return -1;
+		*name = (struct rule_name){ xstrdup(node->string), METRIC_COUNT, 1,
+					    cJSON_IsNull(node) };
+		(void)json_join(at, path, node->string);
+		if (!name->skip && !cJSON_IsString(node))
+			return json_refuse(r, at, "expected a metric name, \"own\" or null");
+		if (name->skip || strcmp(word, "own") == 0)
+			continue;
+		name->metric = rule_metric(word, &name->scale);
+		if (name->metric == METRIC_COUNT)
+			return json_refuse(r, at, "unknown metric \"%s\"", word);
 	}
 	return 0;
 }
 
-static int take_rules(const struct json_reader *r, const cJSON *rules, const char *path, void *to)
+static int read_rules(const struct json_reader *r, const cJSON *rules, const char *path, void *to)
 {
 	struct format *format = to;
 	int n = cJSON_GetArraySize(rules);
 
 	if (n == 0 || n > MAX_RULES)
-		return json_refuse(r, path, "1 to %d rules are allowed", MAX_RULES);
+		return json_refuse(r, path, "expected 1 to %d rules", MAX_RULES);
 	format->rules = xcalloc((size_t)n, sizeof(*format->rules));
 	json_each (node, rules) {
 		char at[JSON_PATH_SIZE], match[JSON_PATH_SIZE];
@@ -152,7 +138,7 @@ static int take_rules(const struct json_reader *r, const cJSON *rules, const cha
 	return 0;
 }
 
-/* Put format before all others, in place of one of the same name. */
+/* Insert format before all others, or replace the one of the same name. */
 static int add_format(struct format_set *set, struct format *format, struct err *err)
 {
 	for (size_t i = 0; i < set->n_formats; i++) {
@@ -165,14 +151,14 @@ static int add_format(struct format_set *set, struct format *format, struct err 
 		break;
 	}
 	if (set->n_formats == MAX_FORMATS)
-		return err_set(err, ERR_LIMIT, "more than %d formats", MAX_FORMATS);
+		return err_set(err, ERR_LIMIT, "more than %d rule sets", MAX_FORMATS);
 	memmove(&set->formats[1], &set->formats[0], set->n_formats * sizeof(*set->formats));
 	set->formats[0] = *format;
 	set->n_formats++;
 	return 0;
 }
 
-/* The same as format_set_load_text, the order left as it was. */
+/* format_set_load_text without updating the order. */
 static int load_text(struct format_set *set, const char *file, struct str text, struct err *err)
 {
 	const struct json_reader r = { .at = { file, text, ERR_CONFIG }, .err = err };
@@ -199,7 +185,7 @@ int format_set_load_text(struct format_set *set, const char *file, struct str te
 	int rc = load_text(set, file, text, err);
 
 	if (rc == 0)
-		make_order(set);
+		sort_rules(set);
 	return rc;
 }
 
@@ -222,7 +208,7 @@ struct format_set *format_set_new_builtin(void)
 
 	while (format_builtin[n].name != NULL)
 		n++;
-	/* Backwards: each one that is added comes before the others. */
+	/* Each set is added before the others, so the last one goes first. */
 	for (size_t i = n; i > 0; i--) {
 		if (load_text(set, format_builtin[i - 1].name, str_from(format_builtin[i - 1].text),
 			      &err) != 0) {
@@ -230,7 +216,7 @@ struct format_set *format_set_new_builtin(void)
 			abort();
 		}
 	}
-	make_order(set);
+	sort_rules(set);
 	for (size_t i = 0; i < set->n_formats; i++)
 		set->formats[i].builtin = true;
 	return set;

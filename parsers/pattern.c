@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns that a user types: for logs, and for the names in paths. */
+/* Patterns that a user types, for searching logs and for the names in paths. */
 #include "parsers/pattern.h"
 
 #include <ctype.h>
@@ -18,29 +18,27 @@
 
 struct pattern {
 	pcre2_code *code;
-	pcre2_code *block; /* over many lines at once; NULL: line by line */
+	pcre2_code *block; /* to search many lines at once; NULL: line by line */
 	pcre2_match_data *data;
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
-	uint32_t capture; /* the group to take of a path */
+	uint32_t capture; /* the group to take from a path */
 };
 
 static bool has_capital(const char *text)
 {
 	for (; *text != '\0'; text++) {
 		if (*text == '\\' && text[1] != '\0')
-			text++; /* \S is no capital letter */
+			text++; /* the S of \S is not a capital letter */
 		else if (isupper((unsigned char)*text))
 			return true;
 	}
 	return false;
 }
 
-/*
- * Whether it may be run over a block of lines.  What matches a line must
- * match there too, perhaps beyond the line's end: so nothing that looks
- * around or that never gives back, and no end of the subject.
- */
+/* May the pattern search a block of lines? It must match there whenever it matches a line, perhaps
+ * beyond the end of the line: so it must not look around, be possessive, or match only at the end
+ * of the text. */
 static bool is_for_blocks(const char *text)
 {
 	for (const char *p = text; *p != '\0'; p++) {
@@ -59,7 +57,7 @@ static bool is_for_blocks(const char *text)
 	return true;
 }
 
-/* The same for many lines, with either line end; NULL: not to be had. */
+/* Compile the pattern for a block of lines with either line end; NULL if it is not possible. */
 static pcre2_code *compile_block(const char *text, uint32_t options)
 {
 	PCRE2_SIZE at;
@@ -79,44 +77,49 @@ static pcre2_code *compile_block(const char *text, uint32_t options)
 	return code;
 }
 
-/* Limits, and room for lines that need more than the least stack. */
-static void set_limits(struct pattern *pattern)
+/* Compile the text with the limits of a pattern; NULL with a message in err. */
+static struct pattern *compile(const char *text, uint32_t options, struct err *err)
 {
-	pattern->data = pcre2_match_data_create_from_pattern(pattern->code, NULL);
+	struct pattern *pattern;
+	PCRE2_UCHAR why[256];
+	PCRE2_SIZE at = 0;
+	int number = 0;
+	pcre2_code *code =
+		pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, options, &number, &at, NULL);
+
+	if (code == NULL) {
+		(void)pcre2_get_error_message(number, why, sizeof(why));
+		err_set(err, ERR_USAGE, "invalid pattern: %s at character %zu of \"%s\"",
+			(const char *)why, (size_t)at + 1, text);
+		return NULL;
+	}
+	pattern = xcalloc(1, sizeof(*pattern));
+	pattern->code = code;
+	pattern->data = pcre2_match_data_create_from_pattern(code, NULL);
 	pattern->context = pcre2_match_context_create(NULL);
 	pattern->stack = pcre2_jit_stack_create(STACK_MIN_BYTES, STACK_MAX_BYTES, NULL);
 	pcre2_jit_stack_assign(pattern->context, NULL, pattern->stack);
 	(void)pcre2_set_match_limit(pattern->context, MATCH_LIMIT);
 	(void)pcre2_set_depth_limit(pattern->context, DEPTH_LIMIT);
+	return pattern;
 }
 
 struct pattern *pattern_new(const char *text, struct err *err)
 {
 	uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C;
 	struct pattern *pattern;
-	PCRE2_UCHAR why[128];
-	PCRE2_SIZE at;
-	int number;
 
 	if (strlen(text) > PATTERN_MAX_BYTES) {
-		err_set(err, ERR_USAGE, "the pattern is too long");
+		err_set(err, ERR_USAGE, "the pattern is longer than %u bytes", PATTERN_MAX_BYTES);
 		return NULL;
 	}
 	if (!has_capital(text))
 		options |= PCRE2_CASELESS;
-	pcre2_code *code =
-		pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, options, &number, &at, NULL);
-	if (code == NULL) {
-		(void)pcre2_get_error_message(number, why, sizeof(why));
-		err_set(err, ERR_USAGE, "pattern, at character %zu: %s", (size_t)at + 1,
-			(const char *)why);
+	pattern = compile(text, options, err);
+	if (pattern == NULL)
 		return NULL;
-	}
-	(void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
-	pattern = xcalloc(1, sizeof(*pattern));
-	pattern->code = code;
+	(void)pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
 	pattern->block = compile_block(text, options);
-	set_limits(pattern);
 	return pattern;
 }
 
@@ -151,23 +154,8 @@ bool pattern_find_from(const struct pattern *pattern, struct str s, size_t from,
 	return true;
 }
 
-/* The line that begins at `from`, without its end; *next is behind that. */
-static struct str line_at(struct str block, size_t from, size_t *next)
-{
-	const char *begin = block.p + from;
-	const char *end = memchr(begin, '\n', block.len - from);
-	size_t len = end != NULL ? (size_t)(end - begin) : block.len - from;
-
-	*next = from + len + (end != NULL);
-	if (len > 0 && begin[len - 1] == '\r')
-		len--;
-	return (struct str){ begin, len };
-}
-
-/*
- * The next line at or behind *from that may match, by one look at the whole
- * block; false when there is none.  Where that fails: the line itself.
- */
+/* Move *from to the next line that may match, with one search of the whole block; false if there is
+ * none. If the search fails, *from stays. */
 static bool next_candidate(const struct pattern *pattern, struct str block, size_t *from)
 {
 	if (pattern->block == NULL)
@@ -179,7 +167,7 @@ static bool next_candidate(const struct pattern *pattern, struct str block, size
 	if (rc < 0)
 		return true;
 	PCRE2_SIZE at = pcre2_get_ovector_pointer(pattern->data)[0];
-	/* Behind the last line end there is no line. */
+	/* No line follows the last line end. */
 	if (at >= block.len && block.p[block.len - 1] == '\n')
 		return false;
 	const char *begin = memrchr(block.p + *from, '\n', at - *from);
@@ -190,56 +178,38 @@ static bool next_candidate(const struct pattern *pattern, struct str block, size
 
 bool pattern_find_line(const struct pattern *pattern, struct str block, size_t from, size_t *line)
 {
-	size_t next, at, len;
+	size_t at, len;
 
-	for (; from < block.len; from = next) {
-		if (!next_candidate(pattern, block, &from))
-			return false;
-		if (pattern_find(pattern, line_at(block, from, &next), &at, &len)) {
-			*line = from;
+	while (from < block.len && next_candidate(pattern, block, &from)) {
+		const char *start = block.p + from;
+		const char *end = memchr(start, '\n', block.len - from);
+		struct str text = { start, end != NULL ? (size_t)(end - start) : block.len - from };
+
+		*line = from;
+		from += text.len + (end != NULL);
+		text.len -= text.len > 0 && start[text.len - 1] == '\r';
+		if (pattern_find(pattern, text, &at, &len))
 			return true;
-		}
 	}
 	return false;
 }
 
-/* The group of that name, else the first; 0 when nothing is captured. */
-static uint32_t find_capture(const pcre2_code *code)
-{
-	int named = pcre2_substring_number_from_name(code, (PCRE2_SPTR) "group");
-	uint32_t count = 0;
-
-	if (named > 0)
-		return (uint32_t)named;
-	(void)pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &count);
-	return count > 0 ? 1 : 0;
-}
-
 struct pattern *pattern_new_path(const char *text, struct err *err)
 {
-	struct pattern *pattern = xcalloc(1, sizeof(*pattern));
-	PCRE2_UCHAR why[256];
-	PCRE2_SIZE at = 0;
-	int number = 0;
+	struct pattern *pattern = compile(text, 0, err);
+	uint32_t n_groups = 0;
 
-	pattern->code =
-		pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, &number, &at, NULL);
-	if (pattern->code != NULL)
-		pattern->capture = find_capture(pattern->code);
-	if (pattern->capture > 0) {
-		set_limits(pattern);
+	if (pattern == NULL)
+		return NULL;
+	int named = pcre2_substring_number_from_name(pattern->code, (PCRE2_SPTR) "group");
+	(void)pcre2_pattern_info(pattern->code, PCRE2_INFO_CAPTURECOUNT, &n_groups);
+	pattern->capture = named > 0 ? (uint32_t)named : n_groups > 0;
+	if (pattern->capture > 0)
 		return pattern;
-	}
-	if (pattern->code == NULL) {
-		(void)pcre2_get_error_message(number, why, sizeof(why));
-		err_set(err, ERR_USAGE, "pattern \"%s\": %s at offset %zu", text, (const char *)why,
-			at);
-	} else {
-		err_set(err, ERR_USAGE,
-			"pattern \"%s\" captures nothing: put the part of the "
-			"path that names the group in parentheses",
-			text);
-	}
+	err_set(err, ERR_USAGE,
+		"the pattern \"%s\" has no group: put the part of the path that names the "
+		"group in parentheses",
+		text);
 	pattern_free(pattern);
 	return NULL;
 }

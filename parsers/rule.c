@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One PCRE2 rule: JIT code, where a match may begin, groups to metrics. */
+/* Compile one rule: its PCRE2 code, the bytes that a match may start with, and its groups. */
 #include "parsers/rule.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ const char *const rule_stage_names[] = { RULE_STAGE_LIST(LIST_NAME) NULL };
 
 const char *const rule_last_names[] = { RULE_LAST_LIST(LIST_NAME) NULL };
 
-/* Groups that give a metric in another unit than the metric's own. */
+/* Names of groups whose value is in another unit than the metric. */
 static const struct {
 	const char *name;
 	enum metric metric;
@@ -36,71 +36,46 @@ enum metric rule_metric(const char *word, double *scale)
 	return metric_by_name(str_from(word));
 }
 
-/* File one named group; -1 when its name means nothing. */
-static int rule_add_group(struct rule *rule, const char *name, uint32_t number, struct err *err)
+static int find_groups(struct rule *rule, struct err *err)
 {
 	static const char *const texts[] = { "stage", "text", "mode", NULL };
-	struct rule_group group = { .number = number };
 	uint32_t *text[] = { &rule->stage_group, &rule->text_group, &rule->mode_group };
-	int i = str_index(texts, name);
-
-	if (i >= 0) {
-		*text[i] = number;
-		return 0;
-	}
-	group.metric = rule_metric(name, &group.scale);
-	if (group.metric == METRIC_COUNT)
-		return err_set(err, ERR_CONFIG, "the group (?<%s>) names no metric", name);
-	if (rule->n_groups == RULE_MAX_GROUPS)
-		return err_set(err, ERR_CONFIG, "more than %d named groups", RULE_MAX_GROUPS);
-	rule->groups[rule->n_groups++] = group;
-	return 0;
-}
-
-static int rule_find_groups(struct rule *rule, struct err *err)
-{
 	uint32_t count = 0, entry_size = 0;
 	PCRE2_SPTR table = NULL;
 
 	(void)pcre2_pattern_info(rule->code, PCRE2_INFO_NAMECOUNT, &count);
-	if (count == 0)
-		return 0;
 	(void)pcre2_pattern_info(rule->code, PCRE2_INFO_NAMEENTRYSIZE, &entry_size);
 	(void)pcre2_pattern_info(rule->code, PCRE2_INFO_NAMETABLE, &table);
 	for (uint32_t i = 0; i < count; i++, table += entry_size) {
-		uint32_t number = (uint32_t)table[0] << 8 | table[1];
+		const char *name = (const char *)table + 2;
+		struct rule_group group = { .number = (uint32_t)table[0] << 8 | table[1] };
+		int is_text = str_index(texts, name);
 
-		if (rule_add_group(rule, (const char *)table + 2, number, err) != 0)
-			return -1;
+		if (is_text >= 0) {
+			*text[is_text] = group.number;
+			continue;
+		}
+		group.metric = rule_metric(name, &group.scale);
+		if (group.metric == METRIC_COUNT)
+			return err_set(err, ERR_CONFIG, "unknown metric in the group (?<%s>)",
+				       name);
+		if (rule->n_groups == RULE_MAX_GROUPS)
+			return err_set(err, ERR_CONFIG, "more than %d named groups",
+				       RULE_MAX_GROUPS);
+		rule->groups[rule->n_groups++] = group;
 	}
 	return 0;
 }
 
-/* The byte that every match begins with, behind the blanks of an indent. */
-static bool rule_first_of_head(struct rule *rule)
-{
-	const struct steps *steps = &rule->steps;
-	unsigned char first;
-
-	if (steps->n == 0 || steps->items[0].len == 0)
-		return false;
-	memcpy(&first, &steps->items[0].word, 1);
-	memset(rule->first, 0, sizeof(rule->first));
-	rule->first[first / 8] |= (unsigned char)(1U << (first % 8));
-	if (steps->indented)
-		rule->first[' ' / 8] |= 1U << (' ' % 8);
-	return true;
-}
-
-/* The bytes that a match of body may begin with, as PCRE2 finds them. */
-static void rule_find_first(struct rule *rule, const char *body)
+/* Let PCRE2 find the bytes that a match may start with. */
+static void ask_first_bytes(struct rule *rule)
 {
 	const unsigned char *map = NULL;
 	uint32_t type = 0, unit = 0;
 	int number;
 	size_t at;
-	pcre2_code *code =
-		pcre2_compile((PCRE2_SPTR)body, PCRE2_ZERO_TERMINATED, 0, &number, &at, NULL);
+	pcre2_code *code = pcre2_compile((PCRE2_SPTR)rule->pattern + 1, PCRE2_ZERO_TERMINATED, 0,
+					 &number, &at, NULL);
 
 	if (code == NULL)
 		return;
@@ -116,21 +91,30 @@ static void rule_find_first(struct rule *rule, const char *body)
 	pcre2_code_free(code);
 }
 
-/* What a line must have before PCRE2 is asked, or instead of it. */
-static void rule_find_steps(struct rule *rule)
+/* Find what a line must start with, and the steps that replace PCRE2 if the pattern is simple. */
+static void find_steps(struct rule *rule)
 {
+	struct steps *steps = &rule->steps;
 	uint32_t options = 0;
+	unsigned char first;
 
 	(void)pcre2_pattern_info(rule->code, PCRE2_INFO_ALLOPTIONS, &options);
 	memset(rule->first, 0xff, sizeof(rule->first));
-	rule->steps.end = STEPS_PART;
+	steps->end = STEPS_PART;
 	if (rule->pattern[0] != '^' || (options & PCRE2_ANCHORED) == 0 ||
-	    !steps_read(&rule->steps, rule->pattern))
+	    !steps_read(steps, rule->pattern))
 		return;
-	if (!rule_first_of_head(rule))
-		rule_find_first(rule, rule->pattern + 1);
+	if (steps->n == 0 || steps->items[0].len == 0) {
+		ask_first_bytes(rule);
+	} else { /* the first literal */
+		memcpy(&first, &steps->items[0].word, 1);
+		memset(rule->first, 0, sizeof(rule->first));
+		rule->first[first / 8] |= (unsigned char)(1U << (first % 8));
+		if (steps->indented)
+			rule->first[' ' / 8] |= 1U << (' ' % 8);
+	}
 	if (rule->stage_group != 0 || rule->text_group != 0 || rule->mode_group != 0)
-		rule->steps.end = STEPS_PART; /* not all groups are numbers */
+		steps->end = STEPS_PART; /* texts need PCRE2 */
 }
 
 int rule_compile(struct rule *rule, struct err *err)
@@ -145,12 +129,12 @@ int rule_compile(struct rule *rule, struct err *err)
 				   &at, NULL);
 	if (rule->code == NULL) {
 		(void)pcre2_get_error_message(errorcode, message, sizeof(message));
-		return err_set(err, ERR_CONFIG, "the pattern is wrong at character %zu: %s", at,
+		return err_set(err, ERR_CONFIG, "invalid pattern at character %zu: %s", at,
 			       (const char *)message);
 	}
-	if (rule_find_groups(rule, err) != 0)
+	if (find_groups(rule, err) != 0)
 		return -1;
-	rule_find_steps(rule);
+	find_steps(rule);
 	return 0;
 }
 

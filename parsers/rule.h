@@ -10,21 +10,21 @@
 #include "parsers/run.h"
 #include "parsers/steps.h"
 
-/* What a line is; the `kind` of a rule. */
-#define RULE_KIND_LIST(X)                                                    \
-	X(TRAIN, "train", "a row of training")                               \
-	X(VAL, "val", "a validation during training")                        \
-	X(WARMUP, "warmup", "a step that does not train: the run has begun") \
-	X(STOP, "stop", "training stopped on purpose")                       \
-	X(RESULT, "result", "an evaluation after training")                  \
-	X(SIZE, "size", "sizes in bytes")                                    \
-	X(SETTING, "setting", "what the run was started with")               \
-	X(PROGRESS, "progress", "an evaluation under way; never a result")   \
-	X(EVENT, "event", "something happened: a failure, a warning")        \
-	X(END, "end", "the run says that it is complete")                    \
-	X(STEP, "step", "how far it is, where it counts to the run's plan")  \
-	X(SCORE, "score", "one figure of an evaluation, under its own name") \
-	X(IGNORE, "ignore", "known, and of no use")
+/* The meaning of a line; the `kind` of a rule. */
+#define RULE_KIND_LIST(X)                                                        \
+	X(TRAIN, "train", "a row of training")                                   \
+	X(VAL, "val", "a validation during training")                            \
+	X(WARMUP, "warmup", "a step that does not train; the run has started")   \
+	X(STOP, "stop", "training stopped on purpose")                           \
+	X(RESULT, "result", "result of an evaluation after training")            \
+	X(SIZE, "size", "sizes in bytes")                                        \
+	X(SETTING, "setting", "a setting of the run")                            \
+	X(PROGRESS, "progress", "progress of an evaluation; never a result")     \
+	X(EVENT, "event", "a failure, a warning or another event")               \
+	X(END, "end", "the run is complete")                                     \
+	X(STEP, "step", "progress towards the planned number of steps")          \
+	X(SCORE, "score", "one figure of an evaluation, under its printed name") \
+	X(IGNORE, "ignore", "a known line that is not needed")
 
 enum rule_kind {
 #define X(id, name, what) RULE_##id,
@@ -33,7 +33,7 @@ enum rule_kind {
 		RULE_KIND_COUNT
 };
 
-/* Which evaluation a result is; the `stage` of a rule. */
+/* The evaluation that a result comes from; the `stage` of a rule. */
 #define RULE_STAGE_LIST(X)        \
 	X(UNKNOWN, "unknown")     \
 	X(OTHER, "other")         \
@@ -50,7 +50,7 @@ enum rule_stage {
 		STAGE_COUNT
 };
 
-/* Which row of training is the last one; the `last` of a rule. */
+/* Which training row is the last one; the `last` of a rule. */
 #define RULE_LAST_LIST(X)               \
 	X(PLAN_AND_VAL, "plan_and_val") \
 	X(PLAN, "plan")                 \
@@ -68,97 +68,87 @@ extern const char *const rule_kind_names[], *const rule_stage_names[], *const ru
 
 #define RULE_MAX_GROUPS STEPS_MAX_NUMBERS
 
-/* A named group: its number, the metric it gives and the factor. */
+/* A named group: its number, its metric, and the factor to the metric's unit. */
 struct rule_group {
 	uint32_t number;
 	enum metric metric;
 	double scale;
 };
 
-/* What a printed name stands for in the lines of a rule. */
+/* The meaning of a printed name in the lines of a rule. */
 struct rule_name {
 	char *printed;	    /* owned */
-	enum metric metric; /* METRIC_COUNT: nothing but itself */
+	enum metric metric; /* METRIC_COUNT: no metric, only a series */
 	double scale;	    /* to the metric's unit */
-	bool skip;	    /* no series at all: "v_num" */
+	bool skip;	    /* ignore it, for example "v_num" */
 };
 
-/* One pattern of a format; compiled once, shared read-only. */
+/* One pattern of a format. Compiled once; threads share it read-only. */
 struct rule {
 	char *name;	    /* owned */
 	const char *format; /* borrowed: the name of its format */
 	char *pattern;	    /* owned */
-	char *needs;	    /* owned; a literal every match contains, or NULL */
+	char *needs;	    /* owned; a literal that every match contains, or NULL */
 	size_t needs_len;
 	enum rule_kind kind;
 	enum rule_stage stage;	   /* of a result */
 	enum run_event_kind event; /* of an event */
 	bool fatal;		   /* an event that ends the run */
-	enum rule_last last;	   /* of a row: how the last one is known */
-	bool any_rank;		   /* rows may come from any one rank, not only the first */
-	bool rounded;		   /* a validation's figure may be another's, rounded */
+	enum rule_last last;	   /* of a row: which one is the last */
+	bool any_rank;		   /* rows may come from any single rank, not only from the first */
+	bool rounded;		   /* the figure of a validation may repeat another one, rounded */
 	pcre2_code *code;	   /* owned */
 	atomic_int *jit;	   /* owned; see rule_has_jit */
 	uint32_t stage_group, text_group, mode_group; /* 0: none */
 	size_t n_groups;
 	struct rule_group groups[RULE_MAX_GROUPS];
-	/*
-	 * Beside its groups, all named numbers of the line are read (pairs.h):
-	 * each is a series under its printed name, and what `names` or, for
-	 * those not in it, meaning.h says of it.  Of a rule with "pairs" or
-	 * "names".
-	 */
+	/* With "pairs" or "names", all named numbers of the line are read as well (pairs.h). Each
+	 * is a series under its printed name; its metric comes from `names` or, for other names,
+	 * from meaning.h. */
 	bool pairs;
 	struct rule_name *names; /* owned */
 	size_t n_names;
-	/* For lines that PCRE2 need not look at. */
-	unsigned char first[32]; /* bitmap: bytes a match may begin with */
+	/* To reject a line without PCRE2. */
+	unsigned char first[32]; /* bitmap of the bytes that a match may start with */
 	struct steps steps;
 };
 
-/*
- * What a word of a rule names: a metric ("train_loss"), in another unit with
- * its factor in *scale ("step_s"), or METRIC_COUNT for nothing that is known.
- */
+/* The metric that a word in a rule names: "train_loss", or "step_s" in another unit with its factor
+ * in *scale. METRIC_COUNT if the word is unknown. */
 enum metric rule_metric(const char *word, double *scale);
 
-/* Compile the pattern of *rule, of which it is given with name, needs and the
- * kinds; -1 with a sentence in err. */
+/* Compile rule->pattern; the other keys of the rule are set already. -1 with a message in err. */
 int rule_compile(struct rule *rule, struct err *err) __attribute__((warn_unused_result));
 void rule_release(struct rule *rule);
 
-/*
- * Whether the rule's code is for pcre2_jit_match.  The first that asks, of
- * any thread, has it compiled: most rules of a program are never needed.
- */
+/* Can pcre2_jit_match run this rule? The first thread that asks compiles the code, since most rules
+ * of a program are never used. */
 bool rule_has_jit(const struct rule *rule);
 
-/* What one line said.  Values are valid where their bit is in `present`. */
+/* The values found in one line. A value is valid if its bit is set in `present`. */
 struct record {
 	const struct rule *rule;
 	uint64_t present; /* bit 1 << enum metric */
 	double values[METRIC_COUNT];
 	struct str stage, text, mode; /* borrowed from the line; p NULL: none */
-	/* The named numbers of a row, that are no counters; borrowed. */
+	/* The named numbers of a row, except counters; borrowed. */
 	size_t n_pairs;
 	const struct record_pair *pairs;
-	/*
-	 * NULL, or of many records whose pairs differ in their values alone:
-	 * each has another name, and each metric is of one of them.
-	 */
+	/* Set for records of one shape, whose pairs differ only in their values: no two pairs have
+	 * the same name, and no two the same metric. */
 	struct record_memo *memo;
 };
 
-/* Which of a run's series the pairs are. */
+/* Which series of a run the pairs belong to. */
 struct record_memo {
-	unsigned int runs;	  /* 1 + number of that run; 0: not known */
-	unsigned char series[48]; /* as many as PAIRS_MAX */
+	unsigned int runs;	  /* 1 + number of the run; 0: not known */
+	unsigned char series[48]; /* PAIRS_MAX of them */
 };
 
 struct record_pair {
 	struct str name, unit; /* as printed */
 	double value;	       /* as printed */
-	enum metric metric;    /* METRIC_COUNT: a series of its own */
+	enum metric metric;    /* METRIC_COUNT: no metric, only a series */
 	double scale;	       /* to the metric's unit */
 };
 
@@ -167,7 +157,7 @@ static inline bool record_has(const struct record *record, enum metric m)
 	return record->present >> m & 1;
 }
 
-/* The value, or RUN_ABSENT. */
+/* Return the value, or RUN_ABSENT. */
 static inline double record_get(const struct record *record, enum metric m)
 {
 	return record_has(record, m) ? record->values[m] : RUN_ABSENT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A quick look at first bytes and literals, then the rules in their order. */
+/* Find the rule that matches a line. First bytes and literals exclude most rules; the others are
+ * tried in order. */
 #include "parsers/scan.h"
 
 #include <stdlib.h>
@@ -9,12 +10,12 @@
 #include "parsers/format.h"
 #include "parsers/pair_record.h"
 
-/* Enough for any honest line of 64 KiB, too little to be felt. */
+/* Enough for any honest line of 64 KiB, and too little to slow the program down. */
 #define MATCH_LIMIT    200000U
 #define DEPTH_LIMIT    2000U
 #define HEAP_LIMIT_KIB 2048U
 
-/* load_word with the first byte lowest, whatever the machine. */
+/* load_word with the first byte lowest on every machine. */
 static uint64_t load_low_first(const char *p, size_t left)
 {
 	uint64_t word = load_word(p, left);
@@ -25,19 +26,19 @@ static uint64_t load_low_first(const char *p, size_t left)
 	return word;
 }
 
-/* The slot of the three lowest bytes of the word. */
+/* The slot of the three lowest bytes of a word. */
 static size_t gram_slot(uint64_t word)
 {
 	return ((uint32_t)word & 0xffffff) * 2654435761U >> (32 - SCAN_GRAM_BITS);
 }
 
-/* The bits of all literals that may stand in the line, and some more. */
+/* The bits of all literals that the line may contain; some bits are set by chance. */
 static uint32_t find_grams(const struct scan_index *index, struct str line)
 {
 	const uint32_t *grams = index->grams;
 	uint32_t found = 0;
 
-	/* Eight bytes hold six times three. */
+	/* Eight bytes contain six groups of three. */
 	for (size_t i = 0; i + 2 < line.len; i += 6) {
 		uint64_t word = load_low_first(line.p + i, line.len - i);
 
@@ -46,17 +47,6 @@ static uint32_t find_grams(const struct scan_index *index, struct str line)
 			 grams[gram_slot(word >> 32)] | grams[gram_slot(word >> 40)];
 	}
 	return found;
-}
-
-/* Note the literal; literals may share a bit, that is no harm. */
-static uint32_t add_gram(struct scan_index *index, const char *literal, size_t len)
-{
-	if (len < 3)
-		return 0;
-	size_t slot = gram_slot(load_low_first(literal, len));
-	uint32_t bit = (uint32_t)1 << (slot % 32);
-	index->grams[slot] |= bit;
-	return bit;
 }
 
 void scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
@@ -68,7 +58,14 @@ void scan_index_build(struct scan_index *index, const struct rule **order, size_
 	for (size_t i = 0; i < n; i++) {
 		const struct rule *rule = order[i];
 		bool indented = rule->steps.indented;
+		uint32_t needs = 0;
 
+		if (rule->needs_len >= 3) { /* literals may share a bit */
+			size_t slot = gram_slot(load_low_first(rule->needs, rule->needs_len));
+
+			needs = (uint32_t)1 << (slot % 32);
+			index->grams[slot] |= needs;
+		}
 		index->rules[i] = (struct scan_rule){
 			.rule = rule,
 			.head = indented ? 0 : rule->steps.head,
@@ -76,7 +73,7 @@ void scan_index_build(struct scan_index *index, const struct rule **order, size_
 			.second = indented ? rule->steps.head : rule->steps.second,
 			.second_mask = indented ? rule->steps.head_mask : rule->steps.second_mask,
 			.indented = indented,
-			.needs = add_gram(index, rule->needs, rule->needs_len),
+			.needs = needs,
 		};
 	}
 	for (size_t b = 0; b < 256; b++) {
@@ -97,13 +94,13 @@ void scan_index_release(struct scan_index *index)
 }
 
 struct scanner {
-	const struct scan_index *index; /* of the set */
+	const struct scan_index *index; /* of the format set */
 	pcre2_match_data *match_data;
 	const PCRE2_SIZE *ovector; /* of match_data */
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
-	uint64_t *limit_hits;		    /* a rule each */
-	struct record_pair rows[PAIRS_MAX]; /* of the record at hand */
+	uint64_t *limit_hits;		    /* one per rule */
+	struct record_pair rows[PAIRS_MAX]; /* of the current record */
 };
 
 struct scanner *scanner_new(const struct format_set *formats)
@@ -142,7 +139,7 @@ uint64_t scanner_limit_hits(const struct scanner *scanner, size_t i)
 	return scanner->limit_hits[i];
 }
 
-/* The slice of group number `n`; p NULL when it took no part. */
+/* The text of group number `n`; p is NULL if the group is not set. */
 static struct str group_text(struct str line, const PCRE2_SIZE *ovector, uint32_t n)
 {
 	if (ovector[2 * n] == PCRE2_UNSET)
@@ -156,46 +153,28 @@ static void set_number(struct record *record, const struct rule_group *group, do
 	record->values[group->metric] = value * group->scale;
 }
 
-/* Match by the rule's steps. */
-static bool take_steps(const struct rule *rule, struct str line, struct record *record)
-{
-	double numbers[STEPS_MAX_NUMBERS];
-
-	if (!steps_match(&rule->steps, line, numbers))
-		return false;
-	array_each (group, rule->groups, rule->n_groups)
-		set_number(record, group, numbers[group->number - 1]);
-	return true;
-}
-
-/* Run the pattern; the number of groups set, or a negative PCRE2 error. */
-static int match_rule(struct scanner *scanner, const struct rule *rule, struct str line)
-{
-	if (rule_has_jit(rule))
-		return pcre2_jit_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0, 0,
-				       scanner->match_data, scanner->context);
-	return pcre2_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0, PCRE2_NO_UTF_CHECK,
-			   scanner->match_data, scanner->context);
-}
-
-/* Match by PCRE2; false too when a group for a number holds none. */
-static bool take_groups(struct scanner *scanner, size_t i, struct str line, struct record *record)
+/* Match with PCRE2; also false if the text of a group is not a number. */
+static bool match_pattern(struct scanner *scanner, size_t i, struct str line, struct record *record)
 {
 	const struct rule *rule = scanner->index->rules[i].rule;
 	const PCRE2_SIZE *ovector = scanner->ovector;
-	int rc = match_rule(scanner, rule, line);
+	PCRE2_SPTR text = (PCRE2_SPTR)line.p;
 	double value;
+	int rc = rule_has_jit(rule) ? pcre2_jit_match(rule->code, text, line.len, 0, 0,
+						      scanner->match_data, scanner->context)
+				    : pcre2_match(rule->code, text, line.len, 0, PCRE2_NO_UTF_CHECK,
+						  scanner->match_data, scanner->context);
 
 	if (rc < 0) {
 		scanner->limit_hits[i] += rc != PCRE2_ERROR_NOMATCH;
 		return false;
 	}
 	array_each (group, rule->groups, rule->n_groups) {
-		struct str text = group_text(line, ovector, group->number);
+		struct str number = group_text(line, ovector, group->number);
 
-		if (text.p == NULL)
+		if (number.p == NULL)
 			continue;
-		if (!steps_number(text, &value))
+		if (!steps_number(number, &value))
 			return false;
 		set_number(record, group, value);
 	}
@@ -208,11 +187,8 @@ static bool take_groups(struct scanner *scanner, size_t i, struct str line, stru
 	return true;
 }
 
-/*
- * All named numbers from where the pattern begins to match on, beside what the
- * groups have read.
- */
-static void take_named(struct scanner *scanner, struct str line, struct record *record)
+/* Fill the record with the named numbers of the line, from where the pattern matches. */
+static void fill_pairs(struct scanner *scanner, struct str line, struct record *record)
 {
 	size_t at = record->rule->steps.end != STEPS_PART ? 0 : scanner->ovector[0];
 	struct pair pairs[PAIRS_MAX];
@@ -221,10 +197,12 @@ static void take_named(struct scanner *scanner, struct str line, struct record *
 	pair_record_fill(record, pairs, n, scanner->rows);
 }
 
-/* Rule number i, of which first bytes and literals let the line pass. */
+/* Try rule number i, whose first bytes and literals do not exclude the line. */
 static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct record *record)
 {
 	const struct rule *rule = scanner->index->rules[i].rule;
+	bool is_simple = rule->steps.end != STEPS_PART;
+	double numbers[STEPS_MAX_NUMBERS];
 
 	if (rule->needs != NULL &&
 	    str_find_str(line, (struct str){ rule->needs, rule->needs_len }) == NULL)
@@ -234,67 +212,49 @@ static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct 
 	record->present = 0;
 	record->n_pairs = 0;
 	record->stage = record->text = record->mode = (struct str){ NULL, 0 };
-	if (!(rule->steps.end != STEPS_PART ? take_steps(rule, line, record)
-					    : take_groups(scanner, i, line, record)))
+	if (!(is_simple ? steps_match(&rule->steps, line, numbers)
+			: match_pattern(scanner, i, line, record)))
 		return false;
+	for (size_t k = 0; is_simple && k < rule->n_groups; k++)
+		set_number(record, &rule->groups[k], numbers[rule->groups[k].number - 1]);
 	if (rule->pairs)
-		take_named(scanner, line, record);
+		fill_pairs(scanner, line, record);
 	return true;
 }
 
-/* The first word of the line without its leading blanks. */
-static uint64_t indented_word(struct str line)
-{
-	size_t n = 0;
-
-	while (n < line.len && line.p[n] == ' ')
-		n++;
-	return load_word(line.p + n, line.len - n);
-}
-
-/* What is behind the first blank of the line, as a word. */
-static uint64_t second_word(struct str line)
-{
-	const char *blank = memchr(line.p, ' ', line.len);
-
-	if (blank == NULL)
-		return 0;
-	return load_word(blank + 1, line.len - (size_t)(blank + 1 - line.p));
-}
-
-/* What is found out of a line when a rule first asks for it. */
-struct look {
+/* Properties of a line, computed when a rule first needs them. */
+struct line_facts {
 	struct str line;
-	bool has_second, has_grams, has_indented;
-	uint64_t second, indented;
+	bool has_word[2], has_grams;
+	uint64_t word[2]; /* after the first blank; after the blanks that the line starts with */
 	uint32_t grams;
 };
 
-/* The word behind the line's indent, or behind its first blank. */
-static uint64_t look_word(struct look *look, bool indented)
+/* Can the rule match this line, whose first word fits? False is certain, true is not. */
+static bool may_match(const struct scan_index *index, const struct scan_rule *r,
+		      struct line_facts *facts)
 {
-	if (indented) {
-		if (!look->has_indented)
-			look->indented = indented_word(look->line);
-		look->has_indented = true;
-		return look->indented;
-	}
-	if (!look->has_second)
-		look->second = second_word(look->line);
-	look->has_second = true;
-	return look->second;
-}
+	if (r->second_mask != 0) {
+		if (!facts->has_word[r->indented]) {
+			const char *p = facts->line.p, *end = p + facts->line.len;
 
-/* Whether the line, whose head is right, has what the rule's matches have. */
-static bool may_match(const struct scan_index *index, const struct scan_rule *r, struct look *look)
-{
-	if (r->second_mask != 0 && (look_word(look, r->indented) & r->second_mask) != r->second)
-		return false;
+			if (!r->indented) {
+				p = memchr(p, ' ', facts->line.len);
+				p = p != NULL ? p + 1 : end;
+			}
+			while (r->indented && p < end && *p == ' ')
+				p++;
+			facts->word[r->indented] = load_word(p, (size_t)(end - p));
+			facts->has_word[r->indented] = true;
+		}
+		if ((facts->word[r->indented] & r->second_mask) != r->second)
+			return false;
+	}
 	if (r->needs != 0) {
-		if (!look->has_grams)
-			look->grams = find_grams(index, look->line);
-		look->has_grams = true;
-		if ((look->grams & r->needs) == 0)
+		if (!facts->has_grams)
+			facts->grams = find_grams(index, facts->line);
+		facts->has_grams = true;
+		if ((facts->grams & r->needs) == 0)
 			return false;
 	}
 	return true;
@@ -303,7 +263,7 @@ static bool may_match(const struct scan_index *index, const struct scan_rule *r,
 bool scanner_scan(struct scanner *scanner, struct str line, struct record *record)
 {
 	const struct scan_index *index = scanner->index;
-	struct look look = { .line = line };
+	struct line_facts facts = { .line = line };
 
 	if (line.len == 0)
 		return false;
@@ -313,14 +273,14 @@ bool scanner_scan(struct scanner *scanner, struct str line, struct record *recor
 	for (; i < end; i++) {
 		const struct scan_rule *r = &index->rules[*i];
 
-		if ((head & r->head_mask) == r->head && may_match(index, r, &look) &&
+		if ((head & r->head_mask) == r->head && may_match(index, r, &facts) &&
 		    try_rule(scanner, *i, line, record))
 			return true;
 	}
 	return false;
 }
 
-/* Digits behind the point of the number that ends at `end`. */
+/* Number of digits after the point of the number that ends at `end`. */
 static size_t decimals_before(const char *start, const char *end)
 {
 	const char *p = end;
@@ -330,7 +290,8 @@ static size_t decimals_before(const char *start, const char *end)
 	return p > start && p[-1] == '.' ? (size_t)(end - p) : 0;
 }
 
-/* Loss and BPB come from one format: the BPB is whole if it is as long. */
+/* Loss and BPB are printed with the same format, so a BPB with as many decimals as the loss is
+ * complete. */
 static bool is_as_long_as_loss(struct str line)
 {
 	const char *end = line.p + line.len;
@@ -353,7 +314,7 @@ static bool ends_in_number(struct str line)
 	return last == '.' || (last >= '0' && last <= '9');
 }
 
-/* Whether one digit more behind the line would give the same record. */
+/* Would one more digit at the end of the line give the same record? */
 static bool is_complete(struct scanner *scanner, struct str line, const struct record *record)
 {
 	struct record longer;
@@ -379,8 +340,8 @@ bool scanner_scan_cut(struct scanner *scanner, struct str line, struct record *r
 			(record_has(record, METRIC_VAL_BPB) && is_as_long_as_loss(line));
 	if (!is_whole || !ends_in_number(line))
 		return is_whole;
-	/* Looked at anew: what is_complete saw is gone, with its pairs. */
+	/* Scan again: is_complete has overwritten the pairs of the record. */
 	(void)scanner_scan(scanner, line, record);
-	record->n_pairs -= record->n_pairs > 0; /* it may be cut */
+	record->n_pairs -= record->n_pairs > 0; /* the last number may be cut */
 	return true;
 }

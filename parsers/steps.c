@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns that need no regex engine; used by rule.c and scan.c. */
+/* Match simple patterns without a regex engine. */
 #include "parsers/steps.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 #define MAX_STEPS 40
 
-/* The next "(", "|" or ")" that stands for itself, or the end. */
+/* The next "(", "|" or ")" that is not escaped and not in a class, or the end. */
 static const char *next_branch(const char *p)
 {
 	bool in_class = false;
@@ -22,14 +22,14 @@ static const char *next_branch(const char *p)
 		else if (*p == '[') {
 			in_class = true;
 			p += p[1] == '^';
-			p += p[1] == ']'; /* the class's own byte */
+			p += p[1] == ']'; /* the class contains it */
 		} else if (strchr("(|)", *p) != NULL)
 			break;
 	}
 	return p;
 }
 
-/* Whether a "|" stands outside of all groups: no part is sure then. */
+/* Is there a "|" outside of all groups? Then no part is in every match. */
 static bool has_top_alternative(const char *p)
 {
 	int depth = 0;
@@ -47,7 +47,7 @@ static bool is_quantifier(char c)
 	return c != '\0' && strchr("?*+{", c) != NULL;
 }
 
-/* Length of the literal character at p, its byte in *c; 0: there is none. */
+/* Length of the literal character at p, with its byte in *c; 0 if there is none. */
 static size_t literal_at(const char *p, char *c)
 {
 	size_t n = *p == '\\' ? 2 : 1;
@@ -72,7 +72,7 @@ static void set_add(uint64_t set[4], const char *bytes)
 		set[*b / 64] |= UINT64_C(1) << (*b % 64);
 }
 
-/* Add \d or \w, or the punctuation that is escaped; false for all else. */
+/* Add \d, \w or an escaped punctuation character; false for any other escape. */
 static bool set_add_escape(uint64_t set[4], char c)
 {
 	if (c == 'd' || c == 'w')
@@ -85,7 +85,7 @@ static bool set_add_escape(uint64_t set[4], char c)
 	return c == 'd' || c == 'w' || ispunct((unsigned char)c);
 }
 
-/* Length of the set at p ("\d", "[\w.+-]"), its bytes in set; or 0. */
+/* Length of the set at p ("\d", "[\w.+-]"), with its bytes in set; 0 if there is none. */
 static size_t set_at(const char *p, uint64_t set[4])
 {
 	size_t n = 1;
@@ -97,7 +97,7 @@ static size_t set_at(const char *p, uint64_t set[4])
 		return 0;
 	for (; p[n] != ']'; n++) {
 		if (p[n] == '\0' || p[n] == '[' || (p[n] == '-' && p[n + 1] != ']'))
-			return 0; /* ranges and named classes */
+			return 0; /* ranges and named classes are not simple */
 		if (p[n] != '\\')
 			set_add(set, (char[2]){ p[n], '\0' });
 		else if (!set_add_escape(set, p[++n]))
@@ -106,7 +106,7 @@ static size_t set_at(const char *p, uint64_t set[4])
 	return n + 1;
 }
 
-/* Length of the span at p ("\d++", "\d[\d.]*+", "\d"), or 0. */
+/* Length of the span at p ("\d++", "\d[\d.]*+", "\d"); 0 if there is none. */
 static size_t span_at(const char *p, struct rule_step *step)
 {
 	size_t n = set_at(p, step->first), more;
@@ -126,7 +126,7 @@ static size_t span_at(const char *p, struct rule_step *step)
 	return is_quantifier(p[n]) ? 0 : n;
 }
 
-/* Length of the named group of one span at p, or of a span alone; or 0. */
+/* Length of a span at p, alone or in a named group; 0 if there is none. */
 static size_t read_span(const char *p, struct rule_step *step)
 {
 	size_t n = 0, span;
@@ -149,7 +149,7 @@ static size_t read_span(const char *p, struct rule_step *step)
 	return span > 0 ? n : 0;
 }
 
-/* Length of the step at p, or 0 when it is none. */
+/* Length of the step at p: a literal, a span or both; 0 if there is none. */
 static size_t read_step(const char *p, struct rule_step *step)
 {
 	char word[8] = { 0 }, mask[8] = { 0 }, c;
@@ -169,7 +169,7 @@ static size_t read_step(const char *p, struct rule_step *step)
 	return at + n;
 }
 
-/* How the pattern goes on at p, behind all steps. */
+/* How the pattern continues after its last step. */
 static enum steps_end read_end(const char *p)
 {
 	static const struct {
@@ -188,7 +188,7 @@ static enum steps_end read_end(const char *p)
 	return STEPS_PART;
 }
 
-/* What follows the first blank of a match, where that is sure to be one. */
+/* Find the text that every match has after its first blank. */
 static void find_second(struct steps *steps)
 {
 	char word[8] = { 0 }, mask[8] = { 0 };
@@ -222,7 +222,7 @@ bool steps_read(struct steps *steps, const char *pattern)
 	steps->end = STEPS_PART;
 	if (has_top_alternative(pattern))
 		return false;
-	/* What follows is no blank, so the blanks are all of them. */
+	/* The next character is not a blank, so " *" takes all blanks. */
 	steps->indented = strncmp(p, " *", 2) == 0 && isalnum((unsigned char)p[2]);
 	p += steps->indented ? 2 : 0;
 	steps->items = xcalloc(MAX_STEPS, sizeof(*steps->items));
@@ -249,7 +249,7 @@ void steps_release(struct steps *steps)
 
 #define GROUPED_BYTES 32
 
-/* Whether three digits stand behind s.p[at], and no fourth. */
+/* Are there three digits after s.p[at], and no fourth? */
 static bool is_thousand(struct str s, size_t at)
 {
 	for (size_t i = 1; i <= 3; i++)
@@ -277,7 +277,7 @@ bool steps_number(struct str s, double *value)
 	return str_to_double((struct str){ plain, n }, value);
 }
 
-/* The end of the span at p, or NULL. */
+/* Return where the span at p ends, or NULL. */
 static const char *match_span(const struct rule_step *s, const char *p, const char *end)
 {
 	if (p == end || !set_has(s->first, *p))
@@ -287,13 +287,13 @@ static const char *match_span(const struct rule_step *s, const char *p, const ch
 	return p;
 }
 
-/* The same of a span that is a number, which goes to *value. */
+/* The same for a span that is a number, stored in *value. */
 static const char *match_number(const struct rule_step *s, const char *p, const char *end,
 				double *value)
 {
 	const char *q = p;
 
-	/* It is digits and a point, nearly always. */
+	/* nearly always it is digits and a point */
 	if (s->is_decimal && p < end && set_has(s->first, *p))
 		q = str_take_decimal(p, end, s->has_point, value);
 	if (q > p && (q == end || !set_has(s->rest, *q)))
@@ -302,16 +302,6 @@ static const char *match_number(const struct rule_step *s, const char *p, const 
 	if (q == NULL || !steps_number(str_between(p, q), value))
 		return NULL;
 	return q;
-}
-
-/* Whether the line may end, or go on, as the pattern says. */
-static bool match_end(enum steps_end how, const char *p, const char *end)
-{
-	if (how == STEPS_BLANK_OR_END)
-		return p == end || *p == ' ';
-	while (how == STEPS_BLANKS_END && p < end && *p == ' ')
-		p++;
-	return how == STEPS_ANY || p == end;
 }
 
 bool steps_match(const struct steps *steps, struct str line, double numbers[STEPS_MAX_NUMBERS])
@@ -331,5 +321,9 @@ bool steps_match(const struct steps *steps, struct str line, double numbers[STEP
 		if (p == NULL)
 			return false;
 	}
-	return match_end(steps->end, p, end);
+	if (steps->end == STEPS_BLANK_OR_END)
+		return p == end || *p == ' ';
+	while (steps->end == STEPS_BLANKS_END && p < end && *p == ' ')
+		p++;
+	return steps->end == STEPS_ANY || p == end;
 }

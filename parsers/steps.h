@@ -3,21 +3,18 @@
 
 #include "base/str.h"
 
-/*
- * A PCRE2 pattern in which nothing has to be tried: literals, and spans of
- * bytes that take all they can ("\d++", "(?<loss>[\w.+-]++)"), one behind the
- * other.  Nearly all rows of training are written so.  It is matched in one
- * pass, with the outcome that PCRE2 has, and its numbers come out on the way.
- * Of any other anchored pattern the steps go as far as it is like that.
- */
+/* A PCRE2 pattern that needs no backtracking: literals and spans of bytes that take all they can
+ * ("\d++", "(?<loss>[\w.+-]++)"), one after the other. Nearly all rules for training rows are of
+ * this form. Steps match such a pattern in one pass with the same result as PCRE2, and parse its
+ * numbers on the way. For other anchored patterns the steps cover only the first part. */
 struct rule_step {
-	uint64_t word, mask;	    /* a literal of `len` bytes ... */
-	uint64_t first[4], rest[4]; /* ... then one byte of first, and .. */
+	uint64_t word, mask;	    /* a literal of `len` bytes, */
+	uint64_t first[4], rest[4]; /* then one byte of first, */
 	uint8_t len;		    /* 0 to 8 */
-	bool is_span;		    /* there is a span behind the literal */
-	bool is_many;		    /* .. all bytes of rest that follow it */
-	bool is_number;		    /* the span is a named group */
-	bool is_decimal, has_point; /* rest has all digits, and the point */
+	bool is_span;		    /* a span follows the literal */
+	bool is_many;		    /* then all following bytes that are in rest */
+	bool is_number;		    /* the span is in a named group */
+	bool is_decimal, has_point; /* rest has all digits; the point */
 };
 
 enum steps_end {
@@ -25,7 +22,7 @@ enum steps_end {
 	STEPS_END,	    /* the line's end */
 	STEPS_BLANKS_END,   /* blanks, then the line's end */
 	STEPS_BLANK_OR_END, /* a blank, or the line's end */
-	STEPS_PART,	    /* the pattern goes on in another way */
+	STEPS_PART,	    /* the rest of the pattern is not simple */
 };
 
 #define STEPS_MAX_NUMBERS 16
@@ -34,15 +31,13 @@ struct steps {
 	struct rule_step *items; /* owned */
 	size_t n;
 	enum steps_end end;
-	bool indented; /* blanks may stand before all of it */
-	/*
-	 * What every match begins with (behind its blanks), and what follows
-	 * its first blank: as of load_word, under masks.
-	 */
+	bool indented; /* the line may start with blanks */
+	/* Every match starts with `head` (after its blanks), and has `second` after its first
+	 * blank: words as of load_word, compared under their masks. */
 	uint64_t head, head_mask, second, second_mask;
 };
 
-/* The first 8 bytes at p as a word; 0 for those that are not there. */
+/* The first 8 bytes at p as a word; missing bytes are 0. */
 static inline uint64_t load_word(const char *p, size_t left)
 {
 	uint64_t word = 0;
@@ -54,21 +49,15 @@ static inline uint64_t load_word(const char *p, size_t left)
 	return word;
 }
 
-/*
- * Read a valid pattern that begins with "^" into the zeroed *steps; false when
- * it is a choice between patterns, of which nothing is sure.
- */
+/* Read a valid pattern that starts with "^" into the zeroed *steps. False if it is a choice between
+ * patterns. */
 bool steps_read(struct steps *steps, const char *pattern);
 void steps_release(struct steps *steps);
 
-/*
- * Whether steps that are no STEPS_PART match at the line's start and all their
- * named groups are numbers (as of steps_number), which go to numbers.
- */
+/* Match the steps, which must not end with STEPS_PART, at the start of the line. False also if the
+ * text of a named group is not a number (see steps_number). The numbers are stored in numbers. */
 bool steps_match(const struct steps *steps, struct str line, double numbers[STEPS_MAX_NUMBERS]);
 
-/*
- * A number as a log prints it: as of str_to_double, or with commas between
- * its thousands ("1,234,567.5"); false for what is none.
- */
+/* Parse a number as logs print it: as str_to_double does, or with commas between thousands
+ * ("1,234,567.5"). False if it is not a number. */
 bool steps_number(struct str text, double *value);

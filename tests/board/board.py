@@ -500,7 +500,7 @@ def test_wrong():
          'no group "nothing"'),
         (["--values", "1,2", "--nats-per-bpb", "0"], 2, "above 0"),
         (["--values", "1,2", "--score", "steps"], 2, "--score"),
-        (["--values", "1,2", "--group-by", "x"], 2, "captures nothing"),
+        (["--values", "1,2", "--group-by", "x"], 2, "has no group"),
         (["--values", "1,2", "--group-by", "("], 2, "pattern"),
         (["--values", "1,2", "--fail-on", "x"], 2, "--fail-on"),
         ([], 5, ""),

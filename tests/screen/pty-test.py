@@ -64,7 +64,7 @@ def test_walk():
     p.send("/val_bpb\r")
     ok(p.wait_for("▸"), "a search marks its hit")
     p.send("/(\r")
-    ok(p.wait_for("pattern, at character"), "a wrong pattern is one sentence")
+    ok(p.wait_for("invalid pattern: "), "a wrong pattern is one sentence")
     ok(p.wait_for("search (PCRE2, Esc back): ("), "and stays, to be put right")
     p.send("\x1b")
     p.wait_gone("search (PCRE2")

@@ -15,28 +15,28 @@ static const struct {
 	{ "{\"schema\":\"hgym-tui.format/2\",\"name\":\"x\",\"rules\":[]}",
 	  "f.json:1: schema: expected \"hgym-tui.format/1\"" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[]}",
-	  "f.json:1: rules: 1 to 1024 rules are allowed" },
+	  "f.json:1: rules: expected 1 to 1024 rules" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"trian\",\"match\":\"x\"}]}",
 	  "f.json:2: rules[0].kind: there is no kind \"trian\"" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"train\",\"match\":\"(\"}]}",
-	  "f.json:2: rules[0].match: the pattern is wrong at character 1: "
+	  "f.json:2: rules[0].match: invalid pattern at character 1: "
 	  "missing closing parenthesis" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"train\",\n\"match\":\"(?<lss>\\\\d)\"}]}",
-	  "f.json:3: rules[0].match: the group (?<lss>) names no metric" },
+	  "f.json:3: rules[0].match: unknown metric in the group (?<lss>)" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"train\"}]}",
 	  "f.json:2: rules[0]: the key \"match\" is missing" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"train\",\"match\":\"x\",\n"
 	  "\"names\":{\"dt\":\"step_sm\"}}]}",
-	  "f.json:3: rules[0].names.dt: there is no metric \"step_sm\"" },
+	  "f.json:3: rules[0].names.dt: unknown metric \"step_sm\"" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"train\",\"match\":\"x\",\n"
 	  "\"names\":{\"dt\":7}}]}",
-	  "f.json:3: rules[0].names.dt: expected the name of a metric, "
+	  "f.json:3: rules[0].names.dt: expected a metric name, "
 	  "\"own\" or null" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"train\",\"match\":\"x\","

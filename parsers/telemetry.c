@@ -69,16 +69,19 @@ static double number(struct str cell)
 	return value;
 }
 
-/* "0x0000000000000004"; false for all else. */
-static bool hex_bits(struct str cell, uint64_t *bits)
+/*
+ * "0x0000000000000004"; RUN_ABSENT for anything else.  Drivers print all ones if they cannot
+ * read the reasons; like every mask above 53 bits, that does not fit into a double.
+ */
+static double hex_bits(struct str cell)
 {
 	char text[24], *end;
 
 	if (cell.len < 3 || cell.len > 18 || !str_starts_with(cell, "0x"))
-		return false;
+		return RUN_ABSENT;
 	print_into(text, "%.*s", (int)cell.len, cell.p);
-	*bits = strtoull(text + 2, &end, 16);
-	return *end == '\0';
+	uint64_t bits = strtoull(text + 2, &end, 16);
+	return *end == '\0' && bits < UINT64_C(1) << 53 ? (double)bits : RUN_ABSENT;
 }
 
 /* Over all GPUs: mean, sum, highest, lowest, any. */
@@ -107,7 +110,6 @@ static void count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gp
 static void add_gpu(struct telemetry_reader *r, int index, const struct str cells[COLUMN_COUNT])
 {
 	struct telemetry *now = &r->now;
-	uint64_t bits;
 
 	if (now->n_gpus >= TELEMETRY_MAX_GPUS)
 		return;
@@ -122,7 +124,7 @@ static void add_gpu(struct telemetry_reader *r, int index, const struct str cell
 		.power_w = number(cells[COLUMN_POWER]),
 		.temp_c = number(cells[COLUMN_TEMP]),
 		.sm_mhz = number(cells[COLUMN_SM]),
-		.throttle = hex_bits(cells[COLUMN_THROTTLE], &bits) ? (double)bits : RUN_ABSENT,
+		.throttle = hex_bits(cells[COLUMN_THROTTLE]),
 	};
 	count_gpu(r, gpu);
 }

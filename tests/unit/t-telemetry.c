@@ -68,6 +68,10 @@ static void test_absent(void)
 	ok(isnan(reader.now.gpu_util) && isnan(reader.now.gpu_throttle),
 	   "what it does not tell is absent");
 	is_near(reader.now.gpu_temp_c, 30, 0, "what it tells is there");
+	feed(&reader, "HGT1 <\nG 0, H100, 1, 1, 1, 1, 1, 0xffffffffffffffff\n"
+		      "G 1, H100, 1, 1, 1, 1, 1, 0x0000000000000040\nHGT1 >\n");
+	ok(isnan(reader.now.gpus[0].throttle), "throttle reasons of all ones are absent, not 0");
+	is_near(reader.now.gpu_throttle, 64, 0, "those of the other GPU count");
 }
 
 static void test_rubbish(void)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Did the arms do the same work, in the same surroundings?  What each run and
- * each arm is held against the control for; called by judge.c.
- */
+/* Did the arms do the same work in the same environment?  Compares runs and arms with the
+ * control. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -10,49 +8,41 @@
 #include "base/xalloc.h"
 #include "bench/judge_priv.h"
 
-/* A variant this much faster is held up to a person. */
+/* A variant this much faster gets a warning. */
 #define IMPLAUSIBLE 0.5
-/* Rows with a time from which two logs of the same ones are one log. */
+/* Two logs with the same times in this many rows are one log. */
 #define LEAST_COPIED 8
-/* Runs of each arm from which a difference is no chance of one log. */
+/* With fewer runs per arm, a difference of settings may be an accident of one log. */
 #define LEAST_RUNS 2
-/* Letters of a name from which being part of another means something. */
+/* Names of settings that contain each other match from this length on. */
 #define LEAST_AKIN 4
-/* Rows that appear faster than that were written in a heap. */
+/* If rows appear faster than this share of the log's time, they were written at once. */
 #define TIMELY_SHARE 0.9
-/* Rows that came one by one, by their stamps, may have a clock that is wrong by
- * more; but none that counts more time than the run took. */
+/* Rows that came one by one, by their stamps, may have a clock that is off by more, but none that
+ * counts more time than the run took. */
 #define TIMELY_STAMPED_SHARE 0.5
-/* What a clock may be off before it is told of. */
+/* Accepted difference between the log's clock and the pod's. */
 #define LOG_CLOCK_SHARE 0.05
-/* Where neither a pause nor a buffer can be in it. */
+/* The same if rows came one by one, and if they have stamps. */
 #define LOG_CLOCK_PACED_SHARE 0.01
 #define LOG_CLOCK_PACED_S     1.0
 #define LOG_CLOCK_STAMPED_S   0.2
-/* That pairs of runs agree by chance on what only their logs say. */
+/* Level at which pairs of runs show a difference. */
 #define LOG_CLOCK_P 0.01
-/* And what is enough to ask whole runs. */
+/* Weaker evidence, which requires that whole runs confirm the difference. */
 #define UNSEEN_P 0.1
-/* Two readings of a run's length. */
+/* Two readings of a run's length may differ by this. */
 #define LOG_CLOCK_LENGTH_S 0.05
-/* Soft marks between arms: mean SM clock, share of power-capped samples. */
+/* Warnings for different mean SM clock and share of power-capped samples. */
 #define SM_CLOCK_SHARE	0.01
 #define POWER_CAP_SHARE 0.10
-/* And busy cores of the host: what feeds a faster program works faster too, but
- * a second process that does half of the steps makes them twice as many. */
+/* And for busy cores of the host.  Feeding a faster program takes more CPU, but a second process
+ * that computes half of the steps doubles it. */
 #define CORES_TIMES 1.5
 #define CORES_MORE  0.5
 #define VALUE_SIZE  128
 
-/* The control of its block; of an A/A run without one, the first there is. */
-static const struct judge_run *control_of(const struct judge *judge, const struct judge_run *run)
-{
-	const struct judge_run *control = judge_find_run(judge, 0, run);
-
-	return control == NULL && judge->arms[run->arm].aa ? judge_next(judge, 0, NULL) : control;
-}
-
-/* What only the pair of runs can tell. */
+/* Checks that need both runs of a pair. */
 static void compare_pair(struct judge *judge, struct judge_run *run,
 			 const struct judge_run *control)
 {
@@ -72,23 +62,23 @@ static void compare_pair(struct judge *judge, struct judge_run *run,
 	    control->times.from_tok_s &&
 	    guard_clock_lag(control->window.lag_steps, run->window.lag_steps))
 		guard_add(&run->hits, GUARD_CLOCK_LAG, false,
-			  "its clock runs %.2f steps ahead of the GPU, the "
-			  "control's %.2f: means of the printed tok/s do not "
-			  "compare",
+			  "the log's clock runs %.2f steps ahead of the GPU, the control's %.2f; "
+			  "do not compare means of the printed tok/s",
 			  run->window.lag_steps, control->window.lag_steps);
 	if (run->y < IMPLAUSIBLE * control->y)
 		guard_add(&run->hits, GUARD_IMPLAUSIBLE, false,
-			  "%.4g against %.4g: check this before you believe it", run->y,
-			  control->y);
+			  "%.4g vs. %.4g: less than half the control's time; verify that the run "
+			  "did the same work",
+			  run->y, control->y);
 }
 
-/* Values as printed; absent on both sides is the same. */
+/* Equal, or both absent. */
 static bool is_same_value(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* So many rows of times do not repeat by chance, whatever else was edited. */
+/* Do the logs have the same times?  Too many rows to be chance, whatever else was edited. */
 static bool has_same_rows(const struct run_log *a, const struct run_log *b)
 {
 	size_t timed = 0;
@@ -106,11 +96,9 @@ static bool has_same_rows(const struct run_log *a, const struct run_log *b)
 	return timed >= LEAST_COPIED;
 }
 
-/*
- * A log that stands for two runs is one run: it would fake precision.  What
- * we ran ourselves has as many logs as runs, however alike they are.
- */
-static void check_copy(struct judge *judge, struct judge_run *run)
+/* One log given for two runs would fake precision.  Runs of this program have a log each, however
+ * similar. */
+static void check_copied_log(struct judge *judge, struct judge_run *run)
 {
 	if (run->state != RUN_STATE_CLAIMED || run->log == NULL)
 		return;
@@ -118,21 +106,21 @@ static void check_copy(struct judge *judge, struct judge_run *run)
 		if (o->log == NULL)
 			continue;
 		if (strcmp(o->log->sha256, run->log->sha256) == 0) {
-			/* Scores of a cost model repeat to the byte. */
+			/* Scores of a cost model may be equal. */
 			guard_add(&run->hits, GUARD_COPY, run->log->kind == RUN_LOG_TRAINING,
-				  "byte for byte the log of another run");
+				  "the log is a byte-for-byte copy of another run's log");
 			return;
 		}
 		if (has_same_rows(o->log, run->log)) {
 			guard_add(&run->hits, GUARD_COPY, true,
-				  "row by row the times of another run's log");
+				  "the log has the same times as another run's log, row by row");
 			return;
 		}
 	}
 }
 
-/* How far the control's own losses spread, where its runs share a seed. */
-static void learn_losses(struct judge *judge)
+/* Widen the tolerance by the spread of the control's own losses, if its runs share a seed. */
+static void widen_tolerance(struct judge *judge)
 {
 	const struct judge_run *run = NULL;
 	AUTO_FREE double *val = judge_new_array(judge);
@@ -151,10 +139,8 @@ static void learn_losses(struct judge *judge)
 		guard_loss_widen(&judge->rule.losses, stats_sd(val, n));
 }
 
-/*
- * A control that worked otherwise than most controls is to blame itself, not
- * the variant beside it.
- */
+/* A control whose work differs from that of most controls is itself invalid, not the variant it is
+ * compared with. */
 static void mark_odd_controls(struct judge *judge)
 {
 	struct judge_run *run = NULL, *other;
@@ -184,15 +170,21 @@ void judge_compare_runs(struct judge *judge)
 	struct judge_run *run = NULL;
 
 	mark_odd_controls(judge);
-	learn_losses(judge);
+	widen_tolerance(judge);
 	for (size_t i = 0; i < judge->n_runs; i++)
-		check_copy(judge, &judge->runs[i]);
+		check_copied_log(judge, &judge->runs[i]);
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL)
-		if (run->arm != 0)
-			compare_pair(judge, run, control_of(judge, run));
+		if (run->arm != 0) {
+			const struct judge_run *control = judge_find_run(judge, 0, run);
+
+			/* An audit has no control in the block of an A/A run. */
+			if (control == NULL && judge->arms[run->arm].aa)
+				control = judge_next(judge, 0, NULL);
+			compare_pair(judge, run, control);
+		}
 }
 
-/* The hits of a contrast: the hard ones of its runs first. */
+/* Collect the hits of all runs, hard ones first. */
 static void collect_hits(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *run;
@@ -204,8 +196,8 @@ static void collect_hits(const struct judge *judge, struct judge_contrast *c)
 				if (run->hits.hit[k].hard == (hard == 1))
 					guard_add(&c->hits, run->hits.hit[k].guard, hard == 1, "%s",
 						  run->hits.hit[k].text);
-	/* A control that began twice makes a difference just as a variant;
-	 * what a run leaves behind may slow down all others. */
+	/* A control that was restarted changes the difference as a variant does, and processes left
+	 * behind by any arm may slow down all others. */
 	for (run = NULL; (run = judge_next(judge, JUDGE_ANY, run)) != NULL;)
 		for (k = 0; run->arm != c->arm && k < run->hits.n; k++) {
 			enum guard guard = run->hits.hit[k].guard;
@@ -219,8 +211,8 @@ static void collect_hits(const struct judge *judge, struct judge_contrast *c)
 		}
 }
 
-/* Is one name part of the other, whatever its case? */
-static bool is_akin(const char *a, const char *b)
+/* Does one name contain the other, ignoring case? */
+static bool names_overlap(const char *a, const char *b)
 {
 	const char *longer = strlen(a) > strlen(b) ? a : b;
 	const char *shorter = longer == a ? b : a;
@@ -234,27 +226,23 @@ static bool is_akin(const char *a, const char *b)
 	return false;
 }
 
-/*
- * Does the bench say that this variant changes that key?  Programs print
- * "cuda_graphs" of what CUDA_GRAPHS_ENABLED sets, so part of a name will do.
- */
+/* Does the plan declare that the variant changes that setting?  Programs print "cuda_graphs" for
+ * CUDA_GRAPHS_ENABLED, so part of a name is enough. */
 static bool is_declared(const struct judge_arm *arm, const char *key)
 {
-	return any_of(i, arm->n_declared, is_akin(arm->declared[i], key));
+	return any_of(i, arm->n_declared, names_overlap(arm->declared[i], key));
 }
 
-/* The log of a run as far as it prints settings, or NULL. */
-static const struct run_log *settings_log(const struct judge_run *run)
+/* The log of a run if it can have settings, or NULL. */
+static const struct run_log *get_settings_log(const struct judge_run *run)
 {
 	return run->log != NULL && run->log->n_rows > 0 ? run->log : NULL;
 }
 
-/*
- * The value that all runs of an arm print, and how many do; NULL: they do not
- * agree.  *wavers: one of them prints it with more than one value.
- */
-static const char *setting_of(const struct judge *judge, size_t arm, const char *key, size_t *n,
-			      bool *wavers)
+/* The value that all runs of an arm print, or NULL if they differ.  *n: runs with settings.
+ * *wavers: a log prints it with several values. */
+static const char *get_setting(const struct judge *judge, size_t arm, const char *key, size_t *n,
+			       bool *wavers)
 {
 	const struct judge_run *run = NULL;
 	const char *value = NULL;
@@ -264,7 +252,7 @@ static const char *setting_of(const struct judge *judge, size_t arm, const char 
 	*wavers = false;
 	while ((run = judge_next(judge, arm, run)) != NULL) {
 		*wavers |= run->log != NULL && run_settings_wavers(&run->log->settings, key);
-		if (settings_log(run) == NULL)
+		if (get_settings_log(run) == NULL)
 			continue;
 		const char *one = run_settings_get(&run->log->settings, key);
 		agree &= one != NULL && (value == NULL || strcmp(one, value) == 0);
@@ -274,14 +262,14 @@ static const char *setting_of(const struct judge *judge, size_t arm, const char 
 	return agree ? value : NULL;
 }
 
-/* What the control's first log prints, against the variant's. */
+/* Compare the settings of the control's first log with the variant's. */
 static void compare_settings(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_arm *arm = &judge->arms[c->arm];
 	const struct judge_run *run = judge_next(judge, 0, NULL);
 	const struct run_settings *settings;
 
-	while (run != NULL && settings_log(run) == NULL)
+	while (run != NULL && get_settings_log(run) == NULL)
 		run = judge_next(judge, 0, run);
 	if (run == NULL)
 		return;
@@ -290,16 +278,15 @@ static void compare_settings(const struct judge *judge, struct judge_contrast *c
 		const char *key = settings->v[i].key;
 		size_t n, m;
 		bool wavers;
-		const char *a = setting_of(judge, 0, key, &n, &wavers);
-		const char *b = setting_of(judge, c->arm, key, &m, &wavers);
+		const char *a = get_setting(judge, 0, key, &n, &wavers);
+		const char *b = get_setting(judge, c->arm, key, &m, &wavers);
 
 		if (a == NULL || is_declared(arm, key))
 			continue;
 		if (wavers)
 			guard_add(&c->hits, GUARD_SETTINGS, false,
-				  "a log of it prints %s with more than one "
-				  "value, the control's %.40s",
-				  key, a);
+				  "a log prints %s with several values, the control's %.40s", key,
+				  a);
 		if (b == NULL || strcmp(a, b) == 0)
 			continue;
 		bool hard = arm->declares_all && n >= LEAST_RUNS && m >= LEAST_RUNS;
@@ -308,8 +295,8 @@ static void compare_settings(const struct judge *judge, struct judge_contrast *c
 	}
 }
 
-/* The median over an arm's usable runs of a number of its score; NAN: none. */
-static double score_median(const struct judge *judge, size_t arm, const char *key)
+/* Median of a number in the scores of an arm's usable runs; NAN: none. */
+static double get_median_score(const struct judge *judge, size_t arm, const char *key)
 {
 	const struct judge_run *run = NULL;
 	AUTO_FREE double *v = judge_new_array(judge);
@@ -324,23 +311,24 @@ static double score_median(const struct judge *judge, size_t arm, const char *ke
 	return stats_median(v, n);
 }
 
-/* Least and median time of the same runs: do both say who is faster? */
+/* Do minimum and median time of the same runs agree on the winner? */
 static void compare_metrics(const struct judge *judge, struct judge_contrast *c)
 {
 	static const char *const keys[] = { "best_us", "median_us" };
 	double margin = log1p(judge->rule.paired.margin), d[2];
 
 	for (int i = 0; i < 2; i++)
-		d[i] = log(score_median(judge, 0, keys[i]) / score_median(judge, c->arm, keys[i]));
-	/* A NaN is no more than anything. */
+		d[i] = log(get_median_score(judge, 0, keys[i]) /
+			   get_median_score(judge, c->arm, keys[i]));
+	/* False for NAN. */
 	if (d[0] * d[1] < 0.0 && fabs(d[0]) > margin && fabs(d[1]) > margin)
 		guard_add(&c->hits, GUARD_METRICS, false,
-			  "by best_us it is %+.2f%%, by median_us %+.2f%%", 100.0 * expm1(d[0]),
+			  "%+.2f%% by best_us, %+.2f%% by median_us", 100.0 * expm1(d[0]),
 			  100.0 * expm1(d[1]));
 }
 
-/* "2.9.1" of "python /usr/bin/python3.11; torch 2.9.1"; false: not in it. */
-static bool version_in(const char *runtime, const char *key, char out[VALUE_SIZE])
+/* Find "2.9.1" for "torch" in "python /usr/bin/python3.11; torch 2.9.1". */
+static bool find_version(const char *runtime, const char *key, char out[VALUE_SIZE])
 {
 	struct str rest = str_from(runtime != NULL ? runtime : ""), part, word;
 
@@ -354,8 +342,8 @@ static bool version_in(const char *runtime, const char *key, char out[VALUE_SIZE
 	return false;
 }
 
-/* In how many of the arm's own runs torch was seen, of how many. */
-static size_t n_torch_seen(const struct judge *judge, size_t arm, size_t *n_own)
+/* How many of the arm's own runs loaded torch; *n_own: of how many. */
+static size_t count_torch_runs(const struct judge *judge, size_t arm, size_t *n_own)
 {
 	const struct judge_run *run = NULL;
 	char value[VALUE_SIZE];
@@ -365,18 +353,17 @@ static size_t n_torch_seen(const struct judge *judge, size_t arm, size_t *n_own)
 	while ((run = judge_next(judge, arm, run)) != NULL)
 		if (run->state != RUN_STATE_CLAIMED) {
 			++*n_own;
-			seen += version_in(run->runtime, "torch", value);
+			seen += find_version(run->runtime, "torch", value);
 		}
 	return seen;
 }
 
-/* Python, torch and what it needs, as two runs were seen or say to have it; on
- * another GPU nothing is the same work. */
+/* Compare the versions of two runs.  On another GPU nothing is the same work. */
 static void compare_versions(const struct judge *judge, struct judge_contrast *c,
 			     const struct judge_run *run, const struct judge_run *control)
 {
-	/* What makes a number another one; python by its path alone does not.
-	 */
+	/* `decides`: a different version changes the measurement.  The path of python alone does
+	 * not. */
 	static const struct {
 		const char *key;
 		bool decides;
@@ -387,8 +374,8 @@ static void compare_versions(const struct judge *judge, struct judge_contrast *c
 	for (size_t k = 0; k < LENGTH(parts); k++) {
 		char a[VALUE_SIZE], b[VALUE_SIZE];
 
-		if (version_in(control->runtime, parts[k].key, a) &&
-		    version_in(run->runtime, parts[k].key, b) && strcmp(a, b) != 0 &&
+		if (find_version(control->runtime, parts[k].key, a) &&
+		    find_version(run->runtime, parts[k].key, b) && strcmp(a, b) != 0 &&
 		    !is_declared(arm, parts[k].key))
 			guard_add(&c->hits, k == 0 ? GUARD_SAME : GUARD_RUNTIME,
 				  k == 0 || (parts[k].decides && arm->declares_all),
@@ -400,15 +387,15 @@ static void compare_versions(const struct judge *judge, struct judge_contrast *c
 
 static void compare_runtimes(const struct judge *judge, struct judge_contrast *c)
 {
-	size_t n, m, a = n_torch_seen(judge, 0, &n);
-	size_t b = n_torch_seen(judge, c->arm, &m);
+	size_t n, m, a = count_torch_runs(judge, 0, &n);
+	size_t b = count_torch_runs(judge, c->arm, &m);
 	const struct judge_run *run = NULL, *control;
 
-	/* Where torch was never seen on one side, nothing was compared. */
-	if (n > 0 && m > 0 && (a == 0 || b == 0))
+	/* If only one arm loaded torch, nothing was compared. */
+	if (n > 0 && m > 0 && (a == 0) != (b == 0))
 		guard_add(&c->hits, GUARD_UNSEEN, false,
-			  "torch was seen in %zu of %zu of its runs, in %zu of "
-			  "%zu of the control's: versions were not compared",
+			  "torch was loaded in %zu of %zu runs, in %zu of %zu of the control's; "
+			  "versions were not compared",
 			  b, m, a, n);
 	while ((run = judge_next(judge, c->arm, run)) != NULL) {
 		control = judge_find_run(judge, 0, run);
@@ -417,9 +404,8 @@ static void compare_runtimes(const struct judge *judge, struct judge_contrast *c
 	}
 }
 
-/* The source that all logs of an arm embed; those of one that wavers make no
- * arm.  NULL: none. */
-static const char *source_of_arm(const struct judge *judge, struct judge_contrast *c, size_t arm)
+/* The source that the logs of an arm embed, or NULL.  Adds a hit if there are several. */
+static const char *find_source(const struct judge *judge, struct judge_contrast *c, size_t arm)
 {
 	const struct judge_run *run = NULL;
 	const char *first = NULL;
@@ -429,9 +415,9 @@ static const char *source_of_arm(const struct judge *judge, struct judge_contras
 
 		if (source != NULL && first != NULL && strcmp(source, first) != 0)
 			guard_add(&c->hits, GUARD_SAME, true,
-				  "%s logs embed more than one source: %.12s "
-				  "and %.12s",
-				  arm == c->base ? "the control's" : "its", first, source);
+				  "%s logs embed several sources: %.12s and %.12s",
+				  arm == c->base ? "the control's" : "the variant's", first,
+				  source);
 		first = first == NULL ? source : first;
 	}
 	return first;
@@ -440,20 +426,17 @@ static const char *source_of_arm(const struct judge *judge, struct judge_contras
 static void compare_sources(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_arm *arm = &judge->arms[c->arm];
-	const char *a = source_of_arm(judge, c, c->base);
-	const char *b = source_of_arm(judge, c, c->arm);
+	const char *a = find_source(judge, c, c->base);
+	const char *b = find_source(judge, c, c->arm);
 	bool hard = arm->declares_all || arm->aa;
 
 	if (a != NULL && b != NULL && strcmp(a, b) != 0)
 		guard_add(&c->hits, hard ? GUARD_SAME : GUARD_SETTINGS, hard,
-			  "its logs embed the source %.12s, the control's "
-			  "%.12s",
-			  b, a);
+			  "its logs embed the source %.12s, the control's logs %.12s", b, a);
 }
 
-/* The mean of a double of struct health_sum over an arm's usable runs; NAN:
- * unknown. */
-static double health_mean(const struct judge *judge, size_t arm, size_t offset)
+/* Mean of a member of struct health_sum over an arm's usable runs; NAN: unknown. */
+static double get_mean_health(const struct judge *judge, size_t arm, size_t offset)
 {
 	const struct judge_run *run = NULL;
 	double sum = 0.0, value;
@@ -471,9 +454,9 @@ static double health_mean(const struct judge *judge, size_t arm, size_t offset)
 	return n > 0 ? sum / (double)n : (double)NAN;
 }
 
-#define MEAN(arm, field) health_mean(judge, arm, offsetof(struct health_sum, field))
+#define MEAN(arm, field) get_mean_health(judge, arm, offsetof(struct health_sum, field))
 
-/* Did the rows appear as fast as the log's clock says they were made? */
+/* Did the rows appear about as fast as the log's clock says? */
 static bool is_timely(const struct health_sum *h)
 {
 	return h != NULL && h->printed_s > 0.0 &&
@@ -481,54 +464,43 @@ static bool is_timely(const struct health_sum *h)
 									: TIMELY_SHARE);
 }
 
-/* Between its rows so much more time passed than its log counts, more than of
- * the other arm. */
-static bool counts_less(const struct judge *judge, size_t arm, size_t other, double margin)
+/* Did more time pass between the arm's rows than its log counts, compared with the other arm? */
+static bool log_counts_less(const struct judge *judge, size_t arm, size_t other, double margin)
 {
 	return MEAN(arm, shown_least_s) - MEAN(arm, printed_s) >
 	       MEAN(other, shown_most_s) - MEAN(other, printed_s) + margin;
 }
 
-/* By how much (s) an arm's window by its logs is longer than its whole runs;
- * NAN: not known. */
-static double counts_more(const struct judge *judge, size_t arm)
+/* By how many seconds the window of an arm, by its logs, exceeds its whole runs; NAN: unknown. */
+static double window_exceeds_run_s(const struct judge *judge, size_t arm)
 {
 	return MEAN(arm, printed_s) - MEAN(arm, took_s) - LOG_CLOCK_LENGTH_S;
 }
 
-/* Is that so of this arm, and not of the other? */
-static bool outlasts_run(const struct judge *judge, size_t arm, size_t other)
+/* Does the arm's window exceed its runs, while the other arm's does not? */
+static bool only_this_exceeds(const struct judge *judge, size_t arm, size_t other)
 {
-	return counts_more(judge, arm) > 0.0 && counts_more(judge, other) <= 0.0;
+	return window_exceeds_run_s(judge, arm) > 0.0 && window_exceeds_run_s(judge, other) <= 0.0;
 }
 
-/* What a run gained (s) by the pod's clock. */
-static double gained_as_seen(const struct health_sum *control, const struct health_sum *run)
+/* Seconds gained in the window, by the pod's clock. */
+static double get_seen_gain(const struct health_sum *control, const struct health_sum *run)
 {
 	return (control->shown_least_s + control->shown_most_s - run->shown_least_s -
 		run->shown_most_s) /
 	       2.0;
 }
 
-/* How much more of the control's window a run gained by the logs than by the
- * pod's clock; what both pause for is in neither. */
-static double gained_by_log(const struct health_sum *control, const struct health_sum *run)
-{
-	double printed = control->printed_s - run->printed_s;
-
-	return (printed - gained_as_seen(control, run)) / control->printed_s;
-}
-
-/* Did the pod's clock see when the window was, to a part of it? */
-static bool is_seen(const struct health_sum *h)
+/* Does the pod's clock know the length of the window well enough? */
+static bool is_window_known(const struct health_sum *h)
 {
 	return h->shown_most_s - h->shown_least_s < h->printed_s / 2.0;
 }
 
-/* The next pair of usable runs, of the control and of the arm beside it, whose
- * health is known; *control is the last one, NULL at first.  False: no more. */
-static bool next_pair(const struct judge *judge, size_t arm, const struct judge_run **control,
-		      const struct judge_run **run)
+/* Iterate over pairs of usable runs of control and arm with known health.  Start with *control
+ * NULL; false: no more. */
+static bool find_next_pair(const struct judge *judge, size_t arm, const struct judge_run **control,
+			   const struct judge_run **run)
 {
 	while ((*control = judge_next(judge, 0, *control)) != NULL) {
 		*run = judge_find_run(judge, arm, *control);
@@ -539,40 +511,44 @@ static bool next_pair(const struct judge *judge, size_t arm, const struct judge_
 	return false;
 }
 
-/* Is more than half of the difference in the logs alone, by their pairs? */
-static bool is_by_log_alone(const struct judge *judge, const struct judge_contrast *c, double level)
+/* Do pairs show that more than half of the difference exists only in the logs? */
+static bool is_gain_in_log_only(const struct judge *judge, const struct judge_contrast *c,
+				double level)
 {
 	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *gained = judge_new_array(judge);
 	size_t n = 0;
 
-	while (next_pair(judge, c->arm, &control, &run))
-		if (is_seen(run->health) && is_seen(control->health))
-			gained[n++] = gained_by_log(control->health, run->health);
+	while (find_next_pair(judge, c->arm, &control, &run))
+		if (is_window_known(run->health) && is_window_known(control->health)) {
+			double printed = control->health->printed_s - run->health->printed_s;
+			double seen = get_seen_gain(control->health, run->health);
+
+			gained[n++] = (printed - seen) / control->health->printed_s;
+		}
 	struct paired only = paired_compare(gained, n, &judge->rule.paired);
 	return only.p < level && only.mean / c->paired.mean > 0.5;
 }
 
 /*
- * A log's clock that is slower or faster than the pod's in one arm alone: more
- * time passed between its rows than it says, by more than what passed between
- * the other's.  Pauses that both make are in both; where rows came one by one,
- * less is enough, and where each has its stamp nothing is judged by that clock.
+ * Is one arm's log clock wrong?  Then more time passed between its rows than the log counts,
+ * compared with the other arm, so that pauses of both arms do not matter.  If rows came one by one
+ * a smaller difference is enough, and if they have stamps the hit is hard.
  */
 static void compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *run = NULL;
 	double a = MEAN(0, printed_s), margin = LOG_CLOCK_SHARE * a;
 	bool paced = true, stamped = true;
-	bool own = outlasts_run(judge, c->arm, 0);
+	bool own = only_this_exceeds(judge, c->arm, 0);
 
-	if (own || outlasts_run(judge, 0, c->arm)) {
+	if (own || only_this_exceeds(judge, 0, c->arm)) {
 		size_t arm = own ? c->arm : 0;
 
 		guard_add(&c->hits, GUARD_LOG_CLOCK, true,
-			  "%s window took %.1f s by its log, all of a run "
-			  "%.1f s",
-			  own ? "its" : "the control's", MEAN(arm, printed_s), MEAN(arm, took_s));
+			  "%s window took %.1f s by the log's clock, but whole runs took %.1f s",
+			  own ? "the variant's" : "the control's", MEAN(arm, printed_s),
+			  MEAN(arm, took_s));
 		return;
 	}
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
@@ -587,21 +563,20 @@ static void compare_log_clocks(const struct judge *judge, struct judge_contrast 
 		margin = LOG_CLOCK_STAMPED_S + LOG_CLOCK_PACED_SHARE * a;
 	else if (paced)
 		margin = fmin(margin, LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a);
-	if (counts_less(judge, c->arm, 0, margin) || counts_less(judge, 0, c->arm, margin) ||
-	    (paced && stamped && is_by_log_alone(judge, c, LOG_CLOCK_P)))
+	if (log_counts_less(judge, c->arm, 0, margin) ||
+	    log_counts_less(judge, 0, c->arm, margin) ||
+	    (paced && stamped && is_gain_in_log_only(judge, c, LOG_CLOCK_P)))
 		guard_add(&c->hits, GUARD_LOG_CLOCK, paced && stamped,
-			  "its window took %.2f s by its log, %.2f to %.2f s "
-			  "by the pod's clock; the control's %.2f s, and %.2f "
-			  "to %.2f s",
+			  "window: %.2f s by the log's clock, %.2f to %.2f s by the pod's clock; "
+			  "control: %.2f s, and %.2f to %.2f s",
 			  MEAN(c->arm, printed_s), MEAN(c->arm, shown_least_s),
 			  MEAN(c->arm, shown_most_s), a, MEAN(0, shown_least_s),
 			  MEAN(0, shown_most_s));
 }
 
-/* Is what its rows say of its window, and of such a gain (s), known from when
- * they came?  Who chooses when they come may shift the window by half of what
- * is not known. */
-static bool is_witnessed(const struct health_sum *h, double gain_s)
+/* Do the times at which rows appeared confirm a gain of this size?  A program that holds rows back
+ * can shift the window by half of what is unknown. */
+static bool is_gain_confirmed(const struct health_sum *h, double gain_s)
 {
 	return is_timely(h) &&
 	       (h->paced || h->shown_most_s - h->shown_least_s < fabs(gain_s) / 2.0);
@@ -618,33 +593,32 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 	double shown = 0.0;
 	size_t n = 0;
 
-	/* Where no log counts what its run took, none is the wrong one. */
-	if (!(MEAN(0, printed_s) > 0.0) || counts_more(judge, 0) > 0.0)
+	/* A window longer than its run is another matter; see compare_log_clocks. */
+	if (!(MEAN(0, printed_s) > 0.0) || window_exceeds_run_s(judge, 0) > 0.0)
 		return;
-	while (next_pair(judge, c->arm, &control, &run)) {
-		witnessed &= is_witnessed(control->health, claimed) &&
-			     is_witnessed(run->health, claimed);
+	while (find_next_pair(judge, c->arm, &control, &run)) {
+		witnessed &= is_gain_confirmed(control->health, claimed) &&
+			     is_gain_confirmed(run->health, claimed);
 		paced &= control->health->paced && run->health->paced;
-		shown += gained_as_seen(control->health, run->health);
+		shown += get_seen_gain(control->health, run->health);
 		gained[n++] = control->health->took_s - run->health->took_s;
 	}
 	struct paired seen = paired_compare(gained, n, rule);
 	timely = witnessed;
-	witnessed &=
-		paced ? !is_by_log_alone(judge, c, UNSEEN_P) : shown / (double)n / claimed >= 0.5;
+	witnessed &= paced ? !is_gain_in_log_only(judge, c, UNSEEN_P)
+			   : shown / (double)n / claimed >= 0.5;
 	if (witnessed || isnan(seen.mean) ||
 	    (c->paired.p < rule->alpha ? seen.p < rule->alpha && seen.mean / claimed >= 0.5
 				       : !(seen.p < LOG_CLOCK_P)))
 		return;
-	(void)snprintf(why, size, "%s: its log gained %.2f s, its whole runs %.2f s",
-		       timely ? "its rows came no sooner" : "rows came at once", claimed,
-		       seen.mean);
+	(void)snprintf(why, size, "%s: the log gained %.2f s, whole runs %.2f s",
+		       timely ? "rows came no sooner" : "rows came at once", claimed, seen.mean);
 }
 
 /*
- * Most of what the window gained is lost again outside of it, in all pairs:
- * a start-up or a compilation, or work that went there.  Who validates more
- * often than the control has put it where no clock of a log runs.
+ * Was most of the gain in the window lost outside of it, in all pairs?  By startup, compilation, or
+ * work moved there.  It is a hard hit if the variant validates more often, as the log's clock does
+ * not run then.
  */
 static void compare_whole_runs(const struct judge *judge, struct judge_contrast *c)
 {
@@ -654,25 +628,23 @@ static void compare_whole_runs(const struct judge *judge, struct judge_contrast 
 	bool validates = false;
 	size_t n = 0;
 
-	while (next_pair(judge, c->arm, &control, &run)) {
+	while (find_next_pair(judge, c->arm, &control, &run)) {
 		const struct health_sum *a = control->health, *b = run->health;
 
 		lost[n++] = a->printed_s - b->printed_s - a->took_s + b->took_s;
 		validates |= b->n_validated > a->n_validated;
 	}
 	struct paired only = paired_compare(lost, n, &judge->rule.paired);
-	if (!(counts_more(judge, 0) > 0.0) && c->paired.p < judge->rule.paired.alpha &&
+	if (!(window_exceeds_run_s(judge, 0) > 0.0) && c->paired.p < judge->rule.paired.alpha &&
 	    only.p < LOG_CLOCK_P && only.mean / claimed > 0.5)
 		guard_add(&c->hits, GUARD_WHOLE, validates,
-			  "its window gained %.2f s, its whole runs %.2f s: "
-			  "%s took longer",
-			  claimed, claimed - only.mean,
-			  validates ? "validations that the control lacks"
-				    : "what is outside of it");
+			  "the window gained %.2f s, whole runs %.2f s: %s took longer", claimed,
+			  claimed - only.mean,
+			  validates ? "validations that the control does not run"
+				    : "the rest of the run");
 }
 
-/* More cores are busy beside each run of the variant than beside the control's,
- * by more than chance. */
+/* Were more cores busy during the variant's runs, in all pairs? */
 static void compare_cores(const struct judge *judge, struct judge_contrast *c)
 {
 	double a = MEAN(0, busy_cores), b = MEAN(c->arm, busy_cores);
@@ -680,35 +652,36 @@ static void compare_cores(const struct judge *judge, struct judge_contrast *c)
 	AUTO_FREE double *more = judge_new_array(judge);
 	size_t n = 0;
 
-	while (next_pair(judge, c->arm, &control, &run))
+	while (find_next_pair(judge, c->arm, &control, &run))
 		more[n++] = run->health->busy_cores - control->health->busy_cores;
 	if (b > CORES_TIMES * a && b > a + CORES_MORE &&
 	    paired_compare(more, n, &judge->rule.paired).p < LOG_CLOCK_P)
 		guard_add(&c->hits, GUARD_CORES, false,
-			  "%.1f cores of the pod were busy, %.1f with the "
-			  "control: does another process work for it?",
+			  "%.1f cores of the pod were busy, %.1f with the control; does another "
+			  "process do part of the work?",
 			  b, a);
 }
 
-/* Clocks of the GPUs that differ between the arms. */
+/* Compare GPU clocks and power caps. */
 static void compare_health(const struct judge *judge, struct judge_contrast *c)
 {
 	double a = MEAN(0, sm_mhz), b = MEAN(c->arm, sm_mhz);
 
 	if (fabs(b / a - 1.0) > SM_CLOCK_SHARE)
-		guard_add(&c->hits, GUARD_SM_CLOCK, false, "%.0f MHz in the mean, the control %.0f",
+		guard_add(&c->hits, GUARD_SM_CLOCK, false,
+			  "mean SM clock %.0f MHz, the control's "
+			  "%.0f MHz",
 			  b, a);
 	a = MEAN(0, power_cap_share);
 	b = MEAN(c->arm, power_cap_share);
 	if (fabs(b - a) > POWER_CAP_SHARE)
 		guard_add(&c->hits, GUARD_POWER_CAP, false,
-			  "in %.0f%% of its samples, in %.0f%% of the "
-			  "control's",
-			  100.0 * b, 100.0 * a);
+			  "in %.0f%% of the samples, in %.0f%% of the control's", 100.0 * b,
+			  100.0 * a);
 }
 
-/* The mean difference of the training losses at equal steps; NAN: none. */
-static double train_loss_apart(const struct run_log *a, const struct run_log *b)
+/* Mean difference of the training losses at equal steps; NAN: none. */
+static double compare_training_losses(const struct run_log *a, const struct run_log *b)
 {
 	double sum = 0.0;
 	size_t i = 0, k = 0, n = 0;
@@ -726,19 +699,9 @@ static double train_loss_apart(const struct run_log *a, const struct run_log *b)
 	return n > 0 ? sum / (double)n : (double)NAN;
 }
 
-/* The difference of the last validations, of equal steps behind the window;
- * NAN: there are none. */
-static double val_loss_apart(const struct judge *judge, const struct run_log *a,
-			     const struct run_log *b)
-{
-	return a->val_step == b->val_step && !(a->val_step < judge->hi) ? b->val_loss - a->val_loss
-									: (double)NAN;
-}
-
-/* By how much each run's loss is above the control's beside it; false: a pair
- * has no such loss. */
-static bool collect_apart(const struct judge *judge, const struct judge_contrast *c, bool by_val,
-			  double *apart, size_t *n)
+/* Collect by how much each run's loss exceeds the control's.  False if a pair has no such loss. */
+static bool collect_loss_differences(const struct judge *judge, const struct judge_contrast *c,
+				     bool by_val, double *apart, size_t *n)
 {
 	const struct judge_run *run = NULL, *control;
 	bool all = true;
@@ -749,8 +712,13 @@ static bool collect_apart(const struct judge *judge, const struct judge_contrast
 		if (!judge_is_main(run) || !judge_is_usable(run) || control == NULL ||
 		    !judge_is_usable(control))
 			continue;
-		apart[*n] = by_val ? val_loss_apart(judge, control->log, run->log)
-				   : train_loss_apart(control->log, run->log);
+		const struct run_log *a = control->log, *b = run->log;
+		if (!by_val)
+			apart[*n] = compare_training_losses(a, b);
+		else if (a->val_step == b->val_step && !(a->val_step < judge->hi))
+			apart[*n] = b->val_loss - a->val_loss;
+		else
+			apart[*n] = (double)NAN;
 		if (isnan(apart[*n]))
 			all = false;
 		else
@@ -759,11 +727,8 @@ static bool collect_apart(const struct judge *judge, const struct judge_contrast
 	return all && *n > 0;
 }
 
-/*
- * Is the variant's loss that of the control, over all blocks?  The same where
- * the 90 % interval lies within the margin; worse where it does not and the
- * difference is shown.
- */
+/* Compare losses over all blocks.  The same if the 90 % interval is within the margin; worse if it
+ * is not and the difference is shown. */
 static void compare_quality(const struct judge *judge, struct judge_contrast *c)
 {
 	struct judge_quality *q = &c->quality;
@@ -771,17 +736,16 @@ static void compare_quality(const struct judge *judge, struct judge_contrast *c)
 	double margin = judge->rule.losses.margin;
 	size_t n;
 
-	q->by_val = collect_apart(judge, c, true, apart, &n);
+	q->by_val = collect_loss_differences(judge, c, true, apart, &n);
 	if (!q->by_val)
-		(void)collect_apart(judge, c, false, apart, &n);
+		(void)collect_loss_differences(judge, c, false, apart, &n);
 	q->nats = paired_compare(apart, n, &judge->rule.paired);
 	q->same = q->nats.tost_lo > -margin && q->nats.tost_hi < margin;
 	q->worse = !q->same && n >= VERDICT_MIN_BLOCKS && q->nats.mean > 0.0 &&
 		   q->nats.p < judge->rule.paired.alpha && !judge->arms[c->arm].aa;
 	if (q->worse)
 		guard_add(&c->hits, GUARD_QUALITY, false,
-			  "its %s is worse by %.4f nats [%.4f, %.4f] over %zu "
-			  "pairs (margin %g)",
+			  "%s is worse by %.4f nats [%.4f, %.4f] over %zu pairs (margin %g)",
 			  q->by_val ? "validation loss" : "training loss", q->nats.mean, q->nats.lo,
 			  q->nats.hi, n, margin);
 }

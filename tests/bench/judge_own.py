@@ -347,7 +347,7 @@ def scores(folder):
     found = verdict(more, {"b": odd})["b"]
     ok([g for g in found["guards"] if g["guard"] == "metrics disagree" and
         not g["hard"] and g["text"] ==
-        "by best_us it is +5.21%, by median_us -8.11%"],
+        "+5.21% by best_us, -8.11% by median_us"],
        "two metrics of the same runs that disagree", found["guards"])
     found = verdict(more, {"b": [score("r%d" % i, 90, repeats=500)
                                  for i in range(3)]})["b"]
@@ -425,7 +425,7 @@ def hostile(folder):
     found = verdict(heads, {"b": edited(
         folder, "vh", fast, lambda lines: ["num_heads:8", "num_heads:4"] +
         lines)})["b"]
-    ok(said(found, "settings", "num_heads with more than one value"),
+    ok(said(found, "settings", "num_heads with several values"),
        "a setting that is printed twice", found)
     found = of("seedless", lambda lines: [
         line for line in lines if not line.startswith("seed:")])
@@ -615,7 +615,7 @@ def surroundings(folder):
     mixed = with_head("s8", fast[:2], other) + with_head("s9", fast[2:], code)
     found = verdict(a, {"b": mixed})["b"]
     ok(found["text"] == "INVALID (same work)" and
-       "its logs embed more than one source" in str(found["guards"]),
+       "the variant's logs embed several sources" in str(found["guards"]),
        "and two of them make no arm", found)
 
 
@@ -736,7 +736,8 @@ def usage(folder):
     done = run("--md", "--control", log, "--variant", "b=" + log)
     ok(re.search(rb"^### b against control\n\n\*\*INVALID \(copy\)\*\*\n\n"
                  rb"- were it valid: NOT JUDGED .*\n\n(\|.*\|\n){4}\n"
-                 rb"- copy: byte for byte the log of another run\n",
+                 rb"- copy: the log is a byte-for-byte copy of another "
+                 rb"run's log\n",
                  done.stdout), "Markdown: verdict, numbers, why", done.stdout)
 
 

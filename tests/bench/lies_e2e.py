@@ -298,7 +298,7 @@ def at_once(rig):
             for c in json.loads(done.stdout)["contrasts"]}
     ok(said["honest"].startswith("FASTER by "), "faster as a whole", said)
     for tag in ("liar", "slow", "longer"):
-        ok(said[tag].startswith("NOT JUDGED (rows came at once: its log "
+        ok(said[tag].startswith("NOT JUDGED (rows came at once: the log "
                                 "gained "), "not seen as a whole: " + tag,
            said)
     rig.clean("once")

@@ -235,8 +235,8 @@ static void test_log_clock(void)
 	ok(c->hits.n == 1 && c->hits.hit[0].guard == GUARD_LOG_CLOCK && !c->hits.hit[0].hard,
 	   "a log's clock that the pod's contradicts is a mark");
 	is_str(c->hits.hit[0].text,
-	       "its window took 38.00 s by its log, 45.00 to 47.00 s by the "
-	       "pod's clock; the control's 46.00 s, and 45.00 to 47.00 s",
+	       "window: 38.00 s by the log's clock, 45.00 to 47.00 s by the pod's clock; control: "
+	       "46.00 s, and 45.00 to 47.00 s",
 	       "with both clocks of both");
 	judge_release(&b->judge);
 	for (size_t i = 1; i < b->n; i += 2) {
@@ -756,11 +756,16 @@ static void test_marks(void)
 	ok(!has_guard(c, GUARD_NO_SPREAD), "a spread is no mark");
 	judge_release(&b.judge);
 	for (size_t i = 0; i < b.n; i++)
-		b.runs[i].runtime = b.runs[i].arm == 1 ? "python /x" : NULL;
+		b.runs[i].runtime = b.runs[i].arm == 1 ? "python /x; torch 2.9.1" : NULL;
 	judge_init(&b.judge, &rule, with_aa, 3, b.runs, b.n);
 	c = &b.judge.contrasts[0];
 	ok(has_guard(c, GUARD_UNSEEN) && guard_hard(&c->hits) == NULL,
-	   "versions that were not seen are said");
+	   "a warning if only one arm was seen to load torch");
+	judge_release(&b.judge);
+	for (size_t i = 0; i < b.n; i++)
+		b.runs[i].runtime = "python /x";
+	judge_init(&b.judge, &rule, with_aa, 3, b.runs, b.n);
+	ok(!has_guard(&b.judge.contrasts[0], GUARD_UNSEEN), "none if neither arm uses torch");
 	judge_release(&b.judge);
 	for (size_t i = 0; i < b.n; i++)
 		b.runs[i].state = RUN_STATE_CLAIMED;

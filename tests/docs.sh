@@ -64,17 +64,29 @@ echo "$size bytes, $frames frames, $rules rules" >"$tmp/out"
 [ "$size" -lt 600000 ] && [ "$frames" -ge 30 ] && [ "$frames" -eq "$rules" ]
 check "demo.svg is whole" $? "$tmp/out"
 
-# Every command and every option of --help stands in the page.
+# Every command and every option of --help is in the page.
 options_of() {
-    sed -n '/^options:/,$s/^  *\(-[^ ]*,\)\{0,1\} *\(--[a-z-]*\).*/\2/p'
+    sed -n 's/^  *\(-[^ ]*,\)\{0,1\} *\(--[a-z-]*\).*/\2/p'
+}
+
+# The list of commands: "  parse  SUMMARY", "  bench list | show", "  help, version".
+commands_of() {
+    awk '/^  [a-z]/ {
+        sub(/^  /, "")
+        sub(/  .*/, "")
+        n = split($0, name, / [|] |, /)
+        group = name[1] ~ / / ? substr(name[1], 1, index(name[1], " ")) : ""
+        print name[1]
+        for (i = 2; i <= n; i++)
+            print group name[i]
+    }'
 }
 
 sed 's/\\-/-/g' "$man/hgym-tui.1" >"$tmp/page"
 "$program" --help >"$tmp/help" 2>&1
 check "--help" $? "$tmp/help"
 : >"$tmp/missing"
-sed -n '/^commands:/,/^$/s/^  \([a-z][a-z ]*[a-z]\)  .*/\1/p' "$tmp/help" |
-    sed 's/ *$//' >"$tmp/commands"
+commands_of <"$tmp/help" >"$tmp/commands"
 options_of <"$tmp/help" >"$tmp/options"
 while read -r command; do
     grep -q "^\.B $command " "$tmp/page" ||
@@ -89,8 +101,9 @@ sort -u "$tmp/options" | while read -r option; do
 done
 [ ! -s "$tmp/missing" ]
 check "the page has every command and option of --help" $? "$tmp/missing"
-[ "$(wc -l <"$tmp/commands")" -ge 1 ] && [ "$(wc -l <"$tmp/options")" -ge 8 ]
-check "and --help has some" $? "$tmp/help"
+[ "$(wc -l <"$tmp/commands")" -ge 30 ] && [ "$(wc -l <"$tmp/options")" -ge 8 ] &&
+    grep -qx "bench stop" "$tmp/commands" && grep -qx version "$tmp/commands"
+check "--help lists at least 30 commands, including those that share a line" $? "$tmp/commands"
 
 # Every key of bench.json that is read has its paragraph, and no other has one;
 # every key of the documents that are written is named.

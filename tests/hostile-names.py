@@ -6,7 +6,6 @@ reaches a stream as it is.  And in the C locale no stream of any command has a
 byte above 127 but CSV, while its JSON says the same."""
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.environ.get("HGYM_SRC", "."), "tests",
                                 "support"))
+from commands import command_names  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, ok  # noqa: E402
 from wait import PATIENCE_S  # noqa: E402
@@ -111,8 +111,7 @@ def check_plain(folder, words):
 def check_helps(folder):
     """Every command's help, and what those print that need no name."""
     helps = run(folder, ["--help"], "C").stdout.decode()
-    names = re.findall(r"^  ([a-z][a-z ]*[a-z])  ", helps, re.M)
-    for name in names:
+    for name in command_names(helps):
         check_plain(folder, [*name.split(), "--help"])
     for line in ("doctor", "runs", "formats list", "demo --snapshot 100x30",
                  "bench list", "nonsense\u2014", "board --values 1.05,1.06"):

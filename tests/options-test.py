@@ -3,7 +3,6 @@
 """The command line: every command's options and arguments, right and wrong,
 and which of them may stand where."""
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -12,16 +11,17 @@ TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.environ.get("HGYM_SRC", "."), "tests",
                                 "support"))
+from commands import command_names  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, ok  # noqa: E402
 
 # Wrong words, and what the one sentence on stderr says of them.
 WRONG = (
-    ("nonsense", 'there is no command "nonsense" (see hgym-tui --help)'),
-    ("--nope", "--nope: no such option (see hgym-tui --help)"),
-    ("-x runs", "-x: no such option (see hgym-tui --help)"),
+    ("nonsense", 'unknown command "nonsense" (see hgym-tui --help)'),
+    ("--nope", "--nope: unknown option (see hgym-tui --help)"),
+    ("-x runs", "-x: unknown option (see hgym-tui --help)"),
     ("--config", "--config: needs a value (see hgym-tui --help)"),
-    ("runs --nope", "runs: --nope: no such option (see hgym-tui runs --help)"),
+    ("runs --nope", "runs: --nope: unknown option (see hgym-tui runs --help)"),
     ("runs --json=yes",
      "runs: --json=yes: takes no value (see hgym-tui runs --help)"),
     ("runs --pod", "runs: --pod: needs a value (see hgym-tui runs --help)"),
@@ -36,52 +36,56 @@ WRONG = (
     ("runs --color often",
      "runs: --color often: expected auto, always or never (see hgym-tui runs "
      "--help)"),
-    ("parse", "parse: name at least one log (- is stdin)"),
+    ("parse", "parse: give at least one log (- is standard input)"),
     ("parse -j0 x", "parse: --jobs 0: expected a whole number from 1 to 64 "
      "(see hgym-tui parse --help)"),
     ("parse -j 65 x", "parse: --jobs 65: expected a whole number from 1 to "
      "64 (see hgym-tui parse --help)"),
     ("parse --jobs=1.5 x", "parse: --jobs 1.5: expected a whole number from "
      "1 to 64 (see hgym-tui parse --help)"),
-    ("parse -yx", "parse: -yx: no such option (see hgym-tui parse --help)"),
+    ("parse -yx", "parse: -yx: unknown option (see hgym-tui parse --help)"),
     ("collect --for 0", "collect: --for 0: expected a number above 0 and "
      "below 1e+09 (see hgym-tui collect --help)"),
     ("collect --for nan", "collect: --for nan: expected a number above 0 and "
      "below 1e+09 (see hgym-tui collect --help)"),
     ("pods check --timeout inf", "pods check: --timeout inf: expected a "
      "number from 0 to 3600 (see hgym-tui pods check --help)"),
-    ("bench run", "bench run: name one file (a bench.json), or --pod and "
+    ("bench run", "bench run: give either one FILE (a bench.json), or --pod, "
      "--control and --variant"),
-    ("bench run a b", "bench run: name one file (a bench.json)"),
-    ("bench run a.json --blocks 9", "bench run: name one file (a bench.json), "
-     "or --pod and --control and --variant"),
+    ("bench run a b", "bench run: give one FILE (a bench.json)"),
+    ("bench run a.json --blocks 9", "bench run: give either one FILE (a "
+     "bench.json), or --pod, --control and --variant"),
     ("bench run --pod local --grid a=1", "bench run: --task, --function and "
-     "--grid are of a --kernel"),
+     "--grid need --kernel"),
     ("bench run --pod local --kernel k.py --prepare true", "bench run: "
-     "--prepare and --window are of commands, not of a --kernel"),
-    ("bench show", "bench show: name one bench by its ID"),
-    ("bench abort a b", "bench abort: name one bench by its ID"),
+     "--prepare and --window cannot be used with --kernel"),
+    ("bench show", "bench show: give the ID of one bench (see hgym-tui bench "
+     "list)"),
+    ("bench abort a b", "bench abort: give the ID of one bench (see hgym-tui "
+     "bench list)"),
     ("bench audit p --probe tpu", "bench audit: --probe tpu: expected cpu or "
      "gpu (see hgym-tui bench audit --help)"),
     ("bench audit p --variant x",
-     "bench audit: --variant is of a FILE"),
-    ("bench judge x", "bench judge: x: begin with --control"),
-    ("bench judge --control x", "bench judge needs --control LOG... and at "
+     "bench audit: --variant needs FILE"),
+    ("bench judge x", "bench judge: x: logs come after --control, --aa "
+     "or --variant"),
+    ("bench judge --control x", "bench judge: give --control LOG... and at "
      "least one --variant TAG=LOG..."),
     ("bench judge --margin 100", "bench judge: --margin 100: expected a "
      "number above 0 and below 100 (see hgym-tui bench judge --help)"),
-    ("samples", "samples takes one run: its id or its path (hgym-tui runs), "
-     "or --pod NAME instead"),
-    ("samples --pod p --metric mood", "samples: --metric mood: no such metric"),
+    ("samples", "samples: give either one run (its id or path, see "
+     "hgym-tui runs) or --pod NAME"),
+    ("samples --pod p --metric mood", "samples: unknown metric \"mood\""),
     ("export --what all", "export: --what all: expected board, runs or "
      "samples (see hgym-tui export --help)"),
-    ("board " + "--values 1 " * 65, "board: --values 1: stands too often "
-     "(see hgym-tui board --help)"),
+    ("board " + "--values 1 " * 65, "board: --values 1: given more than 64 "
+     "times (see hgym-tui board --help)"),
     ("demo --snapshot 0x9", "demo: --snapshot: a size is WxH, e.g. 80x24, "
      "at most 1000x1000"),
-    ("submission --date 1.1.2026", "submission: --date takes YYYY-MM-DD"),
-    ("harness", "harness: name a HarnessGym workspace, a run's folder or a "
-     "comparison"),
+    ("submission --date 1.1.2026", "submission: --date 1.1.2026: expected "
+     "YYYY-MM-DD"),
+    ("harness", "harness: give a HarnessGym workspace, the folder of a run, "
+     "or a comparison"),
 )
 # The same line in several orders.
 SAME = (
@@ -98,12 +102,6 @@ SAME = (
 )
 LOG = "".join("step:%d/9 train_loss:%d.5 train_time:%dms step_avg:10.00ms\n" %
               (i, 9 - i, i * 10) for i in range(1, 10))
-
-
-def commands(env):
-    text = run(env, "--help").stdout.decode()
-    return re.findall(r"^  ([a-z][a-z ]*[a-z])  ",
-                      text.split("commands:")[1].split("options:")[0], re.M)
 
 
 def run(env, line, **more):
@@ -128,8 +126,9 @@ def main():
                 ok((done.returncode, done.stdout) ==
                    (want.returncode, want.stdout), "%s is %s" % (line, first),
                    (want, done))
-        names = commands(env)
-        ok(len(names) > 20, "--help lists the commands", names)
+        names = command_names(run(env, "--help").stdout.decode())
+        ok(len(names) >= 30 and {"bench stop", "version"} <= set(names),
+           "--help lists the commands", names)
         for name in names:
             want = run(env, name + " --help")
             ok(want.returncode == 0 and want.stdout.decode().startswith(
@@ -141,12 +140,12 @@ def main():
                    line + " is the same", done)
             done = run(env, name + " --nope")
             ok(done.returncode == 2 and not done.stdout and
-               done.stderr.decode() == "hgym-tui: %s: --nope: no such option "
+               done.stderr.decode() == "hgym-tui: %s: --nope: unknown option "
                "(see hgym-tui %s --help)\n" % (name, name), name + " --nope",
                done)
         for line in ("--help", "-h", "-v --help", "--help --nope"):
             done = run(env, line)
-            ok(b"commands:" in done.stdout and done.returncode == 0, line,
+            ok(b"benchmarks:" in done.stdout and done.returncode == 0, line,
                done)
         for line in ("--version", "-V", "runs --version"):
             done = run(env, line)

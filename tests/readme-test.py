@@ -18,6 +18,7 @@ import tempfile
 SRC = os.path.abspath(os.environ.get("HGYM_SRC", "."))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from commands import command_names  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
 from transcript import pattern_of  # noqa: E402
 
@@ -95,7 +96,7 @@ def check_names(text):
         r"```.*?```", "", text, flags=re.S))
     helps = subprocess.run([TUI, "--help"], capture_output=True,
                            text=True).stdout
-    names = set(re.findall(r"^  ([a-z]+(?: [a-z]+)?)  ", helps, re.M))
+    names = set(command_names(helps))
     options = set(re.findall(r"--[a-z-]+", helps))
     for name in names:
         options |= set(re.findall(r"--[a-z-]+", subprocess.run(

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `board`, `submission` and `export`: the leaderboard over seeds, of the given
- * logs, on the screen, as a folder for a pull request and as files; `diff`. */
+/* `board`, `submission`, `export` and `diff`. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -18,39 +17,36 @@
 
 static const char *const board_group_words[] = { "dirname", "file", "source", "pod", NULL };
 
-/*
- * What `board`, `submission` and `export` share: the options that say which
- * leaderboard.  The first member of each one's struct.
- */
+/* Options that select and group the runs; the first member of the structs of `board`,
+ * `submission` and `export`. */
 struct board_call {
 	struct board_ask ask;
 	struct cmd_list values;
 };
 
-#define BOARD_ASK_OPTIONS                                                                        \
-	CMD_ROW("group-by", "RULE", "dirname, file, source, pod, or a pattern that captures it", \
-		CMD_TEXT, board_call, ask.group_by, .words = board_group_words),                 \
-		CMD_ROW("baseline", "WHAT",                                                      \
-			"a group, a log, a table or a folder, or "                               \
-			"[NAME=]v1,v2,..",                                                       \
-			CMD_TEXT, board_call, ask.baseline),                                     \
-		CMD_ROW("values", "LIST", "[NAME=]v1,v2,..: a group of bare scores", CMD_LIST,   \
-			board_call, values),                                                     \
-		CMD_ROW("nats-per-bpb", "K", "nats per BPB (default: from the logs)",            \
-			CMD_POSITIVE, board_call, ask.nats_per_bpb, .high = 1000),               \
-		CMD_ROW("usd-per-hour", "X",                                                     \
-			"what a run's pod costs (default: the "                                  \
-			"configuration's)",                                                      \
-			CMD_POSITIVE, board_call, ask.usd_per_hour, .high = 1e6),                \
-		CMD_ROW("track", "NAME", "the track, or a file with one", CMD_TEXT, board_call,  \
-			ask.track),                                                              \
-		CMD_ROW("score", "NAME", "rank by another number (quant_bpb, ..) or metric",     \
-			CMD_TEXT, board_call, ask.score),                                        \
-		CMD_ROW("higher", NULL, "a higher score is better", CMD_FLAG, board_call,        \
-			ask.higher),                                                             \
+#define BOARD_ASK_OPTIONS                                                                          \
+	CMD_ROW("group-by", "RULE", "dirname, file, source, pod, or a pattern that captures it",   \
+		CMD_TEXT, board_call, ask.group_by, .words = board_group_words,                    \
+		.heading = "runs"),                                                                \
+		CMD_ROW("baseline", "WHAT",                                                        \
+			"compare with this: a group, log, table, folder, or [NAME=]v1,v2,..",      \
+			CMD_TEXT, board_call, ask.baseline),                                       \
+		CMD_ROW("values", "LIST", "add a group of bare scores: [NAME=]v1,v2,..", CMD_LIST, \
+			board_call, values),                                                       \
+		CMD_ROW("nats-per-bpb", "K", "nats per BPB (default: from the logs)",              \
+			CMD_POSITIVE, board_call, ask.nats_per_bpb, .high = 1000),                 \
+		CMD_ROW("usd-per-hour", "X",                                                       \
+			"price of a run's pod (default: the configuration's)", CMD_POSITIVE,       \
+			board_call, ask.usd_per_hour, .high = 1e6),                                \
+		CMD_ROW("track", "NAME", "check runs against this contest's caps (name or file)",  \
+			CMD_TEXT, board_call, ask.track),                                          \
+		CMD_ROW("score", "NAME", "rank by another number (quant_bpb, ..) or metric",       \
+			CMD_TEXT, board_call, ask.score),                                          \
+		CMD_ROW("higher", NULL, "a higher score is better", CMD_FLAG, board_call,          \
+			ask.higher),                                                               \
 		CMD_FORMAT_OPTION
 
-/* What --fail-on may name: bits, and in their order their words. */
+/* Bits of --fail-on, in the order of fail_words; invalid and cap mean the same. */
 enum fail_on {
 	FAIL_INVALID = 1 << 0 | 1 << 1,
 	FAIL_NOT_SHOWN = 1 << 2,
@@ -71,19 +67,19 @@ struct board_print_call {
 
 static const struct cmd_option board_options[] = {
 	BOARD_ASK_OPTIONS,
-	CMD_OUTPUT_OPTIONS(board_print_call),
-	{ 0, "summary", NULL, "one row a group, without its runs", CMD_FLAG,
-	  CMD_AT(board_print_call, look.summary) },
+	{ 0, "summary", NULL, "print one row per group, without its runs", CMD_FLAG,
+	  CMD_AT(board_print_call, look.summary), .heading = "output" },
 	{ 0, "all-tests", NULL, "show tests C to F too", CMD_FLAG,
 	  CMD_AT(board_print_call, look.all_tests) },
 	{ 0, "fail-on", "LIST", "exit 3 on: invalid, not-shown, below, unfinished, copies", CMD_SET,
 	  CMD_AT(board_print_call, fail_on), .words = fail_words },
+	CMD_OUTPUT_OPTIONS(board_print_call),
 	CMD_OPTIONS_END,
 };
 
-/* The board of the command's options and arguments; err says which command. */
-static struct board_built *board_ask_build(const struct cmd_args *args, struct board_call *call,
-					   struct err *err)
+/* Build the leaderboard that options and arguments ask for; NULL with err. */
+static struct board_built *build_board(const struct cmd_args *args, struct board_call *call,
+				       struct err *err)
 {
 	call->ask.values = call->values.v;
 	call->ask.n_values = call->values.n;
@@ -104,8 +100,8 @@ static bool wants_color(const char *when)
 	       (no == NULL || no[0] == '\0') && (term == NULL || strcmp(term, "dumb") != 0);
 }
 
-/* Why the group fails what was asked for; NULL: it does not. */
-static const char *failure_of(const struct board_group *group, unsigned int fail_on)
+/* Why the group fails --fail-on; NULL: it passes. */
+static const char *find_failure(const struct board_group *group, unsigned int fail_on)
 {
 	enum board_word word = group->verdict.word;
 
@@ -120,21 +116,21 @@ static const char *failure_of(const struct board_group *group, unsigned int fail
 		return group->verdict.text[0] != '\0' ? group->verdict.text : "not judged";
 	if ((fail_on & FAIL_UNFINISHED) != 0 &&
 	    group->n_uncounted[BOARD_UNFINISHED] + group->n_uncounted[BOARD_NO_SCORE] > 0)
-		return "runs that are not finished";
+		return "has runs that did not finish";
 	if ((fail_on & FAIL_COPIES) != 0 &&
 	    group->n_uncounted[BOARD_COPY] + group->n_uncounted[BOARD_SAME_RUN] > 0)
-		return "copies of one run";
+		return "has copies of one run";
 	return NULL;
 }
 
-/* 3 when a group fails --fail-on, each said on stderr. */
+/* Print every group that fails --fail-on to stderr; returns 3 if there is one. */
 static int check_failures(const struct board *board, unsigned int fail_on)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < board->n_groups; i++) {
 		const struct board_group *group = &board->groups[board->rank[i]];
-		const char *why = failure_of(group, fail_on);
+		const char *why = find_failure(group, fail_on);
 
 		if (why == NULL)
 			continue;
@@ -147,7 +143,7 @@ static int check_failures(const struct board *board, unsigned int fail_on)
 static int exec_board(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct board_print_call *call = opaque;
-	struct board_built *built = board_ask_build(args, &call->board, err);
+	struct board_built *built = build_board(args, &call->board, err);
 	struct board_input *input;
 
 	if (built == NULL)
@@ -157,7 +153,7 @@ static int exec_board(struct cmd_args *args, void *opaque, struct err *err)
 	call->look.color = wants_color(args->context->options.color);
 	if (input->n_runs > 0)
 		board_print(stdout, &built->board, call->format, &call->look);
-	/* The verifiers' scores, behind the runs. */
+	/* The scores of verifiers come after the runs. */
 	if (input->n_runs > 0 && input->scores.n > 0 && call->format != OUT_JSON)
 		(void)putchar('\n');
 	(void)score_board_print(&input->scores, stdout, call->format);
@@ -173,31 +169,24 @@ static int exec_board(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_board = {
 	.name = "board",
 	.usage = "[OPTIONS] [PATH...]",
-	.summary = "leaderboard over seeds, with spreads, tests and verdicts",
-	.help = "PATH is a log, a folder of logs, a glob pattern, a table of "
-		"runs (.csv, .json,\n.jsonl with the keys of `parse`), or - "
-		"for standard input; without a PATH it is\nthe database. "
-		"A row a run, a summary a group; the best mean comes first,\n"
-		"groups that broke a cap behind those that kept them."
-		"\n\n"
-		"Only finished runs with a score count. Byte-identical logs "
-		"and two logs of one\nrun count once. A seed that ran twice is "
-		"no second seed: the tests then take\nthe mean of its runs as "
-		"one value.\n\n"
-		"--score takes the name of any metric that the runs print "
-		"(`parse --json`, metrics):\nit ranks by its last value, the "
-		"lower one first unless --higher is given, with\nwhich the "
-		"tests take the values negated. Runs whose logs "
-		"do not tell how long they should be count then too, and the "
-		"bar is\nthe baseline's mean (track metric).\n\n"
-		"Tests (p is one-sided: the mean is lower): A one sample "
-		"against the bar,\nB Welch against the baseline with the "
-		"margin, C one sample against the\nbaseline's mean, D Welch "
-		"without the margin, E and F pooled with and without.\nThe bar "
-		"is the baseline's mean less the track's margin in nats, or "
-		"the track's\ntarget. A trainer looks at its clock between "
-		"steps: a cap on training that is\npassed by no more than the "
-		"steps that the track grants is kept, and marked ~.",
+	.summary = "rank groups of seeds: means, spread, tests, caps",
+	.help = "Rank groups of seeds: one row per run and one summary per group, the best mean "
+		"first, groups that exceed a cap last. PATH is a log, a folder of logs, a glob "
+		"pattern, a table of runs (.csv, .json, .jsonl with the keys of `parse`), or - for "
+		"standard input. Without PATH the runs come from the database.\n\n"
+		"Only finished runs with a score count. Byte-identical logs and two logs of one "
+		"run count once. Repeated runs of one seed count as one (their mean).\n\n"
+		"--score takes the name of any metric that the runs print (`parse --json`, "
+		"metrics) and ranks by its last value, lowest first; with --higher the highest is "
+		"first, and the tests use negated values. Runs then also count if their logs do "
+		"not show how long they should have been, and the bar is the baseline's mean "
+		"(track metric).\n\n"
+		"Tests (p is one-sided: the mean is lower): A one sample against the bar, B Welch "
+		"against the baseline with the margin, C one sample against the baseline's mean, D "
+		"Welch without the margin, E and F pooled with and without it. The bar is the "
+		"baseline's mean minus the track's margin in nats, or the track's target. A "
+		"trainer checks its clock between steps: a training time over the cap by no more "
+		"than the steps that the track allows passes, and is marked ~.",
 	.options = board_options,
 	.size = sizeof(struct board_print_call),
 	.most = CMD_ANY,
@@ -212,7 +201,7 @@ struct submission_call {
 	bool no_logs;
 };
 
-/* A day as it is written; nothing is known of months here. */
+/* Check the shape of a date; whether the day exists is not checked. */
 static int take_date(void *opaque, const char *value, struct err *err)
 {
 	static const char shape[] = "dddd-dd-dd";
@@ -223,32 +212,32 @@ static int take_date(void *opaque, const char *value, struct err *err)
 	       (shape[i] == 'd' ? value[i] >= '0' && value[i] <= '9' : value[i] == '-'))
 		i++;
 	if (shape[i] != '\0' || value[i] != '\0')
-		return err_set(err, ERR_USAGE, "submission: --date takes YYYY-MM-DD");
+		return err_set(err, ERR_USAGE, "submission: --date %s: expected YYYY-MM-DD", value);
 	call->submission.date = value;
 	return 0;
 }
 
 static const struct cmd_option submission_options[] = {
 	BOARD_ASK_OPTIONS,
-	{ 0, "out", "DIR", "make this folder (default: print submission.json)", CMD_TEXT,
+	{ 0, "group", "NAME", "group to submit (default: the only one besides the baseline)",
+	  CMD_TEXT, CMD_AT(submission_call, group), .heading = "submission" },
+	{ 0, "out", "DIR", "create this folder (default: print submission.json)", CMD_TEXT,
 	  CMD_AT(submission_call, out) },
-	{ 0, "group", "NAME", "the group to submit", CMD_TEXT, CMD_AT(submission_call, group) },
 	{ 0, "name", "TEXT", "title (default: the group's name)", CMD_TEXT,
 	  CMD_AT(submission_call, submission.name) },
-	{ 0, "author", "TEXT", "who submits", CMD_TEXT,
-	  CMD_AT(submission_call, submission.author) },
-	{ 0, "github-id", "TEXT", "account", CMD_TEXT,
+	{ 0, "author", "TEXT", "your name", CMD_TEXT, CMD_AT(submission_call, submission.author) },
+	{ 0, "github-id", "TEXT", "your GitHub account", CMD_TEXT,
 	  CMD_AT(submission_call, submission.github_id) },
-	{ 0, "blurb", "TEXT", "a sentence on what it is", CMD_TEXT,
+	{ 0, "blurb", "TEXT", "one sentence that describes the submission", CMD_TEXT,
 	  CMD_AT(submission_call, submission.blurb) },
-	{ 0, "hardware", "TEXT", "what it ran on", CMD_TEXT,
+	{ 0, "hardware", "TEXT", "hardware of the runs", CMD_TEXT,
 	  CMD_AT(submission_call, submission.hardware) },
 	{ 0, "date", "DATE", "YYYY-MM-DD (default: today, UTC)", CMD_TAKE, .take = take_date },
 	{ 0, "no-logs", NULL, "do not copy the logs", CMD_FLAG, CMD_AT(submission_call, no_logs) },
 	CMD_OPTIONS_END,
 };
 
-/* The group that was named, else the only one that is no baseline. */
+/* Return the named group, or else the only one that is not the baseline. */
 static const struct board_group *choose_group(const struct board *board, const char *name,
 					      struct err *err)
 {
@@ -265,29 +254,23 @@ static const struct board_group *choose_group(const struct board *board, const c
 	}
 	if (n == 1)
 		return found;
-	err_set(err, n == 0 ? ERR_NODATA : ERR_USAGE, "there are %zu groups to submit%s", n,
-		n == 0 ? "" : "; name one (--group)");
+	if (n == 0)
+		err_set(err, ERR_NODATA, "no group to submit");
+	else
+		err_set(err, ERR_USAGE, "found %zu groups; choose one with --group NAME", n);
 	return NULL;
 }
 
-static void say_missing(void *user, const char *sentence)
+static void print_open_question(void *user, const char *sentence)
 {
 	(void)user;
 	say_error("submission: %s", sentence);
 }
 
-static int print_json(const struct submission *s, struct err *err)
-{
-	AUTO_TEXT text = submission_text(s);
-
-	(void)fputs(text, stdout);
-	return cmd_flush(err);
-}
-
 static int exec_submission(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct submission_call *call = opaque;
-	struct board_built *built = board_ask_build(args, &call->board, err);
+	struct board_built *built = build_board(args, &call->board, err);
 	struct submission *s = &call->submission;
 	const struct clock *clock = args->context->clock;
 	char today[CLOCK_RFC3339_SIZE];
@@ -302,19 +285,24 @@ static int exec_submission(struct cmd_args *args, void *opaque, struct err *err)
 	s->board = &built->board;
 	if (built->board.chosen_name != NULL)
 		(void)err_set(err, ERR_USAGE,
-			      "--score takes a key of a BPB or a loss here "
-			      "(final_bpb, quant_bpb, final_val_loss, ..)");
+			      "--score %s: expected a BPB or a loss "
+			      "(final_bpb, quant_bpb, final_val_loss, ..)",
+			      built->board.chosen_name);
 	else
 		s->group = choose_group(&built->board, call->group, err);
 	if (s->group != NULL)
 		submission_find_logs(&built->board, s->group);
 	if (s->group == NULL)
 		(void)err_prefix(err, "submission");
-	else if (call->out == NULL)
-		status = print_json(s, err);
-	else
+	else if (call->out != NULL)
 		status = submission_write(s, call->out, !call->no_logs, err);
-	if (status == 0 && submission_check(s, say_missing, NULL) > 0)
+	else {
+		AUTO_TEXT text = submission_text(s);
+
+		(void)fputs(text, stdout);
+		status = cmd_flush(err);
+	}
+	if (status == 0 && submission_check(s, print_open_question, NULL) > 0)
 		status = err_exit_status(ERR_CHECK);
 	if (status == 0)
 		status = built->input.status;
@@ -325,13 +313,12 @@ static int exec_submission(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_submission = {
 	.name = "submission",
 	.usage = "[OPTIONS] [PATH...]",
-	.summary = "a folder for a pull request out of one group of runs",
-	.help = "PATH is what `board` takes. The folder gets README.md with "
-		"the results table,\nsubmission.json, and the logs as "
-		"train_seedN.log. Every number is one of the\nlogs; what they "
-		"do not hold is null. What reviewers would still ask for is "
-		"said\non stderr and in the README, and makes the exit status "
-		"3.",
+	.summary = "write the pull-request folder for one group of seeds",
+	.help = "Write the pull-request folder for one group of seeds: README.md with the results "
+		"table, submission.json, and the logs as train_seedN.log. PATH is the same as for "
+		"`board`. Every number comes from the logs; a number that is not in the logs is "
+		"null. Questions that reviewers would still ask are printed to stderr and listed "
+		"in the README, and the exit status is then 3.",
 	.options = submission_options,
 	.size = sizeof(struct submission_call),
 	.most = CMD_ANY,
@@ -345,21 +332,6 @@ static const char run_columns[] =
 static const char sample_columns[] =
 	"file, run_index:0, step:0, metric, value, wall_s:3, train_ms, line:0";
 
-/* A row a run, with all keys of `parse` and its group. */
-static int put_runs(FILE *stream, enum out_format format, const struct board *board)
-{
-	struct out *out = out_new(stream, format, run_columns);
-
-	for (size_t i = 0; i < board->n_rows; i++) {
-		const struct board_row *row = board->rows[i];
-		cJSON *object = board_row_json(board, row);
-
-		json_add_clean(object, "group", board->groups[row->group].key);
-		out_take(out, object);
-	}
-	return out_free(out);
-}
-
 static void put_sample(struct out *out, const char *file, unsigned int run_index,
 		       const char *metric, const struct sample *s)
 {
@@ -369,7 +341,7 @@ static void put_sample(struct out *out, const char *file, unsigned int run_index
 	out_take(out, row);
 }
 
-/* One log that is read for its series. */
+/* Destination of the samples of one log. */
 struct series_of {
 	struct out *out;
 	const char *file;
@@ -394,30 +366,25 @@ static int read_log(const char *path, const struct format_set *formats,
 	return rc;
 }
 
-static int samples_of_file(struct out *out, const char *path, const struct format_set *formats,
-			   struct err *err)
-{
-	static const struct run_reader_cb cb = { .on_sample = take_sample };
-	struct series_of series = { out, path };
-
-	return read_log(path, formats, &cb, &series, err);
-}
-
-static int samples_of_files(struct out *out, char *const *argv, size_t n,
+static int put_file_samples(struct out *out, char *const *argv, size_t n,
 			    const struct format_set *formats, struct err *err)
 {
+	static const struct run_reader_cb cb = { .on_sample = take_sample };
 	struct log_paths paths;
 	int status = 0;
 
 	log_paths_find(&paths, argv, n);
-	for (size_t i = 0; i < paths.n && status == 0; i++)
+	for (size_t i = 0; i < paths.n && status == 0; i++) {
+		struct series_of series = { out, paths.v[i].path };
+
 		if (!paths.v[i].table)
-			status = samples_of_file(out, paths.v[i].path, formats, err);
+			status = read_log(series.file, formats, &cb, &series, err);
+	}
 	log_paths_release(&paths);
 	return status;
 }
 
-/* The series of the database; a run at a time. */
+/* Destination of the samples in the database; file and run_index identify the current run. */
 struct stored_series {
 	struct out *out;
 	struct store *store;
@@ -426,7 +393,7 @@ struct stored_series {
 	struct err *err;
 };
 
-static int take_stored(void *user, const struct stored_sample *sample)
+static int take_stored_sample(void *user, const struct stored_sample *sample)
 {
 	const struct stored_series *series = user;
 
@@ -434,21 +401,19 @@ static int take_stored(void *user, const struct stored_sample *sample)
 	return 0;
 }
 
-static int samples_of_run(void *user, const struct stored_run *run)
+static int put_stored_run(void *user, const struct stored_run *run)
 {
 	AUTO_TEXT file = xasprintf("%s:%s", run->pod, run->path);
 	struct stored_series *series = user;
 
 	series->file = file;
 	series->run_index = run->run.run_index;
-	return store_each_sample(series->store, run->run_id, NULL, take_stored, series,
+	return store_each_sample(series->store, run->run_id, NULL, take_stored_sample, series,
 				 series->err);
 }
 
-/*
- * A row a point: of these logs or, without any, of all runs of the database.
- * -1 with err.
- */
+/* Print one row per sample of the given logs, or without logs of all runs in the database.
+ * -1 with err. */
 static int put_samples(FILE *stream, enum out_format format, struct context *context,
 		       char *const *paths, size_t n_paths, struct err *err)
 {
@@ -458,14 +423,14 @@ static int put_samples(FILE *stream, enum out_format format, struct context *con
 		return -1;
 	struct out *out = out_new(stream, format, sample_columns);
 	if (n_paths > 0)
-		status = samples_of_files(out, paths, n_paths, context->formats, err);
+		status = put_file_samples(out, paths, n_paths, context->formats, err);
 	else
 		status = store_each_run(
-			context->store, 0, samples_of_run,
+			context->store, 0, put_stored_run,
 			&(struct stored_series){ .out = out, .store = context->store, .err = err },
 			err);
 	if (out_free(out) != 0 && status == 0)
-		status = err_set(err, ERR_IO, "cannot write the output");
+		status = err_set(err, ERR_IO, "cannot write the samples");
 	return status;
 }
 
@@ -484,33 +449,40 @@ static const struct export_call export_defaults = { .format = OUT_JSON };
 
 static const struct cmd_option export_options[] = {
 	BOARD_ASK_OPTIONS,
-	CMD_OUTPUT_OPTIONS(export_call),
 	{ 0, "what", "WORD", "board (default), runs or samples", CMD_CHOICE,
-	  CMD_AT(export_call, what), .words = what_words },
-	{ 0, "out", "DIR", "all of it into this new folder", CMD_TEXT, CMD_AT(export_call, out) },
+	  CMD_AT(export_call, what), .words = what_words, .heading = "output" },
+	{ 0, "out", "DIR", "write everything, in all formats, to this new folder", CMD_TEXT,
+	  CMD_AT(export_call, out) },
+	CMD_OUTPUT_OPTIONS(export_call),
 	CMD_OPTIONS_END,
 };
 
-/* One thing in one form, to stream. */
-static int put(const struct cmd_args *args, const struct export_call *call,
-	       const struct board_built *built, FILE *stream, struct err *err)
+/* Write the board, runs or samples in one format to stream. */
+static int export_to(const struct cmd_args *args, const struct export_call *call,
+		     const struct board_built *built, FILE *stream, struct err *err)
 {
 	const struct board_look look = { .all_tests = true };
 
 	if (call->what == WHAT_SAMPLES)
 		return put_samples(stream, call->format, args->context, args->argv,
 				   (size_t)args->argc, err);
-	if (call->what == WHAT_BOARD)
+	if (call->what == WHAT_BOARD) {
 		board_print(stream, &built->board,
 			    call->format == OUT_TABLE ? OUT_JSON : call->format, &look);
-	else if (put_runs(stream, call->format, &built->board) != 0)
-		return err_set(err, ERR_IO, "cannot write the output");
-	return 0;
+		return 0;
+	}
+	struct out *out = out_new(stream, call->format, run_columns);
+	array_each (at, built->board.rows, built->board.n_rows) {
+		cJSON *object = board_row_json(&built->board, *at);
+
+		json_add_clean(object, "group", built->board.groups[(*at)->group].key);
+		out_take(out, object);
+	}
+	return out_free(out) == 0 ? 0 : err_set(err, ERR_IO, "cannot write the runs");
 }
 
-/* Every file of the folder. */
-static int put_folder(const struct cmd_args *args, struct export_call *call,
-		      const struct board_built *built, struct err *err)
+static int export_folder(const struct cmd_args *args, struct export_call *call,
+			 const struct board_built *built, struct err *err)
 {
 	static const struct {
 		const char *name;
@@ -532,7 +504,7 @@ static int put_folder(const struct cmd_args *args, struct export_call *call,
 			return -1;
 		call->what = files[i].what;
 		call->format = files[i].format;
-		int status = put(args, call, built, stream, err);
+		int status = export_to(args, call, built, stream, err);
 		if (new_folder_finish(stream, path, status == 0 ? err : NULL) != 0 || status != 0)
 			return -1;
 	}
@@ -545,16 +517,16 @@ static int exec_export(struct cmd_args *args, void *opaque, struct err *err)
 	int status;
 
 	if (call->what == WHAT_SAMPLES && call->out == NULL)
-		return put(args, call, NULL, stdout, err);
-	struct board_built *built = board_ask_build(args, &call->board, err);
+		return export_to(args, call, NULL, stdout, err);
+	struct board_built *built = build_board(args, &call->board, err);
 	if (built == NULL)
 		return -1;
 	if (built->input.n_runs == 0)
 		status = err_set(err, ERR_NODATA, "export: no run found in the given paths");
 	else if (call->out != NULL)
-		status = put_folder(args, call, built, err);
+		status = export_folder(args, call, built, err);
 	else
-		status = put(args, call, built, stdout, err);
+		status = export_to(args, call, built, stdout, err);
 	if (status == 0)
 		status = cmd_flush(err);
 	if (status == 0)
@@ -566,12 +538,10 @@ static int exec_export(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_export = {
 	.name = "export",
 	.usage = "[OPTIONS] [PATH...]",
-	.summary = "leaderboard, runs and series as JSON, CSV or Markdown",
-	.help = "Of the logs that PATH names, as `board` takes it; without a "
-		"PATH of the database.\nPrints what --what says, as JSON lines "
-		"unless told otherwise; with --out it makes\na folder with "
-		"board.json, board.csv, board.md, runs.json, runs.csv and\n"
-		"samples.csv.",
+	.summary = "write leaderboard, runs or series as JSON, CSV or Markdown",
+	.help = "Export the runs in PATH (same forms as `board`), or in the database if no PATH is "
+		"given. Prints what --what selects, as JSON lines by default. --out creates a "
+		"folder with board.json, board.csv, board.md, runs.json, runs.csv and samples.csv.",
 	.options = export_options,
 	.size = sizeof(struct export_call),
 	.defaults = &export_defaults,
@@ -585,7 +555,7 @@ static const struct cmd_option diff_options[] = {
 	CMD_OPTIONS_END,
 };
 
-/* A log that is read twice: for where its last run begins, and for that. */
+/* A log is read twice: first to find where its last run starts, then to collect that run. */
 struct diff_side {
 	struct run_text text;
 	uint64_t first_line;
@@ -615,8 +585,8 @@ static int read_side(struct diff_side *side, const char *path, const struct form
 	    read_log(path, formats, &what, side, err) != 0)
 		return err_prefix(err, "diff");
 	if (side->text.n == 0 && side->text.source.len == 0)
-		return err_set(err, ERR_NODATA, "diff: %s prints neither settings nor a script",
-			       path);
+		return err_set(err, ERR_NODATA,
+			       "diff: %s contains neither settings nor a training script", path);
 	return 0;
 }
 
@@ -643,16 +613,16 @@ static int exec_diff(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_diff = {
 	.name = "diff",
 	.usage = "[OPTIONS] LOG LOG",
-	.summary = "settings and training scripts in which two runs differ",
-	.help = "Of each log the last run. Settings are what it prints as "
-		"`name: value` or\n`name=value` before its first row with a "
-		"loss; those that differ come first.\nThen the scripts that "
-		"were printed into the logs, as a unified diff. In the\n"
-		"dashboard Compare shows the same by the key of `diff`.",
+	.summary = "compare the settings and source code of two runs",
+	.help = "Compare the settings and source code of two runs, the last one in each log. "
+		"Settings are the lines `name: value` or `name=value` before the first row with a "
+		"loss; those that differ come first. Then comes a unified diff of the training "
+		"scripts that the logs contain. The dashboard shows the same in Compare, with the "
+		"key of the action `diff`.",
 	.options = diff_options,
 	.least = 2,
 	.most = 2,
-	.wants = "name two logs",
+	.wants = "give two logs",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_diff,
 };

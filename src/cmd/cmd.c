@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the words of a command line to a command that runs; for main. */
+/* Parse the command line and run the command that it names. */
 #include "cmd/cmd.h"
 
 #include <poll.h>
@@ -16,28 +16,23 @@
 #include "parsers/json.h"
 #include "pods/discover.h"
 
-/* Screens that are told of and are none. */
+/* $COLUMNS and the terminal's size outside these limits are not believed. */
 #define MIN_COLUMNS 40
 #define MAX_COLUMNS 1000
 
-/* The commands, in the order of the help: each a struct cmd_<id>.  The only
- * list of them. */
+/* All commands in the order of the help; X(id) is the struct cmd_<id>. */
 #define CMD_LIST_OF(X)   \
 	X(parse)         \
 	X(board)         \
 	X(diff)          \
-	X(submission)    \
 	X(export)        \
-	X(formats_list)  \
-	X(formats_show)  \
-	X(formats_check) \
-	X(formats_learn) \
-	X(harness)       \
-	X(collect)       \
-	X(pods)          \
-	X(pods_check)    \
+	X(submission)    \
 	X(runs)          \
 	X(samples)       \
+	X(harness)       \
+	X(pods)          \
+	X(pods_check)    \
+	X(collect)       \
 	X(bench_run)     \
 	X(bench_list)    \
 	X(bench_show)    \
@@ -49,6 +44,10 @@
 	X(bench_audit)   \
 	X(bench_noise)   \
 	X(bench_history) \
+	X(formats_list)  \
+	X(formats_show)  \
+	X(formats_check) \
+	X(formats_learn) \
 	X(demo)          \
 	X(doctor)        \
 	X(help)          \
@@ -65,23 +64,23 @@ const struct cmd *const cmd_table[] = {
 		NULL,
 };
 
-/* No command: the dashboard; its options are those of every command. */
 static const struct cmd_option dash_options[] = {
-	{ 0, "config", "FILE", "read this configuration", CMD_TEXT,
+	{ 0, "config", "FILE", "configuration (default ~/.config/hgym-tui/config.json)", CMD_TEXT,
 	  CMD_AT(cmd_globals, context.config) },
-	{ 0, "db", "FILE", "use this database", CMD_TEXT, CMD_AT(cmd_globals, context.db) },
+	{ 0, "db", "FILE", "database (default ~/.local/share/hgym-tui/history.db)", CMD_TEXT,
+	  CMD_AT(cmd_globals, context.db) },
 	{ 0, "read-only", NULL, "never start, stop or write anything on a pod", CMD_FLAG,
 	  CMD_AT(cmd_globals, context.read_only) },
 	{ 0, "color", "WHEN", "auto, always or never", CMD_WORD, CMD_AT(cmd_globals, context.color),
 	  .words = conf_colors },
-	{ 0, "charset", "SET", "draw charts with braille, block, ascii or pixels", CMD_WORD,
+	{ 0, "charset", "SET", "characters for charts: braille, block, ascii or pixels", CMD_WORD,
 	  CMD_AT(cmd_globals, context.charset), .words = conf_charsets },
-	{ 0, "track", "NAME", "hold runs to this track, or a file with one", CMD_TEXT,
+	{ 0, "track", "NAME", "check runs against this contest's caps (name or file)", CMD_TEXT,
 	  CMD_AT(cmd_globals, context.track) },
-	{ 'v', "verbose", NULL, "write a debug log to a file", CMD_FLAG,
+	{ 'v', "verbose", NULL, "write a debug log", CMD_FLAG,
 	  CMD_AT(cmd_globals, context.verbose) },
 	{ 'h', "help", NULL, "show this help", CMD_FLAG, CMD_AT(cmd_globals, help) },
-	{ 'V', "version", NULL, "show the version and those of the libraries", CMD_FLAG,
+	{ 'V', "version", NULL, "show the versions of hgym-tui and its libraries", CMD_FLAG,
 	  CMD_AT(cmd_globals, version) },
 	CMD_OPTIONS_END,
 };
@@ -106,25 +105,27 @@ static int exec_dash(struct cmd_args *args, void *opaque, struct err *err)
 
 const struct cmd cmd_dash = {
 	.name = "",
-	.usage = "[OPTIONS] [COMMAND [ARGS]]",
-	.summary = "the dashboard",
+	.usage = "[OPTIONS] [COMMAND [ARGS] | LOG... | POD:PATH...]",
+	.help = "Follow training logs on GPU pods, rank runs by seed, run A/B benchmarks.\n"
+		"Without a command: open the dashboard, over all pods or over the given logs.",
 	.options = dash_options,
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS | CONTEXT_TRACK,
 	.exec = exec_dash,
 };
 
-/* A command line while it is read. */
+/* A command line while it is parsed. */
 struct cmd_line {
-	const struct cmd *cmd; /* NULL: not named yet */
-	char *group;	       /* its first word, until the second comes */
+	const struct cmd *cmd; /* NULL until its name was read */
+	char *group;	       /* first word of a two-word name */
 	void *options;	       /* owned; of cmd */
 	struct cmd_globals globals;
 	struct cmd_args args;
 };
 
-/* "parse: --jobs: WHAT (see hgym-tui parse --help)"; -1. */
-static int refuse(const struct cmd_line *line, struct err *err, const char *word, const char *what)
+/* Set err to "parse: --jobs: WHAT (see hgym-tui parse --help)"; returns -1. */
+static int set_usage_error(const struct cmd_line *line, struct err *err, const char *word,
+			   const char *what)
 {
 	const char *name = line->cmd != NULL	 ? line->cmd->name
 			   : line->group != NULL ? line->group
@@ -135,7 +136,7 @@ static int refuse(const struct cmd_line *line, struct err *err, const char *word
 		       name[0] != '\0' ? ": " : "", word, what, blank, name);
 }
 
-/* The option that a word of the command line names, of one table. */
+/* Find the option that a word ("--json", "--jobs=2", "-j2") names in one table. */
 static const struct cmd_option *find_option(const struct cmd_option *o, const char *word)
 {
 	size_t len = strcspn(word, "=");
@@ -155,102 +156,85 @@ const struct cmd_option *cmd_find_option(const struct cmd *cmd, const char *word
 	return o != NULL ? o : find_option(cmd_dash.options, word);
 }
 
-/* The name that a mistyped word may have meant. */
+/* Search for the name that a mistyped word was meant to be. */
 struct nearest {
-	struct str word, name; /* name.p NULL: none is near */
-	size_t typos, most;    /* those of name; those that it may have */
+	struct str word, name;	 /* name.p is NULL if no name is similar */
+	size_t typos, max_typos; /* in name; allowed */
 };
 
 #define NAME_MAX_BYTES 32U
 
-/* Of the first i bytes of a and k of b; see count_typos. */
-struct typos {
-	size_t of[NAME_MAX_BYTES + 1][NAME_MAX_BYTES + 1];
-};
-
-/* What it is for i and k, from what it is for less of them. */
-static size_t typos_at(const struct typos *t, const char *a, const char *b, size_t i, size_t k)
-{
-	if (i == 0 || k == 0)
-		return i + k;
-	size_t least = MIN(t->of[i - 1][k], t->of[i][k - 1]) + 1;
-	least = MIN(least, t->of[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
-	if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-		least = MIN(least, t->of[i - 2][k - 2] + 1);
-	return least;
-}
-
-/* Letters that are wrong, missing, too many, or changed with the next: the
- * distance of Damerau and Levenshtein. */
+/* Damerau-Levenshtein distance: letters that are wrong, missing, extra or swapped. */
 static size_t count_typos(struct str a, struct str b)
 {
-	struct typos t;
+	size_t t[NAME_MAX_BYTES + 1][NAME_MAX_BYTES + 1];
 
 	if (a.len > NAME_MAX_BYTES || b.len > NAME_MAX_BYTES)
 		return SIZE_MAX;
-	for (size_t i = 0; i <= a.len; i++)
-		for (size_t k = 0; k <= b.len; k++)
-			t.of[i][k] = typos_at(&t, a.p, b.p, i, k);
-	return t.of[a.len][b.len];
+	for (size_t i = 0; i <= a.len; i++) {
+		for (size_t k = 0; k <= b.len; k++) {
+			t[i][k] = i + k;
+			if (i == 0 || k == 0)
+				continue;
+			t[i][k] = MIN(t[i - 1][k], t[i][k - 1]) + 1;
+			t[i][k] = MIN(t[i][k], t[i - 1][k - 1] + (a.p[i - 1] != b.p[k - 1]));
+			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] && a.p[i - 2] == b.p[k - 1])
+				t[i][k] = MIN(t[i][k], t[i - 2][k - 2] + 1);
+		}
+	}
+	return t[a.len][b.len];
 }
 
-/* A name is near with few typos, or when it goes on so. */
-static void try_name(struct nearest *near, const char *name, size_t len)
+/* Keep name if it has fewer typos than the best one before; an unfinished word counts as one. */
+static void compare_name(struct nearest *near, const char *name, size_t len)
 {
 	struct str s = { name, len };
-	bool begins = near->word.len > 1 && len > near->word.len &&
-		      memcmp(near->word.p, name, near->word.len) == 0;
-	size_t typos = begins ? 1 : count_typos(near->word, s);
+	bool is_prefix = near->word.len > 1 && len > near->word.len &&
+			 memcmp(near->word.p, name, near->word.len) == 0;
+	size_t typos = is_prefix ? 1 : count_typos(near->word, s);
 
-	if (typos <= near->most && (near->name.p == NULL || typos < near->typos)) {
+	if (typos <= near->max_typos && (near->name.p == NULL || typos < near->typos)) {
 		near->name = s;
 		near->typos = typos;
 	}
 }
 
-/* WHAT, and "; did you mean parse?" where a name is near. */
-static const char *with_nearest(const struct nearest *near, const char *what, const char *before,
-				char said[160])
-{
-	(void)snprintf(said, 160, near->name.p != NULL ? "%s; did you mean %s%.*s?" : "%s", what,
-		       before, (int)near->name.len, near->name.p);
-	return said;
-}
-
-static int refuse_option(const struct cmd_line *line, const char *word, struct err *err)
+static int fail_unknown_option(const struct cmd_line *line, const char *word, struct err *err)
 {
 	const struct cmd_option *own = line->cmd != NULL ? line->cmd->options : NULL;
 	struct nearest near = { .name = { NULL, 0 } };
-	char said[160];
 
 	if (word[1] == '-')
 		near.word = (struct str){ word + 2, strcspn(word + 2, "=") };
-	near.most = (near.word.len + 1) / 3;
+	near.max_typos = (near.word.len + 1) / 3;
 	for (const struct cmd_option *o = own; o != NULL && o->name != NULL; o++)
-		try_name(&near, o->name, strlen(o->name));
+		compare_name(&near, o->name, strlen(o->name));
 	for (const struct cmd_option *o = dash_options; o->name != NULL; o++)
-		try_name(&near, o->name, strlen(o->name));
-	return refuse(line, err, word, with_nearest(&near, "no such option", "--", said));
+		compare_name(&near, o->name, strlen(o->name));
+	AUTO_TEXT what = near.name.p == NULL ? xstrdup("unknown option")
+					     : xasprintf("unknown option; did you mean --%.*s?",
+							 (int)near.name.len, near.name.p);
+	return set_usage_error(line, err, word, what);
 }
 
-int cmd_refuse(const char *group, const char *word, struct err *err)
+int cmd_fail_unknown(const char *group, const char *word, struct err *err)
 {
-	const char *blank = group != NULL ? " " : "", *of = blank[0] ? group : "";
+	const char *blank = group != NULL ? " " : "", *of = group != NULL ? group : "";
 	AUTO_TEXT whole = xasprintf("%s%s%s", of, blank, word);
-	struct nearest near = { .word = str_from(whole), .most = (strlen(word) + 1) / 3 };
-	char said[160];
+	struct nearest near = { .word = str_from(whole), .max_typos = (strlen(word) + 1) / 3 };
 
 	for (size_t i = 0; cmd_table[i] != NULL; i++)
-		try_name(&near, cmd_table[i]->name, strcspn(cmd_table[i]->name, group ? "" : " "));
-	return err_set(err, ERR_USAGE,
-		       "there is no command \"%s\"%s (see hgym-tui%s%s "
-		       "--help)",
-		       whole, with_nearest(&near, "", "", said), blank, of);
+		compare_name(&near, cmd_table[i]->name,
+			     strcspn(cmd_table[i]->name, group ? "" : " "));
+	return err_set(err, ERR_USAGE, "unknown command \"%s\"%s%.*s%s (see hgym-tui%s%s --help)",
+		       whole, near.name.p != NULL ? "; did you mean " : "", (int)near.name.len,
+		       near.name.p != NULL ? near.name.p : "", near.name.p != NULL ? "?" : "",
+		       blank, of);
 }
 
-/* Why a value is none for that option; NULL: it is taken. */
-static const char *take_number(const struct cmd_option *o, const char *value, void *to,
-			       char why[160])
+/* Parse a number into *to. Return NULL, or the error message in why. */
+static const char *parse_number(const struct cmd_option *o, const char *value, void *to,
+				char why[160])
 {
 	struct str text = str_from(value);
 	uint64_t count;
@@ -275,9 +259,9 @@ static const char *take_number(const struct cmd_option *o, const char *value, vo
 	return why;
 }
 
-/* The same of a word, or of several. */
-static const char *take_words(const struct cmd_option *o, const char *value, void *to,
-			      char why[160])
+/* The same for a word, or a list of words, out of o->words. */
+static const char *parse_words(const struct cmd_option *o, const char *value, void *to,
+			       char why[160])
 {
 	struct str rest = str_from(value), piece;
 	size_t used = 0;
@@ -303,9 +287,9 @@ static const char *take_words(const struct cmd_option *o, const char *value, voi
 	return i < 0 ? why : NULL;
 }
 
-/* The value of an option (NULL: it takes none) into its member. */
-static int take_value(struct cmd_line *line, const struct cmd_option *o, void *options,
-		      const char *value, struct err *err)
+/* Store the value of an option (NULL: it takes none) in its member. */
+static int store_value(struct cmd_line *line, const struct cmd_option *o, void *options,
+		       const char *value, struct err *err)
 {
 	void *to = (char *)options + o->at;
 	struct cmd_list *list = o->kind == CMD_FORMAT ? &line->args.formats : to;
@@ -325,34 +309,36 @@ static int take_value(struct cmd_line *line, const struct cmd_option *o, void *o
 	case CMD_WORD:
 	case CMD_CHOICE:
 	case CMD_SET:
-		wrong = take_words(o, value, to, why);
+		wrong = parse_words(o, value, to, why);
 		break;
 	case CMD_NUMBER:
 	case CMD_POSITIVE:
 	case CMD_COUNT:
-		wrong = take_number(o, value, to, why);
+		wrong = parse_number(o, value, to, why);
 		break;
 	case CMD_LIST:
 	case CMD_FORMAT:
-		if (list->n == CMD_LIST_MAX)
-			wrong = "stands too often";
-		else
+		if (list->n < CMD_LIST_MAX) {
 			list->v[list->n++] = value;
+			break;
+		}
+		print_into(why, "given more than %d times", CMD_LIST_MAX);
+		wrong = why;
 		break;
 	case CMD_TAKE:
 		return o->take(options, value, err);
 	}
 	print_into(word, "--%s%s%.120s", o->name, value != NULL ? " " : "",
 		   value != NULL ? value : "");
-	return wrong == NULL ? 0 : refuse(line, err, word, wrong);
+	return wrong == NULL ? 0 : set_usage_error(line, err, word, wrong);
 }
 
-/* The option at argv[0], and its value; how many words, or -1. */
-static int take_option(struct cmd_line *line, int argc, char **argv, struct err *err)
+/* Parse the option at argv[0] and its value. Return how many words they take, or -1. */
+static int parse_option(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
 	const char *word = argv[0], *value = strchr(word, '=');
 	void *options = line->options;
-	/* Those of the dashboard are the globals. */
+	/* The dashboard's own options are the global ones. */
 	bool has_own = line->cmd != NULL && line->cmd != &cmd_dash;
 	const struct cmd_option *o = find_option(has_own ? line->cmd->options : NULL, word);
 	int n = 1;
@@ -362,21 +348,21 @@ static int take_option(struct cmd_line *line, int argc, char **argv, struct err 
 		options = &line->globals;
 	}
 	if (o == NULL)
-		return refuse_option(line, word, err);
+		return fail_unknown_option(line, word, err);
 	if (word[1] == '-')
 		value = value != NULL ? value + 1 : NULL;
 	else
 		value = word[2] != '\0' ? word + 2 : NULL;
 	if (o->arg == NULL && value != NULL)
-		return refuse(line, err, word, "takes no value");
+		return set_usage_error(line, err, word, "takes no value");
 	if (o->arg != NULL && value == NULL && argc < 2)
-		return refuse(line, err, word, "needs a value");
+		return set_usage_error(line, err, word, "needs a value");
 	if (o->arg != NULL && value == NULL)
 		value = argv[n++];
-	return take_value(line, o, options, value, err) == 0 ? n : -1;
+	return store_value(line, o, options, value, err) == 0 ? n : -1;
 }
 
-bool cmd_is_of(const struct cmd *cmd, const char *word)
+bool cmd_starts_with(const struct cmd *cmd, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -386,7 +372,7 @@ bool cmd_is_of(const struct cmd *cmd, const char *word)
 bool cmd_is_group(const char *word)
 {
 	for (size_t i = 0; cmd_table[i] != NULL; i++)
-		if (cmd_is_of(cmd_table[i], word) && strchr(cmd_table[i]->name, ' ') != NULL)
+		if (cmd_starts_with(cmd_table[i], word) && strchr(cmd_table[i]->name, ' ') != NULL)
 			return true;
 	return false;
 }
@@ -400,7 +386,7 @@ const struct cmd *cmd_find(int argc, char **argv, int *words)
 		const char *name = cmd_table[i]->name;
 		size_t first = strcspn(name, " ");
 
-		if (!cmd_is_of(cmd_table[i], argv[0]))
+		if (!cmd_starts_with(cmd_table[i], argv[0]))
 			continue;
 		if (name[first] == '\0' && found == NULL)
 			found = cmd_table[i];
@@ -412,7 +398,7 @@ const struct cmd *cmd_find(int argc, char **argv, int *words)
 	return found;
 }
 
-static void begin_command(struct cmd_line *line, const struct cmd *cmd)
+static void set_command(struct cmd_line *line, const struct cmd *cmd)
 {
 	line->cmd = line->args.cmd = cmd;
 	line->options = xcalloc(1, cmd->size + 1);
@@ -420,9 +406,12 @@ static void begin_command(struct cmd_line *line, const struct cmd *cmd)
 		memcpy(line->options, cmd->defaults, cmd->preset != 0 ? cmd->preset : cmd->size);
 }
 
-/* The command that the word at argv[0] names, with the one behind it or the
- * group before it; how many words were used, 0 when it is a path, or -1. */
-static int take_command(struct cmd_line *line, int argc, char **argv, struct err *err)
+/*
+ * Parse the command's name: argv[0], with the word after it, or with the group
+ * that was read before. Return how many words were used, 0 if argv[0] is a
+ * log for the dashboard, or -1.
+ */
+static int parse_command(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
 	char *both[] = { argv[0], argv[0] };
 	const struct cmd *cmd;
@@ -432,13 +421,13 @@ static int take_command(struct cmd_line *line, int argc, char **argv, struct err
 		both[0] = line->group;
 		cmd = cmd_find(2, both, &words);
 		if (cmd == NULL)
-			return cmd_refuse(line->group, argv[0], err);
-		begin_command(line, cmd);
+			return cmd_fail_unknown(line->group, argv[0], err);
+		set_command(line, cmd);
 		return 1;
 	}
 	cmd = cmd_find(argc, argv, &words);
 	if (cmd != NULL) {
-		begin_command(line, cmd);
+		set_command(line, cmd);
 		return words;
 	}
 	if (cmd_is_group(argv[0])) {
@@ -446,105 +435,83 @@ static int take_command(struct cmd_line *line, int argc, char **argv, struct err
 		return 1;
 	}
 	if (!dash_is_path(argv[0]))
-		return cmd_refuse(NULL, argv[0], err);
-	begin_command(line, &cmd_dash);
+		return cmd_fail_unknown(NULL, argv[0], err);
+	set_command(line, &cmd_dash);
 	return 0;
 }
 
-/* A word that is no option; how many words were used, or -1. */
-static int take_argument(struct cmd_line *line, int argc, char **argv, struct err *err)
+/* Parse all words; -1 with err. */
+static int parse_line(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
-	int words = line->cmd == NULL ? take_command(line, argc, argv, err) : 0;
-
-	if (words != 0)
-		return words;
-	if (line->cmd->word != NULL)
-		return line->cmd->word(line->options, argv[0], err) == 0 ? 1 : -1;
-	line->args.argv[line->args.argc++] = argv[0];
-	return 1;
-}
-
-static int check_line(const struct cmd_line *line, struct err *err)
-{
-	const struct cmd *cmd = line->cmd;
-	const struct cmd_args *args = &line->args;
-
-	if (cmd->wants == NULL && args->argc > cmd->most)
-		return err_set(err, ERR_USAGE, "%s takes no argument: %s", cmd->name,
-			       args->argv[0]);
-	if (args->argc < cmd->least || args->argc > cmd->most)
-		return err_set(err, ERR_USAGE, "%s: %s", cmd->name, cmd->wants);
-	return cmd->check != NULL ? cmd->check(args, line->options, err) : 0;
-}
-
-/* Read all words; -1 with err. */
-static int read_line(struct cmd_line *line, int argc, char **argv, struct err *err)
-{
-	bool only_words = false;
+	bool options_ended = false;
 	int n;
 
 	for (int i = 0; i < argc; i += n) {
 		n = 1;
-		if (!only_words && strcmp(argv[i], "--") == 0)
-			only_words = true;
-		else if (!only_words && argv[i][0] == '-' && argv[i][1] != '\0')
-			n = take_option(line, argc - i, argv + i, err);
+		if (!options_ended && strcmp(argv[i], "--") == 0) {
+			options_ended = true;
+			continue;
+		}
+		if (!options_ended && argv[i][0] == '-' && argv[i][1] != '\0')
+			n = parse_option(line, argc - i, argv + i, err);
 		else
-			n = take_argument(line, argc - i, argv + i, err);
+			n = line->cmd == NULL ? parse_command(line, argc - i, argv + i, err) : 0;
 		if (n < 0)
+			return -1;
+		if (n > 0)
+			continue;
+		/* argv[i] is an argument of the command. */
+		n = 1;
+		if (line->cmd->word == NULL)
+			line->args.argv[line->args.argc++] = argv[i];
+		else if (line->cmd->word(line->options, argv[i], err) != 0)
 			return -1;
 	}
 	if (line->cmd == NULL && line->group == NULL)
-		begin_command(line, &cmd_dash);
+		set_command(line, &cmd_dash);
 	return 0;
 }
 
-/* The debug log of --verbose; without it the program goes on all the same. */
-static void open_debug_log(void)
-{
-	AUTO_TEXT dir = conf_dir_state();
-	AUTO_TEXT path = xasprintf("%s/debug.log", dir);
-	struct err err = { ERR_NONE, "" };
-
-	if (conf_make_dir(dir, &err) != 0 || log_open(path, &err) != 0)
-		say_error("%s", err.text);
-}
-
-static void say_trouble(void *user, bool is_trouble, const char *text)
+static void print_trouble(void *user, bool is_trouble, const char *text)
 {
 	(void)user;
 	if (is_trouble)
 		say_error("%s", text);
 }
 
-/* Open what the command needs and run it. */
-static int run_line(struct cmd_line *line, struct err *err)
+/* Check the arguments, open what the command needs and run it. */
+static int run_command(struct cmd_line *line, struct err *err)
 {
-	struct context context;
+	const struct cmd *cmd = line->cmd;
 	struct cmd_args *args = &line->args;
+	struct context context;
 
-	if (line->globals.context.verbose)
-		open_debug_log();
+	if (cmd->wants == NULL && args->argc > cmd->most)
+		return err_set(err, ERR_USAGE, "%s takes no argument: %s", cmd->name,
+			       args->argv[0]);
+	if (args->argc < cmd->least || args->argc > cmd->most)
+		return err_set(err, ERR_USAGE, "%s: %s", cmd->name, cmd->wants);
+	if (cmd->check != NULL && cmd->check(args, line->options, err) != 0)
+		return -1;
+	if (line->globals.context.verbose) {
+		AUTO_TEXT dir = conf_dir_state();
+		AUTO_TEXT path = xasprintf("%s/debug.log", dir);
+		struct err why = { ERR_NONE, "" };
+
+		if (conf_make_dir(dir, &why) != 0 || log_open(path, &why) != 0)
+			say_error("no debug log: %s", why.text);
+	}
 	context_init(&context, &line->globals.context);
-	int status = context_open(&context, line->cmd->needs, err);
-	if (status == 0 && line->cmd->discovers)
-		status = discover_once(&context.conf, say_trouble, err);
+	int status = context_open(&context, cmd->needs, err);
+	if (status == 0 && cmd->discovers)
+		status = discover_once(&context.conf, print_trouble, err);
 	for (size_t i = 0; i < args->formats.n && status == 0; i++)
 		status = context_add_format(&context, args->formats.v[i], err);
 	args->context = &context;
 	if (status == 0)
-		status = line->cmd->exec(args, line->options, err);
+		status = cmd->exec(args, line->options, err);
 	context_close(&context);
 	return status;
-}
-
-/* Is help asked for, behind whatever else?  It is no value then. */
-static bool wants_help(int argc, char **argv)
-{
-	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			return true;
-	return false;
 }
 
 int cmd_main(int argc, char **argv)
@@ -554,11 +521,13 @@ int cmd_main(int argc, char **argv)
 		.args.argv = xcalloc((size_t)argc + 1, sizeof(char *)),
 	};
 	struct err err = { ERR_NONE, "" };
-	int status = read_line(&line, argc, argv, &err);
+	int status = parse_line(&line, argc, argv, &err);
 	bool is_group = line.cmd == NULL && line.group != NULL;
-	bool help = line.globals.help || (is_group && status == 0) ||
-		    (line.cmd != NULL && wants_help(argc, argv));
+	bool help = line.globals.help || (is_group && status == 0);
 
+	/* A command followed by --help prints its help whatever else is wrong with the line. */
+	for (int i = 0; line.cmd != NULL && i < argc && strcmp(argv[i], "--") != 0; i++)
+		help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
 	if (help) {
 		if (is_group)
 			cmd_print_group(line.group);
@@ -569,9 +538,7 @@ int cmd_main(int argc, char **argv)
 		version_print();
 		status = cmd_flush(&err);
 	} else if (status == 0) {
-		status = check_line(&line, &err);
-		if (status == 0)
-			status = run_line(&line, &err);
+		status = run_command(&line, &err);
 	}
 	if (status < 0) {
 		if (err.code != ERR_PIPE && err.text[0] != '\0')
@@ -617,7 +584,7 @@ int cmd_flush(struct err *err)
 
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
-	/* The end of a pipe that nobody reads is an error to poll. */
+	/* poll reports an error for a pipe whose reader is gone. */
 	(void)poll(&fd, 1, 0);
 	return err_set(err, (fd.revents & POLLERR) != 0 ? ERR_PIPE : ERR_IO,
 		       "cannot write to standard output");

@@ -8,26 +8,26 @@
 #include "report/out.h"
 
 /*
- * Commands of the command line.  One const struct a command, a file a subject:
- * its options in, an exit status out.  --help, the man page's COMMANDS and the
- * shell completions are made from these structs.  This room alone
- * prints to stdout.
+ * Commands of the command line: one const struct per command, one file per
+ * subject. A command gets its parsed options and returns an exit status.
+ * --help, the COMMANDS section of the manual and the shell completions are
+ * generated from these structs. No other module prints to stdout.
  */
 
-/* What becomes of an option's value, in the command's struct of options. */
+/* How an option's value is parsed and stored in the command's struct of options. */
 enum cmd_kind {
 	CMD_FLAG = 1, /* bool: true; takes no value */
-	CMD_VALUE,    /* an enum: `value`; takes no value */
+	CMD_VALUE,    /* enum: cmd_option.value; takes no value */
 	CMD_TEXT,     /* const char *, borrowed */
-	CMD_WORD,     /* const char *: one of words */
-	CMD_CHOICE,   /* an enum: the index in words */
-	CMD_SET,      /* unsigned int: 1 << index of each of words, "a,b" */
-	CMD_NUMBER,   /* double, low..high */
+	CMD_WORD,     /* const char *: one of cmd_option.words */
+	CMD_CHOICE,   /* enum: an index into cmd_option.words */
+	CMD_SET,      /* unsigned int: a bit for each word given, "a,b" */
+	CMD_NUMBER,   /* double from low to high */
 	CMD_POSITIVE, /* double above 0 and below high */
-	CMD_COUNT,    /* uint64_t, low..high */
-	CMD_LIST,     /* struct cmd_list: one more */
-	CMD_FORMAT,   /* a rule file, which main adds to those of the context */
-	CMD_TAKE,     /* what `take` makes of it */
+	CMD_COUNT,    /* uint64_t from low to high */
+	CMD_LIST,     /* struct cmd_list: append */
+	CMD_FORMAT,   /* rule file: main loads it into the context */
+	CMD_TAKE,     /* call cmd_option.take */
 };
 
 #define CMD_LIST_MAX 64
@@ -39,20 +39,21 @@ struct cmd_list {
 struct cmd_option {
 	char short_name;  /* 'j', or 0 */
 	const char *name; /* "json" */
-	const char *arg;  /* "FILE"; NULL: takes none */
-	const char *help; /* "print one JSON object a line" */
+	const char *arg;  /* "FILE"; NULL: takes no value */
+	const char *help; /* "print one JSON object per line" */
 	enum cmd_kind kind;
-	size_t at; /* of the member in the struct of options */
+	size_t at; /* offset of the member in the struct of options */
 	unsigned int value;
 	double low, high;
-	/* Ended by NULL.  A TEXT may have them too: the usual ones. */
+	/* Allowed words, ended by NULL. For CMD_TEXT: suggestions for completion. */
 	const char *const *words;
 	int (*take)(void *options, const char *value, struct err *err);
+	const char *heading; /* of the group that starts here; NULL: same group */
 };
 
 #define CMD_AT(type, member) .at = offsetof(struct type, member)
 
-/* A row of a macro that several tables share: it may be of any struct. */
+/* Table row for a macro that the tables of several structs share. */
 #define CMD_ROW(name_, arg_, help_, kind_, type, member, ...)                     \
 	{                                                                         \
 		.name = (name_), .arg = (arg_), .help = (help_), .kind = (kind_), \
@@ -62,54 +63,59 @@ struct cmd_option {
 struct cmd_args {
 	struct context *context;
 	const struct cmd *cmd;
-	int argc; /* arguments that are no options */
+	int argc; /* arguments without options */
 	char **argv;
-	struct cmd_list formats; /* of CMD_FORMAT */
+	struct cmd_list formats; /* values of CMD_FORMAT options */
 };
 
-#define CMD_ANY INT_MAX /* most arguments, where any number may stand */
+#define CMD_ANY INT_MAX /* for cmd.most: no upper limit */
 
 struct cmd {
-	const char *name;		  /* "parse"; "bench run" for a sub-command */
-	const char *usage;		  /* "[OPTIONS] PATH..." */
-	const char *summary;		  /* one line, no full stop */
-	const char *help;		  /* paragraphs for the man page, may be NULL */
+	const char *name;    /* "parse"; "bench run" for a subcommand */
+	const char *usage;   /* "[OPTIONS] PATH..."; one line per form */
+	const char *summary; /* for the list of commands; no full stop */
+	/* Text of --help and the manual; NULL: the summary. Each line is a paragraph, and is
+	 * wrapped; a blank line separates them. */
+	const char *help;
+	const char *example; /* after the options; NULL: none */
+	const char *section; /* of the command list, which starts here */
+	/* Adjacent commands with the same text share one entry in the list of commands. */
+	const char *fold;
 	const struct cmd_option *options; /* ended by a NULL name; or NULL */
-	/* The options as they are when none is given; NULL: all 0.  Where
-	 * preset is given, defaults are so many bytes, and the rest is 0. */
+	/*
+	 * Size of the struct of options, and its values before the command
+	 * line is read. NULL: all zero. If preset is not 0, defaults has only
+	 * that many bytes, and the rest is zero.
+	 */
 	size_t size, preset;
 	const void *defaults;
-	/* How many arguments, and what to do where they are not as many:
-	 * "name at least one log".  NULL: takes none. */
+	/* Number of arguments, and the error message for a wrong number:
+	 * "give at least one log". NULL: takes no arguments. */
 	int least, most;
 	const char *wants;
-	/* Arguments belong to the option before them: each goes here in its
-	 * turn and is no argument; NULL: they are arguments. */
+	/* Called for each argument, if arguments belong to the preceding
+	 * option; they are not added to argv. */
 	int (*word)(void *options, const char *word, struct err *err);
-	/* Hold options and arguments against each other, before anything is
-	 * opened; may be NULL. */
+	/* Check combinations of options and arguments before anything is opened; may be NULL. */
 	int (*check)(const struct cmd_args *args, void *options, struct err *err);
-	/* What main opens of the context: enum context_part. */
-	unsigned int needs;
-	/* With CONTEXT_CONF: the pods that programs print are there too. */
-	bool discovers;
-	/* The exit status; on -1 main prints err and maps its code. */
+	unsigned int needs; /* enum context_part: opened before exec */
+	bool discovers;	    /* with CONTEXT_CONF: run the discover commands too */
+	/* Return the exit status, or -1 with err: main prints it and derives the status. */
 	int (*exec)(struct cmd_args *args, void *options, struct err *err);
 };
 
 /* All commands, in the order of the help; ended by NULL. */
 extern const struct cmd *const cmd_table[];
-/* What no command is named: the dashboard, over PATHs or all pods.  Its
- * options are those that every command takes. */
+/* The dashboard, which runs without a command; its options are valid for every command. */
 extern const struct cmd cmd_dash;
 
-/* Whether one of its words names logs on a pod: HOST:PATH. */
+/* Is one of the arguments a log on a pod, HOST:PATH? */
 bool cmd_has_place(const struct cmd_args *args);
 
 /*
- * Fetch the logs that places (conf_place) mean, as they are now.  0; the exit
- * status of a signal, or of a pod that cannot be reached (which was said, and
- * the logs of the others are there); or -1 with err.
+ * Fetch the current content of the logs that words (HOST:PATH) name. Return 0;
+ * 128 + n after signal n; the status for an unreachable pod, after printing
+ * which one it was and with the logs of the others in *logs; or -1 with err.
  */
 int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept_new,
 	      struct log_paths *logs, struct err *err) __attribute__((warn_unused_result));
@@ -120,43 +126,42 @@ struct cmd_globals {
 	bool help, version;
 };
 
-/* The command that the words at argv name; NULL: none.  *words is how many
- * they are, 1 where it is none. */
+/* Find the command that argv starts with; NULL: none. *words: how many words
+ * its name has, 1 if there is none. */
 const struct cmd *cmd_find(int argc, char **argv, int *words);
-/* Is that the first word, or the only one, of its name? */
-bool cmd_is_of(const struct cmd *cmd, const char *word);
-/* Are there commands whose first of two words that is? */
+/* Is word the first word, or the only one, of the command's name? */
+bool cmd_starts_with(const struct cmd *cmd, const char *word);
+/* Do commands of two words start with this one? */
 bool cmd_is_group(const char *word);
-/* The option of cmd (may be NULL) or of every command that a word names. */
+/* Find the option in cmd (may be NULL) or in the options of every command. */
 const struct cmd_option *cmd_find_option(const struct cmd *cmd, const char *word);
-/* Print what the last of the words could be, a line each: the word, a tab,
- * what it is.  Nothing: a file.  Its exit status. */
+/* For shell completion: print each candidate for the last word, a tab and its
+ * help, one per line. Prints nothing if a file is expected. Returns the exit status. */
 int cmd_complete(int argc, char **argv);
 
 /*
- * Print a part of the manual in man(7) roff, out of what the program knows: a
- * page's source names it as @man-commands@.  Returns an exit status: 2 for a
- * form that is not known.
+ * Print generated text for the manual in man(7) roff, for a line like
+ * @man-commands@ of a page's source. Return the exit status, 2 if form is
+ * unknown.
  */
 int reference_print(const char *form);
 
-/* Run the command that the words (without the program's name) are; its exit
- * status. */
+/* Run a command line (without the program's name); returns the exit status. */
 int cmd_main(int argc, char **argv);
 
-/* -1: there is no such command, or none of that group (NULL: of none). */
-int cmd_refuse(const char *group, const char *word, struct err *err);
-/* Print what --help says: of a command, or of the program (cmd_dash). */
+/* Set err: unknown command "group word" (group NULL: "word"). Returns -1. */
+int cmd_fail_unknown(const char *group, const char *word, struct err *err);
+/* Print --help of a command, or of the program (cmd_dash). */
 void cmd_print_help(const struct cmd *cmd);
-/* The same of a group: its commands. */
+/* Print --help of a group: the list of its commands. */
 void cmd_print_group(const char *group);
 
 /*
- * The entries of a command that prints rows: its struct has an enum
- * out_format `format`, OUT_TABLE by default.
+ * Options of a command that prints rows. Its struct has an enum out_format
+ * `format`, OUT_TABLE by default.
  */
 #define CMD_OUTPUT_OPTIONS(type)                                                              \
-	CMD_ROW("json", NULL, "print one JSON object a line", CMD_VALUE, type, format,        \
+	CMD_ROW("json", NULL, "print one JSON object per line", CMD_VALUE, type, format,      \
 		.value = OUT_JSON),                                                           \
 		CMD_ROW("csv", NULL, "print comma-separated values", CMD_VALUE, type, format, \
 			.value = OUT_CSV),                                                    \
@@ -165,29 +170,32 @@ void cmd_print_group(const char *group);
 
 #define CMD_FORMAT_OPTION                                                                  \
 	{                                                                                  \
-		0, "format", "FILE", "read the rules of this file too", .kind = CMD_FORMAT \
+		0, "format", "FILE", "also use the rules in this file", .kind = CMD_FORMAT \
 	}
+
+#define CMD_ACCEPT_NEW_OPTION(type) \
+	CMD_ROW("accept-new", NULL, "accept unknown host keys", CMD_FLAG, type, accept_new)
 
 #define CMD_OPTIONS_END      \
 	{                    \
 		.name = NULL \
 	}
 
-/* Options of a command that has no others. */
+/* For commands with no options except those for output. */
 struct cmd_output {
 	enum out_format format;
 };
 extern const struct cmd_option cmd_output_options[];
 
-/* Columns of the screen that stdout is; 0: it is none. */
+/* Width of the terminal on stdout; 0: stdout is not a terminal. */
 size_t cmd_columns(void);
-/* A list of rows to stdout. */
+/* Start printing rows to stdout. */
 struct out *cmd_out(enum out_format format, const char *columns);
-/* Print it to its end: status, or -1 with err when it cannot be written. */
+/* Finish and free out. Returns status, or -1 with err if writing failed. */
 int cmd_out_end(struct out *out, int status, struct err *err);
-/* A text to stdout; 0, or -1 with err. */
+/* Print text to stdout; 0, or -1 with err. */
 int cmd_print(const struct buf *text, struct err *err);
-/* An object to stdout, as one line; freed. */
+/* Print an object to stdout as one line, and free it. */
 int cmd_print_json(cJSON *object, struct err *err);
-/* What was written to stdout otherwise: 0, or -1 with err. */
+/* Flush stdout; 0, or -1 with err if anything written to it was lost. */
 int cmd_flush(struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `demo`: the dashboard over a fleet that is made up. */
+/* `demo`: the dashboard with recorded sample data. */
 #include <unistd.h>
 
 #include "app/demo.h"
@@ -25,11 +25,11 @@ static int take_size(void *opaque, const char *value, struct err *err)
 static const struct demo_call defaults = { .size = { 120, 40 }, .speed = 20 };
 
 static const struct cmd_option options[] = {
-	{ 0, "snapshot", "WxH", "print the screen of that size as text", CMD_TAKE,
+	{ 0, "snapshot", "WxH", "print one screen of this size as text", CMD_TAKE,
 	  .take = take_size },
-	{ 0, "script", "FILE", "play keys and save screens (- is stdin)", CMD_TEXT,
+	{ 0, "script", "FILE", "play keys and save screens (- is standard input)", CMD_TEXT,
 	  CMD_AT(demo_call, script) },
-	{ 0, "speed", "N", "so many times faster than the clock (default 20)", CMD_POSITIVE,
+	{ 0, "speed", "N", "playback speed, times real time (default 20)", CMD_POSITIVE,
 	  CMD_AT(demo_call, speed), .high = 10001 },
 	CMD_OPTIONS_END,
 };
@@ -63,7 +63,7 @@ static int demo_exec(struct cmd_args *args, void *opaque, struct err *err)
 	struct context context;
 	struct model model;
 
-	/* Nothing of the user's own is shown, or written to. */
+	/* Neither show nor change the user's own data. */
 	given.config = given.db = NULL;
 	context_init(&context, &given);
 	model_init(&model);
@@ -76,17 +76,15 @@ static int demo_exec(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_demo = {
 	.name = "demo",
 	.usage = "[--snapshot WxH] [--script FILE] [--speed N]",
-	.summary = "the dashboard over a fleet that is made up",
-	.help = "Twelve runs on five pods, and more while you watch: recorded "
-		"logs are played into\na temporary folder as the runs wrote "
-		"them, and followed like any other. One run\nstalls, one "
-		"diverges, one is out of memory, one crashes, one pod is slow, "
-		"a link\nfails, one artifact is over the cap. No network, no "
-		"configuration; the folder is\nremoved at the end. Where "
-		"standard output is no terminal, one screen is printed\nas "
-		"text. A script has one of these a line: wait SECONDS, key "
-		"NAME.., type TEXT,\nsize WxH, save FILE, styles FILE (- is "
-		"standard output).",
+	.summary = "play a recorded fleet; needs no pods and no configuration",
+	.help = "Show the dashboard with recorded sample data: twelve runs on five pods, and more "
+		"while you watch. The recorded logs are written to a temporary folder at the speed "
+		"of the runs and followed like any other logs; the folder is removed at the end. "
+		"One run stalls, one diverges, one runs out of memory, one crashes, one pod is "
+		"slow, one link fails, one artifact exceeds its cap.\n\n"
+		"If standard output is not a terminal, one screen is printed as text. A script has "
+		"one command per line: wait SECONDS, key NAME.., type TEXT, size WxH, save FILE, "
+		"styles FILE (- is standard output).",
 	.options = options,
 	.size = sizeof(struct demo_call),
 	.defaults = &defaults,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `doctor`: what is wrong here, and the next step; reads only. */
+/* `doctor`: check this machine's setup, without changing anything. */
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
@@ -28,10 +28,10 @@ struct doctor {
 	bool failed;
 };
 
-/* One line of the report; next is NULL when there is nothing to do. */
+/* Add a row to the report; next is NULL if there is nothing to do. */
 static void __attribute__((format(printf, 5, 6)))
-doctor_say(struct doctor *d, const char *area, enum state state, const char *next, const char *fmt,
-	   ...)
+add_finding(struct doctor *d, const char *area, enum state state, const char *next, const char *fmt,
+	    ...)
 {
 	static const char *const names[] = { "ok", "warn", "fail" };
 	AUTO_BUF text = buf_new(4096);
@@ -46,50 +46,45 @@ doctor_say(struct doctor *d, const char *area, enum state state, const char *nex
 		d->failed = true;
 }
 
-static void check_colours(struct doctor *d, const char *term)
-{
-	const char *color = getenv("COLORTERM"), *none = getenv("NO_COLOR");
-	bool is_true = color != NULL &&
-		       (strstr(color, "truecolor") != NULL || strstr(color, "24bit") != NULL);
-
-	if (none != NULL && none[0] != '\0')
-		doctor_say(d, "terminal", STATE_OK, NULL, "no colours: NO_COLOR");
-	else if (is_true || strstr(term, "256color") != NULL)
-		doctor_say(d, "terminal", STATE_OK, NULL, "%s colours", is_true ? "24-bit" : "256");
-	else
-		doctor_say(d, "terminal", STATE_WARN,
-			   "use a TERM with 256color if the terminal can", "few colours");
-}
-
 static void check_terminal(struct doctor *d)
 {
-	const char *term = getenv("TERM");
+	const char *term = getenv("TERM"), *color = getenv("COLORTERM"),
+		   *no_color = getenv("NO_COLOR");
 	const char *codeset = nl_langinfo(CODESET);
+	bool has_true_color = color != NULL && (strstr(color, "truecolor") != NULL ||
+						strstr(color, "24bit") != NULL);
 	struct winsize size = { 0, 0, 0, 0 };
 	struct err why;
 
 	if (!term_fits(&why))
-		doctor_say(d, "terminal", STATE_WARN,
-			   "set TERM or install its terminfo, or use the "
-			   "commands only",
-			   "%s", why.text);
+		add_finding(d, "terminal", STATE_WARN,
+			    "set TERM or install its terminfo entry; commands work without it",
+			    "%s", why.text);
 	else
-		doctor_say(d, "terminal", STATE_OK, NULL, "TERM is %s", term);
-	check_colours(d, term != NULL ? term : "");
+		add_finding(d, "terminal", STATE_OK, NULL, "TERM is %s", term);
+	if (no_color != NULL && no_color[0] != '\0')
+		add_finding(d, "terminal", STATE_OK, NULL, "no colors: NO_COLOR is set");
+	else if (has_true_color || (term != NULL && strstr(term, "256color") != NULL))
+		add_finding(d, "terminal", STATE_OK, NULL, "%s colors",
+			    has_true_color ? "24-bit" : "256");
+	else
+		add_finding(d, "terminal", STATE_WARN,
+			    "set TERM to an entry with 256color if the terminal supports it",
+			    "few colors");
 	if (strcmp(codeset, "UTF-8") == 0)
-		doctor_say(d, "terminal", STATE_OK, NULL, "the locale has UTF-8");
+		add_finding(d, "terminal", STATE_OK, NULL, "the locale uses UTF-8");
 	else
-		doctor_say(d, "terminal", STATE_WARN, "set LC_CTYPE=C.UTF-8",
-			   "the locale has %s: charts are drawn in ASCII", codeset);
+		add_finding(d, "terminal", STATE_WARN, "set LC_CTYPE=C.UTF-8",
+			    "the locale uses %s: charts are drawn in ASCII", codeset);
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 &&
 	    ioctl(STDIN_FILENO, TIOCGWINSZ, &size) != 0)
-		doctor_say(d, "terminal", STATE_OK, NULL, "size unknown: a pipe");
+		add_finding(d, "terminal", STATE_OK, NULL, "size unknown: not a terminal");
+	else if (size.ws_col >= 80 && size.ws_row >= 24)
+		add_finding(d, "terminal", STATE_OK, NULL, "%d columns, %d rows", size.ws_col,
+			    size.ws_row);
 	else
-		doctor_say(d, "terminal",
-			   size.ws_col >= 80 && size.ws_row >= 24 ? STATE_OK : STATE_WARN,
-			   size.ws_col >= 80 && size.ws_row >= 24 ? NULL
-								  : "make it 80 x 24 or more",
-			   "%d columns, %d rows", size.ws_col, size.ws_row);
+		add_finding(d, "terminal", STATE_WARN, "enlarge it to 80 x 24 or more",
+			    "%d columns, %d rows", size.ws_col, size.ws_row);
 }
 
 static void check_libraries(struct doctor *d)
@@ -98,19 +93,19 @@ static void check_libraries(struct doctor *d)
 
 	version_libraries(libraries);
 	for (size_t i = 0; i < VERSION_LIBRARIES; i++)
-		doctor_say(d, "libraries", STATE_OK, NULL, "%s %s", libraries[i].name,
-			   libraries[i].version);
+		add_finding(d, "libraries", STATE_OK, NULL, "%s %s", libraries[i].name,
+			    libraries[i].version);
 	if (version_has_jit())
-		doctor_say(d, "libraries", STATE_OK, NULL, "PCRE2 has its JIT");
+		add_finding(d, "libraries", STATE_OK, NULL, "PCRE2 has JIT");
 	else
-		doctor_say(d, "libraries", STATE_WARN,
-			   "install a PCRE2 that was built with --enable-jit",
-			   "PCRE2 has no JIT: parsing is several times slower");
+		add_finding(d, "libraries", STATE_WARN, "install a PCRE2 built with --enable-jit",
+			    "PCRE2 has no JIT: parsing is several times slower");
 	if (!version_has_rsa_sha2())
-		doctor_say(d, "libraries", STATE_WARN,
-			   "use an ed25519 key, or \"transport\": \"openssh\" for "
-			   "pods with an RSA key",
-			   "this libssh2 cannot log in with RSA keys (1.11 can)");
+		add_finding(
+			d, "libraries", STATE_WARN,
+			"use an ed25519 key, or \"transport\": \"openssh\" for pods with an RSA "
+			"key",
+			"this libssh2 cannot log in with RSA keys (needs 1.11)");
 }
 
 static void check_config(struct doctor *d)
@@ -119,29 +114,31 @@ static void check_config(struct doctor *d)
 	struct err err = { ERR_NONE, "" };
 
 	if (context_open(d->context, CONTEXT_CONF, &err) != 0) {
-		doctor_say(d, "config", STATE_FAIL, "correct the file", "%s", err.text);
+		add_finding(d, "config", STATE_FAIL, "correct the file", "%s", err.text);
 		return;
 	}
+	AUTO_TEXT dir = conf_dir_config();
 	if (conf->path == NULL)
-		doctor_say(d, "config", STATE_WARN,
-			   "write one (man hgym-tui-config) to follow pods",
-			   "there is no configuration file");
+		add_finding(d, "config", STATE_WARN,
+			    "create it to follow pods; see man hgym-tui-config",
+			    "no configuration file at %s/config.json", dir);
 	else
-		doctor_say(d, "config", STATE_OK, NULL, "%s", conf->path);
+		add_finding(d, "config", STATE_OK, NULL, "%s", conf->path);
 	bool has_pods = conf->n_pods + conf->n_discover > 0;
-	doctor_say(d, "config", has_pods ? STATE_OK : STATE_WARN,
-		   has_pods ? NULL : "add pods to the configuration", "%zu pod%s", conf->n_pods,
-		   conf->n_pods == 1 ? "" : "s");
+	add_finding(d, "config", has_pods ? STATE_OK : STATE_WARN,
+		    has_pods ? NULL : "add pods to the configuration", "%zu pod%s", conf->n_pods,
+		    conf->n_pods == 1 ? "" : "s");
 	if (context_open(d->context, CONTEXT_FORMATS, &err) != 0)
-		doctor_say(d, "config", STATE_FAIL,
-			   "correct the file, or \"formats\" in the configuration", "%s", err.text);
+		add_finding(d, "config", STATE_FAIL,
+			    "correct the rule file, or \"formats\" in the configuration", "%s",
+			    err.text);
 	if (context_open(d->context, CONTEXT_TRACK, &err) != 0)
-		doctor_say(d, "config", STATE_FAIL,
-			   "correct \"track\" or \"tracks\" in the configuration", "%s", err.text);
+		add_finding(d, "config", STATE_FAIL,
+			    "correct \"track\" or \"tracks\" in the configuration", "%s", err.text);
 }
 
-/* The first bytes of a file as a text; "" when it cannot be read. */
-static void read_head(const char *path, char *out, size_t size)
+/* Read the start of a file as a string; "" if it cannot be read. */
+static void read_start(const char *path, char *out, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n = fd >= 0 ? read(fd, out, size - 1) : -1;
@@ -151,44 +148,44 @@ static void read_head(const char *path, char *out, size_t size)
 		(void)close(fd);
 }
 
-/* The type is in the head of an old private key, or in the .pub beside it. */
-static bool is_rsa(const char *path, const char *head)
+/* An old private key names its type in its first line; for others the .pub file does. */
+static bool is_rsa(const char *path, const char *start)
 {
 	AUTO_TEXT public_path = xasprintf("%s.pub", path);
 	char text[64];
 
-	read_head(public_path, text, sizeof(text));
-	return strstr(head, "BEGIN RSA PRIVATE KEY") != NULL ||
+	read_start(public_path, text, sizeof(text));
+	return strstr(start, "BEGIN RSA PRIVATE KEY") != NULL ||
 	       str_starts_with(str_from(text), "ssh-rsa ");
 }
 
 static void check_key(struct doctor *d, const char *path, bool must_work)
 {
-	char head[512];
+	char start[512];
 	struct stat st;
 
 	if (stat(path, &st) != 0) {
-		doctor_say(d, "keys", STATE_FAIL, "correct \"identity\" of the pod", "%s: %s", path,
-			   strerror(errno));
+		add_finding(d, "keys", STATE_FAIL, "correct \"identity\" of the pod", "%s: %s",
+			    path, strerror(errno));
 		return;
 	}
-	read_head(path, head, sizeof(head));
+	read_start(path, start, sizeof(start));
 	if ((st.st_mode & 077) != 0)
-		doctor_say(d, "keys", STATE_WARN, "chmod 600 it: ssh refuses it so",
-			   "%s: others may read this private key", path);
-	if (strstr(head, "PRIVATE KEY") == NULL)
-		doctor_say(d, "keys", STATE_FAIL, "name the private key (the file without .pub)",
-			   "%s is no private key that can be read", path);
-	else if (must_work && is_rsa(path, head))
-		doctor_say(d, "keys", STATE_WARN,
-			   "use an ed25519 key, or \"transport\": \"openssh\"",
-			   "%s is an RSA key, which this libssh2 cannot use", path);
+		add_finding(d, "keys", STATE_WARN, "chmod 600 the file: ssh refuses it otherwise",
+			    "%s: other users can read this private key", path);
+	if (strstr(start, "PRIVATE KEY") == NULL)
+		add_finding(d, "keys", STATE_FAIL, "give the private key (the file without .pub)",
+			    "%s is not a readable private key", path);
+	else if (must_work && is_rsa(path, start))
+		add_finding(d, "keys", STATE_WARN,
+			    "use an ed25519 key, or \"transport\": \"openssh\"",
+			    "%s is an RSA key, which this libssh2 cannot use", path);
 	else
-		doctor_say(d, "keys", STATE_OK, NULL, "%s", path);
+		add_finding(d, "keys", STATE_OK, NULL, "%s", path);
 }
 
-/* The usual keys: those that are there. */
-static size_t check_usual_keys(struct doctor *d, bool has_rsa_sha2)
+/* Check the default keys that exist; returns their number. */
+static size_t check_default_keys(struct doctor *d, bool has_rsa_sha2)
 {
 	static const char *const names[] = { "id_ed25519", "id_ecdsa", "id_rsa" };
 	size_t found = 0;
@@ -208,15 +205,15 @@ static size_t check_usual_keys(struct doctor *d, bool has_rsa_sha2)
 static void check_known_hosts(struct doctor *d, const char *path)
 {
 	if (access(path, R_OK) == 0)
-		doctor_say(d, "keys", STATE_OK, NULL, "%s", path);
+		add_finding(d, "keys", STATE_OK, NULL, "%s", path);
 	else
-		doctor_say(d, "keys", STATE_WARN,
-			   "log in once with ssh, or see pods check --accept-new",
-			   "%s: %s: no host key is known", path, strerror(errno));
+		add_finding(d, "keys", STATE_WARN,
+			    "log in once with ssh, or run hgym-tui pods check --accept-new",
+			    "%s: %s: no known host keys", path, strerror(errno));
 }
 
-/* A file that a pod names, and none before it. */
-static bool is_first(const struct conf *conf, size_t pod, const char *file)
+/* Is this pod the first one that names the file (NULL: none)? */
+static bool is_first_use(const struct conf *conf, size_t pod, const char *file)
 {
 	for (size_t i = 0; i < pod && file != NULL; i++)
 		if (conf_same_text(conf->pods[i].identity, file) ||
@@ -230,60 +227,54 @@ static void check_keys(struct doctor *d)
 	const struct conf *conf = &d->context->conf;
 	bool has_rsa_sha2 = version_has_rsa_sha2();
 	AUTO_TEXT usual = file_expand_home("~/.ssh/known_hosts");
-	size_t found = check_usual_keys(d, has_rsa_sha2), remote = 0;
+	size_t found = check_default_keys(d, has_rsa_sha2), remote = 0;
 
 	for (size_t i = 0; i < conf->n_pods; i++) {
 		const struct conf_pod *pod = &conf->pods[i];
 
 		remote += pod->ssh != NULL;
-		if (is_first(conf, i, pod->identity))
+		if (is_first_use(conf, i, pod->identity))
 			check_key(d, pod->identity,
 				  !has_rsa_sha2 && pod->transport == CONF_LIBSSH2);
-		if (is_first(conf, i, pod->known_hosts))
+		if (is_first_use(conf, i, pod->known_hosts))
 			check_known_hosts(d, pod->known_hosts);
 		found += pod->identity != NULL;
 	}
 	if (remote > 0)
 		check_known_hosts(d, usual);
 	if (remote > 0 && found == 0)
-		doctor_say(d, "keys", STATE_WARN, "ssh-keygen -t ed25519, or use an agent",
-			   "there is no key in ~/.ssh and no pod names one");
-}
-
-/* Ask the agent for its keys; it may hang, but not us for long. */
-static void ask_agent(struct doctor *d, const char *path)
-{
-	const atomic_bool never = false;
-	struct ssh_agent agent;
-
-	if (ssh_agent_open(&agent, path, &never))
-		doctor_say(d, "keys", STATE_OK, NULL, "agent at %s holds %zu %s", path,
-			   agent.n_keys, agent.n_keys == 1 ? "key" : "keys");
-	else if (agent.has_answered)
-		doctor_say(d, "keys", STATE_WARN, "start it again, or unset SSH_AUTH_SOCK",
-			   "what listens at %s (SSH_AUTH_SOCK) is no SSH agent", path);
-	else if (agent.is_connected)
-		doctor_say(d, "keys", STATE_WARN,
-			   "does it wait for you? else start it again, or unset "
-			   "SSH_AUTH_SOCK",
-			   "the agent at %s does not answer", path);
-	else
-		doctor_say(d, "keys", STATE_WARN, "start it again, or unset SSH_AUTH_SOCK",
-			   "SSH_AUTH_SOCK names %s, where no agent listens", path);
-	ssh_agent_close(&agent);
+		add_finding(d, "keys", STATE_WARN, "run ssh-keygen -t ed25519, or use an SSH agent",
+			    "no key in ~/.ssh, and no pod has an \"identity\"");
 }
 
 static void check_agent(struct doctor *d)
 {
 	const char *path = getenv("SSH_AUTH_SOCK");
+	const atomic_bool never = false;
+	struct ssh_agent agent;
 
-	if (path == NULL || path[0] == '\0')
-		doctor_say(d, "keys", STATE_OK, NULL, "no agent: SSH_AUTH_SOCK is not set");
+	if (path == NULL || path[0] == '\0') {
+		add_finding(d, "keys", STATE_OK, NULL, "no agent: SSH_AUTH_SOCK is not set");
+		return;
+	}
+	if (ssh_agent_open(&agent, path, &never))
+		add_finding(d, "keys", STATE_OK, NULL, "agent at %s has %zu %s", path, agent.n_keys,
+			    agent.n_keys == 1 ? "key" : "keys");
+	else if (agent.has_answered)
+		add_finding(d, "keys", STATE_WARN, "start the agent again, or unset SSH_AUTH_SOCK",
+			    "the socket %s (SSH_AUTH_SOCK) is not an SSH agent", path);
+	else if (agent.is_connected)
+		add_finding(d, "keys", STATE_WARN,
+			    "it may wait for a passphrase; else start it again, or unset "
+			    "SSH_AUTH_SOCK",
+			    "the agent at %s does not answer", path);
 	else
-		ask_agent(d, path);
+		add_finding(d, "keys", STATE_WARN, "start the agent again, or unset SSH_AUTH_SOCK",
+			    "no agent listens at %s (SSH_AUTH_SOCK)", path);
+	ssh_agent_close(&agent);
 }
 
-static bool in_path(const char *program)
+static bool is_in_path(const char *program)
 {
 	const char *path = getenv("PATH");
 	struct str rest = str_from(path != NULL ? path : ""), dir;
@@ -297,59 +288,45 @@ static bool in_path(const char *program)
 	return false;
 }
 
-static void check_ssh(struct doctor *d)
-{
-	bool has_ssh = in_path("ssh");
-
-	doctor_say(d, "ssh", has_ssh ? STATE_OK : STATE_WARN,
-		   has_ssh ? NULL
-			   : "install openssh-client: host aliases, jump "
-			     "hosts and the transport openssh need it",
-		   has_ssh ? "ssh is there" : "there is no ssh in PATH");
-	check_agent(d);
-	check_keys(d);
-}
-
-static void check_open_database(struct doctor *d)
-{
-	const char *path = d->context->db_path;
-	struct err err = { ERR_NONE, "" };
-	struct stat st;
-
-	if (store_check(d->context->store, &err) != 0)
-		doctor_say(d, "database", STATE_FAIL,
-			   "move it away (the logs are still mirrored) and "
-			   "collect again",
-			   "%s", err.text);
-	else
-		doctor_say(d, "database", STATE_OK, NULL, "sound, schema known");
-	if (stat(path, &st) != 0)
-		return;
-	doctor_say(d, "database", STATE_OK, NULL, "%s, %lld bytes", path, (long long)st.st_size);
-	if ((st.st_mode & 077) != 0)
-		doctor_say(d, "database", STATE_WARN, "chmod 600 it", "others may read %s", path);
-	if (access(path, W_OK) != 0)
-		doctor_say(d, "database", STATE_FAIL, "make it writable, or name another with --db",
-			   "cannot write %s: %s", path, strerror(errno));
-	if (d->context->writer != 0)
-		doctor_say(d, "database", STATE_OK, NULL, "process %ld writes to it now",
-			   d->context->writer);
-}
-
 static void check_database(struct doctor *d)
 {
 	struct err err = { ERR_NONE, "" };
+	const char *path;
+	struct stat st;
 
-	if (context_open(d->context, CONTEXT_DB, &err) == 0)
-		check_open_database(d);
-	else if (err.code == ERR_NODATA)
-		doctor_say(d, "database", STATE_OK, NULL, "none yet: %s", d->context->db_path);
+	if (context_open(d->context, CONTEXT_DB, &err) != 0) {
+		if (err.code == ERR_NODATA)
+			add_finding(d, "database", STATE_OK, NULL, "none yet: %s",
+				    d->context->db_path);
+		else
+			add_finding(d, "database", STATE_FAIL,
+				    "move it away, or choose another with --db", "%s", err.text);
+		return;
+	}
+	if (store_check(d->context->store, &err) != 0)
+		add_finding(d, "database", STATE_FAIL,
+			    "move it away and run hgym-tui collect (the local copies of the logs "
+			    "are kept)",
+			    "%s", err.text);
 	else
-		doctor_say(d, "database", STATE_FAIL, "move it away, or name another with --db",
-			   "%s", err.text);
+		add_finding(d, "database", STATE_OK, NULL, "intact, with a known schema");
+	path = d->context->db_path;
+	if (stat(path, &st) != 0)
+		return;
+	add_finding(d, "database", STATE_OK, NULL, "%s, %lld bytes", path, (long long)st.st_size);
+	if ((st.st_mode & 077) != 0)
+		add_finding(d, "database", STATE_WARN, "chmod 600 the file",
+			    "other users can read %s", path);
+	if (access(path, W_OK) != 0)
+		add_finding(d, "database", STATE_FAIL,
+			    "make it writable, or choose another with --db", "cannot write %s: %s",
+			    path, strerror(errno));
+	if (d->context->writer != 0)
+		add_finding(d, "database", STATE_OK, NULL, "process %ld is writing to it",
+			    d->context->writer);
 }
 
-/* Free space where dir is, or will be. */
+/* Check the free space where dir is or will be created; cuts dir to a folder that exists. */
 static void check_disk(struct doctor *d, char *dir)
 {
 	struct statvfs fs;
@@ -365,18 +342,9 @@ static void check_disk(struct doctor *d, char *dir)
 		state = STATE_FAIL;
 	else if (free_bytes < 2e9)
 		state = STATE_WARN;
-	doctor_say(d, "disk", state,
-		   state == STATE_OK ? NULL : "make room: logs are mirrored there",
-		   "%.1f GB free at %s", free_bytes / 1e9, dir);
-}
-
-static void check_disks(struct doctor *d)
-{
-	AUTO_TEXT db = xstrdup(d->context->db_path);
-	AUTO_TEXT state = conf_dir_state();
-
-	check_disk(d, db);
-	check_disk(d, state);
+	add_finding(d, "disk", state,
+		    state == STATE_OK ? NULL : "free some space: copies of logs are stored there",
+		    "%.1f GB free at %s", free_bytes / 1e9, dir);
 }
 
 static int exec_doctor(struct cmd_args *args, void *opaque, struct err *err)
@@ -388,20 +356,30 @@ static int exec_doctor(struct cmd_args *args, void *opaque, struct err *err)
 	check_terminal(&d);
 	check_libraries(&d);
 	check_config(&d);
-	check_ssh(&d);
+	if (is_in_path("ssh"))
+		add_finding(&d, "ssh", STATE_OK, NULL, "ssh is installed");
+	else
+		add_finding(&d, "ssh", STATE_WARN,
+			    "install openssh-client: host aliases, jump hosts and the transport "
+			    "openssh need it",
+			    "no ssh in PATH");
+	check_agent(&d);
+	check_keys(&d);
 	check_database(&d);
-	check_disks(&d);
+	AUTO_TEXT db = xstrdup(d.context->db_path);
+	AUTO_TEXT state = conf_dir_state();
+	check_disk(&d, db);
+	check_disk(&d, state);
 	return cmd_out_end(d.out, d.failed ? err_exit_status(ERR_CHECK) : 0, err);
 }
 
 const struct cmd cmd_doctor = {
 	.name = "doctor",
 	.usage = "[OPTIONS]",
-	.summary = "say what is wrong here, and what to do about it",
-	.help = "Looks at the terminal, the libraries, the configuration, SSH "
-		"keys and their agent,\nthe database and the free disk; "
-		"touches no pod (`pods check` does).  Exit status 3\nwhen a "
-		"line says fail.",
+	.summary = "check terminal, libraries, configuration, keys and database",
+	.help = "Check this machine's setup: terminal, libraries, configuration, SSH keys and "
+		"agent, database and free disk space. Does not connect to pods (`pods check` "
+		"does). The exit status is 3 if any check fails.",
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.exec = exec_doctor,

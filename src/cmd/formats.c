@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `formats list|show|check|learn`: rule sets, and what they take of a log. */
+/* `formats list|show|check|learn`: rule sets, and which log lines they match. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,17 +25,22 @@ static int exec_list(struct cmd_args *args, void *opaque, struct err *err)
 	return cmd_out_end(out, 0, err);
 }
 
+/* How these commands appear in the list of all commands. */
+#define FOLD_FORMATS .fold = "manage the rules that read logs"
+
 const struct cmd cmd_formats_list = {
 	.name = "formats list",
 	.usage = "[OPTIONS]",
 	.summary = "list the rule sets that read logs",
+	.section = "other",
+	FOLD_FORMATS,
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_list,
 };
 
-static cJSON *rule_row(const struct rule *rule)
+static cJSON *make_rule_row(const struct rule *rule)
 {
 	return json_new(
 		JTEXT("format", rule->format), JTEXT("rule", rule->name),
@@ -44,8 +49,8 @@ static cJSON *rule_row(const struct rule *rule)
 		JTEXT("needs", rule->needs), JTEXT("match", rule->pattern));
 }
 
-/* The name of a set that is known, or of the file's; NULL with err. */
-static const char *find_format(struct context *context, const char *name, struct err *err)
+/* Return the name of a loaded rule set, or load it from the file; NULL with err. */
+static const char *load_format(struct context *context, const char *name, struct err *err)
 {
 	const struct format_set *set = context->formats;
 	const struct format *format;
@@ -55,8 +60,7 @@ static const char *find_format(struct context *context, const char *name, struct
 			return name;
 	if (access(name, F_OK) != 0)
 		err_set(err, ERR_USAGE,
-			"there is no format and no file \"%s\" (see "
-			"hgym-tui formats list)",
+			"\"%s\" is neither a rule set nor a file (see hgym-tui formats list)",
 			name);
 	else if (context_add_format(context, name, err) == 0)
 		return format_set_get(set, 0)->name;
@@ -67,7 +71,7 @@ static int exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const char columns[] = "rule, kind, stage, match";
 	const struct format_set *set = args->context->formats;
-	const char *name = find_format(args->context, args->argv[0], err);
+	const char *name = load_format(args->context, args->argv[0], err);
 	const struct cmd_output *call = opaque;
 
 	if (name == NULL)
@@ -77,7 +81,7 @@ static int exec_show(struct cmd_args *args, void *opaque, struct err *err)
 		const struct rule *rule = format_set_rule(set, i);
 
 		if (strcmp(rule->format, name) == 0)
-			out_take(out, rule_row(rule));
+			out_take(out, make_rule_row(rule));
 	}
 	return cmd_out_end(out, 0, err);
 }
@@ -85,30 +89,31 @@ static int exec_show(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_formats_show = {
 	.name = "formats show",
 	.usage = "[OPTIONS] NAME|FILE",
-	.summary = "print the rules of a set",
+	.summary = "print the rules of a rule set or rule file",
+	FOLD_FORMATS,
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.least = 1,
 	.most = 1,
-	.wants = "name one format or file",
+	.wants = "give one rule set or file",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_show,
 };
 
-#define MAX_UNTAKEN 20
-#define LEARN_BYTES ((size_t)1 << 20)
+#define MAX_UNMATCHED 20
+#define LEARN_BYTES   ((size_t)1 << 20)
 
-/* What `formats check` counts over all logs. */
+/* Counters of `formats check` over all logs. */
 struct check {
 	const struct format_set *set;
 	struct run_reader *reader;
-	size_t rule;		    /* the one that took a line last .. */
-	uint64_t rule_line;	    /* .. and which line of the log; 0: none */
-	uint64_t *taken;	    /* lines a rule */
-	char **first;		    /* owned; the first line that each rule took */
-	char *untaken[MAX_UNTAKEN]; /* owned; "file:line: text" */
-	size_t n_untaken;
-	uint64_t more_untaken, lines, source_lines;
+	size_t rule;			/* the last one that matched .. */
+	uint64_t rule_line;		/* .. and in which line; 0: none */
+	uint64_t *matched;		/* lines per rule */
+	char **first;			/* owned; the first line that each rule matched */
+	char *unmatched[MAX_UNMATCHED]; /* owned; "file:line: text" */
+	size_t n_unmatched;
+	uint64_t more_unmatched, lines, source_lines;
 	const char *path;
 };
 
@@ -120,39 +125,19 @@ static char *clean_copy(struct str s)
 	return buf_detach(&text);
 }
 
-static void keep_untaken(struct check *check, uint64_t line, struct str s)
+static void on_rule(void *user, uint64_t line, const struct rule *rule)
 {
-	AUTO_TEXT path = clean_copy(str_from(check->path));
-	AUTO_TEXT text = clean_copy(s);
-
-	if (!str_has_digit(s))
-		return;
-	if (check->n_untaken == MAX_UNTAKEN)
-		check->more_untaken++;
-	else
-		check->untaken[check->n_untaken++] =
-			xasprintf("%s:%llu: %s", path, (unsigned long long)line, text);
-}
-
-static size_t index_of(const struct check *check, const struct rule *rule)
-{
+	struct check *check = user;
 	size_t i = 0;
 
 	while (format_set_rule(check->set, i) != rule)
 		i++;
-	return i;
-}
-
-static void check_rule(void *user, uint64_t line, const struct rule *rule)
-{
-	struct check *check = user;
-
-	check->rule = index_of(check, rule);
+	check->rule = i;
 	check->rule_line = line;
-	check->taken[check->rule]++;
+	check->matched[i]++;
 }
 
-static void check_line(void *user, uint64_t line, struct str text, enum line_class class)
+static void on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct check *check = user;
 
@@ -162,56 +147,52 @@ static void check_line(void *user, uint64_t line, struct str text, enum line_cla
 			check->first[check->rule] = clean_copy(text);
 	} else if (class == LINE_SOURCE) {
 		check->source_lines++;
-	} else {
-		keep_untaken(check, line, text);
+	} else if (str_has_digit(text) && check->n_unmatched == MAX_UNMATCHED) {
+		check->more_unmatched++;
+	} else if (str_has_digit(text)) {
+		AUTO_TEXT path = clean_copy(str_from(check->path));
+		AUTO_TEXT clean = clean_copy(text);
+
+		check->unmatched[check->n_unmatched++] =
+			xasprintf("%s:%llu: %s", path, (unsigned long long)line, clean);
 	}
 }
 
-static void print_rules_taken(const struct check *check, struct out *out, const char *name)
+static void print_matched(const struct check *check, struct out *out, const char *name)
 {
 	for (size_t i = 0; i < format_set_rules(check->set); i++) {
 		const struct rule *rule = format_set_rule(check->set, i);
 		uint64_t hits = run_reader_limit_hits(check->reader, i);
 
-		if (strcmp(rule->format, name) != 0 && check->taken[i] == 0)
+		if (strcmp(rule->format, name) != 0 && check->matched[i] == 0)
 			continue;
-		cJSON *row = rule_row(rule);
-		json_add(row, JNUM("lines", check->taken[i]), JNUM("gave_up", hits),
+		cJSON *row = make_rule_row(rule);
+		json_add(row, JNUM("lines", check->matched[i]), JNUM("gave_up", hits),
 			 JTEXT("first", check->first[i]));
 		out_take(out, row);
 	}
 }
 
-static void print_untaken(const struct check *check)
+static void print_unmatched(const struct check *check)
 {
-	(void)fprintf(stderr, "%llu lines, %llu of them a printed script\n",
+	(void)fprintf(stderr, "%llu lines, including %llu lines of printed source code\n",
 		      (unsigned long long)check->lines, (unsigned long long)check->source_lines);
-	if (check->n_untaken == 0)
+	if (check->n_unmatched == 0)
 		return;
-	(void)fprintf(stderr, "lines with digits that no rule took:\n");
-	for (size_t i = 0; i < check->n_untaken; i++)
-		(void)fprintf(stderr, "  %s\n", check->untaken[i]);
-	if (check->more_untaken > 0)
-		(void)fprintf(stderr, "  and %llu more\n", (unsigned long long)check->more_untaken);
-}
-
-static void check_release(struct check *check, size_t n_rules)
-{
-	for (size_t i = 0; i < n_rules; i++)
-		free(check->first[i]);
-	for (size_t i = 0; i < check->n_untaken; i++)
-		free(check->untaken[i]);
-	free(check->first);
-	free(check->taken);
-	run_reader_free(check->reader);
+	(void)fprintf(stderr, "lines with digits that no rule matched:\n");
+	for (size_t i = 0; i < check->n_unmatched; i++)
+		(void)fprintf(stderr, "  %s\n", check->unmatched[i]);
+	if (check->more_unmatched > 0)
+		(void)fprintf(stderr, "  and %llu more\n",
+			      (unsigned long long)check->more_unmatched);
 }
 
 static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const char columns[] = "format, rule, kind, lines:0, gave_up=gave up:0, "
 				      "first=first line";
-	static const struct run_reader_cb cb = { .on_line = check_line };
-	const char *name = find_format(args->context, args->argv[0], err);
+	static const struct run_reader_cb cb = { .on_line = on_line };
+	const char *name = load_format(args->context, args->argv[0], err);
 	struct check check = { .set = args->context->formats };
 	const struct cmd_output *call = opaque;
 	size_t n = format_set_rules(check.set);
@@ -221,8 +202,8 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 		return -1;
 	struct out *out = cmd_out(call->format, columns);
 	check.reader = run_reader_new(check.set, &cb, NULL);
-	run_reader_tell_rules(check.reader, check_rule);
-	check.taken = xcalloc(n, sizeof(*check.taken));
+	run_reader_tell_rules(check.reader, on_rule);
+	check.matched = xcalloc(n, sizeof(*check.matched));
 	check.first = xcalloc(n, sizeof(*check.first));
 	for (int i = 1; i < args->argc; i++) {
 		struct err why = { ERR_NONE, "" };
@@ -235,26 +216,33 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 		say_error("%s", why.text);
 		status = err_exit_status(why.code);
 	}
-	print_rules_taken(&check, out, name);
+	print_matched(&check, out, name);
 	status = cmd_out_end(out, status, err);
-	print_untaken(&check);
-	check_release(&check, n);
+	print_unmatched(&check);
+	for (size_t i = 0; i < n; i++)
+		free(check.first[i]);
+	for (size_t i = 0; i < check.n_unmatched; i++)
+		free(check.unmatched[i]);
+	free((void *)check.first);
+	free(check.matched);
+	run_reader_free(check.reader);
 	return status;
 }
 
 const struct cmd cmd_formats_check = {
 	.name = "formats check",
 	.usage = "[OPTIONS] NAME|FILE [LOG...]",
-	.summary = "show what each rule takes of logs, and what none took",
-	.help = "FILE is checked strictly first: an unknown key, a wrong type "
-		"or a wrong\npattern is named with its line (exit status 2). "
-		"\"gave up\" counts lines on\nwhich a pattern ran into the "
-		"match limit.",
+	.summary = "show which lines of logs each rule matches, and which none does",
+	FOLD_FORMATS,
+	.help = "Show which lines of logs each rule matches, and which lines with digits no rule "
+		"matches. FILE is checked strictly first: an unknown key, a wrong type or an "
+		"invalid pattern is reported with its line (exit status 2). \"gave up\" counts "
+		"lines on which a pattern reached the match limit.",
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.least = 1,
 	.most = CMD_ANY,
-	.wants = "name a format or file, and logs",
+	.wants = "give a rule set or file, and logs",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_check,
 };
@@ -265,12 +253,12 @@ struct learn_call {
 
 static const struct cmd_option learn_options[] = {
 	CMD_FORMAT_OPTION,
-	{ 'n', "name", "NAME", "the name of the rule set (default: learned)", CMD_TEXT,
+	{ 'n', "name", "NAME", "name of the rule set (default: learned)", CMD_TEXT,
 	  CMD_AT(learn_call, name) },
 	CMD_OPTIONS_END,
 };
 
-/* The rule file to stdout, what it is made of to stderr. */
+/* Print the rule file to stdout, and the rows that it covers to stderr. */
 static int print_learned(const struct learn *learn, const char *name, struct err *err)
 {
 	AUTO_BUF file = buf_new(LEARN_BYTES);
@@ -282,7 +270,7 @@ static int print_learned(const struct learn *learn, const char *name, struct err
 		(void)fwrite(file.data, 1, file.len, stdout);
 	if (n > 0)
 		return 0;
-	return err_set(err, ERR_NODATA, "there is no row that the rule sets do not read already");
+	return err_set(err, ERR_NODATA, "the rule sets already read every row of these logs");
 }
 
 static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)
@@ -307,15 +295,17 @@ static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_formats_learn = {
 	.name = "formats learn",
 	.usage = "[OPTIONS] LOG...",
-	.summary = "write rules for rows of logs that no rule set knows",
-	.help = "The rule file is printed, for a file that --format takes; "
-		"stderr has what it\nwas made of: each kind of row, how many "
-		"there are, their names and some of them.",
+	.summary = "write rules for log rows that no rule set knows",
+	FOLD_FORMATS,
+	.help = "Write rules for log rows that no rule set knows. The rule file is printed to "
+		"standard output; save it and load it with --format. Standard error shows what the "
+		"rules were made from: each kind of row, how many there are, their names and some "
+		"examples.",
 	.options = learn_options,
 	.size = sizeof(struct learn_call),
 	.least = 1,
 	.most = CMD_ANY,
-	.wants = "name at least one log",
+	.wants = "give at least one log",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_learn,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `harness`: HarnessGym runs and comparisons, judged anew. */
+/* `harness`: show HarnessGym runs and comparisons, with their scores checked again. */
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,37 +15,38 @@
 #include "harness/print.h"
 #include "parsers/harness_json.h"
 
-/* What was asked for. */
 struct harness_call {
 	enum out_format format;
 	const char *run;
 	bool all, ab, diff;
-	size_t printed; /* pages so far */
+	size_t printed; /* number of pages printed */
 };
 
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS(harness_call),
-	{ 0, "run", "ID", "show this run of the workspace, not its newest", CMD_TEXT,
+	{ 0, "run", "ID", "show this run of the workspace (default: the newest)", CMD_TEXT,
 	  CMD_AT(harness_call, run) },
 	{ 0, "all", NULL, "show every run of the workspace", CMD_FLAG, CMD_AT(harness_call, all) },
-	{ 0, "ab", NULL, "print a bench.json: best checkpoint against workspace; trials", CMD_FLAG,
-	  CMD_AT(harness_call, ab) },
-	{ 0, "diff", NULL, "print what its best checkpoint changed of the task's files", CMD_FLAG,
+	{ 0, "ab", NULL,
+	  "print a bench.json that compares the best checkpoint with the workspace, or the trials "
+	  "of a comparison",
+	  CMD_FLAG, CMD_AT(harness_call, ab) },
+	{ 0, "diff", NULL, "print how the best checkpoint changed the task's files", CMD_FLAG,
 	  CMD_AT(harness_call, diff) },
 	CMD_OPTIONS_END,
 };
 
-/* A directory that was read, wherever it lies. */
+/* A directory that was read, on this machine or on a pod. */
 struct place {
-	const char *name; /* as given */
-	const char *run;  /* one run's folder was named; "": a workspace */
-	const char *pod;  /* where it lies; NULL: here */
-	char *workspace;  /* owned; the folder that holds .harnessgym */
-	int64_t now_ms;	  /* by the clock there */
+	const char *name;      /* as given */
+	const char *run;       /* ID if the folder of a run was given; "": a workspace */
+	const char *pod;       /* NULL: this machine */
+	const char *workspace; /* the folder that contains .harnessgym */
+	int64_t now_ms;	       /* by the clock of that machine */
 	bool is_compare;
 };
 
-/* A page to stdout; a blank line parts it from the one before. */
+/* Print a run; a blank line separates it from the one before. */
 static int show_run(struct harness_call *call, const struct harness_workspace *ws,
 		    const struct harness_run *run, struct err *err)
 {
@@ -57,7 +58,7 @@ static int show_run(struct harness_call *call, const struct harness_workspace *w
 	return cmd_flush(err);
 }
 
-/* From the template to the best checkpoint: files, and then lines. */
+/* Print the difference between template and best checkpoint: files, then lines. */
 static int show_diff(const struct harness_files *files, const struct harness_run *run,
 		     struct err *err)
 {
@@ -68,8 +69,8 @@ static int show_diff(const struct harness_files *files, const struct harness_run
 
 	if (file == NULL)
 		return err_set(err, ERR_NODATA,
-			       "run %s: no checkpoint and template to compare; "
-			       "an older run is named by its folder",
+			       "run %s has no checkpoint and template to compare; for an older run "
+			       "give its folder",
 			       run->id);
 	struct str rest = { file->text, file->len };
 	while (str_next(&rest, '\n', &line)) {
@@ -80,22 +81,8 @@ static int show_diff(const struct harness_files *files, const struct harness_run
 	return cmd_flush(err);
 }
 
-/* The bench of a comparison's trials. */
-static int show_trials(const struct harness_compare *compare, const struct place *place,
-		       struct err *err)
-{
-	cJSON *object = harness_ab_json(
-		&(struct harness_ab){ .compare = compare,
-				      .workspace = place->workspace,
-				      .pod = place->pod,
-				      .same = place->pod == NULL ? harness_dir_same : NULL },
-		err);
-
-	return object != NULL ? cmd_print_json(object, err) : -1;
-}
-
-/* What makes the bench of a run's checkpoint worth little, on stderr. */
-static void warn_of_arms(const struct harness_ab *ab)
+/* Print warnings about a bench whose arms may change or do not differ. */
+static void warn_about_arms(const struct harness_ab *ab)
 {
 	const struct harness_run *run = ab->run;
 	AUTO_TEXT best =
@@ -103,16 +90,17 @@ static void warn_of_arms(const struct harness_ab *ab)
 
 	if (!run->has_summary && run->life.state != HARNESS_STATE_ABORTED &&
 	    run->life.process != HARNESS_NO)
-		say_error("the run is under way: both arms may change");
+		say_error("run %s has not finished: both arms may still change", run->id);
 	if (run->judge != NULL)
-		say_error("the judge is not as the run began; see "
-			  "judge_changed of --json");
+		say_error("the judge files of run %s changed after its start; see judge_changed in "
+			  "--json",
+			  run->id);
 	if (ab->pod == NULL && harness_dir_same(best, ab->workspace))
-		say_error("the workspace is as the checkpoint: the bench would "
-			  "compare it with itself");
+		say_error("the workspace is identical to the checkpoint: the bench would compare "
+			  "it with itself");
 }
 
-/* The bench of a run's checkpoint; of one that is not its best: say so. */
+/* Print the bench of a run's checkpoint, and a warning if that is not the best iteration. */
 static int show_ab(const struct harness_run *run, const struct place *place, struct err *err)
 {
 	const struct harness_ab ab = { .run = run,
@@ -122,48 +110,40 @@ static int show_ab(const struct harness_run *run, const struct place *place, str
 
 	if (object == NULL)
 		return -1;
-	warn_of_arms(&ab);
+	warn_about_arms(&ab);
 	if (run->best.present && run->checkpoint.iteration.present &&
 	    run->checkpoint.iteration.value != run->best.iteration)
-		say_error("the checkpoint is of iteration %.0f; the best "
-			  "verified one, of iteration %u, was not kept",
+		say_error("the checkpoint is from iteration %.0f; the best verified iteration, %u, "
+			  "has no checkpoint",
 			  run->checkpoint.iteration.value, run->best.iteration);
 	return cmd_print_json(object, err);
-}
-
-/* What was asked for: of the run that was named, of the newest or of all. */
-static int show_asked(struct harness_call *call, const struct harness_files *files,
-		      const struct harness_workspace *ws, const struct place *place,
-		      struct err *err)
-{
-	const char *id = *place->run != '\0' ? place->run : call->run;
-	const struct harness_run *run = harness_workspace_run(ws, id);
-	int rc = 0;
-
-	if (run == NULL)
-		return err_set(err, ERR_NODATA, "%s: there is no run %s", place->name,
-			       id != NULL ? id : "in it yet");
-	if (call->ab)
-		return show_ab(run, place, err);
-	if (call->diff)
-		return show_diff(files, run, err);
-	if (!call->all)
-		return show_run(call, ws, run, err);
-	for (size_t i = 0; rc == 0 && i < ws->n_runs; i++)
-		rc = show_run(call, ws, &ws->runs[i], err);
-	return rc;
 }
 
 static int show_workspace(struct harness_call *call, const struct harness_files *files,
 			  const struct place *place, struct err *err)
 {
+	const char *id = *place->run != '\0' ? place->run : call->run;
+	const struct harness_run *run;
 	struct harness_workspace ws;
+	int rc = 0;
 
 	harness_workspace_read(&ws, files, place->now_ms);
 	if (files->full)
-		say_error("more files than can be read; older runs are left "
-			  "out");
-	int rc = show_asked(call, files, &ws, place, err);
+		say_error("%s: too many files to read; older runs are not shown", place->name);
+	run = harness_workspace_run(&ws, id);
+	if (run == NULL && id == NULL)
+		rc = err_set(err, ERR_NODATA, "%s: no runs yet", place->name);
+	else if (run == NULL)
+		rc = err_set(err, ERR_NODATA, "%s: unknown run %s", place->name, id);
+	else if (call->ab)
+		rc = show_ab(run, place, err);
+	else if (call->diff)
+		rc = show_diff(files, run, err);
+	else if (!call->all)
+		rc = show_run(call, &ws, run, err);
+	else
+		for (size_t i = 0; rc == 0 && i < ws.n_runs; i++)
+			rc = show_run(call, &ws, &ws.runs[i], err);
 	harness_workspace_release(&ws);
 	return rc;
 }
@@ -174,9 +154,20 @@ static int show_compare(struct harness_call *call, const struct harness_files *f
 	struct harness_compare compare;
 	int rc;
 
+	if (call->diff)
+		return err_set(err, ERR_USAGE, "--diff: %s is a comparison, not a run",
+			       place->name);
 	harness_compare_read(&compare, files);
 	if (call->ab) {
-		rc = show_trials(&compare, place, err);
+		cJSON *object = harness_ab_json(
+			&(struct harness_ab){ .compare = &compare,
+					      .workspace = place->workspace,
+					      .pod = place->pod,
+					      .same = place->pod == NULL ? harness_dir_same
+									 : NULL },
+			err);
+
+		rc = object != NULL ? cmd_print_json(object, err) : -1;
 	} else if (call->format == OUT_JSON) {
 		rc = cmd_print_json(harness_compare_json(&compare), err);
 	} else {
@@ -189,56 +180,36 @@ static int show_compare(struct harness_call *call, const struct harness_files *f
 	return rc;
 }
 
-static int show_files(struct harness_call *call, const struct harness_files *files,
-		      const struct place *place, struct err *err)
-{
-	if (!place->is_compare)
-		return show_workspace(call, files, place, err);
-	if (call->diff)
-		return err_set(err, ERR_USAGE, "--diff: %s is a comparison, not a run",
-			       place->name);
-	return show_compare(call, files, place, err);
-}
-
-/* The path up to its ".harnessgym", or all of it; owned. */
-static char *above_harnessgym(const char *path)
-{
-	const char *at = strstr(path, "/.harnessgym");
-
-	return at != NULL ? xstrndup(path, (size_t)(at - path)) : xstrdup(path);
-}
-
-/* What was sent; times are by the clock there.  pod NULL: this machine. */
+/* Show the fetched files; pod NULL: from this machine. */
 static int show_fetched(struct harness_call *call, const struct conf_pod *pod, const char *name,
 			const char *dir, const struct harness_wire *wire, struct err *err)
 {
-	struct place place = {
+	const char *inside = strstr(dir, "/.harnessgym");
+	AUTO_TEXT workspace = xstrndup(dir, inside != NULL ? (size_t)(inside - dir) : strlen(dir));
+	const struct place place = {
 		.name = name,
 		.now_ms = wire->now_ms,
 		.run = wire->run,
 		.is_compare = strcmp(wire->what, "compare") == 0,
 		.pod = pod != NULL ? pod->name : NULL,
-		.workspace = above_harnessgym(dir),
+		.workspace = workspace,
 	};
-	int rc = show_files(call, wire->files, &place, err);
 
-	free(place.workspace);
-	return rc;
+	return place.is_compare ? show_compare(call, wire->files, &place, err)
+				: show_workspace(call, wire->files, &place, err);
 }
 
 static int show_dir(struct harness_call *call, const struct conf_pod *pod, const char *name,
 		    const char *dir, struct err *err);
 
-/* Every directory that a pattern matches on the pod. */
+/* Show every directory on the pod that the pattern matches. */
 static int show_matches(struct harness_call *call, const struct conf_pod *pod, const char *name,
 			const struct harness_wire *wire, struct err *err)
 {
 	int rc = 0;
 
 	if (wire->n_dirs == 0)
-		return err_set(err, ERR_NODATA,
-			       "%s: no HarnessGym run and no comparison "
-			       "matches",
+		return err_set(err, ERR_NODATA, "%s: no HarnessGym run or comparison matches",
 			       name);
 	for (size_t i = 0; rc == 0 && i < wire->n_dirs; i++) {
 		AUTO_TEXT match = xasprintf("%s:%s", pod->name, wire->dirs[i]);
@@ -248,7 +219,7 @@ static int show_matches(struct harness_call *call, const struct conf_pod *pod, c
 	return rc;
 }
 
-/* A directory as it was named, and its path there. */
+/* Fetch and show a directory: its name as given, and its path on the pod (NULL: this machine). */
 static int show_dir(struct harness_call *call, const struct conf_pod *pod, const char *name,
 		    const char *dir, struct err *err)
 {
@@ -267,7 +238,7 @@ static int show_dir(struct harness_call *call, const struct conf_pod *pod, const
 	return rc;
 }
 
-/* A path that exists here is local; else POD:DIR is of that pod. */
+/* A path that exists on this machine is local; other paths are POD:DIR. */
 static int show_path(struct harness_call *call, struct context *context, const char *path,
 		     struct err *err)
 {
@@ -287,13 +258,12 @@ static int show_path(struct harness_call *call, struct context *context, const c
 	int pod = conf_find_pod(conf, name);
 	if (pod < 0)
 		return err_set(err, ERR_CONFIG,
-			       "%s: no such directory here, and the "
-			       "configuration has no pod of that name",
-			       path);
+			       "%s: neither a local directory nor a configured pod \"%s\"", path,
+			       name);
 	return show_dir(call, &conf->pods[pod], path, colon + 1, err);
 }
 
-/* Each path in turn; one that fails is told and the others still shown. */
+/* Show each path; if one fails, print why and show the others. */
 static int exec_harness(struct cmd_args *args, void *opaque, struct err *err)
 {
 	int status = 0;
@@ -313,30 +283,25 @@ static int exec_harness(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_harness = {
 	.name = "harness",
 	.usage = "[OPTIONS] DIR|POD:DIR...",
-	.summary = "show HarnessGym runs and comparisons, and what of them is "
-		   "verified",
-	.help = "DIR is a workspace, a run's folder below "
-		".harnessgym/runs, or the output of a\ncomparison, here or "
-		"on a pod of the configuration; a run may still be "
-		"going\non. Or it holds the results.tsv that an agent "
-		"keeps of its experiments, as\nautoresearch does: all of "
-		"that is claimed, and held against its run.log. A\nscore "
-		"is verified when the run's own post-attempt command "
-		"printed it after the\nattempt's end and passed, and "
-		"nobody changed what it printed or the files that\njudge. "
-		"Numbers of a failed verifier or a changed judge are "
-		"INVALID; numbers\nthat the agent wrote or measured by "
-		"itself are shown as \"? unverified\" and\nnever as the "
-		"best. MCP calls are cumulative for a workspace; the "
-		"number in\nbrackets is the iteration's own. --ab makes "
-		"the definition of a bench that\n`bench run` takes: the "
-		"run's best checkpoint against the workspace as it "
-		"is\nnow, measured by the run's own command; of a "
-		"comparison its trials that count.",
+	.summary = "show HarnessGym runs and check their reported scores",
+	.help = "Show HarnessGym runs and check their reported scores. DIR is a workspace, the "
+		"folder of a run below .harnessgym/runs, or the output of a comparison, on this "
+		"machine or on a configured pod; runs that have not finished are shown too. DIR "
+		"may also contain the results.tsv that an agent keeps of its experiments, as "
+		"autoresearch does: its numbers are claims, and are compared with its run.log.\n\n"
+		"A score is verified if the run's own post-attempt command printed it after the "
+		"end of the attempt and passed, and neither its output nor the judge's files were "
+		"changed. Numbers from a failed verifier or a changed judge are INVALID. Numbers "
+		"that the agent wrote or measured itself are shown as \"? unverified\" and are "
+		"never the best. MCP calls are counted for the whole workspace; the number in "
+		"brackets counts only the iteration.\n\n"
+		"--ab prints the definition of a bench for `bench run`: it compares the run's best "
+		"checkpoint with the current workspace, measured by the run's own command. For a "
+		"comparison it compares the trials that count.",
 	.options = options,
 	.size = sizeof(struct harness_call),
 	.least = 1,
 	.most = CMD_ANY,
-	.wants = "name a HarnessGym workspace, a run's folder or a comparison",
+	.wants = "give a HarnessGym workspace, the folder of a run, or a comparison",
 	.exec = exec_harness,
 };

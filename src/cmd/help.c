@@ -1,72 +1,141 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What --help prints; what could stand at the end of a command line, for the
- * shells' completions (man/hgym-tui.bash and its like), which ask by
- * --complete; and the lists of the man pages, which the build asks for by
- * --dump-reference.
+ * --help; the candidates for shell completion (--complete, called by
+ * man/hgym-tui.bash and its siblings); and the generated parts of the manual
+ * (--dump-reference, called by the build).
  */
+#include <ctype.h>
+#include <sys/param.h>
+
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "conf/conf.h"
 #include "ui/keymap.h"
+
+#define SCREEN_COLUMNS	80
+#define SUMMARY_COLUMN	19
+#define MIN_HELP_COLUMN 23U
+
+/* Print words from the given column on; lines that are too long continue at that column. */
+static void print_wrapped(const char *text, size_t len, size_t column)
+{
+	size_t at = column;
+
+	for (size_t i = 0; i < len;) {
+		size_t n = MIN(strcspn(text + i, " \n"), len - i);
+
+		if (at > column && at + 1 + n > SCREEN_COLUMNS) {
+			(void)printf("\n%*s", (int)column, "");
+			at = column;
+		} else if (at > column) {
+			(void)putchar(' ');
+			at++;
+		}
+		(void)printf("%.*s", (int)n, text + i);
+		at += n;
+		i += n + 1;
+	}
+	(void)putchar('\n');
+}
+
+static void format_option(const struct cmd_option *o, char out[64])
+{
+	(void)snprintf(out, 64, "  %c%c%s --%s%s%s", o->short_name ? '-' : ' ',
+		       o->short_name ? o->short_name : ' ', o->short_name ? "," : " ", o->name,
+		       o->arg != NULL ? " " : "", o->arg != NULL ? o->arg : "");
+}
 
 static void print_options(const struct cmd_option *options)
 {
-	(void)printf("\noptions:\n");
-	for (; options->name != NULL; options++) {
-		char left[64];
+	size_t column = MIN_HELP_COLUMN;
+	char left[64];
 
-		print_into(left, "%c%c%s --%s%s%s", options->short_name ? '-' : ' ',
-			   options->short_name ? options->short_name : ' ',
-			   options->short_name ? "," : " ", options->name,
-			   options->arg != NULL ? " " : "",
-			   options->arg != NULL ? options->arg : "");
-		(void)printf("  %-24s %s\n", left, options->help);
+	for (const struct cmd_option *o = options; o->name != NULL; o++) {
+		format_option(o, left);
+		column = MAX(column, strlen(left) + 2);
+	}
+	(void)printf("\n%s", options->heading == NULL ? "options:\n" : "");
+	for (const struct cmd_option *o = options; o->name != NULL; o++) {
+		if (o->heading != NULL)
+			(void)printf("%s:\n", o->heading);
+		format_option(o, left);
+		(void)printf("%-*s", (int)column, left);
+		print_wrapped(o->help, strlen(o->help), column);
 	}
 }
 
-/* Commands, a line each: of that group, or (NULL) all. */
-static void print_commands(const char *group)
+/* Print the entry of cmd_table[i] in the list of all commands; folded ones share theirs. */
+static void print_command(size_t i)
+{
+	const struct cmd *cmd = cmd_table[i], *next = cmd_table[i + 1];
+	const char *space = strchr(cmd->name, ' ');
+
+	if (cmd->section != NULL)
+		(void)printf("%s:\n", cmd->section);
+	if (cmd->fold == NULL) {
+		(void)printf("  %-*s%s\n", SUMMARY_COLUMN - 2, cmd->name, cmd->summary);
+		return;
+	}
+	if (i == 0 || !conf_same_text(cmd_table[i - 1]->fold, cmd->fold))
+		(void)printf("  %s", cmd->name);
+	else
+		(void)printf("%s%s", space != NULL ? " | " : ", ",
+			     space != NULL ? space + 1 : cmd->name);
+	if (next != NULL && conf_same_text(next->fold, cmd->fold))
+		return;
+	if (space != NULL)
+		(void)printf("\n%*s%s; see hgym-tui %.*s --help", SUMMARY_COLUMN, "", cmd->fold,
+			     (int)(space - cmd->name), cmd->name);
+	(void)putchar('\n');
+}
+
+static void print_subcommands(const char *group)
 {
 	(void)printf("\ncommands:\n");
 	for (size_t i = 0; cmd_table[i] != NULL; i++)
-		if (group == NULL ||
-		    (cmd_is_of(cmd_table[i], group) && strchr(cmd_table[i]->name, ' ') != NULL))
-			(void)printf("  %-16s %s\n", cmd_table[i]->name, cmd_table[i]->summary);
-}
-
-static void print_program(void)
-{
-	(void)printf("usage: hgym-tui %s\n\nTails training logs on many pods, "
-		     "keeps a leaderboard over seeds and runs A/B\nbenchmarks "
-		     "with sound statistics. Without a command: the "
-		     "dashboard.\n",
-		     cmd_dash.usage);
-	print_commands(NULL);
-	print_options(cmd_dash.options);
-	(void)printf("\n`hgym-tui COMMAND --help` tells more; `man hgym-tui` "
-		     "all.\n");
+		if (cmd_starts_with(cmd_table[i], group) && strchr(cmd_table[i]->name, ' ') != NULL)
+			(void)printf("  %-*s%s\n", SUMMARY_COLUMN - 2, cmd_table[i]->name,
+				     cmd_table[i]->summary);
 }
 
 void cmd_print_group(const char *group)
 {
 	(void)printf("usage: hgym-tui %s COMMAND [ARGS]\n", group);
-	print_commands(group);
-	(void)printf("\n`hgym-tui %s COMMAND --help` tells more.\n", group);
+	print_subcommands(group);
+	(void)printf("\nSee `hgym-tui %s COMMAND --help`.\n", group);
 }
 
 void cmd_print_help(const struct cmd *cmd)
 {
-	if (cmd == &cmd_dash) {
-		print_program();
-		return;
+	const char *usage = cmd->usage;
+	size_t len = strcspn(usage, "\n");
+
+	(void)printf("usage: hgym-tui%s%s%s%.*s\n", cmd->name[0] != '\0' ? " " : "", cmd->name,
+		     len > 0 ? " " : "", (int)len, usage);
+	while (usage[len] != '\0') {
+		usage += len + 1;
+		len = strcspn(usage, "\n");
+		(void)printf("       hgym-tui %s %.*s\n", cmd->name, (int)len, usage);
 	}
-	(void)printf("usage: hgym-tui %s %s\n\n%s.\n", cmd->name, cmd->usage, cmd->summary);
-	if (cmd->help != NULL)
-		(void)printf("\n%s\n", cmd->help);
+	(void)putchar('\n');
+	struct str rest = str_from(cmd->help != NULL ? cmd->help : ""), line;
+	while (cmd->help != NULL && str_next(&rest, '\n', &line))
+		print_wrapped(line.p, line.len, 0);
+	if (cmd->help == NULL)
+		(void)printf("%c%s.\n", toupper((unsigned char)cmd->summary[0]), cmd->summary + 1);
+	if (cmd == &cmd_dash) {
+		(void)putchar('\n');
+		for (size_t i = 0; cmd_table[i] != NULL; i++)
+			print_command(i);
+	}
 	if (cmd->options != NULL)
 		print_options(cmd->options);
-	if (cmd_is_group(cmd->name))
-		print_commands(cmd->name);
+	if (cmd->example != NULL)
+		(void)printf("\nexample: %s\n", cmd->example);
+	if (cmd == &cmd_dash)
+		(void)printf("\nSee `hgym-tui COMMAND --help` or man hgym-tui(1).\n");
+	else if (cmd_is_group(cmd->name))
+		print_subcommands(cmd->name);
 }
 
 static int exec_help(struct cmd_args *args, void *opaque, struct err *err)
@@ -85,8 +154,8 @@ static int exec_help(struct cmd_args *args, void *opaque, struct err *err)
 		return cmd_flush(err);
 	}
 	if (cmd == NULL || words < args->argc)
-		return cmd_is_group(argv[0]) ? cmd_refuse(argv[0], argv[1], err)
-					     : cmd_refuse(NULL, argv[words], err);
+		return cmd_is_group(argv[0]) ? cmd_fail_unknown(argv[0], argv[1], err)
+					     : cmd_fail_unknown(NULL, argv[words], err);
 	cmd_print_help(cmd);
 	return cmd_flush(err);
 }
@@ -94,47 +163,40 @@ static int exec_help(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_help = {
 	.name = "help",
 	.usage = "[COMMAND...]",
-	.summary = "tell what a command does, or which there are",
+	.summary = "show help for a command, or list all commands",
+	.fold = "",
 	.most = CMD_ANY,
 	.exec = exec_help,
 };
 
-/* The words before the one that is completed. */
-struct before {
+/* What the words before the completed one mean for it. */
+struct completion {
 	const struct cmd *cmd;		 /* NULL: not named yet */
-	const struct cmd_option *option; /* waits for its value; NULL: none */
-	const char *group;		 /* first word, which is of two; NULL: none */
+	const struct cmd_option *option; /* expects its value; NULL: none */
+	const char *group;		 /* first word of a two-word name; NULL: none */
 };
 
-/* A candidate with what it is, where it begins as the last word does. */
-static void offer(const char *last, const char *before, const char *word, size_t len,
-		  const char *help)
+/* Print prefix + word as a candidate, if it starts with the last word. */
+static void print_candidate(const char *last, const char *prefix, const char *word, size_t len,
+			    const char *help)
 {
 	char whole[256];
 
-	print_into(whole, "%s%.*s", before, (int)len, word);
+	print_into(whole, "%s%.*s", prefix, (int)len, word);
 	if (strncmp(whole, last, strlen(last)) == 0)
 		(void)printf("%s\t%s\n", whole, help);
 }
 
-static void offer_options(const char *last, const struct cmd_option *o)
-{
-	for (; o != NULL && o->name != NULL; o++)
-		offer(last, "--", o->name, strlen(o->name), o->help);
-}
-
-/* The words that the option's value can be, behind what stands before it. */
-static void offer_values(const char *last, const char *before, const struct cmd_option *o)
+/* Print the words that an option's value can be, after the given prefix. */
+static void complete_value(const char *last, const char *prefix, const struct cmd_option *o)
 {
 	for (size_t i = 0; o->words != NULL && o->words[i] != NULL; i++)
-		offer(last, before, o->words[i], strlen(o->words[i]), "");
+		print_candidate(last, prefix, o->words[i], strlen(o->words[i]), "");
 }
 
-/* First words of commands or, behind one of them, the second words. */
-static void offer_commands(const char *last, const char *group)
+/* Print the first words of all commands, or the second words of a group's. */
+static void complete_command(const char *last, const char *group)
 {
-	size_t len = group != NULL ? strlen(group) : 0;
-
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
 		const char *name = cmd_table[i]->name;
 		size_t first = strcspn(name, " ");
@@ -142,74 +204,76 @@ static void offer_commands(const char *last, const char *group)
 			     strncmp(cmd_table[i - 1]->name, name, first) == 0;
 
 		if (group == NULL && !again)
-			offer(last, "", name, first,
-			      name[first] == '\0' ? cmd_table[i]->summary : "");
-		else if (group != NULL && first == len && name[first] == ' ' &&
-			 strncmp(name, group, len) == 0)
-			offer(last, "", name + first + 1, strlen(name + first + 1),
-			      cmd_table[i]->summary);
+			print_candidate(last, "", name, first,
+					name[first] == '\0' ? cmd_table[i]->summary : "");
+		else if (group != NULL && name[first] == ' ' &&
+			 cmd_starts_with(cmd_table[i], group))
+			print_candidate(last, "", name + first + 1, strlen(name + first + 1),
+					cmd_table[i]->summary);
 	}
 }
 
-/* Take the words before the last. */
-static void take_words(struct before *b, int argc, char **argv)
+static struct completion parse_words_before(int argc, char **argv)
 {
+	struct completion c = { NULL, NULL, NULL };
 	int words = 1;
 
 	for (int i = 0; i < argc; i += words) {
 		words = 1;
-		/* bash makes three words of --color=never. */
+		/* bash splits --color=never into three words. */
 		if (strcmp(argv[i], "=") == 0)
 			continue;
-		if (b->option != NULL) {
-			b->option = NULL;
+		if (c.option != NULL) {
+			c.option = NULL;
 		} else if (argv[i][0] == '-') {
-			b->option = cmd_find_option(b->cmd, argv[i]);
-			if (b->option != NULL &&
-			    (b->option->arg == NULL || strchr(argv[i], '=') != NULL))
-				b->option = NULL;
-		} else if (b->cmd == NULL && b->group == NULL) {
-			b->cmd = cmd_find(argc - i, argv + i, &words);
+			c.option = cmd_find_option(c.cmd, argv[i]);
+			if (c.option != NULL &&
+			    (c.option->arg == NULL || strchr(argv[i], '=') != NULL))
+				c.option = NULL;
+		} else if (c.cmd == NULL && c.group == NULL) {
+			c.cmd = cmd_find(argc - i, argv + i, &words);
 			if (words == 1 && cmd_is_group(argv[i]))
-				b->group = argv[i];
-			/* Behind it stands a command. */
-			if (b->cmd == &cmd_help)
-				b->cmd = NULL;
+				c.group = argv[i];
+			/* The arguments of help are commands. */
+			if (c.cmd == &cmd_help)
+				c.cmd = NULL;
 		} else {
-			b->group = NULL;
+			c.group = NULL;
 		}
 	}
+	return c;
 }
 
 int cmd_complete(int argc, char **argv)
 {
-	struct before b = { NULL, NULL, NULL };
+	const struct completion c = parse_words_before(argc - 1, argv);
 	const char *last = argc > 0 ? argv[argc - 1] : "";
 	const char *equals = strchr(last, '=');
 	const struct cmd_option *o;
 	char option[256];
 
-	take_words(&b, argc - 1, argv);
-	if (b.option != NULL) {
-		offer_values(strcmp(last, "=") == 0 ? "" : last, "", b.option);
+	if (c.option != NULL) {
+		complete_value(strcmp(last, "=") == 0 ? "" : last, "", c.option);
 	} else if (last[0] == '-' && equals != NULL) {
 		print_into(option, "%.*s=", (int)(equals - last), last);
-		o = cmd_find_option(b.cmd, last);
+		o = cmd_find_option(c.cmd, last);
 		if (o != NULL)
-			offer_values(last, option, o);
+			complete_value(last, option, o);
 	} else if (last[0] == '-') {
-		offer_options(last, b.cmd != NULL ? b.cmd->options : cmd_dash.options);
-		if (b.cmd != NULL)
-			offer(last, "--", "help", 4, "show what it does");
-	} else if (b.cmd == NULL || b.group != NULL) {
-		offer_commands(last, b.group);
+		o = c.cmd != NULL ? c.cmd->options : cmd_dash.options;
+		for (; o != NULL && o->name != NULL; o++)
+			print_candidate(last, "--", o->name, strlen(o->name), o->help);
+		if (c.cmd != NULL)
+			print_candidate(last, "--", "help", 4, "show this help");
+	} else if (c.cmd == NULL || c.group != NULL) {
+		complete_command(last, c.group);
 	}
 	return fflush(stdout) == 0 ? 0 : 1;
 }
 
-#define HELP_COLUMNS 68
+#define ROFF_COLUMNS 68
 
-/* Text as roff takes it: no escape, no request at the start of a line. */
+/* Print text with everything escaped that roff would interpret. */
 static void put_roff(const char *text, size_t len)
 {
 	bool line_start = true;
@@ -231,7 +295,7 @@ static void put_roff(const char *text, size_t len)
 	}
 }
 
-/* A format of roff, whose texts (%s alone) are not. */
+/* printf with %s only: the format is roff, the arguments are escaped. */
 static void __attribute__((format(printf, 1, 2))) put(const char *fmt, ...)
 {
 	va_list ap;
@@ -250,69 +314,40 @@ static void __attribute__((format(printf, 1, 2))) put(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* One line of a help text; *literal tells whether an example is open. */
-static void put_help_line(const char *line, size_t len, bool *literal)
+/* Print text in lines that stay short in the page's source; roff fills the paragraph anyway. */
+static void put_wrapped(const char *text, size_t len)
 {
-	bool example = len > 0 && line[0] == ' ';
+	while (len > ROFF_COLUMNS) {
+		size_t cut = ROFF_COLUMNS;
 
-	if (example != *literal)
-		(void)puts(example ? ".RS 4\n.nf" : ".fi\n.RE");
-	*literal = example;
-	if (len == 0) {
-		(void)puts(".IP");
-		return;
-	}
-	/* Input lines stay short; roff fills the paragraph anyway. */
-	while (!example && len > HELP_COLUMNS) {
-		size_t cut = HELP_COLUMNS;
-
-		while (cut > 0 && (line[cut] != ' ' || line[cut - 1] == ' '))
+		while (cut > 0 && (text[cut] != ' ' || text[cut - 1] == ' '))
 			cut--;
 		if (cut == 0)
 			break;
-		put_roff(line, cut);
+		put_roff(text, cut);
 		(void)putchar('\n');
-		cut += strspn(line + cut, " ");
-		line += cut;
+		cut += strspn(text + cut, " ");
+		text += cut;
 		len -= cut;
 	}
-	put_roff(line, len);
+	put_roff(text, len);
 	(void)putchar('\n');
-}
-
-/* Paragraphs are parted by a blank line; indented lines are examples. */
-static void put_help(const char *help)
-{
-	bool literal = false;
-
-	(void)puts(".IP");
-	while (*help != '\0') {
-		size_t len = strcspn(help, "\n");
-
-		/* A blank line before or in an example breaks by itself. */
-		if (len > 0 || (!literal && help[1] != ' '))
-			put_help_line(help, len, &literal);
-		help += len + (help[len] == '\n');
-	}
-	if (literal)
-		(void)puts(".fi\n.RE");
-}
-
-static void put_man_option(const struct cmd_option *option)
-{
-	put(".TP\n.B ");
-	if (option->short_name != 0)
-		(void)printf("\\-%c, ", option->short_name);
-	put("\\-\\-%s", option->name);
-	if (option->arg != NULL)
-		put(" \\fI%s\\fP", option->arg);
-	put("\n%s\n", option->help);
 }
 
 static void put_man_options(const struct cmd *cmd)
 {
-	for (const struct cmd_option *o = cmd->options; o != NULL && o->name != NULL; o++)
-		put_man_option(o);
+	for (const struct cmd_option *o = cmd->options; o != NULL && o->name != NULL; o++) {
+		if (o->heading != NULL)
+			put(".PP\n%s:\n", o->heading);
+		put(".TP\n.B ");
+		if (o->short_name != 0)
+			(void)printf("\\-%c, ", o->short_name);
+		put("\\-\\-%s", o->name);
+		if (o->arg != NULL)
+			put(" \\fI%s\\fP", o->arg);
+		(void)putchar('\n');
+		put_wrapped(o->help, strlen(o->help));
+	}
 }
 
 static void print_man_options(void)
@@ -324,10 +359,29 @@ static void print_man_commands(void)
 {
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
 		const struct cmd *cmd = cmd_table[i];
+		struct str rest = str_from(cmd->usage), line;
 
-		put(".TP\n.B %s \\fR%s\\fP\n%s.\n", cmd->name, cmd->usage, cmd->summary);
-		if (cmd->help != NULL)
-			put_help(cmd->help);
+		if (cmd->section != NULL)
+			put(".SS %s\n", cmd->section);
+		(void)str_next(&rest, '\n', &line);
+		put(".TP\n.B %s \\fR", cmd->name);
+		put_roff(line.p, line.len);
+		(void)puts("\\fP");
+		while (str_next(&rest, '\n', &line)) {
+			put(".TQ\n.B %s \\fR", cmd->name);
+			put_roff(line.p, line.len);
+			(void)puts("\\fP");
+		}
+		put("%s.\n", cmd->summary);
+		rest = str_from(cmd->help != NULL ? cmd->help : "");
+		while (str_next(&rest, '\n', &line)) {
+			if (line.len > 0) {
+				(void)puts(".IP");
+				put_wrapped(line.p, line.len);
+			}
+		}
+		if (cmd->example != NULL)
+			put(".IP\nExample:\n.IP\n.nf\n%s\n.fi\n", cmd->example);
 		if (cmd->options == NULL || cmd->options[0].name == NULL)
 			continue;
 		(void)puts(".RS");
@@ -336,7 +390,7 @@ static void print_man_commands(void)
 	}
 }
 
-/* A list of names, each with what it means; nothing for an empty one. */
+/* Print the entry of a name and its meaning, with the unit unless it is "". */
 static void put_man_name(const char *name, const char *what, const char *unit)
 {
 	put(".TP\n.B %s\n%s", name, what);
@@ -368,7 +422,7 @@ static void print_man_metrics(void)
 	}
 }
 
-/* "a, b, c" on lines of their own. */
+/* Print "a, b, c.", one roff line per name. */
 static void print_names(const char *const *names, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -385,8 +439,8 @@ static void print_man_events(void)
 	print_names(run_event_names, RUN_EVENT_COUNT);
 }
 
-/* Where an action works; nothing where it works everywhere. */
-static const char *place_words(unsigned int places)
+/* Name the views that an action works in; NULL: everywhere. */
+static const char *describe_places(unsigned int places)
 {
 	static const struct {
 		unsigned int place;
@@ -408,7 +462,7 @@ static void print_man_keys(void)
 {
 	for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
 		const struct action_info *info = action_info((enum action)i);
-		const char *where = place_words(info->places);
+		const char *where = describe_places(info->places);
 
 		put(".TP\n.B %s \\fR(%s)\\fP\n%s", info->keys, info->name, info->help);
 		if (where != NULL)
@@ -435,6 +489,6 @@ int reference_print(const char *form)
 			return fflush(stdout) == 0 ? 0 : 1;
 		}
 	}
-	say_error("there is no form \"%s\"", form);
+	say_error("unknown form \"%s\"", form);
 	return 2;
 }

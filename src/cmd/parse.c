@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* `parse`: a row for each run that the given logs hold. */
+/* `parse`: print one row per run found in the given logs. */
 
 #include "base/say.h"
+#include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "report/run_columns.h"
 
 struct parse_call {
 	enum out_format format;
-	uint64_t jobs; /* 0: what pays */
+	uint64_t jobs; /* 0: as many as are useful */
 	bool accept_new;
 };
 
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS(parse_call),
 	CMD_FORMAT_OPTION,
-	{ 'j', "jobs", "N", "read N files at once (default: what pays)", CMD_COUNT,
+	{ 'j', "jobs", "N", "read N files at once (default: depends on the machine)", CMD_COUNT,
 	  CMD_AT(parse_call, jobs), .low = 1, .high = 64 },
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known", CMD_FLAG,
-	  CMD_AT(parse_call, accept_new) },
+	CMD_ACCEPT_NEW_OPTION(parse_call),
 	CMD_OPTIONS_END,
 };
 
@@ -31,21 +31,21 @@ static const char csv_columns[] =
 	"file, run_index:0, status, " RUN_COLUMNS
 	", source_lines:0, lines:0, bytes:0, matched:0, formats, events:0";
 
-/* Verifiers' scores: a table of their own. */
+/* The scores of verifiers are printed as a second table. */
 static const char score_columns[] =
 	"file, task, mode, repeats:0, score_key=key, score=valid score, "
 	"status, score_why=why it does not count";
 
 struct parse_job {
 	enum out_format format;
-	struct out *out; /* NULL until there is a run */
-	cJSON *scores;	 /* rows held for the table behind the runs */
+	struct out *out; /* NULL until the first run */
+	cJSON *scores;	 /* rows of the second table */
 	size_t rows;
 	int status;
 };
 
-/* The row with its file's path in front; the same row. */
-static cJSON *put_file(const struct parsed_file *file, cJSON *row)
+/* Insert the file's path as the first member of row; returns row. */
+static cJSON *insert_file(const struct parsed_file *file, cJSON *row)
 {
 	cJSON *path;
 
@@ -55,8 +55,8 @@ static cJSON *put_file(const struct parsed_file *file, cJSON *row)
 	return row;
 }
 
-/* The table of runs; made with its first row, or for want of any. */
-static struct out *runs_out(struct parse_job *job)
+/* Start the table of runs unless it was started before. */
+static struct out *open_runs(struct parse_job *job)
 {
 	if (job->out == NULL)
 		job->out =
@@ -64,49 +64,19 @@ static struct out *runs_out(struct parse_job *job)
 	return job->out;
 }
 
-static void print_run(struct parse_job *job, const struct parsed_file *file, const struct run *run)
-{
-	out_take(runs_out(job), put_file(file, run_to_json(run)));
-	job->rows++;
-}
-
-/* A score's row: in its place as JSON, else behind the runs. */
-static void take_score(struct parse_job *job, const struct parsed_file *file)
-{
-	cJSON *row = put_file(file, score_row_json(file->score));
-
-	job->rows++;
-	if (job->format == OUT_JSON)
-		out_take(runs_out(job), row);
-	else
-		cJSON_AddItemToArray(job->scores, row);
-}
-
-/* The table of scores, apart from that of the runs. */
-static int print_scores(struct parse_job *job, int status, struct err *err)
-{
-	struct out *out;
-
-	if (job->scores->child == NULL)
-		return status;
-	if (job->out != NULL)
-		(void)putchar('\n');
-	out = cmd_out(job->format, score_columns);
-	json_each (row, job->scores)
-		out_row(out, row);
-	return cmd_out_end(out, status, err);
-}
-
-/* Why there is no row of a file that could be read. */
-static const char *why_nothing(const struct parsed_file *file)
+/* Why a file without runs and scores has none, as the end of an error message. */
+static char *explain_no_rows(const struct parsed_file *file)
 {
 	const char *end = strrchr(file->path, '.');
 
 	if (file->bytes == 0)
-		return "empty";
+		return xstrdup("empty");
 	if (end != NULL && str_is_among(str_from(end), ".gz .bz2 .xz .zst"))
-		return "compressed: unpack it first";
-	return "no training run and no score in it";
+		return xstrdup("compressed: unpack it first");
+	if (strcmp(file->path, "-") == 0)
+		return xstrdup("no training rows or score recognized");
+	return xasprintf("no training rows or score recognized; try: hgym-tui formats learn %s",
+			 file->path);
 }
 
 static void print_file(void *user, struct parsed_file *file)
@@ -116,14 +86,20 @@ static void print_file(void *user, struct parsed_file *file)
 	if (file->from->name != NULL)
 		file->path = file->from->name;
 	for (size_t i = 0; i < file->n_runs; i++)
-		print_run(job, file, &file->runs[i]);
-	if (file->score != NULL)
-		take_score(job, file);
+		out_take(open_runs(job), insert_file(file, run_to_json(&file->runs[i])));
+	job->rows += file->n_runs + (file->score != NULL);
+	/* JSON is one list in the order of the files; tables are separate. */
+	if (file->score != NULL && job->format == OUT_JSON)
+		out_take(open_runs(job), insert_file(file, score_row_json(file->score)));
+	else if (file->score != NULL)
+		cJSON_AddItemToArray(job->scores, insert_file(file, score_row_json(file->score)));
 	if (file->err.code != ERR_NONE) {
 		say_error("%s", file->err.text);
 		job->status = err_exit_status(file->err.code);
 	} else if (file->n_runs == 0 && file->score == NULL && file->from->named) {
-		say_error("%s: %s", file->path, why_nothing(file));
+		AUTO_TEXT why = explain_no_rows(file);
+
+		say_error("%s: %s", file->path, why);
 	}
 }
 
@@ -147,10 +123,17 @@ static int exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 	parse_files(paths.v, paths.n, &how, print_file, &job);
 	log_paths_release(&paths);
 	if (job.rows == 0)
-		(void)runs_out(&job);
+		(void)open_runs(&job);
 	if (job.out != NULL)
 		status = cmd_out_end(job.out, 0, err);
-	status = print_scores(&job, status, err);
+	if (job.scores->child != NULL) {
+		if (job.out != NULL)
+			(void)putchar('\n');
+		struct out *out = cmd_out(job.format, score_columns);
+		json_each (row, job.scores)
+			out_row(out, row);
+		status = cmd_out_end(out, status, err);
+	}
 	cJSON_Delete(job.scores);
 	if (status == 0)
 		status = job.status;
@@ -160,27 +143,25 @@ static int exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_parse = {
 	.name = "parse",
 	.usage = "[OPTIONS] PATH...",
-	.summary = "read training logs, print a row for each run",
-	.help = "PATH is a file, a directory, a glob pattern, - for standard "
-		"input, or\nHOST:PATH for logs on a pod ([user@]host[:port], "
-		"an alias of ssh, or a name of\nthe configuration), which are "
-		"fetched first. Needs no database, and a\nconfiguration only "
-		"for pods. A value that a log does not hold is null (a dash\n"
-		"in the table), never 0. The JSON that a verifier or benchmark "
-		"printed is read\ntoo: its rows have the kind \"score\" and "
-		"stand in a table of their own.\n\n"
-		"Of a directory all logs below it are read, but for links to "
-		"directories:\n*.log, *.txt, *.out and *.stdout; where a "
-		"folder has none of these, .csv and\n.jsonl files with "
-		"metrics, log or history in their name. Metrics files are\n"
-		"read like logs: CSV whose header names a step (or an epoch), "
-		"JSON of an\nobject a line, and trainer_state.json of Hugging "
-		"Face's Trainer.",
+	.summary = "print one row per run found in logs",
+	.section = "logs and runs",
+	.help = "Print one row per run found in logs. PATH is a file, a directory, a glob pattern, "
+		"- for standard input, or HOST:PATH for logs on a pod ([user@]host[:port], an SSH "
+		"alias, or the name of a configured pod), which are fetched first. Needs no "
+		"database, and a configuration only for pods. A value that is not in the log is "
+		"null (a dash in the table), never 0. The JSON output of verifiers and benchmarks "
+		"is read too: its rows have the kind \"score\" and are printed as a second "
+		"table.\n\n"
+		"Directories are searched recursively; symlinked directories are skipped. Logs are "
+		"*.log, *.txt, *.out and *.stdout; in a folder without any of these also .csv and "
+		".jsonl files with metrics, log or history in their name. Metrics files are read "
+		"like logs: CSV whose header contains a step (or an epoch), JSON with one object "
+		"per line, and trainer_state.json of Hugging Face's Trainer.",
 	.options = options,
 	.size = sizeof(struct parse_call),
 	.least = 1,
 	.most = CMD_ANY,
-	.wants = "name at least one log (- is stdin)",
+	.wants = "give at least one log (- is standard input)",
 	.needs = CONTEXT_FORMATS,
 	.exec = exec_parse,
 };

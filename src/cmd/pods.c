@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `collect`: follow all pods without a screen, into the database; `pods`:
- * connect to each once, a row on how it is; and `pods check`: is each fit for a
- * run?  The last two read only.  Logs of pods are fetched here for others. */
+/* `collect`, `pods` and `pods check`, and fetching logs from pods for other commands. */
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/say.h"
 #include "base/utf8.h"
@@ -17,25 +16,25 @@
 #include "pods/preflight.h"
 #include "pods/probe.h"
 
-#define LIMIT_S 45 /* connect and log in, then one answer */
-#define LOOK_MS 50
+#define LIMIT_S 45 /* to connect, log in and get one answer */
+#define POLL_MS 50
 
-/* Pods in a loop, until a command has what it wants or a signal comes. */
+/* An event loop with pods; it ends when the command has its answers or a signal arrives. */
 struct session {
 	struct ingest_options options; /* without loop and model */
-	/* Asked every LOOK_MS; NULL: when all is settled. */
+	/* Called every POLL_MS; NULL: stop when all pods are settled. */
 	bool (*is_over)(const struct session *session);
-	struct context *context;	 /* a hangup reads it again; NULL: it ends us */
-	const struct collect_call *call; /* of `collect` */
+	struct context *context;	 /* SIGHUP reloads it; NULL: SIGHUP ends the process */
+	const struct collect_call *call; /* for `collect` */
 	struct model model;
 	struct ingest *ingest;
-	struct discover *discover; /* NULL: the pods are those of options */
+	struct discover *discover; /* NULL: only the pods in options */
 	int64_t start_ms;
-	int signum; /* that ended it; 0: none */
+	int signum; /* signal that ended the session; 0: none */
 };
 
-/* A sentence to stderr, made harmless. */
-static void follow_say(void *user, enum model_severity severity, const char *text)
+/* Print a message to stderr, with control characters removed. */
+static void print_message(void *user, enum model_severity severity, const char *text)
 {
 	AUTO_BUF clean = buf_new(4096);
 
@@ -46,19 +45,19 @@ static void follow_say(void *user, enum model_severity severity, const char *tex
 	say_line(clean.data);
 }
 
-/* Trouble alone: a link that comes up as it should is no news. */
-static void follow_say_trouble(void *user, enum model_severity severity, const char *text)
+/* Print warnings only: a connection that works is not worth a line. */
+static void print_warning(void *user, enum model_severity severity, const char *text)
 {
 	if (severity != MODEL_INFO)
-		follow_say(user, severity, text);
+		print_message(user, severity, text);
 }
 
-static double session_age_s(const struct session *s)
+static double get_age_s(const struct session *s)
 {
 	return (double)(clock_mono_ms() - s->start_ms) / 1e3;
 }
 
-static void session_on_signal(void *user, int signum)
+static void on_signal(void *user, int signum)
 {
 	struct session *s = user;
 
@@ -66,24 +65,24 @@ static void session_on_signal(void *user, int signum)
 	loop_stop(s->options.loop);
 }
 
-/* Read the configuration again; a broken one changes nothing. */
-static void session_on_hangup(void *user, int signum)
+/* Reload the configuration; keep the old one if the file has an error. */
+static void on_hangup(void *user, int signum)
 {
 	struct session *s = user;
 	struct err err = { ERR_NONE, "" };
-	char said[200];
+	char changes[200];
 
 	(void)signum;
-	if (context_reload(s->context, said, &err) != 0) {
-		follow_say(NULL, MODEL_WARNING, err.text);
+	if (context_reload(s->context, changes, &err) != 0) {
+		print_message(NULL, MODEL_WARNING, err.text);
 		return;
 	}
 	discover_renew(s->discover, &s->context->conf);
 	ingest_reload(s->ingest, &s->context->conf);
-	follow_say(NULL, MODEL_INFO, said);
+	print_message(NULL, MODEL_INFO, changes);
 }
 
-static int session_on_answer(void *user, size_t i, struct str answer, struct err *err)
+static int on_discovered(void *user, size_t i, struct str answer, struct err *err)
 {
 	struct session *s = user;
 
@@ -94,14 +93,14 @@ static int session_on_answer(void *user, size_t i, struct str answer, struct err
 	return 0;
 }
 
-static void session_on_say(void *user, bool is_trouble, const char *text)
+static void on_discover_message(void *user, bool is_trouble, const char *text)
 {
 	const struct session *s = user;
 
 	s->options.cb.on_say(s->options.cb.user, is_trouble ? MODEL_WARNING : MODEL_INFO, text);
 }
 
-static void session_on_timer(void *user)
+static void on_timer(void *user)
 {
 	struct session *s = user;
 
@@ -110,8 +109,8 @@ static void session_on_timer(void *user)
 		loop_stop(s->options.loop);
 }
 
-/* Until it is over; the exit status, or -1.  Release it in any case. */
-static int session_run(struct session *s, struct err *err)
+/* Run the loop to its end. Return the exit status, or -1 with err; release it in any case. */
+static int run_session(struct session *s, struct err *err)
 {
 	struct loop *loop = s->options.loop = loop_new(err);
 
@@ -120,19 +119,19 @@ static int session_run(struct session *s, struct err *err)
 	model_init(&s->model);
 	s->options.model = &s->model;
 	s->start_ms = clock_mono_ms();
-	loop_on_signal(loop, SIGINT, session_on_signal, s);
-	loop_on_signal(loop, SIGTERM, session_on_signal, s);
+	loop_on_signal(loop, SIGINT, on_signal, s);
+	loop_on_signal(loop, SIGTERM, on_signal, s);
 	if (s->context != NULL)
-		loop_on_signal(loop, SIGHUP, session_on_hangup, s);
+		loop_on_signal(loop, SIGHUP, on_hangup, s);
 	s->ingest = ingest_new(&s->options, err);
 	if (s->ingest == NULL)
 		return -1;
 	if (s->context != NULL)
-		s->discover =
-			discover_new(loop, &s->context->conf,
-				     &(struct discover_cb){ session_on_answer, session_on_say, s });
-	struct loop_timer *timer = loop_timer_new(loop, session_on_timer, s);
-	loop_timer_start(timer, LOOK_MS, LOOK_MS);
+		s->discover = discover_new(
+			loop, &s->context->conf,
+			&(struct discover_cb){ on_discovered, on_discover_message, s });
+	struct loop_timer *timer = loop_timer_new(loop, on_timer, s);
+	loop_timer_start(timer, POLL_MS, POLL_MS);
 	loop_run(loop);
 	loop_timer_close(timer);
 	discover_free(s->discover);
@@ -144,7 +143,7 @@ static int session_run(struct session *s, struct err *err)
 	return unreachable > 0 ? err_exit_status(ERR_NET) : 0;
 }
 
-static void session_release(struct session *s)
+static void release_session(struct session *s)
 {
 	if (s->options.loop == NULL)
 		return;
@@ -158,12 +157,11 @@ struct collect_call {
 };
 
 static const struct cmd_option collect_options[] = {
-	{ 0, "for", "SEC", "stop after so many seconds", CMD_POSITIVE, CMD_AT(collect_call, for_s),
+	{ 0, "for", "SEC", "stop after SEC seconds", CMD_POSITIVE, CMD_AT(collect_call, for_s),
 	  .high = 1e9 },
-	{ 0, "until-idle", "SEC", "stop when nothing new came for so long", CMD_POSITIVE,
+	{ 0, "until-idle", "SEC", "stop after SEC seconds without new data", CMD_POSITIVE,
 	  CMD_AT(collect_call, idle_s), .high = 1e9 },
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known", CMD_FLAG,
-	  CMD_AT(collect_call, accept_new) },
+	CMD_ACCEPT_NEW_OPTION(collect_call),
 	CMD_OPTIONS_END,
 };
 
@@ -172,7 +170,7 @@ static bool collect_is_over(const struct session *s)
 	const struct collect_call *call = s->call;
 	double idle_s = (double)ingest_idle_ms(s->ingest) / 1e3;
 
-	return (call->for_s > 0 && session_age_s(s) >= call->for_s) ||
+	return (call->for_s > 0 && get_age_s(s) >= call->for_s) ||
 	       (call->idle_s > 0 && idle_s >= call->idle_s && !discover_is_busy(s->discover) &&
 		ingest_is_settled(s->ingest));
 }
@@ -185,7 +183,7 @@ static int exec_collect(struct cmd_args *args, void *opaque, struct err *err)
 		.options = { .formats = args->context->formats,
 			     .conf = conf,
 			     .db_path = args->context->db_path,
-			     .cb = { .on_say = follow_say },
+			     .cb = { .on_say = print_message },
 			     .accept_new = call->accept_new,
 			     .must_write = true },
 		.is_over = collect_is_over,
@@ -193,24 +191,27 @@ static int exec_collect(struct cmd_args *args, void *opaque, struct err *err)
 		.call = call,
 	};
 
+	if (conf->n_pods == 0 && conf->n_discover == 0 && conf->path == NULL) {
+		AUTO_TEXT dir = conf_dir_config();
+
+		return err_set(err, ERR_CONFIG, "no pods configured: %s/config.json does not exist",
+			       dir);
+	}
 	if (conf->n_pods == 0 && conf->n_discover == 0)
-		return err_set(err, ERR_CONFIG, "the configuration%s%s has no pods to follow",
-			       conf->path != NULL ? " " : "", conf->path != NULL ? conf->path : "");
-	int rc = session_run(&s, err);
-	session_release(&s);
+		return err_set(err, ERR_CONFIG, "no pods configured in %s", conf->path);
+	int rc = run_session(&s, err);
+	release_session(&s);
 	return rc;
 }
 
 const struct cmd cmd_collect = {
 	.name = "collect",
 	.usage = "[OPTIONS]",
-	.summary = "follow all pods without a screen, into the database",
-	.help = "Follows the logs of all pods of the configuration until the "
-		"time is over, nothing\nnew came for so long, or a signal; "
-		"without an option until a signal.  SIGHUP reads\nthe "
-		"configuration again.  Raw logs are mirrored below the state "
-		"folder.  Exit\nstatus 4 when a pod cannot be reached at the "
-		"end, 128 + n after signal n.",
+	.summary = "follow all pods into the database, without a screen",
+	.help = "Follow the logs of all configured pods into the database, without a screen, until "
+		"--for or --until-idle ends it or a signal arrives. SIGHUP reloads the "
+		"configuration. Local copies of the logs are kept in the state folder. The exit "
+		"status is 4 if a pod is unreachable at the end, 128 + n after signal n.",
 	.options = collect_options,
 	.size = sizeof(struct collect_call),
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
@@ -226,8 +227,8 @@ static int compare_logs(const void *a, const void *b)
 				: strverscmp(x->path, y->path);
 }
 
-/* What was fetched, sorted; the model is of no use any more. */
-static void take_logs(struct model *model, struct log_paths *logs)
+/* List the logs that were fetched, sorted by pod and path. */
+static void list_fetched(struct model *model, struct log_paths *logs)
 {
 	if (model->n_logs > 0)
 		qsort((void *)model->logs, model->n_logs, sizeof(*model->logs), compare_logs);
@@ -244,7 +245,7 @@ static void take_logs(struct model *model, struct log_paths *logs)
 	}
 }
 
-/* Say of a place that nothing lies there. */
+/* Print an error unless at least one fetched log matches HOST:PATH. */
 static void check_place(const char *word, const struct log_paths *logs)
 {
 	size_t len = conf_place(word) + 1;
@@ -254,7 +255,7 @@ static void check_place(const char *word, const struct log_paths *logs)
 	for (size_t i = 0; i < logs->n; i++)
 		if (fnmatch(glob, logs->v[i].name, 0) == 0)
 			return;
-	say_error("%s: there is no such log", word);
+	say_error("%s: no log matches on the pod", word);
 }
 
 int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept_new,
@@ -269,16 +270,16 @@ int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept
 		.conf = &context->conf,
 		.db_path = context->db_path,
 		.spool_path = context->folder.path,
-		.cb = { .on_say = follow_say_trouble },
+		.cb = { .on_say = print_warning },
 		.keep_view = true,
 		.accept_new = accept_new,
 	};
-	int rc = session_run(&s, err);
+	int rc = run_session(&s, err);
 	if (rc >= 0 && s.signum == 0)
-		take_logs(&s.model, logs);
+		list_fetched(&s.model, logs);
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		check_place(words[i], logs);
-	session_release(&s);
+	release_session(&s);
 	return rc;
 }
 
@@ -289,8 +290,7 @@ struct pods_call {
 
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS(pods_call),
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known", CMD_FLAG,
-	  CMD_AT(pods_call, accept_new) },
+	CMD_ACCEPT_NEW_OPTION(pods_call),
 	CMD_OPTIONS_END,
 };
 
@@ -298,15 +298,6 @@ static const char columns[] = "pod, state, target, transport, gpu=GPU, gpu_util=
 			      "gpu_mem_mib=MiB:0, gpu_power_w=W:0, gpu_temp_c=°C:0, "
 			      "gpu_sm_mhz=MHz:0, host_load=load:2, disk_free_bytes=free GB:1*1e-9, "
 			      "usd_per_hour=$/h:2, why";
-
-/* Its last value, or null. */
-static void add_last(cJSON *row, const struct model_pod *pod, enum metric metric)
-{
-	const struct series *series = pod->telemetry[metric];
-	const struct series_point *last = series != NULL ? series_last(series) : NULL;
-
-	json_add_number(row, metric_info(metric)->name, last != NULL ? last->value : RUN_ABSENT);
-}
 
 static void print_pod(struct out *out, const struct model_pod *pod, const struct conf_pod *conf)
 {
@@ -321,27 +312,32 @@ static void print_pod(struct out *out, const struct model_pod *pod, const struct
 			 JTEXT("transport", conf_transport_name(conf->transport)),
 			 JTEXT("gpu", pod->gpu_name));
 
-	for (size_t i = 0; i < LENGTH(metrics); i++)
-		add_last(row, pod, metrics[i]);
+	for (size_t i = 0; i < LENGTH(metrics); i++) {
+		const struct series *series = pod->telemetry[metrics[i]];
+		const struct series_point *last = series != NULL ? series_last(series) : NULL;
+
+		json_add_number(row, metric_info(metrics[i])->name,
+				last != NULL ? last->value : RUN_ABSENT);
+	}
 	json_add(row, JNUM("disk_free_bytes", pod->disk_free_bytes),
 		 JNUM("usd_per_hour", pod->usd_per_hour));
 	out_take(out, row);
 }
 
-static bool pods_are_told(const struct session *s)
+static bool all_answered(const struct session *s)
 {
-	return ingest_is_settled(s->ingest) || session_age_s(s) > LIMIT_S;
+	return ingest_is_settled(s->ingest) || get_age_s(s) > LIMIT_S;
 }
 
-/* Connect to all of them, wait for an answer of each, and print it. */
+/* Connect to all pods, wait until each has answered, and print the answers. */
 static int print_pods(const struct conf *conf, const struct pods_call *call, struct err *err)
 {
 	struct session s = {
 		.options = { .conf = conf, .no_follow = true, .accept_new = call->accept_new },
-		.is_over = pods_are_told
+		.is_over = all_answered
 	};
 	struct out *out;
-	int rc = session_run(&s, err);
+	int rc = run_session(&s, err);
 
 	if (rc >= 0) {
 		out = cmd_out(call->format, columns);
@@ -349,7 +345,7 @@ static int print_pods(const struct conf *conf, const struct pods_call *call, str
 			print_pod(out, &s.model.pods[i], &conf->pods[i]);
 		rc = cmd_out_end(out, rc, err);
 	}
-	session_release(&s);
+	release_session(&s);
 	return rc;
 }
 
@@ -367,12 +363,13 @@ static int exec_pods(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_pods = {
 	.name = "pods",
 	.usage = "[OPTIONS] [NAME...]",
-	.summary = "connect to each pod, show how it is",
-	.help = "One row a pod: the state of the link and why, its GPU (mean "
-		"utilisation, highest\nmemory and temperature, power in all, "
-		"lowest clock, of those that the configuration\nnames), load "
-		"and free disk where its logs are.  A pod without a GPU has "
-		"none.\nExit status 4 when one cannot be reached.",
+	.summary = "connect to each pod and show its status",
+	.section = "pods",
+	.help = "Connect to each pod and show its status, one row per pod: the state of the "
+		"connection and its reason, the GPU (mean utilization, highest memory use and "
+		"temperature, total power and lowest clock of the configured GPUs), load, and free "
+		"disk space at the logs. A pod without a GPU has none. The exit status is 4 if a "
+		"pod is unreachable.",
 	.options = options,
 	.size = sizeof(struct pods_call),
 	.most = CMD_ANY,
@@ -394,13 +391,11 @@ static const struct check_call check_defaults = {
 
 static const struct cmd_option check_options[] = {
 	CMD_OUTPUT_OPTIONS(check_call),
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known", CMD_FLAG,
-	  CMD_AT(check_call, accept_new) },
-	{ 0, "no-gpu", NULL, "a pod without a GPU is fit too", CMD_FLAG,
-	  CMD_AT(check_call, no_gpu) },
-	{ 0, "min-free", "BYTES", "free space wanted for scratch [1e9]", CMD_NUMBER,
+	CMD_ACCEPT_NEW_OPTION(check_call),
+	{ 0, "no-gpu", NULL, "accept pods without a GPU", CMD_FLAG, CMD_AT(check_call, no_gpu) },
+	{ 0, "min-free", "BYTES", "free scratch space required (default 1e9)", CMD_NUMBER,
 	  CMD_AT(check_call, min_free_bytes), .high = 1e18 },
-	{ 0, "timeout", "SEC", "for each pod, login included [90]", CMD_NUMBER,
+	{ 0, "timeout", "SEC", "limit per pod, including login (default 90)", CMD_NUMBER,
 	  CMD_AT(check_call, limit_s), .high = 3600 },
 	CMD_OPTIONS_END,
 };
@@ -409,22 +404,20 @@ static const char check_columns[] =
 	"pod, status, failure, gpu=GPU, driver, free_bytes=free GB:1*1e-9, "
 	"python, torch, triton, clock_offset_s=clock s:1, text, next=next step";
 
-/* The worst exit status of the rows, which are printed and freed. */
-static int print_rows(cJSON **rows, size_t n, enum out_format format, struct err *err)
+/* Print and free the rows. Return the worst exit status of them, or -1 with err. */
+static int print_checks(cJSON **rows, size_t n, enum out_format format, struct err *err)
 {
 	struct out *out = cmd_out(format, check_columns);
 	int worst = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		int status = preflight_status(rows[i]);
-
-		worst = status > worst ? status : worst;
+		worst = MAX(worst, preflight_status(rows[i]));
 		out_take(out, rows[i]);
 	}
 	return cmd_out_end(out, worst, err);
 }
 
-/* Look at all of them at once and print their rows. */
+/* Check all pods at the same time. */
 static int exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct check_call *call = opaque;
@@ -444,7 +437,7 @@ static int exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 	cJSON **rows = xcalloc(probe.n, sizeof(cJSON *));
 	int rc = pods_probe(&probe, rows, err);
 	if (rc == 0)
-		rc = print_rows(rows, probe.n, call->format, err);
+		rc = print_checks(rows, probe.n, call->format, err);
 	else if (rc > 0)
 		rc += 128;
 	free((void *)rows);
@@ -455,14 +448,12 @@ static int exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_pods_check = {
 	.name = "pods check",
 	.usage = "[OPTIONS] [NAME...]",
-	.summary = "check whether each pod is fit for a run",
-	.help = "Logs in to each pod and looks, without writing anything: "
-		"host key, login, shell,\nscratch space, GPUs and who uses "
-		"them, driver, python3, torch, triton, what is left\nof "
-		"earlier benches, the clock.  One row a pod; each failure is "
-		"one of ssh,\ncommand, auth, hostkey, gpu, disk, "
-		"environment, timeout, with the next step\nin words.  Exit "
-		"status 3 when a pod is not fit, 4 when one cannot be reached.",
+	.summary = "test whether each pod is ready for a run",
+	.help = "Test whether each pod is ready for a run, without writing anything: host key, "
+		"login, shell, scratch space, GPUs and their processes, driver, python3, torch, "
+		"triton, remains of earlier benches, the clock. Prints one row per pod; a failure "
+		"is one of ssh, command, auth, hostkey, gpu, disk, environment, timeout, with the "
+		"next step. The exit status is 3 if a pod is not ready, 4 if one is unreachable.",
 	.options = check_options,
 	.size = sizeof(struct check_call),
 	.defaults = &check_defaults,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `runs` and `samples`: what the database holds, a row a run; and the series of
- * one of them. */
+/* `runs` and `samples`: list the runs in the database, and the series of one of them. */
 
 #include "base/xalloc.h"
 #include "board/input.h"
@@ -17,10 +16,10 @@ struct runs_call {
 
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS(runs_call),
-	{ 0, "pod", "NAME", "only the runs of this pod", CMD_TEXT, CMD_AT(runs_call, pod) },
-	{ 0, "group", "NAME", "only the runs of this group", CMD_TEXT, CMD_AT(runs_call, group) },
-	{ 0, "status", "WORD", "only running, finished, truncated, .. ones", CMD_WORD,
-	  CMD_AT(runs_call, status), .words = run_status_names },
+	{ 0, "pod", "NAME", "only runs of this pod", CMD_TEXT, CMD_AT(runs_call, pod) },
+	{ 0, "group", "NAME", "only runs of this group", CMD_TEXT, CMD_AT(runs_call, group) },
+	{ 0, "status", "WORD", "only runs with this status (running, finished, truncated, ...)",
+	  CMD_WORD, CMD_AT(runs_call, status), .words = run_status_names },
 	CMD_OPTIONS_END,
 };
 
@@ -36,43 +35,36 @@ static const char all_columns[] =
 	"last_seen:0";
 
 struct listing {
-	long writer; /* of the database */
+	long writer; /* process that writes to the database; 0: none */
 	const struct runs_call *call;
 	struct out *out;
 	struct board_input groups;
 	size_t shown;
 };
 
-/* A group is named by its key or by the last part of that. */
-static bool is_group(const char *key, const char *name)
+/* Is this the group that --group names, by its whole key or by the last part of it? */
+static bool is_group_called(const char *key, const char *name)
 {
 	const char *slash = strrchr(key, '/');
 
 	return strcmp(key, name) == 0 || (slash != NULL && strcmp(slash + 1, name) == 0);
 }
 
-static bool is_wanted(const struct listing *list, const struct stored_run *run, const char *group)
-{
-	const struct runs_call *call = list->call;
-
-	return (call->pod == NULL || strcmp(call->pod, run->pod) == 0) &&
-	       (call->group == NULL || is_group(group, call->group)) &&
-	       (call->status == NULL ||
-		strcmp(call->status, board_stored_status(run, list->writer)) == 0);
-}
-
 static int print_run(void *user, const struct stored_run *run)
 {
 	struct listing *list = user;
+	const struct runs_call *call = list->call;
 	AUTO_TEXT group = board_input_key(&list->groups, run);
-	cJSON *row;
 
-	if (is_wanted(list, run, group)) {
-		row = board_stored_json(run, list->writer);
-		json_add_clean(row, "group", group);
-		out_take(list->out, row);
-		list->shown++;
-	}
+	if ((call->pod != NULL && strcmp(call->pod, run->pod) != 0) ||
+	    (call->group != NULL && !is_group_called(group, call->group)) ||
+	    (call->status != NULL &&
+	     strcmp(call->status, board_stored_status(run, list->writer)) != 0))
+		return 0;
+	cJSON *row = board_stored_json(run, list->writer);
+	json_add_clean(row, "group", group);
+	out_take(list->out, row);
+	list->shown++;
 	return 0;
 }
 
@@ -88,10 +80,11 @@ static int exec_runs(struct cmd_args *args, void *opaque, struct err *err)
 		rc = store_each_run(context->store, 0, print_run, &list, err);
 	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
-		rc = err_set(err, ERR_NODATA, "%s holds no run%s", context->db_path,
+		rc = err_set(err, ERR_NODATA,
 			     call->pod != NULL || call->status != NULL || call->group != NULL
-				     ? " of that kind"
-				     : "");
+				     ? "no run in %s matches the options"
+				     : "%s contains no runs",
+			     context->db_path);
 	board_input_release(&list.groups);
 	return rc;
 }
@@ -99,32 +92,29 @@ static int exec_runs(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_runs = {
 	.name = "runs",
 	.usage = "[OPTIONS]",
-	.summary = "list the runs that the database holds",
-	.help = "One row a run: the keys of `parse` (see OUTPUT), and run_id, "
-		"pod, path, the group it is\nof by the configuration, and gen, "
-		"which counts how often the file at that path was\ntruncated "
-		"or replaced.  A run is `running` while its log is "
-		"followed; then "
-		"it is what\nits log says so far.",
+	.summary = "list the runs in the database",
+	.help = "List the runs in the database, one row per run. The keys are those of `parse` "
+		"(see OUTPUT), run_id, pod, path, the group according to the configuration, and "
+		"gen, which counts how often the file at that path was truncated or replaced. A "
+		"run is `running` while its log is followed; after that the status is what its log "
+		"shows.",
 	.options = options,
 	.size = sizeof(struct runs_call),
 	.needs = CONTEXT_CONF | CONTEXT_DB,
 	.exec = exec_runs,
 };
 
-/* What the command line asks for. */
 struct samples_call {
 	enum out_format format;
-	const char *metric, *pod; /* NULL: all; of a run */
+	const char *metric; /* NULL: all */
+	const char *pod;    /* NULL: the samples of a run */
 };
 
 static const struct cmd_option samples_options[] = {
 	CMD_OUTPUT_OPTIONS(samples_call),
-	{ 0, "metric", "NAME",
-	  "only this metric, by any name that the "
-	  "run prints it under",
-	  CMD_TEXT, CMD_AT(samples_call, metric) },
-	{ 0, "pod", "NAME", "the telemetry of this pod, of no run", CMD_TEXT,
+	{ 0, "metric", "NAME", "only this metric, by its name or by the name in the log", CMD_TEXT,
+	  CMD_AT(samples_call, metric) },
+	{ 0, "pod", "NAME", "the telemetry of this pod instead of a run", CMD_TEXT,
 	  CMD_AT(samples_call, pod) },
 	CMD_OPTIONS_END,
 };
@@ -152,14 +142,14 @@ static int print_sample(void *user, const struct stored_sample *sample)
 	return 0;
 }
 
-/* What --metric means of a run. */
+/* Resolves --metric to the label that the database has for it. */
 struct wanted {
 	const char *asked;
-	char label[SERIES_LABEL_BYTES]; /* "": nothing */
-	struct buf names;		/* those that the run has */
+	char label[SERIES_LABEL_BYTES]; /* "": not found */
+	struct buf names;		/* all metrics of the run, for the message */
 };
 
-static int find_wanted(void *user, const struct stored_run *row)
+static int match_metric(void *user, const struct stored_run *row)
 {
 	struct wanted *wanted = user;
 	const struct run_series *s = run_series_called(&row->run, wanted->asked);
@@ -176,18 +166,16 @@ static int find_wanted(void *user, const struct stored_run *row)
 	return 0;
 }
 
-/* The label of the samples that are asked for into wanted->label. */
+/* Set wanted->label; -1 with err if the run does not have the metric. */
 static int resolve_metric(struct store *store, int64_t run_id, struct wanted *wanted,
 			  struct err *err)
 {
 	buf_init(&wanted->names, RUN_MAX_SERIES * (SERIES_LABEL_BYTES + 2));
-	int rc = store_each_run(store, run_id, find_wanted, wanted, err);
+	int rc = store_each_run(store, run_id, match_metric, wanted, err);
 	if (wanted->label[0] == '\0' && metric_by_name(str_from(wanted->asked)) < METRIC_COUNT)
 		print_into(wanted->label, "%s", wanted->asked);
 	if (rc == 0 && wanted->label[0] == '\0')
-		rc = err_set(err, ERR_USAGE,
-			     "samples: --metric %s: run %lld has no such "
-			     "metric; it has %s",
+		rc = err_set(err, ERR_USAGE, "samples: unknown metric \"%s\"; run %lld has %s",
 			     wanted->asked, (long long)run_id,
 			     wanted->names.len > 0 ? wanted->names.data : "none");
 	buf_release(&wanted->names);
@@ -249,7 +237,7 @@ static int print_telemetry(const struct context *context, const struct samples_c
 	int rc = store_each_telemetry(context->store, &span, print_moment, &list, err);
 	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
-		rc = err_set(err, ERR_NODATA, "%s holds no telemetry of a pod \"%s\"",
+		rc = err_set(err, ERR_NODATA, "%s contains no telemetry of a pod \"%s\"",
 			     context->db_path, call->pod);
 	return rc;
 }
@@ -259,14 +247,14 @@ static int check_samples(const struct cmd_args *args, void *opaque, struct err *
 	const struct samples_call *call = opaque;
 
 	if ((call->pod != NULL) == (args->argc > 0))
-		return err_set(err, ERR_USAGE,
-			       "samples takes one run: its id or its path "
-			       "(hgym-tui runs), or --pod NAME instead");
+		return err_set(
+			err, ERR_USAGE,
+			"samples: give either one run (its id or path, see hgym-tui runs) or "
+			"--pod NAME");
 	if (call->metric != NULL && call->pod != NULL &&
 	    metric_by_name(str_from(call->metric)) == METRIC_COUNT &&
 	    strcmp(call->metric, "disk_free_bytes") != 0)
-		return err_set(err, ERR_USAGE, "samples: --metric %s: no such metric",
-			       call->metric);
+		return err_set(err, ERR_USAGE, "samples: unknown metric \"%s\"", call->metric);
 	return 0;
 }
 
@@ -281,20 +269,18 @@ static int exec_samples(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_samples = {
 	.name = "samples",
 	.usage = "[OPTIONS] RUN | --pod NAME",
-	.summary = "print the series of one run of the database",
-	.help = "RUN is the id of a run (hgym-tui runs), or a path or the "
-		"beginning of one that only\none run has; POD:PATH names the "
-		"pod as well.  One row a point, in the order of the log:\n"
-		"step, metric, value, wall_s (of a time stamp in the log), "
-		"train_ms and line.\n"
-		"With --pod: what the pod said of itself, every ten seconds of "
-		"the last day and\nevery five minutes of the last thirty: pod, "
-		"gpu (null: all of them, and the host),\nmetric, value and "
-		"wall_s.",
+	.summary = "print the time series of one run in the database",
+	.help = "Print the time series of one run in the database, one row per sample in the order "
+		"of the log: step, metric, value, wall_s (from time stamps in the log), train_ms "
+		"and line. RUN is the id of a run (see hgym-tui runs), its path, or a prefix of a "
+		"path that only one run has; POD:PATH names the pod as well.\n\n"
+		"With --pod, print the pod's telemetry: every ten seconds of the last day and "
+		"every five minutes of the last thirty days, with the keys pod, gpu (null: all "
+		"GPUs, and the host), metric, value and wall_s.",
 	.options = samples_options,
 	.size = sizeof(struct samples_call),
 	.most = 1,
-	.wants = "takes one run",
+	.wants = "give one run (its id or path, see hgym-tui runs)",
 	.check = check_samples,
 	.needs = CONTEXT_CONF | CONTEXT_DB,
 	.exec = exec_samples,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --version: ours and what the program really runs with; doctor too. */
+/* `version` and --version: hgym-tui and the libraries that it runs with. */
 #include "cmd/version.h"
 
 #include <stdint.h>
@@ -16,25 +16,25 @@
 
 #include "cmd/cmd.h"
 
-/* Of "ncurses 6.4.20221231" the number alone. */
-static const char *version_behind(const char *text, const char *name)
+/* Return "6.4" for "ncurses 6.4" and the prefix "ncurses ". */
+static const char *skip_prefix(const char *text, const char *prefix)
 {
-	size_t len = strlen(name);
+	size_t len = strlen(prefix);
 
-	return strncmp(text, name, len) == 0 ? text + len : text;
+	return strncmp(text, prefix, len) == 0 ? text + len : text;
 }
 
 void version_libraries(struct version_library out[VERSION_LIBRARIES])
 {
 	static char pcre2[64] = "?";
 	const struct version_library all[VERSION_LIBRARIES] = {
-		{ "ncurses", version_behind(curses_version(), "ncurses ") },
+		{ "ncurses", skip_prefix(curses_version(), "ncurses ") },
 		{ "libssh2", libssh2_version(0) },
 		{ "SQLite", sqlite3_libversion() },
 		{ "cJSON", cJSON_Version() },
 		{ "PCRE2", pcre2 },
 		{ "libuv", uv_version_string() },
-		{ "libcrypto", version_behind(OpenSSL_version(OPENSSL_VERSION), "OpenSSL ") },
+		{ "libcrypto", skip_prefix(OpenSSL_version(OPENSSL_VERSION), "OpenSSL ") },
 	};
 
 	(void)pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
@@ -78,6 +78,7 @@ static int exec_version(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_version = {
 	.name = "version",
 	.usage = "",
-	.summary = "show the version and those of the libraries",
+	.summary = "show the versions of hgym-tui and its libraries",
+	.fold = "",
 	.exec = exec_version,
 };

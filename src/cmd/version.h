@@ -6,17 +6,16 @@
 #define VERSION_LIBRARIES 7
 
 struct version_library {
-	const char *name, *version; /* of what is linked, not the headers */
+	const char *name, *version; /* of the linked library, not of its headers */
 };
 
-/* The libraries of ours and their versions. */
 void version_libraries(struct version_library out[VERSION_LIBRARIES]);
 
-/* PCRE2 can compile rules to machine code. */
+/* Can PCRE2 compile patterns to machine code? */
 bool version_has_jit(void);
 
-/* libssh2 signs with RSA keys as servers of today want it (1.11). */
+/* Can libssh2 sign with rsa-sha2, as current servers require for RSA keys? (since 1.11) */
 bool version_has_rsa_sha2(void);
 
-/* The version, and those of the libraries linked, to stdout. */
+/* Print the versions to stdout. */
 void version_print(void);

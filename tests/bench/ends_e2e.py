@@ -197,8 +197,8 @@ def at_the_end(rig):
     path = rig.bench("ask", [pod], env, design={"blocks_per_pod": 1})
     done = rig.tui("bench", "run", "--yes", path)
     ok(not os.path.exists(said) and
-       b"still up: p1 (2.50 USD an hour); hgym-tui bench stop ask-" in
-       done.stderr, "no terminal: told what to run", done.stderr.decode())
+       b"still up: p1 (2.50 USD an hour)\nto run their stop_cmd: "
+       b"hgym-tui bench stop ask-" in done.stderr, "no terminal: told what to run", done.stderr.decode())
     done = rig.tui("bench", "stop", "ask")
     ok(done.returncode == 0 and open(said).read() == "gone\n",
        "bench stop runs it", done.stderr)

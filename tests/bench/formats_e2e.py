@@ -151,7 +151,7 @@ def listed(rig):
     ok(done.stdout.count(b'"format":"brr"') == 2, "formats show has its rules",
        (done.stdout, done.stderr))
     done = rig.tui("formats", "check", "brr", log, "--json")
-    ok(b'"lines":20' in done.stdout and b"no rule took" not in done.stderr,
+    ok(b'"lines":20' in done.stdout and b"no rule matched" not in done.stderr,
        "formats check reads with it", (done.stdout, done.stderr))
 
 

@@ -153,7 +153,7 @@ def again(rig):
        "FASTER" in mine[0]["verdict"], "the database remembers it", mine)
     done = rig.tui("bench", "show", mine[0]["id"][:-2])
     ok(done.returncode == 0 and b"FASTER" in done.stdout and
-       b"database remembers" in done.stdout, "and shows it", done)
+       b"from the database" in done.stdout, "and shows it", done)
     done = rig.tui("bench", "show", "--json", mine[0]["id"])
     ok(json.loads(done.stdout)["schema"] == "hgym.verdict/1",
        "its verdict.json too", done)
@@ -204,8 +204,9 @@ def history(rig, database):
     ok(done.returncode == 0 and b"570.1 -> 580.2" in done.stdout,
        "as a table", done.stdout)
     done = rig.tui("bench", "history", "nigh")
-    ok(done.returncode == 5 and b"no such bench" in done.stderr,
-       "a part of a name is none", done)
+    ok(done.returncode == 5 and
+       b"no finished bench of that name" in done.stderr,
+       "a part of a name does not match", done)
     rows = rows_of(rig.tui("bench", "noise", "--json"))
     ok({r["n_benches"] for r in rows if r["pod"] == "p1"} == {2},
        "a control without an A/A arm is no noise", rows)
@@ -220,7 +221,7 @@ def probe(rig):
     ok(done.returncode == 2 and b"--yes" in done.stderr,
        "no terminal: --yes is asked for", done.stderr)
     done = rig.tui("--read-only", "bench", "audit", "here", "--yes")
-    ok(done.returncode == 2, "not with --read-only", done.stderr)
+    ok(done.returncode == 2, "--read-only refuses it", done.stderr)
     done = rig.tui("bench", "audit", "nobody", "--yes")
     ok(done.returncode == 2 and b"nobody" in done.stderr,
        "a pod that is not known", done.stderr)
@@ -260,7 +261,7 @@ def broken(rig):
     path = rig.bench("bad", [rig.pod("p1")], {"env": {}},
                      workload={"env": {"STEP_MS": "2000", "MODE": "crash"}})
     done = rig.tui("bench", "audit", "p1", path, "--yes")
-    ok(done.returncode == 5 and b"nothing can be said" in done.stderr,
+    ok(done.returncode == 5 and b"not enough to estimate" in done.stderr,
        "a control that crashes has no noise",
        (done.returncode, done.stderr.decode()))
     rig.clean("audit-bad")

@@ -444,7 +444,7 @@ def refused(rig):
     ok(done.returncode == 2 and b"--yes" in done.stderr,
        "no terminal: --yes is asked for", done.stderr)
     done = rig.tui("--read-only", "bench", "run", "--yes", path)
-    ok(done.returncode == 2, "not with --read-only", done.stderr)
+    ok(done.returncode == 2, "--read-only refuses it", done.stderr)
     done = rig.tui("bench", "run", "--dry-run", path)
     ok(b"sh -c 'sh workload.sh'" in done.stdout, "--dry-run shows commands",
        done.stdout)
@@ -544,8 +544,8 @@ def one_line(rig):
     kept = json.load(open(os.path.join(rig.folder("line"), "bench.json")))
     ok(kept == plan, "its plan is kept")
     page(rig)
-    for wrong, why in ((words[:2] + words[4:], "name one file"),
-                       (words + ["plan.json"], "name one file"),
+    for wrong, why in ((words[:2] + words[4:], "give either one FILE"),
+                       (words + ["plan.json"], "give either one FILE"),
                        (words[:2] + ["--pod", "nowhere"] + words[4:],
                         'has no pod "nowhere"'),
                        (words + ["--variant", "a b=true"], "letters, digits"),

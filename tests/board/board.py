@@ -167,7 +167,7 @@ def test_diff():
        "of two runs of a log the last one is it", out)
     empty = write("d/e.log", "hello\n")
     status, out, err = board(one, empty, command="diff")
-    ok(status != 0 and "neither settings nor a script" in err,
+    ok(status != 0 and "neither settings nor a training script" in err,
        "nothing to compare is said", err)
 
 

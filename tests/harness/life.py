@@ -173,7 +173,7 @@ def main():
                "%s: while its process lives" % place, now)
         done = subprocess.run([TUI, "harness", "--ab", work], check=False,
                               capture_output=True, text=True)
-        ok("the run is under way: both arms may change" in done.stderr,
+        ok("has not finished: both arms may still change" in done.stderr,
            "a bench of it is warned of", done.stderr)
         other = os.path.join(folder, "other")
         shutil.copytree(work, other)

@@ -59,7 +59,7 @@ mkdir "$dir/root/none"
 [ "$(grep -c '"run_id":"rmsnorm-h100"' "$dir/b")" = 2 ]
 told "a pattern is expanded on the pod: each workspace" $?
 "$HGYM_TUI" "$@" "here:$dir/root/n*" >"$dir/b" 2>"$dir/errors"
-[ $? = 5 ] && grep -q 'no comparison matches' "$dir/errors"
+[ $? = 5 ] && grep -q 'or comparison matches' "$dir/errors"
 told "one that matches nothing: exit 5" $?
 "$HGYM_TUI" "$@" "here:$dir/none" >"$dir/b" 2>"$dir/errors"
 [ $? = 5 ]

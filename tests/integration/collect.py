@@ -81,7 +81,7 @@ def test_nothing():
          "history.db yet (hgym-tui collect makes one)\n", "and said")
     done = tui("collect", "--for", "1")
     same(done.returncode, 2, "no pods is exit status 2")
-    same(done.stderr, "hgym-tui: the configuration has no pods to follow\n",
+    same(done.stderr, f"hgym-tui: no pods configured: {CONFIG} does not exist\n",
          "and said")
     put(CONFIG, '{"pods": [\n {"nam": "x"}]}')
     done = tui("collect")
@@ -137,7 +137,7 @@ def test_queries():
          [s for s in samples if s["metric"] == "train_loss"],
          "by the beginning of its name, one metric")
     same(tui("samples", "nothing").returncode, 5, "no such run")
-    same(tui("samples", "1", "--metric", "x").returncode, 2, "no such metric")
+    same(tui("samples", "1", "--metric", "x").returncode, 2, "an unknown metric")
     same(tui("runs", "--pod", "other").returncode, 5, "no run of a pod")
     same([r["group"] for r in rows("runs", "--group", "a")], [top + "/a"],
          "the runs of a group")
@@ -277,7 +277,7 @@ def test_metrics():
          "one that is printed like the metric")
     done = tui("samples", top + "/m", "--metric", "Loss")
     same(done.returncode, 2, "a name that is not there")
-    ok("it has loss, grad/norm, " in done.stderr,
+    ok(" has loss, grad/norm, " in done.stderr,
        "is told with those that are: " + done.stderr)
     stored = rows("runs", "--pod", "m")[0]
     parsed = rows("parse", log)[0]

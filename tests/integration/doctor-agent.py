@@ -63,19 +63,19 @@ def hang_up(server):
 def main(top):
     sock = top + "/agent"
     check(top, None, "ok", "SSH_AUTH_SOCK is not set", "no agent is fine")
-    check(top, sock, "warn", "where no agent listens", "nothing there")
+    check(top, sock, "warn", "no agent listens", "nothing there")
     agent = subprocess.Popen(["ssh-agent", "-D", "-a", sock],
                              stdout=subprocess.DEVNULL)
     try:
         ok(until(lambda: listens(sock)), "an agent is started")
-        check(top, sock, "ok", "holds 0 keys", "an agent without keys")
+        check(top, sock, "ok", "has 0 keys", "an agent without keys")
         for name in "ab":
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "",
                             "-f", top + "/" + name], check=True)
             subprocess.run(["ssh-add", "-q", top + "/" + name], check=True,
                            env=dict(os.environ, SSH_AUTH_SOCK=sock))
-            check(top, sock, "ok", "holds 1 key" if name == "a" else
-                  "holds 2 keys", "its keys are counted")
+            check(top, sock, "ok", "has 1 key" if name == "a" else
+                  "has 2 keys", "its keys are counted")
         agent.send_signal(signal.SIGSTOP)
         took = check(top, sock, "warn", "does not answer",
                      "an agent that hangs")
@@ -84,17 +84,17 @@ def main(top):
         agent.send_signal(signal.SIGCONT)
         agent.kill()
         agent.wait()
-    check(top, sock, "warn", "where no agent listens", "an agent that died")
+    check(top, sock, "warn", "no agent listens", "an agent that died")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(top + "/other")
         server.listen()
         thread = threading.Thread(target=hang_up, args=(server,),
                                   daemon=True)
         thread.start()
-        check(top, top + "/other", "warn", "is no SSH agent",
+        check(top, top + "/other", "warn", "is not an SSH agent",
               "something else that listens there")
         server.shutdown(socket.SHUT_RDWR)
-    check(top, top + "/" + "x" * 200, "warn", "where no agent listens",
+    check(top, top + "/" + "x" * 200, "warn", "no agent listens",
           "a path that is too long for a socket")
 
 

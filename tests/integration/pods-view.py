@@ -228,7 +228,7 @@ def test_places(config):
        "one that cannot be reached hides no other")
     gone = parse(config, f"good:{runs}/*.tyt", f"good:{runs}/a:2.txt")
     ok(gone[:2] == (0, here[1].splitlines(True)[0]) and
-       f"good:{runs}/*.tyt: there is no such log" in gone[2],
+       f"good:{runs}/*.tyt: no log matches on the pod" in gone[2],
        "a path without a log is named", gone)
     new = "%s@127.0.0.1:%s:%s" % (read("user"), read("port"), runs)
     code, out, said = parse(config, new)

@@ -352,7 +352,7 @@ static int next_cell(struct str *rest, struct buf *out, char *end)
 	return quoted ? -1 : 0;
 }
 
-/* The head: the names of the columns, owned; how many, or -1. */
+/* Read the header into names (owned by the caller); returns the number of columns, or -1. */
 static int read_head(struct reader *r, struct str *rest, char *names[MAX_COLUMNS])
 {
 	AUTO_BUF cell = buf_new(CELL_MAX);
@@ -366,13 +366,18 @@ static int read_head(struct reader *r, struct str *rest, char *names[MAX_COLUMNS
 		struct str name = str_trim(buf_str(&cell));
 		names[n++] = xstrndup(name.p, name.len);
 	}
-	for (int i = 0; i < n; i++)
-		if (find_number(names[i]) != NULL)
-			return n;
-	err_set(r->err, ERR_PARSE,
-		"%s:1: no column is named like a number of a run (seed, "
-		"final_bpb, ..)",
-		r->name);
+	if (n == MAX_COLUMNS && end == ',') {
+		err_set(r->err, ERR_PARSE,
+			"%s:1: the header has more than %d columns; leave out those not needed",
+			r->name, MAX_COLUMNS);
+	} else {
+		for (int i = 0; i < n; i++)
+			if (find_number(names[i]) != NULL)
+				return n;
+		err_set(r->err, ERR_PARSE,
+			"%s:1: no column is named like a number of a run (seed, final_bpb, ..)",
+			r->name);
+	}
 	while (n > 0)
 		free(names[--n]);
 	return -1;

@@ -440,6 +440,22 @@ def test_status():
        g["verdict"] == "NO RUN COUNTS", "nor is a null", g)
 
 
+def test_many_columns():
+    """256 columns are read; one more is refused, not read as a row."""
+    def table(columns):
+        extra = ",".join("x%d" % i for i in range(columns - 2))
+        return write("wide%d.csv" % columns, "seed,final_bpb,%s\n1,1.05%s\n"
+                     % (extra, "," * (columns - 2)))
+
+    g = groups(table(256))[0]
+    ok(g["n"] == 1 and g["mean_bpb"] == 1.05, "a table of 256 columns", g)
+    status, out, err = board("--json", table(257))
+    ok(status == 1 and out == "" and err.count("\n") == 1 and
+       "wide257.csv:1: the header has more than 256 columns" in err,
+       "a table of 257 columns is refused in one sentence",
+       (status, out, err))
+
+
 def test_metric():
     """Any metric of the runs, the lower or the higher the better."""
     acc = {"a": (0.81, 0.84, 0.86), "b": (0.71, 0.72, 0.75)}
@@ -572,6 +588,7 @@ def main():
         test_tracks()
         test_small()
         test_status()
+        test_many_columns()
         test_metric()
         test_wrong()
         test_corpus()

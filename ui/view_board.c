@@ -516,16 +516,6 @@ static bool is_score(const struct chart_metric *metric)
 	       metric->id == PLOT_OWN;
 }
 
-/* Whether more of it is better, as far as its name tells. */
-static bool is_more_better(const char *name)
-{
-	static const char *const words[] = { "acc",   "reward", "score", "bleu", "rouge",     "mfu",
-					     "tok/s", "flop",	"tps",	 "f1",	 "throughput" };
-
-	return any_of(i, LENGTH(words),
-		      strcasestr(name, words[i]) != NULL && strcasestr(name, "loss") == NULL);
-}
-
 /*
  * The metric to rank by: the one of the charts where it is a score that the
  * track does not have; or a loss, where no run tells what tracks judge, BPB
@@ -568,7 +558,7 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 	metric = ranking_metric(shared, &by);
 	if (metric != NULL) {
 		board_choose_metric(&view->board, metric);
-		view->board.higher = is_more_better(metric);
+		view->board.higher = board_is_higher_better(metric);
 	}
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];

@@ -5,6 +5,7 @@
  */
 #include "model/board.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -1192,6 +1193,36 @@ void board_compute(struct board *board)
 double board_mean(const struct board_group *group, const char *key)
 {
 	return group->means[run_number_by_name(str_from(key)) - run_numbers];
+}
+
+bool board_is_higher_better(const char *metric)
+{
+	static const char higher[] =
+		"acc accuracy accuracies reward rewards score scores bleu rouge "
+		"f1 mfu flops gflops tflops tps throughput";
+	bool is_higher = str_ends_with(str_from(metric), "/s");
+	const char *p = metric;
+
+	while (*p != '\0') {
+		struct str word = { p, 0 };
+
+		/* A word ends at a mark ("top1_acc") or before a capital ("valAcc"). */
+		while (isalnum((unsigned char)*p) &&
+		       !(p > word.p && islower((unsigned char)p[-1]) && isupper((unsigned char)*p)))
+			p++;
+		word.len = (size_t)(p - word.p);
+		if (word.len == 0) {
+			p++;
+			continue;
+		}
+		is_higher |= str_is_like(word, higher);
+		while (word.len > 1 && str_is_digit(word.p[word.len - 1])) /* "acc5" */
+			word.len--;
+		is_higher |= str_is_like(word, higher);
+		if (str_is_like(word, "loss losses err error errors"))
+			return false;
+	}
+	return is_higher;
 }
 
 const char *board_unit(const struct board *board, const struct board_group *group)

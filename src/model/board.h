@@ -224,6 +224,11 @@ const struct board_group *board_baseline(const struct board *board);
 /* The mean of the number with that key, which there is, over the runs that
  * count. */
 double board_mean(const struct board_group *group, const char *key);
+/*
+ * Does the name of a metric show that more of it is better?  Only whole words count: "val_acc"
+ * and "tok/s" do, "data_access_ms" does not.
+ */
+bool board_is_higher_better(const char *metric);
 /* "bpb", "nats" or, of any other number, "value": what the score is in. */
 const char *board_unit(const struct board *board, const struct board_group *group);
 

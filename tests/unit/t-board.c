@@ -463,6 +463,23 @@ static void test_open(void)
 	board_release(&board);
 }
 
+/* Only a whole word of a metric's name shows that more of it is better. */
+static void test_direction(void)
+{
+	static const char *const higher[] = {
+		"val_acc", "accuracy", "top1_acc", "acc5",	  "valAcc",
+		"mfu",	   "eval/F1",  "tok/s",	   "mean_reward", "rewards/accuracies"
+	};
+	static const char *const lower[] = { "data_access_ms", "vacc_temp", "acceptance_gap_ms",
+					     "score_loss",     "loss",	    "accError",
+					     "fmfu2x",	       "step_ms",   "" };
+
+	for (size_t i = 0; i < LENGTH(higher); i++)
+		ok(board_is_higher_better(higher[i]), "more %s is better", higher[i]);
+	for (size_t i = 0; i < LENGTH(lower); i++)
+		ok(!board_is_higher_better(lower[i]), "less \"%s\" is better", lower[i]);
+}
+
 static void test_baseline_name(void)
 {
 	struct err err = { ERR_NONE, "" };
@@ -579,6 +596,7 @@ int main(void)
 	test_uncounted();
 	test_speedrun();
 	test_open();
+	test_direction();
 	test_baseline_name();
 	track_release(&golf);
 	track_release(&speedrun);

@@ -26,11 +26,10 @@ ui          base model command.h parsers/run.h parsers/run_series.h
 src/conf    base parsers ui/keymap.h ui/theme.h
 src/context base parsers/format.h model/track.h store conf
 src/pods    base parsers loop remote conf transport.h
+src/ingest  base parsers model loop remote store conf pods transport.h
 src/harness base parsers model loop remote report conf pods transport.h
 src/bench   base parsers model loop remote store report conf pods transport.h
             context.h
-src/ingest  base parsers model loop remote store conf pods bench
-            transport.h
 src/board   base parsers model store report conf harness ingest context.h
 src/app     base parsers model loop remote report ui conf pods harness bench
             ingest board command.h context.h
@@ -201,6 +200,8 @@ plant src/main.c '"store/store.h"' bad
 plant src/context.c '"bench/drive.h"' bad
 plant src/conf/x.c '"context.h"' bad
 plant src/ingest/x.c '"context.h"' bad
+plant src/ingest/x.c '"bench/record.h"' bad
+plant src/ingest/x.c '"pods/timed.h"' good
 plant src/bench/x.c '"context.h"' good
 plant ui/term_curses.c '<curses.h>' good
 

@@ -18,6 +18,7 @@
 #include "bench/start.h"
 #include "bench/stats.h"
 #include "bench/verdict_json.h"
+#include "pods/timed.h"
 #include "report/facts_print.h"
 
 #define MAX_BENCHES  50
@@ -327,7 +328,7 @@ static bool poll_clocks(struct bench_feed *feed)
 		if (!folder_read_state(path, &state))
 			continue;
 		bench_show_clock(bench->live, &state, now_ms);
-		bench->live->driven = bench->live->running && bench_is_driven(path);
+		bench->live->driven = bench->live->running && timed_is_driven(path);
 		bench_show_waits(bench->live, path, now_ms);
 		bench->cost_usd = bench->live->cost_usd;
 		moved = true;

@@ -10,8 +10,9 @@
  * The results folder of a bench, <base>/<id>: bench.json (a copy of the definition), source.json
  * (where the definition was), state.json, runs/<run>/{<log>,run.json,steps.csv,gpu.csv},
  * env.<pod>.txt, verdict.json and summary.json; if needed also waits.json, preflight.json and
- * repeats.json.  Files other than logs are replaced by a rename, so `bench attach` can continue
- * from the folder of an hgym-tui that was killed.
+ * repeats.json; and for other programs lock and current.<pod>, see pods/timed.h.  Files other than
+ * logs are replaced by a rename, so `bench attach` can continue from the folder of an hgym-tui that
+ * was killed.
  */
 #define FOLDER_ID_SIZE	 80
 #define FOLDER_PATH_SIZE 4096

@@ -3,11 +3,9 @@
 #include "bench/record.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/xalloc.h"
 #include "bench/folder.h"
-#include "bench/runs.h"
 #include "bench/verdict_json.h"
 #include "report/facts_print.h"
 #include "store/benches.h"
@@ -78,41 +76,6 @@ int bench_record(const char *db_path, const char *id, const char *path, struct e
 	for (i = 0; i < n; i++)
 		free((void *)(uintptr_t)runs[i].detail);
 	return rc;
-}
-
-bool bench_is_driven(const char *path)
-{
-	struct err err = { ERR_NONE, "" };
-	int fd = -1;
-
-	if (access(path, F_OK) != 0)
-		return false;
-	if (folder_lock(path, &fd, &err) != 0)
-		return err.code == ERR_CHECK;
-	(void)close(fd);
-	return false;
-}
-
-char *bench_running_log(const char *path, const char *pod)
-{
-	char file[FOLDER_PATH_SIZE], *found = NULL;
-	struct bench_runs runs;
-	struct plan plan;
-
-	if (bench_load_plan(&plan, path, NULL) != 0)
-		return NULL;
-	bench_runs_init(&runs, &plan, path);
-	for (size_t i = 0; found == NULL && i < runs.n; i++) {
-		const struct bench_run *run = &runs.v[i];
-
-		bench_run_path(&runs, run, plan_output(&plan), file);
-		if (run->end == RUN_END_NONE && strcmp(plan.pods[run->pod].id, pod) == 0 &&
-		    access(file, R_OK) == 0)
-			found = xstrdup(file);
-	}
-	bench_runs_release(&runs);
-	plan_release(&plan);
-	return found;
 }
 
 #define REPORT_BYTES (64U << 10)

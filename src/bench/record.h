@@ -12,12 +12,6 @@
 int bench_record(const char *db_path, const char *id, const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* Is a process driving the bench of this results folder? */
-bool bench_is_driven(const char *path);
-
-/* Path of the local copy of the log of the run in progress on a pod; owned; NULL: none. */
-char *bench_running_log(const char *path, const char *pod);
-
 /*
  * Fill out with the benches in the database whose id is not in ids, newest first, at most max.
  * Returns their number; 0 if the database cannot be read.

@@ -4,9 +4,10 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "bench/folder.h"
-#include "bench/record.h"
+#include "pods/timed.h"
 
 #define DURATION_SIZE 32
 
@@ -166,7 +167,7 @@ cJSON *waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms)
 char *bench_waits_add(cJSON *object, const char *path, const char *id, const char *state)
 {
 	bool is_running = path != NULL && strcmp(state, "running") == 0;
-	bool is_driven = is_running && bench_is_driven(path);
+	bool is_driven = is_running && timed_is_driven(path);
 	struct pod_wait waits[WAITS_MAX];
 	size_t n = path != NULL ? waits_read(path, is_driven, waits) : 0;
 	cJSON *all = waits_json(waits, n, clock_wall_ms());

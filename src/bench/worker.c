@@ -9,6 +9,7 @@
 #include "bench/kernel.h"
 #include "bench/make.h"
 #include "bench/session_priv.h"
+#include "pods/timed.h"
 
 #define RETRY_MOST_MS 10000
 /* Answers that make no sense, in a row, before the pod is given up. */
@@ -646,7 +647,8 @@ static void on_busy(struct worker *worker, enum wait_kind kind)
 
 static void on_start(struct worker *worker, const struct launch_reply *reply)
 {
-	char why[200];
+	struct session *s = worker->session;
+	char why[200], log[FOLDER_PATH_SIZE];
 
 	if (reply->foreign[0] != '\0') {
 		print_into(why, "something else computes on its GPUs (pids %s)", reply->foreign);
@@ -662,9 +664,13 @@ static void on_start(struct worker *worker, const struct launch_reply *reply)
 		worker->begun = true;
 		worker->clock = any_clock;
 		clock_add(worker, reply->pod_up_s);
-		session_note(worker->session, "%s: run %s %s", worker_pod_id(worker),
-			     worker->run->id, reply->existed ? "is picked up" : "began");
-		on_state(worker, reply);
+		session_note(s, "%s: run %s %s", worker_pod_id(worker), worker->run->id,
+			     reply->existed ? "is picked up" : "began");
+		bench_run_file(worker->run, plan_output(s->plan), log);
+		if (timed_set_log(s->setup.path, worker_pod_id(worker), log, &s->why) != 0)
+			worker_fail(worker, s->why.text);
+		else
+			on_state(worker, reply);
 	}
 }
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "bench/record.h"
 #include "ingest/ingest_priv.h"
 #include "parsers/json.h"
 #include "pods/pods.h"
+#include "pods/timed.h"
 #include "store/benches.h"
 
 /* ---- the state of a pod */
@@ -183,8 +183,7 @@ static bool same_text(const char *a, const char *b)
 static void follow_arm(struct ingest_pod *pod, const char *dir, const char *id)
 {
 	struct ingest *ingest = pod->ingest;
-	char *arm = dir != NULL && id != NULL && ingest->o.keep_view ? bench_running_log(dir, id)
-								     : NULL;
+	char *arm = dir != NULL && id != NULL && ingest->o.keep_view ? timed_log(dir, id) : NULL;
 
 	if (!same_text(pod->arm, arm)) {
 		if (pod->arm != NULL)
@@ -204,7 +203,7 @@ static int mark_pods(void *user, const struct stored_bench *bench)
 	struct ingest *ingest = user;
 	AUTO_JSON root = NULL;
 
-	if (bench->definition == NULL || bench->dir == NULL || !bench_is_driven(bench->dir))
+	if (bench->definition == NULL || bench->dir == NULL || !timed_is_driven(bench->dir))
 		return 0;
 	root = json_parse(str_from(bench->definition), false, NULL);
 	json_each (node, json_get(root, "pods")) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """While a bench runs on a pod, the collector asks nothing of that pod."""
+import glob
 import json
 import os
 import shutil
@@ -81,6 +82,11 @@ def main(top):
              [("running",)]), "a bench is in the database")
     ok(until(lambda: said("p: a bench runs: silent")),
        "the collector goes silent on its pod")
+    current = top + "/*/hgym-tui/**/current.p"
+    ok(until(lambda: [open(p).read() for p in
+                      glob.glob(current, recursive=True)][:1] > ["runs/"]),
+       "the bench names the log of the run in progress",
+       glob.glob(current, recursive=True))
     # The pod may hear of it while it looks: then at the next row.
     last, seen, quiet = 1, [], False
     while not quiet and last < 6:

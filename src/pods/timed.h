@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/*
+ * Which bench is timing a pod now, for programs that must not disturb it.  The process that drives
+ * a bench holds the lock of its results folder, and writes the path of the log of each pod's run
+ * in progress to "current.<pod>" in that folder.
+ */
+
+/* Does a process hold the lock of this results folder? */
+bool timed_is_driven(const char *dir);
+
+/* A run started on the pod; log is the path of its log, relative to the results folder. */
+int timed_set_log(const char *dir, const char *pod, const char *log, struct err *err)
+	__attribute__((warn_unused_result));
+
+/*
+ * Path of the local copy of the log of the pod's run in progress; owned.  NULL: no run is in
+ * progress (there is a run.json next to the log of a run that ended), or nothing of it was
+ * fetched yet.
+ */
+char *timed_log(const char *dir, const char *pod);

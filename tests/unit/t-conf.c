@@ -184,8 +184,8 @@ static const struct {
 	{ "{\"ui\": {\"theme\": \"mauve\"}}",
 	  "c.json:1: ui.theme: expected \"dark\", \"light\" or \"contrast\"" },
 	{ "{\"groups\": {\"pattern\": \"(\"}}",
-	  "c.json:1: groups.pattern: pattern \"(\": missing closing parenthesis at "
-	  "offset 1" },
+	  "c.json:1: groups.pattern: invalid pattern: missing closing parenthesis at character 2 of "
+	  "\"(\"" },
 	{ "{\"keys\": {\"quit\": 1}}", "c.json:1: keys.quit: expected a key or null" },
 	{ "{\"ui\": {\"charset\": \"utf-8\"}}",
 	  "c.json:1: ui.charset: expected \"braille\", \"block\", \"ascii\" or "

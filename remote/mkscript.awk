@@ -11,9 +11,12 @@ BEGIN {
 }
 /^[ \t]*(#|$)/ { next }
 {
-	# The shell does not need its indents, python does.
-	if (name ~ /_sh$/)
+	# The shell needs neither its indents nor the quotes of an empty value;
+	# a quote takes five bytes of a command line whose length is limited.
+	if (name ~ /_sh$/) {
 		sub(/^\t+/, "")
+		gsub(/=''/, "=")
+	}
 	text = ""
 	for (i = 1; i <= length($0); i++) {
 		c = substr($0, i, 1)

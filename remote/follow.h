@@ -50,6 +50,7 @@ struct follow_file {
 	uint32_t id;		  /* in the session; 0: not found there */
 	uint32_t tried, not_id;	  /* is summed as that one, is not that one */
 	unsigned int missed;	  /* looks that did not find it */
+	bool is_unreadable;	  /* opening it failed, in this session */
 	bool is_sent, is_rewound; /* its bytes come; first those in flight */
 };
 
@@ -87,9 +88,10 @@ struct follow_status {
 	bool python;	      /* which variant runs there */
 	bool scanned;	      /* the globs were looked at once, and which file
 			       * is which is known */
-	uint64_t n_followed;  /* files, of n_matching, as last told; the
-			       * newest where there is no room for all */
-	uint64_t n_matching;
+	/* As last reported: files that are followed, and those plus the ones
+	 * that could be read but for which the follower has no room.  It
+	 * follows the newest. */
+	uint64_t n_followed, n_matching;
 };
 
 /* All on the loop; none may free the follow.  file is borrowed. */

@@ -87,7 +87,7 @@ def line(*words):
 	return (" ".join(str(w) for w in words) + "\n").encode()
 
 def trouble(fid, e, path):
-	path = path[:256]
+	path = path[:1000]
 	if (path, e) not in refused and len(refused) < 4096:
 		refused.add((path, e))
 		out(line("E", fid, e, len(path)), path)
@@ -468,6 +468,12 @@ def look_for():
 			pass
 	wanted.clear()
 
+# How many more files could be followed if there were room.  Files that were
+# tried and those that cannot be read do not count.
+def count_left(seen, tried):
+	return sum(os.access(seen[k][0][0], os.R_OK)
+		for k in seen.keys() - by_key.keys() - tried)
+
 # The newest come first; where there is no room, the oldest silent one goes.
 def scan():
 	global going, scanned, scan_at, polled
@@ -483,6 +489,7 @@ def scan():
 	order = sorted(seen, key=lambda k: -seen[k][1].st_mtime
 		) if seen.keys() - by_key.keys() else []
 	old = [k for k in order[MAX_FILES:] if k in by_key]
+	tried = set()
 	for key in order[:MAX_FILES]:
 		if key in by_key:
 			continue
@@ -490,10 +497,12 @@ def scan():
 			if not old or mono() - by_key[old[-1]].grew < 60:
 				break
 			drop(by_key[old.pop()])
+		tried.add(key)
 		start(seen[key][0][0], key)
 	look_for()
 	if going:
-		out(line("S", len(files), max(len(seen), len(files))))
+		n = len(files)
+		out(line("S", n, n + count_left(seen, tried)))
 		going = False
 	scanned = mono()
 	polled = {f for f in held if f.wd < 0 or f.gone is not None or

@@ -16,7 +16,7 @@ nonce=$2 T='' quiet=0 step=0.2 ids='' held='' nl='
 dead=60000 grace=60000 most=256 limit=4096 paths_most=8192
 NG=0 NF=0 ng=0 nf=0 last=0 going=0 pseq=0 cseq=0 scans=0 beat=0 heard=0
 scan_at=0 text='' gone='' idle=0 live=0 n_held=0 wanted='' long='' calming=0
-total=0 stale=1
+stale=1
 lacks=''
 for x in stat dd head tail cat sort cksum mkfifo mkdir rm sleep; do
 	command -v $x >/dev/null 2>&1 || lacks="$lacks $x"
@@ -165,8 +165,9 @@ where() {
 # start PATH KEY MTIME N|O: hold the file and announce it.
 start() {
 	[ $last -lt 65536 ] || return
-	[ ${#1} -le 1000 ] || { trouble 0 36 $2 ''; return; }
 	[ $live -lt $limit ] || make_room $3 || return
+	eval "u_$2=$scans"
+	[ ${#1} -le 1000 ] || { trouble 0 36 $2 ''; return; }
 	hold "$1" || {
 		[ ! -e "$1" ] || [ -r "$1" ] || trouble 0 13 $2 "$1"
 		return
@@ -371,7 +372,7 @@ broken() {
 
 # Look at all files that the globs and names match.
 scan() {
-	scans=$((scans + 1)) scan_at=$((now + 1000)) total=0
+	scans=$((scans + 1)) scan_at=$((now + 1000)) left=0
 	set --
 	i=0
 	while [ $i -lt $NF ]; do
@@ -387,8 +388,11 @@ scan() {
 		set +f
 		for p in $g; do
 			[ -f "$p" ] || continue
-			total=$((total + 1))
-			[ $# -ge $paths_most ] || set -- "$@" "$p"
+			if [ $# -lt $paths_most ]; then
+				set -- "$@" "$p"
+			else
+				left=$((left + 1))
+			fi
 		done
 		set -f
 		IFS=" $nl"
@@ -409,8 +413,24 @@ scan() {
 	look_for
 	[ $going = 1 ] || return
 	going=0
-	[ $total -ge $live ] || total=$live
-	printf 'S %s %s\n' $live $total
+	count_left "$@"
+	printf 'S %s %s\n' $live $((live + left))
+}
+
+# How many more files could be followed if there were room, in $left.  Files
+# that were tried in this scan and those that cannot be read do not count, nor
+# does a second name of a file.
+count_left() {
+	while read -r key_ x; do
+		[ -n "$key_" ] || continue
+		eval "x=\${m_$key_:-} y=\${u_$key_:-}"
+		[ -n "$x" ] || [ "$y" = $scans ] || [ ! -r "$1" ] ||
+			left=$((left + 1))
+		eval "u_$key_=$scans"
+		shift
+	done <<END
+$keys
+END
 }
 
 # Each line of $keys is of the path that is next: those that are known, and

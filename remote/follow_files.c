@@ -132,6 +132,7 @@ static void take_place(struct follow_session *session, uint32_t id, struct follo
 	file->id = id;
 	file->away = seen->is_elsewhere;
 	file->missed = file->not_id = 0;
+	file->is_unreadable = false;
 }
 
 static void begin_sent(struct follow_file *file)
@@ -541,6 +542,10 @@ static int on_error(struct follow_session *session, const struct frame *frame, s
 	const struct follow *follow = session->follow;
 
 	(void)err;
+	list_each (struct follow_file, file, &follow->files, in_follow) {
+		if (str_eq_cstr(frame->data, file->path))
+			file->is_unreadable = true;
+	}
 	if (follow->cb.on_trouble != NULL)
 		follow->cb.on_trouble(follow->user, frame->data, frame->error);
 	return 0;
@@ -578,9 +583,10 @@ static bool look_for_missed(struct follow_session *session)
 }
 
 /*
- * A look is done.  When those that it did not find are not near either, they
- * are what other inodes hold now, or have ended; but of a pod with more logs
- * than are followed nobody knows.
+ * A look is done.  Look for the known files that it did not find near where
+ * they were.  Those that are not there either now have another inode, or have
+ * ended.  A file that could not be opened has not ended, and neither has one
+ * of a pod with more logs than the follower has room for.
  */
 static int on_scanned(struct follow_session *session, const struct frame *frame, struct err *err)
 {
@@ -599,7 +605,8 @@ static int on_scanned(struct follow_session *session, const struct frame *frame,
 		if (session->seen[id - 1].path != NULL && session->seen[id - 1].trial == NULL)
 			rc = decide(session, id, err);
 	list_each (struct follow_file, file, &follow->files, in_follow) {
-		if (frame->all <= frame->size && file->id == 0 && file->tried == 0 && !file->ended)
+		if (frame->all <= frame->size && file->id == 0 && file->tried == 0 &&
+		    !file->ended && !file->is_unreadable)
 			end_file(follow, file);
 	}
 	return rc;
@@ -687,6 +694,7 @@ void follow_files_begin(struct follow *follow)
 		if (!file->ended)
 			file->sum = follow->cb.sum(follow->user, file);
 		file->missed = file->not_id = 0;
+		file->is_unreadable = false;
 	}
 }
 

@@ -30,8 +30,9 @@
  *	X <id> <off>		let go, all of it was sent; without an M before
  *		it: it is there, but there is no room for it
  *	E <id> <errno> <plen>\n<path>	cannot be read (id 0: was never open)
- *	S <n> <all>		a look is done: n files are followed, of all
- *		that match
+ *	S <n> <all>		a look is done: n files are followed; all counts
+ *		them and those for which there was no room.  A file with several
+ *		names counts once, one that cannot be opened does not count
  *	H <seq> <ms>		alive; seq of the last P, the pod's
  *					clock (any epoch)
  */

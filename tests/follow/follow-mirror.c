@@ -174,9 +174,10 @@ static void print_status(struct tool *tool, const char *what)
 	struct follow_status s;
 
 	follow_get_status(tool->follow, &s);
-	printf("%s %s %s lag %" PRId64 " bytes %" PRIu64 " losses %u scanned %d: %s\n", what,
-	       states[s.state], s.python ? "py" : "sh", s.lag_ms, s.bytes, s.losses, s.scanned,
-	       s.why.text);
+	printf("%s %s %s lag %" PRId64 " bytes %" PRIu64 " losses %u scanned %d"
+	       " followed %" PRIu64 " of %" PRIu64 ": %s\n",
+	       what, states[s.state], s.python ? "py" : "sh", s.lag_ms, s.bytes, s.losses,
+	       s.scanned, s.n_followed, s.n_matching, s.why.text);
 	fflush(stdout);
 }
 

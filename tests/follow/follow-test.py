@@ -3,7 +3,8 @@
 """The client of the follower with a real one behind it, over the local
 transport: a consumer that takes little, quiet times, new globs, a follower
 that is killed, a program that is killed, and nothing left at the end; then
-over a proxy that has terminals only."""
+over a proxy that has terminals only.  Logs that are rotated while the program
+is stopped, in a folder with files that cannot be read and with links."""
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 SRC = os.environ.get("HGYM_SRC", ".")
 BUILD = os.environ.get("HGYM_BUILD", "build")
@@ -143,6 +145,169 @@ def test(box, variant):
        name("its follower is gone"))
 
 
+FIRST = b"step 1 loss 2.0\n"
+
+# Root can read every file: run the rest of the command line as nobody.
+AS_NOBODY = """#!%s
+import os, sys
+if os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+os.execvp(sys.argv[1], sys.argv[1:])
+""" % sys.executable
+
+
+class Rotation:
+    """Two logs in a folder, and a program that follows them."""
+
+    def __init__(self, top, variant, way):
+        self.box = tempfile.mkdtemp(dir=top)
+        self.logs = self.box + "/logs"
+        self.variant, self.way = variant, way
+        os.mkdir(self.logs)
+        os.chmod(self.box, 0o755)
+        put(self.logs + "/steady.log", b"steady\n")
+        put(self.logs + "/a.log", FIRST)
+
+    def start(self):
+        self.tool = Tool(self.box, self.variant, "-r", *self.way[:-1],
+                         way=self.way[-1])
+
+    def stop(self):
+        self.tool.stop()
+
+    def rotate(self):
+        """Append, rename out of the pattern, create: the two texts."""
+        log = self.logs + "/a.log"
+        put(log, b"step 2 loss 1.5\n")
+        os.rename(log, self.logs + "/a.log.1")
+        put(self.logs + "/a.log.1", b"the last line of its writer\n")
+        put(log, b"step 1 loss 3.0\n")
+        with open(self.logs + "/a.log.1", "rb") as f:
+            return f.read(), b"step 1 loss 3.0\n"
+
+    def has(self, *texts):
+        return self.tool.has(b"steady\n", *texts)
+
+    def counts(self, followed, matching):
+        """Wait until the follower reported these numbers."""
+        def is_reported():
+            self.tool.say("status")
+            time.sleep(0.1)
+            return self.tool.heard("scanned 1 followed %d of %d:" %
+                                   (followed, matching))
+        return until(is_reported)
+
+
+def make_unreadable(logs):
+    put(logs + "/secret.log", b"secret")
+    os.chmod(logs + "/secret.log", 0)
+
+
+def make_others(logs):
+    os.symlink("nowhere", logs + "/dangling.log")
+    os.mkdir(logs + "/folder.log")
+    os.mkfifo(logs + "/pipe.log")
+
+
+NEIGHBORS = {
+    "nothing else": lambda logs: None,
+    "an unreadable file": make_unreadable,
+    "a symlink to a log":
+        lambda logs: os.symlink("steady.log", logs + "/z.log"),
+    "a hard link to a log":
+        lambda logs: os.link(logs + "/steady.log", logs + "/z.log"),
+    "a folder, a FIFO and a dangling link": make_others,
+}
+
+
+def test_rotated(top, variant, way, neighbor):
+    def name(text):
+        return "%s, %s, next to %s: %s" % (variant, way[-1].split(":")[0],
+                                           neighbor, text)
+    r = Rotation(top, variant, way)
+    NEIGHBORS[neighbor](r.logs)
+    r.start()
+    ok(r.has(FIRST) and r.counts(2, 2),
+       name("two logs are followed and counted"))
+    r.stop()
+    old, new = r.rotate()
+    os.unlink(r.box + "/said")
+    r.start()
+    ok(r.has(old, new), name("rotated while the program was stopped: "
+                             "each byte of both, once"))
+    ok(r.tool.heard("resumes %s/a.log.1 0 %d\n" % (r.logs, len(FIRST))),
+       name("the rotated log goes on where it was"))
+    ok(r.counts(3, 3), name("three logs are counted"))
+    ok(not r.tool.heard("ends %s/a.log " % r.logs),
+       name("it is not reported as ended"))
+    r.stop()
+
+    os.unlink(r.logs + "/a.log")
+    os.unlink(r.box + "/said")
+    r.start()
+    ok(until(lambda: r.tool.heard("ends %s/a.log " % r.logs)),
+       name("a log that was deleted is reported as ended"))
+    ok(r.has(old, new), name("and what was read of it stays"))
+    r.stop()
+
+
+def test_unreadable(top, variant, way):
+    """A log that cannot be read for a while has not ended."""
+    r = Rotation(top, variant, way)
+    r.start()
+    r.has(FIRST)
+    r.stop()
+    os.chmod(r.logs + "/a.log", 0)
+    put(r.logs + "/a.log", b"step 2 loss 1.5\n")
+    os.unlink(r.box + "/said")
+    r.start()
+    ok(r.counts(1, 1) and r.tool.heard("trouble") and
+       not r.tool.heard("ends "),
+       "%s: a log that cannot be read is reported and has not ended" % variant)
+    os.chmod(r.logs + "/a.log", 0o644)
+    ok(r.has(FIRST + b"step 2 loss 1.5\n"),
+       "%s: it goes on as soon as it can be read" % variant)
+    r.stop()
+
+
+def test_rotations():
+    top = tempfile.mkdtemp(prefix="hgym-rotated-")
+    rig, wrapper = top + "/rig", top + "/as-nobody"
+    os.chmod(top, 0o755)
+    put(wrapper, AS_NOBODY.encode())
+    put(top + "/session", b"#!/bin/sh\nexec %s sh -c \"$SSH_ORIGINAL_COMMAND\""
+        b"\n" % wrapper.encode())
+    os.chmod(wrapper, 0o755)
+    os.chmod(top + "/session", 0o755)
+    local = ["command:%s sh" % wrapper]
+    cases = [(test_rotated, top, variant, local, neighbor)
+             for variant in ("py", "sh") for neighbor in NEIGHBORS]
+    cases += [(test_unreadable, top, variant, local)
+              for variant in ("py", "sh")]
+    path = os.environ["PATH"]
+    if subprocess.run(["sh", SSHD, "start", rig, "ForceCommand %s/session" %
+                       top]).returncode != 0:
+        skip("rotated logs over ssh", "there is no sshd")
+    else:
+        ssh = ["-k", rig + "/known_hosts", "-i", rig + "/id_ed25519"]
+        os.environ["PATH"] = rig + "/bin:" + path
+        cases += [(test_rotated, top, "py", ssh + ["libssh2:pod"],
+                   "an unreadable file"),
+                  (test_rotated, top, "sh", ssh + ["openssh:pod"],
+                   "a symlink to a log")]
+    try:
+        # They wait most of their time: run them at once.
+        with ThreadPoolExecutor(len(cases)) as pool:
+            for case in [pool.submit(*case) for case in cases]:
+                case.result()
+    finally:
+        subprocess.run(["sh", SSHD, "stop", rig])
+        os.environ["PATH"] = path
+    shutil.rmtree(top)
+
+
 def test_changed():
     """A way that changes a letter."""
     for sed, status, want in (("s/x/x/", 0, b"hey\n"), ("s/=/A/", 1, b"")):
@@ -200,6 +365,7 @@ def main():
     test_changed()
     test_pty(box)
     shutil.rmtree(box)
+    test_rotations()
     for variant in ("py", "sh"):
         box = tempfile.mkdtemp(prefix="hgym-client-")
         test(box, variant)

@@ -298,12 +298,21 @@ static void describe_verdict(const struct board *board, const struct board_group
 {
 	const struct board_verdict *v = &group->verdict;
 
-	buf_appendf(out,
-		    "%s · runs that count: %zu · seeds: %zu · mean %s %s · "
-		    "sample sd %s\n",
-		    group->title != NULL ? group->title : group->key, group->n_counted,
-		    group->n_seeds, fmt_number(group->stats.mean, 5).s, unit_of(board, group),
-		    fmt_number(group->stats.sd_sample, 5).s);
+	buf_appendf(out, "%s · ", group->title != NULL ? group->title : group->key);
+	if (group->n_counted == 0) {
+		buf_append_str(out, "no run counts: ");
+		board_list_uncounted(group, out);
+		buf_append_char(out, '\n');
+		return;
+	}
+	buf_appendf(out, "runs that count: %zu · seeds: %zu · mean %s %s · sample sd %s\n",
+		    group->n_counted, group->n_seeds, fmt_number(group->stats.mean, 5).s,
+		    unit_of(board, group), fmt_number(group->stats.sd_sample, 5).s);
+	if (group->n_counted < group->n_rows) {
+		buf_append_str(out, "not counted: ");
+		board_list_uncounted(group, out);
+		buf_append_char(out, '\n');
+	}
 	if (run_has(v->bar))
 		buf_appendf(out, "bar %s %s: what a mean must be below\n", fmt_number(v->bar, 5).s,
 			    unit_of(board, group));
@@ -348,7 +357,7 @@ static void draw_verdict(const struct board *board, size_t selected, struct canv
 	int lines = canvas_wrap(canvas, r, STYLE_NORMAL, folded(&text), 0);
 	if (lines > r.h && r.h > 0)
 		canvas_line_right(canvas, last, STYLE_HINT, str_from(" … more"));
-	else if (lines < r.h)
+	else if (lines < r.h && track_has_caps(board->track))
 		canvas_print(canvas, last, STYLE_DIM, "%s", caps_legend);
 }
 

@@ -280,17 +280,13 @@ static void say_counts(struct page *p)
 	const struct board_group *group = p->group;
 	const struct board_stats *stats = &group->stats;
 	struct buf *out = &p->text;
-	size_t out_of = 0;
 
 	buf_appendf(out, "%zu run%s", group->n_counted, group->n_counted == 1 ? "" : "s");
 	if (!group->is_values && group->n_seeds != group->n_counted)
 		buf_appendf(out, " of %zu seed%s", group->n_seeds, group->n_seeds == 1 ? "" : "s");
-	for (int use = BOARD_COPY; use <= BOARD_NO_SCORE; use++) {
-		if (group->n_uncounted[use] == 0)
-			continue;
-		buf_appendf(out, "%s%zu %s", out_of == 0 ? "; not counted: " : ", ",
-			    group->n_uncounted[use], board_use_name((enum board_use)use));
-		out_of += group->n_uncounted[use];
+	if (group->n_counted < group->n_rows) {
+		buf_append_str(out, "; not counted: ");
+		board_list_uncounted(group, out);
 	}
 	if (group->n_counted > 0)
 		buf_append_str(out, "; ");

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "model/model.h"
+#include "model/run_names.h"
 #include "parsers/run_series.h"
 
 #define MAX_NOTES      64
@@ -256,22 +257,54 @@ static char *row_name(const struct board_row *row, const char *key)
 	return xasprintf("%s #%u", name, row->run.run_index + 1);
 }
 
+/*
+ * The key below the folder that all groups share.  "logs" and the like alone do not name a
+ * group: they keep the folder above them.
+ */
+static const char *short_title(const char *key, size_t prefix)
+{
+	const char *title = key[prefix] != '\0' ? key + prefix : key;
+	struct str rest = str_from(title), part;
+
+	while (str_next(&rest, '/', &part))
+		if (!run_names_is_common(part))
+			return title;
+	while (title > key) {
+		const char *end = --title;
+
+		while (title > key && title[-1] != '/')
+			title--;
+		if (!run_names_is_common(str_between(title, end)))
+			break;
+	}
+	return title;
+}
+
 static void name_all(struct board *board)
 {
 	size_t prefix = shared_prefix(board);
 
-	array_each (group, board->groups, board->n_groups) {
-		const char *title = group->key;
-
-		if (!group->is_values && title[prefix] != '\0')
-			title += prefix;
-		group->title = xstrdup(title);
-	}
+	array_each (group, board->groups, board->n_groups)
+		group->title =
+			xstrdup(group->is_values ? group->key : short_title(group->key, prefix));
 	for (size_t i = 0; i < board->n_rows; i++) {
 		struct board_row *row = board->rows[i];
 
 		if (row->name == NULL)
 			row->name = row_name(row, board->groups[row->group].key);
+	}
+}
+
+void board_list_uncounted(const struct board_group *group, struct buf *out)
+{
+	const char *sep = "";
+
+	for (int use = BOARD_COPY; use <= BOARD_NO_SCORE; use++) {
+		if (group->n_uncounted[use] == 0)
+			continue;
+		buf_appendf(out, "%s%zu %s", sep, group->n_uncounted[use],
+			    board_use_name((enum board_use)use));
+		sep = ", ";
 	}
 }
 

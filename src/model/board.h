@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "model/board_stats.h"
 #include "model/track.h"
@@ -122,7 +123,7 @@ struct board_verdict {
 
 struct board_group {
 	char *key;    /* owned, raw bytes; what the rows were grouped by */
-	char *title;  /* owned; the key without what all keys begin with */
+	char *title;  /* owned; the key below the folder that all groups share */
 	size_t *rows; /* owned; indices into board.rows, in order */
 	size_t n_rows, cap_rows;
 	bool is_baseline;
@@ -214,6 +215,9 @@ struct board_row *board_counted(const struct board *board, const struct board_gr
 #define board_each_counted(row, board, group)                                         \
 	for (struct board_row *row = board_counted((board), (group), 0); row != NULL; \
 	     row = board_counted((board), (group), row->place + 1))
+
+/* Append why rows of the group do not count: "3 not finished, 1 no score"; nothing if all do. */
+void board_list_uncounted(const struct board_group *group, struct buf *out);
 
 /* Judge all; called once, after the rows. */
 void board_compute(struct board *board);

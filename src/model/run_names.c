@@ -21,8 +21,7 @@ struct named {
 	size_t date;	   /* bytes of name's begin that it can do without */
 };
 
-/* Folders that are called so everywhere tell nothing. */
-static bool is_common_name(struct str name)
+bool run_names_is_common(struct str name)
 {
 	static const char *const names[] = { "logs",   "log",	  "runs", "out",
 					     "output", "outputs", ".",	  "" };
@@ -47,7 +46,7 @@ static struct str folder_of(const struct model_run *mr)
 	for (;;) {
 		size_t at = last_part(folder);
 
-		if (at == 0 || !is_common_name((struct str){ folder.p + at, folder.len - at }))
+		if (at == 0 || !run_names_is_common((struct str){ folder.p + at, folder.len - at }))
 			return folder;
 		folder.len = at - 1;
 	}
@@ -225,7 +224,7 @@ static void name_alike(const struct model *model, struct named *v, size_t n, boo
 
 	for (size_t i = 0; i < n; i++) {
 		enum alike with = ALIKE_NOT;
-		bool has_file = has_files || v[i].name.len == 0 || is_common_name(v[i].name);
+		bool has_file = has_files || v[i].name.len == 0 || run_names_is_common(v[i].name);
 		AUTO_BUF name = buf_new(NAME_BYTES);
 
 		if (i > 0)
@@ -233,7 +232,7 @@ static void name_alike(const struct model *model, struct named *v, size_t n, boo
 		if (i + 1 < n && alike(&v[i], &v[i + 1]) > with)
 			with = alike(&v[i], &v[i + 1]);
 		/* One that all have tells nothing beside the file. */
-		if (!has_file || (is_folder && !is_common_name(v[i].name)))
+		if (!has_file || (is_folder && !run_names_is_common(v[i].name)))
 			buf_append(&name, v[i].name.p, v[i].name.len);
 		v[i].mr->name_folder = name.len;
 		v[i].mr->name_date = name.len > 0 ? v[i].date : 0;

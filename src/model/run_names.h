@@ -10,3 +10,6 @@
  * Cheap where nothing changed that names depend on.
  */
 void run_names_update(struct model *model);
+
+/* Is it the name of a folder that every project has ("logs", "out"), which tells no runs apart? */
+bool run_names_is_common(struct str name);

@@ -413,6 +413,9 @@ static void test_uncounted(void)
 	is_str(board.rows[3]->note, "no final_bpb, not counted", "said why");
 	is_str(board.groups[1].verdict.text, "NO RUN COUNTS", "no run");
 	is_near(board.groups[1].stats.mean, RUN_ABSENT, 0, "no mean");
+	AUTO_BUF why = buf_new(256);
+	board_list_uncounted(g, &why);
+	is_str(why.data, "2 not finished, 1 no score", "why three of them do not count");
 	is_int((long long)board.rank[2], 1, "and the last place");
 	board_release(&board);
 }
@@ -461,6 +464,34 @@ static void test_open(void)
 		"the plain comparison is there");
 	is_int(board.groups[0].caps[BOARD_CAP_BYTES], CAP_NONE, "no caps");
 	board_release(&board);
+}
+
+/* A folder that every project has does not name a group; the one above it does. */
+static void test_common_folders(void)
+{
+	static const struct {
+		const char *keys[2], *titles[2];
+	} v[] = {
+		{ { "w/VarLenAttn/logs" }, { "VarLenAttn/logs" } },
+		{ { "w/a/out/runs" }, { "a/out/runs" } },
+		{ { "w/a/logs", "w/a/b" }, { "a/logs", "b" } },
+		{ { "w/a/logs", "w/b/logs" }, { "a/logs", "b/logs" } },
+		{ { "w/changelogs", "w/logs-2" }, { "changelogs", "logs-2" } },
+		{ { "logs" }, { "logs" } },
+		{ { "/logs" }, { "/logs" } },
+	};
+
+	for (size_t i = 0; i < LENGTH(v); i++) {
+		struct board board;
+
+		board_init(&board, &golf);
+		for (size_t k = 0; k < 2 && v[i].keys[k] != NULL; k++)
+			add(&board, "a.log", v[i].keys[k], NULL, &pr2014[0]);
+		board_compute(&board);
+		for (size_t k = 0; k < board.n_groups; k++)
+			is_str(board.groups[k].title, v[i].titles[k], v[i].keys[k]);
+		board_release(&board);
+	}
 }
 
 /* Only a whole word of a metric's name shows that more of it is better. */
@@ -596,6 +627,7 @@ int main(void)
 	test_uncounted();
 	test_speedrun();
 	test_open();
+	test_common_folders();
 	test_direction();
 	test_baseline_name();
 	track_release(&golf);

@@ -464,6 +464,9 @@ static void test_twins(struct ui_setup *setup)
 	press('3');
 	ok(shows("◆ twin", "BASELINE"), "that of a run becomes it in another view: %s",
 	   row_with("twin"));
+	press('G');
+	ok(shows("no run counts: ", "not finished") && row_with("· mean ")[0] == '\0',
+	   "a group without a mean shows why no run counts: %s", row_with("no run counts"));
 	press('1');
 	press('R');
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rank and time prefixes of a line. */
+/* Strip ranks, times and logger names from the start of a line. */
 #include "parsers/line_prefix.h"
 
 #include "base/clock.h"
 
-/* No logger's head is longer. */
+/* No prefix of a logger is longer. */
 #define ARROW_BYTES 160
-/* No node's name is longer. */
+/* No host name is longer. */
 #define HOST_BYTES 64
 
 static size_t count_digits(struct str s, size_t at)
@@ -18,8 +18,8 @@ static size_t count_digits(struct str s, size_t at)
 	return n;
 }
 
-/* n digits at `at` as a number; the caller has checked them. */
-static int digits(struct str s, size_t at, size_t n)
+/* The n digits at `at` as a number; the caller has checked that they are digits. */
+static int parse_digits(struct str s, size_t at, size_t n)
 {
 	int value = 0;
 
@@ -35,8 +35,8 @@ static struct str skip_blanks(struct str s)
 	return s;
 }
 
-/* "[rank3]:" or "[default3]:", the blank behind it included. */
-static bool take_rank(struct line_prefix *out)
+/* "[rank3]:" or "[default3]:", with the blank after it. */
+static bool strip_rank(struct line_prefix *out)
 {
 	static const char *const words[] = { "[rank", "[default" };
 	struct str s = out->rest;
@@ -52,7 +52,7 @@ static bool take_rank(struct line_prefix *out)
 		if (n == 0 || n > 5 || at + n + 1 >= s.len || s.p[at + n] != ']' ||
 		    s.p[at + n + 1] != ':')
 			return false;
-		out->rank = digits(s, at, n);
+		out->rank = parse_digits(s, at, n);
 		out->rest = str_skip(s, at + n + 2);
 		if (out->rest.len > 0 && out->rest.p[0] == ' ')
 			out->rest = str_skip(out->rest, 1);
@@ -61,8 +61,8 @@ static bool take_rank(struct line_prefix *out)
 	return false;
 }
 
-/* "[pod/train-worker-3/main] " of kubectl; the number of the pod is a rank. */
-static bool take_pod(struct line_prefix *out)
+/* "[pod/train-worker-3/main] " of kubectl; the number of the pod is the rank. */
+static bool strip_pod(struct line_prefix *out)
 {
 	struct str s = out->rest;
 	size_t end = 5, n = 0;
@@ -77,12 +77,12 @@ static bool take_pod(struct line_prefix *out)
 	if (close == NULL || close < s.p + end)
 		return false;
 	if (n > 0 && s.p[end - 1 - n] == '-')
-		out->rank = digits(s, end - n, n);
+		out->rank = parse_digits(s, end - n, n);
 	out->rest = skip_blanks(str_skip(s, (size_t)(close + 1 - s.p)));
 	return true;
 }
 
-/* Milliseconds of a fraction ".261" or ",261" at `at`; *len its length. */
+/* Milliseconds of a fraction ".261" or ",261" at `at`, with its length in *len. */
 static int fraction_ms(struct str s, size_t at, size_t *len)
 {
 	int ms = 0;
@@ -100,7 +100,7 @@ static int fraction_ms(struct str s, size_t at, size_t *len)
 }
 
 /* "1776143914.261 " */
-static bool take_epoch(struct line_prefix *out)
+static bool strip_epoch(struct line_prefix *out)
 {
 	struct str s = out->rest;
 	int64_t seconds = 0;
@@ -118,7 +118,7 @@ static bool take_epoch(struct line_prefix *out)
 	return true;
 }
 
-/* Whether s has the shape, '0' standing for any digit, '_' for "T" or " ". */
+/* Does s have this shape? '0' is any digit, '_' for "T" or " ". */
 static bool has_shape(struct str s, const char *shape)
 {
 	for (size_t i = 0; shape[i] != '\0'; i++) {
@@ -132,7 +132,7 @@ static bool has_shape(struct str s, const char *shape)
 	return true;
 }
 
-/* Minutes of a zone "Z", "+02:00", "-0730" at `at`; *len its length. */
+/* Minutes of a time zone "Z", "+02:00" or "-0730" at `at`, with its length in *len. */
 static int zone_minutes(struct str s, size_t at, size_t *len)
 {
 	struct str z = at < s.len ? str_skip(s, at) : (struct str){ NULL, 0 };
@@ -147,10 +147,10 @@ static int zone_minutes(struct str s, size_t at, size_t *len)
 		return 0;
 	if (has_shape(str_skip(z, 1), "00:00")) {
 		*len = 6;
-		minutes = digits(z, 1, 2) * 60 + digits(z, 4, 2);
+		minutes = parse_digits(z, 1, 2) * 60 + parse_digits(z, 4, 2);
 	} else if (has_shape(str_skip(z, 1), "0000")) {
 		*len = 5;
-		minutes = digits(z, 1, 2) * 60 + digits(z, 3, 2);
+		minutes = parse_digits(z, 1, 2) * 60 + parse_digits(z, 3, 2);
 	}
 	return *len > 0 && z.p[0] == '-' ? -minutes : minutes;
 }
@@ -172,12 +172,12 @@ int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone)
 	while (!has_shape(s, forms[i].shape))
 		if (++i == LENGTH(forms))
 			return 0;
-	int year = digits(s, 0, 4);
-	month = digits(s, forms[i].month, 2);
-	day = digits(s, forms[i].day, 2);
-	hour = digits(s, forms[i].hour, 2);
-	min = digits(s, forms[i].min, 2);
-	sec = digits(s, forms[i].sec, 2);
+	int year = parse_digits(s, 0, 4);
+	month = parse_digits(s, forms[i].month, 2);
+	day = parse_digits(s, forms[i].day, 2);
+	hour = parse_digits(s, forms[i].hour, 2);
+	min = parse_digits(s, forms[i].min, 2);
+	sec = parse_digits(s, forms[i].sec, 2);
 	*len = strlen(forms[i].shape);
 	int ms = fraction_ms(s, *len, &frac);
 	int zone_min = zone_minutes(s, *len + frac, &zone);
@@ -192,7 +192,7 @@ int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone)
 }
 
 /* "2026-03-18 14:38:12,123 ", "[2026-03-18T14:38:12Z] " */
-static bool take_iso(struct line_prefix *out)
+static bool strip_iso_time(struct line_prefix *out)
 {
 	bool bracket = out->rest.len > 0 && out->rest.p[0] == '[', has_zone;
 	struct str s = bracket ? str_skip(out->rest, 1) : out->rest;
@@ -212,16 +212,14 @@ static bool take_iso(struct line_prefix *out)
 	return true;
 }
 
-/*
- * What Transformers puts before a message: "[INFO|trainer.py:2313]
- * 2024-11-26 22:07:15,123 >> ", "[INFO|2024-11-26 22:07:15] trainer.py:1 >> ".
- */
-static bool take_arrow(struct line_prefix *out)
+/* The prefix of Transformers: "[INFO|trainer.py:2313] 2024-11-26 22:07:15,123 >> ",
+ * "[INFO|2024-11-26 22:07:15] trainer.py:1 >> ". */
+static bool strip_arrow(struct line_prefix *out)
 {
 	static const char *const words[] = { "[INFO|", "[WARNING|", "[ERROR|" };
 	struct str s = out->rest;
 
-	if (s.len == 0 || s.p[0] != '[') /* nearly always */
+	if (s.len == 0 || s.p[0] != '[') /* nearly all lines */
 		return false;
 	for (size_t i = 0; i < LENGTH(words); i++) {
 		if (!str_starts_with(s, words[i]))
@@ -236,8 +234,8 @@ static bool take_arrow(struct line_prefix *out)
 	return false;
 }
 
-/* The tag of "[titan] 2026-03-18 14:38:12,123 - ..": a time stands behind. */
-static bool take_tag(struct line_prefix *out)
+/* The tag of "[titan] 2026-03-18 14:38:12,123 - ..", which precedes a time. */
+static bool strip_tag(struct line_prefix *out)
 {
 	struct str s = out->rest;
 	size_t n = 1;
@@ -267,13 +265,13 @@ static size_t name_length(struct str s)
 	return n;
 }
 
-/* Length of a logger's level that s begins with, as a word; else 0. */
+/* Length of the log level that s starts with, as a word; else 0. */
 static size_t level_length(struct str s)
 {
 	static const char *const levels[] = { "INFO",  "WARNING",  "WARN",
 					      "ERROR", "CRITICAL", "DEBUG" };
 
-	if (s.len == 0 || s.p[0] < 'C' || s.p[0] > 'W') /* nearly always */
+	if (s.len == 0 || s.p[0] < 'C' || s.p[0] > 'W') /* nearly all lines */
 		return 0;
 	for (size_t i = 0; i < LENGTH(levels); i++) {
 		if (s.p[0] != levels[i][0])
@@ -286,7 +284,7 @@ static size_t level_length(struct str s)
 	return 0;
 }
 
-/* The blanks and one "]", "-", "|" or ":" between two parts of a head. */
+/* Skip the blanks and one "]", "-", "|" or ":" between two parts of a prefix. */
 static struct str skip_separator(struct str s)
 {
 	s = skip_blanks(s);
@@ -295,7 +293,7 @@ static struct str skip_separator(struct str s)
 	return skip_blanks(s);
 }
 
-/* "[12:00:00,123] "; s itself where there is none. */
+/* Skip "[12:00:00,123] ". */
 static struct str skip_time_of_day(struct str s)
 {
 	size_t frac;
@@ -307,8 +305,8 @@ static struct str skip_time_of_day(struct str s)
 	return t.len > 0 && t.p[0] == ']' ? skip_separator(t) : s;
 }
 
-/* "12:00:00.5 " or "Nov 20 12:00:00 ", as `ts` and syslog put it. */
-static bool take_clock(struct line_prefix *out)
+/* "12:00:00.5 " or "Nov 20 12:00:00 ", as `ts` and syslog print it. */
+static bool strip_clock(struct line_prefix *out)
 {
 	struct str s = out->rest;
 	size_t at = 0, frac;
@@ -329,8 +327,8 @@ static bool take_clock(struct line_prefix *out)
 	return true;
 }
 
-/* "node-3 python3[123]: " behind a time; not "Train step[123]: ". */
-static void take_process(struct line_prefix *out)
+/* "node-3 python3[123]: " after a time; not "Train step[123]: ". */
+static void strip_process(struct line_prefix *out)
 {
 	struct str s = out->rest, head = { s.p, 0 }, host, name;
 	const char *end = memchr(s.p, ']', s.len < ARROW_BYTES ? s.len : ARROW_BYTES);
@@ -344,7 +342,7 @@ static void take_process(struct line_prefix *out)
 		out->rest = skip_blanks(str_between(end + 2, s.p + s.len));
 }
 
-/* "train.py:12: ", "(train.py:12) ", "a:b:12 - "; else s itself. */
+/* Skip "train.py:12: ", "(train.py:12) " or "a:b:12 - ". */
 static struct str skip_source_line(struct str s)
 {
 	struct str at = s;
@@ -376,8 +374,8 @@ static struct str skip_source_line(struct str s)
 	return str_starts_with(s, " -- ") ? str_skip(s, 4) : at;
 }
 
-/* The name of "INFO:root:", which no blank stands before; else s itself. */
-static struct str skip_logger(struct str s)
+/* Skip the name of "INFO:root:", which has no blank before it. */
+static struct str skip_logger_name(struct str s)
 {
 	size_t n = name_length(s);
 
@@ -386,8 +384,8 @@ static struct str skip_logger(struct str s)
 	return str_skip(s, n + 1);
 }
 
-/* A logger's level, behind "[" or not and behind its name or not; else 0. */
-static size_t head_length(struct str s, bool stamped)
+/* Where the log level ends, after a "[" or the logger's name; 0 if there is none. */
+static size_t level_end(struct str s, bool stamped)
 {
 	struct str at = s;
 	size_t n;
@@ -407,39 +405,38 @@ static size_t head_length(struct str s, bool stamped)
 	return 0;
 }
 
-/* Take what a logger writes before its message; `stamped`: behind a time. */
-static void take_logger(struct line_prefix *out, bool stamped)
+/* Skip the level and the names that a logger prints before its message; `stamped`: a time precedes
+ * them. */
+static void strip_logger(struct line_prefix *out, bool stamped)
 {
 	struct str s = skip_time_of_day(out->rest);
 
 	stamped |= s.p != out->rest.p;
 	if (s.len == 0 || (!stamped && str_is_digit(s.p[0])))
 		return;
-	size_t n = head_length(s, stamped);
+	size_t n = level_end(s, stamped);
 	if (n == 0)
 		return;
 	s = str_skip(s, n);
 	if (!stamped && s.p[0] == ':' && s.len > 1 && s.p[1] != ' ')
-		s = skip_logger(str_skip(s, 1));
+		s = skip_logger_name(str_skip(s, 1));
 	else
 		s = skip_source_line(skip_separator(skip_separator(s)));
 	out->rest = s;
 }
 
-/* The same of a line: "12:00:00", "1776143914.", "2026-" but not "1000/". */
-static bool may_begin_prefix(struct str s)
+/* Can the line start with a prefix: "12:00:00", "1776143914.", "2026-", but not "1000/"? */
+static bool may_start_prefix(struct str s)
 {
 	if (s.len < 5 || !str_is_digit(s.p[0]))
-		return s.len >= 5 && line_prefix_may_begin(s.p[0]);
+		return s.len >= 5 && line_prefix_may_start(s.p[0]);
 	return s.p[2] == ':' || (str_is_digit(s.p[1]) && str_is_digit(s.p[2]) &&
 				 str_is_digit(s.p[3]) && s.p[4] != '/');
 }
 
-/*
- * A settings dump is told by its two blanks ("  seed: 42"): give them back,
- * where the prefix had a blank of its own before them.
- */
-static struct str with_indent(struct str line, struct str rest)
+/* Rules recognize the "seed: 42" of a settings dump by its two leading blanks. Give them back if
+ * the prefix has another blank before them. */
+static struct str restore_indent(struct str line, struct str rest)
 {
 	size_t n = name_length(rest), before = (size_t)(rest.p - line.p);
 
@@ -450,10 +447,8 @@ static struct str with_indent(struct str line, struct str rest)
 	return (struct str){ rest.p - 2, rest.len + 2 };
 }
 
-/*
- * Length of the "node-1: " that pdsh puts before a line that begins with a
- * blank or a bracket; else 0.
- */
+/* Length of the "node-1: " that pdsh prints before a line that starts with a blank or a bracket;
+ * else 0. */
 static size_t host_length(struct str s)
 {
 	const char *colon =
@@ -480,7 +475,7 @@ bool line_prefix_task(struct str line, struct line_prefix *out)
 	size_t n = count_digits(s, 0);
 	if (n > 0 && n <= 5 && n < s.len &&
 	    str_starts_with(str_skip(s, n), is_mpi ? "]<std" : end)) {
-		rank = digits(s, 0, n);
+		rank = parse_digits(s, 0, n);
 		s = str_skip(s, n);
 		at = memmem(s.p, s.len, end, 2);
 		if (at == NULL || at + 2 == s.p + s.len)
@@ -501,17 +496,17 @@ void line_prefix_split(struct str line, struct line_prefix *out)
 
 	*out = (struct line_prefix){ -1, 0, line };
 	for (int i = 0; i < 4; i++) {
-		if (!stamped && !may_begin_prefix(out->rest))
+		if (!stamped && !may_start_prefix(out->rest))
 			break;
-		if (take_clock(out) || take_epoch(out) || take_iso(out)) {
+		if (strip_clock(out) || strip_epoch(out) || strip_iso_time(out)) {
 			stamped = true;
-			take_process(out);
-		} else if (!take_rank(out) && !take_pod(out) && !take_arrow(out) &&
-			   !take_tag(out)) {
-			take_logger(out, stamped);
+			strip_process(out);
+		} else if (!strip_rank(out) && !strip_pod(out) && !strip_arrow(out) &&
+			   !strip_tag(out)) {
+			strip_logger(out, stamped);
 			break;
 		}
 	}
 	if (out->rest.p != line.p)
-		out->rest = with_indent(line, out->rest);
+		out->rest = restore_indent(line, out->rest);
 }

@@ -3,45 +3,35 @@
 
 #include "base/str.h"
 
-/* What launchers and loggers put before a line. */
+/* A line without the prefixes of launchers and loggers. */
 struct line_prefix {
 	int rank;	 /* of "[rank3]:", "[default3]:"; -1: none */
-	int64_t wall_ms; /* of an epoch or ISO 8601 time; 0: none */
-	struct str rest; /* the line behind the prefixes */
+	int64_t wall_ms; /* from an epoch or an ISO 8601 time; 0: none */
+	struct str rest; /* the line after the prefixes */
 };
 
-/*
- * Whether a line that begins with c may have a prefix at all: most have not.
- * The letters are those of a logger's levels and of months.
- */
-static inline bool line_prefix_may_begin(char c)
+/* Can a line that starts with c have a prefix? Most lines cannot. The letters are the first ones of
+ * log levels and of months. */
+static inline bool line_prefix_may_start(char c)
 {
 	return (c >= '0' && c <= '9') || c == '[' || (c >= 'A' && c <= 'W');
 }
 
-/*
- * Take the prefixes off a line: "[rank0]:", "[default0]:" (torchrun),
- * "[pod/train-0/main] " (kubectl), an epoch ("1776143914.261 "), a time of day
- * or of syslog ("12:00:00 ", "Nov 20 12:00:00 ") and the host and the process
- * behind a time ("node-3 python3[123]: "), an ISO time ("2026-03-18
- * 14:38:12,123 ", with T, in brackets, with Z or an offset) and what Python's
- * loggers add: a time of day, the level and the logger's or the source line's
- * name beside it
- * ("INFO:root:", "[INFO] ", " - train - INFO - ", " | INFO | a:b:12 - ").
- * A time without a zone is read as UTC.
- */
+/* Strip the prefixes of a line:
+ *   "[rank0]:", "[default0]:" (torchrun), "[pod/train-0/main] " (kubectl)
+ *   "1776143914.261 ", "12:00:00 ", "Nov 20 12:00:00 ": times, also followed by host and process
+ *     ("node-3 python3[123]: ")
+ *   "2026-03-18 14:38:12,123 ": ISO times, also with T, in brackets, with Z or an offset
+ *   "INFO:root:", "[INFO] ", " - train - INFO - ", " | INFO | a:b:12 - ": loggers of Python
+ *
+ * A time without a zone is read as UTC. */
 void line_prefix_split(struct str line, struct line_prefix *out);
 
-/*
- * The same of a line that has its task or its host before all of that, as
- * srun ("3: "), mpirun ("[1,3]<stdout>:") and pdsh ("node-1: ") put it; false
- * for another.
- */
+/* The same for a line that starts with a task or host before those prefixes, as printed by srun
+ * ("3: "), mpirun ("[1,3]<stdout>:") and pdsh ("node-1: "). False for any other line. */
 bool line_prefix_task(struct str line, struct line_prefix *out);
 
-/*
- * Milliseconds since 1970 of the ISO 8601 time that s begins with, also of its
- * compact form "20260318T143812Z"; 0 where it begins with none (*len is 0
- * then), or with one that cannot be (month 13).
- */
+/* Milliseconds since 1970 of the ISO 8601 time that s starts with, also in the compact form
+ * "20260318T143812Z", with its length in *len. 0 if s starts with no time (*len is 0) or an
+ * impossible one (month 13). */
 int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes to lines; the first thing that touches what a pod sends. */
+/* Split bytes into lines. This is the first code that handles bytes from a pod. */
 #include "parsers/linebuf.h"
 
 #include "base/bytes16.h"
 
 enum { ESC = 0x1b, BEL = 0x07 };
 
-/*
- * Looked at and taken in one go: little enough to stay in the processor's
- * cache, and no line within it is longer than LINE_MAX_BYTES.
- */
+/* Bytes handled at once: few enough to stay in the processor's cache, and no line among them is
+ * longer than LINE_MAX_BYTES. */
 #define PIECE_BYTES 32768U
 
 void linebuf_init(struct linebuf *lb, segment_fn fn, void *user)
@@ -54,7 +52,7 @@ static size_t escape_length(struct str s)
 	return 2;
 }
 
-/* Bytes before the first ESC or NUL of s. */
+/* Number of bytes before the first ESC or NUL of s. */
 static size_t plain_length(struct str s)
 {
 	const char *esc = memchr(s.p, ESC, s.len);
@@ -64,7 +62,7 @@ static size_t plain_length(struct str s)
 	return nul != NULL ? (size_t)(nul - s.p) : len;
 }
 
-/* s without escape sequences and NUL bytes; copied only where it has any. */
+/* Return s without escape sequences and NUL bytes; it is copied only if it has any. */
 static struct str clean_text(struct linebuf *lb, struct str s)
 {
 	size_t n = s.len > 0 ? plain_length(s) : 0;
@@ -84,7 +82,7 @@ static struct str clean_text(struct linebuf *lb, struct str s)
 	return buf_str(&lb->clean);
 }
 
-static void emit(struct linebuf *lb, struct str raw, bool ends_line)
+static void emit_segment(struct linebuf *lb, struct str raw, bool ends_line)
 {
 	struct segment segment = { clean_text(lb, raw), lb->lines + 1, ends_line,
 				   ends_line && lb->cut };
@@ -93,11 +91,11 @@ static void emit(struct linebuf *lb, struct str raw, bool ends_line)
 	lb->fn(lb->user, &segment);
 }
 
-/* Give out the segment that waited to see whether LF follows its CR. */
+/* Emit the segment that ended with CR, now that the next byte is known. */
 static void flush_held(struct linebuf *lb, bool ends_line)
 {
 	lb->has_held = false;
-	emit(lb, buf_str(&lb->held), ends_line);
+	emit_segment(lb, buf_str(&lb->held), ends_line);
 }
 
 static void end_segment(struct linebuf *lb, struct str raw, char end)
@@ -107,11 +105,11 @@ static void end_segment(struct linebuf *lb, struct str raw, char end)
 		return;
 	}
 	if (end == '\r' && raw.len == 0)
-		return; /* CR CR: what is held is still held */
+		return; /* after CR CR the held segment still waits */
 	if (lb->has_held)
 		flush_held(lb, false);
 	if (end == '\n') {
-		emit(lb, raw, true);
+		emit_segment(lb, raw, true);
 		return;
 	}
 	buf_clear(&lb->held);
@@ -131,7 +129,7 @@ static void add_partial(struct linebuf *lb, const char *p, size_t n)
 }
 
 /* The n bytes at p end a segment; p[n] is its LF or CR. */
-static void take_segment(struct linebuf *lb, const char *p, size_t n)
+static void finish_segment(struct linebuf *lb, const char *p, size_t n)
 {
 	if (lb->partial.len == 0 && n <= LINE_MAX_BYTES) {
 		end_segment(lb, (struct str){ p, n }, p[n]);
@@ -142,29 +140,28 @@ static void take_segment(struct linebuf *lb, const char *p, size_t n)
 	buf_clear(&lb->partial);
 }
 
-/* The first LF or CR at p, or end. */
-static const char *segment_end(const char *p, const char *end)
+/* Feed bytes that may contain CR and escape sequences, and an incomplete last line. `before`: bytes
+ * of the log before p. */
+static void feed_unclean(struct linebuf *lb, const char *p, const char *end, uint64_t before)
 {
-	const char *lf = memchr(p, '\n', (size_t)(end - p));
-	const char *stop = lf != NULL ? lf : end;
-	const char *cr = memchr(p, '\r', (size_t)(stop - p));
+	const char *start = p;
 
-	return cr != NULL ? cr : stop;
-}
+	for (;;) {
+		const char *lf = memchr(p, '\n', (size_t)(end - p));
+		const char *stop = lf != NULL ? lf : end;
+		const char *cr = memchr(p, '\r', (size_t)(stop - p));
 
-/* Segments with all that may be in them; `before` is of the log before p. */
-static void feed_rough(struct linebuf *lb, const char *p, const char *end, uint64_t before)
-{
-	const char *start = p, *stop;
-
-	for (; (stop = segment_end(p, end)) < end; p = stop + 1) {
+		stop = cr != NULL ? cr : stop;
+		if (stop == end)
+			break;
 		lb->consumed = before + (uint64_t)(stop + 1 - start);
-		take_segment(lb, p, (size_t)(stop - p));
+		finish_segment(lb, p, (size_t)(stop - p));
+		p = stop + 1;
 	}
 	add_partial(lb, p, (size_t)(end - p));
 }
 
-/* Which of 16 bytes are controls other than LF and TAB: CR, ESC, NUL .. */
+/* Which of the 16 bytes at p are control characters other than LF and TAB? */
 static bytes16 controls_at(const char *p)
 {
 	bytes16 v = bytes16_load(p);
@@ -172,7 +169,7 @@ static bytes16 controls_at(const char *p)
 	return (bytes16)((v < 0x20) & (v != '\n') & (v != '\t'));
 }
 
-/* The first control at p but LF and TAB, or end. */
+/* The first control character at p other than LF and TAB, or end. */
 static const char *find_control(const char *p, const char *end)
 {
 	while (end - p >= 64 && !bytes16_any(controls_at(p) | controls_at(p + 16) |
@@ -183,11 +180,8 @@ static const char *find_control(const char *p, const char *end)
 	return p;
 }
 
-/*
- * Whole lines without anything to take out: the common case, in a few steps.
- * `before` is of the log before the text, `crs` how many CRs each of its lines
- * had there.
- */
+/* The fast path: whole lines with nothing to remove. `before`: bytes of the log before the text;
+ * `crs`: number of CRs that each line had in the log. */
 static void feed_clean(struct linebuf *lb, struct str text, uint64_t before, uint64_t crs)
 {
 	struct segment segment = { .ends_line = true };
@@ -214,7 +208,7 @@ static bool is_crlf(const char *p, const char *end)
 	return end - p >= 2 && p[0] == '\r' && p[1] == '\n';
 }
 
-/* Lines at p that end with CR LF, the CRs taken out; returns what follows. */
+/* Feed the lines at p that end with CR LF, without their CRs; returns the start of the rest. */
 static const char *feed_crlf(struct linebuf *lb, const char *p, const char *end, uint64_t before)
 {
 	const char *cr;
@@ -230,10 +224,8 @@ static const char *feed_crlf(struct linebuf *lb, const char *p, const char *end,
 	return p;
 }
 
-/*
- * A piece of the input: lines without controls all at once, each other one on
- * its own.  `before` is how much of the log lies before the piece.
- */
+/* Feed a piece of the input: lines without control characters together, the others one by one.
+ * `before`: bytes of the log before the piece. */
 static void feed_piece(struct linebuf *lb, struct str piece, uint64_t before)
 {
 	const char *p = piece.p, *end = piece.p + piece.len;
@@ -252,7 +244,7 @@ static void feed_piece(struct linebuf *lb, struct str piece, uint64_t before)
 		} else {
 			lf = memchr(stop, '\n', (size_t)(end - stop));
 			stop = lf != NULL ? lf + 1 : end;
-			feed_rough(lb, p, stop, at);
+			feed_unclean(lb, p, stop, at);
 			p = stop;
 		}
 	}
@@ -272,5 +264,5 @@ void linebuf_finish(struct linebuf *lb)
 	lb->consumed = lb->bytes;
 	lb->cut = lb->partial.len > 0;
 	if (lb->partial.len > 0 || lb->has_held)
-		take_segment(lb, "\n", 0);
+		finish_segment(lb, "\n", 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Medians of long series in little memory; called by run_apply.c. */
+/* Medians of long series in little memory, for run_apply.c. */
 #include "parsers/median.h"
 
 #include <math.h>
@@ -23,41 +23,27 @@ static size_t bin_of(double value)
 	return bin < N_BINS ? (size_t)bin : N_BINS - 1;
 }
 
-static void make_bins(struct median *m)
-{
-	m->bins = xcalloc(N_BINS, sizeof(*m->bins));
-	for (size_t i = 0; i < m->n; i++)
-		m->bins[bin_of(m->values[i])]++;
-	free(m->values);
-	m->values = NULL;
-}
-
 void median_add(struct median *m, double value)
 {
 	if (!isfinite(value) || value <= 0)
 		return;
-	if (m->n == MEDIAN_EXACT && m->bins == NULL)
-		make_bins(m);
+	if (m->n == MEDIAN_EXACT && m->bins == NULL) {
+		m->bins = xcalloc(N_BINS, sizeof(*m->bins));
+		for (size_t i = 0; i < m->n; i++)
+			m->bins[bin_of(m->values[i])]++;
+		free(m->values);
+		m->values = NULL;
+	}
 	if (m->bins != NULL) {
 		m->bins[bin_of(value)]++;
 	} else {
-		/* 64, 128, .. as there are more. */
+		/* 64, 128, .. values */
 		if (m->n == 0 || (m->n >= 64 && (m->n & (m->n - 1)) == 0))
 			m->values = xreallocarray(m->values, m->n > 0 ? 2 * (size_t)m->n : 64,
 						  sizeof(*m->values));
 		m->values[m->n] = value;
 	}
 	m->n++;
-}
-
-static double exact_median(const struct median *m)
-{
-	size_t n = (size_t)m->n; /* at most MEDIAN_EXACT */
-	AUTO_FREE double *sorted = xcalloc(n, sizeof(*sorted));
-
-	memcpy(sorted, m->values, n * sizeof(*sorted));
-	sort_doubles(sorted, n);
-	return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
 double median_get(const struct median *m)
@@ -67,8 +53,14 @@ double median_get(const struct median *m)
 
 	if (m->n == 0)
 		return (double)NAN;
-	if (m->bins == NULL)
-		return exact_median(m);
+	if (m->bins == NULL) {
+		size_t n = (size_t)m->n;
+		AUTO_FREE double *sorted = xcalloc(n, sizeof(*sorted));
+
+		memcpy(sorted, m->values, n * sizeof(*sorted));
+		sort_doubles(sorted, n);
+		return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+	}
 	while (bin < N_BINS - 1 && (seen += m->bins[bin]) <= (m->n - 1) / 2)
 		bin++;
 	return LOWEST * pow(BIN_RATIO, (double)bin + 0.5); /* its middle */

@@ -4,21 +4,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * The median of numbers above 0 that come one by one: exact of the first
- * MEDIAN_EXACT, within 0.1 % of more (a histogram of bins that are 0.2 %
- * wide, from 1e-6 to 1e12; what lies outside counts in the outermost bin).
- */
+/* The median of positive numbers that arrive one by one: exact for the first MEDIAN_EXACT numbers,
+ * then within 0.1 % (a histogram with bins 0.2 % wide, from 1e-6 to 1e12; the outermost bins count
+ * all numbers beyond them). */
 #define MEDIAN_EXACT 4096
 
 struct median {
-	double *values; /* owned; in any order; NULL once there are bins */
-	uint32_t *bins; /* owned; NULL while all values are kept */
+	double *values; /* owned; unsorted; NULL once there are bins */
+	uint32_t *bins; /* owned; NULL while all values are stored */
 	uint64_t n;
 };
 
 /* A zeroed *median is empty. */
 void median_add(struct median *median, double value);
-/* Of all numbers so far; NaN where there is none. */
+/* The median of all numbers added; NaN if there are none. */
 double median_get(const struct median *median);
 void median_release(struct median *median);

@@ -597,7 +597,7 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 	/* Megatron's time; in a script it is a part of a list. */
 	if (!r->fold.inside && str_starts_with(prefix.rest, " [2"))
 		prefix.rest = str_skip(prefix.rest, 1);
-	if (prefix.rest.len > 0 && line_prefix_may_begin(prefix.rest.p[0]))
+	if (prefix.rest.len > 0 && line_prefix_may_start(prefix.rest.p[0]))
 		line_prefix_split(prefix.rest, &prefix);
 	if (prefix.wall_ms == 0)
 		prefix.wall_ms = r->wrapped_ms;
@@ -605,7 +605,7 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 		run_state_exception(&r->state, segment->line, prefix.rest);
 	if (r->fold.inside)
 		return take_source_line(r, segment, &prefix);
-	if (source_fold_line(&r->fold, prefix.rest) == SOURCE_BEGIN) {
+	if (source_fold_line(&r->fold, prefix.rest) == SOURCE_FIRST) {
 		if (r->has_run && is_begun(&r->state))
 			next_run(r, segment, false);
 		return LINE_SOURCE;

@@ -64,7 +64,7 @@ static void fold_text(struct buf *out, struct source_fold *fold, struct str text
 			break;
 		line++;
 		what = source_fold_line(fold, s);
-		if (what == SOURCE_END || what == SOURCE_BEGIN)
+		if (what == SOURCE_END || what == SOURCE_FIRST)
 			buf_appendf(out, "%d at %d: %d %s\n", (int)what, (int)line,
 				    (int)fold->lines, what == SOURCE_END ? fold->sha256 : "");
 	}
@@ -111,7 +111,7 @@ static bool hashes_right(struct script_hash *h, struct str text)
 	sha256_update(&sha, text.p, text.len);
 	sha256_hex(&sha, want);
 	sha256_release(&sha);
-	script_hash_begin(h);
+	script_hash_start(h);
 	while (text.len > 0) {
 		size_t n = 1 + pick(text.len);
 
@@ -136,7 +136,7 @@ static void test_hash(size_t n_known)
 		memset(text, 'a', sizeof(text));
 		text[n - 1] = words[pick(sizeof(words) - 1)];
 		if (pick(4) == 0) {
-			script_hash_begin(&h);
+			script_hash_start(&h);
 			script_hash_update(&h, (struct str){ text, n });
 		}
 		right += hashes_right(&h, (struct str){ text, n });

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What names and units of numbers stand for, where they leave one reading. */
+/* Find the metric that a printed name and unit mean, if only one reading is possible. */
 #include "parsers/meaning.h"
 
 #include <math.h>
@@ -7,20 +7,18 @@
 
 #include "base/map.h"
 
-/*
- * A name as it is compared: in lower case, with one "_" for "/", "-", ".", "("
- * and blanks, and without ")".
- */
+/* Length of a name in its normal form: in lower case, with one "_" for "/", "-", ".", "(" and
+ * blanks, and without ")". */
 #define NAME_BYTES 40
 
-/* Which units a name may be printed with. */
+/* The units that a name may be printed with. */
 enum meaning_unit {
-	UNIT_NONE, /* no unit at all */
-	UNIT_TIME, /* one of time, which gives the scale */
-	UNIT_RATE, /* none, or tokens a second */
+	UNIT_NONE, /* no unit */
+	UNIT_TIME, /* a unit of time, which gives the scale */
+	UNIT_RATE, /* no unit, or tokens per second */
 };
 
-/* The names that stand for a metric, one blank between them. */
+/* The names of each metric, with one blank between them. */
 static const struct meaning {
 	enum metric metric;
 	enum meaning_unit unit;
@@ -56,7 +54,7 @@ static const struct meaning {
 	{ METRIC_VAL_BPB, UNIT_NONE, "val_bpb validation_bpb" },
 };
 
-/* What one of these numbers is in the unit of the metric. */
+/* A unit and the factor to the metric's unit. */
 struct unit_scale {
 	const char *unit;
 	double scale;
@@ -67,7 +65,7 @@ static const struct unit_scale times[] = {
 	{ "seconds", 1e3 }, { "us", 1e-3 }, { "msec", 1 },  { "min", 6e4 },
 };
 
-/* Times of a step whatever they are called. */
+/* Units of a step time under any name. */
 static const struct unit_scale step_times[] = {
 	{ "ms/step", 1 },  { "ms/it", 1 },	{ "ms/iter", 1 },    { "s/step", 1e3 },
 	{ "s/iter", 1e3 }, { "sec/step", 1e3 }, { "sec/iter", 1e3 },
@@ -85,7 +83,7 @@ static const struct unit_scale thousands[] = {
 	{ "M", 1e6 },
 };
 
-/* Units that stand in a name: "step_time_ms", "sec_per_iter". */
+/* Units in a name: "step_time_ms", "sec_per_iter". */
 static const struct unit_scale name_units[] = {
 	{ "ms", 1 },
 	{ "s", 1e3 },
@@ -104,7 +102,7 @@ static bool find_unit(const struct unit_scale *units, size_t n, struct str unit,
 	return false;
 }
 
-/* One of tokens a second, or of thousands of them: "12.5K tok/s". */
+/* Find a unit of tokens per second, perhaps of thousands of tokens: "12.5K tok/s". */
 static bool find_rate(struct str unit, double *scale)
 {
 	double by = 1;
@@ -117,8 +115,8 @@ static bool find_rate(struct str unit, double *scale)
 	return true;
 }
 
-/* The name as the table has it; false where it is too long for that. */
-static bool plain_name(struct str name, char out[NAME_BYTES])
+/* Write the normal form of a name; false if it is too long to be in the table. */
+static bool normalize_name(struct str name, char out[NAME_BYTES])
 {
 	size_t n = 0;
 
@@ -138,8 +136,8 @@ static bool plain_name(struct str name, char out[NAME_BYTES])
 	return true;
 }
 
-/* "time 36ms" is of a step; of a "time" in seconds nobody can say. */
-static enum metric meaning_of_unit(const struct pair *pair, const char *name, double *scale)
+/* "time 36ms" is a step time; a "time" in seconds may be anything. */
+static enum metric metric_by_unit(const struct pair *pair, const char *name, double *scale)
 {
 	bool nameless = *name == '\0';
 
@@ -155,7 +153,7 @@ static enum metric meaning_of_unit(const struct pair *pair, const char *name, do
 	return METRIC_COUNT;
 }
 
-/* The names of the table, each with its row. */
+/* The index of the table: for each name the number of its row, from 1. */
 static struct map meanings_by_name;
 
 static void index_meanings(void)
@@ -176,7 +174,7 @@ static const struct meaning *find_meaning(const char *name)
 	return number > 0 ? &meanings[number - 1] : NULL;
 }
 
-/* A time of a step whose unit stands in its name; NULL: it is none. */
+/* Find a step time with its unit in the name; NULL if it is none. */
 static const struct meaning *find_with_unit(char *name, double *scale)
 {
 	size_t n = strlen(name);
@@ -202,22 +200,22 @@ static const struct meaning *find_with_unit(char *name, double *scale)
 	return row != NULL && row->unit == UNIT_TIME ? row : NULL;
 }
 
-static bool is_plainly(struct str name, const char *names)
+static bool name_is_among(struct str name, const char *names)
 {
 	char plain[NAME_BYTES];
 
-	return plain_name(name, plain) && str_is_among(str_from(plain), names);
+	return normalize_name(name, plain) && str_is_among(str_from(plain), names);
 }
 
 bool meaning_is_mean_loss(struct str name)
 {
-	return is_plainly(name, "average_loss avg_loss mean_loss");
+	return name_is_among(name, "average_loss avg_loss mean_loss");
 }
 
 bool meaning_is_total_loss(struct str name)
 {
-	return is_plainly(name, "total_loss train_total_loss loss_total step_loss "
-				"train_loss_step loss_step loss_total_loss");
+	return name_is_among(name, "total_loss train_total_loss loss_total step_loss "
+				   "train_loss_step loss_step loss_total_loss");
 }
 
 enum metric meaning_of(const struct pair *pair, double *scale)
@@ -226,18 +224,18 @@ enum metric meaning_of(const struct pair *pair, double *scale)
 	bool good = false;
 
 	*scale = 1;
-	if (!plain_name(pair->name, name))
+	if (!normalize_name(pair->name, name))
 		return METRIC_COUNT;
 	const struct meaning *row = find_meaning(name);
 	if (row == NULL && pair->unit.len == 0 && !isfinite(pair->total) &&
 	    find_with_unit(name, scale) != NULL)
 		return METRIC_STEP_MS;
 	*scale = 1;
-	/* "1234/1300 tok/s" is of two things; only a counter has a total. */
+	/* "1234/1300 tok/s" is not a value of the metric; only a counter has a total */
 	if (isfinite(pair->total) && (row == NULL || row->metric != METRIC_STEP))
 		return METRIC_COUNT;
 	if (row == NULL)
-		return meaning_of_unit(pair, name, scale);
+		return metric_by_unit(pair, name, scale);
 	switch (row->unit) {
 	case UNIT_NONE:
 		good = pair->unit.len == 0;

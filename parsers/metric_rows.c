@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of metrics files, CSV and JSON; called for lines that no rule took. */
+/* Read the rows of metrics files, CSV and JSON, from lines that no rule matched. */
 #include "parsers/metric_rows.h"
 
 #include <stdlib.h>
@@ -14,42 +14,41 @@
 #define MAX_DEPTH   3
 #define PATHS_BYTES ((size_t)PAIRS_MAX * 128)
 
-/* Of one kind of file: its rows so far, and the first until it is one. */
+/* The rows of a CSV table or of JSON; the first one is held back until a second one comes. */
 struct rows_seen {
-	size_t n; /* 0, 1: that one is held, 2: more */
+	size_t n; /* 0; 1: one row, held back; 2: more */
 	double counter;
-	struct buf text;
-	uint64_t line;
-	int64_t wall_ms;
+	struct metric_line first;
+	struct buf text; /* of first */
 };
 
-/* Of the name of a first column. */
+/* Blanks in the name of a first column. */
 #define MOST_BLANKS 2
 
-/* Rows that differ from one that was read in their numbers alone. */
-struct quick {
+/* A row that was read, to read rows quickly that differ only in their numbers. */
+struct cached_row {
 	struct metric_row row;
 	struct row_record record;
-	char *paths;		 /* owned: names of the members */
-	size_t counter, planned; /* pairs of the shape; PAIRS_MAX: none */
+	char *paths;		 /* owned; the names of the members */
+	size_t counter, planned; /* indexes of pairs of the shape; PAIRS_MAX: none */
 };
 
-/* So many kinds of them are known, and so many in a row no line was like. */
-#define MOST_QUICK 8
-#define MOST_TRIES 64
+/* Number of cached rows, and of attempts in a row that no line matched. */
+#define MOST_CACHED 8
+#define MOST_TRIES  64
 
 struct metric_rows {
-	struct quick *quick[MOST_QUICK]; /* owned; the last used is the first */
+	struct cached_row *cached[MOST_CACHED]; /* owned; the last used one is first */
 	unsigned int tries;
-	struct buf header; /* of the CSV at hand */
-	struct buf framed; /* scratch of as_table */
-	struct str *names; /* owned, MAX_CELLS; NULL: no CSV was seen */
-	size_t n_names;	   /* 0: no CSV */
-	char mark;	   /* between cells: ",", a tab, or " " for blanks */
-	size_t counter;	   /* the cell that is */
-	struct rows_seen csv, json;
-	/* Names of the members of one object. */
-	char *paths; /* owned, PATHS_BYTES; NULL: no object was seen */
+	struct buf header;	  /* of the current CSV table */
+	struct buf framed;	  /* buffer for unframe */
+	struct str *names;	  /* owned, MAX_CELLS; NULL: no CSV yet */
+	size_t n_names;		  /* 0: not in a table */
+	char separator;		  /* between cells: ",", ";", "|", a tab, or " " for blanks */
+	size_t counter;		  /* the cell with the counter */
+	struct rows_seen seen[2]; /* by enum metric_file */
+	/* Names of the members of the current object. */
+	char *paths; /* owned, PATHS_BYTES; NULL: no object yet */
 	size_t n_paths;
 };
 
@@ -59,33 +58,33 @@ struct metric_rows *metric_rows_new(void)
 
 	buf_init(&rows->header, LINE_MAX_BYTES);
 	buf_init(&rows->framed, LINE_MAX_BYTES);
-	buf_init(&rows->csv.text, LINE_MAX_BYTES);
-	buf_init(&rows->json.text, LINE_MAX_BYTES);
+	buf_init(&rows->seen[METRIC_FILE_CSV].text, LINE_MAX_BYTES);
+	buf_init(&rows->seen[METRIC_FILE_JSON].text, LINE_MAX_BYTES);
 	return rows;
 }
 
-static void free_quick(struct quick *quick)
+static void free_cached(struct cached_row *cached)
 {
-	if (quick == NULL)
+	if (cached == NULL)
 		return;
-	row_shape_free(quick->record.shape);
-	free(quick->paths);
-	free(quick);
+	row_shape_free(cached->record.shape);
+	free(cached->paths);
+	free(cached);
 }
 
-/* Forget the rows of a file of that kind. */
-static void forget_quick(struct metric_rows *rows, enum metric_file file)
+/* Forget the cached rows of CSV or JSON. */
+static void forget_cached(struct metric_rows *rows, enum metric_file file)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < MOST_QUICK; i++) {
-		struct quick *quick = rows->quick[i];
+	for (size_t i = 0; i < MOST_CACHED; i++) {
+		struct cached_row *cached = rows->cached[i];
 
-		rows->quick[i] = NULL;
-		if (quick != NULL && quick->row.file != file)
-			rows->quick[n++] = quick;
+		rows->cached[i] = NULL;
+		if (cached != NULL && cached->row.file != file)
+			rows->cached[n++] = cached;
 		else
-			free_quick(quick);
+			free_cached(cached);
 	}
 }
 
@@ -96,8 +95,8 @@ void metric_rows_free(struct metric_rows *rows)
 	metric_rows_reset(rows);
 	buf_release(&rows->header);
 	buf_release(&rows->framed);
-	buf_release(&rows->csv.text);
-	buf_release(&rows->json.text);
+	buf_release(&rows->seen[METRIC_FILE_CSV].text);
+	buf_release(&rows->seen[METRIC_FILE_JSON].text);
 	free(rows->names);
 	free(rows->paths);
 	free(rows);
@@ -105,10 +104,10 @@ void metric_rows_free(struct metric_rows *rows)
 
 void metric_rows_reset(struct metric_rows *rows)
 {
-	rows->n_names = rows->csv.n = rows->json.n = 0;
+	rows->n_names = rows->seen[METRIC_FILE_CSV].n = rows->seen[METRIC_FILE_JSON].n = 0;
 	rows->tries = 0;
-	forget_quick(rows, METRIC_FILE_CSV);
-	forget_quick(rows, METRIC_FILE_JSON);
+	forget_cached(rows, METRIC_FILE_CSV);
+	forget_cached(rows, METRIC_FILE_JSON);
 }
 
 bool metric_rows_is_idle(const struct metric_rows *rows)
@@ -116,7 +115,7 @@ bool metric_rows_is_idle(const struct metric_rows *rows)
 	return rows->n_names == 0;
 }
 
-/* How sure a name is that of the rows' counter; 0: it is none. */
+/* How likely the name is the counter of the rows; 0: it is not. */
 static int counter_rank(struct str name)
 {
 	const struct pair pair = { .name = name };
@@ -131,8 +130,7 @@ static int counter_rank(struct str name)
 	return str_is_like(name, "epoch");
 }
 
-/* Whether a step, epoch, iteration or update can be named in it; this is asked
- * of every line. */
+/* May the text name a step, epoch, iteration or update? Called for every line. */
 static bool may_name_counter(struct str text)
 {
 	return str_find(text, "tep") != NULL || str_find(text, "poch") != NULL ||
@@ -144,31 +142,21 @@ static bool is_counter(double value)
 	return value >= 0 && value < 1e15 && value == floor(value);
 }
 
-/*
- * Give the row, or hold it while it is the first.  False where it cannot
- * follow the first one.
- */
-static bool rows_see(struct rows_seen *seen, const struct metric_line *line, double counter)
+/* Count a row, and hold the first one back. False if the row cannot follow the first one. */
+static bool accept_row(struct rows_seen *seen, const struct metric_line *line, double counter)
 {
 	if (seen->n == 1 && counter < seen->counter)
 		return false;
 	if (seen->n == 0) {
 		buf_clear(&seen->text);
 		buf_append(&seen->text, line->text.p, line->text.len);
-		seen->line = line->line;
-		seen->wall_ms = line->wall_ms;
+		seen->first = *line;
+		seen->first.text = buf_str(&seen->text);
 	}
 	seen->counter = counter;
 	if (seen->n < 2)
 		seen->n++;
 	return true;
-}
-
-static struct metric_line held_line(const struct rows_seen *seen)
-{
-	return (struct metric_line){ .text = buf_str(&seen->text),
-				     .line = seen->line,
-				     .wall_ms = seen->wall_ms };
 }
 
 static void add_number(struct metric_row *row, struct str name, double value)
@@ -178,7 +166,7 @@ static void add_number(struct metric_row *row, struct str name, double value)
 			(struct pair){ .name = name, .value = value, .total = RUN_ABSENT };
 }
 
-static struct metric_row row_of(const struct metric_line *line, enum metric_file file)
+static struct metric_row new_row(const struct metric_line *line, enum metric_file file)
 {
 	return (struct metric_row){ .file = file,
 				    .line = line->line,
@@ -188,7 +176,7 @@ static struct metric_row row_of(const struct metric_line *line, enum metric_file
 				    .planned = RUN_ABSENT };
 }
 
-/* What the row says, into the record, whose pairs are put into `pairs`. */
+/* Fill the record from the row; `pairs` becomes its pairs. */
 static void fill_record(struct metric_row *row, struct record *record,
 			struct record_pair pairs[PAIRS_MAX])
 {
@@ -212,7 +200,7 @@ static void fill_record(struct metric_row *row, struct record *record,
 	row->record = record;
 }
 
-static void give_row(struct metric_row *row, metric_row_fn fn, void *user)
+static void report_row(struct metric_row *row, metric_row_fn fn, void *user)
 {
 	struct record record;
 	struct record_pair pairs[PAIRS_MAX];
@@ -221,160 +209,17 @@ static void give_row(struct metric_row *row, metric_row_fn fn, void *user)
 	fn(user, row);
 }
 
-/* ---- Rows that are like others */
-
-static bool read_line(struct metric_rows *rows, const struct metric_line *line,
-		      enum metric_file file, struct metric_row *row);
-
-/* The line with the number of its place for each number. */
-static void number_places(const struct row_shape *shape, struct buf *out)
-{
-	const char *at = shape->text;
-
-	for (size_t i = 0; i < shape->n_slots; i++) {
-		const struct pair_slot *slot = &shape->slots[i];
-
-		if (slot->kind != SLOT_PLAIN)
-			continue;
-		buf_append(out, at, (size_t)(slot->text.p - at));
-		buf_appendf(out, "%zu", slot->pair);
-		at = slot->text.p + slot->text.len;
-	}
-	buf_append(out, at, (size_t)(shape->text + shape->len - at));
-}
-
-/*
- * Whether each row is of one place, and each metric of one row: then all that
- * the record has follows from the numbers.
- */
-static bool link_places(struct quick *quick)
-{
-	struct row_record *to = &quick->record;
-	const struct record *record = &to->record;
-	uint64_t known = (uint64_t)1 << METRIC_STEP | (uint64_t)1 << METRIC_PLANNED;
-	uint64_t metrics = 0;
-
-	if (quick->row.n != record->n_pairs ||
-	    (quick->row.is_epoch && record_has(record, METRIC_STEP)))
-		return false;
-	for (size_t i = 0; i < record->n_pairs; i++) {
-		enum metric metric = to->rows[i].metric;
-		double place = to->rows[i].value, scale;
-
-		if (!isfinite(place) || any_of(k, i, str_eq(to->rows[k].name, to->rows[i].name)))
-			return false;
-		to->from[i] = (size_t)place;
-		if (metric == METRIC_COUNT) { /* not two that differ here */
-			if (quick->row.is_summary ||
-			    meaning_of(&quick->row.pairs[i], &scale) == METRIC_COUNT)
-				continue;
-			return false;
-		}
-		if ((metrics >> metric & 1) != 0)
-			return false;
-		metrics |= (uint64_t)1 << metric;
-	}
-	return metrics == (record->present & ~known);
-}
-
-/* Remember how the row of that line was read. */
-static void make_quick(struct metric_rows *rows, const struct metric_line *line,
-		       enum metric_file file)
-{
-	AUTO_BUF text = buf_new(LINE_MAX_BYTES);
-	struct metric_line places = *line;
-	struct quick *quick;
-
-	if (rows->tries == MOST_TRIES || line->cut)
-		return;
-	rows->tries++;
-	quick = xcalloc(1, sizeof(*quick));
-	quick->record.shape = row_shape_of_cells(line->text);
-	if (quick->record.shape == NULL) {
-		free_quick(quick);
-		return;
-	}
-	number_places(quick->record.shape, &text);
-	places.text = buf_str(&text);
-	bool good = read_line(rows, &places, file, &quick->row) && run_has(quick->row.step) &&
-		    !quick->row.is_summary;
-	if (file == METRIC_FILE_JSON) { /* the names lie there */
-		quick->paths = rows->paths;
-		rows->paths = NULL;
-	}
-	if (good)
-		fill_record(&quick->row, &quick->record.record, quick->record.rows);
-	if (!good || !link_places(quick)) {
-		free_quick(quick);
-		return;
-	}
-	quick->record.record.memo = &quick->record.memo;
-	quick->row.record = &quick->record.record;
-	quick->counter = (size_t)quick->row.step;
-	quick->planned = run_has(quick->row.planned) ? (size_t)quick->row.planned : PAIRS_MAX;
-	free_quick(rows->quick[MOST_QUICK - 1]);
-	memmove(&rows->quick[1], &rows->quick[0], (MOST_QUICK - 1) * sizeof(rows->quick[0]));
-	rows->quick[0] = quick;
-}
-
-/* Whether the line is like that one, and its counter is one. */
-static bool is_like(const struct quick *quick, const struct metric_line *line)
-{
-	const struct row_shape *shape = quick->record.shape;
-
-	return row_shape_read(quick->record.shape, line->text) &&
-	       is_counter(shape->pairs[quick->counter].value) &&
-	       (quick->row.file == METRIC_FILE_JSON ||
-		memchr(line->text.p, '\t', line->text.len) == NULL);
-}
-
-bool metric_rows_take_like(struct metric_rows *rows, const struct metric_line *line,
-			   metric_row_fn fn, void *user)
-{
-	struct quick *quick = NULL;
-	size_t i = 0;
-
-	for (; i < MOST_QUICK && rows->quick[i] != NULL; i++)
-		if (is_like(rows->quick[i], line)) {
-			quick = rows->quick[i];
-			break;
-		}
-	if (quick == NULL || line->cut)
-		return false;
-	memmove(&rows->quick[1], &rows->quick[0], i * sizeof(rows->quick[0]));
-	rows->quick[0] = quick;
-	rows->tries = 0;
-	struct metric_row *row = &quick->row;
-	const struct pair *pairs = quick->record.shape->pairs;
-	row->line = line->line;
-	row->wall_ms = line->wall_ms;
-	row->text = line->text;
-	row->step = pairs[quick->counter].value;
-	row_record_fill(&quick->record);
-	if (quick->planned < PAIRS_MAX) {
-		row->planned = pairs[quick->planned].value;
-		row->record->values[METRIC_PLANNED] = row->planned;
-	}
-	row->record->values[METRIC_STEP] = row->step;
-	if (row->file == METRIC_FILE_CSV)
-		rows->csv.counter = row->step;
-	else
-		rows->json.counter = row->step;
-	fn(user, row);
-	return true;
-}
-
 /* ---- CSV */
 
-/* The next cell, its quotes taken off; false where there is none. */
-static bool next_cell(struct str *rest, char mark, struct str *cell)
+/* Cut the next cell, without its quotes; false if there is none. */
+static bool next_cell(struct str *rest, char separator, struct str *cell)
 {
 	const char *end;
 
 	if (rest->p == NULL)
 		return false;
 	if (rest->len == 0 || rest->p[0] != '"') {
-		end = rest->len > 0 ? memchr(rest->p, mark, rest->len) : NULL;
+		end = rest->len > 0 ? memchr(rest->p, separator, rest->len) : NULL;
 		*cell = (struct str){ rest->p, end != NULL ? (size_t)(end - rest->p) : rest->len };
 	} else {
 		end = rest->p;
@@ -389,7 +234,7 @@ static bool next_cell(struct str *rest, char mark, struct str *cell)
 		*cell = (struct str){ rest->p + 1, (size_t)(end - rest->p) - 2 };
 		if (end == rest->p + rest->len)
 			end = NULL;
-		else if (*end != mark)
+		else if (*end != separator)
 			return false;
 	}
 	*cell = str_trim(*cell);
@@ -398,7 +243,7 @@ static bool next_cell(struct str *rest, char mark, struct str *cell)
 	return true;
 }
 
-/* Texts with so many blanks between them, or more. */
+/* Split the text at `least` or more blanks. */
 static size_t split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
 {
 	size_t n = 0;
@@ -422,48 +267,25 @@ static size_t split_blanks(struct str text, size_t least, struct str cells[MAX_C
 	return text.len == 0 ? n : 0;
 }
 
-/* "| 5 | 2.1 |" without the first and the last mark. */
-static struct str without_frame(struct str text)
-{
-	text = str_trim(text);
-	if (text.len < 2 || text.p[0] != '|' || text.p[text.len - 1] != '|')
-		return text;
-	return (struct str){ text.p + 1, text.len - 2 };
-}
-
-/* The cells of a line; 0: it is no row of cells. */
-static size_t split_cells(struct str text, char mark, struct str cells[MAX_CELLS])
+/* Split a line into cells; 0 if that is not possible. */
+static size_t split_cells(struct str text, char separator, struct str cells[MAX_CELLS])
 {
 	size_t n = 0;
 
-	if (mark == ' ')
+	if (separator == ' ')
 		return split_blanks(text, 1, cells);
-	text = mark == '|' ? without_frame(text) : text;
-	while (n < MAX_CELLS && next_cell(&text, mark, &cells[n]))
+	if (separator == '|') { /* "| 5 | 2.1 |" */
+		text = str_trim(text);
+		if (text.len >= 2 && text.p[0] == '|' && text.p[text.len - 1] == '|')
+			text = (struct str){ text.p + 1, text.len - 2 };
+	}
+	while (n < MAX_CELLS && next_cell(&text, separator, &cells[n]))
 		n++;
 	return text.p == NULL ? n : 0;
 }
 
-/*
- * Whether a cell can be the name of a column; of "steps" the rows are runs, and
- * a quote within is of source code.
- */
-static bool is_column(struct str cell)
-{
-	double number;
-
-	return !str_to_double(cell, &number) && str_find(cell, "\"") == NULL;
-}
-
-static int column_rank(const struct metric_rows *rows, struct str name)
-{
-	if (str_eq_cstr(name, "#") && str_eq_cstr(rows->names[0], "E"))
-		return 2;
-	return name.len > 0 && (name.p[name.len - 1] | 0x20) == 's' ? 0 : counter_rank(name);
-}
-
-/* A comma behind more words than "Wall time" is of a sentence. */
-static bool is_behind_name(struct str text, const char *comma)
+/* Is the comma after a name? After more words than "Wall time" it is part of a sentence. */
+static bool is_after_name(struct str text, const char *comma)
 {
 	const char *at = text.p;
 	int blanks = 0;
@@ -475,56 +297,59 @@ static bool is_behind_name(struct str text, const char *comma)
 	return blanks <= MOST_BLANKS;
 }
 
-/*
- * What stands between the names if the line can be a header, else NUL; this is
- * asked of every line.  Of tables that are only set in columns those with a
- * loss are read.
- */
-static char header_mark(struct str text)
+/* Find the separator of a line that may be a header, else NUL; called for every line. Tables in
+ * columns are read only if they have a loss. */
+static char find_separator(struct str text)
 {
 	const char *comma = memchr(text.p, ',', text.len);
-	char mark = '\0';
+	char separator = '\0';
 
 	if (comma != NULL)
-		mark = is_behind_name(text, comma) ? ',' : '\0';
+		separator = is_after_name(text, comma) ? ',' : '\0';
 	else if (memchr(text.p, '\t', text.len) != NULL)
-		mark = '\t';
+		separator = '\t';
 	else if ((comma = memchr(text.p, ';', text.len)) != NULL)
-		mark = is_behind_name(text, comma) ? ';' : '\0';
+		separator = is_after_name(text, comma) ? ';' : '\0';
 	else if (str_starts_with(text, "E    # ")) /* spaCy's epoch and step */
 		return ' ';
-	else if (str_find(text, "oss") == NULL) /* of "loss" or "Loss" */
+	else if (str_find(text, "oss") == NULL) /* "loss" or "Loss" */
 		return '\0';
 	else if (text.p[0] == '|')
-		mark = '|';
+		separator = '|';
 	else if (str_find(text, "  ") != NULL)
-		mark = ' ';
-	return mark != '\0' && may_name_counter(text) ? mark : '\0';
+		separator = ' ';
+	return separator != '\0' && may_name_counter(text) ? separator : '\0';
 }
 
-/* Take the line as the header of what follows, if it can be one. */
-static void begin_csv(struct metric_rows *rows, struct str text)
+/* Read the line as the header of the next lines, if it can be one. */
+static void read_header(struct metric_rows *rows, struct str text)
 {
+	double number;
 	int best = 0;
 
 	if (rows->n_names > 0)
-		forget_quick(rows, METRIC_FILE_CSV);
-	rows->n_names = rows->csv.n = 0;
+		forget_cached(rows, METRIC_FILE_CSV);
+	rows->n_names = rows->seen[METRIC_FILE_CSV].n = 0;
 	text = str_trim(text);
-	rows->mark = header_mark(text);
-	if (rows->mark == '\0')
+	rows->separator = find_separator(text);
+	if (rows->separator == '\0')
 		return;
 	if (rows->names == NULL)
 		rows->names = xcalloc(MAX_CELLS, sizeof(*rows->names));
 	buf_clear(&rows->header);
 	buf_append(&rows->header, text.p, text.len);
-	rows->n_names = rows->mark == ' '
+	rows->n_names = rows->separator == ' '
 				? split_blanks(buf_str(&rows->header), 2, rows->names)
-				: split_cells(buf_str(&rows->header), rows->mark, rows->names);
+				: split_cells(buf_str(&rows->header), rows->separator, rows->names);
 	for (size_t i = 0; i < rows->n_names; i++) {
-		int rank = column_rank(rows, rows->names[i]);
+		struct str name = rows->names[i];
+		bool is_plural = name.len > 0 && (name.p[name.len - 1] | 0x20) == 's';
+		bool is_spacy = str_eq_cstr(name, "#") && str_eq_cstr(rows->names[0], "E");
+		/* A row of a table with "steps" is a run. */
+		int rank = is_spacy ? 2 : is_plural ? 0 : counter_rank(name);
 
-		if (!is_column(rows->names[i])) {
+		/* A quote within a name is source code. */
+		if (str_to_double(name, &number) || str_find(name, "\"") != NULL) {
 			rows->n_names = 0;
 			return;
 		}
@@ -537,15 +362,15 @@ static void begin_csv(struct metric_rows *rows, struct str text)
 		rows->n_names = 0;
 }
 
-/* The row that a line with these cells is; false: it cannot be one. */
+/* Read the cells of a line as a row; false if it cannot be one. */
 static bool read_cells(const struct metric_rows *rows, const struct metric_line *line,
 		       struct metric_row *row)
 {
 	struct str cells[MAX_CELLS];
 	double value;
 
-	*row = row_of(line, METRIC_FILE_CSV);
-	if (split_cells(line->text, rows->mark, cells) != rows->n_names)
+	*row = new_row(line, METRIC_FILE_CSV);
+	if (split_cells(line->text, rows->separator, cells) != rows->n_names)
 		return false;
 	if (cells[rows->counter].len > 0 &&
 	    (!str_to_double(cells[rows->counter], &row->step) || !is_counter(row->step)))
@@ -557,8 +382,8 @@ static bool read_cells(const struct metric_rows *rows, const struct metric_line 
 	return true;
 }
 
-/* A line of a table in a frame, U+2500 to U+257F, with "|" for each sign. */
-static struct str as_table(struct metric_rows *rows, struct str text)
+/* A line of a table with a frame, with "|" for each of U+2500 to U+257F. */
+static struct str unframe(struct metric_rows *rows, struct str text)
 {
 	if (!str_starts_with(text, "\xe2\x94"))
 		return text;
@@ -573,40 +398,10 @@ static struct str as_table(struct metric_rows *rows, struct str text)
 	return buf_str(&rows->framed);
 }
 
-static bool take_csv(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
-		     void *user)
-{
-	bool is_first = rows->csv.n == 1;
-	struct metric_row row, first;
-
-	/* "-------  ------" or "|---|---|", below the names. */
-	if (rows->csv.n == 0 && rows->n_names > 0 && line->text.len > 0 &&
-	    str_has_only(line->text, "-=:+| "))
-		return true;
-	if (rows->n_names == 0 || !read_cells(rows, line, &row)) {
-		begin_csv(rows, line->text);
-		return false;
-	}
-	if (row.n == 0 || !run_has(row.step) || line->cut)
-		return true;
-	if (!rows_see(&rows->csv, line, row.step)) {
-		rows->n_names = 0;
-		return false;
-	}
-	struct metric_line held = held_line(&rows->csv);
-	if (is_first && read_cells(rows, &held, &first))
-		give_row(&first, fn, user);
-	if (rows->csv.n == 2) {
-		give_row(&row, fn, user);
-		make_quick(rows, line, METRIC_FILE_CSV);
-	}
-	return true;
-}
-
 /* ---- JSON */
 
-/* A number, or what Python writes for one that is not finite. */
-static bool json_number(const cJSON *node, double *value)
+/* A number, or the text that Python writes for a number that is not finite. */
+static bool read_json_number(const cJSON *node, double *value)
 {
 	if (cJSON_IsNumber(node)) {
 		*value = node->valuedouble;
@@ -617,8 +412,8 @@ static bool json_number(const cJSON *node, double *value)
 	       str_to_double(str_from(node->valuestring), value);
 }
 
-/* The name of a member, behind those of the objects that it is in. */
-static struct str member_name(struct metric_rows *rows, struct str above, const char *key)
+/* Join the name of a member to the names of the objects that contain it. */
+static struct str join_name(struct metric_rows *rows, struct str above, const char *key)
 {
 	struct str name = { rows->paths + rows->n_paths, above.len };
 	size_t n = strlen(key);
@@ -635,14 +430,14 @@ static struct str member_name(struct metric_rows *rows, struct str above, const 
 	return name;
 }
 
-/* What is found out of an object beside its numbers. */
-struct object {
+/* An object while it is read. */
+struct object_reader {
 	struct metric_row *row;
-	int best; /* rank of the counter */
+	int best; /* rank of the best counter */
 	bool has_loss;
 };
 
-static void take_member(struct object *o, struct str name, double value)
+static void add_member(struct object_reader *o, struct str name, double value)
 {
 	int rank = counter_rank(name);
 
@@ -658,75 +453,224 @@ static void take_member(struct object *o, struct str name, double value)
 	o->row->is_summary |= str_eq_cstr(name, "train_runtime");
 }
 
-static void walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
-			struct str above, int depth)
+static void read_members(struct metric_rows *rows, struct object_reader *o, const cJSON *object,
+			 struct str above, int depth)
 {
 	double value;
 
 	json_each (node, object) {
-		bool is_number = json_number(node, &value);
+		bool is_number = read_json_number(node, &value);
 
 		if (!is_number && !(cJSON_IsObject(node) && depth < MAX_DEPTH))
 			continue;
 		if (!is_number &&
 		    str_is_among(str_from(node->string), "data fields metrics values")) {
-			walk_object(rows, o, node, above, depth + 1);
+			read_members(rows, o, node, above, depth + 1);
 			continue;
 		}
-		struct str name = member_name(rows, above, node->string);
+		struct str name = join_name(rows, above, node->string);
 		if (name.len > 0 && is_number)
-			take_member(o, name, value);
+			add_member(o, name, value);
 		else if (name.len > 0)
-			walk_object(rows, o, node, name, depth + 1);
+			read_members(rows, o, node, name, depth + 1);
 	}
 }
 
-/* An epoch alone, or an iteration, counts the rows only of what has a loss. */
+/* An object with only an epoch or an iteration as counter is a row if it has a loss. */
 static bool read_object(struct metric_rows *rows, const struct metric_line *line,
 			struct metric_row *row)
 {
-	struct object o = { row, 0, false };
+	struct object_reader o = { row, 0, false };
 	AUTO_JSON object = json_parse(line->text, JSON_BARE_TEXT, NULL);
 
-	*row = row_of(line, METRIC_FILE_JSON);
+	*row = new_row(line, METRIC_FILE_JSON);
 	if (object == NULL)
 		return false;
 	if (rows->paths == NULL)
 		rows->paths = xmalloc(PATHS_BYTES);
 	rows->n_paths = 0;
-	walk_object(rows, &o, object, (struct str){ NULL, 0 }, 1);
+	read_members(rows, &o, object, (struct str){ NULL, 0 }, 1);
 	row->is_epoch = o.best == 1;
 	return o.best > 0 && is_counter(row->step) && row->n > 0 && (o.best > 2 || o.has_loss);
 }
 
-static bool take_json(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
-		      void *user)
+/* ---- Rows that differ only in their numbers */
+
+/* Does each pair of the record come from one slot, and each metric from one pair? Then the numbers
+ * of the slots determine the whole record. */
+static bool link_pairs(struct cached_row *cached)
 {
-	bool is_first = rows->json.n == 1;
+	struct row_record *to = &cached->record;
+	const struct record *record = &to->record;
+	uint64_t known = (uint64_t)1 << METRIC_STEP | (uint64_t)1 << METRIC_PLANNED;
+	uint64_t metrics = 0;
+
+	if (cached->row.n != record->n_pairs ||
+	    (cached->row.is_epoch && record_has(record, METRIC_STEP)))
+		return false;
+	for (size_t i = 0; i < record->n_pairs; i++) {
+		enum metric metric = to->rows[i].metric;
+		double place = to->rows[i].value, scale;
+
+		if (!isfinite(place) || any_of(k, i, str_eq(to->rows[k].name, to->rows[i].name)))
+			return false;
+		to->from[i] = (size_t)place;
+		if (metric == METRIC_COUNT) { /* not a second value of a known metric */
+			if (cached->row.is_summary ||
+			    meaning_of(&cached->row.pairs[i], &scale) == METRIC_COUNT)
+				continue;
+			return false;
+		}
+		if ((metrics >> metric & 1) != 0)
+			return false;
+		metrics |= (uint64_t)1 << metric;
+	}
+	return metrics == (record->present & ~known);
+}
+
+/*
+ * Cache the row of that line. To see where each number goes, the line is read once more with the
+ * indexes of its pairs in place of its numbers.
+ */
+static void cache_row(struct metric_rows *rows, const struct metric_line *line,
+		      enum metric_file file)
+{
+	AUTO_BUF text = buf_new(LINE_MAX_BYTES);
+	struct metric_line indexes = *line;
+	struct cached_row *cached;
+	const char *at;
+
+	if (rows->tries == MOST_TRIES || line->cut)
+		return;
+	rows->tries++;
+	cached = xcalloc(1, sizeof(*cached));
+	struct metric_row *row = &cached->row;
+	struct row_shape *shape = cached->record.shape = row_shape_of_cells(line->text);
+	if (shape == NULL) {
+		free_cached(cached);
+		return;
+	}
+	at = shape->text;
+	array_each (slot, shape->slots, shape->n_slots) {
+		if (slot->kind != SLOT_PLAIN)
+			continue;
+		buf_append(&text, at, (size_t)(slot->text.p - at));
+		buf_appendf(&text, "%zu", slot->pair);
+		at = slot->text.p + slot->text.len;
+	}
+	buf_append(&text, at, (size_t)(shape->text + shape->len - at));
+	indexes.text = buf_str(&text);
+	bool good = file == METRIC_FILE_CSV ? read_cells(rows, &indexes, row)
+					    : read_object(rows, &indexes, row);
+	good = good && run_has(row->step) && !row->is_summary;
+	if (file == METRIC_FILE_JSON) { /* it contains the names */
+		cached->paths = rows->paths;
+		rows->paths = NULL;
+	}
+	if (good)
+		fill_record(row, &cached->record.record, cached->record.rows);
+	if (!good || !link_pairs(cached)) {
+		free_cached(cached);
+		return;
+	}
+	cached->record.record.memo = &cached->record.memo;
+	cached->counter = (size_t)row->step;
+	cached->planned = run_has(row->planned) ? (size_t)row->planned : PAIRS_MAX;
+	free_cached(rows->cached[MOST_CACHED - 1]);
+	memmove(&rows->cached[1], &rows->cached[0], (MOST_CACHED - 1) * sizeof(rows->cached[0]));
+	rows->cached[0] = cached;
+}
+
+bool metric_rows_take_similar(struct metric_rows *rows, const struct metric_line *line,
+			      metric_row_fn fn, void *user)
+{
+	struct cached_row *cached;
+	size_t i = 0;
+
+	for (;; i++) {
+		cached = i < MOST_CACHED ? rows->cached[i] : NULL;
+		if (cached == NULL || line->cut)
+			return false;
+		if (row_shape_read(cached->record.shape, line->text) &&
+		    is_counter(cached->record.shape->pairs[cached->counter].value) &&
+		    (cached->row.file == METRIC_FILE_JSON ||
+		     memchr(line->text.p, '\t', line->text.len) == NULL))
+			break;
+	}
+	memmove(&rows->cached[1], &rows->cached[0], i * sizeof(rows->cached[0]));
+	rows->cached[0] = cached;
+	rows->tries = 0;
+	struct metric_row *row = &cached->row;
+	const struct pair *pairs = cached->record.shape->pairs;
+	row->line = line->line;
+	row->wall_ms = line->wall_ms;
+	row->text = line->text;
+	row->step = pairs[cached->counter].value;
+	row_record_fill(&cached->record);
+	if (cached->planned < PAIRS_MAX) {
+		row->planned = pairs[cached->planned].value;
+		row->record->values[METRIC_PLANNED] = row->planned;
+	}
+	row->record->values[METRIC_STEP] = row->step;
+	rows->seen[row->file].counter = row->step;
+	fn(user, row);
+	return true;
+}
+
+/* ---- Lines */
+
+static bool read_csv_line(struct metric_rows *rows, const struct metric_line *line,
+			  metric_row_fn fn, void *user)
+{
+	struct rows_seen *seen = &rows->seen[METRIC_FILE_CSV];
+	bool is_second = seen->n == 1;
+	struct metric_row row, first;
+
+	/* "-------  ------" or "|---|---|" below the header */
+	if (seen->n == 0 && rows->n_names > 0 && line->text.len > 0 &&
+	    str_has_only(line->text, "-=:+| "))
+		return true;
+	if (rows->n_names == 0 || !read_cells(rows, line, &row)) {
+		read_header(rows, line->text);
+		return false;
+	}
+	if (row.n == 0 || !run_has(row.step) || line->cut)
+		return true;
+	if (!accept_row(seen, line, row.step)) {
+		rows->n_names = 0;
+		return false;
+	}
+	if (is_second && read_cells(rows, &seen->first, &first))
+		report_row(&first, fn, user);
+	if (seen->n == 2) {
+		report_row(&row, fn, user);
+		cache_row(rows, line, METRIC_FILE_CSV);
+	}
+	return true;
+}
+
+static bool read_json_line(struct metric_rows *rows, const struct metric_line *line,
+			   metric_row_fn fn, void *user)
+{
+	struct rows_seen *seen = &rows->seen[METRIC_FILE_JSON];
+	bool is_second = seen->n == 1;
 	struct metric_row row;
 
 	if (!read_object(rows, line, &row))
 		return false;
-	if (!rows_see(&rows->json, line, row.step)) {
-		rows->json.n = 0;
-		return rows_see(&rows->json, line, row.step);
+	if (!accept_row(seen, line, row.step)) {
+		seen->n = 0;
+		return accept_row(seen, line, row.step);
 	}
-	if (rows->json.n < 2)
+	if (seen->n < 2)
 		return true;
-	struct metric_line held = held_line(&rows->json);
-	if (is_first && read_object(rows, &held, &row))
-		give_row(&row, fn, user);
-	if (is_first)
+	if (is_second && read_object(rows, &seen->first, &row))
+		report_row(&row, fn, user);
+	if (is_second)
 		(void)read_object(rows, line, &row);
-	give_row(&row, fn, user);
-	make_quick(rows, line, METRIC_FILE_JSON);
+	report_row(&row, fn, user);
+	cache_row(rows, line, METRIC_FILE_JSON);
 	return true;
-}
-
-static bool read_line(struct metric_rows *rows, const struct metric_line *line,
-		      enum metric_file file, struct metric_row *row)
-{
-	return file == METRIC_FILE_CSV ? read_cells(rows, line, row) : read_object(rows, line, row);
 }
 
 bool metric_rows_take(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
@@ -737,9 +681,9 @@ bool metric_rows_take(struct metric_rows *rows, const struct metric_line *line, 
 	if (text.len == 0)
 		return false;
 	if (text.p[0] == '{' && text.p[text.len - 1] == '}')
-		return may_name_counter(text) && take_json(rows, line, fn, user);
+		return may_name_counter(text) && read_json_line(rows, line, fn, user);
 	struct metric_line row = *line;
 
-	row.text = as_table(rows, text);
-	return take_csv(rows, text.p == row.text.p ? line : &row, fn, user);
+	row.text = unframe(rows, text);
+	return read_csv_line(rows, text.p == row.text.p ? line : &row, fn, user);
 }

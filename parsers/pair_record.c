@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The named numbers of a line as a record of its rule. */
+/* Fill a record from the named numbers of a line. */
 #include "parsers/pair_record.h"
 
 #include "parsers/meaning.h"
-
-/* What the rule says of a name, else of the unit; NULL: nothing. */
-static const struct rule_name *find_name(const struct rule *rule, const struct pair *pair)
-{
-	struct str name = pair->name.len > 0 ? pair->name : pair->unit;
-
-	return array_find(one, rule->names, rule->n_names, str_eq_cstr(name, one->printed));
-}
 
 int pair_counter_rank(struct str name)
 {
@@ -21,9 +13,9 @@ int pair_counter_rank(struct str name)
 
 struct pair_fill {
 	struct record *record;
-	uint64_t groups; /* metrics that the rule's groups gave */
-	uint64_t unsure; /* two numbers for one metric */
-	int rank;	 /* of the counter that was taken; 0: none */
+	uint64_t groups; /* metrics from groups of the rule */
+	uint64_t unsure; /* metrics with two different numbers */
+	int rank;	 /* of the counter in use; 0: none */
 };
 
 static void fill_metric(struct pair_fill *f, enum metric metric, double value)
@@ -56,16 +48,16 @@ static void fill_counter(struct pair_fill *f, const struct pair *pair)
 		fill_metric(f, METRIC_PLANNED, pair->total);
 }
 
-/* A row without a loss of that name may have its total. */
-static void fill_total_loss(struct pair_fill *f, struct record_pair *rows, size_t n)
+static void use_total_loss(struct pair_fill *f, struct record_pair *rows, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].metric == METRIC_COUNT && rows[i].unit.len == 0 &&
-		    meaning_is_total_loss(rows[i].name)) {
-			rows[i].metric = METRIC_TRAIN_LOSS;
-			fill_metric(f, METRIC_TRAIN_LOSS, rows[i].value);
-			return;
-		}
+	struct record_pair *row = array_find(one, rows, n,
+					     one->metric == METRIC_COUNT && one->unit.len == 0 &&
+						     meaning_is_total_loss(one->name));
+
+	if (row == NULL)
+		return;
+	row->metric = METRIC_TRAIN_LOSS;
+	fill_metric(f, METRIC_TRAIN_LOSS, row->value);
 }
 
 void pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
@@ -75,10 +67,14 @@ void pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 	size_t k = 0;
 
 	array_each (pair, pairs, n) {
-		const struct rule_name *name = find_name(record->rule, pair);
+		/* The rule's entry for the name, or for the unit of a number without one. */
+		struct str printed = pair->name.len > 0 ? pair->name : pair->unit;
+		const struct rule_name *name =
+			array_find(one, record->rule->names, record->rule->n_names,
+				   str_eq_cstr(printed, one->printed));
 		struct record_pair row = { pair->name, pair->unit, pair->value, METRIC_COUNT, 1 };
 
-		/* Of Lightning's bars "v_num" is the number of the folder. */
+		/* "v_num" in the bars of Lightning is the number of the folder */
 		if (name != NULL ? name->skip : str_eq_cstr(pair->name, "v_num"))
 			continue;
 		row.metric = name != NULL ? name->metric : meaning_of(pair, &row.scale);
@@ -96,7 +92,7 @@ void pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 			rows[k++] = row;
 	}
 	if (!record_has(record, METRIC_TRAIN_LOSS))
-		fill_total_loss(&f, rows, k);
+		use_total_loss(&f, rows, k);
 	record->present &= ~f.unsure;
 	for (size_t i = 0; i < k; i++)
 		if (rows[i].metric != METRIC_COUNT && (f.unsure >> rows[i].metric & 1) != 0)

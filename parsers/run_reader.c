@@ -614,7 +614,7 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 	enum templates_like like = take_like(r, segment, &whole);
 	if (like != LIKE_NONE)
 		return like == LIKE_ROW ? LINE_METRIC : LINE_PLAIN;
-	if (take_metric_line(r, segment, &whole, metric_rows_take_like))
+	if (take_metric_line(r, segment, &whole, metric_rows_take_similar))
 		return LINE_METRIC;
 	/* No row begins with a number and a colon: it is a task's, or none. */
 	bool numbered =

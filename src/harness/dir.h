@@ -4,13 +4,14 @@
 #include <stdbool.h>
 
 /*
- * Whether path is a directory of this machine that holds a HarnessGym run, a
- * comparison or an agent's table; or (`later`) may once a run has begun.
+ * Does the local directory contain a HarnessGym run, a comparison or an
+ * agent's table of experiments; or (`later`) could it contain a run that has
+ * not started yet?
  */
 bool harness_dir_is(const char *path, bool later);
 
 /*
- * Whether each file below a is the same one below b, but for what runs and
- * python keep there; false too where there is none, or more than can be read.
+ * Is every file below a identical to the one below b, except the files that
+ * HarnessGym and Python create? False also if a has no files, or too many.
  */
 bool harness_dir_same(const char *a, const char *b);

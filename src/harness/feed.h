@@ -6,28 +6,26 @@
 #include "transport.h"
 
 /*
- * HarnessGym directories, here and on pods, into the model: local ones are
- * looked at every second while a run is alive there and every 2 s else, those
- * on a pod every 5 s and every minute, by a command that waits and is asked.
- * Only what has changed is read or sent.
+ * Reads HarnessGym directories on this machine and on pods into the model.
+ * Local ones are read every second while a run is active, else every 2 s;
+ * those on a pod every 5 s, else every minute, through a command that stays
+ * open. Only changes are read and sent.
  */
 struct harness_feed;
 
-/* Both are borrowed; model->harness is set to what the feed fills. */
+/* Both are borrowed. Sets model->harness. */
 struct harness_feed *harness_feed_new(struct loop *loop, struct model *model);
-/*
- * model->harness becomes NULL; commands under way are cancelled, so the
- * transports must live longer.
- */
+/* Set model->harness to NULL and cancel running commands; call it before the transports are
+ * freed. */
 void harness_feed_free(struct harness_feed *feed);
 
-/* A directory here; it need not hold a run yet. */
+/* Follow a local directory, which need not have a run yet. */
 void harness_feed_local(struct harness_feed *feed, const char *path);
 /*
- * dir on the pod of that index in the model, reached as number `index` of
- * transport (borrowed).  Left in peace while a bench runs there.
+ * Follow dir on a pod: `pod` is its index in the model, `index` its number in
+ * transport (borrowed). It is not read while a bench runs on the pod.
  */
 void harness_feed_pod(struct harness_feed *feed, size_t pod, struct transport *transport,
 		      size_t index, const char *dir);
-/* Look at everything that is due now; the feed's own timer calls it too. */
+/* Read every directory that is due now; the feed's timer calls it too. */
 void harness_feed_poll(struct harness_feed *feed);

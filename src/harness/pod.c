@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A HarnessGym directory, here or on a pod, once. */
+/* Fetch a HarnessGym directory once, from this machine or from a pod. */
 #include "harness/pod.h"
 
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 #define LIMIT_MS   (120 * 1000)
 #define ERRORS_MAX 4096U
 #define MAX_TRIES  10
-/* A file younger than this may be rewritten now. */
+/* A file that changed more recently may still be being written. */
 #define YOUNG_MS 2000
 
 struct fetch {
 	struct loop *loop;
 	struct harness_wire *wire;
-	struct buf errors; /* stderr of the command, its start */
+	struct buf errors; /* start of the command's stderr */
 	struct stream_exit exit;
-	bool late;
+	bool timed_out;
 };
 
 static size_t on_data(void *user, const void *data, size_t len)
@@ -46,11 +46,11 @@ static void on_close(void *user, const struct stream_exit *exit)
 	loop_stop(fetch->loop);
 }
 
-static void on_late(void *user)
+static void on_timeout(void *user)
 {
 	struct fetch *fetch = user;
 
-	fetch->late = true;
+	fetch->timed_out = true;
 	loop_stop(fetch->loop);
 }
 
@@ -62,7 +62,7 @@ static int run_fetch(struct fetch *fetch, const struct remote_pod *pod, const ch
 					     .on_stderr = on_stderr,
 					     .on_close = on_close };
 	struct fleet *fleet = fleet_new(fetch->loop, pod, 1, NULL);
-	struct loop_timer *timer = loop_timer_new(fetch->loop, on_late, fetch);
+	struct loop_timer *timer = loop_timer_new(fetch->loop, on_timeout, fetch);
 	const struct stream *stream =
 		harness_wire_start(fleet_transport(fleet), 0, dir, true,
 				   pod->transport == REMOTE_LOCAL, &cb, fetch, err);
@@ -76,21 +76,21 @@ static int run_fetch(struct fetch *fetch, const struct remote_pod *pod, const ch
 	return stream != NULL ? 0 : -1;
 }
 
-/* What the end of the command means for who asked; where ends with ": ". */
+/* Turn the end of the command into an error; where is "pod NAME: " or "". */
 static int check_fetch(const struct fetch *fetch, const char *where, const char *dir,
 		       struct err *err)
 {
 	const struct harness_wire *wire = fetch->wire;
 
-	if (fetch->late)
-		return err_set(err, ERR_TIMEOUT, "%s%s was not sent within %d s", where, dir,
+	if (fetch->timed_out)
+		return err_set(err, ERR_TIMEOUT, "%s%s: not complete after %d s", where, dir,
 			       LIMIT_MS / 1000);
 	if (fetch->exit.err.code != ERR_NONE) {
-		*err = fetch->exit.err; /* it names the pod */
+		*err = fetch->exit.err; /* names the pod */
 		return -1;
 	}
 	if (wire->none)
-		return err_set(err, ERR_NODATA, "%s%s holds no HarnessGym run and no comparison",
+		return err_set(err, ERR_NODATA, "%s%s contains no HarnessGym run or comparison",
 			       where, dir);
 	if (wire->ended)
 		return 0;
@@ -98,8 +98,8 @@ static int check_fetch(const struct fetch *fetch, const char *where, const char 
 		       fetch->errors.len > 0 ? fetch->errors.data : "the command ended early");
 }
 
-/* Whether a file is being rewritten now; an old torn one stays so. */
-static bool is_torn(const struct harness_wire *wire)
+/* Was a file being written while it was read? One that has been torn for longer stays so. */
+static bool was_changing(const struct harness_wire *wire)
 {
 	bool is_torn = wire->changed;
 
@@ -127,7 +127,7 @@ int harness_pod_fetch(const struct conf_pod *pod, const char *dir, struct harnes
 		rc = run_fetch(&fetch, &remote, dir, err);
 		if (rc == 0)
 			rc = check_fetch(&fetch, where, dir, err);
-	} while (rc == 0 && is_torn(wire) && ++tries < MAX_TRIES);
+	} while (rc == 0 && was_changing(wire) && ++tries < MAX_TRIES);
 	buf_release(&fetch.errors);
 	loop_free(fetch.loop);
 	return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A judged HarnessGym run or comparison as a page; called by `harness`. */
+/* Print a HarnessGym run or comparison for `harness`. */
 #include "harness/print.h"
 
 #include "report/facts_print.h"
@@ -7,7 +7,7 @@
 
 #define TEXT_MAX (1024U * 1024)
 
-/* A list of facts, its title first; it is not used any more. */
+/* Print and release facts; the first one is the title. */
 static void print_facts(FILE *stream, enum out_format format, struct facts *facts)
 {
 	static const struct facts_look look = { .indent = 2, .is_tight = true };
@@ -30,38 +30,19 @@ static const char run_columns[] =
 static const char table_columns[] =
 	"run_id=run, iteration=row:0, attempt=status, result, note=notes";
 
-/* Move the text into a cell; nothing of it is null. */
-static void take_cell(struct buf *text, cJSON *row, const char *key)
+/* Move text to the cell of row; an empty text is null. */
+static void move_text(struct buf *text, cJSON *row, const char *key)
 {
 	json_add_string(row, key, text->len > 0 ? text->data : NULL);
 	buf_clear(text);
 }
 
-static void add_cell_number(cJSON *row, const char *key, struct harness_number number)
+static void add_number(cJSON *row, const char *key, struct harness_number number)
 {
 	json_add_number(row, key, number.present ? number.value : (double)NAN);
 }
 
-/* Everything of a run but its table of iterations. */
-static void print_head(FILE *stream, enum out_format format, const struct harness_workspace *ws,
-		       const struct harness_run *run)
-{
-	AUTO_BUF runs = buf_new(TEXT_MAX);
-	struct facts facts;
-
-	facts_init(&facts);
-	facts_section(&facts,
-		      facts_keep(&facts,
-				 run->table != NULL ? "Experiments of %s" : "HarnessGym run %s",
-				 run->id));
-	harness_facts(&facts, ws, run, NULL);
-	harness_add_runs(&runs, ws);
-	if (runs.len > 0)
-		facts_text(&facts, "runs", FACT_PLAIN, "%s", runs.data);
-	print_facts(stream, format, &facts);
-}
-
-static cJSON *iteration_row(const struct harness_run *run, const struct harness_iteration *it)
+static cJSON *make_iteration_row(const struct harness_run *run, const struct harness_iteration *it)
 {
 	cJSON *row = cJSON_CreateObject();
 	AUTO_BUF text = buf_new(TEXT_MAX);
@@ -69,19 +50,19 @@ static cJSON *iteration_row(const struct harness_run *run, const struct harness_
 	json_add_string(row, "run_id", run->id);
 	cJSON_AddNumberToObject(row, "iteration", it->number);
 	harness_add_attempt(&text, run, it);
-	take_cell(&text, row, "attempt");
-	add_cell_number(row, "active_tools", it->active_tools);
+	move_text(&text, row, "attempt");
+	add_number(row, "active_tools", it->active_tools);
 	harness_add_calls(&text, it);
-	take_cell(&text, row, "calls");
-	add_cell_number(row, "score_verified", it->verified_score);
-	add_cell_number(row, "vs_baseline_pct", it->baseline_pct);
-	add_cell_number(row, "vs_best_pct", it->previous_pct);
+	move_text(&text, row, "calls");
+	add_number(row, "score_verified", it->verified_score);
+	add_number(row, "vs_baseline_pct", it->baseline_pct);
+	add_number(row, "vs_best_pct", it->previous_pct);
 	harness_add_result(&text, run, it);
-	take_cell(&text, row, "result");
+	move_text(&text, row, "result");
 	harness_add_qualification(&text, it);
-	take_cell(&text, row, "qualification");
+	move_text(&text, row, "qualification");
 	harness_add_phases(&text, it);
-	take_cell(&text, row, "phases");
+	move_text(&text, row, "phases");
 	json_add_string(row, "note", it->note);
 	return row;
 }
@@ -90,17 +71,30 @@ int harness_print_run(FILE *stream, enum out_format format, const struct harness
 		      const struct harness_run *run)
 {
 	const char *columns = run->table != NULL ? table_columns : run_columns;
+	AUTO_BUF runs = buf_new(TEXT_MAX);
+	struct facts facts;
 
-	if (format != OUT_CSV)
-		print_head(stream, format, ws, run);
-	/* The head names the run; only CSV repeats it in each row. */
-	struct out *out = out_new(stream, format, format == OUT_CSV ? columns : columns + 1);
+	if (format != OUT_CSV) {
+		facts_init(&facts);
+		facts_section(&facts, facts_keep(&facts,
+						 run->table != NULL ? "Experiments of %s"
+								    : "HarnessGym run %s",
+						 run->id));
+		harness_facts(&facts, ws, run, NULL);
+		harness_add_runs(&runs, ws);
+		if (runs.len > 0)
+			facts_text(&facts, "runs", FACT_PLAIN, "%s", runs.data);
+		print_facts(stream, format, &facts);
+		/* The title names the run; only CSV repeats it in each row. */
+		columns = strchr(columns, ',') + 2;
+	}
+	struct out *out = out_new(stream, format, columns);
 	for (size_t i = 0; i < run->n_iterations; i++)
-		out_take(out, iteration_row(run, &run->iterations[i]));
+		out_take(out, make_iteration_row(run, &run->iterations[i]));
 	int rc = out_free(out);
 	if (format == OUT_TABLE && run->best.present)
-		(void)fputs("  (+ % is better; each score is one sample, so a "
-			    "small difference may be noise)\n",
+		(void)fputs("  (+ % is better; each score is a single measurement, so a small "
+			    "difference may be noise)\n",
 			    stream);
 	return rc;
 }
@@ -130,15 +124,15 @@ int harness_print_compare(FILE *stream, enum out_format format,
 		json_add_string(row, "group", t->group);
 		cJSON_AddNumberToObject(row, "trial", t->number);
 		json_add_string(row, "status", t->status);
-		add_cell_number(row, "iterations", t->iterations);
-		add_cell_number(row, "attempt_s", t->attempt_s);
-		add_cell_number(row, "active_tools", t->active_tools);
-		add_cell_number(row, "mcp_calls", t->calls);
-		add_cell_number(row, "score",
-				harness_trial_counts(t) ? t->score
-							: (struct harness_number){ false, 0 });
+		add_number(row, "iterations", t->iterations);
+		add_number(row, "attempt_s", t->attempt_s);
+		add_number(row, "active_tools", t->active_tools);
+		add_number(row, "mcp_calls", t->calls);
+		add_number(row, "score",
+			   harness_trial_counts(t) ? t->score
+						   : (struct harness_number){ false, 0 });
 		harness_add_trial(&text, t);
-		take_cell(&text, row, "result");
+		move_text(&text, row, "result");
 		out_take(out, row);
 	}
 	return out_free(out);

@@ -8,9 +8,9 @@
 #include "report/out.h"
 
 /*
- * HarnessGym runs for people: what is verified in the number columns, all
- * else in words.  format is OUT_TABLE, OUT_MD or OUT_CSV (the table alone).
- * -1 when the stream had an error.
+ * Print HarnessGym runs for people: the number columns have verified scores
+ * only, everything else is in words. format is OUT_TABLE, OUT_MD or OUT_CSV
+ * (only the table of iterations or trials). Return -1 if the stream had an error.
  */
 int harness_print_run(FILE *stream, enum out_format format, const struct harness_workspace *ws,
 		      const struct harness_run *run);

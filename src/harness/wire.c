@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pod sends of a HarnessGym directory; for pod.c and feed.c. */
+/* Parse what the command on the pod sends from a HarnessGym directory. */
 #include "harness/wire.h"
 
 #include <stdlib.h>
+#include <sys/param.h>
 
 #include "base/base64.h"
 #include "base/quote.h"
@@ -10,28 +11,26 @@
 #include "harness/wire_priv.h"
 
 #define LINE_MAX_BYTES 4096U
-/* The end of the year 9999: a pod's clock says less. */
+/* End of the year 9999; later times of a pod are ignored. */
 #define CLOCK_MAX_S 253402300799
 
 /*
- * Where there is python3 it sends all once, and then what has changed; else
- * all of it is sent at each look.  One line for any login shell: no backslash,
- * no newline, no "!".
+ * Run wire.py if the pod has a python3 that starts, else wire.sh. A single
+ * line that works in any login shell: no backslash, newline or "!".
  */
 static const char boot[] = "if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; "
 			   "then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$4\" \"$5\" "
 			   "\"$6\"; fi; eval \"$(printf %b \"$3\")\"";
 
 /*
- * The files that judge a run: those that its post-attempt command names, those
- * whose name has one of these parts, and modules that stand in the way of what
- * these import, themselves or by the standard library.  Each is held in three
- * places, see struct harness_judge.
+ * The judge files of a run are those that its post-attempt command names,
+ * those with one of these words in their name, and modules that shadow what
+ * they import. Each is compared in three places, see struct harness_judge.
  */
 static const char judge_words[] = "verif bench judge reference oracle timing "
 				  "timer evaluate grader score scoring golden "
 				  "expected measure conftest";
-/* Modules of a verifier's world that a new file beside it can hide. */
+/* Modules that a verifier may import and a new file in its folder can shadow. */
 static const char judge_libraries[] =
 	" abc argparse ast base64 bisect calendar codecs collections"
 	" conftest contextlib copy csv ctypes cupy dataclasses datetime"
@@ -62,7 +61,7 @@ struct stream *harness_wire_start(struct transport *transport, size_t index, con
 				     NULL };
 	AUTO_BUF command = buf_new(65536);
 
-	quote_argv(&command, all ? argv + 1 : argv); /* behind nice */
+	quote_argv(&command, all ? argv + 1 : argv); /* skip nice */
 	struct stream *stream = transport->ops->exec(transport, index, command.data, cb, user, err);
 	if (stream != NULL && once)
 		transport->ops->close_stdin(stream);
@@ -91,7 +90,7 @@ static void end_file(struct harness_wire *wire)
 	struct buf text;
 
 	buf_init(&text, HARNESS_LINES_MAX);
-	/* What was added is worth nothing without what stood before it. */
+	/* Added bytes are useful only after the part that was sent before. */
 	if (wire->added_to > 0 && file != NULL && file->len == wire->added_to)
 		buf_append(&text, file->text, file->len);
 	buf_append(&text, wire->text.data, wire->text.len);
@@ -104,7 +103,7 @@ static void end_file(struct harness_wire *wire)
 	wire->path[0] = '\0';
 }
 
-/* "<seconds>" or "<seconds>.<milliseconds>"; false: no time of a pod. */
+/* Parse "<seconds>" or "<seconds>.<milliseconds>"; false: not a plausible time. */
 static bool read_time(struct str word, int64_t *ms)
 {
 	double s;
@@ -115,8 +114,8 @@ static bool read_time(struct str word, int64_t *ms)
 	return true;
 }
 
-/* "F <mtime> <size> <path>": a path may hold blanks. */
-static void begin_file(struct harness_wire *wire, struct str rest)
+/* Parse "F <mtime> <size> <path>"; a path may contain spaces. */
+static void start_file(struct harness_wire *wire, struct str rest)
 {
 	struct harness_path what;
 	struct str word;
@@ -128,36 +127,28 @@ static void begin_file(struct harness_wire *wire, struct str rest)
 	    rest.len >= sizeof(wire->path))
 		return;
 	print_into(wire->path, "%.*s", (int)rest.len, rest.p);
-	/* Its content was left out, or is not wanted. */
+	/* Files of this kind are sent without their content. */
 	if (harness_path_read(wire->path, &what) && harness_kind_form(what.kind) == HARNESS_MARK)
 		wire->size = 0;
 	buf_clear(&wire->text);
 	wire->text.truncated = false;
 }
 
-/* A copy of a judge: its ctime and its sum, "-" where nobody looked. */
-static bool read_copy(struct str *rest, struct harness_judge_copy *copy)
-{
-	struct str word;
-
-	if (!str_next(rest, ' ', &word) || !read_time(word, &copy->ctime_ms) ||
-	    !str_next(rest, ' ', &word) || word.len >= sizeof(copy->sum))
-		return false;
-	print_into(copy->sum, "%.*s", (int)word.len, word.p);
-	if (strcmp(copy->sum, "-") == 0)
-		copy->sum[0] = '\0';
-	return true;
-}
-
-/* Three of them, and "<run>/<name>". */
+/* Parse three pairs of ctime and checksum ("-": none), and "<run>/<name>". */
 static void read_judge(struct harness_wire *wire, struct str rest)
 {
 	struct harness_judge_copy copies[3];
 	AUTO_TEXT path = NULL;
+	struct str word;
 
-	for (size_t i = 0; i < 3; i++)
-		if (!read_copy(&rest, &copies[i]))
+	array_each (copy, copies, LENGTH(copies)) {
+		if (!str_next(&rest, ' ', &word) || !read_time(word, &copy->ctime_ms) ||
+		    !str_next(&rest, ' ', &word) || word.len >= sizeof(copy->sum))
 			return;
+		print_into(copy->sum, "%.*s", (int)word.len, word.p);
+		if (strcmp(copy->sum, "-") == 0)
+			copy->sum[0] = '\0';
+	}
 	path = xstrndup(rest.p != NULL ? rest.p : "", rest.len);
 	char *name = strchr(path, '/');
 	if (name == NULL)
@@ -166,17 +157,7 @@ static void read_judge(struct harness_wire *wire, struct str rest)
 	harness_files_judge(wire->files, path, name, copies);
 }
 
-static void read_root(struct harness_wire *wire, struct str rest)
-{
-	struct str word;
-
-	if (str_next(&rest, ' ', &word))
-		print_into(wire->what, "%.*s", (int)(word.len < 15 ? word.len : 15), word.p);
-	print_into(wire->run, "%.*s", (int)(rest.len < 255 ? rest.len : 255),
-		   rest.p != NULL ? rest.p : "");
-}
-
-static void read_head(struct harness_wire *wire, struct str line)
+static void read_header(struct harness_wire *wire, struct str line)
 {
 	int64_t now_s;
 
@@ -188,31 +169,16 @@ static void read_head(struct harness_wire *wire, struct str line)
 	}
 }
 
-/* A directory that the pattern matches. */
-static void read_dir(struct harness_wire *wire, struct str path)
-{
-	if (wire->n_dirs < HARNESS_WIRE_DIRS && path.len > 0)
-		wire->dirs[wire->n_dirs++] = xstrndup(path.p, path.len);
-}
-
-/* The number of "A <size>"; 0: none. */
-static uint64_t number_of(struct str line)
-{
-	uint64_t value = 0;
-
-	return str_to_u64((struct str){ line.p + 2, line.len - 2 }, &value) ? value : 0;
-}
-
-/* A line between files. */
+/* Parse a line that is not part of a file. */
 static void read_fact(struct harness_wire *wire, struct str line)
 {
-	struct str rest = { line.p + 2, line.len > 2 ? line.len - 2 : 0 };
+	struct str rest = { line.p + 2, line.len > 2 ? line.len - 2 : 0 }, word;
 
 	if (str_starts_with(line, "C ")) {
 		if (!read_time(rest, &wire->ctime_ms))
 			wire->ctime_ms = 0;
 	} else if (str_starts_with(line, "F ")) {
-		begin_file(wire, rest);
+		start_file(wire, rest);
 	} else if (str_starts_with(line, "G ")) {
 		harness_files_gone(wire->files, rest);
 	} else if (str_starts_with(line, "J ")) {
@@ -220,9 +186,13 @@ static void read_fact(struct harness_wire *wire, struct str line)
 	} else if (str_eq_cstr(line, "P 0") || str_eq_cstr(line, "P 1")) {
 		wire->files->process = line.p[2] == '1' ? HARNESS_YES : HARNESS_NO;
 	} else if (str_starts_with(line, "D ")) {
-		read_dir(wire, rest);
+		if (wire->n_dirs < HARNESS_WIRE_DIRS && rest.len > 0)
+			wire->dirs[wire->n_dirs++] = xstrndup(rest.p, rest.len);
 	} else if (str_starts_with(line, "R ")) {
-		read_root(wire, rest);
+		if (str_next(&rest, ' ', &word))
+			print_into(wire->what, "%.*s", (int)MIN(word.len, 15), word.p);
+		print_into(wire->run, "%.*s", (int)MIN(rest.len, 255),
+			   rest.p != NULL ? rest.p : "");
 	} else if (str_eq_cstr(line, "END")) {
 		wire->ended = true;
 	} else if (str_eq_cstr(line, "NONE")) {
@@ -230,27 +200,23 @@ static void read_fact(struct harness_wire *wire, struct str line)
 	}
 }
 
-/* It changed while it was read. */
-static void leave_out(struct harness_wire *wire)
-{
-	wire->path[0] = '\0';
-	wire->changed = true;
-}
-
 static void read_line(struct harness_wire *wire, struct str line)
 {
-	if (wire->now_ms == 0)
-		read_head(wire, line);
-	else if (wire->path[0] != '\0' && str_eq_cstr(line, "."))
-		end_file(wire);
-	else if (wire->path[0] != '\0' && str_eq_cstr(line, ","))
-		leave_out(wire);
-	else if (wire->path[0] != '\0' && str_starts_with(line, "A "))
-		wire->added_to = number_of(line);
-	else if (wire->path[0] != '\0' && !base64_decode(&wire->text, line))
-		wire->text.truncated = true; /* it counts as cut off */
-	else if (wire->path[0] == '\0')
+	if (wire->now_ms == 0) {
+		read_header(wire, line);
+	} else if (wire->path[0] == '\0') {
 		read_fact(wire, line);
+	} else if (str_eq_cstr(line, ".")) {
+		end_file(wire);
+	} else if (str_eq_cstr(line, ",")) {
+		wire->path[0] = '\0';
+		wire->changed = true;
+	} else if (str_starts_with(line, "A ")) {
+		if (!str_to_u64((struct str){ line.p + 2, line.len - 2 }, &wire->added_to))
+			wire->added_to = 0;
+	} else if (!base64_decode(&wire->text, line)) {
+		wire->text.truncated = true;
+	}
 }
 
 void harness_wire_next(struct harness_wire *wire)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Sends a HarnessGym directory, run where that lies by python3: all of it once,
-# and what changed at each line of stdin; src/harness/wire.h has the protocol.
-# It opens files for reading only and writes nowhere but to its stdout.
-# usage: DIR WORDS LIBRARIES ALL: lists parted by blanks as src/harness/wire.c
-# has them; ALL: not "", the texts of older runs too.  Comment lines are left
-# out of what is sent.
+# Send a HarnessGym directory: all of it once, then for each line on stdin what
+# has changed. The protocol is in src/harness/wire.h. Runs on the machine that
+# has the directory, opens files only for reading and writes only to stdout.
+# usage: DIR WORDS LIBRARIES ALL. WORDS and LIBRARIES are the lists of
+# src/harness/wire.c, separated by spaces; ALL is "" or sends the texts of older
+# runs too. Comment lines are removed before the script is sent to a pod.
 import base64, difflib, glob, hashlib, json, os, re, shutil, stat, subprocess
 import sys, time
 
@@ -20,10 +20,10 @@ RUNS = 64 if ALL else 33
 COPIES = "workspace", "best", "workspace_template"
 TEMPLATE = "qualification/workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
-known, sent, sums, told, forged = {}, {}, {}, {}, {}
+known, sent, sums, last, forged = {}, {}, {}, {}, {}
 
 
-def say(text):
+def emit(text):
 	sys.stdout.buffer.write(os.fsencode(text) + b"\n")
 
 
@@ -48,7 +48,7 @@ def key_of(st):
 	return st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino
 
 
-# The names that count; an agent can put any number of others beside them.
+# The names that pass, at most ENTRIES: an agent can create any number of files.
 def names_in(path, counts=lambda name: True):
 	try:
 		with os.scandir(path) as entries:
@@ -81,14 +81,14 @@ def part(f, path, st, newest):
 		return f.read(TEXT)
 	ino, size = sent.get(path, (0, 0))
 	if ino == st.st_ino and 0 < size <= st.st_size and st.st_size <= LINES:
-		say("A %d" % size)
+		emit("A %d" % size)
 		f.seek(size)
 	else:
 		f.seek(max(0, st.st_size - LINES))
 	return f.read(LINES)
 
 
-# A file, when it is not as it was.
+# Send a file unless it is unchanged.
 def send(root, path, newest, now):
 	full = os.path.join(root, path)
 	try:
@@ -100,24 +100,24 @@ def send(root, path, newest, now):
 		key = key_of(st) + (newest,)
 		if not stat.S_ISREG(st.st_mode) or known.get(path) == key:
 			return
-		say("C " + stamp(st.st_ctime_ns))
-		say("F %s %d %s" % (stamp(st.st_mtime_ns), st.st_size, path))
+		emit("C " + stamp(st.st_ctime_ns))
+		emit("F %s %d %s" % (stamp(st.st_mtime_ns), st.st_size, path))
 		data = part(f, path, st, newest)
 		sys.stdout.buffer.write(base64.encodebytes(data))
 		whole = key_of(os.fstat(fd)) == key[:4]
-	say("." if whole else ",")
+	emit("." if whole else ",")
 	known[path] = key if whole and now - st.st_ctime > YOUNG else None
 	sent[path] = (st.st_ino, st.st_size) if whole else (0, 0)
 
 
-# What the template and the checkpoint tell a kernel, and how to call it.
+# Settings of a kernel in template and checkpoint, and the task that calls it.
 SETTINGS = ("qualification", "workspace_template", "kernel_config.json"), \
 	("checkpoints", "best", "kernel_config.json"), \
 	("checkpoints", "best", "task.py")
 
 
-# Every file of a run; the checkpoint, which is written before what tells that
-# it stands, comes last.
+# All files of a run. The checkpoint comes last, since HarnessGym writes it
+# before the files that announce it.
 def files_of(root, run, newest):
 	found, stack = [], [("runs/" + run, 0)]
 	while stack:
@@ -164,7 +164,7 @@ def copy_of(root, name):
 	return st.st_ctime_ns, sums[path][1]
 
 
-# The modules of "import a, b as c" and "from a import b".
+# Names of the modules in "import a, b as c" and "from a import b".
 def imports_of(path):
 	with open(path, "rb") as f:
 		text = f.read(JUDGE).decode("utf-8", "replace")
@@ -173,7 +173,7 @@ def imports_of(path):
 			yield re.match(r"\s*(\w*)", module).group(1)
 
 
-# Whether the command runs that file: by its name, as a module, or by make.
+# Does the command run this file: by name, as a module, or through make?
 def is_named(own, command):
 	words = re.split(r"[\s;&|=]+", command)
 	return os.path.basename(own) in command or \
@@ -181,7 +181,7 @@ def is_named(own, command):
 		own.lower() in ("makefile", "gnumakefile") and "make" in words
 
 
-# The judges of the template, and what they import.
+# The judge files of the template, and the modules that they import.
 def judges_of(template, command):
 	found, imports, stack = [], set(), [("", 0)]
 	while stack:
@@ -201,8 +201,8 @@ def judges_of(template, command):
 	return found, imports
 
 
-# Files of that folder of the workspace that are imported where a judge imports
-# another, and what python, pytest and make read by themselves.
+# Files in this folder of the workspace that shadow a module of a judge file, or
+# that python, pytest and make read by default.
 def shadows_of(work, template, below, imports):
 	def counts(name):
 		stem, _, end = name.partition(".")
@@ -219,8 +219,8 @@ def shadows_of(work, template, below, imports):
 			yield own
 
 
-# An interpreter of the workspace that the command names, and what that runs at
-# its start.
+# An interpreter in the workspace that the command names, and the files that it
+# runs at startup.
 def starters_of(work, command):
 	for word in re.split(r"[\s;&|=]+", command):
 		if "/bin/" in word and word[0] != "/" and \
@@ -238,8 +238,8 @@ def starters_of(work, command):
 				yield own
 
 
-# When the template, which HarnessGym makes once, was changed as such: an entry
-# came or went, or all of it did; 0: there is no trace of one.
+# When the template folder, which HarnessGym creates once, was last changed: an
+# entry or all of it was added or removed. 0: no trace of a template.
 def template_at(template):
 	if is_folder(template):
 		return changed_at(template)
@@ -247,7 +247,7 @@ def template_at(template):
 	return changed_at(above) if is_folder(above) else 0
 
 
-# Whether python makes of each source what it takes from its byte code.
+# Prints for each source whether its cached byte code is what python compiles.
 LOAD = """import sys
 from importlib.machinery import SourceFileLoader
 if sys.implementation.cache_tag != sys.argv[1]:
@@ -262,8 +262,8 @@ for path in sys.stdin.read().split("\\0"):
 """
 
 
-# Which of the byte code is another content's, in pairs (source, byte code) of
-# one kind; after one that ends python nobody asks any more.
+# The byte code files that do not belong to their source, of pairs (source, byte
+# code) of one kind. If one of them ends python, all after it count as forged.
 def forged_of(kind, pairs):
 	level = "-" + "O" * int(kind[1][4:]) \
 		if re.match(r"opt-[12]$", kind[1]) else "-B"
@@ -294,8 +294,8 @@ def forged_of(kind, pairs):
 	return found
 
 
-# Byte code in that folder of the workspace that python runs for a source of
-# another content; so is all beyond what anybody makes.
+# Byte code in this folder of the workspace that python would run although it
+# does not belong to the source. Files beyond the limits count as well.
 def stale_of(work, below, names):
 	cache = os.path.join(work, below, "__pycache__")
 	asked, keys, found = {}, {}, []
@@ -323,7 +323,7 @@ def stale_of(work, below, names):
 			yield below + "__pycache__/" + os.path.basename(path)
 
 
-# The files of the workspace that may have a say in what it measures.
+# The files of the workspace that can influence what it measures.
 def deciders_of(work, template, command, found, imports):
 	found = list(found)
 	folders = {"", *(re.sub(r"[^/]*$", "", name) for name in found)}
@@ -335,13 +335,13 @@ def deciders_of(work, template, command, found, imports):
 	return found + list(starters_of(work, command))
 
 
-# Where a judge lies, one line each: what was told before is not said again.
-def say_judge(run, name, copies):
+# Send the line of a judge file, unless it is the same as before.
+def emit_judge(run, name, copies):
 	line = " ".join("%s %s" % (stamp(ns), text) for ns, text in copies)
 	line = "J %s %s/%s" % (line, run, name)
-	if told.get((run, name)) != line:
-		say(line)
-	told[run, name] = line
+	if last.get((run, name)) != line:
+		emit(line)
+	last[run, name] = line
 
 
 def send_judges(root, run, work):
@@ -350,14 +350,14 @@ def send_judges(root, run, work):
 	best = os.path.join(own, "checkpoints", "best")
 	command = text_in(own + "/run_config.json", "post_attempt_command")
 	ns, imports = template_at(template), set()
-	say_judge(run, TEMPLATE, [(ns, "-" if is_folder(template) else "none"),
+	emit_judge(run, TEMPLATE, [(ns, "-" if is_folder(template) else "none"),
 		(0, "-"), (0, "-")])
 	if is_folder(template):
 		found, imports = judges_of(template, command)
 	else:
 		template, found = None, []
 		if work and not ns:
-			# Without one it is known when they were written.
+			# Without a template only their ctimes are known.
 			found = [n for n in judges_of(work, command)[0]
 				if n in command]
 	if work:
@@ -369,10 +369,10 @@ def send_judges(root, run, work):
 		if is_folder(best):
 			copies[1] = max(copies[1][0], changed_at(best)), \
 				copies[1][1]
-		say_judge(run, name, copies)
+		emit_judge(run, name, copies)
 
 
-# The text below those keys of a JSON file; "" where there is none.
+# The string below these keys of a JSON file, or "".
 def text_in(path, *keys):
 	try:
 		with open(path) as f:
@@ -384,8 +384,8 @@ def text_in(path, *keys):
 	return node if isinstance(node, str) else ""
 
 
-# The judges of trials that have ended, beside those of the task: as the
-# report names it, else as a run of a trial copied it.
+# Compare the judge files of finished trials with those of the task: the folder
+# that the report names, or else a copy that a run of a trial made.
 def send_trials(root, trials):
 	task = text_in(root + "/compare_report.json", "workspace_template")
 	copies = glob.glob(glob.escape(root) + "/*/trial_*/workspace/"
@@ -404,12 +404,12 @@ def send_trials(root, trials):
 				own = trial + "/" + name
 				to = [copy_of(task, name), (0, "-"),
 					copy_of(work, name)]
-				if to[0][1] != to[2][1] or (run, own) in told:
-					say_judge(run, own, to)
+				if to[0][1] != to[2][1] or (run, own) in last:
+					emit_judge(run, own, to)
 		return
 
 
-# Every file below, by its path there; what a run makes of itself is none.
+# The content of all files below root by path, except hidden and cache folders.
 def texts_of(root):
 	found, stack = {}, [("", 0)]
 	while stack:
@@ -425,7 +425,7 @@ def texts_of(root):
 	return found
 
 
-# What became of a file: how many lines are new and gone, and these.
+# Describe the change of a file: a summary and the diff.
 def change_of(name, old, new):
 	if new is None:
 		return name + ": removed", []
@@ -442,16 +442,16 @@ def change_of(name, old, new):
 	return "%s, +%d -%d lines" % (what, *count), lines
 
 
-# From the template to the best checkpoint: the files, and then their lines.
+# Send the diff from template to best checkpoint: summaries first, then lines.
 def send_change(root, run):
 	own = os.path.join(root, "runs", run)
 	best = os.path.join(own, "checkpoints", "best")
 	template = os.path.join(own, "qualification", "workspace_template")
 	st = look_at(os.path.join(own, "checkpoints", "best_manifest.json"))
 	if st is None or not is_folder(best) or not is_folder(template) or \
-			told.get((run,)) == key_of(st):
+			last.get((run,)) == key_of(st):
 		return
-	told[run,] = key_of(st)
+	last[run,] = key_of(st)
 	try:
 		old, new = texts_of(template), texts_of(best)
 	except OSError:
@@ -463,14 +463,14 @@ def send_change(root, run):
 	text += "".join("\n\n" + "\n".join(lines)
 		for _, lines in changes if lines)
 	text = text.encode("utf-8", "replace")[:TEXT]
-	say("C " + stamp(st.st_ctime_ns))
-	say("F %s %d runs/%s/checkpoints/best.diff" %
+	emit("C " + stamp(st.st_ctime_ns))
+	emit("F %s %d runs/%s/checkpoints/best.diff" %
 		(stamp(st.st_mtime_ns), len(text), run))
 	sys.stdout.buffer.write(base64.encodebytes(text))
-	say(".")
+	emit(".")
 
 
-# Whether a command line is of HarnessGym at work in that folder or above it.
+# Is this the command line of HarnessGym working in this folder or above it?
 def is_of(pid, words, work):
 	at = [i for i, word in enumerate(words)
 		if re.match(r"harnessgym(\.|$)", word.rsplit("/", 1)[-1])]
@@ -497,10 +497,10 @@ def send_process(work):
 		except OSError:
 			continue
 		if is_of(pid, words, work):
-			return say("P 1")
+			return emit("P 1")
 	if os.path.exists("/proc/self/cmdline") and \
 			os.geteuid() in (0, os.stat(work).st_uid):
-		say("P 0")
+		emit("P 0")
 
 
 def has(*names):
@@ -508,7 +508,7 @@ def has(*names):
 		for name in names[1:])
 
 
-# What the directory is, where its files begin, its run, its workspace.
+# Kind of directory, root of its files, its run, its workspace.
 def kind_of(path):
 	path = os.path.realpath(path)
 	above, name = os.path.split(path)
@@ -525,7 +525,7 @@ def kind_of(path):
 	return ("table" if has(path, TABLE[0]) else None), path, "", path
 
 
-# The files that tell in which phase a trial is.
+# The files that show which phase a trial is in.
 def phases_of(root, runs):
 	for run in names_in(os.path.join(root, runs)):
 		below = "%s/%s/iterations/" % (runs, run)
@@ -578,16 +578,16 @@ def send_workspace(root, run, work, now):
 
 def look():
 	now = time.time()
-	say("\nHGH1 %d" % now)
+	emit("\nHGH1 %d" % now)
 	if re.search(r"[*?[]", HERE) and not os.path.exists(HERE):
 		for path in sorted(glob.glob(HERE)):
 			if kind_of(path)[0] and "\n" not in path:
-				say("D " + path)
-		return say("END")
+				emit("D " + path)
+		return emit("END")
 	what, root, run, work = kind_of(HERE)
 	if what is None:
-		return say("NONE\nEND")
-	say("R %s %s" % (what, run))
+		return emit("NONE\nEND")
+	emit("R %s %s" % (what, run))
 	if what == "table":
 		for path in TABLE:
 			send(root, path, True, now)
@@ -599,10 +599,10 @@ def look():
 		send_workspace(root, run, work, now)
 	for path in [path for path in sent
 			if not is_file(os.path.join(root, path))]:
-		say("G " + path)
+		emit("G " + path)
 		known.pop(path, None)
 		del sent[path]
-	say("END")
+	emit("END")
 
 
 try:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2012,SC2030,SC2031,SC2034,SC2044,SC2088,SC2164
-# Sends a HarnessGym directory once, run on a pod that has no python3; it knows
-# no judges.  src/harness/wire.h tells the protocol.  $1 is the directory.
-# Of the newest run (or the one that was named) all that counts is sent, of 32
-# older ones their JSON and what verifiers printed; copies of the workspace are
-# passed by.
+# Send a HarnessGym directory once. Runs on pods without python3; judge files
+# are not compared. The protocol is in src/harness/wire.h. $1 is the directory.
+# From the newest run (or the named one) everything needed is sent, from 32
+# older ones their JSON and the output of verifiers; copies of the workspace are
+# skipped.
 d=$1
 case $d in "~/"*) d=$HOME/${d#??} ;; esac
 LC_ALL=C

@@ -45,6 +45,12 @@ done
 PATH=$dir/bin "$HGYM_TUI" "$@" "here:$work" >"$dir/b" 2>>"$dir/errors"
 same
 told "the same without python3" $?
+"$HGYM_TUI" harness "$work" >"$dir/b" 2>>"$dir/errors"
+grep -q "^it  attempt " "$dir/b" && ! grep -q "^run  it " "$dir/b"
+told "the iterations have no column of dashes for the run" $?
+"$HGYM_TUI" harness --csv "$work" >"$dir/b" 2>>"$dir/errors"
+head -1 "$dir/b" | grep -q "^run_id,iteration,"
+told "as CSV they name it in each row" $?
 run="$work/.harnessgym/runs/rmsnorm-h100-first"
 "$HGYM_TUI" harness --json "$run" >"$dir/a" 2>>"$dir/errors"
 "$HGYM_TUI" "$@" "here:$run" >"$dir/b" 2>>"$dir/errors"

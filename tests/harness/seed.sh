@@ -70,6 +70,6 @@ mkdir "$dir/empty"
 "$HGYM_TUI" harness "$dir/empty" >"$dir/out" 2>"$dir/errors"
 [ $? = 5 ]
 check "no data: exit 5" $? "$dir/errors"
-holds "in one sentence" 'holds no HarnessGym run and no comparison' \
+holds "in one sentence" 'contains no HarnessGym run or comparison' \
     "$dir/errors"
 finish

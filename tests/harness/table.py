@@ -80,6 +80,9 @@ def test_honest(folder):
     ok("within noise" in page and "nothing verifies it" in page and
        "6 in results.tsv, 3 kept, 2 discarded, 1 crashed" in page,
        "a page for people", page)
+    header = [line.split() for line in page.splitlines() if "notes" in line]
+    ok(header and header[0][:2] == ["row", "status"],
+       "the table does not repeat the run in a column", page)
     put(folder, table_of(ROWS[:5]), LOG % "0.992913", newer=True)
     run, table = look(folder)
     ok(run["live"]["phase"] == "experiment" and not run["contradictions"] and

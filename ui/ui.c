@@ -106,6 +106,14 @@ struct ui_question {
 	bool secret;
 };
 
+/* Progress of a bracketed paste. */
+enum paste_state {
+	PASTE_NONE,
+	PASTE_START, /* no text yet */
+	PASTE_TEXT,
+	PASTE_BREAK, /* after a line end or a tab: a blank if more text follows */
+};
+
 struct ui {
 	struct ui_setup setup;
 	struct ui_shared shared;
@@ -115,8 +123,8 @@ struct ui {
 	size_t trail[UI_VIEW_COUNT]; /* q and Esc go back along it */
 	size_t n_trail;
 	enum ui_overlay overlay;
-	bool finding;		       /* the filter of the list that has the keys is typed */
-	bool pasting;		       /* between the marks of a bracketed paste */
+	bool finding; /* the filter of the list that has the keys is typed */
+	enum paste_state paste;
 	int escapes;		       /* Esc, in a row */
 	const struct model_run *first; /* selected by no key; NULL: by one */
 	struct ui_drag drag;
@@ -1322,7 +1330,8 @@ void ui_ask(struct ui *ui, size_t pod, const char *question, bool secret)
 /* Open the oldest question, unless something else is open or a paste would answer it. */
 static void overlay_next_question(struct ui *ui)
 {
-	if (ui->overlay != OVERLAY_NONE || ui->finding || ui->pasting || ui->n_questions == 0)
+	if (ui->overlay != OVERLAY_NONE || ui->finding || ui->paste != PASTE_NONE ||
+	    ui->n_questions == 0)
 		return;
 	prompt_set(&ui->answer, "");
 	ui->overlay = OVERLAY_QUESTION;
@@ -1980,22 +1989,37 @@ static void frame_mouse(struct ui *ui, const struct key *key)
 }
 
 /*
- * Whether the key is part of a paste and is dropped.  Only an open text field takes a paste, and
- * of it only printable characters: pasted Enter, Esc and Tab are no commands.
+ * Handle a key that is part of a paste; false if the key is to be used like a typed one.  Only an
+ * open text field takes a paste, and of it only printable characters: pasted Enter, Esc and Tab
+ * are not commands.  Line ends and tabs between two words become one blank.
  */
-static bool ui_ignores_paste(struct ui *ui, const struct key *key)
+static bool ui_filter_paste(struct ui *ui, const struct key *key)
 {
 	bool takes_text = ui->finding || (ui->overlay != OVERLAY_NONE &&
 					  ui->overlay != OVERLAY_EVENTS && !ui->is_there);
 
 	if (key->code == KEYCODE_PASTE_BEGIN || key->code == KEYCODE_PASTE_END) {
-		ui->pasting = key->code == KEYCODE_PASTE_BEGIN;
+		ui->paste = key->code == KEYCODE_PASTE_BEGIN ? PASTE_START : PASTE_NONE;
 		return true;
 	}
-	if (ui->pasting && !takes_text)
+	if (ui->paste == PASTE_NONE)
+		return false;
+	if (!takes_text) {
 		ui_show_message(&ui->shared,
 				"ignored pasted text: no text field is open; / opens one");
-	return ui->pasting && (!takes_text || key->code < ' ' || key->code >= KEYCODE_BASE);
+		return true;
+	}
+	bool is_break = key->code == '\r' || key->code == '\n' || key->code == '\t';
+	if (is_break && ui->paste == PASTE_TEXT)
+		ui->paste = PASTE_BREAK;
+	if (key->code < ' ' || key->code >= KEYCODE_BASE)
+		return true;
+	if (ui->paste == PASTE_BREAK) {
+		ui->paste = PASTE_TEXT;
+		ui_key(ui, &(struct key){ .code = ' ' });
+	}
+	ui->paste = PASTE_TEXT;
+	return false;
 }
 
 static void ui_key_of_view(struct ui *ui, const struct key *key)
@@ -2018,7 +2042,7 @@ void ui_key(struct ui *ui, const struct key *key)
 {
 	ui->stale = ui->asked = true;
 	ui->first = NULL;
-	if (ui_ignores_paste(ui, key))
+	if (ui_filter_paste(ui, key))
 		return;
 	ui->escapes = key->code == 27 ? ui->escapes + 1 : 0;
 	if (ui->finding || ui->overlay != OVERLAY_NONE)

@@ -126,10 +126,24 @@ static void test_paste_into_field(void)
 	     "7b");
 	ok(place_of("A new bench") != SIZE_MAX, "the form of a bench opens");
 	paste("-kernel\tx");
-	ok(shows("name", "ab-kernelx"), "a pasted Tab does not leave the form's field");
+	ok(shows("name", "ab-kernel x"),
+	   "a pasted Tab becomes a blank and does not leave the form's field");
 	type("\t");
 	paste(",b");
 	ok(place_of("a,b") != SIZE_MAX, "a typed Tab goes to the next one");
+	type("\033");
+}
+
+static void test_line_ends_in_paste(void)
+{
+	type("/");
+	paste("\n\tone\r\ntwo\n\n\tthree\n\n");
+	ok(shows("/one two three ", "0 of 1"),
+	   "line ends and tabs between pasted words become one blank");
+	paste("-four");
+	ok(shows("/one two three-four ", "0 of 1"), "those at the end of a paste are dropped");
+	paste("a \n b");
+	ok(shows("three-foura   b ", "0 of 1"), "blanks of the pasted text stay");
 	type("\033");
 }
 
@@ -149,11 +163,8 @@ static void test_paste_into_confirmation(void)
 int main(void)
 {
 	static void (*const tests[])(void) = {
-		test_question_opens_during_paste,
-		test_keys_after_paste,
-		test_escape_in_paste,
-		test_paste_into_question,
-		test_paste_into_field,
+		test_question_opens_during_paste, test_keys_after_paste, test_escape_in_paste,
+		test_paste_into_question,	  test_paste_into_field, test_line_ends_in_paste,
 		test_paste_into_confirmation,
 	};
 	struct keymap keymap;

@@ -303,6 +303,8 @@ static void pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_
 static void let_go(struct ingest_pod *pod)
 {
 	pod->is_gone = true;
+	/* Its connection stays open in the fleet; whatever that reports is ignored from here on. */
+	pod->fleet->pods[pod->index] = NULL;
 	fetch_stop(pod);
 	telemetry_stop(pod);
 	model_pod_state(pod->ingest->o.model, pod->model_pod, POD_GONE, "", 0);

@@ -5,12 +5,14 @@ link and why it is refused, the preflight by its key, a shell on the pod and
 the way back; and logs on pods that the command line names."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 
 SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+RELAY = os.path.join(os.path.dirname(TUI), "tests/support/relay")
 RIG = os.path.join(SRC, "tests/support/sshd.sh")
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(SRC, "tests", name)
@@ -198,6 +200,51 @@ def test_local():
     p.close()
 
 
+class Relay:
+    """A TCP relay to the sshd, frozen until it is thawed."""
+    def __init__(self, name):
+        path = os.path.join(home, name + ".port")
+        self.child = subprocess.Popen([RELAY, path, read("port")])
+        wait.until(lambda: os.path.exists(path))
+        self.child.send_signal(signal.SIGUSR1)
+        with open(path) as f:
+            self.ssh = "%s@127.0.0.1:%s" % (read("user"), f.read().strip())
+
+    def thaw(self):
+        self.child.send_signal(signal.SIGUSR2)
+
+
+def test_removed():
+    """A pod that is removed while it connects asks nothing afterwards."""
+    def log(text):
+        with open(os.path.join(home, "rig", "log")) as f:
+            return f.read().count(text)
+    known = os.path.join(home, "known_none")
+    open(known, "w").close()
+    relays = {name: Relay(name) for name in "ab"}
+    pods = [pod(name, ssh=relay.ssh, known_hosts=known)
+            for name, relay in relays.items()]
+    p = start(write_config(pods))
+    is_seen(p, "0/2 pods", "two pods connect")
+    write_config(pods[1:])
+    p.send("\x12")
+    is_seen(p, "0/1 pods", "one is removed meanwhile")
+    before = log("NEWKEYS sent")
+    relays["a"].thaw()
+    is_so(p, lambda: log("NEWKEYS sent") > before, "its host answers then")
+    relays["b"].thaw()
+    is_seen(p, "b: the host [", "the pod that stays asks about its host key")
+    p.send("\x1b")
+    ok(p.wait_gone("A pod asks"), "and the removed one asks nothing",
+       p.screen.text())
+    p.send("Q")
+    p.end(120)
+    p.close()
+    for relay in relays.values():
+        relay.child.kill()
+        relay.child.wait()
+
+
 def parse(config, *args):
     """The exit status, the rows without their host, and what was said."""
     run = subprocess.run([TUI, "--config", config, "parse", "--json", *args],
@@ -260,8 +307,8 @@ def main():
     global home
     with tempfile.TemporaryDirectory(prefix="hg") as home:
         rig = os.path.join(home, "rig")
-        run = subprocess.run(["sh", RIG, "start", rig], capture_output=True,
-                             text=True)
+        run = subprocess.run(["sh", RIG, "start", rig, "LogLevel DEBUG1"],
+                             capture_output=True, text=True)
         if run.returncode != 0:
             return skip_all("there is no sshd to start")
         try:
@@ -271,6 +318,9 @@ def main():
             config = write_config([pod("good", stop_cmd=STOP),
                                    pod("bad", identity=other)])
             test_places(config)
+            test_removed()
+            config = write_config([pod("good", stop_cmd=STOP),
+                                   pod("bad", identity=other)])
             p = start(config)
             test_links(p)
             test_check(p)

@@ -51,6 +51,8 @@ static int open_pipe(struct process *process, struct loop *loop, const struct pr
 	*theirs = pair[i != 0];
 	process->fds[i] = pair[i == 0];
 	process->watches[i] = loop_fd_new(loop, process->fds[i], plan->on_ready[i], plan->user);
+	if (process->watches[i] == NULL)
+		return err_set(err, ERR_IO, "cannot watch a pipe to %s", plan->argv[0]);
 	if (i != 0)
 		loop_fd_set(process->watches[i], LOOP_READ);
 	return 0;

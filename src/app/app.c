@@ -435,12 +435,19 @@ static int copy(void *user, const char *text, struct err *err)
 	return failed;
 }
 
-static void watch(struct app *app)
+/* Run with an open terminal and loop. */
+static int run_loop(struct app *app, struct err *err)
 {
 	static const int signals[] = { SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT };
+	const struct app_source *source = &app->setup->source;
 
 	app->out = loop_fd_new(app->loop, term_out_fd(app->term), on_out, app);
 	app->tty = loop_fd_new(app->loop, term_fd(app->term), on_tty, app);
+	if (app->out == NULL || app->tty == NULL)
+		return err_set(err, ERR_IO, "cannot watch the terminal for keys");
+	if (source->start != NULL && source->start(source->user, app->loop, app->parts.ui, err))
+		return -1;
+	app->parts.bench = app_bench_new(app->loop, app->setup->model, app->setup->context);
 	loop_fd_set(app->tty, LOOP_READ);
 	app->poll = loop_timer_new(app->loop, on_poll, app);
 	app->frame = loop_timer_new(app->loop, on_frame, app);
@@ -451,18 +458,7 @@ static void watch(struct app *app)
 	loop_timer_start(app->tick, 1000, 1000);
 	for (size_t i = 0; i < LENGTH(signals); i++)
 		loop_on_signal(app->loop, signals[i], on_signal, app);
-}
-
-/* Run with an open terminal and loop. */
-static int run_loop(struct app *app, struct err *err)
-{
-	const struct app_source *source = &app->setup->source;
-
-	if (source->start != NULL && source->start(source->user, app->loop, app->parts.ui, err))
-		return -1;
-	app->parts.bench = app_bench_new(app->loop, app->setup->model, app->setup->context);
-	/* Who watches for a new size asks for it after that. */
-	watch(app);
+	/* A change of the size before SIGWINCH was watched is seen here, a later one there. */
 	term_resize(app->term);
 	fit_canvas(app);
 	schedule(app);

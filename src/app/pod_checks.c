@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Preflights that the dashboard starts; each a child of its own. */
+/* Checks of pods that the dashboard starts, each in a process of this program. */
 #include "app/pod_checks.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
+#include "remote/process.h"
 
 #define OUT_BYTES  (256U << 10)
 #define LINE_BYTES 1000U
@@ -23,14 +21,12 @@ struct pod_checks {
 	struct list running;
 };
 
-struct running {
+struct pod_check {
 	struct list link;
 	struct pod_checks *checks;
 	size_t pod;
-	int fd;
-	struct loop_fd *watch;
-	struct loop_child *child; /* NULL: it has ended */
-	struct buf out;
+	struct process process;
+	struct buf out; /* standard output and standard error */
 };
 
 struct pod_checks *pod_checks_new(struct loop *loop, struct model *model,
@@ -45,17 +41,12 @@ struct pod_checks *pod_checks_new(struct loop *loop, struct model *model,
 	return checks;
 }
 
-static void free_running(struct running *r)
+static void free_check(struct pod_check *check)
 {
-	if (r->child != NULL) {
-		loop_child_kill(r->child, SIGTERM);
-		loop_child_close(r->child);
-	}
-	loop_fd_close(r->watch);
-	(void)close(r->fd);
-	list_remove(&r->link);
-	buf_release(&r->out);
-	free(r);
+	process_release(&check->process, SIGTERM);
+	list_remove(&check->link);
+	buf_release(&check->out);
+	free(check);
 }
 
 void pod_checks_free(struct pod_checks *checks)
@@ -63,7 +54,7 @@ void pod_checks_free(struct pod_checks *checks)
 	if (checks == NULL)
 		return;
 	while (!list_is_empty(&checks->running))
-		free_running(list_entry(checks->running.next, struct running, link));
+		free_check(list_entry(checks->running.next, struct pod_check, link));
 	free(checks);
 }
 
@@ -74,193 +65,152 @@ static void add_line(struct model_check *check, struct buf *line)
 	buf_clear(line);
 }
 
-static void add_failures(struct model_check *check, const cJSON *row, struct buf *line)
+/* Append a fact to the line, after a dot unless it is the first. */
+static void add_fact(struct buf *line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add_fact(struct buf *line, const char *fmt, ...)
 {
-	json_each (one, json_get(row, "failures")) {
-		buf_appendf(line, "%s: %s", json_get_string(one, "class", "?"),
-			    json_get_string(one, "text", ""));
-		add_line(check, line);
-		buf_appendf(line, "  next: %s", json_get_string(one, "next", ""));
-		add_line(check, line);
-	}
+	va_list ap;
+
+	buf_append_str(line, line->len > 0 ? " · " : "");
+	va_start(ap, fmt);
+	buf_vappendf(line, fmt, ap);
+	va_end(ap);
 }
 
-/* "name value", with a dot between two. */
-static void add_fact(struct buf *line, const cJSON *row, const char *key, const char *name)
+static void add_text(struct buf *line, const cJSON *row, const char *key, const char *label)
 {
-	const char *text = json_get_string(row, key, NULL);
+	const char *text = json_get_string(row, key, "");
 
-	if (text == NULL || text[0] == '\0')
-		return;
-	buf_appendf(line, "%s%s%s%s", line->len > 0 ? " · " : "", name, name[0] != '\0' ? " " : "",
-		    text);
+	if (text[0] != '\0')
+		add_fact(line, "%s%s", label, text);
 }
 
-static bool get_number(const cJSON *row, const char *key, double *value)
-{
-	*value = json_get_number(row, key, (double)NAN);
-	return isfinite(*value);
-}
-
-static void add_space(struct buf *line, const cJSON *row)
-{
-	double bytes;
-
-	if (!get_number(row, "free_bytes", &bytes))
-		return;
-	buf_appendf(line, "scratch %s: %.1f GB free", json_get_string(row, "scratch", "folder"),
-		    bytes / 1e9);
-}
-
-static void add_clock(struct buf *line, const cJSON *row)
-{
-	double offset, unsure;
-
-	if (!get_number(row, "clock_offset_s", &offset))
-		return;
-	buf_appendf(line, "%sclock %+.2f s", line->len > 0 ? " · " : "", offset);
-	if (get_number(row, "clock_unsure_s", &unsure))
-		buf_appendf(line, " ±%.2f s", unsure);
-	buf_append_str(line, " against this machine");
-}
-
-static void add_processes(struct buf *line, const cJSON *row)
-{
-	int n = cJSON_GetArraySize(json_get(row, "processes"));
-
-	if (n > 0)
-		buf_appendf(line, "%s%d compute process%s on its GPUs", line->len > 0 ? " · " : "",
-			    n, n == 1 ? "" : "es");
-}
-
-/* A row of `pods check --json` in words. */
+/* Add a row of `pods check --json` as lines for people. */
 static void add_row(struct model_check *check, const cJSON *row)
 {
+	double free_bytes = json_get_number(row, "free_bytes", (double)NAN);
+	double offset_s = json_get_number(row, "clock_offset_s", (double)NAN);
+	double unsure_s = json_get_number(row, "clock_unsure_s", (double)NAN);
+	double connect_ms = json_get_number(row, "connect_ms", (double)NAN);
+	int n_processes = cJSON_GetArraySize(json_get(row, "processes"));
 	AUTO_BUF line = buf_new(LINE_BYTES);
-	double ms;
 
 	check->is_fit = strcmp(json_get_string(row, "status", ""), "ok") == 0;
-	add_failures(check, row, &line);
-	add_fact(&line, row, "gpu", "");
-	add_fact(&line, row, "driver", "driver");
-	add_processes(&line, row);
+	json_each (one, json_get(row, "failures")) {
+		buf_appendf(&line, "%s: %s", json_get_string(one, "class", "?"),
+			    json_get_string(one, "text", ""));
+		add_line(check, &line);
+		buf_appendf(&line, "  next: %s", json_get_string(one, "next", ""));
+		add_line(check, &line);
+	}
+	add_text(&line, row, "gpu", "");
+	add_text(&line, row, "driver", "driver ");
+	if (n_processes > 0)
+		add_fact(&line, "%d compute process%s on its GPUs", n_processes,
+			 n_processes == 1 ? "" : "es");
 	add_line(check, &line);
-	add_fact(&line, row, "python", "python");
-	add_fact(&line, row, "torch", "torch");
-	add_fact(&line, row, "triton", "triton");
-	add_fact(&line, row, "shell", "shell");
-	add_fact(&line, row, "system", "");
+	add_text(&line, row, "python", "python ");
+	add_text(&line, row, "torch", "torch ");
+	add_text(&line, row, "triton", "triton ");
+	add_text(&line, row, "shell", "shell ");
+	add_text(&line, row, "system", "");
 	add_line(check, &line);
-	add_space(&line, row);
-	add_clock(&line, row);
+	if (isfinite(free_bytes))
+		add_fact(&line, "scratch %s: %.1f GB free",
+			 json_get_string(row, "scratch", "folder"), free_bytes / 1e9);
+	if (isfinite(offset_s) && isfinite(unsure_s))
+		add_fact(&line, "clock %+.2f s ±%.2f s relative to this machine", offset_s,
+			 unsure_s);
+	else if (isfinite(offset_s))
+		add_fact(&line, "clock %+.2f s relative to this machine", offset_s);
 	add_line(check, &line);
-	if (get_number(row, "connect_ms", &ms))
-		buf_appendf(&line, "login in %.0f ms", ms);
-	add_fact(&line, row, "host_key", "host key");
+	if (isfinite(connect_ms))
+		add_fact(&line, "login in %.0f ms", connect_ms);
+	add_text(&line, row, "host_key", "host key ");
 	add_line(check, &line);
 }
 
-/* The row it printed, or what it said instead. */
-static void read_answer(const struct buf *out, struct model_check *check)
+/* When the program has exited and both its pipes are closed: pass its output to the model. */
+static void finish_check(struct pod_check *check)
 {
-	struct str rest = { out->data, out->len }, line;
+	struct model_check result = { .wall_ms = clock_wall_ms() };
+	struct model *model = check->checks->model;
+	struct str rest = buf_str(&check->out), line;
 
+	if (check->process.child != NULL || check->process.fds[1] >= 0 ||
+	    check->process.fds[2] >= 0)
+		return;
 	while (str_next(&rest, '\n', &line)) {
 		AUTO_JSON row = line.len > 0 && line.p[0] == '{'
 					? json_parse(line, JSON_BARE_REFUSED, NULL)
 					: NULL;
 
 		if (row != NULL)
-			add_row(check, row);
+			add_row(&result, row);
 		else if (line.len > 0)
-			model_check_add(check, line);
+			model_check_add(&result, line);
 	}
-	if (check->n_lines == 0)
-		model_check_add(check, STR_LIT("it said nothing"));
-}
-
-/* Both the output and the child have ended. */
-static void finish(struct running *r)
-{
-	struct model_check check = { .wall_ms = clock_wall_ms() };
-	struct model *model = r->checks->model;
-
-	read_answer(&r->out, &check);
-	if (r->pod < model->n_pods)
-		model_pod_checked(model, r->pod, &check);
-	model_check_release(&check);
-	free_running(r);
+	if (result.n_lines == 0)
+		model_check_add(&result, STR_LIT("the check ended without a result"));
+	if (check->pod < model->n_pods)
+		model_pod_checked(model, check->pod, &result);
+	model_check_release(&result);
+	free_check(check);
 }
 
 static void on_output(void *user, unsigned int events)
 {
-	struct running *r = user;
-	char block[4096];
-	ssize_t n;
+	struct pod_check *check = user;
 
 	(void)events;
-	do {
-		n = read(r->fd, block, sizeof(block));
-		if (n > 0)
-			buf_append(&r->out, block, (size_t)n);
-	} while (n > 0 || (n < 0 && errno == EINTR));
-	if (n < 0 && errno == EAGAIN)
-		return;
-	loop_fd_close(r->watch);
-	r->watch = NULL;
-	if (r->child == NULL)
-		finish(r);
+	for (int i = 1; i <= 2; i++)
+		if (check->process.fds[i] >= 0)
+			(void)process_read(&check->process, i, &check->out);
+	finish_check(check);
 }
 
-static void on_end(void *user, int exit_status, int term_signal)
+static void on_exit_of_check(void *user, int exit_status, int term_signal)
 {
-	struct running *r = user;
+	struct pod_check *check = user;
 
 	(void)exit_status;
 	(void)term_signal;
-	r->child = NULL;
-	if (r->watch == NULL)
-		finish(r);
-}
-
-static struct loop_child *launch(struct running *r, int out, struct err *err)
-{
-	const int fds[3] = { -1, out, out };
-	const char *argv[CONTEXT_ARGV + 5];
-	size_t n = context_argv(r->checks->context, argv);
-
-	argv[n++] = "pods";
-	argv[n++] = "check";
-	argv[n++] = "--json";
-	argv[n++] = r->checks->model->pods[r->pod].name;
-	argv[n] = NULL;
-	return loop_child_new(r->checks->loop, argv, NULL, fds, on_end, r, err);
+	check->process.child = NULL;
+	finish_check(check);
 }
 
 int pod_checks_start(struct pod_checks *checks, size_t pod, struct err *err)
 {
-	struct running *r;
-	int fds[2];
+	const char *argv[CONTEXT_ARGV + 5];
+	size_t n = context_argv(checks->context, argv);
+	struct process_plan plan = {
+		.argv = argv,
+		.on_ready = { NULL, on_output, on_output },
+		.fds = { -1, -1, -1 },
+		.on_exit = on_exit_of_check,
+	};
+	struct pod_check *check;
 
-	if (pod >= checks->model->n_pods || checks->model->pods[pod].check.is_running)
-		return err_set(err, ERR_USAGE, "it is being checked already");
-	if (pipe2(fds, O_CLOEXEC) != 0)
-		return err_set_errno(err, ERR_IO, "cannot make a pipe");
-	(void)fcntl(fds[0], F_SETFL, O_NONBLOCK);
-	r = xcalloc(1, sizeof(*r));
-	r->checks = checks;
-	r->pod = pod;
-	r->fd = fds[0];
-	buf_init(&r->out, OUT_BYTES);
-	list_append(&checks->running, &r->link);
-	r->child = launch(r, fds[1], err);
-	(void)close(fds[1]);
-	if (r->child == NULL) {
-		free_running(r);
+	if (pod >= checks->model->n_pods)
+		return err_set(err, ERR_USAGE, "this pod no longer exists");
+	if (checks->model->pods[pod].check.is_running)
+		return err_set(err, ERR_USAGE, "%s is already being checked",
+			       checks->model->pods[pod].name);
+	argv[n++] = "pods";
+	argv[n++] = "check";
+	argv[n++] = "--json";
+	argv[n++] = checks->model->pods[pod].name;
+	argv[n] = NULL;
+	check = xcalloc(1, sizeof(*check));
+	check->checks = checks;
+	check->pod = pod;
+	buf_init(&check->out, OUT_BYTES);
+	list_append(&checks->running, &check->link);
+	plan.user = check;
+	if (process_start(&check->process, checks->loop, &plan, err) != 0) {
+		free_check(check);
 		return -1;
 	}
-	r->watch = loop_fd_new(checks->loop, r->fd, on_output, r);
-	loop_fd_set(r->watch, LOOP_READ);
 	model_pod_checking(checks->model, pod);
 	return 0;
 }

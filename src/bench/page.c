@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench as a page for a pull request, and as a picture; called by `bench
- * show`. */
+/* A bench as a page for a pull request, and as a picture. */
 #include "bench/page.h"
 
 #include <stdio.h>
@@ -17,23 +16,23 @@
 
 #define MAX_TEXT (1024U * 1024)
 #define MAX_LINE 4096
-#define COLUMNS	 61 /* of an axis in text */
+#define COLUMNS	 61 /* of the axis, as text */
 #define LABEL	 16
-#define WIDTH	 480 /* of an axis in a picture */
+#define WIDTH	 480 /* of the axis, as SVG */
 #define LEFT	 170
 #define RIGHT	 90
 #define ROW	 34
-/* An interval may take so many times the room of the blocks. */
+/* The axis shows an interval up to this many times as wide as the blocks. */
 #define MOST_WIDE 2.0
 
-/* The axis that all variants share, in per cent. */
+/* The common axis of all variants, in per cent. */
 struct plot {
 	const cJSON *contrasts;
 	double lo, hi, margin;
-	size_t n; /* contrasts with a block on it */
+	size_t n; /* contrasts with at least one block */
 };
 
-static void plot_widen(struct plot *plot, double pct)
+static void plot_extend(struct plot *plot, double pct)
 {
 	if (!isfinite(pct))
 		return;
@@ -41,61 +40,61 @@ static void plot_widen(struct plot *plot, double pct)
 	plot->hi = fmax(plot->hi, pct);
 }
 
-static struct plot plot_of(const cJSON *verdict)
+static struct plot make_plot(const cJSON *verdict)
 {
 	struct plot plot = { .contrasts = verdict_list(verdict, "contrasts"),
 			     .margin = num(verdict, "margin_pct") };
 
-	plot_widen(&plot, plot.margin);
-	plot_widen(&plot, -plot.margin);
+	plot_extend(&plot, plot.margin);
+	plot_extend(&plot, -plot.margin);
 	json_each (c, plot.contrasts) {
 		plot.n += cJSON_GetArraySize(verdict_list(c, "blocks")) > 0;
 		json_each (b, verdict_list(c, "blocks"))
-			plot_widen(&plot, num(b, "pct"));
+			plot_extend(&plot, num(b, "pct"));
 	}
 	double room = MOST_WIDE * (plot.hi - plot.lo);
 	json_each (c, plot.contrasts) {
 		double low = verdict_bound(c, "ci_pct", 0), high = verdict_bound(c, "ci_pct", 1);
 
 		if (!isnan(low) && !isnan(high)) {
-			plot_widen(&plot, fmax(low, -room));
-			plot_widen(&plot, fmin(high, room));
+			plot_extend(&plot, fmax(low, -room));
+			plot_extend(&plot, fmin(high, room));
 		}
 	}
 	return plot;
 }
 
-/* Where a value lies on an axis of that length, its ends at most. */
-static double plot_at(const struct plot *plot, double pct, double length)
+/* Place of a value on an axis of that length; values outside are at its ends. */
+static double plot_place(const struct plot *plot, double pct, double length)
 {
 	double at = (pct - plot->lo) / (plot->hi - plot->lo);
 
 	return fmin(fmax(at, 0.0), 1.0) * length;
 }
 
-static void plot_put(const struct plot *plot, char *row, double pct, char c)
+static void plot_set(const struct plot *plot, char *row, double pct, char c)
 {
 	if (isfinite(pct))
-		row[(size_t)lround(plot_at(plot, pct, COLUMNS - 1))] = c;
+		row[(size_t)lround(plot_place(plot, pct, COLUMNS - 1))] = c;
 }
 
-static void plot_pct(struct buf *out, double pct)
+static void append_pct(struct buf *out, double pct)
 {
 	char text[STATS_PCT_SIZE];
 
 	buf_appendf(out, "%s%%", stats_pct_text(pct, true, text));
 }
 
-/* "-0.49%", or why there is no number. */
-static void plot_value(struct buf *out, const cJSON *c)
+/* "-0.49%", or the verdict if there is no number. */
+static void append_value(struct buf *out, const cJSON *c)
 {
 	if (isfinite(num(c, "pct")))
-		plot_pct(out, num(c, "pct"));
+		append_pct(out, num(c, "pct"));
 	else
 		buf_append_str(out, txt(c, "verdict"));
 }
 
-static void plot_row(struct buf *out, const struct plot *plot, const cJSON *c)
+static void append_row(struct buf *out, const struct plot *plot, const cJSON *c)
 {
 	char row[COLUMNS + 1];
 	double lo = verdict_bound(c, "ci_pct", 0), hi = verdict_bound(c, "ci_pct", 1);
@@ -103,25 +102,25 @@ static void plot_row(struct buf *out, const struct plot *plot, const cJSON *c)
 	memset(row, ' ', COLUMNS);
 	row[COLUMNS] = '\0';
 	for (size_t i = 0; isfinite(lo) && isfinite(hi) && i < COLUMNS; i++)
-		if ((double)i >= plot_at(plot, lo, COLUMNS - 1) &&
-		    (double)i <= plot_at(plot, hi, COLUMNS - 1))
+		if ((double)i >= plot_place(plot, lo, COLUMNS - 1) &&
+		    (double)i <= plot_place(plot, hi, COLUMNS - 1))
 			row[i] = '-';
-	plot_put(plot, row, -plot->margin, ':');
-	plot_put(plot, row, plot->margin, ':');
-	plot_put(plot, row, 0.0, '|');
-	plot_put(plot, row, lo, '[');
-	plot_put(plot, row, hi, ']');
+	plot_set(plot, row, -plot->margin, ':');
+	plot_set(plot, row, plot->margin, ':');
+	plot_set(plot, row, 0.0, '|');
+	plot_set(plot, row, lo, '[');
+	plot_set(plot, row, hi, ']');
 	json_each (b, verdict_list(c, "blocks"))
-		plot_put(plot, row, num(b, "pct"), 'o');
+		plot_set(plot, row, num(b, "pct"), 'o');
 	buf_appendf(out, "    %-*.*s %s ", LABEL, LABEL, txt(c, "variant"), row);
-	plot_value(out, c);
+	append_value(out, c);
 	buf_append_char(out, '\n');
 }
 
-/* The blocks as dots, the interval, zero and the margin. */
-static void plot_text(struct buf *out, const cJSON *verdict)
+/* Blocks as dots, interval, zero and margin. */
+static void append_plot(struct buf *out, const cJSON *verdict)
 {
-	struct plot plot = plot_of(verdict);
+	struct plot plot = make_plot(verdict);
 	char lo[STATS_PCT_SIZE], hi[STATS_PCT_SIZE];
 
 	if (plot.n == 0)
@@ -129,32 +128,32 @@ static void plot_text(struct buf *out, const cJSON *verdict)
 	buf_append_char(out, '\n');
 	json_each (c, plot.contrasts) {
 		if (cJSON_GetArraySize(verdict_list(c, "blocks")) > 0)
-			plot_row(out, &plot, c);
+			append_row(out, &plot, c);
 	}
 	buf_appendf(out, "    %-*s %-*s%*s %%\n", LABEL, "", COLUMNS / 2,
 		    stats_pct_text(plot.lo, true, lo), COLUMNS - COLUMNS / 2,
 		    stats_pct_text(plot.hi, true, hi));
-	buf_append_str(out, "    o a block  [-] the interval  | zero  : the "
-			    "margin; above zero is faster\n");
+	buf_append_str(out, "    o block  [-] interval  | zero  : margin; values above zero are "
+			    "faster\n");
 }
 
-static void svg_line(struct buf *out, const struct plot *plot, double pct, int rows,
-		     const char *color)
+static void append_svg_line(struct buf *out, const struct plot *plot, double pct, int rows,
+			    const char *color)
 {
 	buf_appendf(out, "<path d=\"M%.1f 8v%d\" stroke=\"%s\"/>\n",
-		    LEFT + plot_at(plot, pct, WIDTH), rows * ROW + 4, color);
+		    LEFT + plot_place(plot, pct, WIDTH), rows * ROW + 4, color);
 }
 
-/* What a place of the axis stands for. */
-static void svg_label(struct buf *out, const struct plot *plot, double pct, int rows)
+/* Label a place of the axis. */
+static void append_svg_label(struct buf *out, const struct plot *plot, double pct, int rows)
 {
 	buf_appendf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">",
-		    LEFT + plot_at(plot, pct, WIDTH), rows * ROW + 28);
-	plot_pct(out, pct);
+		    LEFT + plot_place(plot, pct, WIDTH), rows * ROW + 28);
+	append_pct(out, pct);
 	buf_append_str(out, "</text>\n");
 }
 
-static void svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)
+static void append_svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)
 {
 	double lo = verdict_bound(c, "ci_pct", 0), hi = verdict_bound(c, "ci_pct", 1);
 	int y = row * ROW + ROW / 2 + 8;
@@ -162,26 +161,27 @@ static void svg_row(struct buf *out, const struct plot *plot, const cJSON *c, in
 	buf_appendf(out, "<text x=\"8\" y=\"%d\">", y + 4);
 	utf8_add_xml(out, txt(c, "variant"));
 	buf_appendf(out, "</text>\n<text x=\"%d\" y=\"%d\">", LEFT + WIDTH + 12, y + 4);
-	plot_value(out, c);
+	append_value(out, c);
 	buf_append_str(out, "</text>\n");
 	if (isfinite(lo) && isfinite(hi))
 		buf_appendf(out,
 			    "<path d=\"M%.1f %dH%.1f\" stroke=\"#58a\" "
 			    "stroke-width=\"6\" opacity=\"0.5\"/>\n",
-			    LEFT + plot_at(plot, lo, WIDTH), y, LEFT + plot_at(plot, hi, WIDTH));
+			    LEFT + plot_place(plot, lo, WIDTH), y,
+			    LEFT + plot_place(plot, hi, WIDTH));
 	json_each (b, verdict_list(c, "blocks")) {
 		if (isfinite(num(b, "pct")))
 			buf_appendf(out,
 				    "<circle cx=\"%.1f\" cy=\"%d\" r=\"4\" "
 				    "fill=\"%s\"/>\n",
-				    LEFT + plot_at(plot, num(b, "pct"), WIDTH), y,
+				    LEFT + plot_place(plot, num(b, "pct"), WIDTH), y,
 				    verdict_is(b, "counts") ? "#246" : "#bbb");
 	}
 }
 
 void page_svg(struct buf *out, const cJSON *verdict)
 {
-	struct plot plot = plot_of(verdict);
+	struct plot plot = make_plot(verdict);
 	AUTO_BUF title = buf_new(MAX_LINE);
 	int rows = (int)plot.n, row = 0;
 
@@ -194,19 +194,19 @@ void page_svg(struct buf *out, const cJSON *verdict)
 	utf8_add_xml(out, title.data);
 	buf_append_str(out, "</title>\n<rect width=\"100%\" height=\"100%\" "
 			    "fill=\"#fff\"/>\n");
-	svg_line(out, &plot, -plot.margin, rows, "#ddd");
-	svg_line(out, &plot, 0.0, rows, "#888");
-	svg_line(out, &plot, plot.margin, rows, "#ddd");
-	svg_label(out, &plot, plot.lo, rows);
-	svg_label(out, &plot, plot.hi, rows);
+	append_svg_line(out, &plot, -plot.margin, rows, "#ddd");
+	append_svg_line(out, &plot, 0.0, rows, "#888");
+	append_svg_line(out, &plot, plot.margin, rows, "#ddd");
+	append_svg_label(out, &plot, plot.lo, rows);
+	append_svg_label(out, &plot, plot.hi, rows);
 	json_each (c, plot.contrasts) {
 		if (cJSON_GetArraySize(verdict_list(c, "blocks")) > 0)
-			svg_row(out, &plot, c, row++);
+			append_svg_row(out, &plot, c, row++);
 	}
 	buf_append_str(out, "</svg>\n");
 }
 
-/* "NVIDIA H100 80GB HBM3, driver 570.1" of "0, NVIDIA .., 570.1, ..". */
+/* "NVIDIA H100 80GB HBM3, driver 570.1" from "0, NVIDIA .., 570.1, ..". */
 static void page_add_gpu(struct buf *out, struct str rest)
 {
 	struct str index, name, driver;
@@ -246,7 +246,7 @@ static void page_add_pod(struct facts *facts, const struct plan_pod *pod, const 
 	facts_text(facts, facts_keep(facts, "pod %s", pod->id), FACT_PLAIN, "%s", line.data);
 }
 
-/* Where, when, and by which seed. */
+/* Pods, times, seed and design. */
 static void page_add_facts(struct facts *facts, const struct plan *plan, const char *path)
 {
 	char began[CLOCK_RFC3339_SIZE], ended[CLOCK_RFC3339_SIZE];
@@ -262,11 +262,11 @@ static void page_add_facts(struct facts *facts, const struct plan *plan, const c
 		   state.ended_ms > 0 ? ended : FMT_ABSENT);
 	facts_text(facts, "design", FACT_PLAIN, "%zu blocks on each pod, seed %llu, %s",
 		   plan->blocks, (unsigned long long)plan->seed,
-		   plan->aa ? "the control once more in each block" : "no A/A arm");
+		   plan->aa ? "A/A runs in each block" : "no A/A arm");
 	facts_text(facts, "bench", FACT_PLAIN, "%s", file_name(path));
 }
 
-/* A member of an object as Markdown leaves it, an array a line an item. */
+/* Print a member of an object as Markdown; arrays get one line per item. */
 static void page_add_member(struct buf *out, const cJSON *node)
 {
 	AUTO_BUF text = buf_new(MAX_TEXT);
@@ -285,36 +285,28 @@ static void page_add_member(struct buf *out, const cJSON *node)
 		    node->prev->next != NULL ? " " : "{", node->string, text.data);
 }
 
-/* Is that the name of a variable that nobody else should read? */
-static bool page_is_secret(const char *name)
+/* Mask values of secret variables in the workload or a variant. */
+static void page_mask_env(const cJSON *owner)
 {
 	static const char *const parts[] = { "TOKEN", "SECRET", "PASS", "KEY" };
-
-	return any_of(i, LENGTH(parts), strcasestr(name, parts[i]) != NULL);
-}
-
-/* Mask the secrets among the variables of the workload or of a variant. */
-static void page_hide_env(const cJSON *owner)
-{
 	cJSON *one;
 
 	cJSON_ArrayForEach(one, json_get(owner, "env"))
 	{
-		if (page_is_secret(one->string))
+		if (any_of(i, LENGTH(parts), strcasestr(one->string, parts[i]) != NULL))
 			(void)cJSON_SetValuestring(one, "...");
 	}
 }
 
-/* The definition without what is of nobody else's concern: the ways to the
- * pods, and values of variables that are secrets by their names. */
-static void page_hide(cJSON *root)
+/* Remove the connection data of pods, and mask secret variables. */
+static void page_hide_private(cJSON *root)
 {
 	static const char *const ways[] = { "ssh", "identity", "known_hosts", "proxy_jump",
 					    "stop_cmd" };
 	cJSON *node;
 
-	page_hide_env(json_get(root, "workload"));
-	cJSON_ArrayForEach(node, json_get(root, "variants")) page_hide_env(node);
+	page_mask_env(json_get(root, "workload"));
+	cJSON_ArrayForEach(node, json_get(root, "variants")) page_mask_env(node);
 	cJSON_ArrayForEach(node, json_get(root, "pods"))
 	{
 		for (size_t i = 0; i < LENGTH(ways); i++)
@@ -328,9 +320,11 @@ static void page_add_definition(struct buf *out, const char *path)
 
 	if (!cJSON_IsObject(root))
 		return;
-	page_hide(root);
-	buf_append_str(out, "\n### to run it again\n\nhgym-tui bench run "
-			    "bench.json, which is\n\n");
+	page_hide_private(root);
+	buf_append_str(out, "\n"
+			    "### to repeat it\n"
+			    "\n"
+			    "`hgym-tui bench run bench.json`, with this bench.json:\n\n");
 	json_each (node, root)
 		page_add_member(out, node);
 	buf_append_str(out, "}\n");
@@ -346,7 +340,7 @@ void page_md(struct buf *out, const cJSON *verdict, const struct plan *plan, con
 	report_line(&line, verdict);
 	facts_text(&head, "", FACT_STRONG, "%s", line.data);
 	facts_print_md(out, &head);
-	plot_text(out, verdict);
+	append_plot(out, verdict);
 	facts_init(&facts);
 	report_facts(&facts, verdict);
 	page_add_facts(&facts, plan, path);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A judgement as verdict.json, written once and read by all who print or draw
- * it; and summary.json.
- */
+/* Writes verdict.json and summary.json, and reads verdict.json. */
 #include "bench/verdict_json.h"
 
 #include <stdio.h>
@@ -10,8 +7,8 @@
 
 #include "base/xalloc.h"
 
-/* An array of two, null where a bound is not known. */
-static cJSON *interval_json(double lo, double hi)
+/* An array of two numbers, null if unknown. */
+static cJSON *make_interval(double lo, double hi)
 {
 	cJSON *array = cJSON_CreateArray();
 
@@ -20,7 +17,7 @@ static cJSON *interval_json(double lo, double hi)
 	return array;
 }
 
-static cJSON *hits_json(const struct guard_hits *hits)
+static cJSON *make_hits(const struct guard_hits *hits)
 {
 	cJSON *array = cJSON_CreateArray();
 
@@ -30,8 +27,8 @@ static cJSON *hits_json(const struct guard_hits *hits)
 	return array;
 }
 
-/* What was seen of the pod while it ran; null: nothing. */
-static cJSON *health_json(const struct health_sum *h)
+/* Summary of the telemetry, or null. */
+static cJSON *make_health(const struct health_sum *h)
 {
 	if (h == NULL)
 		return cJSON_CreateNull();
@@ -46,7 +43,7 @@ static cJSON *health_json(const struct health_sum *h)
 			JTEXT("foreign", h->foreign[0] != '\0' ? h->foreign : NULL));
 }
 
-static const char *pod_of(const struct verdict_info *info, size_t pod)
+static const char *get_pod(const struct verdict_info *info, size_t pod)
 {
 	return info->pods != NULL ? info->pods[pod] : NULL;
 }
@@ -57,7 +54,7 @@ static void add_run(cJSON *row, const struct judge *judge, const struct judge_ru
 	const struct step_window *w = &run->window;
 
 	json_add(row, JCLEAN("id", run->name), JNUM("block", run->block),
-		 JTEXT("pod", pod_of(info, run->pod)), JTEXT("tag", judge->arms[run->arm].tag),
+		 JTEXT("pod", get_pod(info, run->pod)), JTEXT("tag", judge->arms[run->arm].tag),
 		 JNUM("rep", run->rep),
 		 JNUM("pos", run->pos != JUDGE_ANY ? (double)run->pos : (double)NAN),
 		 JBOOL("counted", run->counted), JBOOL("fresh", run->fresh),
@@ -70,8 +67,8 @@ static void add_run(cJSON *row, const struct judge *judge, const struct judge_ru
 		 JNUM("val_loss", run->val_loss), JBOOL("outlier", run->outlier),
 		 JNUM("robust_z", run->z), JNUM("times_median", run->times_median),
 		 JTEXT("seen", run->outlier ? run->seen : NULL),
-		 JNODE("health", health_json(run->health)), JCLEAN("runtime", run->runtime),
-		 JNODE("guards", hits_json(&run->hits)), JCLEAN("log", run->path));
+		 JNODE("health", make_health(run->health)), JCLEAN("runtime", run->runtime),
+		 JNODE("guards", make_hits(&run->hits)), JCLEAN("log", run->path));
 	json_add_string(cJSON_AddObjectToObject(row, "sha"), "log",
 			run->log != NULL ? run->log->sha256 : NULL);
 	json_add(row, JTEXT("t0", run->t0), JTEXT("t1", run->t1),
@@ -83,17 +80,7 @@ static void add_paired(cJSON *row, const struct paired *p)
 	json_add(row, JNUM("mean_d", p->mean), JNUM("sd_d", p->sd), JNUM("se_d", p->se),
 		 JNUM("t", p->t), JNUM("df", p->df), JNUM("p", p->p),
 		 JNUM("pct", stats_pct(p->mean)),
-		 JNODE("ci_pct", interval_json(stats_pct(p->lo), stats_pct(p->hi))));
-}
-
-static void add_pods(cJSON *row, const struct judge_contrast *c, const struct verdict_info *info)
-{
-	cJSON *pods = cJSON_AddArrayToObject(row, "pods");
-
-	for (size_t i = 0; i < c->n_pods; i++)
-		add_paired(json_add(json_add_row(pods), JTEXT("pod", pod_of(info, c->pods[i].pod)),
-				    JNUM("n_blocks", c->pods[i].paired.n)),
-			   &c->pods[i].paired);
+		 JNODE("ci_pct", make_interval(stats_pct(p->lo), stats_pct(p->hi))));
 }
 
 static void add_blocks(cJSON *row, const struct judge_contrast *c, const struct verdict_info *info)
@@ -103,7 +90,7 @@ static void add_blocks(cJSON *row, const struct judge_contrast *c, const struct 
 
 	array_each (b, c->blocks, c->n_shown) {
 		json_add(json_add_row(blocks), JNUM("block", b->block),
-			 JTEXT("pod", pod_of(info, b->pod)), JNUM("control", b->control),
+			 JTEXT("pod", get_pod(info, b->pod)), JNUM("control", b->control),
 			 JNUM("variant", b->variant), JNUM("pct", stats_pct(b->d)),
 			 JBOOL("counts", b->counts), JTEXT("mark", marks[b->mark]));
 	}
@@ -116,10 +103,10 @@ static void add_unblocked(cJSON *row, const struct judge_contrast *c)
 
 	json_add(cJSON_AddObjectToObject(row, "welch"), JNUM("t", w->t), JNUM("df", w->df),
 		 JNUM("p", w->p), JNUM("pct", stats_pct(w->mean)),
-		 JNODE("ci_pct", interval_json(stats_pct(w->lo), stats_pct(w->hi))));
+		 JNODE("ci_pct", make_interval(stats_pct(w->lo), stats_pct(w->hi))));
 	json_add(cJSON_AddObjectToObject(row, "mann_whitney"), JNUM("u_control", r->u),
 		 JNUM("p", r->p), JBOOL("exact", r->exact), JNUM("shift", r->shift),
-		 JNODE("ci", interval_json(r->lo, r->hi)));
+		 JNODE("ci", make_interval(r->lo, r->hi)));
 	json_add(row, JNUM("median_delta_pct", c->median_delta_pct),
 		 JNUM("min_delta_pct", c->min_delta_pct), JNUM("legacy_pct", c->legacy_pct));
 }
@@ -138,19 +125,7 @@ static void add_scope(cJSON *row, const struct judge_contrast *c, const struct v
 	json_add_string(row, "scope", text);
 }
 
-static void add_verdict(cJSON *row, const struct judge_contrast *c)
-{
-	cJSON *suffixes = cJSON_CreateArray();
-
-	for (unsigned int i = 0; i < VERDICT_SUFFIX_COUNT; i++)
-		if (c->verdict.suffixes >> i & 1U)
-			cJSON_AddItemToArray(suffixes, cJSON_CreateString(verdict_suffixes[i]));
-	json_add(row, JTEXT("verdict", verdict_words[c->verdict.word]),
-		 JTEXT("text", c->verdict.text), JTEXT("if_valid", c->if_valid.text),
-		 JNODE("suffix", suffixes), JBOOL("below_margin", c->verdict.below_margin));
-}
-
-/* Runs that stand far out, and what they did to the interval. */
+/* Outliers, and whether they widened the interval. */
 static void add_outliers(cJSON *row, const struct judge *judge, const struct judge_contrast *c)
 {
 	cJSON *array = cJSON_AddArrayToObject(row, "outliers");
@@ -167,8 +142,8 @@ static void add_outliers(cJSON *row, const struct judge *judge, const struct jud
 		 JNUM("block_sd_d", c->block_sd), JSOME("blocks_to_hl", c->blocks_to_hl));
 }
 
-/* The losses of a training variant; null: there are none to compare. */
-static cJSON *quality_json(const struct judge *judge, const struct judge_quality *q)
+/* Losses of a training variant, or null. */
+static cJSON *make_quality(const struct judge *judge, const struct judge_quality *q)
 {
 	const struct paired *nats = &q->nats;
 
@@ -176,7 +151,7 @@ static cJSON *quality_json(const struct judge *judge, const struct judge_quality
 		return cJSON_CreateNull();
 	return json_add(cJSON_CreateObject(), JTEXT("of", q->by_val ? "val_loss" : "train_loss"),
 			JNUM("n_pairs", nats->n), JNUM("nats", nats->mean),
-			JNODE("ci_nats", interval_json(nats->lo, nats->hi)), JNUM("p", nats->p),
+			JNODE("ci_nats", make_interval(nats->lo, nats->hi)), JNUM("p", nats->p),
 			JNUM("mde_nats", nats->mde), JNUM("margin_nats", judge->rule.losses.margin),
 			JBOOL("same", q->same), JBOOL("worse", q->worse));
 }
@@ -185,6 +160,7 @@ static void add_contrast(cJSON *row, const struct judge *judge, const struct jud
 			 const struct verdict_info *info)
 {
 	const struct paired *p = &c->paired;
+	cJSON *array;
 
 	json_add(row, JTEXT("variant", judge->arms[c->arm].tag),
 		 JTEXT("control", judge->arms[0].tag), JBOOL("aa", judge->arms[c->arm].aa),
@@ -196,7 +172,7 @@ static void add_contrast(cJSON *row, const struct judge *judge, const struct jud
 		 JNUM("place_pct", stats_pct(p->slope)),
 		 JSOME("between_pods_pct", 100.0 * c->between_sd), JNUM("p_own", p->p_own),
 		 JNUM("p_signflip", p->p_signflip), JNUM("p_tost", p->p_tost), JNUM("hl_d", p->hl),
-		 JNODE("hl_ci_pct", interval_json(stats_pct(p->hl_lo), stats_pct(p->hl_hi))),
+		 JNODE("hl_ci_pct", make_interval(stats_pct(p->hl_lo), stats_pct(p->hl_hi))),
 		 JNUM("n_agree", c->n_agree));
 	add_outliers(row, judge, c);
 	json_add(row, JNUM("mde_pct", stats_pct(p->mde)),
@@ -204,18 +180,29 @@ static void add_contrast(cJSON *row, const struct judge *judge, const struct jud
 		 JNUM("pods_p", c->spread.p), JNUM("pods_share", c->spread.share),
 		 JBOOL("pods_differ", c->pods_differ), JBOOL("across_pods", c->across_pods));
 	add_scope(row, c, info);
-	add_pods(row, c, info);
+	array = cJSON_AddArrayToObject(row, "pods");
+	for (size_t i = 0; i < c->n_pods; i++)
+		add_paired(json_add(json_add_row(array),
+				    JTEXT("pod", get_pod(info, c->pods[i].pod)),
+				    JNUM("n_blocks", c->pods[i].paired.n)),
+			   &c->pods[i].paired);
 	add_blocks(row, c, info);
 	add_unblocked(row, c);
 	json_add(row, JTEXT("trend", window_trends[c->trend]),
 		 JNUM("by_intervals_pct", stats_pct(p->mean - c->steps.away.mean)),
 		 JNODE("odd_interval", isnan(c->steps.away.mean)
 					       ? cJSON_CreateNull()
-					       : interval_json(c->steps.odd_lo, c->steps.odd_hi)),
+					       : make_interval(c->steps.odd_lo, c->steps.odd_hi)),
 		 JSOME("odd_times", c->steps.odd_times),
-		 JNODE("quality", quality_json(judge, &c->quality)),
-		 JNODE("guards", hits_json(&c->hits)));
-	add_verdict(row, c);
+		 JNODE("quality", make_quality(judge, &c->quality)),
+		 JNODE("guards", make_hits(&c->hits)));
+	array = cJSON_CreateArray();
+	for (unsigned int i = 0; i < VERDICT_SUFFIX_COUNT; i++)
+		if (c->verdict.suffixes >> i & 1U)
+			cJSON_AddItemToArray(array, cJSON_CreateString(verdict_suffixes[i]));
+	json_add(row, JTEXT("verdict", verdict_words[c->verdict.word]),
+		 JTEXT("text", c->verdict.text), JTEXT("if_valid", c->if_valid.text),
+		 JNODE("suffix", array), JBOOL("below_margin", c->verdict.below_margin));
 }
 
 static void add_arms(cJSON *root, const struct judge *judge)
@@ -235,50 +222,15 @@ static void add_arms(cJSON *root, const struct judge *judge)
 	}
 }
 
-/* A block that counts for nobody; without a tag it was begun again. */
+/* A block that does not count.  Without a tag it was repeated. */
 static void add_dropped(cJSON *array, const struct verdict_info *info, const char *tag, size_t pod,
 			size_t block, const char *reason)
 {
-	json_add(json_add_row(array), JNUM("block", block), JTEXT("pod", pod_of(info, pod)),
+	json_add(json_add_row(array), JNUM("block", block), JTEXT("pod", get_pod(info, pod)),
 		 JTEXT("tag", tag), JCLEAN("reason", reason), JBOOL("repeated", tag == NULL));
 }
 
-static void add_all_dropped(cJSON *root, const struct judge *judge, const struct verdict_info *info)
-{
-	cJSON *array = cJSON_AddArrayToObject(root, "dropped_blocks");
-
-	array_each (d, judge->dropped, judge->n_dropped)
-		add_dropped(array, info, judge->arms[d->arm].tag, d->pod, d->block, d->reason);
-	for (size_t i = 0; i < info->n_repeats; i++)
-		add_dropped(array, info, NULL, info->repeats[i].pod, info->repeats[i].block,
-			    info->repeats[i].reason);
-}
-
-/* A seed is 64 bits; beyond 2^53 a JSON number would lie, so it is text. */
-static void add_seed(cJSON *root, const struct verdict_info *info)
-{
-	char text[24];
-
-	if (!info->has_seed) {
-		cJSON_AddNullToObject(root, "seed");
-	} else if (info->seed < 1ULL << 53) {
-		json_add_number(root, "seed", (double)info->seed);
-	} else {
-		print_into(text, "%llu", (unsigned long long)info->seed);
-		json_add_string(root, "seed", text);
-	}
-}
-
-/* The noise that a provisional value rests on; null: none is known. */
-static cJSON *register_json(const struct judge_rule *rule)
-{
-	return rule->register_sd > 0.0
-		       ? json_add(cJSON_CreateObject(), JNUM("sd_pct", 100.0 * rule->register_sd),
-				  JNUM("df", rule->register_df))
-		       : cJSON_CreateNull();
-}
-
-/* Fresh blocks of the best against one other arm. */
+/* The best variant compared with another arm in the extra blocks. */
 static void add_fresh(cJSON *node, const char *key, const struct judge *judge, size_t arm,
 		      const struct paired *paired)
 {
@@ -287,7 +239,7 @@ static void add_fresh(cJSON *node, const char *key, const struct judge *judge, s
 		   paired);
 }
 
-static cJSON *best_json(const struct judge *judge)
+static cJSON *make_best(const struct judge *judge)
 {
 	static const char *const states[] = { "", "none", "leads", "confirmed" };
 	const struct judge_best *best = &judge->best;
@@ -308,19 +260,29 @@ static cJSON *best_json(const struct judge *judge)
 
 cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 {
-	cJSON *root = cJSON_CreateObject(), *array;
+	cJSON *root = cJSON_CreateObject(), *array, *noise;
+	const struct judge_rule *rule = &judge->rule;
+	char seed[24];
 
 	json_add(root, JTEXT("schema", VERDICT_SCHEMA), JTEXT("name", info->name),
 		 JTEXT("bench_sha256", info->bench_sha256));
-	add_seed(root, info);
+	noise = rule->register_sd > 0.0
+			? json_add(cJSON_CreateObject(), JNUM("sd_pct", 100.0 * rule->register_sd),
+				   JNUM("df", rule->register_df))
+			: cJSON_CreateNull();
+	/* A seed has 64 bits; above 2^53 a JSON number is not exact, so it becomes text. */
+	print_into(seed, "%llu", (unsigned long long)info->seed);
+	if (info->has_seed && info->seed < 1ULL << 53)
+		json_add_number(root, "seed", (double)info->seed);
+	else
+		json_add_string(root, "seed", info->has_seed ? seed : NULL);
 	json_add(root, JTEXT("metric", info->metric), JBOOL("higher_is_better", judge->rule.higher),
 		 JNODE("window",
-		       isnan(judge->lo) ? cJSON_CreateNull() : interval_json(judge->lo, judge->hi)),
+		       isnan(judge->lo) ? cJSON_CreateNull() : make_interval(judge->lo, judge->hi)),
 		 JBOOL("window_found", judge->window_auto), JNUM("steady_from", judge->steady_from),
 		 JNUM("alpha", judge->rule.paired.alpha),
 		 JNUM("margin_pct", 100.0 * judge->rule.paired.margin),
-		 JBOOL("same_noise", judge->rule.paired.same_noise),
-		 JNODE("register", register_json(&judge->rule)));
+		 JBOOL("same_noise", judge->rule.paired.same_noise), JNODE("register", noise));
 	array = cJSON_AddArrayToObject(root, "schedule");
 	for (size_t i = 0; i < info->n_schedule; i++)
 		cJSON_AddItemToArray(array, cJSON_CreateString(info->schedule[i]));
@@ -331,14 +293,19 @@ cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *inf
 	array = cJSON_AddArrayToObject(root, "contrasts");
 	for (size_t i = 0; i < judge->n_contrasts; i++)
 		add_contrast(json_add_row(array), judge, &judge->contrasts[i], info);
-	json_add(root, JNODE("best", best_json(judge)));
-	add_all_dropped(root, judge, info);
+	json_add(root, JNODE("best", make_best(judge)));
+	array = cJSON_AddArrayToObject(root, "dropped_blocks");
+	array_each (d, judge->dropped, judge->n_dropped)
+		add_dropped(array, info, judge->arms[d->arm].tag, d->pod, d->block, d->reason);
+	for (size_t i = 0; i < info->n_repeats; i++)
+		add_dropped(array, info, NULL, info->repeats[i].pod, info->repeats[i].block,
+			    info->repeats[i].reason);
 	json_add(root, JNUM("cost_usd", info->cost_usd),
 		 JNUM("pods_without_price", info->n_unpriced), JTEXT("stopped", info->stopped));
 	return root;
 }
 
-/* tok/s of an arm's runs that count, by their step times. */
+/* tok/s of an arm's valid runs, from their step times. */
 static void add_throughput(cJSON *row, const struct judge *judge, size_t arm)
 {
 	AUTO_FREE double *tok = xmalloc((judge->n_runs + 1) * sizeof(*tok));
@@ -346,7 +313,7 @@ static void add_throughput(cJSON *row, const struct judge *judge, size_t arm)
 	const struct judge_run *run = NULL;
 	size_t n = 0;
 
-	/* Who reads this alone would rank what counts for nothing. */
+	/* Without a verdict next to it, the speed of an invalid arm would mislead. */
 	while (batch > 0.0 && !judge_is_invalid(judge, arm) &&
 	       (run = judge_next(judge, arm, run)) != NULL)
 		if (!run->fresh && run->y > 0.0 && guard_hard(&run->hits) == NULL)

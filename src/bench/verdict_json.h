@@ -8,48 +8,44 @@
 
 #define VERDICT_SCHEMA "hgym.verdict/1"
 
-/* A block that was begun again, and why. */
+/* A block that was repeated, and why. */
 struct verdict_repeat {
 	size_t pod, block;
 	char *reason;
 };
 
-/* What the judge does not know of a bench; NULL or NAN where unknown. */
+/* What the judge does not know about a bench; NULL or NAN: unknown. */
 struct verdict_info {
 	const char *name;
 	const char *bench_sha256;
 	bool has_seed;
 	uint64_t seed;
-	const char *const *schedule; /* "AB", "BA"; n_schedule of them */
+	const char *const *schedule; /* order of the arms, such as "AB", "BA" */
 	size_t n_schedule;
 	const char *const *pods; /* names; NULL: imported logs */
-	size_t n_unpriced;	 /* pods that cost_usd leaves out */
-	const char *metric;	 /* "step_ms" or a score's key */
+	size_t n_unpriced;	 /* pods of unknown price, which cost_usd leaves out */
+	const char *metric;	 /* "step_ms" or the key of a score */
 	const struct verdict_repeat *repeats;
 	size_t n_repeats;
 	double cost_usd;
 	const char *stopped; /* n_max, early, budget, guard, imported */
 };
 
-/*
- * The document of a judgement, verdict.json: all that is printed or drawn of
- * it comes from here.  Owned by the caller.
- */
+/* Make verdict.json, the only source of all that is printed or drawn.  Owned by the caller. */
 cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *info);
 
 /*
- * The summary that older readers of throughput benches know, an object a tag:
- * tok/s over the runs of each arm that no guard took, by their step times;
- * nulls for an arm that has none, or is INVALID.
+ * Make summary.json for older readers of throughput benches: one object per tag, with the tok/s of
+ * the arm's valid runs by their step times; null for an arm without such runs or with the verdict
+ * INVALID.  Owned by the caller.
  */
 cJSON *verdict_summary_json(const struct judge *judge);
 
-/* Reading.  A member of a document; NULL, NAN, false and "" where it is null.
- * What older documents do not have is null. */
+/* Read a member of a document.  NULL, NAN, false or "" if it is null or absent. */
 const cJSON *verdict_list(const cJSON *node, const char *key);
 double verdict_number(const cJSON *node, const char *key);
 size_t verdict_count(const cJSON *node, const char *key);
-/* The lower (0) or the upper (1) bound of an interval; NAN: unknown. */
+/* The lower (0) or upper (1) bound of an interval; NAN: unknown. */
 double verdict_bound(const cJSON *node, const char *key, int i);
 bool verdict_is(const cJSON *node, const char *key);
 const char *verdict_text(const cJSON *node, const char *key);
@@ -59,15 +55,13 @@ bool verdict_has_hard_guard(const cJSON *run);
 bool verdict_is_widened(const cJSON *contrast);
 bool verdict_widens_interval(const cJSON *outlier);
 
-/* A key that was asked for and is not there at all, not even as null: of a
- * document of this program a slip.  For tests; NULL: none. */
+/* The last key that was read but is absent from the document, which is a mistake in documents of
+ * this version.  For tests; NULL: none. */
 extern const char *verdict_missing;
 
-/*
- * The facts of a verdict.json, whoever prints them: of each variant the
- * verdict first, then the numbers, then why.  Borrows of the tree.
- */
+/* The facts of a verdict.json: per variant the verdict, then the numbers, then the reasons.
+ * Borrows from the tree. */
 void report_facts(struct facts *facts, const cJSON *verdict);
 
-/* "B: FASTER by ..; C: .."; of an audit what it would show.  "": no verdict. */
+/* "B: FASTER by ..; C: .."; for an audit its smallest detectable difference.  "": no verdict. */
 void report_line(struct buf *out, const cJSON *verdict);

@@ -144,7 +144,7 @@ def liars(rig):
     ok(not any(r["pos"] for r in found["runs"]),
        "in which none has a place behind another")
     shown = rig.tui("bench", "show", "kernel").stdout.decode()
-    ok("kernels, in the last process" in shown and
+    ok("kernels (last process)" in shown and
        "the host's clock" in shown, "bench show has it", shown)
 
 

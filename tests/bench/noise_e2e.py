@@ -87,7 +87,7 @@ def register(rig):
     done = rig.tui("bench", "noise", "--md")
     ok(done.stdout.startswith(b"| pod"), "as Markdown", done.stdout)
     done = rig.tui("bench", "list")
-    ok(b"A/A: would show" in done.stdout, "bench list names them audits",
+    ok(b"A/A: detects" in done.stdout, "bench list names them audits",
        done.stdout)
     provisional(rig)
     again(rig)
@@ -129,7 +129,7 @@ def provisional(rig):
     ok(found["text"] == "NOT JUDGED (1 block, need 3)",
        "nor has a pod that nobody audited", found["text"])
     done = rig.tui("bench", "run", "--dry-run", path)
-    ok(b"is not known yet" in done.stdout, "which is said before it begins",
+    ok(b"is not measured yet" in done.stdout, "which the plan says",
        done.stdout)
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Templates of rows to rules: a pattern, and what its names stand for. */
+/* Write rules for rows that no rule set knows: a pattern, and the meaning of the names. */
 #include "parsers/learn.h"
 
 #include <stdio.h>
@@ -15,23 +15,24 @@
 #define SAMPLE_BYTES  200
 #define PATTERN_BYTES 4096
 
-/* What a rule must say of a name, so that it reads what the rows read. */
+/* The meaning of a name: `own` by meaning.h, `given` in the rows. A rule must explain it if they
+ * differ. */
 struct learned_name {
-	char *printed;		/* owned */
-	enum metric own, given; /* by the name, and in the rows */
+	char *printed; /* owned */
+	enum metric own, given;
 };
 
 struct learned {
 	uint64_t key, lines;
 	enum rule_kind kind;
 	char *text;		     /* owned; the first line */
-	struct templates_line place; /* of it */
-	char *samples[MOST_SAMPLES]; /* owned; made harmless */
+	struct templates_line place; /* of the first line */
+	char *samples[MOST_SAMPLES]; /* owned; with control characters removed */
 	size_t n_samples;
 	struct learned_name names[PAIRS_MAX];
 	size_t n_names;
-	bool lead; /* the first number, which has no name, is the step */
-	bool bar;  /* that of a bar is: "10%|#   | 1/9 [" */
+	bool lead; /* the step is the first number, which has no name */
+	bool bar;  /* the step is the counter of a bar: "10%|#   | 1/9 [" */
 };
 
 struct learn {
@@ -58,36 +59,8 @@ void learn_free(struct learn *learn)
 	free(learn);
 }
 
-static uint64_t key_of(const struct record *record, const struct pair *pairs, size_t n)
-{
-	uint64_t key = record->rule->kind + 1;
-
-	for (size_t i = 0; i < n; i++)
-		key = (key * 31 + str_hash(pairs[i].name)) * 31 + str_hash(pairs[i].unit);
-	return key;
-}
-
-static struct learned *find_learned(struct learn *learn, uint64_t key)
-{
-	return array_find(one, learn->rows, learn->n, one->key == key);
-}
-
-static struct learned *add_learned(struct learn *learn, uint64_t key, const struct record *record,
-				   const struct templates_line *place)
-{
-	if (learn->n == MOST_LEARNED)
-		return NULL;
-	struct learned *row = &learn->rows[learn->n++];
-	*row = (struct learned){ .key = key,
-				 .kind = record->rule->kind,
-				 .text = xstrndup(place->text.p, place->text.len),
-				 .place = *place };
-	row->place.text.p = row->text;
-	return row;
-}
-
-/* What the row made of the pair. */
-static enum metric given_metric(const struct record *record, const struct pair *pair)
+/* The metric that the row used the pair for. */
+static enum metric metric_in_row(const struct record *record, const struct pair *pair)
 {
 	enum metric metric = METRIC_COUNT;
 
@@ -103,8 +76,8 @@ static enum metric given_metric(const struct record *record, const struct pair *
 	return metric;
 }
 
-static void note_names(struct learned *row, const struct record *record, const struct pair *pairs,
-		       size_t n)
+static void update_names(struct learned *row, const struct record *record, const struct pair *pairs,
+			 size_t n)
 {
 	double scale;
 	bool named = false;
@@ -112,14 +85,14 @@ static void note_names(struct learned *row, const struct record *record, const s
 	for (size_t i = 0; i < n && i < PAIRS_MAX; i++) {
 		struct learned_name *name = &row->names[i];
 		enum metric own = meaning_of(&pairs[i], &scale);
-		enum metric given = given_metric(record, &pairs[i]);
+		enum metric given = metric_in_row(record, &pairs[i]);
 
 		if (i == row->n_names) {
 			name->printed = xstrndup(pairs[i].name.p, pairs[i].name.len);
 			row->n_names++;
 		}
 		name->own = own;
-		/* A figure may be as large as the step, a counter be none. */
+		/* A figure may equal the step, and a counter may not be one. */
 		if (given == METRIC_STEP && own != METRIC_STEP)
 			given = METRIC_COUNT;
 		name->given = given;
@@ -136,16 +109,24 @@ void learn_row(void *opaque, const struct record *record, const struct templates
 	struct learn *learn = opaque;
 	struct pair pairs[PAIRS_MAX];
 	size_t n = pairs_read(place->text, pairs);
-	uint64_t key = key_of(record, pairs, n);
-	struct learned *row = find_learned(learn, key);
+	uint64_t key = record->rule->kind + 1;
 	char sample[SAMPLE_BYTES];
 
-	if (row == NULL)
-		row = add_learned(learn, key, record, place);
-	if (row == NULL)
+	for (size_t i = 0; i < n; i++)
+		key = (key * 31 + str_hash(pairs[i].name)) * 31 + str_hash(pairs[i].unit);
+	struct learned *row = array_find(one, learn->rows, learn->n, one->key == key);
+	if (row == NULL && learn->n == MOST_LEARNED)
 		return;
+	if (row == NULL) {
+		row = &learn->rows[learn->n++];
+		*row = (struct learned){ .key = key,
+					 .kind = record->rule->kind,
+					 .text = xstrndup(place->text.p, place->text.len),
+					 .place = *place };
+		row->place.text.p = row->text;
+	}
 	row->lines++;
-	note_names(row, record, pairs, n);
+	update_names(row, record, pairs, n);
 	if (row->n_samples < MOST_SAMPLES)
 		row->samples[row->n_samples++] =
 			xstrdup(utf8_clean(sample, sizeof(sample), place->text));
@@ -156,7 +137,7 @@ static bool is_word_byte(char c)
 	return str_is_word(c) || (c & 0x80) != 0;
 }
 
-/* The text as it stands, with any number of blanks where it has one. */
+/* Add the text to the pattern, with any number of blanks for each of its blanks. */
 static void add_literal(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
@@ -168,7 +149,8 @@ static void add_literal(struct buf *out, struct str s)
 			buf_append_str(out, "\\s*+");
 			continue;
 		}
-		if ((signed char)s.p[i] < ' ') { /* a control, or a part of a character */
+		if ((signed char)s.p[i] <
+		    ' ') { /* a control character, or a byte of a longer character */
 			buf_append_char(out, '.');
 			continue;
 		}
@@ -178,18 +160,8 @@ static void add_literal(struct buf *out, struct str s)
 	}
 }
 
-/* The blanks and marks that s ends with. */
-static struct str tail_marks(struct str s)
-{
-	size_t n = s.len;
-
-	while (n > 0 && !is_word_byte(s.p[n - 1]) && s.p[n - 1] != '%' && s.p[n - 1] != ')')
-		n--;
-	return str_skip(s, n);
-}
-
-/* Marks, and the unit "(ms)" that may stand among them: how many bytes. */
-static size_t front_length(struct str s)
+/* Number of bytes of punctuation at the start of s, including a unit "(ms)" among it. */
+static size_t punctuation_length(struct str s)
 {
 	size_t n = 0;
 
@@ -211,15 +183,15 @@ static size_t number_length(struct str s)
 	while (n < s.len && (is_word_byte(s.p[n]) || strchr("+-.:,/", s.p[n]) != NULL))
 		n++;
 	while (n > 0 && strchr(":,", s.p[n - 1]) != NULL)
-		n--; /* "3.5," has its comma behind it */
+		n--; /* the comma of "3.5," is not part of the number */
 	return n;
 }
 
-/* What stands between a name and the next one: a number, and more. */
+/* Add a pattern for the text between two names: a number, and more. */
 static void add_gap(struct buf *out, const struct learned *row, struct str gap)
 {
 	bool bar = row->bar && str_find(gap, "%|") != NULL;
-	size_t n = front_length(gap);
+	size_t n = punctuation_length(gap);
 
 	add_literal(out, (struct str){ gap.p, n });
 	gap = str_skip(gap, n);
@@ -232,10 +204,12 @@ static void add_gap(struct buf *out, const struct learned *row, struct str gap)
 	if (bar)
 		buf_append_str(out, "%\\|[^|]*+\\|\\s*+(?<step>\\d++)/"
 				    "(?<planned>\\d++)\\s");
-	struct str marks = tail_marks(gap);
-	if (marks.len < gap.len)
+	n = gap.len; /* the blanks and punctuation at the end are literal */
+	while (n > 0 && !is_word_byte(gap.p[n - 1]) && gap.p[n - 1] != '%' && gap.p[n - 1] != ')')
+		n--;
+	if (n > 0)
 		buf_append_str(out, ".*?");
-	add_literal(out, marks);
+	add_literal(out, str_skip(gap, n));
 }
 
 static void add_pattern(struct buf *out, const struct learned *row)
@@ -264,31 +238,23 @@ static void add_pattern(struct buf *out, const struct learned *row)
 	}
 }
 
-/* The names that a rule must explain; NULL where each explains itself. */
-static cJSON *names_of(const struct learned *row)
-{
-	cJSON *names = NULL;
-
-	array_each (name, row->names, row->n_names) {
-		if (name->own == name->given || *name->printed == '\0' ||
-		    cJSON_GetObjectItemCaseSensitive(names, name->printed))
-			continue;
-		if (names == NULL)
-			names = cJSON_CreateObject();
-		json_add_string(names, name->printed,
-				name->given == METRIC_COUNT ? "own"
-							    : metric_info(name->given)->name);
-	}
-	return names;
-}
-
 static void print_rule(struct buf *file, const struct learned *row, size_t number)
 {
 	AUTO_JSON rule = cJSON_CreateObject();
-	cJSON *names = names_of(row);
+	cJSON *names = NULL;
 	AUTO_BUF text = buf_new(PATTERN_BYTES);
 	char name[32];
 
+	/* The rule must explain the names whose own meaning is another one. */
+	array_each (one, row->names, row->n_names) {
+		if (one->own == one->given || *one->printed == '\0' ||
+		    cJSON_GetObjectItemCaseSensitive(names, one->printed))
+			continue;
+		if (names == NULL)
+			names = cJSON_CreateObject();
+		json_add_string(names, one->printed,
+				one->given == METRIC_COUNT ? "own" : metric_info(one->given)->name);
+	}
 	add_pattern(&text, row);
 	print_into(name, "row-%zu", number);
 	json_add_string(rule, "name", name);
@@ -303,7 +269,7 @@ static void print_rule(struct buf *file, const struct learned *row, size_t numbe
 
 static void print_report(struct buf *report, const struct learned *row)
 {
-	const char *several = " of several lines, which no rule can read";
+	const char *several = " on several lines each, which a rule cannot read";
 
 	buf_appendf(report, "# %llu rows of %s%s:", (unsigned long long)row->lines,
 		    row->kind == RULE_VAL ? "validation" : "training",
@@ -332,7 +298,7 @@ static int compare_names(const void *a, const void *b)
 	return x->n_names < y->n_names ? 1 : x->n_names > y->n_names ? -1 : 0;
 }
 
-/* Rules with more names come first: a shorter one would match their lines. */
+/* Rules with more names come first: those with fewer would match their lines. */
 size_t learn_print(const struct learn *learn, const char *name, struct buf *file,
 		   struct buf *report)
 {

@@ -362,12 +362,12 @@ static bool take_template(struct run_reader *r, const struct segment *segment,
 	return r->templates != NULL && templates_take(r->templates, &line);
 }
 
-static enum templates_like take_like(struct run_reader *r, const struct segment *segment,
-				     const struct line_prefix *prefix)
+static enum templates_similar take_like(struct run_reader *r, const struct segment *segment,
+					const struct line_prefix *prefix)
 {
 	const struct templates_line line = templates_line(r, segment, prefix);
 
-	return r->templates == NULL ? LIKE_NONE : templates_take_like(r->templates, &line);
+	return r->templates == NULL ? SIMILAR_NONE : templates_take_similar(r->templates, &line);
 }
 
 /*
@@ -611,9 +611,9 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 		return LINE_SOURCE;
 	}
 	whole = prefix;
-	enum templates_like like = take_like(r, segment, &whole);
-	if (like != LIKE_NONE)
-		return like == LIKE_ROW ? LINE_METRIC : LINE_PLAIN;
+	enum templates_similar like = take_like(r, segment, &whole);
+	if (like != SIMILAR_NONE)
+		return like == SIMILAR_ROW ? LINE_METRIC : LINE_PLAIN;
 	if (take_metric_line(r, segment, &whole, metric_rows_take_similar))
 		return LINE_METRIC;
 	/* No row begins with a number and a colon: it is a task's, or none. */

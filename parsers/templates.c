@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines that come again with other numbers, and which of them are rows. */
+/* Find training rows in logs that no rule set knows. Lines with the same words and different
+ * numbers share a template; a template becomes rows when it has appeared three times, its counter
+ * does not decrease and its figures change. The first two lines are held back and reported late, in
+ * order. */
 #include "parsers/templates.h"
 
 #include <stdlib.h>
@@ -25,23 +28,22 @@ static const struct rule val_rule = { .name = val_name,
 #define METRIC_BIT(m) ((uint64_t)1 << (m))
 #define VAL_BITS      (METRIC_BIT(METRIC_VAL_LOSS) | METRIC_BIT(METRIC_VAL_BPB))
 
-/* What the counter of a template counts. */
+/* What the counter of a template counts, the best kind first. */
 enum counter_kind {
-	COUNTS_STEPS,  /* its name says so */
+	COUNTS_STEPS,  /* has such a name: "step", "iter" */
 	COUNTS_EPOCHS, /* "epoch" */
-	COUNTS_UNITS,  /* batches, frames .. or a number out of a total */
-	COUNTS_LEAD,   /* no name: the first number of the line */
+	COUNTS_UNITS,  /* batches, frames, or a number with a total */
+	COUNTS_LEAD,   /* the first number of the line, without a name */
 };
 
-/* A row as it is read. */
+/* A line and its pairs. */
 struct row {
 	struct templates_line place;
 	struct pair pairs[PAIRS_MAX];
 	size_t n;
 	struct pairs_line about;
-	size_t counter; /* its pair; n: none */
+	size_t counter; /* index of the counter; n: none */
 	enum counter_kind kind;
-	uint64_t key;
 };
 
 struct held_line {
@@ -51,66 +53,64 @@ struct held_line {
 
 struct template
 {
-	uint64_t key, used; /* of the clock, last */
+	uint64_t key, used; /* hash_row of its lines; clock of the last one */
 	bool accepted;
-	uint64_t lines;		 /* in a row with a counter that did not fall */
-	double counter, epoch;	 /* of the last line */
-	double inner_counter;	 /* another one, below it; absent: none */
-	bool known;		 /* a loss or another metric is in its lines */
-	bool rose;		 /* the counter, once at least */
-	double stride;		 /* of the counter; absent: not each time the same */
-	bool changed;		 /* a figure */
-	bool fraction;		 /* one was no whole number */
-	bool bar;		 /* its lines are bars */
-	bool inner;		 /* the counter begins anew with each epoch */
-	bool outer;		 /* it went on behind an epoch's end */
-	bool late;		 /* the first epoch that was seen is not the first */
-	bool apart;		 /* it counts other things than the run's counter */
-	uint64_t near;		 /* how often it was where that one was */
+	uint64_t n_lines;	 /* lines since the counter last decreased */
+	double counter, epoch;	 /* of the previous line */
+	double inner_counter;	 /* a counter within the epoch; absent: none */
+	bool has_metric;	 /* it has a loss or another known metric */
+	bool has_risen;		 /* the counter has increased */
+	double stride;		 /* increase of the counter; absent: it varies */
+	bool has_changed;	 /* a figure has changed */
+	bool has_fraction;	 /* a figure is not a whole number */
+	bool is_bar;		 /* its lines are progress bars */
+	bool restarts;		 /* the counter restarts with each epoch */
+	bool continues;		 /* the counter goes on after an epoch */
+	bool starts_late;	 /* the first epoch seen is not the first one */
+	bool is_unrelated;	 /* its counter is not the step of the run */
+	uint64_t n_related;	 /* how often its counter fit the step of the run */
 	double first[PAIRS_MAX]; /* values of the first line */
 	struct held_line held[TEMPLATES_LEAST_ROWS - 1];
 	size_t n_held;
-	struct quick *quick; /* owned; NULL: none */
-	unsigned int tries;  /* that were made of it */
+	struct fast_path *fast; /* owned; NULL: none */
+	unsigned int tries;	/* attempts to make it */
 };
 
-/* Rows that are like one that was read before, read without looking again at
- * what their names mean. */
-struct quick {
+/* A shape of rows, to read similar rows without analyzing their names again. */
+struct fast_path {
 	struct row_record row;
-	/* Pairs of the shape. */
+	/* Indexes of pairs of the shape. */
 	size_t counter, epoch; /* n: none */
 	enum counter_kind kind;
-	uint64_t name; /* of the counter */
-	bool inside;   /* as of templates_line */
-	bool plain;    /* the same */
-	bool sure;     /* another such line came by all rules */
+	uint64_t name;	    /* hash of the counter's name */
+	bool inside, plain; /* see struct templates_line */
+	bool is_sure;	    /* it has read a row that was also read in full */
 };
 
-/* A template whose lines differ so often has none. */
+/* No more attempts at a fast path after this many. */
 #define MOST_TRIES 8
 
 struct templates {
 	templates_row_fn fn;
 	void *user;
-	struct template *table[TEMPLATES_MAX]; /* owned; behind them NULL */
+	struct template *table[TEMPLATES_MAX]; /* owned; the unused ones at the end are NULL */
 	uint64_t clock;
-	bool any;	  /* a template was accepted */
-	struct buf block; /* the lines of a row of several; empty: none */
+	bool has_rows;	  /* a template is accepted */
+	struct buf block; /* a row on several lines; empty: none */
 	struct templates_line block_place;
 	size_t block_lines;
-	struct buf dict; /* a dictionary of several lines; empty: none */
+	struct buf dict; /* a dictionary on several lines; empty: none */
 	struct templates_line dict_place;
 	double epoch;	       /* printed last, on any line */
-	double total;	       /* of bars that are rows; absent: none yet */
-	double plan;	       /* of the last row; absent: it had none */
-	bool evaluating;       /* a line said so; no row of that plan since */
-	double step;	       /* of the last row that had one */
-	double stride;	       /* from the one before to it */
-	uint64_t step_name;    /* of the counter it came from; 0: none yet */
-	struct template *last; /* the row before is of; NULL: look */
-	uint64_t loss_name;    /* of the training loss; 0: none yet */
-	int rank;	       /* whose rows are read; -1: none was told yet */
+	double total;	       /* of the bars that are rows; absent: none yet */
+	double plan;	       /* of the last row; absent: none */
+	bool is_evaluating;    /* an evaluation was announced */
+	double step;	       /* of the last row with a step */
+	double stride;	       /* from the step before it */
+	uint64_t step_name;    /* hash of the name of that counter; 0: none yet */
+	struct template *last; /* template of the previous row; NULL: unknown */
+	uint64_t loss_name;    /* hash of the name of the training loss; 0: none yet */
+	int rank;	       /* the only one whose rows are used; -1: not known yet */
 };
 
 static void forget_held(struct template *t)
@@ -123,10 +123,10 @@ static void forget_held(struct template *t)
 static void forget_template(struct template *t)
 {
 	forget_held(t);
-	if (t->quick != NULL)
-		row_shape_free(t->quick->row.shape);
-	free(t->quick);
-	t->quick = NULL;
+	if (t->fast != NULL)
+		row_shape_free(t->fast->row.shape);
+	free(t->fast);
+	t->fast = NULL;
 }
 
 struct templates *templates_new(templates_row_fn fn, void *user)
@@ -164,8 +164,8 @@ static bool ends_with_word(struct str name, const char *word)
 	return name.len >= n && strncasecmp(name.p + name.len - n, word, n) == 0;
 }
 
-/* Whether one of the words, which are in lower case and have a blank between
- * them, is in it. */
+/* Does the name contain one of the words? The words are in lower case, with one blank between
+ * them. */
 static bool has_word(struct str name, const char *words)
 {
 	struct str rest = str_from(words), word;
@@ -178,15 +178,8 @@ static bool has_word(struct str name, const char *words)
 	return false;
 }
 
-/* Names like these are printed by what trains, and by little else. */
-static bool is_of_training(struct str name)
-{
-	return has_word(name, "loss rmse acc reward ppl perp nll train val auc "
-			      "grad bpb");
-}
-
-/* Times, rates, sizes: any program prints them. */
-static bool is_of_anything(const struct pair *pair)
+/* Times, rates and sizes are printed by any program. */
+static bool is_common(const struct pair *pair)
 {
 	return str_is_among(pair->unit, "ms s sec secs m min h B KB kB MB GB "
 					"KiB MiB GiB k K M G %") ||
@@ -206,15 +199,11 @@ static bool is_epoch(const struct pair *pair)
 	return before.len == 0 || str_is_like(before, "train training");
 }
 
-static bool is_unit_counter(const struct pair *pair)
-{
-	return str_is_like(pair->name, "batch timesteps episode round "
-				       "total_timesteps num_timesteps");
-}
-
-/* How well a number counts, as a kind; false: not at all. */
+/* Rate how well pair i counts the rows; false if it cannot. */
 static bool counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
 {
+	static const char unit_names[] =
+		"batch timesteps episode round total_timesteps num_timesteps";
 	const struct pair *pair = &row->pairs[i];
 	double scale;
 
@@ -224,7 +213,7 @@ static bool counter_kind_of(const struct row *row, size_t i, enum counter_kind *
 		*kind = COUNTS_STEPS;
 	else if (is_epoch(pair))
 		*kind = COUNTS_EPOCHS;
-	else if (is_unit_counter(pair) ||
+	else if (str_is_like(pair->name, unit_names) ||
 		 ((isfinite(pair->total) || str_eq_cstr(pair->unit, "it")) &&
 		  (pair->name.len == 0 || str_is_like(pair->name, "train training"))))
 		*kind = COUNTS_UNITS;
@@ -236,53 +225,35 @@ static bool counter_kind_of(const struct row *row, size_t i, enum counter_kind *
 	return true;
 }
 
-static void find_counter(struct row *row)
-{
-	enum counter_kind kind;
-
-	row->counter = row->n;
-	for (size_t i = 0; i < row->n; i++)
-		if (counter_kind_of(row, i, &kind) &&
-		    (row->counter == row->n || kind < row->kind ||
-		     (kind == row->kind && kind == COUNTS_STEPS &&
-		      pair_counter_rank(row->pairs[i].name) >
-			      pair_counter_rank(row->pairs[row->counter].name)))) {
-			row->counter = i;
-			row->kind = kind;
-		}
-}
-
-/* A number that rows are printed for. */
+/* Rows are printed for their figures: named numbers that are not counters, times, rates or
+ * sizes. */
 static bool is_figure(const struct row *row, size_t i)
 {
 	const struct pair *pair = &row->pairs[i];
 	enum counter_kind kind;
 
-	return i != row->counter && pair->name.len > 0 && !is_of_anything(pair) &&
+	return i != row->counter && pair->name.len > 0 && !is_common(pair) &&
 	       !counter_kind_of(row, i, &kind);
 }
 
+/* Has the row figures? Names like "loss" are printed only by training programs; without a named
+ * counter one of them is needed. */
 static bool has_figures(const struct row *row)
 {
-	bool sure = row->kind != COUNTS_LEAD;
-	bool any = false;
+	bool is_sure = row->kind != COUNTS_LEAD;
+	bool has_any = false;
 
 	for (size_t i = 0; i < row->n; i++) {
 		if (!is_figure(row, i))
 			continue;
-		any = true;
-		sure = sure || is_of_training(row->pairs[i].name);
+		has_any = true;
+		is_sure = is_sure || has_word(row->pairs[i].name, "loss rmse acc reward ppl perp "
+								  "nll train val auc grad bpb");
 	}
-	return any && sure;
+	return has_any && is_sure;
 }
 
-static void remove_pair(struct row *row, size_t i)
-{
-	row->n--;
-	memmove(&row->pairs[i], &row->pairs[i + 1], (row->n - i) * sizeof(row->pairs[0]));
-}
-
-/* What a bar counts, which has no name of its own; n: nothing. */
+/* The pair that a bar counts, which has no name; n: none. */
 static size_t bar_counter(const struct row *row)
 {
 	size_t i = 0;
@@ -292,10 +263,8 @@ static size_t bar_counter(const struct row *row)
 	return i;
 }
 
-/*
- * "steps:  10%|#    | 160/1600 [..]" has one counter: what is in front of the
- * bar names it, and the percents say the same once more.
- */
+/* "steps:  10%|#    | 160/1600 [..]" has one counter: its name precedes the bar, and the percentage
+ * repeats it. */
 static void join_bar(struct row *row)
 {
 	size_t i = bar_counter(row), last = i;
@@ -306,14 +275,16 @@ static void join_bar(struct row *row)
 	while (i-- > 0)
 		if (str_eq_cstr(row->pairs[i].unit, "%")) {
 			name = row->pairs[i].name;
-			remove_pair(row, i);
+			row->n--;
+			memmove(&row->pairs[i], &row->pairs[i + 1],
+				(row->n - i) * sizeof(row->pairs[0]));
 			last--;
 		}
 	if (ends_with_word(name, "step") || ends_with_word(name, "steps"))
 		row->pairs[last].name = name;
 }
 
-static uint64_t template_key(const struct row *row)
+static uint64_t hash_row(const struct row *row)
 {
 	uint64_t key = row->about.words * 2 + row->about.is_bar;
 
@@ -323,20 +294,33 @@ static uint64_t template_key(const struct row *row)
 	return key | 1;
 }
 
-/* The pairs of a line as a row; false where it has none. */
+/* Read the pairs of a line and find its counter; false if it has no pairs. */
 static bool read_row(struct row *row, const struct templates_line *place)
 {
+	enum counter_kind kind;
+
 	row->place = *place;
 	row->n = pairs_read_line(place->text, row->pairs, &row->about);
 	if (row->n == 0)
 		return false;
 	if (row->about.is_bar)
 		join_bar(row);
-	find_counter(row);
+	row->counter = row->n;
+	for (size_t i = 0; i < row->n; i++) {
+		if (!counter_kind_of(row, i, &kind) || (row->counter < row->n && kind > row->kind))
+			continue;
+		if (row->counter < row->n && kind == row->kind &&
+		    (kind != COUNTS_STEPS ||
+		     pair_counter_rank(row->pairs[i].name) <=
+			     pair_counter_rank(row->pairs[row->counter].name)))
+			continue;
+		row->counter = i;
+		row->kind = kind;
+	}
 	return true;
 }
 
-/* The template of that key; NULL: it was not seen, or long ago. */
+/* Find the template with that key; NULL if there is none. */
 static struct template *find_template(struct templates *ts, uint64_t key)
 {
 	for (size_t i = 0; i < TEMPLATES_MAX && ts->table[i] != NULL; i++)
@@ -347,8 +331,8 @@ static struct template *find_template(struct templates *ts, uint64_t key)
 	return NULL;
 }
 
-/* A new one, in the place of the one that was not seen for longest. */
-static struct template *add_template(struct templates *ts, uint64_t key, bool bar)
+/* Add a template, in place of the one not used for longest. */
+static struct template *add_template(struct templates *ts, uint64_t key, bool is_bar)
 {
 	struct template **at = ts->table, *t;
 
@@ -361,15 +345,13 @@ static struct template *add_template(struct templates *ts, uint64_t key, bool ba
 	forget_template(t);
 	if (ts->last == t)
 		ts->last = NULL;
-	*t = (struct template){ .key = key, .used = ++ts->clock, .bar = bar };
+	*t = (struct template){ .key = key, .used = ++ts->clock, .is_bar = is_bar };
 	return t;
 }
 
-/*
- * The last line of a log that ends without its LF: the number that it ends
- * with may be cut.  False where that is what it counts.
- */
-static bool drop_cut_pair(struct row *row)
+/* The last line of a log without LF may end with a cut number: drop that one. False if it is the
+ * counter. */
+static bool drop_cut_number(struct row *row)
 {
 	char last = row->place.text.p[row->place.text.len - 1];
 
@@ -393,90 +375,82 @@ static void hold_line(struct template *t, const struct templates_line *place)
 	held->place.text.p = held->text;
 }
 
-/*
- * Whether the template's counter is that of the run shows in the lines: "step
- * 250" stands between "iter 240" and "iter 250" again and again.
- */
+/* The counter of a template is the step of the run if the lines show it: "step 250" is between
+ * "iter 240" and "iter 250" again and again. */
 static void compare_counter(const struct templates *ts, struct template *t, double value)
 {
 	if (isnan(ts->step))
 		return;
 	if (value >= ts->step && value <= ts->step + ts->stride)
-		t->near++;
+		t->n_related++;
 	else
-		t->apart = true;
+		t->is_unrelated = true;
 }
 
-/* An epoch that began since the row before began the counter anew. */
-static void watch_inner(const struct templates *ts, struct template *t, double counter)
+/* Does the counter restart when a new epoch starts? */
+static void check_restart(const struct templates *ts, struct template *t, double counter)
 {
-	if (t->lines == 0)
-		t->late = ts->epoch > 1;
-	else if (counter < t->counter && (t->bar || ts->epoch > t->epoch))
-		t->inner = true;
+	if (t->n_lines == 0)
+		t->starts_late = ts->epoch > 1;
+	else if (counter < t->counter && (t->is_bar || ts->epoch > t->epoch))
+		t->restarts = true;
 	else if (ts->epoch > t->epoch)
-		t->outer = true;
+		t->continues = true;
 	t->epoch = ts->epoch;
 }
 
-/* The counter within the epoch that the row's own counter is; or absent. */
-static double inner_counter(const struct row *row)
+/* Update a template that is not accepted yet. */
+static void update_template(struct templates *ts, struct template *t, const struct row *row)
 {
+	double counter = row->pairs[row->counter].value, inner = RUN_ABSENT;
 	enum counter_kind kind;
 
-	for (size_t i = 0; row->kind == COUNTS_EPOCHS && i < row->n; i++)
+	/* If the row counts epochs, it may have a counter within the epoch as well. */
+	for (size_t i = row->n; row->kind == COUNTS_EPOCHS && i-- > 0;)
 		if (i != row->counter && counter_kind_of(row, i, &kind) && kind == COUNTS_UNITS)
-			return row->pairs[i].value;
-	return RUN_ABSENT;
-}
-
-/* Add a line to what is known of a template that is not accepted yet. */
-static void learn_line(struct templates *ts, struct template *t, const struct row *row)
-{
-	double counter = row->pairs[row->counter].value;
-	double inner = inner_counter(row);
-
-	watch_inner(ts, t, counter);
+			inner = row->pairs[i].value;
+	check_restart(ts, t, counter);
 	compare_counter(ts, t, counter);
-	if (t->lines > 0 && counter < t->counter && !t->inner) {
-		t->lines = 0;
-		t->rose = t->changed = t->fraction = false;
+	if (t->n_lines > 0 && counter < t->counter && !t->restarts) {
+		t->n_lines = 0;
+		t->has_risen = t->has_changed = t->has_fraction = false;
 		forget_held(t);
 	}
-	if (t->lines == 1)
+	if (t->n_lines == 1)
 		t->stride = counter - t->counter;
-	if (t->lines > 0)
-		t->rose = t->rose || counter > t->counter || inner > t->inner_counter;
+	if (t->n_lines > 0)
+		t->has_risen = t->has_risen || counter > t->counter || inner > t->inner_counter;
 	t->inner_counter = inner;
-	if (t->lines > 1 && counter - t->counter != t->stride)
+	if (t->n_lines > 1 && counter - t->counter != t->stride)
 		t->stride = RUN_ABSENT;
 	for (size_t i = 0; i < row->n; i++) {
 		double value = row->pairs[i].value;
 
-		if (t->lines == 0)
+		if (t->n_lines == 0)
 			t->first[i] = value;
 		if (!is_figure(row, i))
 			continue;
-		t->changed = t->changed || !run_same(value, t->first[i]);
-		t->fraction = t->fraction || value != floor(value);
+		t->has_changed = t->has_changed || !run_same(value, t->first[i]);
+		t->has_fraction = t->has_fraction || value != floor(value);
 	}
 	t->counter = counter;
-	t->lines++;
+	t->n_lines++;
 }
 
-/* Whether the lines of the template are rows by themselves. */
-static bool is_ready(const struct template *t, const struct row *row)
+/* Do the lines of the template have the properties of training rows? */
+static bool is_row_template(const struct template *t, const struct row *row)
 {
 	const struct pair *counter = &row->pairs[row->counter];
 	bool full = counter->value == counter->total; /* Keras: 100/100 */
 
 	if (row->about.is_bar && row->about.evaluates)
 		return false;
-	return t->lines >= TEMPLATES_LEAST_ROWS && (t->rose || full) && t->changed && t->fraction;
+	return t->n_lines >= TEMPLATES_LEAST_ROWS && (t->has_risen || full) && t->has_changed &&
+	       t->has_fraction;
 }
 
-/* The metrics of the row's names, without its counter. */
-static uint64_t row_meanings(const struct row *row)
+/* The metrics that the names of the row mean, except its counter. */
+static uint64_t find_metrics(const struct row *row)
 {
 	uint64_t bits = 0;
 	double scale;
@@ -493,15 +467,13 @@ static uint64_t row_meanings(const struct row *row)
 	return bits;
 }
 
-/*
- * Whether a line with another template belongs to the rows there are: it has
- * their counter and a name that is known, or is a validation of an epoch.
- */
-static bool is_adopted(const struct templates *ts, const struct row *row)
+/* Does a line with another template belong to the accepted rows? It has their counter and a known
+ * name, or it is the validation of an epoch. */
+static bool belongs_to_rows(const struct templates *ts, const struct row *row)
 {
-	uint64_t known = row_meanings(row);
+	uint64_t known = find_metrics(row);
 
-	if (!ts->any || known == 0 || row->about.is_bar)
+	if (!ts->has_rows || known == 0 || row->about.is_bar)
 		return false;
 	if (row->counter == row->n || row->kind == COUNTS_EPOCHS)
 		return (known & VAL_BITS) != 0;
@@ -510,48 +482,49 @@ static bool is_adopted(const struct templates *ts, const struct row *row)
 	       row->pairs[row->counter].value >= ts->step;
 }
 
-/* Whether the template's counter may be that of the run's steps. */
+/* May the counter of the template be the step of the run? */
 static bool counts_steps(const struct templates *ts, const struct template *t,
 			 enum counter_kind kind)
 {
 	if (kind == COUNTS_STEPS || !isnan(ts->epoch))
 		return kind == COUNTS_STEPS;
-	return kind == COUNTS_LEAD ? t->stride > 1 && t->known : kind == COUNTS_UNITS && t->bar;
+	return kind == COUNTS_LEAD ? t->stride > 1 && t->has_metric
+				   : kind == COUNTS_UNITS && t->is_bar;
 }
 
-/* The step of the row: its own, or that of the rows it stands among. */
-static double row_step(struct templates *ts, struct template *t, enum counter_kind kind,
-		       const struct pair *counter, uint64_t name)
+/* The step of the row: its own, or the one of the rows around it. */
+static double find_step(struct templates *ts, struct template *t, enum counter_kind kind,
+			const struct pair *counter, uint64_t name)
 {
-	watch_inner(ts, t, counter->value);
+	check_restart(ts, t, counter->value);
 	t->counter = counter->value;
 	if (!counts_steps(ts, t, kind)) {
-		if (ts->step_name == name) /* it was taken for one before */
+		if (ts->step_name == name) /* it looked like the step before */
 			ts->step = RUN_ABSENT;
 		return ts->step;
 	}
 	if (ts->step_name == 0)
 		ts->step_name = name;
-	if (ts->step_name == name && (t->inner || (t->late && !t->outer)))
+	if (ts->step_name == name && (t->restarts || (t->starts_late && !t->continues)))
 		ts->step = RUN_ABSENT;
 	else if (ts->step_name == name) {
 		if (counter->value > ts->step)
 			ts->stride = counter->value - ts->step;
 		ts->step = counter->value;
-	} else if (!t->apart && t->near >= TEMPLATES_LEAST_ROWS - 1)
+	} else if (!t->is_unrelated && t->n_related >= TEMPLATES_LEAST_ROWS - 1)
 		ts->step = counter->value;
 	return ts->step;
 }
 
-/* Where there are epochs the total may be that of one of them. */
-static double planned_of(const struct templates *ts, const struct template *t,
-			 enum counter_kind kind, const struct pair *counter)
+/* If there are epochs, the total may be the length of one of them. */
+static double find_planned(const struct templates *ts, const struct template *t,
+			   enum counter_kind kind, const struct pair *counter)
 {
-	return counts_steps(ts, t, kind) && (isnan(t->epoch) || t->outer) ? counter->total
-									  : RUN_ABSENT;
+	return counts_steps(ts, t, kind) && (isnan(t->epoch) || t->continues) ? counter->total
+									      : RUN_ABSENT;
 }
 
-static void put_step(struct record *record, double step, double planned)
+static void set_step(struct record *record, double step, double planned)
 {
 	record->present &= ~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED));
 	if (!run_has(step))
@@ -564,7 +537,7 @@ static void put_step(struct record *record, double step, double planned)
 	record->values[METRIC_PLANNED] = planned;
 }
 
-/* One name gives the run's training loss; others stay series. */
+/* Only one name sets the run's training loss; the others remain series. */
 static void keep_one_loss(struct templates *ts, struct record *record, struct record_pair *rows)
 {
 	uint64_t bit = METRIC_BIT(METRIC_TRAIN_LOSS);
@@ -583,37 +556,32 @@ static void keep_one_loss(struct templates *ts, struct record *record, struct re
 	}
 }
 
-/* "Validation | loss: 3.5": its names mean another thing than elsewhere. */
-static void turn_to_validation(struct record *record)
-{
-	double loss = record_get(record, METRIC_TRAIN_LOSS);
-
-	for (size_t i = 0; i < record->n_pairs && !run_has(loss); i++)
-		if (meaning_is_mean_loss(record->pairs[i].name))
-			loss = record->pairs[i].value;
-	if (run_has(loss) && !record_has(record, METRIC_VAL_LOSS)) {
-		record->present |= METRIC_BIT(METRIC_VAL_LOSS);
-		record->values[METRIC_VAL_LOSS] = loss;
-	}
-	record->present &= VAL_BITS;
-	record->n_pairs = 0;
-}
-
-/* Fill the record with what the row says beside its step. */
+/* Fill the record from the row, except its step. */
 static void fill_record(struct templates *ts, const struct row *row, struct record *record,
 			struct record_pair rows[PAIRS_MAX])
 {
 	*record = (struct record){ .rule = &train_rule };
 	pair_record_fill(record, row->pairs, row->n, rows);
-	if (row->about.evaluates)
-		turn_to_validation(record);
-	else
+	if (row->about.evaluates) { /* "Validation | loss: 3.5" */
+		double loss = record_get(record, METRIC_TRAIN_LOSS);
+
+		for (size_t i = 0; i < record->n_pairs && !run_has(loss); i++)
+			if (meaning_is_mean_loss(rows[i].name))
+				loss = rows[i].value;
+		if (run_has(loss) && !record_has(record, METRIC_VAL_LOSS)) {
+			record->present |= METRIC_BIT(METRIC_VAL_LOSS);
+			record->values[METRIC_VAL_LOSS] = loss;
+		}
+		record->present &= VAL_BITS;
+		record->n_pairs = 0;
+	} else {
 		keep_one_loss(ts, record, rows);
+	}
 	if ((record->present & VAL_BITS) != 0 && !record_has(record, METRIC_TRAIN_LOSS))
 		record->rule = &val_rule;
 }
 
-static void give_row(struct templates *ts, struct template *t, const struct row *row)
+static void report_row(struct templates *ts, struct template *t, const struct row *row)
 {
 	bool counts = t != NULL && row->counter < row->n;
 	const struct pair *counter = &row->pairs[row->counter];
@@ -622,61 +590,48 @@ static void give_row(struct templates *ts, struct template *t, const struct row 
 	double step = ts->step;
 
 	if (counts)
-		step = row_step(ts, t, row->kind, counter, str_hash(counter->name));
+		step = find_step(ts, t, row->kind, counter, str_hash(counter->name));
 
 	fill_record(ts, row, &record, rows);
-	put_step(&record, step, counts ? planned_of(ts, t, row->kind, counter) : RUN_ABSENT);
+	set_step(&record, step, counts ? find_planned(ts, t, row->kind, counter) : RUN_ABSENT);
 	ts->fn(ts->user, &record, &row->place);
 }
 
-/* The pair of the line that a series of the record is; n: none, or two. */
-static size_t pair_of(const struct row *row, const struct record_pair *series)
-{
-	size_t found = row->n;
-
-	for (size_t i = 0; i < row->n; i++) {
-		struct str name = row->pairs[i].name;
-
-		if (name.len == 0)
-			name = row->pairs[i].unit;
-		if (!str_eq(name, series->name))
-			continue;
-		if (found < row->n)
-			return row->n;
-		found = i;
-	}
-	return found;
-}
-
-/*
- * Whether each series is of one pair, and each metric of one series; `shown`
- * are the pairs of the line that the row has.
- */
-static bool link_series(struct quick *quick, const struct row *row, const size_t *shown)
+/* Does each series come from one pair, and each metric from one series? `shown` has the index in
+ * the shape for each pair of the row. */
+static bool link_series(struct fast_path *fast, const struct row *row, const size_t *shown)
 {
 	uint64_t metrics = 0;
 
-	for (size_t i = 0; i < quick->row.record.n_pairs; i++) {
-		enum metric metric = quick->row.rows[i].metric;
-		size_t pair = pair_of(row, &quick->row.rows[i]);
+	for (size_t i = 0; i < fast->row.record.n_pairs; i++) {
+		const struct record_pair *series = &fast->row.rows[i];
+		enum metric metric = series->metric;
+		size_t n = 0;
 
-		if (pair == row->n)
+		for (size_t k = 0; k < row->n; k++) {
+			const struct pair *pair = &row->pairs[k];
+
+			if (str_eq(pair->name.len > 0 ? pair->name : pair->unit, series->name)) {
+				fast->row.from[i] = shown[k];
+				n++;
+			}
+		}
+		if (n != 1)
 			return false;
-		quick->row.from[i] = shown[pair];
 		if (metric == METRIC_COUNT)
 			continue;
 		if ((metrics & METRIC_BIT(metric)) != 0)
 			return false;
 		metrics |= METRIC_BIT(metric);
 	}
-	return metrics == (quick->row.record.present &
-			   ~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED)));
+	return metrics ==
+	       (fast->row.record.present & ~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED)));
 }
 
-/* Fill *quick, whose shape is read, by the row; false: rows differ. */
-static bool fill_quick(struct templates *ts, struct quick *quick, const struct row *like)
+/* Fill *fast, whose shape is set; false if the rows differ in more than their numbers. */
+static bool fill_fast_path(struct templates *ts, struct fast_path *fast, const struct row *like)
 {
-	const struct row_shape *shape = quick->row.shape;
+	const struct row_shape *shape = fast->row.shape;
 	struct row row = *like;
 	size_t shown[PAIRS_MAX], n = 0, bar = 0, epoch = 0;
 
@@ -691,38 +646,38 @@ static bool fill_quick(struct templates *ts, struct quick *quick, const struct r
 		join_bar(&row);
 	if (row.n != like->n)
 		return false;
-	fill_record(ts, &row, &quick->row.record, quick->row.rows);
-	quick->row.record.memo = &quick->row.memo;
+	fill_record(ts, &row, &fast->row.record, fast->row.rows);
+	fast->row.record.memo = &fast->row.memo;
 	while (epoch < row.n && !is_epoch(&row.pairs[epoch]))
 		epoch++;
-	quick->epoch = epoch < row.n ? shown[epoch] : shape->n;
-	quick->counter = shown[row.counter];
-	quick->kind = row.kind;
-	quick->name = str_hash(row.pairs[row.counter].name);
-	quick->inside = like->place.inside;
-	quick->plain = like->place.plain;
-	return link_series(quick, &row, shown);
+	fast->epoch = epoch < row.n ? shown[epoch] : shape->n;
+	fast->counter = shown[row.counter];
+	fast->kind = row.kind;
+	fast->name = str_hash(row.pairs[row.counter].name);
+	fast->inside = like->place.inside;
+	fast->plain = like->place.plain;
+	return link_series(fast, &row, shown);
 }
 
-/* Remember how a row of the template is read, where all are read alike. */
-static void make_quick(struct templates *ts, struct template *t, const struct row *like)
+/* Prepare the fast path for rows like this one, if possible. */
+static void make_fast_path(struct templates *ts, struct template *t, const struct row *like)
 {
-	struct quick *quick;
+	struct fast_path *fast;
 
-	if (t->quick != NULL)
-		t->quick->sure = row_shape_read(t->quick->row.shape, like->place.text);
-	if (t->quick != NULL || t->tries == MOST_TRIES || like->place.joined || like->place.cut ||
+	if (t->fast != NULL)
+		t->fast->is_sure = row_shape_read(t->fast->row.shape, like->place.text);
+	if (t->fast != NULL || t->tries == MOST_TRIES || like->place.joined || like->place.cut ||
 	    like->about.evaluates)
 		return;
 	t->tries++;
-	quick = xcalloc(1, sizeof(*quick));
-	quick->row.shape = row_shape_new(like->place.text);
-	if (quick->row.shape != NULL && fill_quick(ts, quick, like)) {
-		t->quick = quick;
+	fast = xcalloc(1, sizeof(*fast));
+	fast->row.shape = row_shape_new(like->place.text);
+	if (fast->row.shape != NULL && fill_fast_path(ts, fast, like)) {
+		t->fast = fast;
 		return;
 	}
-	row_shape_free(quick->row.shape);
-	free(quick);
+	row_shape_free(fast->row.shape);
+	free(fast);
 }
 
 static int compare_held(const void *a, const void *b)
@@ -732,8 +687,8 @@ static int compare_held(const void *a, const void *b)
 	return x->place.line < y->place.line ? -1 : x->place.line > y->place.line;
 }
 
-/* The lines that were held back of the template, in order. */
-static void give_held(struct templates *ts, struct template *t)
+/* Report the lines of the template that were held back, in order. */
+static void report_held(struct templates *ts, struct template *t)
 {
 	struct row row;
 
@@ -742,12 +697,12 @@ static void give_held(struct templates *ts, struct template *t)
 	for (size_t i = 0; i < t->n_held; i++) {
 		t->held[i].place.late = true;
 		if (read_row(&row, &t->held[i].place))
-			give_row(ts, t, &row);
+			report_row(ts, t, &row);
 	}
 	forget_held(t);
 }
 
-static void take_epoch(struct templates *ts, double epoch)
+static void set_epoch(struct templates *ts, double epoch)
 {
 	if (epoch != floor(epoch))
 		return;
@@ -756,105 +711,90 @@ static void take_epoch(struct templates *ts, double epoch)
 	ts->epoch = epoch;
 }
 
-static void note_epoch(struct templates *ts, const struct row *row)
-{
-	for (size_t i = 0; i < row->n; i++)
-		if (is_epoch(&row->pairs[i]))
-			take_epoch(ts, row->pairs[i].value);
-}
-
-/* A bar without a name that counts to another number than the rows before. */
-static bool is_other_bar(const struct templates *ts, const struct row *row)
-{
-	return row->about.is_bar && row->kind == COUNTS_UNITS && run_has(ts->total) &&
-	       row->pairs[row->counter].total != ts->total;
-}
-
-/*
- * "Eval begin..": rows that count to elsewhere are of the evaluation, as long
- * as no line says that training goes on.
- */
-static void note_evaluation(struct templates *ts, struct str text)
+/* "Eval started..": rows with another total belong to the evaluation until a line says that
+ * training goes on. */
+static void find_evaluation(struct templates *ts, struct str text)
 {
 	struct str rest = text, word;
 
 	if (str_next(&rest, ' ', &word) && pairs_is_evaluation(word))
-		ts->evaluating = true;
-	else if (ts->evaluating && has_word(text, "train epoch"))
-		ts->evaluating = false;
+		ts->is_evaluating = true;
+	else if (ts->is_evaluating && has_word(text, "train epoch"))
+		ts->is_evaluating = false;
 }
 
-/* Whether the row is of an evaluation that was told of. */
-static bool is_evaluated(struct templates *ts, const struct row *row)
+/* Does a row with that total still belong to the evaluation that the log announced? */
+static bool is_in_evaluation(struct templates *ts, double total)
 {
-	double total = row->pairs[row->counter].total;
-
-	ts->evaluating = ts->evaluating && run_has(total) && run_has(ts->plan) && total != ts->plan;
-	return ts->evaluating;
+	ts->is_evaluating =
+		ts->is_evaluating && run_has(total) && run_has(ts->plan) && total != ts->plan;
+	return ts->is_evaluating;
 }
 
-/* A line with a counter and figures. */
-static bool take_row(struct templates *ts, struct row *row)
+/* Process a line with a counter and figures. */
+static bool add_row(struct templates *ts, struct row *row)
 {
-	uint64_t key = template_key(row);
+	uint64_t key = hash_row(row);
 	struct template *t = find_template(ts, key);
-	bool first = !ts->any;
+	const struct pair *counter = &row->pairs[row->counter];
+	bool is_first = !ts->has_rows;
 
-	if (row->place.cut && (t == NULL || !t->accepted || !drop_cut_pair(row)))
+	if (row->place.cut && (t == NULL || !t->accepted || !drop_cut_number(row)))
 		return false;
-	if (is_other_bar(ts, row) || is_evaluated(ts, row))
+	/* A bar without a name and with another total does not belong to the rows. */
+	if (row->about.is_bar && row->kind == COUNTS_UNITS && run_has(ts->total) &&
+	    counter->total != ts->total)
 		return false;
-	ts->plan = row->pairs[row->counter].total;
+	if (is_in_evaluation(ts, counter->total))
+		return false;
+	ts->plan = counter->total;
 	if (t == NULL)
 		t = add_template(ts, key, row->about.is_bar);
 	if (t->accepted) {
-		compare_counter(ts, t, row->pairs[row->counter].value);
+		compare_counter(ts, t, counter->value);
 	} else {
-		t->known = t->known || row_meanings(row) != 0;
-		learn_line(ts, t, row);
-		t->accepted = is_ready(t, row) || is_adopted(ts, row);
+		t->has_metric = t->has_metric || find_metrics(row) != 0;
+		update_template(ts, t, row);
+		t->accepted = is_row_template(t, row) || belongs_to_rows(ts, row);
 		if (!t->accepted) {
 			hold_line(t, &row->place);
 			return false;
 		}
-		ts->any = true;
-		if (first)
-			give_held(ts, t);
-		t->lines = TEMPLATES_LEAST_ROWS;
+		ts->has_rows = true;
+		if (is_first)
+			report_held(ts, t);
+		t->n_lines = TEMPLATES_LEAST_ROWS;
 		forget_held(t);
 	}
-	if (t->bar && row->kind == COUNTS_UNITS)
-		ts->total = row->pairs[row->counter].total;
-	give_row(ts, t, row);
-	make_quick(ts, t, row);
+	if (t->is_bar && row->kind == COUNTS_UNITS)
+		ts->total = counter->total;
+	report_row(ts, t, row);
+	make_fast_path(ts, t, row);
 	ts->last = t;
 	return true;
 }
 
-/* The first c of text, not far from its start; else NULL. */
+/* The first c within the first `most` bytes of text, else NULL. */
 static const char *find_near(struct str text, char c, size_t most)
 {
 	return memchr(text.p, c, text.len < most ? text.len : most);
 }
 
-/* Whether a date is behind the end of "[node1] 2026-11-22 ..". */
-static bool is_stamped(struct str text, const char *end)
-{
-	struct str rest = str_between(end + 1, text.p + text.len);
-
-	return rest.len > 6 && str_starts_with(rest, " 2") && rest.p[5] == '-';
-}
-
-/* Where the "[..]" ends that text begins with; NULL: it has figures. */
+/* The end of the "[..]" that text starts with; NULL if it contains figures. */
 static const char *bracket_end(struct str text)
 {
 	const char *end = find_near(text, ']', 40);
 	struct str in = { text.p, end != NULL ? (size_t)(end - text.p) : 0 };
+	struct str rest = str_skip(text, in.len + (end != NULL));
 
 	if (in.len == 0 || memchr(in.p, '=', in.len) != NULL ||
 	    pairs_is_evaluation(str_skip(in, 1)))
 		return NULL;
-	return !str_has_digit(in) || is_stamped(text, end) ? end : NULL;
+	/* A digit may be part of the name: "[node1] 2026-11-22 .." */
+	return !str_has_digit(in) ||
+			       (rest.len > 6 && str_starts_with(rest, " 2") && rest.p[5] == '-')
+		       ? end
+		       : NULL;
 }
 
 static const char *worker_end(struct str text)
@@ -865,13 +805,6 @@ static const char *worker_end(struct str text)
 			       memmem(text.p, (size_t)(end - text.p), ": ", 2) == NULL
 		       ? end
 		       : NULL;
-}
-
-static const char *tag_end(struct str text)
-{
-	const char *end = find_near(text, '>', 60);
-
-	return end != NULL && end + 1 < text.p + text.len && end[1] == ':' ? end + 1 : NULL;
 }
 
 /* The ":" of "10.0.0.12: "; else NULL. */
@@ -888,7 +821,7 @@ static const char *address_end(struct str text)
 	return points == 3 ? end : NULL;
 }
 
-/* Where ends what some loggers write before the message; NULL: none. */
+/* The last byte of a prefix that some loggers print before the message; NULL: none. */
 static const char *logger_end(struct str text)
 {
 	const char *arrow;
@@ -903,19 +836,22 @@ static const char *logger_end(struct str text)
 	    ((text.p[5] == ' ' && text.p[8] == ':') || /* "I1122 12:.." */
 	     (text.p[9] == ' ' && text.p[12] == ':'))) /* "I20261122 .." */
 		return find_near(text, ']', 100);
-	if (str_starts_with(text, "stdout F ") || /* of a container */
+	if (str_starts_with(text, "stdout F ") || /* printed by a container */
 	    str_starts_with(text, "stderr F "))
 		return text.p + 8;
-	if (str_starts_with(text, "[1,")) /* "[1,mpirank:0]<stdout>:" */
-		return tag_end(text);
+	if (str_starts_with(text, "[1,")) { /* "[1,mpirank:0]<stdout>:" */
+		const char *end = find_near(text, '>', 60);
+
+		return end != NULL && end + 1 < text.p + text.len && end[1] == ':' ? end + 1 : NULL;
+	}
 	if (text.p[0] >= '0' && text.p[0] <= '9')
 		return address_end(text);
 	arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
 	return arrow != NULL ? arrow + 1 : NULL;
 }
 
-/* Behind that; text itself where there is none. */
-static struct str skip_logger(struct str text)
+/* Skip that prefix. */
+static struct str skip_logger_prefix(struct str text)
 {
 	const char *end = text.len < 8 ? NULL : logger_end(text);
 
@@ -926,8 +862,8 @@ static struct str skip_logger(struct str text)
 	return str_trim(str_skip(text, n));
 }
 
-/* Without the "train.py:123" that Rich's logger puts at the end of a line. */
-static struct str without_place(struct str text)
+/* Strip the "train.py:123" that Rich's logger prints at the end of a line. */
+static struct str strip_source_place(struct str text)
 {
 	size_t n = text.len;
 
@@ -940,12 +876,12 @@ static struct str without_place(struct str text)
 	return n > 0 ? str_trim((struct str){ text.p, n }) : text;
 }
 
-/* The line without what loggers put around its message. */
-static struct str message_of(const struct templates_line *line)
+/* Strip what loggers print before and after the message. */
+static struct str strip_logger(const struct templates_line *line)
 {
 	struct str text = line->text;
 
-	/* Rich leaves out a time that it printed before, not the level. */
+	/* Rich omits a time that it has just printed, but not the level */
 	if (text.len > 8 && text.p[0] == ' ')
 		text = str_trim(text);
 	if (text.len > 8 && text.p[1] >= 'A' && text.p[1] <= 'Z') {
@@ -956,14 +892,14 @@ static struct str message_of(const struct templates_line *line)
 	}
 	for (int i = 0; i < 3; i++) {
 		struct line_prefix prefix;
-		struct str rest = skip_logger(text);
+		struct str rest = skip_logger_prefix(text);
 
 		if (rest.p == text.p)
 			break;
 		line_prefix_split(rest, &prefix);
 		text = prefix.rest;
 	}
-	return without_place(text);
+	return strip_source_place(text);
 }
 
 void templates_finish(struct templates *ts)
@@ -975,13 +911,13 @@ void templates_finish(struct templates *ts)
 		place.text = buf_str(&ts->block);
 		place.joined = true;
 		if (read_row(&row, &place) && row.counter < row.n && has_figures(&row))
-			(void)take_row(ts, &row);
+			(void)add_row(ts, &row);
 	}
 	buf_clear(&ts->block);
 	ts->block_lines = 0;
 }
 
-/* "|  name  | 12 |" as "name: 12", all else as it is. */
+/* Add a line to the block; "|  name  | 12 |" becomes "name: 12". */
 static void add_to_block(struct templates *ts, const struct row *row)
 {
 	struct str text = row->place.text, cell;
@@ -1009,122 +945,110 @@ static bool is_cell(const struct row *row)
 	return row->place.text.p[0] == '|' && row->n == 1 && row->pairs[0].name.len > 0;
 }
 
-/* Give the row that the quick one's shape has read. */
-static void give_quickly(struct templates *ts, struct template *t,
-			 const struct templates_line *place)
+/* Report the row that the shape has just read. */
+static void report_fast(struct templates *ts, struct template *t,
+			const struct templates_line *place)
 {
-	struct quick *quick = t->quick;
-	const struct pair *pairs = quick->row.shape->pairs;
-	const struct pair *counter = &pairs[quick->counter];
+	struct fast_path *fast = t->fast;
+	const struct pair *pairs = fast->row.shape->pairs;
+	const struct pair *counter = &pairs[fast->counter];
 
-	if (quick->epoch < quick->row.shape->n)
-		take_epoch(ts, pairs[quick->epoch].value);
+	if (fast->epoch < fast->row.shape->n)
+		set_epoch(ts, pairs[fast->epoch].value);
 	t->used = ++ts->clock;
 	ts->plan = counter->total;
-	if (t->bar && quick->kind == COUNTS_UNITS)
+	if (t->is_bar && fast->kind == COUNTS_UNITS)
 		ts->total = counter->total;
 	compare_counter(ts, t, counter->value);
-	double step = row_step(ts, t, quick->kind, counter, quick->name);
-	row_record_fill(&quick->row);
-	put_step(&quick->row.record, step, planned_of(ts, t, quick->kind, counter));
+	double step = find_step(ts, t, fast->kind, counter, fast->name);
+	row_record_fill(&fast->row);
+	set_step(&fast->row.record, step, find_planned(ts, t, fast->kind, counter));
 	ts->last = t;
-	ts->fn(ts->user, &quick->row.record, place);
+	ts->fn(ts->user, &fast->row.record, place);
 }
 
-/* Whether the text is one of the template's rows, and counts as they do. */
-static bool is_alike(const struct templates *ts, const struct template *t, struct str text)
+/* Is the text a row of the template, with the same kind of counter? */
+static bool is_similar(const struct templates *ts, const struct template *t, struct str text)
 {
-	const struct quick *quick = t->quick;
-	const struct pair *counter = &quick->row.shape->pairs[quick->counter];
+	const struct fast_path *fast = t->fast;
+	const struct pair *counter = &fast->row.shape->pairs[fast->counter];
 
-	if (!row_shape_read(quick->row.shape, text) || !isfinite(counter->value) ||
+	if (!row_shape_read(fast->row.shape, text) || !isfinite(counter->value) ||
 	    counter->value < 0)
 		return false;
-	if (quick->kind == COUNTS_LEAD)
+	if (fast->kind == COUNTS_LEAD)
 		return counter->value == floor(counter->value);
-	return !t->bar || quick->kind != COUNTS_UNITS || !run_has(ts->total) ||
+	return !t->is_bar || fast->kind != COUNTS_UNITS || !run_has(ts->total) ||
 	       counter->total == ts->total;
 }
 
-/* Whether the line may be a row of t, before its text is looked at. */
-static bool may_be_alike(const struct templates *ts, const struct template *t,
-			 const struct templates_line *line)
+/* May the line be a row of t? Checked before its text is read. */
+static bool may_be_similar(const struct templates *ts, const struct template *t,
+			   const struct templates_line *line)
 {
 	bool alone = line->plain && ts->dict.len == 0;
 
-	if (t == NULL || t->quick == NULL)
+	if (t == NULL || t->fast == NULL)
 		return false;
 	if (line->rank != ts->rank)
-		return alone && t->quick->plain && ts->rank >= 0;
-	if (t == ts->last && !t->bar)
+		return alone && t->fast->plain && ts->rank >= 0;
+	if (t == ts->last && !t->is_bar)
 		return true;
-	return alone && t->quick->plain && (t == ts->last || t->quick->sure);
+	return alone && t->fast->plain && (t == ts->last || t->fast->is_sure);
 }
 
-enum templates_like templates_take_like(struct templates *ts, const struct templates_line *line)
+enum templates_similar templates_take_similar(struct templates *ts,
+					      const struct templates_line *line)
 {
 	struct templates_line place = *line;
 	struct str message = { NULL, 0 };
 
-	if (!ts->any || line->cut || ts->block_lines > 0 || ts->evaluating)
-		return LIKE_NONE;
-	/* The template of the row before comes first. */
+	if (!ts->has_rows || line->cut || ts->block_lines > 0 || ts->is_evaluating)
+		return SIMILAR_NONE;
+	/* try the template of the previous row first */
 	for (size_t i = 0; i <= TEMPLATES_MAX; i++) {
 		struct template *t = i == 0 ? ts->last : ts->table[i - 1];
 
 		if (i > 0 && t == NULL)
 			break;
-		if ((i > 0 && t == ts->last) || !may_be_alike(ts, t, line))
+		if ((i > 0 && t == ts->last) || !may_be_similar(ts, t, line))
 			continue;
-		if (t->quick->inside && message.p == NULL)
-			message = message_of(line);
-		place.text = t->quick->inside ? message : line->text;
-		if (!is_alike(ts, t, place.text))
+		if (t->fast->inside && message.p == NULL)
+			message = strip_logger(line);
+		place.text = t->fast->inside ? message : line->text;
+		if (!is_similar(ts, t, place.text))
 			continue;
 		if (line->rank != ts->rank)
-			return LIKE_OTHER;
+			return SIMILAR_OTHER;
 		place.inside = place.text.len != line->text.len;
-		give_quickly(ts, t, &place);
-		return LIKE_ROW;
+		report_fast(ts, t, &place);
+		return SIMILAR_ROW;
 	}
-	return LIKE_NONE;
+	return SIMILAR_NONE;
 }
 
-/* A line that is a part of a row, or the only part of a validation. */
-static bool take_part(struct templates *ts, const struct row *row)
+/* Process a line that is a part of a row, or the only line of a validation. */
+static bool add_part(struct templates *ts, const struct row *row)
 {
 	bool has_counter = row->counter < row->n;
 
 	if (!is_cell(row) && has_counter) {
 		templates_finish(ts);
 		if (row->pairs[row->counter].name.len > 0 && !row->about.is_bar)
-			add_to_block(ts, row); /* the head of a row */
+			add_to_block(ts, row); /* the first line of a row */
 		return false;
 	}
 	if (ts->block_lines > 0 || is_cell(row)) {
 		add_to_block(ts, row);
 		return false;
 	}
-	if (has_counter || !is_adopted(ts, row))
+	if (has_counter || !belongs_to_rows(ts, row))
 		return false;
-	give_row(ts, NULL, row);
+	report_row(ts, NULL, row);
 	return true;
 }
 
-/*
- * Whether a row may go on behind such a line: "| train/ |  |", or a ruler
- * below its head.
- */
-static bool is_within(const struct templates *ts, struct str text)
-{
-	size_t i = 0;
-
-	while (i < text.len && text.p[i] == '-')
-		i++;
-	return text.len > 0 && (text.p[0] == '|' || (i == text.len && ts->block_lines == 1));
-}
-
-/* The pairs of a line; of "0: step 10 .." the first is that of the task. */
+/* Read the pairs of a line; in "0: step 10 .." the first number is the task. */
 static bool read_line(struct row *row, const struct templates_line *place)
 {
 	struct templates_line inner = *place;
@@ -1141,38 +1065,43 @@ static bool read_line(struct row *row, const struct templates_line *place)
 	return read_row(row, &inner);
 }
 
-/* A line that is no part of a dictionary. */
-static bool take_whole(struct templates *ts, const struct templates_line *line)
+/* Process a line that is not a part of a dictionary. */
+static bool add_line(struct templates *ts, const struct templates_line *line)
 {
 	struct templates_line place = *line;
 	struct row row;
 
 	if (str_has_digit(line->text))
-		place.text = message_of(line);
+		place.text = strip_logger(line);
 	place.inside = place.text.p != line->text.p || place.text.len != line->text.len;
 	if (!str_has_digit(place.text) || !read_line(&row, &place)) {
-		if (ts->any)
-			note_evaluation(ts, place.text);
-		if (!is_within(ts, place.text))
+		if (ts->has_rows)
+			find_evaluation(ts, place.text);
+		/* A row goes on after "| train/ |  |", and after a ruler below its first line. */
+		if (place.text.len == 0 ||
+		    (place.text.p[0] != '|' &&
+		     (ts->block_lines != 1 || !str_has_only(place.text, "-"))))
 			templates_finish(ts);
 		return false;
 	}
 	if (row.counter < row.n && ts->rank < 0)
 		ts->rank = row.place.rank;
 	if (ts->rank != row.place.rank)
-		return false; /* other ranks repeat the rows of one */
-	note_epoch(ts, &row);
+		return false; /* the other ranks repeat the rows */
+	for (size_t i = 0; i < row.n; i++)
+		if (is_epoch(&row.pairs[i]))
+			set_epoch(ts, row.pairs[i].value);
 	if (row.n == 1 && is_epoch(&row.pairs[0]))
-		ts->evaluating = false;
+		ts->is_evaluating = false;
 	if (line->cut && (row.counter == row.n || !has_figures(&row)))
 		return false;
 	if (row.counter == row.n || is_cell(&row) || !has_figures(&row))
-		return take_part(ts, &row);
+		return add_part(ts, &row);
 	templates_finish(ts);
-	return take_row(ts, &row);
+	return add_row(ts, &row);
 }
 
-/* Whether a dictionary begins in the text that goes on: "{'loss': 2.1,". */
+/* Does the text start a dictionary that continues on the next line: "{'loss': 2.1,"? */
 static bool opens_dict(struct str text)
 {
 	const char *end = text.p + text.len, *at;
@@ -1182,11 +1111,9 @@ static bool opens_dict(struct str text)
 	       memchr(at, '}', (size_t)(end - at)) == NULL;
 }
 
-/*
- * Put the line to the dictionary that is open; true: it was of it.  What is
- * whole is read as one line.
- */
-static bool take_dict(struct templates *ts, const struct templates_line *line)
+/* Add the line to the open dictionary, if there is one; false if it is not a part of it. A complete
+ * dictionary is read as one line. */
+static bool add_dict_line(struct templates *ts, const struct templates_line *line)
 {
 	struct str text = str_trim(line->text);
 	struct templates_line whole = ts->dict_place;
@@ -1206,7 +1133,7 @@ static bool take_dict(struct templates *ts, const struct templates_line *line)
 	whole.text = buf_str(&ts->dict);
 	whole.joined = true;
 	if (!ts->dict.truncated)
-		(void)take_whole(ts, &whole);
+		(void)add_line(ts, &whole);
 	buf_clear(&ts->dict);
 	return true;
 }
@@ -1216,8 +1143,8 @@ bool templates_take(struct templates *ts, const struct templates_line *line)
 	if (line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
 		return false;
 	if (str_starts_with(line->text, "COMET INFO:"))
-		return false; /* it tells again of the rows */
-	if (take_dict(ts, line))
-		return ts->any;
-	return take_whole(ts, line);
+		return false; /* it repeats the rows */
+	if (add_dict_line(ts, line))
+		return ts->has_rows;
+	return add_line(ts, line);
 }

@@ -3,59 +3,54 @@
 
 #include "parsers/rule.h"
 
-/*
- * Rows of logs that no rule knows, found by what they are: lines of one
- * template (names, units and words in their order) that come again, with a
- * counter that does not fall and figures that change.  From the third line on
- * they are rows; the two before are given late, in order.  A row may lie on
- * several lines: one with the counter, then such with figures.
+/* Find training rows in logs that no rule set knows. Lines with the same names, units and words in
+ * the same order share a template. A template becomes rows when it has appeared
+ * TEMPLATES_LEAST_ROWS times, its counter does not decrease and its figures change; the lines
+ * before are held back and reported late, in order. A row may have several lines: one with the
+ * counter, then others with figures.
  *
- * What is kept is bounded: TEMPLATES_MAX templates (the one that was not seen
- * for longest goes), each with two lines of at most TEMPLATES_LINE_BYTES.
- */
+ * Memory is bounded: TEMPLATES_MAX templates (the one not used for longest is dropped), each with
+ * two lines of at most TEMPLATES_LINE_BYTES. */
 #define TEMPLATES_MAX	     64
 #define TEMPLATES_LINE_BYTES 4096
 #define TEMPLATES_LEAST_ROWS 3
 
 struct templates;
 
-/* A line and where it stands; the text without time and rank. */
+/* A line of a log, without time and rank. */
 struct templates_line {
 	struct str text; /* borrowed for the call */
 	uint64_t line;
 	int64_t wall_ms;
-	int rank;   /* that printed it; -1: not told */
-	bool cut;   /* the log ends within the line, as far as one can know */
-	bool plain; /* nor is it of a metrics file, as far as that is known */
-	/* Of a row that is given: */
-	bool inside; /* the line has more before it than was taken off */
-	bool joined; /* it is made of several lines */
-	bool late;   /* it was held back; lines behind it were read already */
+	int rank;   /* that printed it; -1: unknown */
+	bool cut;   /* the log may end within the line */
+	bool plain; /* a whole line that is not in a metrics file, as far as known */
+	/* Set when a row is reported: */
+	bool inside; /* text is only a part of the line */
+	bool joined; /* it joins several lines */
+	bool late;   /* it was held back; later lines were read before it */
 };
 
-/* A row: a record of a rule of kind train or val, of the format "generic". */
+/* Called with each row: a record of the format "generic", of a rule of kind train or val. */
 typedef void (*templates_row_fn)(void *user, const struct record *record,
 				 const struct templates_line *place);
 
 struct templates *templates_new(templates_row_fn fn, void *user);
 void templates_free(struct templates *templates);
 
-/* Look at a line that no rule takes; true: it is a row, or a part of one. */
+/* Process a line that no rule matched; true if it is a row or a part of one. */
 bool templates_take(struct templates *templates, const struct templates_line *line);
-/*
- * The same for a line that differs from a row that was read only in its
- * numbers, at little cost.  A rule that did not take that one takes none of
- * these.
- */
-enum templates_like {
-	LIKE_NONE,  /* it may be anything */
-	LIKE_ROW,   /* it is a row, and was taken */
-	LIKE_OTHER, /* it is one of another rank: nobody takes it */
+/* The same for a line that differs from an earlier row only in its numbers, quickly. A rule that
+ * did not match the earlier row does not match these. */
+enum templates_similar {
+	SIMILAR_NONE,  /* unknown: use templates_take */
+	SIMILAR_ROW,   /* it is a row and was reported */
+	SIMILAR_OTHER, /* a row of another rank, to be ignored */
 };
-enum templates_like templates_take_like(struct templates *templates,
-					const struct templates_line *line);
-/* Give the row of several lines that may be open: nothing more is of it. */
+enum templates_similar templates_take_similar(struct templates *templates,
+					      const struct templates_line *line);
+/* Report the row on several lines that may be open: no more lines of it follow. */
 void templates_finish(struct templates *templates);
 
-/* The format that rows of all templates are of. */
+/* The format name of all rows. */
 extern const char templates_format[];

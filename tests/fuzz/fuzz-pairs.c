@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_shape(shape, line.text);
 		else
 			shape = row_shape_new(line.text);
-		if (templates_take_like(templates, &line) == LIKE_NONE)
+		if (templates_take_similar(templates, &line) == SIMILAR_NONE)
 			(void)templates_take(templates, &line);
 		free(copy);
 	}

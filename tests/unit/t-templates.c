@@ -638,7 +638,7 @@ static void feed_line(struct road roads[2], int n, const char *shape, const char
 						     .rank = rank,
 						     .plain = true };
 
-		if (!r->whole && templates_take_like(r->ts, &line) != LIKE_NONE)
+		if (!r->whole && templates_take_similar(r->ts, &line) != SIMILAR_NONE)
 			r->alike++;
 		else
 			(void)templates_take(r->ts, &line);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/cksum.h"
 #include "base/list.h"
+#include "base/log_identity.h"
 #include "loop/loop.h"
 #include "transport.h"
 
@@ -114,14 +114,12 @@ struct follow_cb {
 	void (*on_state)(void *user, const struct follow_status *status);
 };
 
-/* What the caller has of a file from an earlier life. */
+/* A log that the caller has bytes of from an earlier run of the program. */
 struct follow_known {
-	const char *path, *real, *name; /* as in struct follow_file; copied */
+	struct log_identity identity; /* the texts are copied, as name is */
+	const char *name;
 	unsigned int generation;
-	uint64_t dev, ino, stamp;
-	struct cksum sum; /* of all that was had of it */
-	uint64_t offset;  /* go on from there; <= sum.len */
-	bool ended;
+	uint64_t offset; /* continue from here; <= identity.sum.len */
 	void *user;
 };
 

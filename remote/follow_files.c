@@ -75,16 +75,16 @@ struct follow_file *follow_know(struct follow *follow, const struct follow_known
 {
 	assert(!follow->started);
 	use_generation(follow, known->name, known->generation);
-	struct follow_file *file = file_new(follow, known->path, known->name);
-	file->real = xstrdup_null(known->real);
+	struct follow_file *file = file_new(follow, known->identity.path, known->name);
+	file->real = xstrdup_null(known->identity.real);
 	file->generation = known->generation;
-	file->dev = known->dev;
-	file->ino = known->ino;
-	file->stamp = known->stamp;
-	file->sum = known->sum;
+	file->dev = known->identity.dev;
+	file->ino = known->identity.inode;
+	file->stamp = known->identity.stamp;
+	file->sum = known->identity.sum;
 	file->offset = known->offset;
-	file->size = known->sum.len;
-	file->ended = known->ended;
+	file->size = known->identity.sum.len;
+	file->ended = known->identity.ended;
 	file->user = known->user;
 	follow->n_ended += file->ended;
 	if (follow->n_ended > FOLLOW_ENDED_MAX)

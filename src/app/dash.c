@@ -271,7 +271,7 @@ static int start_collect(struct dash *dash, struct err *err)
 		.formats = dash->context->formats,
 		.conf = &dash->context->conf,
 		.db_path = dash->context->db_path,
-		.spool_path = dash->context->folder.path,
+		.copies_path = dash->context->folder.path,
 		.cb = { on_say, on_ask, on_writer, dash },
 		.keep_view = true,
 		.read_only = dash->context->conf.n_pods == 0,

@@ -412,7 +412,7 @@ static int take_stored(void *user, const struct stored_run *stored)
 
 	if (row != NULL) {
 		row->name = xasprintf("%s:%s", stored->pod, file_name(stored->path));
-		row->log = xstrdup_null(stored->mirror);
+		row->log = xstrdup_null(stored->copy);
 		if (pod >= 0 && !(input->usd_per_hour > 0))
 			board_row_price(row, input->conf->pods[pod].usd_per_hour);
 	}

@@ -97,7 +97,7 @@ static void on_discover_message(void *user, bool is_trouble, const char *text)
 {
 	const struct session *s = user;
 
-	s->options.cb.on_say(s->options.cb.user, is_trouble ? MODEL_WARNING : MODEL_INFO, text);
+	s->options.cb.on_notice(s->options.cb.user, is_trouble ? MODEL_WARNING : MODEL_INFO, text);
 }
 
 static void on_timer(void *user)
@@ -183,7 +183,7 @@ static int exec_collect(struct cmd_args *args, void *opaque, struct err *err)
 		.options = { .formats = args->context->formats,
 			     .conf = conf,
 			     .db_path = args->context->db_path,
-			     .cb = { .on_say = print_message },
+			     .cb = { .on_notice = print_message },
 			     .accept_new = call->accept_new,
 			     .must_write = true },
 		.is_over = collect_is_over,
@@ -269,8 +269,8 @@ int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept
 		.formats = context->formats,
 		.conf = &context->conf,
 		.db_path = context->db_path,
-		.spool_path = context->folder.path,
-		.cb = { .on_say = print_warning },
+		.copies_path = context->folder.path,
+		.cb = { .on_notice = print_warning },
 		.keep_view = true,
 		.accept_new = accept_new,
 	};

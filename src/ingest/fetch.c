@@ -75,7 +75,7 @@ static size_t fetch_on_bytes(void *user, struct follow_file *ff, struct str data
 	pod->ingest->last_news_ms = ingest_now_ms(pod->ingest);
 	log->last_wall_ms = ingest_wall_ms(pod->ingest);
 	pod_pace_bytes(&log->pace, pod->ingest->last_news_ms);
-	tail_due(log);
+	tail_queue(log);
 	return data.len;
 }
 
@@ -101,64 +101,64 @@ static void fetch_again(struct ingest_log *log)
 		return;
 	drop_bytes(log, &log->sending, log->sending.len);
 	drop_bytes(log, &log->inbox, log->inbox.len);
-	ingest_say(pod->ingest, pod, MODEL_WARNING,
-		   "%s: local copy of %s is not all here any more: it is "
-		   "fetched again from the pod",
-		   pod->name, log->ff->path);
+	ingest_notify(pod->ingest, pod, MODEL_WARNING,
+		      "%s: local copy of %s is not all here any more: it is "
+		      "fetched again from the pod",
+		      pod->name, log->ff->path);
 	follow_rewind(pod->follow, log->ff, log->fetched);
 }
 
-static void say_lost(struct ingest_log *log)
+static void report_lost_copy(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
 
 	if (pod->n_lost++ < NAME_LOST)
-		ingest_say(pod->ingest, pod, MODEL_WARNING,
-			   "%s: local copy of %s %s; still following, will "
-			   "fetch it again at the next start",
-			   pod->name, log->ff != NULL ? log->ff->path : log->name,
-			   log->spool->lost);
+		ingest_notify(pod->ingest, pod, MODEL_WARNING,
+			      "%s: local copy of %s %s; still following, will "
+			      "fetch it again at the next start",
+			      pod->name, log->ff != NULL ? log->ff->path : log->name,
+			      log->copy->lost);
 	else if (pod->n_lost == NAME_LOST + 1)
-		ingest_say(pod->ingest, pod, MODEL_WARNING,
-			   "%s: local copies of more of its logs were lost, "
-			   "which are not named one by one",
-			   pod->name);
+		ingest_notify(pod->ingest, pod, MODEL_WARNING,
+			      "%s: local copies of more of its logs were lost, "
+			      "which are not named one by one",
+			      pod->name);
 	if (log->log != NULL)
 		model_log_file(log->log, NULL);
 }
 
 /* Its spool cannot take bytes: say so once, and go on later. */
-static void wait_for_disk(struct ingest_log *log)
+static void pause_copy(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
 
-	if (!pod->said_disk)
-		ingest_say(pod->ingest, pod, MODEL_ALARM, "%s: reading is paused: %s", pod->name,
-			   log->out.err.text);
-	pod->said_disk = true;
+	if (!pod->is_disk_full)
+		ingest_notify(pod->ingest, pod, MODEL_ALARM, "%s: reading is paused: %s", pod->name,
+			      log->out.err.text);
+	pod->is_disk_full = true;
 	log->retry_ms = ingest_now_ms(pod->ingest) + DISK_RETRY_MS;
 	if (pod->follow != NULL)
 		loop_timer_start(pod->timer, DISK_RETRY_MS, 0);
 }
 
-static void disk_is_well(struct ingest_pod *pod)
+static void report_disk_recovered(struct ingest_pod *pod)
 {
-	if (pod->said_disk)
-		ingest_say(pod->ingest, pod, MODEL_INFO, "%s: reading goes on", pod->name);
-	pod->said_disk = false;
+	if (pod->is_disk_full)
+		ingest_notify(pod->ingest, pod, MODEL_INFO, "%s: reading goes on", pod->name);
+	pod->is_disk_full = false;
 }
 
-static struct spool *spool_of(const struct ingest_pod *pod, const char *name, unsigned int gen)
+static struct log_copy *new_copy(const struct ingest_pod *pod, const char *name, unsigned int gen)
 {
-	return spool_new(pod->ingest->spools, pod->name, str_from(name), gen);
+	return log_copy_new(pod->ingest->copies, pod->name, str_from(name), gen);
 }
 
-void fetch_check_spool(struct ingest_log *log)
+void fetch_replace_lost_copy(struct ingest_log *log)
 {
-	if (log->spool->lost == NULL)
+	if (log->copy->lost == NULL)
 		return;
-	spool_free(log->spool);
-	log->spool = spool_of(log->pod, log->name, log->gen);
+	log_copy_free(log->copy);
+	log->copy = new_copy(log->pod, log->name, log->gen);
 	log->was_lost = NULL;
 	log->sum = (struct cksum){ 0, 0 };
 	log->fetched = 0;
@@ -168,43 +168,43 @@ void fetch_check_spool(struct ingest_log *log)
 
 static void begin_following(struct ingest_pod *pod);
 
-void fetch_turned(struct ingest_log *log)
+void fetch_after_turn(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
-	struct spool *spool = log->spool;
+	struct log_copy *copy = log->copy;
 	bool was_short = log->known.len < log->out.had;
-	bool is_less = spool->sum.len < log->out.had;
+	bool has_shrunk = copy->sum.len < log->out.had;
 
-	if (!spool->is_open) {
-		wait_for_disk(log);
+	if (!copy->is_open) {
+		pause_copy(log);
 		return;
 	}
-	log->sum = spool->sum;
+	log->sum = copy->sum;
 	log->fetched = log->sum.len;
 	if (log->known.len < log->sum.len)
 		log->known = log->sum;
 	drop_bytes(log, &log->sending, log->out.appended);
-	if (spool->lost != NULL && log->was_lost == NULL)
-		say_lost(log);
-	log->was_lost = spool->lost;
-	if (spool->lost != NULL && log->parsed < log->fetched && log->out.err.code != ERR_NONE)
-		fetch_check_spool(log);
-	else if (is_less && log->ff != NULL)
+	if (copy->lost != NULL && log->was_lost == NULL)
+		report_lost_copy(log);
+	log->was_lost = copy->lost;
+	if (copy->lost != NULL && log->parsed < log->fetched && log->out.err.code != ERR_NONE)
+		fetch_replace_lost_copy(log);
+	else if (has_shrunk && log->ff != NULL)
 		fetch_again(log);
 	else if (log->out.err.code != ERR_NONE)
-		wait_for_disk(log);
+		pause_copy(log);
 	else if (log->out.appended > 0)
-		disk_is_well(pod);
+		report_disk_recovered(pod);
 	if (was_short && --pod->n_opening == 0 && pod->follow != NULL)
 		begin_following(pod);
 	if (log->reader == NULL && log->fetched > log->stored)
-		tail_wake(log);
+		tail_start_reader(log);
 }
 
 /* ---- logs that go away, and come back */
 
 /* The end of path that has as many folders as the pattern. */
-static const char *same_depth(const char *pattern, const char *path)
+static const char *cut_to_depth(const char *pattern, const char *path)
 {
 	const char *at = path + strlen(path);
 	size_t n = 0;
@@ -216,7 +216,7 @@ static const char *same_depth(const char *pattern, const char *path)
 	return at;
 }
 
-/* Whether the configuration (of now) asks for a log there. */
+/* Whether the configuration (of now) requests for a log there. */
 static bool is_wanted(const struct ingest_pod *pod, const char *path)
 {
 	const struct conf_strings *logs = &pod->conf->logs;
@@ -227,7 +227,7 @@ static bool is_wanted(const struct ingest_pod *pod, const char *path)
 		/* Only the pod knows its home. */
 		if (pattern[0] == '~') {
 			pattern += strcspn(pattern, "/");
-			end = same_depth(pattern, path);
+			end = cut_to_depth(pattern, path);
 		}
 		if (fnmatch(pattern, end, FNM_PATHNAME) == 0)
 			return true;
@@ -237,7 +237,9 @@ static bool is_wanted(const struct ingest_pod *pod, const char *path)
 
 static const char *path_of(const struct ingest_log *log)
 {
-	return log->ff != NULL ? log->ff->path : log->tail != NULL ? log->tail->path : log->name;
+	return log->ff != NULL	    ? log->ff->path
+	       : log->entry != NULL ? log->entry->identity.path
+				    : log->name;
 }
 
 /* It was rotated, cut or written anew: another one is followed there. */
@@ -254,7 +256,7 @@ static bool is_replaced(const struct ingest_log *log)
 }
 
 /* Nothing names it for a while: is it gone?  Counts those that are said. */
-static void look_whether_gone(struct ingest_log *log, size_t *n_said)
+static void check_gone(struct ingest_log *log, size_t *n_said)
 {
 	struct ingest_pod *pod = log->pod;
 	int64_t now_ms = ingest_now_ms(pod->ingest);
@@ -265,30 +267,31 @@ static void look_whether_gone(struct ingest_log *log, size_t *n_said)
 	log->away_ms = 0;
 	if (!is_wanted(pod, path_of(log)) || is_replaced(log))
 		return;
-	sink_gone(log, ingest_wall_ms(pod->ingest));
-	if (!sink_gone_is_alert(log) && (*n_said)++ < NAME_GONE)
-		ingest_say(pod->ingest, pod, MODEL_WARNING,
-			   "%s: %s is gone from the pod; what was read of it "
-			   "stays",
-			   pod->name, path_of(log));
+	sink_set_gone(log, ingest_wall_ms(pod->ingest));
+	if (!sink_has_cut_run(log) && (*n_said)++ < NAME_GONE)
+		ingest_notify(pod->ingest, pod, MODEL_WARNING,
+			      "%s: %s is gone from the pod; what was read of it "
+			      "stays",
+			      pod->name, path_of(log));
 }
 
 /* It is there: one that was gone goes on, or another one is there. */
-static void note_back(struct ingest_log *gone, const char *path, const char *how)
+static void report_back(struct ingest_log *gone, const char *path, const char *how)
 {
 	struct ingest_pod *pod = gone->pod;
 
 	if (gone->gone_ms == 0)
 		return;
-	ingest_say(pod->ingest, pod, MODEL_INFO, "%s: %s is there again%s", pod->name, path, how);
-	sink_gone(gone, 0);
+	ingest_notify(pod->ingest, pod, MODEL_INFO, "%s: %s is there again%s", pod->name, path,
+		      how);
+	sink_set_gone(gone, 0);
 }
 
 static void note_written_anew(struct ingest_pod *pod, const struct follow_file *ff)
 {
 	list_each (struct ingest_log, log, &pod->logs, link) {
 		if (strcmp(path_of(log), ff->path) == 0 || strcmp(log->name, ff->name) == 0)
-			note_back(log, ff->path, ", written anew");
+			report_back(log, ff->path, ", written anew");
 	}
 }
 
@@ -306,10 +309,10 @@ static void begin_log(struct ingest_pod *pod, struct follow_file *ff)
 	/* What was there before we looked is no news. */
 	follow_get_status(pod->follow, &status);
 	log->news = status.scanned ? 0 : ff->size;
-	log->spool = spool_of(pod, ff->name, ff->generation);
+	log->copy = new_copy(pod, ff->name, ff->generation);
 	if (log->log != NULL)
-		model_log_file(log->log, log->spool->path);
-	tail_wake(log);
+		model_log_file(log->log, log->copy->path);
+	tail_start_reader(log);
 }
 
 static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event event)
@@ -334,13 +337,13 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 	case FOLLOW_RENAMED:
 		/* Its spool is read-only, or was pruned. */
 		if (log->is_closed) {
-			tail_wait(log);
-			log->spool->is_open = false;
+			tail_finish_turn(log);
+			log->copy->is_open = false;
 		}
 		log->is_closed = false;
 		log->end = UINT64_MAX;
 		log->away_ms = event == FOLLOW_RESUMES && ff->away ? now_ms : 0;
-		note_back(log, ff->path, " and goes on");
+		report_back(log, ff->path, " and goes on");
 		break;
 	case FOLLOW_AWAY:
 		log->away_ms = now_ms;
@@ -354,11 +357,11 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 			log->away_ms = now_ms - INGEST_GONE_MS;
 		break;
 	case FOLLOW_FORGOTTEN:
-		sink_identify(log);
+		sink_store_identity(log);
 		log->ff = NULL;
 		return;
 	}
-	sink_identify(log);
+	sink_store_identity(log);
 }
 
 /*
@@ -390,8 +393,8 @@ static void fetch_on_trouble(void *user, struct str path, int error)
 {
 	struct ingest_pod *pod = user;
 
-	ingest_say(pod->ingest, pod, MODEL_WARNING, "%s: cannot read %.*s: %s", pod->name,
-		   (int)path.len, path.p, strerror(error));
+	ingest_notify(pod->ingest, pod, MODEL_WARNING, "%s: cannot read %.*s: %s", pod->name,
+		      (int)path.len, path.p, strerror(error));
 }
 
 static void fetch_on_state(void *user, const struct follow_status *status)
@@ -399,10 +402,10 @@ static void fetch_on_state(void *user, const struct follow_status *status)
 	struct ingest_pod *pod = user;
 
 	pod->is_settled |= status->scanned;
-	pod_judge(pod);
+	pod_update_state(pod);
 }
 
-uint64_t fetch_behind(const struct ingest_log *log)
+uint64_t fetch_bytes_behind(const struct ingest_log *log)
 {
 	uint64_t size =
 		log->ff != NULL && log->ff->size > log->fetched ? log->ff->size : log->fetched;
@@ -426,64 +429,60 @@ bool fetch_is_behind(const struct ingest_pod *pod)
  */
 static bool may_sleep(const struct ingest_log *log)
 {
-	const struct store_tail *tail = log->tail;
-	int64_t silent_ms = ingest_wall_ms(log->ingest) - tail->last_wall_ms;
+	const struct store_log *entry = log->entry;
+	int64_t silent_ms = ingest_wall_ms(log->ingest) - entry->last_wall_ms;
 
-	return log->fetched == log->stored && tail->is_whole && tail->done_lines > 0 &&
-	       silent_ms >= (tail->is_over ? INGEST_QUIET_MS : INGEST_DEAD_MS);
+	return log->fetched == log->stored && entry->is_whole && entry->done_lines > 0 &&
+	       silent_ms >= (entry->is_over ? INGEST_QUIET_MS : INGEST_DEAD_MS);
 }
 
 /* A log that an earlier life knew: what is here of it? */
-static void load_log(struct ingest_pod *pod, const struct store_tail *tail)
+static void load_log(struct ingest_pod *pod, const struct store_log *entry)
 {
 	struct ingest_log *log =
-		ingest_log_new(pod->ingest, pod, pod->model_pod, tail->name, tail->gen);
+		ingest_log_new(pod->ingest, pod, pod->model_pod, entry->name, entry->gen);
 
-	log->spool = spool_of(pod, tail->name, tail->gen);
-	log->known = tail->sum;
-	log->stored = log->news = tail->offset;
+	log->copy = new_copy(pod, entry->name, entry->gen);
+	log->known = entry->identity.sum;
+	log->stored = log->news = entry->offset;
 	log->row_at = 0;
-	log->last_wall_ms = tail->last_wall_ms;
-	log->is_closed = tail->ended;
-	if (tail->ended) {
-		log->end = log->fetched = tail->sum.len;
+	log->last_wall_ms = entry->last_wall_ms;
+	log->is_closed = entry->identity.ended;
+	if (entry->identity.ended) {
+		log->end = log->fetched = entry->identity.sum.len;
 		return;
 	}
-	log->fetched = spool_peek(log->spool);
+	log->fetched = log_copy_peek(log->copy);
 	if (log->fetched == log->known.len)
 		log->sum = log->known;
 	if (log->log != NULL)
-		model_log_file(log->log, log->spool->path);
+		model_log_file(log->log, log->copy->path);
 	if (log->fetched > log->known.len)
 		pod->n_opening++;
 	if (may_sleep(log))
-		tail_due(log);
+		tail_queue(log);
 	else
-		tail_wake(log);
+		tail_start_reader(log);
 }
 
 /*
  * Tell the follower what is here of each.  One of an older version, of which
  * neither bytes nor sum are here, cannot be known again.
  */
-static void know_logs(struct ingest_pod *pod)
+static void pass_known_logs(struct ingest_pod *pod)
 {
 	list_each_safe (struct ingest_log, log, &pod->logs, link) {
-		const struct store_tail *tail = log->tail;
-		const struct follow_known known = {
-			.path = tail->path,
-			.real = tail->real,
-			.name = tail->name,
-			.generation = tail->gen,
-			.dev = tail->dev,
-			.ino = tail->inode,
-			.stamp = tail->stamp,
-			.sum = log->known,
+		struct follow_known known = {
+			.identity = log->entry->identity,
+			.name = log->name,
+			.generation = log->gen,
 			.offset = log->fetched,
-			.ended = log->end != UINT64_MAX || (log->known.len == 0 && log->stored > 0),
 			.user = log,
 		};
 
+		known.identity.sum = log->known;
+		known.identity.ended =
+			log->end != UINT64_MAX || (log->known.len == 0 && log->stored > 0);
 		log->ff = follow_know(pod->follow, &known);
 	}
 }
@@ -494,7 +493,7 @@ static void begin_following(struct ingest_pod *pod)
 
 	if (!pod->is_started) {
 		pod->is_started = true;
-		know_logs(pod);
+		pass_known_logs(pod);
 	}
 	follow_start(pod->follow, (const char *const *)logs->v, logs->n);
 }
@@ -503,15 +502,15 @@ static void begin_following(struct ingest_pod *pod)
 static void load_logs(struct ingest_pod *pod)
 {
 	const struct store *store = pod->ingest->store;
-	size_t n = store_tail_count(store), n_ended = 0;
+	size_t n = store_log_count(store), n_ended = 0;
 
 	/* Of those that ended, the last ones may come back. */
 	for (size_t i = n; i-- > 0;) {
-		const struct store_tail *tail = store_tail_at(store, i);
+		const struct store_log *entry = store_log_at(store, i);
 
-		if (strcmp(tail->pod, pod->name) == 0 &&
-		    (!tail->ended || n_ended++ < FOLLOW_ENDED_MAX))
-			load_log(pod, tail);
+		if (strcmp(entry->pod, pod->name) == 0 &&
+		    (!entry->identity.ended || n_ended++ < FOLLOW_ENDED_MAX))
+			load_log(pod, entry);
 	}
 	if (pod->n_opening == 0)
 		begin_following(pod);
@@ -523,7 +522,7 @@ static void fetch_on_timer(void *user)
 
 	if (pod->is_loaded)
 		list_each (struct ingest_log, log, &pod->logs, link)
-			tail_due(log);
+			tail_queue(log);
 	else if (history_is_showing(pod->ingest))
 		loop_timer_start(pod->timer, SHOW_MS, 0);
 	else
@@ -554,27 +553,27 @@ void fetch_stop(struct ingest_pod *pod)
 		return;
 	pod->follow = NULL;
 	list_each (struct ingest_log, log, &pod->logs, link)
-		tail_settle(log);
+		tail_read_rest(log);
 	follow_free(follow);
 	loop_timer_close(pod->timer);
 	list_each_safe (struct ingest_log, log, &pod->logs, link) {
-		sink_finish(log);
+		sink_end_log(log);
 		ingest_log_free(log);
 	}
 }
 
-void fetch_renew(struct ingest_pod *pod)
+void fetch_set_patterns(struct ingest_pod *pod)
 {
 	if (pod->follow != NULL && pod->is_started)
 		begin_following(pod);
 }
 
-void fetch_quiet(struct ingest_pod *pod)
+void fetch_set_quiet(struct ingest_pod *pod)
 {
 	if (pod->follow == NULL)
 		return;
-	fetch_renew(pod);
-	follow_set_quiet(pod->follow, pod->is_quiet);
+	fetch_set_patterns(pod);
+	follow_set_quiet(pod->follow, pod->is_paused);
 }
 
 /* Nothing more comes, and all that came is stored. */
@@ -590,8 +589,8 @@ static void close_log(struct ingest_log *log)
 {
 	if (!is_over(log) || (log->reader == NULL && log->is_closed))
 		return;
-	sink_finish(log);
-	spool_end(log->spool);
+	sink_end_log(log);
+	log_copy_end(log->copy);
 	log->is_closed = true;
 }
 
@@ -601,23 +600,23 @@ void fetch_flush(struct ingest_pod *pod)
 		/* A log that has ended is not read again after a restart: its result is committed
 		 * together with its end. */
 		close_log(log);
-		sink_flush(log);
+		sink_store_run(log);
 	}
 }
 
-void fetch_tick(struct ingest_pod *pod)
+void fetch_check_logs(struct ingest_pod *pod)
 {
 	size_t n_said = 0;
 
 	list_each_safe (struct ingest_log, log, &pod->logs, link) {
-		sink_tick(log);
-		look_whether_gone(log, &n_said);
+		sink_check_end(log);
+		check_gone(log, &n_said);
 		close_log(log);
 		if (log->ff == NULL && is_over(log))
 			ingest_log_free(log);
 	}
 	if (n_said > NAME_GONE)
-		ingest_say(pod->ingest, pod, MODEL_WARNING,
-			   "%s: more logs are gone from the pod: %zu", pod->name,
-			   n_said - NAME_GONE);
+		ingest_notify(pod->ingest, pod, MODEL_WARNING,
+			      "%s: more logs are gone from the pod: %zu", pod->name,
+			      n_said - NAME_GONE);
 }

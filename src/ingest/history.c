@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the database holds, into the model: pods and runs at the start, and
- * the series of a run when a view or a forecast looks at it.  The second one
- * on a database shows what the first one stores; when the first one is gone,
- * however it went, this one follows the pods in its place.
+ * Show in the model what the database holds: pods and runs at the start, and the series of a run
+ * once a view or a forecast needs it.  An hgym-tui that finds another one writing the database only
+ * shows what that one stores.  When the writer exits or dies, this process takes over and follows
+ * the pods.
  */
 #include <assert.h>
 #include <errno.h>
@@ -17,67 +17,67 @@
 #include "store/lock.h"
 #include "store/query.h"
 
-/* Runs that are over whose series stay here, for who goes back and forth. */
+/* Series of ended runs kept in memory, so that going back to a run is quick. */
 #define FETCHED_MAX 48
-/* Runs under way whose series are here as they are: those looked at last. */
+/* Runs in progress that keep all their points: those that were looked at last. */
 #define LIVE_MAX       32
 #define SHOWING_MAX_MS 500
-/* Of the second one. */
-#define LOOK_MS	   200
-#define LOCK_LOOKS 10 /* so seldom the lock of a living process is tried */
+/* A reader looks for new rows this often, and at the writer's lock in each LOCK_EVERY-th look. */
+#define POLL_MS	   200
+#define LOCK_EVERY 10
 #define RETRY_MS   5000
 
-/* ---- series, when they are looked at */
+/* ---- series of runs and pods */
 
-/* Series that were asked for, and what came of the run since. */
-struct series_ask {
-	struct list link;     /* of collect.asks */
-	struct model_run *mr; /* NULL: of a pod */
+/* A request for series, and the samples of the run that arrived since. */
+struct series_request {
+	struct list link;     /* in ingest.requests */
+	struct model_run *mr; /* NULL: telemetry of a pod */
 	size_t pod;
-	struct sample *samples; /* not committed when it was asked */
+	struct sample *samples; /* that were not committed when the series were requested */
 	size_t n, cap;
-	bool is_again; /* more was stored since it was asked */
+	bool is_again; /* more was stored since: request the series once more */
 };
 
-static void free_ask(struct series_ask *ask)
+static void free_request(struct series_request *request)
 {
-	list_remove(&ask->link);
-	free(ask->samples);
-	free(ask);
+	list_remove(&request->link);
+	free(request->samples);
+	free(request);
 }
 
-static struct series_ask *find_ask(const struct ingest *ingest, const struct model_run *mr)
+static struct series_request *find_request(const struct ingest *ingest, const struct model_run *mr)
 {
-	list_each (struct series_ask, ask, &ingest->asks, link) {
-		if (ask->mr == mr)
-			return ask;
+	list_each (struct series_request, request, &ingest->requests, link) {
+		if (request->mr == mr)
+			return request;
 	}
 	return NULL;
 }
 
 static void add_sample(void *user, const struct sample *sample)
 {
-	struct series_ask *ask = user;
+	struct series_request *request = user;
 
-	xpush(ask->samples, ask->n, ask->cap, *sample);
+	xpush(request->samples, request->n, request->cap, *sample);
 }
 
-/* Fetch its series, as far as they are not here. */
+/* Request the part of a run's series that is not in memory. */
 static void fetch_series(struct ingest *ingest, struct model_run *mr)
 {
-	struct series_ask *ask = xcalloc(1, sizeof(*ask));
+	struct series_request *request = xcalloc(1, sizeof(*request));
 	const struct history_ask what = {
 		.run_id = mr->run_id,
 		.after_line = mr->history == MODEL_STORED ? 0 : mr->stored_line,
-		.tag = ask,
+		.tag = request,
 	};
 
-	ask->mr = mr;
+	request->mr = mr;
 	if (mr->history == MODEL_STORED)
 		mr->history = MODEL_ASKED;
-	list_append(&ingest->asks, &ask->link);
+	list_append(&ingest->requests, &request->link);
 	if (ingest->store != NULL)
-		store_each_pending(ingest->store, mr->run_id, add_sample, ask);
+		store_each_pending(ingest->store, mr->run_id, add_sample, request);
 	history_read(ingest->fetch, &what);
 }
 
@@ -90,8 +90,8 @@ static void history_on_want(void *user, struct model_run *mr)
 		fetch_series(ingest, mr);
 }
 
-/* Let go of those that were looked at longest ago. */
-static void note_fetched(struct ingest *ingest, struct model_run *mr)
+/* Remember that a run's series are in memory; drop those that were viewed longest ago. */
+static void add_fetched(struct ingest *ingest, struct model_run *mr)
 {
 	size_t oldest = 0;
 
@@ -101,34 +101,20 @@ static void note_fetched(struct ingest *ingest, struct model_run *mr)
 	for (size_t i = 1; i < ingest->n_fetched; i++)
 		if (ingest->fetched[i]->wanted < ingest->fetched[oldest]->wanted)
 			oldest = i;
-	/* One that goes on stays, see history_thin. */
+	/* history_drop_points() limits the runs in progress. */
 	if (!ingest->fetched[oldest]->live && ingest->fetched[oldest]->history == MODEL_WHOLE)
 		model_run_forget(ingest->o.model, ingest->fetched[oldest]);
 	ingest->fetched[oldest] = ingest->fetched[--ingest->n_fetched];
 }
 
-/* Charts of telemetry go back so far; wall clock. */
+/* Telemetry charts show one day; wall clock. */
 static int64_t day_ago_ms(const struct ingest *ingest)
 {
 	return ingest_wall_ms(ingest) - STORE_TELEMETRY_FULL_MS;
 }
 
-static void fetch_pod(struct ingest *ingest, size_t pod)
-{
-	struct series_ask *ask = xcalloc(1, sizeof(*ask));
-	const struct history_ask what = {
-		.pod = ingest->o.model->pods[pod].name,
-		.after_ms = day_ago_ms(ingest),
-		.tag = ask,
-	};
-
-	ask->pod = pod;
-	list_append(&ingest->asks, &ask->link);
-	history_read(ingest->fetch, &what);
-}
-
-/* The one under way that was looked at longest ago; NULL: they are few. */
-static struct model_run *oldest_live(const struct model *model)
+/* The run in progress that was viewed longest ago; NULL: there are at most LIVE_MAX. */
+static struct model_run *find_oldest_live(const struct model *model)
 {
 	struct model_run *oldest = NULL;
 	size_t n = 0;
@@ -145,65 +131,73 @@ static struct model_run *oldest_live(const struct model *model)
 	return n > LIVE_MAX ? oldest : NULL;
 }
 
-void history_thin(struct ingest *ingest)
+void history_drop_points(struct ingest *ingest)
 {
 	struct model_run *mr;
 
 	if (ingest->fetch == NULL)
 		return;
-	while ((mr = oldest_live(ingest->o.model)) != NULL)
+	while ((mr = find_oldest_live(ingest->o.model)) != NULL)
 		model_run_thin(ingest->o.model, mr);
 }
 
-void history_live(struct ingest *ingest, struct model_run *mr)
+void history_fetch_live(struct ingest *ingest, struct model_run *mr)
 {
 	if (ingest->fetch != NULL && mr->run_id != 0 && mr->history == MODEL_STORED &&
 	    !model_run_has_points(mr))
 		fetch_series(ingest, mr);
 }
 
-/*
- * Forecasts and alerts read the series of what runs: they are fetched when
- * all that the screen shows is there.
- */
+/* Forecasts and alerts need the series of all runs in progress.  The screen's requests go first. */
 void history_tick(struct ingest *ingest)
 {
-	history_thin(ingest);
-	if (ingest->has_live || !list_is_empty(&ingest->asks))
+	const struct model *model = ingest->o.model;
+
+	history_drop_points(ingest);
+	if (ingest->has_live || !list_is_empty(&ingest->requests))
 		return;
 	ingest->has_live = true;
-	for (size_t i = 0; i < ingest->o.model->n_runs; i++)
-		if (ingest->o.model->runs[i]->live)
-			history_live(ingest, ingest->o.model->runs[i]);
-	for (size_t i = 0; i < ingest->o.model->n_pods; i++)
-		fetch_pod(ingest, i);
+	for (size_t i = 0; i < model->n_runs; i++)
+		if (model->runs[i]->live)
+			history_fetch_live(ingest, model->runs[i]);
+	for (size_t i = 0; i < model->n_pods; i++) {
+		struct series_request *request = xcalloc(1, sizeof(*request));
+		const struct history_ask what = {
+			.pod = model->pods[i].name,
+			.after_ms = day_ago_ms(ingest),
+			.tag = request,
+		};
+
+		request->pod = i;
+		list_append(&ingest->requests, &request->link);
+		history_read(ingest->fetch, &what);
+	}
 }
 
 bool history_is_showing(const struct ingest *ingest)
 {
-	return !ingest->has_live && !list_is_empty(&ingest->asks) &&
+	return !ingest->has_live && !list_is_empty(&ingest->requests) &&
 	       ingest_now_ms(ingest) - ingest->start_ms < SHOWING_MAX_MS;
 }
 
-static void take_run_answer(struct ingest *ingest, struct series_ask *ask,
-			    struct history_answer *answer)
+static void add_series(struct ingest *ingest, struct series_request *request,
+		       struct history_answer *answer)
 {
-	struct model_run *mr = ask->mr;
-	bool is_more = mr->history != MODEL_ASKED, is_again;
+	struct model_run *mr = request->mr;
+	bool is_first = mr->history == MODEL_ASKED, is_again = request->is_again;
 
-	if (mr->history == MODEL_ASKED)
+	if (is_first)
 		model_run_fetched(ingest->o.model, mr, answer->series, &answer->own,
 				  answer->last_line);
 	else
 		model_run_append(ingest->o.model, mr, answer->series, &answer->own,
 				 answer->last_line);
-	for (size_t i = 0; i < ask->n; i++)
-		if (ask->samples[i].line > mr->stored_line)
-			model_run_sample(ingest->o.model, mr, &ask->samples[i]);
-	is_again = ask->is_again;
-	free_ask(ask);
-	if (mr->past && !is_more)
-		note_fetched(ingest, mr);
+	for (size_t i = 0; i < request->n; i++)
+		if (request->samples[i].line > mr->stored_line)
+			model_run_sample(ingest->o.model, mr, &request->samples[i]);
+	free_request(request);
+	if (mr->past && is_first)
+		add_fetched(ingest, mr);
 	if (is_again)
 		fetch_series(ingest, mr);
 }
@@ -211,22 +205,22 @@ static void take_run_answer(struct ingest *ingest, struct series_ask *ask,
 static void history_on_answer(void *user, struct history_answer *answer)
 {
 	struct ingest *ingest = user;
-	struct series_ask *ask = answer->tag;
+	struct series_request *request = answer->tag;
 
 	if (answer->err.code != ERR_NONE)
-		ingest_say(ingest, NULL, MODEL_WARNING, "%s", answer->err.text);
-	if (ask->mr != NULL) {
-		take_run_answer(ingest, ask, answer);
+		ingest_notify(ingest, NULL, MODEL_WARNING, "%s", answer->err.text);
+	if (request->mr != NULL) {
+		add_series(ingest, request, answer);
 	} else {
-		model_pod_fetched(ingest->o.model, ask->pod, answer->series);
-		free_ask(ask);
+		model_pod_fetched(ingest->o.model, request->pod, answer->series);
+		free_request(request);
 	}
 	history_tick(ingest);
 }
 
 void history_sample(struct ingest *ingest, struct model_run *mr, const struct sample *sample)
 {
-	struct series_ask *ask;
+	struct series_request *request;
 
 	switch (mr->history) {
 	case MODEL_WHOLE:
@@ -234,57 +228,30 @@ void history_sample(struct ingest *ingest, struct model_run *mr, const struct sa
 			model_run_sample(ingest->o.model, mr, sample);
 		break;
 	case MODEL_ASKED:
-		ask = find_ask(ingest, mr);
-		assert(ask != NULL);
-		add_sample(ask, sample);
+		request = find_request(ingest, mr);
+		assert(request != NULL);
+		add_sample(request, sample);
 		break;
 	case MODEL_STORED:
-		/* It will come with the others; a few are here meanwhile. */
+		/* The stored points come later; until then show the few that just arrived. */
 		if (mr->live && model_run_has_points(mr) && sample->line > mr->stored_line)
 			model_run_sample(ingest->o.model, mr, sample);
 		break;
 	}
 }
 
-/* Another one stored more of that run: fetch it if it is looked at. */
-static void fetch_more(struct ingest *ingest, struct model_run *mr)
-{
-	struct series_ask *ask = find_ask(ingest, mr);
-
-	if (ask != NULL)
-		ask->is_again = true;
-	else if (mr->history == MODEL_WHOLE)
-		fetch_series(ingest, mr);
-	else if (mr->live)
-		history_live(ingest, mr);
-}
-
-void history_over(struct ingest *ingest, struct model_run *mr)
+void history_run_ended(struct ingest *ingest, struct model_run *mr)
 {
 	if (ingest->fetch != NULL && mr->history == MODEL_WHOLE)
-		note_fetched(ingest, mr);
-}
-
-/* Fetch series from now on, all of them anew. */
-static void open_fetch(struct ingest *ingest)
-{
-	struct model *model = ingest->o.model;
-
-	/* More may be stored by now of what was fetched before. */
-	for (size_t i = 0; i < model->n_runs; i++)
-		if (model->runs[i]->run_id != 0)
-			model_run_forget(model, model->runs[i]);
-	ingest->has_live = false;
-	ingest->fetch = history_new(ingest->o.loop, ingest->o.db_path, history_on_answer, ingest);
-	model->fetch = (struct model_fetch){ history_on_want, ingest };
+		add_fetched(ingest, mr);
 }
 
 void history_stop(struct ingest *ingest)
 {
-	list_each_safe (struct series_ask, ask, &ingest->asks, link) {
-		if (ask->mr != NULL)
-			ask->mr->history = MODEL_STORED;
-		free_ask(ask);
+	list_each_safe (struct series_request, request, &ingest->requests, link) {
+		if (request->mr != NULL)
+			request->mr->history = MODEL_STORED;
+		free_request(request);
 	}
 	history_free(ingest->fetch);
 	ingest->fetch = NULL;
@@ -296,13 +263,7 @@ void history_stop(struct ingest *ingest)
 
 /* ---- pods and runs */
 
-/* Where the moments of a pod go. */
-struct pod_moment {
-	struct model *model;
-	size_t pod;
-};
-
-static enum pod_state state_by_name(const char *name)
+static enum pod_state find_state(const char *name)
 {
 	for (int i = POD_UNKNOWN; i <= POD_GONE; i++)
 		if (name != NULL && strcmp(pod_state_name((enum pod_state)i), name) == 0)
@@ -310,59 +271,45 @@ static enum pod_state state_by_name(const char *name)
 	return POD_UNKNOWN;
 }
 
-/* The model's pod of that name; one that is not configured is gone. */
-static size_t pod_of(struct ingest *ingest, const char *name)
-{
-	struct model *model = ingest->o.model;
-	size_t pod = model_pod_find(model, name);
-
-	if (pod != MODEL_NONE)
-		return pod;
-	pod = model_pod_add(model, name, "");
-	model_pod_state(model, pod, POD_GONE, "not in the configuration", 0);
-	return pod;
-}
-
-/* Its log will be followed from here on. */
-static bool is_ours(const struct ingest *ingest, const struct stored_run *row)
-{
-	return ingest->store != NULL && !row->is_ended &&
-	       conf_find_pod(ingest->o.conf, row->pod) >= 0;
-}
-
 /*
- * A log that was cut short goes on, as far as we know, when it is followed and
- * not silent for long; until its mirror was read again this is what can be
- * said.
+ * Is the run of this row still in progress?  For a log that this process follows, the database
+ * shows an unfinished last run as truncated.  It may go on unless it was silent for long; reading
+ * the local copy will tell.
  */
-static bool is_under_way(struct ingest *ingest, const struct stored_run *row)
+static bool is_in_progress(struct ingest *ingest, const struct stored_run *row)
 {
-	if (!is_ours(ingest, row))
+	if (ingest->store == NULL || row->is_ended || conf_find_pod(ingest->o.conf, row->pod) < 0)
 		return row->is_live && ingest->has_writer;
-	const struct store_tail *tail =
-		store_tail_get(ingest->store, row->pod, row->name, row->gen);
-	return row->run.status == RUN_TRUNCATED && row->run.run_index + 1 == tail->n_runs &&
+	return row->is_live && ingest->has_writer;
+	const struct store_log *entry = store_log_get(ingest->store, row->pod, row->name, row->gen);
+	return row->run.status == RUN_TRUNCATED && row->run.run_index + 1 == entry->n_runs &&
 	       ingest_wall_ms(ingest) - row->last_wall_ms < INGEST_DEAD_MS;
 }
 
-static struct model_run *take_row(struct ingest *ingest, const struct stored_run *row)
+/* Put a row of the database into the model; returns the run. */
+static struct model_run *load_row(struct ingest *ingest, const struct stored_run *row)
 {
 	struct model *model = ingest->o.model;
-	size_t pod = pod_of(ingest, row->pod);
+	size_t pod = model_pod_find(model, row->pod);
+
+	if (pod == MODEL_NONE) {
+		pod = model_pod_add(model, row->pod, "");
+		model_pod_state(model, pod, POD_GONE, "not in the configuration", 0);
+	}
 	struct model_run *mr =
 		model_run_get(model, pod, row->name, sink_run_key(row->gen, row->run.run_index));
 	bool is_new = mr->run_id == 0;
 
 	if (!is_new && mr->run_id != row->run_id)
-		return mr; /* there are too many */
+		return mr; /* the model has no room for more runs */
 	mr->run_id = row->run_id;
 	mr->log = sink_model_log(ingest, pod, row->name, row->gen);
 	if (mr->log->file == NULL)
-		model_log_file(mr->log, row->mirror);
+		model_log_file(mr->log, row->copy);
 	model_run_update(model, mr, &row->run);
 	mr->first_byte_wall_ms = row->first_wall_ms;
 	mr->last_byte_wall_ms = row->last_wall_ms;
-	mr->live = is_under_way(ingest, row);
+	mr->live = is_in_progress(ingest, row);
 	if (mr->live)
 		mr->run.status = RUN_RUNNING;
 	mr->past = !mr->live && (is_new || mr->past);
@@ -373,17 +320,17 @@ static struct model_run *take_row(struct ingest *ingest, const struct stored_run
 	return mr;
 }
 
-static int take_run(void *user, const struct stored_run *row)
+static int load_run(void *user, const struct stored_run *row)
 {
-	(void)take_row(user, row);
+	(void)load_row(user, row);
 	return 0;
 }
 
 /*
- * A pod as the one that writes has it.  Of our own pods only what stays is
- * taken: the rest we see ourselves.
+ * A pod as the writer stored it.  Of the pods that this process follows only the GPU's name is
+ * used: everything else it sees itself.
  */
-static int take_pod(void *user, const struct store_pod *row)
+static int load_pod(void *user, const struct store_pod *row)
 {
 	struct ingest *ingest = user;
 	struct model *model = ingest->o.model;
@@ -399,100 +346,110 @@ static int take_pod(void *user, const struct store_pod *row)
 	mp->lag_ms = ingest->has_writer ? row->lag_ms : -1;
 	model_pod_disk(model, pod, row->disk_free_bytes);
 	if (ingest->has_writer)
-		model_pod_state(model, pod, state_by_name(row->state),
+		model_pod_state(model, pod, find_state(row->state),
 				row->why != NULL ? row->why : "", 0);
 	else
-		model_pod_state(model, pod, POD_UNKNOWN, "nobody follows it now", 0);
+		model_pod_state(model, pod, POD_UNKNOWN, "no hgym-tui follows this pod now", 0);
 	return 0;
 }
 
-/* In the order of the configuration, at the start. */
+/* Add the pods of the configuration, in its order. */
 static void add_pods(struct ingest *ingest)
 {
 	const struct conf *conf = ingest->o.conf;
 	struct model *model = ingest->o.model;
 
 	for (size_t i = 0; i < conf->n_pods; i++) {
-		size_t at = pods_in_model(ingest, &conf->pods[i]);
+		size_t at = pods_add_to_model(ingest, &conf->pods[i]);
 
 		if (model->pods[at].state == POD_GONE)
 			model_pod_state(model, at, POD_UNKNOWN, "", 0);
 	}
 }
 
-/* All that the database has of them. */
-static int take_all(struct ingest *ingest, struct err *err)
+static int load_all(struct ingest *ingest, struct err *err)
 {
-	if (store_each_pod(ingest->history, take_pod, ingest, err) != 0)
+	if (store_each_pod(ingest->history, load_pod, ingest, err) != 0)
 		return -1;
-	return store_each_run(ingest->history, 0, take_run, ingest, err);
+	return store_each_run(ingest->history, 0, load_run, ingest, err);
 }
 
 int history_start(struct ingest *ingest, struct err *err)
 {
+	struct model *model = ingest->o.model;
+
 	add_pods(ingest);
-	open_fetch(ingest);
+	/* Series that were fetched before may have grown in the database: fetch them again. */
+	for (size_t i = 0; i < model->n_runs; i++)
+		if (model->runs[i]->run_id != 0)
+			model_run_forget(model, model->runs[i]);
+	ingest->has_live = false;
+	ingest->fetch = history_new(ingest->o.loop, ingest->o.db_path, history_on_answer, ingest);
+	model->fetch = (struct model_fetch){ history_on_want, ingest };
 	ingest->has_writer = lock_is_held(ingest->o.db_path, &ingest->writer);
-	return take_all(ingest, err);
+	return load_all(ingest, err);
 }
 
-/* A row of one that writes; who looks at the run sees what is new of it. */
-static int renew_run(void *user, const struct stored_run *row)
+/* ---- while another process writes */
+
+/* The writer stored more of a run: fetch its new points if they are shown or needed. */
+static int reload_run(void *user, const struct stored_run *row)
 {
-	fetch_more(user, take_row(user, row));
+	struct ingest *ingest = user;
+	struct model_run *mr = load_row(ingest, row);
+	struct series_request *request = find_request(ingest, mr);
+
+	if (request != NULL)
+		request->is_again = true;
+	else if (mr->history == MODEL_WHOLE)
+		fetch_series(ingest, mr);
+	else if (mr->live)
+		history_fetch_live(ingest, mr);
 	return 0;
 }
 
-/* The newest moment that is here of a pod; 0: none. */
-static int64_t last_moment(const struct model_pod *pod)
+struct telemetry_target {
+	struct model *model;
+	size_t pod;
+};
+
+static int add_telemetry(void *user, const struct store_telemetry *row)
 {
-	int64_t last_ms = 0;
-
-	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++) {
-		const struct series *series = pod->telemetry[store_telemetry_metrics[i]];
-
-		if (series != NULL && series_last(series)->wall_ms > last_ms)
-			last_ms = series_last(series)->wall_ms;
-	}
-	return last_ms;
-}
-
-static int add_moment(void *user, const struct store_telemetry *row)
-{
-	const struct pod_moment *at = user;
+	const struct telemetry_target *to = user;
 
 	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
 		if (run_has(row->values[i]))
-			model_pod_sample(at->model, at->pod, store_telemetry_metrics[i],
+			model_pod_sample(to->model, to->pod, store_telemetry_metrics[i],
 					 row->values[i], row->at_ms);
 	return 0;
 }
 
-/* What was stored of the pods since we looked. */
-static int renew_pods(struct ingest *ingest, struct err *err)
+/* Load what was stored of the pods since the newest telemetry in memory. */
+static int reload_pods(struct ingest *ingest, struct err *err)
 {
 	struct model *model = ingest->o.model;
-	int rc = store_each_pod(ingest->history, take_pod, ingest, err);
+	int rc = store_each_pod(ingest->history, load_pod, ingest, err);
 
-	/* Those of earlier are on their way. */
-	if (!ingest->has_live || !list_is_empty(&ingest->asks))
+	/* history_tick() has requested the telemetry of the last day. */
+	if (!ingest->has_live || !list_is_empty(&ingest->requests))
 		return rc;
 	for (size_t i = 0; rc == 0 && i < model->n_pods; i++) {
-		struct pod_moment at = { model, i };
-		int64_t last_ms = last_moment(&model->pods[i]);
-		const struct stored_span span = { model->pods[i].name,
-						  last_ms > day_ago_ms(ingest) ? last_ms
-									       : day_ago_ms(ingest),
-						  true };
+		struct telemetry_target to = { model, i };
+		struct stored_span span = { model->pods[i].name, day_ago_ms(ingest), true };
 
-		rc = store_each_telemetry(ingest->history, &span, add_moment, &at, err);
+		for (int k = 0; k < STORE_TELEMETRY_VALUES; k++) {
+			const struct series *series =
+				model->pods[i].telemetry[store_telemetry_metrics[k]];
+
+			if (series != NULL && series_last(series)->wall_ms > span.after_ms)
+				span.after_ms = series_last(series)->wall_ms;
+		}
+		rc = store_each_telemetry(ingest->history, &span, add_telemetry, &to, err);
 	}
 	return rc;
 }
 
-/* ---- the second one */
-
-static void look_at_rows(struct ingest *ingest)
+static void reload_changed_rows(struct ingest *ingest)
 {
 	int64_t version = store_data_version(ingest->history);
 	struct err err = { ERR_NONE, "" };
@@ -501,65 +458,64 @@ static void look_at_rows(struct ingest *ingest)
 		return;
 	ingest->data_version = version;
 	ingest->last_news_ms = ingest_now_ms(ingest);
-	if (renew_pods(ingest, &err) != 0 ||
-	    store_each_changed_run(ingest->history, ingest->rev, renew_run, ingest, &err) != 0)
+	if (reload_pods(ingest, &err) != 0 ||
+	    store_each_changed_run(ingest->history, ingest->rev, reload_run, ingest, &err) != 0)
 		log_debug("ingest", "%s", err.text);
 }
 
-/* Whoever wrote is gone; be the one that does, unless a third one is. */
+/* The writer is gone: become the writer, unless a third process was faster. */
 static void take_over(struct ingest *ingest)
 {
 	struct err err = { ERR_NONE, "" };
 
 	if (ingest_become_writer(ingest, &err) != 0) {
-		ingest_say(ingest, NULL, MODEL_ALARM, "%s", err.text);
-		loop_timer_start(ingest->look, RETRY_MS, LOOK_MS);
+		ingest_notify(ingest, NULL, MODEL_ALARM, "%s", err.text);
+		loop_timer_start(ingest->poll, RETRY_MS, POLL_MS);
 		return;
 	}
 	if (ingest->store == NULL)
 		return;
 	ingest->o.model->is_shared = false;
-	loop_timer_stop(ingest->look);
-	ingest_say(ingest, NULL, MODEL_INFO,
-		   "the other hgym-tui exited; this one follows the pods and "
-		   "records now");
+	loop_timer_stop(ingest->poll);
+	ingest_notify(ingest, NULL, MODEL_INFO,
+		      "the other hgym-tui exited; this one follows the pods and records now");
 	pods_add(ingest);
 	if (ingest->o.cb.on_writer != NULL)
 		ingest->o.cb.on_writer(ingest->o.cb.user);
 }
 
-/* To try the lock is to have it for a moment: not oftener than need be. */
-static bool is_written(struct ingest *ingest)
+/* A test of the lock holds it for a moment, so a writer that still exists is seldom tested. */
+static bool has_writer(struct ingest *ingest)
 {
-	if (ingest->has_writer && ingest->writer != 0 && ingest->looks++ % LOCK_LOOKS != 0 &&
+	if (ingest->has_writer && ingest->writer != 0 && ingest->polls++ % LOCK_EVERY != 0 &&
 	    (kill((pid_t)ingest->writer, 0) == 0 || errno == EPERM))
 		return true;
 	return lock_is_held(ingest->o.db_path, &ingest->writer);
 }
 
-static void history_on_look(void *user)
+static void history_on_poll(void *user)
 {
 	struct ingest *ingest = user;
-	bool held = is_written(ingest);
+	bool held = has_writer(ingest);
 
 	if (ingest->history != NULL)
-		look_at_rows(ingest);
+		reload_changed_rows(ingest);
 	if (held == ingest->has_writer && (held || ingest->o.read_only))
 		return;
 	ingest->has_writer = ingest->o.model->is_shared = held;
 	if (!ingest->o.read_only && !held)
 		take_over(ingest);
 	else if (ingest->history != NULL)
-		(void)take_all(ingest, NULL);
+		(void)load_all(ingest, NULL);
 }
 
 void history_reload(struct ingest *ingest)
 {
-	/* Without pods there was nothing to follow. */
+	/* Without pods this process was a reader; now it may become the writer. */
 	ingest->o.read_only &= ingest->o.conf->n_pods == 0;
 	add_pods(ingest);
 	if (ingest->history != NULL)
-		(void)take_all(ingest, NULL);
+		(void)load_all(ingest, NULL);
 }
 
 void history_watch(struct ingest *ingest)
@@ -567,6 +523,6 @@ void history_watch(struct ingest *ingest)
 	ingest->has_writer = lock_is_held(ingest->o.db_path, &ingest->writer);
 	ingest->data_version = store_data_version(ingest->history);
 	ingest->o.model->is_shared = ingest->has_writer;
-	ingest->look = loop_timer_new(ingest->o.loop, history_on_look, ingest);
-	loop_timer_start(ingest->look, LOOK_MS, LOOK_MS);
+	ingest->poll = loop_timer_new(ingest->o.loop, history_on_poll, ingest);
+	loop_timer_start(ingest->poll, POLL_MS, POLL_MS);
 }

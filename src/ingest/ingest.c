@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owner of the way of a byte: opens and closes all, ticks. */
+/* Create and free the pipeline from followed logs to model and database; its timers. */
 #include "ingest/ingest.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 
 #define TICK_MS	 1000
 #define LOCAL_MS 200
-/* Memory is given back when so much was read, or less and then nothing. */
+/* Return freed memory to the system after this much input, or after less of it and a pause. */
 #define TRIM_BYTES	(UINT64_C(64) << 20)
 #define TRIM_IDLE_BYTES (UINT64_C(1) << 20)
 #define TRIM_IDLE_MS	2000
-/* For so long, what was told of a log and does not come is waited for. */
+/* How long ingest_is_settled() waits for bytes that a pod announced and has not sent. */
 #define BEHIND_MS 20000
 
 int64_t ingest_now_ms(const struct ingest *ingest)
@@ -28,40 +28,34 @@ int64_t ingest_wall_ms(const struct ingest *ingest)
 	return ingest->clock->wall_ms(ingest->clock);
 }
 
-/* Whether a pod may say more: a pail of sentences that fills slowly. */
-static bool may_say(struct ingest_pod *pod)
+void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_severity severity,
+		   const char *fmt, ...)
 {
-	int64_t now_ms = ingest_now_ms(pod->ingest);
-	int64_t full_ms = now_ms - INGEST_SAY_MAX * INGEST_SAY_EVERY_MS;
-
-	if (pod->said_ms < full_ms)
-		pod->said_ms = full_ms;
-	if (pod->said_ms + INGEST_SAY_EVERY_MS > now_ms)
-		return false;
-	pod->said_ms += INGEST_SAY_EVERY_MS;
-	return true;
-}
-
-void ingest_say(struct ingest *ingest, struct ingest_pod *pod, enum model_severity severity,
-		const char *fmt, ...)
-{
-	bool is_last = false;
+	int64_t now_ms = ingest_now_ms(ingest);
 	char text[1024];
 	va_list ap;
 
-	if (pod != NULL && !may_say(pod))
-		return;
-	if (pod != NULL)
-		is_last = pod->said_ms + INGEST_SAY_EVERY_MS > ingest_now_ms(ingest);
 	va_start(ap, fmt);
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (is_last && n > 0 && (size_t)n < sizeof(text))
-		(void)snprintf(text + n, sizeof(text) - (size_t)n,
-			       " (and more of this pod, which is not said)");
+	/* A pod that causes endless messages gets one every INGEST_NOTICE_EVERY_MS.  notified_ms
+	 * counts the messages so far, as time. */
+	if (pod != NULL) {
+		int64_t unused_ms = now_ms - INGEST_NOTICE_MAX * INGEST_NOTICE_EVERY_MS;
+
+		if (pod->notified_ms < unused_ms)
+			pod->notified_ms = unused_ms;
+		if (pod->notified_ms + INGEST_NOTICE_EVERY_MS > now_ms)
+			return;
+		pod->notified_ms += INGEST_NOTICE_EVERY_MS;
+		if (pod->notified_ms + INGEST_NOTICE_EVERY_MS > now_ms && n > 0 &&
+		    (size_t)n < sizeof(text))
+			(void)snprintf(text + n, sizeof(text) - (size_t)n,
+				       " (further messages about this pod are suppressed)");
+	}
 	log_debug("ingest", "%s", text);
-	if (ingest->o.cb.on_say != NULL)
-		ingest->o.cb.on_say(ingest->o.cb.user, severity, text);
+	if (ingest->o.cb.on_notice != NULL)
+		ingest->o.cb.on_notice(ingest->o.cb.user, severity, text);
 }
 
 struct ingest_log *ingest_log_new(struct ingest *ingest, struct ingest_pod *pod, size_t model_pod,
@@ -77,12 +71,12 @@ struct ingest_log *ingest_log_new(struct ingest *ingest, struct ingest_pod *pod,
 	log->end = UINT64_MAX;
 	log->status = RUN_RUNNING;
 	log->last_wall_ms = ingest_wall_ms(ingest);
-	list_init(&log->in_due);
+	list_init(&log->in_queue);
 	buf_init(&log->inbox, INGEST_WAITING_BYTES);
 	buf_init(&log->sending, INGEST_WAITING_BYTES);
 	run_init(&log->row);
 	if (pod != NULL)
-		log->tail = store_tail_get(ingest->store, pod->name, name, gen);
+		log->entry = store_log_get(ingest->store, pod->name, name, gen);
 	if (ingest->o.keep_view)
 		log->log = sink_model_log(ingest, model_pod, name, gen);
 	list_append(pod != NULL ? &pod->logs : &ingest->logs, &log->link);
@@ -92,11 +86,11 @@ struct ingest_log *ingest_log_new(struct ingest *ingest, struct ingest_pod *pod,
 void ingest_log_free(struct ingest_log *log)
 {
 	list_remove(&log->link);
-	list_remove(&log->in_due);
-	tail_sleep(log);
-	spool_free(log->spool);
+	list_remove(&log->in_queue);
+	tail_free_reader(log);
+	log_copy_free(log->copy);
 	local_free(log->local);
-	sink_release(&log->out);
+	outbox_release(&log->out);
 	run_release(&log->row);
 	buf_release(&log->inbox);
 	buf_release(&log->sending);
@@ -117,40 +111,40 @@ static void ingest_on_flush(void *user)
 static void ingest_on_store_state(void *user, const struct err *why)
 {
 	if (why != NULL)
-		ingest_say(user, NULL, MODEL_ALARM, "%s; unsaved data is held in memory",
-			   why->text);
+		ingest_notify(user, NULL, MODEL_ALARM, "%s; unsaved data is held in memory",
+			      why->text);
 	else
-		ingest_say(user, NULL, MODEL_INFO, "the database is written again");
+		ingest_notify(user, NULL, MODEL_INFO, "the database can be written again");
 }
 
-/* The store took what waited: logs that had to wait go on. */
+/* The store has room again: continue with the logs that waited for it. */
 static void ingest_on_room(void *user)
 {
 	struct ingest *ingest = user;
 
 	list_each (struct ingest_pod, pod, &ingest->pods, link)
 		list_each (struct ingest_log, log, &pod->logs, link)
-			tail_due(log);
+			tail_queue(log);
 }
 
-/* Spools belong to their database: its real path names their folder. */
-static int open_spools(struct ingest *ingest, struct err *err)
+/* Each database has its own local copies; the directory is named after its real path. */
+static int open_copies(struct ingest *ingest, struct err *err)
 {
 	AUTO_TEXT state =
-		ingest->o.spool_path != NULL ? xstrdup(ingest->o.spool_path) : conf_dir_state();
+		ingest->o.copies_path != NULL ? xstrdup(ingest->o.copies_path) : conf_dir_state();
 	AUTO_TEXT real = realpath(ingest->o.db_path, NULL);
 	const char *path = real != NULL ? real : ingest->o.db_path;
 	AUTO_TEXT folder =
 		xasprintf("%s/mirror/%016llx", state, (unsigned long long)str_hash(str_from(path)));
 
 	if (conf_make_dir(folder, err) == 0)
-		ingest->spools =
-			spool_dir_open(folder, (uint64_t)ingest->o.conf->mirror_cap_bytes, err);
-	return ingest->spools != NULL ? 0 : -1;
+		ingest->copies =
+			log_copies_open(folder, (uint64_t)ingest->o.conf->mirror_cap_bytes, err);
+	return ingest->copies != NULL ? 0 : -1;
 }
 
-/* The program's version and all that its rules are made of, as a text. */
-static char *rules_text(const struct format_set *formats)
+/* A hash of the program's version and of all its rules; the database stores it. */
+static char *hash_rules(const struct format_set *formats)
 {
 	uint64_t hash = str_hash(STR_LIT(PACKAGE_VERSION));
 
@@ -167,7 +161,7 @@ static char *rules_text(const struct format_set *formats)
 
 static int open_store(struct ingest *ingest, struct err *err)
 {
-	AUTO_TEXT rules = rules_text(ingest->o.formats);
+	AUTO_TEXT rules = hash_rules(ingest->o.formats);
 	const struct store_options options = {
 		.path = ingest->o.db_path,
 		.read_only = ingest->o.read_only,
@@ -182,11 +176,11 @@ static int open_store(struct ingest *ingest, struct err *err)
 		return -1;
 	ingest->history = ingest->store;
 	if (store_is_writer(ingest->store))
-		return open_spools(ingest, err);
+		return open_copies(ingest, err);
 	if (ingest->o.must_write)
 		return err_set(err, ERR_DB, "%s", store_why_reader(ingest->store));
 	if (!ingest->o.read_only)
-		ingest_say(ingest, NULL, MODEL_WARNING, "%s", store_why_reader(ingest->store));
+		ingest_notify(ingest, NULL, MODEL_WARNING, "%s", store_why_reader(ingest->store));
 	ingest->store = NULL;
 	return 0;
 }
@@ -197,9 +191,9 @@ static int close_store(struct ingest *ingest, struct err *err)
 	if (ingest->prune_job != NULL)
 		loop_job_finish(ingest->prune_job);
 	int rc = store_close(ingest->history, err);
-	spool_dir_free(ingest->spools);
+	log_copies_free(ingest->copies);
 	ingest->store = ingest->history = NULL;
-	ingest->spools = NULL;
+	ingest->copies = NULL;
 	return rc;
 }
 
@@ -215,56 +209,44 @@ static void prune_work(void *user)
 {
 	struct ingest *ingest = user;
 
-	spool_prune_run(&ingest->prune, ingest->spools);
+	log_copies_prune(&ingest->prune, ingest->copies);
 }
 
 static void prune_done(void *user)
 {
 	struct ingest *ingest = user;
 
-	spool_prune_take(&ingest->prune, ingest->spools);
+	log_copies_take_pruned(&ingest->prune, ingest->copies);
 	ingest->prune_job = NULL;
 }
 
-/* More is kept than the cap: ended logs of long ago go. */
-static void prune_spools(struct ingest *ingest)
-{
-	if (ingest->spools == NULL || ingest->prune_job != NULL ||
-	    !spool_dir_is_over(ingest->spools))
-		return;
-	ingest->prune_job = loop_job(ingest->o.loop, JOB_READ, prune_work, prune_done, ingest);
-}
-
-/* ---- begin and end */
-
-/* What many bytes took on their way lies about in pieces. */
-static void trim_memory(struct ingest *ingest)
-{
-	bool is_idle = ingest_idle_ms(ingest) >= TRIM_IDLE_MS;
-
-	if (ingest->untrimmed < (is_idle ? TRIM_IDLE_BYTES : TRIM_BYTES))
-		return;
-	xtrim();
-	ingest->untrimmed = 0;
-}
+/* ---- start and end */
 
 static void ingest_on_tick(void *user)
 {
 	struct ingest *ingest = user;
+	bool is_idle = ingest_idle_ms(ingest) >= TRIM_IDLE_MS;
 
 	if (ingest->fetch != NULL)
 		history_tick(ingest);
 	pods_tick(ingest);
-	prune_spools(ingest);
-	trim_memory(ingest);
+	if (ingest->copies != NULL && ingest->prune_job == NULL &&
+	    log_copies_exceed_cap(ingest->copies))
+		ingest->prune_job =
+			loop_job(ingest->o.loop, JOB_READ, prune_work, prune_done, ingest);
+	/* Large inputs leave the heap fragmented. */
+	if (ingest->untrimmed >= (is_idle ? TRIM_IDLE_BYTES : TRIM_BYTES)) {
+		xtrim();
+		ingest->untrimmed = 0;
+	}
 }
 
 static void ingest_on_local(void *user)
 {
-	local_look(user);
+	local_check_all(user);
 }
 
-/* Many files are open at once: take as many as the system gives. */
+/* Many logs are open at once. */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -291,10 +273,10 @@ void ingest_use_loop(struct ingest *ingest, struct loop *loop)
 	if (list_is_empty(&ingest->logs))
 		return;
 	ingest_watch_local(ingest);
-	/* They became due while nobody was there to read them. */
+	/* They were queued while there was no loop to run turns. */
 	list_each (struct ingest_log, log, &ingest->logs, link) {
-		list_remove(&log->in_due);
-		tail_due(log);
+		list_remove(&log->in_queue);
+		tail_queue(log);
 	}
 }
 
@@ -307,8 +289,8 @@ struct ingest *ingest_new(const struct ingest_options *options, struct err *err)
 	list_init(&ingest->fleets);
 	list_init(&ingest->pods);
 	list_init(&ingest->logs);
-	list_init(&ingest->due);
-	list_init(&ingest->asks);
+	list_init(&ingest->queue);
+	list_init(&ingest->requests);
 	raise_file_limit();
 	ingest->last_news_ms = ingest->start_ms = ingest_now_ms(ingest);
 	if (ingest->o.db_path != NULL && !ingest->o.no_follow &&
@@ -336,11 +318,11 @@ int ingest_free(struct ingest *ingest, struct err *err)
 	loop_timer_close(ingest->local);
 	pods_free(ingest);
 	list_each (struct ingest_log, log, &ingest->logs, link)
-		tail_settle(log);
+		tail_read_rest(log);
 	list_each_safe (struct ingest_log, log, &ingest->logs, link)
 		ingest_log_free(log);
-	loop_timer_close(ingest->look);
-	tail_stop(ingest);
+	loop_timer_close(ingest->poll);
+	tail_stop_turns(ingest);
 	int rc = close_store(ingest, err);
 	free(ingest);
 	return rc;
@@ -358,11 +340,11 @@ void ingest_reload(struct ingest *ingest, const struct conf *conf)
 
 bool ingest_poll(struct ingest *ingest)
 {
-	local_look(ingest);
-	return tail_poll(ingest);
+	local_check_all(ingest);
+	return tail_run_turn(ingest);
 }
 
-/* ---- what others ask */
+/* ---- questions of the other modules */
 
 struct transport *ingest_transport(struct ingest *ingest, size_t pod, size_t *index)
 {
@@ -396,14 +378,14 @@ void ingest_reconnect(struct ingest *ingest, size_t pod)
 
 int64_t ingest_idle_ms(const struct ingest *ingest)
 {
-	/* Paused is not idle. */
+	/* A pause until the store has room does not count as idle. */
 	if (ingest->store != NULL && store_is_full(ingest->store))
 		return 0;
 	return ingest_now_ms(ingest) - ingest->last_news_ms;
 }
 
-/* Nothing that lies here is still to be read. */
-static bool has_read(const struct list *logs)
+/* Has everything that was fetched been parsed? */
+static bool has_read_all(const struct list *logs)
 {
 	list_each (const struct ingest_log, log, logs, link) {
 		if (log->turn != NULL || log->inbox.len + log->sending.len > 0 ||
@@ -417,7 +399,7 @@ bool ingest_is_settled(const struct ingest *ingest)
 {
 	bool waits = ingest_idle_ms(ingest) < BEHIND_MS;
 
-	if (!has_read(&ingest->logs))
+	if (!has_read_all(&ingest->logs))
 		return false;
 	list_each (const struct ingest_pod, pod, &ingest->pods, link) {
 		if (pod->is_gone)
@@ -425,7 +407,7 @@ bool ingest_is_settled(const struct ingest *ingest)
 		if (!pod->is_settled && pod->verdict.state != POD_REFUSED &&
 		    pod->verdict.state != POD_RECONNECTING)
 			return false;
-		if (!has_read(&pod->logs) || (waits && fetch_is_behind(pod)))
+		if (!has_read_all(&pod->logs) || (waits && fetch_is_behind(pod)))
 			return false;
 	}
 	return true;
@@ -449,5 +431,5 @@ bool ingest_is_writer(const struct ingest *ingest)
 
 bool ingest_is_busy(const struct ingest *ingest)
 {
-	return !list_is_empty(&ingest->asks);
+	return !list_is_empty(&ingest->requests);
 }

@@ -6,101 +6,96 @@
 #include "remote/fleet.h"
 
 /*
- * The way of a byte: logs of pods, and logs of this machine, through the
- * parsers into the model and the store.  One object for the dashboard, the
- * demonstration, `collect` and `pods`.  All on the loop thread.
+ * The pipeline: it follows logs on pods and on this machine, parses them, and passes the results
+ * to the model and the store.  The dashboard, the demo, `collect` and `pods` each use one.  All
+ * functions run on the loop's thread.
  *
- * A fetcher only appends to spool files; a reader only tails local files.  The
- * follower of a pod fetches its logs into spools, which outlive the program; a
- * log of this machine is its own spool.  Each log has three offsets: what was
- * fetched, parsed and stored of it; what there is to do is a comparison of
- * them.  Samples and the stored offset are written in one transaction, so a
- * program that is killed at any moment loses and doubles nothing.
+ * The follower of a pod appends the bytes of its logs to local copies, which outlive the program;
+ * a reader parses the local file.  A log on this machine is parsed in place.  Each log has three
+ * offsets: how many of its bytes were fetched, parsed and stored.  What remains to be done follows
+ * from comparing them.  Samples and the stored offset are committed in one transaction, so a
+ * program that is killed at any moment neither loses nor repeats a sample.
  */
 struct ingest;
 
 struct ingest_cb {
-	/* A sentence for a person: a warning, a change of state. */
-	void (*on_say)(void *user, enum model_severity severity, const char *text);
-	/* What only a person can answer; question->pod is the model's index.
-	 * NULL: nobody is there. */
+	/* A message for the user: a warning, or a change of state. */
+	void (*on_notice)(void *user, enum model_severity severity, const char *text);
+	/* A question that only the user can answer; question->pod is the model's index.  NULL:
+	 * there is no user to ask. */
 	void (*on_ask)(void *user, const struct fleet_question *question);
-	/* We were the second one, and are the first one now.  May be NULL. */
+	/* This process was a reader of the database and is now the writer.  May be NULL. */
 	void (*on_writer)(void *user);
 	void *user;
 };
 
 struct ingest_options {
-	/* NULL: none yet (ingest_use_loop), or none at all (ingest_poll). */
+	/* NULL: comes later with ingest_use_loop(), or never (ingest_poll). */
 	struct loop *loop;
 	const struct clock *clock; /* NULL: the loop's */
-	struct model *model;	   /* filled; its pods are added in order */
+	struct model *model;	   /* receives the pods, in order, and the runs */
 	const struct format_set *formats;
-	const struct conf *conf; /* borrowed until ingest_reload; NULL: no pods
-				  */
+	const struct conf *conf; /* borrowed until ingest_reload(); NULL: no pods */
 	const char *db_path;	 /* NULL: nothing is stored */
-	const char *spool_path;	 /* folder; NULL: the one of our state */
+	const char
+		*copies_path; /* parent directory of the local copies; NULL: the state directory */
 	struct ingest_cb cb;
-	bool keep_view;	 /* log lines and series go to the model too */
-	bool accept_new; /* take unknown host keys */
-	bool must_write; /* it is an error not to be the writer */
-	bool no_follow;	 /* links and telemetry only: for `pods` */
+	bool keep_view;	 /* also give log lines and series to the model */
+	bool accept_new; /* accept unknown host keys */
+	bool must_write; /* fail if another process writes the database */
+	bool no_follow;	 /* connections and telemetry only: for `pods` */
 	bool read_only;	 /* show what is stored, never write or follow */
 };
 
 /*
- * Opens the store and begins to connect.  Where someone else writes the
- * database already, the model shows what that one stores, and no pod is asked
- * for anything; this is said once.  When that one is gone, we take its place
- * (on_writer).
+ * Open the store and start to connect.  If another process writes the database, the model shows
+ * what that one stores, no pod is contacted, and one message says so.  When the other process
+ * exits, this one takes over (on_writer).
  */
 struct ingest *ingest_new(const struct ingest_options *options, struct err *err)
 	__attribute__((warn_unused_result));
 /*
- * Stop following, bring each log to its end as it is now, write what waits.
- * -1 with err when something could not be written.
+ * Stop following, read each log to its current end, and write what is still in memory.  -1 with
+ * err if something could not be written.
  */
 int ingest_free(struct ingest *ingest, struct err *err);
 
 /*
- * Add a log of this machine to a pod of the model; it is read as it grows, and
- * as another one when it is replaced or cut.  live: it is still written;
- * otherwise its end is the log's end unless it was touched in the last ten
- * minutes.
+ * Add a log on this machine to a pod of the model.  It is read while it grows; a file that is
+ * replaced or truncated continues as the next generation.  live: a program still writes the file;
+ * otherwise its current end is the end of the log, unless it was modified in the last ten minutes.
  */
 int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live, struct err *err)
 	__attribute__((warn_unused_result));
-/* Logs of this machine are read by that loop from now on. */
+/* From now on this loop reads the logs on this machine. */
 void ingest_use_loop(struct ingest *ingest, struct loop *loop);
-/* Without a loop: read what is new, a piece of each; true: there is more. */
+/* Without a loop: parse a piece of each log that has new bytes.  true: there is more. */
 bool ingest_poll(struct ingest *ingest);
 
 /*
- * Take over another configuration (borrowed from now on): pods that are new
- * are followed, those that are gone are let go, the others go on as they
- * were.
+ * Switch to another configuration (borrowed from now on): follow its new pods, drop those that it
+ * no longer has, and leave the others connected.
  */
 void ingest_reload(struct ingest *ingest, const struct conf *conf);
 
-/* Whether we are the one that follows and stores. */
+/* Is this the process that follows and stores? */
 bool ingest_is_writer(const struct ingest *ingest);
-/* Where a pod of the model is reached; *index is its number there.  NULL:
- * we only read. */
+/* The transport to a pod of the model, and its index there.  NULL: this process only reads. */
 struct transport *ingest_transport(struct ingest *ingest, size_t pod, size_t *index);
 
-/* The answer to a pod's question; see fleet_answer. */
+/* Answer a pod's question; see fleet_answer. */
 void ingest_answer(struct ingest *ingest, size_t pod, const char *answer);
-/* Try again now. */
+/* Try to connect again now. */
 void ingest_reconnect(struct ingest *ingest, size_t pod);
 
-/* Milliseconds since anything new came, or since the start. */
+/* Milliseconds since the last new data, or since the start. */
 int64_t ingest_idle_ms(const struct ingest *ingest);
 /*
- * Each pod's logs were looked at once, and what was seen of them was read
- * (with no_follow: it answered), or it cannot be reached.
+ * Has each pod reported its logs once and everything it reported been parsed (with no_follow: has
+ * it answered), or is it unreachable?
  */
 bool ingest_is_settled(const struct ingest *ingest);
-/* Pods that are neither live nor silent now. */
+/* Number of pods that are neither live nor silent now. */
 size_t ingest_unreachable(const struct ingest *ingest);
-/* Something asked for a moment ago comes soon: look again at once. */
+/* Requested data will arrive within moments: redraw soon. */
 bool ingest_is_busy(const struct ingest *ingest);

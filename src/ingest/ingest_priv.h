@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "ingest/ingest.h"
-#include "ingest/spool.h"
+#include "ingest/log_copy.h"
 #include "model/pod_state.h"
 #include "parsers/run_reader.h"
 #include "remote/follow.h"
@@ -31,8 +31,8 @@
 #define INGEST_WAITING_BYTES ((size_t)4 << 20)
 
 /* Sentences that a pod may cause: so many at once, then one in so long. */
-#define INGEST_SAY_MAX	    64
-#define INGEST_SAY_EVERY_MS 10000
+#define INGEST_NOTICE_MAX      64
+#define INGEST_NOTICE_EVERY_MS 10000
 
 /* How many were taken, of a pod or of this machine. */
 struct ingest_runs {
@@ -54,7 +54,7 @@ struct ingest {
 	struct store *store;	    /* NULL: nothing is stored */
 	struct store *history;	    /* the same, or a reader of it */
 	struct history *fetch;	    /* of series; NULL: no view is kept */
-	struct list asks;	    /* of series, not answered yet */
+	struct list requests;	    /* of series, not answered yet */
 	struct model_run **fetched; /* runs that are over, whose series are
 				     * here for the eye */
 	size_t n_fetched, cap_fetched;
@@ -62,21 +62,21 @@ struct ingest {
 	int64_t start_ms;	 /* mono clock */
 	bool has_live;		 /* series of what runs were asked for */
 	int64_t rev;		 /* of the newest run's row that the model has */
-	struct loop_timer *look; /* of one that only reads; NULL: none */
+	struct loop_timer *poll; /* of one that only reads; NULL: none */
 	int64_t data_version;
 	long writer; /* the process that writes; 0: not known */
 	bool has_writer;
-	unsigned int looks;
+	unsigned int polls;
 	unsigned int ticks;
-	struct spool_dir *spools;
-	struct spool_prune prune;
+	struct log_copies *copies;
+	struct pruned_copies prune;
 	struct job *prune_job; /* NULL: none runs */
 	struct list fleets;
 	struct list pods;
 	struct list logs; /* of this machine */
 	struct ingest_runs runs;
 	struct loop_timer *tick, *local;
-	struct list due;      /* logs that wait for a turn */
+	struct list queue;    /* logs that wait for a turn */
 	size_t n_turns;	      /* that run */
 	size_t waiting;	      /* bytes that are not in spools yet */
 	bool posted;	      /* turns begin in the next round of the loop */
@@ -104,18 +104,18 @@ struct ingest_pod {
 	struct ingest_runs runs;
 	bool is_loaded;	 /* logs has what the database knows */
 	bool is_started; /* and the follower knows it too */
-	bool said_disk;
+	bool is_disk_full;
 	unsigned int n_lost; /* spools that someone else removed */
 
 	/* pods.c */
 	bool is_settled;	    /* its logs were looked at once */
-	bool is_quiet;		    /* a bench runs there */
+	bool is_paused;		    /* a bench runs there */
 	bool has_bench;		    /* in the database, at the last look */
 	char *arm;		    /* owned; the log here of the run that it makes; NULL: none
 				     */
 	struct pod_verdict verdict; /* as last said */
 	bool was_up;
-	int64_t said_ms; /* mono clock, a fill of sentences; see ingest_say */
+	int64_t notified_ms; /* mono clock, a fill of sentences; see ingest_notify */
 
 	/* telemetry.c */
 	struct stream *telemetry; /* NULL: none runs */
@@ -128,10 +128,10 @@ struct ingest_pod {
 };
 
 /* What a reader said in a turn, told on the loop in the same order. */
-struct told;
+struct outbox_item;
 
 struct outbox {
-	struct told *v; /* owned */
+	struct outbox_item *v; /* owned */
 	size_t n, cap;
 	/* Of the lines of the turn, where a view is kept. */
 	uint64_t first_line;
@@ -169,7 +169,7 @@ struct ingest_log {
 
 	/* fetch.c */
 	struct follow_file *ff; /* NULL: it cannot come back, or is no pod's */
-	struct spool *spool;	/* owned; NULL: a file of this machine */
+	struct log_copy *copy;	/* owned; NULL: a file of this machine */
 	struct cksum known;	/* the most that was ever had of it */
 	struct cksum sum;	/* of the spool, while no turn has it */
 	struct buf inbox;	/* to follow `sending` */
@@ -183,18 +183,18 @@ struct ingest_log {
 	struct local *local; /* owned; NULL: a pod's */
 
 	/* tail.c; the turn's while one runs */
-	struct list in_due;	   /* while it waits for one */
+	struct list in_queue;	   /* while it waits for one */
 	struct turn *turn;	   /* NULL: none runs */
 	struct run_reader *reader; /* NULL: asleep */
 	struct outbox out;
 
 	/* sink.c */
-	struct store_tail *tail; /* NULL: nothing is stored */
+	struct store_log *entry; /* NULL: nothing is stored */
 	struct model_log *log;	 /* NULL: no lines are kept */
-	bool is_reading;	 /* the model counts it, see tail_count */
-	bool has_row;		 /* without figures, see sink_blank */
+	bool is_reading;	 /* the model counts it, see tail_count_backlog */
+	bool has_row;		 /* without figures, see sink_show_empty_row */
 	unsigned int n_runs;	 /* begun so far */
-	unsigned int n_told;	 /* of them, whose status was looked at */
+	unsigned int n_reported; /* of them, whose status was looked at */
 	uint64_t slept_at;	 /* lines that the model had by then */
 	enum run_status status;	 /* of its last run; RUN_RUNNING: under way */
 	struct run row;		 /* the run under way, as if it ended at parsed; or empty */
@@ -206,8 +206,8 @@ struct ingest_log {
 /* ---- ingest.c */
 
 void __attribute__((format(printf, 4, 5)))
-ingest_say(struct ingest *ingest, struct ingest_pod *pod, enum model_severity severity,
-	   const char *fmt, ...);
+ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_severity severity,
+	      const char *fmt, ...);
 int64_t ingest_now_ms(const struct ingest *ingest); /* mono clock */
 int64_t ingest_wall_ms(const struct ingest *ingest);
 /*
@@ -223,21 +223,21 @@ void ingest_log_free(struct ingest_log *log);
 /* ---- tail.c */
 
 /* Something may be to do: give it a turn when it comes to that. */
-void tail_due(struct ingest_log *log);
+void tail_queue(struct ingest_log *log);
 /* Read it from its first byte on. */
-void tail_wake(struct ingest_log *log);
+void tail_start_reader(struct ingest_log *log);
 /* Its reader goes; bytes that come wake it. */
-void tail_sleep(struct ingest_log *log);
+void tail_free_reader(struct ingest_log *log);
 /* Tell the model when its backlog begins to be read, and when that is over. */
-void tail_count(struct ingest_log *log);
+void tail_count_backlog(struct ingest_log *log);
 /* The turn that it has, if any, is over. */
-void tail_wait(struct ingest_log *log);
+void tail_finish_turn(struct ingest_log *log);
 /* All that can be done for it now is done: read, told. */
-void tail_settle(struct ingest_log *log);
+void tail_read_rest(struct ingest_log *log);
 /* No turn begins any more. */
-void tail_stop(struct ingest *ingest);
+void tail_stop_turns(struct ingest *ingest);
 /* Without a loop: a turn for each that is due; true: there is more. */
-bool tail_poll(struct ingest *ingest);
+bool tail_run_turn(struct ingest *ingest);
 static inline bool tail_is_replay(const struct ingest_log *log)
 {
 	return log->parsed < log->stored;
@@ -253,25 +253,25 @@ struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod, const 
 /* What the reader says, on its thread: without its lines, and with them. */
 extern const struct run_reader_cb sink_callbacks[2];
 /* The turn is over: tell it. */
-void sink_told(struct ingest_log *log);
-void sink_release(struct outbox *out);
+void sink_apply_turn(struct ingest_log *log);
+void outbox_release(struct outbox *out);
 /* Once a second: is its run over? */
-void sink_tick(struct ingest_log *log);
+void sink_check_end(struct ingest_log *log);
 /* Put what changed into the store's next batch. */
-void sink_flush(struct ingest_log *log);
+void sink_store_run(struct ingest_log *log);
 /* Where it lies, and by what it is known again. */
-void sink_identify(struct ingest_log *log);
+void sink_store_identity(struct ingest_log *log);
 /*
  * A log that grows, or is new, and has told of no run yet has a row: the one
  * that its first run takes.
  */
-void sink_blank(struct ingest_log *log);
+void sink_show_empty_row(struct ingest_log *log);
 /* We stop here: its last run is as if its log ended here. */
-void sink_finish(struct ingest_log *log);
+void sink_end_log(struct ingest_log *log);
 /* It is gone since then (wall clock), or is there again (0). */
-void sink_gone(struct ingest_log *log, int64_t wall_ms);
+void sink_set_gone(struct ingest_log *log, int64_t wall_ms);
 /* Whether the dashboard tells it as an alert that it is gone. */
-bool sink_gone_is_alert(const struct ingest_log *log);
+bool sink_has_cut_run(const struct ingest_log *log);
 
 /* ---- fetch.c */
 
@@ -279,40 +279,40 @@ void fetch_start(struct ingest_pod *pod);
 /* Each of its logs ends as it is now. */
 void fetch_stop(struct ingest_pod *pod);
 /* The pod's conf has other logs now. */
-void fetch_renew(struct ingest_pod *pod);
-/* As pod->is_quiet says: nothing is read, or all that came meanwhile. */
-void fetch_quiet(struct ingest_pod *pod);
-void fetch_tick(struct ingest_pod *pod);
+void fetch_set_patterns(struct ingest_pod *pod);
+/* As pod->is_paused says: nothing is read, or all that came meanwhile. */
+void fetch_set_quiet(struct ingest_pod *pod);
+void fetch_check_logs(struct ingest_pod *pod);
 /* Put what changed of its logs into the store's next batch. */
 void fetch_flush(struct ingest_pod *pod);
 /* A turn of the log is over, as far as its spool goes. */
-void fetch_turned(struct ingest_log *log);
+void fetch_after_turn(struct ingest_log *log);
 /* Its reader is wanted, and its spool may not be what it was. */
-void fetch_check_spool(struct ingest_log *log);
+void fetch_replace_lost_copy(struct ingest_log *log);
 /* Has one of its logs bytes that were told of and are yet to come? */
 bool fetch_is_behind(const struct ingest_pod *pod);
 /* How far a log is behind its pod's file. */
-uint64_t fetch_behind(const struct ingest_log *log);
+uint64_t fetch_bytes_behind(const struct ingest_log *log);
 
 /* ---- local.c */
 
 /* What the turn of a log of this machine has to know. */
-bool local_holds(struct local *local, uint64_t parsed);
+bool local_is_same_file(struct local *local, uint64_t parsed);
 /* Look at them from now on, where there is a loop. */
 void ingest_watch_local(struct ingest *ingest);
 /* No more comes of the log of that path. */
-void local_end(struct ingest *ingest, const char *path);
+void local_end_log(struct ingest *ingest, const char *path);
 ssize_t local_read(struct local *local, uint64_t offset, void *data, size_t len);
 /* Look at all of them. */
-void local_look(struct ingest *ingest);
+void local_check_all(struct ingest *ingest);
 /* A turn of it is over. */
-void local_turned(struct ingest_log *log);
+void local_after_turn(struct ingest_log *log);
 void local_free(struct local *local);
 
 /* ---- pods.c */
 
 /* The model's pod of that name, made where there is none; with its price. */
-size_t pods_in_model(struct ingest *ingest, const struct conf_pod *conf);
+size_t pods_add_to_model(struct ingest *ingest, const struct conf_pod *conf);
 /* The pods of the configuration that are not there yet, in one fleet. */
 void pods_add(struct ingest *ingest);
 /* Those of another configuration. */
@@ -321,9 +321,9 @@ void pods_reload(struct ingest *ingest, const struct conf *conf);
 void pods_free(struct ingest *ingest);
 void pods_tick(struct ingest *ingest);
 /* Look at the link again, say what changed. */
-void pod_judge(struct ingest_pod *pod);
+void pod_update_state(struct ingest_pod *pod);
 /* Put what is known of it now into the store's next batch. */
-void pod_put(struct ingest_pod *pod);
+void pod_store(struct ingest_pod *pod);
 struct ingest_pod *pod_of_model(const struct ingest *ingest, size_t model_pod);
 
 /* ---- telemetry.c */
@@ -341,13 +341,13 @@ void history_stop(struct ingest *ingest);
 /* A sample for the eye: to the model, unless the database has it for later. */
 void history_sample(struct ingest *ingest, struct model_run *mr, const struct sample *sample);
 /* It is over: its series may go when others are looked at. */
-void history_over(struct ingest *ingest, struct model_run *mr);
+void history_run_ended(struct ingest *ingest, struct model_run *mr);
 /* It is under way: forecasts and alerts need its series. */
-void history_live(struct ingest *ingest, struct model_run *mr);
+void history_fetch_live(struct ingest *ingest, struct model_run *mr);
 /* The first screen waits for what it asked for; not for long. */
 bool history_is_showing(const struct ingest *ingest);
 /* Too many run at once: of those that nobody looks at few points stay. */
-void history_thin(struct ingest *ingest);
+void history_drop_points(struct ingest *ingest);
 /* Once a second. */
 void history_tick(struct ingest *ingest);
 /* We are the second one: show what another one stores, until it is gone. */

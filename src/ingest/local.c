@@ -49,7 +49,7 @@ static int local_open(struct local *local, struct stat *st)
 	return local->inode == st->st_ino && local->dev == st->st_dev ? 0 : -1;
 }
 
-bool local_holds(struct local *local, uint64_t parsed)
+bool local_is_same_file(struct local *local, uint64_t parsed)
 {
 	struct stat st;
 
@@ -133,7 +133,7 @@ int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool li
 	log->news = log->fetched;
 	if (!live && clock_wall_ms() - (int64_t)st.st_mtim.tv_sec * 1000 >= STILL_WRITTEN_MS)
 		log->end = log->fetched;
-	tail_wake(log);
+	tail_start_reader(log);
 	ingest_watch_local(ingest);
 	return 0;
 }
@@ -157,10 +157,10 @@ static void set_gone(struct ingest_log *log, int64_t wall_ms, const char *back)
 
 	if (was_gone == (wall_ms != 0))
 		return;
-	sink_gone(log, wall_ms);
+	sink_set_gone(log, wall_ms);
 	if (was_gone)
 		say(log, MODEL_INFO, back);
-	else if (!sink_gone_is_alert(log))
+	else if (!sink_has_cut_run(log))
 		say(log, MODEL_WARNING, "is gone; what was read of it stays");
 }
 
@@ -173,7 +173,7 @@ static void replace(struct ingest_log *log)
 		return;
 	set_gone(log, 0, "is there again, written anew");
 	log->end = log->fetched = log->parsed;
-	sink_finish(log);
+	sink_end_log(log);
 	/* What the path names now is another log. */
 	if (log->log != NULL && log->local->fd >= 0 && st.st_ino != log->local->inode)
 		model_log_keep(log->ingest->o.model, log->log, log->local->fd);
@@ -182,7 +182,7 @@ static void replace(struct ingest_log *log)
 	let_rest(log);
 	struct ingest_log *next =
 		begin_local(log->ingest, log->model_pod, log->local->path, log->gen + 1, &st);
-	tail_wake(next);
+	tail_start_reader(next);
 }
 
 /* Whether its path names a file; one that is missing and silent is gone. */
@@ -227,11 +227,11 @@ static void look_at(struct ingest_log *log)
 		look_for(log);
 	else if (log->fetched > before)
 		local->missed_ms = 0;
-	sink_tick(log);
-	tail_due(log);
+	sink_check_end(log);
+	tail_queue(log);
 }
 
-void local_look(struct ingest *ingest)
+void local_check_all(struct ingest *ingest)
 {
 	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
 		if (log->turn == NULL && log->end == UINT64_MAX)
@@ -239,21 +239,21 @@ void local_look(struct ingest *ingest)
 	}
 }
 
-void local_end(struct ingest *ingest, const char *path)
+void local_end_log(struct ingest *ingest, const char *path)
 {
 	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
 		if (log->end != UINT64_MAX || strcmp(log->name, path) != 0)
 			continue;
 		/* What came since the last look is of it. */
-		tail_wait(log);
+		tail_finish_turn(log);
 		look_at(log);
 		log->end = log->fetched;
 		if (log->parsed >= log->end)
-			sink_finish(log);
+			sink_end_log(log);
 	}
 }
 
-void local_turned(struct ingest_log *log)
+void local_after_turn(struct ingest_log *log)
 {
 	bool is_replaced = log->out.is_replaced;
 
@@ -261,6 +261,6 @@ void local_turned(struct ingest_log *log)
 	if (is_replaced)
 		replace(log);
 	else if (log->end != UINT64_MAX && log->parsed >= log->end)
-		sink_finish(log);
+		sink_end_log(log);
 	let_rest(log);
 }

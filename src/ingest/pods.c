@@ -93,11 +93,11 @@ static void say_change(struct ingest_pod *pod, const struct pod_verdict *now)
 
 	if (now->state != POD_LIVE && !bad)
 		return;
-	ingest_say(pod->ingest, pod, bad ? MODEL_WARNING : MODEL_INFO, "%s: %s%s%s", pod->name,
-		   pod_state_name(now->state), now->why[0] != '\0' ? ": " : "", now->why);
+	ingest_notify(pod->ingest, pod, bad ? MODEL_WARNING : MODEL_INFO, "%s: %s%s%s", pod->name,
+		      pod_state_name(now->state), now->why[0] != '\0' ? ": " : "", now->why);
 }
 
-void pod_put(struct ingest_pod *pod)
+void pod_store(struct ingest_pod *pod)
 {
 	struct ingest *ingest = pod->ingest;
 	const struct model_pod *mp = &ingest->o.model->pods[pod->model_pod];
@@ -116,7 +116,7 @@ void pod_put(struct ingest_pod *pod)
 		store_pod_put(ingest->store, &row);
 }
 
-void pod_judge(struct ingest_pod *pod)
+void pod_update_state(struct ingest_pod *pod)
 {
 	struct ingest *ingest = pod->ingest;
 	struct follow_status status;
@@ -127,7 +127,7 @@ void pod_judge(struct ingest_pod *pod)
 		.now_ms = ingest_now_ms(ingest),
 		.was_up = pod->was_up,
 		.is_paused =
-			pod->is_quiet || (ingest->store != NULL && store_is_full(ingest->store)),
+			pod->is_paused || (ingest->store != NULL && store_is_full(ingest->store)),
 	};
 
 	if (pod->is_gone || ingest->is_ending)
@@ -167,7 +167,7 @@ void pod_judge(struct ingest_pod *pod)
 		model_pod_state(ingest->o.model, pod->model_pod, now.state, now.why,
 				now.retry_at_ms);
 		if (now.state != pod->verdict.state || strcmp(now.why, pod->verdict.why) != 0)
-			pod_put(pod);
+			pod_store(pod);
 	}
 	pod->verdict = now;
 }
@@ -187,7 +187,7 @@ static void follow_arm(struct ingest_pod *pod, const char *dir, const char *id)
 
 	if (!same_text(pod->arm, arm)) {
 		if (pod->arm != NULL)
-			local_end(ingest, pod->arm);
+			local_end_log(ingest, pod->arm);
 		if (arm != NULL && ingest_add_file(ingest, pod->model_pod, arm, true, NULL) != 0) {
 			free(arm);
 			arm = NULL;
@@ -225,11 +225,11 @@ static int mark_pods(void *user, const struct stored_bench *bench)
 /* A bench runs there, and nothing else is asked of it; or as always. */
 static void set_quiet(struct ingest_pod *pod, bool quiet)
 {
-	pod->is_quiet = quiet;
+	pod->is_paused = quiet;
 	pod->ingest->o.model->pods[pod->model_pod].bench_running = quiet;
 	if (quiet)
 		telemetry_stop(pod);
-	fetch_quiet(pod);
+	fetch_set_quiet(pod);
 }
 
 static void look_for_benches(struct ingest *ingest)
@@ -242,10 +242,10 @@ static void look_for_benches(struct ingest *ingest)
 	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (!pod->has_bench)
 			follow_arm(pod, NULL, NULL);
-		if (pod->is_gone || pod->has_bench == pod->is_quiet)
+		if (pod->is_gone || pod->has_bench == pod->is_paused)
 			continue;
-		ingest_say(ingest, pod, MODEL_INFO, "%s: %s", pod->name,
-			   pod->has_bench ? "a bench runs: silent" : "the bench is over");
+		ingest_notify(ingest, pod, MODEL_INFO, "%s: %s", pod->name,
+			      pod->has_bench ? "a bench runs: silent" : "the bench is over");
 		set_quiet(pod, pod->has_bench);
 	}
 }
@@ -258,17 +258,17 @@ void pods_tick(struct ingest *ingest)
 		if (pod->is_gone)
 			continue;
 		if (pod->follow != NULL)
-			fetch_tick(pod);
+			fetch_check_logs(pod);
 		if (pod->verdict.state == POD_LIVE || pod->verdict.state == POD_SILENT ||
 		    pod->follow == NULL)
 			telemetry_tick(pod, ingest_now_ms(ingest));
-		pod_judge(pod);
+		pod_update_state(pod);
 	}
 }
 
 /* ---- which pods there are */
 
-size_t pods_in_model(struct ingest *ingest, const struct conf_pod *conf)
+size_t pods_add_to_model(struct ingest *ingest, const struct conf_pod *conf)
 {
 	struct model *model = ingest->o.model;
 	size_t pod = model_pod_find(model, conf->name);
@@ -293,14 +293,14 @@ static void pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_
 	pod->index = index;
 	list_init(&pod->logs);
 	buf_init(&pod->telemetry_line, 4096);
-	pod->model_pod = pods_in_model(ingest, conf);
+	pod->model_pod = pods_add_to_model(ingest, conf);
 	list_append(&ingest->pods, &pod->link);
 	fleet->pods[index] = pod;
 	if (!ingest->o.no_follow)
 		fetch_start(pod);
 }
 
-static void let_go(struct ingest_pod *pod)
+static void remove_pod(struct ingest_pod *pod)
 {
 	pod->is_gone = true;
 	/* Its connection stays open in the fleet; whatever that reports is ignored from here on. */
@@ -315,7 +315,7 @@ static void fleet_on_link(void *user, size_t index)
 	struct ingest_fleet *fleet = user;
 
 	if (fleet->pods[index] != NULL)
-		pod_judge(fleet->pods[index]);
+		pod_update_state(fleet->pods[index]);
 }
 
 static void fleet_on_ask(void *user, const struct fleet_question *question)
@@ -381,14 +381,14 @@ void pods_reload(struct ingest *ingest, const struct conf *conf)
 		if (pod->is_gone)
 			continue;
 		if (i < 0 || !conf_pod_same_link(old, &conf->pods[i])) {
-			ingest_say(ingest, pod, MODEL_INFO, "%s: let go", pod->name);
-			let_go(pod);
+			ingest_notify(ingest, pod, MODEL_INFO, "%s: let go", pod->name);
+			remove_pod(pod);
 			continue;
 		}
 		pod->conf = &conf->pods[i];
-		(void)pods_in_model(ingest, pod->conf);
+		(void)pods_add_to_model(ingest, pod->conf);
 		if (!conf_same_strings(&old->logs, &pod->conf->logs))
-			fetch_renew(pod);
+			fetch_set_patterns(pod);
 	}
 }
 

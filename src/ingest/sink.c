@@ -12,12 +12,12 @@
 /* A view shows the end of a log that is so far behind before all of it. */
 #define FAR_BEHIND_BYTES (1U << 20)
 /* More of what was told is not kept for the next turn. */
-#define KEEP_TOLD 64
+#define KEEP_ITEMS 64
 
-enum told_kind { TOLD_SAMPLE, TOLD_EVENT, TOLD_RUN };
+enum outbox_kind { OUTBOX_SAMPLE, OUTBOX_EVENT, OUTBOX_RUN };
 
-struct told {
-	enum told_kind kind;
+struct outbox_item {
+	enum outbox_kind kind;
 	unsigned int run_index;
 	union {
 		struct sample sample;
@@ -28,10 +28,11 @@ struct told {
 
 /* ---- on the reader's thread */
 
-static struct told *keep(struct ingest_log *log, enum told_kind kind, const struct run *run)
+static struct outbox_item *keep(struct ingest_log *log, enum outbox_kind kind,
+				const struct run *run)
 {
 	struct outbox *out = &log->out;
-	struct told *told = xplace(out->v, out->n, out->cap);
+	struct outbox_item *told = xplace(out->v, out->n, out->cap);
 
 	told->kind = kind;
 	told->run_index = run->run_index;
@@ -40,12 +41,12 @@ static struct told *keep(struct ingest_log *log, enum told_kind kind, const stru
 
 static void keep_sample(void *user, const struct run *run, const struct sample *sample)
 {
-	keep(user, TOLD_SAMPLE, run)->sample = *sample;
+	keep(user, OUTBOX_SAMPLE, run)->sample = *sample;
 }
 
 static void keep_event(void *user, const struct run *run, const struct run_event *event)
 {
-	struct told *told = keep(user, TOLD_EVENT, run);
+	struct outbox_item *told = keep(user, OUTBOX_EVENT, run);
 
 	told->event = *event;
 	told->event.text = xstrdup(event->text);
@@ -53,7 +54,7 @@ static void keep_event(void *user, const struct run *run, const struct run_event
 
 static void keep_run(void *user, const struct run *run)
 {
-	struct told *told = keep(user, TOLD_RUN, run);
+	struct outbox_item *told = keep(user, OUTBOX_RUN, run);
 
 	told->run = xmalloc(sizeof(*told->run));
 	run_copy(told->run, run);
@@ -106,8 +107,8 @@ static struct model_run *model_run_of(struct ingest_log *log, unsigned int run_i
 	struct model_run *mr = model_run_get(ingest->o.model, log->model_pod, log->name,
 					     sink_run_key(log->gen, run_index));
 
-	if (log->tail != NULL)
-		mr->run_id = store_run_id(ingest->store, log->tail, run_index);
+	if (log->entry != NULL)
+		mr->run_id = store_run_id(ingest->store, log->entry, run_index);
 	mr->log = log->log;
 	return mr;
 }
@@ -125,10 +126,10 @@ static bool takes_run(struct ingest_log *log, unsigned int run_index)
 		return true;
 	}
 	if (!runs->said)
-		ingest_say(log->ingest, log->pod, MODEL_WARNING,
-			   "%s: a log has more than %d runs, or all logs have "
-			   "more than %d: the others are left out",
-			   log->name, INGEST_LOG_RUNS, INGEST_POD_RUNS);
+		ingest_notify(log->ingest, log->pod, MODEL_WARNING,
+			      "%s: a log has more than %d runs, or all logs have "
+			      "more than %d: the others are left out",
+			      log->name, INGEST_LOG_RUNS, INGEST_POD_RUNS);
 	runs->said = true;
 	return false;
 }
@@ -145,8 +146,8 @@ static void sink_sample(struct ingest_log *log, const struct run *run, const str
 	struct ingest *ingest = log->ingest;
 	struct sample stamped = *sample;
 
-	if (log->tail != NULL)
-		store_sample_add(ingest->store, log->tail, run, sample);
+	if (log->entry != NULL)
+		store_sample_add(ingest->store, log->entry, run, sample);
 	/* Of a log that slept the model has them. */
 	if (!ingest->o.keep_view || sample->line <= log->slept_at)
 		return;
@@ -199,14 +200,14 @@ static void sink_event(struct ingest_log *log, unsigned int run_index,
 static void note_status(struct ingest_log *log, const struct run *run, bool news)
 {
 	/* Lines behind a run's end do not begin it again. */
-	bool is_same = run->run_index < log->n_told &&
+	bool is_same = run->run_index < log->n_reported &&
 		       (run->status == log->status ||
 			(run->status == RUN_RUNNING && log->status == RUN_FINISHED));
 	bool is_good = run->status == RUN_RUNNING || run->status == RUN_FINISHED;
 	AUTO_TEXT what = NULL;
 
 	log->status = run->status;
-	log->n_told = run->run_index + 1;
+	log->n_reported = run->run_index + 1;
 	if (is_same || !news)
 		return;
 	if (run->status == RUN_FINISHED && run_has(run->final_bpb))
@@ -226,15 +227,15 @@ static void update_model(struct ingest_log *log, const struct run *run, bool is_
 	model_run_touch(model, mr, log->last_wall_ms, !is_over);
 	mr->past &= is_over && tail_is_replay(log);
 	if (!is_over)
-		history_live(log->ingest, mr);
+		history_fetch_live(log->ingest, mr);
 }
 
 static void put_run(struct ingest_log *log, const struct run *run, bool is_live)
 {
 	const struct store_run_put how = { log->last_wall_ms, is_live };
 
-	if (log->tail != NULL)
-		store_run_put(log->ingest->store, log->tail, run, &how);
+	if (log->entry != NULL)
+		store_run_put(log->ingest->store, log->entry, run, &how);
 }
 
 /* A run is over: the next one began in its log, or that ended. */
@@ -249,22 +250,22 @@ static void sink_run(struct ingest_log *log, const struct run *run)
 }
 
 /* at: a run of which the number counts. */
-static void sink_one(struct ingest_log *log, struct told *told, struct run *at)
+static void sink_one(struct ingest_log *log, struct outbox_item *told, struct run *at)
 {
 	bool taken = takes_run(log, told->run_index);
 
 	at->run_index = told->run_index;
 	switch (told->kind) {
-	case TOLD_SAMPLE:
+	case OUTBOX_SAMPLE:
 		if (taken)
 			sink_sample(log, at, &told->sample);
 		break;
-	case TOLD_EVENT:
+	case OUTBOX_EVENT:
 		if (taken)
 			sink_event(log, told->run_index, &told->event);
 		free(told->event.text);
 		break;
-	case TOLD_RUN:
+	case OUTBOX_RUN:
 		if (taken)
 			sink_run(log, told->run);
 		run_release(told->run);
@@ -279,8 +280,8 @@ static void sink_lines(struct ingest_log *log)
 	struct model *model = log->ingest->o.model;
 	struct outbox *out = &log->out;
 	/* Its end is shown already, or all of it soon. */
-	bool is_behind =
-		fetch_behind(log) > FAR_BEHIND_BYTES && (log->log->behind || tail_is_replay(log));
+	bool is_behind = fetch_bytes_behind(log) > FAR_BEHIND_BYTES &&
+			 (log->log->behind || tail_is_replay(log));
 
 	for (size_t i = 0; i < out->n_classes; i++) {
 		uint64_t line = out->first_line + i;
@@ -295,7 +296,7 @@ static void sink_lines(struct ingest_log *log)
 		model_log_read(model, log->log, out->parsed, log->last_wall_ms);
 }
 
-void sink_release(struct outbox *out)
+void outbox_release(struct outbox *out)
 {
 	free(out->v);
 	free(out->classes);
@@ -308,15 +309,15 @@ void sink_release(struct outbox *out)
 static void empty(struct ingest *ingest, struct outbox *out)
 {
 	out->n = out->n_classes = 0;
-	if (out->cap > KEEP_TOLD || out->cap_classes > KEEP_TOLD) {
-		sink_release(out);
-		history_thin(ingest);
+	if (out->cap > KEEP_ITEMS || out->cap_classes > KEEP_ITEMS) {
+		outbox_release(out);
+		history_drop_points(ingest);
 	}
 	run_release(&out->now);
 	out->has_run = false;
 }
 
-void sink_blank(struct ingest_log *log)
+void sink_show_empty_row(struct ingest_log *log)
 {
 	struct model *model = log->ingest->o.model;
 	size_t n = model->n_runs;
@@ -325,7 +326,7 @@ void sink_blank(struct ingest_log *log)
 	struct model_run *mr;
 
 	if (log->n_runs > 0 || log->log == NULL ||
-	    (!log->has_row && (!live || fetch_behind(log) > 0 || n >= INGEST_POD_RUNS)))
+	    (!log->has_row && (!live || fetch_bytes_behind(log) > 0 || n >= INGEST_POD_RUNS)))
 		return;
 	mr = model_run_get(model, log->model_pod, log->name, sink_run_key(log->gen, 0));
 	/* The database knows it already. */
@@ -360,18 +361,18 @@ static void move_on(struct ingest_log *log)
 			update_model(log, &out->now, false);
 		note_status(log, &out->now, news);
 	}
-	sink_blank(log);
-	tail_count(log);
-	if (tail_is_replay(log) || log->tail == NULL)
+	sink_show_empty_row(log);
+	tail_count_backlog(log);
+	if (tail_is_replay(log) || log->entry == NULL)
 		return;
 	/* The offset is to be written even when no sample was. */
-	store_tail_advance(log->ingest->store, log->tail, log->parsed, out->n_lines);
+	store_log_advance(log->ingest->store, log->entry, log->parsed, out->n_lines);
 	/* All was read again: the store knows no more than we do. */
 	if (was_replay)
-		store_tail_trim(log->ingest->store, log->tail, log->n_runs);
+		store_log_trim(log->ingest->store, log->entry, log->n_runs);
 }
 
-void sink_told(struct ingest_log *log)
+void sink_apply_turn(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
 	struct run at;
@@ -390,35 +391,30 @@ void sink_told(struct ingest_log *log)
 	empty(log->ingest, out);
 }
 
-void sink_identify(struct ingest_log *log)
+void sink_store_identity(struct ingest_log *log)
 {
 	const struct follow_file *ff = log->ff;
-	struct store_tail *tail = log->tail;
-	struct store_identity identity = {
-		.path = tail->path,
-		.real = tail->real,
-		.mirror = tail->mirror,
-		.dev = tail->dev,
-		.inode = tail->inode,
-		.stamp = tail->stamp,
-		.sum = log->known,
-		.ended = log->end != UINT64_MAX && log->reader == NULL,
-	};
+	struct store_log *entry = log->entry;
+	struct log_identity identity = entry->identity;
+	const char *copy = entry->copy;
 
-	/* A turn has the spool to itself. */
-	if (log->turn == NULL && log->spool->lost != NULL)
-		identity.mirror = NULL;
-	else if (log->turn == NULL && log->spool->is_open)
-		identity.mirror = log->spool->path;
+	identity.sum = log->known;
+	identity.ended = log->end != UINT64_MAX && log->reader == NULL;
+	/* During a turn log->copy belongs to the worker thread. */
+	if (log->turn == NULL && log->copy->lost != NULL)
+		copy = NULL;
+	else if (log->turn == NULL && log->copy->is_open)
+		copy = log->copy->path;
 	if (ff != NULL) {
 		identity.path = ff->path;
 		identity.real = ff->real;
 		identity.dev = ff->dev;
 		identity.inode = ff->ino;
-		/* It is of all that was fetched, which is not all here yet. */
+		/* The follower's stamp covers everything that it sent; some of it may not be in the
+		 * local copy yet. */
 		identity.stamp = ff->offset == log->known.len ? ff->stamp : 0;
 	}
-	store_tail_identify(log->ingest->store, tail, &identity);
+	store_log_set_identity(log->ingest->store, entry, &identity, copy);
 }
 
 /*
@@ -427,12 +423,12 @@ void sink_identify(struct ingest_log *log)
  */
 static bool may_put(const struct ingest_log *log)
 {
-	return !tail_is_replay(log) || !store_run_has_row(log->tail, log->row.run_index);
+	return !tail_is_replay(log) || !store_run_has_row(log->entry, log->row.run_index);
 }
 
-void sink_flush(struct ingest_log *log)
+void sink_store_run(struct ingest_log *log)
 {
-	sink_identify(log);
+	sink_store_identity(log);
 	if (log->n_runs == 0 || log->row_at == log->parsed || log->reader == NULL || !may_put(log))
 		return;
 	log->row_at = log->parsed;
@@ -445,26 +441,26 @@ static void end_run(struct ingest_log *log)
 	if (log->reader == NULL || tail_is_replay(log))
 		return;
 	run_reader_finish(log->reader);
-	sink_told(log);
-	if (log->tail != NULL)
-		log->slept_at = log->tail->lines + 1;
-	if (log->tail != NULL && log->ingest->o.keep_view)
+	sink_apply_turn(log);
+	if (log->entry != NULL)
+		log->slept_at = log->entry->lines + 1;
+	if (log->entry != NULL && log->ingest->o.keep_view)
 		for (unsigned int i = 0; i < log->n_runs; i++)
-			history_over(log->ingest, model_run_of(log, i));
-	tail_sleep(log);
+			history_run_ended(log->ingest, model_run_of(log, i));
+	tail_free_reader(log);
 }
 
-void sink_tick(struct ingest_log *log)
+void sink_check_end(struct ingest_log *log)
 {
 	bool is_over = log->status != RUN_RUNNING || log->row.status == RUN_FINISHED;
 	/* It lay there as a whole: its own end says that it is over. */
-	bool is_still = log->gone_ms != 0 || (log->tail == NULL && log->parsed <= log->news);
+	bool is_still = log->gone_ms != 0 || (log->entry == NULL && log->parsed <= log->news);
 
 	if (log->reader == NULL || log->turn != NULL || log->n_runs == 0 || tail_is_replay(log) ||
 	    log->parsed < log->fetched || !is_over ||
 	    (!is_still && ingest_wall_ms(log->ingest) - log->last_wall_ms < INGEST_QUIET_MS))
 		return;
-	if (log->tail != NULL) {
+	if (log->entry != NULL) {
 		end_run(log);
 	} else if (log->status == RUN_RUNNING) {
 		/* Nobody else has its rows: it cannot be read again. */
@@ -473,26 +469,26 @@ void sink_tick(struct ingest_log *log)
 	}
 }
 
-void sink_finish(struct ingest_log *log)
+void sink_end_log(struct ingest_log *log)
 {
-	if (tail_is_replay(log) && log->tail != NULL && log->n_runs > 0)
-		sink_flush(log);
+	if (tail_is_replay(log) && log->entry != NULL && log->n_runs > 0)
+		sink_store_run(log);
 	end_run(log);
-	sink_blank(log);
-	if (log->tail != NULL)
-		sink_identify(log);
+	sink_show_empty_row(log);
+	if (log->entry != NULL)
+		sink_store_identity(log);
 }
 
-void sink_gone(struct ingest_log *log, int64_t wall_ms)
+void sink_set_gone(struct ingest_log *log, int64_t wall_ms)
 {
 	log->gone_ms = wall_ms;
 	if (wall_ms != 0)
-		sink_tick(log);
+		sink_check_end(log);
 	if (log->log != NULL)
 		model_log_gone(log->ingest->o.model, log->log, wall_ms);
 }
 
-bool sink_gone_is_alert(const struct ingest_log *log)
+bool sink_has_cut_run(const struct ingest_log *log)
 {
 	return log->log != NULL && model_log_cut_run(log->ingest->o.model, log->log) != NULL;
 }

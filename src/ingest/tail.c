@@ -12,7 +12,7 @@
 #define SLICE_BYTES ((size_t)1024 * 1024)
 /* It is read in such blocks, and no more of them once so much was said. */
 #define BLOCK_BYTES ((size_t)256 * 1024)
-#define SLICE_TOLD  4096
+#define SLICE_ITEMS 4096
 /* Logs that share a turn, when there is little to do for each. */
 #define TURN_LOGS 64
 /* At the end of the program no more than this is read of a log. */
@@ -31,23 +31,23 @@ struct turn {
 static void append_fetched(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
-	struct spool *spool = log->spool;
+	struct log_copy *copy = log->copy;
 	bool is_new = log->known.len == 0 && log->stored == 0 && out->had == 0;
 
 	out->appended = 0;
 	out->err.code = ERR_NONE;
-	if (spool == NULL ||
-	    (!spool->is_open && spool_open(spool, is_new ? NULL : &log->known, &out->err) != 0))
+	if (copy == NULL ||
+	    (!copy->is_open && log_copy_open(copy, is_new ? NULL : &log->known, &out->err) != 0))
 		return;
 	/* Where less lies here than was thought, they are for later. */
-	if (log->sending.len > 0 && spool->sum.len == out->had)
-		out->appended = spool_append(spool, buf_str(&log->sending), &out->err);
+	if (log->sending.len > 0 && copy->sum.len == out->had)
+		out->appended = log_copy_append(copy, buf_str(&log->sending), &out->err);
 }
 
 /* Bytes that a slice may have: it ends where news begin. */
 static size_t slice_bytes(const struct ingest_log *log)
 {
-	uint64_t end = log->spool == NULL ? log->out.had : log->spool->sum.len;
+	uint64_t end = log->copy == NULL ? log->out.had : log->copy->sum.len;
 	uint64_t n = end > log->parsed ? end - log->parsed : 0;
 
 	if (log->parsed < log->stored && n > log->stored - log->parsed)
@@ -75,8 +75,9 @@ static size_t read_block(struct ingest_log *log, char *block, size_t want)
 {
 	struct outbox *out = &log->out;
 	size_t len = want < BLOCK_BYTES ? want : BLOCK_BYTES;
-	ssize_t n = log->local != NULL ? local_read(log->local, out->parsed, block, len)
-				       : spool_read(log->spool, out->parsed, block, len, &out->err);
+	ssize_t n = log->local != NULL
+			    ? local_read(log->local, out->parsed, block, len)
+			    : log_copy_read(log->copy, out->parsed, block, len, &out->err);
 
 	if (n <= 0)
 		return 0;
@@ -93,14 +94,14 @@ static void read_slice(struct ingest_log *log)
 
 	if (want == 0)
 		return;
-	out->is_replaced = log->local != NULL && !local_holds(log->local, log->parsed);
+	out->is_replaced = log->local != NULL && !local_is_same_file(log->local, log->parsed);
 	if (out->is_replaced)
 		return;
 	block = xmalloc(want < BLOCK_BYTES ? want : BLOCK_BYTES);
 	do {
 		n = read_block(log, block, want);
 		want -= n;
-	} while (n > 0 && want > 0 && out->n < SLICE_TOLD);
+	} while (n > 0 && want > 0 && out->n < SLICE_ITEMS);
 	if (out->parsed > log->parsed) {
 		out->n_lines = run_reader_lines(log->reader);
 		note_run(log);
@@ -122,10 +123,10 @@ static void turn_work(void *user)
 
 /* ---- on the loop */
 
-static bool tail_is_due(const struct ingest_log *log)
+static bool has_work(const struct ingest_log *log)
 {
 	const struct ingest *ingest = log->ingest;
-	bool is_open = log->spool == NULL || log->spool->is_open;
+	bool is_open = log->copy == NULL || log->copy->is_open;
 
 	if (log->retry_ms != 0 && log->retry_ms > ingest_now_ms(ingest))
 		return false;
@@ -152,8 +153,8 @@ static void enter_turn(struct ingest_log *log, struct turn *turn)
 	}
 	log->out.had = log->fetched;
 	log->out.parsed = log->parsed;
-	if (log->spool != NULL)
-		spool_lend(log->spool);
+	if (log->copy != NULL)
+		log_copy_lend(log->copy);
 	log->turn = turn;
 	turn->logs[turn->n++] = log;
 }
@@ -166,11 +167,12 @@ static struct turn *make_turn(struct ingest *ingest)
 
 	turn->ingest = ingest;
 	turn->may_read = ingest->store == NULL || !store_is_full(ingest->store);
-	while (!list_is_empty(&ingest->due) && turn->n < TURN_LOGS && bytes < SLICE_BYTES) {
-		struct ingest_log *log = list_entry(ingest->due.next, struct ingest_log, in_due);
+	while (!list_is_empty(&ingest->queue) && turn->n < TURN_LOGS && bytes < SLICE_BYTES) {
+		struct ingest_log *log =
+			list_entry(ingest->queue.next, struct ingest_log, in_queue);
 
-		list_remove(&log->in_due);
-		if (!tail_is_due(log))
+		list_remove(&log->in_queue);
+		if (!has_work(log))
 			continue;
 		enter_turn(log, turn);
 		bytes += log->sending.len;
@@ -186,7 +188,7 @@ static void start_turns(void *user)
 	struct ingest *ingest = user;
 
 	ingest->posted = false;
-	while (!list_is_empty(&ingest->due) && ingest->n_turns < loop_job_cap(JOB_PARSE)) {
+	while (!list_is_empty(&ingest->queue) && ingest->n_turns < loop_job_cap(JOB_PARSE)) {
 		struct turn *turn = make_turn(ingest);
 
 		if (turn->n == 0) {
@@ -198,13 +200,13 @@ static void start_turns(void *user)
 	}
 }
 
-void tail_due(struct ingest_log *log)
+void tail_queue(struct ingest_log *log)
 {
 	struct ingest *ingest = log->ingest;
 
-	if (log->turn != NULL || !list_is_empty(&log->in_due) || !tail_is_due(log))
+	if (log->turn != NULL || !list_is_empty(&log->in_queue) || !has_work(log))
 		return;
-	list_append(&ingest->due, &log->in_due);
+	list_append(&ingest->queue, &log->in_queue);
 	if (ingest->o.loop == NULL || ingest->posted)
 		return;
 	ingest->posted = true;
@@ -217,13 +219,13 @@ static void tell_turn(struct turn *turn)
 		struct ingest_log *log = turn->logs[i];
 
 		log->turn = NULL;
-		if (log->spool != NULL) {
-			spool_back(log->spool);
-			fetch_turned(log);
+		if (log->copy != NULL) {
+			log_copy_return(log->copy);
+			fetch_after_turn(log);
 		}
-		sink_told(log);
+		sink_apply_turn(log);
 		if (log->local != NULL)
-			local_turned(log);
+			local_after_turn(log);
 	}
 }
 
@@ -236,30 +238,30 @@ static void turn_done(void *user)
 	tell_turn(turn);
 	for (size_t i = 0; i < turn->n; i++)
 		if (turn->logs[i] != NULL)
-			tail_due(turn->logs[i]);
-	if (!list_is_empty(&ingest->due) && !ingest->posted)
+			tail_queue(turn->logs[i]);
+	if (!list_is_empty(&ingest->queue) && !ingest->posted)
 		start_turns(ingest);
 	free(turn);
 }
 
-bool tail_poll(struct ingest *ingest)
+bool tail_run_turn(struct ingest *ingest)
 {
 	AUTO_FREE struct turn *turn = make_turn(ingest);
 
 	turn_work(turn);
 	tell_turn(turn);
 	for (size_t i = 0; i < turn->n; i++)
-		tail_due(turn->logs[i]);
-	return !list_is_empty(&ingest->due);
+		tail_queue(turn->logs[i]);
+	return !list_is_empty(&ingest->queue);
 }
 
-void tail_stop(struct ingest *ingest)
+void tail_stop_turns(struct ingest *ingest)
 {
 	if (ingest->posted)
 		loop_unpost(ingest->o.loop, start_turns, ingest);
 }
 
-void tail_wake(struct ingest_log *log)
+void tail_start_reader(struct ingest_log *log)
 {
 	const struct ingest_options *o = &log->ingest->o;
 
@@ -267,16 +269,16 @@ void tail_wake(struct ingest_log *log)
 		return;
 	log->reader = run_reader_new(o->formats, &sink_callbacks[o->keep_view], log);
 	log->parsed = 0;
-	if (log->tail != NULL)
-		store_tail_begin(log->tail);
-	if (log->spool != NULL)
-		fetch_check_spool(log);
-	tail_count(log);
-	sink_blank(log);
-	tail_due(log);
+	if (log->entry != NULL)
+		store_log_restart(log->entry);
+	if (log->copy != NULL)
+		fetch_replace_lost_copy(log);
+	tail_count_backlog(log);
+	sink_show_empty_row(log);
+	tail_queue(log);
 }
 
-void tail_count(struct ingest_log *log)
+void tail_count_backlog(struct ingest_log *log)
 {
 	struct model *model = log->ingest->o.model;
 	bool is_reading = log->reader != NULL && log->parsed < log->news;
@@ -290,29 +292,29 @@ void tail_count(struct ingest_log *log)
 	model_note_change(model, MODEL_LOGS);
 }
 
-void tail_sleep(struct ingest_log *log)
+void tail_free_reader(struct ingest_log *log)
 {
 	run_reader_free(log->reader);
 	log->reader = NULL;
 	log->parsed = 0;
-	tail_count(log);
+	tail_count_backlog(log);
 }
 
-void tail_wait(struct ingest_log *log)
+void tail_finish_turn(struct ingest_log *log)
 {
 	if (log->turn != NULL)
 		loop_job_finish(log->turn->job);
 }
 
-void tail_settle(struct ingest_log *log)
+void tail_read_rest(struct ingest_log *log)
 {
-	tail_wait(log);
-	while (tail_is_due(log) && log->fetched - log->parsed < LAST_BYTES) {
+	tail_finish_turn(log);
+	while (has_work(log) && log->fetched - log->parsed < LAST_BYTES) {
 		struct turn turn = { .ingest = log->ingest, .may_read = true };
 
 		enter_turn(log, &turn);
 		turn_work(&turn);
 		tell_turn(&turn);
 	}
-	list_remove(&log->in_due);
+	list_remove(&log->in_queue);
 }

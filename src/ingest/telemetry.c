@@ -37,7 +37,7 @@ static void store_block(struct ingest_pod *pod, int64_t now_ms)
 							  RUN_ABSENT },
 							RUN_ABSENT };
 	}
-	pod_put(pod);
+	pod_store(pod);
 	store_telemetry_add(store, pod->name, rows, 1 + t->n_gpus, keep);
 	pod->stored_ms = now_ms;
 	if (store_prune_is_due(&pod->prune, now_ms, ingest_now_ms(pod->ingest)) &&
@@ -135,7 +135,7 @@ void telemetry_tick(struct ingest_pod *pod, int64_t now_ms)
 	struct transport *t = fleet_transport(pod->fleet->fleet);
 	double every_s = pod->ingest->o.conf->telemetry_s;
 
-	if (pod->is_quiet || now_ms < pod->telemetry_due_ms)
+	if (pod->is_paused || now_ms < pod->telemetry_due_ms)
 		return;
 	pod->telemetry_due_ms = now_ms + (int64_t)(every_s * 1000);
 	if (pod->telemetry == NULL)

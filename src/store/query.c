@@ -16,9 +16,9 @@ static const struct column log_columns[] = {
 	COLUMN(struct stored_run, name),
 	COLUMN(struct stored_run, gen),
 	COLUMN_AS("ended", struct stored_run, is_ended),
-	COLUMN(struct stored_run, mirror),
+	COLUMN_AS("mirror", struct stored_run, copy),
 };
-static const struct table log_table = TABLE("tails", log_columns, 0);
+static const struct table run_log_table = TABLE("tails", log_columns, 0);
 
 static int prepare_runs(struct store *store, const char *rest, sqlite3_stmt **stmt, struct err *err)
 {
@@ -27,7 +27,7 @@ static int prepare_runs(struct store *store, const char *rest, sqlite3_stmt **st
 	buf_append_str(&sql, "SELECT ");
 	table_names(&sql, &run_table, "r.");
 	buf_append_str(&sql, ", ");
-	table_names(&sql, &log_table, "t.");
+	table_names(&sql, &run_log_table, "t.");
 	buf_appendf(&sql, " FROM runs r JOIN tails t ON t.id = r.tail_id %s", rest);
 	return stmt_prepare(store->reader, store->path, sql.data, stmt, err);
 }
@@ -47,7 +47,7 @@ static void read_run(sqlite3_stmt *stmt, struct stored_run *row)
 				    .is_live = own.live,
 				    .rev = own.rev,
 				    .run = own.run };
-	row_read(stmt, (int)run_table.n, &log_table, row);
+	row_read(stmt, (int)run_table.n, &run_log_table, row);
 }
 
 /* The events of one run, in order. */

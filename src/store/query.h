@@ -16,7 +16,7 @@ struct stored_run {
 	int64_t first_wall_ms, last_wall_ms; /* 0: unknown */
 	bool is_live;			     /* was followed when it was stored, and not over */
 	bool is_ended;			     /* its log: nothing more will come */
-	const char *mirror;		     /* of its log; NULL: none */
+	const char *copy;		     /* path of the local copy of its log; NULL: none */
 	int64_t rev;			     /* rises with each change of a run's row; 0: a row
 					      * that lacks what is of RUN_LIVE_LIST */
 	struct run run;			     /* its status as if its log ended there */

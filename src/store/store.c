@@ -50,15 +50,15 @@ void store_arm(struct store *store)
 	loop_timer_start(store->timer, delay_ms, 0);
 }
 
-static void touch_tail(struct store *store, struct store_tail *tail)
+static void mark_changed(struct store *store, struct store_log *log)
 {
-	tail->dirty = true;
+	log->dirty = true;
 	store->n_dirty++;
 	store_arm(store);
 }
 
 /* "pod\0gen\0name" as the key of the map. */
-static struct str tail_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
+static struct str log_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
 {
 	buf_clear(buf);
 	buf_append(buf, pod, strlen(pod) + 1);
@@ -68,123 +68,119 @@ static struct str tail_key(struct buf *buf, const char *pod, const char *name, u
 }
 
 /* Take up a tail; the texts of row are given. */
-static struct store_tail *store_tail_add(struct store *store, const struct store_tail *row)
+static struct store_log *store_log_add(struct store *store, const struct store_log *row)
 {
-	struct store_tail *tail = xmalloc(sizeof(*tail));
+	struct store_log *log = xmalloc(sizeof(*log));
 
-	*tail = *row;
-	tail->trim_runs = SIZE_MAX;
-	xpush(store->tails, store->n_tails, store->cap_tails, tail);
-	(void)map_set(&store->tail_index, tail_key(&store->key, tail->pod, tail->name, tail->gen),
-		      tail);
-	return tail;
+	*log = *row;
+	log->trim_runs = SIZE_MAX;
+	xpush(store->logs, store->n_logs, store->cap_logs, log);
+	(void)map_set(&store->log_index, log_key(&store->key, log->pod, log->name, log->gen), log);
+	return log;
 }
 
-static void set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
+static void set_run_id(struct store_log *log, size_t run_index, int64_t id)
 {
-	while (tail->n_runs <= run_index)
-		xpush(tail->runs, tail->n_runs, tail->cap_runs, (struct store_run_id){ 0, false });
-	tail->runs[run_index].id = id;
+	while (log->n_runs <= run_index)
+		xpush(log->runs, log->n_runs, log->cap_runs, (struct store_run_id){ 0, false });
+	log->runs[run_index].id = id;
 }
 
-struct store_tail *store_tail_get(struct store *store, const char *pod, const char *name,
-				  unsigned int gen)
+struct store_log *store_log_get(struct store *store, const char *pod, const char *name,
+				unsigned int gen)
 {
 	if (store->writer == NULL)
 		return NULL;
-	struct store_tail *tail =
-		map_get(&store->tail_index, tail_key(&store->key, pod, name, gen));
-	if (tail != NULL)
-		return tail;
-	tail = store_tail_add(store, &(struct store_tail){ .id = store->next_tail++,
-							   .pod = xstrdup(pod),
-							   .name = xstrdup(name),
-							   .path = xstrdup(name),
-							   .gen = gen });
-	touch_tail(store, tail);
-	return tail;
+	struct store_log *log = map_get(&store->log_index, log_key(&store->key, pod, name, gen));
+	if (log != NULL)
+		return log;
+	log = store_log_add(store, &(struct store_log){ .id = store->next_log++,
+							.pod = xstrdup(pod),
+							.name = xstrdup(name),
+							.identity.path = xstrdup(name),
+							.gen = gen });
+	mark_changed(store, log);
+	return log;
 }
 
-size_t store_tail_count(const struct store *store)
+size_t store_log_count(const struct store *store)
 {
-	return store->n_tails;
+	return store->n_logs;
 }
 
-const struct store_tail *store_tail_at(const struct store *store, size_t i)
+const struct store_log *store_log_at(const struct store *store, size_t i)
 {
-	assert(i < store->n_tails);
-	return store->tails[i];
+	assert(i < store->n_logs);
+	return store->logs[i];
 }
 
-static bool set_text(char **text, const char *value)
+static bool set_text(const char **text, const char *value)
 {
 	if (*text == value || (*text != NULL && value != NULL && strcmp(*text, value) == 0))
 		return false;
 	char *copy = xstrdup_null(value);
-	free(*text);
+	free((void *)(uintptr_t)*text);
 	*text = copy;
 	return true;
 }
 
-void store_tail_identify(struct store *store, struct store_tail *tail,
-			 const struct store_identity *identity)
+void store_log_set_identity(struct store *store, struct store_log *log,
+			    const struct log_identity *identity, const char *copy)
 {
-	bool changed = set_text(&tail->path, identity->path);
+	struct log_identity old = log->identity, *now = &log->identity;
+	bool changed = set_text(&old.path, identity->path);
 
-	changed |= set_text(&tail->mirror, identity->mirror);
-	changed |= set_text(&tail->real, identity->real);
-	changed |= tail->dev != identity->dev || tail->inode != identity->inode ||
-		   tail->ended != identity->ended || tail->stamp != identity->stamp ||
-		   tail->sum.len != identity->sum.len || tail->sum.crc != identity->sum.crc;
-	tail->dev = identity->dev;
-	tail->inode = identity->inode;
-	tail->ended = identity->ended;
-	tail->stamp = identity->stamp;
-	tail->sum = identity->sum;
+	changed |= set_text(&old.real, identity->real);
+	changed |= set_text(&log->copy, copy);
+	changed |= old.dev != identity->dev || old.inode != identity->inode ||
+		   old.ended != identity->ended || old.stamp != identity->stamp ||
+		   old.sum.len != identity->sum.len || old.sum.crc != identity->sum.crc;
+	*now = *identity;
+	now->path = old.path;
+	now->real = old.real;
 	if (changed)
-		touch_tail(store, tail);
+		mark_changed(store, log);
 }
 
-void store_tail_begin(struct store_tail *tail)
+void store_log_restart(struct store_log *log)
 {
-	tail->last_line = 0;
-	tail->seq = 0;
-	tail->done_lines = tail->lines;
+	log->last_line = 0;
+	log->seq = 0;
+	log->done_lines = log->lines;
 }
 
-void store_tail_advance(struct store *store, struct store_tail *tail, uint64_t offset,
-			uint64_t lines)
+void store_log_advance(struct store *store, struct store_log *log, uint64_t offset, uint64_t lines)
 {
-	if (tail->offset == offset && tail->lines == lines)
+	if (log->offset == offset && log->lines == lines)
 		return;
-	tail->offset = offset;
-	tail->lines = lines;
-	tail->is_over = tail->is_whole = false;
-	touch_tail(store, tail);
+	log->offset = offset;
+	log->lines = lines;
+	log->is_over = log->is_whole = false;
+	mark_changed(store, log);
 }
 
-void store_tail_trim(struct store *store, struct store_tail *tail, size_t n)
+void store_log_trim(struct store *store, struct store_log *log, size_t n)
 {
-	if (tail->n_runs <= n)
+	if (log->n_runs <= n)
 		return;
-	tail->n_runs = n;
-	tail->trim_runs = n;
-	touch_tail(store, tail);
+	log->n_runs = n;
+	log->trim_runs = n;
+	mark_changed(store, log);
 }
 
-int64_t store_run_id(struct store *store, struct store_tail *tail, unsigned int run_index)
+int64_t store_run_id(struct store *store, struct store_log *log, unsigned int run_index)
 {
-	if (run_index >= tail->n_runs || tail->runs[run_index].id == 0)
-		set_run_id(tail, run_index, store->next_run++);
-	return tail->runs[run_index].id;
+	if (run_index >= log->n_runs || log->runs[run_index].id == 0)
+		set_run_id(log, run_index, store->next_run++);
+	return log->runs[run_index].id;
 }
 
-bool store_run_has_row(const struct store_tail *tail, unsigned int run_index)
+bool store_run_has_row(const struct store_log *log, unsigned int run_index)
 {
-	return run_index < tail->n_runs && tail->runs[run_index].has_row;
+	return run_index < log->n_runs && log->runs[run_index].has_row;
 }
 
-void store_sample_add(struct store *store, struct store_tail *tail, const struct run *run,
+void store_sample_add(struct store *store, struct store_log *log, const struct run *run,
 		      const struct sample *sample)
 {
 	struct batch *batch = &store->waiting;
@@ -192,25 +188,25 @@ void store_sample_add(struct store *store, struct store_tail *tail, const struct
 	uint64_t known = sample->known > sample->line ? sample->known : sample->line;
 
 	/* Stored before the crash or restart that made us read it again. */
-	tail->seq = sample->line == tail->last_line ? tail->seq + 1 : 0;
-	tail->last_line = sample->line;
-	if (known < tail->done_lines)
+	log->seq = sample->line == log->last_line ? log->seq + 1 : 0;
+	log->last_line = sample->line;
+	if (known < log->done_lines)
 		return;
 	xpush(batch->samples, batch->n_samples, batch->cap_samples,
 	      (struct batch_sample){
-		      .run_id = store_run_id(store, tail, run->run_index),
-		      .seq = tail->seq,
+		      .run_id = store_run_id(store, log, run->run_index),
+		      .seq = log->seq,
 		      .sample = *sample,
 	      });
 	if (batch->n_samples == 1 || batch->n_samples == STORE_FLUSH_SAMPLES)
 		store_arm(store);
 }
 
-void store_run_put(struct store *store, struct store_tail *tail, const struct run *run,
+void store_run_put(struct store *store, struct store_log *log, const struct run *run,
 		   const struct store_run_put *how)
 {
 	struct batch *batch = &store->waiting;
-	int64_t id = store_run_id(store, tail, run->run_index);
+	int64_t id = store_run_id(store, log, run->run_index);
 	size_t i = batch->n_runs;
 	struct run_row *row;
 
@@ -223,12 +219,12 @@ void store_run_put(struct store *store, struct store_tail *tail, const struct ru
 		row = xplace(batch->runs, batch->n_runs, batch->cap_runs);
 	}
 	*row = (struct run_row){ .id = id,
-				 .tail_id = tail->id,
+				 .tail_id = log->id,
 				 .first_wall_ms = how->wall_ms,
 				 .last_wall_ms = how->wall_ms,
 				 .live = how->is_live };
 	run_copy(&row->run, run);
-	tail->runs[run->run_index].has_row = true;
+	log->runs[run->run_index].has_row = true;
 	store_arm(store);
 }
 
@@ -265,16 +261,16 @@ static void take_batch(struct store *store)
 
 	if (store->cb.on_flush != NULL)
 		store->cb.on_flush(store->cb.user);
-	for (size_t i = 0; store->n_dirty > 0 && i < store->n_tails; i++) {
-		struct store_tail *tail = store->tails[i], *row;
+	for (size_t i = 0; store->n_dirty > 0 && i < store->n_logs; i++) {
+		struct store_log *log = store->logs[i], *row;
 
-		if (!tail->dirty)
+		if (!log->dirty)
 			continue;
-		tail->dirty = false;
-		row = xplace(batch->tails, batch->n_tails, batch->cap_tails);
-		*row = *tail;
-		row_own(&tail_table, row);
-		tail->trim_runs = SIZE_MAX;
+		log->dirty = false;
+		row = xplace(batch->logs, batch->n_logs, batch->cap_logs);
+		*row = *log;
+		row_own(&log_table, row);
+		log->trim_runs = SIZE_MAX;
 	}
 	store->n_dirty = 0;
 	struct batch empty = store->writing;
@@ -370,37 +366,37 @@ static int make_file(const char *path, struct err *err)
 	return 0;
 }
 
-static void load_tail(struct store *store, struct store_tail row)
+static void load_log(struct store *store, struct store_log row)
 {
 	row.done_lines = row.lines;
-	if (row.id >= store->next_tail)
-		store->next_tail = row.id + 1;
-	if (row.pod == NULL || row.name == NULL || row.path == NULL)
+	if (row.id >= store->next_log)
+		store->next_log = row.id + 1;
+	if (row.pod == NULL || row.name == NULL || row.identity.path == NULL)
 		return;
-	row_own(&tail_table, &row);
-	(void)store_tail_add(store, &row);
+	row_own(&log_table, &row);
+	(void)store_log_add(store, &row);
 }
 
-static int load_tails(struct store *store, sqlite3 *db, struct err *err)
+static int load_logs(struct store *store, sqlite3 *db, struct err *err)
 {
-	sqlite3_stmt *stmt = table_select(db, store->path, &tail_table, err, "ORDER BY id");
-	struct store_tail row = { 0 };
+	sqlite3_stmt *stmt = table_select(db, store->path, &log_table, err, "ORDER BY id");
+	struct store_log row = { 0 };
 
-	while (row_next(stmt, &tail_table, &row))
-		load_tail(store, row);
+	while (row_next(stmt, &log_table, &row))
+		load_log(store, row);
 	return stmt_end_walk(db, store->path, stmt, 0, err);
 }
 
 /* The tail's last run is the one that comes last. */
-static void load_end(struct store_tail *tail, sqlite3_stmt *stmt)
+static void load_end(struct store_log *log, sqlite3_stmt *stmt)
 {
 	const char *status = stmt_text(stmt, 3);
 	bool is_whole = sqlite3_column_int64(stmt, 4) > 0;
 
-	tail->is_over = is_whole && (tail->n_runs == 1 || tail->is_whole) && status != NULL &&
-			strcmp(status, run_status_name(RUN_FINISHED)) == 0;
-	tail->is_whole = is_whole && (tail->n_runs == 1 || tail->is_whole);
-	tail->last_wall_ms = sqlite3_column_int64(stmt, 5);
+	log->is_over = is_whole && (log->n_runs == 1 || log->is_whole) && status != NULL &&
+		       strcmp(status, run_status_name(RUN_FINISHED)) == 0;
+	log->is_whole = is_whole && (log->n_runs == 1 || log->is_whole);
+	log->last_wall_ms = sqlite3_column_int64(stmt, 5);
 }
 
 /* Both lists are in the order of their tails' ids. */
@@ -422,12 +418,12 @@ static int load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 
 		if (id >= store->next_run)
 			store->next_run = id + 1;
-		while (i < store->n_tails && store->tails[i]->id < tail_id)
+		while (i < store->n_logs && store->logs[i]->id < tail_id)
 			i++;
-		if (i < store->n_tails && store->tails[i]->id == tail_id && index >= 0) {
-			set_run_id(store->tails[i], (size_t)index, id);
-			store->tails[i]->runs[index].has_row = true;
-			load_end(store->tails[i], stmt);
+		if (i < store->n_logs && store->logs[i]->id == tail_id && index >= 0) {
+			set_run_id(store->logs[i], (size_t)index, id);
+			store->logs[i]->runs[index].has_row = true;
+			load_end(store->logs[i], stmt);
 		}
 	}
 	return stmt_end_walk(db, store->path, stmt, 0, err);
@@ -488,7 +484,7 @@ static int become_writer(struct store *store, const char *rules, struct err *err
 	if (make_file(store->path, err) != 0 || db_open(store->path, true, &db, err) != 0)
 		return -1;
 	if (set_up_writer(db, store->path, err) != 0 ||
-	    renew_rules(db, store->path, rules, err) != 0 || load_tails(store, db, err) != 0 ||
+	    renew_rules(db, store->path, rules, err) != 0 || load_logs(store, db, err) != 0 ||
 	    load_run_ids(store, db, err) != 0) {
 		(void)sqlite3_close(db);
 		return -1;
@@ -509,13 +505,13 @@ static void store_free(struct store *store)
 	(void)sqlite3_close(store->reader);
 	if (store->lock_fd >= 0)
 		(void)close(store->lock_fd);
-	for (size_t i = 0; i < store->n_tails; i++) {
-		row_release(&tail_table, store->tails[i]);
-		free(store->tails[i]->runs);
-		free(store->tails[i]);
+	for (size_t i = 0; i < store->n_logs; i++) {
+		row_release(&log_table, store->logs[i]);
+		free(store->logs[i]->runs);
+		free(store->logs[i]);
 	}
-	free(store->tails);
-	map_release(&store->tail_index, NULL);
+	free(store->logs);
+	map_release(&store->log_index, NULL);
 	buf_release(&store->key);
 	batch_release(&store->waiting);
 	batch_release(&store->writing);
@@ -579,8 +575,8 @@ struct store *store_open(const struct store_options *options, struct err *err)
 	store->loop = options->loop;
 	store->cb = options->cb;
 	store->lock_fd = -1;
-	store->next_tail = store->next_run = 1;
-	map_init(&store->tail_index);
+	store->next_log = store->next_run = 1;
+	map_init(&store->log_index);
 	buf_init(&store->key, 65536);
 	if (options->read_only && !is_there)
 		rc = err_set(err, ERR_NODATA,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/cksum.h"
+#include "base/log_identity.h"
 #include "loop/loop.h"
 #include "parsers/run.h"
 
@@ -23,7 +23,7 @@ struct store;
 struct store_cb {
 	/*
 	 * A batch is about to be made: put the runs and offsets that changed
-	 * (store_run_put, store_tail_advance).  May be NULL.
+	 * (store_run_put, store_log_advance).  May be NULL.
 	 */
 	void (*on_flush)(void *user);
 	/* Writing failed (why), or works again (NULL).  May be NULL. */
@@ -71,19 +71,15 @@ struct store_run_id {
  * One generation of one log file: what lies at a path until the file is cut
  * or replaced.  It is known by pod, name and gen; path is where it lies now.
  */
-struct store_tail {
+struct store_log {
 	int64_t id;
-	char *pod, *name, *path; /* owned by the store; raw bytes */
-	unsigned int gen;	 /* 0, 1, .. of that name */
-	uint64_t dev, inode;
-	char *real;		/* owned; where path leads by links; NULL: it is none */
-	char *mirror;		/* owned; file with the same bytes, NULL: none */
-	bool ended;		/* no more will come */
-	struct cksum sum;	/* of all that was fetched; of none: not known */
-	uint64_t stamp;		/* of the pod's file when that was all; 0: unknown */
-	uint64_t offset, lines; /* as last advanced; at open: as committed */
-	uint64_t done_lines;	/* samples before this line are stored; at open,
-				   or as of store_tail_begin */
+	char *pod, *name;	      /* owned; raw bytes */
+	unsigned int gen;	      /* 0, 1, .. of that name */
+	struct log_identity identity; /* its texts are owned */
+	const char *copy;	      /* owned; path of the local copy; NULL: none */
+	uint64_t offset, lines;	      /* as last advanced; at open: as committed */
+	uint64_t done_lines;	      /* samples before this line are stored; at open,
+					 or as of store_log_restart */
 	/* It has runs, their rows hold all that a screen shows of them, and
 	 * nothing came since the database was opened. */
 	bool is_whole;
@@ -92,7 +88,7 @@ struct store_tail {
 	uint64_t last_line;   /* of the last sample added */
 	unsigned int seq;     /* samples of that line so far */
 	bool dirty;
-	size_t trim_runs;	   /* of store_tail_trim; SIZE_MAX: nothing to do */
+	size_t trim_runs;	   /* of store_log_trim; SIZE_MAX: nothing to do */
 	struct store_run_id *runs; /* by run index */
 	size_t n_runs, cap_runs;
 };
@@ -101,37 +97,26 @@ struct store_tail {
  * The tail of that generation; made when it is new, with name as its path.
  * NULL when the store does not write.  Stable until store_close.
  */
-struct store_tail *store_tail_get(struct store *store, const char *pod, const char *name,
-				  unsigned int gen);
+struct store_log *store_log_get(struct store *store, const char *pod, const char *name,
+				unsigned int gen);
 /* All tails, in the order of their ids; borrowed. */
-size_t store_tail_count(const struct store *store);
-const struct store_tail *store_tail_at(const struct store *store, size_t i);
+size_t store_log_count(const struct store *store);
+const struct store_log *store_log_at(const struct store *store, size_t i);
 
-/* What may change of a tail; the strings are copied. */
-struct store_identity {
-	const char *path;
-	const char *real;   /* NULL: none */
-	const char *mirror; /* NULL: none */
-	uint64_t dev, inode, stamp;
-	struct cksum sum;
-	bool ended;
-};
-
-void store_tail_identify(struct store *store, struct store_tail *tail,
-			 const struct store_identity *identity);
+void store_log_set_identity(struct store *store, struct store_log *log,
+			    const struct log_identity *identity, const char *copy);
 /* Its log is read from its first byte now, perhaps once more. */
-void store_tail_begin(struct store_tail *tail);
+void store_log_restart(struct store_log *log);
 /* All before offset (and the whole lines before it) has been added. */
-void store_tail_advance(struct store *store, struct store_tail *tail, uint64_t offset,
-			uint64_t lines);
+void store_log_advance(struct store *store, struct store_log *log, uint64_t offset, uint64_t lines);
 
 /* All of it was read again: it holds n runs; what is stored beyond goes. */
-void store_tail_trim(struct store *store, struct store_tail *tail, size_t n);
+void store_log_trim(struct store *store, struct store_log *log, size_t n);
 
 /* The id of that run of the file; given out when it is new. */
-int64_t store_run_id(struct store *store, struct store_tail *tail, unsigned int run_index);
+int64_t store_run_id(struct store *store, struct store_log *log, unsigned int run_index);
 /* Is there a row of it, or one in what waits to be written? */
-bool store_run_has_row(const struct store_tail *tail, unsigned int run_index);
+bool store_run_has_row(const struct store_log *log, unsigned int run_index);
 /* How a run is put. */
 struct store_run_put {
 	int64_t wall_ms; /* when its last byte came */
@@ -142,9 +127,9 @@ struct store_run_put {
  * What the run's log says, its status as if the log ended here (so that it
  * is true also when nobody can correct it any more).
  */
-void store_run_put(struct store *store, struct store_tail *tail, const struct run *run,
+void store_run_put(struct store *store, struct store_log *log, const struct run *run,
 		   const struct store_run_put *how);
-void store_sample_add(struct store *store, struct store_tail *tail, const struct run *run,
+void store_sample_add(struct store *store, struct store_log *log, const struct run *run,
 		      const struct sample *sample);
 
 /* No more should be read until on_state says that writing works again. */

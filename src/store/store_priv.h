@@ -20,7 +20,7 @@ struct run_row {
 	struct run run; /* its final_class is static, its other texts its own */
 };
 
-extern const struct table tail_table;	   /* struct store_tail */
+extern const struct table log_table;	   /* struct store_log */
 extern const struct table run_table;	   /* struct run_row */
 extern const struct table event_table;	   /* struct run_event */
 extern const struct table series_table;	   /* struct run_series */
@@ -51,8 +51,8 @@ struct batch_telemetry {
 };
 
 struct batch {
-	struct store_tail *tails; /* copies; without their runs */
-	size_t n_tails, cap_tails;
+	struct store_log *logs; /* copies; without their runs */
+	size_t n_logs, cap_logs;
 	struct run_row *runs;
 	size_t n_runs, cap_runs;
 	struct batch_sample *samples;
@@ -126,11 +126,11 @@ struct store {
 	struct writer *writer; /* used by the job while one runs; or NULL */
 	struct loop_timer *timer;
 
-	struct store_tail **tails; /* owned, each stable */
-	size_t n_tails, cap_tails;
-	struct map tail_index; /* "pod\0gen\0name" to struct store_tail */
+	struct store_log **logs; /* owned, each stable */
+	size_t n_logs, cap_logs;
+	struct map log_index; /* "pod\0gen\0name" to struct store_log */
 	struct buf key;
-	int64_t next_tail, next_run;
+	int64_t next_log, next_run;
 
 	size_t n_dirty; /* tails touched since the last batch */
 	struct batch waiting;

@@ -11,26 +11,27 @@
 
 #include "base/xalloc.h"
 
-#define TAIL(member) COLUMN(struct store_tail, member)
+#define LOG(member)	 COLUMN(struct store_log, member)
+#define IDENTITY(member) COLUMN_AS(#member, struct store_log, identity.member)
 
-static const struct column tail_columns[] = {
-	TAIL(id),
-	TAIL(pod),
-	TAIL(name),
-	TAIL(gen),
-	TAIL(dev),
-	TAIL(inode),
-	TAIL(offset),
-	TAIL(lines),
-	TAIL(mirror),
-	TAIL(path),
-	TAIL(ended),
-	TAIL(stamp),
-	TAIL(real),
-	COLUMN_AS("fetched", struct store_tail, sum.len),
-	COLUMN_AS("crc", struct store_tail, sum.crc),
+static const struct column log_columns[] = {
+	LOG(id),
+	LOG(pod),
+	LOG(name),
+	LOG(gen),
+	IDENTITY(dev),
+	IDENTITY(inode),
+	LOG(offset),
+	LOG(lines),
+	COLUMN_AS("mirror", struct store_log, copy),
+	IDENTITY(path),
+	IDENTITY(ended),
+	IDENTITY(stamp),
+	IDENTITY(real),
+	COLUMN_AS("fetched", struct store_log, identity.sum.len),
+	COLUMN_AS("crc", struct store_log, identity.sum.crc),
 };
-const struct table tail_table = TABLE("tails", tail_columns, 4);
+const struct table log_table = TABLE("tails", log_columns, 4);
 
 #define ROW(member) COLUMN(struct run_row, member)
 #define RUN(member) COLUMN_AS(#member, struct run_row, run.member)
@@ -121,7 +122,7 @@ const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
 
 /* NULL: made from the table of its rows. */
 #define STATEMENT_LIST(X)                                                             \
-	X(TAIL, NULL)                                                                 \
+	X(LOG, NULL)                                                                  \
 	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")         \
 	X(TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (" TRIMMED ")")            \
 	X(TRIM_SERIES, "DELETE FROM series WHERE run_id IN (" TRIMMED ")")            \
@@ -174,7 +175,7 @@ struct writer {
 
 bool batch_is_empty(const struct batch *batch)
 {
-	return batch->n_tails + batch->n_runs + batch->n_samples + batch->n_pods +
+	return batch->n_logs + batch->n_runs + batch->n_samples + batch->n_pods +
 			       batch->n_telemetry ==
 		       0 &&
 	       batch->prune_pod == NULL;
@@ -183,15 +184,15 @@ bool batch_is_empty(const struct batch *batch)
 /* All of it but the room for samples. */
 static void clear_rows(struct batch *batch)
 {
-	for (size_t i = 0; i < batch->n_tails; i++)
-		row_release(&tail_table, &batch->tails[i]);
+	for (size_t i = 0; i < batch->n_logs; i++)
+		row_release(&log_table, &batch->logs[i]);
 	for (size_t i = 0; i < batch->n_runs; i++)
 		run_release(&batch->runs[i].run);
 	for (size_t i = 0; i < batch->n_pods; i++)
 		row_release(&pod_table, &batch->pods[i]);
 	for (size_t i = 0; i < batch->n_telemetry; i++)
 		free(batch->telemetry[i].pod);
-	free(batch->tails);
+	free(batch->logs);
 	free(batch->runs);
 	free(batch->pods);
 	free(batch->telemetry);
@@ -241,11 +242,11 @@ struct writer *writer_new(sqlite3 *db, struct err *err)
 		STATEMENT_LIST(X)
 #undef X
 	};
-	AUTO_TEXT tail_sql = table_put_sql(&tail_table);
+	AUTO_TEXT log_sql = table_put_sql(&log_table);
 	AUTO_TEXT run_sql = table_put_sql(&run_table);
 	struct writer *w = xcalloc(1, sizeof(*w));
 
-	texts[STATEMENT_TAIL] = tail_sql;
+	texts[STATEMENT_LOG] = log_sql;
 	texts[STATEMENT_RUN] = run_sql;
 	w->db = db;
 	map_init(&w->names);
@@ -275,17 +276,17 @@ static int writer_run(struct writer *w, enum statement id, struct err *err)
 	return stmt_step(w->stmts[id]) == SQLITE_DONE ? 0 : db_fail(w->db, WHAT, err);
 }
 
-static int write_tail(struct writer *w, const struct store_tail *tail, struct err *err)
+static int write_log(struct writer *w, const struct store_log *log, struct err *err)
 {
-	row_bind(w->stmts[STATEMENT_TAIL], 1, &tail_table, tail);
-	if (writer_run(w, STATEMENT_TAIL, err) != 0)
+	row_bind(w->stmts[STATEMENT_LOG], 1, &log_table, log);
+	if (writer_run(w, STATEMENT_LOG, err) != 0)
 		return -1;
-	if (tail->trim_runs == SIZE_MAX)
+	if (log->trim_runs == SIZE_MAX)
 		return 0;
 	/* What an earlier reading saw and this one does not. */
 	for (int i = STATEMENT_TRIM_ROWS; i <= STATEMENT_TRIM_RUNS; i++) {
-		(void)sqlite3_bind_int64(w->stmts[i], 1, tail->id);
-		(void)sqlite3_bind_int64(w->stmts[i], 2, (int64_t)tail->trim_runs);
+		(void)sqlite3_bind_int64(w->stmts[i], 1, log->id);
+		(void)sqlite3_bind_int64(w->stmts[i], 2, (int64_t)log->trim_runs);
 		if (writer_run(w, (enum statement)i, err) != 0)
 			return -1;
 	}
@@ -483,8 +484,8 @@ static int write_rows(struct writer *w, struct batch *batch, struct err *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < batch->n_tails; i++)
-		rc = write_tail(w, &batch->tails[i], err);
+	for (size_t i = 0; rc == 0 && i < batch->n_logs; i++)
+		rc = write_log(w, &batch->logs[i], err);
 	for (size_t i = 0; rc == 0 && i < batch->n_runs; i++)
 		rc = write_run(w, &batch->runs[i], err);
 	if (rc == 0)

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "ingest/spool.h"
+#include "ingest/log_copy.h"
 #include "loop/loop.h"
 #include "remote/fleet.h"
 #include "remote/follow_priv.h"
@@ -36,7 +36,7 @@ struct tool {
 	struct loop *loop;
 	struct fleet *fleet;
 	struct follow *follow;
-	struct spool_dir *dir;
+	struct log_copies *dir;
 	struct loop_fd *in;
 	struct loop_timer *unpause;
 	FILE *journal;
@@ -75,16 +75,16 @@ static const char *word(const char *s)
 	return buf->data;
 }
 
-static struct spool *open_spool(struct tool *tool, const char *name, unsigned int generation,
-				const struct cksum *known)
+static struct log_copy *open_copy(struct tool *tool, const char *name, unsigned int generation,
+				  const struct cksum *known)
 {
-	struct spool *spool = spool_new(tool->dir, "pod", str_from(name), generation);
+	struct log_copy *copy = log_copy_new(tool->dir, "pod", str_from(name), generation);
 	struct err err = { ERR_NONE, "" };
 
-	if (spool_open(spool, known, &err))
+	if (log_copy_open(copy, known, &err))
 		die(&err);
-	spool_back(spool);
-	return spool;
+	log_copy_return(copy);
+	return copy;
 }
 
 static void on_file(void *user, struct follow_file *file, enum follow_event event)
@@ -92,7 +92,7 @@ static void on_file(void *user, struct follow_file *file, enum follow_event even
 	struct tool *tool = user;
 
 	if (event == FOLLOW_FORGOTTEN) {
-		spool_free(file->user);
+		log_copy_free(file->user);
 		return;
 	}
 	if (tool->journal != NULL) {
@@ -102,15 +102,15 @@ static void on_file(void *user, struct follow_file *file, enum follow_event even
 		fflush(tool->journal);
 	}
 	if (file->user == NULL && !tool->count_only)
-		file->user = open_spool(tool, file->name, file->generation,
-					event == FOLLOW_BEGINS ? NULL : &file->sum);
+		file->user = open_copy(tool, file->name, file->generation,
+				       event == FOLLOW_BEGINS ? NULL : &file->sum);
 	printf("%s %s %u %" PRIu64 "\n", events[event], word(file->path), file->generation,
 	       file->offset);
 	fflush(stdout);
 	if (event == FOLLOW_ENDS && file->user != NULL) {
-		file->sum = ((struct spool *)file->user)->sum;
-		spool_end(file->user);
-		spool_free(file->user);
+		file->sum = ((struct log_copy *)file->user)->sum;
+		log_copy_end(file->user);
+		log_copy_free(file->user);
 		file->user = NULL;
 	}
 }
@@ -119,9 +119,9 @@ static struct cksum sum(void *user, const struct follow_file *file)
 {
 	struct cksum counted = { file->offset, 0 };
 	const struct tool *tool = user;
-	const struct spool *spool = file->user;
+	const struct log_copy *copy = file->user;
 
-	return spool != NULL ? spool->sum : tool->count_only ? counted : file->sum;
+	return copy != NULL ? copy->sum : tool->count_only ? counted : file->sum;
 }
 
 static void tell_bytes(const struct follow_file *file, size_t len)
@@ -137,7 +137,7 @@ static void tell_bytes(const struct follow_file *file, size_t len)
 static size_t on_bytes(void *user, struct follow_file *file, struct str data)
 {
 	struct tool *tool = user;
-	struct spool *spool = file->user;
+	struct log_copy *copy = file->user;
 	struct err err = { ERR_NONE, "" };
 
 	if (tool->stutter > 0 && data.len > tool->stutter) {
@@ -149,11 +149,11 @@ static size_t on_bytes(void *user, struct follow_file *file, struct str data)
 		tell_bytes(file, data.len);
 	if (tool->count_only)
 		return data.len;
-	assert(spool->sum.len == file->offset);
-	spool_lend(spool);
-	if (spool_append(spool, data, &err) != data.len)
+	assert(copy->sum.len == file->offset);
+	log_copy_lend(copy);
+	if (log_copy_append(copy, data, &err) != data.len)
 		die(&err);
-	spool_back(spool);
+	log_copy_return(copy);
 	return data.len;
 }
 
@@ -259,22 +259,22 @@ static void know_line(struct tool *tool, char *line)
 	char *id = strsep(&line, " "), *path = strsep(&line, " ");
 	char *ended = strsep(&line, " "), *real = strsep(&line, " ");
 	const struct cksum none = { 0, 0 };
-	struct spool *spool;
+	struct log_copy *copy;
 
 	known.name = unescape(name);
 	known.generation = (unsigned int)strtoul(generation, NULL, 10);
-	known.dev = strtoull(id, &id, 10);
-	known.ino = strtoull(id + 1, NULL, 10);
-	known.path = unescape(path);
-	known.ended = ended[0] == '1';
-	known.real = strcmp(real, "-") == 0 ? NULL : unescape(real);
-	spool = open_spool(tool, known.name, known.generation, &none);
-	known.sum = spool->sum;
-	known.offset = spool->sum.len;
-	known.user = spool;
-	if (known.ended) {
-		spool_end(spool);
-		spool_free(spool);
+	known.identity.dev = strtoull(id, &id, 10);
+	known.identity.inode = strtoull(id + 1, NULL, 10);
+	known.identity.path = unescape(path);
+	known.identity.ended = ended[0] == '1';
+	known.identity.real = strcmp(real, "-") == 0 ? NULL : unescape(real);
+	copy = open_copy(tool, known.name, known.generation, &none);
+	known.identity.sum = copy->sum;
+	known.offset = copy->sum.len;
+	known.user = copy;
+	if (known.identity.ended) {
+		log_copy_end(copy);
+		log_copy_free(copy);
 		known.user = NULL;
 	}
 	(void)follow_know(tool->follow, &known);
@@ -329,7 +329,7 @@ static void run(struct tool *tool, struct remote_pod *pod, enum follow_variant v
 	tool->loop = loop_new(&err);
 	if (tool->loop == NULL)
 		die(&err);
-	tool->dir = spool_dir_open(argv[0], UINT64_MAX / 2, &err);
+	tool->dir = log_copies_open(argv[0], UINT64_MAX / 2, &err);
 	if (tool->dir == NULL)
 		die(&err);
 	tool->fleet = fleet_new(tool->loop, pod, 1, &fleet_options);
@@ -358,7 +358,7 @@ static void tear_down(struct tool *tool)
 	fleet_free(tool->fleet);
 	loop_fd_close(tool->in);
 	loop_timer_close(tool->unpause);
-	spool_dir_free(tool->dir);
+	log_copies_free(tool->dir);
 	loop_free(tool->loop);
 	if (tool->journal != NULL)
 		fclose(tool->journal);

@@ -129,9 +129,9 @@ static struct cksum sum(void *user, const struct follow_file *file)
 /* One that is known from before, of five bytes. */
 static void know(struct follow *follow)
 {
-	struct follow_known known = { .path = "k", .name = "k", .dev = 1 };
+	struct follow_known known = { .identity = { .path = "k", .dev = 1 }, .name = "k" };
 
-	cksum_add(&known.sum, "12345", 5);
+	cksum_add(&known.identity.sum, "12345", 5);
 	known.offset = 5;
 	known.user = (void *)6;
 	(void)follow_know(follow, &known);

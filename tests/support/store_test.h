@@ -46,7 +46,7 @@ static inline void fill_run(struct run *run, double steps)
 	run->lines = (uint64_t)steps;
 }
 
-static inline void add_sample(struct store *store, struct store_tail *tail, const struct run *run,
+static inline void add_sample(struct store *store, struct store_log *log, const struct run *run,
 			      uint64_t line)
 {
 	struct sample sample = {
@@ -57,7 +57,7 @@ static inline void add_sample(struct store *store, struct store_tail *tail, cons
 		.line = line,
 	};
 
-	store_sample_add(store, tail, run, &sample);
+	store_sample_add(store, log, run, &sample);
 }
 
 /* What the queries gave. */

@@ -53,15 +53,15 @@ static void test_series(struct loop *loop)
 {
 	const char *path = file_in_dir("series.db");
 	struct store *store = open_store(path, false);
-	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct store_log *log = store_log_get(store, "p", "/x", 0);
 	struct seen_answer seen = { .loop = loop };
 	struct history *history = history_new(loop, path, on_answer, &seen);
 	struct run run;
 
 	fill_run(&run, 9);
 	for (uint64_t line = 1; line <= 1000; line++)
-		add_sample(store, tail, &run, line);
-	store_run_put(store, tail, &run, &put);
+		add_sample(store, log, &run, line);
+	store_run_put(store, log, &run, &put);
 	(void)store_flush(store, NULL);
 	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
 	is_int((long long)seen.points, 1000, "all points of a run");
@@ -69,7 +69,7 @@ static void test_series(struct loop *loop)
 	is_int((long long)seen.last_line, 1000, "and its line");
 
 	for (uint64_t line = 1001; line <= 1010; line++)
-		add_sample(store, tail, &run, line);
+		add_sample(store, log, &run, line);
 	ask(history, &seen, &(struct history_ask){ .run_id = 1, .after_line = 1000 });
 	is_int((long long)seen.points, 0, "what waits is not there yet");
 	is_int((long long)seen.last_line, 1000, "and changes no line");
@@ -97,7 +97,7 @@ static void test_own_series(struct loop *loop)
 {
 	const char *path = file_in_dir("own.db");
 	struct store *store = open_store(path, false);
-	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct store_log *log = store_log_get(store, "p", "/x", 0);
 	struct seen_answer seen = { .loop = loop };
 	struct history *history = history_new(loop, path, on_answer, &seen);
 	struct sample sample = { .metric = METRIC_COUNT, .train_ms = RUN_ABSENT };
@@ -109,11 +109,11 @@ static void test_own_series(struct loop *loop)
 		sample.value = 2 * sample.step;
 		sample.line = line;
 		sample.name = "grad norm";
-		store_sample_add(store, tail, &run, &sample);
+		store_sample_add(store, log, &run, &sample);
 		sample.name = "train_loss";
-		store_sample_add(store, tail, &run, &sample);
+		store_sample_add(store, log, &run, &sample);
 	}
-	store_run_put(store, tail, &run, &put);
+	store_run_put(store, log, &run, &put);
 	(void)store_flush(store, NULL);
 	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
 	is_int((long long)seen.own_points, 10, "points of a printed name");

@@ -16,7 +16,7 @@ static void test_two(void)
 	const char *path = file_in_dir("two.db");
 	struct store *first = open_store(path, false);
 	struct store *second = open_store(path, false);
-	struct store_tail *tail;
+	struct store_log *log;
 	char want[300];
 	long holder = 0;
 
@@ -27,9 +27,9 @@ static void test_two(void)
 		       "only reads it",
 		       (long)getpid(), path);
 	is_str(store_why_reader(second), want, "and says why");
-	ok(store_tail_get(second, "p", "/x", 0) == NULL, "it takes nothing");
-	tail = store_tail_get(first, "p", "/x", 0);
-	store_tail_advance(first, tail, 5, 1);
+	ok(store_log_get(second, "p", "/x", 0) == NULL, "it takes nothing");
+	log = store_log_get(first, "p", "/x", 0);
+	store_log_advance(first, log, 5, 1);
 	is_int(store_flush(first, NULL), 0, "the first one goes on");
 	is_int(count_rows(path, "SELECT offset FROM v_tails"), 5, "and can be read meanwhile");
 	ok(lock_is_held(path, &holder) && holder == getpid(), "who writes is known");
@@ -56,7 +56,7 @@ static void test_disk_full(void)
 	const char *path = file_in_dir("full.db");
 	struct err err = { ERR_NONE, "" };
 	struct store *store = open_store(path, false);
-	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct store_log *log = store_log_get(store, "p", "/x", 0);
 	struct seen seen;
 	struct run run;
 	uint64_t line = 0;
@@ -66,21 +66,21 @@ static void test_disk_full(void)
 	set_disk(200000);
 	while (rc == 0 && line < 100000) {
 		for (int i = 0; i < 100; i++)
-			add_sample(store, tail, &run, ++line);
-		store_run_put(store, tail, &run, &put);
-		store_tail_advance(store, tail, line * 10, line);
+			add_sample(store, log, &run, ++line);
+		store_run_put(store, log, &run, &put);
+		store_log_advance(store, log, line * 10, line);
 		rc = store_flush(store, &err);
 	}
 	is_int(rc, -1, "a full disk is an error");
 	ok(strncmp(err.text, "cannot write the database: ", 27) == 0, "that says so: %s", err.text);
 	is_int((long long)store_pending(store), 100, "what it was about waits");
 	while (!store_is_full(store))
-		add_sample(store, tail, &run, ++line);
+		add_sample(store, log, &run, ++line);
 	is_int((long long)store_pending(store), STORE_MAX_PENDING,
 	       "the backlog is bounded, then it is full");
 	is_int(store_flush(store, &err), -1, "still no room");
 	set_disk(RLIM_INFINITY);
-	store_tail_advance(store, tail, line * 10, line);
+	store_log_advance(store, log, line * 10, line);
 	is_int(store_flush(store, &err), 0, "with room it is written");
 	is_int(store_close(store, &err), 0, "whole");
 	see_all(path, &seen);
@@ -96,14 +96,14 @@ static void test_removed(void)
 	const char *path = file_in_dir("gone.db");
 	struct err err = { ERR_NONE, "" };
 	struct store *store = open_store(path, false);
-	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct store_log *log = store_log_get(store, "p", "/x", 0);
 	struct run run;
 
 	fill_run(&run, 1);
-	add_sample(store, tail, &run, 1);
+	add_sample(store, log, &run, 1);
 	is_int(store_flush(store, &err), 0, "a database is written");
 	(void)unlink(path);
-	add_sample(store, tail, &run, 2);
+	add_sample(store, log, &run, 2);
 	is_int(store_flush(store, &err), -1, "until it is removed");
 	ok(strstr(err.text, "was removed or replaced") != NULL, "which is said: %s", err.text);
 	is_int((long long)store_pending(store), 1, "and what comes waits");
@@ -116,7 +116,7 @@ static void test_removed(void)
 struct live {
 	struct loop *loop;
 	struct store *store;
-	struct store_tail *tail;
+	struct store_log *log;
 	struct loop_timer *timer;
 	struct run run;
 	sqlite3 *other;
@@ -143,8 +143,8 @@ static void live_flush(void *user)
 {
 	struct live *live = user;
 
-	store_run_put(live->store, live->tail, &live->run, &put);
-	store_tail_advance(live->store, live->tail, live->line * 10, live->line);
+	store_run_put(live->store, live->log, &live->run, &put);
+	store_log_advance(live->store, live->log, live->line * 10, live->line);
 }
 
 static void live_tick(void *user)
@@ -152,7 +152,7 @@ static void live_tick(void *user)
 	struct live *live = user;
 
 	for (int i = 0; i < 50; i++)
-		add_sample(live->store, live->tail, &live->run, ++live->line);
+		add_sample(live->store, live->log, &live->run, ++live->line);
 	/* The store may be writing just now: then at the next tick. */
 	if (++live->ticks >= 20 && !live->was_locked)
 		live->was_locked =
@@ -174,7 +174,7 @@ static void test_live(void)
 
 	live.store = store_open(&options, NULL);
 	(void)sqlite3_open_v2(path, &live.other, SQLITE_OPEN_READWRITE, NULL);
-	live.tail = store_tail_get(live.store, "p", "/x", 0);
+	live.log = store_log_get(live.store, "p", "/x", 0);
 	fill_run(&live.run, 3);
 	live.timer = loop_timer_new(live.loop, live_tick, &live);
 	loop_timer_start(live.timer, 10, 10);
@@ -201,24 +201,24 @@ static void test_live(void)
 static void ingest(const char *path, uint64_t total, uint64_t most, int begun)
 {
 	struct store *store = open_store(path, false);
-	struct store_tail *tail;
+	struct store_log *log;
 	struct run run;
 
 	if (write(begun, "", 1) != 1 || store == NULL || !store_is_writer(store))
 		_exit(3);
-	tail = store_tail_get(store, "pod", "/log", 0);
+	log = store_log_get(store, "pod", "/log", 0);
 	/* As the collector does: all is read again from the start. */
 	for (uint64_t line = 1; line <= total; line++) {
 		fill_run(&run, (double)line);
-		add_sample(store, tail, &run, line);
+		add_sample(store, log, &run, line);
 		if (line % 16 == 0 || line == total) {
-			store_run_put(store, tail, &run, &put);
-			store_tail_advance(store, tail, line * 10, line);
-			if (line > tail->done_lines && store_flush(store, NULL) != 0)
+			store_run_put(store, log, &run, &put);
+			store_log_advance(store, log, line * 10, line);
+			if (line > log->done_lines && store_flush(store, NULL) != 0)
 				_exit(4);
 		}
 		run_release(&run);
-		while (line >= tail->done_lines && line - tail->done_lines >= most)
+		while (line >= log->done_lines && line - log->done_lines >= most)
 			(void)pause();
 	}
 	if (store_close(store, NULL) != 0)

@@ -196,7 +196,7 @@ static void test_from_schema_5(void)
 			   NULL, NULL, NULL);
 	(void)sqlite3_close(db);
 	store = open_store(path, false);
-	ok(store != NULL && store_tail_at(store, 0)->is_over,
+	ok(store != NULL && store_log_at(store, 0)->is_over,
 	   "opens, and its runs are as they were");
 	put_pod(store, "p", "live");
 	add_moment(store, "p", NOW_MS, true);

@@ -77,7 +77,7 @@ struct given {
 	int64_t wall_ms;
 };
 
-static void add_all(struct store *store, struct store_tail *tail, const struct run *run,
+static void add_all(struct store *store, struct store_log *log, const struct run *run,
 		    const struct given *given, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -90,12 +90,12 @@ static void add_all(struct store *store, struct store_tail *tail, const struct r
 			.line = given[i].line,
 		};
 
-		store_sample_add(store, tail, run, &sample);
+		store_sample_add(store, log, run, &sample);
 	}
 }
 
-#define ADD(store, tail, run, given) \
-	add_all(store, tail, run, given, sizeof(given) / sizeof((given)[0]))
+#define ADD(store, log, run, given) \
+	add_all(store, log, run, given, sizeof(given) / sizeof((given)[0]))
 
 /* Rows that are full, that differ, that come in an order of their own. */
 static void test_rows(void)
@@ -116,12 +116,12 @@ static void test_rows(void)
 	};
 	const char *path = file_in_dir("rows.db");
 	struct store *store = open_store(path, false);
-	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct store_log *log = store_log_get(store, "p", "/x", 0);
 	struct run run;
 
 	fill_run(&run, 1);
-	ADD(store, tail, &run, all);
-	store_run_put(store, tail, &run, &put);
+	ADD(store, log, &run, all);
+	store_run_put(store, log, &run, &put);
 	is_int(store_close(store, NULL), 0, "samples of three lines");
 	is_samples(path, 1, NULL,
 		   "3 train_loss 1=2.5 t50 w1000; "
@@ -169,22 +169,22 @@ static void test_line_again(void)
 	};
 	const char *path = file_in_dir("half.db");
 	struct store *store = open_store(path, false);
-	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct store_log *log = store_log_get(store, "p", "/x", 0);
 	struct run run;
 
 	fill_run(&run, 1);
-	ADD(store, tail, &run, half);
-	store_tail_advance(store, tail, 15, 1);
-	store_run_put(store, tail, &run, &put);
+	ADD(store, log, &run, half);
+	store_log_advance(store, log, 15, 1);
+	store_run_put(store, log, &run, &put);
 	(void)store_close(store, NULL);
 	for (int i = 0; i < 2; i++) {
 		store = open_store(path, false);
-		tail = store_tail_get(store, "p", "/x", 0);
-		store_tail_begin(tail);
-		ADD(store, tail, &run, whole);
+		log = store_log_get(store, "p", "/x", 0);
+		store_log_restart(log);
+		ADD(store, log, &run, whole);
 		(void)store_flush(store, NULL);
-		store_tail_begin(tail);
-		ADD(store, tail, &run, whole);
+		store_log_restart(log);
+		ADD(store, log, &run, whole);
 		(void)store_close(store, NULL);
 		is_samples(path, 1, NULL,
 			   "1 train_loss 1=5 t10; 2 train_loss 2=3.5 t20; "
@@ -244,7 +244,7 @@ static void test_from_schema_6(void)
 	};
 	const char *path = file_in_dir("six.db");
 	struct store *store;
-	struct store_tail *tail;
+	struct store_log *log;
 	struct run run;
 
 	make_schema_6(path);
@@ -255,9 +255,9 @@ static void test_from_schema_6(void)
 	is_view(path, VIEW_1 VIEW_2 VIEW_Y, "and in the view");
 	fill_run(&run, 1);
 	store = open_store(path, false);
-	tail = store_tail_get(store, "p", "/x", 0);
-	store_tail_begin(tail);
-	ADD(store, tail, &run, more);
+	log = store_log_get(store, "p", "/x", 0);
+	store_log_restart(log);
+	ADD(store, log, &run, more);
 	is_int(store_close(store, NULL), 0, "more of one run");
 	is_samples(path, 1, NULL,
 		   OLD_1 "5 val_bpb 2=0.5; 6 val_loss 2=4; "
@@ -287,7 +287,7 @@ static struct store *add_to_old(const char *path)
 	make_schema_6(path);
 	fill_run(&run, 1);
 	store = open_store(path, false);
-	ADD(store, store_tail_get(store, "p", "/x", 0), &run, more);
+	ADD(store, store_log_get(store, "p", "/x", 0), &run, more);
 	run_release(&run);
 	return store;
 }
@@ -332,8 +332,8 @@ static void test_trim(void)
 	struct store *store = add_to_old(path);
 
 	(void)store_flush(store, NULL);
-	store_tail_trim(store, store_tail_get(store, "p", "/x", 0), 0);
-	store_tail_trim(store, store_tail_get(store, "p", "/y", 0), 0);
+	store_log_trim(store, store_log_get(store, "p", "/x", 0), 0);
+	store_log_trim(store, store_log_get(store, "p", "/y", 0), 0);
 	is_int(store_close(store, NULL), 0, "logs without runs");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0, "have no samples");
 }
@@ -373,8 +373,8 @@ static void test_orphans(void)
 		      " VALUES(3, 1, 0, 900, 1), (3, 2, 0, 900, 1), (7, 1, 0, 900, 1);");
 	fill_run(&run, 2);
 	store = open_store(path, false);
-	ADD(store, store_tail_get(store, "p", "/new", 0), &run, given);
-	store_run_put(store, store_tail_get(store, "p", "/new", 0), &run,
+	ADD(store, store_log_get(store, "p", "/new", 0), &run, given);
+	store_run_put(store, store_log_get(store, "p", "/new", 0), &run,
 		      &(struct store_run_put){ 0, false });
 	is_int(store_close(store, NULL), 0, "a run after a kill");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"
@@ -393,7 +393,7 @@ static void test_orphans(void)
 static void add_names(struct store *store, const struct run *run, unsigned int line,
 		      char names[][SERIES_NAME_BYTES], size_t n)
 {
-	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct store_log *log = store_log_get(store, "p", "/x", 0);
 
 	for (size_t i = 0; i < n; i++) {
 		struct sample sample = { .step = line,
@@ -403,7 +403,7 @@ static void add_names(struct store *store, const struct run *run, unsigned int l
 					 .line = line };
 
 		sample.name = names[i];
-		store_sample_add(store, tail, run, &sample);
+		store_sample_add(store, log, run, &sample);
 	}
 }
 
@@ -459,7 +459,7 @@ static void test_names(void)
 	give_series(&run, "lm loss", METRIC_TRAIN_LOSS);
 	store = open_store(path, false);
 	add_names(store, &run, 2, names, 4);
-	store_run_put(store, store_tail_get(store, "p", "/x", 0), &run, &put);
+	store_run_put(store, store_log_get(store, "p", "/x", 0), &run, &put);
 	is_int(store_close(store, NULL), 0, "printed names in it");
 	is_samples(path, 1, NULL,
 		   "1 train_loss 1=9; 2 Loss 2=0?; 2 loss 2=1?; "
@@ -505,7 +505,7 @@ static void test_many_names(void)
 	fill_run(&run, 1);
 	for (size_t i = 0; i < n; i++)
 		(void)snprintf(names[i], sizeof(names[i]), "name %zu", i);
-	store_run_put(store, store_tail_get(store, "p", "/x", 0), &run, &put);
+	store_run_put(store, store_log_get(store, "p", "/x", 0), &run, &put);
 	add_names(store, &run, 1, names, n);
 	is_int(store_close(store, NULL), 0, "more names than are taken");
 	is_int(count_rows(path, "SELECT count(*) FROM metrics"), STORE_MAX_NAMES,

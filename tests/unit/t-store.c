@@ -13,7 +13,7 @@ static void test_round_trip(void)
 	const char *path = file_in_dir("round.db");
 	struct err err = { ERR_NONE, "" };
 	struct store *store = open_store(path, false);
-	struct store_tail *tail;
+	struct store_log *log;
 	struct seen seen;
 	struct stat st;
 	struct run run;
@@ -21,7 +21,7 @@ static void test_round_trip(void)
 
 	ok(store != NULL && store_is_writer(store), "a new database");
 	is_int(stat(path, &st) == 0 ? st.st_mode & 0777 : 0, 0600, "is for its owner alone");
-	tail = store_tail_get(store, "pod", hostile, 0);
+	log = store_log_get(store, "pod", hostile, 0);
 	fill_run(&run, 7);
 	run.final_stage = strdup("final\xff\033[2J");
 	run.final_class = "ttt";
@@ -29,19 +29,19 @@ static void test_round_trip(void)
 	run.events = calloc(1, sizeof(*run.events));
 	run.events[0] = (struct run_event){ 3, RUN_EVENT_OOM, 5, strdup("out\n\x9b of memory") };
 	run.n_events = 1;
-	add_sample(store, tail, &run, 1);
-	add_sample(store, tail, &run, 2);
-	store_run_put(store, tail, &run, &put);
-	store_tail_identify(store, tail,
-			    &(struct store_identity){
-				    .path = hostile,
-				    .mirror = "/m/x",
-				    .dev = 64769,
-				    .inode = UINT64_C(1) << 63,
-				    .stamp = UINT64_C(1) << 62,
-				    .sum = { 100, 0xffffffff },
-			    });
-	store_tail_advance(store, tail, 100, 2);
+	add_sample(store, log, &run, 1);
+	add_sample(store, log, &run, 2);
+	store_run_put(store, log, &run, &put);
+	store_log_set_identity(store, log,
+			       &(struct log_identity){
+				       .path = hostile,
+				       .dev = 64769,
+				       .inode = UINT64_C(1) << 63,
+				       .stamp = UINT64_C(1) << 62,
+				       .sum = { 100, 0xffffffff },
+			       },
+			       "/m/x");
+	store_log_advance(store, log, 100, 2);
 	is_int(store_close(store, &err), 0,
 	       "is written at the latest at the "
 	       "end");
@@ -171,7 +171,7 @@ static void test_find(void)
 
 	fill_run(&run, 1);
 	for (size_t i = 0; i < 3; i++)
-		store_run_put(store, store_tail_get(store, "pod", paths[i], 0), &run, &put);
+		store_run_put(store, store_log_get(store, "pod", paths[i], 0), &run, &put);
 	(void)store_flush(store, NULL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct err err = { ERR_NONE, "" };
@@ -189,7 +189,7 @@ static void test_from_schema_4(void)
 	const char *path = file_in_dir("four.db");
 	struct err err = { ERR_NONE, "" };
 	struct store *store;
-	const struct store_tail *tail;
+	const struct store_log *log;
 	sqlite3 *db = NULL;
 
 	(void)sqlite3_open(path, &db);
@@ -202,9 +202,9 @@ static void test_from_schema_4(void)
 		      "INSERT INTO samples(run_id, metric, line, seq, value)"
 		      " VALUES(1, 'train_loss', 3, 0, 2.5);");
 	store = open_store(path, false);
-	tail = store_tail_at(store, 0);
-	ok(!tail->is_over && !tail->is_whole, "what an older version stored is to be read again");
-	is_int((long long)tail->offset, 50, "its offset stays");
+	log = store_log_at(store, 0);
+	ok(!log->is_over && !log->is_whole, "what an older version stored is to be read again");
+	is_int((long long)log->offset, 50, "its offset stays");
 	(void)store_close(store, NULL);
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 1, "and so do its samples");
 	is_int(count_rows(path, "SELECT rev FROM runs"), 0, "no rev yet");
@@ -223,7 +223,7 @@ static void test_live_rows(void)
 {
 	const char *path = file_in_dir("live-rows.db");
 	struct store *store = open_store(path, false);
-	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct store_log *log = store_log_get(store, "p", "/x", 0);
 	struct store *reader;
 	struct stored_run seen = { 0 };
 	int64_t version, rev;
@@ -234,8 +234,8 @@ static void test_live_rows(void)
 	run.cap_s = 600;
 	run.eval_done = 12;
 	run.last_step = 11;
-	store_run_put(store, tail, &run, &put);
-	store_tail_advance(store, tail, 10, 1);
+	store_run_put(store, log, &run, &put);
+	store_log_advance(store, log, 10, 1);
 	(void)store_flush(store, NULL);
 	reader = open_store(path, true);
 	version = store_data_version(reader);
@@ -250,7 +250,7 @@ static void test_live_rows(void)
 	run_release(&seen.run);
 	is_int(store_data_version(reader), version, "nothing was written");
 	run.steps = 10;
-	store_run_put(store, tail, &run, &put);
+	store_run_put(store, log, &run, &put);
 	(void)store_flush(store, NULL);
 	ok(store_data_version(reader) != version, "a write is noticed");
 	seen.run_id = 0;
@@ -264,9 +264,9 @@ static void test_live_rows(void)
 	(void)store_close(reader, NULL);
 	(void)store_close(store, NULL);
 	store = open_store(path, false);
-	ok(store_tail_at(store, 0)->is_over, "a finished log is over");
-	store_tail_advance(store, store_tail_get(store, "p", "/x", 0), 20, 2);
-	ok(!store_tail_at(store, 0)->is_over, "until bytes come");
+	ok(store_log_at(store, 0)->is_over, "a finished log is over");
+	store_log_advance(store, store_log_get(store, "p", "/x", 0), 20, 2);
+	ok(!store_log_at(store, 0)->is_over, "until bytes come");
 	(void)store_close(store, NULL);
 	run_release(&run);
 }
@@ -276,14 +276,14 @@ static void test_read_again(void)
 {
 	const char *path = file_in_dir("again.db");
 	struct store *store = open_store(path, false);
-	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct store_log *log = store_log_get(store, "p", "/x", 0);
 	struct run run;
 
 	fill_run(&run, 1);
 	for (int i = 0; i < 2; i++) {
-		store_tail_begin(tail);
-		add_sample(store, tail, &run, 1);
-		add_sample(store, tail, &run, 1);
+		store_log_restart(log);
+		add_sample(store, log, &run, 1);
+		add_sample(store, log, &run, 1);
 		(void)store_flush(store, NULL);
 	}
 	(void)store_close(store, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Raw logs kept in files of their own; fetchers append, tails and the log view
  * read. */
-#include "ingest/spool.h"
+#include "ingest/log_copy.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -24,7 +24,7 @@
 #define NAME_TAIL_MAX  48
 #define BLOCK_BYTES    ((size_t)256 * 1024)
 
-struct spool_dir {
+struct log_copies {
 	char *path;
 	uint64_t cap_bytes;
 	uint64_t bytes;
@@ -94,11 +94,11 @@ static int by_age(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-void spool_prune_run(struct spool_prune *prune, const struct spool_dir *dir)
+void log_copies_prune(struct pruned_copies *prune, const struct log_copies *dir)
 {
 	struct listing listing;
 
-	*prune = (struct spool_prune){ 0 };
+	*prune = (struct pruned_copies){ 0 };
 	if (listing_read(&listing, dir->path, &prune->err))
 		return;
 	prune->bytes = listing.bytes;
@@ -113,7 +113,7 @@ void spool_prune_run(struct spool_prune *prune, const struct spool_dir *dir)
 	listing_release(&listing);
 }
 
-void spool_prune_take(const struct spool_prune *prune, struct spool_dir *dir)
+void log_copies_take_pruned(const struct pruned_copies *prune, struct log_copies *dir)
 {
 	if (prune->err.code == ERR_NONE)
 		dir->bytes = prune->bytes;
@@ -121,15 +121,15 @@ void spool_prune_take(const struct spool_prune *prune, struct spool_dir *dir)
 		dir->bytes > dir->cap_bytes ? dir->bytes + dir->cap_bytes / 16 : dir->cap_bytes;
 }
 
-bool spool_dir_is_over(const struct spool_dir *dir)
+bool log_copies_exceed_cap(const struct log_copies *dir)
 {
 	return dir->bytes > dir->prune_at;
 }
 
-struct spool_dir *spool_dir_open(const char *path, uint64_t cap_bytes, struct err *err)
+struct log_copies *log_copies_open(const char *path, uint64_t cap_bytes, struct err *err)
 {
-	struct spool_dir *dir;
-	struct spool_prune prune;
+	struct log_copies *dir;
+	struct pruned_copies prune;
 	struct rlimit limit = { OPEN_MAX_FILES, 0 };
 
 	if (mkdir(path, 0700) != 0 && errno != EEXIST) {
@@ -144,18 +144,18 @@ struct spool_dir *spool_dir_open(const char *path, uint64_t cap_bytes, struct er
 	dir->most_open = OPEN_MAX_FILES;
 	if (limit.rlim_cur / OPEN_PART < dir->most_open)
 		dir->most_open = (size_t)limit.rlim_cur / OPEN_PART;
-	spool_prune_run(&prune, dir);
-	spool_prune_take(&prune, dir);
+	log_copies_prune(&prune, dir);
+	log_copies_take_pruned(&prune, dir);
 	if (prune.err.code != ERR_NONE) {
 		if (err != NULL)
 			*err = prune.err;
-		spool_dir_free(dir);
+		log_copies_free(dir);
 		return NULL;
 	}
 	return dir;
 }
 
-void spool_dir_free(struct spool_dir *dir)
+void log_copies_free(struct log_copies *dir)
 {
 	if (dir == NULL)
 		return;
@@ -168,7 +168,7 @@ void spool_dir_free(struct spool_dir *dir)
  * "<hash>-<generation>-<end of the path>.log": the hash of pod and path tells
  * them apart, the rest is for people.
  */
-static char *file_path(const struct spool_dir *dir, const char *pod, struct str path,
+static char *file_path(const struct log_copies *dir, const char *pod, struct str path,
 		       unsigned int generation)
 {
 	AUTO_BUF text = buf_new(strlen(dir->path) + strlen(pod) + path.len + 128);
@@ -189,127 +189,127 @@ static char *file_path(const struct spool_dir *dir, const char *pod, struct str 
 	return buf_detach(&text);
 }
 
-struct spool *spool_new(struct spool_dir *dir, const char *pod, struct str path,
-			unsigned int generation)
+struct log_copy *log_copy_new(struct log_copies *dir, const char *pod, struct str path,
+			      unsigned int generation)
 {
-	struct spool *spool = xcalloc(1, sizeof(*spool));
+	struct log_copy *copy = xcalloc(1, sizeof(*copy));
 
-	spool->dir = dir;
-	spool->path = file_path(dir, pod, path, generation);
-	spool->fd = -1;
-	list_init(&spool->in_dir);
-	return spool;
+	copy->dir = dir;
+	copy->path = file_path(dir, pod, path, generation);
+	copy->fd = -1;
+	list_init(&copy->in_dir);
+	return copy;
 }
 
-void spool_lend(struct spool *spool)
+void log_copy_lend(struct log_copy *copy)
 {
-	if (!list_is_empty(&spool->in_dir)) {
-		list_remove(&spool->in_dir);
-		spool->dir->n_open--;
+	if (!list_is_empty(&copy->in_dir)) {
+		list_remove(&copy->in_dir);
+		copy->dir->n_open--;
 	}
 }
 
-void spool_back(struct spool *spool)
+void log_copy_return(struct log_copy *copy)
 {
-	struct spool_dir *dir = spool->dir;
-	struct spool *oldest;
+	struct log_copies *dir = copy->dir;
+	struct log_copy *oldest;
 
-	dir->bytes += spool->sum.len;
-	dir->bytes -= spool->counted < dir->bytes ? spool->counted : dir->bytes;
-	spool->counted = spool->sum.len;
+	dir->bytes += copy->sum.len;
+	dir->bytes -= copy->counted < dir->bytes ? copy->counted : dir->bytes;
+	copy->counted = copy->sum.len;
 	/* Without its descriptor what has no name is gone. */
-	if (spool->fd < 0 || spool->lost != NULL)
+	if (copy->fd < 0 || copy->lost != NULL)
 		return;
-	list_append(&dir->open, &spool->in_dir);
+	list_append(&dir->open, &copy->in_dir);
 	dir->n_open++;
 	while (dir->n_open > dir->most_open) {
-		oldest = list_entry(dir->open.next, struct spool, in_dir);
-		spool_lend(oldest);
+		oldest = list_entry(dir->open.next, struct log_copy, in_dir);
+		log_copy_lend(oldest);
 		fd_close(&oldest->fd);
 	}
 }
 
-void spool_free(struct spool *spool)
+void log_copy_free(struct log_copy *copy)
 {
-	if (spool == NULL)
+	if (copy == NULL)
 		return;
-	spool_lend(spool);
-	fd_close(&spool->fd);
-	free(spool->path);
-	free(spool);
+	log_copy_lend(copy);
+	fd_close(&copy->fd);
+	free(copy->path);
+	free(copy);
 }
 
-uint64_t spool_peek(const struct spool *spool)
+uint64_t log_copy_peek(const struct log_copy *copy)
 {
 	struct stat st;
 
-	return lstat(spool->path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	return lstat(copy->path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-static int open_path(struct spool *spool, int create, struct err *err)
+static int open_path(struct log_copy *copy, int create, struct err *err)
 {
 	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | create;
 
-	spool->fd = open(spool->path, flags, 0600);
+	copy->fd = open(copy->path, flags, 0600);
 	/* The folder was removed. */
-	if (spool->fd < 0 && errno == ENOENT && create != 0 && mkdir(spool->dir->path, 0700) == 0)
-		spool->fd = open(spool->path, flags, 0600);
-	if (spool->fd >= 0)
+	if (copy->fd < 0 && errno == ENOENT && create != 0 && mkdir(copy->dir->path, 0700) == 0)
+		copy->fd = open(copy->path, flags, 0600);
+	if (copy->fd >= 0)
 		return 0;
-	return err_set_errno(err, ERR_IO, "cannot open %s", spool->path);
+	return err_set_errno(err, ERR_IO, "cannot open %s", copy->path);
 }
 
 /* A file without a name, that holds what comes from now on. */
-static int open_nameless(struct spool *spool, struct err *err)
+static int open_nameless(struct log_copy *copy, struct err *err)
 {
-	AUTO_TEXT path = xasprintf("%s.XXXXXX", spool->path);
+	AUTO_TEXT path = xasprintf("%s.XXXXXX", copy->path);
 
-	fd_close(&spool->fd);
-	(void)mkdir(spool->dir->path, 0700);
-	spool->fd = mkostemp(path, O_CLOEXEC);
-	if (spool->fd < 0)
+	fd_close(&copy->fd);
+	(void)mkdir(copy->dir->path, 0700);
+	copy->fd = mkostemp(path, O_CLOEXEC);
+	if (copy->fd < 0)
 		return err_set_errno(err, ERR_IO, "cannot make %s", path);
 	(void)unlink(path);
 	return 0;
 }
 
 /* Sum what lies behind the bytes that are known. */
-static int sum_rest(struct spool *spool, uint64_t size, struct err *err)
+static int sum_rest(struct log_copy *copy, uint64_t size, struct err *err)
 {
 	AUTO_TEXT block = xmalloc(BLOCK_BYTES);
 	ssize_t n = 1;
 
-	while (n > 0 && spool->sum.len < size) {
-		n = pread(spool->fd, block, BLOCK_BYTES, (off_t)spool->sum.len);
+	while (n > 0 && copy->sum.len < size) {
+		n = pread(copy->fd, block, BLOCK_BYTES, (off_t)copy->sum.len);
 		if (n > 0)
-			cksum_add(&spool->sum, block, (size_t)n);
+			cksum_add(&copy->sum, block, (size_t)n);
 	}
-	if (n > 0 || spool->sum.len >= size)
+	if (n > 0 || copy->sum.len >= size)
 		return 0;
-	return err_set_errno(err, ERR_IO, "cannot read %s", spool->path);
+	return err_set_errno(err, ERR_IO, "cannot read %s", copy->path);
 }
 
-int spool_open(struct spool *spool, const struct cksum *known, struct err *err)
+int log_copy_open(struct log_copy *copy, const struct cksum *known, struct err *err)
 {
 	static const struct cksum none = { 0, 0 };
 	struct stat st = { 0 };
 
 	if (known == NULL)
-		(void)unlink(spool->path);
+		(void)unlink(copy->path);
 	/* Without CAP_DAC_OVERRIDE an ended one cannot be opened to write. */
-	else if (lstat(spool->path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0200) == 0)
-		(void)chmod(spool->path, 0600);
-	int rc = open_path(spool, known == NULL ? O_CREAT | O_EXCL : O_CREAT, err);
-	if (rc == 0 && (fstat(spool->fd, &st) != 0 || !S_ISREG(st.st_mode)))
-		rc = err_set(err, ERR_IO, "%s is no regular file", spool->path);
+	else if (lstat(copy->path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0200) == 0)
+		(void)chmod(copy->path, 0600);
+	int rc = open_path(copy, known == NULL ? O_CREAT | O_EXCL : O_CREAT, err);
+	if (rc == 0 && (fstat(copy->fd, &st) != 0 || !S_ISREG(st.st_mode)))
+		rc = err_set(err, ERR_IO, "%s is no regular file", copy->path);
 	if (rc == 0) {
-		spool->sum = known != NULL && known->len <= (uint64_t)st.st_size ? *known : none;
-		rc = sum_rest(spool, (uint64_t)st.st_size, err);
+		copy->sum = known != NULL && known->len <= (uint64_t)st.st_size ? *known : none;
+		rc = sum_rest(copy, (uint64_t)st.st_size, err);
 	}
 	if (rc != 0)
-		fd_close(&spool->fd);
-	spool->is_open = rc == 0;
-	spool->lost = NULL;
+		fd_close(&copy->fd);
+	copy->is_open = rc == 0;
+	copy->lost = NULL;
 	return rc;
 }
 
@@ -317,66 +317,66 @@ int spool_open(struct spool *spool, const struct cksum *known, struct err *err)
  * The file must be there and end where we left it: else someone else removed
  * it or wrote to it, and what we add would be gone or at a wrong offset.
  */
-static int check_end(struct spool *spool, struct err *err)
+static int check_end(struct log_copy *copy, struct err *err)
 {
 	struct stat st;
 
-	if (spool->fd < 0 && open_path(spool, 0, err)) {
+	if (copy->fd < 0 && open_path(copy, 0, err)) {
 		if (errno != ENOENT)
 			return -1;
-		spool->lost = "was deleted";
-		return open_nameless(spool, err);
+		copy->lost = "was deleted";
+		return open_nameless(copy, err);
 	}
-	if (spool->lost != NULL)
+	if (copy->lost != NULL)
 		return 0;
-	if (fstat(spool->fd, &st) != 0)
-		return err_set_errno(err, ERR_IO, "cannot look at %s", spool->path);
+	if (fstat(copy->fd, &st) != 0)
+		return err_set_errno(err, ERR_IO, "cannot look at %s", copy->path);
 	if (st.st_nlink == 0)
-		spool->lost = "was deleted";
-	if ((uint64_t)st.st_size == spool->sum.len)
+		copy->lost = "was deleted";
+	if ((uint64_t)st.st_size == copy->sum.len)
 		return 0;
-	spool->lost = "was changed by another program";
-	return open_nameless(spool, err);
+	copy->lost = "was changed by another program";
+	return open_nameless(copy, err);
 }
 
-size_t spool_append(struct spool *spool, struct str data, struct err *err)
+size_t log_copy_append(struct log_copy *copy, struct str data, struct err *err)
 {
 	size_t done = 0;
 
-	assert(spool->is_open);
-	if (check_end(spool, err))
+	assert(copy->is_open);
+	if (check_end(copy, err))
 		return 0;
 	while (done < data.len) {
-		ssize_t n =
-			pwrite(spool->fd, data.p + done, data.len - done, (off_t)spool->sum.len);
+		ssize_t n = pwrite(copy->fd, data.p + done, data.len - done, (off_t)copy->sum.len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			err_set_errno(err, ERR_IO, "cannot write to %s", spool->path);
+			err_set_errno(err, ERR_IO, "cannot write to %s", copy->path);
 			break;
 		}
-		cksum_add(&spool->sum, data.p + done, (size_t)n);
+		cksum_add(&copy->sum, data.p + done, (size_t)n);
 		done += (size_t)n;
 	}
 	return done;
 }
 
-ssize_t spool_read(struct spool *spool, uint64_t offset, void *data, size_t len, struct err *err)
+ssize_t log_copy_read(struct log_copy *copy, uint64_t offset, void *data, size_t len,
+		      struct err *err)
 {
 	ssize_t n = -1;
 
-	if (spool->fd < 0 && open_path(spool, 0, err))
+	if (copy->fd < 0 && open_path(copy, 0, err))
 		return -1;
-	n = pread(spool->fd, data, len, (off_t)offset);
+	n = pread(copy->fd, data, len, (off_t)offset);
 	if (n < 0)
-		err_set_errno(err, ERR_IO, "cannot read %s", spool->path);
+		err_set_errno(err, ERR_IO, "cannot read %s", copy->path);
 	return n;
 }
 
-void spool_end(struct spool *spool)
+void log_copy_end(struct log_copy *copy)
 {
-	(void)chmod(spool->path, 0400);
-	spool_lend(spool);
-	fd_close(&spool->fd);
+	(void)chmod(copy->path, 0400);
+	log_copy_lend(copy);
+	fd_close(&copy->fd);
 }

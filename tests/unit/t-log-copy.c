@@ -9,50 +9,50 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ingest/spool.h"
+#include "ingest/log_copy.h"
 #include "tests/support/tap.h"
 
-static char folder[] = "/tmp/hgym-spool-XXXXXX";
+static char folder[] = "/tmp/hgym-copy-XXXXXX";
 
-static struct spool_dir *open_dir(uint64_t cap)
+static struct log_copies *open_dir(uint64_t cap)
 {
 	struct err err = { ERR_NONE, "" };
-	struct spool_dir *dir = spool_dir_open(folder, cap, &err);
+	struct log_copies *dir = log_copies_open(folder, cap, &err);
 
 	if (dir == NULL)
 		printf("# %s\n", err.text);
 	return dir;
 }
 
-static struct spool *open_log(struct spool_dir *dir, const char *path, unsigned int generation)
+static struct log_copy *open_log(struct log_copies *dir, const char *path, unsigned int generation)
 {
 	static const struct cksum none = { 0, 0 };
-	struct spool *spool = spool_new(dir, "pod", str_from(path), generation);
+	struct log_copy *copy = log_copy_new(dir, "pod", str_from(path), generation);
 
-	if (spool_open(spool, &none, NULL) != 0)
-		printf("# cannot open %s\n", spool->path);
-	spool_back(spool);
-	return spool;
+	if (log_copy_open(copy, &none, NULL) != 0)
+		printf("# cannot open %s\n", copy->path);
+	log_copy_return(copy);
+	return copy;
 }
 
-static size_t append(struct spool *spool, struct str data, struct err *err)
+static size_t append(struct log_copy *copy, struct str data, struct err *err)
 {
 	size_t n;
 
-	spool_lend(spool);
-	n = spool_append(spool, data, err);
-	spool_back(spool);
+	log_copy_lend(copy);
+	n = log_copy_append(copy, data, err);
+	log_copy_return(copy);
 	return n;
 }
 
-static void prune(struct spool_dir *dir)
+static void prune(struct log_copies *dir)
 {
-	struct spool_prune prune;
+	struct pruned_copies prune;
 
-	if (!spool_dir_is_over(dir))
+	if (!log_copies_exceed_cap(dir))
 		return;
-	spool_prune_run(&prune, dir);
-	spool_prune_take(&prune, dir);
+	log_copies_prune(&prune, dir);
+	log_copies_take_pruned(&prune, dir);
 }
 
 static size_t count_files(void)
@@ -74,9 +74,9 @@ static size_t count_files(void)
 
 static void test_bytes(void)
 {
-	struct spool_dir *dir = open_dir(1 << 20);
-	struct spool *a = open_log(dir, "/logs/a b\n\033[31m.log", 0);
-	struct spool *b = open_log(dir, "/logs/a b\n\033[31m.log", 1);
+	struct log_copies *dir = open_dir(1 << 20);
+	struct log_copy *a = open_log(dir, "/logs/a b\n\033[31m.log", 0);
+	struct log_copy *b = open_log(dir, "/logs/a b\n\033[31m.log", 1);
 	struct cksum sum = { 0, 0 }, wrong = { 650, 1 };
 	char back[700], data[700];
 	struct stat st;
@@ -86,67 +86,67 @@ static void test_bytes(void)
 	is_int((long long)append(a, (struct str){ data, 300 }, NULL), 300, "append");
 	is_int((long long)append(a, (struct str){ data + 300, 400 }, NULL), 400, "append more");
 	cksum_add(&sum, data, 600);
-	is_int((long long)spool_peek(a), 700, "its size is the offset");
+	is_int((long long)log_copy_peek(a), 700, "its size is the offset");
 	is_int((long long)b->sum.len, 0, "a generation by itself");
-	ok(spool_read(a, 0, back, 700, NULL) == 700 && memcmp(back, data, 700) == 0,
+	ok(log_copy_read(a, 0, back, 700, NULL) == 700 && memcmp(back, data, 700) == 0,
 	   "the bytes are those");
 	ok(stat(a->path, &st) == 0 && (st.st_mode & 0777) == 0600, "nobody else may read it");
 	ok(strpbrk(a->path + 5, " \n\033[") == NULL, "its name is safe");
-	spool_free(a);
+	log_copy_free(a);
 	a = open_log(dir, "/logs/a b\n\033[31m.log", 0);
-	spool_lend(a);
-	ok(spool_open(a, &sum, NULL) == 0, "it is there the next time");
+	log_copy_lend(a);
+	ok(log_copy_open(a, &sum, NULL) == 0, "it is there the next time");
 	cksum_add(&sum, data + 600, 100);
 	ok(a->sum.len == 700 && cksum_value(&a->sum) == cksum_value(&sum),
 	   "with the sum of all its bytes, whatever was known of them");
-	ok(spool_open(a, &wrong, NULL) == 0 && a->sum.len == 700,
+	ok(log_copy_open(a, &wrong, NULL) == 0 && a->sum.len == 700,
 	   "what is known is not read again");
 	ok(cksum_value(&a->sum) != cksum_value(&sum), "be it wrong");
 	wrong.len = 701;
-	ok(spool_open(a, &wrong, NULL) == 0 && cksum_value(&a->sum) == cksum_value(&sum),
+	ok(log_copy_open(a, &wrong, NULL) == 0 && cksum_value(&a->sum) == cksum_value(&sum),
 	   "more than there is, is not known of it");
-	spool_back(a);
-	ok(append(b, STR_LIT("b"), NULL) == 1 && spool_peek(b) == 1, "another");
-	spool_lend(b);
-	ok(spool_open(b, NULL, NULL) == 0 && spool_peek(b) == 0 && b->sum.len == 0,
+	log_copy_return(a);
+	ok(append(b, STR_LIT("b"), NULL) == 1 && log_copy_peek(b) == 1, "another");
+	log_copy_lend(b);
+	ok(log_copy_open(b, NULL, NULL) == 0 && log_copy_peek(b) == 0 && b->sum.len == 0,
 	   "it can be begun anew");
-	spool_back(b);
+	log_copy_return(b);
 	ok(truncate(a->path, 10) == 0 && append(a, STR_LIT("x"), NULL) == 1 &&
-		   spool_peek(a) == 10 && strstr(a->lost, "another program") != NULL,
+		   log_copy_peek(a) == 10 && strstr(a->lost, "another program") != NULL,
 	   "a file that someone else changed is not written to");
-	ok(spool_read(a, 700, back, 9, NULL) == 1 && back[0] == 'x',
+	ok(log_copy_read(a, 700, back, 9, NULL) == 1 && back[0] == 'x',
 	   "what comes is kept elsewhere");
-	spool_free(a);
-	spool_free(b);
-	spool_dir_free(dir);
+	log_copy_free(a);
+	log_copy_free(b);
+	log_copies_free(dir);
 }
 
 /* Append n bytes of log number i. */
-static struct spool *fill(struct spool_dir *dir, int i, size_t n)
+static struct log_copy *fill(struct log_copies *dir, int i, size_t n)
 {
 	static const char zeros[4096];
 	char path[32];
-	struct spool *spool;
+	struct log_copy *copy;
 
 	(void)snprintf(path, sizeof(path), "fill%d", i);
-	spool = open_log(dir, path, 0);
-	if (append(spool, (struct str){ zeros, n }, NULL) != n)
+	copy = open_log(dir, path, 0);
+	if (append(copy, (struct str){ zeros, n }, NULL) != n)
 		printf("# cannot append\n");
-	return spool;
+	return copy;
 }
 
 static void test_prune(void)
 {
-	struct spool_dir *dir = open_dir(10000);
-	struct spool *old = fill(dir, 1, 3000), *live = fill(dir, 2, 3000);
-	struct spool *late = fill(dir, 3, 3000), *more;
+	struct log_copies *dir = open_dir(10000);
+	struct log_copy *old = fill(dir, 1, 3000), *live = fill(dir, 2, 3000);
+	struct log_copy *late = fill(dir, 3, 3000), *more;
 	struct timespec past[2] = { { 1000, 0 }, { 1000, 0 } };
 	struct timespec later[2] = { { 2000, 0 }, { 2000, 0 } };
 	char old_path[256];
 
 	(void)snprintf(old_path, sizeof(old_path), "%s", old->path);
-	spool_end(old);
-	spool_end(late);
+	log_copy_end(old);
+	log_copy_end(late);
 	(void)utimensat(AT_FDCWD, old->path, past, 0);
 	(void)utimensat(AT_FDCWD, live->path, past, 0);
 	(void)utimensat(AT_FDCWD, late->path, later, 0);
@@ -155,31 +155,31 @@ static void test_prune(void)
 	ok(access(old_path, F_OK) != 0, "over the cap: the oldest ended goes");
 	ok(access(late->path, F_OK) == 0 && access(live->path, F_OK) == 0,
 	   "no more than must, and none that lives");
-	spool_free(more);
+	log_copy_free(more);
 	more = fill(dir, 5, 4000);
-	spool_free(fill(dir, 6, 4000));
+	log_copy_free(fill(dir, 6, 4000));
 	prune(dir);
 	ok(access(late->path, F_OK) != 0 && access(live->path, F_OK) == 0,
 	   "live ones stay beyond the cap");
-	spool_free(old);
-	spool_free(live);
-	spool_free(late);
-	spool_free(more);
+	log_copy_free(old);
+	log_copy_free(live);
+	log_copy_free(late);
+	log_copy_free(more);
 	late = fill(dir, 7, 10);
-	spool_end(late);
-	spool_free(late);
+	log_copy_end(late);
+	log_copy_free(late);
 	late = open_log(dir, "fill7", 0);
 	ok(late != NULL && append(late, STR_LIT("y"), NULL) == 1, "an ended one can come back");
-	spool_free(late);
-	spool_dir_free(dir);
+	log_copy_free(late);
+	log_copies_free(dir);
 }
 
 /* Someone removes it, with an open descriptor or without one: what comes is
  * kept without a name, and no file takes its place. */
 static void test_removed(void)
 {
-	struct spool_dir *dir = open_dir(1 << 30);
-	struct spool *kept = open_log(dir, "removed", 0), *many[200];
+	struct log_copies *dir = open_dir(1 << 30);
+	struct log_copy *kept = open_log(dir, "removed", 0), *many[200];
 	char back[9];
 
 	ok(append(kept, STR_LIT("abc"), NULL) == 3 && kept->lost == NULL,
@@ -187,8 +187,8 @@ static void test_removed(void)
 	(void)unlink(kept->path);
 	ok(append(kept, STR_LIT("d"), NULL) == 1 && kept->lost != NULL,
 	   "one that was removed is: %s", kept->lost);
-	ok(spool_read(kept, 0, back, 9, NULL) == 4, "what it held is there");
-	spool_free(kept);
+	ok(log_copy_read(kept, 0, back, 9, NULL) == 4, "what it held is there");
+	log_copy_free(kept);
 	kept = open_log(dir, "removed", 1);
 	ok(append(kept, STR_LIT("abc"), NULL) == 3, "another one");
 	for (unsigned int i = 0; i < 200; i++)
@@ -197,21 +197,22 @@ static void test_removed(void)
 	ok(append(kept, STR_LIT("d"), NULL) == 1 && kept->lost != NULL &&
 		   access(kept->path, F_OK) != 0,
 	   "also where its descriptor had to be opened again");
-	ok(spool_read(kept, 3, back, 9, NULL) == 1 && back[0] == 'd' &&
-		   append(kept, STR_LIT("e"), NULL) == 1 && spool_read(kept, 3, back, 9, NULL) == 2,
+	ok(log_copy_read(kept, 3, back, 9, NULL) == 1 && back[0] == 'd' &&
+		   append(kept, STR_LIT("e"), NULL) == 1 &&
+		   log_copy_read(kept, 3, back, 9, NULL) == 2,
 	   "what comes can be read");
 	for (unsigned int i = 0; i < 200; i++) {
 		(void)unlink(many[i]->path);
-		spool_free(many[i]);
+		log_copy_free(many[i]);
 	}
-	spool_free(kept);
-	spool_dir_free(dir);
+	log_copy_free(kept);
+	log_copies_free(dir);
 }
 
 static void test_full(void)
 {
-	struct spool_dir *dir = open_dir(1 << 30);
-	struct spool *spool = open_log(dir, "full", 0);
+	struct log_copies *dir = open_dir(1 << 30);
+	struct log_copy *copy = open_log(dir, "full", 0);
 	const struct rlimit small = { 1000, RLIM_INFINITY };
 	const struct rlimit large = { RLIM_INFINITY, RLIM_INFINITY };
 	static char data[1500];
@@ -220,20 +221,20 @@ static void test_full(void)
 
 	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)setrlimit(RLIMIT_FSIZE, &small);
-	took = append(spool, (struct str){ data, 1500 }, &err);
+	took = append(copy, (struct str){ data, 1500 }, &err);
 	ok(took == 1000 && err.code == ERR_IO, "a full disk takes a part");
 	(void)setrlimit(RLIMIT_FSIZE, &large);
-	took = append(spool, (struct str){ data, 500 }, NULL);
-	ok(took == 500 && spool->sum.len == 1500, "and later the rest");
-	spool_free(spool);
-	spool_dir_free(dir);
+	took = append(copy, (struct str){ data, 500 }, NULL);
+	ok(took == 500 && copy->sum.len == 1500, "and later the rest");
+	log_copy_free(copy);
+	log_copies_free(dir);
 }
 
 /* Many spools in turn, more than descriptors are kept. */
 static void test_many(void)
 {
-	struct spool_dir *dir;
-	struct spool *all[300];
+	struct log_copies *dir;
+	struct log_copy *all[300];
 	struct rlimit had = { 0 }, few;
 	char path[32];
 	bool good = true;
@@ -251,31 +252,31 @@ static void test_many(void)
 			good = good && all[i] != NULL && append(all[i], STR_LIT("abc"), NULL) == 3;
 	for (int i = 0; i < 300; i++) {
 		good = good && all[i]->sum.len == 9;
-		spool_free(all[i]);
+		log_copy_free(all[i]);
 	}
 	ok(good, "more spools than descriptors");
-	spool_dir_free(dir);
+	log_copies_free(dir);
 	(void)setrlimit(RLIMIT_NOFILE, &had);
 }
 
 /* Append numbers until killed. */
 static void append_forever(int out)
 {
-	struct spool_dir *dir = open_dir(1 << 30);
-	struct spool *spool = open_log(dir, "killed", 0);
+	struct log_copies *dir = open_dir(1 << 30);
+	struct log_copy *copy = open_log(dir, "killed", 0);
 
-	for (unsigned int i = (unsigned int)spool->sum.len / 4;; i++) {
+	for (unsigned int i = (unsigned int)copy->sum.len / 4;; i++) {
 		struct str word = { (const char *)&i, sizeof(i) };
 
-		if (append(spool, word, NULL) != sizeof(i) || write(out, "x", 1) != 1)
+		if (append(copy, word, NULL) != sizeof(i) || write(out, "x", 1) != 1)
 			_exit(1);
 	}
 }
 
 static void test_kill(void)
 {
-	struct spool_dir *dir;
-	struct spool *spool;
+	struct log_copies *dir;
+	struct log_copy *copy;
 	unsigned int word = 0, want = 0;
 	uint64_t at = 0;
 	bool same = true;
@@ -302,13 +303,13 @@ static void test_kill(void)
 		(void)close(fds[0]);
 	}
 	dir = open_dir(1 << 30);
-	spool = open_log(dir, "killed", 0);
-	for (; at < spool->sum.len; at += sizeof(word))
-		same = same && spool_read(spool, at, &word, sizeof(word), NULL) == sizeof(word) &&
+	copy = open_log(dir, "killed", 0);
+	for (; at < copy->sum.len; at += sizeof(word))
+		same = same && log_copy_read(copy, at, &word, sizeof(word), NULL) == sizeof(word) &&
 		       word == want++;
 	ok(same && want >= 1000, "killed at any time: a prefix, nothing twice");
-	spool_free(spool);
-	spool_dir_free(dir);
+	log_copy_free(copy);
+	log_copies_free(dir);
 }
 
 static void remove_all(void)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/cksum.h"
+
+/*
+ * How a log file is recognized after a rename, a reconnection or a restart of this program.  The
+ * texts are raw bytes and belong to the struct's owner.
+ */
+struct log_identity {
+	const char *path; /* where the file is now */
+	const char *real; /* the file that path leads to through symlinks; NULL: path itself */
+	uint64_t dev, inode;
+	uint64_t stamp;	  /* time of the file's last change, if sum covers all of it; 0: unknown */
+	struct cksum sum; /* of the bytes that were fetched; of none: unknown */
+	bool ended;	  /* nothing more will be written to it */
+};

@@ -74,12 +74,16 @@ ssize_t local_read(struct local *local, uint64_t offset, void *data, size_t len)
 
 /* ---- on the loop */
 
-/* Of many logs not all stay open between turns. */
+/*
+ * Close a log that has ended and was read, and some of many between turns.
+ * One without a reader was read to its end: sink_end_log() frees the reader and
+ * sets parsed to 0.
+ */
 static void let_rest(struct ingest_log *log)
 {
 	struct local *local = log->local;
 	struct rlimit limit = { 256, 0 };
-	bool is_over = log->end != UINT64_MAX && log->parsed >= log->end;
+	bool is_over = log->end != UINT64_MAX && (log->reader == NULL || log->parsed >= log->end);
 
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
 	if (is_over || (local->fd >= 0 && (rlim_t)local->fd >= limit.rlim_cur / OPEN_PART))
@@ -248,8 +252,10 @@ void local_end_log(struct ingest *ingest, const char *path)
 		tail_finish_turn(log);
 		look_at(log);
 		log->end = log->fetched;
-		if (log->parsed >= log->end)
+		if (log->parsed >= log->end) {
 			sink_end_log(log);
+			let_rest(log);
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ rooms() {
     sed -e ':a' -e '$!N' -e 's/\n  */ /' -e 'ta' -e 'P' -e 'D' <<'TABLE'
 src/base
 parsers     base
+src/conf    base parsers
 src/model   base parsers
 src/loop    base
 remote      base loop transport.h
@@ -23,7 +24,6 @@ src/report  base parsers/json.h parsers/run.h parsers/harness_run.h
 ui          base model command.h parsers/run.h parsers/run_series.h
             parsers/metric.h parsers/json.h report/facts.h report/fmt.h
             report/harness_words.h
-src/conf    base parsers ui/keymap.h ui/theme.h
 src/context base parsers/format.h model/track.h store conf
 src/pods    base parsers loop remote conf transport.h
 src/ingest  base parsers model loop remote store conf pods transport.h

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/keymap.h"
 #include "report/fmt.h"
 #include "ui/canvas.h"
-#include "ui/keymap.h"
 
 /*
  * Rows and columns with a selected row: the one list under all views and

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
+#include "base/keymap.h"
 #include "ui/canvas.h"
-#include "ui/keymap.h"
 
 /* A line that the user types, with a history for each kind of prompt. */
 #define PROMPT_BYTES   512

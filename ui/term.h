@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/keymap.h"
 #include "ui/canvas.h"
-#include "ui/keymap.h"
 #include "ui/theme.h"
 
 /*

@@ -21,6 +21,7 @@
 #include "base/fd.h"
 #include "base/plain.h"
 #include "base/xalloc.h"
+#include "ui/mouse.h"
 #include "ui/picture.h"
 #include "ui/theme.h"
 

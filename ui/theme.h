@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/theme_list.h"
 #include "report/facts.h"
 
 /*
@@ -86,12 +87,6 @@ struct theme_style {
 	short color256, color16;
 	unsigned int attributes; /* STYLE_BOLD .. */
 };
-
-/* For which background a theme is; none is filled. */
-#define THEME_LIST(X)                               \
-	X(DARK, "dark", "for a dark background")    \
-	X(LIGHT, "light", "for a light background") \
-	X(CONTRAST, "contrast", "for a dark background, nothing faint")
 
 enum theme {
 #define X(id, name, help) THEME_##id,

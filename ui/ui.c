@@ -589,7 +589,7 @@ static void choice_cell(void *user, size_t row, size_t column, struct list_cell 
 	struct plot_label label;
 
 	if (id < ACTION_COUNT) {
-		name = action_info((enum action)id)->name;
+		name = action_info((enum action)id)->label;
 		help = action_info((enum action)id)->help;
 		keymap_key_names(&ui->keymap, (enum action)id, &keys);
 		choice_add_where(action_info((enum action)id), &where);
@@ -1543,7 +1543,7 @@ static void ui_go_home(struct ui *ui)
 static void act_no_use(struct ui *ui, enum action action)
 {
 	if (action < ACTION_UP || action > ACTION_PAGE_DOWN)
-		ui_show_message(&ui->shared, "%s does nothing in %s", action_info(action)->name,
+		ui_show_message(&ui->shared, "%s does nothing in %s", action_info(action)->label,
 				ui_view(ui)->name);
 }
 
@@ -1770,7 +1770,7 @@ static int frame_hint_width(const struct ui *ui, enum action action)
 	    (action == ACTION_SORT && view->list == NULL) ||
 	    (ui->shared.read_only && action_is_acting(action)))
 		return 0;
-	return text_width(key) + 1 + text_width(action_info(action)->name);
+	return text_width(key) + 1 + text_width(action_info(action)->label);
 }
 
 /* "key name" at *x, which goes on; false: it does not fit before `end`. */
@@ -1788,7 +1788,7 @@ static bool frame_draw_hint(struct ui *ui, struct canvas *canvas, int *x, int en
 		ui->hints[ui->n_hints++] = (struct ui_hint){ { *x, y, width, 1 }, action };
 	keymap_key_name(&ui->keymap, action, key);
 	*x += canvas_text(canvas, *x, y, STYLE_KEY, key) + 1;
-	*x += canvas_text(canvas, *x, y, STYLE_HINT, action_info(action)->name);
+	*x += canvas_text(canvas, *x, y, STYLE_HINT, action_info(action)->label);
 	*x += 2;
 	return true;
 }

@@ -4,12 +4,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/keymap.h"
 #include "command.h"
 #include "model/alerts.h"
 #include "model/model.h"
 #include "model/track.h"
 #include "ui/chart.h"
-#include "ui/keymap.h"
 #include "ui/list.h"
 
 enum chart_axis {

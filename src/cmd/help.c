@@ -7,10 +7,10 @@
 #include <ctype.h>
 #include <sys/param.h>
 
+#include "base/keymap.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "conf/conf.h"
-#include "ui/keymap.h"
 
 #define SCREEN_COLUMNS	80
 #define SUMMARY_COLUMN	19

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/keymap.h"
 #include "base/log.h"
+#include "base/theme_list.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/json_fields.h"
 #include "parsers/pattern.h"
-#include "ui/keymap.h"
-#include "ui/theme.h"
 
 #define MAX_GPUS  64
 #define MAX_WORDS 256
@@ -577,7 +577,6 @@ static const struct json_field alert_fields[] = {
 	{ .name = NULL },
 };
 
-/* Which actions and keys there are the user interface knows. */
 static int take_keys(const struct json_reader *r, const cJSON *node, const char *path, void *base)
 {
 	struct conf *conf = base;

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keymap.h"
 #include "tests/support/tap.h"
 #include "ui/chart.h"
-#include "ui/keymap.h"
+#include "ui/mouse.h"
 #include "ui/theme.h"
 #include "ui/view.h"
 

@@ -4,11 +4,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/keymap.h"
 #include "base/plain.h"
 #include "report/facts.h"
 #include "ui/canvas.h"
 #include "ui/chart.h"
-#include "ui/keymap.h"
 #include "ui/list.h"
 #include "ui/osc.h"
 #include "ui/prompt.h"

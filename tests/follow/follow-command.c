@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the command line that starts a follower; for the test scripts. */
+/* Prints the command line that starts a follower, for the test scripts. */
 #include <stdio.h>
 #include <string.h>
 

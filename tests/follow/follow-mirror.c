@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A small collector for tests: follows logs of one pod into spools.
+/* A small collector for tests: follows the logs of one pod into local copies.
  *
  *   follow-mirror [OPTION...] TRANSPORT[:SSH] DIR GLOB...
  *     -i KEY -k KNOWN_HOSTS   as in a configuration
- *     -v auto|py|sh           which follower
- *     -s BYTES                take at most so many at once, then pause
- *     -r                      try again at once whenever the link is lost
- *     -n                      no spool: only count
- *     -g                      tell when bytes came (CLOCK_MONOTONIC, ns)
+ *     -v auto|py|sh           which follower to use
+ *     -s BYTES                accept at most BYTES at once, then pause
+ *     -r                      reconnect at once when the connection is lost
+ *     -n                      no local copies: only count bytes
+ *     -g                      print when bytes arrived (CLOCK_MONOTONIC, ns)
  *
- * DIR gets the spools and a journal, from which a later start goes on.
- * stdout tells what happens, a line each; stdin takes status, retry, quiet 0,
- * quiet 1, globs GLOB, stop; its end is ours.
- */
+ * DIR gets the local copies and a journal from which a later start continues. Events are printed to
+ * stdout, one per line; stdin accepts status, retry, quiet 0, quiet 1, globs GLOB, stop; the
+ * program exits when stdin ends. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +60,7 @@ static void die(const struct err *err)
 	exit(1);
 }
 
-/* Paths stand in journal and output as words. */
+/* Journal and output contain paths as single words. */
 static const char *word(const char *s)
 {
 	static struct buf bufs[2];
@@ -232,7 +230,7 @@ static void on_stdin(void *user, unsigned int seen)
 			obey(tool, line);
 }
 
-/* \0ooo to bytes, in place. */
+/* Decode \0ooo to bytes, in place. */
 static char *unescape(char *s)
 {
 	char *out = s;
@@ -251,7 +249,7 @@ static char *unescape(char *s)
 	return s;
 }
 
-/* A line of the journal, the last for its spool: tell the follower. */
+/* Pass one line of the journal, the last one of its local copy, to the follower. */
 static void know_line(struct tool *tool, char *line)
 {
 	struct follow_known known = { 0 };
@@ -280,7 +278,7 @@ static void know_line(struct tool *tool, char *line)
 	(void)follow_know(tool->follow, &known);
 }
 
-/* Keep of each (name, generation) the last whole line. */
+/* Keep the last complete line of each (name, generation). */
 static void read_journal(struct tool *tool, const char *path)
 {
 	FILE *in = fopen(path, "r");

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Runs a fuzz target without libFuzzer: over its seeds, over each seed cut
- * short, and over a fixed number of damaged seeds.  Linked to every target of
- * a build without --enable-fuzzing; part of make check.
- */
+/* Runs a fuzz target without libFuzzer: over its seeds, over each seed cut short, and over a fixed
+ * number of damaged seeds. Linked to every target of a build without --enable-fuzzing; part of make
+ * check. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +12,7 @@
 #define MAX_SEED_BYTES (1U << 20)
 #define MAX_CUTS       200
 #define MAX_DAMAGED    200
-#define MAX_SECONDS    20 /* a slow machine does what it can */
+#define MAX_SECONDS    20 /* limits the time on slow machines */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,7 +25,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* A copy of its own size, so that a read behind the end is noticed. */
+/* An exactly sized copy, so that a read past the end is detected. */
 static void run_one(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size > 0 ? size : 1);
@@ -86,7 +84,7 @@ static int run_file(const char *path)
 	return 0;
 }
 
-/* "json" of ".../fuzz-json". */
+/* Return "json" for ".../fuzz-json". */
 static const char *target_name(const char *program)
 {
 	const char *at = strstr(program, "fuzz-"), *found = program;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Benches against any bytes.  The first byte says which: a plan, what a pod
- * answers, a results folder (its files parted by NUL), or logs (the same) that
- * are judged and reported.
- */
+/* Benches from arbitrary bytes. The first byte selects a plan, a pod's answer, a results directory
+ * (its files separated by NUL), or logs (likewise) that are judged and reported. */
 #include "bench/launch.h"
 
 #include <math.h>
@@ -84,7 +81,7 @@ static void try_logs(struct str text)
 {
 	static const struct judge_arm arms[] = { { .tag = "A" }, { .tag = "B" } };
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
-	static struct format_set *formats; /* for all inputs */
+	static struct format_set *formats; /* shared by all inputs */
 	struct run_log_rule how = { 0 };
 	struct judge_run runs[MAX_LOGS] = { { 0 } };
 	struct run_log logs[MAX_LOGS];
@@ -151,7 +148,7 @@ static void show_folder(const char *path)
 	cJSON_Delete(verdict);
 }
 
-/* run.json of the first runs: written, or removed. */
+/* Write or remove run.json of the first runs. */
 static void each_run(const struct plan *plan, const char *path, struct str *text)
 {
 	char file[FOLDER_PATH_SIZE];
@@ -169,7 +166,7 @@ static void each_run(const struct plan *plan, const char *path, struct str *text
 	bench_runs_release(&runs);
 }
 
-/* The files of a results folder, then run.json of each run. */
+/* The files of a results directory, then run.json of each run. */
 static void try_folder(struct str text)
 {
 	static char path[] = "/tmp/fuzz-bench.XXXXXX";
@@ -194,8 +191,7 @@ static void try_folder(struct str text)
 	plan_release(&plan);
 }
 
-/* host.csv, a NUL, gpu.csv, a NUL, stamps: what a pod says of itself during a
- * run. */
+/* host.csv, a NUL, gpu.csv, a NUL, stamps: telemetry of a pod during a run. */
 static void try_health(struct str text)
 {
 	struct health health;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration: taken whole or refused, and every list in its bounds. */
+/* The configuration is either accepted as a whole or rejected, and every list stays within its
+ * bounds. */
 #include "conf/conf.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A whole follow against a pod that says anything: each byte that counts
- * comes at the next offset of its file, whatever is claimed. */
+/* A complete follow session against a hostile pod: each byte that counts arrives at the next offset
+ * of its file, whatever the pod claims. */
 #include "remote/follow_priv.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ struct stream {
 	bool cancelled;
 };
 
-/* One input. */
+/* The state for one input. */
 struct pod {
 	struct transport transport;
 	struct loop *loop;
@@ -91,7 +91,7 @@ static const struct transport_ops pod_ops = {
 	.link_info = pod_link,
 };
 
-/* file->user counts the bytes that came, plus 1. */
+/* file->user is the number of bytes received, plus 1. */
 static void on_file(void *user, struct follow_file *file, enum follow_event event)
 {
 	(void)user;
@@ -115,7 +115,7 @@ static size_t on_bytes(void *user, struct follow_file *file, struct str data)
 	return data.len;
 }
 
-/* The sum is not looked at: what is known is five bytes. */
+/* The checksum is not verified here: the known part is five bytes long. */
 static struct cksum sum(void *user, const struct follow_file *file)
 {
 	struct cksum sum = { 0, 0 };
@@ -126,7 +126,7 @@ static struct cksum sum(void *user, const struct follow_file *file)
 	return sum;
 }
 
-/* One that is known from before, of five bytes. */
+/* A file of which five bytes are known from an earlier session. */
 static void know(struct follow *follow)
 {
 	struct follow_known known = { .identity = { .path = "k", .dev = 1 }, .name = "k" };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A user's rule file: whatever it holds, it is taken or refused with one
- * sentence, a refused one changes nothing, and its patterns end in time.
- */
+/* A user's rule file with any content is either loaded or rejected with one sentence. A rejected
+ * file changes nothing, and the patterns terminate in bounded time. */
 #include "parsers/format.h"
 
 #include "parsers/scan.h"
@@ -41,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = { ERR_NONE, "" };
 	size_t sets = 0, rules;
 
-	/* A new set now and then: what was loaded stays in it. */
+	/* Start with a new set from time to time, because loaded rules stay in it. */
 	if (set == NULL || loads == 64) {
 		format_set_free(set);
 		set = format_set_new_builtin();

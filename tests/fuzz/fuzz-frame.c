@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pod may send in place of a follower's frames: any cut of it gives the
- * same frames and the same refusal. */
+/* Bytes that a pod may send instead of a follower's frames: splitting them anywhere gives the same
+ * frames and the same error. */
 #include <string.h>
 
 #include "remote/frame.h"
@@ -14,7 +14,7 @@ static void mix(uint64_t *hash, const void *data, size_t len)
 		*hash = (*hash ^ p[i]) * 1099511628211U;
 }
 
-/* Bytes of D and V are mixed by themselves: they come in any parts. */
+/* The bytes of D and V frames are hashed separately, because they arrive in arbitrary parts. */
 static void mix_frame(uint64_t *hash, const struct frame *frame, bool bytes)
 {
 	const uint64_t words[] = { (uint64_t)frame->type,
@@ -37,7 +37,7 @@ static void mix_frame(uint64_t *hash, const struct frame *frame, bool bytes)
 	mix(hash, frame->data.p, frame->data.len);
 }
 
-/* Feed a piece, of data at most `most` bytes at once. */
+/* Feed one piece, with at most `most` bytes of data at once. */
 static int feed(struct frame_reader *reader, struct str in, size_t most, uint64_t *hash)
 {
 	struct frame frame;

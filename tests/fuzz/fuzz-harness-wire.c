@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pod sends of a HarnessGym directory: any cut gives the same. */
+/* The files of a HarnessGym directory as a pod sends them: splitting the bytes anywhere gives the
+ * same result. */
 #include "harness/wire.h"
 
 #include <string.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A HarnessGym directory as one input: "@path" lines, each followed by the
- * content of that file.  Whatever it holds, what is verified is finite, the
- * best is no worse than any, and the pages are printed without an escape.
- */
+/* A HarnessGym directory as one input: "@path" lines, each followed by the content of that file.
+ * For any content, verified scores are finite, the best is not worse than any other, and the pages
+ * contain no escape sequence. */
 #include "parsers/harness_json.h"
 
 #include <string.h>

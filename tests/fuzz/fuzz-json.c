@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON in, JSON out: what was printed is read again and prints the same. */
+/* JSON in, JSON out: printed JSON can be read again and prints the same. */
 #include "parsers/json_fields.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes to lines: any cut of the bytes gives the same segments. */
+/* Bytes to lines: splitting the bytes anywhere gives the same segments. */
 #include "parsers/linebuf.h"
 
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
 
-/* What was seen, in 64 bits: FNV-1a over every field of every segment. */
+/* A 64-bit FNV-1a hash over every field of every segment. */
 static void mix(uint64_t *hash, const void *data, size_t len)
 {
 	const unsigned char *p = data;
@@ -27,7 +27,7 @@ static void on_segment(void *user, const struct segment *segment)
 	mix(user, &ends, 1);
 }
 
-/* Feed in pieces; the sizes come from the data's own bytes when cut. */
+/* Feed the data in pieces; if it is cut, the sizes come from its own bytes. */
 static uint64_t hash_of(const uint8_t *data, size_t size, bool cut, uint64_t counts[2])
 {
 	uint64_t hash = 14695981039346656037U;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A raw line of a log to what the log view shows, and its own colours. */
+/* A raw log line and the text and colors that the log view shows for it. */
 #include "model/logtext.h"
 
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "base/utf8.h"
 #include "tests/fuzz/fuzz.h"
 
-#define MAX_COLUMNS 300 /* that are asked for, by the first byte */
+#define MAX_COLUMNS 300 /* which colors are requested, from the first byte */
 
-/* Nothing for a terminal, and whole characters. */
+/* No byte that acts on a terminal, and only complete characters. */
 static void check_text(struct str s)
 {
 	while (s.len > 0) {
@@ -25,7 +25,7 @@ static void check_text(struct str s)
 	}
 }
 
-/* Each begins at a character, behind the one before, and is another look. */
+/* Each style starts at a character, after the previous one, and differs from it. */
 static void check_runs(const struct logsgr_runs *runs, struct str text)
 {
 	uint32_t before = 0;

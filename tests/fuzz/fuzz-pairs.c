@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of any line: they lie in it, and mean what they say. */
+/* Pairs of arbitrary lines: they are inside the line, and have the meaning they claim. */
 #include "parsers/pairs.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 static void must_lie_in(struct str part, const char *line, size_t len)
 {
 	MUST(part.len == 0 || (part.p == NULL) == (part.len == 0));
-	if (part.len == 1 && *part.p == 's') /* of a time: a word of our own */
+	if (part.len == 1 && *part.p == 's') /* the result for a duration, set by us */
 		return;
 	MUST(part.len == 0 || (part.p >= line && part.p + part.len <= line + len));
 }
@@ -40,7 +40,7 @@ static bool is_same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* A line that is like another one is read as it is read alone. */
+/* A line that resembles another one is read as it would be alone. */
 static void check_shape(struct row_shape *shape, struct str line)
 {
 	struct pair pairs[PAIRS_MAX];
@@ -71,7 +71,7 @@ static void check_row(void *user, const struct record *record, const struct temp
 	learn_row(target->learn, record, place);
 }
 
-/* A rule file that was learned is one that is taken. */
+/* A learned rule file can be loaded. */
 static void check_learned(const struct learn *learn)
 {
 	struct err err = { ERR_NONE, "" };
@@ -80,7 +80,7 @@ static void check_learned(const struct learn *learn)
 	buf_init(&file, 1 << 20);
 	buf_init(&report, 1 << 20);
 	if (learn_print(learn, "learned", &file, &report) > 0) {
-		static struct format_set *set; /* its name replaces itself */
+		static struct format_set *set; /* its name replaces the previous set */
 
 		if (set == NULL)
 			set = format_set_new_builtin();
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct row_shape *shape = NULL;
 
 	while (size > 0 && str_next(&rest, '\n', &text)) {
-		/* A copy of its own shows what is read behind it. */
+		/* An exactly sized copy, so that a read past the end is detected. */
 		char *copy = malloc(text.len + 1);
 		struct templates_line line = { .text = { copy, text.len },
 					       .line = ++target.lines,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* argv to shell text: reading it by POSIX's rules of quoting gives argv. */
+/* argv to shell text: reading it by POSIX's quoting rules gives argv again. */
 #include "base/quote.h"
 
 #include <string.h>
@@ -8,15 +8,13 @@
 
 #define MAX_WORDS 16
 
-/* What means nothing to any shell, wherever it stands in a word. */
+/* Characters without a special meaning to any shell, anywhere in a word. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+@%";
 
-/*
- * One word at *p by POSIX 2.2: single quotes keep all up to the next one, a
- * backslash keeps one character (not a newline), plain characters stand for
- * themselves; nothing else may be there.  false at the end.
- */
+/* Read one word at *p by POSIX 2.2: single quotes quote everything up to the next one, a backslash
+ * quotes one character (not a newline), plain characters are literal; anything else is an error.
+ * Returns false at the end. */
 static bool read_word(const char **p, struct buf *word)
 {
 	const char *at = *p;
@@ -54,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(text != NULL);
 	memcpy(text, data, size);
 	text[size] = '\0';
-	/* NUL parts the words. */
+	/* NUL separates the words. */
 	for (size_t i = 0; i <= size && n < MAX_WORDS; i += strlen(text + i) + 1)
 		argv[n++] = text + i;
 	argv[n] = NULL;

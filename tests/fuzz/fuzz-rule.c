@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The rule engine: the first line of the input is a pattern, the second the
- * literal it needs (may be empty), the rest are lines.  All quick ways must
- * make of each line what PCRE2 alone makes of it.
- */
+/* The rule engine: the first line of the input is a pattern, the second the literal it needs (may
+ * be empty), the others are log lines. All shortcuts must give the same result as PCRE2 alone. */
 #include "parsers/scan.h"
 
 #include <string.h>
@@ -13,7 +10,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/plain_scan.h"
 
-/* A rule set of that one rule before the built-in ones, or NULL. */
+/* A rule set with this rule before the built-in ones, or NULL. */
 static struct format_set *load_rule(struct format_set *set, const char *match, const char *needs)
 {
 	cJSON *root = cJSON_CreateObject(), *rule = cJSON_CreateObject();
@@ -45,7 +42,7 @@ static void check_line(struct scanner *scanner, const struct rule *rule, struct 
 	bool taken = scanner_scan(scanner, line, &record);
 	enum plain plain = plain_scan(rule, line, &want);
 
-	/* It is asked first: no other rule takes what it matches. */
+	/* It is tried first, so no other rule gets a line that it matches. */
 	if (plain == PLAIN_YES)
 		MUST(taken && plain_same(&record, &want));
 	if (plain == PLAIN_NO)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A log to runs: fed whole or cut anywhere, the runs are the same. */
+/* A log to runs: fed as a whole or cut anywhere, the runs are the same. */
 #include "parsers/run_reader.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static void on_line(void *user, uint64_t line, struct str text, enum line_class 
 	buf_append_char(user, '\n');
 }
 
-/* Everything that is told of the log, as text; `twice`: at the second time. */
+/* Everything reported about the log, as text; `twice` on the second pass. */
 static void read_log(struct buf *out, const uint8_t *data, size_t size, bool cut, bool twice)
 {
 	static const struct run_reader_cb cb = { on_sample, on_event, on_run, on_line };

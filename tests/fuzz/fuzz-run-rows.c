@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of runs and tracks from any bytes; the board of what they give. */
+/* Tables of runs and tracks from arbitrary bytes, and the board of their runs. */
 #include "parsers/run_rows.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void tell_unknown(void *user, const char *key)
 	MUST(key != NULL);
 }
 
-/* What a board says of itself holds together, whatever went in. */
+/* The figures of a board are consistent with each other, for any input. */
 static void check_group(const struct board_group *group)
 {
 	const struct board_verdict *v = &group->verdict;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What names a host, and what `ssh -G` prints of it. */
+/* Host names, and the output of `ssh -G` for them. */
 #include "remote/openssh.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	copy[size] = '\0';
 	check_dest(copy);
 	memset(&target, 0, sizeof(target));
-	/* ssh prints no NUL; the text ends at one. */
+	/* ssh prints no NUL; the text ends at the first one. */
 	text.len = strlen(copy);
 	if (ssh_target_parse(&target, &pod, text, &err) == 0) {
 		MUST(target.host != NULL && target.host[0] != '\0');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and pieces of a slice, held against the C library. */
+/* Numbers and parts of a slice, compared with the C library. */
 #include "base/str.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void check_integers(struct str s, const char *text)
 	}
 }
 
-/* The pieces and the separators between them are the whole. */
+/* The parts and the separators between them add up to the whole. */
 static void check_pieces(struct str s)
 {
 	struct str rest = s, piece;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes of a pod to text for a terminal: nothing that acts gets through. */
+/* Bytes of a pod as text for a terminal: nothing that acts on the terminal remains. */
 #include "base/utf8.h"
 
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
 
-/* Valid UTF-8 without controls and without what turns the line around. */
+/* Valid UTF-8 without controls and without characters that reverse the direction. */
 static void check_harmless(struct str s)
 {
 	while (s.len > 0) {

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Called by libFuzzer, or by driver.c, once an input. */
+/* Called once per input by libFuzzer or by driver.c. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What must hold for every input; else the target dies and says what. */
+/* A condition that must be true for every input; otherwise the target aborts and prints it. */
 #define MUST(condition)                                                                         \
 	do {                                                                                    \
 		if (!(condition)) {                                                             \
-			(void)fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, \
+			(void)fprintf(stderr, "%s:%d: condition is false: %s\n", __FILE__, __LINE__, \
 				      #condition);                                              \
 			abort();                                                                \
 		}                                                                               \

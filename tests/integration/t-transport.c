@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A probe: run a command on a pod over one of the transports.
+/* A probe for tests: run a command on a pod over one of the transports.
  *
  *   t-transport [OPTION...] TRANSPORT[:NAME] COMMAND
  *
- * "command:docker exec -i x sh" names the program that brings the shell.
- *
- * stdin goes to the command, its stdout and stderr come back, and so does
- * its exit status; 100 + err_code for a stream that was lost.
- */
+ * "command:docker exec -i x sh" names the program that provides the shell. stdin is passed to the
+ * command; its stdout, stderr and exit status are passed back; the status is 100 + err_code for a
+ * stream that was lost. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -45,7 +42,7 @@ static const char usage[] =
 	"  -a accept a new host key, -y answer yes to it, -Y no\n"
 	"  -q count the bytes only, -I ignore stdin, -s take them in bits\n";
 
-/* The machine slept for so long: its boot clock is ahead. */
+/* Simulate suspend: the boot clock is ahead by this time. */
 static int64_t slept_ms;
 
 static int64_t boot_ms(const struct clock *clock)
@@ -56,7 +53,7 @@ static int64_t boot_ms(const struct clock *clock)
 
 static void start_one(struct probe *probe, long i);
 
-/* One slot: which stream of the probe a callback is for. */
+/* The context of a callback: which stream of the probe it belongs to. */
 struct slot {
 	struct probe *probe;
 	long index;

@@ -5,7 +5,7 @@
 
 #include "parsers/rule.h"
 
-/* What a rule makes of a line by PCRE2 alone: the judge of scan.c. */
+/* Match a line with PCRE2 alone, to check the shortcuts of scan.c. */
 enum plain { PLAIN_NO, PLAIN_YES, PLAIN_GAVE_UP };
 
 static inline struct str plain_group(struct str line, const PCRE2_SIZE *ovector, uint32_t n)
@@ -37,7 +37,7 @@ static inline enum plain plain_fill(const struct rule *rule, struct str line,
 	return PLAIN_YES;
 }
 
-/* The record is of use where the answer is PLAIN_YES. */
+/* The record is only set for PLAIN_YES. */
 static inline enum plain plain_scan(const struct rule *rule, struct str line, struct record *record)
 {
 	pcre2_match_data *match = pcre2_match_data_create_from_pattern(rule->code, NULL);
@@ -65,7 +65,7 @@ static inline bool plain_same_text(struct str a, struct str b)
 	return (a.p == NULL) == (b.p == NULL) && str_eq(a, b);
 }
 
-/* Bit for bit: NaN is as NaN. */
+/* Bitwise comparison, so that NaN equals NaN. */
 static inline bool plain_same(const struct record *a, const struct record *b)
 {
 	if (a->rule != b->rule || a->present != b->present)

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A TCP relay on loopback that makes trouble, for tests of the transports.
+/* A TCP relay on loopback that causes failures, for tests of the transports.
  *
  *   relay PORT-FILE TARGET-PORT [DELAY-MS]   relay, with a one-way delay
- *   relay PORT-FILE rubbish KIND             no relay: say rubbish oneself
+ *   relay PORT-FILE rubbish KIND             do not relay, send rubbish
  *
- * SIGUSR1 freezes it (a black hole), SIGUSR2 thaws it, SIGHUP resets all its
- * connections (RST), SIGTERM ends it.  The port it listens on is written to
- * PORT-FILE.
- */
+ * SIGUSR1 freezes it (a black hole), SIGUSR2 resumes it, SIGHUP resets all its connections (RST),
+ * SIGTERM ends it. It writes the port it listens on to PORT-FILE. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +27,7 @@
 #define CHUNK	  65536
 #define QUEUE	  64
 
-/* One direction: chunks that wait for their time. */
+/* One direction: chunks waiting for their delivery time. */
 struct flow {
 	struct {
 		char data[CHUNK];
@@ -38,12 +35,12 @@ struct flow {
 		int64_t due_ms;
 	} ring[QUEUE];
 	size_t head, count;
-	bool ended; /* the source has no more */
+	bool ended; /* the source has closed */
 };
 
 struct pair {
 	int fds[2];
-	struct flow *flows[2]; /* from fds[0] to fds[1], and back */
+	struct flow *flows[2]; /* from fds[0] to fds[1], and the other direction */
 };
 
 static volatile sig_atomic_t frozen, reset;
@@ -133,7 +130,7 @@ static void drop_pair(size_t at, bool with_reset)
 	pairs[at] = pairs[--n_pairs];
 }
 
-/* Take what has come; false at an error. */
+/* Read available data; false on error. */
 static bool take(struct flow *flow, int fd)
 {
 	size_t slot = (flow->head + flow->count) % QUEUE;
@@ -155,7 +152,7 @@ static bool take(struct flow *flow, int fd)
 	return true;
 }
 
-/* Pass on what is due; false at an error. */
+/* Forward the chunks that are due; false on error. */
 static bool pass(struct flow *flow, int fd)
 {
 	while (flow->count > 0 && flow->ring[flow->head].due_ms <= now_ms()) {
@@ -220,7 +217,7 @@ static void relay(int listener, int port)
 	}
 }
 
-/* A packet that says it is two gigabytes long. */
+/* A packet whose header claims two gigabytes. */
 static const char lie[] = "SSH-2.0-OpenSSH_9.2\r\n\x7f\xff\xff\xff\x06\x14zzzz";
 static const char garbage[] = "SSH-2.0-OpenSSH_9.2\r\n"
 			      "\x00\x00\x00\x0c\xff\xfe\xfd\x01\x02\x03"
@@ -230,8 +227,8 @@ static const struct {
 	const char *kind;
 	const char *text;
 	size_t len;
-	bool again; /* without end */
-	bool hold;  /* and then silence */
+	bool again; /* endless */
+	bool hold;  /* followed by silence */
 } rubbish[] = {
 	{ "silence", "", 0, false, true },
 	{ "http", "HTTP/1.0 400 Bad Request\r\n\r\n", 28, false, false },
@@ -268,7 +265,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
-	/* When both wait, the thaw comes last: it is sent last. */
+	/* If both signals are pending, handle SIGUSR2 last, because it was sent last. */
 	sigaddset(&action.sa_mask, SIGUSR1);
 	sigaddset(&action.sa_mask, SIGUSR2);
 	sigaction(SIGUSR1, &action, NULL);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A send that takes little or nothing at a time, linked over send(2) by
- * --wrap: every packet of a session is then half sent at some moment.
- */
+/* A send that accepts little or nothing at a time, linked instead of send(2) with --wrap, so that
+ * every packet of a session is half sent at some point. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,16 +8,16 @@
 
 #define RUN_CASE_ROWS 4
 
-/* A log, the number of runs in it, and what the last one says. */
+/* A log, its number of runs, and the expected values of the last one. */
 struct run_case {
 	const char *name, *text;
 	size_t n_runs;
 	struct {
-		const char *key, *want; /* as JSON; NULL ends */
+		const char *key, *want; /* as JSON; ends with NULL */
 	} say[10];
 };
 
-/* A run as a line of JSON into a buf, as the reader gives it. */
+/* Append a run as one line of JSON to a buf, as the reader reports it. */
 static void run_case_note(void *user, const struct run *run)
 {
 	cJSON *row = run_to_json(run);
@@ -27,7 +27,7 @@ static void run_case_note(void *user, const struct run *run)
 	cJSON_Delete(row);
 }
 
-/* The rows of a text, one parsed JSON object a run. */
+/* The runs in a text, one parsed JSON object per run. */
 static size_t run_case_rows(const struct format_set *formats, const char *text, cJSON **rows,
 			    size_t max)
 {
@@ -50,7 +50,7 @@ static size_t run_case_rows(const struct format_set *formats, const char *text, 
 	return n;
 }
 
-/* Read the log of a case, and hold its last run to what it should say. */
+/* Read the log of a case and compare its last run with the expected values. */
 static void run_case_check(const struct format_set *formats, const struct run_case *c)
 {
 	cJSON *rows[RUN_CASE_ROWS];

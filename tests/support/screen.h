@@ -8,7 +8,7 @@
 
 #include "tests/support/tap.h"
 
-/* A screen over a model that a test builds: keys go in, rows are looked at. */
+/* A screen over a model that a test creates: the test sends keys and reads rows. */
 #define T0 INT64_C(1768483200000) /* 13:20:00 UTC */
 
 static struct model model;
@@ -23,8 +23,7 @@ static void press(uint32_t code)
 	ui_key(ui, &key);
 }
 
-/* The number of the first row that has these words, SIZE_MAX: there is none;
- * the row in out. */
+/* The index of the first row that contains these words, or SIZE_MAX; the row in out. */
 static size_t find_row(const char *words, char out[1024])
 {
 	AUTO_BUF text = buf_new(1U << 20);
@@ -43,7 +42,7 @@ static size_t find_row(const char *words, char out[1024])
 	return SIZE_MAX;
 }
 
-/* The row of the screen that has these words, "" when there is none. */
+/* The row of the screen that contains these words, or "". */
 static const char *row_with(const char *words)
 {
 	static char row[1024];

@@ -11,7 +11,7 @@
 #include "store/store.h"
 #include "tests/support/tap.h"
 
-/* What the tests of the store share: a folder, rows to add, what is there. */
+/* Shared by the tests of the store: a directory, rows to add, and queries. */
 
 static char dir[64];
 
@@ -60,7 +60,7 @@ static inline void add_sample(struct store *store, struct store_log *log, const 
 	store_sample_add(store, log, run, &sample);
 }
 
-/* What the queries gave. */
+/* The results of the queries. */
 struct seen {
 	size_t runs, samples, tails;
 	uint64_t last_line, offset, lines;

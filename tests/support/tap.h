@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The Test Anything Protocol: one `ok` line a check, the plan at the end. */
+/* The Test Anything Protocol: one `ok` line per check, the plan at the end. */
 
 static int tap_count, tap_failed;
 

@@ -5,10 +5,8 @@
 
 #include "remote/fleet.h"
 
-/*
- * The way of "TRANSPORT[:HOST]" or "command:PROGRAM ARG.." into the pod; the
- * text is cut into words and stays with it.  false: there is none such.
- */
+/* Parse "TRANSPORT[:HOST]" or "command:PROGRAM ARG.."; the text is cut into words and must outlive
+ * the result. Returns false if the transport is unknown. */
 static inline bool transport_take(struct remote_pod *pod, char *text)
 {
 	static const char *const names[] = { [REMOTE_LIBSSH2] = "libssh2",

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The yardstick of the benches: what commands print, each over a channel of
- * its own of one libssh2 session, read by a loop that does nothing else, not
- * even count apart.
+/* The reference for the benchmarks: read the output of commands, each over its own channel of one
+ * libssh2 session, in a loop that only counts bytes.
  *
  *   bare-libssh2 PORT USER KEY COMMAND...
  *
- * Prints bytes, seconds from the first to the last, and the MAC.
- */
+ * Prints bytes, seconds from the first to the last byte, and the MAC. */
 #include <arpa/inet.h>
 #include <libssh2.h>
 #include <netinet/in.h>
@@ -44,7 +41,7 @@ static int connect_to(int port)
 	return fd;
 }
 
-/* The cipher and the MAC that the program prefers too. */
+/* The cipher and the MAC that hgym-tui prefers too. */
 static bool log_in(LIBSSH2_SESSION *session, int fd, char **argv)
 {
 	(void)libssh2_session_method_pref(session, LIBSSH2_METHOD_CRYPT_SC, "aes128-ctr");
@@ -64,10 +61,8 @@ static LIBSSH2_CHANNEL *run_command(LIBSSH2_SESSION *session, const char *comman
 	return channel;
 }
 
-/*
- * Read all channels to their ends, in turn: what comes for one while another
- * is read waits in libssh2.  Returns bytes, 0 when the session broke.
- */
+/* Read all channels to their ends in turn: data for one waits in libssh2 while another is read.
+ * Returns the number of bytes, or 0 if the session was lost. */
 static unsigned long long read_all(LIBSSH2_CHANNEL **channels, int n, struct pollfd *pfd,
 				   double *first)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How long a row takes from its append to the model: logs whose train_loss is
- * the CLOCK_MONOTONIC second of the append are collected for a while; prints
- * "<rows> <p50 ms> <p99 ms> <max ms>".  For tests/bench/bench-collect.py.
+/* Measure how long a row takes from its append to the model: collect logs whose train_loss is the
+ * CLOCK_MONOTONIC time of the append in seconds, and print "<rows> <p50 ms> <p99 ms> <max ms>". For
+ * tests/bench/bench-collect.py.
  *
- *	collect-latency CONFIG DB SECONDS
- */
+ *   collect-latency CONFIG DB SECONDS */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -15,12 +13,12 @@
 #include "ingest/ingest.h"
 
 #define LOOK_MS	  1
-#define WARM_UP_S 3 /* rows of the start are a backlog */
+#define WARM_UP_S 3 /* the rows present at the start are a backlog */
 
 struct watch {
 	struct loop *loop;
 	struct model model;
-	double *seen_s; /* last stamp of each run */
+	double *seen_s; /* last time stamp of each run */
 	size_t n_seen, cap_seen;
 	double *latency_ms;
 	size_t n, cap;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Write made-up training logs into a folder: for benches, tests and demo. */
+/* Write generated training logs into a directory: for benchmarks, tests and the demo. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@ struct plan {
 	uint64_t files; /* 0: until max_bytes are written */
 	uint64_t max_bytes;
 	uint64_t seed;
-	int dialect;	/* -1: in turn */
-	int fate;	/* -1: mostly finish, each other one now and then */
-	uint64_t every; /* a row each so many steps; 0: as the dialect does */
+	int dialect;	/* -1: all in turn */
+	int fate;	/* -1: mostly finish, sometimes another one */
+	uint64_t every; /* a row every N steps; 0: the dialect's default */
 };
 
 static int usage(void)
@@ -90,7 +90,7 @@ static void make_recipe(const struct plan *plan, uint64_t i, struct loggen_recip
 		recipe->log_every = (unsigned int)plan->every;
 }
 
-/* Write one log; its bytes, or -1. */
+/* Write one log; returns its size in bytes, or -1. */
 static long write_log(const char *path, const struct loggen_recipe *recipe)
 {
 	struct loggen *gen;

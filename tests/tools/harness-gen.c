@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the made-up HarnessGym workspace: harness-gen DIR [STEPS]. */
+/* Writes the generated HarnessGym workspace: harness-gen DIR [STEPS]. */
 #include <stdint.h>
 #include <stdio.h>
 

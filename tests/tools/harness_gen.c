@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A made-up HarnessGym run, step by step, as HarnessGym writes its files. */
+/* A generated HarnessGym run, step by step, with the files that HarnessGym writes. */
 #include "tests/tools/harness_gen.h"
 
 #include <errno.h>
@@ -24,16 +24,16 @@
 	"verifier.py --json --mode final --warmup 20 --repeats 50"
 #define GEN_ATTEMPT_S 480
 
-/* The experiment's figures. */
+/* The figures of the experiment. */
 struct gen_figures {
 	unsigned int quanta; /* the score in steps of the event clock; 0: none */
-	unsigned int calls;  /* tool calls of the iteration */
+	unsigned int calls;  /* tool calls in the iteration */
 	unsigned int tools_before, tools_after;
-	unsigned int attempt_s; /* GEN_ATTEMPT_S: it timed out */
+	unsigned int attempt_s; /* GEN_ATTEMPT_S: the attempt timed out */
 	const char *note;
 };
 
-/* A file under way. */
+/* The file that is being written. */
 struct gen_sheet {
 	const struct harness_gen *gen;
 	struct err *err;
@@ -42,7 +42,7 @@ struct gen_sheet {
 	int rc;
 };
 
-/* How far an iteration has come: what its result.json holds. */
+/* The progress of an iteration, which determines the content of its result.json. */
 enum gen_progress {
 	GEN_STARTED,
 	GEN_ATTEMPTED,
@@ -68,7 +68,7 @@ static void pause_us(unsigned int us)
 		(void)nanosleep(&wait, NULL);
 }
 
-/* Make every folder above path. */
+/* Create all parent directories of path. */
 static void make_folders(const char *path)
 {
 	char *copy = xstrdup(path);
@@ -81,7 +81,7 @@ static void make_folders(const char *path)
 	free(copy);
 }
 
-/* The bytes of the sheet, in two halves where a live writer is wanted. */
+/* Write the bytes of the sheet, in two halves to imitate a live writer. */
 static int write_parts(const struct gen_sheet *s, int fd)
 {
 	size_t half = s->gen->torn_us > 0 ? s->text.len / 2 : 0;
@@ -122,7 +122,7 @@ gen_put(struct gen_sheet *s, int flags, const char *fmt, ...)
 	buf_clear(&s->text);
 }
 
-/* RFC 3339 as HarnessGym writes it. */
+/* RFC 3339 in HarnessGym's form. */
 static const char *gen_stamp(int64_t at_ms, char out[CLOCK_RFC3339_SIZE + 8])
 {
 	size_t len;
@@ -167,7 +167,7 @@ static void gen_add_verdict(struct buf *text, unsigned int quanta)
 		    (quanta + 48) * QUANTUM_US, quanta * QUANTUM_US);
 }
 
-/* The record of one run of the verifier; SSH refused where it has no score. */
+/* The record of one verifier run; SSH was refused if it has no score. */
 static void gen_add_post(struct buf *text, const struct gen_figures *f)
 {
 	buf_append_str(text, "{\"command\": \"" GEN_COMMAND "\", ");
@@ -298,7 +298,7 @@ static void add_phases(struct buf *text, const struct gen_figures *f, enum gen_p
 	buf_append_str(text, "}");
 }
 
-/* Tool calls of the workspace up to the end of iteration k (0..). */
+/* Tool calls in the workspace up to the end of iteration k (from 0). */
 static unsigned int calls_until(size_t k)
 {
 	unsigned int n = 0;
@@ -387,7 +387,7 @@ static void gen_put_baseline(struct gen_sheet *s, const char *run, const struct 
 	gen_put_manifest(s, run, 0, f);
 }
 
-/* A finished run of the day before, the one that left 103.328 us behind. */
+/* A finished run of the previous day, with the best score 103.328 us. */
 static void gen_put_earlier(struct gen_sheet *s)
 {
 	static const struct gen_figures best = { .quanta = 3229 };
@@ -446,20 +446,20 @@ static int64_t start_of(const struct harness_gen *gen)
 	return gen->start_ms != 0 ? gen->start_ms : DAY_S * (int64_t)1000;
 }
 
-/* A text file of an iteration. */
+/* Write a text file of an iteration. */
 static void put_text(struct gen_sheet *s, size_t k, const char *name, const char *text)
 {
 	buf_append_str(&s->text, text);
 	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/iterations/%zu/%s", k + 1, name);
 }
 
-/* Where the steps of an iteration stand, in seconds from its start. */
+/* Start times of an iteration's steps, in seconds from its start. */
 static const unsigned int iteration_steps_s[] = {
 	0, 60, 240, 420, 480, 502, 505, 566, 568, 742, 760,
 };
 #define N_STEPS	    (sizeof(iteration_steps_s) / sizeof(iteration_steps_s[0]))
 #define ITERATION_S 780
-#define FIRST_S	    30 /* the first iteration, from the run's start */
+#define FIRST_S	    30 /* start of the first iteration, from the start of the run */
 
 static void step_begin(struct gen_sheet *s, size_t k, int64_t began_ms)
 {
@@ -501,7 +501,7 @@ static void put_calls(struct gen_sheet *s, size_t k, unsigned int third)
 	gen_put(s, O_APPEND, "mcp_calls.jsonl");
 }
 
-/* The agent's own tool measures: never a verified score. */
+/* A measurement by the agent's own tool: never a verified score. */
 static void put_history(struct gen_sheet *s, unsigned int quanta)
 {
 	buf_appendf(&s->text,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The course of a made-up training run: its steps, its time and its fate. */
+/* The course of a generated training run: its steps, its times and how it ends. */
 #include "tests/tools/loggen.h"
 
 #include <assert.h>
@@ -81,7 +81,7 @@ double loggen_normal(struct loggen *gen)
 	return sum;
 }
 
-/* The step time of a step, before its jitter. */
+/* Time of a step without jitter. */
 static double step_ms(const struct loggen *gen, unsigned int step)
 {
 	double ms = gen->recipe.ms_per_step;
@@ -98,7 +98,7 @@ static double cap_ms(const struct loggen *gen)
 	return gen->recipe.cap_s > 0 ? gen->recipe.cap_s * 1000 : (double)INFINITY;
 }
 
-/* About where training will end; the cap decides when it is reached. */
+/* Estimate of the last step; the cap decides when it is reached. */
 static unsigned int estimate_last_step(const struct loggen *gen)
 {
 	double looped = gen->recipe.dialect == LOGGEN_GOLF_MIN ? (1 + LOOP_COST) / 2 : 1;
@@ -133,7 +133,7 @@ void loggen_free(struct loggen *gen)
 	free(gen);
 }
 
-/* Queue what was appended to the text since start. */
+/* Queue the text appended since start. */
 static void queue_since(struct loggen *gen, size_t start)
 {
 	gen->queue = xgrow(gen->queue, gen->n_queue, &gen->cap_queue, sizeof(*gen->queue));
@@ -177,7 +177,7 @@ bool loggen_is_nan(const struct loggen *gen)
 	       gen->step >= gen->recipe.fate_at * gen->last_step;
 }
 
-/* A power law from the first loss at step 0 to the last validation's. */
+/* A power law from the first loss at step 0 to that of the last validation. */
 double loggen_loss_at(const struct loggen *gen, unsigned int step)
 {
 	double last = (gen->score + gen->ops->raw_above) / gen->ops->bpb_per_loss;
@@ -196,7 +196,7 @@ double loggen_noisy(struct loggen *gen, double loss, double sd)
 	return loggen_is_nan(gen) ? (double)NAN : loss + noise;
 }
 
-/* Does this step print a train row?  The first ten or five always do. */
+/* Does this step print a training row? The first ten or five always do. */
 static bool is_row_due(const struct loggen *gen)
 {
 	unsigned int first = gen->recipe.dialect == LOGGEN_GOLF_MIN ? 5 : 10;
@@ -204,7 +204,7 @@ static bool is_row_due(const struct loggen *gen)
 	return gen->step <= first || gen->step % gen->recipe.log_every == 0;
 }
 
-/* The run ends as its fate wants; true when that happened. */
+/* End the run if its fate requires it; true if it ended. */
 static bool meet_fate(struct loggen *gen)
 {
 	enum loggen_fate fate = gen->recipe.fate;

@@ -2,10 +2,8 @@
 /* Blocks of text that runs of every family print around their rows. */
 #include "tests/tools/loggen_priv.h"
 
-/*
- * A training script as runs print into their own log: no line of it is a
- * result, though its format strings look like some.
- */
+/* A training script as runs print it into their own log: none of its lines is a result, although
+ * its format strings resemble some. */
 static const char source_head[] = "import os\n"
 				  "import sys\n"
 				  "import time\n"
@@ -134,7 +132,7 @@ void loggen_say_nvidia_smi(struct loggen *gen)
 	loggen_say(gen, "%s", bar);
 }
 
-/* What torchrun adds when a rank has died. */
+/* The messages of torchrun after a rank has died. */
 static void say_child_failed(struct loggen *gen)
 {
 	loggen_wait(gen, 2000);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The two families of parameter-golf logs, as loggen.c's tables want them. */
+/* The two families of parameter-golf logs, for the tables in loggen.c. */
 #include <math.h>
 
 #include "tests/tools/loggen_priv.h"
 
 #define CAP_BYTES 16000000U
 
-/* A whole number of bytes of the compressed model, under or over the cap. */
+/* A size in bytes of the compressed model, below or above the cap. */
 static unsigned int model_bytes(struct loggen *gen, unsigned int code_bytes)
 {
 	unsigned int spread = (unsigned int)(40000 * loggen_uniform(gen));
@@ -172,7 +172,7 @@ static void min_begin(struct loggen *gen)
 	gen->ops->val_row(gen, gen->ops->first_loss);
 }
 
-/* Half way through, the middle layers begin to loop and each step is slower. */
+/* Half way through, the middle layers start to loop and each step is slower. */
 static void min_mark(struct loggen *gen)
 {
 	if (gen->looping || gen->train_ms < gen->recipe.cap_s * 500)
@@ -198,7 +198,7 @@ static void min_val_row(struct loggen *gen, double loss)
 		   loss, loss * gen->ops->bpb_per_loss);
 }
 
-/* One stage of the evaluation, which takes about so many ms. */
+/* One stage of the evaluation, which takes about the given time in ms. */
 static void min_stage(struct loggen *gen, const char *name, double bpb, double ms)
 {
 	double took_ms = ms * (1 + 0.02 * loggen_normal(gen));

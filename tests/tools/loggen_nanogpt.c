@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The family of NanoGPT speedrun logs, as loggen.c's tables want it. */
+/* The family of NanoGPT speedrun logs, for the tables in loggen.c. */
 #include "tests/tools/loggen_priv.h"
 
 static void nano_begin(struct loggen *gen)
@@ -25,7 +25,7 @@ static void nano_begin(struct loggen *gen)
 	gen->ops->val_row(gen, gen->ops->first_loss);
 }
 
-/* The average is nan at first and leaves out the steps that warm up. */
+/* The average is nan at first and leaves out the warm-up steps. */
 static void say_row(struct loggen *gen, const char *loss)
 {
 	unsigned int timed = gen->step > 12 ? gen->step - 10 : 0;
@@ -44,12 +44,12 @@ static void nano_train_row(struct loggen *gen, double loss)
 	struct buf text;
 
 	buf_init(&text, 64);
-	/* Many print no loss here; a diverging run is seen by its loss. */
+	/* Many runs print no loss here; a diverging run shows it in its loss. */
 	if (gen->recipe.fate == LOGGEN_DIVERGE)
 		buf_appendf(&text, " train_loss:%.4f", loss);
 	say_row(gen, text.data);
 	buf_release(&text);
-	/* Timing starts anew after the tenth step. */
+	/* Timing is reset after the tenth step. */
 	if (gen->step == 10)
 		gen->train_ms = 0;
 }

@@ -4,12 +4,12 @@
 #include "base/buf.h"
 #include "tests/tools/loggen.h"
 
-/* What the files of loggen share; nobody else includes it. */
+/* Shared by the files of loggen; not included elsewhere. */
 
 enum loggen_phase { PHASE_BEGIN, PHASE_TRAIN, PHASE_END, PHASE_OVER };
 
 struct loggen_queued {
-	size_t start, len; /* in text */
+	size_t start, len; /* offset in text */
 	double at_ms;
 };
 
@@ -19,27 +19,27 @@ struct loggen {
 	uint64_t rng;
 	enum loggen_phase phase;
 	double now_ms;	 /* since launch */
-	double train_ms; /* as the run counts it */
+	double train_ms; /* in the run's own count */
 	unsigned int step;
-	unsigned int last_step;	     /* where the cap or the plan ends it */
+	unsigned int last_step;	     /* where the cap or the plan ends the run */
 	bool looping;		     /* GOLF_MIN: more layers from half time on */
-	double score;		     /* with this seed's noise */
+	double score;		     /* including this seed's noise */
 	struct buf text;	     /* queued lines */
 	struct loggen_queued *queue; /* owned */
 	size_t n_queue, cap_queue, next;
 };
 
 struct loggen_dialect_ops {
-	double first_loss;   /* ln of the vocabulary's size */
-	double bpb_per_loss; /* 1 where the score is a loss */
-	double raw_above;    /* last validation less the score, in its unit */
-	/* All lines before the first step. */
+	double first_loss;   /* ln of the vocabulary size */
+	double bpb_per_loss; /* 1 if the score is a loss */
+	double raw_above;    /* last validation minus the score, in its unit */
+	/* Queue all lines before the first step. */
 	void (*begin)(struct loggen *gen);
-	/* What the step that was just done prints besides its rows. */
+	/* Queue what the last step prints besides its rows. */
 	void (*mark)(struct loggen *gen);
 	void (*train_row)(struct loggen *gen, double loss);
 	void (*val_row)(struct loggen *gen, double loss);
-	/* All lines after the last step. */
+	/* Queue all lines after the last step. */
 	void (*end)(struct loggen *gen);
 };
 
@@ -49,20 +49,20 @@ extern const struct loggen_dialect_ops loggen_nanogpt;
 
 /* Queue a line (without its newline) at gen->now_ms. */
 void loggen_say(struct loggen *gen, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Queue text as it stands; may hold many lines, ends with a newline. */
+/* Queue text unchanged; it may contain many lines and ends with a newline. */
 void loggen_say_text(struct loggen *gen, const char *text);
-/* Let time pass. */
+/* Advance the time. */
 void loggen_wait(struct loggen *gen, double ms);
 
-/* 0 <= x < 1. */
+/* Uniform in 0 <= x < 1. */
 double loggen_uniform(struct loggen *gen);
-/* Mean 0, standard deviation 1, within +-6. */
+/* Normal: mean 0, standard deviation 1, limited to +-6. */
 double loggen_normal(struct loggen *gen);
 
-/* Loss that is to be expected after that step, without noise. */
+/* Expected loss after that step, without noise. */
 double loggen_loss_at(const struct loggen *gen, unsigned int step);
 bool loggen_is_nan(const struct loggen *gen);
-/* A loss as it is printed: nan once the run has diverged. */
+/* A loss as printed: nan once the run has diverged. */
 double loggen_noisy(struct loggen *gen, double loss, double sd);
 
 /* Blocks that several dialects print. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * measure COMMAND ARGS...: run it with stdout to a file that is thrown away
- * (grep stops at the first match when it writes to /dev/null) and print its
- * wall seconds and its peak RSS in bytes.  A process started straight from a
- * large one (Python) would count the large one's memory as its own peak.
- */
+/* measure COMMAND ARGS...: run it with stdout to a temporary file (grep stops at the first match
+ * when it writes to /dev/null) and print its wall time in seconds and its peak RSS in bytes. If a
+ * large process (Python) started the command itself, its own memory would count as the command's
+ * peak. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Make what the demonstration plays: DIR/log-*.rec, DIR/pod-*.rec and
- * DIR/harness.rec.
+/* Make the recordings that the demo plays: DIR/log-*.rec, DIR/pod-*.rec and DIR/harness.rec.
  *
- *	record-demo DIR
- */
+ *   record-demo DIR */
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,9 +17,9 @@
 #include "tests/tools/loggen.h"
 #include "tests/tools/recording.h"
 
-/* 15 January 2026, 13:20 UTC: when the demonstration's time is 0. */
+/* 15 January 2026, 13:20 UTC: time 0 of the demo. */
 #define BEGIN_MS INT64_C(1768483200000)
-/* Telemetry as it is shown: of the last half hour. */
+/* Telemetry of the last half hour. */
 #define TELEMETRY_BEGIN_S 840
 #define TELEMETRY_END_S	  4400
 #define TELEMETRY_EVERY_S 30
@@ -30,8 +27,8 @@
 struct pod {
 	const char *name, *gpu;
 	double util, power_w, temp_c, sm_mhz, mem_mib, free_gb;
-	double hot_s;		/* from then on it is too hot; 0: never */
-	double lost_s, found_s; /* its link, the first 0: never */
+	double hot_s;		/* it overheats from then on; 0: never */
+	double lost_s, found_s; /* its connection is lost; the first 0: never */
 };
 
 static const struct pod pods[] = {
@@ -44,18 +41,18 @@ static const struct pod pods[] = {
 
 #define POD_COUNT (sizeof(pods) / sizeof(pods[0]))
 
-/* Who ran what, in the order in which it began. */
+/* The runs of the demo, in the order in which they started. */
 struct run {
 	const char *group;
 	size_t pod;
 	enum loggen_dialect dialect;
 	enum loggen_fate fate;
-	unsigned int seed, every; /* a row each so many steps */
+	unsigned int seed, every; /* a row every N steps */
 	double start_s, ms_per_step, score, fate_at;
 	bool source;		    /* it prints its script first */
-	size_t block_bytes;	    /* it writes so many at once; 0: lines */
+	size_t block_bytes;	    /* it writes blocks of N bytes; 0: lines */
 	double pause_at_s, pause_s; /* it waits for its disk */
-	double stop_s;		    /* somebody ended it; 0: nobody */
+	double stop_s;		    /* a user stopped it; 0: not stopped */
 };
 
 #define AVG	 LOGGEN_GOLF_AVG
@@ -88,7 +85,7 @@ static const struct run runs[] = {
 	  .score = 1.0650, .fate_at = 0.45, .stop_s = 2668 },
 	{ "speedrun", 3, NANO, FATE(STALL), 7, 10, .start_s = 2290, .ms_per_step = 157.4,
 	  .score = 3.2756, .fate_at = 0.25, .source = true, .stop_s = 2700 },
-	/* These begin while it is watched. */
+	/* These start while the demo is playing. */
 	{ "wide-mlp", 4, MIN, FATE(OOM), 42, 50, .start_s = 2676, .ms_per_step = 138.2,
 	  .score = 1.0582, .fate_at = 0.02 },
 	{ "conv-stem", 3, AVG, FATE(CRASH), 42, 100, .start_s = 2704, .ms_per_step = 46.3,
@@ -115,7 +112,7 @@ static void recipe_of(const struct run *run, struct loggen_recipe *recipe)
 	recipe->source = run->source;
 }
 
-/* When we get what a run writes then: later where its pod is lost. */
+/* When output written at that time is received: later if its pod is lost. */
 static double arrival_s(const struct run *run, double s)
 {
 	const struct pod *pod = &pods[run->pod];
@@ -123,7 +120,7 @@ static double arrival_s(const struct run *run, double s)
 	return s >= pod->lost_s && s < pod->found_s ? pod->found_s : s;
 }
 
-/* A run's output as its file gets it: by lines, or block by block. */
+/* A run's output as its file receives it: by lines, or block by block. */
 static void record_lines(struct recording *rec, const struct run *run, double *end)
 {
 	struct loggen_recipe recipe;
@@ -198,13 +195,13 @@ static bool is_busy(size_t pod, double s)
 	return false;
 }
 
-/* What the pod's own command says, of its first GPU. */
+/* The output of the pod's telemetry command for its first GPU. */
 static void record_block(struct recording *rec, size_t i, double s)
 {
 	const struct pod *pod = &pods[i];
 	double wave = sin(s / 37 + (double)i);
 	bool busy = is_busy(i, s);
-	/* Too hot: warmer for a minute, then the clock falls. */
+	/* Overheating: the temperature rises for a minute, then the clock falls. */
 	double heat = pod->hot_s > 0 && busy ? fmin(fmax((s - pod->hot_s) / 60, 0), 1) : 0;
 
 	recording_put(rec, ':', "HGT1 <");
@@ -254,7 +251,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 	return remove(path);
 }
 
-/* What a step of HarnessGym writes, by way of a folder that is gone then. */
+/* Record the files of one HarnessGym step, through a temporary directory. */
 static int record_step(struct recording *rec, size_t step, struct err *err)
 {
 	char folder[] = "/tmp/record-demo-XXXXXX";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings for the demonstration; called by record-demo. */
+/* Recordings for the demo; called by record-demo. */
 #include "tests/tools/recording.h"
 
 #include <assert.h>
@@ -46,7 +46,7 @@ void recording_at(struct recording *rec, int64_t at_ms)
 	rec->at_ms = at_ms;
 }
 
-/* How long after the record before, where that is not at once. */
+/* The time since the previous record, if it is not 0. */
 static void put_time(struct recording *rec)
 {
 	if (rec->at_ms != rec->written_ms)
@@ -98,7 +98,7 @@ static int put_file(struct recording *rec, const char *path, const char *name, s
 	return 0;
 }
 
-/* A file, or a folder with all that is below it. */
+/* A file, or a directory with everything below it. */
 static int put_entry(struct recording *rec, const char *path, const char *name, struct err *err)
 {
 	struct stat st;

@@ -39,7 +39,7 @@ enum loggen_dialect {
 /* How the run ends. X(id, name, help) */
 #define LOGGEN_FATE_LIST(X)                                                     \
 	X(FINISH, "finish", "ends with its score")                              \
-	X(STALL, "stall", "stops printing at fate_at for good")    \
+	X(STALL, "stall", "stops printing at fate_at for good")                 \
 	X(DIVERGE, "diverge", "the loss is nan from fate_at on")                \
 	X(CRASH, "crash", "ends at fate_at with a traceback")                   \
 	X(OOM, "oom", "ends at fate_at, out of GPU memory")                     \

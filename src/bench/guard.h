@@ -5,8 +5,8 @@
 
 /*
  * Validity checks ("guards") of a run or of a whole variant.  A hard hit makes the variant INVALID
- * or drops the block; a soft one is a warning next to the verdict.  Each has an id, the word that
- * verdicts and verdict.json use, and what it means.
+ * or drops the block; a soft one is a warning next to the verdict.  Columns: id, word in verdicts
+ * and verdict.json, meaning.
  */
 #define GUARD_LIST(X)                                                                            \
 	X(EXIT, "exit", "non-zero exit status, or no result in the output")                      \
@@ -24,7 +24,7 @@
 	X(UNCHECKED, "outputs unchecked", "no validation loss to compare")                       \
 	X(OUTPUTS, "outputs changed", "its losses differ from the control's")                    \
 	X(FILES, "judge files", "files that check the result were changed")                      \
-	X(COPY, "copy", "the same log was given for two runs")                                   \
+	X(COPY, "copy", "two runs have the same log")                                            \
 	X(LOST, "lost", "the run was lost with its pod or connection")                           \
 	X(HELD, "outlier", "far from the median of its arm; kept")                               \
 	X(SM_CLOCK, "sm clock", "the GPU ran at another clock than the control's")               \
@@ -62,7 +62,7 @@ extern const char *const guard_words[];
 struct guard_hit {
 	enum guard guard;
 	bool hard;
-	char text[160]; /* what was found, for people */
+	char text[160]; /* the finding, for people */
 };
 
 #define GUARD_MAX_HITS 12

@@ -11,7 +11,7 @@
 #include "base/xalloc.h"
 
 #define MAX_CELLS 16
-/* An idle GPU lowers its clock, which says nothing about the run. */
+/* An idle GPU lowers its clock, so idle samples are ignored. */
 #define BUSY_PCT    20.0
 #define NEAR_S	    5.0
 #define CLOCK_TICKS 100.0 /* USER_HZ, unit of /proc/stat */

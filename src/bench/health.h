@@ -53,7 +53,7 @@ struct health {
 	char left[HEALTH_FOREIGN_SIZE];	   /* .. "12 python3, 13 sh" */
 };
 
-/* Further samples of a kind are dropped. */
+/* More samples are dropped. */
 #define HEALTH_MAX_SAMPLES 500000
 
 /* Parse the texts.  Lines that cannot be parsed are skipped; if one of them is a stamp, all stamps
@@ -75,19 +75,19 @@ struct health_sum {
 	double sm_mhz, power_cap_share; /* means while utilization was at least 20 % */
 	double temp_c;			/* maximum */
 	unsigned long reasons;		/* all bits seen */
-	/* Of the whole run: */
+	/* The whole run: */
 	double cores, load1; /* load1 at its start */
 	double busy_cores;   /* mean of all programs of the host */
 	double steal_s, wait_s, quota_s;
 	char foreign[HEALTH_FOREIGN_SIZE], left[HEALTH_FOREIGN_SIZE];
 	size_t n_left; /* see struct health */
-	/* Of the window of a training run, set by the reader of its log: its length by the log's
+	/* The window of a training run, set by the reader of its log: its length by the log's
 	 * clock, and its least and greatest length by the pod's clock. */
 	double printed_s, shown_least_s, shown_most_s;
 	double took_s;	    /* length of the whole run, set by the same reader */
 	size_t n_validated; /* validations in the window */
-	/* Apart from validations, each row appeared when the log's clock says it was written,
-	 * within health_pace_s and HEALTH_PACE_SHARE. */
+	/* Apart from validations, each row appeared at its time by the log's clock, within
+	 * health_pace_s and HEALTH_PACE_SHARE. */
 	bool paced;
 	bool stamped; /* its rows have stamps */
 };

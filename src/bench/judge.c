@@ -178,7 +178,7 @@ static double count_clock_ticks(const struct judge *judge, size_t arm)
 	return least;
 }
 
-/* Measure every run: from its log to run->y, or to a guard that says why it has none. */
+/* Measure every run: from its log to run->y, or to a guard that explains why there is none. */
 static void judge_measure(struct judge *judge)
 {
 	const struct judge_run *control = NULL;
@@ -340,8 +340,8 @@ static void judge_compare_intervals(const struct judge *judge, struct judge_cont
 #define OUTLIER_Z    3.5
 #define MAD_TO_SD    1.4826
 #define LEAST_VALUES 4
-/* A run within this many margins of the median is no outlier, however close the other runs are.  If
- * more than half of them are equal, the MAD is 0 and only this counts. */
+/* A run within this many margins of the median is not an outlier, however close the other runs are.
+ * If more than half of them are equal, the MAD is 0 and only this counts. */
 #define LEAST_MARGINS 2.0
 /* Outliers widened an interval if it is this many times as wide as the other blocks make it. */
 #define WIDENED 3.0
@@ -408,7 +408,7 @@ append_seen(struct judge_run *run, const char *format, ...)
 	va_end(ap);
 }
 
-/* Note where the telemetry differs from that of the arm's other runs. */
+/* Note where the telemetry differs from the arm's other runs. */
 static void describe_outlier(const struct judge *judge, struct judge_run *run)
 {
 	const struct health_sum *health = run->health;
@@ -434,7 +434,7 @@ static void describe_outlier(const struct judge *judge, struct judge_run *run)
 				    t->after, t->decimals, others);
 	}
 	if (run->seen[0] == '\0')
-		append_seen(run, known > 0 ? "its telemetry is like that of the arm's other runs"
+		append_seen(run, known > 0 ? "its telemetry resembles the arm's other runs"
 					   : "no telemetry to compare with");
 }
 
@@ -794,8 +794,8 @@ static struct paired fit_blocks(const struct judge *judge, struct judge_contrast
 	return paired;
 }
 
-/* Two pods cannot tell by how much pods differ, so a standard deviation is assumed for it, except
- * for A/A arms. */
+/* Two pods are not enough to estimate how much pods differ, so a standard deviation is assumed,
+ * except for A/A arms. */
 static void add_pods_variance(const struct judge *judge, struct judge_contrast *c)
 {
 	double sd = judge->rule.pods_sd, share, squares = 0.0;
@@ -1011,8 +1011,8 @@ static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 	verdict_judge(&c->if_valid, &input);
 }
 
-/* The level that p must be below, given the alpha that Holm leaves.  A bench that is over without a
- * stop at an earlier look uses the level of the last look. */
+/* The level that p must be below, given the alpha that Holm leaves.  A finished bench that no
+ * earlier look stopped uses the level of the last look. */
 static double get_level(const struct judge *judge, const struct judge_contrast *c, double alpha)
 {
 	const struct judge_rule *rule = &judge->rule;
@@ -1196,12 +1196,12 @@ static void describe_best(const struct judge *judge, struct judge_best *best)
 	if (best->state == BEST_CONFIRMED)
 		append_best(best, ", confirmed in %zu extra blocks", best->n_fresh);
 	else if (best->n_fresh > 0 && best->n_fresh < VERDICT_MIN_BLOCKS)
-		append_best(best, " so far: not confirmed (%zu extra block%s, need %d)",
-			    best->n_fresh, best->n_fresh == 1 ? "" : "s", VERDICT_MIN_BLOCKS);
+		append_best(best, ", not confirmed yet (%zu extra block%s, need %d)", best->n_fresh,
+			    best->n_fresh == 1 ? "" : "s", VERDICT_MIN_BLOCKS);
 	else if (best->n_fresh == 0)
-		append_best(best, " so far: not confirmed, no extra blocks ran");
+		append_best(best, ", not confirmed: no extra blocks ran");
 	else
-		append_best(best, " so far: %zu extra blocks did not confirm it", best->n_fresh);
+		append_best(best, ", not confirmed by %zu extra blocks", best->n_fresh);
 	if (best->n_fresh > 0)
 		append_best(best, ": %+.2f%% over %s", stats_pct(best->over_rival.mean), rival);
 	if (best->n_fresh > 0 && best->rival != 0 && best->arm != 0)

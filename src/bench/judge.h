@@ -20,7 +20,7 @@
 
 /* How far a measurement can be trusted. */
 #define RUN_STATE_LIST(X)                                                                          \
-	X(CLAIMED, "claimed")	  /* somebody else ran it */                                       \
+	X(CLAIMED, "claimed")	  /* imported log */                                               \
 	X(MEASURED, "measured")	  /* run by this program, but some checks failed or are missing */ \
 	X(VERIFIED, "verified")	  /* run by this program, and all hard checks passed */            \
 	X(CONFIRMED, "confirmed") /* verified, and its arm is FASTER in >= 3 blocks */
@@ -173,7 +173,7 @@ struct judge_contrast {
 	 * difference that is judged. */
 	double control, variant;
 	struct paired paired;	/* over blocks, or over the pods' means */
-	bool across_pods;	/* paired is over the pods' means */
+	bool across_pods;	/* paired uses the pods' means */
 	double between_sd;	/* assumed sd between two pods; 0: none assumed */
 	double level;		/* p must be below it at this look */
 	double p_holm;		/* after Holm; NAN for A/A arms and invalid variants */

@@ -575,7 +575,7 @@ static void compare_log_clocks(const struct judge *judge, struct judge_contrast 
 }
 
 /* Do the times at which rows appeared confirm a gain of this size?  A program that holds rows back
- * can shift the window by half of what is unknown. */
+ * can shift the window by half of the unknown part. */
 static bool is_gain_confirmed(const struct health_sum *h, double gain_s)
 {
 	return is_timely(h) &&

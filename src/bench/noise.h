@@ -41,7 +41,7 @@ void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n);
 double noise_mde(const struct noise *noise, size_t blocks);
 
 /* Combine two measurements of one class on one pod: variances are pooled by their degrees of
- * freedom, drift and times are those of the newer one, `more`. */
+ * freedom, drift and times come from the newer one, `more`. */
 void noise_pool(struct noise *total, const struct noise *more);
 
 /* Two-sided p of the F test for equal spreads; NAN: unknown. */
@@ -51,9 +51,8 @@ double noise_compare(const struct noise *a, const struct noise *b);
 
 /*
  * The class of runs that an arm belongs to: the "noise_class" of the bench file, otherwise
- * "<metric>-<12 digits>", a hash of what runs and how it is measured (command, folder, environment,
- * metric, window).  Blocks with several runs per arm have less spread and a class of their own,
- * "<name>-x3".
+ * "<metric>-<12 digits>", a hash of command, folder, environment, metric and window.  Blocks with
+ * several runs per arm have less spread, so their class is "<name>-x3".
  */
 void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE]);
 

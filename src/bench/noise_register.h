@@ -36,8 +36,8 @@ struct noise_register {
 /* Load from the context's database, which stays open.  Without a database the register is empty. */
 int noise_register_load(struct noise_register *reg, struct context *context, struct err *err)
 	__attribute__((warn_unused_result));
-/* Like noise_register_load, but errors give an empty register, and the database is closed: what
- * follows may take hours, or fork. */
+/* Like noise_register_load, but errors give an empty register, and the database is closed, as the
+ * caller may run for hours, or fork. */
 void noise_register_peek(struct noise_register *reg, struct context *context);
 void noise_register_release(struct noise_register *reg);
 

@@ -85,7 +85,7 @@ static void append_pct(struct buf *out, double pct)
 	buf_appendf(out, "%s%%", stats_pct_text(pct, true, text));
 }
 
-/* "-0.49%", or the verdict if there is no number. */
+/* "-0.49%", or the verdict if the number is absent. */
 static void append_value(struct buf *out, const cJSON *c)
 {
 	if (isfinite(num(c, "pct")))

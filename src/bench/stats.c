@@ -296,9 +296,9 @@ static size_t signed_sums(const double *d, size_t n, double *out)
 }
 
 /*
- * Share of all 2^n sign patterns whose sum is at least as far from 0 as the sum of d.  The patterns
- * are split into those of each half of d, and the pairs of half sums that reach the bar are counted
- * from both ends of the sorted lists.
+ * Share of all 2^n sign patterns whose sum is at least as far from 0 as the sum of d.  Each half of
+ * d has few patterns; the pairs of half sums that reach the bar are counted from both ends of the
+ * sorted lists.
  */
 static double signflip_p(const double *d, size_t n)
 {
@@ -419,7 +419,7 @@ static struct residuals fit_places(const struct paired_block *b, size_t n, bool 
 	return r;
 }
 
-/* Are the variant's residuals larger than the control's, so that the control's say nothing about
+/* Are the variant's residuals larger than the control's, so that the control's cannot be used for
  * it?  If the plan declares the same noise, stronger evidence is required. */
 static bool is_unequal(const struct residuals *r, size_t n, bool same_noise)
 {

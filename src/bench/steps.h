@@ -28,8 +28,8 @@ struct step_row {
 
 /* Meaning of the printed tok/s; always given, never guessed. */
 enum tok_kind {
-	TOK_CUMULATIVE, /* batch * steps so far / time so far */
-	TOK_INTERVAL,	/* batch * steps since the previous row / time since then */
+	TOK_CUMULATIVE, /* batch * steps / time, since the start */
+	TOK_INTERVAL,	/* batch * steps / time, since the previous row */
 };
 
 /* Time of a run at each of its rows. */
@@ -64,7 +64,7 @@ struct step_window {
 /* The window of a run that has none. */
 extern const struct step_window step_window_none;
 
-/* -1 with err if there is no row at lo or at hi. */
+/* -1 with err if the row at lo or at hi is missing. */
 int step_window_measure(struct step_window *window, const struct step_times *times, double lo,
 			double hi, struct err *err) __attribute__((warn_unused_result));
 

@@ -111,7 +111,7 @@ static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 		       blocks_needed(in));
 		if (isnan(p->mean) || !(in->register_df >= 2.0) || !(in->register_sd > 0.0))
 			return;
-		/* If the noise of this kind of run is known, even one block has an interval. */
+		/* If the noise register has this class of runs, even one block has an interval. */
 		double half = dist_t_quantile(1.0 - in->alpha / 2.0, in->register_df) *
 			      in->register_sd * M_SQRT2;
 		append(v, "; provisional ");

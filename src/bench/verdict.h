@@ -24,7 +24,7 @@ enum { VERDICT_WORDS = 0 VERDICT_LIST(X) };
 
 extern const char *const verdict_words[]; /* NULL-terminated */
 
-/* With fewer blocks there is no verdict, whatever the plan says. */
+/* With fewer blocks the verdict is NOT JUDGED, whatever the plan says. */
 #define VERDICT_MIN_BLOCKS 3
 
 /* Suffixes, in the order in which they are printed. */
@@ -49,17 +49,18 @@ extern const char *const verdict_suffixes[]; /* NULL-terminated */
 
 struct verdict_input {
 	const char *invalid; /* word of the hard guard that applies, or NULL */
-	/* Why there is no verdict although there are enough blocks; NULL or "". */
+	/* Why enough blocks still give NOT JUDGED; NULL or "". */
 	const char *refused;
 	size_t need;	 /* blocks needed; at least VERDICT_MIN_BLOCKS */
 	size_t n_blocks; /* complete blocks; paired->n may count pods */
-	/* Planned blocks, if the bench is still running or was stopped by hand.  0: it is over. */
+	/* Planned blocks, if the bench is still running or was stopped by hand.  0: it is
+	 * finished. */
 	size_t planned;
 	const struct paired *paired;
 	double level;  /* p must be below this now */
 	double alpha;  /* for all looks and variants together */
 	double margin; /* 0.005 is 0.5 % */
-	/* Spread between A/A runs of this kind (sd of ln y) and its degrees of freedom; NAN or
+	/* Spread between A/A runs of this class (sd of ln y) and its degrees of freedom; NAN or
 	 * below 2: unknown. */
 	double register_sd, register_df;
 	bool same_on_each;     /* both pods show it within the margin by themselves */
@@ -72,7 +73,7 @@ struct verdict {
 	unsigned int suffixes;
 	bool refused;	   /* NOT JUDGED, and more blocks would not help */
 	bool below_margin; /* shown, but smaller than the margin */
-	char text[256];	   /* the verdict as it is printed */
+	char text[256];	   /* the printed verdict */
 };
 
 void verdict_judge(struct verdict *verdict, const struct verdict_input *input);

@@ -197,7 +197,7 @@ static void test_unexplained(void)
 	struct bench *b = make(1, 6);
 
 	(void)judged(b);
-	is_str(b->runs[6].seen, "its telemetry is like that of the arm's other runs",
+	is_str(b->runs[6].seen, "its telemetry resembles the arm's other runs",
 	       "a stall that telemetry does not explain");
 	judge_release(&b->judge);
 	b->runs[6].health = NULL;

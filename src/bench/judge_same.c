@@ -358,7 +358,7 @@ static size_t count_torch_runs(const struct judge *judge, size_t arm, size_t *n_
 	return seen;
 }
 
-/* Compare the versions of two runs.  On another GPU nothing is the same work. */
+/* Compare the versions of two runs.  Runs on different GPU models are never the same work. */
 static void compare_versions(const struct judge *judge, struct judge_contrast *c,
 			     const struct judge_run *run, const struct judge_run *control)
 {

@@ -122,9 +122,8 @@ void guard_check_losses(struct guard_hits *hits, const struct guard_losses *cont
 
 	if (check_validations(hits, control, variant) && !apart && fabs(away) > rule->val)
 		guard_add(hits, guard, !changed,
-			  "val_loss %.4f, the control's %.4f (tolerance "
-			  "%.3g)",
-			  variant->val_loss, control->val_loss, rule->val);
+			  "val_loss %.4f, the control's %.4f (tolerance %.3g)", variant->val_loss,
+			  control->val_loss, rule->val);
 	if (count_first_losses(control) > 0 && count_first_losses(variant) == 0)
 		guard_add(hits, GUARD_UNCHECKED, false,
 			  "no loss printed at steps 1 to 5, where the control prints some; was the "

@@ -379,9 +379,8 @@ static void compare_versions(const struct judge *judge, struct judge_contrast *c
 		    !is_declared(arm, parts[k].key))
 			guard_add(&c->hits, k == 0 ? GUARD_SAME : GUARD_RUNTIME,
 				  k == 0 || (parts[k].decides && arm->declares_all),
-				  "it ran with %s %.50s, the control with "
-				  "%.50s",
-				  parts[k].key, b, a);
+				  "it ran with %s %.50s, the control with %.50s", parts[k].key, b,
+				  a);
 	}
 }
 
@@ -669,9 +668,7 @@ static void compare_health(const struct judge *judge, struct judge_contrast *c)
 
 	if (fabs(b / a - 1.0) > SM_CLOCK_SHARE)
 		guard_add(&c->hits, GUARD_SM_CLOCK, false,
-			  "mean SM clock %.0f MHz, the control's "
-			  "%.0f MHz",
-			  b, a);
+			  "mean SM clock %.0f MHz, the control's %.0f MHz", b, a);
 	a = MEAN(0, power_cap_share);
 	b = MEAN(c->arm, power_cap_share);
 	if (fabs(b - a) > POWER_CAP_SHARE)

@@ -473,12 +473,10 @@ void noise_entry_facts(struct facts *facts, const struct noise_entry *e)
 		if (texts[i].text != NULL)
 			facts_text(facts, texts[i].label, FACT_PLAIN, "%s", texts[i].text);
 	facts_text(facts, "spread", FACT_PLAIN,
-		   "standard deviation %.3f%% between runs (%zu A/A "
-		   "runs)",
-		   100.0 * noise->sd, noise->n_runs);
+		   "standard deviation %.3f%% between runs (%zu A/A runs)", 100.0 * noise->sd,
+		   noise->n_runs);
 	facts_text(facts, "", FACT_PLAIN,
-		   "standard deviation %.3f%% of a block's difference (%zu "
-		   "blocks)",
+		   "standard deviation %.3f%% of a block's difference (%zu blocks)",
 		   100.0 * noise->sd_block, noise->n_blocks);
 	if (isnan(noise->drift))
 		facts_text(facts, "drift", FACT_PLAIN, "unknown");
@@ -494,8 +492,7 @@ void noise_entry_facts(struct facts *facts, const struct noise_entry *e)
 		   fmt_number(stats_pct(noise_mde(noise, 10)), 2).s);
 	if (e->n_ranked < 2)
 		facts_text(facts, "rank", FACT_PLAIN,
-			   "no other pod has been measured with this "
-			   "workload");
+			   "no other pod has been measured with this workload");
 	else
 		facts_text(facts, "rank", FACT_PLAIN, "%zu of %zu pods, lowest noise first%s",
 			   e->rank, e->n_ranked,

@@ -133,8 +133,8 @@ static void append_plot(struct buf *out, const cJSON *verdict)
 	buf_appendf(out, "    %-*s %-*s%*s %%\n", LABEL, "", COLUMNS / 2,
 		    stats_pct_text(plot.lo, true, lo), COLUMNS - COLUMNS / 2,
 		    stats_pct_text(plot.hi, true, hi));
-	buf_append_str(out, "    o block  [-] interval  | zero  : margin; values above zero are "
-			    "faster\n");
+	buf_append_str(
+		out, "    o block  [-] interval  | zero  : margin; values above zero are faster\n");
 }
 
 static void append_svg_line(struct buf *out, const struct plot *plot, double pct, int rows,
@@ -165,15 +165,13 @@ static void append_svg_row(struct buf *out, const struct plot *plot, const cJSON
 	buf_append_str(out, "</text>\n");
 	if (isfinite(lo) && isfinite(hi))
 		buf_appendf(out,
-			    "<path d=\"M%.1f %dH%.1f\" stroke=\"#58a\" "
-			    "stroke-width=\"6\" opacity=\"0.5\"/>\n",
+			    "<path d=\"M%.1f %dH%.1f\" stroke=\"#58a\" stroke-width=\"6\" "
+			    "opacity=\"0.5\"/>\n",
 			    LEFT + plot_place(plot, lo, WIDTH), y,
 			    LEFT + plot_place(plot, hi, WIDTH));
 	json_each (b, verdict_list(c, "blocks")) {
 		if (isfinite(num(b, "pct")))
-			buf_appendf(out,
-				    "<circle cx=\"%.1f\" cy=\"%d\" r=\"4\" "
-				    "fill=\"%s\"/>\n",
+			buf_appendf(out, "<circle cx=\"%.1f\" cy=\"%d\" r=\"4\" fill=\"%s\"/>\n",
 				    LEFT + plot_place(plot, num(b, "pct"), WIDTH), y,
 				    verdict_is(b, "counts") ? "#246" : "#bbb");
 	}
@@ -186,14 +184,13 @@ void page_svg(struct buf *out, const cJSON *verdict)
 	int rows = (int)plot.n, row = 0;
 
 	report_line(&title, verdict);
-	buf_appendf(out,
-		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-		    "height=\"%d\" font-family=\"sans-serif\" "
-		    "font-size=\"12\" role=\"img\">\n<title>",
-		    LEFT + WIDTH + RIGHT, rows * ROW + 40);
+	buf_appendf(
+		out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+		"height=\"%d\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n<title>",
+		LEFT + WIDTH + RIGHT, rows * ROW + 40);
 	utf8_add_xml(out, title.data);
-	buf_append_str(out, "</title>\n<rect width=\"100%\" height=\"100%\" "
-			    "fill=\"#fff\"/>\n");
+	buf_append_str(out, "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
 	append_svg_line(out, &plot, -plot.margin, rows, "#ddd");
 	append_svg_line(out, &plot, 0.0, rows, "#888");
 	append_svg_line(out, &plot, plot.margin, rows, "#ddd");

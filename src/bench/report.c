@@ -305,8 +305,7 @@ static void add_tests(struct report *r)
 		return;
 	if (num(r->c, "se_d") == 0.0) {
 		facts_text(r->facts, label, FACT_WARN,
-			   "all blocks show exactly the same "
-			   "difference, so no test applies");
+			   "all blocks show exactly the same difference, so no test applies");
 		return;
 	}
 	append(r, "t %.2f, df %.*f, ", num(r->c, "t"),

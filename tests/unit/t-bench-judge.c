@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs that stand far out, blocks of several runs, and what a pod showed. */
+/* Tests of the judge: outliers, clocks and other validity checks, several runs per block, the best
+ * variant, pods, health files. */
 #include "bench/judge.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@
 #define BLOCKS 6
 #define MAX    (2 * BLOCKS * 4)
 
-/* A bench of scores: runs are made, judged, looked at, and released. */
+/* A bench with scores: create its runs, judge them, look at the result, release it. */
 struct bench {
 	struct format_set *formats;
 	struct run_log logs[MAX];
@@ -32,10 +33,11 @@ static void add(struct bench *b, size_t arm, size_t block, size_t rep, double us
 					  .score_key = "median_us" };
 	char text[200];
 
-	(void)snprintf(text, sizeof(text),
-		       "{\"status\": \"passed\", \"verified\": true, "
-		       "\"score\": %.6f, \"median_us\": %.6f}",
-		       us, us);
+	(void)snprintf(
+		text, sizeof(text),
+		"{\"status\": \"passed\", \"verified\": true, \"score\": %.6f, \"median_us\": "
+		"%.6f}",
+		us, us);
 	if (run_log_parse(&b->logs[b->n], "x", str_from(text), &how, NULL) != 0)
 		return;
 	b->health[b->n] = (struct health_sum){
@@ -65,7 +67,8 @@ static void add(struct bench *b, size_t arm, size_t block, size_t rep, double us
 	b->n++;
 }
 
-/* A: about 33, B: about 59, `stalled` of A took 197 as once on a real GPU. */
+/* Scores of about 33 for A and 59 for B.  Run `stalled`, of A, took 197, as once observed on a
+ * GPU. */
 static struct bench *make(size_t reps, size_t stalled)
 {
 	static const double a[] = { 33.12, 33.28, 32.86, 32.88, 33.04, 32.95 };
@@ -155,29 +158,29 @@ static void test_stalled(void)
 	b->health[6].wait_s = 2.1;
 	c = judged(b);
 	ok(c->verdict.word == VERDICT_NO_DIFFERENCE && c->n_blocks == BLOCKS,
-	   "one stalled run of twelve hides the difference: no run is removed");
+	   "one stalled run of twelve hides the difference, as no run is removed");
 	ok(run->outlier && fabs(run->times_median - 5.96) < 0.02,
-	   "it is named: %.2f times its arm's median", run->times_median);
-	ok(run->z > 100.0, "with its robust z, %.0f", run->z);
+	   "the stalled run is an outlier, %.2f times its arm's median", run->times_median);
+	ok(run->z > 100.0, "its robust z is %.0f", run->z);
 	is_str(run->seen, "GPU utilization 31% (others 97); waited for a CPU 2.10 s (others 0.01)",
-	       "and with what was seen in it");
+	       "its telemetry is described");
 	ok(c->widened && c->n_outliers == 1 && c->n_agree == 5,
 	   "the verdict reports the widened interval");
-	ok(fabs(100.0 * expm1(c->paired.hl) + 44.5) < 0.5, "Hodges-Lehmann stays: %.2f%%",
-	   100.0 * expm1(c->paired.hl));
-	ok(c->blocks_to_hl > BLOCKS && c->blocks_to_hl < 40,
-	   "and how many blocks would show it: %zu", c->blocks_to_hl);
+	ok(fabs(100.0 * expm1(c->paired.hl) + 44.5) < 0.5,
+	   "the Hodges-Lehmann estimate is not affected: %.2f%%", 100.0 * expm1(c->paired.hl));
+	ok(c->blocks_to_hl > BLOCKS && c->blocks_to_hl < 40, "it would take %zu blocks to show it",
+	   c->blocks_to_hl);
 	buf_init(&out, 1U << 16);
 	print(&out, &b->judge, &info);
 	ok(strstr(out.data, "1 of 12 runs is an outlier.") != NULL,
 	   "the report counts the outliers that widen the interval");
 	ok(strstr(out.data, "Less affected: Hodges-Lehmann") < strstr(out.data, "block 1") &&
 		   strstr(out.data, "Less affected: Hodges-Lehmann") != NULL,
-	   "and gives the robust estimate before the table of blocks");
+	   "the report gives the robust estimate before the table of blocks");
 	ok(strstr(out.data, "medians -44.53%, minima -44.55%") != NULL,
 	   "medians and minima have the sign of the speed-up");
 	test_old_keys(&b->judge, &info);
-	ok(strstr(out.data, "5.96 times its arm's median") != NULL, "and names the run");
+	ok(strstr(out.data, "5.96 times its arm's median") != NULL, "the report names the outlier");
 	buf_release(&out);
 	done(b);
 }
@@ -187,7 +190,8 @@ static void test_quiet(void)
 	struct bench *b = make(1, MAX);
 	const struct judge_contrast *c = judged(b);
 
-	ok(c->verdict.word == VERDICT_SLOWER && !c->widened, "without it: %s", c->verdict.text);
+	ok(c->verdict.word == VERDICT_SLOWER && !c->widened,
+	   "without the stall there is a verdict: %s", c->verdict.text);
 	ok(c->n_agree == BLOCKS, "all blocks agree");
 	done(b);
 }
@@ -202,7 +206,7 @@ static void test_unexplained(void)
 	judge_release(&b->judge);
 	b->runs[6].health = NULL;
 	(void)judged(b);
-	is_str(b->runs[6].seen, "no telemetry", "and one without any");
+	is_str(b->runs[6].seen, "no telemetry", "a stall without telemetry");
 	done(b);
 }
 
@@ -212,19 +216,20 @@ static void test_several(void)
 	const struct judge_contrast *c = judged(b);
 
 	ok(c->verdict.word == VERDICT_SLOWER && c->n_blocks == BLOCKS,
-	   "three runs a block, one stalled: %s", c->verdict.text);
-	ok(b->runs[6].outlier && c->n_outliers == 1, "it is marked still");
-	is_near(c->blocks[1].control, 32.88, 1e-12, "a block's y is the median of its runs");
+	   "three runs per block, one of them stalled: %s", c->verdict.text);
+	ok(b->runs[6].outlier && c->n_outliers == 1, "the stalled run is still an outlier");
+	is_near(c->blocks[1].control, 32.88, 1e-12,
+		"the value of a block is the median of its runs");
 	judge_release(&b->judge);
 	b->runs[2].hits.n = 0;
 	guard_add(&b->runs[2].hits, GUARD_LOST, true, "gone");
 	c = judged(b);
 	ok(c->n_blocks == BLOCKS - 1 && b->judge.n_dropped == 1,
-	   "a run that is lost takes its whole block");
+	   "a lost run invalidates its block");
 	done(b);
 }
 
-/* B's log says 38 s for a window that took as long as A's 46 s. */
+/* B's log counts 38 s for a window that took as long as A's 46 s. */
 static void test_log_clock(void)
 {
 	struct bench *b = make(1, MAX);
@@ -237,45 +242,46 @@ static void test_log_clock(void)
 	}
 	c = judged(b);
 	ok(c->hits.n == 1 && c->hits.hit[0].guard == GUARD_LOG_CLOCK && !c->hits.hit[0].hard,
-	   "a log's clock that the pod's contradicts is a mark");
+	   "a warning if the log's clock contradicts the pod's");
 	is_str(c->hits.hit[0].text,
 	       "window: 38.00 s by the log's clock, 45.00 to 47.00 s by the pod's clock; control: "
 	       "46.00 s, and 45.00 to 47.00 s",
-	       "with both clocks of both");
+	       "the warning has both clocks of both arms");
 	judge_release(&b->judge);
 	for (size_t i = 1; i < b->n; i += 2) {
 		b->health[i].shown_least_s = 37;
 		b->health[i].shown_most_s = 39;
 	}
-	is_int((long long)judged(b)->hits.n, 0, "one that is right is none");
+	is_int((long long)judged(b)->hits.n, 0, "no warning if the clocks agree");
 	judge_release(&b->judge);
 	for (size_t i = 0; i < b->n; i += 2)
 		b->health[i].shown_least_s = b->health[i].shown_most_s = 0.1;
-	is_int((long long)judged(b)->hits.n, 0, "rows that came in a heap tell nothing");
+	is_int((long long)judged(b)->hits.n, 0, "rows that appeared at once are no evidence");
 	judge_release(&b->judge);
-	/* B prints 3 % more tok/s than it has; samples are a second apart. */
+	/* B's log claims 3 % more speed than it has, with samples once a second. */
 	for (size_t i = 0; i < b->n; i++) {
 		b->health[i].printed_s = i % 2 == 1 ? 388 : 400;
 		b->health[i].shown_least_s = 399;
 		b->health[i].shown_most_s = 401;
 	}
-	is_int((long long)judged(b)->hits.n, 0, "3 %% may be a pause that the log does not count");
+	is_int((long long)judged(b)->hits.n, 0,
+	       "a difference of 3 %% may be a pause that the log does not count");
 	judge_release(&b->judge);
 	for (size_t i = 0; i < b->n; i++)
 		b->health[i].paced = true;
 	c = judged(b);
 	ok(c->hits.n == 1 && c->hits.hit[0].guard == GUARD_LOG_CLOCK,
-	   "but not where the rows came one by one");
+	   "but not if rows came one by one");
 	judge_release(&b->judge);
 	for (size_t i = 1; i < b->n; i += 2) {
 		b->health[i].shown_least_s = 391;
 		b->health[i].shown_most_s = 393;
 	}
-	is_int((long long)judged(b)->hits.n, 0, "2 s in 400 are no lie");
+	is_int((long long)judged(b)->hits.n, 0, "2 s of 400 are accepted");
 	done(b);
 }
 
-/* Stamps are a hundredth apart; one arm's clock is wrong by 3 %. */
+/* Stamps are accurate to a hundredth of a second; one arm's clock is off by 3 %. */
 static void test_log_clock_stamped(void)
 {
 	struct bench *b = make(1, MAX);
@@ -295,19 +301,19 @@ static void test_log_clock_stamped(void)
 		c = judged(b);
 		ok(c->hits.n == (k < 2 ? 1 : 0) &&
 			   (k >= 2 || (c->hits.hit[0].hard && c->verdict.word == VERDICT_INVALID)),
-		   "a clock that runs 3 %% fast, %s arm, %s", arm == 0 ? "one" : "the other",
-		   k < 2 ? "has no verdict" : "is not told without stamps");
+		   "clock of %s is 3 %% fast: %s", arm == 0 ? "one arm" : "the other arm",
+		   k < 2 ? "INVALID" : "no hit without stamps");
 		judge_release(&b->judge);
 	}
 	for (size_t i = 0; i < b->n; i++) {
 		b->health[i].stamped = true;
 		b->health[i].printed_s = i % 2 == 1 ? 19.7 : 20;
 	}
-	is_int((long long)judged(b)->hits.n, 0, "0.3 s in 20 are no lie");
+	is_int((long long)judged(b)->hits.n, 0, "0.3 s of 20 are accepted");
 	done(b);
 }
 
-/* Windows of 2 s, of which a lie of 5 % is little. */
+/* A window of 2 s with a clock that is off by 5 %. */
 static void test_log_clock_short(void)
 {
 	struct bench *b = make(1, MAX);
@@ -324,21 +330,20 @@ static void test_log_clock_short(void)
 	}
 	c = judged(b);
 	ok(c->verdict.word == VERDICT_INVALID && c->hits.hit[0].hard,
-	   "what only the logs say is no gain, however short the window is: "
-	   "%s",
+	   "a gain that only the logs show is INVALID, even in a short window: %s",
 	   c->verdict.text);
 	judge_release(&b->judge);
 	for (size_t i = 1; i < b->n; i += 2) {
 		b->health[i].shown_least_s -= 0.09;
 		b->health[i].shown_most_s -= 0.09;
 	}
-	is_int((long long)judged(b)->hits.n, 0, "what both clocks say is");
+	is_int((long long)judged(b)->hits.n, 0, "no hit for a gain that both clocks show");
 	judge_release(&b->judge);
-	for (size_t i = 0; i < b->n; i++) { /* since the pod's boot */
+	for (size_t i = 0; i < b->n; i++) { /* uptime of the pod */
 		b->health[i].shown_least_s = -68310 + (i % 2 == 1 ? .2 : 0);
 		b->health[i].shown_most_s = 68310;
 	}
-	is_int((long long)judged(b)->hits.n, 0, "a window that no stamp bounds tells nothing");
+	is_int((long long)judged(b)->hits.n, 0, "no hit if no stamp bounds the window");
 	done(b);
 }
 
@@ -356,7 +361,8 @@ static void test_log_clock_run(void)
 	}
 	for (size_t i = 0; i < b->n; i += 2)
 		b->runs[i].counted = false;
-	is_int((long long)judged(b)->hits.n, 0, "one arm alone tells nothing");
+	is_int((long long)judged(b)->hits.n, 0,
+	       "no hit if the run's length of only one arm is known");
 	judge_release(&b->judge);
 	for (size_t i = 0; i < b->n; i += 2)
 		b->runs[i].counted = true;
@@ -365,26 +371,27 @@ static void test_log_clock_run(void)
 			b->health[i].took_s = i % 2 == arm ? 0.5 : 2.5;
 		c = judged(b);
 		ok(c->verdict.word == VERDICT_INVALID && c->hits.hit[0].hard,
-		   "nor does a window last longer than its run: %s", c->verdict.text);
+		   "INVALID if a window is longer than its run: %s", c->verdict.text);
 		judge_release(&b->judge);
 	}
 	for (size_t i = 0; i < b->n; i++)
 		b->health[i].took_s = 0.5;
-	is_int((long long)judged(b)->hits.n, 0, "where both do, none is wrong");
+	is_int((long long)judged(b)->hits.n, 0,
+	       "no hit if both windows are longer than their runs");
 	done(b);
 }
 
-/* Rows in a heap claim 3 s of 60: do whole runs take less by that too? */
+/* Rows that appeared at once claim a gain of 3 s in 60 s.  Do whole runs confirm it? */
 static void test_whole_runs(void)
 {
 	static const struct {
 		double gained_s;
 		bool seen;
 		const char *what;
-	} cases[] = { { 3.0, true, "a faster variant, buffered" },
-		      { 2.0, true, "one that compiles 1 s longer" },
-		      { 0.05, false, "one whose clock is slow" },
-		      { -1.0, false, "one that compiles 4 s longer" } };
+	} cases[] = { { 3.0, true, "faster, buffered output" },
+		      { 2.0, true, "faster, compiles 1 s longer" },
+		      { 0.05, false, "wrong clock" },
+		      { -1.0, false, "faster, compiles 4 s longer" } };
 	struct bench *b = make(1, MAX);
 	const struct judge_contrast *c;
 
@@ -412,12 +419,12 @@ static void test_whole_runs(void)
 		b->health[i].took_s = 1;
 	c = judged(b);
 	ok(c->verdict.word == VERDICT_FASTER && !c->verdict.refused,
-	   "where the control outlasts its runs too, nothing is told");
+	   "not refused if the control's windows exceed its runs too");
 	done(b);
 }
 
-/* A log counts 1.8 s of 60 less; stamps that are off by as much leave open
- * whether it is wrong, but do not show it either. */
+/* The log counts 1.8 s of 60 s less.  Stamps off by that much cannot show that it is wrong, nor
+ * confirm it. */
 static void test_blurred(void)
 {
 	static const double off[] = { -2.2, 1.8, 0.3, -1.4, 1.9, -0.4 };
@@ -441,13 +448,13 @@ static void test_blurred(void)
 		const struct judge_contrast *c = judged(b);
 		ok(c->verdict.refused == (honest == 0) &&
 			   (c->verdict.refused || c->verdict.word == VERDICT_FASTER),
-		   "a gain that stamps %s: %s", honest == 1 ? "show" : "do not show",
+		   "a gain that stamps %s: %s", honest == 1 ? "confirm" : "do not confirm",
 		   c->verdict.text);
 		done(b);
 	}
 }
 
-/* The window gains 3 s of 60: what becomes of it outside? */
+/* The window gains 3 s of 60 s; outside of it some of the gain may be lost. */
 static void test_outside(void)
 {
 	static const struct {
@@ -455,11 +462,11 @@ static void test_outside(void)
 		size_t validated;
 		bool marked, hard;
 		const char *what;
-	} cases[] = { { 0, 0, false, false, "a gain that stays is not marked" },
-		      { 0, 4, false, false, "however often it validates" },
-		      { 3, 0, true, false, "one that is lost outside is" },
-		      { 30, 0, true, false, "as by a compilation" },
-		      { 3, 4, true, true, "in validations it is none" } };
+	} cases[] = { { 0, 0, false, false, "no warning if the gain remains" },
+		      { 0, 4, false, false, "however often the variant validates" },
+		      { 3, 0, true, false, "a warning if the gain is lost outside" },
+		      { 30, 0, true, false, "for example by compilation" },
+		      { 3, 4, true, true, "a hard hit if it is lost in validations" } };
 
 	array_each (it, cases, sizeof(cases) / sizeof(cases[0])) {
 		struct bench *b = make(1, MAX);
@@ -481,12 +488,12 @@ static void test_outside(void)
 		const struct judge_contrast *c = judged(b);
 		hit = array_find(one, c->hits.hit, c->hits.n, one->guard == GUARD_WHOLE);
 		ok((hit != NULL) == it->marked && (c->verdict.word == VERDICT_INVALID) == it->hard,
-		   "%s: %s, %s", it->what, c->verdict.text, hit != NULL ? hit->text : "no mark");
+		   "%s: %s, %s", it->what, c->verdict.text, hit != NULL ? hit->text : "no hit");
 		done(b);
 	}
 }
 
-/* Rows in blocks of 16 s claim 30 s of 600: when did the blocks come? */
+/* Rows that appeared in batches of 16 s claim a gain of 30 s in 600 s. */
 static void test_blocks_of_rows(void)
 {
 	for (int honest = 0; honest < 2; honest++) {
@@ -505,7 +512,7 @@ static void test_blocks_of_rows(void)
 		const struct judge_contrast *c = judged(b);
 		ok(c->verdict.refused == (honest == 0) &&
 			   (c->verdict.refused || c->verdict.word == VERDICT_FASTER),
-		   "blocks that came as its log %s: %s", honest == 1 ? "says" : "does not say",
+		   "batches that %s the log's times: %s", honest == 1 ? "confirm" : "contradict",
 		   c->verdict.text);
 		done(b);
 	}
@@ -526,23 +533,23 @@ static void test_arms_clocks(void)
 		marks += (c->hits.hit[i].guard == GUARD_SM_CLOCK ||
 			  c->hits.hit[i].guard == GUARD_POWER_CAP) &&
 			 !c->hits.hit[i].hard;
-	is_int((long long)marks, 2, "arms at other clocks and caps are marked");
-	ok(c->verdict.word == VERDICT_SLOWER, "marks are no verdict");
+	is_int((long long)marks, 2, "warnings for different clocks and power caps");
+	ok(c->verdict.word == VERDICT_SLOWER, "warnings do not change the verdict");
 	done(b);
 }
 
-/* A second process that does half of the steps, and who may look like it. */
+/* A second process that does half of the steps, and harmless cases that resemble it. */
 static void test_arms_cores(void)
 {
 	static const struct {
-		double more, host; /* cores of the variant, of others at times */
+		double more, host; /* busy cores of the variant; and at times of other programs */
 		bool marked;
 		const char *what;
 	} cases[] = {
-		{ 1.0, 0.05, true, "a second process is marked" },
-		{ 0.4, 0.05, false, "workers that feed it faster are not" },
-		{ 0.0, 4.00, false, "nor what others do on the host" },
-		{ -0.9, 0.05, false, "nor who needs fewer" },
+		{ 1.0, 0.05, true, "a warning for a second process" },
+		{ 0.4, 0.05, false, "no warning if workers feed a faster variant" },
+		{ 0.0, 4.00, false, "no warning if other programs are busy" },
+		{ -0.9, 0.05, false, "no warning if fewer cores are busy" },
 	};
 
 	array_each (it, cases, sizeof(cases) / sizeof(cases[0])) {
@@ -562,7 +569,7 @@ static void test_arms_cores(void)
 	}
 }
 
-/* A, B and C at these times in `fresh` blocks behind six that choose. */
+/* Times of A, B and C in `fresh` extra blocks after six main blocks. */
 static const struct judge_best *best_of(struct bench *b, const double *us, size_t fresh,
 					enum run_state state, const struct judge_arm *three)
 {
@@ -591,32 +598,33 @@ static void test_best(void)
 
 	best = best_of(&b, clear, 0, RUN_STATE_VERIFIED, three);
 	ok(best->state == BEST_LEADS && best->arm == 2 && best->rival == 1 && best->n_pairs == 3,
-	   "it leads: %s", best->text);
+	   "B leads: %s", best->text);
 	done(&b);
 	best = best_of(&b, clear, 3, RUN_STATE_VERIFIED, three);
-	ok(best->state == BEST_CONFIRMED && best->n_fresh == 3, "fresh blocks confirm it: %s",
+	ok(best->state == BEST_CONFIRMED && best->n_fresh == 3, "extra blocks confirm B: %s",
 	   best->text);
-	ok(b.judge.contrasts[0].n_blocks == BLOCKS, "the verdicts do not read them");
+	ok(b.judge.contrasts[0].n_blocks == BLOCKS, "verdicts do not use extra blocks");
 	done(&b);
 	best = best_of(&b, clear, 2, RUN_STATE_VERIFIED, three);
-	ok(best->state == BEST_LEADS, "two are too few: %s", best->text);
+	ok(best->state == BEST_LEADS, "two extra blocks are too few: %s", best->text);
 	done(&b);
 	best = best_of(&b, tied, 3, RUN_STATE_VERIFIED, three);
-	ok(best->state == BEST_NONE, "no best of two alike: %s", best->text);
+	ok(best->state == BEST_NONE, "two equal variants: neither is the best: %s", best->text);
 	done(&b);
 	best = best_of(&b, clear, 3, RUN_STATE_CLAIMED, three);
-	ok(best->state == BEST_NOT_ASKED, "claims are not ranked");
+	ok(best->state == BEST_NOT_ASKED, "imported logs are not ranked");
 	done(&b);
 	best = best_of(&b, clear, 3, RUN_STATE_MEASURED, three);
-	ok(best->state == BEST_NONE, "nor what a guard marked: %s", best->text);
+	ok(best->state == BEST_NONE, "runs with warnings are not ranked: %s", best->text);
 	done(&b);
 	three[2].numerics_changed = true;
 	best = best_of(&b, clear, 3, RUN_STATE_VERIFIED, three);
-	ok(best->state == BEST_CONFIRMED && best->arm == 1, "nor other numerics: %s", best->text);
+	ok(best->state == BEST_CONFIRMED && best->arm == 1,
+	   "variants with other numerics are not ranked: %s", best->text);
 	done(&b);
 }
 
-/* A training run of 100 steps of about `ms`, with that last validation. */
+/* A training run of 100 steps of about `ms` each, with that last validation loss. */
 static void add_training(struct bench *b, size_t arm, size_t block, double ms, double val)
 {
 	const struct run_log_rule how = { .formats = b->formats,
@@ -629,9 +637,8 @@ static void add_training(struct bench *b, size_t arm, size_t block, double ms, d
 			      "seed:42\n");
 	for (int step = 5; step <= 100; step += 5)
 		buf_appendf(&text,
-			    "step:%d/100 train_loss:%.4f train_time:%.0fms "
-			    "step_avg:%.2fms\n",
-			    step, 9.0 / step, ms * step, ms);
+			    "step:%d/100 train_loss:%.4f train_time:%.0fms step_avg:%.2fms\n", step,
+			    9.0 / step, ms * step, ms);
 	buf_appendf(&text,
 		    "step:100/100 val_loss:%.4f val_bpb:2.0 train_time:%.0fms "
 		    "step_avg:%.2fms\nfinal_int8_zlib_roundtrip "
@@ -650,7 +657,7 @@ static void add_training(struct bench *b, size_t arm, size_t block, double ms, d
 	buf_release(&text);
 }
 
-/* The fastest arm is no winner where its loss is worse. */
+/* The fastest arm is not the best if its loss is worse. */
 static void test_worse(void)
 {
 	static const struct judge_arm three[] = { { .tag = "A" }, { .tag = "B" }, { .tag = "C" } };
@@ -671,7 +678,7 @@ static void test_worse(void)
 		ok(b.judge.best.state == BEST_LEADS && b.judge.best.arm == (worse ? 1 : 2), "%s",
 		   b.judge.best.text);
 		ok(b.runs[2].state == (worse ? RUN_STATE_VERIFIED : RUN_STATE_CONFIRMED),
-		   "what is worse is not confirmed");
+		   "a variant with a worse loss is not confirmed");
 		done(&b);
 	}
 }
@@ -680,7 +687,7 @@ static const struct judge_arm with_aa[] = { { .tag = "A" },
 					    { .tag = "B" },
 					    { .tag = "A~aa", .aa = true } };
 
-/* B is faster by 1 %; the control against itself by `aa`, in six blocks. */
+/* Six blocks; B is 1 % faster, the A/A arm differs from the control by `aa`. */
 static const struct judge_contrast *judge_aa(struct bench *b, double aa, double noise)
 {
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
@@ -706,7 +713,7 @@ static bool has_guard(const struct judge_contrast *c, enum guard guard)
 	return false;
 }
 
-/* What the control shows against itself spoils what others show. */
+/* An A/A arm that differs weakens the other verdicts. */
 static void test_aa(void)
 {
 	struct verdict_info info = { .metric = "median_us", .cost_usd = (double)NAN };
@@ -717,33 +724,33 @@ static void test_aa(void)
 	c = judge_aa(&b, 1.006, 1e-4);
 	ok(strstr(c->verdict.text, "FASTER by ") == c->verdict.text &&
 		   strstr(c->verdict.text, ", A/A differs") != NULL && has_guard(c, GUARD_AA),
-	   "an A/A arm that differs is said: %s", c->verdict.text);
-	ok(b.runs[1].state == RUN_STATE_VERIFIED, "and confirms nothing");
+	   "the verdict mentions that the A/A arm differs: %s", c->verdict.text);
+	ok(b.runs[1].state == RUN_STATE_VERIFIED, "no run is confirmed then");
 	done(&b);
 	c = judge_aa(&b, 1.004, 1e-5);
 	ok(strstr(c->verdict.text, "A/A") == NULL && b.runs[1].state == RUN_STATE_CONFIRMED,
-	   "unless it is small: %s", c->verdict.text);
+	   "a small difference of the A/A arm does not matter: %s", c->verdict.text);
 	done(&b);
 	c = judge_aa(&b, 1.0, 1e-3);
-	ok(!has_guard(c, GUARD_AA), "nor one that shows nothing: %s",
+	ok(!has_guard(c, GUARD_AA), "nor one that is not shown: %s",
 	   b.judge.contrasts[1].verdict.text);
 	ok(c->second == 2 && c->paired.own.df > 0 &&
 		   fabs(c->blocks[0].control - 100.0 * sqrt(1.0 - 3e-3)) < 1e-3,
-	   "it is the control once more: %g", c->blocks[0].control);
+	   "the control is the mean of control and A/A arm: %g", c->blocks[0].control);
 	buf_init(&out, 1U << 16);
 	print(&out, &b.judge, &info);
-	ok(strstr(out.data, "control: mean of A and A~aa") != NULL, "and the report says so");
+	ok(strstr(out.data, "control: mean of A and A~aa") != NULL, "the report mentions it");
 	buf_release(&out);
 	judge_release(&b.judge);
 	guard_add(&b.runs[2].hits, GUARD_EXIT, true, "exit status 1");
 	judge_init(&b.judge, &b.judge.rule, with_aa, 3, b.runs, b.n);
 	c = &b.judge.contrasts[0];
-	ok(c->second == 0 && c->n_blocks == BLOCKS, "but not where it lacks a block: %zu",
-	   c->n_blocks);
+	ok(c->second == 0 && c->n_blocks == BLOCKS,
+	   "if the A/A arm lacks a block, the control is used alone: %zu", c->n_blocks);
 	done(&b);
 }
 
-/* Differences without any spread, and runs that nothing was seen of. */
+/* Blocks without any spread, and runs whose loaded libraries are unknown. */
 static void test_marks(void)
 {
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
@@ -752,11 +759,11 @@ static void test_marks(void)
 
 	c = judge_aa(&b, 1.0, 0.0);
 	ok(has_guard(c, GUARD_NO_SPREAD) && c->paired.sd == 0.0 && isnan(c->welch.p),
-	   "no spread is marked: %s", c->verdict.text);
-	ok(!has_guard(c, GUARD_UNSEEN), "versions were seen");
+	   "a warning if there is no spread: %s", c->verdict.text);
+	ok(!has_guard(c, GUARD_UNSEEN), "no warning if versions are known");
 	done(&b);
 	c = judge_aa(&b, 1.0, 1e-4);
-	ok(!has_guard(c, GUARD_NO_SPREAD), "a spread is no mark");
+	ok(!has_guard(c, GUARD_NO_SPREAD), "no warning if there is a spread");
 	judge_release(&b.judge);
 	for (size_t i = 0; i < b.n; i++)
 		b.runs[i].runtime = b.runs[i].arm == 1 ? "python /x; torch 2.9.1" : NULL;
@@ -773,12 +780,11 @@ static void test_marks(void)
 	for (size_t i = 0; i < b.n; i++)
 		b.runs[i].state = RUN_STATE_CLAIMED;
 	judge_init(&b.judge, &rule, with_aa, 3, b.runs, b.n);
-	ok(!has_guard(&b.judge.contrasts[0], GUARD_UNSEEN),
-	   "but not of logs that somebody else brought");
+	ok(!has_guard(&b.judge.contrasts[0], GUARD_UNSEEN), "none for imported logs");
 	done(&b);
 }
 
-/* `n` pods of two blocks each; the last one is `last` times as fast. */
+/* `n` pods with two blocks each; the last pod is `last` times as fast. */
 static const struct judge_contrast *judge_pods(struct bench *b, size_t n, double last)
 {
 	struct judge_rule rule = JUDGE_RULE_DEFAULT;
@@ -800,7 +806,7 @@ static const struct judge_contrast *judge_pods(struct bench *b, size_t n, double
 	return &b->judge.contrasts[0];
 }
 
-/* With pods as units a plan still counts blocks. */
+/* If pods are compared, the needed number of blocks is still counted in blocks. */
 static void test_pods(void)
 {
 	const struct judge_contrast *c;
@@ -808,23 +814,23 @@ static void test_pods(void)
 
 	c = judge_pods(&b, 3, 1.03);
 	ok(c->across_pods && c->n_blocks == 6 && c->verdict.word == VERDICT_FASTER,
-	   "six blocks on three pods are six: %s", c->verdict.text);
+	   "six blocks on three pods are enough: %s", c->verdict.text);
 	done(&b);
 	c = judge_pods(&b, 8, 0.9999);
 	ok(c->paired.p < 0.05 && c->verdict.word == VERDICT_FASTER &&
 		   strstr(c->verdict.text, ", differs by pod") != NULL,
-	   "one pod of eight on the other side decides nothing: %s", c->verdict.text);
+	   "one pod of eight with the opposite sign does not decide: %s", c->verdict.text);
 	done(&b);
 	c = judge_pods(&b, 2, 1.01);
 	ok(c->across_pods && c->pods_differ && c->n_blocks == 4 &&
 		   c->verdict.word != VERDICT_FASTER,
-	   "two pods that are shown to differ are two units: %s", c->verdict.text);
+	   "two pods that are shown to differ are compared by their means: %s", c->verdict.text);
 	done(&b);
 }
 
 static uint64_t noise_state = 1;
 
-/* A normal number, of a sum of uniform ones. */
+/* An approximately normal number, as a sum of uniform ones. */
 static double normal(void)
 {
 	double sum = -6.0;
@@ -834,12 +840,12 @@ static double normal(void)
 	return sum;
 }
 
-/* Benches of n pods whose effects have sd tau, and their blocks sd. */
+/* Benches of n pods with sd tau between their effects, and sd between blocks. */
 struct pods_sim {
 	size_t pods, blocks;
 	double tau, sd;
 	size_t n;
-	size_t shown, same, differ, both; /* both: differ, and are shown */
+	size_t shown, same, differ, both; /* shown, and pods differ */
 };
 
 static void run_pods(struct pods_sim *sim)
@@ -877,7 +883,7 @@ static void run_pods(struct pods_sim *sim)
 	       sim->differ);
 }
 
-/* Pods that do not differ are told to at 5 %, and signs decide nothing. */
+/* Pods with equal effects differ in 5 % of the benches, whatever their signs. */
 static void test_pods_calibrated(void)
 {
 	struct pods_sim quiet = { 3, 2, 0, 3e-5, 100, 0, 0, 0, 0 };
@@ -887,20 +893,20 @@ static void test_pods_calibrated(void)
 	struct pods_sim many = { 3, 3, 0.005, 0.001, 300, 0, 0, 0, 0 };
 
 	run_pods(&quiet);
-	ok(quiet.same + quiet.shown == quiet.n, "pods that agree within 0.003 %% never disagree");
+	ok(quiet.same + quiet.shown == quiet.n, "pods that agree within 0.003 %% never differ");
 	run_pods(&three);
 	ok(three.differ > 12 && three.differ < 48 && three.shown < 48,
 	   "three pods: 5 %% differ by chance, 5 %% are shown");
 	run_pods(&two);
-	ok(two.differ > 12 && two.differ < 48 && two.shown < 48, "so do two");
+	ok(two.differ > 12 && two.differ < 48 && two.shown < 48, "two pods: likewise");
 	run_pods(&apart);
 	ok(apart.differ > 120 && apart.both * 10 < apart.differ,
-	   "two that are shown to differ show no more than two units can");
+	   "two pods that differ show no more than two values can");
 	run_pods(&many);
-	ok(many.shown < 30, "three that differ are shown at 5 %%");
+	ok(many.shown < 30, "three pods that differ are shown in 5 %%");
 }
 
-/* The words and the interval beside them never contradict each other. */
+/* The word of a verdict and its interval never contradict each other. */
 static void test_holm_intervals(void)
 {
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
@@ -932,7 +938,7 @@ static void test_holm_intervals(void)
 		done(&b);
 	}
 	ok(shown > 50 && shown < 250 && wrong == 0,
-	   "Holm's words and intervals agree (%u of 300 shown, %u wrong)", shown, wrong);
+	   "words and intervals agree after Holm (%u of 300 shown, %u wrong)", shown, wrong);
 }
 
 static const char host[] = "# cores 16 up 1000.50 date 2026/11/20 21:00:00.500\n"
@@ -969,18 +975,18 @@ static void test_stamps(void)
 	double after;
 
 	health_init(&h, str_from(host), str_from(""), str_from(whole));
-	ok(h.n_stamps == 2 && !h.stamping && health_pace_s(&h) < 1.0, "stamps are read");
-	is_near(health_time_of(&h, 300, &after), 1001.0, 1e-6, "by the pod's clock");
-	is_near(after, 1000.99, 1e-6, "and when the bytes were not there");
-	is_near(health_time_of(&h, 401, &after), 1002.0, 1e-6, "each its own");
+	ok(h.n_stamps == 2 && !h.stamping && health_pace_s(&h) < 1.0, "all stamps are read");
+	is_near(health_time_of(&h, 300, &after), 1001.0, 1e-6, "in uptime of the pod");
+	is_near(after, 1000.99, 1e-6, "with the time at which the bytes were not there yet");
+	is_near(health_time_of(&h, 401, &after), 1002.0, 1e-6, "for each stamp");
 	is_near(health_time_of(&h, 501, &after), 1003.6, 1e-9,
-		"what they do not reach has a sample of the host");
+		"after the last stamp, samples of the host are used");
 	ok(health_sum(&h, NAN, NAN).stamped, "the run has stamps");
 	health_release(&h);
 	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
 		health_init(&h, str_from("! stamps\n"), str_from(""), str_from(broken[i]));
 		ok(h.stamping && h.n_stamps == 0 && !health_sum(&h, NAN, NAN).stamped,
-		   "stamps that contradict themselves are none: %zu", i);
+		   "contradictory stamps are dropped: %zu", i);
 		health_release(&h);
 	}
 }
@@ -994,29 +1000,29 @@ static void test_health(void)
 	health_init(&h, str_from(host), str_from(gpu), str_from(""));
 	is_int((long long)h.n_host, 5, "samples of the host");
 	is_int((long long)h.n_gpu, 3, "samples of the GPU");
-	is_near(h.gpu[1].up_s, 1001.6, 1e-9, "on the pod's steady clock");
+	is_near(h.gpu[1].up_s, 1001.6, 1e-9, "in uptime of the pod");
 	is_near(health_time_of(&h, 400, &after), 1002.6, 1e-9,
-		"when a byte was written: not later");
-	is_near(after, 1001.6, 1e-9, "nor earlier");
-	ok(health_gpu_at(&h, 1002.4) == &h.gpu[2], "the nearest sample");
-	ok(health_gpu_at(&h, 1020.0) == NULL, "that is not far");
+		"upper bound for the time of a byte");
+	is_near(after, 1001.6, 1e-9, "lower bound for the time of a byte");
+	ok(health_gpu_at(&h, 1002.4) == &h.gpu[2], "the nearest GPU sample");
+	ok(health_gpu_at(&h, 1020.0) == NULL, "only if it is near");
 	sum = health_sum(&h, NAN, NAN);
-	ok(sum.n_gpu == 3 && sum.reasons == 0x24, "all bits of a run");
-	is_near(sum.sm_mhz, 1790, 1e-9, "mean clock");
+	ok(sum.n_gpu == 3 && sum.reasons == 0x24, "all reason bits of the run");
+	is_near(sum.sm_mhz, 1790, 1e-9, "mean SM clock");
 	is_near(sum.power_cap_share, 1.0 / 3.0, 1e-9, "share of power caps");
-	is_near(sum.busy_cores, 1.1, 1e-9, "cores busy");
+	is_near(sum.busy_cores, 1.1, 1e-9, "busy cores");
 	is_near(sum.wait_s, 2.102, 1e-9, "waited for a CPU");
-	is_near(sum.quota_s, 0.25, 1e-9, "held by the quota");
-	is_str(sum.foreign, "4711", "somebody else on the GPU");
+	is_near(sum.quota_s, 0.25, 1e-9, "time stopped by the quota");
+	is_str(sum.foreign, "4711", "another program on the GPU");
 	is_near(sum.cores, 16, 1e-9, "cores of the host");
 	sum = health_sum(&h, 1002.0, 1004.0);
-	ok(sum.n_gpu == 1 && sum.reasons == 0, "only those of the window");
+	ok(sum.n_gpu == 1 && sum.reasons == 0, "only samples of the window");
 	health_release(&h);
 	health_init(&h, str_from(""), str_from(""), str_from(""));
 	sum = health_sum(&h, NAN, NAN);
 	ok(isnan(sum.sm_mhz) && isnan(sum.busy_cores) && isnan(sum.temp_c) && isnan(sum.cores) &&
 		   sum.n_gpu == 0,
-	   "what is not there is absent, not 0");
+	   "unknown values are NAN, not 0");
 	health_release(&h);
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Thousands of benches of made-up noise, judged as a running bench is: a look
- * after each block, early stops, the last word.  How often is it wrong, does
- * its interval hold the truth, and how often does it see what is there?
+ * Simulate thousands of benches with invented noise and judge them as a running bench is judged: a
+ * look after each block, early stops, the final verdict.  Counts false verdicts, coverage of the
+ * interval, and how often a true difference is found.
  *
- * `t-bench-sim 4000` makes so many benches a row, as `make check-benches` does,
- * and prints the table of docs/evidence; alone it makes 100.  A second number
- * picks a row.
+ * `t-bench-sim 4000` simulates that many benches per row, as `make check-benches` does, and prints
+ * the table of docs/evidence; without an argument 100.  A second argument selects a row.
  */
 #include "bench/judge.h"
 
@@ -17,10 +16,10 @@
 #include "tests/support/tap.h"
 
 #define STEP_MS	  100.0
-#define MAX_RUNS  (2 * 12 * 3) /* of arms in blocks, or more */
-#define STALL_P	  (1.0 / 24.0) /* as on a real GPU: one process in 24 */
+#define MAX_RUNS  (2 * 12 * 3) /* number of arms */
+#define STALL_P	  (1.0 / 24.0) /* as observed on a GPU: one process in 24 stalls */
 #define STALL_BY  0.10
-#define WHOLE_WAY 0.10 /* of a drift, from the first run to the last */
+#define WHOLE_WAY 0.10 /* drift from the first to the last run, ln units */
 
 enum noise { NORMAL, T3, EXPONENTIAL, STALL, DRIFT, AR1 };
 
@@ -28,15 +27,15 @@ enum noise { NORMAL, T3, EXPONENTIAL, STALL, DRIFT, AR1 };
 struct row {
 	const char *name;
 	enum noise noise;
-	double rho;	/* of AR1, from one run to the next */
+	double rho;	/* AR1 coefficient from run to run */
 	double delta;	/* true difference, ln units */
-	double pods_sd; /* by which it differs between pods */
-	double variant; /* the variant's spread, in the control's */
+	double pods_sd; /* sd of the difference between pods */
+	double variant; /* the variant's spread, relative to the control's */
 	size_t pods, blocks, aa, reps;
 	enum looks_kind looks;
-	/* What is asked of it, per cent; 0: nothing. */
+	/* Required limits, per cent; 0: none. */
 	double most_wrong, least_covered, least_found;
-	bool same_noise; /* it is declared */
+	bool same_noise; /* the plan declares the same noise */
 };
 
 #define OBRIEN LOOKS_OBRIEN
@@ -85,7 +84,8 @@ static const struct row rows[] = {
 	{ "normal", NORMAL, 0, 0, 0, 1, 1, 3, 1, 1, OBRIEN, 5.5, 94.5, 0, true },
 	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 0, 1, OBRIEN, 0, 0, 0, false },
 	{ "power of 4", NORMAL, 0, .010, 0, 1, 1, 4, 1, 1, OBRIEN, 0, 94.5, 0, false },
-	{ "power, drift", DRIFT, 0, .010, 0, 1, 1, 6, 1, 1, OBRIEN, 0, 0, 90, false },
+	{ "differs by the margin or more on one of its pods", DRIFT, 0, .010, 0, 1, 1, 6, 1, 1,
+	  OBRIEN, 0, 0, 90, false },
 	{ "power, 2 pods", NORMAL, 0, .010, 0, 1, 2, 3, 1, 1, OBRIEN, 0, 0, 0, false },
 	{ "pods agree", NORMAL, 0, 0, 0, 1, 2, 6, 1, 1, OBRIEN, 5.5, 0, 0, false },
 	{ "pods agree", NORMAL, 0, .00499, 0, 1, 2, 6, 1, 1, OBRIEN, 0, 0, 0, false },
@@ -112,7 +112,7 @@ static double normal(struct sim *sim)
 	return sqrt(-2.0 * log(uniform(sim))) * cos(2.0 * M_PI * uniform(sim));
 }
 
-/* Noise of one run, of standard deviation 1, but for stalls. */
+/* Noise of one run: standard deviation 1 without stalls. */
 static double noise_of(struct sim *sim, double *before)
 {
 	double z = normal(sim), a, b, c, fresh;
@@ -137,7 +137,7 @@ static double noise_of(struct sim *sim, double *before)
 	return z;
 }
 
-/* All runs of a bench, pod by pod and in the order of its schedule. */
+/* All runs of a bench, by pod and then by schedule. */
 static void make_pod(struct sim *sim, size_t pod)
 {
 	const struct row *row = sim->row;
@@ -157,7 +157,7 @@ static void make_pod(struct sim *sim, size_t pod)
 			ln = ln * row->variant - effect;
 		if (row->noise == DRIFT)
 			ln += WHOLE_WAY * (double)i / (double)total;
-		/* Blocks of several pods come in turn. */
+		/* Blocks alternate between pods. */
 		k = (round * row->pods + pod) * arms + i % arms;
 		sim->logs[k] = *sim->log;
 		sim->logs[k].score.value = STEP_MS * exp(ln);
@@ -175,7 +175,7 @@ static void make_pod(struct sim *sim, size_t pod)
 	sim->n += total;
 }
 
-/* What became of one bench. */
+/* Result of one bench. */
 struct outcome {
 	enum verdict_word word;
 	double mean, lo, hi;
@@ -222,7 +222,7 @@ static struct outcome run_bench(struct sim *sim)
 	return out;
 }
 
-/* Per cent of all benches; covered_early and bias of those stopped early. */
+/* Per cent of all benches; covered_early and bias for benches that stopped early. */
 struct tally {
 	double wrong, found, same, same_wrong, covered, blocks;
 	double early, covered_early, bias;
@@ -263,7 +263,7 @@ static struct tally run_row(const struct row *row, const struct run_log *log, si
 	return t;
 }
 
-/* A bound of so many benches: what chance does in one of 1000 rows more. */
+/* A limit for that many benches, which chance exceeds in one of 1000 rows. */
 static bool is_within(double share, double bound, double sign, size_t n)
 {
 	double p = bound / 100.0;
@@ -277,8 +277,7 @@ static void check_row(const struct row *row, const struct run_log *log, size_t n
 	struct tally t = run_row(row, log, n);
 
 	printf("# | %s%s%s | %zu x %zu | %s | %.1f | %.2g | "
-	       "%.2f | %.1f | %.1f | %.2f | %.1f | %.2f | %.0f | %.1f | "
-	       "%+.1f |\n",
+	       "%.2f | %.1f | %.1f | %.2f | %.1f | %.2f | %.0f | %.1f | %+.1f |\n",
 	       row->name, row->looks == LOOKS_HAYBITTLE ? " (H-P)" : "",
 	       row->reps > 1	 ? ", 2 runs"
 	       : row->same_noise ? ", declared the same"
@@ -291,20 +290,20 @@ static void check_row(const struct row *row, const struct run_log *log, size_t n
 		   "%s, %s A/A arm: %.2f %% false verdicts", row->name,
 		   row->aa ? "with" : "without", t.wrong);
 	if (row->pods == 2)
-		ok(is_within(t.same_wrong, 5.5, -1.0, n), "%s: %.2f %% falsely the same", row->name,
+		ok(is_within(t.same_wrong, 5.5, -1.0, n), "%s: %.2f %% falsely SAME", row->name,
 		   t.same_wrong);
 	if (row->pods == 2 && row->pods_sd + row->delta == 0.0)
-		ok(is_within(t.same, 45.0, 1.0, n), "%s: the same in %.1f %%", row->name, t.same);
+		ok(is_within(t.same, 45.0, 1.0, n), "%s: SAME in %.1f %%", row->name, t.same);
 	if (row->least_covered > 0.0)
 		ok(is_within(t.covered, row->least_covered, 1.0, n),
-		   "%s at %.1f %%: the interval holds the truth in %.1f %%", row->name,
+		   "%s at %.1f %%: the interval covers the truth in %.1f %%", row->name,
 		   100.0 * row->delta, t.covered);
 	if (row->least_found > 0.0)
 		ok(is_within(t.found, row->least_found, 1.0, n), "%s: found in %.1f %%", row->name,
 		   t.found);
 }
 
-/* A sanitizer takes four times as long. */
+/* A sanitizer slows this down four times. */
 #ifdef __SANITIZE_ADDRESS__
 #define LEAST 40
 #else
@@ -322,14 +321,13 @@ int main(int argc, char **argv)
 
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	if (run_log_parse(&log, "x",
-			  str_from("{\"status\": \"passed\", \"verified\": "
-				   "true, \"score\": 1, \"median_us\": 1}"),
+			  str_from("{\"status\": \"passed\", \"verified\": true, \"score\": 1, "
+				   "\"median_us\": 1}"),
 			  &how, NULL) != 0)
 		return 1;
 	printf("# | noise | pods x blocks | A/A | true %% | spread of B | false"
 	       " %% | found %% | same %% | falsely same %% |"
-	       " covered %% | blocks | early %% |"
-	       " covered, early %% | bias, early %% |\n");
+	       " covered %% | blocks | early %% | covered, early %% | bias, early %% |\n");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (argc < 3 || strtoul(argv[2], NULL, 10) == i)
 			check_row(&rows[i], &log, n);

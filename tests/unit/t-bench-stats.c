@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The statistics of the benches against values computed with scipy and R, on
- * published throughput logs and on made-up blocks.
- */
+/* Statistics of benches compared with values from scipy and R, on published throughput logs and
+ * invented blocks. */
 #include <string.h>
 
 #include "bench/schedule.h"
@@ -19,7 +17,7 @@
 
 static const struct paired_rule rule = { 0.05, 0.005, 0.8, false };
 
-/* Relative to the wanted value, however small. */
+/* Relative tolerance, also for small values. */
 static void is_rel(double got, double want, double tol, const char *name)
 {
 	if (!ok(fabs(got - want) <= tol * fabs(want), "%s", name))
@@ -41,10 +39,10 @@ static void test_descriptive(void)
 	is_rel(100 * stats_sd(x, 9) / stats_mean(x, 9), 0.203539306427, TOL,
 	       "coefficient of variation");
 	ok(isnan(stats_sd(x, 1)) && isnan(stats_median(x, 0)) && isnan(stats_mean(x, 0)),
-	   "what is not defined is absent");
+	   "undefined values are NAN");
 }
 
-/* Rows 20, 30 .. 100 of a log with those tok/s. */
+/* A log with these tok/s in rows 20, 30 .. 100. */
 static struct step_times times_of(const double tok[9], struct step_row rows[9])
 {
 	struct step_times times;
@@ -134,24 +132,29 @@ static void test_steps_refuse(void)
 	struct step_window w;
 	struct err err = { ERR_NONE, "" };
 
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), 0, "rows that agree");
-	is_int(step_window_measure(&w, &times, 1, 4, &err), -1, "a window beyond the last row");
-	is_str(err.text, "no training row at step 4", "names the step");
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), 0,
+	       "consistent rows are accepted");
+	is_int(step_window_measure(&w, &times, 1, 4, &err), -1,
+	       "refused: a window beyond the last row");
+	is_str(err.text, "no training row at step 4", "the error names the step");
 	step_times_release(&times);
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, NAN, &err), -1, "no batch size");
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, NAN, &err), -1,
+	       "refused: no batch size");
 	rows[1].train_min = 3.0;
 	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
-	       "printed minutes that contradict the tok/s");
+	       "refused: printed minutes that contradict the tok/s");
 	rows[1].train_min = 0.0;
 	rows[1].step = 1;
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1, "a step twice");
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
+	       "refused: a step that appears twice");
 	rows[1].step = 2;
 	rows[1].tok_s = INFINITY;
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1, "an infinite rate");
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
+	       "refused: an infinite rate");
 	rows[1].tok_s = 1000;
 	is_int(step_times_init(&times, rows, 3, TOK_INTERVAL, 100, &err), 0,
-	       "rates since the row before");
-	is_rel(times.t_s[2], 0.3, TOL, "add up");
+	       "rates since the previous row");
+	is_rel(times.t_s[2], 0.3, TOL, "the times add up");
 	step_times_release(&times);
 }
 
@@ -246,12 +249,12 @@ static void test_signflip(void)
 		for (int i = 0; i < n; i++)
 			d[i] = (double)(splitmix64_next(&state) % 2001) / 1e5 - 0.008;
 		is_rel(paired_compare(d, (size_t)n, &rule).p_signflip, signflip_by_hand(d, n),
-		       1e-12, "sign-flip p counts the patterns of random blocks");
+		       1e-12, "sign-flip p of random blocks equals the count of patterns");
 	}
 	is_rel(paired_compare(ties, 7, &rule).p_signflip, signflip_by_hand(ties, 7), 1e-12,
 	       "and of blocks with equal sums");
 	is_rel(paired_compare(none, 6, &rule).p_signflip, 1, 1e-12,
-	       "blocks that add up to 0 show nothing");
+	       "blocks that add up to 0 have p 1");
 }
 
 static void test_few_blocks(void)
@@ -260,11 +263,11 @@ static void test_few_blocks(void)
 	struct paired p = paired_compare(d, 1, &rule);
 
 	is_rel(p.mean, 0.01, TOL, "one block has a mean");
-	ok(isnan(p.sd) && isnan(p.p) && isnan(p.lo) && isnan(p.mde), "and nothing else");
+	ok(isnan(p.sd) && isnan(p.p) && isnan(p.lo) && isnan(p.mde), "but no other value");
 	p = paired_compare(d, 0, &rule);
-	ok(isnan(p.mean), "no block, no mean");
+	ok(isnan(p.mean), "without blocks there is no mean");
 	p = paired_compare(d, 3, &rule);
-	ok(p.p == 0.0 && p.lo == 0.01 && p.hi == 0.01, "blocks without any noise");
+	ok(p.p == 0.0 && p.lo == 0.01 && p.hi == 0.01, "blocks without noise");
 }
 
 static void test_mann_whitney(void)
@@ -291,7 +294,7 @@ static void test_mann_whitney(void)
 	r = rank_mann_whitney(x, 5, tied, 3, 0.05);
 	ok(!r.exact && isnan(r.lo) && r.p > 0 && r.p <= 1, "ties give the asymptotic p");
 	r = rank_mann_whitney(x, 0, y, 5, 0.05);
-	ok(isnan(r.u) && isnan(r.p), "an empty side gives nothing");
+	ok(isnan(r.u) && isnan(r.p), "an empty side gives no p");
 }
 
 static void test_holm(void)
@@ -306,8 +309,8 @@ static void test_holm(void)
 		is_rel(got[i], want[i], TOL, "Holm");
 	multi_holm(with_nan, got, 3);
 	ok(isnan(got[0]), "an absent p stays absent");
-	is_rel(got[1], .04, TOL, "and is not counted");
-	is_rel(got[2], .04, TOL, "adjusted values do not fall");
+	is_rel(got[1], .04, TOL, "and does not count as a test");
+	is_rel(got[2], .04, TOL, "adjusted values keep their order");
 }
 
 static void test_mser(void)
@@ -334,10 +337,10 @@ static void test_trend(void)
 		step[i] = i;
 		y[i] = 0.001 * i + 0.0005 * (i % 3 - 1);
 	}
-	is_str(window_trends[window_trend(step, y, 20)], "slowdown", "times that rise");
+	is_str(window_trends[window_trend(step, y, 20)], "slowdown", "increasing times");
 	for (int i = 0; i < 20; i++)
 		y[i] = -y[i];
-	is_str(window_trends[window_trend(step, y, 20)], "warmup", "times that fall");
+	is_str(window_trends[window_trend(step, y, 20)], "warmup", "decreasing times");
 	for (int i = 0; i < 20; i++)
 		y[i] = 0.01 * y[i];
 	is_str(window_trends[window_trend(step, y, 20)], "steady", "a trend too small to matter");
@@ -358,13 +361,13 @@ static void test_pods(void)
 	is_rel(stats_pct(p.lo), .609362397024, TOL, "low");
 	is_rel(stats_pct(p.hi), 4.64374952995, TOL, "high");
 	is_rel(p.p, .0301063616462, TOL, "p");
-	is_rel(s.f, between / 2 / within, TOL, "F of pods of unlike blocks");
-	is_rel(s.p, pow(1 + 2 * s.f / 3, -1.5), TOL, "its p, of 2 and 3 df");
-	is_rel(s.share, 1 - 1 / s.f, TOL, "the share between pods");
+	is_rel(s.f, between / 2 / within, TOL, "F of pods with unequal numbers of blocks");
+	is_rel(s.p, pow(1 + 2 * s.f / 3, -1.5), TOL, "its p with 2 and 3 df");
+	is_rel(s.share, 1 - 1 / s.f, TOL, "share between pods");
 	ok(isnan(multi_pods(d, sd, (double[]){ 1, 1, 1 }, 3).p) && isnan(multi_pods(d, sd, n, 1).p),
-	   "a block a pod, or one pod, tell nothing");
+	   "NAN for pods with one block each, and for a single pod");
 	ok(multi_pods(d, (double[]){ 0, 0, 0 }, n, 3).p == 0.0,
-	   "pods without any spread that differ, differ");
+	   "pods that differ without any spread within them");
 }
 
 static void check_schedule(uint64_t seed, size_t arms, size_t rounds, const char *want)
@@ -398,7 +401,7 @@ static void test_schedule(void)
 	check_schedule(1, 1, 2, "A A");
 }
 
-/* The noise of blocks of that spread. */
+/* Noise of blocks with that spread. */
 static struct paired_noise spread(double sd, double between)
 {
 	return (struct paired_noise){ sd, between };
@@ -414,12 +417,13 @@ static void test_power(void)
 	       "0.1 %% noise, 0.5 %%");
 	is_int((long long)paired_blocks_needed(spread(.01, 0), .005, .05, .8), 34,
 	       "1 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(spread(1, 0), .0001, .05, .8), 0, "out of reach");
+	is_int((long long)paired_blocks_needed(spread(1, 0), .0001, .05, .8), 0,
+	       "not reachable with 1000 blocks");
 	is_int((long long)paired_blocks_needed(spread(1e-9, .01), .005, .05, .8), 0,
-	       "what pods differ by no block takes away");
+	       "more blocks do not reduce the difference between pods");
 }
 
-/* Five equal looks: the bounds that Lan and DeMets print. */
+/* Five equal looks: the bounds printed by Lan and DeMets. */
 static void test_levels(void)
 {
 	static const double z[] = { 4.8769, 3.3569, 2.6803, 2.2898, 2.0310 };
@@ -430,16 +434,17 @@ static void test_levels(void)
 				       (double)INFINITY),
 		       z[n - 1], 1e-4, "a bound of O'Brien and Fleming");
 	ok(looks_level(&looks, 3, true, .05) > .047 && looks_level(&looks, 3, true, .05) < .05,
-	   "the last look has what the others left");
+	   "the last look uses the remaining alpha");
 	looks.first = 3;
 	looks.planned = 3;
-	is_rel(looks_level(&looks, 3, false, .05), .05, TOL, "the only look");
+	is_rel(looks_level(&looks, 3, false, .05), .05, TOL, "a single look uses all of alpha");
 	looks.planned = 60;
 	ok(looks_level(&looks, 60, false, .05) < .026 && looks_level(&looks, 30, false, .05) < .002,
-	   "of very many looks a stricter bound");
+	   "very many looks use a stricter bound");
 	looks.kind = LOOKS_HAYBITTLE;
 	is_rel(looks_level(&looks, 59, false, .05), LOOKS_EARLY_P, TOL, "Haybittle and Peto");
-	is_rel(looks_level(&looks, 60, false, .05), .05, TOL, "and at last");
+	is_rel(looks_level(&looks, 60, false, .05), .05, TOL,
+	       "Haybittle and Peto at the last look");
 	looks.planned = 0;
 	is_rel(looks_level(&looks, 4, false, .05), .05, TOL, "logs that lie");
 }
@@ -451,21 +456,24 @@ static void test_looks(void)
 	struct paired p = { .n = 3, .p = 0.004, .df = 2, .se = 1 };
 
 	is_int(multi_interim(&p, 3, 0.0056, &looks, &by), INTERIM_DIFFERENCE,
-	       "p below the level stops");
+	       "p below the level stops the bench");
 	p.p = 0.01;
 	p.se = 1e-5;
 	is_int(multi_interim(&p, 3, 0.0056, &looks, &by), INTERIM_GO_ON,
-	       "a likely difference goes on, however narrow");
+	       "a likely difference does not stop it, however narrow the interval");
 	p.p = 0.5;
 	is_int(multi_interim(&p, 3, 0.0056, &looks, &by), INTERIM_PRECISION,
-	       "narrow around nothing");
-	is_int(multi_interim(&p, 2, 0.0056, &looks, &by), INTERIM_GO_ON, "too few blocks");
-	is_int(multi_interim(&p, 6, 0.0056, &looks, &by), INTERIM_LAST, "the planned number");
+	       "a narrow interval around 0 stops it");
+	is_int(multi_interim(&p, 2, 0.0056, &looks, &by), INTERIM_GO_ON,
+	       "too few blocks do not stop it");
+	is_int(multi_interim(&p, 6, 0.0056, &looks, &by), INTERIM_LAST,
+	       "the planned number of blocks stops it");
 	looks.kind = LOOKS_NONE;
-	is_int(multi_interim(&p, 5, 0.0056, &looks, &by), INTERIM_GO_ON, "no early stop asked for");
+	is_int(multi_interim(&p, 5, 0.0056, &looks, &by), INTERIM_GO_ON,
+	       "without early stops it goes on");
 }
 
-/* Three blocks with an A/A arm, by hand; then a drift, then a noisy variant. */
+/* Three blocks with an A/A arm, computed by hand; then a drift, then a noisy variant. */
 static void test_fit(void)
 {
 	struct paired_block b[6] = {
@@ -478,14 +486,14 @@ static void test_fit(void)
 	double ss = 2 * .002 * .002 + .75 * (.001 * .001 + .003 * .003 + .002 * .002);
 	struct paired p = paired_fit(b, 3, &by);
 
-	is_rel(p.mean, .012, TOL, "the mean of both controls");
-	is_rel(p.sd, sqrt(ss / 4), TOL, "residuals of both sides of a block");
-	is_rel(p.df, 4, TOL, "of 2 (n - 1) degrees of freedom");
-	is_rel(p.p_own, paired_compare(d, 3, &by).p, TOL, "and what the variant's own spread says");
+	is_rel(p.mean, .012, TOL, "the mean of both controls is used");
+	is_rel(p.sd, sqrt(ss / 4), TOL, "residuals of both sides are used");
+	is_rel(p.df, 4, TOL, "with 2 (n - 1) degrees of freedom");
+	is_rel(p.p_own, paired_compare(d, 3, &by).p, TOL, "and the variant's own residuals");
 	b[1].aa = (double)NAN;
 	p = paired_fit(b, 3, &by);
-	is_rel(p.df, 2, TOL, "an arm that lacks a block");
-	ok(isnan(p.p_own), "says that already");
+	is_rel(p.df, 2, TOL, "if a block has no A/A arm, the arm is not used");
+	ok(isnan(p.p_own), "and there are no separate own residuals");
 	for (size_t i = 0; i < 6; i++)
 		b[i] = (struct paired_block){
 			.d = .01 + (i % 2 ? .05 : -.05) + 1e-4 * (double)(i % 3),
@@ -493,21 +501,20 @@ static void test_fit(void)
 			.place = i % 2 ? 1 : -1,
 		};
 	p = paired_fit(b, 6, &by);
-	ok(fabs(p.slope - .05) < 1e-3 && p.sd < 3e-4 && p.df == 9,
-	   "a drift is explained by places: %g", p.sd);
+	ok(fabs(p.slope - .05) < 1e-3 && p.sd < 3e-4 && p.df == 9, "places explain a drift: %g",
+	   p.sd);
 	for (size_t i = 0; i < 6; i++)
 		b[i] = (struct paired_block){ .d = i % 2 ? .05 : -.03, .aa = i % 3 ? 1e-4 : -1e-4 };
 	p = paired_fit(b, 6, &by);
-	is_rel(p.df, 5, TOL, "a quiet control does not vouch for a noisy arm");
+	is_rel(p.df, 5, TOL, "a quiet control is not used for a noisy variant");
 	for (size_t i = 0; i < 6; i++)
 		b[i].aa = 0.0;
 	is_rel(paired_fit(b, 6, &by).df, 5, TOL, "nor one without any spread");
 	paired_add_variance(&p, .005 * .005, &by);
-	ok(isnan(p.p_signflip) && p.df > 5, "what pods differ by is added");
+	ok(isnan(p.p_signflip) && p.df > 5, "the variance between pods is added");
 }
 
-/* A difference that the help of the control's spread shows, the variant's own
- * does not. */
+/* A difference that is significant with the control's residuals, but not with the variant's own. */
 static void test_own(void)
 {
 	const struct paired_rule by = { 0.05, 0.005, 0.8, false };
@@ -522,16 +529,17 @@ static void test_own(void)
 
 	own = paired_compare(d, 3, &by);
 	ok(p.df == 4 && dist_t_two_sided(p.t, p.df) < .05 && own.p > .05,
-	   "both spreads: p %.3f, its own alone: %.3f", dist_t_two_sided(p.t, p.df), own.p);
-	is_rel(p.p, own.p * sqrt(own.p / .05), TOL, "is not shown");
-	is_rel(p.lo, own.lo, TOL, "and the interval is the wider");
-	is_rel(p.tost_hi, own.tost_hi, TOL, "that of the same too");
-	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_GO_ON, "nor does it end the bench");
+	   "both: p %.3f, own residuals only: %.3f", dist_t_two_sided(p.t, p.df), own.p);
+	is_rel(p.p, own.p * sqrt(own.p / .05), TOL, "it is not shown");
+	is_rel(p.lo, own.lo, TOL, "the interval is the wider one");
+	is_rel(p.tost_hi, own.tost_hi, TOL, "so is the interval of the equivalence test");
+	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_GO_ON, "it does not stop the bench");
 	paired_set_level(&p, .01, &by);
 	is_rel(p.hi - p.mean, dist_t_quantile(1 - cbrt(.01 * .01 * .05) / 2, 2) * own.se, TOL,
-	       "a look holds it to less");
+	       "an interim look requires more");
 	paired_add_variance(&p, .004 * .004, &by);
-	is_rel(p.own.se, hypot(own.se, .004), TOL, "what pods differ by adds");
+	is_rel(p.own.se, hypot(own.se, .004), TOL,
+	       "the variance between pods is added to both errors");
 }
 
 static void test_pct_text(void)
@@ -540,9 +548,10 @@ static void test_pct_text(void)
 
 	is_str(stats_pct_text(1.7345, false, text), "1.73", "two decimals");
 	is_str(stats_pct_text(1.7345, true, text), "+1.73", "with a sign");
-	is_str(stats_pct_text(-0.00123, true, text), "-0.0012", "what is not 0 is not shown as 0");
+	is_str(stats_pct_text(-0.00123, true, text), "-0.0012", "a small value is not shown as 0");
 	is_str(stats_pct_text(0.0, true, text), "+0.00", "0 is");
-	is_str(stats_pct_text(1e32, false, text), "1e+32", "no more digits than are known");
+	is_str(stats_pct_text(1e32, false, text), "1e+32",
+	       "large values have no more digits than are known");
 }
 
 int main(void)

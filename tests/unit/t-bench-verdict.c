@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a verdict in their order, and the guard on losses. */
+/* The words of a verdict in their order, the loss checks, and the words of all validity checks. */
 #include "base/buf.h"
 #include "bench/verdict.h"
 
@@ -9,7 +9,7 @@
 
 static const struct paired_rule rule = { 0.05, 0.005, 0.8, false };
 
-/* The verdict text of blocks d with the defaults; in may be changed. */
+/* The verdict text for blocks d; `in` overrides the defaults. */
 static const char *judge(const double *d, size_t n, struct verdict_input in)
 {
 	static struct verdict v;
@@ -44,31 +44,29 @@ static void test_words(void)
 	differences(b, a, back, 6);
 	is_str(judge(d, 6, none), "FASTER by 1.73% [1.62, 1.85]", "faster");
 	is_str(judge(back, 6, none), "SLOWER by 1.70% [1.59, 1.82]", "slower");
-	is_str(judge(d, 2, none), "NOT JUDGED (2 blocks, need 3)", "two blocks are not judged");
-	is_str(judge(d, 1, none), "NOT JUDGED (1 block, need 3)", "nor one");
-	is_str(judge(d, 0, none), "NOT JUDGED (0 blocks, need 3)", "nor none");
+	is_str(judge(d, 2, none), "NOT JUDGED (2 blocks, need 3)", "two blocks are too few");
+	is_str(judge(d, 1, none), "NOT JUDGED (1 block, need 3)", "one block is too few");
+	is_str(judge(d, 0, none), "NOT JUDGED (0 blocks, need 3)", "no block is too few");
 	in.need = 6;
-	is_str(judge(d, 5, in), "NOT JUDGED (5 blocks, need 6)", "a plan may need more");
+	is_str(judge(d, 5, in), "NOT JUDGED (5 blocks, need 6)", "a plan may require more blocks");
 	in = none;
 	in.invalid = "work identity";
-	is_str(judge(d, 6, in), "INVALID (work identity)", "invalid comes first");
+	is_str(judge(d, 6, in), "INVALID (work identity)", "INVALID takes precedence");
 	in = none;
 	in.register_sd = 0.000103;
 	in.register_df = 2;
-	is_str(judge(d, 1, in),
-	       "NOT JUDGED (1 block, need 3); provisional "
-	       "1.76% [1.70, 1.82]",
-	       "provisional with a register");
+	is_str(judge(d, 1, in), "NOT JUDGED (1 block, need 3); provisional 1.76% [1.70, 1.82]",
+	       "a provisional value if the noise register knows the class");
 	differences(c, e, d, 6);
 	is_str(judge(d, 6, none), "SAME within \302\2610.5%", "same");
 	in = none;
 	in.margin = 0.0005;
 	is_str(judge(d, 6, in),
 	       "NO DIFFERENCE SHOWN -0.01% [-0.10, 0.08]; smallest detectable difference 0.12%",
-	       "never `same` for a wide interval");
+	       "a wide interval is never SAME");
 }
 
-/* Looks before the last are looks, whoever took them. */
+/* Looks before the last block, whether planned or not. */
 static void test_looks(void)
 {
 	static const double weak[] = { .01, .02, .012, .025 };
@@ -78,15 +76,15 @@ static void test_looks(void)
 	is_str(judge(weak, 4, in),
 	       "NOT JUDGED (4 of 6 blocks; this early p < 0.001 is needed); so far 1.69% "
 	       "[0.56, 2.83]",
-	       "p < 0.05 before the last block is no verdict");
+	       "p < 0.05 before the last block is not enough");
 	is_str(judge(strong, 4, in), "FASTER by 2.12% [1.99, 2.25]", "p < 0.001 is");
 	in.level = 0.05;
 	in.planned = 4;
 	is_str(judge(weak, 4, in), "FASTER by 1.69% [0.56, 2.83]",
-	       "at the last block 0.05 decides");
+	       "at the last block 0.05 is enough");
 	in.planned = 0;
 	is_str(judge(weak, 4, in), "FASTER by 1.69% [0.56, 2.83]",
-	       "also of a bench that ended by itself before");
+	       "also if the bench ended by itself earlier");
 }
 
 static void test_suffixes(void)
@@ -104,15 +102,15 @@ static void test_suffixes(void)
 	       "suffixes in their order");
 	in.suffixes = 1U << VERDICT_UNPROVEN;
 	is_str(judge(up, 4, in), "FASTER by 2.17% [1.96, 2.38], quality unproven",
-	       "declared other numerics");
+	       "a suffix for declared other numerics");
 	in = none;
 	in.level = 1e-6;
 	ok(strncmp(judge(up, 4, in), "NO DIFFERENCE SHOWN", 19) == 0,
-	   "the level decides that Holm and the looks leave");
+	   "the level after Holm and looks decides");
 	ok(strstr(judge(odd, 6, none), ", fragile") != NULL, "t and sign-flip disagree: fragile");
 }
 
-/* What each of two pods says of it. */
+/* Verdicts on two pods that may differ. */
 static void test_each_pod(void)
 {
 	static const double wide[] = { 0.0100, -0.0110, 0.0005 };
@@ -125,12 +123,10 @@ static void test_each_pod(void)
 	in.paired = &p;
 	in.same_on_each = true;
 	verdict_judge(&v, &in);
-	is_str(v.text, "SAME within \302\2610.5% on each pod",
-	       "two pods that each show it are the same");
+	is_str(v.text, "SAME within \302\2610.5% on each pod", "SAME if each of two pods shows it");
 	in.same_on_each = false;
 	verdict_judge(&v, &in);
-	ok(v.word == VERDICT_NO_DIFFERENCE && v.suffixes == 0,
-	   "where one does not, nothing is shown");
+	ok(v.word == VERDICT_NO_DIFFERENCE && v.suffixes == 0, "nothing is shown if one does not");
 }
 
 static struct step_row row(double step, double loss)
@@ -162,22 +158,23 @@ static void test_losses(void)
 
 	ok(check(a, 3.4103, good, 3.4113, 2, false) == NULL, "a healthy pair");
 	hit = check(a, 3.4103, bad, 3.4113, 2, false);
-	ok(hit != NULL && hit->hard && hit->guard == GUARD_WORK, "another loss at step 2");
+	ok(hit != NULL && hit->hard && hit->guard == GUARD_WORK,
+	   "a hard hit for another loss at step 2");
 	is_str(hit != NULL ? hit->text : NULL,
 	       "losses differ from step 2 on: 13.0082, the control's 12.8549 (tolerance 0.02)",
 	       "the hit names step, losses and tolerance");
 	hit = check(a, 3.4103, good, 4.3009, 2, false);
-	ok(hit != NULL && hit->hard, "another validation loss");
+	ok(hit != NULL && hit->hard, "a hard hit for another validation loss");
 	hit = check(a, 3.4103, first, 3.4103, 2, false);
-	ok(hit != NULL && hit->hard, "step 1 has to be equal");
+	ok(hit != NULL && hit->hard, "losses at step 1 must be equal");
 	hit = check(c, 1, d, 1, 1, false);
-	ok(hit != NULL && hit->hard, "0.0252 lower at step 4");
+	ok(hit != NULL && hit->hard, "a hard hit for 0.0252 less at step 4");
 	hit = check(a, 3.4103, bad, 4.3009, 2, true);
 	ok(hit != NULL && !hit->hard && hit->guard == GUARD_OUTPUTS,
-	   "declared numerics make it soft");
+	   "soft if the plan declares other numerics");
 	hit = check(a, NAN, good, 3.4, 2, false);
 	ok(hit != NULL && !hit->hard && hit->guard == GUARD_UNCHECKED,
-	   "no validation loss: unchecked");
+	   "a warning if there is no validation loss");
 }
 
 static void test_widen(void)
@@ -185,14 +182,14 @@ static void test_widen(void)
 	struct guard_loss_rule tolerances = GUARD_LOSS_DEFAULT;
 
 	guard_loss_widen(&tolerances, NAN);
-	is_near(tolerances.val, 0.02, 1e-12, "no register changes nothing");
+	is_near(tolerances.val, 0.02, 1e-12, "an unknown spread changes nothing");
 	guard_loss_widen(&tolerances, 0.01);
-	is_near(tolerances.val, 6 * 0.01 * M_SQRT2, 1e-12, "val widened");
+	is_near(tolerances.val, 6 * 0.01 * M_SQRT2, 1e-12, "the tolerance is widened");
 	tolerances.val = 0.02;
 	guard_loss_widen(&tolerances, 1.0);
-	is_near(tolerances.val, 0.1, 1e-12, "not without bound");
+	is_near(tolerances.val, 0.1, 1e-12, "the tolerance has a limit");
 	ok(guard_clock_lag(0.1731, 0.9908) && !guard_clock_lag(0.17, 0.18),
-	   "clocks that lag differently");
+	   "clocks that lag by different amounts");
 }
 
 /* Scripts read these words in verdict.json. */
@@ -205,7 +202,8 @@ static void test_guard_words(void)
 	is_str(words.data,
 	       "exit, parse, nan, window, work identity, same work, marker, throttled, "
 	       "foreign process, clock drift, clock-lag, implausible, outputs unchecked, "
-	       "outputs changed, judge files, copy, lost, outlier, sm clock, power cap, busy cores, "
+	       "outputs changed, judge files, copy, lost, outlier, sm clock, power cap, busy "
+	       "cores, "
 	       "host load, settings, restarted, environment, log clock, metrics disagree, "
 	       "A/A differs, no spread, versions not seen, not steady, quality, "
 	       "output came at the end, not stamped, host-bound, whole runs, left behind",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The row that a run is: life cycle, names, JSON; the table of metrics. */
+/* Create, copy, release and print a run; names of metrics, states and events. */
 #include "parsers/run.h"
 
 #include <stdlib.h>

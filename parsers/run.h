@@ -7,11 +7,9 @@
 
 #include "parsers/metric.h"
 
-/*
- * One training run as its log tells it: the row of `parse --json` (keys and
- * meanings in man hgym-tui, OUTPUT).  A number that the log does not hold is
- * NAN (RUN_ABSENT), a text that it does not hold is NULL; never 0.
- */
+/* One training run, read from its log: the row of `parse --json` (keys and meanings in man
+ * hgym-tui, OUTPUT). A number that is not in the log is NAN (RUN_ABSENT), a missing text is NULL;
+ * never 0. */
 #define RUN_ABSENT ((double)NAN)
 
 static inline bool run_has(double value)
@@ -19,7 +17,7 @@ static inline bool run_has(double value)
 	return !isnan(value);
 }
 
-/* Are they one number, or both absent? */
+/* Are they equal, or both absent? */
 static inline bool run_same(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
@@ -64,17 +62,14 @@ enum run_event_kind {
 struct run_event {
 	uint64_t line; /* 1-based in the file */
 	enum run_event_kind kind;
-	double step; /* of the last step before it, or absent */
-	char *text;  /* owned, raw bytes of the log cut to 240, NUL-ended */
+	double step; /* last step before it, or absent */
+	char *text;  /* owned; raw bytes of the log, at most 240, ended by NUL */
 };
 
 #define RUN_MAX_EVENTS 64
 
-/*
- * The numbers of a run: one list makes the struct, the JSON keys, the CSV
- * columns and the columns of v_runs.
- *	member			decimals printed (-1: as many as it has)
- */
+/* The numbers of a run. The list makes the struct, the JSON keys, the CSV columns and the columns
+ * of v_runs: member, decimals printed (-1: as many as the number has). */
 #define RUN_NUMBER_LIST(X)           \
 	X(seed, 0)                   \
 	X(n_gpus, 0)                 \
@@ -109,15 +104,12 @@ struct run_event {
 	X(val_tokens, 0)             \
 	X(target_tokens, 0)
 
-/*
- * What is under way now, for the eye: kept with the numbers, but no key of a
- * run's row.  Absent when it is not.
+/* Progress, for display; not part of the row of a run. Absent if nothing is in progress.
  *
- *	eval_done, eval_total	how far an evaluation is, in its own unit
- *	running_bpb		of the evaluation so far
+ *	eval_done, eval_total	progress of an evaluation, in its own unit
+ *	running_bpb		of that evaluation
  *	last_step		of the last row
- *	cap_s			training cap that the run set itself
- */
+ *	cap_s			training time cap set by the run */
 #define RUN_LIVE_LIST(X) \
 	X(eval_done)     \
 	X(eval_total)    \
@@ -125,78 +117,73 @@ struct run_event {
 	X(last_step)     \
 	X(cap_s)
 
-/*
- * A series of numbers that a run printed, under the name that it printed: what
- * "metrics" of its row has.  The points themselves are samples.
- */
-#define SERIES_NAME_BYTES 48 /* with its NUL; a longer name is cut */
+/* A series of numbers that a run printed under one name: an entry of "metrics" in its row. The
+ * points are samples. */
+#define SERIES_NAME_BYTES 48 /* including its NUL; a longer name is cut */
 #define SERIES_UNIT_BYTES 16
 #define RUN_MAX_SERIES	  64
 
 struct run_series {
-	char name[SERIES_NAME_BYTES]; /* UTF-8, no controls */
-	char unit[SERIES_UNIT_BYTES]; /* as printed; "" where none is */
-	enum metric metric;	      /* what it is for sure; METRIC_COUNT: its own */
-	uint64_t points;	      /* finite ones; all below is of these */
-	double first, last, min, max; /* as printed, not rescaled */
-	double min_step;	      /* absent where the row has no step */
-	double scale;		      /* of these to the metric's unit */
-	const char *shared;	      /* series_shared_name of it; NULL: not asked */
+	char name[SERIES_NAME_BYTES]; /* UTF-8 without control characters */
+	char unit[SERIES_UNIT_BYTES]; /* as printed; "": none */
+	enum metric metric;	      /* METRIC_COUNT if its meaning is not certain */
+	uint64_t points;	      /* finite values; the members below are of these */
+	double first, last, min, max; /* as printed */
+	double min_step;	      /* absent if the row has no step */
+	double scale;		      /* to the metric's unit */
+	const char *shared;	      /* its run_series_shared_name; NULL: not asked for */
 };
 
 struct run {
-	unsigned int run_index; /* 0.. within the file */
+	unsigned int run_index; /* from 0 within the file */
 	enum run_status status;
 #define X(member, decimals) double member;
 	RUN_NUMBER_LIST(X)
 #undef X
-	char *final_stage;	 /* owned; first word of the score's line */
+	char *final_stage;	 /* owned; first word of the line with the score */
 	const char *final_class; /* static: roundtrip, sliding, ttt, preq */
-	char *source_sha256;	 /* owned, 64 hex digits; NULL: no source seen */
+	char *source_sha256;	 /* owned, 64 hex digits; NULL: no source in the log */
 	uint64_t source_lines;
-	uint64_t first_line; /* 1-based line where the run begins */
+	uint64_t first_line; /* 1-based */
 	uint64_t lines, bytes, matched;
-	char *formats;		  /* owned; names of the rule sets that took lines, "a,b"
-				   */
+	char *formats;		  /* owned; names of the rule sets that matched, "a,b" */
 	struct run_event *events; /* owned */
 	size_t n_events;
-	uint64_t events_dropped;   /* beyond RUN_MAX_EVENTS */
-	struct run_series *series; /* owned; in the order of their first row */
+	uint64_t events_dropped;   /* after RUN_MAX_EVENTS */
+	struct run_series *series; /* owned; in the order in which they first appear */
 	size_t n_series;
-	uint64_t series_dropped; /* values of names beyond RUN_MAX_SERIES */
+	uint64_t series_dropped; /* values of names after RUN_MAX_SERIES */
 #define X(member) double member;
 	RUN_LIVE_LIST(X)
 #undef X
-	double chosen; /* a leaderboard's: of the metric that it ranks by */
+	double chosen; /* for a leaderboard: the metric that it ranks by */
 };
 
-/* All absent, no events. */
+/* Set everything to absent. */
 void run_init(struct run *run);
 void run_release(struct run *run);
-/* Deep copy into an uninitialised *to. */
+/* Deep copy into an uninitialized *to. */
 void run_copy(struct run *to, const struct run *from);
 
 const char *run_status_name(enum run_status status);
 const char *run_event_name(enum run_event_kind kind);
-/* Ended by NULL; of final_class. */
+/* Ended by NULL; run_class_names are the values of final_class. */
 extern const char *const run_status_names[], *const run_event_names[], *const run_class_names[];
 #define RUN_CLASSES 5
 
-/* The object of contract's `parse --json`, without "file"; given (owned). */
+/* The object that `parse --json` prints, without "file"; the caller owns it. */
 cJSON *run_to_json(const struct run *run);
 
-/* One point of a run's series.  x of a chart: step, train_ms or wall_ms. */
+/* One point of a run's series. The x axis of a chart is step, train_ms or wall_ms. */
 struct sample {
 	double step;	    /* absent for telemetry */
-	enum metric metric; /* METRIC_COUNT: a series of its own, `name` */
-	/*
-	 * Of a series of its own its printed name, of series_shared_name or
-	 * borrowed for the call; else NULL.
-	 */
+	enum metric metric; /* METRIC_COUNT: the series called `name` */
+	/* Name of a series without a metric, from run_series_shared_name or borrowed for the call;
+	 * else NULL. */
 	const char *name;
 	double value;	 /* finite; in the metric's unit, else as printed */
-	double train_ms; /* at that row, absent where the log has none */
+	double train_ms; /* training time at that row; absent: unknown */
 	int64_t wall_ms; /* from a time prefix of the line; 0: unknown */
 	uint64_t line;	 /* 1-based */
-	uint64_t known;	 /* the later line that made a row of it; else 0 */
+	uint64_t known;	 /* the later line that showed it to be a row; else 0 */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records to the values of one run, and what follows from them. */
+/* Apply records to one run, and derive its other values. */
 #include "parsers/run_apply.h"
 
 #include <stdio.h>
@@ -9,10 +9,10 @@
 #include "parsers/run_series.h"
 
 #define EVENT_TEXT_BYTES 240
-#define TRACEBACK_LINES	 400 /* of one traceback */
-/* A bar is at the latest so many lines before the row that is of it. */
+#define TRACEBACK_LINES	 400 /* longest traceback */
+/* A bar is at most this many lines before its row. */
 #define BAR_LINES 2
-/* A byte has 8 bits; a model that is sure of the wrong ones needs more. */
+/* A byte has 8 bits; a model that is certain of wrong bytes needs more. */
 #define MAX_BPB 64
 
 void run_state_init(struct run_state *state)
@@ -34,19 +34,19 @@ void run_state_release(struct run_state *state)
 	free(state->results.items);
 }
 
-/* Tokens a second of the last interval, or absent. */
+/* Tokens per second of the last interval, or absent. */
 static double interval_tok_s(const struct run_state *s)
 {
 	return s->run.train_batch_tokens * s->interval.step / s->interval.ms * 1000;
 }
 
-/* Whether its validations print a loss and no BPB. */
+/* Do its validations print a loss but no BPB? */
 static bool is_loss_only(const struct run_state *s)
 {
 	return run_has(s->val_step) && !s->has_bpb;
 }
 
-/* What one call of run_state_apply works with. */
+/* Arguments of run_state_apply. */
 struct apply {
 	struct run_state *state;
 	const struct record *record;
@@ -54,10 +54,8 @@ struct apply {
 	const struct run_sink *sink;
 };
 
-/*
- * Training time at the last row: as the row prints it, or at the rate of the
- * last row that printed one.
- */
+/* Training time at the last row: as the row prints it, or computed from the last row with a
+ * rate. */
 static double row_ms(const struct run_state *s)
 {
 	double step = s->run.last_step;
@@ -69,8 +67,8 @@ static double row_ms(const struct run_state *s)
 	return s->rebuilt.ms / s->rebuilt.step * step;
 }
 
-/* Give a point of the last row; metric METRIC_COUNT: of the series `name`. */
-static void emit_point(const struct apply *a, enum metric metric, const char *name, double value)
+/* Report a point of the last row; for METRIC_COUNT, of the series `name`. */
+static void report_point(const struct apply *a, enum metric metric, const char *name, double value)
 {
 	struct run_state *s = a->state;
 	struct sample sample;
@@ -89,9 +87,9 @@ static void emit_point(const struct apply *a, enum metric metric, const char *na
 	a->sink->sample(a->sink->user, &sample);
 }
 
-/* The series of one of the record's pairs; NULL: there are too many. */
-static struct run_series *series_of(const struct apply *a, const struct record_pair *pair,
-				    enum metric metric)
+/* The series of one of the record's pairs; NULL if there are too many. */
+static struct run_series *find_series(const struct apply *a, const struct record_pair *pair,
+				      enum metric metric)
 {
 	const struct record_memo *memo = a->record->memo;
 	struct run *run = &a->state->run;
@@ -101,48 +99,40 @@ static struct run_series *series_of(const struct apply *a, const struct record_p
 	return run_series_get(run, pair->name, pair->unit, metric);
 }
 
-/* The first pair that is the record's value of that metric; NULL: none. */
-static const struct record_pair *pair_of(const struct record *record, enum metric metric)
+/* The first pair with the record's value of that metric; NULL: none. */
+static const struct record_pair *find_pair(const struct record *record, enum metric metric)
 {
 	return array_find(pair, record->pairs, record->n_pairs,
 			  pair->metric == metric && record_has(record, metric) &&
 				  run_same(record->values[metric], pair->value * pair->scale));
 }
 
-/* A value that the row prints: a point of its metric and of its series. */
-static void emit_sample(const struct apply *a, enum metric metric, double value)
+/* Report a printed value, and add it to its series. */
+static void report_value(const struct apply *a, enum metric metric, double value)
 {
-	const struct record_pair *pair = pair_of(a->record, metric);
+	const struct record_pair *pair = find_pair(a->record, metric);
 	struct run *run = &a->state->run;
 	struct run_series *series =
-		pair == NULL ? run_series_of(run, metric) : series_of(a, pair, metric);
+		pair == NULL ? run_series_of(run, metric) : find_series(a, pair, metric);
 
 	if (series != NULL && pair != NULL)
 		series->scale = pair->scale;
 	if (series != NULL)
 		run_series_add(series, pair == NULL ? value : pair->value, run->last_step);
-	emit_point(a, metric, NULL, value);
+	report_point(a, metric, NULL, value);
 }
 
-/* What a row's own kind makes points of; see apply_row and those behind it. */
+/* Metrics that apply_row and its callers report. */
 #define ROW_METRICS                                                          \
 	((uint64_t)1 << METRIC_TRAIN_LOSS | (uint64_t)1 << METRIC_VAL_LOSS | \
 	 (uint64_t)1 << METRIC_VAL_BPB | (uint64_t)1 << METRIC_FITNESS |     \
 	 (uint64_t)1 << METRIC_STEP_MS | (uint64_t)1 << METRIC_STEP_AVG_MS | \
 	 (uint64_t)1 << METRIC_TOK_S | (uint64_t)1 << METRIC_TOK_S_DEVICE)
 
-/* Of a name that stands twice in a row the first one counts. */
-static bool is_named_before(const struct record *record, size_t i)
-{
-	return any_of(k, i, str_eq(record->pairs[k].name, record->pairs[i].name));
-}
-
-/*
- * The named numbers of a row: series, in the order they are printed in.  One
- * that stands for a metric for which the row has another number is one of its
- * own.
- */
-static void take_pairs(const struct apply *a)
+/* Add the named numbers of a row to their series, in the order of printing. If a name appears
+ * twice, the first one counts. A number whose metric has another value in the row is a series
+ * without a metric. */
+static void report_pairs(const struct apply *a)
 {
 	struct run *run = &a->state->run;
 	struct record_memo *memo = a->record->memo;
@@ -151,12 +141,12 @@ static void take_pairs(const struct apply *a)
 	for (size_t i = 0; i < a->record->n_pairs; i++) {
 		const struct record_pair *pair = &a->record->pairs[i];
 		bool is_own = pair->metric == METRIC_COUNT ||
-			      (memo == NULL && pair_of(a->record, pair->metric) != pair);
+			      (memo == NULL && find_pair(a->record, pair->metric) != pair);
 		enum metric metric = is_own ? METRIC_COUNT : pair->metric;
 
-		if (memo == NULL && is_named_before(a->record, i))
+		if (memo == NULL && any_of(k, i, str_eq(pair->name, a->record->pairs[k].name)))
 			continue;
-		struct run_series *series = series_of(a, pair, metric);
+		struct run_series *series = find_series(a, pair, metric);
 		all = all && series != NULL;
 		if (all)
 			memo->series[i] = (unsigned char)(series - run->series);
@@ -165,14 +155,14 @@ static void take_pairs(const struct apply *a)
 		if (!is_own)
 			series->scale = pair->scale;
 		run_series_add(series, pair->value, run->last_step);
-		emit_point(a, metric, is_own ? run_series_shared_name(series) : NULL,
-			   is_own ? pair->value : pair->value * pair->scale);
+		report_point(a, metric, is_own ? run_series_shared_name(series) : NULL,
+			     is_own ? pair->value : pair->value * pair->scale);
 	}
 	if (all)
 		memo->runs = run->run_index + 1;
 }
 
-static char *event_text(struct str text)
+static char *copy_event_text(struct str text)
 {
 	return xstrndup(text.p, text.len < EVENT_TEXT_BYTES ? text.len : EVENT_TEXT_BYTES);
 }
@@ -191,19 +181,19 @@ static void add_event(const struct apply *a, enum run_event_kind kind)
 	*event = (struct run_event){ .line = a->place->line,
 				     .kind = kind,
 				     .step = run->last_step,
-				     .text = event_text(a->place->text) };
+				     .text = copy_event_text(a->place->text) };
 	if (a->sink != NULL && a->sink->event != NULL)
 		a->sink->event(a->sink->user, event);
 }
 
-/* A row or a result came after a failure: the run went on. */
-static void survive(struct run_state *s)
+/* A row or a result after a failure shows that the run went on. */
+static void clear_failure(struct run_state *s)
 {
 	s->fatal = s->fatal_oom = s->killed = false;
 }
 
-/* A loss that is no number any more is an event, once until it recovers. */
-static void watch_finite(const struct apply *a, double value)
+/* A loss that is not finite is an event, reported again only after it has recovered. */
+static void check_finite(const struct apply *a, double value)
 {
 	if (isfinite(value)) {
 		a->state->not_finite = false;
@@ -214,15 +204,15 @@ static void watch_finite(const struct apply *a, double value)
 	a->state->not_finite = true;
 }
 
-/* Copy a metric into its member of the run, where the record has it. */
-static void take(const struct record *record, enum metric metric, double *member)
+/* Copy a metric to a member of the run, if the record has it. */
+static void copy_metric(const struct record *record, enum metric metric, double *member)
 {
 	if (record_has(record, metric) && isfinite(record->values[metric]))
 		*member = record->values[metric];
 }
 
-/* The interval since the row before, by times of the same kind. */
-static void take_interval(const struct apply *a, struct row_time *before, struct row_time now)
+/* Report the interval since the previous row with a time of the same kind. */
+static void report_interval(const struct apply *a, struct row_time *before, struct row_time now)
 {
 	struct run_state *s = a->state;
 	struct row_time passed = { now.step - before->step, now.ms - before->ms };
@@ -232,106 +222,87 @@ static void take_interval(const struct apply *a, struct row_time *before, struct
 	if (!known)
 		return;
 	s->interval = passed;
-	/* Follow from the rows, none of which prints them. */
-	emit_point(a, METRIC_MS_PER_STEP, NULL, passed.ms / passed.step);
-	emit_point(a, METRIC_TOK_S_INTERVAL, NULL, interval_tok_s(s));
+	/* derived from the rows; no row prints them */
+	report_point(a, METRIC_MS_PER_STEP, NULL, passed.ms / passed.step);
+	report_point(a, METRIC_TOK_S_INTERVAL, NULL, interval_tok_s(s));
 }
 
-/* A clock that goes back belongs to a run that was resumed. */
-static void watch_clock(struct run_state *s, double step, double ms)
-{
-	if (!run_has(ms) || ms <= 0 || step <= 0)
-		return;
-	if (!run_has(s->first_exact.ms))
-		s->first_exact = (struct row_time){ step, ms };
-	/* Ranks that print one step each differ by little. */
-	if (step == s->exact.step)
-		ms += ms / 10;
-	if (s->exact.step >= RUN_CLOCK_FREE_STEPS && step >= s->exact.step && ms < s->exact.ms)
-		s->clock_restarted = true;
-}
-
-static void take_row_time(const struct apply *a, double step)
+static void report_row_time(const struct apply *a, double step)
 {
 	struct run_state *s = a->state;
 	double ms = record_get(a->record, METRIC_TRAIN_MS);
 	double tok_s = record_get(a->record, METRIC_TOK_S);
 
-	watch_clock(s, step, ms);
-	if (run_has(ms) && ms > 0 && step > 0 &&
-	    !(run_has(s->exact.step) && step == s->exact.step)) {
-		take_interval(a, &s->exact, (struct row_time){ step, ms });
-	} else if (run_has(ms) && ms > 0 && step > 0) {
-		/* The validation of the same step, or the row once more. */
-		s->exact.ms = fmax(ms, s->exact.ms);
-	} else if (run_has(tok_s) && tok_s > 0 && step > 0 && run_has(s->run.train_batch_tokens)) {
-		/* Trainers print tok/s = step * batch / seconds so far. */
+	if (!(step > 0))
+		return;
+	if (run_has(ms) && ms > 0) {
+		/* Ranks that print the same step differ by little. */
+		double latest = step == s->exact.step ? ms + ms / 10 : ms;
+
+		if (!run_has(s->first_exact.ms))
+			s->first_exact = (struct row_time){ step, ms };
+		/* If the clock goes back, the run was resumed. */
+		if (s->exact.step >= RUN_CLOCK_FREE_STEPS && step >= s->exact.step &&
+		    latest < s->exact.ms)
+			s->clock_restarted = true;
+		if (run_has(s->exact.step) && step == s->exact.step)
+			s->exact.ms = fmax(ms, s->exact.ms); /* its validation, or the row again */
+		else
+			report_interval(a, &s->exact, (struct row_time){ step, ms });
+	} else if (run_has(tok_s) && tok_s > 0 && run_has(s->run.train_batch_tokens)) {
+		/* Trainers print tok/s = step * batch / seconds since the start. */
 		ms = step * s->run.train_batch_tokens / tok_s * 1000;
-		take_interval(a, &s->rebuilt, (struct row_time){ step, ms });
+		report_interval(a, &s->rebuilt, (struct row_time){ step, ms });
 	}
 }
 
-/* What was evaluated and packed is of an earlier model: it trains on. */
-static void train_on(struct run_state *s)
-{
-	if (run_has(s->first_step) && run_results_any(&s->results, RUN_STAGE(STAGE_TTT)))
-		return; /* steps of the evaluation itself */
-	s->results.n = 0;
-	s->packed = false;
-	s->stop_ms = RUN_ABSENT;
-}
-
-static void take_row_number(const struct apply *a, enum metric metric)
+static void report_metric(const struct apply *a, enum metric metric)
 {
 	if (record_has(a->record, metric))
-		emit_sample(a, metric, a->record->values[metric]);
+		report_value(a, metric, a->record->values[metric]);
 }
 
-/* Step time and rates of a row, as printed. */
-static void take_rates(const struct apply *a)
-{
-	struct run_state *s = a->state;
-	double avg = record_get(a->record, METRIC_STEP_AVG_MS);
-	double ms = record_get(a->record, METRIC_STEP_MS);
-
-	if (isfinite(avg) && s->run.last_step > 0) {
-		s->run.step_avg_printed_ms = avg;
-		emit_sample(a, METRIC_STEP_AVG_MS, avg);
-	}
-	if (run_has(ms))
-		median_add(&s->step_ms, ms);
-	take_row_number(a, METRIC_STEP_MS);
-	take(a->record, METRIC_TOK_S_DEVICE, &s->run.tok_s_per_device_last);
-	take_row_number(a, METRIC_TOK_S_DEVICE);
-}
-
-/* The part that rows of training and of validation share. */
+/* The common part of training and validation rows. */
 static void apply_row(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double step = record_get(a->record, METRIC_STEP);
+	double avg_ms = record_get(a->record, METRIC_STEP_AVG_MS);
+	double step_ms = record_get(a->record, METRIC_STEP_MS);
 
 	s->active = true;
-	survive(s);
-	if (!(step <= s->run.last_step)) /* the first one too */
-		train_on(s);
+	clear_failure(s);
+	/* A higher step (also the first one) shows that training goes on: the results and sizes
+	 * come from an earlier model. But the steps may be those of test-time training. */
+	if (!(step <= s->run.last_step) &&
+	    !(run_has(s->first_step) && run_results_any(&s->results, RUN_STAGE(STAGE_TTT)))) {
+		s->results.n = 0;
+		s->packed = false;
+		s->stop_ms = RUN_ABSENT;
+	}
 	if (!run_has(s->first_step))
 		s->first_step = step;
 	if (run_has(step))
 		s->run.last_step = step;
-	take(a->record, METRIC_PLANNED, &s->run.planned_steps);
-	take(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
+	copy_metric(a->record, METRIC_PLANNED, &s->run.planned_steps);
+	copy_metric(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 	if (run_has(step))
-		take_row_time(a, step);
-	take_pairs(a);
-	take_rates(a);
+		report_row_time(a, step);
+	report_pairs(a);
+	if (isfinite(avg_ms) && s->run.last_step > 0) {
+		s->run.step_avg_printed_ms = avg_ms;
+		report_value(a, METRIC_STEP_AVG_MS, avg_ms);
+	}
+	if (run_has(step_ms))
+		median_add(&s->step_ms, step_ms);
+	report_metric(a, METRIC_STEP_MS);
+	copy_metric(a->record, METRIC_TOK_S_DEVICE, &s->run.tok_s_per_device_last);
+	report_metric(a, METRIC_TOK_S_DEVICE);
 }
 
-/*
- * The run is so many steps far; something beside its rows says so.  A bar is
- * drawn once more when its program fails: that is no sign of life.
- */
-static void move_to(struct run_state *s, double step)
+/* The run has reached this step, as shown by a bar. A failure is not cleared, since a bar is drawn
+ * again when its program fails. */
+static void move_to_step(struct run_state *s, double step)
 {
 	if (step <= s->run.last_step)
 		return;
@@ -341,12 +312,10 @@ static void move_to(struct run_state *s, double step)
 	s->run.last_step = step;
 }
 
-/*
- * A row without a step that stands behind a bar.  Evaluations have bars too,
- * and a buffer may put a row behind one of those: that this one counts the
- * steps is sure when the row before stood behind it too, and less far.
- */
-static void take_bar(const struct apply *a)
+/* A row without a step after a bar. Evaluations have bars too, and a buffer may put a row after one
+ * of them. The bar counts the steps if the previous row came after the same bar, at a lower
+ * step. */
+static void check_bar(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
@@ -356,7 +325,7 @@ static void take_bar(const struct apply *a)
 	if (s->row_total == s->bar_total && s->row_step < s->bar_step) {
 		s->run.planned_steps = s->bar_total;
 		s->last = LAST_PLAN;
-		move_to(s, s->bar_step);
+		move_to_step(s, s->bar_step);
 	}
 	s->row_step = s->bar_step;
 	s->row_total = s->bar_total;
@@ -371,34 +340,34 @@ static void apply_step(const struct apply *a)
 	s->bar_line = a->place->line;
 	if (run_has(s->bar_total)) {
 		if (s->bar_total == s->run.planned_steps)
-			move_to(s, s->bar_step);
+			move_to_step(s, s->bar_step);
 		return;
 	}
-	if (!s->has_steps) /* the optimizer's own count, below the trainer's */
-		move_to(s, s->bar_step);
-	take_pairs(a);
+	if (!s->has_steps) /* the optimizer's count, if the trainer prints none */
+		move_to_step(s, s->bar_step);
+	report_pairs(a);
 }
 
-static void take_train_numbers(const struct apply *a)
+static void apply_train_numbers(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double tok_s = record_get(a->record, METRIC_TOK_S);
 
 	if (record_has(a->record, METRIC_TRAIN_LOSS)) {
 		s->run.last_train_loss = a->record->values[METRIC_TRAIN_LOSS];
-		watch_finite(a, s->run.last_train_loss);
+		check_finite(a, s->run.last_train_loss);
 	}
-	take_row_number(a, METRIC_TRAIN_LOSS);
-	take_row_number(a, METRIC_FITNESS);
+	report_metric(a, METRIC_TRAIN_LOSS);
+	report_metric(a, METRIC_FITNESS);
 	if (isfinite(tok_s)) {
 		s->run.tok_s_last = tok_s;
 		s->tok_s_sum += tok_s;
 		s->tok_s_n++;
-		emit_sample(a, METRIC_TOK_S, tok_s);
+		report_value(a, METRIC_TOK_S, tok_s);
 	}
 }
 
-/* Whether a bar or a table repeats, with fewer decimals, what is known. */
+/* Is the value the known loss, repeated by a bar or a table with fewer decimals? */
 static bool is_known_loss(const struct apply *a)
 {
 	double value = record_get(a->record, METRIC_VAL_LOSS), unit = 1;
@@ -410,7 +379,7 @@ static bool is_known_loss(const struct apply *a)
 	return fabs(a->state->run.last_val_loss - value) <= unit * 0.5001;
 }
 
-static void take_val_numbers(const struct apply *a)
+static void apply_val_numbers(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
@@ -418,22 +387,22 @@ static void take_val_numbers(const struct apply *a)
 	s->val_line = (double)a->place->line;
 	if (record_has(a->record, METRIC_VAL_LOSS) && !is_known_loss(a)) {
 		s->run.last_val_loss = a->record->values[METRIC_VAL_LOSS];
-		watch_finite(a, s->run.last_val_loss);
-		take_row_number(a, METRIC_VAL_LOSS);
+		check_finite(a, s->run.last_val_loss);
+		report_metric(a, METRIC_VAL_LOSS);
 	}
 	if (!record_has(a->record, METRIC_VAL_BPB))
 		return;
 	s->has_bpb = true;
 	s->run.last_val_bpb = a->record->values[METRIC_VAL_BPB];
-	emit_sample(a, METRIC_VAL_BPB, s->run.last_val_bpb);
+	report_value(a, METRIC_VAL_BPB, s->run.last_val_bpb);
 }
 
-/* A row of training may have the numbers of a validation too. */
+/* A training row may have the numbers of a validation too. */
 static void apply_train(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
-	take_bar(a);
+	check_bar(a);
 	s->last = a->record->rule->last;
 	s->row_format = a->record->rule->format;
 	if (record_has(a->record, METRIC_STEP) &&
@@ -445,9 +414,9 @@ static void apply_train(const struct apply *a)
 		s->val_step = s->run.last_step;
 	s->val_open = false;
 	s->row_is_last = true;
-	take_train_numbers(a);
+	apply_train_numbers(a);
 	if (record_has(a->record, METRIC_VAL_LOSS) || record_has(a->record, METRIC_VAL_BPB))
-		take_val_numbers(a);
+		apply_val_numbers(a);
 }
 
 static void apply_val(const struct apply *a)
@@ -458,14 +427,14 @@ static void apply_val(const struct apply *a)
 	apply_row(a);
 	a->state->row_is_last = false;
 	a->state->val_open = !record_has(a->record, METRIC_STEP);
-	take_val_numbers(a);
-	take_train_numbers(a);
+	apply_val_numbers(a);
+	apply_train_numbers(a);
 }
 
 static void apply_warmup(const struct apply *a)
 {
 	a->state->active = true;
-	survive(a->state);
+	clear_failure(a->state);
 }
 
 static void apply_stop(const struct apply *a)
@@ -473,18 +442,15 @@ static void apply_stop(const struct apply *a)
 	struct run_state *s = a->state;
 
 	s->stopped = s->active = true;
-	survive(s);
-	take(a->record, METRIC_TRAIN_MS, &s->stop_ms);
-	take(a->record, METRIC_STEP, &s->run.last_step);
+	clear_failure(s);
+	copy_metric(a->record, METRIC_TRAIN_MS, &s->stop_ms);
+	copy_metric(a->record, METRIC_STEP, &s->run.last_step);
 	s->stop_has_step = record_has(a->record, METRIC_STEP);
-	take(a->record, METRIC_PLANNED, &s->run.planned_steps);
+	copy_metric(a->record, METRIC_PLANNED, &s->run.planned_steps);
 	add_event(a, RUN_EVENT_EARLY_STOP);
 }
 
-/*
- * A BPB in words that no rule knows counts only where an evaluation can be:
- * behind the training.
- */
+/* A BPB in unknown words counts only after the training, where an evaluation can be. */
 static bool is_out_of_place(const struct apply *a)
 {
 	const struct run_state *s = a->state;
@@ -494,10 +460,10 @@ static bool is_out_of_place(const struct apply *a)
 	return a->record->rule->stage == STAGE_UNKNOWN && a->record->stage.len > 0 && !over;
 }
 
-/* The stage of a result: its label's, unless something tells otherwise. */
+/* The stage of a result: its rule's, unless the log contradicts it. */
 static enum rule_stage stage_of(const struct run_state *s, const struct result *r)
 {
-	/* Of nothing, not readable, or not in bits per byte. */
+	/* of nothing, unreadable, or not in bits per byte */
 	if (r->bpb <= 0 || r->bpb > MAX_BPB)
 		return STAGE_UNKNOWN;
 	if (r->stage != STAGE_ROUNDTRIP)
@@ -524,14 +490,14 @@ static void apply_result(const struct apply *a)
 	if (r.stage != STAGE_UNKNOWN || !is_loss_only(s))
 		s->packed = true;
 	s->run.eval_done = s->run.eval_total = s->run.running_bpb = RUN_ABSENT;
-	take(a->record, METRIC_EVAL_TOTAL_S, &s->run.eval_total_s);
-	survive(s);
+	copy_metric(a->record, METRIC_EVAL_TOTAL_S, &s->run.eval_total_s);
+	clear_failure(s);
 	if (n == 0)
 		return;
 	if (!record_has(a->record, METRIC_VAL_BPB)) {
-		r.bpb = 0; /* a form of number that no rule reads */
+		r.bpb = 0; /* in a format that no rule reads */
 	} else if (!isfinite(r.bpb)) {
-		watch_finite(a, r.bpb);
+		check_finite(a, r.bpb);
 		r.bpb = (double)INFINITY;
 	}
 	if (!(r.eval_ms > 0))
@@ -545,83 +511,66 @@ static void apply_result(const struct apply *a)
 	run_results_add(&s->results, &r);
 }
 
-/* The same words again mean the last; other words, another artifact. */
-static void take_artifact(const struct apply *a)
+static void apply_size(const struct apply *a)
 {
 	struct run_state *s = a->state;
+	struct run *run = &s->run;
 	double bytes = record_get(a->record, METRIC_ARTIFACT_BYTES);
 	struct str label = a->record->text;
 	size_t n = label.len < sizeof(s->size_label) ? label.len : sizeof(s->size_label);
-	bool same = n == s->size_label_len && (n == 0 || memcmp(label.p, s->size_label, n) == 0);
+	bool is_same = n == s->size_label_len && (n == 0 || memcmp(label.p, s->size_label, n) == 0);
 
-	if (!run_has(bytes))
-		return;
-	if (run_has(s->artifact) && !same && bytes != s->artifact)
-		s->artifact_unclear = true;
-	s->artifact = bytes;
-	s->packs++;
-	s->size_label_len = n;
-	if (n > 0)
-		memcpy(s->size_label, label.p, n);
-	s->run.artifact_bytes = s->artifact_unclear ? RUN_ABSENT : bytes;
-}
-
-static void apply_size(const struct apply *a)
-{
-	struct run *run = &a->state->run;
-
-	take_artifact(a);
-	take(a->record, METRIC_CODE_BYTES, &run->code_bytes);
-	take(a->record, METRIC_MODEL_BYTES, &run->model_bytes);
-	take(a->record, METRIC_PEAK_MEM_MIB, &run->peak_mem_mib);
+	/* Sizes with the same label are of one artifact, and the last one counts; another label may
+	 * be another artifact. */
+	if (run_has(bytes)) {
+		if (run_has(s->artifact) && !is_same && bytes != s->artifact)
+			s->artifact_unclear = true;
+		s->artifact = bytes;
+		s->packs++;
+		s->size_label_len = n;
+		if (n > 0)
+			memcpy(s->size_label, label.p, n);
+		run->artifact_bytes = s->artifact_unclear ? RUN_ABSENT : bytes;
+	}
+	copy_metric(a->record, METRIC_CODE_BYTES, &run->code_bytes);
+	copy_metric(a->record, METRIC_MODEL_BYTES, &run->model_bytes);
+	copy_metric(a->record, METRIC_PEAK_MEM_MIB, &run->peak_mem_mib);
 	if (!record_has(a->record, METRIC_PEAK_MEM_MIB))
-		a->state->packed = true;
+		s->packed = true;
 }
 
-/* Two seeds before the run begins are of two things: neither is sure. */
-static void take_seed(const struct apply *a)
+static void apply_setting(const struct apply *a)
 {
 	struct run_state *s = a->state;
+	struct run *run = &s->run;
+	struct str mode = a->record->mode;
 	double seed = record_get(a->record, METRIC_SEED);
-	bool again = (s->own >> METRIC_SEED & 1) != 0 && !s->fatal;
+	bool is_repeated = (s->own >> METRIC_SEED & 1) != 0 && !s->fatal;
 
-	if (!run_has(seed))
-		return;
-	s->seed_unclear = again && (s->seed_unclear || seed != s->run.seed);
-	s->run.seed = s->seed_unclear ? RUN_ABSENT : seed;
-}
-
-/* Which evaluation the label of the last one stands for, or is to come. */
-static void take_mode(struct run_state *s, struct str mode)
-{
-	if (mode.len == 0)
-		return;
+	if (run_has(seed)) {
+		/* Two different seeds before the run starts: neither is certain. */
+		s->seed_unclear = is_repeated && (s->seed_unclear || seed != run->seed);
+		run->seed = s->seed_unclear ? RUN_ABSENT : seed;
+	}
+	copy_metric(a->record, METRIC_N_GPUS, &run->n_gpus);
+	copy_metric(a->record, METRIC_TRAIN_BATCH_TOKENS, &run->train_batch_tokens);
+	copy_metric(a->record, METRIC_VAL_TOKENS, &run->val_tokens);
+	copy_metric(a->record, METRIC_TARGET_TOKENS, &run->target_tokens);
+	copy_metric(a->record, METRIC_PLANNED, &run->planned_steps);
+	copy_metric(a->record, METRIC_CAP_S, &run->cap_s);
+	s->own |= a->record->present;
+	/* The kind of evaluation that the next label means, or that is still to come. */
 	if (str_eq_cstr(mode, "sliding_window"))
 		s->sliding_mode = true;
 	else if (str_eq_cstr(mode, "sliding_window_enabled"))
 		s->wants_sliding = true;
 	else if (str_eq_cstr(mode, "ttt_enabled"))
 		s->wants_ttt = true;
-	else
+	else if (mode.len > 0)
 		s->odd_mode = true;
 }
 
-static void apply_setting(const struct apply *a)
-{
-	struct run *run = &a->state->run;
-
-	take_seed(a);
-	take(a->record, METRIC_N_GPUS, &run->n_gpus);
-	take(a->record, METRIC_TRAIN_BATCH_TOKENS, &run->train_batch_tokens);
-	take(a->record, METRIC_VAL_TOKENS, &run->val_tokens);
-	take(a->record, METRIC_TARGET_TOKENS, &run->target_tokens);
-	take(a->record, METRIC_PLANNED, &run->planned_steps);
-	take(a->record, METRIC_CAP_S, &run->cap_s);
-	a->state->own |= a->record->present;
-	take_mode(a->state, a->record->mode);
-}
-
-/* The name of a score: of its task, which stands once, and its metric. */
+/* The name of a score: its task, which is printed once, and its metric. */
 static struct str score_name(struct run_state *s, const struct record *record,
 			     char out[2 * SERIES_NAME_BYTES])
 {
@@ -636,17 +585,17 @@ static struct str score_name(struct run_state *s, const struct record *record,
 	return (struct str){ out, strlen(out) < (size_t)n ? strlen(out) : (size_t)n };
 }
 
-/* A figure of an evaluation; it stands for itself where nothing trained. */
+/* A figure of an evaluation. If nothing was trained, it completes the run. */
 static void apply_score(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double value = record_get(a->record, METRIC_SCORE);
 	char text[2 * SERIES_NAME_BYTES];
 
-	survive(s);
+	clear_failure(s);
 	if (!s->active)
 		s->ended = true;
-	take_pairs(a);
+	report_pairs(a);
 	if (!isfinite(value))
 		return;
 	struct str name = score_name(s, a->record, text);
@@ -655,7 +604,7 @@ static void apply_score(const struct apply *a)
 	if (series == NULL)
 		return;
 	run_series_add(series, value, s->run.last_step);
-	emit_point(a, METRIC_COUNT, series->name, value);
+	report_point(a, METRIC_COUNT, series->name, value);
 }
 
 static void apply_progress(const struct apply *a)
@@ -664,17 +613,15 @@ static void apply_progress(const struct apply *a)
 
 	a->state->active = a->state->packed = true;
 	a->state->is_sliding = str_eq_cstr(a->record->mode, "sliding");
-	survive(a->state);
+	clear_failure(a->state);
 	run->eval_done = record_get(a->record, METRIC_DONE);
 	run->eval_total = record_get(a->record, METRIC_TOTAL);
-	take(a->record, METRIC_RUNNING_BPB, &run->running_bpb);
+	copy_metric(a->record, METRIC_RUNNING_BPB, &run->running_bpb);
 }
 
-/*
- * Whether a line is Python's name of an exception, alone or with a colon and
- * what it says: of a module, or ending as such names do.  What other ranks and
- * threads print between the frames is none.
- */
+/* Is the line the name of a Python exception, alone or followed by a colon and a message? It has a
+ * module, or ends like such names. Other ranks and threads print lines between the frames of a
+ * traceback, which must not match. */
 static bool is_exception(struct str text)
 {
 	static const char *const ends[] = { "Error",   "Exception", "Exit",
@@ -695,7 +642,7 @@ static bool is_exception(struct str text)
 	return false;
 }
 
-void run_state_exception(struct run_state *s, uint64_t line, struct str text)
+void run_state_name_exception(struct run_state *s, uint64_t line, struct str text)
 {
 	if (s->unnamed == 0)
 		return;
@@ -705,7 +652,7 @@ void run_state_exception(struct run_state *s, uint64_t line, struct str text)
 	if (s->unnamed == 0 || !is_exception(text))
 		return;
 	free(event->text);
-	event->text = event_text(text);
+	event->text = copy_event_text(text);
 	s->unnamed = 0;
 }
 
@@ -721,7 +668,7 @@ static void apply_event(const struct apply *a)
 		s->unnamed = s->run.events_dropped == 0 ? s->run.n_events : 0;
 	if (harmless || !rule->fatal)
 		return;
-	/* A crash makes launchers end the others; only a user ends it so. */
+	/* After a crash, launchers kill the other ranks; otherwise a user killed the run. */
 	if (rule->event == RUN_EVENT_KILLED && (!s->fatal || a->record->text.len > 0))
 		s->killed = true;
 	s->fatal = true;
@@ -733,11 +680,11 @@ static void apply_end(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
-	take_bar(a);
+	check_bar(a);
 	s->ended = true;
 	s->left = a->record->rule->fatal && a->record->rule->format == s->row_format;
-	take(a->record, METRIC_STEP, &s->run.last_step);
-	take(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
+	copy_metric(a->record, METRIC_STEP, &s->run.last_step);
+	copy_metric(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 }
 
 void run_state_apply(struct run_state *state, const struct record *record,
@@ -758,11 +705,9 @@ void run_state_apply(struct run_state *state, const struct record *record,
 		by_kind[record->rule->kind](&a);
 }
 
-/*
- * Whether the clock began at zero with the first step: a resumed run may
- * count the steps on, but not the time.
- */
-static bool clock_is_whole(const struct run_state *s)
+/* Did the clock start at zero with the first step? A resumed run may go on with the steps, but not
+ * with the time. */
+static bool is_clock_whole(const struct run_state *s)
 {
 	struct row_time first = s->first_exact;
 	double rate = (s->exact.ms - first.ms) / (s->exact.step - first.step);
@@ -773,31 +718,23 @@ static bool clock_is_whole(const struct run_state *s)
 		 first.ms < rate * first.step / 5);
 }
 
-/*
- * Whether a stop line without a step tells of a time that is not known to be
- * that of the last row: nobody can say at which step it was.
- */
-static bool trained_past_rows(const struct run_state *s)
-{
-	bool at_end = s->exact.step == s->run.last_step &&
-		      s->stop_ms <= s->exact.ms * (1 + 1.5 / s->exact.step);
-
-	return run_has(s->stop_ms) && !s->stop_has_step && !at_end;
-}
-
-/* Steps, times and rates that follow from the rows. */
+/* Derive steps, times and rates from the rows. */
 static void derive_times(struct run_state *s)
 {
 	struct run *run = &s->run;
+	bool is_last_row = s->exact.step == run->last_step &&
+			   s->stop_ms <= s->exact.ms * (1 + 1.5 / s->exact.step);
 
-	run->steps = trained_past_rows(s) ? RUN_ABSENT : run->last_step;
+	/* If a stop line has a time but no step, training may have gone on after the last row. */
+	run->steps = run_has(s->stop_ms) && !s->stop_has_step && !is_last_row ? RUN_ABSENT
+									      : run->last_step;
 	if (run_has(s->stop_ms))
 		run->train_ms = s->stop_ms;
 	else if (run_has(s->exact.ms) && s->exact.step == run->steps)
 		run->train_ms = s->exact.ms;
 	else
 		run->train_ms = RUN_ABSENT;
-	if (!clock_is_whole(s) || run->train_ms <= 0)
+	if (!is_clock_whole(s) || run->train_ms <= 0)
 		run->train_ms = RUN_ABSENT;
 	run->ms_per_step = RUN_ABSENT;
 	run->tok_s_derived = RUN_ABSENT;
@@ -810,8 +747,8 @@ static void derive_times(struct run_state *s)
 		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
 }
 
-/* Whether the rows reach the last one, as far as that is known. */
-static bool reached_last(const struct run_state *s)
+/* Do the rows reach the last one, as far as that is known? */
+static bool has_reached_last(const struct run_state *s)
 {
 	const struct run *run = &s->run;
 	bool is_planned = run_has(run->planned_steps);
@@ -831,20 +768,19 @@ static bool reached_last(const struct run_state *s)
 	       (!run_has(s->val_step) || has_val);
 }
 
-/* An evaluation that the settings name, and that did not come; test-time
- * training comes last, so behind its result nothing is awaited. */
+/* Is an evaluation missing that the settings announce? Test-time training is the last one. */
 static bool awaits_result(const struct run_state *s)
 {
 	const struct run_results *all = &s->results;
 
-	/* One that no rule knows may be that one, in other words. */
+	/* an unknown one may be the expected one */
 	if (run_results_any(all, RUN_STAGE(STAGE_UNKNOWN) | RUN_STAGE(STAGE_TTT)))
 		return false;
 	return s->wants_ttt ||
 	       (s->wants_sliding && !run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
 }
 
-/* What is known while it runs: a failure or a divergence, else running. */
+/* The status of a run that has not ended: failed, diverged or running. */
 static enum run_status live_status(const struct run_state *s)
 {
 	if (s->fatal_oom)
@@ -865,25 +801,13 @@ static enum run_status final_status(const struct run_state *s)
 	if (scored || s->ended)
 		return RUN_FINISHED;
 	if (s->packed || (s->stopped && s->has_bpb))
-		return RUN_TRUNCATED; /* the evaluation never ended */
-	if (s->stopped || reached_last(s))
+		return RUN_TRUNCATED; /* the evaluation did not end */
+	if (s->stopped || has_reached_last(s))
 		return RUN_FINISHED;
 	if ((run_has(s->run.steps) || s->run.n_series > 0) && !run_has(s->run.planned_steps) &&
 	    s->last == LAST_PLAN_AND_VAL)
-		return RUN_UNKNOWN; /* nothing says how long it should be */
+		return RUN_UNKNOWN; /* the planned number of steps is unknown */
 	return RUN_TRUNCATED;
-}
-
-/* Where a recipe has no BPB its last validation is the score. */
-static void derive_loss_score(struct run_state *s)
-{
-	struct run *run = &s->run;
-
-	if (s->has_bpb || s->results.n > 0 || run->status != RUN_FINISHED ||
-	    !run_has(run->last_val_loss) || s->val_step != run->steps)
-		return;
-	run->final_val_loss = run->last_val_loss;
-	run->final_line = s->val_line;
 }
 
 void run_state_derive(struct run_state *s, bool final)
@@ -900,14 +824,19 @@ void run_state_derive(struct run_state *s, bool final)
 	run->status = final ? final_status(s) : live_status(s);
 	if (final && run->status != RUN_FINISHED)
 		run_results_withhold(run);
-	derive_loss_score(s);
+	/* Without any BPB, the loss of the last validation is the score. */
+	if (!s->has_bpb && s->results.n == 0 && run->status == RUN_FINISHED &&
+	    run_has(run->last_val_loss) && s->val_step == run->steps) {
+		run->final_val_loss = run->last_val_loss;
+		run->final_line = s->val_line;
+	}
 }
 
 void run_state_at_end(const struct run_state *state, struct run *out)
 {
 	struct run_state copy = *state;
 
-	/* The strings of the copy's run must be its own. */
+	/* the copy needs its own texts */
 	run_copy(&copy.run, &state->run);
 	run_state_derive(&copy, true);
 	*out = copy.run;

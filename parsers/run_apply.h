@@ -4,100 +4,94 @@
 #include "parsers/median.h"
 #include "parsers/run_score.h"
 
-/*
- * One run under way: what its records said, and what follows from them.
- * run_reader.c decides which run a record belongs to.
- */
+/* The state of the current run: the values of its records, and values derived from them.
+ * run_reader.c decides to which run a record belongs. */
 struct row_time {
 	double step, ms; /* absent before the first row */
 };
 
-/* Steps that a trainer may leave out of its clock: compiling, warm-up. */
+/* Steps that the clock of a trainer may leave out, for compilation and warm-up. */
 #define RUN_CLOCK_FREE_STEPS 50
 
 struct run_state {
 	struct run run;
 	struct run_results results;
-	uint64_t own;		       /* settings that this run printed itself: METRIC bits */
-	bool active;		       /* a warm-up step or a row was seen */
-	bool sliding_mode;	       /* final_eval_mode:sliding_window */
-	bool wants_sliding, wants_ttt; /* the settings name the evaluation */
-	bool stopped;		       /* a stop line was seen */
-	bool ended;		       /* the run said that it is complete */
-	bool evaluated;		       /* a result behind its own settings */
-	bool odd_mode;		       /* final_eval_mode: one that no rule knows */
-	bool is_sliding;	       /* a sliding-window evaluation is under way */
+	uint64_t own;	   /* METRIC bits of the settings that this run printed itself */
+	bool active;	   /* it has a warm-up step or a row */
+	bool sliding_mode; /* final_eval_mode:sliding_window */
+	bool wants_sliding, wants_ttt; /* the settings announce this evaluation */
+	bool stopped;		       /* it has a stop line */
+	bool ended;		       /* it printed that it is complete */
+	bool evaluated;		       /* it has a result after its own settings */
+	bool odd_mode;		       /* final_eval_mode with an unknown value */
+	bool is_sliding;	       /* in a sliding-window evaluation */
 	bool stop_has_step;
-	bool survives;		   /* the traceback that follows ends nothing */
-	size_t unnamed;		   /* its last traceback's event, from 1; 0: it is told */
-	bool packed;		   /* sizes, pre-quant or progress: past the training */
+	bool survives;		   /* the next traceback is harmless */
+	size_t unnamed;		   /* 1 + index of the traceback event without a text; 0: none */
+	bool packed;		   /* sizes, pre-quant or progress: training has ended */
 	bool not_finite;	   /* the last loss was NaN or infinite */
-	bool fatal, fatal_oom;	   /* a failure that nothing came after */
-	bool killed;		   /* it was no failure of the run's own */
-	bool left;		   /* what fails behind its end is not its own */
-	bool row_is_last;	   /* the last row is one of training */
-	bool val_open;		   /* a validation without a step: of the next row */
-	enum rule_last last;	   /* how the last row of training is known */
-	const char *row_format;	   /* of the last row of training; NULL: none */
+	bool fatal, fatal_oom;	   /* a failure and nothing after it */
+	bool killed;		   /* killed from outside */
+	bool left;		   /* failures after its end are not its own */
+	bool row_is_last;	   /* the last row is a training row */
+	bool val_open;		   /* the last validation belongs to the next row */
+	enum rule_last last;	   /* which training row is the last one */
+	const char *row_format;	   /* of the last training row; NULL: none */
 	bool has_bpb;		   /* a validation printed BPB */
 	double first_step;	   /* of the first row */
 	double val_step, val_line; /* of the last validation */
 	double stop_ms;
-	double artifact;     /* last size that was printed of it */
-	uint64_t packs;	     /* sizes that were printed of it */
-	char size_label[32]; /* what it was said to be of */
+	double artifact;     /* the last printed size */
+	uint64_t packs;	     /* number of printed sizes */
+	char size_label[32]; /* label of the last size */
 	size_t size_label_len;
-	bool seed_unclear;	     /* it printed two */
-	bool artifact_unclear;	     /* sizes of several artifacts */
-	bool clock_restarted;	     /* the training time went back */
-	struct row_time exact;	     /* last row with exact milliseconds */
-	struct row_time first_exact; /* the first one */
-	struct row_time rebuilt;     /* last row whose time comes from tok/s */
-	struct row_time interval;    /* steps and time between the last two */
+	bool seed_unclear;	     /* two seeds were printed */
+	bool artifact_unclear;	     /* sizes of several artifacts were printed */
+	bool clock_restarted;	     /* the training time decreased */
+	struct row_time exact;	     /* the last row with exact milliseconds */
+	struct row_time first_exact; /* the first such row */
+	struct row_time rebuilt;     /* the last row with a time computed from tok/s */
+	struct row_time interval;    /* steps and time between the last two rows */
 	double tok_s_sum;
 	uint64_t tok_s_n;
-	struct median step_ms; /* of the step times as printed */
-	/*
-	 * The last bar: what it counts to, and how far it was.  Behind which
-	 * bar two rows without a step stood, that one counts the steps.
-	 */
+	struct median step_ms; /* of the printed step times */
+	/* The last bar: its total and its step. A bar counts the steps if two rows without a step
+	 * came after it. */
 	double bar_step, bar_total;
 	uint64_t bar_line;
 	double row_step, row_total;   /* of the bar before the last row */
-	bool has_steps;		      /* rows of training print their step */
-	char task[SERIES_NAME_BYTES]; /* whose scores the table goes on with */
+	bool has_steps;		      /* training rows print their step */
+	char task[SERIES_NAME_BYTES]; /* whose scores the table continues */
 };
 
-/* Where samples and events go; may be NULL. */
+/* Receives samples and events; each may be NULL. */
 struct run_sink {
 	void (*sample)(void *user, const struct sample *sample);
 	void (*event)(void *user, const struct run_event *event);
 	void *user;
 };
 
-/* Where and when the line of a record stands. */
+/* The line that a record comes from. */
 struct record_place {
 	uint64_t line;
 	int64_t wall_ms;
 	struct str text; /* the whole line */
-	uint64_t known;	 /* as in struct sample */
+	uint64_t known;	 /* see struct sample */
 };
 
 void run_state_init(struct run_state *state);
 void run_state_release(struct run_state *state);
 
-/* Take over what a record of any kind says. */
+/* Apply a record of any kind. */
 void run_state_apply(struct run_state *state, const struct record *record,
 		     const struct record_place *place, const struct run_sink *sink);
 
-/*
- * Take any line behind a traceback, without its prefix: the one that names the
- * exception becomes the text of the traceback's event.
- */
-void run_state_exception(struct run_state *state, uint64_t line, struct str text);
+/* To be called with each line after a traceback, without its prefix: the name of the exception
+ * becomes the text of the traceback event. */
+void run_state_name_exception(struct run_state *state, uint64_t line, struct str text);
 
-/* Bring the derived values and, with `final`, the status up to date. */
+/* Update the derived values and, if `final`, the status. */
 void run_state_derive(struct run_state *state, bool final);
 
-/* *out (uninitialised before) is the run as if its log ended here. */
+/* Fill the uninitialized *out with the run as if its log ended here. */
 void run_state_at_end(const struct run_state *state, struct run *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes of one log to runs: which run a line belongs to. */
+/* Read the bytes of one log, and assign its records to runs. */
 #include "parsers/run_reader.h"
 
 #include <stdlib.h>
@@ -17,35 +17,35 @@
 struct run_reader {
 	struct scanner *scanner;
 	struct run_reader_cb cb;
-	run_reader_rule_fn on_rule; /* NULL: nobody asks */
-	templates_row_fn on_row;    /* the same */
+	run_reader_rule_fn on_rule; /* NULL: not wanted */
+	templates_row_fn on_row;    /* NULL: not wanted */
 	void *user;
 	struct linebuf linebuf;
-	/* What Docker has wrapped: of stdout, of stderr. */
+	/* The lines inside Docker's JSON, of stdout and of stderr. */
 	struct linebuf wrapped[2];
-	int64_t wrapped_ms;	    /* of the line at hand; 0: none */
-	enum line_class line_class; /* of what it held last */
-	size_t line_bytes;	    /* of it, as it stands in the log */
+	int64_t wrapped_ms;	    /* time of the current one; 0: none */
+	enum line_class line_class; /* of the last line */
+	size_t line_bytes;	    /* length of the current line in the log */
 	struct source_fold fold;
 	struct metric_rows *rows;
-	/* Rows that no rule knows; NULL: a rule took a row of this log. */
+	/* For rows without a rule; NULL once a rule has matched a training row. */
 	struct templates *templates;
-	bool has_generic; /* this run has rows of templates */
+	bool has_generic; /* this run has rows without a rule */
 	bool has_run;
 	struct run_state state;
-	unsigned int n_runs; /* begun so far */
+	unsigned int n_runs; /* number of runs started */
 	uint64_t run_first_line, run_first_byte;
-	int row_rank;		 /* that prints the rows; -1: none did yet */
-	uint64_t matched;	 /* lines of this run */
-	uint64_t line;		 /* that is read; a row may lie before it */
-	struct buf formats;	 /* names, "a,b" */
-	const char *last_format; /* the one that was noted last */
+	int row_rank;		 /* of the training rows; -1: not known yet */
+	uint64_t matched;	 /* matched lines of this run */
+	uint64_t line;		 /* current line; a row may come from an earlier one */
+	struct buf formats;	 /* names of formats, "a,b" */
+	const char *last_format; /* added last */
 };
 
-static void take_segment(void *user, const struct segment *segment);
-static void take_unwrapped(void *user, const struct segment *segment);
-static void take_generic(void *user, const struct record *record,
-			 const struct templates_line *place);
+static void read_line_segment(void *user, const struct segment *segment);
+static void read_unwrapped(void *user, const struct segment *segment);
+static void apply_generic(void *user, const struct record *record,
+			  const struct templates_line *place);
 
 struct run_reader *run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 				  void *user)
@@ -78,12 +78,12 @@ void run_reader_free(struct run_reader *r)
 	free(r);
 }
 
-void run_reader_tell_rules(struct run_reader *r, run_reader_rule_fn fn)
+void run_reader_on_rule(struct run_reader *r, run_reader_rule_fn fn)
 {
 	r->on_rule = fn;
 }
 
-void run_reader_tell_rows(struct run_reader *r, templates_row_fn fn)
+void run_reader_on_row(struct run_reader *r, templates_row_fn fn)
 {
 	r->on_row = fn;
 }
@@ -94,8 +94,8 @@ void run_reader_remember_scripts(struct run_reader *r, size_t n)
 	source_fold_init(&r->fold, n);
 }
 
-/* What is known of the run at hand, which begins there. */
-static void begin_run(struct run_reader *r, uint64_t line, uint64_t byte)
+/* Forget the current run; the next one starts at this line. */
+static void reset_run(struct run_reader *r, uint64_t line, uint64_t byte)
 {
 	run_state_release(&r->state);
 	run_state_init(&r->state);
@@ -110,20 +110,20 @@ static void begin_run(struct run_reader *r, uint64_t line, uint64_t byte)
 void run_reader_reset(struct run_reader *r, void *user)
 {
 	linebuf_release(&r->linebuf);
-	linebuf_init(&r->linebuf, take_segment, r);
+	linebuf_init(&r->linebuf, read_line_segment, r);
 	for (size_t i = 0; i < LENGTH(r->wrapped); i++) {
 		linebuf_release(&r->wrapped[i]);
-		linebuf_init(&r->wrapped[i], take_unwrapped, r);
+		linebuf_init(&r->wrapped[i], read_unwrapped, r);
 	}
 	source_fold_reset(&r->fold);
 	metric_rows_reset(r->rows);
 	templates_free(r->templates);
-	r->templates = templates_new(take_generic, r);
+	r->templates = templates_new(apply_generic, r);
 	r->user = user;
 	r->has_run = false;
 	r->n_runs = 0;
 	r->row_rank = -1;
-	begin_run(r, 1, 0);
+	reset_run(r, 1, 0);
 }
 
 static void sink_sample(void *user, const struct sample *sample)
@@ -140,7 +140,7 @@ static void sink_event(void *user, const struct run_event *event)
 	r->cb.on_event(r->user, &r->state.run, event);
 }
 
-/* Write what the reader itself knows into the run's row. */
+/* Store the counters of the reader in the run. */
 static void fill_counts(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
 {
 	struct run *run = &r->state.run;
@@ -154,8 +154,8 @@ static void fill_counts(struct run_reader *r, uint64_t last_line, uint64_t last_
 	run->formats = xstrndup(r->formats.data, r->formats.len);
 }
 
-/* A script is whole: its hash goes to the run at hand, the first one only. */
-static void note_source(struct run_reader *r)
+/* A script is complete: store its hash in the current run, unless the run has one. */
+static void store_source(struct run_reader *r)
 {
 	struct run *run = &r->state.run;
 
@@ -176,27 +176,18 @@ static void close_run(struct run_reader *r, uint64_t last_line, uint64_t last_by
 	r->has_run = false;
 }
 
-/* The bytes of the file before the line at hand. */
-static uint64_t bytes_before(const struct run_reader *r)
-{
-	uint64_t here = r->linebuf.consumed;
-
-	return here > r->line_bytes ? here - r->line_bytes - 1 : 0;
-}
-
-/*
- * Begin the next run at this line.  What only the launcher prints once for
- * all runs of a file is carried over where `carry` says so.
- */
+/* Start the next run at this line. If `carry` is set, it gets the settings that the launcher prints
+ * only once for all runs of a file. */
 static void next_run(struct run_reader *r, const struct segment *segment, bool carry)
 {
 	double n_gpus = r->state.run.n_gpus;
 	double batch = r->state.run.train_batch_tokens;
 	double cap_s = r->state.run.cap_s;
-	uint64_t before = bytes_before(r);
+	uint64_t here = r->linebuf.consumed;
+	uint64_t before = here > r->line_bytes ? here - r->line_bytes - 1 : 0;
 
 	close_run(r, segment->line - 1, before);
-	begin_run(r, segment->line, before);
+	reset_run(r, segment->line, before);
 	if (carry) {
 		r->state.run.n_gpus = n_gpus;
 		r->state.run.train_batch_tokens = batch;
@@ -204,11 +195,9 @@ static void next_run(struct run_reader *r, const struct segment *segment, bool c
 	}
 }
 
-/*
- * A setting that this run has printed already, after it began to work; its
- * plan comes late from ranks that the first one did not wait for.
- */
-static bool setting_begins_run(const struct run_reader *r, const struct record *record)
+/* A setting starts a new run if the current one has printed it already and has started to work. A
+ * plan may be repeated before the first row: other ranks print it late. */
+static bool setting_starts_run(const struct run_reader *r, const struct record *record)
 {
 	const struct run *run = &r->state.run;
 	uint64_t telling = (uint64_t)1 << METRIC_SEED | (uint64_t)1 << METRIC_N_GPUS |
@@ -219,7 +208,7 @@ static bool setting_begins_run(const struct run_reader *r, const struct record *
 	return r->state.active && (record->present & r->state.own & telling);
 }
 
-/* Whether the row counts up to another step than the run's rows do. */
+/* Does the row count up to another number of steps than the run's rows? */
 static bool has_other_plan(const struct run_state *s, const struct record *record)
 {
 	double planned = record_get(record, METRIC_PLANNED);
@@ -227,35 +216,31 @@ static bool has_other_plan(const struct run_state *s, const struct record *recor
 	return run_has(planned) && run_has(s->run.planned_steps) && planned != s->run.planned_steps;
 }
 
-/* Rows of a short plan, behind the training: the evaluation has a loop. */
-static bool is_inner_loop(const struct run_state *s, const struct record *record)
-{
-	return (s->stopped || s->packed) &&
-	       record_get(record, METRIC_PLANNED) * 10 < s->run.planned_steps;
-}
+enum row_place { ROW_IN_RUN, ROW_STARTS_RUN, ROW_REPEATED };
 
-enum row_place { ROW_IN_RUN, ROW_BEGINS_RUN, ROW_REPEATED };
-
-/*
- * A row whose step goes back to where the run began, or under another plan,
- * is of the next run; one that goes back to elsewhere repeats an old row.
- * Behind what was only evaluated the first row is of the next run too.
- */
+/* A row starts the next run if its step goes back to where the current run started, or if it has
+ * another plan. A row that goes back to another step repeats an old row. The first row after a run
+ * that only evaluated starts the next run too. */
 static enum row_place place_row(const struct run_reader *r, const struct record *record)
 {
 	double step = record_get(record, METRIC_STEP);
 	const struct run_state *s = &r->state;
 
 	if (!run_has(s->first_step))
-		return s->evaluated ? ROW_BEGINS_RUN : ROW_IN_RUN;
-	if (!(step < s->run.last_step)) /* one of them is not known, too */
+		return s->evaluated ? ROW_STARTS_RUN : ROW_IN_RUN;
+	if (!(step < s->run.last_step)) /* also if one of them is unknown */
 		return ROW_IN_RUN;
-	if (has_other_plan(s, record))
-		return is_inner_loop(s, record) ? ROW_REPEATED : ROW_BEGINS_RUN;
-	return s->killed || step <= s->first_step ? ROW_BEGINS_RUN : ROW_REPEATED;
+	if (has_other_plan(s, record)) {
+		/* The loop of an evaluation comes after the training and has a short plan. */
+		bool is_loop = (s->stopped || s->packed) &&
+			       record_get(record, METRIC_PLANNED) * 10 < s->run.planned_steps;
+
+		return is_loop ? ROW_REPEATED : ROW_STARTS_RUN;
+	}
+	return s->killed || step <= s->first_step ? ROW_STARTS_RUN : ROW_REPEATED;
 }
 
-static void note_format(struct run_reader *r, const char *name)
+static void add_format(struct run_reader *r, const char *name)
 {
 	struct str rest = buf_str(&r->formats), piece;
 
@@ -270,7 +255,7 @@ static void note_format(struct run_reader *r, const char *name)
 	buf_append_str(&r->formats, name);
 }
 
-/* Kinds that alone do not make a file a training log. */
+/* Records of some kinds do not make a file a training log. */
 static bool makes_run(const struct record *record)
 {
 	const struct rule *rule = record->rule;
@@ -282,8 +267,8 @@ static bool makes_run(const struct record *record)
 	       (rule->kind != RULE_RESULT || rule->stage != STAGE_UNKNOWN);
 }
 
-static void take_record(struct run_reader *r, const struct record *record,
-			const struct segment *segment, const struct line_prefix *prefix)
+static void apply_record(struct run_reader *r, const struct record *record,
+			 const struct segment *segment, const struct line_prefix *prefix)
 {
 	const struct run_sink sink = { r->cb.on_sample != NULL ? sink_sample : NULL,
 				       r->cb.on_event != NULL ? sink_event : NULL, r };
@@ -294,50 +279,48 @@ static void take_record(struct run_reader *r, const struct record *record,
 	if (kind == RULE_TRAIN || kind == RULE_VAL)
 		row = place_row(r, record);
 	if (r->has_run &&
-	    (row == ROW_BEGINS_RUN || (kind == RULE_SETTING && setting_begins_run(r, record))))
+	    (row == ROW_STARTS_RUN || (kind == RULE_SETTING && setting_starts_run(r, record))))
 		next_run(r, segment, row == ROW_IN_RUN || !has_other_plan(&r->state, record));
 	if (!r->has_run && kind == RULE_END && !makes_run(record))
-		return; /* of something before the training */
+		return; /* the end of something before the training */
 	if (!r->has_run && makes_run(record)) {
 		r->has_run = true;
 		r->state.run.run_index = r->n_runs++;
 	}
 	r->matched++;
-	note_format(r, record->rule->format);
+	add_format(r, record->rule->format);
 	if (row == ROW_REPEATED || (!r->has_run && kind != RULE_STEP))
 		return;
 	run_state_apply(&r->state, record, &place, &sink);
 }
 
-/* A row that no rule knows; the segment of one that was held back is made. */
-static void take_generic(void *user, const struct record *record,
-			 const struct templates_line *place)
+/* Apply a row without a rule. If it was held back, its segment is gone and is rebuilt here. */
+static void apply_generic(void *user, const struct record *record,
+			  const struct templates_line *place)
 {
 	struct run_reader *r = user;
 	const struct segment segment = { .text = place->text, .line = place->line };
 	const struct line_prefix prefix = { place->rank, place->wall_ms, place->text };
 
-	/* What came late is behind a validation that a rule has read. */
+	/* A rule has read a validation after a row that is reported late. */
 	if (place->late && record_get(record, METRIC_STEP) < r->state.run.last_step)
 		return;
 	if (r->on_row != NULL)
 		r->on_row(r->user, record, place);
-	take_record(r, record, &segment, &prefix);
+	apply_record(r, record, &segment, &prefix);
 	bool by_bar =
 		record->rule->kind == RULE_VAL && r->state.bar_total == r->state.run.planned_steps;
 	if (!record_has(record, METRIC_STEP) && !by_bar &&
-	    run_has(r->state.run.last_step)) /* it is known no more */
+	    run_has(r->state.run.last_step)) /* the step is unknown now */
 		r->state.run.last_step = r->state.run.planned_steps = RUN_ABSENT;
 	r->has_generic = true;
 }
 
-/*
- * The line as the templates take it.  Of a bar's parts only the last one may
- * be of a metrics file.
- */
-static struct templates_line templates_line(const struct run_reader *r,
-					    const struct segment *segment,
-					    const struct line_prefix *prefix)
+/* The line for templates.c. A metrics file does not contain bars, so only the last segment of a
+ * line may be from one. */
+static struct templates_line line_for_templates(const struct run_reader *r,
+						const struct segment *segment,
+						const struct line_prefix *prefix)
 {
 	struct str rest = prefix->rest;
 
@@ -354,28 +337,18 @@ static struct templates_line templates_line(const struct run_reader *r,
 						 (metric_rows_is_idle(r->rows) && !object) };
 }
 
-static bool take_template(struct run_reader *r, const struct segment *segment,
+static bool read_template(struct run_reader *r, const struct segment *segment,
 			  const struct line_prefix *prefix)
 {
-	const struct templates_line line = templates_line(r, segment, prefix);
+	const struct templates_line line = line_for_templates(r, segment, prefix);
 
 	return r->templates != NULL && templates_take(r->templates, &line);
 }
 
-static enum templates_similar take_like(struct run_reader *r, const struct segment *segment,
-					const struct line_prefix *prefix)
-{
-	const struct templates_line line = templates_line(r, segment, prefix);
-
-	return r->templates == NULL ? SIMILAR_NONE : templates_take_similar(r->templates, &line);
-}
-
-/*
- * From the first row of training that a rule knows on it alone has the word;
- * what was read without one before is a run of its own.
- */
-static void note_known(struct run_reader *r, const struct record *record,
-		       const struct segment *segment)
+/* From the first training row that a rule matches, only rules are used. The rows without a rule
+ * before it become a run. */
+static void switch_to_rules(struct run_reader *r, const struct record *record,
+			    const struct segment *segment)
 {
 	if (r->templates == NULL || record->rule->kind != RULE_TRAIN)
 		return;
@@ -385,7 +358,7 @@ static void note_known(struct run_reader *r, const struct record *record,
 		next_run(r, segment, true);
 }
 
-/* What the line says, if it says that for sure. */
+/* Scan a line; a line that may be cut must be certain. */
 static bool scan_line(struct run_reader *r, const struct segment *segment, struct str line,
 		      struct record *record)
 {
@@ -393,8 +366,8 @@ static bool scan_line(struct run_reader *r, const struct segment *segment, struc
 			    : scanner_scan(r->scanner, line, record);
 }
 
-static void tell_rule(const struct run_reader *r, const struct segment *segment,
-		      const struct record *record)
+static void report_rule(const struct run_reader *r, const struct segment *segment,
+			const struct record *record)
 {
 	if (r->on_rule != NULL)
 		r->on_rule(r->user, segment->line, record->rule);
@@ -407,57 +380,44 @@ static enum line_class class_of(const struct record *record)
 	return record->rule->kind == RULE_IGNORE ? LINE_PLAIN : LINE_METRIC;
 }
 
-/* A row of training ends a script that was printed without a rule. */
-static bool ends_source(const struct run_reader *r, const struct record *record)
+static bool is_training_row(enum rule_kind kind)
 {
-	enum rule_kind kind = record->rule->kind;
-
-	return source_fold_may_end(&r->fold) &&
-	       (kind == RULE_TRAIN || kind == RULE_VAL || kind == RULE_WARMUP || kind == RULE_STOP);
+	return kind == RULE_TRAIN || kind == RULE_VAL || kind == RULE_WARMUP || kind == RULE_STOP;
 }
 
-/* Whether a line within a script could be a row: these begin so. */
-static bool may_be_row(struct str line)
-{
-	return line.len > 0 &&
-	       ((line.p[0] >= '0' && line.p[0] <= '9') || line.p[0] == 's' || line.p[0] == 'w');
-}
-
-static enum line_class take_source_line(struct run_reader *r, const struct segment *segment,
+static enum line_class read_source_line(struct run_reader *r, const struct segment *segment,
 					const struct line_prefix *prefix)
 {
+	struct str line = prefix->rest;
+	char first = line.len > 0 ? line.p[0] : '\0';
 	struct record record;
 
-	if (source_fold_may_end(&r->fold) && may_be_row(prefix->rest) &&
-	    scan_line(r, segment, prefix->rest, &record) && ends_source(r, &record)) {
+	/* A training row ends a script that has no "====" after it. Rows start like this. */
+	if (source_fold_may_end(&r->fold) &&
+	    (str_is_digit(first) || first == 's' || first == 'w') &&
+	    scan_line(r, segment, line, &record) && is_training_row(record.rule->kind)) {
 		source_fold_finish(&r->fold);
-		note_source(r);
-		tell_rule(r, segment, &record);
-		note_known(r, &record, segment);
-		take_record(r, &record, segment, prefix);
+		store_source(r);
+		report_rule(r, segment, &record);
+		switch_to_rules(r, &record, segment);
+		apply_record(r, &record, segment, prefix);
 		return class_of(&record);
 	}
-	if (source_fold_line(&r->fold, prefix->rest) == SOURCE_END)
-		note_source(r);
+	if (source_fold_line(&r->fold, line) == SOURCE_END)
+		store_source(r);
 	return LINE_SOURCE;
 }
 
-/* The text without the byte order mark that a file may begin with. */
-static struct str skip_mark(const struct segment *segment)
+/* The text without the byte order mark of the file. */
+static struct str skip_bom(const struct segment *segment)
 {
 	bool has_mark = segment->line == 1 && str_starts_with(segment->text, "\xef\xbb\xbf");
 
 	return str_skip(segment->text, has_mark ? 3 : 0);
 }
 
-/* Whether a script that is printed now can be of the next run only. */
-static bool is_begun(const struct run_state *s)
-{
-	return s->active || (s->own != 0 && s->run.source_sha256 != NULL);
-}
-
-/* s behind the first `mark` in it; empty where it has none. */
-static struct str behind(struct str s, const char *mark)
+/* The part of s after the first `mark`; empty if there is none. */
+static struct str text_after(struct str s, const char *mark)
 {
 	const char *at = str_find(s, mark);
 
@@ -466,37 +426,27 @@ static struct str behind(struct str s, const char *mark)
 	return str_between(at + strlen(mark), s.p + s.len);
 }
 
-/* s behind its last "%|", with which a bar begins. */
-static struct str last_bar(struct str s)
+/* The text after a bar of tqdm, which ends without a newline:
+ * "eval: 45%|##  | 45/99 [00:10<00:12, 4.4it/s]step:1/9 ..". Empty without a bar in tqdm's default
+ * format, or without text after it. */
+static struct str text_after_bar(struct str line)
 {
-	const char *at = s.p, *end = s.p + s.len, *bar = end;
+	const char *at = line.p, *end = line.p + line.len, *last = end;
+	struct str rest;
 
 	while (at < end && (at = memchr(at, '%', (size_t)(end - at))) != NULL)
 		if (++at < end && *at == '|')
-			bar = at;
-	return str_between(bar, end);
-}
-
-/*
- * What stands in a line behind a bar of tqdm, which ends without a newline:
- * "eval: 45%|##  | 45/99 [00:10<00:12, 4.4it/s]step:1/9 ..".  Empty where
- * there is no bar, or nothing behind it.  The form is that of tqdm's default
- * bar_format.
- */
-static struct str rest_behind_bar(struct str line)
-{
-	struct str bar = last_bar(line), rest;
-
-	if (bar.len == 0) /* nearly always */
-		return bar;
-	rest = behind(bar, "it/s");
+			last = at;
+	if (last == end) /* nearly all lines */
+		return str_between(end, end);
+	rest = text_after(str_between(last, end), "it/s");
 	if (rest.len == 0)
-		rest = behind(bar, "s/it");
-	return behind(rest, "]");
+		rest = text_after(str_between(last, end), "s/it");
+	return text_after(rest, "]");
 }
 
-/* A row of a metrics file. */
-static void take_metric_row(void *user, const struct metric_row *row)
+/* Apply a row of a metrics file. */
+static void apply_metric_row(void *user, const struct metric_row *row)
 {
 	const struct segment segment = { .text = row->text, .line = row->line };
 	struct run_reader *r = user;
@@ -507,42 +457,32 @@ static void take_metric_row(void *user, const struct metric_row *row)
 	if (row->step < r->state.run.last_step && run_has(r->state.run.last_train_loss) &&
 	    !record_has(record, METRIC_TRAIN_LOSS) && !record_has(record, METRIC_VAL_LOSS))
 		return;
-	take_record(r, record, &segment, &prefix);
-	/* The trainer writes it when it is done. */
+	apply_record(r, record, &segment, &prefix);
+	/* The trainer prints it at the end. */
 	r->state.ended |= row->is_summary;
 }
 
-/* A line of a metrics file, which none of its parts is; `take` as above. */
-static bool take_metric_line(struct run_reader *r, const struct segment *segment,
+/* Read a whole line of a metrics file with `read`. */
+static bool read_metric_line(struct run_reader *r, const struct segment *segment,
 			     const struct line_prefix *prefix,
 			     bool (*take)(struct metric_rows *rows, const struct metric_line *line,
 					  metric_row_fn fn, void *user))
 {
-	const struct metric_line line = { skip_mark(segment), segment->line, prefix->wall_ms,
+	const struct metric_line line = { skip_bom(segment), segment->line, prefix->wall_ms,
 					  segment->cut };
 
-	return segment->ends_line && take(r->rows, &line, take_metric_row, r);
+	return segment->ends_line && take(r->rows, &line, apply_metric_row, r);
 }
 
-/* A line that no rule takes may be of a metrics file, or a row of its own. */
-static enum line_class take_other_line(struct run_reader *r, const struct segment *segment,
-				       const struct line_prefix *prefix)
+/* Scan a line; if a message of Slurm is printed into it, scan only the message. */
+static bool scan_message(struct run_reader *r, const struct segment *segment, struct str *line,
+			 struct record *record)
 {
-	if (take_metric_line(r, segment, prefix, metric_rows_take))
-		return LINE_METRIC;
-	return take_template(r, segment, prefix) ? LINE_METRIC : LINE_PLAIN;
-}
-
-/* A line that somebody else's message cut: only the message is read. */
-static bool scan_whole(struct run_reader *r, const struct segment *segment, struct str *line,
-		       struct record *record)
-{
-	/* "slurmstepd: " or, where a host has several, "slurmstepd-NODE: ". */
-
 	if (!scan_line(r, segment, *line, record))
 		return false;
 	if (!record->rule->pairs)
 		return true;
+	/* "slurmstepd: " or, if a host runs several, "slurmstepd-NODE: " */
 	const char *at = str_find(*line, "slurmstepd");
 	if (at == NULL || str_find(*line, ": error: ***") == NULL)
 		return true;
@@ -550,11 +490,11 @@ static bool scan_whole(struct run_reader *r, const struct segment *segment, stru
 	return scan_line(r, segment, *line, record);
 }
 
-/* The text behind a bar is the line; before it, the bar tells how far it is. */
-static bool scan_behind_bar(struct run_reader *r, const struct segment *segment,
-			    struct line_prefix *prefix, struct record *record)
+/* Scan the text after a bar, and apply the progress that the bar shows. */
+static bool scan_after_bar(struct run_reader *r, const struct segment *segment,
+			   struct line_prefix *prefix, struct record *record)
 {
-	struct str rest = rest_behind_bar(prefix->rest);
+	struct str rest = text_after_bar(prefix->rest);
 	struct line_prefix bar = *prefix;
 
 	if (rest.len == 0)
@@ -562,39 +502,29 @@ static bool scan_behind_bar(struct run_reader *r, const struct segment *segment,
 	bar.rest.len -= rest.len;
 	if (scanner_scan(r->scanner, bar.rest, record) && record->rule->kind == RULE_STEP &&
 	    prefix->rank <= 0)
-		take_record(r, record, segment, &bar);
+		apply_record(r, record, segment, &bar);
 	prefix->rest = rest;
 	return scan_line(r, segment, rest, record);
 }
 
-/* The text behind the number of a task, or its host, is the line. */
+/* Scan the text after the number of a task or the name of its host. */
 static bool scan_task(struct run_reader *r, const struct segment *segment,
 		      struct line_prefix *prefix, struct record *record)
 {
 	struct line_prefix task;
 
-	if (!line_prefix_task(prefix->rest, &task) || !scan_whole(r, segment, &task.rest, record))
+	if (!line_prefix_task(prefix->rest, &task) || !scan_message(r, segment, &task.rest, record))
 		return false;
 	*prefix = task;
 	return true;
 }
 
-/* Other ranks repeat the rows of the first; their failures count. */
-static bool is_of_other_rank(struct run_reader *r, const struct record *record, int rank)
-{
-	if (record->rule->any_rank && (rank <= 0 || r->row_rank < 0 || r->row_rank == rank)) {
-		r->row_rank = rank > 0 ? rank : 0;
-		return false;
-	}
-	return rank > 0 && record->rule->kind != RULE_EVENT;
-}
-
 static enum line_class read_segment(struct run_reader *r, const struct segment *segment)
 {
-	struct line_prefix prefix = { -1, 0, skip_mark(segment) }, whole;
+	struct line_prefix prefix = { -1, 0, skip_bom(segment) };
 	struct record record;
 
-	/* Megatron's time; in a script it is a part of a list. */
+	/* Megatron prints a blank before its time; in a script it would be a list. */
 	if (!r->fold.inside && str_starts_with(prefix.rest, " [2"))
 		prefix.rest = str_skip(prefix.rest, 1);
 	if (prefix.rest.len > 0 && line_prefix_may_start(prefix.rest.p[0]))
@@ -602,40 +532,59 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 	if (prefix.wall_ms == 0)
 		prefix.wall_ms = r->wrapped_ms;
 	if (r->state.unnamed != 0)
-		run_state_exception(&r->state, segment->line, prefix.rest);
+		run_state_name_exception(&r->state, segment->line, prefix.rest);
 	if (r->fold.inside)
-		return take_source_line(r, segment, &prefix);
+		return read_source_line(r, segment, &prefix);
 	if (source_fold_line(&r->fold, prefix.rest) == SOURCE_FIRST) {
-		if (r->has_run && is_begun(&r->state))
+		const struct run_state *s = &r->state;
+
+		/* If the run has started, the script belongs to the next one. */
+		if (r->has_run && (s->active || (s->own != 0 && s->run.source_sha256 != NULL)))
 			next_run(r, segment, false);
 		return LINE_SOURCE;
 	}
-	whole = prefix;
-	enum templates_similar like = take_like(r, segment, &whole);
-	if (like != SIMILAR_NONE)
-		return like == SIMILAR_ROW ? LINE_METRIC : LINE_PLAIN;
-	if (take_metric_line(r, segment, &whole, metric_rows_take_similar))
+	const struct line_prefix whole = prefix;
+	if (r->templates != NULL) {
+		const struct templates_line line = line_for_templates(r, segment, &whole);
+
+		switch (templates_take_similar(r->templates, &line)) {
+		case SIMILAR_ROW:
+			return LINE_METRIC;
+		case SIMILAR_OTHER:
+			return LINE_PLAIN;
+		case SIMILAR_NONE:
+			break;
+		}
+	}
+	if (read_metric_line(r, segment, &whole, metric_rows_take_similar))
 		return LINE_METRIC;
-	/* No row begins with a number and a colon: it is a task's, or none. */
+	/* A row does not start with a number and a colon, so the number is a task. */
 	bool numbered =
 		prefix.rest.len > 0 && (prefix.rest.p[0] == ' ' || str_is_digit(prefix.rest.p[0]));
 	if (!(numbered && scan_task(r, segment, &prefix, &record)) &&
-	    !scan_whole(r, segment, &prefix.rest, &record) &&
-	    !scan_behind_bar(r, segment, &prefix, &record) &&
+	    !scan_message(r, segment, &prefix.rest, &record) &&
+	    !scan_after_bar(r, segment, &prefix, &record) &&
 	    !(!numbered && scan_task(r, segment, &prefix, &record)))
-		return take_other_line(r, segment, &whole);
-	/* Bars are nobody's own: what figures they have nobody else reads. */
-	if (record.rule->kind == RULE_STEP && take_template(r, segment, &whole))
+		return read_metric_line(r, segment, &whole, metric_rows_take) ||
+				       read_template(r, segment, &whole)
+			       ? LINE_METRIC
+			       : LINE_PLAIN;
+	/* A bar that a rule matched may also have figures, which only templates read. */
+	if (record.rule->kind == RULE_STEP && read_template(r, segment, &whole))
 		return LINE_METRIC;
-	tell_rule(r, segment, &record);
-	if (is_of_other_rank(r, &record, prefix.rank))
+	report_rule(r, segment, &record);
+	/* Other ranks repeat the rows of the first one; only their failures count. */
+	if (record.rule->any_rank &&
+	    (prefix.rank <= 0 || r->row_rank < 0 || r->row_rank == prefix.rank))
+		r->row_rank = prefix.rank > 0 ? prefix.rank : 0;
+	else if (prefix.rank > 0 && record.rule->kind != RULE_EVENT)
 		return LINE_PLAIN;
-	note_known(r, &record, segment);
-	take_record(r, &record, segment, &prefix);
+	switch_to_rules(r, &record, segment);
+	apply_record(r, &record, segment, &prefix);
 	return class_of(&record);
 }
 
-/* The lines of a script are taken many at once. */
+/* Pass over many lines of a script at once. */
 static size_t skip_source(void *user, struct str text, uint64_t *lines)
 {
 	struct run_reader *r = user;
@@ -648,7 +597,7 @@ static size_t skip_source(void *user, struct str text, uint64_t *lines)
 	return n;
 }
 
-static void take_unwrapped(void *user, const struct segment *segment)
+static void read_unwrapped(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
 	struct segment inner = *segment;
@@ -657,11 +606,9 @@ static void take_unwrapped(void *user, const struct segment *segment)
 	r->line_class = read_segment(r, &inner);
 }
 
-/*
- * A line of Docker's JSON files, {"log":"..\n","stream":"stdout","time":".."}:
- * what the program wrote, its line ends among it; false for another.
- */
-static bool take_wrapped(struct run_reader *r, const struct segment *segment)
+/* Read a line of Docker's JSON files, {"log":"..\n","stream":"stdout","time":".."}. Its text is
+ * output of the program, with line ends. False for any other line. */
+static bool unwrap_docker(struct run_reader *r, const struct segment *segment)
 {
 	bool has_zone;
 	size_t len;
@@ -680,16 +627,16 @@ static bool take_wrapped(struct run_reader *r, const struct segment *segment)
 	return true;
 }
 
-static void take_segment(void *user, const struct segment *segment)
+static void read_line_segment(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
 
 	r->line = segment->line;
 	r->line_bytes = segment->text.len;
 	r->line_class = LINE_PLAIN;
-	bool wrapped = take_wrapped(r, segment);
+	bool wrapped = unwrap_docker(r, segment);
 	if (!wrapped)
-		take_unwrapped(r, segment);
+		read_unwrapped(r, segment);
 	r->linebuf.skip = r->fold.inside && !wrapped ? skip_source : NULL;
 
 	if (segment->ends_line && r->cb.on_line != NULL)
@@ -709,7 +656,7 @@ void run_reader_finish(struct run_reader *r)
 	if (r->templates != NULL)
 		templates_finish(r->templates);
 	source_fold_finish(&r->fold);
-	note_source(r);
+	store_source(r);
 	close_run(r, r->linebuf.lines, r->linebuf.bytes);
 }
 

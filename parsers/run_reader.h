@@ -4,70 +4,58 @@
 #include "parsers/format.h"
 #include "parsers/templates.h"
 
-/*
- * Bytes of one log to runs.  Any cut of the bytes gives the same calls.  The
- * reader keeps bounded memory; it knows no file, no clock and no network, so
- * a live tail, a stored mirror and a file read at once give the same runs.
- */
+/* Turns the bytes of one log into runs. The calls do not depend on how the bytes are divided. The
+ * reader needs bounded memory and knows no file, clock or network, so a live log, its local copy
+ * and a file read at once give the same runs. */
 struct run_reader;
 
 /* All are optional; run and sample are borrowed for the call. */
 struct run_reader_cb {
-	/* A row gave a point of run number `run->run_index`. */
+	/* A row has a new point of run number `run->run_index`. */
 	void (*on_sample)(void *user, const struct run *run, const struct sample *sample);
 	void (*on_event)(void *user, const struct run *run, const struct run_event *event);
-	/* A run is over (the next one began, or run_reader_finish). */
+	/* A run has ended: the next one starts, or run_reader_finish was called. */
 	void (*on_run)(void *user, const struct run *run);
-	/* A line is whole: its text without the line end, raw bytes. */
+	/* A line is complete: its raw text without the line end. */
 	void (*on_line)(void *user, uint64_t line, struct str text, enum line_class class);
 };
 
-/* formats is borrowed for the reader's life. */
+/* formats is borrowed for the life of the reader. */
 struct run_reader *run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 				  void *user);
 void run_reader_free(struct run_reader *reader);
 
-/* Tell too which rule took a line (or a part of it), before on_line. */
+/* Also call fn with the rule that matched a line or a part of it, before on_line. */
 typedef void (*run_reader_rule_fn)(void *user, uint64_t line, const struct rule *rule);
-void run_reader_tell_rules(struct run_reader *reader, run_reader_rule_fn fn);
+void run_reader_on_rule(struct run_reader *reader, run_reader_rule_fn fn);
 
-/* Tell too each row that no rule knows; the reader's user is that of fn. */
-void run_reader_tell_rows(struct run_reader *reader, templates_row_fn fn);
+/* Also call fn for each row without a rule; its user is the user of the reader. */
+void run_reader_on_row(struct run_reader *reader, templates_row_fn fn);
 
-/*
- * For a reader of many logs, before its first: remember the last n scripts
- * (from 2) that were printed, so that a script that comes again costs little.
- */
+/* Remember the last n scripts (n >= 2), so that a repeated script is read quickly. To be called
+ * before the first of many logs. */
 void run_reader_remember_scripts(struct run_reader *reader, size_t n);
 
-/* Forget everything else and begin another log, for another user. */
+/* Start another log, for another user. Only the scripts stay remembered. */
 void run_reader_reset(struct run_reader *reader, void *user);
 
 void run_reader_feed(struct run_reader *reader, const void *data, size_t len);
 
-/*
- * The log ends here: a last line without its newline counts, the last run's
- * status becomes final (finished, truncated, ..) and on_run is called for it.
- * A file without any run gives no call.
- */
+/* End the log. A last line without newline counts, the status of the last run becomes final
+ * (finished, truncated, ..), and on_run is called for it; not at all if the log has no run. */
 void run_reader_finish(struct run_reader *reader);
 
-/*
- * The run under way (status RUN_RUNNING, or already oom, crashed ..) with its
- * derived values brought up to date; NULL before the first.  Borrowed until
- * the next call.
- */
+/* The current run, with status RUN_RUNNING, or oom, crashed, .. if known already. Its derived
+ * values are up to date. NULL before the first run; borrowed until the next call. */
 const struct run *run_reader_current(struct run_reader *reader);
 
-/*
- * The run under way as if the log ended here (status finished, truncated,
- * ..); *out is the caller's to release.  False before the first run.
- */
+/* Return the current run as if the log ended here, with a final status. The caller releases *out.
+ * False before the first run. */
 bool run_reader_at_end(struct run_reader *reader, struct run *out);
 
-/* How often rule number i of the set ran into the match limit. */
+/* How often rule number i of the set exceeded the match limit. */
 uint64_t run_reader_limit_hits(const struct run_reader *reader, size_t i);
 
-/* Lines and bytes read so far, of the whole file. */
+/* Lines and bytes read, of the whole file. */
 uint64_t run_reader_lines(const struct run_reader *reader);
 uint64_t run_reader_bytes(const struct run_reader *reader);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which evaluation is the score; pure, called by run_apply.c. */
+/* Choose the evaluation that is the score of a run. */
 #include "parsers/run_score.h"
 
 #include <stdlib.h>
@@ -13,11 +13,6 @@ void run_results_add(struct run_results *results, const struct result *r)
 	xpush(results->items, results->n, results->cap, *r);
 }
 
-static bool is_known_post(const struct result *r)
-{
-	return (RUN_KNOWN_POST >> r->stage & 1) != 0;
-}
-
 bool run_results_any(const struct run_results *results, unsigned int stages)
 {
 	return any_of(i, results->n, (stages >> results->items[i].stage & 1) != 0);
@@ -26,7 +21,7 @@ bool run_results_any(const struct run_results *results, unsigned int stages)
 bool run_results_odd_first(const struct run_results *results)
 {
 	for (size_t i = 0; i < results->n; i++) {
-		if (is_known_post(&results->items[i]))
+		if ((RUN_KNOWN_POST >> results->items[i].stage & 1) != 0)
 			return false;
 		if (results->items[i].stage != STAGE_PREQUANT)
 			return true;
@@ -34,7 +29,7 @@ bool run_results_odd_first(const struct run_results *results)
 	return false;
 }
 
-/* Decimals that the figure was printed with, at least 4 and at most 10. */
+/* The number of decimals of a figure, at least 4 and at most 10. */
 static int decimals_of(double bpb)
 {
 	double scale = 1e4;
@@ -47,8 +42,8 @@ static int decimals_of(double bpb)
 	return n;
 }
 
-/* Whether two figures can be one, printed with different precision. */
-static bool same_figure(double a, double b)
+/* Can both be the same figure, printed with different precision? */
+static bool is_same_figure(double a, double b)
 {
 	int da = decimals_of(a), db = decimals_of(b);
 
@@ -70,10 +65,10 @@ static bool are_twins(const struct result *a, const struct result *b)
 	size_t n = base_length(a->label);
 
 	return n == base_length(b->label) && memcmp(a->label, b->label, n) == 0 &&
-	       same_figure(a->bpb, b->bpb);
+	       is_same_figure(a->bpb, b->bpb);
 }
 
-/* A plain line whose "_exact" twin stands elsewhere. */
+/* Does the result have an "_exact" twin? */
 static bool has_exact_twin(const struct run_results *results, const struct result *r)
 {
 	if (r->label[base_length(r->label)] != '\0')
@@ -84,28 +79,29 @@ static bool has_exact_twin(const struct run_results *results, const struct resul
 				 are_twins(r, other));
 }
 
-/* A roundtrip label that repeats the figure of a better kind before it. */
+/* Does the roundtrip label repeat an earlier figure of a better kind? */
 static bool is_alias(const struct run_results *results, const struct result *r)
 {
 	if (r->stage != STAGE_ROUNDTRIP)
 		return false;
 	return array_any(before, results->items, (size_t)(r - results->items),
 			 (before->stage == STAGE_SLIDING || before->stage == STAGE_TTT) &&
-				 same_figure(before->bpb, r->bpb));
+				 is_same_figure(before->bpb, r->bpb));
 }
 
-static bool same_label(const struct result *a, const struct result *b)
+static bool has_same_label(const struct result *a, const struct result *b)
 {
 	return a->stage == b->stage && strcmp(a->label, b->label) == 0;
 }
 
-/* The same label later, of what was packed anew or with the same figure. */
+/* Is there a later result with the same label, either the same figure or of a model that was packed
+ * again? */
 static bool is_superseded(const struct run_results *results, const struct result *r)
 {
 	const struct result *end = results->items + results->n;
 
 	for (const struct result *later = r + 1; later < end; later++)
-		if (same_label(later, r) && (later->packs > r->packs || later->bpb == r->bpb))
+		if (has_same_label(later, r) && (later->packs > r->packs || later->bpb == r->bpb))
 			return true;
 	return false;
 }
@@ -115,66 +111,45 @@ static bool counts(const struct run_results *results, const struct result *r)
 	return !has_exact_twin(results, r) && !is_alias(results, r) && !is_superseded(results, r);
 }
 
-/* The figure of a stage: the best, of roundtrips and pre-quants the last. */
-static const struct result *stage_result(const struct run_results *results, enum rule_stage stage)
+/* The best result of these stages, or the last one. */
+static const struct result *find_result(const struct run_results *results, unsigned int stages,
+					bool find_last)
 {
-	bool take_last = stage == STAGE_ROUNDTRIP || stage == STAGE_PREQUANT;
 	const struct result *found = NULL;
 
-	array_each (r, results->items, results->n) {
-		if (r->stage == stage && counts(results, r) &&
-		    (found == NULL || take_last || r->bpb < found->bpb))
+	array_each (r, results->items, results->n)
+		if ((stages >> r->stage & 1) != 0 && counts(results, r) &&
+		    (found == NULL || find_last || r->bpb < found->bpb))
 			found = r;
-	}
 	return found;
 }
 
-/*
- * Two figures of one label, or of two roundtrips: nobody can say which was
- * shipped.
- */
+/* Are there two figures of one label, or of two roundtrips? Then it is not known which model was
+ * submitted. */
 static bool is_unclear(const struct run_results *results, const struct result *found)
 {
 	for (size_t i = 0; found != NULL && i < results->n; i++) {
 		const struct result *r = &results->items[i];
 
 		if (r->stage == found->stage && counts(results, r) &&
-		    (r->stage == STAGE_ROUNDTRIP || same_label(r, found)) &&
-		    !same_figure(r->bpb, found->bpb))
+		    (r->stage == STAGE_ROUNDTRIP || has_same_label(r, found)) &&
+		    !is_same_figure(r->bpb, found->bpb))
 			return true;
 	}
 	return false;
 }
 
+/* The figure of a stage: the best one, or the last one of roundtrips and pre-quants. */
 static double stage_bpb(const struct run_results *results, enum rule_stage stage)
 {
-	const struct result *r = stage_result(results, stage);
+	bool find_last = stage == STAGE_ROUNDTRIP || stage == STAGE_PREQUANT;
+	const struct result *r = find_result(results, RUN_STAGE(stage), find_last);
 
 	return r != NULL && !is_unclear(results, r) ? r->bpb : RUN_ABSENT;
 }
 
-/* The best known figure after quantization, or NULL. */
-static const struct result *best_known(const struct run_results *results)
-{
-	const struct result *best = NULL;
-
-	array_each (r, results->items, results->n) {
-		if (is_known_post(r) && counts(results, r) && (best == NULL || r->bpb < best->bpb))
-			best = r;
-	}
-	return best;
-}
-
-/* Whether an evaluation that no rule knows beats the best known one. */
-static bool is_disputed(const struct run_results *results, const struct result *best)
-{
-	return array_any(r, results->items, results->n,
-			 r->stage == STAGE_UNKNOWN && r->bpb < best->bpb &&
-				 !same_figure(r->bpb, best->bpb));
-}
-
-/* The eval time of a figure, from its own line or its twin's or alias's. */
-static double eval_ms_of(const struct run_results *results, const struct result *r)
+/* The evaluation time of a result, from its own line or from its twin's. */
+static double find_eval_ms(const struct run_results *results, const struct result *r)
 {
 	if (run_has(r->eval_ms))
 		return r->eval_ms;
@@ -196,19 +171,24 @@ void run_results_withhold(struct run *run)
 
 void run_results_apply(const struct run_results *results, struct run *run)
 {
-	const struct result *best = best_known(results);
+	const struct result *best = find_result(results, RUN_KNOWN_POST, false);
 
 	run->prequant_bpb = stage_bpb(results, STAGE_PREQUANT);
 	run->quant_bpb = stage_bpb(results, STAGE_ROUNDTRIP);
 	run->sliding_bpb = stage_bpb(results, STAGE_SLIDING);
 	run->ttt_bpb = stage_bpb(results, STAGE_TTT);
 	run_results_withhold(run);
-	if (best == NULL || is_disputed(results, best) || is_unclear(results, best))
+	if (best == NULL || is_unclear(results, best))
+		return;
+	/* An unknown evaluation that is better than the best known one may be the score. */
+	if (array_any(r, results->items, results->n,
+		      r->stage == STAGE_UNKNOWN && r->bpb < best->bpb &&
+			      !is_same_figure(r->bpb, best->bpb)))
 		return;
 	run->final_stage = xstrdup(best->label);
 	run->final_class = rule_stage_names[best->stage];
 	run->final_bpb = best->bpb;
 	run->final_val_loss = best->val_loss;
 	run->final_line = (double)best->line;
-	run->eval_s = eval_ms_of(results, best) / 1000;
+	run->eval_s = find_eval_ms(results, best) / 1000;
 }

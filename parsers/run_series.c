@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of any name that a run printed; filled by its rows. */
+/* The named numbers that a run printed. */
 #include "parsers/run_series.h"
 
 #include <pthread.h>
@@ -10,25 +10,20 @@
 #include "base/xalloc.h"
 #include "parsers/json.h"
 
-static bool series_is(const struct run_series *series, struct str name, enum metric metric)
+static struct run_series *find_series(struct run *run, struct str name, enum metric metric)
 {
-	return series->metric == metric && name.len < SERIES_NAME_BYTES && name.len > 0 &&
-	       series->name[0] == name.p[0] && memcmp(series->name, name.p, name.len) == 0 &&
-	       series->name[name.len] == '\0';
+	if (name.len == 0 || name.len >= SERIES_NAME_BYTES)
+		return NULL;
+	return array_find(one, run->series, run->n_series,
+			  one->metric == metric && one->name[0] == name.p[0] &&
+				  memcmp(one->name, name.p, name.len) == 0 &&
+				  one->name[name.len] == '\0');
 }
 
-static struct run_series *series_find(struct run *run, struct str name, enum metric metric)
-{
-	for (size_t i = 0; i < run->n_series; i++)
-		if (series_is(&run->series[i], name, metric))
-			return &run->series[i];
-	return NULL;
-}
-
-/* Room of a cut name for what tells it from others that begin alike. */
+/* At the end of a cut name, to distinguish it from other names with the same start. */
 #define CUT_MARK_BYTES 5
 
-/* The name as it is kept. */
+/* Make the stored form of a name. */
 static void clean_name(char out[SERIES_NAME_BYTES], struct str raw)
 {
 	AUTO_BUF clean = buf_new(4 * SERIES_NAME_BYTES);
@@ -45,7 +40,7 @@ static void clean_name(char out[SERIES_NAME_BYTES], struct str raw)
 			       (unsigned int)(str_hash(raw) & 0xFFFF));
 }
 
-static struct run_series *series_add(struct run *run, struct str name, struct str unit,
+static struct run_series *add_series(struct run *run, struct str name, struct str unit,
 				     enum metric metric)
 {
 	struct run_series *series;
@@ -73,7 +68,7 @@ static struct run_series *series_add(struct run *run, struct str name, struct st
 	return series;
 }
 
-/* A name that is clean already, as nearly all are, is only looked up. */
+/* Nearly all names are in their stored form and are found at once. */
 struct run_series *run_series_get(struct run *run, struct str name, struct str unit,
 				  enum metric metric)
 {
@@ -82,15 +77,15 @@ struct run_series *run_series_get(struct run *run, struct str name, struct str u
 	name = str_trim(name);
 	if (name.len == 0)
 		return NULL;
-	struct run_series *series = series_find(run, name, metric);
+	struct run_series *series = find_series(run, name, metric);
 	if (series != NULL)
 		return series;
 	clean_name(clean, name);
 	name = str_from(clean);
-	series = series_find(run, name, metric);
+	series = find_series(run, name, metric);
 	if (series != NULL || name.len == 0)
 		return series;
-	return series_add(run, name, unit, metric);
+	return add_series(run, name, unit, metric);
 }
 
 struct run_series *run_series_of(struct run *run, enum metric metric)
@@ -115,29 +110,26 @@ void run_series_add(struct run_series *series, double value, double step)
 		series->max = value;
 }
 
-/* The names of all series of all logs; a key is its own value. */
+/* The names of all series of all logs; each key is its own value. */
 static struct map shared_names;
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const char *share_name(const char *name)
-{
-	const struct str key = str_from(name);
-
-	(void)pthread_mutex_lock(&shared_lock);
-	char *shared = map_get(&shared_names, key);
-	if (shared == NULL && shared_names.count < SERIES_MAX_NAMES) {
-		shared = xstrdup(name);
-		(void)map_set(&shared_names, key, shared);
-	}
-	(void)pthread_mutex_unlock(&shared_lock);
-	return shared;
-}
-
 const char *run_series_shared_name(struct run_series *series)
 {
-	if (series->shared == NULL)
-		series->shared = share_name(series->name);
-	return series->shared;
+	const struct str key = str_from(series->name);
+	char *shared;
+
+	if (series->shared != NULL)
+		return series->shared;
+	(void)pthread_mutex_lock(&shared_lock);
+	shared = map_get(&shared_names, key);
+	if (shared == NULL && shared_names.count < SERIES_MAX_NAMES) {
+		shared = xstrdup(series->name);
+		(void)map_set(&shared_names, str_from(shared), shared);
+	}
+	(void)pthread_mutex_unlock(&shared_lock);
+	series->shared = shared;
+	return shared;
 }
 
 cJSON *run_series_to_json(const struct run *run)
@@ -162,7 +154,7 @@ cJSON *run_series_to_json(const struct run *run)
 	return array;
 }
 
-/* Behind a name that is printed like the name of a metric. */
+/* Appended to a series name that is also the name of a metric. */
 #define PRINTED " (printed)"
 
 const char *series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES])

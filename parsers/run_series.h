@@ -3,52 +3,38 @@
 
 #include "parsers/run.h"
 
-/*
- * The series of a run that has that printed name and stands for that metric;
- * made when it is new.  The name becomes UTF-8 without controls, blanks at its
- * ends are taken off, and a long one is cut at a character and ends in "~" and
- * four digits that tell it from others; a name of nothing is none.
- * NULL for no name, and for a new one beyond RUN_MAX_SERIES: that is counted
- * in series_dropped.  Borrowed until the next series is made.
- */
+/* Find or add the series of a run with that printed name and metric. The name is stored as UTF-8
+ * without control characters and without blanks at its ends; a long one is cut and ends with "~"
+ * and four hex digits of its hash. NULL if the name is empty, or if the run already has
+ * RUN_MAX_SERIES (counted in series_dropped). Borrowed until the next series is added. */
 struct run_series *run_series_get(struct run *run, struct str name, struct str unit,
 				  enum metric metric);
 
-/* The same for a metric that a rule's group reads: under the metric's name. */
+/* The same for a metric from a group of a rule: its name is the metric's. */
 struct run_series *run_series_of(struct run *run, enum metric metric);
 
-/* Take a value, as printed; one that is not finite is no point. */
+/* Add a value, as printed; values that are not finite are ignored. */
 void run_series_add(struct run_series *series, double value, double step);
 
-/* "metrics" of a run's row; given (owned). */
+/* The "metrics" of a run's row; the caller owns it. */
 cJSON *run_series_to_json(const struct run *run);
 
-/*
- * The name of a series as its samples carry it, in whatever thread: it is
- * never freed.  NULL beyond SERIES_MAX_NAMES of all logs together.
- */
+/* The name of a series for its samples. It can be used in any thread and is never freed. NULL after
+ * SERIES_MAX_NAMES names of all logs. */
 #define SERIES_MAX_NAMES 32768
 const char *run_series_shared_name(struct run_series *series);
 
-/*
- * By what a sample is called: its metric's name, or as printed.  What is
- * printed like the name of a metric that it does not stand for is told from
- * that: "train_loss (printed)".  Returns out.
- */
+/* The label of a sample: its metric's name, or the printed name. A printed name that is also the
+ * name of a metric gets a suffix: "train_loss (printed)". Returns out. */
 #define SERIES_LABEL_BYTES (SERIES_NAME_BYTES + 12)
 const char *series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES]);
-/*
- * The series of a run that is called so: by the name of the metric that it
- * stands for, else by its printed name, of several the first, else by its
- * label; NULL: none.
- */
+/* Find the series with that metric's name, else the first one with that printed name, else the one
+ * with that label; NULL: none. */
 const struct run_series *run_series_called(const struct run *run, const char *name);
 
-/*
- * Its last value as that name asks for it: in the metric's unit by the name of
- * the metric, else as printed; absent without a point.
- */
+/* Its last value: in the metric's unit if name is the metric's name, else as printed. Absent if it
+ * has no points. */
 double run_series_last(const struct run_series *series, const char *name);
 
-/* The printed name that such a label may have been made of. */
+/* The printed name that the label may come from. */
 void series_printed(const char *label, char out[SERIES_NAME_BYTES]);

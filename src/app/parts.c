@@ -263,7 +263,7 @@ static char *preview_learn(struct app_parts *parts, const struct command *comman
 	size_t n;
 
 	(void)str_next(&text, '\n', &lesson.line);
-	run_reader_tell_rows(reader, lesson_row);
+	run_reader_on_row(reader, lesson_row);
 	run_reader_feed(reader, text.p, text.len);
 	run_reader_finish(reader);
 	n = learn_print(lesson.learn, command->name, &file, &report);

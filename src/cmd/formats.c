@@ -202,7 +202,7 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 		return -1;
 	struct out *out = cmd_out(call->format, columns);
 	check.reader = run_reader_new(check.set, &cb, NULL);
-	run_reader_tell_rules(check.reader, on_rule);
+	run_reader_on_rule(check.reader, on_rule);
 	check.matched = xcalloc(n, sizeof(*check.matched));
 	check.first = xcalloc(n, sizeof(*check.first));
 	for (int i = 1; i < args->argc; i++) {
@@ -280,7 +280,7 @@ static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 	struct learn *learn = learn_new();
 	int status = 0;
 
-	run_reader_tell_rows(reader, learn_row);
+	run_reader_on_row(reader, learn_row);
 	for (int i = 0; status == 0 && i < args->argc; i++) {
 		run_reader_reset(reader, learn);
 		status = log_read(args->argv[i], reader, err);

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The dependency rule, held against every #include line: which folder may know
-# which other, and the one home of each third-party header.  The second half
-# of the rule is the linker's: a test links only the archives of its layer.
+# Check every #include line: which directory may include which other one, and
+# which files may include each third-party header.  The linker checks the rest:
+# a test links only the libraries of its module and those below.
 set -u
 src=${HGYM_SRC:-$(cd "$(dirname "$0")/.." && pwd)}
 
-# A room, then the rooms and single headers of ours that it may include (itself
-# always).  From the ground up: a room may name those above its line alone, so
-# that there is no circle.  A room is a folder, or a module: src/context is
-# src/context.[ch], and who may include it names context.h.
+# A module, then the modules and single headers that it may include (itself
+# always). Modules are listed from the bottom up: each may name only those
+# above its line, so that there are no cycles. A module is a directory, or a
+# file: src/context is src/context.[ch], and modules that may include it name
+# context.h.
 rooms() {
     sed -e ':a' -e '$!N' -e 's/\n  */ /' -e 'ta' -e 'P' -e 'D' <<'TABLE'
 src/base
@@ -39,8 +40,8 @@ src         base conf app cmd context.h
 TABLE
 }
 
-# A header from elsewhere, then the files that are its home; a trailing slash
-# names a whole folder.  A header that is not listed is free to all.
+# A third-party header, then the files that may include it; a trailing slash
+# names a whole directory. Other headers may be included everywhere.
 homes() {
     cat <<'TABLE'
 curses.h         ui/term_curses.c ui/term_fits.c src/cmd/version.c
@@ -62,8 +63,8 @@ arpa/inet.h      remote/ tests/
 TABLE
 }
 
-# "file:line: includes X: reason" for each violation under directory $1; the
-# first line is "checked N FILES M".
+# Print "file:line: includes X: reason" for each violation below directory $1;
+# the first line is "checked N FILES M".
 violations() {
     (
         cd "$1" || exit 1
@@ -98,7 +99,7 @@ violations() {
                     return path
             return ""
         }
-        # The folder of a header as it is written: base/x.h is src/base/x.h.
+        # Print the directory of a header as written: base/x.h is src/base/x.h.
         function of_header(h) {
             if (h !~ /\//)
                 return substr(h, 1, length(h) - 2)
@@ -123,7 +124,7 @@ violations() {
             sub(/^src\//, "", short)
             if (header in home && !at_home(home[header], FILENAME))
                 print FILENAME ":" FNR ": includes " header \
-                    ": its home is " home[header]
+                    ": may only be included by " home[header]
             if ($0 !~ /"/ || own == "")
                 next
             to = of_header(header)
@@ -131,7 +132,7 @@ violations() {
             if (to == short || (own, to) in may || (own, header) in may)
                 next
             print FILENAME ":" FNR ": includes " header ": " own \
-                " may not know it"
+                " may not include it"
         }
         END { print "checked " files + 0 " files " includes + 0 }'
     )
@@ -140,7 +141,8 @@ violations() {
 # shellcheck source=tests/support/tap.sh
 . "$src/tests/support/tap.sh"
 
-# ok NAME FILE: the test passes when FILE is empty; else its lines are shown.
+# ok NAME FILE: the test passes if FILE is empty; otherwise its lines are
+# shown.
 ok() {
     [ ! -s "$2" ]
     check "$1" $? "$2"
@@ -160,17 +162,17 @@ rooms | awk '{
         room = $i
         sub(/\/.*|[.]h$/, "", room)
         if ($i !~ /^(transport|command)[.]h$/ && !(room in known))
-            print $1 ": " $i " is no room below it"
+            print $1 ": " $i " is not a module below it"
     }
     sub("^src/", "", $1)
     known[$1] = 1
 }' >"$tmp/one"
-ok "layers: no room knows one above it" "$tmp/one"
+ok "layers: every module includes only modules below it" "$tmp/one"
 awk '/^checked/ && ($2 < 20 || $4 < 50) { print "too few files: " $0 }' \
     "$tmp/all" >"$tmp/one"
 ok "layers: the tree was read" "$tmp/one"
 
-# The check itself can fail: plant one violation of each sort.
+# Show that the check can fail: plant one violation of each kind.
 plant() {
     mkdir -p "$tmp/tree/${1%/*}"
     printf '/* x */\n#include %s\n' "$2" >"$tmp/tree/$1"
@@ -180,7 +182,7 @@ plant() {
     if [ -s "$tmp/found" ] && [ "$3" = good ]; then
         cat "$tmp/found" >"$tmp/one"
     elif [ ! -s "$tmp/found" ] && [ "$3" = bad ]; then
-        echo "not noticed: $1 includes $2" >"$tmp/one"
+        echo "not detected: $1 includes $2" >"$tmp/one"
     fi
     ok "layers: planted $2 in $1 is $3" "$tmp/one"
 }

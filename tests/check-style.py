@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The rules of style that a program can hold, one TAP line a rule.
+"""Check the style rules that a program can check, one TAP line per rule.
 
-A rule is a function that is given a file and yields (line, message).  Each
-rule has a planted violation below: a rule that cannot fail is a failure.
+A rule is a function that takes a file and yields (line, message).  Each rule
+has a planted violation below, to show that it can fail.
 """
 import fnmatch
 import os
@@ -22,7 +22,7 @@ FOLDERS = ("src", "ui", "parsers", "remote", "tests", "man", ".ci", ".github",
            "debian", "packaging")
 ROOT_FILES = ("configure.ac", "Makefile.am", "bootstrap", "README.md", "NEWS",
               "REUSE.toml")
-# What has no room for the line, as REUSE.toml lists it.
+# Files that cannot contain the line; REUSE.toml lists them.
 LICENSED = ("*.json", "*.rec", "*.txt", "*.svg", "debian/*", "docs/evidence/*",
             "tests/fuzz/corpus/*", "tests/*/golden/*", "LICENSE", "NEWS")
 SPDX = "SPDX-License-Identifier: MIT"
@@ -39,13 +39,13 @@ BANNED = {
     "alloca": "xmalloc", "tmpnam": "mkstemp", "mktemp": "mkstemp",
     "rand": "a seeded generator", "srand": "a seeded generator",
 }
-# Memory comes from xalloc.h, which aborts, so that nobody has to look.
+# Memory comes from xalloc.h, which aborts, so that callers need no check.
 ALLOCATORS = ("malloc", "calloc", "realloc", "reallocarray", "strdup",
               "strndup", "asprintf", "vasprintf")
 
 
 class File:
-    """A text file of the tree; code is the text without what is no code."""
+    """A text file of the tree; code is its text without comments and strings."""
 
     def __init__(self, root, path):
         self.path = path
@@ -79,21 +79,21 @@ def spdx(f):
 
 
 def purpose(f):
-    """Each .c says in its second line what it is for."""
+    """The second line of each .c starts a comment about its purpose."""
     if not f.path.endswith(".c"):
         return
     if len(f.lines) < 2 or not f.lines[1].startswith("/*"):
-        yield 2, "what is this file for, and who calls it?"
+        yield 2, "the second line does not start a comment on the purpose of the file"
 
 
 def guard(f):
-    """A header says #pragma once, behind its licence."""
+    """A header has #pragma once after its licence."""
     if f.path.endswith(".h") and f.lines[1:2] != ["#pragma once"]:
         yield 2, "the second line is not #pragma once"
 
 
 def include_order(f):
-    """The own header, <system>, then ours; config.h comes by itself."""
+    """First the own header, then <system>, then project headers; no config.h."""
     found = []
     for number, line in enumerate(f.lines, 1):
         match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
@@ -103,21 +103,21 @@ def include_order(f):
         stem = os.path.basename(f.path)[:-2]
         own = os.path.join(os.path.dirname(f.full), stem + ".h")
         if os.path.exists(own):
-            # x_internal.h may stand for x.h, which it includes.
+            # x_internal.h may be first instead of x.h, which it includes.
             if not found or not os.path.basename(
                     found[0][2]).startswith(stem):
                 yield 1, "the first include is not the file's own header"
                 return
-        # A test's first header is the one of what it tests.
+        # A test includes the header of the code under test first.
         if found and found[0][1] == '"':
             found = found[1:]
     seen_ours = False
     for number, mark, name in found:
         if name == "config.h":
-            yield number, '"config.h" comes by -include'
+            yield number, '"config.h" is included by the compiler option -include'
         seen_ours = seen_ours or mark == '"'
         if mark == "<" and seen_ours:
-            yield number, "<%s> comes after ours" % name
+            yield number, "<%s> comes after project headers" % name
 
 
 def columns(f):
@@ -146,7 +146,7 @@ def blanks(f):
 
 
 def banned_calls(f):
-    """Calls that cannot be used safely are not used at all."""
+    """Functions that cannot be used safely are not called."""
     if not f.is_c:
         return
     names = dict(BANNED)
@@ -159,27 +159,27 @@ def banned_calls(f):
                                             names[match.group(1)])
 
 
-# What main opens once is opened nowhere else: a function, then the files and
-# folders of the product that may call it.
+# Functions that open something that main opens once, then the files and
+# directories that may call them.
 OPENERS = {
     "conf_load": ("src/conf/", "src/context.c"),
     "format_set_new_builtin": ("parsers/", "src/context.c"),
     "format_set_load": ("parsers/", "src/context.c"),
     "track_load": ("src/model/", "src/context.c"),
     "conf_db_path": ("src/conf/", "src/context.c"),
-    # The collector opens it to write.
+    # The collector opens it for writing.
     "store_open": ("src/store/", "src/context.c", "src/ingest/"),
 }
 
 
 def opened_once(f):
-    """Configuration, rules and track are opened by the context alone."""
+    """Only the context opens configuration, rules, track and database."""
     if not f.is_c or f.path.startswith("tests/"):
         return
     for number, line in enumerate(f.code, 1):
         for name in re.findall(r"\b(%s)\s*\(" % "|".join(OPENERS), line):
             if not f.path.startswith(OPENERS[name]):
-                yield number, "%s(): the context has it open" % name
+                yield number, "%s(): use the context, which has it open" % name
 
 
 def stdout_is_cmds(f):
@@ -192,7 +192,7 @@ def stdout_is_cmds(f):
         pattern += r"|\bSTDOUT_FILENO\b"
     for number, line in enumerate(f.code, 1):
         if re.search(pattern, line):
-            yield number, "stdout is for src/cmd alone"
+            yield number, "only src/cmd may print to stdout"
 
 
 def no_typedef(f):
@@ -205,12 +205,12 @@ def no_typedef(f):
 
 
 def kept_texts(f):
-    """A text of a value that nobody keeps is gone behind its statement."""
+    """A pointer into a temporary value must not outlive its statement."""
     code = "\n".join(f.code) if f.is_c else ""
     for match in re.finditer(r"[^=!<>](=)\s*(?:str_from\()?(?:fmt_\w+|"
                              r"plot_run_label)\([^;]*\)\s*\.s\)?;", code):
         yield (code.count("\n", 0, match.start(1)) + 1,
-               "a text is kept of what is gone")
+               "a pointer into a temporary value is kept")
 
 
 def functions(f):
@@ -234,7 +234,7 @@ def function_length(f):
 
 
 def function_p95(files):
-    """The number of lines that 95 % of the product's functions stay within."""
+    """The 95th percentile of function lengths in the product, in lines."""
     sizes = sorted(size for f in files
                    if f.is_c and not f.path.startswith("tests/")
                    for _, size in functions(f))
@@ -253,7 +253,7 @@ def local_paths(f):
 
 
 def left_overs(f):
-    """What is to be done is done, or stands in no file."""
+    """No left-over marks."""
     pattern = re.compile(r"\b(%s)\b" % "|".join(("TO" + "DO", "FIX" + "ME",
                                                  "X" + "XX:", "HA" + "CK")))
     for number, line in enumerate(f.lines, 1):
@@ -268,7 +268,7 @@ def one_tap(f):
         return
     for number, line in enumerate(f.lines, 1):
         if re.match(r"def ok\(|.*print\(f?['\"]1\.\.", line):
-            yield number, "a count and a plan of its own"
+            yield number, "use tests/support/tap.py for counts and plan"
 
 
 RULES = (spdx, purpose, guard, include_order, columns, blanks, banned_calls,
@@ -298,7 +298,7 @@ PLANTED = {
 
 
 def read_tree(root):
-    """Every text file of ours under root, sorted by path."""
+    """Read every text file of the project under root, sorted by path."""
     paths = [p for p in ROOT_FILES if os.path.exists(os.path.join(root, p))]
     for folder in FOLDERS:
         for at, folders, names in os.walk(os.path.join(root, folder)):
@@ -339,7 +339,7 @@ def hold(name, found):
 
 
 def check_planted():
-    """Each rule must find the violation planted for it."""
+    """Each rule must find its planted violation."""
     for rule, (path, text) in PLANTED.items():
         with tempfile.TemporaryDirectory() as root:
             full = os.path.join(root, path)
@@ -358,7 +358,7 @@ def main():
         hold("%s: %s" % (rule.__name__, rule.__doc__.split("\n")[0]),
              violations(rule, files))
     found, why = clang_format(files)
-    name = "clang_format: the layout is clang-format's"
+    name = "clang_format: the layout matches clang-format"
     if why:
         skip(name, why)
     else:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The command line as people type it, held against command-lines.txt."""
+"""Command lines as people type them, compared with command-lines.txt."""
 import fcntl
 import os
 import pty
@@ -22,7 +22,7 @@ from transcript import pattern_of  # noqa: E402
 
 
 def lines_of(path):
-    """(the line, what it prints, what it says on standard error)"""
+    """Yield (line, expected stdout, expected stderr)."""
     with open(path, encoding="utf-8") as data:
         blocks = re.split(r"^(?=\$)", data.read(), flags=re.M)
     for block in blocks[1:]:
@@ -32,7 +32,7 @@ def lines_of(path):
 
 
 def run_in_terminal(words, **how):
-    """On a terminal of 80 columns."""
+    """Run on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
     with subprocess.Popen(words, stdout=theirs, stderr=subprocess.PIPE,
@@ -53,7 +53,7 @@ def run_in_terminal(words, **how):
 
 
 def run(words, folder, env):
-    """(status, what it printed, what it said) of a line's words."""
+    """Return (status, stdout, stderr) of a command line."""
     settings = [word for word in words if re.match("[A-Z_]+=", word)]
     words = words[len(settings):]
     env = dict(env, **dict(word.split("=", 1) for word in settings))

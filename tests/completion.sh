@@ -12,18 +12,18 @@ trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/here" "$tmp/fpath" && : >"$tmp/here/some.log"
 cp "$man/_hgym-tui" "$tmp/fpath/"
 
-# What bash offers for the last of the words.
+# Print the words that bash offers for the last word.
 cat >"$tmp/complete.bash" <<'BASH'
 source "$1"; shift
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
 compopt() { :; }
 _hgym_tui
 ((${#COMPREPLY[@]})) && printf '%s\n' "${COMPREPLY[@]}"
-# -o default: files, where it offers nothing.
+# -o default: file names, if no word is offered.
 ((${#COMPREPLY[@]})) || compgen -f -- "${COMP_WORDS[COMP_CWORD]}"
 BASH
 
-# A zsh with a terminal of its own: each match goes to a file.
+# A zsh in its own terminal: each match is written to a file.
 cat >"$tmp/inner.zsh" <<'ZSH'
 autoload -Uz compinit
 compinit -u -D
@@ -66,7 +66,7 @@ ZSH
 offers() {
     case $1 in
     bash)
-        # The words of the line, an empty one behind a blank.
+        # The words of the line, with an empty one after a trailing space.
         line=$2
         set --
         for word in $line; do set -- "$@" "$word"; done
@@ -87,7 +87,8 @@ offers() {
     esac
 }
 
-# offered SHELL LINE WANTED UNWANTED: words that are to be offered, and not.
+# offered SHELL LINE WANTED UNWANTED: words that must be offered, and words
+# that must not.
 offered() {
     offers "$1" "$2" >"$tmp/out" 2>&1
     good=yes

@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp"' EXIT
 # shellcheck source=tests/support/tap.sh
 . "${HGYM_SRC:-.}/tests/support/tap.sh"
 
-# silent NAME COMMAND...: it succeeds and prints nothing.
+# silent NAME COMMAND...: the command succeeds and prints nothing.
 silent() {
     name=$1
     shift
@@ -21,7 +21,7 @@ silent() {
     check "$name" "$status" "$tmp/out"
 }
 
-# But of a line that a long folder of the installation fills.
+# Ignore lines that are long because of the installation directory.
 groff_warnings() {
     { groff -ww -man -Tutf8 "$1" >/dev/null; } 2>&1 |
         grep -vE "cannot adjust line|can't break line" || true
@@ -31,12 +31,12 @@ for page in "$man"/hgym-tui.1 "$man"/hgym-tui-config.5 \
     "$man"/hgym-tui-formats.5 "$man"/hgym-tui-bench.5; do
     base=${page##*/}
     if command -v mandoc >/dev/null; then
-        silent "mandoc has nothing to say of $base" mandoc -Tlint "$page"
+        silent "mandoc has no warnings for $base" mandoc -Tlint "$page"
     else
         skip "mandoc on $base" "mandoc is not installed"
     fi
     if command -v groff >/dev/null; then
-        silent "groff has nothing to say of $base" groff_warnings "$page"
+        silent "groff has no warnings for $base" groff_warnings "$page"
     else
         skip "groff on $base" "groff is not installed"
     fi
@@ -44,13 +44,13 @@ for page in "$man"/hgym-tui.1 "$man"/hgym-tui-config.5 \
     check "$base is filled" $? "$tmp/out"
 done
 
-# The README's pictures are shown as images: nothing of them is loaded or run,
-# and the moving one is small, with a keyframe rule a frame.
+# The README shows its pictures as images: they load and run nothing, and the
+# animation is small, with one keyframe rule per frame.
 for picture in screen demo; do
     file=${HGYM_SRC:-.}/docs/$picture.svg
     ! grep -nE '<script|<image|@import|url\(|href="[^#]|src=| on[a-z]+=' \
         "$file" >"$tmp/out"
-    check "$picture.svg is a picture alone" $? "$tmp/out"
+    check "$picture.svg loads and runs nothing" $? "$tmp/out"
     python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' \
         "$file" >"$tmp/out" 2>&1
     check "$picture.svg is well-formed" $? "$tmp/out"
@@ -62,7 +62,7 @@ frames=$(grep -c '<g class="f"' "$file")
 rules=$(grep -c '@keyframes' "$file")
 echo "$size bytes, $frames frames, $rules rules" >"$tmp/out"
 [ "$size" -lt 600000 ] && [ "$frames" -ge 30 ] && [ "$frames" -eq "$rules" ]
-check "demo.svg is whole" $? "$tmp/out"
+check "demo.svg is complete" $? "$tmp/out"
 
 # Every command and every option of --help is in the page.
 options_of() {
@@ -105,8 +105,8 @@ check "the page has every command and option of --help" $? "$tmp/missing"
     grep -qx "bench stop" "$tmp/commands" && grep -qx version "$tmp/commands"
 check "--help lists at least 30 commands, including those that share a line" $? "$tmp/commands"
 
-# Every key of bench.json that is read has its paragraph, and no other has one;
-# every key of the documents that are written is named.
+# Each key read from bench.json has its own paragraph, and every paragraph has
+# a key; each key written to a document is named.
 keys_read() {
     awk '
         /^static const struct json_field [a-z]*_keys\[\]/ {
@@ -155,13 +155,13 @@ done <"$tmp/keys" >"$tmp/missing"
 [ ! -s "$tmp/missing" ]
 check "each key of verdict.json and summary.json is named" $? "$tmp/missing"
 [ "$(wc -l <"$tmp/read")" -ge 60 ] && [ "$(wc -l <"$tmp/keys")" -ge 100 ]
-check "and there are many keys" $? "$tmp/keys"
+check "the page names at least 100 keys" $? "$tmp/keys"
 sed '/^\.BR cwd /d' "$bench" >"$tmp/liar"
 keys_told "$tmp/liar" | diff "$tmp/read" - >"$tmp/out"
 grep -q '^< workload: cwd$' "$tmp/out"
-check "a page without one of them is noticed" $? "$tmp/out"
+check "a page that lacks a key is detected" $? "$tmp/out"
 
-# Functions and paths that the map names are there.
+# The functions and paths named in CONTRIBUTING exist.
 map=$HGYM_SRC/.github/CONTRIBUTING.md
 # shellcheck disable=SC2016
 names_lost() {
@@ -177,24 +177,24 @@ names_lost() {
 }
 names_lost "$map" >"$tmp/out"
 [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/names")" -ge 20 ]
-check "functions and files of the map are there" $? "$tmp/out"
+check "functions and files named in CONTRIBUTING exist" $? "$tmp/out"
 # shellcheck disable=SC2016
 printf '`no_such_function()` in `src/no-such.c`\n' >"$tmp/liar"
 [ "$(names_lost "$tmp/liar" | wc -l)" = 2 ]
-check "names that are not there are noticed" $? "$tmp/liar"
+check "names that do not exist are detected" $? "$tmp/liar"
 
-# What they offer is held by completion.sh.
+# completion.sh checks the offered words.
 for pair in bash:hgym-tui.bash zsh:_hgym-tui fish:hgym-tui.fish; do
     shell=${pair%%:*}
     if command -v "$shell" >/dev/null; then
-        silent "$shell takes its completion" \
+        silent "$shell parses its completion" \
             "$shell" -n "$HGYM_SRC/man/${pair#*:}"
     else
-        skip "$shell takes its completion" "$shell is not installed"
+        skip "$shell parses its completion" "$shell is not installed"
     fi
 done
 
-# Every column of the screen is a word of the glossary.
+# Every column header of the screen is in the glossary.
 sed -n '/^.SH GLOSSARY/,/^.SH "SEE/s/^.B "\(.*\)"$/\1/p' "$man/hgym-tui.1" |
     sed 's/\\-/-/g' >"$tmp/glossary"
 sed -n 's/^	\{1,2\}\[[A-Z_]*\] = { "\([^"]\{1,\}\)", [0-9].*/\1/p' \

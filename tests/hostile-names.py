@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Names that hold escape sequences: every command is given files with such
-names, files that are not there, and words of its own; not one byte of them
-reaches a stream as it is.  And in the C locale no stream of any command has a
-byte above 127 but CSV, while its JSON says the same."""
+"""Names with escape sequences: every command gets files with such names,
+missing files, and arguments with them; none of these bytes reaches a stream
+unescaped.  In the C locale no command prints a byte above 127, except in CSV,
+and its JSON is equivalent."""
 import json
 import os
 import subprocess
@@ -34,7 +34,7 @@ def write(folder, name, text):
 
 
 def cases(folder):
-    """(command, its words) for every command that takes a name."""
+    """Yield (command, arguments) for every command that takes a name."""
     log = write(folder, "log", LOG)
     rules = write(folder, "rules.json", json.dumps(FORMAT))
     bench = write(folder, "bench.json", json.dumps({"name": EVIL}))
@@ -91,7 +91,7 @@ def run(folder, words, locale):
 
 
 def rows(text):
-    """The objects of a text that has one a line; None: it is no such text."""
+    """The objects of a text with one JSON object per line; None for other texts."""
     try:
         return [json.loads(line) for line in text.splitlines()]
     except ValueError:
@@ -99,7 +99,7 @@ def rows(text):
 
 
 def check_plain(folder, words):
-    """What a command prints in the C locale."""
+    """Return the output of a command in the C locale."""
     r = run(folder, words, "C")
     out = b"" if "--csv" in words else r.stdout
     ok((out + r.stderr).isascii() and r.returncode >= 0,
@@ -109,7 +109,7 @@ def check_plain(folder, words):
 
 
 def check_helps(folder):
-    """Every command's help, and what those print that need no name."""
+    """Every command's help, and the commands that need no name."""
     helps = run(folder, ["--help"], "C").stdout.decode()
     for name in command_names(helps):
         check_plain(folder, [*name.split(), "--help"])
@@ -118,19 +118,19 @@ def check_helps(folder):
         check_plain(folder, line.split())
     ok(b"  -" in run(folder, ["doctor"], "C").stdout and
        "\u2014" in run(folder, ["doctor"], "C.UTF-8").stdout.decode(),
-       "a dash is - in C alone")
+       "a dash is printed as - only in the C locale")
     log = write(folder, "log", LOG)
     for command in ("parse", "export", "board"):
         plain, full = (run(folder, [command, "--json", log], locale)
                        for locale in ("C", "C.UTF-8"))
         ok(plain.stdout.isascii() and not full.stdout.isascii() and
            rows(plain.stdout) == rows(full.stdout) != None,
-           command + " --json says in C what it says in UTF-8",
+           command + " --json in the C locale is equivalent to UTF-8",
            (plain.stdout, full.stdout))
     plain, full = (run(folder, ["parse", "--csv", log], locale).stdout
                    for locale in ("C", "C.UTF-8"))
     ok(plain == full and not plain.isascii(),
-       "CSV is data: it is the same in every locale", plain)
+       "CSV is the same in every locale", plain)
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`formats learn`, and the silence of what reads rows that no rule knows."""
+"""`formats learn`, and no false rows from the reader of unknown formats."""
 import glob
 import json
 import os
@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from tap import finish, ok, skip  # noqa: E402
 from wait import PATIENCE_S  # noqa: E402
 
-# What no rule knows, in the shapes of trainers; the counter from 10 on.
+# Rows of unknown trainers; the counter starts at 10.
 ROWS = 12
 LOGS = {
     "steps": lambda i: "Update %d of 500 | objective 0.5 | loss %.3f | "
@@ -52,7 +52,7 @@ def rows(*args):
 
 
 def learns(folder):
-    """What was learned of a log reads it as it was read before."""
+    """A rule learned from a log gives the same figures as reading without it."""
     for name, row in LOGS.items():
         log = os.path.join(folder, name.replace(" ", "-") + ".log")
         rules = log + ".json"
@@ -61,29 +61,29 @@ def learns(folder):
         before = rows(log)
         ok(len(before) == 1 and before[0]["formats"] == ["generic"] and
            before[0]["last_train_loss"] is not None,
-           "%s: rows that no rule knows" % name, before)
+           "%s: rows without a rule" % name, before)
         learned = run("formats", "learn", "--name", "mine", log)
         ok(learned.returncode == 0 and b"# " in learned.stderr,
-           "%s: a rule file, and what it is made of" % name, learned.stderr)
+           "%s: a rule file and its source" % name, learned.stderr)
         with open(rules, "wb") as f:
             f.write(learned.stdout)
         after = rows("--format", rules, log)
         ok(len(after) == 1 and after[0]["formats"] == ["mine"] and
            all(before[0][k] == after[0][k] for k in FIELDS),
-           "%s: it reads the same" % name,
+           "%s: the rule gives the same figures" % name,
            (learned.stdout.decode(), before, after))
         again = run("formats", "learn", "--format", rules, log)
         ok(again.returncode == 5 and not again.stdout,
-           "%s: there is nothing more to learn" % name, again.stdout)
+           "%s: there is nothing left to learn" % name, again.stdout)
 
 
 def refuses(folder):
-    """What cannot be learned is said in a sentence."""
+    """If nothing can be learned, one sentence gives the reason."""
     prose = os.path.join(folder, "prose.log")
     with open(prose, "w", encoding="ascii") as f:
         f.write("It was 3 in the morning.\n" * 9)
     for args, status, say in [
-            ([prose], 5, b"no row"), ([folder], 1, b"no log in this directory"),
+            ([prose], 5, b"no training rows"), ([folder], 1, b"no log in this directory"),
             ([prose + "x"], 1, b"cannot open"), ([], 2, b"at least one log")]:
         r = run("formats", "learn", *args)
         ok(r.returncode == status and say in r.stderr and not r.stdout,
@@ -92,7 +92,7 @@ def refuses(folder):
 
 
 def finds(folder):
-    """The rules beside the configuration are read, whatever its name is."""
+    """All rule files next to the configuration are read, whatever their names."""
     log = os.path.join(folder, "steps.log")
     os.environ["XDG_CONFIG_HOME"] = os.path.join(folder, "a[1]*")
     beside = os.path.join(folder, "a[1]*", "hgym-tui", "formats")
@@ -102,26 +102,26 @@ def finds(folder):
         with open(os.path.join(beside, hidden), "w", encoding="ascii") as f:
             f.write("no rules")
     r = run("formats", "check", "mine", log)
-    ok(r.returncode == 0, "rules in a folder named like a pattern", r.stderr)
+    ok(r.returncode == 0, "rules in a directory named like a pattern", r.stderr)
     with open(os.path.join(beside, "z.json"), "w", encoding="ascii") as f:
         f.write("no rules")
     for word in "board", "diff":
         r = run(word, log, log)
         ok(r.returncode == 2 and r.stderr.count(b"\n") == 1 and
            b"formats/z.json: line 1: not valid JSON" in r.stderr,
-           "%s names rules that are none" % word, r.stderr)
+           "%s reports an invalid rule file" % word, r.stderr)
     shutil.rmtree(beside)
-    ok(run("formats", "list").returncode == 0, "there may be no folder")
+    ok(run("formats", "list").returncode == 0, "a missing directory is not an error")
     with open(beside, "w", encoding="ascii"):
         pass
     r = run("formats", "list")
     ok(r.returncode == 1 and not r.stdout and
        b"formats: Not a directory" in r.stderr,
-       "a folder that cannot be read is named", r.stderr)
+       "an unreadable directory is reported", r.stderr)
 
 
 def texts(root, most):
-    """Some files below root that are text, the same each time."""
+    """A fixed selection of text files below root."""
     found = []
     for path in sorted(glob.glob(root + "/**", recursive=True)):
         if len(found) == most:
@@ -137,16 +137,16 @@ def texts(root, most):
 
 
 def is_silent():
-    """No row in what is no training log."""
+    """No rows in files that are not training logs."""
     for root in ["/usr/share/doc", "/usr/share/perl", "/usr/share/misc",
                  "/usr/include", "/usr/lib/python3", "/usr/src", "/var/log",
                  "/etc", SRC + "/src/base", SRC + "/parsers", SRC + "/man"]:
         files = texts(root, 60)
         if not files:
-            skip("silence over " + root, "there is no text")
+            skip("silence over " + root, "text files exist")
             continue
         found = [r for r in rows(*files) if "generic" in r.get("formats", [])]
-        ok(not found, "silence over %d files of %s"
+        ok(not found, "no rows in %d files of %s"
            % (len(files), os.path.basename(root)), found)
 
 

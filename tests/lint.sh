@@ -26,13 +26,13 @@ sh tests/check-layers.sh >"$tmp/layers" 2>&1
 check layers $? "$tmp/layers"
 python3 tests/check-style.py >"$tmp/style" 2>&1
 check style $? "$tmp/style"
-# Advice, no rule: a file is as long as its subject.
+# Advice only: a file is as long as its subject.
 find src ui parsers remote tests \( -name '*.[ch]' -o -name '*.py' -o \
     -name '*.sh' \) -exec wc -l {} + | awk '$1 > 600 && $2 != "total" {
         print "# " $2 " has " $1 " lines: one subject?" }'
 
 if command -v shellcheck >/dev/null; then
-    # A pipe from cat is at times what is tested.
+    # Some tests read from a pipe on purpose.
     scripts | xargs shellcheck -e SC2002 >"$tmp/shellcheck" 2>&1
     check shellcheck $? "$tmp/shellcheck"
 else
@@ -53,7 +53,8 @@ else
     skip cppcheck "cppcheck is not installed"
 fi
 
-# tidy NAME CHECKS: clang-tidy over all sources, CHECKS beside .clang-tidy's.
+# tidy NAME CHECKS: run clang-tidy over all sources, with CHECKS in addition to
+# .clang-tidy.
 tidy() {
     # shellcheck disable=SC2016
     sources | BUILD=$build CHECKS=$2 xargs -P "$jobs" -n 1 sh -c \
@@ -65,8 +66,9 @@ tidy() {
 
 if command -v clang-tidy >/dev/null; then
     tidy clang-tidy ''
-    # A second or more a file, and wrong about cJSON's type tests (it takes
-    # cJSON_IsNumber(NULL) for possibly true): for when there is time.
+    # Takes a second or more per file, and misreads cJSON's type tests (it
+    # assumes that cJSON_IsNumber(NULL) may be true), so it only runs on
+    # request.
     [ -z "${LINT_ANALYZER:-}" ] || tidy analyzer \
         '-*,clang-analyzer-*,-clang-analyzer-core.NullDereference,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling'
 else

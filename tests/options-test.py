@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The command line: every command's options and arguments, right and wrong,
-and which of them may stand where."""
+"""Options and arguments of every command, right and wrong, and where they
+may appear."""
 import os
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from commands import command_names  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, ok  # noqa: E402
 
-# Wrong words, and what the one sentence on stderr says of them.
+# Wrong command lines and their messages on stderr.
 WRONG = (
     ("nonsense", 'unknown command "nonsense" (see hgym-tui --help)'),
     ("--nope", "--nope: unknown option (see hgym-tui --help)"),
@@ -87,7 +87,7 @@ WRONG = (
     ("harness", "harness: give a HarnessGym workspace, the folder of a run, "
      "or a comparison"),
 )
-# The same line in several orders.
+# One command line in several orders.
 SAME = (
     ("parse --json LOG", "parse LOG --json", "--verbose parse LOG --json",
      "parse LOG --verbose --json", "parse --json -- LOG",
@@ -160,7 +160,7 @@ def main():
                                       stderr=subprocess.PIPE, check=False)
                 ok(done.returncode == 1 and done.stderr ==
                    b"hgym-tui: cannot write to standard output\n",
-                   "%s where nothing can be written" %
+                   "%s to a full device" %
                    line.replace(log, "LOG"), done)
             for line in ("--help", "parse " + log, "parse --json " + log,
                          "formats list", "board --values 1,2"):
@@ -171,7 +171,7 @@ def main():
                                       stderr=subprocess.PIPE, check=False)
                 os.close(out)
                 ok(done.returncode == 141 and done.stderr == b"",
-                   "%s where nobody reads" % line.replace(log, "LOG"), done)
+                   "%s to a closed pipe" % line.replace(log, "LOG"), done)
     return finish()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`parse` and `formats` as a user runs them: bad input, many files, corpora."""
+"""`parse` and `formats`, run by a user: bad input, many files, corpora."""
 import csv
 import fcntl
 import gzip
@@ -41,12 +41,12 @@ def rows(result):
 
 
 def waits_in(pipe):
-    """How many bytes of it nobody has read."""
+    """Return the number of bytes that have not been read yet."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
 def bad_input(folder):
-    """One clear sentence or a correct row each; the others are still read."""
+    """Each input gives one clear sentence or a correct row; the others are read."""
     def path(name, data=None):
         p = os.path.join(folder, name)
         if data is not None:
@@ -76,7 +76,7 @@ def bad_input(folder):
         ok([x["seed"] for x in rows(r)] == [42],
            name + ": the other file is read", r.stdout)
     r = run("parse", path("empty.log"))
-    ok(r.returncode == 5, "nothing at all: exit status 5", r.returncode)
+    ok(r.returncode == 5, "no data: exit status 5", r.returncode)
     r = run("parse")
     ok(r.returncode == 2, "no path: exit status 2", r.returncode)
     r = run("parse", "--nope", good)
@@ -86,9 +86,9 @@ def bad_input(folder):
     os.mkfifo(fifo)
     r = run("parse", "--json", fifo, good)
     ok("nobody writes" in r.stderr.decode() and len(rows(r)) == 1,
-       "a FIFO that nobody writes does not hang", r.stderr)
+       "a FIFO without a writer does not hang", r.stderr)
 
-    # A writer from before it looks until it has read all.
+    # The writer exists before the reader opens the FIFO, until all is read.
     writer = os.open(fifo, os.O_RDWR)
     p = subprocess.Popen([TUI, "parse", "--json", fifo],
                          stdout=subprocess.PIPE)
@@ -103,13 +103,13 @@ def bad_input(folder):
     name = path("a b\x1b[31m\n.log", GOOD)
     r = run("parse", name)
     ok(b"\x1b" not in r.stdout and r.returncode == 0,
-       "a hostile file name cannot reach the terminal")
+       "a hostile file name does not reach the terminal")
     for name in ("=1+1.log", "+1.log", "-1.log", "@SUM(A1).log"):
         path(name, GOOD)
         r = run("parse", "--csv", "--", name, cwd=folder)
         line = r.stdout.split(b"\n")[1]
         ok(line.startswith(b"'" + name.encode() + b",") and
-           b",42," in line, "a spreadsheet does not compute " + name, line)
+           b",42," in line, "a spreadsheet does not evaluate " + name, line)
     r = run("parse", "--json", os.path.join(folder, "g*.log"))
     ok(len(rows(r)) == 1, "a glob is expanded")
 
@@ -125,7 +125,7 @@ STATE = {"best_metric": None, "max_steps": 30, "log_history": [
 
 
 def directories(folder):
-    """The logs below a directory, sorted; a run is listed once."""
+    """The logs below a directory, sorted; each run is listed once."""
     top = os.path.join(folder, "runs")
 
     def put(name, text):
@@ -138,7 +138,7 @@ def directories(folder):
     log = GOOD.decode()
     want = [put("a/seed_7.log", log), put("a/seed_42.log", log),
             put("b/version_0/metrics.csv", METRICS), put("b/x/train.out", log)]
-    put("a/metrics.csv", METRICS)  # of the run whose log is beside it
+    put("a/metrics.csv", METRICS)  # its log is in the same directory
     put("a/notes.md", log)
     put("b/version_0/prices_log.csv", "step,price\n2,3\n1,4\n")
     put("b/version_0/data.csv", METRICS)
@@ -148,35 +148,35 @@ def directories(folder):
     ok([x["file"] for x in rows(r)] == want, "the logs below it, sorted",
        r.stdout)
     ok(r.returncode == 0 and r.stderr == b"",
-       "nobody hears of files in which nothing is", r.stderr)
+       "files without runs are not reported", r.stderr)
     again = rows(run("parse", "--json", want[0], os.path.join(top, "a"),
                      want[0]))
     ok([x["file"] for x in again] == [want[0], *want[:2], want[0]],
-       "each argument stands for itself", again)
+       "each argument is read by itself", again)
     row = rows(r)[2]
     ok((row["steps"], row["last_train_loss"], row["last_val_loss"]) ==
        (19, 1.5, 1.75), "a metrics file is a log", row)
     ok({m["name"]: (m["points"], m["metric"]) for m in row["metrics"]} ==
        {"epoch": (4, None), "train_loss": (2, "train_loss"),
-        "val_loss": (2, "val_loss")}, "its series have their names", row)
+        "val_loss": (2, "val_loss")}, "its series keep their names", row)
     r = run("board", "--json", os.path.join(top, "b", "version_0"))
-    ok(b"metrics.csv" in r.stdout, "for the board too", r.stdout)
+    ok(b"metrics.csv" in r.stdout, "board reads it too", r.stdout)
     r = run("export", "--what", "samples", "--json", want[2])
     ok([(x["step"], x["metric"], x["value"]) for x in rows(r)
         if x["metric"] != "epoch"] ==
        [(9, "train_loss", 2.5), (9, "val_loss", 2.25),
         (19, "train_loss", 1.5), (19, "val_loss", 1.75)],
-       "and for export, each point under its name", r.stdout)
+       "export writes each point under its name", r.stdout)
     row = rows(run("parse", "--json",
                    put("trainer_state.json", json.dumps(STATE, indent=1))))[0]
     ok((row["steps"], row["planned_steps"], row["last_train_loss"],
         row["last_val_loss"], row["status"]) ==
        (30, 30, 1.75, 2.25, "finished"),
-       "a trainer_state.json: the mean at its end is no last loss", row)
+       "a trainer_state.json: the mean at its end is not a last loss", row)
 
 
 def growing(folder):
-    """A file that grows while it is read: a correct row, and an end."""
+    """A file that grows while it is read gives a correct row, and reading ends."""
     p = os.path.join(folder, "grow.log")
     stop = threading.Event()
     with open(p, "wb") as f:
@@ -185,7 +185,7 @@ def growing(folder):
     def grow():
         step = 6
         with open(p, "ab", buffering=0) as f:
-            # No faster than it is read, nor without end.
+            # The writer is not faster than the reader, and stops.
             while not stop.wait(0.001) and f.tell() < 30e6:
                 f.write(b"step:%d/9 train_loss:2.5 train_time:%dms "
                         b"step_avg:20.00ms\n" % (step, step * 20) * 200)
@@ -220,7 +220,7 @@ def output_forms(folder):
     row = rows(run("parse", "--json", p))[0]
     ok(want <= set(row), "JSON has its keys", want - set(row))
     ok("parameter-golf" in row["formats"], "and names the rule sets used")
-    ok(row["lines"] == 3 and row["bytes"] == len(GOOD), "and what it read")
+    ok(row["lines"] == 3 and row["bytes"] == len(GOOD), "and counts the lines that it read")
 
 
 def many_files(folder):
@@ -269,7 +269,7 @@ def corpora():
         root = os.path.join(SHARED, "corpus", part)
         truth = os.path.join(root, "truth.json")
         if not os.path.exists(check) or not os.path.exists(truth):
-            skip(name, "there is no corpus beside the source")
+            skip(name, "needs ../shared/corpus, which is not part of the repository")
             continue
         r = subprocess.run([sys.executable, check, TUI, truth, root],
                            capture_output=True, text=True)
@@ -279,12 +279,12 @@ def corpora():
 
 
 def trainers():
-    """Logs of other people's trainers, held against what they say."""
+    """Logs of other trainers, compared with their keys."""
     name = "the corpus of trainers"
     check = os.path.join(SHARED, "check", "trainers_truth.py")
     root = os.path.join(SHARED, "corpus", "trainers")
     if not os.path.exists(check) or not os.path.exists(root):
-        skip(name, "there is no corpus beside the source")
+        skip(name, "needs ../shared/corpus, which is not part of the repository")
         return
     r = subprocess.run([sys.executable, check, TUI,
                         os.path.join(root, "truth.json"), root],

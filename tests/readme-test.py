@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the README says is printed is what is printed.
+"""The transcripts in the README match what the program prints.
 
-A fenced block whose first line begins with "$ " is a transcript: its command
-is run in an empty folder and must print the rest and succeed.  "[...]" in it
-stands for anything in a line, a line "..." for any lines.  A comment before
-the block, <!-- test: COMMAND -->, makes what it needs; <!-- test: skip WHY -->
-leaves it out.  JSON blocks are configurations that must be taken, and each
-command and option that the text names must be there."""
+A fenced block whose first line starts with "$ " is a transcript: its command
+is run in an empty directory, must succeed and print the rest.  "[...]" stands
+for any text within a line, a line "..." for any lines.  A comment before the
+block, <!-- test: COMMAND -->, prepares it; <!-- test: skip WHY --> skips it.
+JSON blocks must be valid configurations, and each command and option named in
+the text must exist."""
 import os
 import re
 import shutil
@@ -27,7 +27,7 @@ TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 
 
 def blocks(text):
-    """(language, body, what the comments right before it ask for)."""
+    """Yield (language, body, test comments directly before the block)."""
     for m in re.finditer(r"((?:<!-- test: .*? -->\n)*)```(\w*)\n(.*?)\n```",
                          text, re.S):
         yield m.group(2), m.group(3), re.findall(r"<!-- test: (.*?) -->",
@@ -35,7 +35,7 @@ def blocks(text):
 
 
 def split_transcript(body):
-    """(command, what it prints) pairs."""
+    """Yield (command, expected output) pairs."""
     lines = body.split("\n")
     while lines:
         command = lines.pop(0)[2:]
@@ -74,7 +74,7 @@ def check_transcript(body, wants):
         done = run(command, folder)
         ok(done.returncode == 0 and
            re.fullmatch(pattern_of(lines), done.stdout),
-           "prints what it says: " + command[:60],
+           "prints as documented: " + command[:60],
            "%s\n%s%s" % (done.returncode, done.stdout, done.stderr))
     shutil.rmtree(folder)
 
@@ -86,7 +86,7 @@ def check_json(body):
         conf.write(body)
     done = run("hgym-tui --config c.json runs", folder)
     ok(done.returncode == 5 and "c.json" not in done.stderr,
-       "the configuration is taken", done.stderr)
+       "the configuration is valid", done.stderr)
     shutil.rmtree(folder)
 
 
@@ -113,7 +113,7 @@ def check_names(text):
                 words[0].startswith("--"):
             wrong += [w for w in words if w.startswith("--") and
                       w.rstrip(".,") not in options]
-    ok(not wrong and len(code) > 20, "every command and option it names is "
+    ok(not wrong and len(code) > 20, "every command and option that it names exists: "
        "there", wrong)
 
 
@@ -129,7 +129,7 @@ def main():
         elif body.startswith("$ "):
             transcripts += 1
             check_transcript(body, wants)
-    ok(transcripts >= 2, "there are transcripts")
+    ok(transcripts >= 2, "the README has transcripts")
     check_names(text)
     return finish()
 

@@ -270,7 +270,7 @@ static int print_learned(const struct learn *learn, const char *name, struct err
 		(void)fwrite(file.data, 1, file.len, stdout);
 	if (n > 0)
 		return 0;
-	return err_set(err, ERR_NODATA, "the rule sets already read every row of these logs");
+	return err_set(err, ERR_NODATA, "no training rows without a rule in these logs");
 }
 
 static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)

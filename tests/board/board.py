@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""board, run as a user runs it: tables typed in, logs, and bad input.  Where
-the corpus of real logs is at hand, every published group is reproduced."""
+"""board, run by a user: tables typed in, logs, and bad input.  If the corpus
+of real logs is available, every published group is reproduced."""
 import csv
 import io
 import json
@@ -40,7 +40,7 @@ def near(got, want, tolerance, name):
 
 
 def board(*args, stdin=None, command="board"):
-    """(exit status, stdout, stderr) of `hgym-tui board ARGS`."""
+    """Return (exit status, stdout, stderr) of `hgym-tui board ARGS`."""
     env = home_env(home)
     env.pop("COLUMNS", None)
     run = subprocess.run([PROGRAM, command, *args], input=stdin, env=env,
@@ -49,7 +49,7 @@ def board(*args, stdin=None, command="board"):
 
 
 def groups(*args, stdin=None):
-    """The groups of `board --json ARGS`."""
+    """Return the groups of `board --json ARGS`."""
     status, out, err = board("--json", *args, stdin=stdin)
     if status != 0:
         ok(False, "exit 0 of " + " ".join(args), (status, err))
@@ -65,7 +65,7 @@ def write(name, text):
 
 
 def golf_log(seed, bpb, step_ms=120, steps=5000, size=15900000, status=True):
-    """A short log in the commonest shape of the challenge."""
+    """A short log in the most common format of the challenge."""
     loss = bpb * 2.1883706733
     lines = ["seed:%d" % seed, "train_batch_tokens:786432"]
     for step in range(1000, steps + status, 1000):
@@ -102,7 +102,7 @@ def check_published(made, name):
 
 
 def edits(a, b):
-    """The fewest lines removed and added that make b of a."""
+    """The smallest number of removed and added lines that turn a into b."""
     row = list(range(len(b) + 1))
     for i, x in enumerate(a):
         before, row = row, [i + 1]
@@ -113,7 +113,7 @@ def edits(a, b):
 
 
 def patched(a, lines):
-    """What a becomes by a unified diff, each of whose lines must fit."""
+    """Apply a unified diff to a; every line of it must fit."""
     out, at = [], 0
     for line in lines:
         if line[0] == "@":
@@ -150,25 +150,25 @@ def test_diff():
         one, two = printed("d/a.log", a, 3), printed("d/b.log", b, 4)
         status, out, err = board(one, two, command="diff")
         made = out.splitlines()
-        ok(patched(a, made[3:]) == b, "%d lines: a and the diff are b" % n,
+        ok(patched(a, made[3:]) == b, "%d lines: a with the diff is b" % n,
            out)
         ok(sum(line[0] in "+-" for line in made[3:]) == edits(a, b),
-           "%d lines: no diff has fewer" % n, out)
+           "%d lines: no diff is shorter" % n, out)
         ok([line.split() for line in made[1:3]] == [
             ["seed", "3", "4"], ["matrix_lr", "0.03", "0.04"]] and
            "2 settings differ" in made[0], "what differs", out)
     bare = printed("d/c.log", [], 3, "betas: (0.9, 0.99) ")
     status, out, err = board(one, bare, command="diff")
     ok(out.startswith("not both print their source, 1 setting differs"),
-       "a setting told twice is the later; no source, no diff", out)
+       "of a setting printed twice the later one counts; without source, no diff", out)
     two_runs = write("d/f.log", open(bare).read() + open(two).read())
     status, out, err = board(two_runs, two, command="diff")
     ok(out == "the same source, 0 settings differ\n",
-       "of two runs of a log the last one is it", out)
+       "of two runs in a log the last one is compared", out)
     empty = write("d/e.log", "hello\n")
     status, out, err = board(one, empty, command="diff")
     ok(status != 0 and "neither settings nor a training script" in err,
-       "nothing to compare is said", err)
+       "it reports that there is nothing to compare", err)
 
 
 def test_published():
@@ -180,13 +180,13 @@ def test_published():
              ((596025, 572.4), (595976, 489.9), (596022, 493.5))]
     near(priced["rows"][1]["cost_usd"], 20 * hours[1], 1e-9, "cost of a run")
     near(priced["usd_planned"], 2 * 20 * sum(hours) / 3, 1e-9,
-         "price of the seeds that are still wanted")
+         "price of the seeds that are still needed")
     ok(priced["seeds_planned"] == 5, "seeds for power 80 %", priced)
     plain = board("--usd-per-hour", "20", *against, table)[1]
     ok("5 seeds, if mean and spread stay; 2 more cost about $12.38 ($6.19 "
-       "each)" in " ".join(plain.split()), "the plan is told", plain)
+       "each)" in " ".join(plain.split()), "the plan is printed", plain)
     ok(groups(table, *against)[0]["usd_planned"] is None,
-       "no price, no cost")
+       "without a price, no cost")
     rows = list(csv.DictReader(io.StringIO(PR2014)))
     lines = "\n".join(json.dumps({k: float(v) for k, v in row.items()})
                       for row in rows)
@@ -199,10 +199,10 @@ def test_published():
     base = write("pr1855.csv", "seed,final_bpb\n42,1.05989454\n"
                  "0,1.06124613\n1234,1.06208695\n")
     made = groups(table, "--baseline", base, "--nats-per-bpb", K)
-    check_published(made, "baseline of a file")
+    check_published(made, "baseline from a file")
     pairs = {p["seed"]: p["delta_bpb"] for p in made[0]["common_seeds"]}
-    near(pairs.get(42), -0.00248887, 1e-10, "seed 42 of both")
-    near(pairs.get(0), -0.00317529, 1e-10, "seed 0 of both")
+    near(pairs.get(42), -0.00248887, 1e-10, "seed 42 in both")
+    near(pairs.get(0), -0.00317529, 1e-10, "seed 0 in both")
     base = write("records/1855/submission.json", json.dumps(
         {"name": "PR#1855", "author": "x", "val_bpb": 1.06107587,
          "seed_results": {
@@ -211,24 +211,24 @@ def test_published():
              "1234": {"val_bpb": 1.06208695, "val_loss": 2.32423994}}},
         indent=2))
     made = groups(table, "--baseline", base)
-    near(made[0]["nats_per_bpb"], 2.1883706733, 1e-8, "k of submission.json")
-    near(made[0]["bar_bpb"], 1.0587910685, 1e-10, "and the bar of it")
+    near(made[0]["nats_per_bpb"], 2.1883706733, 1e-8, "nats per BPB from submission.json")
+    near(made[0]["bar_bpb"], 1.0587910685, 1e-10, "and its bar")
     ok(made[0]["verdict"] == WORDS and len(made[0]["common_seeds"]) == 2,
-       "a record's submission.json is a baseline", made[0]["verdict"])
+       "a record's submission.json can be the baseline", made[0]["verdict"])
     ok(made[0]["nats_per_bpb_source"].startswith("the baseline's"),
-       "and k is said to be its", made[0]["nats_per_bpb_source"])
+       "nats per BPB is attributed to it", made[0]["nats_per_bpb_source"])
     base = write("base.json", '{"name": "b", "bpb": [1.05989454, 1.06124613, '
                  '1.06208695]}')
     check_published(groups(table, "--baseline", base, "--nats-per-bpb", K),
-                    "the configuration's form")
+                    "the form used in the configuration")
     zero = write("zero.csv", "seed,final_bpb\n1,0\n2,1.1\n")
     status, out, err = board(zero)
-    ok("zero.csv:2: final_bpb: not above 0" in err, "a BPB of 0 is told", err)
+    ok("zero.csv:2: final_bpb: not above 0" in err, "a BPB of 0 is an error", err)
     form = write("template/submission.json", json.dumps(
         {"name": "t", "seed_results": {"0": {"val_bpb": 1.1},
                                        "1": {"val_bpb": 0}}}))
     made = groups(form)
-    ok(made[0]["n"] == 1, "a template's 0 is no score", made[0])
+    ok(made[0]["n"] == 1, "the 0 of a template is not a score", made[0])
     both = write("both.csv", "group,seed,final_bpb\na,1,1.05740567\n"
                  "a,2,1.05730104\na,3,1.05807084\nb,1,1.05989454\n"
                  "b,2,1.06124613\nb,3,1.06208695\n")
@@ -237,7 +237,7 @@ def test_published():
     status, out, _ = board(table, *against)
     ok(status == 0 and WORDS in out and "1.05759252" in out and
        "—" not in out.split("PR#1855")[0], "table", out)
-    ok("\033" not in out, "no escapes where stdout is no terminal", out)
+    ok("\033" not in out, "no escapes if stdout is not a terminal", out)
     status, out, _ = board(table, "--md", *against)
     ok("| 42 | 4,888 | 121.90 |" in out and "**1.05759252**" in out and
        "**" + WORDS + "**" in out, "Markdown", out)
@@ -248,7 +248,7 @@ def test_published():
     status, _, err = board(table, "--fail-on", "not-shown", *against)
     ok(status == 3 and WORDS in err, "--fail-on not-shown exits 3", err)
     status, _, err = board(table, "--fail-on", "invalid,below", *against)
-    ok(status == 0 and err == "", "--fail-on of what is not is 0", err)
+    ok(status == 0 and err == "", "--fail-on with a condition that is not met exits 0", err)
 
 
 def test_logs():
@@ -256,7 +256,7 @@ def test_logs():
         write("runs/mine/train_seed%d.log" % seed, golf_log(seed, bpb))
     shutil.copy(home + "/runs/mine/train_seed1.log",
                 home + "/runs/mine/train.log")
-    write("runs/mine/notes.txt", "nothing of a run\n")
+    write("runs/mine/notes.txt", "not a run\n")
     write("runs/mine/.hidden.log", golf_log(7, 2))
     write("runs/theirs/a.log", golf_log(1, 1.06))
     write("runs/theirs/b.log", golf_log(2, 1.061))
@@ -267,30 +267,30 @@ def test_logs():
                                           "theirs")}
     ok([g["title"] for g in groups(home + "/runs")] ==
        ["mine", "theirs", "fat"],
-       "a better mean over the cap ranks behind those that kept it")
+       "a better mean that exceeds a cap ranks after those within it")
     mine = made["mine"]
     ok(mine["n"] == 3 and mine["n_copies"] == 1 and mine["n_rows"] == 4,
        "a copy counts once", mine)
     ok([r["file"].rsplit("/", 1)[1] for r in mine["rows"]] ==
        ["train.log", "train_seed1.log", "train_seed2.log",
         "train_seed10.log"], "files in natural order", mine["rows"])
-    near(mine["nats_per_bpb"], 2.1883706733, 1e-7, "k of the logs")
+    near(mine["nats_per_bpb"], 2.1883706733, 1e-7, "nats per BPB from the logs")
     ok(mine["nats_per_bpb_source"].startswith("its logs"), "and its source",
        mine["nats_per_bpb_source"])
     ok(mine["verdict"].startswith("RECORD SHOWN (A"), "a record", mine)
     ok(made["theirs"]["n_unfinished"] == 1 and made["theirs"]["n"] == 3,
-       "a run that is not finished does not count", made["theirs"])
-    ok(made["fat"]["verdict"] == "INVALID (bytes)", "a byte too much",
+       "an unfinished run does not count", made["theirs"])
+    ok(made["fat"]["verdict"] == "INVALID (bytes)", "one byte too many",
        made["fat"]["verdict"])
     status, _, err = board(home + "/runs", "--baseline", "theirs",
                            "--fail-on", "invalid")
-    ok(status == 3 and "fat: INVALID (bytes)" in err, "cap exceeded is 3", err)
+    ok(status == 3 and "fat: INVALID (bytes)" in err, "an exceeded cap exits 3", err)
     made = groups(home + "/runs", "--group-by", r"runs/(\w+)/")
     ok(sorted(g["title"] for g in made) == ["fat", "mine", "theirs"],
        "groups by the first capture", made)
     made = groups(home + "/runs/fat/a.log", home + "/runs/fat",
                   home + "/runs/*/a.log", "--group-by", "(runs)")
-    ok(made[0]["n_rows"] == 2, "a file that comes twice is read once", made)
+    ok(made[0]["n_rows"] == 2, "a file given twice is read once", made)
     made = groups("-", stdin=golf_log(5, 1.07))
     ok(made[0]["rows"][0]["seed"] == 5, "a log on standard input", made)
 
@@ -301,7 +301,7 @@ def test_submission():
     status, out, err = board(*runs, "--out", folder, "--name", "Mine|1",
                              "--author", "A", command="submission")
     ok(status == 3 and "no GitHub id" in err and out == "",
-       "a submission with something wanting is 3", (status, err))
+       "an incomplete submission exits 3", (status, err))
     ok(sorted(os.listdir(folder)) == ["README.md", "submission.json",
                                       "train_seed1.log", "train_seed10.log",
                                       "train_seed2.log"], "its files",
@@ -317,7 +317,7 @@ def test_submission():
     again = groups(folder + "/submission.json")[0]
     ok(again["title"] == "Mine|1" and again["mean_bpb"] == made["val_bpb"] and
        again["sd_sample_bpb"] == made["val_bpb_std"],
-       "it makes the same group again", again)
+       "board.json reproduces the group", again)
     ok("| 10 | 5,000 | 120.00 |" in text and "no GitHub id" in text,
        "its table", text)
     with open(folder + "/train_seed2.log") as copy:
@@ -332,7 +332,7 @@ def test_submission():
     ok(status == 3 and json.loads(out)["val_bpb"] == 1.04,
        "to standard output", out)
     ok(json.loads(out)["comparison"] is None and
-       json.loads(out)["val_bpb_std"] is None, "what is not there is null",
+       json.loads(out)["val_bpb_std"] is None, "missing values are null",
        out)
 
 
@@ -348,15 +348,15 @@ def test_export():
     direct = groups(*runs, "--baseline", "theirs")
     with open(folder + "/board.json") as stream:
         ok([json.loads(line) for line in stream] == direct,
-           "board.json is what board says")
+           "board.json equals the output of board")
     for name in ("runs.json", "runs.csv", "board.csv"):
         again = groups(folder + "/" + name, "--baseline", "theirs")
         ok([(g["group"], g["n"], g["mean_bpb"], g["verdict"])
             for g in again] == [(g["group"], g["n"], g["mean_bpb"],
                                  g["verdict"]) for g in direct],
-           name + " makes the same board", again)
+           name + " gives the same board", again)
         _, _, err = board(folder + "/" + name)
-        ok(err == "", name + " is read without a word", err)
+        ok(err == "", name + " is read without a message", err)
     with open(folder + "/samples.csv") as stream:
         points = [p for p in csv.DictReader(stream)
                   if p["file"].endswith("seed1.log") and
@@ -376,7 +376,7 @@ def test_export():
                            capture_output=True, text=True)
     status, out, err = board("-", "--json", stdin=parse.stdout)
     ok(status == 0 and err == "" and json.loads(out)["mean_bpb"] == 1.05,
-       "board takes what parse gives", (out, err))
+       "board reads the output of parse", (out, err))
     _, listed, _ = board("--csv", home + "/runs/mine")
     for name in ("listed.csv", "parsed.jsonl"):
         again = write(name, listed if name == "listed.csv" else parse.stdout)
@@ -384,7 +384,7 @@ def test_export():
         ok(status == 0 and err == "" and
            json.loads(out.splitlines()[0])["n_rows"] ==
            (listed.count("\nrun,") if name == "listed.csv" else 1),
-           name + " is read without a word, and no group for a run",
+           name + " is read without a message and gives no group",
            (out, err))
 
 def test_tracks():
@@ -396,15 +396,15 @@ def test_tracks():
          "record": {"target": 1.08, "alpha": 0.2, "tests": ["A"]}}))
     g = groups(table, "--track", track)[0]
     ok(g["track"] == "tiny" and g["verdict"] == "INVALID (bytes)",
-       "a track of one's own", g["verdict"])
+       "a user's track", g["verdict"])
     track = write("track.json", '{"schema": "hgym-tui.track/1", "nam": "x"}')
     status, _, err = board(table, "--track", track)
-    ok(status == 2 and "track.json:1: nam" in err, "and a wrong one", err)
+    ok(status == 2 and "track.json:1: nam" in err, "and an invalid one", err)
     status, _, err = board(table, "--track", "golf")
-    ok(status == 2 and "parameter-golf-10min" in err, "no such track", err)
+    ok(status == 2 and "parameter-golf-10min" in err, "an unknown track", err)
     g = groups(table, "--track", "open", "--baseline", "1.1,1.2")[0]
     ok(g["verdict"] is None and g["tests"]["D"]["p_one_sided"] is not None,
-       "the open track compares and gives no verdict", g)
+       "the open track compares but gives no verdict", g)
     g = groups("--track", "nanogpt-speedrun", "--values",
                "3.2747,3.2771,3.2745,3.2794,3.2767")[0]
     near(g["tests"]["A"]["p_one_sided"], 0.00855446, 5e-9, "p of a speedrun")
@@ -418,30 +418,30 @@ def test_small():
        one["se_bpb"] is None, "one value has no spread", one)
     ok(one["verdict"] == "NOT JUDGED (1 seed, need 3)", "nor a verdict", one)
     two = groups("--values", "1.05,1.051")[0]
-    near(two["sd_sample_bpb"], 0.001 / 2 ** .5, 1e-12, "two values have one")
+    near(two["sd_sample_bpb"], 0.001 / 2 ** .5, 1e-12, "two values have a spread")
     same = groups("--values", "1.05,1.05,1.05", "--baseline", PR1855,
                   "--nats-per-bpb", K)[0]
     ok(same["sd_sample_bpb"] == 0 and same["tests"]["A"]["p_one_sided"] is None
        and same["verdict"] == "BEATS BAR, NOT SHOWN (no spread, no test)",
-       "equal values give no test", same)
+       "equal values allow no test", same)
     alone = groups("--values", "1.05,1.06")[0]
     ok(alone["verdict"] is None and alone["delta_bpb"] is None,
-       "no baseline, no verdict", alone)
+       "without a baseline, no verdict", alone)
 
 
 def test_status():
     text = "seed,status,final_bpb\n1,finished,1.05\n2,,1.06\n3,crashed,1\n"
     g = groups(write("status.csv", text))[0]
     ok(g["n"] == 1 and g["n_unfinished"] == 2 and g["mean_bpb"] == 1.05,
-       "an empty status is none that counts", g)
+       "an empty status does not count", g)
     lines = '{"seed": 1, "status": null, "final_bpb": 1.05}\n'
     g = groups("-", stdin=lines)[0]
     ok(g["n"] == 0 and g["mean_bpb"] is None and
-       g["verdict"] == "NO RUN COUNTS", "nor is a null", g)
+       g["verdict"] == "NO RUN COUNTS", "null does not count either", g)
 
 
 def test_many_columns():
-    """256 columns are read; one more is refused, not read as a row."""
+    """256 columns are read; one more is an error, not a row."""
     def table(columns):
         extra = ",".join("x%d" % i for i in range(columns - 2))
         return write("wide%d.csv" % columns, "seed,final_bpb,%s\n1,1.05%s\n"
@@ -457,7 +457,7 @@ def test_many_columns():
 
 
 def test_metric():
-    """Any metric of the runs, the lower or the higher the better."""
+    """Any metric of the runs; lower or higher is better."""
     acc = {"a": (0.81, 0.84, 0.86), "b": (0.71, 0.72, 0.75)}
     for name, values in acc.items():
         for i, value in enumerate(values):
@@ -476,7 +476,7 @@ def test_metric():
     down = groups(a, b, "--score", "acc", "--baseline", b)
     ok([g["group"] for g in up] == [a, b] and
        [g["group"] for g in down] == [b, a],
-       "the higher mean comes first with --higher, else the lower one",
+       "the higher mean comes first with --higher, otherwise the lower one",
        (up, down))
     ok(up[0]["score"] == "acc" and up[0]["unit"] == "value" and
        abs(up[0]["mean_value"] - statistics.mean(acc["a"])) < 1e-12 and
@@ -489,13 +489,13 @@ def test_metric():
        abs(t["p_one_sided"] + other["p_one_sided"] - 1) < 1e-9,
        "Welch's test asks whether it is better", (t, other))
     ok(up[0]["word"] in ("shown", "not_shown") and
-       down[1]["word"] == "below_bar", "and the bar is the baseline's mean",
+       down[1]["word"] == "below_bar", "the bar is the baseline's mean",
        (up[0], down[1]))
     losses = groups(a, "--score", "train_loss")
     ok(losses[0]["unit"] == "nats", "a metric that is a loss is in nats")
     status, _, err = board(a, "--score", "Acc")
     ok(status == 2 and "epoch, acc, train_loss" in err,
-       "an unknown metric names those that there are", err)
+       "an unknown metric lists the known ones", err)
     status, out, _ = board(a, "--score", "acc", "--csv")
     ok(status == 0 and ",0.86," in out, "CSV has the value", out)
 
@@ -528,11 +528,11 @@ def test_wrong():
     good = write("good.csv", "seed,final_bpb,colour\n1,1.05,red\n")
     status, out, err = board("/nowhere.log", good)
     ok(status == 1 and "1.05" in out, "the others are still read", (out, err))
-    ok('"colour"' in err, "an unknown column is named", err)
+    ok('"colour"' in err, "an unknown column is reported", err)
 
 
 def run_group(folder, group):
-    """One published group, out of its logs by the program."""
+    """Reproduce one published group from its logs."""
     nanogpt = group["field"] == "final_val_loss"
     paths = [os.path.join(folder, p) for p in group.get("corpus_paths") or
              [p.replace("records/track_10min_16mb/", "logs/")

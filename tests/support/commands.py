@@ -4,7 +4,7 @@ import re
 
 
 def command_names(helps):
-    """Names in the text of --help; several can share a line: "bench list | show"."""
+    """The names in the text of --help; several can share a line: "bench list | show"."""
     names = []
     for line in re.findall(r"^  ([a-z].*)", helps, re.M):
         first, *more = re.split(r" \| |, ", line.split("  ")[0])

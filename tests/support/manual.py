@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The examples of the manual, to be tried."""
+"""The examples of the manual."""
 import json
 import os
 import re
@@ -8,7 +8,7 @@ BUILD = os.environ.get("HGYM_BUILD", "build")
 
 
 def example(page, word):
-    """The JSON object of the page that holds the word."""
+    """Return the JSON object of the page that contains the word."""
     with open(os.path.join(BUILD, "man", page)) as file:
         text = file.read().replace("\\-", "-").replace("\\(dq", '"')
     found = [one for one in re.findall(r"^\.nf\n(.*?)^\.fi", text,

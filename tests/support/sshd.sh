@@ -25,8 +25,8 @@ keep_key() {
 	test -f "$1" || ssh-keygen -q -t "$2" -N '' -C test -f "$1"
 }
 
-# Below the ports that connections get by themselves: one of those could have
-# it just when the server is started again.
+# Below the range of ephemeral ports: a connection could otherwise take the
+# port just when the server is restarted.
 random_port() {
 	low=$(cut -f1 /proc/sys/net/ipv4/ip_local_port_range || echo 32768)
 	test "$low" -gt 12000 || low=60000
@@ -64,10 +64,10 @@ write_config() {
 		Subsystem sftp internal-sftp
 		MaxStartups 200:30:400
 		LogLevel VERBOSE
-		# Not what the user's own shell does when it starts.
+		# Do not run the startup files of the user's shell.
 		SetEnv HOME=$dir/home
 		END
-		# From 9.8 on it shuts out who fails to log in: as tests do.
+		# OpenSSH 9.8 and later blocks clients after failed logins.
 		if "$sshd" -t -f /dev/null -h "$dir/hk_ed25519" \
 			-o PerSourcePenalties=no 2>/dev/null; then
 			echo "PerSourcePenalties no"
@@ -98,7 +98,7 @@ write_client_files() {
 		done >"$dir/known_hosts"
 }
 
-# Start on that port; fails when it is taken.
+# Start on that port; fails if it is in use.
 try_port() {
 	write_config "$1"
 	rm -f "$dir/sshd.pid"
@@ -116,7 +116,7 @@ try_port() {
 }
 
 start() {
-	test -x "$sshd" || { echo "no $sshd here" >&2; exit 77; }
+	test -x "$sshd" || { echo "$sshd is not installed" >&2; exit 77; }
 	test "$(id -u)" != 0 || (umask 022 && mkdir -p /run/sshd)
 	tries=0
 	while test $tries -lt 40; do
@@ -133,7 +133,8 @@ start() {
 	exit 77
 }
 
-# Who speaks with the client: from OpenSSH 9.8 on a child of the monitor.
+# The process that talks to the client: from OpenSSH 9.8 on a child of the
+# monitor.
 conns() {
 	test -s "$dir/sshd.pid" || return 0
 	for monitor in $(pgrep -P "$(cat "$dir/sshd.pid")"); do
@@ -141,7 +142,7 @@ conns() {
 	done
 }
 
-# The processes below $1, the nearest first.
+# The processes below $1, children first.
 below() {
 	for child in $(pgrep -P "$1"); do
 		echo "$child"
@@ -149,7 +150,8 @@ below() {
 	done
 }
 
-# await PID STATE...: until it is in one of these states of proc(5); gone is Z.
+# await PID STATE...: wait until it is in one of these states of proc(5); a
+# process that is gone counts as Z.
 await() {
 	pid=$1
 	shift
@@ -164,8 +166,8 @@ await() {
 	done
 }
 
-# Stopped it takes no more connections, and none is missed; when this returns
-# its port is free.
+# After SIGSTOP it accepts no further connections, so none is missed; when this
+# returns, its port is free.
 stop() {
 	test -s "$dir/sshd.pid" || return 0
 	server=$(cat "$dir/sshd.pid")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""TAP of the tests in Python, as tests/support/tap.h is of those in C: a line
-a check, and the plan at the end."""
+"""TAP for tests in Python, like tests/support/tap.h for C: one line per check,
+and the plan at the end."""
 import os
 import sys
 import threading
 
-# Where python3 is a script that looks for one, each child pays for that.
+# If python3 is a wrapper script, each child process pays for running it.
 os.environ["PATH"] = "%s:%s" % (os.path.dirname(sys.executable),
                                 os.environ.get("PATH", ""))
 _count = _failed = 0
@@ -13,13 +13,13 @@ _lock = threading.RLock()
 
 
 def note(text):
-    """Say it beside the checks; no line of it is taken for one."""
+    """Print a diagnostic; none of its lines is read as a check."""
     for line in str(text).splitlines():
         print("# " + line, flush=True)
 
 
 def ok(passed, name, got=None):
-    """One check; what was got is told when it is wrong.  True: it passed."""
+    """Report one check, with the actual value if it failed.  True: it passed."""
     global _count, _failed
     with _lock:
         _count += 1
@@ -34,22 +34,22 @@ def ok(passed, name, got=None):
 
 
 def skip(name, why):
-    """A check that cannot be made here."""
+    """Report a check that cannot run on this machine."""
     ok(True, "%s # SKIP %s" % (name, why))
 
 
 def skip_all(why):
-    """Instead of all checks; the exit status."""
+    """Skip all checks; returns the exit status."""
     print("1..0 # SKIP " + why, flush=True)
     return 0
 
 
 def failed():
-    """How many checks have failed so far."""
+    """The number of failed checks."""
     return _failed
 
 
 def finish():
-    """The plan, behind the last check; the exit status."""
+    """Print the plan after the last check; returns the exit status."""
     print("1..%d" % _count, flush=True)
     return int(_failed > 0)

@@ -4,7 +4,8 @@
 count=0
 failed=0
 
-# check NAME STATUS [FILE...]: passes with status 0; else the files tell why.
+# check NAME STATUS [FILE...]: passes with status 0; otherwise the files are
+# shown.
 check() {
     check_name=$1
     check_status=$2
@@ -19,13 +20,13 @@ check() {
     [ $# -eq 0 ] || cat "$@" | head -n 200 | sed 's/^/# /'
 }
 
-# skip NAME WHY: a check that cannot be made here.
+# skip NAME WHY: a check that cannot run on this machine.
 skip() {
     count=$((count + 1))
     echo "ok $count - $1 # SKIP $2"
 }
 
-# finish: the plan, behind the last check; fails when a check has failed.
+# finish: print the plan after the last check; fails if a check has failed.
 finish() {
     echo "1..$count"
     [ "$failed" -eq 0 ]

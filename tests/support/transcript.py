@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What a command prints, as a document writes it: "[...]" stands for anything
-in a line, a line "..." for any lines."""
+"""Expected output as written in documents: "[...]" stands for any text within
+a line, a line "..." for any lines."""
 import re
 
 
 def pattern_of(lines):
-    """The lines as a pattern; blanks at their ends do not matter."""
+    """The lines as a pattern; trailing spaces do not matter."""
     out = ""
     for line in lines:
         if line == "...":

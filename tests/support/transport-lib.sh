@@ -12,14 +12,14 @@ rig=$work/rig
 count=0
 failed=0
 unset SSH_AUTH_SOCK
-# libssh2 1.10 forgets some bytes of ECDSA and of encrypted keys.
+# libssh2 1.10 leaks some bytes of ECDSA keys and of encrypted keys.
 printf 'leak:libssh2.so\nleak:libcrypto.so\n' >"$work/lsan"
 LSAN_OPTIONS=suppressions=$work/lsan:print_suppressions=0
 export LSAN_OPTIONS
-# A name that nobody knows is told soon, wherever a network begins here.
+# Fail fast for unknown host names, whatever the network.
 LOCALDOMAIN='' RES_OPTIONS='timeout:1 attempts:1'
 export LOCALDOMAIN RES_OPTIONS
-# Codes of err.h, as t-transport tells them: 100 + the place in the list.
+# Codes of err.h as t-transport reports them: 100 + the position in the list.
 CONFIG=105 NET=107 AUTH=108 HOSTKEY=109 TIMEOUT=110 CANCELLED=114 LIMIT=103
 
 clean_up() {
@@ -34,7 +34,7 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Start the server; the test is skipped where there can be none.
+# Start the server; skip the test if that is impossible.
 rig() {
 	if ! sh "$src/tests/support/sshd.sh" start "$rig" "$@" \
 		2>"$work/rig.err"; then
@@ -75,7 +75,7 @@ is() {
 	fi
 }
 
-# check NAME COMMAND...: passes when the command does.
+# check NAME COMMAND...: passes if the command succeeds.
 check() {
 	name=$1
 	shift
@@ -86,12 +86,12 @@ check() {
 	fi
 }
 
-# says NAME TEXT: the probe's stderr holds it.
+# says NAME TEXT: the probe's stderr contains the text.
 says() {
 	check "$1" grep -qF -- "$2" "$work/err"
 }
 
-# Wait until the command succeeds, a minute at least.
+# Wait until the command succeeds, at least a minute.
 wait_for() {
 	n=0
 	while ! "$@"; do

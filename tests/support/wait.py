@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Waiting for what another process is about to do."""
+"""Waiting for something that another process is about to do."""
 import time
 
-# A deadline of what has to come: far beyond what a machine in trouble takes.
+# Deadline for expected events: much longer than the slowest machine needs.
 PATIENCE_S = 600
 
 
 def until(check, seconds=PATIENCE_S, between=time.sleep):
-    """True as soon as check() is; False when it was not in all that time.
-    Meanwhile it sleeps, or does what the caller has to do in between: the
-    pump of a program in a terminal."""
+    """Wait until check() is true; False if it was not before the deadline.
+    Between checks it sleeps or calls the given function, for example the pump
+    of a program in a terminal."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if check():

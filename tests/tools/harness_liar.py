@@ -1,14 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plays HarnessGym with a real verifier and an agent that may lie.
-
-usage: harness_liar.py DIR [LIE]        (no LIE: an honest agent)
-
-The run is written as HarnessGym writes it, file by file and in its order; the
-lie is a function that is called where an agent (or what an agent left behind)
-would act: in an attempt, while the verifier runs, in a build phase.  Every
-agent makes the kernel truly a little better; what it lies about is 1.5.
-"""
+"""Plays HarnessGym with a real verifier and an agent that may lie."""
 import importlib.util
 import json
 import os

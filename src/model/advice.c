@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What became of earlier runs that were behind, as a run is now. */
+/* How earlier runs ended that were as far behind as this one is now. */
 #include "model/advice.h"
 
 #include "base/dist.h"
 #include "base/sort.h"
 #include "model/reference.h"
 
-/* A validation at the step in question, and the score at the end. */
+/* A run's validation value at the step that is compared, and its final score. */
 struct ended {
 	double value, final;
 };
@@ -28,8 +28,8 @@ double advice_at_most(size_t k, size_t n)
 	return hi;
 }
 
-/* The validation at exactly that step, or absent. */
-static double value_at(const struct series *series, double step)
+/* The value at exactly this step, or absent. */
+static double value_at_step(const struct series *series, double step)
 {
 	size_t n = series != NULL ? series_count(series) : 0;
 	size_t i = bisect(n, k, series_at(series, k)->step < step);
@@ -38,12 +38,11 @@ static double value_at(const struct series *series, double step)
 							   : RUN_ABSENT;
 }
 
-/*
- * The finished runs of that group, behind them their mean; 0 also where
- * one is on its way.
- */
-static size_t gather(const struct model *model, const char *group, const struct model_run *mr,
-		     enum metric metric, double step, struct ended out[SEEDS_MOST + 1])
+/* Collect the finished seeds of a group that have both values, followed by their mean. Returns how
+ * many there are. */
+static size_t collect_ended(const struct model *model, const char *group,
+			    const struct model_run *mr, enum metric metric, double step,
+			    struct ended out[SEEDS_MOST + 1])
 {
 	const struct model_run *seeds[SEEDS_MOST];
 	size_t n_seeds = seeds_of(model, group, mr->run.planned_steps, seeds);
@@ -54,7 +53,7 @@ static size_t gather(const struct model *model, const char *group, const struct 
 		const struct model_run *other = seeds[i];
 		struct ended *e = &out[n];
 
-		e->value = value_at(other->series[metric], step);
+		e->value = value_at_step(other->series[metric], step);
 		e->final =
 			metric == METRIC_VAL_BPB ? other->run.final_bpb : other->run.final_val_loss;
 		if (!run_has(e->value) || !run_has(e->final))
@@ -73,15 +72,15 @@ bool advice_of(const struct model *model, const struct model_run *mr,
 	enum metric metric = mr->series[METRIC_VAL_BPB] != NULL ? METRIC_VAL_BPB : METRIC_VAL_LOSS;
 	struct ended earlier[SEEDS_MOST + 1], held[SEEDS_MOST + 1], mean;
 	const char *against = (reference != NULL ? reference : mr)->group;
-	double others = 1; /* of a mean of the others, in one of all */
+	double others = 1; /* turns a gap to the mean of all into one to the mean of the others */
 
 	if (mr->run.status == RUN_FINISHED || mr->series[metric] == NULL)
 		return false;
 	const struct series_point *last = series_last(mr->series[metric]);
 	if (last == NULL || !(last->step > 0))
 		return false;
-	size_t n = gather(model, mr->group, mr, metric, last->step, earlier);
-	size_t n_held = gather(model, against, mr, metric, last->step, held);
+	size_t n = collect_ended(model, mr->group, mr, metric, last->step, earlier);
+	size_t n_held = collect_ended(model, against, mr, metric, last->step, held);
 	if (n < ADVICE_LEAST || n_held == 0)
 		return false;
 	mean = held[n_held];

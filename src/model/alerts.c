@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong now: rules over the model; told by the dashboard. */
+/* Find what is wrong now: rules over the model, shown by the dashboard. */
 #include "model/alerts.h"
 
 #include <stdio.h>
@@ -9,11 +9,11 @@
 #include "base/xalloc.h"
 #include "parsers/run_series.h"
 
-/* A pod is slow when it takes 5 % longer a step than the median of peers. */
+/* A pod is slow if a step takes 5 % longer than the median of its peers. */
 #define SLOW_RATIO     1.05
 #define SLOW_MIN_PEERS 2
 #define DISK_LOW_BYTES 5e9
-/* A pod is idle without a new line, or a GPU above this, for so long. */
+/* A pod is idle after IDLE_S without output and without a GPU above IDLE_UTIL. */
 #define IDLE_UTIL	5.0
 #define IDLE_S		600.0
 #define STALL_MIN_S	20.0
@@ -65,7 +65,7 @@ void alerts_rule_add(struct alerts *alerts, const struct alert_rule *rule)
 	xpush(alerts->rules, alerts->n_rules, alerts->cap_rules, copy);
 }
 
-/* Who an alert is about, stable over restarts: "kind pod path index". */
+/* Identify what an alert is about, the same after a restart: "kind pod path index". */
 static char *alert_key(const struct alert *alert, const struct model *model)
 {
 	const char *pod = alert->pod < model->n_pods ? model->pods[alert->pod].name : "-";
@@ -79,7 +79,6 @@ static char *alert_key(const struct alert *alert, const struct model *model)
 			 alert->mr->path);
 }
 
-/* Whether a line of the list is the key. */
 static bool has_line(const char *list, const char *key)
 {
 	struct str rest = str_from(list), line;
@@ -90,7 +89,7 @@ static bool has_line(const char *list, const char *key)
 	return false;
 }
 
-/* One update of the list. */
+/* One update of the list of alerts. */
 struct round {
 	struct alerts *alerts;
 	const struct model *model;
@@ -98,43 +97,12 @@ struct round {
 	int64_t now_wall_ms;
 };
 
-static struct alert *find(struct alerts *alerts, const struct alert *like)
-{
-	return array_find(one, alerts->v, alerts->n,
-			  one->kind == like->kind && one->rule == like->rule &&
-				  one->pod == like->pod && one->mr == like->mr);
-}
-
-/* An alert that was not there before. */
-static void add(struct round *round, struct alert *alert)
+/* Raise the alert, or update the text of the one that is raised already. */
+static void __attribute__((format(printf, 4, 5)))
+raise_alert(struct round *round, const struct alert *whose, enum alert_kind kind, const char *fmt,
+	    ...)
 {
 	struct alerts *alerts = round->alerts;
-
-	if (alerts->n >= ALERTS_MAX)
-		return;
-	alert->number = ++alerts->last_number;
-	alert->severity = kinds[alert->kind].severity;
-	if (alert->since_wall_ms == 0)
-		alert->since_wall_ms = round->now_wall_ms;
-	/* What ended before we began was seen then, or is in the list now. */
-	if (alert->mr != NULL && alert->mr->past) {
-		alert->acknowledged = true;
-		if (alert->mr->last_byte_wall_ms > 0)
-			alert->since_wall_ms = alert->mr->last_byte_wall_ms;
-	} else if (alerts->acknowledged_before != NULL) {
-		AUTO_TEXT key = alert_key(alert, round->model);
-
-		alert->acknowledged = has_line(alerts->acknowledged_before, key);
-	}
-	xpush(alerts->v, alerts->n, alerts->cap, *alert);
-	if (alerts->on_new != NULL && !alert->acknowledged)
-		alerts->on_new(alerts->user, alert);
-}
-
-/* It holds: keep the alert with its new text, or add it. */
-static void __attribute__((format(printf, 4, 5)))
-hold(struct round *round, const struct alert *whose, enum alert_kind kind, const char *fmt, ...)
-{
 	struct alert alert = *whose, *old;
 	va_list ap;
 
@@ -143,13 +111,33 @@ hold(struct round *round, const struct alert *whose, enum alert_kind kind, const
 	va_start(ap, fmt);
 	(void)vsnprintf(alert.text, sizeof(alert.text), fmt, ap);
 	va_end(ap);
-	old = find(round->alerts, &alert);
-	if (old == NULL) {
-		add(round, &alert);
+	old = array_find(one, alerts->v, alerts->n,
+			 one->kind == kind && one->rule == alert.rule && one->pod == alert.pod &&
+				 one->mr == alert.mr);
+	if (old != NULL) {
+		memcpy(old->text, alert.text, sizeof(old->text));
+		old->seen = true;
 		return;
 	}
-	memcpy(old->text, alert.text, sizeof(old->text));
-	old->seen = true;
+	if (alerts->n >= ALERTS_MAX)
+		return;
+	alert.number = ++alerts->last_number;
+	alert.severity = kinds[kind].severity;
+	if (alert.since_wall_ms == 0)
+		alert.since_wall_ms = round->now_wall_ms;
+	/* A run that ended before this program started was seen then; it needs no attention. */
+	if (alert.mr != NULL && alert.mr->past) {
+		alert.acknowledged = true;
+		if (alert.mr->last_byte_wall_ms > 0)
+			alert.since_wall_ms = alert.mr->last_byte_wall_ms;
+	} else if (alerts->acknowledged_before != NULL) {
+		AUTO_TEXT key = alert_key(&alert, round->model);
+
+		alert.acknowledged = has_line(alerts->acknowledged_before, key);
+	}
+	xpush(alerts->v, alerts->n, alerts->cap, alert);
+	if (alerts->on_new != NULL && !alert.acknowledged)
+		alerts->on_new(alerts->user, &alert);
 }
 
 double alerts_stall_limit_s(const struct model_run *mr)
@@ -165,15 +153,8 @@ double alerts_stall_limit_s(const struct model_run *mr)
 	return fmax(STALL_MIN_S, STALL_FACTOR * p99_s);
 }
 
-/* Only what is known to be idle is: its GPUs told so just now. */
-static bool is_idle(const struct model_pod *pod, int64_t now_wall_ms)
-{
-	return !pod->bench_running && pod->gpu_busiest <= IDLE_UTIL &&
-	       model_pod_age_s(pod, now_wall_ms) <= MODEL_OLD_S;
-}
-
-/* Which pods nothing can be heard of now, and which may be at work. */
-static void note_pods(struct round *round)
+/* Update when each pod was last unreachable and when it last did something. */
+static void update_pods(struct round *round)
 {
 	const struct model *model = round->model;
 	struct alerts *alerts = round->alerts;
@@ -187,7 +168,9 @@ static void note_pods(struct round *round)
 
 		if (pod->state >= POD_RECONNECTING || pod->state == POD_CONNECTING)
 			alerts->pods[i].down_ms = now_ms;
-		if (!is_idle(pod, now_ms))
+		/* Without a recent report of its GPUs, nobody knows that a pod is idle. */
+		if (pod->bench_running || !(pod->gpu_busiest <= IDLE_UTIL) ||
+		    !(model_pod_age_s(pod, now_ms) <= MODEL_OLD_S))
 			alerts->pods[i].busy_ms = now_ms;
 	}
 	for (size_t i = 0; i < model->n_logs; i++) {
@@ -199,7 +182,7 @@ static void note_pods(struct round *round)
 	}
 }
 
-/* Silence counts while the link is up: else the link is what is wrong. */
+/* Silence counts only while the link is up; otherwise the link is the problem. */
 static void check_stall(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
@@ -215,11 +198,11 @@ static void check_stall(struct round *round, const struct alert *alert)
 		from_ms = round->alerts->pods[mr->pod].down_ms;
 	silent_s = (double)(round->now_wall_ms - from_ms) / 1000;
 	if (silent_s > limit_s)
-		hold(round, alert, ALERT_STALL, "no new line for %.0f s (limit %.0f s)", silent_s,
-		     limit_s);
+		raise_alert(round, alert, ALERT_STALL, "no output for %.0f s (limit %.0f s)",
+			    silent_s, limit_s);
 }
 
-/* Failures that the log itself tells. */
+/* Failures that the log itself reports. */
 static void check_status(struct round *round, const struct alert *alert)
 {
 	static const struct {
@@ -239,38 +222,39 @@ static void check_status(struct round *round, const struct alert *alert)
 		print_into(at, " at step %s", str_number(step, 12, number));
 	for (size_t i = 0; i < LENGTH(rules); i++)
 		if (alert->mr->run.status == rules[i].status)
-			hold(round, alert, rules[i].kind, "%s%s", rules[i].text, at);
+			raise_alert(round, alert, rules[i].kind, "%s%s", rules[i].text, at);
 }
 
 static void check_caps(struct round *round, const struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
 	const struct track *track = round->track;
-	/* A step may end behind the cap where the track grants steps. */
+	/* The last step may end after the cap where the track grants steps. */
 	double grace_s =
 		run_has(run->ms_per_step) ? run->ms_per_step * track->train_grace_steps / 1000 : 0;
 	const struct {
 		enum alert_kind kind;
 		const char *what, *unit;
-		double value, cap; /* absent: unknown, or none */
+		double value, cap; /* absent: value unknown, or no cap */
 		double grace;
 	} caps[] = {
-		{ ALERT_CAP_TRAIN, "training", "s", run->train_ms / 1000, track->cap_train_s,
+		{ ALERT_CAP_TRAIN, "training took", "s", run->train_ms / 1000, track->cap_train_s,
 		  grace_s },
-		{ ALERT_CAP_EVAL, "evaluation", "s", model_eval_s(run), track->cap_eval_s, 0 },
-		{ ALERT_CAP_BYTES, "artifact", "bytes", run->artifact_bytes,
+		{ ALERT_CAP_EVAL, "evaluation took", "s", model_eval_s(run), track->cap_eval_s, 0 },
+		{ ALERT_CAP_BYTES, "artifact is", "bytes", run->artifact_bytes,
 		  track->cap_artifact_bytes, 0 },
 	};
-	char value[STR_NUMBER_SIZE], cap[STR_NUMBER_SIZE];
+	char value[STR_NUMBER_SIZE], over[STR_NUMBER_SIZE], cap[STR_NUMBER_SIZE];
 
 	for (size_t i = 0; i < LENGTH(caps); i++)
 		if (caps[i].value > caps[i].cap + caps[i].grace)
-			hold(round, alert, caps[i].kind, "%s of %s %s is over the cap of %s",
-			     caps[i].what, str_number(caps[i].value, 12, value), caps[i].unit,
-			     str_number(caps[i].cap, 12, cap));
+			raise_alert(round, alert, caps[i].kind, "%s %s %s, %s over the cap of %s",
+				    caps[i].what, str_number(caps[i].value, 12, value),
+				    caps[i].unit, str_number(caps[i].value - caps[i].cap, 12, over),
+				    str_number(caps[i].cap, 12, cap));
 }
 
-/* Training that sets itself a cap beyond the track's, and needs it. */
+/* The run sets its own limit above the track's, and will need that time. */
 static void check_train_soon(struct round *round, const struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
@@ -279,11 +263,12 @@ static void check_train_soon(struct round *round, const struct alert *alert)
 	double end_s = run->planned_steps * model_run_ms_per_step(alert->mr) / 1000;
 
 	if (own_cap_s > cap_s && end_s > cap_s && !(model_run_train_ms(alert->mr) / 1000 > cap_s))
-		hold(round, alert, ALERT_CAP_SOON,
-		     "the run stops itself at %.0f s only; the cap is %.0f s", own_cap_s, cap_s);
+		raise_alert(round, alert, ALERT_CAP_SOON,
+			    "the run stops itself only at %.0f s; the cap is %.0f s", own_cap_s,
+			    cap_s);
 }
 
-/* An evaluation that will take longer than allowed at its pace. */
+/* At its current pace, the evaluation will take longer than allowed. */
 static void check_eval_soon(struct round *round, const struct alert *alert)
 {
 	const struct series *done = alert->mr->series[METRIC_DONE];
@@ -298,11 +283,11 @@ static void check_eval_soon(struct round *round, const struct alert *alert)
 		return;
 	end_s = took_s * alert->mr->run.eval_total / (last->value - first->value);
 	if (end_s > cap_s)
-		hold(round, alert, ALERT_CAP_SOON,
-		     "the evaluation will take about %.0f s of %.0f s", end_s, cap_s);
+		raise_alert(round, alert, ALERT_CAP_SOON,
+			    "evaluation will take about %.0f s; the cap is %.0f s", end_s, cap_s);
 }
 
-/* Step times of the runs that live on other pods with the same recipe. */
+/* Step times of running runs on other pods with the same recipe. */
 static size_t peer_times(const struct model *model, const struct model_run *mr, double times[64])
 {
 	size_t n = 0;
@@ -319,13 +304,13 @@ static size_t peer_times(const struct model *model, const struct model_run *mr, 
 	return n;
 }
 
-/* Its pace since it fell behind, where that was not at its begin. */
+/* Append the pace since the run fell behind, unless it was slow from its first row. */
 static void add_since(const struct model_run *mr, double limit, struct buf *out)
 {
 	const struct series *paces = mr->series[METRIC_MS_PER_STEP];
 	size_t n = paces != NULL ? series_count(paces) : 0, i = n;
 
-	/* One row at the pace of before is no end of it. */
+	/* A single fast row does not end the slow part. */
 	while (i > 0 && (series_at(paces, i - 1)->value >= limit ||
 			 (i > 1 && series_at(paces, i - 2)->value >= limit)))
 		i--;
@@ -339,7 +324,7 @@ static void add_since(const struct model_run *mr, double limit, struct buf *out)
 			    from->train_ms / 1000);
 }
 
-/* What the GPUs of its pod say of it. */
+/* Append what the GPUs of the pod report. */
 static void add_clock(const struct round *round, size_t pod, struct buf *out)
 {
 	const struct model_pod *mp = &round->model->pods[pod];
@@ -378,21 +363,10 @@ static void check_slow(struct round *round, const struct alert *alert)
 		    (own / median - 1) * 100, n);
 	add_since(mr, median * SLOW_RATIO, &text);
 	add_clock(round, mr->pod, &text);
-	hold(round, alert, ALERT_SLOW_POD, "%s", text.data);
+	raise_alert(round, alert, ALERT_SLOW_POD, "%s", text.data);
 }
 
-/* The last value of a metric, by whatever name the run has it. */
-static double last_value(const struct model_run *mr, const char *name)
-{
-	const struct run_series *series = run_series_called(&mr->run, name);
-	enum metric metric = metric_by_name(str_from(name));
-
-	if (series != NULL)
-		return run_series_last(series, name);
-	return metric < METRIC_COUNT ? model_last(mr->series, metric) : RUN_ABSENT;
-}
-
-/* What was over before we began is no news. */
+/* Runs that ended before hgym-tui started raise no alerts. */
 static void check_metrics(struct round *round, const struct alert *whose)
 {
 	char value[STR_NUMBER_SIZE], limit[STR_NUMBER_SIZE];
@@ -400,16 +374,20 @@ static void check_metrics(struct round *round, const struct alert *whose)
 
 	for (size_t i = 0; i < alerts->n_rules && !whose->mr->past; i++) {
 		const struct alert_rule *rule = &alerts->rules[i];
-		double last = last_value(whose->mr, rule->metric);
+		const struct run_series *own = run_series_called(&whose->mr->run, rule->metric);
+		enum metric metric = metric_by_name(str_from(rule->metric));
+		double last = own != NULL	      ? run_series_last(own, rule->metric)
+			      : metric < METRIC_COUNT ? model_last(whose->mr->series, metric)
+						      : RUN_ABSENT;
 		struct alert alert = *whose;
 		bool above = last > rule->above;
 
 		if (!above && !(last < rule->below))
 			continue;
 		alert.rule = i + 1;
-		hold(round, &alert, ALERT_METRIC, "%s is %s, %s %s", rule->metric,
-		     str_number(last, 6, value), above ? "above" : "below",
-		     str_number(above ? rule->above : rule->below, 6, limit));
+		raise_alert(round, &alert, ALERT_METRIC, "%s is %s, %s %s", rule->metric,
+			    str_number(last, 6, value), above ? "above" : "below",
+			    str_number(above ? rule->above : rule->below, 6, limit));
 	}
 }
 
@@ -439,55 +417,46 @@ static void check_pod(struct round *round, size_t i)
 	double idle_s = (double)(round->now_wall_ms - from_ms) / 1000;
 
 	if (pod->state == POD_REFUSED || pod->state == POD_RECONNECTING)
-		hold(round, &alert, ALERT_LINK, "%s: %s", pod_state_name(pod->state),
-		     pod->why != NULL ? pod->why : "no reason known");
+		raise_alert(round, &alert, ALERT_LINK, "%s: %s", pod_state_name(pod->state),
+			    pod->why != NULL ? pod->why : "reason unknown");
 	if (pod->disk_free_bytes < DISK_LOW_BYTES)
-		hold(round, &alert, ALERT_DISK, "%.1f GB of disk left", pod->disk_free_bytes / 1e9);
+		raise_alert(round, &alert, ALERT_DISK, "%.1f GB of disk space left",
+			    pod->disk_free_bytes / 1e9);
 	if (idle_s >= IDLE_S && pod->usd_per_hour > 0)
-		hold(round, &alert, ALERT_IDLE,
-		     "no GPU above %g %% and no new line for %.0f min, which "
-		     "cost %.2f USD",
-		     IDLE_UTIL, idle_s / 60, pod->usd_per_hour * idle_s / 3600);
-}
-
-/* A log that went away while its run was under way. */
-static void check_log(struct round *round, const struct model_log *log)
-{
-	const struct model_run *mr = model_log_cut_run(round->model, log);
-	const struct alert alert = { .pod = log->pod,
-				     .mr = mr,
-				     .since_wall_ms = log->gone_wall_ms };
-
-	if (mr != NULL)
-		hold(round, &alert, ALERT_GONE, "its log file is gone; what was read of it stays");
-}
-
-/* Drop what does not hold any more. */
-static void drop_gone(struct alerts *alerts)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < alerts->n; i++)
-		if (alerts->v[i].seen)
-			alerts->v[n++] = alerts->v[i];
-	alerts->n = n;
+		raise_alert(round, &alert, ALERT_IDLE,
+			    "no output and no GPU above %g %% for %.0f min, at a cost of %.2f USD",
+			    IDLE_UTIL, idle_s / 60, pod->usd_per_hour * idle_s / 3600);
 }
 
 void alerts_update(struct alerts *alerts, const struct model *model, const struct track *track,
 		   int64_t now_wall_ms)
 {
 	struct round round = { alerts, model, track, now_wall_ms };
+	size_t n = 0;
 
 	for (size_t i = 0; i < alerts->n; i++)
 		alerts->v[i].seen = false;
-	note_pods(&round);
+	update_pods(&round);
 	for (size_t i = 0; i < model->n_runs; i++)
 		check_run(&round, model->runs[i]);
-	for (size_t i = 0; i < model->n_logs; i++)
-		check_log(&round, model->logs[i]);
+	for (size_t i = 0; i < model->n_logs; i++) {
+		const struct model_log *log = model->logs[i];
+		const struct model_run *mr = model_log_cut_run(model, log);
+		const struct alert alert = { .pod = log->pod,
+					     .mr = mr,
+					     .since_wall_ms = log->gone_wall_ms };
+
+		if (mr != NULL)
+			raise_alert(
+				&round, &alert, ALERT_GONE,
+				"log file removed before the run finished; its local copy is kept");
+	}
 	for (size_t i = 0; i < model->n_pods; i++)
 		check_pod(&round, i);
-	drop_gone(alerts);
+	for (size_t i = 0; i < alerts->n; i++)
+		if (alerts->v[i].seen)
+			alerts->v[n++] = alerts->v[i];
+	alerts->n = n;
 }
 
 void alerts_acknowledge(struct alerts *alerts)
@@ -533,7 +502,7 @@ void alerts_save(const struct alerts *alerts, const struct model *model, struct 
 		if (!alerts->v[i].acknowledged)
 			continue;
 		key = alert_key(&alerts->v[i], model);
-		/* A name with a line end in it is not worth remembering. */
+		/* The file has one key per line, so a key with a line end cannot be stored. */
 		if (strchr(key, '\n') == NULL)
 			buf_appendf(out, "%s\n", key);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Room for a bench as it is shown; filled by the program, freed by a model. */
+/* Memory of a bench as the screen shows it; the app fills it, the model frees it. */
 #include "model/bench_live.h"
 
 #include <stdlib.h>

@@ -4,19 +4,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * A bench as a screen shows it while it runs and after it: its runs, what
- * their blocks say so far, and what is still to come.  Differences are per
- * cent, more than 0 is faster than the control; absent numbers are NAN.
- */
+/* A bench as the screen shows it, while it runs and afterwards: its runs, the differences measured
+ * so far, and what is still to run. Differences are in per cent; more than 0 is faster than the
+ * control. Absent numbers are NAN. */
 #define BENCH_LIVE_NAME 64
 #define BENCH_LIVE_WAIT 400
 
 enum bench_live_state {
 	BENCH_LIVE_WAITING,
-	BENCH_LIVE_NOW,	 /* under way, or about to begin */
+	BENCH_LIVE_NOW,	 /* running, or about to start */
 	BENCH_LIVE_OVER, /* measured */
-	BENCH_LIVE_BAD,	 /* a hard guard fired */
+	BENCH_LIVE_BAD,	 /* a hard validity check failed */
 	BENCH_LIVE_SKIPPED,
 };
 
@@ -24,17 +22,17 @@ struct bench_live_run {
 	size_t arm, pod, block;
 	bool counted; /* false: burn-in */
 	enum bench_live_state state;
-	double y; /* in the metric's own unit; NAN: its block is not complete */
+	double y; /* in the unit of the metric; NAN until its block is complete */
 };
 
 struct bench_live_arm {
 	char tag[BENCH_LIVE_NAME];
-	bool aa; /* the control again */
+	bool aa; /* the control, run a second time */
 	size_t n_good, n_bad;
 	double median;
 };
 
-/* An interval of a difference. */
+/* A difference and its confidence interval. */
 struct bench_live_span {
 	size_t n;
 	double mean, lo, hi;
@@ -45,58 +43,56 @@ struct bench_live_pod_span {
 	struct bench_live_span span;
 };
 
-/* One arm against the control. */
+/* One arm compared with the control. */
 struct bench_live_contrast {
 	size_t arm;
-	double *d; /* owned; one a complete block, in their order */
+	double *d; /* owned; one per complete block, in order */
 	struct bench_live_span all;
 	struct bench_live_pod_span *pods; /* owned */
 	size_t n_pods;
 	bool pods_differ;
-	double sd;    /* of a block */
-	double shows; /* the smallest difference that these blocks would */
-	/* The difference that would stop the bench at the next look, with the
-	 * spread as it is. */
+	double sd;    /* standard deviation of one block */
+	double shows; /* smallest detectable difference */
+	/* The difference that would stop the bench at the next look if the spread stays the
+	 * same. */
 	double stops_at;
-	double next_p;		 /* that stops it there, or decides where it is the last
-				  */
+	double next_p;		 /* p that stops it there, or decides if that look is the last */
 	size_t blocks_to_margin; /* 0: unknown */
 	bool invalid;
-	char word[24];	  /* of the verdict, "FASTER"; "" before the first */
-	char text[256];	  /* the verdict as the judge has it now */
-	char guards[400]; /* what fired, ", " between; "" nothing */
+	char word[24];	  /* first word of the verdict, "FASTER"; "" before the first */
+	char text[256];	  /* the current verdict */
+	char guards[400]; /* validity checks that failed, separated by ", " */
 };
 
 struct bench_live {
-	const char *still_up; /* borrowed of the bench: pods left up */
+	const char *still_up; /* borrowed from the bench: pods that were left running */
 	char metric[BENCH_LIVE_NAME];
 	struct bench_live_arm *arms; /* owned; the control first */
 	size_t n_arms;
 	char (*pods)[BENCH_LIVE_NAME]; /* owned */
-	/* Why a pod keeps the bench waiting, or was given up; "" none; owned,
-	 * one a pod. */
+	/* Why each pod keeps the bench waiting or was given up, "" if it does not; owned. */
 	char (*waits)[BENCH_LIVE_WAIT];
-	bool preflight; /* these are its steps, and no trouble */
+	bool preflight; /* waits are steps of the preflight, not problems */
 	size_t n_pods;
-	size_t blocks;		     /* planned, of each pod */
-	struct bench_live_run *runs; /* owned; pod by pod, in their order */
+	size_t blocks;		     /* planned, per pod */
+	struct bench_live_run *runs; /* owned; pod by pod, in order */
 	size_t n_runs, n_over;
-	size_t n_planned;		       /* of n_runs: fresh blocks are of three arms */
+	size_t n_planned;		       /* of n_runs; a confirmation block has three arms */
 	struct bench_live_contrast *contrasts; /* owned */
 	size_t n_contrasts;
-	size_t n_dropped;     /* blocks that a guard took */
-	double margin, alpha; /* per cent; a share */
-	bool early;	      /* a look may end it, or when it is precise */
+	size_t n_dropped;     /* blocks dropped by a validity check */
+	double margin, alpha; /* margin in per cent, alpha a fraction */
+	bool early;	      /* may stop at a look, or once precise enough */
 	size_t min_blocks;
-	bool running;	  /* by its folder */
-	bool driven;	  /* and somebody drives it */
-	char stopped[24]; /* why it ended; "" */
-	/* Of its budget; NAN: no limit, or no price. */
+	bool running;	  /* according to its folder */
+	bool driven;	  /* some process drives it */
+	char stopped[24]; /* why it ended, or "" */
+	/* Budget; NAN: no limit, or no price. */
 	double elapsed_s, limit_s, cost_usd, limit_usd, usd_per_h;
-	size_t n_unpriced; /* pods that cost_usd leaves out */
-	/* By what runs took so far; of all that are due, when it was shown. */
+	size_t n_unpriced; /* pods without a price, not in cost_usd */
+	/* Estimated from the runs so far; due: for all that remain; due_at_s: when estimated. */
 	double left_s, due_s, due_at_s;
-	double noise_sd; /* of the register, per cent; NAN: not known */
+	double noise_sd; /* from the noise register, per cent; NAN: unknown */
 	size_t noise_runs;
 };
 

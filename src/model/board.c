@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The leaderboard: what is added, which runs count and how they spread, which
- * caps they keep, how each group stands to the bar, in which order.
- */
+/* Leaderboard: which rows count, how they spread, which caps they keep, how each group compares
+ * with the bar, and the order of the groups. */
 #include "model/board.h"
 
 #include <ctype.h>
@@ -20,7 +18,7 @@
 #define NOTE_MAX       1024
 #define MAX_DIFFERENT  8
 #define COARSE_MS      6000.0 /* a tenth of a minute */
-#define NATS_TOLERANCE 1e-3   /* relative; beyond it: another tokenizer */
+#define NATS_TOLERANCE 1e-3   /* relative; more means another tokenizer */
 
 void board_init(struct board *board, const struct track *track)
 {
@@ -47,8 +45,7 @@ void board_choose_metric(struct board *board, const char *name)
 	board->score = &board->chosen;
 }
 
-/* The last value of the metric that was chosen, of each run with a log. */
-static void take_chosen(struct board *board)
+static void read_chosen_metric(struct board *board)
 {
 	for (size_t i = 0; i < board->n_rows; i++) {
 		struct board_row *row = board->rows[i];
@@ -64,17 +61,6 @@ static void take_chosen(struct board *board)
 	}
 }
 
-static void group_release(struct board_group *group)
-{
-	for (size_t i = 0; i < group->n_notes; i++)
-		free(group->notes[i]);
-	free(group->notes);
-	free(group->verdict.common);
-	free(group->rows);
-	free(group->title);
-	free(group->key);
-}
-
 void board_release(struct board *board)
 {
 	for (size_t i = 0; i < board->n_rows; i++) {
@@ -84,8 +70,15 @@ void board_release(struct board *board)
 		free(board->rows[i]->log);
 		free(board->rows[i]);
 	}
-	for (size_t i = 0; i < board->n_groups; i++)
-		group_release(&board->groups[i]);
+	array_each (group, board->groups, board->n_groups) {
+		for (size_t i = 0; i < group->n_notes; i++)
+			free(group->notes[i]);
+		free(group->notes);
+		free(group->verdict.common);
+		free(group->rows);
+		free(group->title);
+		free(group->key);
+	}
 	map_release(&board->group_index, NULL);
 	free(board->rows);
 	free(board->groups);
@@ -94,8 +87,8 @@ void board_release(struct board *board)
 	*board = (struct board){ 0 };
 }
 
-/* The group of that key; a new one when there is none. */
-static size_t group_get(struct board *board, const char *key, bool is_values)
+/* The index of the group with this key; a new group if there is none. */
+static size_t get_group(struct board *board, const char *key, bool is_values)
 {
 	AUTO_TEXT name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
 	size_t found = (size_t)map_get(&board->group_index, str_from(name));
@@ -109,7 +102,7 @@ static size_t group_get(struct board *board, const char *key, bool is_values)
 	return found - 1;
 }
 
-static struct board_row *row_add(struct board *board, size_t index, const char *path)
+static struct board_row *add_row(struct board *board, size_t index, const char *path)
 {
 	struct board_group *group = &board->groups[index];
 	struct board_row *row = xcalloc(1, sizeof(*row));
@@ -128,7 +121,7 @@ struct board_row *board_add(struct board *board, const char *path, const char *k
 {
 	if (board->n_rows >= BOARD_MAX_ROWS)
 		return NULL;
-	struct board_row *row = row_add(board, group_get(board, key, false), path);
+	struct board_row *row = add_row(board, get_group(board, key, false), path);
 	run_copy(&row->run, run);
 	if (sha256 != NULL && strlen(sha256) < sizeof(row->sha256))
 		memcpy(row->sha256, sha256, strlen(sha256) + 1);
@@ -143,12 +136,12 @@ void board_row_price(struct board_row *row, double usd_per_hour)
 void board_add_values(struct board *board, const char *key, const double *values, size_t n)
 {
 	const struct run_number *score = board->score;
-	size_t group = group_get(board, key, true);
+	size_t group = get_group(board, key, true);
 
 	if (score == NULL)
 		score = run_number_by_name(STR_LIT("final_bpb"));
 	for (size_t i = 0; i < n && board->n_rows < BOARD_MAX_ROWS; i++) {
-		struct board_row *row = row_add(board, group, key);
+		struct board_row *row = add_row(board, group, key);
 
 		run_init(&row->run);
 		row->run.status = RUN_FINISHED;
@@ -179,14 +172,14 @@ struct board_group *board_find_group(const struct board *board, const char *key,
 		if (!key_fits(group->key, key))
 			continue;
 		if (found != NULL) {
-			err_set(err, ERR_USAGE, "\"%s\" is more than one group: %s and %s", key,
-				found->key, group->key);
+			err_set(err, ERR_USAGE, "\"%s\" matches more than one group: %s and %s",
+				key, found->key, group->key);
 			return NULL;
 		}
 		found = group;
 	}
 	if (found == NULL)
-		err_set(err, ERR_NODATA, "there is no group \"%s\"", key);
+		err_set(err, ERR_NODATA, "unknown group \"%s\"", key);
 	return found;
 }
 
@@ -219,7 +212,7 @@ const struct board_group *board_baseline(const struct board *board)
 	return array_find(one, board->groups, board->n_groups, one->is_baseline);
 }
 
-/* How much of the keys is a directory that all groups of logs share. */
+/* Length of the folder that the keys of all groups of logs share. */
 static size_t shared_prefix(const struct board *board)
 {
 	const char *first = NULL;
@@ -244,23 +237,8 @@ static size_t shared_prefix(const struct board *board)
 	return len;
 }
 
-/* The path of a row below its group, or its last part; runs of a file by #. */
-static char *row_name(const struct board_row *row, const char *key)
-{
-	const char *name = file_name(row->path);
-	size_t len = strlen(key);
-
-	if (strncmp(row->path, key, len) == 0 && row->path[len] == '/')
-		name = row->path + len + 1;
-	if (row->run.run_index == 0)
-		return xstrdup(name);
-	return xasprintf("%s #%u", name, row->run.run_index + 1);
-}
-
-/*
- * The key below the folder that all groups share.  "logs" and the like alone do not name a
- * group: they keep the folder above them.
- */
+/* The key below the folder that all groups share. If only "logs" or a similar common name would be
+ * left, the folder above is kept too. */
 static const char *short_title(const char *key, size_t prefix)
 {
 	const char *title = key[prefix] != '\0' ? key + prefix : key;
@@ -290,8 +268,16 @@ static void name_all(struct board *board)
 	for (size_t i = 0; i < board->n_rows; i++) {
 		struct board_row *row = board->rows[i];
 
-		if (row->name == NULL)
-			row->name = row_name(row, board->groups[row->group].key);
+		if (row->name != NULL)
+			continue;
+		/* The path below the group's folder, or the file name. */
+		const char *name = file_name(row->path), *key = board->groups[row->group].key;
+		size_t len = strlen(key);
+		if (strncmp(row->path, key, len) == 0 && row->path[len] == '/')
+			name = row->path + len + 1;
+		row->name = row->run.run_index == 0
+				    ? xstrdup(name)
+				    : xasprintf("%s #%u", name, row->run.run_index + 1);
 	}
 }
 
@@ -308,9 +294,9 @@ void board_list_uncounted(const struct board_group *group, struct buf *out)
 	}
 }
 
-/* Add a sentence to what is said of a group. */
+/* Add a sentence to the notes of a group. */
 static void __attribute__((format(printf, 2, 3)))
-note(struct board_group *group, const char *fmt, ...)
+add_note(struct board_group *group, const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
@@ -323,9 +309,9 @@ note(struct board_group *group, const char *fmt, ...)
 	xpush(group->notes, group->n_notes, group->cap_notes, xstrdup(text));
 }
 
-/* Add a few words to the note of a row, "; " between. */
+/* Add a few words to the note of a row, separated by "; ". */
 static void __attribute__((format(printf, 2, 3)))
-note_row(struct board_row *row, const char *fmt, ...)
+add_row_note(struct board_row *row, const char *fmt, ...)
 {
 	size_t len = strlen(row->note);
 	va_list ap;
@@ -339,27 +325,27 @@ note_row(struct board_row *row, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The texts that the counted rows have for something, each once. */
+/* Distinct values of something in the counted rows of a group. */
 struct different {
-	char texts[MAX_DIFFERENT][80];
+	char values[MAX_DIFFERENT][80];
 	size_t runs[MAX_DIFFERENT];
 	size_t n;
 };
 
-static void add_text(struct different *d, const char *text)
+static void add_value(struct different *d, const char *text)
 {
 	size_t i = 0;
 
-	while (i < d->n && strcmp(d->texts[i], text) != 0)
+	while (i < d->n && strcmp(d->values[i], text) != 0)
 		i++;
 	if (i == MAX_DIFFERENT)
 		return;
 	if (i == d->n)
-		(void)snprintf(d->texts[d->n++], sizeof(d->texts[0]), "%s", text);
+		(void)snprintf(d->values[d->n++], sizeof(d->values[0]), "%s", text);
 	d->runs[i]++;
 }
 
-/* "n_gpus differs: 8 (3 runs), 2 (1 run)", when it does. */
+/* Note for example "n_gpus differs: 8 (3 runs), 2 (1 run)" if there is more than one value. */
 static void note_different(struct board_group *group, const char *what, const struct different *d)
 {
 	AUTO_BUF text = buf_new(NOTE_MAX);
@@ -367,15 +353,13 @@ static void note_different(struct board_group *group, const char *what, const st
 	if (d->n < 2)
 		return;
 	for (size_t i = 0; i < d->n; i++)
-		buf_appendf(&text, "%s%s (%zu run%s)", i > 0 ? ", " : "", d->texts[i], d->runs[i],
+		buf_appendf(&text, "%s%s (%zu run%s)", i > 0 ? ", " : "", d->values[i], d->runs[i],
 			    d->runs[i] == 1 ? "" : "s");
-	note(group, "%s of the runs differ: %s", what, text.data);
+	add_note(group, "%s differ between runs: %s", what, text.data);
 }
 
-/*
- * Runs of one group are meant to differ by their seed alone.  Where a log
- * tells that they do not, the mean is of unlike things, and is said to be.
- */
+/* Runs of one group should differ only by their seed. Where their logs show that they do not, the
+ * mean mixes different things; add a note about it. */
 static void note_unlike(const struct board *board, struct board_group *group)
 {
 	static const struct {
@@ -398,44 +382,41 @@ static void note_unlike(const struct board *board, struct board_group *group)
 			if (!run_has(value))
 				continue;
 			(void)str_number(value, 17, text);
-			add_text(&d, text);
+			add_value(&d, text);
 		}
 		note_different(group, same[k].what, &d);
 	}
 	board_each_counted (row, board, group) {
 		if (row->run.final_class != NULL)
-			add_text(&stages, row->run.final_class);
+			add_value(&stages, row->run.final_class);
 		if (row->run.source_sha256 != NULL) {
 			print_into(text, "%.12s", row->run.source_sha256);
-			add_text(&scripts, text);
+			add_value(&scripts, text);
 		}
 	}
-	note_different(group, "stages of the scores", &stages);
+	note_different(group, "score stages", &stages);
 	note_different(group, "training scripts", &scripts);
 }
 
-/* Copies, seeds that ran again, unlike runs of a group. */
 static void note_group(const struct board *board, struct board_group *group)
 {
 	for (size_t i = 0; i < group->n_rows; i++) {
 		const struct board_row *row = board->rows[group->rows[i]];
 
 		if (row->use == BOARD_COPY || row->use == BOARD_SAME_RUN)
-			note(group, "%s is %s %s: counted once", row->name,
-			     row->use == BOARD_COPY ? "byte-identical to" : "the same run as",
-			     board->rows[row->copy_of]->name);
+			add_note(group, "%s is %s %s: counted once", row->name,
+				 row->use == BOARD_COPY ? "byte-identical to" : "the same run as",
+				 board->rows[row->copy_of]->name);
 	}
 	if (group->n_seeds < group->n_counted)
-		note(group,
-		     "%zu runs of %zu seed%s: a seed that ran again is "
-		     "no further seed; the tests take the mean of its "
-		     "runs as one value",
-		     group->n_counted, group->n_seeds, group->n_seeds == 1 ? "" : "s");
+		add_note(group,
+			 "%zu runs of %zu seed%s: repeated runs of a seed count as one; the "
+			 "tests use their mean",
+			 group->n_counted, group->n_seeds, group->n_seeds == 1 ? "" : "s");
 	note_unlike(board, group);
 }
 
-/* A value against its cap; no cap, no answer. */
-static enum board_kept check(double value, double cap)
+static enum board_kept check_cap(double value, double cap)
 {
 	if (!run_has(cap))
 		return CAP_NONE;
@@ -444,56 +425,42 @@ static enum board_kept check(double value, double cap)
 	return value <= cap ? CAP_KEPT : CAP_BROKEN;
 }
 
-/*
- * The training clock is looked at between steps, so a run may pass the cap by
- * as many steps as the track grants.
- */
-static enum board_kept check_train(const struct track *track, const struct run *run)
-{
-	enum board_kept kept = check(run->train_ms / 1000, track->cap_train_s);
-	double step_ms = run->train_ms / run->steps;
-
-	if (kept == CAP_BROKEN && run->steps > 0 &&
-	    run->train_ms - 1000 * track->cap_train_s <= track->train_grace_steps * step_ms)
-		return CAP_GRACE;
-	return kept;
-}
-
-/* Were all targets of the validation set scored? */
-static enum board_kept check_targets(const struct track *track, const struct run *run)
-{
-	if (!track->full_targets)
-		return CAP_NONE;
-	if (!run_has(run->val_tokens) || !run_has(run->target_tokens))
-		return CAP_UNKNOWN;
-	return run->target_tokens >= run->val_tokens ? CAP_KEPT : CAP_BROKEN;
-}
-
 static void check_row(const struct track *track, struct board_row *row)
 {
 	const struct run *run = &row->run;
 	double eval_s = fmax(run->eval_s, run->eval_total_s);
+	double train_over_ms = run->train_ms - 1000 * track->cap_train_s;
+	enum board_kept *caps = row->caps;
 	char texts[2][STR_NUMBER_SIZE];
 
-	row->caps[BOARD_CAP_BYTES] = check(run->artifact_bytes, track->cap_artifact_bytes);
-	row->caps[BOARD_CAP_TRAIN] = check_train(track, run);
-	row->caps[BOARD_CAP_EVAL] = check(eval_s, track->cap_eval_s);
-	row->caps[BOARD_CAP_TARGETS] = check_targets(track, run);
-	if (row->caps[BOARD_CAP_BYTES] == CAP_BROKEN)
-		note_row(row, "%s bytes over",
-			 str_number(run->artifact_bytes - track->cap_artifact_bytes, 17, texts[0]));
-	if (row->caps[BOARD_CAP_TRAIN] == CAP_BROKEN)
-		note_row(row, "train %.3f s over", run->train_ms / 1000 - track->cap_train_s);
-	if (row->caps[BOARD_CAP_EVAL] == CAP_BROKEN)
-		note_row(row, "eval %.3f s over", eval_s - track->cap_eval_s);
-	if (row->caps[BOARD_CAP_TARGETS] == CAP_BROKEN)
-		note_row(row, "%s of %s targets scored",
-			 str_number(run->target_tokens, 17, texts[0]),
-			 str_number(run->val_tokens, 17, texts[1]));
+	caps[BOARD_CAP_BYTES] = check_cap(run->artifact_bytes, track->cap_artifact_bytes);
+	caps[BOARD_CAP_TRAIN] = check_cap(run->train_ms / 1000, track->cap_train_s);
+	/* A run looks at its clock between steps: the track may grant it the step it was in. */
+	if (caps[BOARD_CAP_TRAIN] == CAP_BROKEN && run->steps > 0 &&
+	    train_over_ms <= track->train_grace_steps * (run->train_ms / run->steps))
+		caps[BOARD_CAP_TRAIN] = CAP_GRACE;
+	caps[BOARD_CAP_EVAL] = check_cap(eval_s, track->cap_eval_s);
+	if (track->full_targets)
+		caps[BOARD_CAP_TARGETS] = !run_has(run->val_tokens) || !run_has(run->target_tokens)
+						  ? CAP_UNKNOWN
+					  : run->target_tokens >= run->val_tokens ? CAP_KEPT
+										  : CAP_BROKEN;
+	if (caps[BOARD_CAP_BYTES] == CAP_BROKEN)
+		add_row_note(
+			row, "%s bytes over",
+			str_number(run->artifact_bytes - track->cap_artifact_bytes, 17, texts[0]));
+	if (caps[BOARD_CAP_TRAIN] == CAP_BROKEN)
+		add_row_note(row, "train %.3f s over", train_over_ms / 1000);
+	if (caps[BOARD_CAP_EVAL] == CAP_BROKEN)
+		add_row_note(row, "eval %.3f s over", eval_s - track->cap_eval_s);
+	if (caps[BOARD_CAP_TARGETS] == CAP_BROKEN)
+		add_row_note(row, "%s of %s targets scored",
+			     str_number(run->target_tokens, 17, texts[0]),
+			     str_number(run->val_tokens, 17, texts[1]));
 }
 
-/* The worst of the runs that count, and a word on grace that was used. */
-static void check_group(const struct board *board, struct board_group *group)
+/* The worst state of the counted runs, and a note if the grace was used. */
+static void check_group_caps(const struct board *board, struct board_group *group)
 {
 	double over_ms = 0;
 
@@ -506,22 +473,14 @@ static void check_group(const struct board *board, struct board_group *group)
 				fmax(over_ms, row->run.train_ms - 1000 * board->track->cap_train_s);
 	}
 	if (over_ms > 0)
-		note(group,
-		     "train passes %.0f s by up to %.3f s, within the "
-		     "%.0f steps that the track grants",
-		     board->track->cap_train_s, over_ms / 1000, board->track->train_grace_steps);
+		add_note(
+			group,
+			"train time exceeds %.0f s by up to %.3f s, within the %.0f steps that the "
+			"track grants",
+			board->track->cap_train_s, over_ms / 1000, board->track->train_grace_steps);
 }
 
-/* Needs to know which rows count. */
-static void check_caps(struct board *board)
-{
-	for (size_t i = 0; i < board->n_rows; i++)
-		check_row(board->track, board->rows[i]);
-	for (size_t i = 0; i < board->n_groups; i++)
-		check_group(board, &board->groups[i]);
-}
-
-/* Does a finished run of the group have that number? */
+/* Does a finished run of the group have this number? */
 static bool group_has(const struct board *board, const struct board_group *group,
 		      const struct run_number *number)
 {
@@ -545,19 +504,7 @@ static const struct run_number *choose_score(const struct board *board,
 	return group_has(board, group, bpb) || !group_has(board, group, loss) ? bpb : loss;
 }
 
-/*
- * Two runs with the same score, steps and training time: one run told twice,
- * unless their seeds differ, or the time is one of full tenths of a minute
- * and may be rounded, so that it proves nothing without the seed.
- */
-static bool may_be_same(const struct run *a, const struct run *b)
-{
-	if (run_has(a->seed) && run_has(b->seed))
-		return a->seed == b->seed;
-	return fmod(a->train_ms, COARSE_MS) != 0;
-}
-
-/* A row that tells of a run that a row before it of the group tells of. */
+/* Mark a row that repeats the run of an earlier row of its group. */
 static void mark_copy(struct board *board, struct board_row *row, size_t first, enum board_use use)
 {
 	const struct board_row *other = board->rows[first];
@@ -565,14 +512,14 @@ static void mark_copy(struct board *board, struct board_row *row, size_t first, 
 	row->use = use;
 	row->copy_of = first;
 	if (use == BOARD_COPY)
-		note_row(row, "= %s, same bytes", other->name);
+		add_row_note(row, "= %s, same bytes", other->name);
 	else if (strcmp(row->path, other->path) == 0)
-		note_row(row, "= run %u of this file", other->run.run_index + 1);
+		add_row_note(row, "= run %u of this file", other->run.run_index + 1);
 	else
-		note_row(row, "= %s, same run", other->name);
+		add_row_note(row, "= %s, same run", other->name);
 }
 
-/* The first row with the same key in seen (then not itself), or 0 and set. */
+/* The first row + 1 with this key; if there is none, 0, and row `index` becomes it. */
 static size_t first_with(struct map *seen, const char *key, size_t index)
 {
 	void *found = map_get(seen, str_from(key));
@@ -582,10 +529,8 @@ static size_t first_with(struct map *seen, const char *key, size_t index)
 	return (size_t)found;
 }
 
-/*
- * Two logs with the same bytes, and two logs of the same run.  The keys begin
- * with the group, so that a run may stand in several groups.
- */
+/* Find logs with the same bytes and logs of the same run. A key starts with the group, because a
+ * run may belong to several groups. */
 static void find_copies(struct board *board)
 {
 	struct map seen;
@@ -610,13 +555,18 @@ static void find_copies(struct board *board)
 		print_into(key, "%zu %.17g %.17g %.17g", row->group, row->score, run->steps,
 			   run->train_ms);
 		first = first_with(&seen, key, i);
-		if (first > 0 && may_be_same(run, &board->rows[first - 1]->run))
+		if (first == 0)
+			continue;
+		/* Without seeds, a time in full tenths of a minute may be rounded: no proof. */
+		double seed = board->rows[first - 1]->run.seed;
+		if (run_has(run->seed) && run_has(seed) ? run->seed == seed
+							: fmod(run->train_ms, COARSE_MS) != 0)
 			mark_copy(board, row, first - 1, BOARD_SAME_RUN);
 	}
 	map_release(&seen, NULL);
 }
 
-/* A log that stands in another group too: it counts in both, and is named. */
+/* Note the logs that are in another group too: they count in both. */
 static void find_across(struct board *board)
 {
 	struct map seen;
@@ -631,16 +581,16 @@ static void find_across(struct board *board)
 		print_into(key, "%s %u", row->sha256, row->run.run_index);
 		size_t first = first_with(&seen, key, i);
 		if (first > 0 && board->rows[first - 1]->group != row->group)
-			note(&board->groups[row->group],
-			     "%s is byte-identical to %s of %s, and "
-			     "counts in both groups",
-			     row->name, board->rows[first - 1]->name,
-			     board->groups[board->rows[first - 1]->group].title);
+			add_note(&board->groups[row->group],
+				 "%s is byte-identical to %s of %s, and "
+				 "counts in both groups",
+				 row->name, board->rows[first - 1]->name,
+				 board->groups[board->rows[first - 1]->group].title);
 	}
 	map_release(&seen, NULL);
 }
 
-/* Is row worth a place in the means at all? */
+/* Decide whether the row counts, as far as the row alone shows. */
 static void mark_use(struct board_row *row, const struct run_number *score)
 {
 	bool is_over = row->run.status == RUN_FINISHED ||
@@ -652,22 +602,21 @@ static void mark_use(struct board_row *row, const struct run_number *score)
 	row->score = run_number_get(&row->run, score);
 	if (!is_over) {
 		row->use = BOARD_UNFINISHED;
-		note_row(row, "%s, not counted", status);
+		add_row_note(row, "%s, not counted", status);
 	} else if (!run_has(row->score)) {
 		row->use = BOARD_NO_SCORE;
-		note_row(row, "no %s, not counted", score->name);
+		add_row_note(row, "no %s, not counted", score->name);
 	} else {
 		row->use = BOARD_COUNTED;
 	}
 }
 
-/* A seed as the key of a map. */
 static void seed_key(char *key, size_t size, double seed)
 {
 	(void)snprintf(key, size, "%.17g", seed);
 }
 
-/* Mark the rows whose seed a counted row before them of the group has. */
+/* Mark the rows whose seed an earlier counted row of the group has. */
 static void mark_seeds(struct board *board, const struct board_group *group)
 {
 	struct map seen;
@@ -681,14 +630,14 @@ static void mark_seeds(struct board *board, const struct board_group *group)
 		if (map_set(&seen, str_from(key), row) == NULL)
 			continue;
 		row->seed_again = true;
-		note_row(row, "seed %.0f again", row->run.seed);
+		add_row_note(row, "seed %.0f repeated", row->run.seed);
 	}
 	map_release(&seen, NULL);
 }
 
-/* The value a number has in each counted row; how many have it. */
-static size_t collect(const struct board *board, const struct board_group *group,
-		      const struct run_number *number, double *values)
+/* Collect a number of the counted rows; returns how many rows have it. */
+static size_t collect_values(const struct board *board, const struct board_group *group,
+			     const struct run_number *number, double *values)
 {
 	size_t n = 0;
 
@@ -701,16 +650,14 @@ static size_t collect(const struct board *board, const struct board_group *group
 	return n;
 }
 
-/*
- * The counted values of a group, one a seed where seeds repeat, in the order
- * of their first run; seeds (may be NULL) gets the seed of each, RUN_ABSENT
- * for unknown.  Both have room for n_counted.  Returns how many.
- */
+/* The scores of the counted rows, one per seed (the mean where a seed repeats), in the order of
+ * their first run. seeds (may be NULL) gets the seed of each value, RUN_ABSENT for unknown. Both
+ * have room for n_counted. Returns how many values there are. */
 static size_t seed_values(const struct board *board, const struct board_group *group,
 			  double *values, double *seeds)
 {
 	AUTO_FREE size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
-	struct map slots; /* of seeds, + 1 */
+	struct map slots; /* from seed to index + 1 */
 	char key[32];
 	size_t n = 0;
 
@@ -729,25 +676,12 @@ static size_t seed_values(const struct board *board, const struct board_group *g
 			if (run_has(row->run.seed))
 				(void)map_set(&slots, str_from(key), (void *)k);
 		}
-		/* A running mean: exact for one run a seed. */
+		/* A running mean, so that a single run keeps its exact value. */
 		runs[k - 1]++;
 		values[k - 1] += (row->score - values[k - 1]) / (double)runs[k - 1];
 	}
 	map_release(&slots, NULL);
 	return n;
-}
-
-/* Means of the numbers, each only where every counted run has it. */
-static void fill_means(const struct board *board, struct board_group *group, double *values)
-{
-	struct board_stats stats;
-
-	for (size_t i = 0; i < RUN_NUMBER_COUNT; i++) {
-		size_t n = collect(board, group, &run_numbers[i], values);
-
-		board_stats_of(&stats, values, n == group->n_counted ? n : 0);
-		group->means[i] = stats.mean;
-	}
 }
 
 static double largest(const double *values, size_t n)
@@ -758,58 +692,41 @@ static double largest(const double *values, size_t n)
 	return stats.max;
 }
 
-/* Nats per BPB of the logs themselves: sum of losses over sum of BPB. */
-static double own_nats_per_bpb(const struct board *board, const struct board_group *group)
+static void count_group(struct board *board, struct board_group *group)
 {
+	AUTO_FREE double *values = xcalloc(group->n_rows + 1, sizeof(*values));
+	struct board_stats stats;
 	double loss = 0, bpb = 0;
 
+	mark_seeds(board, group);
+	for (size_t i = 0; i < group->n_rows; i++)
+		group->n_uncounted[board->rows[group->rows[i]]->use]++;
+	group->n_counted = group->n_uncounted[BOARD_COUNTED];
+	size_t n = collect_values(board, group, group->score, values);
+	board_stats_of(&group->stats, values, n);
+	group->n_seeds = seed_values(board, group, values, NULL);
+	board_stats_of(&group->seed_stats, values, group->n_seeds);
+	n = collect_values(board, group, run_number_by_name(STR_LIT("train_ms")), values);
+	group->max_train_ms = largest(values, n);
+	board_stats_of(&group->train_ms, values, n == group->n_counted ? n : 0);
+	n = collect_values(board, group, run_number_by_name(STR_LIT("artifact_bytes")), values);
+	group->max_artifact_bytes = largest(values, n);
+	n = collect_values(board, group, run_number_by_name(STR_LIT("eval_s")), values);
+	group->max_eval_s = largest(values, n);
+	n = collect_values(board, group, run_number_by_name(STR_LIT("eval_total_s")), values);
+	group->max_eval_s = fmax(group->max_eval_s, largest(values, n));
+	for (size_t i = 0; i < RUN_NUMBER_COUNT; i++) {
+		n = collect_values(board, group, &run_numbers[i], values);
+		board_stats_of(&stats, values, n == group->n_counted ? n : 0);
+		group->means[i] = stats.mean;
+	}
 	board_each_counted (row, board, group) {
 		if (!run_has(row->run.final_val_loss) || !run_has(row->run.final_bpb))
 			continue;
 		loss += row->run.final_val_loss;
 		bpb += row->run.final_bpb;
 	}
-	return bpb > 0 && loss > 0 ? loss / bpb : RUN_ABSENT;
-}
-
-static void count_group(struct board *board, struct board_group *group)
-{
-	AUTO_FREE double *values = xcalloc(group->n_rows + 1, sizeof(*values));
-
-	mark_seeds(board, group);
-	for (size_t i = 0; i < group->n_rows; i++)
-		group->n_uncounted[board->rows[group->rows[i]]->use]++;
-	group->n_counted = group->n_uncounted[BOARD_COUNTED];
-	size_t n = collect(board, group, group->score, values);
-	board_stats_of(&group->stats, values, n);
-	group->n_seeds = seed_values(board, group, values, NULL);
-	board_stats_of(&group->seed_stats, values, group->n_seeds);
-	n = collect(board, group, run_number_by_name(STR_LIT("train_ms")), values);
-	group->max_train_ms = largest(values, n);
-	board_stats_of(&group->train_ms, values, n == group->n_counted ? n : 0);
-	n = collect(board, group, run_number_by_name(STR_LIT("artifact_bytes")), values);
-	group->max_artifact_bytes = largest(values, n);
-	n = collect(board, group, run_number_by_name(STR_LIT("eval_s")), values);
-	group->max_eval_s = largest(values, n);
-	n = collect(board, group, run_number_by_name(STR_LIT("eval_total_s")), values);
-	group->max_eval_s = fmax(group->max_eval_s, largest(values, n));
-	fill_means(board, group, values);
-	group->nats_per_bpb = own_nats_per_bpb(board, group);
-}
-
-/* Which rows count, spreads and means of all groups. */
-static void count_all(struct board *board)
-{
-	for (size_t i = 0; i < board->n_groups; i++)
-		board->groups[i].score = choose_score(board, &board->groups[i]);
-	for (size_t i = 0; i < board->n_rows; i++)
-		mark_use(board->rows[i], board->groups[board->rows[i]->group].score);
-	find_copies(board);
-	for (size_t i = 0; i < board->n_groups; i++) {
-		count_group(board, &board->groups[i]);
-		note_group(board, &board->groups[i]);
-	}
-	find_across(board);
+	group->nats_per_bpb = bpb > 0 && loss > 0 ? loss / bpb : RUN_ABSENT;
 }
 
 static void verdict_init(struct board_verdict *v)
@@ -832,13 +749,12 @@ static void verdict_init(struct board_verdict *v)
 		v->tests[i] = board_test_none();
 }
 
-/* A score as the tests take it, which ask whether a mean is lower. */
+/* The tests ask whether a mean is lower, so a score of which more is better changes its sign. */
 static double lower_is_better(const struct board *board, double score)
 {
 	return board->higher ? -score : score;
 }
 
-/* The values of a group likewise. */
 static struct board_stats stats_to_test(const struct board *board, const struct board_group *group)
 {
 	struct board_stats stats = group->seed_stats;
@@ -851,7 +767,7 @@ static struct board_stats stats_to_test(const struct board *board, const struct 
 	return stats;
 }
 
-/* Nats per unit of the score, and where that is from. */
+/* Find the nats per unit of the score and their source; note where sources disagree. */
 static void find_nats(const struct board *board, struct board_group *group,
 		      const struct board_group *base)
 {
@@ -875,31 +791,16 @@ static void find_nats(const struct board *board, struct board_group *group,
 	}
 	if (run_has(group->nats_per_bpb) && run_has(v->nats_per_unit) && v->nats_per_unit != 1 &&
 	    fabs(group->nats_per_bpb / v->nats_per_unit - 1) > NATS_TOLERANCE)
-		note(group, "%.6f nats per BPB were given; its logs have %.6f", v->nats_per_unit,
-		     group->nats_per_bpb);
+		add_note(group, "%.6f nats per BPB were given, but the logs have %.6f",
+			 v->nats_per_unit, group->nats_per_bpb);
 	if (base != NULL && run_has(base->nats_per_bpb) && run_has(v->nats_per_unit) &&
 	    v->nats_per_unit != 1 &&
 	    fabs(base->nats_per_bpb / v->nats_per_unit - 1) > NATS_TOLERANCE)
-		note(group,
-		     "nats per BPB differ: %.6f here, %.6f in the logs "
-		     "of the baseline",
-		     v->nats_per_unit, base->nats_per_bpb);
+		add_note(group, "nats per BPB differ: %.6f here, %.6f in the baseline's logs",
+			 v->nats_per_unit, base->nats_per_bpb);
 }
 
-/* The tests against a baseline; margin in the unit of the score. */
-static void test_baseline(struct board_verdict *v, const struct board_stats *a,
-			  const struct board_stats *b, double margin)
-{
-	v->tests[TRACK_TEST_C] = board_test_one_sample(a, b->mean);
-	v->tests[TRACK_TEST_D] = board_test_welch(a, b, 0);
-	v->tests[TRACK_TEST_F] = board_test_pooled(a, b, 0);
-	if (!run_has(margin))
-		return;
-	v->tests[TRACK_TEST_B] = board_test_welch(a, b, margin);
-	v->tests[TRACK_TEST_E] = board_test_pooled(a, b, margin);
-}
-
-/* The seeds that both ran, in the order of the group. */
+/* The seeds that both groups ran, in the order of the group. */
 static void compare_seeds(const struct board *board, struct board_group *group,
 			  const struct board_group *base)
 {
@@ -909,7 +810,7 @@ static void compare_seeds(const struct board *board, struct board_group *group,
 	size_t n_a = seed_values(board, group, a, a_seeds);
 	size_t n_b = seed_values(board, base, b, b_seeds);
 	struct board_verdict *v = &group->verdict;
-	struct map of_base; /* seed to its value */
+	struct map of_base; /* from seed to value */
 	char key[32];
 
 	map_init(&of_base);
@@ -929,7 +830,7 @@ static void compare_seeds(const struct board *board, struct board_group *group,
 	map_release(&of_base, NULL);
 }
 
-/* Deltas and tests to the baseline; the bar where the rule has a margin. */
+/* Compare with the baseline; sets the bar if the track's rule is a margin. */
 static void measure_baseline(const struct board *board, struct board_group *group,
 			     const struct board_group *base)
 {
@@ -940,10 +841,8 @@ static void measure_baseline(const struct board *board, struct board_group *grou
 	double margin = RUN_ABSENT;
 
 	if (group->score != base->score) {
-		note(group,
-		     "not compared: its score is %s, that of the "
-		     "baseline %s",
-		     group->score->name, base->score->name);
+		add_note(group, "not compared: this group is scored by %s, the baseline by %s",
+			 group->score->name, base->score->name);
 		return;
 	}
 	v->delta = group->seed_stats.mean - base->seed_stats.mean;
@@ -954,13 +853,18 @@ static void measure_baseline(const struct board *board, struct board_group *grou
 		margin = track->margin_nats == 0 ? 0 : track->margin_nats / v->nats_per_unit;
 		v->bar = lower_is_better(board, b.mean - margin);
 	}
-	test_baseline(v, &a, &b, margin);
+	v->tests[TRACK_TEST_C] = board_test_one_sample(&a, b.mean);
+	v->tests[TRACK_TEST_D] = board_test_welch(&a, &b, 0);
+	v->tests[TRACK_TEST_F] = board_test_pooled(&a, &b, 0);
+	if (run_has(margin)) {
+		v->tests[TRACK_TEST_B] = board_test_welch(&a, &b, margin);
+		v->tests[TRACK_TEST_E] = board_test_pooled(&a, &b, margin);
+	}
 	compare_seeds(board, group, base);
 }
 
-/* All numbers of a group's verdict. */
-static void measure(const struct board *board, struct board_group *group,
-		    const struct board_group *base)
+static void measure_group(const struct board *board, struct board_group *group,
+			  const struct board_group *base)
 {
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = board->track;
@@ -991,7 +895,7 @@ static void measure(const struct board *board, struct board_group *group,
 	}
 }
 
-/* "bytes/time": the caps in that state, as the words name them. */
+/* List the caps in that state as the verdict names them: "bytes/time". */
 static void list_caps(char *out, size_t size, const struct board_group *group,
 		      enum board_kept state, const char *sep)
 {
@@ -1009,7 +913,7 @@ static void list_caps(char *out, size_t size, const struct board_group *group,
 	}
 }
 
-/* p with two digits, or as many as show that it is not below alpha. */
+/* p with two digits, or more if it takes them to show that p is not below alpha. */
 static void format_p(char *out, size_t size, double p, double alpha)
 {
 	double shown;
@@ -1021,7 +925,7 @@ static void format_p(char *out, size_t size, double p, double alpha)
 	}
 }
 
-/* With four decimals, or as many as show that it is more than 0. */
+/* Four decimals, or more if it takes them to show that it is not 0. */
 static void format_miss(char *out, size_t size, double miss)
 {
 	double shown = 0;
@@ -1037,7 +941,7 @@ static bool test_passes(const struct board *board, const struct board_verdict *v
 	return v->tests[board->track->tests[i]].p < board->track->alpha;
 }
 
-/* The list of the tests that pass: "A,B", or "A only" where one does not. */
+/* List the tests that pass: "A,B", or "A only" if one does not. */
 static void list_passed(char *out, size_t size, const struct board *board,
 			const struct board_verdict *v)
 {
@@ -1055,7 +959,7 @@ static void list_passed(char *out, size_t size, const struct board *board,
 		(void)snprintf(out + len, size - len, " only");
 }
 
-/* The mean is past the bar: is it shown? */
+/* The mean is past the bar; do the tests show it? */
 static void word_past_bar(const struct board *board, struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;
@@ -1086,7 +990,7 @@ static void word_past_bar(const struct board *board, struct board_group *group)
 			   target ? "MEETS TARGET" : "BEATS BAR", p_text, BOARD_MAX_NEEDED);
 }
 
-/* Fill word and text; the gates in their order, the first that fails says. */
+/* Set the verdict: the conditions are checked in order, and the first one that fails decides. */
 static void word_group(const struct board *board, struct board_group *group,
 		       const struct board_group *base)
 {
@@ -1109,8 +1013,9 @@ static void word_group(const struct board *board, struct board_group *group,
 	} else if (!run_has(v->bar)) {
 		v->word = BOARD_WORD_NOT_JUDGED;
 		print_into(v->text, "NOT JUDGED (%s)",
-			   base->n_counted == 0		 ? "the baseline has no run that counts"
-			   : base->score != group->score ? "another score than the baseline"
+			   base->n_counted == 0		 ? "no run of the baseline counts"
+			   : base->score != group->score ? "scored by another metric than the "
+							   "baseline"
 							 : "nats per BPB unknown");
 	} else if (group->n_seeds < track->min_seeds) {
 		v->word = BOARD_WORD_NOT_JUDGED;
@@ -1127,10 +1032,8 @@ static void word_group(const struct board *board, struct board_group *group,
 	}
 }
 
-/*
- * How many seeds would show what those so far make likely, and their price: of
- * a mean that is past the bar, where that is not shown and no cap is broken.
- */
+/* How many seeds would be needed if mean and spread stay the same, and what they would cost. Only
+ * for a mean that is past the bar but not shown to be, with no cap exceeded. */
 static void plan_seeds(const struct board *board, struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;
@@ -1155,31 +1058,15 @@ static void plan_seeds(const struct board *board, struct board_group *group)
 		v->usd_more = v->usd_seed * (double)(v->seeds_planned - group->n_seeds);
 }
 
-/* Caps, tests, words and notes of all groups. */
-static void judge_all(struct board *board)
-{
-	const struct board_group *base = board_baseline(board);
-
-	check_caps(board);
-	for (size_t i = 0; i < board->n_groups; i++) {
-		verdict_init(&board->groups[i].verdict);
-		measure(board, &board->groups[i], base);
-		word_group(board, &board->groups[i], base);
-		plan_seeds(board, &board->groups[i]);
-	}
-}
-
-/* What decides the place of a group; the lower mean is the better. */
+/* What decides the rank of a group; the lower mean is better. */
 struct place {
 	double mean;
 	bool invalid;
 	size_t index;
 };
 
-/*
- * Best mean first; groups that broke a rule behind all that kept them, groups
- * without a mean at the end, as they came.
- */
+/* Best mean first, then groups that exceed a cap, then groups without a mean in their given
+ * order. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
@@ -1217,9 +1104,27 @@ void board_compute(struct board *board)
 		board->baseline = (size_t)(baseline - board->groups) + 1;
 	name_all(board);
 	if (board->score != NULL && run_number_is_chosen(board->score))
-		take_chosen(board);
-	count_all(board);
-	judge_all(board);
+		read_chosen_metric(board);
+	array_each (group, board->groups, board->n_groups)
+		group->score = choose_score(board, group);
+	for (size_t i = 0; i < board->n_rows; i++)
+		mark_use(board->rows[i], board->groups[board->rows[i]->group].score);
+	find_copies(board);
+	array_each (group, board->groups, board->n_groups) {
+		count_group(board, group);
+		note_group(board, group);
+	}
+	find_across(board);
+	for (size_t i = 0; i < board->n_rows; i++)
+		check_row(board->track, board->rows[i]);
+	array_each (group, board->groups, board->n_groups)
+		check_group_caps(board, group);
+	array_each (group, board->groups, board->n_groups) {
+		verdict_init(&group->verdict);
+		measure_group(board, group, baseline);
+		word_group(board, group, baseline);
+		plan_seeds(board, group);
+	}
 	rank_all(board);
 }
 
@@ -1239,7 +1144,7 @@ bool board_is_higher_better(const char *metric)
 	while (*p != '\0') {
 		struct str word = { p, 0 };
 
-		/* A word ends at a mark ("top1_acc") or before a capital ("valAcc"). */
+		/* A word ends at a mark ("top1_acc") or before a capital letter ("valAcc"). */
 		while (isalnum((unsigned char)*p) &&
 		       !(p > word.p && islower((unsigned char)p[-1]) && isupper((unsigned char)*p)))
 			p++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spreads and t tests of the leaderboard; called by board.c. */
+/* Spreads and t tests of the leaderboard. */
 #include "model/board_stats.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ struct board_test board_test_none(void)
 	return (struct board_test){ NAN, NAN, NAN, NAN };
 }
 
-/* A difference over its standard error; no spread gives no test. */
+/* A t test of a difference with this standard error; without spread there is no test. */
 static struct board_test t_test(double difference, double se, double df)
 {
 	double t = difference / se;

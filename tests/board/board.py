@@ -513,7 +513,7 @@ def test_wrong():
         ([write("bad.jsonl", '{"seed": 1}\n{"seed"\n')], 1, "bad.jsonl:2"),
         (["--values", "1.0,x"], 2, "no list of numbers"),
         (["--values", "1,2", "--baseline", "nothing"], 2,
-         'no group "nothing"'),
+         'unknown group "nothing"'),
         (["--values", "1,2", "--nats-per-bpb", "0"], 2, "above 0"),
         (["--values", "1,2", "--score", "steps"], 2, "--score"),
         (["--values", "1,2", "--group-by", "x"], 2, "has no group"),

@@ -103,10 +103,10 @@ def test_cast():
     for what in ("vast-e wide-mlp s42: out of GPU memory",
                  "h200-d conv-stem s42: crashed",
                  "h100-b: reconnecting: read: connection reset by peer",
-                 "h200-d speedrun s7: no new line",
+                 "h200-d speedrun s7: no output",
                  "vast-e hot-muon s9: loss is NaN",
                  "h100-c gate-lqer s1234: ",
-                 "vast-e big-embed s42: artifact of"):
+                 "vast-e big-embed s42: artifact is"):
         ok(what in screen, "the events have: " + what, screen)
     demo.does("key Esc", "wait %d" % END_S)
     rows = parse(sorted(glob.glob(demo.folder + "/*/train_*.log")))

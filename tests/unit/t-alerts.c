@@ -163,7 +163,7 @@ static void test_idle(void)
 	ok(!find(&alerts, ALERT_IDLE), "nor after a new line");
 	pass_minutes(&alerts, &model, 0, 11, &now);
 	alert = find(&alerts, ALERT_IDLE);
-	ok(alert != NULL && strstr(alert->text, " 20 min, which cost 2.00 USD"),
+	ok(alert != NULL && strstr(alert->text, " 20 min, at a cost of 2.00 USD"),
 	   "twenty minutes at 6 USD an hour cost 2 USD");
 	now += 120000;
 	alerts_update(&alerts, &model, NULL, now);
@@ -245,7 +245,7 @@ static void test_caps(void)
 	alerts_update(&alerts, &model, &track, T0);
 	ok(find(&alerts, ALERT_CAP_TRAIN) &&
 		   strcmp(find(&alerts, ALERT_CAP_TRAIN)->text,
-			  "training of 601.05 s is over the cap of 600") == 0,
+			  "training took 601.05 s, 1.05 over the cap of 600") == 0,
 	   "by what was measured, whatever the track grants");
 	mr->run.train_ms = 600050;
 	alerts_update(&alerts, &model, &track, T0);

@@ -291,7 +291,7 @@ static void test_copies(void)
 	is_int(board.rows[2]->use, BOARD_SAME_RUN, "other bytes of the same run do not");
 	is_int(board.rows[3]->use, BOARD_COUNTED, "a rerun of a seed counts");
 	ok(board.rows[3]->seed_again, "but not as another seed");
-	is_str(board.rows[3]->note, "seed 42 again", "and says so");
+	is_str(board.rows[3]->note, "seed 42 repeated", "and its note says so");
 	is_int((long long)g->n_counted, 3, "three runs");
 	is_int((long long)g->n_seeds, 2, "of two seeds");
 	is_int((long long)g->seed_stats.n, 2, "two values for the tests");
@@ -320,13 +320,10 @@ static void test_unlike(void)
 	g = &board.groups[0];
 	is_int((long long)g->n_notes, 2, "two things differ");
 	if (g->n_notes == 2) {
-		is_str(g->notes[0],
-		       "numbers of GPUs of the runs differ: 8 (2 runs), 2 "
-		       "(1 run)",
+		is_str(g->notes[0], "numbers of GPUs differ between runs: 8 (2 runs), 2 (1 run)",
 		       "the GPUs");
 		is_str(g->notes[1],
-		       "stages of the scores of the runs differ: ttt (1 run), "
-		       "sliding (2 runs)",
+		       "score stages differ between runs: ttt (1 run), sliding (2 runs)",
 		       "the stages");
 	}
 	board_release(&board);
@@ -521,7 +518,7 @@ static void test_baseline_name(void)
 	add(&board, "r/b/x/1.log", "r/b/x", NULL, &pr2014[0]);
 	is_int(board_set_baseline(&board, "x", &err), -1, "two groups end so");
 	is_int(board_set_baseline(&board, "c", &err), -1, "no group ends so");
-	is_str(err.text, "baseline: there is no group \"c\"", "said");
+	is_str(err.text, "baseline: unknown group \"c\"", "said");
 	is_int(board_set_baseline(&board, "b/x/", &err), 0, "one group does");
 	board_compute(&board);
 	is_str(board.groups[0].title, "a/x", "titles without what all share");

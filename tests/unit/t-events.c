@@ -34,19 +34,19 @@ static void test_one_line(struct model_run *mr)
 	note(T0, "something else");
 	alerts_update(&alerts, &model, NULL, T0 + 130000);
 	press('!');
-	ok(shows("no new line for 130 s", "13:22:10 !  stall"),
+	ok(shows("no output for 130 s", "13:22:10 !  stall"),
 	   "an alert that holds is a line: since when, open, what");
 	ok(!shows("as it was then", "event") && !shows("as it was then", "over"),
 	   "and no event beside it");
-	ok(place_of("no new line") < place_of("something else"), "it stands above the events");
+	ok(place_of("no output") < place_of("something else"), "it stands above the events");
 	press('a');
-	ok(shows("no new line for 130 s", "13:22:10 ok stall"), "it says that it was acknowledged");
+	ok(shows("no output for 130 s", "13:22:10 ok stall"), "it says that it was acknowledged");
 	model_run_touch(&model, mr, T0 + 131000, true);
 	alerts_update(&alerts, &model, NULL, T0 + 131000);
-	ok(shows("as it was then", "13:22:10 over stall") && place_of("no new line") == SIZE_MAX,
+	ok(shows("as it was then", "13:22:10 over stall") && place_of("no output") == SIZE_MAX,
 	   "when its cause is gone it is what happened then, and over");
 	alerts_update(&alerts, &model, NULL, T0 + 300000);
-	ok(shows("no new line", "13:25:00 !  stall") &&
+	ok(shows("no output", "13:25:00 !  stall") &&
 		   shows("as it was then", "13:22:10 over stall"),
 	   "another one later is another line");
 	press('\r');
@@ -64,7 +64,7 @@ static void test_order(void)
 	model_pod_state(&model, model_pod_add(&model, "c", "local"), POD_REFUSED, "no key", 0);
 	alerts_update(&alerts, &model, NULL, T0 + 301000);
 	press('!');
-	ok(place_of("no key") < place_of("no new line"), "what is open stands first");
+	ok(place_of("no key") < place_of("no output"), "what is open stands first");
 	press(27);
 }
 

@@ -15,6 +15,8 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
+#include "bench/harness_ab.h"
+#include "bench/line.h"
 #include "bench/make.h"
 #include "bench/plan.h"
 #include "conf/conf.h"

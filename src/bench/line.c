@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.json made of one command line; called by `bench run`. */
+/* Build bench.json from a command line, or from the form of the dashboard. */
 #include "bench/line.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,23 +12,25 @@
 #include "bench/plan.h"
 
 #define MAX_COMMAND 65536U
+#define MAX_NAMES   65536U
 /* Processes of a kernel bench, which are its blocks. */
 #define KERNEL_BLOCKS 3
 
-static bool line_is_local(const struct bench_line *line, const struct conf *conf)
+/* Do all pods run on this machine? */
+static bool are_local(const cJSON *pods, const struct conf *conf)
 {
-	for (size_t i = 0; i < line->pods.n; i++) {
-		int at = conf_find_pod(conf, line->pods.v[i]);
+	json_each (pod, pods) {
+		int i = conf_find_pod(conf, json_get_string(pod, "id", ""));
 
-		if (at >= 0 ? conf->pods[at].transport != CONF_LOCAL
-			    : strcmp(line->pods.v[i], MAKE_LOCAL) != 0)
+		if (strcmp(json_get_string(pod, "transport", ""), "local") != 0 &&
+		    (i < 0 || conf->pods[i].transport != CONF_LOCAL))
 			return false;
 	}
 	return true;
 }
 
-/* What a run executes: the preparation's output is none of its log. */
-static void line_add_command(cJSON *node, const struct bench_line *line, const char *command)
+/* Set a command; the output of its preparation does not get into the log. */
+static void set_command(cJSON *node, const struct bench_line *line, const char *command)
 {
 	AUTO_BUF text = buf_new(MAX_COMMAND);
 
@@ -37,38 +40,18 @@ static void line_add_command(cJSON *node, const struct bench_line *line, const c
 	json_add_string(node, "command", text.data);
 }
 
-/* A file here in the place of the kernel's module. */
-static void line_add_file(cJSON *arm, const struct bench_line *line, const char *file)
+/* Add NAME=VALUE to the object `key` of an arm, or of the workload. */
+static int add_setting(cJSON *owner, const char *key, const char *word, struct err *err)
 {
-	json_add_string(cJSON_AddObjectToObject(arm, "files"), line->kernel, file);
-}
-
-/* "TAG=COMMAND" or "TAG" as an arm of its own. */
-static cJSON *line_make_variant(const struct bench_line *line, const char *word)
-{
-	size_t n = strcspn(word, "=");
-	AUTO_TEXT tag = xstrndup(word, n);
-	cJSON *arm = cJSON_CreateObject();
-
-	json_add_string(arm, "tag", tag);
-	if (word[n] == '=' && line->kernel != NULL)
-		line_add_file(arm, line, word + n + 1);
-	else if (word[n] == '=')
-		line_add_command(arm, line, word + n + 1);
-	return arm;
-}
-
-/* NAME=VALUE into an object of an arm, or of the workload. */
-static int line_add_setting(cJSON *owner, const char *key, const char *word, struct err *err)
-{
-	cJSON *all = cJSON_GetObjectItemCaseSensitive(owner, key);
 	size_t n = strcspn(word, "=");
 	AUTO_TEXT name = xstrndup(word, n);
 	double number;
 
-	if (owner == NULL || word[n] == '\0')
-		return err_set(err, ERR_USAGE, "--%s %s: expected NAME=VALUE%s", key, word,
-			       owner == NULL ? " behind its arm" : "");
+	if (owner == NULL)
+		return err_set(err, ERR_USAGE, "--%s %s: name its arm before it", key, word);
+	if (word[n] == '\0')
+		return err_set(err, ERR_USAGE, "--%s %s: expected NAME=VALUE", key, word);
+	cJSON *all = cJSON_GetObjectItemCaseSensitive(owner, key);
 	if (all == NULL)
 		all = cJSON_AddObjectToObject(owner, key);
 	if (strcmp(key, "launch") == 0 && str_to_double(str_from(word + n + 1), &number))
@@ -78,9 +61,9 @@ static int line_add_setting(cJSON *owner, const char *key, const char *word, str
 	return 0;
 }
 
-/* Arms like `arm` for each value of the grid from its i-th setting on. */
-static int line_add_grid(cJSON *arms, const cJSON *arm, const struct bench_line *line, size_t i,
-			 struct err *err)
+/* Add one copy of arm for each combination of values, from the i-th setting of the grid on. */
+static int add_grid(cJSON *arms, const cJSON *arm, const struct bench_line *line, size_t i,
+		    struct err *err)
 {
 	const char *word = i < line->grid.n ? line->grid.v[i] : NULL;
 	size_t n = word != NULL ? strcspn(word, "=") : 0;
@@ -92,7 +75,7 @@ static int line_add_grid(cJSON *arms, const cJSON *arm, const struct bench_line 
 	}
 	struct str rest = str_from(word[n] == '=' ? word + n + 1 : "");
 	if (rest.len == 0)
-		return err_set(err, ERR_USAGE, "--grid %s: expected NAME=VALUE,VALUE..", word);
+		return err_set(err, ERR_USAGE, "--grid %s: expected NAME=VALUE,VALUE", word);
 	while (str_next(&rest, ',', &value)) {
 		AUTO_JSON one = cJSON_Duplicate(arm, true);
 		const char *before = json_get_string(one, "tag", "");
@@ -102,161 +85,286 @@ static int line_add_grid(cJSON *arms, const cJSON *arm, const struct bench_line 
 
 		cJSON_DeleteItemFromObjectCaseSensitive(one, "tag");
 		json_add_string(one, "tag", tag);
-		if (line_add_setting(one, "launch", setting, err) != 0 ||
-		    line_add_grid(arms, one, line, i + 1, err) != 0)
+		if (add_setting(one, "launch", setting, err) != 0 ||
+		    add_grid(arms, one, line, i + 1, err) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* The control's command, or the file in the place of its module. */
-static int line_add_control(cJSON *workload, cJSON *control, const struct bench_line *line,
-			    const char *text, struct err *err)
+/* Add the control and the variants, in the order of the words. */
+static int add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line, struct err *err)
 {
-	if (cJSON_HasObjectItem(workload, "command") || cJSON_HasObjectItem(control, "files"))
-		return err_set(err, ERR_USAGE, "--control stands twice");
-	if (line->kernel != NULL)
-		line_add_file(control, line, text);
-	else
-		line_add_command(workload, line, text);
-	return 0;
-}
+	AUTO_JSON blank = cJSON_CreateObject();
+	cJSON *control =
+		json_add(json_add_row(arms), JTEXT("tag", "control"), JBOOL("control", true));
+	cJSON *arm = NULL;
+	int rc = 0;
 
-static int line_add_patch(cJSON *arm, const struct bench_line *line, const char *text,
-			  struct err *err)
-{
-	if (arm == NULL || line->folder == NULL)
-		return err_set(err, ERR_USAGE,
-			       "--patch %s: it stands behind its arm, and --in "
-			       "names the folder that is copied for it",
-			       text);
-	json_add_string(arm, "patch", text);
-	return 0;
-}
-
-/* The words in their order; arm is the one that was named last. */
-static int line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
-			  struct err *err)
-{
-	cJSON *control = cJSON_CreateObject(), *arm = NULL;
-	int status = 0;
-
-	cJSON_AddItemToArray(arms, control);
-	json_add(control, JTEXT("tag", "control"), JBOOL("control", true));
-	for (size_t i = 0; status == 0 && i < line->n_words; i++) {
-		const char *text = line->words[i].text;
+	for (size_t i = 0; rc == 0 && i < line->n_words; i++) {
+		const char *text = line->words[i].text, *equals = strchr(text, '=');
 
 		switch (line->words[i].kind) {
 		case LINE_CONTROL:
 			arm = control;
-			status = line_add_control(workload, control, line, text, err);
+			if (cJSON_HasObjectItem(workload, "command") ||
+			    cJSON_HasObjectItem(control, "files"))
+				return err_set(err, ERR_USAGE, "--control is given twice");
+			if (line->kernel != NULL)
+				json_add_string(cJSON_AddObjectToObject(arm, "files"), line->kernel,
+						text);
+			else
+				set_command(workload, line, text);
 			break;
-		case LINE_VARIANT:
-			arm = line_make_variant(line, text);
-			cJSON_AddItemToArray(arms, arm);
+		case LINE_VARIANT: {
+			AUTO_TEXT tag = xstrndup(text, strcspn(text, "="));
+
+			if (!plan_is_name(tag))
+				return err_set(err, ERR_USAGE,
+					       "--variant %s: expected TAG=%s, for example "
+					       "--variant new='%s'; TAG: " PLAN_NAME_WORDS,
+					       text, line->kernel != NULL ? "FILE" : "COMMAND",
+					       line->kernel != NULL ? "b.py" : "python3 b.py");
+			arm = json_add(json_add_row(arms), JTEXT("tag", tag));
+			if (equals != NULL && line->kernel != NULL)
+				json_add_string(cJSON_AddObjectToObject(arm, "files"), line->kernel,
+						equals + 1);
+			else if (equals != NULL)
+				set_command(arm, line, equals + 1);
+			break;
+		}
+		case LINE_TAG:
+			cJSON_ReplaceItemInObjectCaseSensitive(arm, "tag",
+							       cJSON_CreateString(text));
+			break;
+		case LINE_COMMAND:
+			set_command(arm, line, text);
 			break;
 		case LINE_ENV:
-			status = line_add_setting(arm != NULL ? arm : workload, "env", text, err);
+			rc = add_setting(arm != NULL ? arm : workload, "env", text, err);
 			break;
 		case LINE_LAUNCH:
-			status = line_add_setting(arm, "launch", text, err);
+			rc = add_setting(arm, "launch", text, err);
 			break;
 		case LINE_PATCH:
-			status = line_add_patch(arm, line, text, err);
+			if (arm == NULL || line->folder == NULL)
+				return err_set(err, ERR_USAGE,
+					       "--patch %s: name its arm before it, and with --in "
+					       "the folder to copy",
+					       text);
+			json_add_string(arm, "patch", text);
 			break;
 		}
 	}
-	return status;
+	if (rc == 0 && line->grid.n > 0)
+		return add_grid(arms, blank, line, 0, err);
+	if (rc == 0 && line->kernel == NULL && !cJSON_HasObjectItem(workload, "command"))
+		return err_set(err, ERR_USAGE, "no command for the control: use --control COMMAND");
+	return rc;
 }
 
-/* The arms, by the words and by the grid. */
-static int line_add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
-			 struct err *err)
+static int add_metric(cJSON *metric, const struct bench_line *line, struct err *err)
 {
-	AUTO_JSON blank = cJSON_CreateObject();
-
-	if (line_add_words(workload, arms, line, err) != 0)
-		return -1;
-	if (line->grid.n > 0)
-		return line_add_grid(arms, blank, line, 0, err);
-	return line->kernel != NULL || cJSON_HasObjectItem(workload, "command")
-		       ? 0
-		       : err_set(err, ERR_USAGE, "name the control's command: --control CMD");
-}
-
-static int line_add_metric(cJSON *root, const struct bench_line *line, struct err *err)
-{
-	cJSON *metric = cJSON_AddObjectToObject(root, "metric"), *also = NULL;
 	const char *key = line->metrics.n > 0	 ? line->metrics.v[0]
 			  : line->kernel != NULL ? "us"
 						 : "step_ms";
+	const char *direction = line->direction != NULL	    ? line->direction
+				: bench_metric_is_rate(key) ? "higher"
+							    : NULL;
+	cJSON *also = NULL;
 
 	json_add_string(metric, "key", key);
 	if (line->metrics.n > 1)
 		also = cJSON_AddArrayToObject(metric, "also");
 	for (size_t i = 1; i < line->metrics.n; i++)
 		cJSON_AddItemToArray(also, cJSON_CreateString(line->metrics.v[i]));
-	if (bench_metric_is_rate(key))
-		json_add_string(metric, "direction", "higher");
+	if (direction != NULL)
+		json_add_string(metric, "direction", direction);
 	return line->window != NULL ? bench_make_window(metric, line->window, err) : 0;
-}
-
-static int line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
-		     struct err *err)
-{
-	char here[PATH_MAX];
-
-	if (getcwd(here, sizeof(here)) == NULL)
-		return err_set_errno(err, ERR_IO, "cannot name this folder");
-	json_add(root, JTEXT("schema", PLAN_SCHEMA),
-		 JTEXT("name", line->name != NULL ? line->name : "line"));
-	cJSON *workload = cJSON_AddObjectToObject(root, "workload");
-	json_add_string(workload, "cwd",
-			line->folder != NULL	    ? line->folder
-			: line_is_local(line, conf) ? here
-						    : "~/.");
-	if (line_add_metric(root, line, err) != 0 ||
-	    line_add_arms(workload, cJSON_AddArrayToObject(root, "variants"), line, err) != 0)
-		return -1;
-	if (line->kernel != NULL) {
-		json_add(workload, JTEXT("kind", "kernel"), JTEXT("module", line->kernel));
-		if (line->function != NULL)
-			json_add_string(workload, "function", line->function);
-		if (line->task != NULL)
-			json_add_string(workload, "task", line->task);
-	}
-	cJSON *node = cJSON_AddArrayToObject(root, "pods");
-	for (size_t i = 0; i < line->pods.n; i++) {
-		cJSON *pod = bench_make_pod(conf, line->pods.v[i], err);
-
-		if (pod == NULL)
-			return -1;
-		cJSON_AddItemToArray(node, pod);
-	}
-	node = cJSON_AddObjectToObject(root, "design");
-	if (line->no_aa)
-		cJSON_AddBoolToObject(node, "aa", false);
-	if (!isnan(line->blocks) || line->kernel != NULL)
-		json_add_number(node, "blocks_per_pod",
-				isnan(line->blocks) ? KERNEL_BLOCKS : floor(line->blocks));
-	/* The best of a grid looks better than it is. */
-	if (line->grid.n > 0)
-		json_add_number(node, "confirm_blocks", KERNEL_BLOCKS);
-	if (!isnan(line->gap_s))
-		json_add_number(node, "gap_s", line->gap_s);
-	node = cJSON_AddObjectToObject(root, "budget");
-	if (!isnan(line->minutes))
-		json_add_number(node, "minutes", line->minutes);
-	bench_make_absolute(root, here);
-	return 0;
 }
 
 cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, struct err *err)
 {
-	cJSON *root = cJSON_CreateObject();
+	AUTO_JSON root = json_new(JTEXT("schema", PLAN_SCHEMA),
+				  JTEXT("name", line->name != NULL ? line->name : "line"));
+	AUTO_BUF names = buf_new(MAX_NAMES);
+	char here[PATH_MAX];
 
-	if (line_fill(root, line, conf, err) == 0)
-		return root;
-	cJSON_Delete(root);
-	return NULL;
+	if (getcwd(here, sizeof(here)) == NULL) {
+		err_set_errno(err, ERR_IO, "cannot get the current folder");
+		return NULL;
+	}
+	for (size_t i = 0; i < line->pods.n; i++)
+		buf_appendf(&names, "%s\n", line->pods.v[i]);
+	cJSON *pods = bench_make_pods(NULL, names.data, conf, err);
+	if (pods == NULL)
+		return NULL;
+	cJSON *workload = cJSON_AddObjectToObject(root, "workload");
+	json_add_string(workload, "cwd",
+			line->folder != NULL	? line->folder
+			: are_local(pods, conf) ? here
+						: "~/.");
+	cJSON *metric = cJSON_AddObjectToObject(root, "metric");
+	cJSON *arms = cJSON_AddArrayToObject(root, "variants");
+	cJSON_AddItemToObject(root, "pods", pods);
+	if (add_metric(metric, line, err) != 0 || add_arms(workload, arms, line, err) != 0)
+		return NULL;
+	if (line->kernel != NULL)
+		json_add(workload, JTEXT("kind", "kernel"), JTEXT("module", line->kernel));
+	if (line->function != NULL)
+		json_add_string(workload, "function", line->function);
+	if (line->task != NULL)
+		json_add_string(workload, "task", line->task);
+	cJSON *design = cJSON_AddObjectToObject(root, "design");
+	if (line->no_aa)
+		cJSON_AddBoolToObject(design, "aa", false);
+	if (!isnan(line->blocks) || line->kernel != NULL)
+		json_add_number(design, "blocks_per_pod",
+				isnan(line->blocks) ? KERNEL_BLOCKS : line->blocks);
+	/* The best of a grid looks better than it is: confirm it in extra blocks. */
+	if (line->grid.n > 0)
+		json_add_number(design, "confirm_blocks", KERNEL_BLOCKS);
+	if (!isnan(line->gap_s))
+		json_add_number(design, "gap_s", line->gap_s);
+	cJSON *budget = cJSON_AddObjectToObject(root, "budget");
+	if (!isnan(line->minutes))
+		json_add_number(budget, "minutes", line->minutes);
+	bench_make_absolute(root, here);
+	cJSON *result = root;
+	root = NULL;
+	return result;
+}
+
+/* The form as a line; owns the words that it cuts out of the form's texts. */
+struct form_line {
+	struct bench_line line;
+	char *owned[LINE_MAX_WORDS];
+};
+
+/* Add a word of an arm; text is owned from now on. */
+static int add_word(struct form_line *form, enum line_kind kind, char *text, struct err *err)
+{
+	size_t n = form->line.n_words;
+
+	if (n == LINE_MAX_WORDS) {
+		free(text);
+		return err_set(err, ERR_USAGE, "more than %d settings", LINE_MAX_WORDS);
+	}
+	form->owned[n] = text;
+	form->line.words[form->line.n_words++] = (struct line_word){ kind, text };
+	return 0;
+}
+
+/* The next word, split and unquoted as a shell would: NAME='two words'; owned.  NULL: none left. */
+static char *next_word(struct str *rest)
+{
+	AUTO_BUF word = buf_new(MAX_COMMAND);
+	char quote = '\0';
+
+	*rest = str_trim(*rest);
+	if (rest->len == 0)
+		return NULL;
+	for (; rest->len > 0; *rest = str_skip(*rest, 1)) {
+		char c = rest->p[0];
+
+		if (quote == '\0' && isspace((unsigned char)c))
+			break;
+		if (quote == '\0' && (c == '\'' || c == '"'))
+			quote = c;
+		else if (c == quote)
+			quote = '\0';
+		else
+			buf_append_char(&word, c);
+	}
+	return xstrdup(word.data);
+}
+
+/* Add the arm in a field of the form: "TAG NAME=VALUE .. [-- COMMAND]". */
+static int add_arm(struct form_line *form, const cJSON *fields, const char *key, struct err *err)
+{
+	bool is_control = strcmp(key, "control") == 0;
+	struct str rest = str_from(json_get_string(fields, key, ""));
+	char *word = next_word(&rest);
+	int rc;
+
+	if (word == NULL && !is_control)
+		return 0;
+	word = word != NULL ? word : xstrdup("");
+	if (!plan_is_name(word)) {
+		rc = err_set(err, ERR_USAGE, "%s: \"%.60s\" is not a tag (" PLAN_NAME_WORDS ")",
+			     key, word);
+		free(word);
+		return rc;
+	}
+	rc = add_word(form, is_control ? LINE_TAG : LINE_VARIANT, word, err);
+	while (rc == 0 && (word = next_word(&rest)) != NULL) {
+		if (strcmp(word, "--") == 0) {
+			free(word);
+			rest = str_trim(rest);
+			return add_word(form, LINE_COMMAND, xstrndup(rest.p, rest.len), err);
+		}
+		if (strchr(word, '=') == NULL) {
+			rc = err_set(err, ERR_USAGE,
+				     "%s: \"%.60s\" is not NAME=VALUE; put a command after --", key,
+				     word);
+			free(word);
+		} else {
+			rc = add_word(form, LINE_ENV, word, err);
+		}
+	}
+	return rc;
+}
+
+static int read_number(const cJSON *form, const char *key, double *value, struct err *err)
+{
+	struct str text = str_trim(str_from(json_get_string(form, key, "")));
+
+	*value = (double)NAN;
+	return text.len == 0 || str_to_double(text, value)
+		       ? 0
+		       : err_set(err, ERR_USAGE, "%s: expected a number", key);
+}
+
+static int read_form(struct form_line *f, const cJSON *form, struct err *err)
+{
+	static const char *const arms[] = { "control", "variant", "variant2" };
+	const char *command = json_get_string(form, "command", "");
+
+	if (json_get_string(form, "folder", "")[0] == '\0')
+		return err_set(err, ERR_USAGE, "folder: where the command runs on the pods");
+	if (command[0] == '\0')
+		return err_set(err, ERR_USAGE, "command: the shell command of one run");
+	if (add_word(f, LINE_CONTROL, xstrdup(command), err) != 0)
+		return -1;
+	for (size_t i = 0; i < LENGTH(arms); i++)
+		if (add_arm(f, form, arms[i], err) != 0)
+			return -1;
+	f->line.gap_s = (double)NAN;
+	return read_number(form, "blocks", &f->line.blocks, err) != 0 ||
+			       read_number(form, "minutes", &f->line.minutes, err) != 0
+		       ? -1
+		       : 0;
+}
+
+cJSON *bench_make_form(const cJSON *form, const struct conf *conf, struct err *err)
+{
+	struct str rest = str_from(json_get_string(form, "metric", ""));
+	AUTO_TEXT key = next_word(&rest);
+	AUTO_TEXT direction = next_word(&rest);
+	const char *metric = key, *pods = json_get_string(form, "pods", "");
+	const char *window = json_get_string(form, "window", "");
+	struct form_line f = { .line = {
+				       .name = json_get_string(form, "name", ""),
+				       .folder = json_get_string(form, "folder", ""),
+				       .pods = { &pods, 1 },
+				       .metrics = { &metric, key != NULL ? 1 : 0 },
+				       .direction = direction,
+				       .window = str_trim(str_from(window)).len > 0 ? window : NULL,
+				       .no_aa = json_get_string(form, "aa", "")[0] != 'y',
+			       } };
+	cJSON *root = read_form(&f, form, err) == 0 ? bench_make_line(&f.line, conf, err) : NULL;
+
+	for (size_t i = 0; i < f.line.n_words; i++)
+		free(f.owned[i]);
+	return root;
 }

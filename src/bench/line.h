@@ -5,16 +5,17 @@
 #include "parsers/json.h"
 
 /*
- * A bench that one command line describes.  Its words keep their order: a
- * setting belongs to the arm that was named before it, or to all arms where
- * none was.
+ * A bench defined by the options of one command line, or by the form of the dashboard.  The order
+ * of the words matters: a setting belongs to the arm named before it, or to all arms if none was.
  */
 enum line_kind {
-	LINE_CONTROL, /* COMMAND; of a kernel FILE here, instead of its own */
-	LINE_VARIANT, /* TAG=COMMAND (FILE), or TAG: as the control */
+	LINE_CONTROL, /* COMMAND; of a kernel bench a local FILE that replaces its module */
+	LINE_VARIANT, /* TAG=COMMAND, of a kernel bench TAG=FILE; or TAG alone: like the control */
+	LINE_TAG,     /* the tag of the preceding arm */
+	LINE_COMMAND, /* the command of the preceding arm alone */
 	LINE_ENV,     /* NAME=VALUE */
-	LINE_PATCH,   /* a file here, of an arm */
-	LINE_LAUNCH,  /* NAME=VALUE of a kernel, of an arm */
+	LINE_PATCH,   /* local file, for the preceding arm */
+	LINE_LAUNCH,  /* NAME=VALUE of a kernel, for the preceding arm */
 };
 
 #define LINE_MAX_WORDS 256
@@ -24,30 +25,34 @@ struct line_list {
 	size_t n;
 };
 
+/* Texts that are NULL and numbers that are NAN are not given. */
 struct bench_line {
 	struct line_word {
 		enum line_kind kind;
 		const char *text;
 	} words[LINE_MAX_WORDS];
 	size_t n_words;
-	struct line_list pods;	  /* see bench_make_pod */
-	struct line_list metrics; /* the first decides; none: step_ms */
-	/* NAME=V1,V2..: a variant for each combination of a kernel's settings
-	 */
-	struct line_list grid;
-	const char *kernel;	       /* a module on the pods; NULL: commands run */
-	const char *function, *task;   /* of it; NULL: the default */
+	struct line_list pods;	       /* see bench_make_pods */
+	struct line_list metrics;      /* the first one decides; none: step_ms */
+	struct line_list grid;	       /* NAME=V1,V2: one variant per combination of values */
+	const char *kernel;	       /* a module on the pods; NULL: the arms are commands */
+	const char *function, *task;   /* of the kernel */
 	const char *name;	       /* NULL: "line" */
-	const char *folder;	       /* NULL: the home folder; of local pods, this one */
-	const char *prepare;	       /* runs before each run; NULL: nothing */
-	const char *window;	       /* "LO:HI", "auto"; NULL: the default */
+	const char *folder;	       /* NULL: the current folder for local pods, else the home */
+	const char *prepare;	       /* shell command before each run */
+	const char *direction;	       /* of the metric: lower, higher */
+	const char *window;	       /* "LO:HI", "auto" */
 	double blocks, minutes, gap_s; /* NAN: the default */
 	bool no_aa;
 };
 
 /*
- * Its bench.json as a tree that the caller frees; NULL with err (ERR_USAGE).
- * What the plan's reader refuses is not looked at here.
+ * The bench.json for it; owned by the caller.  NULL with err (ERR_USAGE).  Values are checked only
+ * when the result is read as a plan.
  */
 cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* The same for the form of the dashboard (ui/form.h): an object of texts. */
+cJSON *bench_make_form(const cJSON *form, const struct conf *conf, struct err *err)
 	__attribute__((warn_unused_result));

@@ -8,7 +8,7 @@
 #include "base/say.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
-#include "bench/make.h"
+#include "bench/harness_ab.h"
 #include "cmd/cmd.h"
 #include "harness/dir.h"
 #include "harness/pod.h"

@@ -233,13 +233,13 @@ def test_trials(folder):
         trial(work, "harnessed", i, {"num_warps": 10 * i})
     plan, more = json.loads(made().stdout), plan
     ok(len(plan["variants"]) == 8 and plan["note"] ==
-       "left out: 2 more trials, as this bench has 8 arms at most" and
+       "2 more trials left out: this bench has at most 8 arms" and
        "note" not in more, "what is beyond the eighth arm is told", plan)
     liar.write(work + "/many.json", json.dumps(plan))
     done = subprocess.run([TUI, "bench", "run", "--dry-run",
                            work + "/many.json"], check=False,
                           capture_output=True, text=True)
-    ok("left out: 2 more trials" in done.stdout, "before it begins", done)
+    ok("2 more trials left out" in done.stdout, "before it begins", done)
     shutil.rmtree(task)
     ok(subprocess.run(["sh", "-c", plan["variants"][0]["command"]],
                       check=False, capture_output=True).returncode != 0,
@@ -255,9 +255,9 @@ HOSTILE = {
     "huge": ('{"num_warps": 1, "pad": "%s"}' % ("x" * 5000000),
              "no JSON object"),
     "a shell": (json.dumps({"num_warps": "$(touch owned)"}),
-                '"num_warps" is no number'),
+                '"num_warps" is not a number'),
     "an escape in a name": ('{"\\u001b]0;owned\\u0007": 1}',
-                            "]0;owned\u00b7\" is no number"),
+                            "]0;owned\u00b7\" is not a number"),
     "another": ('{"num_warps": 2}', "says num_warps 2, the verifier "
                 "printed 1"),
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bench/make.h"
+#include "bench/harness_ab.h"
 #include "bench/run_log.h"
 #include "bench/runs.h"
 #include "bench/show.h"
@@ -258,7 +258,7 @@ static void test_preflight_words(void)
 	wait_text(&wait, 1003000, text);
 	is_str(text, "pod p1: preflight: ready: NVIDIA H100", "what was found");
 	ok(wait_is_preflight(wait.kind) && !wait_is_preflight(WAIT_BUSY), "which is no trouble");
-	wait_text_over(&wait, 1003000, text);
+	wait_end_text(&wait, 1003000, text);
 	is_str(text, "pod p1: preflight finished", "and its end");
 }
 
@@ -515,20 +515,20 @@ static void test_settings(void)
 	for (int i = 0; i < 30000; i++)
 		buf_append_str(&deep, "[");
 	hostile("{\"num_warps\": 1}", "");
-	hostile("{", "no JSON object");
-	hostile("[1, 2]", "no JSON object");
-	hostile("{\"num_warps\": [[[[1]]]]}", "is no number, true, false or short word");
-	hostile(deep.data, "no JSON object");
-	hostile("{\"num_warps\": {\"a\": 1}}", "\"num_warps\" is no number");
+	hostile("{", "not a JSON object");
+	hostile("[1, 2]", "not a JSON object");
+	hostile("{\"num_warps\": [[[[1]]]]}", "is not a number, true, false or a short word");
+	hostile(deep.data, "not a JSON object");
+	hostile("{\"num_warps\": {\"a\": 1}}", "\"num_warps\" is not a number");
 	hostile(many.data, "more than 64 settings");
-	hostile("{\"num_warps\": \"$(touch owned)\"}", "\"num_warps\" is no number");
-	hostile("{\"num_warps\": \"'; touch owned; '\"}", "\"num_warps\" is no number");
-	hostile("{\"num_warps\": 1, \"a`touch owned`\": 1}", "\"a`touch owned`\" is no number");
-	hostile("{\"num_warps\": \"\\u001b]0;owned\\u0007\"}", "\"num_warps\" is no number");
-	hostile("{\"num_warps\": \"1\\n2\"}", "\"num_warps\" is no number");
-	hostile("{\"num_warps\": NaN}", "no JSON object");
-	hostile("{\"num_warps\": 1e999}", "\"num_warps\" is no number");
-	hostile("{\"num_warps\": 1, \"num_warps\": 8}", "\"num_warps\" stands twice");
+	hostile("{\"num_warps\": \"$(touch owned)\"}", "\"num_warps\" is not a number");
+	hostile("{\"num_warps\": \"'; touch owned; '\"}", "\"num_warps\" is not a number");
+	hostile("{\"num_warps\": 1, \"a`touch owned`\": 1}", "\"a`touch owned`\" is not a number");
+	hostile("{\"num_warps\": \"\\u001b]0;owned\\u0007\"}", "\"num_warps\" is not a number");
+	hostile("{\"num_warps\": \"1\\n2\"}", "\"num_warps\" is not a number");
+	hostile("{\"num_warps\": NaN}", "not a JSON object");
+	hostile("{\"num_warps\": 1e999}", "\"num_warps\" is not a number");
+	hostile("{\"num_warps\": 1, \"num_warps\": 8}", "duplicate key \"num_warps\"");
 }
 
 int main(void)

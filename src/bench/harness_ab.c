@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/* Build the bench.json that compares results of HarnessGym. */
+#include "bench/harness_ab.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/quote.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "bench/plan.h"
+
+#define COMMAND_MAX  65536U
+#define NAME_BYTES   40U
+#define WORD_BYTES   64
+#define MAX_SETTINGS 64
+#define MAX_ARMS     8
+#define BLOCKS	     6
+#define FEW_BLOCKS   3 /* of a kernel bench, and to confirm the best */
+#define TIMEOUT_S    240.0
+#define LETTERS	     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+/* HarnessGym's remote_h100.py clears the folder that it uses on the pod, so a bench needs another.
+ */
+#define BENCH_FOLDER "_hgym_ab"
+
+/*
+ * The shell command that measures the arm in the current folder.  It first compares the judges
+ * there with those in the folder `judges`.  If the run's command sends its workspace to a pod, the
+ * bench uses a different remote folder.
+ */
+static void append_measure(struct buf *out, const struct harness_ab *ab, const char *judges)
+{
+	const char *command = ab->run->command;
+	const char *flag =
+		strstr(command, "remote_h100.py") != NULL ? strstr(command, "--workspace") : NULL;
+	AUTO_BUF measure = buf_new(COMMAND_MAX);
+
+	if (flag == NULL) {
+		buf_append_str(&measure, command);
+	} else {
+		size_t n = (size_t)(flag - command) + strlen("--workspace");
+		n += strspn(command + n, " =");
+		const char quote[] = { command[n], '\0' };
+		n += quote[0] == '"' || quote[0] == '\'' ? 1 + strcspn(command + n + 1, quote)
+							 : strcspn(command + n, " ");
+		buf_append(&measure, command, n);
+		buf_append_str(&measure, BENCH_FOLDER);
+		buf_append_str(&measure, command + n);
+	}
+	buf_append_str(out, "w=");
+	quote_word(out, str_from(judges));
+	buf_append_str(out, " && [ -d \"$w\" ] && for f in benchmark.py verifier.py; do "
+			    "[ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$f\" || "
+			    "exit 9; done && sh -c ");
+	quote_word(out, str_from(measure.data));
+}
+
+/* Add an arm that copies the folder source, and is measured in the copy. */
+static void add_folder(cJSON *variants, const struct harness_ab *ab, const char *tag,
+		       const char *source)
+{
+	bool is_control = variants->child == NULL;
+	cJSON *variant = json_add(json_add_row(variants), JTEXT("tag", tag));
+	AUTO_BUF command = buf_new(COMMAND_MAX);
+
+	buf_append_str(&command, "d=$(mktemp -d) && trap 'rm -rf \"$d\"' EXIT && "
+				 "trap 'exit 143' HUP INT TERM && "
+				 "tar -C ");
+	quote_word(&command, str_from(source));
+	buf_append_str(&command, " --exclude=./.harnessgym --exclude=./.git -cf - . "
+				 "| tar -C \"$d\" -xf - && cd \"$d\" && ");
+	append_measure(&command, ab, ab->compare != NULL ? ab->compare->template : ab->workspace);
+	if (is_control)
+		cJSON_AddBoolToObject(variant, "control", true);
+	json_add_string(variant, "command", command.data);
+}
+
+/* Add the trials that count and differ; *n_omitted: how many there are beyond MAX_ARMS. */
+static int add_trials(cJSON *variants, const struct harness_ab *ab, size_t *n_omitted,
+		      struct err *err)
+{
+	const struct harness_compare *compare = ab->compare;
+	char *folders[MAX_ARMS];
+	size_t n = 0;
+
+	array_each (trial, compare->trials, compare->n_trials) {
+		AUTO_TEXT tag = xasprintf("%s-%u", trial->group, trial->number);
+		AUTO_TEXT folder = xasprintf("%s/%s/trial_%u/workspace", ab->workspace,
+					     trial->group, trial->number);
+		bool is_known = false;
+
+		if (!harness_trial_counts(trial))
+			continue;
+		for (size_t i = 0; ab->same != NULL && i < n; i++)
+			is_known |= ab->same(folders[i], folder) && ab->same(folder, folders[i]);
+		if (is_known)
+			continue;
+		if (n == MAX_ARMS) {
+			++*n_omitted;
+			continue;
+		}
+		add_folder(variants, ab, tag, folder);
+		folders[n++] = xstrdup(folder);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(folders[i]);
+	if (n > 1)
+		return 0;
+	return err_set(err, ERR_NODATA,
+		       "the comparison has no two trials that count and have different files");
+}
+
+/* Are the functions timed directly, with the checkpoint's task.py? */
+static bool is_kernel(const struct harness_ab *ab)
+{
+	return ab->settings && ab->run->checkpoint.has_task;
+}
+
+/* A merge patch (null removes a key) that turns the object `from` into `to`. */
+static cJSON *make_overlay(const cJSON *from, const cJSON *to)
+{
+	cJSON *over = cJSON_CreateObject();
+
+	json_each (node, to) {
+		if (!cJSON_Compare(node, json_get(from, node->string), true))
+			cJSON_AddItemToObject(over, node->string, cJSON_Duplicate(node, true));
+	}
+	json_each (node, from) {
+		if (json_get(to, node->string) == NULL)
+			cJSON_AddNullToObject(over, node->string);
+	}
+	return over;
+}
+
+/* Is this member safe to use as a setting?  An agent may have written its name and its value. */
+static bool is_setting(const cJSON *node)
+{
+	static const char name[] = LETTERS "_0123456789";
+	static const char word[] = LETTERS "_0123456789.:+-";
+
+	if (strspn(node->string, LETTERS "_") == 0 || !str_has_only(str_from(node->string), name))
+		return false;
+	if (cJSON_IsString(node))
+		return strlen(node->valuestring) <= WORD_BYTES &&
+		       str_has_only(str_from(node->valuestring), word);
+	return cJSON_IsBool(node) || (cJSON_IsNumber(node) && isfinite(node->valuedouble));
+}
+
+/* Parse the settings of a kernel; `source` names them in errors. */
+static cJSON *parse_settings(const char *text, const char *source, struct err *err)
+{
+	cJSON *root = json_parse(str_trim(str_from(text)), JSON_BARE_REFUSED, NULL);
+	const char *duplicate = json_duplicate_key(root), *bad = NULL;
+	AUTO_BUF name = buf_new(COMMAND_MAX);
+
+	json_each (node, cJSON_IsObject(root) ? root : NULL)
+		bad = is_setting(node) ? bad : node->string;
+	utf8_sanitize(&name, str_from(bad != NULL ? bad : duplicate != NULL ? duplicate : ""));
+	if (!cJSON_IsObject(root))
+		err_set(err, ERR_NODATA, "%s: not a JSON object", source);
+	else if (cJSON_GetArraySize(root) > MAX_SETTINGS)
+		err_set(err, ERR_NODATA, "%s: more than %d settings", source, MAX_SETTINGS);
+	else if (bad != NULL)
+		err_set(err, ERR_NODATA,
+			"%s: \"%.60s\" is not a number, true, false or a short word", source,
+			name.data);
+	else if (duplicate != NULL)
+		err_set(err, ERR_NODATA, "%s: duplicate key \"%.60s\"", source, name.data);
+	else
+		return root;
+	cJSON_Delete(root);
+	return NULL;
+}
+
+/* Different settings of a kernel: the template's, the checkpoint's, then those of iterations. */
+struct settings {
+	cJSON *trees[MAX_ARMS]; /* owned */
+	unsigned int iterations[MAX_ARMS];
+	size_t n, n_omitted;
+};
+
+/* Add one tree, which is owned from now on, unless an equal one was added before. */
+static void add_tree(struct settings *all, unsigned int iteration, cJSON *tree)
+{
+	bool is_new = tree != NULL;
+
+	for (size_t i = 0; is_new && i < all->n; i++)
+		is_new = !cJSON_Compare(all->trees[i], tree, true);
+	all->n_omitted += is_new && all->n == MAX_ARMS ? 1 : 0;
+	if (!is_new || all->n == MAX_ARMS) {
+		cJSON_Delete(tree);
+		return;
+	}
+	all->iterations[all->n] = iteration;
+	all->trees[all->n++] = tree;
+}
+
+/* Does the checkpoint's file agree with the settings that the verifier printed? */
+static int check_file(const char *file, const cJSON *printed, struct err *err)
+{
+	AUTO_JSON own = parse_settings(file, "the checkpoint's " HARNESS_SETTINGS, err);
+	AUTO_BUF values = buf_new(COMMAND_MAX);
+
+	json_each (node, own) {
+		const cJSON *other = json_get(printed, node->string);
+
+		if (other == NULL || cJSON_Compare(node, other, true))
+			continue;
+		json_print(&values, node);
+		buf_append_str(&values, ", but the verifier printed ");
+		json_print(&values, other);
+		return err_set(err, ERR_NODATA,
+			       "the checkpoint's " HARNESS_SETTINGS " contains %s %s", node->string,
+			       values.data);
+	}
+	return own != NULL ? 0 : -1;
+}
+
+/*
+ * Collect the settings of a run.  Settings printed by the verifier are evidence; files
+ * are used only if the verifier printed none.
+ */
+static int read_settings(struct settings *all, const struct harness_run *run, struct err *err)
+{
+	const struct harness_iteration *best = NULL;
+	const char *base = run->template_told, *own = run->checkpoint.told;
+
+	for (size_t i = 0; run->best.present && i < run->n_iterations; i++)
+		if (run->iterations[i].number == run->best.iteration &&
+		    run->checkpoint.iteration.value == run->best.iteration)
+			best = &run->iterations[i];
+	if (best == NULL)
+		return err_set(err, ERR_NODATA,
+			       "its checkpoint is not the verified best iteration");
+	if (run->baseline.config != NULL && best->post.config != NULL) {
+		base = run->baseline.config;
+		own = best->post.config;
+	}
+	if (base == NULL || own == NULL)
+		return err_set(err, ERR_NODATA, "its template has no settings");
+	add_tree(all, 0, parse_settings(base, "the template's settings", err));
+	if (all->n == 1)
+		add_tree(all, best->number, parse_settings(own, "the checkpoint's settings", err));
+	if (all->n < 2 && err->code == ERR_NONE)
+		err_set(err, ERR_NODATA, "its checkpoint has the same settings as the template");
+	if (err->code != ERR_NONE)
+		return -1;
+	if (own != run->checkpoint.told && run->checkpoint.told != NULL &&
+	    check_file(run->checkpoint.told, all->trees[1], err) != 0)
+		return -1;
+	array_each (it, run->iterations, run->n_iterations) {
+		struct err ignored = { ERR_NONE, "" };
+
+		if (it->verified_score.present && it->post.config != NULL)
+			add_tree(all, it->number, parse_settings(it->post.config, "", &ignored));
+	}
+	return 0;
+}
+
+/* Add one arm per setting: the checkpoint, unchanged or with other settings. */
+static int add_settings(cJSON *variants, const struct harness_run *run, size_t *n_omitted,
+			struct err *err)
+{
+	struct settings all = { .n = 0 };
+	struct err why = { ERR_NONE, "" };
+	bool has_file = run->checkpoint.told != NULL;
+	int rc = read_settings(&all, run, &why);
+
+	for (size_t i = 0; rc == 0 && i < all.n; i++) {
+		cJSON *v = json_add_row(variants);
+		AUTO_TEXT tag =
+			i == 0 ? xstrdup("template") : xasprintf("iteration-%u", all.iterations[i]);
+
+		json_add_string(v, "tag", tag);
+		if (i == 0)
+			cJSON_AddBoolToObject(v, "control", true);
+		if (!has_file)
+			cJSON_AddItemToObject(v, "launch", cJSON_Duplicate(all.trees[i], true));
+		else if (i != 1) /* the checkpoint has its own settings already */
+			json_add(v,
+				 JNODE("overlay",
+				       json_new(JNODE(HARNESS_SETTINGS,
+						      make_overlay(all.trees[1], all.trees[i])))));
+	}
+	for (size_t i = 0; i < all.n; i++)
+		cJSON_Delete(all.trees[i]);
+	*n_omitted = all.n_omitted;
+	return rc == 0 ? 0 : err_set(err, why.code, "run %s: %s", run->id, why.text);
+}
+
+static cJSON *make_workload(const struct harness_ab *ab, const char *folder, const char *command)
+{
+	struct harness_number limit = ab->run->post_s;
+
+	return json_new(
+		JTEXT("cwd", folder), JTEXT("command", command), JTEXT("log", "verifier.out"),
+		JNUM("timeout_s",
+		     harness_is_finite(limit) && limit.value >= 1 ? limit.value : TIMEOUT_S));
+}
+
+/* Add the arms, and return the workload that runs them; NULL with err. */
+static cJSON *add_arms(cJSON *variants, const struct harness_ab *ab, size_t *n_omitted,
+		       struct err *err)
+{
+	const struct harness_run *run = ab->run;
+	AUTO_TEXT folder = xasprintf("%s/.harnessgym/runs/%s", ab->workspace, run->dir);
+	AUTO_TEXT best = xasprintf("%s/checkpoints/best", folder);
+	AUTO_TEXT template = xasprintf("%s/qualification/workspace_template", folder);
+	AUTO_BUF command = buf_new(COMMAND_MAX);
+
+	if (ab->compare != NULL)
+		return add_trials(variants, ab, n_omitted, err) == 0
+			       ? make_workload(ab, ab->workspace, run->command)
+			       : NULL;
+	if (!ab->settings) {
+		add_folder(variants, ab, "checkpoint", best);
+		add_folder(variants, ab, "workspace", ab->workspace);
+		return make_workload(ab, ab->workspace, run->command);
+	}
+	if (add_settings(variants, run, n_omitted, err) != 0)
+		return NULL;
+	if (is_kernel(ab))
+		return json_new(JTEXT("cwd", best), JTEXT("kind", "kernel"));
+	append_measure(&command, ab, template);
+	return make_workload(ab, best, command.data);
+}
+
+static cJSON *make_plan(const struct harness_ab *ab, struct err *err)
+{
+	const struct harness_run *run = ab->run;
+	cJSON *variants = cJSON_CreateArray(), *metric, *design, *pod;
+	size_t n_omitted = 0;
+	cJSON *workload = add_arms(variants, ab, &n_omitted, err);
+	AUTO_BUF name = buf_new(COMMAND_MAX);
+
+	if (workload == NULL) {
+		cJSON_Delete(variants);
+		return NULL;
+	}
+	for (const char *c = run->id; *c != '\0' && name.len < NAME_BYTES - 4; c++)
+		buf_append_char(&name, isalnum((unsigned char)*c) || strchr("_.-", *c) ? *c : '_');
+	buf_append_str(&name, ab->settings ? "-set" : "-ab");
+	if (is_kernel(ab)) {
+		metric = json_new(JTEXT("key", "us"));
+	} else {
+		metric = json_new(JTEXT("parser", "json"), JTEXT("key", run->post_score_key));
+		if (run->higher_is_better != HARNESS_UNKNOWN)
+			json_add_string(metric, "direction",
+					run->higher_is_better == HARNESS_YES ? "higher" : "lower");
+	}
+	pod = ab->pod != NULL ? json_new(JTEXT("id", ab->pod))
+			      : json_new(JTEXT("id", "here"), JTEXT("transport", "local"));
+	design = json_new(JNUM("blocks_per_pod", is_kernel(ab) ? FEW_BLOCKS : BLOCKS),
+			  JNUM("burn_in", !is_kernel(ab)), JBOOL("aa", true));
+	/* The best of several arms looks better than it is: confirm it in extra blocks. */
+	if (cJSON_GetArraySize(variants) > 2)
+		json_add_number(design, "confirm_blocks", FEW_BLOCKS);
+	cJSON *plan = json_new(JTEXT("schema", PLAN_SCHEMA), JTEXT("name", name.data),
+			       JNODE("workload", workload), JNODE("metric", metric),
+			       JNODE("variants", variants), JNODE("pods", json_list_of(pod)),
+			       JNODE("design", design));
+	if (n_omitted > 0) {
+		AUTO_TEXT note =
+			xasprintf("%zu more %s left out: this bench has at most %d arms", n_omitted,
+				  ab->compare != NULL ? "trials" : "iterations", MAX_ARMS);
+
+		json_add_string(plan, "note", note);
+	}
+	return plan;
+}
+
+/* Is there enough to compare? */
+static int check_run(const struct harness_ab *ab, struct err *err)
+{
+	const struct harness_run *run = ab->run;
+
+	if (ab->compare != NULL) {
+		if (run->command != NULL && run->post_score_key != NULL &&
+		    ab->compare->template != NULL && ab->compare->template[0] == '/')
+			return 0;
+		return err_set(err, ERR_NODATA,
+			       "the comparison has no report yet, or the report does not name its "
+			       "task");
+	}
+	if (!run->checkpoint.present)
+		return err_set(err, ERR_NODATA, "run %s has no checkpoint to compare with",
+			       run->id);
+	if (run->command == NULL || run->post_score_key == NULL ||
+	    run->higher_is_better == HARNESS_UNKNOWN)
+		return err_set(err, ERR_NODATA, "run %s has no command that measures a score",
+			       run->id);
+	if (ab->settings && run->checkpoint.told == NULL && !run->checkpoint.has_task)
+		return err_set(err, ERR_NODATA,
+			       "run %s: its checkpoint has neither a " HARNESS_SETTINGS
+			       " nor a task.py, so there are no settings to compare",
+			       run->id);
+	if (ab->workspace[0] != '/')
+		return err_set(err, ERR_USAGE, "--ab: give the absolute path of the workspace");
+	return 0;
+}
+
+cJSON *harness_ab_json(const struct harness_ab *asked, struct err *err)
+{
+	struct harness_run trials = { .id = "trials" };
+	struct harness_ab ab = *asked;
+	struct plan plan;
+	AUTO_BUF text = buf_new(COMMAND_MAX * 4);
+
+	if (ab.compare != NULL) {
+		trials.command = ab.compare->command;
+		trials.post_score_key = ab.compare->score_key;
+		trials.higher_is_better = ab.compare->higher_is_better;
+		ab.run = &trials;
+	}
+	if (check_run(&ab, err) != 0)
+		return NULL;
+	cJSON *root = make_plan(&ab, err);
+	if (root == NULL)
+		return NULL;
+	json_print(&text, root);
+	if (plan_parse(&plan, "bench.json", buf_str(&text), err) == 0) {
+		plan_release(&plan);
+		return root;
+	}
+	cJSON_Delete(root);
+	return NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "parsers/harness_compare.h"
+#include "parsers/json.h"
+
+/*
+ * Which arms the bench of a HarnessGym run compares:
+ *
+ * - By default: the run's best checkpoint and its current workspace, measured by the run's own
+ *   command.  Each run of the bench works in a fresh copy of its arm, and fails if its benchmark.py
+ *   or verifier.py differs from the workspace's.  Checkpoint and workspace are only read.
+ * - With `settings`: the checkpoint's kernel with the settings of the template (the control), with
+ *   its own settings, and with those of other verified iterations.  If the checkpoint has a
+ * task.py, the functions are timed directly; otherwise the run's own command measures them.
+ * - Of a comparison: the workspaces of the trials that count and whose files differ from those of
+ *   the trials before, measured by the judge of the task.  The first plain trial is the control.
+ */
+struct harness_ab {
+	const struct harness_run *run; /* NULL: the trials of compare */
+	const struct harness_compare *compare;
+	const char *workspace; /* absolute path */
+	const char *pod;       /* name in the configuration; NULL: this machine */
+	bool settings;
+	/* Do two folders contain the same files?  NULL: cannot be checked. */
+	bool (*same)(const char *a, const char *b);
+};
+
+/*
+ * Its bench.json, which is a valid plan; owned by the caller.  NULL with err, for example if the
+ * run has no checkpoint, no command that measures, or no settings.
+ */
+cJSON *harness_ab_json(const struct harness_ab *asked, struct err *err)
+	__attribute__((warn_unused_result));

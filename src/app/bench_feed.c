@@ -139,7 +139,7 @@ static void read_bench(struct bench_feed *feed, struct model_bench *bench, const
 	}
 	if (bench_load_plan(&plan, path, NULL) == 0) {
 		show_verdict(feed, bench, &plan, path, &state);
-		bench->still_up = bench_still_up(&plan, path);
+		bench->still_up = bench_pods_left_running(&plan, path);
 		if (bench->live != NULL)
 			bench->live->still_up = bench->still_up;
 		plan_release(&plan);

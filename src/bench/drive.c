@@ -18,7 +18,7 @@
 /* The preflight gives up on a pod after this long; the bench itself keeps retrying. */
 #define PREFLIGHT_LIMIT_S 20.0
 
-/* The preflight of all pods, as it is reported while it runs. */
+/* State of the preflight, for the reports of its progress. */
 struct preflight {
 	const struct bench_drive *drive;
 	struct pod_wait *waits; /* owned; one per pod */
@@ -287,7 +287,7 @@ static void store_bench(const struct bench_drive *drive)
 	drive->note(err.text);
 }
 
-/* What is needed to judge a results folder without pods. */
+/* The setup for judging a results folder without pods. */
 static struct session_setup judge_setup(const struct bench_drive *drive,
 					struct noise_lookup *lookup)
 {

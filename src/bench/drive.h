@@ -36,5 +36,5 @@ struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, st
 int bench_judge_again(const struct bench_drive *drive, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* The verdict.json of a bench, or, if it has none yet, the verdict so far; owned by the caller. */
+/* The verdict.json of a bench; if it has none yet, the current verdict.  Owned by the caller. */
 cJSON *bench_verdict(const struct bench_drive *drive);

@@ -252,7 +252,7 @@ static bool is_running(const char *path)
 	return folder_read_state(path, &state) && strcmp(state.state, "running") == 0;
 }
 
-char *bench_still_up(const struct plan *plan, const char *path)
+char *bench_pods_left_running(const struct plan *plan, const char *path)
 {
 	AUTO_BUF out = buf_new(8192);
 
@@ -268,7 +268,7 @@ char *bench_still_up(const struct plan *plan, const char *path)
 	return out.len > 0 ? buf_detach(&out) : NULL;
 }
 
-int bench_note_stopped(const char *path, struct err *err)
+int bench_record_pods_stopped(const char *path, struct err *err)
 {
 	return folder_write(path, STOPPED_FILE, (struct str){ "1\n", 2 }, err);
 }

@@ -78,6 +78,7 @@ bool bench_is_over(const char *id);
  * The pods that a bench left running when it ended (on_end "ask"), for a person: "p1 (2.00 USD per
  * hour), p2"; owned.  NULL: no pod, or the bench is still running.
  */
-char *bench_still_up(const struct plan *plan, const char *path);
-/* Record that these pods were stopped, so that nobody is asked again. */
-int bench_note_stopped(const char *path, struct err *err) __attribute__((warn_unused_result));
+char *bench_pods_left_running(const struct plan *plan, const char *path);
+/* Record that these pods were stopped, so that the user is not asked again. */
+int bench_record_pods_stopped(const char *path, struct err *err)
+	__attribute__((warn_unused_result));

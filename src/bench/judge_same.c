@@ -251,7 +251,7 @@ static const char *get_setting(const struct judge *judge, size_t arm, const char
 	*n = 0;
 	*wavers = false;
 	while ((run = judge_next(judge, arm, run)) != NULL) {
-		*wavers |= run->log != NULL && run_settings_wavers(&run->log->settings, key);
+		*wavers |= run->log != NULL && run_settings_has_conflict(&run->log->settings, key);
 		if (get_settings_log(run) == NULL)
 			continue;
 		const char *one = run_settings_get(&run->log->settings, key);

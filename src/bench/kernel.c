@@ -132,8 +132,8 @@ void kernel_guards(struct bench_run *run)
 		idle = fmax(idle, verdict_number(one, "idle_share"));
 	if (isnan(idle))
 		guard_add(&run->hits, GUARD_HOST_BOUND, false,
-			  "timed without a CUDA graph, and the GPU waits for the host: the time is "
-			  "that of the launches");
+			  "timed without a CUDA graph, and the GPU waits for the host: this is "
+			  "the time of the launches");
 	else
 		guard_add(&run->hits, GUARD_HOST_BOUND, false,
 			  "launched one by one, the GPU is idle %.0f%% of the time; only a CUDA "

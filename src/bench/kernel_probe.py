@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Times the arms of a kernel bench in one process: kernel_probe.py SPEC
+"""Time the arms of a kernel bench in one process: kernel_probe.py SPEC
 
 SPEC is a JSON object: task, module, function (null: make), seconds, margin,
-arms [{tag, folder, env, launch}], the control first.  The task is a module of
-the control's folder, not of the arms: inputs(case, seed) makes the arguments
-of one call; CASES, TOLERANCE, work(case) and DEVICE may stand beside it.
+arms [{tag, folder, env, launch}], the control first.  The task is a module in
+the control's folder, so that an arm cannot replace it: inputs(case, seed)
+returns the arguments of one call.  It may also define CASES, TOLERANCE,
+work(case) and DEVICE.
 
-Every round runs all arms in random order.  Every arm has inputs of its own,
-new ones in each round, and what a timed call returned is held against the
-control's: a result that was kept from before, or is the control's own memory,
-is found.  On a GPU a pass is a CUDA graph of calls over so many copies of the
-inputs that the L2 cache holds none of them; where an arm cannot be captured
-all run without.  Elsewhere perf_counter_ns times the calls.
+Every round runs all arms in random order.  Every arm has separate inputs, new
+ones in each round, and the output of a timed call is compared with the
+control's.  That detects a result that was computed earlier, and one that
+points to the control's memory.  On a GPU a pass is a CUDA graph of calls, over
+enough copies of the inputs that they do not fit into the L2 cache.  If an arm
+cannot be captured, all arms run without a graph.  On a CPU perf_counter_ns
+times the calls.
 
-Prints a JSON object a line for each arm; what arms print goes to stderr.
+Prints one JSON object per line and arm.  Output of the arms goes to stderr.
 """
 import contextlib
 import copy
@@ -38,7 +40,7 @@ GPU_PASS_MS = 2.0
 GPU_WARM_S = 0.3
 EAGER_CALLS = 20
 PLACE_ROUNDS = 4
-# GB/s of memory and TFLOP/s of dense bfloat16, as the makers print them.
+# GB/s of memory and TFLOP/s of dense bfloat16, from the data sheets.
 PEAKS = (("H200", 4800, 989), ("H100 NVL", 3938, 835),
          ("H100 PCIe", 2039, 756), ("H100", 3352, 989), ("B200", 8000, 2250),
          ("A100-SXM4-80GB", 2039, 312), ("A100", 1555, 312),
@@ -46,16 +48,17 @@ PEAKS = (("H200", 4800, 989), ("H100 NVL", 3938, 835),
 
 
 class Failed(Exception):
-    """What an arm did wrong."""
+    """An arm gave a wrong result, or none."""
 
 
 def load(name, folder, path):
-    """A module under a name of its own, its neighbours too."""
+    """Load a module under this name.  Modules that it imports from its folder
+    are dropped from sys.modules, so that each arm loads its own."""
     file = os.path.join(folder, path)
     before = set(sys.modules)
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None:
-        raise ImportError("%s is no Python module" % path)
+        raise ImportError("%s is not a Python module" % path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     sys.path.insert(0, folder)
@@ -105,7 +108,7 @@ def twin(value):
 
 
 def memory(value):
-    """What its leaves lie in; of what cannot be changed: nothing."""
+    """The memory of its leaves; immutable values have none."""
     places = set()
     for leaf in leaves(value):
         if is_tensor(leaf):
@@ -119,7 +122,7 @@ def memory(value):
 
 
 def outputs(returned, slots):
-    """What calls gave; where one returns nothing, it wrote its arguments."""
+    """The outputs of calls; one that returns None wrote to its arguments."""
     return [args if out is None else out
             for out, args in zip(returned, slots)]
 
@@ -166,13 +169,13 @@ def differ_numbers(got, want, tolerance):
 
 
 def middle(values):
-    """The mean of the middle three fifths."""
+    """The mean of the middle three fifths of the values."""
     values, cut = sorted(values), len(values) // 5
     return statistics.fmean(values[cut:len(values) - cut])
 
 
 class Cpu:
-    """Functions of the host, by its own clock."""
+    """Times functions on the host with its clock."""
     mode, cold = "cpu", None
 
     def __init__(self):
@@ -185,7 +188,7 @@ class Cpu:
         self.peak = (None, None)
 
     def calls(self, arm, sample, n_arms, seconds):
-        """How many calls a pass has."""
+        """The number of calls in a pass."""
         start = NOW()
         arm.call(*sample)
         took = max(NOW() - start, 1)
@@ -196,14 +199,14 @@ class Cpu:
         pass
 
     def cycle(self, arms):
-        """Rounds until every arm has been in all places."""
+        """The number of rounds until every arm has been in all places."""
         return 1
 
     def move(self, arms, failed):
-        """The round that follows begins in other places, if it is time."""
+        """Move the arms to other memory before the next round, if due."""
 
     def refresh(self, arms, fresh):
-        """New inputs for every call of the pass that follows."""
+        """Make new inputs for every call of the next pass."""
         for arm in arms:
             arm.slots = [twin(fresh(i)) for i in range(len(arm.slots))]
         gc.collect()
@@ -212,7 +215,7 @@ class Cpu:
         return range(n)
 
     def time(self, arm):
-        """Microseconds a call; what was returned is in arm.out."""
+        """Microseconds per call; the outputs are in arm.out."""
         call, out = arm.call, []
         start = NOW()
         for args in arm.slots:
@@ -226,7 +229,7 @@ class Cpu:
 
 
 class Cuda(Cpu):
-    """Kernels of the first visible GPU, by CUDA events."""
+    """Times kernels on the first visible GPU with CUDA events."""
 
     def __init__(self, torch):
         self.torch = torch
@@ -251,7 +254,7 @@ class Cuda(Cpu):
         return n
 
     def prepare(self, arms, failed):
-        """Compile and capture, and let the clocks rise."""
+        """Compile, capture, and wait for the GPU clocks to rise."""
         torch, self.rounds = self.torch, 0
         for arm in arms:
             with failed(arm), variables(arm.env):
@@ -259,14 +262,14 @@ class Cuda(Cpu):
                     arm.out = [arm.call(*args) for args in arm.slots[:2]]
                 torch.cuda.synchronize()
         self.capture(arms, failed)
-        # The clocks of a card that idled rise for a while.
+        # The clocks of an idle card take a while to rise.
         end = NOW() + GPU_WARM_S * 1e9
         while arms[0].error is None and NOW() < end:
             with failed(arms[0]):
                 self.elapsed(arms[0], 10)
 
     def capture(self, arms, failed):
-        """A graph of each arm's calls; of none where one cannot be."""
+        """Capture a graph of each arm's calls, or of none if one fails."""
         torch = self.torch
         for arm in [arm for arm in arms if arm.error is None]:
             if self.mode == "eager":
@@ -277,7 +280,7 @@ class Cuda(Cpu):
                     with torch.cuda.graph(graph):
                         out = [arm.call(*args) for args in arm.slots]
                 arm.graph, arm.out = graph, outputs(out, arm.slots)
-            except Exception as why:  # whatever forbids it: all go without
+            except Exception as why:  # any reason: no arm uses a graph
                 self.mode = "eager"
                 print("%s cannot be captured: %s" % (arm.tag, why),
                       file=sys.stderr)
@@ -292,8 +295,9 @@ class Cuda(Cpu):
         return PLACE_ROUNDS * len(arms) if self.mode == "graph" else 1
 
     def move(self, arms, failed):
-        """Each arm works where another one did: the same kernel differs by
-        half a per cent from address to address, in every process alike."""
+        """Let the arms exchange their memory: at another address the same
+        kernel differs by half a percent, and every process has the same
+        addresses."""
         self.rounds += 1
         if self.mode == "eager" or self.rounds % PLACE_ROUNDS:
             return
@@ -320,7 +324,7 @@ class Cuda(Cpu):
             arm.out = outputs([call(*args) for args in arm.slots], arm.slots)
 
     def elapsed(self, arm, times):
-        """Milliseconds of so many passes by the GPU's clock."""
+        """Milliseconds of a number of passes by the GPU's clock."""
         torch = self.torch
         begin = torch.cuda.Event(enable_timing=True)
         end = torch.cuda.Event(enable_timing=True)
@@ -340,10 +344,11 @@ class Cuda(Cpu):
         return took * 1e3 / times / len(arm.slots)
 
     def replay_fresh(self, arm):
-        """The same graph once more: outputs spoilt, one input renewed."""
+        """Replay the graph with overwritten outputs and one new input, to see
+        that it computes."""
         torch, given = self.torch, memory(arm.slots)
         for leaf in leaves(arm.out):
-            # What is an argument too holds what the next call works on.
+            # An output that is also an argument is needed by the next call.
             if not is_tensor(leaf) or memory(leaf) & given:
                 continue
             if leaf.dtype == torch.bool:
@@ -359,7 +364,7 @@ class Cuda(Cpu):
         torch.cuda.synchronize()
 
     def extras(self, arm, us):
-        """What a call costs where the host launches it."""
+        """The cost of a call that the host launches."""
         torch, n = self.torch, len(arm.slots)
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         times, host, passes = [], [], math.ceil(EAGER_CALLS / n)
@@ -383,7 +388,7 @@ class Cuda(Cpu):
 
 
 class Arm:
-    """One of the kernels, and what is known of it."""
+    """One of the kernels, and its results."""
 
     def __init__(self, index, spec):
         self.tag = spec["tag"]
@@ -398,7 +403,7 @@ class Arm:
         self.module = None
 
     def begin(self, case, function):
-        """The callable for a case: make(case) of the module, or itself."""
+        """Set the callable for a case: from make(case), or the function."""
         if function is not None:
             named = getattr(self.module, function)
             self.call = (lambda *args: named(*args, **self.launch)) \
@@ -418,7 +423,7 @@ class Bench:
 
     @contextlib.contextmanager
     def failed(self, arm):
-        """What an arm does wrong is its own end, and nobody else's."""
+        """An exception in an arm ends this arm only."""
         try:
             yield
         except Failed as why:
@@ -443,8 +448,8 @@ class Bench:
         if torch is not None and torch.cuda.is_available():
             self.clock = Cuda(torch)
         elif os.environ.get("CUDA_VISIBLE_DEVICES"):
-            raise RuntimeError("python3 sees no torch with CUDA, but GPUs are "
-                               "asked for")
+            raise RuntimeError("the bench needs GPUs, but python3 has no "
+                               "torch with CUDA")
         else:
             self.clock = Cpu()
         given = getattr(self.task, "TOLERANCE", {})
@@ -456,16 +461,16 @@ class Bench:
         return self.seed
 
     def check(self, indexes):
-        """Every arm's outputs of this round against the control's."""
+        """Compare every arm's outputs of this round with the control's."""
         control = self.arms[0]
         own = memory([control.out, control.slots])
         for arm in self.alive()[1:]:
             with self.failed(arm):
                 if memory(arm.out) & own:
-                    raise Failed("its output lies in the control's memory")
+                    raise Failed("its output is in the control's memory")
                 places = [memory(out) for out in arm.out]
                 for i in indexes:
-                    # One buffer for all calls holds the last one's output.
+                    # A buffer shared by all calls has the last output.
                     if i + 1 < len(places) and any(
                             places[i] & later for later in places[i + 1:]):
                         i = len(places) - 1
@@ -483,13 +488,13 @@ class Bench:
             arm.max_abs = max(arm.max_abs, away)
             arm.max_rel = max(arm.max_rel, share)
             if wrong and away != away:
-                raise Failed("its output has NaN where the control's has not")
+                raise Failed("its output has NaN where the control's has none")
             if wrong:
-                raise Failed("its output is not the control's: off by %.3g, "
-                             "%.3g of its size" % (away, share))
+                raise Failed("its output differs from the control's by %.3g, "
+                             "%.3g times the value" % (away, share))
 
     def round(self, case, first):
-        """All arms once, in random order; at first the control last."""
+        """Run all arms once, in random order; the first time control last."""
         n = len(self.arms[0].slots)
         made = {}
 
@@ -500,7 +505,7 @@ class Bench:
 
         self.clock.chosen = chosen = list(self.clock.renewed(n))
         if self.clock.mode == "graph":
-            # A buffer that all calls share shows the last one's output.
+            # A buffer shared by all calls has the last output.
             self.clock.chosen = sorted({*chosen, n - 1})
         alive = self.alive()
         order = alive[1:] + alive[:1] if first \
@@ -562,7 +567,7 @@ class Bench:
     def keep(self, arm, case):
         us = middle(arm.times)
         if not us > 0:
-            raise Failed("it took no time that the clock can see")
+            raise Failed("it takes less time than the clock can measure")
         row = {"name": case.get("name") or " ".join(
             "%s=%s" % pair for pair in case.items()),
             "us": us, "rounds": len(arm.times), "calls": len(arm.slots),
@@ -616,7 +621,7 @@ def main():
     for row in Bench(spec).run():
         told.write(json.dumps(row) + "\n")
     told.flush()
-    # What an arm left running or registered has no say in the end.
+    # Without atexit handlers and threads of the arms.
     os._exit(0)
 
 

@@ -8,9 +8,8 @@
 #include "conf/conf.h"
 
 /*
- * What a bench says to a pod, and what it hears: scripts for `sh -s` (made of
- * launch.sh) and the parsing of their answers.  Pure, but for the files that
- * a variant ships.
+ * The protocol between a bench and a pod: scripts for `sh -s`, made from launch.sh, and the parser
+ * of their answers.  Only the files that a variant ships are read.
  */
 #define LAUNCH_COMMAND	 "exec sh -s"
 #define LAUNCH_CHUNK	 (1024U * 1024)
@@ -22,72 +21,73 @@ enum launch_op {
 	LAUNCH_SHIP,
 	LAUNCH_START,
 	LAUNCH_STATE,
-	LAUNCH_CUT, /* end one job */
+	LAUNCH_CUT, /* stop one job */
 	LAUNCH_GPU,
 	LAUNCH_ABORT,
 	LAUNCH_CLEAN,
 	LAUNCH_FINISH,
-	LAUNCH_LOCK, /* the pod's lock_clocks */
-	LAUNCH_STOP, /* the pod's stop_cmd */
+	LAUNCH_LOCK, /* run the pod's lock_clocks */
+	LAUNCH_STOP, /* run the pod's stop_cmd */
 };
 
 struct launch {
 	const struct plan *plan;
 	const char *bench; /* id */
 	size_t pod, arm;
-	const char *job; /* name below the bench's folder; START, STATE, GPU */
-	uint64_t offset; /* of the log; STATE */
-	/* Its pod is a login node, all but STOP a step of an allocation. */
-	const struct conf_slurm *slurm; /* NULL: it is not */
-	bool ask;			/* look for the allocation first: it may be gone */
+	const char *job; /* name of its folder; of START, STATE and GPU */
+	uint64_t offset; /* of STATE: size of the local copy of the log */
+	/* The pod is a login node: all but STOP run as a step of an allocation.  NULL: it is not.
+	 */
+	const struct conf_slurm *slurm;
+	bool ask; /* look the allocation up first: it may have ended */
 };
 
-/* -1 with err when a file that an arm ships cannot be read here. */
+/* -1 with err if a file that an arm ships cannot be read. */
 int launch_check_files(const struct plan *plan, struct err *err);
 
-/* -1 with err when a file that the variant ships cannot be read. */
+/* -1 with err if a file that the variant ships cannot be read. */
 int launch_script(struct buf *out, enum launch_op op, const struct launch *l, struct err *err)
 	__attribute__((warn_unused_result));
 
 enum launch_state {
-	LAUNCH_NONE, /* there is no such job */
-	LAUNCH_BUSY, /* somebody else holds the GPUs */
+	LAUNCH_NONE, /* no such job */
+	LAUNCH_BUSY, /* another bench has locked the GPUs */
 	LAUNCH_FULL, /* the pod's disk is full */
 	LAUNCH_RUNNING,
 	LAUNCH_DONE,
-	LAUNCH_LOST, /* gone without an exit status */
+	LAUNCH_LOST, /* no process and no exit status */
 };
 
 struct launch_reply {
-	bool understood; /* at least one line of ours */
+	bool understood; /* at least one line of the protocol */
 	bool existed, shipped, cleaned;
-	int exit_status; /* of the shell; set by who ran it */
+	int exit_status; /* of the shell; set by the caller */
 	enum launch_state state;
 	int rc;
 	double t0_s, t1_s;  /* the pod's wall clock, since 1970 */
-	double up_s;	    /* how long it took by the pod's steady clock */
-	double pod_up_s;    /* that clock when it answered; NAN: not said */
+	double up_s;	    /* duration by the pod's steady clock */
+	double pod_up_s;    /* that clock at the time of the answer; NAN: unknown */
 	uint64_t size;	    /* bytes of the log */
-	bool files_changed; /* judge files before and after differ */
-	char hash[65];	    /* of the judge files' hashes */
-	char work[128];	    /* its sources: commit, hash of what differs */
+	bool files_changed; /* judge files changed during the run */
+	char hash[65];	    /* of all judge files */
+	char work[128];	    /* the sources: commit, hash of the changes */
 	char runtime[512];  /* "python /usr/bin/python3.11; torch 2.9.1" */
-	char error[256];    /* "" or what the pod lacks */
-	char foreign[128];  /* pids on our GPUs */
-	char running[128];  /* of CLEAN: what still runs */
-	long left;	    /* of ABORT: processes left; -1: not said */
-	char names[128];    /* of those: "12 (sh) 13 (python3)" */
-	char stray[128];    /* of ABORT: what runs may have left, the same */
-	char held[256];	    /* of ABORT: a lock file, and who has it open */
-	char queued[200];   /* why there is no allocation yet */
-	char alloc[128];    /* "17.0 node": job of Slurm, restarts, where */
-	char moved[128];    /* the same, where Slurm ended it with the run */
+	char error[256];    /* "" or why the pod cannot be used */
+	char foreign[128];  /* pids of other programs on its GPUs */
+	char running[128];  /* of CLEAN: jobs that still run */
+	long left;	    /* of ABORT: number of processes left; -1: unknown */
+	char names[128];    /* of these processes: "12 (sh) 13 (python3)" */
+	char stray[128];    /* of ABORT: processes that runs may have left behind */
+	char held[256];	    /* of ABORT: a lock file and the processes that have it open */
+	char queued[200];   /* why the allocation does not run yet */
+	char alloc[128];    /* "17.0 node": job of Slurm, restarts, node */
+	char moved[128];    /* the same if Slurm ended the allocation during the run */
 	struct buf env;	    /* lines "key value" of PREFLIGHT */
-	struct str data;    /* borrowed of output: bytes of a log or gpu.csv */
-	struct str host;    /* the same: host.csv */
-	struct str stamps;  /* the same: stamps */
+	/* Borrowed from the output: */
+	struct str data; /* of a log, or gpu.csv */
+	struct str host, stamps;
 };
 
-/* Parse all that the pod printed; output is borrowed by reply->data. */
+/* Parse the output of a script; the reply borrows from it. */
 void launch_reply_init(struct launch_reply *reply, struct str output);
 void launch_reply_release(struct launch_reply *reply);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2016,SC2086
-# What a job of a bench is made of, written into its folder by op_start of
-# launch.sh, which this stands before: run.sh, and what it needs.
-# A session of its own, by what there is.
+# The files of a job: functions that write run.sh and its parts.  This file
+# comes before launch.sh, whose op_start calls them.
+
+# Run a command in a new session, with whatever the pod has for that.
 new_session() {
 	if command -v setsid >/dev/null 2>&1; then
 		exec setsid "$@"
@@ -17,9 +18,9 @@ os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 	exec perl -e 'use POSIX; POSIX::setsid(); exec @ARGV' "$@"
 }
 
-# Without flock: a lock is a directory with its owner's pid, start time, boot
-# id and pid namespace in it.  One whose owner is gone is taken over by a mv,
-# which only one can win.
+# Locks for pods without flock: a directory with the pid, start time, boot id
+# and pid namespace of its owner.  A lock whose owner no longer exists is moved
+# away; only one process can succeed in that.
 write_lock() {
 	cat >"$1/lock.sh" <<'HB_LOCK'
 start_of() { sed 's/.*) //' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f20; }
@@ -30,11 +31,11 @@ is_stale() {
 		test "$its_boot" = "$boot" || return 0
 		test "$its_ns" = "$ns" || return 1
 		test "$(start_of "$pid")" != "$start"
-	else # its maker died between two steps
+	else # its creator died between two steps
 		test -n "$(find "$1" -maxdepth 0 -mmin +1 2>/dev/null)"
 	fi
 }
-take() {
+take_lock() {
 	if test -d "$1" && is_stale "$1"; then
 		mv "$1" "$1.stale.$$" 2>/dev/null && rm -rf "$1.stale.$$"
 	fi
@@ -48,7 +49,7 @@ trap : TERM INT HUP
 held=
 for name in $HB_LOCKS; do
 	path=$HB_LOCK_DIR/hgym.gpu.$name.lock.d
-	take "$path" || break
+	take_lock "$path" || break
 	held="$held $path"
 done
 if test "$(echo $held | wc -w)" -eq "$(echo $HB_LOCKS | wc -w)"; then
@@ -61,14 +62,14 @@ test -f pid || test -f full || : >busy
 HB_LOCKED
 }
 
-# What looks for processes of ours: on the pod, and in each run.
+# Functions that find the processes of a bench: for launch.sh and run.sh.
 write_marked() {
 	cat <<'HB_MARKED'
 # State letter and start time of a process.
 stat_of() {
 	sed -n '$s/.*) //p' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f1,20
 }
-# A command on all files of a pattern, however many there are.
+# Run a command on all files of a pattern, however many they are.
 of_all() {
 	files=$1
 	shift
@@ -79,10 +80,10 @@ of_all() {
 		"$@" $files
 	fi 2>/dev/null
 }
-# Processes that have a file open: of lines of `ls -l`, by "?w" who writes to
-# it, by the begin of its path, and by a pattern of the rest.
+# Processes that have a file open: $1 is "?w" for writers only, $2 the start of
+# the path, $3 a pattern for the rest.
 holders() {
-	# A shell reads a pipe byte by byte: it gets what matters alone.
+	# A shell reads a pipe byte by byte, so awk selects the lines first.
 	of_all '/proc/[0-9]*/fd' ls -lR | HB_AT=" -> $2" awk '
 		/^\/proc\/.*:$/ { of = $0; next }
 		index($0, ENVIRON["HB_AT"]) { print of; print }' |
@@ -93,8 +94,9 @@ holders() {
 		esac
 	done
 }
-# Processes of a mark and a folder, wherever their session went: that carry the
-# mark, by that name too, write to the log, or were once seen in the run's tree.
+# Processes of the jobs with mark $1 and folder $2, also those that changed
+# their session: they have the mark in their environment (as HGYM_JOB or as $3),
+# write to the log, or were once seen among the descendants of the run.
 marked() {
 	{
 		of_all '/proc/[0-9]*/environ' \
@@ -120,19 +122,20 @@ marked() {
 		done
 	}
 }
-# Is the batch job there that holds our node, for a bench in that folder?
+# Does the batch job of the bench in folder $1 hold this node?
 is_held() {
 	test -n "$(holders '' "$(cd "$1" && pwd -P)/orders.$SLURM_JOB_ID" '')"
 }
-# Is an allocation "17.0 node" over, or being ended?  Slurm knows before it
-# ends a process; one whose batch job ended of itself is held no more.
+# Has the allocation "17.0 node" ended, or is Slurm ending it?  Slurm changes
+# the state before it kills processes.  An allocation whose batch job exited
+# has ended, too.
 is_over() {
 	of=${1%% *} tries=0
 	runs="${of%.*} ${of#*.} RUNNING"
 	until row=$(squeue -h -j "$SLURM_JOB_ID" \
 		-O JobID:30,RestartCnt:30,State:30); do
-		# After 3 to 10 minutes, an answer may take 20 s, who holds
-		# the node knows: what Slurm meant to end is gone by then.
+		# Give up after 3 to 10 minutes; one answer may take 20 s.
+		# Slurm has killed the batch job by then if it meant to.
 		is_held "$2" || return 0
 		tries=$((tries + 1))
 		test $tries -lt 20 || return 1
@@ -143,12 +146,12 @@ is_over() {
 HB_MARKED
 }
 
-# What stamps the bytes of a log with the steady clock, from beside the run: it
-# looks at the log's size 50 times a second, so nothing that becomes of it can
-# hold the run up.  What it saw it keeps to itself, where the run cannot reach
-# it, until the run and all that it left are gone; then come lines "bytes ns
-# ns": so much was there, and was not there yet.  None where the log was cut, or
-# what was seen of it was written anew.
+# stamp.py records when the bytes of the log were written.  It runs next to the
+# run, polls the size of the log 50 times per second, and so cannot delay the
+# run.  It keeps the times in memory, where the run cannot change them, until
+# all processes of the run are gone.  Then it writes lines "bytes ns ns": at the
+# first time the log had this size, at the second it was still smaller.  It
+# writes none if the log was truncated or its content replaced.
 write_stamp() {
 	cat >"$1/stamp.py" <<'HB_STAMP'
 import binascii
@@ -199,8 +202,8 @@ os.rename("stamps.t", "stamps")
 HB_STAMP
 }
 
-# What has the shell of a run take in all that loses its parents in it, as init
-# does elsewhere (PR_SET_CHILD_SUBREAPER): nothing leaves it unseen.
+# adopt.py makes the shell of the run the parent of orphaned descendants
+# (PR_SET_CHILD_SUBREAPER), so that no process can leave the run unnoticed.
 write_adopt() {
 	cat >"$1/adopt.py" <<'HB_ADOPT'
 import ctypes
@@ -246,13 +249,13 @@ if ! { echo "$$ $group $began $boot $ns" >pid.t && mv pid.t pid; }; then
 fi
 echo "# cores $(getconf _NPROCESSORS_ONLN) up $up0 date $(
 	date '+%Y/%m/%d %H:%M:%S.%N')" >host.csv
-# Is it a program on a GPU, and none of this run?
+# Does this process use a GPU without being part of the run?
 is_foreign() {
 	test -d "/proc/$1" || return 1
 	grep -qsF "HGYM_JOB=$HB_MARK" "/proc/$1/environ" && return 1
 	if test -r "/proc/$1/environ"; then
 		ls -l "/proc/$1/fd" 2>/dev/null | grep -q '/dev/nvidia'
-	else # a pid of ours only where there is one namespace, the first
+	else # the pid is valid only in the first pid namespace
 		test "$ns" = "pid:[4026531836]"
 	fi
 }
@@ -265,8 +268,8 @@ watch_others() {
 		is_foreign "$pid" && echo "! foreign $pid" >>host.csv
 	done
 }
-# What only watches must not hold the locks a moment longer than the run: the
-# descriptors of flock are closed in it, as far as a sh can name them.
+# Processes that only watch must not keep the locks after the run: they close
+# the descriptors of flock, as far as a sh can name them.
 if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
 	reasons=clocks_event_reasons.active
 	nvidia-smi --id="$HB_GPUS" --query-gpu=$reasons --format=csv \
@@ -284,12 +287,12 @@ if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
 			watch_others
 	} 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 fi
-# Those of the run that were not seen before, for who ends it: one may leave
-# its session, and take nothing of ours along.
-note_tree() {
+# Record the new processes of the run, so that op_abort finds them even if they
+# change their session and their environment.
+record_tree() {
 	kids=
 	test -z "$adopts" || read -r kids </proc/$$/task/$$/children
-	for pid in $kids; do # who watches is of our group
+	for pid in $kids; do # the watchers are in the same group
 		read -r stat 2>/dev/null <"/proc/$pid/stat" || continue
 		set -- ${stat##*) }
 		test "$3" = "$group" || tree="$tree $pid"
@@ -303,9 +306,9 @@ note_tree() {
 		echo "$pid ${20}" >>tree
 	done
 }
-# One line of the host, mostly by what the shell itself can read: steady
-# clock, bytes of the log, load, busy and stolen CPU time, time that the main
-# threads of the run waited for a CPU, time that the container's quota held it.
+# One row of host.csv, read mostly by the shell itself: steady clock, bytes of
+# the log, load, busy and stolen CPU time, time that the main threads of the run
+# waited for a CPU, time that the container's quota throttled them.
 sample_host() {
 	read -r up _ </proc/uptime
 	bytes=
@@ -346,9 +349,10 @@ sample_host() {
 	done
 	echo "$up,$bytes,$load,$busy,${steal:-},$wait_ns,$held"
 }
-# Which python runs, and whose torch it has mapped: looked at beside the host
-# until torch is there, half a minute at most; a run imports before it trains.
-look_at_runtime() {
+# Find the python of the run and the torch that it has mapped.  Tried together
+# with sample_host until torch is found, for half a minute at most: a run
+# imports torch before it trains.
+find_runtime() {
 	looks=$((looks + 1)) python= site=
 	for pid in $tree; do
 		exe=$(readlink "/proc/$pid/exe" 2>/dev/null)
@@ -364,7 +368,7 @@ look_at_runtime() {
 	test -z "$python" || printf '%s\n%s\n' "$python" "$site" >seen
 	test -z "$site" || looks=30
 }
-# "torch 2.9.1" of the packages that were seen, by the names of their folders.
+# "torch 2.9.1" of the packages found, from the names of their folders.
 runtime() {
 	test -s seen || return 0
 	{ read -r python && read -r site; } <seen
@@ -396,13 +400,13 @@ child=$!
 	looks=0 noted=" "
 	while :; do
 		sample_host >>host.csv
-		note_tree
-		test $looks -ge 30 || look_at_runtime
+		record_tree
+		test $looks -ge 30 || find_runtime
 		sleep 1
 	done
 ) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 watchers=$!
-# What the run is told it may pass over.
+# Stop the run; it may ignore the first signal.
 end_run() {
 	trap : TERM
 	kill -TERM 0
@@ -410,13 +414,13 @@ end_run() {
 	kill -KILL "$child"
 }
 (
-	# Whoever tells the whole job to end may reach it before this shell.
+	# A signal to the whole group may end the sleep before this shell.
 	sleep "$HB_TIMEOUT" || exit
 	: >timedout
 	end_run
 ) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 watchers="$watchers $!"
-# It may not outlive the batch job that holds the node.
+# The run must not outlive the batch job that holds the node.
 test -z "${HB_HOLDER:-}" || {
 	(
 		while kill -0 "$HB_HOLDER" 2>/dev/null; do sleep 1; done
@@ -430,24 +434,24 @@ while :; do
 	kill -0 "$child" 2>/dev/null || break
 done
 t1=$(date +%s) up1=$(cut -d' ' -f1 /proc/uptime)
-# What follows is no part of the run's time.  One that was made just now may
-# still have our own trap, and pass over a TERM.
+# The time of the run ends here.  KILL, because a watcher that has just been
+# forked still has the traps of this shell and would ignore TERM.
 kill -KILL $watchers 2>/dev/null
 sample_host >>host.csv
-# A run that Slurm takes the node from is no failure, and no number.
+# A run whose node Slurm took away has neither failed nor a result.
 moved=
 test ! -f alloc || test -f cut || test -f timedout ||
 	! is_over "$(cat alloc)" .. || moved=moved
 hashes >hash.after
 runtime >runtime
-# Who takes in what loses its parents, as it does one of ours.
+# Find the process that adopts orphans, by making one.
 test -n "$adopts" ||
 	set -- $(sed 's/.*) //' "/proc/$(sleep 9 >/dev/null & echo $!)/stat")
 adopter=${2-}
 trap '' TERM
 kill -TERM 0
-# In $orphans: processes of that parent that began no earlier than the run, but
-# none of that group.  A name may have line ends in it.
+# Set $orphans to the children of $1 that started no earlier than the run,
+# without the process group $2.  A process name may contain newlines.
 find_orphans() {
 	orphans=
 	for file in $(of_all '/proc/[0-9]*/stat' grep -lsE "\) [^Z] $1 "); do
@@ -460,8 +464,8 @@ find_orphans() {
 		test "$pid" = "$stamper" || orphans="$orphans $pid"
 	done
 }
-# What the run leaves behind: its pid, start and name.
-tell_left() {
+# Report processes that the run left behind: pid, start time and name.
+report_left() {
 	for pid in "$@"; do
 		stat=$(stat_of "$pid")
 		case $stat in Z* | "") continue ;; esac
@@ -471,7 +475,7 @@ tell_left() {
 			<"/proc/$pid/comm")" >>host.csv
 	done
 }
-# Workers that left the group still hold the GPU: they end with the run.
+# Workers that left the process group would keep the GPU: kill them.
 tries=0 orphans=
 while :; do
 	left=$(marked "$HB_MARK" . HGYM_JOB)
@@ -483,16 +487,16 @@ while :; do
 	test $tries -le 20 || break
 	sleep 0.5
 done
-tell_left $left
-# Where this shell takes in nothing it can tell of what its parents' does: it
-# may be somebody else's.
+report_left $left
+# Without adoption by this shell, report the orphans that its parents adopted,
+# which may belong to another user, and do not kill them.
 if test -z "$adopts"; then
 	find_orphans "$adopter" "$group"
 	for pid in $orphans; do
-		test ! -O "/proc/$pid" || tell_left "$pid"
+		test ! -O "/proc/$pid" || report_left "$pid"
 	done
 fi
-# Now nothing is left that could write what the stamps say.
+# No process is left that could forge the stamps.
 rm -rf stamps stamps.t over
 : >over
 tries=0
@@ -507,10 +511,10 @@ echo "$rc $t0 $t1 $up0 $up1 $moved" >exit.t && mv exit.t exit
 HB_RUN
 }
 
-# What the sources of a folder are: commit and the hash of what differs from
-# it and of what git does not know; without git, the hash of the sources.  Those
-# that lie in it or in a folder of it: others may be what a run writes.  Nothing
-# is said of a folder that everybody writes to.
+# Describe the sources in a folder: the commit, and a hash of the differences
+# and of untracked sources; without git, a hash of all sources.  Only the folder
+# and its direct subfolders count, as deeper files may be output of runs.
+# Shared folders such as /tmp are not described.
 write_work() {
 	cat <<'HB_WORK'
 hash_sources() {

@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2153
-# A bench in an allocation of Slurm, for `sh -s` on a login node.  Before it
-# stand HB_ROOT, HB_BENCH, HB_POD, HB_TEXT (variables and launch.sh, for the
-# node), HB_CALL (what of it), HB_ASK (whether the allocation is looked for
-# first), HB_ENDS (it needs none) and submit, which hands a script to sbatch.
+# A bench in a Slurm allocation, for `sh -s` on a login node.  hgym-tui puts
+# these before it: HB_ROOT, HB_BENCH, HB_POD, HB_TEXT (the script for the node),
+# HB_CALL (the function to call there), HB_ASK (1: look the allocation up
+# first), HB_ENDS (1: the call needs no allocation), and submit, which calls
+# sbatch.
 #
 # The allocation is one batch job, which holds its node until it is cancelled
-# and begins the runs (op_hold).  Each call is a step of it.
+# and starts the runs (op_hold).  Each call is a step of it.
 HB_TOP=$HB_ROOT/$HB_BENCH
 HB_NAME=$HB_BENCH-$HB_POD
-HB_FILE=$HB_TOP/slurm.$HB_POD # the number of the job
+HB_FILE=$HB_TOP/slurm.$HB_POD # contains the number of the job
 
-say() { printf 'HB1 %s\n' "$*"; }
+reply() { printf 'HB1 %s\n' "$*"; }
 
-wait_for() {
-	say "queued $*"
+reply_queued() {
+	reply "queued $*"
 	exit 0
 }
 
-# Its number, state and the reason of that; of several the one that runs.
+# Set the job's id, state and reason; of several jobs prefer a running one.
 find_job() {
 	id='' state='' why=''
 	rows=$(squeue -h -u "$(id -un)" -n "$HB_NAME" -o '%i %T %r' \
-		2>/dev/null) || wait_for "Slurm gives no answer"
+		2>/dev/null) || reply_queued "squeue failed"
 	while read -r its_id its_state its_why; do
 		test "$state" != RUNNING || break
 		id=$its_id state=$its_state why=$its_why
@@ -31,13 +32,13 @@ $rows
 ROWS
 }
 
-begin_job() {
-	mkdir -p "$HB_TOP" || { say "error cannot make $HB_TOP"; exit 0; }
-	# It ends when it is told to, or cannot hold a node at all.
+submit_job() {
+	mkdir -p "$HB_TOP" || { reply "error cannot create $HB_TOP"; exit 0; }
+	# A job that failed could not hold its node: a new one would fail, too.
 	last=$(cat "$HB_FILE.last" 2>/dev/null) && rm -f "$HB_FILE.last"
 	case $(scontrol show job -o "${last:-none}" 2>/dev/null) in
 	*" JobState=FAILED "*)
-		say "error job $last of Slurm failed, see $HB_FILE.out"
+		reply "error Slurm job $last failed, see $HB_FILE.out"
 		exit 0
 		;;
 	esac
@@ -46,26 +47,26 @@ begin_job() {
 			--requeue --open-mode=append \
 			--output="$HB_FILE.out" 2>"$HB_FILE.err") || {
 		why=$(tail -n 1 "$HB_FILE.err")
-		say "error sbatch: ${why#sbatch: error: }"
+		reply "error sbatch: ${why#sbatch: error: }"
 		exit 0
 	}
 	echo "${id%%;*}" >"$HB_FILE.last"
-	wait_for "job ${id%%;*} was submitted"
+	reply_queued "job ${id%%;*} was submitted"
 }
 
-# Give the node back; squeue proves it.
+# Cancel the job, and wait until squeue no longer lists it.
 op_release() {
 	tries=0
 	find_job
 	while test -n "$id"; do
 		test $((tries % 4)) -ne 0 || scancel "$id"
 		tries=$((tries + 1))
-		test $tries -lt 8 || wait_for "job $id is being cancelled"
+		test $tries -lt 8 || reply_queued "job $id is being cancelled"
 		sleep 1
 		find_job
 	done
 	rm -f "$HB_FILE"
-	say finished
+	reply finished
 }
 
 if test "$HB_CALL" = op_release; then
@@ -76,18 +77,18 @@ if test "$HB_ASK" = 1 || ! read -r id <"$HB_FILE"; then
 	find_job
 	case $state in
 	RUNNING) echo "$id" >"$HB_FILE" ;;
-	COMPLETING) wait_for "job $id is completing" ;;
+	COMPLETING) reply_queued "job $id is completing" ;;
 	*)
 		if test "$HB_ENDS" = 1; then
 			if test -n "$id" && test "$HB_CALL" = op_clean; then
-				say "running job $id of Slurm"
-			else # squeue says it: nothing of it runs
+				reply "running Slurm job $id"
+			else # without an allocation nothing runs
 				printf '%s\n%s\n' "$HB_TEXT" "$HB_CALL" | sh -s
 			fi
 			exit
 		fi
-		test -n "$id" || begin_job
-		wait_for "job $id is $(echo "$state" | tr '[:upper:]' \
+		test -n "$id" || submit_job
+		reply_queued "job $id is $(echo "$state" | tr '[:upper:]' \
 			'[:lower:]') ($why)"
 		;;
 	esac

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be measured, and one log of one run, with the settings that it
- * prints; called by `bench judge` and by the session. */
+/* Read the log of one run: rows or a score, and the settings that it prints. */
 #include "bench/run_log.h"
 
 #include <ctype.h>
@@ -21,7 +20,7 @@ static const struct bench_metric metrics[] = {
 	{ NULL, RUN_LOG_SCORE, "json", false },
 };
 
-/* Ends and parts of the names of rates. */
+/* Endings and parts of the names of rates. */
 static const char *const rate_ends[] = { "_per_s", "_per_sec", "_per_second", "/s",
 					 "/sec",   "tok_s",    "tokens_s",    "gb_s",
 					 "gbps",   "mfu",      NULL };
@@ -51,7 +50,7 @@ bool bench_metric_is_rate(const char *key)
 	return false;
 }
 
-/* The length of a key at the front of text, or 0. */
+/* The length of the key that text starts with, if ":" or "=" follows it; else 0. */
 static size_t key_length(struct str text)
 {
 	size_t n = 0;
@@ -65,15 +64,16 @@ static size_t key_length(struct str text)
 											     : 0;
 }
 
-static struct run_setting *find(const struct run_settings *settings, struct str key)
+static struct run_setting *find_setting(const struct run_settings *settings, struct str key)
 {
 	return array_find(one, settings->v, settings->n, str_eq_cstr(key, one->key));
 }
 
-/* Keep it; one that was printed with another value is nobody's setting. */
-static void keep(struct run_settings *settings, struct str key, struct str value, uint64_t line)
+/* Store a setting.  A key that was printed with two values has no value any more. */
+static void add_setting(struct run_settings *settings, struct str key, struct str value,
+			uint64_t line)
 {
-	struct run_setting *known = find(settings, key);
+	struct run_setting *known = find_setting(settings, key);
 
 	if (value.len == 0 || value.len >= RUN_SETTING_VALUE)
 		return;
@@ -93,43 +93,35 @@ static void keep(struct run_settings *settings, struct str key, struct str value
 	known->line = line;
 }
 
-/* Take what one line prints. */
-static void run_settings_line(struct run_settings *settings, struct str line, uint64_t number)
+static void read_settings(struct run_settings *settings, struct str line, uint64_t number)
 {
 	struct str rest = str_trim(line), word;
 	size_t n = key_length(rest);
 
-	/* "key: value, to the end of the line". */
+	/* "key: value": the value extends to the end of the line. */
 	if (n > 0 && n + 1 < rest.len && rest.p[n + 1] == ' ') {
-		keep(settings, (struct str){ rest.p, n },
-		     str_trim((struct str){ rest.p + n + 1, rest.len - n - 1 }), number);
+		add_setting(settings, (struct str){ rest.p, n }, str_trim(str_skip(rest, n + 1)),
+			    number);
 		return;
 	}
 	while (str_next(&rest, ' ', &word)) {
 		n = key_length(word);
 		if (n > 0)
-			keep(settings, (struct str){ word.p, n },
-			     (struct str){ word.p + n + 1, word.len - n - 1 }, number);
+			add_setting(settings, (struct str){ word.p, n }, str_skip(word, n + 1),
+				    number);
 	}
-}
-
-/* Forget what was printed from that line on: the first row is there. */
-static void run_settings_end(struct run_settings *settings, uint64_t line)
-{
-	while (settings->n > 0 && settings->v[settings->n - 1].line >= line)
-		settings->n--;
 }
 
 const char *run_settings_get(const struct run_settings *settings, const char *key)
 {
-	const struct run_setting *known = find(settings, str_from(key));
+	const struct run_setting *known = find_setting(settings, str_from(key));
 
 	return known != NULL && known->value[0] != '\0' ? known->value : NULL;
 }
 
-bool run_settings_wavers(const struct run_settings *settings, const char *key)
+bool run_settings_has_conflict(const struct run_settings *settings, const char *key)
 {
-	const struct run_setting *known = find(settings, str_from(key));
+	const struct run_setting *known = find_setting(settings, str_from(key));
 
 	return known != NULL && known->value[0] == '\0';
 }
@@ -140,18 +132,18 @@ static void run_settings_release(struct run_settings *settings)
 	*settings = (struct run_settings){ 0 };
 }
 
-/* A log while it is read: the values of the line at hand, then rows. */
+/* The state of reading one log: samples are collected until their line ends. */
 struct reading {
 	struct run_log *log;
-	struct step_row row; /* of the line at hand */
-	bool is_val;	     /* it is a validation */
-	bool had_val;	     /* one came since the last train row */
+	struct step_row row; /* of the current line */
+	bool is_val;	     /* the current line is a validation */
+	bool had_val;	     /* there was a validation after the last train row */
 	double last_val;
-	double batch;	/* tokens a step, NAN until printed */
-	double minutes; /* training time that a line prints in minutes */
+	double batch;	/* tokens per step; NAN until it is printed */
+	double minutes; /* training time of minutes_line, printed in minutes */
 	uint64_t minutes_line;
-	bool too_many;
-	struct buf head; /* for a score */
+	bool has_too_many;
+	struct buf head; /* the log's start, for a score */
 };
 
 static const struct step_row no_row = {
@@ -163,22 +155,15 @@ static const struct step_row no_row = {
 	.step_avg_ms = (double)NAN,
 };
 
-/* Is the row's time no more than what its tok/s says? */
-static bool is_rebuilt(const struct reading *r)
-{
-	double ms = r->row.step * r->batch / r->row.tok_s * 1000.0;
-
-	return fabs(ms - r->row.train_ms) <= 1e-9 * ms;
-}
-
-/* The line at hand is over: keep its row when it is a train row. */
-static void flush_row(struct reading *r)
+/* The current line has ended: keep its row if it is a train row. */
+static void finish_line(struct reading *r)
 {
 	struct run_log *log = r->log;
 	struct step_row *row = &r->row;
-	bool has = !isnan(row->train_loss) || !isnan(row->train_ms) || !isnan(row->tok_s);
+	double by_tokens_ms = row->step * r->batch / row->tok_s * 1000.0;
 
-	if (is_rebuilt(r))
+	/* The run reader derived this time from tok/s: it is not an independent clock. */
+	if (fabs(by_tokens_ms - row->train_ms) <= 1e-9 * by_tokens_ms)
 		row->train_ms = (double)NAN;
 	if (r->minutes_line == row->line)
 		row->train_min = r->minutes;
@@ -186,12 +171,15 @@ static void flush_row(struct reading *r)
 		log->val_loss = r->last_val;
 		log->val_step = row->step;
 		r->had_val = true;
-	} else if (has && row->step > 0.0) {
+	} else if (row->step > 0.0 &&
+		   (!isnan(row->train_loss) || !isnan(row->train_ms) || !isnan(row->tok_s))) {
 		if (log->n_rows == RUN_LOG_MAX_ROWS) {
-			r->too_many = true;
+			r->has_too_many = true;
 		} else {
-			if (log->n_rows == 0)
-				run_settings_end(&log->settings, row->line);
+			/* Settings are printed before the first row. */
+			while (log->n_rows == 0 && log->settings.n > 0 &&
+			       log->settings.v[log->settings.n - 1].line >= row->line)
+				log->settings.n--;
 			row->after_val = r->had_val;
 			r->had_val = false;
 			xpush(log->rows, log->n_rows, log->cap_rows, *row);
@@ -201,11 +189,11 @@ static void flush_row(struct reading *r)
 	r->is_val = false;
 }
 
-static void new_run(struct reading *r, unsigned int index)
+static void start_run(struct reading *r, unsigned int index)
 {
-	flush_row(r);
+	finish_line(r);
 	r->log->n_rows = 0;
-	/* Those of the first run were printed before it was one. */
+	/* The settings of the first run were printed before the reader recognized a run. */
 	if (r->log->n_runs > 0)
 		run_settings_release(&r->log->settings);
 	r->log->val_loss = r->log->val_step = (double)NAN;
@@ -217,9 +205,9 @@ static void on_sample(void *user, const struct run *run, const struct sample *sa
 	struct reading *r = user;
 
 	if (run->run_index + 1 > r->log->n_runs)
-		new_run(r, run->run_index);
+		start_run(r, run->run_index);
 	if (sample->line != r->row.line)
-		flush_row(r);
+		finish_line(r);
 	r->row.line = sample->line;
 	if (!isnan(sample->step))
 		r->row.step = sample->step;
@@ -238,7 +226,7 @@ static void on_sample(void *user, const struct run *run, const struct sample *sa
 	}
 }
 
-/* The number behind `key` (and blanks) in text; end is what follows it. */
+/* Read the number after `key` and blanks in text; *end is the character after it. */
 static bool number_after(struct str text, const char *key, double *value, char *end)
 {
 	const char *at = str_find(text, key);
@@ -255,7 +243,7 @@ static bool number_after(struct str text, const char *key, double *value, char *
 	return str_to_double(word, value);
 }
 
-/* Keep "key value" once; a value of the source that prints it is none. */
+/* Append "key value", once per key.  Source code that prints the value is not a value. */
 static void add_runtime(struct run_log *log, const char *key, struct str value)
 {
 	size_t len = strlen(log->runtime);
@@ -270,7 +258,7 @@ static void add_runtime(struct run_log *log, const char *key, struct str value)
 		       len > 0 ? "; " : "", name, (int)value.len, value.p);
 }
 
-/* Versions and the first GPU, as trainers and nvidia-smi print them. */
+/* Find versions and the first GPU, as trainers and nvidia-smi print them. */
 static void read_runtime(struct run_log *log, struct str text)
 {
 	static const struct {
@@ -303,7 +291,7 @@ static void read_runtime(struct run_log *log, struct str text)
 		add_runtime(log, "gpu", str_trim((struct str){ at, n }));
 }
 
-/* What guards want to know and no sample carries. */
+/* What the validity checks need and no sample contains. */
 static void on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct reading *r = user;
@@ -313,7 +301,7 @@ static void on_line(void *user, uint64_t line, struct str text, enum line_class 
 	if (class == LINE_SOURCE)
 		return;
 	if (r->log->n_rows == 0) {
-		run_settings_line(&r->log->settings, text, line);
+		read_settings(&r->log->settings, text, line);
 		read_runtime(r->log, text);
 	}
 	if (number_after(text, "train_time:", &value, &end) && end == 'm' &&
@@ -330,8 +318,8 @@ static void on_run(void *user, const struct run *run)
 	struct reading *r = user;
 
 	if (run->run_index + 1 > r->log->n_runs)
-		new_run(r, run->run_index);
-	flush_row(r);
+		start_run(r, run->run_index);
+	finish_line(r);
 	run_release(&r->log->run);
 	run_copy(&r->log->run, run);
 }
@@ -342,32 +330,6 @@ static const struct run_reader_cb reader_cb = {
 	.on_line = on_line,
 };
 
-static void log_init(struct run_log *log, const char *path)
-{
-	*log = (struct run_log){ .path = xstrdup(path),
-				 .val_loss = (double)NAN,
-				 .val_step = (double)NAN,
-				 .grad_accum = (double)NAN };
-	run_init(&log->run);
-}
-
-/* After the last byte: rows or a score? */
-static int finish(struct reading *r, const struct run_log_rule *rule, struct err *err)
-{
-	struct run_log *log = r->log;
-	struct str head = { r->head.data, r->head.len };
-	bool try_score = rule->force ? rule->kind == RUN_LOG_SCORE : log->n_rows == 0;
-
-	if (r->too_many)
-		return err_set(err, ERR_LIMIT, "%s: more than %d train rows", log->path,
-			       RUN_LOG_MAX_ROWS);
-	log->kind = rule->force ? rule->kind : RUN_LOG_TRAINING;
-	if (try_score && score_json_read(&log->score, head, rule->score_key, NULL) == 0)
-		log->kind = RUN_LOG_SCORE;
-	return 0;
-}
-
-/* From a stream to its end; the common part of both ways in. */
 static int read_stream(struct run_log *log, FILE *stream, const char *path,
 		       const struct run_log_rule *rule, struct err *err)
 {
@@ -377,7 +339,13 @@ static int read_stream(struct run_log *log, FILE *stream, const char *path,
 	size_t n;
 	int result = -1;
 
-	log_init(log, path);
+	*log = (struct run_log){ .path = xstrdup(path),
+				 .kind = rule->force ? rule->kind : RUN_LOG_TRAINING,
+				 .score_key = rule->score_key,
+				 .val_loss = (double)NAN,
+				 .val_step = (double)NAN,
+				 .grad_accum = (double)NAN };
+	run_init(&log->run);
 	buf_init(&r.head, RUN_LOG_MAX_SCORE_BYTES);
 	sha256_init(&sha);
 	struct run_reader *reader = run_reader_new(rule->formats, &reader_cb, &r);
@@ -392,9 +360,15 @@ static int read_stream(struct run_log *log, FILE *stream, const char *path,
 		err_set_errno(err, ERR_IO, "cannot read %s", path);
 	} else {
 		run_reader_finish(reader);
-		flush_row(&r);
-		result = finish(&r, rule, err);
+		finish_line(&r);
+		result = 0;
 	}
+	if (r.has_too_many)
+		result = err_set(err, ERR_LIMIT, "%s: more than %d train rows", path,
+				 RUN_LOG_MAX_ROWS);
+	if (result == 0 && (rule->force ? rule->kind == RUN_LOG_SCORE : log->n_rows == 0) &&
+	    score_json_read(&log->score, buf_str(&r.head), rule->score_key, NULL) == 0)
+		log->kind = RUN_LOG_SCORE;
 	run_reader_free(reader);
 	buf_release(&r.head);
 	if (result != 0)
@@ -442,38 +416,37 @@ void run_log_release(struct run_log *log)
 	*log = (struct run_log){ 0 };
 }
 
-/* The first event of that kind, or NULL. */
+/* The first event with this kind, or NULL. */
 static const struct run_event *find_event(const struct run *run, enum run_event_kind kind)
 {
 	return array_find(one, run->events, run->n_events, one->kind == kind);
 }
 
-static void training_guards(const struct run_log *log, struct guard_hits *hits)
+static void check_training(const struct run_log *log, struct guard_hits *hits)
 {
 	static const enum run_event_kind fatal[] = {
 		RUN_EVENT_OOM,	  RUN_EVENT_TRACEBACK, RUN_EVENT_CHILD_FAILED,
 		RUN_EVENT_KILLED, RUN_EVENT_CRASH,     RUN_EVENT_CUDA,
 	};
 	const struct run *run = &log->run;
+	const struct run_event *event = find_event(run, RUN_EVENT_NAN);
 
-	if (run->status == RUN_DIVERGED || find_event(run, RUN_EVENT_NAN) != NULL) {
-		const struct run_event *event = find_event(run, RUN_EVENT_NAN);
-
-		guard_add(hits, GUARD_NAN, true, "NaN or infinity in the log (line %llu)",
-			  event != NULL ? (unsigned long long)event->line : 0ULL);
-	}
+	if (event != NULL)
+		guard_add(hits, GUARD_NAN, true, "NaN or infinity in line %llu of the log",
+			  (unsigned long long)event->line);
+	else if (run->status == RUN_DIVERGED)
+		guard_add(hits, GUARD_NAN, true, "NaN or infinity in the log");
 	for (size_t i = 0; i < LENGTH(fatal); i++) {
-		const struct run_event *event = find_event(run, fatal[i]);
-
+		event = find_event(run, fatal[i]);
 		if (event != NULL)
-			guard_add(hits, GUARD_EXIT, true, "%s at line %llu",
+			guard_add(hits, GUARD_EXIT, true, "%s in line %llu of the log",
 				  run_event_name(fatal[i]), (unsigned long long)event->line);
 	}
 	if (log->n_runs > 1)
 		guard_add(hits, GUARD_RESTARTED, false,
-			  "its log holds %u runs: the last one counts", log->n_runs);
+			  "its log contains %u runs; the last one counts", log->n_runs);
 	if (log->n_rows == 0)
-		guard_add(hits, GUARD_EXIT, true, "no train row and no score in it");
+		guard_add(hits, GUARD_EXIT, true, "its output has no training row and no score");
 	else if (run->status != RUN_FINISHED)
 		guard_add(hits, GUARD_EXIT, true, "the run is %s", run_status_name(run->status));
 }
@@ -481,32 +454,15 @@ static void training_guards(const struct run_log *log, struct guard_hits *hits)
 void run_log_guards(const struct run_log *log, struct guard_hits *hits)
 {
 	if (log->kind == RUN_LOG_TRAINING)
-		training_guards(log, hits);
+		check_training(log, hits);
 	else if (log->score.root == NULL)
-		guard_add(hits, GUARD_EXIT, true, "no JSON object in it");
+		guard_add(hits, GUARD_EXIT, true, "its output has no JSON object%s%s%s",
+			  log->score_key != NULL ? " with the key \"" : "",
+			  log->score_key != NULL ? log->score_key : "",
+			  log->score_key != NULL ? "\"" : "");
 	else if (!score_json_counts(&log->score))
 		guard_add(hits, log->score.doubtful ? GUARD_PARSE : GUARD_EXIT, true, "%s",
 			  log->score.why);
-}
-
-/* Both known and different, or known of one only. */
-static bool differs(double a, double b)
-{
-	return isnan(a) != isnan(b) || (!isnan(a) && a != b);
-}
-
-/* "batch is 8 against 16", or which of the two does not say. */
-static void add_other(struct guard_hits *hits, const char *name, double control, double variant)
-{
-	if (isnan(variant))
-		guard_add(hits, GUARD_SAME, true,
-			  "its log does not say its %s, the control's %.17g", name, control);
-	else if (isnan(control))
-		guard_add(hits, GUARD_SAME, true, "%s is %.17g, the control's log does not say it",
-			  name, variant);
-	else
-		guard_add(hits, GUARD_SAME, true, "%s is %.17g against %.17g", name, variant,
-			  control);
 }
 
 void run_log_same_work(const struct run_log *control, const struct run_log *variant,
@@ -526,14 +482,29 @@ void run_log_same_work(const struct run_log *control, const struct run_log *vari
 	char why[96];
 
 	if (control->kind != variant->kind && (control->n_rows > 0 || variant->n_rows > 0)) {
-		guard_add(hits, GUARD_SAME, true, "one is a training log, the other a score");
+		guard_add(hits, GUARD_SAME, true,
+			  "one log is a training log, the other contains a score");
 	} else if (control->kind == RUN_LOG_SCORE) {
 		if (score_json_counts(&control->score) && score_json_counts(&variant->score) &&
 		    !score_json_same_work(&control->score, &variant->score, why, sizeof(why)))
 			guard_add(hits, GUARD_SAME, true, "%s", why);
 	} else if (control->n_rows > 0 && variant->n_rows > 0) {
-		for (size_t i = 0; i < LENGTH(settings); i++)
-			if (differs(settings[i].a, settings[i].b))
-				add_other(hits, settings[i].name, settings[i].a, settings[i].b);
+		for (size_t i = 0; i < LENGTH(settings); i++) {
+			const char *name = settings[i].name;
+			double a = settings[i].a, b = settings[i].b;
+
+			if (isnan(a) && isnan(b))
+				continue;
+			if (isnan(b))
+				guard_add(hits, GUARD_SAME, true,
+					  "its log has no %s, the control's has %.17g", name, a);
+			else if (isnan(a))
+				guard_add(hits, GUARD_SAME, true,
+					  "%s is %.17g, the control's log has no %s", name, b,
+					  name);
+			else if (a != b)
+				guard_add(hits, GUARD_SAME, true,
+					  "%s is %.17g, the control's is %.17g", name, b, a);
+		}
 	}
 }

@@ -10,35 +10,34 @@
 #include "parsers/run.h"
 #include "parsers/score_json.h"
 
-/* What a bench may measure, and where that is read. */
+/* Where the value of a metric comes from. */
 enum run_log_kind {
 	RUN_LOG_TRAINING, /* the rows of a training run */
-	RUN_LOG_SCORE,	  /* the JSON object that a verifier prints */
+	RUN_LOG_SCORE,	  /* a JSON object in the output */
 };
 
 struct bench_metric {
-	const char *key; /* of bench.json; NULL: any other */
+	const char *key; /* name in bench.json; NULL: any other name */
 	enum run_log_kind kind;
-	const char *parser; /* the word for it in bench.json */
-	bool only_lower;    /* no other direction makes sense */
+	const char *parser; /* its name in bench.json */
+	bool only_lower;    /* higher cannot be better */
 };
 
 /* The metric of that name, never NULL. */
 const struct bench_metric *bench_metric_find(const char *key);
-/* The words of all parsers, ended by NULL. */
+/* The names of all parsers; ends with NULL. */
 extern const char *const bench_metric_parsers[];
 
 /*
- * Is that the name of a rate ("tok_s", "tflops", "samples_per_s"), of which
- * more is better?  Such a one is never judged as a time unless it is said.
+ * Does this look like the name of a rate ("tok_s", "tflops", "samples_per_s"), where higher is
+ * better?  For such a metric bench.json must set the direction.
  */
 bool bench_metric_is_rate(const char *key);
 
 /*
- * What a training log prints of its settings before its first row: words
- * "key:value" and "key=value", and lines "key: value".  Which of them are
- * settings nobody knows; what is the same in all runs of an arm is taken for
- * one.
+ * The settings that a training log prints before its first row: words "key:value" and "key=value",
+ * and lines "key: value".  Some of them are not settings; the judge compares only those that all
+ * runs of an arm print with the same value.
  */
 #define RUN_SETTING_KEY	  48
 #define RUN_SETTING_VALUE 80
@@ -54,66 +53,62 @@ struct run_settings {
 	size_t n, cap;
 };
 
-/* The value of a key, or NULL; also where it was printed differently twice. */
+/* The value of a key; NULL if it was not printed, or printed with two values. */
 const char *run_settings_get(const struct run_settings *settings, const char *key);
-/* Was it printed with more than one value? */
-bool run_settings_wavers(const struct run_settings *settings, const char *key);
+/* Was the key printed with more than one value? */
+bool run_settings_has_conflict(const struct run_settings *settings, const char *key);
 
-/*
- * What one log of one run of a bench says: the rows of a training run, or
- * the score of a verifier.
- */
-/* Train rows kept of one log; a longer one is an error. */
+/* A log with more train rows is an error. */
 #define RUN_LOG_MAX_ROWS 1000000
-/* Bytes of a verifier's output that are looked at. */
+/* A score is searched in this many bytes at the start of the output. */
 #define RUN_LOG_MAX_SCORE_BYTES (4U * 1024 * 1024)
 
+/* The log of one run: the rows of a training run, or a score. */
 struct run_log {
 	char *path; /* owned */
 	enum run_log_kind kind;
 	struct step_row *rows; /* owned; of the last run in the file */
 	size_t n_rows, cap_rows;
-	double val_loss, val_step; /* the last validation; NAN: none */
+	double val_loss, val_step; /* of the last validation; NAN: none */
 	double grad_accum;
 	struct run_settings settings; /* printed before the first row */
 	struct run run;		      /* the last run in the file */
 	unsigned int n_runs;	      /* in the file */
 	struct score_json score;      /* of RUN_LOG_SCORE */
+	const char *score_key;	      /* of the rule; borrowed */
 	char sha256[SHA256_HEX_SIZE]; /* of the whole log */
-	/* What it says that it ran with, before its first row: "torch 2.9.1;
-	 * gpu NVIDIA H100 80GB HBM3". */
+	/* Versions and GPU as printed before the first row: "torch 2.9.1; gpu NVIDIA H100". */
 	char runtime[256];
 };
 
-/* How logs are read. */
+/* How to read a log. */
 struct run_log_rule {
 	const struct format_set *formats; /* borrowed */
-	const char *score_key;		  /* NULL: the first known one */
-	bool force;			  /* kind below is asked for, else it is looked at */
+	const char *score_key;		  /* NULL: the first that is known; outlives the log */
+	bool force;			  /* read it as `kind`; else find out */
 	enum run_log_kind kind;
 };
 
 /*
- * Read a file.  -1 with err when it cannot be read.  A run that failed, or a
- * log that holds neither a train row nor a score (n_rows 0), is no error: its
- * guards say so.
+ * Read a file.  -1 with err if it cannot be read.  A run that failed, or a log without a train row
+ * (n_rows 0) and without a score, is not an error here: run_log_guards reports it.
  */
 int run_log_read(struct run_log *log, const char *path, const struct run_log_rule *rule,
 		 struct err *err) __attribute__((warn_unused_result));
 
-/* The same from bytes; path names it only. */
+/* The same for a text; path is only its name. */
 int run_log_parse(struct run_log *log, const char *path, struct str text,
 		  const struct run_log_rule *rule, struct err *err)
 	__attribute__((warn_unused_result));
 
 void run_log_release(struct run_log *log);
 
-/* The guards that this log fires by itself: exit, NaN, a failed score. */
+/* The validity checks that need only this log: exit, NaN, a failed score. */
 void run_log_guards(const struct run_log *log, struct guard_hits *hits);
 
 /*
- * Settings that must be equal to the control's (batch, seed, world size,
- * accumulation; mode, device and cases of a score) and are not: a hard hit.
+ * Add a hard hit if settings that must be equal differ from the control's: batch, seed, world size,
+ * accumulation; mode, device and cases of a score.
  */
 void run_log_same_work(const struct run_log *control, const struct run_log *variant,
 		       struct guard_hits *hits);

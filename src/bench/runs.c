@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The runs of a bench and their records; for the session and who shows it. */
+/* The runs of a bench: planned, recorded, repeated. */
 #include "bench/runs.h"
 
 #include <stdio.h>
@@ -10,16 +10,16 @@
 
 #define RECORD_SCHEMA "hgym-tui.bench-run/1"
 #define REPEATS_FILE  "repeats.json"
-/* How often a block is repeated for what its pod did to it. */
+/* Most repetitions of a block because of problems of its pod. */
 #define MOST_REPEATS 2
-/* And since Slurm takes its node: one that is longer than an allocation, or
- * ends it, would begin again for ever. */
+/* Most repetitions because Slurm took the node away.  A block that takes longer than an allocation
+ * lasts, or that ends its allocation, would be repeated forever. */
 #define MOST_MOVES   20
 #define MAX_REPEATED (PLAN_MAX_PODS * PLAN_MAX_ROUNDS * MOST_MOVES)
 
 static const char *const run_ends[] = { "", "exited", "lost", NULL };
 
-/* What a run is, which its record only repeats. */
+/* Members of run.json that follow from the plan: they are written for readers, and not read. */
 static const struct json_field plan_fields[] = {
 	JSON_CHARS("id", bench_run, id),
 	JSON_ROW("block", COUNT, bench_run, block, .high = 1e9),
@@ -64,22 +64,10 @@ void bench_run_path(const struct bench_runs *runs, const struct bench_run *run, 
 	(void)snprintf(out, FOLDER_PATH_SIZE, "%.2000s/runs/%s/%.1000s", runs->path, run->id, name);
 }
 
-/* "2" of a block, "2.1" where a block has several rounds, "burn0". */
-static void name_round(const struct bench_runs *runs, const struct bench_run *run, char *out,
-		       size_t size)
+/* Reset a run to its place in the plan: it has not started. */
+static void reset_run(const struct bench_runs *runs, struct bench_run *run, size_t repeat)
 {
-	if (!run->counted)
-		(void)snprintf(out, size, "burn%zu", run->round);
-	else if (runs->plan->reps > 1)
-		(void)snprintf(out, size, "%zu.%zu", run->block, run->rep);
-	else
-		(void)snprintf(out, size, "%zu", run->block);
-}
-
-/* A run that has not begun, at its place of the plan. */
-static void begin_run(const struct bench_runs *runs, struct bench_run *run, size_t repeat)
-{
-	char round[48], again[24] = "";
+	char round[48], suffix[24] = "";
 
 	*run = (struct bench_run){ .pod = run->pod,
 				   .round = run->round,
@@ -96,14 +84,19 @@ static void begin_run(const struct bench_runs *runs, struct bench_run *run, size
 				   .up_s = (double)NAN,
 				   .drift_s = (double)NAN,
 				   .cut_by = GUARD_WORK };
-	name_round(runs, run, round, sizeof(round));
+	if (!run->counted)
+		print_into(round, "burn%zu", run->round);
+	else if (runs->plan->reps > 1)
+		print_into(round, "%zu.%zu", run->block, run->rep);
+	else
+		print_into(round, "%zu", run->block);
 	if (repeat > 0)
-		print_into(again, ".b%zu", repeat);
+		print_into(suffix, ".b%zu", repeat);
 	print_into(run->id, "%s_%s_%s%s", round, runs->plan->pods[run->pod].id,
-		   runs->tags[run->arm], again);
+		   runs->tags[run->arm], suffix);
 }
 
-/* The runs of a pod in the order of its schedule. */
+/* Create the runs of a pod, in the order of its schedule. */
 static void plan_runs(struct bench_runs *runs, size_t pod)
 {
 	const struct plan *plan = runs->plan;
@@ -117,23 +110,23 @@ static void plan_runs(struct bench_runs *runs, size_t pod)
 		run->pos = i % runs->n_arms;
 		run->arm = order[i];
 		run->counted = run->round >= plan->burn_in;
-		size_t behind = run->counted ? run->round - plan->burn_in : 0;
-		run->block = behind / plan->reps;
-		run->rep = behind % plan->reps;
+		size_t round = run->counted ? run->round - plan->burn_in : 0;
+		run->block = round / plan->reps;
+		run->rep = round % plan->reps;
 		run->fresh = run->block >= plan->blocks;
-		begin_run(runs, run, 0);
+		reset_run(runs, run, 0);
 	}
 	free(order);
 }
 
-static void begin_block_again(struct bench_runs *runs, size_t pod, size_t block)
+static void reset_block(struct bench_runs *runs, size_t pod, size_t block)
 {
 	array_each (run, runs->v, runs->n) {
 		if (run->pod != pod || !run->counted || run->block != block)
 			continue;
 		if (run->has_log)
 			run_log_release(&run->log);
-		begin_run(runs, run, run->repeat + 1);
+		reset_run(runs, run, run->repeat + 1);
 	}
 }
 
@@ -159,31 +152,9 @@ static void read_repeats(struct bench_runs *runs)
 			    runs->n_repeats == MAX_REPEATED)
 				continue;
 			add_repeat(runs, pod, (size_t)block, json_get_string(node, "reason", "?"));
-			begin_block_again(runs, pod, (size_t)block);
+			reset_block(runs, pod, (size_t)block);
 		}
 	}
-}
-
-static int write_repeats(const struct bench_runs *runs, struct err *err)
-{
-	AUTO_JSON root = cJSON_CreateArray();
-
-	array_each (repeat, runs->repeats, runs->n_repeats) {
-		json_add(json_add_row(root), JTEXT("pod", runs->plan->pods[repeat->pod].id),
-			 JNUM("block", repeat->block), JTEXT("reason", repeat->reason));
-	}
-	return folder_write_json(runs->path, REPEATS_FILE, root, err);
-}
-
-static void read_record(const struct bench_runs *runs, struct bench_run *run)
-{
-	char file[FOLDER_PATH_SIZE];
-	AUTO_JSON root = NULL;
-
-	bench_run_file(run, "run.json", file);
-	root = folder_read_json(runs->path, file);
-	json_take_known(record_fields, root, run);
-	json_take_known(cut_fields, root, run);
 }
 
 int bench_run_record(const struct bench_runs *runs, const struct bench_run *run, struct err *err)
@@ -214,14 +185,10 @@ size_t bench_run_place(const char *log)
 	return place;
 }
 
-/* Guards that speak of the pod at that moment, and are no matter of value. */
-static bool is_of_pod(enum guard guard)
-{
-	return guard == GUARD_THROTTLED || guard == GUARD_FOREIGN || guard == GUARD_CLOCK;
-}
-
-/* A run of its block that another allocation made, or the same one before it
- * was requeued: the node may be another.  NULL: there is none. */
+/*
+ * Find a run of the same block in another allocation, or in the same one before Slurm requeued it:
+ * the block may have run on two nodes.  NULL: none.
+ */
 static const struct bench_run *find_moved(const struct bench_runs *runs,
 					  const struct bench_run *run)
 {
@@ -235,7 +202,7 @@ static const struct bench_run *find_moved(const struct bench_runs *runs,
 	return NULL;
 }
 
-bool bench_run_wants_repeat(const struct bench_runs *runs, const struct bench_run *run, char *out,
+bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_run *run, char *out,
 			    size_t size)
 {
 	const struct bench_run *moved = find_moved(runs, run);
@@ -244,7 +211,7 @@ bool bench_run_wants_repeat(const struct bench_runs *runs, const struct bench_ru
 	if (!run->counted)
 		return false;
 	if (moved != NULL) {
-		(void)snprintf(out, size, "%s: its allocation was %.60s, now %s", run->id,
+		(void)snprintf(out, size, "%s: its allocation changed from %.60s to %s", run->id,
 			       moved->alloc, run->alloc);
 		return true;
 	}
@@ -253,7 +220,10 @@ bool bench_run_wants_repeat(const struct bench_runs *runs, const struct bench_ru
 	array_each (hit, run->hits.hit, run->hits.n) {
 		if (!hit->hard)
 			continue;
-		if (!is_of_pod(hit->guard))
+		/* Only problems of the pod at that time, which have nothing to do with the value.
+		 */
+		if (hit->guard != GUARD_THROTTLED && hit->guard != GUARD_FOREIGN &&
+		    hit->guard != GUARD_CLOCK)
 			return false;
 		why = why != NULL ? why : hit;
 	}
@@ -266,17 +236,21 @@ bool bench_run_wants_repeat(const struct bench_runs *runs, const struct bench_ru
 int bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run, const char *reason,
 		      struct err *err)
 {
+	AUTO_JSON root = cJSON_CreateArray();
+
 	if (run->repeat >= MOST_MOVES)
-		return err_set(err, ERR_LIMIT,
-			       "block %zu began again %d times, the last for: "
-			       "%s",
+		return err_set(err, ERR_LIMIT, "block %zu was repeated %d times; last reason: %s",
 			       run->block + 1, MOST_MOVES, reason);
 	add_repeat(runs, run->pod, run->block, reason);
-	if (write_repeats(runs, err) != 0) {
+	array_each (repeat, runs->repeats, runs->n_repeats) {
+		json_add(json_add_row(root), JTEXT("pod", runs->plan->pods[repeat->pod].id),
+			 JNUM("block", repeat->block), JTEXT("reason", repeat->reason));
+	}
+	if (folder_write_json(runs->path, REPEATS_FILE, root, err) != 0) {
 		free(runs->repeats[--runs->n_repeats].reason);
 		return -1;
 	}
-	begin_block_again(runs, run->pod, run->block);
+	reset_block(runs, run->pod, run->block);
 	return 0;
 }
 
@@ -296,22 +270,29 @@ void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const cha
 	for (size_t pod = 0; pod < plan->n_pods; pod++)
 		plan_runs(runs, pod);
 	read_repeats(runs);
-	for (size_t i = 0; i < runs->n; i++)
-		read_record(runs, &runs->v[i]);
+	array_each (run, runs->v, runs->n) {
+		char file[FOLDER_PATH_SIZE];
+
+		bench_run_file(run, "run.json", file);
+		AUTO_JSON root = folder_read_json(path, file);
+		json_take_known(record_fields, root, run);
+		json_take_known(cut_fields, root, run);
+	}
 }
 
 #define ANY SIZE_MAX
-/* To end a run and begin the next, before it was seen once. */
+/* Stopping one run and starting the next takes this long, until it has been measured. */
 #define USUAL_BETWEEN_S 1.0
 
-/* The mean time of a pod's runs that are over, of an arm or of ANY, of the
- * first round, which may compile, or of the others; with what lies between two
- * of the pod; NAN: none. */
-static double usual_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
+/*
+ * Mean duration of the runs of a pod and an arm (or ANY), of the first round, which may compile, or
+ * of the later ones, plus the mean pause between two runs of the pod.  NAN: no such run has ended.
+ */
+static double mean_duration_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 {
 	double took = 0.0, n = 0.0, n_between = 0;
 	double between = runs->plan->gap_s + USUAL_BETWEEN_S;
-	/* One process makes a round of kernels. */
+	/* One process makes all runs of a round of kernels. */
 	size_t step = runs->plan->kernel ? runs->n_arms : 1;
 	size_t end = pod == ANY ? runs->n : (pod + 1) * runs->per_pod;
 
@@ -324,7 +305,8 @@ static double usual_s(const struct bench_runs *runs, size_t pod, size_t arm, boo
 		if (isnan(run->up_s))
 			continue;
 		if (!isnan(s)) {
-			/* Whole seconds: only their sum is right. */
+			/* t0_s is in whole seconds: single pauses are inexact, their sum is right.
+			 */
 			s = fmin(s, runs->plan->gap_s + NOISE_MOST_BETWEEN_S);
 			between = s + (n_between > 0 ? between : 0);
 			n_between++;
@@ -337,28 +319,25 @@ static double usual_s(const struct bench_runs *runs, size_t pod, size_t arm, boo
 	return took / n + fmax(between, 0.0) / fmax(n_between, 1.0);
 }
 
-/* What a run is going to take, by those that are most like it. */
-static double expected_s(const struct bench_runs *runs, const struct bench_run *run)
-{
-	bool first = run->round == 0;
-	double s = usual_s(runs, run->pod, run->arm, first);
-
-	s = !isnan(s) ? s : usual_s(runs, run->pod, ANY, first);
-	s = !isnan(s) ? s : usual_s(runs, run->pod, ANY, !first);
-	s = !isnan(s) ? s : usual_s(runs, ANY, ANY, first);
-	return !isnan(s) ? s : usual_s(runs, ANY, ANY, !first);
-}
-
 double bench_runs_left_s(const struct bench_runs *runs, const bool *due)
 {
 	double most_s = 0.0, left_s = 0.0;
 
 	for (size_t i = 0; i < runs->n; i++) {
 		const struct bench_run *run = &runs->v[i];
+		bool first = run->round == 0;
 
 		left_s = i % runs->per_pod == 0 ? 0.0 : left_s;
-		if (due[i] && !(runs->plan->kernel && run->pos > 0))
-			left_s += expected_s(runs, run);
+		if (due[i] && !(runs->plan->kernel && run->pos > 0)) {
+			/* The most similar runs of which some have ended. */
+			double s = mean_duration_s(runs, run->pod, run->arm, first);
+
+			s = !isnan(s) ? s : mean_duration_s(runs, run->pod, ANY, first);
+			s = !isnan(s) ? s : mean_duration_s(runs, run->pod, ANY, !first);
+			s = !isnan(s) ? s : mean_duration_s(runs, ANY, ANY, first);
+			s = !isnan(s) ? s : mean_duration_s(runs, ANY, ANY, !first);
+			left_s += s;
+		}
 		most_s = fmax(most_s, left_s);
 	}
 	return most_s;

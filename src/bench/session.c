@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A bench under way over all its pods: what follows from each run that is
- * over, and when it stops.  Called by `bench run` and `bench attach`.
- */
+/* A bench in progress: judges each run that has ended, and decides when the bench stops. */
 #include "bench/session.h"
 
 #include <stdio.h>
@@ -32,8 +29,8 @@ void session_note(struct session *s, const char *fmt, ...)
 }
 
 /*
- * How long it has been under way, in ms: from its beginning to this session's
- * by the wall clock, from then on by one that nobody sets.
+ * Duration of the bench in ms: by the wall clock up to the start of this session, and after that by
+ * the boot clock, which cannot be set.
  */
 static int64_t elapsed_ms(const struct session *s)
 {
@@ -42,7 +39,7 @@ static int64_t elapsed_ms(const struct session *s)
 	return (before > 0 ? before : 0) + clock_boot_ms() - s->boot0_ms;
 }
 
-/* Money spent so far; NAN where no pod has a price. */
+/* Money spent until now; NAN if no pod has a price. */
 static double session_cost(const struct session *s)
 {
 	double hours, cost = (double)NAN;
@@ -56,58 +53,61 @@ static double session_cost(const struct session *s)
 	return cost;
 }
 
-/* What an arm changes by name; all it changes, where it is only that. */
-static void declare(struct session *s, size_t arm)
+/* An arm declares the settings that it changes by name; if only variables change, that is all. */
+static void init_arms(struct session *s)
 {
-	const struct plan_variant *v = plan_arm(s->plan, arm);
 	const struct plan_variant *control = plan_arm(s->plan, 0);
-	const char **names = xcalloc(v->env.n + control->env.n + v->declares.n + 1, sizeof(*names));
-	size_t n = 0;
 
-	for (size_t i = 0; i < v->env.n; i++)
-		names[n++] = v->env.v[i].name;
-	for (size_t i = 0; i < control->env.n; i++)
-		names[n++] = control->env.v[i].name;
-	for (size_t i = 0; i < v->declares.n; i++)
-		names[n++] = v->declares.v[i];
-	s->declared[arm] = names;
-	s->arms[arm].declared = names;
-	s->arms[arm].n_declared = n;
-	s->arms[arm].declares_all = v->command == NULL && v->patch == NULL && v->files.n == 0 &&
-				    control->command == NULL && control->patch == NULL &&
-				    control->files.n == 0;
-}
+	for (size_t arm = 0; arm < s->runs.n_arms; arm++) {
+		const struct plan_variant *v = plan_arm(s->plan, arm);
+		const char **names =
+			xcalloc(v->env.n + control->env.n + v->declares.n + 1, sizeof(*names));
+		size_t n = 0;
 
-static void session_arms_init(struct session *s)
-{
-	for (size_t i = 0; i < s->runs.n_arms; i++) {
-		s->arms[i] = (struct judge_arm){
-			.tag = s->runs.tags[i],
-			.aa = i >= s->plan->n_variants,
-			.numerics_changed = plan_arm(s->plan, i)->numerics_changed,
-			.other_noise = !noise_is_shared(s->plan, i),
+		for (size_t i = 0; i < v->env.n; i++)
+			names[n++] = v->env.v[i].name;
+		for (size_t i = 0; i < control->env.n; i++)
+			names[n++] = control->env.v[i].name;
+		for (size_t i = 0; i < v->declares.n; i++)
+			names[n++] = v->declares.v[i];
+		s->declared[arm] = names;
+		s->arms[arm] = (struct judge_arm){
+			.tag = s->runs.tags[arm],
+			.aa = arm >= s->plan->n_variants,
+			.numerics_changed = v->numerics_changed,
+			.other_noise = !noise_is_shared(s->plan, arm),
+			.declared = names,
+			.n_declared = n,
+			.declares_all = v->command == NULL && v->patch == NULL && v->files.n == 0 &&
+					control->command == NULL && control->patch == NULL &&
+					control->files.n == 0,
 		};
-		declare(s, i);
 	}
 }
 
-/* Has every arm that still runs all its runs of that block? */
-static bool is_block_complete(const struct session *s, const struct bench_run *like)
+/*
+ * Does this run take part in the judgement?  An incomplete block does not count, except for a run
+ * in it that failed a hard check, which decides already.
+ */
+static bool is_judged(const struct session *s, const struct bench_run *run)
 {
-	size_t n = s->runs.n_arms;
-	const struct bench_run *run =
-		&s->runs.v[like->pod * s->runs.per_pod + (like->round - like->rep) * n];
+	size_t first = run->pod * s->runs.per_pod + (run->round - run->rep) * s->runs.n_arms;
 
-	for (size_t i = 0; i < n * s->plan->reps; i++, run++)
-		if (run->end == RUN_END_NONE && !s->arm_stopped[run->arm] &&
-		    (!run->fresh || s->in_fresh[run->arm]))
+	if (run->end == RUN_END_NONE || !run->counted)
+		return false;
+	if (guard_hard(&run->hits) != NULL)
+		return true;
+	array_each (other, &s->runs.v[first], s->runs.n_arms * s->plan->reps) {
+		bool is_planned = !other->fresh || s->in_fresh[other->arm];
+
+		if (other->end == RUN_END_NONE && is_planned && !s->arm_stopped[other->arm])
 			return false;
+	}
 	return true;
 }
 
-/* A variant that broke a hard guard runs no more; true: one that did until
- * now, so that blocks are complete without it. */
-static bool stop_arms(struct session *s)
+/* Stop the arms that became INVALID; true: there is one, and more blocks may be complete now. */
+static bool stop_invalid_arms(struct session *s)
 {
 	bool any = false;
 
@@ -116,49 +116,29 @@ static bool stop_arms(struct session *s)
 			continue;
 		s->arm_stopped[c->arm] = any = true;
 		if (s->setup.mode == SESSION_RUN)
-			session_note(s, "%s: %s; it runs no more", s->arms[c->arm].tag,
-				     c->verdict.text);
+			session_note(s, "%s: %s; this variant is not run again",
+				     s->arms[c->arm].tag, c->verdict.text);
 	}
 	return any;
 }
 
-/* Did no guard fire?  A loaded host is a mark, and none; so are rows that were
- * seen late, whose times are their own. */
-static bool is_clean(const struct guard_hits *hits)
-{
-	return all_of(i, hits->n,
-		      hits->hit[i].guard == GUARD_LOAD || hits->hit[i].guard == GUARD_HOST_BOUND ||
-			      hits->hit[i].guard == GUARD_BUFFERED);
-}
-
-/*
- * Did its blocks, a rule or the budget end it?  What goes on, or was ended by
- * somebody who saw its numbers, has only been looked at.
- */
-static bool ended_by_itself(const struct session *s)
-{
-	const char *why = s->stopped != NULL ? s->stopped : s->state.stopped;
-
-	return why[0] != '\0' && strcmp(why, "aborted") != 0;
-}
-
-/* An incomplete block counts for nobody; what broke in it is known already. */
-static bool is_judged(const struct session *s, const struct bench_run *run)
-{
-	return run->end != RUN_END_NONE && run->counted &&
-	       (is_block_complete(s, run) || guard_hard(&run->hits) != NULL);
-}
-
-/* Borrows from the run. */
+/* The run as the judge needs it; borrows from it. */
 static struct judge_run to_judge(const struct session *s, const struct bench_run *run)
 {
+	const struct guard_hits *hits = &run->hits;
+	/* These three are warnings about the pod, and do not make the value doubtful. */
+	bool is_clean =
+		all_of(i, hits->n,
+		       hits->hit[i].guard == GUARD_LOAD || hits->hit[i].guard == GUARD_HOST_BOUND ||
+			       hits->hit[i].guard == GUARD_BUFFERED);
+
 	return (struct judge_run){
 		.arm = run->arm,
 		.pod = run->pod,
 		.block = run->block,
 		.rep = run->rep,
 		.fresh = run->fresh,
-		/* In one process no arm stands behind another. */
+		/* A kernel bench times all arms at the same time: the place means nothing. */
 		.pos = s->plan->kernel ? 0 : run->pos,
 		.counted = true,
 		.name = run->id,
@@ -169,7 +149,7 @@ static struct judge_run to_judge(const struct session *s, const struct bench_run
 		.drift_s = run->drift_s,
 		.runtime = run->runtime[0] != '\0' ? run->runtime : NULL,
 		.health = run->has_health ? &run->health : NULL,
-		.state = is_clean(&run->hits) ? RUN_STATE_VERIFIED : RUN_STATE_MEASURED,
+		.state = is_clean ? RUN_STATE_VERIFIED : RUN_STATE_MEASURED,
 		.log = run->has_log ? &run->log : NULL,
 		.hits = run->hits,
 	};
@@ -177,12 +157,14 @@ static struct judge_run to_judge(const struct session *s, const struct bench_run
 
 void session_judge_now(struct session *s)
 {
+	const char *stopped = s->stopped != NULL ? s->stopped : s->state.stopped;
 	struct judge_rule rule = s->plan->rule;
 	size_t n;
 
 	rule.need = s->plan->min_blocks;
 	rule.looks = plan_looks(s->plan);
-	rule.over = ended_by_itself(s);
+	/* A user may have aborted the bench because of its numbers: that is an interim look. */
+	rule.over = stopped[0] != '\0' && strcmp(stopped, "aborted") != 0;
 	if (s->setup.noise != NULL)
 		s->setup.noise(s->setup.noise_user, &rule);
 	do {
@@ -193,52 +175,30 @@ void session_judge_now(struct session *s)
 				s->judge_runs[n++] = to_judge(s, &s->runs.v[i]);
 		judge_init(&s->judge, &rule, s->arms, s->runs.n_arms, s->judge_runs, n);
 		judge_confirm(&s->judge);
-	} while (stop_arms(s));
+	} while (stop_invalid_arms(s));
 }
 
-/* Rounds of the first pod as words of letters, "AB"; owned. */
-static char **schedule_words(const struct session *s, size_t n)
-{
-	size_t n_arms = s->runs.n_arms;
-	char **words = xcalloc(n + 1, sizeof(*words));
-
-	for (size_t r = 0; r < n; r++) {
-		const struct bench_run *run = &s->runs.v[(s->plan->burn_in + r) * n_arms];
-
-		words[r] = xcalloc(n_arms + 1, 1);
-		for (size_t i = 0; i < n_arms; i++)
-			words[r][i] = (char)('A' + run[i].arm);
-	}
-	return words;
-}
-
-/* The number of that name that a run tells of itself; NAN: it does not. */
-static double number_of(const struct bench_run *run, const char *key)
-{
-	AUTO_JSON row = run->log.kind == RUN_LOG_TRAINING ? run_to_json(&run->log.run) : NULL;
-
-	if (strcmp(key, "wall_s") == 0)
-		return run->up_s;
-	if (strcmp(key, "val_loss") == 0)
-		return run->log.val_loss;
-	return json_get_number(row != NULL ? row : run->log.score.root, key, (double)NAN);
-}
-
-/* A log that says nothing else of the run. */
-static int log_of_number(const struct session *s, struct run_log *log, const struct bench_run *run,
-			 const char *key)
+/* Make a log that contains one metric of the run as its score. */
+static int make_score_log(const struct session *s, struct run_log *log, const struct bench_run *run,
+			  const char *key)
 {
 	const struct run_log_rule rule = {
 		.formats = s->setup.formats, .force = true, .kind = RUN_LOG_SCORE, .score_key = key
 	};
-	AUTO_JSON root = json_new(JNUM(key, number_of(run, key)), JTEXT("run", run->id));
+	AUTO_JSON row = run->log.kind == RUN_LOG_TRAINING ? run_to_json(&run->log.run) : NULL;
+	double value = strcmp(key, "wall_s") == 0 ? run->up_s
+		       : strcmp(key, "val_loss") == 0
+			       ? run->log.val_loss
+			       : json_get_number(row != NULL ? row : run->log.score.root, key,
+						 (double)NAN);
+	AUTO_JSON root = json_new(JNUM(key, value), JTEXT("run", run->id));
 	AUTO_BUF text = buf_new(4096);
 
 	json_print(&text, root);
 	return run_log_parse(log, run->id, buf_str(&text), &rule, NULL);
 }
 
-/* One of the other metrics, judged as if it were the only one. */
+/* Judge one of the additional metrics as if it were the only one. */
 static cJSON *judge_metric(const struct session *s, const char *key)
 {
 	AUTO_FREE struct run_log *logs = xcalloc(s->runs.n, sizeof(*logs));
@@ -251,7 +211,7 @@ static cJSON *judge_metric(const struct session *s, const char *key)
 	rule.register_sd = (double)NAN;
 	array_each (run, s->runs.v, s->runs.n) {
 		if (!is_judged(s, run) || !run->has_log ||
-		    log_of_number(s, &logs[n], run, key) != 0)
+		    make_score_log(s, &logs[n], run, key) != 0)
 			continue;
 		runs[n] = to_judge(s, run);
 		runs[n].log = &logs[n];
@@ -268,33 +228,34 @@ static cJSON *judge_metric(const struct session *s, const char *key)
 
 static void add_metrics(cJSON *root, const struct session *s)
 {
-	static const char *const kept[] = { "metric", "higher_is_better", "arms", "contrasts" };
+	static const char *const keys[] = { "metric", "higher_is_better", "arms", "contrasts" };
 	cJSON *array = cJSON_AddArrayToObject(root, "metrics");
 
 	for (size_t i = 0; i < s->plan->also.n; i++) {
 		AUTO_JSON all = judge_metric(s, s->plan->also.v[i]);
 		cJSON *row = cJSON_CreateObject();
 
-		for (size_t k = 0; k < LENGTH(kept); k++)
+		for (size_t k = 0; k < LENGTH(keys); k++)
 			cJSON_AddItemToObject(
-				row, kept[k],
-				cJSON_DetachItemFromObjectCaseSensitive(all, kept[k]));
+				row, keys[k],
+				cJSON_DetachItemFromObjectCaseSensitive(all, keys[k]));
 		cJSON_AddItemToArray(array, row);
 	}
 }
 
-static cJSON *session_make_verdict(const struct session *s)
+static cJSON *make_verdict(const struct session *s)
 {
 	const struct plan *plan = s->plan;
-	size_t n = plan->blocks * plan->reps;
-	char **words = schedule_words(s, n);
+	size_t n = plan->blocks * plan->reps, n_arms = s->runs.n_arms;
+	/* The order of the arms in each round of the first pod, as letters: "AB". */
+	char **rounds = xcalloc(n + 1, sizeof(*rounds));
 	const char **pods = xcalloc(plan->n_pods, sizeof(*pods));
 	struct verdict_info info = {
 		.name = plan->name,
 		.bench_sha256 = plan->sha256,
 		.has_seed = true,
 		.seed = plan->seed,
-		.schedule = (const char *const *)words,
+		.schedule = (const char *const *)rounds,
 		.n_schedule = n,
 		.pods = (const char *const *)pods,
 		.n_unpriced = plan_n_unpriced(plan),
@@ -307,6 +268,13 @@ static cJSON *session_make_verdict(const struct session *s)
 							 : NULL,
 	};
 
+	for (size_t r = 0; r < n; r++) {
+		const struct bench_run *run = &s->runs.v[(plan->burn_in + r) * n_arms];
+
+		rounds[r] = xcalloc(n_arms + 1, 1);
+		for (size_t i = 0; i < n_arms; i++)
+			rounds[r][i] = (char)('A' + run[i].arm);
+	}
 	for (size_t i = 0; i < plan->n_pods; i++)
 		pods[i] = plan->pods[i].id;
 	cJSON *root = verdict_to_json(&s->judge, &info);
@@ -314,16 +282,16 @@ static cJSON *session_make_verdict(const struct session *s)
 		add_metrics(root, s);
 	if (plan->kernel)
 		cJSON_AddItemToObject(root, "kernels", kernel_json(&s->runs));
-	for (size_t i = 0; i < n; i++)
-		free(words[i]);
-	free(words);
+	for (size_t r = 0; r < n; r++)
+		free(rounds[r]);
+	free(rounds);
 	free((void *)pods);
 	return root;
 }
 
-static int session_write_results(struct session *s, struct err *err)
+static int write_results(struct session *s, struct err *err)
 {
-	cJSON *root = session_make_verdict(s);
+	cJSON *root = make_verdict(s);
 	int result = folder_write_json(s->setup.path, "verdict.json", root, err);
 
 	cJSON_Delete(root);
@@ -337,19 +305,19 @@ static int session_write_results(struct session *s, struct err *err)
 	return result;
 }
 
-/* Every pod gives back what it holds, and no new run begins. */
-static void stop_all(struct session *s, const char *why)
+/* Stop the bench: no run is started any more, and every pod releases its locks. */
+static void stop_all(struct session *s, const char *reason, const char *text)
 {
 	if (s->stopped != NULL)
 		return;
-	s->stopped = why;
-	session_note(s, "stopping: %s", why);
+	s->stopped = reason;
+	session_note(s, "stopping: %s", text);
 	for (size_t i = 0; i < s->plan->n_pods; i++)
 		worker_stop(&s->workers[i]);
 }
 
-/* Has every variant shown all that its blocks will? */
-static bool all_shown(struct session *s)
+/* Has every variant a verdict that more blocks would not change? */
+static bool are_all_decided(const struct session *s)
 {
 	struct looks looks = plan_looks(s->plan);
 	size_t open = 0, variants = 0;
@@ -362,85 +330,53 @@ static bool all_shown(struct session *s)
 			continue;
 		enum interim interim = multi_interim(&c->paired, c->n_blocks, c->level, &looks,
 						     &s->plan->rule.paired);
-		/* At the last block the schedule itself ends it. */
+		/* After its last block the bench ends anyway. */
 		if (interim == INTERIM_GO_ON || interim == INTERIM_LAST)
 			open++;
 	}
 	return variants > 0 && open == 0;
 }
 
-static bool all_variants_stopped(const struct session *s)
+/* Report a run that has ended, and the time that the remaining runs need. */
+static void note_run(struct session *s, const struct bench_run *run)
 {
-	/* Where the control stands alone, the A/A arm is what varies. */
-	size_t n = s->plan->n_variants > 1 ? s->plan->n_variants : s->runs.n_arms;
-
-	for (size_t i = 1; i < n; i++)
-		if (!s->arm_stopped[i])
-			return false;
-	return true;
-}
-
-static size_t n_over(const struct session *s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->runs.n; i++)
-		n += s->runs.v[i].end != RUN_END_NONE ? 1 : 0;
-	return n;
-}
-
-/* What the runs that are still to be made take, as those before them did. */
-static void add_left(const struct session *s, struct buf *text)
-{
+	const struct guard_hit *hit = guard_hard(&run->hits);
 	AUTO_FREE bool *due = xcalloc(s->runs.n, sizeof(*due));
 	double usd_per_h = 0.0;
-	size_t left = 0, over = n_over(s);
+	size_t n_due = 0, n_ended = 0;
+	AUTO_BUF left = buf_new(128);
 
+	if (hit != NULL) {
+		session_note(s, "%s: run %s: %s: %s", s->plan->pods[run->pod].id, run->id,
+			     guard_words[hit->guard], hit->text);
+		return;
+	}
 	for (size_t i = 0; i < s->runs.n; i++) {
 		due[i] = session_is_due(s, &s->runs.v[i]);
-		left += due[i] ? 1 : 0;
+		n_due += due[i] ? 1 : 0;
+		n_ended += s->runs.v[i].end != RUN_END_NONE ? 1 : 0;
 	}
 	for (size_t i = 0; i < s->plan->n_pods; i++)
 		if (!isnan(s->plan->pods[i].usd_per_h))
 			usd_per_h += s->plan->pods[i].usd_per_h;
-	buf_appendf(text, "%zu of %zu", over, over + left);
+	buf_appendf(&left, "%zu of %zu", n_ended, n_ended + n_due);
 	double left_s = bench_runs_left_s(&s->runs, due);
-	if (!(left_s > 0.0))
-		return;
-	buf_append_str(text, s->plan->early != LOOKS_NONE ? "; at most about " : "; about ");
-	if (left_s < 120.0)
-		buf_appendf(text, "%.0f s", left_s);
-	else
-		buf_appendf(text, "%.1f minutes", left_s / 60.0);
-	if (usd_per_h > 0.0)
-		buf_appendf(text, " and %.2f USD", usd_per_h * left_s / 3600.0);
-	buf_append_str(text, " left");
+	if (left_s > 0.0) {
+		buf_append_str(&left,
+			       s->plan->early != LOOKS_NONE ? "; at most about " : "; about ");
+		if (left_s < 120.0)
+			buf_appendf(&left, "%.0f s", left_s);
+		else
+			buf_appendf(&left, "%.1f minutes", left_s / 60.0);
+		if (usd_per_h > 0.0)
+			buf_appendf(&left, " and %.2f USD", usd_per_h * left_s / 3600.0);
+		buf_append_str(&left, " left");
+	}
+	session_note(s, "%s: run %s has finished%s (%s)", s->plan->pods[run->pod].id, run->id,
+		     run->counted ? "" : ", burn-in, not judged", left.data);
 }
 
-static void tell_run(struct session *s, const struct bench_run *run)
-{
-	const struct guard_hit *hit = guard_hard(&run->hits);
-	AUTO_BUF left = buf_new(128);
-
-	add_left(s, &left);
-	if (hit != NULL)
-		session_note(s, "%s: run %s: %s: %s", s->plan->pods[run->pod].id, run->id,
-			     guard_words[hit->guard], hit->text);
-	else
-		session_note(s, "%s: run %s is over%s (%s)", s->plan->pods[run->pod].id, run->id,
-			     run->counted ? "" : ", a burn-in, not counted", left.data);
-}
-
-static void tell_verdicts(struct session *s)
-{
-	for (size_t i = 0; i < s->judge.n_contrasts; i++)
-		session_note(s, "after %zu block%s: %s: %s", s->judge.contrasts[i].n_blocks,
-			     s->judge.contrasts[i].n_blocks == 1 ? "" : "s",
-			     s->arms[s->judge.contrasts[i].arm].tag,
-			     s->judge.contrasts[i].verdict.text);
-}
-
-static size_t n_blocks(const struct session *s)
+static size_t count_blocks(const struct session *s)
 {
 	size_t n = 0;
 
@@ -452,26 +388,35 @@ static size_t n_blocks(const struct session *s)
 void session_on_run(struct session *s, struct bench_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
-	size_t before = n_blocks(s);
+	size_t before = count_blocks(s);
+	/* An audit has no variants: the A/A arm takes their place. */
+	size_t n_arms = s->plan->n_variants > 1 ? s->plan->n_variants : s->runs.n_arms;
 
-	tell_run(s, run);
+	note_run(s, run);
 	if (!run->counted)
 		return;
 	session_judge_now(s);
-	bool more = n_blocks(s) > before;
-	if (more)
-		tell_verdicts(s);
-	if ((more || hit != NULL) && session_write_results(s, &s->why) != 0)
+	bool has_new_block = count_blocks(s) > before;
+	for (size_t i = 0; has_new_block && i < s->judge.n_contrasts; i++) {
+		const struct judge_contrast *c = &s->judge.contrasts[i];
+
+		session_note(s, "after %zu block%s: %s: %s", c->n_blocks,
+			     c->n_blocks == 1 ? "" : "s", s->arms[c->arm].tag, c->verdict.text);
+	}
+	if ((has_new_block || hit != NULL) && write_results(s, &s->why) != 0)
 		session_note(s, "%s", s->why.text);
-	if (all_variants_stopped(s) || (run->arm == 0 && hit != NULL && hit->guard == GUARD_EXIT))
-		stop_all(s, "guard");
-	else if (more && s->plan->confirm > 0)
-		s->shown |= all_shown(s);
-	else if (more && all_shown(s))
-		stop_all(s, "early");
+	if (run->arm == 0 && hit != NULL && hit->guard == GUARD_EXIT)
+		stop_all(s, "guard", "the control has failed");
+	else if (all_of(i, n_arms - 1, s->arm_stopped[i + 1]))
+		stop_all(s, "guard", "all variants are invalid");
+	else if (has_new_block && s->plan->confirm > 0)
+		s->ended_early |= are_all_decided(s);
+	else if (has_new_block && are_all_decided(s))
+		stop_all(s, "early", "every variant has its verdict");
 }
 
-static void finish(struct session *s, bool failed)
+/* Judge for the last time, write the state, and report the end. */
+static void end_session(struct session *s, bool failed)
 {
 	enum session_end end = failed ? SESSION_FAILED : SESSION_DONE;
 	struct err err = s->why;
@@ -490,8 +435,7 @@ static void finish(struct session *s, bool failed)
 							: "done");
 	print_into(s->state.stopped, "%s", s->stopped);
 	session_judge_now(s);
-	if (session_write_results(s, &err) != 0 ||
-	    folder_write_state(s->setup.path, &s->state, &err) != 0)
+	if (write_results(s, &err) != 0 || folder_write_state(s->setup.path, &s->state, &err) != 0)
 		end = SESSION_FAILED;
 	s->cb.on_end(s->cb.user, end, end == SESSION_FAILED ? &err : NULL);
 }
@@ -500,15 +444,15 @@ bool session_is_due(const struct session *s, const struct bench_run *run)
 {
 	if (run->end != RUN_END_NONE || s->arm_stopped[run->arm])
 		return false;
-	return run->fresh ? s->in_fresh[run->arm] : !s->shown && !s->chosen;
+	return run->fresh ? s->in_fresh[run->arm] : !s->ended_early && !s->chosen;
 }
 
 /*
- * The arms of the fresh blocks: the one that looks best of several looks
- * better than it is, so it is held once more against the control and the
- * runner-up, by blocks that had no part in choosing it.  false: no arm leads.
+ * Choose the arms of the extra blocks: the best variant, the runner-up and the control.  The one
+ * that looks best of several looks better than it is, so it is compared again, in blocks that had
+ * no part in the choice.  false: no variant is clearly the best.
  */
-static bool choose(struct session *s)
+static bool choose_arms(struct session *s)
 {
 	const struct judge_best *best = &s->judge.best;
 
@@ -521,7 +465,7 @@ static bool choose(struct session *s)
 	return true;
 }
 
-/* Where a session was left in the fresh blocks, it goes on there. */
+/* If the interrupted bench was in its extra blocks already, continue there. */
 static void resume_fresh(struct session *s)
 {
 	bool any = false;
@@ -529,30 +473,11 @@ static void resume_fresh(struct session *s)
 	for (size_t i = 0; i < s->runs.n; i++)
 		if (s->runs.v[i].fresh && s->runs.v[i].end != RUN_END_NONE)
 			any = s->in_fresh[s->runs.v[i].arm] = true;
-	s->shown = s->plan->confirm > 0 && (any || all_shown(s));
+	s->ended_early = s->plan->confirm > 0 && (any || are_all_decided(s));
 	if (any) {
-		(void)choose(s);
+		(void)choose_arms(s);
 		session_judge_now(s);
 	}
-}
-
-/* All pods wait: now it is known which arm the fresh blocks are for. */
-static void begin_fresh(struct session *s)
-{
-	if (s->chosen || s->stopped != NULL || s->plan->confirm == 0)
-		return;
-	if (choose(s))
-		session_note(s,
-			     "%s leads: fresh blocks against %s and %s "
-			     "are to confirm it",
-			     s->arms[s->judge.best.arm].tag, s->arms[s->judge.best.rival].tag,
-			     s->arms[0].tag);
-	else
-		session_note(s, "no arm leads all others: there is nothing to "
-				"confirm");
-	for (size_t i = 0; i < s->plan->n_pods; i++)
-		if (s->workers[i].step == WORKER_WAIT)
-			worker_go_on(&s->workers[i], 1);
 }
 
 void session_on_worker(struct session *s)
@@ -563,20 +488,27 @@ void session_on_worker(struct session *s)
 		if (s->workers[i].step != WORKER_ENDED && s->workers[i].step != WORKER_WAIT)
 			return;
 		waiting += s->workers[i].step == WORKER_WAIT ? 1 : 0;
-		failed += s->workers[i].failed ? 1 : 0;
+		failed += s->workers[i].has_failed ? 1 : 0;
 	}
-	if (waiting > 0) {
-		begin_fresh(s);
-		return;
+	if (waiting > 0 && !s->chosen && s->stopped == NULL && s->plan->confirm > 0) {
+		if (choose_arms(s))
+			session_note(s, "%s leads: confirming it in extra blocks against %s and %s",
+				     s->arms[s->judge.best.arm].tag,
+				     s->arms[s->judge.best.rival].tag, s->arms[0].tag);
+		else
+			session_note(s, "no variant is clearly the best: nothing to confirm");
+		for (size_t i = 0; i < s->plan->n_pods; i++)
+			if (s->workers[i].step == WORKER_WAIT)
+				worker_continue(&s->workers[i], 1);
 	}
-	if (s->ended || s->leaving)
+	if (waiting > 0 || s->ended || s->leaving)
 		return;
 	s->ended = true;
 	loop_timer_stop(s->tick);
-	finish(s, s->setup.mode == SESSION_RUN ? failed == s->plan->n_pods : failed > 0);
+	end_session(s, s->setup.mode == SESSION_RUN ? failed == s->plan->n_pods : failed > 0);
 }
 
-/* Once a second: the budget, and whether somebody asked for the end. */
+/* Once per second: report waits, check the budget, and look for a request to abort. */
 static void session_on_tick(void *user)
 {
 	struct session *s = user;
@@ -587,13 +519,13 @@ static void session_on_tick(void *user)
 	if (s->setup.mode != SESSION_RUN)
 		return;
 	if (folder_size(s->setup.path, "abort") > 0)
-		stop_all(s, "aborted");
+		stop_all(s, "aborted", "bench abort was called");
 	else if (minutes > s->plan->minutes || session_cost(s) > s->plan->usd ||
 		 (s->plan->deadline_ms > 0 && clock_wall_ms() > s->plan->deadline_ms))
-		stop_all(s, "budget");
+		stop_all(s, "budget", "the budget is used up");
 }
 
-/* All that needs neither pods nor a loop: the runs, read and judged. */
+/* The part that needs neither pods nor a loop: read the runs of the folder. */
 static struct session *make_session(const struct session_setup *setup)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
@@ -602,7 +534,7 @@ static struct session *make_session(const struct session_setup *setup)
 	s->plan = setup->plan;
 	(void)folder_read_state(setup->path, &s->state);
 	bench_runs_init(&s->runs, s->plan, setup->path);
-	session_arms_init(s);
+	init_arms(s);
 	for (size_t i = 0; i < s->runs.n; i++)
 		session_load_run(s, &s->runs.v[i]);
 	s->judge_runs = xcalloc(s->runs.n, sizeof(*s->judge_runs));
@@ -615,7 +547,7 @@ cJSON *session_verdict(const struct session_setup *setup)
 
 	session_judge_now(s);
 	resume_fresh(s);
-	cJSON *verdict = session_make_verdict(s);
+	cJSON *verdict = make_verdict(s);
 	session_free(s);
 	return verdict;
 }
@@ -626,7 +558,7 @@ int session_judge_folder(const struct session_setup *setup, struct err *err)
 
 	session_judge_now(s);
 	resume_fresh(s);
-	int result = session_write_results(s, err);
+	int result = write_results(s, err);
 	session_free(s);
 	return result;
 }
@@ -653,9 +585,9 @@ struct session *session_new(const struct session_setup *setup, const struct sess
 	for (size_t i = 0; i < s->plan->n_pods; i++) {
 		s->workers[i].session = s;
 		s->workers[i].pod = i;
-		worker_begin(&s->workers[i]);
+		worker_start(&s->workers[i]);
 	}
-	session_tell_waits(s);
+	session_write_waits(s);
 	if (setup->mode == SESSION_RUN && folder_write_state(setup->path, &s->state, &s->why) != 0)
 		session_note(s, "%s", s->why.text);
 	s->tick = loop_timer_new(setup->loop, session_on_tick, s);

@@ -6,16 +6,16 @@
 #include "bench/session.h"
 #include "bench/waits.h"
 
-/* What the files of a session share: session*.c and worker.c. */
+/* Shared by session.c, session_run.c and worker.c. */
 
 _Static_assert(WAITS_MAX >= PLAN_MAX_PODS, "each pod may wait");
 
-/* What a worker does next, or waits to have done. */
+/* The command that a worker sends next, or whose answer it waits for. */
 enum worker_step {
 	WORKER_PREFLIGHT,
 	WORKER_SHIP,
 	WORKER_LOCK,
-	WORKER_WAIT, /* for the other pods: then the best is known */
+	WORKER_WAIT, /* no command: the other pods must finish before the best is known */
 	WORKER_START,
 	WORKER_WATCH,
 	WORKER_CUT,
@@ -24,39 +24,40 @@ enum worker_step {
 	WORKER_FINISH,
 	WORKER_STOP,
 	WORKER_CLEAN,
-	WORKER_ENDED,
+	WORKER_ENDED, /* no command any more */
 };
 
 /*
- * The pod's steady clock against ours: each answer tells that the pod's time
- * lay between our sending and our hearing.  Without drift all these intervals
- * have a moment in common, however slow the way was.
+ * Bounds for the difference between our steady clock and the pod's.  Each answer contains the pod's
+ * time, which lies between our sending and our receiving.  Without drift all these intervals
+ * overlap, however slow the connection is; low_s > high_s proves a drift of at least low_s -
+ * high_s.
  */
 struct worker_clock {
-	double low_s, high_s; /* ours - the pod's: no less, no more than */
+	double low_s, high_s; /* ours - the pod's */
 };
 
-/* Who works on one pod: one command at a time, one run after the other. */
+/* Drives one pod: one command at a time, one run after the other. */
 struct worker {
 	struct session *session;
 	size_t pod;
 	enum worker_step step;
-	size_t next; /* index into its own runs */
+	size_t next; /* index of its next run, among the runs of the pod */
 	size_t ship_arm;
-	struct bench_run *run; /* under way, or NULL */
-	struct stream *stream; /* in flight, or NULL */
+	struct bench_run *run; /* in progress, or NULL */
+	struct stream *stream; /* of the command in flight, or NULL */
 	struct buf out;
 	struct loop_timer *timer;
-	double first_s;		   /* boot clock, of the first answer; 0: none */
-	int64_t sent_ms;	   /* boot clock, of the command in flight */
-	struct worker_clock all;   /* of the whole bench */
-	struct worker_clock clock; /* of the run */
-	unsigned int tries;	   /* of the command in a row */
-	struct pod_wait wait;	   /* what it keeps the bench waiting for */
-	int64_t tell_ms;	   /* of waiting, when it is told of again */
-	bool reached;		   /* it has answered */
-	bool begun;		   /* a run of ours began there */
-	bool failed;
+	double first_s;		   /* boot clock at the first answer; 0: none */
+	int64_t sent_ms;	   /* boot clock when the command was sent */
+	struct worker_clock all;   /* over the whole bench */
+	struct worker_clock clock; /* over the run */
+	unsigned int tries;	   /* of this command in a row */
+	struct pod_wait wait;	   /* why the bench waits for this pod */
+	int64_t note_ms;	   /* length of the wait at which it is reported again */
+	bool is_reached;	   /* it has answered */
+	bool has_started;	   /* a run was started on it */
+	bool has_failed;
 };
 
 struct session {
@@ -64,56 +65,57 @@ struct session {
 	struct session_cb cb;
 	const struct plan *plan;
 	struct bench_runs runs;
-	struct worker *workers; /* one a pod; NULL: none is driven */
-	char data[65];		/* hash of the first pod's; "": not known */
+	struct worker *workers; /* one per pod; NULL: without pods */
+	char data[65];		/* hash of the first pod's data; "": unknown */
 	struct loop_timer *tick;
 	struct judge_arm arms[SCHEDULE_MAX_ARMS];
-	const char **declared[SCHEDULE_MAX_ARMS]; /* owned; names borrowed */
+	const char **declared[SCHEDULE_MAX_ARMS]; /* owned; the names are borrowed */
 	bool arm_stopped[SCHEDULE_MAX_ARMS];
-	/* The blocks that choose were ended early; the best is chosen; the
-	 * arms of the fresh blocks. */
-	bool shown, chosen, in_fresh[SCHEDULE_MAX_ARMS];
-	/* The judgement as it stands. */
-	struct judge judge;
-	struct judge_run *judge_runs; /* owned; room for all */
+	/*
+	 * With confirm_blocks: the regular blocks ended early; the best was chosen; the arms of the
+	 * extra blocks.
+	 */
+	bool ended_early, chosen, in_fresh[SCHEDULE_MAX_ARMS];
+	struct judge judge;	      /* the current judgement */
+	struct judge_run *judge_runs; /* owned; space for all runs */
 	struct folder_state state;
-	/* When this session began, by the wall and by the boot clock. */
+	/* Start of this session, by the wall clock and by the boot clock. */
 	int64_t wall0_ms, boot0_ms;
-	const char *stopped; /* why, NULL: it goes on */
+	const char *stopped; /* reason; NULL: not stopped */
 	bool leaving, ended;
 	struct err why; /* of the last pod that failed */
 };
 
 /* session.c */
 void session_note(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A run of a worker is over. */
+/* A worker's run has ended. */
 void session_on_run(struct session *s, struct bench_run *run);
 /* A worker waits for the others, or has ended. */
 void session_on_worker(struct session *s);
-/* Is the run one that is to be made, as far as is known? */
+/* Must this run still be made, as far as is known? */
 bool session_is_due(const struct session *s, const struct bench_run *run);
-/* Judge what is over as it stands. */
+/* Judge the runs that have ended. */
 void session_judge_now(struct session *s);
 
-/* session_run.c: what the files of a run tell, and its steps.csv. */
-/* Read the log of a run that is over, and all that tells of it. */
+/* session_run.c: the results of runs from their files, and steps.csv. */
+/* Read the log and the other files of a run that has ended, and apply the validity checks. */
 void session_load_run(struct session *s, struct bench_run *run);
 /*
- * Look at the log of a run under way: true when a hard guard fired already
- * (run->cut says why), so that the rest of it would be money for nothing.
+ * Check the log of a run in progress.  Returns true, with the reason in run->cut, if the run is
+ * already invalid, so that finishing it would waste time and money.
  */
 bool session_should_cut(struct session *s, struct bench_run *run);
 int session_write_steps(struct session *s, const struct judge_run *run, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* worker.c: the way of one pod. */
-void worker_begin(struct worker *worker);
+/* worker.c: one pod. */
+void worker_start(struct worker *worker);
 void worker_release(struct worker *worker);
-/* The bench is over: end what runs, give the locks back. */
+/* The bench has ended: stop the jobs, release the locks. */
 void worker_stop(struct worker *worker);
-/* The next run after the gap, or the end. */
-void worker_go_on(struct worker *worker, int64_t gap_ms);
-/* Once a second: notice a command that is not answered, tell it again. */
+/* Start the next run after the gap, or finish. */
+void worker_continue(struct worker *worker, int64_t gap_ms);
+/* Called once per second: report a command without an answer, and long waits. */
 void worker_wait_tick(struct worker *worker);
-/* To those who look into the folder; the bench goes on without. */
-void session_tell_waits(struct session *s);
+/* Write waits.json; a failure is only reported. */
+void session_write_waits(struct session *s);

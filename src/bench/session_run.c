@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the files of one run tell, what its guards make of it, its telemetry
- * held against its log, and steps.csv.
- */
+/* The results of one run from its files: validity checks, telemetry, and steps.csv. */
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +11,24 @@
 
 #define MAX_STEPS_BYTES (256U * 1024 * 1024)
 #define MAX_TELEMETRY	(16U * 1024 * 1024)
-/* Rows whose times by the log's growth and by its own clock agree less than
- * this were written late, in heaps: their moments are not known. */
-#define HEAPED_SHARE 0.2
-#define HEAPED_S     3.0
-/* Seconds of telemetry from which a GPU that idles is told of. */
+/* If the pod's clock and the log's clock differ by more than this over the window, rows were
+ * written late and in batches, so the telemetry cannot be assigned to the window. */
+#define BATCHED_SHARE 0.2
+#define BATCHED_S     3.0
+/* A GPU is reported as idle only with at least this many seconds of telemetry. */
 #define LEAST_SAMPLES 3
+/* A wall clock that drifts more than this during a run is unreliable. */
+#define CLOCK_DRIFT_S	  2.0
+#define CLOCK_DRIFT_SHARE 0.005
+/* Error of two readings of a clock that counts hundredths of a second. */
+#define CLOCK_READING_S 0.05
+#define MAX_LOG_BYTES	(512U * 1024 * 1024)
+/* The log of a run in progress is checked up to this step and this size. */
+#define WATCHED_STEPS 5.0
+#define MAX_WATCHED   (1024U * 1024)
 
-/* Where each row of a log ends, in bytes; caller frees. */
-static double *row_ends(const struct run_log *log)
+/* The byte offset of the end of each row in the log; the caller frees it. */
+static double *find_row_ends(const struct run_log *log)
 {
 	double *ends = xmalloc((log->n_rows + 1) * sizeof(*ends)), at = 0.0;
 	FILE *stream = fopen(log->path, "re");
@@ -47,7 +53,7 @@ static double *row_ends(const struct run_log *log)
 	return ends;
 }
 
-/* The telemetry files of a run; false when there is none. */
+/* Read the telemetry of a run; false: no file exists. */
 static bool read_health(struct session *s, const struct bench_run *run, struct health *health)
 {
 	static const char *const names[] = { "host.csv", "gpu.csv", "stamps" };
@@ -69,8 +75,8 @@ static bool read_health(struct session *s, const struct bench_run *run, struct h
 	return any;
 }
 
-/* The index of the first row from step on; n_rows: none. */
-static size_t row_from(const struct run_log *log, double step)
+/* The first row at or after a step; n_rows: none. */
+static size_t find_row(const struct run_log *log, double step)
 {
 	size_t i = 0;
 
@@ -79,7 +85,7 @@ static size_t row_from(const struct run_log *log, double step)
 	return i;
 }
 
-/* Seconds from row a to row b by the log's own clock; NAN: not printed. */
+/* Seconds from row a to row b by the log's own clock; NAN: the log has none. */
 static double printed_between(const struct session *s, const struct run_log *log, size_t a,
 			      size_t b)
 {
@@ -93,10 +99,10 @@ static double printed_between(const struct session *s, const struct run_log *log
 }
 
 /*
- * How much later each row was seen than it was made: of it and a later one the
- * log's clock says how long before that it was made, or longer.  0: so little
- * that it cannot be told, or nothing is known, or that clock counts more time
- * than the run took.  Caller frees.
+ * For each row, the delay in seconds between printing it and its arrival in the log file.  The
+ * log's clock gives the time between two rows, so the row that is ahead of the pod's clock the most
+ * bounds the delay of all rows before it.  0: no delay, too small to measure, or unknown.  The
+ * caller frees it.
  */
 static double *find_late(const struct session *s, const struct run_log *log, const double *ends,
 			 const struct health *health)
@@ -110,8 +116,7 @@ static double *find_late(const struct session *s, const struct run_log *log, con
 		double printed = printed_between(s, log, 0, i);
 		double ahead = (1.0 - HEALTH_PACE_SHARE) * printed - at;
 
-		/* A NaN is more than nothing. */
-		if (ahead > best) {
+		if (ahead > best) { /* false for NAN */
 			best = ahead;
 			to_s = at;
 			to = i;
@@ -124,12 +129,12 @@ static double *find_late(const struct session *s, const struct run_log *log, con
 	return late;
 }
 
-/* A program that kept its rows to itself, as one writes into a file. */
+/* Did the program buffer its rows, or did nothing record when they reached the log? */
 static void check_buffered(const struct session *s, struct bench_run *run,
 			   const struct health *health)
 {
 	const struct run_log *log = &run->log;
-	AUTO_FREE double *ends = row_ends(log);
+	AUTO_FREE double *ends = find_row_ends(log);
 	AUTO_FREE double *late = find_late(s, log, ends, health);
 	double most = 0.0;
 	size_t n = 0;
@@ -140,18 +145,18 @@ static void check_buffered(const struct session *s, struct bench_run *run,
 	}
 	if (n > 0)
 		guard_add(&run->hits, GUARD_BUFFERED, false,
-			  "%zu of its %zu rows were seen up to %.*f s after "
-			  "they were made: no telemetry is theirs",
+			  "%zu of its %zu rows reached the log up to %.*f s late, so they have no "
+			  "telemetry",
 			  n, log->n_rows, most < 10.0 ? 1 : 0, most);
 	if (health->stamping && health->n_stamps == 0 && log->n_rows > 0)
 		guard_add(&run->hits, GUARD_UNSTAMPED, false,
-			  "what stamps its rows was ended, or its log was "
-			  "written anew: they were looked at once a second");
+			  "the process that timestamps its rows was killed, or its log was "
+			  "rewritten: row times are known only to the second");
 }
 
 /*
- * Did the rows a..b come one by one, at the pace of their clock, however fast
- * that goes?  Then neither a pause nor a buffer is in their times.
+ * Did the rows a..b reach the log one by one, at the pace of the log's clock (whatever that pace
+ * is)? Then their times contain neither a pause nor a buffer.
  */
 static bool is_paced(const struct session *s, const struct run_log *log, const double *ends,
 		     const struct health *health, size_t a, size_t b)
@@ -171,8 +176,8 @@ static bool is_paced(const struct session *s, const struct run_log *log, const d
 }
 
 /*
- * The rows a..b, by the log's clock and by the pod's, without the ways to rows
- * behind a validation; with what the looks at them leave open.
+ * Set the duration of the rows a..b by both clocks, without the intervals that end in the first row
+ * after a validation, and the uncertainty of the pod's clock.
  */
 static void add_window(const struct session *s, const struct run_log *log, const double *ends,
 		       const struct health *health, size_t a, size_t b, struct health_sum *sum)
@@ -198,8 +203,8 @@ static void add_window(const struct session *s, const struct run_log *log, const
 }
 
 /*
- * The window of a training run by the pod's clock; NAN what cannot be told.
- * true: the rows came as the log's clock says, so that *from_s..*to_s holds it.
+ * Measure the window of a training run by the pod's clock; unknown values are NAN.  Returns true if
+ * both clocks agree well enough that the window is *from_s to *to_s.
  */
 static bool find_window(const struct session *s, const struct run_log *log,
 			const struct health *health, struct health_sum *sum, double *from_s,
@@ -207,133 +212,84 @@ static bool find_window(const struct session *s, const struct run_log *log,
 {
 	const struct judge_rule *rule = &s->plan->rule;
 	bool is_auto = rule->window == WINDOW_AUTO;
-	size_t a = is_auto ? 0 : row_from(log, rule->lo);
-	size_t b = is_auto ? log->n_rows : row_from(log, rule->hi);
+	size_t a = is_auto ? 0 : find_row(log, rule->lo);
+	size_t b = is_auto ? log->n_rows : find_row(log, rule->hi);
 	double seen;
 
 	if (b >= log->n_rows)
 		b = log->n_rows - 1;
 	if (log->n_rows == 0 || a >= b)
 		return false;
-	double *ends = row_ends(log);
+	AUTO_FREE double *ends = find_row_ends(log);
 	*to_s = health_time_of(health, ends[b], &seen);
 	(void)health_time_of(health, ends[a], from_s);
 	add_window(s, log, ends, health, a, b, sum);
-	free(ends);
 	double printed = printed_between(s, log, a, b);
-	return fabs(*to_s - *from_s - printed) <= HEAPED_S + HEAPED_SHARE * printed;
+	return fabs(*to_s - *from_s - printed) <= BATCHED_S + BATCHED_SHARE * printed;
 }
 
-/* The telemetry of a run, and when its window was by its pod's clock. */
-static void session_load_health(struct session *s, struct bench_run *run)
-{
-	struct health_sum window = { .printed_s = (double)NAN };
-	double from_s = (double)NAN, to_s = (double)NAN;
-	struct health health;
+#define TEN_DIGITS (-1) /* significant ones, instead of decimals */
 
-	run->has_health = read_health(s, run, &health);
-	if (run->has_log && run->log.kind == RUN_LOG_TRAINING) {
-		if (!find_window(s, &run->log, &health, &window, &from_s, &to_s))
-			from_s = to_s = (double)NAN;
-		check_buffered(s, run, &health);
-	}
-	run->health = health_sum(&health, from_s, to_s);
-	run->health.printed_s = window.printed_s;
-	run->health.took_s = run->up_s;
-	run->health.paced = window.paced;
-	run->health.n_validated = window.n_validated;
-	run->health.shown_least_s = window.shown_least_s;
-	run->health.shown_most_s = window.shown_most_s;
-	health_release(&health);
-}
-
-/* The run that was judged: its log is borrowed of it. */
-static const struct bench_run *run_of(const struct session *s, const struct judge_run *run)
-{
-	return array_find(one, s->runs.v, s->runs.n, &one->log == run->log);
-}
-
-static void add_cell(struct buf *text, const char *before, double value, int decimals)
+/* Append a number, or nothing for NAN. */
+static void append_cell(struct buf *text, const char *before, double value, int decimals)
 {
 	buf_append_str(text, before);
 	if (!isnan(value))
-		buf_appendf(text, "%.*f", decimals, value);
+		buf_appendf(text, decimals == TEN_DIGITS ? "%.*g" : "%.*f",
+			    decimals == TEN_DIGITS ? 10 : decimals, value);
 }
 
-/* What the GPU did when that row was made, and when that was; empty where it
- * is unknown. */
-static void add_telemetry(struct buf *text, const struct health *health, double end_byte, bool late)
+/* Append a row: the columns of older readers, then the state of the GPU, empty if unknown. */
+static void append_row(struct buf *text, const struct session *s, const struct judge_run *run,
+		       size_t i, const struct health *health, double end_byte, bool is_late)
 {
-	double after, up = health_time_of(health, end_byte, &after);
-	const struct health_gpu *gpu = late || isnan(up) ? NULL : health_gpu_at(health, up);
+	const struct step_row *row = &run->log->rows[i];
+	double t = run->times.t_s[i], after, up = health_time_of(health, end_byte, &after);
+	const struct health_gpu *gpu = is_late || isnan(up) ? NULL : health_gpu_at(health, up);
 
-	add_cell(text, ",", gpu != NULL ? gpu->sm_mhz : (double)NAN, 0);
-	add_cell(text, ",", gpu != NULL ? gpu->power_w : (double)NAN, 1);
-	add_cell(text, ",", gpu != NULL ? gpu->temp_c : (double)NAN, 0);
+	append_cell(text, "", row->train_loss, TEN_DIGITS);
+	append_cell(text, ",", row->step, 0);
+	append_cell(text, ",", row->tok_s, TEN_DIGITS);
+	append_cell(text, ",", t / 60.0, TEN_DIGITS);
+	append_cell(text, ",", t, TEN_DIGITS);
+	append_cell(text, ",",
+		    i > 0 ? 1000.0 * (t - run->times.t_s[i - 1]) / (row->step - row[-1].step)
+			  : (double)NAN,
+		    TEN_DIGITS);
+	append_cell(text, ",", row->step >= s->judge.lo && row->step <= s->judge.hi, 0);
+	append_cell(text, ",", gpu != NULL ? gpu->sm_mhz : (double)NAN, 0);
+	append_cell(text, ",", gpu != NULL ? gpu->power_w : (double)NAN, 1);
+	append_cell(text, ",", gpu != NULL ? gpu->temp_c : (double)NAN, 0);
 	buf_append_str(text, ",");
 	if (gpu != NULL)
 		buf_appendf(text, "0x%lx", gpu->reasons);
-	add_cell(text, ",", health->n_stamps > 0 ? up : (double)NAN, 3);
-}
-
-/* A row in the columns of older readers, without ours behind them. */
-static void add_row(struct buf *text, const struct session *s, const struct judge_run *run,
-		    size_t i)
-{
-	const struct step_row *row = &run->log->rows[i];
-	double t = run->times.t_s[i];
-
-	if (!isnan(row->train_loss))
-		buf_appendf(text, "%.10g", row->train_loss);
-	buf_appendf(text, ",%.0f,", row->step);
-	if (!isnan(row->tok_s))
-		buf_appendf(text, "%.10g", row->tok_s);
-	buf_appendf(text, ",%.10g,%.10g,", t / 60.0, t);
-	if (i > 0)
-		buf_appendf(text, "%.10g",
-			    1000.0 * (t - run->times.t_s[i - 1]) / (row->step - row[-1].step));
-	buf_appendf(text, ",%d", row->step >= s->judge.lo && row->step <= s->judge.hi);
+	append_cell(text, ",", health->n_stamps > 0 ? up : (double)NAN, 3);
+	buf_append_str(text, "\r\n");
 }
 
 int session_write_steps(struct session *s, const struct judge_run *run, struct err *err)
 {
-	const struct bench_run *kept = run_of(s, run);
+	const struct bench_run *own = array_find(one, s->runs.v, s->runs.n, &one->log == run->log);
 	char name[FOLDER_PATH_SIZE];
 	struct health health;
 	AUTO_BUF text = buf_new(MAX_STEPS_BYTES);
 
-	if (kept == NULL || run->log->n_rows == 0 || run->times.n == 0)
+	if (own == NULL || run->log->n_rows == 0 || run->times.n == 0)
 		return 0;
-	(void)read_health(s, kept, &health);
-	double *ends = row_ends(run->log);
-	double *late = find_late(s, run->log, ends, &health);
+	(void)read_health(s, own, &health);
+	AUTO_FREE double *ends = find_row_ends(run->log);
+	AUTO_FREE double *late = find_late(s, run->log, ends, &health);
 	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
 			      "interval_ms,in_window,sm_mhz,power_w,temp_c,"
 			      "reasons,pod_s\r\n");
-	for (size_t i = 0; i < run->times.n; i++) {
-		add_row(&text, s, run, i);
-		add_telemetry(&text, &health, ends[i], late[i] > 0.0);
-		buf_append_str(&text, "\r\n");
-	}
-	bench_run_file(kept, "steps.csv", name);
-	int result = folder_write(s->setup.path, name, buf_str(&text), err);
-	free(late);
-	free(ends);
+	for (size_t i = 0; i < run->times.n; i++)
+		append_row(&text, s, run, i, &health, ends[i], late[i] > 0.0);
+	bench_run_file(own, "steps.csv", name);
 	health_release(&health);
-	return result;
+	return folder_write(s->setup.path, name, buf_str(&text), err);
 }
 
-/* A wall clock that moves more than this during a run is no clock. */
-#define CLOCK_DRIFT_S	  2.0
-#define CLOCK_DRIFT_SHARE 0.005
-/* What reading a clock of hundredths twice may be off by. */
-#define CLOCK_READING_S 0.05
-#define MAX_LOG_BYTES	(512U * 1024 * 1024)
-/* A log under way is watched up to this step, and up to this size. */
-#define WATCHED_STEPS 5.0
-#define MAX_WATCHED   (1024U * 1024)
-
-static bool matches(const char *pattern, const char *text)
+static bool has_match(const char *pattern, const char *text)
 {
 	regex_t regex;
 
@@ -344,7 +300,7 @@ static bool matches(const char *pattern, const char *text)
 	return found;
 }
 
-/* End marker, and the lines that prove that the variant took effect. */
+/* Check the end marker, and the lines that prove that the variant took effect. */
 static void check_markers(struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm);
@@ -356,27 +312,27 @@ static void check_markers(struct session *s, struct bench_run *run)
 	if (file_read(run->log.path, &text, NULL) != 0)
 		buf_clear(&text);
 	if (marker != NULL && str_find(buf_str(&text), marker) == NULL)
-		guard_add(&run->hits, GUARD_EXIT, true, "the end marker is not in its log");
+		guard_add(&run->hits, GUARD_EXIT, true, "its log does not contain the end marker");
 	for (size_t i = 0; i < v->must.n; i++)
-		if (!matches(v->must.v[i], text.data))
-			guard_add(&run->hits, GUARD_MARKER, true, "nothing matches \"%.100s\"",
+		if (!has_match(v->must.v[i], text.data))
+			guard_add(&run->hits, GUARD_MARKER, true, "no line matches \"%.100s\"",
 				  v->must.v[i]);
 	for (size_t i = 0; i < v->must_not.n; i++)
-		if (matches(v->must_not.v[i], text.data))
+		if (has_match(v->must_not.v[i], text.data))
 			guard_add(&run->hits, GUARD_MARKER, true, "a line matches \"%.100s\"",
 				  v->must_not.v[i]);
 }
 
 /*
- * The judge's files have to be those of every run.  So do the sources; where
- * variants have copies of their own, those of every run of that variant.
+ * The judge files must be the same in all runs.  So must the sources; if variants have copies,
+ * the sources must be the same in all runs of a variant.
  */
 static void check_files(struct session *s, struct bench_run *run)
 {
 	bool copies = plan_needs_copies(s->plan);
 
 	if (run->files_changed)
-		guard_add(&run->hits, GUARD_FILES, true, "they changed while it ran");
+		guard_add(&run->hits, GUARD_FILES, true, "judge files changed during the run");
 	array_each (other, s->runs.v, s->runs.n) {
 		const char *changed = strchr(run->work, ' ');
 
@@ -384,17 +340,15 @@ static void check_files(struct session *s, struct bench_run *run)
 			continue;
 		if (other->hash[0] != '\0' && run->hash[0] != '\0' &&
 		    strcmp(other->hash, run->hash) != 0)
-			guard_add(&run->hits, GUARD_FILES, true, "they differ from those of run %s",
-				  other->id);
+			guard_add(&run->hits, GUARD_FILES, true,
+				  "judge files differ from those of run %s", other->id);
 		if (other->work[0] == '\0' || run->work[0] == '\0' ||
 		    (copies && plan_arm(s->plan, other->arm) != plan_arm(s->plan, run->arm)) ||
 		    strcmp(other->work, run->work) == 0)
 			continue;
-		/* Other sources on another pod are a mark: both arms ran
-		 * them there. */
+		/* Other sources on another pod are only a warning: there, both arms ran them. */
 		guard_add(&run->hits, GUARD_SAME, other->pod == run->pod,
-			  "its sources are not those of run %.60s (%.12s "
-			  "changed by %.12s)",
+			  "its sources differ from those of run %.60s (%.12s with changes %.12s)",
 			  other->id, run->work, changed != NULL ? changed + 1 : "");
 	}
 }
@@ -404,46 +358,61 @@ static void check_clock(struct bench_run *run)
 	double wall = run->t1_s - run->t0_s;
 	double away = fabs(wall - run->up_s);
 
-	/* Whole seconds at both ends: up to one of difference is nothing. */
+	/* Both times are in whole seconds, so their difference has an error of up to 1 s. */
 	if (away - 1.0 > fmax(CLOCK_DRIFT_S, CLOCK_DRIFT_SHARE * run->up_s))
 		guard_add(&run->hits, GUARD_CLOCK, true,
-			  "the pod's wall clock went %.0f s in %.1f s", wall, run->up_s);
+			  "the pod's wall clock advanced %.0f s in %.1f s", wall, run->up_s);
 	if (run->drift_s - CLOCK_READING_S > fmin(CLOCK_DRIFT_S, CLOCK_DRIFT_SHARE * run->up_s))
 		guard_add(&run->hits, GUARD_CLOCK, true,
-			  "the pod's steady clock moved by %.2f s against ours "
-			  "in %.1f s (a paused machine?)",
+			  "the pod's steady clock drifted from ours by %.2f s in %.1f s (was the "
+			  "machine paused?)",
 			  run->drift_s, run->up_s);
 }
 
-/* What its pod did to the run, whatever its value is. */
+/* Load the telemetry, and check what the pod did during the run. */
 static void check_health(struct session *s, struct bench_run *run)
 {
-	const struct health_sum *h = &run->health;
+	struct health_sum window = { .printed_s = (double)NAN };
+	double from_s = (double)NAN, to_s = (double)NAN;
+	struct health_sum *h = &run->health;
+	struct health health;
 
-	session_load_health(s, run);
+	run->has_health = read_health(s, run, &health);
+	if (run->has_log && run->log.kind == RUN_LOG_TRAINING) {
+		if (!find_window(s, &run->log, &health, &window, &from_s, &to_s))
+			from_s = to_s = (double)NAN;
+		check_buffered(s, run, &health);
+	}
+	*h = health_sum(&health, from_s, to_s);
+	h->printed_s = window.printed_s;
+	h->took_s = run->up_s;
+	h->paced = window.paced;
+	h->n_validated = window.n_validated;
+	h->shown_least_s = window.shown_least_s;
+	h->shown_most_s = window.shown_most_s;
+	health_release(&health);
 	if (!run->has_health)
 		return;
 	if (h->reasons & HEALTH_THROTTLE)
 		guard_add(&run->hits, GUARD_THROTTLED, s->plan->throttle_drops,
-			  "clock reason bits 0x%lx", h->reasons & HEALTH_THROTTLE);
+			  "clock event reasons 0x%lx", h->reasons & HEALTH_THROTTLE);
 	if (h->foreign[0] != '\0')
 		guard_add(&run->hits, GUARD_FOREIGN, s->plan->refuse_foreign,
-			  "pids %s were on its GPUs too", h->foreign);
+			  "pids %s used its GPUs, too", h->foreign);
 	if (h->n_left > 0)
 		guard_add(&run->hits, GUARD_LEFT, false,
-			  "%zu process%s that began in run %.40s %s still "
-			  "there: %s",
-			  h->n_left, h->n_left > 1 ? "es" : "", run->id,
-			  h->n_left > 1 ? "are" : "is", h->left);
+			  "%zu process%s that run %.40s started %s still running: %s", h->n_left,
+			  h->n_left > 1 ? "es" : "", run->id, h->n_left > 1 ? "are" : "is",
+			  h->left);
 	if (!s->plan->kernel && h->n_gpu >= LEAST_SAMPLES && h->util_pct < 50.0)
-		guard_add(&run->hits, GUARD_HOST_BOUND, false, "the GPU idled %.0f%% of the time",
-			  100.0 - h->util_pct);
+		guard_add(&run->hits, GUARD_HOST_BOUND, false,
+			  "the GPU was idle %.0f%% of the time", 100.0 - h->util_pct);
 	if (h->load1 > h->cores)
-		guard_add(&run->hits, GUARD_LOAD, false,
-			  "a load of %.1f on %.0f cores when it began", h->load1, h->cores);
+		guard_add(&run->hits, GUARD_LOAD, false, "load %.1f on %.0f cores when it started",
+			  h->load1, h->cores);
 }
 
-/* Read the log of a run as far as it is here. */
+/* Read the local copy of the log of a run, which may be incomplete. */
 static int read_log(const struct session *s, const struct bench_run *run, struct run_log *log,
 		    struct err *err)
 {
@@ -467,7 +436,7 @@ void session_load_run(struct session *s, struct bench_run *run)
 	run->hits.n = 0;
 	if (run->end == RUN_END_LOST) {
 		guard_add(&run->hits, GUARD_LOST, true,
-			  "it vanished without an exit status, twice");
+			  "it was lost twice: no process and no exit status");
 		return;
 	}
 	if (run->end != RUN_END_EXITED)
@@ -491,8 +460,8 @@ void session_load_run(struct session *s, struct bench_run *run)
 	clock_rfc3339((int64_t)(fmax(run->t1_s, 0.0) * 1000.0), run->t1);
 }
 
-/* A control whose losses a run's have to be: of its round, or of any. */
-static const struct run_log *control_log(const struct session *s, const struct bench_run *run)
+/* A valid log of the control to compare losses with, preferably from the same round; or NULL. */
+static const struct run_log *find_control_log(const struct session *s, const struct bench_run *run)
 {
 	const struct run_log *found = NULL;
 
@@ -507,29 +476,10 @@ static const struct run_log *control_log(const struct session *s, const struct b
 	return found;
 }
 
-/* The first hard guard of what the log holds so far. */
-static void watch_log(struct session *s, struct bench_run *run, const struct run_log *control,
-		      const struct run_log *log)
-{
-	const struct guard_losses a = { control->rows, control->n_rows, 0.0, 0.0, (double)NAN };
-	const struct guard_losses b = { log->rows, log->n_rows, 0.0, 0.0, (double)NAN };
-	struct guard_hits hits = { 0 };
-
-	if (log->run.status == RUN_DIVERGED)
-		guard_add(&hits, GUARD_NAN, true, "NaN or infinity in the log");
-	if (log->run.seed == control->run.seed)
-		guard_check_losses(&hits, &a, &b, &s->plan->rule.losses, false);
-	const struct guard_hit *hit = guard_hard(&hits);
-	if (hit != NULL) {
-		run->cut_by = hit->guard;
-		print_into(run->cut, "%s", hit->text);
-	}
-	run->watched = log->n_rows > 0 && log->rows[log->n_rows - 1].step >= WATCHED_STEPS;
-}
-
 bool session_should_cut(struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm);
+	struct guard_hits hits = { 0 };
 	char file[FOLDER_PATH_SIZE];
 	struct run_log log;
 
@@ -538,10 +488,21 @@ bool session_should_cut(struct session *s, struct bench_run *run)
 	    v->numerics_changed || bench_metric_find(s->plan->key)->kind != RUN_LOG_TRAINING ||
 	    folder_size(s->setup.path, file) > MAX_WATCHED)
 		return false;
-	const struct run_log *control = control_log(s, run);
+	const struct run_log *control = find_control_log(s, run);
 	if (control == NULL || read_log(s, run, &log, NULL) != 0)
 		return false;
-	watch_log(s, run, control, &log);
+	const struct guard_losses a = { control->rows, control->n_rows, 0.0, 0.0, (double)NAN };
+	const struct guard_losses b = { log.rows, log.n_rows, 0.0, 0.0, (double)NAN };
+	if (log.run.status == RUN_DIVERGED)
+		guard_add(&hits, GUARD_NAN, true, "NaN or infinity in the log");
+	if (log.run.seed == control->run.seed)
+		guard_check_losses(&hits, &a, &b, &s->plan->rule.losses, false);
+	const struct guard_hit *hit = guard_hard(&hits);
+	if (hit != NULL) {
+		run->cut_by = hit->guard;
+		print_into(run->cut, "%s", hit->text);
+	}
+	run->watched = log.n_rows > 0 && log.rows[log.n_rows - 1].step >= WATCHED_STEPS;
 	run_log_release(&log);
-	return run->cut[0] != '\0';
+	return hit != NULL;
 }

@@ -95,7 +95,7 @@ void wait_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_S
 	(void)snprintf(out, WAIT_TEXT_SIZE, "%s", clean.data);
 }
 
-void wait_text_over(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE])
+void wait_end_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE])
 {
 	static const char *const ends[] = {
 		[WAIT_BUSY] = "its GPUs are free",

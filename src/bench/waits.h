@@ -52,17 +52,17 @@ struct pod_wait {
 void wait_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE]);
 
 /* The sentence for the end of a wait: "pod a: answers again after 2 min". */
-void wait_text_over(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE]);
+void wait_end_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE]);
 /* The wait of that pod, or NULL. */
 const struct pod_wait *waits_find(const struct pod_wait *waits, size_t n, const char *pod);
 
-/* Write waits.json for n pods, or remove it when none of them waits. */
+/* Write waits.json for n pods, or remove it when no pod waits. */
 int waits_write(const char *path, const struct pod_wait *waits, size_t n, struct err *err)
 	__attribute__((warn_unused_result));
 
 /*
- * Read the pods that wait; returns their number.  If no process drives the bench, only the pods
- * that were given up are still true.
+ * Read the pods that wait; returns their number.  If no process drives the bench, only
+ * WAIT_GIVEN_UP is still true.
  */
 size_t waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX]);
 

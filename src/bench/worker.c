@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One pod of a bench: one command after the other, each answered in full
- * before the next is sent; called by session.c and by the loop.
+/* Drive one pod of a bench: one command at a time, each answered in full before the next is sent.
  */
 #include <stdio.h>
 
@@ -11,47 +9,51 @@
 #include "bench/session_priv.h"
 #include "pods/timed.h"
 
+/* Longest pause before a command is sent again. */
 #define RETRY_MOST_MS 10000
-/* Answers that make no sense, in a row, before the pod is given up. */
+/* Invalid answers in a row before the worker gives up the pod. */
 #define MAX_NONSENSE 5
-/* A pod that is gone when the bench ends is asked so often (a minute). */
+/* Attempts, over a minute, to stop the jobs of a pod that is unreachable when the bench ends. */
 #define LAST_TRIES 10
-/* One that is told to stop may well be gone before it answers. */
+/* After its stop_cmd a pod may be gone before it answers. */
 #define STOP_TRIES 3
-/* To the first look at a run, and between others, which last 8 s: a read in
- * 10 s (AWAIT_S of launch.c) disturbs nothing that is timed. */
+/* Pause before the first query of a run, and between two.  A query waits for up to 8 s (AWAIT_S of
+ * launch.c), so there is one in 10 s, which does not disturb the timed run. */
 #define POLL_FIRST_MS 200
 #define POLL_MS	      2000
+/* While another bench has locked the GPUs, or the disk is full: try once per second for an hour. */
 #define BUSY_RETRY_MS 1000
-/* How often an allocation is asked for. */
+#define BUSY_TRIES    3600
+/* Pause between two queries for an allocation. */
 #define QUEUED_LEAST_MS 2000
 #define QUEUED_MOST_MS	30000
-/* A pod whose GPUs are taken is asked again for this long. */
-#define BUSY_TRIES 3600
 
-/* A command without an answer is told of after this long. */
+/* A command without an answer is reported after this time. */
 #define SILENT_MS 10000
-/* A pod that stays away is told of again after a minute, then two, four .. */
-#define TELL_FIRST_MS (60 * 1000)
-#define TELL_MOST_MS  (30 * 60 * 1000)
-/* A next try that moves by less is the same one. */
+/* A wait is reported again after one minute, then after two, four and so on. */
+#define NOTE_FIRST_MS (60 * 1000)
+#define NOTE_MOST_MS  (30 * 60 * 1000)
+/* waits.json is not rewritten if the time of the next try moves by less. */
 #define SAME_TRY_MS 900
 
-/* What a worker sends at a step, and what it does with the answer. */
+/* A step: the command to send, the function for its answer, and its name while there is none. */
 struct step {
 	enum launch_op op;
 	void (*on_reply)(struct worker *worker, const struct launch_reply *reply);
+	const char *doing;
 };
+
+static const struct step steps[WORKER_ENDED];
 
 static const struct worker_clock any_clock = { -INFINITY, INFINITY };
 
-static const char *worker_pod_id(const struct worker *worker)
+static const char *pod_id(const struct worker *worker)
 {
 	return worker->session->plan->pods[worker->pod].id;
 }
 
-/* The allocation that it needs, or NULL. */
-static const struct conf_slurm *worker_slurm(const struct worker *worker)
+/* The Slurm settings of the pod; NULL: it needs no allocation. */
+static const struct conf_slurm *get_slurm(const struct worker *worker)
 {
 	const struct conf_pod *pods = worker->session->setup.pods;
 	const struct conf_slurm *slurm = pods != NULL ? &pods[worker->pod].slurm : NULL;
@@ -59,25 +61,16 @@ static const struct conf_slurm *worker_slurm(const struct worker *worker)
 	return slurm != NULL && slurm->is_given ? slurm : NULL;
 }
 
-/* Is it stopped when its part is over? */
-static bool worker_stops(const struct worker *worker)
+/* Must the pod be stopped when the bench has ended on it? */
+static bool must_stop_pod(const struct worker *worker)
 {
 	const struct plan *plan = worker->session->plan;
 
-	return worker_slurm(worker) != NULL ||
+	return get_slurm(worker) != NULL ||
 	       (plan->stop_pods && plan->pods[worker->pod].stop_cmd != NULL);
 }
 
-/* With the pod's name. */
-static struct pod_wait wait_of(const struct worker *worker)
-{
-	struct pod_wait wait = worker->wait;
-
-	print_into(wait.pod, "%s", worker_pod_id(worker));
-	return wait;
-}
-
-void session_tell_waits(struct session *s)
+void session_write_waits(struct session *s)
 {
 	struct pod_wait waits[WAITS_MAX];
 	struct err err = { ERR_NONE, "" };
@@ -86,280 +79,218 @@ void session_tell_waits(struct session *s)
 	    (s->setup.mode != SESSION_RUN && s->setup.mode != SESSION_ABORT))
 		return;
 	for (size_t i = 0; i < s->plan->n_pods; i++)
-		waits[i] = wait_of(&s->workers[i]);
+		waits[i] = s->workers[i].wait;
 	if (waits_write(s->setup.path, waits, s->plan->n_pods, &err) != 0)
 		session_note(s, "%s", err.text);
 }
 
-static void tell_note(struct worker *worker)
+static void note_wait(struct worker *worker)
 {
-	struct pod_wait wait = wait_of(worker);
 	char text[WAIT_TEXT_SIZE];
 
-	wait_text(&wait, clock_wall_ms(), text);
+	wait_text(&worker->wait, clock_wall_ms(), text);
 	session_note(worker->session, "%s", text);
 }
 
-/* When it is tried again: by the worker's own timer, or by the link's. */
-static int64_t retry_at(const struct worker *worker, int64_t delay_ms)
+/* Set the time of the next try: by the timer of the worker, or by its link if that waits longer. */
+static void set_retry(struct worker *worker, int64_t delay_ms)
 {
 	struct transport *transport = worker->session->setup.transport;
-	int64_t left_ms, now_ms = clock_mono_ms();
 	struct link_info link;
 
 	transport->ops->link_info(transport, worker->pod, &link);
-	left_ms = link.state == LINK_WAITING ? link.retry_at_ms - now_ms : 0;
-	if (left_ms < delay_ms)
-		left_ms = delay_ms;
-	return left_ms > 0 ? clock_wall_ms() + left_ms : 0;
-}
-
-static void set_retry(struct worker *worker, int64_t delay_ms)
-{
-	int64_t at = retry_at(worker, delay_ms), moved = at - worker->wait.retry_ms;
-
-	if (moved > -SAME_TRY_MS && moved < SAME_TRY_MS)
+	int64_t left_ms =
+		link.state == LINK_WAITING ? link.retry_at_ms - clock_mono_ms() : delay_ms;
+	left_ms = left_ms > delay_ms ? left_ms : delay_ms;
+	int64_t at_ms = left_ms > 0 ? clock_wall_ms() + left_ms : 0;
+	int64_t moved_ms = at_ms - worker->wait.retry_ms;
+	if (moved_ms > -SAME_TRY_MS && moved_ms < SAME_TRY_MS)
 		return;
-	worker->wait.retry_ms = at;
-	session_tell_waits(worker->session);
+	worker->wait.retry_ms = at_ms;
+	session_write_waits(worker->session);
 }
 
-/* The fleet's words begin with the pod's name. */
-static const char *without_pod(const struct worker *worker, const char *why)
-{
-	const char *id = worker_pod_id(worker);
-	size_t len = strlen(id);
-
-	return strncmp(why, id, len) == 0 && strncmp(why + len, ": ", 2) == 0 ? why + len + 2 : why;
-}
-
-/* Since so long (ms) it waits; a note is the caller's to make. */
-static void worker_wait_for(struct worker *worker, enum wait_kind kind, const char *text,
-			    int64_t since_ms)
+/*
+ * The pod keeps the bench waiting, since age_ms ago.  Returns true if the kind of the wait or its
+ * reason is new, so that the caller should report it.
+ */
+static bool set_wait(struct worker *worker, enum wait_kind kind, const char *why, int64_t age_ms)
 {
 	struct pod_wait *wait = &worker->wait;
-	const char *why = without_pod(worker, text);
-	bool same = wait->kind == kind && strcmp(wait->why, why) == 0;
-	bool away = kind == WAIT_UNREACHABLE || kind == WAIT_SILENT;
+	size_t len = strlen(wait->pod);
+	bool is_away = kind == WAIT_UNREACHABLE || kind == WAIT_SILENT;
 	bool was_away = wait->kind == WAIT_UNREACHABLE || wait->kind == WAIT_SILENT;
 
-	if (same)
-		return;
-	/* Silent, then refused: it was gone from the first of them on. */
-	if (wait->kind != kind && !(away && was_away)) {
-		wait->since_ms = clock_wall_ms() - since_ms;
-		worker->tell_ms = TELL_FIRST_MS;
+	/* Errors of the connection start with the name of the pod. */
+	if (strncmp(why, wait->pod, len) == 0 && strncmp(why + len, ": ", 2) == 0)
+		why += len + 2;
+	if (wait->kind == kind && strncmp(wait->why, why, sizeof(wait->why) - 1) == 0)
+		return false;
+	/* First silent, then unreachable: that is one wait. */
+	if (wait->kind != kind && !(is_away && was_away)) {
+		wait->since_ms = clock_wall_ms() - age_ms;
+		worker->note_ms = NOTE_FIRST_MS;
 	}
 	wait->kind = kind;
 	wait->retry_ms = 0;
 	print_into(wait->why, "%s", why);
-	session_tell_waits(worker->session);
+	session_write_waits(worker->session);
+	return true;
 }
 
-/* The way to it failed; the worker tries again after delay_ms. */
-static void worker_wait_unreachable(struct worker *worker, const char *why, int64_t delay_ms)
+/* The pod has answered.  WAIT_GIVEN_UP is final. */
+static void end_wait(struct worker *worker)
 {
-	bool known = worker->wait.kind == WAIT_UNREACHABLE &&
-		     strcmp(worker->wait.why, without_pod(worker, why)) == 0;
-
-	worker_wait_for(worker, WAIT_UNREACHABLE, why, clock_boot_ms() - worker->sent_ms);
-	set_retry(worker, delay_ms);
-	if (!known)
-		tell_note(worker);
-}
-
-/* It answered; what was given up stays so. */
-static void worker_wait_over(struct worker *worker)
-{
-	struct pod_wait was = wait_of(worker);
+	struct pod_wait was = worker->wait;
 	char text[WAIT_TEXT_SIZE];
 
 	if (was.kind == WAIT_NONE || was.kind == WAIT_GIVEN_UP)
 		return;
-	worker->wait = (struct pod_wait){ .kind = WAIT_NONE };
-	session_tell_waits(worker->session);
+	worker->wait.kind = WAIT_NONE;
+	session_write_waits(worker->session);
 	if (worker->step == WORKER_ENDED)
 		return;
-	wait_text_over(&was, clock_wall_ms(), text);
+	wait_end_text(&was, clock_wall_ms(), text);
 	session_note(worker->session, "%s", text);
-}
-
-/* What it was told to do when it fell silent. */
-static void silent_words(const struct worker *worker, char *out, size_t size)
-{
-	static const char *const asked[] = {
-		[WORKER_PREFLIGHT] = "hashing its data",
-		[WORKER_SHIP] = "copying the sources",
-		[WORKER_LOCK] = "lock_clocks",
-		[WORKER_START] = "starting a run",
-		[WORKER_WATCH] = "asked how its run goes",
-		[WORKER_CUT] = "ending a run",
-		[WORKER_GPU] = "fetching telemetry",
-		[WORKER_ABORT] = "ending what runs",
-		[WORKER_FINISH] = "giving back its GPUs",
-		[WORKER_STOP] = "stop_cmd",
-		[WORKER_CLEAN] = "cleaning",
-		[WORKER_WAIT] = "",
-		[WORKER_ENDED] = "",
-	};
-	struct transport *transport = worker->session->setup.transport;
-	struct link_info link;
-
-	transport->ops->link_info(transport, worker->pod, &link);
-	(void)snprintf(out, size, "%s",
-		       link.state == LINK_CONNECTING ? "connecting" : asked[worker->step]);
 }
 
 void worker_wait_tick(struct worker *worker)
 {
+	struct transport *transport = worker->session->setup.transport;
 	int64_t asked_ms = clock_boot_ms() - worker->sent_ms;
 	struct pod_wait *wait = &worker->wait;
-	char why[128];
+	struct link_info link;
 
 	if (worker->step == WORKER_ENDED || worker->step == WORKER_WAIT)
 		return;
 	if (worker->stream != NULL && asked_ms >= SILENT_MS &&
 	    (wait->kind == WAIT_NONE || wait->kind == WAIT_SILENT)) {
-		bool first = wait->kind == WAIT_NONE;
+		bool is_first = wait->kind == WAIT_NONE;
 
-		silent_words(worker, why, sizeof(why));
-		worker_wait_for(worker, WAIT_SILENT, why, asked_ms);
-		if (first)
-			tell_note(worker);
+		transport->ops->link_info(transport, worker->pod, &link);
+		(void)set_wait(worker, WAIT_SILENT,
+			       link.state == LINK_CONNECTING ? "connecting"
+							     : steps[worker->step].doing,
+			       asked_ms);
+		if (is_first)
+			note_wait(worker);
 	}
 	if (wait->kind == WAIT_UNREACHABLE && worker->stream != NULL)
 		set_retry(worker, 0);
-	if (wait->kind != WAIT_NONE && clock_wall_ms() - wait->since_ms >= worker->tell_ms) {
-		tell_note(worker);
-		worker->tell_ms += worker->tell_ms < TELL_MOST_MS ? worker->tell_ms : TELL_MOST_MS;
+	if (wait->kind != WAIT_NONE && clock_wall_ms() - wait->since_ms >= worker->note_ms) {
+		note_wait(worker);
+		worker->note_ms += worker->note_ms < NOTE_MOST_MS ? worker->note_ms : NOTE_MOST_MS;
 	}
 }
 
-static void narrow(struct worker_clock *clock, double low_s, double high_s)
+/* Compare the pod's clock in an answer with ours; NAN: the answer has none. */
+static void add_clock(struct worker *worker, double pod_up_s)
 {
-	clock->low_s = fmax(clock->low_s, low_s);
-	clock->high_s = fmin(clock->high_s, high_s);
-}
-
-/* Note one answer's clock. */
-static void clock_add(struct worker *worker, double pod_up_s)
-{
+	struct worker_clock *const clocks[] = { &worker->clock, &worker->all };
 	double sent_s = (double)worker->sent_ms / 1000.0;
-	double heard_s = (double)clock_boot_ms() / 1000.0;
+	double received_s = (double)clock_boot_ms() / 1000.0;
 
 	if (isnan(pod_up_s))
 		return;
-	narrow(&worker->clock, sent_s - pod_up_s, heard_s - pod_up_s);
-	narrow(&worker->all, sent_s - pod_up_s, heard_s - pod_up_s);
+	for (size_t i = 0; i < LENGTH(clocks); i++) {
+		clocks[i]->low_s = fmax(clocks[i]->low_s, sent_s - pod_up_s);
+		clocks[i]->high_s = fmin(clocks[i]->high_s, received_s - pod_up_s);
+	}
 	if (worker->first_s == 0.0)
-		worker->first_s = heard_s;
+		worker->first_s = received_s;
 }
 
-/* Say how well the pod's clock went with ours, over the whole bench. */
-static void clock_tell(struct worker *worker)
-{
-	double away = worker->all.low_s - worker->all.high_s;
-	double minutes = ((double)clock_boot_ms() / 1000.0 - worker->first_s) / 60.0;
-
-	if (worker->first_s == 0.0 || !isfinite(away) || minutes < 1.0)
-		return;
-	session_note(worker->session,
-		     away > 0.0 ? "%s: its clock moved by %.2f s or more "
-				  "against ours in %.1f minutes"
-				: "%s: its clock kept to ours within %.2f s "
-				  "in %.1f minutes",
-		     worker_pod_id(worker), fabs(away), minutes);
-}
-
-/* The next step, after a while. */
-static void worker_next(struct worker *worker, enum worker_step step, int64_t delay_ms)
+/* Send the command of a step after a while. */
+static void set_step(struct worker *worker, enum worker_step step, int64_t delay_ms)
 {
 	worker->step = step;
 	loop_timer_start(worker->timer, delay_ms > 0 ? delay_ms : 1, 0);
 }
 
-static void worker_end(struct worker *worker)
+static void end_worker(struct worker *worker)
 {
+	double drift_s = worker->all.low_s - worker->all.high_s;
+	double minutes = ((double)clock_boot_ms() / 1000.0 - worker->first_s) / 60.0;
+
 	worker->step = WORKER_ENDED;
 	loop_timer_stop(worker->timer);
-	worker_wait_over(worker);
-	if (worker->session->setup.mode == SESSION_RUN)
-		clock_tell(worker);
+	end_wait(worker);
+	if (worker->session->setup.mode == SESSION_RUN && worker->first_s != 0.0 &&
+	    isfinite(drift_s) && minutes >= 1.0)
+		session_note(worker->session,
+			     drift_s > 0.0 ? "%s: its clock drifted from ours by at least %.2f s "
+					     "in %.1f minutes"
+					   : "%s: its clock agreed with ours within %.2f s over "
+					     "%.1f minutes",
+			     pod_id(worker), fabs(drift_s), minutes);
 	session_on_worker(worker->session);
 }
 
 static void note_failure(struct worker *worker, const char *why)
 {
 	struct session *s = worker->session;
-	AUTO_TEXT text = xstrdup(why); /* it may be s->why's */
+	AUTO_TEXT text = xstrdup(why); /* why may be s->why.text, which is set next */
 
-	worker->failed = true;
-	err_set(&s->why, ERR_REMOTE, "pod %s: %s", worker_pod_id(worker), text);
-	session_note(s, "%s: %s", worker_pod_id(worker), text);
-	worker_wait_for(worker, WAIT_GIVEN_UP, text, 0);
+	worker->has_failed = true;
+	err_set(&s->why, ERR_REMOTE, "pod %s: %s", pod_id(worker), text);
+	session_note(s, "%s: %s", pod_id(worker), text);
+	(void)set_wait(worker, WAIT_GIVEN_UP, text, 0);
 }
 
-/* This pod cannot go on, and is left as it is: others may work there. */
-static void worker_give_up(struct worker *worker, const char *why)
+/* The pod cannot continue, and is left unchanged: others may be working on it. */
+static void give_up(struct worker *worker, const char *why)
 {
 	note_failure(worker, why);
-	worker_end(worker);
+	end_worker(worker);
 }
 
-/* This pod cannot go on; the others do.  Where the bench is to stop its pods
- * at the end and has run something there, it is stopped now. */
-static void worker_fail(struct worker *worker, const char *why)
+/*
+ * The pod cannot continue; the other pods do.  If the bench has run something on it, and stops its
+ * pods at the end, this pod is stopped now.
+ */
+static void fail_worker(struct worker *worker, const char *why)
 {
-	if (!worker_stops(worker) || (!worker->begun && worker_slurm(worker) == NULL) ||
+	if (!must_stop_pod(worker) || (!worker->has_started && get_slurm(worker) == NULL) ||
 	    worker->session->setup.mode != SESSION_RUN || worker->step == WORKER_STOP ||
 	    worker->step == WORKER_ABORT) {
-		worker_give_up(worker, why);
+		give_up(worker, why);
 		return;
 	}
 	note_failure(worker, why);
 	worker->run = NULL;
 	worker->tries = 0;
-	worker_next(worker, WORKER_STOP, 100);
+	set_step(worker, WORKER_STOP, 100);
 }
 
-/* The next run that is neither over nor of a stopped arm. */
-static void next_run(struct worker *worker)
+void worker_continue(struct worker *worker, int64_t gap_ms)
 {
 	struct session *s = worker->session;
 
+	/* Find the next run that must still be made. */
 	worker->run = NULL;
 	while (s->stopped == NULL && worker->next < s->runs.per_pod) {
 		struct bench_run *run = &s->runs.v[worker->pod * s->runs.per_pod + worker->next];
 
-		if (run->fresh && !s->chosen)
+		if (run->fresh && !s->chosen) {
+			/* Its arms are chosen when all pods have made their regular blocks. */
+			worker->step = WORKER_WAIT;
+			loop_timer_stop(worker->timer);
+			session_on_worker(s);
 			return;
+		}
 		if (session_is_due(s, run)) {
 			worker->run = run;
-			return;
+			break;
 		}
 		worker->next++;
 	}
+	set_step(worker, worker->run != NULL ? WORKER_START : WORKER_FINISH, gap_ms);
 }
 
-void worker_go_on(struct worker *worker, int64_t gap_ms)
+/* Get a value from the answer to the preflight; "": unknown. */
+static void get_env(const struct launch_reply *reply, const char *key, char *out, size_t size)
 {
-	struct session *s = worker->session;
-
-	next_run(worker);
-	if (worker->run == NULL && s->stopped == NULL && worker->next < s->runs.per_pod) {
-		/* What follows is known when all pods are as far. */
-		worker->step = WORKER_WAIT;
-		loop_timer_stop(worker->timer);
-		session_on_worker(s);
-		return;
-	}
-	worker_next(worker, worker->run != NULL ? WORKER_START : WORKER_FINISH, gap_ms);
-}
-
-/* What the preflight said of a key; "": nothing. */
-static void env_value(const struct launch_reply *reply, const char *key, char *out, size_t size)
-{
-	struct str rest = { reply->env.data, reply->env.len }, line, word;
+	struct str rest = buf_str(&reply->env), line, word;
 
 	out[0] = '\0';
 	while (str_next(&rest, '\n', &line))
@@ -367,55 +298,53 @@ static void env_value(const struct launch_reply *reply, const char *key, char *o
 			(void)snprintf(out, size, "%.*s", (int)line.len, line.p);
 }
 
-/* What the plan's command needs; its commit and data, and the data of the pods
- * before. */
-static bool is_same_work(struct worker *worker, const struct launch_reply *reply, char *why,
-			 size_t size)
+/* Has the pod what the plan requires, and the same data as the other pods? */
+static bool check_pod(struct worker *worker, const struct launch_reply *reply, char *why,
+		      size_t size)
 {
 	struct session *s = worker->session;
 	const struct plan *plan = s->plan;
 	char commit[128], data[65], torch[64];
 
-	env_value(reply, "torch", torch, sizeof(torch));
-	env_value(reply, "commit", commit, sizeof(commit));
-	env_value(reply, "data", data, sizeof(data));
+	get_env(reply, "torch", torch, sizeof(torch));
+	get_env(reply, "commit", commit, sizeof(commit));
+	get_env(reply, "data", data, sizeof(data));
 	why[0] = '\0';
 	if (plan->data_sha256 != NULL && plan->data.n == 0 && worker->pod == 0)
-		session_note(s, "data_sha256 is not checked: workload.data "
-				"names no files");
+		session_note(s, "data_sha256 is not checked: workload.data names no files");
 	if (bench_probe_needs_torch(plan->command) && torch[0] == '\0')
 		(void)snprintf(why, size,
-			       "its python3 has no torch, which the GPU probe "
-			       "needs; --probe cpu tells of its host");
+			       "its python3 has no torch, which the GPU probe needs; --probe cpu "
+			       "measures only the host");
 	else if (plan->commit != NULL && strcmp(commit, plan->commit) != 0)
-		(void)snprintf(why, size, "its commit is %s, the plan's %.100s",
-			       commit[0] != '\0' ? commit : "not known", plan->commit);
+		(void)snprintf(why, size, "its commit is %.80s, the plan requires %.80s",
+			       commit[0] != '\0' ? commit : "unknown", plan->commit);
 	else if (plan->data.n == 0)
 		return true;
 	else if (plan->data_sha256 != NULL && strcmp(data, plan->data_sha256) != 0)
-		(void)snprintf(why, size, "its data has the hash %.64s, the plan's %.64s", data,
-			       plan->data_sha256);
+		(void)snprintf(why, size, "its data has the hash %.64s, the plan requires %.64s",
+			       data, plan->data_sha256);
 	else if (s->data[0] != '\0' && strcmp(s->data, data) != 0)
-		(void)snprintf(why, size,
-			       "its data (%.12s..) is not that of the other "
-			       "pods (%.12s..)",
-			       data, s->data);
+		(void)snprintf(
+			why, size,
+			"its data (%.12s..) differs from the data on the other pods (%.12s..)",
+			data, s->data);
 	else
 		print_into(s->data, "%s", data);
 	return why[0] == '\0';
 }
 
-/* After the preflight: copies, clocks, then the first run. */
-static void after_preflight(struct worker *worker)
+/* After the preflight: make the copies, lock the clocks, then start the first run. */
+static void prepare_pod(struct worker *worker)
 {
 	const struct plan *plan = worker->session->plan;
 
 	if (plan_needs_copies(plan) && worker->ship_arm < plan->n_variants)
-		worker_next(worker, WORKER_SHIP, 0);
+		set_step(worker, WORKER_SHIP, 0);
 	else if (worker->step != WORKER_LOCK && plan->pods[worker->pod].lock_clocks != NULL)
-		worker_next(worker, WORKER_LOCK, 0);
+		set_step(worker, WORKER_LOCK, 0);
 	else
-		worker_go_on(worker, 0);
+		worker_continue(worker, 0);
 }
 
 static void on_preflight(struct worker *worker, const struct launch_reply *reply)
@@ -424,121 +353,102 @@ static void on_preflight(struct worker *worker, const struct launch_reply *reply
 	char name[128], why[256];
 
 	if (reply->error[0] != '\0') {
-		worker_fail(worker, reply->error);
+		fail_worker(worker, reply->error);
 		return;
 	}
-	env_value(reply, "stamps", why, sizeof(why));
+	get_env(reply, "stamps", why, sizeof(why));
 	if (why[0] != '\0')
-		session_note(s, "%s: %s", worker_pod_id(worker), why);
-	print_into(name, "env.%s.txt", worker_pod_id(worker));
+		session_note(s, "%s: %s", pod_id(worker), why);
+	print_into(name, "env.%s.txt", pod_id(worker));
 	if (folder_write(s->setup.path, name, buf_str(&reply->env), &s->why) != 0)
-		worker_fail(worker, s->why.text);
-	else if (!is_same_work(worker, reply, why, sizeof(why)))
-		worker_fail(worker, why);
+		fail_worker(worker, s->why.text);
+	else if (!check_pod(worker, reply, why, sizeof(why)))
+		fail_worker(worker, why);
 	else
-		after_preflight(worker);
+		prepare_pod(worker);
 }
 
 static void on_ship(struct worker *worker, const struct launch_reply *reply)
 {
 	if (!reply->shipped) {
-		worker_fail(worker, reply->error[0] != '\0' ? reply->error : "nothing shipped");
+		fail_worker(worker, reply->error[0] != '\0' ? reply->error
+							    : "could not copy the working folder");
 		return;
 	}
 	worker->ship_arm++;
-	after_preflight(worker);
+	prepare_pod(worker);
 }
 
 static void on_lock(struct worker *worker, const struct launch_reply *reply)
 {
-	(void)reply;
 	if (reply->exit_status != 0)
-		worker_fail(worker, "lock_clocks failed");
+		fail_worker(worker, "lock_clocks failed");
 	else
-		after_preflight(worker);
+		prepare_pod(worker);
 }
 
-/*
- * The runs that were made by the process of this one, itself the last: where
- * the records of some are lost with us, it is taken up again.
- */
-static size_t take_riders(struct session *s, struct bench_run *run,
-			  struct bench_run *riders[SCHEDULE_MAX_ARMS])
-{
-	size_t left = s->runs.n_arms - run->pos, n = 0;
-
-	for (size_t i = 1; s->plan->kernel && i < left; i++)
-		if (session_is_due(s, &run[i]))
-			riders[n++] = &run[i];
-	riders[n++] = run;
-	return n;
-}
-
-/* Keep each as it is; -1 with the session's err. */
-static int record_runs(struct session *s, struct bench_run *const *runs, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n)
-			session_load_run(s, runs[i]);
-		if (bench_run_record(&s->runs, runs[i], &s->why) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Make the run's block anew. */
 static void repeat_block(struct worker *worker, const struct bench_run *run, const char *why)
 {
 	struct session *s = worker->session;
 
 	worker->run = NULL;
-	session_note(s, "%s: block %zu begins again: %s", worker_pod_id(worker), run->block + 1,
-		     why);
+	session_note(s, "%s: repeating block %zu: %s", pod_id(worker), run->block + 1, why);
 	worker->next -= run->rep * s->runs.n_arms + run->pos;
 	if (bench_runs_repeat(&s->runs, run, why, &s->why) != 0) {
-		worker_fail(worker, s->why.text);
+		fail_worker(worker, s->why.text);
 		return;
 	}
 	session_judge_now(s);
-	worker_go_on(worker, (int64_t)(s->plan->gap_s * 1000.0));
+	worker_continue(worker, (int64_t)(s->plan->gap_s * 1000.0));
 }
 
 /*
- * The run is over: what the pod did to it may ask for its block again, else
- * it is kept as it is.  Then the gap and the next one.
+ * The run has ended.  If a problem of the pod affected it, its block is repeated; otherwise its
+ * result is recorded.  Then the next run follows after the gap.
  */
 static void finish_run(struct worker *worker)
 {
-	struct bench_run *over[SCHEDULE_MAX_ARMS];
+	struct bench_run *ended[SCHEDULE_MAX_ARMS];
 	struct session *s = worker->session;
 	struct bench_run *run = worker->run;
-	int64_t gap_ms = (int64_t)(s->plan->gap_s * 1000.0);
-	size_t n = take_riders(s, run, over);
+	size_t n = 0;
 	char why[256];
 
 	worker->run = NULL;
+	/*
+	 * A kernel process has also made the other runs of the round.  Its own run is recorded
+	 * last: if hgym-tui is killed before that, the next session fetches the process again.
+	 */
+	for (size_t i = 1; s->plan->kernel && i < s->runs.n_arms - run->pos; i++)
+		if (session_is_due(s, &run[i]))
+			ended[n++] = &run[i];
+	ended[n++] = run;
 	for (size_t i = 0; s->plan->kernel && i < n; i++)
-		if (kernel_share(&s->runs, run, over[i], &s->why) != 0) {
-			worker_fail(worker, s->why.text);
+		if (kernel_share(&s->runs, run, ended[i], &s->why) != 0) {
+			fail_worker(worker, s->why.text);
 			return;
 		}
 	session_load_run(s, run);
-	if (bench_run_wants_repeat(&s->runs, run, why, sizeof(why))) {
+	if (bench_run_needs_repeat(&s->runs, run, why, sizeof(why))) {
 		repeat_block(worker, run, why);
 		return;
 	}
 	worker->next++;
-	if (record_runs(s, over, n) != 0) {
-		worker_fail(worker, s->why.text);
-		return;
+	for (size_t i = 0; i < n; i++) {
+		if (ended[i] != run)
+			session_load_run(s, ended[i]);
+		if (bench_run_record(&s->runs, ended[i], &s->why) != 0) {
+			fail_worker(worker, s->why.text);
+			return;
+		}
 	}
 	for (size_t i = 0; i < n; i++)
-		session_on_run(s, over[i]);
+		session_on_run(s, ended[i]);
 	if (worker->step != WORKER_ENDED)
-		worker_go_on(worker, gap_ms);
+		worker_continue(worker, (int64_t)(s->plan->gap_s * 1000.0));
 }
 
-/* No exit status and no process: once more as a new job, then it is lost. */
+/* The run has no process and no exit status.  It is tried once more, as a new job. */
 static void on_lost(struct worker *worker)
 {
 	const char *const names[] = { plan_output(worker->session->plan), "gpu.csv", "host.csv",
@@ -547,50 +457,32 @@ static void on_lost(struct worker *worker)
 	struct bench_run *run = worker->run;
 	char file[FOLDER_PATH_SIZE];
 
-	session_note(s,
-		     "%s: run %s vanished (pod restarted, "
-		     "out of memory or of disk, or killed)",
-		     worker_pod_id(worker), run->id);
+	session_note(s, "%s: run %s was lost (pod restarted, out of memory or of disk, or killed)",
+		     pod_id(worker), run->id);
 	if (run->attempt > 0) {
 		run->end = RUN_END_LOST;
 		finish_run(worker);
 		return;
 	}
 	run->attempt++;
-	/* What was fetched of it is forgotten. */
 	for (size_t i = 0; i < LENGTH(names); i++) {
 		bench_run_file(run, names[i], file);
 		folder_remove(s->setup.path, file);
 	}
-	worker_next(worker, WORKER_START, 1000);
+	set_step(worker, WORKER_START, 1000);
 }
 
-/* It goes on: is it worth it? */
-static void on_running(struct worker *worker, const struct launch_reply *reply)
-{
-	struct session *s = worker->session;
-	struct bench_run *run = worker->run;
-
-	if (run->cut[0] == '\0' && reply->data.len > 0 && session_should_cut(s, run)) {
-		session_note(s, "%s: run %s is ended early: %s: %s", worker_pod_id(worker), run->id,
-			     guard_words[run->cut_by], run->cut);
-		worker_next(worker, WORKER_CUT, 0);
-		return;
-	}
-	worker_next(worker, WORKER_WATCH, worker->step == WORKER_START ? POLL_FIRST_MS : POLL_MS);
-}
-
-/* What the pod keeps of a run that ended there. */
-static void take_end(struct worker *worker, const struct launch_reply *reply)
+/* Store the result that the pod has of a run. */
+static void store_result(struct worker *worker, const struct launch_reply *reply)
 {
 	struct bench_run *run = worker->run;
 
 	run->end = RUN_END_EXITED;
 	run->rc = reply->rc;
-	/* It came to its own end first, whatever its log says. */
+	/* It succeeded before the signal reached it: its log decides. */
 	if (run->rc == 0.0 && run->cut[0] != '\0') {
-		session_note(worker->session, "%s: run %s was over before that",
-			     worker_pod_id(worker), run->id);
+		session_note(worker->session, "%s: run %s had finished before that", pod_id(worker),
+			     run->id);
 		run->cut[0] = '\0';
 	}
 	run->t0_s = reply->t0_s;
@@ -607,71 +499,73 @@ static void take_end(struct worker *worker, const struct launch_reply *reply)
 static void on_state(struct worker *worker, const struct launch_reply *reply)
 {
 	struct session *s = worker->session;
+	struct bench_run *run = worker->run;
 	char log[FOLDER_PATH_SIZE], why[RUN_ID_SIZE + 200];
 
-	bench_run_file(worker->run, plan_output(s->plan), log);
+	bench_run_file(run, plan_output(s->plan), log);
 	if (reply->data.len > 0 && folder_append(s->setup.path, log, reply->data, &s->why) != 0) {
-		worker_fail(worker, s->why.text);
-	} else if (reply->moved[0] != '\0' && worker->run->counted &&
-		   worker_slurm(worker) != NULL) {
-		print_into(why, "%s: Slurm ended its allocation (%s)", worker->run->id,
-			   reply->moved);
-		repeat_block(worker, worker->run, why);
+		fail_worker(worker, s->why.text);
+	} else if (reply->moved[0] != '\0' && run->counted && get_slurm(worker) != NULL) {
+		print_into(why, "%s: Slurm ended its allocation (%s)", run->id, reply->moved);
+		repeat_block(worker, run, why);
 	} else if (reply->moved[0] != '\0' || reply->state == LAUNCH_LOST ||
 		   reply->state == LAUNCH_NONE) {
 		on_lost(worker);
 	} else if (folder_size(s->setup.path, log) < reply->size) {
-		worker_next(worker, WORKER_WATCH, 0);
-	} else if (reply->state != LAUNCH_DONE) {
-		on_running(worker, reply);
+		set_step(worker, WORKER_WATCH, 0);
+	} else if (reply->state == LAUNCH_DONE) {
+		store_result(worker, reply);
+		set_step(worker, WORKER_GPU, 0);
+	} else if (run->cut[0] == '\0' && reply->data.len > 0 && session_should_cut(s, run)) {
+		session_note(s, "%s: stopping run %s early: %s: %s", pod_id(worker), run->id,
+			     guard_words[run->cut_by], run->cut);
+		set_step(worker, WORKER_CUT, 0);
 	} else {
-		take_end(worker, reply);
-		worker_next(worker, WORKER_GPU, 0);
+		set_step(worker, WORKER_WATCH,
+			 worker->step == WORKER_START ? POLL_FIRST_MS : POLL_MS);
 	}
-}
-
-/* Its GPUs are taken, or its disk is: ask again, for an hour. */
-static void on_busy(struct worker *worker, enum wait_kind kind)
-{
-	const char *why = kind == WAIT_FULL ? "the pod's disk is full"
-					    : "its GPUs are locked by another bench";
-
-	if (worker->wait.kind != kind)
-		session_note(worker->session, "%s: %s; waiting", worker_pod_id(worker), why);
-	worker_wait_for(worker, kind, why, 0);
-	if (++worker->tries > BUSY_TRIES)
-		worker_fail(worker, why);
-	else
-		worker_next(worker, WORKER_START, BUSY_RETRY_MS);
 }
 
 static void on_start(struct worker *worker, const struct launch_reply *reply)
 {
 	struct session *s = worker->session;
+	bool is_full = reply->state == LAUNCH_FULL;
+	enum wait_kind kind = is_full ? WAIT_FULL : WAIT_BUSY;
 	char why[200], log[FOLDER_PATH_SIZE];
 
 	if (reply->foreign[0] != '\0') {
-		print_into(why, "something else computes on its GPUs (pids %s)", reply->foreign);
-		if (worker_slurm(worker) != NULL)
-			worker_fail(worker, why);
+		print_into(why, "other programs use its GPUs (pids %s)", reply->foreign);
+		if (get_slurm(worker) != NULL)
+			fail_worker(worker, why);
 		else
-			worker_give_up(worker, why);
-	} else if (reply->state == LAUNCH_BUSY || reply->state == LAUNCH_FULL) {
-		on_busy(worker, reply->state == LAUNCH_FULL ? WAIT_FULL : WAIT_BUSY);
-	} else {
-		worker_wait_over(worker);
-		worker->tries = 0;
-		worker->begun = true;
-		worker->clock = any_clock;
-		clock_add(worker, reply->pod_up_s);
-		session_note(s, "%s: run %s %s", worker_pod_id(worker), worker->run->id,
-			     reply->existed ? "is picked up" : "began");
-		bench_run_file(worker->run, plan_output(s->plan), log);
-		if (timed_set_log(s->setup.path, worker_pod_id(worker), log, &s->why) != 0)
-			worker_fail(worker, s->why.text);
-		else
-			on_state(worker, reply);
+			give_up(worker, why);
+		return;
 	}
+	if (reply->state == LAUNCH_BUSY || is_full) {
+		print_into(why, "%s",
+			   is_full ? "the pod's disk is full"
+				   : "its GPUs are locked by another bench");
+		if (worker->wait.kind != kind)
+			session_note(s, "%s: %s; waiting", pod_id(worker), why);
+		(void)set_wait(worker, kind, why, 0);
+		if (++worker->tries > BUSY_TRIES)
+			fail_worker(worker, why);
+		else
+			set_step(worker, WORKER_START, BUSY_RETRY_MS);
+		return;
+	}
+	end_wait(worker);
+	worker->tries = 0;
+	worker->has_started = true;
+	worker->clock = any_clock;
+	add_clock(worker, reply->pod_up_s);
+	session_note(s, "%s: run %s %s", pod_id(worker), worker->run->id,
+		     reply->existed ? "was started before, watching it" : "started");
+	bench_run_file(worker->run, plan_output(s->plan), log);
+	if (timed_set_log(s->setup.path, pod_id(worker), log, &s->why) != 0)
+		fail_worker(worker, s->why.text);
+	else
+		on_state(worker, reply);
 }
 
 static void on_gpu(struct worker *worker, const struct launch_reply *reply)
@@ -690,7 +584,7 @@ static void on_gpu(struct worker *worker, const struct launch_reply *reply)
 		bench_run_file(worker->run, files[i].name, file);
 		if (files[i].text.len > 0 &&
 		    folder_write(s->setup.path, file, files[i].text, &s->why) != 0) {
-			worker_fail(worker, s->why.text);
+			fail_worker(worker, s->why.text);
 			return;
 		}
 	}
@@ -699,51 +593,47 @@ static void on_gpu(struct worker *worker, const struct launch_reply *reply)
 
 static void on_abort(struct worker *worker, const struct launch_reply *reply)
 {
+	struct session *s = worker->session;
 	char why[400];
 
 	if (reply->left != 0) {
-		print_into(why, "processes of the bench are left: %s",
+		print_into(why, "processes of the bench are still running: %s",
 			   reply->names[0] != '\0' ? reply->names : "?");
-		worker_fail(worker, why);
+		fail_worker(worker, why);
 		return;
 	}
 	if (reply->held[0] != '\0')
-		session_note(worker->session, "%s: a lock is held still: %s", worker_pod_id(worker),
-			     reply->held);
+		session_note(s, "%s: a lock is still held: %s", pod_id(worker), reply->held);
 	if (reply->stray[0] != '\0')
-		session_note(worker->session,
-			     "%s: what began during its runs is still there, "
-			     "and may be of others: %s",
-			     worker_pod_id(worker), reply->stray);
-	session_note(worker->session, "%s: what ran was ended, no process left",
-		     worker_pod_id(worker));
+		session_note(s, "%s: still running, and maybe left behind by its runs: %s",
+			     pod_id(worker), reply->stray);
+	session_note(s, "%s: stopped, no process left", pod_id(worker));
 	worker->run = NULL;
-	worker_next(worker, WORKER_FINISH, 0);
+	set_step(worker, WORKER_FINISH, 0);
 }
 
 static void on_finish(struct worker *worker, const struct launch_reply *reply)
 {
 	(void)reply;
-	if (worker_stops(worker))
-		worker_next(worker, WORKER_STOP, 0);
+	if (must_stop_pod(worker))
+		set_step(worker, WORKER_STOP, 0);
 	else
-		worker_end(worker);
+		end_worker(worker);
 }
 
 static void on_stop(struct worker *worker, const struct launch_reply *reply)
 {
 	char why[80];
 
-	print_into(why, "stop_cmd ended with %d", reply->exit_status);
-	if (worker_slurm(worker) != NULL)
-		print_into(why, "nothing is allocated now: squeue has no job of "
-				"it");
+	print_into(why, "stop_cmd exited with status %d", reply->exit_status);
+	if (get_slurm(worker) != NULL)
+		print_into(why, "the allocation is released: squeue lists no job of this bench");
 	if (reply->exit_status != 0 && worker->session->setup.mode == SESSION_STOP) {
-		worker_give_up(worker, why);
+		give_up(worker, why);
 		return;
 	}
-	session_note(worker->session, "%s: %s", worker_pod_id(worker), why);
-	worker_end(worker);
+	session_note(worker->session, "%s: %s", pod_id(worker), why);
+	end_worker(worker);
 }
 
 static void on_clean(struct worker *worker, const struct launch_reply *reply)
@@ -751,85 +641,79 @@ static void on_clean(struct worker *worker, const struct launch_reply *reply)
 	char why[200];
 
 	if (reply->cleaned) {
-		session_note(worker->session, "%s: nothing is left", worker_pod_id(worker));
-		worker_end(worker);
+		session_note(worker->session, "%s: all files of the bench are removed",
+			     pod_id(worker));
+		end_worker(worker);
 		return;
 	}
-	print_into(why, "it still runs (%s): abort it first", reply->running);
-	worker_fail(worker, reply->running[0] != '\0' ? why
+	print_into(why, "still running (%s): abort the bench first", reply->running);
+	fail_worker(worker, reply->running[0] != '\0' ? why
 			    : reply->error[0] != '\0' ? reply->error
-						      : "not cleaned");
+						      : "its files could not be removed");
 }
 
-/* At WAIT and ENDED nothing is sent. */
-static const struct step steps[] = {
-	[WORKER_PREFLIGHT] = { LAUNCH_PREFLIGHT, on_preflight },
-	[WORKER_SHIP] = { LAUNCH_SHIP, on_ship },
-	[WORKER_LOCK] = { LAUNCH_LOCK, on_lock },
-	[WORKER_START] = { LAUNCH_START, on_start },
-	[WORKER_WATCH] = { LAUNCH_STATE, on_state },
-	[WORKER_CUT] = { LAUNCH_CUT, on_state },
-	[WORKER_GPU] = { LAUNCH_GPU, on_gpu },
-	[WORKER_ABORT] = { LAUNCH_ABORT, on_abort },
-	[WORKER_FINISH] = { LAUNCH_FINISH, on_finish },
-	[WORKER_STOP] = { LAUNCH_STOP, on_stop },
-	[WORKER_CLEAN] = { LAUNCH_CLEAN, on_clean },
+static const struct step steps[WORKER_ENDED] = {
+	[WORKER_PREFLIGHT] = { LAUNCH_PREFLIGHT, on_preflight, "hashing its data" },
+	[WORKER_SHIP] = { LAUNCH_SHIP, on_ship, "copying the working folder" },
+	[WORKER_LOCK] = { LAUNCH_LOCK, on_lock, "running lock_clocks" },
+	[WORKER_START] = { LAUNCH_START, on_start, "starting a run" },
+	[WORKER_WATCH] = { LAUNCH_STATE, on_state, "querying its run" },
+	[WORKER_CUT] = { LAUNCH_CUT, on_state, "stopping a run" },
+	[WORKER_GPU] = { LAUNCH_GPU, on_gpu, "fetching telemetry" },
+	[WORKER_ABORT] = { LAUNCH_ABORT, on_abort, "stopping its jobs" },
+	[WORKER_FINISH] = { LAUNCH_FINISH, on_finish, "releasing its GPUs" },
+	[WORKER_STOP] = { LAUNCH_STOP, on_stop, "running stop_cmd" },
+	[WORKER_CLEAN] = { LAUNCH_CLEAN, on_clean, "removing its files" },
 };
 
-/* There is no allocation yet, or none any more: ask again, more seldom the
- * longer it takes. */
+/* The allocation is missing or has ended: ask again, less often the longer it takes. */
 static void on_queued(struct worker *worker, const char *why)
 {
 	if (worker->wait.kind != WAIT_QUEUED)
-		session_note(worker->session, "%s: waits for its allocation: %s",
-			     worker_pod_id(worker), why);
-	worker_wait_for(worker, WAIT_QUEUED, why, 0);
+		session_note(worker->session, "%s: waiting for its Slurm allocation: %s",
+			     pod_id(worker), why);
+	(void)set_wait(worker, WAIT_QUEUED, why, 0);
 	int64_t delay_ms = (clock_wall_ms() - worker->wait.since_ms) / 2;
-	worker_next(worker, worker->step,
-		    delay_ms < QUEUED_LEAST_MS	? QUEUED_LEAST_MS
-		    : delay_ms > QUEUED_MOST_MS ? QUEUED_MOST_MS
-						: delay_ms);
+	set_step(worker, worker->step,
+		 delay_ms < QUEUED_LEAST_MS  ? QUEUED_LEAST_MS
+		 : delay_ms > QUEUED_MOST_MS ? QUEUED_MOST_MS
+					     : delay_ms);
 	/* The next node has another clock. */
 	worker->clock = worker->all = any_clock;
 	worker->first_s = 0.0;
 }
 
-/* A step of an allocation that was not cut short ends with its clock. */
-static bool is_whole(const struct worker *worker, const struct launch_reply *reply)
-{
-	return reply->understood &&
-	       (worker_slurm(worker) == NULL || worker->step >= WORKER_ABORT ||
-		reply->error[0] != '\0' || reply->queued[0] != '\0' || !isnan(reply->pod_up_s));
-}
-
-/* The way to the pod failed, or what came was no answer: again, later. */
+/* The connection failed, or the answer is invalid: try again later. */
 static void on_no_answer(struct worker *worker, const struct stream_exit *exit)
 {
 	enum err_code code = exit->err.code;
 	int64_t delay_ms = 500LL << (worker->tries < 5 ? worker->tries : 5);
 
 	if (code == ERR_CANCELLED) {
-		worker_next(worker, worker->step, 100);
+		set_step(worker, worker->step, 100);
 	} else if (code == ERR_AUTH || code == ERR_HOSTKEY || code == ERR_USAGE ||
 		   code == ERR_CONFIG) {
-		worker_fail(worker, exit->err.text);
+		fail_worker(worker, exit->err.text);
 	} else if (code == ERR_NONE && worker->tries >= MAX_NONSENSE) {
-		worker_fail(worker, "its shell gives no sensible answer");
+		fail_worker(worker, "its shell does not give a valid answer");
 	} else if (worker->tries >= STOP_TRIES && worker->step == WORKER_STOP) {
-		static const char why[] = "it cannot be reached since stop_cmd was sent";
+		static const char why[] = "unreachable since stop_cmd was sent";
 
-		session_note(worker->session, "%s: %s", worker_pod_id(worker), why);
-		worker_wait_for(worker, WAIT_GIVEN_UP, why, 0);
-		worker_end(worker);
+		session_note(worker->session, "%s: %s", pod_id(worker), why);
+		(void)set_wait(worker, WAIT_GIVEN_UP, why, 0);
+		end_worker(worker);
 	} else if (worker->tries >= LAST_TRIES && worker->step >= WORKER_ABORT) {
-		worker_fail(worker, "it cannot be reached, to end what may run "
-				    "there");
+		fail_worker(worker, "unreachable: jobs may still be running on it");
 	} else {
 		worker->tries++;
 		delay_ms = delay_ms < RETRY_MOST_MS ? delay_ms : RETRY_MOST_MS;
-		worker_next(worker, worker->step, delay_ms);
-		worker_wait_unreachable(
-			worker, code != ERR_NONE ? exit->err.text : "no sensible answer", delay_ms);
+		set_step(worker, worker->step, delay_ms);
+		bool is_new = set_wait(worker, WAIT_UNREACHABLE,
+				       code != ERR_NONE ? exit->err.text : "invalid answer",
+				       clock_boot_ms() - worker->sent_ms);
+		set_retry(worker, delay_ms);
+		if (is_new)
+			note_wait(worker);
 	}
 }
 
@@ -844,37 +728,42 @@ static size_t worker_on_data(void *user, const void *data, size_t len)
 static void worker_on_close(void *user, const struct stream_exit *exit)
 {
 	struct worker *worker = user;
+	bool has_slurm = get_slurm(worker) != NULL;
 	struct launch_reply reply;
 
 	worker->stream = NULL;
 	if (worker->session->leaving || worker->step == WORKER_ENDED)
 		return;
 	launch_reply_init(&reply, buf_str(&worker->out));
-	clock_add(worker, reply.pod_up_s);
-	if (exit->err.code != ERR_NONE || !is_whole(worker, &reply)) {
+	add_clock(worker, reply.pod_up_s);
+	/* The answer of a Slurm step is complete only with the clock at its end. */
+	bool is_complete = reply.understood &&
+			   (!has_slurm || worker->step >= WORKER_ABORT || reply.error[0] != '\0' ||
+			    reply.queued[0] != '\0' || !isnan(reply.pod_up_s));
+	if (exit->err.code != ERR_NONE || !is_complete) {
 		on_no_answer(worker, exit);
-	} else if (reply.queued[0] != '\0' && worker_slurm(worker) != NULL) {
-		worker->reached = true;
+	} else if (reply.queued[0] != '\0' && has_slurm) {
+		worker->is_reached = true;
 		worker->tries = 0;
 		on_queued(worker, reply.queued);
 	} else {
-		worker->reached = true;
+		worker->is_reached = true;
 		reply.exit_status = exit->status;
 		if (worker->wait.kind != WAIT_BUSY && worker->wait.kind != WAIT_FULL)
-			worker_wait_over(worker);
+			end_wait(worker);
 		if (worker->step != WORKER_START)
 			worker->tries = 0;
 		if (reply.error[0] != '\0' && worker->step >= WORKER_START &&
 		    worker->step < WORKER_ABORT)
-			worker_fail(worker, reply.error);
+			fail_worker(worker, reply.error);
 		else
 			steps[worker->step].on_reply(worker, &reply);
 	}
 	launch_reply_release(&reply);
 }
 
-/* The script of the step at hand; -1 with the session's err. */
-static int make_script(struct worker *worker, struct buf *script)
+/* Build the script of the current step; -1 with the session's err. */
+static int build_script(struct worker *worker, struct buf *script)
 {
 	struct session *s = worker->session;
 	char job[RUN_ID_SIZE + 16] = "", log[FOLDER_PATH_SIZE];
@@ -883,8 +772,8 @@ static int make_script(struct worker *worker, struct buf *script)
 			    .bench = s->setup.id,
 			    .pod = worker->pod,
 			    .job = job,
-			    .slurm = worker_slurm(worker),
-			    .ask = !worker->reached || worker->wait.kind != WAIT_NONE };
+			    .slurm = get_slurm(worker),
+			    .ask = !worker->is_reached || worker->wait.kind != WAIT_NONE };
 
 	if (run != NULL) {
 		print_into(job, "%s%s", run->id, run->attempt > 0 ? ".r1" : "");
@@ -897,43 +786,33 @@ static int make_script(struct worker *worker, struct buf *script)
 	return launch_script(script, steps[worker->step].op, &l, &s->why);
 }
 
-static void worker_send(struct worker *worker)
+static void worker_on_timer(void *user)
 {
-	static const struct stream_cb cb = {
-		.on_data = worker_on_data,
-		.on_close = worker_on_close,
-	};
+	static const struct stream_cb cb = { .on_data = worker_on_data,
+					     .on_close = worker_on_close };
+	struct worker *worker = user;
 	struct session *s = worker->session;
 	struct transport *transport = s->setup.transport;
 	AUTO_BUF script = buf_new(16U * 1024 * 1024);
 
+	if (worker->stream != NULL || worker->step == WORKER_ENDED)
+		return;
 	buf_clear(&worker->out);
 	worker->sent_ms = clock_boot_ms();
-	int bad = make_script(worker, &script);
-	if (bad == 0) {
+	if (build_script(worker, &script) == 0)
 		worker->stream = transport->ops->exec(transport, worker->pod, LAUNCH_COMMAND, &cb,
 						      worker, &s->why);
-		bad = worker->stream == NULL ||
-		      transport->ops->write(worker->stream, script.data, script.len, &s->why) != 0;
-	}
-	if (!bad) {
-		transport->ops->close_stdin(worker->stream);
-		return;
-	}
-	if (worker->stream != NULL)
+	if (worker->stream == NULL) {
+		fail_worker(worker, s->why.text);
+	} else if (transport->ops->write(worker->stream, script.data, script.len, &s->why) != 0) {
 		transport->ops->cancel(worker->stream);
-	worker_fail(worker, s->why.text);
+		fail_worker(worker, s->why.text);
+	} else {
+		transport->ops->close_stdin(worker->stream);
+	}
 }
 
-static void worker_on_timer(void *user)
-{
-	struct worker *worker = user;
-
-	if (worker->stream == NULL && worker->step != WORKER_ENDED)
-		worker_send(worker);
-}
-
-void worker_begin(struct worker *worker)
+void worker_start(struct worker *worker)
 {
 	static const enum worker_step first[] = {
 		[SESSION_RUN] = WORKER_PREFLIGHT,
@@ -945,12 +824,13 @@ void worker_begin(struct worker *worker)
 	enum worker_step step = first[s->setup.mode];
 
 	buf_init(&worker->out, LAUNCH_REPLY_CAP);
+	print_into(worker->wait.pod, "%s", pod_id(worker));
 	worker->clock = worker->all = any_clock;
 	worker->timer = loop_timer_new(s->setup.loop, worker_on_timer, worker);
-	if (step == WORKER_STOP && worker_slurm(worker) == NULL &&
+	if (step == WORKER_STOP && get_slurm(worker) == NULL &&
 	    s->plan->pods[worker->pod].stop_cmd == NULL)
 		step = WORKER_FINISH;
-	worker_next(worker, step, 0);
+	set_step(worker, step, 0);
 }
 
 void worker_stop(struct worker *worker)
@@ -961,17 +841,18 @@ void worker_stop(struct worker *worker)
 	    worker->step == WORKER_FINISH || worker->step == WORKER_STOP)
 		return;
 	worker->tries = 0;
-	/* Where no command was ever answered, nothing runs. */
-	if (!worker->reached && worker->session->setup.mode == SESSION_RUN && worker->next == 0) {
-		worker_fail(worker, "it was never reached");
+	/* Nothing runs on a pod that has never answered. */
+	if (!worker->is_reached && worker->session->setup.mode == SESSION_RUN &&
+	    worker->next == 0) {
+		fail_worker(worker, "it was never reached");
 		return;
 	}
-	/* A command in flight is let go: its answer is of no use now. */
+	/* The answer of a command in flight is not needed any more. */
 	if (worker->stream != NULL) {
 		worker->step = WORKER_ABORT;
 		transport->ops->cancel(worker->stream);
 	}
-	worker_next(worker, WORKER_ABORT, 100);
+	set_step(worker, WORKER_ABORT, 100);
 }
 
 void worker_release(struct worker *worker)

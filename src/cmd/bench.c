@@ -82,8 +82,9 @@ static int drive_bench(const struct bench_drive *drive, const enum out_format *p
 static int offer_stop(const struct bench_drive *drive, struct err *err)
 {
 	struct bench_drive stop = *drive;
-	AUTO_TEXT pods =
-		drive->mode == SESSION_RUN ? bench_still_up(drive->plan, drive->path) : NULL;
+	AUTO_TEXT pods = drive->mode == SESSION_RUN
+				 ? bench_pods_left_running(drive->plan, drive->path)
+				 : NULL;
 
 	if (pods == NULL)
 		return 0;
@@ -180,7 +181,7 @@ static int drive_bench(const struct bench_drive *drive, const enum out_format *p
 		break;
 	}
 	if (drive->mode == SESSION_STOP)
-		return bench_note_stopped(drive->path, err);
+		return bench_record_pods_stopped(drive->path, err);
 	if (print != NULL && print_report(drive, *print, err) != 0)
 		return -1;
 	return offer_stop(drive, err);
@@ -449,7 +450,7 @@ static void print_new_waits(const struct clock *clock, const char *path, struct 
 	for (size_t i = 0; i < *n_known; i++) {
 		if (waits_find(now, n, known[i].pod) != NULL)
 			continue;
-		wait_text_over(&known[i], now_ms, text);
+		wait_end_text(&known[i], now_ms, text);
 		print_note(text);
 	}
 	memcpy(known, now, n * sizeof(now[0]));

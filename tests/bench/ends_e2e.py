@@ -112,8 +112,8 @@ def unadopted(rig):
         ok("left behind" in [g["guard"] for g in verdict_of(done)["guards"]],
            "beside the verdict", done.stdout)
         done = rig.tui("bench", "abort", "told")
-        ok(re.search(rb"p1: what began during its runs is still there, and "
-                     rb"may be of others: .*\d+ \(sleep\)", done.stderr),
+        ok(re.search(rb"p1: still running, and maybe left behind by its "
+                     rb"runs: .*\d+ \(sleep\)", done.stderr),
            "and by who aborts it", done.stderr)
     finally:
         for pid in napping():

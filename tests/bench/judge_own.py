@@ -418,7 +418,7 @@ def hostile(folder):
     ok(said(found, "restarted", "holds 2 runs"), "two runs in a log", found)
     twice = edited(folder, "c2", control, lambda lines: lines + lines)
     found = verdict(twice, {"b": fast})["b"]
-    ok(said(found, "restarted", "the control: its log holds 2 runs"),
+    ok(said(found, "restarted", "the control: its log contains 2 runs"),
        "the same of the control", found)
     heads = edited(folder, "ch", control, lambda lines: ["num_heads:8"] +
                    lines)
@@ -430,8 +430,8 @@ def hostile(folder):
     found = of("seedless", lambda lines: [
         line for line in lines if not line.startswith("seed:")])
     ok(found["text"] == "INVALID (same work)" and
-       said(found, "same work", "its log does not say its seed, the "
-            "control's 42"), "a seed that is not said", found)
+       said(found, "same work", "its log has no seed, the control's has "
+            "42"), "a seed that is not said", found)
     found = of("back", lambda lines: [
         re.sub(r"train_time:\d+ms", "train_time:9ms", line)
         if line.startswith("step:50/") else line for line in lines])
@@ -695,7 +695,8 @@ def small(folder):
        found["text"])
     done = run("--control", *other, *control[1:], "--variant", "b=" + fast[0],
                *fast[1:])
-    ok(b"control: same work: batch is 65536 against 131072" in done.stdout,
+    ok(b"control: same work: batch is 65536, the control's is 131072" in
+       done.stdout,
        "and is said to be the one", done.stdout)
     found = verdict(control, {"b": edited(folder, "mp", fast, lambda lines: [
         line.replace("train_batch_tokens:131072", "train_batch_tokens:65536")

@@ -164,7 +164,7 @@ def killed(rig):
     child = rig.start(path)
     began = []
     for text in child.stderr:
-        began += [text] if b" began" in text else []
+        began += [text] if b" started" in text else []
         if len(began) == 2:
             break
     child.send_signal(signal.SIGKILL)

@@ -251,7 +251,7 @@ def probe(rig):
     done = rig.tui("bench", "audit", "here", "--probe", "gpu", "--yes")
     rig.env["PATH"] = path
     ok(done.returncode == 4 and b"its python3 has no torch, which the GPU "
-       b"probe needs" in done.stderr and b"began" not in done.stderr,
+       b"probe needs" in done.stderr and b" started" not in done.stderr,
        "the GPU probe says what the pod lacks before it begins",
        (done.returncode, done.stderr.decode()))
 
@@ -273,9 +273,10 @@ def broken(rig):
     path = rig.bench("lacks", [rig.pod("p1")], lacks,
                      workload={"command": "sh -e missing.sh 1"})
     done = rig.tui("bench", "run", "--yes", path)
-    ok(done.returncode == 4 and b"no file missing.sh in " in done.stderr and
-       b"no program nosuch here" in done.stderr and
-       b"began" not in done.stderr,
+    ok(done.returncode == 4 and
+       b"file missing.sh not found in " in done.stderr and
+       b"program nosuch not found" in done.stderr and
+       b" started" not in done.stderr,
        "all that a pod lacks is said before anything begins",
        done.stderr.decode())
     # What a patch or a file brings, or a PATH of its own, is not asked for.
@@ -284,7 +285,7 @@ def broken(rig):
                      workload={"command": "sh missing.sh",
                                "env": {"PATH": "/bin:/usr/bin"}})
     done = rig.tui("bench", "run", "--yes", path)
-    ok(b"began" in done.stderr and b"no file" not in done.stderr,
+    ok(b" started" in done.stderr and b"no file" not in done.stderr,
        "what the bench brings is not missing", done.stderr.decode())
 
 

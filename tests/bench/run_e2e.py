@@ -213,7 +213,7 @@ def misbehaving(rig):
     done = rig.tui("bench", "run", "--yes", "--json", path)
     found = verdict_of(done)
     ok(found["text"] == "INVALID (work identity)" and
-       b"is ended early" in done.stderr,
+       b": stopping run " in done.stderr,
        "other work is not waited for", done.stderr.decode())
     rig.clean("early")
     path = rig.bench("mark", [rig.pod("p1")],
@@ -354,7 +354,7 @@ def wrapper(rig):
        "what was left of it was ended")
     open(rig.dir + "/go-on", "w").close()
     said = child.communicate()[1]
-    ok(child.returncode == 0 and b"vanished" in said and
+    ok(child.returncode == 0 and b"was lost" in said and
        b"locked by another" not in said, "and nothing keeps the lock", said)
     rig.clean("wrap")
 
@@ -430,7 +430,7 @@ def shipped(rig):
                       "env": {"STEP_MS": "1900"}},
                      workload={"judge_files": ["workload.sh"]})
     done = rig.tui("bench", "run", "--dry-run", path)
-    ok(b"file workload.sh is evil.sh" in done.stdout, "and by which files",
+    ok(b"file workload.sh from evil.sh" in done.stdout, "and by which files",
        done.stdout)
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (judge files)",
@@ -454,7 +454,7 @@ def refused(rig):
     path = rig.bench("lost", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
                      workload={"cwd": "later"})  # below the home
     done = rig.tui("bench", "run", "--yes", path)
-    ok(done.returncode == 4 and b"no folder " in done.stderr,
+    ok(done.returncode == 4 and b" does not exist" in done.stderr,
        "a folder that is not there", (done.returncode, done.stderr))
     shutil.copytree(os.path.join(rig.dir, "work"), later)
     check_faster(verdict_of(rig.tui("bench", "attach", "--json", "lost")),
@@ -538,8 +538,8 @@ def one_line(rig):
        also["wall_s"]["arms"][0]["valid"] == 3 and
        also["nothing"]["contrasts"][0]["verdict"] == "INVALID",
        "each metric has a verdict of its own", also)
-    ok(b" is over (12 of 12)" in done.stderr and
-       re.search(rb" is over \(\d of 12; at most about (\d+ s|\d+\.\d minutes) "
+    ok(b" has finished (12 of 12)" in done.stderr and
+       re.search(rb" has finished \(\d of 12; at most about (\d+ s|\d+\.\d minutes) "
                  rb"left\)", done.stderr), "it tells what is left", done.stderr)
     kept = json.load(open(os.path.join(rig.folder("line"), "bench.json")))
     ok(kept == plan, "its plan is kept")
@@ -549,7 +549,7 @@ def one_line(rig):
                        (words[:2] + ["--pod", "nowhere"] + words[4:],
                         'has no pod "nowhere"'),
                        (words + ["--variant", "a b=true"], "letters, digits"),
-                       (words + ["--control", "true"], "stands twice"),
+                       (words + ["--control", "true"], "given twice"),
                        (words + ["--env", "SLOW"], "NAME=VALUE")):
         done = rig.tui(*wrong, "--dry-run", cwd=rig.dir)
         ok(done.returncode == 2 and why in done.stderr.decode(),

@@ -138,7 +138,7 @@ static void show_folder(const char *path)
 			bench_show_waits(live, path, 1700000000000);
 		}
 		bench_live_free(live);
-		free(bench_still_up(&plan, path));
+		free(bench_pods_left_running(&plan, path));
 		plan_release(&plan);
 	}
 	free(bench_waits_add(waits, path, "b", state.state));

@@ -366,7 +366,7 @@ def test_bench(cluster):
         why = [repeat["reason"] for repeat in json.load(file)]
     ok(len(why) == 3 and all("Slurm ended its allocation (" in w for w in why),
        "for what Slurm did alone", why)
-    ok("squeue has no job of it" in said, "which is given back", said)
+    ok("squeue lists no job" in said, "which is given back", said)
     bench.is_given_back()
     ok(bench.tui("clean", "on").returncode == 0 and not bench.files("*"),
        "bench clean")
@@ -391,14 +391,14 @@ def test_liars(cluster):
     with open(folder + "/repeats.json", "w") as file:
         json.dump([{"pod": "hpc", "block": 0, "reason": "x"}] * 20, file)
     done = bench.tui("attach", "ends")
-    ok(done.returncode == 4 and "hpc: block 1 began again 20 times, the last "
-       "for: 0_hpc_A.b20: Slurm ended its" in done.stderr,
+    ok(done.returncode == 4 and "hpc: block 1 was repeated 20 times; last "
+       "reason: 0_hpc_A.b20: Slurm ended its" in done.stderr,
        "which is not begun for ever", done)
     bench = Bench(cluster, "holds", {
         "LAST_S": "900", "WAIT_FOR": "trap '' TERM; pkill -KILL -f "
         f"{cluster.top}/spool/job"})
     done = bench.tui("run", "--yes", bench.plan)
-    ok(done.returncode == 4 and " of Slurm failed, see " in done.stderr,
+    ok(done.returncode == 4 and " failed, see " in done.stderr,
        "nor is one whose batch job is killed", done)
     mark = os.path.basename(glob.glob(bench.root + "/*")[0])
     ok(until(lambda: not pids_of(mark)), "which leaves nothing",
@@ -413,7 +413,7 @@ def test_abort(cluster):
     pids = [open(f"{cluster.top}/pids.{i}").read().strip() for i in (1, 2, 3)]
     done = bench.tui("abort", "hang")
     ok(done.returncode == 0 and "no process left" in done.stderr and
-       "squeue has no job" in done.stderr, "abort proves its end", done)
+       "squeue lists no job" in done.stderr, "abort proves its end", done)
     child.wait(PATIENCE_S)
     ok(not any(os.path.exists("/proc/" + pid) for pid in pids),
        "workers that left their session are gone", pids)
@@ -421,11 +421,11 @@ def test_abort(cluster):
     other = cluster.batch("-c", "2")
     bench = Bench(cluster, "queue", {}, extra=["--comment=it's ours"])
     child = bench.start()
-    bench.has_said("waits for its allocation: job ", "one waits in the queue")
+    bench.has_said("waiting for its Slurm allocation: job ", "one waits in the queue")
     done = bench.tui("abort", "queue")
     cluster.run("scancel", other)
     child.wait(PATIENCE_S)
-    ok(done.returncode == 0 and "squeue has no job" in done.stderr,
+    ok(done.returncode == 0 and "squeue lists no job" in done.stderr,
        "and leaves it when it is aborted", done)
     until(lambda: cluster.run("squeue", "-h").stdout == "")
     bench.is_given_back()
@@ -468,8 +468,8 @@ is_over "7.0 n" . && echo it began again""")
        "without squeue, who holds the node tells", done)
     done = cluster.run("sh", "-c", SILENT + "is_held() { false; }\n"
                        "order_job x; is_held() { true; }; order_job x; exit 3")
-    ok(done.stdout == "HB1 error job 7 of Slurm holds no node\n"
-       "HB1 error job 7 of Slurm begins no run\n" and done.returncode == 3 and
+    ok(done.stdout == "HB1 error Slurm job 7 has no node\n"
+       "HB1 error Slurm job 7 starts no run\n" and done.returncode == 3 and
        not os.path.exists(cluster.top + "/silent/begin.sh"),
        "a batch job that does not begin a run, nor does so later", done)
     os.mkdir(cluster.top + "/late")

@@ -101,7 +101,7 @@ def unadopted(rig):
         done = rig.tui("bench", "run", "--yes", "--json", path)
         told = {pid: r["tag"] for r in json.loads(done.stdout)["runs"]
                 for g in r["guards"] if g["guard"] == "left behind" and
-                not g["hard"] and "still there: " in g["text"]
+                not g["hard"] and "still running: " in g["text"]
                 for pid in map(int, re.findall(r"(\d+) sleep", g["text"]))}
         # Others of this machine may have begun what they left, too.
         ok(len(napping()) == 3 and

@@ -66,7 +66,7 @@ def edited(rig):
         "ONCE": os.path.join(rig.dir, "once")}})
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (same work)" and
-       "sources are not those of run" in str(found["guards"]),
+       "sources differ from those of run" in str(found["guards"]),
        "sources that are edited while it runs", found)
     rig.clean("edit")
 
@@ -152,7 +152,7 @@ def hooks(rig):
         "kernel_config.json": {"num_warps": 4, "rows_per_program_4096": 2}}})
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"does not read rows_per_program_4096: this "
-       b"variant would be the control" in done.stderr,
+       b"variant would run the same code as the control" in done.stderr,
        "hooks that ignore a key are refused", done.stderr)
     rig.clean("deaf")
     put(os.path.join(rig.dir, "hooked.py"),

@@ -231,7 +231,7 @@ def probe(rig):
     ok(done.returncode == 2, "a variant of no file", done.stderr)
     done = rig.tui("bench", "audit", "here", "--dry-run")
     ok(b"awk" in done.stdout and b"1.50 USD an hour" in done.stdout and
-       b"nothing of a GPU" in done.stderr,
+       b"not the GPU" in done.stderr,
        "the probe says what it is", done.stdout + done.stderr)
     done = rig.tui("bench", "audit", "here", "--yes", "--blocks", "3")
     text = done.stdout.decode()

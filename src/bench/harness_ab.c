@@ -393,7 +393,7 @@ static int check_run(const struct harness_ab *ab, struct err *err)
 	if (ab->settings && run->checkpoint.told == NULL && !run->checkpoint.has_task)
 		return err_set(err, ERR_NODATA,
 			       "run %s: its checkpoint has neither a " HARNESS_SETTINGS
-			       " nor a task.py, so there are no settings to compare",
+			       " nor a task.py, so settings cannot be compared",
 			       run->id);
 	if (ab->workspace[0] != '/')
 		return err_set(err, ERR_USAGE, "--ab: give the absolute path of the workspace");

@@ -13,8 +13,8 @@
  * - With `settings`: the checkpoint's kernel with the settings of the template (the control), with
  *   its own settings, and with those of other verified iterations.  If the checkpoint has a
  * task.py, the functions are timed directly; otherwise the run's own command measures them.
- * - Of a comparison: the workspaces of the trials that count and whose files differ from those of
- *   the trials before, measured by the judge of the task.  The first plain trial is the control.
+ * - For a comparison: the workspaces of the trials that count, without trials with the same files
+ * as an earlier one, measured by the judge of the task.  The first plain trial is the control.
  */
 struct harness_ab {
 	const struct harness_run *run; /* NULL: the trials of compare */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.json: what is read, what is refused, what follows from it. */
+/* Plans: read bench.json, refuse mistakes, derive schedules and durations. */
 #include "bench/plan.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/harness_ab.h"
+#include "bench/line.h"
 #include "bench/run_log.h"
 #include "bench/runs.h"
 #include "bench/show.h"
@@ -16,7 +17,7 @@
 
 #include "tests/support/tap.h"
 
-/* The smallest bench; X marks where a test puts more. */
+/* The parts of the smallest bench. */
 #define HEAD                                                          \
 	"{\"schema\":\"hgym.bench/1\",\"name\":\"a2\",\"seed\":42,\n" \
 	"\"workload\":{\"cwd\":\"/w\",\"command\":\"echo 'hi'\","     \
@@ -33,8 +34,8 @@ static void refuse(const char *text, const char *want)
 	struct err err = { ERR_NONE, "" };
 
 	is_int(plan_parse(&plan, "b.json", str_from(text), &err), -1, "refused");
-	is_str(err.text, want, "says where and why");
-	is_int(err.code, ERR_CONFIG, "is a wrong configuration");
+	is_str(err.text, want, "the error names the place and the reason");
+	is_int(err.code, ERR_CONFIG, "the error is one of the configuration");
 }
 
 static void test_refused(void)
@@ -63,7 +64,7 @@ static void test_refused(void)
 	       "2026-11-20T21:00:00Z");
 }
 
-/* Each kind of value, wrong. */
+/* A wrong value for each kind of key. */
 static void test_values(void)
 {
 	static const struct {
@@ -119,7 +120,7 @@ static void test_values(void)
 	       "digits, / _ . -");
 }
 
-/* null is as good as a key that is not there. */
+/* null means the same as a missing key. */
 static void test_nulls(void)
 {
 	struct plan plan;
@@ -130,14 +131,14 @@ static void test_nulls(void)
 				   "\"order\":null},\"budget\":null,"
 				   "\"decision\":{\"early\":null}}"),
 			  NULL),
-	       0, "nulls where there are defaults");
+	       0, "null is accepted for keys that have a default");
 	ok(plan.gap_s > 9 && plan.gap_s < 11 && plan.aa && plan.early && isnan(plan.usd),
-	   "leave the defaults");
+	   "and leaves the default");
 	plan_release(&plan);
 	refuse(HEAD METRIC VARIANTS "\"pods\":null}", "b.json:6: pods: expected an array");
 }
 
-/* What would never be judged, or says two things. */
+/* A bench that could never get a verdict, and one that contradicts itself. */
 static void test_never(void)
 {
 	struct plan plan;
@@ -148,14 +149,14 @@ static void test_never(void)
 	is_int(plan_parse(&plan, "b.json",
 			  str_from(HEAD METRIC VARIANTS PODS ",\n\"decision\":{\"min_blocks\":6}}"),
 			  NULL),
-	       0, "as many as there are will do");
+	       0, "as many as there are blocks is accepted");
 	plan_release(&plan);
 	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"B\",\"env\":{\"G\":\"1\","
 			   "\"G\":\"2\"}},{\"tag\":\"A\",\"control\":true}],\n" PODS "}",
 	       "b.json:4: variants[0].env.G: duplicate key");
 }
 
-/* A rate is never taken for a time. */
+/* For a rate the direction must be given. */
 static void test_rates(void)
 {
 	static const char *const rates[] = {
@@ -169,7 +170,7 @@ static void test_rates(void)
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
 		ok(bench_metric_is_rate(rates[i]), "%s is a rate", rates[i]);
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		ok(!bench_metric_is_rate(times[i]), "%s is none", times[i]);
+		ok(!bench_metric_is_rate(times[i]), "%s is not a rate", times[i]);
 	refuse(HEAD "\"metric\":{\"key\":\"tok_s\"},\n" VARIANTS PODS "}",
 	       "b.json:3: metric.key: \"tok_s\" looks like a rate: set "
 	       "\"direction\" to \"lower\" or \"higher\", whichever is better");
@@ -177,7 +178,7 @@ static void test_rates(void)
 			  str_from(HEAD "\"metric\":{\"key\":\"tok_s\","
 					"\"direction\":\"lower\"},\n" VARIANTS PODS "}"),
 			  NULL),
-	       0, "what is said counts");
+	       0, "an explicit direction is used");
 	is_int((long long)plan_n_unpriced(&plan), 1, "a pod without a price");
 	plan_release(&plan);
 }
@@ -214,7 +215,7 @@ static void test_read(void)
 	plan_release(&plan);
 }
 
-/* What keeps a bench waiting, as others read it. */
+/* waits.json as JSON output. */
 static void test_waits(void)
 {
 	const struct pod_wait waits[] = {
@@ -227,20 +228,21 @@ static void test_waits(void)
 
 	is_int(cJSON_GetArraySize(all), 2, "two pods wait");
 	is_str(json_get_string(one, "pod", ""), "p1", "the pod");
-	is_str(json_get_string(one, "state", ""), "unreachable", "how");
-	is_str(json_get_string(one, "since", ""), "1970-01-01T00:16:40Z", "since when");
+	is_str(json_get_string(one, "state", ""), "unreachable", "the state");
+	is_str(json_get_string(one, "since", ""), "1970-01-01T00:16:40Z", "the start of the wait");
 	is_str(json_get_string(one, "retry_at", ""), "1970-01-01T00:18:10Z", "the next try");
-	is_str(json_get_string(one, "why", ""), "refused", "why");
+	is_str(json_get_string(one, "why", ""), "refused", "the reason");
 	is_str(json_get_string(one, "text", ""),
 	       "pod p1: cannot be reached for 80 s, next try in 10 s: refused",
-	       "all of it as a sentence");
+	       "the wait as a sentence");
 	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(two, "retry_at")),
-	   "no next try is null, not 0");
-	ok(strchr(json_get_string(two, "why", "\033"), '\033') == NULL, "no escape gets through");
+	   "without a next try retry_at is null, not 0");
+	ok(strchr(json_get_string(two, "why", "\033"), '\033') == NULL,
+	   "escape sequences are removed");
 	cJSON_Delete(all);
 }
 
-/* The first seconds of a bench are no silence, and no trouble either. */
+/* The steps of a preflight have sentences, and are not problems. */
 static void test_preflight_words(void)
 {
 	struct pod_wait wait = { "p1", WAIT_CONNECTING, 1000000, 0, "" };
@@ -252,14 +254,15 @@ static void test_preflight_words(void)
 	(void)snprintf(wait.why, sizeof(wait.why), "answered after 0.4 s");
 	wait_text(&wait, 1003000, text);
 	is_str(text, "pod p1: preflight: answered after 0.4 s, checking for 3 s",
-	       "its shell answers");
+	       "the shell has answered");
 	wait.kind = WAIT_CHECKED;
 	(void)snprintf(wait.why, sizeof(wait.why), "ready: NVIDIA H100");
 	wait_text(&wait, 1003000, text);
-	is_str(text, "pod p1: preflight: ready: NVIDIA H100", "what was found");
-	ok(wait_is_preflight(wait.kind) && !wait_is_preflight(WAIT_BUSY), "which is no trouble");
+	is_str(text, "pod p1: preflight: ready: NVIDIA H100", "the result");
+	ok(wait_is_preflight(wait.kind) && !wait_is_preflight(WAIT_BUSY),
+	   "a preflight is not a problem, locked GPUs are");
 	wait_end_text(&wait, 1003000, text);
-	is_str(text, "pod p1: preflight finished", "and its end");
+	is_str(text, "pod p1: preflight finished", "the end of the preflight");
 }
 
 static double summed(const cJSON *summary, const char *tag)
@@ -268,8 +271,7 @@ static double summed(const cJSON *summary, const char *tag)
 			       NAN);
 }
 
-/* summary.json is read by who ranks: it holds no speed that counts for
- * nothing. */
+/* Leaderboards read summary.json: invalid runs must not be in its means. */
 static void test_summary(void)
 {
 	static const struct judge_arm three[] = { { .tag = "A" }, { .tag = "B" }, { .tag = "C" } };
@@ -296,12 +298,12 @@ static void test_summary(void)
 	contrasts[1].verdict.word = VERDICT_INVALID;
 	summary = verdict_summary_json(&judge);
 	is_near(summed(summary, "A"), 250, 1e-9, "the runs of an arm");
-	is_near(summed(summary, "B"), 500, 1e-9, "that no guard took");
-	ok(isnan(summed(summary, "C")), "and none of an arm that is INVALID");
+	is_near(summed(summary, "B"), 500, 1e-9, "without invalid runs");
+	ok(isnan(summed(summary, "C")), "an arm without valid runs has no mean");
 	cJSON_Delete(summary);
 }
 
-/* A bench of n arms, the A/A arm one of them, with fresh blocks. */
+/* A bench with n arms, one of them the A/A arm, and with extra blocks to confirm the best. */
 static void plan_of_arms(struct plan *plan, size_t n)
 {
 	struct buf text;
@@ -320,8 +322,7 @@ static void plan_of_arms(struct plan *plan, size_t n)
 	buf_release(&text);
 }
 
-/* Fresh blocks have places for all arms and runs of three: who shows a bench
- * has room for each place. */
+/* Three arms run in the extra blocks, but the view has a place for each arm. */
 static void test_shown_arms(void)
 {
 	char folder[] = "/tmp/hgym-plan-XXXXXX";
@@ -339,17 +340,18 @@ static void test_shown_arms(void)
 		is_int((long long)plan_n_runs(&plan), (long long)(2 * (n * 7 + 3 * fresh)),
 		       "runs at most");
 		live = bench_show(&plan, folder, &state, NULL);
-		is_int((long long)live->n_runs, (long long)places, "a place for each of them");
+		is_int((long long)live->n_runs, (long long)places,
+		       "the view has a place for each run");
 		last = live->n_runs - 1;
 		ok(live->runs[last].pod == 1 && live->runs[last].arm < n &&
 			   live->runs[last].block == 5 + fresh,
-		   "the last of them is of the last block");
+		   "the last run is in the last block");
 		for (size_t i = 0; i < live->n_runs; i++)
 			now += live->runs[i].state == BENCH_LIVE_NOW ? 1 : 0;
-		is_int((long long)now, 2, "a run under way on each pod");
+		is_int((long long)now, 2, "one run is in progress on each pod");
 		bench_live_free(live);
 		bench_runs_init(&runs, &plan, folder);
-		is_int((long long)runs.n, (long long)places, "who runs it has as many");
+		is_int((long long)runs.n, (long long)places, "the bench has as many runs");
 		bench_runs_release(&runs);
 		plan_release(&plan);
 	}
@@ -369,7 +371,7 @@ static int remove_run(const char *folder, const char *id)
 	return result | rmdir(path) | rmdir(folder);
 }
 
-/* The fresh blocks have begun: what the others left out never comes. */
+/* After the first extra block started, runs of the earlier blocks are not due any more. */
 static void test_passed(void)
 {
 	char folder[] = "/tmp/hgym-plan-XXXXXX";
@@ -387,23 +389,24 @@ static void test_passed(void)
 		at++;
 	first = at;
 	runs.v[at].end = RUN_END_EXITED;
-	is_int(bench_run_record(&runs, &runs.v[at], NULL), 0, "a fresh run is over");
+	is_int(bench_run_record(&runs, &runs.v[at], NULL), 0,
+	       "a run of an extra block is recorded");
 	live = bench_show(&plan, folder, &state, NULL);
 	for (size_t i = 0; i < runs.per_pod; i++) {
 		waiting += i < first && live->runs[i].state != BENCH_LIVE_SKIPPED;
 		now += live->runs[i].state == BENCH_LIVE_NOW ? 1 : 0;
 	}
-	is_int((long long)waiting, 0, "no run before it is waited for");
+	is_int((long long)waiting, 0, "no earlier run is pending");
 	ok(now == 1 && live->runs[first + 1].state == BENCH_LIVE_NOW,
-	   "the one behind it is under way");
+	   "the next run is in progress");
 	bench_live_free(live);
 	(void)snprintf(id, sizeof(id), "%s", runs.v[first].id);
 	bench_runs_release(&runs);
 	plan_release(&plan);
-	is_int(remove_run(folder, id), 0, "and nothing is left");
+	is_int(remove_run(folder, id), 0, "the folder is removed");
 }
 
-/* When each run of a bench of known times begins and ends; seconds. */
+/* Start and end of each run of a bench with known durations, in seconds. */
 static double replay(const struct bench_runs *runs, double t0[], double up[])
 {
 	static const double arm_s[] = { 10, 13, 24 }, pod_s[] = { 1, 1.7 };
@@ -414,17 +417,17 @@ static double replay(const struct bench_runs *runs, double t0[], double up[])
 		double noise = 1.0 + 0.05 * (double)((int)(i * 7 % 5) - 2);
 
 		now = run->pos == 0 && run->round == 0 ? 100.0 : now;
-		/* Each arm compiles once; a block is begun again for that. */
+		/* Each arm compiles once, in a block that is repeated for that reason. */
 		up[i] = arm_s[run->arm] * pod_s[run->pod] * noise + (run->round == 0 ? 50.0 : 0.0);
 		now += run->round == 3 && run->pod == 0 ? 31.0 : 0.0;
-		t0[i] = floor(now); /* as pods say it */
+		t0[i] = floor(now); /* whole seconds, as from a pod */
 		now += up[i] + 4.0 + 1.6;
 		last = fmax(last, now);
 	}
 	return last;
 }
 
-/* What a bench takes until it is over, at each of its runs. */
+/* The estimate of the remaining time after each run. */
 static void test_left(void)
 {
 	struct bench_runs runs;
@@ -450,30 +453,29 @@ static void test_left(void)
 		double left_s = bench_runs_left_s(&runs, due);
 		if (due[runs.n_arms * 2 - 1] || due[runs.per_pod + runs.n_arms * 2 - 1])
 			continue;
-		/* A run of the other pod counts as if it had just begun. */
+		/* The run in progress on the other pod counts as if it had just started. */
 		double off_s = fabs(left_s - (end - now)) - 24 * 1.7;
 		worst = fmax(worst, off_s / (end - now));
 		n++;
 	}
 	ok(n > 20 && worst < 0.05,
-	   "what is left is known to a run and %.0f %%, once each arm was seen "
-	   "twice",
+	   "after two runs of each arm the estimate is right within a run and %.0f %%",
 	   100 * worst);
 	memset(due, 0, sizeof(due));
-	is_near(bench_runs_left_s(&runs, due), 0, 0, "nothing is due");
+	is_near(bench_runs_left_s(&runs, due), 0, 0, "no run is due");
 	for (size_t i = 0; i < runs.n; i++) {
 		due[i] = i > 0;
 		runs.v[i].up_s = i > 0 ? (double)NAN : 60;
 	}
 	ok(bench_runs_left_s(&runs, due) > 64 * (double)(runs.per_pod - 1) - 1,
-	   "the first run speaks for all");
+	   "the first run gives the estimate for all");
 	runs.v[0].up_s = (double)NAN;
-	is_near(bench_runs_left_s(&runs, due), 0, 0, "without it none is");
+	is_near(bench_runs_left_s(&runs, due), 0, 0, "without any run the estimate is 0");
 	bench_runs_release(&runs);
 	plan_release(&plan);
 }
 
-/* What an agent wrote into its kernel_config.json; "": no bench of it. */
+/* A kernel_config.json that an agent wrote; want: the error, "" for none. */
 static void hostile(const char *text, const char *want)
 {
 	struct harness_iteration it = { .number = 1 };
@@ -497,7 +499,7 @@ static void hostile(const char *text, const char *want)
 	cJSON *plan = harness_ab_json(&ab, &err);
 
 	if (*want == '\0')
-		is_str(err.text, "", "settings make a bench");
+		is_str(err.text, "", "good settings give a bench");
 	else
 		ok(plan == NULL && strstr(err.text, want) != NULL, "refused: %s (%s)", want,
 		   err.text);
@@ -531,8 +533,63 @@ static void test_settings(void)
 	hostile("{\"num_warps\": 1, \"num_warps\": 8}", "duplicate key \"num_warps\"");
 }
 
+/* The dashboard's form and the options of a command line give the same bench. */
+static void test_form(void)
+{
+	static const struct {
+		const char *field, *text, *want;
+	} wrong[] = {
+		{ "folder", "", "folder: where the command runs on the pods" },
+		{ "control", "", "control: \"\" is not a tag (" PLAN_NAME_WORDS ")" },
+		{ "variant", "B/b", "variant: \"B/b\" is not a tag (" PLAN_NAME_WORDS ")" },
+		{ "variant", "B python3 b.py",
+		  "variant: \"python3\" is not NAME=VALUE; put a command after --" },
+		{ "blocks", "many", "blocks: expected a number" },
+	};
+	const struct bench_line line = {
+		.words = { { LINE_CONTROL, "python3 a.py" },
+			   { LINE_TAG, "A" },
+			   { LINE_ENV, "LR=0.1" },
+			   { LINE_VARIANT, "B=python3 b.py" },
+			   { LINE_ENV, "NAME=two words" } },
+		.n_words = 5,
+		.pods = { (const char *const[]){ "local" }, 1 },
+		.metrics = { (const char *const[]){ "tok_s" }, 1 },
+		.name = "ab",
+		.folder = "/w",
+		.blocks = 4,
+		.minutes = NAN,
+		.gap_s = NAN,
+	};
+	const struct conf conf = { 0 };
+	struct err err = { ERR_NONE, "" };
+	cJSON *form =
+		json_new(JTEXT("name", "ab"), JTEXT("pods", "local"), JTEXT("folder", "/w"),
+			 JTEXT("command", "python3 a.py"), JTEXT("control", "A LR=0.1"),
+			 JTEXT("variant", "B NAME='two words' -- python3 b.py"),
+			 JTEXT("variant2", " "), JTEXT("metric", "tok_s"), JTEXT("window", ""),
+			 JTEXT("blocks", "4"), JTEXT("aa", "yes"), JTEXT("minutes", ""));
+	cJSON *a = bench_make_form(form, &conf, &err), *b = bench_make_line(&line, &conf, &err);
+
+	ok(a != NULL && b != NULL && cJSON_Compare(a, b, true), "form and line give the same: %s",
+	   err.text);
+	cJSON_Delete(a);
+	cJSON_Delete(b);
+	for (size_t i = 0; i < LENGTH(wrong); i++) {
+		cJSON *bad = cJSON_Duplicate(form, true);
+
+		cJSON_ReplaceItemInObject(bad, wrong[i].field, cJSON_CreateString(wrong[i].text));
+		ok(bench_make_form(bad, &conf, &err) == NULL, "a wrong %s is refused",
+		   wrong[i].field);
+		is_str(err.text, wrong[i].want, "with its reason");
+		cJSON_Delete(bad);
+	}
+	cJSON_Delete(form);
+}
+
 int main(void)
 {
+	test_form();
 	test_left();
 	test_settings();
 	test_refused();

@@ -415,7 +415,7 @@ def hostile(folder):
        said(found, "outputs unchecked", "steps 1 to 5"),
        "a run that begins behind step 5", found)
     found = of("twice", lambda lines: lines + lines)
-    ok(said(found, "restarted", "holds 2 runs"), "two runs in a log", found)
+    ok(said(found, "restarted", "contains 2 runs"), "two runs in a log", found)
     twice = edited(folder, "c2", control, lambda lines: lines + lines)
     found = verdict(twice, {"b": fast})["b"]
     ok(said(found, "restarted", "the control: its log contains 2 runs"),

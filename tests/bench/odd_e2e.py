@@ -169,7 +169,7 @@ def gpus(rig, sshd):
                 "test $(lines_of \"$job/host.csv\") -gt 1"}})
     done = rig.tui("bench", "run", "--yes", "--json", path)
     check_faster(verdict_of(done), "on GPUs: faster")
-    ok(b"block 1 begins again" in done.stderr and b"0x20" in done.stderr,
+    ok(b"repeating block 1" in done.stderr and b"0x20" in done.stderr,
        "a block with a throttled run begins again", done.stderr.decode())
     found = json.loads(done.stdout)
     runs = found["runs"]
@@ -259,7 +259,7 @@ def always_hot(rig, sshd):
     done = rig.tui("bench", "run", "--yes", "--json", path)
     ok(verdict_of(done)["text"] == "INVALID (throttled)",
        "a variant that is throttled each time", verdict_of(done)["text"])
-    ok(done.stderr.count(b"begins again") == 2, "after two repeats",
+    ok(done.stderr.count(b"repeating block") == 2, "after two repeats",
        done.stderr.decode())
     rig.clean("hot")
 
@@ -299,7 +299,7 @@ def foreign(rig, sshd):
                                   "APPS": os.path.join(tools, "apps")}})
         done = rig.tui("bench", "run", "--yes", "--json", path)
         check_faster(verdict_of(done), "a guest during a run: faster still")
-        ok(b"begins again" in done.stderr and
+        ok(b"repeating block" in done.stderr and
            b"foreign process: pids %d" % guest.pid in done.stderr,
            "its block began again, by what was seen of the GPU",
            done.stderr.decode())

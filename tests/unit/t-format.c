@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* format, rule, scan: rule sets are data, checked strictly. */
+/* Rule sets: strict checks of their files, and the rules they contain. */
 #include "parsers/format.h"
 
 #include "base/buf.h"
@@ -54,10 +54,10 @@ static void test_wrong_files(void)
 
 		is_int(format_set_load_text(set, "f.json", str_from(wrong[i].text), &err), -1,
 		       "refused");
-		is_str(err.text, wrong[i].want, "with file, line, key");
-		is_int(err.code, ERR_CONFIG, "as a configuration error");
+		is_str(err.text, wrong[i].want, "the error names file, line and key");
+		is_int(err.code, ERR_CONFIG, "it is a configuration error");
 	}
-	is_int((long long)format_set_rules(set), (long long)before, "the set is as before");
+	is_int((long long)format_set_rules(set), (long long)before, "the set is unchanged");
 	format_set_free(set);
 }
 
@@ -86,10 +86,10 @@ static void test_user_rules_come_first(void)
 	struct record record;
 
 	ok(scanner_scan(scanner, STR_LIT("seed:42"), &record) && record.rule->kind == RULE_IGNORE,
-	   "a user's rule wins over a built-in one");
+	   "a user's rule comes before a built-in one");
 	ok(scanner_scan(scanner, STR_LIT("world_size:8 grad_accum_steps:1"), &record) &&
 		   record_get(&record, METRIC_N_GPUS) == 8,
-	   "the others still work");
+	   "the built-in rules still work");
 	scanner_free(scanner);
 	format_set_free(set);
 }
@@ -105,8 +105,8 @@ static void test_exploding_pattern(void)
 	memset(line, 'a', sizeof(line));
 	memcpy(line + 40, "bc", 2);
 	ok(!scanner_scan(scanner, (struct str){ line, sizeof(line) }, &record),
-	   "a pattern that explodes takes nothing");
-	is_int((long long)scanner_limit_hits(scanner, 0), 1, "and is counted as one that gave up");
+	   "a pattern with exponential backtracking does not match");
+	is_int((long long)scanner_limit_hits(scanner, 0), 1, "the match limit was reached once");
 	scanner_free(scanner);
 	format_set_free(set);
 }
@@ -122,24 +122,24 @@ static void test_numbers(void)
 				"step_avg:nanms"),
 			&r) &&
 		   isnan(r.values[METRIC_TRAIN_LOSS]) && isnan(r.values[METRIC_STEP_AVG_MS]),
-	   "nan is read as nan");
+	   "nan is a number");
 	ok(!scanner_scan(scanner,
 			 STR_LIT("step:3/10 train_loss:1.2.3 train_time:30ms "
 				 "step_avg:10ms"),
 			 &r),
-	   "what is no number takes no rule");
+	   "a rule does not match if its number is invalid");
 	ok(scanner_scan(scanner,
 			STR_LIT("step:10/10 val_loss:3.2 "
 				"train_time:1134.603s step_avg:357.36ms"),
 			&r) &&
 		   record_get(&r, METRIC_TRAIN_MS) == 1134603,
-	   "seconds become milliseconds");
+	   "seconds are converted to milliseconds");
 	scanner_free(scanner);
 	format_set_free(set);
 }
 
-/* The named number of a record under that name. */
-static const struct record_pair *named(const struct record *r, const char *name)
+/* Find the number of a record by its name. */
+static const struct record_pair *find_named(const struct record *r, const char *name)
 {
 	for (size_t i = 0; i < r->n_pairs; i++)
 		if (str_eq_cstr(r->pairs[i].name, name))
@@ -161,17 +161,18 @@ static void test_names(void)
 			STR_LIT("at 7 | loss: 1.58 | ver: 3 | took: 2.5 | "
 				"zeal: 9"),
 			&r),
-	   "a rule with names takes a line");
+	   "a rule with names matches a line");
 	ok(record_get(&r, METRIC_STEP) == 7 && record_get(&r, METRIC_STEP_MS) == 2500,
-	   "a name stands for a metric, in its unit");
-	ok(!record_has(&r, METRIC_TRAIN_LOSS), "\"own\" is none");
-	pair = named(&r, "loss");
-	ok(pair != NULL && pair->metric == METRIC_COUNT && pair->value == 1.58, "but a series");
-	ok(named(&r, "ver") == NULL, "null is not even that");
-	ok(named(&r, "zeal") != NULL, "the others are series");
+	   "a name gives its metric, in the metric's unit");
+	ok(!record_has(&r, METRIC_TRAIN_LOSS), "\"own\" gives no metric");
+	pair = find_named(&r, "loss");
+	ok(pair != NULL && pair->metric == METRIC_COUNT && pair->value == 1.58, "but it gives a "
+										"series");
+	ok(find_named(&r, "ver") == NULL, "null gives no series");
+	ok(find_named(&r, "zeal") != NULL, "other names give series");
 	ok(scanner_scan_cut(scanner, STR_LIT("at 7 | zeal: 9 | loss: 1.58 | foo: 3"), &r) &&
-		   named(&r, "zeal") != NULL && named(&r, "foo") == NULL,
-	   "the last number of a line that may be cut is none");
+		   find_named(&r, "zeal") != NULL && find_named(&r, "foo") == NULL,
+	   "the last number of a cut line is ignored");
 	scanner_free(scanner);
 	format_set_free(set);
 }
@@ -180,7 +181,7 @@ static void test_thousands(void)
 {
 	static const struct {
 		const char *text;
-		double want; /* NaN: no number */
+		double want; /* NaN: not a number */
 	} cases[] = {
 		{ "1,234,567", 1234567 },
 		{ "25,212.5", 25212.5 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* line_prefix: ranks and times before a line. */
+/* line_prefix: ranks and times at the start of a line. */
 #include "parsers/line_prefix.h"
 
 #include "tests/support/tap.h"
@@ -22,7 +22,7 @@ static const struct {
 	{ "[2026-11-20 23:30:00+02:00] x", "x", -1, 1795210200000 },
 	{ "[2026-11-20 21:30:00] [rank1]: x", "x", 1, 1795210200000 },
 	{ "2026-11-20 21:30", "2026-11-20 21:30", -1, 0 },
-	/* A date that cannot be tells no time. */
+	/* An impossible date gives no time. */
 	{ "2026-13-20T21:30:00Z x", "x", -1, 0 },
 	{ "2026-11-20T24:30:00Z x", "x", -1, 0 },
 	{ "20261120T213000Z x", "20261120T213000Z x", -1, 0 },
@@ -61,7 +61,7 @@ static const struct {
 	{ "[2026-11-20 21:30:00] [INFO] (train.py:12): seed:7", "seed:7", -1, 1795210200000 },
 	{ "2026-11-20 21:30:00 INFO step:10/20 loss:3", "step:10/20 loss:3", -1, 1795210200000 },
 	{ "2026-11-20 21:30:00 step:10/20 - INFO - x", "step:10/20 - INFO - x", -1, 1795210200000 },
-	/* What `ts`, syslog, a journal and kubectl put before any line. */
+	/* The prefixes of `ts`, syslog, journals and kubectl. */
 	{ "Nov 20 21:30:00 step:10/20", "step:10/20", -1, 0 },
 	{ "Nov  2 21:30:00 node-3 train[12]: step:1/2", "step:1/2", -1, 0 },
 	{ "Nov 20 21:30:00 Train step[10]: loss", "Train step[10]: loss", -1, 0 },
@@ -79,7 +79,7 @@ static const struct {
 	{ "", "", -1, 0 },
 };
 
-/* What stands before lines that no rule takes; rest NULL: nothing. */
+/* Prefixes before lines without a rule; rest NULL: none. */
 static const struct {
 	const char *line, *rest;
 	int rank;

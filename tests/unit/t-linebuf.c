@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* linebuf: any cut of the bytes gives the same segments. */
+/* linebuf: the segments do not depend on how the bytes are divided. */
 #include "parsers/linebuf.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "tests/support/tap.h"
 
 /* All segments as one text: "line|ends|text\n". */
-static void note(void *user, const struct segment *segment)
+static void add_segment(void *user, const struct segment *segment)
 {
 	struct buf *out = user;
 
@@ -22,7 +22,7 @@ static void feed_cut(struct buf *out, struct str text, size_t cut)
 	struct linebuf lb;
 
 	buf_clear(out);
-	linebuf_init(&lb, note, out);
+	linebuf_init(&lb, add_segment, out);
 	linebuf_feed(&lb, text.p, cut);
 	linebuf_feed(&lb, text.p + cut, text.len - cut);
 	linebuf_finish(&lb);
@@ -42,7 +42,7 @@ static void expect(struct str text, const char *want, const char *name)
 		feed_cut(&got, text, cut);
 		same += strcmp(got.data, whole.data) == 0;
 	}
-	is_int((long long)same, (long long)text.len + 1, "and the same at every cut");
+	is_int((long long)same, (long long)text.len + 1, "the same with every division");
 	buf_release(&got);
 	buf_release(&whole);
 }
@@ -88,14 +88,14 @@ static void test_long_line(void)
 	free(text);
 }
 
-/* All that linebuf gives of a text, and what it skips of it. */
+/* The segments of a text, and the lines that skip consumed. */
 struct taken {
 	struct linebuf *lb;
 	struct buf text;
 	bool skips;
 };
 
-static void note_taken(void *user, const struct segment *segment)
+static void add_skipped(void *user, const struct segment *segment)
 {
 	struct taken *taken = user;
 
@@ -104,7 +104,7 @@ static void note_taken(void *user, const struct segment *segment)
 	buf_append_char(&taken->text, '\n');
 }
 
-/* Take the lines that begin with a blank. */
+/* Consume the lines that start with a blank. */
 static size_t skip_blank(void *user, struct str text, uint64_t *lines)
 {
 	struct taken *taken = user;
@@ -117,11 +117,11 @@ static size_t skip_blank(void *user, struct str text, uint64_t *lines)
 	return n;
 }
 
-static void feed_taken(struct taken *taken, struct str text, size_t cut, bool skips)
+static void feed_skipped(struct taken *taken, struct str text, size_t cut, bool skips)
 {
 	struct linebuf lb;
 
-	linebuf_init(&lb, note_taken, taken);
+	linebuf_init(&lb, add_skipped, taken);
 	lb.skip = skip_blank;
 	taken->lb = &lb;
 	taken->skips = skips;
@@ -132,7 +132,7 @@ static void feed_taken(struct taken *taken, struct str text, size_t cut, bool sk
 	linebuf_release(&lb);
 }
 
-/* The lines that nobody skipped, of a list with blank ones in it. */
+/* The other lines of a list that contains lines with a blank. */
 static void drop_blank(struct buf *out, const struct buf *all)
 {
 	struct str rest = { all->data, all->len }, line;
@@ -148,10 +148,8 @@ static void drop_blank(struct buf *out, const struct buf *all)
 	}
 }
 
-/*
- * What is skipped is not given, and changes neither numbers nor places of the
- * other lines; with any line ends, and wherever the bytes are cut.
- */
+/* Consumed lines are not passed on, and do not change the numbers and positions of the other lines;
+ * with any line ends and any division of the bytes. */
 static void test_skip(struct str text, const char *name)
 {
 	struct taken taken;
@@ -161,17 +159,17 @@ static void test_skip(struct str text, const char *name)
 	buf_init(&taken.text, 1 << 16);
 	buf_init(&want, 1 << 16);
 	buf_init(&got, 1 << 16);
-	feed_taken(&taken, text, text.len, false);
+	feed_skipped(&taken, text, text.len, false);
 	drop_blank(&want, &taken.text);
 	for (size_t cut = 0; cut <= text.len; cut++) {
-		feed_taken(&taken, text, cut, true);
-		/* A line that is cut, or rough, is given all the same. */
+		feed_skipped(&taken, text, cut, true);
+		/* An incomplete line, or one with control characters, is always passed on. */
 		buf_clear(&got);
 		drop_blank(&got, &taken.text);
 		same += strcmp(got.data, want.data) == 0;
 	}
 	is_int((long long)same, (long long)text.len + 1, name);
-	ok(want.len > 20, "%s: there was something to see", name);
+	ok(want.len > 20, "%s: the text has such lines", name);
 	buf_release(&taken.text);
 	buf_release(&want);
 	buf_release(&got);
@@ -187,6 +185,6 @@ int main(void)
 		  "skipped lines, CR LF");
 	test_skip(STR_LIT("one\r\n  a\n  b\r\ntwo\x1b[0m\r\n  c\r\r\n"
 			  "th\0ree\n  d\r  e\nfour\n  f\n"),
-		  "skipped lines, with all sorts of ends");
+		  "skipped lines, with all kinds of line ends");
 	return tap_done();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run_reader: metrics files, and what only looks like one. */
+/* run_reader: metrics files, and files that look like them. */
 #include "parsers/format.h"
 #include "tests/support/run_case.h"
 
@@ -53,14 +53,14 @@ static const struct run_case cases[] = {
 	  "\xe2\x94\x94\xe2\x94\x80\xe2\x94\x98\n",
 	  1,
 	  { { "steps", "20" }, { "last_train_loss", "1.5" } } },
-	{ "spaCy's table: the losses are of its parts",
+	{ "spaCy's table: the losses belong to its components",
 	  "E    #       LOSS TOK2VEC  LOSS NER  ENTS_F  SCORE \n"
 	  "---  ------  ------------  --------  ------  ------\n"
 	  "  0       0          0.00     17.50    0.00    0.00\n"
 	  "  1     200         21.50     14.25   40.50    0.41\n",
 	  1,
 	  { { "steps", "200" }, { "last_train_loss", "null" }, { "matched", "2" } } },
-	{ "a table whose first column is a number of its rows",
+	{ "the first column of a table numbers its rows",
 	  "#    Name      Loss\n---  ------  ------\n"
 	  "  0  a         0.50\n  1  b         0.25\n",
 	  0,
@@ -74,7 +74,7 @@ static const struct run_case cases[] = {
 	  "  step; loss\n10; 2.5\n20; 1.5\n",
 	  1,
 	  { { "steps", "20" }, { "last_train_loss", "1.5" } } },
-	{ "members that only hold others",
+	{ "an object called data or metrics is not part of the name",
 	  "{\"type\": \"train\", \"data\": {\"step\": 10, \"loss\": 2.5}}\n"
 	  "{\"type\": \"train\", \"data\": {\"step\": 20, \"loss\": 1.5}}\n",
 	  1,
@@ -85,7 +85,7 @@ static const struct run_case cases[] = {
 	  "{\"step\": 150, \"loss\": 1.25}\n",
 	  1,
 	  { { "steps", "150" }, { "last_train_loss", "1.25" } } },
-	{ "Lightning's CSV: what is empty is absent",
+	{ "Lightning's CSV: empty cells are absent",
 	  LIGHTNING,
 	  1,
 	  { { "steps", "19" },
@@ -94,7 +94,7 @@ static const struct run_case cases[] = {
 	    { "matched", "4" },
 	    { "formats", "[\"csv\"]" },
 	    { "metrics", LIGHTNING_METRICS } } },
-	{ "objects a line",
+	{ "one object per line",
 	  OBJECTS,
 	  1,
 	  { { "steps", "3" },
@@ -103,38 +103,38 @@ static const struct run_case cases[] = {
 	    { "last_val_loss", "2.75" },
 	    { "status", "\"finished\"" },
 	    { "metrics", OBJECT_METRICS } } },
-	{ "an epoch orders the rows, and is no step",
+	{ "an epoch orders the rows but is not a step",
 	  "{\"train_loss\": 3.5, \"epoch\": 0}\n"
 	  "{\"train_loss\": 3.25, \"epoch\": 1}\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "3.25" } } },
-	{ "nor is it in a CSV",
+	{ "the same in CSV",
 	  "epoch,train_loss\n0,3.5\n1,3.25\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "3.25" } } },
-	{ "a notebook's table has tabs",
+	{ "a table of a notebook has tabs",
 	  "Step\tTraining Loss\n10\t3.5\n20\t3.25\n",
 	  1,
 	  { { "steps", "20" }, { "last_train_loss", "3.25" } } },
-	{ "fastai's is set with blanks; a time is no number",
+	{ "fastai's columns are set with blanks; a time is not a number",
 	  "epoch     train_loss  valid loss  time    \n"
 	  "0         3.500000    3.750000    00:12     \n"
 	  "1         3.250000    3.500000    00:11     \n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "3.25" }, { "last_val_loss", "3.5" } } },
-	{ "columns without a loss are no rows",
+	{ "columns without a loss are not rows",
 	  "step  size  time\n1  3.5  2.5\n2  3.25  2.25\n",
 	  0,
 	  { { NULL, NULL } } },
-	{ "a last row that may be torn gives nothing",
+	{ "a last row that may be cut is ignored",
 	  "step,loss\n1,3.5\n2,3.25\n3,3.1",
 	  1,
 	  { { "steps", "2" }, { "last_train_loss", "3.25" } } },
-	{ "a last object is whole",
+	{ "a last object is complete",
 	  "{\"step\":1,\"loss\":3.5}\n{\"step\":2,\"loss\":3.25}",
 	  1,
 	  { { "steps", "2" } } },
-	{ "a resumed table: its header once more, two runs",
+	{ "a resumed table repeats its header: two runs",
 	  "step,loss\n1,3.5\n2,3.25\nstep,loss\n1,9\n2,8\n",
 	  2,
 	  { { "steps", "2" }, { "last_train_loss", "8" } } },
@@ -142,7 +142,7 @@ static const struct run_case cases[] = {
 	  ",\"step\",\"a, loss\",host\n0,1,2.5,pod-7\n1,2, 1.5 ,pod\n",
 	  1,
 	  { { "metrics", QUOTED_METRICS } } },
-	{ "rows without a step are left out",
+	{ "rows without a step are ignored",
 	  "step,loss\n1,3.5\n,9\n2,3.25\n",
 	  1,
 	  { { "matched", "2" }, { "last_train_loss", "3.25" } } },
@@ -150,13 +150,13 @@ static const struct run_case cases[] = {
 	  "hello, step by step\nstep,loss\n1,3.5\n2,3.25\nbye, bye\n3,3\n4,2\n",
 	  1,
 	  { { "steps", "2" } } },
-	{ "two columns that differ in case, one twice",
+	{ "columns that differ in case, and a repeated column",
 	  "step,Loss,loss,loss\n1,2,3.5,7\n2,1,3.25,8\n",
 	  1,
 	  { { "last_train_loss", "null" } } },
 };
 
-/* None of these has a row. */
+/* None of these files has a row. */
 static const char *const silent[] = {
 	"First step, then the next epoch, then iterate\n1, 2, 3\n4, 5, 6\n",
 	"step,loss\n1,3.5\n",
@@ -202,7 +202,7 @@ static void test_silence(const struct format_set *formats)
 		run_reader_feed(reader, silent[i], strlen(silent[i]));
 		run_reader_finish(reader);
 		run_reader_free(reader);
-		ok(n == 0, "no row: %.40s", silent[i]);
+		ok(n == 0, "not a row: %.40s", silent[i]);
 	}
 }
 
@@ -212,7 +212,7 @@ static void note_sample(void *user, const struct run *run, const struct sample *
 		    (int)s->metric, s->name, s->step, s->value);
 }
 
-/* What a reader says of the text that comes in pieces of n bytes. */
+/* The result of reading the text in pieces of n bytes. */
 static void read_in_pieces(const struct format_set *formats, struct str text, size_t n,
 			   struct buf *out)
 {
@@ -242,7 +242,7 @@ static void test_cuts(const struct format_set *formats, const char *text)
 		if (!str_eq(buf_str(&whole), buf_str(&pieces)))
 			break;
 	}
-	ok(whole.len > 200 && n == strlen(text), "cut anywhere: %.20s", text);
+	ok(whole.len > 200 && n == strlen(text), "any division gives the same: %.20s", text);
 	buf_release(&whole);
 	buf_release(&pieces);
 }
@@ -261,10 +261,8 @@ static void append_row(struct buf *out, const char *row, int step, const char *n
 			buf_append_char(out, *row);
 }
 
-/*
- * Rows that are like others say what they say alone: in the second text each
- * has another word, so none is like the one before.
- */
+/* Rows read by a cached row are the same as rows read in full: in the second text each row has
+ * another word, so no cached row matches. */
 static void test_like(const struct format_set *formats, const char *head, const char *row)
 {
 	static const char *const numbers[] = {
@@ -302,7 +300,7 @@ static void test_like(const struct format_set *formats, const char *head, const 
 		run_reader_free(reader);
 		buf_release(&text);
 	}
-	ok(out[0].len > 2000 && str_eq(buf_str(&out[0]), buf_str(&out[1])), "rows like others: %s",
+	ok(out[0].len > 2000 && str_eq(buf_str(&out[0]), buf_str(&out[1])), "similar rows: %s",
 	   row);
 	buf_release(&out[0]);
 	buf_release(&out[1]);

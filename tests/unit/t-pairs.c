@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of lines of all kinds of trainers, and of lines that have none. */
+/* Pairs in lines of all kinds of trainers, and lines without pairs. */
 #include "parsers/pairs.h"
 
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static const struct {
 	  "820.5/s  (0.32s, 800.1/s)  LR: 5.0e-04  Data: 0.01 (0.02)",
 	  "Train=3|=100/1251|Loss=5.67|Time=0.312 s|=820.5 /s|LR=0.0005|"
 	  "Data=0.01" },
-	/* Families that stand nowhere else in the program. */
+	/* Lines of trainers that have no test elsewhere. */
 	{ "100/100 [==============================] - 1s 5ms/step - loss: "
 	  "0.5012 - accuracy: 0.8100 - val_loss: 0.4",
 	  "=100/100|=1 s|=5 ms/step|loss=0.5012|accuracy=0.81|val_loss=0.4" },
@@ -167,7 +167,7 @@ static const struct {
 	{ "5it [00:04,  1.3it/s, loss=2.5]", "=5 it|=1.3 it/s|loss=2.5" },
 	{ "Epoch 0/9 5/99 0:00:01 0:02:10 9.5it/s loss: 2", "Epoch=0/9|=5/99|=9.5 it/s|loss=2" },
 	{ "step=1,tgs (tokens/gpu/second)=4.5", "step=1|tgs=4.5 tokens/gpu/second" },
-	/* Lines that are no rows. */
+	/* Lines that are not rows. */
 	{ "this is 5 of those", "" },
 	{ "issue #5 of step 3", "" },
 	{ "x = tensor([2.5], device=3)", "" },
@@ -213,7 +213,7 @@ static void test_pairs(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		size_t len = strlen(cases[i].line);
-		char *line = malloc(len + 1); /* no NUL to lean on */
+		char *line = malloc(len + 1); /* without a NUL at the end */
 		struct pair pairs[PAIRS_MAX];
 		struct buf text;
 		size_t n;
@@ -270,10 +270,10 @@ static void test_most(void)
 	for (int i = 0; i < PAIRS_MAX; i++)
 		buf_appendf(&line, "a=%d ", i);
 	is_int((long long)pairs_read((struct str){ line.data, line.len }, pairs), PAIRS_MAX,
-	       "as many pairs as there may be");
+	       "the largest number of pairs");
 	buf_appendf(&line, "a=1");
 	is_int((long long)pairs_read((struct str){ line.data, line.len }, pairs), 0,
-	       "one more is no row");
+	       "a line with one more is not a row");
 	buf_release(&line);
 }
 

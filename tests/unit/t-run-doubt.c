@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* run_reader: figures that look like a run's own, and what is said of them. */
+/* run_reader: figures that could be mistaken for a run's score. */
 #include "parsers/format.h"
 #include "tests/support/run_case.h"
 
 static const struct run_case cases[] = {
-	{ "a figure of the model before it was quantized is no score",
+	{ "a figure of the model before quantization is not the score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_prequant_sliding_window val_loss:2 val_bpb:1.09 eval_time:9ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
@@ -13,56 +13,56 @@ static const struct run_case cases[] = {
 	  { { "final_bpb", "1.14518023" },
 	    { "sliding_bpb", "null" },
 	    { "prequant_bpb", "null" } } },
-	{ "a pre-quantization figure in other words",
+	{ "a pre-quantization figure with another label",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "pre-quant val_loss:2.1 val_bpb:1.12 eval_time:1200.5ms\n"
 	  "post-prequant-ttt val_loss:2.1 val_bpb:1.11 eval_time:9ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
 	  1,
 	  { { "final_bpb", "1.14518023" }, { "prequant_bpb", "1.11" } } },
-	{ "a float model under a final label: no score",
+	{ "a float model under a final label is not the score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_bf16_sliding_window val_loss:2 val_bpb:1.1 eval_time:9ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
 	  1,
 	  { { "final_bpb", "null" }, { "sliding_bpb", "null" }, { "quant_bpb", "1.14518023" } } },
-	{ "a label that names a part of the evaluation: no score",
+	{ "a label that names a part of the evaluation gives no score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "final_ttt_lora_100docs val_loss:2 val_bpb:1.1 eval_time:9ms\n",
 	  1,
 	  { { "final_bpb", "null" }, { "ttt_bpb", "null" }, { "sliding_bpb", "null" } } },
-	{ "a line that says that it is of a part: no score",
+	{ "a line that reports a part gives no score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "final_int6_sliding_window val_loss:2 val_bpb:1.1 tokens:1048576/62021632 eval_time:9ms\n",
 	  1,
 	  { { "final_bpb", "null" }, { "ttt_bpb", "null" }, { "sliding_bpb", "null" } } },
-	{ "an evaluation that says it was aborted: no score",
+	{ "an evaluation that reports that it was aborted gives no score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "legal_ttt val_loss:2 val_bpb:1.1 eval_time:9ms (aborted)\n",
 	  1,
 	  { { "final_bpb", "null" }, { "ttt_bpb", "null" }, { "sliding_bpb", "null" } } },
-	{ "an evaluation that tells that it is whole counts",
+	{ "an evaluation that reports that it is complete gives the score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "final_int6_sliding_window val_loss:2 val_bpb:1.1 windows:969088/969088 eval_time:1500.5ms\n",
 	  1,
 	  { { "final_bpb", "1.1" }, { "eval_s", "1.5005" } } },
-	{ "roundtrips of two codecs: neither is the score",
+	{ "of roundtrips of two codecs, neither is the score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int8_roundtrip val_loss:2.1 val_bpb:1.15 eval_time:1ms\n"
 	  "final_int5_roundtrip val_loss:2.1 val_bpb:1.18 eval_time:1ms\n",
 	  1,
 	  { { "final_bpb", "null" }, { "quant_bpb", "null" }, { "status", "\"finished\"" } } },
-	{ "an evaluation that the settings name did not come",
+	{ "an evaluation that the settings announce is missing",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "  ttt_enabled: True\n"
 	  "diagnostic quantized val_loss:2.7 val_bpb:1.0832 eval_time:45933ms\n",
 	  1,
 	  { { "final_bpb", "null" }, { "quant_bpb", "1.0832" }, { "status", "\"truncated\"" } } },
-	{ "behind the last evaluation no earlier one is awaited",
+	{ "after the last evaluation, no earlier one is missing",
 	  "  sliding_window_enabled: True\n"
 	  "  ttt_enabled: True\n"
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
@@ -70,7 +70,7 @@ static const struct run_case cases[] = {
 	  "quantized_ttt val_loss:2.7 val_bpb:1.0732 eval_time:45933ms\n",
 	  1,
 	  { { "final_bpb", "1.0732" }, { "status", "\"finished\"" } } },
-	{ "a bar and the figures of others dispute nothing",
+	{ "bars and figures of other models do not contest the score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "previous record val_bpb: 1.1194\n"
@@ -78,32 +78,32 @@ static const struct run_case cases[] = {
 	  "eval:  50%|##   | 50/100 [00:30<00:30, 1.6it/s] bpb: 1.1234\n",
 	  1,
 	  { { "final_bpb", "1.14518023" } } },
-	{ "a validation long before the end is not what was quantized",
+	{ "a validation long before the end is not the quantized model's",
 	  "step:5/99 val_loss:2 val_bpb:1.3 train_time:50ms step_avg:10ms\n"
 	  "step:99/99 train_loss:2 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
 	  1,
 	  { { "last_val_bpb", "1.3" }, { "prequant_bpb", "null" } } },
-	{ "a validation of the packed model is none of the training",
+	{ "a validation of the packed model does not belong to the training",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "step:99/99 val_loss:2.2 val_bpb:1.4 train_time:990ms\n",
 	  1,
 	  { { "last_val_bpb", "1.3" }, { "prequant_bpb", "1.3" } } },
-	{ "a size that is only projected is none",
+	{ "a projected size is not the artifact's",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "Total submission size int6+lzma: 16400000 bytes\n"
 	  "Total submission size int6+lzma: 15990000 bytes\n"
 	  "Total submission size int6+lzma: 15000000 bytes (projected)\n",
 	  1,
 	  { { "artifact_bytes", "15990000" } } },
-	{ "sizes of two artifacts: neither",
+	{ "of sizes of two artifacts, neither counts",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "Total submission size int6+lzma: 15990000 bytes\n"
 	  "Total submission size int8+zlib: 21000000 bytes\n",
 	  1,
 	  { { "artifact_bytes", "null" } } },
-	{ "the clock of a run that was resumed says nothing of its steps",
+	{ "the clock of a resumed run gives no step time",
 	  "step:600/1000 train_loss:3 train_time:30000ms step_avg:50ms\n"
 	  "step:800/1000 train_loss:3 train_time:40000ms step_avg:50ms\n"
 	  "Traceback (most recent call last):\n"
@@ -115,28 +115,28 @@ static const struct run_case cases[] = {
 	    { "train_ms", "null" },
 	    { "ms_per_step", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "a log that begins behind the run's begin neither",
+	{ "nor does the clock of a log whose first rows are missing",
 	  "step:5200/10000 train_loss:3 train_time:10000ms step_avg:1.92ms\n"
 	  "step:10000/10000 train_loss:3 train_time:250000ms step_avg:25ms\n",
 	  1,
 	  { { "train_ms", "null" }, { "ms_per_step", "null" } } },
-	{ "a last line that is cut within a number is not read",
+	{ "a last line that is cut within a number is ignored",
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "final_int8_zlib_roundtrip val_loss:2.0741 val_bpb:1.2",
 	  1,
 	  { { "final_bpb", "null" }, { "status", "\"finished\"" } } },
-	{ "nor a rate",
+	{ "so is a rate that may be cut",
 	  "1000/2000 train_loss: 3.2 train_time: 0.8m tok/s: 8671604\n"
 	  "2000/2000 train_loss: 3.2 train_time: 1.6m tok/s: 867",
 	  1,
 	  { { "tok_s_last", "8671604" }, { "steps", "1000" } } },
-	{ "a last line that is whole is read without its end",
+	{ "a complete last line is read without its newline",
 	  "\xef\xbb\xbfseed:7\n"
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "final_int8_zlib_roundtrip val_loss:2.0741 val_bpb:1.2284",
 	  1,
 	  { { "final_bpb", "1.2284" }, { "seed", "7" } } },
-	{ "so is one that ends in a unit",
+	{ "so is one that ends with a unit",
 	  "step:9/9 val_loss:2 train_time:90ms step_avg:10ms",
 	  1,
 	  { { "final_val_loss", "2" } } },
@@ -182,23 +182,23 @@ static const struct run_case cases[] = {
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:0.0905s step_avg:10ms\n",
 	  1,
 	  { { "train_ms", "90.5" } } },
-	{ "an inner loop's rows are no steps",
+	{ "the rows of an inner loop are not steps",
 	  "step 5/10 | loss 0.1 | 3 ms\nstep 7/10 loss: 0.2\n"
 	  "iter 500: loss 0.0012\n"
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n",
 	  1,
 	  { { "steps", "9" }, { "last_train_loss", "null" } } },
-	{ "two seeds before it begins: neither",
+	{ "two seeds before the run starts: neither counts",
 	  "  seed: 42\n  seed: 7\n"
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n",
 	  1,
 	  { { "seed", "null" } } },
-	{ "a second seed after a start that failed",
+	{ "a second seed after a failed start counts",
 	  "seed:42\nTraceback (most recent call last):\nseed:7\n"
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n",
 	  1,
 	  { { "seed", "7" } } },
-	{ "one of two averages is not what was quantized",
+	{ "one of two averages is not the quantized model's",
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "pre-quantization post-ema val_loss:2.1 val_bpb:1.12\n"
 	  "pre-quantization post-swa val_loss:2.1 val_bpb:1.13\n"
@@ -214,7 +214,7 @@ static const struct run_case cases[] = {
 	    { "final_bpb", "1.1" },
 	    { "final_val_loss", "2" },
 	    { "eval_s", "1.5" } } },
-	{ "an evaluation in between is not the score of what trains on",
+	{ "an evaluation before more training is not the score",
 	  "step:500/900 val_loss:2 val_bpb:1.3 train_time:5000ms "
 	  "step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.34518023\n"
@@ -224,7 +224,7 @@ static const struct run_case cases[] = {
 	    { "quant_bpb", "null" },
 	    { "train_ms", "8000" },
 	    { "status", "\"truncated\"" } } },
-	{ "a clock that leaves out the first steps is one",
+	{ "a clock that leaves out the first steps is valid",
 	  "step:9/5100 train_loss:9 train_time:9000ms step_avg:nanms\n"
 	  "step:20/5100 train_loss:9 train_time:1400ms step_avg:140ms\n"
 	  "step:5100/5100 train_loss:3 train_time:700000ms step_avg:137ms\n",

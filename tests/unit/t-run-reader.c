@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run_reader: lines to runs; which run, which score, which status. */
+/* run_reader: from lines to runs, their scores and their status. */
 #include "parsers/run_reader.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 static struct format_set *formats;
 
-/* What else the callbacks gave, as text. */
+/* The other calls of the callbacks, as text. */
 static void note_sample(void *user, const struct run *run, const struct sample *s)
 {
 	buf_appendf(user, "%u %d %g %.17g %g %d\n", run->run_index, (int)s->metric, s->step,
@@ -68,7 +68,7 @@ static struct buf generate(enum loggen_dialect dialect, enum loggen_fate fate)
 	return text;
 }
 
-/* One cut at every position of the first bytes and the last. */
+/* Divide the log at every position of its first and last bytes. */
 static void check_every_cut(struct str text, const char *name)
 {
 	struct buf whole = read_in_pieces(text, NULL, 0);
@@ -80,11 +80,11 @@ static void check_every_cut(struct str text, const char *name)
 		same += strcmp(got.data, whole.data) == 0;
 		buf_release(&got);
 	}
-	ok(same == text.len + 1, "%s: the same at every one of %zu cuts", name, text.len + 1);
+	ok(same == text.len + 1, "%s: the same with each of %zu divisions", name, text.len + 1);
 	buf_release(&whole);
 }
 
-/* The whole log in small pieces of changing size. */
+/* Feed the whole log in small pieces of changing size. */
 static void check_small_pieces(struct str text, const char *name)
 {
 	struct buf whole = read_in_pieces(text, NULL, 0), got;
@@ -122,14 +122,14 @@ static void test_cuts(void)
 				"================\nseed:1\n\x1b[1mstep:1/9 "
 				"train_loss:2 train_time:10ms step_avg:10ms\x1b[0m\r\n"
 				"10%\r20%\r\nTraceback (most recent call last):\n"),
-			"escapes, CR, a script");
+			"escape sequences, CR, a script");
 	check_every_cut(STR_LIT("{\"log\":\"it 1 loss 3.5\\nit 2 lo\",\"stream\":"
 				"\"stdout\",\"time\":\"2026-01-01T00:00:00Z\"}\r\n"
 				"{\"log\":\"ss 3.25\\nit 3 loss 3.125\",\"stream\":"
 				"\"stdout\",\"time\":\"2026-01-01T00:00:01Z\"}\n"
 				"{\"log\":\"\\nit 4 loss 2.5\",\"stream\":\"stdout\","
 				"\"time\":\"2026-01-01T00:00:02Z\"}\n"),
-			"lines that Docker has wrapped");
+			"lines inside Docker's JSON");
 }
 
 static const struct run_case cases[] = {
@@ -180,7 +180,7 @@ static const struct run_case cases[] = {
 	    { "ttt_bpb", "1.336032" },
 	    { "eval_s", "76.195" },
 	    { "ms_per_step", "10" } } },
-	{ "an evaluation of an unknown kind that is better: no score",
+	{ "an unknown evaluation with a better figure: no score",
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "ngram_cache val_loss:1.9 val_bpb:0.98000000 eval_time:1000ms\n",
@@ -190,13 +190,13 @@ static const struct run_case cases[] = {
 	    { "eval_s", "null" },
 	    { "quant_bpb", "1.14518023" },
 	    { "status", "\"finished\"" } } },
-	{ "an evaluation of an unknown kind that is worse changes nothing",
+	{ "an unknown evaluation with a worse figure changes nothing",
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "some_probe val_loss:2.9 val_bpb:1.5 eval_time:1000ms\n",
 	  1,
 	  { { "final_bpb", "1.14518023" } } },
-	{ "the sliding mode makes a roundtrip label a sliding figure",
+	{ "in sliding mode a roundtrip label is a sliding figure",
 	  "final_eval_mode:sliding_window stride:64 batch_seqs:1024\n"
 	  "final_int8_zlib_roundtrip_exact val_loss:2 val_bpb:1.19250007\n",
 	  1,
@@ -213,7 +213,7 @@ static const struct run_case cases[] = {
 	    { "train_ms", "190" },
 	    { "run_index", "1" },
 	    { "first_line", "3" } } },
-	{ "a driver that repeats old rows is no new run",
+	{ "a driver that repeats old rows does not start a run",
 	  "step:0/30 val_loss:9 train_time:0ms step_avg:nanms\n"
 	  "step:20/30 val_loss:3.3 train_time:200ms step_avg:10ms\n"
 	  "step:30/30 val_loss:3.2 train_time:300ms step_avg:10ms\n"
@@ -221,12 +221,12 @@ static const struct run_case cases[] = {
 	  "step:30/30 val_loss:3.2 train_time:300ms step_avg:10ms\n",
 	  1,
 	  { { "final_val_loss", "3.2" }, { "steps", "30" } } },
-	{ "a second seed after a warm-up step is a new run",
+	{ "a second seed after a warm-up step starts a run",
 	  "seed:1\nwarmup_step:1/20\nseed:2\n"
 	  "step:9/9 train_loss:2 train_time:90ms step_avg:10ms\n",
 	  2,
 	  { { "seed", "2" }, { "steps", "9" } } },
-	{ "a printed script is not read",
+	{ "a printed script is not parsed",
 	  "import os\nseed:7\n"
 	  "\"\"\"\nstep:6/9 train_loss:1 train_time:6ms step_avg:1ms\n\"\"\"\n"
 	  "====================================================================="
@@ -234,24 +234,24 @@ static const struct run_case cases[] = {
 	  "seed:8\nstep:9/9 train_loss:2 train_time:90ms step_avg:10ms\n",
 	  1,
 	  { { "seed", "8" }, { "steps", "9" }, { "source_lines", "5" } } },
-	{ "rows of other ranks do not count, their failures do",
+	{ "rows of other ranks are ignored, their failures are not",
 	  "[rank1]: step:9/9 train_loss:7 train_time:1ms step_avg:1ms\n"
 	  "[rank0]: step:9/9 train_loss:2 train_time:90ms step_avg:10ms\n"
 	  "[rank3]: Traceback (most recent call last):\n",
 	  1,
 	  { { "last_train_loss", "2" }, { "status", "\"crashed\"" } } },
-	{ "a loss that is no number is a divergence",
+	{ "a loss that is not a number is a divergence",
 	  "step:8/20 train_loss:2.0 train_time:80ms step_avg:10ms\n"
 	  "step:9/20 train_loss:nan train_time:90ms step_avg:10ms\n",
 	  1,
 	  { { "status", "\"diverged\"" }, { "last_train_loss", "null" } } },
-	{ "a failure that the run survives is an event, no crash",
+	{ "a failure that the run survives is an event, not a crash",
 	  "step:8/9 train_loss:2.0 train_time:80ms step_avg:10ms\n"
 	  "Traceback (most recent call last):\n"
 	  "step:9/9 train_loss:1.9 train_time:90ms step_avg:10ms\n",
 	  1,
 	  { { "status", "\"finished\"" } } },
-	{ "a traceback is told by its exception, whatever comes between",
+	{ "the exception is found after a traceback with other lines in it",
 	  "step:8/9 train_loss:2.0 train_time:80ms step_avg:10ms\n"
 	  "[rank0]: Traceback (most recent call last):\n"
 	  "[rank0]:   File \"train.py\", line 3, in <module>\n"
@@ -264,7 +264,7 @@ static const struct run_case cases[] = {
 	  { { "events", "[{\"line\":2,\"kind\":\"traceback\",\"step\":8,"
 			"\"text\":\"torch.distributed.DistBackendError: "
 			"NCCL: gone\"}]" } } },
-	{ "minutes with one decimal are no time",
+	{ "minutes with one decimal are not an exact time",
 	  "train_batch_tokens:786432 train_seq_len:1 x\n"
 	  "20/100 train_loss: 4.8 train_time: 0.2m tok/s: 1385269\n"
 	  "100/100 train_loss: 3.3 train_time: 1.0m tok/s: 1375385\n",
@@ -282,20 +282,20 @@ static const struct run_case cases[] = {
 	  { { "final_bpb", "null" },
 	    { "sliding_bpb", "1.08938974" },
 	    { "status", "\"truncated\"" } } },
-	{ "a BPB in unknown words that is better: no score",
+	{ "an unknown BPB that is better: no score",
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
 	  "[ngram] mixed BPB: 0.98765432 alpha=0.3\n",
 	  1,
 	  { { "final_bpb", "null" }, { "quant_bpb", "1.14518023" } } },
-	{ "a BPB in unknown words while it trains is nothing",
+	{ "an unknown BPB during training is ignored",
 	  "step:8/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "probe bpb=0.9123\n"
 	  "step:9/9 val_loss:2 val_bpb:1.2 train_time:90ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
 	  1,
 	  { { "final_bpb", "1.14518023" } } },
-	{ "progress is no result",
+	{ "progress is not a result",
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "  ttt_chunk [1/1893] bpb=1.159980 time=0.5s\n"
 	  "ttp: b778/782 bl:2.7 bb:1.1 rl:2.7 rb:1.0702 dl:1-2 gd:0\n",
@@ -303,7 +303,7 @@ static const struct run_case cases[] = {
 	  { { "final_bpb", "null" }, { "ttt_bpb", "null" }, { "status", "\"truncated\"" } } },
 };
 
-/* What a run that goes on says of itself. */
+/* The values of a run that is not finished. */
 static void test_live(void)
 {
 	static const char text[] = "step:1/20 train_loss:2 train_time:10ms step_avg:10ms\n"
@@ -315,13 +315,13 @@ static void test_live(void)
 	run_reader_feed(reader, text, sizeof(text) - 1);
 	run = run_reader_current(reader);
 	is_int(run->status, RUN_RUNNING, "it is running");
-	is_near(run->ms_per_step, 15, 1e-12, "its step time so far");
+	is_near(run->ms_per_step, 15, 1e-12, "its current step time");
 	run_reader_reset(reader, NULL);
-	ok(run_reader_current(reader) == NULL, "a reset forgets it");
+	ok(run_reader_current(reader) == NULL, "a reset removes it");
 	run_reader_free(reader);
 }
 
-/* A script seen before gives the same hash as one that is new. */
+/* A repeated script has the same hash as a new one. */
 static void test_source_hash(void)
 {
 	static const char *const script = "import os\nimport sys\nx = 1\n";
@@ -352,13 +352,13 @@ static void test_source_hash(void)
 	run_reader_free(reader);
 	is_str(again.data, first.data, "the same script, the same hash");
 	ok(strstr(first.data, "\"source_lines\":3") != NULL, "its lines are counted");
-	ok(strcmp(other.data, first.data) != 0, "another one, another hash");
+	ok(strcmp(other.data, first.data) != 0, "another script, another hash");
 	buf_release(&first);
 	buf_release(&again);
 	buf_release(&other);
 }
 
-/* A row within a docstring is text, whatever log was read before. */
+/* A row inside a docstring is text, also after another log. */
 static void test_docstring(void)
 {
 	static const char text[] = "import os\nx = 1\n\"\"\"As it prints:\n"
@@ -370,7 +370,7 @@ static void test_docstring(void)
 
 	run_reader_remember_scripts(reader, 2);
 	for (size_t i = 0; i < 3; i++) {
-		/* The second one goes on with another script. */
+		/* The second one continues with another script. */
 		size_t n = i == 1 ? 20 : sizeof(text) - 1;
 
 		buf_init(&logs[i], 1 << 16);
@@ -380,8 +380,8 @@ static void test_docstring(void)
 	}
 	ok(strstr(logs[0].data, "\"planned_steps\":2,") != NULL &&
 		   strstr(logs[0].data, "\"source_lines\":5") != NULL,
-	   "the row behind the docstring ends the script");
-	is_str(logs[2].data, logs[0].data, "and so it does the second time");
+	   "the row after the docstring ends the script");
+	is_str(logs[2].data, logs[0].data, "also the second time");
 	for (size_t i = 0; i < 3; i++)
 		buf_release(&logs[i]);
 	run_reader_free(reader);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of any name of a run: rows to series and samples. */
+/* Series and samples from the named numbers of rows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static struct record_pair own(const char *name, double value)
 	return pair(name, value, METRIC_COUNT, 1);
 }
 
-/* A row of that step with these pairs. */
+/* A row with that step and these pairs. */
 static void apply(struct run_state *state, struct buf *samples, double step,
 		  const struct record_pair *pairs, size_t n)
 {
@@ -55,7 +55,7 @@ static void apply(struct run_state *state, struct buf *samples, double step,
 	run_state_apply(state, &record, &place, &sink);
 }
 
-/* What `metrics` says of the series at i, and whether that is `want`. */
+/* Compare entry i of `metrics` with `want`. */
 static void is_metric(const struct run *run, int i, const char *want)
 {
 	cJSON *all = run_series_to_json(run);
@@ -88,13 +88,13 @@ static void test_rows(void)
 	is_str(samples.data,
 	       "step_ms=250@1;train_loss=4.5@1;"
 	       "grad norm=2@2;step_ms=500@2;train_loss=4@2;val_loss=4.25@2;",
-	       "samples in the metrics' units; a NaN is none");
+	       "samples are in the metrics' units; NaN gives none");
 	ok(run_series_last(run_series_called(&state.run, "elapsed (s)"), "elapsed (s)") == 0.5 &&
 		   run_series_last(run_series_called(&state.run, "step_ms"), "step_ms") == 500,
-	   "asked for by its printed name, and by the metric's");
-	ok(run_series_called(&state.run, "loss") == NULL, "a part of a name is none");
+	   "found by its printed name and by the metric's");
+	ok(run_series_called(&state.run, "loss") == NULL, "a part of a name finds nothing");
 	ok(state.run.last_train_loss == 4 && state.run.last_val_loss == 4.25,
-	   "what the pairs stand for is the run's");
+	   "the pairs set the metrics of the run");
 	is_metric(&state.run, 0,
 		  "{\"name\":\"lm loss\",\"unit\":null,"
 		  "\"metric\":\"train_loss\",\"points\":2,\"first\":4.5,"
@@ -111,7 +111,7 @@ static void test_rows(void)
 	run_state_release(&state);
 }
 
-/* Names that would be taken for others. */
+/* Names that could be confused. */
 static void test_alike(void)
 {
 	struct run_state state;
@@ -127,10 +127,10 @@ static void test_alike(void)
 	is_str(samples.data,
 	       "train_loss (printed)=9@1;Loss=1@1;loss=2@1;b=6@1;"
 	       "train_loss=5@1;",
-	       "a name like a metric's, names that differ in case, the same "
-	       "name twice, two numbers for one metric");
+	       "a name like a metric's, names that differ in case, a repeated name, two numbers "
+	       "for one metric");
 	ok(state.run.last_train_loss == 5 && state.run.n_series == 5,
-	   "the metric is of the first that stands for it");
+	   "the first series with the metric gives its value");
 	buf_release(&samples);
 	run_state_release(&state);
 }
@@ -147,18 +147,18 @@ static void test_hostile(void)
 	run_init(&run);
 	a = run_series_get(&run, str_from("\x1b[31mred\xff\a\n"), unit, METRIC_COUNT);
 	is_str(a->name, "\xc2\xb7[31mred\xef\xbf\xbd\xc2\xb7",
-	       "no control of a terminal is in a name");
+	       "names contain no control characters");
 	ok(run_series_get(&run, STR_LIT(" \t "), unit, METRIC_COUNT) == NULL,
-	   "a blank name is none");
+	   "a blank name gives no series");
 	(void)snprintf(name, sizeof(name), "%sone", prefix);
 	a = run_series_get(&run, str_from(name), unit, METRIC_COUNT);
 	(void)snprintf(shorter, sizeof(shorter), "%s", a->name);
 	(void)snprintf(name, sizeof(name), "%stwo", prefix);
 	b = run_series_get(&run, str_from(name), unit, METRIC_COUNT);
 	ok(run.n_series == 3 && strcmp(shorter, b->name) != 0,
-	   "two long names that begin alike stay two: \"%s\", \"%s\"", shorter, b->name);
+	   "two long names with the same start differ: \"%s\", \"%s\"", shorter, b->name);
 	is_str(utf8_clean(name, sizeof(name), str_from(b->name)), b->name,
-	       "and are cut at a character");
+	       "long names are cut at a character");
 	for (int i = 0; i < 10000; i++) {
 		(void)snprintf(name, sizeof(name), "metric %d", i);
 		a = run_series_get(&run, str_from(name), STR_LIT("ms"), METRIC_COUNT);
@@ -166,10 +166,10 @@ static void test_hostile(void)
 			run_series_add(a, i, i);
 	}
 	ok(run.n_series == RUN_MAX_SERIES && run.series_dropped == 10003 - RUN_MAX_SERIES,
-	   "10,000 names: %zu series, %llu left out and told", run.n_series,
+	   "10,000 names: %zu series, %llu counted as dropped", run.n_series,
 	   (unsigned long long)run.series_dropped);
 	a = run_series_get(&run, STR_LIT("metric 3"), unit, METRIC_COUNT);
-	ok(a != NULL && a->points == 1 && a->last == 3, "what was there before goes on");
+	ok(a != NULL && a->points == 1 && a->last == 3, "earlier series continue");
 	run_release(&run);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scan, steps: the quick ways make of a line what PCRE2 alone makes of it. */
+/* scan, steps: the shortcuts give the same records as PCRE2 alone. */
 #include "parsers/scan.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static size_t pick(size_t n)
 	return (seed >> 8) % n;
 }
 
-/* Near to rows of training, settings and results: they are altered below. */
+/* Similar to rows, settings and results; they are altered below. */
 static const char *const lines[] = {
 	"step:3/10 train_loss:3.25 train_time:30ms step_avg:10.5ms",
 	"step:1000/20000 val_loss:2.5611 val_bpb:1.5169 train_time:583.1s",
@@ -40,7 +40,7 @@ static const char *const lines[] = {
 	"params: 123 ws:8 s:42 ",
 };
 
-/* Rules whose patterns do all that steps can do, and what they cannot. */
+/* Rules whose patterns use all features of steps, and patterns that need PCRE2. */
 static const char user_rules[] = "{\"schema\":\"hgym-tui.format/1\",\"name\":\"mine\",\"rules\":["
 				 "{\"name\":\"a\",\"kind\":\"train\","
 				 "\"match\":\"^step (?<step>\\\\d++)/\\\\d++ .loss\"},"
@@ -62,7 +62,7 @@ static void alter(struct buf *line)
 	size_t at = pick(line->len + 1), kind = pick(4);
 	struct buf old = *line;
 
-	/* A byte dropped, put in another's place, put in, or the end cut. */
+	/* Drop, replace or insert a byte, or cut the end. */
 	buf_init(line, 4096);
 	buf_append(line, old.data, at);
 	if (kind > 0)
@@ -74,7 +74,7 @@ static void alter(struct buf *line)
 	buf_release(&old);
 }
 
-/* Whether the first rule that PCRE2 says takes the line is the scanner's. */
+/* Is the rule that the scanner found the first one that PCRE2 matches? */
 static bool is_as_plain(const struct format_set *set, struct scanner *scanner, struct str line,
 			size_t *taken)
 {
@@ -110,8 +110,8 @@ static void test_altered_lines(const struct format_set *set)
 			wrong++;
 		}
 	}
-	is_int((long long)wrong, 0, "all lines are read as PCRE2 reads them");
-	ok(taken > TRIES / 8 && taken < TRIES, "rules take %zu of %d lines", taken, TRIES);
+	is_int((long long)wrong, 0, "all lines give the same records as with PCRE2");
+	ok(taken > TRIES / 8 && taken < TRIES, "rules match %zu of %d lines", taken, TRIES);
 	buf_release(&line);
 	scanner_free(scanner);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripts in logs: taken at once or by the line, known or new, all the same. */
+/* Scripts in logs: many lines at once or line by line, known or new, with the same result. */
 #include "parsers/source_fold.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static size_t pick(size_t n)
 
 #define RULE60 "============================================================"
 
-/* Lines that end a script, or do not, with what is around them. */
+/* Lines that end a script or do not, and their neighbors. */
 static const char *const pieces[] = {
 	"    x = 1",
 	"def f(x):",
@@ -36,7 +36,7 @@ static const char *const pieces[] = {
 	RULE60,
 	RULE60 "========================================",
 	"=======",
-	"    a long line, so that it does not end within a stride or two of it",
+	"a long line, so that it does not end within a stride or two",
 };
 
 static void make_text(struct buf *text, size_t n)
@@ -47,7 +47,7 @@ static void make_text(struct buf *text, size_t n)
 		buf_appendf(text, "%s\n", pieces[pick(sizeof(pieces) / sizeof(*pieces))]);
 }
 
-/* What a fold makes of text: of each script its lines and hash. */
+/* The result of folding text: the lines and the hash of each script. */
 static void fold_text(struct buf *out, struct source_fold *fold, struct str text, bool skip)
 {
 	uint64_t line = 0;
@@ -93,7 +93,7 @@ static void test_skip(void)
 		fold_text(&b, &at_once, s, true);
 		same += strcmp(a.data, b.data) == 0;
 	}
-	is_int((long long)same, 2000, "whole lines at once give what line by line gives");
+	is_int((long long)same, 2000, "many lines at once and line by line give the same");
 	source_fold_release(&by_line);
 	source_fold_release(&at_once);
 	buf_release(&text);
@@ -101,7 +101,7 @@ static void test_skip(void)
 	buf_release(&b);
 }
 
-/* Feed text in pieces, then compare with the hash of all of it. */
+/* Feed text in pieces, and compare with the hash of the whole text. */
 static bool hashes_right(struct script_hash *h, struct str text)
 {
 	char want[SHA256_HEX_SIZE];
@@ -121,7 +121,7 @@ static bool hashes_right(struct script_hash *h, struct str text)
 	return strcmp(script_hash_end(h), want) == 0;
 }
 
-/* Scripts that begin alike, come again, and are left half read. */
+/* Scripts that start alike, are repeated, and end early. */
 static void test_hash(size_t n_known)
 {
 	static const char words[] = "aaaaaaaaaaaabcd";
@@ -158,7 +158,7 @@ static void test_long_script(void)
 	for (int i = 0; i < 4; i++)
 		right = hashes_right(&h, (struct str){ text, len - i % 2 }) &&
 			hashes_right(&h, STR_LIT("a short one\n")) && right;
-	ok(right, "longer than what is kept");
+	ok(right, "longer than the remembered size");
 	for (size_t i = 0; i < h.n_known; i++)
 		ok(h.known[i].text.len <= 256 * 1024, "in bounded memory");
 	script_hash_release(&h);

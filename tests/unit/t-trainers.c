@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* run_reader: the rows of other people's trainers, and what lies in them. */
+/* run_reader: rows of other trainers, and their values. */
 #include "parsers/format.h"
 #include "parsers/median.h"
 #include "tests/support/run_case.h"
 
 static const struct run_case cases[] = {
-	{ "nanoGPT: the iteration at an evaluation is no median",
+	{ "nanoGPT: the iteration of an evaluation is not in the median",
 	  "tokens per iteration will be: 40,960\n"
 	  "step 0: train loss 4.1000, val loss 4.2000\n"
 	  "iter 0: loss 4.1500, time 9000.00ms, mfu -100.00%\n"
@@ -24,13 +24,13 @@ static const struct run_case cases[] = {
 	    { "train_batch_tokens", "40960" },
 	    { "tok_s_last", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "nanoGPT: what ends elsewhere than behind an evaluation was cut",
+	{ "nanoGPT: a log that does not end after an evaluation was cut",
 	  "step 0: train loss 4.1000, val loss 4.2000\n"
 	  "iter 0: loss 4.1500, time 9000.00ms, mfu -100.00%\n"
 	  "iter 10: loss 3.1000, time 30.00ms, mfu 9.10%\n",
 	  1,
 	  { { "steps", "10" }, { "status", "\"truncated\"" } } },
-	{ "llama2.c: its rows have no word for their step",
+	{ "llama2.c: rows without a name for their step",
 	  "0 | loss 4.1500 | lr 0.000000e+00 | 900.00ms | mfu -100.00%\n"
 	  "step 0: train loss 4.1000, val loss 4.2000\n"
 	  "1 | loss 3.1000 | lr 5.000000e-07 | 30.00ms | mfu 9.10%\n"
@@ -41,13 +41,13 @@ static const struct run_case cases[] = {
 	    { "last_train_loss", "2.9" },
 	    { "last_val_loss", "2.6" },
 	    { "step_ms_median", "32" } } },
-	{ "a step that is known again goes on with the run",
+	{ "a step that appears again continues the run",
 	  "0 ] loss 4.1500 ; lr 0.1\nstep 0: train loss 4.1, val loss 4.2\n"
 	  "1 ] loss 3.1000 ; lr 0.1\n2 ] loss 2.9000 ; lr 0.1\n"
 	  "step 2: train loss 2.5, val loss 2.6\n3 ] loss 2.7 ; lr 0.1\n",
 	  1,
 	  { { "last_train_loss", "2.7" }, { "last_val_loss", "2.6" } } },
-	{ "Composer: a row of several lines",
+	{ "Composer: a row on several lines",
 	  "[batch=1/50]:\n\t Train loss/train/total: 9.5\n"
 	  "\t Train throughput/device/tokens_per_sec: 1200.5\n"
 	  "[batch=2/50]:\n\t Train loss/train/total: 9.25\n"
@@ -60,7 +60,7 @@ static const struct run_case cases[] = {
 	    { "last_train_loss", "9.25" },
 	    { "last_val_loss", "9.125" },
 	    { "tok_s_per_device_last", "1300.5" } } },
-	{ "fairseq: a validation among rows that need no rule",
+	{ "fairseq: a validation among rows without a rule",
 	  "train_inner | epoch 001:    100 / 500 loss=9.5, ppl=724, "
 	  "num_updates=100, lr=0.1\n"
 	  "train_inner | epoch 001:    200 / 500 loss=9.25, ppl=609, "
@@ -84,7 +84,7 @@ static const struct run_case cases[] = {
 	  "loss=3.25, total_count=20\n",
 	  1,
 	  { { "last_train_loss", "null" }, { "last_val_loss", "3.25" } } },
-	{ "icefall: the batch's loss, not the sum of many",
+	{ "icefall: the loss of the batch, not the sum",
 	  "2026-05-01 10:00:00,123 INFO [train.py:9] (0/4) Epoch 1, batch 50, "
 	  "loss[loss=3.5, ctc=1, over 34.00 frames. ], tot_loss[loss=4.5, ], "
 	  "lr: 3e-03\n"
@@ -98,7 +98,7 @@ static const struct run_case cases[] = {
 	  "2026-05-01 10:00:00,1 INFO Epoch 0 CV info cv_loss 3.25\n",
 	  1,
 	  { { "last_train_loss", "3.5" }, { "last_val_loss", "3.25" } } },
-	{ "an Estimator of TensorFlow",
+	{ "a TensorFlow Estimator",
 	  "INFO:tensorflow:loss = 3.5, step = 100 (8.9 sec)\n"
 	  "INFO:tensorflow:loss = 3.25, step = 200 (8.9 sec)\n"
 	  "INFO:tensorflow:loss = 3, step = 300 (8.9 sec)\n"
@@ -111,7 +111,7 @@ static const struct run_case cases[] = {
 	  "Epoch... (1/9 | Eval Loss: 3.25, Perplexity: 25)\n",
 	  1,
 	  { { "steps", "500" }, { "last_train_loss", "3.5" }, { "last_val_loss", "3.25" } } },
-	{ "bars of a script that says its plan and its validations alone",
+	{ "bars of a script that prints only its plan and validations otherwise",
 	  "05/01/2026 10:00:00 - INFO - __main__ -   Total optimization steps "
 	  "= 20\n"
 	  "\r 5%|#  | 1/20 [00:01<00:20,  1.2it/s]"
@@ -131,7 +131,7 @@ static const struct run_case cases[] = {
 	  "Progress on:train 1.23kit/10.0kit rate:2.5it/s postfix:loss=3.25\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "3.25" } } },
-	{ "MindFormers: a step of an only epoch is the run's",
+	{ "MindFormers: a step of the only epoch is the run's",
 	  "- INFO - { Epoch:[  1/  1], step:[   10/ 1000], loss: 3.500, "
 	  "per_step_time: 12ms, lr: 1e-05\n",
 	  1,
@@ -139,12 +139,12 @@ static const struct run_case cases[] = {
 	    { "planned_steps", "1000" },
 	    { "last_train_loss", "3.5" },
 	    { "step_ms_median", "12" } } },
-	{ "MindFormers: of two epochs it is not",
+	{ "MindFormers: a step of one of two epochs is not",
 	  "- INFO - { Epoch:[  2/  2], step:[   10/ 1000], loss: 3.500, "
 	  "per_step_time: 12ms, lr: 1e-05\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "3.5" } } },
-	{ "ML-Agents has steps and no loss",
+	{ "ML-Agents has steps but no loss",
 	  "[INFO] 3DBall. Step: 12000. Time Elapsed: 2.5 s. Mean Reward: 1.2. "
 	  "Std of Reward: 0.7. Training.\n",
 	  1,
@@ -158,7 +158,7 @@ static const struct run_case cases[] = {
 	  "0.01 t=1\n",
 	  1,
 	  { { "last_train_loss", "3.5" }, { "last_val_loss", "3.25" } } },
-	{ "a rule's rows behind what `ts` and srun put there",
+	{ "a rule's rows after the prefixes of `ts` and srun",
 	  "Nov 20 10:00:00 0: step:1/9 train_loss:3.5 train_time:10ms "
 	  "step_avg:10ms\n"
 	  "Nov 20 10:00:00 1: step:1/9 train_loss:4.5 train_time:10ms "
@@ -167,7 +167,7 @@ static const struct run_case cases[] = {
 	  "train_time:20ms step_avg:10ms\n",
 	  1,
 	  { { "steps", "2" }, { "last_train_loss", "3.5" }, { "last_val_loss", "3.25" } } },
-	{ "bits per character are no nats",
+	{ "bits per character are not nats",
 	  "step 0: train loss 6.1000 BPC, val loss 6.2000 BPC\n"
 	  "iter 0: loss 6.1500 BPC, time 80.00ms, mfu -100.00%\n"
 	  "iter 10: loss 5.1000 BPC, time 30.00ms, mfu 9.10%\n",
@@ -176,7 +176,7 @@ static const struct run_case cases[] = {
 	    { "last_train_loss", "null" },
 	    { "last_val_loss", "null" },
 	    { "step_ms_median", "55" } } },
-	{ "build-nanogpt: three words of one file",
+	{ "build-nanogpt: three kinds of lines in one file",
 	  "0 val 10.9\n0 hella 0.2400\n0 train 10.8\n1 train 9.5\n"
 	  "2 val 8.75\n2 hella 0.2500\n2 train 8.7\n",
 	  1,
@@ -199,7 +199,7 @@ static const struct run_case cases[] = {
 	    { "step_ms_median", "500" },
 	    { "tok_s_last", "5242880.5" },
 	    { "status", "\"truncated\"" } } },
-	{ "build-nanogpt's console, to its last validation",
+	{ "build-nanogpt's console, up to its last validation",
 	  "step     1 | loss: 9.800000 | lr 1.6e-06 | norm: 12.1 | dt: "
 	  "100.00ms | tok/sec: 5242880.50\n"
 	  "validation loss: 9.95\n"
@@ -207,7 +207,7 @@ static const struct run_case cases[] = {
 	  "100.00ms | tok/sec: 5242880.50\n",
 	  1,
 	  { { "steps", "2" }, { "status", "\"finished\"" } } },
-	{ "llm.c: NaN from the first row, and a scheduler's words in the last",
+	{ "llm.c: NaN from the first row, and a scheduler's message in the last",
 	  "| train_num_batches     | 40                 |\n"
 	  "step    1/40 | loss     nan (+nanz)| norm    nan (+nanz)| lr "
 	  "1.0e-06 | 3600.25 ms | 36.9% bf16 MFU | 145000 tok/s\n"
@@ -225,7 +225,7 @@ static const struct run_case cases[] = {
 	    { "tok_s_last", "146000" },
 	    { "planned_steps", "40" },
 	    { "status", "\"killed\"" } } },
-	{ "llm.c of other days",
+	{ "older logs of llm.c",
 	  "step    1/74: train loss 4.367857 (acc 4.378) (1.25 ms, 123456 "
 	  "tok/s)\n"
 	  "val loss 4.5\n"
@@ -238,7 +238,7 @@ static const struct run_case cases[] = {
 	    { "step_ms_median", "1.5" },
 	    { "tok_s_last", "123456" },
 	    { "status", "\"finished\"" } } },
-	{ "a C program without memory crashed, and says why",
+	{ "a C program without memory crashed, with its reason",
 	  "allocating 39612 MiB for activations\n"
 	  "[CUDA ERROR] at file train_gpt2.cu:265:\nout of memory\n",
 	  1,
@@ -268,13 +268,13 @@ static const struct run_case cases[] = {
 	    { "train_batch_tokens", "4096" },
 	    { "final_bpb", "null" },
 	    { "status", "\"truncated\"" } } },
-	{ "nanochat: the tokenizer's time is no end of a training",
+	{ "nanochat: the tokenizer's time does not end a training",
 	  "Training time: 0.06s\n"
 	  "step 00000/00050 (0.00%) | loss: 9.5 | lrm: 0.03 | dt: 170.64ms | "
 	  "tok/sec: 4,755 | mfu: 0.03 | total time: 0.00m\n",
 	  1,
 	  { { "steps", "0" }, { "status", "\"truncated\"" } } },
-	{ "autoresearch: versions of one line, and the score behind them",
+	{ "autoresearch: versions of one line, and the score after them",
 	  "\rstep 00000 (0.0%) | loss: 9.0 | lrm: 1.00 | dt: 900ms | tok/sec: "
 	  "145,000 | mfu: 9.1% | epoch: 1 | remaining: 300s    "
 	  "\rstep 00001 (0.1%) | loss: 8.5 | lrm: 1.00 | dt: 310ms | tok/sec: "
@@ -294,7 +294,7 @@ static const struct run_case cases[] = {
 	    { "step_ms_median", "312" },
 	    { "tok_s_last", "1680000" },
 	    { "status", "\"finished\"" } } },
-	{ "torchtitan: colours, a device's rate, a shutdown without meaning",
+	{ "torchtitan: colors, a device's rate, a harmless shutdown error",
 	  "[rank0]:[titan] 2026-05-03 01:25:54,997 - root - INFO - Trainer is "
 	  "initialized with local batch size 2, global batch size 16, "
 	  "sequence length 260, total steps 2 (warmup 1)\n"
@@ -317,7 +317,7 @@ static const struct run_case cases[] = {
 	    { "tok_s_per_device_last", "1208" },
 	    { "tok_s_last", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "its words from another trainer's program excuse no failure",
+	{ "the same error in another trainer's log is a failure",
 	  "iter 10: loss 3.1000, time 30.00ms, mfu 9.10%\n"
 	  "Training completed\n"
 	  "Traceback (most recent call last):\n"
@@ -363,7 +363,7 @@ static const struct run_case cases[] = {
 	    { "step_ms_median", "13200.25" },
 	    { "tok_s_last", "null" },
 	    { "status", "\"truncated\"" } } },
-	{ "GPT-NeoX: the iteration stands second",
+	{ "GPT-NeoX: the iteration is the second number",
 	  " samples/sec: 95.448 | iteration       10/      20 | elapsed time "
 	  "per iteration (ms): 1341.5 | learning rate: 8.4E-07 | approx flops "
 	  "per GPU: 58.7TFLOPS | lm_loss: 1.125E+01 | loss scale: 4096.0 |\n"
@@ -393,7 +393,7 @@ static const struct run_case cases[] = {
 	    { "step_ms_median", "11" },
 	    { "run_index", "1" },
 	    { "status", "\"finished\"" } } },
-	{ "DeepSpeed alone counts steps; samples are no tokens",
+	{ "plain DeepSpeed counts steps; samples are not tokens",
 	  "[2024-01-01 10:00:00,000] [INFO] [timer.py:260:stop] "
 	  "epoch=0/micro_step=10/global_step=10, "
 	  "RunningAvgSamplesPerSec=173.4, CurrSamplesPerSec=175.1\n"
@@ -404,7 +404,7 @@ static const struct run_case cases[] = {
 	    { "tok_s_last", "null" },
 	    { "last_train_loss", "null" },
 	    { "status", "null" } } },
-	{ "Hugging Face: dicts within the bar, whose steps they share",
+	{ "Hugging Face: dictionaries in the bar, with the bar's steps",
 	  "  0%|          | 0/40 [00:00<?, ?it/s]"
 	  "\r 25%|##5       | 10/40 [00:05<00:15,  1.90it/s]"
 	  "\r                                    \r{'loss': 2.5, 'grad_norm': "
@@ -424,7 +424,7 @@ static const struct run_case cases[] = {
 	    { "last_val_loss", "2.125" },
 	    { "step_ms_median", "null" },
 	    { "status", "\"truncated\"" } } },
-	{ "Hugging Face: a bar that is drawn at the end saves nothing",
+	{ "Hugging Face: a bar redrawn at the end does not clear the failure",
 	  "  Total optimization steps = 300\n"
 	  "  3%|#  | 10/300 [00:21<10:02,  2.09s/it]\n"
 	  "{'loss': 1.5, 'learning_rate': 4.7e-05, 'epoch': 0.3}\n"
@@ -433,7 +433,7 @@ static const struct run_case cases[] = {
 	  "  4%|#  | 11/300 [00:21<10:02,  2.09s/it]\n",
 	  1,
 	  { { "steps", "11" }, { "status", "\"oom\"" } } },
-	{ "Hugging Face: bars of other things count no steps",
+	{ "Hugging Face: bars of other things do not count steps",
 	  "Map:  10%|#         | 10/100 [00:00<00:00, 1000it/s]\n"
 	  " 50%|#####     | 50/100 [00:00<00:00, 1000.5it/s]\n"
 	  "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.25}\n"
@@ -447,7 +447,7 @@ static const struct run_case cases[] = {
 	    { "planned_steps", "null" },
 	    { "last_train_loss", "2" },
 	    { "status", "\"finished\"" } } },
-	{ "LLaMA-Factory: a dict behind an arrow, and the table that rounds",
+	{ "LLaMA-Factory: a dictionary after an arrow, and a rounded table",
 	  "[INFO|trainer.py:2321] 2024-11-26 22:07:15,123 >>   Total "
 	  "optimization steps = 17,000\n"
 	  "[INFO|2024-11-26 22:09:01] logging.py:157 >> {'loss': 2.2818, "
@@ -475,7 +475,7 @@ static const struct run_case cases[] = {
 	    { "last_val_loss", "2.25" },
 	    { "tok_s_last", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "Lightning: the exact figure stays, v_num is none",
+	{ "Lightning: the exact figure is kept, v_num is ignored",
 	  "Sanity Checking: 0it [00:00, ?it/s]\n"
 	  "Epoch 0: 100%|####| 10/10 [00:01<00:00,  8.1it/s, v_num=5, "
 	  "train_loss=0.250, val_loss=0.332]\n"
@@ -491,7 +491,7 @@ static const struct run_case cases[] = {
 	    { "last_val_loss", "0.3325" },
 	    { "step_ms_median", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "Lightning: bars alone",
+	{ "Lightning: only bars",
 	  "Epoch 0:  50%|##  | 5/10 [00:03<00:03, 130.1it/s, v_num=1, "
 	  "train_loss_step=0.512]\n"
 	  "Epoch 0: 100%|####| 10/10 [00:07<00:00, 131.2it/s, v_num=1, "
@@ -506,7 +506,7 @@ static const struct run_case cases[] = {
 	  "\nDetected KeyboardInterrupt, attempting graceful shutdown ...\n",
 	  1,
 	  { { "steps", "10" }, { "status", "\"killed\"" } } },
-	{ "litgpt: an absent validation, micro-batches that are no steps",
+	{ "litgpt: an absent validation; micro-batches are not steps",
 	  "Epoch 1 | iter 1 step 0 | loss train: 1.750, val: n/a | iter time: "
 	  "548.72 ms\n"
 	  "Epoch 1 | iter 2 step 1 | loss train: 1.660, val: n/a | iter time: "
@@ -522,7 +522,7 @@ static const struct run_case cases[] = {
 	    { "last_val_loss", "1.625" },
 	    { "step_ms_median", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "OLMo: one row is several lines",
+	{ "OLMo: a row on several lines",
 	  "2024-01-30 12:00:00.123\thost:0\tolmo.train:785\tINFO\t[step=1/4]\n"
 	  "    train/CrossEntropyLoss=11.25\n"
 	  "    train/Perplexity=76,880\n"
@@ -538,7 +538,7 @@ static const struct run_case cases[] = {
 	    { "tok_s_per_device_last", "45538" },
 	    { "tok_s_last", "null" },
 	    { "status", "\"truncated\"" } } },
-	{ "MaxText: rows that were only dispatched do not move the median",
+	{ "MaxText: rows that were only dispatched do not change the median",
 	  "Config param steps: 4\n"
 	  "completed step: 0, seconds: 44.923, TFLOP/s/device: 17.022, "
 	  "Tokens/s/device: 1094.129, total_weights: 196608, loss: 12.038\n"
@@ -555,12 +555,12 @@ static const struct run_case cases[] = {
 	    { "tok_s_per_device_last", "8688.5" },
 	    { "tok_s_last", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "a part of a log, whose trainer prints its plan or its end elsewhere",
+	{ "a part of a log, without the plan and the end",
 	  "completed step: 8, seconds: 5.668, TFLOP/s/device: 134.911, "
 	  "Tokens/s/device: 8671.946, total_weights: 196608, loss: 10.440\n",
 	  1,
 	  { { "steps", "8" }, { "planned_steps", "null" }, { "status", "\"truncated\"" } } },
-	{ "timm: the value stands before the mean; batches are no steps",
+	{ "timm: the value precedes the mean; batches are not steps",
 	  "Train: 3 [   0/1251 (  0%)]  Loss: 5.67 (5.80)  Time: 0.312s,  "
 	  "820.51/s  (0.320s,  800.10/s)  LR: 5.000e-04  Data: 0.010 (0.020)\n"
 	  "Train: 3 [1250/1251 (100%)]  Loss: 5.50 (5.75)  Time: 0.300s,  "
@@ -577,7 +577,7 @@ static const struct run_case cases[] = {
 	    { "step_ms_median", "306" },
 	    { "tok_s_last", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "MLPerf: an accuracy that is a loss stays what it is called",
+	{ "MLPerf: an accuracy that is a loss keeps its name",
 	  ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1, \"event_type\": "
 	  "\"POINT_IN_TIME\", \"key\": \"seed\", \"value\": 7, \"metadata\": "
 	  "{}}\n"
@@ -593,7 +593,7 @@ static const struct run_case cases[] = {
 	    { "last_train_loss", "1.3125" },
 	    { "last_val_loss", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "an evaluation's table has scores and no loss",
+	{ "the table of an evaluation has scores and no loss",
 	  "|  Tasks  |Version|Filter|n-shot| Metric |   |Value |   |Stderr|\n"
 	  "|---------|------:|------|-----:|--------|---|-----:|---|-----:|\n"
 	  "|arc_easy |      1|none  |     0|acc     |\xe2\x86\x91  |0.4335|\xc2"
@@ -605,7 +605,7 @@ static const struct run_case cases[] = {
 	    { "last_val_loss", "null" },
 	    { "steps", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "Hugging Face: only the end is told",
+	{ "Hugging Face: only the end is printed",
 	  "{'train_runtime': 9.5, 'train_steps_per_second': 0.5, 'train_loss': "
 	  "2.25, 'epoch': 1.0}\n",
 	  1,
@@ -623,14 +623,14 @@ static const struct run_case cases[] = {
 	    { "last_train_loss", "4.5" },
 	    { "step_ms_median", "10.5" },
 	    { "status", "\"killed\"" } } },
-	{ "a user's interrupt ends a run, a crash's followers are no cause",
+	{ "a user's interrupt ends a run; the failures after a crash are not its cause",
 	  "iter 10: loss 3.1000, time 30.00ms, mfu 9.10%\n"
 	  "Traceback (most recent call last):\n"
 	  "  File \"train.py\", line 1\n"
 	  "KeyboardInterrupt\n",
 	  1,
 	  { { "status", "\"killed\"" } } },
-	{ "a crash stays one when the scheduler ends what is left of the job",
+	{ "a crash remains a crash when the scheduler kills the rest of the job",
 	  "iter 10: loss 3.1000, time 30.00ms, mfu 9.10%\n"
 	  "Traceback (most recent call last):\n"
 	  "RuntimeError: no\n"
@@ -643,7 +643,7 @@ static const struct run_case cases[] = {
 	  "Segmentation fault (core dumped)\n",
 	  1,
 	  { { "status", "\"crashed\"" } } },
-	{ "words like a trainer's are no rows",
+	{ "words like a trainer's are not rows",
 	  "    print(f\"iter {iter_num}: loss {lossf:.4f}, time {dt:.2f}ms\")\n"
 	  "step 1: train loss went down, val loss too\n"
 	  "| total batch size      | as you like |\n"
@@ -654,13 +654,13 @@ static const struct run_case cases[] = {
 	  { { NULL, NULL } } },
 };
 
-/* Exact while few, within 0.1 % when many. */
+/* Exact for few numbers, within 0.1 % for many. */
 static void test_median(void)
 {
 	struct median m = { .n = 0 };
 	double got;
 
-	ok(isnan(median_get(&m)), "the median of nothing is none");
+	ok(isnan(median_get(&m)), "no numbers, no median");
 	for (int i = 1; i <= 4; i++)
 		median_add(&m, i * 10.0);
 	median_add(&m, (double)NAN);
@@ -673,7 +673,7 @@ static void test_median(void)
 	for (int i = 0; i < 20000; i++)
 		median_add(&m, 777.77);
 	got = median_get(&m);
-	ok(fabs(got - 777.77) <= 0.001 * 777.77, "near of many: %g", got);
+	ok(fabs(got - 777.77) <= 0.001 * 777.77, "nearly right for many: %g", got);
 	median_release(&m);
 }
 

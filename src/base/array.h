@@ -4,21 +4,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* 1; does not compile where it is given a pointer. */
+/* Evaluates to 1; does not compile for a pointer. */
 #define IS_ARRAY(array) \
 	sizeof(char[1 - \
 		    2 * __builtin_types_compatible_p(__typeof__(array), __typeof__(&(array)[0]))])
 
-/* How many elements an array has. */
+/* Number of elements of an array. */
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Each of the n elements of an array (NULL where n is 0), which stays where it
- * is: item points at one after the other. */
+/* Visit each of the n elements of an array (NULL if n is 0), which must not move: item points to
+ * one after the other. */
 #define array_each(item, array, n)                                                                 \
 	for (__typeof__(*(array)) *item = (array), *item##_end = item == NULL ? NULL : item + (n); \
 	     item != item##_end; item++)
 
-/* The first of them that a condition on item holds for; NULL: none. */
+/* The first element for which a condition on item is true, or NULL. */
 #define array_find(item, array, n, condition)              \
 	__extension__({                                    \
 		__typeof__(*(array)) *item##_found = NULL; \
@@ -32,10 +32,10 @@
 		item##_found;                              \
 	})
 
-/* Does the condition hold for one of them? */
+/* Is the condition true for any element? */
 #define array_any(item, array, n, condition) (array_find(item, array, n, condition) != NULL)
 
-/* Does the condition on i hold for one, or for all, of 0 .. n - 1? */
+/* Is the condition on i true for any, or for all, of 0 .. n - 1? */
 #define any_of(i, n, condition)                           \
 	__extension__({                                   \
 		__typeof__((n) + 0) i = 0, i##_end = (n); \
@@ -46,10 +46,8 @@
 	})
 #define all_of(i, n, condition) (!any_of(i, n, !(condition)))
 
-/*
- * Of 0 .. n - 1 the first i for which `before` does not hold, n when it holds
- * for all: an expression of i that is true for some and then for none.
- */
+/* The first i of 0 .. n - 1 for which `before` is false, or n: a binary search for an expression of
+ * i that is true up to some i and false after it. */
 #define bisect(n, i, before)                              \
 	__extension__({                                   \
 		size_t i##_lo = 0, i##_hi = (n);          \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Base64 by libcrypto: host keys, the clipboard, files that a pod sends. */
+/* Base64 with libcrypto: host keys, the clipboard, files sent by a pod. */
 #include "base/base64.h"
 
 #include <limits.h>
@@ -19,7 +19,7 @@ bool base64_decode(struct buf *out, struct str text)
 {
 	int n = 0, end = 0;
 
-	/* libcrypto takes a "-" for the end of PEM. */
+	/* libcrypto treats a "-" as the end of PEM. */
 	if (text.len == 0 || text.len > INT_MAX / 2 || memchr(text.p, '-', text.len) != NULL)
 		return text.len == 0;
 	EVP_ENCODE_CTX *ctx = EVP_ENCODE_CTX_new();

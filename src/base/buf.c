@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Growable bytes with a cap; used wherever text is put together. */
+/* Growable byte buffers with a cap; used wherever text is built. */
 #include "base/buf.h"
 
 #include <assert.h>
@@ -34,7 +34,7 @@ void buf_clear(struct buf *buf)
 		buf->data[0] = '\0';
 }
 
-/* Make room for `more` bytes; returns how many of them fit under the cap. */
+/* Allocate space for `more` bytes; returns how many of them fit under the cap. */
 static size_t buf_reserve(struct buf *buf, size_t more)
 {
 	size_t room;

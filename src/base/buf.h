@@ -5,26 +5,22 @@
 
 #include "base/str.h"
 
-/*
- * Growable bytes with a cap given at init.  data is always NUL-ended (the NUL
- * is not counted in len).  What would pass the cap is dropped and `truncated`
- * is set: a buf never grows past cap, whatever is appended.
- */
+/* A growable byte buffer with a cap given at init. data always ends with a NUL that len does not
+ * count. Bytes beyond the cap are dropped and `truncated` is set: a buf never grows past cap. */
 struct buf {
-	char *data; /* owned; "" when nothing was appended yet */
+	char *data; /* owned; "" while nothing has been appended */
 	size_t len;
-	size_t room; /* bytes allocated, the NUL included */
-	size_t cap;  /* bytes at most, the NUL not included */
+	size_t room; /* bytes allocated, including the NUL */
+	size_t cap;  /* maximum length, excluding the NUL */
 	bool truncated;
 };
 
 struct buf buf_new(size_t cap_bytes);
 void buf_init(struct buf *buf, size_t cap_bytes);
 void buf_release(struct buf *buf);
-/* A local one that is released where its block ends:
- *	AUTO_BUF text = buf_new(4096); */
+/* A local buf that is released at the end of its block: AUTO_BUF text = buf_new(4096); */
 #define AUTO_BUF __attribute__((cleanup(buf_release))) struct buf
-/* Forget the content, keep the memory and the cap. */
+/* Remove the content, keep the memory and the cap. */
 void buf_clear(struct buf *buf);
 
 void buf_append(struct buf *buf, const void *data, size_t len);
@@ -33,12 +29,12 @@ void buf_append_char(struct buf *buf, char c);
 void buf_appendf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vappendf(struct buf *buf, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
-/* What it holds; borrowed until it changes. */
+/* The content; borrowed until the buf changes. */
 static inline struct str buf_str(const struct buf *buf)
 {
 	return (struct str){ buf->data, buf->len };
 }
 /* Remove the first n bytes (n <= len). */
 void buf_consume(struct buf *buf, size_t n);
-/* Give the content away (caller frees), leave the buf empty. */
+/* Return the content (the caller frees it) and leave the buf empty. */
 char *buf_detach(struct buf *buf);

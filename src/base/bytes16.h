@@ -6,13 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/*
- * 16 bytes at once, in the notation that gcc and clang share: the compiler
- * makes SSE2, NEON or plain words of it.  A comparison gives 0xff where it
- * holds and 0 elsewhere.
- */
+/* 16 bytes at once, in the vector syntax of gcc and clang, which compile it to SSE2, NEON or plain
+ * words. A comparison gives 0xff for true and 0 for false, per byte. */
 typedef unsigned char bytes16 __attribute__((vector_size(16)));
-/* How one is returned never matters: all of this is inline. */
+/* The calling convention never matters, because all of this is inline. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 static inline bytes16 bytes16_load(const char *p)
@@ -23,7 +20,7 @@ static inline bytes16 bytes16_load(const char *p)
 	return v;
 }
 
-/* Whether any byte of v is not 0. */
+/* Is any byte of v not 0? */
 static inline bool bytes16_any(bytes16 v)
 {
 	uint64_t words[2];
@@ -32,7 +29,7 @@ static inline bool bytes16_any(bytes16 v)
 	return (words[0] | words[1]) != 0;
 }
 
-/* How often c stands in the len bytes at p. */
+/* Count the occurrences of c in the len bytes at p. */
 static inline size_t bytes16_count(const char *p, size_t len, char c)
 {
 	const char *end = p + len;
@@ -41,7 +38,7 @@ static inline size_t bytes16_count(const char *p, size_t len, char c)
 	while (end - p >= 32) {
 		bytes16 counts = { 0 };
 
-		/* So often that no byte of counts overflows. */
+		/* At most this often, so that no byte of counts overflows. */
 		for (int k = 0; k < 127 && end - p >= 32; k++, p += 32)
 			counts -= (bytes16)(bytes16_load(p) == (uint8_t)c) +
 				  (bytes16)(bytes16_load(p + 16) == (uint8_t)c);

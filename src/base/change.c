@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Change points of a series; for the history of benches and for charts. */
+/* Change points of a series, for the history of benches and for charts. */
 #include "base/change.h"
 
 #include <math.h>
@@ -9,27 +9,27 @@
 #include "base/sort.h"
 #include "base/xalloc.h"
 
-#define SERIES	 199 /* without a change, that one is held against */
+#define SERIES	 199 /* random series for comparison */
 #define MOST_P	 0.05
 #define SIDE	 (CHANGE_POINTS + 1)
 #define MOST_RHO 0.95
 #define BIAS	 6.0
 
-/* The places that part a series, 0 and its end included, ascending. */
+/* The boundaries between sections, ascending, including 0 and the end. */
 struct cuts {
 	size_t at[CHANGE_MOST + 3], n;
 };
 
 struct search {
 	double y[CHANGE_POINTS], like[CHANGE_POINTS];
-	size_t n, least; /* values, and of a stretch */
+	size_t n, least; /* number of values, and number of values in a section */
 	struct cuts cuts;
-	/* Of |y[a] - y[b]| all a < i, b < j: of one stretch. */
+	/* Sum of |y[a] - y[b]| over all a < i, b < j within one section. */
 	double sum[SIDE][SIDE];
 	uint64_t state;
 };
 
-/* A split of a stretch, and how far its sides are apart. */
+/* A split of a section, and the energy distance between its sides. */
 struct split {
 	size_t at;
 	double q;
@@ -47,8 +47,8 @@ static void fill_sums(struct search *s, const double *y, size_t n)
 	}
 }
 
-/* The largest energy distance of [0, at) and [at, end) for any end: what lies
- * behind may be at the old level again. */
+/* The largest energy distance between [0, at) and [at, end) for any end: later values may be back
+ * at the old level. */
 static double energy_at(const struct search *s, size_t at, size_t n)
 {
 	double m = (double)at, own = s->sum[at][at], most = 0;
@@ -64,7 +64,7 @@ static double energy_at(const struct search *s, size_t at, size_t n)
 	return most;
 }
 
-/* The best split of all stretches of y. */
+/* The best split over all sections of y. */
 static struct split best_split(struct search *s, const double *y)
 {
 	struct split best = { 0, 0 };
@@ -103,12 +103,9 @@ static void add_cut(struct cuts *cuts, size_t at)
 	cuts->at[i] = at;
 }
 
-/*
- * How far a value depends on the one before it, were there that split and the
- * next best: a change that is not known yet would look like it.  Kendall
- * (1954): the estimate is too low by (1 + 3 rho) / n a stretch; that the
- * splits were chosen costs about as much as BIAS more.
- */
+/* The correlation of neighboring values, given that split and the next best one: a change that has
+ * not been found yet would look like correlation. Kendall (1954): the estimate is too low by (1 + 3
+ * rho) / n per section; choosing the splits by their effect costs about BIAS more. */
 static double correlation(struct search *s, struct split split)
 {
 	double own = 0, next = 0, rho;
@@ -136,7 +133,7 @@ static double correlation(struct search *s, struct split split)
 	return fmin(fmax(rho, 0), MOST_RHO);
 }
 
-/* One series like y that has no change but those found. */
+/* Generate a series like y without changes other than those found. */
 static void draw_like(struct search *s, double rho)
 {
 	double first = sqrt(1 - rho * rho);
@@ -162,7 +159,7 @@ static void draw_like(struct search *s, double rho)
 	}
 }
 
-/* How often chance alone splits as far; it stops where that is too often. */
+/* How often a random series splits as well; stops early if that is too often. */
 static double chance_of(struct search *s, struct split split)
 {
 	double rho = correlation(s, split);

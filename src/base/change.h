@@ -3,30 +3,27 @@
 
 #include <stddef.h>
 
-/*
- * Where the level of a series of numbers changes: E-divisive (Matteson and
- * James 2014, JASA 109, 334-345).  Of all splits of all stretches the one with
- * the largest energy distance between its sides is held against the same of
- * 199 series that have no change; it stays where p <= 0.05, and the search
- * goes on in its parts.  The 199 are permutations: of series without a change
- * 5 % at most have one found, whatever the distribution of their values is.
+/* Finds where the level of a series changes: E-divisive (Matteson and James 2014, JASA 109,
+ * 334-345). The split with the largest energy distance between its sides, over all sections, is
+ * compared with the same for 199 series without a change; it is kept if p <= 0.05, and the search
+ * continues in its parts. The 199 series are permutations: in at most 5 % of series without a
+ * change one is found, whatever the distribution of the values.
  *
- * That needs values that do not depend on those before them.  Where they seem
- * to, the 199 are autoregressions of the first order, of the permuted
- * innovations.  Of 100 points without a change, neighbours correlating by 0,
- * 0.3, 0.5 and 0.7, then 3.0, 4.1, 3.5 and 3.4 % have one found; of 16 points
- * 3, 9, 16 and 23 %: too few to tell a slow wave from a change.
+ * This requires values that do not depend on the previous ones. If they seem to, the 199 series are
+ * first-order autoregressions of the permuted innovations. In series of 100 points without a change
+ * and with a correlation of neighbors of 0, 0.3, 0.5 and 0.7, one is found in 3.0, 4.1, 3.5 and 3.4
+ * % of cases; with 16 points in 3, 9, 16 and 23 %, which is too few points to tell a slow wave from
+ * a change.
  *
- * Of more than CHANGE_POINTS values the medians of so many equal stretches are
- * looked at, and a change is known to the length of one.
- */
+ * A series of more than CHANGE_POINTS values is reduced to the medians of that many equal sections,
+ * and the position of a change is known to one section. */
 #define CHANGE_POINTS 128
-#define CHANGE_MOST   8 /* that are looked for */
+#define CHANGE_MOST   8 /* maximum number of changes */
 
 struct change {
 	size_t at;	      /* the first value of the new level */
-	double before, after; /* medians, from and to the next changes */
+	double before, after; /* medians between the neighboring changes */
 };
 
-/* The changes of y (finite, in their order) by their place; how many. */
+/* Find the changes of y (finite values) in order of position; returns their number. */
 size_t change_find(const double *y, size_t n, struct change out[CHANGE_MOST]);

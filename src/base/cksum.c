@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The checksum of cksum(1), and by what a file on this machine is known
- * again; for logs that are followed. */
+/* The checksum of cksum(1), and how a local file is recognized again; for followed logs. */
 #include "base/cksum.h"
 
 #include <pthread.h>
@@ -10,7 +9,7 @@
 #define POLYNOMIAL 0x04c11db7U
 #define STRIDE	   16
 
-/* What a byte adds to the remainder when so many more bytes have come. */
+/* Contribution of a byte to the remainder after N more bytes. */
 static uint32_t table[STRIDE][256];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The real clock, times as text, and pauses before another attempt. */
+/* The real clock, times as text, and delays between attempts. */
 #include "base/clock.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Terms of a series or fraction; far above what any argument here needs. */
+/* Maximum number of terms of a series or fraction; far more than any argument here needs. */
 #define MAX_TERMS   100000
 #define POWER_PARTS 600
 #define EPSILON	    1e-16
@@ -51,10 +51,8 @@ static double beta_fraction(double x, double a, double b)
 	return value;
 }
 
-/*
- * I_x(a, b) with y = 1 - x given beside x, since either may be too near to 1
- * to keep the digits of the other.
- */
+/* I_x(a, b) with y = 1 - x as a separate argument: if one of them is close to 1, the other has more
+ * digits than 1 minus it. */
 static double beta_inc_xy(double x, double y, double a, double b)
 {
 	if (x <= 0.0)
@@ -110,10 +108,8 @@ static double t_density(double t, double df)
 	       sqrt(df * M_PI);
 }
 
-/*
- * By symmetry the t >= 0 with P(T > t) = tail, tail < 1/2: doubling to a
- * bracket, then Newton's way within it, or its middle.
- */
+/* By symmetry, the t >= 0 with P(T > t) = tail, tail < 1/2: double to a bracket, then use Newton
+ * steps within it, or bisect. */
 double dist_t_quantile(double p, double df)
 {
 	double tail = p < 0.5 ? p : 1.0 - p, low = 0.0, high = 1.0, next;
@@ -143,10 +139,8 @@ double dist_t_quantile(double p, double df)
 	return p < 0.5 ? -next : next;
 }
 
-/*
- * A normal of mean delta is over the bar times s, the spread as it is measured
- * in units of the true one: by Simpson's rule over all s that occur.
- */
+/* The probability that a normal variable with mean delta exceeds the bar times s, the measured
+ * spread in units of the true one: Simpson's rule over the range of s. */
 double dist_t_power(double delta, double df, double alpha)
 {
 	double bar = dist_t_quantile(1.0 - alpha, df), width = 8.0 / sqrt(df);

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/*
- * An error as a value the caller owns.  A function that can fail takes
- * `struct err *err` as its last parameter, returns -1 and fills it; on
- * success it leaves it untouched, so calls chain with ||.  err may be NULL
- * where the caller does not want the text.
- */
+/* An error as a value owned by the caller. A function that can fail takes `struct err *err` as its
+ * last parameter, returns -1 and fills it; on success it leaves it untouched, so that calls can be
+ * chained with ||. err may be NULL if the caller does not need the text. */
 
-/*
- * What went wrong; each class has one exit status (err_exit_status): 1 our
- * side or the data, 2 the user, 3 a check, 4 the pod, 5 nothing is there, 141
- * (that of SIGPIPE) nobody reads what we print, of which nothing is said.
- */
+/* The kind of error; each one has an exit status (err_exit_status): 1 this program or the data, 2
+ * the user, 3 a check, 4 the pod, 5 no data, 141 (as for SIGPIPE) nobody reads our output, which is
+ * not reported. */
 #define ERR_CODE_LIST(X) \
 	X(NONE, 0)       \
 	X(IO, 1)         \
@@ -46,13 +41,13 @@ struct err {
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same with ": " and the text of errno at its end. */
+/* The same, with ": " and the text of errno at the end. */
 int err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Put "<formatted>: " before the text on the way up, return -1.  Without a
- * text all was said already, and nothing more is. */
+/* Prepend "<formatted>: " to the text while returning; returns -1. An empty text means that
+ * everything was already reported, and stays empty. */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The program's exit status for this class of error. */
+/* The exit status of the program for this class of error. */
 int err_exit_status(enum err_code code);

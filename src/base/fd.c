@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* File descriptors: closed once, written to as a whole. */
+/* File descriptors: close once, write completely. */
 #include "base/fd.h"
 
 #include <errno.h>

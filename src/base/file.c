@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are there whole or not at all, and where the home is. */
+/* Files that are written completely or not at all, and the home directory. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ int file_read(const char *path, struct buf *out, struct err *err)
 	return result;
 }
 
-/* Fill fd, which temp names, and close it; what fails leaves no temp. */
+/* Write and close fd, whose name is temp; on failure temp is removed. */
 static int fill(int fd, const char *temp, struct str text, mode_t mode)
 {
 	if (fd < 0)
@@ -74,7 +74,7 @@ int file_replace(const char *path, struct str text, struct err *err)
 {
 	AUTO_TEXT temp = xasprintf("%s.tmp", path);
 
-	/* One that a kill left here is used again. */
+	/* A file left behind after a kill is reused. */
 	int rc = fill(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), temp, text, 0600);
 	if (rc == 0 && (rc = rename(temp, path)) != 0)
 		(void)unlink(temp);
@@ -83,7 +83,7 @@ int file_replace(const char *path, struct str text, struct err *err)
 	return rc;
 }
 
-/* The n-th name: "a.csv", "a-1.csv" ... */
+/* The n-th candidate: "a.csv", "a-1.csv" ... */
 static char *name_of(const char *path, int n)
 {
 	const char *slash = strrchr(path, '/');
@@ -95,7 +95,7 @@ static char *name_of(const char *path, int n)
 	return xasprintf("%.*s-%d%s", base, path, n, dot != NULL ? dot : "");
 }
 
-/* Give it a name that nobody has; where links are unknown it is reserved. */
+/* Give it an unused name; without hard links, reserve the name first. */
 static int give_name(const char *temp, const char *path)
 {
 	if (link(temp, path) == 0)
@@ -109,7 +109,7 @@ static int give_name(const char *temp, const char *path)
 	return rename(temp, path);
 }
 
-/* What open() would give a file of mode 0666. */
+/* The permissions that open() would give with mode 0666. */
 static mode_t mode_of_new(void)
 {
 	mode_t mask = umask(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of keys, the table of actions, and the binding of one to the other. */
+/* Names of keys, the table of actions, and key bindings. */
 #include "base/keymap.h"
 
 #include <assert.h>

@@ -20,7 +20,7 @@ struct list {
 	for (type *item = list_entry((head)->next, type, member); &item->member != (head); \
 	     item = list_entry(item->member.next, type, member))
 
-/* The same where the body may remove and free the element at hand. */
+/* The same, if the body may remove and free the current element. */
 #define list_each_safe(type, item, head, member)                              \
 	for (type *item = list_entry((head)->next, type, member),             \
 		  *item##_next = list_entry(item->member.next, type, member); \
@@ -46,7 +46,7 @@ static inline void list_append(struct list *head, struct list *link)
 	head->prev = link;
 }
 
-/* Take link out; it becomes an empty list of its own. */
+/* Remove link; it becomes an empty list. */
 static inline void list_remove(struct list *link)
 {
 	/* The analyzer cannot see that neighbours live.  NOLINTBEGIN */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open addressing with linear probing; deletion shifts back. */
+/* Open addressing with linear probing; deletion shifts entries back. */
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ void map_release(struct map *map, void (*free_value)(void *value))
 	map_init(map);
 }
 
-/* The slot of key, or the free slot where it would go. */
+/* The slot of key, or the free slot for it. */
 static size_t map_place(const struct map *map, struct str key)
 {
 	size_t i = (size_t)str_hash(key) & (map->room - 1);

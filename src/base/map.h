@@ -19,9 +19,9 @@ struct map {
 void map_init(struct map *map);
 /* Frees the keys; free_value (may be NULL) is called for each value. */
 void map_release(struct map *map, void (*free_value)(void *value));
-/* NULL when the key is not there. */
+/* NULL if the key does not exist. */
 void *map_get(const struct map *map, struct str key);
-/* Set, returns the value that was there before or NULL. */
+/* Set a value; returns the previous one or NULL. */
 void *map_set(struct map *map, struct str key, void *value);
-/* Remove, returns the value that was there or NULL. */
+/* Remove a key; returns its value or NULL. */
 void *map_remove(struct map *map, struct str key);

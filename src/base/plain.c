@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "base/utf8.h"
 
-/* Pairs of a character and its nearest in ASCII. */
+/* Characters and their nearest ASCII equivalents. */
 static const struct {
 	uint32_t cp;
 	char ascii;
@@ -41,7 +41,7 @@ char plain_char(uint32_t cp)
 	return cp > 0x2800 && cp <= 0x28FF ? '*' : '?';
 }
 
-/* \u00e9, or two of them, as JSON has it. */
+/* \u00e9, or a surrogate pair, as in JSON. */
 static void append_escape(struct buf *out, uint32_t cp)
 {
 	if (cp >= 0x10000)
@@ -76,15 +76,15 @@ void plain_append(struct buf *out, struct str s)
 }
 
 #if HAVE_STDOUT_COOKIE
-/* What stands behind stdout or stderr. */
+/* The state of stdout or stderr. */
 struct outlet {
 	int fd;
 	bool is_raw, is_json, has_begun;
-	char torn[4]; /* the begin of a character whose rest is to come */
+	char torn[4]; /* first bytes of a character whose rest has not been written yet */
 	size_t n_torn;
 };
 
-/* Bytes at the end of s that begin a character and do not end it. */
+/* Number of bytes at the end of s that start a character without completing it. */
 static size_t count_torn(struct str s)
 {
 	for (size_t n = 1; n <= 3 && n <= s.len; n++) {
@@ -116,7 +116,7 @@ static ssize_t outlet_write(void *cookie, const char *data, size_t len)
 		outlet->is_json = s.p[0] == '{';
 	outlet->has_begun |= s.len > 0;
 	append_ascii(&text, s, outlet->is_json);
-	/* What fails is told as stdio wants it: nothing was written. */
+	/* Report an error as stdio expects: nothing was written. */
 	return fd_write_all(outlet->fd, text.data, text.len) == 0 ? (ssize_t)len : 0;
 }
 
@@ -148,7 +148,7 @@ void plain_keep_bytes(FILE *stream)
 		outlets[0].is_raw = true;
 }
 #else
-/* A libc whose streams are fixed: lines to a terminal alone are plain. */
+/* With a libc that cannot replace streams, only output to a terminal is converted. */
 void plain_streams(void)
 {
 	is_ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* argv to shell words; used by all that run commands on a pod. */
+/* argv to shell words; used by everything that runs commands on a pod. */
 #include "base/quote.h"
 
 #include <assert.h>
 
-/* Bytes that mean nothing to any shell, wherever they stand in a word. */
+/* Bytes without a special meaning to any shell, anywhere in a word. */
 static bool is_plain(char c)
 {
 	return str_is_word(c) || (c != '\0' && strchr("-./:,+@%", c) != NULL);

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* The next number of Vigna's splitmix64; *state is advanced. */
+/* Vigna's splitmix64: advance *state and return the next number. */
 static inline uint64_t splitmix64_next(uint64_t *state)
 {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15U);

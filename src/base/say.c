@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines to stderr that wait for the terminal; see say.h. */
+/* Lines to stderr that wait for a slow terminal; see say.h. */
 #include "base/say.h"
 
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include "base/utf8.h"
 
 #define WAITING_BYTES (64U << 10)
-#define LINE_BYTES    8192U /* no line is longer */
+#define LINE_BYTES    8192U /* maximum length of a line */
 
 static struct buf waiting;
-static size_t left_out; /* lines behind what waits */
+static size_t left_out; /* lines dropped because too many were waiting */
 
 bool say_send(void)
 {
@@ -22,7 +22,7 @@ bool say_send(void)
 
 		if (n == 0 || (n < 0 && errno == EAGAIN))
 			return false;
-		/* An error: there is nobody to read it. */
+		/* Write error: nobody can read the output. */
 		buf_consume(&waiting, n < 0 ? waiting.len : (size_t)n);
 		if (waiting.len == 0 && left_out > 0) {
 			buf_appendf(&waiting, "(%zu lines left out)\n", left_out);

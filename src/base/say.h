@@ -3,17 +3,14 @@
 
 #include <stdbool.h>
 
-/*
- * Lines to stderr for a person, of a program that has better to do than to
- * wait: a terminal that takes no output (Ctrl-s, an SSH client asleep) gets
- * them later, and is told how many were left out when it was too many.  What
- * is no terminal is written to as ever.
- */
+/* Lines to stderr for people, from a program that must not block: a terminal that accepts no output
+ * (Ctrl-s, an SSH client in suspend) gets them later, with the number of dropped lines if too many
+ * were waiting. Other files are written at once. */
 
-/* A line, without its end; plain text. */
+/* Write a line, given without its newline; plain text. */
 void say_line(const char *line);
-/* Hand on what waits; true when nothing does.  Call it now and then. */
+/* Write waiting lines; true if none are left. Call it regularly. */
 bool say_send(void);
 
-/* A sentence behind "hgym-tui: ", made harmless; it does not wait. */
+/* Write "hgym-tui: " and a sanitized sentence; does not block. */
 void say_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A temporary folder and the child that sweeps it up; used by the demo. */
+/* A temporary directory and the child process that removes it; used by the demo. */
 #include "base/scratch.h"
 
 #include <errno.h>
@@ -15,13 +15,13 @@
 
 #include "base/xalloc.h"
 
-#define MAX_OPEN 16 /* folders at once while removing */
+#define MAX_OPEN 16 /* directories open at once while removing */
 #define MAX_FDS	 1024
-#define PLACE	 "XXXXXX" /* of mkdtemp */
+#define PLACE	 "XXXXXX" /* random characters added by mkdtemp */
 #define PLAIN                                                            \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" \
 	"/._-+,:@%="
-/* Who still writes there is given so long: 20 times, every 50 ms. */
+/* Retries while other processes still write there: 20 times, every 50 ms. */
 #define TRIES	 20
 #define RETRY_US 50000
 
@@ -34,7 +34,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 	return 0;
 }
 
-/* All below the folder and itself; no link is followed. */
+/* Remove the directory with everything below it, without following links. */
 static void remove_folder(const char *path)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -45,23 +45,21 @@ static void remove_folder(const char *path)
 	}
 }
 
-/* What the child tells of the folder that it was to make. */
+/* The child's report on creating the directory. */
 struct answer {
 	int error; /* errno, or 0 */
 	char end[sizeof(PLACE)];
 };
 
-/* Where its answer's end stands in the path of a folder. */
+/* Where the random suffix ends in the path of the directory. */
 static char *path_end(char *path)
 {
 	return path + strlen(path) - strlen(PLACE);
 }
 
-/*
- * The child: it makes the folder, so that whoever ends its parent leaves none
- * that nobody knows.  All signals stay blocked in it, and it holds no terminal
- * and no pipe that somebody reads to its end.
- */
+/* The child creates the directory, so that killing the parent at any moment cannot leave one behind
+ * unknown. It blocks all signals, and holds no terminal and no pipe that somebody reads until
+ * EOF. */
 static void sweep(char *path, int end, int tell)
 {
 	struct answer answer = { 0 };
@@ -82,7 +80,7 @@ static void sweep(char *path, int end, int tell)
 	_exit(0);
 }
 
-/* Has the child made the folder?  Its name is complete then. */
+/* Has the child created the directory? Then its name is complete. */
 static int hear_sweeper(struct scratch *scratch, int told, struct err *err)
 {
 	struct answer answer = { .error = EPIPE };
@@ -95,7 +93,7 @@ static int hear_sweeper(struct scratch *scratch, int told, struct err *err)
 	return 0;
 }
 
-/* Start the child; signals wait, so that none comes before it is there. */
+/* Start the child with signals blocked, so that none arrives before it is ready. */
 static int start_sweeper(struct scratch *scratch, struct err *err)
 {
 	int end[2], told[2] = { -1, -1 }, bad = -1;
@@ -119,7 +117,7 @@ static int start_sweeper(struct scratch *scratch, struct err *err)
 	return bad;
 }
 
-/* $TMPDIR, where it stands for itself in JSON, in a glob and in a command. */
+/* $TMPDIR, if it needs no quoting in JSON, in a glob and in a command. */
 static const char *temporary_folder(void)
 {
 	const char *tmp = getenv("TMPDIR");

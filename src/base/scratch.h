@@ -5,24 +5,19 @@
 
 #include "base/err.h"
 
-/*
- * A folder that is gone when we are, however we end: a child process sleeps
- * until our end of a pipe is closed, by scratch_remove or by the kernel, and
- * removes it then.  No signal need be caught for it.
- */
+/* A directory that disappears with this process, however it ends: a child process waits until our
+ * end of a pipe is closed, by scratch_remove or by the kernel, and then removes it. No signal
+ * handler is needed. */
 struct scratch {
-	char *path; /* owned; absolute; NULL: there is none */
+	char *path; /* owned; absolute; NULL: does not exist */
 	pid_t sweeper;
 	int fd; /* our end of the pipe */
 };
 
-/*
- * Make a folder of mode 0700 below $TMPDIR (/tmp where that is no absolute
- * path, or one that would have to be quoted); its name begins with `name`.
- * Call it before there are threads.
- */
+/* Create a directory of mode 0700 below $TMPDIR (/tmp if that is not an absolute path or needs
+ * quoting); its name starts with `name`. Call it before starting threads. */
 int scratch_make(struct scratch *scratch, const char *name, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* Remove the folder with all that is in it, and wait until that is done. */
+/* Remove the directory with everything in it, and wait until that is complete. */
 void scratch_remove(struct scratch *scratch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SHA-256 by libcrypto; see sha256.h. */
+/* SHA-256 with libcrypto; see sha256.h. */
 #include "base/sha256.h"
 
 #include <openssl/evp.h>
@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 #endif
 
-/* libcrypto fails for want of memory, or where SHA-256 is switched off. */
+/* libcrypto fails if memory is exhausted or SHA-256 is disabled. */
 static void must(int done)
 {
 	if (done == 1)
@@ -50,11 +50,11 @@ void sha256_hex(struct sha256 *sha, char out[SHA256_HEX_SIZE])
 
 void sha256_reset(struct sha256 *sha)
 {
-	/* No digest named: the same one again, without a look-up. */
+	/* Passing no digest reuses the previous one without a look-up. */
 	must(EVP_DigestInit_ex(sha->ctx, NULL, NULL));
 }
 
-/* Intel's manual, CPUID leaf 7: bit 29 of EBX is SHA. */
+/* Intel's manual, CPUID leaf 7: bit 29 of EBX means SHA instructions. */
 bool sha256_is_fast(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

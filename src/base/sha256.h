@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* SHA-256 by libcrypto: the identity of logs, scripts and artifacts. */
+/* SHA-256 with libcrypto: identifies logs, scripts and artifacts. */
 struct sha256 {
 	struct evp_md_ctx_st *ctx; /* owned */
 };
@@ -14,14 +14,11 @@ struct sha256 {
 void sha256_init(struct sha256 *sha);
 void sha256_release(struct sha256 *sha);
 void sha256_update(struct sha256 *sha, const void *data, size_t len);
-/* 64 lower-case hex digits and a NUL; the next update begins anew. */
+/* 64 lower-case hex digits and a NUL; the next update starts a new hash. */
 void sha256_hex(struct sha256 *sha, char out[SHA256_HEX_SIZE]);
-/* Forget what came since the init or the last hex. */
+/* Discard everything since init or the last hex. */
 void sha256_reset(struct sha256 *sha);
 
-/*
- * Does this processor have instructions for it?  With them it is the fastest
- * of the SHA-2 family, without them SHA-512 is.  false also where that is not
- * known.
- */
+/* Does this processor have SHA instructions? With them SHA-256 is the fastest of the SHA-2 family,
+ * without them SHA-512 is. Also false if unknown. */
 bool sha256_is_fast(void);

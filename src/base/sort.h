@@ -15,21 +15,21 @@ static inline int sort_by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Ascending, in place; x holds no NaN. */
+/* Ascending, in place; x must not contain NaN. */
 static inline void sort_doubles(double *x, size_t n)
 {
 	if (n > 1)
 		qsort(x, n, sizeof(*x), sort_by_value);
 }
 
-/* The median of x, which is sorted on the way; NAN for n = 0. */
+/* The median of x, which gets sorted; NAN for n = 0. */
 static inline double sort_median(double *x, size_t n)
 {
 	sort_doubles(x, n);
 	return n == 0 ? (double)NAN : (x[(n - 1) / 2] + x[n / 2]) / 2.0;
 }
 
-/* The same, which leaves x as it is. */
+/* The same without changing x. */
 static inline double values_median(const double *x, size_t n)
 {
 	double *copy = xmalloc((n + 1) * sizeof(*copy)), median;

@@ -8,7 +8,7 @@
 
 #include "base/bytes16.h"
 
-/* Whether s is the word that stands at p, among words up to end. */
+/* Is s the word at p, among words up to end? */
 static bool is_word_at(struct str s, const char *p, const char *words, const char *end,
 		       int (*compare)(const char *a, const char *b, size_t n))
 {
@@ -16,10 +16,8 @@ static bool is_word_at(struct str s, const char *p, const char *words, const cha
 	       compare(s.p, p, s.len) == 0 && memchr(s.p, ' ', s.len) == NULL;
 }
 
-/*
- * The first byte of s and its last one are looked for at 16 places at once;
- * `fold` is the bit that letters may differ in.
- */
+/* Compare the first and the last byte of s at 16 positions at once; `fold` is the bit in which
+ * letters may differ. */
 static inline bool __attribute__((always_inline))
 is_word_of(struct str s, const char *words, uint8_t fold,
 	   int (*compare)(const char *a, const char *b, size_t n))
@@ -95,7 +93,7 @@ const char *str_find(struct str s, const char *needle)
 	return str_find_str(s, str_from(needle));
 }
 
-/* Its first byte and its last one are looked for at 16 places at once. */
+/* Compare its first and last byte at 16 positions at once. */
 const char *str_find_str(struct str s, struct str needle)
 {
 	size_t n = needle.len;
@@ -183,7 +181,7 @@ const char *str_take_decimal(const char *p, const char *end, bool point, double 
 	return p;
 }
 
-/* Behind the digits at p, which are added to those before. */
+/* Skip the digits at p and add their number to the previous ones. */
 static inline const char *add_digits(const char *p, const char *end, uint64_t *digits)
 {
 	for (; p < end && str_is_digit(*p); p++)
@@ -191,8 +189,8 @@ static inline const char *add_digits(const char *p, const char *end, uint64_t *d
 	return p;
 }
 
-/* Behind the power of ten at p, if there is one, which is added to *exponent;
- * NULL: it has no digits, or too many. */
+/* Skip the exponent at p, if there is one, and add it to *exponent; NULL if it has no digits or too
+ * many. */
 static inline const char *take_power(const char *p, const char *end, int *exponent)
 {
 	uint64_t power = 0;
@@ -210,10 +208,9 @@ static inline const char *take_power(const char *p, const char *end, int *expone
 	return p;
 }
 
-/*
- * digits * 10^exponent, correctly rounded, of what is no double: the quotient
- * has 63 bits and one that says whether more follow.  Apart, as it is rare.
- */
+/* digits * 10^exponent, correctly rounded, for values that are not exact in a double: the quotient
+ * has 63 bits and one that says whether more follow. A separate function because it is rarely
+ * needed. */
 static bool __attribute__((noinline)) scale_many(uint64_t digits, int exponent, double *out)
 {
 #ifdef __SIZEOF_INT128__
@@ -251,7 +248,7 @@ const char *str_take_number(const char *p, const char *end, double *out)
 		exponent = (int)(point - q);
 		n += q - point;
 	}
-	/* Zeros in front are none of the 19. */
+	/* Leading zeros do not count towards the 19 digits. */
 	for (const char *z = start; n > 19 && (*z == '0' || *z == '.'); z++)
 		n -= *z == '0';
 	if (n == 0 || n > 19)
@@ -270,7 +267,7 @@ const char *str_take_number(const char *p, const char *end, double *out)
 	return q;
 }
 
-/* Anything else that strtod knows; apart, as it is rare. */
+/* Everything else that strtod accepts; a separate function because it is rarely needed. */
 static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 {
 	char copy[64];
@@ -280,10 +277,10 @@ static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 		return false;
 	memcpy(copy, s.p, s.len);
 	copy[s.len] = '\0';
-	/* No blank, no hexadecimal number, no "nan(..)". */
+	/* No spaces, no hexadecimal numbers, no "nan(..)". */
 	if (strspn(copy, "0123456789+-.eEaAfFiInNtTyY") != s.len)
 		return false;
-	double value = strtod(copy, &end); /* LC_NUMERIC stays "C" all along */
+	double value = strtod(copy, &end); /* LC_NUMERIC is always "C" */
 	if (end != copy + s.len)
 		return false;
 	*out = value;
@@ -342,7 +339,7 @@ const char *str_number(double value, int digits, char out[STR_NUMBER_SIZE])
 	else
 		print_into(plain, "%.*g", digits, value);
 	whole = sign + strspn(plain + sign, "0123456789");
-	/* "2e+20", and what is no number, has no groups. */
+	/* "2e+20" and non-numbers are not grouped. */
 	if (strpbrk(plain, "einf") != NULL)
 		whole = sign;
 	for (size_t i = 0; plain[i] != '\0'; i++) {

@@ -41,10 +41,7 @@ static inline bool str_starts_with(struct str s, const char *prefix)
 #define LIST_NAME(id, ...)	LIST_NAME_OF(__VA_ARGS__, )
 #define LIST_NAME_OF(name, ...) name,
 
-/*
- * Of ASCII, in every locale; the second takes a letter, a digit and "_", the
- * third a tab too.
- */
+/* For ASCII, in every locale; the second accepts letters, digits and "_", the third also a tab. */
 static inline bool str_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -60,7 +57,7 @@ static inline bool str_is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Print into an array of char, as far as it fits; format as printf's. */
+/* Print into a char array, truncated to its size; format as for printf. */
 #define print_into(array, ...) ((void)snprintf(array, sizeof(array) / IS_ARRAY(array), __VA_ARGS__))
 
 /* s without its first n bytes (n <= s.len). */
@@ -69,60 +66,48 @@ static inline struct str str_skip(struct str s, size_t n)
 	return (struct str){ s.p + n, s.len - n };
 }
 
-/* The bytes from one place up to another. */
+/* The bytes from one pointer up to another. */
 static inline struct str str_between(const char *from, const char *to)
 {
 	return (struct str){ from, (size_t)(to - from) };
 }
 
-/* Is s one of these words, which have one blank between them? */
+/* Is s one of these words, which are separated by single spaces? */
 bool str_is_among(struct str s, const char *words);
-/* The same in any case. */
+/* The same, ignoring case. */
 bool str_is_like(struct str s, const char *words);
-/* Which of the words, ended by NULL, it is; -1: none. */
+/* Index of s in a NULL-terminated list of words; -1 if it is not in it. */
 int str_index(const char *const *words, const char *word);
 bool str_ends_with(struct str s, const char *suffix);
 bool str_has_digit(struct str s);
-/* Whether all its bytes are among these. */
+/* Are all bytes of s in this set? */
 bool str_has_only(struct str s, const char *bytes);
-/* First place of needle in s, or NULL. */
+/* First occurrence of needle in s, or NULL. */
 const char *str_find(struct str s, const char *needle);
 const char *str_find_str(struct str s, struct str needle);
-/* Without the blanks, tabs and line ends at both ends. */
+/* s without spaces, tabs and line ends at both ends. */
 struct str str_trim(struct str s);
-/*
- * Cut the next piece up to `sep` off *rest; false when nothing is left.
- * "a,,b" gives "a", "", "b".
- */
+/* Cut the next part up to `sep` off *rest; false when nothing is left. "a,,b" gives "a", "",
+ * "b". */
 bool str_next(struct str *rest, char sep, struct str *piece);
 
-/*
- * Strict numbers: the whole slice must be one number in the C locale, no
- * blanks; false (and *out untouched) otherwise.  str_to_double takes also
- * "nan", "inf", "infinity" with a sign, in any case.
- */
+/* Strict numbers: the whole slice must be one number in the C locale, without spaces; otherwise
+ * false, with *out untouched. str_to_double also accepts "nan", "inf", "infinity" with a sign, in
+ * any case. */
 bool str_to_double(struct str s, double *out);
-/* Powers of ten that a double holds exactly: up to 1e22. */
+/* Powers of ten that are exact in a double: up to 1e22. */
 extern const double str_pow10[23];
-/*
- * The number that stands at p: at most 15 digits and, with `point`, one point
- * among them.  Returns where it ends, or p (and *out untouched) for none.
- */
+/* Parse the number at p: at most 15 digits and, with `point`, one decimal point. Returns its end,
+ * or p (with *out untouched) if there is none. */
 const char *str_take_decimal(const char *p, const char *end, bool point, double *out);
-/*
- * The same of up to 19 digits behind zeros, with a sign and an exponent or
- * without: p too where those are too many, or the exponent too large, to tell
- * it at once.
- */
+/* The same for up to 19 digits after leading zeros, with optional sign and exponent; also returns p
+ * if there are too many digits, or too large an exponent, for the fast path. */
 const char *str_take_number(const char *p, const char *end, double *out);
 bool str_to_i64(struct str s, int64_t *out);
 bool str_to_u64(struct str s, uint64_t *out);
 
-/*
- * A number for people, its whole part in groups: "16,037,109", "1,234.5",
- * "-20,000".  Whole numbers below 1e15 have all their digits, others as many
- * as "%.*g" gives them (1..17).
- */
+/* A number for people, with its integer part in groups: "16,037,109", "1,234.5", "-20,000".
+ * Integers below 1e15 keep all their digits, other numbers as many as "%.*g" gives (1..17). */
 #define STR_NUMBER_SIZE 48
 const char *str_number(double value, int digits, char out[STR_NUMBER_SIZE]);
 

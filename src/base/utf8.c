@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8: decoding, terminal width, and making remote text harmless. */
+/* UTF-8: decoding, terminal width, and sanitizing remote text. */
 #include "base/utf8.h"
 
 size_t utf8_decode(struct str s, uint32_t *cp)
@@ -42,7 +42,7 @@ struct range {
 	uint32_t lo, hi;
 };
 
-/* Combining marks and other characters without a column of their own. */
+/* Combining marks and other characters without their own column. */
 static const struct range zero_width[] = {
 	{ 0x0300, 0x036F }, { 0x0483, 0x0489 }, { 0x0591, 0x05BD },   { 0x0610, 0x061A },
 	{ 0x064B, 0x065F }, { 0x06D6, 0x06DC }, { 0x0900, 0x0902 },   { 0x093C, 0x093C },
@@ -136,10 +136,8 @@ size_t utf8_prefix(struct str s, size_t columns)
 	return taken;
 }
 
-/*
- * What a terminal could take for more than a visible character: control and
- * format characters, and fillers that look like nothing at all.
- */
+/* Characters that a terminal may act on instead of showing: control and format characters, and
+ * invisible fillers. */
 static const struct range harmful[] = {
 	{ 0x0000, 0x001F },   { 0x007F, 0x009F },   { 0x00AD, 0x00AD },	  { 0x0600, 0x0605 },
 	{ 0x061C, 0x061C },   { 0x06DD, 0x06DD },   { 0x070F, 0x070F },	  { 0x0890, 0x0891 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocators that abort; everything of ours allocates through them. */
+/* Allocators that abort; all allocations use them. */
 #include "base/xalloc.h"
 
 #include <stdarg.h>
@@ -75,7 +75,7 @@ char *xstrndup(const char *s, size_t n)
 {
 	char *copy = xmalloc(n + 1);
 
-	if (n > 0) /* s may be NULL then */
+	if (n > 0) /* s may be NULL in that case */
 		memcpy(copy, s, n);
 	copy[n] = '\0';
 	return copy;
@@ -120,10 +120,9 @@ void *xgrow(void *array, size_t n, size_t *cap, size_t size)
 void xalloc_init(void)
 {
 #ifdef __GLIBC__
-	/* Else the first large one that is freed raises both to its size, and
-	 * each thread keeps what it freed.  The buffer of a turn, 1 MiB, is
-	 * kept for the next one: pages that come anew are slower than its
-	 * bytes. */
+	/* By default the first large block that is freed raises both limits to its size, and each
+	 * thread keeps its freed memory. The 1 MiB buffer of a turn is kept for the next one,
+	 * because new pages are slower than its bytes. */
 	(void)mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 #endif

@@ -285,7 +285,7 @@ def broken(rig):
                      workload={"command": "sh missing.sh",
                                "env": {"PATH": "/bin:/usr/bin"}})
     done = rig.tui("bench", "run", "--yes", path)
-    ok(b" started" in done.stderr and b"no file" not in done.stderr,
+    ok(b" started" in done.stderr and b"not found" not in done.stderr,
        "what the bench brings is not missing", done.stderr.decode())
 
 

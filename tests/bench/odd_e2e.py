@@ -233,7 +233,7 @@ def hot_before(rig, sshd):
     done = rig.tui("bench", "run", "--yes", "--json", path)
     found = json.loads(done.stdout)
     ok(found["contrasts"][0]["n_blocks"] == 3 and
-       b"begins again" not in done.stderr,
+       b"repeating block" not in done.stderr,
        "throttled in the warm-up: not begun again", done.stderr.decode())
     folder = rig.folder("before")
     first = open(os.path.join(folder, "runs", "0_p1_A", "gpu.csv")).readline()

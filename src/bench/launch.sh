@@ -78,7 +78,7 @@ name_processes() {
 	done
 }
 
-# Can a job be started on this disk?  If not, reply why.
+# Can a job be started on this disk?  If not, reply with the reason.
 has_space() {
 	why=$({ mkdir -p "$HB_TOP" &&
 		head -c 65536 /dev/zero >"$HB_TOP/room"; } 2>&1)
@@ -206,7 +206,7 @@ wait_for_end() {
 	done
 }
 
-# Start a job, or reply the state of an existing job with this name.
+# Start a job, or reply with the state of an existing job of this name.
 op_start() {
 	job=$HB_TOP/$HB_JOB
 	if test -d "$job"; then
@@ -475,8 +475,8 @@ op_finish() {
 	reply finished
 }
 
-# Reply what a simple command needs and the pod lacks: its program, and the
-# script of an interpreter unless the bench creates that first.
+# Report what a simple command needs and the pod does not have: its program,
+# and the script of an interpreter unless the bench creates that first.
 reply_missing() {
 	kind=$1 program=$2
 	shift 2

@@ -316,7 +316,7 @@ static void stop_all(struct session *s, const char *reason, const char *text)
 		worker_stop(&s->workers[i]);
 }
 
-/* Has every variant a verdict that more blocks would not change? */
+/* Does every variant have a verdict that more blocks would not change? */
 static bool are_all_decided(const struct session *s)
 {
 	struct looks looks = plan_looks(s->plan);

@@ -315,11 +315,13 @@ static void check_markers(struct session *s, struct bench_run *run)
 		guard_add(&run->hits, GUARD_EXIT, true, "its log does not contain the end marker");
 	for (size_t i = 0; i < v->must.n; i++)
 		if (!has_match(v->must.v[i], text.data))
-			guard_add(&run->hits, GUARD_MARKER, true, "no line matches \"%.100s\"",
+			guard_add(&run->hits, GUARD_MARKER, true,
+				  "no line of its log matches \"%.100s\" (must_match)",
 				  v->must.v[i]);
 	for (size_t i = 0; i < v->must_not.n; i++)
 		if (has_match(v->must_not.v[i], text.data))
-			guard_add(&run->hits, GUARD_MARKER, true, "a line matches \"%.100s\"",
+			guard_add(&run->hits, GUARD_MARKER, true,
+				  "a line of its log matches \"%.90s\" (must_not_match)",
 				  v->must_not.v[i]);
 }
 
@@ -395,7 +397,8 @@ static void check_health(struct session *s, struct bench_run *run)
 		return;
 	if (h->reasons & HEALTH_THROTTLE)
 		guard_add(&run->hits, GUARD_THROTTLED, s->plan->throttle_drops,
-			  "clock event reasons 0x%lx", h->reasons & HEALTH_THROTTLE);
+			  "the GPU lowered its clocks: event reasons 0x%lx",
+			  h->reasons & HEALTH_THROTTLE);
 	if (h->foreign[0] != '\0')
 		guard_add(&run->hits, GUARD_FOREIGN, s->plan->refuse_foreign,
 			  "pids %s used its GPUs, too", h->foreign);

@@ -36,7 +36,7 @@
 /* waits.json is not rewritten if the time of the next try moves by less. */
 #define SAME_TRY_MS 900
 
-/* A step: the command to send, the function for its answer, and its name while there is none. */
+/* A step: the command, the function for its answer, and the words for a wait for that answer. */
 struct step {
 	enum launch_op op;
 	void (*on_reply)(struct worker *worker, const struct launch_reply *reply);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of facts as text, Markdown and CSV; for every command that prints. */
+/* Lists of facts as text, Markdown and CSV, for every command that prints them. */
 #include "report/facts_print.h"
 
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 
 #define COLUMNS	   80
 #define INDENT	   2
-#define LABEL	   17 /* columns of a label, and a blank behind it */
-#define GAP	   2  /* between the columns of a table */
-#define LEAST_TEXT 16 /* columns of a text that is cut */
+#define LABEL	   17 /* width of a label, including the space after it */
+#define GAP	   2  /* spaces between the columns of a table */
+#define LEAST_TEXT 16 /* minimum width of a text that is cut */
 #define MAX_VALUE  65536
 
-/* How a value looks where escape sequences are welcome. */
+/* Escape sequences for the roles of values. */
 static const char *const looks[FACT_STYLE_COUNT] = {
 	[FACT_DIM] = "\033[2m",	   [FACT_HINT] = "\033[2m",	  [FACT_STRONG] = "\033[1m",
 	[FACT_LIVE] = "\033[32m",  [FACT_DONE] = "\033[32m",	  [FACT_SILENT] = "\033[33m",
@@ -37,7 +37,7 @@ static void pad(struct buf *out, size_t from, size_t to)
 		buf_append_char(out, ' ');
 }
 
-/* The value, harmless; text is emptied before. */
+/* The sanitized value; text is emptied first. */
 static void value_text(struct buf *text, const struct fact *fact)
 {
 	char number[FACT_SIZE];
@@ -46,7 +46,7 @@ static void value_text(struct buf *text, const struct fact *fact)
 	utf8_sanitize(text, str_from(fact_value(fact, number)));
 }
 
-/* Words from that column on; further lines begin so much further in. */
+/* Print words from that column on; further lines are indented by `hang` more. */
 static void put_folded(struct buf *out, struct str text, size_t indent, size_t hang, size_t columns)
 {
 	struct str rest = text, word;
@@ -94,7 +94,7 @@ static void print_facts(struct buf *out, const struct fact *fact, size_t n,
 	}
 }
 
-/* The cell of a table's row; row 0 is its head. */
+/* The cell of a row of a table; row 0 is the header. */
 static const struct fact *cell_at(const struct facts *facts, const struct facts_section *s,
 				  size_t row, size_t column)
 {
@@ -117,14 +117,14 @@ static size_t rows_of(const struct facts_section *s)
 	return 1 + s->n / s->n_columns;
 }
 
-/* How a table stands: columns of the screen that each of its own takes. */
+/* Layout of a table: the screen columns that each of its columns takes. */
 struct layout {
 	const struct facts_section *s;
 	size_t *widths; /* 0: dropped */
-	size_t *tails;	/* decimals, so that the points stand together */
+	size_t *tails;	/* decimals, so that decimal points are aligned */
 };
 
-/* Decimals of a number that has a point. */
+/* Decimals of a number with a decimal point. */
 static size_t tail_of(const struct facts_column *column, const char *text)
 {
 	const char *point = strrchr(text, '.');
@@ -134,7 +134,7 @@ static size_t tail_of(const struct facts_column *column, const char *text)
 		       : 0;
 }
 
-/* Blanks behind a number of fewer decimals than another of its column. */
+/* Spaces after a number with fewer decimals than others in its column. */
 static size_t tail_pad(const struct layout *layout, size_t column, const char *text)
 {
 	size_t tail = tail_of(&layout->s->columns[column], text);
@@ -149,7 +149,7 @@ static bool have_same_columns(const struct facts_section *a, const struct facts_
 	return all_of(i, a->n_columns, strcmp(a->columns[i].label, b->columns[i].label) == 0);
 }
 
-/* Add what the cells of a table take; tails first, then the widths. */
+/* Add the sizes of a table's cells: first the decimals, then the widths. */
 static void measure(struct layout *layout, const struct facts *facts, const struct facts_section *s,
 		    bool tails)
 {
@@ -166,8 +166,8 @@ static void measure(struct layout *layout, const struct facts *facts, const stru
 	}
 }
 
-/* Leave as much of a text as fits with a mark behind it, or fold it: it is in
- * the last column then, and ends with the screen. */
+/* Cut a text so that a mark fits after it, or fold it: then it is in the last column, and ends at
+ * the edge of the screen. */
 static void fit_text(struct buf *text, size_t room, const struct facts_look *look)
 {
 	AUTO_BUF whole = buf_new(MAX_VALUE);
@@ -192,7 +192,7 @@ static size_t layout_width(const struct layout *layout)
 	return sum;
 }
 
-/* Columns that its texts may lose. */
+/* Number of columns by which its texts may be cut. */
 static size_t spare_of(const struct layout *layout, size_t i)
 {
 	const struct facts_column *column = &layout->s->columns[i];
@@ -214,7 +214,7 @@ static bool is_cut_before(const struct layout *layout, size_t a, size_t b)
 							  : spare_a > spare_b;
 }
 
-/* Cut texts, the widest first, then drop columns, until all fits. */
+/* Cut texts, widest first, then drop columns, until everything fits. */
 static void fit(struct layout *layout, size_t room)
 {
 	const struct facts_column *columns = layout->s->columns;
@@ -241,13 +241,13 @@ static void fit(struct layout *layout, size_t room)
 		else
 			return;
 	}
-	/* What the last column left free goes back to the first one. */
+	/* Give the width that the last dropped column left to the first one. */
 	first -= widths[0];
 	widths[0] += first < room - width ? first : room - width;
 }
 
-/* Give the last text the room that is left, which it folds in.  False: it is
- * too little, or the last column is no text. */
+/* Give the last column the remaining width, in which its text folds. False if that is too little,
+ * or the last column is not text. */
 static bool fold_last(struct layout *layout, size_t room)
 {
 	size_t last = layout->s->n_columns - 1;
@@ -261,7 +261,7 @@ static bool fold_last(struct layout *layout, size_t room)
 	return true;
 }
 
-/* A row; blanks at its end are left out. */
+/* Print a row without trailing spaces. */
 static void print_row(struct buf *out, const struct facts *facts, const struct layout *layout,
 		      size_t row, const struct facts_look *look)
 {
@@ -292,8 +292,7 @@ static void print_row(struct buf *out, const struct facts *facts, const struct l
 	buf_append_char(out, '\n');
 }
 
-/* A title, and what stands beside it, which ends at that column or has a line
- * of its own. */
+/* Print a title and the text next to it, which ends at that column or gets its own line. */
 static void print_title(struct buf *out, const struct facts_section *s,
 			const struct facts_look *look, size_t edge)
 {
@@ -316,7 +315,7 @@ static void print_title(struct buf *out, const struct facts_section *s,
 		buf_append_str(out, look->is_tight ? "\n" : "\n\n");
 }
 
-/* Each row as lines of their own: a column, and what it holds. */
+/* Print each row as a record: one line per column, with its value. */
 static void print_records(struct buf *out, const struct facts *facts, const struct facts_section *s,
 			  const struct facts_look *look)
 {
@@ -380,7 +379,7 @@ void facts_print_text(struct buf *out, const struct facts *facts)
 	facts_print(out, facts, &page);
 }
 
-/* What is loud and has no label is bold. */
+/* A loud value without a label is bold. */
 static const char *md_mark(const struct fact *fact)
 {
 	static const bool bold[FACT_STYLE_COUNT] = {
@@ -391,7 +390,7 @@ static const char *md_mark(const struct fact *fact)
 	return fact->label[0] == '\0' && bold[fact->style] ? "**" : "";
 }
 
-/* A fact with a label is an item of a list, one without mostly a paragraph. */
+/* A fact with a label is a list item; one without is usually a paragraph. */
 static void print_md_fact(struct buf *out, const struct fact *fact, bool is_item)
 {
 	AUTO_BUF text = buf_new(MAX_VALUE);
@@ -446,7 +445,7 @@ void facts_print_md(struct buf *out, const struct facts *facts)
 		buf_append_str(out, title.len > 0 ? "\n\n" : "");
 		if (s->columns != NULL)
 			facts_print_md_table(out, facts, i, true);
-		/* Paragraphs stand apart, items do not. */
+		/* Blank lines separate paragraphs, but not items. */
 		for (size_t k = 0; s->columns == NULL && k < s->n; k++) {
 			if (k > 0 && !s->is_list &&
 			    (fact[k].label[0] == '\0' || fact[k - 1].label[0] == '\0'))

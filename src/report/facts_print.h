@@ -4,36 +4,30 @@
 #include "base/buf.h"
 #include "report/facts.h"
 
-/*
- * Lists of facts as documents.  Every text of theirs passes utf8_sanitize,
- * whatever it holds.
- */
+/* Lists of facts as documents. All their texts pass utf8_sanitize. */
 
-/* How text looks. */
+/* Text layout. */
 struct facts_look {
-	size_t columns; /* tables fit there; 0: no limit */
-	size_t fold;	/* columns that words fold at; 0: they do not */
-	size_t indent;	/* blanks before each line but titles */
-	size_t hang;	/* so many more where a fact without a label goes on */
-	bool color;	/* escape sequences are welcome */
+	size_t columns; /* maximum width of tables; 0: no limit */
+	size_t fold;	/* width at which words fold; 0: they do not fold */
+	size_t indent;	/* spaces before each line except titles */
+	size_t hang;	/* additional spaces before continuation lines of a fact without a label */
+	bool color;	/* use escape sequences */
 	bool is_whole;	/* tables lose nothing to fit: they fold */
-	bool is_tight;	/* blank lines stand before titles alone */
+	bool is_tight;	/* blank lines only before titles */
 };
 
-/*
- * For people.  Tables with the same columns line up; without a limit nothing
- * is cut, with one their texts are cut and columns dropped until they fit; or
- * (is_whole) the last text folds, and where that does not help, each row is
- * printed as a record, a line a column.
- */
+/* Output for people. Tables with the same columns are aligned with each other. Without a limit
+ * nothing is cut; with a limit, texts are cut and columns dropped until the table fits, or
+ * (is_whole) the last text folds, and if that is not enough, each row is printed as a record with
+ * one line per column. */
 void facts_print(struct buf *out, const struct facts *facts, const struct facts_look *look);
-/* The same without escapes and tables uncut, folded at 80 columns. */
+/* The same without escapes and with complete tables, folded at 80 columns. */
 void facts_print_text(struct buf *out, const struct facts *facts);
 
 void facts_print_md(struct buf *out, const struct facts *facts);
 
-/* A table alone, with its head or only its rows; CSV is RFC 4180, its numbers
- * as they are, its head the keys of the columns, and a text that begins with
- * = + - or @ has a ' before it. */
+/* A table by itself, with its header or only its rows. CSV follows RFC 4180, with numbers in full
+ * and the keys of the columns as header; a text that starts with = + - or @ is preceded by a '. */
 void facts_print_md_table(struct buf *out, const struct facts *facts, size_t section, bool head);
 void facts_print_csv(struct buf *out, const struct facts *facts, size_t section, bool head);

@@ -104,7 +104,7 @@ struct fmt fmt_bytes(double bytes)
 
 	if (isnan(bytes))
 		return fmt_absent();
-	/* What two decimals would round to 1000 is one of the next. */
+	/* If rounding to two decimals gives 1000, use the next unit. */
 	while (fabs(bytes) >= (unit == 0 ? 1000 : 999.995) && unit < 4) {
 		bytes /= 1000;
 		unit++;
@@ -142,7 +142,7 @@ struct fmt fmt_value(enum fmt_kind kind, double value, int decimals)
 	return kind < FMT_GROUPED ? exact[kind](value, decimals) : plain[kind](value);
 }
 
-/* Which time zone clocks show. */
+/* The time zone of printed times. */
 static bool local_time;
 
 void fmt_set_utc(bool utc)
@@ -208,7 +208,7 @@ void fmt_add_csv(struct buf *out, const char *text, bool is_text)
 void fmt_add_md(struct buf *out, const char *text)
 {
 	for (; *text != '\0'; text++) {
-		/* A bracket is special where a link would begin. */
+		/* A bracket is only special where it could start a link. */
 		if (strchr(MD_SPECIAL, *text) != NULL || (*text == ']' && text[1] == '('))
 			buf_append_char(out, '\\');
 		buf_append_char(out, *text);

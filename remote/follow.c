@@ -51,7 +51,7 @@ void follow_get_status(const struct follow *follow, struct follow_status *status
 		return;
 	follow_link(follow, &link);
 	if (link.state == LINK_WAITING || link.state == LINK_REFUSED) {
-		status->state = link.state == LINK_WAITING ? FOLLOW_WAITING : FOLLOW_REFUSED;
+		status->state = link.state == LINK_WAITING ? LINK_WAITING : LINK_REFUSED;
 		status->why = link.why;
 		status->retry_at_ms = link.retry_at_ms;
 	}
@@ -73,12 +73,12 @@ static void follow_tell(struct follow *follow)
 		follow->cb.on_state(follow->user, &now);
 }
 
-static void follow_set_state(struct follow *follow, enum follow_state state, const struct err *why)
+static void follow_set_state(struct follow *follow, enum link_state state, const struct err *why)
 {
 	follow->status.state = state;
 	follow->status.since_ms = clock_mono_ms();
 	follow->status.why = why != NULL ? *why : (struct err){ 0 };
-	if (state != FOLLOW_WAITING)
+	if (state != LINK_WAITING)
 		follow->status.retry_at_ms = 0;
 	follow_tell(follow);
 }
@@ -91,7 +91,7 @@ static void follow_plan_retry(struct follow *follow, const struct follow_session
 
 	follow_link(follow, &link);
 	if (link.state == LINK_REFUSED) {
-		follow_set_state(follow, FOLLOW_REFUSED, why);
+		follow_set_state(follow, LINK_REFUSED, why);
 		return;
 	}
 	if (session->hello && now_ms - follow->status.since_ms >= HEALTHY_MS)
@@ -106,7 +106,7 @@ static void follow_plan_retry(struct follow *follow, const struct follow_session
 	follow->status.retry_at_ms = link.state == LINK_WAITING && why->code != ERR_LIMIT
 					     ? link.retry_at_ms
 					     : now_ms + delay_ms;
-	follow_set_state(follow, FOLLOW_WAITING, why);
+	follow_set_state(follow, LINK_WAITING, why);
 	loop_timer_start(follow->retry, delay_ms, 0);
 }
 
@@ -223,7 +223,7 @@ static void on_hello(struct follow_session *session, const struct frame *frame)
 
 	session->hello = true;
 	follow->status.python = frame->python;
-	follow_set_state(follow, FOLLOW_LIVE, NULL);
+	follow_set_state(follow, LINK_LIVE, NULL);
 	ping(session);
 }
 
@@ -378,13 +378,13 @@ static void session_open(struct follow *follow)
 	if (session->stream == NULL) {
 		buf_release(&session->out);
 		free(session);
-		follow_set_state(follow, FOLLOW_REFUSED, &err);
+		follow_set_state(follow, LINK_REFUSED, &err);
 		return;
 	}
 	follow->session = session;
 	follow->opened_ms = clock_mono_ms();
 	follow_files_begin(follow);
-	follow_set_state(follow, FOLLOW_STARTING, NULL);
+	follow_set_state(follow, LINK_CONNECTING, NULL);
 	buf_appendf(&session->out, "I %d\n", follow->poll_ms);
 	if (follow->quiet)
 		buf_append_str(&session->out, "Q 1\n");
@@ -454,7 +454,7 @@ static void follow_on_tick(void *user)
 
 	if (session != NULL && !session->lost) {
 		session_watch(session, now_ms);
-	} else if (follow->status.state == FOLLOW_REFUSED) {
+	} else if (follow->status.state == LINK_REFUSED) {
 		/* Someone may have had the link tried again. */
 		follow_link(follow, &link);
 		if (link.state != LINK_REFUSED && session == NULL)

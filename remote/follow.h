@@ -68,16 +68,8 @@ enum follow_event {
 	FOLLOW_FORGOTTEN, /* it cannot resume any more; the file is freed */
 };
 
-enum follow_state {
-	FOLLOW_NEW,	 /* before follow_start */
-	FOLLOW_STARTING, /* the link or the follower is on its way */
-	FOLLOW_LIVE,
-	FOLLOW_WAITING, /* lost (why); tried again at retry_at_ms */
-	FOLLOW_REFUSED, /* key, host key or auth (why); starts again when the link does */
-};
-
 struct follow_status {
-	enum follow_state state;
+	enum link_state state;
 	struct err why;	      /* of WAITING and REFUSED; ERR_NONE else */
 	int64_t since_ms;     /* mono clock */
 	int64_t retry_at_ms;  /* mono clock; of WAITING, 0: soon */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/link_state.h"
 
 /*
  * "Run a command on a pod and get its bytes": what followers, checks and
@@ -32,15 +33,6 @@ struct stream_cb {
 	void (*on_stderr)(void *user, const void *data, size_t len);
 	/* Once, last; the stream is gone after it. */
 	void (*on_close)(void *user, const struct stream_exit *exit);
-};
-
-enum link_state {
-	LINK_IDLE, /* nothing asked for yet */
-	LINK_CONNECTING,
-	LINK_LIVE,
-	LINK_WAITING, /* for the next try; see retry_at_ms */
-	LINK_REFUSED, /* by our host key check, by the server or by a wrong setting */
-	LINK_GONE,    /* closed by us */
 };
 
 /* What is known of the way to a pod; copied out. */

@@ -83,7 +83,7 @@ def refuses(folder):
     with open(prose, "w", encoding="ascii") as f:
         f.write("It was 3 in the morning.\n" * 9)
     for args, status, say in [
-            ([prose], 5, b"no training rows"), ([folder], 1, b"no log in this directory"),
+            ([prose], 5, b"no training rows"), ([folder], 1, b"no logs in this directory"),
             ([prose + "x"], 1, b"cannot open"), ([], 2, b"at least one log")]:
         r = run("formats", "learn", *args)
         ok(r.returncode == status and say in r.stderr and not r.stdout,

@@ -61,7 +61,7 @@ def bad_input(folder):
         f.write(GOOD)
     cases = [
         ("a missing file", path("nope.log"), "cannot open", 1),
-        ("a directory", empty, "no log in this directory", 1),
+        ("a directory", empty, "no logs in this directory", 1),
         ("an empty file", path("empty.log", b""), "empty", 0),
         ("a packed log", path("z.log.gz", gzip.compress(GOOD)), "unpack it",
          0),
@@ -85,7 +85,7 @@ def bad_input(folder):
     fifo = path("fifo")
     os.mkfifo(fifo)
     r = run("parse", "--json", fifo, good)
-    ok("nobody writes" in r.stderr.decode() and len(rows(r)) == 1,
+    ok("no process has opened" in r.stderr.decode() and len(rows(r)) == 1,
        "a FIFO without a writer does not hang", r.stderr)
 
     # The writer exists before the reader opens the FIFO, until all is read.

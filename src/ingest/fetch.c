@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The logs of one pod from its follower to their spools.  Following goes on
- * behind what an earlier life had of each; nothing here knows what a line is.
+ * From the follower of a pod to the local copies of its logs.  Following continues after the bytes
+ * that are in the local copies already.  This file does not know about lines.
  */
 #include <fnmatch.h>
 
 #include "base/log.h"
 #include "ingest/ingest_priv.h"
 
-/* Bytes of all pods that wait for their spools. */
+/* Bytes of all pods that may wait to be appended to local copies. */
 #define ALL_WAITING_BYTES (4 * INGEST_WAITING_BYTES)
-#define BUF_KEEP_BYTES	  2048 /* a larger one is not kept while empty */
-/* So many spools that were removed, or logs that are gone, are named. */
+#define BUF_KEEP_BYTES	  2048 /* an empty buffer with more room is freed */
+/* Lost copies and gone logs that are named one by one. */
 #define NAME_LOST 3
 #define NAME_GONE 3
-/* The disk is full: try again after this. */
+/* Retry after this when the disk is full. */
 #define DISK_RETRY_MS 2000
-/* The first screen takes what it needs first; look again after this. */
+/* Following starts after the series of the first screen are loaded; look again after this. */
 #define SHOW_MS 5
 
 /* ---- waiting bytes */
 
-static bool is_full(const struct ingest_pod *pod)
-{
-	return pod->waiting >= INGEST_WAITING_BYTES || pod->ingest->waiting >= ALL_WAITING_BYTES;
-}
-
-static void resume(struct ingest_pod *pod)
+static void resume_follower(struct ingest_pod *pod)
 {
 	if (pod->follow != NULL)
 		follow_resume(pod->follow);
@@ -41,13 +36,13 @@ static void count_waiting(struct ingest_log *log, size_t plus, size_t minus)
 	if (minus == 0 || pod->waiting > INGEST_WAITING_BYTES / 2)
 		return;
 	if (pod->ingest->waiting + minus < ALL_WAITING_BYTES)
-		resume(pod);
+		resume_follower(pod);
 	else
 		list_each (struct ingest_pod, other, &pod->ingest->pods, link)
-			resume(other);
+			resume_follower(other);
 }
 
-/* While more waits, the room of what went on is wanted for the next. */
+/* Drop bytes that were appended; free a large buffer so that other logs can have the memory. */
 static void drop_bytes(struct ingest_log *log, struct buf *buf, size_t n)
 {
 	count_waiting(log, 0, n);
@@ -64,7 +59,9 @@ static size_t fetch_on_bytes(void *user, struct follow_file *ff, struct str data
 {
 	struct ingest_pod *pod = user;
 	struct ingest_log *log = ff->user;
-	size_t room = is_full(pod) ? 0 : INGEST_WAITING_BYTES - pod->waiting;
+	bool is_full =
+		pod->waiting >= INGEST_WAITING_BYTES || pod->ingest->waiting >= ALL_WAITING_BYTES;
+	size_t room = is_full ? 0 : INGEST_WAITING_BYTES - pod->waiting;
 
 	if (data.len > room)
 		data.len = room;
@@ -90,9 +87,9 @@ static struct cksum fetch_sum(void *user, const struct follow_file *ff)
 	return sum.len >= log->known.len ? sum : log->known;
 }
 
-/* ---- spools */
+/* ---- local copies */
 
-/* Less of it is here than was: all that is missing comes again. */
+/* The local copy lost bytes: the follower sends them again. */
 static void fetch_again(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
@@ -101,10 +98,10 @@ static void fetch_again(struct ingest_log *log)
 		return;
 	drop_bytes(log, &log->sending, log->sending.len);
 	drop_bytes(log, &log->inbox, log->inbox.len);
-	ingest_notify(pod->ingest, pod, MODEL_WARNING,
-		      "%s: local copy of %s is not all here any more: it is "
-		      "fetched again from the pod",
-		      pod->name, log->ff->path);
+	ingest_notify(
+		pod->ingest, pod, MODEL_WARNING,
+		"%s: the local copy of %s is incomplete; fetching the rest from the pod again",
+		pod->name, log->ff->path);
 	follow_rewind(pod->follow, log->ff, log->fetched);
 }
 
@@ -113,21 +110,19 @@ static void report_lost_copy(struct ingest_log *log)
 	struct ingest_pod *pod = log->pod;
 
 	if (pod->n_lost++ < NAME_LOST)
-		ingest_notify(pod->ingest, pod, MODEL_WARNING,
-			      "%s: local copy of %s %s; still following, will "
-			      "fetch it again at the next start",
-			      pod->name, log->ff != NULL ? log->ff->path : log->name,
-			      log->copy->lost);
+		ingest_notify(
+			pod->ingest, pod, MODEL_WARNING,
+			"%s: the local copy of %s %s; still following, will fetch it again at "
+			"the next start",
+			pod->name, log->ff != NULL ? log->ff->path : log->name, log->copy->lost);
 	else if (pod->n_lost == NAME_LOST + 1)
 		ingest_notify(pod->ingest, pod, MODEL_WARNING,
-			      "%s: local copies of more of its logs were lost, "
-			      "which are not named one by one",
-			      pod->name);
+			      "%s: more local log copies were lost (not listed)", pod->name);
 	if (log->log != NULL)
 		model_log_file(log->log, NULL);
 }
 
-/* Its spool cannot take bytes: say so once, and go on later. */
+/* The local copy takes no bytes: report that once, retry later. */
 static void pause_copy(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
@@ -139,13 +134,6 @@ static void pause_copy(struct ingest_log *log)
 	log->retry_ms = ingest_now_ms(pod->ingest) + DISK_RETRY_MS;
 	if (pod->follow != NULL)
 		loop_timer_start(pod->timer, DISK_RETRY_MS, 0);
-}
-
-static void report_disk_recovered(struct ingest_pod *pod)
-{
-	if (pod->is_disk_full)
-		ingest_notify(pod->ingest, pod, MODEL_INFO, "%s: reading goes on", pod->name);
-	pod->is_disk_full = false;
 }
 
 static struct log_copy *new_copy(const struct ingest_pod *pod, const char *name, unsigned int gen)
@@ -166,7 +154,7 @@ void fetch_replace_lost_copy(struct ingest_log *log)
 		fetch_again(log);
 }
 
-static void begin_following(struct ingest_pod *pod);
+static void start_following(struct ingest_pod *pod);
 
 void fetch_after_turn(struct ingest_log *log)
 {
@@ -187,36 +175,25 @@ void fetch_after_turn(struct ingest_log *log)
 	if (copy->lost != NULL && log->was_lost == NULL)
 		report_lost_copy(log);
 	log->was_lost = copy->lost;
-	if (copy->lost != NULL && log->parsed < log->fetched && log->out.err.code != ERR_NONE)
+	if (copy->lost != NULL && log->parsed < log->fetched && log->out.err.code != ERR_NONE) {
 		fetch_replace_lost_copy(log);
-	else if (has_shrunk && log->ff != NULL)
+	} else if (has_shrunk && log->ff != NULL) {
 		fetch_again(log);
-	else if (log->out.err.code != ERR_NONE)
+	} else if (log->out.err.code != ERR_NONE) {
 		pause_copy(log);
-	else if (log->out.appended > 0)
-		report_disk_recovered(pod);
+	} else if (log->out.appended > 0 && pod->is_disk_full) {
+		ingest_notify(pod->ingest, pod, MODEL_INFO, "%s: reading resumed", pod->name);
+		pod->is_disk_full = false;
+	}
 	if (was_short && --pod->n_opening == 0 && pod->follow != NULL)
-		begin_following(pod);
+		start_following(pod);
 	if (log->reader == NULL && log->fetched > log->stored)
 		tail_start_reader(log);
 }
 
-/* ---- logs that go away, and come back */
+/* ---- logs that disappear and come back */
 
-/* The end of path that has as many folders as the pattern. */
-static const char *cut_to_depth(const char *pattern, const char *path)
-{
-	const char *at = path + strlen(path);
-	size_t n = 0;
-
-	for (; *pattern != '\0'; pattern++)
-		n += *pattern == '/';
-	while (at > path && n > 0)
-		n -= *--at == '/';
-	return at;
-}
-
-/* Whether the configuration (of now) requests for a log there. */
+/* Does a log pattern of the current configuration match the path? */
 static bool is_wanted(const struct ingest_pod *pod, const char *path)
 {
 	const struct conf_strings *logs = &pod->conf->logs;
@@ -224,10 +201,16 @@ static bool is_wanted(const struct ingest_pod *pod, const char *path)
 	for (size_t i = 0; i < logs->n; i++) {
 		const char *pattern = logs->v[i], *end = path;
 
-		/* Only the pod knows its home. */
+		/* Only the pod knows its home: compare as many components as the pattern has. */
 		if (pattern[0] == '~') {
+			size_t n = 0;
+
 			pattern += strcspn(pattern, "/");
-			end = cut_to_depth(pattern, path);
+			for (const char *p = pattern; *p != '\0'; p++)
+				n += *p == '/';
+			end += strlen(end);
+			while (end > path && n > 0)
+				n -= *--end == '/';
 		}
 		if (fnmatch(pattern, end, FNM_PATHNAME) == 0)
 			return true;
@@ -235,28 +218,28 @@ static bool is_wanted(const struct ingest_pod *pod, const char *path)
 	return false;
 }
 
-static const char *path_of(const struct ingest_log *log)
+static const char *current_path(const struct ingest_log *log)
 {
 	return log->ff != NULL	    ? log->ff->path
 	       : log->entry != NULL ? log->entry->identity.path
 				    : log->name;
 }
 
-/* It was rotated, cut or written anew: another one is followed there. */
+/* Was it rotated, truncated or rewritten, so that another generation is followed at its path? */
 static bool is_replaced(const struct ingest_log *log)
 {
 	list_each (const struct ingest_log, other, &log->pod->logs, link) {
 		if (other != log && other->ff != NULL && follow_is_live(other->ff) &&
 		    !other->ff->away &&
-		    (strcmp(other->ff->path, path_of(log)) == 0 ||
+		    (strcmp(other->ff->path, current_path(log)) == 0 ||
 		     (strcmp(other->name, log->name) == 0 && other->gen > log->gen)))
 			return true;
 	}
 	return false;
 }
 
-/* Nothing names it for a while: is it gone?  Counts those that are said. */
-static void check_gone(struct ingest_log *log, size_t *n_said)
+/* No path led to the log for a while: report it as gone.  Counts the messages. */
+static void check_gone(struct ingest_log *log, size_t *n_reported)
 {
 	struct ingest_pod *pod = log->pod;
 	int64_t now_ms = ingest_now_ms(pod->ingest);
@@ -265,48 +248,40 @@ static void check_gone(struct ingest_log *log, size_t *n_said)
 	if (log->away_ms == 0 || now_ms - log->away_ms < INGEST_GONE_MS || writes)
 		return;
 	log->away_ms = 0;
-	if (!is_wanted(pod, path_of(log)) || is_replaced(log))
+	if (!is_wanted(pod, current_path(log)) || is_replaced(log))
 		return;
 	sink_set_gone(log, ingest_wall_ms(pod->ingest));
-	if (!sink_has_cut_run(log) && (*n_said)++ < NAME_GONE)
+	if (!sink_has_cut_run(log) && (*n_reported)++ < NAME_GONE)
 		ingest_notify(pod->ingest, pod, MODEL_WARNING,
-			      "%s: %s is gone from the pod; what was read of it "
-			      "stays",
-			      pod->name, path_of(log));
+			      "%s: %s is gone from the pod; the data read so far is kept",
+			      pod->name, current_path(log));
 }
 
-/* It is there: one that was gone goes on, or another one is there. */
+/* A log that was reported as gone is back, as the same file or as a new one. */
 static void report_back(struct ingest_log *gone, const char *path, const char *how)
 {
 	struct ingest_pod *pod = gone->pod;
 
 	if (gone->gone_ms == 0)
 		return;
-	ingest_notify(pod->ingest, pod, MODEL_INFO, "%s: %s is there again%s", pod->name, path,
-		      how);
+	ingest_notify(pod->ingest, pod, MODEL_INFO, "%s: %s is back (%s)", pod->name, path, how);
 	sink_set_gone(gone, 0);
 }
 
-static void note_written_anew(struct ingest_pod *pod, const struct follow_file *ff)
-{
-	list_each (struct ingest_log, log, &pod->logs, link) {
-		if (strcmp(path_of(log), ff->path) == 0 || strcmp(log->name, ff->name) == 0)
-			report_back(log, ff->path, ", written anew");
-	}
-}
+/* ---- callbacks of the follower */
 
-/* ---- what the follower tells */
-
-static void begin_log(struct ingest_pod *pod, struct follow_file *ff)
+static void start_log(struct ingest_pod *pod, struct follow_file *ff)
 {
 	struct follow_status status;
 
-	note_written_anew(pod, ff);
+	list_each (struct ingest_log, log, &pod->logs, link)
+		if (strcmp(current_path(log), ff->path) == 0 || strcmp(log->name, ff->name) == 0)
+			report_back(log, ff->path, "a new file");
 	struct ingest_log *log =
 		ingest_log_new(pod->ingest, pod, pod->model_pod, ff->name, ff->generation);
 	log->ff = ff;
 	ff->user = log;
-	/* What was there before we looked is no news. */
+	/* What the log held when we first looked is not announced. */
 	follow_get_status(pod->follow, &status);
 	log->news = status.scanned ? 0 : ff->size;
 	log->copy = new_copy(pod, ff->name, ff->generation);
@@ -325,17 +300,17 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 
 	log_debug("ingest", "%s: %s %s, generation %u of %s, at %llu", pod->name, ff->path,
 		  words[event], ff->generation, ff->name, (unsigned long long)ff->offset);
-	/* Each file rests once, in its turn: they take minutes. */
+	/* Each file rests once; that may take minutes and is not news. */
 	if (event != FOLLOW_RESTS)
 		pod->ingest->last_news_ms = now_ms;
 	switch (event) {
 	case FOLLOW_BEGINS:
-		begin_log(pod, ff);
+		start_log(pod, ff);
 		log = ff->user;
 		break;
 	case FOLLOW_RESUMES:
 	case FOLLOW_RENAMED:
-		/* Its spool is read-only, or was pruned. */
+		/* Its local copy is read-only or was pruned: open it again. */
 		if (log->is_closed) {
 			tail_finish_turn(log);
 			log->copy->is_open = false;
@@ -343,7 +318,7 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 		log->is_closed = false;
 		log->end = UINT64_MAX;
 		log->away_ms = event == FOLLOW_RESUMES && ff->away ? now_ms : 0;
-		report_back(log, ff->path, " and goes on");
+		report_back(log, ff->path, "the same file");
 		break;
 	case FOLLOW_AWAY:
 		log->away_ms = now_ms;
@@ -352,7 +327,7 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 		break;
 	case FOLLOW_ENDS:
 		log->end = ff->offset;
-		/* At the next tick: the next generation may follow. */
+		/* Report it as gone in the next check: the next generation may arrive before. */
 		if (!ff->away)
 			log->away_ms = now_ms - INGEST_GONE_MS;
 		break;
@@ -365,8 +340,8 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 }
 
 /*
- * The end of a log that is far behind, for the eye: its whole lines go to the
- * view alone.  All of it comes again in fetch_on_bytes.
+ * The end of a log that is far behind: show its whole lines in the log view now.  All bytes arrive
+ * in order in fetch_on_bytes later.
  */
 static void fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset, struct str data)
 {
@@ -421,11 +396,11 @@ bool fetch_is_behind(const struct ingest_pod *pod)
 	return false;
 }
 
-/* ---- begin and end */
+/* ---- start and end */
 
 /*
- * Its last run had finished, or nothing came of it for a day, and all that is
- * here of it is in the database: it is read again when bytes come.
+ * Is everything of the log in the database, and did its last run finish, or was it silent for a
+ * day?  Then it is parsed again only if new bytes arrive.
  */
 static bool may_sleep(const struct ingest_log *log)
 {
@@ -436,7 +411,7 @@ static bool may_sleep(const struct ingest_log *log)
 	       silent_ms >= (entry->is_over ? INGEST_QUIET_MS : INGEST_DEAD_MS);
 }
 
-/* A log that an earlier life knew: what is here of it? */
+/* Take up a log that the database knows; its local copy may be shorter or longer. */
 static void load_log(struct ingest_pod *pod, const struct store_log *entry)
 {
 	struct ingest_log *log =
@@ -466,8 +441,8 @@ static void load_log(struct ingest_pod *pod, const struct store_log *entry)
 }
 
 /*
- * Tell the follower what is here of each.  One of an older version, of which
- * neither bytes nor sum are here, cannot be known again.
+ * Tell the follower which bytes of each log are in local copies.  A log that an older version
+ * stored without a checksum, and whose local copy is empty, cannot be recognized.
  */
 static void pass_known_logs(struct ingest_pod *pod)
 {
@@ -487,7 +462,7 @@ static void pass_known_logs(struct ingest_pod *pod)
 	}
 }
 
-static void begin_following(struct ingest_pod *pod)
+static void start_following(struct ingest_pod *pod)
 {
 	const struct conf_strings *logs = &pod->conf->logs;
 
@@ -498,14 +473,24 @@ static void begin_following(struct ingest_pod *pod)
 	follow_start(pod->follow, (const char *const *)logs->v, logs->n);
 }
 
-/* Not in ingest_new: the first screen does not wait for the spools. */
-static void load_logs(struct ingest_pod *pod)
+static void fetch_on_timer(void *user)
 {
+	struct ingest_pod *pod = user;
 	const struct store *store = pod->ingest->store;
-	size_t n = store_log_count(store), n_ended = 0;
+	size_t n_ended = 0;
 
-	/* Of those that ended, the last ones may come back. */
-	for (size_t i = n; i-- > 0;) {
+	if (pod->is_loaded) {
+		list_each (struct ingest_log, log, &pod->logs, link)
+			tail_queue(log);
+		return;
+	}
+	if (history_is_showing(pod->ingest)) {
+		loop_timer_start(pod->timer, SHOW_MS, 0);
+		return;
+	}
+	pod->is_loaded = true;
+	/* Only the last ones of the logs that ended may come back. */
+	for (size_t i = store_log_count(store); i-- > 0;) {
 		const struct store_log *entry = store_log_at(store, i);
 
 		if (strcmp(entry->pod, pod->name) == 0 &&
@@ -513,20 +498,7 @@ static void load_logs(struct ingest_pod *pod)
 			load_log(pod, entry);
 	}
 	if (pod->n_opening == 0)
-		begin_following(pod);
-}
-
-static void fetch_on_timer(void *user)
-{
-	struct ingest_pod *pod = user;
-
-	if (pod->is_loaded)
-		list_each (struct ingest_log, log, &pod->logs, link)
-			tail_queue(log);
-	else if (history_is_showing(pod->ingest))
-		loop_timer_start(pod->timer, SHOW_MS, 0);
-	else
-		pod->is_loaded = true, load_logs(pod);
+		start_following(pod);
 }
 
 void fetch_start(struct ingest_pod *pod)
@@ -565,10 +537,10 @@ void fetch_stop(struct ingest_pod *pod)
 void fetch_set_patterns(struct ingest_pod *pod)
 {
 	if (pod->follow != NULL && pod->is_started)
-		begin_following(pod);
+		start_following(pod);
 }
 
-void fetch_set_quiet(struct ingest_pod *pod)
+void fetch_update_pause(struct ingest_pod *pod)
 {
 	if (pod->follow == NULL)
 		return;
@@ -576,18 +548,18 @@ void fetch_set_quiet(struct ingest_pod *pod)
 	follow_set_quiet(pod->follow, pod->is_paused);
 }
 
-/* Nothing more comes, and all that came is stored. */
-static bool is_over(const struct ingest_log *log)
+/* Will no more bytes arrive, and is everything that arrived stored? */
+static bool is_complete(const struct ingest_log *log)
 {
 	return log->end != UINT64_MAX && log->stored >= log->end && log->turn == NULL &&
 	       log->inbox.len + log->sending.len == 0 &&
 	       (log->reader == NULL || log->parsed >= log->fetched);
 }
 
-/* Store the result of a log that is over, and let its spool be pruned. */
+/* Store the result of a complete log, and allow its local copy to be pruned. */
 static void close_log(struct ingest_log *log)
 {
-	if (!is_over(log) || (log->reader == NULL && log->is_closed))
+	if (!is_complete(log) || (log->reader == NULL && log->is_closed))
 		return;
 	sink_end_log(log);
 	log_copy_end(log->copy);
@@ -606,17 +578,17 @@ void fetch_flush(struct ingest_pod *pod)
 
 void fetch_check_logs(struct ingest_pod *pod)
 {
-	size_t n_said = 0;
+	size_t n_reported = 0;
 
 	list_each_safe (struct ingest_log, log, &pod->logs, link) {
 		sink_check_end(log);
-		check_gone(log, &n_said);
+		check_gone(log, &n_reported);
 		close_log(log);
-		if (log->ff == NULL && is_over(log))
+		if (log->ff == NULL && is_complete(log))
 			ingest_log_free(log);
 	}
-	if (n_said > NAME_GONE)
+	if (n_reported > NAME_GONE)
 		ingest_notify(pod->ingest, pod, MODEL_WARNING,
-			      "%s: more logs are gone from the pod: %zu", pod->name,
-			      n_said - NAME_GONE);
+			      "%s: %zu more logs are gone from the pod", pod->name,
+			      n_reported - NAME_GONE);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Logs of this machine: each is its own spool.  They are looked at by their
- * size and inode; one that is replaced or cut is followed by its next
- * generation.
+ * Logs on this machine are parsed in place.  Their size and inode are checked regularly; a file
+ * that was replaced or truncated continues as the next generation of the log.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,16 +15,16 @@
 #include "ingest/ingest_priv.h"
 
 #define STILL_WRITTEN_MS 600000
-/* The part of all descriptors that may be held between turns. */
+/* Descriptors above limit / OPEN_PART are closed between turns. */
 #define OPEN_PART 2
 
 struct local {
 	char *path; /* owned */
-	int fd;	    /* -1: opened for a turn */
+	int fd;	    /* -1: opened for the next turn */
 	uint64_t dev, inode;
-	struct cksum_guard guard; /* of what was read */
-	bool grew;		  /* since: is it still the one that was read? */
-	int64_t missed_ms;	  /* its path names nothing since; mono; 0: it does */
+	struct cksum_guard guard; /* of what was parsed */
+	bool grew;		  /* since guard was last checked */
+	int64_t missed_ms;	  /* the path does not exist since; mono; 0: it does */
 };
 
 void local_free(struct local *local)
@@ -37,25 +36,18 @@ void local_free(struct local *local)
 	free(local);
 }
 
-/* ---- on the thread of a turn */
-
-/* Have it open: the file that it was; -1: it lies there no more. */
-static int local_open(struct local *local, struct stat *st)
-{
-	if (local->fd < 0)
-		local->fd = open(local->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (local->fd < 0 || fstat(local->fd, st) != 0)
-		return -1;
-	return local->inode == st->st_ino && local->dev == st->st_dev ? 0 : -1;
-}
+/* ---- on a worker thread */
 
 bool local_is_same_file(struct local *local, uint64_t parsed)
 {
 	struct stat st;
 
-	if (local_open(local, &st) != 0)
+	if (local->fd < 0)
+		local->fd = open(local->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (local->fd < 0) /* without a free descriptor, the next turn will see */
 		return errno == EMFILE || errno == ENFILE;
-	if ((uint64_t)st.st_size < parsed)
+	if (fstat(local->fd, &st) != 0 || local->inode != st.st_ino || local->dev != st.st_dev ||
+	    (uint64_t)st.st_size < parsed)
 		return false;
 	if (!local->grew)
 		return true;
@@ -75,23 +67,21 @@ ssize_t local_read(struct local *local, uint64_t offset, void *data, size_t len)
 /* ---- on the loop */
 
 /*
- * Close a log that has ended and was read, and some of many between turns.
- * One without a reader was read to its end: sink_end_log() frees the reader and
- * sets parsed to 0.
+ * Close the file if its log has ended and was read, or if many files are open.  sink_end_log()
+ * frees the reader of a log that was read to its end and sets parsed to 0.
  */
-static void let_rest(struct ingest_log *log)
+static void close_if_idle(struct ingest_log *log)
 {
 	struct local *local = log->local;
 	struct rlimit limit = { 256, 0 };
-	bool is_over = log->end != UINT64_MAX && (log->reader == NULL || log->parsed >= log->end);
+	bool has_ended = log->end != UINT64_MAX && (log->reader == NULL || log->parsed >= log->end);
 
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	if (is_over || (local->fd >= 0 && (rlim_t)local->fd >= limit.rlim_cur / OPEN_PART))
+	if (has_ended || (local->fd >= 0 && (rlim_t)local->fd >= limit.rlim_cur / OPEN_PART))
 		fd_close(&local->fd);
 }
 
-/* It has that size; what is there when it is added is no news. */
-static void note_size(struct ingest_log *log, uint64_t size)
+static void set_size(struct ingest_log *log, uint64_t size)
 {
 	if (size <= log->fetched)
 		return;
@@ -101,16 +91,16 @@ static void note_size(struct ingest_log *log, uint64_t size)
 	pod_pace_bytes(&log->pace, ingest_now_ms(log->ingest));
 }
 
-/* A log as it lies there now; st is what was seen of it. */
-static struct ingest_log *begin_local(struct ingest *ingest, size_t pod, const char *path,
-				      unsigned int gen, struct stat *st)
+/* Create the log of the file at path; *st is updated from the opened file. */
+static struct ingest_log *open_generation(struct ingest *ingest, size_t pod, const char *path,
+					  unsigned int gen, struct stat *st)
 {
 	struct ingest_log *log = ingest_log_new(ingest, NULL, pod, path, gen);
 	struct local *local = xcalloc(1, sizeof(*local));
 
 	log->local = local;
 	local->path = xstrdup(path);
-	/* Held from now on: it may lose its name before its first turn. */
+	/* Keep it open: the file may be renamed before the first turn. */
 	local->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (local->fd >= 0)
 		(void)fstat(local->fd, st);
@@ -120,8 +110,8 @@ static struct ingest_log *begin_local(struct ingest *ingest, size_t pod, const c
 		model_log_file(log->log, path);
 		log->log->inode = st->st_ino;
 	}
-	note_size(log, (uint64_t)st->st_size);
-	let_rest(log);
+	set_size(log, (uint64_t)st->st_size);
+	close_if_idle(log);
 	return log;
 }
 
@@ -132,8 +122,8 @@ int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool li
 	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_USAGE, "%s: is no regular file", path);
-	struct ingest_log *log = begin_local(ingest, pod, path, 0, &st);
+		return err_set(err, ERR_USAGE, "%s: not a regular file", path);
+	struct ingest_log *log = open_generation(ingest, pod, path, 0, &st);
 	log->news = log->fetched;
 	if (!live && clock_wall_ms() - (int64_t)st.st_mtim.tv_sec * 1000 >= STILL_WRITTEN_MS)
 		log->end = log->fetched;
@@ -142,7 +132,7 @@ int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool li
 	return 0;
 }
 
-static void say(struct ingest_log *log, enum model_severity severity, const char *what)
+static void add_event(struct ingest_log *log, enum model_severity severity, const char *what)
 {
 	struct model *model = log->ingest->o.model;
 	AUTO_TEXT text =
@@ -163,34 +153,33 @@ static void set_gone(struct ingest_log *log, int64_t wall_ms, const char *back)
 		return;
 	sink_set_gone(log, wall_ms);
 	if (was_gone)
-		say(log, MODEL_INFO, back);
+		add_event(log, MODEL_INFO, back);
 	else if (!sink_has_cut_run(log))
-		say(log, MODEL_WARNING, "is gone; what was read of it stays");
+		add_event(log, MODEL_WARNING, "is gone; the data read so far is kept");
 }
 
-/* Another one lies there, or it was cut: that is its next generation. */
-static void replace(struct ingest_log *log)
+/* The path leads to another file, or the file was truncated: continue with the next generation. */
+static void start_next_generation(struct ingest_log *log)
 {
 	struct stat st;
 
 	if (stat(log->local->path, &st) != 0 || !S_ISREG(st.st_mode))
 		return;
-	set_gone(log, 0, "is there again, written anew");
+	set_gone(log, 0, "is back (a new file)");
 	log->end = log->fetched = log->parsed;
 	sink_end_log(log);
-	/* What the path names now is another log. */
+	/* The log view keeps reading the old file through its descriptor. */
 	if (log->log != NULL && log->local->fd >= 0 && st.st_ino != log->local->inode)
 		model_log_keep(log->ingest->o.model, log->log, log->local->fd);
 	if (log->log != NULL)
 		model_log_file(log->log, NULL);
-	let_rest(log);
-	struct ingest_log *next =
-		begin_local(log->ingest, log->model_pod, log->local->path, log->gen + 1, &st);
-	tail_start_reader(next);
+	close_if_idle(log);
+	tail_start_reader(
+		open_generation(log->ingest, log->model_pod, log->local->path, log->gen + 1, &st));
 }
 
-/* Whether its path names a file; one that is missing and silent is gone. */
-static void look_for(struct ingest_log *log)
+/* Does the path still lead to the file?  A log whose path is missing for a while is gone. */
+static void check_path(struct ingest_log *log)
 {
 	struct local *local = log->local;
 	int64_t now_ms = ingest_now_ms(log->ingest);
@@ -199,21 +188,21 @@ static void look_for(struct ingest_log *log)
 	if (stat(local->path, &st) == 0) {
 		local->missed_ms = 0;
 		if (st.st_ino != local->inode || st.st_dev != local->dev)
-			replace(log);
+			start_next_generation(log);
 		else
-			set_gone(log, 0, "is there again and goes on");
+			set_gone(log, 0, "is back (the same file)");
 		return;
 	}
 	if (errno != ENOENT && errno != ENOTDIR)
 		return;
-	/* Who has it open may write to it without its name. */
+	/* A program that has the file open may still write to it. */
 	if (local->missed_ms == 0)
 		local->missed_ms = now_ms;
 	if (now_ms - local->missed_ms >= INGEST_GONE_MS)
 		set_gone(log, ingest_wall_ms(log->ingest), "");
 }
 
-static void look_at(struct ingest_log *log)
+static void check_file(struct ingest_log *log)
 {
 	struct local *local = log->local;
 	uint64_t before = log->fetched;
@@ -222,13 +211,13 @@ static void look_at(struct ingest_log *log)
 	if ((local->fd >= 0 ? fstat(local->fd, &st) : stat(local->path, &st)) == 0 &&
 	    st.st_ino == local->inode) {
 		if ((uint64_t)st.st_size < log->parsed) {
-			replace(log);
+			start_next_generation(log);
 			return;
 		}
-		note_size(log, (uint64_t)st.st_size);
+		set_size(log, (uint64_t)st.st_size);
 	}
 	if (log->parsed == log->fetched)
-		look_for(log);
+		check_path(log);
 	else if (log->fetched > before)
 		local->missed_ms = 0;
 	sink_check_end(log);
@@ -239,7 +228,7 @@ void local_check_all(struct ingest *ingest)
 {
 	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
 		if (log->turn == NULL && log->end == UINT64_MAX)
-			look_at(log);
+			check_file(log);
 	}
 }
 
@@ -248,13 +237,13 @@ void local_end_log(struct ingest *ingest, const char *path)
 	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
 		if (log->end != UINT64_MAX || strcmp(log->name, path) != 0)
 			continue;
-		/* What came since the last look is of it. */
+		/* Include the bytes that were written since the last check. */
 		tail_finish_turn(log);
-		look_at(log);
+		check_file(log);
 		log->end = log->fetched;
 		if (log->parsed >= log->end) {
 			sink_end_log(log);
-			let_rest(log);
+			close_if_idle(log);
 		}
 	}
 }
@@ -265,8 +254,8 @@ void local_after_turn(struct ingest_log *log)
 
 	log->out.is_replaced = false;
 	if (is_replaced)
-		replace(log);
+		start_next_generation(log);
 	else if (log->end != UINT64_MAX && log->parsed >= log->end)
 		sink_end_log(log);
-	let_rest(log);
+	close_if_idle(log);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw logs kept in files of their own; fetchers append, tails and the log view
- * read. */
+/* Local copies of logs; followers append, readers and the log view read. */
 #include "ingest/log_copy.h"
 
 #include <assert.h>
@@ -17,8 +16,7 @@
 #include "base/fd.h"
 #include "base/xalloc.h"
 
-/* Descriptors that are kept open between appends: so many, or this part of
- * all that we may have. */
+/* Most descriptors that stay open between appends, and the part of the process's limit. */
 #define OPEN_MAX_FILES 1024
 #define OPEN_PART      4
 #define NAME_TAIL_MAX  48
@@ -28,60 +26,17 @@ struct log_copies {
 	char *path;
 	uint64_t cap_bytes;
 	uint64_t bytes;
-	uint64_t prune_at; /* look again when bytes are more than this */
-	struct list open;  /* spools with a descriptor, last used last */
+	uint64_t prune_at; /* prune when bytes exceed this */
+	struct list open;  /* copies with a descriptor, last used last */
 	size_t n_open, most_open;
 };
 
-/* An ended spool, as pruning sees it. */
+/* The copy of an ended log, which may be pruned. */
 struct ended {
 	char *name;
 	struct timespec written;
 	uint64_t bytes;
 };
-
-struct listing {
-	struct ended *ended;
-	size_t n, cap;
-	uint64_t bytes; /* of all spools */
-};
-
-static void list_entry_add(struct listing *listing, const char *name, const struct stat *st)
-{
-	listing->bytes += (uint64_t)st->st_size;
-	if ((st->st_mode & 0200) != 0)
-		return;
-	xpush(listing->ended, listing->n, listing->cap,
-	      (struct ended){ .name = xstrdup(name),
-			      .written = st->st_mtim,
-			      .bytes = (uint64_t)st->st_size });
-}
-
-static void listing_release(struct listing *listing)
-{
-	for (size_t i = 0; i < listing->n; i++)
-		free(listing->ended[i].name);
-	free(listing->ended);
-}
-
-/* Look at all spools of the folder. */
-static int listing_read(struct listing *listing, const char *path, struct err *err)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-	struct stat st;
-
-	*listing = (struct listing){ 0 };
-	if (d == NULL)
-		return err_set_errno(err, ERR_IO, "cannot read %s", path);
-	while ((e = readdir(d)) != NULL)
-		if (str_ends_with(str_from(e->d_name), ".log") &&
-		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode))
-			list_entry_add(listing, e->d_name, &st);
-	closedir(d);
-	return 0;
-}
 
 static int by_age(const void *a, const void *b)
 {
@@ -96,21 +51,40 @@ static int by_age(const void *a, const void *b)
 
 void log_copies_prune(struct pruned_copies *prune, const struct log_copies *dir)
 {
-	struct listing listing;
+	struct ended *ended = NULL;
+	size_t n = 0, cap = 0;
+	const struct dirent *e;
+	struct stat st;
+	DIR *d = opendir(dir->path);
 
 	*prune = (struct pruned_copies){ 0 };
-	if (listing_read(&listing, dir->path, &prune->err))
+	if (d == NULL) {
+		err_set_errno(&prune->err, ERR_IO, "cannot read %s", dir->path);
 		return;
-	prune->bytes = listing.bytes;
-	if (listing.n > 0)
-		qsort(listing.ended, listing.n, sizeof(*listing.ended), by_age);
-	for (size_t i = 0; i < listing.n && prune->bytes > dir->cap_bytes; i++) {
-		AUTO_TEXT path = xasprintf("%s/%s", dir->path, listing.ended[i].name);
-
-		if (unlink(path) == 0)
-			prune->bytes -= listing.ended[i].bytes;
 	}
-	listing_release(&listing);
+	while ((e = readdir(d)) != NULL) {
+		if (!str_ends_with(str_from(e->d_name), ".log") ||
+		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		prune->bytes += (uint64_t)st.st_size;
+		if ((st.st_mode & 0200) == 0)
+			xpush(ended, n, cap,
+			      (struct ended){ .name = xstrdup(e->d_name),
+					      .written = st.st_mtim,
+					      .bytes = (uint64_t)st.st_size });
+	}
+	closedir(d);
+	if (n > 0)
+		qsort(ended, n, sizeof(*ended), by_age);
+	for (size_t i = 0; i < n; i++) {
+		AUTO_TEXT path = xasprintf("%s/%s", dir->path, ended[i].name);
+
+		if (prune->bytes > dir->cap_bytes && unlink(path) == 0)
+			prune->bytes -= ended[i].bytes;
+		free(ended[i].name);
+	}
+	free(ended);
 }
 
 void log_copies_take_pruned(const struct pruned_copies *prune, struct log_copies *dir)
@@ -133,7 +107,7 @@ struct log_copies *log_copies_open(const char *path, uint64_t cap_bytes, struct 
 	struct rlimit limit = { OPEN_MAX_FILES, 0 };
 
 	if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-		err_set_errno(err, ERR_IO, "cannot make %s", path);
+		err_set_errno(err, ERR_IO, "cannot create %s", path);
 		return NULL;
 	}
 	dir = xcalloc(1, sizeof(*dir));
@@ -164,16 +138,15 @@ void log_copies_free(struct log_copies *dir)
 	free(dir);
 }
 
-/*
- * "<hash>-<generation>-<end of the path>.log": the hash of pod and path tells
- * them apart, the rest is for people.
- */
-static char *file_path(const struct log_copies *dir, const char *pod, struct str path,
-		       unsigned int generation)
+struct log_copy *log_copy_new(struct log_copies *dir, const char *pod, struct str path,
+			      unsigned int generation)
 {
+	struct log_copy *copy = xcalloc(1, sizeof(*copy));
 	AUTO_BUF text = buf_new(strlen(dir->path) + strlen(pod) + path.len + 128);
 	size_t from = path.len > NAME_TAIL_MAX ? path.len - NAME_TAIL_MAX : 0;
 
+	/* "<hash of pod and path>-<generation>-<end of the path>.log": the hash makes the name
+	 * unique, the end of the path is for people. */
 	buf_append(&text, pod, strlen(pod) + 1);
 	buf_append(&text, path.p, path.len);
 	uint64_t hash = str_hash(buf_str(&text));
@@ -186,16 +159,8 @@ static char *file_path(const struct log_copies *dir, const char *pod, struct str
 	}
 	if (!str_ends_with(buf_str(&text), ".log"))
 		buf_append_str(&text, ".log");
-	return buf_detach(&text);
-}
-
-struct log_copy *log_copy_new(struct log_copies *dir, const char *pod, struct str path,
-			      unsigned int generation)
-{
-	struct log_copy *copy = xcalloc(1, sizeof(*copy));
-
 	copy->dir = dir;
-	copy->path = file_path(dir, pod, path, generation);
+	copy->path = buf_detach(&text);
 	copy->fd = -1;
 	list_init(&copy->in_dir);
 	return copy;
@@ -217,7 +182,7 @@ void log_copy_return(struct log_copy *copy)
 	dir->bytes += copy->sum.len;
 	dir->bytes -= copy->counted < dir->bytes ? copy->counted : dir->bytes;
 	copy->counted = copy->sum.len;
-	/* Without its descriptor what has no name is gone. */
+	/* The descriptor of a file without a name stays open: it is the only way to its bytes. */
 	if (copy->fd < 0 || copy->lost != NULL)
 		return;
 	list_append(&dir->open, &copy->in_dir);
@@ -251,7 +216,7 @@ static int open_path(struct log_copy *copy, int create, struct err *err)
 	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | create;
 
 	copy->fd = open(copy->path, flags, 0600);
-	/* The folder was removed. */
+	/* Another program removed the directory. */
 	if (copy->fd < 0 && errno == ENOENT && create != 0 && mkdir(copy->dir->path, 0700) == 0)
 		copy->fd = open(copy->path, flags, 0600);
 	if (copy->fd >= 0)
@@ -259,7 +224,7 @@ static int open_path(struct log_copy *copy, int create, struct err *err)
 	return err_set_errno(err, ERR_IO, "cannot open %s", copy->path);
 }
 
-/* A file without a name, that holds what comes from now on. */
+/* Continue in a file without a name, which holds only what is appended from now on. */
 static int open_nameless(struct log_copy *copy, struct err *err)
 {
 	AUTO_TEXT path = xasprintf("%s.XXXXXX", copy->path);
@@ -268,12 +233,12 @@ static int open_nameless(struct log_copy *copy, struct err *err)
 	(void)mkdir(copy->dir->path, 0700);
 	copy->fd = mkostemp(path, O_CLOEXEC);
 	if (copy->fd < 0)
-		return err_set_errno(err, ERR_IO, "cannot make %s", path);
+		return err_set_errno(err, ERR_IO, "cannot create %s", path);
 	(void)unlink(path);
 	return 0;
 }
 
-/* Sum what lies behind the bytes that are known. */
+/* Add the bytes after sum.len to the checksum. */
 static int sum_rest(struct log_copy *copy, uint64_t size, struct err *err)
 {
 	AUTO_TEXT block = xmalloc(BLOCK_BYTES);
@@ -296,12 +261,12 @@ int log_copy_open(struct log_copy *copy, const struct cksum *known, struct err *
 
 	if (known == NULL)
 		(void)unlink(copy->path);
-	/* Without CAP_DAC_OVERRIDE an ended one cannot be opened to write. */
+	/* The copy of an ended log is read-only. */
 	else if (lstat(copy->path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0200) == 0)
 		(void)chmod(copy->path, 0600);
 	int rc = open_path(copy, known == NULL ? O_CREAT | O_EXCL : O_CREAT, err);
 	if (rc == 0 && (fstat(copy->fd, &st) != 0 || !S_ISREG(st.st_mode)))
-		rc = err_set(err, ERR_IO, "%s is no regular file", copy->path);
+		rc = err_set(err, ERR_IO, "%s is not a regular file", copy->path);
 	if (rc == 0) {
 		copy->sum = known != NULL && known->len <= (uint64_t)st.st_size ? *known : none;
 		rc = sum_rest(copy, (uint64_t)st.st_size, err);
@@ -314,8 +279,8 @@ int log_copy_open(struct log_copy *copy, const struct cksum *known, struct err *
 }
 
 /*
- * The file must be there and end where we left it: else someone else removed
- * it or wrote to it, and what we add would be gone or at a wrong offset.
+ * The file must exist and end where we left it.  Otherwise another program removed or changed it,
+ * and appended bytes would be lost or at a wrong offset.
  */
 static int check_end(struct log_copy *copy, struct err *err)
 {
@@ -330,7 +295,7 @@ static int check_end(struct log_copy *copy, struct err *err)
 	if (copy->lost != NULL)
 		return 0;
 	if (fstat(copy->fd, &st) != 0)
-		return err_set_errno(err, ERR_IO, "cannot look at %s", copy->path);
+		return err_set_errno(err, ERR_IO, "cannot stat %s", copy->path);
 	if (st.st_nlink == 0)
 		copy->lost = "was deleted";
 	if ((uint64_t)st.st_size == copy->sum.len)

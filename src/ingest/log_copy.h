@@ -9,86 +9,82 @@
 #include "base/str.h"
 
 /*
- * Raw logs kept beside the database, so that they outlive their pod: one file
- * a generation of a log, append only, byte by byte what the pod's file holds.
- * Nothing is synced, so after a power cut a spool may be shorter than what the
- * database committed, and after a kill longer (what is more is as true as the
- * rest).
+ * Local copies of logs on pods, which outlive the pods: one append-only file per generation of a
+ * log, byte for byte what the pod's file holds.  Nothing is synced to disk: after a power failure a
+ * copy may be shorter than the database says, and after a kill it may be longer; the extra bytes
+ * are as good as the others.
  *
- * A spool whose log has ended is read-only (mode 0400); those are what pruning
- * takes, the ones that were written longest ago first.  One program at a time
- * writes to a folder: the lock of the database sees to that.
+ * The copy of an ended log is read-only (mode 0400).  Only such copies are pruned, those written
+ * longest ago first.  One process at a time writes to a directory; the lock of the database ensures
+ * that.
  *
- * A folder belongs to the loop.  A spool may be lent to another thread, which
- * opens, appends and reads; nobody else touches it until it is back.
+ * A directory belongs to the event loop.  A copy may be lent to another thread, which opens,
+ * appends and reads; nothing else touches the copy until it is returned.
  */
 struct log_copies;
 
 struct log_copy {
-	char *path; /* owned; where it lies */
-	/* What it holds, from offset 0 without a gap. */
+	char *path; /* owned */
+	/* Of the bytes in the file, which start at offset 0 and have no gap. */
 	struct cksum sum;
-	bool is_open; /* sum is known to be so */
-	/* What someone else did to the file ("was deleted"); NULL: nothing.
-	 * What is appended from then on has no name, and is gone with us. */
+	bool is_open; /* sum was checked */
+	/* What another program did to the file ("was deleted"); NULL: nothing.  Bytes that are
+	 * appended from then on go to a file without a name and are lost when the program ends. */
 	const char *lost;
-	/* Its own. */
+	/* Private. */
 	struct log_copies *dir;
-	struct list in_dir; /* while it rests with a descriptor */
-	int fd;		    /* -1: opened again when it is needed */
-	uint64_t counted;   /* bytes that the folder knows of */
+	struct list in_dir; /* in the list of copies with a descriptor */
+	int fd;		    /* -1: opened again when needed */
+	uint64_t counted;   /* bytes that dir->bytes includes */
 };
 
-/* Open (make, mode 0700) the folder; its parent must exist. */
+/* Open the directory; creates it (mode 0700) if its parent exists. */
 struct log_copies *log_copies_open(const char *path, uint64_t cap_bytes, struct err *err)
 	__attribute__((warn_unused_result));
-/* All its spools must be freed. */
+/* All its copies must have been freed. */
 void log_copies_free(struct log_copies *dir);
-/* Whether more is kept than the cap, and pruning may help. */
+/* Do the copies exceed the cap, and may pruning help? */
 bool log_copies_exceed_cap(const struct log_copies *dir);
 
 /*
- * Remove ended spools until the cap holds; live ones never, even where they
- * alone are beyond it.  On any thread, one at a time; then take its result.
+ * Remove copies of ended logs until the rest is within the cap; copies of logs that may grow are
+ * never removed.  log_copies_prune() may run on any thread, one at a time; then pass the result to
+ * log_copies_take_pruned() on the loop.
  */
 struct pruned_copies {
-	uint64_t bytes; /* that are left */
+	uint64_t bytes; /* that remain */
 	struct err err;
 };
 void log_copies_prune(struct pruned_copies *prune, const struct log_copies *dir);
 void log_copies_take_pruned(const struct pruned_copies *prune, struct log_copies *dir);
 
-/*
- * The spool of a generation of the log at path (raw bytes) of a pod; no file
- * is touched before it is opened.
- */
+/* The copy of one generation of a pod's log at path (raw bytes).  Touches no file. */
 struct log_copy *log_copy_new(struct log_copies *dir, const char *pod, struct str path,
 			      unsigned int generation);
-/* NULL: nothing. */
+/* NULL is allowed. */
 void log_copy_free(struct log_copy *copy);
-/* Bytes that lie there now; 0 where there is no file. */
+/* Size of the file; 0 if it does not exist. */
 uint64_t log_copy_peek(const struct log_copy *copy);
 
 /*
- * Open it to append.  known: what is known of its first bytes (borrowed), so
- * that only those behind need to be read; NULL: the log begins, and whatever
- * an earlier life left there goes.
+ * Open the file for appending.  known: checksum of its first bytes (borrowed), so that only the
+ * bytes after them are read; NULL: the log is new, and a file left by an earlier log is removed.
  */
 int log_copy_open(struct log_copy *copy, const struct cksum *known, struct err *err)
 	__attribute__((warn_unused_result));
 /*
- * Append the bytes that follow; returns how many were taken (fewer with err
- * when the disk is full or fails: offer the rest again later).  Where the file
- * is lost, only what is appended from now on can be read for sure.
+ * Append the next bytes; returns how many were written (fewer, with err, if the disk is full or
+ * fails: offer the rest again later).  After another program removed or changed the file, only
+ * bytes appended from then on can be read.
  */
 size_t log_copy_append(struct log_copy *copy, struct str data, struct err *err)
 	__attribute__((warn_unused_result));
-/* Read up to len bytes at offset; 0 at its end, -1 with err. */
+/* Read up to len bytes at offset; 0 at the end, -1 with err. */
 ssize_t log_copy_read(struct log_copy *copy, uint64_t offset, void *data, size_t len,
 		      struct err *err);
 
-/* Another thread gets it; it is back, and its folder takes note. */
+/* Lend the copy to another thread; return it, so that its directory counts its bytes. */
 void log_copy_lend(struct log_copy *copy);
 void log_copy_return(struct log_copy *copy);
-/* The log has ended: from now on it may be pruned. */
+/* The log has ended: from now on its copy may be pruned. */
 void log_copy_end(struct log_copy *copy);

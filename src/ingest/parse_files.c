@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Log files read whole, on several cores, and which they are, from names,
- * globs and directories; used by parse and board. */
+/* Find log files from names, globs and directories, and parse them on several cores; used by
+ * `parse` and `board`. */
 #include "ingest/parse_files.h"
 
 #include <dirent.h>
@@ -21,18 +21,18 @@
 #include "parsers/metric_rows.h"
 
 #define READ_BYTES ((size_t)256 * 1024)
-/* Recipes that are read in turn, each of which prints its script. */
+/* Scripts that a reader remembers, because each run of a recipe prints the same one. */
 #define KNOWN_SCRIPTS 24
 #define MAX_JOBS      64U
 #define FIFO_WAIT_MS  2000
-/* A thread more is worth it for this much to read. */
+/* One thread more for this much to read. */
 #define BYTES_PER_JOB ((uint64_t)8 * 1024 * 1024)
 
-/* What one thread reads with; kept from file to file. */
+/* State of one thread, reused from file to file. */
 struct worker {
 	struct run_reader *reader;
 	char *block;	  /* READ_BYTES */
-	struct buf start; /* of a file that may be a verifier's output */
+	struct buf start; /* start of a file that may be a verifier's output */
 	struct sha256 sha;
 	bool hash;
 };
@@ -57,20 +57,10 @@ static void release_file(struct parsed_file *file)
 	file->score = NULL;
 }
 
-/*
- * A FIFO that nobody has opened for writing reads as an end: wait a while for
- * the writer, then say so instead of hanging.
- */
-static bool has_writer(int fd, const struct stat *st)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return !S_ISFIFO(st->st_mode) || poll(&p, 1, FIFO_WAIT_MS) != 0;
-}
-
-/* Open for reading without waiting for a writer of a FIFO. */
+/* Open a log without waiting for the writer of a FIFO. */
 static int open_log(const char *path, struct stat *st, struct err *err)
 {
+	struct pollfd p = { .fd = -1, .events = POLLIN };
 	bool is_stdin = strcmp(path, "-") == 0;
 	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
 			  : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -79,18 +69,19 @@ static int open_log(const char *path, struct stat *st, struct err *err)
 		err_set_errno(err, ERR_IO, "cannot open %s", path);
 	else if (S_ISDIR(st->st_mode))
 		err_set(err, ERR_IO,
-			"%s: no log in this directory (*.log, *.txt, *.out, "
-			"*.stdout, *metrics*.csv, ..): name its files",
+			"%s: no logs in this directory (*.log, *.txt, *.out, *.stdout, "
+			"*metrics*.csv, ..); name the files to read",
 			path);
-	else if (!is_stdin && !has_writer(fd, st))
-		err_set(err, ERR_IO, "%s: nobody writes to this FIFO", path);
+	else if ((p.fd = fd) >= 0 && !is_stdin && S_ISFIFO(st->st_mode) &&
+		 poll(&p, 1, FIFO_WAIT_MS) == 0)
+		err_set(err, ERR_IO, "%s: no process has opened this FIFO for writing", path);
 	else
 		return fd;
 	fd_close(&fd);
 	return -1;
 }
 
-/* read that waits where a FIFO has nothing yet; 0 at the end, -1 on error. */
+/* Like read(), but waits while a FIFO is empty. */
 static ssize_t read_some(int fd, void *block, size_t size)
 {
 	for (;;) {
@@ -121,7 +112,7 @@ int log_read(const char *path, struct run_reader *reader, struct err *err)
 	return n < 0 ? -1 : 0;
 }
 
-/* A file without a run may be what a verifier or a benchmark printed. */
+/* A file without a run may be the output of a verifier or a benchmark. */
 static void read_score(struct parsed_file *file, const struct buf *start)
 {
 	struct score_row row;
@@ -132,10 +123,8 @@ static void read_score(struct parsed_file *file, const struct buf *start)
 	*file->score = row;
 }
 
-/*
- * Feed the file to a reader.  Of a regular file no more is read than it held
- * at the start, so that one that grows has an end.
- */
+/* Parse an open file. Of a regular file only the size at the start is read, so that a file that
+ * grows ends too. */
 static void read_log(struct parsed_file *file, int fd, const struct stat *st, struct worker *worker)
 {
 	struct run_reader *reader = worker->reader;
@@ -152,7 +141,7 @@ static void read_log(struct parsed_file *file, int fd, const struct stat *st, st
 		left -= (uint64_t)n;
 		run_reader_feed(reader, worker->block, (size_t)n);
 		if (run_reader_current(reader) != NULL)
-			worker->start.truncated = true; /* no score then */
+			worker->start.truncated = true; /* a log with a run is not a score */
 		if (!worker->start.truncated)
 			buf_append(&worker->start, worker->block, (size_t)n);
 		if (worker->hash)
@@ -168,19 +157,22 @@ static void read_log(struct parsed_file *file, int fd, const struct stat *st, st
 		sha256_hex(&worker->sha, file->sha256);
 }
 
-/*
- * A trainer_state.json of Hugging Face's Trainer: the entries of its history
- * are read like the lines of a metrics file.  False where it is none.
- */
-static bool read_state(struct parsed_file *file, struct str text, struct worker *worker)
+/* Read a trainer_state.json of Hugging Face's Trainer: the entries of its history are like the
+ * lines of a metrics file. false: it has none. */
+static bool read_trainer_state(struct parsed_file *file, struct worker *worker)
 {
-	AUTO_JSON state = json_parse(text, JSON_BARE_TEXT, NULL);
-	double planned = json_get_number(state, "max_steps", 0);
-	const cJSON *history = json_get(state, "log_history");
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
+	AUTO_JSON state = NULL;
 	cJSON *entry;
 
+	if (strcmp(file_name(file->path), "trainer_state.json") != 0)
+		return false;
+	if (file_read(file->path, &text, NULL) == 0)
+		state = json_parse(buf_str(&text), JSON_BARE_TEXT, NULL);
+	double planned = json_get_number(state, "max_steps", 0);
+	file->bytes = text.len;
 	run_reader_reset(worker->reader, file);
-	cJSON_ArrayForEach(entry, history)
+	cJSON_ArrayForEach(entry, json_get(state, "log_history"))
 	{
 		AUTO_BUF line = buf_new(LINE_MAX_BYTES);
 
@@ -194,72 +186,31 @@ static bool read_state(struct parsed_file *file, struct str text, struct worker 
 	return file->n_runs > 0;
 }
 
-static bool is_state_file(struct parsed_file *file, struct worker *worker)
-{
-	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-	bool is = false;
-
-	if (strcmp(file_name(file->path), "trainer_state.json") != 0)
-		return false;
-	if (file_read(file->path, &text, NULL) == 0)
-		is = read_state(file, buf_str(&text), worker);
-	file->bytes = text.len;
-	return is;
-}
-
-static void worker_init(struct worker *worker, const struct parse_options *options)
-{
-	static const struct run_reader_cb cb = { .on_run = keep_run };
-
-	worker->reader = run_reader_new(options->formats, &cb, NULL);
-	run_reader_remember_scripts(worker->reader, KNOWN_SCRIPTS);
-	worker->block = xmalloc(READ_BYTES);
-	buf_init(&worker->start, SCORE_ROW_MAX_BYTES);
-	sha256_init(&worker->sha);
-	worker->hash = options->hash;
-}
-
-static void worker_release(struct worker *worker)
-{
-	run_reader_free(worker->reader);
-	free(worker->block);
-	buf_release(&worker->start);
-	sha256_release(&worker->sha);
-}
-
-static void parse_one(struct parsed_file *file, struct worker *worker)
-{
-	struct stat st;
-
-	if (is_state_file(file, worker))
-		return;
-	int fd = open_log(file->path, &st, &file->err);
-	if (fd < 0)
-		return;
-	read_log(file, fd, &st, worker);
-	(void)close(fd);
-}
-
-/* The work shared by the threads: each takes the next file. */
+/* Work shared by the threads; each takes the next file. */
 struct work {
 	const struct parse_options *options;
 	struct parsed_file *files;
 	bool *done;
 	size_t n, next;
-	size_t given; /* files given to fn */
+	size_t given; /* files passed to fn */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 };
 
-/* Files read ahead of the one that is printed next, so memory is bounded. */
+/* Files parsed ahead of the one that fn gets next; limits the memory. */
 #define READ_AHEAD 256U
 
 static void *work_thread(void *user)
 {
+	static const struct run_reader_cb cb = { .on_run = keep_run };
 	struct work *work = user;
-	struct worker worker;
+	struct worker worker = { .reader = run_reader_new(work->options->formats, &cb, NULL),
+				 .block = xmalloc(READ_BYTES),
+				 .hash = work->options->hash };
 
-	worker_init(&worker, work->options);
+	run_reader_remember_scripts(worker.reader, KNOWN_SCRIPTS);
+	buf_init(&worker.start, SCORE_ROW_MAX_BYTES);
+	sha256_init(&worker.sha);
 	for (;;) {
 		pthread_mutex_lock(&work->lock);
 		while (work->next < work->n && work->next > work->given + READ_AHEAD)
@@ -268,17 +219,26 @@ static void *work_thread(void *user)
 		pthread_mutex_unlock(&work->lock);
 		if (i >= work->n)
 			break;
-		parse_one(&work->files[i], &worker);
+		struct parsed_file *file = &work->files[i];
+		struct stat st;
+		int fd = -1;
+		if (!read_trainer_state(file, &worker) &&
+		    (fd = open_log(file->path, &st, &file->err)) >= 0)
+			read_log(file, fd, &st, &worker);
+		fd_close(&fd);
 		pthread_mutex_lock(&work->lock);
 		work->done[i] = true;
 		pthread_cond_broadcast(&work->changed);
 		pthread_mutex_unlock(&work->lock);
 	}
-	worker_release(&worker);
+	run_reader_free(worker.reader);
+	free(worker.block);
+	buf_release(&worker.start);
+	sha256_release(&worker.sha);
 	return NULL;
 }
 
-/* How many threads pay for what there is to read. */
+/* How many threads are worth starting? */
 static unsigned int count_jobs(const struct log_path *paths, size_t n, unsigned int asked)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -300,59 +260,45 @@ static unsigned int count_jobs(const struct log_path *paths, size_t n, unsigned 
 	return jobs < MAX_JOBS ? jobs : MAX_JOBS;
 }
 
-/* Give the files out in order while the threads read. */
-static void give_in_order(struct work *work, parsed_file_fn fn, void *user)
-{
-	for (size_t i = 0; i < work->n; i++) {
-		pthread_mutex_lock(&work->lock);
-		while (!work->done[i])
-			pthread_cond_wait(&work->changed, &work->lock);
-		work->given = i;
-		pthread_cond_broadcast(&work->changed);
-		pthread_mutex_unlock(&work->lock);
-		fn(user, &work->files[i]);
-		release_file(&work->files[i]);
-	}
-}
-
-static void parse_threaded(struct work *work, unsigned int jobs, parsed_file_fn fn, void *user)
-{
-	pthread_t threads[MAX_JOBS];
-	unsigned int started = 0;
-
-	pthread_mutex_init(&work->lock, NULL);
-	pthread_cond_init(&work->changed, NULL);
-	while (started < jobs && pthread_create(&threads[started], NULL, work_thread, work) == 0)
-		started++;
-	if (started == 0) { /* no thread to be had: read it all here */
-		work->given = work->n;
-		(void)work_thread(work);
-	}
-	give_in_order(work, fn, user);
-	while (started > 0)
-		pthread_join(threads[--started], NULL);
-	pthread_cond_destroy(&work->changed);
-	pthread_mutex_destroy(&work->lock);
-}
-
 void parse_files(const struct log_path *paths, size_t n, const struct parse_options *options,
 		 parsed_file_fn fn, void *user)
 {
-	unsigned int jobs = count_jobs(paths, n, options->jobs);
+	unsigned int jobs = count_jobs(paths, n, options->jobs), started = 0;
 	AUTO_FREE struct parsed_file *files = xcalloc(n, sizeof(*files));
-	struct work work = {
-		.options = options, .files = files, .done = xcalloc(n, sizeof(bool)), .n = n
-	};
+	AUTO_FREE bool *done = xcalloc(n, sizeof(bool));
+	struct work work = { .options = options, .files = files, .done = done, .n = n };
+	pthread_t threads[MAX_JOBS];
 
 	for (size_t i = 0; i < n; i++) {
 		files[i].from = &paths[i];
 		files[i].path = paths[i].path;
 	}
-	parse_threaded(&work, jobs, fn, user);
-	free(work.done);
+	pthread_mutex_init(&work.lock, NULL);
+	pthread_cond_init(&work.changed, NULL);
+	while (started < jobs && pthread_create(&threads[started], NULL, work_thread, &work) == 0)
+		started++;
+	if (started == 0) { /* no thread could be started: parse in this one */
+		work.given = n;
+		(void)work_thread(&work);
+	}
+	/* Pass on the files in order while the threads parse. */
+	for (size_t i = 0; i < n; i++) {
+		pthread_mutex_lock(&work.lock);
+		while (!work.done[i])
+			pthread_cond_wait(&work.changed, &work.lock);
+		work.given = i;
+		pthread_cond_broadcast(&work.changed);
+		pthread_mutex_unlock(&work.lock);
+		fn(user, &files[i]);
+		release_file(&files[i]);
+	}
+	while (started > 0)
+		pthread_join(threads[--started], NULL);
+	pthread_cond_destroy(&work.changed);
+	pthread_mutex_destroy(&work.lock);
 }
 
-/* ---- which files */
+/* ---- finding files */
 
 #define MAX_DEPTH 32
 
@@ -366,7 +312,7 @@ static const char *const table_ends[] = { ".csv", ".json", ".jsonl", ".ndjson", 
 static const char *const log_ends[] = { ".log", ".txt", ".out", ".stdout", NULL };
 static const char *const metric_ends[] = { ".csv", ".jsonl", NULL };
 
-/* Of a metrics file this much tells that it is one. */
+/* Bytes of a file that are enough to recognize metrics. */
 #define SNIFF_BYTES 65536U
 
 static bool ends_like(const char *path, const char *const *ends)
@@ -383,7 +329,7 @@ static void count_row(void *user, const struct metric_row *row)
 	++*(size_t *)user;
 }
 
-/* Whether a text begins with rows of metrics. */
+/* Does the text start with rows of metrics? */
 static bool has_metric_rows(struct str text)
 {
 	struct metric_rows *rows = metric_rows_new();
@@ -396,7 +342,7 @@ static bool has_metric_rows(struct str text)
 	return n > 0;
 }
 
-/* A CSV or JSON file that is the log of a run, and no table of runs. */
+/* Is a CSV or JSON file the log of a run, and not a table of runs? */
 static bool is_metric_file(const char *path)
 {
 	int fd = ends_like(path, metric_ends) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
@@ -442,7 +388,7 @@ static void add_file(struct finder *finder, const char *path, const struct stat 
 
 static void add_directory(struct finder *finder, const char *path, int depth);
 
-/* One entry of a directory; true when it is a log. */
+/* Add an entry of a directory; returns true if it is a log. */
 static bool add_entry(struct finder *finder, const char *dir, const char *name, int depth,
 		      bool metrics)
 {
@@ -463,7 +409,7 @@ static bool add_entry(struct finder *finder, const char *dir, const char *name, 
 	return is_log;
 }
 
-/* Metrics files count where no log is beside them: a run has often both. */
+/* Metrics files count only in a directory without logs: a run often writes both. */
 static void add_directory(struct finder *finder, const char *path, int depth)
 {
 	AUTO_FREE struct dirent **entries = NULL;
@@ -479,7 +425,7 @@ static void add_directory(struct finder *finder, const char *path, int depth)
 	}
 }
 
-/* A file, a directory, or what is neither. */
+/* Add a path that the user named: a file, a directory, or a missing one. */
 static void add_named(struct finder *finder, const char *path)
 {
 	size_t before = finder->paths->n;
@@ -495,13 +441,12 @@ static void add_named(struct finder *finder, const char *path)
 		add_file(finder, path, &st, true);
 	else
 		add_directory(finder, path, 0);
-	/* Reading a directory without a log says so. */
+	/* List a directory without logs itself: reading it gives the error message. */
 	if (finder->is_list && finder->paths->n == before)
 		add_file(finder, path, NULL, true);
 }
 
-/* A name that exists is taken as it is, also when it holds pattern characters;
- * a pattern that matches nothing stays as it is. */
+/* A name that exists is not a pattern, and a pattern without a match is a name. */
 static void find_all(struct finder *finder, char *const *argv, size_t n)
 {
 	struct stat st;

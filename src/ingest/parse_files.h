@@ -5,12 +5,12 @@
 #include "parsers/run_reader.h"
 #include "parsers/score_json.h"
 
-/* Which files a command is to read, from what the user named. */
+/* A file to read, from what the user named. */
 struct log_path {
-	char *path; /* owned; as named, or as found below a directory */
-	char *name; /* owned; "HOST:PATH" of one that was fetched; or NULL */
-	bool named; /* the user named this very file (or a glob did) */
-	bool table; /* rows of runs (.csv, .json, .jsonl), no metrics */
+	char *path; /* owned; as named, or found in a directory */
+	char *name; /* owned; "HOST:PATH" of a fetched file; or NULL */
+	bool named; /* named by the user, directly or by a glob */
+	bool table; /* a table of runs (.csv, .json, .jsonl), not metrics */
 };
 
 struct log_paths {
@@ -20,51 +20,45 @@ struct log_paths {
 
 #define LOG_PATHS_MAX 100000U
 
-/*
- * Files and globs as they are (a name that exists is no pattern), directories
- * with all that is below them and ends like a log (.log, .txt, .out, .stdout),
- * in natural order; hidden ones and links to directories are left out.  Of a
- * folder without any, its metrics files (.csv and .jsonl with "metrics", "log"
- * or "history" in the name and such rows in it).  A file that comes twice is
- * listed once.  What does not exist is listed, so that reading it names it.
- */
+/* List files, the matches of globs (a name that exists is not a pattern), and in directories all
+ * files with the suffix of a log (.log, .txt, .out, .stdout), recursively and in natural order;
+ * hidden files and symlinks to directories are skipped. Of a directory without logs its metrics
+ * files are listed: .csv and .jsonl with "metrics", "log" or "history" in their names that contain
+ * metrics. A file that is found twice is listed once. A missing file is listed, so that reading it
+ * gives the error message. */
 void log_paths_find(struct log_paths *paths, char *const *argv, size_t n);
-/*
- * The same where each argument stands for itself: what two of them name is
- * listed twice, no file is a table, and a directory without any log is listed,
- * so that reading it says so.
- */
+/* The same, but each argument counts on its own: a file that two of them name is listed twice, no
+ * file is a table, and a directory without logs is listed, so that reading it gives the error
+ * message. */
 void log_paths_list(struct log_paths *paths, char *const *argv, size_t n);
 void log_paths_release(struct log_paths *paths);
 
-/* Log files read whole, on several cores where that pays. */
+/* A log file that was parsed as a whole. */
 struct parsed_file {
 	const struct log_path *from;
-	const char *path; /* its path; "-" is standard input */
-	struct run *runs; /* owned by it */
+	const char *path; /* "-" is standard input */
+	struct run *runs; /* owned */
 	size_t n_runs, cap_runs;
 	uint64_t lines, bytes;
-	char sha256[SHA256_HEX_SIZE]; /* of its bytes; "" unless asked for */
-	/* Owned by it; what a verifier printed, where it holds no run. */
+	char sha256[SHA256_HEX_SIZE]; /* of its bytes; "" unless requested */
+	/* Owned; the output of a verifier, if the file contains no run. */
 	struct score_row *score;
 	struct err err; /* ERR_NONE, or why it could not be read */
 };
 
 struct parse_options {
 	const struct format_set *formats;
-	unsigned int jobs; /* threads; 0: as many as pay */
+	unsigned int jobs; /* number of threads; 0: chosen from the amount to read */
 	bool hash;	   /* fill sha256 */
 };
 
-/*
- * Read each path and give the files to fn in the order of paths, each as soon
- * as it and all before it are read.  A file that cannot be read is given with
- * its err; the others are still read.  The file is borrowed for the call.
- */
+/* Parse each path and pass the files to fn in the order of paths, each as soon as it and all before
+ * it are parsed. A file that cannot be read is passed with its err. The file is borrowed for the
+ * call. */
 typedef void (*parsed_file_fn)(void *user, struct parsed_file *file);
 void parse_files(const struct log_path *paths, size_t n, const struct parse_options *options,
 		 parsed_file_fn fn, void *user);
 
-/* One of them ("-": standard input) to its end; reset the reader before. */
+/* Feed a file ("-": standard input) to a reader, which was reset before, and finish it. */
 int log_read(const char *path, struct run_reader *reader, struct err *err)
 	__attribute__((warn_unused_result));

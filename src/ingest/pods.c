@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pods: how they are reached, what may be said of the link, and silence
- * while a bench runs there.  They follow a new configuration.
+ * The pods of the configuration: their connections, the state that is shown, and silence while a
+ * bench is timing a pod.
  */
 #include <stdlib.h>
 
@@ -14,19 +14,7 @@
 
 /* ---- the state of a pod */
 
-static enum pod_link link_of(const struct ingest_pod *pod, struct link_info *info)
-{
-	static const enum pod_link links[] = {
-		[LINK_IDLE] = POD_LINK_NONE,	   [LINK_CONNECTING] = POD_LINK_CONNECTING,
-		[LINK_LIVE] = POD_LINK_UP,	   [LINK_WAITING] = POD_LINK_WAITING,
-		[LINK_REFUSED] = POD_LINK_REFUSED, [LINK_GONE] = POD_LINK_CLOSED,
-	};
-	struct transport *t = fleet_transport(pod->fleet->fleet);
-
-	t->ops->link_info(t, pod->index, info);
-	return links[info->state];
-}
-
+/* Which runs are in progress, and for how many of them is their log silent? */
 static void count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
 {
 	int64_t last_ms = 0;
@@ -42,7 +30,7 @@ static void count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
 	facts->silent_ms = facts->now_ms - last_ms;
 }
 
-/* A reason often begins with the pod's name, which is said already. */
+/* A reason may start with the pod's name, which is shown already. */
 static const char *without_name(const struct ingest_pod *pod, const char *why)
 {
 	size_t n = strlen(pod->name);
@@ -52,49 +40,27 @@ static const char *without_name(const struct ingest_pod *pod, const char *why)
 	return why;
 }
 
-/* What the follower adds to what the link says. */
+/* If the connection works, the state of the follower counts. */
 static void add_follower(const struct ingest_pod *pod, struct pod_facts *facts,
 			 struct follow_status *status)
 {
-	bool is_idle = facts->link == POD_LINK_UP || facts->link == POD_LINK_NONE;
+	bool is_idle = facts->link == LINK_LIVE || facts->link == LINK_IDLE;
 
-	/* Only looked at, by telemetry: the link is all there is. */
+	/* `pods` does not follow logs. */
 	*status = (struct follow_status){ .lag_ms = -1 };
 	facts->last_frame_ms = facts->now_ms;
 	if (pod->follow == NULL)
 		return;
 	follow_get_status(pod->follow, status);
 	facts->last_frame_ms = status->last_byte_ms;
-	if (is_idle && status->state == FOLLOW_WAITING) {
-		facts->link = POD_LINK_WAITING;
+	if (is_idle && status->state == LINK_WAITING) {
+		facts->link = LINK_WAITING;
 		facts->why = without_name(pod, status->why.text);
 		facts->retry_at_ms = status->retry_at_ms;
-	} else if (is_idle && status->state == FOLLOW_REFUSED) {
-		facts->link = POD_LINK_REFUSED;
+	} else if (is_idle && status->state == LINK_REFUSED) {
+		facts->link = LINK_REFUSED;
 		facts->why = without_name(pod, status->why.text);
 	}
-}
-
-/* A pod that lives may have more logs than are followed. */
-static bool add_limit(const struct follow_status *status, struct pod_verdict *verdict)
-{
-	if ((verdict->state != POD_LIVE && verdict->state != POD_SILENT) ||
-	    status->n_followed >= status->n_matching)
-		return false;
-	print_into(verdict->why, "%llu logs match, the %llu newest are followed",
-		   (unsigned long long)status->n_matching, (unsigned long long)status->n_followed);
-	return true;
-}
-
-/* A change that a person should hear of. */
-static void say_change(struct ingest_pod *pod, const struct pod_verdict *now)
-{
-	bool bad = now->state == POD_REFUSED || now->state == POD_RECONNECTING;
-
-	if (now->state != POD_LIVE && !bad)
-		return;
-	ingest_notify(pod->ingest, pod, bad ? MODEL_WARNING : MODEL_INFO, "%s: %s%s%s", pod->name,
-		      pod_state_name(now->state), now->why[0] != '\0' ? ": " : "", now->why);
 }
 
 void pod_store(struct ingest_pod *pod)
@@ -119,10 +85,11 @@ void pod_store(struct ingest_pod *pod)
 void pod_update_state(struct ingest_pod *pod)
 {
 	struct ingest *ingest = pod->ingest;
+	struct transport *t = fleet_transport(pod->fleet->fleet);
+	const struct pod_verdict old = pod->verdict;
+	struct pod_verdict *now = &pod->verdict;
 	struct follow_status status;
 	struct link_info info;
-	struct pod_verdict now;
-	char why[sizeof(now.why)];
 	struct pod_facts facts = {
 		.now_ms = ingest_now_ms(ingest),
 		.was_up = pod->was_up,
@@ -132,69 +99,75 @@ void pod_update_state(struct ingest_pod *pod)
 
 	if (pod->is_gone || ingest->is_ending)
 		return;
-	print_into(why, "%s", pod->verdict.why);
-	facts.link = link_of(pod, &info);
+	t->ops->link_info(t, pod->index, &info);
+	facts.link = info.state;
 	facts.why = without_name(pod, info.why.text);
 	facts.retry_at_ms = info.retry_at_ms;
-	bool is_connecting = facts.link == POD_LINK_CONNECTING || facts.link == POD_LINK_NONE;
+	bool is_connecting = facts.link == LINK_CONNECTING || facts.link == LINK_IDLE;
 	add_follower(pod, &facts, &status);
-	/* While the link tries a refused key again, the pod stays refused,
-	 * so that the same answer is not reported every five minutes. */
-	if (pod->verdict.state == POD_REFUSED && is_connecting && pod->verdict.retry_at_ms != 0 &&
-	    pod->verdict.retry_at_ms <= facts.now_ms) {
-		facts.link = POD_LINK_REFUSED;
-		facts.retry_at_ms = pod->verdict.retry_at_ms;
-		facts.why = why;
-	}
-	/* Between two tries it connects again, for the reason of before. */
-	if (pod->verdict.state == POD_RECONNECTING &&
-	    (facts.link == POD_LINK_CONNECTING || facts.link == POD_LINK_NONE)) {
-		facts.link = POD_LINK_CONNECTING;
+	if (old.state == POD_REFUSED && is_connecting && old.retry_at_ms != 0 &&
+	    old.retry_at_ms <= facts.now_ms) {
+		/* A refused key is being tried again: the pod stays refused, so that the same
+		 * answer is not reported every five minutes. */
+		facts.link = LINK_REFUSED;
+		facts.retry_at_ms = old.retry_at_ms;
+		facts.why = old.why;
+	} else if (old.state == POD_RECONNECTING &&
+		   (facts.link == LINK_CONNECTING || facts.link == LINK_IDLE)) {
+		/* During the next try the reason stays. */
+		facts.link = LINK_CONNECTING;
 		facts.was_up = true;
-		facts.why = why;
+		facts.why = old.why;
 	}
 	count_runs(pod, &facts);
-	pod_state_decide(&facts, &now);
-	bool is_limited = add_limit(&status, &now);
-	pod->was_up |= now.state == POD_LIVE;
+	pod_state_decide(&facts, now);
+	bool is_up = now->state == POD_LIVE || now->state == POD_SILENT;
+	bool is_bad = now->state == POD_REFUSED || now->state == POD_RECONNECTING;
+	bool is_limited = is_up && status.n_followed < status.n_matching;
+	if (is_limited)
+		print_into(now->why, "%llu logs match; only the newest %llu are followed",
+			   (unsigned long long)status.n_matching,
+			   (unsigned long long)status.n_followed);
+	pod->was_up |= now->state == POD_LIVE;
 	ingest->o.model->pods[pod->model_pod].lag_ms = status.lag_ms;
-	if (now.state != pod->verdict.state ||
-	    ((now.state == POD_RECONNECTING || now.state == POD_REFUSED || is_limited) &&
-	     strcmp(now.why, pod->verdict.why) != 0))
-		say_change(pod, &now);
-	if (now.state != pod->verdict.state || now.retry_at_ms != pod->verdict.retry_at_ms ||
-	    strcmp(now.why, pod->verdict.why) != 0) {
-		model_pod_state(ingest->o.model, pod->model_pod, now.state, now.why,
-				now.retry_at_ms);
-		if (now.state != pod->verdict.state || strcmp(now.why, pod->verdict.why) != 0)
-			pod_store(pod);
-	}
-	pod->verdict = now;
+
+	bool is_changed = now->state != old.state;
+	bool is_other_why = strcmp(now->why, old.why) != 0;
+	if ((now->state == POD_LIVE || is_bad) &&
+	    (is_changed || ((is_bad || is_limited) && is_other_why)))
+		ingest_notify(ingest, pod, is_bad ? MODEL_WARNING : MODEL_INFO, "%s: %s%s%s",
+			      pod->name, pod_state_name(now->state),
+			      now->why[0] != '\0' ? ": " : "", now->why);
+	if (is_changed || is_other_why || now->retry_at_ms != old.retry_at_ms)
+		model_pod_state(ingest->o.model, pod->model_pod, now->state, now->why,
+				now->retry_at_ms);
+	if (is_changed || is_other_why)
+		pod_store(pod);
 }
 
-/* ---- benches that another hgym-tui drives: the database tells of them */
+/* ---- benches that another hgym-tui drives; the database lists them */
 
 static bool same_text(const char *a, const char *b)
 {
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-/* Show the run that a bench makes there now, by what it reads itself. */
-static void follow_arm(struct ingest_pod *pod, const char *dir, const char *id)
+/* Show the log of the bench run in progress; dir NULL: there is no bench. */
+static void follow_bench_log(struct ingest_pod *pod, const char *dir, const char *id)
 {
 	struct ingest *ingest = pod->ingest;
-	char *arm = dir != NULL && id != NULL && ingest->o.keep_view ? timed_log(dir, id) : NULL;
+	char *log = dir != NULL && id != NULL && ingest->o.keep_view ? timed_log(dir, id) : NULL;
 
-	if (!same_text(pod->arm, arm)) {
-		if (pod->arm != NULL)
-			local_end_log(ingest, pod->arm);
-		if (arm != NULL && ingest_add_file(ingest, pod->model_pod, arm, true, NULL) != 0) {
-			free(arm);
-			arm = NULL;
+	if (!same_text(pod->bench_log, log)) {
+		if (pod->bench_log != NULL)
+			local_end_log(ingest, pod->bench_log);
+		if (log != NULL && ingest_add_file(ingest, pod->model_pod, log, true, NULL) != 0) {
+			free(log);
+			log = NULL;
 		}
 	}
-	free(pod->arm);
-	pod->arm = arm;
+	free(pod->bench_log);
+	pod->bench_log = log;
 }
 
 /* Mark the pods that the bench's definition names. */
@@ -215,24 +188,15 @@ static int mark_pods(void *user, const struct stored_bench *bench)
 			    (!same_text(pod->name, id) && !same_text(pod->conf->ssh, ssh)))
 				continue;
 			if (!pod->has_bench)
-				follow_arm(pod, bench->dir, id);
+				follow_bench_log(pod, bench->dir, id);
 			pod->has_bench = true;
 		}
 	}
 	return 0;
 }
 
-/* A bench runs there, and nothing else is asked of it; or as always. */
-static void set_quiet(struct ingest_pod *pod, bool quiet)
-{
-	pod->is_paused = quiet;
-	pod->ingest->o.model->pods[pod->model_pod].bench_running = quiet;
-	if (quiet)
-		telemetry_stop(pod);
-	fetch_set_quiet(pod);
-}
-
-static void look_for_benches(struct ingest *ingest)
+/* Leave pods alone while a bench is timing them, and contact them again afterwards. */
+static void check_benches(struct ingest *ingest)
 {
 	if (ingest->history == NULL)
 		return;
@@ -241,19 +205,24 @@ static void look_for_benches(struct ingest *ingest)
 	(void)store_each_bench(ingest->history, "running", mark_pods, ingest, NULL);
 	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (!pod->has_bench)
-			follow_arm(pod, NULL, NULL);
+			follow_bench_log(pod, NULL, NULL);
 		if (pod->is_gone || pod->has_bench == pod->is_paused)
 			continue;
 		ingest_notify(ingest, pod, MODEL_INFO, "%s: %s", pod->name,
-			      pod->has_bench ? "a bench runs: silent" : "the bench is over");
-		set_quiet(pod, pod->has_bench);
+			      pod->has_bench ? "not polled while a bench is running"
+					     : "polled again, the bench has ended");
+		pod->is_paused = pod->has_bench;
+		ingest->o.model->pods[pod->model_pod].bench_running = pod->is_paused;
+		if (pod->is_paused)
+			telemetry_stop(pod);
+		fetch_update_pause(pod);
 	}
 }
 
 void pods_tick(struct ingest *ingest)
 {
 	if (ingest->ticks++ % 2 == 0)
-		look_for_benches(ingest);
+		check_benches(ingest);
 	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (pod->is_gone)
 			continue;
@@ -266,7 +235,7 @@ void pods_tick(struct ingest *ingest)
 	}
 }
 
-/* ---- which pods there are */
+/* ---- adding and removing pods */
 
 size_t pods_add_to_model(struct ingest *ingest, const struct conf_pod *conf)
 {
@@ -330,48 +299,6 @@ static void fleet_on_ask(void *user, const struct fleet_question *question)
 	fleet->ingest->o.cb.on_ask(fleet->ingest->o.cb.user, &asked);
 }
 
-/* Begin to reach these pods (n > 0). */
-static void add_fleet(struct ingest *ingest, const struct conf_pod *const *confs, size_t n)
-{
-	struct ingest_fleet *fleet = xcalloc(1, sizeof(*fleet));
-	struct remote_pod *remotes;
-	const struct fleet_options options = {
-		.on_ask = ingest->o.cb.on_ask != NULL ? fleet_on_ask : NULL,
-		.on_link = fleet_on_link,
-		.user = fleet,
-		.accept_new = ingest->o.accept_new,
-	};
-
-	fleet->ingest = ingest;
-	remotes = xcalloc(n, sizeof(*remotes));
-	fleet->pods = xcalloc(n, sizeof(struct ingest_pod *));
-	for (size_t i = 0; i < n; i++)
-		remotes[i] = pods_remote(confs[i]);
-	fleet->fleet = fleet_new(ingest->o.loop, remotes, n, &options);
-	free(remotes);
-	list_append(&ingest->fleets, &fleet->link);
-	for (size_t i = 0; i < n; i++)
-		pod_new(fleet, i, confs[i]);
-}
-
-static void free_fleet(struct ingest_fleet *fleet)
-{
-	fleet_free(fleet->fleet);
-	list_remove(&fleet->link);
-	free(fleet->pods);
-	free(fleet);
-}
-
-static struct ingest_pod *find_pod(const struct ingest *ingest, const char *name)
-{
-	list_each (struct ingest_pod, pod, &ingest->pods, link) {
-		if (!pod->is_gone && strcmp(pod->name, name) == 0)
-			return pod;
-	}
-	return NULL;
-}
-
-/* Keep the pods that are as they were; let the others go. */
 void pods_reload(struct ingest *ingest, const struct conf *conf)
 {
 	list_each (struct ingest_pod, pod, &ingest->pods, link) {
@@ -381,7 +308,10 @@ void pods_reload(struct ingest *ingest, const struct conf *conf)
 		if (pod->is_gone)
 			continue;
 		if (i < 0 || !conf_pod_same_link(old, &conf->pods[i])) {
-			ingest_notify(ingest, pod, MODEL_INFO, "%s: let go", pod->name);
+			ingest_notify(ingest, pod, MODEL_INFO,
+				      i < 0 ? "%s: removed from the configuration"
+					    : "%s: reconnecting with changed settings",
+				      pod->name);
 			remove_pod(pod);
 			continue;
 		}
@@ -392,30 +322,54 @@ void pods_reload(struct ingest *ingest, const struct conf *conf)
 	}
 }
 
-/* The pods of the configuration that are not there yet, in one fleet. */
 void pods_add(struct ingest *ingest)
 {
 	const struct conf *conf = ingest->o.conf;
 	AUTO_FREE const struct conf_pod **added =
 		xcalloc(conf->n_pods + 1, sizeof(struct conf_pod *));
+	AUTO_FREE struct remote_pod *remotes = xcalloc(conf->n_pods + 1, sizeof(*remotes));
 	size_t n = 0;
 
-	for (size_t i = 0; i < conf->n_pods; i++)
-		if (find_pod(ingest, conf->pods[i].name) == NULL)
+	for (size_t i = 0; i < conf->n_pods; i++) {
+		bool is_there = false;
+
+		list_each (const struct ingest_pod, pod, &ingest->pods, link)
+			is_there |= !pod->is_gone && strcmp(pod->name, conf->pods[i].name) == 0;
+		if (!is_there) {
+			remotes[n] = pods_remote(&conf->pods[i]);
 			added[n++] = &conf->pods[i];
-	if (n > 0)
-		add_fleet(ingest, added, n);
+		}
+	}
+	if (n == 0)
+		return;
+	struct ingest_fleet *fleet = xcalloc(1, sizeof(*fleet));
+	const struct fleet_options options = {
+		.on_ask = ingest->o.cb.on_ask != NULL ? fleet_on_ask : NULL,
+		.on_link = fleet_on_link,
+		.user = fleet,
+		.accept_new = ingest->o.accept_new,
+	};
+	fleet->ingest = ingest;
+	fleet->pods = xcalloc(n, sizeof(struct ingest_pod *));
+	fleet->fleet = fleet_new(ingest->o.loop, remotes, n, &options);
+	list_append(&ingest->fleets, &fleet->link);
+	for (size_t i = 0; i < n; i++)
+		pod_new(fleet, i, added[i]);
 }
 
 void pods_free(struct ingest *ingest)
 {
 	list_each (struct ingest_pod, pod, &ingest->pods, link)
 		fetch_stop(pod);
-	list_each_safe (struct ingest_fleet, fleet, &ingest->fleets, link)
-		free_fleet(fleet);
+	list_each_safe (struct ingest_fleet, fleet, &ingest->fleets, link) {
+		fleet_free(fleet->fleet);
+		list_remove(&fleet->link);
+		free(fleet->pods);
+		free(fleet);
+	}
 	list_each_safe (struct ingest_pod, pod, &ingest->pods, link) {
 		buf_release(&pod->telemetry_line);
-		free(pod->arm);
+		free(pod->bench_log);
 		list_remove(&pod->link);
 		free(pod->name);
 		free(pod);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the readers say, to model and store.  It is kept on the thread of the
- * reader, in order, and told on the loop when the turn is over.
+ * From the readers to model and store.  A reader runs on a worker thread and puts its results into
+ * the log's outbox; after the turn they are applied here, in order, on the event loop.
  */
 #include <stdlib.h>
 
@@ -9,9 +9,9 @@
 #include "ingest/ingest_priv.h"
 #include "model/run_names.h"
 
-/* A view shows the end of a log that is so far behind before all of it. */
+/* A log with more unparsed bytes than this shows its end first, see fetch_on_preview. */
 #define FAR_BEHIND_BYTES (1U << 20)
-/* More of what was told is not kept for the next turn. */
+/* A larger outbox is freed after the turn. */
 #define KEEP_ITEMS 64
 
 enum outbox_kind { OUTBOX_SAMPLE, OUTBOX_EVENT, OUTBOX_RUN };
@@ -22,42 +22,42 @@ struct outbox_item {
 	union {
 		struct sample sample;
 		struct run_event event; /* text owned */
-		struct run *run;	/* owned; it is over */
+		struct run *run;	/* owned; a run that ended */
 	};
 };
 
-/* ---- on the reader's thread */
+/* ---- on a worker thread */
 
-static struct outbox_item *keep(struct ingest_log *log, enum outbox_kind kind,
-				const struct run *run)
+static struct outbox_item *add_item(struct ingest_log *log, enum outbox_kind kind,
+				    const struct run *run)
 {
 	struct outbox *out = &log->out;
-	struct outbox_item *told = xplace(out->v, out->n, out->cap);
+	struct outbox_item *item = xplace(out->v, out->n, out->cap);
 
-	told->kind = kind;
-	told->run_index = run->run_index;
-	return told;
+	item->kind = kind;
+	item->run_index = run->run_index;
+	return item;
 }
 
 static void keep_sample(void *user, const struct run *run, const struct sample *sample)
 {
-	keep(user, OUTBOX_SAMPLE, run)->sample = *sample;
+	add_item(user, OUTBOX_SAMPLE, run)->sample = *sample;
 }
 
 static void keep_event(void *user, const struct run *run, const struct run_event *event)
 {
-	struct outbox_item *told = keep(user, OUTBOX_EVENT, run);
+	struct outbox_item *item = add_item(user, OUTBOX_EVENT, run);
 
-	told->event = *event;
-	told->event.text = xstrdup(event->text);
+	item->event = *event;
+	item->event.text = xstrdup(event->text);
 }
 
 static void keep_run(void *user, const struct run *run)
 {
-	struct outbox_item *told = keep(user, OUTBOX_RUN, run);
+	struct outbox_item *item = add_item(user, OUTBOX_RUN, run);
 
-	told->run = xmalloc(sizeof(*told->run));
-	run_copy(told->run, run);
+	item->run = xmalloc(sizeof(*item->run));
+	run_copy(item->run, run);
 }
 
 static void keep_line(void *user, uint64_t line, struct str text, enum line_class class)
@@ -113,7 +113,7 @@ static struct model_run *model_run_of(struct ingest_log *log, unsigned int run_i
 	return mr;
 }
 
-/* Endless runs are not all taken; said once of a pod. */
+/* Count the run; false, with one message, if the log or the pod has too many. */
 static bool takes_run(struct ingest_log *log, unsigned int run_index)
 {
 	struct ingest_runs *runs = log->pod != NULL ? &log->pod->runs : &log->ingest->runs;
@@ -125,41 +125,41 @@ static bool takes_run(struct ingest_log *log, unsigned int run_index)
 		log->n_runs = run_index + 1;
 		return true;
 	}
-	if (!runs->said)
+	if (!runs->is_limit_reported)
 		ingest_notify(log->ingest, log->pod, MODEL_WARNING,
-			      "%s: a log has more than %d runs, or all logs have "
-			      "more than %d: the others are left out",
+			      "%s: only the first %d runs of a log and %d runs of a pod are read",
 			      log->name, INGEST_LOG_RUNS, INGEST_POD_RUNS);
-	runs->said = true;
+	runs->is_limit_reported = true;
 	return false;
 }
 
-/* What is read again was seen before; what lay there ends unseen. */
+/* Did it happen while we followed the log, and for the first time? */
 static bool is_news(const struct ingest_log *log)
 {
 	return log->parsed >= log->news && log->parsed >= log->stored &&
 	       (log->parsed > log->news || log->out.parsed > log->news);
 }
 
-static void sink_sample(struct ingest_log *log, const struct run *run, const struct sample *sample)
+static void apply_sample(struct ingest_log *log, unsigned int run_index,
+			 const struct sample *sample)
 {
 	struct ingest *ingest = log->ingest;
 	struct sample stamped = *sample;
 
 	if (log->entry != NULL)
-		store_sample_add(ingest->store, log->entry, run, sample);
-	/* Of a log that slept the model has them. */
+		store_sample_add(ingest->store, log->entry, run_index, sample);
+	/* The model has the samples from before the reader was freed. */
 	if (!ingest->o.keep_view || sample->line <= log->slept_at)
 		return;
-	/* What was written before we looked has no time that we know. */
+	/* When older lines were written is unknown. */
 	if (stamped.wall_ms == 0 && is_news(log))
 		stamped.wall_ms = ingest_wall_ms(ingest);
-	history_sample(ingest, model_run_of(log, run->run_index), &stamped);
+	history_sample(ingest, model_run_of(log, run_index), &stamped);
 }
 
-/* Say what happened to a run that is followed. */
-static void tell_of_run(struct ingest_log *log, unsigned int run_index,
-			enum model_severity severity, const char *what)
+/* Announce what happened to a run. */
+static void announce(struct ingest_log *log, unsigned int run_index, enum model_severity severity,
+		     const char *what)
 {
 	struct model *model = log->ingest->o.model;
 	const struct model_run *mr = model_run_of(log, run_index);
@@ -178,28 +178,10 @@ static void tell_of_run(struct ingest_log *log, unsigned int run_index,
 	model_event_add(model, &event);
 }
 
-/* Kinds of events that a person should look at. */
-static enum model_severity severity_of(enum run_event_kind kind)
+/* Remember the run's status; announce it if the run started or the status changed. */
+static void set_status(struct ingest_log *log, const struct run *run, bool news)
 {
-	return kind == RUN_EVENT_EARLY_STOP || kind == RUN_EVENT_OTHER ? MODEL_INFO
-	       : kind == RUN_EVENT_WARNING			       ? MODEL_WARNING
-								       : MODEL_ALARM;
-}
-
-static void sink_event(struct ingest_log *log, unsigned int run_index,
-		       const struct run_event *event)
-{
-	AUTO_TEXT at = run_has(event->step) ? xasprintf(" at step %.0f", event->step) : xstrdup("");
-	AUTO_TEXT what = xasprintf("%s%s: %s", run_event_name(event->kind), at, event->text);
-
-	if (is_news(log))
-		tell_of_run(log, run_index, severity_of(event->kind), what);
-}
-
-/* It begins, or has another status than before: told when that is news. */
-static void note_status(struct ingest_log *log, const struct run *run, bool news)
-{
-	/* Lines behind a run's end do not begin it again. */
+	/* Lines after the end of a run do not start it again. */
 	bool is_same = run->run_index < log->n_reported &&
 		       (run->status == log->status ||
 			(run->status == RUN_RUNNING && log->status == RUN_FINISHED));
@@ -215,18 +197,18 @@ static void note_status(struct ingest_log *log, const struct run *run, bool news
 				 run->final_class != NULL ? run->final_class : "?");
 	else
 		what = xstrdup(run_status_name(run->status));
-	tell_of_run(log, run->run_index, is_good ? MODEL_INFO : MODEL_ALARM, what);
+	announce(log, run->run_index, is_good ? MODEL_INFO : MODEL_ALARM, what);
 }
 
-static void update_model(struct ingest_log *log, const struct run *run, bool is_over)
+static void update_model(struct ingest_log *log, const struct run *run, bool has_ended)
 {
 	struct model *model = log->ingest->o.model;
 	struct model_run *mr = model_run_of(log, run->run_index);
 
 	model_run_update(model, mr, run);
-	model_run_touch(model, mr, log->last_wall_ms, !is_over);
-	mr->past &= is_over && tail_is_replay(log);
-	if (!is_over)
+	model_run_touch(model, mr, log->last_wall_ms, !has_ended);
+	mr->past &= has_ended && tail_is_replay(log);
+	if (!has_ended)
 		history_fetch_live(log->ingest, mr);
 }
 
@@ -238,48 +220,56 @@ static void put_run(struct ingest_log *log, const struct run *run, bool is_live)
 		store_run_put(log->ingest->store, log->entry, run, &how);
 }
 
-/* A run is over: the next one began in its log, or that ended. */
-static void sink_run(struct ingest_log *log, const struct run *run)
+static void apply_event(struct ingest_log *log, unsigned int run_index,
+			const struct run_event *event)
 {
-	update_model(log, run, true);
-	note_status(log, run, is_news(log));
-	put_run(log, run, false);
-	/* No run is under way until the next one starts. */
-	log->status = RUN_RUNNING;
-	run_release(&log->row);
+	AUTO_TEXT at = run_has(event->step) ? xasprintf(" at step %.0f", event->step) : xstrdup("");
+	AUTO_TEXT what = xasprintf("%s%s: %s", run_event_name(event->kind), at, event->text);
+	bool is_harmless = event->kind == RUN_EVENT_EARLY_STOP || event->kind == RUN_EVENT_OTHER;
+
+	announce(log, run_index,
+		 is_harmless			    ? MODEL_INFO
+		 : event->kind == RUN_EVENT_WARNING ? MODEL_WARNING
+						    : MODEL_ALARM,
+		 what);
 }
 
-/* at: a run of which the number counts. */
-static void sink_one(struct ingest_log *log, struct outbox_item *told, struct run *at)
+/* Pass on one result and free it. */
+static void apply_item(struct ingest_log *log, struct outbox_item *item)
 {
-	bool taken = takes_run(log, told->run_index);
+	bool is_counted = takes_run(log, item->run_index);
 
-	at->run_index = told->run_index;
-	switch (told->kind) {
+	switch (item->kind) {
 	case OUTBOX_SAMPLE:
-		if (taken)
-			sink_sample(log, at, &told->sample);
+		if (is_counted)
+			apply_sample(log, item->run_index, &item->sample);
 		break;
 	case OUTBOX_EVENT:
-		if (taken)
-			sink_event(log, told->run_index, &told->event);
-		free(told->event.text);
+		if (is_counted && is_news(log))
+			apply_event(log, item->run_index, &item->event);
+		free(item->event.text);
 		break;
-	case OUTBOX_RUN:
-		if (taken)
-			sink_run(log, told->run);
-		run_release(told->run);
-		free(told->run);
+	case OUTBOX_RUN: /* that ended: the next one started, or the log ended */
+		if (is_counted) {
+			update_model(log, item->run, true);
+			set_status(log, item->run, is_news(log));
+			put_run(log, item->run, false);
+			/* No run is in progress until the next one starts. */
+			log->status = RUN_RUNNING;
+			run_release(&log->row);
+		}
+		run_release(item->run);
+		free(item->run);
 		break;
 	}
 }
 
-/* What the lines of the turn are. */
-static void sink_lines(struct ingest_log *log)
+/* Give the classes of the turn's lines to the log view. */
+static void apply_lines(struct ingest_log *log)
 {
 	struct model *model = log->ingest->o.model;
 	struct outbox *out = &log->out;
-	/* Its end is shown already, or all of it soon. */
+	/* The view shows the end of the log already, or soon shows all of it. */
 	bool is_behind = fetch_bytes_behind(log) > FAR_BEHIND_BYTES &&
 			 (log->log->behind || tail_is_replay(log));
 
@@ -305,18 +295,6 @@ void outbox_release(struct outbox *out)
 	*out = (struct outbox){ 0 };
 }
 
-/* All of it is told; the memory of a large turn is not kept. */
-static void empty(struct ingest *ingest, struct outbox *out)
-{
-	out->n = out->n_classes = 0;
-	if (out->cap > KEEP_ITEMS || out->cap_classes > KEEP_ITEMS) {
-		outbox_release(out);
-		history_drop_points(ingest);
-	}
-	run_release(&out->now);
-	out->has_run = false;
-}
-
 void sink_show_empty_row(struct ingest_log *log)
 {
 	struct model *model = log->ingest->o.model;
@@ -329,7 +307,7 @@ void sink_show_empty_row(struct ingest_log *log)
 	    (!log->has_row && (!live || fetch_bytes_behind(log) > 0 || n >= INGEST_POD_RUNS)))
 		return;
 	mr = model_run_get(model, log->model_pod, log->name, sink_run_key(log->gen, 0));
-	/* The database knows it already. */
+	/* The row comes from the database. */
 	if (model->n_runs == n && !mr->blank)
 		return;
 	log->has_row = true;
@@ -339,8 +317,8 @@ void sink_show_empty_row(struct ingest_log *log)
 			live);
 }
 
-/* The offsets, and the last run as the reader has it now. */
-static void move_on(struct ingest_log *log)
+/* Advance the offsets, and take over the run in progress as the reader has it. */
+static void advance(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
 	bool was_replay = tail_is_replay(log), news = is_news(log);
@@ -349,7 +327,7 @@ static void move_on(struct ingest_log *log)
 	log->parsed = out->parsed;
 	if (log->stored < log->parsed)
 		log->stored = log->parsed;
-	/* While no run is under way there is no row to put: sink_run() has put the last one, and
+	/* Without a run in progress there is no row to store: apply_item() stored the last one, and
 	 * the next run may start after a long script. */
 	log->row_at = log->parsed;
 	if (out->has_run && takes_run(log, out->now.run_index)) {
@@ -359,15 +337,15 @@ static void move_on(struct ingest_log *log)
 		run_init(&out->row);
 		if (!tail_is_replay(log))
 			update_model(log, &out->now, false);
-		note_status(log, &out->now, news);
+		set_status(log, &out->now, news);
 	}
 	sink_show_empty_row(log);
 	tail_count_backlog(log);
 	if (tail_is_replay(log) || log->entry == NULL)
 		return;
-	/* The offset is to be written even when no sample was. */
+	/* Store the offset even if there was no sample. */
 	store_log_advance(log->ingest->store, log->entry, log->parsed, out->n_lines);
-	/* All was read again: the store knows no more than we do. */
+	/* The log was read again from the start: runs that are not in it any more are deleted. */
 	if (was_replay)
 		store_log_trim(log->ingest->store, log->entry, log->n_runs);
 }
@@ -375,20 +353,23 @@ static void move_on(struct ingest_log *log)
 void sink_apply_turn(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
-	struct run at;
 
 	if (out->parsed <= log->parsed && out->n == 0 && out->n_classes == 0)
 		return;
 	log->ingest->last_news_ms = ingest_now_ms(log->ingest);
-	run_init(&at);
 	for (size_t i = 0; i < out->n; i++)
-		sink_one(log, &out->v[i], &at);
-	run_release(&at);
+		apply_item(log, &out->v[i]);
 	if (log->log != NULL)
-		sink_lines(log);
+		apply_lines(log);
 	if (out->parsed > log->parsed)
-		move_on(log);
-	empty(log->ingest, out);
+		advance(log);
+	out->n = out->n_classes = 0;
+	if (out->cap > KEEP_ITEMS || out->cap_classes > KEEP_ITEMS) {
+		outbox_release(out);
+		history_drop_points(log->ingest);
+	}
+	run_release(&out->now);
+	out->has_run = false;
 }
 
 void sink_store_identity(struct ingest_log *log)
@@ -417,25 +398,20 @@ void sink_store_identity(struct ingest_log *log)
 	store_log_set_identity(log->ingest->store, entry, &identity, copy);
 }
 
-/*
- * While a log is read again the store knows more of its runs than we do, but
- * for one that it does not have: what waits of that needs its row beside it.
- */
-static bool may_put(const struct ingest_log *log)
-{
-	return !tail_is_replay(log) || !store_run_has_row(log->entry, log->row.run_index);
-}
-
 void sink_store_run(struct ingest_log *log)
 {
 	sink_store_identity(log);
-	if (log->n_runs == 0 || log->row_at == log->parsed || log->reader == NULL || !may_put(log))
+	if (log->n_runs == 0 || log->row_at == log->parsed || log->reader == NULL)
+		return;
+	/* While a log is read again, its rows in the database are newer than ours.  Only a run that
+	 * has no row needs one, for the samples that are about to be written. */
+	if (tail_is_replay(log) && store_run_has_row(log->entry, log->row.run_index))
 		return;
 	log->row_at = log->parsed;
 	put_run(log, &log->row, log->status == RUN_RUNNING);
 }
 
-/* No more comes of its last run: a last line without its end counts too. */
+/* The last run of the log ends: a last line without a newline counts too. */
 static void end_run(struct ingest_log *log)
 {
 	if (log->reader == NULL || tail_is_replay(log))
@@ -452,20 +428,20 @@ static void end_run(struct ingest_log *log)
 
 void sink_check_end(struct ingest_log *log)
 {
-	bool is_over = log->status != RUN_RUNNING || log->row.status == RUN_FINISHED;
-	/* It lay there as a whole: its own end says that it is over. */
+	bool has_ended = log->status != RUN_RUNNING || log->row.status == RUN_FINISHED;
+	/* A file that was complete when we opened it has ended with its last line. */
 	bool is_still = log->gone_ms != 0 || (log->entry == NULL && log->parsed <= log->news);
 
 	if (log->reader == NULL || log->turn != NULL || log->n_runs == 0 || tail_is_replay(log) ||
-	    log->parsed < log->fetched || !is_over ||
+	    log->parsed < log->fetched || !has_ended ||
 	    (!is_still && ingest_wall_ms(log->ingest) - log->last_wall_ms < INGEST_QUIET_MS))
 		return;
 	if (log->entry != NULL) {
 		end_run(log);
 	} else if (log->status == RUN_RUNNING) {
-		/* Nobody else has its rows: it cannot be read again. */
+		/* Its points are only in the model: keep the reader. */
 		update_model(log, &log->row, true);
-		note_status(log, &log->row, is_news(log));
+		set_status(log, &log->row, is_news(log));
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns: what was fetched of a log goes to its spool, and a slice of the local
- * file through its reader, on a thread of the pool; what the reader said is
- * told on the loop.
+ * A turn serves up to 64 logs: append the fetched bytes of each to its local copy, then parse up to
+ * 1 MiB of it.  A turn runs on a worker thread and touches only its own logs; model and store get
+ * its results afterwards, on the event loop.
  */
 #include <stdlib.h>
 
@@ -10,23 +10,23 @@
 #include "ingest/ingest_priv.h"
 
 #define SLICE_BYTES ((size_t)1024 * 1024)
-/* It is read in such blocks, and no more of them once so much was said. */
+/* A slice is read in blocks; it ends early when the outbox has SLICE_ITEMS items. */
 #define BLOCK_BYTES ((size_t)256 * 1024)
 #define SLICE_ITEMS 4096
-/* Logs that share a turn, when there is little to do for each. */
+/* Logs that share a turn if there is little to do for each. */
 #define TURN_LOGS 64
-/* At the end of the program no more than this is read of a log. */
+/* When the program ends, a log with more unparsed bytes than this is left for the next start. */
 #define LAST_BYTES (1U << 20)
 
 struct turn {
 	struct ingest *ingest;
 	struct job *job;
-	bool may_read; /* the store takes samples */
+	bool may_read; /* the store has room for samples */
 	size_t n;
 	struct ingest_log *logs[TURN_LOGS];
 };
 
-/* ---- on any thread */
+/* ---- on a worker thread */
 
 static void append_fetched(struct ingest_log *log)
 {
@@ -39,72 +39,52 @@ static void append_fetched(struct ingest_log *log)
 	if (copy == NULL ||
 	    (!copy->is_open && log_copy_open(copy, is_new ? NULL : &log->known, &out->err) != 0))
 		return;
-	/* Where less lies here than was thought, they are for later. */
+	/* A copy that turned out shorter than expected is fetched again first. */
 	if (log->sending.len > 0 && copy->sum.len == out->had)
 		out->appended = log_copy_append(copy, buf_str(&log->sending), &out->err);
 }
 
-/* Bytes that a slice may have: it ends where news begin. */
-static size_t slice_bytes(const struct ingest_log *log)
-{
-	uint64_t end = log->copy == NULL ? log->out.had : log->copy->sum.len;
-	uint64_t n = end > log->parsed ? end - log->parsed : 0;
-
-	if (log->parsed < log->stored && n > log->stored - log->parsed)
-		n = log->stored - log->parsed;
-	if (log->parsed < log->news && n > log->news - log->parsed)
-		n = log->news - log->parsed;
-	return n < SLICE_BYTES ? (size_t)n : SLICE_BYTES;
-}
-
-/* How its last run is now. */
-static void note_run(struct ingest_log *log)
-{
-	struct outbox *out = &log->out;
-	const struct run *run = run_reader_current(log->reader);
-
-	out->has_run = run != NULL;
-	if (run == NULL)
-		return;
-	run_copy(&out->now, run);
-	(void)run_reader_at_end(log->reader, &out->row);
-}
-
-/* One block of the slice, of which `want` bytes are left; how many it had. */
-static size_t read_block(struct ingest_log *log, char *block, size_t want)
-{
-	struct outbox *out = &log->out;
-	size_t len = want < BLOCK_BYTES ? want : BLOCK_BYTES;
-	ssize_t n = log->local != NULL
-			    ? local_read(log->local, out->parsed, block, len)
-			    : log_copy_read(log->copy, out->parsed, block, len, &out->err);
-
-	if (n <= 0)
-		return 0;
-	run_reader_feed(log->reader, block, (size_t)n);
-	out->parsed += (uint64_t)n;
-	return (size_t)n;
-}
-
+/*
+ * Parse the next slice of a log.  A slice does not cross `stored` or `news`, because what is done
+ * with the results changes there.
+ */
 static void read_slice(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
-	size_t want = log->reader != NULL ? slice_bytes(log) : 0, n;
+	uint64_t end = log->copy == NULL ? out->had : log->copy->sum.len;
 	AUTO_TEXT block = NULL;
 
-	if (want == 0)
+	if (log->reader == NULL || end <= log->parsed)
 		return;
+	if (log->parsed < log->stored && end > log->stored)
+		end = log->stored;
+	if (log->parsed < log->news && end > log->news)
+		end = log->news;
+	if (end - log->parsed > SLICE_BYTES)
+		end = log->parsed + SLICE_BYTES;
 	out->is_replaced = log->local != NULL && !local_is_same_file(log->local, log->parsed);
 	if (out->is_replaced)
 		return;
-	block = xmalloc(want < BLOCK_BYTES ? want : BLOCK_BYTES);
+	size_t size = end - log->parsed < BLOCK_BYTES ? (size_t)(end - log->parsed) : BLOCK_BYTES;
+	block = xmalloc(size);
 	do {
-		n = read_block(log, block, want);
-		want -= n;
-	} while (n > 0 && want > 0 && out->n < SLICE_ITEMS);
-	if (out->parsed > log->parsed) {
-		out->n_lines = run_reader_lines(log->reader);
-		note_run(log);
+		size_t want = end - out->parsed < size ? (size_t)(end - out->parsed) : size;
+		ssize_t n = log->local != NULL
+				    ? local_read(log->local, out->parsed, block, want)
+				    : log_copy_read(log->copy, out->parsed, block, want, &out->err);
+		if (n <= 0)
+			break;
+		run_reader_feed(log->reader, block, (size_t)n);
+		out->parsed += (uint64_t)n;
+	} while (out->parsed < end && out->n < SLICE_ITEMS);
+	if (out->parsed == log->parsed)
+		return;
+	out->n_lines = run_reader_lines(log->reader);
+	const struct run *run = run_reader_current(log->reader);
+	out->has_run = run != NULL;
+	if (run != NULL) {
+		run_copy(&out->now, run);
+		(void)run_reader_at_end(log->reader, &out->row);
 	}
 }
 
@@ -132,8 +112,8 @@ static bool has_work(const struct ingest_log *log)
 		return false;
 	if (log->sending.len > 0 || log->inbox.len > 0)
 		return true;
-	/* One that begins is made, also without a byte; of one that is longer
-	 * than was known the sum is wanted. */
+	/* Create the local copy of a new log even if the log is empty, and compute the checksum of
+	 * one that is longer than the database knows. */
 	if (!is_open && (log->reader != NULL || log->known.len < log->fetched))
 		return true;
 	return log->reader != NULL && log->parsed < log->fetched &&
@@ -142,7 +122,7 @@ static bool has_work(const struct ingest_log *log)
 
 static void turn_done(void *user);
 
-/* From now on it is the turn's. */
+/* Give the log to the turn. */
 static void enter_turn(struct ingest_log *log, struct turn *turn)
 {
 	struct buf empty = log->sending;
@@ -159,7 +139,7 @@ static void enter_turn(struct ingest_log *log, struct turn *turn)
 	turn->logs[turn->n++] = log;
 }
 
-/* Take logs that are due, as many as have little to do each. */
+/* Take queued logs with work, until there is enough for one turn. */
 static struct turn *make_turn(struct ingest *ingest)
 {
 	struct turn *turn = xcalloc(1, sizeof(*turn));
@@ -182,7 +162,7 @@ static struct turn *make_turn(struct ingest *ingest)
 	return turn;
 }
 
-/* Begin turns, one a thread. */
+/* Start turns, one per thread. */
 static void start_turns(void *user)
 {
 	struct ingest *ingest = user;
@@ -213,7 +193,7 @@ void tail_queue(struct ingest_log *log)
 	loop_post(ingest->o.loop, start_turns, ingest);
 }
 
-static void tell_turn(struct turn *turn)
+static void apply_turn(struct turn *turn)
 {
 	for (size_t i = 0; i < turn->n; i++) {
 		struct ingest_log *log = turn->logs[i];
@@ -235,7 +215,7 @@ static void turn_done(void *user)
 	struct ingest *ingest = turn->ingest;
 
 	ingest->n_turns--;
-	tell_turn(turn);
+	apply_turn(turn);
 	for (size_t i = 0; i < turn->n; i++)
 		if (turn->logs[i] != NULL)
 			tail_queue(turn->logs[i]);
@@ -249,7 +229,7 @@ bool tail_run_turn(struct ingest *ingest)
 	AUTO_FREE struct turn *turn = make_turn(ingest);
 
 	turn_work(turn);
-	tell_turn(turn);
+	apply_turn(turn);
 	for (size_t i = 0; i < turn->n; i++)
 		tail_queue(turn->logs[i]);
 	return !list_is_empty(&ingest->queue);
@@ -314,7 +294,7 @@ void tail_read_rest(struct ingest_log *log)
 
 		enter_turn(log, &turn);
 		turn_work(&turn);
-		tell_turn(&turn);
+		apply_turn(&turn);
 	}
 	list_remove(&log->in_queue);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GPU, load and free disk of a pod: one command a pod that answers when it is
- * asked, so that it costs nothing while a bench runs and is gone with us.
+ * GPU, load and free disk space of a pod.  One command per pod answers each request with one block,
+ * so it costs nothing while a bench runs, and it ends with the connection.
  */
 #include "base/log.h"
 #include "base/quote.h"
+#include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 
-#define MAX_LINE_BYTES 4096
-/* A stream that ended is started again after this. */
+/* Restart the command this long after it ended. */
 #define RETRY_MS 30000
-/* Of the distance between two that are stored: they come when they come. */
+/* Answers jitter: a row counts as due this long before STORE_TELEMETRY_EVERY_MS has passed. */
 #define SLACK_MS 1000
 
-/* The rows of the moment: all of it, then GPU by GPU. */
-static void store_block(struct ingest_pod *pod, int64_t now_ms)
+/* Store a row for the pod and one for each GPU. */
+static void store_rows(struct ingest_pod *pod, int64_t now_ms)
 {
 	const struct telemetry *t = &pod->telemetry_reader.now;
 	struct store *store = pod->ingest->store;
@@ -45,14 +45,7 @@ static void store_block(struct ingest_pod *pod, int64_t now_ms)
 		pod->prune.last_ms = now_ms;
 }
 
-/* Not all that is shown is stored; a clock that went back begins anew. */
-static bool is_due(const struct ingest_pod *pod, int64_t now_ms)
-{
-	return pod->ingest->store != NULL &&
-	       (now_ms < pod->stored_ms ||
-		now_ms - pod->stored_ms >= STORE_TELEMETRY_EVERY_MS - SLACK_MS);
-}
-
+/* The pod answered: show the block, and store some of the blocks. */
 static void take_block(struct ingest_pod *pod)
 {
 	const struct telemetry *t = &pod->telemetry_reader.now;
@@ -61,8 +54,11 @@ static void take_block(struct ingest_pod *pod)
 
 	model_pod_telemetry(ingest->o.model, pod->model_pod, t, now_ms);
 	pod->is_settled |= ingest->o.no_follow;
-	if (is_due(pod, now_ms))
-		store_block(pod, now_ms);
+	/* After the clock was set back, rows are due at once. */
+	if (ingest->store != NULL &&
+	    (now_ms < pod->stored_ms ||
+	     now_ms - pod->stored_ms >= STORE_TELEMETRY_EVERY_MS - SLACK_MS))
+		store_rows(pod, now_ms);
 }
 
 static size_t telemetry_on_data(void *user, const void *data, size_t len)
@@ -95,32 +91,20 @@ static void telemetry_on_close(void *user, const struct stream_exit *exit)
 	pod->telemetry_due_ms = ingest_now_ms(pod->ingest) + RETRY_MS;
 }
 
-/* Free space counts where the pod's logs are. */
-static void folder_of_logs(const struct conf_pod *conf, struct buf *out)
-{
-	const char *glob = conf->logs.n > 0 ? conf->logs.v[0] : "/";
-	const char *wild = strpbrk(glob, "*?[");
-	size_t n = wild != NULL ? (size_t)(wild - glob) : strlen(glob);
-
-	while (n > 1 && glob[n - 1] != '/')
-		n--;
-	if (n == 0 || glob[0] != '/')
-		buf_append_str(out, ".");
-	else
-		buf_append(out, glob, n);
-}
-
 static void telemetry_start(struct ingest_pod *pod)
 {
 	static const struct stream_cb cb = { telemetry_on_data, NULL, telemetry_on_close };
 	struct transport *t = fleet_transport(pod->fleet->fleet);
-	AUTO_BUF folder = buf_new(4096);
+	/* Report the free space of the file system with the logs. */
+	const char *glob = pod->conf->logs.n > 0 ? pod->conf->logs.v[0] : "/";
+	size_t n = strcspn(glob, "*?[");
+	while (n > 1 && glob[n - 1] != '/')
+		n--;
+	AUTO_TEXT folder = glob[0] == '/' ? xasprintf("%.*s", (int)n, glob) : xstrdup(".");
+	const char *argv[] = { "exec", "sh", "-c", telemetry_script, "sh", folder, NULL };
 	AUTO_BUF command = buf_new(16384);
-	const char *argv[] = { "exec", "sh", "-c", telemetry_script, "sh", NULL, NULL };
 	struct err err = { ERR_NONE, "" };
 
-	folder_of_logs(pod->conf, &folder);
-	argv[5] = folder.data;
 	quote_argv(&command, argv);
 	telemetry_init(&pod->telemetry_reader, pod->conf->gpus, pod->conf->n_gpus);
 	buf_clear(&pod->telemetry_line);
@@ -140,7 +124,7 @@ void telemetry_tick(struct ingest_pod *pod, int64_t now_ms)
 	pod->telemetry_due_ms = now_ms + (int64_t)(every_s * 1000);
 	if (pod->telemetry == NULL)
 		telemetry_start(pod);
-	/* Questions that wait would all be answered at once, some time. */
+	/* Queued requests would all be answered at once, much later. */
 	if (pod->telemetry == NULL || pod->telemetry_asked)
 		return;
 	pod->telemetry_asked = true;

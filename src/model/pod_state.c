@@ -86,16 +86,17 @@ static void decide_up(const struct pod_facts *f, struct pod_verdict *v)
 void pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)
 {
 	static const enum pod_state states[] = {
-		[POD_LINK_NONE] = POD_UNKNOWN,	       [POD_LINK_CONNECTING] = POD_CONNECTING,
-		[POD_LINK_WAITING] = POD_RECONNECTING, [POD_LINK_REFUSED] = POD_REFUSED,
-		[POD_LINK_CLOSED] = POD_GONE,
+		[LINK_IDLE] = POD_UNKNOWN,
+		[LINK_CONNECTING] = POD_CONNECTING,
+		[LINK_WAITING] = POD_RECONNECTING,
+		[LINK_REFUSED] = POD_REFUSED,
+		[LINK_GONE] = POD_GONE,
 	};
-	bool again = f->link == POD_LINK_CONNECTING && f->was_up;
-	bool has_why = f->why != NULL && f->link != POD_LINK_NONE;
+	bool again = f->link == LINK_CONNECTING && f->was_up;
+	bool has_why = f->why != NULL && f->link != LINK_IDLE;
 
-	v->retry_at_ms =
-		f->link == POD_LINK_WAITING || f->link == POD_LINK_REFUSED ? f->retry_at_ms : 0;
-	if (f->link == POD_LINK_UP)
+	v->retry_at_ms = f->link == LINK_WAITING || f->link == LINK_REFUSED ? f->retry_at_ms : 0;
+	if (f->link == LINK_LIVE)
 		decide_up(f, v);
 	else
 		set(v, again ? POD_RECONNECTING : states[f->link], "%s", has_why ? f->why : "");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "base/link_state.h"
 #include "model/model.h"
 
 /*
@@ -33,18 +34,8 @@ int64_t pod_pace_patience_ms(const struct pod_pace *pace);
 /* True when it is silent now. */
 bool pod_pace_is_silent(const struct pod_pace *pace, int64_t now_ms);
 
-/* The link as the transport tells it. */
-enum pod_link {
-	POD_LINK_NONE, /* nothing asked for yet */
-	POD_LINK_CONNECTING,
-	POD_LINK_UP,
-	POD_LINK_WAITING, /* for the next try */
-	POD_LINK_REFUSED,
-	POD_LINK_CLOSED,
-};
-
 struct pod_facts {
-	enum pod_link link;
+	enum link_state link;
 	const char *why; /* of WAITING and REFUSED; may be NULL */
 	bool was_up;	 /* it was live once, since the start */
 	int64_t now_ms;

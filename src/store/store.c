@@ -180,7 +180,7 @@ bool store_run_has_row(const struct store_log *log, unsigned int run_index)
 	return run_index < log->n_runs && log->runs[run_index].has_row;
 }
 
-void store_sample_add(struct store *store, struct store_log *log, const struct run *run,
+void store_sample_add(struct store *store, struct store_log *log, unsigned int run_index,
 		      const struct sample *sample)
 {
 	struct batch *batch = &store->waiting;
@@ -194,7 +194,7 @@ void store_sample_add(struct store *store, struct store_log *log, const struct r
 		return;
 	xpush(batch->samples, batch->n_samples, batch->cap_samples,
 	      (struct batch_sample){
-		      .run_id = store_run_id(store, log, run->run_index),
+		      .run_id = store_run_id(store, log, run_index),
 		      .seq = log->seq,
 		      .sample = *sample,
 	      });

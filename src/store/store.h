@@ -129,7 +129,7 @@ struct store_run_put {
  */
 void store_run_put(struct store *store, struct store_log *log, const struct run *run,
 		   const struct store_run_put *how);
-void store_sample_add(struct store *store, struct store_log *log, const struct run *run,
+void store_sample_add(struct store *store, struct store_log *log, unsigned int run_index,
 		      const struct sample *sample);
 
 /* No more should be read until on_state says that writing works again. */

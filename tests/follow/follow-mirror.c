@@ -48,11 +48,11 @@ static const char *const events[] = {
 	[FOLLOW_AWAY] = "away",		 [FOLLOW_RESTS] = "rests",     [FOLLOW_ENDS] = "ends",
 	[FOLLOW_FORGOTTEN] = "forgotten"
 };
-static const char *const states[] = { [FOLLOW_NEW] = "new",
-				      [FOLLOW_STARTING] = "starting",
-				      [FOLLOW_LIVE] = "live",
-				      [FOLLOW_WAITING] = "waiting",
-				      [FOLLOW_REFUSED] = "refused" };
+static const char *const states[] = { [LINK_IDLE] = "new",
+				      [LINK_CONNECTING] = "starting",
+				      [LINK_LIVE] = "live",
+				      [LINK_WAITING] = "waiting",
+				      [LINK_REFUSED] = "refused" };
 
 static void die(const struct err *err)
 {
@@ -184,7 +184,7 @@ static void on_state(void *user, const struct follow_status *status)
 	struct tool *tool = user;
 
 	print_status(tool, "state");
-	if (status->state == FOLLOW_WAITING && tool->retry)
+	if (status->state == LINK_WAITING && tool->retry)
 		follow_retry(tool->follow);
 }
 

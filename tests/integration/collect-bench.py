@@ -80,7 +80,7 @@ def main(top):
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     ok(until(lambda: ask(db, "SELECT state FROM v_benches") ==
              [("running",)]), "a bench is in the database")
-    ok(until(lambda: said("p: a bench runs: silent")),
+    ok(until(lambda: said("p: not polled while a bench is running")),
        "the collector goes silent on its pod")
     current = top + "/*/hgym-tui/**/current.p"
     ok(until(lambda: [open(p).read() for p in
@@ -95,11 +95,11 @@ def main(top):
             f"{last * 50}ms step_avg:50.00ms\n", "a")
         time.sleep(1.5)
         seen.append(steps())
-        quiet = [()] < seen[-1] < [(last,)] or said("p: the bench is over")
+        quiet = [()] < seen[-1] < [(last,)] or said("p: polled again, the bench has ended")
     ok(quiet, "and reads nothing there", seen)
     _, errors = bench.communicate(timeout=600)
     ok(bench.returncode == 0, "the bench ends", errors)
-    ok(until(lambda: steps() == [(last,)]) and said("p: the bench is over"),
+    ok(until(lambda: steps() == [(last,)]) and said("p: polled again, the bench has ended"),
        "then the collector goes on where it was", (last, steps()))
     ok(ask(db, "SELECT state, verdict IS NOT NULL FROM v_benches")
        == [("done", 1)], "the bench is done, with a verdict",

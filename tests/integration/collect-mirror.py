@@ -154,7 +154,7 @@ def test_idle():
     until(lambda: "live" in said())
     shutil.rmtree(os.path.dirname(mirrors()[0]))
     write("a", 0, 50)
-    ok(until(lambda: "a.log is not all here any more" in said()),
+    ok(until(lambda: "a.log is incomplete" in said()),
        "more comes of a log whose copy was removed: told", said())
     compare("idle")
     leave(child)
@@ -174,9 +174,9 @@ def test_away():
         log.write("step:311/900 train_loss:2.9 train_time:15550ms"
                   " step_avg:50.00ms\n")
     os.rename(top + "/b.log", LOGS + "/b.log")
-    ok(until(lambda: "b.log is there again and goes on" in said()),
+    ok(until(lambda: "b.log is back (the same file)" in said()),
        "and that it is back", said())
-    ok(until(lambda: "b.log is not all here any more" in said()),
+    ok(until(lambda: "b.log is incomplete" in said()),
        "without its copy all of it is read again", said())
     compare("back")
     leave(child)

@@ -84,7 +84,7 @@ def test_gone(screen, what):
 
 def test_back(screen, what):
     screen.send("!")
-    shows(screen, "open.log is there again, written anew",
+    shows(screen, "open.log is back (a new file)",
           what + ": that it is back is told")
     shows(screen, "over log-gone", what + ": the alert is over")
     screen.send("!")
@@ -130,14 +130,14 @@ def main(top):
         ok(text.startswith("log-gone: ") and text.count("\n") == 1 and
            text[:-1].isprintable(), "the alert's command is given a line of "
            "text, whatever a folder is called", repr(text))
-    ok(until(lambda: has_said("open.log is gone from the pod; what was read "
-                              "of it stays", "over.log is gone")),
+    ok(until(lambda: has_said("open.log is gone from the pod; the data read "
+                              "so far is kept", "over.log is gone")),
        "collect says both")
     for box in (pod, named, bare):
         box.write(0, 20)
     for what, screen in screens.items():
         test_back(screen, what)
-    ok(until(lambda: has_said("open.log is there again, written anew")),
+    ok(until(lambda: has_said("open.log is back (a new file)")),
        "collect says that it is back")
     with open(said) as file:
         text = file.read()

@@ -127,13 +127,13 @@ def test_life(box):
     box.lie("exit 3")
     box.lie("echo '[]]'")
     ok(box.said().count("discover cloud: ") == 1 and
-       "let go" not in box.said(), "a program that fails is told once, and"
+       "removed from" not in box.said(), "a program that fails is told once, and"
        " changes nothing", box.said())
     box.answer(shell("a"), shell("b"))
     box.write(11, 20)
     ok(until(lambda: box.steps() == {"a": 20, "b": 20}), "all is followed on")
     box.answer(shell("b"))
-    ok(until(lambda: "a: let go" in box.said()), "a pod goes")
+    ok(until(lambda: "a: removed from the configuration" in box.said()), "a pod goes")
     box.write(21, 30)
     ok(until(lambda: box.steps() == {"a": 20, "b": 30}), "its data stay",
        box.steps())

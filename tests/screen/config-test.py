@@ -228,7 +228,7 @@ def test_reload():
     configure(pods=("b",))
     p.send("\x12")
     p.send("!")
-    ok(p.wait_for(("a: let go", "1/1 pods")),
+    ok(p.wait_for(("a: removed from the configuration", "1/1 pods")),
        "Ctrl-r reads it too; a pod is let go")
     p.send("\x1b")
     ok(p.until(lambda: 74 in colours(p.screen)),

@@ -57,7 +57,7 @@ static inline void add_sample(struct store *store, struct store_log *log, const 
 		.line = line,
 	};
 
-	store_sample_add(store, log, run, &sample);
+	store_sample_add(store, log, run->run_index, &sample);
 }
 
 /* The results of the queries. */

@@ -109,9 +109,9 @@ static void test_own_series(struct loop *loop)
 		sample.value = 2 * sample.step;
 		sample.line = line;
 		sample.name = "grad norm";
-		store_sample_add(store, log, &run, &sample);
+		store_sample_add(store, log, run.run_index, &sample);
 		sample.name = "train_loss";
-		store_sample_add(store, log, &run, &sample);
+		store_sample_add(store, log, run.run_index, &sample);
 	}
 	store_run_put(store, log, &run, &put);
 	(void)store_flush(store, NULL);

@@ -90,7 +90,7 @@ static void add_all(struct store *store, struct store_log *log, const struct run
 			.line = given[i].line,
 		};
 
-		store_sample_add(store, log, run, &sample);
+		store_sample_add(store, log, run->run_index, &sample);
 	}
 }
 
@@ -403,7 +403,7 @@ static void add_names(struct store *store, const struct run *run, unsigned int l
 					 .line = line };
 
 		sample.name = names[i];
-		store_sample_add(store, log, run, &sample);
+		store_sample_add(store, log, run->run_index, &sample);
 	}
 }
 

@@ -581,7 +581,7 @@ static void cache_row(struct metric_rows *rows, const struct metric_line *line,
 	rows->cached[0] = cached;
 }
 
-bool metric_rows_take_similar(struct metric_rows *rows, const struct metric_line *line,
+bool metric_rows_read_similar(struct metric_rows *rows, const struct metric_line *line,
 			      metric_row_fn fn, void *user)
 {
 	struct cached_row *cached;
@@ -673,7 +673,7 @@ static bool read_json_line(struct metric_rows *rows, const struct metric_line *l
 	return true;
 }
 
-bool metric_rows_take(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
+bool metric_rows_read(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
 		      void *user)
 {
 	struct str text = str_trim(line->text);

@@ -48,10 +48,10 @@ struct metric_line {
 
 /* Read a whole line and pass the rows that are certain now to fn: none, this one, or the previous
  * one and this one. True if the line is a row or may be one. */
-bool metric_rows_take(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
+bool metric_rows_read(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
 		      void *user);
 /* The same for a line that differs from an earlier row only in its numbers, quickly; false: use
- * metric_rows_take. Only the record of such a row has its numbers. A rule that did not match the
+ * metric_rows_read. Only the record of such a row has its numbers. A rule that did not match the
  * earlier row does not match these. */
-bool metric_rows_take_similar(struct metric_rows *rows, const struct metric_line *line,
+bool metric_rows_read_similar(struct metric_rows *rows, const struct metric_line *line,
 			      metric_row_fn fn, void *user);

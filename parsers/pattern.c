@@ -214,7 +214,7 @@ struct pattern *pattern_new_path(const char *text, struct err *err)
 	return NULL;
 }
 
-int pattern_take(const struct pattern *pattern, const char *path, struct str *taken)
+int pattern_capture(const struct pattern *pattern, const char *path, struct str *taken)
 {
 	int n = pcre2_match(pattern->code, (PCRE2_SPTR)path, strlen(path), 0, 0, pattern->data,
 			    pattern->context);

@@ -29,4 +29,4 @@ struct pattern *pattern_new_path(const char *text, struct err *err)
 	__attribute__((warn_unused_result));
 /* Take the name from path, as a slice of it. Returns 1 if found, 0 if the pattern does not match,
  * -1 if it exceeded its match limit. */
-int pattern_take(const struct pattern *pattern, const char *path, struct str *taken);
+int pattern_capture(const struct pattern *pattern, const char *path, struct str *taken);

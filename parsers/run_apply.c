@@ -113,7 +113,7 @@ static void report_value(const struct apply *a, enum metric metric, double value
 	const struct record_pair *pair = find_pair(a->record, metric);
 	struct run *run = &a->state->run;
 	struct run_series *series =
-		pair == NULL ? run_series_of(run, metric) : find_series(a, pair, metric);
+		pair == NULL ? run_series_get_metric(run, metric) : find_series(a, pair, metric);
 
 	if (series != NULL && pair != NULL)
 		series->scale = pair->scale;

@@ -342,7 +342,7 @@ static bool read_template(struct run_reader *r, const struct segment *segment,
 {
 	const struct templates_line line = line_for_templates(r, segment, prefix);
 
-	return r->templates != NULL && templates_take(r->templates, &line);
+	return r->templates != NULL && templates_read(r->templates, &line);
 }
 
 /* From the first training row that a rule matches, only rules are used. The rows without a rule
@@ -547,7 +547,7 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 	if (r->templates != NULL) {
 		const struct templates_line line = line_for_templates(r, segment, &whole);
 
-		switch (templates_take_similar(r->templates, &line)) {
+		switch (templates_read_similar(r->templates, &line)) {
 		case SIMILAR_ROW:
 			return LINE_METRIC;
 		case SIMILAR_OTHER:
@@ -556,7 +556,7 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 			break;
 		}
 	}
-	if (read_metric_line(r, segment, &whole, metric_rows_take_similar))
+	if (read_metric_line(r, segment, &whole, metric_rows_read_similar))
 		return LINE_METRIC;
 	/* A row does not start with a number and a colon, so the number is a task. */
 	bool numbered =
@@ -565,7 +565,7 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 	    !scan_message(r, segment, &prefix.rest, &record) &&
 	    !scan_after_bar(r, segment, &prefix, &record) &&
 	    !(!numbered && scan_task(r, segment, &prefix, &record)))
-		return read_metric_line(r, segment, &whole, metric_rows_take) ||
+		return read_metric_line(r, segment, &whole, metric_rows_read) ||
 				       read_template(r, segment, &whole)
 			       ? LINE_METRIC
 			       : LINE_PLAIN;

@@ -88,7 +88,7 @@ struct run_series *run_series_get(struct run *run, struct str name, struct str u
 	return add_series(run, name, unit, metric);
 }
 
-struct run_series *run_series_of(struct run *run, enum metric metric)
+struct run_series *run_series_get_metric(struct run *run, enum metric metric)
 {
 	const struct metric_info *info = metric_info(metric);
 
@@ -167,7 +167,7 @@ const char *series_label(enum metric metric, const char *name, char out[SERIES_L
 	return out;
 }
 
-void series_printed(const char *label, char out[SERIES_NAME_BYTES])
+void series_printed_name(const char *label, char out[SERIES_NAME_BYTES])
 {
 	struct str name = str_from(label);
 
@@ -179,7 +179,7 @@ void series_printed(const char *label, char out[SERIES_NAME_BYTES])
 	out[name.len] = '\0';
 }
 
-const struct run_series *run_series_called(const struct run *run, const char *name)
+const struct run_series *run_series_find(const struct run *run, const char *name)
 {
 	const struct run_series *printed = NULL, *labelled = NULL;
 	char label[SERIES_LABEL_BYTES];

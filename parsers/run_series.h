@@ -11,7 +11,7 @@ struct run_series *run_series_get(struct run *run, struct str name, struct str u
 				  enum metric metric);
 
 /* The same for a metric from a group of a rule: its name is the metric's. */
-struct run_series *run_series_of(struct run *run, enum metric metric);
+struct run_series *run_series_get_metric(struct run *run, enum metric metric);
 
 /* Add a value, as printed; values that are not finite are ignored. */
 void run_series_add(struct run_series *series, double value, double step);
@@ -30,11 +30,11 @@ const char *run_series_shared_name(struct run_series *series);
 const char *series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES]);
 /* Find the series with that metric's name, else the first one with that printed name, else the one
  * with that label; NULL: none. */
-const struct run_series *run_series_called(const struct run *run, const char *name);
+const struct run_series *run_series_find(const struct run *run, const char *name);
 
 /* Its last value: in the metric's unit if name is the metric's name, else as printed. Absent if it
  * has no points. */
 double run_series_last(const struct run_series *series, const char *name);
 
 /* The printed name that the label may come from. */
-void series_printed(const char *label, char out[SERIES_NAME_BYTES]);
+void series_printed_name(const char *label, char out[SERIES_NAME_BYTES]);

@@ -997,7 +997,7 @@ static bool may_be_similar(const struct templates *ts, const struct template *t,
 	return alone && t->fast->plain && (t == ts->last || t->fast->is_sure);
 }
 
-enum templates_similar templates_take_similar(struct templates *ts,
+enum templates_similar templates_read_similar(struct templates *ts,
 					      const struct templates_line *line)
 {
 	struct templates_line place = *line;
@@ -1138,7 +1138,7 @@ static bool add_dict_line(struct templates *ts, const struct templates_line *lin
 	return true;
 }
 
-bool templates_take(struct templates *ts, const struct templates_line *line)
+bool templates_read(struct templates *ts, const struct templates_line *line)
 {
 	if (line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
 		return false;

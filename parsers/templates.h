@@ -39,15 +39,15 @@ struct templates *templates_new(templates_row_fn fn, void *user);
 void templates_free(struct templates *templates);
 
 /* Process a line that no rule matched; true if it is a row or a part of one. */
-bool templates_take(struct templates *templates, const struct templates_line *line);
+bool templates_read(struct templates *templates, const struct templates_line *line);
 /* The same for a line that differs from an earlier row only in its numbers, quickly. A rule that
  * did not match the earlier row does not match these. */
 enum templates_similar {
-	SIMILAR_NONE,  /* unknown: use templates_take */
+	SIMILAR_NONE,  /* unknown: use templates_read */
 	SIMILAR_ROW,   /* it is a row and was reported */
 	SIMILAR_OTHER, /* a row of another rank, to be ignored */
 };
-enum templates_similar templates_take_similar(struct templates *templates,
+enum templates_similar templates_read_similar(struct templates *templates,
 					      const struct templates_line *line);
 /* Report the row on several lines that may be open: no more lines of it follow. */
 void templates_finish(struct templates *templates);

@@ -139,7 +139,7 @@ void board_input_release(struct board_input *input)
 static char *key_by_pattern(const struct board_input *input, const char *path)
 {
 	struct str taken;
-	int found = pattern_take(input->pattern, path, &taken);
+	int found = pattern_capture(input->pattern, path, &taken);
 
 	if (found == 1)
 		return xstrndup(taken.p, taken.len);
@@ -547,7 +547,7 @@ static int check_metric(const struct board *board, struct err *err)
 	for (size_t i = 0; i < board->n_rows; i++) {
 		const struct run *run = &board->rows[i]->run;
 
-		if (run_series_called(run, board->chosen_name) != NULL)
+		if (run_series_find(run, board->chosen_name) != NULL)
 			return 0;
 		if (most == NULL || run->n_series > most->n_series)
 			most = run;

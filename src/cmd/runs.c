@@ -152,7 +152,7 @@ struct wanted {
 static int match_metric(void *user, const struct stored_run *row)
 {
 	struct wanted *wanted = user;
-	const struct run_series *s = run_series_called(&row->run, wanted->asked);
+	const struct run_series *s = run_series_find(&row->run, wanted->asked);
 	char label[SERIES_LABEL_BYTES];
 
 	if (s != NULL)

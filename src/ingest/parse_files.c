@@ -337,7 +337,7 @@ static bool has_metric_rows(struct str text)
 	size_t n = 0;
 
 	while (n == 0 && str_next(&text, '\n', &line.text))
-		(void)metric_rows_take(rows, &line, count_row, &n);
+		(void)metric_rows_read(rows, &line, count_row, &n);
 	metric_rows_free(rows);
 	return n > 0;
 }

@@ -374,7 +374,7 @@ static void check_metrics(struct round *round, const struct alert *whose)
 
 	for (size_t i = 0; i < alerts->n_rules && !whose->mr->past; i++) {
 		const struct alert_rule *rule = &alerts->rules[i];
-		const struct run_series *own = run_series_called(&whose->mr->run, rule->metric);
+		const struct run_series *own = run_series_find(&whose->mr->run, rule->metric);
 		enum metric metric = metric_by_name(str_from(rule->metric));
 		double last = own != NULL	      ? run_series_last(own, rule->metric)
 			      : metric < METRIC_COUNT ? model_last(whose->mr->series, metric)

@@ -52,7 +52,7 @@ static void read_chosen_metric(struct board *board)
 
 		if (board->groups[row->group].is_values)
 			continue;
-		const struct run_series *series = run_series_called(&row->run, board->chosen_name);
+		const struct run_series *series = run_series_find(&row->run, board->chosen_name);
 		if (series == NULL)
 			continue;
 		row->run.chosen = run_series_last(series, board->chosen_name);

@@ -315,7 +315,7 @@ int sample_reader_walk(struct sample_reader *r, const struct sample_span *span, 
 	int rc = 0;
 
 	if (span->metric != NULL)
-		series_printed(span->metric, printed);
+		series_printed_name(span->metric, printed);
 
 	(void)sqlite3_bind_int64(r->stmt, 1, span->run_id);
 	(void)sqlite3_bind_int64(r->stmt, 2, (int64_t)span->after_line);

@@ -118,8 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_shape(shape, line.text);
 		else
 			shape = row_shape_new(line.text);
-		if (templates_take_similar(templates, &line) == SIMILAR_NONE)
-			(void)templates_take(templates, &line);
+		if (templates_read_similar(templates, &line) == SIMILAR_NONE)
+			(void)templates_read(templates, &line);
 		free(copy);
 	}
 	templates_finish(templates);

@@ -89,10 +89,10 @@ static void test_rows(void)
 	       "step_ms=250@1;train_loss=4.5@1;"
 	       "grad norm=2@2;step_ms=500@2;train_loss=4@2;val_loss=4.25@2;",
 	       "samples are in the metrics' units; NaN gives none");
-	ok(run_series_last(run_series_called(&state.run, "elapsed (s)"), "elapsed (s)") == 0.5 &&
-		   run_series_last(run_series_called(&state.run, "step_ms"), "step_ms") == 500,
+	ok(run_series_last(run_series_find(&state.run, "elapsed (s)"), "elapsed (s)") == 0.5 &&
+		   run_series_last(run_series_find(&state.run, "step_ms"), "step_ms") == 500,
 	   "found by its printed name and by the metric's");
-	ok(run_series_called(&state.run, "loss") == NULL, "a part of a name finds nothing");
+	ok(run_series_find(&state.run, "loss") == NULL, "a part of a name finds nothing");
 	ok(state.run.last_train_loss == 4 && state.run.last_val_loss == 4.25,
 	   "the pairs set the metrics of the run");
 	is_metric(&state.run, 0,

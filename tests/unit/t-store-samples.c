@@ -418,7 +418,7 @@ static void give_series(struct run *run, const char *name, enum metric metric)
 
 static int see_series(void *user, const struct stored_run *row)
 {
-	const struct run_series *last = run_series_called(&row->run, "lm loss");
+	const struct run_series *last = run_series_find(&row->run, "lm loss");
 	cJSON *series = run_series_to_json(&row->run);
 
 	is_near(run_series_last(last, "train_loss"), 4250, 0, "a value in the metric's unit");

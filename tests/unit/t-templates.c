@@ -590,7 +590,7 @@ static void test_bound(void)
 
 		(void)snprintf(text, sizeof(text), "step %d n%d 0.5", i, i % 1000);
 		line.text.len = strlen(text);
-		(void)templates_take(ts, &line);
+		(void)templates_read(ts, &line);
 	}
 	ok(n_rows == 0, "templates that appear too rarely are forgotten");
 	templates_free(ts);
@@ -638,10 +638,10 @@ static void feed_line(struct reader readers[2], int n, const char *shape, const 
 						     .rank = rank,
 						     .plain = true };
 
-		if (!r->is_slow && templates_take_similar(r->ts, &line) != SIMILAR_NONE)
+		if (!r->is_slow && templates_read_similar(r->ts, &line) != SIMILAR_NONE)
 			r->n_fast++;
 		else
-			(void)templates_take(r->ts, &line);
+			(void)templates_read(r->ts, &line);
 	}
 }
 

@@ -200,10 +200,12 @@ cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, s
 	if (pods == NULL)
 		return NULL;
 	cJSON *workload = cJSON_AddObjectToObject(root, "workload");
+	bool is_here =
+		(line->folder == NULL || strcmp(line->folder, ".") == 0) && are_local(pods, conf);
 	json_add_string(workload, "cwd",
-			line->folder != NULL	? line->folder
-			: are_local(pods, conf) ? here
-						: "~/.");
+			is_here		       ? here
+			: line->folder != NULL ? line->folder
+					       : "~/.");
 	cJSON *metric = cJSON_AddObjectToObject(root, "metric");
 	cJSON *arms = cJSON_AddArrayToObject(root, "variants");
 	cJSON_AddItemToObject(root, "pods", pods);

@@ -38,7 +38,7 @@ struct bench_line {
 	const char *kernel;	       /* a module on the pods; NULL: the arms are commands */
 	const char *function, *task;   /* of the kernel */
 	const char *name;	       /* NULL: "line" */
-	const char *folder;	       /* NULL: the current folder for local pods, else the home */
+	const char *folder;	       /* NULL and, for local pods, ".": see bench_make_line */
 	const char *prepare;	       /* shell command before each run */
 	const char *direction;	       /* of the metric: lower, higher */
 	const char *window;	       /* "LO:HI", "auto" */
@@ -48,7 +48,8 @@ struct bench_line {
 
 /*
  * The bench.json for it; owned by the caller.  NULL with err (ERR_USAGE).  Values are checked only
- * when the result is read as a plan.
+ * when the result is read as a plan.  Without a folder, or with ".", commands on local pods run in
+ * the current folder; on other pods they run in the home, or in a folder relative to it.
  */
 cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, struct err *err)
 	__attribute__((warn_unused_result));

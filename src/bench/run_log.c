@@ -341,10 +341,8 @@ static int read_stream(struct run_log *log, FILE *stream, const char *path,
 
 	*log = (struct run_log){ .path = xstrdup(path),
 				 .kind = rule->force ? rule->kind : RUN_LOG_TRAINING,
-				 .score_key = rule->score_key,
-				 .val_loss = (double)NAN,
-				 .val_step = (double)NAN,
-				 .grad_accum = (double)NAN };
+				 .score_key = rule->score_key };
+	log->val_loss = log->val_step = log->grad_accum = (double)NAN;
 	run_init(&log->run);
 	buf_init(&r.head, RUN_LOG_MAX_SCORE_BYTES);
 	sha256_init(&sha);

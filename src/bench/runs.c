@@ -78,12 +78,8 @@ static void reset_run(const struct bench_runs *runs, struct bench_run *run, size
 				   .rep = run->rep,
 				   .fresh = run->fresh,
 				   .repeat = repeat,
-				   .rc = (double)NAN,
-				   .t0_s = (double)NAN,
-				   .t1_s = (double)NAN,
-				   .up_s = (double)NAN,
-				   .drift_s = (double)NAN,
 				   .cut_by = GUARD_WORK };
+	run->rc = run->t0_s = run->t1_s = run->up_s = run->drift_s = (double)NAN;
 	if (!run->counted)
 		print_into(round, "burn%zu", run->round);
 	else if (runs->plan->reps > 1)

@@ -533,6 +533,26 @@ static void test_settings(void)
 	hostile("{\"num_warps\": 1, \"num_warps\": 8}", "duplicate key \"num_warps\"");
 }
 
+/* The working folder of a bench on that pod with --in FOLDER. */
+static void check_folder(const char *pod, const char *folder, const char *want)
+{
+	const struct bench_line line = {
+		.words = { { LINE_CONTROL, "true" } },
+		.n_words = 1,
+		.pods = { &pod, 1 },
+		.folder = folder,
+		.blocks = NAN,
+		.minutes = NAN,
+		.gap_s = NAN,
+	};
+	const struct conf conf = { 0 };
+	cJSON *root = bench_make_line(&line, &conf, NULL);
+
+	is_str(json_get_string(json_get(root, "workload"), "cwd", NULL), want,
+	       "the working folder");
+	cJSON_Delete(root);
+}
+
 /* The dashboard's form and the options of a command line give the same bench. */
 static void test_form(void)
 {
@@ -562,6 +582,7 @@ static void test_form(void)
 		.gap_s = NAN,
 	};
 	const struct conf conf = { 0 };
+	char here[4096];
 	struct err err = { ERR_NONE, "" };
 	cJSON *form =
 		json_new(JTEXT("name", "ab"), JTEXT("pods", "local"), JTEXT("folder", "/w"),
@@ -571,10 +592,14 @@ static void test_form(void)
 			 JTEXT("blocks", "4"), JTEXT("aa", "yes"), JTEXT("minutes", ""));
 	cJSON *a = bench_make_form(form, &conf, &err), *b = bench_make_line(&line, &conf, &err);
 
+	ok(getcwd(here, sizeof(here)) != NULL, "the current folder");
 	ok(a != NULL && b != NULL && cJSON_Compare(a, b, true), "form and line give the same: %s",
 	   err.text);
 	cJSON_Delete(a);
 	cJSON_Delete(b);
+	check_folder("local", ".", here);
+	check_folder("local", "sub", "sub");
+	check_folder("user@host", ".", ".");
 	for (size_t i = 0; i < LENGTH(wrong); i++) {
 		cJSON *bad = cJSON_Duplicate(form, true);
 

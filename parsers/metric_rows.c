@@ -25,7 +25,7 @@ struct rows_seen {
 /* Blanks in the name of a first column. */
 #define MOST_BLANKS 2
 
-/* A row that was read, to read rows quickly that differ only in their numbers. */
+/* A row that was read before, to quickly read rows with other numbers. */
 struct cached_row {
 	struct metric_row row;
 	struct row_record record;

@@ -78,7 +78,7 @@ static pcre2_code *compile_block(const char *text, uint32_t options)
 }
 
 /* Compile the text with the limits of a pattern; NULL with a message in err. */
-static struct pattern *compile(const char *text, uint32_t options, struct err *err)
+static struct pattern *compile_pattern(const char *text, uint32_t options, struct err *err)
 {
 	struct pattern *pattern;
 	PCRE2_UCHAR why[256];
@@ -115,7 +115,7 @@ struct pattern *pattern_new(const char *text, struct err *err)
 	}
 	if (!has_capital(text))
 		options |= PCRE2_CASELESS;
-	pattern = compile(text, options, err);
+	pattern = compile_pattern(text, options, err);
 	if (pattern == NULL)
 		return NULL;
 	(void)pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
@@ -196,7 +196,7 @@ bool pattern_find_line(const struct pattern *pattern, struct str block, size_t f
 
 struct pattern *pattern_new_path(const char *text, struct err *err)
 {
-	struct pattern *pattern = compile(text, 0, err);
+	struct pattern *pattern = compile_pattern(text, 0, err);
 	uint32_t n_groups = 0;
 
 	if (pattern == NULL)

@@ -114,7 +114,7 @@ static void find_steps(struct rule *rule)
 			rule->first[' ' / 8] |= 1U << (' ' % 8);
 	}
 	if (rule->stage_group != 0 || rule->text_group != 0 || rule->mode_group != 0)
-		steps->end = STEPS_PART; /* texts need PCRE2 */
+		steps->end = STEPS_PART; /* PCRE2 finds texts */
 }
 
 int rule_compile(struct rule *rule, struct err *err)

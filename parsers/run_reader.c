@@ -294,7 +294,7 @@ static void apply_record(struct run_reader *r, const struct record *record,
 	run_state_apply(&r->state, record, &place, &sink);
 }
 
-/* Apply a row without a rule. If it was held back, its segment is gone and is rebuilt here. */
+/* Apply a row without a rule. Its segment may be gone, since rows are held back. */
 static void apply_generic(void *user, const struct record *record,
 			  const struct templates_line *place)
 {
@@ -302,7 +302,7 @@ static void apply_generic(void *user, const struct record *record,
 	const struct segment segment = { .text = place->text, .line = place->line };
 	const struct line_prefix prefix = { place->rank, place->wall_ms, place->text };
 
-	/* A rule has read a validation after a row that is reported late. */
+	/* Ignore a row reported late if a rule has read a later validation. */
 	if (place->late && record_get(record, METRIC_STEP) < r->state.run.last_step)
 		return;
 	if (r->on_row != NULL)
@@ -311,7 +311,7 @@ static void apply_generic(void *user, const struct record *record,
 	bool by_bar =
 		record->rule->kind == RULE_VAL && r->state.bar_total == r->state.run.planned_steps;
 	if (!record_has(record, METRIC_STEP) && !by_bar &&
-	    run_has(r->state.run.last_step)) /* the step is unknown now */
+	    run_has(r->state.run.last_step)) /* unknown from here on */
 		r->state.run.last_step = r->state.run.planned_steps = RUN_ABSENT;
 	r->has_generic = true;
 }
@@ -524,7 +524,7 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 	struct line_prefix prefix = { -1, 0, skip_bom(segment) };
 	struct record record;
 
-	/* Megatron prints a blank before its time; in a script it would be a list. */
+	/* Megatron prints a blank before its time; in a script " [2" starts a list. */
 	if (!r->fold.inside && str_starts_with(prefix.rest, " [2"))
 		prefix.rest = str_skip(prefix.rest, 1);
 	if (prefix.rest.len > 0 && line_prefix_may_start(prefix.rest.p[0]))

@@ -106,7 +106,7 @@ static bool is_superseded(const struct run_results *results, const struct result
 	return false;
 }
 
-static bool counts(const struct run_results *results, const struct result *r)
+static bool is_counted(const struct run_results *results, const struct result *r)
 {
 	return !has_exact_twin(results, r) && !is_alias(results, r) && !is_superseded(results, r);
 }
@@ -118,7 +118,7 @@ static const struct result *find_result(const struct run_results *results, unsig
 	const struct result *found = NULL;
 
 	array_each (r, results->items, results->n)
-		if ((stages >> r->stage & 1) != 0 && counts(results, r) &&
+		if ((stages >> r->stage & 1) != 0 && is_counted(results, r) &&
 		    (found == NULL || find_last || r->bpb < found->bpb))
 			found = r;
 	return found;
@@ -131,7 +131,7 @@ static bool is_unclear(const struct run_results *results, const struct result *f
 	for (size_t i = 0; found != NULL && i < results->n; i++) {
 		const struct result *r = &results->items[i];
 
-		if (r->stage == found->stage && counts(results, r) &&
+		if (r->stage == found->stage && is_counted(results, r) &&
 		    (r->stage == STAGE_ROUNDTRIP || has_same_label(r, found)) &&
 		    !is_same_figure(r->bpb, found->bpb))
 			return true;

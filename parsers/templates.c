@@ -179,7 +179,7 @@ static bool has_word(struct str name, const char *words)
 }
 
 /* Times, rates and sizes are printed by any program. */
-static bool is_common(const struct pair *pair)
+static bool is_time_rate_or_size(const struct pair *pair)
 {
 	return str_is_among(pair->unit, "ms s sec secs m min h B KB kB MB GB "
 					"KiB MiB GiB k K M G %") ||
@@ -232,7 +232,7 @@ static bool is_figure(const struct row *row, size_t i)
 	const struct pair *pair = &row->pairs[i];
 	enum counter_kind kind;
 
-	return i != row->counter && pair->name.len > 0 && !is_common(pair) &&
+	return i != row->counter && pair->name.len > 0 && !is_time_rate_or_size(pair) &&
 	       !counter_kind_of(row, i, &kind);
 }
 
@@ -876,8 +876,8 @@ static struct str strip_source_place(struct str text)
 	return n > 0 ? str_trim((struct str){ text.p, n }) : text;
 }
 
-/* Strip what loggers print before and after the message. */
-static struct str strip_logger(const struct templates_line *line)
+/* The message of a line, without the text that loggers print before and after it. */
+static struct str find_message(const struct templates_line *line)
 {
 	struct str text = line->text;
 
@@ -1014,7 +1014,7 @@ enum templates_similar templates_read_similar(struct templates *ts,
 		if ((i > 0 && t == ts->last) || !may_be_similar(ts, t, line))
 			continue;
 		if (t->fast->inside && message.p == NULL)
-			message = strip_logger(line);
+			message = find_message(line);
 		place.text = t->fast->inside ? message : line->text;
 		if (!is_similar(ts, t, place.text))
 			continue;
@@ -1072,7 +1072,7 @@ static bool add_line(struct templates *ts, const struct templates_line *line)
 	struct row row;
 
 	if (str_has_digit(line->text))
-		place.text = strip_logger(line);
+		place.text = find_message(line);
 	place.inside = place.text.p != line->text.p || place.text.len != line->text.len;
 	if (!str_has_digit(place.text) || !read_line(&row, &place)) {
 		if (ts->has_rows)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run will end at, from its pace or from a finished one's curve. */
+/* Forecast where a run will end, from its own pace or from the curve of a finished run. */
 #include "model/forecast.h"
 
 #include "base/sort.h"
 
 #define REFERENCE_ERROR 0.0093
 #define BPB_PER_NAT_GAP 0.4
-#define BPB_SIGMA	0.00071 /* median error .00048 of a normal one */
-#define BPB_SPREAD	0.00117 /* of siblings: median error .00079 likewise */
+#define BPB_SIGMA	0.00071 /* gives the measured median error of .00048 */
+#define BPB_SPREAD	0.00117 /* of seeds of one recipe; median error .00079 */
 
 double forecast_bpb_per_nat(const struct model_run *mr)
 {
@@ -18,7 +18,7 @@ double forecast_bpb_per_nat(const struct model_run *mr)
 	return bpb / loss;
 }
 
-/* The series whose points carry the training time at each step. */
+/* The series whose points carry the training time of each step. */
 static const struct series *time_series(const struct model_run *mr)
 {
 	static const enum metric candidates[] = { METRIC_TRAIN_LOSS, METRIC_STEP_AVG_MS,
@@ -34,7 +34,7 @@ static const struct series *time_series(const struct model_run *mr)
 	return NULL;
 }
 
-/* What a series is read by: a member of its points. */
+/* The member of a point that is read as x or as y. */
 enum { OF_STEP, OF_TIME, OF_VALUE };
 
 static double series_number(const struct series *series, size_t i, int of)
@@ -44,7 +44,7 @@ static double series_number(const struct series *series, size_t i, int of)
 	return of == OF_STEP ? point->step : of == OF_TIME ? point->train_ms : point->value;
 }
 
-/* y at x between the points of an x that rises; absent outside of them. */
+/* y at x, interpolated between the points of a series whose x rises; absent outside of them. */
 static double series_between(const struct series *series, double x, int x_of, int y_of)
 {
 	size_t n = series != NULL ? series_count(series) : 0, i;
@@ -65,31 +65,27 @@ double forecast_time_at_step(const struct model_run *mr, double step)
 	return series_between(time_series(mr), step, OF_STEP, OF_TIME);
 }
 
-static bool same_recipe(const struct run *a, const struct run *b)
-{
-	/* A log without its script says nothing against it. */
-	return a->source_sha256 == NULL || b->source_sha256 == NULL ||
-	       strcmp(a->source_sha256, b->source_sha256) == 0;
-}
-
-static bool same_number(double a, double b)
+static bool may_be_equal(double a, double b)
 {
 	return !run_has(a) || !run_has(b) || a == b;
 }
 
-/* A finished run of the recipe of mr, the newest one; NULL: there is none. */
+/* The newest finished run of the same recipe with loaded series, or NULL. */
 static const struct model_run *find_reference(const struct model *model, const struct model_run *mr)
 {
 	for (size_t i = model->n_runs; i-- > 0;) {
 		const struct model_run *other = model->runs[i];
+		const char *own_sha = mr->run.source_sha256, *sha = other->run.source_sha256;
 
+		/* A log that does not contain its script does not contradict it. */
 		if (other == mr || other->run.status != RUN_FINISHED ||
-		    strcmp(mr->group, other->group) != 0 || !same_recipe(&mr->run, &other->run) ||
-		    !same_number(mr->run.planned_steps, other->run.planned_steps) ||
-		    !same_number(mr->run.n_gpus, other->run.n_gpus))
+		    strcmp(mr->group, other->group) != 0 ||
+		    (own_sha != NULL && sha != NULL && strcmp(own_sha, sha) != 0) ||
+		    !may_be_equal(mr->run.planned_steps, other->run.planned_steps) ||
+		    !may_be_equal(mr->run.n_gpus, other->run.n_gpus))
 			continue;
 		model_run_want(model, other);
-		/* One whose series are on their way is waited for. */
+		/* Wait until its series are loaded, rather than use an older run. */
 		if (other->history != MODEL_WHOLE)
 			return NULL;
 		if (time_series(other) != NULL)
@@ -98,7 +94,7 @@ static const struct model_run *find_reference(const struct model *model, const s
 	return NULL;
 }
 
-/* Milliseconds a step over the last fifth of the run's time. */
+/* Milliseconds per step over the last fifth of the training time. */
 static double recent_ms_per_step(const struct model_run *mr)
 {
 	const struct series *series = time_series(mr);
@@ -117,7 +113,7 @@ static double recent_ms_per_step(const struct model_run *mr)
 	return model_run_ms_per_step(mr);
 }
 
-/* Median error of an extrapolation at that part of the time, as measured. */
+/* Measured median error of an extrapolation made after this share of the time. */
 static double recent_error(double part)
 {
 	static const double at[][2] = {
@@ -131,20 +127,7 @@ static double recent_error(double part)
 	return 0;
 }
 
-/* The step of a finished run at a time, up to the end of its training. */
-static double step_at_time(const struct model_run *ref, double ms)
-{
-	const struct series *series = time_series(ref);
-	const struct series_point *last = series_last(series);
-	double end_ms = ref->run.train_ms, steps = ref->run.steps;
-
-	if (ms <= last->train_ms || !(ms <= end_ms * 1.0001) || !(end_ms > last->train_ms))
-		return series_between(series, ms, OF_TIME, OF_STEP);
-	return last->step +
-	       (steps - last->step) * (ms - last->train_ms) / (end_ms - last->train_ms);
-}
-
-/* The step that the reference's curve, at our pace, reaches at end_ms. */
+/* The step that the reference's curve, scaled to this run's pace, reaches at end_ms. */
 static double reference_steps(const struct model_run *mr, const struct model_run *ref,
 			      double end_ms)
 {
@@ -152,7 +135,8 @@ static double reference_steps(const struct model_run *mr, const struct model_run
 	double ref_now = forecast_time_at_step(ref, step);
 	double ref_before = forecast_time_at_step(ref, step * 0.8);
 	double own_before = forecast_time_at_step(mr, step * 0.8);
-	double pace = 1;
+	double pace = 1, ref_end_ms = ref->run.train_ms;
+	const struct series_point *last = series_last(time_series(ref));
 
 	if (!run_has(ref_now))
 		return RUN_ABSENT;
@@ -160,7 +144,12 @@ static double reference_steps(const struct model_run *mr, const struct model_run
 		pace = (model_run_train_ms(mr) - own_before) / (ref_now - ref_before);
 	if (!(pace > 0.2 && pace < 5))
 		return RUN_ABSENT;
-	return step_at_time(ref, ref_now + (end_ms - model_run_train_ms(mr)) / pace);
+	double ms = ref_now + (end_ms - model_run_train_ms(mr)) / pace;
+	if (ms <= last->train_ms || !(ms <= ref_end_ms * 1.0001) || !(ref_end_ms > last->train_ms))
+		return series_between(time_series(ref), ms, OF_TIME, OF_STEP);
+	/* After its last row, the reference went on to the end of its training. */
+	return last->step + (ref->run.steps - last->step) * (ms - last->train_ms) /
+				    (ref_end_ms - last->train_ms);
 }
 
 static void forecast_steps(const struct model_run *mr, double cap_ms, struct forecast *f)
@@ -182,14 +171,6 @@ static void forecast_steps(const struct model_run *mr, double cap_ms, struct for
 	f->end_steps = steps;
 }
 
-/* Whether the runs have taken the same time to this step, within 5 %. */
-static bool same_pace(const struct model_run *mr, const struct model_run *ref)
-{
-	double there = forecast_time_at_step(ref, mr->run.steps);
-
-	return run_has(there) && there > 0 && fabs(model_run_train_ms(mr) / there - 1) < 0.05;
-}
-
 void forecast_gap_add(struct forecast_gap *gap, double value)
 {
 	double delta = value - gap->mean;
@@ -208,38 +189,32 @@ double forecast_gap_error(const struct forecast_gap *gap)
 	return gap->n > 1 ? sqrt(gap->squares / (n - 1) / n) : RUN_ABSENT;
 }
 
-/* The gap of the training loss to the reference, in nats. */
-static struct forecast_gap find_gap(const struct series *own, const struct series *ref)
-{
-	struct forecast_gap gap = { 0 };
-	size_t count = series_count(own), from = 0;
-
-	if (count > FORECAST_GAP_ROWS)
-		from = count - FORECAST_GAP_ROWS;
-	for (size_t i = from; i < count; i++) {
-		const struct series_point *p = series_at(own, i);
-
-		forecast_gap_add(&gap, p->value - series_between(ref, p->step, OF_STEP, OF_VALUE));
-	}
-	return gap;
-}
-
-/*
- * The final BPB from the gap at the same steps.  What is known of siblings
- * (their final scores differ by BPB_SPREAD) weighs against the rows' noise:
- * a noisy gap counts little, and the interval says so.
- */
+/* Forecast the final BPB from the gap at the same steps. Seeds differ by BPB_SPREAD anyway, so a
+ * gap counts only as far as it stands out from the noise of its rows; a noisy gap counts little and
+ * widens the interval. */
 static void forecast_bpb(const struct model_run *mr, struct forecast *f)
 {
 	const struct model_run *ref = f->reference;
 	const struct series *own = mr->series[METRIC_TRAIN_LOSS];
 	double spread = BPB_SPREAD / BPB_PER_NAT_GAP, trust, error;
+	struct forecast_gap gap = { 0 };
 
-	/* At another pace the schedule is elsewhere at the same step. */
-	if (ref == NULL || own == NULL || !same_pace(mr, ref) || !run_has(ref->run.final_bpb) ||
-	    !run_has(f->end_train_ms) || model_run_train_ms(mr) < f->end_train_ms * 0.5)
+	if (ref == NULL || own == NULL)
 		return;
-	struct forecast_gap gap = find_gap(own, ref->series[METRIC_TRAIN_LOSS]);
+	/* At another pace, the learning rate schedule is elsewhere at the same step. */
+	double ref_ms = forecast_time_at_step(ref, mr->run.steps);
+	if (!(ref_ms > 0) || !(fabs(model_run_train_ms(mr) / ref_ms - 1) < 0.05) ||
+	    !run_has(ref->run.final_bpb) || !run_has(f->end_train_ms) ||
+	    model_run_train_ms(mr) < f->end_train_ms * 0.5)
+		return;
+	/* The gap of the training loss over the newest rows, in nats. */
+	size_t n = series_count(own);
+	for (size_t i = n > FORECAST_GAP_ROWS ? n - FORECAST_GAP_ROWS : 0; i < n; i++) {
+		const struct series_point *p = series_at(own, i);
+
+		forecast_gap_add(&gap, p->value - series_between(ref->series[METRIC_TRAIN_LOSS],
+								 p->step, OF_STEP, OF_VALUE));
+	}
 	if (gap.n < 5)
 		return;
 	error = forecast_gap_error(&gap);
@@ -268,10 +243,8 @@ bool forecast_training_is_over(const struct run *run)
 	       run_has(run->final_bpb) || run_has(run->eval_done) || run_has(run->artifact_bytes);
 }
 
-/*
- * Milliseconds a step by the times that stand before the rows, over the last
- * fifth of the steps; absent where there are none.
- */
+/* Milliseconds per step by the times that lines start with, over the last fifth of the steps;
+ * absent without such times. */
 static double clock_ms_per_step(const struct model_run *mr)
 {
 	const struct series *series = mr->series[METRIC_TRAIN_LOSS];
@@ -292,8 +265,8 @@ static double clock_ms_per_step(const struct model_run *mr)
 	return RUN_ABSENT;
 }
 
-/* A run that tells no training time, but how many steps it will do; one that
- * could be of a track ends at its cap, whenever that is. */
+/* Forecast a run that logs no training time, but its number of steps. A run that could belong to a
+ * track ends at the track's cap instead, at an unknown step. */
 static void forecast_plan(const struct model_run *mr, double pace, bool is_capped,
 			  struct forecast *f)
 {
@@ -333,12 +306,12 @@ void forecast_run(const struct model *model, const struct model_run *mr, double 
 	if (run_has(run->planned_steps) && run_has(pace)) {
 		double plan_ms = model_run_train_ms(mr) + (run->planned_steps - run->steps) * pace;
 
-		/* A track's cap is nothing to a run of another kind. */
+		/* The cap of a track does not apply to a run that is not of its kind. */
 		if (!run_has(cap_ms) || plan_ms < cap_ms ||
 		    (is_past_cap && !run_has(run->last_val_bpb)))
 			f->end_train_ms = plan_ms;
 	}
-	/* A recipe that stopped itself before the cap will again. */
+	/* If the reference stopped itself before the cap, this run will too. */
 	if (f->reference != NULL && run_has(f->reference->run.train_ms) &&
 	    f->reference->run.steps < f->reference->run.planned_steps &&
 	    !(f->end_train_ms <= f->reference->run.train_ms))

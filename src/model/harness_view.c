@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HarnessGym's runs for the dashboard's Harness view; pure. */
+/* HarnessGym runs as the dashboard's Harness view shows them; pure. */
 #include "model/harness_view.h"
 
 #include <stdio.h>
@@ -9,8 +9,7 @@
 #include "base/xalloc.h"
 #include "parsers/score_json.h"
 
-/* What a place holds now. */
-static void forget(struct harness_place *place)
+static void clear_place(struct harness_place *place)
 {
 	if (place->read && place->is_compare)
 		harness_compare_release(&place->compare);
@@ -22,7 +21,7 @@ static void forget(struct harness_place *place)
 void harness_view_release(struct harness_view *view)
 {
 	for (size_t i = 0; i < view->n; i++) {
-		forget(&view->places[i]);
+		clear_place(&view->places[i]);
 		free(view->places[i].title);
 	}
 	free(view->places);
@@ -49,7 +48,7 @@ void harness_view_read(struct harness_view *view, size_t place, bool is_compare,
 {
 	struct harness_place *p = &view->places[place];
 
-	forget(p);
+	clear_place(p);
 	p->is_compare = is_compare;
 	p->read = true;
 	p->now_ms = now_ms;
@@ -79,7 +78,7 @@ void harness_view_age(struct harness_view *view, size_t place, int64_t age_ms)
 		p->ws.runs[i].life.left_s.present = false;
 }
 
-/* Points under way. */
+/* Points collected so far, and the x of the next one. */
 struct points {
 	struct harness_point *v, next;
 	size_t n, max;
@@ -99,23 +98,6 @@ static double or_zero(struct harness_number number)
 	return harness_is_finite(number) ? number.value : 0;
 }
 
-/* Where the scores of an iteration stand: when its verifier had ended. */
-static void set_x(struct points *points, const struct harness_run *run,
-		  const struct harness_iteration *it)
-{
-	double *x = points->next.x;
-
-	x[HARNESS_X_ITERATION] = it->number;
-	x[HARNESS_X_WALL] = (double)NAN;
-	if (it->created_ms > 0 && it->created_ms >= run->start_ms && it->attempt != NULL)
-		x[HARNESS_X_WALL] =
-			((double)(it->created_ms - run->start_ms) / 1e3 +
-			 or_zero(it->attempt->duration_s) + or_zero(it->post.duration_s)) /
-			60;
-	x[HARNESS_X_COST] +=
-		harness_is_finite(it->usage.cost_usd) ? it->usage.cost_usd.value : (double)NAN;
-}
-
 size_t harness_view_points(const struct harness_run *run, struct harness_point *points, size_t max)
 {
 	struct points all = { .v = points, .max = max };
@@ -125,7 +107,19 @@ size_t harness_view_points(const struct harness_run *run, struct harness_point *
 	else if (run->has_baseline)
 		add_point(&all, run->baseline.score, HARNESS_POINT_INVALID);
 	array_each (it, run->iterations, run->n_iterations) {
-		set_x(&all, run, it);
+		double *x = all.next.x;
+
+		/* The scores of an iteration appear when its verifier ends. */
+		x[HARNESS_X_ITERATION] = it->number;
+		x[HARNESS_X_WALL] = (double)NAN;
+		if (it->created_ms > 0 && it->created_ms >= run->start_ms && it->attempt != NULL)
+			x[HARNESS_X_WALL] =
+				((double)(it->created_ms - run->start_ms) / 1e3 +
+				 or_zero(it->attempt->duration_s) + or_zero(it->post.duration_s)) /
+				60;
+		x[HARNESS_X_COST] += harness_is_finite(it->usage.cost_usd)
+					     ? it->usage.cost_usd.value
+					     : (double)NAN;
 		add_point(&all, it->verified_score, HARNESS_POINT_VERIFIED);
 		add_point(&all, it->invalid_score, HARNESS_POINT_INVALID);
 		add_point(&all, it->claimed_score,

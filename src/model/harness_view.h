@@ -4,21 +4,18 @@
 #include "parsers/harness_compare.h"
 #include "parsers/harness_run.h"
 
-/*
- * What the dashboard shows of HarnessGym: the directories that are followed,
- * each with its runs (or its comparison) as they were judged last.  Written
- * by whoever follows them, on the loop thread; read by the view as const.
- */
+/* What the dashboard shows of HarnessGym: the followed directories with their runs or their
+ * comparison. Written on the loop thread when files change; the view reads it as const. */
 struct harness_place {
-	char *title;			   /* owned; "pod:dir", or the directory; clean */
-	const struct harness_files *files; /* borrowed: texts of phases */
+	char *title;			   /* owned; "pod:dir" or the directory, sanitised */
+	const struct harness_files *files; /* borrowed */
 	bool is_compare;
-	struct harness_workspace ws;	/* of runs */
-	struct harness_compare compare; /* of a comparison */
-	bool read;			/* ws or compare holds something */
-	char why[256];			/* it cannot be read now; "" while it can */
-	int64_t age_ms;			/* since it was read, while it cannot be */
-	int64_t now_ms;			/* by its own clock, when it was read */
+	struct harness_workspace ws;	/* unless is_compare */
+	struct harness_compare compare; /* if is_compare */
+	bool read;			/* ws or compare is filled */
+	char why[256];			/* why the directory cannot be read now, or "" */
+	int64_t age_ms;			/* age of what is shown, while it cannot be read */
+	int64_t now_ms;			/* clock of its machine when it was read */
 };
 
 #define HARNESS_MAX_PLACES 64
@@ -29,46 +26,46 @@ struct harness_view {
 };
 
 void harness_view_release(struct harness_view *view);
-/* Index of the new place; SIZE_MAX beyond HARNESS_MAX_PLACES. */
+/* Add a place; returns its index, or SIZE_MAX if there are HARNESS_MAX_PLACES already. */
 size_t harness_view_add(struct harness_view *view, const char *title,
 			const struct harness_files *files);
-/* Judge the files of a place anew; now_ms as in harness_workspace_read. */
+/* Read the files of a place again; now_ms as in harness_workspace_read. */
 void harness_view_read(struct harness_view *view, size_t place, bool is_compare, int64_t now_ms);
-/* It cannot be read now: what was read stays, why is shown beside it. */
+/* Record why a place cannot be read now; what was read before stays. */
 void harness_view_trouble(struct harness_view *view, size_t place, const char *why);
-/* What is shown is so old: its state is of then, nothing of it is to go. */
+/* Set the age of what is shown; a countdown in it no longer means anything. */
 void harness_view_age(struct harness_view *view, size_t place, int64_t age_ms);
 
 /* A score on the chart of a run. */
 enum harness_point_kind {
 	HARNESS_POINT_BASELINE, /* verified, iteration 0 */
 	HARNESS_POINT_VERIFIED,
-	HARNESS_POINT_INVALID, /* these three are hollow */
+	HARNESS_POINT_INVALID, /* these three are drawn hollow */
 	HARNESS_POINT_CLAIMED,
 	HARNESS_POINT_SESSION,
 };
 
-/* What a score may stand over: minutes, and USD that the agent has cost. */
+/* The x axis: iteration, minutes since the start, or USD spent on the agent. */
 enum harness_x { HARNESS_X_ITERATION, HARNESS_X_WALL, HARNESS_X_COST, HARNESS_X_COUNT };
 
 struct harness_point {
-	double x[HARNESS_X_COUNT]; /* NAN: not known */
+	double x[HARNESS_X_COUNT]; /* NAN: unknown */
 	double value;
 	enum harness_point_kind kind;
 };
 
-/* All scores of a run by iteration, at most max; returns how many. */
+/* Fill points with the scores of a run by iteration; returns how many there are (<= max). */
 size_t harness_view_points(const struct harness_run *run, struct harness_point *points, size_t max);
 
-/* A text of an iteration that can be looked at. */
+/* A text of an iteration that can be opened. */
 struct harness_text {
 	const char *name; /* static: "attempt transcript" */
 	struct str text;  /* borrowed, raw bytes: sanitise before drawing */
 };
 
-/* What the best checkpoint changed of the template; of the run, and first. */
+/* Belongs to the run, not to an iteration; listed first. */
 #define HARNESS_DIFF_NAME "diff from the template to the best checkpoint"
 
-/* Those that are there, newest phase first, at most max; returns how many. */
+/* List the existing texts, newest phase first; returns how many there are (<= max). */
 size_t harness_view_texts(const struct harness_place *place, const struct harness_run *run,
 			  unsigned int iteration, struct harness_text *texts, size_t max);

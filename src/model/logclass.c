@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a log's lines are and when they came; read by the log view. */
+/* Class and arrival time of the lines of a log, for the log view. */
 #include "model/logclass.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ void logclass_add(struct logclass *lc, uint64_t number, enum line_class class)
 	if (number <= lc->last)
 		lc->n = 0;
 	if (lc->n > 0 && number > lc->last + 1)
-		logclass_add(lc, lc->last + 1, LINE_PLAIN); /* left out */
+		logclass_add(lc, lc->last + 1, LINE_PLAIN); /* lines that were not reported */
 	lc->last = number;
 	if (lc->n >= LOGCLASS_MAX)
 		return;
@@ -30,8 +30,8 @@ void logclass_add(struct logclass *lc, uint64_t number, enum line_class class)
 	      (struct logclass_stretch){ number & LOGCLASS_LINE_MASK, class & 0xff });
 }
 
-/* The stretch of a line, n when there is none. */
-static size_t find(const struct logclass *lc, uint64_t number)
+/* The index of the stretch that contains a line, or lc->n. */
+static size_t find_stretch(const struct logclass *lc, uint64_t number)
 {
 	if (lc->n == 0 || number < lc->v[0].first || number > lc->last)
 		return lc->n;
@@ -40,14 +40,14 @@ static size_t find(const struct logclass *lc, uint64_t number)
 
 enum line_class logclass_of(const struct logclass *lc, uint64_t number)
 {
-	size_t i = find(lc, number);
+	size_t i = find_stretch(lc, number);
 
 	return i < lc->n ? (enum line_class)lc->v[i].class : LINE_PLAIN;
 }
 
 void logclass_stretch(const struct logclass *lc, uint64_t number, uint64_t *first, uint64_t *last)
 {
-	size_t i = find(lc, number);
+	size_t i = find_stretch(lc, number);
 
 	*first = *last = number;
 	if (i >= lc->n)
@@ -66,7 +66,7 @@ void logcame_add(struct logcame *came, uint64_t upto, int64_t wall_ms)
 {
 	if (came->n > 0 && upto < came->v[came->n - 1].upto)
 		came->n = 0;
-	/* What came in the same moment is one piece. */
+	/* Bytes that arrived at the same moment share a mark. */
 	if (came->n > 0 && came->v[came->n - 1].wall_ms == wall_ms) {
 		came->v[came->n - 1].upto = upto;
 		return;

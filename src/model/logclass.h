@@ -3,15 +3,12 @@
 
 #include "parsers/format.h"
 
-/*
- * What each line of a log is, for logs of any length: stretches of lines of
- * one class, in bounded memory.  When there is no room for more, plain lines
- * and those with metrics are no longer told apart, then nothing is kept of
- * what follows (LINE_PLAIN).  Zeroed is empty.
- */
+/* The class of each line of a log of any length, as stretches of lines of one class, in bounded
+ * memory. When space gets short, lines with metrics count as plain ones; when it runs out, all
+ * further lines are LINE_PLAIN. A zeroed struct is empty. */
 #define LOGCLASS_MAX	   65536U /* stretches */
 #define LOGCLASS_LINE_MASK ((UINT64_C(1) << 56) - 1)
-#define LOGCLASS_MAX_PLAIN 49152U /* from then on metrics are plain */
+#define LOGCLASS_MAX_PLAIN 49152U /* with more stretches, metrics count as plain */
 
 struct logclass_stretch {
 	uint64_t first : 56; /* number of its first line */
@@ -24,14 +21,12 @@ struct logclass {
 	uint64_t last; /* number of the last line that was added */
 };
 
-/*
- * When the bytes of a log came, for logs whose lines have no times: marks in
- * bounded memory, the older ones further apart.  Zeroed is empty.
- */
+/* When the bytes of a log arrived, for logs whose lines have no times: marks in bounded memory,
+ * older ones further apart. A zeroed struct is empty. */
 #define LOGCAME_MAX 4096U
 
 struct logcame_mark {
-	uint64_t upto; /* bytes before it came then, or earlier */
+	uint64_t upto; /* bytes before this offset had arrived by then */
 	int64_t wall_ms;
 };
 
@@ -41,18 +36,16 @@ struct logcame {
 };
 
 void logcame_release(struct logcame *came);
-/* The bytes up to there have come; fewer than before: the log begins anew. */
+/* Record that the bytes up to `upto` have arrived; a lower offset than before starts the log
+ * again. */
 void logcame_add(struct logcame *came, uint64_t upto, int64_t wall_ms);
-/* When the byte at a place came; 0: not known. */
+/* When the byte at an offset arrived; 0: unknown. */
 int64_t logcame_at(const struct logcame *came, uint64_t place);
 
 void logclass_release(struct logclass *lc);
-/*
- * Lines come in order; a number that is not behind the last one begins the
- * log anew.
- */
+/* Add the next line; a number that is not above the last one starts the log again. */
 void logclass_add(struct logclass *lc, uint64_t number, enum line_class class);
-/* LINE_PLAIN where nothing is known. */
+/* LINE_PLAIN if unknown. */
 enum line_class logclass_of(const struct logclass *lc, uint64_t number);
-/* First and last line of the stretch that holds the line. */
+/* First and last line of the stretch that contains the line. */
 void logclass_stretch(const struct logclass *lc, uint64_t number, uint64_t *first, uint64_t *last);

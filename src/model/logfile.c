@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A log of any length, read by place; under the log view. */
+/* Reads a log of any length by offset; used by the log view. */
 #include "model/logfile.h"
 
 #include <errno.h>
@@ -21,13 +21,13 @@ struct logfile {
 	uint64_t size;
 	int64_t changed_ns; /* mtime */
 	unsigned int life;
-	char *block; /* owned; the bytes from block_at on */
+	char *block; /* owned; starts at block_at */
 	uint64_t block_at;
 	size_t block_len;
-	char *scan;	/* owned; LOGFILE_SCAN_BYTES, of searches */
-	uint64_t *ends; /* owned; line ends before each block */
+	char *scan;	/* owned; LOGFILE_SCAN_BYTES, for searches */
+	uint64_t *ends; /* owned; number of line ends before each block */
 	size_t n_ends, cap_ends;
-	uint64_t counted;	 /* bytes */
+	uint64_t counted;	 /* bytes whose lines are counted */
 	uint64_t lines;		 /* line ends in them */
 	char guard[GUARD_BYTES]; /* the bytes before size */
 	size_t guard_len;
@@ -61,8 +61,8 @@ static char *logfile_scan(struct logfile *file)
 	return file->scan;
 }
 
-/* Take over the size, and what stands before it. */
-static void note_size(struct logfile *file, const struct stat *st)
+/* Store the new size, and the bytes before it, which show later whether the file was rewritten. */
+static void store_size(struct logfile *file, const struct stat *st)
 {
 	size_t len = GUARD_BYTES;
 
@@ -72,17 +72,6 @@ static void note_size(struct logfile *file, const struct stat *st)
 	if (len > file->size)
 		len = (size_t)file->size;
 	file->guard_len = logfile_pread(file, file->guard, len, file->size - len);
-}
-
-/* Whether the bytes that stood before the old size still do. */
-static bool is_same_life(const struct logfile *file, uint64_t size)
-{
-	char now[GUARD_BYTES];
-
-	return size >= file->size &&
-	       logfile_pread(file, now, file->guard_len, file->size - file->guard_len) ==
-		       file->guard_len &&
-	       memcmp(now, file->guard, file->guard_len) == 0;
 }
 
 struct logfile *logfile_open_fd(int fd, struct err *err)
@@ -97,14 +86,14 @@ struct logfile *logfile_open_fd(int fd, struct err *err)
 		return NULL;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		err_set(err, ERR_IO, "is no regular file");
+		err_set(err, ERR_IO, "not a regular file");
 		(void)close(fd);
 		return NULL;
 	}
 	file = xcalloc(1, sizeof(*file));
 	file->fd = fd;
 	file->block = xmalloc(BLOCK_BYTES);
-	note_size(file, &st);
+	store_size(file, &st);
 	return file;
 }
 
@@ -131,6 +120,8 @@ void logfile_close(struct logfile *file)
 bool logfile_refresh(struct logfile *file)
 {
 	struct stat st;
+	char before[GUARD_BYTES];
+	size_t len = file->guard_len;
 	int64_t changed_ns;
 
 	if (fstat(file->fd, &st) != 0)
@@ -138,12 +129,15 @@ bool logfile_refresh(struct logfile *file)
 	changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 	if ((uint64_t)st.st_size == file->size && changed_ns == file->changed_ns)
 		return false;
-	if (!is_same_life(file, (uint64_t)st.st_size)) {
+	/* If the bytes before the old size changed, the file was rewritten. */
+	if ((uint64_t)st.st_size < file->size ||
+	    logfile_pread(file, before, len, file->size - len) != len ||
+	    memcmp(before, file->guard, len) != 0) {
 		file->counted = file->lines = 0;
 		file->n_ends = 0;
 		file->life++;
 	}
-	note_size(file, &st);
+	store_size(file, &st);
 	return true;
 }
 
@@ -164,8 +158,8 @@ uint64_t logfile_size(const struct logfile *file)
 	return file->size;
 }
 
-/* Have the block hold the byte at `at`; false at the end of the file. */
-static bool load(struct logfile *file, uint64_t at)
+/* Load the block with the byte at `at`; false at the end of the file. */
+static bool load_block(struct logfile *file, uint64_t at)
 {
 	if (at >= file->size)
 		return false;
@@ -176,20 +170,12 @@ static bool load(struct logfile *file, uint64_t at)
 	return at < file->block_at + file->block_len;
 }
 
-/*
- * Where a line that begins at `place` is cut when it does not end before: at
- * the first multiple that is a whole cut away.
- */
-static uint64_t cut_behind(uint64_t place)
-{
-	return (place + 2 * LOGFILE_CUT_BYTES - 1) / LOGFILE_CUT_BYTES * LOGFILE_CUT_BYTES;
-}
-
 uint64_t logfile_next(struct logfile *file, uint64_t place)
 {
-	uint64_t cut = cut_behind(place);
+	/* A longer line is cut at the first multiple that is at least one cut away. */
+	uint64_t cut = (place + 2 * LOGFILE_CUT_BYTES - 1) / LOGFILE_CUT_BYTES * LOGFILE_CUT_BYTES;
 
-	while (place < cut && load(file, place)) {
+	while (place < cut && load_block(file, place)) {
 		size_t from = (size_t)(place - file->block_at);
 		const char *end = memchr(file->block + from, '\n', file->block_len - from);
 
@@ -205,7 +191,7 @@ uint64_t logfile_line_start(struct logfile *file, uint64_t at)
 	uint64_t cut = at / LOGFILE_CUT_BYTES * LOGFILE_CUT_BYTES;
 	uint64_t least = cut > 0 ? cut - LOGFILE_CUT_BYTES : 0;
 
-	while (at > least && load(file, at - 1)) {
+	while (at > least && load_block(file, at - 1)) {
 		size_t upto = (size_t)(at - file->block_at);
 		const char *end = memrchr(file->block, '\n', upto);
 
@@ -228,7 +214,7 @@ void logfile_read(struct logfile *file, uint64_t place, struct buf *line)
 	buf_clear(line);
 	if (end > place + line->cap)
 		end = place + line->cap;
-	while (place < end && load(file, place)) {
+	while (place < end && load_block(file, place)) {
 		size_t from = (size_t)(place - file->block_at);
 		size_t n = file->block_len - from;
 
@@ -244,7 +230,7 @@ void logfile_read(struct logfile *file, uint64_t place, struct buf *line)
 
 bool logfile_is_part(struct logfile *file, uint64_t place)
 {
-	return place > 0 && load(file, place - 1) &&
+	return place > 0 && load_block(file, place - 1) &&
 	       file->block[place - 1 - file->block_at] != '\n';
 }
 
@@ -283,7 +269,7 @@ uint64_t logfile_number(struct logfile *file, uint64_t place)
 		return 0;
 	if (place == file->counted)
 		return file->lines + 1;
-	if (!load(file, place))
+	if (!load_block(file, place))
 		return 0;
 	return file->ends[place / BLOCK_BYTES] + 1 +
 	       count_ends(file->block, (size_t)(place - file->block_at));
@@ -298,7 +284,7 @@ uint64_t logfile_place(struct logfile *file, uint64_t number)
 	if (number == 1)
 		return 0;
 	size_t i = bisect(file->n_ends, k, file->ends[k] < number - 1) - 1;
-	if (!load(file, i * BLOCK_BYTES))
+	if (!load_block(file, i * BLOCK_BYTES))
 		return file->size;
 	const char *p = file->block;
 	for (before = number - 1 - file->ends[i]; before > 0 && p != NULL; before--) {
@@ -316,14 +302,14 @@ uint64_t logfile_lines(const struct logfile *file, bool *all)
 	return file->lines + (*all && !has_end);
 }
 
-/* A block of whole lines of the file, in the scan buffer. */
+/* Whole lines of the file, in the scan buffer. */
 struct block {
 	uint64_t at;
 	struct str text;
 };
 
-/* The whole lines from `at` on, of about `want` bytes; false at the end. */
-static bool block_from(struct logfile *file, uint64_t at, size_t want, struct block *block)
+/* Read whole lines from `at` on, about `want` bytes; false at the end. */
+static bool read_block_from(struct logfile *file, uint64_t at, size_t want, struct block *block)
 {
 	char *scan = logfile_scan(file);
 	size_t n = logfile_pread(file, scan, want, at);
@@ -342,8 +328,9 @@ static bool block_from(struct logfile *file, uint64_t at, size_t want, struct bl
 	return n > 0;
 }
 
-/* The whole lines before `end` (a line's begin); false at the begin. */
-static bool block_before(struct logfile *file, uint64_t end, size_t want, struct block *block)
+/* Read whole lines before `end`, which must be the start of a line; false at the start of the
+ * file. */
+static bool read_block_before(struct logfile *file, uint64_t end, size_t want, struct block *block)
 {
 	char *scan = logfile_scan(file);
 	uint64_t at = end > want ? end - want : 0;
@@ -364,8 +351,9 @@ static bool block_before(struct logfile *file, uint64_t end, size_t want, struct
 	return n > skip;
 }
 
-/* As pattern_find_line, over what of each line can be seen. */
-static bool find_visible(const struct pattern *pattern, struct str block, size_t from, size_t *line)
+/* Like pattern_find_line, but matches what is visible of each line. */
+static bool find_visible_line(const struct pattern *pattern, struct str block, size_t from,
+			      size_t *line)
 {
 	AUTO_BUF text = buf_new(LOGFILE_SCAN_BYTES);
 	bool found = false;
@@ -385,27 +373,12 @@ static bool find_visible(const struct pattern *pattern, struct str block, size_t
 	return found;
 }
 
-static bool find_in(const struct pattern *pattern, struct str block, bool plain, size_t from,
-		    size_t *line)
-{
-	return plain ? pattern_find_line(pattern, block, from, line)
-		     : find_visible(pattern, block, from, line);
-}
-
-/* Behind the line that begins at `from`. */
-static size_t behind(struct str block, size_t from)
+/* The offset after the line that starts at `from`. */
+static size_t line_end_after(struct str block, size_t from)
 {
 	const char *end = memchr(block.p + from, '\n', block.len - from);
 
 	return end != NULL ? (size_t)(end - block.p) + 1 : block.len;
-}
-
-/* The next block's bytes by how long this one took. */
-static size_t paced(size_t bytes, int64_t took_ms)
-{
-	if (took_ms > SLOW_MS)
-		return bytes / 4 > LOGFILE_FIRST_BYTES ? bytes / 4 : LOGFILE_FIRST_BYTES;
-	return bytes < LOGFILE_CUT_BYTES / 2 ? bytes * 2 : bytes;
 }
 
 static void add_hit(struct logfile_hits *hits, uint64_t place)
@@ -413,43 +386,32 @@ static void add_hit(struct logfile_hits *hits, uint64_t place)
 	xpush(hits->v, hits->n, hits->cap, place);
 }
 
-/* The lines of the block from `from` up to `to`. */
 static void add_lines(struct logfile_hits *hits, const struct block *block, size_t from, size_t to)
 {
 	while (from < to) {
 		add_hit(hits, block->at + from);
-		from = behind(block->text, from);
+		from = line_end_after(block->text, from);
 	}
 }
 
-/* The lines of a block that match, or those that do not. */
-static void sweep_block(const struct logfile_filter *filter, const struct block *block,
+/* Append the lines of a block that match, or with invert those that do not. */
+static void add_matches(const struct logfile_filter *filter, const struct block *block,
 			struct logfile_hits *hits)
 {
 	bool plain = logtext_is_plain(block->text);
 	size_t from = 0, line;
 
 	while (from < block->text.len &&
-	       find_in(filter->pattern, block->text, plain, from, &line)) {
+	       (plain ? pattern_find_line(filter->pattern, block->text, from, &line)
+		      : find_visible_line(filter->pattern, block->text, from, &line))) {
 		if (filter->invert)
 			add_lines(hits, block, from, line);
 		else
 			add_hit(hits, block->at + line);
-		from = behind(block->text, line);
+		from = line_end_after(block->text, line);
 	}
 	if (filter->invert)
 		add_lines(hits, block, from, block->text.len);
-}
-
-/* What was added to the hits, the other way round. */
-static void turn_hits(struct logfile_hits *hits, size_t from)
-{
-	for (size_t to = hits->n; from + 1 < to; from++) {
-		uint64_t first = hits->v[from];
-
-		hits->v[from] = hits->v[--to];
-		hits->v[to] = first;
-	}
 }
 
 bool logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
@@ -459,20 +421,30 @@ bool logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool for
 	size_t before = hits->n;
 	struct block block;
 
-	if (forward ? !block_from(file, *place, filter->block_bytes, &block)
-		    : !block_before(file, *place, filter->block_bytes, &block))
+	if (forward ? !read_block_from(file, *place, filter->block_bytes, &block)
+		    : !read_block_before(file, *place, filter->block_bytes, &block))
 		return false;
-	sweep_block(filter, &block, hits);
-	filter->block_bytes = paced(filter->block_bytes, clock_mono_ms() - began);
+	add_matches(filter, &block, hits);
+	if (clock_mono_ms() - began > SLOW_MS)
+		filter->block_bytes = filter->block_bytes / 4 > LOGFILE_FIRST_BYTES
+					      ? filter->block_bytes / 4
+					      : LOGFILE_FIRST_BYTES;
+	else if (filter->block_bytes < LOGFILE_CUT_BYTES / 2)
+		filter->block_bytes *= 2;
 	if (!forward) {
-		turn_hits(hits, before);
+		for (size_t to = hits->n; before + 1 < to; before++) {
+			uint64_t first = hits->v[before];
+
+			hits->v[before] = hits->v[--to];
+			hits->v[to] = first;
+		}
 		*place = block.at;
 		return block.at > 0;
 	}
 	*place = block.at + block.text.len;
 	if (*place < file->size)
 		return true;
-	/* A last line without its end may grow: it is looked at again. */
+	/* A last line without a line end may grow: leave it for the next sweep. */
 	const char *last = memrchr(block.text.p, '\n', block.text.len);
 	*place = last != NULL ? block.at + (size_t)(last - block.text.p) + 1 : block.at;
 	return false;

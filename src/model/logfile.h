@@ -5,79 +5,68 @@
 #include "base/err.h"
 #include "parsers/pattern.h"
 
-/*
- * A log on this machine, read by place and not by line number, so that ten
- * million lines open at their end at once.  A place is the offset of a line's
- * first byte.  Lines are counted in the background.  The file may grow and
- * be truncated at any time.
- */
+/* A local log, read by byte offset instead of line number, so that ten million lines open at their
+ * end at once. A place is the offset of the first byte of a line. Lines are counted in the
+ * background. The file may grow or be truncated at any time. */
 struct logfile;
 
-/*
- * A longer line is cut into several at multiples of this offset.  So a block
- * of fewer bytes that holds a line end has no cut before its last one.
- */
+/* A longer line is cut at multiples of this offset, so a shorter block that contains a line end has
+ * no cut before its last line end. */
 #define LOGFILE_CUT_BYTES (1U << 20)
-/* The longest part of a line is less than two cuts. */
+/* A part of a line is shorter than two cuts. */
 #define LOGFILE_SCAN_BYTES (2U * LOGFILE_CUT_BYTES)
 
 struct logfile *logfile_open(const char *path, struct err *err) __attribute__((warn_unused_result));
-/* The same of a descriptor, which is given: also closed where it fails. */
+/* The same for a descriptor; takes ownership of it, also on failure. */
 struct logfile *logfile_open_fd(int fd, struct err *err) __attribute__((warn_unused_result));
 void logfile_close(struct logfile *file);
-/* Look at the file anew; true when it changed. */
+/* Check the file for changes; true if it changed. */
 bool logfile_refresh(struct logfile *file);
 uint64_t logfile_size(const struct logfile *file);
-/* Which file it is, whatever its name; 0: not known. */
+/* The inode of the file; 0: unknown. */
 uint64_t logfile_inode(const struct logfile *file);
-/*
- * How often the file was truncated or written anew, as far as was seen: all
- * places of an earlier life are void.
- */
+/* How often the file was seen to be truncated or rewritten.  Places from before are invalid. */
 unsigned int logfile_life(const struct logfile *file);
 
-/* Read len bytes at `at`; fewer at the end of what the file holds. */
+/* Read up to len bytes at `at`, fewer at the end of the file. */
 size_t logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at);
-/* The place of the line that holds the byte at `at`. */
+/* The start of the line that contains the byte at `at`. */
 uint64_t logfile_line_start(struct logfile *file, uint64_t at);
-/* The next line's place, or the size. */
+/* The start of the next line, or the file size. */
 uint64_t logfile_next(struct logfile *file, uint64_t place);
-/* The place of the line before; 0 stays 0. */
+/* The start of the previous line; 0 stays 0. */
 uint64_t logfile_prev(struct logfile *file, uint64_t place);
-/* The line at a place without its end, cut to what line may hold. */
+/* Read the line at a place without its line end, cut to the capacity of `line`. */
 void logfile_read(struct logfile *file, uint64_t place, struct buf *line);
-/* Whether the place is in the middle of a line too long for one. */
+/* Is the place a cut in the middle of a line? */
 bool logfile_is_part(struct logfile *file, uint64_t place);
 
-/* Which lines a sweep takes: by what can be seen of them (model/logtext.h). */
+/* Which lines a sweep returns, matched by their visible text (model/logtext.h). */
 struct logfile_filter {
 	const struct pattern *pattern;
-	bool invert;	    /* the lines that do not match */
-	size_t block_bytes; /* to look at next, about; paced */
+	bool invert;	    /* return lines that do not match */
+	size_t block_bytes; /* size of the next block, adapted to the speed */
 };
 
-/* A pattern may be slow: the first block is small. */
+/* Start with a small block, since the pattern may be slow. */
 #define LOGFILE_FIRST_BYTES 8192U
 
 struct logfile_hits {
-	uint64_t *v; /* places; the caller frees it */
+	uint64_t *v; /* owned by the caller */
 	size_t n, cap;
 };
 
-/*
- * Append the lines of the next block that pass the filter, the nearest first:
- * from *place on (forward) or before it; *place moves on.  False: that was the
- * last block.  A last line without its end is told, but *place stays before
- * it.
- */
+/* Append the lines of the next block that pass the filter, nearest first: from *place on (forward)
+ * or before it. Moves *place. Returns false after the last block. A last line without a line end is
+ * returned too, but *place stays before it. */
 bool logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
 		   uint64_t *place, struct logfile_hits *hits);
 
-/* Count lines for a while; true: not done yet. */
+/* Count lines in about `budget` bytes; true if lines are left to count. */
 bool logfile_count(struct logfile *file, uint64_t budget);
-/* The 1-based number of the line at a place; 0: not counted that far. */
+/* The 1-based number of the line at a place; 0: not counted yet. */
 uint64_t logfile_number(struct logfile *file, uint64_t place);
-/* The place of the line of that number; the size: not counted that far. */
+/* The place of the line with this number; the file size: not counted yet. */
 uint64_t logfile_place(struct logfile *file, uint64_t number);
-/* Lines counted, and whether that is all; the last one may have no end. */
+/* The number of lines counted so far, and whether these are all of them. */
 uint64_t logfile_lines(const struct logfile *file, bool *all);

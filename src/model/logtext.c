@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw lines of a log and their colours, as they are shown and searched. */
+/* Raw log lines and their colours, as they are shown and searched. */
 #include "model/logtext.h"
 
 #include "base/sort.h"
@@ -8,25 +8,25 @@
 
 #define TAB_COLUMNS	  8U
 #define CHARACTER_BYTES	  4U
-#define MARKS_OF_A_COLUMN 8U	/* combining ones, before a line is cut */
-#define MOST		  9999U /* of a parameter; what is more is cut to it */
-#define GREY_SPREAD	  40	/* least difference of the parts of a colour */
-#define BRIGHT_FROM	  216	/* the greatest part of a bright one */
-#define GREY_FROM	  64	/* below and above a grey is black and white */
+#define MARKS_OF_A_COLUMN 8U	/* combining characters before a line is cut */
+#define MOST		  9999U /* largest parameter; higher values are clipped */
+#define GREY_SPREAD	  40	/* smallest difference between the parts of a colour */
+#define BRIGHT_FROM	  216	/* largest part, from which on a colour is bright */
+#define GREY_FROM	  64	/* outside this range, grey is black or white */
 #define GREY_UPTO	  176
 
 struct param {
 	unsigned int value;
-	bool is_part; /* stands behind a colon: belongs to what is before */
+	bool is_part; /* follows a colon: a part of the parameter before */
 };
 
-/* Whether the next parameter is a part of the one that was taken. */
+/* Is the next parameter a part of the one before? */
 static bool has_part(const struct str *rest)
 {
 	return rest->p != NULL && rest->p[-1] == ':';
 }
 
-/* The next parameter of what stands behind "ESC ["; false: none is left. */
+/* Take the next parameter after "ESC ["; false if none is left. */
 static bool take_param(struct str *rest, struct param *param)
 {
 	size_t i = 0;
@@ -55,21 +55,15 @@ static int most_of(const int rgb[3])
 	return most > rgb[2] ? most : rgb[2];
 }
 
-static int least_of(const int rgb[3])
-{
-	int least = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
-
-	return least < rgb[2] ? least : rgb[2];
-}
-
-/* The ink of the same hue: a part counts when it is in the upper half. */
+/* The ink with the same hue; a part of the colour counts if it is in the upper half. */
 static uint8_t ink_of_rgb(const int rgb[3])
 {
 	static const uint8_t hues[] = {
 		LOGSGR_TEXT, LOGSGR_RED,     LOGSGR_GREEN, LOGSGR_YELLOW,
 		LOGSGR_BLUE, LOGSGR_MAGENTA, LOGSGR_CYAN,  LOGSGR_TEXT,
 	};
-	int most = most_of(rgb), least = least_of(rgb);
+	int most = most_of(rgb), least = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
+	least = least < rgb[2] ? least : rgb[2];
 	int middle = least + (most - least) / 2;
 	unsigned int hue = 0;
 
@@ -80,7 +74,7 @@ static uint8_t ink_of_rgb(const int rgb[3])
 	return (uint8_t)(hues[hue] + (most >= BRIGHT_FROM ? LOGSGR_BRIGHT_RED - LOGSGR_RED : 0));
 }
 
-/* One of the first sixteen. */
+/* One of the first sixteen colours. */
 static uint8_t ink_of_sixteen(unsigned int n)
 {
 	unsigned int hue = n % 8;
@@ -92,23 +86,7 @@ static uint8_t ink_of_sixteen(unsigned int n)
 	return (uint8_t)((n < 8 ? LOGSGR_RED : LOGSGR_BRIGHT_RED) + hue - 1);
 }
 
-/* One of the 256: sixteen, a cube of six levels, 24 greys. */
-static uint8_t ink_of_index(unsigned int n)
-{
-	static const int level[] = { 0, 95, 135, 175, 215, 255 };
-	int rgb[3];
-
-	if (n < 16)
-		return ink_of_sixteen(n);
-	for (int i = 0; i < 3; i++) {
-		static const unsigned int step[] = { 36, 6, 1 };
-
-		rgb[i] = n >= 232 ? 8 + 10 * ((int)n - 232) : level[(n - 16) / step[i] % 6];
-	}
-	return ink_of_rgb(rgb);
-}
-
-/* Up to three parts of a direct colour; a colour space may lead them. */
+/* Take the three parts of a direct colour; a colour space may come before them. */
 static bool take_rgb(struct str *rest, int rgb[3])
 {
 	bool parts = has_part(rest);
@@ -124,17 +102,28 @@ static bool take_rgb(struct str *rest, int rgb[3])
 	return n >= 3 && most_of(rgb) <= 255;
 }
 
-/* What follows 38, 48 or 58; *ink stays when it is no colour. */
+/* Take what follows 38, 48 or 58; *ink stays if it is not a colour. */
 static void take_color(struct str *rest, uint8_t *ink)
 {
+	static const int level[] = { 0, 95, 135, 175, 215, 255 };
+	static const unsigned int step[] = { 36, 6, 1 };
 	struct param param;
 	int rgb[3];
 
 	if (!take_param(rest, &param))
 		return;
 	if (param.value == 5) {
-		if (take_param(rest, &param) && param.value <= 255)
-			*ink = ink_of_index(param.value);
+		if (!take_param(rest, &param) || param.value > 255)
+			return;
+		if (param.value < 16) {
+			*ink = ink_of_sixteen(param.value);
+			return;
+		}
+		/* A cube of six levels, then 24 greys. */
+		for (int i = 0; i < 3; i++)
+			rgb[i] = param.value >= 232 ? 8 + 10 * ((int)param.value - 232)
+						    : level[(param.value - 16) / step[i] % 6];
+		*ink = ink_of_rgb(rgb);
 	} else if (param.value == 2 && take_rgb(rest, rgb)) {
 		*ink = ink_of_rgb(rgb);
 	}
@@ -145,8 +134,8 @@ static uint8_t with_ink(uint8_t look, uint8_t ink)
 	return (uint8_t)((look & ~LOGSGR_INK_MASK) | ink);
 }
 
-/* A parameter of one number. */
-static uint8_t behind_number(uint8_t look, unsigned int value)
+/* Apply a parameter that stands alone. */
+static uint8_t apply_number(uint8_t look, unsigned int value)
 {
 	static const struct {
 		uint8_t number, clears, sets;
@@ -170,28 +159,18 @@ static uint8_t behind_number(uint8_t look, unsigned int value)
 	return look;
 }
 
-/* ESC [ digits ; : m */
-static bool is_sgr(struct str escape)
-{
-	if (escape.len < 3 || escape.p[1] != '[' || escape.p[escape.len - 1] != 'm')
-		return false;
-	for (size_t i = 2; i < escape.len - 1; i++)
-		if (escape.p[i] < '0' || escape.p[i] > ';')
-			return false;
-	return true;
-}
-
-/*
- * The look behind an escape sequence (ESC included); the same for one that
- * is no SGR or is not whole.
- */
-static uint8_t logsgr_behind(uint8_t look, struct str escape)
+/* The look after an escape sequence (including ESC); unchanged if it is not a complete SGR
+ * sequence. */
+static uint8_t look_after(uint8_t look, struct str escape)
 {
 	struct str rest = { escape.p + 2, escape.len - 3 };
 	struct param param;
 
-	if (!is_sgr(escape))
+	if (escape.len < 3 || escape.p[1] != '[' || escape.p[escape.len - 1] != 'm')
 		return look;
+	for (size_t i = 2; i < escape.len - 1; i++)
+		if (escape.p[i] < '0' || escape.p[i] > ';')
+			return look;
 	while (take_param(&rest, &param)) {
 		uint8_t ink = look & LOGSGR_INK_MASK, none = 0;
 
@@ -203,7 +182,7 @@ static uint8_t logsgr_behind(uint8_t look, struct str escape)
 		} else if (param.value == 48 || param.value == 58) {
 			take_color(&rest, &none);
 		} else {
-			look = behind_number(look, param.value);
+			look = apply_number(look, param.value);
 		}
 	}
 	return look;
@@ -220,7 +199,7 @@ void logsgr_runs_release(struct logsgr_runs *runs)
 	logsgr_runs_init(runs);
 }
 
-/* at: not below that of the last run. */
+/* at must not be below that of the last run. */
 static void logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look)
 {
 	if (runs->n >= LOGSGR_MAX_RUNS)
@@ -239,50 +218,32 @@ size_t logsgr_runs_upto(const struct logsgr_runs *runs, size_t at)
 	return bisect(runs->n, i, runs->v[i].at <= at);
 }
 
-/* ESC, intermediates, a final byte; what is none of it stays text. */
-static const char *skip_short(const char *p, const char *end)
+/* Skip the escape sequence that starts at p. */
+static const char *skip_escape(const char *p, const char *end)
 {
+	if (++p >= end)
+		return end;
+	if (*p == '[') { /* CSI: up to its final byte; ESC or a non-ASCII byte breaks it off */
+		for (p++; p < end && *p != '\033' && (unsigned char)*p < 0x80; p++)
+			if (*p >= 0x40 && *p <= 0x7E)
+				return p + 1;
+		return p;
+	}
+	if (strchr("]P_^X", *p) != NULL && *p != '\0') { /* a string such as a title */
+		for (p++; p < end; p++) {
+			if (*p == '\a')
+				return p + 1;
+			if (*p == '\033')
+				return p + 1 < end && p[1] == '\\' ? p + 2 : p;
+		}
+		return end;
+	}
 	while (p < end && *p >= 0x20 && *p <= 0x2F)
 		p++;
 	return p < end && *p >= 0x30 && *p <= 0x7E ? p + 1 : p;
 }
 
-/* CSI: up to its final byte; ESC and what is no ASCII break it. */
-static const char *skip_csi(const char *p, const char *end)
-{
-	while (p < end && *p != '\033' && (unsigned char)*p < 0x80) {
-		if (*p >= 0x40 && *p <= 0x7E)
-			return p + 1;
-		p++;
-	}
-	return p;
-}
-
-/* A string such as a title: up to BEL or ESC \; another ESC breaks it. */
-static const char *skip_string(const char *p, const char *end)
-{
-	for (; p < end; p++) {
-		if (*p == '\a')
-			return p + 1;
-		if (*p == '\033')
-			return p + 1 < end && p[1] == '\\' ? p + 2 : p;
-	}
-	return end;
-}
-
-/* Behind an escape sequence that begins at p. */
-static const char *skip_escape(const char *p, const char *end)
-{
-	if (++p >= end)
-		return end;
-	if (*p == '[')
-		return skip_csi(p + 1, end);
-	if (*p == ']' || *p == 'P' || *p == '_' || *p == '^' || *p == 'X')
-		return skip_string(p + 1, end);
-	return skip_short(p, end);
-}
-
-/* What stands behind the last CR that something stands behind. */
+/* The text after the last CR that is followed by anything. */
 static struct str last_segment(struct str raw)
 {
 	while (raw.len > 0 && raw.p[raw.len - 1] == '\r')
@@ -293,10 +254,8 @@ static struct str last_segment(struct str raw)
 	return (struct str){ cr + 1, raw.len - (size_t)(cr + 1 - raw.p) };
 }
 
-/*
- * Append without escape sequences, until out holds so many bytes; *look goes
- * on to the one behind them, and what they begin is noted in runs (NULL: not).
- */
+/* Append s without escape sequences until out holds `most` bytes. *look is updated to the look at
+ * the end; changes of the look are added to runs (may be NULL). */
 static void strip_escapes(struct buf *out, struct str s, size_t most, uint8_t *look,
 			  struct logsgr_runs *runs)
 {
@@ -310,17 +269,15 @@ static void strip_escapes(struct buf *out, struct str s, size_t most, uint8_t *l
 		p = escape != NULL ? skip_escape(escape, end) : end;
 		if (escape == NULL || look == NULL)
 			continue;
-		*look = logsgr_behind(*look, (struct str){ escape, (size_t)(p - escape) });
+		*look = look_after(*look, (struct str){ escape, (size_t)(p - escape) });
 		if (runs != NULL)
 			logsgr_runs_add(runs, out->len, *look);
 	}
 }
 
-/*
- * From places in the plain text to those in what is shown of it: there a
- * character is one, too, but a tab is blanks up to the next stop.
- */
-static void move_runs(struct logsgr_runs *runs, struct str plain, struct str shown)
+/* Convert positions in the plain text to positions in the shown text. A character is one character
+ * in both, except that a tab becomes blanks up to the next tab stop. */
+static void place_runs_in_shown(struct logsgr_runs *runs, struct str plain, struct str shown)
 {
 	size_t from = 0, to = 0, column = 0, i = 0;
 
@@ -345,16 +302,7 @@ void logtext_visible(struct buf *out, struct str raw)
 	strip_escapes(out, last_segment(raw), SIZE_MAX, NULL, NULL);
 }
 
-/* Blanks up to the next stop; returns the column behind them. */
-static size_t append_tab(struct buf *out, size_t column)
-{
-	do
-		buf_append_char(out, ' ');
-	while (++column % TAB_COLUMNS != 0);
-	return column;
-}
-
-/* Append plain text, at most about `columns` columns of it. */
+/* Append plain text, about `columns` columns at most. */
 static void show_plain(struct buf *out, struct str rest, size_t columns)
 {
 	size_t column = 0;
@@ -373,7 +321,9 @@ static void show_plain(struct buf *out, struct str rest, size_t columns)
 		rest.len -= whole;
 		if (tab == NULL)
 			continue;
-		column = append_tab(out, column);
+		do
+			buf_append_char(out, ' ');
+		while (++column % TAB_COLUMNS != 0);
 		rest.p++;
 		rest.len--;
 	}
@@ -388,7 +338,7 @@ void logtext_show(struct buf *out, struct str raw, size_t columns, struct logsgr
 	uint8_t look = 0;
 
 	if (runs != NULL) {
-		/* The look behind what is not shown. */
+		/* The part that is overwritten may set colours that last. */
 		strip_escapes(&plain, (struct str){ raw.p, (size_t)(last.p - raw.p) }, SIZE_MAX,
 			      &look, NULL);
 		buf_clear(&plain);
@@ -398,8 +348,8 @@ void logtext_show(struct buf *out, struct str raw, size_t columns, struct logsgr
 	strip_escapes(&plain, last, most, runs != NULL ? &look : NULL, runs);
 	show_plain(out, buf_str(&plain), columns);
 	if (runs != NULL)
-		move_runs(runs, buf_str(&plain),
-			  (struct str){ out->data + begin, out->len - begin });
+		place_runs_in_shown(runs, buf_str(&plain),
+				    (struct str){ out->data + begin, out->len - begin });
 }
 
 bool logtext_is_plain(struct str block)

@@ -4,26 +4,24 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/*
- * The colours that a log asks a terminal for (SGR, ECMA-48 8.3.117, with the
- * 256 colours and direct colours of ISO 8613-6), reduced to what a theme has
- * inks for.  Backgrounds and all that is not listed here are dropped.
- */
-#define LOGSGR_INKS(X)                                \
-	X(NONE) /* none was asked for */              \
-	X(TEXT) /* black and white: the text's own */ \
-	X(GREY)                                       \
-	X(RED)                                        \
-	X(GREEN)                                      \
-	X(YELLOW)                                     \
-	X(BLUE)                                       \
-	X(MAGENTA)                                    \
-	X(CYAN)                                       \
-	X(BRIGHT_RED)                                 \
-	X(BRIGHT_GREEN)                               \
-	X(BRIGHT_YELLOW)                              \
-	X(BRIGHT_BLUE)                                \
-	X(BRIGHT_MAGENTA)                             \
+/* The colours that a log requests (SGR, ECMA-48 8.3.117, with the 256 colours and direct colours of
+ * ISO 8613-6), reduced to the inks of a theme. Backgrounds and everything that is not listed here
+ * are dropped. */
+#define LOGSGR_INKS(X)                                    \
+	X(NONE) /* no colour requested */                 \
+	X(TEXT) /* black and white: the colour of text */ \
+	X(GREY)                                           \
+	X(RED)                                            \
+	X(GREEN)                                          \
+	X(YELLOW)                                         \
+	X(BLUE)                                           \
+	X(MAGENTA)                                        \
+	X(CYAN)                                           \
+	X(BRIGHT_RED)                                     \
+	X(BRIGHT_GREEN)                                   \
+	X(BRIGHT_YELLOW)                                  \
+	X(BRIGHT_BLUE)                                    \
+	X(BRIGHT_MAGENTA)                                 \
 	X(BRIGHT_CYAN)
 
 enum logsgr_ink {
@@ -33,19 +31,19 @@ enum logsgr_ink {
 		LOGSGR_INK_COUNT
 };
 
-/* A look is an ink and some of these; 0 is that of a line's begin. */
+/* A look is an ink and these flags; a line starts with look 0. */
 #define LOGSGR_INK_MASK 0x0FU
 #define LOGSGR_BOLD	0x10U
 #define LOGSGR_FAINT	0x20U
 #define LOGSGR_REVERSE	0x40U
 
-/* A text's looks, each from a byte on up to where the next one begins. */
+/* A look that applies from this byte on, up to the next run. */
 struct logsgr_run {
 	uint32_t at;
 	uint8_t look;
 };
 
-/* Behind so many the rest of a line has no look of its own. */
+/* After this many runs, the rest of a line has look 0. */
 #define LOGSGR_MAX_RUNS 65536U
 
 struct logsgr_runs {
@@ -55,24 +53,17 @@ struct logsgr_runs {
 
 void logsgr_runs_init(struct logsgr_runs *runs);
 void logsgr_runs_release(struct logsgr_runs *runs);
-/* How many runs begin at or before a byte: the last of them holds it. */
+/* The number of runs that start at or before a byte; the last of them contains it. */
 size_t logsgr_runs_upto(const struct logsgr_runs *runs, size_t at);
 
-/* What of a log's raw bytes a terminal would still show. */
-
-/*
- * Append what is left of a raw line: escape sequences out, and of a progress
- * bar, which writes over itself behind each CR, what it wrote last.  Bytes
- * are else as they are: nothing for a terminal yet.
- */
+/* Append what a terminal would show of a raw line: without escape sequences and, for a progress bar
+ * that overwrites itself after each CR, only its last state. All other bytes are kept, so the text
+ * is not safe for a terminal. */
 void logtext_visible(struct buf *out, struct str raw);
-/*
- * Append it so that it can be shown: utf8_sanitize'd, tabs to the next of
- * every eight columns; at most about `columns` columns of it, the rest is
- * left out.  runs: replaced by the looks that the line asks for, their places
- * counted from where out was; a progress bar keeps those of what it wrote over.
- * NULL: nobody asks.
- */
+/* Append a line ready to be shown: sanitised, with tab stops every eight columns, cut at about
+ * `columns` columns. runs (may be NULL) is replaced by the looks that the line requests, at
+ * positions counted from the old end of out; a progress bar keeps those of the parts that it
+ * overwrote. */
 void logtext_show(struct buf *out, struct str raw, size_t columns, struct logsgr_runs *runs);
-/* Whether a block of lines is all visible as it is: no escape, no lone CR. */
+/* Are all lines of the block visible without changes, without escape sequences and lone CRs? */
 bool logtext_is_plain(struct str block);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs merged by the times of their lines; under the log view. */
+/* Logs merged by the times of their lines, for the log view. */
 #include "model/logtimed.h"
 
 #include <assert.h>
@@ -9,9 +9,9 @@
 #include "parsers/line_prefix.h"
 
 #define BLOCK_BYTES (128U << 10)
-#define LOOK_LINES  50U /* of a log's end, for times */
+#define LOOK_LINES  50U /* searched for times at the end of a log */
 #define LINE_BYTES  256U
-#define BASE	    (1ULL << 40) /* place of the first line of below */
+#define BASE	    (1ULL << 40) /* place of the first line in `below` */
 #define NO_TIME	    INT64_MIN
 
 struct entry {
@@ -27,11 +27,11 @@ struct entries {
 
 struct source {
 	const struct model_log *log;
-	bool has_times; /* else its lines stand where they came */
+	bool has_times; /* false: lines are ordered by their arrival */
 	struct logfile *file;
-	uint64_t from, to;	/* read already */
-	int64_t oldest, newest; /* times of what was read */
-	struct entries waiting; /* ascending; older than what is merged */
+	uint64_t from, to;	/* range that was read */
+	int64_t oldest, newest; /* times in that range */
+	struct entries waiting; /* ascending; read, but not merged yet */
 };
 
 struct logtimed {
@@ -42,9 +42,9 @@ struct logtimed {
 	struct entries below; /* ascending */
 	struct entries fresh; /* scratch */
 	char *block;	      /* scratch */
-	size_t n_logs;	      /* of the model, when it was opened */
-	uint64_t moves;	      /* of all of them */
-	size_t gone;	      /* lines that were dropped from below */
+	size_t n_logs;	      /* of the model, when opened */
+	uint64_t moves;	      /* sum over all logs, when opened */
+	size_t gone;	      /* lines dropped from below */
 	bool is_cut;
 };
 
@@ -56,7 +56,7 @@ static int64_t time_of(struct str line)
 	return prefix.wall_ms != 0 ? prefix.wall_ms : NO_TIME;
 }
 
-/* Whether the last lines of a source say when they were written. */
+/* Do the last lines of a source have times? */
 static bool has_times(struct source *source)
 {
 	uint64_t at = source->to;
@@ -71,7 +71,7 @@ static bool has_times(struct source *source)
 	return found;
 }
 
-/* False: there is nothing to be read. */
+/* Returns false if the log cannot be read. */
 static bool open_source(struct source *source, const struct model_log *log)
 {
 	char end = '\n';
@@ -81,7 +81,7 @@ static bool open_source(struct source *source, const struct model_log *log)
 	if (source->file == NULL)
 		return false;
 	source->to = logfile_size(source->file);
-	/* A last line without its end is taken when it has one. */
+	/* A last line without a line end is read once it has one. */
 	(void)logfile_pread(source->file, &end, 1, source->to - 1);
 	if (source->to > 0 && end != '\n')
 		source->to = logfile_prev(source->file, source->to);
@@ -106,7 +106,7 @@ void logtimed_close(struct logtimed *timed)
 	free(timed);
 }
 
-/* It changes when the bytes of any log lie elsewhere. */
+/* Changes when the bytes of any log are at another path. */
 static uint64_t count_moves(const struct model *model)
 {
 	uint64_t moves = 0;
@@ -149,20 +149,13 @@ enum logtimed_order logtimed_order(const struct logtimed *timed)
 	return without == 0 ? LOGTIMED_TIMES : with > 0 ? LOGTIMED_SOME : LOGTIMED_NONE;
 }
 
-/* The time of a line at a place; where its log has none, when it came. */
-static int64_t line_time(const struct source *source, struct str line, uint64_t at)
-{
-	return source->has_times ? time_of(line) : logcame_at(&source->log->came, at);
-}
-
-/*
- * The lines of a block of a source into `out`, ascending, from the first one
- * that has a time or, with `all`, from the first one; returns where they
- * begin.  Their times do not go back.
- */
+/* Append the lines of a block to `fresh` in ascending order, from the first line with a time on or,
+ * with `all`, from the first line. Returns where the first of them starts. Times never decrease: a
+ * line with an earlier time, or without one, gets the time of the line before. */
 static uint64_t take_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
 			   bool all)
 {
+	const struct source *source = &timed->sources[of];
 	struct entries *out = &timed->fresh;
 	size_t begin = out->n;
 	uint64_t end = at + block.len, first = end, place = at;
@@ -174,7 +167,8 @@ static uint64_t take_lines(struct logtimed *timed, size_t of, struct str block, 
 
 		(void)str_next(&block, '\n', &line);
 		place += line.len + 1;
-		int64_t own = line_time(&timed->sources[of], line, here);
+		int64_t own =
+			source->has_times ? time_of(line) : logcame_at(&source->log->came, here);
 		if (own > now)
 			now = own;
 		if (now == NO_TIME && !all)
@@ -183,7 +177,7 @@ static uint64_t take_lines(struct logtimed *timed, size_t of, struct str block, 
 			first = here;
 		xpush(out->v, out->n, out->cap, (struct entry){ now, here, of });
 	}
-	/* What came before the first time has that. */
+	/* Lines before the first time get that time. */
 	for (size_t i = out->n; i-- > begin;) {
 		if (out->v[i].wall_ms == NO_TIME && i + 1 < out->n)
 			out->v[i].wall_ms = out->v[i + 1].wall_ms;
@@ -191,24 +185,8 @@ static uint64_t take_lines(struct logtimed *timed, size_t of, struct str block, 
 	return first;
 }
 
-/* The block of whole lines before source->from; its place. */
-static uint64_t read_before(struct logtimed *timed, const struct source *source, size_t want,
-			    struct str *block)
-{
-	uint64_t at = source->from > want ? source->from - want : 0;
-
-	/* A block of the least size holds at least a line. */
-	if (at > 0)
-		at = logfile_line_start(source->file, at);
-	if (source->from - at > LOGFILE_SCAN_BYTES)
-		at = logfile_prev(source->file, source->from);
-	block->p = timed->block;
-	block->len = logfile_pread(source->file, timed->block, (size_t)(source->from - at), at);
-	return at;
-}
-
-/* Read the block before what was read of a source. */
-static void go_back(struct logtimed *timed, size_t of)
+/* Read the block before the range of a source that was read already. */
+static void read_older(struct logtimed *timed, size_t of)
 {
 	struct source *source = &timed->sources[of];
 	struct entries *waiting = &source->waiting, *fresh = &timed->fresh;
@@ -219,13 +197,21 @@ static void go_back(struct logtimed *timed, size_t of)
 	for (size_t want = BLOCK_BYTES; fresh->n == 0; want *= 2) {
 		bool all = want >= LOGFILE_CUT_BYTES;
 
-		at = read_before(timed, source, want, &block);
+		/* Whole lines before source->from; even the smallest block contains one. */
+		at = source->from > want ? source->from - want : 0;
+		if (at > 0)
+			at = logfile_line_start(source->file, at);
+		if (source->from - at > LOGFILE_SCAN_BYTES)
+			at = logfile_prev(source->file, source->from);
+		block.p = timed->block;
+		block.len =
+			logfile_pread(source->file, timed->block, (size_t)(source->from - at), at);
 		if (block.len == 0)
 			break;
 		at = take_lines(timed, of, block, at, all || at == 0);
 	}
 	source->from = fresh->n > 0 ? at : 0;
-	/* Not later than what follows in the same log. */
+	/* No line may be later than those after it in the same log. */
 	for (size_t i = fresh->n; i-- > 0;) {
 		if (source->oldest != NO_TIME &&
 		    (fresh->v[i].wall_ms == NO_TIME || fresh->v[i].wall_ms > source->oldest))
@@ -254,8 +240,9 @@ static int newest_first(const void *a, const void *b)
 	return (x->at < y->at) - (x->at > y->at);
 }
 
-/* Nothing that is not read yet is newer than this; NO_TIME: all is read. */
-static int64_t horizon(const struct logtimed *timed, size_t *of)
+/* An upper bound of the times that are not read yet, and the source that sets it; NO_TIME if
+ * everything is read. */
+static int64_t find_horizon(const struct logtimed *timed, size_t *of)
 {
 	int64_t least = NO_TIME;
 
@@ -277,8 +264,8 @@ static int64_t horizon(const struct logtimed *timed, size_t *of)
 	return least;
 }
 
-/* Merge what waits and is not older than all that is not read; how many. */
-static size_t merge(struct logtimed *timed, int64_t oldest)
+/* Merge the waiting lines that are at least this new; returns how many. */
+static size_t merge_waiting(struct logtimed *timed, int64_t oldest)
 {
 	struct entries *above = &timed->above;
 	size_t begin = above->n;
@@ -301,13 +288,13 @@ bool logtimed_more(struct logtimed *timed)
 	if (timed->is_cut)
 		return false;
 	for (;;) {
-		int64_t oldest = horizon(timed, &of);
+		int64_t oldest = find_horizon(timed, &of);
 
-		if (oldest != INT64_MAX && merge(timed, oldest) > 0)
+		if (oldest != INT64_MAX && merge_waiting(timed, oldest) > 0)
 			break;
 		if (of == timed->n_sources)
 			return false;
-		go_back(timed, of);
+		read_older(timed, of);
 	}
 	timed->is_cut = timed->above.n + timed->below.n > LOGTIMED_MAX_LINES;
 	return true;
@@ -318,8 +305,8 @@ static int oldest_first(const void *a, const void *b)
 	return newest_first(b, a);
 }
 
-/* Whole lines that a source has behind what was read; false: none. */
-static bool go_on(struct logtimed *timed, size_t of)
+/* Read the whole lines that a source got at its end; false if there are none. */
+static bool read_newer(struct logtimed *timed, size_t of)
 {
 	struct source *source = &timed->sources[of];
 	size_t begin = timed->fresh.n, n;
@@ -341,23 +328,6 @@ static bool go_on(struct logtimed *timed, size_t of)
 	return true;
 }
 
-/* Of too many the newest are kept. */
-static void limit(struct logtimed *timed)
-{
-	struct entries *below = &timed->below;
-	size_t drop = below->n / 2;
-
-	if (timed->above.n + below->n <= LOGTIMED_MAX_LINES)
-		return;
-	timed->is_cut = true;
-	if (below->n <= LOGTIMED_MAX_LINES)
-		return;
-	timed->above.n = 0;
-	timed->gone += drop;
-	below->n -= drop;
-	memmove(below->v, below->v + drop, below->n * sizeof(*below->v));
-}
-
 bool logtimed_refresh(struct logtimed *timed)
 {
 	struct entries *below = &timed->below, *fresh = &timed->fresh;
@@ -369,13 +339,22 @@ bool logtimed_refresh(struct logtimed *timed)
 		return false;
 	fresh->n = 0;
 	for (size_t i = 0; i < timed->n_sources; i++)
-		while (go_on(timed, i))
+		while (read_newer(timed, i))
 			;
 	if (fresh->n > 0)
 		qsort(fresh->v, fresh->n, sizeof(*fresh->v), oldest_first);
 	for (size_t i = 0; i < fresh->n; i++)
 		xpush(below->v, below->n, below->cap, fresh->v[i]);
-	limit(timed);
+	if (timed->above.n + below->n > LOGTIMED_MAX_LINES)
+		timed->is_cut = true;
+	if (below->n > LOGTIMED_MAX_LINES) { /* keep the newest */
+		size_t drop = below->n / 2;
+
+		timed->above.n = 0;
+		timed->gone += drop;
+		below->n -= drop;
+		memmove(below->v, below->v + drop, below->n * sizeof(*below->v));
+	}
 	return fresh->n > 0;
 }
 

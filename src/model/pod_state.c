@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which state a pod is in; called by the collector once a second a pod. */
+/* Decide the state of a pod's link; the collector calls it once per second and pod. */
 #include "model/pod_state.h"
 
 #include <stdarg.h>
@@ -56,7 +56,7 @@ bool pod_pace_is_silent(const struct pod_pace *pace, int64_t now_ms)
 }
 
 static void __attribute__((format(printf, 3, 4)))
-set(struct pod_verdict *v, enum pod_state state, const char *fmt, ...)
+set_state(struct pod_verdict *v, enum pod_state state, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -64,23 +64,6 @@ set(struct pod_verdict *v, enum pod_state state, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(v->why, sizeof(v->why), fmt, ap);
 	va_end(ap);
-}
-
-/* The transport is connected: is what should come coming? */
-static void decide_up(const struct pod_facts *f, struct pod_verdict *v)
-{
-	int64_t late = f->now_ms - f->last_frame_ms;
-
-	if (f->is_paused)
-		set(v, POD_LIVE, "reading is paused");
-	else if (f->last_frame_ms == 0)
-		set(v, POD_CONNECTING, "the follower starts");
-	else if (late > POD_LATE_MS)
-		set(v, POD_SILENT, "no sign of the follower for %lld s", (long long)(late / 1000));
-	else if (f->n_under_way > 0 && f->n_silent == f->n_under_way)
-		set(v, POD_SILENT, "no log has grown for %lld s", (long long)(f->silent_ms / 1000));
-	else
-		set(v, POD_LIVE, "%s", "");
 }
 
 void pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)
@@ -96,8 +79,21 @@ void pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)
 	bool has_why = f->why != NULL && f->link != LINK_IDLE;
 
 	v->retry_at_ms = f->link == LINK_WAITING || f->link == LINK_REFUSED ? f->retry_at_ms : 0;
-	if (f->link == LINK_LIVE)
-		decide_up(f, v);
+	/* The transport is connected: do the expected bytes arrive? */
+	int64_t late = f->now_ms - f->last_frame_ms;
+	if (f->link == LINK_LIVE && f->is_paused)
+		set_state(v, POD_LIVE, "reading is paused");
+	else if (f->link == LINK_LIVE && f->last_frame_ms == 0)
+		set_state(v, POD_CONNECTING, "starting the follower");
+	else if (f->link == LINK_LIVE && late > POD_LATE_MS)
+		set_state(v, POD_SILENT, "follower has not responded for %lld s",
+			  (long long)(late / 1000));
+	else if (f->link == LINK_LIVE && f->n_under_way > 0 && f->n_silent == f->n_under_way)
+		set_state(v, POD_SILENT, "no log has grown for %lld s",
+			  (long long)(f->silent_ms / 1000));
+	else if (f->link == LINK_LIVE)
+		set_state(v, POD_LIVE, "%s", "");
 	else
-		set(v, again ? POD_RECONNECTING : states[f->link], "%s", has_why ? f->why : "");
+		set_state(v, again ? POD_RECONNECTING : states[f->link], "%s",
+			  has_why ? f->why : "");
 }

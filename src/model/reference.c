@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run is held against: another one, and the seeds of a group. */
+/* Compare a run with another one and with the seeds of a group. */
 #include "model/reference.h"
 
 #include "base/dist.h"
@@ -7,19 +7,11 @@
 #include "model/board_stats.h"
 #include "model/forecast.h"
 
-/* Parts of what both have: whose rows are those of now, and those near it. */
+/* Shares of the common range: rows that count as current, and rows used to estimate their noise. */
 #define GAP_NEAR      0.2
 #define GAP_SCATTER   0.5
-#define GAP_LEAST     5 /* rows for a mean */
+#define GAP_LEAST     5 /* rows needed for a mean */
 #define GAP_SAME_TIME 0.005
-
-/* Whether they are of one seed, or one run that two logs tell. */
-static bool is_same_seed(const struct run *a, const struct run *b)
-{
-	return a->seed == b->seed ||
-	       (a->steps == b->steps && a->train_ms == b->train_ms &&
-		(a->final_bpb == b->final_bpb || a->final_val_loss == b->final_val_loss));
-}
 
 size_t seeds_of(const struct model *model, const char *group, double planned_steps,
 		const struct model_run *out[SEEDS_MOST])
@@ -36,8 +28,15 @@ size_t seeds_of(const struct model *model, const char *group, double planned_ste
 		model_run_want(model, mr);
 		if (mr->history != MODEL_WHOLE)
 			return 0;
-		for (size_t k = 0; k < n; k++)
-			is_new &= !is_same_seed(&mr->run, &out[k]->run);
+		/* Neither the same seed again, nor one run in two logs. */
+		for (size_t k = 0; k < n; k++) {
+			const struct run *a = &mr->run, *b = &out[k]->run;
+
+			is_new &= a->seed != b->seed &&
+				  (a->steps != b->steps || a->train_ms != b->train_ms ||
+				   (a->final_bpb != b->final_bpb &&
+				    a->final_val_loss != b->final_val_loss));
+		}
 		out[n] = mr;
 		n += is_new;
 	}
@@ -69,7 +68,7 @@ void band_init(struct band *band, const struct curve *seeds, size_t n_seeds,
 	band->lo = xcalloc(band->n + 1, sizeof(*band->lo));
 	band->hi = xcalloc(band->n + 1, sizeof(*band->hi));
 	for (size_t i = 0; i < band->n; i++) {
-		/* The last of each few, so that the end is there. */
+		/* Take the last point of every few, so that the end is included. */
 		double x = over->x[over->n - 1 - (band->n - 1 - i) * every];
 		size_t n = 0;
 
@@ -96,14 +95,8 @@ void band_release(struct band *band)
 	free(band->hi);
 }
 
-/* The gap at an x: between the rows of both. */
-static double gap_at(const struct curve *own, const struct curve *base, double x)
-{
-	return curve_at(own, x) - curve_at(base, x);
-}
-
-/* How much one row is off, by what lies between a row and the next. */
-static double scatter_of(const double *gaps, size_t n)
+/* The noise of a single row, from the differences between neighbours. */
+static double find_scatter(const double *gaps, size_t n)
 {
 	double sum = 0;
 
@@ -112,8 +105,8 @@ static double scatter_of(const double *gaps, size_t n)
 	return n > 1 ? sqrt(sum / (double)(n - 1) / 2) : RUN_ABSENT;
 }
 
-/* Means of the newest rows: off by their noise and by their drift. */
-static struct gap mean_gap(const double *gaps, const double *values, size_t n)
+/* Means over the newest rows; the error covers their noise and their drift. */
+static struct gap average_gaps(const double *gaps, const double *values, size_t n)
 {
 	struct forecast_gap all = { 0 }, newer = { 0 }, own = { 0 };
 
@@ -140,9 +133,9 @@ struct gap gap_of(const struct curve *own, const struct curve *base)
 	last = fmin(own->x[own->n - 1], base->x[base->n - 1]);
 	first = fmax(own->x[0], base->x[0]);
 	for (size_t i = own->n; i-- > 0 && n < FORECAST_GAP_ROWS;) {
-		double x = own->x[i], at = gap_at(own, base, x);
+		double x = own->x[i], at = curve_at(own, x) - curve_at(base, x);
 
-		/* What is long ago says nothing of now. */
+		/* Old rows say nothing about the current gap. */
 		if (x < last - (last - first) * GAP_SCATTER)
 			break;
 		if (!isfinite(at))
@@ -151,19 +144,13 @@ struct gap gap_of(const struct curve *own, const struct curve *base)
 		values[n++] = own->y[i];
 		near += x >= last - (last - first) * GAP_NEAR;
 	}
-	gap = near >= GAP_LEAST ? mean_gap(gaps, values, near)
-				: (struct gap){ .at = gap_at(own, base, last),
-						.error = scatter_of(gaps, n),
+	gap = near >= GAP_LEAST ? average_gaps(gaps, values, near)
+				: (struct gap){ .at = curve_at(own, last) - curve_at(base, last),
+						.error = find_scatter(gaps, n),
 						.value = curve_at(own, last),
 						.rows = 1 };
 	gap.x = last;
 	return gap;
-}
-
-/* Whether two validations are of one place: a step, or the end of the time. */
-static bool is_common(const struct series_point *a, const struct series_point *b)
-{
-	return a->step == b->step || fabs(a->train_ms / b->train_ms - 1) < GAP_SAME_TIME;
 }
 
 struct gap gap_validated(const struct model_run *mr, const struct model_run *base)
@@ -180,7 +167,8 @@ struct gap gap_validated(const struct model_run *mr, const struct model_run *bas
 		const struct series_point *a = series_at(own, i - 1);
 		const struct series_point *b = series_at(ref, k - 1);
 
-		if (is_common(a, b)) {
+		/* The same step, or the same training time. */
+		if (a->step == b->step || fabs(a->train_ms / b->train_ms - 1) < GAP_SAME_TIME) {
 			if (fmin(a->step, b->step) < now * (1 - (n == 0 ? GAP_NEAR : GAP_SCATTER)))
 				break;
 			gaps[n] = a->value - b->value;
@@ -197,6 +185,6 @@ struct gap gap_validated(const struct model_run *mr, const struct model_run *bas
 			k--;
 		}
 	}
-	gap.error = scatter_of(gaps, n);
+	gap.error = find_scatter(gaps, n);
 	return gap;
 }

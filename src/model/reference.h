@@ -3,66 +3,52 @@
 
 #include "model/model.h"
 
-/* What a run is held against: another, and the seeds of a group. */
-#define SEEDS_MOST  16 /* the newest; their series are held at once */
-#define SEEDS_LEAST 3  /* that make a band */
+/* Compare a run with another one and with the seeds of a group. */
+#define SEEDS_MOST  16 /* newest seeds; all their series are in memory at once */
+#define SEEDS_LEAST 3  /* seeds needed for a band */
 
-/*
- * The newest finished runs of a group, planned for so many steps or by logs
- * that do not say: one a seed, and one that two logs tell once.  Their series
- * are asked for; 0 while some are on their way.
- */
+/* The newest finished runs of a group with this number of planned steps (or unknown), one per seed,
+ * without copies. Requests their series; returns 0 while some are not loaded. */
 size_t seeds_of(const struct model *model, const char *group, double planned_steps,
 		const struct model_run *out[SEEDS_MOST]);
 
-/* Points that a line is drawn through; x rises, y may be NaN or infinite. */
+/* Points of a line; x rises, y may be NaN or infinite. */
 struct curve {
 	const double *x, *y; /* borrowed */
 	size_t n;
 };
 
-/*
- * y between the points around x; absent outside of them.  A loss falls by the
- * logarithm of x: a straight line between far points would be above it.
- */
+/* y at x, interpolated between neighbours; absent outside. Linear in log(x), because a loss falls
+ * that way: a straight line between distant points would be above it. */
 double curve_at(const struct curve *curve, double x);
 
-/*
- * The prediction interval of Student's t: mean +- t(0.975, n - 1) sd
- * sqrt(1 + 1 / n).  Of values that are about normal the next one that is drawn
- * lies in it 95 times of 100, however few they are; mean +- 2 sd of three would
- * hold 78.  Measured on 128 curves of losses, each left out of its group: 95.1
- * of 100 points are inside.  Of step times only 90 are: a slow pod is no draw.
- */
+/* Prediction interval by Student's t: mean +- t(0.975, n - 1) sd sqrt(1 + 1 / n). If values are
+ * about normal, it contains the next one 95 times out of 100, however few there are; mean +- 2 sd
+ * of three values would contain 78. Measured on 128 loss curves, each left out of its group: 95.1 %
+ * of the points are inside. For step times only 90 %, because a slow pod is not a random draw. */
 struct band {
-	double *x, *lo, *hi; /* owned; absent where fewer than SEEDS_LEAST */
+	double *x, *lo, *hi; /* owned; absent with fewer than SEEDS_LEAST seeds */
 	size_t n;
 };
 
-#define BAND_POINTS 400 /* as a screen can show */
+#define BAND_POINTS 400 /* about as many as a screen can show */
 
-/* Over the x of `over`, or some of them; n_seeds <= SEEDS_MOST. */
+/* At the x of `over`, or some of them; n_seeds <= SEEDS_MOST. */
 void band_init(struct band *band, const struct curve *seeds, size_t n_seeds,
 	       const struct curve *over);
 void band_release(struct band *band);
 
-/* How a run stands to another, the base, where both have come to. */
+/* The difference between a run and a base run at the last point that both have reached. */
 struct gap {
-	double at;    /* the run less the base; absent: they have no x there */
-	double error; /* how far it may be off; absent: not known */
+	double at;    /* run minus base; absent: no common x */
+	double error; /* possible error; absent: unknown */
 	double value; /* of the run; the base has value - at */
-	double x;     /* there; absent where two steps are one time */
-	size_t rows;  /* that these are means of, up to there; 1: of that x */
+	double x;     /* where; absent: same time at different steps */
+	size_t rows;  /* rows averaged; 1: a single point */
 };
 
-/*
- * At the last x that both have: the mean of the raw rows before it, where
- * there are enough; else the gap there, which is off by as much as the rows
- * before it scatter.
- */
+/* At the last x that both have: the mean over the newest rows if there are enough, else the gap at
+ * that x, with the scatter of the rows before it as its error. */
 struct gap gap_of(const struct curve *own, const struct curve *base);
-/*
- * Of the last validations that both have, which have no noise of a batch;
- * absent where they are long ago.
- */
+/* From the last validations that both have, which have no batch noise; absent if these are old. */
 struct gap gap_validated(const struct model_run *mr, const struct model_run *base);

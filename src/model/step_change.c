@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Change points of the step time; for the charts of a run. */
+/* Change points of the step time, for the charts of a run. */
 #include "model/step_change.h"
 
 #include <stdlib.h>
 
 #include "base/xalloc.h"
 
-/* The series that knows the time of steps best; NULL: none does. */
-static const struct series *pace_series(const struct model_run *mr)
+/* The series that shows step times best, or NULL. */
+static const struct series *find_pace_series(const struct model_run *mr)
 {
 	const struct series *series = mr->series[METRIC_MS_PER_STEP];
 
@@ -20,11 +20,9 @@ static const struct series *pace_series(const struct model_run *mr)
 		       : NULL;
 }
 
-/*
- * Step times, and the row that each begins behind; how many.  By the clock from
- * row to row, or over so many rows as a stretch has: what was merged is no
- * sample.  Where it stands or goes back, on from there.
- */
+/* Fill ms with step times and at with the row before each of them; returns how many there are. With
+ * a training clock, a step time is the difference between two rows, at most CHANGE_POINTS of them.
+ * If the clock stands still or goes back, continue from that row. */
 static size_t fill_paces(const struct series *series, double *ms, const struct series_point **at)
 {
 	bool clock = run_has(series_last(series)->train_ms);
@@ -45,24 +43,9 @@ static size_t fill_paces(const struct series *series, double *ms, const struct s
 	return n;
 }
 
-static void find_changes(struct step_changes *changes, const struct series *series)
-{
-	size_t count = series_count(series), n;
-	AUTO_FREE const struct series_point **at = xcalloc(count, sizeof(*at));
-	AUTO_FREE double *ms = xcalloc(count, sizeof(*ms));
-	struct change found[CHANGE_MOST];
-
-	n = change_find(ms, fill_paces(series, ms, at), found);
-	for (size_t i = 0; i < n; i++)
-		if (fabs(found[i].after / found[i].before - 1) >= STEP_CHANGE_LEAST)
-			changes->v[changes->n++] =
-				(struct step_change){ *at[found[i].at], found[i].before,
-						      found[i].after };
-}
-
 void step_changes_update(struct step_changes *changes, const struct model_run *mr)
 {
-	const struct series *series = pace_series(mr);
+	const struct series *series = find_pace_series(mr);
 	struct step_changes now = { .mr = mr };
 	size_t most = changes->count;
 
@@ -77,6 +60,15 @@ void step_changes_update(struct step_changes *changes, const struct model_run *m
 	     (now.last.step == changes->last.step && now.last.value == changes->last.value)))
 		return;
 	*changes = now;
-	if (series != NULL)
-		find_changes(changes, series);
+	if (series == NULL)
+		return;
+	AUTO_FREE const struct series_point **at = xcalloc(now.count, sizeof(*at));
+	AUTO_FREE double *ms = xcalloc(now.count, sizeof(*ms));
+	struct change found[CHANGE_MOST];
+	size_t n = change_find(ms, fill_paces(series, ms, at), found);
+	for (size_t i = 0; i < n; i++)
+		if (fabs(found[i].after / found[i].before - 1) >= STEP_CHANGE_LEAST)
+			changes->v[changes->n++] =
+				(struct step_change){ *at[found[i].at], found[i].before,
+						      found[i].after };
 }

@@ -4,27 +4,25 @@
 #include "base/change.h"
 #include "model/model.h"
 
-/*
- * Where a run's steps became slower or faster for good: the change points (see
- * base/change.h) of its step times, by the training time between rows; of a
- * log that prints none, of the step times as printed while all are kept.
- */
+/* Where the steps of a run became slower or faster for good: the change points (base/change.h) of
+ * its step times. These come from the training time between rows or, without it, from the printed
+ * step times while all of them are kept. */
 struct step_change {
-	struct series_point at; /* the last row of the old pace */
+	struct series_point at; /* last row with the old pace */
 	double before, after;	/* ms per step */
 };
 
-/* Those of less than this share of the step time are not told. */
+/* A smaller relative change of the step time is not shown. */
 #define STEP_CHANGE_LEAST 0.005
 
-/* What was found last; zeroed: nothing yet. */
+/* The result of the last search; a zeroed struct has none. */
 struct step_changes {
 	const struct model_run *mr;
-	size_t count; /* points that were looked at, and the last of them */
+	size_t count; /* points searched, and the last of them */
 	struct series_point last;
 	struct step_change v[CHANGE_MOST];
 	size_t n;
 };
 
-/* Look again, where that is of another run, or a 32nd of its rows is new. */
+/* Search again if mr is another run or a 32nd of its rows is new. */
 void step_changes_update(struct step_changes *changes, const struct model_run *mr);

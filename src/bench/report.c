@@ -514,7 +514,15 @@ static void add_dropped(struct report *r)
 /* Costs and the reason for the end. */
 static void add_end(struct report *r)
 {
+	static const char *const ends[][2] = {
+		{ "n_max", "after all planned blocks" },
+		{ "early", "early, by an interim analysis" },
+		{ "budget", "by the budget" },
+		{ "guard", "by a validity check" },
+		{ "aborted", "by bench abort" },
+	};
 	size_t n = verdict_count(r->root, "pods_without_price");
+	const char *stopped = txt(r->root, "stopped");
 
 	if (!isnan(num(r->root, "cost_usd"))) {
 		append(r, "%.2f USD", num(r->root, "cost_usd"));
@@ -522,10 +530,12 @@ static void add_end(struct report *r)
 			append(r, ", without %zu pod%s of unknown price", n, n == 1 ? "" : "s");
 		add_fact(r, "cost", FACT_PLAIN);
 	}
-	if (txt(r->root, "stopped")[0] != '\0' &&
-	    strcmp(txt(r->root, "stopped"), "imported") != 0) {
-		facts_text(r->facts, "ended by", FACT_PLAIN, "%s", txt(r->root, "stopped"));
-	}
+	if (stopped[0] == '\0' || strcmp(stopped, "imported") == 0)
+		return;
+	for (size_t i = 0; i < LENGTH(ends); i++)
+		if (strcmp(stopped, ends[i][0]) == 0)
+			stopped = ends[i][1];
+	facts_text(r->facts, "ended", FACT_PLAIN, "%s", stopped);
 }
 
 /* "31%", or a dash. */

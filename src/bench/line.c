@@ -92,6 +92,28 @@ static int add_grid(cJSON *arms, const cJSON *arm, const struct bench_line *line
 	return 0;
 }
 
+/* Add the arm "TAG", "TAG=COMMAND" or "TAG=FILE"; NULL with err. */
+static cJSON *add_variant(cJSON *arms, const struct bench_line *line, const char *text,
+			  struct err *err)
+{
+	AUTO_TEXT tag = xstrndup(text, strcspn(text, "="));
+	const char *equals = strchr(text, '=');
+
+	if (!plan_is_name(tag)) {
+		err_set(err, ERR_USAGE,
+			"--variant %s: expected TAG=%s, for example --variant new='%s'; TAG: " PLAN_NAME_WORDS,
+			text, line->kernel != NULL ? "FILE" : "COMMAND",
+			line->kernel != NULL ? "b.py" : "python3 b.py");
+		return NULL;
+	}
+	cJSON *arm = json_add(json_add_row(arms), JTEXT("tag", tag));
+	if (equals != NULL && line->kernel != NULL)
+		json_add_string(cJSON_AddObjectToObject(arm, "files"), line->kernel, equals + 1);
+	else if (equals != NULL)
+		set_command(arm, line, equals + 1);
+	return arm;
+}
+
 /* Add the control and the variants, in the order of the words. */
 static int add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line, struct err *err)
 {
@@ -102,7 +124,7 @@ static int add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < line->n_words; i++) {
-		const char *text = line->words[i].text, *equals = strchr(text, '=');
+		const char *text = line->words[i].text;
 
 		switch (line->words[i].kind) {
 		case LINE_CONTROL:
@@ -116,23 +138,10 @@ static int add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
 			else
 				set_command(workload, line, text);
 			break;
-		case LINE_VARIANT: {
-			AUTO_TEXT tag = xstrndup(text, strcspn(text, "="));
-
-			if (!plan_is_name(tag))
-				return err_set(err, ERR_USAGE,
-					       "--variant %s: expected TAG=%s, for example "
-					       "--variant new='%s'; TAG: " PLAN_NAME_WORDS,
-					       text, line->kernel != NULL ? "FILE" : "COMMAND",
-					       line->kernel != NULL ? "b.py" : "python3 b.py");
-			arm = json_add(json_add_row(arms), JTEXT("tag", tag));
-			if (equals != NULL && line->kernel != NULL)
-				json_add_string(cJSON_AddObjectToObject(arm, "files"), line->kernel,
-						equals + 1);
-			else if (equals != NULL)
-				set_command(arm, line, equals + 1);
+		case LINE_VARIANT:
+			arm = add_variant(arms, line, text, err);
+			rc = arm != NULL ? 0 : -1;
 			break;
-		}
 		case LINE_TAG:
 			cJSON_ReplaceItemInObjectCaseSensitive(arm, "tag",
 							       cJSON_CreateString(text));

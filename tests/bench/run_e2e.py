@@ -108,7 +108,7 @@ class Rig:
     def abort(self, name):
         """bench abort; None while who drives it has not let go yet."""
         done = self.tui("bench", "abort", name)
-        return None if b"another hgym-tui drives" in done.stderr else done
+        return None if b"another hgym-tui is running" in done.stderr else done
 
     def clean(self, *names):
         """bench clean, then nothing is left on the pods."""

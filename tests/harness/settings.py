@@ -253,13 +253,13 @@ def test_trials(folder):
 # Others are refused in tests/unit/t-bench-plan.c.
 HOSTILE = {
     "huge": ('{"num_warps": 1, "pad": "%s"}' % ("x" * 5000000),
-             "no JSON object"),
+             "not a JSON object"),
     "a shell": (json.dumps({"num_warps": "$(touch owned)"}),
                 '"num_warps" is not a number'),
     "an escape in a name": ('{"\\u001b]0;owned\\u0007": 1}',
                             "]0;owned\u00b7\" is not a number"),
-    "another": ('{"num_warps": 2}', "says num_warps 2, the verifier "
-                "printed 1"),
+    "another": ('{"num_warps": 2}', "contains num_warps 2, but the "
+                "verifier printed 1"),
 }
 
 

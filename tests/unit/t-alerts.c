@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Alerts and forecasts over models that are built here. */
+/* Alerts and forecasts over models built by the test. */
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void test_stall(void)
 	alerts.on_new = on_new;
 	told = 0;
 	mr = add_run(&model, "a", "/x/a.log");
-	is_near(alerts_stall_limit_s(mr), 120, 0, "unknown pace: two minutes");
+	is_near(alerts_stall_limit_s(mr), 120, 0, "unknown interval: two minutes");
 	for (int i = 0; i < 100; i++) {
 		now += 3000;
 		model_run_touch(&model, mr, now, true);
@@ -84,39 +84,39 @@ static void test_stall(void)
 	is_near(alerts_stall_limit_s(mr), 20.48, 1e-9,
 		"five times the 99th percentile of its own gaps");
 	alerts_update(&alerts, &model, NULL, now + 15000);
-	ok(find(&alerts, ALERT_STALL) == NULL, "15 s of silence are none");
+	ok(find(&alerts, ALERT_STALL) == NULL, "15 s of silence are not a stall");
 	alerts_update(&alerts, &model, NULL, now + 30000);
 	alerts_update(&alerts, &model, NULL, now + 31000);
-	ok(find(&alerts, ALERT_STALL) != NULL && told == 1, "30 s are a stall, told once");
+	ok(find(&alerts, ALERT_STALL) != NULL && told == 1, "30 s are a stall, reported once");
 	number = alerts.v[0].number;
-	ok(alerts_find(&alerts, number) == find(&alerts, ALERT_STALL), "its number finds it");
+	ok(alerts_find(&alerts, number) == find(&alerts, ALERT_STALL), "it is found by its number");
 	alerts_acknowledge(&alerts);
 	is_int((long long)alerts_open(&alerts), 0, "it can be acknowledged");
 	model_run_touch(&model, mr, now + 32000, true);
 	alerts_update(&alerts, &model, NULL, now + 32000);
 	is_int((long long)alerts.n, 0, "a new line ends it");
-	ok(alerts_find(&alerts, number) == NULL, "and nothing has its number");
-	model_pod_state(&model, 0, POD_RECONNECTING, "it fell", 0);
+	ok(alerts_find(&alerts, number) == NULL, "its number finds nothing any more");
+	model_pod_state(&model, 0, POD_RECONNECTING, "acknowledging it was possible", 0);
 	alerts_update(&alerts, &model, NULL, now + 600000);
 	ok(find(&alerts, ALERT_LINK) && !find(&alerts, ALERT_STALL),
-	   "a link that is down is no stall of the run");
+	   "a lost connection is not a stall of the run");
 	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
 	alerts_update(&alerts, &model, NULL, now + 610000);
-	ok(!find(&alerts, ALERT_STALL), "nor is one that just came back");
+	ok(!find(&alerts, ALERT_STALL), "nor is one that was just restored");
 	alerts_update(&alerts, &model, NULL, now + 630000);
-	ok(find(&alerts, ALERT_STALL) != NULL, "silence over it is one");
+	ok(find(&alerts, ALERT_STALL) != NULL, "silence after that is one");
 	mr->run.status = RUN_FINISHED;
 	alerts_update(&alerts, &model, NULL, now + 900000);
 	is_int((long long)alerts.n, 0, "a finished run may be silent");
 	mr->run.status = RUN_RUNNING;
 	alerts.stall_s = 0;
 	alerts_update(&alerts, &model, NULL, now + 900000);
-	is_int((long long)alerts.n, 0, "stalls can be off");
+	is_int((long long)alerts.n, 0, "stall alerts can be off");
 	alerts_release(&alerts);
 	model_release(&model);
 }
 
-/* A sample of two GPUs of the first pod; busiest: of one of them. */
+/* Telemetry of two GPUs of the first pod; busiest: of one of them. */
 static void sample_pod(struct model *model, double busiest, int64_t wall_ms)
 {
 	const struct telemetry sample = {
@@ -126,7 +126,7 @@ static void sample_pod(struct model *model, double busiest, int64_t wall_ms)
 	model_pod_telemetry(model, 0, &sample, wall_ms);
 }
 
-/* Minutes from *now on, with a sample every ten seconds. */
+/* Advance *now by minutes, with a sample every ten seconds. */
 static void pass_minutes(struct alerts *alerts, struct model *model, double busiest, int minutes,
 			 int64_t *now)
 {
@@ -137,7 +137,7 @@ static void pass_minutes(struct alerts *alerts, struct model *model, double busi
 	}
 }
 
-/* What costs money and does nothing; what is not known to do so does not. */
+/* Pods that cost money and do nothing; pods whose load is unknown raise no alert. */
 static void test_idle(void)
 {
 	struct model model;
@@ -155,29 +155,29 @@ static void test_idle(void)
 	ok(!find(&alerts, ALERT_IDLE), "a pod without a price is never idle");
 	model.pods[0].usd_per_hour = 6;
 	pass_minutes(&alerts, &model, 40, 12, &now);
-	ok(!find(&alerts, ALERT_IDLE), "one GPU at work is enough");
+	ok(!find(&alerts, ALERT_IDLE), "one busy GPU is enough");
 	pass_minutes(&alerts, &model, 5, 9, &now);
 	ok(!find(&alerts, ALERT_IDLE), "nine minutes are not enough");
 	model_log_read(&model, log, 100, now);
 	pass_minutes(&alerts, &model, 5, 9, &now);
-	ok(!find(&alerts, ALERT_IDLE), "nor after a new line");
+	ok(!find(&alerts, ALERT_IDLE), "nor are nine after a new line");
 	pass_minutes(&alerts, &model, 0, 11, &now);
 	alert = find(&alerts, ALERT_IDLE);
 	ok(alert != NULL && strstr(alert->text, " 20 min, at a cost of 2.00 USD"),
 	   "twenty minutes at 6 USD an hour cost 2 USD");
 	now += 120000;
 	alerts_update(&alerts, &model, NULL, now);
-	ok(!find(&alerts, ALERT_IDLE), "what it does unseen is not known");
+	ok(!find(&alerts, ALERT_IDLE), "load without telemetry is unknown");
 	pass_minutes(&alerts, &model, RUN_ABSENT, 12, &now);
-	ok(!find(&alerts, ALERT_IDLE), "nor without a GPU's figure");
+	ok(!find(&alerts, ALERT_IDLE), "also if one GPU has no figure");
 	model.pods[0].bench_running = true;
 	pass_minutes(&alerts, &model, 0, 12, &now);
-	ok(!find(&alerts, ALERT_IDLE), "a bench is work");
+	ok(!find(&alerts, ALERT_IDLE), "a bench counts as work");
 	alerts_release(&alerts);
 	model_release(&model);
 }
 
-/* A log that goes away is of the last run in it, when that is not done. */
+/* A missing log is reported for its last run, unless that run is done. */
 static void test_gone(void)
 {
 	struct model model;
@@ -196,23 +196,23 @@ static void test_gone(void)
 	last->run.status = RUN_RUNNING;
 	model_run_touch(&model, last, T0, true);
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 0, "a log that is there is no alert");
+	is_int((long long)alerts.n, 0, "an existing log is no alert");
 	model_log_gone(&model, log, T0 + 1000);
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
 	alert = find(&alerts, ALERT_GONE);
 	ok(alert != NULL && alert->mr == last && alerts.n == 1 && alert->since_wall_ms == T0 + 1000,
-	   "one that went away is, since then, and no stall beside it");
+	   "a missing one is, with its time, and without a stall alert");
 	last->run.status = RUN_TRUNCATED;
 	last->live = false;
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
-	is_int((long long)alerts.n, 1, "also when it is followed no more");
+	is_int((long long)alerts.n, 1, "also if it is no longer followed");
 	last->run.status = RUN_FINISHED;
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
-	is_int((long long)alerts.n, 0, "the log of a finished run may go");
+	is_int((long long)alerts.n, 0, "the log of a finished run may disappear");
 	last->run.status = RUN_TRUNCATED;
 	model_log_gone(&model, log, 0);
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
-	is_int((long long)alerts.n, 0, "one that came back is none");
+	is_int((long long)alerts.n, 0, "a log that came back is not missing");
 	alerts_release(&alerts);
 	model_release(&model);
 }
@@ -232,27 +232,27 @@ static void test_caps(void)
 	mr->run.artifact_bytes = 16000000;
 	mr->run.eval_s = 600;
 	alerts_update(&alerts, &model, &track, T0);
-	is_int((long long)alerts.n, 0, "what is at the cap keeps it");
+	is_int((long long)alerts.n, 0, "a value equal to the cap keeps it");
 	mr->run.train_ms = 600050;
 	mr->run.artifact_bytes = 16000001;
 	mr->run.eval_s = 600.1;
 	alerts_update(&alerts, &model, &track, T0);
 	ok(find(&alerts, ALERT_CAP_TRAIN) && find(&alerts, ALERT_CAP_EVAL) &&
 		   find(&alerts, ALERT_CAP_BYTES),
-	   "what is over it is told, each cap");
+	   "each exceeded cap is reported");
 	mr->run.train_ms = 601050;
 	track.train_grace_steps = 1;
 	alerts_update(&alerts, &model, &track, T0);
 	ok(find(&alerts, ALERT_CAP_TRAIN) &&
 		   strcmp(find(&alerts, ALERT_CAP_TRAIN)->text,
 			  "training took 601.05 s, 1.05 over the cap of 600") == 0,
-	   "by what was measured, whatever the track grants");
+	   "from the measured value, without the grace of the track");
 	mr->run.train_ms = 600050;
 	alerts_update(&alerts, &model, &track, T0);
-	ok(!find(&alerts, ALERT_CAP_TRAIN), "a step that began in time may end behind the cap");
+	ok(!find(&alerts, ALERT_CAP_TRAIN), "a step that started in time may end after the cap");
 	mr->run.train_ms = mr->run.artifact_bytes = mr->run.eval_s = RUN_ABSENT;
 	alerts_update(&alerts, &model, &track, T0);
-	is_int((long long)alerts.n, 0, "what is not known breaks no cap");
+	is_int((long long)alerts.n, 0, "unknown values exceed no cap");
 	alerts_release(&alerts);
 	model_release(&model);
 }
@@ -280,7 +280,7 @@ static void test_failures(void)
 	model_pod_state(&model, 0, POD_REFUSED, "no key", 0);
 	alerts_update(&alerts, &model, NULL, T0);
 	ok(find(&alerts, ALERT_DISK) && find(&alerts, ALERT_LINK),
-	   "little disk, and a link that is refused");
+	   "little disk space, and a refused connection");
 	alerts_release(&alerts);
 	model_release(&model);
 }
@@ -301,8 +301,7 @@ static void tell_clock(struct model *model, size_t pod, double util, double mhz,
 	model_pod_telemetry(model, pod, &said, T0);
 }
 
-/* Why a run is slow and since when; old telemetry and a pace that is good
- * again explain nothing. */
+/* Why a run is slow and since when; old telemetry and a recovered speed explain nothing. */
 static void test_slow_why(struct model *model, struct alerts *alerts)
 {
 	struct series *paces = series_new(1024);
@@ -324,7 +323,7 @@ static void test_slow_why(struct model *model, struct alerts *alerts)
 					      "(others 1755), 82 °C (thermal)") != NULL,
 	   "it is explained: %s", slow->text);
 	ok(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ, T0) == (1755 + 1122) / 2.0,
-	   "the others are all but itself");
+	   "the others do not include the pod itself");
 	for (int step = 410; step <= 430; step += 10) {
 		ms += 1000;
 		series_push(paces, &(struct series_point){ step, ms, 0, 100 });
@@ -335,7 +334,7 @@ static void test_slow_why(struct model *model, struct alerts *alerts)
 	   "or not: %s", slow->text);
 	tell_clock(model, 1, 0, 300, 1);
 	ok(isnan(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ, T0)),
-	   "one that idles is no peer, and one alone is none");
+	   "an idle pod is not a peer, and a single one is too few");
 }
 
 static void test_slow_pod(void)
@@ -350,7 +349,7 @@ static void test_slow_pod(void)
 	(void)add_run(&model, "b", "/x/b.log");
 	add_run(&model, "c", "/x/c.log")->run.ms_per_step = 103;
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 0, "3 % more is no slow pod");
+	is_int((long long)alerts.n, 0, "3 % more is not slow");
 	model.runs[2]->run.ms_per_step = 126;
 	alerts_update(&alerts, &model, NULL, T0);
 	slow = find(&alerts, ALERT_SLOW_POD);
@@ -359,7 +358,7 @@ static void test_slow_pod(void)
 	test_slow_why(&model, &alerts);
 	model.runs[2]->run.n_gpus = 4;
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 0, "fewer GPUs are no fault of the pod");
+	is_int((long long)alerts.n, 0, "fewer GPUs are not a fault of the pod");
 	alerts_release(&alerts);
 	model_release(&model);
 }
@@ -385,13 +384,13 @@ static void test_state(void)
 	alerts_load(&alerts, (struct str){ text.data, text.len });
 	alerts_update(&alerts, &model, NULL, T0);
 	ok(alerts.n == 1 && alerts.v[0].acknowledged && told == 0 && alerts.muted,
-	   "what was acknowledged and muted is after a restart");
+	   "acknowledged and muted alerts stay so after a restart");
 	buf_release(&text);
 	alerts_release(&alerts);
 	model_release(&model);
 }
 
-/* Rows of a run whose step time doubles at half of its 600 s. */
+/* Rows of a run whose step time doubles after half of its 600 s. */
 static void add_rows(struct model *model, struct model_run *mr, double pace, double end_s)
 {
 	double step = 0, ms = 0;
@@ -423,9 +422,9 @@ static void test_forecast(void)
 	mr = add_run(&model, "a", "/x/a.log");
 	add_rows(&model, mr, 1, 200);
 	forecast_run(&model, mr, 600, &f);
-	ok(f.source == FORECAST_RECENT, "alone: by the recent pace");
+	ok(f.source == FORECAST_RECENT, "alone: by the recent speed");
 	is_near(f.end_steps, 6000, 0.01, "which is wrong here, and");
-	ok(f.end_steps_error > 500, "the interval is as wide as that (%.0f)", f.end_steps_error);
+	ok(f.end_steps_error > 500, "the interval includes the truth (%.0f)", f.end_steps_error);
 	ref = add_run(&model, "b", "/x/b.log");
 	add_rows(&model, ref, 1, 601);
 	ref->run.status = RUN_FINISHED;
@@ -433,25 +432,24 @@ static void test_forecast(void)
 	forecast_run(&model, mr, 600, &f);
 	ok(f.source == FORECAST_REFERENCE && f.reference == ref,
 	   "with a finished run of the recipe: by its curve");
-	is_near(f.end_steps, 4500, 0.01, "which is right");
-	is_near(f.train_left_s, 400, 0.01, "the time that is left");
-	ok(!run_has(f.final_bpb), "no final BPB before half of the time");
+	is_near(f.end_steps, 4500, 0.01, "which is correct");
+	is_near(f.train_left_s, 400, 0.01, "the remaining time");
+	ok(!run_has(f.final_bpb), "no forecast of the final BPB before half of the time");
 	mr->run.artifact_bytes = 15900000;
 	forecast_run(&model, mr, 600, &f);
 	ok(f.source == FORECAST_NONE && !run_has(f.end_steps) && !run_has(f.train_left_s),
-	   "no steps are foretold when the training is over");
-	ok(forecast_training_is_over(&mr->run), "which an artifact says");
+	   "no forecast of steps after the training");
+	ok(forecast_training_is_over(&mr->run), "whose end an artifact shows");
 	mr->run.artifact_bytes = RUN_ABSENT;
 	ok(!forecast_training_is_over(&mr->run), "and rows alone do not");
 	add_rows(&model, mr, 1, 1);
 	model.runs[0]->run.status = RUN_FINISHED;
 	forecast_run(&model, mr, 600, &f);
-	ok(f.source == FORECAST_NONE && !run_has(f.end_steps),
-	   "nothing is said of a run that is over");
+	ok(f.source == FORECAST_NONE && !run_has(f.end_steps), "no forecast for a finished run");
 	model_release(&model);
 }
 
-/* A trainer that prints the time of each step and how many there will be. */
+/* A trainer that prints the time of each step and the number of steps. */
 static void test_forecast_plan(void)
 {
 	struct model model;
@@ -463,16 +461,18 @@ static void test_forecast_plan(void)
 	mr->run.train_ms = mr->run.ms_per_step = RUN_ABSENT;
 	mr->run.planned_steps = 5000;
 	forecast_run(&model, mr, RUN_ABSENT, &f);
-	ok(!run_has(f.train_left_s), "without any step time nothing is said");
+	ok(!run_has(f.train_left_s), "no forecast without a step time");
 	mr->run.step_ms_median = 2000;
 	forecast_run(&model, mr, RUN_ABSENT, &f);
-	is_near(f.train_left_s, 8000, 1e-6, "4000 steps of 2 s are left");
-	is_near(f.end_steps, 5000, 1e-6, "to the end of its plan");
+	is_near(f.train_left_s, 8000, 1e-6, "4000 steps of 2 s remain");
+	is_near(f.end_steps, 5000, 1e-6, "up to the end of its plan");
 	forecast_run(&model, mr, 600, &f);
-	is_near(f.train_left_s, 8000, 1e-6, "whatever the cap of a track is that it is not of");
+	is_near(f.train_left_s, 8000, 1e-6,
+		"caps of a track that the run does not belong to are "
+		"ignored");
 	mr->run.last_val_bpb = 1.2;
 	forecast_run(&model, mr, 600, &f);
-	ok(!run_has(f.train_left_s), "but for a run that could be of it");
+	ok(!run_has(f.train_left_s), "unless the run may belong to it");
 	model_release(&model);
 }
 
@@ -501,24 +501,24 @@ static void test_metric(void)
 	add_value(mr, "loss", 9);
 	add_value(mr, "Loss", 5);
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 0, "at the limit, by another case, of a run of before: none");
+	is_int((long long)alerts.n, 0, "at the limit, in other case, from an earlier run: none");
 	add_value(mr, "Loss", 6.25);
 	add_value(mr, "grad norm", 0.25);
 	alerts_update(&alerts, &model, NULL, T0);
 	alerts_update(&alerts, &model, NULL, T0);
 	alert = find(&alerts, ALERT_METRIC);
 	is_int((long long)alerts.n, 2, "each rule has its own alert, once");
-	is_str(alert->text, "Loss is 6.25, above 5", "that says what is");
-	is_str(alerts.v[1].text, "grad norm is 0.25, below 0.5", "and what");
+	is_str(alert->text, "Loss is 6.25, above 5", "with the value and the limit");
+	is_str(alerts.v[1].text, "grad norm is 0.25, below 0.5", "and the value");
 	add_value(mr, "Loss", 4);
 	add_value(mr, "grad norm", 200);
 	add_value(mr, "grad norm", (double)NAN);
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 1, "one holds no more");
-	is_str(alerts.v[0].text, "grad norm is 200, above 100", "a NaN is no value");
+	is_int((long long)alerts.n, 1, "one has ended");
+	is_str(alerts.v[0].text, "grad norm is 200, above 100", "a NaN is not a value");
 	alerts_rules_clear(&alerts);
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 0, "without rules there are none");
+	is_int((long long)alerts.n, 0, "without rules there are no alerts");
 	alerts_release(&alerts);
 	model_release(&model);
 }
@@ -540,22 +540,22 @@ static void test_forecast_bpb(void)
 	is_near(f.final_bpb, 1.06, 1e-6, "no gap: the reference's score");
 	ok(f.final_bpb_sigma > 0.0005, "with an interval");
 	is_near(forecast_time_at_step(ref, 1005), 100500, 1e-9,
-		"between two rows the time is between");
-	ok(!run_has(forecast_time_at_step(ref, 99999)), "outside of the rows there is none");
+		"between two rows the time is interpolated");
+	ok(!run_has(forecast_time_at_step(ref, 99999)), "not outside of the rows");
 	mr->run.last_val_bpb = 1.2;
 	mr->run.last_val_loss = 3.1;
 	is_near(forecast_bpb_per_nat(mr), 1.2 / 3.1, 1e-12,
-		"bits a byte of a nat come from the run's own rows");
+		"bits per byte per nat come from the run's own rows");
 	model_release(&model);
 }
 
-/* How often advice was given, what it told, and how it came. */
+/* How often advice was given, its rate, and how often it was right. */
 struct trial {
 	int given, ahead;
 	double told, share, bound_var, share_var;
 };
 
-/* Hold a run that has ended against what would have been said of it. */
+/* Compare a finished run with the advice that it would have had. */
 static void try_advice(const struct model *model, const struct model_run *mr, double final,
 		       struct trial *trial)
 {
@@ -574,10 +574,9 @@ static void judge_trial(const struct trial *t, const char *name)
 {
 	double off = 2 * sqrt(t->bound_var);
 
-	printf("# %s: said %d times, ahead %d (%.1f as the shares have it, at "
-	       "most %.1f told)\n",
-	       name, t->given, t->ahead, t->share, t->told);
-	ok(t->ahead <= t->told + off, "%s: the told error rate holds", name);
+	printf("# %s: given %d times, ahead %d (%.1f expected, at most %.1f stated)\n", name,
+	       t->given, t->ahead, t->share, t->told);
+	ok(t->ahead <= t->told + off, "%s: the stated error rate is correct", name);
 }
 
 static void add_validation(struct model *model, struct model_run *mr, double step, double value)
@@ -600,7 +599,7 @@ static double noise(uint64_t *state)
 	return sum;
 }
 
-/* Groups of runs whose ends hang on a validation, by a known amount. */
+/* Groups of runs whose final score depends on a validation by a known amount. */
 static void test_advice_drawn(double spread)
 {
 	struct trial trial = { 0 };
@@ -630,8 +629,8 @@ static void test_advice_drawn(double spread)
 	}
 	ok(trial.given > 50, "spread %g: advice is given (%d)", spread, trial.given);
 	ok(trial.ahead <= trial.share && trial.share <= trial.ahead + 15,
-	   "few less end ahead than earlier runs did that were less behind");
-	judge_trial(&trial, "drawn runs");
+	   "at most as many end ahead as earlier runs that were less behind");
+	judge_trial(&trial, "simulated runs");
 }
 
 static void test_advice(void)
@@ -644,7 +643,7 @@ static void test_advice(void)
 	is_near(advice_at_most(0, 10), 1 - pow(0.05, 0.1), 1e-12,
 		"none of ten: the closed form of the interval");
 	is_near(advice_at_most(1, 20), 0.216106, 1e-5, "one of twenty");
-	is_near(advice_at_most(5, 5), 1, 0, "all of five say nothing");
+	is_near(advice_at_most(5, 5), 1, 0, "all of five: no advice");
 	model_init(&model);
 	now = add_run(&model, "a", "/g/now.log");
 	add_validation(&model, now, 100, 3.4);
@@ -656,26 +655,25 @@ static void test_advice(void)
 		mr->run.status = RUN_FINISHED;
 		mr->run.final_val_loss = 3.0 + k;
 	}
-	ok(!advice_of(&model, now, NULL, &a), "and where fewer than five of them were behind");
+	ok(!advice_of(&model, now, NULL, &a), "no advice if fewer than five of them were behind");
 	mr = add_run(&model, "a", "/ref/r.log");
 	add_validation(&model, mr, 100, 3.3);
 	mr->run.status = RUN_FINISHED;
 	mr->run.final_val_loss = 3.2;
-	ok(advice_of(&model, now, mr, &a), "behind a reference of elsewhere");
-	is_near(a.gap, 0.1, 1e-9, "by so much");
+	ok(advice_of(&model, now, mr, &a), "behind a reference from another group");
+	is_near(a.gap, 0.1, 1e-9, "by this amount");
 	ok(a.n_behind == 5 && a.n_ahead == 1, "one of five ended ahead of it");
 	is_near(a.error, advice_at_most(1, 5), 0, "with its error");
 	add_validation(&model, now, 150, 3.4);
-	ok(!advice_of(&model, now, mr, &a), "silent at a step where the others have no validation");
+	ok(!advice_of(&model, now, mr, &a), "no advice at a step where the others have no "
+					    "validation");
 	model_release(&model);
 	test_advice_drawn(0.002);
 	test_advice_drawn(0.02);
 }
 
-/*
- * A next value lies in the band 95 times of 100, however few it is made of;
- * the mean and twice the spread would hold far less.
- */
+/* A next value is within the band in 95 of 100 cases, however few values it is based on; mean plus
+ * or minus two standard deviations would contain far fewer. */
 static void test_band_drawn(void)
 {
 	const double x[] = { 10, 20 };
@@ -709,10 +707,9 @@ static void test_band_drawn(void)
 			band_release(&band);
 		}
 		ok(fabs(100.0 * inside / all - 95) < 2,
-		   "of %zu seeds the band holds %.1f of 100 next ones "
-		   "(mean and 2 sd: %.1f)",
+		   "with %zu seeds the band contains %.1f of 100 next ones (mean and 2 sd: %.1f)",
 		   n, 100.0 * inside / all, 100.0 * by_spread / all);
-		ok(n > 3 || by_spread < 0.8 * all, "and is no mean and 2 sd");
+		ok(n > 3 || by_spread < 0.8 * all, "and is not mean and 2 sd");
 	}
 }
 
@@ -726,24 +723,24 @@ static void test_band(void)
 	struct band band;
 
 	band_init(&band, seeds, 3, &over);
-	/* t(0.975, 2) = 4.302653 of any table; sd 0.1. */
+	/* t(0.975, 2) = 4.302653 from tables; sd 0.1. */
 	is_near(band.hi[0], 3.1 + 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6, "as far above the mean");
 	is_near(band.lo[0], 3.1 - 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6, "as below");
 	ok(run_has(band.lo[1]) && !run_has(band.lo[2]) && !run_has(band.hi[3]),
-	   "none where fewer than three seeds are");
-	ok(band.n == 5 && !run_has(band.lo[4]), "nor behind them all");
+	   "none with fewer than three seeds");
+	ok(band.n == 5 && !run_has(band.lo[4]), "nor after all of them");
 	band_release(&band);
 	band_init(&band, seeds, 2, &over);
-	ok(!run_has(band.lo[0]), "two seeds make none");
+	ok(!run_has(band.lo[0]), "two seeds make no band");
 	band_release(&band);
 	for (int i = 0; i < 3 * BAND_POINTS; i++)
 		many[i] = i;
 	band_init(&band, seeds, 3, &(struct curve){ many, many, 3 * BAND_POINTS });
 	ok(band.n <= BAND_POINTS && band.x[band.n - 1] == 3 * BAND_POINTS - 1,
-	   "of many x some, with the last");
+	   "interpolation at many x, including the last");
 	band_release(&band);
 	band_init(&band, seeds, 3, &(struct curve){ NULL, NULL, 0 });
-	is_int((long long)band.n, 0, "of none none");
+	is_int((long long)band.n, 0, "no points, no value");
 	band_release(&band);
 }
 
@@ -763,28 +760,29 @@ static void test_seeds(void)
 		mr->run.status = RUN_FINISHED;
 		mr->run.planned_steps = 2000;
 	}
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 8, "all that finished");
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 8, "all finished ones");
 	model.runs[0]->run.seed = 1;
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 7, "a seed once");
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 7, "each seed once");
 	ok(found[0] == model.runs[7] && found[6] == model.runs[1], "the newest first");
 	model.runs[2]->run.status = RUN_RUNNING;
 	model.runs[3]->run.planned_steps = 1000;
 	free(model.runs[4]->group);
 	model.runs[4]->group = xstrdup("/h");
 	is_int((long long)seeds_of(&model, mr->group, 2000, found), 4,
-	       "none that runs, was planned otherwise or is of elsewhere");
+	       "no running, differently planned or foreign ones");
 	model.runs[5]->run.seed = model.runs[6]->run.seed = RUN_ABSENT;
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 4, "who prints no seed is one");
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 4,
+	       "a run without a printed "
+	       "seed counts as one");
 	for (int k = 5; k < 7; k++) {
 		model.runs[k]->run.steps = 2000;
 		model.runs[k]->run.train_ms = 60000;
 		model.runs[k]->run.final_bpb = 1.25;
 	}
 	is_int((long long)seeds_of(&model, mr->group, 2000, found), 3,
-	       "but what two logs tell is one");
+	       "but equal figures of two logs count once");
 	model.runs[1]->history = MODEL_ASKED;
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 0,
-	       "none while one is on its way");
+	is_int((long long)seeds_of(&model, mr->group, 2000, found), 0, "none while one is running");
 	model_release(&model);
 }
 
@@ -802,7 +800,7 @@ static void on_run(void *user, const struct run *run)
 	model_run_update(model, model_run_get(model, 0, "", run->run_index), run);
 }
 
-/* All logs below a folder, a model's run each. */
+/* All logs below a directory, each as the run of a model. */
 static void read_logs(struct model *model, const char *pattern, const struct format_set *formats)
 {
 	static const struct run_reader_cb cb = { .on_sample = on_sample, .on_run = on_run };
@@ -841,7 +839,7 @@ static void read_logs(struct model *model, const char *pattern, const struct for
 	globfree(&found);
 }
 
-/* Leave one run out at a time, at each of its validations. */
+/* Leave out one run at a time, at each of its validations. */
 static void leave_one_out(struct model *model, const char *name)
 {
 	struct trial trial = { 0 };
@@ -871,7 +869,7 @@ static void leave_one_out(struct model *model, const char *name)
 	judge_trial(&trial, name);
 }
 
-/* Points of a series by step or by training time; false: it has none. */
+/* Points of a series by step or by training time; false if there are none. */
 static bool take_curve(const struct series *series, bool by_time, struct curve *out)
 {
 	size_t n = series != NULL ? series_count(series) : 0;
@@ -894,7 +892,7 @@ static void free_curve(struct curve *curve)
 	free((void *)(uintptr_t)curve->y);
 }
 
-/* What part of a run that is left out lies in the band of the others. */
+/* The fraction of a left-out run that is within the band of the others. */
 static void leave_out_of_band(const struct model *model, const struct model_run *mr,
 			      enum metric metric, bool by_time, long count[3])
 {
@@ -927,7 +925,7 @@ static void leave_out_of_band(const struct model *model, const struct model_run 
 	free_curve(&own);
 }
 
-/* Each finished run held against the band of the others of its group. */
+/* Each finished run, compared with the band of the others in its group. */
 static void leave_out_seeds(const struct model *model, const char *name, long all[3])
 {
 	static const enum metric metrics[] = { METRIC_TRAIN_LOSS, METRIC_VAL_LOSS };
@@ -939,10 +937,9 @@ static void leave_out_seeds(const struct model *model, const char *name, long al
 			if (model->runs[i]->run.status == RUN_FINISHED)
 				leave_out_of_band(model, model->runs[i], metrics[m / 2], m % 2 != 0,
 						  count);
-		printf("# %s: %s by %s: of %ld runs %ld of %ld points are in "
-		       "the band\n",
-		       name, metric_info(metrics[m / 2])->name, m % 2 != 0 ? "time" : "step",
-		       count[2], count[1], count[0]);
+		printf("# %s: %s by %s: of %ld runs %ld of %ld points are within the band\n", name,
+		       metric_info(metrics[m / 2])->name, m % 2 != 0 ? "time" : "step", count[2],
+		       count[1], count[0]);
 		for (size_t k = 0; k < 3; k++)
 			all[k] += count[k];
 	}
@@ -974,7 +971,7 @@ static void test_advice_corpus(void)
 		}
 		leave_one_out(&model, corpora[c]);
 		leave_out_seeds(&model, corpora[c], count);
-		/* All of them as one group, as a pattern may have it. */
+		/* All of them as one group, as by a pattern. */
 		for (size_t i = 0; i < model.n_runs; i++) {
 			free(model.runs[i]->group);
 			model.runs[i]->group = xstrdup("all");

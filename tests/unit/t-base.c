@@ -60,7 +60,7 @@ static void test_numbers(void)
 	}
 }
 
-/* Numbers of up to 19 digits are what strtod says, to the last bit. */
+/* Numbers of up to 19 digits equal strtod's, to the last bit. */
 static void test_many_digits(void)
 {
 	uint64_t seed = 88172645463325252U;
@@ -83,8 +83,8 @@ static void test_many_digits(void)
 		good += str_to_double(str_from(text), &value) && value == same;
 		taken += str_take_number(text, end, &value) == end && value == same;
 	}
-	is_int(good, 20000, "as strtod has it");
-	ok(taken > 10000, "most of them at once (%d)", taken);
+	is_int(good, 20000, "equal to strtod");
+	ok(taken > 10000, "most of them by the fast path (%d)", taken);
 	/* Halfway between two doubles: to the even one. */
 	const char *const halves[] = { "9007199254740993", "9007199254740995",
 				       "9007199254740993.001", "0.50000000000000005551",
@@ -115,12 +115,12 @@ static void test_slices(void)
 
 	while (str_next(&rest, ',', &piece))
 		n++;
-	is_int(n, 3, "str_next gives empty pieces too");
+	is_int(n, 3, "str_next returns empty parts too");
 	ok(str_eq_cstr(str_trim(STR_LIT(" \tx y\r\n")), "x y"), "str_trim");
 	ok(str_find(STR_LIT("abc"), "bc") != NULL, "str_find");
 }
 
-/* Short texts of two letters, beside what libc finds in them. */
+/* Short texts of two letters, compared with libc. */
 static void test_find(void)
 {
 	bool same = true;
@@ -136,8 +136,8 @@ static void test_find(void)
 		       str_find_str(s, needle) ==
 			       (s.len == 0 ? NULL : memmem(s.p, s.len, needle.p, needle.len));
 	}
-	ok(same, "str_find_str finds what memmem does");
-	ok(str_find(STR_LIT(""), "") != NULL, "nothing is in nothing");
+	ok(same, "str_find_str finds the same as memmem");
+	ok(str_find(STR_LIT(""), "") != NULL, "nothing is found in nothing");
 }
 
 static void test_buf(void)
@@ -148,7 +148,7 @@ static void test_buf(void)
 	buf_append_str(&buf, "0123456");
 	buf_appendf(&buf, "%s", "789abc");
 	is_str(buf.data, "0123456789", "a buf stops at its cap");
-	ok(buf.truncated, "and says so");
+	ok(buf.truncated, "and reports it");
 	buf_consume(&buf, 4);
 	is_str(buf.data, "456789", "buf_consume");
 	buf_release(&buf);
@@ -185,7 +185,7 @@ static void test_utf8(void)
 	buf_init(&buf, 1000);
 	utf8_sanitize(&buf, STR_LIT("a\x1b[31m\tb\xff\r\n\xc2\x9b"));
 	is_str(buf.data, "a\xc2\xb7[31m b\xef\xbf\xbd\xc2\xb7\xc2\xb7\xc2\xb7",
-	       "controls and invalid bytes are made visible");
+	       "controls and invalid bytes become visible");
 	buf_clear(&buf);
 	utf8_sanitize(&buf, STR_LIT("\u061c\u115f\u1160\u180e\u3164\uffa0"
 				    "\u200b\u202e\u2066\ufeff"
@@ -193,7 +193,7 @@ static void test_utf8(void)
 	is_str(buf.data,
 	       "\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7"
 	       "\u00b7\u00b7\u00b7\u00b7",
-	       "what looks like nothing, or turns the line, is made visible");
+	       "invisible characters, and those that change the direction, become visible");
 	is_int((long long)utf8_width(str_from("a\xe4\xb8\xad\xcc\x81")), 3,
 	       "wide is 2, combining is 0");
 	is_int((long long)utf8_prefix(str_from("a\xe4\xb8\xad"), 2), 1,
@@ -220,7 +220,7 @@ static void test_err(void)
 	is_int(err_exit_status(err.code), 2, "exit status of the class");
 }
 
-/* A pipe whose reader is another process takes more than it can hold. */
+/* A pipe whose reader is another process accepts more than its capacity. */
 static void test_whole_writes(void)
 {
 	enum { BYTES = 1 << 20 };
@@ -250,7 +250,7 @@ static void test_whole_writes(void)
 	free(data);
 }
 
-/* The kernel's word for it, where there is one. */
+/* The kernel's report, if there is one. */
 static void test_cpu(void)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");
@@ -262,7 +262,7 @@ static void test_cpu(void)
 			has = has || strstr(line, " sha_ni") != NULL ||
 			      strstr(line, " sha2") != NULL;
 	is_int(sha256_is_fast(), file != NULL ? has : sha256_is_fast(),
-	       "SHA-256 of the processor, as the kernel says");
+	       "SHA-256 instructions, as the kernel reports");
 	if (file != NULL)
 		fclose(file);
 }
@@ -301,9 +301,9 @@ static void test_base64(void)
 	static const struct {
 		const char *text, *what;
 	} bad[] = {
-		{ "AA*A", "another character" },	   { "AAA", "no padding" },
-		{ "AA==AAAA", "more behind the padding" }, { "AAAA-AAA", "a minus" },
-		{ "A", "the start of a group" },
+		{ "AA*A", "another character" },	  { "AAA", "no padding" },
+		{ "AA==AAAA", "more after the padding" }, { "AAAA-AAA", "a minus" },
+		{ "A", "an incomplete group" },
 	};
 	struct buf text, back;
 	char data[256];
@@ -320,10 +320,10 @@ static void test_base64(void)
 		same = base64_decode(&back, (struct str){ text.data, text.len }) && back.len == n &&
 		       memcmp(back.data, data, n) == 0;
 	}
-	ok(same, "Base64 there and back, every length");
+	ok(same, "Base64 and back, every length");
 	buf_clear(&back);
 	ok(base64_decode(&back, STR_LIT(" Zm9v\r\nYmFy\n")), "lines of it");
-	is_str(back.data, "foobar", "line ends do not count");
+	is_str(back.data, "foobar", "line ends are ignored");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ok(!base64_decode(&back, str_from(bad[i].text)) && back.len == 6,
 		   "refused, and nothing appended: %s", bad[i].what);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * board: the published tables to eight digits, and each way that runs can
- * count once, not at all, or not as another seed.
- */
+/* board: the published tables to eight digits, and all ways in which runs count once, not at all,
+ * or as the same seed. */
 #include "model/board.h"
 
 #include <stdlib.h>
@@ -15,7 +13,7 @@
 #define SHA_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define EIGHT 5e-9
 
-/* A finished run as a table gives it. */
+/* A finished run from a table. */
 struct given {
 	double seed, steps, train_ms, bpb, eval_s, bytes;
 };
@@ -115,15 +113,15 @@ static void test_published(void)
 	is_test(&v->tests[TRACK_TEST_D], -5.1032370, 2.5586448, 0.01060435, "D");
 	is_test(&v->tests[TRACK_TEST_E], -1.7559195, 4, 0.07697419, "E");
 	is_test(&v->tests[TRACK_TEST_F], -5.1032370, 4, 0.00348344, "F");
-	is_str(v->text, "BEATS BAR, NOT SHOWN (p=0.019, need ~4 seeds)", "the words");
-	is_str(v->nats_source, "given", "where k is from");
-	is_str(base->verdict.text, "BASELINE", "the baseline is not judged");
+	is_str(v->text, "BEATS BAR, NOT SHOWN (p=0.019, need ~4 seeds)", "the text");
+	is_str(v->nats_source, "given", "source of nats per BPB");
+	is_str(base->verdict.text, "BASELINE", "the baseline has no verdict");
 	is_near(board_mean(g, "eval_s"), 518.6, 1e-9, "mean eval s");
 	is_near(board_mean(g, "artifact_bytes"), 15982484.6666667, 1e-8, "mean bytes");
-	is_near(board_mean(g, "prequant_bpb"), RUN_ABSENT, 0, "no mean of nothing");
+	is_near(board_mean(g, "prequant_bpb"), RUN_ABSENT, 0, "no mean without values");
 	for (int cap = 0; cap < BOARD_CAP_TARGETS; cap++)
 		is_int(g->caps[cap], CAP_KEPT, "cap kept");
-	is_int(g->caps[BOARD_CAP_TARGETS], CAP_UNKNOWN, "targets not known");
+	is_int(g->caps[BOARD_CAP_TARGETS], CAP_UNKNOWN, "targets unknown");
 	is_int((long long)board.rank[0], 0, "the better one is first");
 	board_release(&board);
 }
@@ -152,7 +150,7 @@ static void test_reproduction(void)
 	board_release(&board);
 }
 
-/* One group of golf rows against #1855: its word; returns the bar. */
+/* One group of golf rows against #1855: its verdict; returns the bar. */
 static double is_word(const struct given *rows, size_t n, const char *want)
 {
 	struct board board;
@@ -217,12 +215,12 @@ static void test_targets(void)
 	}
 	against_1855(&board);
 	is_str(board.groups[0].verdict.text, "INVALID (targets)",
-	       "a target less is not the whole set");
-	is_str(board.rows[1]->note, "47,851,519 of 47,851,520 targets scored", "the row says it");
+	       "one target less is not the whole set");
+	is_str(board.rows[1]->note, "47,851,519 of 47,851,520 targets scored", "the row shows it");
 	board_release(&board);
 }
 
-/* No figure for k: the margin in nats is no margin in BPB. */
+/* Without nats per BPB a margin in nats cannot be converted. */
 static void test_nats(void)
 {
 	struct err err = { ERR_NONE, "" };
@@ -234,11 +232,13 @@ static void test_nats(void)
 	ok(board_set_baseline(&board, "base", &err) == 0, "baseline");
 	board_compute(&board);
 	is_str(board.groups[0].verdict.text, "NOT JUDGED (nats per BPB unknown)",
-	       "no k, no verdict");
+	       "no nats per BPB, no verdict");
 	is_near(board.groups[0].verdict.bar, RUN_ABSENT, 0, "no bar");
 	is_near(board.groups[0].verdict.delta, -0.0034833567, 1e-10, "delta");
 	is_near(board.groups[0].verdict.delta_nats, RUN_ABSENT, 0, "no nats");
-	is_near(board.groups[0].verdict.tests[TRACK_TEST_D].p, 0.01060435, EIGHT, "D needs no k");
+	is_near(board.groups[0].verdict.tests[TRACK_TEST_D].p, 0.01060435, EIGHT,
+		"test D needs no "
+		"nats per BPB");
 	board_release(&board);
 
 	board_init(&board, &golf);
@@ -250,7 +250,9 @@ static void test_nats(void)
 	board_add_values(&board, "base", pr1855, 3);
 	ok(board_set_baseline(&board, "base", &err) == 0, "baseline");
 	board_compute(&board);
-	is_near(board.groups[0].verdict.nats_per_unit, K, 1e-10, "k from the runs' own losses");
+	is_near(board.groups[0].verdict.nats_per_unit, K, 1e-10,
+		"nats per BPB from the runs' own "
+		"losses");
 	is_near(board.groups[0].verdict.bar, 1.0587910685, 1e-10, "bar");
 	board_release(&board);
 
@@ -263,7 +265,7 @@ static void test_nats(void)
 	board.nats_per_bpb = 2.58;
 	board_compute(&board);
 	ok(board.groups[0].n_notes == 1 && strstr(board.groups[0].notes[0], "2.188371") != NULL,
-	   "a k that is not the logs' own is said");
+	   "a value that differs from the logs' own is reported");
 	board_release(&board);
 }
 
@@ -286,24 +288,24 @@ static void test_copies(void)
 	board_compute(&board);
 	g = &board.groups[0];
 	is_int(board.rows[0]->use, BOARD_COUNTED, "the first counts");
-	is_int(board.rows[1]->use, BOARD_COPY, "the same bytes do not");
+	is_int(board.rows[1]->use, BOARD_COPY, "identical bytes do not");
 	is_str(board.rows[1]->note, "= train.log, same bytes", "by name");
-	is_int(board.rows[2]->use, BOARD_SAME_RUN, "other bytes of the same run do not");
+	is_int(board.rows[2]->use, BOARD_SAME_RUN, "another log of the same run does not");
 	is_int(board.rows[3]->use, BOARD_COUNTED, "a rerun of a seed counts");
 	ok(board.rows[3]->seed_again, "but not as another seed");
-	is_str(board.rows[3]->note, "seed 42 repeated", "and its note says so");
+	is_str(board.rows[3]->note, "seed 42 repeated", "and its note reports it");
 	is_int((long long)g->n_counted, 3, "three runs");
 	is_int((long long)g->n_seeds, 2, "of two seeds");
 	is_int((long long)g->seed_stats.n, 2, "two values for the tests");
-	is_near(g->seed_stats.mean, (1.05740567 + 1.05730104) / 2, 1e-12, "a value a seed");
+	is_near(g->seed_stats.mean, (1.05740567 + 1.05730104) / 2, 1e-12, "one value per seed");
 	is_int(board.rows[5]->use, BOARD_COUNTED, "another group counts it");
 	ok(board.groups[1].n_notes == 1 && strstr(board.groups[1].notes[0], "both groups") != NULL,
-	   "and says that it stands in both");
+	   "report that it is in both");
 	is_int((long long)g->n_notes, 3, "three sentences on the group");
 	board_release(&board);
 }
 
-/* Runs of one group that are not of one recipe. */
+/* Runs of one group with different recipes. */
 static void test_unlike(void)
 {
 	struct board board;
@@ -329,7 +331,7 @@ static void test_unlike(void)
 	board_release(&board);
 }
 
-/* A time in tenths of a minute tells no run from another. */
+/* A time in tenths of a minute does not distinguish runs. */
 static void test_coarse_time(void)
 {
 	struct board board;
@@ -355,7 +357,7 @@ static void test_coarse_time(void)
 	board_release(&board);
 }
 
-/* Four runs of one seed, as a published record has them. */
+/* Four runs of one seed, as in a published record. */
 static void test_one_seed(void)
 {
 	static const double bpb[] = { 1.1935, 1.1927, 1.1921, 1.1929 };
@@ -375,7 +377,7 @@ static void test_one_seed(void)
 	is_near(g->stats.sd_sample, 0.00057735, EIGHT, "their sd (n-1)");
 	is_near(g->stats.sd_population, 0.0005, 1e-10, "their sd (n)");
 	is_int((long long)g->n_seeds, 1, "one seed");
-	is_near(g->verdict.tests[TRACK_TEST_A].p, RUN_ABSENT, 0, "one seed gives no test");
+	is_near(g->verdict.tests[TRACK_TEST_A].p, RUN_ABSENT, 0, "one seed allows no test");
 	is_str(g->verdict.text, "NOT JUDGED (1 seed, need 3)", "nor a verdict");
 	board_release(&board);
 }
@@ -401,13 +403,13 @@ static void test_uncounted(void)
 	g = &board.groups[0];
 	is_int((long long)g->n_counted, 1, "one of four counts");
 	is_int((long long)g->n_uncounted[BOARD_UNFINISHED], 2, "two unfinished");
-	is_int((long long)g->n_uncounted[BOARD_NO_SCORE], 1, "one no score");
-	is_near(g->stats.mean, pr2014[0].bpb, 1e-15, "the mean is of that one");
+	is_int((long long)g->n_uncounted[BOARD_NO_SCORE], 1, "one without a score");
+	is_near(g->stats.mean, pr2014[0].bpb, 1e-15, "the mean is that of the one");
 	is_near(g->stats.sd_sample, RUN_ABSENT, 0, "one value has no spread");
 	is_near(g->stats.sd_population, RUN_ABSENT, 0, "of neither kind");
 	is_near(g->stats.se, RUN_ABSENT, 0, "nor a standard error");
-	is_str(board.rows[2]->note, "diverged, not counted", "said why");
-	is_str(board.rows[3]->note, "no final_bpb, not counted", "said why");
+	is_str(board.rows[2]->note, "diverged, not counted", "with the reason");
+	is_str(board.rows[3]->note, "no final_bpb, not counted", "with the reason");
 	is_str(board.groups[1].verdict.text, "NO RUN COUNTS", "no run");
 	is_near(board.groups[1].stats.mean, RUN_ABSENT, 0, "no mean");
 	AUTO_BUF why = buf_new(256);
@@ -417,7 +419,7 @@ static void test_uncounted(void)
 	board_release(&board);
 }
 
-/* The repeated groups of speedruns, as their authors published them. */
+/* The repeated groups of speedruns, as published by their authors. */
 static void test_speedrun(void)
 {
 	static const double batching[] = { 3.2747, 3.2771, 3.2745, 3.2794, 3.2767 };
@@ -456,14 +458,14 @@ static void test_open(void)
 	board_add_values(&board, "base", pr1855, 3);
 	ok(board_set_baseline(&board, "base", &err) == 0, "baseline");
 	board_compute(&board);
-	is_str(board.groups[0].verdict.text, "", "no rule, no words");
+	is_str(board.groups[0].verdict.text, "", "no rule, no verdict");
 	is_near(board.groups[0].verdict.tests[TRACK_TEST_D].p, 0.01060435, EIGHT,
-		"the plain comparison is there");
+		"the plain comparison is shown");
 	is_int(board.groups[0].caps[BOARD_CAP_BYTES], CAP_NONE, "no caps");
 	board_release(&board);
 }
 
-/* A folder that every project has does not name a group; the one above it does. */
+/* A directory name that every project has does not name a group; its parent does. */
 static void test_common_folders(void)
 {
 	static const struct {
@@ -491,7 +493,7 @@ static void test_common_folders(void)
 	}
 }
 
-/* Only a whole word of a metric's name shows that more of it is better. */
+/* Only a whole word of a metric's name shows that higher is better. */
 static void test_direction(void)
 {
 	static const char *const higher[] = {
@@ -516,19 +518,19 @@ static void test_baseline_name(void)
 	board_init(&board, &golf);
 	add(&board, "r/a/x/1.log", "r/a/x", NULL, &pr2014[0]);
 	add(&board, "r/b/x/1.log", "r/b/x", NULL, &pr2014[0]);
-	is_int(board_set_baseline(&board, "x", &err), -1, "two groups end so");
-	is_int(board_set_baseline(&board, "c", &err), -1, "no group ends so");
+	is_int(board_set_baseline(&board, "x", &err), -1, "two groups end like this");
+	is_int(board_set_baseline(&board, "c", &err), -1, "no group ends like this");
 	is_str(err.text, "baseline: unknown group \"c\"", "said");
 	is_int(board_set_baseline(&board, "b/x/", &err), 0, "one group does");
 	board_compute(&board);
-	is_str(board.groups[0].title, "a/x", "titles without what all share");
+	is_str(board.groups[0].title, "a/x", "titles without the common part");
 	is_str(board.rows[0]->name, "1.log", "and rows below their group");
 	ok(board_baseline(&board) == &board.groups[1], "it is the baseline");
 	is_int((long long)board.groups[0].verdict.n_common, 1, "a seed that both ran");
 	board_release(&board);
 }
 
-/* A normal number by a generator of the test's own (Marsaglia, xorshift). */
+/* A normal random number from the test's own generator (Marsaglia, xorshift). */
 static double draw_normal(uint64_t *state)
 {
 	double u[2];
@@ -542,7 +544,7 @@ static double draw_normal(uint64_t *state)
 	return sqrt(-2 * log(u[0])) * cos(2 * M_PI * u[1]);
 }
 
-/* How often 20,000 tests of n seeds of that group would pass. */
+/* How often 20,000 tests with n seeds of that group would pass. */
 static double simulate(const struct board_stats *group, double bar, unsigned int n)
 {
 	uint64_t state = 88172645463325252U;
@@ -574,17 +576,16 @@ static void test_plan(void)
 	g = &board.groups[0];
 	v = &g->verdict;
 	is_near(board.rows[0]->usd, 20 * (596.025 + 572.4) / 3600, 1e-9,
-		"a run costs what its log tells");
-	is_near(v->usd_seed, board.rows[0]->usd, 1e-12,
-		"a seed: the mean of those that have a price");
+		"the cost of a run from its log");
+	is_near(v->usd_seed, board.rows[0]->usd, 1e-12, "per seed: the mean of those with a price");
 	is_near(v->usd_more, v->usd_seed * (v->seeds_planned - 3), 1e-9,
-		"the price of those to come");
+		"the price of the missing seeds");
 	ok(v->seeds_planned > v->seeds_needed,
-	   "power takes more seeds than a p that stays as it is");
+	   "power needs more seeds than the current p suggests");
 	ok(simulate(&g->seed_stats, v->bar, v->seeds_planned) > 0.8,
-	   "20,000 tests of so many seeds pass as often as the plan says");
+	   "20,000 tests with that many seeds pass as often as planned");
 	ok(simulate(&g->seed_stats, v->bar, v->seeds_planned - 1) < 0.8,
-	   "with a seed less it would not do");
+	   "one seed less would not be enough");
 	is_int(board.groups[1].verdict.seeds_planned, 0, "no plan for the baseline");
 	board_release(&board);
 	for (double effect = 0.4; effect < 3; effect *= 1.6) {
@@ -592,13 +593,13 @@ static void test_plan(void)
 		unsigned int n = board_seeds_planned(&a, 1, 0.01, 0.8, 2);
 		double power = dist_t_power(effect * sqrt(n), n - 1.0, 0.01);
 
-		is_near(power, simulate(&a, 1, n), 0.02, "power, as 20,000 tests have it");
+		is_near(power, simulate(&a, 1, n), 0.02, "power, as in 20,000 tests");
 		ok(power >= 0.8 && simulate(&a, 1, n - 1) < 0.8,
-		   "as many seeds as were asked for, and no more");
+		   "as many seeds as requested, and no more");
 	}
 	is_int(board_seeds_planned(&(struct board_stats){ .n = 3, .mean = 1.001, .sd_sample = 1 },
 				   1, 0.01, 0.8, 2),
-	       0, "no seeds show what is not past the bar");
+	       0, "no number of seeds helps a mean that misses the bar");
 }
 
 int main(void)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Change points: how often one is found where none is, and where one of three
- * standard deviations is; of made-up series, and of the step times of a run.
- */
+/* Change points: how often one is found where there is none, and where there is one of three
+ * standard deviations; in simulated series and in the step times of a run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +37,14 @@ static double t3(void)
 	return normal() / sqrt(a * a + b * b + c * c);
 }
 
-/* A row: n points about 100, of that dependence, with a step at `at`. */
+/* A row of the table: n points about 100, with that correlation and a step at `at`. */
 struct row {
 	const char *name;
 	double (*draw)(void);
 	double rho;
 	size_t n, at; /* at 0: none */
 	size_t series;
-	double least, most; /* of which a change is found, per cent */
+	double least, most; /* percentage in which a change is found */
 };
 
 static void make(const struct row *row, double *y)
@@ -60,7 +58,7 @@ static void make(const struct row *row, double *y)
 	}
 }
 
-/* Of a step one within two points of it counts. */
+/* A step counts as found within two points of it. */
 static bool is_found(const struct row *row, const struct change *found, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -118,7 +116,7 @@ static void test_values(void)
 	n = change_find(y, 3000, found);
 	ok(n == 2 && found[0].at + 24 >= 900 && found[0].at <= 924 && found[1].at + 24 >= 2100 &&
 		   found[1].at <= 2124,
-	   "a level that comes back has two, each within a stretch of it");
+	   "a level that comes back gives two, each within a section");
 	ok(fabs(found[0].before - 100) < 0.2 && fabs(found[0].after - 103) < 0.2 &&
 		   fabs(found[1].after - 100) < 0.2,
 	   "with the levels on both sides");
@@ -126,12 +124,12 @@ static void test_values(void)
 		y[i] = 7;
 	ok(change_find(y, 100, found) == 0, "equal values have none");
 	y[50] = 7e6;
-	ok(change_find(y, 100, found) == 0, "one odd value is none");
+	ok(change_find(y, 100, found) == 0, "one outlier is not a change");
 	ok(change_find(y, 0, found) + change_find(y, 1, found) + change_find(y, 4, found) == 0,
-	   "nor have no, one or four");
+	   "nor are zero, one or four values");
 }
 
-/* A run of rows each ten steps: 100 ms a step, then other. */
+/* A run with a row every ten steps: 100 ms per step, then another time. */
 static void add_rows(struct model_run *mr, enum metric metric, size_t n, double other, bool clock)
 {
 	struct series_point p = { .train_ms = clock ? 0 : RUN_ABSENT };
@@ -170,15 +168,15 @@ static void test_run(void)
 		size_t found;
 	} cases[] = {
 		{ "200 rows", METRIC_MS_PER_STEP, 200, 103, true, 1 },
-		{ "200 rows alike", METRIC_MS_PER_STEP, 200, 100, true, 0 },
+		{ "200 equal rows", METRIC_MS_PER_STEP, 200, 100, true, 0 },
 		{ "a third of a per cent", METRIC_MS_PER_STEP, 200, 100.3, true, 0 },
 		{ "no clock", METRIC_STEP_MS, 200, 103, false, 1 },
-		/* Of what was merged the lowest and the highest are kept: as a
-		 * sample they are another than the rows behind them. */
+		/* Merged points keep their minimum and maximum: as a sample they differ from the
+		 * original rows. */
 		{ "20,000 rows alike", METRIC_MS_PER_STEP, 20000, 100, true, 0 },
 		{ "20,000 rows", METRIC_MS_PER_STEP, 20000, 103, true, 1 },
 		{ "20,000 rows without a clock", METRIC_STEP_MS, 20000, 103, false, 0 },
-		{ "a mean since the begin", METRIC_STEP_AVG_MS, 200, 103, false, 0 },
+		{ "a mean since the start", METRIC_STEP_AVG_MS, 200, 103, false, 0 },
 	};
 	struct model_run mr = { 0 };
 
@@ -212,10 +210,10 @@ static void test_again(void)
 	p.train_ms += 1030;
 	series_push(mr.series[METRIC_MS_PER_STEP], &p);
 	step_changes_update(&changes, &mr);
-	ok(changes.count == 200, "a row more of a run that grows can wait");
+	ok(changes.count == 200, "one more row of a growing run can wait");
 	mr.run.status = RUN_FINISHED;
 	step_changes_update(&changes, &mr);
-	ok(changes.count == 201, "at its end all count");
+	ok(changes.count == 201, "at its end all rows count");
 	drop_rows(&mr, METRIC_MS_PER_STEP);
 	step_changes_update(&changes, &mr);
 	ok(changes.n == 0 && changes.mr == &mr, "no rows, no changes");

@@ -69,7 +69,7 @@ static void scene_release(struct scene *s)
 	scratch_remove(&s->scratch);
 }
 
-/* What a file below the folder holds; static; NULL: it is not there. */
+/* Content of a file below the directory; static; NULL if it does not exist. */
 static const char *text_of(const struct scene *s, const char *name)
 {
 	static char text[4096];
@@ -85,7 +85,7 @@ static const char *text_of(const struct scene *s, const char *name)
 	return text;
 }
 
-/* When it was written to last, in milliseconds of the recording. */
+/* Time of its last write, in milliseconds of the recording. */
 static int64_t time_of(const struct scene *s, const char *name)
 {
 	char *path = xasprintf("%s/%s", s->scratch.path, name);
@@ -117,26 +117,26 @@ static void test_pace(void)
 	plays(player, -5001);
 	is_str(text_of(&s, "old/file"), NULL, "nothing before its time");
 	plays(player, 0);
-	is_str(text_of(&s, "old/file"), "no end", "what was before the begin");
-	is_int(time_of(&s, "old/file"), -5000, "has its time");
-	is_str(text_of(&s, "deep/er/file"), NULL, "what is to come is not");
+	is_str(text_of(&s, "old/file"), "no end", "files from before the start");
+	is_int(time_of(&s, "old/file"), -5000, "have their time");
+	is_str(text_of(&s, "deep/er/file"), NULL, "later files do not exist yet");
 	plays(player, 1000);
 	is_str(text_of(&s, "deep/er/file"), "one\n", "a line");
 	plays(player, 1999);
 	is_str(text_of(&s, "deep/er/file"), "one\ntw", "a part of one");
-	is_int(time_of(&s, "deep/er/file"), 1500, "as of when it came");
+	is_int(time_of(&s, "deep/er/file"), 1500, "with its arrival time");
 	plays(player, 2000);
 	want = xasprintf("one\ntwo 1 %%\r 2 %%\r\nat %s/x, %s\n\tn@t ours\n", s.scratch.path,
 			 s.scratch.path);
 	is_str(text_of(&s, "deep/er/file"), want,
-	       "bars, a line that names the folder, and one that does not");
+	       "bars, a line that names the directory, and one that does not");
 	plays(player, 4500);
-	is_str(text_of(&s, "old/file"), "no end, then more\n", "it goes on");
+	is_str(text_of(&s, "old/file"), "no end, then more\n", "it continues");
 	is_str(text_of(&s, "empty"), "", "an empty file");
 	is_int(time_of(&s, "empty"), 4500, "has its time too");
-	is_str(text_of(&s, "deep/er/file"), want, "and this one is as it was");
+	is_str(text_of(&s, "deep/er/file"), want, "and this one is unchanged");
 	plays(player, END_MS);
-	is_str(text_of(&s, "deep/er/file"), "anew", "until it begins anew");
+	is_str(text_of(&s, "deep/er/file"), "anew", "until it starts again");
 	plays(player, 1000000);
 	is_int(time_of(&s, "deep/er/file"), END_MS, "the end");
 	free(want);
@@ -144,7 +144,7 @@ static void test_pace(void)
 	scene_release(&s);
 }
 
-/* However often it is looked at, the files are the same in the end. */
+/* However often it is advanced, the files are the same in the end. */
 static void test_any_steps(void)
 {
 	static const int64_t steps_ms[] = { 100000, 4000, 777, 1 };
@@ -188,10 +188,10 @@ static void test_log(void)
 	(void)ingest_poll(s.stage.ingest);
 	is_int((long long)s.model.n_runs, 1, "a log is a run");
 	is_int((long long)s.model.runs[0]->pod, 1, "of its pod");
-	is_near(s.model.runs[0]->run.steps, 100, 0, "a torn row is none yet");
+	is_near(s.model.runs[0]->run.steps, 100, 0, "an incomplete row does not count yet");
 	plays(player, 1200);
 	(void)ingest_poll(s.stage.ingest);
-	is_near(s.model.runs[0]->run.steps, 200, 0, "whole it is");
+	is_near(s.model.runs[0]->run.steps, 200, 0, "the complete one does");
 	is_near(s.model.runs[0]->run.last_train_loss, 3.5, 0, "as printed");
 	demo_player_free(player);
 	scene_release(&s);
@@ -215,27 +215,27 @@ static void test_pod(void)
 	player = demo_player_new(&s.stage, text);
 	plays(player, 4999);
 	pod = &s.model.pods[1];
-	is_int(pod->state, POD_LIVE, "its link");
-	is_int((long long)s.model.n_events, 0, "how it begins is no news");
+	is_int(pod->state, POD_LIVE, "its connection");
+	is_int((long long)s.model.n_events, 0, "its initial state is not an event");
 	is_str(pod->gpu_name, "NVIDIA X", "its GPU");
 	is_near(pod->disk_free_bytes, 1024e6, 0, "its disk");
 	is_near(series_last(pod->telemetry[METRIC_GPU_POWER_W])->value, 500.5, 0, "its telemetry");
 	is_int(series_last(pod->telemetry[METRIC_GPU_POWER_W])->wall_ms, BEGIN_MS, "at its time");
 	plays(player, 5000);
-	is_int(pod->state, POD_RECONNECTING, "a link that fails");
+	is_int(pod->state, POD_RECONNECTING, "a failing connection");
 	is_str(pod->why, "read: connection reset", "why");
 	is_str(model_event_at(&s.model, 0)->text, "pod-a: reconnecting: read: connection reset",
-	       "is told");
+	       "is reported");
 	is_int(model_event_at(&s.model, 0)->wall_ms, BEGIN_MS + 5000, "when");
 	plays(player, 9000);
-	is_int(pod->state, POD_LIVE, "and is back");
-	is_str(model_event_at(&s.model, 1)->text, "pod-a: live", "so is that");
-	is_int(s.model.pods[0].state, POD_UNKNOWN, "the other is left alone");
+	is_int(pod->state, POD_LIVE, "and is restored");
+	is_str(model_event_at(&s.model, 1)->text, "pod-a: live", "which is reported too");
+	is_int(s.model.pods[0].state, POD_UNKNOWN, "the other pod is not affected");
 	demo_player_free(player);
 	scene_release(&s);
 }
 
-/* A file that cannot be written ends the recording, in one sentence. */
+/* A file that cannot be written ends the recording, with one sentence. */
 static void test_fails(void)
 {
 	static const struct {
@@ -258,13 +258,13 @@ static void test_fails(void)
 		if (symlink("/dev/full", full) != 0)
 			abort();
 		player = demo_player_new(&s.stage, cases[i].text);
-		ok(demo_player_advance(player, 5, &err) == 0, "it begins");
+		ok(demo_player_advance(player, 5, &err) == 0, "it starts");
 		ok(demo_player_advance(player, 100, &err) == -1 && err.code == ERR_IO &&
 			   strstr(err.text, s.scratch.path) != NULL &&
 			   strstr(err.text, cases[i].says) != NULL,
 		   "says why: %s", err.text);
 		ok(demo_player_advance(player, 200, &err) == 0, "once");
-		is_str(text_of(&s, "c"), NULL, "and is over");
+		is_str(text_of(&s, "c"), NULL, "and ends");
 		free(full);
 		demo_player_free(player);
 		scene_release(&s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of alerts and events, drawn over a model that is built here. */
+/* The list of alerts and events, drawn over a model built by the test. */
 #include <string.h>
 
 #include "tests/support/screen.h"
@@ -35,40 +35,40 @@ static void test_one_line(struct model_run *mr)
 	alerts_update(&alerts, &model, NULL, T0 + 130000);
 	press('!');
 	ok(shows("no output for 130 s", "13:22:10 !  stall"),
-	   "an alert that holds is a line: since when, open, what");
+	   "an open alert is a line: since when, open, reason");
 	ok(!shows("as it was then", "event") && !shows("as it was then", "over"),
-	   "and no event beside it");
-	ok(place_of("no output") < place_of("something else"), "it stands above the events");
+	   "without an additional event");
+	ok(place_of("no output") < place_of("something else"), "it is above the events");
 	press('a');
-	ok(shows("no output for 130 s", "13:22:10 ok stall"), "it says that it was acknowledged");
+	ok(shows("no output for 130 s", "13:22:10 ok stall"), "it shows that it was acknowledged");
 	model_run_touch(&model, mr, T0 + 131000, true);
 	alerts_update(&alerts, &model, NULL, T0 + 131000);
 	ok(shows("as it was then", "13:22:10 over stall") && place_of("no output") == SIZE_MAX,
-	   "when its cause is gone it is what happened then, and over");
+	   "when its cause is gone it becomes a past alert, over");
 	alerts_update(&alerts, &model, NULL, T0 + 300000);
 	ok(shows("no output", "13:25:00 !  stall") &&
 		   shows("as it was then", "13:22:10 over stall"),
-	   "another one later is another line");
+	   "a later one is another line");
 	press('\r');
 	ok(ui_shared(ui)->selected == mr && place_of("kind") == SIZE_MAX, "Enter goes to its run");
 	press('!');
 	ui_set_now(ui, T0 + INT64_C(86400000), 1000);
-	ok(shows("something else", "Jan 15   event"), "what was on another day has the day");
+	ok(shows("something else", "Jan 15   event"), "a line of another day shows the date");
 	press(27);
 }
 
-/* An alert that was acknowledged stands below one that was not. */
+/* An acknowledged alert is below an open one. */
 static void test_order(void)
 {
 	alerts_acknowledge(&alerts);
 	model_pod_state(&model, model_pod_add(&model, "c", "local"), POD_REFUSED, "no key", 0);
 	alerts_update(&alerts, &model, NULL, T0 + 301000);
 	press('!');
-	ok(place_of("no key") < place_of("no output"), "what is open stands first");
+	ok(place_of("no key") < place_of("no output"), "open ones come first");
 	press(27);
 }
 
-/* Lines behind the end of a run end it again: that is said once. */
+/* Lines after the end of a run end it again: reported once. */
 static void test_once(struct model_run *mr)
 {
 	static const char *const words[] = { "b: finished", "b: finished", "b: running",
@@ -83,7 +83,7 @@ static void test_once(struct model_run *mr)
 		note(T0, "something else again");
 	}
 	is_int((long long)(model.n_events - before), 3 + (long long)LENGTH(words),
-	       "what was said of a run last is not said again");
+	       "the last report on a run is not repeated");
 	event.alert = 77;
 	model_event_add(&model, &event);
 	model_event_add(&model, &event);
@@ -91,26 +91,26 @@ static void test_once(struct model_run *mr)
 	       "but each alert is");
 }
 
-/* A key that has no use where it is pressed says so; its hint is not shown. */
+/* A key without a function in this view is reported; its hint is not shown. */
 static void test_no_use(void)
 {
 	press('1');
 	press('f');
 	is_str(ui_shared(ui)->said, "follow does nothing in Fleet",
-	       "a key of another view says that");
+	       "a key of another view is reported");
 	press('2');
 	press('y');
 	is_str(ui_shared(ui)->said, "copy does nothing in Run",
-	       "and one of all views that this one has no use for");
-	ok(strstr(row_with("? help"), "copy") == NULL, "nor is it offered");
+	       "also a global key without a function here");
+	ok(strstr(row_with("? help"), "copy") == NULL, "it is not offered either");
 	press(' ');
-	ok(strstr(ui_shared(ui)->said, "is marked") != NULL, "what is marked out of sight is said");
+	ok(strstr(ui_shared(ui)->said, "is marked") != NULL, "marks on hidden rows are counted");
 	press(' ');
 	model.n_reading = 203;
 	model.n_read = 60;
 	press('1');
 	ok(strstr(row_with("reading"), "reading 61 of 203 logs") != NULL,
-	   "a backlog says how far it is");
+	   "a backlog shows its progress");
 	model.n_reading = model.n_read = 0;
 }
 

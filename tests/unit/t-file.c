@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c: whole or not at all, on a real file system that takes no more. */
+/* file.c: completely or not at all, on a real file system that is full. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define LIMIT_BYTES 4096
 #define BIG_BYTES   (3 * LIMIT_BYTES)
 
-/* How many files the working directory has. */
+/* Number of files in the working directory. */
 static int count_files(void)
 {
 	DIR *dir = opendir(".");
@@ -52,7 +52,7 @@ static bool holds(const char *path, const char *want)
 	return file != NULL && n == strlen(want) && strcmp(text, want) == 0;
 }
 
-/* Files may not grow beyond the limit: a write fails half way. */
+/* Files cannot grow beyond the limit: a write fails half way. */
 static void limit_files(bool on)
 {
 	struct rlimit limit;
@@ -78,9 +78,9 @@ static void test_create(void)
 		   names[i]);
 		free(path);
 	}
-	ok(holds("a.csv", "a.csv"), "what is there is not touched");
-	ok(stat("a.csv", &st) == 0 && (st.st_mode & 0777) == 0640, "the umask is kept");
-	ok(umask(027) == 027, "and is as it was");
+	ok(holds("a.csv", "a.csv"), "an existing file is not touched");
+	ok(stat("a.csv", &st) == 0 && (st.st_mode & 0777) == 0640, "the umask is respected");
+	ok(umask(027) == 027, "and restored");
 	path = file_create("plain", str_from("1"), false, &err);
 	free(path);
 	path = file_create("plain", str_from("2"), false, &err);
@@ -98,11 +98,9 @@ static void test_replace(void)
 	struct err err = { 0 };
 	struct stat st = { 0 };
 
-	ok(file_replace("r", str_from("one"), &err) == 0 && holds("r", "one"),
-	   "a file that is new");
-	ok(file_replace("r", str_from("two"), &err) == 0 && holds("r", "two"),
-	   "a file that is there");
-	ok(stat("r", &st) == 0 && (st.st_mode & 0777) == 0600, "for us alone");
+	ok(file_replace("r", str_from("one"), &err) == 0 && holds("r", "one"), "a new file");
+	ok(file_replace("r", str_from("two"), &err) == 0 && holds("r", "two"), "an existing file");
+	ok(stat("r", &st) == 0 && (st.st_mode & 0777) == 0600, "readable only by the owner");
 	ok(count_files() == 6, "and nothing else is left");
 }
 
@@ -118,8 +116,8 @@ static void test_full(void)
 	free(path);
 	ok(file_replace("r", str_from(big), &err) != 0, "nor here");
 	limit_files(false);
-	ok(holds("r", "two"), "what was there is as it was");
-	ok(count_files() == 6, "and no half file is left");
+	ok(holds("r", "two"), "the old content is unchanged");
+	ok(count_files() == 6, "and no partial file is left");
 	free(big);
 }
 
@@ -137,7 +135,7 @@ static void test_names(void)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		char *folder = file_folder(paths[i].path);
 
-		is_str(folder, paths[i].folder, "the folder of a path");
+		is_str(folder, paths[i].folder, "the directory of a path");
 		is_str(file_name(paths[i].path), paths[i].name, "its name");
 		free(folder);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs by place: lines, numbers, search, growth, truncation; their tails. */
+/* Logs by position: lines, numbers, search, growth, truncation; the end of a log. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,17 +53,16 @@ static void test_places(struct logfile *file)
 	is_int(n, 60000, "every line is found, forward");
 	ok(same, "and backward");
 	place = logfile_prev(file, logfile_size(file));
-	is_line(file, place, "line 59999 of the file", "the last at once");
-	is_int((long long)logfile_number(file, place), 0,
-	       "its number is not known before the count");
+	is_line(file, place, "line 59999 of the file", "the last one immediately");
+	is_int((long long)logfile_number(file, place), 0, "its number is unknown before counting");
 	while (logfile_count(file, 100000))
 		;
-	is_int((long long)logfile_number(file, place), 60000, "then it is");
-	is_int((long long)logfile_lines(file, &all), 60000, "all are counted");
-	ok(all, "and it says so");
+	is_int((long long)logfile_number(file, place), 60000, "then it is known");
+	is_int((long long)logfile_lines(file, &all), 60000, "all lines are counted");
+	ok(all, "and the count is reported as complete");
 	ok(logfile_place(file, 60000) == place && logfile_place(file, 1) == 0,
-	   "and the place of a number");
-	ok(logfile_place(file, 99999) == logfile_size(file), "of none behind the last");
+	   "and the position of a number");
+	ok(logfile_place(file, 99999) == logfile_size(file), "none after the last");
 }
 
 /* Search the file as the log view does. */
@@ -92,7 +91,9 @@ static void test_search(struct logfile *file)
 	struct pattern *pattern = pattern_new("LINE 3[0-9]{4} of", &err);
 	uint64_t place = 0;
 
-	is_int(search(path, pattern, true, LATE, &place), 0, "a pattern with capitals means them");
+	is_int(search(path, pattern, true, LATE, &place), 0,
+	       "a pattern with capitals is "
+	       "case-sensitive");
 	pattern_free(pattern);
 	pattern = pattern_new("line 3[0-9]{4} of", &err);
 	place = 0;
@@ -104,14 +105,14 @@ static void test_search(struct logfile *file)
 	place = 0;
 	is_int(search(path, pattern, true, 0, &place), 2, "a search stops when its time is up");
 	ok(place > 1000 && place < 100000 && logfile_line_start(file, place) == place,
-	   "and can go on from there");
+	   "and can continue from there");
 	place = logfile_place(file, 30001);
 	is_int(search(path, pattern, true, 0, &place), 1,
-	       "the line at the place is looked at forward");
+	       "a forward search includes the current line");
 	is_line(file, place, "line 30000 of the file", "it is the hit");
-	is_int(search(path, pattern, false, LATE, &place), 0, "and not backward");
+	is_int(search(path, pattern, false, LATE, &place), 0, "and a backward search does not");
 	pattern_free(pattern);
-	ok(pattern_new("(", &err) == NULL, "a wrong pattern is refused: %s", err.text);
+	ok(pattern_new("(", &err) == NULL, "an invalid pattern is rejected: %s", err.text);
 	pattern = pattern_new("(a+)+$", &err);
 	place = 0;
 	is_int(search(path, pattern, true, LATE, &place), 0, "a bad pattern does not hang");
@@ -128,12 +129,12 @@ static void test_growth(struct logfile *file)
 	is_line(file, size, "line 60000 of the file", "by these lines");
 	write_file("w", 7, 8);
 	ok(logfile_refresh(file), "it was truncated");
-	is_line(file, 0, "line 7 of the file", "and is another now");
-	is_line(file, 99999, "", "behind the end there is nothing");
-	is_int((long long)logfile_life(file), 1, "its old places are void");
+	is_line(file, 0, "line 7 of the file", "and has other lines now");
+	is_line(file, 99999, "", "after the end there is nothing");
+	is_int((long long)logfile_life(file), 1, "its old positions are invalid");
 	write_file("w", 800, 90000);
-	ok(logfile_refresh(file), "it was written anew, longer than before");
-	is_int((long long)logfile_life(file), 2, "that is noticed");
+	ok(logfile_refresh(file), "it was rewritten, longer than before");
+	is_int((long long)logfile_life(file), 2, "that is detected");
 }
 
 static void write_text(const char *text, size_t len)
@@ -144,7 +145,7 @@ static void write_text(const char *text, size_t len)
 	(void)fclose(out);
 }
 
-/* The lines of the file that pass, a line a block, as "place place ..". */
+/* The matching lines of the file, one line per block, as "position position ..". */
 static void sweep(const char *regex, bool invert, bool forward, struct buf *out)
 {
 	struct pattern *pattern = pattern_new(regex, NULL);
@@ -175,7 +176,7 @@ static void is_sweep(const char *regex, bool invert, const char *want)
 	}
 }
 
-/* What is matched is what is seen, by whatever way it is found. */
+/* Matching applies to the visible text, in every way of searching. */
 static void test_sweep(void)
 {
 	static const char text[] = "alpha\n"			   /* 0 */
@@ -204,7 +205,7 @@ static void test_sweep(void)
 	is_sweep("\\Aab\\z", false, "0 ");
 }
 
-/* Lines of more than a megabyte are cut at the same places both ways. */
+/* Lines of more than a megabyte are split at the same positions in both directions. */
 static void test_long(void)
 {
 	struct pattern *pattern = pattern_new("needle", NULL);
@@ -229,14 +230,14 @@ static void test_long(void)
 		n += !logfile_is_part(file, place);
 		place = next;
 	}
-	ok(same, "a line of 5 MB is cut at the same places both ways");
+	ok(same, "a line of 5 MB is split at the same positions in both directions");
 	is_int((long long)n, 3, "its parts are one line");
 	place = logfile_prev(file, logfile_size(file));
-	is_int((long long)logfile_number(file, place), 3, "of one number");
+	is_int((long long)logfile_number(file, place), 3, "with one number");
 	ok(logfile_place(file, 3) == place, "and back");
 	is_int(search(path, pattern, false, LATE, &place), 1, "its end is searched");
 	ok(place > 4000000 && logfile_line_start(file, place) == place,
-	   "the hit is the part that holds it");
+	   "the hit is the part that contains it");
 	logfile_close(file);
 	pattern_free(pattern);
 }
@@ -247,7 +248,7 @@ static unsigned int draw(unsigned int *state, unsigned int below)
 	return (*state >> 16) % below;
 }
 
-/* Numbers of places in any order are those that counting gives. */
+/* Numbers of positions in any order equal those from counting. */
 static void test_numbers(void)
 {
 	static uint64_t places[3000];
@@ -273,20 +274,19 @@ static void test_numbers(void)
 		wrong += logfile_number(file, places[far]) != far + 1;
 		wrong += logfile_place(file, far + 1) != places[far];
 	}
-	is_int((long long)wrong, 0, "places asked for in any order");
+	is_int((long long)wrong, 0, "positions requested in any order");
 	ok(truncate(path, (off_t)places[500]) == 0 && logfile_refresh(file), "it is truncated");
 	while (logfile_count(file, 1U << 20))
 		;
 	is_int((long long)logfile_number(file, places[400]), 401,
-	       "and its numbers are those of what is left");
+	       "and its numbers are those of the remaining lines");
 	logfile_close(file);
 }
 
-/* Lines that begin where what is counted at a time does, and a log that grows
- * up to there. */
+/* Lines that start at a boundary of the counted blocks, in a log that grows up to it. */
 static void test_number_edges(void)
 {
-	const uint64_t lines = 3U << 12; /* of 64 bytes: three blocks */
+	const uint64_t lines = 3U << 12; /* 64 bytes each: three blocks */
 	struct logfile *file;
 	size_t wrong = 0;
 	FILE *out = fopen(path, "w");
@@ -298,7 +298,7 @@ static void test_number_edges(void)
 	while (logfile_count(file, 1000))
 		;
 	is_int((long long)logfile_number(file, lines / 3 * 64), (long long)lines / 3 + 1,
-	       "the line that is to come");
+	       "the next line");
 	out = fopen(path, "a");
 	for (uint64_t i = lines / 3; i < lines; i++)
 		(void)fprintf(out, "%063d\n", (int)i);
@@ -312,9 +312,9 @@ static void test_number_edges(void)
 	}
 	is_int((long long)wrong, 0, "each has its number, and back");
 	is_int((long long)logfile_place(file, lines + 1), (long long)lines * 64,
-	       "behind the last one is the end");
+	       "after the last one is the end");
 	is_int((long long)logfile_place(file, lines + 2), (long long)lines * 64,
-	       "so it is of a line that is not there");
+	       "also the number of a line that does not exist");
 	logfile_close(file);
 }
 
@@ -351,7 +351,7 @@ static void test_text(void)
 		   !logtext_is_plain((struct str){ "a\rb\n", 4 }) &&
 		   !logtext_is_plain((struct str){ "\033[m\n", 4 }) &&
 		   logtext_is_plain((struct str){ "a\r", 2 }),
-	   "what is plain");
+	   "plain text");
 }
 
 static void random_text(unsigned int *state, const char *letters, size_t len, char *out)
@@ -384,7 +384,7 @@ static void random_pattern(unsigned int *state, struct buf *out)
 	}
 }
 
-/* All lines of a block that match, by its own look at each. */
+/* All matching lines of a block, each searched separately. */
 static void hits_by_line(const struct pattern *pattern, struct str block, struct buf *out)
 {
 	struct str rest = block, line;
@@ -412,7 +412,7 @@ static void hits_by_block(const struct pattern *pattern, struct str block, struc
 	}
 }
 
-/* A look at a whole block finds the lines that a look at each finds. */
+/* Searching a whole block finds the same lines as searching each line. */
 static void test_blocks(void)
 {
 	unsigned int state = 1;
@@ -445,7 +445,7 @@ static void test_blocks(void)
 			printf("# %s: %s and not %s\n", text.data, all.data, one.data);
 		pattern_free(pattern);
 	}
-	ok(wrong == 0 && n > 8000, "%d blocks are searched as lines are", n);
+	ok(wrong == 0 && n > 8000, "%d blocks give the same hits as their lines", n);
 	buf_release(&text);
 	buf_release(&one);
 	buf_release(&all);
@@ -461,24 +461,24 @@ static void test_classes(void)
 			     i > 100 && i <= 4300 ? LINE_SOURCE
 			     : i == 7		  ? LINE_ERROR
 						  : LINE_METRIC);
-	is_int((long long)lc.n, 5, "stretches and not lines are kept");
+	is_int((long long)lc.n, 5, "ranges are stored, not lines");
 	ok(logclass_of(&lc, 7) == LINE_ERROR && logclass_of(&lc, 8) == LINE_METRIC &&
 		   logclass_of(&lc, 101) == LINE_SOURCE && logclass_of(&lc, 0) == LINE_PLAIN &&
 		   logclass_of(&lc, 20001) == LINE_PLAIN,
-	   "of each line it is known what it is");
+	   "the kind of each line is known");
 	logclass_stretch(&lc, 2000, &first, &last);
-	ok(first == 101 && last == 4300, "and what it is part of");
+	ok(first == 101 && last == 4300, "and the block that it belongs to");
 	logclass_add(&lc, 20010, LINE_METRIC);
 	ok(logclass_of(&lc, 20005) == LINE_PLAIN && logclass_of(&lc, 20010) == LINE_METRIC,
-	   "nothing is said of lines that were left out");
+	   "nothing is known about dropped lines");
 	logclass_add(&lc, 1, LINE_WARNING);
-	ok(lc.n == 1 && logclass_of(&lc, 1) == LINE_WARNING, "a log that begins again begins anew");
+	ok(lc.n == 1 && logclass_of(&lc, 1) == LINE_WARNING, "a log that starts again is reset");
 	for (uint64_t i = 2; i <= 200000; i++)
 		logclass_add(&lc, i, i % 2 == 0 ? LINE_METRIC : LINE_PLAIN);
 	ok(lc.n <= LOGCLASS_MAX, "memory is bounded");
 	logclass_add(&lc, 200001, LINE_ERROR);
 	ok(logclass_of(&lc, 200001) == LINE_ERROR && logclass_of(&lc, 199999) == LINE_PLAIN,
-	   "errors are noted for longer than metrics");
+	   "errors are kept longer than metrics");
 	logclass_release(&lc);
 }
 
@@ -501,7 +501,7 @@ int main(void)
 	test_number_edges();
 	test_text();
 	(void)unlink(path);
-	ok(logfile_open(path, &err) == NULL, "one that is not there is not: %s", err.text);
+	ok(logfile_open(path, &err) == NULL, "a missing one is not: %s", err.text);
 	ok(logfile_open("/dev/null", &err) == NULL, "nor is a device: %s", err.text);
 	test_blocks();
 	test_classes();

@@ -13,7 +13,7 @@
 
 static char folder[] = "/tmp/t-logtimed-XXXXXX";
 
-/* "<epoch of row i>.<of ms> log LOG row i"; every third has a line more. */
+/* "<epoch of row i>.<ms of row i> log LOG row i"; every third has one more line. */
 static void write_rows(FILE *out, const char *log, int from, int to)
 {
 	for (int i = from; i < to; i++) {
@@ -54,7 +54,7 @@ static void append(const struct model_log *log, const char *text)
 	(void)fclose(out);
 }
 
-/* The line at a place, "" where it is of no log. */
+/* The line at a position, "" if it belongs to no log. */
 static void read_at(const struct logtimed *timed, uint64_t place, char out[200])
 {
 	struct logtimed_line line = logtimed_at(timed, place);
@@ -74,8 +74,9 @@ static void test_order(struct logtimed *timed, uint64_t want)
 
 	while (logtimed_more(timed))
 		;
-	ok(!logtimed_more(timed) && !logtimed_is_cut(timed), "it goes back to the begin");
-	is_int((long long)logtimed_lines(timed), (long long)want, "no line is left out or doubled");
+	ok(!logtimed_more(timed) && !logtimed_is_cut(timed), "it goes back to the start");
+	is_int((long long)logtimed_lines(timed), (long long)want,
+	       "no line is dropped or duplicated");
 	for (uint64_t i = logtimed_begin(timed); i < logtimed_end(timed); i++) {
 		char log = 0;
 		double t = 0;
@@ -89,8 +90,8 @@ static void test_order(struct logtimed *timed, uint64_t want)
 		newest = t;
 		last_of[0] = log;
 	}
-	ok(ordered, "all are in the order of their times");
-	ok(behind, "a line without one stays behind its own");
+	ok(ordered, "all are in order of their times");
+	ok(behind, "a line without a time follows its own predecessor");
 }
 
 static void test_growth(struct logtimed *timed, const struct model_log *a,
@@ -103,22 +104,22 @@ static void test_growth(struct logtimed *timed, const struct model_log *a,
 	append(a, "1776153914.9 late\n1776153900.0 its clock went back\nhal");
 	append(b, "1776153914.5 early\nof early\n");
 	ok(logtimed_refresh(timed), "new lines");
-	is_int((long long)(logtimed_end(timed) - end), 4, "the whole ones");
+	is_int((long long)(logtimed_end(timed) - end), 4, "complete ones");
 	read_at(timed, end, line);
 	is_str(line, "1776153914.5 early", "by their times");
 	read_at(timed, end + 1, line);
-	is_str(line, "of early", "what has none behind its own");
+	is_str(line, "of early", "lines without a time follow their own predecessors");
 	read_at(timed, end + 3, line);
 	is_str(line, "1776153900.0 its clock went back", "a log keeps its order");
 	append(a, "f\n");
 	ok(logtimed_refresh(timed), "the rest of a line");
 	read_at(timed, end + 4, line);
-	is_str(line, "half", "makes it whole");
-	ok(logtimed_begin(timed) == begin, "old places stay");
-	ok(!logtimed_is_stale(timed), "all are as they were");
+	is_str(line, "half", "completes it");
+	ok(logtimed_begin(timed) == begin, "old positions remain");
+	ok(!logtimed_is_stale(timed), "all are unchanged");
 }
 
-/* Lines of logs without times stand where they came. */
+/* Lines of logs without times stay in order of arrival. */
 static void test_came(struct model *model)
 {
 	static const char *const want[] = { "e1", "f1", "e2", "f2" };
@@ -138,12 +139,12 @@ static void test_came(struct model *model)
 	is_int(logtimed_order(timed), LOGTIMED_NONE, "no log has times");
 	while (logtimed_more(timed))
 		;
-	is_int((long long)logtimed_lines(timed), 4, "all are there");
+	is_int((long long)logtimed_lines(timed), 4, "all lines are there");
 	for (uint64_t i = 0; i < 4; i++) {
 		read_at(timed, logtimed_begin(timed) + i, line);
 		same &= strcmp(line, want[i]) == 0;
 	}
-	ok(same, "in the order that they came");
+	ok(same, "in order of arrival");
 	append(e, "e3\n");
 	model_log_read(model, e, 9, 5000);
 	ok(logtimed_refresh(timed), "one more");
@@ -166,25 +167,25 @@ static void test_left_out(struct model *model)
 	lines = logtimed_lines(timed);
 	ok(truncate(c->file, 0) == 0, "one is truncated");
 	(void)logtimed_refresh(timed);
-	ok(logtimed_is_stale(timed), "that is noticed");
+	ok(logtimed_is_stale(timed), "that is detected");
 	logtimed_close(timed);
 	append(c, "no time\nnone\n");
 	timed = logtimed_open(model);
-	is_int(logtimed_order(timed), LOGTIMED_SOME, "a log without times beside others");
+	is_int(logtimed_order(timed), LOGTIMED_SOME, "a log without times among others");
 	logtimed_close(timed);
 	(void)unlink(c->file);
 	timed = logtimed_open(model);
 	while (logtimed_more(timed))
 		;
 	is_int((long long)logtimed_lines(timed), (long long)lines - 4,
-	       "one that cannot be read is left out");
-	ok(!logtimed_is_stale(timed), "as long as it is where it was");
+	       "an unreadable one is left out");
+	ok(!logtimed_is_stale(timed), "while it stays at its position");
 	model_log_file(c, NULL);
 	ok(logtimed_is_stale(timed), "not when that changes");
 	logtimed_close(timed);
 }
 
-/* A log that has times at its end alone goes back bit by bit. */
+/* A log that has times only at its end is read backwards step by step. */
 static struct model_log *test_late_times(struct model *model)
 {
 	struct model_log *d = make_log(model, "d", 0);
@@ -197,21 +198,21 @@ static struct model_log *test_late_times(struct model *model)
 	write_rows(out, "d", LINES, LINES + 1000);
 	(void)fclose(out);
 	timed = logtimed_open(model);
-	ok(timed != NULL, "a log whose times begin late");
+	ok(timed != NULL, "a log whose times start late");
 	do
 		before = logtimed_lines(timed);
 	while (before < 4000 && logtimed_more(timed));
 	ok(logtimed_more(timed) && logtimed_lines(timed) < 60000,
-	   "is not read to its begin at once");
+	   "is not read to its start at once");
 	while (logtimed_more(timed))
 		;
 	is_int((long long)logtimed_lines(timed), 100000 + 1333 + 2 * (LINES + (LINES + 2) / 3) + 5,
-	       "but at last");
+	       "but eventually");
 	logtimed_close(timed);
 	return d;
 }
 
-/* A log whose name has gone over to another file is not that file. */
+/* If the name of a log now belongs to another file, it is not that log. */
 static void test_rotated(struct model *model, struct model_log *log)
 {
 	struct logfile *file = model_log_open(log);
@@ -230,8 +231,7 @@ static void test_rotated(struct model *model, struct model_log *log)
 	timed = logtimed_open(model);
 	while (logtimed_more(timed))
 		;
-	is_int((long long)logtimed_lines(timed), LINES + (LINES + 2) / 3 + 3,
-	       "nor is it merged as such");
+	is_int((long long)logtimed_lines(timed), LINES + (LINES + 2) / 3 + 3, "and is not merged");
 	logtimed_close(timed);
 	(void)rename(old, log->file);
 	file = model_log_open(log);

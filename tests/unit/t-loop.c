@@ -68,10 +68,10 @@ static void test_timers(void)
 	loop_timer_start(timed.timer, 3600 * 1000, 0);
 	loop_timer_stop(timed.timer);
 	loop_run(loop);
-	ok(true, "a stopped timer does not hold the loop");
+	ok(true, "a stopped timer does not keep the loop running");
 	loop_timer_start(timed.timer, 3600 * 1000, 0);
 	loop_free(loop);
-	ok(true, "an open one does not hold loop_free");
+	ok(true, "an open one does not block loop_free");
 }
 
 static char post_again[] = "again", post_one[] = "one", post_two[] = "two";
@@ -102,7 +102,7 @@ static void on_due(void *user)
 
 #define DUE_MS 500
 
-/* In a process of its own: say that it runs, then see what comes first. */
+/* In a separate process: report that it runs, then see what comes first. */
 static int run_stopped(int in, int out)
 {
 	struct loop_fd *watch;
@@ -127,7 +127,7 @@ static void sleep_until(int64_t mono_ms)
 		(void)usleep((useconds_t)(mono_ms - now_ms) * 1000);
 }
 
-/* It was stopped before its timer was due; else it has to be tried again. */
+/* It was stopped before its timer was due; otherwise try again. */
 static bool stop_in_time(pid_t pid, int from, int64_t begun_ms)
 {
 	char byte;
@@ -138,7 +138,7 @@ static bool stop_in_time(pid_t pid, int from, int64_t begun_ms)
 	       clock_mono_ms() - begun_ms < DUE_MS - 50;
 }
 
-/* A program that was stopped hears of what came before its timers fire. */
+/* After SIGSTOP a program sees pending input before its timers fire. */
 static void test_stopped(void)
 {
 	int to[2], from[2], status = 0, tries = 0;
@@ -161,13 +161,13 @@ static void test_stopped(void)
 		}
 	}
 	ok(in_time, "a program is stopped at try %d", tries);
-	/* Its timer is due first, then something comes. */
+	/* Its timer is due first, then input arrives. */
 	sleep_until(clock_mono_ms() + DUE_MS + 200);
-	ok(write(to[1], "x", 1) == 1, "something comes while it is stopped");
+	ok(write(to[1], "x", 1) == 1, "input arrives while it is stopped");
 	sleep_until(clock_mono_ms() + 1200);
 	(void)kill(pid, SIGCONT);
 	(void)waitpid(pid, &status, 0);
-	is_int(status, 0, "which it sees before its timers");
+	is_int(status, 0, "it sees the input before its timers");
 	for (int i = 0; i < 2; i++) {
 		close(to[i]);
 		close(from[i]);
@@ -182,7 +182,8 @@ static void test_posts(void)
 	loop_post(loop, on_note, post_two);
 	loop_post(loop, on_note, post_one);
 	loop_run(loop);
-	is_str(trace, "first one again ", "posts run once, in order, are taken back, may post");
+	is_str(trace, "first one again ",
+	       "posts run once, in order, can be cancelled, and can post");
 	loop_post(loop, on_note, post_one);
 	loop_free(loop);
 	is_str(trace, "first one again one ", "loop_free runs the last");
@@ -228,7 +229,7 @@ static void test_descriptors(void)
 	ok(write(fds[1], "bytes", 5) == 5, "written");
 	close(fds[1]);
 	loop_run(loop);
-	is_str(reader.got, "bytes", "what was written is read");
+	is_str(reader.got, "bytes", "written data is read");
 	is_str(trace, "eof ", "then the end");
 	ok(loop_fd_new(loop, regular, on_readable, &reader) == NULL,
 	   "a regular file is not watched");
@@ -262,7 +263,7 @@ static void test_broken_pipe(void)
 	reader.watch = loop_fd_new(loop, fds[1], on_broken, &reader);
 	loop_fd_set(reader.watch, LOOP_WRITE);
 	loop_run(loop);
-	is_str(trace, "broken ", "a pipe without a reader is told");
+	is_str(trace, "broken ", "a pipe without a reader is reported");
 	close(fds[1]);
 	loop_free(loop);
 }
@@ -287,7 +288,7 @@ static void test_signals(void)
 	begin();
 	loop_on_signal(loop, SIGUSR1, on_signal, NULL);
 	loop_run(loop);
-	ok(true, "a signal watch does not hold the loop");
+	ok(true, "a signal watch does not keep the loop running");
 	timer = loop_timer_new(loop, on_note, NULL);
 	loop_timer_start(timer, 3600 * 1000, 0);
 	loop_post(loop, on_raise, NULL);
@@ -334,21 +335,21 @@ static void test_children(void)
 	loop_child_kill(child, SIGTERM);
 	loop_run(loop);
 	is_int(a.status, 7, "its exit status comes back");
-	is_int(a.count + b.count, 2, "each tells its end once");
+	is_int(a.count + b.count, 2, "each reports its end once");
 	is_int(b.signum, SIGTERM, "the signal that ended it comes back");
 	ok(read(fds[0], ids, sizeof(ids) - 1) > 0, "the child tells:");
 	pgrp = strtoll(ids, &sid, 10);
-	ok(pgrp > 0 && pgrp != getpgrp(), "it is in a group of its own");
-	is_int(strtoll(sid, NULL, 10), pgrp, "and in a session of its own");
+	ok(pgrp > 0 && pgrp != getpgrp(), "it is in its own process group");
+	is_int(strtoll(sid, NULL, 10), pgrp, "and in its own session");
 	close(fds[0]);
 	ok(loop_child_new(loop, missing, NULL, nulls, on_exit_child, &b, &err) == NULL &&
 		   strstr(err.text, "no-such-program-here") != NULL,
-	   "a missing program is told: %s", err.text);
+	   "a missing program is reported: %s", err.text);
 	child = loop_child_new(loop, sleeps, NULL, nulls, on_exit_child, &b, &err);
 	loop_child_kill(child, SIGKILL);
 	loop_child_close(child);
 	loop_free(loop);
-	is_int(b.count, 1, "a forgotten child does not call back");
+	is_int(b.count, 1, "a released child does not call back");
 	while (wait(NULL) > 0)
 		;
 }
@@ -393,11 +394,11 @@ static void test_jobs(void)
 		loop_job(loop, JOB_AUTH, work_slowly, on_job_done, NULL);
 	loop_job(loop, JOB_STORE, work_nothing, on_job_done, store);
 	loop_free(loop);
-	is_int(jobs_done, 11, "loop_free brings them to their end");
+	is_int(jobs_done, 11, "loop_free waits for them");
 	is_str(trace, "store ", "one kind does not wait for another");
 }
 
-/* Counts in a place of its own, that done reads. */
+/* Counts in its own memory, which done reads. */
 struct count {
 	int worked, told;
 	struct job *job;
@@ -419,7 +420,7 @@ static void on_counted(void *user)
 	count->job = NULL;
 }
 
-/* More than may run at once; finished in an order of our own. */
+/* More than may run at once; finished in another order. */
 static void test_waited_jobs(void)
 {
 	enum { JOBS = 8 };
@@ -436,13 +437,13 @@ static void test_waited_jobs(void)
 			loop_job_finish(count->job);
 		told += count->told == 1;
 	}
-	is_int(told, JOBS - 2, "what is waited for is told at once");
+	is_int(told, JOBS - 2, "an awaited job is reported at once");
 	loop_run(loop);
 	for (int i = 0; i < JOBS; i++)
 		told += counts[i].told == 1 && counts[i].worked == 1;
 	is_int(told, JOBS - 2 + JOBS, "and each once, the others by the loop");
 	loop_free(loop);
-	is_int(counts[0].told, 1, "nothing is told at its end");
+	is_int(counts[0].told, 1, "nothing is reported at its end");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* quote.c: what a real sh reads from the text is what was given. */
+/* quote.c: a real sh reads exactly the given words. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,7 +63,7 @@ static void test_words(void)
 		"a=b",	 "A=b",	  "%s",	       "%%",   "end\\",	   "if",       "!",
 	};
 
-	check_words(words, sizeof(words) / sizeof(*words), "hard words");
+	check_words(words, sizeof(words) / sizeof(*words), "difficult words");
 }
 
 static void test_bytes(void)
@@ -76,7 +76,7 @@ static void test_bytes(void)
 		text[i][1] = '\0';
 		words[i] = text[i];
 	}
-	check_words(words, 255, "every byte but NUL");
+	check_words(words, 255, "every byte except NUL");
 }
 
 static void test_random(void)
@@ -103,7 +103,7 @@ static void test_form(void)
 
 	buf_init(&out, 100);
 	quote_argv(&out, argv);
-	is_str(out.data, "tail -n 5 /a/b.txt 'x y'", "plain words stay as they are");
+	is_str(out.data, "tail -n 5 /a/b.txt 'x y'", "plain words are not quoted");
 	buf_release(&out);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scratch.c: the folder goes however its process ends, and nothing else. */
+/* scratch.c: the directory disappears however its process ends, and nothing else does. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -32,7 +32,7 @@ static bool goes(const char *path)
 	return !is_there(path);
 }
 
-/* A file that nobody may write to, and a way out of the folder. */
+/* A file that nobody may write to, and a link out of the directory. */
 static void fill(const char *path)
 {
 	char *outer = xasprintf("%s/a", path);
@@ -62,19 +62,19 @@ static void test_removed(void)
 	ok(scratch_make(&scratch, "t-x", &err) == 0, "a folder: %s", err.text);
 	path = xstrdup(scratch.path);
 	ok(strncmp(path, top, strlen(top)) == 0 && strncmp(path + strlen(top), "/t-x-", 5) == 0,
-	   "below TMPDIR, by its name");
-	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700, "for its owner alone");
+	   "below TMPDIR, with its name");
+	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700, "accessible only by its owner");
 	fill(path);
 	scratch_remove(&scratch);
-	ok(!is_there(path), "is gone with all that is in it");
-	ok(is_there(kept), "what a link in it names is not");
+	ok(!is_there(path), "is removed with everything in it");
+	ok(is_there(kept), "the target of a link in it is not");
 	scratch_remove(&scratch);
 	(void)unlink(kept);
 	free(kept);
 	free(path);
 }
 
-/* A process of its own group makes a folder and is ended by a signal. */
+/* A process in its own group creates a directory and is ended by a signal. */
 static void test_killed(int signum, bool whole_group)
 {
 	char path[PATH_MAX] = "";
@@ -89,7 +89,7 @@ static void test_killed(int signum, bool whole_group)
 
 		(void)setpgid(0, 0);
 		(void)close(fds[0]);
-		/* In the background some are ignored. */
+		/* In the background some signals are ignored. */
 		if (signum != 0 && signum != SIGKILL)
 			(void)signal(signum, SIG_DFL);
 		if (scratch_make(&scratch, "t-x", NULL) != 0)
@@ -103,20 +103,20 @@ static void test_killed(int signum, bool whole_group)
 			(void)pause();
 	}
 	(void)close(fds[1]);
-	/* To the end of the pipe: the child that sweeps does not hold it. */
+	/* Read the pipe to its end: the child that cleans up does not hold it. */
 	n = read(fds[0], path, sizeof(path) - 1);
 	ok(n > 0 && (signum == 0 || is_there(path)) && read(fds[0], &status, 1) == 0,
-	   "a process has a folder");
+	   "a process has a directory");
 	(void)close(fds[0]);
 	if (signum != 0)
 		(void)kill(whole_group ? -pid : pid, signum);
 	(void)waitpid(pid, &status, 0);
 	ok(signum != 0 ? WIFSIGNALED(status) : WIFEXITED(status), "it ends");
-	ok(goes(path), "the folder goes behind %s%s", signum != 0 ? strsignal(signum) : "_exit",
-	   whole_group ? " to its group" : "");
+	ok(goes(path), "the directory is removed after %s%s",
+	   signum != 0 ? strsignal(signum) : "_exit", whole_group ? "to its group" : "");
 }
 
-/* SIGKILL at one moment or another while the folder is made. */
+/* SIGKILL at various moments while the directory is created. */
 static void test_killed_early(void)
 {
 	bool is_empty = true;
@@ -144,11 +144,11 @@ static void test_killed_early(void)
 			break;
 		(void)usleep(10000);
 	}
-	ok(is_empty, "no moment of a SIGKILL leaves a folder");
+	ok(is_empty, "SIGKILL leaves no directory at any moment");
 	free(pattern);
 }
 
-/* A job that is not over yet writes its last lines meanwhile. */
+/* A job that is still running writes its last lines meanwhile. */
 static void test_late_writer(void)
 {
 	struct scratch scratch;
@@ -170,7 +170,7 @@ static void test_late_writer(void)
 	}
 	scratch_remove(&scratch);
 	(void)waitpid(pid, NULL, 0);
-	ok(!is_there(path), "the folder goes though somebody writes there");
+	ok(!is_there(path), "the directory is removed although a process writes there");
 	free(path);
 }
 
@@ -186,7 +186,7 @@ static void test_no_place(void)
 		   strstr(err.text, "/no/such/place/t-x") != NULL &&
 		   strstr(err.text, strerror(ENOENT)) != NULL,
 	   "no place for it: %s", err.text);
-	ok(scratch.path == NULL, "and no folder");
+	ok(scratch.path == NULL, "and no directory");
 	scratch_remove(&scratch);
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		(void)setenv("TMPDIR", none[i], 1);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the screen shows of a model that is built here: no figure that is not
- * so yet, or not so any more.
- */
+/* The figures that the screen shows for a model built by the test: none before it is true, none
+ * after it has become false. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +34,7 @@ static unsigned int style_of(const char *words)
 	return STYLE_COUNT;
 }
 
-/* Rows of a training loss that falls, `above` higher than the plain one. */
+/* Rows with a falling training loss, `above` higher than the usual one. */
 static void add_rows(struct model_run *mr, double above)
 {
 	for (int i = 1; i <= 60; i++) {
@@ -66,7 +64,7 @@ static struct model_run *add_run(const char *path, double seed)
 	return mr;
 }
 
-/* A stage is no end: a better one may follow. */
+/* The result of a stage is not final: a better one may follow. */
 static void test_stage(struct model_run *mr, struct model_run *done)
 {
 	mr->run.final_bpb = mr->run.sliding_bpb = 1.064066;
@@ -81,37 +79,37 @@ static void test_stage(struct model_run *mr, struct model_run *done)
 	press('1');
 	ok(shows("   42 ", "~1.0641") && !shows("   42 ", " 1.0641"),
 	   "the fleet marks the score of a stage: %s", row_with("   42 "));
-	ok(shows("   42 ", " ~83.7"), "also what its evaluation took");
-	ok(shows("so far 381 of 1,238 done", "83.7 / 600 s"), "which is so far: %s",
+	ok(shows("   42 ", " ~83.7"), "also the time of its evaluation");
+	ok(shows("so far 381 of 1,238 done", "83.7 / 600 s"), "which is provisional: %s",
 	   row_with("so far 381"));
-	ok(shows("   42 ", "~1.059"), "and keeps the forecast beside it");
+	ok(shows("   42 ", "~1.059"), "and keeps the forecast next to it");
 	ok(shows(" 1234 ", " 1.0594") && !shows(" 1234 ", "~"),
-	   "the score of a run that is over is one: %s", row_with(" 1234 "));
+	   "the score of a finished run is final: %s", row_with(" 1234 "));
 	ok(shows("last validation", "so far ~1.064066 (sliding)") &&
 		   shows("last validation", "final → 1.059"),
 	   "so does the budget: %s", row_with("last validation"));
-	ok(!shows("last validation", "final 1.06"), "which calls it no end");
+	ok(!shows("last validation", "final 1.06"), "which is not called final");
 	press('2');
 	ok(row_with("FINAL")[0] == '\0', "the run has no FINAL yet");
 	press('R');
 	press('1');
-	ok(strstr(row_with(" 1234 "), "0.0047") == NULL, "no difference is taken to it");
+	ok(strstr(row_with(" 1234 "), "0.0047") == NULL, "no difference is computed for it");
 	press('R');
 	press(' ');
 	ui_shared(ui)->selected = done;
 	press('R');
 	press('4');
-	ok(shows("s42", "~1.064066") && !shows("s42", "+0.0046"), "nor when it is compared: %s",
+	ok(shows("s42", "~1.064066") && !shows("s42", "+0.0046"), "nor in Compare: %s",
 	   row_with("s42"));
 	mr->run.status = RUN_FINISHED;
 	mr->run.final_bpb = 1.0581;
 	ok(shows("s42", " 1.058100") && shows("s42", "0.001300"),
-	   "once it is over both are there: %s", row_with("s42"));
+	   "after its end both are shown: %s", row_with("s42"));
 	press('R');
 	press('1');
 }
 
-/* Five rows of the first second, then one each five hundred steps. */
+/* Five rows in the first second, then one per five hundred steps. */
 static struct model_run *add_sparse(const char *path, double seed, double begin, double later)
 {
 	struct model_run *mr = add_run(path, seed);
@@ -132,7 +130,7 @@ static struct model_run *add_sparse(const char *path, double seed, double begin,
 	return mr;
 }
 
-/* What the curves did in the first second is not where they are now. */
+/* The curves in the first second do not determine their current gap. */
 static void test_gap(void)
 {
 	struct model_run *base, *other;
@@ -147,9 +145,9 @@ static void test_gap(void)
 	   row_with("━ b.log s6"));
 	ok(row_with("+0.0")[0] == '\0' && row_with("+0.1")[0] == '\0' &&
 		   row_with("+0.2")[0] == '\0' && row_with("+0.3")[0] == '\0',
-	   "and makes their axis: %s", row_with("+0."));
-	ok(row_with("EMA")[0] == '\0', "so few rows are no mean");
-	ok(row_with("-0.00")[0] != '\0', "which has room for them");
+	   "and determines their axis: %s", row_with("+0."));
+	ok(row_with("EMA")[0] == '\0', "few rows give no mean");
+	ok(row_with("-0.00")[0] != '\0', "which the axis includes");
 	base->run.steps = other->run.steps = 5000;
 	for (int i = 0; i < 4; i++) {
 		struct sample sample = {
@@ -163,13 +161,13 @@ static void test_gap(void)
 		sample.value += i < 3 ? 0.5 : 0.0042;
 		model_run_sample(&model, other, &sample);
 	}
-	ok(shows("━ b.log s6", "+0.0042 ±"), "a validation of both is better than rows: %s",
+	ok(shows("━ b.log s6", "+0.0042 ±"), "a common validation is better than rows: %s",
 	   row_with("━ b.log s6"));
 	ui_shared(ui)->marks.n = 0;
 	ui_shared(ui)->reference = NULL;
 }
 
-/* Of telemetry its age is told, and what is old is grey. */
+/* Telemetry is shown with its age, and grey when it is old. */
 static void test_age(void)
 {
 	const struct telemetry told = { .gpu_util = 37,
@@ -181,7 +179,9 @@ static void test_age(void)
 					.host_load = RUN_ABSENT,
 					.disk_free_bytes = RUN_ABSENT };
 
-	is_near(model_pod_age_s(&model.pods[0], T0), RUN_ABSENT, 0, "no telemetry has no age");
+	is_near(model_pod_age_s(&model.pods[0], T0), RUN_ABSENT, 0,
+		"without telemetry there is no "
+		"age");
 	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
 	(void)model_pod_add(&model, "pod-b", "local");
 	model_pod_telemetry(&model, 0, &told, T0);
@@ -189,18 +189,18 @@ static void test_age(void)
 	press('7');
 	press('j');
 	ok(shows("pod-a   ", " 10 s ") && style_of(" 73 ") != STYLE_DIM,
-	   "what was told just now is plain: %s", row_with("pod-a   "));
+	   "recent telemetry is not grey: %s", row_with("pod-a   "));
 	ui_set_now(ui, T0 + 720000, 720000);
 	press('7');
 	ok(shows("pod-a   ", " 12 min ") && style_of("73 ") == STYLE_DIM,
-	   "what is old is grey, with its age: %s", row_with("pod-a   "));
+	   "old telemetry is grey, with its age: %s", row_with("pod-a   "));
 	canvas_resize(&canvas, 200, 60);
 	press('1');
-	ok(shows("GPU  37 %", "12 min ago"), "also beside the fleet");
+	ok(shows("GPU  37 %", "12 min ago"), "also in the fleet");
 	canvas_resize(&canvas, 160, 40);
 }
 
-/* A run of a trainer that no rule knows: series under their printed names. */
+/* A run of a trainer without a rule: series under their printed names. */
 static struct model_run *add_trainer(const char *path, double above)
 {
 	static const char *const names[] = { "loss", "cri, \"b\"" };
@@ -232,11 +232,11 @@ static struct model_run *add_trainer(const char *path, double above)
 	return mr;
 }
 
-/* Runs that the model is to forget until its end. */
+/* Runs that stay in the model until the end of the test. */
 static struct model_run *hidden[8];
 static size_t n_hidden;
 
-/* What a trainer prints of itself is shown, and nothing that it does not. */
+/* The figures of a trainer are shown, and no others. */
 static void test_trainer(void)
 {
 	struct model_run *a, *b;
@@ -253,45 +253,46 @@ static void test_trainer(void)
 	press('1');
 	ok(strstr(row_with("RUN "), "BPB") == NULL && strstr(row_with("RUN "), "SEED") == NULL &&
 		   strstr(row_with("RUN "), "STEP  ms/step") != NULL,
-	   "columns of which no run has a figure go: %s", row_with("RUN "));
+	   "columns without a figure are hidden: %s", row_with("RUN "));
 	ok(shows("a.log ", "   500    400.0 ") && shows("a.log ", "loss 1.5 "),
-	   "step, pace and its own loss are there: %s", row_with("a.log "));
-	ok(shows("a.log ", "step 500/2,000"), "its state is how far it is");
-	ok(shows("500 / 2,000", "about 10 min left"), "what is planned is forecast: %s",
+	   "step, speed and its own loss are shown: %s", row_with("a.log "));
+	ok(shows("a.log ", "step 500/2,000"), "its state is its progress");
+	ok(shows("500 / 2,000", "about 10 min left"), "planned steps are forecast: %s",
 	   row_with("500 / 2,000"));
-	ok(row_with("16,000,000")[0] == '\0', "a track's caps are not its");
+	ok(row_with("16,000,000")[0] == '\0', "caps of a track do not apply to it");
 	ok(row_with("loss (BPC) over step")[0] != '\0',
-	   "its chart has its name, its unit and an axis that it has");
+	   "its chart has its name, its unit and a suitable axis");
 	press(']');
 	ok(row_with("cri, \"b\" over step")[0] != '\0' && shows("b.log ", "cri, \"b\" 2.75 "),
 	   "the next metric is its next series: %s", row_with("b.log "));
 	press('2');
 	ok(row_with("cri, \"b\" over step")[0] != '\0' &&
 		   row_with("loss (BPC) over step")[0] != '\0' && row_with("no BPB")[0] == '\0',
-	   "the run has a chart of each, and no empty one");
+	   "the run has a chart for each, and no empty one");
 	ok(row_with("median 400.00 ms/step")[0] != '\0' && row_with("train ")[0] == '\0',
-	   "a median is called so, and makes no training time");
+	   "a median is labelled as such, and gives no training time");
 	press('[');
 	press('1');
 	press(' ');
 	ui_shared(ui)->reference = b;
 	press('4');
-	ok(shows("━ a.log", "−0.2500 ±0.0000"), "two are compared by it: %s", row_with("━ a.log"));
+	ok(shows("━ a.log", "−0.2500 ±0.0000"), "two runs are compared by it: %s",
+	   row_with("━ a.log"));
 	press('h');
 	ok(shows("━ a.log", "1.5 −0.2500"), "under the cursor, too: %s", row_with("━ a.log"));
 	press(KEYCODE_PAGE_UP);
-	is_near(ui_shared(ui)->chart.cursor, 0.9, 1e-6, "which goes by pages");
+	is_near(ui_shared(ui)->chart.cursor, 0.9, 1e-6, "which moves by pages");
 	press('0');
-	ok(row_with("at cursor")[0] == '\0', "where there is one");
+	ok(row_with("at cursor")[0] == '\0', "if it is set");
 	ok(row_with("Gap to reference (BPC)")[0] != '\0' && row_with("is better")[0] == '\0',
-	   "nobody says which is better");
+	   "no direction is assumed");
 	b->run.status = RUN_FINISHED;
 	press('3');
 	ok(row_with("by loss, less is better")[0] != '\0' && shows(" t ", "1.75000"),
 	   "and ranked: %s", row_with(" t "));
 }
 
-/* Digits of a chart stand at the left; where the last of its x does. */
+/* The labels of a chart start at the left; the last one ends with its x. */
 static void test_axis(void)
 {
 	struct model_run *mr = add_run("/x/v/d.log", 3);
@@ -310,13 +311,13 @@ static void test_axis(void)
 	ui_shared(ui)->reference = NULL;
 	press('2');
 	ok(row_with("10s")[0] != '\0' && row_with("00s")[0] == '\0',
-	   "a run of 14 s has an axis of its own: %s", row_with("s─"));
+	   "a run of 14 s has its own axis: %s", row_with("s─"));
 	mr->run.status = RUN_FINISHED;
-	ok(row_with("─5s─")[0] != '\0' && row_with("10s")[0] != '\0',
-	   "which ends with it once it is over: %s", row_with("s─"));
+	ok(row_with("─5s─")[0] != '\0' && row_with("10s")[0] != '\0', "which ends with the run: %s",
+	   row_with("s─"));
 }
 
-/* A run of 200 rows at about 100 ms, `slow` of them at another pace. */
+/* A run of 200 rows at about 100 ms, `slow` of them at another speed. */
 static void add_paced(const char *path, int before, int slow, double ms)
 {
 	struct model_run *mr = add_run(path, 4);
@@ -334,7 +335,7 @@ static void add_paced(const char *path, int before, int slow, double ms)
 	press('2');
 }
 
-/* One row makes no axis; a stretch of slow steps is shown as it is. */
+/* A single row does not determine the axis; a longer slow section does. */
 static void test_spike(void)
 {
 	ui_shared(ui)->chart.metric.id = PLOT_MS_STEP;
@@ -342,14 +343,14 @@ static void test_spike(void)
 	     ui_shared(ui)->chart.smoothing++) {
 		add_paced("/x/w/spike.log", 120, 1, 5000);
 		ok(row_with("101")[0] != '\0' && row_with("00 |")[0] == '\0',
-		   "a spike leaves the chart: %s", row_with("100"));
+		   "a spike is outside the chart: %s", row_with("100"));
 		add_paced("/x/w/slow.log", 120, 30, 5000);
-		ok(row_with("4000")[0] != '\0', "a slow stretch does not");
+		ok(row_with("4000")[0] != '\0', "a slow section is inside");
 		add_paced("/x/w/hiccup.log", 120, 1, 103);
-		ok(row_with("103")[0] != '\0', "nor does what is none");
-		/* Shown where it lies: it may not come back. */
+		ok(row_with("103")[0] != '\0', "missing values are ignored");
+		/* Shown in place: it may not come back. */
 		add_paced("/x/w/late.log", 192, 8, 5000);
-		ok(row_with("4000")[0] != '\0', "nor what the last row says");
+		ok(row_with("4000")[0] != '\0', "nor is the last row");
 	}
 }
 
@@ -372,7 +373,7 @@ static void test_label(void)
 	}
 }
 
-/* Why a run failed stands where it is looked at. */
+/* The reason of a failure is shown where the run is shown. */
 static void test_cause(void)
 {
 	static const char *const texts[] = {
@@ -392,9 +393,10 @@ static void test_cause(void)
 	mr->run.status = RUN_CRASHED;
 	press('1');
 	ok(shows("c.log ", "RuntimeError at 500: NCCL is away"),
-	   "a crash is its exception, not one before or behind: %s", row_with("c.log "));
+	   "a crash is shown with its exception, not an earlier or later one: %s",
+	   row_with("c.log "));
 	mr->run.status = RUN_KILLED;
-	ok(shows("c.log ", "killed at 500"), "killed is a word");
+	ok(shows("c.log ", "killed at 500"), "killed is shown as a word");
 	mr->run.events[2].kind = RUN_EVENT_OOM;
 	mr->run.events[2].step = 300;
 	ui_shared(ui)->selected = mr;
@@ -403,10 +405,8 @@ static void test_cause(void)
 	   "each of its events is marked");
 }
 
-/*
- * Runs of one path on two pods, and scores without a log: each line of the
- * board is its own, to be selected and opened.
- */
+/* Runs of one path on two pods, and scores without a log: each line of the board can be selected
+ * and opened separately. */
 static void test_twins(struct ui_setup *setup)
 {
 	static const double scores[] = { 1.11, 1.14, 1.19 };
@@ -435,11 +435,11 @@ static void test_twins(struct ui_setup *setup)
 	ok(ui_shared(ui)->selected == twins[0], "and the first again");
 	press(KEYCODE_DOWN);
 	press(' ');
-	ok(shows("seed 701", "+") && !shows("seed 700", "+"), "a mark stands at its own run: %s",
+	ok(shows("seed 701", "+") && !shows("seed 700", "+"), "a mark is shown at its own run: %s",
 	   row_with("seed 700"));
 	press(' ');
 	press('\r');
-	ok(row_with("pod pod-b")[0], "Enter opens the one that is selected");
+	ok(row_with("pod pod-b")[0], "Enter opens the selected one");
 	press('3');
 	press('g');
 	press('/');
@@ -451,7 +451,7 @@ static void test_twins(struct ui_setup *setup)
 	press(KEYCODE_DOWN);
 	ok(style_of("1.14000") == STYLE_STRONG, "then the next one");
 	press(KEYCODE_UP);
-	ok(style_of("1.11000") == STYLE_STRONG, "and the one before it");
+	ok(style_of("1.11000") == STYLE_STRONG, "and the previous one");
 	press(27);
 	press('1');
 	setup->baseline = NULL;
@@ -462,7 +462,7 @@ static void test_twins(struct ui_setup *setup)
 	ui_shared(ui)->selected = twins[0];
 	press('R');
 	press('3');
-	ok(shows("◆ twin", "BASELINE"), "that of a run becomes it in another view: %s",
+	ok(shows("◆ twin", "BASELINE"), "the group of a run becomes it in another view: %s",
 	   row_with("twin"));
 	press('G');
 	ok(shows("no run counts: ", "not finished") && row_with("· mean ")[0] == '\0',
@@ -471,7 +471,7 @@ static void test_twins(struct ui_setup *setup)
 	press('R');
 }
 
-/* Gains in the order of their numbers, whatever their signs are. */
+/* Gains sorted by value, including their signs. */
 static void test_harness_order(void)
 {
 	static const double gains[] = { -5, 12.5, 9 };
@@ -494,7 +494,7 @@ static void test_harness_order(void)
 		press('s');
 	for (size_t i = 0; i < 3; i++)
 		rows[i] = place_of(ids[i]);
-	ok(rows[0] < rows[2] && rows[2] < rows[1], "the least gain is the first: %zu %zu %zu",
+	ok(rows[0] < rows[2] && rows[2] < rows[1], "the smallest gain is first: %zu %zu %zu",
 	   rows[0], rows[2], rows[1]);
 	press('1');
 	model.harness = NULL;
@@ -512,7 +512,7 @@ static int keep_copy(void *user, const struct command *command, char said[200], 
 	return 0;
 }
 
-/* What is copied of a run is what its row shows. */
+/* Copying a run copies what its row shows. */
 static void test_copy(struct ui_setup *setup, const struct model_run *mr)
 {
 	setup->sink.execute = keep_copy;
@@ -524,16 +524,16 @@ static void test_copy(struct ui_setup *setup, const struct model_run *mr)
 	   "a step time that its log does not print: %s", copied);
 }
 
-/* --read-only is of pods that are acted on, and of no more. */
+/* --read-only only disables actions on pods. */
 static void test_read_only(void)
 {
 	ui_shared(ui)->read_only = true;
 	press('7');
 	press('r');
-	ok(row_with("--read-only")[0] == '\0', "a link may be tried");
+	ok(row_with("--read-only")[0] == '\0', "connecting is allowed");
 	press('a');
-	ok(shows("--read-only", "nothing that acts"), "an audit may not");
-	ok(!shows(" q quit", "audit"), "nor is its key shown: %s", row_with(" q quit"));
+	ok(shows("--read-only", "nothing that acts"), "an audit is not");
+	ok(!shows(" q quit", "audit"), "its key is not shown either: %s", row_with(" q quit"));
 	press('1');
 	ui_shared(ui)->read_only = false;
 }

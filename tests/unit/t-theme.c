@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Each theme against the background it is for: contrast by WCAG 2.1 (1.4.3,
- * and 1.4.11 for lines), and what colours tell apart as the colour-blind see
- * it (Machado, Oliveira, Fernandes: A Physiologically-based Model for
- * Simulation of Color Vision Deficiency, 2009, severity 1), by CIEDE2000.
- */
+/* Each theme against the background it is for: contrast by WCAG 2.1 (1.4.3, and 1.4.11 for lines),
+ * and the colors that color-blind readers can distinguish (Machado, Oliveira, Fernandes: A
+ * Physiologically-based Model for Simulation of Color Vision Deficiency, 2009). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +18,7 @@ static double to_linear(double c)
 	return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
 }
 
-/* Colours 16 to 255 as every terminal of 256 colours has them. */
+/* Colors 16 to 255 as in every terminal with 256 colors. */
 static struct rgb color_of(int n)
 {
 	static const double level[] = { 0, 95, 135, 175, 215, 255 };
@@ -77,7 +74,7 @@ static void to_lab(struct rgb rgb, const double sight[3][3], double lab[3])
 
 #define DEGREE (M_PI / 180)
 
-/* The hue of a colour, 0 to 360 degrees. */
+/* The hue of a color, 0 to 360 degrees. */
 static double hue_of(double a, double b)
 {
 	double hue = atan2(b, a) / DEGREE;
@@ -90,7 +87,7 @@ static double seventh(double chroma)
 	return sqrt(pow(chroma, 7) / (pow(chroma, 7) + pow(25, 7)));
 }
 
-/* CIEDE2000 between two colours in L*a*b*: 1 is just seen between patches. */
+/* CIEDE2000 between two colors in L*a*b*: 1 is just visible between patches. */
 static double ciede2000(const double x[3], const double y[3])
 {
 	double g = 1.5 - seventh((hypot(x[1], x[2]) + hypot(y[1], y[2])) / 2) / 2;
@@ -116,7 +113,7 @@ static double ciede2000(const double x[3], const double y[3])
 		    turn * part[1] * part[2]);
 }
 
-/* Pairs of the data that the formula was published with. */
+/* Test pairs published with the formula. */
 static void test_formula(void)
 {
 	static const struct {
@@ -136,7 +133,7 @@ static void test_formula(void)
 	}
 }
 
-/* The least distance between two styles, to any sight. */
+/* The smallest distance between two styles, for any kind of vision. */
 static double distance(enum theme theme, unsigned int one, unsigned int two)
 {
 	double least = INFINITY, a[3], b[3];
@@ -149,10 +146,8 @@ static double distance(enum theme theme, unsigned int one, unsigned int two)
 	return least;
 }
 
-/*
- * Two that are nearer could be taken for each other: a difference of 1 is just
- * seen between large patches side by side, lines of dots need many times that.
- */
+/* Styles that are closer could be confused: a difference of 1 is just visible between large patches
+ * next to each other, lines of dots need many times that. */
 #define APART 8
 
 static void are_apart(enum theme theme, const unsigned int *styles, size_t n, const char *what)
@@ -169,11 +164,11 @@ static void are_apart(enum theme theme, const unsigned int *styles, size_t n, co
 			good &= has >= APART;
 		}
 	}
-	ok(good, "%s: %s are told apart by all", theme_name(theme), what);
+	ok(good, "%s: %s can be distinguished by all", theme_name(theme), what);
 }
 
-/* What is drawn side by side.  WARN and SILENT, LIVE and BETTER share a colour:
- * these stand in columns of their own, with a symbol or a sign and a word. */
+/* Styles drawn next to each other. WARN and SILENT, LIVE and BETTER share a color: these are in
+ * separate columns, with a symbol or a sign and a word. */
 static void test_apart(enum theme theme)
 {
 	static const unsigned int lines[] = {
@@ -191,7 +186,7 @@ static void test_apart(enum theme theme)
 	are_apart(theme, gauges, LENGTH(gauges), "parts of a gauge");
 }
 
-/* What is no text: lines of a chart, and those that only part others. */
+/* Styles that are not text: lines of a chart, and separators. */
 static double least_contrast(const char *name, double text, double faint)
 {
 	static const char *const faints[] = { "BORDER", "AXIS", "GAUGE_REST" };
@@ -220,7 +215,7 @@ static void test_contrast(enum theme theme, double background, double text, doub
 	ok(good, "%s: text has a contrast of %g, rules of %g", theme_name(theme), text, faint);
 }
 
-/* Of the 16 those that are near to the background are no ink. */
+/* Of the 16 colors, those close to the background are not used. */
 static void test_sixteen(enum theme theme, const char * not )
 {
 	bool good = true;
@@ -239,20 +234,20 @@ int main(void)
 	struct err err = { ERR_NONE, "" };
 	enum theme theme;
 
-	/* Backgrounds are seldom quite black or white. */
+	/* Backgrounds are rarely pure black or white. */
 	test_contrast(THEME_DARK, to_linear(30 / 255.0), 4.5, 1.7);
 	test_contrast(THEME_LIGHT, to_linear(250 / 255.0), 4.5, 1.5);
 	test_contrast(THEME_CONTRAST, 0, 7, 7);
 	test_formula();
 	for (theme = 0; theme < THEME_COUNT; theme++)
 		test_apart(theme);
-	/* Letters are colours: a is 0, p is 15. */
+	/* Letters are colors: a is 0, p is 15. */
 	test_sixteen(THEME_DARK, "ae");
 	test_sixteen(THEME_LIGHT, "hjklmnop");
 	test_sixteen(THEME_CONTRAST, "aei");
 	ok(theme_by_name("light", &theme, &err) == 0 && theme == THEME_LIGHT,
 	   "a theme by its name");
 	ok(theme_by_name("none", &theme, &err) == -1 && strstr(err.text, "contrast") != NULL,
-	   "a wrong one names those there are");
+	   "an unknown name lists the known ones");
 	return tap_done();
 }

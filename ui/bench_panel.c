@@ -298,8 +298,8 @@ static void bench_words_of(const struct bench_live *live, const struct bench_liv
 		(void)snprintf(out, size, "%s: %s", live->arms[c->arm].tag, c->text);
 	else
 		(void)snprintf(out, size,
-			       "A/A: the same code differs by %s%%; %zu block%s "
-			       "would show %s%%",
+			       "A/A: the same code differs by %s%% in %zu block%s; smallest "
+			       "detectable difference %s%%",
 			       fmt_signed(c->all.mean, 2).s, c->all.n, c->all.n == 1 ? "" : "s",
 			       fmt_number(c->shows, 2).s);
 }
@@ -324,7 +324,7 @@ static void bench_draw_words(struct bench_pen *pen)
 			bench_say(pen, STYLE_HINT, "%s: no verdict yet", tag);
 		else
 			canvas_print_top(pen->canvas, &pen->rest, STYLE_HINT,
-					 "%s: no verdict yet; what is shown is so far", tag);
+					 "%s: no verdict yet; partial results below", tag);
 	}
 }
 
@@ -337,16 +337,16 @@ static void bench_add_next(const struct bench_live *live, const struct bench_liv
 
 	if (next < live->min_blocks)
 		facts_text(facts, "next", FACT_PLAIN,
-			   "%s: analysed from block %zu on; block %zu of %zu "
-			   "is next",
-			   tag, live->min_blocks, next, planned);
+			   "%s: first analysis after block %zu; block %zu of %zu is next", tag,
+			   live->min_blocks, next, planned);
 	else if (next >= planned || !live->early)
 		facts_text(facts, "next", FACT_PLAIN,
-			   "%s: at block %zu, the last, p < %.2g decides", tag, planned, c->next_p);
+			   "%s: decided after the last block (%zu): p < %.2g", tag, planned,
+			   c->next_p);
 	else
 		facts_text(facts, "next", FACT_PLAIN,
-			   "%s: block %zu of %zu ends it early at p < %.2g "
-			   "(a mean beyond ±%s%%), or within ±%g%%",
+			   "%s: stops after block %zu of %zu if p < %.2g (mean beyond ±%s%%) or "
+			   "within ±%g%%",
 			   tag, next, planned, c->next_p, fmt_number(c->stops_at, 2).s,
 			   live->margin / 2);
 }
@@ -361,20 +361,19 @@ static void bench_add_needs(const struct bench_live *live, struct facts *facts)
 		if (live->running)
 			bench_add_next(live, c, facts);
 		if (c->sd > 0.0 && c->blocks_to_margin > 0)
-			facts_text(facts, "needs", FACT_PLAIN,
-				   "%s: %zu blocks to show %g%% at its spread "
-				   "of %.2f%% a block",
-				   tag, c->blocks_to_margin, live->margin, c->sd);
+			facts_text(
+				facts, "needs", FACT_PLAIN,
+				"%s: %zu blocks to detect %g%% (block standard deviation %.2f%%)",
+				tag, c->blocks_to_margin, live->margin, c->sd);
 		else if (c->sd > 0.0)
 			facts_text(facts, "needs", FACT_WARN,
-				   "%s: over 1000 blocks to show %g%% at its "
-				   "spread of %.1f%% a block",
+				   "%s: over 1000 blocks to detect %g%% (block standard deviation "
+				   "%.1f%%)",
 				   tag, live->margin, c->sd);
 	}
 	if (live->noise_sd > 0.0)
 		facts_text(facts, "noise", FACT_DIM,
-			   "of these pods: sd %.2f%% from run to run (%zu A/A "
-			   "runs)",
+			   "on these pods: run standard deviation %.2f%% (%zu A/A runs)",
 			   live->noise_sd, live->noise_runs);
 }
 
@@ -382,14 +381,14 @@ static void bench_add_guards(const struct bench_live *live, struct facts *facts)
 {
 	array_each (c, live->contrasts, live->n_contrasts) {
 		if (c->guards[0] != '\0')
-			facts_text(facts, "guard", c->invalid ? FACT_ALARM : FACT_WARN, "%s: %s",
+			facts_text(facts, "check", c->invalid ? FACT_ALARM : FACT_WARN, "%s: %s",
 				   live->arms[c->arm].tag, c->guards);
 	}
 	if (live->n_dropped > 0)
-		facts_text(facts, "guard", FACT_WARN, "%zu block%s dropped for all arms",
+		facts_text(facts, "check", FACT_WARN, "%zu block%s dropped for all arms",
 			   live->n_dropped, live->n_dropped == 1 ? "" : "s");
 	if (facts->n == 0 && live->n_over > 0)
-		facts_text(facts, "guard", FACT_DIM, "none fired");
+		facts_text(facts, "check", FACT_DIM, "all passed");
 }
 
 /* What fired, and what it would take to know. */
@@ -460,10 +459,10 @@ static void bench_add_money(const struct bench_live *live, struct buf *out)
 static void bench_draw_head(struct bench_pen *pen)
 {
 	static const char *const ends[][2] = {
-		{ "n_max", "ended with its last block" },
-		{ "early", "ended early: an interim analysis showed enough" },
-		{ "budget", "ended by its budget" },
-		{ "guard", "ended by a guard" },
+		{ "n_max", "completed all blocks" },
+		{ "early", "stopped early: an interim analysis gave the result" },
+		{ "budget", "stopped by its budget" },
+		{ "guard", "stopped by a validity check" },
 		{ "aborted", "aborted" },
 	};
 	const struct bench_live *live = pen->live;
@@ -479,14 +478,16 @@ static void bench_draw_head(struct bench_pen *pen)
 			buf_appendf(&text, " · %s", ends[i][1]);
 	bench_say(pen, STYLE_STRONG, "%s", text.data);
 	if (live->still_up != NULL)
-		bench_say(pen, STYLE_WARN, "still up: %.200s: bench-stop runs their stop_cmd",
+		bench_say(pen, STYLE_WARN, "still up: %.200s; bench-stop runs their stop_cmd",
 			  live->still_up);
 	for (size_t i = 0; i < live->n_pods; i++)
 		if (live->waits[i][0] != '\0')
 			bench_say(pen, live->preflight ? STYLE_NORMAL : STYLE_WARN, "%s",
 				  live->waits[i]);
 	if (live->running && !live->driven)
-		bench_say(pen, STYLE_WARN, "no process drives it; hgym-tui bench attach resumes");
+		bench_say(pen, STYLE_WARN,
+			  "no process is driving this bench; hgym-tui bench "
+			  "attach resumes it");
 }
 
 int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struct rect rect)

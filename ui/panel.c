@@ -168,7 +168,7 @@ static struct run_state ended_state(const struct ui_shared *shared, const struct
 {
 	static const char *const words[] = {
 		[RUN_RUNNING] = "running",     [RUN_FINISHED] = "done",
-		[RUN_TRUNCATED] = "cut short", [RUN_CRASHED] = "crashed",
+		[RUN_TRUNCATED] = "truncated", [RUN_CRASHED] = "crashed",
 		[RUN_OOM] = "out of memory",   [RUN_DIVERGED] = "NaN",
 		[RUN_KILLED] = "killed",       [RUN_UNKNOWN] = "ended",
 	};
@@ -233,13 +233,13 @@ struct run_state run_state_of(const struct ui_shared *shared, const struct model
 	double silent_s = (double)(shared->now_wall_ms - mr->last_byte_wall_ms) / 1000;
 
 	if (mr->log != NULL && model_log_cut_run(model, mr->log) == mr)
-		return new_state(SYMBOL_FAILED, FACT_WARN, "log gone");
+		return new_state(SYMBOL_FAILED, FACT_WARN, "log deleted");
 	if (mr->run.status != RUN_RUNNING)
 		return ended_state(shared, mr);
 	if (link == POD_RECONNECTING || link == POD_REFUSED)
 		return new_state(SYMBOL_FAILED, FACT_ALARM, "link %s", pod_state_name(link));
 	if (mr->blank && (!mr->live || silent_s > STARTING_S))
-		return lines_state(SYMBOL_IDLE, FACT_DIM, "no figures", &mr->run);
+		return lines_state(SYMBOL_IDLE, FACT_DIM, "no data", &mr->run);
 	if (!mr->live)
 		return new_state(SYMBOL_IDLE, FACT_DIM, "not followed");
 	if (alert != NULL && alert->kind == ALERT_STALL)
@@ -418,10 +418,9 @@ static void draw_cost(const struct ui_shared *shared, struct canvas *canvas, str
 		if (run_has(part))
 			buf_appendf(&text, " · at %.0f %% of the budget", 100 * part);
 		buf_appendf(&text,
-			    " %.4f %s behind at step %.0f: of %zu earlier runs "
-			    "behind by that or less %zu ended ahead (error <= "
-			    "%.0f %%)",
-			    a.gap, a.unit, a.step, a.n_behind, a.n_ahead, ceil(100 * a.error));
+			    " %.4f %s behind the reference at step %.0f; %zu of %zu earlier runs "
+			    "this far behind still finished ahead (error <= %.0f %%)",
+			    a.gap, a.unit, a.step, a.n_ahead, a.n_behind, ceil(100 * a.error));
 	}
 	(void)canvas_wrap(canvas, r, run_has(usd) ? STYLE_NORMAL : STYLE_DIM, buf_str(&text), 0);
 }
@@ -525,7 +524,7 @@ void panel_events(const struct ui_shared *shared, struct canvas *canvas, struct 
 			     event->text);
 	}
 	if (model->n_events == 0)
-		canvas_print_top(canvas, &r, STYLE_DIM, "Nothing happened yet.");
+		canvas_print_top(canvas, &r, STYLE_DIM, "No events yet.");
 }
 
 const char *panel_pod_symbol(const struct model_pod *pod, enum fact_style *style)

@@ -79,7 +79,7 @@ static const struct {
 			   { METRIC_STEP_MS, "time of one step" } },
 	[PLOT_TOK_S] = { { METRIC_TOK_S_INTERVAL, "throughput" },
 			 { METRIC_TOK_S, "mean throughput" } },
-	[PLOT_TOK_S_DEVICE] = { { METRIC_TOK_S_DEVICE, "throughput of a device" } },
+	[PLOT_TOK_S_DEVICE] = { { METRIC_TOK_S_DEVICE, "throughput per device" } },
 	[PLOT_GPU_UTIL] = { { METRIC_GPU_UTIL, "GPU utilisation" } },
 	[PLOT_GPU_POWER] = { { METRIC_GPU_POWER_W, "GPU power" } },
 	[PLOT_GPU_TEMP] = { { METRIC_GPU_TEMP_C, "GPU temperature" } },
@@ -242,9 +242,9 @@ void plot_why_none(const struct model_run *mr, struct chart_metric metric, enum 
 		   char *out, size_t size)
 {
 	if (mr->history == MODEL_ASKED)
-		(void)snprintf(out, size, "on its way from the database");
+		(void)snprintf(out, size, "loading from the database");
 	else if (is_of_pod(metric.id))
-		(void)snprintf(out, size, "no %s of its pod while it ran",
+		(void)snprintf(out, size, "no %s of its pod during this run",
 			       plot_metric_name(&metric));
 	else
 		(void)snprintf(out, size, "no %s over %s in this log yet",
@@ -338,7 +338,7 @@ struct gap plot_gap(const struct plot_request *request, const struct model *mode
 	struct gap gap = { .at = RUN_ABSENT };
 	enum chart_axis axis = AXIS_STEP;
 	struct plot_points own = { .what = "val BPB" }, held = { .n = 0 };
-	char x[FMT_SIZE] = "one time";
+	char x[FMT_SIZE] = "the same time";
 
 	if (request->metric.id == PLOT_BPB)
 		gap = gap_validated(mr, base);
@@ -747,7 +747,7 @@ static void add_title(const struct work *work, const struct chart *chart,
 	if (settings->log_y && without < 3)
 		buf_append_str(out, " · log y");
 	if (settings->zoom > 1 && without < 4)
-		buf_appendf(out, " · %.3gx%s", settings->zoom, settings->hold_y ? ", y held" : "");
+		buf_appendf(out, " · %.3gx%s", settings->zoom, settings->hold_y ? ", y fixed" : "");
 	add_cursor(work, chart, unit, out);
 }
 
@@ -946,8 +946,9 @@ bool ui_chart_act(struct ui_shared *shared, enum action action)
 		chart->axis = (chart->axis + 1) % AXIS_COUNT;
 	} else if (action == ACTION_REPLAY) {
 		chart->replay = !chart->replay;
-		ui_show_message(shared, "other runs are shown %s",
-				chart->replay ? "as far as this one has come" : "whole");
+		ui_show_message(shared, "other curves %s",
+				chart->replay ? "end at this run's current step"
+					      : "are shown whole");
 	} else if (action == ACTION_LOG_AXIS) {
 		chart->log_y = !chart->log_y;
 	} else if (action == ACTION_SMOOTH_MORE) {

@@ -26,16 +26,16 @@ struct plot_label {
  *	id, name, unit, decimals at the axis, floor and ceiling of the axis,
  *	and what is better: -1 less, 1 more, 0 nobody knows
  */
-#define PLOT_LIST(X)                                                        \
-	X(BPB, "BPB", "bits/byte", 3, NAN, NAN, -1)                         \
-	X(MS_STEP, "step time", "ms/step", 1, NAN, NAN, -1)                 \
-	X(LOSS, "train loss", "nats", 3, NAN, NAN, -1)                      \
-	X(TOK_S, "throughput", "Mtok/s", 2, NAN, NAN, 1)                    \
-	X(TOK_S_DEVICE, "throughput of a device", "ktok/s", 2, NAN, NAN, 1) \
-	X(VAL_LOSS, "val loss", "nats", 3, NAN, NAN, -1)                    \
-	X(OWN, "", "", 3, NAN, NAN, 0)                                      \
-	X(GPU_UTIL, "GPU utilisation", "%", 0, 0, 100, 0)                   \
-	X(GPU_POWER, "GPU power", "W", 0, 0, NAN, 0)                        \
+#define PLOT_LIST(X)                                                       \
+	X(BPB, "BPB", "bits/byte", 3, NAN, NAN, -1)                        \
+	X(MS_STEP, "step time", "ms/step", 1, NAN, NAN, -1)                \
+	X(LOSS, "train loss", "nats", 3, NAN, NAN, -1)                     \
+	X(TOK_S, "throughput", "Mtok/s", 2, NAN, NAN, 1)                   \
+	X(TOK_S_DEVICE, "throughput per device", "ktok/s", 2, NAN, NAN, 1) \
+	X(VAL_LOSS, "val loss", "nats", 3, NAN, NAN, -1)                   \
+	X(OWN, "", "", 3, NAN, NAN, 0)                                     \
+	X(GPU_UTIL, "GPU utilisation", "%", 0, 0, 100, 0)                  \
+	X(GPU_POWER, "GPU power", "W", 0, 0, NAN, 0)                       \
 	X(GPU_TEMP, "GPU temperature", "°C", 0, NAN, NAN, 0)
 
 enum plot_metric {

@@ -43,10 +43,10 @@ static const char *state_word(const struct model_bench *bench)
 	if (live == NULL || !live->running)
 		return bench->state;
 	if (!live->driven)
-		return "left";
+		return "paused";
 	for (size_t i = 0; i < live->n_pods; i++)
 		if (live->waits[i][0] != '\0')
-			return "waits";
+			return "waiting";
 	return bench->state;
 }
 
@@ -71,7 +71,7 @@ static void verdict_cell(const struct model_bench *bench, struct list_cell *cell
 		return;
 	}
 	if (bench->is_plan) {
-		list_cellf(cell, STYLE_DIM, "to start: %.180s", file_name(bench->id));
+		list_cellf(cell, STYLE_DIM, "not started: %.180s", file_name(bench->id));
 		return;
 	}
 	struct str line = first_line(bench->report != NULL ? bench->report : bench->id);
@@ -127,7 +127,7 @@ static struct list *bench_list(void *state, struct ui_shared *shared)
 	static const struct list_column columns[] = {
 		{ "BENCH", 18, .grow = true, .name = true },
 		{ "STATE", 11, .drop = 0 },
-		{ "BEGAN UTC", 11, .drop = 2 },
+		{ "STARTED UTC", 11, .drop = 2 },
 		{ "COST $", 7, 3, FMT_NUMBER, .decimals = 2 },
 		{ "VERDICT", 30, .grow = true },
 	};
@@ -195,11 +195,10 @@ static void bench_draw(void *state, struct ui_shared *shared, struct canvas *can
 	if (list->all == 0) {
 		panel_empty(canvas, r,
 			    "No benches yet.\n"
-			    "Name plans in the configuration (\"benches\"); b "
-			    "starts one.\n"
-			    "hgym-tui bench run bench.json does the same (it asks "
-			    "first);\n"
-			    "hgym-tui bench judge judges logs that exist already.");
+			    "b starts a plan that \"benches\" in the configuration names\n"
+			    "hgym-tui bench run bench.json starts one from the shell (it asks "
+			    "first)\n"
+			    "hgym-tui bench judge compares logs of runs that already exist");
 		return;
 	}
 	if (view->shown != list->id)
@@ -243,10 +242,10 @@ static bool bench_act(void *state, struct ui_shared *shared, enum action action,
 		if (shared->pod_marks.n > 0)
 			out->text = ui_pod_names(shared, MODEL_NONE);
 	} else if (action == ACTION_BENCH_STOP && bench->is_plan) {
-		ui_show_message(shared, "this is a plan: nothing runs");
+		ui_show_message(shared, "this plan has not been started");
 	} else if (action == ACTION_BENCH_STOP && strcmp(bench->state, "running") != 0 &&
 		   bench->still_up == NULL) {
-		ui_show_message(shared, "this bench is over");
+		ui_show_message(shared, "this bench has already ended");
 	} else if (action == ACTION_BENCH_STOP) {
 		out->id = COMMAND_BENCH_STOP;
 		out->name = xstrdup(bench->id);

@@ -282,8 +282,8 @@ static void fill_lines(struct board_view *view)
 }
 
 /* Of the column of that name, in the order of its marks. */
-static const char caps_legend[] = "CAPS bytes, train, eval, targets: ✓ kept ~ just over ✗ broken · "
-				  "unknown";
+static const char caps_legend[] = "CAPS bytes, train, eval, targets: ✓ met ~ just over ✗ exceeded "
+				  "· unknown";
 
 static const char *unit_of(const struct board *board, const struct board_group *group)
 {
@@ -300,12 +300,12 @@ static void describe_verdict(const struct board *board, const struct board_group
 
 	buf_appendf(out, "%s · ", group->title != NULL ? group->title : group->key);
 	if (group->n_counted == 0) {
-		buf_append_str(out, "no run counts: ");
+		buf_append_str(out, "no run counted: ");
 		board_list_uncounted(group, out);
 		buf_append_char(out, '\n');
 		return;
 	}
-	buf_appendf(out, "runs that count: %zu · seeds: %zu · mean %s %s · sample sd %s\n",
+	buf_appendf(out, "runs counted: %zu · seeds: %zu · mean %s %s · sample sd %s\n",
 		    group->n_counted, group->n_seeds, fmt_number(group->stats.mean, 5).s,
 		    unit_of(board, group), fmt_number(group->stats.sd_sample, 5).s);
 	if (group->n_counted < group->n_rows) {
@@ -314,11 +314,11 @@ static void describe_verdict(const struct board *board, const struct board_group
 		buf_append_char(out, '\n');
 	}
 	if (run_has(v->bar))
-		buf_appendf(out, "bar %s %s: what a mean must be below\n", fmt_number(v->bar, 5).s,
+		buf_appendf(out, "bar %s %s: the mean must be below it\n", fmt_number(v->bar, 5).s,
 			    unit_of(board, group));
 	else if (board->baseline == 0)
-		buf_append_str(out, "no baseline: R makes this group the one "
-				    "to beat, and the others are judged\n");
+		buf_append_str(out, "no baseline: press R to compare the other groups with this "
+				    "one\n");
 	if (run_has(v->delta))
 		buf_appendf(out, "gap %s %s (%s nats)\n", fmt_signed(v->delta, 5).s,
 			    unit_of(board, group), fmt_signed(v->delta_nats, 5).s);
@@ -327,11 +327,11 @@ static void describe_verdict(const struct board *board, const struct board_group
 			    v->seeds_needed, fmt_number(v->mean_needed, 5).s);
 	if (v->seeds_planned > 0)
 		buf_appendf(out,
-			    "with power %.0f %%: %u seeds in all, if mean and "
-			    "spread stay",
+			    "with power %.0f %%: %u seeds in total, if mean and spread stay the "
+			    "same",
 			    100 * BOARD_POWER, v->seeds_planned);
 	if (run_has(v->usd_more))
-		buf_appendf(out, "; about $%.2f more ($%.2f a seed)", v->usd_more, v->usd_seed);
+		buf_appendf(out, "; about $%.2f more ($%.2f per seed)", v->usd_more, v->usd_seed);
 	buf_append_str(out, v->seeds_planned > 0 ? "\n" : "");
 	for (size_t i = 0; i < group->n_notes; i++)
 		buf_appendf(out, "%s\n", group->notes[i]);
@@ -457,9 +457,7 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 	struct spread s;
 	char name[FMT_LABEL];
 
-	r = canvas_box(canvas, r,
-		       "Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean "
-		       "· left is better",
+	r = canvas_box(canvas, r, "Scores (%s) · ● seed  ✗ exceeds a cap  │ mean · left is better",
 		       unit_of(board, &board->groups[selected]));
 	int names = int_max(NAME_COLUMNS, r.w / 5);
 	if (r.w - names < 10)
@@ -626,7 +624,7 @@ static struct rect board_box(const struct board_view *view, const struct ui_shar
 
 	if (by != NULL)
 		return canvas_box(canvas, r, "Board · by %s, %s is better%s", by,
-				  view->board.higher ? "more" : "less", hint);
+				  view->board.higher ? "higher" : "lower", hint);
 	return canvas_box(canvas, r, "Board%s%.60s%s", shared->track != NULL ? " · track " : "",
 			  shared->track != NULL ? shared->track->name : "", hint);
 }
@@ -648,8 +646,7 @@ static void board_draw(void *state, struct ui_shared *shared, struct canvas *can
 	if (view->n_lines == 0) {
 		panel_empty(canvas, r,
 			    "No runs to rank yet.\n"
-			    "Finished runs of one folder are the seeds of one "
-			    "recipe.");
+			    "Finished runs in one folder count as seeds of one recipe.");
 		return;
 	}
 	size_t group = selected_group(view);
@@ -697,7 +694,7 @@ static void mark_group(const struct board_view *view, struct ui_shared *shared)
 				ui_toggle_mark(shared, &shared->marks, mr, UI_MAX_MARKS);
 		}
 	}
-	ui_show_message(shared, "%zu runs are marked", shared->marks.n);
+	ui_show_message(shared, "%zu runs marked", shared->marks.n);
 }
 
 /* Unfold the group, fold it again, or open the seed's run. */
@@ -732,7 +729,7 @@ static void set_reference(const struct board_view *view, struct ui_shared *share
 		shared->configured++;
 		return;
 	}
-	ui_show_message(shared, "this group has no runs here");
+	ui_show_message(shared, "this group has scores but no runs, so it cannot be the reference");
 }
 
 static void board_moved(void *state, struct ui_shared *shared)

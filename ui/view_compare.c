@@ -142,20 +142,18 @@ static void reason(const struct compare *compare, char *out, size_t size)
 	}
 	if (unknown > 0)
 		(void)snprintf(out, size,
-			       "%zu of %zu logs have no val_bpb beside "
-			       "val_loss: their loss is in nats of an unknown "
-			       "tokenizer and is not drawn as BPB",
+			       "%zu of %zu logs have no val_bpb next to val_loss: their loss is in "
+			       "nats of an unknown tokenizer and is not drawn as BPB",
 			       unknown, compare->request.n_runs);
 	else if (hi - lo > 1e-4)
 		(void)snprintf(out, size,
-			       "Tokenizers differ (%.4f to %.4f bits/byte a "
-			       "nat): compare BPB, not loss",
+			       "Tokenizers differ (%.4f to %.4f bits/byte per nat): compare BPB, "
+			       "not loss",
 			       lo, hi);
 	else
-		(void)snprintf(out, size,
-			       "One tokenizer (%.4f bits/byte a nat): loss and "
-			       "BPB say the same",
-			       lo);
+		(void)snprintf(
+			out, size,
+			"One tokenizer (%.4f bits/byte per nat): loss and BPB are equivalent", lo);
 }
 
 /*
@@ -261,7 +259,7 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 		chart_draw(&chart, canvas);
 	else if (n > 0)
 		canvas_print(canvas, (struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 }, STYLE_DIM,
-			     "no point to hold against the reference");
+			     "no point to compare with the reference");
 	plot_points_release(&base);
 	for (size_t i = 0; i < request.n_runs; i++)
 		plot_points_release(&points[i]);
@@ -342,7 +340,7 @@ static void diff_cell(void *user, size_t row, size_t column, struct list_cell *c
 static void turn_diff(struct compare *compare, struct ui_shared *shared)
 {
 	if (compare->n_lines == 0) {
-		ui_show_message(shared, "the logs are not here, or have no row yet");
+		ui_show_message(shared, "no diff: a log has no local copy or no training row yet");
 		return;
 	}
 	list_release(&compare->list);
@@ -396,8 +394,7 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 	if (list->all < 2) {
 		panel_empty(canvas, r,
 			    "Nothing to compare yet.\n"
-			    "Mark runs with Space in the fleet, set a "
-			    "reference with R.");
+			    "In the fleet, mark runs with Space or set a reference with R.");
 		return;
 	}
 	struct rect table = rect_take_top(&r, int_min((int)list->all + 1, r.h / 3));

@@ -413,15 +413,17 @@ static void draw_large(struct fleet *fleet, struct ui_shared *shared, struct can
 	panel_events(shared, canvas, canvas_box(canvas, events, "Events · ! all"));
 }
 
-static const char no_pods[] = "No runs yet, and no pods.\n"
-			      "hgym-tui LOG...      opens logs that lie here\n"
-			      "hgym-tui demo        shows a fleet that is made up\n"
-			      "hgym-tui doctor      says what is set up and what is not\n"
-			      "man hgym-tui-config  how the configuration names pods";
+static const char no_pods[] = "No runs and no pods.\n"
+			      "hgym-tui LOG...  opens local logs\n"
+			      "hgym-tui demo    plays a recorded fleet\n"
+			      "hgym-tui doctor  checks the setup\n"
+			      "To follow pods, create ~/.config/hgym-tui/config.json (man "
+			      "hgym-tui-config)";
 static const char no_runs[] = "No runs yet.\n"
-			      "7  the pods: their links, and why one fails\n"
-			      "!  what happened so far\n"
-			      "\"logs\" of a pod in the configuration say where to look";
+			      "7  shows the pods, their connections and errors\n"
+			      "!  shows all events\n"
+			      "If the pods are connected, check their \"logs\" in the "
+			      "configuration";
 
 static void fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		       struct rect rect)

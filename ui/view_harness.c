@@ -54,7 +54,7 @@ static const struct list_column run_columns[] = {
 	[RUN_NAME] = { "RUN", 24, .grow = true, .name = true },
 	[RUN_STATE] = { "STATE", 24, .drop = 0, .grow = true },
 	[RUN_BEST] = { "VERIFIED", 11, 0, FMT_DIGITS, .decimals = 10 },
-	[RUN_GAIN] = { "on base", 9, 1, FMT_NUMBER, .decimals = 0 },
+	[RUN_GAIN] = { "vs. base", 9, 1, FMT_NUMBER, .decimals = 0 },
 	[RUN_DOUBT] = { "? unverified", 13, 2, FMT_NUMBER, .decimals = 0 },
 };
 
@@ -77,8 +77,8 @@ static const struct list_column iteration_columns[] = {
 	[IT_TOOLS] = { "TOOLS", 5, 3, FMT_DIGITS, .decimals = 10 },
 	[IT_CALLS] = { "CALLS", 10, 2, FMT_NUMBER, .decimals = 0 },
 	[IT_SCORE] = { "VERIFIED", 11, 0, FMT_DIGITS, .decimals = 10 },
-	[IT_BASE] = { "on base", 8, 0, FMT_NUMBER, .decimals = 0 },
-	[IT_BEST] = { "on best", 8, 1, FMT_NUMBER, .decimals = 0 },
+	[IT_BASE] = { "vs. base", 8, 0, FMT_NUMBER, .decimals = 0 },
+	[IT_BEST] = { "vs. best", 8, 1, FMT_NUMBER, .decimals = 0 },
 	[IT_RESULT] = { "RESULT", 24, .grow = true },
 	[IT_QUALIFIED] = { "QUALIFIED", 18, .drop = 4, .grow = true },
 	[IT_NOTE] = { "NOTES", 12, .drop = 5, .grow = true },
@@ -133,7 +133,7 @@ static void state_cell(const struct harness_pick *pick, struct list_cell *cell)
 	else if (pick->place->why[0] != '\0')
 		list_cellf(cell, STYLE_WARN, "%s", pick->place->why);
 	else if (!pick->place->read)
-		list_cellf(cell, STYLE_HINT, "being read");
+		list_cellf(cell, STYLE_HINT, "loading");
 	else if (run == NULL)
 		list_cellf(cell,
 			   pick->place->compare.process == HARNESS_NO ? STYLE_ALARM : STYLE_NORMAL,
@@ -487,16 +487,16 @@ static void find_points(struct scores *s, const struct harness_run *run)
 static void draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run,
 		       enum harness_x by)
 {
-	static const char *const names[] = { "iteration", "wall time", "the agent's cost" };
+	static const char *const names[] = { "iteration", "wall time", "agent cost" };
 	struct scores s;
 
 	s.off = s.n = 0;
 	s.by = by;
 	find_points(&s, run);
 	find_range(&s);
-	struct rect inside = canvas_box(canvas, r, "%.40s by %s: ◆ verified  ○ not%s",
+	struct rect inside = canvas_box(canvas, r, "%.40s by %s: ◆ verified  ○ unverified%s",
 					run->post_score_key != NULL ? run->post_score_key : "score",
-					names[by], s.off > 0 ? " (some far off)" : "");
+					names[by], s.off > 0 ? " (outliers hidden)" : "");
 	s.plot = inside;
 	(void)rect_take_left(&s.plot, AXIS_WIDTH);
 	(void)rect_take_bottom(&s.plot, 1);
@@ -504,8 +504,9 @@ static void draw_chart(struct canvas *canvas, struct rect r, const struct harnes
 		return;
 	if (s.n == 0) {
 		canvas_print_top(canvas, &inside, STYLE_HINT,
-				 by == HARNESS_X_ITERATION ? "nothing has been measured yet"
-							   : "no score of which that is known");
+				 by == HARNESS_X_ITERATION
+					 ? "no measurement yet"
+					 : "no score has a known value on this axis");
 		return;
 	}
 	draw_best_line(&s, canvas, run->higher_is_better == HARNESS_YES);
@@ -579,12 +580,12 @@ static void add_cases(struct facts *facts, const struct harness_pick *pick)
 		{ .label = "case", .kind = FMT_TEXT },
 		{ .label = "best", .kind = FMT_NUMBER },
 		{ .label = "median", .kind = FMT_NUMBER },
-		{ .label = "on base", .kind = FMT_NUMBER },
+		{ .label = "vs. base", .kind = FMT_NUMBER },
 	};
 	const struct harness_post *post = cases_of(pick);
 
 	if (post->n_cases == 0) {
-		facts_text(facts, "", FACT_HINT, "the verifier told no cases");
+		facts_text(facts, "", FACT_HINT, "the verifier reported no cases");
 		return;
 	}
 	facts_table(facts, "", columns, 4);
@@ -595,7 +596,7 @@ static void add_cases(struct facts *facts, const struct harness_pick *pick)
 static void add_calls(struct facts *facts, const struct harness_pick *pick)
 {
 	static const struct facts_column columns[] = {
-		{ .label = "tool (of the workspace)", .kind = FMT_TEXT },
+		{ .label = "tool (whole workspace)", .kind = FMT_TEXT },
 		{ .label = "calls", .kind = FMT_NUMBER },
 		{ .label = "failed", .kind = FMT_NUMBER },
 		{ .label = "total", .kind = FMT_AGE },
@@ -618,7 +619,7 @@ static void add_artifacts(struct facts *facts, const struct harness_pick *pick)
 	const struct harness_workspace *ws = &pick->place->ws;
 
 	if (ws->n_artifacts == 0)
-		facts_text(facts, "", FACT_HINT, "no artifact is registered");
+		facts_text(facts, "", FACT_HINT, "no artifact registered");
 	array_each (a, ws->artifacts, ws->n_artifacts) {
 		bool is_qualified = !a->quarantined && a->qualified != NULL;
 
@@ -723,7 +724,7 @@ static void draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 		void (*add)(struct facts *facts, const struct harness_pick *pick);
 	} details[] = {
 		[DETAIL_CASES] = { "cases of the baseline", add_cases },
-		[DETAIL_WORDS] = { "all of it in words", NULL },
+		[DETAIL_WORDS] = { "all details as text", NULL },
 		[DETAIL_CALLS] = { "calls by tool", add_calls },
 		[DETAIL_ARTIFACTS] = { "artifacts", add_artifacts },
 	};
@@ -817,10 +818,10 @@ static void harness_draw(void *state, struct ui_shared *shared, struct canvas *c
 	(void)harness_list(state, shared);
 	if (h->runs.all == 0) {
 		panel_empty(canvas, r,
-			    "No HarnessGym runs are followed here yet.\n"
-			    "hgym-tui harness DIR   shows a run that lies here\n"
-			    "\"harnessgym\": [\"DIR\"] at a pod of the "
-			    "configuration follows one");
+			    "No HarnessGym runs yet.\n"
+			    "hgym-tui harness DIR shows local runs\n"
+			    "To follow runs on a pod, add \"harnessgym\": [\"DIR\"] to the pod in "
+			    "the configuration");
 		return;
 	}
 	draw_table(h, canvas, rect_take_top(&r, int_min((int)h->runs.all + 1, int_max(r.h / 4, 3))),

@@ -530,7 +530,7 @@ static int look_on(struct logs *logs)
 /* Look on for as long as nobody notices; true: not done yet. */
 static bool search_slice(struct logs *logs, struct ui_shared *shared)
 {
-	const char *way = logs->forward ? "below; this is the first" : "above; this is the last";
+	const char *way = logs->forward ? "below; back to the first" : "above; back to the last";
 
 	/* It goes on at the begin as soon as that is known. */
 	if (logs->wrapped && logs->forward && logs->search_at == 0 && logs->src.timed != NULL &&
@@ -550,9 +550,9 @@ static bool search_slice(struct logs *logs, struct ui_shared *shared)
 		logs_show_hit(logs, logs->search_at, logs->searching);
 	}
 	if (found == 0)
-		ui_show_message(shared, "no line has it");
+		ui_show_message(shared, "no match");
 	else if (logs->wrapped)
-		ui_show_message(shared, "no more hits %s", way);
+		ui_show_message(shared, "no more matches %s", way);
 	logs->searching = NULL;
 	return false;
 }
@@ -562,7 +562,7 @@ static void begin_search(struct logs *logs, struct ui_shared *shared, const stru
 {
 
 	if (pattern == NULL) {
-		ui_show_message(shared, "/ searches first");
+		ui_show_message(shared, "no search pattern yet; press /");
 		return;
 	}
 	logs->searching = pattern;
@@ -602,7 +602,7 @@ static void add_state(const struct logs *logs, struct buf *out)
 		buf_appendf(out, " · searching %d %%, Esc stops",
 			    logs->forward ? searched : 100 - searched);
 	else if (!logs->left_end && log != NULL && (log->next != NULL || log->gone_wall_ms != 0))
-		buf_append_str(out, " · its end");
+		buf_append_str(out, " · end of the log");
 	else if (!logs->left_end)
 		buf_append_str(out, " · following");
 	else if (src->file != NULL)
@@ -616,23 +616,24 @@ static const char *order_of(const struct logs *logs)
 {
 	static const char *const orders[] = {
 		[LOGTIMED_TIMES] = " · by time",
-		[LOGTIMED_SOME] = " · by time, or as they came",
-		[LOGTIMED_NONE] = " · as they came",
+		[LOGTIMED_SOME] = " · by time where known",
+		[LOGTIMED_NONE] = " · in order of arrival",
 	};
 	const struct logsrc *src = &logs->src;
 
 	if (src->timed != NULL)
-		return logsrc_is_moved(src)	     ? " · by time; logs came, f shows them"
-		       : logtimed_is_cut(src->timed) ? " · by time, the newest of them"
+		return logsrc_is_moved(src)	     ? " · by time; new lines available, f to "
+						       "follow"
+		       : logtimed_is_cut(src->timed) ? " · by time, newest lines only"
 						     : orders[logtimed_order(src->timed)];
 	if (src->log->behind)
-		return " · its end; what is before it is on its way";
+		return " · only the end so far; earlier lines are being fetched";
 	if (src->log->next != NULL)
-		return logs->stays ? " · an older one, f shows the newest"
-				   : " · rotated, f shows the new one";
+		return logs->stays ? " · an older log, f shows the newest"
+				   : " · rotated, f shows the new log";
 	if (logsrc_is_moved(src))
-		return " · written anew, f shows it";
-	return src->log->gone_wall_ms != 0 ? " · its file is gone" : "";
+		return " · rewritten, f shows the new content";
+	return src->log->gone_wall_ms != 0 ? " · file deleted" : "";
 }
 
 static void add_filter(const struct logs *logs, struct buf *out)
@@ -642,8 +643,8 @@ static void add_filter(const struct logs *logs, struct buf *out)
 
 	if (src->filter == NULL)
 		return;
-	buf_appendf(out, " · & %.60s: %s%s line%s", logs->filter_text,
-		    src->is_cut ? "the newest " : "", fmt_grouped((double)n).s, n == 1 ? "" : "s");
+	buf_appendf(out, " · & %.60s: %s%s line%s", logs->filter_text, src->is_cut ? "newest " : "",
+		    fmt_grouped((double)n).s, n == 1 ? "" : "s");
 	if (logsrc_is_filtering(src) && src->file == NULL)
 		buf_append_str(out, " so far");
 	else if (logsrc_is_filtering(src))
@@ -731,15 +732,13 @@ static void logs_draw(void *state, struct ui_shared *shared, struct canvas *canv
 					   "A shows one of them"
 			    : logs->src.file == NULL && logs->src.log != NULL && logs->src.moves > 0
 				    ? "The local copy of this log was deleted.\n"
-				      "The oldest copies go when all are "
-				      "more than mirror_cap_bytes."
+				      "When all copies together exceed mirror_cap_bytes, the "
+				      "oldest are deleted."
 				    : "This log has no lines yet.\n"
 				      "A merges all logs");
 	else if (logs->src.filter != NULL && logsrc_filter_hits(&logs->src) == 0 &&
 		 !logsrc_is_filtering(&logs->src))
-		panel_empty(canvas, r,
-			    "No line passes the filter.\n"
-			    "& and Enter show all again");
+		panel_empty(canvas, r, "No line matches the filter.\n& and Enter show all lines");
 	else
 		draw_lines(logs, canvas, in);
 }
@@ -806,8 +805,8 @@ static int logs_search(void *state, struct ui_shared *shared, const char *text, 
 	logs->top.row = 0;
 	print_into(logs->filter_text, "%s", text);
 	if (is_off)
-		ui_show_message(shared, "a filter that begins with # is off; \\# looks "
-					"for a #");
+		ui_show_message(shared, "a filter starting with # is disabled; to match a #, type "
+					"\\#");
 	return 0;
 }
 
@@ -856,7 +855,7 @@ static void copy_line(struct logs *logs, struct ui_shared *shared, struct comman
 	AUTO_LINE line = logsrc_line_new(WHOLE_BYTES);
 
 	if (place >= logsrc_end(&logs->src)) {
-		ui_show_message(shared, "there is no line to copy");
+		ui_show_message(shared, "no line to copy");
 		return;
 	}
 	logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
@@ -876,7 +875,7 @@ static void learn_line(struct logs *logs, struct ui_shared *shared, struct comma
 	AUTO_LINE line = logsrc_line_new(LEARN_BYTES);
 
 	if (here >= logsrc_end(&logs->src)) {
-		ui_show_message(shared, "there is no line to learn from");
+		ui_show_message(shared, "no line to learn from");
 		return;
 	}
 	logsrc_read(&logs->src, here, LEARN_BYTES, &line);
@@ -909,8 +908,10 @@ static void bookmark(struct logs *logs, struct ui_shared *shared)
 		i++;
 	if (i < n)
 		logs->bookmarks[i] = logs->bookmarks[--logs->n_bookmarks];
-	else if (n == MAX_BOOKMARKS || logs->src.log == NULL)
-		ui_show_message(shared, "%d lines, each of one log, can be marked", MAX_BOOKMARKS);
+	else if (logs->src.log == NULL)
+		ui_show_message(shared, "merged lines cannot be marked; A shows a single log");
+	else if (n == MAX_BOOKMARKS)
+		ui_show_message(shared, "%d lines are marked; unmark one first", MAX_BOOKMARKS);
 	else
 		logs->bookmarks[logs->n_bookmarks++] =
 			(struct logs_bookmark){ logs->src.log, here };
@@ -935,7 +936,7 @@ static void next_bookmark(struct logs *logs, struct ui_shared *shared)
 	if (found)
 		logs_show_hit(logs, from + away, NULL);
 	else
-		ui_show_message(shared, "no line of this log is marked; Space marks");
+		ui_show_message(shared, "no marked line in this log; Space marks one");
 }
 
 /* The log next to the one that is shown, with its last run. */
@@ -990,12 +991,12 @@ static bool logs_act(void *state, struct ui_shared *shared, enum action action, 
 		open_wanted(logs, shared);
 	if (action == ACTION_BACK && logs->searching != NULL) {
 		logs->searching = NULL;
-		ui_show_message(shared, "the search was stopped");
+		ui_show_message(shared, "search stopped");
 		return true;
 	}
 	if ((action == ACTION_BACK || action == ACTION_QUIT) && logs->src.filter != NULL) {
 		(void)logs_search(logs, shared, "", true, NULL);
-		ui_show_message(shared, "all lines are shown; & and Up filter again");
+		ui_show_message(shared, "showing all lines; & and Up restore the filter");
 		return true;
 	}
 	if (action == ACTION_SEARCH_NEXT || action == ACTION_SEARCH_PREV)

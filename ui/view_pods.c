@@ -217,14 +217,13 @@ static void add_check(const struct ui_shared *shared, const struct model_check *
 
 	if (check->wall_ms == 0) {
 		facts_text(facts, "check", FACT_HINT,
-			   check->is_running ? "is under way"
-					     : "not checked yet; c logs in and looks");
+			   check->is_running ? "running" : "not checked yet; press c to check");
 		return;
 	}
 	facts_text(facts, "check", check->is_fit ? FACT_LIVE : FACT_WARN, "%s, as of %s, %s ago%s",
 		   check->is_fit ? "fit for a run" : "not fit for a run",
 		   fmt_clock(check->wall_ms).s, fmt_age(ago_s).s,
-		   check->is_running ? "; another is under way" : "");
+		   check->is_running ? "; another check is running" : "");
 	for (size_t i = 0; i < check->n_lines; i++)
 		facts_text(facts, "", FACT_PLAIN, "%s", check->lines[i]);
 }
@@ -242,8 +241,9 @@ static void add_noise(const struct model *model, const struct model_pod *pod, st
 		if (noise->rank > 0)
 			print_into(rank, ", rank %zu of %zu", noise->rank, noise->of);
 		facts_text(facts, label, FACT_PLAIN,
-			   "sd %.2f%%, 6 blocks show %s%%%s (%zu runs of %s)", noise->sd,
-			   fmt_number(noise->shows[1], 2).s, rank, noise->n_runs,
+			   "sd %.2f%%, smallest detectable difference %s%% with 6 blocks%s (%zu "
+			   "runs of %s)",
+			   noise->sd, fmt_number(noise->shows[1], 2).s, rank, noise->n_runs,
 			   noise->class_name);
 		label = "";
 	}
@@ -405,9 +405,7 @@ static void pods_draw(void *state, struct ui_shared *shared, struct canvas *canv
 	if (list->all == 0) {
 		panel_empty(canvas, r,
 			    "No pods.\n"
-			    "Name them in the configuration "
-			    "(man hgym-tui-config).\n"
-			    "hgym-tui doctor says where it is.");
+			    "Add pods to ~/.config/hgym-tui/config.json (man hgym-tui-config)");
 		return;
 	}
 	list_draw(list, canvas,

@@ -74,7 +74,7 @@ static void add_facts(const struct ui_shared *shared, struct facts *facts)
 		{ "mean", is_mean ? model_run_ms_per_step(mr) : RUN_ABSENT, 2, "ms/step" },
 		{ "median", is_mean ? RUN_ABSENT : run->step_ms_median, 2, "ms/step" },
 		{ "rate", model_run_tok_s(mr) / 1e6, 3, "Mtok/s" },
-		{ "rate", run->tok_s_per_device_last / 1e3, 2, "ktok/s a device" },
+		{ "rate", run->tok_s_per_device_last / 1e3, 2, "ktok/s per device" },
 		{ "batch", run->train_batch_tokens, -1, "tokens" },
 		{ "train loss", run->last_train_loss, 4, "nats" },
 		{ "val loss", run->last_val_loss, 4, "nats" },
@@ -94,7 +94,7 @@ static void add_facts(const struct ui_shared *shared, struct facts *facts)
 	if (mr->pod < shared->model->n_pods)
 		facts_text(facts, "pod", FACT_PLAIN, "%s", shared->model->pods[mr->pod].name);
 	if (mr->log != NULL && mr->log->gone_wall_ms != 0)
-		facts_text(facts, "log", FACT_PLAIN, "gone since %s",
+		facts_text(facts, "log", FACT_PLAIN, "file deleted %s",
 			   fmt_when(mr->log->gone_wall_ms, shared->now_wall_ms).s);
 	for (size_t i = 0; i < LENGTH(numbers); i++)
 		if (run_has(numbers[i].value))
@@ -183,9 +183,7 @@ static void run_draw(void *state, struct ui_shared *shared, struct canvas *canva
 	AUTO_FACTS facts = { .n = 0 };
 
 	if (shared->selected == NULL) {
-		panel_empty(canvas, r,
-			    "No run is selected.\n"
-			    "1 goes to the fleet");
+		panel_empty(canvas, r, "No run is selected.\n1 opens the fleet");
 		return;
 	}
 	/* As high as there are events, within what a view can spare. */

@@ -94,10 +94,10 @@ def ours(log, home):
             p.settle(0.2, 3)
             until(p, ["following"])
             # What was said of the last search goes away.
-            while "no line has it" in p.screen.text():
+            while "no match" in p.screen.text():
                 p.pump(0.2)
             p.send("/%s\r" % words)
-            took[where].append(until(p, [words + " ", "no line has it"]))
+            took[where].append(until(p, [words + " ", "no match"]))
     with open("/proc/%d/status" % p.pid) as status:
         peak = [w for w in status if w.startswith("VmHWM")][0].split()[1]
     p.send("Q")

@@ -72,7 +72,7 @@ screen text "a text of a phase, as large as the screen"
 screen narrow "80 columns"
 screen finished "the pod was lost: no score, and that is no verdict"
 screen wall "the scores by wall time"
-grep -q 'no score of which that is known' "$dir/cost"
+grep -q 'no score has a known value on this axis' "$dir/cost"
 check "by cost where nobody tells one: none" $? "$dir/cost"
 
 printf 'size 100x30\nkey 8\nsave %s\n' "$dir/ascii" >"$dir/script"

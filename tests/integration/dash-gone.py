@@ -70,8 +70,8 @@ def row(screen, text):
 
 
 def test_gone(screen, what):
-    shows(screen, "log gone", what + ": the row says that its log is gone")
-    ok("300" in row(screen, "log gone") and "50.0" in row(screen, "log gone"),
+    shows(screen, "log deleted", what + ": the row says that its log is gone")
+    ok("300" in row(screen, "log deleted") and "50.0" in row(screen, "log deleted"),
        what + ": and has its last numbers", screen.screen.text())
     shows(screen, "1 alert", what + ": it is an alert")
     screen.send("!")
@@ -90,7 +90,7 @@ def test_back(screen, what):
     screen.send("!")
     screen.wait_for("Budget")
     shows(screen, "0 alerts", what + ": nothing is wrong any more")
-    ok("log gone" not in screen.screen.text() and row(screen, " 20 "),
+    ok("log deleted" not in screen.screen.text() and row(screen, " 20 "),
        what + ": its rows are those of the new log", screen.screen.text())
 
 

@@ -172,7 +172,7 @@ def test_restart():
     db.commit()
     db.close()
     screen = dash()
-    shows(screen, "cut short at 444", "a log that is silent for days is over")
+    shows(screen, "truncated at 444", "a log that is silent for days is over")
     put(runs, log_rows(445, 450), "a")
     shows(screen, " 450 ", "until it goes on")
     shows(screen, "▶ a ", "and then it runs again")

@@ -98,7 +98,7 @@ def test_links(p):
 
 
 def test_check(p):
-    is_seen(p, "not checked yet; c logs in and looks", "no check was made")
+    is_seen(p, "not checked yet; press c to check", "no check was made")
     p.send("c")
     is_seen(p, "is being checked", "c begins one")
     is_seen(p, "for a run, as of", "its end is kept, with its time")

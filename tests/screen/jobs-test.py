@@ -402,8 +402,9 @@ def test_advice():
     p = Desk("sweep", width=200, height=60)
     p.until(lambda: "Runs (11)" in p.screen.text() and " 20 " in p.row(0))
     p.press("g")
-    ok(p.until(lambda: "0.0155 BPB behind at step 1000: of 5 earlier runs "
-               "behind by that or less 0 ended ahead (error <= 46 %)" in
+    ok(p.until(lambda: "0.0155 BPB behind the reference at step 1000; "
+               "0 of 5 earlier runs this far behind still finished ahead "
+               "(error <= 46 %)" in
                " ".join(p.screen.text().replace("│", " ").split())),
        "a run that is behind is told what became of such ones",
        p.screen.text())
@@ -470,7 +471,7 @@ def test_reference():
        p.until(lambda: 500 < x_end(p) <= 1000),
        "which goes on with the run", p.screen.text())
     p.press(".")
-    ok(p.wait_for("other runs are shown whole") and
+    ok(p.wait_for("other curves are shown whole") and
        p.until(lambda: x_end(p) == 2000),
        "and whole again", p.screen.text())
     p.press("4")
@@ -509,7 +510,7 @@ def test_no_gap():
     p.wait_for("(1 shown)")
     p.press("g 4")
     ok(p.wait_for(("Gap to reference",
-                   "no point to hold against the reference")),
+                   "no point to compare with the reference")),
        "without a common point there is no gap", p.screen.text())
     p.leave()
 

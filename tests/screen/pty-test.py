@@ -252,7 +252,7 @@ def test_mouse():
     p.settle()
     ok(y_axis(p) != before, "y is by what is shown", p.screen.text())
     p.send("H")
-    ok(p.wait_for("y held"), "H holds y")
+    ok(p.wait_for("y fixed"), "H holds y")
     ok(p.until(lambda: y_axis(p) == before), "by all of x", before)
     p.send("H0")
     p.settle()
@@ -432,7 +432,9 @@ def test_bench():
                "fused: FASTER by" in p.screen.text()),
        "what the next look needs")
     ok(p.wait_for("fused: FASTER by"), "yes runs it to a verdict")
-    ok(p.wait_for(("median", "· ended", "faster by %", "guard ")),
+    ok(p.wait_for(("median", "faster by %", "check ")) and
+       any(why in p.screen.text() for why in
+           ("· stopped early", "· completed all blocks")),
        "its runs, its interval, and why it ended")
     p.send("\r")
     ok(p.wait_for("paired by block"), "Enter shows the report")
@@ -571,7 +573,7 @@ def test_still_up():
     p = start((), width=140, height=32)
     p.wait_for("Fleet")
     p.send("6G")
-    p.wait_for("to start: bench.json")
+    p.wait_for("not started: bench.json")
     p.send("b")
     p.wait_for("type yes to go on")
     p.send("yes\r1")

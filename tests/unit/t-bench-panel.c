@@ -146,16 +146,16 @@ static void test_running(void)
 	ok(shows(live, "run 1 of 24"), "how far it is");
 	ok(shows(live, "1 min of 10 min") || shows(live, "100 s of 10 min"), "of its time");
 	ok(shows(live, "$0.50 of $8.00"), "and its money");
-	ok(shows(live, "analysed from block 3 on"), "when it is judged");
+	ok(shows(live, "first analysis after block 3"), "when it is judged");
 	bench_live_free(live);
 	live = make_live(2, true);
 	ok(!shows(live, "FASTER"), "no verdict word while it runs");
 	ok(shows(live, "no verdict yet"), "and that is said");
 	ok(shows(live, "+5.00% [4.70, 5.30]"), "the interval so far");
-	ok(shows(live, "block 5 of 8 ends it early at p < 0.012"),
+	ok(shows(live, "stops after block 5 of 8 if p < 0.012"),
 	   "what the next interim analysis needs");
-	ok(shows(live, "5 blocks to show 0.5%"), "what the margin needs");
-	ok(shows(live, "guard none fired"), "no guard");
+	ok(shows(live, "5 blocks to detect 0.5%"), "what the margin needs");
+	ok(shows(live, "check all passed"), "no check failed");
 	ok(shows(live, "  left") && shows(live, "  right"), "a row a pod");
 	bench_panel_words(live, words, sizeof(words));
 	is_str(words, "no verdict yet: run 13 of 24", "the same in the list");
@@ -171,12 +171,12 @@ static void test_running(void)
 	       "in the list too");
 	live->waits[1][0] = '\0';
 	live->driven = false;
-	ok(shows(live, "no process drives it"), "one that was left says so");
+	ok(shows(live, "no process is driving this bench"), "one that was left says so");
 	live->contrasts[0].invalid = true;
 	(void)snprintf(live->contrasts[0].text, 40, "INVALID (nan)");
 	(void)snprintf(live->contrasts[0].guards, 40, "nan: NaN in the log");
 	ok(shows(live, "new: INVALID (nan)"), "what is broken is said at once");
-	ok(shows(live, "guard new: nan: NaN"), "and by which guard");
+	ok(shows(live, "check new: nan: NaN"), "and by which check");
 	bench_live_free(live);
 }
 
@@ -187,7 +187,7 @@ static void test_over(void)
 
 	(void)snprintf(live->stopped, sizeof(live->stopped), "n_max");
 	ok(shows(live, "new: FASTER by 5.00%"), "its verdict when it is over");
-	ok(shows(live, "ended with its last block"), "why it ended");
+	ok(shows(live, "completed all blocks"), "why it ended");
 	is_int(style_of(live, "new: FASTER"), STYLE_BETTER | STYLE_BOLD, "in the style of FASTER");
 	(void)snprintf(live->contrasts[0].word, 24, "FASTER but WORSE");
 	is_int(style_of(live, "new: FASTER"), STYLE_WORSE | STYLE_BOLD,
@@ -200,8 +200,8 @@ static void test_over(void)
 	live->contrasts[0].arm = 2;
 	bench_panel_words(live, words, sizeof(words));
 	is_str(words,
-	       "A/A: the same code differs by +5.00%; 8 blocks would show "
-	       "0.40%",
+	       "A/A: the same code differs by +5.00% in 8 blocks; smallest detectable "
+	       "difference 0.40%",
 	       "an audit names no winner");
 	live->n_contrasts = 2;
 	bench_live_free(live);

@@ -288,7 +288,7 @@ static void test_trainer(void)
 	   "no direction is assumed");
 	b->run.status = RUN_FINISHED;
 	press('3');
-	ok(row_with("by loss, less is better")[0] != '\0' && shows(" t ", "1.75000"),
+	ok(row_with("by loss, lower is better")[0] != '\0' && shows(" t ", "1.75000"),
 	   "and ranked: %s", row_with(" t "));
 }
 
@@ -465,8 +465,8 @@ static void test_twins(struct ui_setup *setup)
 	ok(shows("◆ twin", "BASELINE"), "the group of a run becomes it in another view: %s",
 	   row_with("twin"));
 	press('G');
-	ok(shows("no run counts: ", "not finished") && row_with("· mean ")[0] == '\0',
-	   "a group without a mean shows why no run counts: %s", row_with("no run counts"));
+	ok(shows("no run counted: ", "not finished") && row_with("· mean ")[0] == '\0',
+	   "a group without a mean shows why no run counts: %s", row_with("no run counted"));
 	press('1');
 	press('R');
 }
@@ -490,7 +490,7 @@ static void test_harness_order(void)
 	}
 	model.harness = &view;
 	press('8');
-	for (int i = 0; i < 9 && !row_with("sorted by on base")[0]; i++)
+	for (int i = 0; i < 9 && !row_with("sorted by vs. base")[0]; i++)
 		press('s');
 	for (size_t i = 0; i < 3; i++)
 		rows[i] = place_of(ids[i]);

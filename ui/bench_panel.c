@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench under way or over, drawn: runs, blocks, intervals, words. */
+/* Draws a bench: runs, blocks, intervals, verdicts. */
 #include "ui/bench_panel.h"
 
 #include <stdio.h>
@@ -10,13 +10,13 @@
 #define LABEL_WIDTH 13
 #define RIGHT_WIDTH 27
 #define MIN_PLOT    16
-#define DOT	    0x2022 /* a bullet */
+#define DOT	    0x2022 /* bullet */
 
-/* Where the panel is being drawn. */
+/* The state of the drawing. */
 struct bench_pen {
 	const struct bench_live *live;
 	struct canvas *canvas;
-	struct rect rest, line; /* what is left of its place; under way */
+	struct rect rest, line; /* free part of the panel; current line */
 	struct scale axis;
 };
 
@@ -28,7 +28,7 @@ static unsigned int bench_arm_style(const struct bench_live *live, size_t arm)
 	return live->arms[arm].aa ? STYLE_DIM : theme_series((unsigned int)arm);
 }
 
-/* A line with words left of the plot; false: no room is left. */
+/* Start a line with a label left of the plot. False: the panel is full. */
 static bool bench_begin_line(struct bench_pen *pen, unsigned int style, const char *label)
 {
 	if (pen->rest.h <= 0)
@@ -39,7 +39,7 @@ static bool bench_begin_line(struct bench_pen *pen, unsigned int style, const ch
 	return true;
 }
 
-/* The words right of the plot. */
+/* Print right of the plot. */
 #define bench_right(pen, style, ...) \
 	canvas_print((pen)->canvas, bench_right_of(pen), (style), __VA_ARGS__)
 
@@ -51,7 +51,7 @@ static struct rect bench_right_of(const struct bench_pen *pen)
 	return right;
 }
 
-/* The plot between the labels and the words at the right. */
+/* The columns of the plot, between label and text at the right. */
 static struct scale bench_new_axis(const struct bench_pen *pen)
 {
 	return (struct scale){ pen->rest.x + LABEL_WIDTH,
@@ -59,13 +59,12 @@ static struct scale bench_new_axis(const struct bench_pen *pen)
 			       (double)NAN, (double)NAN };
 }
 
-/* A character at a value. */
 static void bench_put(struct bench_pen *pen, double value, unsigned int style, uint32_t cp)
 {
 	canvas_put(pen->canvas, scale_cell(&pen->axis, value), pen->line.y, style, cp);
 }
 
-/* A little room at both ends, and some where all values are one. */
+/* Add 4 % at both ends; if all values are equal, 1 % of the value. */
 static void bench_pad(struct scale *axis)
 {
 	double room = 0.04 * (axis->hi - axis->lo);
@@ -76,7 +75,7 @@ static void bench_pad(struct scale *axis)
 	axis->hi += room;
 }
 
-/* A dot; where there is one already, their number up to 9. */
+/* Put a dot; where dots coincide, their number, up to 9. */
 static void bench_put_dot(struct bench_pen *pen, double value, unsigned int style)
 {
 	int x = scale_cell(&pen->axis, value), y = pen->line.y;
@@ -92,7 +91,7 @@ static void bench_put_dot(struct bench_pen *pen, double value, unsigned int styl
 	canvas_put(pen->canvas, x, y, style, cp);
 }
 
-/* A title in the label's column and a rule under the plot. */
+/* Draw the line below a plot, with the name of the axis. */
 static bool bench_rule(struct bench_pen *pen, const char *text)
 {
 	if (!bench_begin_line(pen, STYLE_HEADER, text))
@@ -102,7 +101,7 @@ static bool bench_rule(struct bench_pen *pen, const char *text)
 	return true;
 }
 
-/* A number under its column, where it does not run into another. */
+/* Write a number of the axis at its column, moved inside the plot if necessary. */
 static void bench_tick(struct bench_pen *pen, double value, int decimals)
 {
 	struct fmt text = fmt_number(value, decimals);
@@ -120,7 +119,6 @@ static int bench_decimals(const struct bench_pen *pen)
 	return range >= 100 ? 0 : range >= 10 ? 1 : range >= 1 ? 2 : 3;
 }
 
-/* The runs of an arm as dots, and its median. */
 static void bench_draw_arm(struct bench_pen *pen, size_t arm)
 {
 	const struct bench_live *live = pen->live;
@@ -144,7 +142,7 @@ static void bench_draw_arm(struct bench_pen *pen, size_t arm)
 		    fmt_number(a->median, bench_decimals(pen)).s);
 }
 
-/* All runs on one axis of the metric. */
+/* Draw the runs of all arms on one axis of the metric, one line per arm. */
 static void bench_plot_runs(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
@@ -166,7 +164,7 @@ static void bench_plot_runs(struct bench_pen *pen)
 	}
 }
 
-/* A line of differences, with zero and the margin behind them. */
+/* Start a line of differences, with marks at 0 and at the margin. */
 static bool bench_begin_difference(struct bench_pen *pen, unsigned int style, const char *label)
 {
 	double margin = pen->live->margin;
@@ -179,10 +177,7 @@ static bool bench_begin_difference(struct bench_pen *pen, unsigned int style, co
 	return true;
 }
 
-/*
- * lo to hi with the mean in it, and as numbers; what goes on beyond the axis
- * has a < or >.
- */
+/* Draw an interval with its mean, and print its numbers. An end beyond the axis is a < or >. */
 static void bench_draw_interval(struct bench_pen *pen, const struct bench_live_span *span,
 				unsigned int style)
 {
@@ -205,7 +200,8 @@ static void bench_draw_interval(struct bench_pen *pen, const struct bench_live_s
 			    fmt_number(span->lo, 2).s, fmt_number(span->hi, 2).s);
 }
 
-/* The blocks of an arm as dots, its interval below, its pods' where several. */
+/* Draw an arm's blocks as dots and its interval below them; for several pods, also one interval per
+ * pod. */
 static void bench_draw_contrast(struct bench_pen *pen, const struct bench_live_contrast *c)
 {
 	const struct bench_live *live = pen->live;
@@ -228,7 +224,7 @@ static void bench_draw_contrast(struct bench_pen *pen, const struct bench_live_c
 	}
 }
 
-/* A range that shows the margin and every block; wide intervals are cut. */
+/* Choose a range that contains the margin and all blocks. Wider intervals are cut. */
 static void bench_fit_differences(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
@@ -252,7 +248,6 @@ static void bench_fit_differences(struct bench_pen *pen)
 	bench_pad(axis);
 }
 
-/* Blocks and intervals of each arm against zero and the margin. */
 static void bench_plot_differences(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
@@ -289,7 +284,8 @@ static unsigned int bench_verdict_style(const struct bench_live_contrast *c)
 	return STYLE_STRONG;
 }
 
-/* What an arm may be called: an A/A arm has no winner, whatever was shown. */
+/* Write an arm's verdict. An A/A arm is never faster or slower, because it runs the control's
+ * code. */
 static void bench_words_of(const struct bench_live *live, const struct bench_live_contrast *c,
 			   char *out, size_t size)
 {
@@ -304,7 +300,7 @@ static void bench_words_of(const struct bench_live *live, const struct bench_liv
 			       fmt_number(c->shows, 2).s);
 }
 
-/* The words of the judge; none before the bench is over. */
+/* Print the verdicts. While the bench runs there are none, except INVALID. */
 static void bench_draw_words(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
@@ -328,7 +324,7 @@ static void bench_draw_words(struct bench_pen *pen)
 	}
 }
 
-/* What the next interim analysis asks of an arm. */
+/* Add what the next interim analysis needs to decide. */
 static void bench_add_next(const struct bench_live *live, const struct bench_live_contrast *c,
 			   struct facts *facts)
 {
@@ -391,7 +387,6 @@ static void bench_add_guards(const struct bench_live *live, struct facts *facts)
 		facts_text(facts, "check", FACT_DIM, "all passed");
 }
 
-/* What fired, and what it would take to know. */
 static void bench_draw_facts(struct bench_pen *pen)
 {
 	AUTO_FACTS facts = { .n = 0 };
@@ -402,7 +397,7 @@ static void bench_draw_facts(struct bench_pen *pen)
 		    &(const struct panel_facts){ 6, STYLE_DIM, true });
 }
 
-/* The schedule of a pod: a sign for each run, a gap between rounds. */
+/* Draw the runs of a pod in their order, one sign per run, a gap between rounds. */
 static void bench_draw_schedule(struct bench_pen *pen, size_t pod)
 {
 	static const uint32_t signs[] = { 0x00B7, 0x25B6, 0x2713, 0x00D7, '-' };
@@ -431,7 +426,7 @@ static void bench_draw_schedule(struct bench_pen *pen, size_t pod)
 	}
 }
 
-/* "12 min of 20 min", of seconds. */
+/* Append " · 12 min of 20 min". */
 static void bench_add_time(const struct bench_live *live, struct buf *out)
 {
 
@@ -455,7 +450,7 @@ static void bench_add_money(const struct bench_live *live, struct buf *out)
 		buf_append_str(out, " · not all pods have a price");
 }
 
-/* How far it is, in runs, time and money, and why it ended. */
+/* Print the progress in runs, time and money, and why the bench ended. */
 static void bench_draw_head(struct bench_pen *pen)
 {
 	static const char *const ends[][2] = {
@@ -512,7 +507,7 @@ int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struc
 	return pen.rest.y;
 }
 
-/* What keeps it waiting, behind the words there are. */
+/* Append the reasons why pods wait. Returns whether any does. */
 static bool bench_add_waits(const struct bench_live *live, struct buf *out)
 {
 	bool waits = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Line charts of braille dots, quarter blocks, ASCII or pixels. */
+/* Line charts in braille dots, quarter blocks, ASCII characters or pixels. */
 #include "ui/chart.h"
 
 #include <math.h>
@@ -11,31 +11,31 @@
 #include "ui/picture.h"
 #include "ui/theme.h"
 
-/* Differences of numbers below it are still numbers. */
+/* Larger values are skipped: their differences could overflow. */
 #define HUGE_Y	     1e300
-#define LEGEND_LEAST 3 /* rows of a plot that gives one to it */
-/* Of a picture: pixels of its plot and of a line of text, numbers an axis. */
+#define LEGEND_LEAST 3 /* minimum height of a plot that spends a row on the legend */
+/* SVG: size of the plot and of a line of text in pixels, and ticks per axis. */
 #define SVG_WIDTH  880
 #define SVG_HEIGHT 420
 #define SVG_LINE   20
 #define SVG_TICKS  7
 
-/* The dots of a cell, in what they are shown. */
+/* The dots of one cell. */
 struct dots {
-	uint8_t bits;  /* of its character */
-	uint8_t band;  /* the same, where no line is */
-	uint8_t glyph; /* in ASCII: of the series */
+	uint8_t bits;  /* dots of lines */
+	uint8_t band;  /* dots of a band, shown where no line is */
+	uint8_t glyph; /* ASCII character of the series */
 	uint16_t style;
 };
 
-/* The plot under way. */
+/* The state of the drawing. */
 struct plot {
 	const struct chart *chart;
 	struct canvas *canvas;
 	struct rect in;		 /* cells */
 	int w, h;		 /* dots */
 	struct dots *cells;	 /* owned; in.w * in.h */
-	struct picture *picture; /* its pixels are the dots; NULL: cells */
+	struct picture *picture; /* dots are its pixels; NULL: dots are in cells */
 	int dash;		 /* dots */
 	double x_lo, x_hi, y_lo, y_hi;
 };
@@ -83,7 +83,7 @@ void chart_x_range(const struct chart *chart, double *lo, double *hi)
 	*hi = isfinite(chart->x_hi) ? chart->x_hi : x.hi;
 	if (!(*hi >= *lo))
 		*hi = *lo;
-	/* One point stands in the middle. */
+	/* A single point is in the middle. */
 	if (*hi - *lo <= 1e-12 * fabs(*lo)) {
 		*lo -= fmax(0.5, fabs(*lo) * 1e-9);
 		*hi += fmax(0.5, fabs(*hi) * 1e-9);
@@ -105,7 +105,8 @@ static double chart_y_value(const struct chart *chart, double y)
 	return y > 0 && y < HUGE_Y ? log10(y) : (double)NAN;
 }
 
-/* Widen by a series between two x; where lines leave it too. */
+/* Widen y by a series between x[0] and x[1], including the points where its lines cross these
+ * edges. */
 static void widen_by(const struct chart *chart, const struct chart_series *series,
 		     const double x[2], struct scale *y)
 {
@@ -125,8 +126,8 @@ static void widen_by(const struct chart *chart, const struct chart_series *serie
 	}
 }
 
-/* Points that are all the same have air by their size; the numbers at the
- * axis have no room to tell more than these apart. */
+/* The margin above and below the points. Equal points get one relative to their value; the least
+ * margin keeps the axis labels distinct. */
 static double air_of(double lo, double hi)
 {
 	double size = fmax(fabs(lo), fabs(hi));
@@ -136,7 +137,7 @@ static double air_of(double lo, double hi)
 	return size > 0 ? size * 0.01 : 0.5;
 }
 
-/* The range of y over the points whose x is shown, with some air. */
+/* Set the y range: the points in the x range, with a margin. */
 static void find_y_range(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
@@ -147,7 +148,7 @@ static void find_y_range(struct plot *plot)
 		x[0] = chart->y_x_lo;
 		x[1] = chart->y_x_hi;
 	}
-	/* A loss begins so high that the rest would be a flat line. */
+	/* A loss starts so high that the rest would be a flat line. */
 	if (chart->skip_start)
 		x[0] += (x[1] - x[0]) * CHART_START;
 	for (size_t s = 0; s < chart->n_series; s++)
@@ -160,7 +161,7 @@ static void find_y_range(struct plot *plot)
 	air = air_of(y.lo, y.hi);
 	plot->y_lo = isfinite(chart->y_lo) ? chart_y_value(chart, chart->y_lo) : y.lo - air;
 	plot->y_hi = isfinite(chart->y_hi) ? chart_y_value(chart, chart->y_hi) : y.hi + air;
-	/* The air around the points is no reason to show less than nothing. */
+	/* The margin must not extend the axis below 0. */
 	if (y.lo >= 0 && plot->y_lo < 0 && !chart->log_y && !isfinite(chart->y_lo))
 		plot->y_lo = 0;
 	if (!chart->log_y && plot->y_lo < chart->y_floor)
@@ -171,7 +172,7 @@ static void find_y_range(struct plot *plot)
 		plot->y_hi = plot->y_lo + 1;
 }
 
-/* Dots of a cell in each charset. */
+/* Dots per cell in each charset. */
 static const struct {
 	int w, h;
 } dots[] = {
@@ -181,7 +182,6 @@ static const struct {
 	[CHART_PIXELS] = { 2, 4 },
 };
 
-/* The letters of the series in ASCII. */
 static char series_letter(const struct chart *chart, const struct chart_series *series)
 {
 	if (series->line == CHART_DOTS || series->line == CHART_BAND)
@@ -217,13 +217,13 @@ static void set_dot(struct plot *plot, int x, int y, const struct chart_series *
 	cell->glyph = (uint8_t)series_letter(plot->chart, series);
 }
 
-/* Between two dashes: of a line alone, or a point there would be lost. */
+/* Whether a dashed line has a gap at x. Single points ignore it, because they would disappear. */
 static bool is_gap(const struct plot *plot, const struct chart_series *series, double x)
 {
 	return series->line == CHART_DASHED && (int)x / plot->dash % 2 == 1;
 }
 
-/* A dot in each column of the plot, or row, whichever the line has more of. */
+/* Draw a line: one dot per column, or per row if it is steeper than 45 degrees. */
 static void draw_segment(struct plot *plot, const double from[2], const double to[2],
 			 const struct chart_series *series)
 {
@@ -244,7 +244,7 @@ static void draw_segment(struct plot *plot, const double from[2], const double t
 	}
 }
 
-/* A point that no line leads to or from is a cross, or it would be lost. */
+/* Draw a point. A point without lines is drawn as a cross to be visible. */
 static void draw_point(struct plot *plot, const double at[2], bool alone,
 		       const struct chart_series *series)
 {
@@ -261,7 +261,7 @@ static void draw_point(struct plot *plot, const double at[2], bool alone,
 	set_dot(plot, x, y + 1, series);
 }
 
-/* Where point i is in dots; false: nowhere. */
+/* Compute the position of point i in dots. False: it has none. */
 static bool place(const struct plot *plot, const struct chart_series *series, size_t i,
 		  double at[2])
 {
@@ -274,7 +274,7 @@ static bool place(const struct plot *plot, const struct chart_series *series, si
 	return isfinite(at[0]) && isfinite(at[1]);
 }
 
-/* Sparse dots between both edges, where dashes leave room. */
+/* Fill a band with sparse dots, in the columns between dashes. */
 static void draw_band(struct plot *plot, const struct chart_series *band)
 {
 	const struct curve edges[2] = { { band->x, band->top, band->n },
@@ -351,7 +351,7 @@ static void show_plot(const struct plot *plot)
 	}
 }
 
-/* The least round number that is not below x: 1, 2, 2.5, 3 or 5 times 10^n. */
+/* Round up to 1, 2, 2.5, 3 or 5 times 10^n. */
 static double round_up(double x)
 {
 	static const double factors[] = { 1, 2, 2.5, 3, 5, 10 };
@@ -363,7 +363,7 @@ static double round_up(double x)
 	return factors[i] * power;
 }
 
-/* The same for seconds of a clock. */
+/* Round up to a usual step of a clock, in seconds. */
 static double round_up_time(double x)
 {
 	static const double steps[] = { 1,   2,	  5,	10,   15,   30,	   60,	  120,	 300,
@@ -375,7 +375,7 @@ static double round_up_time(double x)
 	return ceil(x / 86400) * 86400;
 }
 
-/* How far ticks are from each other: about n of them, and two at least. */
+/* The distance of about n ticks, so that at least two are in the range. */
 static double tick_step(double lo, double hi, int n, bool is_time)
 {
 	double step = 0;
@@ -400,13 +400,13 @@ int chart_decimals(double apart, double slack, int most)
 	return decimals;
 }
 
-/* A number of the axis in its columns. */
+/* Format a number so that it fits into the columns of the axis. */
 static void y_text(const struct chart *chart, double y, int decimals, char *out, size_t size)
 {
 	const char *sign = chart->sign && y > 0 ? "+" : "";
 
 	if (fabs(y) < 0.5 * pow(10, -decimals))
-		y = 0; /* and no -0 */
+		y = 0; /* avoid -0 */
 	(void)snprintf(out, size, "%s%.*f", sign, decimals, y);
 	if (strlen(out) >= CHART_AXIS_COLUMNS)
 		(void)snprintf(out, size, "%s%.4g", sign, y);
@@ -414,7 +414,7 @@ static void y_text(const struct chart *chart, double y, int decimals, char *out,
 		(void)snprintf(out, size, "%s%.*e", sign, n, y);
 }
 
-/* A number in front of the axis, and its mark on it. */
+/* Draw a tick and its number at the y axis. */
 static void put_y(const struct plot *plot, int row, double y, int decimals)
 {
 	struct rect r = { plot->chart->rect.x, plot->in.y + row, CHART_AXIS_COLUMNS - 1, 1 };
@@ -425,10 +425,8 @@ static void put_y(const struct plot *plot, int row, double y, int decimals)
 	canvas_line_right(plot->canvas, r, STYLE_DIM, str_from(text));
 }
 
-/*
- * The line of the axis, and round numbers at about every fourth row; of a
- * logarithm what the rows stand for.
- */
+/* Draw the y axis with a round number at about every third row. On a logarithmic axis the ticks are
+ * at fixed rows. */
 static void draw_y_axis(const struct plot *plot)
 {
 	int rows = plot->in.h, last = -1;
@@ -457,7 +455,8 @@ static void draw_y_axis(const struct plot *plot)
 	}
 }
 
-/* Round numbers, as far as they say something new and have room. */
+/* Draw the x axis with round numbers; a number that equals or overlaps the previous one is
+ * skipped. */
 static void draw_x_axis(const struct plot *plot)
 {
 	int cols = plot->in.w, x0 = plot->in.x, y = plot->in.y + plot->in.h;
@@ -489,7 +488,7 @@ static void draw_x_axis(const struct plot *plot)
 	}
 }
 
-/* The first row from that one where no line goes through those columns. */
+/* The first row, from `first` on, where no line crosses the columns of a label. */
 static int free_row(const struct plot *plot, int first, int col, int width)
 {
 	for (int y = first; y < plot->in.h; y++) {
@@ -504,7 +503,7 @@ static int free_row(const struct plot *plot, int first, int col, int width)
 	return 0;
 }
 
-/* Vertical lines behind the series: marks and the cursor. */
+/* Draw a mark or the cursor as a vertical line behind the series. */
 static void draw_vertical(struct plot *plot, const struct chart_mark *mark, int row)
 {
 	double part = (mark->x - plot->x_lo) / (plot->x_hi - plot->x_lo);
@@ -527,7 +526,7 @@ static void draw_vertical(struct plot *plot, const struct chart_mark *mark, int 
 			  mark->label);
 }
 
-/* A series' sign and label in a line; returns the columns that they take. */
+/* Print a series' sign and label. Returns their width. */
 static int put_label(const struct plot *plot, struct rect line, const struct chart_series *series)
 {
 	const struct chart *chart = plot->chart;
@@ -542,7 +541,6 @@ static int put_label(const struct plot *plot, struct rect line, const struct cha
 	return 2 + text_width(series->label);
 }
 
-/* Whether no line goes through that part of the plot. */
 static bool is_free(const struct plot *plot, struct rect r)
 {
 	for (int y = r.y - plot->in.y; y < r.y - plot->in.y + r.h; y++)
@@ -552,7 +550,7 @@ static bool is_free(const struct plot *plot, struct rect r)
 	return true;
 }
 
-/* The legend in a corner that no line goes through; false: there is none. */
+/* Draw the legend in a corner without lines. False: there is none. */
 static bool draw_legend(const struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
@@ -578,7 +576,7 @@ static bool draw_legend(const struct plot *plot)
 	return false;
 }
 
-/* The legend in a line over the plot, as much of it as there is room for. */
+/* Draw the legend in a row above the plot, as far as it fits. */
 static void draw_legend_line(const struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
@@ -589,7 +587,7 @@ static void draw_legend_line(const struct plot *plot)
 			(void)rect_take_left(&line, put_label(plot, line, &chart->series[i]) + 2);
 }
 
-/* The lines as dots of the cells. */
+/* (Re)create the cells for the current size and draw the series into them. */
 static void make_plot(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
@@ -602,7 +600,7 @@ static void make_plot(struct plot *plot)
 	draw_lines(plot);
 }
 
-/* From here on the dots are pixels, where the canvas has any. */
+/* Draw into pixels from now on, if the canvas supports them. */
 static void find_picture(struct plot *plot)
 {
 	plot->picture = canvas_picture(plot->canvas, plot->in);
@@ -632,7 +630,8 @@ void chart_draw(const struct chart *chart, struct canvas *canvas)
 			find_picture(&plot);
 		draw_y_axis(&plot);
 		draw_x_axis(&plot);
-		/* The word of one stands over the line of the next. */
+		/* Draw later marks first: labels then cover the lines of the marks to their
+		 * right. */
 		for (size_t i = chart->n_marks; i-- > 0;)
 			draw_vertical(&plot, &chart->marks[i], (int)i % 2);
 		draw_vertical(&plot, &cursor, 0);
@@ -656,7 +655,7 @@ static void svg_text(struct buf *out, double x, double y, const char *anchor, co
 	buf_append_str(out, "</text>\n");
 }
 
-/* A line across the plot, at that part of an axis, with its number. */
+/* Append a grid line with its number; part is its position on the axis, 0 to 1. */
 static void svg_tick(bool is_x, double part, const char *text, struct buf *out)
 {
 	double x = part * SVG_WIDTH, y = (1 - part) * SVG_HEIGHT;
@@ -670,7 +669,7 @@ static void svg_tick(bool is_x, double part, const char *text, struct buf *out)
 	}
 }
 
-/* A line across the plot at each number of an axis. */
+/* Append the grid lines of an axis. */
 static void svg_axis(const struct plot *plot, bool is_x, struct buf *out)
 {
 	const struct chart *chart = plot->chart;
@@ -692,11 +691,11 @@ static void svg_axis(const struct plot *plot, bool is_x, struct buf *out)
 	}
 }
 
-/* The surface between both edges, where points stand side by side. */
+/* Append the area between both edges, piece by piece between neighboring points. */
 static void svg_band(const struct plot *plot, const struct chart_series *band, struct buf *out)
 {
 	struct chart_series top = *band;
-	double at[2][2][2]; /* of this point and the one before: y, top */
+	double at[2][2][2]; /* [current, previous point][y, top] */
 	bool joined = false;
 
 	top.y = band->top;
@@ -724,7 +723,7 @@ static void svg_line(const struct plot *plot, const struct chart_series *series,
 	for (size_t k = 0; k < series->n; k++) {
 		bool is_there = place(plot, series, k, at);
 
-		/* What nothing leads to is a dot. */
+		/* A point without a line becomes a dot (h0). */
 		if (is_there)
 			buf_appendf(out, joined ? "L%.1f %.1f" : "M%.1f %.1fh0", at[0], at[1]);
 		joined = is_there && series->line != CHART_DOTS;
@@ -732,11 +731,11 @@ static void svg_line(const struct plot *plot, const struct chart_series *series,
 	buf_append_str(out, "\"/>");
 }
 
-/* Its line in the plot, and at y in the legend its sign and label. */
+/* Append a series: its line, and at y its entry in the legend. */
 static void svg_series(const struct plot *plot, const struct chart_series *series, double y,
 		       struct buf *out)
 {
-	/* Those of Okabe and Ito, for white; then dashes, and dots. */
+	/* Okabe and Ito's colors, for a white background. */
 	static const char *const colors[STYLE_SERIES_COUNT] = {
 		"#0072b2", "#d55e00", "#009e73", "#cc79a7",
 		"#b8860b", "#7b3f00", "#56b4e9", "#555555",

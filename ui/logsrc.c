@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The log view's lines, of one file or of all by time; search and filter. */
+/* Lines of one log or of all logs merged by time, with search and filter. */
 #include "ui/logsrc.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ uint64_t logsrc_end(const struct logsrc *src)
 	return src->file != NULL ? logfile_size(src->file) : 0;
 }
 
-/* The line at or behind a place, whatever the filter, or the end. */
+/* The line at or after a place, ignoring filter and folding, or the end. */
 static uint64_t logsrc_raw_at(struct logsrc *src, uint64_t place)
 {
 	if (place >= logsrc_end(src))
@@ -70,7 +70,7 @@ uint64_t logsrc_raw_next(struct logsrc *src, uint64_t place)
 	return logsrc_raw_at(src, place + 1);
 }
 
-/* UINT64_MAX when there is none. */
+/* The line before a place, ignoring filter and folding. UINT64_MAX: none. */
 static uint64_t logsrc_raw_prev(struct logsrc *src, uint64_t place)
 {
 	if (place == 0 || (src->timed == NULL && src->file == NULL))
@@ -83,7 +83,7 @@ static uint64_t logsrc_raw_prev(struct logsrc *src, uint64_t place)
 	return UINT64_MAX;
 }
 
-/* The file that a line is in, and where; place is one of a line. */
+/* The file and offset of the line at a place. */
 static struct logtimed_line line_at(const struct logsrc *src, uint64_t place)
 {
 	if (src->timed != NULL)
@@ -98,12 +98,12 @@ static void raw_read(const struct logsrc *src, uint64_t place, struct buf *text)
 	logfile_read(line.file, line.at, text);
 }
 
-/* All that was found of a filter is void: look anew, from the end. */
+/* Discard the filter's hits and start again around a place. */
 static void restart_filter(struct logsrc *src, uint64_t around)
 {
 	uint64_t last = logsrc_raw_prev(src, logsrc_end(src));
 
-	/* A last line without its end is looked at again: it is below. */
+	/* An incomplete last line must be matched again, so it belongs below. */
 	if (last != UINT64_MAX && around > last)
 		around = last;
 	src->above.n = src->below.n = 0;
@@ -141,16 +141,14 @@ bool logsrc_refresh(struct logsrc *src)
 	return true;
 }
 
-/* The class of the line of that number; of a preview nothing is known. */
+/* The class of a line. A log whose beginning is still being fetched has none. */
 static enum line_class class_of(const struct model_log *log, uint64_t number)
 {
 	return log->behind ? LINE_PLAIN : logclass_of(&log->classes, number);
 }
 
-/*
- * The lines of folded source code around a place, from *first to before
- * *behind, and their number; 0: it is none.
- */
+/* Find the folded source code around a place: from *first to before *behind. Returns its number of
+ * lines; 0: the place is not in one. */
 static uint64_t fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
 {
 	uint64_t from, to;
@@ -178,19 +176,19 @@ static uint64_t hit_at(const struct logsrc *src, size_t i)
 	return i < src->below.n ? src->below.v[i] : logsrc_end(src);
 }
 
-/* Index of the first hit at or behind a place, of above and then below. */
+/* Index (see hit_at) of the first hit at or after a place. */
 static size_t find_hit(const struct logsrc *src, uint64_t place)
 {
 	return bisect(src->above.n + src->below.n, i, hit_at(src, i) < place);
 }
 
-/* The line at or behind a place that passes the filter, or the end. */
+/* The first line at or after a place that passes the filter, or the end. */
 static uint64_t line_from(struct logsrc *src, uint64_t place)
 {
 	return src->filter != NULL ? hit_at(src, find_hit(src, place)) : logsrc_raw_at(src, place);
 }
 
-/* The one before it; UINT64_MAX when there is none. */
+/* The last line before a place that passes the filter, or UINT64_MAX. */
 static uint64_t line_before(struct logsrc *src, uint64_t place)
 {
 	if (src->filter == NULL)
@@ -277,7 +275,6 @@ void logsrc_read(struct logsrc *src, uint64_t place, size_t columns, struct logs
 	logtext_show(&line->text, buf_str(&raw), columns, line->runs);
 }
 
-/* The line that a sweep looks at next; the end or UINT64_MAX: none. */
 static uint64_t sweep_next(struct logsrc *src, bool all, bool forward, uint64_t place)
 {
 	if (all)
@@ -285,10 +282,8 @@ static uint64_t sweep_next(struct logsrc *src, bool all, bool forward, uint64_t 
 	return forward ? line_from(src, place) : line_before(src, place);
 }
 
-/*
- * The next piece line by line: of all lines for the filter itself, for a search
- * of those that pass it.
- */
+/* Match the next PIECE_LINES lines: all lines for the filter's own sweep, only lines that pass it
+ * for a search. */
 static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, bool forward,
 			uint64_t *place, struct logfile_hits *hits)
 {
@@ -313,7 +308,8 @@ static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, 
 	return more;
 }
 
-/* The next piece, by blocks of the file where no other line counts. */
+/* Match the next piece: by blocks of the file, or line by line if logs are merged or filtered.
+ * False: there is no more. */
 static bool sweep_on(struct logsrc *src, struct logfile_filter *sweep, bool forward,
 		     uint64_t *place, struct logfile_hits *hits)
 {
@@ -365,11 +361,11 @@ int logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 
 	if (end == 0)
 		return 100;
-	/* A place in a log that was shown before may be behind the end. */
+	/* A place kept from another log may be beyond the end. */
 	return to > from ? (int)fmin((double)(to - from) * 100.0 / (double)end, 100) : 0;
 }
 
-/* Of too many, the newest are kept. */
+/* Drop the oldest hits when there are too many. */
 static void limit(struct logsrc *src)
 {
 	if (src->above.n + src->below.n <= LOGSRC_MAX_HITS)
@@ -389,7 +385,7 @@ bool logsrc_filter_on(struct logsrc *src)
 		return false;
 	limit(src);
 	if (!src->below_done) {
-		/* A last line that had no end yet is told again. */
+		/* The last line was incomplete and is matched again. */
 		while (src->below.n > 0 && src->below.v[src->below.n - 1] >= src->to)
 			src->below.n--;
 		src->below_done = !sweep_on(src, &src->sweep, true, &src->to, &src->below);

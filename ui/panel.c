@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of the screen that several views show. */
+/* Parts of the screen that several views use. */
 #include "ui/panel.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include "model/logtext.h"
 #include "ui/theme.h"
 
-#define LINE_BYTES 4096U /* of a line of a log */
-#define STARTING_S 600	 /* silent for longer, a log is no start of a run */
-#define MAX_LINES  20000 /* looked at behind printed source code */
+#define LINE_BYTES 4096U /* read of one line of a log */
+#define STARTING_S 600	 /* a log without data that is silent for longer is not starting */
+#define MAX_LINES  20000 /* examined to get past printed source code */
 
 #define SYMBOL_LIVE   "▶"
 #define SYMBOL_DONE   "✓"
@@ -25,7 +25,8 @@ void panel_empty(struct canvas *canvas, struct rect r, const char *text)
 	struct str rest = str_from(text), line;
 	int n = 0, widest = 0;
 
-	/* What is said below the first line is one block, in columns. */
+	/* Center the first line by itself, and the others as one block, so that their columns
+	 * align. */
 	for (; str_next(&rest, '\n', &line); n++)
 		if (n > 0)
 			widest = int_max(widest, (int)utf8_width(line));
@@ -40,7 +41,8 @@ void panel_empty(struct canvas *canvas, struct rect r, const char *text)
 	}
 }
 
-/* The columns of a table: the first one takes what the numbers leave. */
+/* Draw a row of a table, or its header if cells is NULL. Columns of numbers have a fixed width; the
+ * first column gets the rest. */
 static void facts_draw_row(struct canvas *canvas, struct rect line,
 			   const struct facts_section *section, const struct fact *cells)
 {
@@ -129,7 +131,7 @@ new_state(const char *symbol, enum fact_style style, const char *fmt, ...)
 	return state;
 }
 
-/* A run that did not finish: its exception, the step, what was said of it. */
+/* The state of a run that did not finish: exception or `word`, step, message. */
 static struct run_state failed_state(const struct model_run *mr, const char *word)
 {
 	enum run_status status = mr->run.status;
@@ -146,7 +148,7 @@ static struct run_state failed_state(const struct model_run *mr, const char *wor
 	}
 	if (due != NULL)
 		said = str_from(due);
-	/* "torch.cuda.AcceleratorError: what", by its last name. */
+	/* Of "torch.cuda.AcceleratorError: what", show "AcceleratorError" and "what". */
 	if (cause != NULL && cause->kind == RUN_EVENT_TRACEBACK) {
 		struct str rest = said, name;
 
@@ -163,7 +165,6 @@ static struct run_state failed_state(const struct model_run *mr, const char *wor
 			 (int)said.len, said.p);
 }
 
-/* A run that is over: how it ended. */
 static struct run_state ended_state(const struct ui_shared *shared, const struct model_run *mr)
 {
 	static const char *const words[] = {
@@ -186,7 +187,7 @@ static struct run_state ended_state(const struct ui_shared *shared, const struct
 			 fmt_number(seconds, 1).s);
 }
 
-/* What there is of a run that has told no figure. */
+/* The state of a run without data: `word` and how many lines its log has. */
 static struct run_state lines_state(const char *symbol, enum fact_style style, const char *word,
 				    const struct run *run)
 {
@@ -194,7 +195,6 @@ static struct run_state lines_state(const char *symbol, enum fact_style style, c
 			 run->lines == 1 ? "" : "s");
 }
 
-/* A run that tells no time: by its steps. */
 static struct run_state steps_state(const struct run *run)
 {
 
@@ -207,7 +207,6 @@ static struct run_state steps_state(const struct run *run)
 			 fmt_steps(run->steps).s, fmt_steps(run->planned_steps).s);
 }
 
-/* A run whose log still grows: where it is. */
 static struct run_state running_state(const struct ui_shared *shared, const struct model_run *mr)
 {
 	const struct run *run = &mr->run;
@@ -247,17 +246,17 @@ struct run_state run_state_of(const struct ui_shared *shared, const struct model
 	return running_state(shared, mr);
 }
 
-/* A line of the budget: a cap as a bar, and a remark behind it. */
+/* A line of the budget: how much of a cap is used, and a note. */
 struct gauge {
 	const char *name, *unit;
 	double value, cap;  /* absent: unknown */
-	enum fmt_kind kind; /* of both; a cap has no decimals */
-	bool brief;	    /* has little room for the remark */
-	unsigned int style; /* of the remark */
+	enum fmt_kind kind; /* of value and cap; a cap has no decimals */
+	bool brief;	    /* short of space for the note */
+	unsigned int style; /* of the note */
 	struct buf note;
 };
 
-/* "train ####.... 374.0 / 600 s  steps → 13,780" */
+/* Draws "train ####.... 374.0 / 600 s  steps → 13,780". */
 static void gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
 {
 	double part = gauge->value / gauge->cap;
@@ -281,7 +280,6 @@ static void gauge_draw(struct canvas *canvas, struct rect line, const struct gau
 	canvas_print(canvas, line, gauge->style, "%s", gauge->note.data);
 }
 
-/* Steps and time of the end of training. */
 static void train_gauge(const struct ui_shared *shared, const struct forecast *f,
 			struct gauge *gauge)
 {
@@ -354,7 +352,7 @@ static void size_gauge(const struct ui_shared *shared, const struct forecast *f,
 	}
 }
 
-/* Now and at the end, in bits per byte. */
+/* Draw the current and the final or forecast BPB, or else the loss. */
 static void draw_score(const struct ui_shared *shared, struct canvas *canvas, struct rect line,
 		       const struct forecast *f)
 {
@@ -395,7 +393,8 @@ static void draw_score(const struct ui_shared *shared, struct canvas *canvas, st
 			     fmt_number(run->last_val_loss, 4).s);
 }
 
-/* What the run has cost, and whether its end is worth what it will. */
+/* Draw the run's cost. For a run behind the reference, add how earlier runs that were as far behind
+ * ended. */
 static void draw_cost(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model_run *mr = shared->selected;
@@ -450,7 +449,7 @@ void panel_budget(const struct ui_shared *shared, struct canvas *canvas, struct 
 		buf_init(&gauge.note, 200);
 		gauge.brief = r.w < 90;
 		gauges[i].fill(shared, &f, &gauge);
-		/* Caps say nothing of a trainer that counts no time. */
+		/* Hide caps for a trainer that reports steps but no time. */
 		if (run_has(gauge.value) ||
 		    (run_has(gauge.cap) && (run_has(model_run_train_ms(shared->selected)) ||
 					    run_has(run->last_val_bpb) || !run_has(run->steps))))
@@ -484,7 +483,8 @@ void panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rec
 
 	if (file == NULL)
 		return;
-	/* What is not read yet has no class; the rest is counted from there. */
+	/* Lines after log->read_bytes have not been parsed and have no class yet. The line before
+	 * has the number classes.last. */
 	number = log->behind ? 0 : log->classes.last;
 	for (int i = 0; i < MAX_LINES && at > 0 && r.h > 0; i++) {
 		enum line_class class = LINE_PLAIN;
@@ -493,7 +493,7 @@ void panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rec
 		logfile_read(file, at, &raw);
 		if (at < log->read_bytes && number > 0)
 			class = logclass_of(&log->classes, number--);
-		/* Printed source code says nothing here. */
+		/* Skip printed source code. */
 		if (class == LINE_SOURCE)
 			continue;
 		buf_clear(&text);

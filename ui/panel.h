@@ -5,9 +5,9 @@
 #include "ui/plot.h"
 #include "ui/view.h"
 
-/* Parts of the screen that several views show. */
+/* Parts of the screen that several views use. */
 
-/* How a run stands, in a symbol, some words and a style. */
+/* The state of a run as a symbol, a few words and a style. */
 struct run_state {
 	const char *symbol; /* one character */
 	char text[160];
@@ -16,27 +16,23 @@ struct run_state {
 
 struct run_state run_state_of(const struct ui_shared *shared, const struct model_run *mr);
 
-/* The selected run against the caps, and what it will end at. */
+/* The selected run's use of the caps, and its forecast. */
 void panel_budget(const struct ui_shared *shared, struct canvas *canvas, struct rect rect);
 /* The last lines of the selected run's log. */
 void panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect rect);
 /* The style of a line of a log. */
 unsigned int panel_line_style(enum line_class class);
-/* The look of an event, by its enum model_severity. */
+/* The style of an event, by enum model_severity. */
 extern const enum fact_style panel_severities[];
 /* The newest alerts and events. */
 void panel_events(const struct ui_shared *shared, struct canvas *canvas, struct rect rect);
-/* A line a pod. */
+/* One line per pod. */
 void panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect rect);
-/* Lines of advice in the middle of an empty place. */
+/* Centered text for an empty view. */
 void panel_empty(struct canvas *canvas, struct rect rect, const char *text);
 
-/*
- * A list of facts from the top of *rest on, which loses the lines that they
- * take: its labels `columns` wide in that style, its values cut to a line or,
- * with `fold`, over several.  A table's first column takes what the others,
- * which are numbers, leave.
- */
+/* Draw facts at the top of *rest and remove their lines from it. Labels are `columns` wide in the
+ * style `label`. Values are cut to one line, or wrapped if `fold` is set. */
 struct panel_facts {
 	int columns;
 	unsigned int label;
@@ -44,8 +40,8 @@ struct panel_facts {
 };
 void panel_facts(struct canvas *canvas, struct rect *rest, const struct facts *facts,
 		 const struct panel_facts *how);
-/* The same one after another, as many as a line takes. */
+/* Draw facts one after another, as many per line as fit. */
 void panel_facts_flow(struct canvas *canvas, struct rect rect, const struct facts *facts);
 
-/* A pod's symbol and style by the state of its link. */
+/* A pod's symbol and style by the state of its connection. */
 const char *panel_pod_symbol(const struct model_pod *pod, enum fact_style *style);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures of pixels: soft dots, sixel, kitty's protocol. */
+/* Pixel pictures, sent as sixel or by kitty's protocol. */
 #include "ui/picture.h"
 
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "base/base64.h"
 #include "base/xalloc.h"
 
-#define INKS (2 * STYLE_COUNT + 2) /* 2 and 3 are of the first style */
-/* A VT340 has 16 colours, one of which is its background. */
+#define INKS (2 * STYLE_COUNT + 2) /* 2 per style, from 2 on: soft edge (even), full (odd) */
+/* A VT340 has 16 colors, one of them the background. */
 #define SIXEL_COLORS 15
-/* xterm cuts off what is larger. */
+/* xterm cuts off larger pictures. */
 #define SIXEL_SIDE 1000
-/* Of ids that other programs are not likely to give. */
+/* Ids from here on are unlikely to collide with other programs'. */
 #define KITTY_ID    0x68670000U
 #define KITTY_CHUNK 4096
 
@@ -35,7 +35,7 @@ void picture_dot(struct picture *picture, int x, int y, unsigned int style)
 		int at_x = x + beside[i][0], at_y = y + beside[i][1];
 		int at = at_y * picture->w + at_x;
 
-		/* An edge covers no other dot. */
+		/* An edge does not cover another dot. */
 		if (at_x >= 0 && at_x < picture->w && at_y >= 0 && at_y < picture->h &&
 		    picture->inks[at] % 2 == 0)
 			picture->inks[at] = ink - 1;
@@ -68,14 +68,14 @@ uint64_t picture_key(const struct picture *picture, enum theme theme)
 	       str_hash((struct str){ (const char *)place, sizeof(place) });
 }
 
-/* Red, green and blue of an ink as the 256 colours have them, of `most`. */
+/* Convert an ink to red, green and blue of 0 to `most`, by the palette of 256 colors. */
 static void ink_color(int ink, enum theme theme, int most, uint8_t out[3])
 {
 	static const int steps[6] = { 0, 95, 135, 175, 215, 255 };
 	int back = theme == THEME_LIGHT ? 255 : 0, value;
 	int color = theme_style(theme, (unsigned int)ink / 2 - 1)->color256;
 
-	/* The terminal's own is not known: unlike the background. */
+	/* The first 16 colors depend on the terminal; use the opposite of the background. */
 	if (color < 16)
 		color = back == 0 ? 231 : 16;
 	for (int i = 2, cube = color - 16; i >= 0; i--, cube /= 6) {
@@ -86,11 +86,11 @@ static void ink_color(int ink, enum theme theme, int most, uint8_t out[3])
 	}
 }
 
-/* The part of a picture that one sixel sequence shows. */
+/* The part of a picture in one sixel sequence. */
 struct sixel {
 	const struct picture *picture;
 	int x, y, w, h;	      /* pixels */
-	int numbers[INKS], n; /* of inks; 0: it is not drawn */
+	int numbers[INKS], n; /* color number of each ink; 0: not drawn */
 };
 
 static int *sixel_number(struct sixel *sixel, int x, int y)
@@ -99,7 +99,7 @@ static int *sixel_number(struct sixel *sixel, int x, int y)
 				       ->inks[(sixel->y + y) * sixel->picture->w + sixel->x + x]];
 }
 
-/* Give the inks numbers; where they are too many, none to the soft edges. */
+/* Assign color numbers to the inks in use. If there are too many, soft edges are not drawn. */
 static void sixel_add_colors(struct sixel *sixel, enum theme theme, struct buf *out)
 {
 	uint8_t rgb[3];
@@ -120,7 +120,7 @@ static void sixel_add_colors(struct sixel *sixel, enum theme theme, struct buf *
 	}
 }
 
-/* Six rows of pixels from y on in one colour, and back to their beginning. */
+/* Append six rows of pixels of one color, from y on, and return to their start. */
 static void sixel_add_row(struct sixel *sixel, int y, int number, struct buf *out)
 {
 	int before = 0, n = 0;
@@ -166,7 +166,7 @@ void picture_sixel(const struct picture *picture, enum theme theme, struct buf *
 					      .w = int_min(wide, r.w - x) * w,
 					      .h = int_min(high, r.h - y) * h };
 
-			/* What has no pixel stays as it is. */
+			/* P2 = 1: pixels without a color keep what is there. */
 			buf_appendf(out, "\033[%d;%dH\033P0;1q\"1;1;%d;%d", r.y + y + 1,
 				    r.x + x + 1, part.w, part.h);
 			sixel_add_colors(&part, theme, out);
@@ -180,7 +180,7 @@ void picture_sixel(const struct picture *picture, enum theme theme, struct buf *
 	buf_append_str(out, "\0338");
 }
 
-/* Append the pixels' red, green, blue and opacity, packed, in Base64. */
+/* Append the pixels as RGBA, compressed, in Base64. */
 static void kitty_add_pixels(const struct picture *picture, enum theme theme, struct buf *out)
 {
 	size_t n = (size_t)picture->w * (size_t)picture->h;
@@ -195,7 +195,7 @@ static void kitty_add_pixels(const struct picture *picture, enum theme theme, st
 	}
 	for (size_t i = 0; i < n; i++)
 		memcpy(pixels + 4 * i, colors[picture->inks[i]], 4);
-	/* There is room for all that it can be. */
+	/* Cannot fail: the buffer has the size of the worst case. */
 	(void)compress((Bytef *)packed, &len, pixels, (uLong)n * 4);
 	base64_encode(out, (struct str){ packed, len });
 }

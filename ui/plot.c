@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From series to points and charts, and the keys of all charts. */
+/* Makes points and charts from the series of runs, and handles the keys of charts. */
 #include "ui/plot.h"
 
 #include <limits.h>
@@ -15,16 +15,16 @@
 
 #define ZOOM_MAX    256
 #define TITLE_BYTES 600
-/* A weight is meant for a step of a two hundredth of the run. */
+/* Smoothing weights apply per 1/200 of the run. */
 #define SMOOTH_SCALE 200.0
-#define SMOOTH_LEAST 50 /* rows: fewer are shown as they are */
+#define SMOOTH_LEAST 50 /* rows; fewer are not smoothed */
 #define AROUND_MS    30000
-#define CAP_IS_CLOSE 0.75 /* of the cap */
-/* Of a chart's rows so many may be spikes; what is off by less than this share
- * of the others is none. */
+#define CAP_IS_CLOSE 0.75 /* share of the cap */
+/* At most this share of a chart's rows may be spikes. A row closer to the others than SPIKE_LEAST
+ * (relative) is not one. */
 #define SPIKE_SHARE   0.05
 #define SPIKE_LEAST   0.02
-#define SPREAD_SAMPLE 1024 /* rows of a series that its quantiles need */
+#define SPREAD_SAMPLE 1024 /* rows sampled per series for quantiles */
 
 const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0, 0.6, 0.8, 0.9, 0.95, 0.99 };
 
@@ -66,7 +66,7 @@ void plot_x_text(int axis, double x, double apart, char *out, size_t size)
 		(void)snprintf(out, size, "%s", fmt_grouped(x).s);
 }
 
-/* What is drawn for a metric: the first of these that there is. */
+/* The sources of a metric; the first one that the run has is drawn. */
 static const struct {
 	enum metric metric;
 	const char *what;
@@ -90,7 +90,6 @@ static bool has_points(const struct model_run *mr, enum metric metric, size_t le
 	return mr->series[metric] != NULL && series_count(mr->series[metric]) >= least;
 }
 
-/* The series of a metric of a run or its pod; NULL: none. */
 static const struct series *series_of(const struct model *model, const struct model_run *mr,
 				      enum metric metric, bool of_pod)
 {
@@ -106,7 +105,6 @@ const struct run_series *plot_own_series(const struct run *run, const char *name
 				  strcmp(one->name, name) == 0);
 }
 
-/* A series under its printed name, in its printed unit. */
 static const struct series *find_own(const struct model_run *mr, const char *name,
 				     struct plot_points *points)
 {
@@ -118,10 +116,9 @@ static const struct series *find_own(const struct model_run *mr, const char *nam
 	return own_series_find(&mr->own, name);
 }
 
-/*
- * Name the points of a run or its pod; their series, or NULL.  BPB is the
- * training loss converted, which is dense, else what validation printed.
- */
+/* Find the series of a metric of a run or its pod (NULL: none) and set name, unit and scale of the
+ * points. BPB is the converted training loss, which has more points, or else the printed validation
+ * BPB. */
 static const struct series *find_series(const struct model *model, const struct model_run *mr,
 					struct chart_metric metric, struct plot_points *points)
 {
@@ -160,7 +157,6 @@ static const struct series *find_series(const struct model *model, const struct 
 	return series_of(model, mr, own, of_pod);
 }
 
-/* x of a point on the axis; absent when the point has none. */
 static double point_x(const struct model_run *mr, const struct series_point *p,
 		      enum chart_axis axis)
 {
@@ -175,7 +171,7 @@ static double point_x(const struct model_run *mr, const struct series_point *p,
 	return p->wall_ms > 0 ? (double)p->wall_ms / 1000 : RUN_ABSENT;
 }
 
-/* Whether a run has a point of the metric on the axis; by its last one. */
+/* Whether the last point of the metric has an x on the axis. */
 static bool has_axis(const struct model *model, const struct model_run *mr,
 		     struct chart_metric metric, enum chart_axis axis)
 {
@@ -223,8 +219,8 @@ void plot_points_init(struct plot_points *points, const struct plot_request *req
 	for (size_t i = 0; i < count; i++) {
 		const struct series_point *p = series_at(series, i);
 
-		/* A pod's telemetry goes on before and behind the run; a
-		 * little of it is shown. */
+		/* A pod's telemetry covers more than the run; show AROUND_MS before and after
+		 * it. */
 		if (of_pod && mr->first_byte_wall_ms != 0 &&
 		    (p->wall_ms < mr->first_byte_wall_ms - AROUND_MS ||
 		     (!mr->live && p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
@@ -232,7 +228,7 @@ void plot_points_init(struct plot_points *points, const struct plot_request *req
 		double x = by_row ? (double)i + 1 : point_x(mr, p, request->axis);
 		if (!run_has(x))
 			continue;
-		/* NaN and infinities stay: they part the line. */
+		/* Keep NaN and infinity: they interrupt the line. */
 		points->x[points->n] = x;
 		points->y[points->n++] = p->value * points->scale;
 	}
@@ -277,8 +273,8 @@ bool plot_points_smooth(struct plot_points *points, const struct plot_points *li
 		double keep = exp(rate * (fabs(dx) + gap));
 
 		gap = 0;
-		/* Each row weighs what it stands for: a few of the first
-		 * seconds say nothing of the minutes behind them. */
+		/* Each row is weighted by its distance from the previous one, so that dense rows in
+		 * the first seconds do not dominate. */
 		sum = sum * keep + points->y[i] * (1 - keep);
 		weights = weights * keep + (1 - keep);
 		if (weights > 0)
@@ -400,7 +396,6 @@ struct chart_metric plot_metric_of(const struct model_run *mr, struct chart_metr
 	return metric;
 }
 
-/* Note a metric, unless it is there. */
 static void add_choice(struct chart_metric *choices, size_t *n, const struct chart_metric *metric)
 {
 	for (size_t i = 0; i < *n; i++)
@@ -441,18 +436,19 @@ size_t plot_choices(const struct model *model, const struct model_run *const *ru
 	return n;
 }
 
-/* What a chart is drawn from, kept until it is drawn. */
+/* The data of a chart until it has been drawn. */
 struct work {
-	/* Of runs, then raw; last those of the reference, for the band. */
+	/* [0, n_runs): of the runs; [n_runs]: unsmoothed points of the first run; [n_runs + 1]: of
+	 * the reference. */
 	struct plot_points points[UI_MAX_MARKS + 4];
-	struct plot_label labels[UI_MAX_MARKS + 3]; /* and the band's */
+	struct plot_label labels[UI_MAX_MARKS + 3]; /* of the runs, then of the band */
 	struct band band;			    /* n 0: none */
 	struct chart_series series[UI_MAX_MARKS + 4];
 	size_t n_series;
 	struct chart_mark marks[CHART_MAX_MARKS];
-	struct fmt paces[CHANGE_MOST]; /* what changes are marked with */
+	struct fmt paces[CHANGE_MOST]; /* labels of step changes */
 	size_t n_marks, n_drawn;
-	bool is_smooth; /* a line of them at least */
+	bool is_smooth; /* at least one line is smoothed */
 	const char *what, *unit;
 };
 
@@ -461,7 +457,6 @@ static bool has_value(const struct plot_points *points)
 	return any_of(i, points->n, isfinite(points->y[i]));
 }
 
-/* A line of points, in the place that they have in the work. */
 static void add_series(struct work *work, size_t i, unsigned int style, enum chart_line line,
 		       const char *label)
 {
@@ -471,10 +466,8 @@ static void add_series(struct work *work, size_t i, unsigned int style, enum cha
 		(struct chart_series){ points->x, points->y, points->n, style, line, label, NULL };
 }
 
-/*
- * The band of the reference's seeds, of lines that are made as those of the
- * chart are; without those that it shows beside the reference.
- */
+/* Add the band of the reference's seeds, smoothed like the chart's lines. Seeds that are in the
+ * chart themselves are left out. */
 static void add_band(struct work *work, const struct plot_request *request,
 		     const struct ui_shared *shared, const struct plot_points *like)
 {
@@ -487,7 +480,7 @@ static void add_band(struct work *work, const struct plot_request *request,
 	for (size_t k = 0; k < n; k++) {
 		plot_points_init(&points[k], request, shared->model, seeds[k]);
 		(void)plot_points_smooth(&points[k], like, plot_smoothing[shared->chart.smoothing]);
-		/* No validation beside rows of training. */
+		/* Do not mix seeds of another source, such as validation with training loss. */
 		bool is_used = points[k].n > 1 && strcmp(points[k].what, like->what) == 0;
 		for (size_t i = 0; i < request->n_runs; i++)
 			is_used &= seeds[k] != request->runs[i] || (i > 0 && seeds[k] == ref);
@@ -506,10 +499,8 @@ static void add_band(struct work *work, const struct plot_request *request,
 				       CHART_BAND,   label,	    work->band.hi };
 }
 
-/*
- * Behind all the band of the reference's seeds and the raw points of the first
- * run, and over them smoothed lines of all.
- */
+/* Add the series, from back to front: band, raw points of the first run, smoothed lines of all
+ * runs. */
 static void add_runs(struct work *work, const struct plot_request *request,
 		     struct ui_shared *shared)
 {
@@ -519,7 +510,7 @@ static void add_runs(struct work *work, const struct plot_request *request,
 
 	if (request->reference != NULL && request->axis != AXIS_WALL)
 		plot_points_init(ref, request, shared->model, request->reference);
-	/* A loss differs by the seed, a step time by the pod. */
+	/* A band makes sense for losses, which vary by seed; step times vary by pod. */
 	if (ref->n > 0 && request->metric.id != PLOT_MS_STEP &&
 	    plot_infos[request->metric.id].better < 0)
 		add_band(work, request, shared, ref);
@@ -527,7 +518,7 @@ static void add_runs(struct work *work, const struct plot_request *request,
 		plot_points_init(&work->points[n], request, shared->model, request->runs[0]);
 		add_series(work, n, STYLE_DIM, CHART_DOTS, NULL);
 	}
-	/* The first run is drawn last, over the others. */
+	/* The first run is drawn last, on top. */
 	for (size_t i = n; i-- > 0;) {
 		const struct model_run *mr = request->runs[i];
 		bool is_ref = mr == request->reference;
@@ -546,7 +537,7 @@ static void add_runs(struct work *work, const struct plot_request *request,
 	}
 }
 
-/* The stages and events of a run, which know their steps alone. */
+/* Mark the stages and events of a run. They have a step; their time is interpolated. */
 static void add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 {
 	array_each (event, mr->run.events, mr->run.n_events) {
@@ -565,7 +556,7 @@ static void add_marks(struct work *work, const struct model_run *mr, enum chart_
 	}
 }
 
-/* Where the steps of a run became slower or faster, "105.2→108.4". */
+/* Mark where steps became slower or faster, such as "105.2→108.4". */
 static void add_changes(struct work *work, const struct plot_request *request)
 {
 	const struct step_changes *changes = request->changes;
@@ -605,11 +596,9 @@ void plot_chart_init(struct chart *chart, const struct plot_request *request,
 	chart->x_text = plot_x_text;
 }
 
-/*
- * Where an axis of training time ends: at the cap where the data come close to
- * it.  While a run grows at a half, a quarter .. of it: a fixed axis costs a
- * slow link far less than a moving one.
- */
+/* The end of an axis of training time. While the run grows: the cap, 1/2, 1/4, .. of it, because a
+ * moving axis would redraw the whole chart over a slow connection. Afterwards: the cap if the data
+ * come close to it. */
 static double end_of_axis(const struct model_run *mr, double hi, double cap)
 {
 	if (mr == NULL || mr->run.status != RUN_RUNNING)
@@ -682,7 +671,7 @@ struct plot_spread plot_spread_of(const struct chart *chart, double from, double
 	return spread;
 }
 
-/* A spike leaves the chart where it would make a flat line of the rest. */
+/* Limit the y axis so that spikes leave the chart instead of flattening the rest. */
 static void plot_cut_spikes(struct chart *chart)
 {
 	bool held = isfinite(chart->y_x_lo);
@@ -690,8 +679,8 @@ static void plot_cut_spikes(struct chart *chart)
 	double to = held ? chart->y_x_hi : chart->x_hi;
 	struct chart raw = *chart;
 
-	/* Smoothing makes a spike wide: not where there are the rows as well,
-	 * whose line is the last one. */
+	/* Smoothing makes a spike wide. If raw points are present, ignore the smoothed line of the
+	 * same run, which is the last series. */
 	for (size_t s = 0; s < chart->n_series; s++)
 		if (chart->series[s].line == CHART_DOTS && chart->series[s].n > 0)
 			raw.n_series = chart->n_series - 1;
@@ -707,7 +696,7 @@ static void plot_cut_spikes(struct chart *chart)
 	chart->y_lo = is_below ? y.low - most / 2 : y.lo - most / 20;
 }
 
-/* The value under the cursor, real points only. */
+/* Append the value of the last point at or before the cursor; no interpolation. */
 static void add_cursor(const struct work *work, const struct chart *chart, const char *unit,
 		       struct buf *out)
 {
@@ -726,7 +715,7 @@ static void add_cursor(const struct work *work, const struct chart *chart, const
 	buf_appendf(out, " · %s: %.5g %s", at, points->y[n - 1], unit);
 }
 
-/* The parts of a title but the first so many that it can do without. */
+/* Write the title without its `without` least important parts. */
 static void add_title(const struct work *work, const struct chart *chart,
 		      const struct plot_request *request, const struct ui_shared *shared,
 		      int without, struct buf *out)
@@ -765,7 +754,7 @@ static void draw_title(const struct work *work, const struct chart *chart,
 			break;
 	}
 	if (request->plain) {
-		/* "── title ─────": a box would cost too much. */
+		/* Draw "── title ─────" instead of a box, to save rows. */
 		canvas_fill(canvas, line, STYLE_BORDER, 0x2500);
 		line.x++;
 		line.w -= 2;
@@ -819,7 +808,6 @@ void plot_draw(const struct plot_request *asked, struct ui_shared *shared, struc
 	} else if (work->n_drawn > 0) {
 		chart_draw(&chart, canvas);
 	} else if (request.n_runs > 0 && request.svg == NULL) {
-		/* Why there is no line. */
 		plot_why_none(request.runs[0], request.metric, request.axis, why, sizeof(why));
 		canvas_print(canvas, (struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 }, STYLE_DIM,
 			     "%s", why);
@@ -829,7 +817,7 @@ void plot_draw(const struct plot_request *asked, struct ui_shared *shared, struc
 	band_release(&work->band);
 }
 
-/* A run's points, a row each. */
+/* Append the points of a run, one CSV row each. */
 static void add_csv(const struct model_run *mr, const struct plot_points *points,
 		    enum chart_axis axis, struct buf *out)
 {
@@ -872,7 +860,7 @@ void plot_export(const struct plot_request *asked, struct ui_shared *shared, boo
 	}
 }
 
-/* Keep the middle where all of what is shown lies inside. */
+/* Keep the zoomed window inside the whole range. */
 static void chart_keep_inside(struct chart_settings *chart)
 {
 	double half = 0.5 / chart->zoom;
@@ -902,7 +890,7 @@ static void chart_zoom(struct chart_settings *chart, double factor)
 	chart_keep_inside(chart);
 }
 
-/* Move the cursor; at the edges of a zoomed chart the window goes with it. */
+/* Move the cursor; at the edge of a zoomed chart, move the window. */
 static void chart_move_cursor(struct chart_settings *chart, double by)
 {
 	if (chart->cursor < 0) {
@@ -917,7 +905,7 @@ static void chart_move_cursor(struct chart_settings *chart, double by)
 	}
 }
 
-/* To the next metric that the runs of the charts have, or the one before. */
+/* Step to the next or previous metric that the charts' runs have. */
 static void chart_step_metric(struct ui_shared *shared, bool forward)
 {
 	struct chart_metric choices[PLOT_CHOICES], *now = &shared->chart.metric;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bench: A/B throughput benches, their verdicts, and plans to start. */
+/* View of A/B benches: their progress and verdicts, and plans that can be started. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,15 +12,15 @@
 struct bench {
 	struct list list;
 	const struct model *model; /* of the last fill; borrowed */
-	int scroll;		   /* lines of the report above the window */
-	uint64_t shown;		   /* which bench the scroll is of */
-	bool as_text;		   /* the report instead of the picture */
+	int scroll;		   /* report lines scrolled off the top */
+	uint64_t shown;		   /* id of the bench that scroll belongs to */
+	bool as_text;		   /* show the report instead of the drawing */
 };
 
-/* Columns from which picture and report stand side by side. */
+/* From this width on, drawing and report are shown side by side. */
 #define WIDE	   150
 #define TEXT_WIDTH 84
-/* Lines under the picture from which the report begins there. */
+/* Free lines needed below the drawing to show the report there. */
 #define LEAST_TEXT 8
 
 static unsigned int state_style(const char *state)
@@ -34,8 +34,8 @@ static unsigned int state_style(const char *state)
 	return STYLE_WARN;
 }
 
-/* What a bench says of itself; one that nobody drives stands still, and one
- * that cannot reach a pod, or get its GPUs, waits. */
+/* The state of a bench in one word. A running bench without a driving process is paused; one that
+ * cannot reach a pod, or is not granted GPUs, is waiting. */
 static const char *state_word(const struct model_bench *bench)
 {
 	const struct bench_live *live = bench->live;
@@ -50,7 +50,6 @@ static const char *state_word(const struct model_bench *bench)
 	return bench->state;
 }
 
-/* The first line of a report that is not empty. */
 static struct str first_line(const char *report)
 {
 	struct str rest = str_from(report), line = { "", 0 };
@@ -78,7 +77,7 @@ static void verdict_cell(const struct model_bench *bench, struct list_cell *cell
 	list_cellf(cell, STYLE_NORMAL, "%.*s", (int)(line.len < 200 ? line.len : 200), line.p);
 }
 
-/* "11-20 21:30", in UTC. */
+/* Month, day and time in UTC, such as "11-20 21:30". */
 static void began_cell(const struct model_bench *bench, struct list_cell *cell)
 {
 	char text[CLOCK_RFC3339_SIZE];
@@ -117,11 +116,9 @@ static uint64_t bench_id(void *user, size_t row)
 	return str_hash(str_from(view->model->benches[row].id));
 }
 
-/*
- * Benches come in front of the others: the selection stays on its own, but
- * where it is the newest it follows, and that of a plan goes to the bench that
- * was begun with it.
- */
+/* New benches are inserted at the top. The selection stays on its bench, with two exceptions: a
+ * selected newest bench is followed by its successor, and a selected plan by the bench just started
+ * from it. */
 static struct list *bench_list(void *state, struct ui_shared *shared)
 {
 	static const struct list_column columns[] = {
@@ -148,7 +145,6 @@ static struct list *bench_list(void *state, struct ui_shared *shared)
 	return &view->list;
 }
 
-/* The selected bench; NULL: there is none. */
 static const struct model_bench *bench_of(const struct bench *view)
 {
 	size_t row = list_row(&view->list);
@@ -167,7 +163,6 @@ static void draw_report(const struct bench *view, const struct model_bench *benc
 			canvas_line(canvas, rect_take_top(&r, 1), STYLE_NORMAL, line);
 }
 
-/* The picture of a bench, its report beside it where there is room. */
 static void draw_bench(const struct bench *view, const struct model_bench *bench,
 		       struct canvas *canvas, struct rect r)
 {
@@ -209,7 +204,6 @@ static void bench_draw(void *state, struct ui_shared *shared, struct canvas *can
 		draw_bench(view, bench, canvas, r);
 }
 
-/* Start the plan, or pick one where none is selected. */
 static void start_one(const struct model_bench *bench, struct ui_shared *shared,
 		      struct command *out)
 {
@@ -236,7 +230,8 @@ static bool bench_act(void *state, struct ui_shared *shared, enum action action,
 	if (action == ACTION_BENCH_START) {
 		start_one(bench, shared, out);
 	} else if (action == ACTION_AUDIT) {
-		/* The control against itself, on its pods or the marked. */
+		/* Runs the control against itself, on the marked pods or on the pods of the
+		 * plan. */
 		out->id = COMMAND_BENCH_AUDIT;
 		out->name = xstrdup(bench->id);
 		if (shared->pod_marks.n > 0)

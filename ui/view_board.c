@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Board: the leaderboard over seeds, live, with the seeds unfolding. */
+/* View of the leaderboard: groups of runs ranked by their mean; a group unfolds into its seeds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +16,13 @@
 #define CURVES_LEAST	 10
 #define NAME_COLUMNS	 18
 #define VERDICT_BYTES	 (64U << 10)
-#define VERDICT_LEAST	 7 /* lines of its box */
-/* Groups that are more than this part behind the best are not on the axis. */
+#define VERDICT_LEAST	 7 /* lines of the verdict box */
+/* A group whose mean exceeds the best by more than this share is not on the axis of scores. */
 #define FAR_BEHIND 0.02
 
-/* A line of the table: a group, or below the unfolded one a run, a seed. */
+/* One line of the table: a group, or one run of the unfolded group. */
 struct board_line {
-	size_t group, row; /* indices of the board; row SIZE_MAX: the group */
+	size_t group, row; /* indices into the board; row SIZE_MAX: the group itself */
 };
 
 enum board_column {
@@ -48,13 +48,13 @@ struct board_view {
 	const struct ui_shared *shared; /* of the last fill; borrowed */
 	struct board board;
 	bool has_board;
-	uint64_t generation;	 /* of the model, when it was computed */
-	unsigned int configured; /* what it was computed by */
+	uint64_t generation;	 /* of the model when the board was computed */
+	unsigned int configured; /* shared->configured when the board was computed */
 	int64_t computed_at_ms;
-	struct chart_metric asked; /* of the charts, when it was computed */
+	struct chart_metric asked; /* metric of the charts when the board was computed */
 	struct board_line *lines;  /* owned */
 	size_t n_lines, cap_lines;
-	char *unfolded; /* owned; key of the group whose seeds are shown */
+	char *unfolded; /* owned; key of the group whose runs are shown */
 };
 
 static const struct list_column board_columns[COLUMN_COUNT] = {
@@ -74,14 +74,13 @@ static const struct list_column board_columns[COLUMN_COUNT] = {
 	[COLUMN_VERDICT] = { "VERDICT", 15, .drop = 3, .grow = true },
 };
 
-/* The group at a place of the ranking. */
 static size_t ranked_group(const struct board *board, size_t place)
 {
 	return board->rank != NULL ? board->rank[place] : place;
 }
 
-/* What tells the group from the others: as its runs are named, where it is
- * all runs of their folder.  Returns how many bytes it begins with can go. */
+/* Write the group's name: its runs' common folder name if they have one, else its title or key.
+ * Returns the length of the leading date, which may be cut where space is short. */
 static size_t group_name(const struct board_view *view, const struct board_group *group,
 			 char out[FMT_LABEL])
 {
@@ -104,7 +103,8 @@ static bool is_unfolded(const struct board_view *view, const struct board_group 
 	return view->unfolded != NULL && strcmp(view->unfolded, group->key) == 0;
 }
 
-/* A letter a cap: kept ✓, grace ~, broken ✗, unknown ·; none is left out. */
+/* One sign per cap: met ✓, slightly over ~, exceeded ✗, unknown ·; caps that the track does not
+ * have are skipped. */
 static void caps_cell(const enum board_kept *caps, struct list_cell *cell)
 {
 	static const char *const marks[] = {
@@ -141,7 +141,6 @@ static void verdict_cell(const struct board_group *group, struct list_cell *cell
 						  : board_word_name(word));
 }
 
-/* The place of a line's group in the ranking, from 1. */
 static size_t rank_of_line(const struct board_view *view, size_t line)
 {
 	size_t rank = 1;
@@ -184,13 +183,13 @@ static void group_cell(const struct board_view *view, size_t line, size_t column
 		verdict_cell(group, cell);
 	} else {
 		cell->number = numbers[column];
-		/* A small p in full. */
+		/* Four decimals would show a small p as 0. */
 		if (column == COLUMN_P && cell->number < 1e-4)
 			list_cellf(cell, STYLE_NORMAL, "%.0e", cell->number);
 	}
 }
 
-/* The run of a line; NULL for a group, and for none. */
+/* The run of line i. NULL for a group, and for SIZE_MAX. */
 static const struct model_run *run_of_line(const struct board_view *view, size_t i)
 {
 	return i != SIZE_MAX && view->lines[i].row != SIZE_MAX
@@ -238,7 +237,7 @@ static void line_cell(void *user, size_t i, size_t column, struct list_cell *cel
 		seed_cell(view, i, column, cell);
 }
 
-/* A seed stays below its group. */
+/* Sorting keeps a seed below its group. */
 static size_t line_parent(void *user, size_t i)
 {
 	const struct board_view *view = user;
@@ -248,7 +247,8 @@ static size_t line_parent(void *user, size_t i)
 	return i;
 }
 
-/* A run is itself, a group its key, and a bare score its place in that. */
+/* A line's identity across refills: the run, else the group's key plus the distance from the
+ * group's line (scores without a run). */
 static uint64_t line_id(void *user, size_t i)
 {
 	const struct board_view *view = user;
@@ -258,7 +258,6 @@ static uint64_t line_id(void *user, size_t i)
 	return mr != NULL ? (uintptr_t)mr : str_hash(str_from(key)) + i - line_parent(user, i);
 }
 
-/* The groups as they are ranked, and the runs of the unfolded one. */
 static void fill_lines(struct board_view *view)
 {
 	static const struct list_ops ops = { .columns = board_columns,
@@ -281,7 +280,7 @@ static void fill_lines(struct board_view *view)
 	list_fill(&view->list, &ops, view, view->n_lines);
 }
 
-/* Of the column of that name, in the order of its marks. */
+/* The order is that of the signs in the column CAPS. */
 static const char caps_legend[] = "CAPS bytes, train, eval, targets: ✓ met ~ just over ✗ exceeded "
 				  "· unknown";
 
@@ -292,7 +291,8 @@ static const char *unit_of(const struct board *board, const struct board_group *
 	return strcmp(unit, "bpb") == 0 ? "BPB" : unit;
 }
 
-/* What the group's runs say, as lines that fold where there is no room. */
+/* Append the explanation of a group's verdict: counts, mean, bar, and how many seeds are
+ * missing. */
 static void describe_verdict(const struct board *board, const struct board_group *group,
 			     struct buf *out)
 {
@@ -337,13 +337,12 @@ static void describe_verdict(const struct board *board, const struct board_group
 		buf_appendf(out, "%s\n", group->notes[i]);
 }
 
-/* Its lines but for the end of the last one. */
+/* The text without its final newline. */
 static struct str folded(const struct buf *text)
 {
 	return (struct str){ text->data, text->len - (text->len > 0) };
 }
 
-/* The words of the selected group's verdict, its numbers and notes. */
 static void draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
 			 struct rect r)
 {
@@ -361,7 +360,7 @@ static void draw_verdict(const struct board *board, size_t selected, struct canv
 		canvas_print(canvas, last, STYLE_DIM, "%s", caps_legend);
 }
 
-/* Lines of its box, of which most has a bound. */
+/* Height of the verdict box: as many lines as its text needs, at most a quarter of r. */
 static int verdict_height(const struct board *board, size_t selected, struct rect r)
 {
 	const struct board_group *group = &board->groups[selected];
@@ -379,10 +378,10 @@ static bool has_scores(const struct board_group *group)
 	return run_has(group->stats.mean) && (group->n_counted > 0 || group->is_values);
 }
 
-/* What is on the axis: each score of the groups near the best. */
+/* The axis of scores. It covers the groups near the best; the others are named at its right end. */
 struct spread {
 	struct scale scale;
-	double far; /* means above are not on the axis */
+	double far; /* groups with a mean above it are off the axis */
 };
 
 static bool row_counts(const struct board_group *group, const struct board_row *row)
@@ -415,7 +414,7 @@ static void spread_find_range(const struct board *board, struct spread *s)
 	}
 }
 
-/* Such a score is none, however good. */
+/* A score that exceeds a cap does not count, however good. */
 static bool broke_a_cap(const struct board_group *group)
 {
 	return any_of(i, BOARD_CAP_COUNT, group->caps[i] == CAP_BROKEN);
@@ -446,10 +445,8 @@ static void spread_draw_group(const struct board *board, const struct board_grou
 	}
 }
 
-/*
- * The score of each seed on one axis, a line a group: groups that are far
- * behind the best are named at the right, or they would squeeze the others.
- */
+/* Draw the scores of all seeds on one axis, one line per group. For groups far from the best, only
+ * the mean is written, because their points would compress the rest. */
 static void draw_spread(const struct board_view *view, size_t selected, struct canvas *canvas,
 			struct rect r)
 {
@@ -484,7 +481,6 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM, fmt_number(s.scale.lo, 5).s);
 }
 
-/* The curves of a group's runs, where the rest has left room for them. */
 static void draw_curves(const struct board_view *view, struct ui_shared *shared, size_t selected,
 			struct canvas *canvas, struct rect r)
 {
@@ -499,7 +495,8 @@ static void draw_curves(const struct board_view *view, struct ui_shared *shared,
 		plot_draw(&request, shared, canvas);
 }
 
-/* What a run without the track's score is ranked by; BPB: by nothing. */
+/* The metric to rank a run by that does not have the track's score. BPB: it has no other metric
+ * either. */
 static struct chart_metric score_metric(const struct run *run)
 {
 	const struct run_series *own = plot_own_loss(run);
@@ -516,18 +513,14 @@ static struct chart_metric score_metric(const struct run *run)
 	return metric;
 }
 
-/* Whether runs can be ranked by it. */
 static bool is_score(const struct chart_metric *metric)
 {
 	return metric->id == PLOT_BPB || metric->id == PLOT_LOSS || metric->id == PLOT_VAL_LOSS ||
 	       metric->id == PLOT_OWN;
 }
 
-/*
- * The metric to rank by: the one of the charts where it is a score that the
- * track does not have; or a loss, where no run tells what tracks judge, BPB
- * or training time.  NULL: the track's score.
- */
+/* The metric to rank by. NULL: the track's score. It is the charts' metric if that is a loss or the
+ * run's own metric. If no run reports BPB or training time, it is a loss. */
 static const char *ranking_metric(const struct ui_shared *shared, struct chart_metric *metric)
 {
 	const struct model *model = shared->model;
@@ -547,7 +540,6 @@ static const char *ranking_metric(const struct ui_shared *shared, struct chart_m
 					     : NULL;
 }
 
-/* The runs of the model as a board; the baseline beside them. */
 static void build_board(struct board_view *view, const struct ui_shared *shared)
 {
 	struct chart_metric by;
@@ -584,12 +576,12 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 		view->board.nats_per_bpb = baseline->nats_per_bpb;
 		against = xstrdup(baseline->name);
 	}
-	/* What a key chose comes before what is configured. */
+	/* A reference set by key overrides the configured baseline. */
 	if (shared->reference != NULL) {
 		free(against);
 		against = ui_group_of(shared, shared->reference);
 	}
-	/* A name that no group has is no baseline: nothing is judged then. */
+	/* If no group has that name, there is no baseline and no group is judged. */
 	if (against != NULL && board_set_baseline(&view->board, against, &err))
 		log_debug("board", "%s", err.text);
 	board_compute(&view->board);
@@ -598,7 +590,7 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 	view->computed_at_ms = shared->now_mono_ms;
 }
 
-/* Compute anew when the model changed, at most once a second. */
+/* Recompute the board if the model has changed, at most once per second. */
 static struct list *board_list(void *state, struct ui_shared *shared)
 {
 	struct board_view *view = state;
@@ -613,7 +605,7 @@ static struct list *board_list(void *state, struct ui_shared *shared)
 	return &view->list;
 }
 
-/* The box of the table: what it is ranked by, and what would judge it. */
+/* Draw the table's box. Its title names the ranking metric, or the track. */
 static struct rect board_box(const struct board_view *view, const struct ui_shared *shared,
 			     struct canvas *canvas, struct rect r)
 {
@@ -629,7 +621,7 @@ static struct rect board_box(const struct board_view *view, const struct ui_shar
 			  shared->track != NULL ? shared->track->name : "", hint);
 }
 
-/* The group of the selected line, SIZE_MAX: none is selected. */
+/* The group of the selected line, or SIZE_MAX. */
 static size_t selected_group(const struct board_view *view)
 {
 	size_t line = list_row(&view->list);
@@ -653,14 +645,14 @@ static void board_draw(void *state, struct ui_shared *shared, struct canvas *can
 	if (r.h >= 16)
 		details =
 			group != SIZE_MAX ? verdict_height(&view->board, group, r) : VERDICT_LEAST;
-	/* Room that the table does not need shows where the seeds lie. */
+	/* Space that the table does not need goes to the axis of scores. */
 	height = r.h - details;
 	over = height - (int)view->n_lines - 3;
 	if (over >= SPREAD_LEAST) {
 		height -= over;
 		for (size_t i = 0; i < view->board.n_groups; i++)
 			spread += has_scores(&view->board.groups[i]);
-		/* A line a group, the axis and the frame; or nothing. */
+		/* One line per group, the axis and the frame. */
 		spread = spread > 0 ? int_min(spread + 3, over) : 0;
 	}
 	struct rect table = rect_take_top(&r, height);
@@ -678,7 +670,7 @@ static const struct model_run *selected_run(const struct board_view *view)
 	return run_of_line(view, list_row(&view->list));
 }
 
-/* Mark all runs of the group, or none of them any more. */
+/* Mark all runs of the group; if all are marked already, unmark them. */
 static void mark_group(const struct board_view *view, struct ui_shared *shared)
 {
 	const struct board_group *group = &view->board.groups[selected_group(view)];
@@ -697,7 +689,7 @@ static void mark_group(const struct board_view *view, struct ui_shared *shared)
 	ui_show_message(shared, "%zu runs marked", shared->marks.n);
 }
 
-/* Unfold the group, fold it again, or open the seed's run. */
+/* On a seed, open its run; on a group, fold or unfold it. */
 static void open_line(struct board_view *view, struct ui_shared *shared)
 {
 	const struct model_run *mr = selected_run(view);
@@ -714,7 +706,8 @@ static void open_line(struct board_view *view, struct ui_shared *shared)
 	fill_lines(view);
 }
 
-/* A run of the group becomes the reference, and its group the baseline. */
+/* Make the group's first run the reference, which makes the group the baseline. If it already is,
+ * clear the reference. */
 static void set_reference(const struct board_view *view, struct ui_shared *shared)
 {
 	const struct board_group *group = &view->board.groups[selected_group(view)];
@@ -740,7 +733,7 @@ static void board_moved(void *state, struct ui_shared *shared)
 		shared->selected = mr;
 }
 
-/* To the next metric of the charts that runs can be ranked by. */
+/* Step to the charts' next metric that runs can be ranked by. */
 static bool next_score(struct ui_shared *shared, enum action action)
 {
 	if (action != ACTION_METRIC_NEXT && action != ACTION_METRIC_PREV)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compare: marked runs over each other, and their gap to a reference. */
+/* View that compares the marked runs: their curves, their gap to the reference, and the diff of
+ * settings and source code. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,33 +12,34 @@
 #include "ui/panel.h"
 #include "ui/theme.h"
 
-#define CHART_BEGIN 0.1 /* of x: it does not make the axis of the gaps */
+#define CHART_BEGIN 0.1 /* share of x at the start that is ignored when scaling the gaps */
 
-#define CURSOR_NEAR 0.05 /* of x */
+#define CURSOR_NEAR 0.05 /* share of the x range */
 
-#define DIFF_MAX (32U << 20) /* bytes of a diff */
+#define DIFF_MAX (32U << 20) /* in bytes */
 
 struct compare {
-	struct list list;	       /* of the runs, or of the lines of the diff */
-	const struct model_run *of[2]; /* whose diff this is; NULL: none yet */
-	uint64_t generation;	       /* of the model, when it was made */
-	bool is_diff;		       /* it is what is shown */
-	struct buf diff;	       /* run_diff_print */
-	struct str *lines;	       /* owned; of it; NULL: not known */
+	struct list list;	       /* of runs, or of lines of the diff */
+	const struct model_run *of[2]; /* the two runs of the diff; NULL: none yet */
+	uint64_t generation;	       /* of the model when the diff was made */
+	bool is_diff;		       /* the diff is shown instead of the runs */
+	struct buf diff;	       /* text from run_diff_print() */
+	struct str *lines;	       /* owned; lines of the diff; NULL: not available */
 	size_t n_lines;
-	struct plot_request request; /* of the runs at the last fill */
-	/* Of each run, under the charts' cursor; absent: none there. */
+	struct plot_request request; /* the runs of the last fill */
+	/* Value of each run at the charts' cursor, and its difference from the base; absent if the
+	 * run has no point there. */
 	double at[UI_MAX_MARKS + 2], apart[UI_MAX_MARKS + 2];
 	struct ui_shared *shared; /* of the last fill; borrowed */
 };
 
-/* What all others are held against: the reference, else the selected run. */
+/* The run that all others are compared with: the reference, else the selected run. */
 static const struct model_run *base_run(const struct ui_shared *shared)
 {
 	return shared->reference != NULL ? shared->reference : shared->selected;
 }
 
-/* "−0.0031 ±0.0026"; coloured only when it stands out of the noise. */
+/* Write the gap as "−0.0031 ±0.0026"; colored only if it exceeds twice its error. */
 static void gap_cell(const struct compare *compare, const struct model_run *mr,
 		     struct list_cell *cell)
 {
@@ -52,7 +54,7 @@ static void gap_cell(const struct compare *compare, const struct model_run *mr,
 	cell->number = gap.at;
 	list_cellf(cell, theme_fact(plot_gap_style(&gap, compare->request.metric)), "%s ±%s",
 		   fmt_signed(gap.at, 4).s,
-		   /* Rounded up: none that is small is told as none. */
+		   /* Rounded up, so that a small error is not shown as 0. */
 		   fmt_number(ceil(gap.error * 1e4) / 1e4, 4).s);
 }
 
@@ -124,7 +126,8 @@ static void compare_cell(void *user, size_t row, size_t column, struct list_cell
 	}
 }
 
-/* Why BPB and not loss; or why the loss may be compared. */
+/* Explain whether the runs' losses can be compared: tokenizers differ, are the same, or are
+ * unknown. */
 static void reason(const struct compare *compare, char *out, size_t size)
 {
 	double lo = INFINITY, hi = -INFINITY;
@@ -156,10 +159,8 @@ static void reason(const struct compare *compare, char *out, size_t size)
 			"One tokenizer (%.4f bits/byte per nat): loss and BPB are equivalent", lo);
 }
 
-/*
- * An axis that holds the reference and nearly all gaps: the first seconds,
- * where the curves are steep, would make a flat line of the rest.
- */
+/* Scale y to include 0 (the reference) and 98 % of the gaps. The start of the curves is ignored:
+ * they are so steep there that the rest would become a flat line. */
 static void fit_gaps(struct chart *chart, const struct chart_settings *settings)
 {
 	double from = chart->x_lo;
@@ -175,7 +176,8 @@ static void fit_gaps(struct chart *chart, const struct chart_settings *settings)
 	}
 }
 
-/* The cursor, or the last x that both have when that is close to it. */
+/* The x to read values at: the cursor, or the last x common to both curves if the cursor is only
+ * slightly beyond it. */
 static double cursor_of(const struct chart *chart, const struct curve *own,
 			const struct curve *base)
 {
@@ -186,10 +188,8 @@ static double cursor_of(const struct chart *chart, const struct curve *own,
 	return chart->cursor > last && chart->cursor - last <= near ? last : chart->cursor;
 }
 
-/*
- * Make gaps to the reference's of the points of each run; what the curves are
- * under the cursor is for the list.  Returns whether there is a gap.
- */
+/* Replace the points of each run by their difference from the base curve, and store the values at
+ * the cursor for the list. Returns whether any difference exists. */
 static bool hold_against(struct compare *compare, const struct chart *chart,
 			 struct plot_points *points, const struct curve *base)
 {
@@ -209,7 +209,6 @@ static bool hold_against(struct compare *compare, const struct chart *chart,
 	return any;
 }
 
-/* The gap of each run to the reference, over x. */
 static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rect r)
 {
 	struct plot_request request = compare->request;
@@ -247,7 +246,7 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 	plot_window(&chart, shared);
 	any = hold_against(compare, &chart, points, &base.curve);
 	fit_gaps(&chart, &shared->chart);
-	/* Through the window the reference. */
+	/* The reference is a horizontal line at 0. */
 	x[0] = chart.x_lo;
 	x[1] = chart.x_hi;
 	series[chart.n_series++] = (struct chart_series){ .x = x,
@@ -275,7 +274,7 @@ static void compare_release(void *state)
 	compare->n_lines = 0;
 }
 
-/* The first line says it all in short. */
+/* The first line of the diff is its summary. */
 static void fill_diff(struct compare *compare, const struct run_text *texts)
 {
 	struct str line;
@@ -288,10 +287,8 @@ static void fill_diff(struct compare *compare, const struct run_text *texts)
 		xpush(compare->lines, compare->n_lines, cap, line);
 }
 
-/*
- * Settings and scripts of the reference and the selected run, else the first
- * other; read anew while what they say may still come.
- */
+/* Diff the base run with the selected run, or with the first other one if the base is selected.
+ * Read the logs again on model changes until both contain their settings and source. */
 static void update_diff(struct compare *compare)
 {
 	const struct model_run *base = base_run(compare->shared), *other;
@@ -336,7 +333,6 @@ static void diff_cell(void *user, size_t row, size_t column, struct list_cell *c
 		   "%.*s", (int)line.len, line.p);
 }
 
-/* The diff instead of the runs, or the runs again. */
 static void turn_diff(struct compare *compare, struct ui_shared *shared)
 {
 	if (compare->n_lines == 0) {
@@ -430,7 +426,7 @@ static bool compare_act(void *state, struct ui_shared *shared, enum action actio
 	}
 	if (compare->is_diff)
 		return action == ACTION_OPEN;
-	/* By a tenth of the charts. */
+	/* One page is a tenth of the chart's width: 10 cursor steps. */
 	if (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN) {
 		for (int i = 0; i < 10; i++)
 			(void)ui_chart_act(shared,

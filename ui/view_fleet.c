@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fleet: a row a run, the selected run's chart, the caps as gauges. */
+/* View of all runs: one row per run, charts of the selected run, and its use of the caps. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@ struct fleet_row {
 
 struct fleet {
 	struct list list;
-	struct fleet_row *rows; /* owned; in the model's order */
+	struct fleet_row *rows; /* owned; in the order of the model */
 	size_t cap_rows;
 	const struct ui_shared *shared; /* of the last fill; borrowed */
-	struct plot_request drawn;	/* the runs of the charts then */
+	struct plot_request drawn;	/* the runs drawn in the charts at that time */
 };
 
 enum fleet_column {
@@ -67,7 +67,7 @@ static const struct list_column fleet_columns[FLEET_COLUMNS] = {
 	[FLEET_SIZE] = { "SIZE MB", 8, 14, FMT_NUMBER, .decimals = 3 },
 	[FLEET_COST] = { "COST $", 7, 15, FMT_NUMBER, .decimals = 2, .descending = true },
 	[FLEET_STATE] = { "STATE", 13, .drop = 2, .grow = true },
-	/* For an export: no screen has the room. */
+	/* For exports only: no screen is wide enough. */
 	[FLEET_FILE] = { "FILE", CANVAS_MAX_SIDE, .drop = 16 },
 };
 
@@ -87,7 +87,7 @@ static double reference_score(const struct ui_shared *shared)
 	return sum / (double)shared->baseline->n_bpb;
 }
 
-/* How the run's curve looks in the chart; else whether it alerts. */
+/* The run's color in the chart, with a sign for reference, marked, or alerting runs. */
 static void mark_cell(const struct fleet *fleet, const struct model_run *mr, struct list_cell *cell)
 {
 	const struct ui_shared *shared = fleet->shared;
@@ -108,7 +108,7 @@ static void mark_cell(const struct fleet *fleet, const struct model_run *mr, str
 								   : "");
 }
 
-/* The score that a run has or will have. */
+/* The run's final score, or its forecast. */
 static double final_score(const struct fleet_row *row)
 {
 	double final = model_run_final_bpb(row->mr);
@@ -116,7 +116,7 @@ static double final_score(const struct fleet_row *row)
 	return run_has(final) ? final : row->forecast.final_bpb;
 }
 
-/* What is a forecast looks like one, without colours too. */
+/* A forecast has a ~, so that it is recognizable without colors. */
 static void final_cell(const struct fleet_row *row, struct list_cell *cell)
 {
 
@@ -126,7 +126,7 @@ static void final_cell(const struct fleet_row *row, struct list_cell *cell)
 			   fmt_number(cell->number, 4).s);
 }
 
-/* What was measured last: of a stage that may not be the last it is marked. */
+/* The latest BPB. The ~ marks the result of an evaluation stage that may not be the final one. */
 static void bpb_cell(const struct model_run *mr, struct list_cell *cell)
 {
 	double final = model_run_final_bpb(mr), stage = model_run_stage_bpb(mr);
@@ -136,7 +136,7 @@ static void bpb_cell(const struct model_run *mr, struct list_cell *cell)
 		list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(stage, 4).s);
 }
 
-/* The evaluation of a stage that may not be the last goes on. */
+/* The ~ marks an evaluation that may continue with another stage. */
 static void eval_cell(const struct model_run *mr, struct list_cell *cell)
 {
 
@@ -145,7 +145,7 @@ static void eval_cell(const struct model_run *mr, struct list_cell *cell)
 		list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(cell->number, 1).s);
 }
 
-/* A pod that is slower than its peers is marked. */
+/* The ! marks a run on a pod that is slower than its peers. */
 static void ms_cell(const struct ui_shared *shared, const struct model_run *mr,
 		    struct list_cell *cell)
 {
@@ -156,10 +156,8 @@ static void ms_cell(const struct ui_shared *shared, const struct model_run *mr,
 		list_cellf(cell, STYLE_WARN, "%s!", fmt_number(cell->number, 1).s);
 }
 
-/*
- * The chosen series under its printed name; where none is chosen, the loss of
- * a run that has none of ours, with its name.
- */
+/* The chosen own series of the run, with its printed name. If none is chosen and the run has no
+ * known loss or BPB, its own loss. */
 static void own_cell(const struct ui_shared *shared, const struct run *run, struct list_cell *cell)
 {
 	const struct chart_metric *chosen = &shared->chart.metric;
@@ -234,7 +232,7 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	}
 }
 
-/* What runs comes first, then what ended, the newest first. */
+/* Default order: running runs, then ended ones, newest first. */
 static double fleet_rank(void *user, size_t row)
 {
 	const struct fleet *fleet = user;
@@ -253,7 +251,7 @@ static bool fleet_has(void *user, size_t row)
 	return ui_shows_run(fleet->shared, fleet->rows[row].mr);
 }
 
-/* Take the runs as the model has them now; the selected one stays it. */
+/* Refill the list from the model; the selected run stays selected. */
 static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 {
 	static const struct list_ops ops = { .columns = fleet_columns,
@@ -296,10 +294,8 @@ static void draw_chart(struct ui_shared *shared, struct canvas *canvas, struct r
 	plot_draw(&request, shared, canvas);
 }
 
-/*
- * The second or third chart: what the first does not show and the run has.
- * False: there is none.
- */
+/* Choose the metric of the second (which 0) or third (which 1) chart: one that the selected run has
+ * and that the first chart does not show. False: there is none. */
 static bool other_metric(const struct ui_shared *shared, size_t which, struct chart_metric *out)
 {
 	static const enum plot_metric first[] = { PLOT_MS_STEP, PLOT_TOK_S, PLOT_BPB };
@@ -322,7 +318,7 @@ static bool other_metric(const struct ui_shared *shared, size_t which, struct ch
 	return false;
 }
 
-/* The first chart, and so many others beside it as there are. */
+/* Draw the chosen metric and, next to it, up to `most` other metrics of the run. */
 static void draw_charts(struct ui_shared *shared, struct canvas *canvas, struct rect r, size_t most)
 {
 	struct chart_metric others[2];
@@ -340,7 +336,7 @@ static void draw_charts(struct ui_shared *shared, struct canvas *canvas, struct 
 			   false);
 }
 
-/* 80x24 and what is not much more: no frames, each line counts. */
+/* For about 80x24: without frames, to save lines. */
 static void draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 		       struct rect r)
 {
@@ -354,7 +350,7 @@ static void draw_small(struct fleet *fleet, struct ui_shared *shared, struct can
 	panel_budget(shared, canvas, budget);
 }
 
-/* The runs in a box at the top of *r, as many as `most` lines take. */
+/* Draw the box of runs at the top of *r, at most `most` lines high, and remove it from *r. */
 static void draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r, int most)
 {
 	const struct model *model = fleet->shared->model;
@@ -372,7 +368,6 @@ static void draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r
 			     fleet->list.n < fleet->list.all ? " shown" : "", price));
 }
 
-/* A box named for what is in it, and the selected run. */
 static struct rect selected_box(const struct ui_shared *shared, struct canvas *canvas,
 				struct rect r, const char *what)
 {
@@ -380,7 +375,7 @@ static struct rect selected_box(const struct ui_shared *shared, struct canvas *c
 	return canvas_box(canvas, r, "%s · %s", what, plot_run_label(shared->selected).s);
 }
 
-/* 120x40: runs, two charts, the caps, the log's end. */
+/* For about 120x40: runs, two charts, caps, end of the log. */
 static void draw_medium(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 			struct rect r)
 {
@@ -395,7 +390,7 @@ static void draw_medium(struct fleet *fleet, struct ui_shared *shared, struct ca
 		panel_log(shared, canvas, selected_box(shared, canvas, log, "Log"));
 }
 
-/* 200x60: three charts, pods and events beside the caps. */
+/* For about 200x60: also a third chart, pods and events. */
 static void draw_large(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 		       struct rect r)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Harness: HarnessGym's runs, and what of them is verified. */
+/* View of HarnessGym runs: their iterations and which scores are verified. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,36 +14,36 @@
 #define LABEL_WIDTH	 15
 #define AXIS_WIDTH	 11
 #define WORDS_MAX	 65536U
-#define TO_TOP		 (1 << 30) /* more lines than there are */
+#define TO_TOP		 (1 << 30) /* larger than any text */
 #define MAX_TEXTS	 16
 
-/* Where the keys go. */
+/* The part of the view that receives the keys. */
 enum focus { FOCUS_RUNS, FOCUS_ITERATIONS, FOCUS_TEXT };
 
-/* What is selected. */
+/* The selected place, run and iteration. */
 struct harness_pick {
-	const struct harness_place *place;  /* NULL: nothing is followed */
-	const struct harness_run *run;	    /* NULL: a comparison, or none yet */
+	const struct harness_place *place;  /* NULL: no runs at all */
+	const struct harness_run *run;	    /* NULL: a comparison, or no run yet */
 	const struct harness_iteration *it; /* NULL: none yet */
 };
 
-/* What the panel beside the chart shows; then come the texts. */
+/* What the panel next to the chart shows. From DETAIL_TEXTS on, one value per text. */
 enum harness_detail {
 	DETAIL_CASES,
-	DETAIL_WORDS, /* what the lines above have no room for */
+	DETAIL_WORDS, /* full text of the facts above, which are cut there */
 	DETAIL_CALLS,
 	DETAIL_ARTIFACTS,
-	DETAIL_TEXTS, /* + index of harness_view_texts */
+	DETAIL_TEXTS, /* + index in harness_view_texts() */
 };
 
 struct harness {
 	struct list runs, iterations;
 	enum focus focus;
-	unsigned int detail;	  /* enum harness_detail, and texts */
-	int up;			  /* lines back in a text */
-	enum harness_x x;	  /* of the chart */
-	size_t of_run;		  /* row whose iterations are shown, + 1; 0: none yet */
-	size_t followed;	  /* the iteration that was selected by itself */
+	unsigned int detail;	  /* enum harness_detail + index of a text */
+	int up;			  /* lines scrolled back from the end of a text */
+	enum harness_x x;	  /* x axis of the chart */
+	size_t of_run;		  /* 1 + row of the run whose iterations are shown; 0: none yet */
+	size_t followed;	  /* iteration that was selected automatically */
 	struct harness_pick pick; /* of the last fill; borrowed */
 	const struct harness_view *view;
 };
@@ -84,7 +84,7 @@ static const struct list_column iteration_columns[] = {
 	[IT_NOTE] = { "NOTES", 12, .drop = 5, .grow = true },
 };
 
-/* Rows of a place in the list of runs: its runs, or itself. */
+/* The number of rows of a place in the list: one per run; one if it has no runs. */
 static size_t rows_of(const struct harness_place *place)
 {
 	if (!place->read || place->is_compare || place->ws.n_runs == 0)
@@ -92,7 +92,7 @@ static size_t rows_of(const struct harness_place *place)
 	return place->ws.n_runs;
 }
 
-/* What stands in that row: the newest run of a place first. */
+/* Find the place and run of a row. Within a place, the newest run is first. */
 static struct harness_pick pick_row(const struct harness_view *view, size_t row)
 {
 	struct harness_pick pick = { NULL, NULL, NULL };
@@ -148,7 +148,6 @@ static void state_cell(const struct harness_pick *pick, struct list_cell *cell)
 			   (unsigned int)run->n_iterations);
 }
 
-/* A percentage where + is better. */
 static void gain_cell(struct harness_number gain, struct list_cell *cell)
 {
 	char text[HARNESS_PCT_SIZE];
@@ -161,7 +160,6 @@ static void gain_cell(struct harness_number gain, struct list_cell *cell)
 		   harness_pct(gain.value, true, text));
 }
 
-/* A score in full. */
 static void score_cell(struct harness_number score, unsigned int style, struct list_cell *cell)
 {
 	cell->number = score.present ? score.value : (double)NAN;
@@ -195,7 +193,7 @@ static void run_cell(void *user, size_t row, size_t column, struct list_cell *ce
 	}
 }
 
-/* What the iteration has to say in that column. */
+/* Append the text of a column of an iteration. */
 static void add_words(struct buf *out, enum iteration_column column, const struct harness_run *run,
 		      const struct harness_iteration *it)
 {
@@ -211,7 +209,6 @@ static void add_words(struct buf *out, enum iteration_column column, const struc
 		buf_append_str(out, it->note);
 }
 
-/* A cell of words. */
 static void words_cell(const struct harness_run *run, const struct harness_iteration *it,
 		       enum iteration_column column, struct list_cell *cell)
 {
@@ -257,7 +254,6 @@ static const struct list_ops iteration_ops = {
 	.cell = iteration_cell,
 };
 
-/* The iteration under way; of a run that is over its best, else its last. */
 static size_t natural_iteration(const struct harness_run *run)
 {
 	for (size_t i = 0; run->has_summary && i < run->n_iterations; i++)
@@ -266,7 +262,8 @@ static size_t natural_iteration(const struct harness_run *run)
 	return run->n_iterations - 1;
 }
 
-/* That one is selected as long as nobody has chosen another. */
+/* Select the current iteration of the run (the best one if the run has ended), unless the user has
+ * selected another. */
 static void follow_iterations(struct harness *h)
 {
 	size_t shown = list_row(&h->runs) + 1;
@@ -287,7 +284,6 @@ static size_t texts_of(const struct harness_pick *pick, struct harness_text text
 				: 0;
 }
 
-/* How many details there are for what is picked. */
 static unsigned int detail_count(const struct harness_pick *pick)
 {
 	struct harness_text texts[MAX_TEXTS];
@@ -295,7 +291,7 @@ static unsigned int detail_count(const struct harness_pick *pick)
 	return DETAIL_TEXTS + (unsigned int)texts_of(pick, texts);
 }
 
-/* The list that has the keys; a text has none. */
+/* Refill both lists. Returns the one that has the focus, or NULL if a text has it. */
 static struct list *harness_list(void *state, struct ui_shared *shared)
 {
 	struct harness *h = state;
@@ -329,14 +325,14 @@ static void add_facts(struct facts *facts, const struct harness_pick *pick)
 	harness_facts(facts, &pick->place->ws, pick->run, age.len > 0 ? age.data : NULL);
 }
 
-/* The scores of a run, what they stand over, and where they are drawn. */
+/* The scores of a run and the geometry of their chart. */
 struct scores {
 	struct harness_point points[HARNESS_MAX_ITERATIONS];
-	size_t n, off; /* off: hollow ones far outside of the range */
+	size_t n, off; /* off: hollow points outside of the range, not drawn */
 	enum harness_x by;
-	double last; /* of x, which begins with 0 */
+	double last; /* end of x, which starts at 0 */
 	struct rect plot;
-	struct scale scale; /* of the rows; its cells are not used */
+	struct scale scale; /* y range; `at` and `size` are unused */
 };
 
 static bool is_filled(const struct harness_point *point)
@@ -344,11 +340,9 @@ static bool is_filled(const struct harness_point *point)
 	return point->kind == HARNESS_POINT_BASELINE || point->kind == HARNESS_POINT_VERIFIED;
 }
 
-/*
- * The range of what is verified, and of hollow points no further away than
- * that is wide: a failed 10^18 must not flatten the rest.  Of all, where
- * nothing is verified.
- */
+/* Set the y range: all filled (verified) points, and those hollow points that are at most one
+ * range's width away. A failed score of 10^18 must not flatten the rest. If there is no filled
+ * point, all points count. */
 static void find_range(struct scores *s)
 {
 	struct scale filled = { 0, 0, (double)NAN, (double)NAN };
@@ -378,11 +372,11 @@ static int row_of(const struct scores *s, double value)
 	double part = (value - s->scale.lo) / (s->scale.hi - s->scale.lo);
 	int last = s->plot.h - 1;
 
-	/* Where all are the same they are in the middle. */
+	/* Equal values are drawn in the middle. */
 	return s->plot.y + last - (int)lround((isnan(part) ? 0.5 : part) * last);
 }
 
-/* The best verified so far as a dim line behind the points. */
+/* Draw the best verified score up to each x as a dim line. */
 static void draw_best_line(const struct scores *s, struct canvas *canvas, bool higher)
 {
 	double best = (double)NAN;
@@ -411,7 +405,7 @@ static void draw_points(const struct scores *s, struct canvas *canvas)
 		[HARNESS_POINT_SESSION] = STYLE_DIM,
 	};
 
-	/* Hollow ones first: what is verified lies on top. */
+	/* Hollow points first, so that verified ones cover them. */
 	for (size_t k = 0; k < 2 * s->n; k++) {
 		const struct harness_point *p = &s->points[k % s->n];
 		bool filled = k >= s->n;
@@ -433,7 +427,7 @@ static void x_text(enum harness_x by, double x, char out[FMT_SIZE])
 		(void)snprintf(out, FMT_SIZE, x > 0 ? "%.0f" : "base", x);
 }
 
-/* An end of the y axis, with as many digits as its place takes. */
+/* Label an end of the y axis with as many digits as fit. */
 static void draw_label(struct canvas *canvas, struct rect label, double value)
 {
 	char text[STR_NUMBER_SIZE];
@@ -464,7 +458,7 @@ static void draw_axes(const struct scores *s, struct canvas *canvas)
 	}
 }
 
-/* The points whose x is known, and where that ends. */
+/* Collect the points that have an x, and find the end of the axis. */
 static void find_points(struct scores *s, const struct harness_run *run)
 {
 	size_t all = harness_view_points(run, s->points, HARNESS_MAX_ITERATIONS);
@@ -477,13 +471,13 @@ static void find_points(struct scores *s, const struct harness_run *run)
 			  : 0;
 	for (size_t i = 0; i < s->n; i++)
 		s->last = fmax(s->last, s->points[i].x[s->by]);
-	/* Of time and cost the start alone tells nothing. */
+	/* On an axis of time or cost, the start alone is not a chart. */
 	if (s->last <= 0 && s->by != HARNESS_X_ITERATION)
 		s->n = 0;
 	s->last = s->last > 0 ? s->last : 1;
 }
 
-/* Scores by iteration, time or cost: verified filled, all else hollow. */
+/* Draw scores by iteration, time or cost: verified ones filled, others hollow. */
 static void draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run,
 		       enum harness_x by)
 {
@@ -525,7 +519,6 @@ static void add_number(struct facts *facts, struct harness_number number, enum f
 		facts_text(facts, "", style, FMT_ABSENT);
 }
 
-/* The baseline's case of that name, or NULL. */
 static const struct harness_case *baseline_case(const struct harness_run *run,
 						const struct harness_case *c)
 {
@@ -557,7 +550,7 @@ static void add_case(struct facts *facts, const struct harness_run *run,
 				  : FMT_ABSENT);
 }
 
-/* The picked iteration, or the one before it that has cases; NULL: none. */
+/* The selected iteration, or the last one before it that has cases. NULL: none. */
 static const struct harness_iteration *measured(const struct harness_pick *pick)
 {
 	const struct harness_iteration *it = pick->it;
@@ -630,7 +623,8 @@ static void add_artifacts(struct facts *facts, const struct harness_pick *pick)
 	}
 }
 
-/* A text's end, long lines folded; *up lines back, as far as there are. */
+/* Draw the end of a text, long lines wrapped, scrolled back by *up lines. *up is reduced to the
+ * lines that exist. */
 static void draw_text(struct canvas *canvas, struct rect r, struct str text, int *up)
 {
 	text = str_trim(text);
@@ -641,7 +635,7 @@ static void draw_text(struct canvas *canvas, struct rect r, struct str text, int
 	(void)canvas_wrap(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
 }
 
-/* An iteration, as the row of the table has it. */
+/* Append all columns of an iteration's row, and the lists that the table does not show. */
 static void add_iteration(struct buf *out, const struct harness_run *run,
 			  const struct harness_iteration *it)
 {
@@ -685,7 +679,7 @@ static void add_iteration(struct buf *out, const struct harness_run *run,
 	}
 }
 
-/* All facts of the run and of the iteration, folded. */
+/* Draw all facts of the run and of the selected iteration as wrapped text. */
 static void draw_words(struct canvas *canvas, struct rect r, const struct harness_pick *pick,
 		       int *up)
 {
@@ -701,7 +695,7 @@ static void draw_words(struct canvas *canvas, struct rect r, const struct harnes
 	draw_text(canvas, r, buf_str(&out), up);
 }
 
-/* A list of facts at the top of *rest, labels of so many columns. */
+/* Draw the facts made by `add` at the top of *rest; `columns` is the width of the labels. */
 static void draw_list(struct canvas *canvas, struct rect *rest, int columns,
 		      const struct harness_pick *pick,
 		      void (*add)(struct facts *facts, const struct harness_pick *pick))
@@ -713,10 +707,6 @@ static void draw_list(struct canvas *canvas, struct rect *rest, int columns,
 	panel_facts(canvas, rest, &facts, &how);
 }
 
-/*
- * One of the details; of a text the end, *up lines back, which is made as few
- * as there are.
- */
 static void draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 {
 	static const struct {
@@ -747,7 +737,7 @@ static void draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 		draw_text(canvas, r, texts[i].text, &h->up);
 }
 
-/* The trials of a comparison, its groups and what may be said of them. */
+/* Draw a comparison: its conclusions and its trials. */
 static void draw_compare(struct canvas *canvas, struct rect r,
 			 const struct harness_compare *compare)
 {
@@ -776,7 +766,7 @@ static void draw_compare(struct canvas *canvas, struct rect r,
 	}
 }
 
-/* A table, and beside it whether the keys go there. */
+/* Draw a list, with a bar at its left if it has the focus. */
 static void draw_table(struct harness *h, struct canvas *canvas, struct rect r, enum focus focus)
 {
 	struct rect mark = rect_take_left(&r, 2);
@@ -804,7 +794,7 @@ static void draw_run(struct harness *h, struct canvas *canvas, struct rect r)
 	(void)rect_take_top(&r, 1);
 	if (r.h < 5)
 		return;
-	/* Side by side, or the details alone where it is narrow. */
+	/* Chart and details side by side; a narrow screen has the details only. */
 	if (r.w >= 90)
 		draw_chart(canvas, rect_take_left(&r, r.w / 2), h->pick.run, h->x);
 	draw_detail(h, canvas, r);
@@ -835,7 +825,7 @@ static void harness_draw(void *state, struct ui_shared *shared, struct canvas *c
 		draw_compare(canvas, r, &h->pick.place->compare);
 }
 
-/* One text further back, or towards its end. */
+/* Scroll the text. False: the action does not scroll. */
 static bool scroll(struct harness *h, enum action action)
 {
 	static const struct {
@@ -855,7 +845,7 @@ static bool scroll(struct harness *h, enum action action)
 	return false;
 }
 
-/* Of a log the end is shown first, of words and a diff their beginning. */
+/* A log opens at its end, a diff and the facts at their top. */
 static void begin_detail(struct harness *h)
 {
 	struct harness_text texts[MAX_TEXTS];
@@ -905,7 +895,7 @@ static bool harness_act(void *state, struct ui_shared *shared, enum action actio
 	return true;
 }
 
-/* A click on the list that has not the keys. */
+/* A click moves the focus to the list under it. */
 static bool harness_click(void *state, struct ui_shared *shared, int x, int y)
 {
 	struct harness *h = state;

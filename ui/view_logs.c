@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs: one log or all merged; follow, search, filter, folded source. */
+/* View of one log or all logs merged: follow, search, filter, fold printed source code. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,34 +15,30 @@
 #include "ui/theme.h"
 
 #define TITLE_BYTES  1000
-#define NAME_COLUMNS 16 /* a name is not cut below that */
+#define NAME_COLUMNS 16 /* a name is not cut below this width */
 #define COUNT_BYTES  (16U << 20)
-#define FRAME_BYTES  (1U << 20) /* are counted before a frame is drawn */
-#define SLICE_MS     25		/* of background work, between two key presses */
-/* What is taken out of the view is whole: a column is a byte at least. */
+#define FRAME_BYTES  (1U << 20) /* whose lines are counted before a frame is drawn */
+#define SLICE_MS     25		/* of background work between two checks for keys */
+/* Lines that are copied or exported are read whole. A column takes at least one byte. */
 #define WHOLE_COLUMNS	 LOGSRC_RAW_BYTES
 #define WHOLE_BYTES	 (4 * LOGSRC_RAW_BYTES)
 #define TEXT_BYTES	 (8U << 20)
 #define GUTTER_NARROW	 10
 #define GUTTER_WIDE	 26
 #define WIDE_FROM	 110
-#define HIT_COLUMNS	 256 /* beyond the edge: a hit may end there */
-#define HIT_BYTES	 512 /* before what is shown: hits may reach it */
+#define HIT_COLUMNS	 256 /* read beyond the right edge: a hit may end there */
+#define HIT_BYTES	 512 /* before the visible part: hits may extend into it */
 #define N_HUES		 (LOGSGR_BRIGHT_RED - LOGSGR_RED)
 #define LOGS_MAX_COLUMNS (1 << 21)
 #define MAX_BOOKMARKS	 100
 #define ERROR_PATTERN	 "(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
 
-/*
- * A screenful of a log: where it begins, how long lines are shown, and the
- * drawing of it.  It follows the end until it is scrolled away from it.
- */
+/* A row of the screen: a place of logsrc.h, and which row of the wrapped line there. */
 struct logs_row {
 	uint64_t place;
-	uint64_t row; /* of a wrapped line */
+	uint64_t row; /* index of the row within a wrapped line */
 };
 
-/* A line that was marked. */
 struct logs_bookmark {
 	const struct model_log *log;
 	uint64_t place;
@@ -51,39 +47,40 @@ struct logs_bookmark {
 struct logs {
 	struct logsrc src;
 	struct logs_row top;
-	bool left_end; /* does not follow */
+	bool left_end; /* scrolled away from the end; false: follows it */
 	bool wrap;
-	bool colors;	   /* a log's own are shown */
-	int left;	   /* columns scrolled away */
-	int width, height; /* of the text, as drawn last */
-	int y;		   /* of its first row */
-	uint64_t hit;	   /* place of the last hit */
+	bool colors;	   /* show the colors that the log asks for */
+	int left;	   /* columns scrolled off the left */
+	int width, height; /* of the text area at the last drawing */
+	int y;		   /* screen row of the first text row */
+	uint64_t hit;	   /* place of the last hit or of a clicked line */
 	bool has_hit;
-	const struct pattern *marked;	/* borrowed; NULL: nothing is */
-	const struct model_log *picked; /* by J and K; NULL: the run's */
-	const struct model_run *of_run; /* selected when it was picked */
+	const struct pattern *marked;	/* pattern to highlight; borrowed; NULL: none */
+	const struct model_log *picked; /* log chosen with J or K; NULL: the run's */
+	const struct model_run *of_run; /* run that was selected at that time */
 	bool is_open, merged;
-	bool stays;		 /* with a log that was rotated before it was opened */
-	bool to_begin;		 /* as soon as the begin is known */
-	struct pattern *pattern; /* owned; of the search */
+	bool stays;    /* stay with this log, which was already rotated when it was opened */
+	bool to_begin; /* go to the first line as soon as it is known */
+	struct pattern *pattern; /* owned; last search pattern */
 	struct pattern *errors;	 /* owned */
 	char filter_text[PROMPT_BYTES + 1];
 	struct logs_bookmark bookmarks[MAX_BOOKMARKS];
 	size_t n_bookmarks;
-	/* A search that goes on in the background. */
+	/* A search that continues in logs_work(); NULL: none. */
 	const struct pattern *searching;
 	bool forward, wrapped;
 	uint64_t search_at;
-	const struct pattern *searched; /* last; to compare, not to use */
+	const struct pattern
+		*searched; /* pattern of the last search; for comparison only, may be freed */
 };
 
-/* Columns before the text: a number, or where the line is from. */
+/* Width of the column at the left: line number, or origin of the line. */
 static int gutter(const struct logs *logs, int width)
 {
 	return logs->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE : GUTTER_NARROW;
 }
 
-/* The text behind its first `columns` columns. */
+/* The text after its first `columns` columns. */
 static struct str behind(struct str text, size_t columns)
 {
 	size_t cut = utf8_prefix(text, columns);
@@ -91,7 +88,7 @@ static struct str behind(struct str text, size_t columns)
 	return (struct str){ text.p + cut, text.len - cut };
 }
 
-/* The next row of a wrapped text; takes it off. */
+/* Remove and return the first row of a wrapped text. */
 static struct str take_row(struct str *text, int width)
 {
 	size_t n = utf8_prefix(*text, (size_t)(width > 2 ? width : 2));
@@ -119,7 +116,7 @@ static uint64_t rows_of(struct logs *logs, uint64_t place)
 	return rows;
 }
 
-/* One row up; false at the begin. */
+/* Move `at` one row up. False: it is the first row. */
 static bool row_up(struct logs *logs, struct logs_row *at)
 {
 	if (at->row > 0) {
@@ -136,7 +133,7 @@ static bool row_up(struct logs *logs, struct logs_row *at)
 
 static void row_down(struct logs *logs, struct logs_row *at)
 {
-	/* What was opened since the last frame may have no line there. */
+	/* The source may have changed since the last frame, so that the place is not a line. */
 	at->place = logsrc_at(&logs->src, at->place);
 	if (at->place < logsrc_end(&logs->src) && at->row + 1 < rows_of(logs, at->place)) {
 		at->row++;
@@ -151,7 +148,7 @@ static bool is_before(const struct logs_row *a, const struct logs_row *b)
 	return a->place != b->place ? a->place < b->place : a->row < b->row;
 }
 
-/* The top that shows the last row at the bottom. */
+/* The top row for which the last row is at the bottom of the screen. */
 static struct logs_row end_top(struct logs *logs)
 {
 	struct logs_row top = { logsrc_end(&logs->src), 0 };
@@ -161,7 +158,7 @@ static struct logs_row end_top(struct logs *logs)
 	return top;
 }
 
-/* Say how much room there is, and go to the end when that is followed. */
+/* Set the text area and the top row; move to the end if it is followed. */
 static void logs_fit(struct logs *logs, struct rect rect)
 {
 	uint64_t at = logsrc_at(&logs->src, logs->top.place);
@@ -173,14 +170,14 @@ static void logs_fit(struct logs *logs, struct rect rect)
 		logs->top.place = at;
 		return;
 	}
-	/* A filter may still find lines below. */
+	/* The filter may still find lines below the place. */
 	if (logs->left_end && logsrc_is_filtering(&logs->src))
 		return;
 	logs->left_end = false;
 	logs->top = end_top(logs);
 }
 
-/* Scroll by so many rows; at the end following begins. */
+/* Scroll by `rows`. Reaching the end starts following it. */
 static void logs_scroll(struct logs *logs, int rows)
 {
 	struct logs_row last = end_top(logs);
@@ -201,7 +198,7 @@ static void logs_to_begin(struct logs *logs)
 	logs->left = 0;
 }
 
-/* Columns before the pattern's first hit in a line, and of the hit. */
+/* Find the column and the width of the pattern's first hit in a line. */
 static bool hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern, int *x,
 			int *w)
 {
@@ -217,7 +214,8 @@ static bool hit_columns(struct logs *logs, uint64_t place, const struct pattern 
 	return found;
 }
 
-/* Bring a hit of `pattern` (NULL: of none) into view and keep it. */
+/* Make a line the current one and scroll to it, so that its hit of `pattern` (may be NULL) is
+ * visible. */
 static void logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 {
 	int x, w;
@@ -225,7 +223,7 @@ static void logs_show_hit(struct logs *logs, uint64_t place, const struct patter
 	logs->hit = place;
 	logs->has_hit = true;
 	logs->left_end = true;
-	/* What is folded away cannot be shown. */
+	/* Unfold source code to show a line in it. */
 	if (logsrc_at(&logs->src, place) != place)
 		logs->src.fold = false;
 	logs->top = (struct logs_row){ place, 0 };
@@ -237,13 +235,13 @@ static void logs_show_hit(struct logs *logs, uint64_t place, const struct patter
 	}
 	for (int i = 0; i < logs->height / 3 && row_up(logs, &logs->top); i++)
 		;
-	/* No rows stay empty below the last one. */
+	/* Leave no empty rows below the last one. */
 	struct logs_row last = end_top(logs);
 	if (is_before(&last, &logs->top))
 		logs->top = last;
 }
 
-/* The line that a copy means: the hit, else the first or the last one. */
+/* The current line: the hit, else the last line if the end is followed, else the top one. */
 static uint64_t logs_current(struct logs *logs)
 {
 	uint64_t place = logs->has_hit ? logs->hit : logs->top.place;
@@ -253,11 +251,11 @@ static uint64_t logs_current(struct logs *logs)
 
 		place = last != UINT64_MAX ? last : place;
 	}
-	/* What was opened since the last frame may have no line there. */
+	/* The source may have changed since the last frame, so that the place is not a line. */
 	return logsrc_at(&logs->src, place);
 }
 
-/* Which log of several a line is from: its pod, its run or else its file. */
+/* Draw the origin of a merged line: pod, then run or file name. */
 static void draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 			const struct model_log *log)
 {
@@ -304,7 +302,7 @@ static unsigned int row_style(const struct logsrc_line *line)
 	return line->is_fold ? STYLE_KEY : panel_line_style(line->class);
 }
 
-/* How a piece of a line looks that asks for a look of its own. */
+/* Translate a look that the log asks for (color, bold, faint, reverse) into a style. */
 static unsigned int look_style(unsigned int look, unsigned int line_style)
 {
 	unsigned int ink = look & LOGSGR_INK_MASK, style = line_style;
@@ -327,7 +325,8 @@ static unsigned int look_style(unsigned int look, unsigned int line_style)
 _Static_assert(STYLE_INK_BRIGHT_CYAN - STYLE_INK_RED == LOGSGR_BRIGHT_CYAN - LOGSGR_RED,
 	       "a style for each ink, in the same order");
 
-/* Where to look from for hits that may reach a byte: a character's first. */
+/* Where to start searching for hits that may extend to byte `begin`: the first byte of a
+ * character. */
 static size_t hits_from(struct str whole, size_t begin)
 {
 	size_t from = begin > HIT_BYTES ? begin - HIT_BYTES : 0;
@@ -335,10 +334,8 @@ static size_t hits_from(struct str whole, size_t begin)
 	return from < whole.len ? utf8_begin(whole.p, from) : from;
 }
 
-/*
- * The next hit of marked (NULL: none) in a piece of a line, cut to it; *from
- * is where to look on in the line.
- */
+/* Find the next hit of `marked` (may be NULL) in `piece`, a part of the line, and clip it to the
+ * part. *from is the byte to search from; updated. */
 static bool next_hit(const struct logsrc_line *line, struct str piece, const struct pattern *marked,
 		     size_t *from, struct str *hit)
 {
@@ -361,7 +358,7 @@ static bool next_hit(const struct logsrc_line *line, struct str piece, const str
 	return false;
 }
 
-/* The looks that a line asks for, over a row of it that was drawn. */
+/* Apply the looks that the log asks for to a row that has been drawn. */
 static void draw_looks(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
 		       struct str text, bool reverse)
 {
@@ -381,10 +378,8 @@ static void draw_looks(struct canvas *canvas, struct rect row, const struct logs
 	}
 }
 
-/*
- * A row of the screen: text is a piece of line->text.  What marked matches
- * (NULL: nothing) is marked, whatever colours the line has.
- */
+/* Draw one row of the screen; text is a part of line->text. Hits of `marked` (may be NULL) are
+ * highlighted over any colors of the line. */
 static void draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
 		     struct str text, const struct pattern *marked)
 {
@@ -394,7 +389,7 @@ static void draw_row(struct canvas *canvas, struct rect row, const struct logsrc
 	bool has_hit = next_hit(line, text, marked, &from, &hit);
 
 	canvas_line(canvas, row, row_style(line), text);
-	/* Of a row with a hit the hit alone is in reverse. */
+	/* In a row with a hit, only the hit is in reverse. */
 	if (line->runs != NULL && line->runs->n > 0)
 		draw_looks(canvas, row, line, text, !has_hit);
 	for (; has_hit && row.w > 0; has_hit = next_hit(line, text, marked, &from, &hit)) {
@@ -405,7 +400,7 @@ static void draw_row(struct canvas *canvas, struct rect row, const struct logsrc
 	}
 }
 
-/* A line at the top of *r, which loses the rows that it took. */
+/* Draw a line at the top of *r without its first `skip` rows, and remove its rows from *r. */
 static void draw_line(struct logs *logs, struct canvas *canvas, struct rect *r, uint64_t place,
 		      uint64_t skip)
 {
@@ -454,7 +449,6 @@ static void draw_lines(struct logs *logs, struct canvas *canvas, struct rect r)
 	}
 }
 
-/* The log that took its place when it was rotated, and so on. */
 static const struct model_log *newest(const struct model_log *log)
 {
 	while (log != NULL && log->next != NULL)
@@ -476,7 +470,7 @@ static const struct model_log *wanted_log(struct logs *logs, const struct ui_sha
 	return model->n_logs == 1 ? model->logs[0] : NULL;
 }
 
-/* Show what is selected now; one that is followed through its rotations. */
+/* Open the selected log. A log that is followed is replaced by its successor when it is rotated. */
 static void open_wanted(struct logs *logs, struct ui_shared *shared)
 {
 	const struct model_log *log = wanted_log(logs, shared);
@@ -493,7 +487,7 @@ static void open_wanted(struct logs *logs, struct ui_shared *shared)
 			(void)logsrc_refresh(&logs->src);
 			return;
 		}
-		/* From now on it is the one that is wanted. */
+		/* From now on, the successor is the wanted log. */
 		log = newest(logs->src.log);
 		if (log != NULL) {
 			logs->picked = log;
@@ -508,7 +502,7 @@ static void open_wanted(struct logs *logs, struct ui_shared *shared)
 	logs->searching = NULL;
 }
 
-/* The same as logsrc_search, but code that raises errors is no error. */
+/* Like logsrc_search(), but a search for errors skips printed source code. */
 static int look_on(struct logs *logs)
 {
 	int64_t until = clock_mono_ms() + SLICE_MS;
@@ -527,12 +521,12 @@ static int look_on(struct logs *logs)
 	}
 }
 
-/* Look on for as long as nobody notices; true: not done yet. */
+/* Continue the search for one slice. True: not finished yet. */
 static bool search_slice(struct logs *logs, struct ui_shared *shared)
 {
 	const char *way = logs->forward ? "below; back to the first" : "above; back to the last";
 
-	/* It goes on at the begin as soon as that is known. */
+	/* The search continues at the first line, which is not known yet. */
 	if (logs->wrapped && logs->forward && logs->search_at == 0 && logs->src.timed != NULL &&
 	    logtimed_more(logs->src.timed))
 		return true;
@@ -545,7 +539,7 @@ static bool search_slice(struct logs *logs, struct ui_shared *shared)
 	if (found == 2)
 		return true;
 	if (found == 1) {
-		/* A g before it that is not done yet gives way to it. */
+		/* The hit replaces an unfinished jump to the first line. */
 		logs->to_begin = false;
 		logs_show_hit(logs, logs->search_at, logs->searching);
 	}
@@ -568,7 +562,7 @@ static void begin_search(struct logs *logs, struct ui_shared *shared, const stru
 	logs->searching = pattern;
 	logs->forward = forward;
 	logs->wrapped = false;
-	/* A new pattern may be in the line of the last hit. */
+	/* A new pattern may match in the line of the last hit. */
 	if (logs->has_hit && forward && pattern != logs->searched)
 		logs->search_at = logs->hit;
 	else if (logs->has_hit)
@@ -581,7 +575,7 @@ static void begin_search(struct logs *logs, struct ui_shared *shared, const stru
 	(void)search_slice(logs, shared);
 }
 
-/* Number the lines of so many bytes more; true: not done yet. */
+/* Count the lines of `budget` more bytes. True: not finished yet. */
 static bool count_lines(struct logsrc *src, uint64_t budget)
 {
 	if (src->timed != NULL)
@@ -589,7 +583,7 @@ static bool count_lines(struct logsrc *src, uint64_t budget)
 	return src->file != NULL && logfile_count(src->file, budget);
 }
 
-/* What is done with the log now. */
+/* Append to the title: searching, following, or the position. */
 static void add_state(const struct logs *logs, struct buf *out)
 {
 	const struct logsrc *src = &logs->src;
@@ -611,7 +605,7 @@ static void add_state(const struct logs *logs, struct buf *out)
 		buf_append_str(out, " · f follows");
 }
 
-/* What is not shown, or not in the order one might think. */
+/* The part of the title about the order of lines and about missing parts. */
 static const char *order_of(const struct logs *logs)
 {
 	static const char *const orders[] = {
@@ -627,7 +621,7 @@ static const char *order_of(const struct logs *logs)
 		       : logtimed_is_cut(src->timed) ? " · by time, newest lines only"
 						     : orders[logtimed_order(src->timed)];
 	if (src->log->behind)
-		return " · only the end so far; earlier lines are being fetched";
+		return " · only the end yet; earlier lines are being fetched";
 	if (src->log->next != NULL)
 		return logs->stays ? " · an older log, f shows the newest"
 				   : " · rotated, f shows the new log";
@@ -664,7 +658,8 @@ static void add_lines(const struct logsrc *src, struct buf *out)
 		    n == 1 ? "" : "s");
 }
 
-/* Name without its middle, in at most so many columns; its end tells seeds. */
+/* Append a name in at most `columns` columns. A long name loses its middle, because its end often
+ * contains the seed. */
 static void add_name(const char *name, int columns, struct buf *out)
 {
 	struct str all = str_from(name), head = all;
@@ -681,7 +676,6 @@ static void add_name(const char *name, int columns, struct buf *out)
 	buf_append_str(out, all.p + head.len);
 }
 
-/* Which log it is, or that it is all. */
 static struct plot_label name_of(const struct model_log *log, const struct ui_shared *shared)
 {
 	struct plot_label label = { "All logs, merged" };
@@ -693,7 +687,7 @@ static struct plot_label name_of(const struct model_log *log, const struct ui_sh
 	return label;
 }
 
-/* The frame around the log, and in it which one, how much and what of it. */
+/* Draw the frame and the title: name, lines, position, filter, order. */
 static void draw_title(const struct logs *logs, const struct ui_shared *shared,
 		       struct canvas *canvas, struct rect r)
 {
@@ -719,7 +713,7 @@ static void logs_draw(void *state, struct ui_shared *shared, struct canvas *canv
 
 	open_wanted(logs, shared);
 	(void)count_lines(&logs->src, FRAME_BYTES);
-	/* What just came passes the filter now, not when there is time. */
+	/* Filter the newest lines now instead of in logs_work(), so that they appear at once. */
 	if (logs->src.above_done)
 		(void)logsrc_filter_on(&logs->src);
 	logs_fit(logs, in);
@@ -743,12 +737,10 @@ static void logs_draw(void *state, struct ui_shared *shared, struct canvas *canv
 		draw_lines(logs, canvas, in);
 }
 
-/*
- * A filter, or several with & between them, each of which a line must pass: one
- * that begins with ! by not matching, one with # is off.  Of one alone *out is
- * what its ! says: it is looked for by blocks.  *is_off: one of them is off.
- * NULL with err, or where all of them are off.
- */
+/* Parse a filter, or several joined with &, all of which a line must pass. A part starting with !
+ * must not match; one starting with # is disabled, which sets *is_off. A single part is kept as it
+ * is, with *out set for !, because it can be searched by blocks. Returns NULL with err if it is
+ * invalid, without err if all parts are disabled. */
 static struct pattern *new_filter(const char *text, bool *out, bool *is_off, struct err *err)
 {
 	struct str rest = str_from(text), part, last = rest;
@@ -797,7 +789,7 @@ static int logs_search(void *state, struct ui_shared *shared, const char *text, 
 		pattern_free(logs->pattern);
 		logs->pattern = pattern;
 		logs->searched = NULL;
-		/* From the end, the newest hit is the one that is meant. */
+		/* While following the end, search backwards: the newest hit is wanted. */
 		begin_search(logs, shared, pattern, logs->left_end);
 		return 0;
 	}
@@ -810,7 +802,7 @@ static int logs_search(void *state, struct ui_shared *shared, const char *text, 
 	return 0;
 }
 
-/* Actions that move; false when it is none. */
+/* Scroll or jump. False: the action does not. */
 static bool move(struct logs *logs, enum action action)
 {
 	int half = int_max(logs->height / 2, 1);
@@ -863,11 +855,11 @@ static void copy_line(struct logs *logs, struct ui_shared *shared, struct comman
 	out->text = buf_detach(&line.text);
 }
 
-/* So many lines above and below a line show what row it is of. */
+/* Lines above and below the current one that are passed on to learn a rule. */
 #define LEARN_LINES 400
 #define LEARN_BYTES ((size_t)4096)
 
-/* The current line, and those around it with it. */
+/* Request a rule for the current line; the lines around it show what kind of row it is. */
 static void learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	uint64_t here = logs_current(logs), place = here, above;
@@ -898,7 +890,7 @@ static void learn_line(struct logs *logs, struct ui_shared *shared, struct comma
 	out->text = buf_detach(&text);
 }
 
-/* Mark the current line, or not any more. */
+/* Mark or unmark the current line. */
 static void bookmark(struct logs *logs, struct ui_shared *shared)
 {
 	uint64_t here = logs_current(logs);
@@ -919,13 +911,13 @@ static void bookmark(struct logs *logs, struct ui_shared *shared)
 	logs->has_hit = true;
 }
 
-/* To the marked line below the current one, else to the first. */
+/* Go to the next marked line, from the last one to the first. */
 static void next_bookmark(struct logs *logs, struct ui_shared *shared)
 {
 	uint64_t from = logs_current(logs) + 1, away = UINT64_MAX;
 	bool found = false;
 
-	/* What is above it is far away: the difference goes round. */
+	/* Unsigned: for lines above, the difference wraps around and is large. */
 	for (size_t i = 0; i < logs->n_bookmarks; i++) {
 		if (logs->bookmarks[i].log != logs->src.log)
 			continue;
@@ -939,7 +931,7 @@ static void next_bookmark(struct logs *logs, struct ui_shared *shared)
 		ui_show_message(shared, "no marked line in this log; Space marks one");
 }
 
-/* The log next to the one that is shown, with its last run. */
+/* Show the next or previous log, and select its last run. */
 static void step_log(struct logs *logs, struct ui_shared *shared, bool on)
 {
 	const struct model *model = shared->model;
@@ -986,7 +978,7 @@ static bool logs_act(void *state, struct ui_shared *shared, enum action action, 
 {
 	struct logs *logs = state;
 
-	/* Keys may come before the first frame. */
+	/* A key may arrive before the first frame. */
 	if (!logs->is_open)
 		open_wanted(logs, shared);
 	if (action == ACTION_BACK && logs->searching != NULL) {
@@ -1020,14 +1012,14 @@ static bool logs_act(void *state, struct ui_shared *shared, enum action action, 
 	return true;
 }
 
-/* Search, filter and count lines, a slice at a time. */
+/* Search, filter and count lines for one slice. True: not finished yet. */
 static bool logs_work(void *state, struct ui_shared *shared)
 {
 	struct logs *logs = state;
 	struct logsrc *src = &logs->src;
 	int64_t until = clock_mono_ms() + SLICE_MS;
 
-	/* A key may have chosen another log, which is not drawn yet. */
+	/* A key may have chosen another log that has not been drawn yet. */
 	open_wanted(logs, shared);
 	if (logs->searching != NULL && search_slice(logs, shared))
 		return true;
@@ -1039,7 +1031,7 @@ static bool logs_work(void *state, struct ui_shared *shared)
 	}
 	while (logsrc_filter_on(src) && clock_mono_ms() < until)
 		;
-	/* A filter finds the begin bit by bit. */
+	/* A filter finds its first line in steps. */
 	if (logs->to_begin)
 		logs_to_begin(logs);
 	if (logsrc_is_filtering(src))
@@ -1048,7 +1040,7 @@ static bool logs_work(void *state, struct ui_shared *shared)
 	return count_lines(src, COUNT_BYTES);
 }
 
-/* What is shown from the top of the screen on, as text. */
+/* Append the lines from the top of the screen to the end. */
 static void logs_text(void *state, struct ui_shared *shared, struct buf *out)
 {
 	struct logs *logs = state;
@@ -1067,7 +1059,7 @@ static void logs_text(void *state, struct ui_shared *shared, struct buf *out)
 	}
 }
 
-/* A click marks the line that a copy takes. */
+/* A click makes a line the current one. */
 static bool logs_click(void *state, struct ui_shared *shared, int x, int y)
 {
 	struct logs *logs = state;

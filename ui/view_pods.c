@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pods: link, GPU, disk, runs, and all that is known of the selected one. */
+/* View of the pods: connection, GPU, disk and runs; for the selected one, all that is known. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define LABEL_COLUMNS  7
 #define MAX_RUNS       6
-#define CHART_COLUMNS  38 /* the narrowest that is still read */
+#define CHART_COLUMNS  38 /* minimum for a readable chart */
 #define CHART_ROWS     8
 #define CHART_ROWS_MAX 20
 #define WINDOW_S       3600.0
@@ -85,7 +85,7 @@ static void symbol_cell(const struct ui_shared *shared, const struct model_pod *
 
 static void state_cell(const struct model_pod *pod, struct list_cell *cell)
 {
-	/* How bad it is: the worst comes first. */
+	/* For sorting: the worst state has the highest grade. */
 	static const unsigned char grades[] = {
 		[POD_LIVE] = 0,		[POD_SILENT] = 1, [POD_UNKNOWN] = 2, [POD_CONNECTING] = 3,
 		[POD_RECONNECTING] = 4, [POD_GONE] = 5,	  [POD_REFUSED] = 6,
@@ -110,7 +110,7 @@ static void check_cell(const struct model_pod *pod, struct list_cell *cell)
 			   check->is_fit ? "fit" : "not fit");
 }
 
-/* A number as it was measured last; PODS_AGE says when that was. */
+/* The latest value of a column; PODS_AGE shows how old it is. */
 static double pod_number(const struct model_pod *pod, size_t column, int64_t now_ms)
 {
 	static const enum metric metrics[PODS_COLUMNS] = {
@@ -130,7 +130,8 @@ static double pod_number(const struct model_pod *pod, size_t column, int64_t now
 	return model_last(pod->telemetry, metrics[column]) / (column == PODS_MEM ? 1024 : 1);
 }
 
-/* Out of line with the other pods that work on such GPUs. */
+/* Whether the clock is 5 % below that of busy pods with the same GPU, or the GPU throttles because
+ * of heat. */
 static bool is_odd(const struct ui_shared *shared, const struct model_pod *pod, size_t column,
 		   double value)
 {
@@ -188,7 +189,6 @@ static struct list *pods_list(void *state, struct ui_shared *shared)
 	return &pods->list;
 }
 
-/* The link, and why it is as it is. */
 static void add_link(const struct ui_shared *shared, const struct model_pod *pod,
 		     struct facts *facts)
 {
@@ -209,7 +209,6 @@ static void add_link(const struct ui_shared *shared, const struct model_pod *pod
 		facts_text(facts, "GPU", FACT_PLAIN, "%s", pod->gpu_name);
 }
 
-/* The last preflight, with its time. */
 static void add_check(const struct ui_shared *shared, const struct model_check *check,
 		      struct facts *facts)
 {
@@ -228,7 +227,7 @@ static void add_check(const struct ui_shared *shared, const struct model_check *
 		facts_text(facts, "", FACT_PLAIN, "%s", check->lines[i]);
 }
 
-/* What the noise register knows of the pod, a line a class. */
+/* Add the measured noise of the pod, one line per class of runs. */
 static void add_noise(const struct model *model, const struct model_pod *pod, struct facts *facts)
 {
 	const char *label = "A/A";
@@ -249,7 +248,7 @@ static void add_noise(const struct model *model, const struct model_pod *pod, st
 	}
 }
 
-/* The runs that go on, then the last of the others. */
+/* Add the live runs, then the newest ended ones. */
 static void add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
 {
 	const struct model *model = shared->model;
@@ -302,7 +301,6 @@ static const struct {
 
 #define N_CHARTS (LENGTH(charts))
 
-/* Seconds before now, as people say them. */
 static void ago_text(int kind, double x, double apart, char *out, size_t size)
 {
 	(void)kind;
@@ -348,7 +346,7 @@ static void draw_chart(const struct ui_shared *shared, const struct series *seri
 		chart_draw(&chart, canvas);
 }
 
-/* As many charts as there is room for, in one row or two. */
+/* Draw as many charts as fit, in one or two rows. */
 static void draw_charts(const struct ui_shared *shared, const struct model_pod *pod,
 			struct canvas *canvas, struct rect r)
 {
@@ -375,11 +373,8 @@ static void draw_charts(const struct ui_shared *shared, const struct model_pod *
 	}
 }
 
-/*
- * All that is known of a pod: its link and why it is so, its GPUs, the last
- * check, its noise, runs and alerts, and what its GPUs did lately as charts
- * where there is room for them.
- */
+/* Draw all that is known of a pod: connection, GPUs, last check, noise, alerts and runs; below,
+ * charts of its GPUs in the last hour. */
 static void draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 		     struct rect r)
 {
@@ -418,7 +413,7 @@ static void pods_draw(void *state, struct ui_shared *shared, struct canvas *canv
 
 static bool pods_act(void *state, struct ui_shared *shared, enum action action, struct command *out)
 {
-	/* What is asked of the selected pod. */
+	/* Commands for the selected pod. */
 	static const struct {
 		enum action action;
 		enum command_id command;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Run: one run's metrics as charts, its facts and events. */
+/* View of one run: its facts, charts of its metrics, and its events. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,11 +10,12 @@
 #include "ui/view.h"
 
 struct view_run_state {
-	bool single; /* one large chart rather than a grid */
+	bool single; /* one large chart instead of a grid */
 	struct step_changes changes;
 };
 
-/* The selected run and the reference, but where both have but a clock. */
+/* Request the selected run and the reference. On an axis of wall time they do not overlap, so only
+ * the selected run is drawn. */
 static void request_run(struct plot_request *request, const struct ui_shared *shared)
 {
 	request->reference = shared->reference;
@@ -26,10 +27,7 @@ static void request_run(struct plot_request *request, const struct ui_shared *sh
 		request->n_runs = 1;
 }
 
-/*
- * How the run stands to the reference: "1.4120 val BPB at step 1,000: this run
- * 1.3980, 0.0140 ±0.0030 ahead".
- */
+/* Add a line such as "1.4120 val BPB at step 1,000: this run 1.3980, 0.0140 ±0.0030 ahead". */
 static void add_reference(const struct ui_shared *shared, struct facts *facts)
 {
 	struct plot_request request = { .metric = shared->chart.metric };
@@ -52,18 +50,17 @@ static void add_reference(const struct ui_shared *shared, struct facts *facts)
 				      : "apart");
 }
 
-/* All that its log says of the run. */
 static void add_facts(const struct ui_shared *shared, struct facts *facts)
 {
 	const struct model_run *mr = shared->selected;
 	const struct run *run = &mr->run;
-	/* Of a stage that may not be the last. */
+	/* The evaluation may continue with another stage. */
 	bool is_stage = run_has(model_run_stage_bpb(mr));
 	bool is_mean = model_run_ms_per_step(mr) != run->step_ms_median;
 	const struct {
 		const char *label;
 		double value;
-		int decimals; /* -1: in groups */
+		int decimals; /* -1: integer with digits in groups of three */
 		const char *unit;
 	} numbers[] = {
 		{ "seed", run->seed, 0, "" },
@@ -142,10 +139,8 @@ static void draw_chart(struct view_run_state *view, struct ui_shared *shared, st
 	plot_draw(&request, shared, canvas);
 }
 
-/*
- * Charts of what the run has, beginning with the chosen metric, in a grid of
- * at most so many columns and rows.  Of a run without any, its log.
- */
+/* Draw the run's metrics, the chosen one first, in a grid of at most `columns` by `rows` charts. A
+ * run without metrics shows its log instead. */
 static void draw_grid(struct view_run_state *view, struct ui_shared *shared, struct canvas *canvas,
 		      struct rect r, int columns, int rows)
 {
@@ -161,7 +156,7 @@ static void draw_grid(struct view_run_state *view, struct ui_shared *shared, str
 	}
 	while (at < n && !plot_is_metric(&choices[at], &now))
 		at++;
-	/* What is chosen is shown, also where this run has none of it. */
+	/* The chosen metric gets a chart even if this run does not have it. */
 	if (at == n)
 		choices[at = 0] = now;
 	for (rows = int_min(rows, (left + columns - 1) / columns); rows > 0; rows--) {
@@ -186,7 +181,7 @@ static void run_draw(void *state, struct ui_shared *shared, struct canvas *canva
 		panel_empty(canvas, r, "No run is selected.\n1 opens the fleet");
 		return;
 	}
-	/* As high as there are events, within what a view can spare. */
+	/* Up to four events, if the screen is high enough. */
 	n_events = (int)shared->selected->run.n_events;
 	events = rect_take_bottom(&r, r.h >= 30 ? 2 + int_max(1, int_min(n_events, 4)) : 0);
 	(void)rect_take_top(&r, head.h);

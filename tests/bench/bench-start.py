@@ -94,7 +94,7 @@ def main():
         print(f"{RUNS} runs, {int(count):,} samples, "
               f"{os.path.getsize(db) / 1e6:.0f} MB")
         want = {"runs": lambda t: f"Runs ({RUNS // PODS * PODS})" in t,
-                "full": lambda t: t.count("┤") >= 4 and "on its way" not in t}
+                "full": lambda t: t.count("┤") >= 4 and "loading from" not in t}
         got, sqlite, empty = [], [], []
         for i in range(ROUNDS):
             sqlite.append(sqlite_s(db))

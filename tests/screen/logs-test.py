@@ -129,7 +129,7 @@ def test_big():
     p.send("&\x15needle|thimble\r")
     is_seen(p, "thimble: 2 lines ─", "and the one before")
     p.send("q")
-    is_seen(p, "all lines are shown; & and Up", "back ends the filters first")
+    is_seen(p, "showing all lines; & and Up", "back ends the filters first")
     p.send("&!step:\r")
     is_seen(p, "& !step:: 2 lines ─", "what a filter leaves out")
     p.send("\x1b")
@@ -248,12 +248,12 @@ def test_growing():
     is_seen(p, "f follows", "scrolled up again")
     os.rename(log, log + ".2")
     write("grow.log", "".join(ROW % (i, 2, i) for i in range(80, 99)))
-    is_seen(p, "rotated, f shows the new one",
+    is_seen(p, "rotated, f shows the new log",
             "who reads the old one is left alone")
     p.send("f")
     is_seen(p, "step:98/", "until f")
     p.send("K")
-    is_seen(p, "an older one, f shows the newest", "K goes to the old one")
+    is_seen(p, "an older log, f shows the newest", "K goes to the old one")
     is_seen(p, "step:59/", "which is shown")
     p.send("f")
     is_seen(p, "step:98/", "and f to the newest again")
@@ -366,7 +366,7 @@ def test_none():
                     home_dirs(home), home)
         p.wait_for("starting, 0 lines")
         p.send(keys)
-        is_seen(p, "there is no line to ", "nor has one of a pod")
+        is_seen(p, "no line to ", "nor has one of a pod")
         end(p, "none of a pod")
 
 
@@ -485,7 +485,7 @@ def test_merged():
     p = start(path("a/train.log"), path("b/train.log"), path("c.log"))
     p.send("A")
     is_seen(p, "All logs, merged", "all logs are merged")
-    is_seen(p, "as they came", "it says in which order")
+    is_seen(p, "in order of arrival", "it says in which order")
     p.send("&last of\r")
     is_seen(p, "3 lines", "a filter over all")
     ok(all("last of " + x in p.screen.text() for x in "abc"),

@@ -490,7 +490,7 @@ def test_bench_form():
     p.send("g")
     ok(p.wait_for("A/A: the same code"), "an audit names no winner")
     p.send("7")
-    ok(p.wait_for("6 blocks show"), "and stands beside the pod then")
+    ok(p.wait_for("with 6 blocks"), "and stands beside the pod then")
     p.send("8b")
     ok(p.wait_for(("type yes to go on", "checkpoint")),
        "b on a HarnessGym run shows its bench")

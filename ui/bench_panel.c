@@ -373,30 +373,6 @@ static void bench_add_needs(const struct bench_live *live, struct facts *facts)
 			   live->noise_sd, live->noise_runs);
 }
 
-static void bench_add_guards(const struct bench_live *live, struct facts *facts)
-{
-	array_each (c, live->contrasts, live->n_contrasts) {
-		if (c->guards[0] != '\0')
-			facts_text(facts, "check", c->invalid ? FACT_ALARM : FACT_WARN, "%s: %s",
-				   live->arms[c->arm].tag, c->guards);
-	}
-	if (live->n_dropped > 0)
-		facts_text(facts, "check", FACT_WARN, "%zu block%s dropped for all arms",
-			   live->n_dropped, live->n_dropped == 1 ? "" : "s");
-	if (facts->n == 0 && live->n_over > 0)
-		facts_text(facts, "check", FACT_DIM, "all passed");
-}
-
-static void bench_draw_facts(struct bench_pen *pen)
-{
-	AUTO_FACTS facts = { .n = 0 };
-
-	bench_add_guards(pen->live, &facts);
-	bench_add_needs(pen->live, &facts);
-	panel_facts(pen->canvas, &pen->rest, &facts,
-		    &(const struct panel_facts){ 6, STYLE_DIM, true });
-}
-
 /* Draw the runs of a pod in their order, one sign per run, a gap between rounds. */
 static void bench_draw_schedule(struct bench_pen *pen, size_t pod)
 {
@@ -426,30 +402,6 @@ static void bench_draw_schedule(struct bench_pen *pen, size_t pod)
 	}
 }
 
-/* Append " · 12 min of 20 min". */
-static void bench_add_time(const struct bench_live *live, struct buf *out)
-{
-
-	if (isnan(live->elapsed_s))
-		return;
-	buf_appendf(out, " · %s", fmt_age(live->elapsed_s).s);
-	if (!isnan(live->limit_s))
-		buf_appendf(out, " of %s", fmt_age(live->limit_s).s);
-	if (!isnan(live->left_s))
-		buf_appendf(out, " · about %s left", fmt_age(live->left_s).s);
-}
-
-static void bench_add_money(const struct bench_live *live, struct buf *out)
-{
-	if (isnan(live->cost_usd))
-		return;
-	buf_appendf(out, " · $%.2f", live->cost_usd);
-	if (!isnan(live->limit_usd))
-		buf_appendf(out, " of $%.2f", live->limit_usd);
-	if (live->n_unpriced > 0)
-		buf_append_str(out, " · not all pods have a price");
-}
-
 /* Print the progress in runs, time and money, and why the bench ended. */
 static void bench_draw_head(struct bench_pen *pen)
 {
@@ -466,8 +418,20 @@ static void bench_draw_head(struct bench_pen *pen)
 	buf_appendf(&text, live->running ? "run %zu of %zu" : "%zu of %zu runs",
 		    live->n_over + (live->running && live->n_over < live->n_planned),
 		    live->n_planned);
-	bench_add_time(live, &text);
-	bench_add_money(live, &text);
+	if (!isnan(live->elapsed_s)) {
+		buf_appendf(&text, " · %s", fmt_age(live->elapsed_s).s);
+		if (!isnan(live->limit_s))
+			buf_appendf(&text, " of %s", fmt_age(live->limit_s).s);
+		if (!isnan(live->left_s))
+			buf_appendf(&text, " · about %s left", fmt_age(live->left_s).s);
+	}
+	if (!isnan(live->cost_usd)) {
+		buf_appendf(&text, " · $%.2f", live->cost_usd);
+		if (!isnan(live->limit_usd))
+			buf_appendf(&text, " of $%.2f", live->limit_usd);
+		if (live->n_unpriced > 0)
+			buf_append_str(&text, " · not all pods have a price");
+	}
 	for (size_t i = 0; !live->running && i < LENGTH(ends); i++)
 		if (strcmp(live->stopped, ends[i][0]) == 0)
 			buf_appendf(&text, " · %s", ends[i][1]);
@@ -490,6 +454,7 @@ int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struc
 	struct bench_pen pen = { .live = live, .canvas = canvas, .rest = rect };
 	struct rect before = canvas_clip(canvas, rect);
 	bool roomy = rect.h >= 20;
+	AUTO_FACTS facts = { .n = 0 };
 
 	bench_draw_head(&pen);
 	bench_draw_words(&pen);
@@ -502,23 +467,20 @@ int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struc
 	if (live->n_contrasts > 0 && live->contrasts[0].all.n > 0)
 		bench_plot_differences(&pen);
 	(void)rect_take_top(&pen.rest, roomy);
-	bench_draw_facts(&pen);
+	array_each (c, live->contrasts, live->n_contrasts) {
+		if (c->guards[0] != '\0')
+			facts_text(&facts, "check", c->invalid ? FACT_ALARM : FACT_WARN, "%s: %s",
+				   live->arms[c->arm].tag, c->guards);
+	}
+	if (live->n_dropped > 0)
+		facts_text(&facts, "check", FACT_WARN, "%zu block%s dropped for all arms",
+			   live->n_dropped, live->n_dropped == 1 ? "" : "s");
+	if (facts.n == 0 && live->n_over > 0)
+		facts_text(&facts, "check", FACT_DIM, "all passed");
+	bench_add_needs(live, &facts);
+	panel_facts(canvas, &pen.rest, &facts, &(const struct panel_facts){ 6, STYLE_DIM, true });
 	canvas_unclip(canvas, before);
 	return pen.rest.y;
-}
-
-/* Append the reasons why pods wait. Returns whether any does. */
-static bool bench_add_waits(const struct bench_live *live, struct buf *out)
-{
-	bool waits = false;
-
-	for (size_t i = 0; i < live->n_pods; i++) {
-		if (live->waits[i][0] == '\0')
-			continue;
-		buf_appendf(out, "; %s", live->waits[i]);
-		waits = true;
-	}
-	return waits;
 }
 
 void bench_panel_words(const struct bench_live *live, char *out, size_t size)
@@ -527,9 +489,11 @@ void bench_panel_words(const struct bench_live *live, char *out, size_t size)
 	AUTO_BUF waits = buf_new(size - 1);
 	char words[400];
 
-	bool is_waiting = bench_add_waits(live, &waits);
+	for (size_t i = 0; i < live->n_pods; i++)
+		if (live->waits[i][0] != '\0')
+			buf_appendf(&waits, "; %s", live->waits[i]);
 	if (live->running)
-		buf_appendf(&text, "%srun %zu of %zu", is_waiting ? "" : "no verdict yet: ",
+		buf_appendf(&text, "%srun %zu of %zu", waits.len > 0 ? "" : "no verdict yet: ",
 			    live->n_over + (live->n_over < live->n_planned), live->n_planned);
 	for (size_t i = 0; !live->running && i < live->n_contrasts; i++) {
 		const struct bench_live_contrast *c = &live->contrasts[i];

@@ -217,12 +217,6 @@ static void set_dot(struct plot *plot, int x, int y, const struct chart_series *
 	cell->glyph = (uint8_t)series_letter(plot->chart, series);
 }
 
-/* Whether a dashed line has a gap at x. Single points ignore it, because they would disappear. */
-static bool is_gap(const struct plot *plot, const struct chart_series *series, double x)
-{
-	return series->line == CHART_DASHED && (int)x / plot->dash % 2 == 1;
-}
-
 /* Draw a line: one dot per column, or per row if it is steeper than 45 degrees. */
 static void draw_segment(struct plot *plot, const double from[2], const double to[2],
 			 const struct chart_series *series)
@@ -238,8 +232,9 @@ static void draw_segment(struct plot *plot, const double from[2], const double t
 	for (; dot[along] <= end; dot[along]++) {
 		dot[across] = a[across] +
 			      round((b[across] - a[across]) * fabs(dot[along] - a[along]) / n);
-		if (dot[across] >= 0 && dot[across] <= last[across] &&
-		    !is_gap(plot, series, dot[0]))
+		bool is_gap = series->line == CHART_DASHED && (int)dot[0] / plot->dash % 2 == 1;
+
+		if (dot[across] >= 0 && dot[across] <= last[across] && !is_gap)
 			set_dot(plot, (int)dot[0], (int)dot[1], series);
 	}
 }
@@ -351,28 +346,20 @@ static void show_plot(const struct plot *plot)
 	}
 }
 
-/* Round up to 1, 2, 2.5, 3 or 5 times 10^n. */
-static double round_up(double x)
+/* Round up to 1, 2, 2.5, 3 or 5 times 10^n, or to a usual step of a clock in seconds. */
+static double round_up(double x, bool is_time)
 {
 	static const double factors[] = { 1, 2, 2.5, 3, 5, 10 };
-	double power = pow(10, floor(log10(x)));
-	size_t i = 0;
+	static const double seconds[] = { 1,   2,   5,	  10,	15,   30,    60,    120,   300,
+					  600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400 };
+	double power = is_time ? 1 : pow(10, floor(log10(x)));
+	const double *steps = is_time ? seconds : factors;
+	size_t n = is_time ? LENGTH(seconds) : LENGTH(factors);
 
-	while (i < 5 && factors[i] * power < x * (1 - 1e-9))
-		i++;
-	return factors[i] * power;
-}
-
-/* Round up to a usual step of a clock, in seconds. */
-static double round_up_time(double x)
-{
-	static const double steps[] = { 1,   2,	  5,	10,   15,   30,	   60,	  120,	 300,
-					600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400 };
-
-	for (size_t i = 0; i < LENGTH(steps); i++)
-		if (steps[i] >= x * (1 - 1e-9))
-			return steps[i];
-	return ceil(x / 86400) * 86400;
+	for (size_t i = 0; i < n; i++)
+		if (steps[i] * power >= x * (1 - 1e-9))
+			return steps[i] * power;
+	return is_time ? ceil(x / 86400) * 86400 : 10 * power;
 }
 
 /* The distance of about n ticks, so that at least two are in the range. */
@@ -383,7 +370,7 @@ static double tick_step(double lo, double hi, int n, bool is_time)
 	for (int tries = 0; tries < 8; tries++, n++) {
 		double raw = (hi - lo) / n;
 
-		step = is_time ? round_up_time(raw) : round_up(raw);
+		step = round_up(raw, is_time);
 		if (floor(hi / step + 1e-9) - ceil(lo / step - 1e-9) >= 1)
 			break;
 	}
@@ -541,15 +528,6 @@ static int put_label(const struct plot *plot, struct rect line, const struct cha
 	return 2 + text_width(series->label);
 }
 
-static bool is_free(const struct plot *plot, struct rect r)
-{
-	for (int y = r.y - plot->in.y; y < r.y - plot->in.y + r.h; y++)
-		for (int x = r.x - plot->in.x; x < r.x - plot->in.x + r.w; x++)
-			if (plot->cells[y * plot->in.w + x].bits != 0)
-				return false;
-	return true;
-}
-
 /* Draw the legend in a corner without lines. False: there is none. */
 static bool draw_legend(const struct plot *plot)
 {
@@ -566,7 +544,10 @@ static bool draw_legend(const struct plot *plot)
 	for (int corner = 0; corner < 4; corner++) {
 		r.x = corner < 2 ? in.x + in.w - r.w : in.x;
 		r.y = corner % 2 == 0 ? in.y : in.y + in.h - r.h;
-		if (!is_free(plot, r))
+		struct rect at = { r.x - in.x, r.y - in.y, r.w, r.h };
+		if (any_of(k, (size_t)(at.w * at.h),
+			   plot->cells[(at.y + (int)k / at.w) * in.w + at.x + (int)k % at.w].bits !=
+				   0))
 			continue;
 		for (size_t i = 0; i < chart->n_series; i++)
 			if (chart->series[i].label != NULL)
@@ -574,17 +555,6 @@ static bool draw_legend(const struct plot *plot)
 		return true;
 	}
 	return false;
-}
-
-/* Draw the legend in a row above the plot, as far as it fits. */
-static void draw_legend_line(const struct plot *plot)
-{
-	const struct chart *chart = plot->chart;
-	struct rect line = { plot->in.x, plot->in.y - 1, plot->in.w, 1 };
-
-	for (size_t i = 0; i < chart->n_series && line.w > 4; i++)
-		if (chart->series[i].label != NULL)
-			(void)rect_take_left(&line, put_label(plot, line, &chart->series[i]) + 2);
 }
 
 /* (Re)create the cells for the current size and draw the series into them. */
@@ -598,17 +568,6 @@ static void make_plot(struct plot *plot)
 	free(plot->cells);
 	plot->cells = xcalloc((size_t)plot->in.w * (size_t)plot->in.h, sizeof(*plot->cells));
 	draw_lines(plot);
-}
-
-/* Draw into pixels from now on, if the canvas supports them. */
-static void find_picture(struct plot *plot)
-{
-	plot->picture = canvas_picture(plot->canvas, plot->in);
-	if (plot->picture == NULL)
-		return;
-	plot->w = plot->picture->w;
-	plot->h = plot->picture->h;
-	plot->dash = int_max(plot->canvas->cell_w, 2);
 }
 
 void chart_draw(const struct chart *chart, struct canvas *canvas)
@@ -627,7 +586,12 @@ void chart_draw(const struct chart *chart, struct canvas *canvas)
 			make_plot(&plot);
 		}
 		if (chart->charset == CHART_PIXELS)
-			find_picture(&plot);
+			plot.picture = canvas_picture(canvas, plot.in);
+		if (plot.picture != NULL) {
+			plot.w = plot.picture->w;
+			plot.h = plot.picture->h;
+			plot.dash = int_max(canvas->cell_w, 2);
+		}
 		draw_y_axis(&plot);
 		draw_x_axis(&plot);
 		/* Draw later marks first: labels then cover the lines of the marks to their
@@ -639,9 +603,12 @@ void chart_draw(const struct chart *chart, struct canvas *canvas)
 			draw_lines(&plot);
 		else
 			show_plot(&plot);
-		if (over)
-			draw_legend_line(&plot);
-		else if (chart->legend)
+		struct rect line = { plot.in.x, plot.in.y - 1, plot.in.w, 1 };
+		for (size_t i = 0; over && i < chart->n_series && line.w > 4; i++)
+			if (chart->series[i].label != NULL)
+				(void)rect_take_left(&line,
+						     put_label(&plot, line, &chart->series[i]) + 2);
+		if (chart->legend && !over)
 			(void)draw_legend(&plot);
 		free(plot.cells);
 	}
@@ -653,20 +620,6 @@ static void svg_text(struct buf *out, double x, double y, const char *anchor, co
 	buf_appendf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
 	utf8_add_xml(out, text);
 	buf_append_str(out, "</text>\n");
-}
-
-/* Append a grid line with its number; part is its position on the axis, 0 to 1. */
-static void svg_tick(bool is_x, double part, const char *text, struct buf *out)
-{
-	double x = part * SVG_WIDTH, y = (1 - part) * SVG_HEIGHT;
-
-	if (is_x) {
-		buf_appendf(out, "<path d=\"M%.1f 0v420\"/>\n", x);
-		svg_text(out, x, 438, "middle", text);
-	} else {
-		buf_appendf(out, "<path d=\"M0 %.1fh880\"/>\n", y);
-		svg_text(out, -8, y + 4, "end", text);
-	}
 }
 
 /* Append the grid lines of an axis. */
@@ -687,7 +640,14 @@ static void svg_axis(const struct plot *plot, bool is_x, struct buf *out)
 			chart->x_text(chart->x_kind, at, step, text, sizeof(text));
 		else
 			y_text(chart, is_log ? pow(10, at) : at, decimals, text, sizeof(text));
-		svg_tick(is_x, part, text, out);
+		double x = part * SVG_WIDTH, y = (1 - part) * SVG_HEIGHT;
+		buf_appendf(out,
+			    is_x ? "<path d=\"M%.1f 0v420\"/>\n" : "<path d=\"M0 %.1fh880\"/>\n",
+			    is_x ? x : y);
+		if (is_x)
+			svg_text(out, x, 438, "middle", text);
+		else
+			svg_text(out, -8, y + 4, "end", text);
 	}
 }
 

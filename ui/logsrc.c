@@ -275,13 +275,6 @@ void logsrc_read(struct logsrc *src, uint64_t place, size_t columns, struct logs
 	logtext_show(&line->text, buf_str(&raw), columns, line->runs);
 }
 
-static uint64_t sweep_next(struct logsrc *src, bool all, bool forward, uint64_t place)
-{
-	if (all)
-		return forward ? logsrc_raw_at(src, place) : logsrc_raw_prev(src, place);
-	return forward ? line_from(src, place) : line_before(src, place);
-}
-
 /* Match the next PIECE_LINES lines: all lines for the filter's own sweep, only lines that pass it
  * for a search. */
 static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, bool forward,
@@ -293,7 +286,10 @@ static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, 
 	size_t at, len;
 
 	for (int i = 0; i < PIECE_LINES && more; i++) {
-		uint64_t here = sweep_next(src, all, forward, *place);
+		uint64_t here = all && forward ? logsrc_raw_at(src, *place)
+				: all	       ? logsrc_raw_prev(src, *place)
+				: forward      ? line_from(src, *place)
+					       : line_before(src, *place);
 
 		more = here != (forward ? logsrc_end(src) : UINT64_MAX);
 		if (!more)
@@ -365,25 +361,20 @@ int logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 	return to > from ? (int)fmin((double)(to - from) * 100.0 / (double)end, 100) : 0;
 }
 
-/* Drop the oldest hits when there are too many. */
-static void limit(struct logsrc *src)
-{
-	if (src->above.n + src->below.n <= LOGSRC_MAX_HITS)
-		return;
-	src->above_done = src->is_cut = true;
-	if (src->below.n <= LOGSRC_MAX_HITS)
-		return;
-	size_t drop = src->below.n / 2;
-	src->above.n = 0;
-	src->below.n -= drop;
-	memmove(src->below.v, src->below.v + drop, src->below.n * sizeof(*src->below.v));
-}
-
 bool logsrc_filter_on(struct logsrc *src)
 {
 	if (src->filter == NULL)
 		return false;
-	limit(src);
+	/* Drop the oldest hits when there are too many. */
+	if (src->above.n + src->below.n > LOGSRC_MAX_HITS)
+		src->above_done = src->is_cut = true;
+	if (src->below.n > LOGSRC_MAX_HITS) {
+		size_t drop = src->below.n / 2;
+
+		src->above.n = 0;
+		src->below.n -= drop;
+		memmove(src->below.v, src->below.v + drop, src->below.n * sizeof(*src->below.v));
+	}
 	if (!src->below_done) {
 		/* The last line was incomplete and is matched again. */
 		while (src->below.n > 0 && src->below.v[src->below.n - 1] >= src->to)

@@ -195,18 +195,6 @@ static struct run_state lines_state(const char *symbol, enum fact_style style, c
 			 run->lines == 1 ? "" : "s");
 }
 
-static struct run_state steps_state(const struct run *run)
-{
-
-	if (!run_has(run->steps) && run->n_series == 0)
-		return lines_state(SYMBOL_LIVE, FACT_LIVE, "starting", run);
-	if (!run_has(run->steps))
-		return new_state(SYMBOL_LIVE, FACT_LIVE, "running");
-	return new_state(SYMBOL_LIVE, FACT_LIVE,
-			 run_has(run->planned_steps) ? "step %s/%s" : "step %s",
-			 fmt_steps(run->steps).s, fmt_steps(run->planned_steps).s);
-}
-
 static struct run_state running_state(const struct ui_shared *shared, const struct model_run *mr)
 {
 	const struct run *run = &mr->run;
@@ -216,8 +204,14 @@ static struct run_state running_state(const struct ui_shared *shared, const stru
 	if (run_has(run->eval_done) && run->eval_total > 0)
 		return new_state(SYMBOL_LIVE, FACT_LIVE, "eval %.0f/%.0f", run->eval_done,
 				 run->eval_total);
+	if (!run_has(seconds) && !run_has(run->steps) && run->n_series == 0)
+		return lines_state(SYMBOL_LIVE, FACT_LIVE, "starting", run);
+	if (!run_has(seconds) && !run_has(run->steps))
+		return new_state(SYMBOL_LIVE, FACT_LIVE, "running");
 	if (!run_has(seconds))
-		return steps_state(run);
+		return new_state(SYMBOL_LIVE, FACT_LIVE,
+				 run_has(run->planned_steps) ? "step %s/%s" : "step %s",
+				 fmt_steps(run->steps).s, fmt_steps(run->planned_steps).s);
 	if (forecast_training_is_over(run))
 		return new_state(SYMBOL_LIVE, FACT_LIVE, "trained %.0f s", seconds);
 	return new_state(SYMBOL_LIVE, FACT_LIVE, run_has(cap) ? "%.0f/%.0f s" : "%.0f s", seconds,

@@ -105,17 +105,6 @@ const struct run_series *plot_own_series(const struct run *run, const char *name
 				  strcmp(one->name, name) == 0);
 }
 
-static const struct series *find_own(const struct model_run *mr, const char *name,
-				     struct plot_points *points)
-{
-	const struct run_series *told = plot_own_series(&mr->run, name);
-
-	print_into(points->what, "%s", name);
-	(void)series_label(METRIC_COUNT, name, points->column);
-	print_into(points->unit, "%s", told != NULL ? told->unit : "");
-	return own_series_find(&mr->own, name);
-}
-
 /* Find the series of a metric of a run or its pod (NULL: none) and set name, unit and scale of the
  * points. BPB is the converted training loss, which has more points, or else the printed validation
  * BPB. */
@@ -129,8 +118,14 @@ static const struct series *find_series(const struct model *model, const struct 
 
 	model_run_want(model, mr);
 	points->scale = points->file_unit = 1;
-	if (metric.id == PLOT_OWN)
-		return find_own(mr, metric.own, points);
+	if (metric.id == PLOT_OWN) {
+		const struct run_series *printed = plot_own_series(&mr->run, metric.own);
+
+		print_into(points->what, "%s", metric.own);
+		(void)series_label(METRIC_COUNT, metric.own, points->column);
+		print_into(points->unit, "%s", printed != NULL ? printed->unit : "");
+		return own_series_find(&mr->own, metric.own);
+	}
 	for (size_t i = 0; i < 3 && sources[metric.id][i].what != NULL; i++) {
 		const struct series *found =
 			series_of(model, mr, sources[metric.id][i].metric, of_pod);
@@ -405,16 +400,6 @@ static void add_choice(struct chart_metric *choices, size_t *n, const struct cha
 		choices[(*n)++] = *metric;
 }
 
-static void add_own_choices(struct chart_metric *choices, size_t *n, const struct model_run *mr)
-{
-	for (size_t i = 0; i < mr->own.n; i++) {
-		struct chart_metric metric = { PLOT_OWN, "" };
-
-		memcpy(metric.own, mr->own.v[i].name, sizeof(metric.own));
-		add_choice(choices, n, &metric);
-	}
-}
-
 size_t plot_choices(const struct model *model, const struct model_run *const *runs, size_t n_runs,
 		    struct chart_metric out[PLOT_CHOICES])
 {
@@ -427,10 +412,14 @@ size_t plot_choices(const struct model *model, const struct model_run *const *ru
 		for (size_t i = 0; i < n_runs; i++) {
 			const struct series *series = find_series(model, runs[i], metric, &named);
 
-			if (id == PLOT_OWN)
-				add_own_choices(out, &n, runs[i]);
-			else if (series != NULL && series_count(series) > 0)
+			if (id != PLOT_OWN && series != NULL && series_count(series) > 0)
 				add_choice(out, &n, &metric);
+			for (size_t k = 0; id == PLOT_OWN && k < runs[i]->own.n; k++) {
+				struct chart_metric own = { PLOT_OWN, "" };
+
+				memcpy(own.own, runs[i]->own.v[k].name, sizeof(own.own));
+				add_choice(out, &n, &own);
+			}
 		}
 	}
 	return n;
@@ -451,11 +440,6 @@ struct work {
 	bool is_smooth; /* at least one line is smoothed */
 	const char *what, *unit;
 };
-
-static bool has_value(const struct plot_points *points)
-{
-	return any_of(i, points->n, isfinite(points->y[i]));
-}
 
 static void add_series(struct work *work, size_t i, unsigned int style, enum chart_line line,
 		       const char *label)
@@ -526,7 +510,8 @@ static void add_runs(struct work *work, const struct plot_request *request,
 		plot_points_init(&work->points[i], request, shared->model, mr);
 		work->is_smooth |= plot_points_smooth(&work->points[i],
 						      ref->n > 0 ? ref : &work->points[i], weight);
-		if (!has_value(&work->points[i]))
+		const struct plot_points *points = &work->points[i];
+		if (!any_of(k, points->n, isfinite(points->y[k])))
 			continue;
 		work->labels[i] = plot_run_label(mr);
 		work->n_drawn++;

@@ -50,16 +50,6 @@ static const char *state_word(const struct model_bench *bench)
 	return bench->state;
 }
 
-static struct str first_line(const char *report)
-{
-	struct str rest = str_from(report), line = { "", 0 };
-
-	while (str_next(&rest, '\n', &line))
-		if (str_trim(line).len > 0)
-			return str_trim(line);
-	return line;
-}
-
 static void verdict_cell(const struct model_bench *bench, struct list_cell *cell)
 {
 	char words[200];
@@ -73,22 +63,11 @@ static void verdict_cell(const struct model_bench *bench, struct list_cell *cell
 		list_cellf(cell, STYLE_DIM, "not started: %.180s", file_name(bench->id));
 		return;
 	}
-	struct str line = first_line(bench->report != NULL ? bench->report : bench->id);
+	struct str rest = str_from(bench->report != NULL ? bench->report : bench->id);
+	struct str line = { "", 0 };
+	while (line.len == 0 && str_next(&rest, '\n', &line))
+		line = str_trim(line);
 	list_cellf(cell, STYLE_NORMAL, "%.*s", (int)(line.len < 200 ? line.len : 200), line.p);
-}
-
-/* Month, day and time in UTC, such as "11-20 21:30". */
-static void began_cell(const struct model_bench *bench, struct list_cell *cell)
-{
-	char text[CLOCK_RFC3339_SIZE];
-
-	if (bench->started_ms == 0) {
-		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
-		return;
-	}
-	cell->number = (double)bench->started_ms;
-	clock_rfc3339(bench->started_ms, text);
-	list_cellf(cell, STYLE_NORMAL, "%.5s %.5s", text + 5, text + 11);
 }
 
 static void bench_cell(void *user, size_t row, size_t column, struct list_cell *cell)
@@ -96,17 +75,23 @@ static void bench_cell(void *user, size_t row, size_t column, struct list_cell *
 	const struct bench *view = user;
 	const struct model_bench *bench = &view->model->benches[row];
 	const char *state = state_word(bench);
+	char text[CLOCK_RFC3339_SIZE];
 
-	if (column == 0)
+	if (column == 0) {
 		list_cellf(cell, STYLE_NORMAL, "%s", bench->name);
-	else if (column == 1)
+	} else if (column == 1) {
 		list_cellf(cell, state_style(state), "%s", state);
-	else if (column == 2)
-		began_cell(bench, cell);
-	else if (column == 3)
+	} else if (column == 2 && bench->started_ms == 0) {
+		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
+	} else if (column == 2) {
+		cell->number = (double)bench->started_ms;
+		clock_rfc3339(bench->started_ms, text);
+		list_cellf(cell, STYLE_NORMAL, "%.5s %.5s", text + 5, text + 11);
+	} else if (column == 3) {
 		cell->number = bench->cost_usd;
-	else
+	} else {
 		verdict_cell(bench, cell);
+	}
 }
 
 static uint64_t bench_id(void *user, size_t row)
@@ -204,39 +189,33 @@ static void bench_draw(void *state, struct ui_shared *shared, struct canvas *can
 		draw_bench(view, bench, canvas, r);
 }
 
-static void start_one(const struct model_bench *bench, struct ui_shared *shared,
-		      struct command *out)
-{
-	bool is_plan = bench != NULL && bench->is_plan;
-	bool has_marks = shared->pod_marks.n > 0;
-
-	out->id = !is_plan    ? COMMAND_BENCH_PICK
-		  : has_marks ? COMMAND_BENCH_PODS
-			      : COMMAND_BENCH_START;
-	if (is_plan)
-		out->name = xstrdup(bench->id);
-	if (!is_plan || has_marks)
-		out->text = ui_pod_names(shared, MODEL_NONE);
-}
-
 static bool bench_act(void *state, struct ui_shared *shared, enum action action,
 		      struct command *out)
 {
 	struct bench *view = state;
 	const struct model_bench *bench = bench_of(view);
 
+	bool is_plan = bench != NULL && bench->is_plan;
+	bool has_marks = shared->pod_marks.n > 0;
+
 	if (bench == NULL && action != ACTION_BENCH_START)
 		return false;
 	if (action == ACTION_BENCH_START) {
-		start_one(bench, shared, out);
+		out->id = !is_plan    ? COMMAND_BENCH_PICK
+			  : has_marks ? COMMAND_BENCH_PODS
+				      : COMMAND_BENCH_START;
+		if (is_plan)
+			out->name = xstrdup(bench->id);
+		if (!is_plan || has_marks)
+			out->text = ui_pod_names(shared, MODEL_NONE);
 	} else if (action == ACTION_AUDIT) {
 		/* Runs the control against itself, on the marked pods or on the pods of the
 		 * plan. */
 		out->id = COMMAND_BENCH_AUDIT;
 		out->name = xstrdup(bench->id);
-		if (shared->pod_marks.n > 0)
+		if (has_marks)
 			out->text = ui_pod_names(shared, MODEL_NONE);
-	} else if (action == ACTION_BENCH_STOP && bench->is_plan) {
+	} else if (action == ACTION_BENCH_STOP && is_plan) {
 		ui_show_message(shared, "this plan has not been started");
 	} else if (action == ACTION_BENCH_STOP && strcmp(bench->state, "running") != 0 &&
 		   bench->still_up == NULL) {

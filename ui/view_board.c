@@ -141,15 +141,6 @@ static void verdict_cell(const struct board_group *group, struct list_cell *cell
 						  : board_word_name(word));
 }
 
-static size_t rank_of_line(const struct board_view *view, size_t line)
-{
-	size_t rank = 1;
-
-	for (size_t k = 0; k < line; k++)
-		rank += view->lines[k].row == SIZE_MAX;
-	return rank;
-}
-
 static void group_cell(const struct board_view *view, size_t line, size_t column,
 		       struct list_cell *cell)
 {
@@ -171,7 +162,10 @@ static void group_cell(const struct board_view *view, size_t line, size_t column
 	};
 
 	if (column == COLUMN_RANK) {
-		list_cellf(cell, STYLE_DIM, "%zu", rank_of_line(view, line));
+		size_t rank = 1;
+		for (size_t k = 0; k < line; k++)
+			rank += view->lines[k].row == SIZE_MAX;
+		list_cellf(cell, STYLE_DIM, "%zu", rank);
 	} else if (column == COLUMN_RECIPE) {
 		size_t spare = group_name(view, group, name);
 		list_cellf(cell, group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG, "%s%s",
@@ -414,16 +408,11 @@ static void spread_find_range(const struct board *board, struct spread *s)
 	}
 }
 
-/* A score that exceeds a cap does not count, however good. */
-static bool broke_a_cap(const struct board_group *group)
-{
-	return any_of(i, BOARD_CAP_COUNT, group->caps[i] == CAP_BROKEN);
-}
-
 static void spread_draw_group(const struct board *board, const struct board_group *group,
 			      const struct spread *s, struct canvas *canvas, int y)
 {
-	bool broken = broke_a_cap(group);
+	/* A score that exceeds a cap does not count, however good. */
+	bool broken = any_of(i, BOARD_CAP_COUNT, group->caps[i] == CAP_BROKEN);
 	unsigned int style = broken		  ? STYLE_ALARM
 			     : group->is_baseline ? STYLE_REFERENCE
 						  : STYLE_SERIES_1;
@@ -479,20 +468,6 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 	canvas_fill(canvas, axis, STYLE_AXIS, 0x2500);
 	canvas_line_right(canvas, axis, STYLE_DIM, str_from(fmt_number(s.scale.hi, 5).s));
 	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM, fmt_number(s.scale.lo, 5).s);
-}
-
-static void draw_curves(const struct board_view *view, struct ui_shared *shared, size_t selected,
-			struct canvas *canvas, struct rect r)
-{
-	const struct board_group *group = &view->board.groups[selected];
-	struct plot_request request = { .metric = shared->chart.metric, .rect = r, .legend = true };
-
-	for (size_t k = 0; k < group->n_rows && request.n_runs < UI_MAX_MARKS; k++) {
-		request.runs[request.n_runs] = view->board.rows[group->rows[k]]->mr;
-		request.n_runs += request.runs[request.n_runs] != NULL;
-	}
-	if (request.n_runs > 0)
-		plot_draw(&request, shared, canvas);
 }
 
 /* The metric to rank a run by that does not have the track's score. BPB: it has no other metric
@@ -659,8 +634,18 @@ static void board_draw(void *state, struct ui_shared *shared, struct canvas *can
 	if (spread > 0 && group != SIZE_MAX)
 		draw_spread(view, group, canvas, rect_take_top(&r, spread));
 	list_draw(&view->list, canvas, board_box(view, shared, canvas, table));
-	if (group != SIZE_MAX && r.h - details >= CURVES_LEAST)
-		draw_curves(view, shared, group, canvas, rect_take_top(&r, r.h - details));
+	if (group != SIZE_MAX && r.h - details >= CURVES_LEAST) {
+		const struct board_group *drawn = &view->board.groups[group];
+		struct plot_request request = { .metric = shared->chart.metric, .legend = true };
+
+		request.rect = rect_take_top(&r, r.h - details);
+		for (size_t k = 0; k < drawn->n_rows && request.n_runs < UI_MAX_MARKS; k++) {
+			request.runs[request.n_runs] = view->board.rows[drawn->rows[k]]->mr;
+			request.n_runs += request.runs[request.n_runs] != NULL;
+		}
+		if (request.n_runs > 0)
+			plot_draw(&request, shared, canvas);
+	}
 	if (details > 0 && group != SIZE_MAX)
 		draw_verdict(&view->board, group, canvas, canvas_box(canvas, r, "Verdict"));
 }
@@ -733,19 +718,6 @@ static void board_moved(void *state, struct ui_shared *shared)
 		shared->selected = mr;
 }
 
-/* Step to the charts' next metric that runs can be ranked by. */
-static bool next_score(struct ui_shared *shared, enum action action)
-{
-	if (action != ACTION_METRIC_NEXT && action != ACTION_METRIC_PREV)
-		return false;
-	for (size_t i = 0; i < PLOT_CHOICES; i++) {
-		(void)ui_chart_act(shared, action);
-		if (is_score(&shared->chart.metric))
-			break;
-	}
-	return true;
-}
-
 static bool board_act(void *state, struct ui_shared *shared, enum action action,
 		      struct command *out)
 {
@@ -760,8 +732,15 @@ static bool board_act(void *state, struct ui_shared *shared, enum action action,
 		set_reference(view, shared);
 	else if (action == ACTION_MARK && selected_run(view) == NULL)
 		mark_group(view, shared);
+	else if (action == ACTION_METRIC_NEXT || action == ACTION_METRIC_PREV)
+		/* Step to the charts' next metric that runs can be ranked by. */
+		for (size_t i = 0; i < PLOT_CHOICES; i++) {
+			(void)ui_chart_act(shared, action);
+			if (is_score(&shared->chart.metric))
+				break;
+		}
 	else
-		return next_score(shared, action);
+		return false;
 	return true;
 }
 

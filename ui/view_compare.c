@@ -128,7 +128,7 @@ static void compare_cell(void *user, size_t row, size_t column, struct list_cell
 
 /* Explain whether the runs' losses can be compared: tokenizers differ, are the same, or are
  * unknown. */
-static void reason(const struct compare *compare, char *out, size_t size)
+static void describe_losses(const struct compare *compare, char *out, size_t size)
 {
 	double lo = INFINITY, hi = -INFINITY;
 	size_t unknown = 0;
@@ -176,28 +176,21 @@ static void fit_gaps(struct chart *chart, const struct chart_settings *settings)
 	}
 }
 
-/* The x to read values at: the cursor, or the last x common to both curves if the cursor is only
- * slightly beyond it. */
-static double cursor_of(const struct chart *chart, const struct curve *own,
-			const struct curve *base)
-{
-	double last = own->n > 0 && base->n > 0 ? fmin(own->x[own->n - 1], base->x[base->n - 1])
-						: RUN_ABSENT;
-	double near = (chart->x_hi - chart->x_lo) * CURSOR_NEAR;
-
-	return chart->cursor > last && chart->cursor - last <= near ? last : chart->cursor;
-}
-
 /* Replace the points of each run by their difference from the base curve, and store the values at
  * the cursor for the list. Returns whether any difference exists. */
-static bool hold_against(struct compare *compare, const struct chart *chart,
-			 struct plot_points *points, const struct curve *base)
+static bool subtract_base(struct compare *compare, const struct chart *chart,
+			  struct plot_points *points, const struct curve *base)
 {
+	double near = (chart->x_hi - chart->x_lo) * CURSOR_NEAR;
 	bool any = false;
 
 	for (size_t i = 0; i < compare->request.n_runs; i++) {
 		struct plot_points *p = &points[i];
-		double at = cursor_of(chart, &p->curve, base);
+		double last = p->n > 0 && base->n > 0 ? fmin(p->x[p->n - 1], base->x[base->n - 1])
+						      : RUN_ABSENT;
+		/* Slightly beyond the last x common to both curves, read the values there. */
+		double at =
+			chart->cursor > last && chart->cursor - last <= near ? last : chart->cursor;
 
 		compare->at[i] = curve_at(&p->curve, at);
 		compare->apart[i] = compare->at[i] - curve_at(base, at);
@@ -244,7 +237,7 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 	chart.n_series = n;
 	chart.sign = true;
 	plot_window(&chart, shared);
-	any = hold_against(compare, &chart, points, &base.curve);
+	any = subtract_base(compare, &chart, points, &base.curve);
 	fit_gaps(&chart, &shared->chart);
 	/* The reference is a horizontal line at 0. */
 	x[0] = chart.x_lo;
@@ -274,19 +267,6 @@ static void compare_release(void *state)
 	compare->n_lines = 0;
 }
 
-/* The first line of the diff is its summary. */
-static void fill_diff(struct compare *compare, const struct run_text *texts)
-{
-	struct str line;
-	size_t cap = 0;
-
-	buf_init(&compare->diff, DIFF_MAX);
-	run_diff_print(&texts[0], &texts[1], &compare->diff);
-	struct str rest = buf_str(&compare->diff);
-	while (rest.len > 0 && str_next(&rest, '\n', &line))
-		xpush(compare->lines, compare->n_lines, cap, line);
-}
-
 /* Diff the base run with the selected run, or with the first other one if the base is selected.
  * Read the logs again on model changes until both contain their settings and source. */
 static void update_diff(struct compare *compare)
@@ -312,8 +292,16 @@ static void update_diff(struct compare *compare)
 		is_whole &= run_text_read(&texts[i], compare->of[i]) &&
 			    (texts[i].is_over || compare->of[i]->run.status != RUN_RUNNING);
 	}
-	if (is_whole)
-		fill_diff(compare, texts);
+	if (is_whole) {
+		struct str rest, line;
+		size_t cap = 0;
+
+		buf_init(&compare->diff, DIFF_MAX);
+		run_diff_print(&texts[0], &texts[1], &compare->diff);
+		rest = buf_str(&compare->diff);
+		while (rest.len > 0 && str_next(&rest, '\n', &line))
+			xpush(compare->lines, compare->n_lines, cap, line);
+	}
 	run_text_release(&texts[0]);
 	run_text_release(&texts[1]);
 }
@@ -331,16 +319,6 @@ static void diff_cell(void *user, size_t row, size_t column, struct list_cell *c
 		   : sign == '@' ? STYLE_HEADER
 				 : STYLE_NORMAL,
 		   "%.*s", (int)line.len, line.p);
-}
-
-static void turn_diff(struct compare *compare, struct ui_shared *shared)
-{
-	if (compare->n_lines == 0) {
-		ui_show_message(shared, "no diff: a log has no local copy or no training row yet");
-		return;
-	}
-	list_release(&compare->list);
-	compare->is_diff = !compare->is_diff;
 }
 
 static struct list *compare_list(void *state, struct ui_shared *shared)
@@ -398,7 +376,8 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 	table.x = ++line.x;
 	table.w = line.w -= 2;
 	update_diff(compare);
-	reason(compare, why, sizeof(why));
+	describe_losses(compare, why, sizeof(why));
+	/* The first line of the diff is its summary. */
 	if (compare->n_lines > 0)
 		canvas_print(canvas, line, STYLE_HINT, "%.*s · %s", (int)compare->lines[0].len,
 			     compare->lines[0].p, why);
@@ -421,7 +400,13 @@ static bool compare_act(void *state, struct ui_shared *shared, enum action actio
 	(void)out;
 	if (action == ACTION_DIFF ||
 	    (compare->is_diff && closes && compare->list.filter[0] == '\0')) {
-		turn_diff(compare, shared);
+		if (compare->n_lines == 0) {
+			ui_show_message(shared, "no diff: a log has no local copy or no training "
+						"row yet");
+			return true;
+		}
+		list_release(&compare->list);
+		compare->is_diff = !compare->is_diff;
 		return true;
 	}
 	if (compare->is_diff)

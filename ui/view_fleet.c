@@ -116,35 +116,6 @@ static double final_score(const struct fleet_row *row)
 	return run_has(final) ? final : row->forecast.final_bpb;
 }
 
-/* A forecast has a ~, so that it is recognizable without colors. */
-static void final_cell(const struct fleet_row *row, struct list_cell *cell)
-{
-
-	cell->number = final_score(row);
-	if (!run_has(model_run_final_bpb(row->mr)))
-		list_cellf(cell, STYLE_HINT, "%s%s", run_has(cell->number) ? "~" : "",
-			   fmt_number(cell->number, 4).s);
-}
-
-/* The latest BPB. The ~ marks the result of an evaluation stage that may not be the final one. */
-static void bpb_cell(const struct model_run *mr, struct list_cell *cell)
-{
-	double final = model_run_final_bpb(mr), stage = model_run_stage_bpb(mr);
-
-	cell->number = run_has(final) ? final : run_has(stage) ? stage : mr->run.last_val_bpb;
-	if (run_has(stage))
-		list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(stage, 4).s);
-}
-
-/* The ~ marks an evaluation that may continue with another stage. */
-static void eval_cell(const struct model_run *mr, struct list_cell *cell)
-{
-
-	cell->number = model_eval_s(&mr->run);
-	if (run_has(model_run_stage_bpb(mr)) && run_has(cell->number))
-		list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(cell->number, 1).s);
-}
-
 /* The ! marks a run on a pod that is slower than its peers. */
 static void ms_cell(const struct ui_shared *shared, const struct model_run *mr,
 		    struct list_cell *cell)
@@ -182,14 +153,14 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	const struct fleet_row *row = &fleet->rows[i];
 	const struct model_run *mr = row->mr;
 	const struct run *run = &mr->run;
-	bool is_final = run_has(model_run_final_bpb(mr));
+	double final = model_run_final_bpb(mr), stage = model_run_stage_bpb(mr);
 	const double numbers[FLEET_COLUMNS] = {
 		[FLEET_SEED] = run->seed,
 		[FLEET_STEP] = run->steps,
 		[FLEET_DEVICE] = run->tok_s_per_device_last / 1e3,
 		[FLEET_LOSS] =
 			run_has(run->last_val_loss) ? run->last_val_loss : run->last_train_loss,
-		[FLEET_SIGMA] = is_final ? RUN_ABSENT : row->forecast.final_bpb_sigma,
+		[FLEET_SIGMA] = run_has(final) ? RUN_ABSENT : row->forecast.final_bpb_sigma,
 		[FLEET_SIZE] = run->artifact_bytes / 1e6,
 		[FLEET_COST] = model_run_cost(model, mr),
 	};
@@ -214,11 +185,20 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	} else if (column == FLEET_OWN) {
 		own_cell(shared, run, cell);
 	} else if (column == FLEET_BPB) {
-		bpb_cell(mr, cell);
+		cell->number = run_has(final) ? final : run_has(stage) ? stage : run->last_val_bpb;
+		/* The ~ marks an evaluation stage that may not be the last one. */
+		if (run_has(stage))
+			list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(stage, 4).s);
 	} else if (column == FLEET_EVAL) {
-		eval_cell(mr, cell);
+		cell->number = model_eval_s(run);
+		if (run_has(stage) && run_has(cell->number))
+			list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(cell->number, 1).s);
 	} else if (column == FLEET_FINAL) {
-		final_cell(row, cell);
+		cell->number = final_score(row);
+		/* A forecast has a ~, so that it is recognizable without colors. */
+		if (!run_has(final))
+			list_cellf(cell, STYLE_HINT, "%s%s", run_has(cell->number) ? "~" : "",
+				   fmt_number(cell->number, 4).s);
 	} else if (column == FLEET_DELTA) {
 		if (mr != shared->reference)
 			cell->number = final_score(row) - reference_score(shared);
@@ -375,37 +355,31 @@ static struct rect selected_box(const struct ui_shared *shared, struct canvas *c
 	return canvas_box(canvas, r, "%s · %s", what, plot_run_label(shared->selected).s);
 }
 
-/* For about 120x40: runs, two charts, caps, end of the log. */
-static void draw_medium(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
-			struct rect r)
+/*
+ * From 100x30 on: runs, charts, caps and the end of the log in boxes; from 170x50 on also a third
+ * chart, pods and events.
+ */
+static void draw_boxes(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
+		       struct rect r)
 {
-	struct rect log = rect_take_bottom(&r, r.h >= 34 ? 5 : 0), budget;
-	int most = (r.h + log.h) * 2 / 5;
+	bool is_large = r.w >= 170 && r.h >= 50;
+	struct rect log = rect_take_bottom(&r, is_large ? 12 : r.h >= 34 ? 5 : 0);
+	int most = is_large ? (r.h + log.h) / 3 : (r.h + log.h) * 2 / 5;
+	struct rect budget = rect_take_bottom(&r, is_large ? 9 : 7);
 
-	budget = rect_take_bottom(&r, 7);
 	draw_runs(fleet, canvas, &r, most);
-	draw_charts(shared, canvas, r, 1);
+	draw_charts(shared, canvas, r, is_large ? 2 : 1);
+	if (is_large) {
+		struct rect pods = budget, events = log;
+
+		budget = rect_take_left(&pods, budget.w / 2);
+		log = rect_take_left(&events, log.w / 2);
+		panel_pods(shared, canvas, canvas_box(canvas, pods, "Pods"));
+		panel_events(shared, canvas, canvas_box(canvas, events, "Events · ! all"));
+	}
 	panel_budget(shared, canvas, selected_box(shared, canvas, budget, "Budget"));
 	if (log.h > 0)
 		panel_log(shared, canvas, selected_box(shared, canvas, log, "Log"));
-}
-
-/* For about 200x60: also a third chart, pods and events. */
-static void draw_large(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
-		       struct rect r)
-{
-	int half = r.w / 2, most = r.h / 3;
-	struct rect events = rect_take_bottom(&r, 12);
-	struct rect pods = rect_take_bottom(&r, 9);
-	struct rect log = rect_take_left(&events, half);
-	struct rect budget = rect_take_left(&pods, half);
-
-	draw_runs(fleet, canvas, &r, most);
-	draw_charts(shared, canvas, r, 2);
-	panel_budget(shared, canvas, selected_box(shared, canvas, budget, "Budget"));
-	panel_pods(shared, canvas, canvas_box(canvas, pods, "Pods"));
-	panel_log(shared, canvas, selected_box(shared, canvas, log, "Log"));
-	panel_events(shared, canvas, canvas_box(canvas, events, "Events · ! all"));
 }
 
 static const char no_pods[] = "No runs and no pods.\n"
@@ -428,10 +402,8 @@ static void fleet_draw(void *state, struct ui_shared *shared, struct canvas *can
 	fleet_fill(fleet, shared);
 	if (fleet->list.all == 0)
 		panel_empty(canvas, rect, shared->model->n_pods > 0 ? no_runs : no_pods);
-	else if (rect.w >= 170 && rect.h >= 50)
-		draw_large(fleet, shared, canvas, rect);
 	else if (rect.w >= 100 && rect.h >= 30)
-		draw_medium(fleet, shared, canvas, rect);
+		draw_boxes(fleet, shared, canvas, rect);
 	else if (rect.w >= 60 && rect.h >= 12)
 		draw_small(fleet, shared, canvas, rect);
 	else

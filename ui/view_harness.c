@@ -209,39 +209,34 @@ static void add_words(struct buf *out, enum iteration_column column, const struc
 		buf_append_str(out, it->note);
 }
 
-static void words_cell(const struct harness_run *run, const struct harness_iteration *it,
-		       enum iteration_column column, struct list_cell *cell)
-{
-	unsigned int style = column == IT_NOTE ? STYLE_DIM : STYLE_NORMAL;
-	AUTO_BUF text = buf_new(LIST_CELL_BYTES);
-
-	add_words(&text, column, run, it);
-	if (column == IT_RESULT && !it->verified_score.present)
-		style = it->invalid_score.present ? STYLE_ALARM : STYLE_WARN;
-	if (column == IT_QUALIFIED && it->qualification.quarantined.n > 0)
-		style = STYLE_ALARM;
-	list_cellf(cell, style, "%s", text.len > 0 || column == IT_NOTE ? text.data : FMT_ABSENT);
-}
-
 static void iteration_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct harness *h = user;
-	const struct harness_iteration *it = &h->pick.run->iterations[row];
+	const struct harness_run *run = h->pick.run;
+	const struct harness_iteration *it = &run->iterations[row];
+	unsigned int style = column == IT_NOTE ? STYLE_DIM : STYLE_NORMAL;
+	AUTO_BUF text = buf_new(LIST_CELL_BYTES);
 
-	if (column == IT_NUMBER)
+	if (column == IT_NUMBER) {
 		list_cellf(cell, STYLE_DIM, "%u", it->number);
-	else if (column == IT_TOOLS)
+	} else if (column == IT_TOOLS) {
 		score_cell(it->active_tools, STYLE_NORMAL, cell);
-	else if (column == IT_SCORE)
+	} else if (column == IT_SCORE) {
 		score_cell(it->verified_score,
-			   h->pick.run->best.iteration == it->number ? STYLE_BETTER : STYLE_NORMAL,
-			   cell);
-	else if (column == IT_BASE)
+			   run->best.iteration == it->number ? STYLE_BETTER : STYLE_NORMAL, cell);
+	} else if (column == IT_BASE) {
 		gain_cell(it->baseline_pct, cell);
-	else if (column == IT_BEST)
+	} else if (column == IT_BEST) {
 		gain_cell(it->previous_pct, cell);
-	else
-		words_cell(h->pick.run, it, (enum iteration_column)column, cell);
+	} else {
+		add_words(&text, (enum iteration_column)column, run, it);
+		if (column == IT_RESULT && !it->verified_score.present)
+			style = it->invalid_score.present ? STYLE_ALARM : STYLE_WARN;
+		if (column == IT_QUALIFIED && it->qualification.quarantined.n > 0)
+			style = STYLE_ALARM;
+		list_cellf(cell, style, "%s",
+			   text.len > 0 || column == IT_NOTE ? text.data : FMT_ABSENT);
+	}
 }
 
 static const struct list_ops run_ops = { .columns = run_columns,
@@ -254,27 +249,27 @@ static const struct list_ops iteration_ops = {
 	.cell = iteration_cell,
 };
 
-static size_t natural_iteration(const struct harness_run *run)
-{
-	for (size_t i = 0; run->has_summary && i < run->n_iterations; i++)
-		if (run->best.present && run->iterations[i].number == run->best.iteration)
-			return i;
-	return run->n_iterations - 1;
-}
-
 /* Select the current iteration of the run (the best one if the run has ended), unless the user has
  * selected another. */
 static void follow_iterations(struct harness *h)
 {
+	const struct harness_run *run = h->pick.run;
 	size_t shown = list_row(&h->runs) + 1;
 
 	if (h->of_run == shown && h->followed < h->iterations.all &&
 	    list_row(&h->iterations) != h->followed)
 		return;
 	h->of_run = shown;
-	h->followed = h->iterations.all > 0 ? natural_iteration(h->pick.run) : 0;
-	if (h->iterations.all > 0)
-		list_select(&h->iterations, h->followed);
+	h->followed = 0;
+	if (h->iterations.all == 0)
+		return;
+	h->followed = run->n_iterations - 1;
+	for (size_t i = 0; run->has_summary && i < run->n_iterations; i++)
+		if (run->best.present && run->iterations[i].number == run->best.iteration) {
+			h->followed = i;
+			break;
+		}
+	list_select(&h->iterations, h->followed);
 }
 
 static size_t texts_of(const struct harness_pick *pick, struct harness_text texts[MAX_TEXTS])
@@ -417,16 +412,6 @@ static void draw_points(const struct scores *s, struct canvas *canvas)
 	}
 }
 
-static void x_text(enum harness_x by, double x, char out[FMT_SIZE])
-{
-	if (by == HARNESS_X_WALL)
-		(void)snprintf(out, FMT_SIZE, "%.*fm", x > 0 && x < 10, x);
-	else if (by == HARNESS_X_COST)
-		(void)snprintf(out, FMT_SIZE, "$%.2f", x);
-	else
-		(void)snprintf(out, FMT_SIZE, x > 0 ? "%.0f" : "base", x);
-}
-
 /* Label an end of the y axis with as many digits as fit. */
 static void draw_label(struct canvas *canvas, struct rect label, double value)
 {
@@ -451,7 +436,14 @@ static void draw_axes(const struct scores *s, struct canvas *canvas)
 	for (int i = 0; i * step <= s->last; i++) {
 		int x = column_of(s, i * step), end = plot->x + plot->w;
 
-		x_text(s->by, i * step, text);
+		if (s->by == HARNESS_X_WALL)
+			print_into(text, "%.*fm", i > 0 && i * step < 10, i * step);
+		else if (s->by == HARNESS_X_COST)
+			print_into(text, "$%.2f", i * step);
+		else if (i > 0)
+			print_into(text, "%.0f", i * step);
+		else
+			print_into(text, "base");
 		x = int_min(x, end - (int)strlen(text));
 		if (x >= taken)
 			taken = x + 1 + canvas_text(canvas, x, plot->y + plot->h, STYLE_DIM, text);
@@ -519,25 +511,19 @@ static void add_number(struct facts *facts, struct harness_number number, enum f
 		facts_text(facts, "", style, FMT_ABSENT);
 }
 
-static const struct harness_case *baseline_case(const struct harness_run *run,
-						const struct harness_case *c)
-{
-	for (size_t i = 0; c->name != NULL && i < run->baseline.n_cases; i++)
-		if (run->baseline.cases[i].name != NULL &&
-		    strcmp(run->baseline.cases[i].name, c->name) == 0)
-			return &run->baseline.cases[i];
-	return NULL;
-}
-
 static void add_case(struct facts *facts, const struct harness_run *run,
 		     const struct harness_case *c)
 {
-	const struct harness_case *base = baseline_case(run, c);
+	const struct harness_case *base = NULL;
 	struct harness_number gain = { false, 0 };
 	char change[HARNESS_PCT_SIZE];
 	bool failed = c->status != NULL && strcmp(c->status, "passed") != 0;
 	enum fact_style style = failed ? FACT_ALARM : FACT_PLAIN;
 
+	for (size_t i = 0; c->name != NULL && i < run->baseline.n_cases && base == NULL; i++)
+		if (run->baseline.cases[i].name != NULL &&
+		    strcmp(run->baseline.cases[i].name, c->name) == 0)
+			base = &run->baseline.cases[i];
 	if (base != NULL && harness_is_finite(base->best) && harness_is_finite(c->best))
 		gain = harness_gain_pct(base->best.value, c->best.value,
 					run->higher_is_better == HARNESS_YES);
@@ -560,13 +546,6 @@ static const struct harness_iteration *measured(const struct harness_pick *pick)
 	return it;
 }
 
-static const struct harness_post *cases_of(const struct harness_pick *pick)
-{
-	const struct harness_iteration *it = measured(pick);
-
-	return it != NULL ? &it->post : &pick->run->baseline;
-}
-
 static void add_cases(struct facts *facts, const struct harness_pick *pick)
 {
 	static const struct facts_column columns[] = {
@@ -575,7 +554,8 @@ static void add_cases(struct facts *facts, const struct harness_pick *pick)
 		{ .label = "median", .kind = FMT_NUMBER },
 		{ .label = "vs. base", .kind = FMT_NUMBER },
 	};
-	const struct harness_post *post = cases_of(pick);
+	const struct harness_iteration *it = measured(pick);
+	const struct harness_post *post = it != NULL ? &it->post : &pick->run->baseline;
 
 	if (post->n_cases == 0) {
 		facts_text(facts, "", FACT_HINT, "the verifier reported no cases");

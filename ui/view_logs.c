@@ -198,27 +198,12 @@ static void logs_to_begin(struct logs *logs)
 	logs->left = 0;
 }
 
-/* Find the column and the width of the pattern's first hit in a line. */
-static bool hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern, int *x,
-			int *w)
-{
-	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
-	size_t at, len;
-
-	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
-	bool found = pattern_find(pattern, buf_str(&line.text), &at, &len);
-	if (found) {
-		*x = (int)utf8_width((struct str){ line.text.data, at });
-		*w = (int)utf8_width((struct str){ line.text.data + at, len });
-	}
-	return found;
-}
-
 /* Make a line the current one and scroll to it, so that its hit of `pattern` (may be NULL) is
  * visible. */
 static void logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 {
-	int x, w;
+	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
+	size_t at, len;
 
 	logs->hit = place;
 	logs->has_hit = true;
@@ -227,7 +212,12 @@ static void logs_show_hit(struct logs *logs, uint64_t place, const struct patter
 	if (logsrc_at(&logs->src, place) != place)
 		logs->src.fold = false;
 	logs->top = (struct logs_row){ place, 0 };
-	if (pattern != NULL && hit_columns(logs, place, pattern, &x, &w)) {
+	if (pattern != NULL)
+		logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
+	if (pattern != NULL && pattern_find(pattern, buf_str(&line.text), &at, &len)) {
+		int x = (int)utf8_width((struct str){ line.text.data, at });
+		int w = (int)utf8_width((struct str){ line.text.data + at, len });
+
 		if (logs->wrap && logs->width > 0)
 			logs->top.row = (uint64_t)(x / logs->width);
 		else if (x < logs->left || x + w > logs->left + logs->width)
@@ -325,15 +315,6 @@ static unsigned int look_style(unsigned int look, unsigned int line_style)
 _Static_assert(STYLE_INK_BRIGHT_CYAN - STYLE_INK_RED == LOGSGR_BRIGHT_CYAN - LOGSGR_RED,
 	       "a style for each ink, in the same order");
 
-/* Where to start searching for hits that may extend to byte `begin`: the first byte of a
- * character. */
-static size_t hits_from(struct str whole, size_t begin)
-{
-	size_t from = begin > HIT_BYTES ? begin - HIT_BYTES : 0;
-
-	return from < whole.len ? utf8_begin(whole.p, from) : from;
-}
-
 /* Find the next hit of `marked` (may be NULL) in `piece`, a part of the line, and clip it to the
  * part. *from is the byte to search from; updated. */
 static bool next_hit(const struct logsrc_line *line, struct str piece, const struct pattern *marked,
@@ -384,8 +365,12 @@ static void draw_row(struct canvas *canvas, struct rect row, const struct logsrc
 		     struct str text, const struct pattern *marked)
 {
 	size_t begin = (size_t)(text.p - line->text.data);
-	size_t from = hits_from(buf_str(&line->text), begin);
+	/* A hit may start before the row, at the first byte of a character. */
+	size_t from = begin > HIT_BYTES ? begin - HIT_BYTES : 0;
 	struct str hit, before = text;
+
+	if (from < line->text.len)
+		from = utf8_begin(line->text.data, from);
 	bool has_hit = next_hit(line, text, marked, &from, &hit);
 
 	canvas_line(canvas, row, row_style(line), text);
@@ -437,25 +422,6 @@ static void draw_line(struct logs *logs, struct canvas *canvas, struct rect *r, 
 	logsgr_runs_release(&runs);
 }
 
-static void draw_lines(struct logs *logs, struct canvas *canvas, struct rect r)
-{
-	uint64_t place = logsrc_at(&logs->src, logs->top.place);
-	uint64_t skip = logs->wrap ? logs->top.row : 0;
-
-	while (r.h > 0 && place < logsrc_end(&logs->src)) {
-		draw_line(logs, canvas, &r, place, skip);
-		skip = 0;
-		place = logsrc_next(&logs->src, place);
-	}
-}
-
-static const struct model_log *newest(const struct model_log *log)
-{
-	while (log != NULL && log->next != NULL)
-		log = log->next;
-	return log;
-}
-
 static const struct model_log *wanted_log(struct logs *logs, const struct ui_shared *shared)
 {
 	const struct model *model = shared->model;
@@ -488,7 +454,8 @@ static void open_wanted(struct logs *logs, struct ui_shared *shared)
 			return;
 		}
 		/* From now on, the successor is the wanted log. */
-		log = newest(logs->src.log);
+		while (log != NULL && log->next != NULL)
+			log = log->next;
 		if (log != NULL) {
 			logs->picked = log;
 			logs->of_run = shared->selected;
@@ -630,21 +597,6 @@ static const char *order_of(const struct logs *logs)
 	return src->log->gone_wall_ms != 0 ? " · file deleted" : "";
 }
 
-static void add_filter(const struct logs *logs, struct buf *out)
-{
-	const struct logsrc *src = &logs->src;
-	uint64_t n = logsrc_filter_hits(src);
-
-	if (src->filter == NULL)
-		return;
-	buf_appendf(out, " · & %.60s: %s%s line%s", logs->filter_text, src->is_cut ? "newest " : "",
-		    fmt_grouped((double)n).s, n == 1 ? "" : "s");
-	if (logsrc_is_filtering(src) && src->file == NULL)
-		buf_append_str(out, " so far");
-	else if (logsrc_is_filtering(src))
-		buf_appendf(out, " in %d %%", logsrc_percent(src, src->from, src->to));
-}
-
 static void add_lines(const struct logsrc *src, struct buf *out)
 {
 	bool all = true;
@@ -676,32 +628,34 @@ static void add_name(const char *name, int columns, struct buf *out)
 	buf_append_str(out, all.p + head.len);
 }
 
-static struct plot_label name_of(const struct model_log *log, const struct ui_shared *shared)
-{
-	struct plot_label label = { "All logs, merged" };
-
-	if (log != NULL)
-		print_into(label.s, "%s", file_name(log->path));
-	if (log != NULL && shared->selected != NULL && shared->selected->log == log)
-		label = plot_run_label(shared->selected);
-	return label;
-}
-
 /* Draw the frame and the title: name, lines, position, filter, order. */
 static void draw_title(const struct logs *logs, const struct ui_shared *shared,
 		       struct canvas *canvas, struct rect r)
 {
+	const struct logsrc *src = &logs->src;
+	struct plot_label name = { "All logs, merged" };
+	uint64_t hits = logsrc_filter_hits(src);
 	AUTO_BUF title = buf_new(TITLE_BYTES);
 	AUTO_BUF rest = buf_new(TITLE_BYTES);
 
-	add_lines(&logs->src, &rest);
+	if (src->log != NULL && shared->selected != NULL && shared->selected->log == src->log)
+		name = plot_run_label(shared->selected);
+	else if (src->log != NULL)
+		print_into(name.s, "%s", file_name(src->log->path));
+	add_lines(src, &rest);
 	add_state(logs, &rest);
-	add_filter(logs, &rest);
+	if (src->filter != NULL)
+		buf_appendf(&rest, " · & %.60s: %s%s line%s", logs->filter_text,
+			    src->is_cut ? "newest " : "", fmt_grouped((double)hits).s,
+			    hits == 1 ? "" : "s");
+	if (logsrc_is_filtering(src) && src->file == NULL)
+		buf_append_str(&rest, " so far");
+	else if (logsrc_is_filtering(src))
+		buf_appendf(&rest, " in %d %%", logsrc_percent(src, src->from, src->to));
 	if (logs->left > 0 && !logs->wrap)
 		buf_appendf(&rest, " · from column %d", logs->left + 1);
 	buf_append_str(&rest, order_of(logs));
-	add_name(name_of(logs->src.log, shared).s,
-		 int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS), &title);
+	add_name(name.s, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS), &title);
 	buf_append_str(&title, rest.data);
 	(void)canvas_box(canvas, r, "%s", title.data);
 }
@@ -709,32 +663,38 @@ static void draw_title(const struct logs *logs, const struct ui_shared *shared,
 static void logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	struct logs *logs = state;
+	struct logsrc *src = &logs->src;
 	struct rect in = { r.x + 1, r.y + 1, r.w - 2, r.h - 2 };
+	const char *empty = NULL;
 
 	open_wanted(logs, shared);
-	(void)count_lines(&logs->src, FRAME_BYTES);
+	(void)count_lines(src, FRAME_BYTES);
 	/* Filter the newest lines now instead of in logs_work(), so that they appear at once. */
-	if (logs->src.above_done)
-		(void)logsrc_filter_on(&logs->src);
+	if (src->above_done)
+		(void)logsrc_filter_on(src);
 	logs_fit(logs, in);
 	logs->marked = logs->pattern;
 	logs->colors = shared->log_colors;
 	draw_title(logs, shared, canvas, r);
-	if (logsrc_is_empty(&logs->src))
-		panel_empty(canvas, r,
-			    logs->merged ? "These logs have no lines yet.\n"
-					   "A shows one of them"
-			    : logs->src.file == NULL && logs->src.log != NULL && logs->src.moves > 0
-				    ? "The local copy of this log was deleted.\n"
-				      "When all copies together exceed mirror_cap_bytes, the "
-				      "oldest are deleted."
-				    : "This log has no lines yet.\n"
-				      "A merges all logs");
-	else if (logs->src.filter != NULL && logsrc_filter_hits(&logs->src) == 0 &&
-		 !logsrc_is_filtering(&logs->src))
-		panel_empty(canvas, r, "No line matches the filter.\n& and Enter show all lines");
-	else
-		draw_lines(logs, canvas, in);
+	if (logsrc_is_empty(src) && logs->merged)
+		empty = "These logs have no lines yet.\nA shows one of them";
+	else if (logsrc_is_empty(src) && src->file == NULL && src->log != NULL && src->moves > 0)
+		empty = "The local copy of this log was deleted.\n"
+			"When all copies together exceed mirror_cap_bytes, the oldest are deleted.";
+	else if (logsrc_is_empty(src))
+		empty = "This log has no lines yet.\nA merges all logs";
+	else if (src->filter != NULL && logsrc_filter_hits(src) == 0 && !logsrc_is_filtering(src))
+		empty = "No line matches the filter.\n& and Enter show all lines";
+	if (empty != NULL) {
+		panel_empty(canvas, r, empty);
+		return;
+	}
+	uint64_t place = logsrc_at(src, logs->top.place), skip = logs->wrap ? logs->top.row : 0;
+	while (in.h > 0 && place < logsrc_end(src)) {
+		draw_line(logs, canvas, &in, place, skip);
+		skip = 0;
+		place = logsrc_next(src, place);
+	}
 }
 
 /* Parse a filter, or several joined with &, all of which a line must pass. A part starting with !

@@ -61,28 +61,6 @@ static const struct list_column pods_columns[PODS_COLUMNS] = {
 static const unsigned char pods_sorts[] = { PODS_NAME, PODS_STATE, PODS_LAG,  PODS_UTIL, PODS_MEM,
 					    PODS_TEMP, PODS_DISK,  PODS_RUNS, PODS_USD,	 0 };
 
-static size_t live_runs(const struct model *model, size_t pod)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < model->n_runs; i++)
-		n += model->runs[i]->pod == pod && model->runs[i]->run.status == RUN_RUNNING &&
-		     model->runs[i]->live;
-	return n;
-}
-
-static void symbol_cell(const struct ui_shared *shared, const struct model_pod *pod,
-			struct list_cell *cell)
-{
-	enum fact_style style;
-	const char *symbol = panel_pod_symbol(pod, &style);
-
-	if (ui_is_marked(&shared->pod_marks, pod->name))
-		list_cellf(cell, STYLE_KEY, "+");
-	else
-		list_cellf(cell, theme_fact(style), "%s", symbol);
-}
-
 static void state_cell(const struct model_pod *pod, struct list_cell *cell)
 {
 	/* For sorting: the worst state has the highest grade. */
@@ -153,8 +131,13 @@ static void pods_cell(void *user, size_t row, size_t column, struct list_cell *c
 	const struct model_pod *pod = &model->pods[row];
 	int64_t now_ms = pods->shared->now_wall_ms;
 
-	if (column == PODS_SYMBOL) {
-		symbol_cell(pods->shared, pod, cell);
+	enum fact_style style;
+	const char *symbol = panel_pod_symbol(pod, &style);
+
+	if (column == PODS_SYMBOL && ui_is_marked(&pods->shared->pod_marks, pod->name)) {
+		list_cellf(cell, STYLE_KEY, "+");
+	} else if (column == PODS_SYMBOL) {
+		list_cellf(cell, theme_fact(style), "%s", symbol);
 	} else if (column == PODS_NAME) {
 		list_cellf(cell, STYLE_NORMAL, "%s", pod->name);
 	} else if (column == PODS_STATE) {
@@ -162,7 +145,10 @@ static void pods_cell(void *user, size_t row, size_t column, struct list_cell *c
 	} else if (column == PODS_CHECK) {
 		check_cell(pod, cell);
 	} else if (column == PODS_RUNS) {
-		cell->number = (double)live_runs(model, row);
+		cell->number = 0;
+		for (size_t i = 0; i < model->n_runs; i++)
+			cell->number += model->runs[i]->pod == row && model->runs[i]->live &&
+					model->runs[i]->run.status == RUN_RUNNING;
 	} else if (column == PODS_TARGET) {
 		list_cellf(cell, STYLE_DIM, "%s", pod->target);
 	} else {
@@ -274,19 +260,6 @@ static void add_runs(const struct ui_shared *shared, size_t pod, struct facts *f
 		facts_text(facts, "", FACT_DIM, "and %zu more", more);
 }
 
-static void add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
-{
-	const struct alerts *alerts = shared->alerts;
-
-	array_each (alert, alerts->v, alerts->n) {
-		if (alert->pod == pod)
-			facts_text(facts, "alert", alert->acknowledged ? FACT_DIM : FACT_WARN,
-				   "%s  %s%s%s", alert_name(alert->kind),
-				   plot_run_label(alert->mr).s, alert->mr != NULL ? ": " : "",
-				   alert->text);
-	}
-}
-
 static const struct {
 	enum metric metric;
 	const char *title;
@@ -384,7 +357,13 @@ static void draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *
 	add_link(shared, mp, &facts);
 	add_check(shared, &mp->check, &facts);
 	add_noise(shared->model, mp, &facts);
-	add_alerts(shared, pod, &facts);
+	array_each (alert, shared->alerts->v, shared->alerts->n) {
+		if (alert->pod == pod)
+			facts_text(&facts, "alert", alert->acknowledged ? FACT_DIM : FACT_WARN,
+				   "%s  %s%s%s", alert_name(alert->kind),
+				   plot_run_label(alert->mr).s, alert->mr != NULL ? ": " : "",
+				   alert->text);
+	}
 	add_runs(shared, pod, &facts);
 	panel_facts(canvas, &r, &facts,
 		    &(const struct panel_facts){ LABEL_COLUMNS, STYLE_DIM, true });

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 
+ENDED = "p: polled again, the bench has ended"
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ["HGYM_SRC"]
 sys.dont_write_bytecode = True
@@ -95,11 +96,11 @@ def main(top):
             f"{last * 50}ms step_avg:50.00ms\n", "a")
         time.sleep(1.5)
         seen.append(steps())
-        quiet = [()] < seen[-1] < [(last,)] or said("p: polled again, the bench has ended")
+        quiet = [()] < seen[-1] < [(last,)] or said(ENDED)
     ok(quiet, "and reads nothing there", seen)
     _, errors = bench.communicate(timeout=600)
     ok(bench.returncode == 0, "the bench ends", errors)
-    ok(until(lambda: steps() == [(last,)]) and said("p: polled again, the bench has ended"),
+    ok(until(lambda: steps() == [(last,)]) and said(ENDED),
        "then the collector goes on where it was", (last, steps()))
     ok(ask(db, "SELECT state, verdict IS NOT NULL FROM v_benches")
        == [("done", 1)], "the bench is done, with a verdict",

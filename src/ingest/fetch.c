@@ -253,8 +253,8 @@ static void check_gone(struct ingest_log *log, size_t *n_reported)
 	sink_set_gone(log, ingest_wall_ms(pod->ingest));
 	if (!sink_has_cut_run(log) && (*n_reported)++ < NAME_GONE)
 		ingest_notify(pod->ingest, pod, MODEL_WARNING,
-			      "%s: %s is gone from the pod; the data read so far is kept",
-			      pod->name, current_path(log));
+			      "%s: %s is gone from the pod; its data is kept", pod->name,
+			      current_path(log));
 }
 
 /* A log that was reported as gone is back, as the same file or as a new one. */

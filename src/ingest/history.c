@@ -327,8 +327,7 @@ static int load_run(void *user, const struct stored_run *row)
 }
 
 /*
- * A pod as the writer stored it.  Of the pods that this process follows only the GPU's name is
- * used: everything else it sees itself.
+ * A pod as the writer stored it.  A pod that this process follows only gets the GPU's name from it.
  */
 static int load_pod(void *user, const struct store_pod *row)
 {
@@ -424,7 +423,7 @@ static int add_telemetry(void *user, const struct store_telemetry *row)
 	return 0;
 }
 
-/* Load what was stored of the pods since the newest telemetry in memory. */
+/* Load the telemetry of the pods that is newer than the telemetry in memory. */
 static int reload_pods(struct ingest *ingest, struct err *err)
 {
 	struct model *model = ingest->o.model;

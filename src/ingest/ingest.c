@@ -39,7 +39,7 @@ void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_sev
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	/* A pod that causes endless messages gets one every INGEST_NOTICE_EVERY_MS.  notified_ms
-	 * counts the messages so far, as time. */
+	 * counts the messages, as time. */
 	if (pod != NULL) {
 		int64_t unused_ms = now_ms - INGEST_NOTICE_MAX * INGEST_NOTICE_EVERY_MS;
 
@@ -273,7 +273,7 @@ void ingest_use_loop(struct ingest *ingest, struct loop *loop)
 	if (list_is_empty(&ingest->logs))
 		return;
 	ingest_watch_local(ingest);
-	/* They were queued while there was no loop to run turns. */
+	/* They were queued before a loop could run turns. */
 	list_each (struct ingest_log, log, &ingest->logs, link) {
 		list_remove(&log->in_queue);
 		tail_queue(log);

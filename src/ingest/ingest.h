@@ -22,7 +22,7 @@ struct ingest_cb {
 	/* A message for the user: a warning, or a change of state. */
 	void (*on_notice)(void *user, enum model_severity severity, const char *text);
 	/* A question that only the user can answer; question->pod is the model's index.  NULL:
-	 * there is no user to ask. */
+	 * nothing can be asked. */
 	void (*on_ask)(void *user, const struct fleet_question *question);
 	/* This process was a reader of the database and is now the writer.  May be NULL. */
 	void (*on_writer)(void *user);
@@ -44,18 +44,18 @@ struct ingest_options {
 	bool accept_new; /* accept unknown host keys */
 	bool must_write; /* fail if another process writes the database */
 	bool no_follow;	 /* connections and telemetry only: for `pods` */
-	bool read_only;	 /* show what is stored, never write or follow */
+	bool read_only;	 /* show stored data, never write or follow */
 };
 
 /*
  * Open the store and start to connect.  If another process writes the database, the model shows
- * what that one stores, no pod is contacted, and one message says so.  When the other process
+ * what that one stores, no pod is contacted, and one message reports this.  When the other process
  * exits, this one takes over (on_writer).
  */
 struct ingest *ingest_new(const struct ingest_options *options, struct err *err)
 	__attribute__((warn_unused_result));
 /*
- * Stop following, read each log to its current end, and write what is still in memory.  -1 with
+ * Stop following, read each log to its current end, and write the waiting rows.  -1 with
  * err if something could not be written.
  */
 int ingest_free(struct ingest *ingest, struct err *err);

@@ -139,19 +139,19 @@ struct outbox {
 	uint64_t had;		  /* log->fetched before the turn */
 	uint64_t parsed, n_lines; /* after the turn */
 	bool has_run;
-	struct run now, row; /* the last run, as it is and as if the log ended here */
+	struct run now, row; /* the last run, now and as if the log ended here */
 	bool is_replaced;    /* the file on this machine is another one now */
 	struct err err;
 	size_t appended; /* bytes of `sending` that are in the local copy */
 };
 
 /*
- * One generation of one log.  What is to be done follows from fetched, parsed and stored:
+ * One generation of one log.  Comparing fetched, parsed and stored shows what to do:
  * no reader: nothing until bytes arrive; parsed < stored: read again what the database knows;
  * parsed < fetched: parse; fetched < stored: fetch again; parsed == end: finished.
  */
 struct ingest_log {
-	struct list link; /* in the pod's list, or in that of this machine */
+	struct list link; /* in pod->logs or ingest->logs */
 	struct ingest *ingest;
 	struct ingest_pod *pod; /* NULL: a file on this machine */
 	size_t model_pod;
@@ -175,7 +175,7 @@ struct ingest_log {
 	int64_t away_ms;	/* no path leads to it since; mono; 0: a path does */
 	int64_t gone_ms;	/* reported as gone; wall clock; 0: not gone */
 	int64_t retry_ms;	/* no turn before; mono; after a full disk */
-	const char *was_lost;	/* what was reported about its local copy */
+	const char *was_lost;	/* the `lost` of its copy that was reported */
 	bool is_closed;		/* ended: its local copy may be pruned */
 
 	struct local *local; /* owned; NULL: on a pod */
@@ -191,7 +191,7 @@ struct ingest_log {
 	struct model_log *log;	 /* NULL: no log view */
 	bool is_reading;	 /* counted in the model's backlog, see tail_count_backlog */
 	bool has_row;		 /* has a row without a run, see sink_show_empty_row */
-	unsigned int n_runs;	 /* started so far */
+	unsigned int n_runs;	 /* runs that started */
 	unsigned int n_reported; /* runs whose status was announced */
 	uint64_t slept_at;	 /* lines before this one are in the model already */
 	enum run_status status;	 /* of the last run; RUN_RUNNING: in progress */
@@ -273,7 +273,7 @@ bool sink_has_cut_run(const struct ingest_log *log);
 /* ---- fetch.c */
 
 void fetch_start(struct ingest_pod *pod);
-/* Stop following; each log ends as it is now. */
+/* Stop following; each log ends with its last byte. */
 void fetch_stop(struct ingest_pod *pod);
 /* Apply the log patterns of the pod's configuration. */
 void fetch_set_patterns(struct ingest_pod *pod);

@@ -22,7 +22,7 @@ struct local {
 	char *path; /* owned */
 	int fd;	    /* -1: opened for the next turn */
 	uint64_t dev, inode;
-	struct cksum_guard guard; /* of what was parsed */
+	struct cksum_guard guard; /* of the parsed bytes */
 	bool grew;		  /* since guard was last checked */
 	int64_t missed_ms;	  /* the path does not exist since; mono; 0: it does */
 };
@@ -155,7 +155,7 @@ static void set_gone(struct ingest_log *log, int64_t wall_ms, const char *back)
 	if (was_gone)
 		add_event(log, MODEL_INFO, back);
 	else if (!sink_has_cut_run(log))
-		add_event(log, MODEL_WARNING, "is gone; the data read so far is kept");
+		add_event(log, MODEL_WARNING, "is gone; its data is kept");
 }
 
 /* The path leads to another file, or the file was truncated: continue with the next generation. */

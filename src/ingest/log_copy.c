@@ -224,7 +224,7 @@ static int open_path(struct log_copy *copy, int create, struct err *err)
 	return err_set_errno(err, ERR_IO, "cannot open %s", copy->path);
 }
 
-/* Continue in a file without a name, which holds only what is appended from now on. */
+/* Continue in a file without a name, which holds only later bytes. */
 static int open_nameless(struct log_copy *copy, struct err *err)
 {
 	AUTO_TEXT path = xasprintf("%s.XXXXXX", copy->path);

@@ -25,7 +25,7 @@ struct log_copies;
 
 struct log_copy {
 	char *path; /* owned */
-	/* Of the bytes in the file, which start at offset 0 and have no gap. */
+	/* Checksum of the file, which starts at offset 0 and has no gap. */
 	struct cksum sum;
 	bool is_open; /* sum was checked */
 	/* What another program did to the file ("was deleted"); NULL: nothing.  Bytes that are

@@ -123,8 +123,8 @@ static void read_score(struct parsed_file *file, const struct buf *start)
 	*file->score = row;
 }
 
-/* Parse an open file. Of a regular file only the size at the start is read, so that a file that
- * grows ends too. */
+/* Parse an open file. A regular file is read up to its size at the start, so that reading a growing
+ * file ends. */
 static void read_log(struct parsed_file *file, int fd, const struct stat *st, struct worker *worker)
 {
 	struct run_reader *reader = worker->reader;

@@ -22,8 +22,8 @@ struct log_paths {
 
 /* List files, the matches of globs (a name that exists is not a pattern), and in directories all
  * files with the suffix of a log (.log, .txt, .out, .stdout), recursively and in natural order;
- * hidden files and symlinks to directories are skipped. Of a directory without logs its metrics
- * files are listed: .csv and .jsonl with "metrics", "log" or "history" in their names that contain
+ * hidden files and symlinks to directories are skipped. In a directory without logs, metrics files
+ * are listed: .csv and .jsonl with "metrics", "log" or "history" in their names that contain
  * metrics. A file that is found twice is listed once. A missing file is listed, so that reading it
  * gives the error message. */
 void log_paths_find(struct log_paths *paths, char *const *argv, size_t n);

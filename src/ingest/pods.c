@@ -152,7 +152,7 @@ static bool same_text(const char *a, const char *b)
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-/* Show the log of the bench run in progress; dir NULL: there is no bench. */
+/* Show the log of the bench run in progress; dir NULL: the bench ended. */
 static void follow_bench_log(struct ingest_pod *pod, const char *dir, const char *id)
 {
 	struct ingest *ingest = pod->ingest;

@@ -269,7 +269,7 @@ static void apply_lines(struct ingest_log *log)
 {
 	struct model *model = log->ingest->o.model;
 	struct outbox *out = &log->out;
-	/* The view shows the end of the log already, or soon shows all of it. */
+	/* The view shows the end of the log already, or will soon show the whole log. */
 	bool is_behind = fetch_bytes_behind(log) > FAR_BEHIND_BYTES &&
 			 (log->log->behind || tail_is_replay(log));
 
@@ -327,7 +327,7 @@ static void advance(struct ingest_log *log)
 	log->parsed = out->parsed;
 	if (log->stored < log->parsed)
 		log->stored = log->parsed;
-	/* Without a run in progress there is no row to store: apply_item() stored the last one, and
+	/* Without a run in progress, nothing is stored: apply_item() stored the last row, and
 	 * the next run may start after a long script. */
 	log->row_at = log->parsed;
 	if (out->has_run && takes_run(log, out->now.run_index)) {
@@ -343,7 +343,7 @@ static void advance(struct ingest_log *log)
 	tail_count_backlog(log);
 	if (tail_is_replay(log) || log->entry == NULL)
 		return;
-	/* Store the offset even if there was no sample. */
+	/* Store the offset even without a sample. */
 	store_log_advance(log->ingest->store, log->entry, log->parsed, out->n_lines);
 	/* The log was read again from the start: runs that are not in it any more are deleted. */
 	if (was_replay)
@@ -391,8 +391,8 @@ void sink_store_identity(struct ingest_log *log)
 		identity.real = ff->real;
 		identity.dev = ff->dev;
 		identity.inode = ff->ino;
-		/* The follower's stamp covers everything that it sent; some of it may not be in the
-		 * local copy yet. */
+		/* The follower's stamp covers everything that it sent; the local copy may still
+		 * lack some bytes. */
 		identity.stamp = ff->offset == log->known.len ? ff->stamp : 0;
 	}
 	store_log_set_identity(log->ingest->store, entry, &identity, copy);

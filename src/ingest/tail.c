@@ -15,7 +15,7 @@
 #define SLICE_ITEMS 4096
 /* Logs that share a turn if there is little to do for each. */
 #define TURN_LOGS 64
-/* When the program ends, a log with more unparsed bytes than this is left for the next start. */
+/* When the program ends, a log with more unparsed bytes than this waits for the next start. */
 #define LAST_BYTES (1U << 20)
 
 struct turn {
@@ -45,8 +45,8 @@ static void append_fetched(struct ingest_log *log)
 }
 
 /*
- * Parse the next slice of a log.  A slice does not cross `stored` or `news`, because what is done
- * with the results changes there.
+ * Parse the next slice of a log.  A slice does not cross `stored` or `news`, because the results
+ * are used differently before and after it.
  */
 static void read_slice(struct ingest_log *log)
 {

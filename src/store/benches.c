@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Benches in the database, whose truth is their results folder, and the noise
- * register, which bench/noise.h explains. */
+/* Copies of benches in the database (the results directory is authoritative), and the noise
+ * register, see bench/noise.h. */
 #include "store/benches.h"
 
 #include "store/store_priv.h"

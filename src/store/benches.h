@@ -3,60 +3,56 @@
 
 #include "store/store.h"
 
-/* A bench as the database knows it; texts borrowed, NULL or 0: unknown. */
+/* A bench in the database; texts are borrowed, NULL or 0: unknown. */
 struct stored_bench {
 	const char *id, *name;
 	const char *file;  /* its bench.json */
-	const char *dir;   /* its results folder */
+	const char *dir;   /* its results directory */
 	const char *state; /* running, done, aborted, failed */
 	const char *sha256;
 	const char *definition, *verdict; /* JSON texts */
 	int64_t started_ms, ended_ms;
 };
 
-/* One run of it; numbers NAN: unknown. */
+/* A run of a bench; numbers NAN: unknown. */
 struct stored_bench_run {
 	const char *run; /* "0_pod_tag" */
 	const char *pod, *tag, *state;
-	const char *detail; /* JSON text: all that is known of it */
+	const char *detail; /* JSON text with everything that is known about it */
 	double block, pos, rc, y_ms;
 	int64_t started_ms, ended_ms;
 };
 
 /*
- * Write a bench and its runs over what was known of them, in one transaction
- * on a connection of its own.  Any program may, also beside the one that
- * writes logs; waits a little where the database is locked.
+ * Add or replace a bench and its runs, in one transaction on a separate connection.  Also allowed
+ * while another process writes logs; waits a little if the database is locked.
  */
 int store_put_bench(const char *db_path, const struct stored_bench *bench,
 		    const struct stored_bench_run *runs, size_t n_runs, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* In the order of their start; state NULL: all.  See store/query.h. */
+/* In the order of their start; state NULL: all states.  See store/query.h. */
 int store_each_bench(struct store *store, const char *state,
 		     int (*fn)(void *user, const struct stored_bench *bench), void *user,
 		     struct err *err);
 
 /*
- * The noise register: a row for each pod of each bench that ran the same code
- * twice.  Texts borrowed, NULL: unknown; numbers NAN: unknown.
+ * The noise register: one row per pod of each bench that ran the same code twice.  Texts are
+ * borrowed, NULL: unknown; numbers NAN: unknown.
  */
 struct stored_noise {
 	const char *bench_id, *pod;
-	const char *gpus; /* "0,1"; "" none were named */
+	const char *gpus; /* "0,1"; "": not named */
 	const char *gpu, *gpu_id, *driver, *image;
 	const char *class_name; /* see bench/noise.h */
 	const char *what;	/* the command, for people */
 	const char *metric;
 	double n_runs, n_blocks, mean, sd, df, sd_block;
 	double drift, drift_p, span_s, run_s;
-	int64_t when_ms; /* the bench's end, or its begin */
+	int64_t when_ms; /* end of the bench, or its start */
 };
 
-/*
- * Replace what the register holds of that bench, in one transaction on a
- * connection of its own, as store_put_bench does.
- */
+/* Replace the rows of a bench, like store_put_bench(). */
 int store_put_noise(const char *db_path, const char *bench_id, const struct stored_noise *rows,
 		    size_t n, struct err *err) __attribute__((warn_unused_result));
 

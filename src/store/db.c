@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections, statements and rows of SQLite, for all of src/store. */
+/* SQLite connections, statements and rows. */
 #include "store/db.h"
 
 #include <stdlib.h>
@@ -11,16 +11,14 @@
 
 #define BUSY_MS 2000
 
-/* Readers too: they bring in order what a killed writer left. */
-static int open_flags(const char *path, bool write)
-{
-	return SQLITE_OPEN_NOMUTEX |
-	       (write || access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
-}
-
 int db_open(const char *path, bool write, sqlite3 **db, struct err *err)
 {
-	if (sqlite3_open_v2(path, db, open_flags(path, write), NULL) != SQLITE_OK) {
+	/* A reader opens the file for writing if it can, to repair what a killed writer left. */
+	bool is_writable = write || access(path, W_OK) == 0;
+	int flags =
+		SQLITE_OPEN_NOMUTEX | (is_writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+
+	if (sqlite3_open_v2(path, db, flags, NULL) != SQLITE_OK) {
 		db_fail(*db, path, err);
 		(void)sqlite3_close(*db);
 		*db = NULL;
@@ -54,13 +52,13 @@ int db_end(sqlite3 *db, const char *what, int rc, struct err *err)
 {
 	if (rc == 0)
 		rc = db_exec(db, what, err, "COMMIT");
-	/* A full disk may have ended the transaction already. */
+	/* SQLite may have rolled back already, for example because the disk is full. */
 	if (rc != 0 && !sqlite3_get_autocommit(db))
 		(void)db_exec(db, what, NULL, "ROLLBACK");
 	return rc;
 }
 
-/* The statement at its first row; NULL when it has none. */
+/* Prepare a statement and step to its first row; NULL: there is none. */
 static sqlite3_stmt *first_row(sqlite3 *db, const char *sql, const char *text, int64_t number)
 {
 	sqlite3_stmt *stmt;
@@ -152,15 +150,15 @@ void stmt_free_all(sqlite3_stmt **stmts, size_t n)
 		(void)sqlite3_finalize(stmts[i]);
 }
 
-int stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int said, struct err *err)
+int stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int result, struct err *err)
 {
 	int rc = sqlite3_finalize(stmt);
 
 	if (stmt == NULL)
 		return -1;
-	if (said == 0 && rc != SQLITE_OK)
+	if (result == 0 && rc != SQLITE_OK)
 		return db_fail(db, what, err);
-	return said;
+	return result;
 }
 
 void table_names(struct buf *sql, const struct table *table, const char *prefix)
@@ -220,50 +218,46 @@ sqlite3_stmt *table_select(sqlite3 *db, const char *what, const struct table *ta
 	return stmt_prepare(db, what, sql.data, &stmt, err) == 0 ? stmt : NULL;
 }
 
-static void bind_column(sqlite3_stmt *stmt, int at, const struct column *column, const void *member)
-{
-	const char *text;
-
-	switch (column->type) {
-	case COLUMN_TEXT:
-	case COLUMN_WORD:
-		memcpy(&text, member, sizeof(text));
-		stmt_bind_text(stmt, at, text);
-		break;
-	case COLUMN_CHARS:
-		text = member;
-		stmt_bind_text(stmt, at, *text != '\0' ? text : NULL);
-		break;
-	case COLUMN_ENUM:
-		text = column->names[*(const unsigned int *)member];
-		stmt_bind_text(stmt, at, text);
-		break;
-	case COLUMN_OPTIONAL:
-		if (*(const int64_t *)member == column->absent)
-			(void)sqlite3_bind_null(stmt, at);
-		else
-			(void)sqlite3_bind_int64(stmt, at, *(const int64_t *)member);
-		break;
-	case COLUMN_INT:
-		(void)sqlite3_bind_int64(stmt, at, *(const int64_t *)member);
-		break;
-	case COLUMN_SHORT:
-		(void)sqlite3_bind_int(stmt, at, *(const int *)member);
-		break;
-	case COLUMN_BOOL:
-		(void)sqlite3_bind_int(stmt, at, *(const bool *)member);
-		break;
-	case COLUMN_NUMBER:
-		stmt_bind_number(stmt, at, *(const double *)member);
-		break;
-	}
-}
-
 void row_bind(sqlite3_stmt *stmt, int at, const struct table *table, const void *row)
 {
-	for (size_t i = 0; i < table->n; i++)
-		bind_column(stmt, at + (int)i, &table->columns[i],
-			    (const char *)row + table->columns[i].offset);
+	for (size_t i = 0; i < table->n; i++, at++) {
+		const struct column *column = &table->columns[i];
+		const void *member = (const char *)row + column->offset;
+		const char *text;
+
+		switch (column->type) {
+		case COLUMN_TEXT:
+		case COLUMN_WORD:
+			memcpy(&text, member, sizeof(text));
+			stmt_bind_text(stmt, at, text);
+			break;
+		case COLUMN_CHARS:
+			text = member;
+			stmt_bind_text(stmt, at, *text != '\0' ? text : NULL);
+			break;
+		case COLUMN_ENUM:
+			stmt_bind_text(stmt, at, column->names[*(const unsigned int *)member]);
+			break;
+		case COLUMN_OPTIONAL:
+			if (*(const int64_t *)member == column->absent)
+				(void)sqlite3_bind_null(stmt, at);
+			else
+				(void)sqlite3_bind_int64(stmt, at, *(const int64_t *)member);
+			break;
+		case COLUMN_INT:
+			(void)sqlite3_bind_int64(stmt, at, *(const int64_t *)member);
+			break;
+		case COLUMN_SHORT:
+			(void)sqlite3_bind_int(stmt, at, *(const int *)member);
+			break;
+		case COLUMN_BOOL:
+			(void)sqlite3_bind_int(stmt, at, *(const bool *)member);
+			break;
+		case COLUMN_NUMBER:
+			stmt_bind_number(stmt, at, *(const double *)member);
+			break;
+		}
+	}
 }
 
 static unsigned int find_name(const struct column *column, const char *text)
@@ -273,49 +267,47 @@ static unsigned int find_name(const struct column *column, const char *text)
 	return (unsigned int)(i >= 0 ? i : column->absent);
 }
 
-static void read_column(sqlite3_stmt *stmt, int at, const struct column *column, void *member)
-{
-	const char *text;
-
-	switch (column->type) {
-	case COLUMN_TEXT:
-		text = stmt_text(stmt, at);
-		memcpy(member, &text, sizeof(text));
-		break;
-	case COLUMN_CHARS:
-		text = stmt_text(stmt, at);
-		(void)snprintf(member, (size_t)column->absent, "%s", text != NULL ? text : "");
-		break;
-	case COLUMN_WORD:
-		text = column->names[find_name(column, stmt_text(stmt, at))];
-		memcpy(member, &text, sizeof(text));
-		break;
-	case COLUMN_ENUM:
-		*(unsigned int *)member = find_name(column, stmt_text(stmt, at));
-		break;
-	case COLUMN_OPTIONAL:
-	case COLUMN_INT:
-		*(int64_t *)member = sqlite3_column_type(stmt, at) == SQLITE_NULL
-					     ? column->absent
-					     : sqlite3_column_int64(stmt, at);
-		break;
-	case COLUMN_SHORT:
-		*(int *)member = sqlite3_column_int(stmt, at);
-		break;
-	case COLUMN_BOOL:
-		*(bool *)member = sqlite3_column_int(stmt, at) != 0;
-		break;
-	case COLUMN_NUMBER:
-		*(double *)member = stmt_number(stmt, at);
-		break;
-	}
-}
-
 void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
 {
-	for (size_t i = 0; i < table->n; i++)
-		read_column(stmt, at + (int)i, &table->columns[i],
-			    (char *)row + table->columns[i].offset);
+	for (size_t i = 0; i < table->n; i++, at++) {
+		const struct column *column = &table->columns[i];
+		void *member = (char *)row + column->offset;
+		const char *text;
+
+		switch (column->type) {
+		case COLUMN_TEXT:
+			text = stmt_text(stmt, at);
+			memcpy(member, &text, sizeof(text));
+			break;
+		case COLUMN_CHARS:
+			text = stmt_text(stmt, at);
+			(void)snprintf(member, (size_t)column->absent, "%s",
+				       text != NULL ? text : "");
+			break;
+		case COLUMN_WORD:
+			text = column->names[find_name(column, stmt_text(stmt, at))];
+			memcpy(member, &text, sizeof(text));
+			break;
+		case COLUMN_ENUM:
+			*(unsigned int *)member = find_name(column, stmt_text(stmt, at));
+			break;
+		case COLUMN_OPTIONAL:
+		case COLUMN_INT:
+			*(int64_t *)member = sqlite3_column_type(stmt, at) == SQLITE_NULL
+						     ? column->absent
+						     : sqlite3_column_int64(stmt, at);
+			break;
+		case COLUMN_SHORT:
+			*(int *)member = sqlite3_column_int(stmt, at);
+			break;
+		case COLUMN_BOOL:
+			*(bool *)member = sqlite3_column_int(stmt, at) != 0;
+			break;
+		case COLUMN_NUMBER:
+			*(double *)member = stmt_number(stmt, at);
+			break;
+		}
+	}
 }
 
 bool row_next(sqlite3_stmt *stmt, const struct table *table, void *row)

@@ -10,49 +10,48 @@
 #include "base/err.h"
 
 /*
- * SQLite for the files of src/store: connections, statements, and rows as
- * structs.  What is absent in the program (parsers/run.h) is NULL in the
- * database, both ways.  `what` begins the sentence of an error.
+ * SQLite for the files of src/store: connections, statements, and rows as structs.  RUN_ABSENT in
+ * the program is NULL in the database.  Error messages start with `what`.
  */
 
 /* A connection; *db is NULL after a failure. */
 int db_open(const char *path, bool write, sqlite3 **db, struct err *err)
 	__attribute__((warn_unused_result));
-/* Set err from the connection's last error, return -1. */
+/* Set err from the connection's last error; returns -1. */
 int db_fail(sqlite3 *db, const char *what, struct err *err);
-/* Run statements that give no rows; formatted by sqlite3_mprintf: %Q quotes. */
+/* Run statements without rows; sql is a format of sqlite3_mprintf(): %Q quotes. */
 int db_exec(sqlite3 *db, const char *what, struct err *err, const char *sql, ...);
-/* End a transaction: rc 0: commit, else roll back; -1 when it is undone. */
+/* End a transaction: commit if rc is 0, otherwise roll back; -1 if it was rolled back. */
 int db_end(sqlite3 *db, const char *what, int rc, struct err *err);
-/* The first column of the first row; -1 when there is none.  text is ?1. */
+/* The first column of the first row; -1: there is none.  text is ?1. */
 int64_t db_number(sqlite3 *db, const char *sql, const char *text);
-/* The same as a text, owned; NULL when there is none.  number is ?1. */
+/* The same as a text; owned, NULL: there is none.  number is ?1. */
 char *db_text(sqlite3 *db, const char *sql, int64_t number);
 
-/* Parameters count from 1.  A text is borrowed until the step; NULL: NULL. */
+/* Parameters count from 1.  The text is borrowed until the step; may be NULL. */
 void stmt_bind_text(sqlite3_stmt *stmt, int at, const char *text);
-/* RUN_ABSENT: NULL; an infinite loss is stored as SQLite's infinity. */
+/* RUN_ABSENT becomes NULL; infinite numbers are stored as such. */
 void stmt_bind_number(sqlite3_stmt *stmt, int at, double value);
 
 /* Columns count from 0.  The text is borrowed until the next step. */
 const char *stmt_text(sqlite3_stmt *stmt, int column);
 double stmt_number(sqlite3_stmt *stmt, int column);
 
-/* One step of a statement that is used again; the code of SQLite. */
+/* Step and reset a statement; returns SQLite's result code. */
 int stmt_step(sqlite3_stmt *stmt);
 int stmt_prepare(sqlite3 *db, const char *what, const char *sql, sqlite3_stmt **stmt,
 		 struct err *err) __attribute__((warn_unused_result));
-/* Prepare n statements that are kept; free them. */
+/* Prepare n statements for repeated use; free them. */
 int stmt_prepare_all(sqlite3 *db, const char *what, const char *const *sql, size_t n,
 		     sqlite3_stmt **stmts, struct err *err) __attribute__((warn_unused_result));
 void stmt_free_all(sqlite3_stmt **stmts, size_t n);
 /*
- * Free a statement whose rows were walked: what the callback said (0: go on),
- * or -1 when a step failed.
+ * Free a statement after its rows were read.  Returns the callback's last result, or -1 if a step
+ * failed.
  */
-int stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int said, struct err *err);
+int stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int result, struct err *err);
 
-/* How a member lies in its column. */
+/* How a member is stored in its column. */
 enum column_type {
 	COLUMN_TEXT,	 /* char *; borrowed until the next step */
 	COLUMN_CHARS,	 /* char[`absent`]; "": NULL */
@@ -73,7 +72,7 @@ struct column {
 	const char *const *names; /* of the enum, NULL-ended */
 };
 
-/* The type follows from the member's. */
+/* The column type follows from the type of the member. */
 #define COLUMN_TYPE(member) \
 	_Generic((member), const char * : COLUMN_TEXT, char * : COLUMN_TEXT,   \
 		 int64_t : COLUMN_INT, uint64_t : COLUMN_INT,                  \
@@ -92,13 +91,13 @@ struct column {
 	COLUMN_NAMED(name, COLUMN_OPTIONAL, type, member, absent, NULL)
 #define COLUMN_OPT(type, member, absent) COLUMN_OPT_AS(#member, type, member, absent)
 
-/* Columns of a table and the struct that a row is. */
+/* Columns of a table, and the members of the struct that holds a row. */
 struct table {
 	const char *name;
 	const struct column *columns;
 	size_t n;
-	/* So many stay as they were when a row comes again, which its first
-	 * column tells; 0: the whole row is replaced. */
+	/* The first columns that keep their values when a row with the same first column is
+	 * written; 0: the whole row is replaced. */
 	size_t n_fixed;
 };
 
@@ -109,29 +108,28 @@ struct table {
 
 struct buf;
 
-/* Append "a, b, c", with the prefix before each. */
+/* Append the column names, "a, b, c", each with the prefix. */
 void table_names(struct buf *sql, const struct table *table, const char *prefix);
-/* The statement that puts a row; owned. */
+/* The statement that inserts or replaces a row; owned. */
 char *table_put_sql(const struct table *table);
-/* Put one row. */
+/* Insert or replace one row. */
 int table_put(sqlite3 *db, const char *what, const struct table *table, const void *row,
 	      struct err *err) __attribute__((warn_unused_result));
-/* Prepare "SELECT <columns> FROM <name> <rest>"; rest as in db_exec.  NULL with
- * err, which row_next and stmt_end_walk take too. */
+/* Prepare "SELECT <columns> FROM <name> <rest>"; rest is a format as in db_exec().  NULL with err;
+ * row_next() and stmt_end_walk() accept NULL. */
 sqlite3_stmt *table_select(sqlite3 *db, const char *what, const struct table *table,
 			   struct err *err, const char *rest, ...)
 	__attribute__((warn_unused_result));
 
-/* Bind a row's columns from parameter `at` on. */
+/* Bind the columns of a row, starting with parameter `at`. */
 void row_bind(sqlite3_stmt *stmt, int at, const struct table *table, const void *row);
-/* Step to the next row and read it; false: stmt_end_walk tells why not. */
+/* Step to the next row and read it; false at the end or on error, see stmt_end_walk(). */
 bool row_next(sqlite3_stmt *stmt, const struct table *table, void *row);
-/* Read a row's columns from column `at` on into row. */
+/* Read the columns into row, starting with column `at`. */
 void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row);
 /*
- * Give each row of a selection to fn, which ends the walk with another number
- * than 0; its result, or -1 with err.  type: of the rows; then what
- * table_select takes.
+ * Pass each selected row to fn until it returns something other than 0.  Returns fn's last result,
+ * or -1 with err.  type is the struct of a row; the last arguments are those of table_select().
  */
 #define table_walk(db, what, table, type, fn, user, err, ...)                                \
 	__extension__({                                                                      \
@@ -143,6 +141,6 @@ void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row);
 			walk_rc = fn(user, &walk_row);                                       \
 		stmt_end_walk((db), what, walk_stmt, walk_rc, err);                          \
 	})
-/* Make the texts of a row its own; free them. */
+/* Copy the texts of a row, so that it owns them; free them. */
 void row_own(const struct table *table, void *row);
 void row_release(const struct table *table, void *row);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Series of runs out of the database, in jobs; for the dashboard. */
+/* Load series from the database in jobs, for the dashboard. */
 #include "store/history.h"
 
 #include <stdlib.h>
@@ -12,10 +12,10 @@ struct history {
 	char *path;
 	history_fn fn;
 	void *user;
-	sqlite3 *db; /* of the job that runs */
+	sqlite3 *db; /* used by jobs only */
 	struct sample_reader *reader;
 	size_t waiting;
-	bool is_closed; /* the last answer frees it */
+	bool is_closed; /* the last job frees it */
 };
 
 struct request {
@@ -33,16 +33,7 @@ static void history_free_now(struct history *h)
 	free(h);
 }
 
-static int open_once(struct history *h, struct err *err)
-{
-	if (h->db == NULL && db_open(h->path, false, &h->db, err) != 0)
-		return -1;
-	if (h->reader == NULL)
-		h->reader = sample_reader_new(h->db, h->path, err);
-	return h->reader != NULL ? 0 : -1;
-}
-
-/* An infinite value is no point of a chart. */
+/* Charts have no infinite values. */
 static void push_point(struct history_answer *answer, enum metric metric, struct series_point point)
 {
 	struct series **series = &answer->series[metric];
@@ -70,7 +61,7 @@ static int add_sample(void *user, const struct stored_sample *row)
 	return 0;
 }
 
-static int add_moment(void *user, const struct store_telemetry *row)
+static int add_telemetry(void *user, const struct store_telemetry *row)
 {
 	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
 		push_point(user, store_telemetry_metrics[i],
@@ -88,9 +79,15 @@ static void history_work(void *user)
 	const struct stored_span of_pod = { request->pod, ask->after_ms, true };
 	const struct sample_span of_run = { ask->run_id, ask->after_line, NULL };
 
-	if (open_once(h, &answer->err) == 0 && request->pod != NULL)
-		(void)telemetry_walk(h->db, &of_pod, add_moment, answer, &answer->err);
-	else if (h->reader != NULL)
+	if (h->db == NULL && db_open(h->path, false, &h->db, &answer->err) != 0)
+		return;
+	if (h->reader == NULL)
+		h->reader = sample_reader_new(h->db, h->path, &answer->err);
+	if (h->reader == NULL)
+		return;
+	if (request->pod != NULL)
+		(void)telemetry_walk(h->db, &of_pod, add_telemetry, answer, &answer->err);
+	else
 		(void)sample_reader_walk(h->reader, &of_run, add_sample, answer, &answer->err);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lock beside a database; taken by store.c, asked for by the commands. */
+/* The lock file of a database; store.c holds it while it writes. */
 #include "store/lock.h"
 
 #include <errno.h>
@@ -25,39 +25,32 @@ static long read_holder(int fd)
 }
 
 /*
- * Take it, or find out who has it.  One that was killed between the fork and
- * the exec of a child of its leaves the lock to that child for a moment, and
- * who only looks has it for a moment too: they are waited for.
+ * The holder may be a process that only tested the lock, or a child of a killed writer that has not
+ * called exec yet.  Both release it within a moment, so retry unless the named process exists.
  */
-static bool take_or_wait(int fd, long *holder)
-{
-	const struct timespec moment = { 0, 10L * 1000 * 1000 };
-
-	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
-		*holder = read_holder(fd);
-		if (i == WAIT_TIMES ||
-		    (*holder != 0 && (kill((pid_t)*holder, 0) == 0 || errno != ESRCH)))
-			return false;
-		(void)nanosleep(&moment, NULL);
-	}
-	return true;
-}
-
 int lock_take(const char *db_path, long *holder, struct err *err)
 {
+	const struct timespec moment = { 0, 10L * 1000 * 1000 };
 	AUTO_TEXT path = xasprintf("%s.lock", db_path);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	*holder = 0;
 	if (fd < 0) {
-		err_set_errno(err, ERR_DB, "cannot make %s", path);
-	} else if (!take_or_wait(fd, holder)) {
-		(void)close(fd);
-		fd = -1;
-	} else if (ftruncate(fd, 0) == 0) {
-		/* Only a hint for people: a full disk may leave it empty. */
-		(void)dprintf(fd, "%ld\n", (long)getpid());
+		err_set_errno(err, ERR_DB, "cannot create %s", path);
+		return -1;
 	}
+	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+		*holder = read_holder(fd);
+		if (i == WAIT_TIMES ||
+		    (*holder != 0 && (kill((pid_t)*holder, 0) == 0 || errno != ESRCH))) {
+			(void)close(fd);
+			return -1;
+		}
+		(void)nanosleep(&moment, NULL);
+	}
+	/* For people only: on a full disk the file stays empty. */
+	if (ftruncate(fd, 0) == 0)
+		(void)dprintf(fd, "%ld\n", (long)getpid());
 	return fd;
 }
 

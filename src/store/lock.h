@@ -6,17 +6,16 @@
 #include "base/err.h"
 
 /*
- * "One program writes": a lock on "<database>.lock", which also holds the
- * process id of the holder.  The kernel frees it with the process.
+ * Only one process writes a database: it locks "<database>.lock" and writes its process id there.
+ * The kernel releases the lock when the process ends.
  */
 
 /*
- * The held lock's descriptor (close it to let go); -1 when someone else has
- * it (*holder is its process id, 0: unknown) or, with err set, when the file
- * cannot be made.
+ * Take the lock; returns a descriptor, close it to release the lock.  -1 if another process holds
+ * it (*holder is its process id, 0: unknown), or with err if the file cannot be created.
  */
 int lock_take(const char *db_path, long *holder, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* True when someone holds it; *holder as above. */
+/* Does a process hold the lock?  Sets *holder as above. */
 bool lock_is_held(const char *db_path, long *holder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pods and their telemetry, in and out of the database. */
+/* Write and read pods and their telemetry. */
 #include "store/pods.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ bool store_telemetry_prune(struct store *store, const char *pod, int64_t now_ms)
 	return true;
 }
 
-/* A clock that is so far from where it should be was set. */
+/* A larger jump means that the clock was set. */
 #define CLOCK_SET_MS 60000
 
 bool store_prune_is_due(struct store_prune *prune, int64_t wall_ms, int64_t mono_ms)

@@ -4,14 +4,12 @@
 #include "store/store.h"
 
 /*
- * Pods as they were last, and what they said of themselves: a row a moment for
- * the pod (gpu STORE_POD_GPU: over all its GPUs that count, and the host) and
- * one for each GPU.
+ * The last state of each pod, and its telemetry: per time one row for the pod (gpu STORE_POD_GPU:
+ * the host, and all its counted GPUs) and one row for each GPU.
  *
- * Bounded: at most one moment in STORE_TELEMETRY_EVERY_MS is kept of a pod;
- * after STORE_TELEMETRY_FULL_MS one in STORE_TELEMETRY_KEEP_MS stays, after
- * STORE_TELEMETRY_LAST_MS none.  What cannot be written is given up beyond
- * STORE_TELEMETRY_MAX_PENDING rows.
+ * A pod has at most one time per STORE_TELEMETRY_EVERY_MS; after STORE_TELEMETRY_FULL_MS one per
+ * STORE_TELEMETRY_KEEP_MS remains, and after STORE_TELEMETRY_LAST_MS none.  While the database
+ * cannot be written, rows beyond STORE_TELEMETRY_MAX_PENDING are dropped.
  */
 #define STORE_POD_GPU		    (-1)
 #define STORE_TELEMETRY_EVERY_MS    10000
@@ -47,45 +45,44 @@ struct store_telemetry {
 	double disk_free_bytes;
 };
 
-/* A pod as it is now; texts may be NULL. */
+/* State of a pod; texts may be NULL. */
 struct store_pod {
 	const char *name, *target, *state, *why, *gpu;
 	int64_t lag_ms; /* -1: unknown */
 	double disk_free_bytes;
-	int64_t seen_ms; /* wall clock of this */
+	int64_t seen_ms; /* time of this state; wall clock */
 };
 
-/* For the writer: to be written with the next batch.  All is copied. */
+/* Add or replace the pod in the next batch; texts are copied. */
 void store_pod_put(struct store *store, const struct store_pod *pod);
-/* The rows of one moment; the pod must have been put.  keep: it stays. */
+/* Add the rows of one time; the pod must have been added.  keep: see STORE_TELEMETRY_KEEP_MS. */
 void store_telemetry_add(struct store *store, const char *pod, const struct store_telemetry *rows,
 			 size_t n, bool keep);
 /*
- * Drop what is too old of a pod, with the next batch; false: that one drops
- * another pod's, try again later.
+ * Delete old rows of a pod with the next batch; false: that batch deletes those of another pod, try
+ * again later.
  */
 bool store_telemetry_prune(struct store *store, const char *pod, int64_t now_ms);
 
 /*
- * Is it time to drop what is old?  wall_ms decides how old a row is, and what
- * is dropped does not come back: where that clock was set (the mono clock
- * went another way), it is believed after STORE_PRUNE_MS.
+ * Is it time to delete old rows?  Their age depends on the wall clock.  If that clock was set (the
+ * monotonic clock disagrees), wait STORE_PRUNE_MS before trusting it, because deletion is final.
  */
 #define STORE_PRUNE_MS 600000
 struct store_prune {
-	int64_t last_ms;   /* wall clock, of the last time; 0: none yet */
-	int64_t offset_ms; /* wall less mono clock, at the last look */
+	int64_t last_ms;   /* time of the last deletion; wall clock; 0: none yet */
+	int64_t offset_ms; /* wall clock minus monotonic clock at the last call */
 };
 bool store_prune_is_due(struct store_prune *prune, int64_t wall_ms, int64_t mono_ms);
 
-/* Reads on the caller's thread, as those of query.h. */
+/* Reads like those of query.h. */
 typedef int (*stored_pod_fn)(void *user, const struct store_pod *row);
 int store_each_pod(struct store *store, stored_pod_fn fn, void *user, struct err *err);
 
 struct stored_span {
 	const char *pod;
-	int64_t after_ms; /* 0: from the first on */
-	bool pod_only;	  /* not each GPU */
+	int64_t after_ms; /* 0: all rows */
+	bool pod_only;	  /* no rows of single GPUs */
 };
 
 typedef int (*stored_telemetry_fn)(void *user, const struct store_telemetry *row);

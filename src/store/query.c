@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads of what was stored; for the commands, the views of history and the
- * series. */
+/* Read runs and samples from the database. */
 #include "store/query.h"
 
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 #include "parsers/run_series.h"
 #include "store/store_priv.h"
 
-/* What a stored run has of its log. */
+/* Columns of a run's log. */
 static const struct column log_columns[] = {
 	COLUMN(struct stored_run, pod),
 	COLUMN(struct stored_run, path),
@@ -20,21 +19,14 @@ static const struct column log_columns[] = {
 };
 static const struct table run_log_table = TABLE("tails", log_columns, 0);
 
-static int prepare_runs(struct store *store, const char *rest, sqlite3_stmt **stmt, struct err *err)
+/* Fill *row from a row of walk_runs(), with the run's events and series. */
+static void read_run(sqlite3_stmt *stmt, sqlite3_stmt *events, sqlite3_stmt *series,
+		     struct stored_run *row)
 {
-	AUTO_BUF sql = buf_new(65536);
-
-	buf_append_str(&sql, "SELECT ");
-	table_names(&sql, &run_table, "r.");
-	buf_append_str(&sql, ", ");
-	table_names(&sql, &run_log_table, "t.");
-	buf_appendf(&sql, " FROM runs r JOIN tails t ON t.id = r.tail_id %s", rest);
-	return stmt_prepare(store->reader, store->path, sql.data, stmt, err);
-}
-
-static void read_run(sqlite3_stmt *stmt, struct stored_run *row)
-{
+	struct run_series one = { .shared = NULL };
+	struct run_event event;
 	struct run_row own;
+	size_t cap = 0;
 
 	run_init(&own.run);
 	row_read(stmt, 0, &run_table, &own);
@@ -48,75 +40,53 @@ static void read_run(sqlite3_stmt *stmt, struct stored_run *row)
 				    .rev = own.rev,
 				    .run = own.run };
 	row_read(stmt, (int)run_table.n, &run_log_table, row);
-}
 
-/* The events of one run, in order. */
-static void read_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
-{
-	struct run_event event;
-	size_t cap = 0;
-
-	(void)sqlite3_bind_int64(stmt, 1, run_id);
-	while (run->n_events < RUN_MAX_EVENTS && row_next(stmt, &event_table, &event)) {
+	struct run *run = &row->run;
+	(void)sqlite3_bind_int64(events, 1, row->run_id);
+	while (run->n_events < RUN_MAX_EVENTS && row_next(events, &event_table, &event)) {
 		row_own(&event_table, &event);
 		if (event.text == NULL)
 			event.text = xstrdup("");
 		xpush(run->events, run->n_events, cap, event);
 	}
-	(void)sqlite3_reset(stmt);
+	(void)sqlite3_reset(events);
+	cap = 0;
+	(void)sqlite3_bind_int64(series, 1, row->run_id);
+	while (run->n_series < RUN_MAX_SERIES && row_next(series, &series_table, &one))
+		xpush(run->series, run->n_series, cap, one);
+	(void)sqlite3_reset(series);
 }
 
-/* The series of one run, in order. */
-static void read_series(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
-{
-	struct run_series series = { .shared = NULL };
-	size_t cap = 0;
-
-	(void)sqlite3_bind_int64(stmt, 1, run_id);
-	while (run->n_series < RUN_MAX_SERIES && row_next(stmt, &series_table, &series))
-		xpush(run->series, run->n_series, cap, series);
-	(void)sqlite3_reset(stmt);
-}
-
-/* What lies beside the rows of runs: their events and their series. */
-struct beside {
-	sqlite3_stmt *events, *series;
-};
-
-static bool beside_open(struct store *store, struct beside *beside, struct err *err)
-{
-	static const char rest[] = "WHERE run_id = ?1 ORDER BY idx";
-
-	*beside = (struct beside){ NULL, NULL };
-	beside->events = table_select(store->reader, store->path, &event_table, err, rest);
-	if (beside->events != NULL)
-		beside->series = table_select(store->reader, store->path, &series_table, err, rest);
-	return beside->series != NULL;
-}
-
-/* Walk over the runs that `rest` of the statement names; number is its ?1. */
+/* Pass the runs that `rest` of the statement selects to fn; number is its ?1. */
 static int walk_runs(struct store *store, const char *rest, int64_t number, stored_run_fn fn,
 		     void *user, struct err *err)
 {
-	struct beside beside;
+	static const char of_run[] = "WHERE run_id = ?1 ORDER BY idx";
+	sqlite3 *db = store->reader;
+	AUTO_BUF sql = buf_new(65536);
 	sqlite3_stmt *stmt;
 	struct stored_run row;
 
-	if (prepare_runs(store, rest, &stmt, err) != 0)
+	buf_append_str(&sql, "SELECT ");
+	table_names(&sql, &run_table, "r.");
+	buf_append_str(&sql, ", ");
+	table_names(&sql, &run_log_table, "t.");
+	buf_appendf(&sql, " FROM runs r JOIN tails t ON t.id = r.tail_id %s", rest);
+	if (stmt_prepare(db, store->path, sql.data, &stmt, err) != 0)
 		return -1;
-	int rc = beside_open(store, &beside, err) ? 0 : -1;
+	sqlite3_stmt *events = table_select(db, store->path, &event_table, err, of_run);
+	sqlite3_stmt *series = table_select(db, store->path, &series_table, err, of_run);
+	int rc = events != NULL && series != NULL ? 0 : -1;
 	if (sqlite3_bind_parameter_count(stmt) > 0)
 		(void)sqlite3_bind_int64(stmt, 1, number);
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-		read_run(stmt, &row);
-		read_events(beside.events, row.run_id, &row.run);
-		read_series(beside.series, row.run_id, &row.run);
+		read_run(stmt, events, series, &row);
 		rc = fn(user, &row);
 		run_release(&row.run);
 	}
-	(void)sqlite3_finalize(beside.events);
-	(void)sqlite3_finalize(beside.series);
-	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
+	(void)sqlite3_finalize(events);
+	(void)sqlite3_finalize(series);
+	return stmt_end_walk(db, store->path, stmt, rc, err);
 }
 
 int store_each_run(struct store *store, int64_t run_id, stored_run_fn fn, void *user,
@@ -138,8 +108,8 @@ int64_t store_data_version(struct store *store)
 }
 
 /*
- * The runs that text ?1 names best: 3 by a whole path, 2 by its beginning, 1
- * by the beginning of its last part, each also behind "pod:".
+ * The runs that text ?1 matches best: 3 a whole path, 2 the start of a path, 1 the start of its
+ * last component; each also after "pod:".
  */
 static const char find_runs[] =
 	"WITH places AS (SELECT r.id, t.path, t.pod || ':' AS pod,"
@@ -177,25 +147,24 @@ int64_t store_find_run(struct store *store, const char *text, struct err *err)
 		return id;
 	if (n > 1)
 		err_set(err, ERR_USAGE,
-			"%lld runs are meant by \"%s\": name one by its id "
-			"(hgym-tui runs)",
-			(long long)n, text);
+			"\"%s\" matches %lld runs; give the id of one (see hgym-tui runs)", text,
+			(long long)n);
 	else
-		err_set(err, ERR_NODATA, "there is no run \"%s\"", text);
+		err_set(err, ERR_NODATA, "no run \"%s\" in the database; see hgym-tui runs", text);
 	return 0;
 }
 
-/* There are no more metrics and names than this. */
+/* Upper limit of the ids of metrics and printed names. */
 #define IDS_MAX (STORE_MAX_NAMES + 4096)
 
-static const struct column seen_columns[] = {
+static const struct column sample_columns[] = {
 	COLUMN(struct stored_sample, sample.line),
 	COLUMN(struct stored_sample, sample.step),
 	COLUMN(struct stored_sample, sample.train_ms),
 	COLUMN(struct stored_sample, sample.wall_ms),
 };
-/* The first columns of select_rows; then metric and value of each slot. */
-static const struct table seen_row = TABLE("", seen_columns, 0);
+/* The first columns of select_rows; metric and value of each slot follow. */
+static const struct table sample_row = TABLE("", sample_columns, 0);
 #define COL_SLOTS 4
 
 static const char *const select_rows =
@@ -207,7 +176,7 @@ static const char *const select_rows =
 
 /* A row of the table metrics. */
 struct name {
-	char *text; /* owned; NULL: not asked yet */
+	char *text; /* owned; NULL: not loaded yet */
 	enum metric metric;
 	char label[SERIES_LABEL_BYTES];
 };
@@ -243,19 +212,14 @@ void sample_reader_free(struct sample_reader *r)
 	free(r);
 }
 
-static struct name *name_at(struct sample_reader *r, size_t id)
-{
-	while (r->n_names <= id)
-		xpush(r->names, r->n_names, r->cap_names, (struct name){ .metric = METRIC_COUNT });
-	return &r->names[id];
-}
-
-/* The name of that number, asked when it is seen first; NULL: it has none. */
+/* The metric or printed name with this id, loaded on first use; NULL: there is none. */
 static const struct name *find_metric(struct sample_reader *r, int64_t id)
 {
 	if (id < 0 || id > IDS_MAX)
 		return NULL;
-	struct name *name = name_at(r, (size_t)id);
+	while (r->n_names <= (size_t)id)
+		xpush(r->names, r->n_names, r->cap_names, (struct name){ .metric = METRIC_COUNT });
+	struct name *name = &r->names[id];
 	if (name->text != NULL)
 		return name;
 	name->text = db_text(r->db, "SELECT name FROM metrics WHERE id = ?1", id);
@@ -268,49 +232,35 @@ static const struct name *find_metric(struct sample_reader *r, int64_t id)
 	return name;
 }
 
-struct walk {
-	struct sample_reader *r;
-	const struct sample_span *span;
-	stored_sample_fn fn;
-	void *user;
-	struct err *err;
-};
-
-/* One metric of the row, whose other members are those of all of them. */
-static int see_slot(const struct walk *walk, struct stored_sample *row, int column)
+/* Pass the samples of the current row to fn. */
+static int walk_row(struct sample_reader *r, const struct sample_span *span, stored_sample_fn fn,
+		    void *user, struct err *err)
 {
-	sqlite3_stmt *stmt = walk->r->stmt;
-	const struct name *name = find_metric(walk->r, sqlite3_column_int64(stmt, column));
-
-	if (name == NULL)
-		return err_set(walk->err, ERR_DB, "%s is damaged: a sample of no metric",
-			       walk->r->path);
-	if (walk->span->metric != NULL && strcmp(walk->span->metric, name->label) != 0)
-		return 0;
-	row->metric = name->label;
-	row->sample.metric = name->metric;
-	row->sample.name = name->metric < METRIC_COUNT ? NULL : name->text;
-	row->sample.value = stmt_number(stmt, column + 1);
-	return walk->fn(walk->user, row);
-}
-
-static int see_row(const struct walk *walk)
-{
-	sqlite3_stmt *stmt = walk->r->stmt;
 	struct stored_sample row;
 	int rc = 0;
 
-	row_read(stmt, 0, &seen_row, &row);
-	for (int i = 0; rc == 0 && i < SAMPLE_SLOTS; i++)
-		if (sqlite3_column_type(stmt, COL_SLOTS + 2 * i) != SQLITE_NULL)
-			rc = see_slot(walk, &row, COL_SLOTS + 2 * i);
+	row_read(r->stmt, 0, &sample_row, &row);
+	for (int i = COL_SLOTS; rc == 0 && i < COL_SLOTS + 2 * SAMPLE_SLOTS; i += 2) {
+		if (sqlite3_column_type(r->stmt, i) == SQLITE_NULL)
+			continue;
+		const struct name *name = find_metric(r, sqlite3_column_int64(r->stmt, i));
+		if (name == NULL)
+			return err_set(err, ERR_DB, "%s is damaged: a sample has no metric",
+				       r->path);
+		if (span->metric != NULL && strcmp(span->metric, name->label) != 0)
+			continue;
+		row.metric = name->label;
+		row.sample.metric = name->metric;
+		row.sample.name = name->metric < METRIC_COUNT ? NULL : name->text;
+		row.sample.value = stmt_number(r->stmt, i + 1);
+		rc = fn(user, &row);
+	}
 	return rc;
 }
 
 int sample_reader_walk(struct sample_reader *r, const struct sample_span *span, stored_sample_fn fn,
 		       void *user, struct err *err)
 {
-	const struct walk walk = { r, span, fn, user, err };
 	char printed[SERIES_NAME_BYTES] = "";
 	int rc = 0;
 
@@ -322,7 +272,7 @@ int sample_reader_walk(struct sample_reader *r, const struct sample_span *span, 
 	stmt_bind_text(r->stmt, 3, span->metric);
 	stmt_bind_text(r->stmt, 4, printed);
 	while (rc == 0 && sqlite3_step(r->stmt) == SQLITE_ROW)
-		rc = see_row(&walk);
+		rc = walk_row(r, span, fn, user, err);
 	if (sqlite3_reset(r->stmt) != SQLITE_OK && rc == 0)
 		rc = db_fail(r->db, r->path, err);
 	return rc;

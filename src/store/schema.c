@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Tables and views, and the way to them from every earlier version.  Called
- * when a database is opened.
- */
+/* Tables and views, and the migrations from earlier schemas; used when a database is opened. */
 #include "store/schema.h"
 
 #include <stdlib.h>
@@ -12,8 +9,8 @@
 #include "store/db.h"
 
 /*
- * Never change a step that was released: add one.  Times are milliseconds
- * since 1970 UTC; numbers that a log does not hold are NULL.
+ * Never change a step that was released; add another one.  Times are milliseconds since 1970 UTC;
+ * numbers that a log does not contain are NULL.
  */
 static const char *const steps[] = {
 	/* 1: logs, runs and their series. */
@@ -76,9 +73,8 @@ static const char *const steps[] = {
 	"ALTER TABLE runs ADD COLUMN cap_s NUMERIC;"
 	"CREATE INDEX runs_by_rev ON runs(rev);",
 	/*
-	 * 6: pods as they were last, and what they said of themselves.  gpu is
-	 * the number of nvidia-smi, -1 all that count and the host; keep marks
-	 * the rows that stay when the others are dropped.
+	 * 6: last state of each pod, and telemetry.  gpu is the index in nvidia-smi, or -1 for the
+	 * host and all counted GPUs; rows with keep are kept when the others are deleted.
 	 */
 	"CREATE TABLE pods("
 	" id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, target TEXT,"
@@ -91,7 +87,7 @@ static const char *const steps[] = {
 	" gpu_sm_mhz NUMERIC, gpu_throttle NUMERIC, host_load NUMERIC,"
 	" disk_free_bytes NUMERIC,"
 	" PRIMARY KEY(pod_id, at_ms, gpu)) WITHOUT ROWID;",
-	/* 7: the samples of a line in one row (store_priv.h). */
+	/* 7: the samples of a line share a row (store_priv.h). */
 	"CREATE TABLE metrics(id INTEGER PRIMARY KEY,"
 	" name TEXT NOT NULL UNIQUE);"
 	"CREATE TABLE sample_rows("
@@ -102,8 +98,8 @@ static const char *const steps[] = {
 	" m3 INTEGER, v3 NUMERIC,"
 	" PRIMARY KEY(run_id, line, seq)) WITHOUT ROWID;",
 	/*
-	 * 8: all samples lie there.  Those of before keep their order and get
-	 * numbers of their own: of two metrics the same could be there.
+	 * 8: all samples are in sample_rows.  Older samples keep their order but are numbered
+	 * again, because samples of two metrics could have the same number.
 	 */
 	"INSERT OR IGNORE INTO metrics(name)"
 	" SELECT DISTINCT metric FROM samples;"
@@ -115,17 +111,16 @@ static const char *const steps[] = {
 	"DROP VIEW IF EXISTS v_samples;"
 	"DROP TABLE samples;",
 	/*
-	 * 9: by what a log on a pod is known again: the checksum (base/cksum.h)
-	 * of all that was fetched of it, its change time when that was all
-	 * there was, and where its path leads by links.
+	 * 9: how a log on a pod is recognized (base/log_identity.h): checksum of the fetched bytes,
+	 * change time of the file if these were all, and the target of a symlink.
 	 */
 	"ALTER TABLE tails ADD COLUMN fetched INTEGER;"
 	"ALTER TABLE tails ADD COLUMN crc INTEGER;"
 	"ALTER TABLE tails ADD COLUMN stamp INTEGER;"
 	"ALTER TABLE tails ADD COLUMN real TEXT;",
 	/*
-	 * 10: series of any name.  own marks a name that a log printed: it may
-	 * be that of a metric, which it does not stand for.
+	 * 10: series of any name.  own marks a name that a log printed; if a metric has the same
+	 * name, the two are different series.
 	 */
 	"DROP VIEW IF EXISTS v_samples;"
 	"CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL,"
@@ -146,7 +141,7 @@ _Static_assert(LENGTH(steps) == SCHEMA_VERSION, "a version for each step");
 
 #define WHAT "the database"
 
-/* A column for each number that a run has. */
+/* Numbers of a run that have no column in the table. */
 static const char missing_column[] = "SELECT value FROM json_each('["
 #define X(member, decimals) "\"" #member "\","
 	RUN_NUMBER_LIST(X)
@@ -154,50 +149,21 @@ static const char missing_column[] = "SELECT value FROM json_each('["
 		"null]') WHERE value NOT IN"
 		" (SELECT name FROM pragma_table_info('runs'))";
 
-/* Older databases learn new ones. */
-static int add_number_columns(sqlite3 *db, struct err *err)
-{
-	char *name;
-	int rc = 0;
-
-	while (rc == 0 && (name = db_text(db, missing_column, 0)) != NULL) {
-		rc = db_exec(db, WHAT, err, "ALTER TABLE runs ADD COLUMN %s NUMERIC", name);
-		free(name);
-	}
-	return rc;
-}
-
-/* A number for each metric; older databases learn new ones. */
-static int add_metrics(sqlite3 *db, struct err *err)
-{
-	static const char sql[] = ""
-#define X(id, name, unit, what) "INSERT OR IGNORE INTO metrics(name) VALUES('" name "');"
-		METRIC_LIST(X)
-#undef X
-		;
-
-	return db_exec(db, WHAT, err, sql);
-}
-
-static bool has_metrics(sqlite3 *db)
-{
-	static const char sql[] = "SELECT count(*) FROM metrics WHERE name IN ("
-#define X(id, name, unit, what) "'" name "',"
-		METRIC_LIST(X)
-#undef X
-			"NULL) AND NOT own";
-
-	return db_number(db, sql, NULL) == METRIC_COUNT;
-}
+#define METRIC_ROW(id, name, unit, what)  "INSERT OR IGNORE INTO metrics(name) VALUES('" name "');"
+#define METRIC_NAME(id, name, unit, what) "'" name "',"
 
 bool schema_is_current(sqlite3 *db)
 {
+	static const char count_metrics[] =
+		"SELECT count(*) FROM metrics WHERE name IN (" METRIC_LIST(
+			METRIC_NAME) "NULL) AND NOT own";
 	AUTO_TEXT missing = db_text(db, missing_column, 0);
-	return missing == NULL && has_metrics(db) &&
+
+	return missing == NULL && db_number(db, count_metrics, NULL) == METRIC_COUNT &&
 	       db_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION;
 }
 
-/* A printed name that is a metric's too is told from that (run_series.h). */
+/* A printed name that is also the name of a metric gets a suffix (run_series.h). */
 #define LABEL                                                                \
 	"CASE WHEN m.own AND EXISTS (SELECT 1 FROM metrics c WHERE c.name =" \
 	" m.name AND NOT c.own) THEN m.name || ' (printed)' ELSE m.name END"
@@ -209,7 +175,7 @@ bool schema_is_current(sqlite3 *db)
 
 #define UNION_ALL(a, b) a " UNION ALL " b
 
-/* What other programs may read, by the lists of today. */
+/* Views for other programs; recreated whenever a database is opened for writing. */
 static const struct {
 	const char *name, *select;
 } views[] = {
@@ -245,19 +211,10 @@ static const struct {
 	{ "v_noise", "SELECT * FROM noise" },
 };
 
-static int renew_views(sqlite3 *db, struct err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < LENGTH(views); i++)
-		rc = db_exec(db, WHAT, err, "DROP VIEW IF EXISTS %s;CREATE VIEW %s AS %s",
-			     views[i].name, views[i].name, views[i].select);
-	return rc;
-}
-
 int schema_migrate_to(sqlite3 *db, int version, struct err *err)
 {
 	int64_t have = db_number(db, "PRAGMA user_version", NULL);
+	char *column;
 	int rc = 0;
 
 	if (have < 0)
@@ -267,10 +224,17 @@ int schema_migrate_to(sqlite3 *db, int version, struct err *err)
 	for (; rc == 0 && have < version; have++)
 		rc = db_exec(db, WHAT, err, "%s;PRAGMA user_version = %d", steps[have],
 			     (int)have + 1);
-	if (rc == 0)
-		rc = add_number_columns(db, err);
-	if (rc == 0 && version == SCHEMA_VERSION)
-		rc = add_metrics(db, err) != 0 ? -1 : renew_views(db, err);
+	while (rc == 0 && (column = db_text(db, missing_column, 0)) != NULL) {
+		rc = db_exec(db, WHAT, err, "ALTER TABLE runs ADD COLUMN %s NUMERIC", column);
+		free(column);
+	}
+	if (version == SCHEMA_VERSION) {
+		if (rc == 0)
+			rc = db_exec(db, WHAT, err, METRIC_LIST(METRIC_ROW));
+		for (size_t i = 0; rc == 0 && i < LENGTH(views); i++)
+			rc = db_exec(db, WHAT, err, "DROP VIEW IF EXISTS %s;CREATE VIEW %s AS %s",
+				     views[i].name, views[i].name, views[i].select);
+	}
 	return db_end(db, WHAT, rc, err);
 }
 
@@ -291,15 +255,15 @@ int schema_check(sqlite3 *db, const char *path, struct err *err)
 
 	if (have > SCHEMA_VERSION)
 		return err_set(err, ERR_DB,
-			       "%s was written by a newer hgym-tui (schema "
-			       "%lld; this one knows %d)",
+			       "%s was written by a newer hgym-tui (schema %lld; this version "
+			       "supports up to %d)",
 			       path, (long long)have, SCHEMA_VERSION);
 	if (have < 0)
 		return db_fail(db, path, err);
 	if (have < SCHEMA_VERSION)
 		return err_set(err, ERR_DB,
-			       "%s has the older schema %lld and is in use by "
-			       "an older hgym-tui: end that one first",
+			       "%s has the older schema %lld and is in use by an older hgym-tui; "
+			       "quit that one first",
 			       path, (long long)have);
 	return 0;
 }

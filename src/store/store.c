@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A database from its opening to its end: who writes it, and what waits to be
- * written: samples, runs and offsets become a batch, the batch a job.  One
- * that cannot be written stays and is tried again; nothing is dropped.
+ * The database from opening to closing: which process writes it, and the rows that wait to be
+ * written.  Samples, runs and offsets are collected in a batch, which a job writes.  A batch that
+ * cannot be written is kept and tried again; nothing is dropped.
  */
 #include "store/store.h"
 
@@ -18,14 +18,13 @@
 #include "store/schema.h"
 #include "store/store_priv.h"
 
-/* A database that another one is about to make is looked at so often, every
- * 20 ms. */
+/* How often a reader retries while the writer creates or migrates the database. */
 #define WAIT_TIMES 250
+#define WAIT_MS	   20L
 
 /*
- * Delete the samples of runs that have no row: a version before this one could
- * be killed between the two, and the next run would have got their id.  A seek
- * a run, however many rows it has.
+ * Delete samples of runs that have no row: an older version could be killed between the two writes,
+ * and the next run would get the same id.  One seek per run, however many samples it has.
  */
 #define DROP_ORPHANS                                                     \
 	"WITH RECURSIVE ids(id) AS (SELECT min(run_id) FROM sample_rows" \
@@ -34,7 +33,7 @@
 	" DELETE FROM sample_rows WHERE run_id IN (SELECT id FROM ids"   \
 	" WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ids.id));"
 
-/* ---- what waits */
+/* ---- rows that wait to be written */
 
 void store_arm(struct store *store)
 {
@@ -57,7 +56,7 @@ static void mark_changed(struct store *store, struct store_log *log)
 	store_arm(store);
 }
 
-/* "pod\0gen\0name" as the key of the map. */
+/* The key "pod\0gen\0name" of log_index. */
 static struct str log_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
 {
 	buf_clear(buf);
@@ -67,7 +66,7 @@ static struct str log_key(struct buf *buf, const char *pod, const char *name, un
 	return buf_str(buf);
 }
 
-/* Take up a tail; the texts of row are given. */
+/* Add a log; takes over the texts of row. */
 static struct store_log *store_log_add(struct store *store, const struct store_log *row)
 {
 	struct store_log *log = xmalloc(sizeof(*log));
@@ -187,7 +186,7 @@ void store_sample_add(struct store *store, struct store_log *log, unsigned int r
 
 	uint64_t known = sample->known > sample->line ? sample->known : sample->line;
 
-	/* Stored before the crash or restart that made us read it again. */
+	/* Samples of a log that is read again may be in the database already. */
 	log->seq = sample->line == log->last_line ? log->seq + 1 : 0;
 	log->last_line = sample->line;
 	if (known < log->done_lines)
@@ -244,7 +243,7 @@ static void each_of_batch(const struct batch *batch, int64_t run_id,
 void store_each_pending(const struct store *store, int64_t run_id,
 			void (*fn)(void *user, const struct sample *sample), void *user)
 {
-	/* A job that writes them only reads, as we do. */
+	/* The job that writes this batch does not change the samples. */
 	each_of_batch(&store->writing, run_id, fn, user);
 	each_of_batch(&store->waiting, run_id, fn, user);
 }
@@ -254,11 +253,13 @@ bool store_is_full(const struct store *store)
 	return store_pending(store) >= STORE_MAX_PENDING;
 }
 
-/* Add the offsets to what waits, and make that the batch to write. */
-static void take_batch(struct store *store)
+/* Is there a batch to write?  If the last one was written, the waiting rows are the next. */
+static bool has_batch(struct store *store)
 {
 	struct batch *batch = &store->waiting;
 
+	if (!batch_is_empty(&store->writing))
+		return true;
 	if (store->cb.on_flush != NULL)
 		store->cb.on_flush(store->cb.user);
 	for (size_t i = 0; store->n_dirty > 0 && i < store->n_logs; i++) {
@@ -276,17 +277,10 @@ static void take_batch(struct store *store)
 	struct batch empty = store->writing;
 	store->writing = *batch;
 	*batch = empty;
-}
-
-/* Is there a batch to write?  What waits becomes the next one. */
-static bool has_batch(struct store *store)
-{
-	if (batch_is_empty(&store->writing))
-		take_batch(store);
 	return !batch_is_empty(&store->writing);
 }
 
-/* On a thread of the pool: `writing` and the writer belong to it. */
+/* On a worker thread, which owns `writing` and the writer meanwhile. */
 static void write_batch(void *user)
 {
 	struct store *store = user;
@@ -294,7 +288,7 @@ static void write_batch(void *user)
 	store->is_written = writer_write(store->writer, &store->writing, &store->write_err) == 0;
 }
 
-/* Note how the write went; true when the batch is in the database. */
+/* Note how the write went; returns true if the batch is in the database. */
 static bool settle_batch(struct store *store)
 {
 	bool was_failing = store->failing;
@@ -327,7 +321,7 @@ static void on_batch_done(void *user)
 		store->cb.on_room(store->cb.user);
 }
 
-/* Write here and now: the batch that failed before, then what waits. */
+/* Write in this thread: the batch that failed before, then the waiting rows. */
 static int flush_now(struct store *store, struct err *err)
 {
 	for (int turn = 0; turn < 2 && has_batch(store); turn++) {
@@ -353,53 +347,28 @@ int store_flush(struct store *store, struct err *err)
 	return 0;
 }
 
-/* ---- begin and end */
-
-/* Make the file ourselves: SQLite would make it readable for all. */
-static int make_file(const char *path, struct err *err)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return err_set_errno(err, ERR_DB, "cannot open %s", path);
-	(void)close(fd);
-	return 0;
-}
-
-static void load_log(struct store *store, struct store_log row)
-{
-	row.done_lines = row.lines;
-	if (row.id >= store->next_log)
-		store->next_log = row.id + 1;
-	if (row.pod == NULL || row.name == NULL || row.identity.path == NULL)
-		return;
-	row_own(&log_table, &row);
-	(void)store_log_add(store, &row);
-}
+/* ---- open and close */
 
 static int load_logs(struct store *store, sqlite3 *db, struct err *err)
 {
 	sqlite3_stmt *stmt = table_select(db, store->path, &log_table, err, "ORDER BY id");
 	struct store_log row = { 0 };
 
-	while (row_next(stmt, &log_table, &row))
-		load_log(store, row);
+	while (row_next(stmt, &log_table, &row)) {
+		struct store_log log = row;
+
+		log.done_lines = log.lines;
+		if (log.id >= store->next_log)
+			store->next_log = log.id + 1;
+		if (log.pod == NULL || log.name == NULL || log.identity.path == NULL)
+			continue;
+		row_own(&log_table, &log);
+		(void)store_log_add(store, &log);
+	}
 	return stmt_end_walk(db, store->path, stmt, 0, err);
 }
 
-/* The tail's last run is the one that comes last. */
-static void load_end(struct store_log *log, sqlite3_stmt *stmt)
-{
-	const char *status = stmt_text(stmt, 3);
-	bool is_whole = sqlite3_column_int64(stmt, 4) > 0;
-
-	log->is_over = is_whole && (log->n_runs == 1 || log->is_whole) && status != NULL &&
-		       strcmp(status, run_status_name(RUN_FINISHED)) == 0;
-	log->is_whole = is_whole && (log->n_runs == 1 || log->is_whole);
-	log->last_wall_ms = sqlite3_column_int64(stmt, 5);
-}
-
-/* Both lists are in the order of their tails' ids. */
+/* Load the ids of all runs, and the state of each log's last run.  Both lists are sorted by log. */
 static int load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 {
 	sqlite3_stmt *stmt;
@@ -412,24 +381,30 @@ static int load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 			 &stmt, err) != 0)
 		return -1;
 	while (sqlite3_step(stmt) == SQLITE_ROW) {
-		int64_t tail_id = sqlite3_column_int64(stmt, 0);
+		int64_t log_id = sqlite3_column_int64(stmt, 0);
 		int64_t index = sqlite3_column_int64(stmt, 1);
 		int64_t id = sqlite3_column_int64(stmt, 2);
+		const char *status = stmt_text(stmt, 3);
 
 		if (id >= store->next_run)
 			store->next_run = id + 1;
-		while (i < store->n_logs && store->logs[i]->id < tail_id)
+		while (i < store->n_logs && store->logs[i]->id < log_id)
 			i++;
-		if (i < store->n_logs && store->logs[i]->id == tail_id && index >= 0) {
-			set_run_id(store->logs[i], (size_t)index, id);
-			store->logs[i]->runs[index].has_row = true;
-			load_end(store->logs[i], stmt);
-		}
+		if (i == store->n_logs || store->logs[i]->id != log_id || index < 0)
+			continue;
+		struct store_log *log = store->logs[i];
+		set_run_id(log, (size_t)index, id);
+		log->runs[index].has_row = true;
+		log->is_whole =
+			sqlite3_column_int64(stmt, 4) > 0 && (log->n_runs == 1 || log->is_whole);
+		log->is_over = log->is_whole && status != NULL &&
+			       strcmp(status, run_status_name(RUN_FINISHED)) == 0;
+		log->last_wall_ms = sqlite3_column_int64(stmt, 5);
 	}
 	return stmt_end_walk(db, store->path, stmt, 0, err);
 }
 
-/* With other rules, what was read of logs that go on is to be read again. */
+/* The rules for reading logs changed: logs that may grow are read again from the start. */
 static int renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
 {
 	AUTO_TEXT before = db_text(db, "SELECT value FROM meta WHERE key = 'rules'", 0);
@@ -448,7 +423,7 @@ static int renew_rules(sqlite3 *db, const char *path, const char *rules, struct 
 	return db_end(db, path, rc, err);
 }
 
-/* Make the connection that writes ready, tidy up after the last writer. */
+/* Prepare the writing connection, and clean up after a writer that was killed. */
 static int set_up_writer(sqlite3 *db, const char *path, struct err *err)
 {
 	if (db_exec(db, path, err,
@@ -461,12 +436,13 @@ static int set_up_writer(sqlite3 *db, const char *path, struct err *err)
 	return db_exec(db, path, err, "UPDATE runs SET live = 0 WHERE live != 0;" DROP_ORPHANS);
 }
 
-/* Try to become the one that writes; 0 also when another one is. */
+/* Try to become the writer; 0 also if another process is. */
 static int become_writer(struct store *store, const char *rules, struct err *err)
 {
 	struct err bad = { ERR_NONE, "" };
 	sqlite3 *db = NULL;
 	long holder = 0;
+	int fd;
 
 	store->why_reader[0] = '\0';
 	store->lock_fd = lock_take(store->path, &holder, &bad);
@@ -476,12 +452,16 @@ static int become_writer(struct store *store, const char *rules, struct err *err
 	}
 	if (store->lock_fd < 0) {
 		print_into(store->why_reader,
-			   "another hgym-tui (process %ld) writes to %s: "
-			   "this one only reads it",
+			   "another hgym-tui (process %ld) writes %s; this one only reads it",
 			   holder, store->path);
 		return 0;
 	}
-	if (make_file(store->path, err) != 0 || db_open(store->path, true, &db, err) != 0)
+	/* SQLite would create the file readable for everybody. */
+	fd = open(store->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_set_errno(err, ERR_DB, "cannot open %s", store->path);
+	(void)close(fd);
+	if (db_open(store->path, true, &db, err) != 0)
 		return -1;
 	if (set_up_writer(db, store->path, err) != 0 ||
 	    renew_rules(db, store->path, rules, err) != 0 || load_logs(store, db, err) != 0 ||
@@ -519,8 +499,8 @@ static void store_free(struct store *store)
 	free(store);
 }
 
-/* An older schema that nobody uses is brought up to date for a reader too. */
-static int renew_for_reader(const struct store_options *options, struct err *err)
+/* Migrate a database that no process writes, so that it can be read. */
+static int migrate_for_reader(const struct store_options *options, struct err *err)
 {
 	const struct store_options once = { .path = options->path };
 	sqlite3 *db;
@@ -536,25 +516,21 @@ static int renew_for_reader(const struct store_options *options, struct err *err
 	return store != NULL ? store_close(store, err) : -1;
 }
 
-static int open_once(struct store *store, const struct store_options *options, struct err *err)
-{
-	int rc = options->read_only ? renew_for_reader(options, err)
-				    : become_writer(store, options->rules, err);
-
-	if (rc == 0)
-		rc = db_open(store->path, false, &store->reader, err);
-	return rc == 0 ? schema_check(store->reader, store->path, err) : -1;
-}
-
 /*
- * Who has just become the writer may still have to make the database, bring it
- * up to date, or mend what a kill left of it: the second one waits for that.
+ * Open the database.  A process that has just become the writer may still be creating or migrating
+ * it, or repairing it after a kill; a reader waits for that.
  */
 static int open_or_wait(struct store *store, const struct store_options *options, struct err *err)
 {
-	const struct timespec moment = { 0, 20L * 1000 * 1000 };
+	const struct timespec moment = { 0, WAIT_MS * 1000 * 1000 };
 
-	for (int i = 0; open_once(store, options, err) != 0; i++) {
+	for (int i = 0;; i++) {
+		int rc = options->read_only ? migrate_for_reader(options, err)
+					    : become_writer(store, options->rules, err);
+
+		if (rc == 0 && db_open(store->path, false, &store->reader, err) == 0 &&
+		    schema_check(store->reader, store->path, err) == 0)
+			return 0;
 		if (options->read_only || store->lock_fd >= 0 || store->why_reader[0] == '\0' ||
 		    i == WAIT_TIMES)
 			return -1;
@@ -562,7 +538,6 @@ static int open_or_wait(struct store *store, const struct store_options *options
 		store->reader = NULL;
 		(void)nanosleep(&moment, NULL);
 	}
-	return 0;
 }
 
 struct store *store_open(const struct store_options *options, struct err *err)
@@ -579,10 +554,11 @@ struct store *store_open(const struct store_options *options, struct err *err)
 	map_init(&store->log_index);
 	buf_init(&store->key, 65536);
 	if (options->read_only && !is_there)
-		rc = err_set(err, ERR_NODATA,
-			     "there is no database %s yet (hgym-tui collect "
-			     "makes one)",
-			     store->path);
+		rc = err_set(
+			err, ERR_NODATA,
+			"no database at %s yet; pass log files (hgym-tui board LOG...), or run "
+			"hgym-tui collect",
+			store->path);
 	else
 		rc = open_or_wait(store, options, err);
 	if (rc != 0) {

@@ -6,29 +6,28 @@
 #include "parsers/run.h"
 
 /*
- * What was read, in SQLite.  One program writes a database at a time (a lock
- * beside it); others read it.  What is added waits in memory and is written
- * in one transaction with the offsets that it came from, so that after a
- * crash the log is read again from an offset that fits the rows.  A database
- * that cannot be written (disk full, locked) keeps what waits and says so;
- * the caller pauses its reading while store_is_full.
+ * The results of parsing, in SQLite.  One process at a time writes a database (lock.h); others read
+ * it.  Added rows wait in memory and are written in one transaction with the offsets up to which
+ * the logs were read, so that after a crash reading continues where the rows end.  If the database
+ * cannot be written (disk full, locked), the rows stay in memory and on_state reports it; the
+ * caller stops reading while store_is_full().
  */
 struct store;
 
 #define STORE_FLUSH_SAMPLES 256
 #define STORE_FLUSH_MS	    500
-#define STORE_MAX_PENDING   65536 /* samples that wait before it is full */
+#define STORE_MAX_PENDING   65536 /* waiting samples; more: store_is_full() */
 #define STORE_RETRY_MS	    1000
 
 struct store_cb {
 	/*
-	 * A batch is about to be made: put the runs and offsets that changed
-	 * (store_run_put, store_log_advance).  May be NULL.
+	 * A batch is about to be written: add the runs and offsets that changed (store_run_put,
+	 * store_log_advance).  May be NULL.
 	 */
 	void (*on_flush)(void *user);
-	/* Writing failed (why), or works again (NULL).  May be NULL. */
+	/* Writing failed (why), or works again (why is NULL).  May be NULL. */
 	void (*on_state)(void *user, const struct err *why);
-	/* A batch was written: there is room.  May be NULL. */
+	/* A batch was written, so there is room for samples.  May be NULL. */
 	void (*on_room)(void *user);
 	void *user;
 };
@@ -36,40 +35,39 @@ struct store_cb {
 struct store_options {
 	const char *path;
 	bool read_only;	   /* do not become the writer */
-	struct loop *loop; /* NULL: every flush is made at once, here */
+	struct loop *loop; /* NULL: store_flush() writes at once */
 	/*
-	 * By which rules logs are read now.  Where the database was written by
-	 * other ones, the series of all logs that have not ended are forgotten:
-	 * they are to be read again from their first byte.  NULL: as ever.
+	 * Hash of the rules by which logs are parsed.  If the database was written with other
+	 * rules, the samples of all logs that have not ended are deleted, and these logs are read
+	 * again from the start.  NULL: keep everything.
 	 */
 	const char *rules;
 	struct store_cb cb;
 };
 
 /*
- * Open or make the database (mode 0600; its folder must exist).  It becomes
- * the writer when no one else is.  With read_only a missing database is
- * ERR_NODATA.  One of a newer schema is refused, one of an older schema is
- * brought up to date (with read_only too, when no one else writes).
+ * Open or create the database (mode 0600; its directory must exist), and become the writer unless
+ * another process is.  With read_only a missing database is ERR_NODATA.  A newer schema is an
+ * error; an older one is migrated (with read_only only if no process writes the database).
  */
 struct store *store_open(const struct store_options *options, struct err *err)
 	__attribute__((warn_unused_result));
-/* Writes what waits, waits for it; -1 when something could not be written. */
+/* Write the waiting rows and close; -1 if some could not be written. */
 int store_close(struct store *store, struct err *err);
 
 bool store_is_writer(const struct store *store);
-/* Why it does not write ("another hgym-tui (process 12) ..."); "" else. */
+/* Why this process is a reader ("another hgym-tui (process 12) ..."); "" if it writes. */
 const char *store_why_reader(const struct store *store);
 
-/* A run of a tail. */
+/* A run of a log. */
 struct store_run_id {
 	int64_t id;   /* 0: none yet */
-	bool has_row; /* stored, or in what waits to be */
+	bool has_row; /* in the database or waiting */
 };
 
 /*
- * One generation of one log file: what lies at a path until the file is cut
- * or replaced.  It is known by pod, name and gen; path is where it lies now.
+ * One generation of one log: the file at a path until it is truncated or replaced.  Pod, name and
+ * gen are the key; name is the log's first path.
  */
 struct store_log {
 	int64_t id;
@@ -77,67 +75,66 @@ struct store_log {
 	unsigned int gen;	      /* 0, 1, .. of that name */
 	struct log_identity identity; /* its texts are owned */
 	const char *copy;	      /* owned; path of the local copy; NULL: none */
-	uint64_t offset, lines;	      /* as last advanced; at open: as committed */
-	uint64_t done_lines;	      /* samples before this line are stored; at open,
-					 or as of store_log_restart */
-	/* It has runs, their rows hold all that a screen shows of them, and
-	 * nothing came since the database was opened. */
+	uint64_t offset, lines;	      /* read, see store_log_advance */
+	uint64_t done_lines;	      /* samples before this line are in the database */
+	/* The rows of its runs contain everything that the screen shows, and nothing was read since
+	 * the database was opened. */
 	bool is_whole;
-	bool is_over;	      /* and its last run had finished */
-	int64_t last_wall_ms; /* at open: of its last run's last byte */
+	bool is_over;	      /* and its last run finished */
+	int64_t last_wall_ms; /* when the last byte of its last run arrived, before opening */
 	uint64_t last_line;   /* of the last sample added */
-	unsigned int seq;     /* samples of that line so far */
+	unsigned int seq;     /* samples in that line */
 	bool dirty;
-	size_t trim_runs;	   /* of store_log_trim; SIZE_MAX: nothing to do */
+	size_t trim_runs;	   /* delete the runs from here on; SIZE_MAX: none */
 	struct store_run_id *runs; /* by run index */
 	size_t n_runs, cap_runs;
 };
 
 /*
- * The tail of that generation; made when it is new, with name as its path.
- * NULL when the store does not write.  Stable until store_close.
+ * Find or add a log; a new one has name as its path.  NULL if this process is a reader.  Valid
+ * until store_close().
  */
 struct store_log *store_log_get(struct store *store, const char *pod, const char *name,
 				unsigned int gen);
-/* All tails, in the order of their ids; borrowed. */
+/* All logs, in the order of their ids; borrowed. */
 size_t store_log_count(const struct store *store);
 const struct store_log *store_log_at(const struct store *store, size_t i);
 
+/* Set how the log is recognized, and where its local copy is (NULL: none); texts are copied. */
 void store_log_set_identity(struct store *store, struct store_log *log,
 			    const struct log_identity *identity, const char *copy);
-/* Its log is read from its first byte now, perhaps once more. */
+/* The log is read from its first byte, perhaps again. */
 void store_log_restart(struct store_log *log);
-/* All before offset (and the whole lines before it) has been added. */
+/* Everything before offset, which is after `lines` whole lines, was added. */
 void store_log_advance(struct store *store, struct store_log *log, uint64_t offset, uint64_t lines);
 
-/* All of it was read again: it holds n runs; what is stored beyond goes. */
+/* The log was read again and has only n runs: delete the others. */
 void store_log_trim(struct store *store, struct store_log *log, size_t n);
 
-/* The id of that run of the file; given out when it is new. */
+/* The id of a run of the log, which may be new. */
 int64_t store_run_id(struct store *store, struct store_log *log, unsigned int run_index);
-/* Is there a row of it, or one in what waits to be written? */
+/* Has the run a row, in the database or waiting? */
 bool store_run_has_row(const struct store_log *log, unsigned int run_index);
-/* How a run is put. */
 struct store_run_put {
-	int64_t wall_ms; /* when its last byte came */
-	bool is_live;	 /* its log is followed, and it is not over */
+	int64_t wall_ms; /* when its last byte arrived */
+	bool is_live;	 /* in progress, and its log is followed */
 };
 
 /*
- * What the run's log says, its status as if the log ended here (so that it
- * is true also when nobody can correct it any more).
+ * Add or replace the row of a run.  The run gets the status that it would have if its log ended
+ * here, in case no later row follows.
  */
 void store_run_put(struct store *store, struct store_log *log, const struct run *run,
 		   const struct store_run_put *how);
 void store_sample_add(struct store *store, struct store_log *log, unsigned int run_index,
 		      const struct sample *sample);
 
-/* No more should be read until on_state says that writing works again. */
+/* Too many samples wait: stop reading until on_room. */
 bool store_is_full(const struct store *store);
-/* Write what waits; with a loop: soon, in a job.  -1 only without a loop. */
+/* Write the waiting rows; with a loop in a job.  -1 with err only without a loop. */
 int store_flush(struct store *store, struct err *err);
-/* Samples that wait or are being written. */
+/* Number of samples that wait or are being written. */
 size_t store_pending(const struct store *store);
-/* The samples of that run among them, in the order they were added. */
+/* Pass the waiting samples of a run to fn, in the order in which they were added. */
 void store_each_pending(const struct store *store, int64_t run_id,
 			void (*fn)(void *user, const struct sample *sample), void *user);

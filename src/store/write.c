@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tables of logs, runs and pods; prepared inserts, a batch a transaction.
- * Every row has a key of its own and is replaced when it comes again, so that
- * work that a crash made us do twice leaves the same rows.  Runs on the thread
- * of a job.
+ * Write batches, one per transaction, with prepared statements; the tables of logs, runs and pods.
+ * Each row has a key and replaces the row with the same key, so that work that is done again after
+ * a crash leaves the same rows.  Runs on a worker thread.
  */
 #include "store/store_priv.h"
 
@@ -65,7 +64,7 @@ static const struct column run_columns[] = {
 		RUN_LIVE_LIST(X)
 #undef X
 };
-/* When a run was first seen stays. */
+/* The first columns, up to first_wall_ms, keep their values. */
 const struct table run_table = TABLE("runs", run_columns, 4);
 
 static const struct column event_columns[] = {
@@ -120,7 +119,7 @@ const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
 
 #define TRIMMED "SELECT id FROM runs WHERE tail_id = ?1 AND run_index >= ?2"
 
-/* NULL: made from the table of its rows. */
+/* NULL: the statement follows from the table. */
 #define STATEMENT_LIST(X)                                                             \
 	X(LOG, NULL)                                                                  \
 	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")         \
@@ -167,9 +166,9 @@ enum statement {
 
 struct writer {
 	sqlite3 *db;
-	int64_t rev;			  /* of the batch that was written last */
+	int64_t rev;			  /* of the last batch */
 	int64_t metric_ids[METRIC_COUNT]; /* in the table metrics */
-	struct map names;		  /* printed names to their ids, those seen here */
+	struct map names;		  /* printed names to ids + 1; a cache */
 	sqlite3_stmt *stmts[STATEMENT_COUNT];
 };
 
@@ -181,7 +180,7 @@ bool batch_is_empty(const struct batch *batch)
 	       batch->prune_pod == NULL;
 }
 
-/* All of it but the room for samples. */
+/* Free all rows, but keep the memory for samples. */
 static void clear_rows(struct batch *batch)
 {
 	for (size_t i = 0; i < batch->n_logs; i++)
@@ -216,25 +215,6 @@ void batch_release(struct batch *batch)
 	*batch = (struct batch){ 0 };
 }
 
-static void forget_names(struct writer *w)
-{
-	map_release(&w->names, NULL);
-	map_init(&w->names);
-}
-
-/* The numbers of our metrics in this database; migration gave each one. */
-static int load_metric_ids(struct writer *w, struct err *err)
-{
-	for (int i = 0; i < METRIC_COUNT; i++) {
-		w->metric_ids[i] =
-			db_number(w->db, "SELECT id FROM metrics WHERE name = ?1 AND NOT own",
-				  metric_info((enum metric)i)->name);
-		if (w->metric_ids[i] < 0)
-			return db_fail(w->db, "a metric has no number", err);
-	}
-	return 0;
-}
-
 struct writer *writer_new(sqlite3 *db, struct err *err)
 {
 	const char *texts[] = {
@@ -252,8 +232,16 @@ struct writer *writer_new(sqlite3 *db, struct err *err)
 	map_init(&w->names);
 	w->rev = db_number(db, "SELECT max(rev) FROM runs", NULL);
 	bool is_ready =
-		stmt_prepare_all(db, "the database", texts, STATEMENT_COUNT, w->stmts, err) == 0 &&
-		load_metric_ids(w, err) == 0;
+		stmt_prepare_all(db, "the database", texts, STATEMENT_COUNT, w->stmts, err) == 0;
+	for (int i = 0; is_ready && i < METRIC_COUNT; i++) {
+		w->metric_ids[i] =
+			db_number(w->db, "SELECT id FROM metrics WHERE name = ?1 AND NOT own",
+				  metric_info((enum metric)i)->name);
+		if (w->metric_ids[i] < 0) {
+			is_ready = false;
+			db_fail(w->db, "a metric has no id in the database", err);
+		}
+	}
 	if (is_ready)
 		return w;
 	writer_free(w);
@@ -270,7 +258,7 @@ void writer_free(struct writer *w)
 	free(w);
 }
 
-/* Run a statement, whose parameters are bound. */
+/* Run a statement whose parameters are bound. */
 static int writer_run(struct writer *w, enum statement id, struct err *err)
 {
 	return stmt_step(w->stmts[id]) == SQLITE_DONE ? 0 : db_fail(w->db, WHAT, err);
@@ -283,7 +271,7 @@ static int write_log(struct writer *w, const struct store_log *log, struct err *
 		return -1;
 	if (log->trim_runs == SIZE_MAX)
 		return 0;
-	/* What an earlier reading saw and this one does not. */
+	/* The log was read again and has fewer runs now. */
 	for (int i = STATEMENT_TRIM_ROWS; i <= STATEMENT_TRIM_RUNS; i++) {
 		(void)sqlite3_bind_int64(w->stmts[i], 1, log->id);
 		(void)sqlite3_bind_int64(w->stmts[i], 2, (int64_t)log->trim_runs);
@@ -293,9 +281,9 @@ static int write_log(struct writer *w, const struct store_log *log, struct err *
 	return 0;
 }
 
-/* A list of a run's; it begins at rows, each so many bytes. */
+/* The events or the series of a run: n rows of `size` bytes. */
 struct run_list {
-	enum statement put, end; /* puts a row; deletes what is beyond them */
+	enum statement put, end; /* inserts a row; deletes the rows after the last one */
 	const struct table *table;
 	const char *rows;
 	size_t n, size;
@@ -335,55 +323,34 @@ static int write_run(struct writer *w, struct run_row *row, struct err *err)
 	return write_list(w, row->id, &series, err);
 }
 
-/* The id of a printed name, given out when it is new; 0: there is no room. */
-static int64_t name_id(struct writer *w, const char *name)
+/* The id of a printed name, which may be new; 0: the table is full. */
+static int64_t find_name_id(struct writer *w, const char *name)
 {
 	sqlite3_stmt *find = w->stmts[STATEMENT_NAME];
 	sqlite3_stmt *add = w->stmts[STATEMENT_ADD_NAME];
+	uintptr_t cached = (uintptr_t)map_get(&w->names, str_from(name));
 	int64_t id = 0;
 
+	if (cached != 0)
+		return (int64_t)(cached - 1);
 	stmt_bind_text(find, 1, name);
 	if (sqlite3_step(find) == SQLITE_ROW)
 		id = sqlite3_column_int64(find, 0);
 	(void)sqlite3_reset(find);
-	if (id != 0)
-		return id;
-	stmt_bind_text(add, 1, name);
-	(void)sqlite3_bind_int(add, 2, STORE_MAX_NAMES);
-	if (stmt_step(add) == SQLITE_DONE && sqlite3_changes(w->db) > 0)
-		id = sqlite3_last_insert_rowid(w->db);
+	if (id == 0) {
+		stmt_bind_text(add, 1, name);
+		(void)sqlite3_bind_int(add, 2, STORE_MAX_NAMES);
+		if (stmt_step(add) == SQLITE_DONE && sqlite3_changes(w->db) > 0)
+			id = sqlite3_last_insert_rowid(w->db);
+	}
+	if (w->names.count >= STORE_MAX_NAMES)
+		map_release(&w->names, NULL);
+	(void)map_set(&w->names, str_from(name), (void *)((uintptr_t)id + 1));
 	return id;
 }
 
-/* The same, asked of the database once; the map holds them plus one. */
-static int64_t known_name_id(struct writer *w, const char *name)
-{
-	struct str key = str_from(name);
-	uintptr_t known = (uintptr_t)map_get(&w->names, key);
-
-	if (known == 0) {
-		if (w->names.count >= STORE_MAX_NAMES)
-			forget_names(w);
-		known = (uintptr_t)name_id(w, name) + 1;
-		(void)map_set(&w->names, key, (void *)known);
-	}
-	return (int64_t)(known - 1);
-}
-
-/*
- * Number the samples; 0: there is none for that name.  Nothing else of them is
- * changed, for the loop reads them at the same time.
- */
-static void number_samples(struct writer *w, struct batch_sample *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		s[i].metric_id = s[i].sample.metric < METRIC_COUNT
-					 ? w->metric_ids[s[i].sample.metric]
-					 : known_name_id(w, s[i].sample.name);
-}
-
-/* May b stand in one row behind a? */
-static bool fits_behind(const struct batch_sample *a, const struct batch_sample *b)
+/* Do two samples belong to one row? */
+static bool share_row(const struct batch_sample *a, const struct batch_sample *b)
 {
 	return b->metric_id != 0 && b->run_id == a->run_id && b->sample.line == a->sample.line &&
 	       b->seq == a->seq + 1 && b->sample.wall_ms == a->sample.wall_ms &&
@@ -391,29 +358,8 @@ static bool fits_behind(const struct batch_sample *a, const struct batch_sample 
 	       run_same(a->sample.train_ms, b->sample.train_ms);
 }
 
-/* How many of the n samples are the next row; at least one. */
-static size_t row_length(const struct batch_sample *s, size_t n)
-{
-	size_t len = 1;
-
-	while (len < n && len < SAMPLE_SLOTS && fits_behind(&s[len - 1], &s[len]))
-		len++;
-	return len;
-}
-
-/* Delete what is stored of a line that comes again. */
-static int drop_line(struct writer *w, const struct batch_sample *s)
-{
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_DROP_LINE];
-
-	(void)sqlite3_bind_int64(stmt, 1, s->run_id);
-	(void)sqlite3_bind_int64(stmt, 2, (int64_t)s->sample.line);
-	(void)sqlite3_bind_int64(stmt, 3, (int64_t)s->seq);
-	return stmt_step(stmt);
-}
-
-/* What all samples of a row share; its first parameters. */
-static const struct column head_columns[] = {
+/* The first parameters of STATEMENT_SAMPLES, which the samples of a row have in common. */
+static const struct column common_columns[] = {
 	COLUMN(struct batch_sample, run_id),
 	COLUMN(struct batch_sample, sample.line),
 	COLUMN(struct batch_sample, seq),
@@ -421,67 +367,59 @@ static const struct column head_columns[] = {
 	COLUMN(struct batch_sample, sample.train_ms),
 	COLUMN_OPT(struct batch_sample, sample.wall_ms, 0),
 };
-static const struct table row_head = TABLE("sample_rows", head_columns, 0);
+static const struct table row_common = TABLE("sample_rows", common_columns, 0);
 
+/* Write the samples s[0..len) as one row. */
 static int write_sample_row(struct writer *w, const struct batch_sample *s, size_t len,
 			    struct err *err)
 {
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_SAMPLES];
-	int at = 7, rc;
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_SAMPLES], *drop = w->stmts[STATEMENT_DROP_LINE];
+	int at = 7;
 
-	row_bind(stmt, 1, &row_head, s);
+	row_bind(stmt, 1, &row_common, s);
 	for (size_t i = 0; i < len; i++) {
 		(void)sqlite3_bind_int64(stmt, at++, s[i].metric_id);
 		stmt_bind_number(stmt, at++, s[i].sample.value);
 	}
 	while (at < 7 + 2 * SAMPLE_SLOTS)
 		(void)sqlite3_bind_null(stmt, at++);
-	rc = stmt_step(stmt);
-	if (rc == SQLITE_CONSTRAINT_PRIMARYKEY && drop_line(w, s) == SQLITE_DONE)
-		rc = stmt_step(stmt);
+	int rc = stmt_step(stmt);
+	if (rc == SQLITE_CONSTRAINT_PRIMARYKEY) {
+		/* The line is in the database: replace its remaining samples. */
+		(void)sqlite3_bind_int64(drop, 1, s->run_id);
+		(void)sqlite3_bind_int64(drop, 2, (int64_t)s->sample.line);
+		(void)sqlite3_bind_int64(drop, 3, (int64_t)s->seq);
+		if (stmt_step(drop) == SQLITE_DONE)
+			rc = stmt_step(stmt);
+	}
 	return rc == SQLITE_DONE ? 0 : db_fail(w->db, WHAT, err);
 }
 
-/* A line that is there already is replaced as a whole. */
 static int write_samples(struct writer *w, struct batch *batch, struct err *err)
 {
-	const struct batch_sample *s = batch->samples;
+	struct batch_sample *s = batch->samples;
 	size_t n = batch->n_samples;
 
-	number_samples(w, batch->samples, n);
+	/* Only metric_id may be changed: the loop reads the samples at the same time. */
+	for (size_t i = 0; i < n; i++)
+		s[i].metric_id = s[i].sample.metric < METRIC_COUNT
+					 ? w->metric_ids[s[i].sample.metric]
+					 : find_name_id(w, s[i].sample.name);
 	for (size_t i = 0, len; i < n; i += len) {
-		len = s[i].metric_id == 0 ? 1 : row_length(&s[i], n - i);
-		if (s[i].metric_id != 0 && write_sample_row(w, &s[i], len, err) != 0)
+		len = 1;
+		if (s[i].metric_id == 0)
+			continue;
+		while (i + len < n && len < SAMPLE_SLOTS && share_row(&s[i + len - 1], &s[i + len]))
+			len++;
+		if (write_sample_row(w, &s[i], len, err) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int write_telemetry(struct writer *w, const struct batch_telemetry *telemetry,
-			   struct err *err)
-{
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_TELEMETRY];
-
-	stmt_bind_text(stmt, 1, telemetry->pod);
-	(void)sqlite3_bind_int(stmt, 2, telemetry->keep);
-	row_bind(stmt, 3, &telemetry_table, &telemetry->row);
-	return writer_run(w, STATEMENT_TELEMETRY, err);
-}
-
-static int prune_telemetry(struct writer *w, const struct batch *batch, struct err *err)
-{
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_PRUNE];
-
-	if (batch->prune_pod == NULL)
-		return 0;
-	stmt_bind_text(stmt, 1, batch->prune_pod);
-	(void)sqlite3_bind_int64(stmt, 2, batch->prune_ms - STORE_TELEMETRY_LAST_MS);
-	(void)sqlite3_bind_int64(stmt, 3, batch->prune_ms - STORE_TELEMETRY_FULL_MS);
-	return writer_run(w, STATEMENT_PRUNE, err);
-}
-
 static int write_rows(struct writer *w, struct batch *batch, struct err *err)
 {
+	sqlite3_stmt *stmt;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < batch->n_logs; i++)
@@ -494,29 +432,33 @@ static int write_rows(struct writer *w, struct batch *batch, struct err *err)
 		row_bind(w->stmts[STATEMENT_POD], 1, &pod_table, &batch->pods[i]);
 		rc = writer_run(w, STATEMENT_POD, err);
 	}
-	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++)
-		rc = write_telemetry(w, &batch->telemetry[i], err);
-	return rc == 0 ? prune_telemetry(w, batch, err) : -1;
-}
-
-/* What we would write to a file without a name is lost with us. */
-static int check_place(const struct writer *w, struct err *err)
-{
-	int moved = 0;
-
-	if (sqlite3_file_control(w->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
-	    !moved)
-		return 0;
-	return err_set(err, ERR_DB,
-		       "%s was removed or replaced by another program: start "
-		       "hgym-tui again, which reads all logs anew",
-		       sqlite3_db_filename(w->db, "main"));
+	stmt = w->stmts[STATEMENT_TELEMETRY];
+	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++) {
+		stmt_bind_text(stmt, 1, batch->telemetry[i].pod);
+		(void)sqlite3_bind_int(stmt, 2, batch->telemetry[i].keep);
+		row_bind(stmt, 3, &telemetry_table, &batch->telemetry[i].row);
+		rc = writer_run(w, STATEMENT_TELEMETRY, err);
+	}
+	if (rc != 0 || batch->prune_pod == NULL)
+		return rc;
+	stmt = w->stmts[STATEMENT_PRUNE];
+	stmt_bind_text(stmt, 1, batch->prune_pod);
+	(void)sqlite3_bind_int64(stmt, 2, batch->prune_ms - STORE_TELEMETRY_LAST_MS);
+	(void)sqlite3_bind_int64(stmt, 3, batch->prune_ms - STORE_TELEMETRY_FULL_MS);
+	return writer_run(w, STATEMENT_PRUNE, err);
 }
 
 int writer_write(struct writer *w, struct batch *batch, struct err *err)
 {
-	int rc = check_place(w, err);
+	int moved = 0, rc = 0;
 
+	/* Rows written to a file that has no name any more would be lost. */
+	if (sqlite3_file_control(w->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+	    moved)
+		rc = err_set(err, ERR_DB,
+			     "another program removed or replaced %s; restart hgym-tui, which then "
+			     "reads all logs again",
+			     sqlite3_db_filename(w->db, "main"));
 	if (rc == 0)
 		rc = db_exec(w->db, WHAT, err, "BEGIN IMMEDIATE");
 	if (rc == 0)
@@ -524,6 +466,6 @@ int writer_write(struct writer *w, struct batch *batch, struct err *err)
 	if (rc == 0)
 		w->rev++;
 	else
-		forget_names(w); /* new ones are undone with the rest */
+		map_release(&w->names, NULL); /* new names were rolled back */
 	return rc;
 }

@@ -141,7 +141,7 @@ def test_removed(box):
             os.unlink(box.db + end)
     with open(box.logs + "/1.log", "a") as file:
         file.write(rows_of(90000, 90010))
-    ok(until(lambda: "was removed or replaced" in box.said()),
+    ok(until(lambda: "removed or replaced" in box.said()),
        "a removed database is said")
     child.send_signal(signal.SIGTERM)
     ok(child.wait(PATIENCE_S) == 1, "and an error at the end")

@@ -77,8 +77,9 @@ def local(name, glob):
 def test_nothing():
     done = tui("runs")
     same(done.returncode, 5, "no database is exit status 5")
-    same(done.stderr, f"hgym-tui: there is no database {top}/data/hgym-tui/"
-         "history.db yet (hgym-tui collect makes one)\n", "and said")
+    same(done.stderr, f"hgym-tui: no database at {top}/data/hgym-tui/"
+         "history.db yet; pass log files (hgym-tui board LOG...), or run "
+         "hgym-tui collect\n", "and said")
     done = tui("collect", "--for", "1")
     same(done.returncode, 2, "no pods is exit status 2")
     same(done.stderr, f"hgym-tui: no pods configured: {CONFIG} does not exist\n",
@@ -115,8 +116,8 @@ def test_live():
     second = tui("collect", "--for", "1")
     same(second.returncode, 1, "a second collector is refused")
     same(second.stderr, f"hgym-tui: another hgym-tui (process {child.pid})"
-         f" writes to {top}/data/hgym-tui/history.db: this one only reads"
-         " it\n", "and says by whom")
+         f" writes {top}/data/hgym-tui/history.db; this one only reads it\n",
+         "and says by whom")
     child.send_signal(signal.SIGTERM)
     same(child.wait(PATIENCE_S), 128 + signal.SIGTERM, "SIGTERM ends it: 143")
     same(rows("runs")[0]["status"], "truncated",

@@ -130,8 +130,8 @@ def main(top):
         ok(text.startswith("log-gone: ") and text.count("\n") == 1 and
            text[:-1].isprintable(), "the alert's command is given a line of "
            "text, whatever a folder is called", repr(text))
-    ok(until(lambda: has_said("open.log is gone from the pod; the data read "
-                              "so far is kept", "over.log is gone")),
+    ok(until(lambda: has_said("open.log is gone from the pod; its "
+                              "data is kept", "over.log is gone")),
        "collect says both")
     for box in (pod, named, bare):
         box.write(0, 20)

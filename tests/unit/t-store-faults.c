@@ -23,8 +23,7 @@ static void test_two(void)
 	ok(store_is_writer(first), "the first one writes");
 	ok(second != NULL && !store_is_writer(second), "the second one reads");
 	(void)snprintf(want, sizeof(want),
-		       "another hgym-tui (process %ld) writes to %s: this one "
-		       "only reads it",
+		       "another hgym-tui (process %ld) writes %s; this one only reads it",
 		       (long)getpid(), path);
 	is_str(store_why_reader(second), want, "and says why");
 	ok(store_log_get(second, "p", "/x", 0) == NULL, "it takes nothing");
@@ -105,7 +104,7 @@ static void test_removed(void)
 	(void)unlink(path);
 	add_sample(store, log, &run, 2);
 	is_int(store_flush(store, &err), -1, "until it is removed");
-	ok(strstr(err.text, "was removed or replaced") != NULL, "which is said: %s", err.text);
+	ok(strstr(err.text, "removed or replaced") != NULL, "which is said: %s", err.text);
 	is_int((long long)store_pending(store), 1, "and what comes waits");
 	is_int(store_close(store, &err), -1, "to the end");
 	ok(access(path, F_OK) != 0, "it is not made again");

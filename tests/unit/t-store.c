@@ -117,8 +117,8 @@ static void test_migrations(void)
 	store = store_open(&options, &err);
 	ok(store == NULL, "a newer schema is refused");
 	(void)snprintf(want, sizeof(want),
-		       "%s was written by a newer hgym-tui (schema 99; this "
-		       "one knows %d)",
+		       "%s was written by a newer hgym-tui (schema 99; this version supports up to "
+		       "%d)",
 		       path, SCHEMA_VERSION);
 	is_str(err.text, want, "in one sentence");
 	options.read_only = true;

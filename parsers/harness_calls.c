@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines that HarnessGym appends: tool calls, and samples of its tools. */
+/* Read the files that HarnessGym appends to: tool calls, and samples of its tools. */
 #include <stdlib.h>
 
 #include "parsers/harness_parts.h"
@@ -7,7 +7,7 @@
 
 #define MAX_TOOLS 512
 
-/* The next line of *rest that is a JSON object; NULL at the end. */
+/* Parse the next line that is a JSON object, counting other lines in *broken; NULL at the end. */
 static cJSON *next_object(struct str *rest, unsigned int *broken)
 {
 	struct str line;
@@ -25,8 +25,8 @@ static cJSON *next_object(struct str *rest, unsigned int *broken)
 	return NULL;
 }
 
-/* The count of that name, made when it is new; NULL: there are too many. */
-static struct harness_tool *count_of(struct harness_tool *counts, size_t *n, const char *name)
+/* Find or create the count for a name; NULL if there are too many. */
+static struct harness_tool *get_count(struct harness_tool *counts, size_t *n, const char *name)
 {
 	for (size_t i = 0; i < *n; i++)
 		if (strcmp(counts[i].name, name) == 0)
@@ -43,9 +43,9 @@ static void count_call(struct harness_pool *pool, struct harness_calls *calls, c
 	const char *status = harness_text_at(pool, line, "status", HARNESS_NAME_MAX);
 	struct harness_number ms = harness_number_at(line, "duration_ms");
 	struct harness_tool *tool =
-		count_of(calls->tools, &calls->n_tools, name != NULL ? name : "?");
+		get_count(calls->tools, &calls->n_tools, name != NULL ? name : "?");
 	struct harness_tool *same =
-		count_of(calls->statuses, &calls->n_statuses, status != NULL ? status : "?");
+		get_count(calls->statuses, &calls->n_statuses, status != NULL ? status : "?");
 	int64_t at_ms = harness_time_at(line, "created_at");
 
 	calls->total++;
@@ -102,38 +102,26 @@ unsigned int harness_calls_before(const struct harness_files *files, int64_t sta
 	return n;
 }
 
-/* The iteration that was under way at at_ms, or NULL. */
-static struct harness_iteration *iteration_at(const struct harness_run *run, int64_t at_ms)
-{
-	struct harness_iteration *found = NULL;
-
-	for (size_t i = 0; i < run->n_iterations; i++)
-		if (run->iterations[i].created_ms > 0 && run->iterations[i].created_ms <= at_ms)
-			found = &run->iterations[i];
-	return found;
-}
-
-/* A sample that the tool's verifier passed in the mode that counts. */
-static bool is_sample(const struct harness_build *b, const cJSON *line)
-{
-	const cJSON *json = json_get(line, "json");
-	const char *mode = json_get_string(line, "mode", json_get_string(json, "mode", ""));
-	const char *status = json_get_string(json, "status", "");
-
-	return harness_bool_at(line, "verifier") == HARNESS_YES &&
-	       strcmp(mode, b->run->mode != NULL ? b->run->mode : "final") == 0 &&
-	       score_status_passes(status);
-}
-
-static void take_sample(struct harness_build *b, const cJSON *line)
+/* Use a sample as the in-session score of its iteration, if it counts and is the best. */
+static void read_sample(struct harness_build *b, const cJSON *line)
 {
 	struct harness_run *run = b->run;
+	const cJSON *json = json_get(line, "json");
+	const char *mode = json_get_string(line, "mode", json_get_string(json, "mode", ""));
 	int64_t at_ms = harness_time_at(line, "timestamp");
-	struct harness_iteration *it = iteration_at(run, at_ms);
-	struct harness_number score = harness_score_of(
-		json_get(line, "json"), run->score_key != NULL ? run->score_key : "score", true);
+	struct harness_number score =
+		harness_score_of(json, run->score_key != NULL ? run->score_key : "score", true);
 	bool higher = run->higher_is_better == HARNESS_YES;
+	struct harness_iteration *it = NULL;
 
+	/* The tool's own verifier passed it in the mode that counts. */
+	if (harness_bool_at(line, "verifier") != HARNESS_YES ||
+	    strcmp(mode, run->mode != NULL ? run->mode : "final") != 0 ||
+	    !score_status_passes(json_get_string(json, "status", "")))
+		return;
+	array_each (one, run->iterations, run->n_iterations)
+		if (one->created_ms > 0 && one->created_ms <= at_ms)
+			it = one;
 	if (it == NULL || !score.present || !score_is_measurable(score.value) ||
 	    at_ms >= b->until_ms ||
 	    (run->has_summary && run->end_ms > 0 && at_ms > run->end_ms + 1000))
@@ -155,8 +143,7 @@ void harness_history_read(struct harness_build *b)
 		if (file->kind != HARNESS_HISTORY)
 			continue;
 		while ((line = next_object(&rest, &broken)) != NULL) {
-			if (is_sample(b, line))
-				take_sample(b, line);
+			read_sample(b, line);
 			cJSON_Delete(line);
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trials of a comparison, which of them count, and the medians. */
+/* Read a comparison: its trials, which of them count, and the statistics of both groups. */
 #include "parsers/harness_compare.h"
 
 #include <stdio.h>
@@ -15,8 +15,8 @@ static const char *text_at(struct harness_pool *pool, const cJSON *object, const
 	return harness_text_at(pool, object, key, HARNESS_PATH_MAX);
 }
 
-/* Tools at the start: of the validation, else the most of an iteration. */
-static struct harness_number tools_of(const cJSON *trial)
+/* Active tools: from the validation, else the maximum over the iterations. */
+static struct harness_number read_tools(const cJSON *trial)
 {
 	struct harness_number tools =
 		harness_number_at(json_get(trial, "harness_validation"), "active_tool_count");
@@ -32,37 +32,40 @@ static struct harness_number tools_of(const cJSON *trial)
 	return tools;
 }
 
-/* trial.json is a witness: what counts is what the command printed. */
-static void hold_trial(struct harness_build *b, struct harness_trial *trial)
+/* Doubt a score in trial.json that differs from what the verifier printed. */
+static void check_trial_score(struct harness_build *b, struct harness_trial *trial)
 {
 	const struct harness_post *post = &trial->post;
-	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
+	char recorded[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 
 	if (!post->has_output || !trial->score.present ||
 	    (harness_is_finite(post->score) && post->score.value == trial->score.value &&
 	     post->passed != HARNESS_NO))
 		return;
-	harness_post_doubt(b, &trial->post, "trial.json says %s, the verifier printed %s",
-			   str_number(trial->score.value, 10, said),
-			   post->passed == HARNESS_NO ? "that it failed"
-			   : harness_is_finite(post->score)
-				   ? str_number(post->score.value, 10, printed)
-				   : "none");
+	str_number(trial->score.value, 10, recorded);
+	if (post->passed == HARNESS_NO)
+		harness_post_doubt(b, &trial->post, "trial.json has %s, but the verifier failed",
+				   recorded);
+	else
+		harness_post_doubt(
+			b, &trial->post, "trial.json has %s, the verifier printed %s", recorded,
+			harness_is_finite(post->score) ? str_number(post->score.value, 10, printed)
+						       : "no score");
 }
 
-/* The trial's own copy of a file that judges is that of the task. */
-static void hold_judges(struct harness_build *b, struct harness_trial *trial)
+/* Doubt a trial if its judge files differ from the task's. */
+static void check_trial_judges(struct harness_build *b, struct harness_trial *trial)
 {
 	char folder[32];
 
 	print_into(folder, "trial_%u/", trial->number);
 	array_each (judge, b->files->judges, b->files->n_judges) {
-		const char *own = judge->copies[HARNESS_TEMPLATE].sum;
-		const char *is = judge->copies[HARNESS_WORK].sum;
+		const char *task = judge->copies[HARNESS_TEMPLATE].sum;
+		const char *work = judge->copies[HARNESS_WORK].sum;
 
 		if (strcmp(judge->run, trial->group) == 0 &&
-		    strncmp(judge->name, folder, strlen(folder)) == 0 && *own != '\0' &&
-		    *is != '\0' && strcmp(own, is) != 0)
+		    strncmp(judge->name, folder, strlen(folder)) == 0 && *task != '\0' &&
+		    *work != '\0' && strcmp(task, work) != 0)
 			harness_post_doubt(b, &trial->post, "judge changed: %.100s",
 					   judge->name + strlen(folder));
 	}
@@ -84,9 +87,9 @@ static void read_post(struct harness_compare *compare, const struct harness_file
 	harness_post_read(&b, &trial->post, node, out,
 			  errors != NULL ? (struct str){ errors->text, errors->len }
 					 : (struct str){ NULL, 0 });
-	hold_trial(&b, trial);
+	check_trial_score(&b, trial);
 	if (trial->post.present)
-		hold_judges(&b, trial);
+		check_trial_judges(&b, trial);
 	if (compare->score_key == NULL)
 		compare->score_key = run.post_score_key;
 	if (compare->command == NULL)
@@ -117,21 +120,8 @@ static void read_trial(struct harness_compare *compare, const struct harness_fil
 	t->worst = harness_bool_at(node, "post_treated_as_worst");
 	t->score = harness_number_at(node, "post_score");
 	t->calls = harness_number_at(node, "mcp_call_count");
-	t->active_tools = tools_of(node);
+	t->active_tools = read_tools(node);
 	read_post(compare, files, t, json_get(node, "post_result"));
-}
-
-/* The trial of the report whose own file is missing, or NULL. */
-static const cJSON *reported_trial(const cJSON *report, size_t group, unsigned int number)
-{
-	json_each (node, json_get(report, "trials")) {
-		struct harness_number of = harness_number_at(node, "trial");
-
-		if (of.present && of.value == number &&
-		    strcmp(json_get_string(node, "group", ""), group_names[group]) == 0)
-			return node;
-	}
-	return NULL;
 }
 
 static void read_group_trials(struct harness_compare *compare, const struct harness_files *files,
@@ -144,8 +134,13 @@ static void read_group_trials(struct harness_compare *compare, const struct harn
 		const struct harness_file *file = harness_files_find(files, kind, "", k, 0);
 		const cJSON *node = file != NULL ? file->json : NULL;
 
-		if (node == NULL)
-			node = reported_trial(report, group, k);
+		json_each (row, node == NULL ? json_get(report, "trials") : NULL) {
+			struct harness_number of = harness_number_at(row, "trial");
+
+			if (node == NULL && of.present && of.value == k &&
+			    strcmp(json_get_string(row, "group", ""), group_names[group]) == 0)
+				node = row;
+		}
 		if (node != NULL)
 			read_trial(compare, files, group, node);
 	}
@@ -157,13 +152,13 @@ bool harness_trial_counts(const struct harness_trial *trial)
 	       trial->score.present && score_is_measurable(trial->score.value);
 }
 
-/* "best" of the report where it is told: it knows the direction. */
-static void take_best(struct harness_compare *compare, struct harness_group *group,
-		      const cJSON *report)
+/* Set best, and with it the direction, which only the report knows. */
+static void set_best(struct harness_compare *compare, struct harness_group *group,
+		     const cJSON *report)
 {
-	const cJSON *said =
+	const cJSON *node =
 		json_get(json_get(json_get(report, "summary"), group->name), "post_score");
-	struct harness_number best = harness_number_at(said, "best");
+	struct harness_number best = harness_number_at(node, "best");
 
 	if (group->min.value == group->max.value)
 		best = group->min;
@@ -177,7 +172,7 @@ static void take_best(struct harness_compare *compare, struct harness_group *gro
 			best.value == group->max.value ? HARNESS_YES : HARNESS_NO;
 }
 
-static void sum_up(struct harness_compare *compare, const cJSON *report, size_t which)
+static void count_group(struct harness_compare *compare, const cJSON *report, size_t which)
 {
 	struct harness_group *group = &compare->groups[compare->n_groups];
 	double values[HARNESS_MAX_TRIALS];
@@ -207,13 +202,13 @@ static void sum_up(struct harness_compare *compare, const cJSON *report, size_t 
 	group->min = harness_number(values[0]);
 	group->max = harness_number(values[n - 1]);
 	group->median = harness_number((values[(n - 1) / 2] + values[n / 2]) / 2);
-	take_best(compare, group, report);
+	set_best(compare, group, report);
 }
 
-/* The phase of the trial under way, by the file that it wrote last. */
+/* Find the phase of the current trial from the file that it wrote last. */
 static void find_phase(struct harness_compare *compare, const struct harness_files *files)
 {
-	/* The beginning of its name; the first that fits. */
+	/* Start of the file's name; the first match counts. */
 	static const struct {
 		const char *name, *phase;
 	} phases[] = {
@@ -245,17 +240,17 @@ static void find_phase(struct harness_compare *compare, const struct harness_fil
 	compare->live_iteration = last->number;
 }
 
-/* All plain trials come before the harnessed ones. */
+/* Find the current trial; all plain trials run before the harnessed ones. */
 static void find_live(struct harness_compare *compare, const struct harness_files *files)
 {
-	static const enum harness_kind begun[] = { HARNESS_PLAIN_BEGUN, HARNESS_HARNESSED_BEGUN };
+	static const enum harness_kind started[] = { HARNESS_PLAIN_BEGUN, HARNESS_HARNESSED_BEGUN };
 	static const enum harness_kind ended[] = { HARNESS_PLAIN, HARNESS_HARNESSED };
 
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < files->n; i++) {
 			const struct harness_file *file = files->all[i];
 
-			if (file->kind != begun[k] ||
+			if (file->kind != started[k] ||
 			    harness_files_find(files, ended[k], "", file->number, 0) != NULL ||
 			    (compare->live_group == group_names[k] &&
 			     file->number < compare->live_trial))
@@ -286,7 +281,7 @@ void harness_compare_read(struct harness_compare *compare, const struct harness_
 	for (size_t group = 0; group < 2; group++)
 		read_group_trials(compare, files, report, group);
 	for (size_t group = 0; group < 2; group++)
-		sum_up(compare, report, group);
+		count_group(compare, report, group);
 }
 
 void harness_compare_release(struct harness_compare *compare)

@@ -4,9 +4,9 @@
 #include "parsers/harness_run.h"
 
 /*
- * A comparison of HarnessGym (`compare`): plain trials against harnessed
- * ones.  A trial counts when its post command passed and both validations
- * held; the medians are over those that count alone.
+ * A HarnessGym comparison (`compare`): plain trials against harnessed ones. A
+ * trial counts if its post command passed and both validations held; the
+ * statistics of a group use only trials that count.
  */
 struct harness_trial {
 	const char *group; /* "plain" or "harnessed" */
@@ -14,9 +14,9 @@ struct harness_trial {
 	const char *run_id, *status, *error;
 	struct harness_number iterations, attempt_s;
 	enum harness_tri comparison_valid, post_valid, objective_valid, worst;
-	const char *comparison_why, *post_why; /* "" when valid */
-	struct harness_number score;	       /* NULL when it does not count */
-	struct harness_post post;	       /* the raw one */
+	const char *comparison_why, *post_why; /* "": valid */
+	struct harness_number score;	       /* as in trial.json */
+	struct harness_post post;	       /* as printed */
 	struct harness_number calls, active_tools;
 };
 
@@ -24,7 +24,7 @@ struct harness_group {
 	const char *name;
 	unsigned int count, valid, invalid, not_run;
 	struct harness_number best, median, min, max; /* of valid trials */
-	enum harness_tri worst; /* an invalid one ranks below every valid one */
+	enum harness_tri worst;			      /* invalid trials rank below all valid ones */
 };
 
 #define HARNESS_MAX_TRIALS 1000
@@ -35,26 +35,26 @@ struct harness_compare {
 	size_t n_trials;
 	struct harness_group groups[2]; /* plain, harnessed */
 	size_t n_groups;
-	bool has_report;	  /* it is finished */
-	enum harness_tri process; /* HarnessGym runs there now */
-	/* The newest trial that has begun and not ended; NULL: none. */
+	bool has_report;	  /* the comparison is finished */
+	enum harness_tri process; /* is HarnessGym running there? */
+	/* The newest trial that has started and not ended; NULL: none. */
 	const char *live_group;
 	unsigned int live_trial;
-	const char *live_phase;	     /* static; NULL: not known */
+	const char *live_phase;	     /* static; NULL: unknown */
 	unsigned int live_iteration; /* of that phase */
 	int64_t created_ms;
 	const char *score_key, *command;
-	const char *template;		   /* the folder of the task; NULL: not told */
-	enum harness_tri higher_is_better; /* as far as its numbers tell */
+	const char *template;		   /* folder of the task; NULL: unknown */
+	enum harness_tri higher_is_better; /* as far as the numbers show it */
 };
 
-/* Its post command passed, and its number is one. */
+/* Did the post command pass and give a usable score? */
 bool harness_trial_counts(const struct harness_trial *trial);
 
 /*
- * Read trial.json of each trial, and of the report those whose file is
- * missing.  Medians of ours are computed from the trials; they hold whether
- * the report stands yet or not.
+ * Read trial.json of each trial; if it is missing, take the trial from the
+ * report. The statistics are computed from the trials, with or without a
+ * report.
  */
 void harness_compare_read(struct harness_compare *compare, const struct harness_files *files);
 void harness_compare_release(struct harness_compare *compare);

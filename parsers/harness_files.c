@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which files of a HarnessGym directory count, and the last whole content of
- * each; filled by src/harness and read by the other harness_* of this folder.
- */
+/* The files of a HarnessGym directory that are read, each with its last complete content. */
 #include "parsers/harness_files.h"
 
 #include <fnmatch.h>
@@ -27,16 +24,8 @@ enum harness_form harness_kind_form(enum harness_kind kind)
 	return kinds[kind].form;
 }
 
-static bool fits(const char *pattern, const char *path)
-{
-	return fnmatch(pattern, path, FNM_PATHNAME | FNM_PERIOD) == 0;
-}
-
-/*
- * A name that is a number as HarnessGym writes it (no zero before it), or
- * "<word>_<number>"; 0 when it is not.
- */
-static unsigned int number_in(struct str name)
+/* Parse "7" or "<word>_7", without leading zeros as HarnessGym writes it; 0: something else. */
+static unsigned int parse_number(struct str name)
 {
 	const char *bar = memrchr(name.p, '_', name.len);
 	uint64_t value;
@@ -51,23 +40,23 @@ static unsigned int number_in(struct str name)
 		       : 0;
 }
 
-/* Run id and numbers from the folders of the path; false: a wrong number. */
-static bool read_folders(struct str rest, struct harness_path *out)
+/* Read run id and numbers from the folders of a path; false: invalid number. */
+static bool parse_folders(struct str rest, struct harness_path *out)
 {
 	struct str before = { NULL, 0 }, name;
 
 	while (str_next(&rest, '/', &name)) {
 		if (rest.len == 0)
-			break; /* the file's own name */
+			break; /* the name of the file */
 		if (str_eq_cstr(before, "runs")) {
 			out->run = name;
 		} else if (str_eq_cstr(before, "iterations") || str_starts_with(name, "trial_")) {
-			out->number = number_in(name);
+			out->number = parse_number(name);
 			if (out->number == 0)
 				return false;
 		} else if (out->number > 0 && (str_starts_with(name, "attempt_") ||
 					       str_starts_with(name, "repair_"))) {
-			out->try = number_in(name);
+			out->try = parse_number(name);
 			if (out->try == 0)
 				return false;
 		}
@@ -79,10 +68,10 @@ static bool read_folders(struct str rest, struct harness_path *out)
 bool harness_path_read(const char *path, struct harness_path *out)
 {
 	for (size_t i = 0; i < HARNESS_KIND_COUNT; i++) {
-		if (!fits(kinds[i].pattern, path))
+		if (fnmatch(kinds[i].pattern, path, FNM_PATHNAME | FNM_PERIOD) != 0)
 			continue;
 		*out = (struct harness_path){ .kind = (enum harness_kind)i };
-		return read_folders(str_from(path), out);
+		return parse_folders(str_from(path), out);
 	}
 	return false;
 }
@@ -93,7 +82,7 @@ void harness_files_init(struct harness_files *files)
 	map_init(&files->by_path);
 }
 
-static void file_free(struct harness_file *file)
+static void free_file(struct harness_file *file)
 {
 	cJSON_Delete(file->json);
 	free(file->text);
@@ -106,7 +95,7 @@ static void file_free(struct harness_file *file)
 void harness_files_release(struct harness_files *files)
 {
 	for (size_t i = 0; i < files->n; i++)
-		file_free(files->all[i]);
+		free_file(files->all[i]);
 	free(files->all);
 	for (size_t i = 0; i < files->n_judges; i++) {
 		free(files->judges[i].run);
@@ -117,8 +106,8 @@ void harness_files_release(struct harness_files *files)
 	*files = (struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
 }
 
-/* The file at path, made when it is new; NULL when it does not count. */
-static struct harness_file *file_at(struct harness_files *files, const char *path)
+/* Find or create the file at path; NULL if it is ignored. */
+static struct harness_file *get_file(struct harness_files *files, const char *path)
 {
 	struct harness_file *file = map_get(&files->by_path, str_from(path));
 	struct harness_path what;
@@ -143,41 +132,18 @@ static struct harness_file *file_at(struct harness_files *files, const char *pat
 	return file;
 }
 
-/* Parse a JSON file's content; NULL when it is empty, torn or no object. */
-static cJSON *whole_object(struct str text)
-{
-	text = str_trim(text);
-	if (text.len == 0 || text.p[text.len - 1] != '}')
-		return NULL;
-	cJSON *root = json_parse(text, JSON_BARE_TEXT, NULL);
-	if (root != NULL && !cJSON_IsObject(root)) {
-		cJSON_Delete(root);
-		root = NULL;
-	}
-	return root;
-}
-
-/* A table of its head alone is a new one; else rows are only added. */
-static void keep_seen(struct harness_file *file)
-{
-	struct str rest = { file->text, file->len }, head;
-
-	if (file->seen != NULL && str_next(&rest, '\n', &head) && rest.len > 0 &&
-	    (file->len < file->seen_len || memcmp(file->text, file->seen, file->seen_len) != 0))
-		return;
-	free(file->seen);
-	file->seen = xstrndup(file->text, file->len);
-	file->seen_len = file->len;
-}
-
-/* Take a content that differs from the one before; false when it is torn. */
-static bool take(struct harness_file *file, struct str text, bool cut)
+/* Store content that differs from the one before; false if it is torn. */
+static bool store_content(struct harness_file *file, struct str text, bool cut)
 {
 	if (harness_kind_form(file->kind) == HARNESS_JSON) {
-		cJSON *root = cut ? NULL : whole_object(text);
+		struct str trimmed = str_trim(text);
+		bool is_closed = !cut && trimmed.len > 0 && trimmed.p[trimmed.len - 1] == '}';
+		cJSON *root = is_closed ? json_parse(trimmed, JSON_BARE_TEXT, NULL) : NULL;
 
-		if (root == NULL)
+		if (!cJSON_IsObject(root)) {
+			cJSON_Delete(root);
 			return false;
+		}
 		cJSON_Delete(file->json);
 		file->json = root;
 		return true;
@@ -191,8 +157,16 @@ static bool take(struct harness_file *file, struct str text, bool cut)
 	file->text = xstrndup(text.p != NULL ? text.p : "", text.len);
 	file->len = text.len;
 	file->cut = cut;
-	if (harness_kind_form(file->kind) == HARNESS_TABLE)
-		keep_seen(file);
+	if (harness_kind_form(file->kind) != HARNESS_TABLE)
+		return true;
+	/* A table with only a header is a new one; otherwise rows can only be added. */
+	struct str rest = { file->text, file->len }, header;
+	if (file->seen == NULL || !str_next(&rest, '\n', &header) || rest.len == 0 ||
+	    (file->len >= file->seen_len && memcmp(file->text, file->seen, file->seen_len) == 0)) {
+		free(file->seen);
+		file->seen = xstrndup(file->text, file->len);
+		file->seen_len = file->len;
+	}
 	return true;
 }
 
@@ -200,7 +174,7 @@ bool harness_files_put(struct harness_files *files, const char *path, struct str
 		       int64_t mtime_ms)
 {
 	size_t before = files->n;
-	struct harness_file *file = file_at(files, path);
+	struct harness_file *file = get_file(files, path);
 	uint64_t hash = str_hash(text);
 	bool is_new = files->n > before, moved;
 
@@ -214,7 +188,7 @@ bool harness_files_put(struct harness_files *files, const char *path, struct str
 		files->generation += moved;
 		return moved;
 	}
-	file->torn = !take(file, text, cut);
+	file->torn = !store_content(file, text, cut);
 	if (!file->torn)
 		file->hash = hash;
 	if (file->torn && !is_new)
@@ -227,36 +201,26 @@ void harness_files_changed(struct harness_files *files, const char *path, int64_
 {
 	struct harness_file *file = map_get(&files->by_path, str_from(path));
 
-	/* What is kept of a torn one is older. */
+	/* The stored content of a torn file is older than this ctime. */
 	if (file == NULL || file->ctime_ms == ctime_ms || (file->torn && file->ctime_ms > 0))
 		return;
 	file->ctime_ms = ctime_ms;
 	files->generation++;
 }
 
-static struct harness_judge *judge_at(struct harness_files *files, const char *run,
-				      const char *name)
-{
-	for (size_t i = 0; i < files->n_judges; i++)
-		if (strcmp(files->judges[i].run, run) == 0 &&
-		    strcmp(files->judges[i].name, name) == 0)
-			return &files->judges[i];
-	if (files->n_judges == HARNESS_MAX_JUDGES)
-		return NULL;
-	files->judges =
-		xgrow(files->judges, files->n_judges, &files->cap_judges, sizeof(*files->judges));
-	struct harness_judge *judge = &files->judges[files->n_judges++];
-	*judge = (struct harness_judge){ .run = xstrdup(run), .name = xstrdup(name) };
-	return judge;
-}
-
 void harness_files_judge(struct harness_files *files, const char *run, const char *name,
 			 const struct harness_judge_copy copies[3])
 {
-	struct harness_judge *judge = judge_at(files, run, name);
+	struct harness_judge *judge =
+		array_find(one, files->judges, files->n_judges,
+			   strcmp(one->run, run) == 0 && strcmp(one->name, name) == 0);
 
-	if (judge == NULL)
+	if (judge == NULL && files->n_judges == HARNESS_MAX_JUDGES)
 		return;
+	if (judge == NULL) {
+		judge = xplace(files->judges, files->n_judges, files->cap_judges);
+		*judge = (struct harness_judge){ .run = xstrdup(run), .name = xstrdup(name) };
+	}
 	for (size_t i = 0; i < 3; i++) {
 		struct harness_judge_copy *to = &judge->copies[i];
 
@@ -266,7 +230,7 @@ void harness_files_judge(struct harness_files *files, const char *run, const cha
 	}
 }
 
-/* Drop the files that no walk has seen since that one. */
+/* Drop the files that no walk since this one has found. */
 static void drop_before(struct harness_files *files, unsigned int walk)
 {
 	size_t kept = 0;
@@ -279,7 +243,7 @@ static void drop_before(struct harness_files *files, unsigned int walk)
 			continue;
 		}
 		map_remove(&files->by_path, str_from(file->path));
-		file_free(file);
+		free_file(file);
 		files->generation++;
 	}
 	files->n = kept;
@@ -306,10 +270,7 @@ const struct harness_file *harness_files_get(const struct harness_files *files, 
 	return map_get(&files->by_path, str_from(path));
 }
 
-/*
- * The path of that kind: in its pattern the run for "*", the numbers for
- * "[0-9]*"; false when it is too long.
- */
+/* Fill the pattern of a kind: the run for "*", the numbers for "[0-9]*". False: too long. */
 static bool make_path(char *out, size_t size, enum harness_kind kind, const char *run,
 		      const unsigned int numbers[2])
 {

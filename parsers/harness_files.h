@@ -11,28 +11,27 @@
 #include "parsers/json.h"
 
 /*
- * The files of one HarnessGym workspace (paths relative to its .harnessgym)
- * or of one comparison (relative to its output directory), each with the last
- * content that was whole.  HarnessGym truncates and rewrites in place, so a
- * reader meets empty and torn files: such a read changes nothing but `torn`.
- * Who brings the bytes, a local walk or a pod, is of no matter here.
+ * The files of one HarnessGym workspace (paths relative to its .harnessgym) or
+ * of one comparison (relative to its output directory), each with its last
+ * complete content. HarnessGym truncates and rewrites files in place, so a
+ * reader can see an empty or torn file: such a read only sets `torn`.
  */
 
-/* How a file is kept. */
+/* Which part of a file is stored, and how. */
 enum harness_form {
-	HARNESS_JSON,  /* the tree of the last whole object */
-	HARNESS_LINES, /* text, JSON a line, grows at its end */
-	HARNESS_TEXT,  /* the last HARNESS_TEXT_KEEP bytes of it */
-	HARNESS_MARK,  /* that it is there; its content is never read */
-	HARNESS_TABLE, /* the first HARNESS_TABLE_KEEP bytes, one row a line */
+	HARNESS_JSON,  /* the last complete object, parsed */
+	HARNESS_LINES, /* text, one JSON object per line, grows at the end */
+	HARNESS_TEXT,  /* the last HARNESS_TEXT_KEEP bytes */
+	HARNESS_MARK,  /* only that it exists */
+	HARNESS_TABLE, /* the first HARNESS_TABLE_KEEP bytes, one row per line */
 	HARNESS_END,   /* the last HARNESS_END_KEEP bytes */
 };
 
 /*
- * Every file that counts:  id, path pattern (fnmatch, '*' within one name),
- * form.  All else, above all the copies of the workspace that carry a
- * .harnessgym of their own, is not looked at.  The last two are of a folder
- * without HarnessGym, whose agent keeps a table of its experiments.
+ * X(id, pattern, form) for every file that is read; pattern is for fnmatch, '*'
+ * matches within one name. All other files are ignored, above all copies of
+ * the workspace with their own .harnessgym. The last two belong to a folder
+ * without HarnessGym, in which an agent keeps a table of its experiments.
  */
 #define HARNESS_RUN_	 "runs/*/"
 #define HARNESS_IT_	 "runs/*/iterations/[0-9]*/"
@@ -107,7 +106,7 @@ enum harness_kind {
 #define HARNESS_MAX_FILES  8192
 #define HARNESS_MAX_NUMBER 999999U
 
-/* What a path says of itself. */
+/* Meaning of a path. */
 struct harness_path {
 	enum harness_kind kind;
 	struct str run;	     /* run id, a slice of the path; empty: none */
@@ -115,46 +114,46 @@ struct harness_path {
 	unsigned int try;    /* qualification attempt or repair; 0: none */
 };
 
-/* False when the file does not count.  The slices borrow path. */
+/* False if the file is ignored. The slices borrow path. */
 bool harness_path_read(const char *path, struct harness_path *out);
 enum harness_form harness_kind_form(enum harness_kind kind);
 
 struct harness_file {
 	char *path; /* owned */
 	enum harness_kind kind;
-	char *run; /* owned; "" when of no run */
+	char *run; /* owned; "": belongs to no run */
 	unsigned int number, try;
-	cJSON *json; /* owned; of HARNESS_JSON, NULL: never whole yet */
-	char *text;  /* owned; never NULL, of JSON and MARK empty */
+	cJSON *json; /* owned; HARNESS_JSON only; NULL: never complete yet */
+	char *text;  /* owned, never NULL; empty for JSON and MARK */
 	size_t len;
-	/* Of TABLE, owned: what was read as long as rows were only added. */
+	/* HARNESS_TABLE only, owned: the first content, with rows added since. */
 	char *seen;
 	size_t seen_len;
-	uint64_t hash;	  /* of the last whole content */
-	int64_t mtime_ms; /* of the last put; 0: unknown */
-	int64_t ctime_ms; /* nobody can set that back; 0: unknown */
-	/* Of TEXT: ctime_ms of the content that another took the place of. */
+	uint64_t hash;	  /* of the last complete content */
+	int64_t mtime_ms; /* 0: unknown */
+	int64_t ctime_ms; /* cannot be set back by programs; 0: unknown */
+	/* HARNESS_TEXT only: ctime_ms of the content that was replaced. */
 	int64_t replaced_ms;
-	unsigned int walk; /* the walk that saw it last */
+	unsigned int walk; /* last walk that found it */
 	bool torn;	   /* the last read was empty or torn */
-	bool cut;	   /* longer than what is kept; LINES lost its start */
+	bool cut;	   /* longer than the stored part; LINES lost its start */
 };
 
 /*
- * A file of the judge, as it lies in the template that HarnessGym copied when
- * the run began, in the best checkpoint and in the workspace now.
+ * The copies of a judge file: in the template, which HarnessGym makes when the
+ * run starts, in the best checkpoint, and in the workspace now.
  */
 enum harness_place_of { HARNESS_TEMPLATE, HARNESS_BEST, HARNESS_WORK };
 
 struct harness_judge_copy {
-	/* SHA-256; "none": no plain file is there; "": nobody looked */
+	/* SHA-256; "none": not a regular file; "": not read */
 	char sum[65];
 	int64_t ctime_ms; /* 0: unknown */
 };
 
 struct harness_judge {
-	char *run;			     /* owned; its folder below runs/ */
-	char *name;			     /* owned; below the workspace */
+	char *run;			     /* owned; folder below runs/ */
+	char *name;			     /* owned; path in the workspace */
 	struct harness_judge_copy copies[3]; /* by enum harness_place_of */
 };
 
@@ -166,43 +165,40 @@ struct harness_files {
 	size_t n_judges, cap_judges;
 	size_t n, cap;
 	struct map by_path;
-	uint64_t generation; /* grows whenever a value changed */
+	uint64_t generation; /* increases with every change */
 	unsigned int walk;
-	/* Whether HarnessGym runs there now; UNKNOWN: nobody looked. */
+	/* Is HarnessGym running on that machine? UNKNOWN: not checked. */
 	enum harness_tri process;
-	bool full; /* a file was left out: HARNESS_MAX_FILES */
+	bool full; /* files were skipped because of HARNESS_MAX_FILES */
 };
 
 void harness_files_init(struct harness_files *files);
 void harness_files_release(struct harness_files *files);
 
 /*
- * Take over the content of a file: whole, or with `cut` the part of it
- * that was sent.  Returns whether a value changed.  An empty or torn content of
- * a file that was whole before keeps the value and sets `torn`; a file that
- * does not count is ignored, as is all beyond HARNESS_MAX_FILES.
+ * Store the content of a file: all of it, or with `cut` the part that was sent.
+ * Returns whether anything changed. If the content is empty or torn and there
+ * was a complete one, keep that and set `torn`. Ignored files and files beyond
+ * HARNESS_MAX_FILES are dropped.
  */
 bool harness_files_put(struct harness_files *files, const char *path, struct str text, bool cut,
 		       int64_t mtime_ms);
-/* When the inode of a file that was put changed last. */
+/* Set the ctime of a file that was put. */
 void harness_files_changed(struct harness_files *files, const char *path, int64_t ctime_ms);
-/*
- * Take over a file of a run's judge; copies are as in struct harness_judge.
- * Nothing is taken beyond HARNESS_MAX_JUDGES.
- */
+/* Store the copies of a judge file (by enum harness_place_of), unless there are
+ * HARNESS_MAX_JUDGES already. */
 void harness_files_judge(struct harness_files *files, const char *run, const char *name,
 			 const struct harness_judge_copy copies[3]);
-/* A file is not there any more. */
+/* Drop a file that was deleted. */
 void harness_files_gone(struct harness_files *files, struct str path);
-/* End a whole walk: what two walks in a row did not see is dropped. */
+/* End a walk over all files; files that two walks in a row did not find are dropped. */
 void harness_files_walked(struct harness_files *files);
 
-/* The file at path, or NULL. */
+/* Find a file by its path, or NULL. */
 const struct harness_file *harness_files_get(const struct harness_files *files, const char *path);
 /*
- * The file of that kind, of that run's folder ("" where it is of none), number
- * and try; or NULL.  Not for the kinds that may stand in many places (calls
- * beside a server, history).
+ * Find a file by its kind, its run's folder ("": none) and its numbers, or NULL.
+ * Not for kinds with several files (calls of other servers, history).
  */
 const struct harness_file *harness_files_find(const struct harness_files *files,
 					      enum harness_kind kind, const char *run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Judged runs and comparisons to JSON; called by `harness --json`. */
+/* HarnessGym runs and comparisons as JSON, for `harness --json`. */
 #include "parsers/harness_json.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ static void add_number(cJSON *object, const char *key, struct harness_number num
 	json_add_number(object, key, number.present ? number.value : (double)NAN);
 }
 
-/* As printed: a number, or the word that stood in its place. */
+/* Add a printed number, which may be infinite or NaN. */
 static void add_raw(cJSON *object, const char *key, struct harness_number number)
 {
 	if (!number.present || isfinite(number.value))
@@ -21,7 +21,7 @@ static void add_raw(cJSON *object, const char *key, struct harness_number number
 		json_add_string(object, key, number.value > 0 ? "Infinity" : "-Infinity");
 }
 
-/* Rounded to so many decimals, as people compare them. */
+/* Add a number rounded to this many decimals. */
 static void add_rounded(cJSON *object, const char *key, struct harness_number number, int decimals)
 {
 	char text[400];
@@ -163,17 +163,7 @@ static void add_usage(cJSON *object, const struct harness_usage *usage)
 	add_number(node, "output_tokens", usage->output_tokens);
 }
 
-/* From its first record to its last one. */
-static void add_wall(cJSON *object, const struct harness_run *run)
-{
-	bool known = run->start_ms > 0 && run->end_ms >= run->start_ms;
-
-	add_rounded(object, "wall_s",
-		    (struct harness_number){ known, (double)(run->end_ms - run->start_ms) / 1e3 },
-		    0);
-}
-
-static cJSON *iteration_json(const struct harness_iteration *it)
+static cJSON *make_iteration(const struct harness_iteration *it)
 {
 	cJSON *node = cJSON_CreateObject();
 
@@ -205,42 +195,6 @@ static cJSON *iteration_json(const struct harness_iteration *it)
 	add_tri(node, "kept_within_noise", it->within_noise);
 	json_add_string(node, "note", it->note);
 	return node;
-}
-
-static void add_task(cJSON *object, const struct harness_run *run)
-{
-	json_add_string(object, "kind", "run");
-	json_add_string(object, "run_id", run->id);
-	json_add_string(object, "runner", run->runner);
-	json_add_string(object, "model", run->model);
-	json_add_string(object, "task_file", run->task_file);
-	add_number(object, "iterations_planned", run->planned);
-	cJSON_AddNumberToObject(object, "iterations_started", (double)run->n_iterations);
-	json_add_string(object, "run_state", run->has_summary ? "finished" : "no_summary");
-	json_add_string(object, "final_status", run->final_status);
-	add_tri(object, "solved_flag", run->solved);
-	json_add_string(object, "score_key", run->score_key);
-	json_add_string(object, "post_attempt_score_key", run->post_score_key);
-	add_tri(object, "higher_is_better", run->higher_is_better);
-	add_tri(object, "optimization_mode", run->optimization);
-	json_add_string(object, "mode", run->mode);
-	add_number(object, "warmup", run->warmup);
-	add_number(object, "repeats", run->repeats);
-	json_add_string(object, "post_attempt_command", run->command);
-}
-
-static void add_life(cJSON *object, const struct harness_run *run)
-{
-	const struct harness_life *life = &run->life;
-	cJSON *node = cJSON_AddObjectToObject(object, "live");
-
-	json_add_string(node, "state", harness_state_name(life->state));
-	json_add_string(node, "phase", life->phase);
-	add_rounded(node, "phase_left_s", life->left_s, 0);
-	json_add_time(node, "last_sign_at", life->seen_ms);
-	add_rounded(node, "silent_s", life->silent_s, 0);
-	add_tri(node, "process", life->process);
-	cJSON_AddNumberToObject(node, "torn_files", (double)run->torn);
 }
 
 static void add_best(cJSON *object, const struct harness_run *run)
@@ -319,7 +273,7 @@ static void add_artifacts(cJSON *object, const struct harness_workspace *ws)
 	}
 }
 
-/* The table that an agent keeps itself; null of a run of HarnessGym. */
+/* Add the table that an agent keeps; null for a HarnessGym run. */
 static void add_table(cJSON *object, const struct harness_run *run)
 {
 	static const char *const outcomes[] = { "kept", "discarded", "crashed", "other" };
@@ -344,23 +298,52 @@ static void add_table(cJSON *object, const struct harness_run *run)
 
 cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness_run *run)
 {
-	cJSON *object = cJSON_CreateObject(), *array, *says;
+	cJSON *object = cJSON_CreateObject(), *array, *node;
+	const struct harness_life *life = &run->life;
+	bool has_times = run->start_ms > 0 && run->end_ms >= run->start_ms;
 
-	add_task(object, run);
-	add_life(object, run);
+	json_add_string(object, "kind", "run");
+	json_add_string(object, "run_id", run->id);
+	json_add_string(object, "runner", run->runner);
+	json_add_string(object, "model", run->model);
+	json_add_string(object, "task_file", run->task_file);
+	add_number(object, "iterations_planned", run->planned);
+	cJSON_AddNumberToObject(object, "iterations_started", (double)run->n_iterations);
+	json_add_string(object, "run_state", run->has_summary ? "finished" : "no_summary");
+	json_add_string(object, "final_status", run->final_status);
+	add_tri(object, "solved_flag", run->solved);
+	json_add_string(object, "score_key", run->score_key);
+	json_add_string(object, "post_attempt_score_key", run->post_score_key);
+	add_tri(object, "higher_is_better", run->higher_is_better);
+	add_tri(object, "optimization_mode", run->optimization);
+	json_add_string(object, "mode", run->mode);
+	add_number(object, "warmup", run->warmup);
+	add_number(object, "repeats", run->repeats);
+	json_add_string(object, "post_attempt_command", run->command);
+	node = cJSON_AddObjectToObject(object, "live");
+	json_add_string(node, "state", harness_state_name(life->state));
+	json_add_string(node, "phase", life->phase);
+	add_rounded(node, "phase_left_s", life->left_s, 0);
+	json_add_time(node, "last_sign_at", life->seen_ms);
+	add_rounded(node, "silent_s", life->silent_s, 0);
+	add_tri(node, "process", life->process);
+	cJSON_AddNumberToObject(node, "torn_files", (double)run->torn);
 	add_usage(object, &run->usage);
-	add_wall(object, run);
+	add_rounded(
+		object, "wall_s",
+		(struct harness_number){ has_times, (double)(run->end_ms - run->start_ms) / 1e3 },
+		0);
 	add_best(object, run);
 	add_table(object, run);
 	array = cJSON_AddArrayToObject(object, "iterations");
 	for (size_t i = 0; i < run->n_iterations; i++)
-		cJSON_AddItemToArray(array, iteration_json(&run->iterations[i]));
-	says = add_object(object, "harnessgym_says", run->has_summary);
-	if (says != NULL) {
-		add_raw(says, "best_score", run->said_best);
-		add_tri(says, "improved", run->said_improved);
-		json_add_string(says, "final_status", run->final_status);
-		add_tri(says, "solved", run->solved);
+		cJSON_AddItemToArray(array, make_iteration(&run->iterations[i]));
+	node = add_object(object, "harnessgym_says", run->has_summary);
+	if (node != NULL) {
+		add_raw(node, "best_score", run->said_best);
+		add_tri(node, "improved", run->said_improved);
+		json_add_string(node, "final_status", run->final_status);
+		add_tri(node, "solved", run->solved);
 	}
 	add_texts(object, "contradictions", run->disputes, run->n_disputes);
 	add_tri(object, "judge_unchanged",
@@ -377,7 +360,7 @@ cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness
 	return object;
 }
 
-static cJSON *trial_json(const struct harness_trial *t)
+static cJSON *make_trial(const struct harness_trial *t)
 {
 	cJSON *node = cJSON_CreateObject();
 
@@ -424,7 +407,7 @@ cJSON *harness_compare_json(const struct harness_compare *compare)
 	json_add_string(object, "post_command", compare->command);
 	trials = cJSON_AddArrayToObject(object, "trials");
 	for (size_t i = 0; i < compare->n_trials; i++)
-		cJSON_AddItemToArray(trials, trial_json(&compare->trials[i]));
+		cJSON_AddItemToArray(trials, make_trial(&compare->trials[i]));
 	summary = cJSON_AddObjectToObject(object, "summary");
 	array_each (g, compare->groups, compare->n_groups) {
 		cJSON *node = cJSON_AddObjectToObject(summary, g->name);

@@ -5,9 +5,9 @@
 #include "parsers/harness_run.h"
 
 /*
- * The objects of `harness --json` (keys in man hgym-tui); given (owned).
- * What is not known is null; an infinite score that a verifier really printed
- * is the text "Infinity".
+ * The objects of `harness --json` (keys: man hgym-tui), owned by the caller.
+ * Unknown values are null; an infinite score that a verifier printed is the
+ * string "Infinity".
  */
 cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness_run *run);
 cJSON *harness_compare_json(const struct harness_compare *compare);

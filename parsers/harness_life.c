@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a run without a summary is doing now, how long that may still take,
- * and whether anybody is still doing it: HarnessGym leaves no mark when it
- * dies, so its process is looked for; where that cannot be, the newest trace
- * is held against the time the phase may take.
+ * The state of a run without a summary: its phase, the time that remains, and
+ * whether it is still active. HarnessGym leaves no trace when it dies, so its
+ * process is looked for. If that is not possible, the age of the newest file
+ * or record is compared with the time that the phase may take.
  */
 #include "parsers/harness_parts.h"
 
-#define TRUST_MS	(300 * 1000) /* a file time is its own, not a copy's */
+#define TRUST_MS	(300 * 1000) /* mtimes this close to records are not a copy's */
 #define MARGIN_S	60.0
-#define ABORTED_S	3600.0 /* beyond the phase's time: nobody is there */
+#define ABORTED_S	3600.0 /* silence after the phase's limit: the run is dead */
 #define UNKNOWN_LIMIT_S 600.0
 
 static const char *const state_names[] = {
@@ -29,9 +29,9 @@ static int64_t mtime_of(const struct harness_file *file)
 }
 
 /*
- * Whether the times of files mean anything: a copied directory's do not.
- * Held where both are known: activation.json of an iteration is written at
- * the moment that its result.json records.
+ * Do the mtimes belong to the run, and not to a copy of its folder? Compare
+ * where both times are known: HarnessGym writes activation.json of an iteration
+ * at the time that result.json records.
  */
 static bool trusts_mtimes(const struct harness_build *b)
 {
@@ -55,44 +55,43 @@ static bool trusts_mtimes(const struct harness_build *b)
 	return file_ms - own_ms < TRUST_MS && own_ms - file_ms < TRUST_MS;
 }
 
-static void later(int64_t *seen_ms, int64_t ms)
+static void raise_to(int64_t *seen_ms, int64_t ms)
 {
 	if (ms > *seen_ms)
 		*seen_ms = ms;
 }
 
-/* The newest trace of the run; 0 when there is none. */
-static int64_t last_sign(const struct harness_build *b, const struct harness_calls *calls,
-			 bool mtimes)
+/* Time of the newest file or record of the run; 0: none. */
+static int64_t find_last_sign(const struct harness_build *b, const struct harness_calls *calls,
+			      bool mtimes)
 {
 	const struct harness_run *run = b->run;
 	bool newest = b->until_ms == INT64_MAX;
 	int64_t seen_ms = run->start_ms;
 
 	for (size_t i = 0; i < run->n_iterations; i++) {
-		later(&seen_ms, run->iterations[i].created_ms);
-		later(&seen_ms, run->iterations[i].updated_ms);
+		raise_to(&seen_ms, run->iterations[i].created_ms);
+		raise_to(&seen_ms, run->iterations[i].updated_ms);
 	}
 	if (newest)
-		later(&seen_ms, calls->last_ms);
+		raise_to(&seen_ms, calls->last_ms);
 	for (size_t i = 0; mtimes && i < b->files->n; i++) {
 		const struct harness_file *file = b->files->all[i];
 
 		if ((strcmp(file->run, run->dir) == 0 && !harness_proof_is_old(b, file)) ||
 		    (newest && file->run[0] == '\0'))
-			later(&seen_ms, file->mtime_ms);
+			raise_to(&seen_ms, file->mtime_ms);
 	}
 	return seen_ms;
 }
 
-/* What a phase is called, how long it may take and when it began. */
 struct phase {
 	const char *name;
 	struct harness_number limit_s;
 	int64_t start_ms;
 };
 
-/* A phase that has its prompt but not yet its output. */
+/* Has the phase a prompt but no output yet? */
 static bool is_open(const struct harness_build *b, enum harness_kind prompt,
 		    enum harness_kind output, unsigned int number, int64_t *start_ms)
 {
@@ -102,30 +101,21 @@ static bool is_open(const struct harness_build *b, enum harness_kind prompt,
 	return file != NULL && harness_run_file(b, output, number) == NULL;
 }
 
-/* The repair under way in that iteration; 0: none. */
-static unsigned int open_repair(const struct harness_build *b, unsigned int number, int64_t *ms)
-{
-	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
-		const struct harness_file *file =
-			harness_try_file(b, HARNESS_REPAIR_PROMPT, number, k);
-
-		*ms = mtime_of(file);
-		if (file != NULL && harness_try_file(b, HARNESS_REPAIR_OUT, number, k) == NULL)
-			return k;
-	}
-	return 0;
-}
-
-static struct phase phase_of_iteration(const struct harness_build *b,
-				       const struct harness_iteration *it)
+static struct phase find_iteration_phase(const struct harness_build *b,
+					 const struct harness_iteration *it)
 {
 	const struct harness_run *run = b->run;
 	unsigned int n = it->number;
 	const struct harness_file *out = harness_run_file(b, HARNESS_ATTEMPT_OUT, n);
 	int64_t ms;
 
-	if (open_repair(b, n, &ms) > 0)
-		return (struct phase){ "repair", run->build_s, ms };
+	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
+		const struct harness_file *prompt =
+			harness_try_file(b, HARNESS_REPAIR_PROMPT, n, k);
+
+		if (prompt != NULL && harness_try_file(b, HARNESS_REPAIR_OUT, n, k) == NULL)
+			return (struct phase){ "repair", run->build_s, prompt->mtime_ms };
+	}
 	if (is_open(b, HARNESS_BUILD_PROMPT, HARNESS_BUILD_OUT, n, &ms))
 		return (struct phase){ "build", run->build_s, ms };
 	if (is_open(b, HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT, n, &ms))
@@ -140,7 +130,7 @@ static struct phase phase_of_iteration(const struct harness_build *b,
 	return (struct phase){ .name = "between" };
 }
 
-static struct phase phase_of(const struct harness_build *b)
+static struct phase find_phase(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
 	struct phase phase;
@@ -154,7 +144,7 @@ static struct phase phase_of(const struct harness_build *b)
 				       mtime_of(harness_run_file(b, HARNESS_CONFIG, 0)) };
 	}
 	const struct harness_iteration *last = &run->iterations[run->n_iterations - 1];
-	phase = phase_of_iteration(b, last);
+	phase = find_iteration_phase(b, last);
 	if (strcmp(phase.name, "between") == 0 && run->planned.present &&
 	    last->number >= run->planned.value)
 		return (struct phase){ "restoring", run->post_s,
@@ -162,7 +152,7 @@ static struct phase phase_of(const struct harness_build *b)
 	return phase;
 }
 
-static enum harness_state state_of(const struct harness_build *b, const struct phase *phase)
+static enum harness_state find_state(const struct harness_build *b, const struct phase *phase)
 {
 	const struct harness_life *life = &b->run->life;
 	double limit_s = harness_is_finite(phase->limit_s) ? phase->limit_s.value : UNKNOWN_LIMIT_S;
@@ -187,20 +177,20 @@ void harness_life_read(struct harness_build *b, const struct harness_calls *call
 	bool mtimes = run->table != NULL || trusts_mtimes(b);
 	struct phase phase;
 
-	run->life.seen_ms = last_sign(b, calls, mtimes);
+	run->life.seen_ms = find_last_sign(b, calls, mtimes);
 	run->life.process = HARNESS_UNKNOWN;
 	if (run->has_summary)
 		return;
 	if (b->until_ms == INT64_MAX)
 		run->life.process = b->files->process;
-	phase = run->table == NULL ? phase_of(b)
+	phase = run->table == NULL ? find_phase(b)
 				   : (struct phase){ .name = run->table->log_is_newer ? "experiment"
 										      : "between" };
 	run->life.phase = phase.name;
 	if (run->life.seen_ms > 0)
 		run->life.silent_s =
 			harness_number(fmax(0, (double)(b->now_ms - run->life.seen_ms) / 1e3));
-	run->life.state = state_of(b, &phase);
+	run->life.state = find_state(b, &phase);
 	if (run->life.state == HARNESS_STATE_RUNNING && phase.start_ms > 0 &&
 	    harness_is_finite(phase.limit_s) && (mtimes || strcmp(phase.name, "attempt") == 0))
 		run->life.left_s = harness_number(phase.limit_s.value -

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One run of a measuring command: whether it passed, its score, its cases,
- * and why it failed when the kernel had no part in that.
- */
+/* One execution of a measuring command: did it pass, its score and cases, and why it failed. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -32,11 +29,11 @@ const char *harness_failure_text(enum harness_failure failure)
 	return failures[failure].text;
 }
 
-/* Words of stderr, and of "error" in the verifier's JSON, in order. */
+/* Words in stderr, and in "error" of the verifier's JSON; the first match counts. */
 static const struct {
 	const char *words;
 	enum harness_failure failure;
-	bool in_json; /* also believed when the verifier itself says it */
+	bool in_json; /* also searched in the verifier's JSON */
 } signs[] = {
 	{ "No space left on device", HARNESS_FAILURE_DISK, true },
 	{ "Disk quota exceeded", HARNESS_FAILURE_DISK, true },
@@ -58,7 +55,7 @@ static const struct {
 	{ "No module named", HARNESS_FAILURE_ENVIRONMENT, true },
 };
 
-static enum harness_failure failure_in(struct str text, bool of_json)
+static enum harness_failure find_failure(struct str text, bool of_json)
 {
 	for (size_t i = 0; i < LENGTH(signs); i++)
 		if ((signs[i].in_json || !of_json) && str_find(text, signs[i].words) != NULL)
@@ -66,71 +63,52 @@ static enum harness_failure failure_in(struct str text, bool of_json)
 	return HARNESS_FAILURE_NONE;
 }
 
-/* What the verifier's own "error" and "errors" say. */
-static enum harness_failure failure_of_json(const cJSON *json)
-{
-	const cJSON *error = json_get(json, "error");
-	enum harness_failure failure = HARNESS_FAILURE_NONE;
-
-	if (cJSON_IsString(error))
-		failure = failure_in(str_from(error->valuestring), true);
-	json_each (item, json_get(json, "errors")) {
-		if (failure != HARNESS_FAILURE_NONE)
-			break;
-		if (cJSON_IsString(item))
-			failure = failure_in(str_from(item->valuestring), true);
-	}
-	return failure;
-}
-
-static bool is_code(const struct harness_post *post, double code)
+static bool has_exit_code(const struct harness_post *post, double code)
 {
 	return post->return_code.present && post->return_code.value == code;
 }
 
 /*
- * Why a command that did not pass gave no verdict on the kernel.  A verifier
- * that printed its JSON is believed: only what it says itself counts then.
+ * Why a command that did not pass gave no verdict on the kernel. If the
+ * verifier printed JSON, only its "error" and "errors" count.
  */
-static enum harness_failure classify(const struct harness_post *post, const cJSON *json,
-				     struct str out, struct str errors)
+static enum harness_failure classify_failure(const struct harness_post *post, const cJSON *json,
+					     struct str out, struct str errors)
 {
+	enum harness_failure failure = HARNESS_FAILURE_NONE;
+	const cJSON *error = json_get(json, "error");
+
 	if (post->passed == HARNESS_YES)
 		return HARNESS_FAILURE_NONE;
 	if (post->timed_out == HARNESS_YES ||
 	    (post->status != NULL && strcmp(post->status, "timeout") == 0))
 		return HARNESS_FAILURE_TIMEOUT;
-	if (post->has_json)
-		return failure_of_json(json);
-	enum harness_failure failure = failure_in(errors, false);
+	if (post->has_json) {
+		if (cJSON_IsString(error))
+			failure = find_failure(str_from(error->valuestring), true);
+		json_each (item, json_get(json, "errors"))
+			if (failure == HARNESS_FAILURE_NONE && cJSON_IsString(item))
+				failure = find_failure(str_from(item->valuestring), true);
+		return failure;
+	}
+	failure = find_failure(errors, false);
+	/* With output, tar worked: the failure came later. */
 	if (failure == HARNESS_FAILURE_SSH_MASKED && str_trim(out).len > 0)
-		failure = HARNESS_FAILURE_NONE; /* tar worked, more came */
+		failure = HARNESS_FAILURE_NONE;
 	if (failure != HARNESS_FAILURE_NONE)
 		return failure;
-	if (is_code(post, 255) && post->command != NULL &&
+	if (has_exit_code(post, 255) && post->command != NULL &&
 	    (strstr(post->command, "ssh") != NULL || strstr(post->command, "remote_h100") != NULL))
 		return HARNESS_FAILURE_SSH;
-	if (is_code(post, 127) || is_code(post, 126))
+	if (has_exit_code(post, 127) || has_exit_code(post, 126))
 		return HARNESS_FAILURE_ENVIRONMENT;
 	return HARNESS_FAILURE_NONE;
 }
 
-static void read_case(struct harness_build *b, struct harness_case *c, const cJSON *node)
-{
-	const cJSON *median;
-
-	c->name = harness_text_at(b->pool, node, "name", HARNESS_NAME_MAX);
-	c->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
-	c->best = harness_number_of(score_case_best(node, b->run->post_score_key, &median));
-	c->median = harness_number_of(median);
-	c->max_abs = harness_number_at(node, "max_abs");
-	c->tolerance = harness_number_at(node, "tolerance");
-}
-
-/* "cases" is a list of objects, except where a task makes a number of it. */
+/* "cases" is usually a list of objects, but a number in some tasks. */
 static void read_cases(struct harness_build *b, struct harness_post *post, const cJSON *json)
 {
-	const cJSON *cases = json_get(json, "cases");
+	const cJSON *cases = json_get(json, "cases"), *median;
 	int n = cJSON_IsArray(cases) ? cJSON_GetArraySize(cases) : 0;
 
 	if (n > HARNESS_MAX_CASES)
@@ -139,20 +117,16 @@ static void read_cases(struct harness_build *b, struct harness_post *post, const
 	json_each (node, cases) {
 		if (post->n_cases == (size_t)n)
 			break;
-		if (cJSON_IsObject(node))
-			read_case(b, &post->cases[post->n_cases++], node);
+		if (!cJSON_IsObject(node))
+			continue;
+		struct harness_case *c = &post->cases[post->n_cases++];
+		c->name = harness_text_at(b->pool, node, "name", HARNESS_NAME_MAX);
+		c->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+		c->best = harness_number_of(score_case_best(node, b->run->post_score_key, &median));
+		c->median = harness_number_of(median);
+		c->max_abs = harness_number_at(node, "max_abs");
+		c->tolerance = harness_number_at(node, "tolerance");
 	}
-}
-
-/* Passing by the JSON alone; its status may be absent, but not strange. */
-static bool json_passes(const cJSON *json)
-{
-	const cJSON *status = json_get(json, "status");
-
-	if (cJSON_IsFalse(json_get(json, "verified")) || score_json_denial(json) != NULL)
-		return false;
-	return status == NULL || cJSON_IsNull(status) || cJSON_IsTrue(status) ||
-	       (cJSON_IsString(status) && score_status_passes(status->valuestring));
 }
 
 static void read_json(struct harness_build *b, struct harness_post *post, const cJSON *json)
@@ -169,7 +143,7 @@ static void read_json(struct harness_build *b, struct harness_post *post, const 
 	read_cases(b, post, json);
 }
 
-/* What the kernel was told, as the verifier prints it. */
+/* Keep the "config" that the verifier printed: the settings of the kernel. */
 static void read_config(struct harness_build *b, struct harness_post *post, const cJSON *printed)
 {
 	const cJSON *config = json_get(printed, "config");
@@ -179,19 +153,6 @@ static void read_config(struct harness_build *b, struct harness_post *post, cons
 		return;
 	json_print(&text, config);
 	post->config = harness_pool_text(b->pool, buf_str(&text), HARNESS_END_KEEP);
-}
-
-/* A score among other text, which HarnessGym does not take. */
-static void look_for_stray(const struct harness_build *b, struct harness_post *post, struct str out)
-{
-	struct score_json score;
-
-	if (post->has_json || post->score.present ||
-	    score_json_read(&score, out, b->run->post_score_key, NULL) != 0)
-		return;
-	if (score_json_counts(&score))
-		post->stray_score = harness_number(score.value);
-	score_json_release(&score);
 }
 
 void harness_post_doubt(struct harness_build *b, struct harness_post *post, const char *fmt, ...)
@@ -207,40 +168,19 @@ void harness_post_doubt(struct harness_build *b, struct harness_post *post, cons
 	post->passed = HARNESS_NO;
 }
 
-/*
- * A number that nothing can have measured, or output in which a key stands
- * twice: HarnessGym takes the last of the two, other readers the first.
- */
-static void look_for_doubt(struct harness_build *b, struct harness_post *post, const cJSON *json)
+/* Did the command pass, by its record and its output? UNKNOWN if neither shows it. */
+static enum harness_tri find_verdict(const struct harness_post *post, const cJSON *json)
 {
-	const char *twin = json_duplicate_key(json);
+	const cJSON *status = json_get(json, "status");
 
-	if (twin != NULL) {
-		harness_post_doubt(b, post, "\"%.100s\" stands twice", twin);
-	} else if (harness_is_finite(post->score) &&
-		   !score_is_possible(b->run->post_score_key, post->score.value)) {
-		harness_post_doubt(b, post, "nothing measures that");
-	}
-}
-
-/* HarnessGym's record of how the command ended. */
-static void read_record(struct harness_build *b, struct harness_post *post, const cJSON *node)
-{
-	post->said = cJSON_IsObject(node);
-	post->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
-	post->command = harness_text_at(b->pool, node, "command", HARNESS_PATH_MAX);
-	post->return_code = harness_number_at(node, "return_code");
-	post->duration_s = harness_number_at(node, "duration_seconds");
-	post->timed_out = harness_bool_at(node, "timed_out");
-	post->said_score = harness_number_at(node, "score");
-}
-
-/* By its record and by what it printed; UNKNOWN where neither says. */
-static enum harness_tri verdict(const struct harness_post *post, const cJSON *json)
-{
 	if (post->said && (post->status == NULL || strcmp(post->status, "completed") != 0))
 		return HARNESS_NO;
-	if (!post->has_json || !json_passes(json))
+	if (!post->has_json || cJSON_IsFalse(json_get(json, "verified")) ||
+	    score_json_denial(json) != NULL)
+		return HARNESS_NO;
+	/* The status in the JSON may be missing, but not unknown. */
+	if (status != NULL && !cJSON_IsNull(status) && !cJSON_IsTrue(status) &&
+	    !(cJSON_IsString(status) && score_status_passes(status->valuestring)))
 		return HARNESS_NO;
 	return post->said || post->json_status != NULL ? HARNESS_YES : HARNESS_UNKNOWN;
 }
@@ -249,6 +189,7 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 		       const struct harness_file *out, struct str errors)
 {
 	struct str text = { NULL, 0 };
+	struct score_json stray;
 	const char *key = b->run->post_score_key;
 	cJSON *printed = NULL;
 
@@ -258,11 +199,17 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 				       .passed = HARNESS_UNKNOWN };
 	if (!post->present)
 		return;
-	read_record(b, post, node);
+	post->said = cJSON_IsObject(node);
+	post->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+	post->command = harness_text_at(b->pool, node, "command", HARNESS_PATH_MAX);
+	post->return_code = harness_number_at(node, "return_code");
+	post->duration_s = harness_number_at(node, "duration_seconds");
+	post->timed_out = harness_bool_at(node, "timed_out");
+	post->said_score = harness_number_at(node, "score");
 	if (out != NULL) {
 		post->is_empty = str_trim((struct str){ out->text, out->len }).len == 0;
 		text = (struct str){ out->text, out->len };
-		/* The end of a longer one is not what was printed. */
+		/* Only the end of a longer output is stored. */
 		if (!out->cut)
 			printed = json_parse(str_trim(text), JSON_BARE_TEXT, NULL);
 		read_json(b, post, printed);
@@ -272,11 +219,23 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 		read_json(b, post, json_get(node, "json"));
 		post->score = post->said_score;
 	}
-	post->passed = verdict(post, printed != NULL ? printed : json_get(node, "json"));
-	look_for_stray(b, post, text);
-	look_for_doubt(b, post, printed);
-	post->failure =
-		classify(post, printed != NULL ? printed : json_get(node, "json"), text, errors);
+	post->passed = find_verdict(post, printed != NULL ? printed : json_get(node, "json"));
+	/* A score within other text, which HarnessGym does not take. */
+	if (!post->has_json && !post->score.present &&
+	    score_json_read(&stray, text, b->run->post_score_key, NULL) == 0) {
+		if (score_json_counts(&stray))
+			post->stray_score = harness_number(stray.value);
+		score_json_release(&stray);
+	}
+	/* HarnessGym takes the last of two values of a key, other readers the first. */
+	const char *twin = json_duplicate_key(printed);
+	if (twin != NULL)
+		harness_post_doubt(b, post, "duplicate key \"%.100s\"", twin);
+	else if (harness_is_finite(post->score) &&
+		 !score_is_possible(b->run->post_score_key, post->score.value))
+		harness_post_doubt(b, post, "not a possible measurement");
+	post->failure = classify_failure(post, printed != NULL ? printed : json_get(node, "json"),
+					 text, errors);
 	cJSON_Delete(printed);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A workspace's files to its runs, calls and artifacts, judged anew. */
+/* Read the runs, calls and artifacts of a workspace, and check the scores again. */
 #include "parsers/harness_run.h"
 
 #include <stdlib.h>
+#include <sys/param.h>
 
 #include "parsers/harness_parts.h"
 #include "parsers/score_json.h"
@@ -12,7 +13,7 @@ static const char *text_at(struct harness_build *b, const cJSON *object, const c
 	return harness_text_at(b->pool, object, key, HARNESS_PATH_MAX);
 }
 
-static struct harness_number number_in_flag(const char *command, const char *name)
+static struct harness_number flag_number(const char *command, const char *name)
 {
 	struct str text = harness_flag(command, name);
 	struct harness_number number = { false, (double)NAN };
@@ -21,22 +22,11 @@ static struct harness_number number_in_flag(const char *command, const char *nam
 	return number;
 }
 
-static void read_phase(struct harness_build *b, struct harness_phase *phase, const char *name,
-		       const cJSON *node)
-{
-	phase->name = harness_pool_text(b->pool, str_from(name), HARNESS_NAME_MAX);
-	phase->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
-	phase->return_code = harness_number_at(node, "return_code");
-	phase->duration_s = harness_number_at(node, "duration_seconds");
-	phase->timed_out = harness_bool_at(node, "timed_out");
-}
-
-/* The limit of that iteration's attempt; a schedule's last one goes on. */
+/* Time limit of an iteration's attempt; the last one of a schedule holds for all that follow. */
 static struct harness_number attempt_limit(const struct harness_build *b, unsigned int number)
 {
 	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
 	const cJSON *schedule = json_get(config, "attempt_timeout_schedule_seconds");
-
 	int n = cJSON_GetArraySize(schedule);
 
 	if (n > 0)
@@ -45,38 +35,38 @@ static struct harness_number attempt_limit(const struct harness_build *b, unsign
 	return b->run->attempt_s;
 }
 
-/* A repair is a build. */
-static struct harness_number phase_limit(const struct harness_build *b,
-					 const struct harness_iteration *it, const char *name)
-{
-	if (strcmp(name, "attempt") == 0)
-		return attempt_limit(b, it->number);
-	if (strcmp(name, "reflection") == 0)
-		return b->run->reflection_s;
-	if (strcmp(name, "build") == 0 || strncmp(name, "repair_", 7) == 0)
-		return b->run->build_s;
-	return (struct harness_number){ false, (double)NAN };
-}
-
 static void read_phases(struct harness_build *b, struct harness_iteration *it, const cJSON *phases)
 {
 	it->phases = harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(phases),
 					sizeof(*it->phases));
 	json_each (node, phases) {
-		if (node->string != NULL && cJSON_IsObject(node))
-			read_phase(b, &it->phases[it->n_phases++], node->string, node);
+		if (node->string == NULL || !cJSON_IsObject(node))
+			continue;
+		struct harness_phase *phase = &it->phases[it->n_phases++];
+		phase->name = harness_pool_text(b->pool, str_from(node->string), HARNESS_NAME_MAX);
+		phase->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+		phase->return_code = harness_number_at(node, "return_code");
+		phase->duration_s = harness_number_at(node, "duration_seconds");
+		phase->timed_out = harness_bool_at(node, "timed_out");
+		phase->limit_s = (struct harness_number){ false, (double)NAN };
 	}
 	if (it->n_phases > 1)
 		qsort(it->phases, it->n_phases, sizeof(*it->phases), harness_by_name);
 	array_each (phase, it->phases, it->n_phases) {
-		phase->limit_s = phase_limit(b, it, phase->name);
-		if (strcmp(phase->name, "attempt") == 0)
+		if (strcmp(phase->name, "attempt") == 0) {
 			it->attempt = phase;
+			phase->limit_s = attempt_limit(b, it->number);
+		} else if (strcmp(phase->name, "reflection") == 0) {
+			phase->limit_s = b->run->reflection_s;
+		} else if (strcmp(phase->name, "build") == 0 ||
+			   strncmp(phase->name, "repair_", 7) == 0) {
+			phase->limit_s = b->run->build_s;
+		}
 	}
 }
 
-/* The first line of what an iteration says of itself. */
-static const char *note_of(struct harness_build *b, const cJSON *result)
+/* First line of the iteration's summary, or of the closest substitute. */
+static const char *read_note(struct harness_build *b, const cJSON *result)
 {
 	const cJSON *nodes[] = {
 		json_get(result, "summary"),
@@ -95,7 +85,7 @@ static const char *note_of(struct harness_build *b, const cJSON *result)
 	return NULL;
 }
 
-/* Strings of a JSON array. */
+/* Read the strings of a JSON array, sorted. */
 static struct harness_names read_names(struct harness_build *b, const cJSON *array)
 {
 	struct harness_names names = { NULL, 0 };
@@ -112,14 +102,14 @@ static struct harness_names read_names(struct harness_build *b, const cJSON *arr
 	return names;
 }
 
-static const char *status_word(struct harness_build *b, const cJSON *report)
+static const char *read_status(struct harness_build *b, const cJSON *report)
 {
 	return harness_text_at(b->pool, report, "status", HARNESS_NAME_MAX);
 }
 
-/* The reports of an iteration in the summary, by their order there. */
-static size_t summary_reports(struct harness_build *b, unsigned int number,
-			      const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
+/* Statuses of an iteration's qualification reports in the summary, in that order. */
+static size_t read_summary_reports(struct harness_build *b, unsigned int number,
+				   const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
 {
 	const cJSON *all = json_get(json_get(b->summary, "artifact_qualification"), "reports");
 	size_t n = 0;
@@ -129,15 +119,15 @@ static size_t summary_reports(struct harness_build *b, unsigned int number,
 
 		if (!of.present || of.value != number || n == HARNESS_MAX_ATTEMPTS)
 			continue;
-		words[n++] = status_word(b, node);
+		words[n++] = read_status(b, node);
 		*last = node;
 	}
 	return n;
 }
 
-/* The reports of an iteration that lie in its folder, by attempt. */
-static size_t file_reports(struct harness_build *b, unsigned int number,
-			   const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
+/* Statuses of the qualification reports in the iteration's folder, by attempt. */
+static size_t read_file_reports(struct harness_build *b, unsigned int number,
+				const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
 {
 	size_t n = 0;
 
@@ -147,14 +137,14 @@ static size_t file_reports(struct harness_build *b, unsigned int number,
 
 		if (file == NULL || file->json == NULL)
 			continue;
-		words[n++] = status_word(b, file->json);
+		words[n++] = read_status(b, file->json);
 		*last = file->json;
 	}
 	return n;
 }
 
-/* One of counts by key, of the report itself or of its quality_gate. */
-static struct harness_number gate_count(const cJSON *report, const char *key)
+/* Read a count from the report's quality_gate, or from the report itself. */
+static struct harness_number read_count(const cJSON *report, const char *key)
 {
 	const cJSON *node = json_get(json_get(report, "quality_gate"), key);
 
@@ -166,35 +156,35 @@ static void read_qualification(struct harness_build *b, struct harness_iteration
 {
 	struct harness_qualification *q = &it->qualification;
 	const cJSON *own = json_get(result, "artifact_qualification");
-	const cJSON *last = NULL, *told = NULL, *warnings;
+	const cJSON *last = NULL, *other = NULL, *quarantined, *warnings;
 	const char *words[HARNESS_MAX_ATTEMPTS] = { NULL };
 	const char *others[HARNESS_MAX_ATTEMPTS] = { NULL };
-	size_t n = file_reports(b, it->number, words, &last);
-	size_t m = summary_reports(b, it->number, others, &told);
+	size_t n = read_file_reports(b, it->number, words, &last);
+	size_t m = read_summary_reports(b, it->number, others, &other);
 
 	if (n == 0 && m == 0 && cJSON_IsObject(own))
-		words[n++] = status_word(b, own);
+		words[n++] = read_status(b, own);
 	if (m > n)
 		memcpy(words, others, sizeof(words));
 	n = m > n ? m : n;
 	if (last == NULL)
-		last = cJSON_IsObject(own) ? own : told;
+		last = cJSON_IsObject(own) ? own : other;
 	q->present = n > 0;
 	q->attempts = harness_pool_alloc(b->pool, n, sizeof(*q->attempts));
 	q->n_attempts = n;
 	for (size_t i = 0; i < n; i++)
 		q->attempts[i] = words[i];
-	q->active_mcps = gate_count(last, "active_mcp_count");
-	q->active_tools = gate_count(last, "active_tool_count");
-	told = json_get(last, "quarantined_artifacts");
-	if (told == NULL)
-		told = json_get(own, "quarantined_artifacts");
-	q->quarantined = read_names(b, told);
+	q->active_mcps = read_count(last, "active_mcp_count");
+	q->active_tools = read_count(last, "active_tool_count");
+	quarantined = json_get(last, "quarantined_artifacts");
+	if (quarantined == NULL)
+		quarantined = json_get(own, "quarantined_artifacts");
+	q->quarantined = read_names(b, quarantined);
 	warnings = json_get(json_get(last, "quality_gate"), "warnings");
 	q->why = harness_text_of(b->pool, cJSON_GetArrayItem(warnings, 0), HARNESS_NOTE_MAX);
 }
 
-/* What stands in result.json, or else in the summary's row. */
+/* Read an iteration from result.json, or else from its row in the summary. */
 static void read_result(struct harness_build *b, struct harness_iteration *it, const cJSON *result,
 			const cJSON *row)
 {
@@ -213,9 +203,9 @@ static void read_result(struct harness_build *b, struct harness_iteration *it, c
 	it->active_tools = harness_number_at(usage, "active_tool_count");
 	it->active_mcps = harness_number_at(usage, "active_mcp_count");
 	if (!it->active_tools.present)
-		it->active_tools = gate_count(gate, "active_tool_count");
+		it->active_tools = read_count(gate, "active_tool_count");
 	if (!it->active_mcps.present)
-		it->active_mcps = gate_count(gate, "active_mcp_count");
+		it->active_mcps = read_count(gate, "active_mcp_count");
 	it->calls = harness_number_at(usage, "mcp_call_count");
 	it->skills = read_names(b, json_get(usage, "active_skills"));
 	it->tools = read_names(b, json_get(usage, "active_tools"));
@@ -225,40 +215,26 @@ static void read_result(struct harness_build *b, struct harness_iteration *it, c
 			  harness_text_file(b, HARNESS_POST_ERR, it->number));
 	if (!it->post.score.present)
 		it->claimed_score = harness_score_of(result, key, true);
-	it->note = note_of(b, result);
+	it->note = read_note(b, result);
 }
 
-/* The summary's row of that iteration, or NULL. */
-static const cJSON *summary_row(const struct harness_build *b, unsigned int number)
-{
-	json_each (node, json_get(b->summary, "iterations")) {
-		struct harness_number of = harness_number_at(node, "iteration");
-
-		if (of.present && of.value == number)
-			return node;
-	}
-	return NULL;
-}
-
-static void mark(bool seen[HARNESS_MAX_ITERATIONS + 1], double number)
-{
-	if (number >= 1 && number <= HARNESS_MAX_ITERATIONS)
-		seen[(size_t)number] = true;
-}
-
-/* Which iterations there are, of the files and of the summary. */
+/* Find the numbers of all iterations in files and summary; returns how many there are. */
 static size_t find_iterations(const struct harness_build *b, bool seen[HARNESS_MAX_ITERATIONS + 1])
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < b->files->n; i++)
-		if (strcmp(b->files->all[i]->run, b->run->dir) == 0 &&
-		    !harness_proof_is_old(b, b->files->all[i]))
-			mark(seen, b->files->all[i]->number);
+	for (size_t i = 0; i < b->files->n; i++) {
+		const struct harness_file *file = b->files->all[i];
+
+		if (strcmp(file->run, b->run->dir) == 0 && !harness_proof_is_old(b, file) &&
+		    file->number >= 1 && file->number <= HARNESS_MAX_ITERATIONS)
+			seen[file->number] = true;
+	}
 	json_each (node, json_get(b->summary, "iterations")) {
 		struct harness_number of = harness_number_at(node, "iteration");
 
-		mark(seen, of.present ? of.value : 0);
+		if (of.present && of.value >= 1 && of.value <= HARNESS_MAX_ITERATIONS)
+			seen[(size_t)of.value] = true;
 	}
 	for (size_t i = 1; i <= HARNESS_MAX_ITERATIONS; i++)
 		n += seen[i];
@@ -278,7 +254,8 @@ static void read_iterations(struct harness_build *b)
 		struct harness_iteration *it = &run->iterations[run->n_iterations++];
 		it->number = k;
 		const cJSON *result = harness_json_file(b, HARNESS_RESULT, k);
-		read_result(b, it, result, summary_row(b, k));
+		read_result(b, it, result,
+			    harness_find_row(json_get(b->summary, "iterations"), "iteration", k));
 		read_qualification(b, it, result);
 		it->blockers = read_names(b, json_get(result, "blockers"));
 		harness_usage_read(b, &it->usage, k);
@@ -310,11 +287,11 @@ static void read_config(struct harness_build *b, const cJSON *config)
 	run->reflection_s = harness_number_at(config, "reflection_timeout_seconds");
 	run->build_s = harness_number_at(config, "build_timeout_seconds");
 	run->post_s = harness_number_at(config, "post_attempt_timeout_seconds");
-	run->warmup = number_in_flag(run->command, "warmup");
-	run->repeats = number_in_flag(run->command, "repeats");
+	run->warmup = flag_number(run->command, "warmup");
+	run->repeats = flag_number(run->command, "repeats");
 }
 
-/* Direction and key where run_config.json is missing. */
+/* Direction and score key, if run_config.json is missing. */
 static void read_optimization(struct harness_build *b, const cJSON *optimization)
 {
 	struct harness_run *run = b->run;
@@ -327,7 +304,7 @@ static void read_optimization(struct harness_build *b, const cJSON *optimization
 		run->post_score_key = run->score_key;
 }
 
-/* Without a record, the checkpoint of the baseline tells that it passed. */
+/* Without a record, a checkpoint of the baseline shows that it passed. */
 static void read_baseline(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
@@ -344,8 +321,8 @@ static void read_baseline(struct harness_build *b)
 		run->baseline.passed = HARNESS_YES;
 }
 
-/* A file that tells a kernel something; "" where it is too long. */
-static const char *read_told(const struct harness_build *b, enum harness_kind kind)
+/* Content of a kernel_config.json; "" if it is too long, NULL if there is none. */
+static const char *read_settings(const struct harness_build *b, enum harness_kind kind)
 {
 	const struct harness_file *file = harness_run_file(b, kind, 0);
 
@@ -363,21 +340,9 @@ static void read_checkpoint(struct harness_build *b)
 	point->iteration = harness_number_at(manifest, "iteration");
 	point->score = harness_number_at(manifest, "score");
 	point->reason = text_at(b, manifest, "reason");
-	point->told = read_told(b, HARNESS_BEST_SETTINGS);
+	point->settings = read_settings(b, HARNESS_BEST_SETTINGS);
 	point->has_task = harness_run_file(b, HARNESS_BEST_TASK, 0) != NULL;
-	b->run->template_told = read_told(b, HARNESS_TEMPLATE_SETTINGS);
-}
-
-/* The last iteration's own word of a restore, before the summary stands. */
-static const cJSON *restored_in_result(const struct harness_build *b)
-{
-	const struct harness_run *run = b->run;
-
-	if (run->n_iterations == 0)
-		return NULL;
-	const cJSON *result =
-		harness_json_file(b, HARNESS_RESULT, run->iterations[run->n_iterations - 1].number);
-	return json_get(json_get(result, "optimization"), "restored_best_checkpoint");
+	b->run->template_settings = read_settings(b, HARNESS_TEMPLATE_SETTINGS);
 }
 
 static void read_restore(struct harness_build *b)
@@ -388,8 +353,12 @@ static void read_restore(struct harness_build *b)
 
 	restore->restored = HARNESS_UNKNOWN;
 	restore->post_passed = HARNESS_UNKNOWN;
-	if (b->summary == NULL)
-		node = restored_in_result(b);
+	if (b->summary == NULL && b->run->n_iterations > 0) {
+		unsigned int last = b->run->iterations[b->run->n_iterations - 1].number;
+		const cJSON *result = harness_json_file(b, HARNESS_RESULT, last);
+
+		node = json_get(json_get(result, "optimization"), "restored_best_checkpoint");
+	}
 	restore->present = cJSON_IsObject(best) || cJSON_IsObject(node);
 	if (!restore->present)
 		return;
@@ -405,25 +374,13 @@ static void read_restore(struct harness_build *b)
 		restore->post_passed = restore->post.passed;
 }
 
-static void read_summary(struct harness_build *b)
-{
-	struct harness_run *run = b->run;
-
-	run->has_summary = b->summary != NULL;
-	run->final_status = text_at(b, b->summary, "final_status");
-	run->solved = harness_bool_at(b->summary, "solved");
-	run->said_best = harness_number_at(b->summary, "best_score");
-	run->said_improved = harness_bool_at(json_get(b->summary, "optimization"), "improved");
-	read_optimization(b, json_get(b->summary, "optimization"));
-}
-
-static void earlier_of(int64_t *ms, int64_t other)
+static void lower_to(int64_t *ms, int64_t other)
 {
 	if (other > 0 && (*ms == 0 || other < *ms))
 		*ms = other;
 }
 
-/* The earliest time that the run records of itself, and the latest. */
+/* Find the earliest and the latest time that the run recorded. */
 static void read_times(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
@@ -432,43 +389,46 @@ static void read_times(struct harness_build *b)
 	const cJSON *template =
 		json_get(json_get(b->summary, "artifact_qualification"), "template");
 
-	/* A name may hold any date; a file has the ctime that it has. */
-	earlier_of(&run->start_ms, b->ordered && config != NULL
-					   ? config->ctime_ms
-					   : harness_time_of(str_from(run->dir)));
-	earlier_of(&run->start_ms,
-		   harness_time_at(harness_json_file(b, HARNESS_MANIFEST, 0), "created_at"));
-	earlier_of(&run->start_ms, harness_time_at(cJSON_GetArrayItem(captures, 0), "created_at"));
-	earlier_of(&run->start_ms, harness_time_at(template, "created_at"));
+	/* A name can contain any date; a ctime cannot be forged. */
+	lower_to(&run->start_ms, b->ordered && config != NULL
+					 ? config->ctime_ms
+					 : harness_time_of(str_from(run->dir)));
+	lower_to(&run->start_ms,
+		 harness_time_at(harness_json_file(b, HARNESS_MANIFEST, 0), "created_at"));
+	lower_to(&run->start_ms, harness_time_at(cJSON_GetArrayItem(captures, 0), "created_at"));
+	lower_to(&run->start_ms, harness_time_at(template, "created_at"));
 	array_each (it, run->iterations, run->n_iterations) {
-		earlier_of(&run->start_ms, it->created_ms);
+		lower_to(&run->start_ms, it->created_ms);
 		if (it->updated_ms > run->end_ms)
 			run->end_ms = it->updated_ms;
 	}
-	/* One that has only begun: the time of its first file. */
+	/* A run that has just started: the time of its first file. */
 	if (run->start_ms == 0 && config != NULL)
 		run->start_ms = config->mtime_ms;
 }
 
-/* The mode of the measuring command: as its JSON says, else as asked for. */
-static void read_mode(struct harness_build *b)
+/* Read everything that does not depend on other runs. */
+static void read_run(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
-	struct str asked = harness_flag(run->command, "mode");
+	const struct harness_file *config;
 
-	run->mode = run->baseline.mode;
-	for (size_t i = 0; run->mode == NULL && i < run->n_iterations; i++)
-		run->mode = run->iterations[i].post.mode;
-	if (run->mode == NULL && asked.len > 0)
-		run->mode = harness_pool_text(b->pool, asked, 40);
-}
-
-/* What its files tell without their content. */
-static void read_files(struct harness_build *b)
-{
-	struct harness_run *run = b->run;
-	const struct harness_file *config = harness_run_file(b, HARNESS_CONFIG, 0);
-
+	harness_proof_begin(b);
+	b->summary = harness_proof_is_over(b) ? harness_json_file(b, HARNESS_SUMMARY, 0) : NULL;
+	read_config(b, harness_json_file(b, HARNESS_CONFIG, 0));
+	run->has_summary = b->summary != NULL;
+	run->final_status = text_at(b, b->summary, "final_status");
+	run->solved = harness_bool_at(b->summary, "solved");
+	run->said_best = harness_number_at(b->summary, "best_score");
+	run->said_improved = harness_bool_at(json_get(b->summary, "optimization"), "improved");
+	read_optimization(b, json_get(b->summary, "optimization"));
+	read_optimization(b, json_get(harness_json_file(b, HARNESS_RESULT, 1), "optimization"));
+	read_checkpoint(b);
+	read_baseline(b);
+	read_iterations(b);
+	read_restore(b);
+	config = harness_run_file(b, HARNESS_CONFIG, 0);
+	run->first_ms = config != NULL ? config->ctime_ms : 0;
 	for (size_t i = 0; i < b->files->n; i++) {
 		const struct harness_file *file = b->files->all[i];
 
@@ -477,46 +437,27 @@ static void read_files(struct harness_build *b)
 		if (file->torn && run->torn++ == 0)
 			run->torn_path =
 				harness_pool_text(b->pool, str_from(file->path), HARNESS_PATH_MAX);
-		if (file->ctime_ms > run->last_ms)
-			run->last_ms = file->ctime_ms;
+		run->last_ms = MAX(run->last_ms, file->ctime_ms);
 	}
-	run->first_ms = config != NULL ? config->ctime_ms : 0;
-}
-
-/* Everything of a run that needs no other run. */
-static void read_run(struct harness_build *b)
-{
-	struct harness_run *run = b->run;
-
-	harness_proof_begin(b);
-	b->summary = harness_proof_is_over(b) ? harness_json_file(b, HARNESS_SUMMARY, 0) : NULL;
-	read_config(b, harness_json_file(b, HARNESS_CONFIG, 0));
-	read_summary(b);
-	const cJSON *result = harness_json_file(b, HARNESS_RESULT, 1);
-	read_optimization(b, json_get(result, "optimization"));
-	read_checkpoint(b);
-	read_baseline(b);
-	read_iterations(b);
-	read_restore(b);
-	read_files(b);
 	harness_proof_read(b);
-	read_mode(b);
+	/* The mode of the measuring command, as its JSON has it, or else as in its options. */
+	struct str asked = harness_flag(run->command, "mode");
+	run->mode = run->baseline.mode;
+	for (size_t i = 0; run->mode == NULL && i < run->n_iterations; i++)
+		run->mode = run->iterations[i].post.mode;
+	if (run->mode == NULL && asked.len > 0)
+		run->mode = harness_pool_text(b->pool, asked, 40);
 	read_times(b);
 	run->ordered = b->ordered;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b)
 {
 	const struct harness_run *x = a, *y = b;
 
 	if (x->start_ms != y->start_ms)
 		return x->start_ms < y->start_ms ? -1 : 1;
 	return strcmp(x->dir, y->dir);
-}
-
-static bool knows_run(const struct harness_workspace *ws, const char *dir)
-{
-	return any_of(i, ws->n_runs, strcmp(ws->runs[i].dir, dir) == 0);
 }
 
 static void find_runs(struct harness_workspace *ws, const struct harness_files *files)
@@ -526,7 +467,7 @@ static void find_runs(struct harness_workspace *ws, const struct harness_files *
 		const char *dir = files->all[i]->run;
 		size_t size = strlen(dir) + 1;
 
-		if (*dir == '\0' || knows_run(ws, dir))
+		if (*dir == '\0' || any_of(k, ws->n_runs, strcmp(ws->runs[k].dir, dir) == 0))
 			continue;
 		char *copy = harness_pool_alloc(&ws->pool, size, 1);
 		memcpy(copy, dir, size);
@@ -555,15 +496,15 @@ static bool is_better(const struct harness_run *run, double a, double b)
 	return run->higher_is_better == HARNESS_YES ? a > b : a < b;
 }
 
-static enum harness_tri better_than(const struct harness_run *run, struct harness_number a,
-				    const struct harness_score *b)
+static enum harness_tri compare_scores(const struct harness_run *run, struct harness_number a,
+				       const struct harness_score *b)
 {
 	if (!a.present || !b->present)
 		return HARNESS_UNKNOWN;
 	return is_better(run, a.value, b->value) ? HARNESS_YES : HARNESS_NO;
 }
 
-static struct harness_number gain_over(const struct harness_run *run, struct harness_number a,
+static struct harness_number find_gain(const struct harness_run *run, struct harness_number a,
 				       const struct harness_score *b)
 {
 	if (!a.present || !b->present)
@@ -571,27 +512,9 @@ static struct harness_number gain_over(const struct harness_run *run, struct har
 	return harness_gain_pct(b->value, a.value, run->higher_is_better == HARNESS_YES);
 }
 
-/* Sort an iteration's number into verified, invalid and claimed. */
-static void judge_score(const struct harness_run *run, struct harness_iteration *it)
-{
-	if (harness_is_finite(it->post.score)) {
-		if (it->proof <= HARNESS_PROOF_EARLY)
-			it->claimed_score = it->post.score;
-		else if (it->post.passed == HARNESS_YES)
-			it->verified_score = it->post.score;
-		else
-			it->invalid_score = it->post.score;
-	}
-	if (!score_is_possible(run->post_score_key, it->claimed_score.value))
-		it->claimed_score.present = false;
-}
-
-/*
- * Strictly better wins, so the earlier one wins a tie; where the direction is
- * not told nothing is the best.
- */
-static void offer(const struct harness_run *run, struct harness_score *best,
-		  struct harness_number number, unsigned int iteration, const char *source)
+/* Keep a number if it is strictly better than the best; nothing is, in an unknown direction. */
+static void update_best(const struct harness_run *run, struct harness_score *best,
+			struct harness_number number, unsigned int iteration, const char *source)
 {
 	if (!number.present || !score_is_possible(run->post_score_key, number.value) ||
 	    run->higher_is_better == HARNESS_UNKNOWN ||
@@ -600,67 +523,61 @@ static void offer(const struct harness_run *run, struct harness_score *best,
 	*best = (struct harness_score){ true, number.value, iteration, source };
 }
 
+/* Classify each iteration's score, and find the best verified one. */
 static void judge_iterations(struct harness_run *run, const struct harness_score *baseline)
 {
 	array_each (it, run->iterations, run->n_iterations) {
 		struct harness_score before = run->best;
 
-		judge_score(run, it);
-		it->better_than_baseline = better_than(run, it->verified_score, baseline);
-		it->better_than_previous = better_than(run, it->verified_score, &before);
-		it->baseline_pct = gain_over(run, it->verified_score, baseline);
-		it->previous_pct = gain_over(run, it->verified_score, &before);
-		offer(run, &run->best, it->verified_score, it->number, NULL);
+		if (harness_is_finite(it->post.score)) {
+			if (it->proof <= HARNESS_PROOF_EARLY)
+				it->claimed_score = it->post.score;
+			else if (it->post.passed == HARNESS_YES)
+				it->verified_score = it->post.score;
+			else
+				it->invalid_score = it->post.score;
+		}
+		if (!score_is_possible(run->post_score_key, it->claimed_score.value))
+			it->claimed_score.present = false;
+		it->better_than_baseline = compare_scores(run, it->verified_score, baseline);
+		it->better_than_previous = compare_scores(run, it->verified_score, &before);
+		it->baseline_pct = find_gain(run, it->verified_score, baseline);
+		it->previous_pct = find_gain(run, it->verified_score, &before);
+		update_best(run, &run->best, it->verified_score, it->number, NULL);
 		if (run->best.iteration == it->number)
 			run->previous = before;
 	}
 }
 
-/* The best number that nobody verified, if it would beat the best. */
-static void judge_unverified(struct harness_run *run)
+/* Find which scores are verified, the best one, and its gains; the summary is not used. */
+static void judge_run(struct harness_run *run, unsigned int calls_before)
 {
-	struct harness_score best = run->best;
+	struct harness_score baseline = { .present = false }, unverified;
+	struct harness_number best, before = harness_number(calls_before);
 
-	array_each (it, run->iterations, run->n_iterations) {
-		if (it->post.doubt == NULL)
-			offer(run, &best, it->invalid_score, it->number, "failed_verifier");
-		offer(run, &best, it->claimed_score, it->number, "claimed");
-		offer(run, &best, it->session_score, it->number, "in_session");
-	}
-	if (best.present && best.source != NULL)
-		run->best_unverified = best;
-}
-
-/* Cumulative counts of the workspace to each iteration's own. */
-static void judge_calls(struct harness_run *run, unsigned int calls_before)
-{
-	struct harness_number before = harness_number(calls_before);
-
+	/* The calls of an iteration: the difference of cumulative counts. */
 	array_each (it, run->iterations, run->n_iterations) {
 		if (it->calls.present && before.present && it->calls.value >= before.value)
 			it->calls_delta = harness_number(it->calls.value - before.value);
 		before = it->calls;
 	}
-}
-
-/*
- * Which of the run's numbers are verified, which is the best, and how it
- * stands to the baseline; HarnessGym's own summary has no say in it.
- */
-static void judge_run(struct harness_run *run, unsigned int calls_before)
-{
-	struct harness_score baseline = { .present = false };
-	struct harness_number best;
-
 	if (run->has_baseline && run->baseline.passed == HARNESS_YES)
-		offer(run, &baseline, run->baseline.score, 0, NULL);
+		update_best(run, &baseline, run->baseline.score, 0, NULL);
 	run->best = baseline;
-	judge_calls(run, calls_before);
 	judge_iterations(run, &baseline);
-	judge_unverified(run);
+	unverified = run->best;
+	array_each (it, run->iterations, run->n_iterations) {
+		if (it->post.doubt == NULL)
+			update_best(run, &unverified, it->invalid_score, it->number,
+				    "failed_verifier");
+		update_best(run, &unverified, it->claimed_score, it->number, "claimed");
+		update_best(run, &unverified, it->session_score, it->number, "in_session");
+	}
+	if (unverified.present && unverified.source != NULL)
+		run->best_unverified = unverified;
 	best = (struct harness_number){ run->best.present, run->best.value };
-	run->baseline_pct = gain_over(run, best, &baseline);
-	run->previous_pct = gain_over(run, best, &run->previous);
+	run->baseline_pct = find_gain(run, best, &baseline);
+	run->previous_pct = find_gain(run, best, &run->previous);
 	run->stop_reached = HARNESS_UNKNOWN;
 	if (harness_is_finite(run->stop_score))
 		run->stop_reached =
@@ -669,8 +586,8 @@ static void judge_run(struct harness_run *run, unsigned int calls_before)
 				: HARNESS_NO;
 }
 
-/* The best that earlier runs verified by the same command. */
-static void look_back(struct harness_workspace *ws, size_t i)
+/* Find the best score that earlier runs verified with the same command. */
+static void find_earlier_best(struct harness_workspace *ws, size_t i)
 {
 	struct harness_run *run = &ws->runs[i];
 	bool higher = run->higher_is_better == HARNESS_YES;
@@ -690,43 +607,44 @@ static void look_back(struct harness_workspace *ws, size_t i)
 		run->earlier_pct = harness_gain_pct(run->earlier.value, run->best.value, higher);
 }
 
-static void read_artifact(struct harness_workspace *ws, const cJSON *node)
-{
-	struct harness_artifact *a = &ws->artifacts[ws->n_artifacts++];
-	const cJSON *metadata = json_get(node, "metadata");
-	const cJSON *quarantine = json_get(metadata, "quarantine");
-	struct harness_pool *pool = &ws->pool;
-
-	a->kind = harness_text_at(pool, node, "kind", HARNESS_NAME_MAX);
-	a->path = harness_text_at(pool, node, "path", HARNESS_PATH_MAX);
-	a->iteration = harness_number_at(node, "iteration");
-	a->qualified = harness_text_at(pool, json_get(metadata, "qualification"), "status",
-				       HARNESS_NAME_MAX);
-	a->quarantined =
-		cJSON_IsTrue(json_get(metadata, "quarantined")) || cJSON_IsObject(quarantine);
-	a->why = harness_text_at(pool, quarantine, "reason", HARNESS_NOTE_MAX);
-}
-
 static void read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
 {
 	const struct harness_file *file = harness_files_get(files, "registry.json");
 	const cJSON *list = json_get(file != NULL ? file->json : NULL, "artifacts");
+	struct harness_pool *pool = &ws->pool;
 
 	if (!cJSON_IsArray(list))
 		return;
-	ws->artifacts = harness_pool_alloc(&ws->pool, (size_t)cJSON_GetArraySize(list),
-					   sizeof(*ws->artifacts));
+	ws->artifacts =
+		harness_pool_alloc(pool, (size_t)cJSON_GetArraySize(list), sizeof(*ws->artifacts));
 	json_each (node, list) {
-		if (cJSON_IsObject(node))
-			read_artifact(ws, node);
+		const cJSON *metadata = json_get(node, "metadata");
+		const cJSON *quarantine = json_get(metadata, "quarantine");
+
+		if (!cJSON_IsObject(node))
+			continue;
+		struct harness_artifact *a = &ws->artifacts[ws->n_artifacts++];
+		a->kind = harness_text_at(pool, node, "kind", HARNESS_NAME_MAX);
+		a->path = harness_text_at(pool, node, "path", HARNESS_PATH_MAX);
+		a->iteration = harness_number_at(node, "iteration");
+		a->qualified = harness_text_at(pool, json_get(metadata, "qualification"), "status",
+					       HARNESS_NAME_MAX);
+		a->quarantined = cJSON_IsTrue(json_get(metadata, "quarantined")) ||
+				 cJSON_IsObject(quarantine);
+		a->why = harness_text_at(pool, quarantine, "reason", HARNESS_NOTE_MAX);
 	}
 }
 
-/* The folder of the run that was begun last. */
-static const char *newest_of(const struct harness_files *files)
+void harness_workspace_read(struct harness_workspace *ws, const struct harness_files *files,
+			    int64_t now_ms)
 {
+	struct harness_build b = { .pool = &ws->pool, .files = files, .now_ms = now_ms };
 	const struct harness_file *newest = NULL;
 
+	*ws = (struct harness_workspace){ .n_runs = 0 };
+	find_runs(ws, files);
+	harness_calls_read(&ws->pool, &ws->calls, files);
+	read_artifacts(ws, files);
 	for (size_t i = 0; i < files->n; i++) {
 		const struct harness_file *file = files->all[i];
 
@@ -734,25 +652,13 @@ static const char *newest_of(const struct harness_files *files)
 		    (newest == NULL || file->ctime_ms > newest->ctime_ms))
 			newest = file;
 	}
-	return newest != NULL ? newest->run : "";
-}
-
-void harness_workspace_read(struct harness_workspace *ws, const struct harness_files *files,
-			    int64_t now_ms)
-{
-	struct harness_build b = { .pool = &ws->pool, .files = files, .now_ms = now_ms };
-
-	*ws = (struct harness_workspace){ .n_runs = 0 };
-	find_runs(ws, files);
-	harness_calls_read(&ws->pool, &ws->calls, files);
-	read_artifacts(ws, files);
 	for (size_t i = 0; i < ws->n_runs; i++) {
 		b.run = &ws->runs[i];
-		b.is_newest = strcmp(b.run->dir, newest_of(files)) == 0;
+		b.is_newest = strcmp(b.run->dir, newest != NULL ? newest->run : "") == 0;
 		read_run(&b);
 	}
 	if (ws->n_runs > 1)
-		qsort(ws->runs, ws->n_runs, sizeof(*ws->runs), by_start);
+		qsort(ws->runs, ws->n_runs, sizeof(*ws->runs), compare_starts);
 	for (size_t i = 0; i < ws->n_runs; i++) {
 		b.run = &ws->runs[i];
 		b.ordered = b.run->ordered;
@@ -763,7 +669,7 @@ void harness_workspace_read(struct harness_workspace *ws, const struct harness_f
 			harness_history_read(&b);
 			harness_proof_alone(&b, ws);
 			judge_run(b.run, harness_calls_before(files, b.run->start_ms));
-			look_back(ws, i);
+			find_earlier_best(ws, i);
 		}
 		harness_life_read(&b, &ws->calls);
 	}

@@ -5,20 +5,22 @@
 #include "parsers/harness_value.h"
 
 /*
- * HarnessGym's runs as their files tell them, judged anew.  Its own summary
- * counts numbers of failed verifiers and of the agent itself; here
- *	verified	the run has a post-attempt command, and what that
- *			printed after the attempt's end passes and holds a
- *			finite score; nobody changed it or the judge since;
- *	invalid		it printed a number and did not pass;
- *	claimed		only the agent wrote the number;
- *	in session	the agent's own tool measured it while it worked.
- * All text is clean and owned by the workspace's pool.
+ * HarnessGym's runs, read from their files and checked again. HarnessGym's own
+ * summary also counts numbers of failed verifiers and of the agent; here a
+ * score is
+ *	verified	if the run has a post-attempt command whose output was
+ *			printed after the end of the attempt, passes and contains
+ *			a finite score, and neither the output nor the judge was
+ *			changed since;
+ *	invalid		if the command printed it but did not pass;
+ *	claimed		if only the agent wrote it;
+ *	in session	if the agent's own tool measured it during the attempt.
+ * All text is sanitized and owned by the workspace's pool.
  */
 
 /*
- * Why a command that should measure gave no verdict on the kernel: name is of
- * infrastructure (NULL: it is none), class in a word.
+ * Why a measuring command gave no verdict on the kernel: id, name of the
+ * infrastructure failure (NULL: not one), its class, its text.
  */
 #define HARNESS_FAILURE_LIST(X)                                                            \
 	X(NONE, NULL, NULL, "")                                                            \
@@ -27,7 +29,7 @@
 	X(GPU, "gpu", "gpu", "no usable GPU")                                              \
 	X(DISK, "disk", "disk", "the disk is full")                                        \
 	X(ENVIRONMENT, "environment", "environment", "a program or module is missing")     \
-	X(TIMEOUT, NULL, "timeout", "it took too long")
+	X(TIMEOUT, NULL, "timeout", "the time limit was reached")
 
 enum harness_failure {
 #define X(id, name, class, text) HARNESS_FAILURE_##id,
@@ -35,7 +37,7 @@ enum harness_failure {
 #undef X
 };
 
-/* Of infrastructure; NULL for NONE and for a verifier that hung. */
+/* Name of an infrastructure failure; NULL for NONE and TIMEOUT. */
 const char *harness_failure_name(enum harness_failure failure);
 const char *harness_failure_text(enum harness_failure failure);
 /* ssh, gpu, disk, environment, timeout; NULL for NONE. */
@@ -49,50 +51,46 @@ struct harness_case {
 
 #define HARNESS_MAX_CASES 256
 
-/* A run of the post-attempt command (baseline, attempt, restore, trial). */
+/* One execution of the post-attempt command (for baseline, attempt, restore or trial). */
 struct harness_post {
 	bool present;
 	const char *status, *command;
-	const char *json_status, *mode;	   /* of the verifier's JSON, or NULL */
-	const char *device, *torch, *cuda; /* what it measured on; likewise */
+	const char *json_status, *mode;	   /* from the verifier's JSON, or NULL */
+	const char *device, *torch, *cuda; /* likewise */
 	struct harness_number return_code, duration_s, score;
-	struct harness_number elapsed_s; /* as it says itself */
+	struct harness_number elapsed_s; /* as the verifier reports it */
 	enum harness_tri timed_out;
 	bool has_json;
-	enum harness_tri passed; /* UNKNOWN only of a baseline without rc */
+	enum harness_tri passed; /* UNKNOWN only for a baseline without return code */
 	enum harness_failure failure;
-	/* Why its number counts for nothing though it passed; NULL: nothing
-	 * is wrong with it. */
+	/* Why its score does not count although it passed; NULL: it counts. */
 	const char *doubt;
-	bool said;	 /* HarnessGym has recorded its end */
-	bool is_empty;	 /* it printed nothing */
-	bool has_output; /* what it printed is there; score is of that */
-	/* result.json's own word; absent where it says nothing. */
+	bool said;	 /* HarnessGym recorded its end */
+	bool is_empty;	 /* printed nothing */
+	bool has_output; /* the output file exists, and score comes from it */
+	/* The score that HarnessGym recorded; absent: none. */
 	struct harness_number said_score;
-	/* The score was printed among other text: HarnessGym takes none. */
+	/* A score printed within other text, which HarnessGym does not take. */
 	struct harness_number stray_score;
 	struct harness_case *cases;
 	size_t n_cases;
-	const char *config; /* what it printed as "config", JSON; or NULL */
+	const char *config; /* the printed "config", JSON; or NULL */
 };
 
 struct harness_phase {
 	const char *name, *status; /* status NULL: absent */
 	struct harness_number return_code, duration_s;
-	struct harness_number limit_s; /* of its kind; absent: not told */
+	struct harness_number limit_s; /* absent: unknown */
 	enum harness_tri timed_out;
 };
 
-/*
- * What the agent's program says that it has used, of the phases that tell it;
- * each is absent where none does.  Tokens are counted as they are told.
- */
+/* What the agent's program reports as used, summed over the phases; absent: not reported. */
 struct harness_usage {
 	struct harness_number cost_usd, turns;
 	struct harness_number input_tokens, cached_tokens, output_tokens;
 };
 
-/* Names of one kind, clean and sorted. */
+/* A sorted list of sanitized names. */
 struct harness_names {
 	const char **v;
 	size_t n;
@@ -102,23 +100,23 @@ struct harness_names {
 
 struct harness_qualification {
 	bool present;
-	const char **attempts; /* status of each, NULL: not told */
+	const char **attempts; /* status of each, NULL: unknown */
 	size_t n_attempts;
 	struct harness_number active_mcps, active_tools;
 	struct harness_names quarantined; /* paths */
-	const char *why;		  /* first warning of a failed one, or NULL */
+	const char *why;		  /* first warning if it failed, or NULL */
 };
 
-/* What the number of an iteration rests on. */
-#define HARNESS_PROOF_LIST(X)                                                  \
-	X(NONE, "none")		    /* nothing was printed */                  \
-	X(NO_COMMAND, "no_command") /* the run has nothing that measures */    \
-	X(NO_OUTPUT, "no_output")   /* result.json tells it alone */           \
-	X(LOGGED, "run_log")	    /* the agent's log has printed it too */   \
-	X(EARLY, "early")	    /* older than the attempt's end */         \
-	X(DOUBT, "doubt")	    /* changed: see the doubt of the post */   \
-	X(COPIED, "copied")	    /* printed; a copy has no order in time */ \
-	X(PRINTED, "printed")	    /* after the attempt, and not touched */
+/* Evidence for the score of an iteration. */
+#define HARNESS_PROOF_LIST(X)                                      \
+	X(NONE, "none")		    /* nothing was printed */      \
+	X(NO_COMMAND, "no_command") /* no measuring command */     \
+	X(NO_OUTPUT, "no_output")   /* only in result.json */      \
+	X(LOGGED, "run_log")	    /* in the agent's log too */   \
+	X(EARLY, "early")	    /* before the attempt's end */ \
+	X(DOUBT, "doubt")	    /* see harness_post.doubt */   \
+	X(COPIED, "copied")	    /* copied, without order */    \
+	X(PRINTED, "printed")	    /* after the attempt */
 
 enum harness_proof {
 #define X(id, name) HARNESS_PROOF_##id,
@@ -132,52 +130,52 @@ struct harness_score {
 	bool present;
 	double value;
 	unsigned int iteration; /* 0: the baseline */
-	const char *source;	/* static; of an unverified one */
+	const char *source;	/* static; for an unverified score */
 };
 
 struct harness_iteration {
 	unsigned int number; /* 1.. */
 	enum harness_proof proof;
-	const char *status;		/* NULL: not told */
-	enum harness_tri verified;	/* as the file says */
+	const char *status;		/* NULL: unknown */
+	enum harness_tri verified;	/* as result.json has it */
 	int64_t created_ms, updated_ms; /* 0: unknown */
 	struct harness_phase *phases;	/* by name */
 	size_t n_phases;
 	const struct harness_phase *attempt; /* one of phases, or NULL */
 	struct harness_number attempt_limit_s;
 	struct harness_number active_tools, active_mcps; /* at its start */
-	struct harness_number calls, calls_delta;	 /* cumulative, its own */
+	struct harness_number calls, calls_delta;	 /* cumulative; in the iteration */
 	struct harness_post post;
 	struct harness_number verified_score, invalid_score, claimed_score;
-	struct harness_number session_score; /* best of its own tool */
+	struct harness_number session_score; /* best of the agent's tool */
 	enum harness_tri better_than_baseline, better_than_previous;
 	struct harness_number baseline_pct, previous_pct; /* > 0: better */
 	struct harness_qualification qualification;
 	struct harness_usage usage;
-	struct harness_names skills, tools, called; /* active; used of them */
-	struct harness_names blockers;		    /* as it writes them */
-	const char *note; /* first line of what it says of itself, or NULL */
-	/* Of a row of a table: what the agent claims of it. */
+	struct harness_names skills, tools, called; /* active, active, used */
+	struct harness_names blockers;
+	const char *note; /* first line of its summary, or NULL */
+	/* For a row of a table: what the agent claims. */
 	bool kept;
-	struct harness_number claimed_pct; /* on the best kept before it */
-	enum harness_tri within_noise;	   /* UNKNOWN: not kept, or no floor */
+	struct harness_number claimed_pct; /* gain over the best kept before */
+	enum harness_tri within_noise;	   /* UNKNOWN: not kept, or noise unknown */
 };
 
-/* The experiments that an agent tells of in a results.tsv of its own. */
+/* The experiments in the results.tsv of an agent. */
 struct harness_table {
-	unsigned int rows, broken;	/* broken: lines that are no rows */
-	unsigned int outcomes[4];	/* kept, discarded, crashed, none of it */
-	struct harness_score baseline;	/* the first with a score */
-	unsigned int baselines;		/* measurements of that one */
-	struct harness_number noise;	/* range of these; absent of one */
-	struct harness_number best_pct; /* of the best kept on the baseline */
-	struct harness_number logged;	/* what run.log printed last */
-	unsigned int logged_row;	/* the row that says the same; 0: none */
-	bool log_is_newer;		/* of an experiment that is not in the table yet */
+	unsigned int rows, broken;	/* broken: lines that are not rows */
+	unsigned int outcomes[4];	/* kept, discarded, crashed, other */
+	struct harness_score baseline;	/* the first row with a score */
+	unsigned int baselines;		/* number of its measurements */
+	struct harness_number noise;	/* their range; absent if there is only one */
+	struct harness_number best_pct; /* gain of the best kept row over the baseline */
+	struct harness_number logged;	/* last score in run.log */
+	unsigned int logged_row;	/* the row with that score; 0: none */
+	bool log_is_newer;		/* run.log belongs to an experiment not in the table */
 };
 
 struct harness_restore {
-	bool present; /* the summary tells of it */
+	bool present;
 	enum harness_tri restored;
 	struct harness_number iteration, score;
 	struct harness_post post;
@@ -189,8 +187,8 @@ struct harness_checkpoint {
 	bool present;
 	struct harness_number iteration, score;
 	const char *reason;
-	const char *told; /* its kernel_config.json as it is; NULL: none */
-	bool has_task;	  /* it has a task.py */
+	const char *settings; /* content of its kernel_config.json; NULL: none */
+	bool has_task;	      /* has a task.py */
 };
 
 #define HARNESS_STATE_LIST(X)   \
@@ -207,33 +205,33 @@ enum harness_state {
 
 const char *harness_state_name(enum harness_state state);
 
-/* What a run without a summary is doing, and whether it still lives. */
+/* What a run without a summary is doing, and whether it is still active. */
 struct harness_life {
 	enum harness_state state;
-	const char *phase;	      /* static: "attempt", ..; NULL of a finished run */
-	struct harness_number left_s; /* of the phase; < 0: over its time */
-	int64_t seen_ms;	      /* last sign of life, 0: unknown */
+	const char *phase;	      /* static: "attempt", ..; NULL: run is finished */
+	struct harness_number left_s; /* of the phase; < 0: limit exceeded */
+	int64_t seen_ms;	      /* last sign of activity, 0: unknown */
 	struct harness_number silent_s;
-	enum harness_tri process; /* HarnessGym runs there now */
+	enum harness_tri process; /* is HarnessGym running there? */
 };
 
 struct harness_run {
-	const char *dir; /* its folder's name below runs/, raw bytes */
+	const char *dir; /* name of its folder below runs/, raw bytes */
 	const char *id;
 	const char *runner, *model, *task_file, *command;
 	const char *score_key, *post_score_key;
 	struct harness_number planned, stop_score;
 	enum harness_tri higher_is_better, optimization;
-	const char *mode;		       /* "dev", "final"; NULL: not told */
-	struct harness_number warmup, repeats; /* of the command line */
+	const char *mode;		       /* "dev", "final"; NULL: unknown */
+	struct harness_number warmup, repeats; /* from the command line */
 	struct harness_number attempt_s, reflection_s, build_s, post_s;
 
 	bool has_config, has_summary;
-	bool ordered;		   /* the times of its files tell which came first */
-	int64_t first_ms, last_ms; /* of its files, by ctime; 0: unknown */
+	bool ordered;		   /* ctimes show which file was written first */
+	int64_t first_ms, last_ms; /* ctimes of its files; 0: unknown */
 	const char *final_status;  /* NULL without a summary */
 	enum harness_tri solved;
-	struct harness_number said_best; /* what HarnessGym itself says */
+	struct harness_number said_best; /* HarnessGym's own summary */
 	enum harness_tri said_improved;
 
 	bool has_baseline;
@@ -242,52 +240,52 @@ struct harness_run {
 	size_t n_iterations;
 	struct harness_score best, best_unverified;
 	struct harness_score previous; /* the verified best before `best` */
-	struct harness_score earlier;  /* of earlier runs of this workspace */
+	struct harness_score earlier;  /* best of earlier runs in this workspace */
 	const char *earlier_run;
 	struct harness_number baseline_pct, previous_pct, earlier_pct;
 	enum harness_tri stop_reached;
 	struct harness_checkpoint checkpoint;
-	const char *template_told; /* the template's, as the checkpoint's */
+	const char *template_settings; /* the same for the template */
 	struct harness_restore restore;
-	/* Sources that say another thing than the verifier printed. */
+	/* Sentences about files that contradict the verifier's output. */
 	const char **disputes;
 	size_t n_disputes;
-	bool has_judge;	   /* its files can be compared */
-	const char *judge; /* the first that was changed, or NULL */
+	bool has_judge;	   /* judge files were compared */
+	const char *judge; /* the first one that was changed, or NULL */
 
 	struct harness_usage usage; /* of all iterations */
 	int64_t start_ms, end_ms;   /* as recorded; 0: unknown */
 	struct harness_life life;
-	struct harness_table *table; /* NULL: HarnessGym's own run */
-	size_t torn;		     /* files of it whose last read was not whole */
+	struct harness_table *table; /* NULL: a HarnessGym run */
+	size_t torn;		     /* number of torn files */
 	const char *torn_path;	     /* one of them, below runs/; NULL: none */
 };
 
-/* Calls of one tool of an MCP server, or those that ended in one way. */
+/* Counts of calls of one MCP tool, or of calls with one status. */
 struct harness_tool {
 	const char *name;
 	unsigned int calls, failed;
 	double total_ms;
 };
 
-/* All tools/call lines of a workspace; they name no run. */
+/* All tools/call lines of a workspace; they do not name a run. */
 struct harness_calls {
-	bool known; /* false: the file is too long to count all of it */
+	bool known; /* false: the file is too long to count all calls */
 	unsigned int total;
 	struct harness_tool *tools; /* by name */
 	size_t n_tools;
-	struct harness_tool *statuses; /* by name; calls alone */
+	struct harness_tool *statuses; /* by name; only calls is set */
 	size_t n_statuses;
 	int64_t last_ms;
-	unsigned int broken; /* lines that are no JSON object */
+	unsigned int broken; /* lines that are not JSON objects */
 };
 
 struct harness_artifact {
 	const char *kind, *path;
 	struct harness_number iteration;
-	const char *qualified; /* status word, or NULL */
+	const char *qualified; /* status, or NULL */
 	bool quarantined;
-	const char *why; /* of a quarantine, or NULL */
+	const char *why; /* reason of the quarantine, or NULL */
 };
 
 #define HARNESS_MAX_RUNS       256
@@ -303,16 +301,16 @@ struct harness_workspace {
 };
 
 /*
- * Read and judge what files hold.  now_ms is the wall clock of the machine
- * that runs HarnessGym, for the state of runs without a summary.  Every part
- * that is missing or malformed is absent in the result.
+ * Read all runs from files. now_ms is the wall clock of the machine that runs
+ * HarnessGym, for the state of runs without a summary. Parts that are missing
+ * or malformed are absent in the result.
  */
 void harness_workspace_read(struct harness_workspace *ws, const struct harness_files *files,
 			    int64_t now_ms);
 void harness_workspace_release(struct harness_workspace *ws);
 
-/* The run with that id; NULL takes the newest; NULL when there is none. */
+/* Find a run by its id (NULL: the newest), or NULL. */
 const struct harness_run *harness_workspace_run(const struct harness_workspace *ws, const char *id);
 
-/* How a number stands to another, in percent, > 0 when it is better. */
+/* Gain from one score to another in percent; > 0: better. */
 struct harness_number harness_gain_pct(double from, double to, bool higher_is_better);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of experiments that an agent keeps itself (autoresearch and its
- * forks): results.tsv, and run.log of the experiment that it ran last.  It
- * writes both, so nothing here is verified; what can be held against each
- * other is.
+ * An agent's own table of experiments (autoresearch and its forks): results.tsv,
+ * and run.log of the last experiment. The agent writes both, so no score is
+ * verified; contradictions between the two are reported.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -17,12 +16,12 @@
 enum outcome { KEPT, DISCARDED, CRASHED, UNKNOWN };
 enum column { COMMIT, STATUS, NOTE, SCORE, COLUMNS };
 
-/* A line of the table; its text is borrowed of the file. */
+/* A line of the table; cells borrow the text of the file. */
 struct row {
 	struct str cells[COLUMNS];
 	enum outcome outcome;
-	double score;	/* absent (NAN) where it is no number, or of a crash */
-	double rounded; /* half a unit of its last digit, or of the fourth */
+	double score;	/* NAN: not a number, or a crash */
+	double rounded; /* half a unit of its last decimal, at most the fourth */
 	bool is_baseline;
 	unsigned int number; /* 1.. */
 };
@@ -30,14 +29,14 @@ struct row {
 struct table {
 	struct harness_build *b;
 	const struct harness_file *file;
-	size_t columns[COLUMNS]; /* SIZE_MAX: there is none */
-	struct str score;	 /* that column's name */
-	struct str twin;	 /* a column that another one contradicts */
+	size_t columns[COLUMNS]; /* SIZE_MAX: none */
+	struct str score;	 /* name of the SCORE column */
+	struct str twin;	 /* name of a duplicate column */
 	struct row *rows;	 /* owned */
 	size_t n, cap;
 };
 
-/* Words of names, each between blanks; of a score's the better direction. */
+/* Words in column names and cells; for a score also which direction is better. */
 static const char *const column_words[] = {
 	[COMMIT] = " commit hash sha ",
 	[STATUS] = " status decision outcome verdict ",
@@ -57,8 +56,8 @@ static const char other_words[] =
 	"steps params tokens mfu date timestamp iter iteration experiment exp "
 	"run id no seed depth lr ";
 
-/* Whether a part of the name is one of the words. */
-static bool table_is_named(struct str name, const char *words)
+/* Is a part of the name one of the words? */
+static bool has_word(struct str name, const char *words)
 {
 	char part[32] = " ";
 	size_t n = 1;
@@ -79,28 +78,28 @@ static bool table_is_named(struct str name, const char *words)
 	return false;
 }
 
-/* The first of n lists that names it; n: none. */
-static size_t table_find_name(struct str name, const char *const *lists, size_t n)
+/* Index of the first list with a word of the name; n: none. */
+static size_t find_word_list(struct str name, const char *const *lists, size_t n)
 {
 	size_t i = 0;
 
-	while (i < n && !table_is_named(name, lists[i]))
+	while (i < n && !has_word(name, lists[i]))
 		i++;
 	return i;
 }
 
-/* How well a column's name suits a score; 0: not at all. */
-static unsigned int table_suits(struct str name)
+/* How likely the column is the score; 0: it is not. */
+static unsigned int rate_score_column(struct str name)
 {
-	bool known = table_is_named(name, lower_words) || table_is_named(name, higher_words);
+	bool known = has_word(name, lower_words) || has_word(name, higher_words);
 
-	if (table_is_named(name, other_words))
+	if (has_word(name, other_words))
 		return known ? 1 : 0;
 	return name.len == 0 ? 0 : known ? 3 : 2;
 }
 
-/* False: the first line is no head of a table of experiments. */
-static bool table_read_head(struct table *t, const struct harness_files *files)
+/* Read the header; false: not a table of experiments. */
+static bool read_header(struct table *t, const struct harness_files *files)
 {
 	struct str line, name;
 	unsigned int best = 0;
@@ -114,23 +113,23 @@ static bool table_read_head(struct table *t, const struct harness_files *files)
 	(void)str_next(&rest, '\n', &line);
 	for (size_t i = 0; str_next(&line, '\t', &name); i++) {
 		name = str_trim(name);
-		size_t c = table_find_name(name, column_words, SCORE);
+		size_t c = find_word_list(name, column_words, SCORE);
 		if (c == STATUS ? t->columns[c] != SIZE_MAX
 				: c == SCORE && best > 0 && str_eq(name, t->score))
 			t->twin = name;
-		if (c == SCORE && table_suits(name) <= best)
+		if (c == SCORE && rate_score_column(name) <= best)
 			continue;
 		t->columns[c] = i;
 		if (c == SCORE) {
-			best = table_suits(name);
+			best = rate_score_column(name);
 			t->score = name;
 		}
 	}
 	return best > 0 && t->columns[STATUS] != SIZE_MAX;
 }
 
-/* The score of a row; a crash is written as 0, which is no loss either. */
-static void table_read_score(const struct table *t, struct row *row)
+/* Read the score of a row; agents write 0 for a crash, which is not a loss either. */
+static void read_score(const struct table *t, struct row *row)
 {
 	struct str cell = row->cells[SCORE];
 	const char *point = memchr(cell.p, '.', cell.len);
@@ -140,15 +139,15 @@ static void table_read_score(const struct table *t, struct row *row)
 	row->score = (double)NAN;
 	if (row->outcome == CRASHED || !str_to_double(cell, &value) ||
 	    !score_is_possible(t->b->run->score_key, value) ||
-	    (value <= 0 && table_is_named(t->score, lower_words)))
+	    (value <= 0 && has_word(t->score, lower_words)))
 		return;
 	row->score = value;
 	row->rounded = 0.5 / pow(10, (double)(digits < 5 ? digits : 5) - 1);
 	row->rounded = fmin(row->rounded, fabs(value) / 100) * (1 + 1e-9);
 }
 
-/* False: the line has not the columns that count. */
-static bool table_read_row(const struct table *t, struct row *row, struct str line)
+/* False: the line has no status or no score column. */
+static bool read_row(const struct table *t, struct row *row, struct str line)
 {
 	struct str cell;
 	size_t i;
@@ -162,13 +161,13 @@ static bool table_read_row(const struct table *t, struct row *row, struct str li
 				row->cells[c] = str_trim(cell);
 	if (i <= t->columns[STATUS] || i <= t->columns[SCORE])
 		return false;
-	row->outcome = (enum outcome)table_find_name(row->cells[STATUS], outcome_words, UNKNOWN);
-	table_read_score(t, row);
+	row->outcome = (enum outcome)find_word_list(row->cells[STATUS], outcome_words, UNKNOWN);
+	read_score(t, row);
 	return true;
 }
 
-/* Another head, in the midst of the rows: no number, and a column's name. */
-static bool table_is_head(struct str line)
+/* Is this another header between the rows: no number, but the name of a column? */
+static bool is_header(struct str line)
 {
 	bool is_named = false;
 	struct str cell;
@@ -179,17 +178,17 @@ static bool table_is_head(struct str line)
 		if (str_to_double(cell, &value))
 			return false;
 		is_named |= memchr(cell.p, ' ', cell.len) == NULL &&
-			    table_is_named(cell, column_words[STATUS]);
+			    has_word(cell, column_words[STATUS]);
 	}
 	return is_named;
 }
 
 #define REST_MS 2000
 
-/* Every row; a last line without an end may still be being written. */
-static void table_read_rows(struct table *t)
+/* Read every row; a last line without a newline may be incomplete. */
+static void read_rows(struct table *t)
 {
-	struct harness_table *told = t->b->run->table;
+	struct harness_table *table = t->b->run->table;
 	struct str rest = { t->file->text, t->file->len }, line;
 	bool at_rest = t->b->now_ms - t->file->mtime_ms > REST_MS;
 	struct row row;
@@ -198,29 +197,27 @@ static void table_read_rows(struct table *t)
 	while (rest.len > 0 && str_next(&rest, '\n', &line)) {
 		if (str_trim(line).len == 0 || (rest.p == NULL && (!at_rest || t->file->cut)))
 			continue;
-		if (table_is_head(line)) {
-			harness_dispute(t->b,
-					"another head stands below row "
-					"%zu: what follows is not counted",
+		if (is_header(line)) {
+			harness_dispute(t->b, "second header after row %zu: later rows are ignored",
 					t->n);
 			break;
 		}
-		if (!table_read_row(t, &row, line)) {
-			told->broken++;
+		if (!read_row(t, &row, line)) {
+			table->broken++;
 			continue;
 		}
 		xpush(t->rows, t->n, t->cap, row);
 	}
-	told->rows = (unsigned int)t->n;
+	table->rows = (unsigned int)t->n;
 	for (size_t i = 0; i < t->n; i++)
-		told->outcomes[t->rows[i].outcome]++;
+		table->outcomes[t->rows[i].outcome]++;
 }
 
-/* By the score's name; else by the rows that were kept, if they agree. */
-static enum harness_tri table_direction(const struct table *t)
+/* Which direction is better: by the score's name, else by the kept rows if they agree. */
+static enum harness_tri find_direction(const struct table *t)
 {
-	bool up = table_is_named(t->score, higher_words);
-	bool down = table_is_named(t->score, lower_words);
+	bool up = has_word(t->score, higher_words);
+	bool down = has_word(t->score, lower_words);
 	bool is_named = up || down;
 	double last = (double)NAN;
 
@@ -234,21 +231,10 @@ static enum harness_tri table_direction(const struct table *t)
 	return up == down ? HARNESS_UNKNOWN : up ? HARNESS_YES : HARNESS_NO;
 }
 
-/* "baseline", "baseline again"; "baseline + rope" is another experiment. */
-static bool table_is_baseline(const struct row *row, const struct row *first)
+/* Find the baseline, which is the first row with a score, and the range of its repetitions. */
+static void find_noise(struct table *t)
 {
-	struct str note = row->cells[NOTE];
-
-	return row == first ||
-	       (note.len >= 8 && strncasecmp(note.p, "baseline", 8) == 0 &&
-		memchr(note.p, '+', note.len) == NULL && str_find(note, " with ") == NULL &&
-		str_eq(row->cells[COMMIT], first->cells[COMMIT]));
-}
-
-/* The first measured row, and how far its repetitions lie apart. */
-static void table_find_noise(struct table *t)
-{
-	struct harness_table *told = t->b->run->table;
+	struct harness_table *table = t->b->run->table;
 	const struct row *first = NULL;
 	double lo = 0, hi = 0;
 
@@ -256,22 +242,29 @@ static void table_find_noise(struct table *t)
 		if (isnan(row->score))
 			continue;
 		first = first != NULL ? first : row;
-		row->is_baseline = table_is_baseline(row, first);
+		/* "baseline again" is a repetition, "baseline + rope" another experiment. */
+		struct str note = row->cells[NOTE];
+		row->is_baseline =
+			row == first || (note.len >= 8 && strncasecmp(note.p, "baseline", 8) == 0 &&
+					 memchr(note.p, '+', note.len) == NULL &&
+					 str_find(note, " with ") == NULL &&
+					 str_eq(row->cells[COMMIT], first->cells[COMMIT]));
 		if (!row->is_baseline)
 			continue;
-		lo = told->baselines == 0 ? row->score : fmin(lo, row->score);
-		hi = told->baselines == 0 ? row->score : fmax(hi, row->score);
-		told->baselines++;
+		lo = table->baselines == 0 ? row->score : fmin(lo, row->score);
+		hi = table->baselines == 0 ? row->score : fmax(hi, row->score);
+		table->baselines++;
 	}
 	if (first != NULL)
-		told->baseline =
+		table->baseline =
 			(struct harness_score){ true, first->score, first->number, "claimed" };
-	if (told->baselines > 1)
-		told->noise = harness_number(hi - lo);
+	if (table->baselines > 1)
+		table->noise = harness_number(hi - lo);
 }
 
-/* A row as an iteration, held against the best that was kept before it. */
-static void table_fill(const struct table *t, const struct row *row, struct harness_iteration *it)
+/* Make an iteration from a row, compared with the best row kept before it. */
+static void make_iteration(const struct table *t, const struct row *row,
+			   struct harness_iteration *it)
 {
 	struct harness_run *run = t->b->run;
 	struct harness_score *best = &run->best_unverified;
@@ -306,8 +299,8 @@ static void table_fill(const struct table *t, const struct row *row, struct harn
 		*best = (struct harness_score){ true, row->score, row->number, "claimed" };
 }
 
-/* Of very many the last ones are shown; all are counted. */
-static void table_fill_all(const struct table *t)
+/* All rows are counted, but only the last ones become iterations. */
+static void make_iterations(const struct table *t)
 {
 	struct harness_run *run = t->b->run;
 	size_t n = t->n < HARNESS_MAX_ITERATIONS ? t->n : HARNESS_MAX_ITERATIONS;
@@ -315,16 +308,16 @@ static void table_fill_all(const struct table *t)
 
 	run->iterations = harness_pool_alloc(t->b->pool, n, sizeof(*run->iterations));
 	for (size_t i = 0; i < t->n; i++)
-		table_fill(t, &t->rows[i],
-			   t->n - i > n ? &passed : &run->iterations[run->n_iterations++]);
+		make_iteration(t, &t->rows[i],
+			       t->n - i > n ? &passed : &run->iterations[run->n_iterations++]);
 	if (run->best_unverified.present)
 		run->table->best_pct =
 			harness_gain_pct(run->table->baseline.value, run->best_unverified.value,
 					 run->higher_is_better == HARNESS_YES);
 }
 
-/* One commit with two scores further apart than repetitions lie. */
-static void table_hold_commits(const struct table *t)
+/* Report two scores of one commit that differ more than repetitions do. */
+static void check_commits(const struct table *t)
 {
 	const struct harness_number *noise = &t->b->run->table->noise;
 	char a[STR_NUMBER_SIZE], b[STR_NUMBER_SIZE];
@@ -342,7 +335,7 @@ static void table_hold_commits(const struct table *t)
 		else if (!(row->is_baseline && old->is_baseline) &&
 			 fabs(row->score - old->score) > (noise->present ? noise->value : 0))
 			harness_dispute(t->b,
-					"rows %u and %u are of one commit, %.*s: %s "
+					"rows %u and %u have different scores for commit %.*s: %s "
 					"and %s",
 					old->number, row->number,
 					(int)(commit.len < 40 ? commit.len : 40), commit.p,
@@ -352,8 +345,8 @@ static void table_hold_commits(const struct table *t)
 	map_release(&first, NULL);
 }
 
-/* The first line that was another when it was read first. */
-static void table_hold_seen(const struct table *t)
+/* Report the first line that was different when it was read first. */
+static void check_old_rows(const struct table *t)
 {
 	struct str was = { t->file->seen, t->file->seen_len }, old;
 	struct str is = { t->file->text, t->file->len }, now = { "", 0 };
@@ -365,16 +358,16 @@ static void table_hold_seen(const struct table *t)
 			continue;
 		old = str_trim(old);
 		now = str_trim(now);
-		harness_dispute(t->b, "results.tsv said \"%.*s\", and now \"%.*s\"",
+		harness_dispute(t->b, "results.tsv had \"%.*s\" before, and now \"%.*s\"",
 				(int)(old.len < 100 ? old.len : 100), old.p,
 				(int)(now.len < 100 ? now.len : 100), now.len > 0 ? now.p : "");
 		return;
 	}
 }
 
-/* The last "KEY: NUMBER" of a log, and whether python died behind it. */
-static struct harness_number table_log_score(const struct harness_file *log, const char *key,
-					     bool *died)
+/* Find the last "KEY: NUMBER" of a log, and whether a traceback follows. */
+static struct harness_number find_log_score(const struct harness_file *log, const char *key,
+					    bool *died)
 {
 	struct str rest = { log->text, log->len }, line;
 	struct harness_number found = { false, (double)NAN };
@@ -384,7 +377,7 @@ static struct harness_number table_log_score(const struct harness_file *log, con
 		struct harness_number more = { true, (double)NAN };
 
 		line = str_trim(line);
-		/* What a progress bar wrote stands before it. */
+		/* Skip what a progress bar wrote before. */
 		for (const char *p; (p = memchr(line.p, '\r', line.len));)
 			line = str_trim((struct str){ p, (size_t)(line.p + line.len - p) });
 		*died |= str_starts_with(line, "Traceback (most recent call");
@@ -402,51 +395,50 @@ static struct harness_number table_log_score(const struct harness_file *log, con
 	return found;
 }
 
-/* run.log is of the row that it agrees with, else of the last one. */
-static void table_hold_log(const struct table *t, const struct harness_file *log)
+/* run.log belongs to the row with the same score, else to the last one. */
+static void check_log(const struct table *t, const struct harness_file *log)
 {
 	struct harness_run *run = t->b->run;
-	struct harness_table *told = run->table;
-	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
+	struct harness_table *table = run->table;
+	char claimed[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 	const struct row *last = &t->rows[t->n - 1];
 	bool died = false;
 
-	told->logged = table_log_score(log, run->score_key, &died);
-	told->log_is_newer = log->mtime_ms > t->file->mtime_ms;
-	if (died && told->logged.present && last->outcome != CRASHED && !told->log_is_newer) {
+	table->logged = find_log_score(log, run->score_key, &died);
+	table->log_is_newer = log->mtime_ms > t->file->mtime_ms;
+	if (died && table->logged.present && last->outcome != CRASHED && !table->log_is_newer) {
 		harness_dispute(t->b,
-				"row %u: results.tsv says %s, run.log ends in "
-				"a traceback",
+				"row %u: results.tsv has %s, but run.log ends with a traceback",
 				last->number, run->iterations[run->n_iterations - 1].status);
 		return;
 	}
-	for (size_t i = run->n_iterations; harness_is_finite(told->logged) && i-- > 0;) {
+	for (size_t i = run->n_iterations; harness_is_finite(table->logged) && i-- > 0;) {
 		const struct row *row = &t->rows[t->n - run->n_iterations + i];
 
-		if (!(fabs(row->score - told->logged.value) <= row->rounded))
+		if (!(fabs(row->score - table->logged.value) <= row->rounded))
 			continue;
-		told->logged_row = row->number;
+		table->logged_row = row->number;
 		run->iterations[i].proof = HARNESS_PROOF_LOGGED;
 		if (run->best_unverified.iteration == row->number)
 			run->best_unverified.source = "run_log";
 		return;
 	}
-	if (told->log_is_newer || log->len == 0 ||
-	    (!told->logged.present && (log->cut || isnan(last->score))))
+	if (table->log_is_newer || log->len == 0 ||
+	    (!table->logged.present && (log->cut || isnan(last->score))))
 		return;
-	harness_dispute(t->b, "row %u: results.tsv says %s, run.log printed %s", last->number,
+	harness_dispute(t->b, "row %u: results.tsv has %s, run.log has %s", last->number,
 			isnan(last->score) ? run->iterations[run->n_iterations - 1].status
-					   : str_number(last->score, 10, said),
-			harness_is_finite(told->logged)
-				? str_number(told->logged.value, 10, printed)
-				: "none");
+					   : str_number(last->score, 10, claimed),
+			harness_is_finite(table->logged)
+				? str_number(table->logged.value, 10, printed)
+				: "no score");
 }
 
 bool harness_table_is(const struct harness_files *files)
 {
 	struct table t;
 
-	return table_read_head(&t, files);
+	return read_header(&t, files);
 }
 
 void harness_table_read(struct harness_build *b)
@@ -455,28 +447,25 @@ void harness_table_read(struct harness_build *b)
 	const struct harness_file *log = harness_files_get(b->files, "run.log");
 	struct harness_run *run = b->run;
 
-	if (!table_read_head(&t, b->files))
+	if (!read_header(&t, b->files))
 		return;
 	run->table = harness_pool_alloc(b->pool, 1, sizeof(*run->table));
 	run->id = "results.tsv";
 	run->score_key = harness_pool_text(b->pool, t.score, HARNESS_NAME_MAX);
 	run->post_score_key = run->score_key;
 	run->stop_reached = HARNESS_UNKNOWN;
-	table_read_rows(&t);
-	run->higher_is_better = table_direction(&t);
-	table_find_noise(&t);
-	table_fill_all(&t);
+	read_rows(&t);
+	run->higher_is_better = find_direction(&t);
+	find_noise(&t);
+	make_iterations(&t);
 	if (t.file->cut)
-		harness_dispute(b, "results.tsv is longer than 1 MB: what "
-				   "follows is not counted");
+		harness_dispute(b, "results.tsv is longer than 1 MB: later rows are ignored");
 	if (t.twin.len > 0)
-		harness_dispute(b,
-				"results.tsv has two columns that tell it: "
-				"\"%.*s\"",
+		harness_dispute(b, "results.tsv has two columns for \"%.*s\"",
 				(int)(t.twin.len < 100 ? t.twin.len : 100), t.twin.p);
-	table_hold_seen(&t);
-	table_hold_commits(&t);
+	check_old_rows(&t);
+	check_commits(&t);
 	if (log != NULL && t.n > 0)
-		table_hold_log(&t, log);
+		check_log(&t, log);
 	free(t.rows);
 }

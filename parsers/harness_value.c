@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of untrusted JSON, by type or absent; used by the harness readers. */
+/* Typed values from untrusted JSON, for the readers of HarnessGym's files. */
 #include "parsers/harness_value.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ void harness_pool_release(struct harness_pool *pool)
 	*pool = (struct harness_pool){ NULL, 0, 0 };
 }
 
-static void pool_own(struct harness_pool *pool, void *block)
+static void own_block(struct harness_pool *pool, void *block)
 {
 	pool->blocks = xgrow(pool->blocks, pool->n, &pool->cap, sizeof(void *));
 	pool->blocks[pool->n++] = block;
@@ -27,7 +27,7 @@ void *harness_pool_alloc(struct harness_pool *pool, size_t n, size_t size)
 	if (n == 0)
 		return NULL;
 	void *block = xcalloc(n, size);
-	pool_own(pool, block);
+	own_block(pool, block);
 	return block;
 }
 
@@ -40,7 +40,7 @@ const char *harness_pool_text(struct harness_pool *pool, struct str text, size_t
 	buf_init(&clean, text.len * 3 + 1);
 	utf8_sanitize(&clean, text);
 	char *copy = buf_detach(&clean);
-	pool_own(pool, copy);
+	own_block(pool, copy);
 	return copy;
 }
 
@@ -83,30 +83,32 @@ const char *harness_text_at(struct harness_pool *pool, const cJSON *object, cons
 	return harness_text_of(pool, json_get(object, key), max);
 }
 
-/* In quotes it is no number, unless it is one that JSON cannot write. */
-static struct harness_number score_at(const cJSON *object, const char *key, bool quoted)
+const cJSON *harness_find_row(const cJSON *list, const char *key, unsigned int number)
 {
-	const cJSON *node = json_get(object, key);
-	struct harness_number number = harness_number_of(node);
+	json_each (node, list) {
+		struct harness_number of = harness_number_at(node, key);
 
-	if (!quoted && cJSON_IsString(node) && isfinite(number.value))
-		number.value = (double)NAN;
-	return number;
+		if (of.present && of.value == number)
+			return node;
+	}
+	return NULL;
 }
 
 struct harness_number harness_score_of(const cJSON *object, const char *key, bool quoted)
 {
 	static const char *const places[] = { NULL, "metrics", "objective", "verification" };
+	const char *const keys[] = { key, "score" };
 	struct harness_number number = { false, (double)NAN };
 
-	for (size_t i = 0; i < LENGTH(places); i++) {
-		const cJSON *place = places[i] != NULL ? json_get(object, places[i]) : object;
+	for (size_t i = 0; !number.present && i < LENGTH(places) * LENGTH(keys); i++) {
+		const char *place = places[i / LENGTH(keys)];
+		const cJSON *node = json_get(place != NULL ? json_get(object, place) : object,
+					     keys[i % LENGTH(keys)]);
 
-		number = score_at(place, key, quoted);
-		if (!number.present)
-			number = score_at(place, "score", quoted);
-		if (number.present)
-			break;
+		number = harness_number_of(node);
+		/* JSON cannot write an infinite number without quotes. */
+		if (!quoted && cJSON_IsString(node) && isfinite(number.value))
+			number.value = (double)NAN;
 	}
 	return number;
 }

@@ -852,10 +852,10 @@ static bool harness_act(void *state, struct ui_shared *shared, enum action actio
 	} else if (action == ACTION_X_AXIS && has_run) {
 		h->x = (h->x + 1) % HARNESS_X_COUNT;
 	} else if (action == ACTION_BENCH_START && has_run) {
-		out->id =
-			h->pick.run->checkpoint.told != NULL || h->pick.run->baseline.config != NULL
-				? COMMAND_BENCH_ARMS
-				: COMMAND_BENCH_RUN;
+		out->id = h->pick.run->checkpoint.settings != NULL ||
+					  h->pick.run->baseline.config != NULL
+				  ? COMMAND_BENCH_ARMS
+				  : COMMAND_BENCH_RUN;
 		out->name = xstrdup(h->pick.place->title);
 		out->text = xstrdup(h->pick.run->id);
 	} else if (action == ACTION_BENCH_START && h->pick.place != NULL &&

@@ -224,7 +224,7 @@ static int check_file(const char *file, const cJSON *printed, struct err *err)
 static int read_settings(struct settings *all, const struct harness_run *run, struct err *err)
 {
 	const struct harness_iteration *best = NULL;
-	const char *base = run->template_told, *own = run->checkpoint.told;
+	const char *base = run->template_settings, *own = run->checkpoint.settings;
 
 	for (size_t i = 0; run->best.present && i < run->n_iterations; i++)
 		if (run->iterations[i].number == run->best.iteration &&
@@ -246,8 +246,8 @@ static int read_settings(struct settings *all, const struct harness_run *run, st
 		err_set(err, ERR_NODATA, "its checkpoint has the same settings as the template");
 	if (err->code != ERR_NONE)
 		return -1;
-	if (own != run->checkpoint.told && run->checkpoint.told != NULL &&
-	    check_file(run->checkpoint.told, all->trees[1], err) != 0)
+	if (own != run->checkpoint.settings && run->checkpoint.settings != NULL &&
+	    check_file(run->checkpoint.settings, all->trees[1], err) != 0)
 		return -1;
 	array_each (it, run->iterations, run->n_iterations) {
 		struct err ignored = { ERR_NONE, "" };
@@ -264,7 +264,7 @@ static int add_settings(cJSON *variants, const struct harness_run *run, size_t *
 {
 	struct settings all = { .n = 0 };
 	struct err why = { ERR_NONE, "" };
-	bool has_file = run->checkpoint.told != NULL;
+	bool has_file = run->checkpoint.settings != NULL;
 	int rc = read_settings(&all, run, &why);
 
 	for (size_t i = 0; rc == 0 && i < all.n; i++) {
@@ -390,7 +390,7 @@ static int check_run(const struct harness_ab *ab, struct err *err)
 	    run->higher_is_better == HARNESS_UNKNOWN)
 		return err_set(err, ERR_NODATA, "run %s has no command that measures a score",
 			       run->id);
-	if (ab->settings && run->checkpoint.told == NULL && !run->checkpoint.has_task)
+	if (ab->settings && run->checkpoint.settings == NULL && !run->checkpoint.has_task)
 		return err_set(err, ERR_NODATA,
 			       "run %s: its checkpoint has neither a " HARNESS_SETTINGS
 			       " nor a task.py, so settings cannot be compared",

@@ -226,7 +226,7 @@ static size_t on_data(void *user, const void *data, size_t len)
 	return len;
 }
 
-/* The command ended; an incomplete answer does not change what is shown. */
+/* The command ended; an incomplete answer leaves the view unchanged. */
 static void on_close(void *user, const struct stream_exit *exit)
 {
 	struct source *source = user;

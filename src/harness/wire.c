@@ -23,9 +23,9 @@ static const char boot[] = "if python3 -ISc \"import hashlib, json\" </dev/null 
 			   "\"$6\"; fi; eval \"$(printf %b \"$3\")\"";
 
 /*
- * The judge files of a run are those that its post-attempt command names,
- * those with one of these words in their name, and modules that shadow what
- * they import. Each is compared in three places, see struct harness_judge.
+ * Judge files of a run: files that its post-attempt command names, files with
+ * one of these words in their name, and modules that shadow an import of
+ * these. Each is compared in three places, see struct harness_judge.
  */
 static const char judge_words[] = "verif bench judge reference oracle timing "
 				  "timer evaluate grader score scoring golden "
@@ -127,7 +127,7 @@ static void start_file(struct harness_wire *wire, struct str rest)
 	    rest.len >= sizeof(wire->path))
 		return;
 	print_into(wire->path, "%.*s", (int)rest.len, rest.p);
-	/* Files of this kind are sent without their content. */
+	/* The content of such files is never sent. */
 	if (harness_path_read(wire->path, &what) && harness_kind_form(what.kind) == HARNESS_MARK)
 		wire->size = 0;
 	buf_clear(&wire->text);

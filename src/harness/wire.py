@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Send a HarnessGym directory: all of it once, then for each line on stdin what
-# has changed. The protocol is in src/harness/wire.h. Runs on the machine that
+# Send a HarnessGym directory: first complete, then for each line on stdin the
+# changes. The protocol is in src/harness/wire.h. Runs on the machine that
 # has the directory, opens files only for reading and writes only to stdout.
 # usage: DIR WORDS LIBRARIES ALL. WORDS and LIBRARIES are the lists of
 # src/harness/wire.c, separated by spaces; ALL is "" or sends the texts of older
@@ -239,7 +239,7 @@ def starters_of(work, command):
 
 
 # When the template folder, which HarnessGym creates once, was last changed: an
-# entry or all of it was added or removed. 0: no trace of a template.
+# entry or the folder was added or removed. 0: no trace of a template.
 def template_at(template):
 	if is_folder(template):
 		return changed_at(template)
@@ -263,7 +263,7 @@ for path in sys.stdin.read().split("\\0"):
 
 
 # The byte code files that do not belong to their source, of pairs (source, byte
-# code) of one kind. If one of them ends python, all after it count as forged.
+# code) of one version. If one ends python, it and all after it count as forged.
 def forged_of(kind, pairs):
 	level = "-" + "O" * int(kind[1][4:]) \
 		if re.match(r"opt-[12]$", kind[1]) else "-B"
@@ -323,7 +323,7 @@ def stale_of(work, below, names):
 			yield below + "__pycache__/" + os.path.basename(path)
 
 
-# The files of the workspace that can influence what it measures.
+# The files of the workspace that can influence its measurements.
 def deciders_of(work, template, command, found, imports):
 	found = list(found)
 	folders = {"", *(re.sub(r"[^/]*$", "", name) for name in found)}
@@ -384,7 +384,7 @@ def text_in(path, *keys):
 	return node if isinstance(node, str) else ""
 
 
-# Compare the judge files of finished trials with those of the task: the folder
+# Compare the judge files of finished trials with the task folder: the one
 # that the report names, or else a copy that a run of a trial made.
 def send_trials(root, trials):
 	task = text_in(root + "/compare_report.json", "workspace_template")

@@ -58,42 +58,43 @@ UNDECIDED = {"run beside it": ["build 2"]}
 TRUE = {None, liar.BASELINE, *liar.TRUE}
 # A text that the JSON or the page has at the end.
 SAYS = {
-    "score edited": "iteration 1: result.json says 1.5, the verifier "
+    "score edited": "iteration 1: result.json has 1.5, the verifier "
                     "printed 130",
     "score edited in the last build":
-        "iteration 2: result.json says 1.5, the verifier printed 110",
+        "iteration 2: result.json has 1.5, the verifier printed 110",
     "judge swapped": "judge changed: verifier.py",
     "judge linked": "judge changed: verifier.py",
     "judge put back": "checkpoint changed: verifier.py",
-    "judge hides itself": "iteration 2: the verifier printed 1.5, and of what "
-                          "was restored 110",
+    "judge hides itself": "iteration 2: the verifier printed 1.5, and 110 "
+                          "after the restore",
     "judge swapped twice": "checkpoint changed: verifier.py",
     "restore claimed": "judge rewritten: verifier.py",
     "module shadowed as bytes": "judge changed: json.pyc",
     "module shadowed below": "judge changed: bisect.py",
     "module shadowed and gone": "checkpoint changed: verifier.py",
-    "output edited at once": "iteration 2: best_manifest.json says 110, the "
+    "output edited at once": "iteration 2: best_manifest.json has 110, the "
                              "verifier printed 1.5",
-    "output edited, then the result": "the checkpoint is of another",
+    "output edited, then the result": "the checkpoint has a worse score",
     "verifier's sentence": "0 of the baseline's 2 cases",
-    "iterations renumbered": "HarnessGym has not begun that iteration",
-    "iteration moved in": "the next one was begun before its end",
+    "iterations renumbered": "HarnessGym has not started this iteration",
+    "iteration moved in": "the next iteration started before this one "
+                          "ended",
     "score 1e999": "it printed no finite number",
     "score nan": "it printed no finite number",
-    "score twice": "stands twice",
-    "score below 0": "nothing measures that",
+    "score twice": 'duplicate key "',
+    "score below 0": "not a possible measurement",
     "module shadowed": "judge changed: json.py",
     "judge and template swapped": "template changed: verifier.py",
     "output rewritten": "changed after it was printed",
     "output replaced": "changed after it was printed",
     "post without a command": "nothing measures it",
-    "run beside it": "another run was under way",
+    "run beside it": "another run was active",
     "template dropped": "template changed: qualification/workspace_template",
     "template emptied": "template changed: qualification",
     "template's judge dropped": "template changed",
     "no template": "judge rewritten: verifier.py",
     "judge compiled": "judge changed: __pycache__/reference.",
-    "output copied": "iteration 1: result.json says 130, the verifier "
+    "output copied": "iteration 1: result.json has 130, the verifier "
                      "printed 110",
     "judge compiled with its date": "judge changed: __pycache__/reference.",
     "judge compiled with its hash": "judge changed: __pycache__/reference.",
@@ -104,15 +105,15 @@ SAYS = {
     "module beside the judge": "judge changed: bench/json.py",
     "byte code linked": "__pycache__/reference.",
     "expected changed": "judge changed: expected.bin",
-    "cases by name alone": 'without "device" of the baseline',
+    "cases by name alone": '"device" of the baseline is missing',
     "printed before it": "iteration 2: the verifier printed 1.5 and 110: "
                          "neither counts",
     "printed behind it": "iteration 2: the verifier printed 110 and 1.5: "
                          "neither counts",
-    "on another device": "device is NVIDIA H100, of the baseline cpu",
-    "in another mode": "mode is dev, of the baseline final",
-    "longer than it ran": "60 s of work in a command of ",
-    "total of others": "INVALID 1.5 (its cases come to 110)",
+    "on another device": "device is NVIDIA H100, in the baseline cpu",
+    "in another mode": "mode is dev, in the baseline final",
+    "longer than it ran": "reports 60 s of work, but the command ran ",
+    "total of others": "INVALID 1.5 (its cases give 110)",
     "checkpoint dropped": "the checkpoint of iteration 2 has no files",
     "score in quotes": "it printed no finite number",
 }
@@ -249,7 +250,7 @@ def test_copies(folder):
     os.rename(two, one)
     os.rename(one + "x", two)
     page = told(to)
-    ok(page.count("result.json is of another iteration") == 3,
+    ok(page.count("result.json belongs to another iteration") == 3,
        "one whose iterations changed places is told", page)
 
 

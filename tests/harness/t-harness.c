@@ -185,11 +185,11 @@ static void test_doubt(void)
 	   "neither is a best");
 	buf_init(&text, 1000);
 	harness_add_result(&text, run, &run->iterations[0]);
-	is_str(text.data, "INVALID 1e+300 (nothing measures that)",
+	is_str(text.data, "INVALID 1e+300 (not a possible measurement)",
 	       "a number that nothing measures");
 	buf_clear(&text);
 	harness_add_result(&text, run, &run->iterations[1]);
-	is_str(text.data, "INVALID 120 (\"us\" stands twice)", "a key that stands twice");
+	is_str(text.data, "INVALID 120 (duplicate key \"us\")", "a key that stands twice");
 	buf_release(&text);
 	done();
 }
@@ -310,17 +310,17 @@ static void test_lies(void)
 		const char *base, *own, *doubt;
 	} lies[] = {
 		{ "{\"us\": 3, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.9"),
-		  "its cases come to 1.9" },
+		  "its cases give 1.9" },
 		{ "{\"us\": 1, " CASES("1", "1"), "{\"us\": 0.5, " CASES("1", "0.9"),
-		  "its cases come to 0.95" },
+		  "its cases give 0.95" },
 		{ "{\"us\": 2, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.9"),
-		  "its cases come to 1" },
+		  "its cases give 1" },
 		{ "{\"us\": 3, \"x\": 1, \"y\": 1, \"z\": 1}", "{\"us\": 2}",
-		  "without \"x\" of the baseline" },
+		  "\"x\" of the baseline is missing" },
 		{ "{\"us\": 3, \"device\": \"cpu\", \"y\": 1, \"z\": 1}",
-		  "{\"us\": 2, \"y\": 1, \"z\": 1}", "without \"device\" of the baseline" },
+		  "{\"us\": 2, \"y\": 1, \"z\": 1}", "\"device\" of the baseline is missing" },
 		{ "{\"us\": 3, \"device\": \"cuda:0\"}", "{\"us\": 2, \"device\": \"cpu\"}",
-		  "device is cpu, of the baseline cuda:0" },
+		  "device is cpu, in the baseline cuda:0" },
 		{ "{\"us\": 3}", "{\"us\": 2, \"passed\": false}", "not verified" },
 		{ "{\"us\": 3}", "{\"us\": 2, \"error\": \"wrong result\"}", "not verified" },
 		{ "{\"us\": 3}", "{\"us\": 2, \"verified\": false}", "not verified" },
@@ -331,22 +331,22 @@ static void test_lies(void)
 		{ "{\"us\": 3, " CASES("1", "2"),
 		  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 1}, "
 		  "{\"name\": \"a\", \"us\": 1}]}",
-		  "without \"b\" of the baseline" },
+		  "\"b\" of the baseline is missing" },
 		{ "{\"us\": 3, " CASES("1", "2"),
 		  "{\"us\": 0.2, \"cases\": [{\"name\": \"a\"}, "
 		  "{\"name\": \"b\"}]}",
-		  "without \"us\" of the baseline" },
+		  "\"us\" of the baseline is missing" },
 		{ "{\"us\": 3, " CASES("1", "2"), "{\"us\": 0.2, \"cases\": 2}",
-		  "0 of the baseline's 2 cases" },
+		  "only 0 of the baseline's 2 cases" },
 		{ "{\"us\": 3, \"tolerance\": 0.01}", "{\"us\": 2, \"tolerance\": 1}",
-		  "tolerance is not the baseline's" },
+		  "tolerance differs from the baseline" },
 		{ "{\"us\": 3, \"cases\": [{\"name\": \"a\", \"us\": 3, "
 		  "\"shape\": [4096, 1024]}]}",
 		  "{\"us\": 1, \"cases\": [{\"name\": \"a\", \"us\": 1, "
 		  "\"shape\": [16, 1024]}]}",
-		  "shape of a is not the baseline's" },
+		  "shape of case a differs from the baseline" },
 		{ "{\"us\": 3, \"elapsed_seconds\": 9}", "{\"us\": 2, \"elapsed_seconds\": -2}",
-		  "-2 s of work in a command of 2 s" },
+		  "reports -2 s of work, but the command ran 2 s" },
 	};
 
 	array_each (lie, lies, LENGTH(lies))
@@ -429,8 +429,8 @@ static void test_usage(void)
 static const struct {
 	const char *printed, *said, *words;
 } impossible[] = {
-	{ "{\"best_us\": 0}", "0", "INVALID 0 (nothing measures that)" },
-	{ "{\"best_us\": -5}", "-5", "INVALID -5 (nothing measures that)" },
+	{ "{\"best_us\": 0}", "0", "INVALID 0 (not a possible measurement)" },
+	{ "{\"best_us\": -5}", "-5", "INVALID -5 (not a possible measurement)" },
 	{ "{\"best_us\": true}", "1.0", "no score (verifier gave none)" },
 	{ "{\"best_us\": -Infinity}", "-Infinity", "no score (it printed no finite number)" },
 	{ "{\"best_us\": NaN}", "NaN", "no score (it printed no finite number)" },
@@ -789,7 +789,7 @@ static void test_compare(void)
 	harness_compare_read(&compare, &files);
 	is_int((long long)compare.n_trials, 5, "five trials, no report yet");
 	is_int(compare.groups[1].valid, 0, "what was not printed is not valid");
-	is_str(compare.trials[4].post.doubt, "trial.json says 1, the verifier printed 11",
+	is_str(compare.trials[4].post.doubt, "trial.json has 1, the verifier printed 11",
 	       "both are told");
 	is_int(compare.groups[0].valid, 2, "two of the plain ones count");
 	is_int(compare.groups[0].invalid, 1, "one does not");

@@ -106,21 +106,22 @@ def test_liars(folder):
        "a best without a run.log behind it is claimed alone", table)
     put(folder, table_of(fake), LOG % "0.981200")
     says(folder, "another number in run.log: both are said",
-         "row 7: results.tsv says 0.5, run.log printed 0.9812")
+         "row 7: results.tsv has 0.5, run.log has 0.9812")
     put(folder, table_of(fake), "Traceback (most recent call last):\n")
     says(folder, "a run.log without a score",
-         "row 7: results.tsv says 0.5, run.log printed none")
+         "row 7: results.tsv has 0.5, run.log has no score")
     put(folder, table_of(ROWS), LOG % "0.992913" +
         "Traceback (most recent call last):\n  File x\nRuntimeError: CUDA\n")
     says(folder, "a run.log that crashed behind its score",
-         "row 6: results.tsv says keep, run.log ends in a traceback")
+         "row 6: results.tsv has keep, but run.log ends with a "
+         "traceback")
     ok(look(folder)[0]["iterations"][5]["evidence"] == "none",
        "is evidence of nothing")
     for twin in "status", "val_bpb":
         put(folder, table_of([row + "\t0.5" for row in ROWS],
                              HEAD.rstrip() + "\t%s\n" % twin))
         says(folder, "a second column of that name",
-             'two columns that tell it: "%s"' % twin)
+             'two columns for "%s"' % twin)
     put(folder, table_of(ROWS + ["c\t\uff10.\uff15\t44\tkeep\tx",
                                  "d\t0.5\0\t44\tkeep\tx",
                                  "e\t0x1p-3\t44\tkeep\tx",
@@ -129,10 +130,11 @@ def test_liars(folder):
        "other digits, a null, a hexadecimal and tabs in a description")
     put(folder, table_of(ROWS[:5]), LOG % "0.95")
     says(folder, "a crash that was none",
-         "row 5: results.tsv says crash, run.log printed 0.95")
+         "row 5: results.tsv has crash, run.log has 0.95")
     put(folder, table_of(ROWS + ["b2c3d4e\t0.98\t44\tkeep\tagain"]))
     says(folder, "one commit with two scores",
-         "rows 3 and 7 are of one commit, b2c3d4e: 0.9932 and 0.98")
+         "rows 3 and 7 have different scores for commit b2c3d4e: 0.9932 "
+         "and 0.98")
     bad = [row % n for n, row in enumerate(
         ("b%d\tnan\t0\tkeep\tx", "b%d\t-inf\t0\tkeep\tx",
          "b%d\t0.0\t0\tkeep\tx", "b%d\t-3\t0\tkeep\tx", "b%d\t0,5\t0\tkeep\tx",
@@ -146,7 +148,7 @@ def test_liars(folder):
     other = HEAD.replace("val_bpb\tmemory_gb", "memory_gb\tval_bpb")
     put(folder, table_of(ROWS[:3] + [other.strip(), "g\t0.1\t0.98\tkeep\tx"]))
     says(folder, "another head half-way",
-         "another head stands below row 3: what follows is not counted")
+         "second header after row 3: later rows are ignored")
     _, table = look(folder)
     ok(table["rows"] == 3 and table["best_kept_claimed"]["score"] == 0.9932,
        "so that no other column is taken for the score", table)
@@ -231,7 +233,7 @@ def test_dash(folder):
     ok(screen.wait_for("the range of 2 baselines"), "the dashboard")
     put(folder, table_of([ROWS[0].replace("0.9979", "1.0979")] + ROWS[1:]),
         LOG % "0.992913")
-    ok(screen.wait_for('results.tsv said "a1b2c3d 0.997900') and
+    ok(screen.wait_for('results.tsv had "a1b2c3d 0.997900') and
        screen.wait_for('now "a1b2c3d 1.097900'),
        "a row that was edited: both figures", screen.screen.text())
     screen.send("b")

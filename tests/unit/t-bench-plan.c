@@ -487,10 +487,10 @@ static void hostile(const char *text, const char *want)
 		.post_score_key = "us",
 		.has_config = true,
 		.checkpoint = { .present = true,
-				.told = text,
+				.settings = text,
 				.iteration = { true, 1 },
 				.has_task = true },
-		.template_told = "{\"num_warps\":8}",
+		.template_settings = "{\"num_warps\":8}",
 		.iterations = &it,
 		.n_iterations = 1,
 	};

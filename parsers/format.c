@@ -130,7 +130,7 @@ static int read_rules(const struct json_reader *r, const cJSON *rules, const cha
 		print_into(at, "%s[%zu]", path, format->n_rules++);
 		rule->format = format->name;
 		rule->event = RUN_EVENT_OTHER;
-		if (json_take(r, rule_fields, node, at, rule) != 0)
+		if (json_read_object(r, rule_fields, node, at, rule) != 0)
 			return -1;
 		if (rule_compile(rule, &why) != 0)
 			return json_refuse(r, json_join(match, at, "match"), "%s", why.text);
@@ -170,7 +170,7 @@ static int load_text(struct format_set *set, const char *file, struct str text, 
 			err->code = ERR_CONFIG;
 		return err_prefix(err, "%s", file);
 	}
-	int rc = json_take(&r, format_fields, root, "", &format);
+	int rc = json_read_object(&r, format_fields, root, "", &format);
 	if (rc == 0 && format.about == NULL)
 		format.about = xstrdup("");
 	if (rc == 0)

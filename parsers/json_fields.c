@@ -201,7 +201,7 @@ static int take_value(const struct json_reader *r, const struct json_field *f, c
 	case JSON_AS_INDEXES:
 		return take_list(r, f, node, path, base);
 	case JSON_AS_OBJECT:
-		if (json_take(r, f->fields, node, path, to) != 0)
+		if (json_read_object(r, f->fields, node, path, to) != 0)
 			return -1;
 		return f->take != NULL ? f->take(r, node, path, to) : 0;
 	case JSON_AS_OTHER:
@@ -280,8 +280,8 @@ static int check_keys(const struct json_reader *r, const struct json_field *fiel
 	return 0;
 }
 
-int json_take(const struct json_reader *r, const struct json_field *fields, const cJSON *object,
-	      const char *path, void *base)
+int json_read_object(const struct json_reader *r, const struct json_field *fields,
+		     const cJSON *object, const char *path, void *base)
 {
 	char at[JSON_PATH_SIZE];
 
@@ -301,7 +301,7 @@ int json_take(const struct json_reader *r, const struct json_field *fields, cons
 	return 0;
 }
 
-int json_take_text(struct json_reader *r, const char *file, struct str text,
+int json_read_text(struct json_reader *r, const char *file, struct str text,
 		   const struct json_field *fields, void *base)
 {
 	struct err bad = { ERR_NONE, "" };
@@ -316,10 +316,10 @@ int json_take_text(struct json_reader *r, const char *file, struct str text,
 		return err_set(r->err, r->at.code, "%s:%s%s", file, has_line ? "" : " ",
 			       bad.text + (has_line ? 5 : 0));
 	}
-	return json_take(r, fields, root, "", base);
+	return json_read_object(r, fields, root, "", base);
 }
 
-int json_take_file(struct json_reader *r, const char *file, const struct json_field *fields,
+int json_read_file(struct json_reader *r, const char *file, const struct json_field *fields,
 		   void *base)
 {
 	struct err bad = { ERR_NONE, "" };
@@ -327,10 +327,10 @@ int json_take_file(struct json_reader *r, const char *file, const struct json_fi
 
 	if (file_read(file, &text, &bad) != 0)
 		return err_set(r->err, r->at.code, "%s", bad.text);
-	return json_take_text(r, file, buf_str(&text), fields, base);
+	return json_read_text(r, file, buf_str(&text), fields, base);
 }
 
-void json_put(cJSON *object, const struct json_field *fields, const void *base)
+void json_write_object(cJSON *object, const struct json_field *fields, const void *base)
 {
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
 		const void *from = (const char *)base + f->at;
@@ -353,7 +353,7 @@ void json_put(cJSON *object, const struct json_field *fields, const void *base)
 	}
 }
 
-void json_take_known(const struct json_field *fields, const cJSON *object, void *base)
+void json_read_known(const struct json_field *fields, const cJSON *object, void *base)
 {
 	const struct json_reader quiet = { .err = NULL };
 
@@ -365,7 +365,7 @@ void json_take_known(const struct json_field *fields, const cJSON *object, void 
 	}
 }
 
-void json_give_back(const struct json_field *fields, void *base)
+void json_release_object(const struct json_field *fields, void *base)
 {
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
 		char *at = (char *)base + f->at;
@@ -373,7 +373,7 @@ void json_give_back(const struct json_field *fields, void *base)
 		void *v;
 
 		if (f->kind == JSON_AS_OBJECT)
-			json_give_back(f->fields, at);
+			json_release_object(f->fields, at);
 		if (!has_texts && f->kind != JSON_AS_TEXT && f->kind != JSON_AS_PATH &&
 		    f->kind != JSON_AS_WORD && f->kind != JSON_AS_NUMBERS &&
 		    f->kind != JSON_AS_INDEXES)

@@ -79,7 +79,7 @@ struct json_at {
 };
 
 struct json_reader {
-	struct json_at at; /* json_take_text and _file set file and text */
+	struct json_at at; /* json_read_text and _file set file and text */
 	struct err *err;
 	bool nulls; /* null is as good as no key, which is not required */
 	/* What is kept of a path; owned.  NULL without such fields. */
@@ -100,23 +100,24 @@ const char *json_join(char out[JSON_PATH_SIZE], const char *path, const char *ke
  * The members of object into base, in the order of the table (ended by a
  * NULL name).  -1 with the error, base being half filled.
  */
-int json_take(const struct json_reader *r, const struct json_field *fields, const cJSON *object,
-	      const char *path, void *base) __attribute__((warn_unused_result));
+int json_read_object(const struct json_reader *r, const struct json_field *fields,
+		     const cJSON *object, const char *path, void *base)
+	__attribute__((warn_unused_result));
 
 /* The same of a whole text (file names it in errors), and of a file. */
-int json_take_text(struct json_reader *r, const char *file, struct str text,
+int json_read_text(struct json_reader *r, const char *file, struct str text,
 		   const struct json_field *fields, void *base) __attribute__((warn_unused_result));
-int json_take_file(struct json_reader *r, const char *file, const struct json_field *fields,
+int json_read_file(struct json_reader *r, const char *file, const struct json_field *fields,
 		   void *base) __attribute__((warn_unused_result));
 
-/* Free all that json_take may have given to base. */
-void json_give_back(const struct json_field *fields, void *base);
+/* Free all that json_read_object may have given to base. */
+void json_release_object(const struct json_field *fields, void *base);
 
 /*
  * The members of base as members of object: NAN, "" and a 0 of INTEGER (a
  * time) as null.  Of the kinds CHARS, CHOICE, NUMBER, INTEGER, COUNT and BOOL.
  */
-void json_put(cJSON *object, const struct json_field *fields, const void *base);
+void json_write_object(cJSON *object, const struct json_field *fields, const void *base);
 /* The same back: what is absent, or no such value, leaves its member as it
  * is, and unknown keys are passed over. */
-void json_take_known(const struct json_field *fields, const cJSON *object, void *base);
+void json_read_known(const struct json_field *fields, const cJSON *object, void *base);

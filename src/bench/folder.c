@@ -134,7 +134,7 @@ int folder_write_state(const char *path, const struct folder_state *state, struc
 	AUTO_JSON root = cJSON_CreateObject();
 
 	json_add_string(root, "schema", "hgym-tui.bench-state/1");
-	json_put(root, state_fields, state);
+	json_write_object(root, state_fields, state);
 	return folder_write_json(path, "state.json", root, err);
 }
 
@@ -144,7 +144,7 @@ bool folder_read_state(const char *path, struct folder_state *state)
 	bool is_there = root != NULL;
 
 	*state = (struct folder_state){ .cost_usd = (double)NAN };
-	json_take_known(state_fields, root, state);
+	json_read_known(state_fields, root, state);
 	return is_there;
 }
 

@@ -413,7 +413,7 @@ static int read_items(const struct json_reader *r, const cJSON *array, const cha
 		print_into(at, "%s[%zu]", path, *n);
 		memcpy(item, items->blank, items->size);
 		++*n;
-		if (json_take(r, items->keys, node, at, item) != 0)
+		if (json_read_object(r, items->keys, node, at, item) != 0)
 			return -1;
 		memcpy(&name, item, sizeof(name));
 		for (size_t i = 0; i + 1 < *n; i++) {
@@ -573,7 +573,7 @@ int plan_parse(struct plan *plan, const char *file, struct str text, struct err 
 	sha256_update(&sha, text.p, text.len);
 	sha256_hex(&sha, plan->sha256);
 	sha256_release(&sha);
-	if (json_take_text(&r, file, text, top_keys, plan) != 0 || check_arms(&r, plan) != 0) {
+	if (json_read_text(&r, file, text, top_keys, plan) != 0 || check_arms(&r, plan) != 0) {
 		plan_release(plan);
 		return -1;
 	}
@@ -614,11 +614,11 @@ void plan_release(struct plan *plan)
 		}
 		free_env(&v->env);
 		free(v->launch);
-		json_give_back(variant_keys, v);
+		json_release_object(variant_keys, v);
 	}
 	for (size_t i = 0; i < plan->n_pods; i++)
-		json_give_back(pod_keys, &plan->pods[i]);
-	json_give_back(top_keys, plan);
+		json_release_object(pod_keys, &plan->pods[i]);
+	json_release_object(top_keys, plan);
 	free_env(&plan->env);
 	free(plan->variants);
 	free(plan->pods);

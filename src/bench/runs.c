@@ -160,10 +160,10 @@ int bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
 				  JTEXT("tag", runs->tags[run->arm]));
 	char file[FOLDER_PATH_SIZE];
 
-	json_put(root, plan_fields, run);
-	json_put(root, record_fields, run);
+	json_write_object(root, plan_fields, run);
+	json_write_object(root, record_fields, run);
 	if (run->cut[0] != '\0')
-		json_put(root, cut_fields, run);
+		json_write_object(root, cut_fields, run);
 	bench_run_file(run, "run.json", file);
 	return folder_write_json(runs->path, file, root, err);
 }
@@ -271,8 +271,8 @@ void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const cha
 
 		bench_run_file(run, "run.json", file);
 		AUTO_JSON root = folder_read_json(path, file);
-		json_take_known(record_fields, root, run);
-		json_take_known(cut_fields, root, run);
+		json_read_known(record_fields, root, run);
+		json_read_known(cut_fields, root, run);
 	}
 }
 

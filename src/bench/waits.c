@@ -126,7 +126,7 @@ int waits_write(const char *path, const struct pod_wait *waits, size_t n, struct
 	json_add_string(root, "schema", "hgym-tui.bench-waits/1");
 	for (size_t i = 0; i < n; i++)
 		if (waits[i].kind != WAIT_NONE)
-			json_put(json_add_row(pods), wait_fields, &waits[i]);
+			json_write_object(json_add_row(pods), wait_fields, &waits[i]);
 	if (cJSON_GetArraySize(pods) > 0)
 		return folder_write_json(path, WAITS_FILE, root, err);
 	folder_remove(path, WAITS_FILE);
@@ -142,7 +142,7 @@ size_t waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX
 		if (n == WAITS_MAX)
 			break;
 		waits[n] = (struct pod_wait){ .pod = "?", .why = "?" };
-		json_take_known(wait_fields, row, &waits[n]);
+		json_read_known(wait_fields, row, &waits[n]);
 		if (waits[n].kind == WAIT_GIVEN_UP || (driven && waits[n].kind != WAIT_NONE))
 			n++;
 	}

@@ -210,7 +210,7 @@ static int take_pods(const struct json_reader *r, const cJSON *array, const char
 		char at[32];
 
 		print_into(at, "%s[%zu]", path, conf->n_pods);
-		bool is_good = json_take(r, pod_fields, node, at, &pod) == 0 &&
+		bool is_good = json_read_object(r, pod_fields, node, at, &pod) == 0 &&
 			       check_pod_name(r, conf, &pod, at) == 0 &&
 			       check_pod_link(r, &pod, at) == 0;
 		if (is_good && pod.transport == CONF_LOCAL)
@@ -268,7 +268,7 @@ static int take_discover(const struct json_reader *r, const cJSON *array, const 
 
 		d->every_s = 60;
 		print_into(at, "%s[%zu]", path, conf->n_discover - 1);
-		if (json_take(r, discover_fields, node, at, d) != 0)
+		if (json_read_object(r, discover_fields, node, at, d) != 0)
 			return -1;
 		if (d->command.n == 0)
 			return json_refuse(r, at, "the command is empty");
@@ -396,7 +396,7 @@ static int take_found(const struct json_reader *r, const cJSON *node, const char
 {
 	struct conf_pod *pod = &found->pod;
 
-	if (json_take(r, found_fields, node, path, found) != 0)
+	if (json_read_object(r, found_fields, node, path, found) != 0)
 		return -1;
 	int other = conf_find_pod(answer->conf, pod->name);
 	if (!is_running(found) || (other >= 0 && (size_t)other < answer->n_others))
@@ -433,7 +433,7 @@ static int take_all_found(const struct json_reader *r, const cJSON *array, const
 			rc = json_refuse(r, at, "more than %d pods", CONF_MAX_PODS);
 		if (rc == 0)
 			rc = take_found(r, node, at, answer, &found);
-		json_give_back(pod_fields, &found.pod);
+		json_release_object(pod_fields, &found.pod);
 		free(found.host);
 		free(found.user);
 		free(found.gpu);
@@ -559,7 +559,7 @@ static int take_metrics(const struct json_reader *r, const cJSON *node, const ch
 		if (!cJSON_IsObject(item))
 			return json_refuse(r, at, "expected an object");
 		a->n_metrics++;
-		if (json_take(r, rule_fields, item, at, rule) != 0)
+		if (json_read_object(r, rule_fields, item, at, rule) != 0)
 			return -1;
 		if (isnan(rule->above) && isnan(rule->below))
 			return json_refuse(r, at, "needs \"above\" or \"below\"");
@@ -662,7 +662,7 @@ static void drop_discover(struct conf *conf)
 	while (conf->n_discover > 0) {
 		struct conf_discover *d = &conf->discover[--conf->n_discover];
 
-		json_give_back(discover_fields, d);
+		json_release_object(discover_fields, d);
 		free_strings(&d->notes);
 		free(d->answer);
 	}
@@ -671,21 +671,21 @@ static void drop_discover(struct conf *conf)
 void conf_release(struct conf *conf)
 {
 	for (size_t i = 0; i < conf->n_pods; i++)
-		json_give_back(pod_fields, &conf->pods[i]);
+		json_release_object(pod_fields, &conf->pods[i]);
 	drop_discover(conf);
 	for (size_t i = 0; i < conf->n_keys; i++) {
 		free(conf->keys[i].action);
 		free(conf->keys[i].key);
 	}
 	for (size_t i = 0; i < conf->alerts.n_metrics; i++)
-		json_give_back(rule_fields, &conf->alerts.metrics[i]);
+		json_release_object(rule_fields, &conf->alerts.metrics[i]);
 	free(conf->alerts.metrics);
 	free(conf->pods);
 	free(conf->discover);
 	free(conf->keys);
 	free(conf->path);
 	free(conf->text);
-	json_give_back(top_fields, conf);
+	json_release_object(top_fields, conf);
 	conf_init(conf);
 }
 
@@ -711,7 +711,7 @@ int conf_parse(struct conf *conf, const char *file, struct str text, struct err 
 	struct json_reader r = conf_reader(file, err);
 
 	conf_init(conf);
-	int rc = json_take_text(&r, file, text, top_fields, conf);
+	int rc = json_read_text(&r, file, text, top_fields, conf);
 	free(r.user);
 	if (rc != 0) {
 		conf_release(conf);
@@ -792,7 +792,7 @@ int conf_load(struct conf *conf, const char *path, struct err *err)
 static void drop_pods(struct conf *conf, size_t n)
 {
 	while (conf->n_pods > n)
-		json_give_back(pod_fields, &conf->pods[--conf->n_pods]);
+		json_release_object(pod_fields, &conf->pods[--conf->n_pods]);
 }
 
 int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err *err)
@@ -812,7 +812,7 @@ int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err 
 	buf_append(&text, answer.p, answer.len);
 	buf_append_str(&text, "}");
 	r.nulls = true;
-	int rc = json_take_text(&r, "its answer", buf_str(&text), answer_fields, &base);
+	int rc = json_read_text(&r, "its answer", buf_str(&text), answer_fields, &base);
 	free(r.user);
 	if (rc != 0) {
 		drop_pods(conf, base.n_others);

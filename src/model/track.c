@@ -159,8 +159,8 @@ static int read_track(struct track *track, const char *file, const struct str *t
 		.alpha = 0.01,
 		.min_seeds = 3,
 	};
-	int rc = text != NULL ? json_take_text(&r, file, *text, top_fields, track)
-			      : json_take_file(&r, file, top_fields, track);
+	int rc = text != NULL ? json_read_text(&r, file, *text, top_fields, track)
+			      : json_read_file(&r, file, top_fields, track);
 	if (rc == 0 && track->title == NULL)
 		track->title = xstrdup(track->name);
 	if (rc != 0)

@@ -36,7 +36,7 @@ static void check_tree(struct str text, cJSON *root)
 	cJSON_Delete(again);
 	buf_release(&once);
 	buf_release(&twice);
-	if (cJSON_IsObject(root) && json_take(&r, keys, root, "", &taken) == 0) {
+	if (cJSON_IsObject(root) && json_read_object(&r, keys, root, "", &taken) == 0) {
 		(void)json_get_number(root, "a", 0);
 		(void)json_get_string(root, "b", "");
 	}

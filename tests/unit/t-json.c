@@ -59,17 +59,19 @@ static void test_keys(void)
 	cJSON *pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
 	struct sample s = { 0 };
 
-	is_int(json_take(&r, top, root, "", &s), 0, "known keys");
+	is_int(json_read_object(&r, top, root, "", &s), 0, "known keys");
 	is_near(s.a, 1, 0, "are taken");
-	is_int(json_take(&r, pod, cJSON_GetArrayItem(pods, 1), "pods[1]", &s), -1, "a wrong type");
+	is_int(json_read_object(&r, pod, cJSON_GetArrayItem(pods, 1), "pods[1]", &s), -1,
+	       "a wrong type");
 	is_str(err.text, "c.json:6: pods[1].gpus: expected an array", "file, line and key path");
-	is_int(json_take(&r, pod, root, "", &s), -1, "unknown key");
+	is_int(json_read_object(&r, pod, root, "", &s), -1, "unknown key");
 	is_str(err.text, "c.json:2: a: unknown key", "is named");
-	is_int(json_take(&r, top, cJSON_GetArrayItem(pods, 1), "pods[1]", &s), -1,
+	is_int(json_read_object(&r, top, cJSON_GetArrayItem(pods, 1), "pods[1]", &s), -1,
 	       "another object's key");
-	is_int(json_take(&r, pod, cJSON_GetArrayItem(pods, 2), "pods[2]", &s), -1, "no object");
+	is_int(json_read_object(&r, pod, cJSON_GetArrayItem(pods, 2), "pods[2]", &s), -1,
+	       "no object");
 	is_str(err.text, "c.json:1: pods[2]: expected an object", "is told");
-	json_give_back(pod, &s);
+	json_release_object(pod, &s);
 	cJSON_Delete(root);
 }
 

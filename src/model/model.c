@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The truth that the screen shows; the collector writes, the views read. */
+/* The state that the screen shows; the collector writes it, the views read it. */
 #include "model/model.h"
 
 #include <assert.h>
@@ -17,9 +17,9 @@
 
 #define EVENT_TEXT_BYTES 1024
 #define WHY_BYTES	 512
-#define LINE_BYTES	 2000U /* of what a check says */
+#define LINE_BYTES	 2000U /* longest line of a check */
 #define MAX_PEERS	 64
-#define BUSY_PERCENT	 50 /* GPUs that idle have low clocks */
+#define BUSY_PERCENT	 50 /* idle GPUs have low clocks */
 
 void model_init(struct model *model)
 {
@@ -50,8 +50,8 @@ static void free_benches(struct model *model)
 	free(model->benches);
 }
 
-/* Close what holds a log's bytes beside its file. */
-static void let_go(struct model_log *log)
+/* Close the descriptor that holds a log's bytes. */
+static void close_log_fd(struct model_log *log)
 {
 	if (log->fd < 0)
 		return;
@@ -66,8 +66,8 @@ void model_note_change(struct model *model, enum model_part part)
 	model->changed |= part;
 }
 
-/* A copy of text, safe to show, of no more than cap_bytes; owned. */
-static char *sanitised(const char *text, size_t cap_bytes)
+/* A copy_sanitised copy of text, at most cap_bytes long; owned. */
+static char *copy_sanitised(const char *text, size_t cap_bytes)
 {
 	AUTO_BUF out = buf_new(cap_bytes);
 
@@ -75,7 +75,7 @@ static char *sanitised(const char *text, size_t cap_bytes)
 	return buf_detach(&out);
 }
 
-/* Push a point, unless it is NaN or infinite; *series is made when NULL. */
+/* Push a point unless it is NaN or infinite; creates *series if it is NULL. */
 static void push_point(struct series **series, const struct series_point *point)
 {
 	if (!isfinite(point->value))
@@ -96,7 +96,6 @@ static char *log_key(size_t pod, const char *path)
 	return xasprintf("%zu %s", pod, path);
 }
 
-/* The log of that file, NULL: none is known. */
 static struct model_log *find_log(const struct model *model, size_t pod, const char *path)
 {
 	AUTO_TEXT key = log_key(pod, path);
@@ -137,24 +136,24 @@ void model_log_file(struct model_log *log, const char *file)
 	log->moves++;
 }
 
-/* Of more than so many that are held open, the oldest are let go. */
-static void limit_kept(struct model *model)
+/* Close the oldest descriptors of logs if there are more than MODEL_MAX_KEPT. */
+static void limit_open_fds(struct model *model)
 {
 	size_t kept = 0;
 
 	for (size_t i = model->n_logs; i-- > 0;) {
 		kept += model->logs[i]->fd >= 0;
 		if (kept > MODEL_MAX_KEPT)
-			let_go(model->logs[i]);
+			close_log_fd(model->logs[i]);
 	}
 }
 
 void model_log_keep(struct model *model, struct model_log *log, int fd)
 {
-	let_go(log);
+	close_log_fd(log);
 	log->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	log->moves++;
-	limit_kept(model);
+	limit_open_fds(model);
 }
 
 void model_log_gone(struct model *model, struct model_log *log, int64_t wall_ms)
@@ -202,13 +201,13 @@ struct logfile *model_log_open(const struct model_log *log)
 void model_log_ahead(struct model *model, struct model_log *log, struct str text)
 {
 	if (!log->behind) {
-		let_go(log);
+		close_log_fd(log);
 		log->fd = memfd_create("log", MFD_CLOEXEC);
 		log->moves++;
 		log->behind = true;
-		limit_kept(model);
+		limit_open_fds(model);
 	}
-	/* It is for the eye: what has no room is left out. */
+	/* Only a preview: what exceeds the limit is left out. */
 	if (log->fd >= 0 && lseek(log->fd, 0, SEEK_CUR) + (off_t)text.len <= MODEL_MAX_AHEAD)
 		(void)fd_write_all(log->fd, text.p, text.len);
 	model_note_change(model, MODEL_LOGS);
@@ -218,7 +217,7 @@ void model_log_line(struct model *model, struct model_log *log, uint64_t line,
 		    enum line_class class)
 {
 	if (log->behind) {
-		let_go(log);
+		close_log_fd(log);
 		log->behind = false;
 	}
 	logclass_add(&log->classes, line, class);
@@ -249,25 +248,19 @@ void model_noise_set(struct model *model, struct model_noise *noise, size_t n)
 	model_note_change(model, MODEL_PODS);
 }
 
-/* Whether it is what was said of its run last. */
-static bool is_said(const struct model *model, const struct model_event *event)
-{
-	for (size_t i = model->n_events; i-- > 0;) {
-		const struct model_event *said = model_event_at(model, i);
-
-		if (said->mr == event->mr)
-			return strcmp(said->text, event->text) == 0;
-	}
-	return false;
-}
-
 void model_event_add(struct model *model, const struct model_event *event)
 {
 	struct model_event new = *event, *oldest;
 
-	new.text = sanitised(event->text, EVENT_TEXT_BYTES);
-	if (new.mr != NULL &&new.alert == 0 && is_said(model, &new)) {
-		free(new.text);
+	new.text = copy_sanitised(event->text, EVENT_TEXT_BYTES);
+	for (size_t i = model->n_events; new.mr != NULL &&new.alert == 0 && i-- > 0;) {
+		const struct model_event *last = model_event_at(model, i);
+
+		if (last->mr != new.mr)
+			continue;
+		if (strcmp(last->text, new.text) != 0)
+			break;
+		free(new.text); /* it is the last event of its run, too */
 		return;
 	}
 	if (model->n_events < MODEL_MAX_EVENTS) {
@@ -287,25 +280,15 @@ const struct model_event *model_event_at(const struct model *model, size_t i)
 	return &model->events[(model->first_event + i) % model->n_events];
 }
 
-static const char *const pod_state_names[] = {
-#define X(id, name) [POD_##id] = (name),
-	POD_STATE_LIST(X)
-#undef X
-};
-
 const char *pod_state_name(enum pod_state state)
 {
-	return pod_state_names[state];
-}
+	static const char *const names[] = {
+#define X(id, name) [POD_##id] = (name),
+		POD_STATE_LIST(X)
+#undef X
+	};
 
-static void free_pod(struct model_pod *pod)
-{
-	free_series(pod->telemetry);
-	free(pod->name);
-	free(pod->target);
-	free(pod->why);
-	free(pod->gpu_name);
-	model_check_release(&pod->check);
+	return names[state];
 }
 
 size_t model_pod_add(struct model *model, const char *name, const char *target)
@@ -344,7 +327,7 @@ void model_pod_state(struct model *model, size_t pod, enum pod_state state, cons
 	p->state = state;
 	p->retry_at_ms = retry_at_ms;
 	free(p->why);
-	p->why = why != NULL ? sanitised(why, WHY_BYTES) : NULL;
+	p->why = why != NULL ? copy_sanitised(why, WHY_BYTES) : NULL;
 	model_note_change(model, MODEL_PODS);
 }
 
@@ -415,7 +398,7 @@ void model_pod_gpu(struct model *model, size_t pod, const char *name)
 {
 	assert(pod < model->n_pods);
 	free(model->pods[pod].gpu_name);
-	model->pods[pod].gpu_name = sanitised(name, WHY_BYTES);
+	model->pods[pod].gpu_name = copy_sanitised(name, WHY_BYTES);
 	model_note_change(model, MODEL_PODS);
 }
 
@@ -450,33 +433,18 @@ void model_pod_checked(struct model *model, size_t pod, struct model_check *chec
 	model_note_change(model, MODEL_PODS);
 }
 
-static void forget_points(struct model_run *mr)
+static void drop_points(struct model_run *mr)
 {
 	free_series(mr->series);
 	memset(mr->series, 0, sizeof(mr->series));
 	own_series_clear(&mr->own);
 }
 
-static void free_run(struct model_run *mr)
-{
-	forget_points(mr);
-	run_release(&mr->run);
-	free(mr->path);
-	free(mr->group);
-	free(mr->name);
-	free(mr);
-}
-
-/* The key of a file's run: numbers first, so no path can imitate another. */
-static char *run_key(size_t pod, const char *path, unsigned int run_index)
-{
-	return xasprintf("%zu %u %s", pod, run_index, path);
-}
-
 struct model_run *model_run_get(struct model *model, size_t pod, const char *path,
 				unsigned int run_index)
 {
-	AUTO_TEXT key = run_key(pod, path, run_index);
+	/* Numbers come first, so that no path can imitate another key. */
+	AUTO_TEXT key = xasprintf("%zu %u %s", pod, run_index, path);
 	struct model_run *mr = map_get(&model->run_index, str_from(key));
 
 	if (mr == NULL && model->n_runs >= MODEL_MAX_RUNS)
@@ -536,7 +504,7 @@ void model_run_want(const struct model *model, const struct model_run *mr)
 
 	if (mr->run_id == 0 || fetch->want == NULL)
 		return;
-	/* The model is const to who draws it, not to who fills it. */
+	/* The model is const for views, but not for the fetcher. */
 	fetch->want(fetch->user, (struct model_run *)(uintptr_t)mr);
 }
 
@@ -544,7 +512,7 @@ void model_run_fetched(struct model *model, struct model_run *mr,
 		       struct series *series[METRIC_COUNT], struct own_series *own,
 		       uint64_t last_line)
 {
-	forget_points(mr);
+	drop_points(mr);
 	mr->own = *own;
 	*own = (struct own_series){ NULL, 0 };
 	memcpy(mr->series, series, sizeof(mr->series));
@@ -570,7 +538,7 @@ void model_run_append(struct model *model, struct model_run *mr,
 
 void model_run_forget(struct model *model, struct model_run *mr)
 {
-	forget_points(mr);
+	drop_points(mr);
 	mr->history = MODEL_STORED;
 	mr->stored_line = 0;
 	model_note_change(model, MODEL_SAMPLES);
@@ -581,8 +549,8 @@ bool model_run_has_points(const struct model_run *mr)
 	return any_of(i, METRIC_COUNT, mr->series[i] != NULL) || mr->own.n > 0;
 }
 
-/* The same series with few points. */
-static struct series *thinned(struct series *all)
+/* The same series with fewer points; frees `all`. */
+static struct series *thin_series(struct series *all)
 {
 	struct series *few = series_new(SERIES_THIN_POINTS);
 
@@ -596,9 +564,9 @@ void model_run_thin(struct model *model, struct model_run *mr)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (mr->series[i] != NULL)
-			mr->series[i] = thinned(mr->series[i]);
+			mr->series[i] = thin_series(mr->series[i]);
 	for (size_t i = 0; i < mr->own.n; i++)
-		mr->own.v[i].series = thinned(mr->own.v[i].series);
+		mr->own.v[i].series = thin_series(mr->own.v[i].series);
 	mr->history = MODEL_STORED;
 	model_note_change(model, MODEL_SAMPLES);
 }
@@ -630,7 +598,7 @@ double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms)
 	return age_s < 0 ? 0 : age_s;
 }
 
-/* What is told of its GPUs holds now, and they work. */
+/* Its GPUs reported recently, and they work. */
 static bool is_busy(const struct model_pod *pod, int64_t now_wall_ms)
 {
 	return model_pod_age_s(pod, now_wall_ms) <= MODEL_OLD_S &&
@@ -660,7 +628,7 @@ double model_pod_peers(const struct model *model, const struct model_pod *pod, e
 const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
 {
 	double told = model_last(pod->telemetry, METRIC_GPU_THROTTLE);
-	/* Of NVML's clocks throttle reasons. */
+	/* NVML's clocks throttle reasons */
 	uint64_t bits = told > 0 && is_busy(pod, now_wall_ms) ? (uint64_t)told : 0;
 
 	return bits & 0x60   ? "thermal"
@@ -678,7 +646,7 @@ double model_last(struct series *const series[METRIC_COUNT], enum metric metric)
 	return last != NULL ? last->value : RUN_ABSENT;
 }
 
-/* Step time over all steps, as its training time is made of. */
+/* Mean step time over all steps, on which the training time is based. */
 static double mean_ms_per_step(const struct run *run)
 {
 	if (run_has(run->ms_per_step))
@@ -732,7 +700,7 @@ double model_run_cost(const struct model *model, const struct model_run *mr)
 
 	if (mr->pod >= model->n_pods || mr->blank)
 		return RUN_ABSENT;
-	/* A log that was read late tells nothing of when its run ended. */
+	/* The arrival of an old log shows nothing about when its run ended. */
 	if (mr->live || (!mr->past && !run_has(hours)))
 		hours = fmax(hours,
 			     (double)(mr->last_byte_wall_ms - mr->first_byte_wall_ms) / 3600000);
@@ -773,7 +741,7 @@ const struct run_event *model_run_cause(const struct model_run *mr)
 	const struct run_event *last = NULL;
 
 	array_each (event, run->events, run->n_events) {
-		/* Rows came after it, unless the rows are what failed. */
+		/* A row after the event shows that the run went on, unless it diverged. */
 		if (event->step < run->last_step && run->status != RUN_DIVERGED)
 			continue;
 		if (kinds[run->status] & 1U << event->kind)
@@ -784,23 +752,19 @@ const struct run_event *model_run_cause(const struct model_run *mr)
 	return last;
 }
 
-/* Count the time since the bytes before. */
-static void note_gap(struct model_run *mr, int64_t gap_ms)
-{
-	size_t bucket = 0;
-
-	while (bucket + 1 < MODEL_GAP_BUCKETS && gap_ms >> (bucket + 1) > 0)
-		bucket++;
-	mr->gaps[bucket]++;
-	mr->n_gaps++;
-}
-
 void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms, bool live)
 {
-	if (mr->first_byte_wall_ms == 0)
+	if (mr->first_byte_wall_ms == 0) {
 		mr->first_byte_wall_ms = wall_ms;
-	else if (live && wall_ms > mr->last_byte_wall_ms)
-		note_gap(mr, wall_ms - mr->last_byte_wall_ms);
+	} else if (live && wall_ms > mr->last_byte_wall_ms) {
+		int64_t gap_ms = wall_ms - mr->last_byte_wall_ms;
+		size_t bucket = 0;
+
+		while (bucket + 1 < MODEL_GAP_BUCKETS && gap_ms >> (bucket + 1) > 0)
+			bucket++;
+		mr->gaps[bucket]++;
+		mr->n_gaps++;
+	}
 	mr->last_byte_wall_ms = wall_ms;
 	mr->live = live;
 	model_note_change(model, MODEL_RUNS);
@@ -808,12 +772,26 @@ void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 
 void model_release(struct model *model)
 {
-	for (size_t i = 0; i < model->n_pods; i++)
-		free_pod(&model->pods[i]);
-	for (size_t i = 0; i < model->n_runs; i++)
-		free_run(model->runs[i]);
+	array_each (pod, model->pods, model->n_pods) {
+		free_series(pod->telemetry);
+		free(pod->name);
+		free(pod->target);
+		free(pod->why);
+		free(pod->gpu_name);
+		model_check_release(&pod->check);
+	}
+	for (size_t i = 0; i < model->n_runs; i++) {
+		struct model_run *mr = model->runs[i];
+
+		drop_points(mr);
+		run_release(&mr->run);
+		free(mr->path);
+		free(mr->group);
+		free(mr->name);
+		free(mr);
+	}
 	for (size_t i = 0; i < model->n_logs; i++) {
-		let_go(model->logs[i]);
+		close_log_fd(model->logs[i]);
 		logclass_release(&model->logs[i]->classes);
 		logcame_release(&model->logs[i]->came);
 		free(model->logs[i]->path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings and the script of a run, and how those of two runs differ. */
+/* Read settings and script of a run from its log, and compare those of two runs. */
 #include "model/run_diff.h"
 
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 
 #define NAME_BYTES  64U
 #define VALUE_BYTES 200U
-#define AROUND	    3U		/* lines of both around a difference */
-#define MAX_CELLS   (32U << 20) /* lines of one script by those of the other */
+#define AROUND	    3U		/* common lines shown around a difference */
+#define MAX_CELLS   (32U << 20) /* lines of one script times lines of the other */
 
 void run_text_init(struct run_text *text)
 {
-	/* A line of one setting may have blanks in its value. */
+	/* The first alternative: a line with one setting, whose value may contain blanks. */
 	static const char pattern[] =
 		"^[A-Za-z_][\\w.]*:\\s[^:=]*$|"
 		"(?<![^\\s,;({\\[|\"'-])[A-Za-z_][\\w.]*[\"']?\\s*[:=](?![:=/])"
@@ -41,8 +41,8 @@ void run_text_next_run(struct run_text *text)
 	text->is_next = true;
 }
 
-/* Something is told: what a run before told is no more. */
-static void begin_telling(struct run_text *text)
+/* Drop the settings and script of the run before, now that this one prints its own. */
+static void start_settings(struct run_text *text)
 {
 	if (!text->is_next)
 		return;
@@ -57,7 +57,7 @@ static void add_setting(struct run_text *text, struct str name, struct str value
 {
 	char key[NAME_BYTES + 1], clean[VALUE_BYTES + 1];
 
-	begin_telling(text);
+	start_settings(text);
 	(void)utf8_clean(key, sizeof(key), name);
 	cJSON *node = cJSON_CreateString(utf8_clean(clean, sizeof(clean), value));
 	if (json_get(text->settings, key) != NULL)
@@ -68,8 +68,8 @@ static void add_setting(struct run_text *text, struct str name, struct str value
 		cJSON_Delete(node);
 }
 
-/* Each setting of the line, to text unless `look`; is any one a loss? */
-static bool take_settings(struct run_text *text, struct str line, bool look)
+/* Find the settings of a line and, unless `look`, store them; is one of them a loss? */
+static bool read_settings(struct run_text *text, struct str line, bool look)
 {
 	size_t at, len, from = 0;
 	bool has_loss = false;
@@ -94,16 +94,16 @@ static bool take_settings(struct run_text *text, struct str line, bool look)
 void run_text_line(struct run_text *text, struct str line, enum line_class class)
 {
 	if (class == LINE_SOURCE && !text->is_over) {
-		begin_telling(text);
+		start_settings(text);
 		if (!text->in_source)
 			buf_clear(&text->source);
 		buf_append(&text->source, line.p, line.len);
 		buf_append_char(&text->source, '\n');
 	} else if (!text->is_over) {
 		line = str_trim(line);
-		text->is_over = class == LINE_METRIC && take_settings(text, line, true);
+		text->is_over = class == LINE_METRIC && read_settings(text, line, true);
 		if (!text->is_over)
-			(void)take_settings(text, line, false);
+			(void)read_settings(text, line, false);
 	}
 	text->in_source = class == LINE_SOURCE;
 }
@@ -131,12 +131,10 @@ bool run_text_read(struct run_text *text, const struct model_run *mr)
 	return number >= first && number < RUN_TEXT_MAX_LINES;
 }
 
-/*
- * The settings of one that the other does not tell, or (both) otherwise, in
- * three columns; how many.
- */
-static size_t add_differing(struct buf *out, const struct run_text *of,
-			    const struct run_text *other, bool both)
+/* Print the settings of one run that are missing in the other or (both) differ, in three columns;
+ * returns how many. */
+static size_t print_differing(struct buf *out, const struct run_text *of,
+			      const struct run_text *other, bool both)
 {
 	size_t n = 0;
 
@@ -153,7 +151,7 @@ static size_t add_differing(struct buf *out, const struct run_text *of,
 	return n;
 }
 
-/* A line of one script or of both, and where it stands in them. */
+/* A line of one or both scripts, and its position in them. */
 struct edit {
 	char sign;
 	bool is_shown;
@@ -161,7 +159,6 @@ struct edit {
 	size_t i, k;
 };
 
-/* The lines of a script. */
 static struct str *split_lines(const struct buf *source, size_t *n)
 {
 	struct str rest = buf_str(source), line, *lines = NULL;
@@ -173,10 +170,8 @@ static struct str *split_lines(const struct buf *source, size_t *n)
 	return lines;
 }
 
-/*
- * How many lines a and b have in common from i and k on, in rows of n_b + 1:
- * the longest common subsequence.  NULL where that would be too many cells.
- */
+/* Length of the longest common subsequence of a from i on and b from k on, in rows of n_b + 1. NULL
+ * if there would be more than MAX_CELLS. */
 static uint16_t *count_common(const struct str *a, size_t n_a, const struct str *b, size_t n_b)
 {
 	size_t row = n_b + 1;
@@ -196,10 +191,8 @@ static uint16_t *count_common(const struct str *a, size_t n_a, const struct str 
 	return common;
 }
 
-/*
- * All lines in their order, ended by one that is not shown: with as few removed
- * and added as there can be.
- */
+/* All lines in order, with as few removed and added ones as possible; the last element is not
+ * shown. */
 static struct edit *find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 {
 	size_t n_a, n_b, i = 0, k = 0;
@@ -226,19 +219,7 @@ static struct edit *find_edits(const struct buf *of_a, const struct buf *of_b, s
 	return edits;
 }
 
-/* "@@ -1,7 +1,6 @@" for the lines that are shown from there on. */
-static void add_place(struct buf *out, const struct edit *e)
-{
-	size_t i = e->i, k = e->k, n_a = 0, n_b = 0;
-
-	for (; e->is_shown; e++) {
-		n_a += e->sign != '+';
-		n_b += e->sign != '-';
-	}
-	buf_appendf(out, "@@ -%zu,%zu +%zu,%zu @@\n", i + (n_a > 0), n_a, k + (n_b > 0), n_b);
-}
-
-/* A unified diff; the most lines that either script has for itself. */
+/* Print a unified diff; returns the number of changed lines. */
 static size_t diff_sources(struct buf *out, const struct run_text *a, const struct run_text *b)
 {
 	size_t n, removed = 0, added = 0;
@@ -254,8 +235,16 @@ static size_t diff_sources(struct buf *out, const struct run_text *a, const stru
 	for (size_t i = 0; i < n; i++) {
 		if (!edits[i].is_shown)
 			continue;
-		if (i == 0 || !edits[i - 1].is_shown)
-			add_place(out, &edits[i]);
+		if (i == 0 || !edits[i - 1].is_shown) {
+			size_t n_a = 0, n_b = 0;
+
+			for (const struct edit *e = &edits[i]; e->is_shown; e++) {
+				n_a += e->sign != '+';
+				n_b += e->sign != '-';
+			}
+			buf_appendf(out, "@@ -%zu,%zu +%zu,%zu @@\n", edits[i].i + (n_a > 0), n_a,
+				    edits[i].k + (n_b > 0), n_b);
+		}
 		buf_append_char(out, edits[i].sign);
 		utf8_sanitize(out, edits[i].line);
 		buf_append_char(out, '\n');
@@ -267,11 +256,13 @@ void run_diff_print(const struct run_text *a, const struct run_text *b, struct b
 {
 	bool both = a->source.len > 0 && b->source.len > 0;
 	AUTO_BUF body = buf_new(out->cap);
-	size_t settings = add_differing(&body, a, b, true) + add_differing(&body, b, a, false);
+	size_t settings = print_differing(&body, a, b, true) + print_differing(&body, b, a, false);
 	size_t lines = both ? diff_sources(&body, a, b) : 0;
 
-	if (!both)
-		buf_append_str(out, "not both print their source");
+	if (a->source.len == 0 && b->source.len == 0)
+		buf_append_str(out, "neither log contains its source");
+	else if (!both)
+		buf_append_str(out, "only one of the logs contains its source");
 	else if (lines == 0)
 		buf_append_str(out, "the same source");
 	else

@@ -5,12 +5,10 @@
 #include "parsers/json.h"
 #include "parsers/pattern.h"
 
-/*
- * What a run was set to do, as its log prints it: the settings before its
- * first row with a loss (`name: value`, `name=value`; told twice, the later
- * one), and the training script.  A further run of the log that tells none of
- * it, as several runs of one process do not, has that of the run before.
- */
+/* The settings and the script of a run, as its log prints them. Settings (`name: value`,
+ * `name=value`; the last one wins) are read up to the first row with a loss. A later run in the
+ * same log that prints none of this, as with several runs in one process, has those of the run
+ * before. */
 #define RUN_TEXT_MAX_SETTINGS 4096U
 #define RUN_TEXT_MAX_LINES    100000U
 #define RUN_TEXT_MAX_SOURCE   (8U << 20) /* bytes */
@@ -19,25 +17,21 @@ struct run_text {
 	struct pattern *setting; /* owned */
 	cJSON *settings;	 /* owned; name to value, sanitised */
 	size_t n;
-	struct buf source; /* of the script printed last; lines end with LF */
+	struct buf source; /* the script printed last; lines end with LF */
 	bool in_source;
-	bool is_over; /* the first row with a loss came: nothing more counts */
-	bool is_next; /* nothing was told since run_text_next_run */
+	bool is_over; /* the first row with a loss was read; the rest is ignored */
+	bool is_next; /* this run printed nothing yet */
 };
 
 void run_text_init(struct run_text *text);
 void run_text_release(struct run_text *text);
-/* The next line, without its end; before the first of a further run. */
+/* Read the next line (without line end), or start the next run. */
 void run_text_line(struct run_text *text, struct str line, enum line_class class);
 void run_text_next_run(struct run_text *text);
-/*
- * All of that of a run whose log lies on this machine; false: it does not, or
- * the run is beyond RUN_TEXT_MAX_LINES of it.
- */
+/* Read the log of a run; false if it is not on this machine, or if the run is beyond
+ * RUN_TEXT_MAX_LINES. */
 bool run_text_read(struct run_text *text, const struct model_run *mr);
 
-/*
- * What differs, as lines: "source differs in 14 lines, 3 settings differ", the
- * settings (name, of a, of b), the scripts as a unified diff.
- */
+/* Print what differs: "source differs in 14 lines, 3 settings differ", the settings (name, of a, of
+ * b), and a unified diff of the scripts. */
 void run_diff_print(const struct run_text *a, const struct run_text *b, struct buf *out);

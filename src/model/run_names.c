@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What to call runs, so that each can be told from its neighbours. */
+/* Find short, distinct names for runs. */
 #include "model/run_names.h"
 
 #include <stdlib.h>
@@ -8,17 +8,17 @@
 #include "base/xalloc.h"
 
 #define NAME_BYTES   512
-#define LEAST_PREFIX 6 /* bytes; a shorter one is worth reading */
+#define LEAST_PREFIX 6 /* bytes; shorter prefixes are kept */
 
-/* How far two runs are the same. */
+/* What two runs have in common, up to which they cannot be told apart. */
 enum alike { ALIKE_NOT, ALIKE_FOLDER, ALIKE_SEED, ALIKE_FILE, ALIKE_POD };
 
 struct named {
 	struct model_run *mr;
-	struct str folder; /* without "/logs" and the like */
-	struct str name;   /* as much of its end as is its own */
-	struct str stem;   /* of the file */
-	size_t date;	   /* bytes of name's begin that it can do without */
+	struct str folder; /* without a common name such as "/logs" at its end */
+	struct str name;   /* the end of the folder that differs from others */
+	struct str stem;   /* the file name without ".log" or ".txt" */
+	size_t date;	   /* bytes of a date at the start of name */
 };
 
 bool run_names_is_common(struct str name)
@@ -29,7 +29,7 @@ bool run_names_is_common(struct str name)
 	return any_of(i, LENGTH(names), str_eq_cstr(name, names[i]));
 }
 
-/* Where the last part of a path begins. */
+/* Where the last part of a path starts. */
 static size_t last_part(struct str path)
 {
 	size_t at = path.len;
@@ -52,17 +52,6 @@ static struct str folder_of(const struct model_run *mr)
 	}
 }
 
-/* The file's name without the ending of a log. */
-static struct str stem_of(const struct model_run *mr)
-{
-	struct str stem = str_from(file_name(mr->path));
-
-	if (stem.len > 4 && (memcmp(stem.p + stem.len - 4, ".log", 4) == 0 ||
-			     memcmp(stem.p + stem.len - 4, ".txt", 4) == 0))
-		stem.len -= 4;
-	return stem;
-}
-
 static size_t common_end(struct str a, struct str b)
 {
 	size_t n = 0;
@@ -72,27 +61,22 @@ static size_t common_end(struct str a, struct str b)
 	return n;
 }
 
-/* By their ends: those that share most are neighbours. */
-static int compare_folders(struct str a, struct str b)
-{
-	size_t n = common_end(a, b);
-
-	if (n == a.len || n == b.len)
-		return (a.len > b.len) - (a.len < b.len);
-	return (unsigned char)a.p[a.len - 1 - n] - (unsigned char)b.p[b.len - 1 - n];
-}
-
 static double seed_of(const struct model_run *mr)
 {
 	return run_has(mr->run.seed) ? mr->run.seed : -1;
 }
 
-/* By folder, seed, file, pod, and place in the file. */
-static int compare_named(const void *a, const void *b)
+/* By folder, seed, file, pod and index. */
+static int compare_named(const void *first, const void *second)
 {
-	const struct named *x = a, *y = b;
+	const struct named *x = first, *y = second;
 	double seed_x = seed_of(x->mr), seed_y = seed_of(y->mr);
-	int order = compare_folders(x->folder, y->folder);
+	struct str a = x->folder, b = y->folder;
+	size_t same = common_end(a, b);
+	/* By the ends of the folders, so that those that share most are next to each other. */
+	int order = same == a.len || same == b.len ? (a.len > b.len) - (a.len < b.len)
+						   : (unsigned char)a.p[a.len - 1 - same] -
+							     (unsigned char)b.p[b.len - 1 - same];
 
 	if (order == 0)
 		order = (seed_x > seed_y) - (seed_x < seed_y);
@@ -106,7 +90,7 @@ static int compare_named(const void *a, const void *b)
 	return order;
 }
 
-static enum alike alike(const struct named *x, const struct named *y)
+static enum alike compare_runs(const struct named *x, const struct named *y)
 {
 	if (!str_eq(x->folder, y->folder))
 		return ALIKE_NOT;
@@ -117,7 +101,7 @@ static enum alike alike(const struct named *x, const struct named *y)
 	return x->mr->pod != y->mr->pod ? ALIKE_FILE : ALIKE_POD;
 }
 
-/* As much of the folder's end as is none of the other's. */
+/* The length of the folder's end that differs from the other's. */
 static size_t own_end(struct str folder, struct str other)
 {
 	size_t at = folder.len - common_end(folder, other);
@@ -127,7 +111,7 @@ static size_t own_end(struct str folder, struct str other)
 	return folder.len - last_part((struct str){ folder.p, at });
 }
 
-/* Name folders by their ends; whether they have several names. */
+/* Name folders by their ends; returns whether there are several names. */
 static bool name_folders(struct named *v, size_t n)
 {
 	for (size_t from = 0, to; from < n; from = to) {
@@ -150,7 +134,7 @@ static bool name_folders(struct named *v, size_t n)
 	return !str_eq(v[0].folder, v[n - 1].folder);
 }
 
-/* The bytes of "2026-04-06_", which a name begins with; 0: it does not. */
+/* The length of a date "2026-04-06_" at the start of a name, or 0. */
 static size_t date_of(struct str name)
 {
 	static const char date[] = "dddd-dd-dd_";
@@ -163,13 +147,13 @@ static size_t date_of(struct str name)
 	return sizeof(date) - 1;
 }
 
-/* Whether their dates alone tell the names apart. */
+/* Do the names differ only by their dates? */
 static bool is_dated_twin(struct str a, struct str b)
 {
 	return str_eq(str_skip(a, date_of(a)), str_skip(b, date_of(b)));
 }
 
-/* Names whose dates are needed keep them; twins are neighbours. */
+/* Keep dates that are needed to tell names apart; such names are next to each other. */
 static void find_dates(struct named *v, size_t n)
 {
 	for (size_t from = 0, to; from < n; from = to) {
@@ -185,7 +169,7 @@ static void find_dates(struct named *v, size_t n)
 	}
 }
 
-/* Bytes that all names begin with, up to where a word ends. */
+/* Length of the prefix that all names share, up to the end of a word. */
 static size_t common_prefix(const struct named *v, size_t n)
 {
 	struct str first = v[0].name;
@@ -203,19 +187,6 @@ static size_t common_prefix(const struct named *v, size_t n)
 	return len >= LEAST_PREFIX ? len : 0;
 }
 
-/* What the folder leaves open: file, pod or place in the file. */
-static void add_rest(const struct model *model, const struct named *run, enum alike with,
-		     bool has_file, struct buf *out)
-{
-	if (has_file)
-		buf_appendf(out, "%s%.*s", out->len > 0 ? "/" : "", (int)run->stem.len,
-			    run->stem.p);
-	if (with == ALIKE_FILE)
-		buf_appendf(out, " @%s", model_pod_name(model, run->mr->pod));
-	if (with == ALIKE_POD)
-		buf_appendf(out, " #%u", run->mr->run.run_index + 1);
-}
-
 /* Name the runs of one folder and seed. */
 static void name_alike(const struct model *model, struct named *v, size_t n, bool is_folder)
 {
@@ -228,21 +199,27 @@ static void name_alike(const struct model *model, struct named *v, size_t n, boo
 		AUTO_BUF name = buf_new(NAME_BYTES);
 
 		if (i > 0)
-			with = alike(&v[i], &v[i - 1]);
-		if (i + 1 < n && alike(&v[i], &v[i + 1]) > with)
-			with = alike(&v[i], &v[i + 1]);
-		/* One that all have tells nothing beside the file. */
+			with = compare_runs(&v[i], &v[i - 1]);
+		if (i + 1 < n && compare_runs(&v[i], &v[i + 1]) > with)
+			with = compare_runs(&v[i], &v[i + 1]);
+		/* A folder name that all runs share adds nothing to a file name. */
 		if (!has_file || (is_folder && !run_names_is_common(v[i].name)))
 			buf_append(&name, v[i].name.p, v[i].name.len);
 		v[i].mr->name_folder = name.len;
 		v[i].mr->name_date = name.len > 0 ? v[i].date : 0;
-		add_rest(model, &v[i], with, has_file, &name);
+		if (has_file)
+			buf_appendf(&name, "%s%.*s", name.len > 0 ? "/" : "", (int)v[i].stem.len,
+				    v[i].stem.p);
+		if (with == ALIKE_FILE)
+			buf_appendf(&name, " @%s", model_pod_name(model, v[i].mr->pod));
+		if (with == ALIKE_POD)
+			buf_appendf(&name, " #%u", v[i].mr->run.run_index + 1);
 		free(v[i].mr->name);
 		v[i].mr->name = buf_detach(&name);
 	}
 }
 
-/* What names are made of, in a number. */
+/* A checksum of what the names depend on. */
 static uint64_t state_of(const struct model *model)
 {
 	uint64_t state = model->n_runs;
@@ -264,7 +241,10 @@ void run_names_update(struct model *model)
 	for (size_t i = 0; i < n; i++) {
 		v[i].mr = model->runs[i];
 		v[i].folder = folder_of(v[i].mr);
-		v[i].stem = stem_of(v[i].mr);
+		v[i].stem = str_from(file_name(v[i].mr->path));
+		if (v[i].stem.len > 4 &&
+		    (str_ends_with(v[i].stem, ".log") || str_ends_with(v[i].stem, ".txt")))
+			v[i].stem.len -= 4;
 	}
 	qsort(v, n, sizeof(*v), compare_named);
 	bool several = name_folders(v, n);
@@ -275,7 +255,7 @@ void run_names_update(struct model *model)
 	}
 	find_dates(v, n);
 	for (size_t from = 0, to; from < n; from = to) {
-		for (to = from + 1; to < n && alike(&v[from], &v[to]) >= ALIKE_SEED; to++)
+		for (to = from + 1; to < n && compare_runs(&v[from], &v[to]) >= ALIKE_SEED; to++)
 			;
 		name_alike(model, v + from, to - from, several);
 	}

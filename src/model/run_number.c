@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of a run by name; called by the leaderboard and its readers. */
+/* Numbers of a run by name. */
 #include "model/run_number.h"
 
 const struct run_number run_numbers[] = {

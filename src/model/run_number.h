@@ -4,10 +4,8 @@
 #include "base/str.h"
 #include "parsers/run.h"
 
-/*
- * The numbers of a run by their key ("final_bpb"), made from RUN_NUMBER_LIST,
- * for whoever takes the key from a file or from the command line.
- */
+/* The numbers of a run by their names ("final_bpb"), generated from RUN_NUMBER_LIST, for names from
+ * files or the command line. */
 struct run_number {
 	const char *name; /* NULL ends run_numbers */
 	size_t offset;	  /* of the double in struct run */
@@ -19,7 +17,7 @@ enum { RUN_NUMBER_COUNT = 0 RUN_NUMBER_LIST(X) };
 
 extern const struct run_number run_numbers[];
 
-/* A metric that was asked for by its name: "chosen" of a run. */
+/* The metric that the user chose: member "chosen" of a run. */
 extern const struct run_number run_number_chosen;
 
 static inline bool run_number_is_chosen(const struct run_number *number)
@@ -27,7 +25,7 @@ static inline bool run_number_is_chosen(const struct run_number *number)
 	return number->offset == offsetof(struct run, chosen);
 }
 
-/* NULL when no number has that key. */
+/* NULL if no number has this name. */
 const struct run_number *run_number_by_name(struct str name);
 
 double run_number_get(const struct run *run, const struct run_number *number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A metric's points in bounded memory, extremes kept; read by the charts. */
+/* The points of a metric in bounded memory, with extremes kept. */
 #include "model/series.h"
 
 #include <assert.h>
@@ -8,11 +8,8 @@
 
 #include "base/xalloc.h"
 
-/*
- * Three parts, oldest first: `old` holds two points for each stretch of
- * `stretch` raw ones (both of them while stretch is 2), `open` is the stretch
- * that fills now, `tail` is a ring of the last raw points.
- */
+/* Three parts, oldest first: `old` has two points per stretch of `stretch` raw ones, `open` is the
+ * stretch that is being filled, `tail` is a ring of the newest raw points. */
 struct series {
 	struct series_point *old; /* owned; grows up to cap_old */
 	size_t n_old, room_old, cap_old;
@@ -24,7 +21,7 @@ struct series {
 	struct series_point *tail; /* owned; grows up to cap_tail */
 	size_t n_tail, room_tail, cap_tail, head;
 
-	struct series_point open[2]; /* lo and hi in order, for series_at */
+	struct series_point open[2]; /* lo and hi in order */
 };
 
 struct series *series_new(size_t cap_points)
@@ -47,7 +44,7 @@ void series_free(struct series *series)
 	free(series);
 }
 
-/* Of four points the lowest and the highest, in the order they came. */
+/* Keep the lowest and the highest of four points, in their order. */
 static void keep_extremes(const struct series_point *four, struct series_point *two)
 {
 	size_t lo = 0, hi = 0;
@@ -64,7 +61,7 @@ static void keep_extremes(const struct series_point *four, struct series_point *
 	two[1] = four[lo < hi ? hi : lo];
 }
 
-/* Merge stretches in pairs: half the points, each for twice as many. */
+/* Merge stretches in pairs: half the points, each for twice as many raw ones. */
 static void halve_old(struct series *series)
 {
 	struct series_point two[2];
@@ -75,17 +72,6 @@ static void halve_old(struct series *series)
 	}
 	series->n_old /= 2;
 	series->stretch *= 2;
-}
-
-/* The open stretch's two points in the order they came. */
-static void order_open(struct series *series)
-{
-	bool lo_first = series->lo_at <= series->hi_at;
-
-	series->open[0] = lo_first ? series->lo : series->hi;
-	series->open[1] = lo_first ? series->hi : series->lo;
-	if (series->lo_at == series->hi_at)
-		series->open[1] = series->last;
 }
 
 /* Add a point that left the tail to the open stretch. */
@@ -102,7 +88,11 @@ static void push_open(struct series *series, const struct series_point *point)
 		series->hi_at = at;
 	}
 	series->last = *point;
-	order_open(series);
+	bool lo_first = series->lo_at <= series->hi_at;
+	series->open[0] = lo_first ? series->lo : series->hi;
+	series->open[1] = series->lo_at == series->hi_at ? series->last
+			  : lo_first			 ? series->hi
+							 : series->lo;
 	if (series->n_open < series->stretch)
 		return;
 	if (series->n_old >= series->cap_old) {

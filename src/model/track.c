@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracks from JSON; called by the leaderboard's command and the config. */
+/* Read tracks from JSON. */
 #include "model/track.h"
 
 #include <stdlib.h>
@@ -42,8 +42,8 @@ bool track_has_caps(const struct track *track)
 	       run_has(track->cap_artifact_bytes);
 }
 
-/* ["A", "B"] to the list of tests that decide. */
-static int take_tests(const struct json_reader *r, const cJSON *tests, const char *path, void *base)
+/* Read ["A", "B"], the tests that decide. */
+static int read_tests(const struct json_reader *r, const cJSON *tests, const char *path, void *base)
 {
 	struct track *track = base;
 	unsigned int seen = 0;
@@ -57,16 +57,16 @@ static int take_tests(const struct json_reader *r, const cJSON *tests, const cha
 			return json_refuse(r, path, "expected letters \"A\" to \"%c\"",
 					   'A' + TRACK_TEST_COUNT - 1);
 		if ((seen & (1U << letter)) != 0)
-			return json_refuse(r, path, "names test %c twice", name[0]);
+			return json_refuse(r, path, "test %c appears twice", name[0]);
 		seen |= 1U << letter;
 		track->tests[track->n_tests++] = (enum track_test)letter;
 	}
 	if (track->n_tests == 0)
-		return json_refuse(r, path, "must name a test at least");
+		return json_refuse(r, path, "must name at least one test");
 	return 0;
 }
 
-static int take_alpha(const struct json_reader *r, const cJSON *node, const char *path, void *base)
+static int read_alpha(const struct json_reader *r, const cJSON *node, const char *path, void *base)
 {
 	struct track *track = base;
 
@@ -87,16 +87,16 @@ static int check_record(const struct json_reader *r, const cJSON *node, const ch
 	if (track->n_tests == 0)
 		track->tests[track->n_tests++] = TRACK_TEST_A;
 	if (run_has(track->target) && track->margin_nats > 0)
-		return json_refuse(r, "record.margin_nats", "cannot stand beside a target");
+		return json_refuse(r, "record.margin_nats", "not allowed together with \"target\"");
 	return 0;
 }
 
-static bool is_name(const char *text)
+static bool is_not_empty(const char *text)
 {
 	return text[0] != '\0';
 }
 
-static int take_score(const struct json_reader *r, const cJSON *node, const char *path, void *base)
+static int read_score(const struct json_reader *r, const cJSON *node, const char *path, void *base)
 {
 	struct str name = str_from(node->valuestring);
 	struct track *track = base;
@@ -127,24 +127,24 @@ static const struct json_field record_fields[] = {
 	  .high = MAX_NUMBER },
 	{ "margin_nats", JSON_AS_NUMBER, JSON_AT(track, margin_nats), .high = MAX_NUMBER },
 	{ "known_sd", JSON_AS_NUMBER, JSON_AT(track, known_sd) },
-	{ "alpha", JSON_AS_OTHER, .types = JSON_NUMBER, .take = take_alpha },
-	{ "tests", JSON_AS_OTHER, .types = JSON_ARRAY, .take = take_tests },
+	{ "alpha", JSON_AS_OTHER, .types = JSON_NUMBER, .take = read_alpha },
+	{ "tests", JSON_AS_OTHER, .types = JSON_ARRAY, .take = read_tests },
 	{ "min_seeds", JSON_AS_COUNT, JSON_AT(track, min_seeds), .low = 2, .high = 1000 },
 	{ .name = NULL },
 };
 
 static const struct json_field top_fields[] = {
 	{ "schema", JSON_AS_FIXED, .types = JSON_REQUIRED, .words = schemas },
-	{ "name", JSON_AS_TEXT, JSON_AT(track, name), .types = JSON_REQUIRED, .is_right = is_name,
-	  .what = "a name" },
+	{ "name", JSON_AS_TEXT, JSON_AT(track, name), .types = JSON_REQUIRED,
+	  .is_right = is_not_empty, .what = "a name" },
 	{ "title", JSON_AS_TEXT, JSON_AT(track, title) },
-	{ "score", JSON_AS_OTHER, .types = JSON_STRING, .take = take_score },
+	{ "score", JSON_AS_OTHER, .types = JSON_STRING, .take = read_score },
 	{ "caps", JSON_AS_OBJECT, .fields = caps_fields },
 	{ "record", JSON_AS_OBJECT, .fields = record_fields, .take = check_record },
 	{ .name = NULL },
 };
 
-/* From text, or where that is NULL from the file. */
+/* From text or, if that is NULL, from the file. */
 static int read_track(struct track *track, const char *file, const struct str *text,
 		      struct err *err)
 {
@@ -186,8 +186,7 @@ int track_load(struct track *track, const char *name_or_path, struct err *err)
 	for (size_t i = 0; track_name(i) != NULL; i++)
 		buf_appendf(&known, "%s%s", i > 0 ? ", " : "", track_name(i));
 	err_set(err, ERR_USAGE,
-		"there is no track \"%s\" (there are: %s; a file of your own "
-		"must end in .json)",
+		"unknown track \"%s\" (known: %s; the name of a track file must end in .json)",
 		name_or_path, known.data);
 	return -1;
 }

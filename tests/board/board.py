@@ -159,8 +159,12 @@ def test_diff():
            "2 settings differ" in made[0], "what differs", out)
     bare = printed("d/c.log", [], 3, "betas: (0.9, 0.99) ")
     status, out, err = board(one, bare, command="diff")
-    ok(out.startswith("not both print their source, 1 setting differs"),
+    ok(out.startswith("only one of the logs contains its source, "
+                      "1 setting differs"),
        "of a setting printed twice the later one counts; without source, no diff", out)
+    status, out, err = board(bare, bare, command="diff")
+    ok(out == "neither log contains its source, 0 settings differ\n",
+       "two logs without source", out)
     two_runs = write("d/f.log", open(bare).read() + open(two).read())
     status, out, err = board(two_runs, two, command="diff")
     ok(out == "the same source, 0 settings differ\n",

@@ -64,7 +64,7 @@ static const struct {
 	  "record.tests: expected letters \"A\" to \"F\"" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
 	  "\"record\": {\"tests\": [\"A\", \"A\"]}}",
-	  "record.tests: names test A twice" },
+	  "record.tests: test A appears twice" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
 	  "\"record\": {\"tests\": []}}",
 	  "record.tests: must name" },
@@ -73,7 +73,7 @@ static const struct {
 	  "record.min_seeds: expected a number from 2 to 1000" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
 	  "\"record\": {\"target\": 3, \"margin_nats\": 0.1}}",
-	  "record.margin_nats: cannot stand beside a target" },
+	  "record.margin_nats: not allowed together with \"target\"" },
 	{ "{", "t.json" },
 };
 
@@ -101,9 +101,9 @@ int main(void)
 	test_wrong();
 	is_int(track_load(&t, "golf", &err), -1, "no such track");
 	is_str(err.text,
-	       "there is no track \"golf\" (there are: metric, nanogpt-speedrun, open, "
-	       "parameter-golf-10min; a file of your own must end in .json)",
-	       "the sentence names the tracks there are");
+	       "unknown track \"golf\" (known: metric, nanogpt-speedrun, open, "
+	       "parameter-golf-10min; the name of a track file must end in .json)",
+	       "the error lists the known tracks");
 	is_int(track_load(&t, "./nowhere.json", &err), -1, "no such file");
 	is_int(err.code, ERR_CONFIG, "an error of configuration");
 	return tap_done();

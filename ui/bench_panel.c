@@ -20,7 +20,7 @@ struct bench_pen {
 	struct scale axis;
 };
 
-#define bench_say(pen, style, ...) \
+#define bench_print(pen, style, ...) \
 	canvas_print_top((pen)->canvas, &(pen)->rest, (style), __VA_ARGS__)
 
 static unsigned int bench_arm_style(const struct bench_live *live, size_t arm)
@@ -40,10 +40,10 @@ static bool bench_begin_line(struct bench_pen *pen, unsigned int style, const ch
 }
 
 /* Print right of the plot. */
-#define bench_right(pen, style, ...) \
-	canvas_print((pen)->canvas, bench_right_of(pen), (style), __VA_ARGS__)
+#define bench_print_right(pen, style, ...) \
+	canvas_print((pen)->canvas, bench_right_rect(pen), (style), __VA_ARGS__)
 
-static struct rect bench_right_of(const struct bench_pen *pen)
+static struct rect bench_right_rect(const struct bench_pen *pen)
 {
 	struct rect right = pen->line;
 
@@ -65,7 +65,7 @@ static void bench_put(struct bench_pen *pen, double value, unsigned int style, u
 }
 
 /* Add 4 % at both ends; if all values are equal, 1 % of the value. */
-static void bench_pad(struct scale *axis)
+static void bench_pad_axis(struct scale *axis)
 {
 	double room = 0.04 * (axis->hi - axis->lo);
 
@@ -138,8 +138,8 @@ static void bench_draw_arm(struct bench_pen *pen, size_t arm)
 	}
 	if (a->n_bad > 0)
 		print_into(bad, " %zu bad,", a->n_bad);
-	bench_right(pen, STYLE_NORMAL, "n %zu,%s median %s", a->n_good, bad,
-		    fmt_number(a->median, bench_decimals(pen)).s);
+	bench_print_right(pen, STYLE_NORMAL, "n %zu,%s median %s", a->n_good, bad,
+			  fmt_number(a->median, bench_decimals(pen)).s);
 }
 
 /* Draw the runs of all arms on one axis of the metric, one line per arm. */
@@ -152,10 +152,10 @@ static void bench_plot_runs(struct bench_pen *pen)
 		if (live->runs[i].counted)
 			scale_widen(&pen->axis, live->runs[i].y);
 	if (isnan(pen->axis.lo)) {
-		bench_say(pen, STYLE_DIM, "no block is complete yet");
+		bench_print(pen, STYLE_DIM, "no block is complete yet");
 		return;
 	}
-	bench_pad(&pen->axis);
+	bench_pad_axis(&pen->axis);
 	for (size_t arm = 0; arm < live->n_arms; arm++)
 		bench_draw_arm(pen, arm);
 	if (bench_rule(pen, live->metric)) {
@@ -192,12 +192,12 @@ static void bench_draw_interval(struct bench_pen *pen, const struct bench_live_s
 	if (isfinite(span->mean))
 		bench_put(pen, span->mean, style | STYLE_BOLD, 0x25CF);
 	if (isnan(span->mean))
-		bench_right(pen, STYLE_DIM, "%s", FMT_ABSENT);
+		bench_print_right(pen, STYLE_DIM, "%s", FMT_ABSENT);
 	else if (isnan(span->lo))
-		bench_right(pen, STYLE_NORMAL, "%s%%  1 block", fmt_signed(span->mean, 2).s);
+		bench_print_right(pen, STYLE_NORMAL, "%s%%  1 block", fmt_signed(span->mean, 2).s);
 	else
-		bench_right(pen, STYLE_NORMAL, "%s%% [%s, %s]", fmt_signed(span->mean, 2).s,
-			    fmt_number(span->lo, 2).s, fmt_number(span->hi, 2).s);
+		bench_print_right(pen, STYLE_NORMAL, "%s%% [%s, %s]", fmt_signed(span->mean, 2).s,
+				  fmt_number(span->lo, 2).s, fmt_number(span->hi, 2).s);
 }
 
 /* Draw an arm's blocks as dots and its interval below them; for several pods, also one interval per
@@ -212,7 +212,7 @@ static void bench_draw_contrast(struct bench_pen *pen, const struct bench_live_c
 	for (size_t i = 0; i < c->all.n; i++)
 		if (isfinite(c->d[i]))
 			bench_put_dot(pen, c->d[i], style);
-	bench_right(pen, STYLE_DIM, "%zu block%s", c->all.n, c->all.n == 1 ? "" : "s");
+	bench_print_right(pen, STYLE_DIM, "%zu block%s", c->all.n, c->all.n == 1 ? "" : "s");
 	if (bench_begin_difference(pen, style, ""))
 		bench_draw_interval(pen, &c->all, style);
 	for (size_t i = 0; c->n_pods > 1 && i < c->n_pods; i++) {
@@ -245,7 +245,7 @@ static void bench_fit_differences(struct bench_pen *pen)
 		if (all->hi < axis->hi + room)
 			scale_widen(axis, all->hi);
 	}
-	bench_pad(axis);
+	bench_pad_axis(axis);
 }
 
 static void bench_plot_differences(struct bench_pen *pen)
@@ -261,8 +261,9 @@ static void bench_plot_differences(struct bench_pen *pen)
 	bench_tick(pen, -live->margin, 1);
 	bench_tick(pen, live->margin, 1);
 	bench_tick(pen, 0, 0);
-	bench_right(pen, STYLE_DIM, "%s .. %s", fmt_number(pen->axis.lo, bench_decimals(pen)).s,
-		    fmt_number(pen->axis.hi, bench_decimals(pen)).s);
+	bench_print_right(pen, STYLE_DIM, "%s .. %s",
+			  fmt_number(pen->axis.lo, bench_decimals(pen)).s,
+			  fmt_number(pen->axis.hi, bench_decimals(pen)).s);
 }
 
 static unsigned int bench_verdict_style(const struct bench_live_contrast *c)
@@ -286,8 +287,8 @@ static unsigned int bench_verdict_style(const struct bench_live_contrast *c)
 
 /* Write an arm's verdict. An A/A arm is never faster or slower, because it runs the control's
  * code. */
-static void bench_words_of(const struct bench_live *live, const struct bench_live_contrast *c,
-			   char *out, size_t size)
+static void bench_write_verdict(const struct bench_live *live, const struct bench_live_contrast *c,
+				char *out, size_t size)
 {
 
 	if (!live->arms[c->arm].aa || c->invalid || c->all.n == 0)
@@ -301,7 +302,7 @@ static void bench_words_of(const struct bench_live *live, const struct bench_liv
 }
 
 /* Print the verdicts. While the bench runs there are none, except INVALID. */
-static void bench_draw_words(struct bench_pen *pen)
+static void bench_print_verdicts(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
 	char words[400];
@@ -309,15 +310,15 @@ static void bench_draw_words(struct bench_pen *pen)
 	array_each (c, live->contrasts, live->n_contrasts) {
 		const char *tag = live->arms[c->arm].tag;
 
-		bench_words_of(live, c, words, sizeof(words));
+		bench_write_verdict(live, c, words, sizeof(words));
 		if (live->arms[c->arm].aa && live->n_contrasts > 1)
 			continue;
 		if (c->invalid || !live->running)
-			bench_say(pen,
-				  live->arms[c->arm].aa ? STYLE_STRONG : bench_verdict_style(c),
-				  "%s", words);
+			bench_print(pen,
+				    live->arms[c->arm].aa ? STYLE_STRONG : bench_verdict_style(c),
+				    "%s", words);
 		else if (c->all.n == 0)
-			bench_say(pen, STYLE_HINT, "%s: no verdict yet", tag);
+			bench_print(pen, STYLE_HINT, "%s: no verdict yet", tag);
 		else
 			canvas_print_top(pen->canvas, &pen->rest, STYLE_HINT,
 					 "%s: no verdict yet; partial results below", tag);
@@ -435,18 +436,18 @@ static void bench_draw_head(struct bench_pen *pen)
 	for (size_t i = 0; !live->running && i < LENGTH(ends); i++)
 		if (strcmp(live->stopped, ends[i][0]) == 0)
 			buf_appendf(&text, " · %s", ends[i][1]);
-	bench_say(pen, STYLE_STRONG, "%s", text.data);
+	bench_print(pen, STYLE_STRONG, "%s", text.data);
 	if (live->still_up != NULL)
-		bench_say(pen, STYLE_WARN, "still up: %.200s; bench-stop runs their stop_cmd",
-			  live->still_up);
+		bench_print(pen, STYLE_WARN, "still up: %.200s; bench-stop runs their stop_cmd",
+			    live->still_up);
 	for (size_t i = 0; i < live->n_pods; i++)
 		if (live->waits[i][0] != '\0')
-			bench_say(pen, live->preflight ? STYLE_NORMAL : STYLE_WARN, "%s",
-				  live->waits[i]);
+			bench_print(pen, live->preflight ? STYLE_NORMAL : STYLE_WARN, "%s",
+				    live->waits[i]);
 	if (live->running && !live->driven)
-		bench_say(pen, STYLE_WARN,
-			  "no process is driving this bench; hgym-tui bench "
-			  "attach resumes it");
+		bench_print(pen, STYLE_WARN,
+			    "no process is driving this bench; hgym-tui bench "
+			    "attach resumes it");
 }
 
 int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struct rect rect)
@@ -457,7 +458,7 @@ int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struc
 	AUTO_FACTS facts = { .n = 0 };
 
 	bench_draw_head(&pen);
-	bench_draw_words(&pen);
+	bench_print_verdicts(&pen);
 	(void)rect_take_top(&pen.rest, roomy);
 	for (size_t i = 0; (live->running || roomy) && i < live->n_pods; i++)
 		bench_draw_schedule(&pen, i);
@@ -500,7 +501,7 @@ void bench_panel_words(const struct bench_live *live, char *out, size_t size)
 
 		if (live->arms[c->arm].aa && live->n_contrasts > 1)
 			continue;
-		bench_words_of(live, c, words, sizeof(words));
+		bench_write_verdict(live, c, words, sizeof(words));
 		buf_appendf(&text, "%s%s", text.len > 0 ? "; " : "", words);
 	}
 	buf_append_str(&text, waits.data);

@@ -107,8 +107,8 @@ static double chart_y_value(const struct chart *chart, double y)
 
 /* Widen y by a series between x[0] and x[1], including the points where its lines cross these
  * edges. */
-static void widen_by(const struct chart *chart, const struct chart_series *series,
-		     const double x[2], struct scale *y)
+static void widen_by_series(const struct chart *chart, const struct chart_series *series,
+			    const double x[2], struct scale *y)
 {
 	for (size_t i = 0; i < series->n; i++) {
 		double own = chart_y_value(chart, series->y[i]), before, part;
@@ -124,17 +124,6 @@ static void widen_by(const struct chart *chart, const struct chart_series *serie
 				scale_widen(y, before + (own - before) * part);
 		}
 	}
-}
-
-/* The margin above and below the points. Equal points get one relative to their value; the least
- * margin keeps the axis labels distinct. */
-static double air_of(double lo, double hi)
-{
-	double size = fmax(fabs(lo), fabs(hi));
-
-	if (hi - lo > 1e-9 * size)
-		return fmax((hi - lo) * 0.03, size * 1e-4);
-	return size > 0 ? size * 0.01 : 0.5;
 }
 
 /* Set the y range: the points in the x range, with a margin. */
@@ -153,12 +142,17 @@ static void find_y_range(struct plot *plot)
 		x[0] += (x[1] - x[0]) * CHART_START;
 	for (size_t s = 0; s < chart->n_series; s++)
 		if (chart->series[s].line != CHART_BAND)
-			widen_by(chart, &chart->series[s], x, &y);
+			widen_by_series(chart, &chart->series[s], x, &y);
 	if (isnan(y.lo)) {
 		y.lo = chart->log_y ? -1 : 0;
 		y.hi = 1;
 	}
-	air = air_of(y.lo, y.hi);
+	/* Equal points get a margin relative to their value; the least one keeps labels distinct.
+	 */
+	double size = fmax(fabs(y.lo), fabs(y.hi));
+	air = y.hi - y.lo > 1e-9 * size ? fmax((y.hi - y.lo) * 0.03, size * 1e-4)
+	      : size > 0		? size * 0.01
+					: 0.5;
 	plot->y_lo = isfinite(chart->y_lo) ? chart_y_value(chart, chart->y_lo) : y.lo - air;
 	plot->y_hi = isfinite(chart->y_hi) ? chart_y_value(chart, chart->y_hi) : y.hi + air;
 	/* The margin must not extend the axis below 0. */
@@ -257,8 +251,8 @@ static void draw_point(struct plot *plot, const double at[2], bool alone,
 }
 
 /* Compute the position of point i in dots. False: it has none. */
-static bool place(const struct plot *plot, const struct chart_series *series, size_t i,
-		  double at[2])
+static bool locate_point(const struct plot *plot, const struct chart_series *series, size_t i,
+			 double at[2])
 {
 	double y = chart_y_value(plot->chart, series->y[i]);
 
@@ -299,7 +293,7 @@ static void chart_draw_series(struct plot *plot, const struct chart_series *seri
 	double last[2] = { 0, 0 }, at[2], next[2];
 
 	for (size_t i = 0; i < series->n; i++) {
-		if (!place(plot, series, i, at)) {
+		if (!locate_point(plot, series, i, at)) {
 			joined = false;
 			continue;
 		}
@@ -308,7 +302,7 @@ static void chart_draw_series(struct plot *plot, const struct chart_series *seri
 		else
 			draw_point(plot, at,
 				   is_line && (i + 1 == series->n ||
-					       !place(plot, series, i + 1, next)),
+					       !locate_point(plot, series, i + 1, next)),
 				   series);
 		memcpy(last, at, sizeof(last));
 		joined = true;
@@ -326,7 +320,7 @@ static void draw_lines(struct plot *plot)
 			chart_draw_series(plot, &chart->series[i]);
 }
 
-static void show_plot(const struct plot *plot)
+static void put_cells(const struct plot *plot)
 {
 	static const uint32_t quarters[16] = { 0,      0x2598, 0x259D, 0x2580, 0x2596, 0x258C,
 					       0x259E, 0x259B, 0x2597, 0x259A, 0x2590, 0x259C,
@@ -402,7 +396,7 @@ static void y_text(const struct chart *chart, double y, int decimals, char *out,
 }
 
 /* Draw a tick and its number at the y axis. */
-static void put_y(const struct plot *plot, int row, double y, int decimals)
+static void put_y_tick(const struct plot *plot, int row, double y, int decimals)
 {
 	struct rect r = { plot->chart->rect.x, plot->in.y + row, CHART_AXIS_COLUMNS - 1, 1 };
 	char text[400];
@@ -426,8 +420,8 @@ static void draw_y_axis(const struct plot *plot)
 	for (int i = 0; plot->chart->log_y && i <= n; i++) {
 		int row = (i * (rows - 1) + n / 2) / n;
 
-		put_y(plot, row, pow(10, plot->y_hi - range * row / (rows - 1)),
-		      plot->chart->decimals);
+		put_y_tick(plot, row, pow(10, plot->y_hi - range * row / (rows - 1)),
+			   plot->chart->decimals);
 	}
 	for (int i = 0; !plot->chart->log_y && i < rows; i++) {
 		double y = (floor(plot->y_hi / step + 1e-9) - i) * step;
@@ -437,7 +431,7 @@ static void draw_y_axis(const struct plot *plot)
 			break;
 		if (row == last || row < 0)
 			continue;
-		put_y(plot, row, y, chart_decimals(step, 1e-6, 9));
+		put_y_tick(plot, row, y, chart_decimals(step, 1e-6, 9));
 		last = row;
 	}
 }
@@ -558,7 +552,7 @@ static bool draw_legend(const struct plot *plot)
 }
 
 /* (Re)create the cells for the current size and draw the series into them. */
-static void make_plot(struct plot *plot)
+static void fill_cells(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
 
@@ -579,11 +573,11 @@ void chart_draw(const struct chart *chart, struct canvas *canvas)
 	if (plot.in.w >= 4 && plot.in.h >= 2) {
 		chart_x_range(chart, &plot.x_lo, &plot.x_hi);
 		find_y_range(&plot);
-		make_plot(&plot);
+		fill_cells(&plot);
 		bool over = chart->legend && !draw_legend(&plot) && plot.in.h > LEGEND_LEAST;
 		if (over) {
 			(void)rect_take_top(&plot.in, 1);
-			make_plot(&plot);
+			fill_cells(&plot);
 		}
 		if (chart->charset == CHART_PIXELS)
 			plot.picture = canvas_picture(canvas, plot.in);
@@ -602,7 +596,7 @@ void chart_draw(const struct chart *chart, struct canvas *canvas)
 		if (plot.picture != NULL)
 			draw_lines(&plot);
 		else
-			show_plot(&plot);
+			put_cells(&plot);
 		struct rect line = { plot.in.x, plot.in.y - 1, plot.in.w, 1 };
 		for (size_t i = 0; over && i < chart->n_series && line.w > 4; i++)
 			if (chart->series[i].label != NULL)
@@ -663,7 +657,8 @@ static void svg_band(const struct plot *plot, const struct chart_series *band, s
 			    "style=\"fill:#dddddd;stroke:none\" d=\"");
 	for (size_t k = 0; k < band->n; k++) {
 		double(*here)[2] = at[k % 2], (*before)[2] = at[(k + 1) % 2];
-		bool is_there = place(plot, band, k, here[0]) && place(plot, &top, k, here[1]);
+		bool is_there = locate_point(plot, band, k, here[0]) &&
+				locate_point(plot, &top, k, here[1]);
 
 		if (is_there && joined)
 			buf_appendf(out, "M%.1f %.1fL%.1f %.1fL%.1f %.1fL%.1f %.1fz", before[0][0],
@@ -681,7 +676,7 @@ static void svg_line(const struct plot *plot, const struct chart_series *series,
 
 	buf_append_str(out, "<path clip-path=\"url(#plot)\" d=\"");
 	for (size_t k = 0; k < series->n; k++) {
-		bool is_there = place(plot, series, k, at);
+		bool is_there = locate_point(plot, series, k, at);
 
 		/* A point without a line becomes a dot (h0). */
 		if (is_there)

@@ -306,8 +306,8 @@ static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, 
 
 /* Match the next piece: by blocks of the file, or line by line if logs are merged or filtered.
  * False: there is no more. */
-static bool sweep_on(struct logsrc *src, struct logfile_filter *sweep, bool forward,
-		     uint64_t *place, struct logfile_hits *hits)
+static bool sweep_piece(struct logsrc *src, struct logfile_filter *sweep, bool forward,
+			uint64_t *place, struct logfile_hits *hits)
 {
 	if (src->file == NULL || (src->filter != NULL && sweep != &src->sweep))
 		return sweep_lines(src, sweep, forward, place, hits);
@@ -322,7 +322,7 @@ int logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forwar
 	int found = 2;
 
 	do {
-		if (!sweep_on(src, &sweep, forward, place, &hits))
+		if (!sweep_piece(src, &sweep, forward, place, &hits))
 			found = 0;
 	} while (found == 2 && hits.n == 0 && clock_mono_ms() < until_ms);
 	if (hits.n > 0) {
@@ -361,7 +361,7 @@ int logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 	return to > from ? (int)fmin((double)(to - from) * 100.0 / (double)end, 100) : 0;
 }
 
-bool logsrc_filter_on(struct logsrc *src)
+bool logsrc_continue_filter(struct logsrc *src)
 {
 	if (src->filter == NULL)
 		return false;
@@ -379,9 +379,9 @@ bool logsrc_filter_on(struct logsrc *src)
 		/* The last line was incomplete and is matched again. */
 		while (src->below.n > 0 && src->below.v[src->below.n - 1] >= src->to)
 			src->below.n--;
-		src->below_done = !sweep_on(src, &src->sweep, true, &src->to, &src->below);
+		src->below_done = !sweep_piece(src, &src->sweep, true, &src->to, &src->below);
 	}
 	if (!src->above_done)
-		src->above_done = !sweep_on(src, &src->sweep, false, &src->from, &src->above);
+		src->above_done = !sweep_piece(src, &src->sweep, false, &src->from, &src->above);
 	return !src->below_done || !src->above_done;
 }

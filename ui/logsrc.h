@@ -83,7 +83,7 @@ int logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forwar
  * pattern. */
 void logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out, uint64_t around);
 /* Continue to look for lines of the filter. True: not finished yet. */
-bool logsrc_filter_on(struct logsrc *src);
+bool logsrc_continue_filter(struct logsrc *src);
 /* Whether the filter has not finished yet. */
 bool logsrc_is_filtering(const struct logsrc *src);
 uint64_t logsrc_filter_hits(const struct logsrc *src);

@@ -130,7 +130,7 @@ static struct list *bench_list(void *state, struct ui_shared *shared)
 	return &view->list;
 }
 
-static const struct model_bench *bench_of(const struct bench *view)
+static const struct model_bench *selected_bench(const struct bench *view)
 {
 	size_t row = list_row(&view->list);
 
@@ -169,7 +169,7 @@ static void bench_draw(void *state, struct ui_shared *shared, struct canvas *can
 {
 	struct bench *view = state;
 	struct list *list = bench_list(state, shared);
-	const struct model_bench *bench = bench_of(view);
+	const struct model_bench *bench = selected_bench(view);
 	int rows = int_min((int)list->all + 3, int_max(r.h / 4, 5));
 
 	if (list->all == 0) {
@@ -193,7 +193,7 @@ static bool bench_act(void *state, struct ui_shared *shared, enum action action,
 		      struct command *out)
 {
 	struct bench *view = state;
-	const struct model_bench *bench = bench_of(view);
+	const struct model_bench *bench = selected_bench(view);
 
 	bool is_plan = bench != NULL && bench->is_plan;
 	bool has_marks = shared->pod_marks.n > 0;
@@ -238,7 +238,7 @@ static bool bench_act(void *state, struct ui_shared *shared, enum action action,
 static void bench_text(void *state, struct ui_shared *shared, struct buf *out)
 {
 	(void)bench_list(state, shared);
-	const struct model_bench *bench = bench_of(state);
+	const struct model_bench *bench = selected_bench(state);
 	if (bench != NULL && bench->report != NULL)
 		buf_append_str(out, bench->report);
 }

@@ -332,7 +332,7 @@ static void describe_verdict(const struct board *board, const struct board_group
 }
 
 /* The text without its final newline. */
-static struct str folded(const struct buf *text)
+static struct str without_last_newline(const struct buf *text)
 {
 	return (struct str){ text->data, text->len - (text->len > 0) };
 }
@@ -347,7 +347,7 @@ static void draw_verdict(const struct board *board, size_t selected, struct canv
 	if (group->verdict.text[0] != '\0')
 		canvas_print_top(canvas, &r, STYLE_STRONG, "%s", group->verdict.text);
 	describe_verdict(board, group, &text);
-	int lines = canvas_wrap(canvas, r, STYLE_NORMAL, folded(&text), 0);
+	int lines = canvas_wrap(canvas, r, STYLE_NORMAL, without_last_newline(&text), 0);
 	if (lines > r.h && r.h > 0)
 		canvas_line_right(canvas, last, STYLE_HINT, str_from(" … more"));
 	else if (lines < r.h && track_has_caps(board->track))
@@ -362,7 +362,7 @@ static int verdict_height(const struct board *board, size_t selected, struct rec
 
 	describe_verdict(board, group, &text);
 	r.w -= 4;
-	int lines = canvas_wrap(NULL, r, STYLE_NORMAL, folded(&text), 0) +
+	int lines = canvas_wrap(NULL, r, STYLE_NORMAL, without_last_newline(&text), 0) +
 		    (group->verdict.text[0] != '\0');
 	return int_max(int_min(lines + 2, r.h / 4), VERDICT_LEAST);
 }

@@ -116,17 +116,6 @@ static double final_score(const struct fleet_row *row)
 	return run_has(final) ? final : row->forecast.final_bpb;
 }
 
-/* The ! marks a run on a pod that is slower than its peers. */
-static void ms_cell(const struct ui_shared *shared, const struct model_run *mr,
-		    struct list_cell *cell)
-{
-	const struct alert *alert = alerts_of_run(shared->alerts, mr);
-
-	cell->number = model_run_ms_per_step(mr);
-	if (alert != NULL && alert->kind == ALERT_SLOW_POD)
-		list_cellf(cell, STYLE_WARN, "%s!", fmt_number(cell->number, 1).s);
-}
-
 /* The chosen own series of the run, with its printed name. If none is chosen and the run has no
  * known loss or BPB, its own loss. */
 static void own_cell(const struct ui_shared *shared, const struct run *run, struct list_cell *cell)
@@ -178,7 +167,12 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr));
 		cell->spare = mr->name_date;
 	} else if (column == FLEET_MS) {
-		ms_cell(shared, mr, cell);
+		const struct alert *alert = alerts_of_run(shared->alerts, mr);
+
+		/* The ! marks a run on a pod that is slower than its peers. */
+		cell->number = model_run_ms_per_step(mr);
+		if (alert != NULL && alert->kind == ALERT_SLOW_POD)
+			list_cellf(cell, STYLE_WARN, "%s!", fmt_number(cell->number, 1).s);
 	} else if (column == FLEET_TOK) {
 		cell->number = model_run_tok_s(mr);
 		list_cellf(cell, STYLE_NORMAL, "%s", fmt_mtok(cell->number).s);

@@ -85,7 +85,7 @@ static const struct list_column iteration_columns[] = {
 };
 
 /* The number of rows of a place in the list: one per run; one if it has no runs. */
-static size_t rows_of(const struct harness_place *place)
+static size_t count_rows(const struct harness_place *place)
 {
 	if (!place->read || place->is_compare || place->ws.n_runs == 0)
 		return 1;
@@ -99,7 +99,7 @@ static struct harness_pick pick_row(const struct harness_view *view, size_t row)
 
 	for (size_t i = 0; view != NULL && i < view->n; i++) {
 		const struct harness_place *place = &view->places[i];
-		size_t n = rows_of(place);
+		size_t n = count_rows(place);
 
 		if (row >= n) {
 			row -= n;
@@ -272,7 +272,7 @@ static void follow_iterations(struct harness *h)
 	list_select(&h->iterations, h->followed);
 }
 
-static size_t texts_of(const struct harness_pick *pick, struct harness_text texts[MAX_TEXTS])
+static size_t find_texts(const struct harness_pick *pick, struct harness_text texts[MAX_TEXTS])
 {
 	return pick->it != NULL ? harness_view_texts(pick->place, pick->run, pick->it->number,
 						     texts, MAX_TEXTS)
@@ -283,7 +283,7 @@ static unsigned int detail_count(const struct harness_pick *pick)
 {
 	struct harness_text texts[MAX_TEXTS];
 
-	return DETAIL_TEXTS + (unsigned int)texts_of(pick, texts);
+	return DETAIL_TEXTS + (unsigned int)find_texts(pick, texts);
 }
 
 /* Refill both lists. Returns the one that has the focus, or NULL if a text has it. */
@@ -294,7 +294,7 @@ static struct list *harness_list(void *state, struct ui_shared *shared)
 
 	h->view = shared->model->harness;
 	for (size_t i = 0; h->view != NULL && i < h->view->n; i++)
-		rows += rows_of(&h->view->places[i]);
+		rows += count_rows(&h->view->places[i]);
 	list_fill(&h->runs, &run_ops, h, rows);
 	h->pick = pick_row(h->view, list_row(&h->runs));
 	list_fill(&h->iterations, &iteration_ops, h,
@@ -357,12 +357,12 @@ static void find_range(struct scores *s)
 	}
 }
 
-static int column_of(const struct scores *s, double x)
+static int column_at(const struct scores *s, double x)
 {
 	return s->plot.x + 1 + (int)(x * (s->plot.w - 3) / s->last);
 }
 
-static int row_of(const struct scores *s, double value)
+static int row_at(const struct scores *s, double value)
 {
 	double part = (value - s->scale.lo) / (s->scale.hi - s->scale.lo);
 	int last = s->plot.h - 1;
@@ -382,10 +382,10 @@ static void draw_best_line(const struct scores *s, struct canvas *canvas, bool h
 
 		if (i < s->n && !is_filled(p))
 			continue;
-		to = i < s->n ? column_of(s, p->x[s->by]) : s->plot.x + s->plot.w;
+		to = i < s->n ? column_at(s, p->x[s->by]) : s->plot.x + s->plot.w;
 		for (; x < to; x++)
 			if (isfinite(best))
-				canvas_put(canvas, x, row_of(s, best), STYLE_AXIS,
+				canvas_put(canvas, x, row_at(s, best), STYLE_AXIS,
 					   0x2508 /* dashes */);
 		if (i < s->n && (!isfinite(best) || (higher ? p->value > best : p->value < best)))
 			best = p->value;
@@ -407,7 +407,7 @@ static void draw_points(const struct scores *s, struct canvas *canvas)
 
 		if (is_filled(p) != filled || p->value < s->scale.lo || p->value > s->scale.hi)
 			continue;
-		canvas_put(canvas, column_of(s, p->x[s->by]), row_of(s, p->value), styles[p->kind],
+		canvas_put(canvas, column_at(s, p->x[s->by]), row_at(s, p->value), styles[p->kind],
 			   filled ? 0x25C6 : 0x25CB);
 	}
 }
@@ -434,7 +434,7 @@ static void draw_axes(const struct scores *s, struct canvas *canvas)
 	label.y = plot->y + plot->h - 1;
 	draw_label(canvas, label, s->scale.lo);
 	for (int i = 0; i * step <= s->last; i++) {
-		int x = column_of(s, i * step), end = plot->x + plot->w;
+		int x = column_at(s, i * step), end = plot->x + plot->w;
 
 		if (s->by == HARNESS_X_WALL)
 			print_into(text, "%.*fm", i > 0 && i * step < 10, i * step);
@@ -537,7 +537,7 @@ static void add_case(struct facts *facts, const struct harness_run *run,
 }
 
 /* The selected iteration, or the last one before it that has cases. NULL: none. */
-static const struct harness_iteration *measured(const struct harness_pick *pick)
+static const struct harness_iteration *last_measured(const struct harness_pick *pick)
 {
 	const struct harness_iteration *it = pick->it;
 
@@ -554,7 +554,7 @@ static void add_cases(struct facts *facts, const struct harness_pick *pick)
 		{ .label = "median", .kind = FMT_NUMBER },
 		{ .label = "vs. base", .kind = FMT_NUMBER },
 	};
-	const struct harness_iteration *it = measured(pick);
+	const struct harness_iteration *it = last_measured(pick);
 	const struct harness_post *post = it != NULL ? &it->post : &pick->run->baseline;
 
 	if (post->n_cases == 0) {
@@ -659,26 +659,10 @@ static void add_iteration(struct buf *out, const struct harness_run *run,
 	}
 }
 
-/* Draw all facts of the run and of the selected iteration as wrapped text. */
-static void draw_words(struct canvas *canvas, struct rect r, const struct harness_pick *pick,
-		       int *up)
-{
-	AUTO_FACTS facts = { .n = 0 };
-	AUTO_BUF out = buf_new(WORDS_MAX);
-
-	add_facts(&facts, pick);
-	buf_appendf(&out, "run: %s of %s", pick->run->id, pick->place->title);
-	for (size_t i = 0; i < facts.n; i++)
-		buf_appendf(&out, "\n%s: %s", facts.v[i].label, facts.v[i].text);
-	if (pick->it != NULL)
-		add_iteration(&out, pick->run, pick->it);
-	draw_text(canvas, r, buf_str(&out), up);
-}
-
 /* Draw the facts made by `add` at the top of *rest; `columns` is the width of the labels. */
-static void draw_list(struct canvas *canvas, struct rect *rest, int columns,
-		      const struct harness_pick *pick,
-		      void (*add)(struct facts *facts, const struct harness_pick *pick))
+static void draw_facts(struct canvas *canvas, struct rect *rest, int columns,
+		       const struct harness_pick *pick,
+		       void (*add)(struct facts *facts, const struct harness_pick *pick))
 {
 	const struct panel_facts how = { columns, STYLE_HEADER, false };
 	AUTO_FACTS facts = { .n = 0 };
@@ -700,21 +684,33 @@ static void draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 	};
 	const struct harness_pick *pick = &h->pick;
 	struct harness_text texts[MAX_TEXTS];
-	size_t n = texts_of(pick, texts), i = h->detail - DETAIL_TEXTS;
+	size_t n = find_texts(pick, texts), i = h->detail - DETAIL_TEXTS;
+	AUTO_FACTS facts = { .n = 0 };
+	AUTO_BUF out = buf_new(WORDS_MAX);
 
 	if (h->detail >= DETAIL_TEXTS && i >= n)
 		return;
-	if (h->detail == DETAIL_CASES && measured(pick) != NULL)
-		r = canvas_box(canvas, r, "cases of iteration %u  [ ]", measured(pick)->number);
+	if (h->detail == DETAIL_CASES && last_measured(pick) != NULL)
+		r = canvas_box(canvas, r, "cases of iteration %u  [ ]",
+			       last_measured(pick)->number);
 	else
 		r = canvas_box(canvas, r, "%s  [ ]",
 			       h->detail < DETAIL_TEXTS ? details[h->detail].title : texts[i].name);
-	if (h->detail == DETAIL_WORDS)
-		draw_words(canvas, r, pick, &h->up);
-	else if (h->detail < DETAIL_TEXTS)
-		draw_list(canvas, &r, 0, pick, details[h->detail].add);
-	else
+	if (h->detail >= DETAIL_TEXTS) {
 		draw_text(canvas, r, texts[i].text, &h->up);
+		return;
+	}
+	if (h->detail != DETAIL_WORDS) {
+		draw_facts(canvas, &r, 0, pick, details[h->detail].add);
+		return;
+	}
+	add_facts(&facts, pick);
+	buf_appendf(&out, "run: %s of %s", pick->run->id, pick->place->title);
+	for (size_t k = 0; k < facts.n; k++)
+		buf_appendf(&out, "\n%s: %s", facts.v[k].label, facts.v[k].text);
+	if (pick->it != NULL)
+		add_iteration(&out, pick->run, pick->it);
+	draw_text(canvas, r, buf_str(&out), &h->up);
 }
 
 /* Draw a comparison: its conclusions and its trials. */
@@ -768,7 +764,7 @@ static void draw_run(struct harness *h, struct canvas *canvas, struct rect r)
 		return;
 	}
 	words.h = room - rows > 2 ? room - rows - 1 : 0;
-	draw_list(canvas, &words, LABEL_WIDTH, &h->pick, add_facts);
+	draw_facts(canvas, &words, LABEL_WIDTH, &h->pick, add_facts);
 	(void)rect_take_top(&r, words.y + 1 - r.y);
 	draw_table(h, canvas, rect_take_top(&r, rows), FOCUS_ITERATIONS);
 	(void)rect_take_top(&r, 1);
@@ -806,7 +802,7 @@ static void harness_draw(void *state, struct ui_shared *shared, struct canvas *c
 }
 
 /* Scroll the text. False: the action does not scroll. */
-static bool scroll(struct harness *h, enum action action)
+static bool scroll_text(struct harness *h, enum action action)
 {
 	static const struct {
 		enum action action;
@@ -826,10 +822,10 @@ static bool scroll(struct harness *h, enum action action)
 }
 
 /* A log opens at its end, a diff and the facts at their top. */
-static void begin_detail(struct harness *h)
+static void reset_scroll(struct harness *h)
 {
 	struct harness_text texts[MAX_TEXTS];
-	size_t n = texts_of(&h->pick, texts), i = h->detail - DETAIL_TEXTS;
+	size_t n = find_texts(&h->pick, texts), i = h->detail - DETAIL_TEXTS;
 	bool is_diff =
 		h->detail >= DETAIL_TEXTS && i < n && strcmp(texts[i].name, HARNESS_DIFF_NAME) == 0;
 
@@ -848,7 +844,7 @@ static bool harness_act(void *state, struct ui_shared *shared, enum action actio
 	if (is_step && has_run) {
 		n = detail_count(&h->pick);
 		h->detail = (h->detail + (action == ACTION_METRIC_NEXT ? 1 : n - 1)) % n;
-		begin_detail(h);
+		reset_scroll(h);
 	} else if (action == ACTION_X_AXIS && has_run) {
 		h->x = (h->x + 1) % HARNESS_X_COUNT;
 	} else if (action == ACTION_BENCH_START && has_run) {
@@ -865,12 +861,12 @@ static bool harness_act(void *state, struct ui_shared *shared, enum action actio
 		out->text = xstrdup("");
 	} else if (action == ACTION_OPEN && h->focus < FOCUS_TEXT && h->iterations.all > 0) {
 		h->focus++;
-		begin_detail(h);
+		reset_scroll(h);
 	} else if ((action == ACTION_BACK || action == ACTION_QUIT) && h->focus > FOCUS_RUNS) {
 		h->focus--;
-		begin_detail(h);
+		reset_scroll(h);
 	} else {
-		return h->focus == FOCUS_TEXT && scroll(h, action);
+		return h->focus == FOCUS_TEXT && scroll_text(h, action);
 	}
 	return true;
 }

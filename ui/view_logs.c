@@ -75,13 +75,13 @@ struct logs {
 };
 
 /* Width of the column at the left: line number, or origin of the line. */
-static int gutter(const struct logs *logs, int width)
+static int gutter_width(const struct logs *logs, int width)
 {
 	return logs->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE : GUTTER_NARROW;
 }
 
 /* The text after its first `columns` columns. */
-static struct str behind(struct str text, size_t columns)
+static struct str skip_columns(struct str text, size_t columns)
 {
 	size_t cut = utf8_prefix(text, columns);
 
@@ -99,7 +99,7 @@ static struct str take_row(struct str *text, int width)
 	return row;
 }
 
-static uint64_t rows_of(struct logs *logs, uint64_t place)
+static uint64_t count_rows(struct logs *logs, uint64_t place)
 {
 	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	uint64_t rows = 0;
@@ -127,7 +127,7 @@ static bool row_up(struct logs *logs, struct logs_row *at)
 	if (before == UINT64_MAX)
 		return false;
 	at->place = before;
-	at->row = rows_of(logs, before) - 1;
+	at->row = count_rows(logs, before) - 1;
 	return true;
 }
 
@@ -135,7 +135,7 @@ static void row_down(struct logs *logs, struct logs_row *at)
 {
 	/* The source may have changed since the last frame, so that the place is not a line. */
 	at->place = logsrc_at(&logs->src, at->place);
-	if (at->place < logsrc_end(&logs->src) && at->row + 1 < rows_of(logs, at->place)) {
+	if (at->place < logsrc_end(&logs->src) && at->row + 1 < count_rows(logs, at->place)) {
 		at->row++;
 		return;
 	}
@@ -149,7 +149,7 @@ static bool is_before(const struct logs_row *a, const struct logs_row *b)
 }
 
 /* The top row for which the last row is at the bottom of the screen. */
-static struct logs_row end_top(struct logs *logs)
+static struct logs_row top_at_end(struct logs *logs)
 {
 	struct logs_row top = { logsrc_end(&logs->src), 0 };
 
@@ -165,7 +165,7 @@ static void logs_fit(struct logs *logs, struct rect rect)
 
 	logs->y = rect.y;
 	logs->height = rect.h;
-	logs->width = rect.w - gutter(logs, rect.w);
+	logs->width = rect.w - gutter_width(logs, rect.w);
 	if (logs->left_end && at < logsrc_end(&logs->src)) {
 		logs->top.place = at;
 		return;
@@ -174,13 +174,13 @@ static void logs_fit(struct logs *logs, struct rect rect)
 	if (logs->left_end && logsrc_is_filtering(&logs->src))
 		return;
 	logs->left_end = false;
-	logs->top = end_top(logs);
+	logs->top = top_at_end(logs);
 }
 
 /* Scroll by `rows`. Reaching the end starts following it. */
 static void logs_scroll(struct logs *logs, int rows)
 {
-	struct logs_row last = end_top(logs);
+	struct logs_row last = top_at_end(logs);
 
 	logs->left_end = true;
 	for (; rows < 0 && row_up(logs, &logs->top); rows++)
@@ -226,7 +226,7 @@ static void logs_show_hit(struct logs *logs, uint64_t place, const struct patter
 	for (int i = 0; i < logs->height / 3 && row_up(logs, &logs->top); i++)
 		;
 	/* Leave no empty rows below the last one. */
-	struct logs_row last = end_top(logs);
+	struct logs_row last = top_at_end(logs);
 	if (is_before(&last, &logs->top))
 		logs->top = last;
 }
@@ -395,7 +395,7 @@ static void draw_line(struct logs *logs, struct canvas *canvas, struct rect *r, 
 	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	struct str text, piece;
 
-	left.w = gutter(logs, r->w);
+	left.w = gutter_width(logs, r->w);
 	logsgr_runs_init(&runs);
 	line.runs = logs->colors ? &runs : NULL;
 	logsrc_read(&logs->src, place, columns, &line);
@@ -408,7 +408,7 @@ static void draw_line(struct logs *logs, struct canvas *canvas, struct rect *r, 
 		canvas_put(canvas, left.x + left.w - 1, r->y, STYLE_KEY, 0x25B8);
 	text = buf_str(&line.text);
 	if (!logs->wrap && !line.is_fold)
-		text = behind(text, (size_t)logs->left);
+		text = skip_columns(text, (size_t)logs->left);
 	do {
 		piece = logs->wrap ? take_row(&text, r->w - left.w) : text;
 		if (skip > 0) {
@@ -470,7 +470,7 @@ static void open_wanted(struct logs *logs, struct ui_shared *shared)
 }
 
 /* Like logsrc_search(), but a search for errors skips printed source code. */
-static int look_on(struct logs *logs)
+static int continue_search(struct logs *logs)
 {
 	int64_t until = clock_mono_ms() + SLICE_MS;
 	struct logsrc *src = &logs->src;
@@ -497,7 +497,7 @@ static bool search_slice(struct logs *logs, struct ui_shared *shared)
 	if (logs->wrapped && logs->forward && logs->search_at == 0 && logs->src.timed != NULL &&
 	    logtimed_more(logs->src.timed))
 		return true;
-	int found = look_on(logs);
+	int found = continue_search(logs);
 	if (found == 0 && !logs->wrapped) {
 		logs->wrapped = true;
 		logs->search_at = logs->forward ? 0 : logsrc_end(&logs->src);
@@ -551,7 +551,7 @@ static bool count_lines(struct logsrc *src, uint64_t budget)
 }
 
 /* Append to the title: searching, following, or the position. */
-static void add_state(const struct logs *logs, struct buf *out)
+static void add_position(const struct logs *logs, struct buf *out)
 {
 	const struct logsrc *src = &logs->src;
 	const struct model_log *log = src->log;
@@ -573,7 +573,7 @@ static void add_state(const struct logs *logs, struct buf *out)
 }
 
 /* The part of the title about the order of lines and about missing parts. */
-static const char *order_of(const struct logs *logs)
+static const char *describe_order(const struct logs *logs)
 {
 	static const char *const orders[] = {
 		[LOGTIMED_TIMES] = " · by time",
@@ -612,7 +612,7 @@ static void add_lines(const struct logsrc *src, struct buf *out)
 
 /* Append a name in at most `columns` columns. A long name loses its middle, because its end often
  * contains the seed. */
-static void add_name(const char *name, int columns, struct buf *out)
+static void add_shortened_name(const char *name, int columns, struct buf *out)
 {
 	struct str all = str_from(name), head = all;
 	int width = text_width(name), tail = columns / 3;
@@ -643,7 +643,7 @@ static void draw_title(const struct logs *logs, const struct ui_shared *shared,
 	else if (src->log != NULL)
 		print_into(name.s, "%s", file_name(src->log->path));
 	add_lines(src, &rest);
-	add_state(logs, &rest);
+	add_position(logs, &rest);
 	if (src->filter != NULL)
 		buf_appendf(&rest, " · & %.60s: %s%s line%s", logs->filter_text,
 			    src->is_cut ? "newest " : "", fmt_grouped((double)hits).s,
@@ -654,8 +654,8 @@ static void draw_title(const struct logs *logs, const struct ui_shared *shared,
 		buf_appendf(&rest, " in %d %%", logsrc_percent(src, src->from, src->to));
 	if (logs->left > 0 && !logs->wrap)
 		buf_appendf(&rest, " · from column %d", logs->left + 1);
-	buf_append_str(&rest, order_of(logs));
-	add_name(name.s, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS), &title);
+	buf_append_str(&rest, describe_order(logs));
+	add_shortened_name(name.s, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS), &title);
 	buf_append_str(&title, rest.data);
 	(void)canvas_box(canvas, r, "%s", title.data);
 }
@@ -671,7 +671,7 @@ static void logs_draw(void *state, struct ui_shared *shared, struct canvas *canv
 	(void)count_lines(src, FRAME_BYTES);
 	/* Filter the newest lines now instead of in logs_work(), so that they appear at once. */
 	if (src->above_done)
-		(void)logsrc_filter_on(src);
+		(void)logsrc_continue_filter(src);
 	logs_fit(logs, in);
 	logs->marked = logs->pattern;
 	logs->colors = shared->log_colors;
@@ -763,7 +763,7 @@ static int logs_search(void *state, struct ui_shared *shared, const char *text, 
 }
 
 /* Scroll or jump. False: the action does not. */
-static bool move(struct logs *logs, enum action action)
+static bool scroll_or_jump(struct logs *logs, enum action action)
 {
 	int half = int_max(logs->height / 2, 1);
 	int aside = logs->width > 32 ? logs->width / 2 : 16;
@@ -851,7 +851,7 @@ static void learn_line(struct logs *logs, struct ui_shared *shared, struct comma
 }
 
 /* Mark or unmark the current line. */
-static void bookmark(struct logs *logs, struct ui_shared *shared)
+static void toggle_bookmark(struct logs *logs, struct ui_shared *shared)
 {
 	uint64_t here = logs_current(logs);
 	size_t i = 0, n = logs->n_bookmarks;
@@ -916,7 +916,7 @@ static void step_log(struct logs *logs, struct ui_shared *shared, bool on)
 	logs->of_run = shared->selected;
 }
 
-static void turn(struct logs *logs, struct ui_shared *shared, enum action action)
+static void toggle_display(struct logs *logs, struct ui_shared *shared, enum action action)
 {
 
 	if (action == ACTION_FOLD) {
@@ -958,17 +958,17 @@ static bool logs_act(void *state, struct ui_shared *shared, enum action action, 
 	else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN)
 		step_log(logs, shared, action == ACTION_NEXT_RUN);
 	else if (action == ACTION_FOLD || action == ACTION_WRAP || action == ACTION_MERGE)
-		turn(logs, shared, action);
+		toggle_display(logs, shared, action);
 	else if (action == ACTION_COPY)
 		copy_line(logs, shared, out);
 	else if (action == ACTION_LEARN)
 		learn_line(logs, shared, out);
 	else if (action == ACTION_BOOKMARK)
-		bookmark(logs, shared);
+		toggle_bookmark(logs, shared);
 	else if (action == ACTION_BOOKMARK_NEXT)
 		next_bookmark(logs, shared);
 	else
-		return move(logs, action);
+		return scroll_or_jump(logs, action);
 	return true;
 }
 
@@ -989,7 +989,7 @@ static bool logs_work(void *state, struct ui_shared *shared)
 		logs_to_begin(logs);
 		return true;
 	}
-	while (logsrc_filter_on(src) && clock_mono_ms() < until)
+	while (logsrc_continue_filter(src) && clock_mono_ms() < until)
 		;
 	/* A filter finds its first line in steps. */
 	if (logs->to_begin)

@@ -61,33 +61,6 @@ static const struct list_column pods_columns[PODS_COLUMNS] = {
 static const unsigned char pods_sorts[] = { PODS_NAME, PODS_STATE, PODS_LAG,  PODS_UTIL, PODS_MEM,
 					    PODS_TEMP, PODS_DISK,  PODS_RUNS, PODS_USD,	 0 };
 
-static void state_cell(const struct model_pod *pod, struct list_cell *cell)
-{
-	/* For sorting: the worst state has the highest grade. */
-	static const unsigned char grades[] = {
-		[POD_LIVE] = 0,		[POD_SILENT] = 1, [POD_UNKNOWN] = 2, [POD_CONNECTING] = 3,
-		[POD_RECONNECTING] = 4, [POD_GONE] = 5,	  [POD_REFUSED] = 6,
-	};
-	enum fact_style style;
-
-	(void)panel_pod_symbol(pod, &style);
-	list_cellf(cell, theme_fact(style), "%s", pod_state_name(pod->state));
-	cell->number = grades[pod->state];
-}
-
-static void check_cell(const struct model_pod *pod, struct list_cell *cell)
-{
-	const struct model_check *check = &pod->check;
-
-	if (check->is_running)
-		list_cellf(cell, STYLE_HINT, "…");
-	else if (check->wall_ms == 0)
-		list_cellf(cell, STYLE_DIM, "—");
-	else
-		list_cellf(cell, check->is_fit ? STYLE_LIVE : STYLE_WARN,
-			   check->is_fit ? "fit" : "not fit");
-}
-
 /* The latest value of a column; PODS_AGE shows how old it is. */
 static double pod_number(const struct model_pod *pod, size_t column, int64_t now_ms)
 {
@@ -131,6 +104,12 @@ static void pods_cell(void *user, size_t row, size_t column, struct list_cell *c
 	const struct model_pod *pod = &model->pods[row];
 	int64_t now_ms = pods->shared->now_wall_ms;
 
+	const struct model_check *check = &pod->check;
+	/* For sorting: the worst state has the highest grade. */
+	static const unsigned char grades[] = {
+		[POD_LIVE] = 0,		[POD_SILENT] = 1, [POD_UNKNOWN] = 2, [POD_CONNECTING] = 3,
+		[POD_RECONNECTING] = 4, [POD_GONE] = 5,	  [POD_REFUSED] = 6,
+	};
 	enum fact_style style;
 	const char *symbol = panel_pod_symbol(pod, &style);
 
@@ -141,9 +120,15 @@ static void pods_cell(void *user, size_t row, size_t column, struct list_cell *c
 	} else if (column == PODS_NAME) {
 		list_cellf(cell, STYLE_NORMAL, "%s", pod->name);
 	} else if (column == PODS_STATE) {
-		state_cell(pod, cell);
+		list_cellf(cell, theme_fact(style), "%s", pod_state_name(pod->state));
+		cell->number = grades[pod->state];
+	} else if (column == PODS_CHECK && check->is_running) {
+		list_cellf(cell, STYLE_HINT, "…");
+	} else if (column == PODS_CHECK && check->wall_ms == 0) {
+		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
 	} else if (column == PODS_CHECK) {
-		check_cell(pod, cell);
+		list_cellf(cell, check->is_fit ? STYLE_LIVE : STYLE_WARN,
+			   check->is_fit ? "fit" : "not fit");
 	} else if (column == PODS_RUNS) {
 		cell->number = 0;
 		for (size_t i = 0; i < model->n_runs; i++)

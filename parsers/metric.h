@@ -49,6 +49,16 @@
 	X(GPU_THROTTLE, "gpu_throttle", "", "throttle reason bits")                         \
 	X(HOST_LOAD, "host_load", "", "load average of the pod, 1 min")
 
+/* Those that a pod reports: metric, and its name as a member of struct telemetry and a column. */
+#define TELEMETRY_LIST(X)             \
+	X(GPU_UTIL, gpu_util)         \
+	X(GPU_MEM_MIB, gpu_mem_mib)   \
+	X(GPU_POWER_W, gpu_power_w)   \
+	X(GPU_TEMP_C, gpu_temp_c)     \
+	X(GPU_SM_MHZ, gpu_sm_mhz)     \
+	X(GPU_THROTTLE, gpu_throttle) \
+	X(HOST_LOAD, host_load)
+
 enum metric {
 #define X(id, name, unit, what) METRIC_##id,
 	METRIC_LIST(X)

@@ -46,11 +46,10 @@ static void begin(struct telemetry_reader *r)
 {
 	struct telemetry *now = &r->now;
 
-	/* Of the GPUs n_gpus are told, none yet. */
-	now->host_load = now->disk_free_bytes = RUN_ABSENT;
-	now->gpu_util = now->gpu_mem_mib = now->gpu_power_w = RUN_ABSENT;
-	now->gpu_temp_c = now->gpu_sm_mhz = now->gpu_throttle = RUN_ABSENT;
-	now->gpu_busiest = RUN_ABSENT;
+#define X(metric, name) now->name = RUN_ABSENT;
+	TELEMETRY_LIST(X)
+#undef X
+	now->disk_free_bytes = now->gpu_busiest = RUN_ABSENT;
 	now->n_gpus = 0;
 	now->gpu_name[0] = '\0';
 	r->util_sum = 0;

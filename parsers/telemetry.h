@@ -27,15 +27,15 @@ struct telemetry_gpu {
 	double util, mem_mib, power_w, temp_c, sm_mhz, throttle;
 };
 
+/* The members of TELEMETRY_LIST are, over all counted GPUs: mean, highest, sum, highest, lowest
+ * and, for the bits of NVML's clocks throttle reasons, union.  RUN_ABSENT: unknown. */
 struct telemetry {
-	double host_load; /* 1 minute; RUN_ABSENT: unknown, as all here */
+#define X(metric, name) double name;
+	TELEMETRY_LIST(X)
+#undef X
 	double disk_free_bytes;
-	unsigned int n_gpus; /* that were counted */
-	char gpu_name[64];   /* of the first one; "" without a GPU */
-	/* Over the GPUs counted, in this order: mean, highest, sum, highest,
-	 * lowest, all. */
-	double gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c, gpu_sm_mhz;
-	double gpu_throttle;			       /* bits of NVML's clocks throttle reasons */
+	unsigned int n_gpus;			       /* that were counted */
+	char gpu_name[64];			       /* of the first one; "" without a GPU */
 	double gpu_busiest;			       /* highest utilisation of one */
 	struct telemetry_gpu gpus[TELEMETRY_MAX_GPUS]; /* n_gpus of them */
 };

@@ -302,8 +302,9 @@ static const char columns[] = "pod, state, target, transport, gpu=GPU, gpu_util=
 static void print_pod(struct out *out, const struct model_pod *pod, const struct conf_pod *conf)
 {
 	static const enum metric metrics[] = {
-		METRIC_GPU_UTIL,   METRIC_GPU_MEM_MIB,	METRIC_GPU_POWER_W, METRIC_GPU_TEMP_C,
-		METRIC_GPU_SM_MHZ, METRIC_GPU_THROTTLE, METRIC_HOST_LOAD,
+#define X(metric, name) METRIC_##metric,
+		TELEMETRY_LIST(X)
+#undef X
 	};
 	cJSON *row =
 		json_new(JTEXT("pod", pod->name), JTEXT("state", pod_state_name(pod->state)),

@@ -21,8 +21,9 @@ static void store_rows(struct ingest_pod *pod, int64_t now_ms)
 	struct store_telemetry rows[1 + TELEMETRY_MAX_GPUS] = {
 		{ now_ms,
 		  STORE_POD_GPU,
-		  { t->gpu_util, t->gpu_mem_mib, t->gpu_power_w, t->gpu_temp_c, t->gpu_sm_mhz,
-		    t->gpu_throttle, t->host_load },
+#define X(metric, name) t->name,
+		  { TELEMETRY_LIST(X) },
+#undef X
 		  t->disk_free_bytes },
 	};
 	bool keep = pod->stored_ms / STORE_TELEMETRY_KEEP_MS != now_ms / STORE_TELEMETRY_KEEP_MS;

@@ -347,13 +347,9 @@ void model_pod_telemetry(struct model *model, size_t pod, const struct telemetry
 		enum metric metric;
 		double value;
 	} values[] = {
-		{ METRIC_GPU_UTIL, told->gpu_util },
-		{ METRIC_GPU_MEM_MIB, told->gpu_mem_mib },
-		{ METRIC_GPU_POWER_W, told->gpu_power_w },
-		{ METRIC_GPU_TEMP_C, told->gpu_temp_c },
-		{ METRIC_GPU_SM_MHZ, told->gpu_sm_mhz },
-		{ METRIC_GPU_THROTTLE, told->gpu_throttle },
-		{ METRIC_HOST_LOAD, told->host_load },
+#define X(metric, name) { METRIC_##metric, told->name },
+		TELEMETRY_LIST(X)
+#undef X
 	};
 
 	for (size_t i = 0; i < LENGTH(values); i++)

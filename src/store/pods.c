@@ -9,7 +9,7 @@
 
 const enum metric store_telemetry_metrics[STORE_TELEMETRY_VALUES] = {
 #define X(metric, column) METRIC_##metric,
-	STORE_TELEMETRY_LIST(X)
+	TELEMETRY_LIST(X)
 #undef X
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "parsers/metric.h"
 #include "store/store.h"
 
 /*
@@ -18,20 +19,10 @@
 #define STORE_TELEMETRY_LAST_MS	    (INT64_C(30) * 24 * 3600 * 1000)
 #define STORE_TELEMETRY_MAX_PENDING 16384
 
-/*	metric			column */
-#define STORE_TELEMETRY_LIST(X)       \
-	X(GPU_UTIL, gpu_util)         \
-	X(GPU_MEM_MIB, gpu_mem_mib)   \
-	X(GPU_POWER_W, gpu_power_w)   \
-	X(GPU_TEMP_C, gpu_temp_c)     \
-	X(GPU_SM_MHZ, gpu_sm_mhz)     \
-	X(GPU_THROTTLE, gpu_throttle) \
-	X(HOST_LOAD, host_load)
-
 /* In the order of the list. */
 enum store_telemetry_value {
 #define X(metric, column) STORE_##metric,
-	STORE_TELEMETRY_LIST(X)
+	TELEMETRY_LIST(X)
 #undef X
 		STORE_TELEMETRY_VALUES
 };

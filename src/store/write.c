@@ -109,7 +109,7 @@ static const struct column telemetry_columns[] = {
 	COLUMN(struct store_telemetry, at_ms),
 	COLUMN(struct store_telemetry, gpu),
 #define X(metric, column) COLUMN_AS(#column, struct store_telemetry, values[STORE_##metric]),
-	STORE_TELEMETRY_LIST(X)
+	TELEMETRY_LIST(X)
 #undef X
 		COLUMN(struct store_telemetry, disk_free_bytes),
 };

@@ -405,7 +405,7 @@ static void draw_cost(const struct ui_shared *shared, struct canvas *canvas, str
 			    shared->model->pods[mr->pod].usd_per_hour);
 	else
 		buf_append_str(&text, "cost  — (no usd_per_hour for this pod)");
-	if (advice_of(shared->model, mr, shared->reference, &a)) {
+	if (find_advice(shared->model, mr, shared->reference, &a)) {
 		part = run_has(cap_ms) ? model_run_train_ms(mr) / cap_ms
 				       : mr->run.steps / mr->run.planned_steps;
 		if (run_has(part))
@@ -549,8 +549,8 @@ void panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct re
 		struct rect line = rect_take_top(&r, 1), part;
 		double age_s = model_pod_age_s(pod, shared->now_wall_ms);
 		bool is_old = age_s > MODEL_OLD_S;
-		double util = model_last(pod->telemetry, METRIC_GPU_UTIL);
-		double temp_c = model_last(pod->telemetry, METRIC_GPU_TEMP_C);
+		double util = model_last_value(pod->telemetry, METRIC_GPU_UTIL);
+		double temp_c = model_last_value(pod->telemetry, METRIC_GPU_TEMP_C);
 		enum fact_style style;
 		const char *symbol = panel_pod_symbol(pod, &style);
 

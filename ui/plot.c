@@ -116,7 +116,7 @@ static const struct series *find_series(const struct model *model, const struct 
 	enum metric own = sources[metric.id][0].metric;
 	const char *what = sources[metric.id][0].what;
 
-	model_run_want(model, mr);
+	model_request_series(model, mr);
 	points->scale = points->file_unit = 1;
 	if (metric.id == PLOT_OWN) {
 		const struct run_series *printed = plot_own_series(&mr->run, metric.own);
@@ -332,13 +332,13 @@ struct gap plot_gap(const struct plot_request *request, const struct model *mode
 	char x[FMT_SIZE] = "the same time";
 
 	if (request->metric.id == PLOT_BPB)
-		gap = gap_validated(mr, base);
+		gap = find_validation_gap(mr, base);
 	if (!run_has(gap.at)) {
 		axis = request->axis;
 		plot_points_init(&own, request, model, mr);
 		plot_points_init(&held, request, model, base);
 		if (strcmp(own.what, held.what) == 0)
-			gap = gap_of(&own.curve, &held.curve);
+			gap = find_gap(&own.curve, &held.curve);
 	}
 	if (run_has(gap.x))
 		plot_x_text((int)axis, gap.x, 1, x, sizeof(x));
@@ -459,7 +459,7 @@ static void add_band(struct work *work, const struct plot_request *request,
 	struct plot_points points[SEEDS_MOST];
 	struct curve curves[SEEDS_MOST];
 	char *label = work->labels[request->n_runs].s;
-	size_t used = 0, n = seeds_of(shared->model, ref->group, ref->run.planned_steps, seeds);
+	size_t used = 0, n = find_seeds(shared->model, ref->group, ref->run.planned_steps, seeds);
 
 	for (size_t k = 0; k < n; k++) {
 		plot_points_init(&points[k], request, shared->model, seeds[k]);

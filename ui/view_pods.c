@@ -78,7 +78,7 @@ static double pod_number(const struct model_pod *pod, size_t column, int64_t now
 		return pod->disk_free_bytes;
 	if (column == PODS_USD)
 		return pod->usd_per_hour;
-	return model_last(pod->telemetry, metrics[column]) / (column == PODS_MEM ? 1024 : 1);
+	return model_last_value(pod->telemetry, metrics[column]) / (column == PODS_MEM ? 1024 : 1);
 }
 
 /* Whether the clock is 5 % below that of busy pods with the same GPU, or the GPU throttles because

@@ -138,7 +138,7 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 	dash->ingest = ingest_new(&options, err);
 	if (dash->ingest == NULL)
 		return -1;
-	model_pod_state(&dash->model, pod, POD_LIVE, NULL, 0);
+	model_pod_set_state(&dash->model, pod, POD_LIVE, NULL, 0);
 	for (size_t i = 0; i < n; i++)
 		n_harness += harness_dir_is(argv[i], true);
 	dash->named = argv;

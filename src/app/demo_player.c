@@ -152,7 +152,7 @@ static void play_link(struct demo_player *p)
 		state++;
 	event.severity = state == POD_LIVE ? MODEL_INFO : MODEL_WARNING;
 	AUTO_TEXT reason = why.len > 0 ? xstrndup(why.p, why.len) : xstrdup("");
-	model_pod_state(model, p->pod, state, reason, 0);
+	model_pod_set_state(model, p->pod, state, reason, 0);
 	event.text = xasprintf("%s: %s%s%s", model->pods[p->pod].name, pod_state_name(state),
 			       reason[0] != '\0' ? ": " : "", reason);
 	if (known)
@@ -163,8 +163,8 @@ static void play_link(struct demo_player *p)
 static void play_telemetry(struct demo_player *p)
 {
 	if (telemetry_line(&p->telemetry, p->text))
-		model_pod_telemetry(p->stage.model, p->pod, &p->telemetry.now,
-				    p->stage.begin_ms + p->due_ms);
+		model_pod_set_telemetry(p->stage.model, p->pod, &p->telemetry.now,
+					p->stage.begin_ms + p->due_ms);
 }
 
 /* What a record does: it opens a file, ends a line of it, or else. */

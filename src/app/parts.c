@@ -606,7 +606,7 @@ static void choose_track(struct app_parts *parts)
 		return;
 	for (size_t i = 0; i < model->n_runs; i++)
 		track_scores_add(&scores, &model->runs[i]->run);
-	const char *name = track_of_scores(&scores);
+	const char *name = track_for_scores(&scores);
 	if (name != NULL && strcmp(name, context->track.name) != 0)
 		(void)take_track(parts, name, NULL);
 }

@@ -153,7 +153,7 @@ static void finish_check(struct pod_check *check)
 	if (result.n_lines == 0)
 		model_check_add(&result, STR_LIT("the check ended without a result"));
 	if (check->pod < model->n_pods)
-		model_pod_checked(model, check->pod, &result);
+		model_pod_set_check(model, check->pod, &result);
 	model_check_release(&result);
 	free_check(check);
 }
@@ -211,6 +211,6 @@ int pod_checks_start(struct pod_checks *checks, size_t pod, struct err *err)
 		free_check(check);
 		return -1;
 	}
-	model_pod_checking(checks->model, pod);
+	model_pod_start_check(checks->model, pod);
 	return 0;
 }

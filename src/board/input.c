@@ -518,7 +518,7 @@ static int choose_track(const struct builder *b, struct err *err)
 	    !is_key_of_score(str_from(b->ask->score)))
 		name = TRACK_METRIC;
 	if (name == NULL)
-		name = track_of_scores(&scores);
+		name = track_for_scores(&scores);
 	if (context_find_track(b->context, name, &b->built->track, err) != 0)
 		return -1;
 	board_set_track(board, &b->built->track);

@@ -164,7 +164,7 @@ static void update_view(struct source *source)
 
 static void show_problem(struct source *source, const char *why)
 {
-	harness_view_trouble(&source->feed->view, source->place, why);
+	harness_view_set_trouble(&source->feed->view, source->place, why);
 	model_note_change(source->feed->model, MODEL_HARNESS);
 }
 
@@ -284,7 +284,7 @@ static void update_age(struct source *source, int64_t now)
 		show_problem(source, "the pod does not answer");
 	if (place->why[0] == '\0' || !place->read || age_ms - place->age_ms < AGE_MS)
 		return;
-	harness_view_age(&source->feed->view, source->place, age_ms);
+	harness_view_set_age(&source->feed->view, source->place, age_ms);
 	model_note_change(source->feed->model, MODEL_HARNESS);
 }
 

@@ -119,7 +119,7 @@ static void report_lost_copy(struct ingest_log *log)
 		ingest_notify(pod->ingest, pod, MODEL_WARNING,
 			      "%s: more local log copies were lost (not listed)", pod->name);
 	if (log->log != NULL)
-		model_log_file(log->log, NULL);
+		model_log_set_file(log->log, NULL);
 }
 
 /* The local copy takes no bytes: report that once, retry later. */
@@ -286,7 +286,7 @@ static void start_log(struct ingest_pod *pod, struct follow_file *ff)
 	log->news = status.scanned ? 0 : ff->size;
 	log->copy = new_copy(pod, ff->name, ff->generation);
 	if (log->log != NULL)
-		model_log_file(log->log, log->copy->path);
+		model_log_set_file(log->log, log->copy->path);
 	tail_start_reader(log);
 }
 
@@ -358,7 +358,7 @@ static void fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset
 		offset += line.len;
 		data = str_skip(data, line.len);
 		if (!cut)
-			model_log_ahead(pod->ingest->o.model, log->log, line);
+			model_log_add_preview(pod->ingest->o.model, log->log, line);
 		cut = false;
 	}
 	log->ahead_end = data.len == 0 ? offset : 0;
@@ -431,7 +431,7 @@ static void load_log(struct ingest_pod *pod, const struct store_log *entry)
 	if (log->fetched == log->known.len)
 		log->sum = log->known;
 	if (log->log != NULL)
-		model_log_file(log->log, log->copy->path);
+		model_log_set_file(log->log, log->copy->path);
 	if (log->fetched > log->known.len)
 		pod->n_opening++;
 	if (may_sleep(log))

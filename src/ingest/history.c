@@ -103,7 +103,7 @@ static void add_fetched(struct ingest *ingest, struct model_run *mr)
 			oldest = i;
 	/* history_drop_points() limits the runs in progress. */
 	if (!ingest->fetched[oldest]->live && ingest->fetched[oldest]->history == MODEL_WHOLE)
-		model_run_forget(ingest->o.model, ingest->fetched[oldest]);
+		model_drop_series(ingest->o.model, ingest->fetched[oldest]);
 	ingest->fetched[oldest] = ingest->fetched[--ingest->n_fetched];
 }
 
@@ -138,7 +138,7 @@ void history_drop_points(struct ingest *ingest)
 	if (ingest->fetch == NULL)
 		return;
 	while ((mr = find_oldest_live(ingest->o.model)) != NULL)
-		model_run_thin(ingest->o.model, mr);
+		model_thin_series(ingest->o.model, mr);
 }
 
 void history_fetch_live(struct ingest *ingest, struct model_run *mr)
@@ -187,8 +187,8 @@ static void add_series(struct ingest *ingest, struct series_request *request,
 	bool is_first = mr->history == MODEL_ASKED, is_again = request->is_again;
 
 	if (is_first)
-		model_run_fetched(ingest->o.model, mr, answer->series, &answer->own,
-				  answer->last_line);
+		model_run_set_series(ingest->o.model, mr, answer->series, &answer->own,
+				     answer->last_line);
 	else
 		model_run_append(ingest->o.model, mr, answer->series, &answer->own,
 				 answer->last_line);
@@ -212,7 +212,7 @@ static void history_on_answer(void *user, struct history_answer *answer)
 	if (request->mr != NULL) {
 		add_series(ingest, request, answer);
 	} else {
-		model_pod_fetched(ingest->o.model, request->pod, answer->series);
+		model_pod_add_older(ingest->o.model, request->pod, answer->series);
 		free_request(request);
 	}
 	history_tick(ingest);
@@ -294,7 +294,7 @@ static struct model_run *load_row(struct ingest *ingest, const struct stored_run
 
 	if (pod == MODEL_NONE) {
 		pod = model_pod_add(model, row->pod, "");
-		model_pod_state(model, pod, POD_GONE, "not in the configuration", 0);
+		model_pod_set_state(model, pod, POD_GONE, "not in the configuration", 0);
 	}
 	struct model_run *mr =
 		model_run_get(model, pod, row->name, sink_run_key(row->gen, row->run.run_index));
@@ -305,7 +305,7 @@ static struct model_run *load_row(struct ingest *ingest, const struct stored_run
 	mr->run_id = row->run_id;
 	mr->log = sink_model_log(ingest, pod, row->name, row->gen);
 	if (mr->log->file == NULL)
-		model_log_file(mr->log, row->copy);
+		model_log_set_file(mr->log, row->copy);
 	model_run_update(model, mr, &row->run);
 	mr->first_byte_wall_ms = row->first_wall_ms;
 	mr->last_byte_wall_ms = row->last_wall_ms;
@@ -339,16 +339,16 @@ static int load_pod(void *user, const struct store_pod *row)
 		return 0;
 	struct model_pod *mp = &model->pods[pod];
 	if (row->gpu != NULL && mp->gpu_name == NULL)
-		model_pod_gpu(model, pod, row->gpu);
+		model_pod_set_gpu(model, pod, row->gpu);
 	if (ingest->store != NULL || mp->state == POD_GONE)
 		return 0;
 	mp->lag_ms = ingest->has_writer ? row->lag_ms : -1;
-	model_pod_disk(model, pod, row->disk_free_bytes);
+	model_pod_set_disk(model, pod, row->disk_free_bytes);
 	if (ingest->has_writer)
-		model_pod_state(model, pod, find_state(row->state),
-				row->why != NULL ? row->why : "", 0);
+		model_pod_set_state(model, pod, find_state(row->state),
+				    row->why != NULL ? row->why : "", 0);
 	else
-		model_pod_state(model, pod, POD_UNKNOWN, "no hgym-tui follows this pod now", 0);
+		model_pod_set_state(model, pod, POD_UNKNOWN, "no hgym-tui follows this pod now", 0);
 	return 0;
 }
 
@@ -362,7 +362,7 @@ static void add_pods(struct ingest *ingest)
 		size_t at = pods_add_to_model(ingest, &conf->pods[i]);
 
 		if (model->pods[at].state == POD_GONE)
-			model_pod_state(model, at, POD_UNKNOWN, "", 0);
+			model_pod_set_state(model, at, POD_UNKNOWN, "", 0);
 	}
 }
 
@@ -381,7 +381,7 @@ int history_start(struct ingest *ingest, struct err *err)
 	/* Series that were fetched before may have grown in the database: fetch them again. */
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i]->run_id != 0)
-			model_run_forget(model, model->runs[i]);
+			model_drop_series(model, model->runs[i]);
 	ingest->has_live = false;
 	ingest->fetch = history_new(ingest->o.loop, ingest->o.db_path, history_on_answer, ingest);
 	model->fetch = (struct model_fetch){ history_on_want, ingest };

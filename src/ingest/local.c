@@ -107,7 +107,7 @@ static struct ingest_log *open_generation(struct ingest *ingest, size_t pod, con
 	local->dev = st->st_dev;
 	local->inode = st->st_ino;
 	if (log->log != NULL) {
-		model_log_file(log->log, path);
+		model_log_set_file(log->log, path);
 		log->log->inode = st->st_ino;
 	}
 	set_size(log, (uint64_t)st->st_size);
@@ -170,9 +170,9 @@ static void start_next_generation(struct ingest_log *log)
 	sink_end_log(log);
 	/* The log view keeps reading the old file through its descriptor. */
 	if (log->log != NULL && log->local->fd >= 0 && st.st_ino != log->local->inode)
-		model_log_keep(log->ingest->o.model, log->log, log->local->fd);
+		model_log_keep_fd(log->ingest->o.model, log->log, log->local->fd);
 	if (log->log != NULL)
-		model_log_file(log->log, NULL);
+		model_log_set_file(log->log, NULL);
 	close_if_idle(log);
 	tail_start_reader(
 		open_generation(log->ingest, log->model_pod, log->local->path, log->gen + 1, &st));

@@ -139,8 +139,8 @@ void pod_update_state(struct ingest_pod *pod)
 			      pod->name, pod_state_name(now->state),
 			      now->why[0] != '\0' ? ": " : "", now->why);
 	if (is_changed || is_other_why || now->retry_at_ms != old.retry_at_ms)
-		model_pod_state(ingest->o.model, pod->model_pod, now->state, now->why,
-				now->retry_at_ms);
+		model_pod_set_state(ingest->o.model, pod->model_pod, now->state, now->why,
+				    now->retry_at_ms);
 	if (is_changed || is_other_why)
 		pod_store(pod);
 }
@@ -276,7 +276,7 @@ static void remove_pod(struct ingest_pod *pod)
 	pod->fleet->pods[pod->index] = NULL;
 	fetch_stop(pod);
 	telemetry_stop(pod);
-	model_pod_state(pod->ingest->o.model, pod->model_pod, POD_GONE, "", 0);
+	model_pod_set_state(pod->ingest->o.model, pod->model_pod, POD_GONE, "", 0);
 }
 
 static void fleet_on_link(void *user, size_t index)

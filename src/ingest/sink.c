@@ -97,7 +97,7 @@ struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod, const 
 	struct model_log *log = model_log_get(model, model_pod, path);
 
 	if (before != NULL)
-		model_log_after(model, log, before);
+		model_log_set_predecessor(model, log, before);
 	return log;
 }
 
@@ -280,10 +280,10 @@ static void apply_lines(struct ingest_log *log)
 		if (is_behind)
 			logclass_add(&log->log->classes, line, class);
 		else
-			model_log_line(model, log->log, line, class);
+			model_log_add_line(model, log->log, line, class);
 	}
 	if (out->parsed > log->parsed)
-		model_log_read(model, log->log, out->parsed, log->last_wall_ms);
+		model_log_set_read(model, log->log, out->parsed, log->last_wall_ms);
 }
 
 void outbox_release(struct outbox *out)
@@ -312,9 +312,9 @@ void sink_show_empty_row(struct ingest_log *log)
 		return;
 	log->has_row = true;
 	mr->log = log->log;
-	model_run_blank(model, mr, log->out.n_lines,
-			log->last_wall_ms != 0 ? log->last_wall_ms : ingest_wall_ms(log->ingest),
-			live);
+	model_run_set_blank(
+		model, mr, log->out.n_lines,
+		log->last_wall_ms != 0 ? log->last_wall_ms : ingest_wall_ms(log->ingest), live);
 }
 
 /* Advance the offsets, and take over the run in progress as the reader has it. */
@@ -461,7 +461,7 @@ void sink_set_gone(struct ingest_log *log, int64_t wall_ms)
 	if (wall_ms != 0)
 		sink_check_end(log);
 	if (log->log != NULL)
-		model_log_gone(log->ingest->o.model, log->log, wall_ms);
+		model_log_set_gone(log->ingest->o.model, log->log, wall_ms);
 }
 
 bool sink_has_cut_run(const struct ingest_log *log)

@@ -53,7 +53,7 @@ static void take_block(struct ingest_pod *pod)
 	struct ingest *ingest = pod->ingest;
 	int64_t now_ms = ingest_wall_ms(ingest);
 
-	model_pod_telemetry(ingest->o.model, pod->model_pod, t, now_ms);
+	model_pod_set_telemetry(ingest->o.model, pod->model_pod, t, now_ms);
 	pod->is_settled |= ingest->o.no_follow;
 	/* After the clock was set back, rows are due at once. */
 	if (ingest->store != NULL &&

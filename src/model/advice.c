@@ -45,7 +45,7 @@ static size_t collect_ended(const struct model *model, const char *group,
 			    struct ended out[SEEDS_MOST + 1])
 {
 	const struct model_run *seeds[SEEDS_MOST];
-	size_t n_seeds = seeds_of(model, group, mr->run.planned_steps, seeds);
+	size_t n_seeds = find_seeds(model, group, mr->run.planned_steps, seeds);
 	struct ended sum = { 0, 0 };
 	size_t n = 0;
 
@@ -66,8 +66,8 @@ static size_t collect_ended(const struct model *model, const char *group,
 	return n;
 }
 
-bool advice_of(const struct model *model, const struct model_run *mr,
-	       const struct model_run *reference, struct advice *out)
+bool find_advice(const struct model *model, const struct model_run *mr,
+		 const struct model_run *reference, struct advice *out)
 {
 	enum metric metric = mr->series[METRIC_VAL_BPB] != NULL ? METRIC_VAL_BPB : METRIC_VAL_LOSS;
 	struct ended earlier[SEEDS_MOST + 1], held[SEEDS_MOST + 1], mean;

@@ -27,8 +27,8 @@ struct advice {
 
 /* Returns false if the run is not behind, if fewer than ADVICE_LEAST earlier runs were, or if a
  * series that it needs is not loaded yet. reference may be NULL. */
-bool advice_of(const struct model *model, const struct model_run *mr,
-	       const struct model_run *reference, struct advice *out);
+bool find_advice(const struct model *model, const struct model_run *mr,
+		 const struct model_run *reference, struct advice *out);
 
 /* Upper end of the one-sided 95 % Clopper-Pearson interval for k of n. */
 double advice_at_most(size_t k, size_t n);

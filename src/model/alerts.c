@@ -259,7 +259,7 @@ static void check_train_soon(struct round *round, const struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
 	double cap_s = round->track->cap_train_s;
-	double own_cap_s = model_last(alert->mr->series, METRIC_CAP_S);
+	double own_cap_s = model_last_value(alert->mr->series, METRIC_CAP_S);
 	double end_s = run->planned_steps * model_run_ms_per_step(alert->mr) / 1000;
 
 	if (own_cap_s > cap_s && end_s > cap_s && !(model_run_train_ms(alert->mr) / 1000 > cap_s))
@@ -328,8 +328,8 @@ static void add_since(const struct model_run *mr, double limit, struct buf *out)
 static void add_clock(const struct round *round, size_t pod, struct buf *out)
 {
 	const struct model_pod *mp = &round->model->pods[pod];
-	double mhz = model_last(mp->telemetry, METRIC_GPU_SM_MHZ);
-	double temp_c = model_last(mp->telemetry, METRIC_GPU_TEMP_C);
+	double mhz = model_last_value(mp->telemetry, METRIC_GPU_SM_MHZ);
+	double temp_c = model_last_value(mp->telemetry, METRIC_GPU_TEMP_C);
 	double peers = model_pod_peers(round->model, mp, METRIC_GPU_SM_MHZ, round->now_wall_ms);
 	const char *why = model_pod_throttle(mp, round->now_wall_ms);
 
@@ -377,7 +377,7 @@ static void check_metrics(struct round *round, const struct alert *whose)
 		const struct run_series *own = run_series_find(&whose->mr->run, rule->metric);
 		enum metric metric = metric_by_name(str_from(rule->metric));
 		double last = own != NULL	      ? run_series_last(own, rule->metric)
-			      : metric < METRIC_COUNT ? model_last(whose->mr->series, metric)
+			      : metric < METRIC_COUNT ? model_last_value(whose->mr->series, metric)
 						      : RUN_ABSENT;
 		struct alert alert = *whose;
 		bool above = last > rule->above;

@@ -84,7 +84,7 @@ static const struct model_run *find_reference(const struct model *model, const s
 		    !may_be_equal(mr->run.planned_steps, other->run.planned_steps) ||
 		    !may_be_equal(mr->run.n_gpus, other->run.n_gpus))
 			continue;
-		model_run_want(model, other);
+		model_request_series(model, other);
 		/* Wait until its series are loaded, rather than use an older run. */
 		if (other->history != MODEL_WHOLE)
 			return NULL;

@@ -60,7 +60,7 @@ void harness_view_read(struct harness_view *view, size_t place, bool is_compare,
 		harness_workspace_read(&p->ws, p->files, now_ms);
 }
 
-void harness_view_trouble(struct harness_view *view, size_t place, const char *why)
+void harness_view_set_trouble(struct harness_view *view, size_t place, const char *why)
 {
 	struct harness_place *p = &view->places[place];
 	AUTO_BUF clean = buf_new(sizeof(p->why) - 1);
@@ -69,7 +69,7 @@ void harness_view_trouble(struct harness_view *view, size_t place, const char *w
 	print_into(p->why, "%s", clean.data);
 }
 
-void harness_view_age(struct harness_view *view, size_t place, int64_t age_ms)
+void harness_view_set_age(struct harness_view *view, size_t place, int64_t age_ms)
 {
 	struct harness_place *p = &view->places[place];
 

@@ -32,9 +32,9 @@ size_t harness_view_add(struct harness_view *view, const char *title,
 /* Read the files of a place again; now_ms as in harness_workspace_read. */
 void harness_view_read(struct harness_view *view, size_t place, bool is_compare, int64_t now_ms);
 /* Record why a place cannot be read now; what was read before stays. */
-void harness_view_trouble(struct harness_view *view, size_t place, const char *why);
+void harness_view_set_trouble(struct harness_view *view, size_t place, const char *why);
 /* Set the age of what is shown; a countdown in it no longer means anything. */
-void harness_view_age(struct harness_view *view, size_t place, int64_t age_ms);
+void harness_view_set_age(struct harness_view *view, size_t place, int64_t age_ms);
 
 /* A score on the chart of a run. */
 enum harness_point_kind {

@@ -120,7 +120,7 @@ struct model_log *model_log_get(struct model *model, size_t pod, const char *pat
 	return log;
 }
 
-void model_log_after(struct model *model, struct model_log *log, const char *before)
+void model_log_set_predecessor(struct model *model, struct model_log *log, const char *before)
 {
 	struct model_log *old = find_log(model, log->pod, before);
 
@@ -128,7 +128,7 @@ void model_log_after(struct model *model, struct model_log *log, const char *bef
 		old->next = log;
 }
 
-void model_log_file(struct model_log *log, const char *file)
+void model_log_set_file(struct model_log *log, const char *file)
 {
 	free(log->file);
 	log->file = xstrdup_null(file);
@@ -148,7 +148,7 @@ static void limit_open_fds(struct model *model)
 	}
 }
 
-void model_log_keep(struct model *model, struct model_log *log, int fd)
+void model_log_keep_fd(struct model *model, struct model_log *log, int fd)
 {
 	close_log_fd(log);
 	log->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -156,7 +156,7 @@ void model_log_keep(struct model *model, struct model_log *log, int fd)
 	limit_open_fds(model);
 }
 
-void model_log_gone(struct model *model, struct model_log *log, int64_t wall_ms)
+void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall_ms)
 {
 	if (log->gone_wall_ms == wall_ms)
 		return;
@@ -198,7 +198,7 @@ struct logfile *model_log_open(const struct model_log *log)
 	return file;
 }
 
-void model_log_ahead(struct model *model, struct model_log *log, struct str text)
+void model_log_add_preview(struct model *model, struct model_log *log, struct str text)
 {
 	if (!log->behind) {
 		close_log_fd(log);
@@ -213,8 +213,8 @@ void model_log_ahead(struct model *model, struct model_log *log, struct str text
 	model_note_change(model, MODEL_LOGS);
 }
 
-void model_log_line(struct model *model, struct model_log *log, uint64_t line,
-		    enum line_class class)
+void model_log_add_line(struct model *model, struct model_log *log, uint64_t line,
+			enum line_class class)
 {
 	if (log->behind) {
 		close_log_fd(log);
@@ -224,7 +224,7 @@ void model_log_line(struct model *model, struct model_log *log, uint64_t line,
 	model_note_change(model, MODEL_LOGS);
 }
 
-void model_log_read(struct model *model, struct model_log *log, uint64_t upto, int64_t wall_ms)
+void model_log_set_read(struct model *model, struct model_log *log, uint64_t upto, int64_t wall_ms)
 {
 	log->read_bytes = upto;
 	logcame_add(&log->came, upto, wall_ms);
@@ -318,8 +318,8 @@ size_t model_pod_find(const struct model *model, const char *name)
 	return MODEL_NONE;
 }
 
-void model_pod_state(struct model *model, size_t pod, enum pod_state state, const char *why,
-		     int64_t retry_at_ms)
+void model_pod_set_state(struct model *model, size_t pod, enum pod_state state, const char *why,
+			 int64_t retry_at_ms)
 {
 	struct model_pod *p = &model->pods[pod];
 
@@ -340,8 +340,8 @@ void model_pod_sample(struct model *model, size_t pod, enum metric metric, doubl
 	model_note_change(model, MODEL_PODS);
 }
 
-void model_pod_telemetry(struct model *model, size_t pod, const struct telemetry *told,
-			 int64_t wall_ms)
+void model_pod_set_telemetry(struct model *model, size_t pod, const struct telemetry *told,
+			     int64_t wall_ms)
 {
 	const struct {
 		enum metric metric;
@@ -356,12 +356,12 @@ void model_pod_telemetry(struct model *model, size_t pod, const struct telemetry
 		if (run_has(values[i].value))
 			model_pod_sample(model, pod, values[i].metric, values[i].value, wall_ms);
 	model->pods[pod].gpu_busiest = told->gpu_busiest;
-	model_pod_disk(model, pod, told->disk_free_bytes);
+	model_pod_set_disk(model, pod, told->disk_free_bytes);
 	if (told->n_gpus > 0)
-		model_pod_gpu(model, pod, told->gpu_name);
+		model_pod_set_gpu(model, pod, told->gpu_name);
 }
 
-void model_pod_fetched(struct model *model, size_t pod, struct series *series[METRIC_COUNT])
+void model_pod_add_older(struct model *model, size_t pod, struct series *series[METRIC_COUNT])
 {
 	struct model_pod *p = &model->pods[pod];
 
@@ -381,7 +381,7 @@ void model_pod_fetched(struct model *model, size_t pod, struct series *series[ME
 	model_note_change(model, MODEL_PODS);
 }
 
-void model_pod_disk(struct model *model, size_t pod, double free_bytes)
+void model_pod_set_disk(struct model *model, size_t pod, double free_bytes)
 {
 	assert(pod < model->n_pods);
 	if (!run_has(free_bytes))
@@ -390,7 +390,7 @@ void model_pod_disk(struct model *model, size_t pod, double free_bytes)
 	model_note_change(model, MODEL_PODS);
 }
 
-void model_pod_gpu(struct model *model, size_t pod, const char *name)
+void model_pod_set_gpu(struct model *model, size_t pod, const char *name)
 {
 	assert(pod < model->n_pods);
 	free(model->pods[pod].gpu_name);
@@ -415,13 +415,13 @@ void model_check_add(struct model_check *check, struct str line)
 	check->lines[check->n_lines++] = buf_detach(&clean);
 }
 
-void model_pod_checking(struct model *model, size_t pod)
+void model_pod_start_check(struct model *model, size_t pod)
 {
 	model->pods[pod].check.is_running = true;
 	model_note_change(model, MODEL_PODS);
 }
 
-void model_pod_checked(struct model *model, size_t pod, struct model_check *check)
+void model_pod_set_check(struct model *model, size_t pod, struct model_check *check)
 {
 	model_check_release(&model->pods[pod].check);
 	model->pods[pod].check = *check;
@@ -472,8 +472,8 @@ void model_run_update(struct model *model, struct model_run *mr, const struct ru
 	model_note_change(model, MODEL_RUNS);
 }
 
-void model_run_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
-		     bool live)
+void model_run_set_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
+			 bool live)
 {
 	mr->blank = true;
 	mr->run.lines = lines;
@@ -494,7 +494,7 @@ void model_run_sample(struct model *model, struct model_run *mr, const struct sa
 	model_note_change(model, MODEL_SAMPLES);
 }
 
-void model_run_want(const struct model *model, const struct model_run *mr)
+void model_request_series(const struct model *model, const struct model_run *mr)
 {
 	const struct model_fetch *fetch = &model->fetch;
 
@@ -504,9 +504,9 @@ void model_run_want(const struct model *model, const struct model_run *mr)
 	fetch->want(fetch->user, (struct model_run *)(uintptr_t)mr);
 }
 
-void model_run_fetched(struct model *model, struct model_run *mr,
-		       struct series *series[METRIC_COUNT], struct own_series *own,
-		       uint64_t last_line)
+void model_run_set_series(struct model *model, struct model_run *mr,
+			  struct series *series[METRIC_COUNT], struct own_series *own,
+			  uint64_t last_line)
 {
 	drop_points(mr);
 	mr->own = *own;
@@ -532,7 +532,7 @@ void model_run_append(struct model *model, struct model_run *mr,
 	model_note_change(model, MODEL_SAMPLES);
 }
 
-void model_run_forget(struct model *model, struct model_run *mr)
+void model_drop_series(struct model *model, struct model_run *mr)
 {
 	drop_points(mr);
 	mr->history = MODEL_STORED;
@@ -556,7 +556,7 @@ static struct series *thin_series(struct series *all)
 	return few;
 }
 
-void model_run_thin(struct model *model, struct model_run *mr)
+void model_thin_series(struct model *model, struct model_run *mr)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (mr->series[i] != NULL)
@@ -598,7 +598,7 @@ double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms)
 static bool is_busy(const struct model_pod *pod, int64_t now_wall_ms)
 {
 	return model_pod_age_s(pod, now_wall_ms) <= MODEL_OLD_S &&
-	       model_last(pod->telemetry, METRIC_GPU_UTIL) >= BUSY_PERCENT;
+	       model_last_value(pod->telemetry, METRIC_GPU_UTIL) >= BUSY_PERCENT;
 }
 
 double model_pod_peers(const struct model *model, const struct model_pod *pod, enum metric metric,
@@ -615,7 +615,7 @@ double model_pod_peers(const struct model *model, const struct model_pod *pod, e
 		if (peer == pod || peer->gpu_name == NULL ||
 		    strcmp(peer->gpu_name, pod->gpu_name) != 0 || !is_busy(peer, now_wall_ms))
 			continue;
-		values[n] = model_last(peer->telemetry, metric);
+		values[n] = model_last_value(peer->telemetry, metric);
 		n += run_has(values[n]);
 	}
 	return n >= 2 ? sort_median(values, n) : RUN_ABSENT;
@@ -623,7 +623,7 @@ double model_pod_peers(const struct model *model, const struct model_pod *pod, e
 
 const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
 {
-	double told = model_last(pod->telemetry, METRIC_GPU_THROTTLE);
+	double told = model_last_value(pod->telemetry, METRIC_GPU_THROTTLE);
 	/* NVML's clocks throttle reasons */
 	uint64_t bits = told > 0 && is_busy(pod, now_wall_ms) ? (uint64_t)told : 0;
 
@@ -634,7 +634,7 @@ const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
 			     : NULL;
 }
 
-double model_last(struct series *const series[METRIC_COUNT], enum metric metric)
+double model_last_value(struct series *const series[METRIC_COUNT], enum metric metric)
 {
 	const struct series_point *last =
 		series[metric] != NULL ? series_last(series[metric]) : NULL;

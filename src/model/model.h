@@ -161,7 +161,7 @@ struct model_noise {
 /* Followed HarnessGym directories (model/harness_view.h). */
 struct harness_view;
 
-/* Loads series that a view needs (model_run_want). */
+/* Loads series that a view needs (model_request_series). */
 struct model_fetch {
 	void (*want)(void *user, struct model_run *mr); /* may be NULL */
 	void *user;
@@ -196,24 +196,24 @@ void model_release(struct model *model);
 
 /* Add a pod and return its index; name and target are copied. */
 size_t model_pod_add(struct model *model, const char *name, const char *target);
-void model_pod_state(struct model *model, size_t pod, enum pod_state state, const char *why,
-		     int64_t retry_at_ms);
+void model_pod_set_state(struct model *model, size_t pod, enum pod_state state, const char *why,
+			 int64_t retry_at_ms);
 void model_pod_sample(struct model *model, size_t pod, enum metric metric, double value,
 		      int64_t wall_ms);
 
 /* Store what the pod reported at that time; absent numbers change nothing. */
-void model_pod_telemetry(struct model *model, size_t pod, const struct telemetry *told,
-			 int64_t wall_ms);
+void model_pod_set_telemetry(struct model *model, size_t pod, const struct telemetry *told,
+			     int64_t wall_ms);
 
 /* Insert older series (the array is emptied) before the points in memory. */
-void model_pod_fetched(struct model *model, size_t pod, struct series *series[METRIC_COUNT]);
+void model_pod_add_older(struct model *model, size_t pod, struct series *series[METRIC_COUNT]);
 
 /* For numbers without series; absent changes nothing. */
-void model_pod_disk(struct model *model, size_t pod, double free_bytes);
-void model_pod_gpu(struct model *model, size_t pod, const char *name);
+void model_pod_set_disk(struct model *model, size_t pod, double free_bytes);
+void model_pod_set_gpu(struct model *model, size_t pod, const char *name);
 /* Start a check of the pod; store its result (*check is emptied). */
-void model_pod_checking(struct model *model, size_t pod);
-void model_pod_checked(struct model *model, size_t pod, struct model_check *check);
+void model_pod_start_check(struct model *model, size_t pod);
+void model_pod_set_check(struct model *model, size_t pod, struct model_check *check);
 /* Add a sanitised line; lines beyond MODEL_CHECK_LINES are dropped. */
 void model_check_add(struct model_check *check, struct str line);
 void model_check_release(struct model_check *check);
@@ -230,25 +230,25 @@ struct model_run *model_run_get(struct model *model, size_t pod, const char *pat
 void model_run_update(struct model *model, struct model_run *mr, const struct run *run);
 /* Show a log in which no run was found yet as a row without figures, until model_run_update. live:
  * the log is still followed. */
-void model_run_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
-		     bool live);
+void model_run_set_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
+			 bool live);
 void model_run_sample(struct model *model, struct model_run *mr, const struct sample *sample);
 /* Request the series of a run that a view or a forecast needs, if they are only in the database.
  * They arrive later; until then there are none. */
-void model_run_want(const struct model *model, const struct model_run *mr);
+void model_request_series(const struct model *model, const struct model_run *mr);
 /* Store series from the database, complete up to last_line; takes ownership, the array and *own are
  * emptied. */
-void model_run_fetched(struct model *model, struct model_run *mr,
-		       struct series *series[METRIC_COUNT], struct own_series *own,
-		       uint64_t last_line);
+void model_run_set_series(struct model *model, struct model_run *mr,
+			  struct series *series[METRIC_COUNT], struct own_series *own,
+			  uint64_t last_line);
 /* Append points up to last_line to the series in memory; borrowed. */
 void model_run_append(struct model *model, struct model_run *mr,
 		      struct series *const series[METRIC_COUNT], const struct own_series *own,
 		      uint64_t last_line);
 /* Drop series from memory; they are in the database. */
-void model_run_forget(struct model *model, struct model_run *mr);
+void model_drop_series(struct model *model, struct model_run *mr);
 /* Keep only a few points of each series; all of them are in the database. */
-void model_run_thin(struct model *model, struct model_run *mr);
+void model_thin_series(struct model *model, struct model_run *mr);
 /* Are points of any series in memory? */
 bool model_run_has_points(const struct model_run *mr);
 /* Telemetry older than this does not count as current. */
@@ -262,7 +262,7 @@ double model_pod_peers(const struct model *model, const struct model_pod *pod, e
 /* Why the working GPUs are throttled, or NULL. */
 const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms);
 /* The last value of a metric of a run or a pod, or RUN_ABSENT. */
-double model_last(struct series *const series[METRIC_COUNT], enum metric metric);
+double model_last_value(struct series *const series[METRIC_COUNT], enum metric metric);
 /* The points of one of run.series, whether it is a metric or not; NULL: none. */
 const struct series *model_run_series(const struct model_run *mr, const struct run_series *series);
 /* Does the series contain the points of all rows that printed it? */
@@ -297,15 +297,15 @@ void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 
 /* The log of this file, added if it is new. */
 struct model_log *model_log_get(struct model *model, size_t pod, const char *path);
-/* Record that it replaced the log with the path `before`, if there is one. */
-void model_log_after(struct model *model, struct model_log *log, const char *before);
+/* Record that it replaced the log with the path `before`, if there is such a log. */
+void model_log_set_predecessor(struct model *model, struct model_log *log, const char *before);
 /* Set the local file with its bytes (copied); NULL: none. */
-void model_log_file(struct model_log *log, const char *file);
+void model_log_set_file(struct model_log *log, const char *file);
 /* Keep the bytes of a file that lost its name: fd is duplicated. If there are more than
  * MODEL_MAX_KEPT, the oldest are closed. */
-void model_log_keep(struct model *model, struct model_log *log, int fd);
+void model_log_keep_fd(struct model *model, struct model_log *log, int fd);
 /* Record when the file on the pod was removed; 0: it exists again. */
-void model_log_gone(struct model *model, struct model_log *log, int64_t wall_ms);
+void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall_ms);
 /* The run that a removed log cut short: its last one, if it was seen running and had not finished.
  * NULL: none. */
 const struct model_run *model_log_cut_run(const struct model *model, const struct model_log *log);
@@ -313,13 +313,13 @@ const struct model_run *model_log_cut_run(const struct model *model, const struc
  * rotation, it is not opened. */
 struct logfile *model_log_open(const struct model_log *log) __attribute__((warn_unused_result));
 /* Add whole lines near the end of the log as a preview while the rest is loaded, until
- * model_log_line. */
-void model_log_ahead(struct model *model, struct model_log *log, struct str text);
+ * model_log_add_line. */
+void model_log_add_preview(struct model *model, struct model_log *log, struct str text);
 /* Add the class of the next line. */
-void model_log_line(struct model *model, struct model_log *log, uint64_t line,
-		    enum line_class class);
+void model_log_add_line(struct model *model, struct model_log *log, uint64_t line,
+			enum line_class class);
 /* Record how many bytes of its file were read. */
-void model_log_read(struct model *model, struct model_log *log, uint64_t upto, int64_t wall_ms);
+void model_log_set_read(struct model *model, struct model_log *log, uint64_t upto, int64_t wall_ms);
 
 /* Replace the list; takes ownership of it and of what it points to. */
 void model_benches_set(struct model *model, struct model_bench *benches, size_t n);

@@ -13,8 +13,8 @@
 #define GAP_LEAST     5 /* rows needed for a mean */
 #define GAP_SAME_TIME 0.005
 
-size_t seeds_of(const struct model *model, const char *group, double planned_steps,
-		const struct model_run *out[SEEDS_MOST])
+size_t find_seeds(const struct model *model, const char *group, double planned_steps,
+		  const struct model_run *out[SEEDS_MOST])
 {
 	size_t n = 0;
 
@@ -25,7 +25,7 @@ size_t seeds_of(const struct model *model, const char *group, double planned_ste
 		if (mr->run.status != RUN_FINISHED || strcmp(mr->group, group) != 0 ||
 		    fabs(mr->run.planned_steps - planned_steps) > 0)
 			continue;
-		model_run_want(model, mr);
+		model_request_series(model, mr);
 		if (mr->history != MODEL_WHOLE)
 			return 0;
 		/* Neither the same seed again, nor one run in two logs. */
@@ -122,7 +122,7 @@ static struct gap average_gaps(const double *gaps, const double *values, size_t 
 			     .rows = n };
 }
 
-struct gap gap_of(const struct curve *own, const struct curve *base)
+struct gap find_gap(const struct curve *own, const struct curve *base)
 {
 	double gaps[FORECAST_GAP_ROWS], values[FORECAST_GAP_ROWS], first, last;
 	size_t n = 0, near = 0;
@@ -153,7 +153,7 @@ struct gap gap_of(const struct curve *own, const struct curve *base)
 	return gap;
 }
 
-struct gap gap_validated(const struct model_run *mr, const struct model_run *base)
+struct gap find_validation_gap(const struct model_run *mr, const struct model_run *base)
 {
 	const struct series *own = mr->series[METRIC_VAL_BPB];
 	const struct series *ref = base->series[METRIC_VAL_BPB];

@@ -9,8 +9,8 @@
 
 /* The newest finished runs of a group with this number of planned steps (or unknown), one per seed,
  * without copies. Requests their series; returns 0 while some are not loaded. */
-size_t seeds_of(const struct model *model, const char *group, double planned_steps,
-		const struct model_run *out[SEEDS_MOST]);
+size_t find_seeds(const struct model *model, const char *group, double planned_steps,
+		  const struct model_run *out[SEEDS_MOST]);
 
 /* Points of a line; x rises, y may be NaN or infinite. */
 struct curve {
@@ -49,6 +49,6 @@ struct gap {
 
 /* At the last x that both have: the mean over the newest rows if there are enough, else the gap at
  * that x, with the scatter of the rows before it as its error. */
-struct gap gap_of(const struct curve *own, const struct curve *base);
+struct gap find_gap(const struct curve *own, const struct curve *base);
 /* From the last validations that both have, which have no batch noise; absent if these are old. */
-struct gap gap_validated(const struct model_run *mr, const struct model_run *base);
+struct gap find_validation_gap(const struct model_run *mr, const struct model_run *base);

@@ -24,7 +24,7 @@ void track_scores_add(struct track_scores *scores, const struct run *run)
 	scores->loss |= run_has(run->final_val_loss) || run_has(run->last_val_loss);
 }
 
-const char *track_of_scores(const struct track_scores *scores)
+const char *track_for_scores(const struct track_scores *scores)
 {
 	return scores->bpb ? TRACK_DEFAULT : scores->loss ? "open" : NULL;
 }

@@ -68,7 +68,7 @@ struct track_scores {
 void track_scores_add(struct track_scores *scores, const struct run *run);
 /* The built-in track for runs when no track is named: "open" if there is no BPB; NULL if there is
  * no score yet. */
-const char *track_of_scores(const struct track_scores *scores);
+const char *track_for_scores(const struct track_scores *scores);
 
 /* Read a track from text; `file` is used in errors. */
 int track_parse(struct track *track, const char *file, struct str text, struct err *err)

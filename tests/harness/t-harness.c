@@ -737,8 +737,8 @@ static void test_age(void)
 	harness_view_read(&view, 0, false, NOW_MS + 6000);
 	place = &view.places[0];
 	is_near(place->ws.runs[0].life.left_s.value, 54, 1e-9, "54 s to go");
-	harness_view_trouble(&view, 0, "the pod does not answer");
-	harness_view_age(&view, 0, 34000);
+	harness_view_set_trouble(&view, 0, "the pod does not answer");
+	harness_view_set_age(&view, 0, 34000);
 	ok(!place->ws.runs[0].life.left_s.present, "of a run that is not seen nothing is to go");
 	buf_init(&text, 1000);
 	harness_add_age(&text, place->age_ms);

@@ -96,11 +96,11 @@ static void test_stall(void)
 	alerts_update(&alerts, &model, NULL, now + 32000);
 	is_int((long long)alerts.n, 0, "a new line ends it");
 	ok(alerts_find(&alerts, number) == NULL, "its number finds nothing any more");
-	model_pod_state(&model, 0, POD_RECONNECTING, "acknowledging it was possible", 0);
+	model_pod_set_state(&model, 0, POD_RECONNECTING, "acknowledging it was possible", 0);
 	alerts_update(&alerts, &model, NULL, now + 600000);
 	ok(find(&alerts, ALERT_LINK) && !find(&alerts, ALERT_STALL),
 	   "a lost connection is not a stall of the run");
-	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
+	model_pod_set_state(&model, 0, POD_LIVE, NULL, 0);
 	alerts_update(&alerts, &model, NULL, now + 610000);
 	ok(!find(&alerts, ALERT_STALL), "nor is one that was just restored");
 	alerts_update(&alerts, &model, NULL, now + 630000);
@@ -123,7 +123,7 @@ static void sample_pod(struct model *model, double busiest, int64_t wall_ms)
 		.gpu_util = 1, .gpu_busiest = busiest, .n_gpus = 2, .gpu_name = "H100"
 	};
 
-	model_pod_telemetry(model, 0, &sample, wall_ms);
+	model_pod_set_telemetry(model, 0, &sample, wall_ms);
 }
 
 /* Advance *now by minutes, with a sample every ten seconds. */
@@ -149,7 +149,7 @@ static void test_idle(void)
 	model_init(&model);
 	alerts_init(&alerts);
 	model_pod_add(&model, "a", "local");
-	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
+	model_pod_set_state(&model, 0, POD_LIVE, NULL, 0);
 	log = model_log_get(&model, 0, "/x/a.log");
 	pass_minutes(&alerts, &model, 2, 20, &now);
 	ok(!find(&alerts, ALERT_IDLE), "a pod without a price is never idle");
@@ -158,7 +158,7 @@ static void test_idle(void)
 	ok(!find(&alerts, ALERT_IDLE), "one busy GPU is enough");
 	pass_minutes(&alerts, &model, 5, 9, &now);
 	ok(!find(&alerts, ALERT_IDLE), "nine minutes are not enough");
-	model_log_read(&model, log, 100, now);
+	model_log_set_read(&model, log, 100, now);
 	pass_minutes(&alerts, &model, 5, 9, &now);
 	ok(!find(&alerts, ALERT_IDLE), "nor are nine after a new line");
 	pass_minutes(&alerts, &model, 0, 11, &now);
@@ -197,7 +197,7 @@ static void test_gone(void)
 	model_run_touch(&model, last, T0, true);
 	alerts_update(&alerts, &model, NULL, T0);
 	is_int((long long)alerts.n, 0, "an existing log is no alert");
-	model_log_gone(&model, log, T0 + 1000);
+	model_log_set_gone(&model, log, T0 + 1000);
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
 	alert = find(&alerts, ALERT_GONE);
 	ok(alert != NULL && alert->mr == last && alerts.n == 1 && alert->since_wall_ms == T0 + 1000,
@@ -210,7 +210,7 @@ static void test_gone(void)
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
 	is_int((long long)alerts.n, 0, "the log of a finished run may disappear");
 	last->run.status = RUN_TRUNCATED;
-	model_log_gone(&model, log, 0);
+	model_log_set_gone(&model, log, 0);
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
 	is_int((long long)alerts.n, 0, "a log that came back is not missing");
 	alerts_release(&alerts);
@@ -276,8 +276,8 @@ static void test_failures(void)
 	alerts_update(&alerts, &model, NULL, T0);
 	ok(find(&alerts, ALERT_CRASH) != NULL, "a crash");
 	mr->run.status = RUN_FINISHED;
-	model_pod_disk(&model, 0, 1e9);
-	model_pod_state(&model, 0, POD_REFUSED, "no key", 0);
+	model_pod_set_disk(&model, 0, 1e9);
+	model_pod_set_state(&model, 0, POD_REFUSED, "no key", 0);
 	alerts_update(&alerts, &model, NULL, T0);
 	ok(find(&alerts, ALERT_DISK) && find(&alerts, ALERT_LINK),
 	   "little disk space, and a refused connection");
@@ -298,7 +298,7 @@ static void tell_clock(struct model *model, size_t pod, double util, double mhz,
 				  .host_load = RUN_ABSENT,
 				  .disk_free_bytes = RUN_ABSENT };
 
-	model_pod_telemetry(model, pod, &said, T0);
+	model_pod_set_telemetry(model, pod, &said, T0);
 }
 
 /* Why a run is slow and since when; old telemetry and a recovered speed explain nothing. */
@@ -561,7 +561,7 @@ static void try_advice(const struct model *model, const struct model_run *mr, do
 {
 	struct advice a;
 
-	if (!advice_of(model, mr, NULL, &a))
+	if (!find_advice(model, mr, NULL, &a))
 		return;
 	trial->given++;
 	trial->ahead += final < a.final;
@@ -648,25 +648,25 @@ static void test_advice(void)
 	now = add_run(&model, "a", "/g/now.log");
 	add_validation(&model, now, 100, 3.4);
 	for (int k = 0; k < 5; k++) {
-		ok(!advice_of(&model, now, NULL, &a), "silent with %d earlier runs", k);
+		ok(!find_advice(&model, now, NULL, &a), "silent with %d earlier runs", k);
 		(void)snprintf(path, sizeof(path), "/g/%d.log", k);
 		mr = add_run(&model, "a", path);
 		add_validation(&model, mr, 100, 3.31 + 0.01 * k);
 		mr->run.status = RUN_FINISHED;
 		mr->run.final_val_loss = 3.0 + k;
 	}
-	ok(!advice_of(&model, now, NULL, &a), "no advice if fewer than five of them were behind");
+	ok(!find_advice(&model, now, NULL, &a), "no advice if fewer than five of them were behind");
 	mr = add_run(&model, "a", "/ref/r.log");
 	add_validation(&model, mr, 100, 3.3);
 	mr->run.status = RUN_FINISHED;
 	mr->run.final_val_loss = 3.2;
-	ok(advice_of(&model, now, mr, &a), "behind a reference from another group");
+	ok(find_advice(&model, now, mr, &a), "behind a reference from another group");
 	is_near(a.gap, 0.1, 1e-9, "by this amount");
 	ok(a.n_behind == 5 && a.n_ahead == 1, "one of five ended ahead of it");
 	is_near(a.error, advice_at_most(1, 5), 0, "with its error");
 	add_validation(&model, now, 150, 3.4);
-	ok(!advice_of(&model, now, mr, &a), "no advice at a step where the others have no "
-					    "validation");
+	ok(!find_advice(&model, now, mr, &a), "no advice at a step where the others have no "
+					      "validation");
 	model_release(&model);
 	test_advice_drawn(0.002);
 	test_advice_drawn(0.02);
@@ -760,18 +760,18 @@ static void test_seeds(void)
 		mr->run.status = RUN_FINISHED;
 		mr->run.planned_steps = 2000;
 	}
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 8, "all finished ones");
+	is_int((long long)find_seeds(&model, mr->group, 2000, found), 8, "all finished ones");
 	model.runs[0]->run.seed = 1;
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 7, "each seed once");
+	is_int((long long)find_seeds(&model, mr->group, 2000, found), 7, "each seed once");
 	ok(found[0] == model.runs[7] && found[6] == model.runs[1], "the newest first");
 	model.runs[2]->run.status = RUN_RUNNING;
 	model.runs[3]->run.planned_steps = 1000;
 	free(model.runs[4]->group);
 	model.runs[4]->group = xstrdup("/h");
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 4,
+	is_int((long long)find_seeds(&model, mr->group, 2000, found), 4,
 	       "no running, differently planned or foreign ones");
 	model.runs[5]->run.seed = model.runs[6]->run.seed = RUN_ABSENT;
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 4,
+	is_int((long long)find_seeds(&model, mr->group, 2000, found), 4,
 	       "a run without a printed "
 	       "seed counts as one");
 	for (int k = 5; k < 7; k++) {
@@ -779,10 +779,11 @@ static void test_seeds(void)
 		model.runs[k]->run.train_ms = 60000;
 		model.runs[k]->run.final_bpb = 1.25;
 	}
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 3,
+	is_int((long long)find_seeds(&model, mr->group, 2000, found), 3,
 	       "but equal figures of two logs count once");
 	model.runs[1]->history = MODEL_ASKED;
-	is_int((long long)seeds_of(&model, mr->group, 2000, found), 0, "none while one is running");
+	is_int((long long)find_seeds(&model, mr->group, 2000, found), 0,
+	       "none while one is running");
 	model_release(&model);
 }
 
@@ -898,7 +899,7 @@ static void leave_out_of_band(const struct model *model, const struct model_run 
 {
 	const struct model_run *seeds[SEEDS_MOST];
 	struct curve curves[SEEDS_MOST], own;
-	size_t n = seeds_of(model, mr->group, mr->run.planned_steps, seeds), used = 0;
+	size_t n = find_seeds(model, mr->group, mr->run.planned_steps, seeds), used = 0;
 	struct band band;
 
 	(void)take_curve(mr->series[metric], by_time, &own);

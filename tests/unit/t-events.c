@@ -61,7 +61,7 @@ static void test_one_line(struct model_run *mr)
 static void test_order(void)
 {
 	alerts_acknowledge(&alerts);
-	model_pod_state(&model, model_pod_add(&model, "c", "local"), POD_REFUSED, "no key", 0);
+	model_pod_set_state(&model, model_pod_add(&model, "c", "local"), POD_REFUSED, "no key", 0);
 	alerts_update(&alerts, &model, NULL, T0 + 301000);
 	press('!');
 	ok(place_of("no key") < place_of("no output"), "open ones come first");

@@ -37,26 +37,26 @@ static void test_ahead(struct model *model, struct model_log *log)
 	unsigned int moves;
 
 	write_file("one\n");
-	model_log_file(log, path);
-	model_log_line(model, log, 1, LINE_METRIC);
+	model_log_set_file(log, path);
+	model_log_add_line(model, log, 1, LINE_METRIC);
 	is_text(log, "one\n", "a log is read from its file");
 	moves = log->moves;
-	model_log_ahead(model, log, STR_LIT("far\n"));
-	model_log_ahead(model, log, STR_LIT("away\n"));
+	model_log_add_preview(model, log, STR_LIT("far\n"));
+	model_log_add_preview(model, log, STR_LIT("away\n"));
 	ok(log->behind && log->moves != moves, "a look ahead is told");
 	is_text(log, "far\naway\n", "and takes its place");
 	moves = log->moves;
 	write_file("one\ntwo\n");
 	model->changed = 0;
-	model_log_line(model, log, 2, LINE_PLAIN);
+	model_log_add_line(model, log, 2, LINE_PLAIN);
 	ok(!log->behind && log->moves != moves, "until the lines in order");
 	is_text(log, "one\ntwo\n", "which are the file's");
 	ok(model->changed & MODEL_LOGS, "views see the change");
 	is_int(logclass_of(&log->classes, 1), LINE_METRIC, "and what they are");
 	for (int i = 0; i < MODEL_MAX_AHEAD / 4 + 9; i++)
-		model_log_ahead(model, log, STR_LIT("abc\n"));
+		model_log_add_preview(model, log, STR_LIT("abc\n"));
 	is_int(lseek(log->fd, 0, SEEK_END), MODEL_MAX_AHEAD, "what is ahead is bounded");
-	model_log_line(model, log, 3, LINE_PLAIN);
+	model_log_add_line(model, log, 3, LINE_PLAIN);
 }
 
 static int count_kept(const struct model *model)
@@ -73,14 +73,14 @@ static void test_kept(struct model *model, struct model_log *log)
 	int fd = open(path, O_RDONLY);
 	char name[16];
 
-	model_log_keep(model, log, fd);
+	model_log_keep_fd(model, log, fd);
 	(void)unlink(path);
 	(void)close(fd);
 	is_text(log, "one\ntwo\n", "a file without a name is read on");
 	fd = open("/dev/null", O_RDONLY);
 	for (int i = 0; i < 200; i++) {
 		(void)snprintf(name, sizeof(name), "%d.log", i);
-		model_log_keep(model, model_log_get(model, 0, name), fd);
+		model_log_keep_fd(model, model_log_get(model, 0, name), fd);
 	}
 	(void)close(fd);
 	is_int(count_kept(model), MODEL_MAX_KEPT, "so many are kept");

@@ -76,7 +76,7 @@ static int search(const char *name, const struct pattern *pattern, bool forward,
 
 	model_init(&model);
 	log = model_log_get(&model, 0, name);
-	model_log_file(log, name);
+	model_log_set_file(log, name);
 	logsrc_init(&src);
 	logsrc_open(&src, &model, log);
 	found = logsrc_search(&src, pattern, forward, until_ms, place);

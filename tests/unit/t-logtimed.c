@@ -42,7 +42,7 @@ static struct model_log *make_log(struct model *model, const char *name, int row
 	out = fopen(path, "w");
 	write_rows(out, name, 0, rows);
 	(void)fclose(out);
-	model_log_file(log, path);
+	model_log_set_file(log, path);
 	return log;
 }
 
@@ -131,10 +131,10 @@ static void test_came(struct model *model)
 
 	append(e, "e1\ne2\n");
 	append(f, "f1\nf2\n");
-	model_log_read(model, e, 3, 1000);
-	model_log_read(model, f, 3, 2000);
-	model_log_read(model, e, 6, 3000);
-	model_log_read(model, f, 6, 4000);
+	model_log_set_read(model, e, 3, 1000);
+	model_log_set_read(model, f, 3, 2000);
+	model_log_set_read(model, e, 6, 3000);
+	model_log_set_read(model, f, 6, 4000);
 	timed = logtimed_open(model);
 	is_int(logtimed_order(timed), LOGTIMED_NONE, "no log has times");
 	while (logtimed_more(timed))
@@ -146,7 +146,7 @@ static void test_came(struct model *model)
 	}
 	ok(same, "in order of arrival");
 	append(e, "e3\n");
-	model_log_read(model, e, 9, 5000);
+	model_log_set_read(model, e, 9, 5000);
 	ok(logtimed_refresh(timed), "one more");
 	read_at(timed, logtimed_end(timed) - 1, line);
 	is_str(line, "e3", "comes last");
@@ -180,7 +180,7 @@ static void test_left_out(struct model *model)
 	is_int((long long)logtimed_lines(timed), (long long)lines - 4,
 	       "an unreadable one is left out");
 	ok(!logtimed_is_stale(timed), "while it stays at its position");
-	model_log_file(c, NULL);
+	model_log_set_file(c, NULL);
 	ok(logtimed_is_stale(timed), "not when that changes");
 	logtimed_close(timed);
 }

@@ -182,9 +182,9 @@ static void test_age(void)
 	is_near(model_pod_age_s(&model.pods[0], T0), RUN_ABSENT, 0,
 		"without telemetry there is no "
 		"age");
-	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
+	model_pod_set_state(&model, 0, POD_LIVE, NULL, 0);
 	(void)model_pod_add(&model, "pod-b", "local");
-	model_pod_telemetry(&model, 0, &told, T0);
+	model_pod_set_telemetry(&model, 0, &told, T0);
 	ui_set_now(ui, T0 + 10000, 1000);
 	press('7');
 	press('j');

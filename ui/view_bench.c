@@ -175,7 +175,7 @@ static void bench_draw(void *state, struct ui_shared *shared, struct canvas *can
 	if (list->all == 0) {
 		panel_empty(canvas, r,
 			    "No benches yet.\n"
-			    "b starts a plan that \"benches\" in the configuration names\n"
+			    "b starts a plan; list plans in the configuration under \"benches\"\n"
 			    "hgym-tui bench run bench.json starts one from the shell (it asks "
 			    "first)\n"
 			    "hgym-tui bench judge compares logs of runs that already exist");

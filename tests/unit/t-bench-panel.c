@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench as it is drawn, and the form of a new one: their cells and words. */
+/* The drawing of a bench and the form of a new one: cells and texts. */
 #include "ui/bench_panel.h"
 
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static bool shows(const struct bench_live *live, const char *words)
 	return found;
 }
 
-/* The style of the first row that starts with these words. */
+/* The style of the first row that starts with this text. */
 static unsigned int style_of(const struct bench_live *live, const char *words)
 {
 	struct canvas canvas;
@@ -142,41 +142,41 @@ static void test_running(void)
 	struct bench_live *live = make_live(0, true);
 	char words[200];
 
-	ok(shows(live, "no block is complete yet"), "nothing to show yet");
-	ok(shows(live, "run 1 of 24"), "how far it is");
-	ok(shows(live, "1 min of 10 min") || shows(live, "100 s of 10 min"), "of its time");
-	ok(shows(live, "$0.50 of $8.00"), "and its money");
-	ok(shows(live, "first analysis after block 3"), "when it is judged");
+	ok(shows(live, "no block is complete yet"), "no plot before the first block");
+	ok(shows(live, "run 1 of 24"), "progress in runs");
+	ok(shows(live, "1 min of 10 min") || shows(live, "100 s of 10 min"), "progress in time");
+	ok(shows(live, "$0.50 of $8.00"), "progress in money");
+	ok(shows(live, "first analysis after block 3"), "the first analysis is announced");
 	bench_live_free(live);
 	live = make_live(2, true);
-	ok(!shows(live, "FASTER"), "no verdict word while it runs");
-	ok(shows(live, "no verdict yet"), "and that is said");
-	ok(shows(live, "+5.00% [4.70, 5.30]"), "the interval so far");
+	ok(!shows(live, "FASTER"), "no verdict while it runs");
+	ok(shows(live, "no verdict yet"), "the missing verdict is explained");
+	ok(shows(live, "+5.00% [4.70, 5.30]"), "the interim interval");
 	ok(shows(live, "stops after block 5 of 8 if p < 0.012"),
 	   "what the next interim analysis needs");
-	ok(shows(live, "5 blocks to detect 0.5%"), "what the margin needs");
-	ok(shows(live, "check all passed"), "no check failed");
-	ok(shows(live, "  left") && shows(live, "  right"), "a row a pod");
+	ok(shows(live, "5 blocks to detect 0.5%"), "the number of blocks that the margin needs");
+	ok(shows(live, "check all passed"), "passed validity checks are reported");
+	ok(shows(live, "  left") && shows(live, "  right"), "one row per pod");
 	bench_panel_words(live, words, sizeof(words));
-	is_str(words, "no verdict yet: run 13 of 24", "the same in the list");
+	is_str(words, "no verdict yet: run 13 of 24", "the list shows the same");
 	(void)snprintf(live->waits[1], sizeof(live->waits[1]),
 		       "pod right: cannot be reached for 2 min, tries again "
 		       "in 8 s: refused");
 	ok(shows(live, "pod right: cannot be reached for 2 min, tries again "
 		       "in 8 s: refused"),
-	   "what it waits for, and since when");
+	   "a waiting pod is shown with the reason");
 	bench_panel_words(live, words, sizeof(words));
 	is_str(words,
 	       "run 13 of 24; pod right: cannot be reached for 2 min, tries again in 8 s: refused",
-	       "in the list too");
+	       "also in the list");
 	live->waits[1][0] = '\0';
 	live->driven = false;
-	ok(shows(live, "no process is driving this bench"), "one that was left says so");
+	ok(shows(live, "no process is driving this bench"), "a bench without a driving process");
 	live->contrasts[0].invalid = true;
 	(void)snprintf(live->contrasts[0].text, 40, "INVALID (nan)");
 	(void)snprintf(live->contrasts[0].guards, 40, "nan: NaN in the log");
-	ok(shows(live, "new: INVALID (nan)"), "what is broken is said at once");
-	ok(shows(live, "check new: nan: NaN"), "and by which check");
+	ok(shows(live, "new: INVALID (nan)"), "INVALID is shown while the bench runs");
+	ok(shows(live, "check new: nan: NaN"), "with the check that failed");
 	bench_live_free(live);
 }
 
@@ -186,28 +186,28 @@ static void test_over(void)
 	char words[200];
 
 	(void)snprintf(live->stopped, sizeof(live->stopped), "n_max");
-	ok(shows(live, "new: FASTER by 5.00%"), "its verdict when it is over");
-	ok(shows(live, "completed all blocks"), "why it ended");
+	ok(shows(live, "new: FASTER by 5.00%"), "the verdict of a finished bench");
+	ok(shows(live, "completed all blocks"), "the reason of the end");
 	is_int(style_of(live, "new: FASTER"), STYLE_BETTER | STYLE_BOLD, "in the style of FASTER");
 	(void)snprintf(live->contrasts[0].word, 24, "FASTER but WORSE");
 	is_int(style_of(live, "new: FASTER"), STYLE_WORSE | STYLE_BOLD,
-	       "the word decides on the style, not the sentence");
+	       "the style depends on the verdict word, not on the sentence");
 	(void)snprintf(live->contrasts[0].word, 24, "FASTER");
-	ok(!shows(live, "old~aa: FASTER"), "the A/A arm has no winner");
+	ok(!shows(live, "old~aa: FASTER"), "an A/A arm is never FASTER");
 	bench_panel_words(live, words, sizeof(words));
-	is_str(words, "new: FASTER by 5.00% [4.70, 5.30]", "in the list too");
+	is_str(words, "new: FASTER by 5.00% [4.70, 5.30]", "also in the list");
 	live->n_contrasts = 1;
 	live->contrasts[0].arm = 2;
 	bench_panel_words(live, words, sizeof(words));
 	is_str(words,
 	       "A/A: the same code differs by +5.00% in 8 blocks; smallest detectable "
 	       "difference 0.40%",
-	       "an audit names no winner");
+	       "an audit has no winner");
 	live->n_contrasts = 2;
 	bench_live_free(live);
 }
 
-/* Every size, and numbers that no bench should have: nothing falls over. */
+/* All sizes and absurd numbers: the drawing must not crash. */
 static void test_sizes(void)
 {
 	static const double odd[] = { NAN, INFINITY, -INFINITY, 0, -1, 1e300 };
@@ -242,21 +242,21 @@ static void test_form(void)
 	form_json(&form, &text);
 	ok(strstr(text.data, "\"pods\":\"a,b\"") != NULL &&
 		   strstr(text.data, "\"blocks\":\"6\"") != NULL,
-	   "a form begins with what is usual");
+	   "a form starts with defaults");
 	(void)form_key(&form, '\t');
 	(void)form_key(&form, KEYCODE_BACK_TAB);
 	(void)form_key(&form, KEYCODE_BACK_TAB);
-	is_int((long long)form.at, FORM_COUNT - 1, "fields go round");
+	is_int((long long)form.at, FORM_COUNT - 1, "Tab wraps around the fields");
 	(void)form_key(&form, '\t');
 	for (const char *p = "x\"\\"; *p != '\0'; p++)
 		(void)form_key(&form, (uint32_t)*p);
 	buf_clear(&text);
 	form_json(&form, &text);
-	ok(strstr(text.data, "\"name\":\"abx\\\"\\\\\"") != NULL, "what is typed is quoted");
-	is_int(form_key(&form, '\r'), PROMPT_DONE, "Enter goes on");
+	ok(strstr(text.data, "\"name\":\"abx\\\"\\\\\"") != NULL, "typed text is quoted");
+	is_int(form_key(&form, '\r'), PROMPT_DONE, "Enter accepts the form");
 	form_open(&form, "");
-	ok(strcmp(form.fields[FORM_pods].text, "a,b") == 0, "it is left as it was");
-	is_int(form_key(&form, 27), PROMPT_CANCEL, "Esc leaves it");
+	ok(strcmp(form.fields[FORM_pods].text, "a,b") == 0, "the form is unchanged");
+	is_int(form_key(&form, 27), PROMPT_CANCEL, "Esc cancels the form");
 	buf_release(&text);
 	form_release(&form);
 }
@@ -270,24 +270,24 @@ static void test_fold(void)
 	canvas_init(&canvas);
 	canvas_resize(&canvas, 12, 4);
 	is_int(canvas_wrap(&canvas, (struct rect){ 0, 0, 12, 4 }, STYLE_NORMAL, text, 0), 5,
-	       "lines that it takes");
+	       "number of wrapped lines");
 	buf_init(&shown, 4096);
 	canvas_dump(&canvas, false, &shown);
 	is_str(shown.data, " one two\n   three\n   four\nabcdefghijkl\n",
-	       "cut between words, set in");
+	       "wrapped between words, continued with an indent");
 	buf_clear(&shown);
 	canvas_clear(&canvas);
 	(void)canvas_wrap(&canvas, (struct rect){ 0, 1, 12, 2 }, STYLE_NORMAL, text, 2);
 	canvas_dump(&canvas, false, &shown);
 	is_str(shown.data, "\n   four\nabcdefghijkl\n\n",
-	       "from the line that is asked for, in its place alone");
+	       "starts at the given line and stays inside of the rectangle");
 	buf_clear(&shown);
 	canvas_clear(&canvas);
 	is_int(canvas_wrap(&canvas, (struct rect){ 0, 0, 7, 4 }, STYLE_NORMAL,
 			   STR_LIT("one two three"), 0),
 	       2, "a word that just fits stays on its line");
 	canvas_dump(&canvas, false, &shown);
-	is_str(shown.data, "one two\nthree\n\n\n", "its blank is left out");
+	is_str(shown.data, "one two\nthree\n\n\n", "the blank at the break is dropped");
 	buf_release(&shown);
 	canvas_release(&canvas);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Charts of points that are few, equal, huge, negative or no numbers; and
- * the mouse's sequences. */
+/* Charts of few, equal, huge, negative and non-finite points; mouse sequences. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +15,9 @@
 #define HEIGHT 9
 
 static struct buf text;
-static const char *name; /* of the series; NULL: none */
+static const char *name; /* upper edge of the series; NULL: none */
 
-/* Draw one series into `text`; change what is special in `chart` before. */
+/* Draw one series into `text`. Set other fields of `chart` before. */
 static void draw(struct chart *chart, const double *x, const double *y, size_t n)
 {
 	const struct chart_series series = { x, y, n, STYLE_SERIES_1, CHART_SOLID, name, NULL };
@@ -55,7 +54,7 @@ static double label(bool upper)
 	return value;
 }
 
-/* Cells with dots. */
+/* The number of cells with dots. */
 static int count_cells(void)
 {
 	int n = 0;
@@ -72,14 +71,14 @@ static void test_few(void)
 
 	chart_init(&chart, (struct rect){ 0 });
 	draw(&chart, x, y, 0);
-	ok(count_cells() == 0, "no point is no dot");
+	ok(count_cells() == 0, "no points, no dots");
 	draw(&chart, x, y, 1);
-	ok(count_cells() >= 1, "one point can be seen");
-	ok(label(false) < 2.5 && label(true) > 2.5, "between its numbers");
+	ok(count_cells() >= 1, "a single point is visible");
+	ok(label(false) < 2.5 && label(true) > 2.5, "inside of its axis");
 	draw(&chart, x, y, 3);
-	ok(count_cells() >= 25, "equal points are a line");
+	ok(count_cells() >= 25, "equal points form a line");
 	ok(label(false) > 2.4 && label(true) < 2.6 && label(false) < label(true),
-	   "whose axis is near to them: %g to %g", label(false), label(true));
+	   "with an axis close to it: %g to %g", label(false), label(true));
 }
 
 static void test_noise(void)
@@ -90,12 +89,12 @@ static void test_noise(void)
 
 	chart_init(&chart, (struct rect){ 0 });
 	draw(&chart, x, y, 3);
-	ok(label(true) - label(false) > 1, "what only rounding tells apart is equal");
+	ok(label(true) - label(false) > 1, "values that differ by rounding only count as equal");
 	draw(&chart, x, zero, 3);
 	ok(label(false) == 0 && label(true) >= 0.4, "zeros have an axis");
 	y[1] = 100.0004;
 	draw(&chart, x, y, 3);
-	ok(label(true) > label(false), "small differences have decimals");
+	ok(label(true) > label(false), "small differences get decimals");
 }
 
 static void test_gaps(void)
@@ -111,18 +110,18 @@ static void test_gaps(void)
 	y[2] = y[3] = y[4] = 1;
 	draw(&chart, x, y, 7);
 	whole = count_cells();
-	ok(parted < whole * 2 / 3 && parted > whole / 4, "NaN parts the line: %d cells, not %d",
-	   parted, whole);
+	ok(parted < whole * 2 / 3 && parted > whole / 4,
+	   "NaN interrupts the line: %d cells, not %d", parted, whole);
 	y[3] = (double)INFINITY;
 	y[4] = -(double)INFINITY;
 	draw(&chart, x, y, 7);
-	ok(count_cells() > 0 && label(true) < 2, "so do infinities");
+	ok(count_cells() > 0 && label(true) < 2, "so does infinity");
 	y[0] = y[2] = y[4] = NAN;
 	draw(&chart, x, y, 5);
-	ok(count_cells() >= 1, "a point alone can be seen");
+	ok(count_cells() >= 1, "a point without neighbors is visible");
 }
 
-/* Cells of the text that are none of the axis and no blank. */
+/* Cells of the text outside of the axis that are not blank. */
 static int count_marks(const char *marks)
 {
 	int n = 0;
@@ -132,7 +131,7 @@ static int count_marks(const char *marks)
 	return n;
 }
 
-/* A band lies behind the lines, in each charset, and moves no axis. */
+/* A band is drawn below the lines in each charset and does not change the axis. */
 static void test_band(void)
 {
 	const double x[] = { 0, 1, 2 }, y[] = { 2, 2, 2 };
@@ -165,7 +164,9 @@ static void test_band(void)
 			if (n == 0)
 				lines = count_marks("0123456789");
 			else
-				ok(count_marks("0123456789") == lines, "charset %d: the axis stays",
+				ok(count_marks("0123456789") == lines,
+				   "charset %d: the axis stays "
+				   "the same",
 				   set);
 		}
 		ok(cells[1] > cells[0] + 20, "charset %d: a band of %d cells", set,
@@ -176,9 +177,9 @@ static void test_band(void)
 	chart.x_lo = 0.5;
 	chart.x_hi = 0.5001;
 	chart_draw(&chart, &canvas);
-	ok(true, "a band may be of any numbers");
+	ok(true, "a band accepts any numbers");
 	canvas_release(&canvas);
-	/* A file has it as a surface, not as a line. */
+	/* SVG draws a band as an area, not as a line. */
 	chart.n_series = 2;
 	chart.series = series;
 	series[0].top = hi;
@@ -186,7 +187,7 @@ static void test_band(void)
 	buf_clear(&text);
 	chart_svg(&chart, "", &text);
 	ok(strstr(text.data, "fill:#dddddd") != NULL && strstr(text.data, "zM") != NULL,
-	   "a band is two pieces of surface in SVG: %s", text.data);
+	   "in SVG, the band consists of two areas: %s", text.data);
 }
 
 static void test_sizes(void)
@@ -200,25 +201,24 @@ static void test_sizes(void)
 
 	chart_init(&chart, (struct rect){ 0 });
 	draw(&chart, x, minus, 3);
-	ok(label(false) <= -3 && label(true) < 0, "below 0: %g to %g", label(false), label(true));
+	ok(label(false) <= -3 && label(true) < 0, "negative values: %g to %g", label(false),
+	   label(true));
 	draw(&chart, x, huge, 3);
 	ok(label(true) > 1.9e15 && label(true) < 3.2e15 && strstr(text.data, "…") == NULL,
 	   "huge numbers fit the axis: %g", label(true));
 	draw(&chart, x, ends, 3);
-	ok(count_cells() >= 1, "the largest there are break nothing");
+	ok(count_cells() >= 1, "the largest doubles are drawn");
 	draw(&chart, far_x, one, 2);
-	ok(count_cells() >= 1, "nor does an x that 1 more does not change");
+	ok(count_cells() >= 1, "as is an x so large that adding 1 does not change it");
 	chart.y_lo = 0;
 	chart.y_hi = 1;
 	draw(&chart, x, steep, 3);
 	ok(count_cells() == HEIGHT - 1,
-	   "a line that leaves the plot at once "
-	   "stays in its column: %d cells",
-	   count_cells());
+	   "a steep line that leaves the plot stays in its column: %d cells", count_cells());
 	chart.y_lo = chart.y_hi = NAN;
 	chart.log_y = true;
 	draw(&chart, x, minus, 3);
-	ok(count_cells() == 0, "a logarithm of what is below 0 is no dot");
+	ok(count_cells() == 0, "negative values have no dot on a logarithmic axis");
 }
 
 static void test_percent(void)
@@ -231,7 +231,7 @@ static void test_percent(void)
 	chart.y_ceiling = 100;
 	chart.decimals = 0;
 	draw(&chart, x, y, 4);
-	ok(label(true) == 100 && label(false) == 0, "per cent end at 0 and 100");
+	ok(label(true) == 100 && label(false) == 0, "percentages end at 0 and 100");
 }
 
 static void test_zoom(void)
@@ -243,21 +243,21 @@ static void test_zoom(void)
 	chart.x_lo = 10;
 	chart.x_hi = 20;
 	draw(&chart, x, y, 4);
-	ok(label(true) < 2.2 && label(false) > 0.8, "y is by the part that is shown: %g to %g",
+	ok(label(true) < 2.2 && label(false) > 0.8, "y is scaled by the visible part: %g to %g",
 	   label(false), label(true));
 	chart.y_x_lo = 0;
 	chart.y_x_hi = 1000;
 	draw(&chart, x, y, 4);
-	ok(label(true) >= 400, "or by all, where it is held");
+	ok(label(true) >= 400, "or by all points if it is held");
 	chart.y_x_lo = chart.y_x_hi = NAN;
 	chart.x_lo = 500;
 	chart.x_hi = 510;
 	draw(&chart, x, y, 4);
 	ok(count_cells() >= 25 && label(true) < 260 && label(true) > 245,
-	   "between two points goes their line: %g", label(true));
+	   "a line that crosses the visible part counts: %g", label(true));
 }
 
-/* A sequence behind its first bytes, cut at every place: one event of it. */
+/* A mouse sequence after its first bytes, split at every byte: one event. */
 static struct key read_mouse(const char *bytes, bool sgr)
 {
 	struct key_mouse mouse;
@@ -311,16 +311,17 @@ static void test_zoom_to(void)
 	struct chart_settings chart = { .zoom = 1, .center = 0.5 };
 
 	ui_chart_zoom_to(&chart, 0.25, 0.5);
-	ok(fabs(chart.zoom - 4) < 1e-9 && fabs(chart.center - 0.375) < 1e-9, "a part of all");
+	ok(fabs(chart.zoom - 4) < 1e-9 && fabs(chart.center - 0.375) < 1e-9,
+	   "zoom to a quarter of the range");
 	ui_chart_zoom_to(&chart, 1, 0.5);
 	ok(fabs(chart.zoom - 8) < 1e-9 && fabs(chart.center - 0.4375) < 1e-9,
-	   "from right to left, of a part");
+	   "selected from right to left within a zoomed chart");
 	for (int i = 0; i < 20; i++)
 		ui_chart_zoom_to(&chart, 0.99, 1);
-	ok(chart.zoom <= 256 && chart.center < 1, "no further than 256 times");
+	ok(chart.zoom <= 256 && chart.center < 1, "zoom stops at 256");
 }
 
-/* A legend stands where no line is. */
+/* The legend is drawn where no line is. */
 static void test_legend(void)
 {
 	double x[400], y[400];
@@ -339,7 +340,7 @@ static void test_legend(void)
 	draw(&chart, x, y, 400);
 	ok(strstr(text.data, "gate-lqer s42") < strchr(text.data, '\n') &&
 		   count_cells() == all - (WIDTH - CHART_AXIS_COLUMNS),
-	   "where all is full the legend has a line of its own\n%s", text.data);
+	   "without a free corner, the legend gets its own row\n%s", text.data);
 	for (int i = 0; i < 400; i++)
 		y[i] = i;
 	chart.legend = false;
@@ -348,7 +349,7 @@ static void test_legend(void)
 	chart.legend = true;
 	draw(&chart, x, y, 400);
 	ok(strstr(text.data, "gate-lqer s42") > strchr(text.data, '\n') && count_cells() == all,
-	   "else it has the corner that is free\n%s", text.data);
+	   "otherwise it is in the free corner\n%s", text.data);
 	name = NULL;
 }
 

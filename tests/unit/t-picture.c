@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Charts as pictures: what a terminal makes of their bytes is what was drawn,
- * by a decoder of this test. */
+/* Decodes the pictures of charts and compares them with what was drawn. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 
 #define NONE (-1)
 
-/* What a terminal shows: 0xRRGGBB or NONE. */
+/* The pixels of the terminal: 0xRRGGBB or NONE. */
 static int *shown;
 static int shown_w, shown_h;
 
@@ -37,7 +36,7 @@ static long number(const char **p)
 	return n;
 }
 
-/* The pixels of one sequence of sixel at (left, top); behind it. */
+/* Decode one sixel sequence at (left, top). Returns the byte after it. */
 static const char *decode_sixel(const char *p, int left, int top)
 {
 	int colors[256] = { 0 }, color = 0, x = 0, y = 0;
@@ -75,7 +74,7 @@ static const char *decode_sixel(const char *p, int left, int top)
 			for (int k = 0; k < 6; k++)
 				if ((*p - '?') >> k & 1) {
 					if (x >= w || y + k >= h) {
-						ok(false, "beyond its size");
+						ok(false, "a pixel outside of the picture");
 						return p + strlen(p);
 					}
 					shown[(top + y + k) * shown_w + left + x] = colors[color];
@@ -85,7 +84,7 @@ static const char *decode_sixel(const char *p, int left, int top)
 	return p + 2;
 }
 
-/* Cursor to a place, erased columns, pictures; nothing else is there. */
+/* Decode cursor positions, erased columns and pictures; anything else is an error. */
 static bool decode_all(const char *p, int w, int h)
 {
 	long row = 0, column = 0;
@@ -115,7 +114,7 @@ static bool decode_all(const char *p, int w, int h)
 	return true;
 }
 
-/* The same of kitty's protocol: chunks of packed pixels. */
+/* The same for kitty's protocol: chunks of compressed pixels. */
 static bool decode_kitty(const char *p)
 {
 	long row, column, w, h;
@@ -133,7 +132,7 @@ static bool decode_kitty(const char *p)
 		if (end - data > 4096)
 			return false;
 		buf_append(&text, data, (size_t)(end - data));
-		/* More to come, or the cursor back. */
+		/* Another chunk follows, or the cursor is restored. */
 		if ((data[-2] == '1') != (strncmp(end, "\033\\\033_G", 5) == 0))
 			return false;
 		p = end + 3;
@@ -160,7 +159,7 @@ static bool is_color(int a, int b)
 	return true;
 }
 
-/* The colour of the 256 that xterm has: cube and greys. */
+/* One of xterm's 256 colors: cube or gray. */
 static int color_of(int c)
 {
 	static const int steps[6] = { 0, 95, 135, 175, 215, 255 };
@@ -172,7 +171,7 @@ static int color_of(int c)
 	return steps[c / 36] << 16 | steps[c / 6 % 6] << 8 | steps[c % 6];
 }
 
-/* Pixels of the picture that are not shown as they are, soft edges too. */
+/* Count the pixels that differ from the picture, soft edges included. */
 static int count_wrong(const struct picture *picture, enum theme theme, int w, int h, bool soft)
 {
 	int n = 0, back = theme == THEME_LIGHT ? 255 : 0;
@@ -193,7 +192,7 @@ static int count_wrong(const struct picture *picture, enum theme theme, int w, i
 
 #define POINTS 400
 
-/* A chart of n lines in a canvas of that size. */
+/* A chart of n lines on a canvas of that size. */
 static struct picture *draw(struct canvas *canvas, int width, int height, int cell_w, int cell_h,
 			    size_t n)
 {
@@ -254,19 +253,19 @@ static void test_sixel(void)
 
 		ok(picture != NULL && picture->w == picture->cells.w * w &&
 			   picture->h == picture->cells.h * h,
-		   "a picture of whole cells");
+		   "the picture covers whole cells");
 		if (picture == NULL)
 			continue;
 		picture_hide(picture, &canvas);
-		/* Something is there before, and must go. */
+		/* Old content must be erased. */
 		for (int k = 0; k < shown_w * shown_h; k++)
 			shown[k] = 0x123456;
 		picture_sixel(picture, theme, &out);
 		ok(decode_all(out.data, w, h), "%zu bytes of sixel are decoded", out.len);
 		int wrong = count_wrong(picture, theme, w, h, sizes[i].n < 5);
-		ok(wrong == 0, "%dx%d cells of %dx%d: %d pixels wrong", sizes[i].width,
+		ok(wrong == 0, "%dx%d cells of %dx%d: %d wrong pixels", sizes[i].width,
 		   sizes[i].height, w, h, wrong);
-		ok(shown[0] == 0x123456, "nothing beside it is touched");
+		ok(shown[0] == 0x123456, "cells next to the picture are untouched");
 	}
 	canvas_release(&canvas);
 }
@@ -279,13 +278,13 @@ static void test_kitty(void)
 	canvas_init(&canvas);
 	struct picture *picture = draw(&canvas, 90, 30, 5, 10, 12);
 	picture_kitty(picture, THEME_LIGHT, 3, &out);
-	ok(decode_kitty(out.data), "%zu bytes of kitty's are decoded", out.len);
+	ok(decode_kitty(out.data), "%zu bytes for kitty are decoded", out.len);
 	int wrong = count_wrong(picture, THEME_LIGHT, 5, 10, true);
-	ok(wrong == 0, "%d pixels wrong", wrong);
+	ok(wrong == 0, "%d wrong pixels", wrong);
 	canvas_release(&canvas);
 }
 
-/* Where each line is, and what it leaves alone. */
+/* Each line is at its position, and text stays text. */
 static void test_places(void)
 {
 	struct canvas canvas;
@@ -294,7 +293,7 @@ static void test_places(void)
 	canvas_init(&canvas);
 	struct picture *picture = draw(&canvas, 60, 20, 8, 16, 1);
 	for (int x = 0; x < picture->w; x++) {
-		/* y of the plot from the top: 3 % of air at both ends. */
+		/* y of the plot from the top, with a margin of 3 % at both ends. */
 		double wave = sin(x * 399.0 / (picture->w - 1) / 30);
 		double y = (1 - wave + 0.06) / 2.12 * (picture->h - 1);
 		bool any = false;
@@ -307,15 +306,15 @@ static void test_places(void)
 		columns += any;
 	}
 	ok(columns == picture->w, "the line is in each column: %d", columns);
-	ok(far == 0, "and where its points are: %d pixels are not", far);
+	ok(far == 0, "and passes through its points: %d pixels do not", far);
 	for (int i = 0; i < canvas.width * canvas.height; i++)
 		text += canvas.cells[i].cp == 'a';
-	ok(text == 1, "the legend stays text");
-	/* What is drawn over it hides it. */
+	ok(text == 1, "the legend is text");
+	/* Text over a picture hides it. */
 	uint64_t key = picture_key(picture, THEME_DARK);
 	canvas_fill(&canvas, (struct rect){ 20, 3, 25, 10 }, STYLE_NORMAL, ' ');
 	picture_hide(picture, &canvas);
-	ok(picture_key(picture, THEME_DARK) != key, "a part that is hidden");
+	ok(picture_key(picture, THEME_DARK) != key, "text over the picture");
 	int seen = 0;
 	for (int i = 0; i < picture->w * picture->h; i++) {
 		int x = picture->cells.x + i % picture->w / 8;
@@ -323,7 +322,7 @@ static void test_places(void)
 
 		seen += picture->inks[i] != 0 && x >= 20 && x < 45 && y >= 3 && y < 13;
 	}
-	ok(seen == 0, "has no pixel: %d", seen);
+	ok(seen == 0, "has no pixels below it: %d", seen);
 	canvas_release(&canvas);
 }
 
@@ -332,18 +331,18 @@ static void test_none(void)
 	struct canvas canvas;
 
 	canvas_init(&canvas);
-	ok(draw(&canvas, 60, 20, 0, 0, 1) == NULL, "no pixels, no picture");
-	ok(draw(&canvas, 250, 100, 20, 40, 1) == NULL, "nor a huge one");
+	ok(draw(&canvas, 60, 20, 0, 0, 1) == NULL, "a terminal without pixels gets no picture");
+	ok(draw(&canvas, 250, 100, 20, 40, 1) == NULL, "a huge picture is refused");
 	size_t pixels = 0;
 	canvas_resize(&canvas, 400, 100);
 	while (canvas_picture(&canvas, (struct rect){ 0, 0, 60, 50 }) != NULL)
 		pixels += 60 * 50 * 20 * 40;
-	ok(pixels < 16U << 20, "nor many large ones: %zu pixels", pixels);
+	ok(pixels < 16U << 20, "so are many large ones: %zu pixels", pixels);
 	(void)draw(&canvas, 250, 100, 20, 40, 1);
 	int braille = 0;
 	for (int i = 0; i < canvas.width * canvas.height; i++)
 		braille += canvas.cells[i].cp >> 8 == 0x28;
-	ok(braille > 500, "but braille: %d cells", braille);
+	ok(braille > 500, "they become braille: %d cells", braille);
 	canvas_release(&canvas);
 }
 

@@ -450,8 +450,8 @@ static void add_series(struct work *work, size_t i, unsigned int style, enum cha
 		(struct chart_series){ points->x, points->y, points->n, style, line, label, NULL };
 }
 
-/* Add the band of the reference's seeds, smoothed like the chart's lines. Seeds that are in the
- * chart themselves are left out. */
+/* Add the band of the reference's seeds, smoothed like the chart's lines. Seeds that the chart
+ * shows as lines are not part of it. */
 static void add_band(struct work *work, const struct plot_request *request,
 		     const struct ui_shared *shared, const struct plot_points *like)
 {

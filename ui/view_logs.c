@@ -33,7 +33,7 @@
 #define MAX_BOOKMARKS	 100
 #define ERROR_PATTERN	 "(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
 
-/* A row of the screen: a place of logsrc.h, and which row of the wrapped line there. */
+/* A row of the screen: the place of its line (see logsrc.h) and the row within that line. */
 struct logs_row {
 	uint64_t place;
 	uint64_t row; /* index of the row within a wrapped line */
@@ -597,19 +597,6 @@ static const char *describe_order(const struct logs *logs)
 	return src->log->gone_wall_ms != 0 ? " · file deleted" : "";
 }
 
-static void add_lines(const struct logsrc *src, struct buf *out)
-{
-	bool all = true;
-	uint64_t n = 0;
-
-	if (src->file != NULL)
-		n = logfile_lines(src->file, &all);
-	else if (src->timed != NULL)
-		n = logtimed_end(src->timed) - logtimed_begin(src->timed);
-	buf_appendf(out, " · %s%s line%s", all ? "" : ">", fmt_grouped((double)n).s,
-		    n == 1 ? "" : "s");
-}
-
 /* Append a name in at most `columns` columns. A long name loses its middle, because its end often
  * contains the seed. */
 static void add_shortened_name(const char *name, int columns, struct buf *out)
@@ -634,7 +621,8 @@ static void draw_title(const struct logs *logs, const struct ui_shared *shared,
 {
 	const struct logsrc *src = &logs->src;
 	struct plot_label name = { "All logs, merged" };
-	uint64_t hits = logsrc_filter_hits(src);
+	uint64_t hits = logsrc_filter_hits(src), lines = 0;
+	bool all = true;
 	AUTO_BUF title = buf_new(TITLE_BYTES);
 	AUTO_BUF rest = buf_new(TITLE_BYTES);
 
@@ -642,7 +630,12 @@ static void draw_title(const struct logs *logs, const struct ui_shared *shared,
 		name = plot_run_label(shared->selected);
 	else if (src->log != NULL)
 		print_into(name.s, "%s", file_name(src->log->path));
-	add_lines(src, &rest);
+	if (src->file != NULL)
+		lines = logfile_lines(src->file, &all);
+	else if (src->timed != NULL)
+		lines = logtimed_end(src->timed) - logtimed_begin(src->timed);
+	buf_appendf(&rest, " · %s%s line%s", all ? "" : ">", fmt_grouped((double)lines).s,
+		    lines == 1 ? "" : "s");
 	add_position(logs, &rest);
 	if (src->filter != NULL)
 		buf_appendf(&rest, " · & %.60s: %s%s line%s", logs->filter_text,

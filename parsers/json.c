@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cJSON with bounds, in and out, and where in a text a value stands. */
+/* cJSON with limits for input and output, and the line of a value in a text. */
 #include "parsers/json.h"
 
 #include <ctype.h>
@@ -11,8 +11,8 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
-/* The line (1..) of a byte. */
-static unsigned int line_at(struct str text, size_t offset)
+/* The line (1..) of the byte at offset. */
+static unsigned int find_line(struct str text, size_t offset)
 {
 	unsigned int line = 1;
 
@@ -21,7 +21,7 @@ static unsigned int line_at(struct str text, size_t offset)
 	return line;
 }
 
-/* The closing quote of the string that opens at i, or the text's end. */
+/* Offset of the closing quote of the string at i, or the end of the text. */
 static size_t skip_string(struct str text, size_t i)
 {
 	for (i++; i < text.len && text.p[i] != '"'; i++)
@@ -30,12 +30,12 @@ static size_t skip_string(struct str text, size_t i)
 	return i;
 }
 
-/* What a scan of the text outside of strings found. */
+/* What the text contains outside of strings. */
 struct shape {
 	size_t depth;	    /* deepest nesting */
 	bool has_bare;	    /* NaN or Infinity */
-	bool has_surrogate; /* \ud800 .. \udfff, in a pair or not */
-	size_t bad;	    /* offset of a byte that JSON forbids, or SIZE_MAX */
+	bool has_surrogate; /* \ud800 .. \udfff in a string, in a pair or not */
+	size_t bad;	    /* offset of a NUL byte, or SIZE_MAX */
 };
 
 static bool is_bare_token(struct str text, size_t i, size_t *len)
@@ -51,8 +51,8 @@ static bool is_bare_token(struct str text, size_t i, size_t *len)
 	return false;
 }
 
-/* The number of "\uXXXX" at i, or -1 when no such escape is there. */
-static long escape_at(struct str text, size_t i)
+/* The value of "\uXXXX" at i, or -1 if there is no such escape. */
+static long read_escape(struct str text, size_t i)
 {
 	char hex[5] = "";
 
@@ -69,20 +69,20 @@ static bool has_surrogate(struct str text, size_t i, size_t end)
 	for (; i < end; i++) {
 		if (text.p[i] != '\\')
 			continue;
-		if ((escape_at(text, i) & ~0x7FFL) == 0xD800)
+		if ((read_escape(text, i) & ~0x7FFL) == 0xD800)
 			return true;
 		i++;
 	}
 	return false;
 }
 
-static struct shape shape_of(struct str text)
+static struct shape find_shape(struct str text)
 {
 	const char *nul = text.len > 0 ? memchr(text.p, '\0', text.len) : NULL;
 	struct shape shape = { .bad = SIZE_MAX };
 	size_t depth = 0, len;
 
-	/* A NUL would end a key or a string early. */
+	/* A NUL byte would end a key or a string early. */
 	if (nul != NULL)
 		shape.bad = (size_t)(nul - text.p);
 
@@ -107,17 +107,17 @@ static struct shape shape_of(struct str text)
 	return shape;
 }
 
-/* The string at i with U+FFFD for each half of a pair; returns its end. */
+/* Copy the string at i with U+FFFD for each half of a surrogate pair; returns its end. */
 static size_t copy_string(struct buf *out, struct str text, size_t i)
 {
 	size_t end = skip_string(text, i);
 
 	end = end < text.len ? end : text.len - 1;
 	for (; i <= end; i++) {
-		long code = escape_at(text, i);
+		long code = read_escape(text, i);
 
 		if (code >= 0xD800 && code < 0xDC00 &&
-		    (escape_at(text, i + 6) & ~0x3FFL) == 0xDC00) {
+		    (read_escape(text, i + 6) & ~0x3FFL) == 0xDC00) {
 			buf_append(out, text.p + i, 12);
 			i += 11;
 		} else if (code >= 0xD800 && code < 0xE000) {
@@ -132,7 +132,7 @@ static size_t copy_string(struct buf *out, struct str text, size_t i)
 	return end;
 }
 
-/* A copy of text that strict JSON allows. */
+/* Copy text as strict JSON. */
 static void copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 {
 	size_t len;
@@ -162,7 +162,7 @@ cJSON *json_parse(struct str text, enum json_bare bare, struct err *err)
 		err_set(err, ERR_LIMIT, "larger than %u bytes", JSON_MAX_BYTES);
 		return NULL;
 	}
-	struct shape shape = shape_of(text);
+	struct shape shape = find_shape(text);
 	if (shape.depth > JSON_MAX_DEPTH) {
 		err_set(err, ERR_LIMIT, "nested deeper than %d levels", JSON_MAX_DEPTH);
 		return NULL;
@@ -182,7 +182,7 @@ cJSON *json_parse(struct str text, enum json_bare bare, struct err *err)
 		return root;
 	cJSON_Delete(root);
 	err_set(err, ERR_PARSE, "line %u: not valid JSON",
-		line_at(text, at < shape.bad ? at : shape.bad));
+		find_line(text, at < shape.bad ? at : shape.bad));
 	return NULL;
 }
 
@@ -196,7 +196,7 @@ cJSON *json_parse_file(const char *path, struct buf *text, struct err *err)
 	return root;
 }
 
-/* A string with quotes; what JSON forbids is escaped (RFC 8259, 7). */
+/* Print a string with quotes and escapes (RFC 8259, 7). */
 static void print_string(struct buf *out, const char *s)
 {
 	buf_append_char(out, '"');
@@ -216,7 +216,7 @@ static void print_string(struct buf *out, const char *s)
 	buf_append_char(out, '"');
 }
 
-/* digits / 10^decimals in full. */
+/* Print digits / 10^decimals. */
 static void print_digits(struct buf *out, bool minus, uint64_t digits, int decimals)
 {
 	char text[48];
@@ -233,8 +233,9 @@ static void print_digits(struct buf *out, bool minus, uint64_t digits, int decim
 }
 
 /*
- * A number of at most 15 digits and 12 decimals, as nearly all are: division
- * rounds correctly, so the quotient that equals it has its digits.
+ * Print a number with at most 15 digits and 12 decimals, which nearly all have.
+ * Division rounds correctly, so digits whose quotient equals the number are its
+ * digits. False: the number has more.
  */
 static bool print_decimal(struct buf *out, double value)
 {
@@ -251,7 +252,7 @@ static bool print_decimal(struct buf *out, double value)
 	return false;
 }
 
-/* The shortest of 15 to 17 digits that reads back as the same number. */
+/* Print the fewest of 15 to 17 digits that read back as the same number. */
 static void print_number(struct buf *out, double value)
 {
 	char text[40];
@@ -260,7 +261,7 @@ static void print_number(struct buf *out, double value)
 		buf_append_str(out, "null");
 		return;
 	}
-	/* What is smaller has an exponent. */
+	/* Smaller numbers are printed with an exponent. */
 	if ((value == 0 || fabs(value) >= 1e-4) && print_decimal(out, value))
 		return;
 	for (int digits = 15; digits <= 17; digits++) {
@@ -379,39 +380,36 @@ void json_push_number(cJSON *array, double value)
 			     isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull());
 }
 
-static bool is_integer(const cJSON *node)
-{
-	return cJSON_IsNumber(node) && fabs(node->valuedouble) < 9007199254740992.0 &&
-	       floor(node->valuedouble) == node->valuedouble;
-}
-
 bool json_has_type(const cJSON *node, unsigned int types)
 {
+	double number = cJSON_GetNumberValue(node);
+	bool is_integer = fabs(number) < 9007199254740992.0 && floor(number) == number;
+
 	return ((types & JSON_STRING) && cJSON_IsString(node)) ||
 	       ((types & JSON_NUMBER) && cJSON_IsNumber(node)) ||
-	       ((types & JSON_INTEGER) && is_integer(node)) ||
+	       ((types & JSON_INTEGER) && is_integer) ||
 	       ((types & JSON_BOOL) && cJSON_IsBool(node)) ||
 	       ((types & JSON_OBJECT) && cJSON_IsObject(node)) ||
 	       ((types & JSON_ARRAY) && cJSON_IsArray(node)) ||
 	       ((types & JSON_NULL) && cJSON_IsNull(node));
 }
 
-static int by_key(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
 
 	return strcmp(*x, *y);
 }
 
-/* A name that two of an object's members have, or NULL. */
-static const char *twin_of(const cJSON *object)
+/* A name that two members of an object have, or NULL. */
+static const char *find_duplicate(const cJSON *object)
 {
 	size_t n = 0, room = (size_t)cJSON_GetArraySize(object);
 	const char **names = xcalloc(room + 1, sizeof(*names)), *twin = NULL;
 
 	json_each (member, object)
 		names[n++] = member->string;
-	qsort((void *)names, n, sizeof(*names), by_key);
+	qsort((void *)names, n, sizeof(*names), compare_keys);
 	for (size_t i = 1; i < n && twin == NULL; i++)
 		if (strcmp(names[i - 1], names[i]) == 0)
 			twin = names[i];
@@ -421,7 +419,7 @@ static const char *twin_of(const cJSON *object)
 
 const char *json_duplicate_key(const cJSON *node)
 {
-	const char *twin = cJSON_IsObject(node) ? twin_of(node) : NULL;
+	const char *twin = cJSON_IsObject(node) ? find_duplicate(node) : NULL;
 
 	for (const cJSON *c = node != NULL ? node->child : NULL; twin == NULL && c != NULL;
 	     c = c->next)
@@ -451,7 +449,7 @@ bool json_get_bool(const cJSON *object, const char *key, bool fallback)
 	return cJSON_IsBool(node) ? cJSON_IsTrue(node) : fallback;
 }
 
-/* Where a scan for a path stands. */
+/* Position of a search for a path. */
 struct finder {
 	struct str text;
 	size_t i;
@@ -463,17 +461,8 @@ static void skip_blank(struct finder *f)
 		f->i++;
 }
 
-/* Step over the value at f->i, whatever it is. */
-static void skip_value(struct finder *f)
-{
-	const char *end = f->text.p + f->text.len;
-
-	cJSON_Delete(cJSON_ParseWithLengthOpts(f->text.p + f->i, f->text.len - f->i, &end, 0));
-	f->i = (size_t)(end - f->text.p);
-}
-
-/* Enter the container at f->i; false when it is none. */
-static bool enter(struct finder *f, char open)
+/* Enter the object or array at f->i; false if it is something else. */
+static bool enter_container(struct finder *f, char open)
 {
 	skip_blank(f);
 	if (f->i >= f->text.len || f->text.p[f->i] != open)
@@ -483,10 +472,13 @@ static bool enter(struct finder *f, char open)
 	return true;
 }
 
-/* Past the comma to the next element; false at the end of the container. */
+/* Move to the next element; false at the end of the container. */
 static bool next_element(struct finder *f)
 {
-	skip_value(f);
+	const char *end = f->text.p + f->text.len;
+
+	cJSON_Delete(cJSON_ParseWithLengthOpts(f->text.p + f->i, f->text.len - f->i, &end, 0));
+	f->i = (size_t)(end - f->text.p);
 	skip_blank(f);
 	if (f->i >= f->text.len || f->text.p[f->i] != ',')
 		return false;
@@ -497,7 +489,7 @@ static bool next_element(struct finder *f)
 
 static bool find_member(struct finder *f, struct str name)
 {
-	if (!enter(f, '{'))
+	if (!enter_container(f, '{'))
 		return false;
 	do {
 		size_t start = f->i + 1, end;
@@ -513,25 +505,15 @@ static bool find_member(struct finder *f, struct str name)
 		skip_blank(f);
 		if (end <= f->text.len &&
 		    str_eq(name, (struct str){ f->text.p + start, end - start })) {
-			f->i = start - 1; /* point at the key itself */
+			f->i = start - 1; /* the key */
 			return true;
 		}
 	} while (next_element(f));
 	return false;
 }
 
-static bool find_index(struct finder *f, size_t index)
-{
-	if (!enter(f, '['))
-		return false;
-	for (; index > 0; index--)
-		if (!next_element(f))
-			return false;
-	return true;
-}
-
-/* From a key to its value. */
-static void key_to_value(struct finder *f)
+/* Move from a key to its value. */
+static void skip_key(struct finder *f)
 {
 	if (f->i < f->text.len && f->text.p[f->i] == '"') {
 		f->i = skip_string(f->text, f->i) + 1;
@@ -548,12 +530,15 @@ unsigned int json_line_of(struct str text, const char *path)
 
 	while (*path != '\0') {
 		if (on_key)
-			key_to_value(&f);
+			skip_key(&f);
 		if (*path == '.')
 			path++;
 		if (*path == '[') {
-			if (!find_index(&f, strtoul(path + 1, NULL, 10)))
+			if (!enter_container(&f, '['))
 				return 0;
+			for (size_t i = strtoul(path + 1, NULL, 10); i > 0; i--)
+				if (!next_element(&f))
+					return 0;
 			path += strcspn(path, "]");
 			path += *path == ']';
 			on_key = false;
@@ -567,5 +552,5 @@ unsigned int json_line_of(struct str text, const char *path)
 		}
 	}
 	skip_blank(&f);
-	return line_at(text, f.i);
+	return find_line(text, f.i);
 }

@@ -9,17 +9,17 @@
 #include "base/err.h"
 
 /*
- * cJSON with bounds.  All JSON of ours comes in through json_parse and goes
- * out through json_print; this header is the one home of cJSON's.
+ * cJSON with limits. The program reads all JSON with json_parse and writes it
+ * with json_print; no other header includes cJSON's.
  */
 
 #define JSON_MAX_BYTES (16U * 1024 * 1024)
 #define JSON_MAX_DEPTH 32
 
 /*
- * What becomes of the bare tokens NaN, Infinity and -Infinity, which are not
- * JSON but are what Python writes.  The lenient two (false and true of a bool
- * are the first two) also make U+FFFD of half a surrogate pair (\ud83d).
+ * How to treat the bare tokens NaN, Infinity and -Infinity, which Python writes
+ * although they are not JSON. The lenient two also replace half a surrogate pair
+ * (\ud83d) with U+FFFD. A bool can be passed for the first two.
  */
 enum json_bare {
 	JSON_BARE_REFUSED, /* an error */
@@ -28,34 +28,34 @@ enum json_bare {
 };
 
 /*
- * Parse the whole of text (UTF-8, at most JSON_MAX_BYTES, nested at most
- * JSON_MAX_DEPTH).  Returns a tree the caller frees with cJSON_Delete, or
- * NULL with err: "line 3: ...".
+ * Parse text (UTF-8, at most JSON_MAX_BYTES, nested at most JSON_MAX_DEPTH).
+ * Returns a tree that the caller frees with cJSON_Delete, or NULL with err:
+ * "line 3: ...".
  */
 cJSON *json_parse(struct str text, enum json_bare bare, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* Read and parse a file (at most JSON_MAX_BYTES, a regular file); strict. */
+/* Read and parse a regular file of at most JSON_MAX_BYTES; bare tokens are errors. */
 cJSON *json_parse_file(const char *path, struct buf *text, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* A local tree that is freed where its block ends: AUTO_JSON root = ..; */
+/* A local tree that is freed at the end of its block: AUTO_JSON root = ..; */
 void json_free(cJSON **tree);
 #define AUTO_JSON __attribute__((cleanup(json_free))) cJSON *
 
-/* Append the tree as one line without blanks; non-finite numbers as null. */
+/* Append the tree as one line without spaces; non-finite numbers become null. */
 void json_print(struct buf *out, const cJSON *node);
 
-/* A member for output: NaN and infinities become null. */
+/* Add a member for output: NaN and infinities become null. */
 void json_add_number(cJSON *object, const char *key, double value);
 void json_add_string(cJSON *object, const char *key, const char *value);
-/* Milliseconds since 1970 UTC as RFC 3339; null for 0, which is never. */
+/* Milliseconds since 1970 UTC as RFC 3339; 0 (unknown) becomes null. */
 void json_add_time(cJSON *object, const char *key, int64_t wall_ms);
-/* Text from outside (a log, a file name): made valid UTF-8 and harmless. */
+/* Text from outside (a log, a file name): sanitized to valid UTF-8. */
 void json_add_clean(cJSON *object, const char *key, const char *text);
 
 /*
- * Members for output in one call, which returns the object:
+ * Add several members for output; returns the object:
  *	json_add(row, JTEXT("tag", tag), JNUM("n", n), JBOOL("aa", aa));
  */
 enum json_put {
@@ -86,7 +86,7 @@ cJSON *json_add_all(cJSON *object, const struct json_member *members);
 		.key = (key_), __VA_ARGS__ \
 	}
 #define JNUM(key, value) JSON_MEMBER(key, .number = (double)(value))
-/* Null where it is not above 0. */
+/* Null unless n is above 0. */
 #define JSOME(key, n)	   JNUM(key, (n) > 0 ? (double)(n) : (double)NAN)
 #define JTEXT(key, value)  JSON_MEMBER(key, JSON_PUT_TEXT, .text = (value))
 #define JCLEAN(key, value) JSON_MEMBER(key, JSON_PUT_CLEAN, .text = (value))
@@ -95,14 +95,14 @@ cJSON *json_add_all(cJSON *object, const struct json_member *members);
 /* Milliseconds since 1970 UTC; null for 0. */
 #define JTIME(key, t) JSON_MEMBER(key, JSON_PUT_TIME, .number = (double)(t))
 
-/* A new object at the end of an array; borrowed of it. */
+/* Append a new object to an array, which owns it. */
 cJSON *json_add_row(cJSON *array);
-/* An array of one; item is given to it. */
+/* Make an array of one item, which it takes over. */
 cJSON *json_list_of(cJSON *item);
-/* A number at the end of an array, null where it is not finite. */
+/* Append a number to an array; null if it is not finite. */
 void json_push_number(cJSON *array, double value);
 
-/* The line (1..) where the value at path ("pods[1].gpus") begins; 0: none. */
+/* The line (1..) on which the value at path ("pods[1].gpus") starts; 0: not found. */
 unsigned int json_line_of(struct str text, const char *path);
 
 enum json_type {
@@ -113,25 +113,25 @@ enum json_type {
 	JSON_OBJECT = 1 << 4,
 	JSON_ARRAY = 1 << 5,
 	JSON_NULL = 1 << 6,
-	JSON_REQUIRED = 1 << 7, /* of a key: it must be there */
+	JSON_REQUIRED = 1 << 7, /* the key must be present */
 };
 
-/* Is it of one of those types?  NULL is of none. */
+/* Does node have one of these types? NULL has none. */
 bool json_has_type(const cJSON *node, unsigned int types);
 
 /*
- * A key that stands twice in one object of the tree, the first found, or
- * NULL; borrowed of the tree.  Readers differ in which of the two they take.
+ * The first duplicate key in an object of the tree, or NULL; borrowed from the
+ * tree. Readers differ in which of the two values they take.
  */
 const char *json_duplicate_key(const cJSON *node);
 
-/* The member of an object; NULL: it has none, or is no object. */
+/* The member of an object; NULL if it is missing or object is not an object. */
 static inline const cJSON *json_get(const cJSON *object, const char *key)
 {
 	return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-/* Each element of an array, or member of an object (NULL: none). */
+/* Loop over the elements of an array or the members of an object (NULL: none). */
 #define json_each(item, array) \
 	for (const cJSON *item = json_first(array); (item) != NULL; (item) = (item)->next)
 
@@ -140,7 +140,7 @@ static inline const cJSON *json_first(const cJSON *array)
 	return array != NULL ? array->child : NULL;
 }
 
-/* Getters for members of the right type, or the fallback. */
+/* The value of a member; the fallback if it is missing or has another type. */
 const char *json_get_string(const cJSON *object, const char *key, const char *fallback);
 double json_get_number(const cJSON *object, const char *key, double fallback);
 bool json_get_bool(const cJSON *object, const char *key, bool fallback);

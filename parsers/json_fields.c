@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON objects into structs by tables; the files of a user, and our own. */
+/* Read JSON objects into structs by tables, and write them. */
 #include "parsers/json_fields.h"
 
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 
-/* JSON_AS_CHOICE writes any enum as one. */
+/* JSON_AS_CHOICE stores an enum through an unsigned int *. */
 _Static_assert(sizeof(enum json_kind) == sizeof(unsigned int), "enum");
 
-/* What the value of each kind may be. */
+/* Types that each kind accepts. */
 static const unsigned int json_types[] = {
 	[JSON_AS_TEXT] = JSON_STRING,
 	[JSON_AS_PATH] = JSON_STRING,
@@ -51,7 +51,7 @@ const char *json_join(char out[JSON_PATH_SIZE], const char *path, const char *ke
 	return out;
 }
 
-/* The index of a word, or -1 with the error that lists them all; "" is none. */
+/* The index of a word; -1 with an error that lists all words. */
 static int find_word(const struct json_reader *r, const struct json_field *f, const char *value,
 		     const char *path)
 {
@@ -63,7 +63,7 @@ static int find_word(const struct json_reader *r, const struct json_field *f, co
 	if (index >= 0)
 		return index;
 	if (f->what != NULL)
-		return json_refuse(r, path, "there is no %s \"%s\"", f->what, value);
+		return json_refuse(r, path, "unknown %s \"%s\"", f->what, value);
 	for (; *words != NULL && used < sizeof(list); words++) {
 		if (**words == '\0')
 			continue;
@@ -74,20 +74,8 @@ static int find_word(const struct json_reader *r, const struct json_field *f, co
 	return json_refuse(r, path, "expected %s", list);
 }
 
-static int check_number(const struct json_reader *r, const struct json_field *f, double value,
-			const char *path)
-{
-	bool is_positive = f->low == 0 && f->high == 0;
-
-	if (is_positive ? value > 0 : value >= f->low && value <= f->high)
-		return 0;
-	return is_positive ? json_refuse(r, path, "expected a number above 0")
-			   : json_refuse(r, path, "expected a number from %.15g to %.15g", f->low,
-					 f->high);
-}
-
-/* A text, where it is as the field wants it; owned, NULL with the error. */
-static char *make_text(const struct json_reader *r, const struct json_field *f, const char *text,
+/* Check and copy a text or path; NULL with err. */
+static char *copy_text(const struct json_reader *r, const struct json_field *f, const char *text,
 		       const char *path)
 {
 	if (f->is_right != NULL && !f->is_right(text)) {
@@ -98,8 +86,8 @@ static char *make_text(const struct json_reader *r, const struct json_field *f, 
 								   : xstrdup(text);
 }
 
-/* One entry of a list into place i of it. */
-static int take_entry(const struct json_reader *r, const struct json_field *f, const cJSON *item,
+/* Read an entry of a list into v[i]. */
+static int read_entry(const struct json_reader *r, const struct json_field *f, const cJSON *item,
 		      const char *path, void *v, size_t i)
 {
 	const char *text = cJSON_IsString(item) ? item->valuestring : "";
@@ -112,10 +100,8 @@ static int take_entry(const struct json_reader *r, const struct json_field *f, c
 	}
 	if (f->kind != JSON_AS_INDEXES) {
 		if (text[0] == '\0')
-			return json_refuse(r, path,
-					   "expected a string that is not "
-					   "empty");
-		((char **)v)[i] = make_text(r, f, text, path);
+			return json_refuse(r, path, "expected a non-empty string");
+		((char **)v)[i] = copy_text(r, f, text, path);
 		return ((char **)v)[i] != NULL ? 0 : -1;
 	}
 	if (!(number >= 0) || number > f->high || floor(number) != number)
@@ -124,18 +110,18 @@ static int take_entry(const struct json_reader *r, const struct json_field *f, c
 	indexes[i] = (int)number;
 	for (size_t k = 0; k < i; k++)
 		if (indexes[k] == indexes[i])
-			return json_refuse(r, path, "%s %d stands twice", f->what, indexes[i]);
+			return json_refuse(r, path, "duplicate %s %d", f->what, indexes[i]);
 	return 0;
 }
 
-static int take_list(const struct json_reader *r, const struct json_field *f, const cJSON *array,
+static int read_list(const struct json_reader *r, const struct json_field *f, const cJSON *array,
 		     const char *path, void *base)
 {
 	size_t n = (size_t)cJSON_GetArraySize(array);
 	size_t size = f->kind == JSON_AS_NUMBERS   ? sizeof(double)
 		      : f->kind == JSON_AS_INDEXES ? sizeof(int)
 						   : sizeof(char *);
-	size_t *taken = (size_t *)((char *)base + f->at_n);
+	size_t *n_read = (size_t *)((char *)base + f->at_n);
 	char at[JSON_PATH_SIZE + 24];
 
 	if (n > f->most)
@@ -143,16 +129,16 @@ static int take_list(const struct json_reader *r, const struct json_field *f, co
 	void *v = xcalloc(n + 1, size);
 	memcpy((char *)base + f->at, &v, sizeof(v));
 	json_each (item, array) {
-		print_into(at, "%s[%zu]", path, *taken);
-		if (take_entry(r, f, item, at, v, *taken) != 0)
+		print_into(at, "%s[%zu]", path, *n_read);
+		if (read_entry(r, f, item, at, v, *n_read) != 0)
 			return -1;
-		++*taken;
+		++*n_read;
 	}
 	return 0;
 }
 
-/* One value into its member of base. */
-static int take_value(const struct json_reader *r, const struct json_field *f, const cJSON *node,
+/* Read a value into its member of base. */
+static int read_value(const struct json_reader *r, const struct json_field *f, const cJSON *node,
 		      const char *path, void *base)
 {
 	void *to = (char *)base + f->at;
@@ -161,7 +147,7 @@ static int take_value(const struct json_reader *r, const struct json_field *f, c
 	switch (f->kind) {
 	case JSON_AS_TEXT:
 	case JSON_AS_PATH:
-		*(char **)to = make_text(r, f, node->valuestring, path);
+		*(char **)to = copy_text(r, f, node->valuestring, path);
 		return *(char **)to != NULL ? 0 : -1;
 	case JSON_AS_CHARS:
 		(void)snprintf(to, f->most, "%s", node->valuestring);
@@ -183,8 +169,12 @@ static int take_value(const struct json_reader *r, const struct json_field *f, c
 	case JSON_AS_NUMBER:
 	case JSON_AS_INTEGER:
 	case JSON_AS_COUNT:
-		if (check_number(r, f, node->valuedouble, path) != 0)
-			return -1;
+		if (f->low == 0 && f->high == 0 && !(node->valuedouble > 0))
+			return json_refuse(r, path, "expected a number above 0");
+		if ((f->low != 0 || f->high != 0) &&
+		    !(node->valuedouble >= f->low && node->valuedouble <= f->high))
+			return json_refuse(r, path, "expected a number from %.15g to %.15g", f->low,
+					   f->high);
 		if (f->kind == JSON_AS_NUMBER)
 			*(double *)to = node->valuedouble * (f->scale != 0 ? f->scale : 1);
 		else if (f->kind == JSON_AS_INTEGER)
@@ -199,7 +189,7 @@ static int take_value(const struct json_reader *r, const struct json_field *f, c
 	case JSON_AS_PATHS:
 	case JSON_AS_NUMBERS:
 	case JSON_AS_INDEXES:
-		return take_list(r, f, node, path, base);
+		return read_list(r, f, node, path, base);
 	case JSON_AS_OBJECT:
 		if (json_read_object(r, f->fields, node, path, to) != 0)
 			return -1;
@@ -210,8 +200,8 @@ static int take_value(const struct json_reader *r, const struct json_field *f, c
 	return 0;
 }
 
-/* "a string or null" for a set of types. */
-static void type_words(unsigned int types, char *out, size_t size)
+/* Write "a string or null" for a set of types. */
+static void describe_types(unsigned int types, char *out, size_t size)
 {
 	static const struct {
 		unsigned int type;
@@ -231,12 +221,12 @@ static void type_words(unsigned int types, char *out, size_t size)
 						 used > 0 ? " or " : "", words[i].word);
 }
 
-/* The types that the value of a field may be of. */
-static unsigned int types_of(const struct json_reader *r, const struct json_field *f)
+/* The types that the value of a field may have. */
+static unsigned int get_types(const struct json_reader *r, const struct json_field *f)
 {
 	unsigned int types = f->types | json_types[f->kind];
 
-	/* A NUMBER that is to be whole. */
+	/* A NUMBER that must be whole. */
 	if ((f->types & JSON_INTEGER) != 0)
 		types &= ~(unsigned int)JSON_NUMBER;
 	if (r->nulls && (types & JSON_REQUIRED) == 0)
@@ -255,15 +245,14 @@ static int check_member(const struct json_reader *r, const struct json_field *fi
 	if (fields->name == NULL)
 		return json_refuse(r, full, "unknown key");
 	if (json_get(object, member->string) != member)
-		return json_refuse(r, full, "this key stands twice");
-	if (!json_has_type(member, types_of(r, fields))) {
-		type_words(types_of(r, fields), words, sizeof(words));
+		return json_refuse(r, full, "duplicate key");
+	if (!json_has_type(member, get_types(r, fields))) {
+		describe_types(get_types(r, fields), words, sizeof(words));
 		return json_refuse(r, full, "expected %s", words);
 	}
 	return 0;
 }
 
-/* Hold an object against its table. */
 static int check_keys(const struct json_reader *r, const struct json_field *fields,
 		      const cJSON *object, const char *path)
 {
@@ -290,12 +279,11 @@ int json_read_object(const struct json_reader *r, const struct json_field *field
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
 		const cJSON *value = json_get(object, f->name);
 
-		/* Where null may stand it is as good as nothing, but where
-		 * it has a meaning of its own. */
+		/* An allowed null means the same as a missing key; OTHER may give it a meaning. */
 		if (value == NULL ||
 		    (cJSON_IsNull(value) && (r->nulls || f->kind != JSON_AS_OTHER)))
 			continue;
-		if (take_value(r, f, value, json_join(at, path, f->name), base) != 0)
+		if (read_value(r, f, value, json_join(at, path, f->name), base) != 0)
 			return -1;
 	}
 	return 0;
@@ -361,7 +349,7 @@ void json_read_known(const struct json_field *fields, const cJSON *object, void 
 		const cJSON *value = json_get(object, f->name);
 
 		if (json_has_type(value, json_types[f->kind]))
-			(void)take_value(&quiet, f, value, "", base);
+			(void)read_value(&quiet, f, value, "", base);
 	}
 }
 

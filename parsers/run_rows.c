@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs out of tables (JSON, CSV); called by the leaderboard's command. */
+/* Read runs from tables (JSON, CSV). */
 #include "parsers/run_rows.h"
 
 #include <stdlib.h>
@@ -17,9 +17,9 @@ struct reader {
 	const struct run_rows_cb *cb;
 	void *user;
 	struct err *err;
-	cJSON *keys;		    /* owned; those of a run, as an object */
-	bool is_other;		    /* this row is of no run: a group, a score */
-	char *unknown[MAX_UNKNOWN]; /* owned; keys that were told of */
+	cJSON *keys;		    /* owned; an object with all keys of a run */
+	bool is_other;		    /* this row is not a run: a group, a score */
+	char *unknown[MAX_UNKNOWN]; /* owned; unknown keys that were reported */
 	size_t n_unknown;
 	int n_rows;
 };
@@ -40,8 +40,8 @@ static int fail(struct reader *r, const char *key, const char *what)
 	return err_set(r->err, ERR_PARSE, "%s:%zu: %s: %s", r->name, r->line, key, what);
 }
 
-/* Tell of a key that no run has, once. */
-static void tell_unknown(struct reader *r, const char *key)
+/* Report a key that runs do not have, once. */
+static void report_unknown(struct reader *r, const char *key)
 {
 	for (size_t i = 0; i < r->n_unknown; i++)
 		if (strcmp(r->unknown[i], key) == 0)
@@ -53,19 +53,10 @@ static void tell_unknown(struct reader *r, const char *key)
 		r->cb->on_unknown(r->user, key);
 }
 
-/* The key of a number of a run; NULL: it is another one. */
+/* Find the key of a number in struct run, or NULL. */
 static const struct number_key *find_number(const char *name)
 {
 	return array_find(one, number_keys, LENGTH(number_keys), strcmp(one->name, name) == 0);
-}
-
-/* Of a run, of a row that is of no run, or of what is under way of one. */
-static bool is_known(const struct reader *r, const char *name)
-{
-#define X(member) " " #member
-	return json_get(r->keys, name) != NULL ||
-	       str_is_among(str_from(name), "file group sha256 kind //" RUN_LIVE_LIST(X));
-#undef X
 }
 
 static int set_number(struct reader *r, struct run *run, const struct number_key *key,
@@ -79,19 +70,8 @@ static int set_number(struct reader *r, struct run *run, const struct number_key
 	if (!isfinite(value))
 		return fail(r, key->name, "not a finite number");
 	if (value <= 0 && str_ends_with(str_from(key->name), "_bpb"))
-		return fail(r, key->name, "not above 0 (a cell without a value is empty)");
+		return fail(r, key->name, "not above 0 (leave a cell without a value empty)");
 	memcpy((char *)run + key->offset, &value, sizeof(value));
-	return 0;
-}
-
-static int set_index(struct reader *r, struct run *run, const cJSON *item)
-{
-	double index = item->valuedouble;
-
-	if ((cJSON_IsString(item) && !str_to_double(str_from(item->valuestring), &index)) ||
-	    !(index >= 0 && index < 1e9))
-		return fail(r, "run_index", "not a number from 0");
-	run->run_index = (unsigned int)index;
 	return 0;
 }
 
@@ -115,42 +95,50 @@ static int set_text(struct reader *r, struct run_row *row, const char *key, cons
 			row->run.final_class = run_class_names[i];
 	} else if (strcmp(key, "status") == 0) {
 		if ((i = str_index(run_status_names, text)) < 0)
-			return fail(r, key, "not a status of a run");
+			return fail(r, key, "unknown status");
 		row->run.status = (enum run_status)i;
 	}
 	return 0;
 }
 
-/* One member into the row; what is not kept of a row is let pass. */
+/* Store a member in the row; known keys that a row does not keep are ignored. */
 static int set_member(struct reader *r, struct run_row *row, const cJSON *item)
 {
 	const struct number_key *number = find_number(item->string);
 
-	/* A status that is there and empty: nobody knows how it ended. */
+	/* An empty status: it is unknown how the run ended. */
 	if (cJSON_IsNull(item) && strcmp(item->string, "status") == 0)
 		row->run.status = RUN_UNKNOWN;
 	if (cJSON_IsNull(item))
 		return 0;
 	if (number != NULL)
 		return set_number(r, &row->run, number, item);
-	if (!is_known(r, item->string))
-		tell_unknown(r, item->string);
-	else if (strcmp(item->string, "run_index") == 0)
-		return set_index(r, &row->run, item);
-	else if (cJSON_IsString(item))
+#define X(member) " " #member
+	if (json_get(r->keys, item->string) == NULL &&
+	    !str_is_among(str_from(item->string), "file group sha256 kind //" RUN_LIVE_LIST(X)))
+		report_unknown(r, item->string);
+#undef X
+	else if (strcmp(item->string, "run_index") == 0) {
+		double index = item->valuedouble;
+
+		if ((cJSON_IsString(item) && !str_to_double(str_from(item->valuestring), &index)) ||
+		    !(index >= 0 && index < 1e9))
+			return fail(r, "run_index", "not a number of 0 or more");
+		row->run.run_index = (unsigned int)index;
+	} else if (cJSON_IsString(item))
 		return set_text(r, row, item->string, item->valuestring);
 	return 0;
 }
 
-static void row_init(struct run_row *row)
+static void init_row(struct run_row *row)
 {
 	*row = (struct run_row){ 0 };
 	run_init(&row->run);
 	row->run.status = RUN_FINISHED;
 }
 
-/* Derive what a table often leaves out, and give the row. */
-static void row_give(struct reader *r, struct run_row *row)
+/* Compute ms_per_step if it is missing, and call on_row unless the row is not a run. */
+static void report_row(struct reader *r, struct run_row *row)
 {
 	struct run *run = &row->run;
 	bool is_other = r->is_other;
@@ -164,13 +152,13 @@ static void row_give(struct reader *r, struct run_row *row)
 	r->cb->on_row(r->user, row);
 }
 
-/* A row as an object; wrong: what else is the matter with it, or NULL. */
+/* Read a row; wrong: an error that was found before, or NULL. */
 static int read_members(struct reader *r, const cJSON *object, const char *wrong)
 {
 	struct run_row row;
 	int status = 0;
 
-	row_init(&row);
+	init_row(&row);
 	json_each (item, object) {
 		if (status == 0)
 			status = set_member(r, &row, item);
@@ -178,7 +166,7 @@ static int read_members(struct reader *r, const cJSON *object, const char *wrong
 	if (status == 0 && wrong != NULL)
 		status = fail(r, "row", wrong);
 	if (status == 0)
-		row_give(r, &row);
+		report_row(r, &row);
 	run_release(&row.run);
 	return status;
 }
@@ -187,10 +175,11 @@ static int read_object(struct reader *r, const cJSON *object)
 {
 	if (cJSON_IsObject(object))
 		return read_members(r, object, NULL);
-	return err_set(r->err, ERR_PARSE, "%s:%zu: a row must be an object", r->name, r->line);
+	return err_set(r->err, ERR_PARSE, "%s:%zu: expected an object for each row", r->name,
+		       r->line);
 }
 
-/* Keys of a seed's object, and the number of a run that each is. */
+/* Keys of a seed in a submission.json, and the member of struct run for each. */
 static const struct number_key seed_keys[] = {
 	{ "seed", offsetof(struct run, seed) },
 	{ "val_bpb", offsetof(struct run, final_bpb) },
@@ -209,38 +198,24 @@ static const struct number_key seed_keys[] = {
 	{ "bytes_code", offsetof(struct run, code_bytes) },
 };
 
-/* Is it the submission.json of a record? */
-static bool is_submission(const cJSON *root)
-{
-	const cJSON *seeds = json_get(root, "seed_results");
-
-	return cJSON_IsObject(root) && (cJSON_IsObject(seeds) || cJSON_IsArray(seeds) ||
-					cJSON_IsArray(json_get(root, "bpb")));
-}
-
-/* A template's 0 stands for a value that is not there; a seed may be 0. */
-static bool is_told(const cJSON *item, size_t offset)
-{
-	return cJSON_IsNumber(item) && isfinite(item->valuedouble) &&
-	       (item->valuedouble > 0 || offset == offsetof(struct run, seed));
-}
-
-/* One seed: its name in the file is its seed unless it tells another. */
+/* Read a seed; its key in seed_results is the seed unless it has a "seed". */
 static int read_seed(struct reader *r, const cJSON *root, const cJSON *seed)
 {
 	struct run_row row;
 
 	if (!cJSON_IsObject(seed))
-		return err_set(r->err, ERR_PARSE, "%s: seed_results: expected an object a seed",
+		return err_set(r->err, ERR_PARSE, "%s: seed_results: expected one object per seed",
 			       r->name);
-	row_init(&row);
+	init_row(&row);
 	row.group = json_get_string(root, "name", NULL);
 	if (seed->string != NULL)
 		(void)str_to_double(str_from(seed->string), &row.run.seed);
 	for (size_t i = 0; i < LENGTH(seed_keys); i++) {
 		const cJSON *item = json_get(seed, seed_keys[i].name);
 
-		if (is_told(item, seed_keys[i].offset))
+		/* A template has 0 for a missing value; only a seed can be 0. */
+		if (cJSON_IsNumber(item) && isfinite(item->valuedouble) &&
+		    (item->valuedouble > 0 || seed_keys[i].offset == offsetof(struct run, seed)))
 			memcpy((char *)&row.run + seed_keys[i].offset, &item->valuedouble,
 			       sizeof(double));
 	}
@@ -252,42 +227,38 @@ static int read_seed(struct reader *r, const cJSON *root, const cJSON *seed)
 	return 0;
 }
 
-static int read_value(struct reader *r, const cJSON *root, const cJSON *value)
-{
-	struct run_row row;
-
-	if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble) || value->valuedouble <= 0)
-		return err_set(r->err, ERR_PARSE, "%s: bpb[%d]: expected a number above 0", r->name,
-			       r->n_rows);
-	row_init(&row);
-	row.group = json_get_string(root, "name", NULL);
-	row.run.final_bpb = value->valuedouble;
-	r->cb->on_row(r->user, &row);
-	r->n_rows++;
-	return 0;
-}
-
-/* Give a finished run for each seed. */
+/* Read the seeds of a submission.json, or the values of a baseline. */
 static int read_submission(struct reader *r, const cJSON *root)
 {
 	const cJSON *list = json_get(root, "seed_results");
-	bool has_seeds = cJSON_IsObject(list) || cJSON_IsArray(list);
-	int status = 0;
+	struct run_row row;
 
-	if (!has_seeds)
-		list = json_get(root, "bpb");
-	json_each (item, list) {
-		if (status == 0)
-			status = has_seeds ? read_seed(r, root, item) : read_value(r, root, item);
+	if (cJSON_IsObject(list) || cJSON_IsArray(list)) {
+		json_each (seed, list)
+			if (read_seed(r, root, seed) != 0)
+				return -1;
+		return 0;
 	}
-	return status;
+	json_each (value, json_get(root, "bpb")) {
+		if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble) ||
+		    value->valuedouble <= 0)
+			return err_set(r->err, ERR_PARSE, "%s: bpb[%d]: expected a number above 0",
+				       r->name, r->n_rows);
+		init_row(&row);
+		row.group = json_get_string(root, "name", NULL);
+		row.run.final_bpb = value->valuedouble;
+		r->cb->on_row(r->user, &row);
+		r->n_rows++;
+	}
+	return 0;
 }
 
-/* An array of rows, one row, or one row a line. */
+/* Read an array of rows, a single row, or one row per line. */
 static int read_json(struct reader *r, struct str text)
 {
 	struct str rest = text, line;
 	cJSON *root = json_parse(text, JSON_BARE_NULL, NULL);
+	const cJSON *seeds = json_get(root, "seed_results");
 	int status = 0;
 
 	if (cJSON_IsArray(root)) {
@@ -296,7 +267,8 @@ static int read_json(struct reader *r, struct str text)
 			if (status == 0)
 				status = read_object(r, item);
 		}
-	} else if (is_submission(root)) {
+	} else if (cJSON_IsObject(seeds) || cJSON_IsArray(seeds) ||
+		   cJSON_IsArray(json_get(root, "bpb"))) {
 		status = read_submission(r, root);
 	} else if (root != NULL) {
 		r->line++;
@@ -320,8 +292,8 @@ static int read_json(struct reader *r, struct str text)
 }
 
 /*
- * The next cell of CSV (RFC 4180) into out; *end tells what came behind it:
- * ',' or '\n' or 0 at the end of the text.  -1: a quote that never ends.
+ * Read the next cell of CSV (RFC 4180) into out. *end is the byte after it: ',',
+ * '\n', or 0 at the end of the text. -1: unterminated quote.
  */
 static int next_cell(struct str *rest, struct buf *out, char *end)
 {
@@ -353,7 +325,7 @@ static int next_cell(struct str *rest, struct buf *out, char *end)
 }
 
 /* Read the header into names (owned by the caller); returns the number of columns, or -1. */
-static int read_head(struct reader *r, struct str *rest, char *names[MAX_COLUMNS])
+static int read_header(struct reader *r, struct str *rest, char *names[MAX_COLUMNS])
 {
 	AUTO_BUF cell = buf_new(CELL_MAX);
 	char end = ',';
@@ -375,7 +347,7 @@ static int read_head(struct reader *r, struct str *rest, char *names[MAX_COLUMNS
 			if (find_number(names[i]) != NULL)
 				return n;
 		err_set(r->err, ERR_PARSE,
-			"%s:1: no column is named like a number of a run (seed, final_bpb, ..)",
+			"%s:1: no column has the name of a number of a run (seed, final_bpb, ..)",
 			r->name);
 	}
 	while (n > 0)
@@ -383,7 +355,7 @@ static int read_head(struct reader *r, struct str *rest, char *names[MAX_COLUMNS
 	return -1;
 }
 
-/* One line of CSV: an object of texts; what is empty is null. */
+/* Read a line of CSV through an object of strings; empty cells are null. */
 static int read_line(struct reader *r, struct str *rest, char *const *names, int n)
 {
 	AUTO_JSON object = cJSON_CreateObject();
@@ -395,9 +367,9 @@ static int read_line(struct reader *r, struct str *rest, char *const *names, int
 	r->line++;
 	for (int i = 0; end == ',' && wrong == NULL; i++) {
 		if (next_cell(rest, &cell, &end) != 0)
-			wrong = "a quote does not end";
+			wrong = "unterminated quote";
 		else if (i >= n)
-			wrong = "more cells than the head has";
+			wrong = "more cells than the header";
 		if (wrong != NULL)
 			break;
 		bool is_null = cell.len == 0 || strcmp(cell.data, "null") == 0;
@@ -410,7 +382,7 @@ static int read_line(struct reader *r, struct str *rest, char *const *names, int
 static int read_csv(struct reader *r, struct str rest)
 {
 	char *names[MAX_COLUMNS];
-	int n = read_head(r, &rest, names), status = n < 0 ? -1 : 0;
+	int n = read_header(r, &rest, names), status = n < 0 ? -1 : 0;
 
 	while (status == 0 && rest.len > 0)
 		status = read_line(r, &rest, names, n);

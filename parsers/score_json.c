@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The JSON of a verifier or benchmark to one score that does or does not
- * count, and to a row of `parse` and a line of the leaderboard.
- */
+/* Read the score of a verifier or benchmark from its JSON, and decide whether it counts. */
 #include "parsers/score_json.h"
 
 #include <stdio.h>
@@ -10,9 +7,9 @@
 
 #include "base/utf8.h"
 
-/* Braces without an end that are looked into. */
+/* Unclosed objects for which the whole text is searched. */
 #define MAX_OPEN 64
-/* Sizes of what can be measured. */
+/* Limits of a possible measurement. */
 #define LEAST_SIZE 1e-15
 #define MOST_SIZE  1e15
 
@@ -31,7 +28,7 @@ bool score_is_possible(const char *key, double value)
 		return false;
 	if (value > 0 || key == NULL)
 		return true;
-	last = strrchr(key, '_'); /* "step_ms" ends with ms */
+	last = strrchr(key, '_'); /* "step_ms" is in ms */
 	return !str_is_among(str_from(last != NULL ? last + 1 : key),
 			     "ns us ms s sec seconds minutes hours time cycles "
 			     "latency duration bytes kb mb gb size") &&
@@ -49,8 +46,8 @@ bool score_json_counts(const struct score_json *score)
 	return score->passed && isfinite(score->value);
 }
 
-/* The length of the object that text begins with, or 0 when it has no end. */
-static size_t object_length(struct str text)
+/* Length of the object at the start of text, or 0 if it is not closed. */
+static size_t find_object_length(struct str text)
 {
 	size_t depth = 0;
 
@@ -69,16 +66,16 @@ static size_t object_length(struct str text)
 	return 0;
 }
 
-/* The objects of a text that begin a line, or follow another. */
+/* Loop over the objects in a text that start a line or follow another object. */
 struct scan {
 	struct str rest;
-	size_t open; /* braces so far that are never closed */
+	size_t open; /* unclosed objects so far */
 };
 
 /*
- * The next object, or NULL at the end.  Looking for the end of one that has
- * none costs the rest of the text, so it is done so often; after that an
- * object has to end in its line.
+ * The next object, or NULL at the end. The search for the end of an unclosed
+ * object reads the rest of the text, so after MAX_OPEN of them an object must end
+ * in its line.
  */
 static cJSON *next_object(struct scan *scan)
 {
@@ -91,7 +88,7 @@ static cJSON *next_object(struct scan *scan)
 			continue;
 		if (scan->open >= MAX_OPEN)
 			(void)str_next(&rest, '\n', &at);
-		at.len = object_length(at);
+		at.len = find_object_length(at);
 		if (at.len == 0) {
 			scan->open++;
 			continue;
@@ -121,11 +118,11 @@ static cJSON *parse_object(struct str text, struct err *err)
 		root = next;
 	}
 	if (root == NULL)
-		err_set(err, ERR_NODATA, "no JSON object in it");
+		err_set(err, ERR_NODATA, "the output contains no JSON object");
 	return root;
 }
 
-/* Does another object of the text give the score's key another value? */
+/* Has another object of the text a different value for the score's key? */
 static bool is_contradicted(const struct score_json *score, struct str text)
 {
 	const cJSON *value = json_get(score->root, score->key);
@@ -142,8 +139,8 @@ static bool is_contradicted(const struct score_json *score, struct str text)
 	return other;
 }
 
-/* A text that begins with a word of failure: "failed", "errors", .. */
-static bool tells_failure(const cJSON *node)
+/* Does a string start with a word for failure: "failed", "errors", ..? */
+static bool reports_failure(const cJSON *node)
 {
 	static const char *const words[] = { "fail", "error", "timeout", "invalid", "crash" };
 
@@ -153,36 +150,12 @@ static bool tells_failure(const cJSON *node)
 	return false;
 }
 
-/* Whether a case failed, whatever the whole says of itself. */
-static bool has_failed_case(const cJSON *cases)
-{
-	if (!cJSON_IsArray(cases))
-		return false;
-	json_each (node, cases) {
-		if (tells_failure(json_get(node, "status")))
-			return true;
-	}
-	return false;
-}
-
-/* The part by which a verifier contradicts its own "passed", or NULL. */
-static const char *find_failed_part(const cJSON *root)
-{
-	const cJSON *errors = json_get(root, "errors");
-	const cJSON *source = json_get(root, "source_integrity");
-	const cJSON *cases = json_get(root, "cases");
-
-	if (cJSON_IsArray(errors) && errors->child != NULL)
-		return errors->string;
-	if (tells_failure(source))
-		return source->string;
-	return has_failed_case(cases) ? cases->string : NULL;
-}
-
 const char *score_json_denial(const cJSON *root)
 {
 	static const char *const keys[] = { "correct", "passed", "valid", "success", "ok" };
-	const cJSON *error = json_get(root, "error");
+	const cJSON *error = json_get(root, "error"), *errors = json_get(root, "errors");
+	const cJSON *source = json_get(root, "source_integrity");
+	const cJSON *cases = json_get(root, "cases");
 
 	for (size_t i = 0; i < LENGTH(keys); i++) {
 		const cJSON *node = json_get(root, keys[i]);
@@ -192,7 +165,16 @@ const char *score_json_denial(const cJSON *root)
 	}
 	if (cJSON_IsString(error) && error->valuestring[0] != '\0')
 		return error->string;
-	return find_failed_part(root);
+	/* Parts that contradict a "passed". */
+	if (cJSON_IsArray(errors) && errors->child != NULL)
+		return errors->string;
+	if (reports_failure(source))
+		return source->string;
+	json_each (node, cJSON_IsArray(cases) ? cases : NULL) {
+		if (reports_failure(json_get(node, "status")))
+			return cases->string;
+	}
+	return NULL;
 }
 
 static void pick_value(struct score_json *score, const char *key)
@@ -211,48 +193,40 @@ static void pick_value(struct score_json *score, const char *key)
 		score->key != NULL && score_is_possible(score->key, value) ? value : (double)NAN;
 }
 
-/* Say why the value of the score's key is none. */
-static void explain_value(struct score_json *score)
-{
-	const cJSON *node = json_get(score->root, score->key);
-
-	if (!cJSON_IsNumber(node) || !isfinite(node->valuedouble))
-		print_into(score->why, "\"%.100s\" is not a finite number", score->key);
-	else if (score->doubtful)
-		print_into(score->why, "\"%.100s\" is %g: nothing measures that", score->key,
-			   node->valuedouble);
-	else
-		print_into(score->why, "\"%.100s\" is not above 0", score->key);
-}
-
+/* Set score->why: why the score does not count. */
 static void explain(struct score_json *score, const char *key)
 {
-	const char *name = key != NULL ? key : "score";
+	const cJSON *node = json_get(score->root, score->key);
 
 	score->why[0] = '\0';
 	if (score->has_status && !score_status_passes(score->status))
 		print_into(score->why, "status is \"%s\"", score->status);
 	else if (score->denied != NULL)
-		print_into(score->why, "its \"%s\" says that it failed", score->denied);
+		print_into(score->why, "\"%s\" reports a failure", score->denied);
 	else if (!score->passed)
-		print_into(score->why, "it says verified: false");
+		print_into(score->why, "\"verified\" is false");
 	else if (score->key == NULL)
-		print_into(score->why, "it has no \"%s\"", name);
-	else if (!isfinite(score->value))
-		explain_value(score);
+		print_into(score->why, "the JSON has no \"%s\"", key != NULL ? key : "score");
+	else if (isfinite(score->value))
+		return;
+	else if (!cJSON_IsNumber(node) || !isfinite(node->valuedouble))
+		print_into(score->why, "\"%.100s\" is not a finite number", score->key);
+	else if (score->doubtful)
+		print_into(score->why, "\"%.100s\" is %g: not a possible measurement", score->key,
+			   node->valuedouble);
+	else
+		print_into(score->why, "\"%.100s\" is not above 0", score->key);
 }
 
-/* Where it says two things none of them is taken. */
-static bool look_for_doubt(struct score_json *score, struct str text)
+/* Reject a score that is ambiguous, and say why. */
+static bool reject_ambiguous(struct score_json *score, struct str text)
 {
 	const char *twin = json_duplicate_key(score->root);
 
 	if (twin != NULL)
-		print_into(score->why, "\"%.100s\" stands twice in it", twin);
+		print_into(score->why, "duplicate key \"%.100s\"", twin);
 	else if (score->key != NULL && is_contradicted(score, text))
-		print_into(score->why,
-			   "two JSON objects in it, each with another "
-			   "\"%.80s\"",
+		print_into(score->why, "two JSON objects with different values of \"%.80s\"",
 			   score->key);
 	else
 		return false;
@@ -276,7 +250,7 @@ int score_json_read(struct score_json *score, struct str text, const char *key, 
 	score->passed = (!score->has_status || score_status_passes(score->status)) &&
 			(verified == NULL || score->verified) && score->denied == NULL;
 	pick_value(score, key);
-	if (!look_for_doubt(score, text))
+	if (!reject_ambiguous(score, text))
 		explain(score, key);
 	return 0;
 }
@@ -288,35 +262,16 @@ void score_json_release(struct score_json *score)
 	score->key = NULL;
 }
 
-/* Both lack the member, or both have it and it is equal. */
-static bool same_member(const cJSON *a, const cJSON *b, const char *key)
+/* The first of these keys whose value differs (missing in both: equal), or NULL. */
+static const char *find_difference(const cJSON *a, const cJSON *b, const char *const *keys)
 {
-	const cJSON *x = json_get(a, key);
-	const cJSON *y = json_get(b, key);
+	for (; *keys != NULL; keys++) {
+		const cJSON *x = json_get(a, *keys), *y = json_get(b, *keys);
 
-	if (x == NULL || y == NULL)
-		return x == y;
-	return cJSON_Compare(x, y, 1);
-}
-
-/* The first of keys in which the objects differ, or NULL. */
-static const char *first_difference(const cJSON *a, const cJSON *b, const char *const *keys)
-{
-	for (; *keys != NULL; keys++)
-		if (!same_member(a, b, *keys))
+		if (x == NULL || y == NULL ? x != y : !cJSON_Compare(x, y, 1))
 			return *keys;
+	}
 	return NULL;
-}
-
-/* What makes a case the same case; never what was measured of it. */
-static const char *case_difference(const cJSON *a, const cJSON *b)
-{
-	static const char *const keys[] = {
-		"name",	  "rows",    "dim",	 "numel",   "seed",	     "tolerance",
-		"tokens", "d_model", "d_hidden", "experts", "route_profile", NULL,
-	};
-
-	return first_difference(a, b, keys);
 }
 
 bool score_json_same_work(const struct score_json *a, const struct score_json *b, char *why,
@@ -324,9 +279,14 @@ bool score_json_same_work(const struct score_json *a, const struct score_json *b
 {
 	static const char *const keys[] = { "mode",	"tolerance", "device", "torch", "cuda",
 					    "compiler", "repeats",   "warmup", NULL };
+	/* What identifies a case, not what was measured. */
+	static const char *const case_keys[] = { "name",    "rows",	     "dim",
+						 "numel",   "seed",	     "tolerance",
+						 "tokens",  "d_model",	     "d_hidden",
+						 "experts", "route_profile", NULL };
 	const cJSON *x = json_get(a->root, "cases");
 	const cJSON *y = json_get(b->root, "cases");
-	const char *key = first_difference(a->root, b->root, keys);
+	const char *key = find_difference(a->root, b->root, keys);
 
 	if (key != NULL) {
 		(void)snprintf(why, why_size, "\"%s\" differs", key);
@@ -335,14 +295,14 @@ bool score_json_same_work(const struct score_json *a, const struct score_json *b
 	if (!cJSON_IsArray(x) || !cJSON_IsArray(y))
 		return true;
 	if (cJSON_GetArraySize(x) != cJSON_GetArraySize(y)) {
-		(void)snprintf(why, why_size, "%d cases against %d", cJSON_GetArraySize(x),
+		(void)snprintf(why, why_size, "%d cases vs. %d", cJSON_GetArraySize(x),
 			       cJSON_GetArraySize(y));
 		return false;
 	}
 	x = x->child;
 	y = y->child;
 	for (int i = 0; x != NULL && y != NULL; i++, x = x->next, y = y->next) {
-		key = case_difference(x, y);
+		key = find_difference(x, y, case_keys);
 		if (key != NULL) {
 			(void)snprintf(why, why_size, "\"%s\" of cases[%d] differs", key, i);
 			return false;
@@ -367,7 +327,7 @@ const cJSON *score_case_best(const cJSON *node, const char *key, const cJSON **m
 	return best;
 }
 
-/* A member that only this task's output has; NULL part: at the top. */
+/* Keys by which the output of a task is recognized; part NULL: at the top. */
 static const struct {
 	const char *part, *key, *task;
 } tasks[] = {
@@ -377,21 +337,8 @@ static const struct {
 	{ "plan", "scratchpad_kb", "tensor_layout" },
 };
 
-static void find_task(struct score_row *row)
-{
-	const cJSON *root = row->json.root;
-
-	(void)utf8_clean(row->task, sizeof(row->task), str_from(json_get_string(root, "task", "")));
-	for (size_t i = 0; row->task[0] == '\0' && i < LENGTH(tasks); i++) {
-		const cJSON *part = tasks[i].part != NULL ? json_get(root, tasks[i].part) : root;
-
-		if (json_get(part, tasks[i].key) != NULL)
-			print_into(row->task, "%s", tasks[i].task);
-	}
-}
-
-/* A number of the top, or the one that all cases agree on; else absent. */
-static double common_number(const cJSON *root, const char *key)
+/* A number at the top, or the one that all cases share; else NAN. */
+static double read_common(const cJSON *root, const char *key)
 {
 	const cJSON *cases = json_get(root, "cases");
 	double value = json_get_number(root, key, (double)NAN);
@@ -428,20 +375,6 @@ static void name_group(struct score_row *row)
 			       row->repeats);
 }
 
-/*
- * Enough of a verifier's output to be one; a run's own files are none, nor
- * are rows about files.
- */
-static bool is_score(const struct score_json *json)
-{
-	const cJSON *root = json->root;
-
-	return json->key != NULL && json_get(root, "run_id") == NULL &&
-	       json_get(root, "file") == NULL &&
-	       (json->has_status || json->mode[0] != '\0' ||
-		cJSON_IsArray(json_get(root, "cases")));
-}
-
 int score_row_read(struct score_row *row, struct str text, struct err *err)
 {
 	*row = (struct score_row){ .warmup = (double)NAN };
@@ -449,15 +382,26 @@ int score_row_read(struct score_row *row, struct str text, struct err *err)
 		return err_set(err, ERR_LIMIT, "too long for a score");
 	if (score_json_read(&row->json, text, NULL, err) != 0)
 		return -1;
-	if (!is_score(&row->json)) {
+	const cJSON *root = row->json.root;
+	/* Files of a run and rows about files also contain scores. */
+	if (row->json.key == NULL || json_get(root, "run_id") != NULL ||
+	    json_get(root, "file") != NULL ||
+	    (!row->json.has_status && row->json.mode[0] == '\0' &&
+	     !cJSON_IsArray(json_get(root, "cases")))) {
 		score_json_release(&row->json);
-		return err_set(err, ERR_NODATA, "a JSON object, but no verifier's score");
+		return err_set(err, ERR_NODATA, "a JSON object without a verifier's score");
 	}
-	const cJSON *cases = json_get(row->json.root, "cases");
+	const cJSON *cases = json_get(root, "cases");
 	row->n_cases = cJSON_IsArray(cases) ? (size_t)cJSON_GetArraySize(cases) : 0;
-	row->warmup = common_number(row->json.root, "warmup");
-	row->repeats = common_number(row->json.root, "repeats");
-	find_task(row);
+	row->warmup = read_common(root, "warmup");
+	row->repeats = read_common(root, "repeats");
+	(void)utf8_clean(row->task, sizeof(row->task), str_from(json_get_string(root, "task", "")));
+	for (size_t i = 0; row->task[0] == '\0' && i < LENGTH(tasks); i++) {
+		const cJSON *part = tasks[i].part != NULL ? json_get(root, tasks[i].part) : root;
+
+		if (json_get(part, tasks[i].key) != NULL)
+			print_into(row->task, "%s", tasks[i].task);
+	}
 	name_group(row);
 	return 0;
 }
@@ -484,21 +428,6 @@ static void add_clean(cJSON *object, const char *key, const char *text)
 	json_add_string(object, key, clean[0] != '\0' ? clean : NULL);
 }
 
-static cJSON *case_json(const cJSON *node, const char *score_key)
-{
-	cJSON *object = cJSON_CreateObject();
-	const cJSON *median;
-
-	add_clean(object, "name", json_get_string(node, "name", NULL));
-	json_add_number(object, "seed", json_get_number(node, "seed", (double)NAN));
-	add_clean(object, "status", json_get_string(node, "status", NULL));
-	const cJSON *best = score_case_best(node, score_key, &median);
-	json_add_number(object, "best", cJSON_GetNumberValue(best));
-	json_add_number(object, "median", cJSON_GetNumberValue(median));
-	json_add_number(object, "max_abs", json_get_number(node, "max_abs", (double)NAN));
-	return object;
-}
-
 cJSON *score_row_json(const struct score_row *row)
 {
 	const struct score_json *json = &row->json;
@@ -520,8 +449,18 @@ cJSON *score_row_json(const struct score_row *row)
 	add_clean(object, "group", row->group);
 	array = cJSON_AddArrayToObject(object, "cases");
 	json_each (node, cases) {
-		if (cJSON_IsObject(node))
-			cJSON_AddItemToArray(array, case_json(node, json->key));
+		const cJSON *best, *median;
+
+		if (!cJSON_IsObject(node))
+			continue;
+		cJSON *row_case = json_add_row(array);
+		add_clean(row_case, "name", json_get_string(node, "name", NULL));
+		json_add_number(row_case, "seed", json_get_number(node, "seed", (double)NAN));
+		add_clean(row_case, "status", json_get_string(node, "status", NULL));
+		best = score_case_best(node, json->key, &median);
+		json_add_number(row_case, "best", cJSON_GetNumberValue(best));
+		json_add_number(row_case, "median", cJSON_GetNumberValue(median));
+		json_add_number(row_case, "max_abs", json_get_number(node, "max_abs", (double)NAN));
 	}
 	return object;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * nvidia-smi, load and free disk of a pod; called by the collector.  The
- * order of the columns is that of TELEMETRY_QUERY.
- */
+/* Parse the telemetry of a pod: nvidia-smi, load and free disk space. */
 #include "parsers/telemetry.h"
 
 #include <stdio.h>
@@ -22,6 +19,7 @@ const char telemetry_script[] = "while read -r _; do\n"
 				"echo 'HGT1 >'\n"
 				"done\n";
 
+/* In the order of TELEMETRY_QUERY. */
 enum column {
 	COLUMN_INDEX,
 	COLUMN_NAME,
@@ -42,7 +40,7 @@ void telemetry_init(struct telemetry_reader *reader, const int *gpus, size_t n_g
 			reader->gpus |= UINT64_C(1) << gpus[i];
 }
 
-static void begin(struct telemetry_reader *r)
+static void start_block(struct telemetry_reader *r)
 {
 	struct telemetry *now = &r->now;
 
@@ -58,8 +56,8 @@ static void begin(struct telemetry_reader *r)
 	r->inside = true;
 }
 
-/* A number of a cell; "[N/A]" and the like are absent. */
-static double number(struct str cell)
+/* Parse a number; "[N/A]" and similar cells are absent. */
+static double parse_number(struct str cell)
 {
 	double value = RUN_ABSENT;
 
@@ -69,10 +67,11 @@ static double number(struct str cell)
 }
 
 /*
- * "0x0000000000000004"; RUN_ABSENT for anything else.  Drivers print all ones if they cannot
- * read the reasons; like every mask above 53 bits, that does not fit into a double.
+ * Parse "0x0000000000000004"; RUN_ABSENT for anything else. Drivers print all
+ * ones if they cannot read the reasons; like every mask above 53 bits, that does
+ * not fit into a double.
  */
-static double hex_bits(struct str cell)
+static double parse_mask(struct str cell)
 {
 	char text[24], *end;
 
@@ -83,7 +82,7 @@ static double hex_bits(struct str cell)
 	return *end == '\0' && bits < UINT64_C(1) << 53 ? (double)bits : RUN_ABSENT;
 }
 
-/* Over all GPUs: mean, sum, highest, lowest, any. */
+/* Add a GPU to the mean, sum, maximum and minimum of all. */
 static void count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gpu)
 {
 	struct telemetry *now = &r->now;
@@ -95,7 +94,7 @@ static void count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gp
 	if (run_has(gpu->power_w))
 		now->gpu_power_w =
 			(run_has(now->gpu_power_w) ? now->gpu_power_w : 0) + gpu->power_w;
-	/* Of a number and one that is absent both give the number. */
+	/* With one number absent, fmax and fmin return the other one. */
 	now->gpu_busiest = fmax(now->gpu_busiest, gpu->util);
 	now->gpu_mem_mib = fmax(now->gpu_mem_mib, gpu->mem_mib);
 	now->gpu_temp_c = fmax(now->gpu_temp_c, gpu->temp_c);
@@ -106,31 +105,10 @@ static void count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gp
 	}
 }
 
-static void add_gpu(struct telemetry_reader *r, int index, const struct str cells[COLUMN_COUNT])
-{
-	struct telemetry *now = &r->now;
-
-	if (now->n_gpus >= TELEMETRY_MAX_GPUS)
-		return;
-	if (now->n_gpus == 0)
-		print_into(now->gpu_name, "%.*s", (int)cells[COLUMN_NAME].len,
-			   cells[COLUMN_NAME].p);
-	struct telemetry_gpu *gpu = &now->gpus[now->n_gpus++];
-	*gpu = (struct telemetry_gpu){
-		.index = index,
-		.util = number(cells[COLUMN_UTIL]),
-		.mem_mib = number(cells[COLUMN_MEM]),
-		.power_w = number(cells[COLUMN_POWER]),
-		.temp_c = number(cells[COLUMN_TEMP]),
-		.sm_mhz = number(cells[COLUMN_SM]),
-		.throttle = hex_bits(cells[COLUMN_THROTTLE]),
-	};
-	count_gpu(r, gpu);
-}
-
-static void gpu_line(struct telemetry_reader *r, struct str line)
+static void parse_gpu(struct telemetry_reader *r, struct str line)
 {
 	struct str cells[COLUMN_COUNT], cell;
+	struct telemetry *now = &r->now;
 	size_t n = 0;
 	int64_t index;
 
@@ -139,15 +117,29 @@ static void gpu_line(struct telemetry_reader *r, struct str line)
 	if (n != COLUMN_COUNT || !str_to_i64(cells[COLUMN_INDEX], &index) || index < 0 ||
 	    index >= TELEMETRY_MAX_GPUS)
 		return;
-	if (r->gpus == 0 || (r->gpus >> index & 1) != 0)
-		add_gpu(r, (int)index, cells);
+	if ((r->gpus != 0 && (r->gpus >> index & 1) == 0) || now->n_gpus >= TELEMETRY_MAX_GPUS)
+		return;
+	if (now->n_gpus == 0)
+		print_into(now->gpu_name, "%.*s", (int)cells[COLUMN_NAME].len,
+			   cells[COLUMN_NAME].p);
+	struct telemetry_gpu *gpu = &now->gpus[now->n_gpus++];
+	*gpu = (struct telemetry_gpu){
+		.index = (int)index,
+		.util = parse_number(cells[COLUMN_UTIL]),
+		.mem_mib = parse_number(cells[COLUMN_MEM]),
+		.power_w = parse_number(cells[COLUMN_POWER]),
+		.temp_c = parse_number(cells[COLUMN_TEMP]),
+		.sm_mhz = parse_number(cells[COLUMN_SM]),
+		.throttle = parse_mask(cells[COLUMN_THROTTLE]),
+	};
+	count_gpu(r, gpu);
 }
 
 bool telemetry_line(struct telemetry_reader *r, struct str line)
 {
 	line = str_trim(line);
 	if (str_eq_cstr(line, "HGT1 <")) {
-		begin(r);
+		start_block(r);
 		return false;
 	}
 	if (!r->inside)
@@ -160,14 +152,14 @@ bool telemetry_line(struct telemetry_reader *r, struct str line)
 		return false;
 	struct str word = str_skip(line, 2);
 	if (line.p[0] == 'G') {
-		gpu_line(r, word);
+		parse_gpu(r, word);
 	} else if (line.p[0] == 'D') {
-		r->now.disk_free_bytes = number(word) * 1024;
+		r->now.disk_free_bytes = parse_number(word) * 1024;
 	} else if (line.p[0] == 'L') {
 		struct str first;
 
 		if (str_next(&word, ' ', &first))
-			r->now.host_load = number(first);
+			r->now.host_load = parse_number(first);
 	}
 	return false;
 }

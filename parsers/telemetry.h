@@ -4,17 +4,16 @@
 #include "parsers/run.h"
 
 /*
- * What a pod says of itself every few seconds.  The script of
- * telemetry_script prints one block each time it reads a line from stdin and
- * ends with stdin:
+ * Load, disk and GPUs of a pod, every few seconds. The script telemetry_script
+ * prints one block for each line on stdin and ends with stdin:
  *
  *	HGT1 <
  *	L <first line of /proc/loadavg>
  *	D <free KiB of the folder of the logs>
- *	G <one line a GPU, CSV of TELEMETRY_QUERY>
+ *	G <one line per GPU, CSV of TELEMETRY_QUERY>
  *	HGT1 >
  *
- * All else on the stream (what a login shell prints) is passed over.
+ * Everything else on the stream (output of a login shell) is ignored.
  */
 #define TELEMETRY_QUERY                                                      \
 	"index,name,utilization.gpu,memory.used,power.draw,temperature.gpu," \
@@ -23,40 +22,37 @@
 #define TELEMETRY_MAX_GPUS 64
 
 struct telemetry_gpu {
-	int index; /* of nvidia-smi */
+	int index; /* as nvidia-smi counts */
 	double util, mem_mib, power_w, temp_c, sm_mhz, throttle;
 };
 
-/* The members of TELEMETRY_LIST are, over all counted GPUs: mean, highest, sum, highest, lowest
- * and, for the bits of NVML's clocks throttle reasons, union.  RUN_ABSENT: unknown. */
+/* The GPU members of TELEMETRY_LIST combine the configured GPUs: mean, highest, sum, highest,
+ * lowest, and all bits of NVML's clocks throttle reasons. RUN_ABSENT: unknown. */
 struct telemetry {
 #define X(metric, name) double name;
 	TELEMETRY_LIST(X)
 #undef X
 	double disk_free_bytes;
-	unsigned int n_gpus;			       /* that were counted */
+	unsigned int n_gpus;			       /* only configured GPUs */
 	char gpu_name[64];			       /* of the first one; "" without a GPU */
-	double gpu_busiest;			       /* highest utilisation of one */
-	struct telemetry_gpu gpus[TELEMETRY_MAX_GPUS]; /* n_gpus of them */
+	double gpu_busiest;			       /* highest utilization */
+	struct telemetry_gpu gpus[TELEMETRY_MAX_GPUS]; /* n_gpus elements */
 };
 
 struct telemetry_reader {
-	struct telemetry now; /* of the block under way, then the last whole */
+	struct telemetry now; /* the current block; complete after telemetry_line */
 	bool inside;
 	double util_sum;
 	unsigned int n_util;
 	uint64_t throttle;
-	uint64_t gpus; /* bit i: GPU i counts; 0: all do */
+	uint64_t gpus; /* bit i: GPU i counts; 0: all GPUs count */
 };
 
-/* gpus (indices) are those of the configuration; n 0: all count. */
+/* gpus: indices from the configuration; n_gpus 0: all GPUs count. */
 void telemetry_init(struct telemetry_reader *reader, const int *gpus, size_t n_gpus);
 
-/* Take a line without its end; true when a block is whole: see ->now. */
+/* Parse a line without its newline; true if it completes the block in ->now. */
 bool telemetry_line(struct telemetry_reader *reader, struct str line);
 
-/*
- * The shell script; $1 is the folder whose free space counts.  For `sh -c
- * SCRIPT sh FOLDER` on the pod.
- */
+/* Run on the pod as `sh -c SCRIPT sh FOLDER`; reports the free space of FOLDER. */
 extern const char telemetry_script[];

@@ -595,7 +595,7 @@ static int take_keys(const struct json_reader *r, const cJSON *node, const char 
 		if (!cJSON_IsNull(item) && key[0] == '\0')
 			return json_refuse(r, at, "expected a key or null");
 		if (json_get(node, item->string) != item)
-			return json_refuse(r, at, "this key stands twice");
+			return json_refuse(r, at, "duplicate key");
 		if (keymap_bind(&keymap, item->string, key, &why) != 0)
 			return json_refuse(r, at, "%s", why.text);
 		conf->keys[conf->n_keys++] = (struct conf_key){

@@ -357,14 +357,14 @@ def scores(folder):
     huge = verdict(control, {"b": [score("u%d" % i, 1e300)
                                    for i in range(3)]})["b"]
     ok(huge["text"] == "INVALID (parse)" and
-       "1e+300: nothing measures that" in str(huge["guards"]),
+       "1e+300: not a possible measurement" in str(huge["guards"]),
        "a time that nothing measures", huge)
     for i in range(3):
         text = json.dumps({"best_us": 90 + i, "mode": "final"})
         write(folder, "t%d" % i, text[:-1] + ', "best_us": 80}\n')
         write(folder, "p%d" % i, text + "\n" + text.replace("9", "8"))
-    for name, why in (("t", '"best_us" stands twice in it'),
-                      ("p", "two JSON objects in it")):
+    for name, why in (("t", 'duplicate key "best_us"'),
+                      ("p", "two JSON objects with")):
         logs = [os.path.join(folder, "%s%d" % (name, i)) for i in range(3)]
         found = verdict(control, {"b": logs})["b"]
         ok(found["text"] == "INVALID (parse)" and

@@ -86,11 +86,11 @@ static void test_values(void)
 		  "0.5" },
 		{ ",\n\"guards\":{\"throttle\":\"block\",\"throttle\":"
 		  "\"ignore\"}}",
-		  "b.json:7: guards.throttle: this key stands twice" },
+		  "b.json:7: guards.throttle: duplicate key" },
 		{ ",\n\"budget\":{\"on_end\":\"leave\"}}",
 		  "b.json:7: budget.on_end: expected \"ask\" or "
 		  "\"stop_pods\"" },
-		{ ",\n\"name\":\"x\"}", "b.json:1: name: this key stands twice" },
+		{ ",\n\"name\":\"x\"}", "b.json:1: name: duplicate key" },
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

@@ -101,7 +101,7 @@ static const struct {
 	{ "{} {}", "c.json:1: not valid JSON" },
 	{ "{\"schema\": \"hgym-tui.config/2\"}",
 	  "c.json:1: schema: expected \"hgym-tui.config/1\"" },
-	{ "{\"track\": \"a\",\n\"track\": \"b\"}", "c.json:1: track: this key stands twice" },
+	{ "{\"track\": \"a\",\n\"track\": \"b\"}", "c.json:1: track: duplicate key" },
 	{ "{\"track\": 1}", "c.json:1: track: expected a string" },
 	{ "{\"pods\": [\n{}]}", "c.json:2: pods[0]: the key \"name\" is missing" },
 	{ "{\"pods\": [{\"name\": \"a\"}]}",
@@ -137,11 +137,11 @@ static const struct {
 	  "such key" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\",\n\"logs\": "
 	  "[\"x\",\n 3]}]}",
-	  "c.json:3: pods[0].logs[1]: expected a string that is not empty" },
+	  "c.json:3: pods[0].logs[1]: expected a non-empty string" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\", \"gpus\": [0.5]}]}",
 	  "c.json:1: pods[0].gpus[0]: expected the index of a GPU, 0 to 63" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\", \"gpus\": [1, 1]}]}",
-	  "c.json:1: pods[0].gpus[1]: GPU 1 stands twice" },
+	  "c.json:1: pods[0].gpus[1]: duplicate GPU 1" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\", \"usd_per_hour\": "
 	  "-1}]}",
 	  "c.json:1: pods[0].usd_per_hour: expected a number from 0 to "

@@ -18,7 +18,7 @@ static const struct {
 	  "f.json:1: rules: expected 1 to 1024 rules" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"trian\",\"match\":\"x\"}]}",
-	  "f.json:2: rules[0].kind: there is no kind \"trian\"" },
+	  "f.json:2: rules[0].kind: unknown kind \"trian\"" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"train\",\"match\":\"(\"}]}",
 	  "f.json:2: rules[0].match: invalid pattern at character 1: "
@@ -41,7 +41,7 @@ static const struct {
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"train\",\"match\":\"x\","
 	  "\"last\":\"row\"}]}",
-	  "f.json:2: rules[0].last: there is no last row \"row\"" },
+	  "f.json:2: rules[0].last: unknown last row \"row\"" },
 };
 
 static void test_wrong_files(void)

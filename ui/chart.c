@@ -484,7 +484,7 @@ static int free_row(const struct plot *plot, int first, int col, int width)
 	return 0;
 }
 
-/* Draw a mark or the cursor as a vertical line behind the series. */
+/* Draw a mark or the cursor as a vertical line under the series. */
 static void draw_vertical(struct plot *plot, const struct chart_mark *mark, int row)
 {
 	double part = (mark->x - plot->x_lo) / (plot->x_hi - plot->x_lo);

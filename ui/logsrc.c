@@ -141,7 +141,7 @@ bool logsrc_refresh(struct logsrc *src)
 	return true;
 }
 
-/* The class of a line. A log whose beginning is still being fetched has none. */
+/* The class of a line. A log whose first part is still being fetched has none. */
 static enum line_class class_of(const struct model_log *log, uint64_t number)
 {
 	return log->behind ? LINE_PLAIN : logclass_of(&log->classes, number);
@@ -305,7 +305,7 @@ static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, 
 }
 
 /* Match the next piece: by blocks of the file, or line by line if logs are merged or filtered.
- * False: there is no more. */
+ * False: the end was reached. */
 static bool sweep_piece(struct logsrc *src, struct logfile_filter *sweep, bool forward,
 			uint64_t *place, struct logfile_hits *hits)
 {

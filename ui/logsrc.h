@@ -57,7 +57,7 @@ bool logsrc_is_moved(const struct logsrc *src);
 /* Check for new lines. True: there are some. */
 bool logsrc_refresh(struct logsrc *src);
 
-/* Whether there are no lines at all, with or without a filter. */
+/* Whether the source is empty, with or without a filter. */
 bool logsrc_is_empty(const struct logsrc *src);
 /* The place after the last line. */
 uint64_t logsrc_end(const struct logsrc *src);

@@ -166,7 +166,7 @@ void picture_sixel(const struct picture *picture, enum theme theme, struct buf *
 					      .w = int_min(wide, r.w - x) * w,
 					      .h = int_min(high, r.h - y) * h };
 
-			/* P2 = 1: pixels without a color keep what is there. */
+			/* P2 = 1: pixels without a color stay unchanged. */
 			buf_appendf(out, "\033[%d;%dH\033P0;1q\"1;1;%d;%d", r.y + y + 1,
 				    r.x + x + 1, part.w, part.h);
 			sixel_add_colors(&part, theme, out);

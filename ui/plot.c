@@ -802,28 +802,17 @@ void plot_draw(const struct plot_request *asked, struct ui_shared *shared, struc
 	band_release(&work->band);
 }
 
-/* Append the points of a run, one CSV row each. */
-static void add_csv(const struct model_run *mr, const struct plot_points *points,
-		    enum chart_axis axis, struct buf *out)
-{
-	static const double units[AXIS_COUNT] = { 1, 1, 1, 1e-9, 1 };
-	AUTO_BUF head = buf_new(4 * FMT_LABEL + PATH_MAX);
-
-	fmt_add_csv(&head, plot_run_name(mr), true);
-	buf_appendf(&head, ",%s,", fmt_raw(mr->run.seed).s);
-	fmt_add_csv(&head, mr->path, true);
-	buf_append_char(&head, ',');
-	fmt_add_csv(&head, points->column, true);
-	for (size_t i = 0; i < points->n; i++)
-		buf_appendf(out, "%s,%.13g,%.10g\n", head.data, points->x[i] / units[axis],
-			    points->y[i] / points->file_unit);
-}
-
 void plot_export(const struct plot_request *asked, struct ui_shared *shared, bool as_svg,
 		 struct buf *out)
 {
-	static const char *const columns[AXIS_COUNT] = { "train_s", "step", "wall_s", "tokens",
-							 "row" };
+	static const struct {
+		const char *column;
+		double unit;
+	} axes[AXIS_COUNT] = {
+		[AXIS_TRAIN] = { "train_s", 1 }, [AXIS_STEP] = { "step", 1 },
+		[AXIS_WALL] = { "wall_s", 1 },	 [AXIS_TOKENS] = { "tokens", 1e-9 },
+		[AXIS_ROW] = { "row", 1 },
+	};
 	struct plot_request request = *asked;
 	size_t n_areas = shared->n_areas;
 
@@ -833,14 +822,25 @@ void plot_export(const struct plot_request *asked, struct ui_shared *shared, boo
 		plot_draw(&request, shared, NULL);
 	shared->n_areas = n_areas;
 	for (size_t i = 0; i < request.n_runs && !as_svg; i++) {
+		const struct model_run *mr = request.runs[i];
 		struct plot_points points;
+		AUTO_BUF start = buf_new(4 * FMT_LABEL + PATH_MAX);
 
-		plot_points_init(&points, &request, shared->model, request.runs[i]);
-		if (request.runs[i]->history == MODEL_ASKED)
+		plot_points_init(&points, &request, shared->model, mr);
+		if (mr->history == MODEL_ASKED)
 			points.n = 0;
 		if (points.n > 0 && out->len == 0)
-			buf_appendf(out, "run,seed,file,series,%s,value\n", columns[request.axis]);
-		add_csv(request.runs[i], &points, request.axis, out);
+			buf_appendf(out, "run,seed,file,series,%s,value\n",
+				    axes[request.axis].column);
+		fmt_add_csv(&start, plot_run_name(mr), true);
+		buf_appendf(&start, ",%s,", fmt_raw(mr->run.seed).s);
+		fmt_add_csv(&start, mr->path, true);
+		buf_append_char(&start, ',');
+		fmt_add_csv(&start, points.column, true);
+		for (size_t k = 0; k < points.n; k++)
+			buf_appendf(out, "%s,%.13g,%.10g\n", start.data,
+				    points.x[k] / axes[request.axis].unit,
+				    points.y[k] / points.file_unit);
 		plot_points_release(&points);
 	}
 }

@@ -90,7 +90,7 @@ void plot_why_none(const struct model_run *mr, struct chart_metric metric, enum 
 #define PLOT_CHOICES (PLOT_COUNT + RUN_MAX_SERIES)
 size_t plot_choices(const struct model *model, const struct model_run *const *runs, size_t n,
 		    struct chart_metric out[PLOT_CHOICES]);
-/* The metric to draw for a run: `metric`, but for BPB without data a loss, or else
+/* The metric to draw for a run: `metric`; instead of BPB that the run does not have, a loss or
  * plot_own_loss(). */
 struct chart_metric plot_metric_of(const struct model_run *mr, struct chart_metric metric);
 /* A series of the run that has points and is not one of the metrics: by name, or the one whose name
@@ -138,12 +138,12 @@ struct plot_spread {
  * high. */
 struct plot_spread plot_spread_of(const struct chart *chart, double from, double to, double share);
 
-/* Draw a chart with the shared settings in a box with a title. If there are no points, the box says
- * why. */
+/* Draw a chart with the shared settings in a box with a title. Without points, the box gives the
+ * reason. */
 void plot_draw(const struct plot_request *request, struct ui_shared *shared, struct canvas *canvas);
 
 /* Append the chart as SVG, or its points as CSV in base units (s, tok/s, tokens) with run, seed and
- * file. Appends nothing if there are no points. */
+ * file. Appends nothing without points. */
 void plot_export(const struct plot_request *request, struct ui_shared *shared, bool as_svg,
 		 struct buf *out);
 

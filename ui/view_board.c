@@ -274,7 +274,7 @@ static void fill_lines(struct board_view *view)
 	list_fill(&view->list, &ops, view, view->n_lines);
 }
 
-/* The order is that of the signs in the column CAPS. */
+/* In the order of the signs in the column CAPS. */
 static const char caps_legend[] = "CAPS bytes, train, eval, targets: ✓ met ~ just over ✗ exceeded "
 				  "· unknown";
 
@@ -470,8 +470,7 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM, fmt_number(s.scale.lo, 5).s);
 }
 
-/* The metric to rank a run by that does not have the track's score. BPB: it has no other metric
- * either. */
+/* The metric that ranks a run without the track's score. BPB: it has none. */
 static struct chart_metric score_metric(const struct run *run)
 {
 	const struct run_series *own = plot_own_loss(run);
@@ -556,7 +555,7 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 		free(against);
 		against = ui_group_of(shared, shared->reference);
 	}
-	/* If no group has that name, there is no baseline and no group is judged. */
+	/* Without a group of that name, nothing is judged. */
 	if (against != NULL && board_set_baseline(&view->board, against, &err))
 		log_debug("board", "%s", err.text);
 	board_compute(&view->board);

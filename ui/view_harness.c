@@ -336,8 +336,8 @@ static bool is_filled(const struct harness_point *point)
 }
 
 /* Set the y range: all filled (verified) points, and those hollow points that are at most one
- * range's width away. A failed score of 10^18 must not flatten the rest. If there is no filled
- * point, all points count. */
+ * range's width away. A failed score of 10^18 must not flatten the rest. Without filled points, all
+ * points count. */
 static void find_range(struct scores *s)
 {
 	struct scale filled = { 0, 0, (double)NAN, (double)NAN };

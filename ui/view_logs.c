@@ -60,7 +60,7 @@ struct logs {
 	const struct model_run *of_run; /* run that was selected at that time */
 	bool is_open, merged;
 	bool stays;    /* stay with this log, which was already rotated when it was opened */
-	bool to_begin; /* go to the first line as soon as it is known */
+	bool to_begin; /* go to the first line when it is known */
 	struct pattern *pattern; /* owned; last search pattern */
 	struct pattern *errors;	 /* owned */
 	char filter_text[PROMPT_BYTES + 1];
@@ -691,9 +691,9 @@ static void logs_draw(void *state, struct ui_shared *shared, struct canvas *canv
 }
 
 /* Parse a filter, or several joined with &, all of which a line must pass. A part starting with !
- * must not match; one starting with # is disabled, which sets *is_off. A single part is kept as it
- * is, with *out set for !, because it can be searched by blocks. Returns NULL with err if it is
- * invalid, without err if all parts are disabled. */
+ * must not match; one starting with # is disabled, which sets *is_off. A single part stays
+ * unchanged, with *out set for !, because it can be searched by blocks. Returns NULL with err if it
+ * is invalid, without err if all parts are disabled. */
 static struct pattern *new_filter(const char *text, bool *out, bool *is_off, struct err *err)
 {
 	struct str rest = str_from(text), part, last = rest;

@@ -296,8 +296,8 @@ def test_track():
        "board finds the same", run.stdout[:400] + run.stderr)
     p = Program([TUI, "--track", "mauve", folder], env=home_dirs(home),
                 cwd=home)
-    ok(p.end() == 2 and 'no track "mauve"' in p.screen.text(),
-       "a track that is none is one sentence and exit 2", p.screen.text())
+    ok(p.end() == 2 and 'unknown track "mauve"' in p.screen.text(),
+       "an unknown track is reported with exit 2", p.screen.text())
     p.close()
 
 

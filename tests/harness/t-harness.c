@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the readers make of whole, torn, strange and missing files. */
+/* The readers of HarnessGym's files: complete, torn, malformed and missing files. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 
 static struct harness_files files;
 static struct harness_workspace ws;
-static const struct harness_run *run; /* the newest */
+static const struct harness_run *run; /* the newest run */
 
 static void put_at(const char *path, const char *text, int64_t mtime_ms)
 {
@@ -30,7 +30,7 @@ static void put(const char *path, const char *text)
 	put_at(path, text, 0);
 }
 
-static void look(int64_t now_ms)
+static void read_run(int64_t now_ms)
 {
 	harness_workspace_read(&ws, &files, now_ms);
 	run = harness_workspace_run(&ws, NULL);
@@ -50,14 +50,22 @@ static void done(void)
 
 static void test_times(void)
 {
-	is_int(harness_time_of(str_from("2026-05-27T01:00:00+00:00")), NOW_MS, "an offset");
+	is_int(harness_time_of(str_from("2026-05-27T01:00:00+00:00")), NOW_MS,
+	       "a time with an "
+	       "offset");
 	is_int(harness_time_of(str_from("2026-05-27T01:00:00Z")), NOW_MS, "Z");
 	is_int(harness_time_of(str_from("2026-05-27T01:00:00.518920Z")), NOW_MS + 518,
 	       "microseconds");
-	is_int(harness_time_of(str_from("2026-05-27T03:00:00+02:00")), NOW_MS, "another zone");
-	is_int(harness_time_of(str_from("20260527T010000Z-0a1b2c3d")), NOW_MS, "a run id");
-	is_int(harness_time_of(str_from("exec-killed")), 0, "no time");
-	is_int(harness_time_of(str_from("2026-05-27T01:00:00")), 0, "no zone");
+	is_int(harness_time_of(str_from("2026-05-27T03:00:00+02:00")), NOW_MS,
+	       "a time in another "
+	       "zone");
+	is_int(harness_time_of(str_from("20260527T010000Z-0a1b2c3d")), NOW_MS,
+	       "the time in a run "
+	       "id");
+	is_int(harness_time_of(str_from("exec-killed")), 0, "not a time");
+	is_int(harness_time_of(str_from("2026-05-27T01:00:00")), 0,
+	       "a time without a zone is "
+	       "unknown");
 	is_int(harness_time_of(str_from("2026-13-27T01:00:00Z")), 0, "month");
 }
 
@@ -71,17 +79,18 @@ static void test_paths(void)
 	ok(!harness_path_read(I1 "qualification/attempt_1/workspace/"
 				 ".harnessgym/registry.json",
 			      &path),
-	   "a registry of a copy does not count");
+	   "the registry in a copy is ignored");
 	ok(!harness_path_read(R "checkpoints/best/kernel.py", &path) &&
 		   harness_path_read(R "checkpoints/best/kernel_config.json", &path) &&
 		   str_eq_cstr(path.run, "r1"),
-	   "of a checkpoint what it tells a kernel does, not its sources");
-	ok(!harness_path_read("runs/r1/iterations/1x/result.json", &path), "1x is no iteration");
+	   "of a checkpoint the settings are read, not the sources");
+	ok(!harness_path_read("runs/r1/iterations/1x/result.json", &path),
+	   "1x is not an iteration");
 	ok(!harness_path_read("runs/r1/iterations/99999999999/result.json", &path),
-	   "nor is a number beyond all");
+	   "nor is a number above the limit");
 	ok(harness_path_read("mcp/x/.harnessgym/mcp_calls.jsonl", &path),
-	   "calls beside a server count");
-	ok(!harness_path_read("runs/../../result.json", &path), "no way up");
+	   "calls of other servers count");
+	ok(!harness_path_read("runs/../../result.json", &path), "paths with .. are ignored");
 }
 
 static void test_torn(void)
@@ -94,15 +103,15 @@ static void test_torn(void)
 	put(R "run_config.json", "{\"runner\": \"ex");
 	put(R "run_config.json", "[1]");
 	is_int((long long)files.generation, (long long)generation,
-	       "empty, torn and strange contents change nothing");
-	look(NOW_MS);
-	is_str(run->runner, "exec", "the last whole one stays");
-	is_int((long long)run->torn, 1, "and the run knows");
+	       "empty, torn and malformed contents change nothing");
+	read_run(NOW_MS);
+	is_str(run->runner, "exec", "the last complete content stays");
+	is_int((long long)run->torn, 1, "the run counts the torn file");
 	again();
 	put(R "run_config.json", "{\"runner\": \"claude\"}");
-	look(NOW_MS);
-	is_str(run->runner, "claude", "the next whole one counts");
-	is_int((long long)run->torn, 0, "and is not torn");
+	read_run(NOW_MS);
+	is_str(run->runner, "claude", "the next complete content is stored");
+	is_int((long long)run->torn, 0, "the file is not torn any more");
 	done();
 }
 
@@ -111,13 +120,13 @@ static void test_dropped(void)
 	put(I1 "result.json", "{}");
 	harness_files_walked(&files);
 	harness_files_walked(&files);
-	is_int((long long)files.n, 1, "one walk without it keeps a file");
+	is_int((long long)files.n, 1, "after one walk without it a file stays");
 	harness_files_walked(&files);
-	is_int((long long)files.n, 0, "two drop it");
+	is_int((long long)files.n, 0, "after two it is dropped");
 	done();
 }
 
-/* A run where more is better, and a failed verifier prints the most. */
+/* A run in which higher is better, and a failed verifier prints the highest number. */
 static void test_higher(void)
 {
 	put(R "run_config.json", "{\"post_attempt_command\": \"v\", "
@@ -135,14 +144,14 @@ static void test_higher(void)
 	put(R "baseline/baseline.stdout.txt", "{\"tok\": 100}");
 	put(I1 "post_attempt.stdout.txt", "{\"status\": \"OK\", \"tok\": 120}");
 	put(I2 "post_attempt.stdout.txt", "{\"status\": \"failed\", \"tok\": 9999.0}");
-	look(NOW_MS);
-	is_near(run->best.value, 120, 0, "the best verified");
-	is_int(run->best.iteration, 1, "of iteration 1");
+	read_run(NOW_MS);
+	is_near(run->best.value, 120, 0, "the best verified score");
+	is_int(run->best.iteration, 1, "is from iteration 1");
 	is_near(run->best_unverified.value, 9999, 0, "9999 is unverified");
-	is_str(run->best_unverified.source, "failed_verifier", "and failed");
-	is_int(run->stop_reached, HARNESS_NO, "so the stop score is not");
+	is_str(run->best_unverified.source, "failed_verifier", "because its verifier failed");
+	is_int(run->stop_reached, HARNESS_NO, "so the stop score is not reached");
 	is_near(run->baseline_pct.value, 20, 1e-9, "20 % better");
-	is_int(run->solved, HARNESS_YES, "what it says of itself is kept");
+	is_int(run->solved, HARNESS_YES, "HarnessGym's own summary is kept");
 	done();
 }
 
@@ -155,14 +164,14 @@ static void test_forged(void)
 	put(I1 "result.json", "{\"status\": \"running\", \"phases\": {}, \"post_attempt\": "
 			      "{\"status\": \"completed\", \"return_code\": 0, \"json\": "
 			      "{\"status\": \"passed\"}, \"score\": 1}}");
-	look(NOW_MS);
+	read_run(NOW_MS);
 	ok(!run->iterations[0].verified_score.present && !run->best.present,
-	   "a measurement before the attempt's end is none");
-	is_near(run->iterations[0].claimed_score.value, 1, 0, "but a claim");
+	   "a measurement before the end of the attempt is not verified");
+	is_near(run->iterations[0].claimed_score.value, 1, 0, "it is a claim");
 	done();
 }
 
-/* A passed verifier whose number is none, or whose output says two things. */
+/* Verifiers that passed with an impossible number, or with ambiguous output. */
 static void test_doubt(void)
 {
 	struct buf text;
@@ -180,21 +189,21 @@ static void test_doubt(void)
 			      "\"score\": 120}}");
 	put(I1 "post_attempt.stdout.txt", "{\"us\": 1e300}");
 	put(I2 "post_attempt.stdout.txt", "{\"us\": 120, \"us\": 80}\n");
-	look(NOW_MS);
+	read_run(NOW_MS);
 	ok(run->best.present && run->best.value == 100 && !run->best_unverified.present,
-	   "neither is a best");
+	   "neither is the best");
 	buf_init(&text, 1000);
 	harness_add_result(&text, run, &run->iterations[0]);
 	is_str(text.data, "INVALID 1e+300 (not a possible measurement)",
-	       "a number that nothing measures");
+	       "an impossible measurement");
 	buf_clear(&text);
 	harness_add_result(&text, run, &run->iterations[1]);
-	is_str(text.data, "INVALID 120 (duplicate key \"us\")", "a key that stands twice");
+	is_str(text.data, "INVALID 120 (duplicate key \"us\")", "a duplicate key");
 	buf_release(&text);
 	done();
 }
 
-/* The doubt that iteration 1 is under; NULL: it is verified. */
+/* The doubt about iteration 1; NULL: it is verified. */
 static const char *doubt_of(const char *key, const char *base, const char *own, double seconds)
 {
 	AUTO_TEXT config = xasprintf("{\"post_attempt_score_key\": \"%s\", \"higher_is_better\": "
@@ -212,7 +221,7 @@ static const char *doubt_of(const char *key, const char *base, const char *own, 
 	put(I1 "result.json", result);
 	put(R "baseline/baseline.stdout.txt", base);
 	put(I1 "post_attempt.stdout.txt", own);
-	look(NOW_MS);
+	read_run(NOW_MS);
 	const struct harness_iteration *it = &run->iterations[0];
 	print_into(why, "%s",
 		   it->post.doubt != NULL	? it->post.doubt
@@ -226,7 +235,7 @@ static const char *doubt_of(const char *key, const char *base, const char *own, 
 	"\"cases\": [{\"name\": \"a\", \"us\": " a "}, " \
 	"{\"name\": \"b\", \"us\": " b "}]}"
 
-/* What verifiers print that are as honest as can be. */
+/* Outputs of honest verifiers. */
 static const struct {
 	const char *what, *key, *base, *own;
 	double seconds;
@@ -234,11 +243,11 @@ static const struct {
 	{ "only a score", "us", "{\"us\": 100}", "{\"us\": 90}", 2 },
 	{ "keys in another order", "us", "{\"us\": 100, \"device\": \"cpu\", \"n\": 3}",
 	  "{\"n\": 3, \"device\": \"cpu\", \"us\": 90}", 2 },
-	{ "a key that is there at times", "us",
+	{ "a key that is not always printed", "us",
 	  "{\"us\": 100, \"device\": \"cpu\", \"n\": 3, \"warning\": "
 	  "\"first call was slow\"}",
 	  "{\"us\": 90, \"device\": \"cpu\", \"n\": 3}", 2 },
-	{ "a key of a case that is there at times", "us",
+	{ "a key of a case that is not always printed", "us",
 	  "{\"us\": 3, \"cases\": [{\"name\": \"a\", \"us\": 3, \"n\": "
 	  "1, \"retried\": true}]}",
 	  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 2, \"n\": "
@@ -250,20 +259,20 @@ static const struct {
 	  2 },
 	{ "cases without names", "us", "{\"us\": 3, \"cases\": [{\"us\": 1}, {\"us\": 2}]}",
 	  "{\"us\": 2, \"cases\": [{\"us\": 1}, {\"us\": 1}]}", 2 },
-	{ "cases named by numbers", "us",
+	{ "cases with numbers as names", "us",
 	  "{\"us\": 3, \"cases\": [{\"name\": 1, \"us\": 1}, "
 	  "{\"name\": 2, \"us\": 2}]}",
 	  "{\"us\": 2, \"cases\": [{\"name\": 1, \"us\": 1}, "
 	  "{\"name\": 2, \"us\": 1}]}",
 	  2 },
-	{ "a case measured again", "us", "{\"us\": 3, " CASES("1", "2"),
+	{ "a case measured twice", "us", "{\"us\": 3, " CASES("1", "2"),
 	  "{\"us\": 2, \"cases\": [{\"name\": \"a\", \"us\": 4}, "
 	  "{\"name\": \"a\", \"us\": 1}, {\"name\": \"b\", "
 	  "\"us\": 1}]}",
 	  2 },
-	{ "the score is its second case, the largest at first", "us",
+	{ "the score is the second case, which was the largest in the baseline", "us",
 	  "{\"us\": 2, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.5"), 2 },
-	{ "a mean that was the median too", "us",
+	{ "a mean that equals the median in the baseline", "us",
 	  "{\"us\": 2, \"cases\": [{\"us\": 1}, {\"us\": 2}, "
 	  "{\"us\": 3}]}",
 	  "{\"us\": 1, \"cases\": [{\"us\": 1}, {\"us\": 0.5}, "
@@ -271,28 +280,28 @@ static const struct {
 	  2 },
 	{ "a weighted mean of equal cases", "us", "{\"us\": 1, " CASES("1", "1"),
 	  "{\"us\": 1.4, " CASES("1", "1.5"), 2 },
-	{ "a sum in whole numbers", "us", "{\"us\": 3, " CASES("1", "2"),
+	{ "a sum cut to a whole number", "us", "{\"us\": 3, " CASES("1", "2"),
 	  "{\"us\": 2, " CASES("1.2", "1.3"), 2 },
-	{ "a geometric mean without a zero", "us", "{\"us\": 2, " CASES("1", "4"),
+	{ "a geometric mean of cases with a 0", "us", "{\"us\": 2, " CASES("1", "4"),
 	  "{\"us\": 4, " CASES("0", "4"), 2 },
-	{ "a part that was not measured", "us", "{\"us\": 3, " CASES("1", "2"),
+	{ "a case without a value", "us", "{\"us\": 3, " CASES("1", "2"),
 	  "{\"us\": 2, " CASES("null", "2"), 2 },
-	{ "seconds in whole ones", "us", "{\"us\": 3, \"elapsed_seconds\": 2}",
+	{ "seconds as whole numbers", "us", "{\"us\": 3, \"elapsed_seconds\": 2}",
 	  "{\"us\": 2, \"elapsed_seconds\": 3}", 2.4 },
-	{ "seconds below a clock's", "us", "{\"us\": 3, \"elapsed_seconds\": 0}",
+	{ "fewer seconds than the clock resolves", "us", "{\"us\": 3, \"elapsed_seconds\": 0}",
 	  "{\"us\": 2, \"elapsed_seconds\": -0.0}", 0.1 },
-	{ "another GPU of the same", "us", "{\"us\": 3, \"device\": \"cuda:0\"}",
+	{ "another GPU of the same kind", "us", "{\"us\": 3, \"device\": \"cuda:0\"}",
 	  "{\"us\": 2, \"device\": \"cuda:1\"}", 2 },
 	{ "noise of 5 % over the baseline", "us", "{\"us\": 100, " CASES("50", "50"),
 	  "{\"us\": 105, " CASES("52.4", "52.6"), 2 },
-	{ "a status that is a truth", "us", "{\"us\": 3, \"status\": true}",
-	  "{\"us\": 2, \"status\": true}", 2 },
-	{ "a status in other words", "us", "{\"us\": 3, \"status\": \"completed\"}",
+	{ "status is true", "us", "{\"us\": 3, \"status\": true}", "{\"us\": 2, \"status\": true}",
+	  2 },
+	{ "another word for passing", "us", "{\"us\": 3, \"status\": \"completed\"}",
 	  "{\"us\": 2, \"status\": \"valid\"}", 2 },
-	{ "an error that is none", "us", "{\"us\": 3, \"error\": null}",
-	  "{\"us\": 2, \"error\": \"\"}", 2 },
-	{ "a loss below 0", "neg_log", "{\"neg_log\": -3}", "{\"neg_log\": -4}", 2 },
-	{ "printed over many lines", "us", "{\n  \"us\": 3\n}\n",
+	{ "an empty error", "us", "{\"us\": 3, \"error\": null}", "{\"us\": 2, \"error\": \"\"}",
+	  2 },
+	{ "a negative loss", "neg_log", "{\"neg_log\": -3}", "{\"neg_log\": -4}", 2 },
+	{ "printed on several lines", "us", "{\n  \"us\": 3\n}\n",
 	  "{\n  \"us\": 2,\n  \"more\": [\n  ]\n}\n", 2 },
 };
 
@@ -303,7 +312,7 @@ static void test_honest(void)
 		       shape->what);
 }
 
-/* And what none prints. */
+/* Forged outputs. */
 static void test_lies(void)
 {
 	static const struct {
@@ -353,9 +362,8 @@ static void test_lies(void)
 		is_str(doubt_of("us", lie->base, lie->own, 2), lie->doubt, lie->own);
 }
 
-/* Whether a line of that label is told of the run, with that text (NULL: any).
- */
-static bool tells(const struct harness_run *of, const char *label, const char *text)
+/* Has the run a fact with this label and text (NULL: any)? */
+static bool has_fact(const struct harness_run *of, const char *label, const char *text)
 {
 	struct facts facts;
 	bool is_there = false;
@@ -369,7 +377,7 @@ static bool tells(const struct harness_run *of, const char *label, const char *t
 	return is_there;
 }
 
-/* What the agents' programs tell of their cost. */
+/* The usage that agent programs report. */
 static void test_usage(void)
 {
 	put(I1 "result.json", "{\"blockers\": [\"no GPU\", 5, \"\\u001b[31mred\"]}");
@@ -391,41 +399,43 @@ static void test_usage(void)
 	put("runs/r1/baseline/baseline.stdout.txt",
 	    "{\"device\": \"H100\", \"torch\": \"2.5.1\", \"cuda\": 12, "
 	    "\"elapsed_seconds\": 3.3}");
-	look(NOW_MS);
-	ok(tells(run, "measured on", "H100, torch 2.5.1, took 3.3 s"),
-	   "what the verifier measured on; a number is no version");
-	is_int((long long)run->iterations[2].skills.n, 1, "an active skill");
+	read_run(NOW_MS);
+	ok(has_fact(run, "measured on", "H100, torch 2.5.1, took 3.3 s"),
+	   "where the verifier ran; a number is not a version");
+	is_int((long long)run->iterations[2].skills.n, 1, "one active skill");
 	is_int((long long)run->iterations[2].tools.n, 2, "two active tools");
-	is_str(run->iterations[2].tools.v[0], "list", "in order");
+	is_str(run->iterations[2].tools.v[0], "list", "sorted");
 	ok(strchr(run->iterations[2].called.v[0], '\033') == NULL,
-	   "the one that was used, without an escape");
+	   "the used tool, without escape sequences");
 	is_near(run->iterations[0].usage.cost_usd.value, 0.75, 1e-12, "the cost of all phases");
-	is_near(run->iterations[0].usage.turns.value, 7, 0, "no turns below 0");
-	is_near(run->iterations[0].usage.input_tokens.value, 100, 0, "and no tokens of true");
+	is_near(run->iterations[0].usage.turns.value, 7, 0, "no negative turns");
+	is_near(run->iterations[0].usage.input_tokens.value, 100, 0,
+		"true is not a number of "
+		"tokens");
 	is_near(run->iterations[1].usage.turns.value, 2, 0, "turns of Codex");
-	is_near(run->iterations[1].usage.input_tokens.value, 30, 0, "and their tokens");
-	ok(!run->iterations[1].usage.cost_usd.present, "which tell of no cost");
-	ok(!run->iterations[2].usage.turns.present, "none is told: absent");
+	is_near(run->iterations[1].usage.input_tokens.value, 30, 0, "tokens of Codex");
+	ok(!run->iterations[1].usage.cost_usd.present, "Codex reports no cost");
+	ok(!run->iterations[2].usage.turns.present, "no usage reported: absent");
 	is_int((long long)run->iterations[0].blockers.n, 2, "two blockers");
 	ok(strchr(run->iterations[0].blockers.v[1], '\033') == NULL &&
 		   strchr(run->iterations[0].blockers.v[0], '\033') == NULL,
-	   "without an escape");
-	ok(tells(run, "agent used",
-		 "$0.75, 9 turns, 130 tokens in, 905 tokens in from the "
-		 "cache, 45 tokens out"),
-	   "in words");
+	   "without escape sequences");
+	ok(has_fact(run, "agent used",
+		    "$0.75, 9 turns, 130 tokens in, 905 tokens in from the "
+		    "cache, 45 tokens out"),
+	   "the sentence of the page");
 	again();
 	(void)harness_files_put(&files, I2 "attempt.stdout.txt",
 				str_from("{\"type\": \"turn.completed\", \"usage\": "
 					 "{\"input_tokens\": 10}}\n"),
 				true, 0);
-	look(NOW_MS);
+	read_run(NOW_MS);
 	ok(!run->iterations[1].usage.turns.present,
-	   "turns of a text that lost its start are not counted");
+	   "turns are not counted in a text without its start");
 	done();
 }
 
-/* What a passing verifier printed of best_us, and what is said of it. */
+/* What a passing verifier printed as best_us, and the sentence about it. */
 static const struct {
 	const char *printed, *said, *words;
 } impossible[] = {
@@ -455,14 +465,14 @@ static void test_impossible(void)
 		put(I1 "result.json", result);
 		put(I1 "post_attempt.stdout.txt", impossible[i].printed);
 		put(R "summary.json", summary);
-		look(NOW_MS);
+		read_run(NOW_MS);
 		buf_init(&text, 1000);
 		harness_add_result(&text, run, &run->iterations[0]);
-		is_str(text.data, impossible[i].words, "what was printed");
+		is_str(text.data, impossible[i].words, "the printed score");
 		ok(!run->best.present, "is not the best");
 		buf_release(&text);
-		ok(tells(run, "it says", NULL) == (strcmp(impossible[i].said, "null") != 0),
-		   "and it is told what HarnessGym makes of it: %s", impossible[i].said);
+		ok(has_fact(run, "it says", NULL) == (strcmp(impossible[i].said, "null") != 0),
+		   "and what HarnessGym makes of it: %s", impossible[i].said);
 		free(summary);
 		free(result);
 		done();
@@ -473,13 +483,13 @@ static void test_percentages(void)
 {
 	char text[HARNESS_PCT_SIZE];
 
-	is_str(harness_pct(2.14, true, text), "+2.1 %", "with a sign");
+	is_str(harness_pct(2.14, true, text), "+2.1 %", "a sign is printed");
 	is_str(harness_pct(-2.14, true, text), "-2.1 %", "below");
 	is_str(harness_pct(2.14, false, text), "2.1 %", "without");
 	is_str(harness_pct(-1e300, true, text), "-1e+300 %", "never 300 digits");
 }
 
-/* Nothing measured, and numbers where none should be. */
+/* Nothing was measured, and numbers are in the place of texts. */
 static void test_strange(void)
 {
 	put(R "run_config.json", "{\"score_key\": \"us\", \"iterations\": "
@@ -493,18 +503,18 @@ static void test_strange(void)
 			      "\"unknown\": {\"deep\": [[[[]]]]}}");
 	put(I2 "result.json", "{\"metrics\": {\"us\": true, \"score\": NaN}, \"post_attempt\": "
 			      "{\"status\": \"completed\", \"json\": {}, \"score\": Infinity}}");
-	look(NOW_MS);
-	ok(run->runner == NULL && run->task_file == NULL, "absent texts");
-	ok(!run->planned.present, "a text is no count");
+	read_run(NOW_MS);
+	ok(run->runner == NULL && run->task_file == NULL, "missing texts are absent");
+	ok(!run->planned.present, "a text is not a count");
 	ok(run->iterations[0].status == NULL && run->iterations[0].verified == HARNESS_UNKNOWN,
 	   "wrong types are unknown");
 	is_near(run->iterations[0].claimed_score.value, 12.5, 0, "a number as text is a claim");
-	ok(!run->iterations[0].calls.present, "no count");
+	ok(!run->iterations[0].calls.present, "no count of calls");
 	ok(!run->iterations[0].qualification.present, "no qualification");
 	ok(!run->iterations[1].verified_score.present &&
 		   !run->iterations[1].invalid_score.present &&
 		   !run->iterations[1].claimed_score.present,
-	   "infinite, true and NaN are no scores");
+	   "infinity, true and NaN are not scores");
 	ok(!run->best.present && run->best_unverified.present, "no best");
 	ok(!run->has_baseline, "no baseline");
 	done();
@@ -517,12 +527,11 @@ static void test_infinity_told(void)
 
 	put(I1 "result.json", "{\"post_attempt\": {\"status\": \"failed\", "
 			      "\"score\": -Infinity, \"json\": {}}}");
-	look(NOW_MS);
+	read_run(NOW_MS);
 	object = harness_run_json(&ws, run);
 	buf_init(&text, 1 << 20);
 	json_print(&text, object);
-	ok(strstr(text.data, "\"score_raw\":\"-Infinity\"") != NULL,
-	   "what was printed is told as text");
+	ok(strstr(text.data, "\"score_raw\":\"-Infinity\"") != NULL, "infinity is printed as text");
 	ok(strstr(text.data, "\"higher_is_better\":null") != NULL,
 	   "without a configuration the direction is null");
 	buf_release(&text);
@@ -530,7 +539,7 @@ static void test_infinity_told(void)
 	done();
 }
 
-/* Files lost: the summary and the report still tell of an iteration. */
+/* Lost files: summary and report still contain the iteration. */
 static void test_missing(void)
 {
 	put(R "summary.json", "{\"iterations\": [{\"iteration\": 2, \"status\": \"blocked\"}], "
@@ -539,13 +548,15 @@ static void test_missing(void)
 			      "[{\"iteration\": 2, \"status\": \"failed\", "
 			      "\"active_tool_count\": 3}]}, \"best_checkpoint\": {\"restored\": "
 			      "false, \"reason\": \"checkpoint_missing\"}}");
-	look(NOW_MS);
-	is_str(run->id, "r1", "the folder names the run");
-	is_int((long long)run->n_iterations, 1, "one iteration is told");
-	is_str(run->iterations[0].status, "blocked", "with its status");
-	is_near(run->iterations[0].qualification.active_tools.value, 3, 0, "and its qualification");
-	is_int(run->restore.restored, HARNESS_NO, "not restored");
-	is_str(run->restore.reason, "checkpoint_missing", "and why");
+	read_run(NOW_MS);
+	is_str(run->id, "r1", "the folder gives the id of the run");
+	is_int((long long)run->n_iterations, 1, "one iteration is found");
+	is_str(run->iterations[0].status, "blocked", "its status is read");
+	is_near(run->iterations[0].qualification.active_tools.value, 3, 0,
+		"its qualification is "
+		"read");
+	is_int(run->restore.restored, HARNESS_NO, "the checkpoint was not restored");
+	is_str(run->restore.reason, "checkpoint_missing", "the reason is read");
 	done();
 }
 
@@ -561,17 +572,17 @@ static void test_calls(void)
 	put(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:00+00:00\", "
 			      "\"harness_usage\": {\"mcp_call_count\": 3}}");
 	put(I2 "result.json", "{\"harness_usage\": {\"mcp_call_count\": 2}}");
-	look(NOW_MS);
-	is_int(ws.calls.total, 4, "calls of both places");
-	is_int(ws.calls.broken, 2, "lines that are none");
+	read_run(NOW_MS);
+	is_int(ws.calls.total, 4, "calls of both files are counted");
+	is_int(ws.calls.broken, 2, "malformed lines are counted");
 	is_int(ws.calls.tools[0].failed, 1, "failed calls of a tool");
 	is_near(run->iterations[0].calls_delta.value, 2, 0,
-		"calls from before the run are not the iteration's");
-	ok(!run->iterations[1].calls_delta.present, "a count that went back gives no difference");
+		"calls before the run do not belong to the iteration");
+	ok(!run->iterations[1].calls_delta.present, "a count that decreased gives no difference");
 	done();
 }
 
-/* What failed, by the text that is left of it. */
+/* Failures, recognized by the text that is left. */
 static const struct {
 	const char *post, *errors, *want;
 } failures[] = {
@@ -609,15 +620,17 @@ static void test_failures(void)
 
 		put(I1 "result.json", text);
 		put(I1 "post_attempt.stderr.txt", failures[i].errors);
-		look(NOW_MS);
+		read_run(NOW_MS);
 		is_str(harness_failure_name(run->iterations[0].post.failure), failures[i].want,
-		       failures[i].want != NULL ? failures[i].want : "no failure around it");
+		       failures[i].want != NULL ? failures[i].want
+						: "passed, no infrastructure "
+						  "failure");
 		free(text);
 		done();
 	}
 }
 
-/* A verifier that hangs: that is no infrastructure, and it has a word. */
+/* A verifier that hangs is not an infrastructure failure. */
 static void test_timeout(void)
 {
 	struct buf text;
@@ -625,12 +638,12 @@ static void test_timeout(void)
 	put(I1 "result.json", "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
 			      "{\"status\": \"timeout\", \"timed_out\": true, "
 			      "\"return_code\": null, \"json\": null, \"score\": null}}");
-	look(NOW_MS);
+	read_run(NOW_MS);
 	buf_init(&text, 1000);
 	harness_add_result(&text, run, &run->iterations[0]);
 	is_str(text.data, "no score (timeout)", "a verifier that hung");
 	ok(harness_failure_name(run->iterations[0].post.failure) == NULL,
-	   "is no failure of infrastructure");
+	   "not an infrastructure failure");
 	buf_release(&text);
 	done();
 }
@@ -641,10 +654,10 @@ static void test_stray(void)
 	put(I1 "result.json", "{\"post_attempt\": {\"status\": \"completed\", "
 			      "\"json\": null, \"score\": null}}");
 	put(I1 "post_attempt.stdout.txt", "warning: x\n{\"us\": 7.5, \"status\": \"passed\"}\n");
-	look(NOW_MS);
+	read_run(NOW_MS);
 	is_near(run->iterations[0].post.stray_score.value, 7.5, 0,
-		"a score beside other text is seen");
-	ok(!run->iterations[0].verified_score.present, "and not verified");
+		"a score within other text is found");
+	ok(!run->iterations[0].verified_score.present, "and is not verified");
 	done();
 }
 
@@ -662,9 +675,9 @@ static void put_live(void)
 static void test_life(void)
 {
 	put_live();
-	look(NOW_MS + 5000);
-	is_str(run->life.phase, "baseline", "first the baseline");
-	is_near(run->life.left_s.value, 235, 1e-9, "and how long at most");
+	read_run(NOW_MS + 5000);
+	is_str(run->life.phase, "baseline", "the first phase is the baseline");
+	is_near(run->life.left_s.value, 235, 1e-9, "with its time limit");
 	again();
 	put_at(R "baseline/baseline.stdout.txt", "{}", NOW_MS + 5000);
 	put_at(I1 "activation.json", "{}", NOW_MS + 10000);
@@ -672,58 +685,58 @@ static void test_life(void)
 	       "{\"created_at\": \"2026-05-27T01:00:10Z\", \"status\": "
 	       "\"running\"}",
 	       NOW_MS + 10000);
-	look(NOW_MS + 40000);
-	is_str(run->life.phase, "attempt", "an attempt is under way");
+	read_run(NOW_MS + 40000);
+	is_str(run->life.phase, "attempt", "an attempt is running");
 	is_int(run->life.state, HARNESS_STATE_RUNNING, "running");
-	is_near(run->life.left_s.value, 270, 1e-9, "by the schedule's own limit");
+	is_near(run->life.left_s.value, 270, 1e-9, "with the limit of the schedule");
 	again();
-	look(NOW_MS + 500000);
-	is_int(run->life.state, HARNESS_STATE_STALE, "silent too long");
+	read_run(NOW_MS + 500000);
+	is_int(run->life.state, HARNESS_STATE_STALE, "silent for too long: stale");
 	again();
-	look(NOW_MS + 5000000);
-	is_int(run->life.state, HARNESS_STATE_ABORTED, "nobody is there");
+	read_run(NOW_MS + 5000000);
+	is_int(run->life.state, HARNESS_STATE_ABORTED, "silent much longer: aborted");
 	again();
 	put_at(I1 "attempt.stdout.txt", "x", NOW_MS + 310000);
-	look(NOW_MS + 320000);
-	is_str(run->life.phase, "verifying", "then it is measured");
+	read_run(NOW_MS + 320000);
+	is_str(run->life.phase, "verifying", "after the attempt the verifier runs");
 	again();
 	put_at(I1 "post_attempt.stdout.txt", "x", NOW_MS + 330000);
 	put_at(I1 "build.prompt.txt", "", NOW_MS + 340000);
-	look(NOW_MS + 341000);
-	is_str(run->life.phase, "build", "then tools are built");
+	read_run(NOW_MS + 341000);
+	is_str(run->life.phase, "build", "after that tools are built");
 	again();
 	put_at(I2 "activation.json", "{}", NOW_MS + 350000);
 	put_at(I2 "result.json", "{\"created_at\": \"2026-05-27T01:05:50Z\"}", NOW_MS + 350000);
-	look(NOW_MS + 360000);
+	read_run(NOW_MS + 360000);
 	is_near(run->life.left_s.value, 290, 1e-9,
-		"a schedule's last limit goes on behind its end");
+		"the last limit of a schedule holds for all later iterations");
 	again();
 	put("runs/r2/run_config.json", "{}");
 	put("runs/r2/iterations/1/result.json", "{\"created_at\": \"2026-05-27T02:00:00Z\"}");
-	look(NOW_MS + 342000);
+	read_run(NOW_MS + 342000);
 	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED,
-	       "a newer run in the workspace: the older one is over");
+	       "a newer run in the workspace: the older one has ended");
 	again();
 	put(R "summary.json", "{\"final_status\": \"improved\"}");
-	look(NOW_MS + 342000);
+	read_run(NOW_MS + 342000);
 	is_int(ws.runs[0].life.state, HARNESS_STATE_FINISHED, "a summary");
 	done();
 }
 
-/* A run that has only begun is the newest, though it records no time. */
+/* A run that has just started is the newest, although it recorded no time. */
 static void test_begun(void)
 {
 	put_at("runs/old/iterations/1/result.json", "{\"created_at\": \"2026-05-27T01:00:00Z\"}",
 	       NOW_MS);
 	put_at("runs/new/run_config.json", "{\"run_id\": \"new\"}", NOW_MS + 60000);
-	look(NOW_MS + 61000);
+	read_run(NOW_MS + 61000);
 	is_str(run->id, "new", "the newest run");
-	is_int(run->life.state, HARNESS_STATE_RUNNING, "is alive");
-	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED, "the one before it is not");
+	is_int(run->life.state, HARNESS_STATE_RUNNING, "is running");
+	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED, "the run before it is not");
 	done();
 }
 
-/* A link is lost while an attempt is under way. */
+/* The connection is lost during an attempt. */
 static void test_age(void)
 {
 	struct harness_view view = { .places = NULL };
@@ -736,13 +749,14 @@ static void test_age(void)
 	(void)harness_view_add(&view, "pod:dir", &files);
 	harness_view_read(&view, 0, false, NOW_MS + 6000);
 	place = &view.places[0];
-	is_near(place->ws.runs[0].life.left_s.value, 54, 1e-9, "54 s to go");
+	is_near(place->ws.runs[0].life.left_s.value, 54, 1e-9, "54 s left");
 	harness_view_set_trouble(&view, 0, "the pod does not answer");
 	harness_view_set_age(&view, 0, 34000);
-	ok(!place->ws.runs[0].life.left_s.present, "of a run that is not seen nothing is to go");
+	ok(!place->ws.runs[0].life.left_s.present,
+	   "without a connection no remaining time is shown");
 	buf_init(&text, 1000);
 	harness_add_age(&text, place->age_ms);
-	is_str(text.data, "as of 34 s ago", "it is as old as it is");
+	is_str(text.data, "as of 34 s ago", "the age of the data is shown");
 	buf_release(&text);
 	harness_view_read(&view, 0, false, NOW_MS + 40000);
 	ok(place->age_ms == 0 && place->why[0] == '\0' && place->ws.runs[0].life.left_s.value == 20,
@@ -751,7 +765,7 @@ static void test_age(void)
 	done();
 }
 
-/* A directory that was copied: times of files say nothing. */
+/* A copied directory: the times of its files mean nothing. */
 static void test_copied(void)
 {
 	int64_t copied_ms = NOW_MS + 86400000;
@@ -759,9 +773,9 @@ static void test_copied(void)
 	put_at(R "run_config.json", "{\"attempt_timeout_seconds\": 480}", copied_ms);
 	put_at(I1 "activation.json", "{}", copied_ms);
 	put_at(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:10Z\"}", copied_ms);
-	look(copied_ms + 1000);
+	read_run(copied_ms + 1000);
 	is_int(run->life.state, HARNESS_STATE_ABORTED,
-	       "a copy of a dead run does not come to life");
+	       "a copy of a dead run is not shown as running");
 	done();
 }
 
@@ -788,14 +802,14 @@ static void test_compare(void)
 	put("harnessed/trial_2/post.stdout.txt", "{\"score\": 11}");
 	harness_compare_read(&compare, &files);
 	is_int((long long)compare.n_trials, 5, "five trials, no report yet");
-	is_int(compare.groups[1].valid, 0, "what was not printed is not valid");
+	is_int(compare.groups[1].valid, 0, "a score that was not printed is not valid");
 	is_str(compare.trials[4].post.doubt, "trial.json has 1, the verifier printed 11",
-	       "both are told");
-	is_int(compare.groups[0].valid, 2, "two of the plain ones count");
+	       "the reason has both scores");
+	is_int(compare.groups[0].valid, 2, "two plain trials count");
 	is_int(compare.groups[0].invalid, 1, "one does not");
-	is_near(compare.groups[0].median.value, 15, 0, "nor in the median");
-	ok(!compare.groups[0].best.present, "which way is better is not told without the report");
-	is_int(compare.groups[1].not_run, 1, "one was never measured");
+	is_near(compare.groups[0].median.value, 15, 0, "and is not in the median");
+	ok(!compare.groups[0].best.present, "the direction is unknown without the report");
+	is_int(compare.groups[1].not_run, 1, "one trial was never measured");
 	ok(!compare.groups[1].median.present, "and gives no median");
 	harness_compare_release(&compare);
 	done();
@@ -805,11 +819,11 @@ static void test_hostile_text(void)
 {
 	put(R "run_config.json", "{\"runner\": \"\\u001b[31mred\\u0007\"}");
 	put(I1 "result.json", "{\"summary\": \"\\u202eevil\\nsecond\"}");
-	look(NOW_MS);
-	ok(strchr(run->runner, '\033') == NULL, "no escape passes");
+	read_run(NOW_MS);
+	ok(strchr(run->runner, '\033') == NULL, "no escape sequence is printed");
 	ok(strstr(run->iterations[0].note, "second") == NULL &&
 		   strstr(run->iterations[0].note, "\xe2\x80\xae") == NULL,
-	   "a note is one harmless line");
+	   "a note is a single sanitized line");
 	done();
 }
 

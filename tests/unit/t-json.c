@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json: bounds, strict keys, and the line of a key path. */
+/* JSON: limits, strict reading by a table of keys, and the line of a key path. */
 #include "parsers/json_fields.h"
 
 #include "tests/support/tap.h"
@@ -19,7 +19,7 @@ static void test_lines(void)
 	is_int(json_line_of(text, "a"), 2, "line of a member");
 	is_int(json_line_of(text, "pods[1]"), 5, "line of an element");
 	is_int(json_line_of(text, "pods[1].gpus"), 6, "line of a path");
-	is_int(json_line_of(text, "pods[7].gpus"), 0, "a path that is not");
+	is_int(json_line_of(text, "pods[7].gpus"), 0, "unknown path: line 0");
 }
 
 struct sample {
@@ -59,18 +59,20 @@ static void test_keys(void)
 	cJSON *pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
 	struct sample s = { 0 };
 
-	is_int(json_read_object(&r, top, root, "", &s), 0, "known keys");
-	is_near(s.a, 1, 0, "are taken");
+	is_int(json_read_object(&r, top, root, "", &s), 0, "an object with known keys is read");
+	is_near(s.a, 1, 0, "its members have the values");
 	is_int(json_read_object(&r, pod, cJSON_GetArrayItem(pods, 1), "pods[1]", &s), -1,
-	       "a wrong type");
-	is_str(err.text, "c.json:6: pods[1].gpus: expected an array", "file, line and key path");
-	is_int(json_read_object(&r, pod, root, "", &s), -1, "unknown key");
-	is_str(err.text, "c.json:2: a: unknown key", "is named");
+	       "a wrong type is an error");
+	is_str(err.text, "c.json:6: pods[1].gpus: expected an array",
+	       "the error has file, line "
+	       "and key path");
+	is_int(json_read_object(&r, pod, root, "", &s), -1, "an unknown key is an error");
+	is_str(err.text, "c.json:2: a: unknown key", "the error names the key");
 	is_int(json_read_object(&r, top, cJSON_GetArrayItem(pods, 1), "pods[1]", &s), -1,
-	       "another object's key");
+	       "a key of another object is an error");
 	is_int(json_read_object(&r, pod, cJSON_GetArrayItem(pods, 2), "pods[2]", &s), -1,
-	       "no object");
-	is_str(err.text, "c.json:1: pods[2]: expected an object", "is told");
+	       "a value that is not an object is an error");
+	is_str(err.text, "c.json:1: pods[2]: expected an object", "the error says so");
 	json_release_object(pod, &s);
 	cJSON_Delete(root);
 }
@@ -83,18 +85,20 @@ static void test_python_tokens(void)
 				   "\\\\ud83d \\udc00\"}";
 	cJSON *root = json_parse(STR_LIT(text), JSON_BARE_TEXT, NULL);
 
-	is_str(json_get_string(root, "a", ""), "NaN", "NaN kept as text");
-	is_str(json_get_string(root, "b", ""), "-Infinity", "and -Infinity");
-	is_near(json_get_number(root, "c", 0), 1, 0, "numbers stay");
-	is_str(json_get_string(root, "d", ""), "x NaN \" Infinity", "words in strings stay");
+	is_str(json_get_string(root, "a", ""), "NaN", "NaN becomes text");
+	is_str(json_get_string(root, "b", ""), "-Infinity", "-Infinity becomes text");
+	is_near(json_get_number(root, "c", 0), 1, 0, "numbers are unchanged");
+	is_str(json_get_string(root, "d", ""), "x NaN \" Infinity",
+	       "the same words inside strings "
+	       "are unchanged");
 	is_str(json_get_string(root, "e", ""),
 	       "\xf0\x9f\x98\x80 \xef\xbf\xbd. \\ud83d \xef\xbf\xbd",
-	       "half a surrogate pair is U+FFFD, a whole one stays");
+	       "half a surrogate pair becomes U+FFFD, a whole pair stays");
 	cJSON_Delete(root);
 	ok(json_parse(STR_LIT("{\"a\":\"\\ud83d\"}"), JSON_BARE_REFUSED, NULL) == NULL,
-	   "strict: half a pair is refused");
+	   "strict: half a pair is an error");
 	ok(json_parse(STR_LIT("{\"a\":\"\\ud83d"), JSON_BARE_TEXT, NULL) == NULL,
-	   "a torn string is refused");
+	   "a string without its end is an error");
 }
 
 static void test_bounds(void)
@@ -106,17 +110,17 @@ static void test_bounds(void)
 
 	memset(deep, '[', sizeof(deep));
 	ok(json_parse((struct str){ deep, sizeof(deep) }, false, &err) == NULL,
-	   "deep nesting is refused");
+	   "deep nesting is an error");
 	ok(json_parse(STR_LIT("{\"a\": 1} x"), false, &err) == NULL,
-	   "text behind the value is refused");
+	   "text after the value is an error");
 	ok(json_parse(STR_LIT("\n\n{\"a\": }"), false, &err) == NULL, "malformed");
-	is_str(err.text, "line 3: not valid JSON", "with its line");
-	ok(json_parse(STR_LIT("{\"a\": NaN}"), false, &err) == NULL, "a bare NaN is not JSON");
+	is_str(err.text, "line 3: not valid JSON", "the error has the line");
+	ok(json_parse(STR_LIT("{\"a\": NaN}"), false, &err) == NULL, "strict: a bare NaN is an "
+								     "error");
 	root = json_parse(STR_LIT("{\"a\":NaN,\"b\":-Infinity,\"c\":\"NaN\"}"), true, &err);
 	buf_init(&out, 1000);
 	json_print(&out, root);
-	is_str(out.data, "{\"a\":null,\"b\":null,\"c\":\"NaN\"}",
-	       "but is read as null where asked");
+	is_str(out.data, "{\"a\":null,\"b\":null,\"c\":\"NaN\"}", "lenient: NaN becomes null");
 	buf_release(&out);
 	cJSON_Delete(root);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* score_json: what counts as a score, and what does not. */
+/* score_json: which outputs have a score that counts. */
 #include "parsers/score_json.h"
 
 #include "tests/support/tap.h"
@@ -26,23 +26,23 @@ static void test_good(void)
 	ok(score_json_counts(&s) && s.verified, "a verified score counts");
 	is_near(s.value, 112.736, 1e-15, "best_us is the default key");
 	is_str(s.mode, "final", "mode");
-	is_str(s.why, "", "no reason against it");
+	is_str(s.why, "", "no reason not to count");
 	score_json_release(&s);
 	s = read_score(final_run, "median_us");
-	is_near(s.value, 123.55, 1e-15, "another key");
+	is_near(s.value, 123.55, 1e-15, "another key is used if asked for");
 	score_json_release(&s);
 	s = read_score("compiling..\n{not this}\n{\n \"best_cycles\": 7,\n"
 		       " \"status\": \"PASSED\"\n}\nbye\n",
 		       NULL);
-	ok(score_json_counts(&s) && s.value == 7, "pretty-printed among other output");
+	ok(score_json_counts(&s) && s.value == 7, "a pretty-printed object within other output");
 	score_json_release(&s);
 	s = read_score("{\"event\": 1}\n{\"score\": 2, \"a\": 0}\n"
 		       "{\"score\": 2}\n",
 		       NULL);
-	ok(score_json_counts(&s) && s.value == 2, "several objects that agree on the score");
+	ok(score_json_counts(&s) && s.value == 2, "several objects with the same score");
 	score_json_release(&s);
 	s = read_score("{\"score\": 0.25}", NULL);
-	ok(score_json_counts(&s) && !s.has_status, "no status is no failure");
+	ok(score_json_counts(&s) && !s.has_status, "a missing status is not a failure");
 	score_json_release(&s);
 }
 
@@ -52,12 +52,12 @@ static void test_bad(void)
 					 "\"verified\": false, \"score\": Infinity}",
 					 NULL);
 
-	ok(!score_json_counts(&s) && isnan(s.value), "Infinity is no score");
-	is_str(s.why, "status is \"failed\"", "the status is named");
+	ok(!score_json_counts(&s) && isnan(s.value), "Infinity is not a score");
+	is_str(s.why, "status is \"failed\"", "the reason has the status");
 	score_json_release(&s);
 	s = read_score("{\"best_us\": NaN, \"status\": \"passed\"}", NULL);
-	ok(!score_json_counts(&s), "NaN does not count though it passed");
-	is_str(s.why, "\"best_us\" is not a finite number", "and says why");
+	ok(!score_json_counts(&s), "NaN does not count although it passed");
+	is_str(s.why, "\"best_us\" is not a finite number", "the reason says so");
 	score_json_release(&s);
 	s = read_score("{\"best_us\": 12.5, \"status\": \"failed\"}", NULL);
 	ok(!score_json_counts(&s) && s.value == 12.5,
@@ -66,43 +66,43 @@ static void test_bad(void)
 	s = read_score("{\"best_us\": 12.5, \"status\": \"passed\", "
 		       "\"verified\": false}",
 		       NULL);
-	ok(!score_json_counts(&s), "nor one that is not verified");
+	ok(!score_json_counts(&s), "nor a number that is not verified");
 	score_json_release(&s);
 	s = read_score("{\"best_us\": \"12.5\"}", NULL);
 	ok(!score_json_counts(&s), "nor a number in a string");
 	score_json_release(&s);
 	s = read_score("{\"best_us\": 1e999}", NULL);
-	ok(!score_json_counts(&s), "nor one that overflows");
+	ok(!score_json_counts(&s), "nor a number that overflows");
 	score_json_release(&s);
 	s = read_score("{\"best_us\": 0, \"status\": \"passed\"}", NULL);
-	is_str(s.why, "\"best_us\" is not above 0", "nor a time of nothing");
+	is_str(s.why, "\"best_us\" is not above 0", "nor a time of 0");
 	score_json_release(&s);
 	s = read_score("{\"score\": 12.5, \"correct\": false}", NULL);
-	ok(!score_json_counts(&s), "nor one that is not correct");
+	ok(!score_json_counts(&s), "nor a number with \"correct\": false");
 	score_json_release(&s);
 	s = read_score("{\"score\": 12.5, \"error\": \"timeout\"}", NULL);
-	is_str(s.why, "\"error\" reports a failure", "nor an error's");
+	is_str(s.why, "\"error\" reports a failure", "nor a number with an error");
 	score_json_release(&s);
 	s = read_score("{\"score\": 9, \"status\": \"passed\", \"errors\": "
 		       "[\"no build\"]}",
 		       NULL);
-	is_str(s.why, "\"errors\" reports a failure", "nor of several");
+	is_str(s.why, "\"errors\" reports a failure", "nor a number with several errors");
 	score_json_release(&s);
 	s = read_score("{\"score\": 9, \"status\": \"passed\", \"errors\": "
 		       "[], \"cases\": [{\"status\": \"passed\"}, "
 		       "{\"status\": \"failed\"}]}",
 		       NULL);
-	is_str(s.why, "\"cases\" reports a failure", "nor where a case failed");
+	is_str(s.why, "\"cases\" reports a failure", "nor a number if a case failed");
 	score_json_release(&s);
 	s = read_score("{\"score\": 12.5, \"error\": \"\"}", NULL);
-	ok(score_json_counts(&s), "an empty error is none");
+	ok(score_json_counts(&s), "an empty error is not an error");
 	score_json_release(&s);
 	s = read_score("{\"a\": 1}", "b");
-	is_str(s.why, "the JSON has no \"b\"", "nor a missing one");
+	is_str(s.why, "the JSON has no \"b\"", "nor a missing key");
 	score_json_release(&s);
 }
 
-/* It says two things: none of them is taken. */
+/* An ambiguous output counts for nothing. */
 static void test_doubt(void)
 {
 	static const struct {
@@ -125,13 +125,13 @@ static void test_doubt(void)
 		struct score_json s = read_score(cases[i].text, NULL);
 
 		ok(s.doubtful && !score_json_counts(&s) && isnan(s.value),
-		   "doubt %zu counts for nothing", i);
-		is_str(s.why, cases[i].why, "and says why");
+		   "ambiguous output %zu does not count", i);
+		is_str(s.why, cases[i].why, "the reason says why");
 		score_json_release(&s);
 	}
 }
 
-/* Sixty-four braces that never close do not hide what follows them. */
+/* Unclosed braces do not hide the objects after them. */
 static void test_open_braces(void)
 {
 	struct score_json s;
@@ -142,7 +142,7 @@ static void test_open_braces(void)
 		buf_append_str(&text, "{ never closed\n");
 	buf_append_str(&text, "{\"score\": 1}\n{\"score\": 2}\n");
 	s = read_score(text.data, NULL);
-	ok(s.root != NULL && s.doubtful, "behind a thousand open braces");
+	ok(s.root != NULL && s.doubtful, "objects after a thousand unclosed braces are found");
 	score_json_release(&s);
 	buf_release(&text);
 }
@@ -156,18 +156,20 @@ static void test_absurd(void)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		s = read_score(texts[i], NULL);
 		ok(!score_json_counts(&s) && isnan(s.value),
-		   "a number that nothing measures is none (%s)", s.why);
+		   "an impossible measurement does not count (%s)", s.why);
 		score_json_release(&s);
 	}
 	s = read_score("{\"best_us\": 1e300}", NULL);
-	is_str(s.why, "\"best_us\" is 1e+300: not a possible measurement", "and says which");
+	is_str(s.why, "\"best_us\" is 1e+300: not a possible measurement",
+	       "the reason has the "
+	       "value");
 	score_json_release(&s);
 	s = read_score("{\"score\": 0}", NULL);
 	ok(score_json_counts(&s) && s.value == 0, "0 is a score");
 	score_json_release(&s);
 	ok(score_is_measurable(1e15) && score_is_measurable(-1e-15) &&
 		   !score_is_measurable(1.1e15) && !score_is_measurable(NAN),
-	   "the bounds themselves");
+	   "the limits themselves are possible");
 }
 
 static void test_no_object(void)
@@ -177,7 +179,7 @@ static void test_no_object(void)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		ok(score_json_read(&s, str_from(texts[i]), NULL, NULL) == -1,
-		   "no object in text %zu", i);
+		   "text %zu has no object", i);
 }
 
 static void test_same_work(void)
@@ -192,10 +194,10 @@ static void test_same_work(void)
 	char why[80] = "";
 
 	ok(score_json_same_work(&a, &a, why, sizeof(why)), "the same work");
-	ok(!score_json_same_work(&a, &b, why, sizeof(why)), "another shape");
-	is_str(why, "\"dim\" of cases[0] differs", "is named");
-	ok(!score_json_same_work(&a, &c, why, sizeof(why)), "another mode");
-	is_str(why, "\"mode\" differs", "is named too");
+	ok(!score_json_same_work(&a, &b, why, sizeof(why)), "another shape is other work");
+	is_str(why, "\"dim\" of cases[0] differs", "the difference is named");
+	ok(!score_json_same_work(&a, &c, why, sizeof(why)), "another mode is other work");
+	is_str(why, "\"mode\" differs", "the difference is named");
 	score_json_release(&a);
 	score_json_release(&b);
 	score_json_release(&c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Telemetry: blocks of a pod, with and without a GPU, and rubbish. */
+/* Telemetry: blocks of a pod with and without GPUs, and malformed input. */
 #include "parsers/telemetry.h"
 
 #include "tests/support/tap.h"
@@ -30,25 +30,25 @@ static void test_gpus(void)
 	struct telemetry_reader reader;
 
 	telemetry_init(&reader, NULL, 0);
-	is_int(feed(&reader, two_gpus), 1, "one block");
+	is_int(feed(&reader, two_gpus), 1, "one block is complete");
 	is_near(reader.now.host_load, 3.52, 1e-12, "load");
-	is_near(reader.now.disk_free_bytes, 107374182400.0, 0, "free disk");
-	is_int(reader.now.n_gpus, 2, "two GPUs");
-	is_str(reader.now.gpu_name, "NVIDIA H100 80GB HBM3", "their name");
-	is_near(reader.now.gpu_util, 74, 1e-12, "mean utilisation");
-	is_near(reader.now.gpu_busiest, 98, 0, "the highest of one");
-	is_near(reader.now.gpu_mem_mib, 71234, 0, "highest memory");
-	is_near(reader.now.gpu_power_w, 712.84, 1e-9, "all power");
+	is_near(reader.now.disk_free_bytes, 107374182400.0, 0, "free disk space");
+	is_int(reader.now.n_gpus, 2, "two GPUs are counted");
+	is_str(reader.now.gpu_name, "NVIDIA H100 80GB HBM3", "the name of the first GPU");
+	is_near(reader.now.gpu_util, 74, 1e-12, "mean utilization");
+	is_near(reader.now.gpu_busiest, 98, 0, "highest utilization");
+	is_near(reader.now.gpu_mem_mib, 71234, 0, "highest memory use");
+	is_near(reader.now.gpu_power_w, 712.84, 1e-9, "total power");
 	is_near(reader.now.gpu_temp_c, 66, 0, "highest temperature");
 	is_near(reader.now.gpu_sm_mhz, 1200, 0, "lowest clock");
-	is_near(reader.now.gpu_throttle, 5, 0, "all throttle reasons");
-	is_int(reader.now.gpus[1].index, 1, "each GPU has its number");
-	is_near(reader.now.gpus[1].util, 50, 0, "its utilisation");
-	is_near(reader.now.gpus[1].power_w, 100.5, 0, "its power");
-	is_near(reader.now.gpus[0].throttle, 4, 0, "its throttle reasons");
+	is_near(reader.now.gpu_throttle, 5, 0, "throttle reasons of all GPUs");
+	is_int(reader.now.gpus[1].index, 1, "each GPU has its index");
+	is_near(reader.now.gpus[1].util, 50, 0, "utilization of a GPU");
+	is_near(reader.now.gpus[1].power_w, 100.5, 0, "power of a GPU");
+	is_near(reader.now.gpus[0].throttle, 4, 0, "throttle reasons of a GPU");
 	telemetry_init(&reader, second, 1);
 	feed(&reader, two_gpus);
-	is_int(reader.now.n_gpus, 1, "only the GPUs that were asked for");
+	is_int(reader.now.n_gpus, 1, "only configured GPUs are counted");
 	is_near(reader.now.gpu_util, 50, 0, "count");
 }
 
@@ -57,21 +57,21 @@ static void test_absent(void)
 	struct telemetry_reader reader;
 
 	telemetry_init(&reader, NULL, 0);
-	is_int(feed(&reader, "HGT1 <\nL 0.5 1 1\nHGT1 >\n"), 1, "no GPU");
-	is_int(reader.now.n_gpus, 0, "is none");
+	is_int(feed(&reader, "HGT1 <\nL 0.5 1 1\nHGT1 >\n"), 1, "a block without GPUs is complete");
+	is_int(reader.now.n_gpus, 0, "it has no GPU");
 	ok(isnan(reader.now.gpu_util) && isnan(reader.now.gpu_power_w),
-	   "and its numbers are absent, not 0");
-	ok(isnan(reader.now.disk_free_bytes), "no disk");
+	   "values of GPUs are absent, not 0");
+	ok(isnan(reader.now.disk_free_bytes), "free disk space is absent");
 	feed(&reader, "HGT1 <\nG 0, Tesla, [N/A], [N/A], [Not Supported], "
 		      "30, [N/A], [N/A]\nHGT1 >\n");
-	is_int(reader.now.n_gpus, 1, "a GPU that tells little");
+	is_int(reader.now.n_gpus, 1, "a GPU with few values");
 	ok(isnan(reader.now.gpu_util) && isnan(reader.now.gpu_throttle),
-	   "what it does not tell is absent");
-	is_near(reader.now.gpu_temp_c, 30, 0, "what it tells is there");
+	   "values that it does not report are absent");
+	is_near(reader.now.gpu_temp_c, 30, 0, "values that it reports are present");
 	feed(&reader, "HGT1 <\nG 0, H100, 1, 1, 1, 1, 1, 0xffffffffffffffff\n"
 		      "G 1, H100, 1, 1, 1, 1, 1, 0x0000000000000040\nHGT1 >\n");
 	ok(isnan(reader.now.gpus[0].throttle), "throttle reasons of all ones are absent, not 0");
-	is_near(reader.now.gpu_throttle, 64, 0, "those of the other GPU count");
+	is_near(reader.now.gpu_throttle, 64, 0, "the reasons of the other GPU count");
 }
 
 static void test_rubbish(void)
@@ -80,16 +80,17 @@ static void test_rubbish(void)
 
 	telemetry_init(&reader, NULL, 0);
 	is_int(feed(&reader, "G 0, x, 1, 1, 1, 1, 1, 0x1\nHGT1 >\n"), 0,
-	       "nothing outside of a block");
+	       "lines outside of a block are ignored");
 	is_int(feed(&reader, "HGT1 <\nG\nG 99999999999999999999, a\nG -1, x, "
 			     "1, 1, 1, 1, 1, 0x1\nG 64, x, 1, 1, 1, 1, 1, "
 			     "0x1\nL \nL nan inf\nD -\nX y\n\nHGT1 >\n"),
-	       1, "a block of rubbish");
+	       1, "a block with malformed lines is complete");
 	ok(reader.now.n_gpus == 0 && isnan(reader.now.host_load) &&
 		   isnan(reader.now.disk_free_bytes),
-	   "tells nothing");
-	is_int(feed(&reader, "HGT1 <\nL 1 1\nHGT1 <\nHGT1 >\n"), 1, "a block that was cut off");
-	ok(isnan(reader.now.host_load), "leaves nothing behind");
+	   "its values are absent");
+	is_int(feed(&reader, "HGT1 <\nL 1 1\nHGT1 <\nHGT1 >\n"), 1,
+	       "after a block that was cut off");
+	ok(isnan(reader.now.host_load), "its values are dropped");
 }
 
 int main(void)

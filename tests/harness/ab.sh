@@ -7,7 +7,7 @@ trap 'rm -rf "$dir"' EXIT
 # shellcheck source=tests/support/tap.sh
 . "${HGYM_SRC:-.}/tests/support/tap.sh"
 
-# told NAME STATUS: a check; the bench and what was said of it tell why.
+# told NAME STATUS: a check that prints the bench and the errors if it fails.
 told() { check "$1" "$2" "$dir/bench.json" "$dir/out"; }
 
 work="$dir/it's here"

@@ -157,7 +157,7 @@ def main():
         ok(screen.wait_for("best VERIFIED"), "its run is shown")
         ok(leave(screen) == 0, "and left")
 
-        # Named before the run begins: it is waited for.
+        # A directory that is named before its run starts is watched.
         os.mkdir(os.path.join(folder, "task"))
         with open(os.path.join(folder, "task", "task.md"), "w",
                   encoding="utf-8") as out:

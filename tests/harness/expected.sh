@@ -7,19 +7,19 @@ checker=$shared/check/harness_expected.py
 corpus=$shared/corpus/harnessgym
 
 if [ ! -f "$checker" ] || [ ! -d "$corpus" ]; then
-    echo "1..0 # SKIP no corpus of HarnessGym runs beside the checkout"
+    echo "1..0 # SKIP no corpus of HarnessGym runs next to the checkout"
     exit 0
 fi
 echo 1..2
 if python3 "$checker" "$HGYM_TUI" "$corpus" -v >harness-expected.out 2>&1; then
-    echo "ok 1 - every run with an answer key is told as it says"
+    echo "ok 1 - every run agrees with its answer key"
 else
     sed 's/^/# /' harness-expected.out
-    echo "not ok 1 - every run with an answer key is told as it says"
+    echo "not ok 1 - every run agrees with its answer key"
 fi
 rm -f harness-expected.out
 
-# The pages for people stand for each, in both forms, without an escape.
+# Each run has a page in all formats, without escape sequences.
 bad=0
 for dir in "$corpus"/*/; do
     case $dir in *bench_*) continue ;; esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""An agent that lies is never believed: whatever it writes, and whenever the
-run is looked at, 1.5 is not a verified score."""
+"""A lying agent is never believed: whatever it writes, and whenever the run is
+read, its score 1.5 is not verified."""
 import json
 import os
 import re
@@ -19,8 +19,8 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
 import harness_liar as liar  # noqa: E402
 from tap import finish, ok  # noqa: E402
 
-# What is the best at the end, where it is not 110 of iteration 2: 130 is true
-# of iteration 1, 140 of the baseline.
+# The best score at the end, unless it is 110 from iteration 2: 130 is the true
+# score of iteration 1, 140 that of the baseline.
 BEST = {
     130: ["judge swapped", "module shadowed", "module shadowed as bytes",
           "module shadowed below", "judge hides itself", "output rewritten",
@@ -52,11 +52,11 @@ BEST = {
     None: ["run beside it", "direction turned", "post without a command",
            "output without a command", "command added", "key changed"],
 }
-# The agent that acts at that moment made up all that there is to see, in the
-# right order; it is found out when HarnessGym goes on.
+# Until that moment the agent has forged all files in the right order; it is
+# detected when HarnessGym continues.
 UNDECIDED = {"run beside it": ["build 2"]}
 TRUE = {None, liar.BASELINE, *liar.TRUE}
-# A text that the JSON or the page has at the end.
+# Text that the JSON or the page contains at the end.
 SAYS = {
     "score edited": "iteration 1: result.json has 1.5, the verifier "
                     "printed 130",
@@ -120,7 +120,7 @@ SAYS = {
 
 
 def told(folder, *args):
-    """Of the run that was begun, whichever seems to be the newest."""
+    """Show the run that was started, even if another looks newer."""
     if folder.endswith("old-run-newest"):
         args = (*args, "--run", "liar")
     done = subprocess.run([TUI, "harness", *args, folder], check=False,
@@ -129,7 +129,7 @@ def told(folder, *args):
 
 
 def told_of_pod(folder, config):
-    """The same over a transport, but for what the clock moves."""
+    """The same over a transport, without values that depend on the clock."""
     name = "here:" + folder
     more = ("--run", "liar") if folder.endswith("old-run-newest") else ()
     done = subprocess.run([TUI, "--config", config, "harness", "--json", *more,
@@ -142,7 +142,7 @@ def still(text):
 
 
 def believed(text):
-    """What of it is said to be verified."""
+    """The forged scores that are shown as verified."""
     run = json.loads(text)
     numbers = [it["score_verified"] for it in run["iterations"]]
     best = run["best_verified"]
@@ -157,7 +157,7 @@ def lie(case):
     first = acts[0] if acts and all(act.endswith(" 2") for act in acts) else ""
 
     def look(moment, run):
-        # Until somebody lies it is as the honest one.
+        # Before the first lie the run is like the honest one.
         if first and not seen and moment != first:
             return
         text = told(run.work, "--json")
@@ -169,14 +169,14 @@ def lie(case):
     try:
         liar.play(folder, name, look)
         if first and first not in seen:
-            wrong.append("nobody lied")
+            wrong.append("no lie was told")
         return wrong, seen, told(folder, "--json"), told(folder)
-    except Exception as error:  # told as the check's own failure
+    except Exception as error:  # reported as a failure of the check
         return ["%r" % error], seen, "", ""
 
 
 def lie_printed(names, folder):
-    """Those who only print, in one run: an iteration each."""
+    """All lies that only print, in one run: one iteration each."""
     wrong = {}
 
     def look(moment, run):
@@ -193,9 +193,9 @@ def lie_printed(names, folder):
 def judge_printed(names, folder, config, outcome):
     wrong, text, page = outcome
     run = json.loads(text)
-    ok(run["best_verified"]["score"] == 130, "the best of all is true", text)
-    ok(told_of_pod(folder, config) == still(text), "and on a pod")
-    ok("passed with 1.5" not in page, "nor what was restored of it", page)
+    ok(run["best_verified"]["score"] == 130, "the best score is true", text)
+    ok(told_of_pod(folder, config) == still(text), "the same on a pod")
+    ok("passed with 1.5" not in page, "nor is the restored score", page)
     for n, name in enumerate(names, 2):
         its = run["iterations"][n - 1]
         says = SAYS.get(name, "").replace("iteration 2:", "iteration %d:" % n)
@@ -204,7 +204,7 @@ def judge_printed(names, folder, config, outcome):
             if re.match(r"\W*%d " % n, line))
         ok(name not in wrong and its["score_verified"] is None and
            name in BEST[130], "%s: not believed" % name, wrong.get(name, its))
-        ok(says in said, "and it is said", (says, said))
+        ok(says in said, "the reason is shown", (says, said))
 
 
 def judge(name, folder, config, outcome):
@@ -212,16 +212,16 @@ def judge(name, folder, config, outcome):
     if not ok(not wrong and seen, "%s: not believed" % name,
               (wrong, text)):
         return
-    ok("passed with 1.5" not in page, "nor what was restored of it", page)
+    ok("passed with 1.5" not in page, "nor is the restored score", page)
     run = json.loads(text)
     best = run["best_verified"]
     true = ([score for score, names in BEST.items() if name in names] or
             [110])[0]
     ok((best and best["score"]) == true, "the best is %s" % true, text)
     pod = told_of_pod(folder, config)
-    ok(pod == still(text), "and so it is on a pod", pod)
+    ok(pod == still(text), "the same on a pod", pod)
     if name in SAYS:
-        ok(SAYS[name] in text or SAYS[name] in page, "and it is said",
+        ok(SAYS[name] in text or SAYS[name] in page, "the reason is shown",
            text + page)
     if name == "honest" or name == "judge divided":
         ok(run.get("contradictions") == [] and
@@ -230,11 +230,11 @@ def judge(name, folder, config, outcome):
            "an honest run is not accused", text)
     if name == "baseline worsened":
         ok(run["improvement_vs_baseline_pct"] is None,
-           "no gain on a baseline that was changed", text)
+           "no gain over a changed baseline", text)
 
 
 def test_copies(folder):
-    """A copy keeps its scores, whoever made it."""
+    """A copied run keeps its scores."""
     for name, command in (("with times", ["cp", "-a"]),
                           ("without", ["cp", "-r"])):
         to = os.path.join(folder, "copy-" + name.replace(" ", "-"))
@@ -243,7 +243,7 @@ def test_copies(folder):
         run = json.loads(told(to, "--json"))
         ok(run["best_verified"]["score"] == 110, "a copy " + name, run)
         ok(run["iterations"][0].get("evidence") == "copied",
-           "says that it is one", run)
+           "is recognized as a copy", run)
     one, two = (os.path.join(to, ".harnessgym/runs/liar/iterations", n)
                 for n in "12")
     os.rename(one, one + "x")
@@ -251,7 +251,7 @@ def test_copies(folder):
     os.rename(one + "x", two)
     page = told(to)
     ok(page.count("result.json belongs to another iteration") == 3,
-       "one whose iterations changed places is told", page)
+       "swapped iterations are reported", page)
 
 
 def main():
@@ -264,7 +264,7 @@ def main():
     cases = [(name, os.path.join(folder, name.replace(" ", "-")))
              for name in sys.argv[1:] or liar.LIES if name not in printed]
     try:
-        # Most of the time of each is HarnessGym's own.
+        # Most of the time is spent in the simulated HarnessGym.
         with ThreadPoolExecutor(16) as pool:
             shared = [(printed[i::3], os.path.join(folder, "printed-%d" % i))
                       for i in range(3) if printed]

@@ -162,7 +162,7 @@ def main():
         *before, path = places[place]
         return told(*before, "harness", *options, path)
     try:
-        # Hours of silence: nobody but the process says that it lives.
+        # Hours of silence: only the process shows that the run is active.
         old = time.time() - 5 * 3600
         for top, _, names in os.walk(os.path.join(work, ".harnessgym")):
             for name in names:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `harness POD:DIR`: what is read over a transport is what lies there.
+# `harness POD:DIR`: reading over a transport gives the same as reading locally.
 set -u
 dir=$(mktemp -d) || exit 1
 sshd=$HGYM_SRC/tests/support/sshd.sh
@@ -8,10 +8,10 @@ trap 'sh "$sshd" stop "$dir/sshd" 2>/dev/null; rm -rf "$dir"' EXIT
 # shellcheck source=tests/support/tap.sh
 . "${HGYM_SRC:-.}/tests/support/tap.sh"
 
-# told NAME STATUS: a check; what the program complained of tells why.
+# told NAME STATUS: a check that prints the errors of the program if it fails.
 told() { check "$1" "$2" "$dir/errors"; }
 
-# The same object from both sides, but for what the clock moves.
+# Compare both objects, except the values that depend on the clock.
 same() {
     for side in a b; do
         sed 's/"silent_s":[0-9]*/"silent_s":0/' "$dir/$side" >"$dir/$side.s"

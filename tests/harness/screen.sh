@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The Harness view on the demonstration's run, against the screens kept in
-# golden/.  HGYM_GOLDEN=write keeps what is seen instead.
+# golden/.  HGYM_GOLDEN=write replaces the golden files.
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT

@@ -7,7 +7,7 @@ trap 'rm -rf "$dir"' EXIT
 # shellcheck source=tests/support/tap.sh
 . "${HGYM_SRC:-.}/tests/support/tap.sh"
 
-# holds NAME TEXT FILE: the text stands in the file.
+# holds NAME TEXT FILE: check that the file contains the text.
 holds() {
     grep -qF -e "$2" "$3"
     check "$1" $? "$3"
@@ -53,7 +53,7 @@ build='"timed_out":false,"duration_s":174,"limit_s":600}'
 holds "in JSON with their limits" \
     '{"phase":"build","status":"completed","return_code":0,'"$build" "$dir/json"
 
-# Cut off after any step, a run still shows what it had.
+# A run that ended after any step is still shown.
 steps=0
 bad=0
 while [ $steps -lt 48 ]; do
@@ -65,7 +65,7 @@ while [ $steps -lt 48 ]; do
 done
 check "a run cut off anywhere is told" $bad "$dir/page"
 
-# What is no run.
+# A directory without a run.
 mkdir "$dir/empty"
 "$HGYM_TUI" harness "$dir/empty" >"$dir/out" 2>"$dir/errors"
 [ $? = 5 ]

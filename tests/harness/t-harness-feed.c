@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Directories into the model: here as they grow, and over a transport. */
+/* HarnessGym directories in the model: a local one while it grows, and one on a pod. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -22,36 +22,36 @@ struct test {
 	struct model model;
 	const char *dir;
 	size_t step;
-	bool late;
+	bool timed_out;
 };
 
-static void on_late(void *user)
+static void on_timeout(void *user)
 {
 	struct test *test = user;
 
-	test->late = true;
+	test->timed_out = true;
 	loop_stop(test->loop);
 }
 
-static const struct harness_run *run_at(const struct test *test, size_t place)
+static const struct harness_run *get_run(const struct test *test, size_t place)
 {
 	const struct harness_place *p = &test->model.harness->places[place];
 
 	return p->read ? harness_workspace_run(&p->ws, NULL) : NULL;
 }
 
-/* A few steps each time, until the summary stands and both have seen it. */
+/* Write a few steps of the run, until the summary is written and both places have it. */
 static void on_step(void *user)
 {
 	struct test *test = user;
 	struct harness_gen gen = { .dir = test->dir };
-	const struct harness_run *here = run_at(test, 0), *there;
+	const struct harness_run *here = get_run(test, 0), *there;
 
 	for (int i = 0; i < 6 && test->step < harness_gen_steps(); i++)
 		if (harness_gen_step(&gen, test->step++, NULL) != 0)
 			loop_stop(test->loop);
-	there = run_at(test, 1);
-	/* The pod's may have been read while a file was written. */
+	there = get_run(test, 1);
+	/* The last read on the pod may have met a file that was being written. */
 	if (here != NULL && here->has_summary && there != NULL && there->has_config)
 		loop_stop(test->loop);
 }
@@ -69,24 +69,24 @@ static void test_points(const struct harness_place *place)
 	for (size_t i = 0; i < n; i++)
 		kinds[points[i].kind]++;
 	ok(fabs(points[1].x[HARNESS_X_WALL] - 501.4 / 60) < 1e-9,
-	   "the first score's wall time in minutes");
-	ok(isnan(points[1].x[HARNESS_X_COST]), "its cost is not known");
+	   "wall time of the first score in minutes");
+	ok(isnan(points[1].x[HARNESS_X_COST]), "its cost is unknown");
 	its[0].usage.cost_usd = harness_number(1.5);
 	its[1].usage.cost_usd = harness_number(0.25);
 	paid.iterations = its;
 	paid.n_iterations = 2;
 	n = harness_view_points(&paid, points, 64);
-	ok(fabs(points[n - 1].x[HARNESS_X_COST] - 1.75) < 1e-9, "where it is told, it adds up");
+	ok(fabs(points[n - 1].x[HARNESS_X_COST] - 1.75) < 1e-9, "known costs are summed");
 	n = harness_view_points(run, points, 64);
-	is_int(kinds[HARNESS_POINT_BASELINE], 1, "a baseline");
+	is_int(kinds[HARNESS_POINT_BASELINE], 1, "one point for the baseline");
 	is_int(kinds[HARNESS_POINT_VERIFIED], 3, "three verified points");
-	is_int(kinds[HARNESS_POINT_SESSION], 4, "four of the agent's tool");
+	is_int(kinds[HARNESS_POINT_SESSION], 4, "four points from the agent's tool");
 	n = harness_view_texts(place, run, 4, texts, 16);
 	ok(n >= 3 && strcmp(texts[0].name, "build stdout") == 0,
-	   "texts of an iteration, the newest phase first");
+	   "texts of an iteration, newest phase first");
 }
 
-/* A clock that no pod can have is none, and what follows it is noise. */
+/* A header with an impossible time is ignored, like all text before the header. */
 static void test_clock(void)
 {
 	static const char *const heads[] = { "HGH1 9223372036854775807\n", "HGH1 253402300800\n",
@@ -100,10 +100,11 @@ static void test_clock(void)
 		harness_wire_init(&wire, &files);
 		harness_wire_feed(&wire, str_from(heads[i]));
 		harness_wire_feed(&wire, STR_LIT("END\n"));
-		ok(wire.now_ms == 0 && !wire.ended, "a pod's clock: %.26s", heads[i]);
+		ok(wire.now_ms == 0 && !wire.ended, "an impossible time is ignored: %.26s",
+		   heads[i]);
 		harness_wire_feed(&wire, STR_LIT("HGH1 253402300799\nEND\n"));
 		ok(wire.now_ms == INT64_C(253402300799000) && wire.ended,
-		   "and the last one that it can have");
+		   "the last possible time is read");
 		harness_wire_release(&wire);
 		harness_files_release(&files);
 	}
@@ -117,12 +118,12 @@ static void on_none(void *user)
 		loop_stop(test->loop);
 }
 
-/* What the pattern of a pod matches gets a place of its own. */
+/* A directory that matches the pattern gets its own place. */
 static void on_match(void *user)
 {
 	struct test *test = user;
 
-	if (test->model.harness->n > 3 && run_at(test, 3) != NULL)
+	if (test->model.harness->n > 3 && get_run(test, 3) != NULL)
 		loop_stop(test->loop);
 }
 
@@ -132,16 +133,16 @@ static void test_pattern(struct test *test, struct harness_feed *feed, struct tr
 	char *more = xasprintf("%s/more 1", test->dir);
 	char *pattern = xasprintf("%s/more*", test->dir);
 
-	ok(harness_gen_write(more, 6, NULL) == 0, "one more workspace");
+	ok(harness_gen_write(more, 6, NULL) == 0, "another workspace is created");
 	harness_feed_pod(feed, 0, transport, 0, pattern);
 	harness_feed_poll(feed);
 	loop_timer_start(timer, 50, 50);
 	loop_run(test->loop);
 	loop_timer_close(timer);
-	ok(test->late || (test->model.harness->n == 4 && run_at(test, 3)->has_config),
+	ok(test->timed_out || (test->model.harness->n == 4 && get_run(test, 3)->has_config),
 	   "a pattern is expanded on the pod");
-	ok(!test->late && strstr(test->model.harness->places[2].why, "1") != NULL,
-	   "and its own place says how many it matches");
+	ok(!test->timed_out && strstr(test->model.harness->places[2].why, "1") != NULL,
+	   "the place of the pattern shows the number of matches");
 	free(pattern);
 	free(more);
 }
@@ -153,7 +154,7 @@ int main(void)
 	char root[] = "harness-feed.XXXXXX", *dir;
 	struct err err = { ERR_NONE, "" };
 	struct test test = { .loop = loop_new(&err) };
-	struct loop_timer *late, *stepper;
+	struct loop_timer *limit, *stepper;
 	struct harness_feed *feed;
 	struct fleet *fleet;
 
@@ -168,38 +169,41 @@ int main(void)
 	feed = harness_feed_new(test.loop, &test.model);
 	harness_feed_local(feed, dir);
 	harness_feed_poll(feed);
-	late = loop_timer_new(test.loop, on_late, &test);
-	loop_timer_start(late, LIMIT_MS, 0);
+	limit = loop_timer_new(test.loop, on_timeout, &test);
+	loop_timer_start(limit, LIMIT_MS, 0);
 	stepper = loop_timer_new(test.loop, on_none, &test);
 	loop_timer_start(stepper, 50, 50);
 	loop_run(test.loop);
 	loop_timer_close(stepper);
-	ok(!test.late && !test.model.harness->places[0].read, "a directory without a run says so");
-	ok(harness_gen_write(dir, 6, &err) == 0, "a run begins");
+	ok(!test.timed_out && !test.model.harness->places[0].read,
+	   "a directory without a run has a message");
+	ok(harness_gen_write(dir, 6, &err) == 0, "a run starts");
 	test.step = 6;
 	harness_feed_pod(feed, 0, fleet_transport(fleet), 0, dir);
 	stepper = loop_timer_new(test.loop, on_step, &test);
 	loop_timer_start(stepper, 50, 50);
 	loop_run(test.loop);
 	loop_timer_close(stepper);
-	ok(!test.late, "both were seen in time");
-	ok(run_at(&test, 0) != NULL && run_at(&test, 0)->has_summary, "here: to its end");
-	ok(run_at(&test, 1) != NULL && run_at(&test, 1)->has_config, "on the pod: read");
-	is_str(test.model.harness->places[0].why, "", "no trouble is left");
-	ok((test.model.changed & MODEL_HARNESS) != 0, "the model tells");
+	ok(!test.timed_out, "both places were read in time");
+	ok(get_run(&test, 0) != NULL && get_run(&test, 0)->has_summary,
+	   "the local run is read to its end");
+	ok(get_run(&test, 1) != NULL && get_run(&test, 1)->has_config,
+	   "the run on the pod is read");
+	is_str(test.model.harness->places[0].why, "", "the message is gone");
+	ok((test.model.changed & MODEL_HARNESS) != 0, "the model reports the change");
 	test_points(&test.model.harness->places[0]);
 
 	test_pattern(&test, feed, fleet_transport(fleet));
 
-	/* A command under way when all is freed. */
+	/* Free everything while a command runs. */
 	harness_feed_pod(feed, 0, fleet_transport(fleet), 0, dir);
 	harness_feed_poll(feed);
-	loop_timer_close(late);
+	loop_timer_close(limit);
 	harness_feed_free(feed);
 	fleet_free(fleet);
 	loop_free(test.loop);
 	model_release(&test.model);
-	ok(test.model.harness == NULL, "and all is freed");
+	ok(test.model.harness == NULL, "everything is freed");
 	free(dir);
 	(void)fflush(stdout);
 	if (fork() == 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run watched while another process truncates and rewrites its files: at
- * every look what was known stays known, and the end is as a later read.
+ * Read a run repeatedly while another process truncates and rewrites its files:
+ * no read may lose what an earlier one found, and the last read must equal a
+ * fresh one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 #define TORN_US	 1500
 #define LIMIT_MS (120 * 1000)
 
-/* What a look at the run knows; nothing of it may be unlearned. */
+/* What a read of the run found; later reads must not lose it. */
 struct known {
 	size_t iterations, runs;
 	unsigned int calls, scores;
@@ -39,7 +40,7 @@ static void wait_ms(long ms)
 	(void)nanosleep(&wait, NULL);
 }
 
-/* A step at each byte that says that somebody looked. */
+/* Write one step of the run after each byte in the pipe, which announces a read. */
 static void write_live(const char *path, int looked)
 {
 	struct harness_gen gen = { .dir = path, .torn_us = TORN_US };
@@ -53,7 +54,7 @@ static void write_live(const char *path, int looked)
 	_exit(0);
 }
 
-static struct known know(const struct harness_workspace *ws)
+static struct known summarize(const struct harness_workspace *ws)
 {
 	const struct harness_run *run = harness_workspace_run(ws, "rmsnorm-h100");
 	struct known k = { .runs = ws->n_runs, .calls = ws->calls.total };
@@ -73,8 +74,8 @@ static struct known know(const struct harness_workspace *ws)
 	return k;
 }
 
-/* Whether b unlearned something of a; says what. */
-static const char *unlearned(const struct known *a, const struct known *b)
+/* Name what a has and b has lost, or NULL. */
+static const char *find_loss(const struct known *a, const struct known *b)
 {
 	if (b->runs < a->runs)
 		return "a run";
@@ -97,7 +98,7 @@ static const char *unlearned(const struct known *a, const struct known *b)
 	return NULL;
 }
 
-static char *told(const struct harness_files *files, int64_t now_ms)
+static char *print_run(const struct harness_files *files, int64_t now_ms)
 {
 	struct harness_workspace ws;
 	struct buf text;
@@ -112,16 +113,15 @@ static char *told(const struct harness_files *files, int64_t now_ms)
 	return buf_detach(&text);
 }
 
-/* What is watched, and how. */
 struct watched {
 	const char *path;
 	struct harness_files *files;
 	pid_t writer;
-	const int *looked; /* a pipe: the writer hears of a look */
+	const int *looked; /* pipe that announces reads to the writer */
 };
 
-/* Unless the writer has not heard of the last time. */
-static void say_looked(const int *looked)
+/* Announce a read to the writer, unless it has not taken the last announcement. */
+static void announce_read(const int *looked)
 {
 	int waits = 0;
 
@@ -129,8 +129,8 @@ static void say_looked(const int *looked)
 		(void)!write(looked[1], "", 1);
 }
 
-/* Read the directory anew into files; whether a value of them changed. */
-static bool look(const char *path, struct harness_files *files)
+/* Read the directory into files again; returns whether anything changed. */
+static bool read_again(const char *path, struct harness_files *files)
 {
 	uint64_t before = files->generation;
 	struct err err = { ERR_NONE, "" };
@@ -138,12 +138,12 @@ static bool look(const char *path, struct harness_files *files)
 
 	harness_wire_init(&wire, files);
 	if (harness_pod_fetch(NULL, path, &wire, &err) != 0)
-		ok(false, "a look: %s", err.text);
+		ok(false, "a read failed: %s", err.text);
 	harness_wire_release(&wire);
 	return files->generation != before;
 }
 
-/* Everything that is seen until the writer has ended. */
+/* Read until the writer has ended. */
 static struct known watch(const struct watched *w, unsigned int *looks, const char **lost)
 {
 	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
@@ -155,16 +155,16 @@ static struct known watch(const struct watched *w, unsigned int *looks, const ch
 		struct known now;
 
 		ended = waitpid(w->writer, NULL, WNOHANG) == w->writer;
-		if (look(w->path, w->files)) {
+		if (read_again(w->path, w->files)) {
 			*looks += 1;
 			harness_workspace_read(&ws, w->files, 0);
-			now = know(&ws);
+			now = summarize(&ws);
 			if (*lost == NULL)
-				*lost = unlearned(&last, &now);
+				*lost = find_loss(&last, &now);
 			last = now;
 			harness_workspace_release(&ws);
 		}
-		say_looked(w->looked);
+		announce_read(w->looked);
 		wait_ms(POLL_MS);
 	}
 	ok(ended, "the writer ended in time");
@@ -185,29 +185,29 @@ static void test_watch(const char *path)
 
 	if (pipe(looked) != 0)
 		exit(1);
-	/* The first step stands before the watch: the directory is known. */
-	ok(harness_gen_write(path, 1, &err) == 0, "a workspace");
+	/* Write the first step before the first read: the directory must exist. */
+	ok(harness_gen_write(path, 1, &err) == 0, "a workspace is created");
 	harness_files_init(&live);
 	harness_files_init(&after);
-	(void)look(path, &live);
+	(void)read_again(path, &live);
 	(void)fflush(stdout);
 	w.writer = fork();
 	if (w.writer == 0)
 		write_live(path, looked[0]);
 	end = watch(&w, &looks, &lost);
-	ok(lost == NULL, "nothing known is unlearned%s%s", lost != NULL ? ": " : "",
+	ok(lost == NULL, "no read loses what an earlier one found%s%s", lost != NULL ? ": " : "",
 	   lost != NULL ? lost : "");
-	ok(looks >= 20, "the run was seen in %u states", looks);
+	ok(looks >= 20, "the run was read in %u states", looks);
 	is_int((long long)end.iterations, 4, "four iterations");
 	is_int(end.calls, 53, "53 calls");
 	is_int(end.scores, 3, "three verified scores");
 	is_near(end.best_value, 99.744, 1e-9, "the best");
-	(void)look(path, &live);
-	(void)look(path, &after);
+	(void)read_again(path, &live);
+	(void)read_again(path, &after);
 	now_ms = clock_wall_ms();
-	a = told(&live, now_ms);
-	b = told(&after, now_ms);
-	is_str(a, b, "the same as what was watched");
+	a = print_run(&live, now_ms);
+	b = print_run(&after, now_ms);
+	is_str(a, b, "the last read equals a fresh one");
 	free(a);
 	free(b);
 	harness_files_release(&live);

@@ -72,7 +72,7 @@ static void test_keys(void)
 	       "a key of another object is an error");
 	is_int(json_read_object(&r, pod, cJSON_GetArrayItem(pods, 2), "pods[2]", &s), -1,
 	       "a value that is not an object is an error");
-	is_str(err.text, "c.json:1: pods[2]: expected an object", "the error says so");
+	is_str(err.text, "c.json:1: pods[2]: expected an object", "the error names the type");
 	json_release_object(pod, &s);
 	cJSON_Delete(root);
 }

@@ -57,7 +57,7 @@ static void test_bad(void)
 	score_json_release(&s);
 	s = read_score("{\"best_us\": NaN, \"status\": \"passed\"}", NULL);
 	ok(!score_json_counts(&s), "NaN does not count although it passed");
-	is_str(s.why, "\"best_us\" is not a finite number", "the reason says so");
+	is_str(s.why, "\"best_us\" is not a finite number", "the reason is the value");
 	score_json_release(&s);
 	s = read_score("{\"best_us\": 12.5, \"status\": \"failed\"}", NULL);
 	ok(!score_json_counts(&s) && s.value == 12.5,
@@ -126,7 +126,7 @@ static void test_doubt(void)
 
 		ok(s.doubtful && !score_json_counts(&s) && isnan(s.value),
 		   "ambiguous output %zu does not count", i);
-		is_str(s.why, cases[i].why, "the reason says why");
+		is_str(s.why, cases[i].why, "the reason is given");
 		score_json_release(&s);
 	}
 }

@@ -144,7 +144,7 @@ bool logsrc_refresh(struct logsrc *src)
 /* The class of a line. A log whose first part is still being fetched has none. */
 static enum line_class class_of(const struct model_log *log, uint64_t number)
 {
-	return log->behind ? LINE_PLAIN : logclass_of(&log->classes, number);
+	return log->is_preview ? LINE_PLAIN : logclass_of(&log->classes, number);
 }
 
 /* Find the folded source code around a place: from *first to before *behind. Returns its number of
@@ -242,7 +242,7 @@ static void read_line_facts(const struct logsrc *src, uint64_t place, struct log
 	line->is_part = logfile_is_part(at.file, at.at);
 	line->log = at.log;
 	line->class = class_of(at.log, number);
-	line->number = line->is_part || at.log->behind ? 0 : number;
+	line->number = line->is_part || at.log->is_preview ? 0 : number;
 }
 
 enum line_class logsrc_class(struct logsrc *src, uint64_t place)

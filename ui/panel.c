@@ -479,7 +479,7 @@ void panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rec
 		return;
 	/* Lines after log->read_bytes have not been parsed and have no class yet. The line before
 	 * has the number classes.last. */
-	number = log->behind ? 0 : log->classes.last;
+	number = log->is_preview ? 0 : log->classes.last;
 	for (int i = 0; i < MAX_LINES && at > 0 && r.h > 0; i++) {
 		enum line_class class = LINE_PLAIN;
 

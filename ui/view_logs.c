@@ -587,7 +587,7 @@ static const char *describe_order(const struct logs *logs)
 						       "follow"
 		       : logtimed_is_cut(src->timed) ? " · by time, newest lines only"
 						     : orders[logtimed_order(src->timed)];
-	if (src->log->behind)
+	if (src->log->is_preview)
 		return " · only the end yet; earlier lines are being fetched";
 	if (src->log->next != NULL)
 		return logs->stays ? " · an older log, f shows the newest"

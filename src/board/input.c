@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From whatever a user names to a computed leaderboard; for board, submission,
- * export, and whoever groups runs as they do. */
+/* Build a leaderboard from files, tables, standard input or the database; shared by `board`,
+ * `submission` and `export`. */
 #include "board/input.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "parsers/run_rows.h"
 #include "parsers/run_series.h"
 
-/* Where the scores of a run go. */
+/* Adds the scores of a HarnessGym run. */
 struct adding {
 	struct score_board *board;
 	const struct harness_files *files;
@@ -30,7 +30,7 @@ static double number_or_absent(struct harness_number number)
 	return number.present ? number.value : (double)NAN;
 }
 
-/* One output of the run's command, when it measured at all. */
+/* Add one output of the run's command, if it measured at all. */
 static void add_output(const struct adding *a, const char *key, const struct harness_post *post,
 		       const struct harness_file *file)
 {
@@ -65,20 +65,17 @@ static void add_harness_run(const struct adding *a)
 		AUTO_TEXT key = xasprintf("%s iteration %u", run->id, it->number);
 
 		if (it->proof <= HARNESS_PROOF_EARLY)
-			continue; /* nobody but the agent can have measured */
+			continue; /* measured by nobody but the agent */
 		add_output(a, key, &it->post, file_of(a, HARNESS_POST_OUT, it->number));
 		if (restore->iteration.present && restore->iteration.value == it->number)
 			add_output(a, key, &restore->post, file_of(a, HARNESS_RESTORED_OUT, 0));
 	}
 }
 
-/*
- * The scores of a HarnessGym workspace (or one run's folder): a group for the
- * baseline and for each iteration, since each is other code; a restored
- * checkpoint's counts with its iteration.  Warm-up and repeats come from the
- * run's command line.  What never measured (SSH, GPU, disk) is left out.
- * Nothing where path is no such directory.
- */
+/* Add the scores of a HarnessGym workspace (or of one run's folder): a group for the baseline and
+ * for each iteration, since each is different code. A restored checkpoint counts with its
+ * iteration. Warm-up and repeats come from the run's command line. Outputs that never measured
+ * anything (SSH, GPU, disk) are left out. Does nothing if path is not such a folder. */
 static void add_harness(struct score_board *board, const char *path)
 {
 	struct harness_files files;
@@ -114,8 +111,7 @@ static void complain_err(struct board_input *input, const struct err *err)
 	input->status = err_exit_status(err->code);
 }
 
-/* "dirname", "file", "source", "pod" or a pattern. */
-static int input_group_by(struct board_input *input, const char *text, struct err *err)
+static int set_group_by(struct board_input *input, const char *text, struct err *err)
 {
 	pattern_free(input->pattern);
 	input->pattern = NULL;
@@ -136,19 +132,12 @@ void board_input_release(struct board_input *input)
 	score_board_release(&input->scores);
 }
 
-static char *key_by_pattern(const struct board_input *input, const char *path)
+/* The key of the group that the run belongs to; owned. */
+static char *get_key(const struct board_input *input, const char *path, const struct run *run)
 {
 	struct str taken;
-	int found = pattern_capture(input->pattern, path, &taken);
+	int found;
 
-	if (found == 1)
-		return xstrndup(taken.p, taken.len);
-	return xstrdup(found == 0 ? "(not matched)" : "(pattern gave up)");
-}
-
-/* The key of the group that a run belongs to; owned. */
-static char *key_of(const struct board_input *input, const char *path, const struct run *run)
-{
 	if (input->forced_key != NULL)
 		return xstrdup(input->forced_key);
 	switch (input->by) {
@@ -158,9 +147,12 @@ static char *key_of(const struct board_input *input, const char *path, const str
 		return run->source_sha256 == NULL ? xstrdup("(no script in the log)")
 						  : xstrndup(run->source_sha256, SHOWN_SHA);
 	case CONF_BY_POD:
-		return xstrdup("(files here)");
+		return xstrdup("(local files)");
 	case CONF_BY_PATTERN:
-		return key_by_pattern(input, path);
+		found = pattern_capture(input->pattern, path, &taken);
+		if (found == 1)
+			return xstrndup(taken.p, taken.len);
+		return xstrdup(found == 0 ? "(not matched)" : "(pattern exceeded its limit)");
 	case CONF_BY_DIRNAME:
 		break;
 	}
@@ -177,58 +169,62 @@ static struct board_row *add_run(struct board_input *input, const char *path, co
 	if (row != NULL)
 		input->n_runs++;
 	else if (input->n_dropped++ == 0)
-		say_error("more runs than a board takes; the rest is left out");
+		say_error("too many runs for a board; the rest is left out");
 	return row;
 }
 
-/* A verifier's output, beside the runs. */
-static void take_score(struct board_input *input, const char *path, const struct score_row *score)
+static void add_verifier_score(struct board_input *input, const char *path,
+			       const struct score_row *score)
 {
 	const struct run none = { .source_sha256 = NULL };
-	AUTO_TEXT key = key_of(input, path, &none);
+	AUTO_TEXT key = get_key(input, path, &none);
 
 	score_board_add(&input->scores, key, score);
 }
 
-static void take_file(void *user, struct parsed_file *file)
+static void on_file(void *user, struct parsed_file *file)
 {
 	struct board_input *input = user;
 
 	input->n_files += file->err.code == ERR_NONE;
 	for (size_t i = 0; i < file->n_runs; i++) {
-		AUTO_TEXT key = key_of(input, file->path, &file->runs[i]);
+		AUTO_TEXT key = get_key(input, file->path, &file->runs[i]);
 
 		(void)add_run(input, file->path, key, file->sha256, &file->runs[i]);
 	}
 	if (file->score != NULL)
-		take_score(input, file->path, file->score);
+		add_verifier_score(input, file->path, file->score);
 	if (file->err.code != ERR_NONE) {
 		complain_err(input, &file->err);
 	} else if (file->score != NULL) {
 		return;
 	} else if (file->n_runs == 0 && file->from->named) {
 		input->n_empty++;
-		say_error("%s: %s", file->path,
-			  file->bytes == 0 ? "empty" : "no training run in it");
+		if (file->bytes == 0)
+			say_error("%s: empty", file->path);
+		else
+			say_error("%s: no training rows or score recognized; try: hgym-tui formats "
+				  "learn %s",
+				  file->path, file->path);
 	}
 }
 
-/* A table under way: its rows may name their files and groups. */
+/* A table that is being read; its rows may name their files and groups. */
 struct table {
 	struct board_input *input;
 	const char *path;
-	const char *key; /* of rows that name neither file nor group */
+	const char *key; /* for rows that name neither */
 	size_t n_rows;
 };
 
-static void take_row(void *user, const struct run_row *row)
+static void on_row(void *user, const struct run_row *row)
 {
 	struct table *table = user;
 	struct board_input *input = table->input;
 	const char *path = row->file != NULL ? row->file : table->path;
 	bool by_file = row->file != NULL || input->forced_key != NULL;
 	AUTO_TEXT key = input->forced_key == NULL && row->group != NULL ? xstrdup(row->group)
-			: by_file ? key_of(input, path, &row->run)
+			: by_file ? get_key(input, path, &row->run)
 				  : xstrdup(table->key);
 	struct board_row *added = add_run(input, path, key, row->sha256, &row->run);
 
@@ -237,34 +233,27 @@ static void take_row(void *user, const struct run_row *row)
 		added->name = xasprintf("row %zu", table->n_rows);
 }
 
-static void tell_unknown(void *user, const char *key)
+static void on_unknown_column(void *user, const char *key)
 {
 	const struct table *table = user;
 
-	/* What we print ourselves may be read again. */
+	/* Our own tables may be read again, with more columns than runs have. */
 	if (!board_is_key(key))
-		say_error("%s: nothing is known of the column \"%s\"", table->path, key);
-}
-
-/* The name of a table without directory and extension. */
-static char *table_key(const char *path)
-{
-	const char *name = file_name(path);
-	const char *dot = strrchr(name, '.');
-
-	return dot != NULL && dot > name ? xstrndup(name, (size_t)(dot - name)) : xstrdup(name);
+		say_error("%s: unknown column \"%s\"", table->path, key);
 }
 
 static void read_rows(struct board_input *input, const char *path, struct str text)
 {
-	static const struct run_rows_cb cb = { take_row, tell_unknown };
-	AUTO_TEXT key = table_key(path);
+	static const struct run_rows_cb cb = { on_row, on_unknown_column };
+	const char *name = file_name(path), *dot = strrchr(name, '.');
+	AUTO_TEXT key =
+		dot != NULL && dot > name ? xstrndup(name, (size_t)(dot - name)) : xstrdup(name);
 	struct table table = { input, path, key, 0 };
 	struct err err = { ERR_NONE, "" };
 	struct score_row score;
 
 	if (score_row_read(&score, text, NULL) == 0) {
-		take_score(input, path, &score);
+		add_verifier_score(input, path, &score);
 		score_row_release(&score);
 		return;
 	}
@@ -298,7 +287,7 @@ static void read_table(struct board_input *input, const char *path)
 		read_rows(input, path, buf_str(&text));
 }
 
-/* Does a text begin like a table of runs rather than like a log? */
+/* Does the text look like a table of runs, rather than a log? */
 static bool looks_like_rows(struct str text)
 {
 	struct str trimmed = str_trim(text), rest = trimmed, line, cell;
@@ -317,20 +306,20 @@ static bool looks_like_rows(struct str text)
 	return false;
 }
 
-static void take_stdin_run(void *user, const struct run *run)
+static void on_stdin_run(void *user, const struct run *run)
 {
 	struct board_input *input = user;
 	AUTO_TEXT key = input->by == CONF_BY_DIRNAME && input->forced_key == NULL
 				? xstrdup(STDIN_NAME)
-				: key_of(input, STDIN_NAME, run);
+				: get_key(input, STDIN_NAME, run);
 
 	(void)add_run(input, STDIN_NAME, key, NULL, run);
 }
 
-/* Standard input: rows when it begins like them, else a log. */
+/* Read standard input: as a table if it looks like one, else as a log. */
 static void read_stdin(struct board_input *input)
 {
-	static const struct run_reader_cb cb = { .on_run = take_stdin_run };
+	static const struct run_reader_cb cb = { .on_run = on_stdin_run };
 	struct run_reader *reader = NULL;
 	AUTO_BUF text = buf_new(TABLE_MAX);
 	char block[READ_BYTES];
@@ -351,33 +340,24 @@ static void read_stdin(struct board_input *input)
 	run_reader_free(reader);
 }
 
-static void read_logs(struct board_input *input, const struct log_paths *paths)
+/* Read logs, tables, directories, globs and "-". Files that cannot be read are reported on stderr
+ * and set the status; the rest is read. */
+static void read_paths(struct board_input *input, char *const *argv, size_t n)
 {
 	const struct parse_options how = { input->formats, 0, true };
-	AUTO_FREE struct log_path *logs = xcalloc(paths->n, sizeof(*logs));
-	size_t n = 0;
-
-	array_each (path, paths->v, paths->n)
-		if (!path->table && strcmp(path->path, "-") != 0)
-			logs[n++] = *path;
-	parse_files(logs, n, &how, take_file, input);
-}
-
-/*
- * Read logs, tables, directories, globs and "-".  What cannot be read is told
- * on stderr and makes status non-zero; the rest is read.
- */
-static void input_read(struct board_input *input, char *const *argv, size_t n)
-{
 	struct log_paths paths;
+	size_t n_logs = 0;
 
 	for (size_t i = 0; i < n; i++)
 		add_harness(&input->scores, argv[i]);
 	log_paths_find(&paths, argv, n);
 	if (paths.n >= LOG_PATHS_MAX)
-		say_error("more files than can be read at once; the rest is "
-			  "left out");
-	read_logs(input, &paths);
+		say_error("too many files to read at once; the rest is left out");
+	AUTO_FREE struct log_path *logs = xcalloc(paths.n, sizeof(*logs));
+	array_each (path, paths.v, paths.n)
+		if (!path->table && strcmp(path->path, "-") != 0)
+			logs[n_logs++] = *path;
+	parse_files(logs, n_logs, &how, on_file, input);
 	for (size_t i = 0; i < paths.n; i++) {
 		if (strcmp(paths.v[i].path, "-") == 0)
 			read_stdin(input);
@@ -392,17 +372,17 @@ int board_input_group_conf(struct board_input *input, const struct conf *conf, s
 	const char *text = conf->group_by == CONF_BY_PATTERN ? conf->group_pattern
 							     : conf_group_name(conf->group_by);
 
-	return input_group_by(input, text, err);
+	return set_group_by(input, text, err);
 }
 
 char *board_input_key(const struct board_input *input, const struct stored_run *stored)
 {
 	return input->by == CONF_BY_POD ? xstrdup(stored->pod)
-					: key_of(input, stored->path, &stored->run);
+					: get_key(input, stored->path, &stored->run);
 }
 
-/* One run of the database, named "pod:file". */
-static int take_stored(void *user, const struct stored_run *stored)
+/* Add a run of the database, named "pod:file". */
+static int on_stored_run(void *user, const struct stored_run *stored)
 {
 	struct board_input *input = user;
 	AUTO_TEXT key = board_input_key(input, stored);
@@ -419,73 +399,56 @@ static int take_stored(void *user, const struct stored_run *stored)
 	return 0;
 }
 
-/* All of text as numbers between commas; how many, or 0. */
-static size_t split_values(struct str text, double *values)
-{
-	struct str piece;
-	size_t n = 0;
-
-	while (str_next(&text, ',', &piece)) {
-		if (n == MAX_VALUES || !str_to_double(str_trim(piece), &values[n]) ||
-		    !run_has(values[n]) || values[n] - values[n] != 0)
-			return 0;
-		n++;
-	}
-	return n;
-}
-
-/* "[NAME=]v1,v2,..": a group of bare scores; -1 when it is none. */
-static int input_values(struct board_input *input, const char *text, const char *default_name,
-			struct err *err)
+/* Add a group of bare scores: "[NAME=]v1,v2,..". */
+static int add_values(struct board_input *input, const char *text, const char *default_name,
+		      struct err *err)
 {
 	const char *equals = strrchr(text, '=');
 	AUTO_TEXT name = equals != NULL && equals > text ? xstrndup(text, (size_t)(equals - text))
 							 : xstrdup(default_name);
 	double values[MAX_VALUES];
-	size_t n = split_values(str_from(equals != NULL ? equals + 1 : text), values);
+	struct str rest = str_from(equals != NULL ? equals + 1 : text), piece;
+	size_t n = 0;
+	bool is_list = true;
 
-	if (n == 0)
-		return err_set(err, ERR_USAGE, "\"%s\" is no list of numbers: v1,v2,..", text);
+	while (is_list && str_next(&rest, ',', &piece)) {
+		is_list = n < MAX_VALUES && str_to_double(str_trim(piece), &values[n]) &&
+			  isfinite(values[n]);
+		n++;
+	}
+	if (!is_list || n == 0)
+		return err_set(err, ERR_USAGE, "\"%s\" is not a list of numbers: v1,v2,..", text);
 	board_add_values(input->board, name, values, n);
 	input->n_runs += n;
 	return 0;
 }
 
-/* Read what text names into one group of its own. */
-static int baseline_from_files(struct board_input *input, const char *text, struct err *err)
-{
-	AUTO_TEXT path = xstrdup(text);
-	size_t before = input->n_runs;
-
-	input->forced_key = text;
-	input_read(input, &path, 1);
-	input->forced_key = NULL;
-	if (input->n_runs == before)
-		return err_set(err, ERR_NODATA, "the baseline %s holds no run", text);
-	return board_set_baseline(input->board, text, err);
-}
-
-/*
- * The baseline as a user gives it: "[NAME=]v1,v2,..", a group that is there,
- * or logs, a table or a directory that become one group.
- */
-static int input_baseline(struct board_input *input, const char *text, struct err *err)
+/* The baseline as a user gives it: "[NAME=]v1,v2,..", an existing group, or logs, a table or a
+ * directory, which become one group. */
+static int set_baseline(struct board_input *input, const char *text, struct err *err)
 {
 	struct err no_group = { ERR_NONE, "" };
 	struct stat st;
 
 	if (board_set_baseline(input->board, text, &no_group) == 0)
 		return 0;
-	if (no_group.code == ERR_NODATA && input_values(input, text, "baseline", NULL) == 0) {
+	if (no_group.code == ERR_NODATA && add_values(input, text, "baseline", NULL) == 0) {
 		input->board->groups[input->board->n_groups - 1].is_baseline = true;
 		return 0;
 	}
-	if (no_group.code == ERR_NODATA && (stat(text, &st) == 0 || strpbrk(text, "*?[") != NULL))
-		return baseline_from_files(input, text, err);
-	return err_set(err, ERR_USAGE, "%s", no_group.text);
+	if (no_group.code != ERR_NODATA || (stat(text, &st) != 0 && strpbrk(text, "*?[") == NULL))
+		return err_set(err, ERR_USAGE, "%s", no_group.text);
+	AUTO_TEXT path = xstrdup(text);
+	size_t before = input->n_runs;
+	input->forced_key = text;
+	read_paths(input, &path, 1);
+	input->forced_key = NULL;
+	if (input->n_runs == before)
+		return err_set(err, ERR_NODATA, "no run found in the baseline %s", text);
+	return board_set_baseline(input->board, text, err);
 }
 
-/* A board under way: what was asked for, and where its runs come from. */
+/* A board that is being built: what the user asked for, and where its runs come from. */
 struct builder {
 	struct context *context;
 	const struct board_ask *ask;
@@ -494,17 +457,14 @@ struct builder {
 	struct board_built *built;
 };
 
-/* Keys of runs that are scores; anything else names a metric. */
+/* Can tracks be scored by this number of a run?  Any other name is a metric. */
 static bool is_key_of_score(struct str name)
 {
 	return run_number_by_name(name) != NULL &&
 	       (str_ends_with(name, "_bpb") || str_ends_with(name, "_loss"));
 }
 
-/*
- * The track that was asked for, else the configuration's, else the one that
- * the logs can be of.
- */
+/* Choose the track: the one given, else the configuration's, else one that fits the scores. */
 static int choose_track(const struct builder *b, struct err *err)
 {
 	struct board *board = &b->built->board;
@@ -513,7 +473,7 @@ static int choose_track(const struct builder *b, struct err *err)
 
 	for (size_t i = 0; i < board->n_rows; i++)
 		track_scores_add(&scores, &board->rows[i]->run);
-	/* No rule of a track is of any other metric. */
+	/* Tracks have no rules for other metrics. */
 	if (b->ask->track == NULL && b->ask->score != NULL &&
 	    !is_key_of_score(str_from(b->ask->score)))
 		name = TRACK_METRIC;
@@ -525,20 +485,7 @@ static int choose_track(const struct builder *b, struct err *err)
 	return 0;
 }
 
-static void choose_score(const struct builder *b)
-{
-	struct board *board = &b->built->board;
-	const char *name = b->ask->score;
-
-	board->higher = b->ask->higher;
-	if (name != NULL && is_key_of_score(str_from(name)))
-		board->score = run_number_by_name(str_from(name));
-	else if (name != NULL)
-		board_choose_metric(board, name);
-}
-
-/* Some run must have the metric that was asked for; else say which there are.
- */
+/* Does any run have the chosen metric?  If not, the error lists those that exist. */
 static int check_metric(const struct board *board, struct err *err)
 {
 	AUTO_BUF names = buf_new(1024);
@@ -553,31 +500,17 @@ static int check_metric(const struct board *board, struct err *err)
 			most = run;
 	}
 	for (size_t i = 0; most != NULL && i < most->n_series; i++)
-		buf_appendf(&names, "%s%s", i > 0 ? ", " : "; there are ", most->series[i].name);
+		buf_appendf(&names, "%s%s", i > 0 ? ", " : "; known: ", most->series[i].name);
 	(void)err_set(err, ERR_USAGE,
-		      "--score %s: no run has a metric of that name%s, and a "
-		      "key is that of a BPB or a loss (final_bpb, ..)",
+		      "--score %s: no run has a metric with that name%s; or use a BPB or a loss of "
+		      "a run (final_bpb, ..)",
 		      board->chosen_name, names.data);
 	return -1;
 }
 
-static void choose_nats(const struct builder *b)
-{
-	const struct conf_baseline *baseline = &b->context->conf.baseline;
-	struct board *board = &b->built->board;
-
-	if (b->ask->nats_per_bpb > 0) {
-		board->nats_per_bpb = b->ask->nats_per_bpb;
-		board->nats_source = "--nats-per-bpb";
-	} else if (b->ask->baseline == NULL && run_has(baseline->nats_per_bpb)) {
-		board->nats_per_bpb = baseline->nats_per_bpb;
-		board->nats_source = "the configuration";
-	}
-}
-
-/* The baseline of the configuration, in the unit of the board's score. */
-static int baseline_of_conf(struct board_input *input, const struct conf_baseline *from,
-			    struct err *err)
+/* Use the baseline of the configuration, in the unit of the board's score. */
+static int set_conf_baseline(struct board_input *input, const struct conf_baseline *from,
+			     struct err *err)
 {
 	struct board *board = input->board;
 	bool is_metric = board->chosen_name != NULL;
@@ -586,7 +519,7 @@ static int baseline_of_conf(struct board_input *input, const struct conf_baselin
 	size_t n = loss ? from->n_val_loss : from->n_bpb;
 
 	if (n == 0 && from->file != NULL)
-		return input_baseline(input, from->file, err);
+		return set_baseline(input, from->file, err);
 	if (n == 0 || from->name == NULL || is_metric)
 		return 0;
 	board_add_values(board, from->name, values, n);
@@ -594,84 +527,73 @@ static int baseline_of_conf(struct board_input *input, const struct conf_baselin
 	return 0;
 }
 
-static int choose_baseline(const struct builder *b, struct err *err)
-{
-	struct board_input *input = &b->built->input;
-
-	if (b->ask->baseline == NULL)
-		return baseline_of_conf(input, &b->context->conf.baseline, err);
-	if (strcmp(b->ask->baseline, "none") == 0)
-		return 0;
-	return input_baseline(input, b->ask->baseline, err);
-}
-
-static int choose_groups(const struct builder *b, struct err *err)
-{
-	struct board_input *input = &b->built->input;
-
-	if (b->ask->group_by != NULL)
-		return input_group_by(input, b->ask->group_by, err);
-	return board_input_group_conf(input, &b->context->conf, err);
-}
-
-/* All of the runs, from PATHs or, without one and without --values, stored. */
+/* Read the runs: from the paths or, without paths and --values, from the database. */
 static int read_runs(const struct builder *b, struct err *err)
 {
 	struct board_input *input = &b->built->input;
 
 	if (b->n_paths > 0) {
-		input_read(input, b->paths, b->n_paths);
+		read_paths(input, b->paths, b->n_paths);
 		return 0;
 	}
 	if (b->ask->n_values > 0)
 		return 0;
 	if (context_open(b->context, CONTEXT_DB, err) != 0)
 		return -1;
-	/* A directory is one group over all pods. */
-	return store_each_run(b->context->store, 0, take_stored, input, err);
-}
-
-static int add_values(const struct builder *b, struct err *err)
-{
-	for (size_t i = 0; i < b->ask->n_values; i++) {
-		char fallback[32];
-
-		print_into(fallback, "values %zu", i + 1);
-		if (input_values(&b->built->input, b->ask->values[i], fallback, err) != 0)
-			return err_prefix(err, "--values");
-	}
-	return 0;
-}
-
-/* Nothing more where the reason was said of each path. */
-static int say_no_run(const struct board_input *input, struct err *err)
-{
-	enum err_code code = input->status != 0 ? ERR_IO : ERR_NODATA;
-
-	if (input->n_files == input->n_empty && (input->n_files > 0 || input->status != 0))
-		return err_set(err, code, "%s", "");
-	return err_set(err, code, "no run found in the given paths (%zu log%s read)",
-		       input->n_files, input->n_files == 1 ? "" : "s");
+	/* The same directory on several pods is one group. */
+	return store_each_run(b->context->store, 0, on_stored_run, input, err);
 }
 
 static int build(const struct builder *b, struct err *err)
 {
 	struct board_input *input = &b->built->input;
 	struct board *board = &b->built->board;
+	const struct board_ask *ask = b->ask;
+	const struct conf *conf = &b->context->conf;
 
-	if (choose_groups(b, err) != 0 || read_runs(b, err) != 0 || choose_track(b, err) != 0)
+	if ((ask->group_by != NULL ? set_group_by(input, ask->group_by, err)
+				   : board_input_group_conf(input, conf, err)) != 0 ||
+	    read_runs(b, err) != 0 || choose_track(b, err) != 0)
 		return -1;
-	choose_score(b);
-	if (add_values(b, err) != 0)
+	board->higher = ask->higher;
+	if (ask->score != NULL && is_key_of_score(str_from(ask->score)))
+		board->score = run_number_by_name(str_from(ask->score));
+	else if (ask->score != NULL)
+		board_choose_metric(board, ask->score);
+	for (size_t i = 0; i < ask->n_values; i++) {
+		char fallback[32];
+
+		print_into(fallback, "values %zu", i + 1);
+		if (add_values(input, ask->values[i], fallback, err) != 0)
+			return err_prefix(err, "--values");
+	}
+	if (input->n_runs == 0 && input->scores.n == 0) {
+		enum err_code code = input->status != 0 ? ERR_IO : ERR_NODATA;
+
+		/* If each path already got its own message, the error has no text. */
+		if (input->n_files == input->n_empty && (input->n_files > 0 || input->status != 0))
+			return err_set(err, code, "%s", "");
+		if (b->n_paths == 0)
+			return err_set(err, code, "no runs in the database yet; pass log files");
+		return err_set(err, code, "no runs found in the given paths (%zu log%s read)",
+			       input->n_files, input->n_files == 1 ? "" : "s");
+	}
+	if (input->n_runs > 0 && ask->baseline == NULL &&
+	    set_conf_baseline(input, &conf->baseline, err) != 0)
 		return -1;
-	if (input->n_runs == 0 && input->scores.n == 0)
-		return say_no_run(input, err);
-	if (input->n_runs > 0 && choose_baseline(b, err) != 0)
+	if (input->n_runs > 0 && ask->baseline != NULL && strcmp(ask->baseline, "none") != 0 &&
+	    set_baseline(input, ask->baseline, err) != 0)
 		return -1;
 	if (board->chosen_name != NULL && check_metric(board, err) != 0)
 		return -1;
-	choose_nats(b);
-	board_compute(&b->built->board);
+	if (ask->nats_per_bpb > 0) {
+		board->nats_per_bpb = ask->nats_per_bpb;
+		board->nats_source = "--nats-per-bpb";
+	} else if (ask->baseline == NULL && run_has(conf->baseline.nats_per_bpb)) {
+		board->nats_per_bpb = conf->baseline.nats_per_bpb;
+		board->nats_source = "the configuration";
+	}
+	board_compute(board);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The leaderboard as a table, Markdown, JSON and CSV. */
+/* Print a leaderboard as a table, Markdown, JSON or CSV. */
 #include "board/print.h"
 
 #include "base/utf8.h"
@@ -15,33 +15,31 @@
 #define INDENT		   2U
 #define HANG		   4U
 
-/* How a cell is written, in the table and in Markdown alike. */
+/* How a cell is written, in tables and in Markdown. */
 enum format {
-	FORMAT_NAME,  /* the run's name */
+	FORMAT_NAME,  /* name of the run */
 	FORMAT_PLAIN, /* 1337 */
 	FORMAT_COUNT, /* 15,981,945 */
-	FORMAT_FIXED, /* as many decimals as the column says */
-	FORMAT_VALUE, /* of any metric, whatever its size */
-	FORMAT_SCORE, /* as many decimals as the log has, 4 to 8 */
-	FORMAT_CAPS,  /* a mark a cap */
+	FORMAT_FIXED, /* with the decimals of the column */
+	FORMAT_VALUE, /* any metric, of any size */
+	FORMAT_SCORE, /* with the decimals of the log, 4 to 8 */
+	FORMAT_CAPS,  /* a mark per cap */
 	FORMAT_NOTE,
 };
 
 struct column {
 	const char *title; /* with its unit */
-	const char *key;   /* number of a run; NULL: no number */
+	const char *key;   /* number of a run; NULL: not a number */
 	enum format format;
-	int decimals;	    /* of FORMAT_FIXED */
-	double scale;	    /* the number is multiplied by it */
-	int width;	    /* least of a text that is cut */
+	int decimals;	    /* for FORMAT_FIXED */
+	double scale;	    /* factor for the number */
+	int width;	    /* smallest width of a text that is cut */
 	int drop, cut_drop; /* see facts.h */
 };
 
-/*
- * All columns that a board may show, in order; ended by a NULL title.  On a
- * narrow screen the notes are cut first, then the figures of less weight go,
- * then the names are cut, then other figures go.
- */
+/* All columns that a board may have, in order; ended by a NULL title. On a narrow screen, notes are
+ * cut first, then less important figures are dropped, then names are cut, then other figures are
+ * dropped. */
 static const struct column all_columns[] = {
 	{ "run", NULL, FORMAT_NAME, 0, 1, 12, 0, 61 },
 	{ "seed", "seed", FORMAT_PLAIN, 0, 1, 0, 10, 0 },
@@ -66,46 +64,26 @@ static const struct run_number *number_of(const struct column *column)
 					      : run_number_by_name(str_from(column->key));
 }
 
-/* A metric stands under the name that it was asked for by. */
-static const char *title_of(const struct board *board, const struct column *column)
-{
-	return column->format == FORMAT_VALUE ? board->chosen_name : column->title;
-}
-
-static bool is_score(const struct board *board, const char *key)
-{
-	return any_of(i, board->n_groups, strcmp(board->groups[i].score->name, key) == 0);
-}
-
-/* Does any run of the board fill that column? */
+/* Does any run of the board have a value for the column? */
 static bool column_used(const struct board *board, const struct column *column)
 {
 	if (column->format == FORMAT_CAPS)
 		return track_has_caps(board->track);
 	if (column->key == NULL)
 		return true;
-	/* The loss is for boards whose score it is. */
-	if (strcmp(column->key, "final_val_loss") == 0 && !is_score(board, column->key))
+	/* The loss is shown only if it is a score. */
+	if (strcmp(column->key, "final_val_loss") == 0 &&
+	    !any_of(i, board->n_groups, strcmp(board->groups[i].score->name, column->key) == 0))
 		return false;
 	const struct run_number *number = number_of(column);
 	return any_of(i, board->n_rows, run_has(run_number_get(&board->rows[i]->run, number)));
 }
 
-/* Digits in groups of three: 15,981,945. */
 static void append_count(struct buf *out, double value)
 {
 	char digits[STR_NUMBER_SIZE];
 
 	buf_append_str(out, str_number(round(value), 17, digits));
-}
-
-/* Up to 8 decimals, as many as the number has, `least` at least. */
-static void append_score(struct buf *out, double value, int least)
-{
-	buf_appendf(out, "%.*f", SCORE_DECIMALS, value);
-	size_t dot = strcspn(out->data, ".");
-	while (out->len > dot + 1 + (size_t)least && out->data[out->len - 1] == '0')
-		out->data[--out->len] = '\0';
 }
 
 static void append_number(struct buf *out, const struct column *column, double value, int decimals)
@@ -120,14 +98,16 @@ static void append_number(struct buf *out, const struct column *column, double v
 		buf_appendf(out, "%.7g", value);
 	else if (column->format == FORMAT_FIXED)
 		buf_appendf(out, "%.*f", column->decimals, value * column->scale);
-	else
-		append_score(out, value, decimals);
+	if (column->format != FORMAT_SCORE)
+		return;
+	/* Up to 8 decimals, without trailing zeros beyond those of the column. */
+	buf_appendf(out, "%.*f", SCORE_DECIMALS, value);
+	size_t dot = strcspn(out->data, ".");
+	while (out->len > dot + 1 + (size_t)decimals && out->data[out->len - 1] == '0')
+		out->data[--out->len] = '\0';
 }
 
-/*
- * Decimals that the logs of a group print in a column of scores: those of its
- * longest value, 4 to 8; the others are filled up with noughts.
- */
+/* The decimals of a group's scores: those of its longest value, 4 to 8. */
 static int decimals_of(const struct board *board, const struct board_group *group,
 		       const struct column *column)
 {
@@ -150,7 +130,6 @@ static int decimals_of(const struct board *board, const struct board_group *grou
 	return most;
 }
 
-/* A mark for each cap. */
 static void append_caps(struct buf *out, const enum board_kept *caps)
 {
 	static const char *const marks[] = { "", "✓", "~", "·", "✗" };
@@ -159,17 +138,7 @@ static void append_caps(struct buf *out, const enum board_kept *caps)
 		buf_append_str(out, marks[caps[cap]]);
 }
 
-/* The number of a run, or of all that count. */
-static double number_at(const struct board_group *group, const struct board_row *row,
-			const struct run_number *number)
-{
-	if (row != NULL)
-		return run_number_get(&row->run, number);
-	return number->offset == group->score->offset ? group->stats.mean
-						      : board_mean(group, number->name);
-}
-
-/* The cell of a row (NULL: that of the means); "" for what it has not. */
+/* Append the cell of a row (NULL: of the means). */
 static void append_cell(struct buf *out, const struct column *column,
 			const struct board_group *group, const struct board_row *row, int decimals)
 {
@@ -184,24 +153,30 @@ static void append_cell(struct buf *out, const struct column *column,
 		append_caps(out, is_mean ? group->caps : row->caps);
 	else if (column->format == FORMAT_NAME && !group->is_values)
 		buf_append_str(out, row->name);
-	else if (column->key != NULL && !(is_mean && column->format == FORMAT_PLAIN))
-		append_number(out, column, number_at(group, row, number_of(column)), decimals);
+	else if (column->key != NULL && !(is_mean && column->format == FORMAT_PLAIN)) {
+		const struct run_number *number = number_of(column);
+		double value = !is_mean ? run_number_get(&row->run, number)
+			       : number->offset == group->score->offset
+				       ? group->stats.mean
+				       : board_mean(group, number->name);
+
+		append_number(out, column, value, decimals);
+	}
 }
 
-/* A board that becomes a list of facts, a group at a time. */
+/* Turns a board into a list of facts, group by group. */
 struct page {
 	struct facts *facts;
 	const struct board *board;
 	const struct board_group *group;
 	bool markdown;
-	bool all_tests; /* those that decide nothing, too */
+	bool all_tests; /* including those that do not decide */
 	const struct column *columns[MAX_COLUMNS];
 	int decimals[MAX_COLUMNS]; /* of the group's scores */
 	size_t n_columns;
-	struct buf text; /* the line under way */
+	struct buf text; /* the current line */
 };
 
-/* An empty line is none. */
 static void end_line(struct page *p)
 {
 	if (p->text.len > 0)
@@ -230,7 +205,7 @@ static void append_cap(struct buf *out, enum board_cap cap, enum board_kept kept
 }
 
 /* "caps: bytes kept (at most 15,984,387 of 16,000,000), ..". */
-static void say_caps(struct page *p)
+static void write_caps(struct page *p)
 {
 	const struct track *track = p->board->track;
 	const struct board_group *group = p->group;
@@ -274,8 +249,8 @@ static void board_track_line(struct buf *out, const struct track *track)
 	buf_append_str(out, ")");
 }
 
-/* "3 runs, 3 seeds" and what does not count; their spread. */
-static void say_counts(struct page *p)
+/* "3 runs of 2 seeds", what does not count, and the spread. */
+static void write_counts(struct page *p)
 {
 	const struct board_group *group = p->group;
 	const struct board_stats *stats = &group->stats;
@@ -296,7 +271,7 @@ static void say_counts(struct page *p)
 			    "error %.8f",
 			    stats->sd_sample, stats->sd_population, stats->se);
 	else if (stats->n == 1)
-		buf_append_str(out, "no spread of one run");
+		buf_append_str(out, "a single run has no spread");
 }
 
 static const char *unit_of(const struct board *board, const struct board_group *group)
@@ -307,7 +282,7 @@ static const char *unit_of(const struct board *board, const struct board_group *
 }
 
 /* "vs NAME: -0.0034 BPB, -0.0076 nats (2.188 nats/BPB, given)". */
-static void say_delta(struct page *p)
+static void write_delta(struct page *p)
 {
 	const struct board_group *group = p->group;
 	const struct board_verdict *v = &group->verdict;
@@ -332,7 +307,7 @@ static void say_delta(struct page *p)
 }
 
 /* "bar 1.0588 = mean of NAME less 0.005 nats". */
-static void say_bar(struct page *p)
+static void write_bar(struct page *p)
 {
 	const struct track *track = p->board->track;
 	const struct board_verdict *v = &p->group->verdict;
@@ -347,11 +322,11 @@ static void say_bar(struct page *p)
 	else
 		buf_appendf(&p->text, "bar %.8f: the baseline's mean", v->bar);
 	if (run_has(v->mean_needed))
-		buf_appendf(&p->text, "; a mean of %.8f would show it", v->mean_needed);
+		buf_appendf(&p->text, "; a mean of %.8f would pass", v->mean_needed);
 }
 
 /* "for p < 0.01 with power 80 %: 8 seeds, 5 more for about $15.20". */
-static void say_plan(struct page *p)
+static void write_plan(struct page *p)
 {
 	const struct board_group *group = p->group;
 	const struct board_verdict *v = &group->verdict;
@@ -360,8 +335,7 @@ static void say_plan(struct page *p)
 	if (seeds == 0)
 		return;
 	buf_appendf(&p->text,
-		    "for p < %g with power %.0f %%: %u seeds, if mean and "
-		    "spread stay",
+		    "for p < %g with power %.0f %%: %u seeds, if mean and spread stay the same",
 		    p->board->track->alpha, 100 * BOARD_POWER, seeds);
 	if (seeds > group->n_seeds)
 		buf_appendf(&p->text, "; %zu more", seeds - group->n_seeds);
@@ -369,8 +343,7 @@ static void say_plan(struct page *p)
 		buf_appendf(&p->text, " cost about $%.2f ($%.2f each)", v->usd_more, v->usd_seed);
 }
 
-/* The z test with the track's known spread. */
-static void say_z(struct page *p)
+static void write_z(struct page *p)
 {
 	const struct board_verdict *v = &p->group->verdict;
 
@@ -381,8 +354,7 @@ static void say_z(struct page *p)
 			    v->z, p->board->track->known_sd, v->p_z, v->margin_root_n);
 }
 
-/* Mean and spread of the training time. */
-static void say_time(struct page *p)
+static void write_time(struct page *p)
 {
 	const struct track *track = p->board->track;
 	const struct board_stats *ms = &p->group->train_ms;
@@ -395,13 +367,13 @@ static void say_time(struct page *p)
 		buf_appendf(&p->text, ", sample sd %.4f s, population sd %.4f s",
 			    ms->sd_sample / 1000, ms->sd_population / 1000);
 	if (run_has(v->delta_train_ms))
-		buf_appendf(&p->text, "; %+.4f s to the baseline", v->delta_train_ms / 1000);
+		buf_appendf(&p->text, "; %+.4f s compared with the baseline",
+			    v->delta_train_ms / 1000);
 	if (run_has(v->train_time.p))
 		buf_appendf(&p->text, " (Welch t %.4f, df %.4f, one-sided p %.4g)", v->train_time.t,
 			    v->train_time.df, v->train_time.p);
 }
 
-/* What a test asks, in a few words. */
 static const char *test_words(const struct track *track, enum track_test test)
 {
 	static const char *const words[TRACK_TEST_COUNT] = {
@@ -418,7 +390,7 @@ static const char *test_words(const struct track *track, enum track_test test)
 	return words[test];
 }
 
-/* Is the track's rule of it? */
+/* Does the test decide under the track's rule? */
 static bool test_decides(const struct track *track, enum track_test test)
 {
 	for (size_t i = 0; track->has_record && i < track->n_tests; i++)
@@ -428,7 +400,7 @@ static bool test_decides(const struct track *track, enum track_test test)
 }
 
 /* "test A  one sample vs bar: t = -4.9720, df 2, one-sided p = 0.0191 ..". */
-static void say_tests(struct page *p)
+static void write_tests(struct page *p)
 {
 	const struct track *track = p->board->track;
 
@@ -450,7 +422,7 @@ static void say_tests(struct page *p)
 }
 
 /* "seeds in both: 42 (-0.0025), 0 (-0.0032)". */
-static void say_common(struct page *p)
+static void write_common(struct page *p)
 {
 	const struct board_verdict *v = &p->group->verdict;
 
@@ -459,7 +431,7 @@ static void say_common(struct page *p)
 			    v->common[i].seed, v->common[i].delta);
 }
 
-static void say_notes(struct page *p)
+static void write_notes(struct page *p)
 {
 	for (size_t i = 0; i < p->group->n_notes; i++) {
 		buf_append_str(&p->text, p->markdown ? "" : "note: ");
@@ -468,27 +440,17 @@ static void say_notes(struct page *p)
 	}
 }
 
-/* Does any row of the group need its note, or its name beside the seed? */
-static bool any_note(const struct board *board, const struct board_group *group)
-{
-	return any_of(i, group->n_rows, board->rows[group->rows[i]]->note[0] != '\0');
-}
-
-static bool all_seeds(const struct board *board, const struct board_group *group)
-{
-	return all_of(i, group->n_rows, run_has(board->rows[group->rows[i]]->run.seed)) &&
-	       group->n_seeds == group->n_counted;
-}
-
 static bool group_uses(const struct board *board, const struct board_group *group,
 		       const struct column *column)
 {
 	if (column->format == FORMAT_CAPS)
 		return false;
 	if (column->format == FORMAT_NOTE)
-		return any_note(board, group);
+		return any_of(i, group->n_rows, board->rows[group->rows[i]]->note[0] != '\0');
 	if (column->format == FORMAT_NAME)
-		return !group->is_values && !all_seeds(board, group);
+		return !group->is_values && /* unless the seeds identify the rows */
+		       (group->n_seeds != group->n_counted ||
+			!all_of(i, group->n_rows, run_has(board->rows[group->rows[i]]->run.seed)));
 	if (!column_used(board, column))
 		return false;
 	const struct run_number *number = number_of(column);
@@ -496,13 +458,13 @@ static bool group_uses(const struct board *board, const struct board_group *grou
 		      run_has(run_number_get(&board->rows[group->rows[i]]->run, number)));
 }
 
-/* Is it text, which may be cut and is no number that is missing? */
+/* Columns of text may be cut, and have no number that could be missing. */
 static bool is_text(const struct column *column)
 {
 	return column->format == FORMAT_NAME || column->format == FORMAT_NOTE;
 }
 
-/* The columns of a table: in Markdown those of the group alone. */
+/* Start a table; in Markdown it has only the columns that the group uses. */
 static struct facts_section *begin_table(struct page *p, const char *title)
 {
 	struct facts_column columns[MAX_COLUMNS] = { { 0 } };
@@ -515,8 +477,9 @@ static struct facts_section *begin_table(struct page *p, const char *title)
 
 		if (p->markdown ? !group_uses(p->board, p->group, c) : !column_used(p->board, c))
 			continue;
-		column->label =
-			p->markdown && c->format == FORMAT_NOTE ? "note" : title_of(p->board, c);
+		column->label = c->format == FORMAT_VALUE		  ? p->board->chosen_name
+				: p->markdown && c->format == FORMAT_NOTE ? "note"
+									  : c->title;
 		column->kind = c->key == NULL ? FMT_TEXT : is_number ? FMT_NUMBER : FMT_GROUPED;
 		column->width = c->width;
 		column->drop = c->drop;
@@ -527,7 +490,7 @@ static struct facts_section *begin_table(struct page *p, const char *title)
 	return facts_table(p->facts, title, columns, p->n_columns);
 }
 
-/* A run, or the means where row is NULL. */
+/* Add the row of a run, or of the means if row is NULL. */
 static void add_row(struct page *p, const struct board_row *row)
 {
 	bool dash = row != NULL && (p->markdown || !p->group->is_values);
@@ -540,7 +503,7 @@ static void add_row(struct page *p, const struct board_row *row)
 		const struct column *c = p->columns[i];
 
 		buf_clear(&text);
-		/* "mean" stands in the first column, whatever that is. */
+		/* The first column says "mean", whatever it contains. */
 		if (row == NULL && i == 0 && !is_text(c))
 			buf_append_str(&text, c->format == FORMAT_PLAIN ? "mean" : "mean ");
 		append_cell(&text, c, p->group, row, p->decimals[i]);
@@ -554,22 +517,22 @@ static void add_row(struct page *p, const struct board_row *row)
 	}
 }
 
-/* Counts and spread, caps, deltas, the bar, tests, notes; no verdict. */
-static void add_says(struct page *p)
+/* Add counts and spread, caps, differences, the bar, tests and notes, but no verdict. */
+static void add_remarks(struct page *p)
 {
-	static void (*const says[])(struct page * p) = {
-		say_counts, say_caps,  say_time, say_delta,  say_bar,
-		say_plan,   say_tests, say_z,	 say_common, say_notes,
+	static void (*const remarks[])(struct page * p) = {
+		write_counts, write_caps,  write_time, write_delta,  write_bar,
+		write_plan,   write_tests, write_z,    write_common, write_notes,
 	};
 
 	facts_section(p->facts, "")->is_list = true;
-	for (size_t i = 0; i < LENGTH(says); i++) {
-		says[i](p);
+	for (size_t i = 0; i < LENGTH(remarks); i++) {
+		remarks[i](p);
 		end_line(p);
 	}
 }
 
-/* The verdict stands beside the title, in Markdown at the end. */
+/* The verdict is shown next to the title; in Markdown at the end. */
 static void add_group(struct page *p, const struct board_group *group, size_t rank)
 {
 	static const enum fact_style styles[] = {
@@ -590,7 +553,7 @@ static void add_group(struct page *p, const struct board_group *group, size_t ra
 		add_row(p, p->board->rows[group->rows[i]]);
 	if (group->n_counted > 0 && p->n_columns > 0)
 		add_row(p, NULL);
-	add_says(p);
+	add_remarks(p);
 	if (!p->markdown || v->text[0] == '\0')
 		return;
 	facts_section(p->facts, "");
@@ -604,25 +567,7 @@ static void add_track(struct page *p)
 	end_line(p);
 }
 
-/* The track, and what the marks of the caps mean where there are any. */
-static void add_legend(struct page *p)
-{
-	const struct track *track = p->board->track;
-
-	add_track(p);
-	if (!track_has_caps(track))
-		return;
-	buf_append_str(&p->text, "caps: bytes, train, eval");
-	if (track->full_targets)
-		buf_append_str(&p->text, ", all targets");
-	buf_append_str(&p->text, ": ✓ kept, ");
-	if (track->train_grace_steps > 0)
-		buf_appendf(&p->text, "~ over by at most %g steps, ", track->train_grace_steps);
-	buf_append_str(&p->text, "✗ broken, · not in the log");
-	end_line(p);
-}
-
-/* Print all of it, and let it go. */
+/* Print and free the page. */
 static void print_page(struct page *p, FILE *stream, const struct board_look *look)
 {
 	AUTO_BUF text = buf_new(SIZE_MAX / 2);
@@ -663,7 +608,18 @@ static void print_board(FILE *stream, const struct board *board, bool markdown,
 
 	p.text = buf_new(LINE_MAX_LEN);
 	if (!markdown)
-		add_legend(&p);
+		add_track(&p);
+	if (!markdown && track_has_caps(board->track)) {
+		buf_append_str(&p.text, "caps: bytes, train, eval");
+		if (board->track->full_targets)
+			buf_append_str(&p.text, ", all targets");
+		buf_append_str(&p.text, ": ✓ kept, ");
+		if (board->track->train_grace_steps > 0)
+			buf_appendf(&p.text, "~ over by at most %g steps, ",
+				    board->track->train_grace_steps);
+		buf_append_str(&p.text, "✗ exceeded, · not in the log");
+		end_line(&p);
+	}
 	for (size_t i = 0; i < board->n_groups; i++)
 		add_group(&p, &board->groups[board->rank[i]], i + 1);
 	if (markdown)
@@ -671,7 +627,7 @@ static void print_board(FILE *stream, const struct board *board, bool markdown,
 	print_page(&p, stream, look);
 }
 
-/* A number under "<stem>_<unit>". */
+/* Add a number with the key "<stem>_<unit>". */
 static void add_in_unit(cJSON *object, const char *stem, const char *unit, double value)
 {
 	char key[64];
@@ -751,7 +707,7 @@ cJSON *board_test_json(const struct board_test *test)
 			JNUM("p_two_sided", test->p_two_sided));
 }
 
-/* The tests by their letter, with what they ask and whether they decide. */
+/* The tests by letter, with what they test and whether they decide. */
 static void add_tests(cJSON *object, const struct track *track, const struct board_verdict *v)
 {
 	cJSON *tests = cJSON_AddObjectToObject(object, "tests");
@@ -828,7 +784,7 @@ static void add_counts(cJSON *object, const struct board *board, const struct bo
 		 JNUM("n_no_score", group->n_uncounted[BOARD_NO_SCORE]));
 }
 
-/* The numbers whose means are worth a look. */
+/* Means of the more interesting numbers. */
 static void add_means(cJSON *object, const struct board_group *group)
 {
 	static const char *const keys[] = {
@@ -840,14 +796,6 @@ static void add_means(cJSON *object, const struct board_group *group)
 
 	for (size_t i = 0; i < LENGTH(keys); i++)
 		json_add_number(object, keys[i], board_mean(group, keys[i]));
-}
-
-static void add_note(cJSON *array, const char *note)
-{
-	AUTO_BUF clean = buf_new(4096);
-
-	utf8_sanitize(&clean, str_from(note));
-	cJSON_AddItemToArray(array, cJSON_CreateString(clean.data));
 }
 
 static cJSON *group_json(const struct board *board, const struct board_group *group, size_t rank,
@@ -875,8 +823,12 @@ static cJSON *group_json(const struct board *board, const struct board_group *gr
 	add_caps(object, group->caps);
 	add_verdict(object, board, group);
 	node = cJSON_AddArrayToObject(object, "notes");
-	for (size_t i = 0; i < group->n_notes; i++)
-		add_note(node, group->notes[i]);
+	for (size_t i = 0; i < group->n_notes; i++) {
+		AUTO_BUF clean = buf_new(4096);
+
+		utf8_sanitize(&clean, str_from(group->notes[i]));
+		cJSON_AddItemToArray(node, cJSON_CreateString(clean.data));
+	}
 	if (!with_rows)
 		return object;
 	node = cJSON_AddArrayToObject(object, "rows");
@@ -919,19 +871,7 @@ static void add_cap_cells(cJSON *row, const enum board_kept *caps)
 	}
 }
 
-static void csv_run(struct out *out, const struct board *board, const struct board_group *group,
-		    size_t rank, const struct board_row *row)
-{
-	cJSON *object = board_row_json(board, row);
-
-	json_add(object, JTEXT("kind", "run"), JNUM("rank", rank), JCLEAN("group", group->key));
-	add_cap_cells(object, row->caps);
-	json_add(object, JTEXT("score", group->score->name),
-		 JTEXT("unit", board_unit(board, group)));
-	out_take(out, object);
-}
-
-/* The numbers of a group, for the last row of CSV and for a summary. */
+/* The numbers of a group that both CSV and the summary have. */
 static cJSON *group_row(const struct board_group *group, size_t rank)
 {
 	const struct board_verdict *v = &group->verdict;
@@ -943,7 +883,7 @@ static cJSON *group_row(const struct board_group *group, size_t rank)
 		JNUM("delta_nats", v->delta_nats), JTEXT("verdict", v->text[0] ? v->text : NULL));
 }
 
-/* Means stand in the columns of the runs. */
+/* The row of a group in CSV: its means are in the columns of the runs. */
 static cJSON *csv_group(const struct board *board, const struct board_group *group, size_t rank)
 {
 	const struct board_verdict *v = &group->verdict;
@@ -973,8 +913,17 @@ static void print_csv(FILE *stream, const struct board *board, const struct boar
 	for (size_t i = 0; i < board->n_groups; i++) {
 		const struct board_group *group = &board->groups[board->rank[i]];
 
-		for (size_t k = 0; !look->summary && k < group->n_rows; k++)
-			csv_run(out, board, group, i + 1, board->rows[group->rows[k]]);
+		for (size_t k = 0; !look->summary && k < group->n_rows; k++) {
+			const struct board_row *row = board->rows[group->rows[k]];
+			cJSON *object = board_row_json(board, row);
+
+			json_add(object, JTEXT("kind", "run"), JNUM("rank", i + 1),
+				 JCLEAN("group", group->key));
+			add_cap_cells(object, row->caps);
+			json_add(object, JTEXT("score", group->score->name),
+				 JTEXT("unit", board_unit(board, group)));
+			out_take(out, object);
+		}
 		out_take(out, csv_group(board, group, i + 1));
 	}
 	(void)out_free(out);
@@ -1004,7 +953,7 @@ static const char summary_columns[] =
 	"sd_sample=sample sd:8, sd_population=population sd:8, delta:8, "
 	"delta_nats=delta nats:8, p_a=p of A, p_b=p of B, caps, verdict";
 
-/* Four digits, so that a small p is not shown as 0. */
+/* Four significant digits, so that a small p is not shown as 0. */
 static double shown_p(const struct board_test *test)
 {
 	char text[32];
@@ -1029,7 +978,7 @@ static cJSON *summary_row(const struct board_group *group, size_t rank)
 	return row;
 }
 
-/* Is any cell of that column filled? */
+/* Does any group have a value for the column? */
 static bool is_used(const struct board *board, struct str column)
 {
 	struct str name = out_key(column);

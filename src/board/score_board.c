@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifiers' scores in groups that may be compared; part of `board`. */
+/* Groups of verifiers' scores that may be compared; part of `board`. */
 #include "board/score_board.h"
 
 #include "base/sort.h"
@@ -9,21 +9,16 @@ static const char columns[] =
 	"group, work=scores of, n_valid=valid:0, n_invalid=INVALID:0, median, "
 	"min, max, spread_pct=spread %:2";
 
-static struct score_group *group_of(struct score_board *board, const char *key, const char *work)
-{
-	for (size_t i = 0; i < board->n; i++)
-		if (strcmp(board->groups[i].key, key) == 0 &&
-		    strcmp(board->groups[i].work, work) == 0)
-			return &board->groups[i];
-	struct score_group *group = xplace(board->groups, board->n, board->cap);
-	*group = (struct score_group){ .key = xstrdup(key), .work = xstrdup(work) };
-	return group;
-}
-
 void score_board_add(struct score_board *board, const char *key, const struct score_row *row)
 {
-	struct score_group *group = group_of(board, key, row->group);
+	struct score_group *group =
+		array_find(one, board->groups, board->n,
+			   strcmp(one->key, key) == 0 && strcmp(one->work, row->group) == 0);
 
+	if (group == NULL) {
+		group = xplace(board->groups, board->n, board->cap);
+		*group = (struct score_group){ .key = xstrdup(key), .work = xstrdup(row->group) };
+	}
 	if (!score_json_counts(&row->json)) {
 		group->invalid++;
 		return;
@@ -31,7 +26,7 @@ void score_board_add(struct score_board *board, const char *key, const struct sc
 	xpush(group->values, group->n, group->cap, row->json.value);
 }
 
-static int by_work(const void *a, const void *b)
+static int compare_groups(const void *a, const void *b)
 {
 	const struct score_group *x = a, *y = b;
 	int work = strcmp(x->work, y->work);
@@ -43,33 +38,28 @@ static int by_work(const void *a, const void *b)
 	return sort_by_value(&x->median, &y->median);
 }
 
-static void print_group(struct out *out, const struct score_group *group)
-{
-	double median = group->median, low = (double)NAN, high = low;
-
-	if (group->n > 0) {
-		low = group->values[0];
-		high = group->values[group->n - 1];
-	}
-	out_take(out, json_new(JTEXT("kind", "scores"), JCLEAN("group", group->key),
-			       JTEXT("work", group->work), JNUM("n_valid", group->n),
-			       JNUM("n_invalid", group->invalid), JNUM("median", median),
-			       JNUM("min", low), JNUM("max", high),
-			       JNUM("spread_pct", group->n > 1 && median != 0
-							  ? 100 * (high - low) / fabs(median)
-							  : (double)NAN)));
-}
-
 int score_board_print(struct score_board *board, FILE *stream, enum out_format format)
 {
 	if (board->n == 0)
 		return 0;
 	for (size_t i = 0; i < board->n; i++)
 		board->groups[i].median = sort_median(board->groups[i].values, board->groups[i].n);
-	qsort(board->groups, board->n, sizeof(*board->groups), by_work);
+	qsort(board->groups, board->n, sizeof(*board->groups), compare_groups);
 	struct out *out = out_new(stream, format, columns);
-	for (size_t i = 0; i < board->n; i++)
-		print_group(out, &board->groups[i]);
+	array_each (group, board->groups, board->n) {
+		double median = group->median;
+		double low = group->n > 0 ? group->values[0] : (double)NAN;
+		double high = group->n > 0 ? group->values[group->n - 1] : (double)NAN;
+
+		out_take(out,
+			 json_new(JTEXT("kind", "scores"), JCLEAN("group", group->key),
+				  JTEXT("work", group->work), JNUM("n_valid", group->n),
+				  JNUM("n_invalid", group->invalid), JNUM("median", median),
+				  JNUM("min", low), JNUM("max", high),
+				  JNUM("spread_pct", group->n > 1 && median != 0
+							     ? 100 * (high - low) / fabs(median)
+							     : (double)NAN)));
+	}
 	return out_free(out);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A group of runs as a submission: its JSON, its folder, what is wanting. */
+/* Turn a group of runs into a submission: its JSON, its folder, and what is still missing. */
 #include "board/submission.h"
 
 #include "base/file.h"
@@ -12,7 +12,7 @@
 #define SENTENCE_MAX 512
 #define BLOCK_BYTES  65536U
 
-/* The name of a run's log within the folder: train_seed42.log; owned. */
+/* The name of a run's log in the folder, for example train_seed42.log; owned. */
 static char *log_name(const struct submission *s, const struct board_row *row)
 {
 	AUTO_BUF clean = buf_new(4096);
@@ -37,7 +37,7 @@ static cJSON *seed_json(const struct submission *s, const struct board_row *row)
 			JTEXT("log_sha256", row->sha256[0] != '\0' ? row->sha256 : NULL));
 }
 
-/* "42"; "42 (2)" for a seed that ran again; "run 3" without a seed. */
+/* Keys: "42"; "42 (2)" for a repeated seed; "run 3" without a seed. */
 static void add_seeds(cJSON *root, const struct submission *s)
 {
 	cJSON *seeds = cJSON_AddArrayToObject(root, "seeds");
@@ -62,7 +62,7 @@ static void add_seeds(cJSON *root, const struct submission *s)
 	}
 }
 
-/* How it stands to the baseline, with all that a reader needs to check it. */
+/* How the group compares with the baseline, with everything needed to check it. */
 static void add_comparison(cJSON *root, const struct submission *s)
 {
 	const struct board_group *base = board_baseline(s->board);
@@ -93,18 +93,6 @@ static void add_comparison(cJSON *root, const struct submission *s)
 	json_add_string(object, "verdict", v->text[0] != '\0' ? v->text : NULL);
 }
 
-/* The number of GPUs when all runs print the same. */
-static double common_gpus(const struct submission *s)
-{
-	const struct board_row *first = board_counted(s->board, s->group, 0);
-
-	board_each_counted (row, s->board, s->group) {
-		if (row != first && row->run.n_gpus != first->run.n_gpus)
-			return RUN_ABSENT;
-	}
-	return first != NULL ? first->run.n_gpus : RUN_ABSENT;
-}
-
 static void add_score(cJSON *root, const struct submission *s)
 {
 	const struct board_group *g = s->group;
@@ -124,11 +112,17 @@ char *submission_text(const struct submission *s)
 	AUTO_JSON root = cJSON_CreateObject();
 	AUTO_TEXT text = NULL;
 	const struct board_group *g = s->group;
+	const struct board_row *first = board_counted(s->board, g, 0);
+	double n_gpus = first != NULL ? first->run.n_gpus : RUN_ABSENT;
 
+	board_each_counted (row, s->board, g) {
+		if (row != first && row->run.n_gpus != n_gpus)
+			n_gpus = RUN_ABSENT; /* unless all runs have the same */
+	}
 	json_add(root, JTEXT("author", s->author), JTEXT("github_id", s->github_id),
 		 JCLEAN("name", s->name != NULL ? s->name : g->title), JTEXT("blurb", s->blurb),
 		 JTEXT("date", s->date), JTEXT("track", s->board->track->name),
-		 JTEXT("hardware", s->hardware), JNUM("n_gpus", common_gpus(s)));
+		 JTEXT("hardware", s->hardware), JNUM("n_gpus", n_gpus));
 	add_score(root, s);
 	json_add(root, JNUM("bytes_total", g->max_artifact_bytes),
 		 JNUM("bytes_code", board_mean(g, "code_bytes")),
@@ -139,14 +133,15 @@ char *submission_text(const struct submission *s)
 	return xasprintf("%s\n", text);
 }
 
-/* Sentences to the caller, counted. */
+/* Counts the sentences passed to the caller. */
 struct check {
 	void (*say)(void *user, const char *sentence);
 	void *user;
 	size_t n;
 };
 
-static void __attribute__((format(printf, 2, 3))) wanting(struct check *check, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3)))
+report_missing(struct check *check, const char *fmt, ...)
 {
 	char sentence[SENTENCE_MAX];
 	va_list ap;
@@ -158,76 +153,53 @@ static void __attribute__((format(printf, 2, 3))) wanting(struct check *check, c
 	check->n++;
 }
 
-static void check_seeds(struct check *check, const struct submission *s)
-{
-	const struct board_group *g = s->group;
-
-	if (g->n_seeds < s->board->track->min_seeds)
-		wanting(check, "%zu seed%s; %zu are asked for", g->n_seeds,
-			g->n_seeds == 1 ? "" : "s", s->board->track->min_seeds);
-	if (g->n_seeds < g->n_counted)
-		wanting(check, "a seed ran more than once");
-	if (g->n_counted < g->n_rows)
-		wanting(check, "%zu of %zu runs do not count", g->n_rows - g->n_counted, g->n_rows);
-	board_each_counted (row, s->board, s->group) {
-		if (!run_has(row->run.seed))
-			wanting(check, "%s prints no seed", row->name);
-	}
-}
-
-static void check_caps(struct check *check, const struct submission *s)
-{
-	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
-		const char *name = board_cap_name((enum board_cap)cap);
-
-		if (s->group->caps[cap] == CAP_BROKEN)
-			wanting(check, "the cap on %s is broken", name);
-		else if (s->group->caps[cap] == CAP_UNKNOWN && cap != BOARD_CAP_TARGETS)
-			wanting(check,
-				"the logs do not tell whether the cap "
-				"on %s is kept",
-				name);
-	}
-}
-
 size_t submission_check(const struct submission *s, void (*say)(void *user, const char *sentence),
 			void *user)
 {
 	struct check check = { say, user, 0 };
-	const struct board_verdict *v = &s->group->verdict;
+	const struct board_group *g = s->group;
+	const struct board_verdict *v = &g->verdict;
+	size_t min_seeds = s->board->track->min_seeds;
 
-	check_seeds(&check, s);
-	check_caps(&check, s);
-	board_each_counted (row, s->board, s->group) {
+	if (g->n_seeds < min_seeds)
+		report_missing(&check, "only %zu seed%s; the track requires %zu", g->n_seeds,
+			       g->n_seeds == 1 ? "" : "s", min_seeds);
+	if (g->n_seeds < g->n_counted)
+		report_missing(&check, "a seed ran more than once");
+	if (g->n_counted < g->n_rows)
+		report_missing(&check, "%zu of %zu runs do not count", g->n_rows - g->n_counted,
+			       g->n_rows);
+	board_each_counted (row, s->board, g) {
+		if (!run_has(row->run.seed))
+			report_missing(&check, "%s has no seed", row->name);
+	}
+	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+		const char *name = board_cap_name((enum board_cap)cap);
+
+		if (g->caps[cap] == CAP_BROKEN)
+			report_missing(&check, "the cap on %s is exceeded", name);
+		else if (g->caps[cap] == CAP_UNKNOWN && cap != BOARD_CAP_TARGETS)
+			report_missing(&check, "the logs do not show whether the cap on %s is kept",
+				       name);
+	}
+	board_each_counted (row, s->board, g) {
 		if (row->sha256[0] == '\0')
-			wanting(&check, "no log is at hand of %s", row->name);
+			report_missing(&check, "no log found for %s", row->name);
 	}
 	if (s->author == NULL)
-		wanting(&check, "no author (--author)");
+		report_missing(&check, "no author (--author)");
 	if (s->github_id == NULL)
-		wanting(&check, "no GitHub id (--github-id)");
+		report_missing(&check, "no GitHub id (--github-id)");
 	if (s->hardware == NULL)
-		wanting(&check, "the hardware is not said (--hardware)");
+		report_missing(&check, "no hardware given (--hardware)");
 	if (v->word == BOARD_WORD_NONE)
-		wanting(&check, "no baseline to be compared with (--baseline)");
+		report_missing(&check, "no baseline to compare with (--baseline)");
 	else if (v->word != BOARD_WORD_SHOWN)
-		wanting(&check, "the verdict is %s", v->text);
+		report_missing(&check, "the verdict is %s", v->text);
 	return check.n;
 }
 
-static int write_json(const struct submission *s, const char *folder, struct err *err)
-{
-	AUTO_TEXT text = submission_text(s);
-	char *path;
-	FILE *stream = new_folder_create(folder, "submission.json", &path, err);
-
-	if (stream == NULL)
-		return -1;
-	(void)fputs(text, stream);
-	return new_folder_finish(stream, path, err);
-}
-
-static void say_item(void *user, const char *sentence)
+static void write_item(void *user, const char *sentence)
 {
 	AUTO_BUF clean = buf_new(4096);
 
@@ -249,19 +221,19 @@ static int write_readme(const struct submission *s, const char *folder, struct e
 		(void)fprintf(stream, "%s\n\n", s->blurb);
 	(void)fputs("## Results\n\n", stream);
 	board_print_md_group(stream, s->board, s->group);
-	(void)fputs("\n## To be settled\n\n", stream);
-	if (submission_check(s, say_item, stream) == 0)
+	(void)fputs("\n## Open questions\n\n", stream);
+	if (submission_check(s, write_item, stream) == 0)
 		(void)fputs("Nothing.\n", stream);
 	return new_folder_finish(stream, path, err);
 }
 
-static const char *log_of(const struct board_row *row)
+static const char *log_path(const struct board_row *row)
 {
 	return row->log != NULL ? row->log : row->path;
 }
 
-/* All bytes of from into sha and, where there is one, to. */
-static void pass_bytes(FILE *from, FILE *to, struct sha256 *sha)
+/* Read all bytes into sha and, unless to is NULL, copy them. */
+static void hash_bytes(FILE *from, FILE *to, struct sha256 *sha)
 {
 	char block[BLOCK_BYTES];
 	size_t n;
@@ -285,7 +257,7 @@ void submission_find_logs(struct board *board, const struct board_group *group)
 		if (from == NULL)
 			continue;
 		sha256_init(&sha);
-		pass_bytes(from, NULL, &sha);
+		hash_bytes(from, NULL, &sha);
 		if (!ferror(from))
 			sha256_hex(&sha, row->sha256);
 		sha256_release(&sha);
@@ -293,25 +265,25 @@ void submission_find_logs(struct board *board, const struct board_group *group)
 	}
 }
 
-/* Copy one log, and see that it is the one whose numbers are told. */
+/* Copy a log, and check that it is still the one whose numbers are reported. */
 static int copy_log(const struct submission *s, const struct board_row *row, const char *folder,
 		    struct err *err)
 {
 	AUTO_TEXT name = log_name(s, row);
 	char *path, hex[SHA256_HEX_SIZE];
-	FILE *to, *from = fopen(log_of(row), "rbe");
+	FILE *to, *from = fopen(log_path(row), "rbe");
 	struct sha256 sha;
 
 	to = from != NULL ? new_folder_create(folder, name, &path, err) : NULL;
 	if (from == NULL)
-		err_set_errno(err, ERR_IO, "cannot open %s", log_of(row));
+		err_set_errno(err, ERR_IO, "cannot open %s", log_path(row));
 	if (to == NULL) {
 		if (from != NULL)
 			(void)fclose(from);
 		return -1;
 	}
 	sha256_init(&sha);
-	pass_bytes(from, to, &sha);
+	hash_bytes(from, to, &sha);
 	sha256_hex(&sha, hex);
 	sha256_release(&sha);
 	bool failed = ferror(from) != 0;
@@ -319,13 +291,13 @@ static int copy_log(const struct submission *s, const struct board_row *row, con
 	if (new_folder_finish(to, path, err) != 0)
 		return -1;
 	if (failed)
-		return err_set(err, ERR_IO, "cannot read %s", log_of(row));
+		return err_set(err, ERR_IO, "cannot read %s", log_path(row));
 	if (strcmp(hex, row->sha256) != 0)
-		return err_set(err, ERR_IO, "%s has changed since it was read", log_of(row));
+		return err_set(err, ERR_IO, "%s has changed since it was read", log_path(row));
 	return 0;
 }
 
-/* Was this very copy made for a row before? A file may hold several runs. */
+/* A file may contain several runs; was it copied for an earlier one? */
 static bool is_copied(const struct submission *s, size_t at)
 {
 	const struct board_row *row = s->board->rows[s->group->rows[at]];
@@ -353,7 +325,13 @@ int submission_write(const struct submission *s, const char *folder, bool logs, 
 		    copy_log(s, row, folder, err) != 0)
 			return -1;
 	}
-	if (write_json(s, folder, err) != 0 || write_readme(s, folder, err) != 0)
+	AUTO_TEXT text = submission_text(s);
+	char *path;
+	FILE *stream = new_folder_create(folder, "submission.json", &path, err);
+	if (stream == NULL)
 		return -1;
-	return 0;
+	(void)fputs(text, stream);
+	if (new_folder_finish(stream, path, err) != 0)
+		return -1;
+	return write_readme(s, folder, err);
 }

@@ -271,7 +271,7 @@ static void apply_lines(struct ingest_log *log)
 	struct outbox *out = &log->out;
 	/* The view shows the end of the log already, or will soon show the whole log. */
 	bool is_behind = fetch_bytes_behind(log) > FAR_BEHIND_BYTES &&
-			 (log->log->behind || tail_is_replay(log));
+			 (log->log->is_preview || tail_is_replay(log));
 
 	for (size_t i = 0; i < out->n_classes; i++) {
 		uint64_t line = out->first_line + i;

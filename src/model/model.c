@@ -200,11 +200,11 @@ struct logfile *model_log_open(const struct model_log *log)
 
 void model_log_add_preview(struct model *model, struct model_log *log, struct str text)
 {
-	if (!log->behind) {
+	if (!log->is_preview) {
 		close_log_fd(log);
 		log->fd = memfd_create("log", MFD_CLOEXEC);
 		log->moves++;
-		log->behind = true;
+		log->is_preview = true;
 		limit_open_fds(model);
 	}
 	/* Only a preview: what exceeds the limit is left out. */
@@ -216,9 +216,9 @@ void model_log_add_preview(struct model *model, struct model_log *log, struct st
 void model_log_add_line(struct model *model, struct model_log *log, uint64_t line,
 			enum line_class class)
 {
-	if (log->behind) {
+	if (log->is_preview) {
 		close_log_fd(log);
-		log->behind = false;
+		log->is_preview = false;
 	}
 	logclass_add(&log->classes, line, class);
 	model_note_change(model, MODEL_LOGS);

@@ -111,7 +111,7 @@ struct model_log {
 	struct logclass classes;      /* of all lines read */
 	struct logcame came;	      /* when its bytes were read */
 	const struct model_log *next; /* the log that replaced it, or NULL */
-	bool behind;		      /* fd has only the end, until the rest is loaded */
+	bool is_preview;	      /* fd has only the end, until the rest is loaded */
 	int64_t gone_wall_ms;	      /* when the file on the pod was removed; 0: it exists */
 };
 

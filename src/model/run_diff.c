@@ -110,7 +110,8 @@ void run_text_line(struct run_text *text, struct str line, enum line_class class
 
 bool run_text_read(struct run_text *text, const struct model_run *mr)
 {
-	struct logfile *file = mr->log != NULL && !mr->log->behind ? model_log_open(mr->log) : NULL;
+	struct logfile *file =
+		mr->log != NULL && !mr->log->is_preview ? model_log_open(mr->log) : NULL;
 	uint64_t place = 0, number = 1, first = mr->run.first_line;
 	AUTO_BUF line = buf_new(2 * LOGFILE_CUT_BYTES);
 

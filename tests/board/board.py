@@ -187,8 +187,8 @@ def test_published():
          "price of the seeds that are still needed")
     ok(priced["seeds_planned"] == 5, "seeds for power 80 %", priced)
     plain = board("--usd-per-hour", "20", *against, table)[1]
-    ok("5 seeds, if mean and spread stay; 2 more cost about $12.38 ($6.19 "
-       "each)" in " ".join(plain.split()), "the plan is printed", plain)
+    ok("5 seeds, if mean and spread stay the same; 2 more cost about $12.38 "
+       "($6.19 each)" in " ".join(plain.split()), "the plan is printed", plain)
     ok(groups(table, *against)[0]["usd_planned"] is None,
        "without a price, no cost")
     rows = list(csv.DictReader(io.StringIO(PR2014)))
@@ -444,6 +444,24 @@ def test_status():
        g["verdict"] == "NO RUN COUNTS", "null does not count either", g)
 
 
+def test_empty_database():
+    """A database without runs: the error says so, not how many paths."""
+    write("none/a.log", "no run here\n")
+    config = write("none/config.json", json.dumps(
+        {"schema": "hgym-tui.config/1", "pods": [
+            {"name": "here", "transport": "local",
+             "logs": [os.path.join(home, "none/*.log")]}]}))
+    db = os.path.join(home, "none/x.db")
+    board("--config", config, "--db", db, "--until-idle", "1",
+          command="collect")
+    status, _, err = board("--db", db)
+    ok(status == 5 and "no runs in the database yet; pass log files" in err,
+       "an empty database is named", (status, err))
+    log = write("none/b.log", golf_log(1, 1.05))
+    status, _, err = board("--db", db, log)
+    ok(status == 0 and "database" not in err, "a given log needs none", err)
+
+
 def test_many_columns():
     """256 columns are read; one more is an error, not a row."""
     def table(columns):
@@ -515,7 +533,7 @@ def test_wrong():
         ([write("bad4.csv", "seed,final_bpb\n1,2,3\n")], 1, "more cells"),
         ([write("bad5.csv", 'seed,final_bpb\n1,"2\n')], 1, "quote"),
         ([write("bad.jsonl", '{"seed": 1}\n{"seed"\n')], 1, "bad.jsonl:2"),
-        (["--values", "1.0,x"], 2, "no list of numbers"),
+        (["--values", "1.0,x"], 2, "not a list of numbers"),
         (["--values", "1,2", "--baseline", "nothing"], 2,
          'unknown group "nothing"'),
         (["--values", "1,2", "--nats-per-bpb", "0"], 2, "above 0"),
@@ -592,6 +610,7 @@ def main():
         test_tracks()
         test_small()
         test_status()
+        test_empty_database()
         test_many_columns()
         test_metric()
         test_wrong()

@@ -43,13 +43,13 @@ static void test_ahead(struct model *model, struct model_log *log)
 	moves = log->moves;
 	model_log_add_preview(model, log, STR_LIT("far\n"));
 	model_log_add_preview(model, log, STR_LIT("away\n"));
-	ok(log->behind && log->moves != moves, "a look ahead is told");
+	ok(log->is_preview && log->moves != moves, "a look ahead is told");
 	is_text(log, "far\naway\n", "and takes its place");
 	moves = log->moves;
 	write_file("one\ntwo\n");
 	model->changed = 0;
 	model_log_add_line(model, log, 2, LINE_PLAIN);
-	ok(!log->behind && log->moves != moves, "until the lines in order");
+	ok(!log->is_preview && log->moves != moves, "until the lines in order");
 	is_text(log, "one\ntwo\n", "which are the file's");
 	ok(model->changed & MODEL_LOGS, "views see the change");
 	is_int(logclass_of(&log->classes, 1), LINE_METRIC, "and what they are");

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual, the completions and the map for engineers: no complaint of mandoc
-# and groff, nothing of --help and of a bench's keys is missing, the shells take
-# the scripts, and what the map names is there.
+# The manual has no warnings from mandoc and groff and documents every option and
+# every key of a bench; the shells accept the completions; CONTRIBUTING names only
+# functions and files that exist.
 set -u
 man=${HGYM_BUILD:?}/man
 program=${HGYM_TUI:?}

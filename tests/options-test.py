@@ -129,6 +129,10 @@ def main():
         names = command_names(run(env, "--help").stdout.decode())
         ok(len(names) >= 30 and {"bench stop", "version"} <= set(names),
            "--help lists the commands", names)
+        for name in ["", "bench", "formats", *names]:
+            text = run(env, name + " --help").stdout.decode()
+            wide = [line for line in text.split("\n") if len(line) > 80]
+            ok(text and not wide, name + " --help fits 80 columns", wide)
         for name in names:
             want = run(env, name + " --help")
             ok(want.returncode == 0 and want.stdout.decode().startswith(

@@ -1432,7 +1432,7 @@ static int exec_judge(struct cmd_args *args, void *opaque, struct err *err)
 
 const struct cmd cmd_bench_judge = {
 	.name = "bench judge",
-	.usage = "--control LOG... [--aa LOG...] --variant TAG=LOG... [OPTIONS]",
+	.usage = "[OPTIONS] --control LOG... --variant TAG=LOG...",
 	.summary = "compare logs of runs that already exist",
 	.help = "Compare logs of runs that already exist, with the verdict of an A/B bench. The "
 		"n-th log of a variant and the n-th log of the control form a block: they ran one "

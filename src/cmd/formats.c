@@ -232,9 +232,9 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_formats_check = {
 	.name = "formats check",
 	.usage = "[OPTIONS] NAME|FILE [LOG...]",
-	.summary = "show which lines of logs each rule matches, and which none does",
+	.summary = "show which log lines each rule matches, and which none",
 	FOLD_FORMATS,
-	.help = "Show which lines of logs each rule matches, and which lines with digits no rule "
+	.help = "Show which log lines each rule matches, and which lines with digits no rule "
 		"matches. FILE is checked strictly first: an unknown key, a wrong type or an "
 		"invalid pattern is reported with its line (exit status 2). \"gave up\" counts "
 		"lines on which a pattern reached the match limit.",

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual has no warnings from mandoc and groff and documents every option and
-# every key of a bench; the shells accept the completions; CONTRIBUTING names only
-# functions and files that exist.
+# The manual has no warnings from mandoc and groff and documents every option
+# and every key of a bench; the shells accept the completions; CONTRIBUTING
+# names only functions and files that exist.
 set -u
 man=${HGYM_BUILD:?}/man
 program=${HGYM_TUI:?}

@@ -79,6 +79,7 @@ static const struct json_field rule_fields[] = {
 	JSON_ROW("fatal", BOOL, rule, fatal),
 	JSON_ROW("last", CHOICE, rule, last, .words = rule_last_names, .what = "last row"),
 	JSON_ROW("any_rank", BOOL, rule, any_rank),
+	JSON_ROW("cumulative", BOOL, rule, cumulative),
 	JSON_ROW("rounded", BOOL, rule, rounded),
 	JSON_ROW("pairs", BOOL, rule, pairs),
 	{ .name = "names", .kind = JSON_AS_OTHER, .types = JSON_OBJECT, .take = read_names },

@@ -17,7 +17,7 @@
 	X(TRAIN_MIN, "train_min", "min", "training time since the start, with one decimal") \
 	X(STEP_AVG_MS, "step_avg_ms", "ms", "mean step time, as printed")                   \
 	X(STEP_MS, "step_ms", "ms", "time of one step, as printed")                         \
-	X(TOK_S, "tok_s", "tok/s", "throughput since the start, as printed")                \
+	X(TOK_S, "tok_s", "tok/s", "throughput, as printed")                                \
 	X(TOK_S_DEVICE, "tok_s_device", "tok/s", "throughput of one device, as printed")    \
 	X(MS_PER_STEP, "ms_per_step", "ms", "step time since the previous row")             \
 	X(TOK_S_INTERVAL, "tok_s_interval", "tok/s", "throughput since the previous row")   \

@@ -96,6 +96,7 @@ struct rule {
 	bool fatal;		   /* an event that ends the run */
 	enum rule_last last;	   /* of a row: which one is the last */
 	bool any_rank;		   /* rows may come from any single rank, not only from the first */
+	bool cumulative;	   /* tok_s is the average since the start, not of the last step */
 	bool rounded;		   /* the figure of a validation may repeat another one, rounded */
 	pcre2_code *code;	   /* owned */
 	atomic_int *jit;	   /* owned; see rule_has_jit */

@@ -249,8 +249,8 @@ static void report_row_time(const struct apply *a, double step)
 			s->exact.ms = fmax(ms, s->exact.ms); /* its validation, or the row again */
 		else
 			report_interval(a, &s->exact, (struct row_time){ step, ms });
-	} else if (run_has(tok_s) && tok_s > 0 && run_has(s->run.train_batch_tokens)) {
-		/* Trainers print tok/s = step * batch / seconds since the start. */
+	} else if (a->record->rule->cumulative && tok_s > 0 && run_has(s->run.train_batch_tokens)) {
+		/* tok/s = step * batch / seconds since the start */
 		ms = step * s->run.train_batch_tokens / tok_s * 1000;
 		report_interval(a, &s->rebuilt, (struct row_time){ step, ms });
 	}

@@ -647,7 +647,9 @@ static double mean_ms_per_step(const struct run *run)
 {
 	if (run_has(run->ms_per_step))
 		return run->ms_per_step;
-	if (run_has(run->train_batch_tokens) && run->tok_s_last > 0)
+	/* Without printed times, a rate between rows exists only if tok/s counts from the start;
+	 * otherwise one slow step would become the mean of all. */
+	if (run_has(run->tok_s_interval) && !run_has(run->step_ms_median) && run->tok_s_last > 0)
 		return run->train_batch_tokens / run->tok_s_last * 1000;
 	return run->step_avg_printed_ms;
 }

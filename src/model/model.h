@@ -267,8 +267,8 @@ double model_last_value(struct series *const series[METRIC_COUNT], enum metric m
 const struct series *model_run_series(const struct model_run *mr, const struct run_series *series);
 /* Does the series contain the points of all rows that printed it? */
 bool model_run_has_all(const struct model_run *mr, const struct series *series);
-/* Mean step time and training time so far in milliseconds: as logged, else from the cumulative
- * throughput (batch / tok_s). If a log has only the times of single steps, the step time is their
+/* Mean step time and training time so far in milliseconds: as logged, else from a
+ * throughput since the start (batch / tok_s). If a log has only the times of single steps, the step time is their
  * median and there is no training time. Absent if unknown. */
 double model_run_ms_per_step(const struct model_run *mr);
 /* Tokens per second over the same steps as the step time; without one, or without a known batch,

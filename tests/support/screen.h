@@ -51,14 +51,14 @@ static const char *row_with(const char *words)
 	return row;
 }
 
-static size_t place_of(const char *words)
+static inline size_t place_of(const char *words)
 {
 	char row[1024];
 
 	return find_row(words, row);
 }
 
-static bool shows(const char *words, const char *more)
+static inline bool shows(const char *words, const char *more)
 {
 	return strstr(row_with(words), more) != NULL;
 }

@@ -572,7 +572,7 @@ int main(void)
 	test_harness_order();
 	mr->run.ms_per_step = RUN_ABSENT;
 	mr->run.train_batch_tokens = 1000;
-	mr->run.tok_s_last = 10000;
+	mr->run.tok_s_last = mr->run.tok_s_interval = 10000;
 	test_copy(&setup, mr);
 	test_read_only();
 	ui_free(ui);

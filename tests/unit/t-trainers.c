@@ -268,6 +268,13 @@ static const struct run_case cases[] = {
 	    { "train_batch_tokens", "4096" },
 	    { "final_bpb", "null" },
 	    { "status", "\"truncated\"" } } },
+	{ "nanochat: the rate of a slow step gives no time",
+	  "Total batch size 1,000 => gradient accumulation steps: 1\n"
+	  "step 00000/21400 (0.00%) | loss: 5.0 | lrm: 1.00 | dt: 10.00ms | tok/sec: 100,000 |\n"
+	  "step 00001/21400 (0.01%) | loss: 4.9 | lrm: 1.00 | dt: 10.00ms | tok/sec: 100,000 |\n"
+	  "step 00002/21400 (0.01%) | loss: 4.8 | lrm: 1.00 | dt: 900.00ms | tok/sec: 1,111 |\n",
+	  1,
+	  { { "tok_s_last", "1111" }, { "tok_s_interval", "null" }, { "step_ms_median", "10" } } },
 	{ "nanochat: the tokenizer's time does not end a training",
 	  "Training time: 0.06s\n"
 	  "step 00000/00050 (0.00%) | loss: 9.5 | lrm: 0.03 | dt: 170.64ms | "

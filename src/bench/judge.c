@@ -71,23 +71,57 @@ static struct paired_noise get_noise(const struct judge_contrast *c)
 #define AVERAGE_ROUNDING  0.01
 #define AVERAGE_TOLERANCE 0.02
 
-/* Without a hard guard, and with times. */
+/* Without a hard guard, and with steps that can be measured. */
 static bool is_healthy(const struct judge_run *run)
 {
-	return run->counted && guard_hard(&run->hits) == NULL && run->times.n > 0;
+	return run->counted && guard_hard(&run->hits) == NULL && run->log != NULL &&
+	       run->log->kind == RUN_LOG_TRAINING && run->log->n_rows > 1;
+}
+
+static bool has_row(const struct run_log *log, double step)
+{
+	return array_any(row, log->rows, log->n_rows, row->step == step);
+}
+
+/* Set the times of a run at its rows from lo to hi; -1 with err if it has none. */
+static int set_times(const struct judge *judge, struct judge_run *run, double lo, double hi,
+		     struct err *err)
+{
+	const struct step_rates rates = run_log_rates(run->log, judge->rule.tok_kind);
+
+	step_times_release(&run->times);
+	return step_times_init(&run->times, run->log->rows, run->log->n_rows, &rates, lo, hi, err);
+}
+
+/* The last step at which the log of a control sets its clock back; -INFINITY: none does. */
+static double find_set_back(struct judge *judge)
+{
+	struct judge_run *run = NULL;
+	double step = -(double)INFINITY;
+
+	while ((run = judge_next(judge, 0, run)) != NULL) {
+		const struct run_log *log = run->log;
+		size_t n = is_healthy(run) ? log->n_rows : 0;
+
+		/* The clock of its last rows. */
+		if (n > 0 &&
+		    set_times(judge, run, log->rows[n - 2].step, log->rows[n - 1].step, NULL) == 0)
+			step = fmax(step, run->times.step[run->times.first]);
+	}
+	return step;
 }
 
 /*
- * Choose the steps that every training run is measured over.  The default is
- * steps 20 to 100, if every healthy run printed a row at both.  If one did not,
- * the window leaves out the first quarter of each run's rows: that cut depends
- * on how many rows there are and not on their values, so it cannot favor an arm.
+ * Choose the steps that every training run is measured over.  The default is steps 20 to 100, if
+ * every healthy run printed a row at both.  If one did not, the window leaves out the first quarter
+ * of each run's rows, and what the controls print before they set their clock back: that cut
+ * depends on which rows there are and not on how fast they are, so it cannot favor an arm.
  */
 static void choose_window(struct judge *judge)
 {
 	const struct judge_rule *rule = &judge->rule;
 	const struct judge_run *run = NULL;
-	double lo = (double)NAN, hi = (double)NAN, steady = (double)NAN;
+	double lo = (double)NAN, hi = (double)NAN;
 	bool has_default = rule->window == WINDOW_DEFAULT;
 	size_t n_healthy = 0;
 
@@ -97,36 +131,40 @@ static void choose_window(struct judge *judge)
 		return;
 	}
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
-		const struct step_times *times = &run->times;
-
 		if (!is_healthy(run))
 			continue;
 		n_healthy++;
-		lo = fmax(lo, times->step[times->n / 4]);
-		hi = fmin(hi, times->step[times->n - 1]);
-		has_default = has_default && step_find(times, DEFAULT_LO) < times->n &&
-			      step_find(times, DEFAULT_HI) < times->n;
+		lo = fmax(lo, run->log->rows[run->log->n_rows / 4].step);
+		hi = fmin(hi, run->log->rows[run->log->n_rows - 1].step);
+		has_default = has_default && has_row(run->log, DEFAULT_LO) &&
+			      has_row(run->log, DEFAULT_HI);
 	}
 	if (has_default && n_healthy > 0) {
 		judge->lo = DEFAULT_LO;
 		judge->hi = DEFAULT_HI;
 		return;
 	}
-	judge->lo = lo;
+	judge->lo = fmax(lo, find_set_back(judge));
 	judge->hi = hi;
 	judge->window_auto = true;
+}
 
-	/* A hint for the next bench: the step from which MSER calls every run steady. */
+/* A hint for the next bench: the step from which MSER calls every run steady. */
+static void find_steady(struct judge *judge)
+{
+	const struct judge_run *run = NULL;
+	double steady = (double)NAN;
+
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
 		AUTO_FREE double *ms = xmalloc((run->times.n + 1) * sizeof(*ms));
 
-		if (!is_healthy(run))
+		if (!is_healthy(run) || run->times.n == 0)
 			continue;
 		int cut = window_mser(
-			ms, step_intervals(&run->times, 0.0, (double)INFINITY, ms, NULL), NULL);
+			ms, step_intervals(&run->times, 0.0, (double)INFINITY, 1, ms, NULL), NULL);
 		if (cut < 0)
 			return;
-		steady = fmax(steady, run->times.step[cut]);
+		steady = fmax(steady, run->times.step[run->times.first + (size_t)cut]);
 	}
 	judge->steady_from = steady;
 }
@@ -201,9 +239,6 @@ static void judge_measure(struct judge *judge)
 		if (log->kind != RUN_LOG_TRAINING || log->n_rows == 0)
 			continue;
 		judge->training = true;
-		if (step_times_init(&run->times, log->rows, log->n_rows, judge->rule.tok_kind,
-				    log->run.train_batch_tokens, &err) != 0)
-			guard_add(&run->hits, GUARD_PARSE, true, "%s", err.text);
 	}
 
 	/* One window for all, and each run's number in it. */
@@ -222,21 +257,28 @@ static void judge_measure(struct judge *judge)
 			else if (!isnan(score))
 				guard_add(&run->hits, GUARD_PARSE, true,
 					  "the score %g is not positive: it has no ratio", score);
-		} else if (run->times.n > 0 && !isnan(judge->lo) && !isnan(judge->hi)) {
+		} else if (log->n_rows > 0 && !isnan(judge->lo) && !isnan(judge->hi)) {
 			run->legacy = step_legacy(log->rows, log->n_rows, judge->lo, judge->hi);
-			run->has_window = step_window_measure(&run->window, &run->times, judge->lo,
+			bool has_rows = has_row(log, judge->lo) && has_row(log, judge->hi);
+			run->has_window = set_times(judge, run, judge->lo, judge->hi, &err) == 0 &&
+					  step_window_measure(&run->window, &run->times, judge->lo,
 							      judge->hi, &err) == 0;
 			if (!run->has_window) {
-				guard_add(&run->hits, GUARD_WINDOW, true, "%s", err.text);
+				guard_add(&run->hits, has_rows ? GUARD_PARSE : GUARD_WINDOW, true,
+					  "%s", err.text);
 				continue;
 			}
-			check_two_clocks(run, judge->lo, judge->hi);
+			if (run->times.clock == STEP_CLOCK_TRAIN_MS)
+				check_two_clocks(run, judge->lo, judge->hi);
 			run->y = run->window.y_ms;
 		}
 		run->value = judge->rule.higher ? 1.0 / run->y : run->y;
 	}
 
-	/* The same rows as the first healthy control. */
+	if (judge->window_auto)
+		find_steady(judge);
+
+	/* The same rows and the same clock as the first healthy control. */
 	while ((control = judge_next(judge, 0, control)) != NULL)
 		if (control->has_window && is_healthy(control))
 			break;
@@ -247,6 +289,10 @@ static void judge_measure(struct judge *judge)
 			guard_add(&run->hits, GUARD_WINDOW, true,
 				  "%zu rows in the window, the control has %zu", run->window.n_rows,
 				  control->window.n_rows);
+		if (run->has_window && run->times.clock != control->times.clock)
+			guard_add(&run->hits, GUARD_PARSE, true,
+				  "its log gives the %s, the control's the %s",
+				  step_clocks[run->times.clock], step_clocks[control->times.clock]);
 	}
 	for (size_t arm = 0; arm < judge->n_arms; arm++)
 		judge->summary[arm].ticks = count_clock_ticks(judge, arm);
@@ -255,15 +301,15 @@ static void judge_measure(struct judge *judge)
 /* Add the log ratios of the interval times of two runs to sum.  Returns their median, or NAN if the
  * runs do not have the same rows.  *gain_ms: median gain per step. */
 static double add_interval_ratios(const struct judge *judge, const struct judge_run *control,
-				  const struct judge_run *run, double *sum, double *mid,
-				  double *gain_ms)
+				  const struct judge_run *run, size_t every, double *sum,
+				  double *mid, double *gain_ms)
 {
 	size_t room = control->times.n > run->times.n ? control->times.n : run->times.n;
 	AUTO_FREE double *a = xmalloc((room + 1) * sizeof(*a));
 	AUTO_FREE double *b = xmalloc((room + 1) * sizeof(*b));
 	double median = (double)NAN;
-	size_t n = step_intervals(&control->times, judge->lo, judge->hi, a, mid);
-	size_t m = step_intervals(&run->times, judge->lo, judge->hi, b, NULL);
+	size_t n = step_intervals(&control->times, judge->lo, judge->hi, every, a, mid);
+	size_t m = step_intervals(&run->times, judge->lo, judge->hi, every, b, NULL);
 
 	for (size_t i = 0; n == m && i < n; i++) {
 		double ratio = log(b[i] / a[i]);
@@ -286,14 +332,34 @@ static void find_odd_interval(struct judge_steps *steps, const struct step_times
 	double median = stats_median(ratio, n), far = 0.0;
 	size_t first = step_find(times, lo);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && first + (i + 1) * steps->every < times->n; i++) {
 		if (!(fabs(ratio[i] - median) > far))
 			continue;
 		far = fabs(ratio[i] - median);
-		steps->odd_lo = times->step[first + i];
-		steps->odd_hi = times->step[first + i + 1];
+		steps->odd_lo = times->step[first + i * steps->every];
+		steps->odd_hi = times->step[first + (i + 1) * steps->every];
 		steps->odd_times = exp(ratio[i] - median);
 	}
+}
+
+/* Intervals of fewer ticks of the log's clock are joined, as long as so many are left: the median
+ * of times of a few ticks is one of a few values. */
+#define INTERVAL_TICKS	400.0
+#define LEAST_INTERVALS 8
+
+/* Choose how many rows an interval has, of the n between the rows of a window. */
+static void choose_intervals(const struct judge *judge, struct judge_contrast *c,
+			     const struct judge_run *control, size_t n)
+{
+	double ticks = fmin(judge->summary[c->base].ticks, judge->summary[c->arm].ticks);
+
+	if (step_clock_is_total(control->times.clock))
+		ticks /= (double)n;
+	c->steps.every = 1;
+	while (ticks * (double)c->steps.every < INTERVAL_TICKS &&
+	       n / (c->steps.every + 1) >= LEAST_INTERVALS)
+		c->steps.every++;
+	c->steps.rounding = 2.0 / (ticks * (double)c->steps.every);
 }
 
 /* Compare the interval times of variant and control: do they drift, and do they agree with the sum
@@ -303,7 +369,7 @@ static void judge_compare_intervals(const struct judge *judge, struct judge_cont
 	const struct judge_run *control = NULL, *run, *last = NULL;
 	AUTO_FREE double *away = judge_new_array(judge), *uneven = judge_new_array(judge);
 	double *sum = NULL, *mid = NULL, gain_ms;
-	size_t n = 0, pairs = 0;
+	size_t n = 0, pairs = 0, rows = 0;
 
 	while ((control = judge_next(judge, c->base, control)) != NULL) {
 		run = judge_find_run(judge, c->arm, control);
@@ -311,13 +377,16 @@ static void judge_compare_intervals(const struct judge *judge, struct judge_cont
 		    !judge_is_usable(run) || !control->has_window || !run->has_window)
 			continue;
 		if (sum == NULL) {
-			n = control->window.n_rows - 1;
+			rows = control->window.n_rows;
+			choose_intervals(judge, c, control, rows - 1);
+			n = (rows - 1) / c->steps.every;
 			sum = xcalloc(control->times.n + 1, sizeof(*sum));
 			mid = xcalloc(control->times.n + 1, sizeof(*mid));
 		}
-		if (control->window.n_rows - 1 != n || control->times.n <= n)
+		if (control->window.n_rows != rows || control->times.n < rows)
 			continue;
-		double median = add_interval_ratios(judge, control, run, sum, mid, &gain_ms);
+		double median = add_interval_ratios(judge, control, run, c->steps.every, sum, mid,
+						    &gain_ms);
 		if (isnan(median))
 			continue;
 		uneven[pairs] = log((control->y - gain_ms) / run->y);
@@ -865,15 +934,48 @@ static void judge_compare_blocks(const struct judge *judge, struct judge_contras
 
 #define MAX_PAIRS (SCHEDULE_MAX_ARMS * (SCHEDULE_MAX_ARMS - 1) / 2)
 
+/* Set judge->control_fails. */
+static void find_failures_of_control(struct judge *judge)
+{
+	static const enum guard guards[] = { GUARD_EXIT, GUARD_NAN, GUARD_PARSE, GUARD_WINDOW };
+	const struct judge_run *run;
+
+	_Static_assert(GUARD_COUNT <= 64, "a bit for each guard");
+	for (size_t i = 0; i < LENGTH(guards); i++) {
+		size_t n = 0, failed = 0;
+
+		for (run = NULL; (run = judge_next(judge, 0, run)) != NULL; n++)
+			failed += array_any(hit, run->hits.hit, run->hits.n,
+					    hit->guard == guards[i] && hit->hard)
+					  ? 1
+					  : 0;
+		if (n > 0 && failed == n)
+			judge->control_fails |= UINT64_C(1) << guards[i];
+	}
+}
+
+/* Why no run of the control has a value, or "". */
+static const char *get_failure_of_control(const struct judge *judge)
+{
+	const struct judge_run *control = judge_next(judge, 0, NULL);
+
+	if (judge->control_fails == 0)
+		return "";
+	return array_find(hit, control->hits.hit, control->hits.n,
+			  hit->hard && (judge->control_fails >> hit->guard & 1) != 0)
+		->text;
+}
+
 /* The hard guard that makes the variant INVALID, or NULL.  A fault of the pod at that moment does
- * not. */
-static const char *find_invalidating_guard(const struct judge_contrast *c)
+ * not, nor does one of all runs of the control. */
+static const char *find_invalidating_guard(const struct judge *judge,
+					   const struct judge_contrast *c)
 {
 	for (size_t i = 0; i < c->hits.n; i++) {
 		enum guard guard = c->hits.hit[i].guard;
 
 		if (c->hits.hit[i].hard && guard != GUARD_FOREIGN && guard != GUARD_CLOCK &&
-		    guard != GUARD_LOST)
+		    guard != GUARD_LOST && (judge->control_fails >> guard & 1) == 0)
 			return guard_words[guard];
 	}
 	return NULL;
@@ -903,8 +1005,9 @@ static unsigned int get_suffixes(const struct judge *judge, const struct judge_c
 
 /*
  * Do mean and median of the intervals disagree, in every run?  Their distance must be significant,
- * larger than half of the interval, and larger than the margin.  The margin does not matter if the
- * difference is shown and the median is on the other side of 0.
+ * larger than half of the interval and than the rounding of the log's clock, and larger than the
+ * margin.  The margin does not matter if the difference is shown and the median is on the other
+ * side of 0.
  */
 static bool contradicts(const struct judge *judge, const struct judge_contrast *c,
 			const struct paired *away)
@@ -913,6 +1016,8 @@ static bool contradicts(const struct judge *judge, const struct judge_contrast *
 	double by_median = c->paired.mean - away->mean;
 	bool turned = c->paired.p < rule->alpha && c->paired.mean * by_median < 0.0;
 
+	if (fabs(away->mean) <= c->steps.rounding)
+		return false;
 	return away->p < rule->alpha && fabs(away->mean) > (c->paired.hi - c->paired.lo) / 2.0 &&
 	       (turned || fabs(away->mean) > log1p(rule->margin));
 }
@@ -978,8 +1083,9 @@ static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 	char why[80] = "";
 	bool unsteady = refuse_unsteady(judge, c, why, sizeof(why));
 	struct verdict_input input = {
+		.unmeasured = get_failure_of_control(judge),
 		.refused = why,
-		.invalid = find_invalidating_guard(c),
+		.invalid = find_invalidating_guard(judge, c),
 		.need = rule->need,
 		.n_blocks = c->n_blocks,
 		.planned = rule->over ? 0 : rule->looks.planned,
@@ -1060,7 +1166,7 @@ static void adjust_p_values(struct judge *judge)
 
 	for (size_t i = 0; i < judge->n_contrasts; i++) {
 		const struct judge_contrast *c = &judge->contrasts[i];
-		bool counts = !judge->arms[c->arm].aa && find_invalidating_guard(c) == NULL;
+		bool counts = !judge->arms[c->arm].aa && find_invalidating_guard(judge, c) == NULL;
 
 		p[i] = counts ? c->paired.p : (double)NAN;
 		m += counts ? 1 : 0;
@@ -1312,6 +1418,7 @@ void judge_init(struct judge *judge, const struct judge_rule *rule, const struct
 				 .n_contrasts = n_arms - 1 };
 	judge_measure(judge);
 	judge_compare_runs(judge);
+	find_failures_of_control(judge);
 	for (size_t arm = 0; arm < n_arms; arm++)
 		judge_summarize(judge, arm);
 	judge_mark_outliers(judge);

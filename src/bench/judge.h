@@ -105,7 +105,7 @@ struct judge_rule {
 	{                                                                                        \
 		.paired = { 0.05, 0.005, 0.8, false }, .need = VERDICT_MIN_BLOCKS, .over = true, \
 		.pods_sd = (double)NAN, .holm = true, .window = WINDOW_DEFAULT, .lo = 20,        \
-		.hi = 100, .tok_kind = TOK_CUMULATIVE, .losses = GUARD_LOSS_DEFAULT,             \
+		.hi = 100, .tok_kind = TOK_BY_FORMAT, .losses = GUARD_LOSS_DEFAULT,              \
 		.register_sd = (double)NAN, .register_df = (double)NAN,                          \
 	}
 
@@ -153,6 +153,10 @@ struct judge_steps {
 	 * minus d by their median gain. */
 	struct paired away;
 	struct paired uneven;
+	/* Each interval is of so many rows that the rounding of the log's clock changes ln of its
+	 * time by less than this; NAN: unknown. */
+	size_t every;
+	double rounding;
 	double odd_lo, odd_hi, odd_times; /* interval farthest from the median, and its ratio */
 };
 
@@ -240,6 +244,9 @@ struct judge {
 	struct judge_run *runs; /* borrowed; members "set by judge_init" are written */
 	size_t n_runs;
 	bool training; /* training runs; otherwise scores */
+	/* A bit for each guard that all runs of the control fail.  A variant that fails it too is
+	 * not to blame. */
+	uint64_t control_fails;
 	double lo, hi; /* measured window; NAN: none */
 	bool window_auto;
 	double steady_from; /* with window_auto, by MSER; NAN: some run is never steady */

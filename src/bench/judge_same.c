@@ -10,8 +10,8 @@
 
 /* A variant this much faster gets a warning. */
 #define IMPLAUSIBLE 0.5
-/* Two logs with the same times in this many rows are one log. */
-#define LEAST_COPIED 8
+/* Two logs with the same times that change in this many rows are one log. */
+#define LEAST_COPIED 7
 /* With fewer runs per arm, a difference of settings may be an accident of one log. */
 #define LEAST_RUNS 2
 /* Names of settings that contain each other match from this length on. */
@@ -58,8 +58,9 @@ static void compare_pair(struct judge *judge, struct judge_run *run,
 				   &(struct guard_losses){ b->rows, b->n_rows, b->val_loss,
 							   b->val_step, judge->hi },
 				   &judge->rule.losses, judge->arms[run->arm].numerics_changed);
-	if (run->has_window && control->has_window && run->times.from_tok_s &&
-	    control->times.from_tok_s &&
+	if (run->has_window && control->has_window &&
+	    run->times.clock == STEP_CLOCK_TOK_CUMULATIVE &&
+	    control->times.clock == STEP_CLOCK_TOK_CUMULATIVE &&
 	    guard_clock_lag(control->window.lag_steps, run->window.lag_steps))
 		guard_add(&run->hits, GUARD_CLOCK_LAG, false,
 			  "the log's clock runs %.2f steps ahead of the GPU, the control's %.2f; "
@@ -89,9 +90,14 @@ static bool has_same_rows(const struct run_log *a, const struct run_log *b)
 		const struct step_row *x = &a->rows[i], *y = &b->rows[i];
 
 		if (x->step != y->step || !is_same_value(x->train_ms, y->train_ms) ||
-		    !is_same_value(x->tok_s, y->tok_s))
+		    !is_same_value(x->step_ms, y->step_ms) || !is_same_value(x->tok_s, y->tok_s))
 			return false;
-		timed += !isnan(x->train_ms) || !isnan(x->tok_s) ? 1 : 0;
+		/* Rounded step times may be the same in all rows of many runs. */
+		timed += i > 0 && !(is_same_value(x->train_ms, x[-1].train_ms) &&
+				    is_same_value(x->step_ms, x[-1].step_ms) &&
+				    is_same_value(x->tok_s, x[-1].tok_s))
+				 ? 1
+				 : 0;
 	}
 	return timed >= LEAST_COPIED;
 }
@@ -610,8 +616,13 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 	    (c->paired.p < rule->alpha ? seen.p < rule->alpha && seen.mean / claimed >= 0.5
 				       : !(seen.p < LOG_CLOCK_P)))
 		return;
+	control = judge_next(judge, c->arm, NULL);
 	(void)snprintf(why, size, "%s: the log gained %.2f s, whole runs %.2f s",
-		       timely ? "rows came no sooner" : "rows came at once", claimed, seen.mean);
+		       control != NULL && control->times.clock == STEP_CLOCK_STAMPS
+			       ? "whole runs disagree"
+		       : timely ? "rows came no sooner"
+				: "rows came at once",
+		       claimed, seen.mean);
 }
 
 /*

@@ -332,7 +332,7 @@ void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE]
 		return;
 	}
 	print_into(window, "%d %g %g %d %d", plan->rule.window, plan->rule.lo, plan->rule.hi,
-		   plan->rule.tok_kind, plan->rule.higher);
+		   plan->rule.tok_kind == TOK_INTERVAL, plan->rule.higher);
 	sha256_init(&sha);
 	hash_text(&sha, "command", v->command != NULL ? v->command : plan->command);
 	hash_text(&sha, "cwd", plan->cwd);

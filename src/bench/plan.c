@@ -244,7 +244,7 @@ static const struct json_field metric_keys[] = {
 	    .what = "a metric name"),
 	{ "parser", JSON_AS_FIXED, .words = bench_metric_parsers },
 	KEY("direction", EITHER, rule.higher, WORDS("lower", "higher")),
-	KEY("tok_kind", CHOICE, rule.tok_kind, WORDS("cumulative", "interval")),
+	KEY("tok_kind", CHOICE, rule.tok_kind, WORDS("by-format", "cumulative", "interval")),
 	{ "window", JSON_AS_OBJECT, .fields = window_keys, .take = check_window },
 	END,
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "parsers/line_prefix.h"
 #include "parsers/run_reader.h"
 
 const char *const bench_metric_parsers[] = { "parameter-golf", "json", NULL };
@@ -142,7 +143,10 @@ struct reading {
 	double batch;	/* tokens per step; NAN until it is printed */
 	double minutes; /* training time of minutes_line, printed in minutes */
 	uint64_t minutes_line;
-	bool has_too_many;
+	bool has_too_many, has_named_time;
+	/* The last line that starts with a time. */
+	int64_t day_ms;
+	uint64_t day_line;
 	struct buf head; /* the log's start, for a score */
 };
 
@@ -151,9 +155,71 @@ static const struct step_row no_row = {
 	.train_loss = (double)NAN,
 	.train_ms = (double)NAN,
 	.train_min = (double)NAN,
-	.tok_s = (double)NAN,
 	.step_avg_ms = (double)NAN,
+	.step_ms = (double)NAN,
+	.tok_s = (double)NAN,
+	.day_s = (double)NAN,
+	.stamp_s = (double)NAN,
 };
+
+/* Take over what another line of the same step printed; false if they contradict each other. */
+static bool merge_row(struct step_row *into, const struct step_row *row)
+{
+#define NUMBER(member) offsetof(struct step_row, member)
+	static const size_t numbers[] = { NUMBER(train_loss),  NUMBER(train_ms), NUMBER(train_min),
+					  NUMBER(step_avg_ms), NUMBER(step_ms),	 NUMBER(tok_s) };
+#undef NUMBER
+	struct step_row all = *into;
+
+	if (into->step != row->step)
+		return false;
+	for (size_t i = 0; i < LENGTH(numbers); i++) {
+		double *a = (double *)(void *)((char *)&all + numbers[i]);
+		const double *b = (const double *)(const void *)((const char *)row + numbers[i]);
+
+		if (!isnan(*a) && !isnan(*b) && *a != *b)
+			return false;
+		*a = isnan(*a) ? *b : *a;
+	}
+	all.line = row->line;
+	*into = all;
+	return true;
+}
+
+static bool has_time(const struct step_row *row)
+{
+	return !isnan(row->train_ms) || !isnan(row->step_avg_ms) || !isnan(row->step_ms) ||
+	       !isnan(row->tok_s);
+}
+
+/* Add a train row, which may take several lines. */
+static void add_row(struct reading *r, const struct step_row *row)
+{
+	struct run_log *log = r->log;
+	struct step_row *last = log->n_rows > 0 ? &log->rows[log->n_rows - 1] : NULL;
+
+	if (last != NULL && merge_row(last, row))
+		return;
+	/* Several losses of one step, as of gradient accumulation: the last one completes it. */
+	if (last != NULL && last->step == row->step && !has_time(last) && !has_time(row)) {
+		bool after_val = last->after_val;
+
+		*last = *row;
+		last->after_val = after_val;
+		return;
+	}
+	if (log->n_rows == RUN_LOG_MAX_ROWS) {
+		r->has_too_many = true;
+		return;
+	}
+	/* Settings are printed before the first row. */
+	while (log->n_rows == 0 && log->settings.n > 0 &&
+	       log->settings.v[log->settings.n - 1].line >= row->line)
+		log->settings.n--;
+	xpush(log->rows, log->n_rows, log->cap_rows, *row);
+	log->rows[log->n_rows - 1].after_val = r->had_val;
+	r->had_val = false;
+}
 
 /* The current line has ended: keep its row if it is a train row. */
 static void finish_line(struct reading *r)
@@ -167,23 +233,15 @@ static void finish_line(struct reading *r)
 		row->train_ms = (double)NAN;
 	if (r->minutes_line == row->line)
 		row->train_min = r->minutes;
+	/* The row of a validation has no time of its own, unless it is that of a training row. */
+	if (row->step > 0.0 &&
+	    (!isnan(row->train_loss) ||
+	     (!r->is_val && !(isnan(row->train_ms) && isnan(row->step_ms) && isnan(row->tok_s)))))
+		add_row(r, row);
 	if (r->is_val) {
 		log->val_loss = r->last_val;
 		log->val_step = row->step;
 		r->had_val = true;
-	} else if (row->step > 0.0 &&
-		   (!isnan(row->train_loss) || !isnan(row->train_ms) || !isnan(row->tok_s))) {
-		if (log->n_rows == RUN_LOG_MAX_ROWS) {
-			r->has_too_many = true;
-		} else {
-			/* Settings are printed before the first row. */
-			while (log->n_rows == 0 && log->settings.n > 0 &&
-			       log->settings.v[log->settings.n - 1].line >= row->line)
-				log->settings.n--;
-			row->after_val = r->had_val;
-			r->had_val = false;
-			xpush(log->rows, log->n_rows, log->cap_rows, *row);
-		}
 	}
 	r->row = no_row;
 	r->is_val = false;
@@ -200,6 +258,48 @@ static void start_run(struct reading *r, unsigned int index)
 	r->log->n_runs = index + 1;
 }
 
+/* Read a number that no rule knows, but whose printed name and unit leave no doubt. */
+static void read_named_time(struct reading *r, const struct run *run, const struct sample *sample)
+{
+	static const struct {
+		const char *name, *unit;
+		bool is_average;
+		double scale;
+	} names[] = {
+		{ "train_time", "ms", false, 1 },    { "train_time", "s", false, 1e3 },
+		{ "train_time_ms", "", false, 1 },   { "train_time_s", "", false, 1e3 },
+		{ "training_time", "ms", false, 1 }, { "training_time", "s", false, 1e3 },
+		{ "step_avg", "ms", true, 1 },	     { "step_avg", "s", true, 1e3 },
+		{ "step_avg_ms", "", true, 1 },
+	};
+	const struct run_series *series =
+		array_find(one, run->series, run->n_series, strcmp(one->name, sample->name) == 0);
+
+	for (size_t i = 0; series != NULL && i < LENGTH(names); i++) {
+		if (strcmp(series->name, names[i].name) != 0 ||
+		    strcmp(series->unit, names[i].unit) != 0)
+			continue;
+		if (names[i].is_average)
+			r->row.step_avg_ms = sample->value * names[i].scale;
+		else
+			r->row.train_ms = sample->value * names[i].scale;
+		r->has_named_time |= !names[i].is_average;
+	}
+}
+
+/* A time under such a name is one since the start if it hardly ever falls. */
+static void check_named_time(struct run_log *log)
+{
+	size_t n = 0, falls = 0;
+
+	for (size_t i = 1; i < log->n_rows; i++) {
+		n += isnan(log->rows[i].train_ms) ? 0 : 1;
+		falls += log->rows[i].train_ms <= log->rows[i - 1].train_ms ? 1 : 0;
+	}
+	for (size_t i = 0; falls * 8 > n && i < log->n_rows; i++)
+		log->rows[i].train_ms = (double)NAN;
+}
+
 static void on_sample(void *user, const struct run *run, const struct sample *sample)
 {
 	struct reading *r = user;
@@ -209,6 +309,12 @@ static void on_sample(void *user, const struct run *run, const struct sample *sa
 	if (sample->line != r->row.line)
 		finish_line(r);
 	r->row.line = sample->line;
+	if (sample->wall_ms > 0)
+		r->row.day_s = (double)sample->wall_ms / 1e3;
+	else if (isnan(r->row.day_s) && r->day_line <= sample->line &&
+		 (r->log->n_rows == 0 || r->day_line > r->log->rows[r->log->n_rows - 1].line) &&
+		 r->day_ms > 0)
+		r->row.day_s = (double)r->day_ms / 1e3;
 	if (!isnan(sample->step))
 		r->row.step = sample->step;
 	if (!isnan(sample->train_ms))
@@ -218,6 +324,10 @@ static void on_sample(void *user, const struct run *run, const struct sample *sa
 		r->row.train_loss = sample->value;
 	} else if (sample->metric == METRIC_STEP_AVG_MS) {
 		r->row.step_avg_ms = sample->value;
+	} else if (sample->metric == METRIC_STEP_MS) {
+		r->row.step_ms = sample->value;
+	} else if (sample->metric == METRIC_COUNT) {
+		read_named_time(r, run, sample);
 	} else if (sample->metric == METRIC_TOK_S) {
 		r->row.tok_s = sample->value;
 	} else if (sample->metric == METRIC_VAL_LOSS) {
@@ -300,6 +410,13 @@ static void on_line(void *user, uint64_t line, struct str text, enum line_class 
 
 	if (class == LINE_SOURCE)
 		return;
+	if (text.len > 0 && line_prefix_may_start(text.p[0])) {
+		struct line_prefix prefix;
+
+		line_prefix_split(text, &prefix);
+		r->day_ms = prefix.wall_ms > 0 ? prefix.wall_ms : r->day_ms;
+		r->day_line = prefix.wall_ms > 0 ? line : r->day_line;
+	}
 	if (r->log->n_rows == 0) {
 		read_settings(&r->log->settings, text, line);
 		read_runtime(r->log, text);
@@ -359,6 +476,14 @@ static int read_stream(struct run_log *log, FILE *stream, const char *path,
 	} else {
 		run_reader_finish(reader);
 		finish_line(&r);
+		if (r.has_named_time)
+			check_named_time(log);
+		/* Rows that no rule knows print the rate of the steps since the row before. */
+		struct str formats = str_from(log->run.formats != NULL ? log->run.formats : ""),
+			   one;
+		while (str_next(&formats, ',', &one))
+			if (str_eq_cstr(one, "generic"))
+				log->tok_kind = TOK_INTERVAL;
 		result = 0;
 	}
 	if (r.has_too_many)
@@ -372,6 +497,12 @@ static int read_stream(struct run_log *log, FILE *stream, const char *path,
 	if (result != 0)
 		run_log_release(log);
 	return result;
+}
+
+struct step_rates run_log_rates(const struct run_log *log, enum tok_kind kind)
+{
+	return (struct step_rates){ kind == TOK_BY_FORMAT ? log->tok_kind : kind,
+				    log->run.train_batch_tokens };
 }
 
 int run_log_parse(struct run_log *log, const char *path, struct str text,
@@ -420,6 +551,13 @@ static const struct run_event *find_event(const struct run *run, enum run_event_
 	return array_find(one, run->events, run->n_events, one->kind == kind);
 }
 
+/* Does the log say nothing of how many steps the run should have made? */
+static bool is_end_unknown(const struct run *run)
+{
+	return run->status == RUN_UNKNOWN ||
+	       (run->status == RUN_TRUNCATED && isnan(run->planned_steps));
+}
+
 static void check_training(const struct run_log *log, struct guard_hits *hits)
 {
 	static const enum run_event_kind fatal[] = {
@@ -445,7 +583,7 @@ static void check_training(const struct run_log *log, struct guard_hits *hits)
 			  "its log contains %u runs; the last one counts", log->n_runs);
 	if (log->n_rows == 0)
 		guard_add(hits, GUARD_EXIT, true, "its output has no training row and no score");
-	else if (run->status != RUN_FINISHED)
+	else if (run->status != RUN_FINISHED && !is_end_unknown(run))
 		guard_add(hits, GUARD_EXIT, true, "the run is %s", run_status_name(run->status));
 }
 
@@ -504,5 +642,11 @@ void run_log_same_work(const struct run_log *control, const struct run_log *vari
 				guard_add(hits, GUARD_SAME, true,
 					  "%s is %.17g, the control's is %.17g", name, b, a);
 		}
+		double end = variant->rows[variant->n_rows - 1].step;
+		double control_end = control->rows[control->n_rows - 1].step;
+		if (is_end_unknown(&variant->run) && end < control_end)
+			guard_add(hits, GUARD_EXIT, true,
+				  "its log ends at step %.0f, the control's at step %.0f", end,
+				  control_end);
 	}
 }

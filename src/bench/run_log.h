@@ -76,10 +76,14 @@ struct run_log {
 	unsigned int n_runs;	      /* in the file */
 	struct score_json score;      /* of RUN_LOG_SCORE */
 	const char *score_key;	      /* of the rule; borrowed */
+	enum tok_kind tok_kind;	      /* what its format says of tok/s */
 	char sha256[SHA256_HEX_SIZE]; /* of the whole log */
 	/* Versions and GPU as printed before the first row: "torch 2.9.1; gpu NVIDIA H100". */
 	char runtime[256];
 };
+
+/* How the rows of a log print tok/s, unless kind says it. */
+struct step_rates run_log_rates(const struct run_log *log, enum tok_kind kind);
 
 /* How to read a log. */
 struct run_log_rule {

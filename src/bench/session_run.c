@@ -85,17 +85,45 @@ static size_t find_row(const struct run_log *log, double step)
 	return i;
 }
 
-/* Seconds from row a to row b by the log's own clock; NAN: the log has none. */
-static double printed_between(const struct session *s, const struct run_log *log, size_t a,
-			      size_t b)
+/*
+ * Find the rows a..b of a log that its window has unless other runs have other rows, and set their
+ * times.  False if they have none: *times is then empty.
+ */
+static bool find_window_rows(const struct session *s, const struct run_log *log,
+			     struct step_times *times, size_t *a, size_t *b)
 {
-	double ms = log->rows[b].train_ms - log->rows[a].train_ms;
+	const struct judge_rule *rule = &s->plan->rule;
+	const struct step_rates rates = run_log_rates(log, rule->tok_kind);
+	const struct step_row *rows = log->rows;
+	size_t n = log->n_rows;
 
-	if (isnan(ms) && log->run.train_batch_tokens > 0.0 &&
-	    s->plan->rule.tok_kind == TOK_CUMULATIVE)
-		return log->run.train_batch_tokens * (log->rows[b].step / log->rows[b].tok_s -
-						      log->rows[a].step / log->rows[a].tok_s);
-	return ms / 1000.0;
+	*times = (struct step_times){ 0 };
+	if (n < 2)
+		return false;
+	*a = find_row(log, rule->lo);
+	*b = find_row(log, rule->hi);
+	if (rule->window == WINDOW_AUTO ||
+	    (rule->window == WINDOW_DEFAULT &&
+	     (*b >= n || rows[*a].step != rule->lo || rows[*b].step != rule->hi))) {
+		*a = n / 4;
+		*b = n - 1;
+		/* After the last time at which the log sets its clock back. */
+		if (step_times_init(times, rows, n, &rates, rows[n - 2].step, rows[n - 1].step,
+				    NULL) == 0 &&
+		    times->first > *a)
+			*a = times->first;
+		step_times_release(times);
+	}
+	if (*b >= n)
+		*b = n - 1;
+	return *a < *b &&
+	       step_times_init(times, rows, n, &rates, rows[*a].step, rows[*b].step, NULL) == 0;
+}
+
+/* Seconds from row a to row b by the log's own clock; NAN: unknown. */
+static double printed_between(const struct step_times *times, size_t a, size_t b)
+{
+	return times->n > 0 ? times->t_s[b] - times->t_s[a] : (double)NAN;
 }
 
 /*
@@ -104,8 +132,8 @@ static double printed_between(const struct session *s, const struct run_log *log
  * bounds the delay of all rows before it.  0: no delay, too small to measure, or unknown.  The
  * caller frees it.
  */
-static double *find_late(const struct session *s, const struct run_log *log, const double *ends,
-			 const struct health *health)
+static double *find_late(const struct step_times *times, const struct run_log *log,
+			 const double *ends, const struct health *health)
 {
 	double *late = xcalloc(log->n_rows + 1, sizeof(*late));
 	double best = -(double)INFINITY, to_s = 0.0, after;
@@ -113,7 +141,7 @@ static double *find_late(const struct session *s, const struct run_log *log, con
 
 	for (size_t i = log->n_rows; health->n_host > 0 && i-- > 0;) {
 		double at = health_time_of(health, ends[i], &after);
-		double printed = printed_between(s, log, 0, i);
+		double printed = printed_between(times, times->first, i);
 		double ahead = (1.0 - HEALTH_PACE_SHARE) * printed - at;
 
 		if (ahead > best) { /* false for NAN */
@@ -121,7 +149,7 @@ static double *find_late(const struct session *s, const struct run_log *log, con
 			to_s = at;
 			to = i;
 		}
-		double made = to_s - printed_between(s, log, i, to);
+		double made = to_s - printed_between(times, i, to);
 		if (made >= health->host[0].up_s &&
 		    best - (1.0 - HEALTH_PACE_SHARE) * printed + after > health_pace_s(health))
 			late[i] = after - made;
@@ -130,12 +158,12 @@ static double *find_late(const struct session *s, const struct run_log *log, con
 }
 
 /* Did the program buffer its rows, or did nothing record when they reached the log? */
-static void check_buffered(const struct session *s, struct bench_run *run,
+static void check_buffered(const struct step_times *times, struct bench_run *run,
 			   const struct health *health)
 {
 	const struct run_log *log = &run->log;
 	AUTO_FREE double *ends = find_row_ends(log);
-	AUTO_FREE double *late = find_late(s, log, ends, health);
+	AUTO_FREE double *late = find_late(times, log, ends, health);
 	double most = 0.0;
 	size_t n = 0;
 
@@ -158,15 +186,15 @@ static void check_buffered(const struct session *s, struct bench_run *run,
  * Did the rows a..b reach the log one by one, at the pace of the log's clock (whatever that pace
  * is)? Then their times contain neither a pause nor a buffer.
  */
-static bool is_paced(const struct session *s, const struct run_log *log, const double *ends,
+static bool is_paced(const struct step_times *times, const double *ends,
 		     const struct health *health, size_t a, size_t b)
 {
 	double unseen, from = health_time_of(health, ends[a], &unseen);
 	double pace =
-		(health_time_of(health, ends[b], &unseen) - from) / printed_between(s, log, a, b);
+		(health_time_of(health, ends[b], &unseen) - from) / printed_between(times, a, b);
 
 	for (size_t i = a + 1; i < b; i++) {
-		double due = pace * printed_between(s, log, a, i);
+		double due = pace * printed_between(times, a, i);
 		double seen = health_time_of(health, ends[i], &unseen) - from;
 
 		if (!(fabs(seen - due) <= health_pace_s(health) + HEALTH_PACE_SHARE * due))
@@ -179,8 +207,9 @@ static bool is_paced(const struct session *s, const struct run_log *log, const d
  * Set the duration of the rows a..b by both clocks, without the intervals that end in the first row
  * after a validation, and the uncertainty of the pod's clock.
  */
-static void add_window(const struct session *s, const struct run_log *log, const double *ends,
-		       const struct health *health, size_t a, size_t b, struct health_sum *sum)
+static void add_window(const struct step_times *times, const struct run_log *log,
+		       const double *ends, const struct health *health, size_t a, size_t b,
+		       struct health_sum *sum)
 {
 	double seen, unseen;
 
@@ -195,8 +224,8 @@ static void add_window(const struct session *s, const struct run_log *log, const
 		seen = health_time_of(health, ends[i], &unseen);
 		sum->shown_most_s += seen;
 		sum->shown_least_s += unseen;
-		sum->printed_s += printed_between(s, log, a, i);
-		sum->paced &= is_paced(s, log, ends, health, a, i);
+		sum->printed_s += printed_between(times, a, i);
+		sum->paced &= is_paced(times, ends, health, a, i);
 		sum->n_validated += i < b ? 1 : 0;
 		a = i + 1;
 	}
@@ -206,26 +235,34 @@ static void add_window(const struct session *s, const struct run_log *log, const
  * Measure the window of a training run by the pod's clock; unknown values are NAN.  Returns true if
  * both clocks agree well enough that the window is *from_s to *to_s.
  */
-static bool find_window(const struct session *s, const struct run_log *log,
-			const struct health *health, struct health_sum *sum, double *from_s,
-			double *to_s)
+static bool find_window(const struct session *s, struct bench_run *run, const struct health *health,
+			struct health_sum *sum, double *from_s, double *to_s)
 {
-	const struct judge_rule *rule = &s->plan->rule;
-	bool is_auto = rule->window == WINDOW_AUTO;
-	size_t a = is_auto ? 0 : find_row(log, rule->lo);
-	size_t b = is_auto ? log->n_rows : find_row(log, rule->hi);
-	double seen;
-
-	if (b >= log->n_rows)
-		b = log->n_rows - 1;
-	if (log->n_rows == 0 || a >= b)
-		return false;
+	struct run_log *log = &run->log;
 	AUTO_FREE double *ends = find_row_ends(log);
-	*to_s = health_time_of(health, ends[b], &seen);
-	(void)health_time_of(health, ends[a], from_s);
-	add_window(s, log, ends, health, a, b, sum);
-	double printed = printed_between(s, log, a, b);
-	return fabs(*to_s - *from_s - printed) <= BATCHED_S + BATCHED_SHARE * printed;
+	struct step_times times;
+	bool agrees = false;
+	double seen;
+	size_t a, b;
+
+	for (size_t i = 0; health->n_stamps > 0 && i < log->n_rows; i++)
+		log->rows[i].stamp_s = health_time_of(health, ends[i], &seen);
+	if (find_window_rows(s, log, &times, &a, &b)) {
+		double printed = printed_between(&times, a, b);
+
+		*to_s = health_time_of(health, ends[b], &seen);
+		(void)health_time_of(health, ends[a], from_s);
+		add_window(&times, log, ends, health, a, b, sum);
+		agrees = fabs(*to_s - *from_s - printed) <= BATCHED_S + BATCHED_SHARE * printed;
+		/* A clock cannot confirm itself. */
+		if (times.clock == STEP_CLOCK_STAMPS) {
+			sum->paced = false;
+			sum->shown_least_s = sum->shown_most_s = (double)NAN;
+		}
+	}
+	check_buffered(&times, run, health);
+	step_times_release(&times);
+	return agrees;
 }
 
 #define TEN_DIGITS (-1) /* significant ones, instead of decimals */
@@ -278,7 +315,7 @@ int session_write_steps(struct session *s, const struct judge_run *run, struct e
 		return 0;
 	(void)read_health(s, own, &health);
 	AUTO_FREE double *ends = find_row_ends(run->log);
-	AUTO_FREE double *late = find_late(s, run->log, ends, &health);
+	AUTO_FREE double *late = find_late(&run->times, run->log, ends, &health);
 	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
 			      "interval_ms,in_window,sm_mhz,power_w,temp_c,"
 			      "reasons,pod_s\r\n");
@@ -381,9 +418,8 @@ static void check_health(struct session *s, struct bench_run *run)
 
 	run->has_health = read_health(s, run, &health);
 	if (run->has_log && run->log.kind == RUN_LOG_TRAINING) {
-		if (!find_window(s, &run->log, &health, &window, &from_s, &to_s))
+		if (!find_window(s, run, &health, &window, &from_s, &to_s))
 			from_s = to_s = (double)NAN;
-		check_buffered(s, run, &health);
 	}
 	*h = health_sum(&health, from_s, to_s);
 	h->printed_s = window.printed_s;

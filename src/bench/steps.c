@@ -11,6 +11,8 @@
 
 /* Printed minutes have one decimal; the rest is rounding. */
 #define MINUTES_TOLERANCE (0.1 + 1e-9)
+/* The log is looked at 50 times per second. */
+#define STAMP_MS 20.0
 
 const struct step_window step_window_none = {
 	.lo = (double)NAN,
@@ -23,56 +25,193 @@ const struct step_window step_window_none = {
 	.lag_steps = (double)NAN,
 };
 
-int step_times_init(struct step_times *times, const struct step_row *rows, size_t n_rows,
-		    enum tok_kind kind, double batch_tokens, struct err *err)
+const char *const step_clocks[] = {
+#define X(id, words) words,
+	STEP_CLOCK_LIST(X)
+#undef X
+		NULL
+};
+
+bool step_clock_is_total(enum step_clock clock)
 {
-	double step = 0.0, t_s = 0.0; /* of the row before */
+	return clock != STEP_CLOCK_STEP_MS && clock != STEP_CLOCK_TOK_INTERVAL;
+}
 
-	*times = (struct step_times){
-		.step = xcalloc(n_rows + 1, sizeof(*times->step)),
-		.t_s = xcalloc(n_rows + 1, sizeof(*times->t_s)),
-		.from_tok_s = n_rows == 0 || any_of(i, n_rows, isnan(rows[i].train_ms)),
-	};
-	if (times->from_tok_s && !(batch_tokens > 0.0)) {
-		err_set(err, ERR_NODATA, "the log has neither exact times nor a batch size");
-		goto fail;
+bool step_times_are_rates(const struct step_times *times)
+{
+	return times->clock == STEP_CLOCK_TOK_CUMULATIVE || times->clock == STEP_CLOCK_TOK_INTERVAL;
+}
+
+/* The time since the start, or per step, that a row has by a clock, in seconds; NAN: none. */
+static double read_clock(const struct step_row *row, enum step_clock clock,
+			 const struct step_rates *rates)
+{
+	switch (clock) {
+	case STEP_CLOCK_TRAIN_MS:
+		return row->train_ms / 1000.0;
+	case STEP_CLOCK_STEP_AVG:
+		return row->step * row->step_avg_ms / 1000.0;
+	case STEP_CLOCK_STEP_MS:
+		return row->step_ms / 1000.0;
+	case STEP_CLOCK_TOK_CUMULATIVE:
+		return row->step * rates->batch_tokens / row->tok_s;
+	case STEP_CLOCK_TOK_INTERVAL:
+		return rates->batch_tokens / row->tok_s;
+	case STEP_CLOCK_DAY:
+	case STEP_CLOCK_DAY_SECONDS:
+		return row->day_s;
+	case STEP_CLOCK_STAMPS:
+		return row->stamp_s;
+	case STEP_CLOCKS:
+		break;
 	}
-	for (size_t i = 0; i < n_rows; i++) {
-		const struct step_row *row = &rows[i];
-		unsigned long long line = row->line;
-		double now_s = row->train_ms / 1000.0;
+	return (double)NAN;
+}
 
-		if (times->from_tok_s && kind == TOK_CUMULATIVE)
-			now_s = row->step * batch_tokens / row->tok_s;
-		else if (times->from_tok_s)
-			now_s = t_s + (row->step - step) * batch_tokens / row->tok_s;
-		if (!isfinite(now_s) || now_s < 0.0) {
-			err_set(err, ERR_PARSE, "step %.0f (line %llu) has no usable time",
-				row->step, line);
-			goto fail;
+static bool is_allowed(enum step_clock clock, const struct step_row *rows, size_t n,
+		       const struct step_rates *rates)
+{
+	bool is_rate = clock == STEP_CLOCK_TOK_CUMULATIVE || clock == STEP_CLOCK_TOK_INTERVAL;
+
+	if (is_rate && rates->kind != TOK_BY_FORMAT)
+		return (clock == STEP_CLOCK_TOK_CUMULATIVE) == (rates->kind == TOK_CUMULATIVE);
+	return clock != STEP_CLOCK_DAY || any_of(i, n, fmod(rows[i].day_s, 1.0) > 0.0);
+}
+
+/* Set the times of all rows that the clock has. */
+static void fill_times(struct step_times *times, const struct step_row *rows,
+		       const struct step_rates *rates)
+{
+	double t_s = 0.0, step = 0.0;
+
+	for (size_t i = 0; i < times->n; i++) {
+		double s = read_clock(&rows[i], times->clock, rates);
+
+		if (!step_clock_is_total(times->clock)) {
+			s = s > 0.0 && rows[i].step > step ? t_s + (rows[i].step - step) * s
+							   : (double)NAN;
+			t_s = isnan(s) ? t_s : s;
 		}
-		double minutes = round(now_s / 6.0) / 10.0;
-		if (times->from_tok_s && fabs(minutes - row->train_min) > MINUTES_TOLERANCE) {
-			err_set(err, ERR_PARSE,
-				"step %.0f: tok/s gives %.2f min, but the log prints %.1f min; the "
-				"tok/s are not cumulative, or the batch size is wrong",
-				row->step, now_s / 60.0, row->train_min);
-			goto fail;
-		}
-		if (i > 0 && (row->step <= step || now_s <= t_s)) {
-			err_set(err, ERR_PARSE,
-				"step %.0f (line %llu): step or time does not increase", row->step,
-				line);
-			goto fail;
-		}
-		step = times->step[i] = row->step;
-		t_s = times->t_s[i] = now_s;
-		times->n = i + 1;
+		times->t_s[i] = isfinite(s) && s >= 0.0 ? s : (double)NAN;
+		step = rows[i].step;
+	}
+}
+
+/* Does row i follow the row before it, in step and in time? */
+static bool is_after(const struct step_times *times, size_t i)
+{
+	return times->step[i] > times->step[i - 1] && times->t_s[i] > times->t_s[i - 1];
+}
+
+/* Check that the rows a..b follow each other, and that times by tok/s agree with the minutes. */
+static int check_times(const struct step_times *times, const struct step_row *rows, size_t a,
+		       size_t b, struct err *err)
+{
+	/* Intervals give the time since row a only; both ends of it are rounded. */
+	bool since_row = times->clock == STEP_CLOCK_TOK_INTERVAL;
+	double from_s = since_row ? rows[a].train_min * 60.0 - times->t_s[a] : 0.0;
+
+	for (size_t i = a; i <= b; i++) {
+		unsigned long long line = rows[i].line;
+		double minutes = round((times->t_s[i] + from_s) / 6.0) / 10.0;
+
+		if (step_times_are_rates(times) &&
+		    fabs(minutes - rows[i].train_min) > MINUTES_TOLERANCE * (since_row ? 2 : 1))
+			return err_set(err, ERR_PARSE,
+				       "step %.0f: tok/s gives %.2f min, but the log prints %.1f "
+				       "min; the tok/s are not %s, or the batch size is wrong",
+				       rows[i].step, times->t_s[i] / 60.0, rows[i].train_min,
+				       since_row ? "of the last interval" : "cumulative");
+		if (i > a && !is_after(times, i))
+			return err_set(err, ERR_PARSE,
+				       "step %.0f (line %llu): step or time does not increase (%s)",
+				       rows[i].step, line, step_clocks[times->clock]);
 	}
 	return 0;
-fail:
+}
+
+/* Keep the times of the rows around a..b that follow each other without a break. */
+static void cut_times(struct step_times *times, size_t a, size_t b)
+{
+	while (a > 0 && is_after(times, a))
+		a--;
+	while (b + 1 < times->n && is_after(times, b + 1))
+		b++;
+	for (size_t i = 0; i < times->n; i++)
+		if (i < a || i > b)
+			times->t_s[i] = (double)NAN;
+	times->first = a;
+	times->last = b;
+}
+
+/* Set the times of the rows a..b by one clock.  Returns false if a row does not have it; else true,
+ * with err if the rows contradict each other. */
+static bool use_clock(struct step_times *times, enum step_clock clock, const struct step_row *rows,
+		      const struct step_rates *rates, size_t a, size_t b, struct err *err)
+{
+	size_t from =
+		step_clock_is_total(clock) ? a : a + 1; /* a duration is that of the steps before */
+
+	times->clock = clock;
+	if (!is_allowed(clock, rows, times->n, rates))
+		return false;
+	fill_times(times, rows, rates);
+	if (any_of(i, b + 1 - from, isnan(times->t_s[from + i])))
+		return false;
+	if (isnan(times->t_s[a]))
+		times->t_s[a] = times->t_s[from] - (rows[from].step - rows[a].step) *
+							   read_clock(&rows[from], clock, rates);
+	if (check_times(times, rows, a, b, err) == 0)
+		cut_times(times, a, b);
+	return true;
+}
+
+int step_times_init(struct step_times *times, const struct step_row *rows, size_t n_rows,
+		    const struct step_rates *rates, double lo, double hi, struct err *err)
+{
+	struct err why = { ERR_NONE, "" };
+	int clock = 0;
+
+	*times = (struct step_times){
+		.n = n_rows,
+		.step = xcalloc(n_rows + 1, sizeof(*times->step)),
+		.t_s = xcalloc(n_rows + 1, sizeof(*times->t_s)),
+	};
+	for (size_t i = 0; i < n_rows; i++)
+		times->step[i] = rows[i].step;
+	size_t a = step_find(times, lo), b = step_find(times, hi);
+	if (!(a < b && b < n_rows)) {
+		err_set(&why, ERR_NODATA, "no training row at step %.0f", a == n_rows ? lo : hi);
+		clock = STEP_CLOCKS;
+	}
+	for (size_t i = a + 1; clock == 0 && i <= b; i++)
+		if (!(rows[i].step > rows[i - 1].step)) {
+			err_set(&why, ERR_PARSE,
+				"step %.0f (line %llu): the step does not increase", rows[i].step,
+				(unsigned long long)rows[i].line);
+			clock = STEP_CLOCKS;
+		}
+	while (clock < STEP_CLOCKS &&
+	       !use_clock(times, (enum step_clock)clock, rows, rates, a, b, &why))
+		clock++;
+	/* Only the minutes beside them can tell which kind tok/s are. */
+	if (why.code != ERR_NONE && clock == STEP_CLOCK_TOK_CUMULATIVE &&
+	    !isnan(rows[b].train_min)) {
+		struct err other = { ERR_NONE, "" };
+
+		if (use_clock(times, STEP_CLOCK_TOK_INTERVAL, rows, rates, a, b, &other) &&
+		    other.code == ERR_NONE)
+			return 0;
+	}
+	if (why.code == ERR_NONE && clock < STEP_CLOCKS)
+		return 0;
 	step_times_release(times);
-	return -1;
+	if (why.code != ERR_NONE)
+		return err_set(err, why.code, "%s", why.text);
+	return err_set(err, ERR_NODATA,
+		       "its rows have neither times nor tok/s with a batch size (steps %.0f to "
+		       "%.0f)",
+		       lo, hi);
 }
 
 void step_times_release(struct step_times *times)
@@ -95,17 +234,40 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
+/* The number that a clock of durations, averages or rates prints in a row. */
+static double get_printed(const struct step_times *times, const struct step_row *row)
+{
+	return times->clock == STEP_CLOCK_STEP_MS    ? row->step_ms
+	       : times->clock == STEP_CLOCK_STEP_AVG ? row->step_avg_ms
+						     : row->tok_s;
+}
+
+static bool prints_times(const struct step_times *times)
+{
+	return times->clock == STEP_CLOCK_TRAIN_MS || times->clock >= STEP_CLOCK_DAY;
+}
+
 uint64_t step_unit(const struct step_times *times, const struct step_row *rows, uint64_t unit)
 {
-	for (size_t i = times->from_tok_s ? 0 : 1; i < times->n; i++) {
-		double value =
-			times->from_tok_s ? rows[i].tok_s : rows[i].train_ms - rows[i - 1].train_ms;
+	if (times->clock == STEP_CLOCK_STAMPS)
+		return (uint64_t)(STAMP_MS * UNITS);
+	for (size_t i = times->first; i <= times->last && i < times->n; i++) {
+		double value = get_printed(times, &rows[i]);
 
+		if (prints_times(times))
+			value = i > times->first ? 1e3 * (times->t_s[i] - times->t_s[i - 1]) : 0.0;
+		/* Times of day are so large that their difference has an error. */
+		if (times->clock >= STEP_CLOCK_DAY)
+			value = round(value);
 		if (value > 0.0 && value < 1e12)
 			unit = common_divisor(unit, (uint64_t)llround(value * UNITS));
 	}
 	return unit;
 }
+
+/* Rounded step times average out if they vary by more than this share of their unit. */
+#define DITHER	     0.4
+#define DITHER_TICKS 10.0
 
 double step_ticks(const struct step_times *times, const struct step_row *rows, double lo, double hi,
 		  uint64_t unit)
@@ -113,11 +275,20 @@ double step_ticks(const struct step_times *times, const struct step_row *rows, d
 	size_t a = step_find(times, lo), b = step_find(times, hi);
 	double tick_s = (double)unit / UNITS / 1000.0;
 
-	if (a >= b || b == times->n || unit == 0)
+	if (a >= b || b >= times->n || unit == 0)
 		return (double)NAN;
-	if (times->from_tok_s)
+	double window_s = times->t_s[b] - times->t_s[a];
+	if (times->clock == STEP_CLOCK_TOK_CUMULATIVE)
 		tick_s = times->t_s[b] * (double)unit / UNITS / rows[b].tok_s;
-	return (times->t_s[b] - times->t_s[a]) / tick_s;
+	if (times->clock == STEP_CLOCK_STEP_AVG)
+		tick_s *= rows[b].step;
+	if (step_clock_is_total(times->clock))
+		return window_s / tick_s;
+	AUTO_FREE double *printed = xmalloc((b - a) * sizeof(*printed));
+	for (size_t i = a; i < b; i++)
+		printed[i - a] = get_printed(times, &rows[i + 1]) * UNITS / (double)unit;
+	double ticks = stats_median(printed, b - a);
+	return stats_sd(printed, b - a) > DITHER ? DITHER_TICKS * ticks : ticks;
 }
 
 size_t step_find(const struct step_times *times, double step)
@@ -129,17 +300,18 @@ size_t step_find(const struct step_times *times, double step)
 	return i;
 }
 
-size_t step_intervals(const struct step_times *times, double lo, double hi, double *out_ms,
-		      double *out_mid_step)
+size_t step_intervals(const struct step_times *times, double lo, double hi, size_t every,
+		      double *out_ms, double *out_mid_step)
 {
-	size_t n = 0;
+	size_t n = 0, a = times->first;
 
-	for (size_t i = 1; i < times->n; i++) {
-		double from = times->step[i - 1], to = times->step[i];
+	while (a < times->last && times->step[a] < lo)
+		a++;
+	for (size_t b = a + every; b <= times->last && b < times->n && times->step[b] <= hi;
+	     a = b, b += every) {
+		double from = times->step[a], to = times->step[b];
 
-		if (from < lo || to > hi)
-			continue;
-		out_ms[n] = 1000.0 * (times->t_s[i] - times->t_s[i - 1]) / (to - from);
+		out_ms[n] = 1000.0 * (times->t_s[b] - times->t_s[a]) / (to - from);
 		if (out_mid_step != NULL)
 			out_mid_step[n] = (from + to) / 2.0;
 		n++;
@@ -156,9 +328,12 @@ int step_window_measure(struct step_window *window, const struct step_times *tim
 	if (a == times->n || b == times->n || a >= b)
 		return err_set(err, ERR_NODATA, "no training row at step %.0f",
 			       a == times->n ? lo : hi);
+	if (a < times->first || b > times->last)
+		return err_set(err, ERR_NODATA, "no time of the training row at step %.0f",
+			       a < times->first ? lo : hi);
 	struct stats_line line = stats_fit(times->step + a, times->t_s + a, b - a + 1);
 	ms = xmalloc(times->n * sizeof(*ms));
-	n = step_intervals(times, lo, hi, ms, NULL);
+	n = step_intervals(times, lo, hi, 1, ms, NULL);
 	*window = (struct step_window){
 		.lo = lo,
 		.hi = hi,

@@ -9,46 +9,83 @@
 
 /*
  * Step time of one training run from its printed rows.  The run's number is 1000 (T(hi) - T(lo)) /
- * (hi - lo), where T(k) is the time at step k.  Parameter-golf trainers print tok/s as an average
- * since step 1, from a clock that they read before the GPU has finished; T(k) is computed back from
- * it, and a constant lag of that clock cancels in the difference.
+ * (hi - lo), where T(k) is the time at step k.  Trainers print that time in several ways: as the
+ * training time, as the time of each step, as tok/s.  Parameter-golf trainers print tok/s as an
+ * average since step 1, from a clock that they read before the GPU has finished; T(k) is computed
+ * back from it, and a constant lag of that clock cancels in the difference.
  */
 
 /* A training row as printed; NAN: the log has no such value. */
 struct step_row {
 	double step;
 	double train_loss;
-	double train_ms;  /* time since the start of training, exact */
-	double train_min; /* train_ms in minutes, with one decimal */
-	double tok_s;
-	uint64_t line;
+	double train_ms;    /* time since the start of training, exact */
+	double train_min;   /* train_ms in minutes, with one decimal */
 	double step_avg_ms; /* train_ms divided by the number of steps, as printed */
-	bool after_val;	    /* a validation was printed after the previous row */
+	double step_ms;	    /* time of one step, or the mean since the previous row */
+	double tok_s;
+	double day_s;	/* time of day that the row starts with, in seconds since 1970 */
+	double stamp_s; /* when the row appeared, by the steady clock of the pod */
+	uint64_t line;
+	bool after_val; /* a validation was printed after the previous row */
 };
 
-/* Meaning of the printed tok/s; always given, never guessed. */
+/* Meaning of the printed tok/s. */
 enum tok_kind {
+	TOK_BY_FORMAT,	/* see run_log_tok_kind */
 	TOK_CUMULATIVE, /* batch * steps / time, since the start */
 	TOK_INTERVAL,	/* batch * steps / time, since the previous row */
 };
 
+/* Where the time of a row comes from.  The first one that all rows of the window have is used. */
+#define STEP_CLOCK_LIST(X)                                     \
+	X(TRAIN_MS, "training time")                           \
+	X(STEP_AVG, "mean step time since the start")          \
+	X(STEP_MS, "step times")                               \
+	X(TOK_CUMULATIVE, "tok/s since the start")             \
+	X(TOK_INTERVAL, "tok/s since the previous row")        \
+	X(DAY, "time of day at which rows were printed")       \
+	X(STAMPS, "pod's clock when rows appeared in the log") \
+	X(DAY_SECONDS, "time of day in whole seconds")
+
+enum step_clock {
+#define X(id, words) STEP_CLOCK_##id,
+	STEP_CLOCK_LIST(X)
+#undef X
+		STEP_CLOCKS
+};
+
+extern const char *const step_clocks[]; /* in words; NULL-terminated */
+
 /* Time of a run at each of its rows. */
 struct step_times {
 	size_t n;
-	double *step;	 /* owned, ascending */
-	double *t_s;	 /* owned, strictly ascending */
-	bool from_tok_s; /* computed from tok_s; otherwise train_ms as printed */
+	double *step; /* owned */
+	/* Owned; strictly ascending from row `first` to row `last`, which include the window.  NAN
+	 * for rows outside: some trainers set their clock back once they are warm. */
+	double *t_s;
+	size_t first, last;
+	enum step_clock clock;
+};
+
+/* What rows mean that print tok/s. */
+struct step_rates {
+	enum tok_kind kind;
+	double batch_tokens; /* per step; NAN: unknown */
 };
 
 /*
- * Fill *times from train_ms if all rows have it, otherwise from tok_s and batch_tokens. -1 with err
- * if the rows contradict each other: steps or times that do not increase, tok/s that is not finite
- * and positive, or a computed time that differs from the printed minutes by more than 0.1.
+ * Fill *times so that the rows from step lo to step hi have times.  -1 with err if there are no
+ * such rows, or if they contradict each other: steps or times that do not increase, no clock that
+ * all of them have, or a computed time that differs from the printed minutes by more than 0.1.
  */
 int step_times_init(struct step_times *times, const struct step_row *rows, size_t n_rows,
-		    enum tok_kind kind, double batch_tokens, struct err *err)
+		    const struct step_rates *rates, double lo, double hi, struct err *err)
 	__attribute__((warn_unused_result));
 void step_times_release(struct step_times *times);
+
+/* Are the times computed from tok/s? */
+bool step_times_are_rates(const struct step_times *times);
 
 /* Steps lo..hi of a run as one measurement. */
 struct step_window {
@@ -69,9 +106,9 @@ int step_window_measure(struct step_window *window, const struct step_times *tim
 			double hi, struct err *err) __attribute__((warn_unused_result));
 
 /*
- * The resolution of a log's clock: the largest unit of which all times between rows (with
- * from_tok_s, all tok/s) are whole multiples.  `unit` is the result for other runs of the same
- * program, 0 for none.  In units of 1e-6 ms or tok/s.
+ * The resolution of a log's clock: the largest unit of which all times between rows (for a clock
+ * that prints step times or tok/s, all of these) are whole multiples.  `unit` is the result for
+ * other runs of the same program, 0 for none.  In units of 1e-6 ms or tok/s.
  */
 uint64_t step_unit(const struct step_times *times, const struct step_row *rows, uint64_t unit);
 /* Length of a window in ticks of that unit; NAN: unknown. */
@@ -81,10 +118,13 @@ double step_ticks(const struct step_times *times, const struct step_row *rows, d
 /* Index of the row of that step; times->n if there is none. */
 size_t step_find(const struct step_times *times, double step);
 
-/* Step times in ms between the rows within lo..hi, and optionally the step in the middle of each.
- * Room for times->n values.  Returns how many. */
-size_t step_intervals(const struct step_times *times, double lo, double hi, double *out_ms,
-		      double *out_mid_step);
+/* Step times in ms between the rows within lo..hi, or between every n-th of them, and optionally
+ * the step in the middle of each.  Room for times->n values.  Returns how many. */
+size_t step_intervals(const struct step_times *times, double lo, double hi, size_t every,
+		      double *out_ms, double *out_mid_step);
+
+/* Does the clock print times since the start, and not durations or rates? */
+bool step_clock_is_total(enum step_clock clock);
 
 /* Mean of the printed tok/s of rows lo..hi, which published tables call throughput; NAN: none.  The
  * lag of the clock biases it by (lag / slope) * mean(1 / k). */

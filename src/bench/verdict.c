@@ -59,9 +59,9 @@ static size_t blocks_needed(const struct verdict_input *in)
 	return in->need > VERDICT_MIN_BLOCKS ? in->need : VERDICT_MIN_BLOCKS;
 }
 
-static bool is_refused(const struct verdict_input *in)
+static bool is_given(const char *reason)
 {
-	return in->refused != NULL && in->refused[0] != '\0';
+	return reason != NULL && reason[0] != '\0';
 }
 
 /* The first word that applies, in the order of VERDICT_LIST. */
@@ -71,7 +71,8 @@ static enum verdict_word pick_word(const struct verdict_input *in)
 
 	if (in->invalid != NULL)
 		return VERDICT_INVALID;
-	if (in->n_blocks < blocks_needed(in) || isnan(p->p) || is_refused(in))
+	if (is_given(in->unmeasured) || in->n_blocks < blocks_needed(in) || isnan(p->p) ||
+	    is_given(in->refused))
 		return VERDICT_NOT_JUDGED;
 	/* An interim look shows a difference or nothing. */
 	if (in->n_blocks < in->planned && !(p->p < in->level))
@@ -106,6 +107,11 @@ static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
+	if (is_given(in->unmeasured)) {
+		append(v, " (the control has no value: %s)", in->unmeasured);
+		v->refused = true;
+		return;
+	}
 	if (in->n_blocks < blocks_needed(in) || isnan(p->p)) {
 		append(v, " (%zu block%s, need %zu)", in->n_blocks, in->n_blocks == 1 ? "" : "s",
 		       blocks_needed(in));
@@ -119,7 +125,7 @@ static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 				stats_pct(p->mean + half));
 		return;
 	}
-	if (is_refused(in)) {
+	if (is_given(in->refused)) {
 		append(v, " (%s)", in->refused);
 		v->refused = true;
 		return;
@@ -165,7 +171,7 @@ void verdict_judge(struct verdict *v, const struct verdict_input *in)
 	const struct paired *p = in->paired;
 
 	*v = (struct verdict){ .word = pick_word(in), .suffixes = in->suffixes };
-	if (v->word == VERDICT_INVALID)
+	if (v->word == VERDICT_INVALID || is_given(in->unmeasured))
 		v->suffixes = 0;
 	else if (v->word != VERDICT_NOT_JUDGED && p->n >= FRAGILE_BLOCKS && !isnan(p->p_signflip) &&
 		 (p->p < in->level) != (p->p_signflip < in->alpha))

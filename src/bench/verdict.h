@@ -49,6 +49,8 @@ extern const char *const verdict_suffixes[]; /* NULL-terminated */
 
 struct verdict_input {
 	const char *invalid; /* word of the hard guard that applies, or NULL */
+	/* Why the control itself has no value, so that the variant cannot be blamed; NULL or "". */
+	const char *unmeasured;
 	/* Why enough blocks still give NOT JUDGED; NULL or "". */
 	const char *refused;
 	size_t need;	 /* blocks needed; at least VERDICT_MIN_BLOCKS */

@@ -61,6 +61,7 @@ static void add_run(cJSON *row, const struct judge *judge, const struct judge_ru
 		 JTEXT("state", run_state_words[run->state]), JNUM("rc", run->rc),
 		 JNUM("y_ms", judge->training ? run->y : (double)NAN), JNUM("value", run->value),
 		 JNUM("legacy_mean", run->legacy),
+		 JTEXT("timed_by", run->has_window ? step_clocks[run->times.clock] : NULL),
 		 JNUM("interval_median_ms", w->interval_median_ms),
 		 JNUM("interval_mad_ms", w->interval_mad_ms), JNUM("slope_ms", w->slope_ms),
 		 JNUM("lag_s", w->lag_s), JNUM("lag_steps", w->lag_steps),

@@ -1277,9 +1277,10 @@ static const char *const verdict_slugs[] = {
 };
 _Static_assert(LENGTH(verdict_slugs) == VERDICT_WORDS + 1, "one for each");
 
-static const char *const tok_kinds[] = {
-	[TOK_CUMULATIVE] = "cumulative", [TOK_INTERVAL] = "interval", NULL
-};
+static const char *const tok_kinds[] = { [TOK_BY_FORMAT] = "by-format",
+					 [TOK_CUMULATIVE] = "cumulative",
+					 [TOK_INTERVAL] = "interval",
+					 NULL };
 
 static const struct cmd_option judge_options[] = {
 	{ 0, "control", "LOG...", "logs of the control, one per block", CMD_TAKE,
@@ -1296,7 +1297,8 @@ static const struct cmd_option judge_options[] = {
 	  CMD_AT(request, lower) },
 	{ 0, "window", "LO:HI", "training steps to measure, or auto (default 20:100)", CMD_TAKE,
 	  .take = take_window },
-	{ 0, "tok-kind", "KIND", "how the logs count tok/s: cumulative or interval", CMD_CHOICE,
+	{ 0, "tok-kind", "KIND",
+	  "how the logs count tok/s: by-format (default), cumulative or interval", CMD_CHOICE,
 	  CMD_AT(request, ask.rule.tok_kind), .words = tok_kinds },
 	{ 0, "margin", "PCT", "smallest difference that matters (default 0.5)", CMD_POSITIVE,
 	  CMD_AT(request, ask.margin), .high = 100, .heading = "decision and output" },

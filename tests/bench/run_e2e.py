@@ -536,7 +536,7 @@ def one_line(rig):
     ok([arm["median"] for arm in arms] == [3205.0] * 3 and
        also["peak_mem_mib"]["contrasts"][0]["pct"] == 0.0 and
        also["wall_s"]["arms"][0]["valid"] == 3 and
-       also["nothing"]["contrasts"][0]["verdict"] == "INVALID",
+       also["nothing"]["contrasts"][0]["verdict"] == "NOT JUDGED",
        "each metric has a verdict of its own", also)
     ok(b" has finished (12 of 12)" in done.stderr and
        re.search(rb" has finished \(\d of 12; at most about (\d+ s|\d+\.\d minutes) "

@@ -42,15 +42,30 @@ static void test_descriptive(void)
 	   "undefined values are NAN");
 }
 
+static struct step_row row_of(double step, double train_min, double tok_s)
+{
+	return (struct step_row){ .step = step,
+				  .train_loss = NAN,
+				  .train_ms = NAN,
+				  .train_min = train_min,
+				  .step_avg_ms = NAN,
+				  .step_ms = NAN,
+				  .tok_s = tok_s,
+				  .day_s = NAN,
+				  .stamp_s = NAN,
+				  .line = 1 };
+}
+
 /* A log with these tok/s in rows 20, 30 .. 100. */
 static struct step_times times_of(const double tok[9], struct step_row rows[9])
 {
+	const struct step_rates rates = { TOK_CUMULATIVE, BATCH };
 	struct step_times times;
 	struct err err = { ERR_NONE, "" };
 
 	for (int i = 0; i < 9; i++)
-		rows[i] = (struct step_row){ 20 + 10 * i, NAN, NAN, NAN, tok[i], 1, NAN, false };
-	if (step_times_init(&times, rows, 9, TOK_CUMULATIVE, BATCH, &err) != 0)
+		rows[i] = row_of(20 + 10 * i, NAN, tok[i]);
+	if (step_times_init(&times, rows, 9, &rates, 20, 100, &err) != 0)
 		printf("# %s\n", err.text);
 	return times;
 }
@@ -76,7 +91,7 @@ static void check_run(const double tok[9], const double want[6], const double ms
 	is_rel(w.slope_ms, want[3], TOL, "slope");
 	is_rel(w.lag_s, want[4], TOL, "lag of the clock");
 	is_rel(step_legacy(rows, 9, 20, 100), want[5], TOL, "published mean");
-	is_int((long long)step_intervals(&times, 20, 100, got, NULL), 8, "intervals");
+	is_int((long long)step_intervals(&times, 20, 100, 1, got, NULL), 8, "intervals");
 	for (int i = 0; i < 8; i++)
 		if (fabs(got[i] - ms[i]) > 1e-6 * ms[i])
 			ok(false, "interval %d: %.9g", i, got[i]);
@@ -106,8 +121,8 @@ static void test_paired_by_step(void)
 	double ms_a[9], ms_b[9], d[8];
 	struct paired p;
 
-	step_intervals(&a, 20, 100, ms_a, NULL);
-	step_intervals(&b, 20, 100, ms_b, NULL);
+	step_intervals(&a, 20, 100, 1, ms_a, NULL);
+	step_intervals(&b, 20, 100, 1, ms_b, NULL);
 	for (int i = 0; i < 8; i++)
 		d[i] = log(ms_a[i] / ms_b[i]);
 	p = paired_compare(d, 8, &rule);
@@ -123,36 +138,35 @@ static void test_paired_by_step(void)
 
 static void test_steps_refuse(void)
 {
-	struct step_row rows[3] = {
-		{ 1, NAN, NAN, 0.0, 1000, 10, NAN, false },
-		{ 2, NAN, NAN, 0.0, 1000, 11, NAN, false },
-		{ 3, NAN, NAN, 0.0, 1000, 12, NAN, false },
-	};
+	struct step_row rows[3] = { row_of(1, 0.0, 1000), row_of(2, 0.0, 1000),
+				    row_of(3, 0.0, 1000) };
+	struct step_rates rates = { TOK_CUMULATIVE, 100 }, unknown = { TOK_CUMULATIVE, NAN };
 	struct step_times times;
 	struct step_window w;
 	struct err err = { ERR_NONE, "" };
 
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), 0,
+	is_int(step_times_init(&times, rows, 3, &rates, 1, 3, &err), 0,
 	       "consistent rows are accepted");
 	is_int(step_window_measure(&w, &times, 1, 4, &err), -1,
 	       "refused: a window beyond the last row");
 	is_str(err.text, "no training row at step 4", "the error names the step");
 	step_times_release(&times);
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, NAN, &err), -1,
+	is_int(step_times_init(&times, rows, 3, &unknown, 1, 3, &err), -1,
 	       "refused: no batch size");
 	rows[1].train_min = 3.0;
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
+	is_int(step_times_init(&times, rows, 3, &rates, 1, 3, &err), -1,
 	       "refused: printed minutes that contradict the tok/s");
 	rows[1].train_min = 0.0;
 	rows[1].step = 1;
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
+	is_int(step_times_init(&times, rows, 3, &rates, 1, 3, &err), -1,
 	       "refused: a step that appears twice");
 	rows[1].step = 2;
 	rows[1].tok_s = INFINITY;
-	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
+	is_int(step_times_init(&times, rows, 3, &rates, 1, 3, &err), -1,
 	       "refused: an infinite rate");
 	rows[1].tok_s = 1000;
-	is_int(step_times_init(&times, rows, 3, TOK_INTERVAL, 100, &err), 0,
+	rates.kind = TOK_INTERVAL;
+	is_int(step_times_init(&times, rows, 3, &rates, 1, 3, &err), 0,
 	       "rates since the previous row");
 	is_rel(times.t_s[2], 0.3, TOL, "the times add up");
 	step_times_release(&times);

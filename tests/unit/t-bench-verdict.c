@@ -131,7 +131,7 @@ static void test_each_pod(void)
 
 static struct step_row row(double step, double loss)
 {
-	return (struct step_row){ step, loss, NAN, NAN, NAN, 1, NAN, false };
+	return (struct step_row){ .step = step, .train_loss = loss, .train_ms = NAN, .line = 1 };
 }
 
 static const struct guard_hit *check(const struct step_row *a, double val_a,

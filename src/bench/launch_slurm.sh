@@ -93,5 +93,5 @@ if test "$HB_ASK" = 1 || ! read -r id <"$HB_FILE"; then
 		;;
 	esac
 fi
-printf '%s\n%s\nsay_up\n' "$HB_TEXT" "$HB_CALL" |
+printf '%s\n%s\nreply_clock\n' "$HB_TEXT" "$HB_CALL" |
 	srun --jobid="$id" --overlap --nodes=1 --ntasks=1 --quiet sh -s
